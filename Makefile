@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One Makefile for everything; each part adds its own */build.mk.
+# Lines that begin with "#?" are what `make help` prints.
+#?
+#? vpt: Intel Processor Trace for virtual machines.
+#?
+#? Begin here (both install the Debian packages they miss, by name):
+#?   make demo          build, trace a small guest, print its calls, prove the trace right
+#?   make check         every test: units, house rules, guests, random programs, bad input
+
+VERSION := 0.1.0
+
+MODE ?= rel
+O ?= build/$(MODE)
+PREFIX ?= /usr/local
+V ?= 0
+WERROR ?= 1
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+FUZZ_SECONDS ?= 600
+RANDOM_SEEDS ?= 200
+CC := gcc
+CXX := g++
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(V),0)
+say = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(2))';
+endif
+
+WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
+	-Wwrite-strings -Wvla -Wformat=2 -Wundef
+WARN += $(if $(filter 1,$(WERROR)),-Werror)
+
+#?
+#? Variables:
+#?   MODE=rel           rel, dbg, asan, ubsan, cov or fuzz: objects go to build/MODE
+#?   V=1                print the commands
+#?   O=DIR              put what is built in DIR instead
+#?   WERROR=0           let warnings pass
+mode-rel := -O2 -g -DNDEBUG
+mode-dbg := -Og -g3
+mode-asan := -O1 -g -fsanitize=address -fno-omit-frame-pointer
+mode-ubsan := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
+mode-cov := -O0 -g --coverage
+mode-fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+ifeq ($(MODE),fuzz)
+CC := clang
+# A struct that ends in an array, inside another: how KVM's interface is used.
+WARN += -Wno-gnu-variable-sized-type-not-at-end
+endif
+ifeq ($(mode-$(MODE)),)
+$(error MODE=$(MODE) is not one of rel dbg asan ubsan cov fuzz)
+endif
+
+CPPFLAGS := -Ishared/include -Ivmm -D_FORTIFY_SOURCE=$(if $(filter rel,$(MODE)),2,0)
+CFLAGS := $(mode-$(MODE)) $(WARN) -fno-common
+LDFLAGS := $(mode-$(MODE)) -Wl,-z,relro,-z,now
+
+# The library goes where nobody provides __stack_chk_fail.
+SHARED_CFLAGS := -std=c11 -ffreestanding -fno-stack-protector
+VMM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DVPT_VERSION='"$(VERSION)"' -fstack-protector-strong
+
+include shared/build.mk
+include vmm/build.mk
+include guest/build.mk
+include tests/build.mk
+
+#?
+#? Building:
+#?   make               the vpt command, libvpt.a and the guests
+#?   make install       program, library, headers, vpt.pc, manual pages; DESTDIR=, PREFIX=
+#?   make uninstall     remove exactly those
+#?   make deps          install the Debian packages that building and testing need
+#?   make clean         remove build/
+.PHONY: all clean help deps demo format
+all: $(ALL)
+
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^#? \{0,1\}//p' $(MAKEFILE_LIST)
+
+# -j for a sub-make, unless the user chose one.
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+again = +@$(MAKE) --no-print-directory $(jobs)
+
+deps:
+	@.ci/deps build check format fuzz
+
+demo:
+	@.ci/deps build
+	$(again) all
+	@MODE=$(MODE) O=$(O) .ci/demo
+
+#?   make format        clang-format every C file
+format:
+	@.ci/deps format
+	@.ci/check-format --fix
+
+# What is installed, as pairs TREE:SYSTEM. The tables that headers expand go beside
+# them, so that -I of one folder is enough; `installed` is that rewriting.
+HEADERS := $(sort $(wildcard shared/include/vpt/*.h shared/include/vpt/abi/*.h))
+TABLES := $(sort $(wildcard shared/spec/*.def))
+PAGES := $(sort $(wildcard docs/man/*.[1-9]))
+dest = $(DESTDIR)$(PREFIX)
+installed = sed 's,"\(\.\./\)*spec/,"spec/,'
+
+INSTALLED = $(PREFIX)/bin/vpt $(PREFIX)/lib/libvpt.a $(PREFIX)/lib/pkgconfig/vpt.pc \
+	$(patsubst shared/include/%,$(PREFIX)/include/%,$(HEADERS)) \
+	$(patsubst shared/spec/%,$(PREFIX)/include/vpt/spec/%,$(TABLES)) \
+	$(foreach page,$(PAGES),$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+
+.PHONY: install uninstall
+install: all
+	@mkdir -p $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
+	install -m 755 $(VPT) $(dest)/bin/vpt
+	install -m 644 $(LIBVPT) $(dest)/lib/libvpt.a
+	@for file in $(HEADERS:shared/include/%=%); do \
+		$(installed) shared/include/$$file >$(dest)/include/$$file && \
+		chmod 644 $(dest)/include/$$file || exit 1; done
+	install -m 644 $(TABLES) $(dest)/include/vpt/spec/
+	@for page in $(PAGES); do \
+		install -m 644 $$page $(dest)/share/man/man$${page##*.}/ || exit 1; done
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: vpt' 'Version: $(VERSION)' \
+		'Description: Intel Processor Trace as state machine, packet generator and parser' \
+		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lvpt' \
+		>$(dest)/lib/pkgconfig/vpt.pc
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	@rmdir -p --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED)))) \
+		2>/dev/null || :
+
+# Objects by layer: $(O)/shared/src/x.o from shared/src/x.c and so on.
+$(O)/shared/%.o: shared/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) $(SHARED_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/vmm/%.o: vmm/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) $(VMM_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(VMM_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

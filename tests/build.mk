@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests: one program per tests/unit/test_*.c, each a libcheck suite. What
+# they share is tests/lib/*.c.
+TEST_LIB_SRC := $(filter-out tests/lib/main.c,$(sort $(wildcard tests/lib/*.c)))
+TEST_LIB := $(O)/tests/libtest.a
+TEST_UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+TEST_UNIT := $(TEST_UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
+CHECK_LIBS := -lcheck -lsubunit -lm -lrt -lpthread
+
+$(TEST_LIB): $(TEST_LIB_SRC:%.c=$(O)/%.o)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS) $(CHECK_LIBS)
+
+# Small programs that test scripts use, one per tests/tools/*.c.
+TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/tools/*.c)))
+$(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
+
+# One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
+TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+TEST_FUZZ := $(TEST_FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
+$(TEST_FUZZ): $(O)/tests/%: $(O)/tests/fuzz/%.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIB) \
+		$(LIBVMM) $(LIBVPT) $(VMM_LIBS)
+
+# What each kind of check runs; see tests/lib/run.sh. The long ones come first.
+CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
+	'tests/guest/matrix.sh $(owner) $(model)'))
+CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)')
+CHECKS_UNIT := $(TEST_UNIT)
+CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
+CHECKS_SPEC := .ci/check-spec
+CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tree) tests/house/checks.sh \
+	tests/house/runner.sh
+CHECKS_INSTALL := tests/house/install.sh
+
+# The sanitizers look at vpt, not at the models: one model is enough for them.
+GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
+RANDOM_PART_SIZE := 25
+RANDOM_PARTS = $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
+
+run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
+prepare = @.ci/deps build check
+tested := all unit-build tools-build
+
+#?
+#? Testing (each prints "N passed, N failed" last):
+#?   make check         all of the below but fuzz, two at a time, in MODE
+#?   make unit          unit tests
+#?   make check-guest   every payload, traced as guest and as host, decoded and compared with
+#?                      what the engine saw; all models (the sanitizer modes use one)
+#?   make check-random  the same with RANDOM_SEEDS=200 random programs
+#?   make check-cli     bad input: one line on stderr, the documented exit status
+#?   make check-spec    every fact of shared/spec is implemented and proved
+#?   make check-house   format, headers, layers, objects, tree; and that these find faults
+#?   make check-install install, compile against what was installed, uninstall
+#?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
+#?   make fuzz          every fuzzer for FUZZ_SECONDS=600
+#?   make spec-map      write docs/spec-map.md anew
+#?   make cov           line coverage of the unit tests, by file
+#?   make bench         measure; writes build/bench.json
+.PHONY: unit-build tools-build check unit check-guest check-random check-cli check-spec \
+	check-house check-install check-fresh fuzz spec-map cov bench
+unit-build: $(TEST_UNIT)
+tools-build: $(TEST_TOOLS)
+
+check:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
+		$(CHECKS_SPEC) $(CHECKS_INSTALL)
+unit:
+	$(prepare)
+	$(again) unit-build
+	@$(run) $(CHECKS_UNIT)
+check-guest:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_GUEST)
+check-random:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_RANDOM)
+check-cli:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_CLI)
+check-spec:
+	@$(run) $(CHECKS_SPEC)
+check-house:
+	$(prepare)
+	@$(run) $(CHECKS_HOUSE)
+check-install:
+	$(prepare)
+	$(again) all
+	@$(run) $(CHECKS_INSTALL)
+check-fresh:
+	@.ci/deps fresh
+	@.ci/check-fresh
+fuzz:
+	@.ci/deps build fuzz
+	$(again) MODE=fuzz O=build/fuzz fuzz-build
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/lib/run.sh -j2 -t $$(($(FUZZ_SECONDS) + 60)) \
+		-d build/fuzz/check $(TEST_FUZZ_SRC:tests/fuzz/fuzz_%.c='tests/lib/fuzz.sh %')
+spec-map:
+	.ci/spec-map >docs/spec-map.md
+cov:
+	$(prepare)
+	$(again) MODE=cov O=build/cov unit
+	@.ci/cov
+.PHONY: fuzz-build
+fuzz-build: $(TEST_FUZZ)
+
+# Measuring: see tests/bench/bench.c.
+BENCH := $(O)/tests/bench
+BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
+$(BENCH): $(BENCH_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
+bench:
+	@.ci/deps build
+	$(again) all $(BENCH)
+	@MODE=$(MODE) O=$(O) tests/bench/run.sh
