@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Types and small helpers for everything under shared/.
+ *
+ * shared/ is embedded in a VMM, in guests, in QEMU (C), Bochs (C++) and the
+ * Linux kernel. It therefore uses no libc, allocates nothing, keeps no globals
+ * and touches no floating point; the only things it takes from its host are
+ * fixed-width integers, bool, size_t and the compiler's own builtins.
+ */
+#ifndef VPT_BASE_H
+#define VPT_BASE_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+#ifdef __cplusplus
+#define VPT_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
+#define VPT_BEGIN_DECLS extern "C" {
+#define VPT_END_DECLS }
+#else
+#define VPT_STATIC_ASSERT(cond, msg) _Static_assert(cond, msg)
+#define VPT_BEGIN_DECLS
+#define VPT_END_DECLS
+#endif
+
+#define VPT_MUST_CHECK __attribute__((warn_unused_result))
+#define VPT_COLD __attribute__((cold, noinline))
+#define vpt_likely(x) __builtin_expect(!!(x), 1)
+#define vpt_unlikely(x) __builtin_expect(!!(x), 0)
+
+#define VPT_BIT64(n) ((uint64_t)1 << (n))
+/* Bits hi..lo set, both inclusive. */
+#define VPT_MASK64(hi, lo) \
+	((~(uint64_t)0 >> (63 - (hi))) & (~(uint64_t)0 << (lo)))
+
+#define vpt_memcpy(d, s, n) __builtin_memcpy((d), (s), (n))
+#define vpt_memset(d, c, n) __builtin_memset((d), (c), (n))
+
+/* memcpy of at most 16 bytes, in two stores and without a call. */
+#define VPT_COPY_SHORT_MAX 16
+static inline void vpt_copy_short(uint8_t *dst, const uint8_t *src, size_t len)
+{
+	if (len >= 8) {
+		uint64_t head, tail;
+
+		vpt_memcpy(&head, src, 8);
+		vpt_memcpy(&tail, src + len - 8, 8);
+		vpt_memcpy(dst, &head, 8);
+		vpt_memcpy(dst + len - 8, &tail, 8);
+	} else if (len >= 4) {
+		uint32_t head, tail;
+
+		vpt_memcpy(&head, src, 4);
+		vpt_memcpy(&tail, src + len - 4, 4);
+		vpt_memcpy(dst, &head, 4);
+		vpt_memcpy(dst + len - 4, &tail, 4);
+	} else if (len) {
+		dst[0] = src[0];
+		dst[len / 2] = src[len / 2];
+		dst[len - 1] = src[len - 1];
+	}
+}
+
+/*
+ * What a library call can say of its caller's arguments or of its host. What a
+ * guest is to see (#GP, an operational error, a PMI) is never one of these: a
+ * guest-visible fault is a value, see enum vpt_fault.
+ */
+enum vpt_status {
+	VPT_OK = 0,
+	VPT_E_INVAL,	/* an argument is outside its documented range */
+	VPT_E_CAPS,	/* a capability set contradicts itself */
+	VPT_E_NOSPC,	/* the caller's buffer is too small */
+	VPT_E_EOS,	/* the input ends before the item does */
+	VPT_E_BAD_PACKET, /* no packet has this encoding */
+};
+
+/* What an access does to the guest. */
+enum vpt_fault {
+	VPT_FAULT_NONE = 0,
+	VPT_FAULT_GP,	/* #GP(0); the access had no effect */
+};
+
+#endif /* VPT_BASE_H */

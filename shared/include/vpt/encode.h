@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Encoders of the generator's hot packets. Each writes to `buf`, which has room
+ * for VPT_PKT_MAX bytes, and returns the packet's length. Arguments are trusted;
+ * vpt_packet_write() is the checked form for any packet.
+ */
+#ifndef VPT_ENCODE_H
+#define VPT_ENCODE_H
+
+#include "packet.h"
+
+static inline void vpt_put_le(uint8_t *buf, uint64_t value, unsigned int bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < bytes; i++)
+		buf[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* Bit position of the highest set bit; value is not 0. */
+static inline unsigned int vpt_msb(uint64_t value)
+{
+	return 63 - (unsigned int)__builtin_clzll(value);
+}
+
+/*
+ * TNT (33.4.2.1). `tnt` holds the outcomes, youngest in bit 0, below a leading 1
+ * that marks where they begin: 1 is "none", 0b101 is "not taken, taken".
+ */
+static inline size_t vpt_encode_tnt8(uint8_t *buf, uint64_t tnt)
+{
+	/* The manual's stop bit is our leading 1: shifted over the header bit. */
+	buf[0] = (uint8_t)(tnt << 1);
+	return 1;
+}
+
+static inline size_t vpt_encode_tnt64(uint8_t *buf, uint64_t tnt)
+{
+	buf[0] = 0x02;
+	buf[1] = 0xa3;
+	vpt_put_le(buf + 2, tnt, 6);
+	return 8;
+}
+
+/* Header bits 4:0 of the IP packets (33.4.2.2 to 33.4.2.6). */
+enum vpt_ip_opcode {
+	VPT_OP_TIP = 0x0d,
+	VPT_OP_TIP_PGE = 0x11,
+	VPT_OP_TIP_PGD = 0x01,
+	VPT_OP_FUP = 0x1d,
+};
+
+/* The shortest IPBytes that carries `ip` after `last_ip` (table 33-18). */
+static inline enum vpt_ip_bytes vpt_ip_compress(uint64_t ip, uint64_t last_ip)
+{
+	uint64_t diff = ip ^ last_ip;
+
+	if (!(diff >> 16))
+		return VPT_IP_UPDATE_16;
+	if (!(diff >> 32))
+		return VPT_IP_UPDATE_32;
+	if ((uint64_t)((int64_t)(ip << 16) >> 16) == ip)
+		return VPT_IP_SEXT_48;
+	if (!(diff >> 48))
+		return VPT_IP_UPDATE_48;
+	return VPT_IP_FULL;
+}
+
+static inline size_t vpt_encode_ip(uint8_t *buf, enum vpt_ip_opcode op,
+				   enum vpt_ip_bytes ip_bytes, uint64_t ip)
+{
+	/* Payload bytes by IPBytes, one nibble each: 0 2 4 6 6 - 8 -. */
+	unsigned int len = (0x08066420u >> (4 * (unsigned int)ip_bytes)) & 0xf;
+
+	buf[0] = (uint8_t)((unsigned int)ip_bytes << 5 | (unsigned int)op);
+	/* All eight, as one store: what is not payload lies behind the packet. */
+	vpt_put_le(buf + 1, ip, 8);
+	return 1 + len;
+}
+
+#endif /* VPT_ENCODE_H */

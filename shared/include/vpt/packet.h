@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* One packet of a PT stream, as written and as read (33.4.2). */
+#ifndef VPT_PACKET_H
+#define VPT_PACKET_H
+
+#include "base.h"
+
+VPT_BEGIN_DECLS
+
+enum vpt_pkt_kind {
+#define VPT_PKT(kind, text, size, tag, section, meaning) VPT_PKT_##kind,
+#include "../../spec/packets.def"
+#undef VPT_PKT
+	VPT_PKT_COUNT
+};
+
+/* Bytes that the longest packet takes (PSB). CYC is held to 10 here. */
+#define VPT_PKT_MAX 16
+
+/* IPBytes of TIP, TIP.PGE, TIP.PGD and FUP (table 33-18). */
+enum vpt_ip_bytes {
+	VPT_IP_SUPPRESSED = 0,
+	VPT_IP_UPDATE_16 = 1,
+	VPT_IP_UPDATE_32 = 2,
+	VPT_IP_SEXT_48 = 3,
+	VPT_IP_UPDATE_48 = 4,
+	VPT_IP_FULL = 6,
+};
+
+#define VPT_TNT8_MAX 6
+#define VPT_TNT64_MAX 47
+
+/*
+ * A packet taken apart. Which fields count depends on `kind`; the rest is 0.
+ *
+ *   TNT_8, TNT_64   value: outcomes, youngest in bit 0; bits: how many
+ *   TIP*, FUP       ip_bytes, value: the payload bytes as sent (not expanded)
+ *   PIP             value: CR3 with bits 4:0 clear; flag: NR
+ *   MODE_EXEC       value: bit 0 CS.L & LMA, bit 1 CS.D, bit 2 IF
+ *   MODE_TSX        value: bit 0 InTX, bit 1 TXAbort
+ *   CBR             value: ratio
+ *   TSC             value: TSC[55:0]
+ *   MTC             value: CTC
+ *   TMA             value: CTC; aux: fast counter (9 bits)
+ *   CYC             value: cycles
+ *   VMCS            value: VMCS pointer with bits 11:0 clear
+ *   MNT             value: payload
+ *   PTW             value: operand; bits: 32 or 64; flag: a FUP follows
+ *   EXSTOP, BEP     flag: a FUP follows
+ *   MWAIT           value: hints; aux: EXT
+ *   PWRE            value: C-state << 4 | sub C-state; flag: HW
+ *   PWRX            value: last << 4 | deepest; aux: wake reason
+ *   BBP             value: type; flag: 4-byte items
+ *   BIP             value: payload; aux: id; bits: 32 or 64
+ *   CFE             value: type; aux: vector; flag: a FUP follows
+ *   EVD             value: payload; aux: type
+ */
+struct vpt_packet {
+	enum vpt_pkt_kind kind;
+	uint8_t size;		/* bytes of the encoding */
+	uint8_t ip_bytes;	/* enum vpt_ip_bytes */
+	uint8_t bits;
+	bool flag;
+	uint16_t aux;
+	uint64_t value;
+};
+
+/* Name as the manual spells it; "?" for a kind that does not exist. */
+const char *vpt_pkt_name(enum vpt_pkt_kind kind);
+
+/*
+ * Rebuild an IP from a payload and the last IP (table 33-18). VPT_OK and *ip
+ * (also the new last IP); VPT_E_EOS if the IP is suppressed, *ip untouched;
+ * VPT_E_BAD_PACKET for a reserved IPBytes.
+ */
+enum vpt_status vpt_ip_expand(uint64_t last_ip, unsigned int ip_bytes,
+			      uint64_t payload, uint64_t *ip) VPT_MUST_CHECK;
+
+/*
+ * Write a packet to `buf`, VPT_PKT_MAX bytes long. Returns its length, or 0 if a
+ * field is out of range for its kind. The packet's `size` and fields that do not
+ * count are ignored, reserved bits are sent as 0. Hot-path encoders used by the
+ * generator are in encode.h.
+ */
+size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet);
+
+/*
+ * Reads a byte stream packet by packet. Zero-initialise, also to start over
+ * elsewhere in the stream; the only state is whether a block (BBP) is open, since
+ * BIP and TNT share their header, and the size of its items (33.4.1.1). BEP and
+ * OVF end a block, and so does any packet that table 33-15 forbids in one.
+ */
+struct vpt_parser {
+	bool in_block;
+	bool block_4_bytes;
+};
+
+/*
+ * Parse the packet at `buf`. VPT_OK and *packet with its size; VPT_E_EOS if the
+ * `len` bytes end inside a packet (or len is 0); VPT_E_BAD_PACKET if no packet
+ * begins like this. On an error the parser and *packet are unchanged; to go
+ * on after VPT_E_BAD_PACKET look for the next PSB with vpt_packet_find_psb().
+ * Reads no byte beyond buf + len. Reserved bits inside payloads are ignored, as
+ * the manual does not promise them to be 0.
+ */
+enum vpt_status vpt_packet_read(struct vpt_parser *parser, const uint8_t *buf,
+				size_t len, struct vpt_packet *packet)
+	VPT_MUST_CHECK;
+
+/*
+ * Offset of the first whole PSB in buf, or len if there is none. The bytes before
+ * a PSB can end like it begins; the last 16 of such a run are the PSB.
+ */
+size_t vpt_packet_find_psb(const uint8_t *buf, size_t len);
+
+/*
+ * One line about a packet for a dump (no newline), cut to fit. Returns the length
+ * it would have had, like snprintf. The name is padded to a column of ten:
+ *
+ *   TNT       !..!		outcomes, oldest first: ! taken, . not taken
+ *   TIP.PGE   3: 0x401000	IPBytes and the payload as sent
+ *   PTW       8: 0x2a IP	payload bytes; IP: a FUP follows
+ *   BIP       1f: 0x2a		ID
+ *   CFE       INTR vector 0xe IP
+ *   PWRX      last 0x2 deepest 0x6 wake interrupt
+ */
+size_t vpt_packet_format(char *text, size_t size, const struct vpt_packet *packet);
+
+VPT_END_DECLS
+
+#endif /* VPT_PACKET_H */

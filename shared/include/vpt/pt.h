@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The PT of one logical processor: registers, enables, packet generator and
+ * output, joined. This is what an engine, a hypervisor or an emulator embeds:
+ *
+ *   vpt_pt_init()			at reset
+ *   vpt_pt_rdmsr(), vpt_pt_wrmsr()	on each access to an IA32_RTIT_* MSR
+ *   vpt_pt_event(), or the inline	on each change of flow
+ *     vpt_pt_cond() for Jcc
+ *
+ * Calls for one vpt_pt must not overlap; different ones are independent.
+ */
+#ifndef VPT_PT_H
+#define VPT_PT_H
+
+#include "enable.h"
+#include "event.h"
+#include "output.h"
+#include "retstack.h"
+#include "rtit.h"
+
+VPT_BEGIN_DECLS
+
+struct vpt_pt_ops {
+	struct vpt_mem_ops mem;
+	/* Fill in the context of the next instruction. */
+	void (*context)(void *opaque, struct vpt_context *ctx);
+	/*
+	 * Optional. A ToPA INT region is full: latch GLOBAL_STATUS[55] and raise
+	 * the LVT performance interrupt. Called once per region, from inside an
+	 * event or MSR write; it must not call back into this vpt_pt.
+	 */
+	void (*pmi)(void *opaque);
+	/*
+	 * Optional. TriggerEn rose or fell: an engine that runs faster when
+	 * nothing is traced switches here. Same restriction.
+	 */
+	void (*trigger)(void *opaque, bool trigger_en);
+};
+
+struct vpt_pt {
+	/* What the inline hot path touches comes first. */
+	uint64_t tnt;		/* outcomes not yet sent, below a leading 1 */
+	uint64_t tnt_full;	/* tnt at or above this is due */
+	bool fast;		/* a branch inside context is just a TNT bit */
+	bool packet_en;		/* PacketEn (33.2.6.1) */
+
+	bool trigger_en;
+	bool context_en;
+	bool filter_en;
+	bool branch_en;
+	bool has_ranges;	/* some ADDRn_CFG is set: branches are compared */
+	bool ret_compress;	/* DisRETC is clear */
+	bool dis_tnt;
+
+	bool last_ip_valid;	/* else the next IP goes out in full */
+	uint64_t last_ip;
+	uint64_t ip_base;	/* CS base where payloads are LIP, else 0 */
+	uint64_t ip_mask;	/* width of an IP in the current mode */
+	uint32_t mode_exec;	/* last MODE.Exec sent, VPT_MODE_UNKNOWN if none */
+	uint32_t psb_bytes;	/* bytes since the last PSB */
+	uint32_t psb_period;
+	struct vpt_retstack retstack;
+
+	struct vpt_rtit rtit;
+	struct vpt_output out;
+	const struct vpt_caps *caps;
+	const struct vpt_pt_ops *ops;
+	void *opaque;
+};
+
+#define VPT_MODE_UNKNOWN (~(uint32_t)0)
+
+/* How many branch outcomes are gathered before a TNT packet is due. */
+#define VPT_TNT_GATHER VPT_TNT64_MAX
+
+/*
+ * Power-on reset. `caps`, `ops` and `opaque` must outlive the struct, which is
+ * the caller's; there is nothing to release.
+ */
+void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps,
+		 const struct vpt_pt_ops *ops, void *opaque);
+
+/* Warm reset (33.3.4). A trace that runs ends without further packets. */
+void vpt_pt_warm_reset(struct vpt_pt *pt);
+
+/*
+ * RDMSR and WRMSR, or a host's access to the same registers. A guest's WRMSR
+ * gives its own IP and the next one, since TraceEn's edges put them in the
+ * trace; a host that starts or stops the trace between two instructions gives
+ * the IP of the next one for both. VPT_FAULT_GP: nothing changed.
+ *
+ * A host that restores a saved state writes CTL last, as for XRSTORS.
+ */
+enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
+	VPT_MUST_CHECK;
+enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value,
+			    enum vpt_access who, uint64_t ip, uint64_t next_ip)
+	VPT_MUST_CHECK;
+
+/*
+ * Report a change of flow; IPs are RIPs, offsets from the CS base. An unknown
+ * kind is ignored.
+ */
+void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event);
+
+/* Not for callers: the ends of the inline paths below. */
+void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip);
+
+/* A conditional branch: vpt_pt_event(VPT_EV_COND) without the detour. */
+static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to,
+			       bool taken)
+{
+	if (vpt_likely(pt->fast)) {
+		pt->tnt = pt->tnt << 1 | (uint64_t)taken;
+		if (vpt_unlikely(pt->tnt >= pt->tnt_full))
+			vpt_pt_tnt_due(pt, to);
+	} else if (pt->trigger_en) {
+		struct vpt_event event;
+
+		vpt_memset(&event, 0, sizeof(event));
+		event.kind = VPT_EV_COND;
+		event.flags = taken ? VPT_EVF_TAKEN : 0;
+		event.from = from;
+		event.to = to;
+		vpt_pt_event(pt, &event);
+	}
+}
+
+/*
+ * Make everything that belongs to completed instructions visible in the output
+ * (a partial TNT too) without changing what is traced. For a host that reads a
+ * live buffer; hardware gives guests no such thing.
+ */
+void vpt_pt_flush(struct vpt_pt *pt);
+
+VPT_END_DECLS
+
+#endif /* VPT_PT_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The stack of CALLs that a decoder is known to have seen, for RET compression
+ * (33.4.2.2): the youngest 64, the oldest forgotten first.
+ */
+#ifndef VPT_RETSTACK_H
+#define VPT_RETSTACK_H
+
+#include "base.h"
+
+#define VPT_RETSTACK_SIZE 64
+
+struct vpt_retstack {
+	uint64_t ip[VPT_RETSTACK_SIZE];
+	uint32_t top;		/* next slot, modulo the size */
+	uint32_t depth;		/* valid entries */
+};
+
+static inline void vpt_retstack_clear(struct vpt_retstack *stack)
+{
+	stack->depth = 0;
+}
+
+static inline void vpt_retstack_push(struct vpt_retstack *stack, uint64_t ip)
+{
+	stack->ip[stack->top++ % VPT_RETSTACK_SIZE] = ip;
+	if (stack->depth < VPT_RETSTACK_SIZE)
+		stack->depth++;
+}
+
+/*
+ * Take the youngest entry if it is where this RET went: such a RET may be sent
+ * as a TNT bit. Otherwise the stack is emptied: decoders differ in whether an
+ * uncompressed RET pops, and after that only what is pushed anew is on top of
+ * every decoder's stack (docs/adr/0003).
+ */
+static inline bool vpt_retstack_match(struct vpt_retstack *stack, uint64_t ip)
+{
+	if (vpt_likely(stack->depth &&
+		       stack->ip[(stack->top - 1) % VPT_RETSTACK_SIZE] == ip)) {
+		stack->top--;
+		stack->depth--;
+		return true;
+	}
+	stack->depth = 0;
+	return false;
+}
+
+#endif /* VPT_RETSTACK_H */
