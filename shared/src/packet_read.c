@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A packet's bytes to its fields (33.4.2). The inverse is packet_write.c.
+ *
+ * Bytes that are wrong make VPT_E_BAD_PACKET as soon as they are there, even if
+ * the rest of the packet is not; VPT_E_EOS promises that more bytes can help.
+ */
+#include "vpt/encode.h"
+
+#include "packet_opcodes.h"
+
+/* 5 + 8 * 7 bits, and three more in the tenth byte. */
+#define CYC_BYTES_MAX 10
+
+#define PSB_SIZE 16
+
+static uint64_t get_le(const uint8_t *buf, unsigned int bytes)
+{
+	uint64_t value = 0;
+	unsigned int i;
+
+	for (i = 0; i < bytes; i++)
+		value |= (uint64_t)buf[i] << (8 * i);
+	return value;
+}
+
+/* Set kind and size; VPT_E_EOS if there are fewer bytes than that. */
+static enum vpt_status take(struct vpt_packet *p, enum vpt_pkt_kind kind, unsigned int size,
+			    size_t len)
+{
+	p->kind = kind;
+	p->size = (uint8_t)size;
+	return len < size ? VPT_E_EOS : VPT_OK;
+}
+
+/* [PKT-TNT-STOP] `tnt` is stop bit and outcomes. */
+static enum vpt_status split_tnt(struct vpt_packet *p, uint64_t tnt)
+{
+	if (tnt <= 1)
+		return VPT_E_BAD_PACKET;
+	p->bits = (uint8_t)vpt_msb(tnt);
+	p->value = tnt ^ VPT_BIT64(p->bits);
+	return VPT_OK;
+}
+
+static enum vpt_status read_ip(struct vpt_packet *p, enum vpt_pkt_kind kind, const uint8_t *buf,
+			       size_t len)
+{
+	/* [PKT-IP-RESERVED] by 0xff. */
+	static const uint8_t payload[8] = {0, 2, 4, 6, 6, 0xff, 8, 0xff};
+	unsigned int ip_bytes = buf[0] >> 5;
+	enum vpt_status status;
+
+	if (payload[ip_bytes] == 0xff)
+		return VPT_E_BAD_PACKET;
+	status = take(p, kind, 1u + payload[ip_bytes], len);
+	if (status)
+		return status;
+	p->ip_bytes = (uint8_t)ip_bytes;
+	p->value = get_le(buf + 1, payload[ip_bytes]);
+	return VPT_OK;
+}
+
+/* [PKT-CYC-EXP] */
+static enum vpt_status read_cyc(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	bool more = buf[0] & VPT_CYC_EXP_FIRST;
+	unsigned int size = 1, shift = 5;
+
+	p->value = buf[0] >> 3;
+	while (more) {
+		uint64_t part;
+
+		if (size == CYC_BYTES_MAX)
+			return VPT_E_BAD_PACKET;
+		if (size == len)
+			return VPT_E_EOS;
+		part = buf[size] >> 1;
+		if (part << shift >> shift != part)
+			return VPT_E_BAD_PACKET;
+		p->value |= part << shift;
+		more = buf[size] & VPT_CYC_EXP;
+		shift += 7;
+		size++;
+	}
+	return take(p, VPT_PKT_CYC, size, len);
+}
+
+/* [PKT-MODE-LEAF] */
+static enum vpt_status read_mode(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	if (len < 2)
+		return VPT_E_EOS;
+	switch (buf[1] >> VPT_MODE_LEAF_SHIFT) {
+	case VPT_MODE_LEAF_EXEC:
+		p->value = buf[1] & 0x07;
+		return take(p, VPT_PKT_MODE_EXEC, 2, len);
+	case VPT_MODE_LEAF_TSX:
+		p->value = buf[1] & 0x03;
+		return take(p, VPT_PKT_MODE_TSX, 2, len);
+	default:
+		return VPT_E_BAD_PACKET;
+	}
+}
+
+static enum vpt_status read_psb(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	unsigned int i;
+
+	for (i = 2; i < PSB_SIZE && i < len; i++) {
+		if (buf[i] != buf[i % 2])
+			return VPT_E_BAD_PACKET;
+	}
+	return take(p, VPT_PKT_PSB, PSB_SIZE, len);
+}
+
+static enum vpt_status read_ptw(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	unsigned int code = (buf[1] & VPT_PTW_SIZE_MASK) >> VPT_PTW_SIZE_SHIFT;
+	unsigned int bytes = 4u << code;
+	enum vpt_status status;
+
+	/* [PKT-PTW-BYTES] */
+	if (code > 1)
+		return VPT_E_BAD_PACKET;
+	status = take(p, VPT_PKT_PTW, 2 + bytes, len);
+	if (status)
+		return status;
+	p->flag = buf[1] & VPT_EXT_IP;
+	p->bits = (uint8_t)(8 * bytes);
+	p->value = get_le(buf + 2, bytes);
+	return VPT_OK;
+}
+
+static enum vpt_status read_mnt(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	enum vpt_status status;
+
+	if (len > 2 && buf[2] != VPT_MNT_THIRD)
+		return VPT_E_BAD_PACKET;
+	status = take(p, VPT_PKT_MNT, 11, len);
+	if (!status)
+		p->value = get_le(buf + 3, 8);
+	return status;
+}
+
+/* Kind and size of an extended packet whose second byte is all of its header. */
+static enum vpt_status ext_kind(struct vpt_packet *p, unsigned int op, size_t len)
+{
+	switch (op) {
+	case VPT_EXT_PSBEND:
+		return take(p, VPT_PKT_PSBEND, 2, len);
+	case VPT_EXT_TNT_64:
+		return take(p, VPT_PKT_TNT_64, 8, len);
+	case VPT_EXT_PIP:
+		return take(p, VPT_PKT_PIP, 8, len);
+	case VPT_EXT_TRACE_STOP:
+		return take(p, VPT_PKT_TRACE_STOP, 2, len);
+	case VPT_EXT_CBR:
+		return take(p, VPT_PKT_CBR, 4, len);
+	case VPT_EXT_TMA:
+		return take(p, VPT_PKT_TMA, 7, len);
+	case VPT_EXT_VMCS:
+		return take(p, VPT_PKT_VMCS, 7, len);
+	case VPT_EXT_OVF:
+		return take(p, VPT_PKT_OVF, 2, len);
+	case VPT_EXT_EXSTOP:
+	case VPT_EXT_EXSTOP | VPT_EXT_IP:
+		return take(p, VPT_PKT_EXSTOP, 2, len);
+	case VPT_EXT_MWAIT:
+		return take(p, VPT_PKT_MWAIT, 10, len);
+	case VPT_EXT_PWRE:
+		return take(p, VPT_PKT_PWRE, 4, len);
+	case VPT_EXT_PWRX:
+		return take(p, VPT_PKT_PWRX, 7, len);
+	case VPT_EXT_BBP:
+		return take(p, VPT_PKT_BBP, 3, len);
+	case VPT_EXT_BEP:
+	case VPT_EXT_BEP | VPT_EXT_IP:
+		return take(p, VPT_PKT_BEP, 2, len);
+	case VPT_EXT_CFE:
+		return take(p, VPT_PKT_CFE, 4, len);
+	case VPT_EXT_EVD:
+		return take(p, VPT_PKT_EVD, 11, len);
+	default:
+		return VPT_E_BAD_PACKET;
+	}
+}
+
+/* [PKT-RSVD] Only defined bits are taken: reserved ones need not be 0. */
+static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
+{
+	switch (p->kind) {
+	case VPT_PKT_TNT_64:
+		return split_tnt(p, get_le(buf + 2, 6));
+	case VPT_PKT_PIP:
+		p->value = get_le(buf + 2, 6) << 4 & VPT_PIP_CR3_MASK;
+		p->flag = buf[2] & 1;
+		break;
+	case VPT_PKT_CBR:
+		p->value = buf[2];
+		break;
+	case VPT_PKT_TMA:
+		p->value = get_le(buf + 2, 2);
+		p->aux = (uint16_t)(get_le(buf + 5, 2) & 0x1ff);
+		break;
+	case VPT_PKT_VMCS:
+		p->value = get_le(buf + 2, 5) << 12;
+		break;
+	case VPT_PKT_EXSTOP:
+	case VPT_PKT_BEP:
+		p->flag = buf[1] & VPT_EXT_IP;
+		break;
+	case VPT_PKT_MWAIT:
+		p->value = buf[2];
+		p->aux = buf[6] & 0x03;
+		break;
+	case VPT_PKT_PWRE:
+		p->value = buf[3];
+		p->flag = buf[2] & 0x80;
+		break;
+	case VPT_PKT_PWRX:
+		p->value = buf[2];
+		p->aux = buf[3] & 0x0f;
+		break;
+	case VPT_PKT_BBP:
+		p->value = buf[2] & 0x1f;
+		p->flag = buf[2] & 0x80;
+		break;
+	case VPT_PKT_CFE:
+		p->value = buf[2] & 0x1f;
+		p->flag = buf[2] & VPT_EXT_IP;
+		p->aux = buf[3];
+		break;
+	case VPT_PKT_EVD:
+		p->aux = buf[2] & 0x3f;
+		p->value = get_le(buf + 3, 8);
+		break;
+	default:
+		break;
+	}
+	return VPT_OK;
+}
+
+static enum vpt_status read_ext(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	enum vpt_status status;
+
+	if (len < 2)
+		return VPT_E_EOS;
+	if (buf[1] == VPT_EXT_PSB)
+		return read_psb(p, buf, len);
+	if (buf[1] == VPT_EXT_MNT)
+		return read_mnt(p, buf, len);
+	if ((buf[1] & 0x1f) == VPT_EXT_PTW)
+		return read_ptw(p, buf, len);
+	status = ext_kind(p, buf[1], len);
+	return status ? status : ext_fields(p, buf);
+}
+
+/* TSC, MTC and MODE have bits 4:0 in common and use what are IPBytes elsewhere. */
+static enum vpt_status read_timing_mode(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	enum vpt_status status;
+
+	switch (buf[0]) {
+	case VPT_OP_TSC:
+		status = take(p, VPT_PKT_TSC, 8, len);
+		break;
+	case VPT_OP_MTC:
+		status = take(p, VPT_PKT_MTC, 2, len);
+		break;
+	case VPT_OP_MODE:
+		return read_mode(p, buf, len);
+	default:
+		return VPT_E_BAD_PACKET;
+	}
+	if (!status)
+		p->value = get_le(buf + 1, p->size - 1u);
+	return status;
+}
+
+static enum vpt_status read_odd(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	if ((buf[0] & VPT_CYC_LOW) == VPT_CYC_LOW)
+		return read_cyc(p, buf, len);
+	switch (buf[0] & 0x1f) {
+	case VPT_OP_TIP:
+		return read_ip(p, VPT_PKT_TIP, buf, len);
+	case VPT_OP_TIP_PGE:
+		return read_ip(p, VPT_PKT_TIP_PGE, buf, len);
+	case VPT_OP_TIP_PGD:
+		return read_ip(p, VPT_PKT_TIP_PGD, buf, len);
+	case VPT_OP_FUP:
+		return read_ip(p, VPT_PKT_FUP, buf, len);
+	default:
+		return read_timing_mode(p, buf, len);
+	}
+}
+
+/*
+ * Table 33-46 calls the header's bits 7:3 ID[5:0]. They are five, which is what
+ * the 32 items of a block take.
+ */
+static enum vpt_status read_bip(struct vpt_packet *p, bool four_bytes, const uint8_t *buf,
+				size_t len)
+{
+	unsigned int bytes = four_bytes ? 4 : 8;
+	enum vpt_status status = take(p, VPT_PKT_BIP, 1 + bytes, len);
+
+	if (status)
+		return status;
+	p->aux = (uint16_t)(buf[0] >> VPT_BIP_ID_SHIFT);
+	p->bits = (uint8_t)(8 * bytes);
+	p->value = get_le(buf + 1, bytes);
+	return VPT_OK;
+}
+
+static enum vpt_status read_any(const struct vpt_parser *parser, struct vpt_packet *p,
+				const uint8_t *buf, size_t len)
+{
+	enum vpt_status status;
+
+	if (!len)
+		return VPT_E_EOS;
+	if (buf[0] & 1)
+		return read_odd(p, buf, len);
+	if (buf[0] == VPT_OP_EXT)
+		return read_ext(p, buf, len);
+	if (buf[0] == VPT_OP_PAD)
+		return take(p, VPT_PKT_PAD, 1, len);
+	/* [PKT-BLOCK-OPEN] */
+	if (parser->in_block && (buf[0] & 0x07) == VPT_BIP_LOW)
+		return read_bip(p, parser->block_4_bytes, buf, len);
+	status = take(p, VPT_PKT_TNT_8, 1, len);
+	return status ? status : split_tnt(p, buf[0] >> 1);
+}
+
+static void track_block(struct vpt_parser *parser, const struct vpt_packet *p)
+{
+	switch (p->kind) {
+	case VPT_PKT_BBP:
+		/* [PKT-BLOCK-OPEN] */
+		parser->in_block = true;
+		parser->block_4_bytes = p->flag;
+		break;
+	case VPT_PKT_BEP:
+	case VPT_PKT_OVF:
+		/* [PKT-BLOCK-END] */
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_MODE_EXEC:
+	case VPT_PKT_MODE_TSX:
+	case VPT_PKT_PIP:
+	case VPT_PKT_VMCS:
+	case VPT_PKT_TRACE_STOP:
+	case VPT_PKT_PSB:
+	case VPT_PKT_PSBEND:
+	case VPT_PKT_PTW:
+	case VPT_PKT_MWAIT:
+		/* [PKT-BLOCK-FORBIDDEN] The block's end was lost. */
+		parser->in_block = false;
+		parser->block_4_bytes = false;
+		break;
+	default:
+		break;
+	}
+}
+
+enum vpt_status vpt_packet_read(struct vpt_parser *parser, const uint8_t *buf, size_t len,
+				struct vpt_packet *packet)
+{
+	struct vpt_packet p;
+	enum vpt_status status;
+
+	vpt_memset(&p, 0, sizeof(p));
+	status = read_any(parser, &p, buf, len);
+	if (status)
+		return status;
+	track_block(parser, &p);
+	*packet = p;
+	return VPT_OK;
+}

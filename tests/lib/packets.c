@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/packets.h"
+
+#include <string.h>
+
+#define RANDOM_VALUES 64
+
+/* Widths in bits of what a kind carries, in one of its sizes. */
+struct shape {
+	struct vpt_packet base;
+	unsigned int value, shift, aux, flag;
+};
+
+struct walk {
+	void (*fn)(const struct vpt_packet *packet, void *opaque);
+	void *opaque;
+	uint64_t random;
+	unsigned int count;
+};
+
+uint64_t vpt_test_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static uint64_t low_bits(uint64_t value, unsigned int bits)
+{
+	return bits ? value & (~0ull >> (64 - bits)) : 0;
+}
+
+/* Values 0 and 1 are zero and ones, then come single bits, then random ones. */
+static uint64_t nth_value(struct walk *walk, unsigned int n, unsigned int bits)
+{
+	if (n == 0)
+		return 0;
+	if (n == 1)
+		return low_bits(~0ull, bits);
+	if (n < 2 + bits)
+		return 1ull << (n - 2);
+	return low_bits(vpt_test_random(&walk->random), bits);
+}
+
+static void walk_shape(struct walk *walk, const struct shape *shape)
+{
+	unsigned int values = 2 + shape->value + (shape->value ? RANDOM_VALUES : 0);
+	unsigned int auxs = shape->aux ? 2 + shape->aux : 1;
+
+	for (unsigned int v = 0; v < values; v++) {
+		for (unsigned int a = 0; a < auxs; a++) {
+			for (unsigned int flag = 0; flag <= shape->flag; flag++) {
+				struct vpt_packet packet = shape->base;
+
+				packet.value = nth_value(walk, v, shape->value) << shape->shift;
+				packet.aux = (uint16_t)nth_value(walk, a, shape->aux);
+				packet.flag = flag;
+				walk->fn(&packet, walk->opaque);
+				walk->count++;
+			}
+		}
+	}
+}
+
+static void walk_tnt(struct walk *walk, enum vpt_pkt_kind kind, unsigned int most)
+{
+	for (unsigned int bits = 1; bits <= most; bits++) {
+		struct shape shape = {.base = {.kind = kind, .bits = bits}, .value = bits};
+
+		walk_shape(walk, &shape);
+	}
+}
+
+static void walk_ip(struct walk *walk, enum vpt_pkt_kind kind)
+{
+	static const unsigned int ip_bytes[] = {0, 1, 2, 3, 4, 6};
+	static const unsigned int widths[] = {0, 16, 32, 48, 48, 64};
+
+	for (unsigned int i = 0; i < 6; i++) {
+		struct shape shape = {
+			.base = {.kind = kind, .ip_bytes = ip_bytes[i]},
+			.value = widths[i],
+		};
+
+		walk_shape(walk, &shape);
+	}
+}
+
+static void walk_sized(struct walk *walk, enum vpt_pkt_kind kind, unsigned int aux,
+		       unsigned int flag)
+{
+	for (unsigned int bits = 32; bits <= 64; bits += 32) {
+		struct shape shape = {
+			.base = {.kind = kind, .bits = bits},
+			.value = bits,
+			.aux = aux,
+			.flag = flag,
+		};
+
+		walk_shape(walk, &shape);
+	}
+}
+
+unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
+			     void (*fn)(const struct vpt_packet *packet, void *opaque),
+			     void *opaque)
+{
+	static const struct {
+		unsigned int value, shift, aux, flag;
+	} fixed[VPT_PKT_COUNT] = {
+		[VPT_PKT_PIP] = {47, 5, 0, 1},	   [VPT_PKT_MODE_EXEC] = {3, 0, 0, 0},
+		[VPT_PKT_MODE_TSX] = {2, 0, 0, 0}, [VPT_PKT_CBR] = {8, 0, 0, 0},
+		[VPT_PKT_TSC] = {56, 0, 0, 0},	   [VPT_PKT_MTC] = {8, 0, 0, 0},
+		[VPT_PKT_TMA] = {16, 0, 9, 0},	   [VPT_PKT_CYC] = {64, 0, 0, 0},
+		[VPT_PKT_VMCS] = {40, 12, 0, 0},   [VPT_PKT_MNT] = {64, 0, 0, 0},
+		[VPT_PKT_EXSTOP] = {0, 0, 0, 1},   [VPT_PKT_MWAIT] = {8, 0, 2, 0},
+		[VPT_PKT_PWRE] = {8, 0, 0, 1},	   [VPT_PKT_PWRX] = {8, 0, 4, 0},
+		[VPT_PKT_BBP] = {5, 0, 0, 1},	   [VPT_PKT_BEP] = {0, 0, 0, 1},
+		[VPT_PKT_CFE] = {5, 0, 8, 1},	   [VPT_PKT_EVD] = {64, 0, 6, 0},
+	};
+	struct walk walk = {.fn = fn, .opaque = opaque, .random = kind};
+	struct shape shape = {.base = {.kind = kind}};
+
+	switch (kind) {
+	case VPT_PKT_TNT_8:
+		walk_tnt(&walk, kind, VPT_TNT8_MAX);
+		break;
+	case VPT_PKT_TNT_64:
+		walk_tnt(&walk, kind, VPT_TNT64_MAX);
+		break;
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		walk_ip(&walk, kind);
+		break;
+	case VPT_PKT_PTW:
+		walk_sized(&walk, kind, 0, 1);
+		break;
+	case VPT_PKT_BIP:
+		walk_sized(&walk, kind, 5, 0);
+		break;
+	default:
+		shape.value = fixed[kind].value;
+		shape.shift = fixed[kind].shift;
+		shape.aux = fixed[kind].aux;
+		shape.flag = fixed[kind].flag;
+		walk_shape(&walk, &shape);
+		break;
+	}
+	return walk.count;
+}
+
+struct vpt_parser vpt_parser_for(const struct vpt_packet *packet)
+{
+	struct vpt_parser parser = {0};
+
+	if (packet->kind == VPT_PKT_BIP) {
+		parser.in_block = true;
+		parser.block_4_bytes = packet->bits == 32;
+	}
+	return parser;
+}
+
+bool vpt_packet_same(const struct vpt_packet *a, const struct vpt_packet *b)
+{
+	return a->kind == b->kind && a->ip_bytes == b->ip_bytes && a->bits == b->bits &&
+	       a->flag == b->flag && a->aux == b->aux && a->value == b->value;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets for tests: of every kind, over the boundaries of every field. */
+#ifndef TESTS_LIB_PACKETS_H
+#define TESTS_LIB_PACKETS_H
+
+#include "vpt/packet.h"
+
+/*
+ * Call `fn` with packets of one kind: each field at zero, all ones and each single
+ * bit, and 64 at random, in every size that the kind has. The same ones each time.
+ * Returns how many there were.
+ */
+unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
+			     void (*fn)(const struct vpt_packet *packet, void *opaque),
+			     void *opaque);
+
+/* A parser in the state that `packet` needs: BIPs are read inside a block. */
+struct vpt_parser vpt_parser_for(const struct vpt_packet *packet);
+
+/* Equal in kind and fields; `size` is not looked at. */
+bool vpt_packet_same(const struct vpt_packet *a, const struct vpt_packet *b);
+
+/* splitmix64. */
+uint64_t vpt_test_random(uint64_t *state);
+
+#endif /* TESTS_LIB_PACKETS_H */
