@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Trace output one byte at a time, written from the manual and sharing nothing
+ * with src/output*.c but the names of events and errors: the reference that
+ * tests hold the library against.
+ */
+#ifndef TESTS_LIB_OUTMODEL_H
+#define TESTS_LIB_OUTMODEL_H
+
+#include <vpt/output.h>
+
+#include "guestmem.h"
+
+struct outmodel {
+	struct guestmem *mem;
+	bool many;	    /* tables may hold more than one output entry */
+	unsigned int width; /* MAXPHYADDR */
+
+	enum { OUTMODEL_OFF, OUTMODEL_SINGLE, OUTMODEL_TOPA, OUTMODEL_FABRIC } scheme;
+	bool dead;
+	enum vpt_output_error why;
+
+	uint64_t table;	 /* single range: its base */
+	uint64_t index;	 /* of the entry; single range: the mask */
+	uint64_t offset; /* in the region */
+
+	uint64_t region, size;
+	bool stop, intr;
+	bool told; /* this pass's INT was reported */
+
+	struct guestmem_journal stored; /* address of each byte that went to memory */
+	struct guestmem_journal fabric; /* the bytes that went to the transport */
+};
+
+void outmodel_init(struct outmodel *model, struct guestmem *mem, const struct vpt_caps *caps);
+void outmodel_free(struct outmodel *model);
+
+unsigned int outmodel_start(struct outmodel *model, const struct vpt_rtit *rtit);
+unsigned int outmodel_byte(struct outmodel *model, uint8_t byte);
+unsigned int outmodel_put(struct outmodel *model, const uint8_t *bytes, size_t len);
+void outmodel_sync(const struct outmodel *model, struct vpt_rtit *rtit);
+
+#endif /* TESTS_LIB_OUTMODEL_H */

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Single-range output (33.2.7.1), and what all outputs have in common. */
+#include "lib/outfix.h"
+
+#define BASE 0x100000u
+
+/* A 128-byte range in a page of RAM, at this offset. */
+static struct outfix *small_range(enum guestmem_map map, uint64_t offset)
+{
+	struct outfix *fix = outfix_new(map, OUTFIX_MANY_ENTRIES);
+
+	guestmem_ram(&fix->mem, BASE - 4096, 2 * 4096);
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(offset, 0x7f)), VPT_OUT_OK);
+	return fix;
+}
+
+/* The lower seven bits of the mask are ones, whatever a host restored there. */
+START_TEST(lower_mask)
+{
+	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
+
+	VPT_PROVES("SR-ADDRESS");
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(127, 0)), VPT_OUT_OK);
+	ck_assert_uint_eq(outfix_put(fix, 0, 2), VPT_OUT_OK);
+	outfix_assert_cursor(fix, BASE, outfix_ptrs(1, 0x7f));
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE + 64, outfix_ptrs(0, 0)), VPT_OUT_ERROR);
+	outfix_assert_dead(fix, VPT_OUT_ERR_BASE_UNALIGNED);
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: log2 of the size. The range's last byte and the first, on bytes of RAM. */
+START_TEST(every_size)
+{
+	uint64_t size = 1ull << _i, base = size, mask = size - 1;
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+
+	VPT_PROVES("SR-ADDRESS SR-WRAP OUT-FILL-EAGER OUT-CURSOR-EXACT");
+	guestmem_ram(&fix->mem, base, 1);
+	guestmem_ram(&fix->mem, base + mask, 1);
+	ck_assert_uint_eq(outfix_start(fix, 0, base, outfix_ptrs(mask, (uint32_t)mask)), 0);
+	ck_assert_uint_eq(outfix_put(fix, 0, 1), VPT_OUT_OK);
+	outfix_assert_cursor(fix, base, outfix_ptrs(0, (uint32_t)mask));
+	ck_assert_uint_eq(outfix_put(fix, 1, 1), VPT_OUT_OK);
+	outfix_assert_cursor(fix, base, outfix_ptrs(1, (uint32_t)mask));
+	ck_assert(outfix_holds(fix, base + mask, 0, 1));
+	ck_assert(outfix_holds(fix, base, 1, 1));
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: the mask bit that is 0 below a 1. */
+START_TEST(mask_gap)
+{
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+	uint64_t ptrs = outfix_ptrs(5, 0xffffffffu & ~(1u << _i));
+
+	VPT_PROVES("SR-MASK-CONTIGUOUS");
+	ck_assert_uint_eq(outfix_start(fix, 0, 0, ptrs), VPT_OUT_ERROR);
+	outfix_assert_dead(fix, VPT_OUT_ERR_MASK_GAP);
+	outfix_assert_cursor(fix, 0, ptrs);
+	/* With nothing above it, it is where the mask ends. */
+	ck_assert_uint_eq(outfix_start(fix, 0, 0, outfix_ptrs(5, (1u << _i) - 1)), VPT_OUT_OK);
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: log2 of the size. */
+START_TEST(base_alignment)
+{
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+	uint64_t size = 1ull << _i, ptrs = outfix_ptrs(0, (uint32_t)(size - 1));
+
+	VPT_PROVES("SR-BASE-ALIGN");
+	ck_assert_uint_eq(outfix_start(fix, 0, 3 * size, ptrs), VPT_OUT_OK);
+	ck_assert_uint_eq(outfix_start(fix, 0, size / 2, ptrs), VPT_OUT_ERROR);
+	outfix_assert_dead(fix, VPT_OUT_ERR_BASE_UNALIGNED);
+	outfix_assert_cursor(fix, size / 2, ptrs);
+	ck_assert_uint_eq(outfix_start(fix, 0, size | 0x80, ptrs),
+			  size > 128 ? VPT_OUT_ERROR : VPT_OUT_OK);
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: log2 of the size. */
+START_TEST(offset_limit)
+{
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+	uint64_t size = 1ull << _i;
+	uint32_t mask = (uint32_t)(size - 1);
+
+	VPT_PROVES("SR-OFFSET");
+	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(mask, mask)), VPT_OUT_OK);
+	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(size, mask)), VPT_OUT_ERROR);
+	outfix_assert_dead(fix, VPT_OUT_ERR_OFFSET_PAST_MASK);
+	outfix_assert_cursor(fix, size, outfix_ptrs(size, mask));
+	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(0xffffffffu, mask)),
+			  VPT_OUT_ERROR);
+	outfix_free(fix);
+}
+END_TEST
+
+START_TEST(first_error_wins)
+{
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+
+	VPT_PROVES("SR-MASK-CONTIGUOUS SR-BASE-ALIGN");
+	outfix_start(fix, 0, 0x1080, outfix_ptrs(0xffffffffu, 0x1eff));
+	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_MASK_GAP);
+	outfix_start(fix, 0, 0x1080, outfix_ptrs(0xffffffffu, 0x1fff));
+	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_BASE_UNALIGNED);
+	outfix_start(fix, 0, 0x2000, outfix_ptrs(0xffffffffu, 0x1fff));
+	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_OFFSET_PAST_MASK);
+	outfix_free(fix);
+}
+END_TEST
+
+/* A start after an error has forgotten it. */
+START_TEST(error_is_over)
+{
+	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
+
+	VPT_PROVES("OUT-NO-ERROR");
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(128, 0x7f)), VPT_OUT_ERROR);
+	vpt_output_end(&fix->out);
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(127, 0x7f)), VPT_OUT_OK);
+	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_NONE);
+	ck_assert_uint_eq(outfix_put(fix, 0, 4), VPT_OUT_OK);
+	outfix_assert_cursor(fix, BASE, outfix_ptrs(3, 0x7f));
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: how memory is mapped. One put goes around the range more than twice. */
+START_TEST(put_longer_than_range)
+{
+	struct outfix *fix = small_range((enum guestmem_map)_i, 100);
+	size_t i;
+
+	VPT_PROVES("SR-WRAP");
+	ck_assert_uint_eq(outfix_put(fix, 0, 300), VPT_OUT_OK);
+	outfix_assert_cursor(fix, BASE, outfix_ptrs(400 % 128, 0x7f));
+	vpt_output_end(&fix->out);
+	/* The last 128 bytes are what is left, and they end before offset 16. */
+	ck_assert(outfix_holds(fix, BASE + 16, 172, 112));
+	ck_assert(outfix_holds(fix, BASE, 284, 16));
+	ck_assert(guestmem_intact(&fix->mem, BASE - 4096, 4096));
+	ck_assert(guestmem_intact(&fix->mem, BASE + 128, 4096 - 128));
+	ck_assert_uint_eq(fix->mem.committed.count, 300);
+	for (i = 0; i < 300; i++)
+		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + (100 + i) % 128);
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: how memory is mapped. The topmost range there can be. */
+START_TEST(top_of_address_space)
+{
+	struct outfix *fix = outfix_new((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
+	uint64_t base = (1ull << 52) - 128;
+
+	VPT_PROVES("SR-ADDRESS");
+	guestmem_ram(&fix->mem, base, 128);
+	outfix_start(fix, 0, base, outfix_ptrs(126, 0x7f));
+	ck_assert_uint_eq(outfix_put(fix, 0, 3), VPT_OUT_OK);
+	vpt_output_end(&fix->out);
+	ck_assert(outfix_holds(fix, base + 126, 0, 2));
+	ck_assert(outfix_holds(fix, base, 2, 1));
+	outfix_free(fix);
+}
+END_TEST
+
+/*
+ * Row: how memory is mapped. The range's second part is a hole, or cannot be
+ * written: for every put length and distance the bytes before it are stored.
+ */
+static void refused_part(enum guestmem_map map, bool read_only)
+{
+	size_t before, len;
+
+	for (before = 0; before < 20; before++) {
+		for (len = before + 1; len < 40; len++) {
+			struct outfix *fix = outfix_new(map, OUTFIX_MANY_ENTRIES);
+			uint64_t edge = BASE + 4096, ptrs;
+
+			guestmem_ram(&fix->mem, BASE, 4096);
+			if (read_only)
+				guestmem_rom(&fix->mem, edge, 4096);
+			outfix_start(fix, 0, BASE, outfix_ptrs(4096 - before, 0x1fff));
+			ck_assert_uint_eq(outfix_put(fix, 0, len), VPT_OUT_ERROR);
+			ptrs = outfix_ptrs(4096, 0x1fff);
+			outfix_assert_cursor(fix, BASE, ptrs);
+			outfix_assert_dead(fix, VPT_OUT_ERR_REGION_REFUSED);
+			ck_assert(outfix_holds(fix, edge - before, 0, before));
+			ck_assert(guestmem_intact(&fix->mem, BASE, 4096 - before));
+			ck_assert(!read_only || guestmem_intact(&fix->mem, edge, 4096));
+			ck_assert_uint_eq(fix->mem.committed.count, before);
+			outfix_free(fix);
+		}
+	}
+}
+
+START_TEST(hole_in_range)
+{
+	VPT_PROVES("OUT-REGION-MEMORY");
+	refused_part((enum guestmem_map)_i, false);
+}
+END_TEST
+
+START_TEST(read_only_range)
+{
+	VPT_PROVES("OUT-REGION-MEMORY");
+	refused_part((enum guestmem_map)_i, true);
+}
+END_TEST
+
+/* A range is only asked for when a byte is there for it. */
+START_TEST(hole_never_reached)
+{
+	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
+
+	VPT_PROVES("OUT-REGION-MEMORY OUT-CURSOR-EXACT");
+	guestmem_ram(&fix->mem, BASE, 4096);
+	outfix_start(fix, 0, BASE, outfix_ptrs(4090, 0x1fff));
+	ck_assert_uint_eq(outfix_put(fix, 0, 6), VPT_OUT_OK);
+	ck_assert_uint_eq(outfix_put(fix, 0, 0), VPT_OUT_OK);
+	outfix_assert_cursor(fix, BASE, outfix_ptrs(4096, 0x1fff));
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: how memory is mapped. */
+START_TEST(flush_reports)
+{
+	struct outfix *fix = small_range((enum guestmem_map)_i, 0);
+	size_t n, i;
+
+	VPT_PROVES("OUT-CURSOR-EXACT");
+	for (n = 0; n < 500; n += 5) {
+		outfix_put(fix, n, 5);
+		outfix_assert_cursor(fix, BASE, outfix_ptrs((n + 5) % 128, 0x7f));
+		vpt_output_flush(&fix->out);
+		outfix_assert_cursor(fix, BASE, outfix_ptrs((n + 5) % 128, 0x7f));
+		ck_assert_uint_eq(fix->mem.committed.count, n + 5);
+	}
+	vpt_output_flush(&fix->out);
+	vpt_output_end(&fix->out);
+	ck_assert_uint_eq(fix->mem.committed.count, 500);
+	for (i = 0; i < 500; i++)
+		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + i % 128);
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: how memory is mapped. */
+START_TEST(not_running)
+{
+	struct outfix *fix = outfix_new((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
+	struct vpt_rtit rtit = {.output_base = 0x123, .output_mask_ptrs = 0x456};
+
+	VPT_PROVES("OUT-CURSOR-EXACT");
+	guestmem_ram(&fix->mem, BASE, 4096);
+	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
+	vpt_output_flush(&fix->out);
+	vpt_output_end(&fix->out);
+	outfix_start(fix, 0, BASE, outfix_ptrs(0, 0xfff));
+	outfix_put(fix, 0, 16);
+	vpt_output_end(&fix->out);
+	ck_assert_uint_eq(fix->mem.committed.count, 16);
+	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
+	vpt_output_sync(&fix->out, &rtit);
+	ck_assert_uint_eq(rtit.output_base, 0x123);
+	ck_assert_uint_eq(rtit.output_mask_ptrs, 0x456);
+	ck_assert(guestmem_intact(&fix->mem, BASE + 16, 4096 - 16));
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: how memory is mapped. A start that no end preceded loses nothing. */
+START_TEST(start_while_running)
+{
+	struct outfix *fix = small_range((enum guestmem_map)_i, 0);
+
+	VPT_PROVES("OUT-CURSOR-EXACT");
+	outfix_put(fix, 0, 16);
+	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(64, 0x7f)), VPT_OUT_OK);
+	ck_assert_uint_eq(fix->mem.committed.count, 16);
+	outfix_put(fix, 16, 16);
+	outfix_assert_cursor(fix, BASE, outfix_ptrs(80, 0x7f));
+	vpt_output_end(&fix->out);
+	ck_assert(outfix_holds(fix, BASE, 0, 16));
+	ck_assert(outfix_holds(fix, BASE + 64, 16, 16));
+	outfix_free(fix);
+}
+END_TEST
+
+/* A host without the optional callback. */
+START_TEST(nobody_to_report_to)
+{
+	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
+
+	VPT_PROVES("SR-WRAP");
+	fix->mem.ops.committed = NULL;
+	outfix_put(fix, 0, 130);
+	vpt_output_flush(&fix->out);
+	vpt_output_end(&fix->out);
+	ck_assert(outfix_holds(fix, BASE, 128, 2));
+	outfix_free(fix);
+}
+END_TEST
+
+/* Row: an error. */
+START_TEST(error_text)
+{
+	enum vpt_output_error err = (enum vpt_output_error)_i;
+
+	VPT_PROVES("OUT-NO-ERROR");
+	ck_assert_uint_gt(strlen(vpt_output_error_text(err)), 1);
+	ck_assert_str_eq(vpt_output_error_text(VPT_OUT_ERR_COUNT), "?");
+	ck_assert_str_eq(vpt_output_error_text((enum vpt_output_error) - 1), "?");
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("output_single");
+	TCase *tc = tcase_create("single");
+
+	tcase_add_loop_test(tc, every_size, 7, 33);
+	tcase_add_test(tc, lower_mask);
+	tcase_add_loop_test(tc, mask_gap, 7, 31);
+	tcase_add_loop_test(tc, base_alignment, 7, 33);
+	tcase_add_loop_test(tc, offset_limit, 7, 32);
+	tcase_add_test(tc, first_error_wins);
+	tcase_add_test(tc, error_is_over);
+	tcase_add_loop_test(tc, put_longer_than_range, 0, GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tc, top_of_address_space, 0, GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tc, hole_in_range, 0, GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tc, read_only_range, 0, GUESTMEM_MAP_MODES);
+	tcase_add_test(tc, hole_never_reached);
+	tcase_add_loop_test(tc, flush_reports, 0, GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tc, not_running, 0, GUESTMEM_MAP_MODES);
+	tcase_add_loop_test(tc, start_while_running, 0, GUESTMEM_MAP_MODES);
+	tcase_add_test(tc, nobody_to_report_to);
+	tcase_add_loop_test(tc, error_text, 0, VPT_OUT_ERR_COUNT);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
