@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Changes of flow into packets: which ones, in which order (33.4.1, 33.7). */
+#include "gen.h"
+
+/* What a near branch sends while PacketEn stays set. */
+enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
+
+void vpt_gen_update(struct vpt_pt *pt)
+{
+	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
+	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt;
+}
+
+void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)
+{
+	bool wide = ctx->cs_l && ctx->lma;
+
+	pt->ip_base = vpt_caps_has(pt->caps, VPT_CAP_LIP) && !wide ? ctx->cs_base : 0;
+	pt->ip_mask = wide ? ~(uint64_t)0 : 0xffffffffu;
+}
+
+static void add_tnt(struct vpt_pt *pt, bool taken)
+{
+	if (pt->dis_tnt)
+		return;
+	pt->tnt = pt->tnt << 1 | (uint64_t)taken;
+	if (pt->tnt >= pt->tnt_full)
+		vpt_gen_flush_tnt(pt);
+}
+
+void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip)
+{
+	vpt_gen_flush_tnt(pt);
+	vpt_gen_psb_if_due(pt, ip);
+}
+
+/* [GEN-PGE] */
+static void packet_en_rises(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to)
+{
+	vpt_gen_mode_exec(pt, ctx);
+	vpt_gen_ip(pt, VPT_OP_TIP_PGE, to);
+}
+
+/* [GEN-PGD] No RET may be compressed across a stretch that is not traced. */
+static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
+{
+	if (with_ip)
+		vpt_gen_ip(pt, VPT_OP_TIP_PGD, to);
+	else
+		vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
+	vpt_retstack_clear(&pt->retstack);
+}
+
+/* An IP as the range comparators see it: of the kind that payloads have. */
+static uint64_t compare_ip(const struct vpt_pt *pt, uint64_t ip)
+{
+	return (ip + pt->ip_base) & pt->ip_mask;
+}
+
+/* [GEN-TRACESTOP] Arrival in a TraceStop range while in context (33.2.5.3). */
+static bool stops_at(const struct vpt_pt *pt, uint64_t to)
+{
+	return pt->has_ranges && pt->context_en &&
+	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, compare_ip(pt, to));
+}
+
+static void trace_stop(struct vpt_pt *pt)
+{
+	pt->filter_en = false;
+	vpt_gen_packet(pt, VPT_PKT_TRACE_STOP, 0, false);
+	/* The output may have ended the trace on that very packet. */
+	if (pt->trigger_en)
+		vpt_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
+}
+
+void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
+{
+	if (stops_at(pt, ip)) {
+		trace_stop(pt);
+		return;
+	}
+	/* [EN-FILTER-IDLE] Out of context FilterEn can rise only where nothing filters. */
+	if (pt->context_en)
+		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, ip));
+	else
+		pt->filter_en = !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER);
+	vpt_gen_update(pt);
+	if (pt->packet_en)
+		packet_en_rises(pt, ctx, ip);
+}
+
+static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event *event)
+{
+	switch (kind) {
+	case NEAR_COND:
+		add_tnt(pt, event->flags & VPT_EVF_TAKEN);
+		break;
+	case NEAR_RET:
+		/* [GEN-RETC] */
+		if (pt->ret_compress && vpt_retstack_match(&pt->retstack, event->to))
+			add_tnt(pt, true);
+		else
+			vpt_gen_ip(pt, VPT_OP_TIP, event->to);
+		break;
+	case NEAR_INDIRECT:
+		vpt_gen_ip(pt, VPT_OP_TIP, event->to);
+		break;
+	case NEAR_DIRECT:
+		break;
+	}
+}
+
+/*
+ * A near branch cannot change ContextEn, but its target can lie on the other side
+ * of a filter. A branch not taken is no reason to compare (33.2.5.3).
+ */
+static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
+				 const struct vpt_event *event)
+{
+	bool was = pt->packet_en;
+
+	if (kind == NEAR_COND && !(event->flags & VPT_EVF_TAKEN)) {
+		if (was)
+			near_inside(pt, kind, event);
+		return;
+	}
+	if (stops_at(pt, event->to)) {
+		if (was)
+			packet_en_falls(pt, kind != NEAR_COND, event->to);
+		if (pt->trigger_en)
+			trace_stop(pt);
+		return;
+	}
+	pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+	vpt_gen_update(pt);
+	if (was && pt->packet_en) {
+		near_inside(pt, kind, event);
+	} else if (was) {
+		/* [GEN-PGD-COND] The binary tells where a Jcc goes. */
+		packet_en_falls(pt, kind != NEAR_COND, event->to);
+	} else if (pt->packet_en) {
+		struct vpt_context ctx;
+
+		pt->ops->context(pt->opaque, &ctx);
+		packet_en_rises(pt, &ctx, event->to);
+	}
+}
+
+static inline void near_branch(struct vpt_pt *pt, enum near_kind kind,
+			       const struct vpt_event *event)
+{
+	if (vpt_unlikely(pt->has_ranges)) {
+		if (pt->context_en)
+			near_ranges(pt, kind, event);
+	} else if (pt->packet_en) {
+		near_inside(pt, kind, event);
+	}
+}
+
+/*
+ * [GEN-CALL] A CALL counts for RET compression if a decoder sees it, so not when
+ * it enters the traced region. One to the next instruction is no call at all.
+ */
+static void call(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event *event)
+{
+	bool was = pt->packet_en;
+	bool counts = kind == NEAR_INDIRECT || event->to != event->next;
+
+	near_branch(pt, kind, event);
+	if (was && pt->packet_en && pt->ret_compress && counts)
+		vpt_retstack_push(&pt->retstack, event->next);
+}
+
+/*
+ * [GEN-FAR] Far transfers and asynchronous events: [FUP,] [PIP,] [MODE.Exec,] and
+ * TIP, or what stands for it where PacketEn changes.
+ */
+static void far_transfer(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
+{
+	struct vpt_context ctx;
+	bool was = pt->packet_en;
+
+	if (was && fup)
+		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
+	pt->ops->context(pt->opaque, &ctx);
+	if (!pt->trigger_en)
+		return;
+	vpt_gen_ip_form(pt, &ctx);
+	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	if (event->flags & VPT_EVF_CR3)
+		vpt_gen_pip(pt, &ctx);
+	if (stops_at(pt, event->to)) {
+		if (was)
+			packet_en_falls(pt, true, event->to);
+		if (pt->trigger_en)
+			trace_stop(pt);
+		return;
+	}
+	if (pt->context_en)
+		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+	vpt_gen_update(pt);
+	if (was && pt->packet_en) {
+		vpt_gen_mode_exec(pt, &ctx);
+		vpt_gen_ip(pt, VPT_OP_TIP, event->to);
+	} else if (was) {
+		packet_en_falls(pt, pt->context_en, event->to);
+	} else if (pt->packet_en) {
+		packet_en_rises(pt, &ctx, event->to);
+	}
+}
+
+/*
+ * [GEN-CR3] MOV CR3 is no branch: it can move ContextEn, and it is looked at for
+ * TraceStop (33.4.2.9), but FilterEn is worked out anew only as ContextEn rises.
+ */
+static void cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	struct vpt_context ctx;
+	bool was = pt->packet_en, was_context = pt->context_en;
+
+	pt->ops->context(pt->opaque, &ctx);
+	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	vpt_gen_pip(pt, &ctx);
+	if (!pt->trigger_en)
+		return;
+	if (stops_at(pt, event->to)) {
+		if (was)
+			packet_en_falls(pt, false, 0);
+		if (pt->trigger_en)
+			trace_stop(pt);
+		return;
+	}
+	if (pt->context_en && !was_context)
+		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+	vpt_gen_update(pt);
+	if (was && !pt->packet_en)
+		packet_en_falls(pt, false, 0);
+	else if (!was && pt->packet_en)
+		packet_en_rises(pt, &ctx, event->to);
+}
+
+/*
+ * [GEN-OVF] Nothing sent before an overflow helps to read what comes after. The
+ * enables moved on meanwhile (33.3.8.1). Where the mode did too a PSB+ tells it,
+ * as nothing but timing may stand between OVF and FUP.
+ */
+static void overflow(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	struct vpt_context ctx;
+	bool known;
+
+	pt->tnt = 1;
+	vpt_gen_packet(pt, VPT_PKT_OVF, 0, false);
+	pt->last_ip_valid = false;
+	vpt_retstack_clear(&pt->retstack);
+
+	pt->ops->context(pt->opaque, &ctx);
+	if (!pt->trigger_en)
+		return;
+	vpt_gen_ip_form(pt, &ctx);
+	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	if (pt->context_en)
+		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+	vpt_gen_update(pt);
+	known = vpt_gen_mode_known(pt, &ctx);
+	pt->mode_exec = VPT_MODE_UNKNOWN;
+	if (!pt->packet_en)
+		return;
+	vpt_gen_ip(pt, VPT_OP_FUP, event->to);
+	if (!known)
+		vpt_gen_psb_plus(pt, &ctx, event->to);
+}
+
+static void dispatch(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_COND:
+		near_branch(pt, NEAR_COND, event);
+		break;
+	case VPT_EV_JMP:
+		near_branch(pt, NEAR_DIRECT, event);
+		break;
+	case VPT_EV_CALL:
+		call(pt, NEAR_DIRECT, event);
+		break;
+	case VPT_EV_JMP_INDIRECT:
+		near_branch(pt, NEAR_INDIRECT, event);
+		break;
+	case VPT_EV_CALL_INDIRECT:
+		call(pt, NEAR_INDIRECT, event);
+		break;
+	case VPT_EV_RET:
+		near_branch(pt, NEAR_RET, event);
+		break;
+	case VPT_EV_FAR:
+		far_transfer(pt, event, false);
+		break;
+	case VPT_EV_SOFT_INT:
+	case VPT_EV_ASYNC:
+		far_transfer(pt, event, true);
+		break;
+	case VPT_EV_CR3:
+		cr3_write(pt, event);
+		break;
+	case VPT_EV_CBR: {
+		struct vpt_context ctx;
+
+		pt->ops->context(pt->opaque, &ctx);
+		vpt_gen_packet(pt, VPT_PKT_CBR, ctx.cbr, false);
+		break;
+	}
+	case VPT_EV_OVERFLOW:
+		overflow(pt, event);
+		break;
+	default:
+		break;
+	}
+}
+
+void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	if (!pt->trigger_en)
+		return;
+	dispatch(pt, event);
+	vpt_gen_psb_if_due(pt, event->to);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* TraceEn and TriggerEn: how a trace begins and ends, and the MSRs around it. */
+#include "gen.h"
+
+#define PSB_BASE_PERIOD 2048u
+#define BYTE_CNT_MAX VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
+
+/*
+ * Bring STATUS up to date. [STATUS-FROZEN] Only while TraceEn is set: after that
+ * the register is software's.
+ */
+static void sync_status(struct vpt_pt *pt)
+{
+	uint64_t live = VPT_STATUS_MASK(FILTER_EN) | VPT_STATUS_MASK(CONTEXT_EN) |
+			VPT_STATUS_MASK(TRIGGER_EN) | VPT_STATUS_MASK(PACKET_BYTE_CNT);
+	uint64_t count = pt->psb_bytes;
+
+	if (!VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
+		return;
+	/* [GEN-BYTE-CNT] The field is narrower than the longest period: it sticks
+	 * at its maximum, which still says "not at a PSB". */
+	if (count > BYTE_CNT_MAX)
+		count = BYTE_CNT_MAX;
+	if (!vpt_caps_has(pt->caps, VPT_CAP_PSB_CYC))
+		count = 0;
+	pt->rtit.status &= ~live;
+	pt->rtit.status |= (uint64_t)pt->filter_en << VPT_STATUS_FILTER_EN_SHIFT |
+			   (uint64_t)pt->context_en << VPT_STATUS_CONTEXT_EN_SHIFT |
+			   (uint64_t)pt->trigger_en << VPT_STATUS_TRIGGER_EN_SHIFT |
+			   count << VPT_STATUS_PACKET_BYTE_CNT_SHIFT;
+}
+
+/* STATUS is right before the callback, which may want to say why. */
+static void set_trigger(struct vpt_pt *pt, bool trigger_en)
+{
+	pt->trigger_en = trigger_en;
+	vpt_gen_update(pt);
+	sync_status(pt);
+	if (pt->ops->trigger)
+		pt->ops->trigger(pt->opaque, trigger_en);
+}
+
+/* [GEN-PEND-PSB] A PSB+ that the end of the trace forestalls is owed. */
+static void note_pending_psb(struct vpt_pt *pt)
+{
+	if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) && pt->psb_bytes >= pt->psb_period)
+		pt->rtit.status |= VPT_STATUS_MASK(PEND_PSB);
+}
+
+/* The MSRs say exactly where output ended; TraceEn stays for software to clear. */
+static void sync_output(struct vpt_pt *pt)
+{
+	if (pt->out.kind == VPT_OUTPUT_NONE)
+		return;
+	vpt_output_flush(&pt->out);
+	vpt_output_sync(&pt->out, &pt->rtit);
+}
+
+void vpt_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
+{
+	pt->rtit.status |= status_bit;
+	pt->tnt = 1;
+	note_pending_psb(pt);
+	sync_output(pt);
+	set_trigger(pt, false);
+}
+
+static void idle(struct vpt_pt *pt)
+{
+	pt->tnt = 1;
+	pt->tnt_full = VPT_BIT64(VPT_TNT_GATHER);
+	pt->context_en = false;
+	pt->filter_en = false;
+	pt->last_ip_valid = false;
+	pt->mode_exec = VPT_MODE_UNKNOWN;
+	vpt_retstack_clear(&pt->retstack);
+	vpt_gen_update(pt);
+}
+
+void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
+		 void *opaque)
+{
+	vpt_memset(pt, 0, sizeof(*pt));
+	pt->caps = caps;
+	pt->ops = ops;
+	pt->opaque = opaque;
+	vpt_rtit_reset(&pt->rtit);
+	vpt_output_init(&pt->out, caps, &ops->mem, opaque);
+	pt->psb_period = PSB_BASE_PERIOD;
+	idle(pt);
+}
+
+/* Take what CTL says into the form the generator looks at. */
+static void load_config(struct vpt_pt *pt)
+{
+	uint64_t ctl = pt->rtit.ctl;
+
+	pt->branch_en = VPT_CTL_GET(ctl, BRANCH_EN);
+	pt->ret_compress = !VPT_CTL_GET(ctl, DIS_RETC);
+	pt->dis_tnt = VPT_CTL_GET(ctl, DIS_TNT);
+	pt->has_ranges = vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER) ||
+			 vpt_range_configured(&pt->rtit, VPT_ADDR_STOP);
+	pt->psb_period = PSB_BASE_PERIOD << VPT_CTL_GET(ctl, PSB_FREQ);
+	pt->psb_bytes = (uint32_t)VPT_STATUS_GET(pt->rtit.status, PACKET_BYTE_CNT);
+}
+
+/* [GEN-PSB-ON-ENABLE] */
+static bool psb_on_enable(const struct vpt_pt *pt)
+{
+	if (!vpt_caps_has(pt->caps, VPT_CAP_PSB_CYC) || !pt->psb_bytes)
+		return true;
+	return VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) &&
+	       VPT_STATUS_GET(pt->rtit.status, PEND_PSB);
+}
+
+/* Start the output; an error or a PMI may come at once. */
+static void start_output(struct vpt_pt *pt)
+{
+	unsigned int events = vpt_output_start(&pt->out, &pt->rtit);
+	bool owed = VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) &&
+		    VPT_STATUS_GET(pt->rtit.status, PEND_TOPA_PMI);
+
+	if (events & VPT_OUT_ERROR)
+		vpt_gen_halt(pt, VPT_STATUS_MASK(ERROR));
+	if (((events & VPT_OUT_INT) || owed) && pt->ops->pmi)
+		pt->ops->pmi(pt->opaque);
+}
+
+/*
+ * TraceEn rises (33.2.8.3, table 33-56 rows 1 and 2). The PSB+ describes the time
+ * before, when PacketEn was 0, so it holds no FUP and TIP.PGE follows it.
+ */
+static void enable(struct vpt_pt *pt, uint64_t next_ip)
+{
+	struct vpt_context ctx;
+
+	idle(pt);
+	load_config(pt);
+	if (!vpt_trigger_en(&pt->rtit)) {
+		sync_status(pt);
+		return;
+	}
+	pt->ops->context(pt->opaque, &ctx);
+	vpt_gen_ip_form(pt, &ctx);
+	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
+	set_trigger(pt, true);
+	start_output(pt);
+	if (!pt->trigger_en)
+		return;
+	if (psb_on_enable(pt))
+		vpt_gen_psb_plus(pt, &ctx, next_ip);
+	else
+		vpt_gen_timing(pt, &ctx);
+	if (pt->trigger_en)
+		vpt_gen_arrive(pt, &ctx, next_ip);
+}
+
+static void end_output(struct vpt_pt *pt)
+{
+	sync_output(pt);
+	vpt_output_end(&pt->out);
+	if (pt->trigger_en)
+		set_trigger(pt, false);
+}
+
+/* TraceEn falls (table 33-56 row 3). */
+static void disable(struct vpt_pt *pt, uint64_t ip)
+{
+	if (pt->trigger_en) {
+		vpt_gen_flush_tnt(pt);
+		if (pt->packet_en) {
+			vpt_gen_ip(pt, VPT_OP_FUP, ip);
+			vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
+		}
+		note_pending_psb(pt);
+	}
+	end_output(pt);
+}
+
+void vpt_pt_warm_reset(struct vpt_pt *pt)
+{
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
+		end_output(pt);
+	vpt_rtit_warm_reset(&pt->rtit, pt->caps);
+	idle(pt);
+}
+
+enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
+{
+	sync_status(pt);
+	if (pt->out.kind != VPT_OUTPUT_NONE)
+		vpt_output_sync(&pt->out, &pt->rtit);
+	return vpt_rtit_read(&pt->rtit, pt->caps, msr, value);
+}
+
+enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enum vpt_access who,
+			    uint64_t ip, uint64_t next_ip)
+{
+	struct vpt_rtit after;
+	bool was, is;
+
+	sync_status(pt);
+	after = pt->rtit;
+	if (vpt_rtit_write(&after, pt->caps, msr, value, who) != VPT_FAULT_NONE)
+		return VPT_FAULT_GP;
+	if (msr != VPT_MSR_CTL) {
+		pt->rtit = after;
+		return VPT_FAULT_NONE;
+	}
+	was = VPT_CTL_GET(pt->rtit.ctl, TRACE_EN);
+	is = VPT_CTL_GET(after.ctl, TRACE_EN);
+	if (was && is && after.ctl == pt->rtit.ctl)
+		return VPT_FAULT_NONE;
+	/* The trace ends under the old settings and begins under the new ones; a
+	 * host that changes settings of a running trace gets both. */
+	if (was)
+		disable(pt, ip);
+	pt->rtit.ctl = after.ctl;
+	if (is)
+		enable(pt, next_ip);
+	return VPT_FAULT_NONE;
+}
+
+void vpt_pt_flush(struct vpt_pt *pt)
+{
+	if (pt->trigger_en)
+		vpt_gen_flush_tnt(pt);
+	vpt_output_flush(&pt->out);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Scenarios for the packet generator: a script of what a processor does, and the
+ * packets it must send.
+ *
+ * The processor starts at IP 1000 in 64-bit mode at CPL 0 with CR3 1000; each
+ * instruction is 8 bytes long. Numbers are hexadecimal except counts after '*'.
+ * Steps:
+ *
+ *   cpl=N cr3=N bits=N pae if	set the context (without an event)
+ *   match=N rangeK=A-B		write CR3_MATCH, ADDRK_A and ADDRK_B
+ *   setstatus=N cnt=N		value of STATUS, of its PacketByteCnt, for `on`
+ *   on:BITS[!]			WRMSR that sets TraceEn and os user br tsc noretc
+ *				notnt cr3 topa inject event fK (ADDRK filter) sK
+ *				(ADDRK TraceStop); with ! its packets are shown and
+ *				those before are not, else the other way round
+ *   off same			WRMSR that clears TraceEn; that changes nothing
+ *   step			an instruction that does not jump
+ *   jcc jncc			taken to the next multiple of 100; not taken
+ *   jmp>N jmpi>N call>N calli>N callnext
+ *   ret>N ret>ra ret>ra0	RET; to the latest CALL's return address, the oldest's
+ *   callchain retchain		CALL to the next multiple of 1000; RET to match
+ *   far>N farcr3>N int>N	far branch, with CR3 loaded; software interrupt
+ *   async@cur>N async@next>N	fault; interrupt (asynccr3: CR3 loaded)
+ *   movcr3=N ovf cbr		MOV CR3; overflow resolved; frequency change
+ *   flush			vpt_pt_flush
+ *   status			shows STATUS[7:0] as [status N]
+ *
+ * Any step can be repeated: jcc*5.
+ */
+#ifndef TESTS_LIB_SCENARIO_H
+#define TESTS_LIB_SCENARIO_H
+
+struct vpt_scenario {
+	const char *name;
+	const char *tags;	/* spec facts that it proves */
+	const char *model;
+	const char *script;
+	const char *packets;	/* as vpt_scenario_check() prints them */
+};
+
+/* Run a scenario; fails the current libcheck test if the packets differ. */
+void vpt_scenario_check(const struct vpt_scenario *scenario);
+
+#endif /* TESTS_LIB_SCENARIO_H */

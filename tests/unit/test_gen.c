@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The packet generator against the manual's own scenarios (33.2.5.3, 33.3.7, 33.7).
+ *
+ * A scenario is a script of what a processor does and the packets it must send,
+ * both as text, so that a row can be laid beside the table it comes from.
+ */
+#include "lib/suite.h"
+#include "lib/scenario.h"
+
+#define S(name_, tags_, model_, script_, packets_) \
+	{ .name = name_, .tags = tags_, .model = model_, .script = script_, .packets = packets_ }
+
+/*
+ * Script, one step a word: see lib/scenario.h. `on` enables with the CTL bits that
+ * follow; the packets of enabling are shown only where `packets` begins with PSB.
+ */
+static const struct vpt_scenario table_33_55[] = {
+	S("1 no jump", "GEN-FAR", "skl", "on:os,br step", ""),
+	S("2 sixth branch", "GEN-TNT-SIZE", "skl", "on:os,br jcc*6 flush", "TNT(111111)"),
+	S("3 first to fifth branch", "GEN-TNT-SIZE", "skl", "on:os,br jcc*5", ""),
+	S("47 branches are a long TNT", "GEN-TNT-SIZE", "skl", "on:os,br jcc*46 jncc",
+	  "TNT64(11111111111111111111111111111111111111111111110)"),
+	S("42 branches are short ones", "GEN-TNT-SIZE", "skl", "on:os,br jcc*41 jncc flush",
+	  "TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111110)"),
+	S("4 indirect JMP", "GEN-FAR", "skl", "on:os,br jmpi>2000", "TIP(2000)"),
+	S("4 indirect CALL", "GEN-FAR", "skl", "on:os,br calli>2000", "TIP(2000)"),
+	S("5 direct JMP, CALL", "GEN-FAR", "skl", "on:os,br jmp>2000 call>3000", ""),
+	S("6 RET uncompressed", "GEN-RETC", "skl", "on:os,br ret>2000", "TIP(2000)"),
+	S("7 RET compressed, sixth", "GEN-RETC", "skl", "on:os,br call>2000 jncc*5 ret>ra flush",
+	  "TNT(000001)"),
+	S("8 far branch", "GEN-FAR", "skl", "on:os,br far>2000", "TIP(2000)"),
+	S("9 far branch, CR3", "GEN-FAR GEN-PIP", "skl", "on:os,br cr3=5000 farcr3>2000",
+	  "PIP(5000) TIP(2000)"),
+	S("10 far branch, CR3, mode", "GEN-FAR GEN-MODE-EXEC", "skl",
+	  "on:os,br cr3=5000 bits=32 farcr3>2000", "PIP(5000) MODE.Exec(2) TIP(2000)"),
+	S("11 interrupt", "GEN-FAR GEN-FUP-IP", "skl", "on:os,br step async@next>9000",
+	  "FUP(1010) TIP(9000)"),
+	S("12 interrupt, CR3, mode", "GEN-FAR GEN-FUP-IP", "skl",
+	  "on:os,br cr3=5000 bits=32 asynccr3@next>9000",
+	  "FUP(1008) PIP(5000) MODE.Exec(2) TIP(9000)"),
+	S("13 fault", "GEN-FAR GEN-FUP-IP", "skl", "on:os,br async@cur>9000", "FUP(1008) TIP(9000)"),
+	S("13 software interrupt", "GEN-FAR GEN-FUP-IP", "skl", "on:os,br int>9000",
+	  "FUP(1008) TIP(9000)"),
+	S("14 MOV CR3", "GEN-CR3 GEN-PIP", "skl", "on:os,br movcr3=7000", "PIP(7000)"),
+	S("14 MOV CR3, low bits are not the address", "GEN-PIP", "skl", "on:os,br movcr3=7fff",
+	  "PIP(7000)"),
+	S("14 MOV CR3 under PAE paging", "GEN-PIP", "skl", "on:os,br pae movcr3=7fff", "PIP(7fe0)"),
+	S("MOV CR3 without OS", "GEN-PIP", "skl", "cpl=3 on:user,br movcr3=7000", ""),
+	S("TNT goes out first", "GEN-TNT-ORDER", "skl", "on:os,br jcc jncc jcc jmpi>2000",
+	  "TNT(101) TIP(2000)"),
+};
+
+static const struct vpt_scenario table_33_56[] = {
+	S("1 enable out of context", "GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE", "skl",
+	  "cpl=3 cnt=100 on:os,br,tsc!", "TSC(123) CBR(22)"),
+	S("2 enable in context", "GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE", "skl",
+	  "cnt=100 on:os,br,tsc!", "TSC(123) CBR(22) MODE.Exec(1) TIP.PGE(1008)"),
+	S("2 without TSCEn", "GEN-ENABLE-ORDER CTL-TSCEN", "skl", "cnt=100 on:os,br!",
+	  "CBR(22) MODE.Exec(1) TIP.PGE(1008)"),
+	S("2 with PSB+", "GEN-ENABLE-ORDER GEN-PSB-PLUS", "skl", "on:os,br,tsc!",
+	  "PSB TSC(123) CBR(22) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008)"),
+	S("2 with PSB+, user only", "GEN-PSB-PLUS CTL-USER", "skl", "cpl=3 on:user,br!",
+	  "PSB CBR(22) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008)"),
+	S("2 always PSB+ on a processor without PSBFreq", "GEN-PSB-ON-ENABLE CPUID-PSBCYC", "bdw",
+	  "on:os,br,topa off on:os,br,topa!",
+	  "PSB CBR(18) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1018)"),
+	S("1 with PSB+, no PIP or MODE out of context", "GEN-PSB-PLUS", "skl", "cpl=3 on:os,br!",
+	  "PSB CBR(22) PSBEND"),
+	S("3 disable", "GEN-DISABLE GEN-FUP-IP", "skl", "on:os,br step off", "FUP(1010) TIP.PGD()"),
+	S("3 disable, TNT first", "GEN-DISABLE GEN-TNT-ORDER", "skl", "on:os,br jcc off",
+	  "TNT(1) FUP(1100) TIP.PGD()"),
+	S("3 disable out of context", "GEN-DISABLE", "skl", "cpl=3 on:os,br off", ""),
+	S("4 jump out of the filter", "GEN-PGD CTL-ADDRCFG", "skl",
+	  "range0=1000-1fff on:os,br,f0 jmp>2000", "TIP.PGD(2000)"),
+	S("4 indirect jump out", "GEN-PGD", "skl", "range0=1000-1fff on:os,br,f0 jmpi>2000",
+	  "TIP.PGD(2000)"),
+	S("4 RET out", "GEN-PGD GEN-RETC-RESET", "skl", "range0=1000-1fff on:os,br,f0 ret>2000",
+	  "TIP.PGD(2000)"),
+	S("4 taken Jcc out has no IP", "GEN-PGD-COND", "skl",
+	  "range0=1000-10ff on:os,br,f0 jncc jcc", "TNT(0) TIP.PGD()"),
+	S("5 jump into the filter", "GEN-PGE", "skl",
+	  "range0=2000-2fff on:os,br,f0 jmp>2010", "MODE.Exec(1) TIP.PGE(2010)"),
+	S("5 interrupt into the filter", "GEN-PGE", "skl",
+	  "range0=9000-9fff on:os,br,f0 async@next>9000", "MODE.Exec(1) TIP.PGE(9000)"),
+	S("6 far branch out of context", "GEN-PGD CTL-OS", "skl", "cpl=3 on:user,br cpl=0 far>9000",
+	  "TIP.PGD()"),
+	S("6 far branch into context", "GEN-PGE", "skl", "on:user,br cpl=3 far>400000",
+	  "MODE.Exec(1) TIP.PGE(400000)"),
+	S("7 interrupt out of context", "GEN-PGD GEN-FUP-IP", "skl",
+	  "cpl=3 on:user,br step cpl=0 async@next>9000", "FUP(1010) TIP.PGD()"),
+	S("8 fault out of context", "GEN-PGD GEN-FUP-IP", "skl",
+	  "cpl=3 on:user,br cpl=0 async@cur>9000", "FUP(1008) TIP.PGD()"),
+	S("far branch out of the filter has its IP", "GEN-PGD", "skl",
+	  "range0=1000-1fff on:os,br,f0 far>9000", "TIP.PGD(9000)"),
+};
+
+static const struct vpt_scenario filters[] = {
+	S("table 33-2", "EN-FILTER-TAKEN CPUID-IPFILTER", "skl",
+	  "range0=2000-2fff on:os,br,f0 jmp>2000 jncc step jmp>3000 jcc",
+	  "MODE.Exec(1) TIP.PGE(2000) TNT(0) TIP.PGD(3000)"),
+	S("both ends are inside", "EN-FILTER-TAKEN", "skl",
+	  "range0=2000-2fff on:os,br,f0 jmp>1fff jmp>2000 jmp>2fff jmp>3000",
+	  "MODE.Exec(1) TIP.PGE(2000) TIP.PGD(3000)"),
+	S("falling out is not leaving", "EN-FILTER-TAKEN", "skl",
+	  "range0=1000-1010 on:os,br,f0 step step jncc jmp>5000", "TNT(0) TIP.PGD(5000)"),
+	S("falling in is not entering", "EN-FILTER-TAKEN", "skl",
+	  "range0=1010-1fff on:os,br,f0 step step jncc jmpi>1020", "MODE.Exec(1) TIP.PGE(1020)"),
+	S("two ranges", "CTL-ADDRCFG", "skl",
+	  "range0=1000-1fff range1=3000-3fff on:os,br,f0,f1 jmpi>3000 jmpi>2000",
+	  "TIP(3000) TIP.PGD(2000)"),
+	S("mode is not sent again", "GEN-MODE-EXEC", "skl",
+	  "range0=1000-1fff on:os,br,f0 jmp>5000 jmp>1100", "TIP.PGD(5000) TIP.PGE(1100)"),
+	S("mode change outside is sent on return", "GEN-MODE-EXEC", "skl",
+	  "range0=1000-1fff on:os,br,f0 jmp>5000 bits=32 far>6000 jmp>1100",
+	  "TIP.PGD(5000) MODE.Exec(2) TIP.PGE(1100)"),
+	S("out of context FilterEn waits", "EN-FILTER-IDLE", "skl",
+	  "range0=1000-1fff cpl=3 on:os,br,f0 jmp>1000 status cpl=0 far>1100",
+	  "[status 4] MODE.Exec(1) TIP.PGE(1100)"),
+	S("without a range FilterEn is set", "EN-FILTER-IDLE STATUS-FILTEREN", "skl",
+	  "cpl=3 on:os,br status", "[status 5]"),
+	S("CR3 filter: in", "CTL-CR3FILTER", "skl", "match=7000 on:os,br,cr3 movcr3=7000",
+	  "PIP(7000) MODE.Exec(1) TIP.PGE(1010)"),
+	S("CR3 filter: out", "CTL-CR3FILTER GEN-CR3", "skl", "cr3=7000 match=7000 on:os,br,cr3 movcr3=8000",
+	  "TIP.PGD()"),
+	S("CR3 filter: low bits do not count", "CTL-CR3FILTER", "skl",
+	  "cr3=7000 match=7000 on:os,br,cr3 movcr3=7018 jmpi>2000", "PIP(7000) TIP(2000)"),
+	S("CR3 filter: in, but outside the IP filter", "GEN-CR3", "skl",
+	  "range0=5000-5fff match=7000 on:os,br,cr3,f0 movcr3=7000 jmp>5000",
+	  "PIP(7000) MODE.Exec(1) TIP.PGE(5000)"),
+};
+
+static const struct vpt_scenario trace_stops[] = {
+	S("branch", "GEN-TRACESTOP STATUS-STOPPED", "skl",
+	  "range0=5000-5fff on:os,br,s0 jmp>5000 status jmpi>2000",
+	  "TIP.PGD(5000) TraceStop [status 22]"),
+	S("conditional branch", "GEN-TRACESTOP GEN-PGD-COND", "skl",
+	  "range0=1100-1100 on:os,br,s0 jcc status", "TIP.PGD() TraceStop [status 22]"),
+	S("interrupt", "GEN-TRACESTOP", "skl", "range0=9000-9fff on:os,br,s0 async@next>9000",
+	  "FUP(1008) TIP.PGD(9000) TraceStop"),
+	S("outside the filter", "GEN-TRACESTOP", "skl",
+	  "range0=5000-5fff range1=8000-8fff on:os,br,s0,f1 jmp>5010", "TraceStop"),
+	S("not out of context", "GEN-TRACESTOP", "skl",
+	  "range0=5000-5fff on:user,br,s0 jmp>5000 status", "[status 5]"),
+	S("MOV CR3 inside the range", "GEN-TRACESTOP GEN-CR3", "skl",
+	  "range0=1010-1fff on:os,br,s0 movcr3=7000", "PIP(7000) TIP.PGD() TraceStop"),
+	S("enabling inside the range", "GEN-TRACESTOP", "skl",
+	  "range0=1000-1fff cnt=100 on:os,br,s0!", "CBR(22) TraceStop"),
+	S("overlap", "GEN-TRACESTOP-OVERLAP", "skl",
+	  "range0=1000-5fff range1=5000-5fff on:os,br,f0,s1 jmp>4000 jmp>5000",
+	  "TIP.PGD(5000) TraceStop"),
+	S("without BranchEn", "GEN-TRACESTOP GEN-BRANCHEN", "skl",
+	  "range0=5000-5fff on:os,s0 jmp>5000", "TraceStop"),
+};
+
+static const struct vpt_scenario compression[] = {
+	S("last IP", "GEN-LAST-IP", "skl",
+	  "on:os,br jmpi>401000 jmpi>402000 jmpi>ffffffff81000000 jmpi>ffffffff82001234 jmpi>ffffffff82005678",
+	  "TIP(401000) TIP(402000) TIP(ffffffff81000000) TIP(ffffffff82001234) TIP(ffffffff82005678)"),
+	S("RET stack holds 64", "GEN-RETC-64", "skl", "on:os,br callchain*65 retchain*65 flush",
+	  "TNT64(11111111111111111111111111111111111111111111111) TNT(111111) TNT(111111) TNT(11111) TIP(1010)"),
+	S("mismatch empties the stack", "GEN-RETC", "skl",
+	  "on:os,br callchain*3 ret>7777 retchain*3", "TIP(7777) TIP(3008) TIP(2008) TIP(1010)"),
+	S("DisRETC", "GEN-RETC CTL-DISRETC", "skl", "on:os,br,noretc call>2000 ret>ra", "TIP(1010)"),
+	S("CALL to the next instruction", "GEN-CALL", "skl",
+	  "on:os,br call>2000 callnext ret>ra0 flush", "TNT(1)"),
+	S("CALL into the filter", "GEN-CALL GEN-RETC-RESET", "skl",
+	  "range0=2000-2fff on:os,br,f0 call>2000 call>2100 ret>ra ret>ra0",
+	  "MODE.Exec(1) TIP.PGE(2000) TNT(1) TIP.PGD(1010)"),
+	S("not across PacketEn=0", "GEN-RETC-RESET", "skl",
+	  "range0=1000-2fff on:os,br,f0 call>2000 jmp>8000 jmp>2000 ret>ra",
+	  "TIP.PGD(8000) TIP.PGE(2000) TIP(1010)"),
+	S("not across overflow", "GEN-RETC-RESET GEN-OVF", "skl",
+	  "on:os,br call>2000 ovf ret>ra", "OVF FUP(2000) TIP(1010)"),
+	S("overflow, PacketEn 0", "GEN-OVF", "skl",
+	  "range0=5000-5fff on:os,br,f0 ovf jmp>5000", "OVF MODE.Exec(1) TIP.PGE(5000)"),
+	S("overflow, mode moved", "GEN-OVF", "skl", "on:os,br bits=32 ovf",
+	  "OVF FUP(1008) PSB CBR(22) PIP(1000) MODE.TSX(0) MODE.Exec(2) FUP(1008) PSBEND"),
+	S("overflow without BranchEn", "GEN-OVF GEN-BRANCHEN", "skl", "on:os ovf", "OVF"),
+};
+
+static const struct vpt_scenario others[] = {
+	S("BranchEn 0", "GEN-BRANCHEN CTL-BRANCHEN", "skl",
+	  "on:os jcc jmpi>2000 async@next>9000 movcr3=7000 bits=32 far>1000 cbr", "PIP(7000) CBR(22)"),
+	S("BranchEn 0, enable", "GEN-BRANCHEN", "skl", "on:os!", "PSB CBR(22) PIP(1000) PSBEND"),
+	S("DisTNT", "GEN-DISTNT CPUID-DISTNT CTL-DISTNT", "spr",
+	  "on:os,br,notnt jcc call>2000 ret>ra jmpi>3000", "TIP(3000)"),
+	S("MODE.Exec tells IF where event trace is", "GEN-MODE-IF CPUID-EVENT", "spr",
+	  "if cnt=100 on:os,br!", "CBR(14) MODE.Exec(5) TIP.PGE(1008)"),
+	S("CBR event", "PKT-CBR", "skl", "on:os,br cbr", "CBR(22)"),
+	S("STATUS while tracing", "STATUS-TRIGGEREN STATUS-CONTEXTEN", "skl", "on:os,br status", "[status 7]"),
+	S("STATUS out of context", "STATUS-CONTEXTEN", "skl", "cpl=3 on:os,br status", "[status 5]"),
+	S("STATUS after the end", "STATUS-FROZEN STATUS-TRIGGEREN", "skl",
+	  "on:os,br off cpl=3 far>2000 status", "FUP(1008) TIP.PGD() [status 3]"),
+	S("Stopped keeps a trace from starting", "EN-TRIGGER STATUS-STOPPED", "skl",
+	  "setstatus=20 on:os,br! status jmpi>2000", "[status 20]"),
+	S("Error keeps a trace from starting", "EN-TRIGGER STATUS-ERROR", "skl",
+	  "setstatus=10 on:os,br! status jmpi>2000", "[status 10]"),
+	S("PendPSB asks for PSB+", "GEN-PSB-ON-ENABLE STATUS-PENDPSB CTL-INJECT CPUID-PSBPMI", "spr",
+	  "setstatus=40 cnt=100 on:os,br,inject! status",
+	  "PSB CBR(14) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008) [status 7]"),
+	S("PendPSB without the enable", "GEN-PSB-ON-ENABLE CTL-INJECT", "spr",
+	  "setstatus=40 cnt=100 on:os,br!", "CBR(14) MODE.Exec(1) TIP.PGE(1008)"),
+	S("same value may be written", "CTL-RESTART", "skl", "on:os,br jcc same jcc flush", "TNT(11)"),
+};
+
+#define TABLE_TEST(table) \
+	START_TEST(table##_row) \
+	{ \
+		vpt_scenario_check(&table[_i]); \
+	} \
+	END_TEST
+
+TABLE_TEST(table_33_55)
+TABLE_TEST(table_33_56)
+TABLE_TEST(filters)
+TABLE_TEST(trace_stops)
+TABLE_TEST(compression)
+TABLE_TEST(others)
+
+#define ADD(table) \
+	tcase_add_loop_test(tcase, table##_row, 0, (int)(sizeof(table) / sizeof((table)[0])))
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("gen");
+	TCase *tcase = tcase_create("scenarios");
+
+	ADD(table_33_55);
+	ADD(table_33_56);
+	ADD(filters);
+	ADD(trace_stops);
+	ADD(compression);
+	ADD(others);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
