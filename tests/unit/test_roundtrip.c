@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Random walks through random code, decoded by libipt: every instruction that was
+ * executed in the traced region, in order, none missing, none extra; and every
+ * event with its source.
+ */
+#include "lib/suite.h"
+#include "lib/walk.h"
+
+#include <intel-pt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+
+#include "decode/fixup.h"
+#include "vpt/msr.h"
+
+enum {
+	SEEDS = 60,
+	INSNS = 20000,
+	/* More instructions than there can be between two that send something. */
+	TAIL_MAX = 40,
+};
+
+struct compare {
+	const struct walk_config *config;
+	const struct walk_result *walk;
+	size_t next;		/* item that must come next */
+};
+
+static void describe(const struct compare *c, const char *what, uint64_t ip)
+{
+	size_t i, from = c->next > 6 ? c->next - 6 : 0;
+
+	fprintf(stderr, "seed %llu: item %zu of %zu: decoder has %s %llx; expected around here:\n",
+		(unsigned long long)c->config->seed, c->next, c->walk->count, what,
+		(unsigned long long)ip);
+	for (i = from; i < c->walk->count && i < c->next + 4; i++)
+		fprintf(stderr, "  %c %zu %s %llx\n", i == c->next ? '>' : ' ', i,
+			c->walk->items[i].kind == WALK_INSN    ? "insn"
+			: c->walk->items[i].kind == WALK_EVENT ? "event"
+							       : "lost",
+			(unsigned long long)c->walk->items[i].ip);
+}
+
+static const struct walk_item *skip_tail(struct compare *c)
+{
+	unsigned int tail = 0;
+
+	while (c->next < c->walk->count && c->walk->items[c->next].kind == WALK_INSN &&
+	       tail++ < TAIL_MAX)
+		c->next++;
+	return &c->walk->items[c->next];
+}
+
+static void take(struct compare *c, enum walk_kind kind, uint64_t ip)
+{
+	const struct walk_item *item = &c->walk->items[c->next];
+
+	/* The instructions since the last packet before a loss: a decoder that looks
+	 * ahead leaves them out, one that does not goes on to the next branch. */
+	if (c->next < c->walk->count && item->kind == WALK_LOST && kind == WALK_INSN)
+		return;
+	if (kind == WALK_LOST)
+		item = skip_tail(c);
+	if (c->next == c->walk->count || item->kind != kind ||
+	    (kind != WALK_LOST && item->ip != ip)) {
+		describe(c, kind == WALK_INSN ? "insn" : kind == WALK_EVENT ? "event" : "lost", ip);
+		ck_abort_msg("decoded flow differs");
+	}
+	c->next++;
+}
+
+/* FUP and TIP.PGD are an event that left the context, or the WRMSR that ends a trace. */
+static bool is_event_at(const struct compare *c, uint64_t ip)
+{
+	return c->next < c->walk->count && c->walk->items[c->next].kind == WALK_EVENT &&
+	       c->walk->items[c->next].ip == ip;
+}
+
+static int drain_events(struct compare *c, struct pt_insn_decoder *decoder, int status)
+{
+	while (status >= 0 && (status & pts_event_pending)) {
+		struct pt_event event;
+
+		status = pt_insn_event(decoder, &event, sizeof(event));
+		if (status < 0)
+			break;
+		if (event.type == ptev_async_branch)
+			take(c, WALK_EVENT, event.variant.async_branch.from);
+		else if (event.type == ptev_async_disabled &&
+			 is_event_at(c, event.variant.async_disabled.at))
+			take(c, WALK_EVENT, event.variant.async_disabled.at);
+		else if (event.type == ptev_overflow)
+			take(c, WALK_LOST, 0);
+	}
+	return status;
+}
+
+/* 0, or a libipt error and where it happened. */
+static int decode(struct compare *c, struct pt_insn_decoder *decoder, uint64_t *offset)
+{
+	int status = pt_insn_sync_forward(decoder);
+	struct pt_insn insn = { .iclass = ptic_error };
+
+	while (status >= 0) {
+
+		status = drain_events(c, decoder, status);
+		/* pts_eos is no end: the query layer is there before the last branch. */
+		if (status < 0)
+			break;
+		memset(&insn, 0, sizeof(insn));
+		status = pt_insn_next(decoder, &insn, sizeof(insn));
+		if (status >= 0 && insn.iclass != ptic_error)
+			take(c, WALK_INSN, insn.ip);
+	}
+	pt_insn_get_offset(decoder, offset);
+	if (status == -pte_eos && insn.iclass != ptic_cond_jump)
+		return 0;
+	return status;
+}
+
+static void set_filter(struct pt_config *pt, const struct walk_config *config)
+{
+	struct pt_conf_addr_filter *filter = &pt->addr_filter;
+
+	filter->config.addr_cfg = (uint32_t)(config->ctl >> 32) & 0xffff;
+	filter->addr0_a = config->addr[0];
+	filter->addr0_b = config->addr[1];
+	filter->addr1_a = config->addr[2];
+	filter->addr1_b = config->addr[3];
+}
+
+static int decode_all(struct compare *c, const struct vpt_fixup *fixup, struct pt_image *image,
+		      uint64_t *offset)
+{
+	struct pt_insn_decoder *decoder;
+	struct pt_config pt;
+	int error;
+
+	pt_config_init(&pt);
+	pt.begin = fixup->bytes;
+	pt.end = fixup->bytes + fixup->len;
+	set_filter(&pt, c->config);
+	decoder = pt_insn_alloc_decoder(&pt);
+	ck_assert_ptr_nonnull(decoder);
+	ck_assert_int_eq(pt_insn_set_image(decoder, image), 0);
+	error = decode(c, decoder, offset);
+	pt_insn_free_decoder(decoder);
+	return error;
+}
+
+static void check_walk(const struct walk_config *config)
+{
+	struct walk_result *walk = walk_run(config);
+	struct compare c = { .config = config, .walk = walk };
+	struct pt_image *image = pt_image_alloc("walk");
+	bool cr3_can_disable = (config->ctl & VPT_CTL_MASK(CR3_FILTER)) || config->ctl >> 33 & 0x1111;
+	struct vpt_fixup fixup;
+	uint64_t offset = 0;
+	size_t where;
+	char path[64];
+	int fd = memfd_create("walk", 0), error;
+
+	ck_assert_int_eq(write(fd, walk->code, WALK_CODE_SIZE), WALK_CODE_SIZE);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ck_assert_int_eq(pt_image_add_file(image, path, 0, WALK_CODE_SIZE, NULL, WALK_CODE_BASE), 0);
+	ck_assert_int_eq(vpt_fixup_init(&fixup, walk->trace, walk->trace_len, cr3_can_disable), 0);
+	do {
+		c.next = 0;
+		error = decode_all(&c, &fixup, image, &offset);
+	} while (error && vpt_fixup_retry(&fixup, offset, &where));
+	if (error || c.next != walk->count)
+		describe(&c, error ? pt_errstr(pt_errcode(error)) : "the end", offset);
+	ck_assert_int_eq(error, 0);
+	ck_assert_uint_eq(c.next, walk->count);
+	vpt_fixup_fini(&fixup);
+	pt_image_free(image);
+	close(fd);
+	walk_free(walk);
+}
+
+static const char *const models[] = { "bdw", "skl", "icx", "spr" };
+
+static struct walk_config base(int row)
+{
+	return (struct walk_config){
+		.seed = (uint64_t)row + 1,
+		.model = models[row % 4],
+		.insns = INSNS,
+		.ctl = VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN),
+	};
+}
+
+START_TEST(everything)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(no_ret_compression)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("CTL-DISRETC");
+	config.ctl |= VPT_CTL_MASK(DIS_RETC);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(user_only)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("CTL-USER GEN-PGD GEN-PGE");
+	config.ctl &= ~VPT_CTL_MASK(OS);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(kernel_only)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("CTL-OS GEN-PGD GEN-PGE");
+	config.ctl &= ~VPT_CTL_MASK(USER);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(cr3_filter)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("CTL-CR3FILTER GEN-CR3");
+	config.ctl |= VPT_CTL_MASK(CR3_FILTER);
+	config.cr3_match = 0x2000;
+	check_walk(&config);
+}
+END_TEST
+
+static void set_range(struct walk_config *config, unsigned int n, unsigned int cfg, uint64_t a,
+		      uint64_t b)
+{
+	config->ctl |= (uint64_t)cfg << (32 + 4 * n);
+	config->addr[2 * n] = WALK_CODE_BASE + a;
+	config->addr[2 * n + 1] = WALK_CODE_BASE + b;
+}
+
+/* A model with address ranges; the row chooses where they lie. */
+static struct walk_config ranged(int row)
+{
+	struct walk_config config = base(row);
+
+	if (row % 4 == 0)
+		config.model = "skl";
+	return config;
+}
+
+START_TEST(ip_filter)
+{
+	struct walk_config config = ranged(_i);
+
+	VPT_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
+	set_range(&config, 0, 1, 0x800 + 64 * (unsigned int)_i, 0x1fff);
+	if (_i % 3 == 0)
+		set_range(&config, 1, 1, 0x4001, 0x5a00);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(all_filters)
+{
+	struct walk_config config = ranged(_i);
+
+	config.ctl |= VPT_CTL_MASK(CR3_FILTER);
+	config.cr3_match = 0x1000;
+	config.ctl &= ~(_i % 2 ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
+	set_range(&config, 0, 1, 0x1000, 0x5fff);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(trace_stop)
+{
+	struct walk_config config = ranged(_i);
+
+	VPT_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
+	set_range(&config, 0, 2, 0x7000, 0x7000 + 8 * (unsigned int)_i);
+	if (_i % 2)
+		set_range(&config, 1, 1, 0x1000, 0x7100);
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(toggled)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
+	config.toggle = true;
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(overflows)
+{
+	struct walk_config config = base(_i);
+
+	VPT_PROVES("GEN-OVF GEN-RETC-RESET");
+	config.overflow = true;
+	check_walk(&config);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("roundtrip");
+	TCase *tcase = tcase_create("walks");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, everything, 0, SEEDS);
+	tcase_add_loop_test(tcase, no_ret_compression, 0, SEEDS / 4);
+	tcase_add_loop_test(tcase, user_only, 0, SEEDS / 2);
+	tcase_add_loop_test(tcase, kernel_only, 0, SEEDS / 2);
+	tcase_add_loop_test(tcase, cr3_filter, 0, SEEDS / 2);
+	tcase_add_loop_test(tcase, ip_filter, 0, SEEDS);
+	tcase_add_loop_test(tcase, all_filters, 0, SEEDS);
+	tcase_add_loop_test(tcase, trace_stop, 0, SEEDS);
+	tcase_add_loop_test(tcase, toggled, 0, SEEDS / 2);
+	tcase_add_loop_test(tcase, overflows, 0, SEEDS / 2);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
