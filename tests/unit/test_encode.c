@@ -36,7 +36,7 @@ static void compare_writers(const struct vpt_packet *packet, void *opaque)
 
 	(void)opaque;
 	ck_assert_uint_eq(encode(inlined, packet), len);
-	ck_assert(!memcmp(inlined, checked, sizeof(checked)));
+	ck_assert(!memcmp(inlined, checked, len));
 }
 
 START_TEST(inline_encoders_write_the_same)

@@ -66,8 +66,8 @@ static inline enum vpt_ip_bytes vpt_ip_compress(uint64_t ip, uint64_t last_ip)
 	return VPT_IP_FULL;
 }
 
-static inline size_t vpt_encode_ip(uint8_t *buf, enum vpt_ip_opcode op,
-				   enum vpt_ip_bytes ip_bytes, uint64_t ip)
+static inline size_t vpt_encode_ip(uint8_t *buf, enum vpt_ip_opcode op, enum vpt_ip_bytes ip_bytes,
+				   uint64_t ip)
 {
 	/* Payload bytes by IPBytes, one nibble each: 0 2 4 6 6 - 8 -. */
 	unsigned int len = (0x08066420u >> (4 * (unsigned int)ip_bytes)) & 0xf;

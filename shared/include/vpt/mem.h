@@ -19,8 +19,9 @@ struct vpt_mem_ops {
 	/*
 	 * Optional. Host address of guest memory at gpa that is plain RAM for
 	 * *len bytes; *len holds the wish and receives what there is, at least
-	 * 1. NULL if there is none. The address stays valid until the output it
-	 * was asked for moves to another region or stops.
+	 * 1; more than the wish is no harm. NULL if there is none, then write()
+	 * is asked. The address stays valid until the output it was asked for
+	 * moves to another region or stops.
 	 */
 	void *(*map)(void *opaque, uint64_t gpa, size_t *len);
 	/*

@@ -94,8 +94,9 @@ void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
 
 /*
  * TraceEn rises: choose the scheme from CTL, load the cursor from the MSRs,
- * check it and fetch the first entry. Returns VPT_OUT_OK, or VPT_OUT_ERROR with
- * `why`, or VPT_OUT_INT as a put would.
+ * check it and fetch the first entry. Not to be called while STATUS says Stopped
+ * or Error: the cursor that a ToPA STOP leaves is one that cannot be started from.
+ * Returns VPT_OUT_OK, or VPT_OUT_ERROR with `why`, or VPT_OUT_INT as a put would.
  */
 unsigned int vpt_output_start(struct vpt_output *out, const struct vpt_rtit *rtit);
 

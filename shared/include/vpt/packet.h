@@ -27,7 +27,7 @@ enum vpt_ip_bytes {
 	VPT_IP_FULL = 6,
 };
 
-#define VPT_TNT8_MAX 6
+#define VPT_TNT8_MAX  6
 #define VPT_TNT64_MAX 47
 
 /*
@@ -57,8 +57,8 @@ enum vpt_ip_bytes {
  */
 struct vpt_packet {
 	enum vpt_pkt_kind kind;
-	uint8_t size;		/* bytes of the encoding */
-	uint8_t ip_bytes;	/* enum vpt_ip_bytes */
+	uint8_t size;	  /* bytes of the encoding */
+	uint8_t ip_bytes; /* enum vpt_ip_bytes */
 	uint8_t bits;
 	bool flag;
 	uint16_t aux;
@@ -73,14 +73,15 @@ const char *vpt_pkt_name(enum vpt_pkt_kind kind);
  * (also the new last IP); VPT_E_EOS if the IP is suppressed, *ip untouched;
  * VPT_E_BAD_PACKET for a reserved IPBytes.
  */
-enum vpt_status vpt_ip_expand(uint64_t last_ip, unsigned int ip_bytes,
-			      uint64_t payload, uint64_t *ip) VPT_MUST_CHECK;
+enum vpt_status vpt_ip_expand(uint64_t last_ip, unsigned int ip_bytes, uint64_t payload,
+			      uint64_t *ip) VPT_MUST_CHECK;
 
 /*
- * Write a packet to `buf`, VPT_PKT_MAX bytes long. Returns its length, or 0 if a
- * field is out of range for its kind. The packet's `size` and fields that do not
- * count are ignored, reserved bits are sent as 0. Hot-path encoders used by the
- * generator are in encode.h.
+ * Write a packet to `buf`, VPT_PKT_MAX bytes long, whatever the packet's length:
+ * what lies behind it there may change. Returns the length, or 0 if a field is out
+ * of range for its kind. The packet's `size` and fields that do not count are
+ * ignored, reserved bits are sent as 0. Hot-path encoders used by the generator are
+ * in encode.h.
  */
 size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet);
 
@@ -103,9 +104,8 @@ struct vpt_parser {
  * Reads no byte beyond buf + len. Reserved bits inside payloads are ignored, as
  * the manual does not promise them to be 0.
  */
-enum vpt_status vpt_packet_read(struct vpt_parser *parser, const uint8_t *buf,
-				size_t len, struct vpt_packet *packet)
-	VPT_MUST_CHECK;
+enum vpt_status vpt_packet_read(struct vpt_parser *parser, const uint8_t *buf, size_t len,
+				struct vpt_packet *packet) VPT_MUST_CHECK;
 
 /*
  * Offset of the first whole PSB in buf, or len if there is none. The bytes before
