@@ -332,6 +332,7 @@ static void go(struct walker *w, uint32_t to, bool arrived)
 
 static void transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to)
 {
+	w->ctx.intr_flag = rnd(w, 2);
 	report(w, kind, VPT_EVF_TAKEN, to);
 	go(w, to, true);
 }

@@ -711,8 +711,10 @@ START_TEST(entry_is_judged_from_one_read)
 }
 END_TEST
 
-/* Row: how memory is mapped. A region that covers its own table: the trace writes
- * the entries that it then follows. */
+/*
+ * Row: how memory is mapped. A region that covers its own table: the trace writes
+ * the entries that it then follows.
+ */
 START_TEST(table_inside_region)
 {
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: a trace unit under any sequence of MSR writes, events and context
+ * changes. What comes out must be whole packets.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/packet.h"
+#include "vpt/pt.h"
+
+struct fuzz {
+	struct vpt_pt pt;
+	struct vpt_context ctx;
+	const uint8_t *data;
+	size_t left;
+	uint8_t stage[64];
+	struct vpt_parser parser;
+	uint8_t pending[2 * VPT_PKT_MAX + 64];
+	size_t pending_len;
+};
+
+static uint64_t take(struct fuzz *f, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes-- && f->left) {
+		value = value << 8 | *f->data++;
+		f->left--;
+	}
+	return value;
+}
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
+{
+	(void)opaque, (void)gpa, (void)dst, (void)len;
+	return false;
+}
+
+static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
+{
+	(void)opaque, (void)gpa, (void)src, (void)len;
+	return false;
+}
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	*ctx = ((struct fuzz *)opaque)->ctx;
+}
+
+/* The transport gets packets cut anywhere; put them together and parse. */
+static void stream(void *opaque, const void *bytes, size_t len)
+{
+	struct fuzz *f = opaque;
+	struct vpt_packet packet;
+	size_t at = 0;
+
+	require(len <= sizeof(f->pending) - f->pending_len);
+	memcpy(f->pending + f->pending_len, bytes, len);
+	f->pending_len += len;
+	while (vpt_packet_read(&f->parser, f->pending + at, f->pending_len - at, &packet) == VPT_OK)
+		at += packet.size;
+	/* What is left is the beginning of a packet, never a wrong one. */
+	require(f->pending_len - at < VPT_PKT_MAX);
+	memmove(f->pending, f->pending + at, f->pending_len - at);
+	f->pending_len -= at;
+}
+
+static const struct vpt_pt_ops ops = {
+	.mem = { .read = mem_read, .write = mem_write },
+	.context = context,
+};
+
+static uint64_t some_ip(struct fuzz *f)
+{
+	static const uint64_t bases[] = { 0x401000, 0x7fff00000000, 0xffffffff81000000, 0 };
+	uint8_t byte = (uint8_t)take(f, 1);
+
+	return byte >= 0xf0 ? take(f, 8) : bases[byte & 3] + take(f, 2);
+}
+
+static void some_context(struct fuzz *f)
+{
+	uint8_t bits = (uint8_t)take(f, 1);
+
+	f->ctx.cpl = bits & 3;
+	f->ctx.cs_l = bits & 4;
+	f->ctx.cs_d = bits & 8;
+	f->ctx.lma = bits & 16;
+	f->ctx.pae = bits & 32;
+	f->ctx.intr_flag = bits & 64;
+	f->ctx.in_tx = bits & 128;
+	f->ctx.cr3 = take(f, 3) << 5;
+	f->ctx.tsc = take(f, 8);
+	f->ctx.cs_base = take(f, 4);
+}
+
+static void some_wrmsr(struct fuzz *f)
+{
+	static const uint32_t msrs[] = {
+		VPT_MSR_CTL,	 VPT_MSR_CTL,	  VPT_MSR_CTL,	   VPT_MSR_STATUS,
+		VPT_MSR_ADDR0_A, VPT_MSR_ADDR0_B, VPT_MSR_ADDR1_A, VPT_MSR_CR3_MATCH,
+	};
+	uint32_t msr = msrs[take(f, 1) & 7];
+	uint64_t value = msr == VPT_MSR_CTL    ? take(f, 8) | VPT_CTL_MASK(FABRIC_EN)
+			 : msr == VPT_MSR_STATUS ? take(f, 8)
+						 : some_ip(f);
+	enum vpt_access who = take(f, 1) & 1 ? VPT_ACCESS_HOST : VPT_ACCESS_GUEST;
+	uint64_t ip = some_ip(f);
+
+	if (vpt_pt_wrmsr(&f->pt, msr, value, who, ip, ip + 2) == VPT_FAULT_GP)
+		return;
+	/* A trace that ended left nothing half said. */
+	if (msr == VPT_MSR_CTL && !(value & VPT_CTL_MASK(TRACE_EN)))
+		require(!f->pending_len);
+}
+
+static void some_event(struct fuzz *f, uint8_t kind)
+{
+	struct vpt_event event;
+	unsigned int times = 1 + (kind >> 4) * 4;
+
+	memset(&event, 0, sizeof(event));
+	event.kind = kind & 15;
+	event.flags = (uint8_t)take(f, 1);
+	event.from = some_ip(f);
+	event.to = some_ip(f);
+	event.next = event.from + 5;
+	while (times--) {
+		if (event.kind == VPT_EV_COND)
+			vpt_pt_cond(&f->pt, event.from, event.to, event.flags & VPT_EVF_TAKEN);
+		else
+			vpt_pt_event(&f->pt, &event);
+	}
+}
+
+static void some_caps(struct fuzz *f, struct vpt_caps *caps)
+{
+	const char *why;
+
+	*caps = *vpt_caps_model(vpt_caps_model_name((unsigned int)take(f, 1) & 3));
+	caps->l14_0_ecx |= 1u << 3;
+	caps->l14_0_ecx |= take(f, 1) & 1 ? 1u << 31 : 0;
+	require(vpt_caps_check(caps, &why) == VPT_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fuzz f;
+	struct vpt_caps caps;
+	uint64_t value;
+
+	memset(&f, 0, sizeof(f));
+	f.data = data;
+	f.left = size;
+	some_caps(&f, &caps);
+	vpt_pt_init(&f.pt, &caps, &ops, &f);
+	vpt_output_set_stream(&f.pt.out, f.stage, sizeof(f.stage), stream);
+	while (f.left) {
+		uint8_t what = (uint8_t)take(&f, 1);
+
+		if (what < 0x10)
+			some_wrmsr(&f);
+		else if (what < 0x20)
+			some_context(&f);
+		else if (what < 0x28)
+			vpt_pt_flush(&f.pt);
+		else if (what < 0x30)
+			require(vpt_pt_rdmsr(&f.pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
+		else
+			some_event(&f, what);
+	}
+	vpt_pt_warm_reset(&f.pt);
+	require(!f.pending_len);
+	return 0;
+}
