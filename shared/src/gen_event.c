@@ -7,6 +7,7 @@ enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
 
 void vpt_gen_update(struct vpt_pt *pt)
 {
+	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
 	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt;
 }
@@ -21,7 +22,7 @@ void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)
 
 static void add_tnt(struct vpt_pt *pt, bool taken)
 {
-	if (pt->dis_tnt)
+	if (pt->dis_tnt) /* [GEN-DISTNT] */
 		return;
 	pt->tnt = pt->tnt << 1 | (uint64_t)taken;
 	if (pt->tnt >= pt->tnt_full)
@@ -41,7 +42,7 @@ static void packet_en_rises(struct vpt_pt *pt, const struct vpt_context *ctx, ui
 	vpt_gen_ip(pt, VPT_OP_TIP_PGE, to);
 }
 
-/* [GEN-PGD] No RET may be compressed across a stretch that is not traced. */
+/* [GEN-PGD GEN-RETC-RESET] No RET is compressed across what is not traced. */
 static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 {
 	if (with_ip)
@@ -112,7 +113,7 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 
 /*
  * A near branch cannot change ContextEn, but its target can lie on the other side
- * of a filter. A branch not taken is no reason to compare (33.2.5.3).
+ * of a filter. [EN-FILTER-TAKEN] A branch not taken is no reason to compare.
  */
 static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 				 const struct vpt_event *event)
@@ -124,6 +125,7 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 			near_inside(pt, kind, event);
 		return;
 	}
+	/* [GEN-TRACESTOP-OVERLAP] */
 	if (stops_at(pt, event->to)) {
 		if (was)
 			packet_en_falls(pt, kind != NEAR_COND, event->to);
@@ -180,7 +182,7 @@ static void far_transfer(struct vpt_pt *pt, const struct vpt_event *event, bool 
 	struct vpt_context ctx;
 	bool was = pt->packet_en;
 
-	if (was && fup)
+	if (was && fup) /* [GEN-FUP-IP] what the engine reports */
 		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)

@@ -56,7 +56,7 @@ void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, b
 	packet.kind = kind;
 	packet.value = value;
 	packet.flag = flag;
-	vpt_gen_flush_tnt(pt);
+	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
 	vpt_gen_put(pt, buf, vpt_packet_write(buf, &packet));
 }
 
@@ -145,7 +145,7 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 	vpt_gen_packet(pt, VPT_PKT_PSB, 0, false);
 	pt->last_ip = 0;
 	pt->last_ip_valid = true;
-	vpt_retstack_clear(&pt->retstack);
+	vpt_retstack_clear(&pt->retstack); /* [GEN-RETC-RESET] */
 
 	vpt_gen_timing(pt, ctx);
 	vpt_gen_pip(pt, ctx);
@@ -159,6 +159,7 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 	vpt_gen_packet(pt, VPT_PKT_PSBEND, 0, false);
 }
 
+/* [GEN-PSB-PERIOD] Callers are between two instructions. */
 void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip)
 {
 	struct vpt_context ctx;

@@ -3,7 +3,7 @@
 #include "gen.h"
 
 #define PSB_BASE_PERIOD 2048u
-#define BYTE_CNT_MAX VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
+#define BYTE_CNT_MAX	VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
 
 /*
  * Bring STATUS up to date. [STATUS-FROZEN] Only while TraceEn is set: after that
@@ -127,7 +127,7 @@ static void start_output(struct vpt_pt *pt)
 }
 
 /*
- * TraceEn rises (33.2.8.3, table 33-56 rows 1 and 2). The PSB+ describes the time
+ * [GEN-ENABLE-ORDER] TraceEn rises (33.2.8.3, table 33-56 rows 1 and 2). The PSB+ describes the time
  * before, when PacketEn was 0, so it holds no FUP and TIP.PGE follows it.
  */
 static void enable(struct vpt_pt *pt, uint64_t next_ip)
@@ -164,7 +164,7 @@ static void end_output(struct vpt_pt *pt)
 		set_trigger(pt, false);
 }
 
-/* TraceEn falls (table 33-56 row 3). */
+/* [GEN-DISABLE] TraceEn falls (table 33-56 row 3). */
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {
 	if (pt->trigger_en) {
@@ -212,7 +212,7 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 	is = VPT_CTL_GET(after.ctl, TRACE_EN);
 	if (was && is && after.ctl == pt->rtit.ctl)
 		return VPT_FAULT_NONE;
-	/* The trace ends under the old settings and begins under the new ones; a
+	/* [CTL-RESTART] The trace ends under the old settings and begins under the new ones; a
 	 * host that changes settings of a running trace gets both. */
 	if (was)
 		disable(pt, ip);

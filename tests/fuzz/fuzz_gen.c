@@ -73,13 +73,13 @@ static void stream(void *opaque, const void *bytes, size_t len)
 }
 
 static const struct vpt_pt_ops ops = {
-	.mem = { .read = mem_read, .write = mem_write },
+	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
 };
 
 static uint64_t some_ip(struct fuzz *f)
 {
-	static const uint64_t bases[] = { 0x401000, 0x7fff00000000, 0xffffffff81000000, 0 };
+	static const uint64_t bases[] = {0x401000, 0x7fff00000000, 0xffffffff81000000, 0};
 	uint8_t byte = (uint8_t)take(f, 1);
 
 	return byte >= 0xf0 ? take(f, 8) : bases[byte & 3] + take(f, 2);
@@ -108,7 +108,7 @@ static void some_wrmsr(struct fuzz *f)
 		VPT_MSR_ADDR0_A, VPT_MSR_ADDR0_B, VPT_MSR_ADDR1_A, VPT_MSR_CR3_MATCH,
 	};
 	uint32_t msr = msrs[take(f, 1) & 7];
-	uint64_t value = msr == VPT_MSR_CTL    ? take(f, 8) | VPT_CTL_MASK(FABRIC_EN)
+	uint64_t value = msr == VPT_MSR_CTL	 ? take(f, 8) | VPT_CTL_MASK(FABRIC_EN)
 			 : msr == VPT_MSR_STATUS ? take(f, 8)
 						 : some_ip(f);
 	enum vpt_access who = take(f, 1) & 1 ? VPT_ACCESS_HOST : VPT_ACCESS_GUEST;

@@ -19,7 +19,7 @@ struct machine {
 	uint64_t ra[RA_MAX];
 	unsigned int ra_count;
 	uint64_t status;
-	size_t shown;		/* output bytes before here are not shown */
+	size_t shown; /* output bytes before here are not shown */
 	char text[8192];
 	uint8_t ram[RAM_SIZE];
 };
@@ -50,7 +50,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 }
 
 static const struct vpt_pt_ops ops = {
-	.mem = { .read = mem_read, .write = mem_write },
+	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
 };
 
@@ -69,8 +69,7 @@ static size_t produced(struct machine *m)
 	return ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 }
 
-static void say(struct machine *m, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static void say(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(struct machine *m, const char *fmt, ...)
 {
@@ -133,7 +132,7 @@ static void show(struct machine *m)
 {
 	const uint8_t *bytes = m->ram + REGION;
 	size_t end = produced(m), at = 0;
-	struct vpt_parser parser = { 0 };
+	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
 	uint64_t last_ip = 0;
 
@@ -155,20 +154,20 @@ static uint64_t ctl_bit(const char *name, size_t len)
 		const char *name;
 		uint64_t bits;
 	} words[] = {
-		{ "os", VPT_CTL_MASK(OS) },
-		{ "user", VPT_CTL_MASK(USER) },
-		{ "br", VPT_CTL_MASK(BRANCH_EN) },
-		{ "tsc", VPT_CTL_MASK(TSC_EN) },
-		{ "noretc", VPT_CTL_MASK(DIS_RETC) },
-		{ "notnt", VPT_CTL_MASK(DIS_TNT) },
-		{ "cr3", VPT_CTL_MASK(CR3_FILTER) },
-		{ "topa", VPT_CTL_MASK(TOPA) },
-		{ "inject", VPT_CTL_MASK(INJECT_PSB_PMI) },
-		{ "event", VPT_CTL_MASK(EVENT_EN) },
-		{ "f0", 1ull << VPT_CTL_ADDR0_CFG_SHIFT },
-		{ "f1", 1ull << VPT_CTL_ADDR1_CFG_SHIFT },
-		{ "s0", 2ull << VPT_CTL_ADDR0_CFG_SHIFT },
-		{ "s1", 2ull << VPT_CTL_ADDR1_CFG_SHIFT },
+		{"os", VPT_CTL_MASK(OS)},
+		{"user", VPT_CTL_MASK(USER)},
+		{"br", VPT_CTL_MASK(BRANCH_EN)},
+		{"tsc", VPT_CTL_MASK(TSC_EN)},
+		{"noretc", VPT_CTL_MASK(DIS_RETC)},
+		{"notnt", VPT_CTL_MASK(DIS_TNT)},
+		{"cr3", VPT_CTL_MASK(CR3_FILTER)},
+		{"topa", VPT_CTL_MASK(TOPA)},
+		{"inject", VPT_CTL_MASK(INJECT_PSB_PMI)},
+		{"event", VPT_CTL_MASK(EVENT_EN)},
+		{"f0", 1ull << VPT_CTL_ADDR0_CFG_SHIFT},
+		{"f1", 1ull << VPT_CTL_ADDR1_CFG_SHIFT},
+		{"s0", 2ull << VPT_CTL_ADDR0_CFG_SHIFT},
+		{"s1", 2ull << VPT_CTL_ADDR1_CFG_SHIFT},
 	};
 	size_t i;
 
@@ -196,7 +195,7 @@ static void enable(struct machine *m, const char *bits)
 			bits++;
 	}
 	if (ctl & VPT_CTL_MASK(TOPA)) {
-		uint64_t table[2] = { REGION | 4 << 6, TABLE | 1 };
+		uint64_t table[2] = {REGION | 4 << 6, TABLE | 1};
 
 		memcpy(m->ram + TABLE, table, sizeof(table));
 	}
@@ -264,16 +263,11 @@ static bool step_to(struct machine *m, const char *word, const char *to)
 		enum vpt_event_kind kind;
 		unsigned int flags;
 	} kinds[] = {
-		{ "jmp", VPT_EV_JMP, 0 },
-		{ "jmpi", VPT_EV_JMP_INDIRECT, 0 },
-		{ "call", VPT_EV_CALL, 0 },
-		{ "calli", VPT_EV_CALL_INDIRECT, 0 },
-		{ "far", VPT_EV_FAR, 0 },
-		{ "farcr3", VPT_EV_FAR, VPT_EVF_CR3 },
-		{ "int", VPT_EV_SOFT_INT, 0 },
-		{ "async@cur", VPT_EV_ASYNC, 0 },
-		{ "async@next", VPT_EV_ASYNC, 0 },
-		{ "asynccr3@next", VPT_EV_ASYNC, VPT_EVF_CR3 },
+		{"jmp", VPT_EV_JMP, 0},		 {"jmpi", VPT_EV_JMP_INDIRECT, 0},
+		{"call", VPT_EV_CALL, 0},	 {"calli", VPT_EV_CALL_INDIRECT, 0},
+		{"far", VPT_EV_FAR, 0},		 {"farcr3", VPT_EV_FAR, VPT_EVF_CR3},
+		{"int", VPT_EV_SOFT_INT, 0},	 {"async@cur", VPT_EV_ASYNC, 0},
+		{"async@next", VPT_EV_ASYNC, 0}, {"asynccr3@next", VPT_EV_ASYNC, VPT_EVF_CR3},
 	};
 	size_t len = (size_t)(to - word), i;
 

@@ -33,10 +33,10 @@
 
 struct vpt_scenario {
 	const char *name;
-	const char *tags;	/* spec facts that it proves */
+	const char *tags; /* spec facts that it proves */
 	const char *model;
 	const char *script;
-	const char *packets;	/* as vpt_scenario_check() prints them */
+	const char *packets; /* as vpt_scenario_check() prints them */
 };
 
 /* Run a scenario; fails the current libcheck test if the packets differ. */

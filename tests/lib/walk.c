@@ -28,7 +28,7 @@ enum insn_kind {
 struct insn {
 	uint8_t kind;
 	uint8_t size;
-	uint32_t target;	/* offset in the code */
+	uint32_t target; /* offset in the code */
 };
 
 struct walker {
@@ -37,10 +37,10 @@ struct walker {
 	struct vpt_pt pt;
 	struct vpt_context ctx;
 	uint64_t random;
-	struct insn insns[WALK_CODE_SIZE];	/* by offset */
-	uint32_t starts[WALK_CODE_SIZE];	/* offsets that hold an instruction */
+	struct insn insns[WALK_CODE_SIZE]; /* by offset */
+	uint32_t starts[WALK_CODE_SIZE];   /* offsets that hold an instruction */
 	uint32_t start_count;
-	uint32_t ip;		/* offset */
+	uint32_t ip; /* offset */
 	uint64_t stack[STACK_MAX];
 	unsigned int depth;
 	size_t capacity;
@@ -246,7 +246,7 @@ static void stream(void *opaque, const void *bytes, size_t len)
 }
 
 static const struct vpt_pt_ops ops = {
-	.mem = { .read = mem_read, .write = mem_write },
+	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
 };
 
@@ -525,7 +525,7 @@ struct walk_result *walk_run(const struct walk_config *config)
 	w->random = config->seed * 0x9e3779b97f4a7c15ull + 1;
 	make_code(w);
 
-	w->ctx = (struct vpt_context){ .cr3 = CR3_A, .cs_l = true, .lma = true, .cbr = 0x22 };
+	w->ctx = (struct vpt_context){.cr3 = CR3_A, .cs_l = true, .lma = true, .cbr = 0x22};
 	vpt_pt_init(&w->pt, &caps, &ops, w);
 	vpt_output_set_stream(&w->pt.out, stage, sizeof(stage), stream);
 	w->pt.rtit.cr3_match = config->cr3_match;

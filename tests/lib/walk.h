@@ -25,18 +25,18 @@ enum {
 struct walk_config {
 	uint64_t seed;
 	const char *model;
-	unsigned int insns;	/* how many to execute */
-	uint64_t ctl;		/* CTL without TraceEn and output bits */
+	unsigned int insns; /* how many to execute */
+	uint64_t ctl;	    /* CTL without TraceEn and output bits */
 	uint64_t cr3_match;
 	uint64_t addr[2 * VPT_MAX_RANGES];
-	bool toggle;		/* WRMSRs in the code switch TraceEn off and on */
-	bool overflow;		/* lose packets now and then */
+	bool toggle;   /* WRMSRs in the code switch TraceEn off and on */
+	bool overflow; /* lose packets now and then */
 };
 
 enum walk_kind {
-	WALK_INSN,		/* ip: an instruction that must be decoded */
-	WALK_EVENT,		/* ip: source of an event that must be seen */
-	WALK_LOST,		/* packets were lost here */
+	WALK_INSN,  /* ip: an instruction that must be decoded */
+	WALK_EVENT, /* ip: source of an event that must be seen */
+	WALK_LOST,  /* packets were lost here */
 };
 
 struct walk_item {
@@ -46,7 +46,7 @@ struct walk_item {
 
 struct walk_result {
 	uint8_t code[WALK_CODE_SIZE];
-	uint8_t *trace;		/* WALK_TRACE_SIZE bytes */
+	uint8_t *trace; /* WALK_TRACE_SIZE bytes */
 	size_t trace_len;
 	struct walk_item *items;
 	size_t count;

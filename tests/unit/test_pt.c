@@ -12,7 +12,7 @@ enum {
 	TABLE = 0x1000,
 	REGION = 0x10000,
 	REGION_SIZE = 0x1000,
-	CTL_ALL = 0x200c,	/* OS, User, BranchEn */
+	CTL_ALL = 0x200c, /* OS, User, BranchEn */
 	END = 1,
 	INT = 1 << 2,
 	STOP = 1 << 4,
@@ -69,7 +69,7 @@ static void trigger(void *opaque, bool trigger_en)
 }
 
 static const struct vpt_pt_ops ops = {
-	.mem = { .read = mem_read, .write = mem_write },
+	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
 	.pmi = pmi,
 	.trigger = trigger,
@@ -134,8 +134,8 @@ static unsigned int entry_index(void)
 /* Indirect jumps far apart: packets of seven bytes. */
 static void jumps(unsigned int count)
 {
-	static const uint64_t targets[2] = { 0x7f0000001000, 0x550000002000 };
-	struct vpt_event event = { .kind = VPT_EV_JMP_INDIRECT, .from = 0x1000 };
+	static const uint64_t targets[2] = {0x7f0000001000, 0x550000002000};
+	struct vpt_event event = {.kind = VPT_EV_JMP_INDIRECT, .from = 0x1000};
 
 	while (count--) {
 		event.to = targets[count & 1];
@@ -330,8 +330,8 @@ START_TEST(host_changes_settings)
 	VPT_PROVES("CTL-RESTART");
 	start_single(0, 0x3ffff);
 	ctl = read_msr(VPT_MSR_CTL);
-	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_GUEST, 1, 2) ==
-		  VPT_FAULT_GP);
+	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_GUEST, 1,
+			       2) == VPT_FAULT_GP);
 	end = offset();
 	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_HOST, 0x5000,
 			       0x5000) == VPT_FAULT_NONE);
@@ -380,9 +380,9 @@ END_TEST
 START_TEST(linear_payloads)
 {
 	struct vpt_caps caps = *vpt_caps_model("skl");
-	struct vpt_event event = { .kind = VPT_EV_FAR, .from = 0x1000, .to = 0x2000 };
+	struct vpt_event event = {.kind = VPT_EV_FAR, .from = 0x1000, .to = 0x2000};
 	struct vpt_packet packet;
-	struct vpt_parser parser = { 0 };
+	struct vpt_parser parser = {0};
 	uint64_t at;
 
 	VPT_PROVES("CPUID-LIP");
@@ -405,7 +405,7 @@ END_TEST
 
 START_TEST(unknown_event)
 {
-	struct vpt_event event = { .kind = VPT_EV_COUNT, .to = 0x2000 };
+	struct vpt_event event = {.kind = VPT_EV_COUNT, .to = 0x2000};
 	uint64_t before;
 
 	start_single(0, 0x3ffff);

@@ -27,7 +27,7 @@ enum {
 struct compare {
 	const struct walk_config *config;
 	const struct walk_result *walk;
-	size_t next;		/* item that must come next */
+	size_t next; /* item that must come next */
 };
 
 static void describe(const struct compare *c, const char *what, uint64_t ip)
@@ -103,10 +103,9 @@ static int drain_events(struct compare *c, struct pt_insn_decoder *decoder, int 
 static int decode(struct compare *c, struct pt_insn_decoder *decoder, uint64_t *offset)
 {
 	int status = pt_insn_sync_forward(decoder);
-	struct pt_insn insn = { .iclass = ptic_error };
+	struct pt_insn insn = {.iclass = ptic_error};
 
 	while (status >= 0) {
-
 		status = drain_events(c, decoder, status);
 		/* pts_eos is no end: the query layer is there before the last branch. */
 		if (status < 0)
@@ -155,9 +154,10 @@ static int decode_all(struct compare *c, const struct vpt_fixup *fixup, struct p
 static void check_walk(const struct walk_config *config)
 {
 	struct walk_result *walk = walk_run(config);
-	struct compare c = { .config = config, .walk = walk };
+	struct compare c = {.config = config, .walk = walk};
 	struct pt_image *image = pt_image_alloc("walk");
-	bool cr3_can_disable = (config->ctl & VPT_CTL_MASK(CR3_FILTER)) || config->ctl >> 33 & 0x1111;
+	bool cr3_can_disable =
+		(config->ctl & VPT_CTL_MASK(CR3_FILTER)) || config->ctl >> 33 & 0x1111;
 	struct vpt_fixup fixup;
 	uint64_t offset = 0;
 	size_t where;
@@ -166,7 +166,8 @@ static void check_walk(const struct walk_config *config)
 
 	ck_assert_int_eq(write(fd, walk->code, WALK_CODE_SIZE), WALK_CODE_SIZE);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ck_assert_int_eq(pt_image_add_file(image, path, 0, WALK_CODE_SIZE, NULL, WALK_CODE_BASE), 0);
+	ck_assert_int_eq(pt_image_add_file(image, path, 0, WALK_CODE_SIZE, NULL, WALK_CODE_BASE),
+			 0);
 	ck_assert_int_eq(vpt_fixup_init(&fixup, walk->trace, walk->trace_len, cr3_can_disable), 0);
 	do {
 		c.next = 0;
@@ -182,7 +183,7 @@ static void check_walk(const struct walk_config *config)
 	walk_free(walk);
 }
 
-static const char *const models[] = { "bdw", "skl", "icx", "spr" };
+static const char *const models[] = {"bdw", "skl", "icx", "spr"};
 
 static struct walk_config base(int row)
 {

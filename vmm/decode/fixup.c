@@ -20,8 +20,8 @@ enum {
 struct scan {
 	struct vpt_parser parser;
 	bool in_psb;
-	bool fup_open;		/* a FUP waits for its TIP */
-	bool after_pip;		/* a PIP was the last thing told about the flow */
+	bool fup_open;	/* a FUP waits for its TIP */
+	bool after_pip; /* a PIP was the last thing told about the flow */
 };
 
 static void scan_packet(struct scan *scan, const struct vpt_packet *packet)
@@ -79,11 +79,12 @@ static int find_pgds(struct vpt_fixup *fixup, bool cr3_can_disable)
 {
 	const uint8_t *trace = fixup->original;
 	size_t len = fixup->original_len, at = vpt_packet_find_psb(trace, len), capacity = 0;
-	struct scan scan = { .in_psb = false };
+	struct scan scan = {.in_psb = false};
 
 	while (at < len) {
 		struct vpt_packet packet;
-		enum vpt_status status = vpt_packet_read(&scan.parser, trace + at, len - at, &packet);
+		enum vpt_status status =
+			vpt_packet_read(&scan.parser, trace + at, len - at, &packet);
 
 		if (status == VPT_E_EOS)
 			break;

@@ -20,15 +20,15 @@
 #include <stdint.h>
 
 struct vpt_fixup_pgd {
-	size_t offset;		/* of the packet in the original */
-	bool with_ip;		/* carries a payload in the copy */
-	bool flipped;		/* the other choice was tried */
+	size_t offset; /* of the packet in the original */
+	bool with_ip;  /* carries a payload in the copy */
+	bool flipped;  /* the other choice was tried */
 };
 
 struct vpt_fixup {
 	const uint8_t *original;
 	size_t original_len;
-	uint8_t *bytes;		/* the copy for libipt */
+	uint8_t *bytes; /* the copy for libipt */
 	size_t len;
 	struct vpt_fixup_pgd *pgds;
 	size_t count;
@@ -38,8 +38,7 @@ struct vpt_fixup {
  * Prepare a copy of `trace`, which must outlive it. `cr3_can_disable`: a session of
  * this stream used the CR3 filter or a TraceStop range. 0 or -ENOMEM.
  */
-int vpt_fixup_init(struct vpt_fixup *fixup, const uint8_t *trace, size_t len,
-		   bool cr3_can_disable);
+int vpt_fixup_init(struct vpt_fixup *fixup, const uint8_t *trace, size_t len, bool cr3_can_disable);
 void vpt_fixup_fini(struct vpt_fixup *fixup);
 
 /* Offset in the original of what stands at `offset` of the copy, and the reverse. */

@@ -20,23 +20,22 @@
 
 #ifdef __cplusplus
 #define VPT_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
-#define VPT_BEGIN_DECLS extern "C" {
-#define VPT_END_DECLS }
+#define VPT_BEGIN_DECLS		     extern "C" {
+#define VPT_END_DECLS		     }
 #else
 #define VPT_STATIC_ASSERT(cond, msg) _Static_assert(cond, msg)
 #define VPT_BEGIN_DECLS
 #define VPT_END_DECLS
 #endif
 
-#define VPT_MUST_CHECK __attribute__((warn_unused_result))
-#define VPT_COLD __attribute__((cold, noinline))
-#define vpt_likely(x) __builtin_expect(!!(x), 1)
+#define VPT_MUST_CHECK	__attribute__((warn_unused_result))
+#define VPT_COLD	__attribute__((cold, noinline))
+#define vpt_likely(x)	__builtin_expect(!!(x), 1)
 #define vpt_unlikely(x) __builtin_expect(!!(x), 0)
 
 #define VPT_BIT64(n) ((uint64_t)1 << (n))
 /* Bits hi..lo set, both inclusive. */
-#define VPT_MASK64(hi, lo) \
-	((~(uint64_t)0 >> (63 - (hi))) & (~(uint64_t)0 << (lo)))
+#define VPT_MASK64(hi, lo) ((~(uint64_t)0 >> (63 - (hi))) & (~(uint64_t)0 << (lo)))
 
 #define vpt_memcpy(d, s, n) __builtin_memcpy((d), (s), (n))
 #define vpt_memset(d, c, n) __builtin_memset((d), (c), (n))
@@ -73,17 +72,17 @@ static inline void vpt_copy_short(uint8_t *dst, const uint8_t *src, size_t len)
  */
 enum vpt_status {
 	VPT_OK = 0,
-	VPT_E_INVAL,	/* an argument is outside its documented range */
-	VPT_E_CAPS,	/* a capability set contradicts itself */
-	VPT_E_NOSPC,	/* the caller's buffer is too small */
-	VPT_E_EOS,	/* the input ends before the item does */
+	VPT_E_INVAL,	  /* an argument is outside its documented range */
+	VPT_E_CAPS,	  /* a capability set contradicts itself */
+	VPT_E_NOSPC,	  /* the caller's buffer is too small */
+	VPT_E_EOS,	  /* the input ends before the item does */
 	VPT_E_BAD_PACKET, /* no packet has this encoding */
 };
 
 /* What an access does to the guest. */
 enum vpt_fault {
 	VPT_FAULT_NONE = 0,
-	VPT_FAULT_GP,	/* #GP(0); the access had no effect */
+	VPT_FAULT_GP, /* #GP(0); the access had no effect */
 };
 
 #endif /* VPT_BASE_H */

@@ -24,8 +24,7 @@ bool vpt_context_en(const struct vpt_rtit *rtit, const struct vpt_context *ctx);
 bool vpt_range_configured(const struct vpt_rtit *rtit, enum vpt_addr_cfg cfg);
 
 /* Is `ip` inside a range that is configured so? Both ends are inclusive. */
-bool vpt_range_hit(const struct vpt_rtit *rtit, enum vpt_addr_cfg cfg,
-		   uint64_t ip);
+bool vpt_range_hit(const struct vpt_rtit *rtit, enum vpt_addr_cfg cfg, uint64_t ip);
 
 /* FilterEn for an IP: true where no filter range is configured (33.2.6.5). */
 bool vpt_filter_en(const struct vpt_rtit *rtit, uint64_t ip);

@@ -46,32 +46,32 @@ enum vpt_event_kind {
 
 /* Bits of vpt_event.flags. */
 enum vpt_event_flags {
-	VPT_EVF_TAKEN = 1 << 0,	/* COND: the branch was taken */
+	VPT_EVF_TAKEN = 1 << 0, /* COND: the branch was taken */
 	VPT_EVF_CR3 = 1 << 1,	/* FAR, SOFT_INT, ASYNC: CR3 was loaded (task switch) */
 };
 
 struct vpt_event {
-	uint8_t kind;		/* enum vpt_event_kind */
-	uint8_t flags;		/* enum vpt_event_flags */
-	uint8_t vector;		/* SOFT_INT, ASYNC */
-	uint64_t from;		/* IP of the instruction, or as the kind says */
-	uint64_t to;		/* IP of the next instruction to execute */
-	uint64_t next;		/* CALL, CALL_INDIRECT: IP after the instruction */
+	uint8_t kind;	/* enum vpt_event_kind */
+	uint8_t flags;	/* enum vpt_event_flags */
+	uint8_t vector; /* SOFT_INT, ASYNC */
+	uint64_t from;	/* IP of the instruction, or as the kind says */
+	uint64_t to;	/* IP of the next instruction to execute */
+	uint64_t next;	/* CALL, CALL_INDIRECT: IP after the instruction */
 };
 
 /* The state that PT looks at, as it is for the next instruction. */
 struct vpt_context {
-	uint64_t cr3;		/* the register, all bits */
-	uint64_t tsc;		/* what RDTSC would return */
-	uint64_t cs_base;	/* added to IPs when payloads are LIP */
+	uint64_t cr3;	  /* the register, all bits */
+	uint64_t tsc;	  /* what RDTSC would return */
+	uint64_t cs_base; /* added to IPs when payloads are LIP */
 	uint8_t cpl;
-	uint8_t cbr;		/* core to bus clock ratio */
+	uint8_t cbr; /* core to bus clock ratio */
 	bool cs_l;
 	bool cs_d;
-	bool lma;		/* IA32_EFER.LMA */
-	bool pae;		/* PAE paging is in use: CR0.PG, CR4.PAE, !LMA */
-	bool intr_flag;		/* RFLAGS.IF */
-	bool in_tx;		/* inside a transaction */
+	bool lma;		 /* IA32_EFER.LMA */
+	bool pae;		 /* PAE paging is in use: CR0.PG, CR4.PAE, !LMA */
+	bool intr_flag;		 /* RFLAGS.IF */
+	bool in_tx;		 /* inside a transaction */
 	bool production_enclave; /* executing in one (33.2.9.5) */
 };
 

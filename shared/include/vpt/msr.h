@@ -17,7 +17,7 @@ enum vpt_msr {
 
 /* The block of MSR numbers that the architecture keeps for PT. */
 #define VPT_MSR_FIRST 0x560u
-#define VPT_MSR_LAST 0x59fu
+#define VPT_MSR_LAST  0x59fu
 
 enum vpt_rtit_shift {
 #define VPT_CTL(name, lo, width, needs, tag, section, meaning) \
@@ -30,16 +30,14 @@ enum vpt_rtit_shift {
 #undef VPT_STATUS
 };
 
-#define VPT_FIELD_MASK(reg, name) \
+#define VPT_FIELD_MASK(reg, name)                                               \
 	VPT_MASK64(VPT_##reg##_##name##_SHIFT + VPT_##reg##_##name##_WIDTH - 1, \
 		   VPT_##reg##_##name##_SHIFT)
-#define VPT_CTL_MASK(name) VPT_FIELD_MASK(CTL, name)
+#define VPT_CTL_MASK(name)    VPT_FIELD_MASK(CTL, name)
 #define VPT_STATUS_MASK(name) VPT_FIELD_MASK(STATUS, name)
 /* The value of a field, moved down to bit 0. */
-#define VPT_CTL_GET(ctl, name) \
-	(((ctl) & VPT_CTL_MASK(name)) >> VPT_CTL_##name##_SHIFT)
-#define VPT_STATUS_GET(status, name) \
-	(((status) & VPT_STATUS_MASK(name)) >> VPT_STATUS_##name##_SHIFT)
+#define VPT_CTL_GET(ctl, name)	     (((ctl)&VPT_CTL_MASK(name)) >> VPT_CTL_##name##_SHIFT)
+#define VPT_STATUS_GET(status, name) (((status)&VPT_STATUS_MASK(name)) >> VPT_STATUS_##name##_SHIFT)
 
 /* Values of an ADDRn_CFG field (table 33-6). */
 enum vpt_addr_cfg {
@@ -49,8 +47,8 @@ enum vpt_addr_cfg {
 };
 
 /* OUTPUT_MASK_PTRS (table 33-9). */
-#define VPT_MASK_PTRS_LOW 0x7full
-#define VPT_MASK_PTRS_TABLE_SHIFT 7
+#define VPT_MASK_PTRS_LOW	   0x7full
+#define VPT_MASK_PTRS_TABLE_SHIFT  7
 #define VPT_MASK_PTRS_OFFSET_SHIFT 32
 
 #endif /* VPT_MSR_H */

@@ -17,9 +17,9 @@ VPT_BEGIN_DECLS
 
 enum vpt_output_kind {
 	VPT_OUTPUT_NONE = 0,
-	VPT_OUTPUT_SINGLE,	/* single range, circular (33.2.7.1) */
-	VPT_OUTPUT_TOPA,	/* tables of regions (33.2.7.2) */
-	VPT_OUTPUT_STREAM,	/* trace transport (33.2.7.3): bytes to a callback */
+	VPT_OUTPUT_SINGLE, /* single range, circular (33.2.7.1) */
+	VPT_OUTPUT_TOPA,   /* tables of regions (33.2.7.2) */
+	VPT_OUTPUT_STREAM, /* trace transport (33.2.7.3): bytes to a callback */
 };
 
 /* What putting bytes led to. Bits: several may come at once. */
@@ -27,7 +27,7 @@ enum vpt_output_event {
 	VPT_OUT_OK = 0,
 	VPT_OUT_STOP = 1 << 0,	/* ToPA STOP region is full: nothing more is taken */
 	VPT_OUT_INT = 1 << 1,	/* a ToPA INT region is full: a PMI is due */
-	VPT_OUT_ERROR = 1 << 2,	/* operational error, see `why` */
+	VPT_OUT_ERROR = 1 << 2, /* operational error, see `why` */
 };
 
 /* Which operational error (33.3.10): for messages; the guest sees one bit. */
@@ -51,25 +51,25 @@ struct vpt_output {
 	/* The hot part: a mapped stretch [cur, end) that bytes can go straight to. */
 	uint8_t *cur;
 	uint8_t *end;
-	uint8_t *committed;	/* bytes of the stretch below here were reported */
-	uint64_t gpa_delta;	/* gpa of a byte = (uintptr_t)pointer + gpa_delta */
+	uint8_t *committed; /* bytes of the stretch below here were reported */
+	uint64_t gpa_delta; /* gpa of a byte = (uintptr_t)pointer + gpa_delta */
 
 	enum vpt_output_kind kind;
 	enum vpt_output_error why;
-	bool stopped;		/* STOP or error: all further bytes are dropped */
+	bool stopped; /* STOP or error: all further bytes are dropped */
 
 	const struct vpt_caps *caps;
 	const struct vpt_mem_ops *mem;
 	void *opaque;
 
-	uint64_t base;		/* single: region base; ToPA: current table */
-	uint64_t mask;		/* single: region size - 1 */
-	uint64_t table_offset;	/* ToPA: byte offset of the current entry */
-	uint64_t entry;		/* ToPA: the current entry as fetched */
-	uint64_t region;	/* gpa of the current region's first byte */
-	uint64_t size;		/* bytes in the current region */
-	uint64_t offset;	/* of the next byte, while no stretch is mapped */
-	uint64_t int_at;	/* offset that makes the region's INT due, ~0: none owed */
+	uint64_t base;	       /* single: region base; ToPA: current table */
+	uint64_t mask;	       /* single: region size - 1 */
+	uint64_t table_offset; /* ToPA: byte offset of the current entry */
+	uint64_t entry;	       /* ToPA: the current entry as fetched */
+	uint64_t region;       /* gpa of the current region's first byte */
+	uint64_t size;	       /* bytes in the current region */
+	uint64_t offset;       /* of the next byte, while no stretch is mapped */
+	uint64_t int_at;       /* offset that makes the region's INT due, ~0: none owed */
 
 	/* STREAM: host memory that bytes are staged in before `flush`. */
 	uint8_t *stage;
@@ -89,8 +89,7 @@ void vpt_output_init(struct vpt_output *out, const struct vpt_caps *caps,
  * function that takes them in order. Without it STREAM drops what it gets.
  */
 void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
-			   void (*stream)(void *opaque, const void *bytes,
-					  size_t len));
+			   void (*stream)(void *opaque, const void *bytes, size_t len));
 
 /*
  * TraceEn rises: choose the scheme from CTL, load the cursor from the MSRs,
@@ -101,16 +100,14 @@ void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
 unsigned int vpt_output_start(struct vpt_output *out, const struct vpt_rtit *rtit);
 
 /* Put `len` bytes that cross the end of the mapped stretch, or have none. */
-unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes,
-				 size_t len) VPT_COLD;
+unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size_t len) VPT_COLD;
 
 /*
  * Append a packet. Returns a set of vpt_output_event. After STOP or ERROR the
  * bytes that did not fit are lost (a packet may be cut), and so is everything
  * put later.
  */
-static inline unsigned int vpt_output_put(struct vpt_output *out,
-					  const void *bytes, size_t len)
+static inline unsigned int vpt_output_put(struct vpt_output *out, const void *bytes, size_t len)
 {
 	/* Strictly less than the room: a region filled to the brim has consequences. */
 	if (vpt_likely(len <= VPT_COPY_SHORT_MAX && len < (size_t)(out->end - out->cur))) {

@@ -40,25 +40,25 @@ struct vpt_pt_ops {
 
 struct vpt_pt {
 	/* What the inline hot path touches comes first. */
-	uint64_t tnt;		/* outcomes not yet sent, below a leading 1 */
-	uint64_t tnt_full;	/* tnt at or above this is due */
-	bool fast;		/* a branch inside context is just a TNT bit */
-	bool packet_en;		/* PacketEn (33.2.6.1) */
+	uint64_t tnt;	   /* outcomes not yet sent, below a leading 1 */
+	uint64_t tnt_full; /* tnt at or above this is due */
+	bool fast;	   /* a branch inside context is just a TNT bit */
+	bool packet_en;	   /* PacketEn (33.2.6.1) */
 
 	bool trigger_en;
 	bool context_en;
 	bool filter_en;
 	bool branch_en;
-	bool has_ranges;	/* some ADDRn_CFG is set: branches are compared */
-	bool ret_compress;	/* DisRETC is clear */
+	bool has_ranges;   /* some ADDRn_CFG is set: branches are compared */
+	bool ret_compress; /* DisRETC is clear */
 	bool dis_tnt;
 
-	bool last_ip_valid;	/* else the next IP goes out in full */
+	bool last_ip_valid; /* else the next IP goes out in full */
 	uint64_t last_ip;
-	uint64_t ip_base;	/* CS base where payloads are LIP, else 0 */
-	uint64_t ip_mask;	/* width of an IP in the current mode */
-	uint32_t mode_exec;	/* last MODE.Exec sent, VPT_MODE_UNKNOWN if none */
-	uint32_t psb_bytes;	/* bytes since the last PSB */
+	uint64_t ip_base;   /* CS base where payloads are LIP, else 0 */
+	uint64_t ip_mask;   /* width of an IP in the current mode */
+	uint32_t mode_exec; /* last MODE.Exec sent, VPT_MODE_UNKNOWN if none */
+	uint32_t psb_bytes; /* bytes since the last PSB */
 	uint32_t psb_period;
 	struct vpt_retstack retstack;
 
@@ -78,8 +78,8 @@ struct vpt_pt {
  * Power-on reset. `caps`, `ops` and `opaque` must outlive the struct, which is
  * the caller's; there is nothing to release.
  */
-void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps,
-		 const struct vpt_pt_ops *ops, void *opaque);
+void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
+		 void *opaque);
 
 /* Warm reset (33.3.4). A trace that runs ends without further packets. */
 void vpt_pt_warm_reset(struct vpt_pt *pt);
@@ -92,11 +92,9 @@ void vpt_pt_warm_reset(struct vpt_pt *pt);
  *
  * A host that restores a saved state writes CTL last, as for XRSTORS.
  */
-enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
-	VPT_MUST_CHECK;
-enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value,
-			    enum vpt_access who, uint64_t ip, uint64_t next_ip)
-	VPT_MUST_CHECK;
+enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value) VPT_MUST_CHECK;
+enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enum vpt_access who,
+			    uint64_t ip, uint64_t next_ip) VPT_MUST_CHECK;
 
 /*
  * Report a change of flow; IPs are RIPs, offsets from the CS base. An unknown
@@ -108,8 +106,7 @@ void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event);
 void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip);
 
 /* A conditional branch: vpt_pt_event(VPT_EV_COND) without the detour. */
-static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to,
-			       bool taken)
+static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bool taken)
 {
 	if (vpt_likely(pt->fast)) {
 		pt->tnt = pt->tnt << 1 | (uint64_t)taken;

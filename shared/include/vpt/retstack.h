@@ -12,8 +12,8 @@
 
 struct vpt_retstack {
 	uint64_t ip[VPT_RETSTACK_SIZE];
-	uint32_t top;		/* next slot, modulo the size */
-	uint32_t depth;		/* valid entries */
+	uint32_t top;	/* next slot, modulo the size */
+	uint32_t depth; /* valid entries */
 };
 
 static inline void vpt_retstack_clear(struct vpt_retstack *stack)
@@ -24,6 +24,7 @@ static inline void vpt_retstack_clear(struct vpt_retstack *stack)
 static inline void vpt_retstack_push(struct vpt_retstack *stack, uint64_t ip)
 {
 	stack->ip[stack->top++ % VPT_RETSTACK_SIZE] = ip;
+	/* [GEN-RETC-64] */
 	if (stack->depth < VPT_RETSTACK_SIZE)
 		stack->depth++;
 }
@@ -36,8 +37,7 @@ static inline void vpt_retstack_push(struct vpt_retstack *stack, uint64_t ip)
  */
 static inline bool vpt_retstack_match(struct vpt_retstack *stack, uint64_t ip)
 {
-	if (vpt_likely(stack->depth &&
-		       stack->ip[(stack->top - 1) % VPT_RETSTACK_SIZE] == ip)) {
+	if (vpt_likely(stack->depth && stack->ip[(stack->top - 1) % VPT_RETSTACK_SIZE] == ip)) {
 		stack->top--;
 		stack->depth--;
 		return true;

@@ -20,7 +20,7 @@ struct vpt_rtit {
 	uint64_t output_base;
 	uint64_t output_mask_ptrs;
 	uint64_t cr3_match;
-	uint64_t addr[2 * VPT_MAX_RANGES];	/* ADDR0_A, ADDR0_B, ADDR1_A, ... */
+	uint64_t addr[2 * VPT_MAX_RANGES]; /* ADDR0_A, ADDR0_B, ADDR1_A, ... */
 };
 
 /*
@@ -48,15 +48,12 @@ uint64_t vpt_rtit_ctl_mask(const struct vpt_caps *caps);
 uint64_t vpt_rtit_status_mask(const struct vpt_caps *caps);
 
 /* VPT_FAULT_NONE and *value, or VPT_FAULT_GP and *value untouched. */
-enum vpt_fault vpt_rtit_read(const struct vpt_rtit *rtit,
-			     const struct vpt_caps *caps, uint32_t msr,
+enum vpt_fault vpt_rtit_read(const struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_t msr,
 			     uint64_t *value) VPT_MUST_CHECK;
 
 /* VPT_FAULT_NONE and the value stored, or VPT_FAULT_GP and nothing changed. */
-enum vpt_fault vpt_rtit_write(struct vpt_rtit *rtit,
-			      const struct vpt_caps *caps, uint32_t msr,
-			      uint64_t value, enum vpt_access who)
-	VPT_MUST_CHECK;
+enum vpt_fault vpt_rtit_write(struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_t msr,
+			      uint64_t value, enum vpt_access who) VPT_MUST_CHECK;
 
 VPT_END_DECLS
 

@@ -21,14 +21,14 @@
 
 struct vpt_boot_info {
 	uint64_t magic;
-	uint32_t size;		/* of this struct */
-	uint32_t flags;		/* enum vpt_boot_flags */
-	uint64_t ram_bytes;	/* RAM is [0, ram_bytes) */
-	uint64_t free_start;	/* first byte past everything that was loaded */
-	uint64_t initrd;	/* guest-physical address of a blob, 0: none */
+	uint32_t size;	     /* of this struct */
+	uint32_t flags;	     /* enum vpt_boot_flags */
+	uint64_t ram_bytes;  /* RAM is [0, ram_bytes) */
+	uint64_t free_start; /* first byte past everything that was loaded */
+	uint64_t initrd;     /* guest-physical address of a blob, 0: none */
 	uint64_t initrd_bytes;
-	uint64_t seed;		/* --seed, for payloads that use random numbers */
-	uint64_t arg[4];	/* --arg, payload-specific numbers */
+	uint64_t seed;	 /* --seed, for payloads that use random numbers */
+	uint64_t arg[4]; /* --arg, payload-specific numbers */
 };
 
 enum vpt_boot_flags {
@@ -41,8 +41,8 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_boot_info) == 88, "vpt_boot_info is ABI");
 
 /* Ports. All others read as ones and ignore writes. */
 enum vpt_port {
-	VPT_PORT_CONSOLE = 0xe9,  /* out byte: a character; in byte: 0xe9 */
-	VPT_PORT_EXIT = 0xf4,	  /* out dword: end the guest, status is the value */
+	VPT_PORT_CONSOLE = 0xe9, /* out byte: a character; in byte: 0xe9 */
+	VPT_PORT_EXIT = 0xf4,	 /* out dword: end the guest, status is the value */
 	/*
 	 * Interrupt sources for tests, since a guest here has no APIC.
 	 * out dword: vector << 24 | n: one external interrupt with that vector

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The ELF loader: what it takes, and what it refuses for which reason. */
+#include "lib/suite.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/elf.h"
+
+enum { RAM = 4 << 20, FILE_SIZE = 0x2000, LOAD = 0x100000, DATA = 0x102000, TEXT_BYTES = 0x800 };
+
+static struct {
+	struct vpt_mem mem;
+	Elf64_Ehdr header;
+	Elf64_Phdr ph[2];
+	uint8_t file[FILE_SIZE];
+	size_t len;
+	struct vpt_elf elf;
+} t;
+
+/* A good file: text at 1 MiB, then data whose end is zeroed. */
+static void setup(void)
+{
+	memset(&t, 0, sizeof(t));
+	ck_assert_int_eq(vpt_mem_create(&t.mem, RAM), 0);
+	memcpy(t.header.e_ident, ELFMAG, SELFMAG);
+	t.header.e_ident[EI_CLASS] = ELFCLASS64;
+	t.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	t.header.e_type = ET_EXEC;
+	t.header.e_machine = EM_X86_64;
+	t.header.e_entry = LOAD + 0x10;
+	t.header.e_phoff = sizeof(t.header);
+	t.header.e_phentsize = sizeof(t.ph[0]);
+	t.header.e_phnum = 2;
+	t.ph[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+			       .p_flags = PF_X,
+			       .p_offset = 0x1000,
+			       .p_vaddr = LOAD,
+			       .p_paddr = LOAD,
+			       .p_filesz = TEXT_BYTES,
+			       .p_memsz = TEXT_BYTES};
+	t.ph[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+			       .p_flags = PF_W,
+			       .p_offset = 0x1800,
+			       .p_vaddr = DATA,
+			       .p_paddr = DATA,
+			       .p_filesz = 0x100,
+			       .p_memsz = 0x300};
+	t.len = FILE_SIZE;
+}
+
+static void teardown(void)
+{
+	vpt_mem_destroy(&t.mem);
+}
+
+static enum vpt_elf_error load(void)
+{
+	enum vpt_elf_error error;
+
+	memset(t.file + 0x1000, 0xab, FILE_SIZE - 0x1000);
+	memcpy(t.file, &t.header, sizeof(t.header));
+	memcpy(t.file + sizeof(t.header), t.ph, sizeof(t.ph));
+	error = vpt_elf_parse(t.file, t.len, RAM, &t.elf);
+	if (error == VPT_ELF_OK)
+		vpt_elf_load(t.file, &t.elf, &t.mem);
+	return error;
+}
+
+START_TEST(good)
+{
+	memset(t.mem.host + DATA, 0x55, 0x400);
+	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_uint_eq(t.elf.entry, LOAD + 0x10);
+	ck_assert_uint_eq(t.elf.end, DATA + 0x300);
+	ck_assert_uint_eq(t.mem.host[LOAD], 0xab);
+	ck_assert_uint_eq(t.mem.host[DATA + 0xff], 0xab);
+	ck_assert_uint_eq(t.mem.host[DATA + 0x100], 0);
+	ck_assert_uint_eq(t.mem.host[DATA + 0x2ff], 0);
+	ck_assert_uint_eq(t.mem.host[DATA + 0x300], 0x55);
+	ck_assert_uint_eq(t.mem.host[LOAD + TEXT_BYTES], 0);
+}
+END_TEST
+
+START_TEST(good_to_the_last_byte)
+{
+	t.ph[1].p_paddr = RAM - t.ph[1].p_memsz;
+	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_uint_eq(t.elf.end, RAM);
+}
+END_TEST
+
+static void no_magic(void)
+{
+	t.header.e_ident[0] = 'x';
+}
+static void cut_header(void)
+{
+	t.len = sizeof(t.header) - 1;
+}
+static void empty(void)
+{
+	t.len = 0;
+}
+static void elf32(void)
+{
+	t.header.e_ident[EI_CLASS] = ELFCLASS32;
+}
+static void big_endian(void)
+{
+	t.header.e_ident[EI_DATA] = ELFDATA2MSB;
+}
+static void other_machine(void)
+{
+	t.header.e_machine = EM_AARCH64;
+}
+static void shared_object(void)
+{
+	t.header.e_type = ET_DYN;
+}
+static void headers_outside(void)
+{
+	t.header.e_phoff = FILE_SIZE - 8;
+}
+static void headers_far_outside(void)
+{
+	t.header.e_phoff = ~0ull - 7;
+}
+static void header_size(void)
+{
+	t.header.e_phentsize = 8;
+}
+static void interp(void)
+{
+	t.ph[1].p_type = PT_INTERP;
+}
+static void dynamic(void)
+{
+	t.ph[1].p_type = PT_DYNAMIC;
+}
+static void bytes_outside(void)
+{
+	t.ph[1].p_filesz = t.ph[1].p_memsz = FILE_SIZE;
+}
+static void offset_wraps(void)
+{
+	t.ph[1].p_offset = ~0ull;
+}
+static void more_file_than_memory(void)
+{
+	t.ph[1].p_memsz = t.ph[1].p_filesz - 1;
+}
+static void reserved(void)
+{
+	t.ph[1].p_paddr = 0xf000;
+}
+static void too_high(void)
+{
+	t.ph[1].p_paddr = RAM - t.ph[1].p_memsz + 1;
+}
+static void address_wraps(void)
+{
+	t.ph[1].p_paddr = ~0ull - 0x100;
+}
+static void too_large(void)
+{
+	t.ph[1].p_memsz = ~0ull;
+}
+static void overlapping(void)
+{
+	t.ph[1].p_paddr = LOAD + TEXT_BYTES - 1;
+}
+static void same_place(void)
+{
+	t.ph[1].p_paddr = LOAD;
+}
+static void entry_in_data(void)
+{
+	t.header.e_entry = DATA;
+}
+static void entry_nowhere(void)
+{
+	t.header.e_entry = 0;
+}
+static void no_segments(void)
+{
+	t.header.e_phnum = 0;
+}
+
+static const struct {
+	void (*spoil)(void);
+	enum vpt_elf_error error;
+} bad[] = {
+	{no_magic, VPT_ELF_NOT_ELF},
+	{empty, VPT_ELF_NOT_ELF},
+	{cut_header, VPT_ELF_NOT_ELF},
+	{elf32, VPT_ELF_NOT_X86_64},
+	{big_endian, VPT_ELF_NOT_X86_64},
+	{other_machine, VPT_ELF_NOT_X86_64},
+	{shared_object, VPT_ELF_NOT_EXEC},
+	{headers_outside, VPT_ELF_TRUNCATED},
+	{headers_far_outside, VPT_ELF_TRUNCATED},
+	{header_size, VPT_ELF_MALFORMED},
+	{interp, VPT_ELF_DYNAMIC},
+	{dynamic, VPT_ELF_DYNAMIC},
+	{bytes_outside, VPT_ELF_TRUNCATED},
+	{offset_wraps, VPT_ELF_TRUNCATED},
+	{more_file_than_memory, VPT_ELF_MALFORMED},
+	{reserved, VPT_ELF_LOW},
+	{too_high, VPT_ELF_NO_ROOM},
+	{address_wraps, VPT_ELF_NO_ROOM},
+	{too_large, VPT_ELF_NO_ROOM},
+	{overlapping, VPT_ELF_OVERLAP},
+	{same_place, VPT_ELF_OVERLAP},
+	{entry_in_data, VPT_ELF_BAD_ENTRY},
+	{entry_nowhere, VPT_ELF_BAD_ENTRY},
+	{no_segments, VPT_ELF_NO_SEGMENTS},
+};
+
+START_TEST(refused)
+{
+	bad[_i].spoil();
+	ck_assert_int_eq(load(), bad[_i].error);
+	ck_assert_uint_gt(strlen(vpt_elf_error_text(bad[_i].error)), 0);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("boot_elf");
+	TCase *tcase = tcase_create("elf");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, good);
+	tcase_add_test(tcase, good_to_the_last_byte);
+	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
