@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes trace files for tests by hand: packets from libipt's encoder, code from
+ * hex, and what an oracle would have seen. Needs no engine and no generator.
+ */
+#ifndef TESTS_LIB_SYNTH_H
+#define TESTS_LIB_SYNTH_H
+
+#include <intel-pt.h>
+#include <stdint.h>
+
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#define SYNTH_CR3 0x1000ull
+#define SYNTH_CODE 0x401000ull /* where synth_code() begins */
+
+struct synth {
+	char path[64];
+	struct vpt_writer *w;
+	struct vpt_file_info info;
+	struct vpt_session session;	/* registers for the next session */
+	uint64_t insns;			/* the counter */
+
+	uint8_t packets[65536];
+	struct pt_encoder *enc;
+	uint64_t sent;			/* packets given to the writer */
+	uint8_t page[VPT_CODE_BYTES];
+};
+
+/* A file with 1 vCPU, owned by the guest, under a name that is removed by done. */
+void synth_open(struct synth *s);
+void synth_close(struct synth *s);
+void synth_done(struct synth *s);
+/* Close and read back; the test fails if that is not possible. */
+struct vpt_reader *synth_read(struct synth *s);
+
+/* Put code into the page at SYNTH_CODE (NOPs elsewhere), "48 89 c3"; then write it. */
+void synth_code(struct synth *s, uint64_t ip, const char *hex);
+void synth_page(struct synth *s);
+/* The same bytes as another page. */
+void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr);
+
+/* Session blocks and the oracle's START and STOP. */
+void synth_start(struct synth *s, uint64_t ip, uint8_t cpl);
+void synth_stop(struct synth *s, enum vpt_session_end end, uint64_t ip, uint8_t cpl);
+
+/* Packets. */
+void synth_psb(struct synth *s, uint64_t fup); /* with MODE.Exec and PIP; fup 0: none */
+void synth_ip(struct synth *s, enum pt_packet_type type, uint64_t ip);
+void synth_no_ip(struct synth *s, enum pt_packet_type type);
+void synth_tnt(struct synth *s, const char *bits); /* "101": oldest first */
+void synth_mode(struct synth *s);
+void synth_pip(struct synth *s, uint64_t cr3);
+void synth_packet(struct synth *s, enum pt_packet_type type);
+void synth_raw(struct synth *s, const void *bytes, size_t len);
+/* Give what there is to the writer; sessions do so too. */
+void synth_flush(struct synth *s);
+
+/* The oracle. synth_insn() also counts. */
+void synth_insn(struct synth *s, uint64_t ip, uint8_t cpl, unsigned int flags);
+void synth_event(struct synth *s, uint64_t ip, uint8_t cpl, uint8_t vector, unsigned int flags);
+void synth_cr3(struct synth *s, uint64_t cr3);
+
+#endif /* TESTS_LIB_SYNTH_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads a .vpt file. Its content is not trusted: every length is checked before
+ * it is used, and reading ends at the first block that is not as it must be.
+ * What comes before that block is there; vpt_reader_extent() tells what is lost.
+ *
+ * Everything handed out belongs to the reader and lives as long as it does.
+ */
+#ifndef VMM_TRACE_READER_H
+#define VMM_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format.h"
+
+struct vpt_reader;
+
+/* What one .vpt file could be read of. */
+struct vpt_extent {
+	uint64_t file_bytes;
+	uint64_t readable; /* bytes up to the end of the last whole block */
+	const char *why;   /* what is wrong there, static; NULL: nothing */
+	bool cut;	   /* it is that the file ends there, as if its writer was killed */
+	bool closed;	   /* the writer closed the file */
+	size_t blocks;
+	size_t unknown; /* blocks of types that this reader does not know */
+};
+
+/* A TriggerEn period. `end` is NULL when the file ends before it does. */
+struct vpt_period {
+	const struct vpt_session *start;
+	const struct vpt_session *end;
+};
+
+struct vpt_elf_file {
+	const struct vpt_elf_image *image;
+	const uint8_t *bytes;
+	size_t len;
+};
+
+struct vpt_code {
+	const struct vpt_code_page *page;
+	const uint8_t *bytes; /* VPT_CODE_BYTES */
+};
+
+/*
+ * Open a file, or standard input for "-". 0 and *reader, or -errno with one line
+ * in `why` that says what is wrong: -EINVAL where it is the content.
+ */
+int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size);
+void vpt_reader_close(struct vpt_reader *r);
+
+const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
+const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r);
+/* NULL if the file was not closed. */
+const struct vpt_file_end *vpt_reader_end(const struct vpt_reader *r);
+
+const struct vpt_ram_range *vpt_reader_ram(const struct vpt_reader *r, size_t *count);
+const struct vpt_elf_file *vpt_reader_elf(const struct vpt_reader *r, size_t *count);
+
+/* These take a vCPU below info->vcpus. Order is that of the file. */
+const struct vpt_code *vpt_reader_code(const struct vpt_reader *r, unsigned int vcpu,
+				       size_t *count);
+const struct vpt_period *vpt_reader_sessions(const struct vpt_reader *r, unsigned int vcpu,
+					     size_t *count);
+/* Sorted by their counter. */
+const struct vpt_cr3_switch *vpt_reader_cr3(const struct vpt_reader *r, unsigned int vcpu,
+					    size_t *count);
+
+/*
+ * The whole packet stream of a vCPU as one piece. It is put together on the
+ * first call: NULL if there is no memory for that.
+ */
+const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t *len);
+
+uint64_t vpt_reader_stream_bytes(const struct vpt_reader *r, unsigned int vcpu);
+
+/* Of a byte in the stream: where the guest's buffer held it, ~0: nowhere. */
+uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);
+
+/* The index of PSBs as the writer left it, NULL: none. */
+const struct vpt_index_entry *vpt_reader_index(const struct vpt_reader *r, size_t *count);
+
+/* Walks the oracle's records of a vCPU. Zero-initialise; copy it to look ahead. */
+struct vpt_oracle_cursor {
+	size_t block;
+	size_t record;
+};
+
+/* The next record, NULL at the end. */
+const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
+						  struct vpt_oracle_cursor *cursor);
+uint64_t vpt_reader_oracle_count(const struct vpt_reader *r, unsigned int vcpu);
+
+#endif /* VMM_TRACE_READER_H */

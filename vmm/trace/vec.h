@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An array that grows: struct { TYPE *at; size_t n, room; }, all zero when empty,
+ * free(at) to release.
+ */
+#ifndef VMM_TRACE_VEC_H
+#define VMM_TRACE_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* `at` with more room, NULL (and nothing changed) if there is no memory. */
+static inline void *vpt_vec_grow(void *at, size_t *room, size_t item)
+{
+	size_t more = *room ? 2 * *room : 16;
+	void *p;
+
+	if (more > SIZE_MAX / 2 / item)
+		return NULL;
+	p = realloc(at, more * item);
+	if (p)
+		*room = more;
+	return p;
+}
+
+/* True once there is room for one more item: then set v->at[v->n++]. */
+#define vpt_vec_room(v)                                                            \
+	((v)->n < (v)->room || ({                                                  \
+		 void *vec_ = vpt_vec_grow((v)->at, &(v)->room, sizeof(*(v)->at)); \
+		 if (vec_)                                                         \
+			 (v)->at = vec_;                                           \
+		 vec_ != NULL;                                                     \
+	 }))
+
+#endif /* VMM_TRACE_VEC_H */

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks go out with one writev() each, so that what a killed writer leaves is a
+ * row of whole blocks and at most one torn one. Trace bytes and oracle records
+ * are gathered per vCPU up to GATHER bytes first.
+ */
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "crc32c.h"
+
+#define GATHER		 65536u
+#define PSB_BYTES	 16u
+#define ORACLE_PER_BLOCK (GATHER / sizeof(struct vpt_oracle_record))
+
+/* Where in the file a stretch of a stream begins. */
+struct chunk_mark {
+	uint64_t offset;
+	uint64_t file_offset;
+};
+
+struct stream {
+	uint64_t bytes; /* of trace, gathered ones included */
+
+	struct vpt_trace_chunk chunk; /* head of what is gathered */
+	size_t gathered;
+	uint8_t *buf; /* GATHER bytes */
+
+	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
+	size_t nrecords;
+
+	/*
+	 * A PSB may lie across blocks as small as a byte: its first byte is in
+	 * one of the last PSB_BYTES chunks.
+	 */
+	struct chunk_mark mark[PSB_BYTES];
+	unsigned int marks;
+	unsigned int run; /* length of the row of 02 82 that ends here */
+
+	struct vpt_index_entry *index;
+	size_t nindex, index_room;
+	size_t nresolved; /* entries whose block has been written */
+};
+
+struct vpt_writer {
+	int fd;
+	int error; /* -errno, sticky */
+	uint64_t file_bytes;
+	unsigned int vcpus;
+	struct stream stream[];
+};
+
+static int write_all(struct vpt_writer *w, struct iovec *iov, int count)
+{
+	while (count) {
+		ssize_t done = writev(w->fd, iov, count);
+
+		if (done < 0) {
+			if (errno == EINTR)
+				continue;
+			return w->error = -errno;
+		}
+		/* A file that takes nothing and says nothing would hang us. */
+		if (!done)
+			return w->error = -EIO;
+
+		w->file_bytes += (uint64_t)done;
+		while (count && (size_t)done >= iov->iov_len) {
+			done -= (ssize_t)iov->iov_len;
+			iov++;
+			count--;
+		}
+		if (count) {
+			iov->iov_base = (uint8_t *)iov->iov_base + done;
+			iov->iov_len -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
+		       const void *head, size_t head_len, const void *body, size_t body_len)
+{
+	static const uint8_t zeros[8];
+	size_t len = head_len + body_len;
+	struct vpt_block block = {
+		.magic = VPT_BLOCK_MAGIC,
+		.type = (uint16_t)type,
+		.vcpu = (uint16_t)vcpu,
+		.len = (uint32_t)len,
+	};
+	struct iovec iov[] = {
+		{&block, sizeof(block)},
+		{(void *)head, head_len},
+		{(void *)body, body_len},
+		{(void *)zeros, -len & 7},
+	};
+
+	if (w->error)
+		return w->error;
+	if (len > UINT32_MAX)
+		return w->error = -EFBIG;
+
+	block.crc = vpt_crc32c(0, &block, sizeof(block));
+	block.crc = vpt_crc32c(block.crc, head, head_len);
+	block.crc = vpt_crc32c(block.crc, body, body_len);
+	return write_all(w, iov, 4);
+}
+
+/* Now that a chunk's place in the file is known, so is that of PSBs in it. */
+static void resolve_index(struct stream *s, uint64_t file_offset)
+{
+	s->mark[s->marks++ % PSB_BYTES] = (struct chunk_mark){s->chunk.offset, file_offset};
+
+	for (; s->nresolved < s->nindex; s->nresolved++) {
+		struct vpt_index_entry *entry = &s->index[s->nresolved];
+		unsigned int i = s->marks;
+		unsigned int oldest = s->marks > PSB_BYTES ? s->marks - PSB_BYTES : 0;
+
+		while (i > oldest && s->mark[(i - 1) % PSB_BYTES].offset > entry->offset)
+			i--;
+		if (i > oldest)
+			entry->file_offset = s->mark[(i - 1) % PSB_BYTES].file_offset;
+	}
+}
+
+static int flush_trace(struct vpt_writer *w, unsigned int vcpu)
+{
+	struct stream *s = &w->stream[vcpu];
+	uint64_t file_offset = w->file_bytes;
+	int err;
+
+	if (w->error || !s->gathered)
+		return w->error;
+
+	err = write_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), s->buf,
+			  s->gathered);
+	if (err)
+		return err;
+	resolve_index(s, file_offset);
+	s->gathered = 0;
+	return 0;
+}
+
+static int flush_oracle(struct vpt_writer *w, unsigned int vcpu)
+{
+	struct stream *s = &w->stream[vcpu];
+	int err;
+
+	if (w->error || !s->nrecords)
+		return w->error;
+
+	err = write_block(w, VPT_BLOCK_ORACLE, vcpu, NULL, 0, s->records,
+			  s->nrecords * sizeof(*s->records));
+	s->nrecords = 0;
+	return err;
+}
+
+static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
+{
+	int err = flush_trace(w, vcpu);
+
+	return err ? err : flush_oracle(w, vcpu);
+}
+
+static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
+{
+	/* The bytes 02 82 may also end the packet before: the last 16 count. */
+	if (s->run > PSB_BYTES) {
+		s->index[s->nindex - 1].offset = offset;
+		if (s->nresolved == s->nindex)
+			s->nresolved--;
+		return 0;
+	}
+
+	if (s->nindex == s->index_room) {
+		size_t room = s->index_room ? 2 * s->index_room : 64;
+		void *index = realloc(s->index, room * sizeof(*s->index));
+
+		if (!index)
+			return w->error = -ENOMEM;
+		s->index = index;
+		s->index_room = room;
+	}
+	s->index[s->nindex++] = (struct vpt_index_entry){
+		.offset = offset,
+		.vcpu = (uint32_t)(s - w->stream),
+	};
+	return 0;
+}
+
+static int find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (bytes[i] == (s->run & 1 ? 0x82 : 0x02))
+			s->run++;
+		else
+			s->run = bytes[i] == 0x02;
+
+		if (s->run >= PSB_BYTES && !(s->run & 1) &&
+		    index_add(w, s, s->bytes + i + 1 - PSB_BYTES))
+			return w->error;
+	}
+	return 0;
+}
+
+int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+		     size_t len)
+{
+	const uint8_t *p = bytes;
+	struct stream *s;
+
+	if (w->error)
+		return w->error;
+	if (vcpu >= w->vcpus)
+		return -EINVAL;
+
+	s = &w->stream[vcpu];
+	if (s->gathered &&
+	    gpa != (s->chunk.gpa == UINT64_MAX ? UINT64_MAX : s->chunk.gpa + s->gathered) &&
+	    flush_trace(w, vcpu))
+		return w->error;
+
+	while (len) {
+		size_t n = GATHER - s->gathered;
+
+		if (n > len)
+			n = len;
+		if (!s->gathered)
+			s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
+		memcpy(s->buf + s->gathered, p, n);
+		if (find_psbs(w, s, p, n))
+			return w->error;
+		s->gathered += n;
+		s->bytes += n;
+		p += n;
+		len -= n;
+		if (gpa != UINT64_MAX)
+			gpa += n;
+		if (s->gathered == GATHER && flush_trace(w, vcpu))
+			return w->error;
+	}
+	return 0;
+}
+
+int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_session *session)
+{
+	if (w->error)
+		return w->error;
+	if (vcpu >= w->vcpus)
+		return -EINVAL;
+
+	/* A session that the file says has ended has its bytes in the file. */
+	if (flush_vcpu(w, vcpu))
+		return w->error;
+	session->offset = w->stream[vcpu].bytes;
+	return write_block(w, VPT_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
+}
+
+int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
+		      const struct vpt_oracle_record *record)
+{
+	struct stream *s;
+
+	if (w->error)
+		return w->error;
+	if (vcpu >= w->vcpus)
+		return -EINVAL;
+
+	s = &w->stream[vcpu];
+	s->records[s->nrecords++] = *record;
+	return s->nrecords == ORACLE_PER_BLOCK ? flush_oracle(w, vcpu) : 0;
+}
+
+int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count)
+{
+	return write_block(w, VPT_BLOCK_RAM, 0, ranges, count * sizeof(*ranges), NULL, 0);
+}
+
+int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image, const void *bytes,
+		   size_t len)
+{
+	return write_block(w, VPT_BLOCK_ELF, 0, image, sizeof(*image), bytes, len);
+}
+
+int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_code_page *page,
+		    const void *bytes)
+{
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+	return write_block(w, VPT_BLOCK_CODE, vcpu, page, sizeof(*page), bytes, VPT_CODE_BYTES);
+}
+
+int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw)
+{
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+	return write_block(w, VPT_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
+}
+
+uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu)
+{
+	return vcpu < w->vcpus ? w->stream[vcpu].bytes : 0;
+}
+
+int vpt_writer_sync(struct vpt_writer *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->vcpus && !w->error; i++)
+		flush_vcpu(w, i);
+	return w->error;
+}
+
+static int write_index(struct vpt_writer *w)
+{
+	struct vpt_index_entry *all;
+	size_t total = 0, at = 0;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < w->vcpus; i++)
+		total += w->stream[i].nindex;
+	all = malloc(total * sizeof(*all) + 1);
+	if (!all)
+		return w->error = -ENOMEM;
+
+	for (i = 0; i < w->vcpus; i++) {
+		const struct stream *s = &w->stream[i];
+
+		if (s->nindex)
+			memcpy(all + at, s->index, s->nindex * sizeof(*all));
+		at += s->nindex;
+	}
+	err = write_block(w, VPT_BLOCK_INDEX, 0, all, total * sizeof(*all), NULL, 0);
+	free(all);
+	return err;
+}
+
+static void writer_free(struct vpt_writer *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->vcpus; i++) {
+		free(w->stream[i].buf);
+		free(w->stream[i].records);
+		free(w->stream[i].index);
+	}
+	free(w);
+}
+
+int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit)
+{
+	struct vpt_file_end end = {.guest_exit = guest_exit};
+	int err;
+
+	vpt_writer_sync(w);
+	if (!w->error) {
+		end.index_offset = w->file_bytes;
+		if (!write_index(w))
+			write_block(w, VPT_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
+	}
+	/* Some file systems report a failed write here only. */
+	if (close(w->fd) && !w->error)
+		w->error = -errno;
+	err = w->error;
+	writer_free(w);
+	return err;
+}
+
+static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
+{
+	struct vpt_file_header header = {
+		.magic = VPT_FILE_MAGIC,
+		.version = VPT_FILE_VERSION,
+		.size = sizeof(header),
+	};
+	struct iovec iov = {&header, sizeof(header)};
+
+	if (write_all(w, &iov, 1))
+		return w->error;
+	return write_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
+}
+
+int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+{
+	struct vpt_writer *w;
+	unsigned int i;
+	int err;
+
+	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
+		return -EINVAL;
+	w = calloc(1, sizeof(*w) + info->vcpus * sizeof(w->stream[0]));
+	if (!w)
+		return -ENOMEM;
+
+	w->vcpus = info->vcpus;
+	for (i = 0; i < w->vcpus; i++) {
+		w->stream[i].buf = malloc(GATHER);
+		w->stream[i].records = malloc(GATHER);
+		if (!w->stream[i].buf || !w->stream[i].records) {
+			err = -ENOMEM;
+			goto out_free;
+		}
+	}
+
+	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (w->fd < 0) {
+		err = -errno;
+		goto out_free;
+	}
+	err = write_head(w, info);
+	if (err)
+		goto out_close;
+
+	*writer = w;
+	return 0;
+
+out_close:
+	close(w->fd);
+out_free:
+	writer_free(w);
+	return err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a .vpt file. Small items are gathered into blocks; vpt_writer_sync()
+ * and closing write out what is gathered.
+ *
+ * Every call returns 0 or -errno. The first error sticks: later calls return it
+ * again and write nothing, and the blocks already written stay readable. A
+ * bad vCPU is -EINVAL and does not stick.
+ *
+ * A caller that wants to see -EFBIG and -EPIPE ignores SIGXFSZ and SIGPIPE.
+ */
+#ifndef VMM_TRACE_WRITER_H
+#define VMM_TRACE_WRITER_H
+
+#include <stddef.h>
+
+#include "format.h"
+
+struct vpt_writer;
+
+/* Creates or truncates `path`. On success *writer is the caller's to close. */
+int vpt_writer_open(const char *path, const struct vpt_file_info *info,
+		    struct vpt_writer **writer);
+
+int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges,
+		   size_t count);
+int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image,
+		   const void *bytes, size_t len);
+/* `bytes`: VPT_CODE_BYTES of them. */
+int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu,
+		    const struct vpt_code_page *page, const void *bytes);
+/* Trace bytes in stream order; the writer keeps the offset and the PSB index. */
+int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa,
+		     const void *bytes, size_t len);
+/* `session->offset` is filled in from the stream by the writer. */
+int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu,
+		       struct vpt_session *session);
+int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu,
+		   const struct vpt_cr3_switch *sw);
+int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
+		      const struct vpt_oracle_record *record);
+
+/* Bytes of trace written to a vCPU's stream so far. */
+uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu);
+
+int vpt_writer_sync(struct vpt_writer *w);
+/* Writes the index and the end block, closes, frees; also after an error. */
+int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit);
+
+#endif /* VMM_TRACE_WRITER_H */
