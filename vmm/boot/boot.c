@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Page tables, GDT, boot info and first registers (abi/boot.h). */
+#include "boot/boot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "vpt/abi/boot.h"
+
+enum boot_layout {
+	BOOT_INFO = 0x1000,
+	BOOT_GDT = 0x2000,
+	BOOT_PML4 = 0x3000,
+	BOOT_PDPT = 0x4000,
+	BOOT_PD = 0x5000,    /* four of them: 4 GiB */
+	BOOT_STACK = 0xfff8, /* grows down to 0x9000; as after a CALL */
+};
+
+#define PTE_PRESENT_WRITE 3ull
+#define PDE_2M		  0x83ull
+#define CPUID_XSAVE	  (1u << 26)
+
+static void put64(const struct vpt_mem *mem, uint64_t gpa, uint64_t value)
+{
+	(void)vpt_mem_write(mem, gpa, &value, sizeof(value));
+}
+
+static void build_tables(const struct vpt_mem *mem)
+{
+	uint64_t i;
+
+	put64(mem, BOOT_PML4, BOOT_PDPT | PTE_PRESENT_WRITE);
+	for (i = 0; i < 4; i++)
+		put64(mem, BOOT_PDPT + 8 * i, (BOOT_PD + i * VPT_PAGE_SIZE) | PTE_PRESENT_WRITE);
+	for (i = 0; i < 4 * 512; i++)
+		put64(mem, BOOT_PD + 8 * i, i << 21 | PDE_2M);
+	put64(mem, BOOT_GDT + 0x08, 0x00af9b000000ffffull);
+	put64(mem, BOOT_GDT + 0x10, 0x00cf93000000ffffull);
+}
+
+static void set_registers(struct vpt_vcpu *v, uint64_t entry)
+{
+	const struct vpt_cpuid_entry *features =
+		vpt_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, 1, 0);
+	struct vpt_sregs *s = &v->s;
+
+	s->cs = vpt_flat_segment(0x08, true, true, 0);
+	s->ds = vpt_flat_segment(0x10, false, false, 0);
+	s->es = s->fs = s->gs = s->ss = s->ds;
+	s->gdt = (struct vpt_table){BOOT_GDT, 0x17};
+	s->idt = (struct vpt_table){0, 0};
+	s->cr0 = VPT_CR0_PE | VPT_CR0_MP | VPT_CR0_ET | VPT_CR0_NE | VPT_CR0_WP | VPT_CR0_PG;
+	s->cr3 = BOOT_PML4;
+	s->cr4 = VPT_CR4_PAE | VPT_CR4_OSFXSR | VPT_CR4_OSXMMEXCPT;
+	if (features && features->ecx & CPUID_XSAVE)
+		s->cr4 |= VPT_CR4_OSXSAVE;
+	s->efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
+	*v->regs = (struct vpt_regs){
+		.rip = entry, .rsp = BOOT_STACK, .rdi = BOOT_INFO, .rflags = VPT_FL_FIXED};
+	vpt_vcpu_store(v);
+}
+
+static uint32_t boot_flags(const struct vpt_vm *vm)
+{
+	uint32_t flags = 0;
+
+	if (vm->owner == VPT_OWNER_GUEST)
+		flags |= VPT_BOOT_PT_GUEST;
+	if (vm->owner == VPT_OWNER_HOST)
+		flags |= VPT_BOOT_PT_HOST;
+	if (vm->probe.step[1])
+		flags |= VPT_BOOT_RING3;
+	return flags;
+}
+
+static uint64_t page_up(uint64_t address)
+{
+	return (address + VPT_PAGE_SIZE - 1) & ~(VPT_PAGE_SIZE - 1);
+}
+
+int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot_config *config)
+{
+	struct vpt_boot_info info = {
+		.magic = VPT_BOOT_MAGIC,
+		.size = sizeof(info),
+		.flags = boot_flags(vm),
+		.ram_bytes = vm->mem.bytes,
+		.free_start = elf->end,
+		.seed = config->seed,
+	};
+
+	memcpy(info.arg, config->arg, sizeof(info.arg));
+	if (config->initrd) {
+		info.initrd = page_up(elf->end);
+		info.initrd_bytes = config->initrd_bytes;
+		if (!vpt_mem_write(&vm->mem, info.initrd, config->initrd, config->initrd_bytes))
+			return -ENOSPC;
+		info.free_start = info.initrd + config->initrd_bytes;
+	}
+	info.free_start = page_up(info.free_start);
+	build_tables(&vm->mem);
+	(void)vpt_mem_write(&vm->mem, BOOT_INFO, &info, sizeof(info));
+	set_registers(vm->vcpu, elf->entry);
+	return 0;
+}
+
+size_t vpt_boot_find_cpuid(const struct vpt_mem *mem, const struct vpt_elf *elf, uint64_t *ips,
+			   size_t room)
+{
+	static const uint8_t cpuid[2] = {0x0f, 0xa2};
+	size_t found = 0, i;
+
+	for (i = 0; i < elf->count; i++) {
+		const struct vpt_elf_segment *s = &elf->segment[i];
+		const uint8_t *code = vpt_mem_at(mem, s->gpa, s->mem_bytes);
+		const uint8_t *at = code, *end = code + s->file_bytes;
+
+		if (!s->executable || !code)
+			continue;
+		while ((at = memmem(at, (size_t)(end - at), cpuid, sizeof(cpuid)))) {
+			if (found < room)
+				ips[found] = s->vaddr + (uint64_t)(at - code);
+			found++;
+			at += sizeof(cpuid);
+		}
+	}
+	return found;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loading a static x86-64 ELF file into guest RAM. */
+#ifndef VMM_BOOT_ELF_H
+#define VMM_BOOT_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/mem.h"
+
+#define VPT_ELF_SEGMENTS 32
+
+enum vpt_elf_error {
+	VPT_ELF_OK = 0,
+	VPT_ELF_NOT_ELF,
+	VPT_ELF_NOT_X86_64,
+	VPT_ELF_NOT_EXEC,  /* a library, an object, position-independent */
+	VPT_ELF_DYNAMIC,   /* needs an interpreter or a dynamic linker */
+	VPT_ELF_TRUNCATED, /* a header or segment ends beyond the file */
+	VPT_ELF_MALFORMED,
+	VPT_ELF_NO_SEGMENTS,
+	VPT_ELF_TOO_MANY,
+	VPT_ELF_OVERLAP,
+	VPT_ELF_LOW,	   /* below VPT_BOOT_RESERVED */
+	VPT_ELF_NO_ROOM,   /* beyond RAM */
+	VPT_ELF_BAD_ENTRY, /* the entry is in no loaded code */
+	VPT_ELF_ERRORS
+};
+
+struct vpt_elf_segment {
+	uint64_t gpa, vaddr, file_bytes, mem_bytes;
+	uint64_t offset;
+	bool executable;
+};
+
+struct vpt_elf {
+	uint64_t entry;
+	uint64_t end; /* first address past everything that is loaded */
+	size_t count;
+	struct vpt_elf_segment segment[VPT_ELF_SEGMENTS];
+	size_t culprit; /* on an error: which segment, if one */
+};
+
+/* Check a file and say what it would load; `ram`: bytes of RAM there are. */
+enum vpt_elf_error vpt_elf_parse(const void *file, size_t len, uint64_t ram, struct vpt_elf *elf);
+
+/* Copy what vpt_elf_parse() accepted, into RAM of at least that size. */
+void vpt_elf_load(const void *file, const struct vpt_elf *elf, const struct vpt_mem *mem);
+
+/* A few words for a message. */
+const char *vpt_elf_error_text(enum vpt_elf_error error);
+
+#endif /* VMM_BOOT_ELF_H */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Linear memory accesses in the guest's place. */
+#include "core/vcpu.h"
+
+#include <string.h>
+
+/* Everything the core does itself fits: an XSAVE area is the engine's business. */
+#define MAX_PAGES 2
+
+struct piece {
+	uint8_t *host;
+	size_t len;
+};
+
+bool vpt_canonical(const struct vpt_vcpu *v, uint64_t address)
+{
+	unsigned int shift = v->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	return (uint64_t)((int64_t)(address << shift) >> shift) == address;
+}
+
+/* Translate all of it before any of it is touched. */
+static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int access,
+		      struct piece *piece, struct vpt_exception *e)
+{
+	size_t i;
+
+	v->paging.ac = v->regs->rflags & VPT_FL_AC;
+	for (i = 0; i < MAX_PAGES; i++) {
+		size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+		uint64_t gpa;
+		uint32_t error;
+
+		piece[i] = (struct piece){0};
+		if (!len)
+			continue;
+		if (room > len)
+			room = len;
+		if (v->bits == 64 && !vpt_canonical(v, gva)) {
+			*e = vpt_fault_code(VPT_VEC_GP, 0);
+			return false;
+		}
+		if (!vpt_walk(&v->vm->mem, &v->paging, gva, access, &gpa, &error)) {
+			*e = vpt_fault_code(VPT_VEC_PF, error);
+			e->cr2 = gva;
+			return false;
+		}
+		piece[i].host = vpt_mem_at(&v->vm->mem, gpa, room);
+		piece[i].len = room;
+		gva += room;
+		len -= room;
+	}
+	return !len;
+}
+
+bool vpt_read(struct vpt_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
+	      struct vpt_exception *e)
+{
+	struct piece piece[MAX_PAGES];
+	uint8_t *to = dst;
+	size_t i;
+
+	if (!translate(v, gva, len, access, piece, e))
+		return false;
+	for (i = 0; i < MAX_PAGES && piece[i].len; to += piece[i].len, i++) {
+		/* Where there is no RAM all reads as ones. */
+		if (piece[i].host)
+			memcpy(to, piece[i].host, piece[i].len);
+		else
+			memset(to, 0xff, piece[i].len);
+	}
+	return true;
+}
+
+bool vpt_write(struct vpt_vcpu *v, uint64_t gva, const void *src, size_t len, unsigned int access,
+	       struct vpt_exception *e)
+{
+	struct piece piece[MAX_PAGES];
+	const uint8_t *from = src;
+	size_t i;
+
+	if (!translate(v, gva, len, access | VPT_WALK_WRITE, piece, e))
+		return false;
+	for (i = 0; i < MAX_PAGES && piece[i].len; from += piece[i].len, i++)
+		if (piece[i].host)
+			memcpy(piece[i].host, from, piece[i].len);
+	return true;
+}

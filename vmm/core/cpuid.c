@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CPUID of the model: what the host can do, said as an Intel processor of that
+ * signature would. What this VM has no device for, or what stepping would break
+ * (transactions), is taken away.
+ */
+#include "core/vm.h"
+
+#include <string.h>
+
+#define BIT(n)		   (1u << (n))
+#define LEAF_VENDOR	   0u
+#define LEAF_FEATURES	   1u
+#define LEAF_EXTENDED	   7u
+#define LEAF_PT		   0x14u
+#define LEAF_TSC	   0x15u
+#define LEAF_HYPERVISOR	   0x40000000u
+#define LEAF_MAX_AMD	   0x80000000u
+#define LEAF_AMD_FEATURES  0x80000001u
+#define LEAF_INVARIANT_TSC 0x80000007u
+#define LEAF_SIZES	   0x80000008u
+
+const struct vpt_cpuid_entry *vpt_cpuid_find(const struct vpt_cpuid_entry *entries, size_t count,
+					     uint32_t leaf, uint32_t subleaf)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (entries[i].leaf == leaf &&
+		    (!entries[i].by_subleaf || entries[i].subleaf == subleaf))
+			return &entries[i];
+	return NULL;
+}
+
+/* Leaves of a hypervisor, of AMD only, and those that are made anew below. */
+static bool dropped(uint32_t leaf)
+{
+	if (leaf >= LEAF_HYPERVISOR && leaf < LEAF_MAX_AMD)
+		return true;
+	return leaf > LEAF_SIZES || leaf == LEAF_PT || leaf == LEAF_TSC || leaf == 0x80000005;
+}
+
+static void vendor(struct vpt_cpuid_entry *e)
+{
+	if (e->eax < LEAF_TSC)
+		e->eax = LEAF_TSC;
+	memcpy(&e->ebx, "Genu", 4);
+	memcpy(&e->edx, "ineI", 4);
+	memcpy(&e->ecx, "ntel", 4);
+}
+
+static void features(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+{
+	e->eax = caps->signature;
+	/* One processor, initial APIC ID 0. */
+	e->ebx = (e->ebx & 0xff00) | 1u << 16;
+	/* MONITOR, VMX, SMX, x2APIC, TSC deadline, OSXSAVE (CR4 says), hypervisor. */
+	e->ecx &= ~(BIT(3) | BIT(5) | BIT(6) | BIT(21) | BIT(24) | BIT(27) | BIT(31));
+	/* APIC, HTT */
+	e->edx &= ~(BIT(9) | BIT(28));
+}
+
+/* HLE and RTM: a stepped transaction always aborts. PT is set below if at all. */
+static void extended(struct vpt_cpuid_entry *e)
+{
+	e->ebx &= ~(BIT(4) | BIT(11) | BIT(25));
+}
+
+/* What Intel has in these leaves: LAHF, LZCNT, PREFETCHW; SYSCALL, NX, 1G, RDTSCP, LM. */
+static void amd_features(struct vpt_cpuid_entry *e)
+{
+	e->eax = e->ebx = 0;
+	e->ecx &= BIT(0) | BIT(5) | BIT(8);
+	e->edx &= BIT(11) | BIT(20) | BIT(26) | BIT(27) | BIT(29);
+}
+
+static void sizes(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+{
+	e->eax = caps->max_phy_addr | (uint32_t)caps->lin_addr << 8;
+	e->ebx = e->ecx = e->edx = 0;
+}
+
+static void shape_one(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+{
+	switch (e->leaf) {
+	case LEAF_VENDOR:
+		vendor(e);
+		break;
+	case LEAF_FEATURES:
+		features(e, caps);
+		break;
+	case LEAF_EXTENDED:
+		if (!e->subleaf)
+			extended(e);
+		break;
+	case LEAF_MAX_AMD:
+		e->eax = LEAF_SIZES;
+		e->ebx = e->ecx = e->edx = 0;
+		break;
+	case LEAF_AMD_FEATURES:
+		amd_features(e);
+		break;
+	case LEAF_INVARIANT_TSC:
+		e->eax = e->ebx = e->ecx = 0;
+		break;
+	case LEAF_SIZES:
+		sizes(e, caps);
+		break;
+	default:
+		break;
+	}
+}
+
+static void own(struct vpt_cpuid_entry *e, const struct vpt_caps *caps, bool pt_present)
+{
+	struct vpt_cpuid_regs regs = {e->eax, e->ebx, e->ecx, e->edx};
+
+	if (!vpt_caps_cpuid(caps, pt_present, e->leaf, e->subleaf, &regs))
+		return;
+	e->eax = regs.eax;
+	e->ebx = regs.ebx;
+	e->ecx = regs.ecx;
+	e->edx = regs.edx;
+}
+
+void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
+		     bool pt_present)
+{
+	static const struct vpt_cpuid_entry added[] = {
+		{.leaf = LEAF_PT, .subleaf = 0, .by_subleaf = true},
+		{.leaf = LEAF_PT, .subleaf = 1, .by_subleaf = true},
+		{.leaf = LEAF_TSC},
+	};
+	size_t n = 0, i;
+
+	for (i = 0; i < *count; i++) {
+		if (dropped(entries[i].leaf))
+			continue;
+		entries[n] = entries[i];
+		shape_one(&entries[n], caps);
+		own(&entries[n++], caps, pt_present);
+	}
+	for (i = 0; i < sizeof(added) / sizeof(added[0]) && n < VPT_CPUID_ROOM; i++) {
+		entries[n] = added[i];
+		own(&entries[n++], caps, pt_present);
+	}
+	*count = n;
+}

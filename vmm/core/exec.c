@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One instruction and all that comes with it: the engine's exits on the way, the
+ * change of flow to report, the fault or trap to deliver.
+ */
+#include "core/vcpu.h"
+
+#include <string.h>
+
+/* An instruction in progress. */
+struct step {
+	struct vpt_fetched f;
+	struct vpt_insn insn; /* a copy: the cache may move on */
+	bool decoded;
+	uint64_t ip, next;
+	uint8_t cpl;
+	bool tf, iflag;
+	bool traced; /* TriggerEn was set when it began */
+};
+
+static uint64_t wrap(const struct vpt_vcpu *v, uint64_t ip)
+{
+	return v->bits == 64 ? ip : (uint32_t)ip;
+}
+
+static void report(struct vpt_vcpu *v, uint8_t kind, const struct step *s, uint64_t to,
+		   uint8_t vector)
+{
+	const struct vpt_event event = {
+		.kind = kind,
+		.vector = vector,
+		.from = s->ip,
+		.to = to,
+		.next = s->next,
+	};
+
+	vpt_tracer_event(&v->tracer, &event, s->cpl);
+}
+
+/* Deliver an exception: RIP in its frame and in the trace is `rip`. */
+static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
+{
+	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = rip};
+	uint8_t cpl = v->cpl;
+
+	if (!v->long_mode) {
+		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "exception %u at %#llx outside long mode",
+			    e->vector, (unsigned long long)rip);
+		return;
+	}
+	if (!vpt_deliver(v, e, VPT_SOURCE_EXCEPTION, rip)) {
+		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx", (unsigned long long)rip);
+		return;
+	}
+	v->arrived = true;
+	v->shadow = false;
+	event.to = v->regs->rip;
+	event.vector = e->vector;
+	vpt_tracer_event(&v->tracer, &event, cpl);
+}
+
+void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
+{
+	raise(v, e, rip);
+}
+
+/* The trap of RFLAGS.TF, after an instruction that began with it set. */
+static void single_step_trap(struct vpt_vcpu *v)
+{
+	struct vpt_exception e = vpt_fault_plain(VPT_VEC_DB);
+	uint64_t dr6;
+
+	if (!v->engine->get_dr(v->ev, 6, &dr6))
+		(void)v->engine->set_dr(v->ev, 6, dr6 | VPT_DR6_BS);
+	raise(v, &e, v->regs->rip);
+}
+
+static uint8_t event_kind(uint8_t cls)
+{
+	switch (cls) {
+	case VPT_INSN_JMP:
+		return VPT_EV_JMP;
+	case VPT_INSN_CALL:
+		return VPT_EV_CALL;
+	case VPT_INSN_JMP_INDIRECT:
+		return VPT_EV_JMP_INDIRECT;
+	case VPT_INSN_CALL_INDIRECT:
+		return VPT_EV_CALL_INDIRECT;
+	case VPT_INSN_RET:
+		return VPT_EV_RET;
+	case VPT_INSN_INT:
+	case VPT_INSN_INT1:
+		return VPT_EV_SOFT_INT;
+	case VPT_INSN_MOV_CR3:
+		return VPT_EV_CR3;
+	case VPT_INSN_FAR:
+	case VPT_INSN_IRET:
+	case VPT_INSN_SYSCALL:
+	case VPT_INSN_SYSRET:
+	case VPT_INSN_SYSENTER:
+	case VPT_INSN_SYSEXIT:
+		return VPT_EV_FAR;
+	default:
+		return VPT_EV_COUNT;
+	}
+}
+
+static struct vpt_retired describe(const struct vpt_vcpu *v, const struct step *s, uint64_t to)
+{
+	uint16_t flags = v->arrived ? VPT_ORACLE_ARRIVED : 0;
+
+	if (s->insn.cls == VPT_INSN_COND)
+		flags |= VPT_ORACLE_COND;
+	else if (s->insn.cls == VPT_INSN_INT || s->insn.cls == VPT_INSN_INT1)
+		flags |= VPT_ORACLE_SOFT_INT;
+	else if (s->insn.cls == VPT_INSN_MOV_CR3)
+		flags |= VPT_ORACLE_CR3_WRITE;
+	return (struct vpt_retired){
+		.ip = s->ip, .next = s->next, .to = to, .cpl = s->cpl, .flags = flags};
+}
+
+/* INT n that does nothing is INTO without overflow: no event. */
+static bool fell_through(const struct step *s, uint64_t to)
+{
+	return s->insn.cls == VPT_INSN_INT && to == s->next;
+}
+
+static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
+{
+	uint8_t kind = fell_through(s, to) ? VPT_EV_COUNT : event_kind(s->insn.cls);
+	struct vpt_retired insn = describe(v, s, to);
+
+	if (kind == VPT_EV_COUNT)
+		insn.flags &= (uint16_t)~VPT_ORACLE_SOFT_INT;
+	v->arrived = kind != VPT_EV_COUNT && kind != VPT_EV_CR3;
+	if (s->insn.cls == VPT_INSN_COND)
+		v->arrived = v->taken;
+	v->shadow =
+		(s->insn.flags & VPT_INSN_STI && !s->iflag) || s->insn.flags & VPT_INSN_LOADS_SS;
+	if (s->traced) {
+		uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
+
+		vpt_tracer_retired(&v->tracer, &insn);
+		if (s->insn.cls == VPT_INSN_COND)
+			vpt_tracer_cond(&v->tracer, s->ip, to, v->taken);
+		else if (kind != VPT_EV_COUNT)
+			report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
+	}
+	vpt_irq_retired(v);
+	/* What delivers through the IDT or masks TF leaves no trap behind. */
+	if (s->tf && s->insn.cls != VPT_INSN_INT && s->insn.cls != VPT_INSN_INT1 &&
+	    s->insn.cls != VPT_INSN_SYSCALL && s->insn.cls != VPT_INSN_SYSENTER &&
+	    !(s->insn.flags & VPT_INSN_LOADS_SS))
+		single_step_trap(v);
+}
+
+static void unexplained(struct vpt_vcpu *v, const struct step *s, uint64_t to)
+{
+	char text[64] = "an unknown instruction";
+
+	if (s->decoded)
+		vpt_insn_format(v->insns, s->ip, v->bits, &s->f.bytes, text, sizeof(text));
+	vpt_vm_stop(v->vm, VPT_STOP_UNEXPLAINED, "%s at %#llx went to %#llx", text,
+		    (unsigned long long)s->ip, (unsigned long long)to);
+}
+
+static void unable(struct vpt_vcpu *v)
+{
+	struct vpt_fetched f;
+	char text[64] = "an instruction";
+
+	vpt_fetch(v, v->regs->rip, &f);
+	if (f.bytes.count)
+		vpt_insn_format(v->insns, v->regs->rip, v->bits, &f.bytes, text, sizeof(text));
+	vpt_vm_stop(v->vm, VPT_STOP_UNABLE, "'%s' at %#llx (CPL %u)", text,
+		    (unsigned long long)v->regs->rip, v->cpl);
+}
+
+/* The engine's exits that are part of an instruction. */
+static enum vpt_done serve(struct vpt_vcpu *v, struct vpt_exit *exit, struct vpt_exception *e)
+{
+	for (;;) {
+		switch (exit->kind) {
+		case VPT_EXIT_NONE:
+			return VPT_DONE_RETIRED;
+		case VPT_EXIT_IO:
+			vpt_bus_io(v, exit->io.port, exit->io.size, exit->io.in, exit->io.count,
+				   exit->io.data);
+			break;
+		case VPT_EXIT_MMIO:
+			vpt_bus_mmio(v, exit->mmio.gpa, exit->mmio.len, exit->mmio.write,
+				     exit->mmio.data);
+			break;
+		case VPT_EXIT_FAULT:
+			*e = exit->fault;
+			return VPT_DONE_FAULT;
+		case VPT_EXIT_KICK:
+			return VPT_DONE_AGAIN;
+		case VPT_EXIT_UNABLE:
+			unable(v);
+			return VPT_DONE_STOPPED;
+		case VPT_EXIT_SHUTDOWN:
+			vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx",
+				    (unsigned long long)v->regs->rip);
+			return VPT_DONE_STOPPED;
+		case VPT_EXIT_ERROR:
+			v->vm->stop.error = exit->host.error;
+			vpt_vm_stop(v->vm, VPT_STOP_HOST, "%s (%d) at %#llx", exit->host.text,
+				    exit->host.error, (unsigned long long)v->regs->rip);
+			return VPT_DONE_STOPPED;
+		default:
+			vpt_vm_stop(v->vm, VPT_STOP_HOST, "exit %d in a step at %#llx", exit->kind,
+				    (unsigned long long)v->regs->rip);
+			return VPT_DONE_STOPPED;
+		}
+		v->engine->complete(v->ev, exit);
+	}
+}
+
+/* Would this branch be taken? Without doing it. */
+static bool predict(const struct vpt_vcpu *v, const struct step *s)
+{
+	uint64_t count = v->regs->rcx, zf = v->regs->rflags & VPT_FL_ZF;
+
+	if (s->insn.flags & VPT_INSN_ADDRESS16)
+		count = (uint16_t)count;
+	else if (s->insn.flags & VPT_INSN_ADDRESS32 || v->bits == 32)
+		count = (uint32_t)count;
+	switch (s->insn.aux) {
+	case 0xe0:
+		return count != 1 && !zf;
+	case 0xe1:
+		return count != 1 && zf;
+	case 0xe2:
+		return count != 1;
+	case 0xe3:
+		return !count;
+	default:
+		return vpt_insn_condition(s->insn.aux, v->regs->rflags);
+	}
+}
+
+/* Can the instruction have led there? */
+static bool explains(const struct vpt_vcpu *v, const struct step *s, uint64_t to)
+{
+	uint64_t target = wrap(v, s->next + (uint64_t)s->insn.disp);
+
+	switch (s->insn.cls) {
+	case VPT_INSN_COND:
+		return to == (v->taken ? target : s->next);
+	case VPT_INSN_JMP:
+	case VPT_INSN_CALL:
+		return to == target;
+	case VPT_INSN_JMP_INDIRECT:
+	case VPT_INSN_CALL_INDIRECT:
+	case VPT_INSN_RET:
+	case VPT_INSN_FAR:
+	case VPT_INSN_IRET:
+		return true;
+	default:
+		return to == s->next;
+	}
+}
+
+/* The leaves that KVM would not take over from our table. */
+static void overlay_cpuid(struct vpt_vcpu *v, uint32_t leaf, uint32_t subleaf)
+{
+	const struct vpt_cpuid_entry *entry =
+		vpt_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, leaf, subleaf);
+	uint32_t ecx;
+
+	if (leaf == 0xd)
+		return;
+	if (!entry) {
+		v->regs->rax = v->regs->rbx = v->regs->rcx = v->regs->rdx = 0;
+		v->ev->regs_dirty = true;
+		return;
+	}
+	ecx = entry->ecx;
+	if (leaf == 1) {
+		ecx &= ~(1u << 27);
+		ecx |= v->s.cr4 & VPT_CR4_OSXSAVE ? 1u << 27 : 0;
+	}
+	v->regs->rax = entry->eax;
+	v->regs->rbx = entry->ebx;
+	v->regs->rcx = ecx;
+	v->regs->rdx = entry->edx;
+	v->ev->regs_dirty = true;
+}
+
+static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
+{
+	const struct vpt_step_hint hint = {
+		.len = s->insn.len,
+		.debug_regs = s->insn.flags & VPT_INSN_DEBUG_REGS,
+		.msrs = s->insn.flags & VPT_INSN_SYSTEM,
+	};
+	uint32_t leaf = (uint32_t)v->regs->rax, subleaf = (uint32_t)v->regs->rcx;
+	enum vpt_done done;
+	struct vpt_exit exit;
+
+	if (s->insn.cls == VPT_INSN_COND)
+		v->taken = predict(v, s);
+	do {
+		v->engine->step(v->ev, &hint, &exit);
+		v->steps++;
+		done = serve(v, &exit, e);
+		/* A string instruction may come back between its iterations. */
+	} while (done == VPT_DONE_RETIRED && s->insn.flags & VPT_INSN_REP &&
+		 v->regs->rip == s->ip && !v->vm->stop.kind);
+	if (done != VPT_DONE_RETIRED)
+		return done;
+	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)
+		vpt_vcpu_load(v);
+	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
+		overlay_cpuid(v, leaf, subleaf);
+	return VPT_DONE_RETIRED;
+}
+
+static void begin(struct vpt_vcpu *v, struct step *s, uint64_t ip)
+{
+	memset(s, 0, sizeof(*s));
+	s->ip = ip;
+	s->cpl = v->cpl;
+	s->tf = v->regs->rflags & VPT_FL_TF;
+	s->iflag = v->regs->rflags & VPT_FL_IF;
+	s->traced = vpt_tracer_on(&v->tracer);
+	vpt_fetch(v, ip, &s->f);
+	if (s->f.insn) {
+		s->insn = *s->f.insn;
+		s->decoded = true;
+	}
+	s->next = wrap(v, ip + s->insn.len);
+	if (s->decoded && s->traced)
+		vpt_tracer_code(&v->tracer, v->s.cr3,
+				v->bits == 64 ? ip : wrap(v, ip + v->s.cs.base), s->insn.len,
+				s->f.gpa, s->f.gpa2);
+}
+
+/*
+ * Some hosts hold the trap after a load of SS back for one more instruction, which
+ * then has run too. It must be one that the engine may step.
+ */
+static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
+{
+	struct step second;
+
+	retired(v, first, first->next);
+	begin(v, &second, first->next);
+	if (second.insn.cls == VPT_INSN_COND)
+		v->taken = to == wrap(v, second.next + (uint64_t)second.insn.disp);
+	if (!second.decoded || second.insn.flags & VPT_INSN_SYSTEM || !explains(v, &second, to))
+		return false;
+	retired(v, &second, to);
+	return true;
+}
+
+/* PT's MSRs: the tracer counts the instruction itself, between end and start. */
+static enum vpt_done wrmsr(struct vpt_vcpu *v, const struct step *s, struct vpt_exception *e)
+{
+	const struct vpt_retired insn = describe(v, s, s->next);
+	uint64_t value = (uint32_t)v->regs->rax | v->regs->rdx << 32;
+
+	if (vpt_msr_write(v, (uint32_t)v->regs->rcx, value, &insn) != VPT_FAULT_NONE) {
+		*e = vpt_fault_code(VPT_VEC_GP, 0);
+		return VPT_DONE_FAULT;
+	}
+	v->regs->rflags &= ~VPT_FL_RF;
+	vpt_vcpu_set_rip(v, s->next);
+	v->arrived = v->shadow = false;
+	vpt_irq_retired(v);
+	if (s->tf)
+		single_step_trap(v);
+	return VPT_DONE_AGAIN;
+}
+
+static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
+{
+	enum vpt_done done = VPT_DONE_NATIVE;
+
+	if (s->insn.cls == VPT_INSN_WRMSR && !v->cpl && vpt_msr_traps((uint32_t)v->regs->rcx))
+		return wrmsr(v, s, e);
+	if (s->decoded)
+		done = vpt_emulate(v, &s->insn, e);
+	if (done != VPT_DONE_NATIVE)
+		return done;
+	done = native(v, s, e);
+	if (done != VPT_DONE_RETIRED || (s->decoded && explains(v, s, v->regs->rip)))
+		return done;
+	if (s->insn.flags & VPT_INSN_LOADS_SS && after_ss(v, s, v->regs->rip))
+		return VPT_DONE_AGAIN;
+	unexplained(v, s, v->regs->rip);
+	return VPT_DONE_STOPPED;
+}
+
+void vpt_exec_one(struct vpt_vcpu *v)
+{
+	struct vpt_exception e;
+	struct step s;
+
+	if (!v->long_mode) {
+		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "code at %#llx outside long mode",
+			    (unsigned long long)v->regs->rip);
+		return;
+	}
+	if (v->cpl && !v->vm->probe.step[1]) {
+		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "ring 3 code at %#llx",
+			    (unsigned long long)v->regs->rip);
+		return;
+	}
+	begin(v, &s, v->regs->rip);
+	switch (execute(v, &s, &e)) {
+	case VPT_DONE_RETIRED:
+		retired(v, &s, v->regs->rip);
+		break;
+	case VPT_DONE_FAULT:
+		raise(v, &e, s.ip);
+		break;
+	default:
+		break;
+	}
+}

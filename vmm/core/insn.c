@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Decoding by Zydis, cached. */
+#include "core/insn.h"
+
+#include <Zydis/Zydis.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/x86.h"
+#include "engine/engine.h"
+
+#define CACHE_BITS 15
+#define CACHE_SIZE (1u << CACHE_BITS)
+
+struct vpt_insn_cache {
+	ZydisDecoder wide, half, narrow; /* 64, 32 and 16 bits */
+	struct vpt_insn slot[CACHE_SIZE];
+};
+
+struct vpt_insn_cache *vpt_insn_cache_create(void)
+{
+	struct vpt_insn_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return NULL;
+	ZydisDecoderInit(&cache->wide, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderInit(&cache->half, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
+	ZydisDecoderInit(&cache->narrow, ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16);
+	return cache;
+}
+
+void vpt_insn_cache_destroy(struct vpt_insn_cache *cache)
+{
+	free(cache);
+}
+
+static const ZydisDecoder *decoder(const struct vpt_insn_cache *cache, uint8_t bits)
+{
+	return bits == 64 ? &cache->wide : bits == 32 ? &cache->half : &cache->narrow;
+}
+
+static bool is_register(const ZydisDecodedOperand *op, ZydisRegister reg)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == reg;
+}
+
+static bool is_class(const ZydisDecodedOperand *op, ZydisRegisterClass cls)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       ZydisRegisterGetClass(op->reg.value) == cls;
+}
+
+static void classify_branch(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+			    const ZydisDecodedOperand *op)
+{
+	bool direct = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[0].imm.is_relative;
+
+	if (d->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) {
+		insn->cls = VPT_INSN_FAR;
+		insn->flags |= VPT_INSN_SYSTEM;
+		return;
+	}
+	if (direct)
+		insn->disp = op[0].imm.value.s;
+	if (d->mnemonic == ZYDIS_MNEMONIC_JMP)
+		insn->cls = direct ? VPT_INSN_JMP : VPT_INSN_JMP_INDIRECT;
+	else
+		insn->cls = direct ? VPT_INSN_CALL : VPT_INSN_CALL_INDIRECT;
+}
+
+static void classify_cond(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+			  const ZydisDecodedOperand *op)
+{
+	insn->cls = VPT_INSN_COND;
+	insn->aux = d->opcode;
+	insn->disp = op[0].imm.value.s;
+	if (d->address_width == 32)
+		insn->flags |= VPT_INSN_ADDRESS32;
+	else if (d->address_width == 16)
+		insn->flags |= VPT_INSN_ADDRESS16;
+}
+
+static void classify_mov(struct vpt_insn *insn, const ZydisDecodedOperand *op)
+{
+	if (is_register(&op[0], ZYDIS_REGISTER_CR3)) {
+		insn->cls = VPT_INSN_MOV_CR3;
+		insn->flags |= VPT_INSN_SYSTEM;
+	} else if (is_class(&op[0], ZYDIS_REGCLASS_CONTROL)) {
+		insn->flags |= VPT_INSN_SYSTEM;
+	} else if (is_class(&op[0], ZYDIS_REGCLASS_DEBUG) ||
+		   is_class(&op[1], ZYDIS_REGCLASS_DEBUG)) {
+		insn->flags |= VPT_INSN_DEBUG_REGS;
+	} else if (is_class(&op[0], ZYDIS_REGCLASS_SEGMENT)) {
+		insn->flags |= VPT_INSN_SYSTEM;
+		if (is_register(&op[0], ZYDIS_REGISTER_SS))
+			insn->flags |= VPT_INSN_LOADS_SS;
+	}
+}
+
+static void classify_pop(struct vpt_insn *insn, const ZydisDecodedOperand *op)
+{
+	if (!is_class(&op[0], ZYDIS_REGCLASS_SEGMENT))
+		return;
+	insn->flags |= VPT_INSN_SYSTEM;
+	if (is_register(&op[0], ZYDIS_REGISTER_SS))
+		insn->flags |= VPT_INSN_LOADS_SS;
+}
+
+/* The rest, one mnemonic a row. */
+static void classify_other(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+			   const ZydisDecodedOperand *op)
+{
+	static const struct {
+		ZydisMnemonic mnemonic;
+		uint8_t cls, flags;
+	} row[] = {
+		{ZYDIS_MNEMONIC_SYSCALL, VPT_INSN_SYSCALL, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSRET, VPT_INSN_SYSRET, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSENTER, VPT_INSN_SYSENTER, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSEXIT, VPT_INSN_SYSEXIT, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRET, VPT_INSN_IRET, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRETD, VPT_INSN_IRET, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRETQ, VPT_INSN_IRET, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_INT1, VPT_INSN_INT1, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_RDMSR, VPT_INSN_RDMSR, 0},
+		{ZYDIS_MNEMONIC_WRMSR, VPT_INSN_WRMSR, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_HLT, VPT_INSN_HLT, 0},
+		{ZYDIS_MNEMONIC_PUSHF, VPT_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_PUSHFD, VPT_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_PUSHFQ, VPT_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_POPF, VPT_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_POPFD, VPT_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_POPFQ, VPT_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_SIDT, VPT_INSN_SIDT, 0},
+		{ZYDIS_MNEMONIC_CPUID, VPT_INSN_CPUID, 0},
+		{ZYDIS_MNEMONIC_STI, VPT_INSN_PLAIN, VPT_INSN_STI},
+		{ZYDIS_MNEMONIC_LGDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LIDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LLDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LTR, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LMSW, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_CLTS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SWAPGS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_WRFSBASE, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_WRGSBASE, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LFS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LGS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LDS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LES, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LSS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM | VPT_INSN_LOADS_SS},
+	};
+	size_t i;
+
+	(void)op;
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (row[i].mnemonic != d->mnemonic)
+			continue;
+		insn->cls = row[i].cls;
+		insn->flags |= row[i].flags;
+		insn->aux = (uint8_t)(d->operand_width / 8);
+	}
+}
+
+static void classify(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+		     const ZydisDecodedOperand *op)
+{
+	if (d->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+		insn->flags |= VPT_INSN_REP;
+	switch (d->mnemonic) {
+	case ZYDIS_MNEMONIC_JMP:
+	case ZYDIS_MNEMONIC_CALL:
+		classify_branch(insn, d, op);
+		break;
+	case ZYDIS_MNEMONIC_RET:
+		insn->cls = VPT_INSN_RET;
+		if (d->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) {
+			insn->cls = VPT_INSN_FAR;
+			insn->flags |= VPT_INSN_SYSTEM;
+		}
+		break;
+	case ZYDIS_MNEMONIC_INT:
+		insn->cls = VPT_INSN_INT;
+		insn->flags |= VPT_INSN_SYSTEM;
+		insn->aux = (uint8_t)op[0].imm.value.u;
+		break;
+	case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_INTO:
+		insn->cls = VPT_INSN_INT;
+		insn->flags |= VPT_INSN_SYSTEM;
+		insn->aux = d->mnemonic == ZYDIS_MNEMONIC_INT3 ? VPT_VEC_BP : VPT_VEC_OF;
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		classify_mov(insn, op);
+		break;
+	case ZYDIS_MNEMONIC_POP:
+		classify_pop(insn, op);
+		break;
+	default:
+		if (d->meta.category == ZYDIS_CATEGORY_COND_BR &&
+		    d->mnemonic != ZYDIS_MNEMONIC_XBEGIN)
+			classify_cond(insn, d, op);
+		else
+			classify_other(insn, d, op);
+		break;
+	}
+}
+
+static uint64_t low_mask(unsigned int count)
+{
+	return count >= 8 ? ~0ull : (1ull << (8 * count)) - 1;
+}
+
+static bool matches(const struct vpt_insn *insn, uint64_t gpa, uint8_t bits,
+		    const struct vpt_insn_bytes *bytes)
+{
+	if (insn->gpa != gpa || insn->bits != bits || !insn->len || bytes->count < insn->len)
+		return false;
+	if (insn->len <= 8)
+		return (bytes->low & low_mask(insn->len)) == insn->low;
+	return bytes->low == insn->low && (bytes->high & low_mask(insn->len - 8u)) == insn->high;
+}
+
+const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa, uint8_t bits,
+				     const struct vpt_insn_bytes *bytes, bool *truncated)
+{
+	struct vpt_insn *slot = &cache->slot[(gpa ^ gpa >> CACHE_BITS) % CACHE_SIZE];
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+	uint8_t code[16];
+	ZyanStatus status;
+
+	if (matches(slot, gpa, bits, bytes))
+		return slot;
+	memcpy(code, &bytes->low, 8);
+	memcpy(code + 8, &bytes->high, 8);
+	status = ZydisDecoderDecodeFull(decoder(cache, bits), code, bytes->count, &d, op);
+	*truncated = status == ZYDIS_STATUS_NO_MORE_DATA;
+	if (!ZYAN_SUCCESS(status))
+		return NULL;
+	memset(slot, 0, sizeof(*slot));
+	slot->gpa = gpa;
+	slot->bits = bits;
+	slot->len = d.length;
+	slot->low = bytes->low & low_mask(d.length);
+	slot->high = d.length > 8 ? bytes->high & low_mask(d.length - 8u) : 0;
+	classify(slot, &d, op);
+	return slot;
+}
+
+void vpt_insn_format(struct vpt_insn_cache *cache, uint64_t ip, uint8_t bits,
+		     const struct vpt_insn_bytes *bytes, char *text, unsigned int size)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+	ZydisFormatter formatter;
+	uint8_t code[16];
+
+	memcpy(code, &bytes->low, 8);
+	memcpy(code + 8, &bytes->high, 8);
+	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(decoder(cache, bits), code, bytes->count, &d, op)) ||
+	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+		    &formatter, &d, op, d.operand_count_visible, text, size, ip, NULL)))
+		strcpy(text, "no instruction");
+}
+
+static void fill_context(ZydisRegisterContext *ctx, const struct vpt_regs *r)
+{
+	static const ZydisRegister first = ZYDIS_REGISTER_RAX;
+	const uint64_t gpr[16] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+				  r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15};
+	unsigned int i;
+
+	memset(ctx, 0, sizeof(*ctx));
+	for (i = 0; i < 16; i++) {
+		ctx->values[first + i] = gpr[i];
+		ctx->values[ZYDIS_REGISTER_EAX + i] = (uint32_t)gpr[i];
+		ctx->values[ZYDIS_REGISTER_AX + i] = (uint16_t)gpr[i];
+	}
+}
+
+bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		      const struct vpt_regs *regs, uint64_t *address, char *segment)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+	ZydisRegisterContext ctx;
+	uint8_t code[16];
+	unsigned int i;
+
+	memcpy(code, &insn->low, 8);
+	memcpy(code + 8, &insn->high, 8);
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(decoder(cache, insn->bits), code, insn->len, &d, op)))
+		return false;
+	for (i = 0; i < d.operand_count && op[i].type != ZYDIS_OPERAND_TYPE_MEMORY; i++)
+		;
+	if (i == d.operand_count)
+		return false;
+	fill_context(&ctx, regs);
+	*segment = op[i].mem.segment == ZYDIS_REGISTER_FS   ? 'f'
+		   : op[i].mem.segment == ZYDIS_REGISTER_GS ? 'g'
+							    : 0;
+	return ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&d, &op[i], regs->rip, &ctx, address));
+}
+
+bool vpt_insn_condition(uint8_t opcode, uint64_t rflags)
+{
+	bool cf = rflags & VPT_FL_CF, zf = rflags & VPT_FL_ZF, sf = rflags & VPT_FL_SF;
+	bool of = rflags & VPT_FL_OF, pf = rflags & VPT_FL_PF;
+	const bool holds[8] = {of, cf, zf, cf || zf, sf, pf, sf != of, zf || sf != of};
+
+	return holds[opcode >> 1 & 7] != (opcode & 1);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Running a guest: at full speed while nothing is traced, one instruction at a
+ * time while TriggerEn is set.
+ */
+#include "core/vcpu.h"
+
+#define TICK_NS	       100000000u
+#define STEPS_PER_LOOK 256u
+
+/* Time limit, progress, trouble with the file. */
+static void look_around(struct vpt_vcpu *v)
+{
+	struct vpt_vm *vm = v->vm;
+	uint64_t now = vpt_now();
+
+	if (v->tracer.error) {
+		vm->stop.error = v->tracer.error;
+		vpt_vm_stop(vm, VPT_STOP_WRITER, "after %llu bytes of trace",
+			    (unsigned long long)v->tracer.bytes);
+	}
+	if (v->deadline && now >= v->deadline)
+		vpt_vm_stop(vm, VPT_STOP_TIMEOUT, "at %#llx", (unsigned long long)v->regs->rip);
+	if (now < v->next_tick)
+		return;
+	v->next_tick = now + TICK_NS;
+	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
+		vpt_vm_stop(vm, VPT_STOP_INTERRUPTED, "at %#llx", (unsigned long long)v->regs->rip);
+}
+
+/* HLT: what could wake it comes now, since nothing else is to happen before. */
+static void wait_halted(struct vpt_vcpu *v)
+{
+	if (v->regs->rflags & VPT_FL_IF) {
+		if (v->irq.timer_armed) {
+			v->irq.timer_armed = false;
+			v->irq.timer_due = true;
+		}
+		if (vpt_irq_deliver(v))
+			return;
+	}
+	vpt_vm_stop(v->vm, VPT_STOP_HALTED, "at %#llx with interrupts %s",
+		    (unsigned long long)v->regs->rip,
+		    v->regs->rflags & VPT_FL_IF ? "on but none to come" : "off");
+}
+
+static void one_step(struct vpt_vcpu *v)
+{
+	if (v->untraced)
+		vpt_irq_leave_untraced(v);
+	if (vpt_unlikely(vpt_irq_pending(v)) && vpt_irq_deliver(v))
+		return;
+	if (vpt_unlikely(v->halted)) {
+		wait_halted(v);
+		return;
+	}
+	vpt_exec_one(v);
+	if (v->max_insns && v->tracer.insns >= v->max_insns)
+		vpt_vm_stop(v->vm, VPT_STOP_MAX_INSNS, "at %#llx",
+			    (unsigned long long)v->regs->rip);
+}
+
+static void untraced_msr(struct vpt_vcpu *v, struct vpt_exit *exit)
+{
+	struct vpt_retired insn = {.ip = v->regs->rip, .cpl = v->cpl};
+	enum vpt_fault fault;
+	struct vpt_fetched f;
+
+	vpt_fetch(v, insn.ip, &f);
+	insn.next = insn.to = insn.ip + (f.insn ? f.insn->len : 2);
+	if (exit->kind == VPT_EXIT_RDMSR)
+		fault = vpt_msr_read(v, exit->msr.index, exit->msr.value);
+	else
+		fault = vpt_msr_write(v, exit->msr.index, *exit->msr.value, &insn);
+	exit->msr.gp = fault != VPT_FAULT_NONE;
+}
+
+/* An exception that this host left to us; some instructions end here as well. */
+static void untraced_fault(struct vpt_vcpu *v, struct vpt_exception *e)
+{
+	struct vpt_fetched f;
+
+	vpt_fetch(v, v->regs->rip, &f);
+	if (f.insn && f.insn->cls == VPT_INSN_INT &&
+	    (e->vector == VPT_VEC_UD || e->vector == VPT_VEC_GP))
+		vpt_exec_one(v);
+	else
+		vpt_exec_fault(v, e, v->regs->rip);
+}
+
+static void untraced_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
+{
+	switch (exit->kind) {
+	case VPT_EXIT_KICK:
+		v->kick_armed = false;
+		vpt_irq_poll(v);
+		look_around(v);
+		break;
+	case VPT_EXIT_IRQ_WINDOW:
+		v->shadow = false;
+		vpt_irq_deliver(v);
+		break;
+	case VPT_EXIT_HLT:
+		v->halted = true;
+		v->shadow = false;
+		wait_halted(v);
+		break;
+	case VPT_EXIT_FAULT:
+		untraced_fault(v, &exit->fault);
+		break;
+	case VPT_EXIT_SYSCALL:
+	case VPT_EXIT_UNABLE:
+	case VPT_EXIT_WATCH:
+		vpt_exec_one(v);
+		break;
+	case VPT_EXIT_SHUTDOWN:
+		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx",
+			    (unsigned long long)v->regs->rip);
+		break;
+	case VPT_EXIT_ERROR:
+		v->vm->stop.error = exit->host.error;
+		vpt_vm_stop(v->vm, VPT_STOP_HOST, "%s (%d) at %#llx", exit->host.text,
+			    exit->host.error, (unsigned long long)v->regs->rip);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_access(const struct vpt_exit *exit)
+{
+	return exit->kind == VPT_EXIT_IO || exit->kind == VPT_EXIT_MMIO ||
+	       exit->kind == VPT_EXIT_RDMSR || exit->kind == VPT_EXIT_WRMSR;
+}
+
+static void serve_access(struct vpt_vcpu *v, struct vpt_exit *exit)
+{
+	if (exit->kind == VPT_EXIT_IO)
+		vpt_bus_io(v, exit->io.port, exit->io.size, exit->io.in, exit->io.count,
+			   exit->io.data);
+	else if (exit->kind == VPT_EXIT_MMIO)
+		vpt_bus_mmio(v, exit->mmio.gpa, exit->mmio.len, exit->mmio.write, exit->mmio.data);
+	else
+		untraced_msr(v, exit);
+	v->engine->complete(v->ev, exit);
+}
+
+static void arm_kick(struct vpt_vcpu *v)
+{
+	uint64_t now = vpt_now();
+	uint64_t until = v->next_tick > now ? v->next_tick - now : 1;
+
+	if (v->engine->kick_after(v->ev, vpt_irq_wait(v, until)))
+		vpt_vm_stop(v->vm, VPT_STOP_HOST, "no timer");
+	v->kick_armed = true;
+}
+
+static void run_untraced(struct vpt_vcpu *v)
+{
+	struct vpt_exit exit;
+
+	if (!v->untraced)
+		vpt_irq_enter_untraced(v);
+	if (v->halted) {
+		wait_halted(v);
+		return;
+	}
+	if (!v->kick_armed)
+		arm_kick(v);
+	v->arrived = false;
+	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
+	vpt_vcpu_load(v);
+	while (is_access(&exit))
+		serve_access(v, &exit);
+	untraced_exit(v, &exit);
+}
+
+void vpt_vcpu_loop(struct vpt_vcpu *v)
+{
+	unsigned int n = 0;
+
+	v->next_tick = vpt_now() + TICK_NS;
+	while (!v->vm->stop.kind) {
+		if (!vpt_tracer_on(&v->tracer) && !v->step_always) {
+			run_untraced(v);
+			continue;
+		}
+		one_step(v);
+		if (++n % STEPS_PER_LOOK == 0)
+			look_around(v);
+	}
+	vpt_tracer_close(&v->tracer, v->regs->rip);
+	if (v->tracer.error && v->vm->stop.kind == VPT_STOP_EXIT) {
+		v->vm->stop.kind = VPT_STOP_WRITER;
+		v->vm->stop.error = v->tracer.error;
+	}
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Guest RAM. */
+#include "core/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes)
+{
+	void *host;
+
+	if (!bytes || bytes % VPT_PAGE_SIZE || bytes > SIZE_MAX / 2)
+		return -EINVAL;
+	host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (host == MAP_FAILED)
+		return -errno;
+	mem->host = host;
+	mem->bytes = bytes;
+	return 0;
+}
+
+void vpt_mem_destroy(struct vpt_mem *mem)
+{
+	if (mem->host)
+		munmap(mem->host, mem->bytes);
+	memset(mem, 0, sizeof(*mem));
+}
+
+bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len)
+{
+	const void *at = vpt_mem_at(mem, gpa, len);
+
+	if (!at)
+		return false;
+	memcpy(dst, at, len);
+	return true;
+}
+
+bool vpt_mem_write(const struct vpt_mem *mem, uint64_t gpa, const void *src, size_t len)
+{
+	void *at = vpt_mem_at(mem, gpa, len);
+
+	if (!at)
+		return false;
+	memcpy(at, src, len);
+	return true;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest RAM, [0, bytes), and the way from a linear address to it. Every access
+ * from the host's side goes through here and is checked against the end of RAM.
+ */
+#ifndef VMM_CORE_MEM_H
+#define VMM_CORE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VPT_PAGE_SIZE 4096ull
+
+struct vpt_mem {
+	uint8_t *host;
+	uint64_t bytes;
+};
+
+/* Zeroed memory that costs nothing until it is used. 0 or -errno. */
+int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes);
+void vpt_mem_destroy(struct vpt_mem *mem);
+
+/* Host address of [gpa, gpa + len), NULL unless all of it is RAM. */
+static inline void *vpt_mem_at(const struct vpt_mem *mem, uint64_t gpa, uint64_t len)
+{
+	if (gpa > mem->bytes || mem->bytes - gpa < len)
+		return NULL;
+	return mem->host + gpa;
+}
+
+bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len);
+bool vpt_mem_write(const struct vpt_mem *mem, uint64_t gpa, const void *src, size_t len);
+
+/* What paging depends on. */
+struct vpt_paging {
+	uint64_t cr0, cr3, cr4, efer;
+	uint8_t cpl;
+	bool ac; /* RFLAGS.AC: SMAP is suspended */
+	uint8_t max_phy_addr;
+};
+
+enum vpt_walk_access {
+	VPT_WALK_READ = 0,
+	VPT_WALK_WRITE = 1 << 0,
+	VPT_WALK_FETCH = 1 << 1,
+	/* By the processor for itself (IDT, TSS, GDT): CPL does not matter. */
+	VPT_WALK_SYSTEM = 1 << 2,
+};
+
+/*
+ * Translate as the processor would, accessed and dirty bits included. False:
+ * #PF with *error. Long mode with 4 or 5 levels, or no paging.
+ */
+bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
+	      unsigned int access, uint64_t *gpa, uint32_t *error);
+
+#endif /* VMM_CORE_MEM_H */

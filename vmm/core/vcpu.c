@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A vCPU's life and its view of the system state. */
+#include "core/vcpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void derive(struct vpt_vcpu *v)
+{
+	v->long_mode = v->s.efer & VPT_EFER_LMA;
+	/* SS knows the privilege level even where CS is conforming. */
+	v->cpl = v->s.ss.dpl & 3;
+	if (v->long_mode && v->s.cs.l)
+		v->bits = 64;
+	else
+		v->bits = v->s.cs.db ? 32 : 16;
+	v->paging = (struct vpt_paging){
+		.cr0 = v->s.cr0,
+		.cr3 = v->s.cr3,
+		.cr4 = v->s.cr4,
+		.efer = v->s.efer,
+		.cpl = v->cpl,
+		.max_phy_addr = v->vm->caps.max_phy_addr,
+	};
+}
+
+void vpt_vcpu_load(struct vpt_vcpu *v)
+{
+	(void)v->engine->get_sregs(v->ev, &v->s);
+	derive(v);
+}
+
+void vpt_vcpu_store(struct vpt_vcpu *v)
+{
+	(void)v->engine->set_sregs(v->ev, &v->s);
+	v->ev->regs_dirty = true;
+	derive(v);
+}
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	struct vpt_vcpu *v = opaque;
+
+	*ctx = (struct vpt_context){
+		.cr3 = v->s.cr3,
+		.tsc = v->engine->tsc(v->ev),
+		.cs_base = v->bits == 64 ? 0 : v->s.cs.base,
+		.cpl = v->cpl,
+		.cbr = v->vm->caps.max_nonturbo,
+		.cs_l = v->s.cs.l,
+		.cs_d = v->s.cs.db,
+		.lma = v->long_mode,
+		.pae = v->s.cr0 & VPT_CR0_PG && v->s.cr4 & VPT_CR4_PAE && !v->long_mode,
+		.intr_flag = v->regs->rflags & VPT_FL_IF,
+	};
+}
+
+/* A ToPA region with INT set is full (33.2.7.2). */
+static void pmi(void *opaque)
+{
+	struct vpt_vcpu *v = opaque;
+
+	v->irq.pmi_raised = true;
+	v->irq.pmi_due = v->irq.pmi_vector;
+}
+
+static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
+		       const struct vpt_caps *caps)
+{
+	const struct vpt_tracer_config config = {
+		.caps = caps,
+		.owner = v->vm->owner,
+		.mem = &v->vm->mem,
+		.writer = writer,
+		.vcpu = v->index,
+		.oracle = oracle,
+		.context = context,
+		.pmi = pmi,
+		.opaque = v,
+	};
+
+	return vpt_tracer_init(&v->tracer, &config);
+}
+
+int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out)
+{
+	struct vpt_vcpu *v = calloc(1, sizeof(*v));
+	int error;
+
+	if (!v)
+		return -ENOMEM;
+	v->vm = vm;
+	v->index = index;
+	v->engine = vm->engine;
+	v->untraced = true;
+	v->insns = vpt_insn_cache_create();
+	error = v->insns ? 0 : -ENOMEM;
+	if (!error)
+		error = vm->engine->vcpu_create(vm->machine, index, vm->cpuid, vm->cpuid_count,
+						&v->ev);
+	if (!error)
+		error = init_tracer(v, NULL, false, &vm->caps);
+	if (error) {
+		vpt_vcpu_destroy(v);
+		return error;
+	}
+	v->regs = v->ev->regs;
+	vpt_vcpu_load(v);
+	*out = v;
+	return 0;
+}
+
+void vpt_vcpu_destroy(struct vpt_vcpu *v)
+{
+	if (!v)
+		return;
+	vpt_tracer_free(&v->tracer);
+	if (v->ev)
+		v->engine->vcpu_destroy(v->ev);
+	vpt_insn_cache_destroy(v->insns);
+	free(v);
+}
+
+int vpt_vcpu_record(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
+		    const struct vpt_caps *tracer_caps)
+{
+	vpt_tracer_free(&v->tracer);
+	return init_tracer(v, writer, oracle, tracer_caps);
+}
+
+int vpt_vcpu_watch(struct vpt_vcpu *v, const uint64_t *ips, size_t count)
+{
+	if (count > VPT_MAX_WATCHES) {
+		v->step_always = true;
+		return 0;
+	}
+	return v->engine->watch(v->ev, ips, count);
+}

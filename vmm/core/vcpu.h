@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A virtual processor: what runs on it, what it waits for, how it is traced. */
+#ifndef VMM_CORE_VCPU_H
+#define VMM_CORE_VCPU_H
+
+#include "core/insn.h"
+#include "core/vm.h"
+#include "core/x86.h"
+#include "pt/tracer.h"
+
+/* Interrupts to come (abi/boot.h): one timer, one PMI. */
+struct vpt_irq {
+	bool timer_armed, timer_due;
+	uint8_t timer_vector;
+	uint32_t timer_left; /* instructions; while untraced as of timer_set */
+	uint64_t timer_set;  /* ns, when untraced counting began */
+	uint8_t pmi_vector;  /* 0: nowhere */
+	bool pmi_raised;     /* since the port was read */
+	bool pmi_due;
+};
+
+#define VPT_MAX_WATCHES 4
+
+struct vpt_vcpu {
+	struct vpt_vm *vm;
+	unsigned int index;
+	const struct vpt_engine *engine;
+	struct vpt_engine_vcpu *ev;
+	struct vpt_regs *regs;
+
+	/* System state and what follows from it; see vpt_vcpu_load(). */
+	struct vpt_sregs s;
+	struct vpt_paging paging;
+	uint8_t cpl;
+	uint8_t bits; /* 64, 32, 16: the mode of code */
+	bool long_mode;
+
+	struct vpt_insn_cache *insns;
+	struct vpt_tracer tracer;
+	struct vpt_irq irq;
+	bool halted;
+	bool shadow;	  /* STI or a load of SS: no interrupt yet */
+	bool arrived;	  /* the next instruction was jumped to */
+	bool taken;	  /* what vpt_emulate() made of a conditional branch */
+	bool step_always; /* untraced code is stepped too */
+	bool untraced;	  /* timers run on the host's clock */
+	bool kick_armed;
+
+	uint64_t steps;	    /* by the engine */
+	uint64_t max_insns; /* traced ones; 0: no limit */
+	uint64_t deadline;  /* ns of CLOCK_MONOTONIC, 0: none */
+	uint64_t next_tick;
+};
+
+/* 0 or -errno. The tracer starts without a writer: see vpt_vcpu_record(). */
+int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **vcpu);
+void vpt_vcpu_destroy(struct vpt_vcpu *vcpu);
+
+/* Record to a file from now on; before the guest runs. 0 or -errno. */
+int vpt_vcpu_record(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
+		    const struct vpt_caps *tracer_caps);
+
+/*
+ * Instructions at which an untraced run must pause for vpt_exec_one(), since the
+ * host would do them wrong; more than VPT_MAX_WATCHES make all code be stepped.
+ */
+int vpt_vcpu_watch(struct vpt_vcpu *v, const uint64_t *ips, size_t count);
+
+/* Run until the VM stops, then end a trace that is still on. */
+void vpt_vcpu_loop(struct vpt_vcpu *v);
+
+/* Take the system state over from the engine, or give it back after a change. */
+void vpt_vcpu_load(struct vpt_vcpu *v);
+void vpt_vcpu_store(struct vpt_vcpu *v);
+
+static inline void vpt_vcpu_set_rip(struct vpt_vcpu *v, uint64_t rip)
+{
+	v->regs->rip = v->bits == 64 ? rip : (uint32_t)rip;
+	v->ev->regs_dirty = true;
+}
+
+/*
+ * access.c: linear memory as the guest sees it. False: *e is the exception, and
+ * nothing was written. `access`: enum vpt_walk_access.
+ */
+bool vpt_read(struct vpt_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
+	      struct vpt_exception *e);
+bool vpt_write(struct vpt_vcpu *v, uint64_t gva, const void *src, size_t len, unsigned int access,
+	       struct vpt_exception *e);
+bool vpt_canonical(const struct vpt_vcpu *v, uint64_t address);
+
+static inline struct vpt_exception vpt_fault_code(uint8_t vector, uint32_t error)
+{
+	return (struct vpt_exception){.vector = vector, .has_error = true, .error = error};
+}
+
+static inline struct vpt_exception vpt_fault_plain(uint8_t vector)
+{
+	return (struct vpt_exception){.vector = vector};
+}
+
+/* fetch.c: the instruction at RIP. */
+struct vpt_fetched {
+	const struct vpt_insn *insn; /* NULL: none, executing must fault */
+	struct vpt_insn_bytes bytes;
+	uint64_t gpa, gpa2; /* of RIP and of the next page */
+};
+void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f);
+
+/* What one instruction came to. */
+enum vpt_done {
+	VPT_DONE_RETIRED,
+	VPT_DONE_FAULT,	  /* *e is to be delivered; nothing else changed */
+	VPT_DONE_NATIVE,  /* not for the core: the engine must do it */
+	VPT_DONE_STOPPED, /* the VM stops */
+	VPT_DONE_AGAIN,	  /* nothing happened: look around and try again */
+};
+
+/* emulate.c: do what the core does itself. On RETIRED, RIP is the new one. */
+enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e);
+/* far.c: likewise, transfers between privilege levels. */
+enum vpt_done vpt_emulate_far(struct vpt_vcpu *v, const struct vpt_insn *insn,
+			      struct vpt_exception *e);
+enum vpt_done vpt_emulate_iret(struct vpt_vcpu *v, const struct vpt_insn *insn,
+			       struct vpt_exception *e);
+
+/* descriptor.c */
+struct vpt_descriptor {
+	uint16_t selector;
+	struct vpt_segment seg;
+};
+/* Read the descriptor of a selector; `bad`: the exception if there is none. */
+bool vpt_descriptor(struct vpt_vcpu *v, uint16_t selector, uint8_t bad, bool external,
+		    struct vpt_segment *seg, struct vpt_exception *e);
+struct vpt_segment vpt_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl);
+struct vpt_segment vpt_null_ss(uint8_t dpl);
+
+/* idt.c: deliver an event through the guest's IDT, in long mode. */
+enum vpt_event_source {
+	VPT_SOURCE_EXTERNAL, /* an interrupt */
+	VPT_SOURCE_EXCEPTION,
+	VPT_SOURCE_SOFTWARE, /* INT n, INT3, INTO */
+	VPT_SOURCE_INT1,
+};
+/*
+ * `rip` is what the frame gets. True: *e is what was delivered in the end (#DF,
+ * say) and RIP is its handler's. False: triple fault.
+ */
+bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_source source,
+		 uint64_t rip);
+/*
+ * For SOFTWARE and INT1. False: *e is what the instruction raises instead, and
+ * nothing changed.
+ */
+bool vpt_deliver_software(struct vpt_vcpu *v, const struct vpt_exception *event,
+			  enum vpt_event_source source, uint64_t rip, struct vpt_exception *e);
+
+/* exec.c: one instruction and all that comes with it: events, faults, traps. */
+void vpt_exec_one(struct vpt_vcpu *v);
+/* Deliver an exception that an untraced run came back with. */
+void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip);
+
+/* irq.c */
+void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value);
+void vpt_irq_retired(struct vpt_vcpu *v);
+bool vpt_irq_pending(const struct vpt_vcpu *v);
+/* Deliver one if RFLAGS.IF and the shadow allow; true if so. */
+bool vpt_irq_deliver(struct vpt_vcpu *v);
+/* Crossing between exact counting (stepped) and the host's clock. */
+void vpt_irq_enter_untraced(struct vpt_vcpu *v);
+void vpt_irq_leave_untraced(struct vpt_vcpu *v);
+void vpt_irq_poll(struct vpt_vcpu *v);
+/* When the host's timer must end a run: ns from now, at most `most`. */
+uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most);
+uint64_t vpt_now(void);
+
+/* msr.c: an MSR access that came to user space. */
+bool vpt_msr_traps(uint32_t index);
+void vpt_msr_ranges(const struct vpt_msr_range **ranges, size_t *count);
+enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value);
+enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+			     const struct vpt_retired *insn);
+
+#endif /* VMM_CORE_VCPU_H */

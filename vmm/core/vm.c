@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A virtual machine's life. */
+#include "core/vm.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/vcpu.h"
+
+static int make_cpuid(struct vpt_vm *vm)
+{
+	size_t count = VPT_CPUID_ROOM;
+	int error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, &count);
+
+	if (error)
+		return error;
+	vm->cpuid_count = count;
+	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->caps, vm->owner == VPT_OWNER_GUEST);
+	return 0;
+}
+
+static int make_machine(struct vpt_vm *vm)
+{
+	const struct vpt_msr_range *ranges;
+	size_t count;
+	int error = vm->engine->vm_create(&vm->probe, &vm->machine);
+
+	if (error)
+		return error;
+	vpt_msr_ranges(&ranges, &count);
+	error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, vm->mem.bytes);
+	if (!error)
+		error = vm->engine->vm_trap_msrs(vm->machine, ranges, count);
+	return error;
+}
+
+int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
+{
+	int error;
+
+	memset(vm, 0, sizeof(*vm));
+	vm->engine = config->engine;
+	vm->probe = *config->probe;
+	vm->caps = *config->caps;
+	vm->owner = config->owner;
+	vm->hooks = config->hooks;
+	error = vpt_mem_create(&vm->mem, config->mem_bytes);
+	if (!error)
+		error = make_machine(vm);
+	if (!error)
+		error = make_cpuid(vm);
+	if (!error)
+		error = vpt_vcpu_create(vm, 0, &vm->vcpu);
+	if (error)
+		vpt_vm_destroy(vm);
+	return error;
+}
+
+void vpt_vm_destroy(struct vpt_vm *vm)
+{
+	vpt_vcpu_destroy(vm->vcpu);
+	if (vm->machine)
+		vm->engine->vm_destroy(vm->machine);
+	vpt_mem_destroy(&vm->mem);
+	vm->vcpu = NULL;
+	vm->machine = NULL;
+}
+
+void vpt_vm_stop(struct vpt_vm *vm, enum vpt_stop_kind kind, const char *fmt, ...)
+{
+	va_list args;
+
+	if (vm->stop.kind)
+		return;
+	vm->stop.kind = kind;
+	va_start(args, fmt);
+	vsnprintf(vm->stop.text, sizeof(vm->stop.text), fmt, args);
+	va_end(args);
+}

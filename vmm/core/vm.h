@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A virtual machine: RAM, devices, what its processor claims to be, vCPUs. */
+#ifndef VMM_CORE_VM_H
+#define VMM_CORE_VM_H
+
+#include "core/mem.h"
+#include "engine/engine.h"
+#include "trace/format.h"
+
+struct vpt_vcpu;
+
+/* Why a guest no longer runs. */
+enum vpt_stop_kind {
+	VPT_STOP_NONE = 0,
+	VPT_STOP_EXIT, /* it said so; exit_status */
+	VPT_STOP_TRIPLE_FAULT,
+	VPT_STOP_HALTED, /* HLT that nothing will end */
+	VPT_STOP_MAX_INSNS,
+	VPT_STOP_TIMEOUT,
+	VPT_STOP_INTERRUPTED, /* by a signal */
+	VPT_STOP_WRITER,      /* the trace file: error */
+	VPT_STOP_UNABLE,      /* an instruction the host cannot do */
+	VPT_STOP_UNTRACEABLE, /* what runs cannot be traced on this host */
+	VPT_STOP_UNEXPLAINED, /* a step's outcome makes no sense */
+	VPT_STOP_HOST,	      /* the host failed: error */
+};
+
+struct vpt_stop {
+	enum vpt_stop_kind kind;
+	uint32_t exit_status;
+	int error;
+	char text[192]; /* details for a message */
+};
+
+/* What the VM asks of whoever runs it. Any may be NULL. */
+struct vpt_vm_hooks {
+	void (*console)(void *opaque, char c);
+	/* A few times a second; true ends the guest (INTERRUPTED). */
+	bool (*tick)(void *opaque);
+	void *opaque;
+};
+
+struct vpt_vm_config {
+	const struct vpt_engine *engine;
+	const struct vpt_probe *probe;
+	const struct vpt_caps *caps;
+	enum vpt_owner owner;
+	uint64_t mem_bytes;
+	struct vpt_vm_hooks hooks;
+};
+
+/* Most CPUID leaves that a table can hold. */
+#define VPT_CPUID_ROOM 256
+
+struct vpt_vm {
+	const struct vpt_engine *engine;
+	struct vpt_probe probe;
+	struct vpt_engine_vm *machine;
+	struct vpt_mem mem;
+	struct vpt_caps caps;
+	enum vpt_owner owner;
+	struct vpt_vm_hooks hooks;
+	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
+	size_t cpuid_count;
+	struct vpt_vcpu *vcpu;
+	struct vpt_stop stop;
+};
+
+/* 0 or -errno; on failure nothing is left to destroy. */
+int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config);
+void vpt_vm_destroy(struct vpt_vm *vm);
+
+/* End the guest, unless it has ended already. */
+void vpt_vm_stop(struct vpt_vm *vm, enum vpt_stop_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* cpuid.c: shape a host's table in place into that of the model. */
+void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
+		     bool pt_present);
+/* The entry for a leaf, NULL if there is none. */
+const struct vpt_cpuid_entry *vpt_cpuid_find(const struct vpt_cpuid_entry *entries, size_t count,
+					     uint32_t leaf, uint32_t subleaf);
+
+/* bus.c: answer accesses of a vCPU. */
+void vpt_bus_io(struct vpt_vcpu *vcpu, uint16_t port, uint8_t size, bool in, uint32_t count,
+		void *data);
+void vpt_bus_mmio(struct vpt_vcpu *vcpu, uint64_t gpa, uint32_t len, bool write, void *data);
+
+#endif /* VMM_CORE_VM_H */
