@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What executes guest instructions, as seen by everything above it.
+ *
+ * An engine runs a vCPU at full speed or one instruction at a time. When it
+ * steps, it delivers no exception itself: it says which one the instruction
+ * raised, with the state as before it, and the core delivers it. So what a
+ * step did is known exactly, on every kind of host.
+ */
+#ifndef VMM_ENGINE_ENGINE_H
+#define VMM_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/probe.h"
+
+/* In the order of KVM's struct, so that a run page can be used in place. */
+struct vpt_regs {
+	uint64_t rax, rbx, rcx, rdx;
+	uint64_t rsi, rdi, rsp, rbp;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t rip, rflags;
+};
+
+struct vpt_segment {
+	uint64_t base;
+	uint32_t limit;
+	uint16_t selector;
+	uint8_t type, dpl;
+	bool s, present, l, db, g, avl, unusable;
+};
+
+struct vpt_table {
+	uint64_t base;
+	uint16_t limit;
+};
+
+struct vpt_sregs {
+	struct vpt_segment cs, ds, es, fs, gs, ss, tr, ldt;
+	struct vpt_table gdt, idt;
+	uint64_t cr0, cr2, cr3, cr4, efer;
+};
+
+/* An exception, as the IDT delivers it. */
+struct vpt_exception {
+	uint8_t vector;
+	bool has_error;
+	uint32_t error;
+	uint64_t cr2; /* #PF only */
+};
+
+enum vpt_exit_kind {
+	VPT_EXIT_NONE = 0,   /* step: done; run, complete: nothing to report */
+	VPT_EXIT_KICK,	     /* a signal, or the time of kick_after() has come */
+	VPT_EXIT_IRQ_WINDOW, /* an interrupt can be delivered now */
+	VPT_EXIT_HLT,
+	VPT_EXIT_IO,	/* io; answer through data, then complete() */
+	VPT_EXIT_MMIO,	/* mmio; likewise */
+	VPT_EXIT_RDMSR, /* msr; likewise */
+	VPT_EXIT_WRMSR,
+	VPT_EXIT_FAULT,	   /* fault: nothing retired, the core delivers it */
+	VPT_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot do */
+	VPT_EXIT_UNABLE,   /* nor can it do the instruction at RIP */
+	VPT_EXIT_WATCH,	   /* run: RIP is at a watched instruction */
+	VPT_EXIT_SHUTDOWN, /* triple fault */
+	VPT_EXIT_ERROR,	   /* the host failed: error, text */
+};
+
+struct vpt_exit {
+	enum vpt_exit_kind kind;
+	union {
+		struct {
+			uint16_t port;
+			uint8_t size;
+			bool in;
+			uint32_t count;
+			void *data; /* size * count bytes */
+		} io;
+		struct {
+			uint64_t gpa;
+			uint32_t len;
+			bool write;
+			void *data;
+		} mmio;
+		struct {
+			uint32_t index;
+			uint64_t *value;
+			bool gp; /* answer: raise #GP instead */
+		} msr;
+		struct vpt_exception fault;
+		struct {
+			int error; /* errno or a number of the engine's */
+			const char *text;
+		} host;
+	};
+};
+
+struct vpt_cpuid_entry {
+	uint32_t leaf, subleaf;
+	bool by_subleaf;
+	uint32_t eax, ebx, ecx, edx;
+};
+
+struct vpt_msr_range {
+	uint32_t first, count;
+	bool read, write;
+};
+
+struct vpt_engine_vm {
+	const struct vpt_engine *engine;
+};
+
+/* One per vCPU; calls for one vCPU come from one thread. */
+struct vpt_engine_vcpu {
+	const struct vpt_engine *engine;
+	/* The registers. Valid after every exit; set regs_dirty after a change. */
+	struct vpt_regs *regs;
+	bool regs_dirty;
+	bool irq_ready; /* run(): at the exit an interrupt could be taken */
+};
+
+/* What the core knows of the instruction it asks to have stepped. */
+struct vpt_step_hint {
+	uint8_t len;	  /* 0: not decodable, it must fault */
+	bool debug_regs;  /* it names a debug register */
+	bool idtr;	  /* it loads IDTR */
+	bool msrs;	  /* it can change MSRs or segment bases */
+	bool blocks_trap; /* MOV SS, POP SS: a trap after it may be held back */
+};
+
+/*
+ * Functions return 0 or -errno if not said otherwise. What create() returns is
+ * the caller's to destroy.
+ */
+struct vpt_engine {
+	const char *name;
+
+	/* What can be had on this machine? Always fills in *probe. */
+	void (*probe)(struct vpt_probe *probe, bool with_costs);
+
+	int (*vm_create)(const struct vpt_probe *probe, struct vpt_engine_vm **vm);
+	void (*vm_destroy)(struct vpt_engine_vm *vm);
+	int (*vm_map)(struct vpt_engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
+		      uint64_t bytes);
+	/* Accesses to these MSRs become exits. Before the first vCPU. */
+	int (*vm_trap_msrs)(struct vpt_engine_vm *vm, const struct vpt_msr_range *ranges,
+			    size_t count);
+	/* *count: room in, entries out. */
+	int (*supported_cpuid)(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
+			       size_t *count);
+
+	int (*vcpu_create)(struct vpt_engine_vm *vm, unsigned int index,
+			   const struct vpt_cpuid_entry *cpuid, size_t count,
+			   struct vpt_engine_vcpu **vcpu);
+	void (*vcpu_destroy)(struct vpt_engine_vcpu *vcpu);
+
+	int (*get_sregs)(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *sregs);
+	int (*set_sregs)(struct vpt_engine_vcpu *vcpu, const struct vpt_sregs *sregs);
+	int (*get_msr)(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value);
+	int (*set_msr)(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value);
+	int (*get_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value);
+	int (*set_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value);
+	/* What RDTSC would return. */
+	uint64_t (*tsc)(struct vpt_engine_vcpu *vcpu);
+	uint64_t (*tsc_hz)(struct vpt_engine_vcpu *vcpu, uint64_t *offset);
+
+	/*
+	 * Run until something is to be done. `want_irq`: come back as soon as an
+	 * interrupt can be taken. FAULT is possible here too, where a host gets
+	 * exceptions wrong; the core then delivers it.
+	 */
+	void (*run)(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *exit);
+	/* Execute the instruction at RIP, or part of it if it is a string one. */
+	void (*step)(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint,
+		     struct vpt_exit *exit);
+	/* Finish what an IO, MMIO or MSR exit began; there may be one more exit. */
+	void (*complete)(struct vpt_engine_vcpu *vcpu, struct vpt_exit *exit);
+	/* run() pauses before these instructions from now on; at most 4. */
+	int (*watch)(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count);
+	/* End run() with KICK after this time, or not at all if 0. */
+	int (*kick_after)(struct vpt_engine_vcpu *vcpu, uint64_t ns);
+};
+
+/* "kvm", or NULL if there is no engine of that name. */
+const struct vpt_engine *vpt_engine_find(const char *name);
+
+#endif /* VMM_ENGINE_ENGINE_H */

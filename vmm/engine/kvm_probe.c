@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* KVM: what this machine can do, found out by doing it. */
+#include "engine/kvm_tiny.h"
+
+#include <cpuid.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COST_STEPS 2000
+#define VECTOR_DB  1
+#define VECTOR_UD  6
+#define VECTOR_PF  14
+
+static const uint8_t code_nop[] = {0x90};
+static const uint8_t code_ud2[] = {0x0f, 0x0b};
+static const uint8_t code_load[] = {0x48, 0x8b, 0x00}; /* mov (%rax), %rax */
+static const uint8_t code_jmp[] = {0xeb, 0xfe};
+static const uint8_t code_syscall[] = {0x0f, 0x05};
+static const uint8_t code_int[] = {0xcd, 0x30};
+static const uint8_t code_rdmsr[] = {0x0f, 0x32};
+static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
+
+static const struct vpt_step_hint plain = {.len = 1};
+
+/*
+ * What a step of a NOP comes back with. The engine is told to take a triple
+ * fault for a step, so the two ways differ only in KVM's exit reason.
+ */
+static enum vpt_step_way try_step(struct vpt_probe *probe, unsigned int ring)
+{
+	struct vpt_probe as = *probe;
+	enum vpt_step_way way = VPT_STEP_NONE;
+	struct vpt_exit exit;
+	struct vpt_tiny t;
+
+	as.fault = VPT_FAULT_WAY_EVENT;
+	as.syscall = as.soft_int = true;
+	as.step[ring == 3] = VPT_STEP_SHUTDOWN;
+	if (vpt_tiny_create(&t, &as, ring, code_nop, sizeof(code_nop)))
+		return VPT_STEP_NONE;
+	vpt_kvm_step(&t.v->base, &plain, &exit);
+	if (exit.kind == VPT_EXIT_NONE && t.v->base.regs->rip == VPT_TINY_CODE + 1)
+		way = t.v->run->exit_reason == KVM_EXIT_DEBUG ? VPT_STEP_EXIT : VPT_STEP_SHUTDOWN;
+	vpt_tiny_destroy(&t);
+	return way;
+}
+
+/* Does a step that faults say so, with all that is needed to deliver it? */
+static bool try_fault(struct vpt_probe *probe, unsigned int ring, bool page_fault,
+		      enum vpt_fault_way way)
+{
+	struct vpt_probe as = *probe;
+	struct vpt_exit exit;
+	struct vpt_tiny t;
+	bool ok;
+
+	as.fault = way;
+	as.syscall = as.soft_int = true;
+	if (vpt_tiny_create(&t, &as, ring, page_fault ? code_load : code_ud2, 3 - !page_fault))
+		return false;
+	t.v->base.regs->rax = VPT_TINY_UNMAPPED;
+	vpt_kvm_step(&t.v->base, &plain, &exit);
+	ok = exit.kind == VPT_EXIT_FAULT && t.v->base.regs->rip == VPT_TINY_CODE;
+	if (page_fault)
+		ok = ok && exit.fault.vector == VECTOR_PF && exit.fault.has_error &&
+		     exit.fault.error == (ring == 3 ? 4u : 0) &&
+		     exit.fault.cr2 == VPT_TINY_UNMAPPED;
+	else
+		ok = ok && exit.fault.vector == VECTOR_UD && !exit.fault.has_error;
+	vpt_tiny_destroy(&t);
+	return ok;
+}
+
+static bool try_faults(struct vpt_probe *probe, enum vpt_fault_way way)
+{
+	return try_fault(probe, 0, false, way) && try_fault(probe, 0, true, way) &&
+	       (!probe->step[1] ||
+		(try_fault(probe, 3, false, way) && try_fault(probe, 3, true, way)));
+}
+
+/* Does a triple fault leave the registers that KVM_RUN shows? */
+static bool try_shutdown_resets(struct vpt_probe *probe)
+{
+	struct vpt_probe as = *probe;
+	struct vpt_tiny t;
+	uint64_t star = 0;
+	bool same;
+
+	as.syscall = as.soft_int = true;
+	if (vpt_tiny_create(&t, &as, 0, code_ud2, sizeof(code_ud2)))
+		return true;
+	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
+	vpt_kvm_hide_idt(t.v);
+	t.v->base.regs->rbx = 0x1234;
+	same = !vpt_kvm_enter(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
+	       t.v->base.regs->rip == VPT_TINY_CODE && t.v->base.regs->rbx == 0x1234 &&
+	       !vpt_kvm_get_msr(&t.v->base, 0xc0000081, &star) && star == 0x0020000800000000ull;
+	vpt_tiny_destroy(&t);
+	return !same;
+}
+
+/* Run from ring 3 at full speed; does it end at HLT in ring 0? */
+static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t len)
+{
+	struct vpt_probe as = *probe;
+	struct vpt_exit exit;
+	struct vpt_tiny t;
+	bool ok;
+
+	as.syscall = as.soft_int = true;
+	if (vpt_tiny_create(&t, &as, 3, code, len))
+		return false;
+	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
+	vpt_kvm_set_msr(&t.v->base, VPT_MSR_LSTAR, VPT_TINY_HANDLER);
+	vpt_kvm_run(&t.v->base, false, &exit);
+	ok = exit.kind == VPT_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
+	/* #GP or #UD went through the same handler, but with a frame of its own. */
+	if (code == code_int)
+		ok = ok && t.v->base.regs->rsp == VPT_TINY_STACK - 5 * 8 &&
+		     *(uint64_t *)(t.ram + VPT_TINY_STACK - 5 * 8) == VPT_TINY_CODE + len;
+	else
+		ok = ok && t.v->base.regs->rcx == VPT_TINY_CODE + len &&
+		     t.v->base.regs->rsp == VPT_TINY_STACK - 0x1000;
+	vpt_tiny_destroy(&t);
+	return ok;
+}
+
+static bool try_msr_exit(struct vpt_probe *probe)
+{
+	static const struct vpt_msr_range range = {0x560, 64, true, true};
+	struct vpt_probe as = *probe;
+	struct vpt_exit exit;
+	struct vpt_tiny t;
+	bool ok;
+
+	as.syscall = as.soft_int = true;
+	if (vpt_tiny_create(&t, &as, 0, code_rdmsr, sizeof(code_rdmsr)))
+		return false;
+	t.v->base.regs->rcx = 0x570;
+	ok = !vpt_kvm_trap_msrs(t.vm, &range, 1);
+	if (ok) {
+		vpt_kvm_run(&t.v->base, false, &exit);
+		ok = exit.kind == VPT_EXIT_RDMSR && exit.msr.index == 0x570;
+	}
+	vpt_tiny_destroy(&t);
+	return ok;
+}
+
+static bool try_cpuid(struct vpt_probe *probe)
+{
+	struct vpt_probe as = *probe;
+	struct vpt_exit exit;
+	struct vpt_tiny t;
+	bool ok;
+
+	as.syscall = as.soft_int = true;
+	if (vpt_tiny_create(&t, &as, 0, code_cpuid, sizeof(code_cpuid)))
+		return false;
+	t.v->base.regs->rax = 7;
+	vpt_kvm_run(&t.v->base, false, &exit);
+	ok = exit.kind == VPT_EXIT_HLT && t.v->base.regs->rbx & 1u << 25;
+	vpt_tiny_destroy(&t);
+	return ok;
+}
+
+static uint32_t step_cost(struct vpt_probe *probe, unsigned int ring)
+{
+	struct timespec from, to;
+	struct vpt_exit exit = {.kind = VPT_EXIT_NONE};
+	struct vpt_tiny t;
+	int64_t ns;
+	int i;
+
+	if (!probe->step[ring == 3] || vpt_tiny_create(&t, probe, ring, code_jmp, sizeof(code_jmp)))
+		return 0;
+	vpt_kvm_step(&t.v->base, &plain, &exit);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (i = 0; i < COST_STEPS && exit.kind == VPT_EXIT_NONE; i++)
+		vpt_kvm_step(&t.v->base, &plain, &exit);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	vpt_tiny_destroy(&t);
+	ns = (to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec;
+	return (uint32_t)(ns / COST_STEPS);
+}
+
+static void look_at_host(struct vpt_probe *probe)
+{
+	uint32_t a, b, c, d;
+
+	probe->hardware = "none";
+	if (__get_cpuid(1, &a, &b, &c, &d) && c & 1u << 5)
+		probe->hardware = "VMX";
+	else if (__get_cpuid(0x80000001, &a, &b, &c, &d) && c & 1u << 2)
+		probe->hardware = "SVM";
+	probe->host_pt = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 25;
+}
+
+static const char *problem(const struct vpt_probe *probe)
+{
+	if (!probe->device && probe->error == ENOENT)
+		return "there is no /dev/kvm: load the kvm module of this processor, or enable "
+		       "(nested) virtualization in the firmware or the outer hypervisor";
+	if (!probe->device && (probe->error == EACCES || probe->error == EPERM))
+		return "no permission to open /dev/kvm: join the group kvm, or run as root";
+	if (!probe->device)
+		return "/dev/kvm does not open";
+	if (probe->api_version != KVM_API_VERSION)
+		return "KVM's API version is not 12: use a newer kernel";
+	if (!probe->sync_regs)
+		return "KVM lacks KVM_CAP_SYNC_REGS: use Linux 4.17 or newer";
+	if (!probe->msr_exits)
+		return "KVM lacks exits for chosen MSRs (KVM_X86_SET_MSR_FILTER): use Linux 5.10 "
+		       "or newer";
+	if (!probe->step[0] || !probe->fault)
+		return "single steps of ring 0 are not exact on this KVM: use another KVM";
+	return NULL;
+}
+
+void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs)
+{
+	int fd;
+
+	memset(probe, 0, sizeof(*probe));
+	look_at_host(probe);
+	fd = vpt_kvm_open(probe);
+	if (fd >= 0) {
+		int wanted = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
+
+		probe->api_version = ioctl(fd, KVM_GET_API_VERSION, 0);
+		probe->sync_regs =
+			(ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS) & wanted) == wanted;
+		close(fd);
+	}
+	if (probe->api_version == KVM_API_VERSION && probe->sync_regs) {
+		probe->msr_exits = try_msr_exit(probe);
+		probe->cpuid_pt = try_cpuid(probe);
+		probe->shutdown_resets = try_shutdown_resets(probe);
+		probe->step[0] = try_step(probe, 0);
+		probe->step[1] = try_step(probe, 3);
+		if (try_faults(probe, VPT_FAULT_WAY_EVENT))
+			probe->fault = VPT_FAULT_WAY_EVENT;
+		else if (try_faults(probe, VPT_FAULT_WAY_REPLAY))
+			probe->fault = VPT_FAULT_WAY_REPLAY;
+		probe->syscall = try_to_ring0(probe, code_syscall, sizeof(code_syscall));
+		probe->soft_int = try_to_ring0(probe, code_int, sizeof(code_int));
+		if (with_costs) {
+			probe->step_ns[0] = step_cost(probe, 0);
+			probe->step_ns[1] = step_cost(probe, 3);
+		}
+	}
+	probe->problem = problem(probe);
+}

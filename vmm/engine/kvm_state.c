@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* KVM: register state in and out. */
+#include "engine/kvm.h"
+
+#include <string.h>
+#include <x86intrin.h>
+
+/* Regs are used in place, in the run page. */
+_Static_assert(sizeof(struct vpt_regs) == sizeof(struct kvm_regs), "vpt_regs is kvm_regs");
+_Static_assert(offsetof(struct vpt_regs, rsp) == offsetof(struct kvm_regs, rsp) &&
+		       offsetof(struct vpt_regs, r8) == offsetof(struct kvm_regs, r8) &&
+		       offsetof(struct vpt_regs, rflags) == offsetof(struct kvm_regs, rflags),
+	       "vpt_regs is kvm_regs");
+
+static struct vpt_segment segment_from(const struct kvm_segment *in)
+{
+	return (struct vpt_segment){
+		.base = in->base,
+		.limit = in->limit,
+		.selector = in->selector,
+		.type = in->type,
+		.dpl = in->dpl,
+		.s = in->s,
+		.present = in->present,
+		.l = in->l,
+		.db = in->db,
+		.g = in->g,
+		.avl = in->avl,
+		.unusable = in->unusable,
+	};
+}
+
+static struct kvm_segment segment_to(const struct vpt_segment *in)
+{
+	return (struct kvm_segment){
+		.base = in->base,
+		.limit = in->limit,
+		.selector = in->selector,
+		.type = in->type,
+		.dpl = in->dpl,
+		.s = in->s,
+		.present = in->present,
+		.l = in->l,
+		.db = in->db,
+		.g = in->g,
+		.avl = in->avl,
+		.unusable = in->unusable,
+	};
+}
+
+int vpt_kvm_get_sregs(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *out)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	const struct kvm_sregs *in = &v->run->s.regs.sregs;
+	const struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &in->idt;
+
+	*out = (struct vpt_sregs){
+		.cs = segment_from(&in->cs),
+		.ds = segment_from(&in->ds),
+		.es = segment_from(&in->es),
+		.fs = segment_from(&in->fs),
+		.gs = segment_from(&in->gs),
+		.ss = segment_from(&in->ss),
+		.tr = segment_from(&in->tr),
+		.ldt = segment_from(&in->ldt),
+		.gdt = {in->gdt.base, in->gdt.limit},
+		.idt = {idt->base, idt->limit},
+		.cr0 = in->cr0,
+		.cr2 = in->cr2,
+		.cr3 = in->cr3,
+		.cr4 = in->cr4,
+		.efer = in->efer,
+	};
+	return 0;
+}
+
+int vpt_kvm_set_sregs(struct vpt_engine_vcpu *vcpu, const struct vpt_sregs *in)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct kvm_sregs *out = &v->run->s.regs.sregs;
+	struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &out->idt;
+
+	out->cs = segment_to(&in->cs);
+	out->ds = segment_to(&in->ds);
+	out->es = segment_to(&in->es);
+	out->fs = segment_to(&in->fs);
+	out->gs = segment_to(&in->gs);
+	out->ss = segment_to(&in->ss);
+	out->tr = segment_to(&in->tr);
+	out->ldt = segment_to(&in->ldt);
+	out->gdt.base = in->gdt.base;
+	out->gdt.limit = in->gdt.limit;
+	idt->base = in->idt.base;
+	idt->limit = in->idt.limit;
+	out->cr0 = in->cr0;
+	out->cr2 = in->cr2;
+	out->cr3 = in->cr3;
+	out->cr4 = in->cr4;
+	out->efer = in->efer;
+	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
+	return 0;
+}
+
+struct one_msr {
+	struct kvm_msrs head;
+	struct kvm_msr_entry entry;
+};
+
+static bool is_hidden_msr(const struct vpt_kvm_vcpu *v, uint32_t index)
+{
+	return index == VPT_MSR_LSTAR && vpt_kvm_assists(v->vm);
+}
+
+int vpt_kvm_get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct one_msr msr = {.head.nmsrs = 1, .entry.index = index};
+	int n;
+
+	if (is_hidden_msr(v, index)) {
+		*value = v->lstar;
+		return 0;
+	}
+	n = ioctl(v->fd, KVM_GET_MSRS, &msr);
+	if (n != 1)
+		return n < 0 ? -errno : -ENOENT;
+	*value = msr.entry.data;
+	return 0;
+}
+
+int vpt_kvm_set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct one_msr msr = {.head.nmsrs = 1, .entry = {.index = index, .data = value}};
+	int n;
+
+	if (is_hidden_msr(v, index)) {
+		v->lstar = value;
+		msr.entry.data = VPT_KVM_SYSCALL_TRAP;
+	}
+	n = ioctl(v->fd, KVM_SET_MSRS, &msr);
+	if (n != 1)
+		return n < 0 ? -errno : -ENOENT;
+	return 0;
+}
+
+int vpt_kvm_get_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct kvm_debugregs dr;
+
+	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
+		return -errno;
+	if (n == 6)
+		*value = v->stepping ? v->dr6 : dr.dr6;
+	else if (n == 7)
+		*value = dr.dr7;
+	else
+		*value = dr.db[n & 3];
+	return 0;
+}
+
+int vpt_kvm_set_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct kvm_debugregs dr;
+
+	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
+		return -errno;
+	if (n == 6)
+		dr.dr6 = v->dr6 = value;
+	else if (n == 7)
+		dr.dr7 = value;
+	else
+		dr.db[n & 3] = value;
+	return ioctl(v->fd, KVM_SET_DEBUGREGS, &dr) ? -errno : 0;
+}
+
+uint64_t vpt_kvm_tsc(struct vpt_engine_vcpu *vcpu)
+{
+	return __rdtsc() + vpt_kvm_vcpu(vcpu)->tsc_offset;
+}
+
+uint64_t vpt_kvm_tsc_hz(struct vpt_engine_vcpu *vcpu, uint64_t *offset)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	long khz = ioctl(v->fd, KVM_GET_TSC_KHZ, 0);
+
+	*offset = v->tsc_offset;
+	return khz > 0 ? (uint64_t)khz * 1000 : 0;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * KVM: one instruction at a time.
+ *
+ * KVM_GUESTDBG_SINGLESTEP alone is not exact. Where exceptions do not exit, the
+ * handler's instructions run unseen; where TF is only set at chosen moments, an
+ * emulated instruction loses it; where ring 3 runs without KVM's debug state, #DB
+ * goes to the guest. So TF is set anew for each step and IDTR is empty: whatever
+ * would be delivered becomes a triple fault, which changes no guest memory and is
+ * either the step's own #DB or the exception that the instruction raised.
+ */
+#include "engine/kvm.h"
+
+#include <string.h>
+
+#define DR7_FIXED  0x400ull
+#define DR6_CAUSES 0xfull
+#define DR6_BS	   (1ull << 14)
+#define VECTOR_DB  1
+
+/* Single steps, or breakpoints at what is watched, or neither. */
+static int set_debug(struct vpt_kvm_vcpu *v, bool stepping)
+{
+	struct kvm_guest_debug debug = {0};
+	unsigned int i;
+
+	if (stepping) {
+		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
+	} else if (v->watches) {
+		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP;
+		debug.arch.debugreg[7] = DR7_FIXED;
+		for (i = 0; i < v->watches; i++) {
+			debug.arch.debugreg[i] = v->watch[i];
+			debug.arch.debugreg[7] |= 1ull << (2 * i);
+		}
+	}
+	return ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug) ? -errno : 0;
+}
+
+int vpt_kvm_watch(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+
+	if (count > sizeof(v->watch) / sizeof(v->watch[0]))
+		return -E2BIG;
+	memcpy(v->watch, ips, count * sizeof(*ips));
+	v->watches = (unsigned int)count;
+	return v->stepping ? 0 : set_debug(v, false);
+}
+
+bool vpt_kvm_watched(const struct vpt_kvm_vcpu *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->watches; i++)
+		if (v->watch[i] == v->base.regs->rip)
+			return true;
+	return false;
+}
+
+static int save_msrs(struct vpt_kvm_vcpu *v)
+{
+	int n = ioctl(v->fd, KVM_GET_MSRS, &v->msrs);
+
+	if (n < 0)
+		return -errno;
+	/* KVM stops at the first it does not have: keep those before it. */
+	v->msrs.head.nmsrs = (uint32_t)n;
+	return 0;
+}
+
+static int step_begin(struct vpt_kvm_vcpu *v)
+{
+	int error = vpt_kvm_get_dr(&v->base, 6, &v->dr6);
+
+	if (!error)
+		error = set_debug(v, true);
+	if (!error && v->vm->probe.shutdown_resets)
+		error = save_msrs(v);
+	if (error)
+		return error;
+	vpt_kvm_hide_idt(v);
+	v->stepping = true;
+	return 0;
+}
+
+int vpt_kvm_step_end(struct vpt_kvm_vcpu *v)
+{
+	int error = set_debug(v, false);
+
+	if (!error)
+		error = vpt_kvm_set_dr(&v->base, 6, v->dr6);
+	v->stepping = false;
+	v->base.regs_dirty = true;
+	if (!vpt_kvm_assists(v->vm))
+		vpt_kvm_show_idt(v);
+	return error;
+}
+
+/* DR6 collects BS from our steps; an instruction that looks must not see it. */
+static int swap_dr6(struct vpt_kvm_vcpu *v, bool before)
+{
+	v->stepping = false;
+	if (before)
+		return vpt_kvm_set_dr(&v->base, 6, v->dr6);
+	return vpt_kvm_get_dr(&v->base, 6, &v->dr6);
+}
+
+/* Hosts that reset the vCPU on a triple fault get its state back. */
+static int restore(struct vpt_kvm_vcpu *v)
+{
+	struct kvm_sync_regs *s = &v->run->s.regs;
+
+	s->regs = v->before;
+	s->sregs = v->sbefore;
+	v->base.regs_dirty = true;
+	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
+	if (!v->vm->probe.shutdown_resets)
+		return 0;
+	if (ioctl(v->fd, KVM_SET_MSRS, &v->msrs) != (int)v->msrs.head.nmsrs)
+		return -EIO;
+	return set_debug(v, true);
+}
+
+static void on_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+{
+	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
+	unsigned int ring = v->run->s.regs.sregs.ss.dpl == 3;
+	const struct vpt_probe *probe = &v->vm->probe;
+	int error;
+
+	if (probe->fault == VPT_FAULT_WAY_EVENT) {
+		if (events->exception.nr == VECTOR_DB && probe->step[ring] == VPT_STEP_SHUTDOWN)
+			exit->kind = VPT_EXIT_NONE;
+		else
+			vpt_kvm_classify_shutdown(v, exit);
+		return;
+	}
+	error = restore(v);
+	if (error)
+		vpt_kvm_fail(exit, -error, "cannot restore the vCPU after a fault");
+	else
+		vpt_kvm_replay(v, exit);
+}
+
+/* The guest's own breakpoints come as DEBUG too, before the instruction. */
+static void on_debug(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+{
+	uint64_t dr6 = v->run->debug.arch.dr6;
+
+	exit->kind = VPT_EXIT_NONE;
+	if (v->run->debug.arch.exception == VECTOR_DB && !(dr6 & DR6_BS) && (dr6 & DR6_CAUSES)) {
+		exit->kind = VPT_EXIT_FAULT;
+		exit->fault = (struct vpt_exception){.vector = VECTOR_DB};
+		v->dr6 |= dr6 & DR6_CAUSES;
+	}
+}
+
+static void after(struct vpt_kvm_vcpu *v, int error, struct vpt_exit *exit)
+{
+	if (error == -EINTR || (!error && v->run->exit_reason == KVM_EXIT_INTR)) {
+		exit->kind = VPT_EXIT_KICK;
+		v->run->immediate_exit = 0;
+		v->kicked = 0;
+	} else if (error) {
+		vpt_kvm_fail(exit, -error, "KVM_RUN failed");
+	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
+		on_debug(v, exit);
+	} else if (v->run->exit_reason == KVM_EXIT_SHUTDOWN) {
+		on_shutdown(v, exit);
+	} else {
+		vpt_kvm_translate(v, exit);
+		if (vpt_kvm_own_msr(v, exit))
+			vpt_kvm_complete(&v->base, exit);
+	}
+}
+
+void vpt_kvm_step(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint,
+		  struct vpt_exit *exit)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct vpt_regs *regs = vcpu->regs;
+	int error = v->stepping ? 0 : step_begin(v);
+
+	if (!error && hint->debug_regs)
+		error = swap_dr6(v, true);
+	if (error) {
+		vpt_kvm_fail(exit, -error, "cannot single-step");
+		return;
+	}
+	v->guest_tf = regs->rflags & VPT_RFLAGS_TF;
+	if (v->vm->probe.fault != VPT_FAULT_WAY_EVENT) {
+		v->before = v->run->s.regs.regs;
+		v->sbefore = v->run->s.regs.sregs;
+	}
+	regs->rflags |= VPT_RFLAGS_TF;
+	vcpu->regs_dirty = true;
+
+	after(v, vpt_kvm_enter(v), exit);
+	regs->rflags = (regs->rflags & ~VPT_RFLAGS_TF) | v->guest_tf;
+
+	if (hint->debug_regs)
+		error = swap_dr6(v, false);
+	v->stepping = true;
+	if (!error && hint->msrs && v->vm->probe.shutdown_resets)
+		error = save_msrs(v);
+	if (error)
+		vpt_kvm_fail(exit, -error, "cannot read the vCPU after a step");
+}

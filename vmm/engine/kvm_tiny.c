@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* KVM: the probe's VM, in 64-bit mode from the start. */
+#include "engine/kvm_tiny.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "vpt/caps.h"
+
+enum tiny_layout {
+	TINY_GDT = 0x1000,
+	TINY_TSS = 0x2000,
+	TINY_IDT = 0x3000,
+	TINY_PML4 = 0x4000,
+	TINY_PDPT = 0x5000,
+	TINY_PD = 0x6000,
+};
+
+#define MAX_CPUID 256
+#define HLT	  0xf4
+
+static void put64(struct vpt_tiny *t, uint32_t at, uint64_t value)
+{
+	memcpy(t->ram + at, &value, sizeof(value));
+}
+
+static void fill(struct vpt_tiny *t, const void *code, size_t len)
+{
+	unsigned int i;
+
+	put64(t, TINY_GDT + 0x08, 0x00af9b000000ffffull); /* kernel code and data */
+	put64(t, TINY_GDT + 0x10, 0x00cf93000000ffffull);
+	put64(t, TINY_GDT + 0x28, 0x00cff3000000ffffull); /* user data and code */
+	put64(t, TINY_GDT + 0x30, 0x00affb000000ffffull);
+	put64(t, TINY_GDT + 0x40, 0x00008b0000000067ull | (uint64_t)TINY_TSS << 16);
+	put64(t, TINY_TSS + 4, VPT_TINY_STACK); /* RSP0 */
+	for (i = 0; i < 256; i++)
+		put64(t, TINY_IDT + 16 * i,
+		      (VPT_TINY_HANDLER & 0xffff) | 0x08u << 16 | 0xeeull << 40 |
+			      (uint64_t)(VPT_TINY_HANDLER >> 16) << 48);
+	put64(t, TINY_PML4, TINY_PDPT | 7);
+	put64(t, TINY_PDPT, TINY_PD | 7);
+	put64(t, TINY_PD, 0xe7);
+	memcpy(t->ram + VPT_TINY_CODE, code, len);
+	memset(t->ram + VPT_TINY_HANDLER, HLT, 16);
+}
+
+static void state(struct vpt_sregs *s, unsigned int ring)
+{
+	struct vpt_segment code = {.limit = ~0u,
+				   .selector = 0x08,
+				   .type = 11,
+				   .present = true,
+				   .s = true,
+				   .l = true,
+				   .g = true};
+	struct vpt_segment data = {.limit = ~0u,
+				   .selector = 0x10,
+				   .type = 3,
+				   .present = true,
+				   .s = true,
+				   .db = true,
+				   .g = true};
+
+	if (ring == 3) {
+		code.selector = 0x33;
+		data.selector = 0x2b;
+		code.dpl = data.dpl = 3;
+	}
+	s->cs = code;
+	s->ds = s->es = s->fs = s->gs = s->ss = data;
+	s->tr = (struct vpt_segment){
+		.base = TINY_TSS, .limit = 0x67, .selector = 0x40, .type = 11, .present = true};
+	s->gdt = (struct vpt_table){TINY_GDT, 0x4f};
+	s->idt = (struct vpt_table){TINY_IDT, 0xfff};
+	s->cr0 = 0x80050033;
+	s->cr3 = TINY_PML4;
+	s->cr4 = 0x620;
+	s->efer = 0xd01;
+}
+
+/* CPUID as the host would have it, with PT added. */
+static int make_vcpu(struct vpt_tiny *t)
+{
+	struct vpt_cpuid_entry *list = calloc(MAX_CPUID, sizeof(*list));
+	struct vpt_engine_vcpu *vcpu;
+	size_t count = MAX_CPUID, i;
+	int error = list ? vpt_kvm_supported_cpuid(t->vm, list, &count) : -ENOMEM;
+
+	for (i = 0; !error && i < count; i++)
+		if (list[i].leaf == 7 && !list[i].subleaf)
+			list[i].ebx |= 1u << 25;
+	if (!error)
+		error = vpt_kvm_vcpu_create(t->vm, 0, list, count, &vcpu);
+	if (!error)
+		t->v = vpt_kvm_vcpu(vcpu);
+	free(list);
+	return error;
+}
+
+int vpt_tiny_create(struct vpt_tiny *t, const struct vpt_probe *probe, unsigned int ring,
+		    const void *code, size_t len)
+{
+	struct vpt_sregs sregs;
+	int error;
+
+	memset(t, 0, sizeof(*t));
+	t->ram = mmap(NULL, VPT_TINY_RAM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	if (t->ram == MAP_FAILED) {
+		t->ram = NULL;
+		return -ENOMEM;
+	}
+	error = vpt_kvm_vm_create(probe, &t->vm);
+	if (!error)
+		error = vpt_kvm_vm_map(t->vm, 0, 0, t->ram, VPT_TINY_RAM);
+	if (!error)
+		error = make_vcpu(t);
+	if (error) {
+		vpt_tiny_destroy(t);
+		return error;
+	}
+	fill(t, code, len);
+	vpt_kvm_get_sregs(&t->v->base, &sregs);
+	state(&sregs, ring);
+	vpt_kvm_set_sregs(&t->v->base, &sregs);
+	*t->v->base.regs = (struct vpt_regs){
+		.rip = VPT_TINY_CODE, .rsp = VPT_TINY_STACK - 0x1000, .rflags = 2};
+	t->v->base.regs_dirty = true;
+	return 0;
+}
+
+void vpt_tiny_destroy(struct vpt_tiny *t)
+{
+	if (t->v)
+		vpt_kvm_vcpu_destroy(&t->v->base);
+	if (t->vm)
+		vpt_kvm_vm_destroy(t->vm);
+	if (t->ram)
+		munmap(t->ram, VPT_TINY_RAM);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* KVM: a vCPU's life, and the timer that ends a run. */
+#include "engine/kvm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+/* MSRs outside kvm_sregs that INIT or a lost VMCB would change. */
+static const uint32_t saved_msrs[VPT_KVM_SAVED_MSRS] = {
+	0xc0000081, /* STAR */
+	0xc0000082, /* LSTAR */
+	0xc0000083, /* CSTAR */
+	0xc0000084, /* FMASK */
+	0xc0000102, /* KERNEL_GS_BASE */
+	0x174,	    /* SYSENTER_CS */
+	0x175,	    /* SYSENTER_ESP */
+	0x176,	    /* SYSENTER_EIP */
+	0x277,	    /* PAT */
+	0xc0000103, /* TSC_AUX */
+};
+
+static int kick_signal(void)
+{
+	return SIGRTMIN;
+}
+
+/*
+ * The flag first: a kick that comes before KVM_RUN must end it too, and one that
+ * comes while complete() has immediate_exit for itself must not be forgotten.
+ */
+static void on_kick(int sig, siginfo_t *info, void *context)
+{
+	struct vpt_kvm_vcpu *v = info->si_value.sival_ptr;
+
+	(void)sig;
+	(void)context;
+	if (info->si_code != SI_TIMER || !v)
+		return;
+	v->kicked = 1;
+	v->run->immediate_exit = 1;
+}
+
+static int create_timer(struct vpt_kvm_vcpu *v)
+{
+	struct sigaction action = {.sa_sigaction = on_kick, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
+
+	event.sigev_signo = kick_signal();
+	event.sigev_value.sival_ptr = v;
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	sigemptyset(&action.sa_mask);
+	if (sigaction(kick_signal(), &action, NULL) ||
+	    timer_create(CLOCK_MONOTONIC, &event, &v->timer))
+		return -errno;
+	v->has_timer = true;
+	return 0;
+}
+
+int vpt_kvm_kick_after(struct vpt_engine_vcpu *vcpu, uint64_t ns)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct itimerspec when = {
+		.it_value = {.tv_sec = (time_t)(ns / 1000000000),
+			     .tv_nsec = (long)(ns % 1000000000)},
+	};
+
+	if (!v->has_timer) {
+		int error = create_timer(v);
+
+		if (error)
+			return error;
+	}
+	return timer_settime(v->timer, 0, &when, NULL) ? -errno : 0;
+}
+
+static int set_cpuid(struct vpt_kvm_vcpu *v, const struct vpt_cpuid_entry *in, size_t count)
+{
+	struct kvm_cpuid2 *list =
+		calloc(1, sizeof(*list) + count * sizeof(struct kvm_cpuid_entry2));
+	int error = 0;
+	size_t i;
+
+	if (!list)
+		return -ENOMEM;
+	list->nent = (uint32_t)count;
+	for (i = 0; i < count; i++) {
+		list->entries[i] = (struct kvm_cpuid_entry2){
+			.function = in[i].leaf,
+			.index = in[i].subleaf,
+			.flags = in[i].by_subleaf ? KVM_CPUID_FLAG_SIGNIFCANT_INDEX : 0,
+			.eax = in[i].eax,
+			.ebx = in[i].ebx,
+			.ecx = in[i].ecx,
+			.edx = in[i].edx,
+		};
+	}
+	if (ioctl(v->fd, KVM_SET_CPUID2, list))
+		error = -errno;
+	free(list);
+	return error;
+}
+
+/* The offset is asked for where KVM tells it, else measured. */
+static void find_tsc_offset(struct vpt_kvm_vcpu *v)
+{
+	struct kvm_device_attr attr = {
+		.group = KVM_VCPU_TSC_CTRL,
+		.attr = KVM_VCPU_TSC_OFFSET,
+		.addr = (uintptr_t)&v->tsc_offset,
+	};
+	uint64_t tsc;
+
+	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
+		return;
+	v->tsc_offset = vpt_kvm_get_msr(&v->base, 0x10, &tsc) ? 0 : tsc - __rdtsc();
+}
+
+/* From here on the run page holds the registers. */
+static int first_state(struct vpt_kvm_vcpu *v)
+{
+	struct kvm_debugregs dr;
+	size_t i;
+
+	if (ioctl(v->fd, KVM_GET_REGS, &v->run->s.regs.regs) ||
+	    ioctl(v->fd, KVM_GET_SREGS, &v->run->s.regs.sregs) ||
+	    ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
+		return -errno;
+	v->run->kvm_valid_regs = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
+	v->dr6 = dr.dr6;
+	v->msrs.head.nmsrs = VPT_KVM_SAVED_MSRS;
+	for (i = 0; i < VPT_KVM_SAVED_MSRS; i++)
+		v->msrs.entry[i].index = saved_msrs[i];
+	find_tsc_offset(v);
+	return 0;
+}
+
+int vpt_kvm_vcpu_create(struct vpt_engine_vm *base, unsigned int index,
+			const struct vpt_cpuid_entry *cpuid, size_t count,
+			struct vpt_engine_vcpu **out)
+{
+	struct vpt_kvm_vm *vm = vpt_kvm_vm(base);
+	struct vpt_kvm_vcpu *v = calloc(1, sizeof(*v));
+	int error;
+
+	if (!v)
+		return -ENOMEM;
+	v->vm = vm;
+	v->run = MAP_FAILED;
+	v->fd = ioctl(vm->fd, KVM_CREATE_VCPU, (unsigned long)index);
+	if (v->fd < 0) {
+		error = -errno;
+		goto fail;
+	}
+	v->run = mmap(NULL, vm->run_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
+	if (v->run == MAP_FAILED) {
+		error = -errno;
+		goto fail;
+	}
+	v->base.engine = base->engine;
+	v->base.regs = (struct vpt_regs *)&v->run->s.regs.regs;
+	error = set_cpuid(v, cpuid, count);
+	if (!error)
+		error = first_state(v);
+	if (!error && vpt_kvm_assists(vm)) {
+		vpt_kvm_hide_idt(v);
+		error = vpt_kvm_set_msr(&v->base, VPT_MSR_LSTAR, 0);
+	}
+	if (error)
+		goto fail;
+	*out = &v->base;
+	return 0;
+fail:
+	vpt_kvm_vcpu_destroy(&v->base);
+	return error;
+}
+
+void vpt_kvm_vcpu_destroy(struct vpt_engine_vcpu *vcpu)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+
+	if (!v)
+		return;
+	if (v->has_timer)
+		timer_delete(v->timer);
+	if (v->run != MAP_FAILED)
+		munmap(v->run, v->vm->run_bytes);
+	if (v->fd >= 0)
+		close(v->fd);
+	free(v);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an engine found on this machine, each row by really doing it. */
+#ifndef VMM_ENGINE_PROBE_H
+#define VMM_ENGINE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How single steps of one privilege level come back. */
+enum vpt_step_way {
+	VPT_STEP_NONE = 0,
+	VPT_STEP_EXIT,	   /* the step ends in an exit */
+	VPT_STEP_SHUTDOWN, /* TF with an empty IDT: a triple fault, state intact */
+};
+
+/* How the vector of an exception that a step raised is learnt. */
+enum vpt_fault_way {
+	VPT_FAULT_WAY_NONE = 0,
+	VPT_FAULT_WAY_EVENT,  /* the host keeps it across the triple fault */
+	VPT_FAULT_WAY_REPLAY, /* the instruction is run again on an IDT of our own */
+};
+
+struct vpt_probe {
+	bool device; /* can be opened */
+	int error;   /* errno if not */
+	int api_version;
+	bool msr_exits; /* accesses to chosen MSRs come to user space */
+	bool cpuid_pt;	/* CPUID with PT in it is accepted and seen */
+	bool sync_regs;
+	bool host_pt;	      /* this machine's CPUID has PT */
+	const char *hardware; /* "VMX", "SVM" or "none" by this machine's CPUID */
+
+	enum vpt_step_way step[2]; /* ring 0, ring 3 */
+	enum vpt_fault_way fault;
+	bool shutdown_resets; /* a triple fault loses registers */
+	bool syscall;	      /* untraced SYSCALL from ring 3 arrives in ring 0 */
+	bool soft_int;	      /* untraced INT n from ring 3 arrives */
+	uint32_t step_ns[2];  /* what a step costs, 0: not measured */
+
+	/* NULL if `vpt run` can work, else what is missing and what to do. */
+	const char *problem;
+};
+
+#endif /* VMM_ENGINE_PROBE_H */
