@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libvpt's PT, guest RAM and the .vpt file, joined. */
+#include "pt/tracer.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "pt/code_pages.h"
+
+#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+
+static void note_error(struct vpt_tracer *t, int error)
+{
+	if (error && !t->error)
+		t->error = error;
+}
+
+static struct vpt_tracer *of(void *opaque)
+{
+	return opaque;
+}
+
+static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
+{
+	return vpt_mem_read(of(opaque)->config.mem, gpa, dst, len);
+}
+
+static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
+{
+	return vpt_mem_write(of(opaque)->config.mem, gpa, src, len);
+}
+
+static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
+{
+	const struct vpt_mem *mem = of(opaque)->config.mem;
+
+	if (gpa >= mem->bytes)
+		return NULL;
+	if (*len > mem->bytes - gpa)
+		*len = (size_t)(mem->bytes - gpa);
+	return mem->host + gpa;
+}
+
+/* What is recorded is what the guest finds in its buffer, read back from there. */
+static void mem_committed(void *opaque, uint64_t gpa, size_t len)
+{
+	struct vpt_tracer *t = of(opaque);
+	const void *bytes = vpt_mem_at(t->config.mem, gpa, len);
+
+	t->bytes += len;
+	if (bytes && t->config.writer)
+		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes, len));
+}
+
+static void host_stream(void *opaque, const void *bytes, size_t len)
+{
+	struct vpt_tracer *t = of(opaque);
+
+	t->bytes += len;
+	if (t->config.writer)
+		note_error(t,
+			   vpt_writer_trace(t->config.writer, t->config.vcpu, ~0ull, bytes, len));
+}
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	of(opaque)->config.context(of(opaque)->config.opaque, ctx);
+}
+
+static void pmi(void *opaque)
+{
+	of(opaque)->config.pmi(of(opaque)->config.opaque);
+}
+
+static void fill_session(const struct vpt_tracer *t, struct vpt_session *s)
+{
+	const struct vpt_rtit *rtit = &t->pt.rtit;
+
+	memset(s, 0, sizeof(*s));
+	s->insns = t->insns;
+	s->ctl = rtit->ctl;
+	s->status = rtit->status;
+	s->output_base = rtit->output_base;
+	s->output_mask_ptrs = rtit->output_mask_ptrs;
+	s->cr3_match = rtit->cr3_match;
+	memcpy(s->addr, rtit->addr, sizeof(s->addr));
+}
+
+static uint32_t why_ended(const struct vpt_tracer *t)
+{
+	if (VPT_STATUS_GET(t->pt.rtit.status, ERROR))
+		return VPT_END_ERROR;
+	if (VPT_STATUS_GET(t->pt.rtit.status, STOPPED))
+		return t->pt.out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+}
+
+static void put_session(struct vpt_tracer *t, struct vpt_session *s)
+{
+	if (t->config.writer)
+		note_error(t, vpt_writer_session(t->config.writer, t->config.vcpu, s));
+}
+
+/*
+ * A start is written at once, before the first bytes of its trace. An end waits
+ * until the instruction that made it has been counted.
+ */
+static void trigger(void *opaque, bool trigger_en)
+{
+	struct vpt_tracer *t = of(opaque);
+	struct vpt_session s;
+
+	if (trigger_en) {
+		fill_session(t, &s);
+		s.edge = VPT_SESSION_START;
+		put_session(t, &s);
+		t->rose = true;
+		return;
+	}
+	fill_session(t, &t->end);
+	t->end.edge = VPT_SESSION_END;
+	t->end.end = why_ended(t);
+	t->end.error = t->end.end == VPT_END_ERROR ? t->pt.out.why : 0;
+	t->fell = true;
+}
+
+static const struct vpt_pt_ops ops = {
+	.mem =
+		{
+			.read = mem_read,
+			.write = mem_write,
+			.map = mem_map,
+			.committed = mem_committed,
+		},
+	.context = context,
+	.pmi = pmi,
+	.trigger = trigger,
+};
+
+int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config)
+{
+	memset(t, 0, sizeof(*t));
+	t->config = *config;
+	t->caps = *config->caps;
+	if (config->writer) {
+		t->pages = vpt_code_pages_create();
+		if (!t->pages)
+			return -ENOMEM;
+	}
+	vpt_pt_init(&t->pt, &t->caps, &ops, t);
+	if (config->owner == VPT_OWNER_HOST)
+		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), host_stream);
+	return 0;
+}
+
+void vpt_tracer_free(struct vpt_tracer *t)
+{
+	vpt_code_pages_destroy(t->pages);
+	t->pages = NULL;
+}
+
+static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
+{
+	const struct vpt_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
+
+	if (t->config.oracle && t->config.writer)
+		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, &record));
+}
+
+static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
+{
+	if (t->oracle_cr3_known && t->oracle_cr3 == ctx->cr3)
+		return;
+	t->oracle_cr3 = ctx->cr3;
+	t->oracle_cr3_known = true;
+	put_oracle(t, VPT_ORACLE_CR3, ctx->cr3, ctx->cpl, 0);
+}
+
+/* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
+static void settle(struct vpt_tracer *t, uint64_t ip)
+{
+	struct vpt_context ctx;
+
+	if (!t->fell && !t->rose)
+		return;
+	context(t, &ctx);
+	if (t->rose) {
+		put_oracle(t, VPT_ORACLE_START, ip, ctx.cpl, 0);
+		t->oracle_cr3_known = false;
+		put_cr3(t, &ctx);
+	}
+	if (t->fell) {
+		t->end.insns = t->insns;
+		put_oracle(t, VPT_ORACLE_STOP, ip, ctx.cpl, (uint16_t)t->end.end);
+		put_session(t, &t->end);
+	}
+	t->fell = t->rose = false;
+}
+
+enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+{
+	if (t->config.owner != VPT_OWNER_GUEST)
+		return VPT_FAULT_GP;
+	return vpt_pt_rdmsr(&t->pt, msr, value);
+}
+
+enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				const struct vpt_retired *insn)
+{
+	bool was = vpt_tracer_on(t);
+	enum vpt_fault fault;
+
+	if (t->config.owner != VPT_OWNER_GUEST)
+		return VPT_FAULT_GP;
+	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
+	if (fault == VPT_FAULT_NONE && was)
+		vpt_tracer_retired(t, insn);
+	settle(t, insn->next);
+	return fault;
+}
+
+enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				     uint64_t next_ip)
+{
+	enum vpt_fault fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
+
+	settle(t, next_ip);
+	return fault;
+}
+
+static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
+		      uint64_t gpa)
+{
+	struct vpt_code_page page = {
+		.cr3 = cr3,
+		.vaddr = ip & ~PAGE_MASK,
+		.gpa = gpa & ~PAGE_MASK,
+		.insns = t->insns,
+	};
+	const uint8_t *now = vpt_mem_at(t->config.mem, page.gpa, VPT_PAGE_SIZE);
+	int is_new;
+
+	if (!now)
+		return;
+	is_new = vpt_code_pages_note(t->pages, cr3, page.vaddr, page.gpa, now, ip & PAGE_MASK, len);
+	if (is_new < 0)
+		note_error(t, is_new);
+	else if (is_new)
+		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, &page, now));
+}
+
+void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
+		     uint64_t gpa, uint64_t gpa2)
+{
+	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (ip & PAGE_MASK));
+
+	if (!t->pages)
+		return;
+	cr3 &= ~PAGE_MASK;
+	note_page(t, cr3, ip, len < room ? len : room, gpa);
+	if (len > room)
+		note_page(t, cr3, ip + room, len - room, gpa2);
+}
+
+void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
+{
+	t->insns++;
+	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
+}
+
+void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
+{
+	if (!vpt_tracer_on(t))
+		return;
+	if (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT)
+		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl, event->vector);
+	if (event->kind == VPT_EV_CR3 && t->config.oracle) {
+		struct vpt_context ctx;
+
+		context(t, &ctx);
+		put_cr3(t, &ctx);
+	}
+	vpt_pt_event(&t->pt, event);
+	settle(t, event->to);
+}
+
+void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken)
+{
+	vpt_pt_cond(&t->pt, from, to, taken);
+	settle(t, to);
+}
+
+void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip)
+{
+	uint64_t ctl = t->pt.rtit.ctl & ~VPT_CTL_MASK(TRACE_EN);
+
+	if (!VPT_CTL_GET(t->pt.rtit.ctl, TRACE_EN))
+		return;
+	t->closing = true;
+	/* Clearing TraceEn alone is always legal. */
+	(void)!vpt_tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
+}

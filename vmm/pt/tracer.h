@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * PT of one vCPU of this VMM: libvpt's processor model joined to guest RAM and to
+ * the .vpt file. The core reports to it what ran; it decides what is recorded.
+ */
+#ifndef VMM_PT_TRACER_H
+#define VMM_PT_TRACER_H
+
+#include "core/mem.h"
+#include "trace/writer.h"
+#include "vpt/pt.h"
+
+struct vpt_code_pages;
+
+struct vpt_tracer_config {
+	const struct vpt_caps *caps; /* as the owner sees them; copied */
+	enum vpt_owner owner;
+	const struct vpt_mem *mem;
+	struct vpt_writer *writer; /* NULL: nothing is recorded */
+	unsigned int vcpu;
+	bool oracle;
+	/* The context of the next instruction; `opaque` is passed to both. */
+	void (*context)(void *opaque, struct vpt_context *ctx);
+	void (*pmi)(void *opaque);
+	void *opaque;
+};
+
+struct vpt_tracer {
+	struct vpt_pt pt;
+	struct vpt_caps caps;
+	struct vpt_tracer_config config;
+	struct vpt_code_pages *pages;
+	uint64_t insns; /* retired in sessions so far */
+	uint64_t bytes; /* of trace */
+	uint64_t oracle_cr3;
+	bool oracle_cr3_known;
+	bool fell, rose; /* TriggerEn moved: to be noted after the event */
+	bool closing;
+	struct vpt_session end; /* if `fell` */
+	int error;		/* first -errno of the writer */
+	uint8_t stage[4096];	/* of a host's stream */
+};
+
+/* What an engine knows of an instruction that retired. */
+struct vpt_retired {
+	uint64_t ip;
+	uint64_t next;	/* IP after it */
+	uint64_t to;	/* IP it went to */
+	uint8_t cpl;	/* that it ran at */
+	uint16_t flags; /* enum vpt_oracle_insn_flags */
+};
+
+/* 0 or -errno. */
+int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config);
+void vpt_tracer_free(struct vpt_tracer *t);
+
+/* Is TriggerEn set, so that everything must be reported? */
+static inline bool vpt_tracer_on(const struct vpt_tracer *t)
+{
+	return t->pt.trigger_en;
+}
+
+/* The guest's accesses; VPT_FAULT_GP also where a host owns PT. */
+enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value);
+/*
+ * `insn`: the WRMSR itself. It counts as retired if it does not fault and a trace
+ * was on before it.
+ */
+enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				const struct vpt_retired *insn);
+/* A host's write, between two instructions. */
+enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				     uint64_t next_ip);
+
+/*
+ * Code about to run at `ip`: `len` bytes, the first at `gpa`; `gpa2` is where
+ * they go on if they cross a page. Before the instruction is executed.
+ */
+void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
+		     uint64_t gpa, uint64_t gpa2);
+
+/* An instruction retired. Before its event, if it makes one. */
+void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
+/* A change of flow, with the context already the new one. `cpl`: of event->from. */
+void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
+void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken);
+
+/* The guest is over: end a trace that still runs, before the instruction at `ip`. */
+void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip);
+
+#endif /* VMM_PT_TRACER_H */
