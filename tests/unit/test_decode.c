@@ -1,0 +1,846 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decoding, from files made by hand. What comes out is written as a word per item:
+ *   S, S+N  segment, after N bytes that cannot be decoded
+ *   1a      instruction at SYNTH_CODE + 0x1a
+ *   E1a     tracing is enabled there
+ *   D, D1a  disabled by the instruction before, towards 1a
+ *   A1a     disabled by an event at 1a
+ *   1a>20   event at 1a that leads to 20
+ *   P2000   CR3 (but not where a PSB+ repeats it)
+ *   O1a     overflow, resolved at 1a
+ *   T       TraceStop
+ *   !...    error
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/code.h"
+#include "decode/disasm.h"
+#include "decode/filter.h"
+#include "decode/flow.h"
+#include "lib/suite.h"
+#include "lib/synth.h"
+#include "lib/walk.h"
+#include "vpt/msr.h"
+
+#define AT(offset) (SYNTH_CODE + (offset))
+
+static void add(char *text, const char *fmt, uint64_t a, uint64_t b)
+{
+	size_t len = strlen(text);
+
+	if (len)
+		text[len++] = ' ';
+	ck_assert_uint_lt(len, 3000);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text + len, 4096 - len, fmt, (unsigned long)a, (unsigned long)b);
+#pragma GCC diagnostic pop
+}
+
+static void add_event(char *text, const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_ENABLED:
+		add(text, "E%lx", item->to - SYNTH_CODE, 0);
+		break;
+	case VPT_FLOW_DISABLED:
+		if (item->has_to)
+			add(text, "D%lx", item->to - SYNTH_CODE, 0);
+		else
+			add(text, "D", 0, 0);
+		break;
+	case VPT_FLOW_ASYNC_DISABLED:
+		add(text, "A%lx", item->ip - SYNTH_CODE, 0);
+		break;
+	case VPT_FLOW_ASYNC_BRANCH:
+		add(text, "%lx>%lx", item->ip - SYNTH_CODE, item->to - SYNTH_CODE);
+		break;
+	case VPT_FLOW_PAGING:
+		if (!item->status)
+			add(text, "P%lx", item->value, 0);
+		break;
+	case VPT_FLOW_OVERFLOW:
+		add(text, "O%lx", item->to - SYNTH_CODE, 0);
+		break;
+	case VPT_FLOW_STOP:
+		add(text, "T", 0, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Instructions of a block: those of its bytes, by our own disassembler. */
+static void add_block(char *text, const struct vpt_flow *flow, const struct vpt_item *item)
+{
+	struct vpt_disasm *d = vpt_disasm_new(NULL);
+	uint64_t ip = item->ip;
+	uint32_t i;
+
+	for (i = 0; i < item->insns; i++) {
+		unsigned int len;
+		uint8_t raw[15];
+		size_t n = vpt_code_read(vpt_flow_code(flow), item->cr3, ip, raw, sizeof(raw));
+
+		vpt_disasm_class(d, item->mode, raw, n, &len);
+		add(text, "%lx", ip - SYNTH_CODE, 0);
+		if (i + 1 == item->insns)
+			ck_assert_uint_eq(ip, item->last);
+		ip += len;
+	}
+	vpt_disasm_free(d);
+}
+
+static void decode(struct vpt_reader *r, enum vpt_flow_unit unit, char *text)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+
+	*text = 0;
+	ck_assert_int_eq(vpt_flow_open(r, 0, unit, &flow), 0);
+	for (;;) {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		switch (item.kind) {
+		case VPT_ITEM_SEGMENT:
+			add(text, item.value ? "S+%lu" : "S", item.value, 0);
+			continue;
+		case VPT_ITEM_INSN:
+			add(text, "%lx", item.ip - SYNTH_CODE, 0);
+			continue;
+		case VPT_ITEM_BLOCK:
+			add_block(text, flow, &item);
+			continue;
+		case VPT_ITEM_EVENT:
+			add_event(text, &item);
+			continue;
+		case VPT_ITEM_ERROR:
+			add(text, "!", 0, 0);
+			strcat(text, item.text);
+			continue;
+		}
+		break;
+	}
+	/* It stays at the end. */
+	ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+	ck_assert_int_eq(item.kind, VPT_ITEM_END);
+	vpt_flow_close(flow);
+}
+
+/* What most traces begin and end with. */
+static void begin(struct synth *s, uint64_t ip)
+{
+	synth_start(s, ip, 0);
+	synth_psb(s, 0);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, ip);
+}
+
+static void finish(struct synth *s, uint64_t ip)
+{
+	synth_ip(s, ppt_fup, ip);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_stop(s, VPT_END_DISABLED, ip, 0);
+}
+
+static void filter(struct synth *s, unsigned int range, uint64_t from, uint64_t to,
+		   enum vpt_addr_cfg cfg)
+{
+	s->session.ctl |= (uint64_t)cfg << (VPT_CTL_ADDR0_CFG_SHIFT + 4 * range);
+	s->session.addr[2 * range] = from;
+	s->session.addr[2 * range + 1] = to;
+}
+
+static void loop(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "110");
+	finish(s, AT(3));
+}
+
+/* libipt does not pop at a RET that is not compressed. */
+static void ret_uncompressed(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 1b 00 00 00 90 90 c3");
+	synth_code(s, AT(0x20), "c3");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(6));
+	synth_tnt(s, "1");
+	finish(s, AT(6));
+}
+
+static void call_next(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 00 00 00 00 58 c3");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "1");
+	finish(s, AT(0));
+}
+
+static void int_n(struct synth *s)
+{
+	synth_code(s, AT(0), "90 cd 80 90");
+	synth_code(s, AT(0x20), "90 48 cf");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(1));
+	synth_ip(s, ppt_tip, AT(0x20));
+	synth_ip(s, ppt_tip, AT(3));
+	finish(s, AT(4));
+}
+
+/* MOV CR3 that goes on in another address space, where the code is different. */
+static void mov_cr3(struct synth *s)
+{
+	synth_code(s, AT(0), "0f 22 d8 74 fe");
+	synth_page(s);
+	synth_code(s, AT(3), "90 75 fd");
+	synth_page_at(s, 0x2000, SYNTH_CODE);
+	begin(s, AT(0));
+	synth_pip(s, 0x2000);
+	synth_tnt(s, "10");
+	finish(s, AT(6));
+}
+
+/* A CR3 of bits 11:5 (PCID) is the address space of the page all the same. */
+static void mov_cr3_pcid(struct synth *s)
+{
+	synth_code(s, AT(0), "0f 22 d8 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, SYNTH_CR3 | 0x20);
+	finish(s, AT(4));
+}
+
+/* MOV CR3 that leaves the context, and a later one that comes back. */
+static void mov_cr3_out(struct synth *s)
+{
+	synth_code(s, AT(0), "90 0f 22 d8 90 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, 0x2000);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_pip(s, SYNTH_CR3);
+	synth_ip(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+static void syscall_out(struct synth *s)
+{
+	synth_code(s, AT(0), "90 0f 05 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(3));
+	finish(s, AT(4));
+}
+
+static void interrupt_out(struct synth *s)
+{
+	synth_code(s, AT(0), "90 90 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(1));
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(1));
+	finish(s, AT(2));
+}
+
+static void psb_between(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 02 90 90 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_psb(s, AT(1));
+	synth_tnt(s, "0");
+	finish(s, AT(4));
+}
+
+static void overflow(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 02 90 90 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_packet(s, ppt_ovf);
+	synth_ip(s, ppt_fup, AT(3));
+	finish(s, AT(5));
+}
+
+/* The second session starts with a PSB, the third has PacketByteCnt above 0. */
+static void three_sessions(struct synth *s)
+{
+	synth_code(s, AT(0), "75 fe 75 fe 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "10");
+	finish(s, AT(2));
+	begin(s, AT(2));
+	synth_tnt(s, "0");
+	finish(s, AT(4));
+	synth_start(s, AT(2), 0);
+	synth_ip(s, ppt_tip_pge, AT(2));
+	synth_tnt(s, "0");
+	finish(s, AT(4));
+}
+
+/* ToPA STOP cuts a packet; the next session's first PSB comes late. */
+static void cut_by_topa(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "1");
+	synth_raw(s, "\x7d\x00", 2); /* FUP of 6 bytes, of which 1 */
+	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_start(s, AT(0), 0);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_psb(s, AT(1));
+	synth_tnt(s, "0");
+	finish(s, AT(4));
+}
+
+/* What comes after the last packet is not known to have run. */
+static void no_end(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd 90 90 75 00");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "10");
+}
+
+static void nothing(struct synth *s)
+{
+	synth_code(s, AT(0), "90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_stop(s, VPT_END_ERROR, AT(0), 0);
+}
+
+static void no_code(struct synth *s)
+{
+	synth_code(s, AT(0), "90 e9 ff 0f 00 00");
+	synth_page(s);
+	begin(s, AT(0));
+	finish(s, AT(0x1100));
+}
+
+/* A CFE packet, which libipt 2.0.5 does not know, and then a PSB. */
+static void event_trace(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "1");
+	synth_raw(s, "\x02\x13\x02\x00", 4);
+	synth_psb(s, AT(0));
+	synth_tnt(s, "0");
+	finish(s, AT(3));
+}
+
+/* An error, and on from the next PSB: the TIP belongs to nothing. */
+static void resync(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(0));
+	synth_psb(s, AT(0));
+	synth_tnt(s, "0");
+	finish(s, AT(4));
+}
+
+/* A whole session whose flow needs a packet that is not there. */
+static void missing_packet(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd 90");
+	synth_page(s);
+	begin(s, AT(0));
+	finish(s, AT(4));
+}
+
+static void endless(struct synth *s)
+{
+	synth_code(s, AT(0), "eb fe");
+	synth_page(s);
+	begin(s, AT(0));
+	finish(s, AT(8));
+}
+
+static void dis_tnt(struct synth *s)
+{
+	s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
+	synth_code(s, AT(0), "90 75 fd 90");
+	synth_page(s);
+	begin(s, AT(0));
+	finish(s, AT(4));
+}
+
+/*
+ * A taken Jcc out of the range, with the IP suppressed: libipt needs help here. The
+ * TIP.PGE after it has an IP that leans on the last one.
+ */
+static void jcc_out(struct synth *s)
+{
+	struct pt_packet pge = {.type = ppt_tip_pge};
+
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	synth_code(s, AT(0), "90 75 fd 90 0f 85 f6 0f 00 00 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "10");
+	synth_no_ip(s, ppt_tip_pgd);
+	pge.payload.ip.ipc = pt_ipc_update_16;
+	pge.payload.ip.ip = AT(10) & 0xffff;
+	pt_enc_next(s->enc, &pge);
+	finish(s, AT(11));
+}
+
+/* The same after a MOV CR3 that stays in context. */
+static void jcc_out_after_cr3(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	s->session.ctl |= VPT_CTL_MASK(CR3_FILTER);
+	s->session.cr3_match = SYNTH_CR3;
+	synth_code(s, AT(0), "0f 22 d8 90 0f 85 f6 0f 00 00 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, SYNTH_CR3);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(10));
+	finish(s, AT(11));
+}
+
+/* And MOV CR3 itself leaves, while there is a filter. */
+static void cr3_out_of_filter(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	s->session.ctl |= VPT_CTL_MASK(CR3_FILTER);
+	s->session.cr3_match = SYNTH_CR3;
+	synth_code(s, AT(0), "0f 22 d8 90 75 fe");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, 0x2000);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_pip(s, SYNTH_CR3);
+	synth_ip(s, ppt_tip_pge, AT(4));
+	synth_tnt(s, "0");
+	finish(s, AT(6));
+}
+
+static void cr3_into_stop(struct synth *s)
+{
+	filter(s, 0, AT(3), AT(0xff), VPT_ADDR_STOP);
+	synth_code(s, AT(0), "0f 22 d8 90 75 fe");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, SYNTH_CR3);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_packet(s, ppt_stop);
+	synth_stop(s, VPT_END_TRACE_STOP, AT(3), 0);
+}
+
+static void syscall_out_of_filter(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	s->session.ctl &= ~VPT_CTL_MASK(OS);
+	synth_code(s, AT(0), "90 e9 00 00 00 00 0f 05 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(8));
+	finish(s, AT(9));
+}
+
+/* A JMP out of the range and one into a TraceStop range have IPs. */
+static void jmp_out(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	filter(s, 1, AT(0x200), AT(0x2ff), VPT_ADDR_STOP);
+	synth_code(s, AT(0), "90 e9 fa 00 00 00 90 e9 f4 01 00 00");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip_pgd, AT(0x100));
+	synth_ip(s, ppt_tip_pge, AT(6));
+	synth_ip(s, ppt_tip_pgd, AT(0x200));
+	synth_packet(s, ppt_stop);
+	synth_stop(s, VPT_END_TRACE_STOP, AT(0x200), 0);
+}
+
+/* Code that changes between its second and its third instruction, twice. */
+static void changes(struct synth *s)
+{
+	synth_code(s, AT(0), "90 90 90 90 eb fa");
+	synth_page(s);
+	begin(s, AT(0));
+	s->insns = 2;
+	synth_code(s, AT(2), "eb fc");
+	synth_page(s);
+	s->insns = 6;
+	synth_code(s, AT(2), "75 fc");
+	synth_page(s);
+	synth_tnt(s, "10");
+	finish(s, AT(4));
+}
+
+/* INT n counts for the versions of pages, though it is an event. */
+static void changes_after_int(struct synth *s)
+{
+	synth_code(s, AT(0), "cd 80 90 eb fb");
+	synth_code(s, AT(0x20), "90 48 cf");
+	synth_page(s);
+	begin(s, AT(0));
+	s->insns = 4;
+	synth_code(s, AT(3), "75 fb");
+	synth_page(s);
+	synth_ip(s, ppt_fup, AT(0));
+	synth_ip(s, ppt_tip, AT(0x20));
+	synth_ip(s, ppt_tip, AT(2));
+	synth_tnt(s, "0");
+	finish(s, AT(6));
+}
+
+/* User only: no PIPs. Two processes have code at one address; the file says which. */
+static void user_processes(struct synth *s)
+{
+	struct vpt_cr3_switch sw = {SYNTH_CR3, 0};
+
+	s->session.ctl &= ~VPT_CTL_MASK(OS);
+	synth_code(s, AT(0), "90 0f 05 90");
+	synth_page(s);
+	synth_code(s, AT(3), "75 fe");
+	synth_page_at(s, 0x2000, SYNTH_CODE);
+	vpt_writer_cr3(s->w, 0, &sw);
+	begin(s, AT(0));
+	synth_no_ip(s, ppt_tip_pgd);
+	sw = (struct vpt_cr3_switch){0x2000, 2};
+	vpt_writer_cr3(s->w, 0, &sw);
+	synth_ip(s, ppt_tip_pge, AT(3));
+	synth_tnt(s, "10");
+	finish(s, AT(5));
+}
+
+/* The same where only one has code at the address. */
+static void user_guess(struct synth *s)
+{
+	s->session.ctl &= ~VPT_CTL_MASK(OS);
+	synth_code(s, AT(0), "90 90");
+	synth_page(s);
+	synth_page_at(s, 0x2000, SYNTH_CODE + 0x1000);
+	begin(s, AT(0));
+	finish(s, AT(1));
+	begin(s, AT(0x1000));
+	finish(s, AT(0x1001));
+}
+
+/* An instruction across two pages. */
+static void across_pages(struct synth *s)
+{
+	s->page[4094] = 0x48;
+	s->page[4095] = 0xc7;
+	s->page[0] = 0xc0;
+	memset(s->page + 1, 0, 4);
+	s->page[5] = 0x75;
+	s->page[6] = 0xfe;
+	synth_page_at(s, SYNTH_CR3, SYNTH_CODE + 0x1000);
+	synth_page(s);
+	begin(s, AT(0xffd));
+	synth_tnt(s, "0");
+	finish(s, AT(0x1007));
+}
+
+static void no_sessions(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd");
+	synth_page(s);
+	synth_raw(s, "garbage", 7);
+	synth_psb(s, AT(0));
+	synth_tnt(s, "1110");
+	synth_ip(s, ppt_fup, AT(3));
+	synth_no_ip(s, ppt_tip_pgd);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct synth *s);
+	const char *flow;
+} rows[] = {
+	{"loop", loop, "S E0 0 1 0 1 0 1 A3"},
+	{"ret", ret_uncompressed, "S E0 0 20 6 7 5 A6"},
+	{"call next", call_next, "S E0 0 5 6 !compressed return without call"},
+	{"int n", int_n, "S E0 0 1>20 20 21 3 A4"},
+	{"mov cr3", mov_cr3, "S E0 0 P2000 3 4 3 4 A6"},
+	{"mov cr3, pcid", mov_cr3_pcid, "S E0 0 P1020 3 A4"},
+	{"mov cr3 out", mov_cr3_out, "S E0 0 1 P2000 D P1000 E4 4 A5"},
+	{"syscall out", syscall_out, "S E0 0 1 D E3 3 A4"},
+	{"interrupt out", interrupt_out, "S E0 0 A1 E1 1 A2"},
+	{"psb between", psb_between, "S E0 0 1 3 A4"},
+	{"overflow", overflow, "S E0 O3 3 4 A5"},
+	{"sessions", three_sessions, "S E0 0 0 A2 S E2 2 A4 E2 2 A4"},
+	{"cut", cut_by_topa, "S E0 0 1 S+7 1 3 A4"},
+	{"no end", no_end, "S E0 0 1 0 1"},
+	{"nothing", nothing, "S E0"},
+	{"no code", no_code, "S E0 0 1 !no memory mapped at this address"},
+	{"event trace", event_trace, "S E0 0 1 !libipt 2.0.5 cannot read CFE packets"},
+	{"resync", resync, "S E0 0 1 !trace stream does not match query 0 1 3 A4"},
+	{"missing packet", missing_packet, "S E0 0 1 !trace stream does not match query"},
+	{"dis tnt", dis_tnt, "S E0 0 1 !DisTNT was set: the flow is not in the trace"},
+	{"jcc out", jcc_out, "S E0 0 1 0 1 3 4 D Ea a Ab"},
+	{"jcc out after cr3", jcc_out_after_cr3, "S E0 0 P1000 3 4 D Ea a Ab"},
+	{"cr3 out of filter", cr3_out_of_filter, "S E0 0 P2000 D P1000 E4 4 A6"},
+	{"cr3 into stop", cr3_into_stop, "S E0 0 P1000 D T"},
+	{"syscall out of filter", syscall_out_of_filter, "S E0 0 1 6 D E8 8 A9"},
+	{"jmp out", jmp_out, "S E0 0 1 D100 E6 6 7 D200 T"},
+	{"changes", changes, "S E0 0 1 2 0 1 2 0 1 2 0 1 2 A4"},
+	{"changes after int", changes_after_int, "S E0 0>20 20 21 2 3 5 A6"},
+	{"user processes", user_processes, "S E0 0 1 D E3 3 3 A5"},
+	{"user guess", user_guess, "S E0 0 A1 S E1000 1000 A1001"},
+	{"across pages", across_pages, "S Effd ffd ffe 1005 A1007"},
+	{"no sessions", no_sessions, "S+7 0 1 0 1 0 1 0 1 A3"},
+};
+
+static void check_row(int i, enum vpt_flow_unit unit, bool change)
+{
+	char text[4096];
+	struct vpt_reader *r;
+	struct synth s;
+
+	synth_open(&s);
+	rows[i].make(&s);
+	if (change) {
+		/* A page that changes, though later than anything that runs. */
+		s.insns = 1 << 30;
+		synth_page_at(&s, SYNTH_CR3, 0);
+		synth_page_at(&s, SYNTH_CR3, 0);
+	}
+	r = synth_read(&s);
+	decode(r, unit, text);
+	ck_assert_msg(!strcmp(text, rows[i].flow), "%s: %s, not %s", rows[i].name, text,
+		      rows[i].flow);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+
+START_TEST(by_insn)
+{
+	check_row(_i, VPT_FLOW_INSNS, false);
+}
+END_TEST
+
+START_TEST(by_insn_changing)
+{
+	check_row(_i, VPT_FLOW_INSNS, true);
+}
+END_TEST
+
+START_TEST(by_block_changing)
+{
+	check_row(_i, VPT_FLOW_BLOCKS, true);
+}
+END_TEST
+
+START_TEST(by_block)
+{
+	check_row(_i, VPT_FLOW_BLOCKS, false);
+}
+END_TEST
+
+START_TEST(no_progress)
+{
+	char text[64] = "";
+	struct vpt_reader *r;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	struct synth s;
+	uint64_t insns = 0;
+
+	synth_open(&s);
+	endless(&s);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_flow_open(r, 0, (enum vpt_flow_unit)_i, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		insns += item.insns;
+		if (item.kind == VPT_ITEM_ERROR)
+			snprintf(text, sizeof(text), "%s", item.text);
+	} while (item.kind != VPT_ITEM_END);
+	ck_assert_str_eq(text, "execution goes on without end or packets");
+	ck_assert_uint_lt(insns, 1 << 23);
+	vpt_flow_close(flow);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Where items are said to be in the stream, when the filter's help moves them. */
+START_TEST(offsets)
+{
+	struct vpt_reader *r;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	struct synth s;
+	size_t len;
+
+	synth_open(&s);
+	jcc_out(&s);
+	r = synth_read(&s);
+	vpt_reader_stream(r, 0, &len);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert_uint_le(item.offset, len);
+	} while (item.kind != VPT_ITEM_EVENT || item.event != VPT_FLOW_ASYNC_DISABLED);
+	ck_assert_uint_eq(item.offset, len);
+	vpt_flow_close(flow);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/*
+ * Random walks, as trace files: with all kinds of filters the generator's packets
+ * must give what was walked. One that changes code makes for the other decoder.
+ */
+static const struct {
+	const char *model;
+	uint64_t ctl; /* beside BranchEn */
+	uint64_t cr3_match;
+	uint64_t from, to; /* range 0 */
+	bool toggle;
+} walks[] = {
+	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), 0, 0, 0, false},
+	{"bdw", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), 0, 0, 0, true},
+	{"skl", VPT_CTL_MASK(USER), 0, 0, 0, true},
+	{"spr", VPT_CTL_MASK(OS), 0, 0, 0, false},
+	{"icx", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(CR3_FILTER), 0x2000, 0, 0,
+	 false},
+	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x800,
+	 0x1fff, false},
+	{"icx", VPT_CTL_MASK(USER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x1000, 0x4fff, false},
+	{"spr", VPT_CTL_MASK(OS) | VPT_CTL_MASK(CR3_FILTER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT,
+	 0x1000, 0x1000, 0x5fff, false},
+	{"skl",
+	 VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(CR3_FILTER) |
+		 1ull << VPT_CTL_ADDR0_CFG_SHIFT,
+	 0x2000, 0, 0x5fff, false},
+	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | 2ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x7000,
+	 0x7010, false},
+};
+
+#define WALK_SEEDS 6
+
+static void walk_to_file(struct synth *s, const struct walk_config *config,
+			 const struct walk_result *walk, bool change)
+{
+	bool os = config->ctl & VPT_CTL_MASK(OS);
+	uint64_t cr3;
+	unsigned int i;
+
+	/* Without PIPs there can only be one address space. */
+	for (cr3 = 0x1000; cr3 <= (os ? 0x2000 : 0x1000); cr3 += 0x1000) {
+		for (i = 0; i < WALK_CODE_SIZE; i += VPT_CODE_BYTES) {
+			memcpy(s->page, walk->code + i, VPT_CODE_BYTES);
+			synth_page_at(s, cr3, WALK_CODE_BASE + i);
+		}
+	}
+	if (change) {
+		s->insns = 1 << 30;
+		synth_page_at(s, 0x1000, WALK_CODE_BASE);
+		s->insns = 0;
+	}
+	s->session.ctl = config->ctl;
+	s->session.cr3_match = config->cr3_match;
+	memcpy(s->session.addr, config->addr, sizeof(s->session.addr));
+	synth_start(s, 0, 0);
+	ck_assert_int_eq(vpt_writer_trace(s->w, 0, UINT64_MAX, walk->trace, walk->trace_len), 0);
+	synth_stop(s, VPT_END_CLOSED, 0, 0);
+}
+
+static void check_walk(int row, bool change)
+{
+	struct walk_config config = {
+		.seed = (uint64_t)row + 1,
+		.model = walks[row / WALK_SEEDS].model,
+		.insns = 20000,
+		.ctl = walks[row / WALK_SEEDS].ctl | VPT_CTL_MASK(BRANCH_EN),
+		.cr3_match = walks[row / WALK_SEEDS].cr3_match,
+		.addr = {WALK_CODE_BASE + walks[row / WALK_SEEDS].from,
+			 WALK_CODE_BASE + walks[row / WALK_SEEDS].to},
+		.toggle = walks[row / WALK_SEEDS].toggle,
+	};
+	struct walk_result *walk = walk_run(&config);
+	struct vpt_reader *r;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	struct synth s;
+	size_t n = 0;
+
+	synth_open(&s);
+	walk_to_file(&s, &config, walk, change);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	for (;;) {
+		const struct walk_item *want = &walk->items[n];
+		bool event;
+
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		if (item.kind == VPT_ITEM_END)
+			break;
+		ck_assert_msg(item.kind != VPT_ITEM_ERROR, "row %d, item %zu of %zu, %#lx: %s", row,
+			      n, walk->count, item.ip, item.text);
+		event = item.kind == VPT_ITEM_EVENT && (item.event == VPT_FLOW_ASYNC_BRANCH ||
+							item.event == VPT_FLOW_ASYNC_DISABLED);
+		if (item.kind != VPT_ITEM_INSN && !event)
+			continue;
+		/* The WRMSR that ends a trace, or the host that does. */
+		if (event && item.event == VPT_FLOW_ASYNC_DISABLED &&
+		    (n == walk->count || want->kind != WALK_EVENT || want->ip != item.ip))
+			continue;
+		ck_assert_uint_lt(n, walk->count);
+		ck_assert_msg(want->ip == item.ip && want->kind == (event ? WALK_EVENT : WALK_INSN),
+			      "row %d, item %zu: %#lx, not %#lx", row, n, item.ip, want->ip);
+		n++;
+	}
+	ck_assert_uint_eq(n, walk->count);
+	vpt_flow_close(flow);
+	vpt_reader_close(r);
+	synth_done(&s);
+	walk_free(walk);
+}
+
+START_TEST(walk)
+{
+	check_walk(_i, false);
+}
+END_TEST
+
+START_TEST(walk_changing)
+{
+	check_walk(_i, true);
+}
+END_TEST
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("decode");
+	TCase *tc = tcase_create("flow");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, by_insn, 0, COUNT(rows));
+	tcase_add_loop_test(tc, by_block, 0, COUNT(rows));
+	tcase_add_loop_test(tc, by_insn_changing, 0, COUNT(rows));
+	tcase_add_loop_test(tc, by_block_changing, 0, COUNT(rows));
+	tcase_add_loop_test(tc, no_progress, 0, 2);
+	tcase_add_test(tc, offsets);
+	tcase_add_loop_test(tc, walk, 0, COUNT(walks) * WALK_SEEDS);
+	tcase_add_loop_test(tc, walk_changing, 0, COUNT(walks) * WALK_SEEDS);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who called whom, how often, and how many instructions that took: a tree whose
+ * nodes are chains of callers.
+ *
+ * A RET goes back to the CALL it matches by address, however many that skips; a jump
+ * into another function takes the place of the one that jumped. Interrupts and
+ * exceptions are calls of their handlers.
+ */
+#ifndef VMM_DECODE_CALLS_H
+#define VMM_DECODE_CALLS_H
+
+#include <stdio.h>
+
+#include "disasm.h"
+#include "flow.h"
+#include "symbol.h"
+
+struct vpt_calls;
+
+/* NULL: memory. The symbols outlive it. */
+struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols, struct vpt_disasm *disasm);
+void vpt_calls_free(struct vpt_calls *calls);
+
+/* Items of a flow of blocks, in order. False if there is no memory. */
+bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_flow *flow,
+		    const struct vpt_item *item);
+
+/* Write the tree, `limit` lines of it at most. */
+void vpt_calls_print(struct vpt_calls *calls, FILE *out, bool json, uint64_t limit);
+
+#endif /* VMM_DECODE_CALLS_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code that one vCPU ran: pages by address space, each in the version that
+ * counts at the point that has been reached.
+ */
+#ifndef VMM_DECODE_CODE_H
+#define VMM_DECODE_CODE_H
+
+#include "ipt.h"
+#include "trace/reader.h"
+
+struct vpt_code_store;
+
+#define VPT_CR3_UNKNOWN UINT64_MAX
+
+/* 0 or -errno. The reader outlives the store. */
+int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu,
+		  struct vpt_code_store **store);
+void vpt_code_close(struct vpt_code_store *store);
+
+/* The counter at which a page next changes, UINT64_MAX: never again. */
+uint64_t vpt_code_next_change(const struct vpt_code_store *store);
+
+/* Let the versions up to `insns` count. 0 or -errno. */
+int vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
+
+/*
+ * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
+ * by 63:12 unless paging is PAE. VPT_CR3_UNKNOWN: no code is known for it.
+ */
+uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3);
+
+/*
+ * The address space, without a PIP to tell: the only one that has code at `ip`.
+ * VPT_CR3_UNKNOWN if there is none or more than one.
+ */
+uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip);
+
+/* What a decoder is to read in a space of vpt_code_space(); NULL: nothing. */
+struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space);
+
+/* Copy code as it is now. Returns the bytes there are, up to `len`. */
+size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
+		     uint8_t *bytes, size_t len);
+
+#endif /* VMM_DECODE_CODE_H */

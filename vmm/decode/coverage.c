@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "coverage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "trace/vec.h"
+
+/* A line, or the one a function begins at. */
+struct place {
+	const char *file;
+	unsigned int line;
+	const char *function; /* NULL: a line */
+	uint64_t count;
+};
+
+/*
+ * Counts of blocks up to an address: those that begin there or before, less those
+ * that end before it, are those that it lies in.
+ */
+struct sums {
+	uint64_t *begin; /* sorted addresses, */
+	uint64_t *begun; /* and the counts up to each of them */
+	uint64_t *end;
+	uint64_t *ended;
+	size_t n;
+};
+
+struct places {
+	struct place *at;
+	size_t n, room;
+};
+
+static int by_last(const void *a, const void *b)
+{
+	const struct vpt_block_count *x = a, *y = b;
+
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+static void sums_free(struct sums *s)
+{
+	free(s->begin);
+	free(s->begun);
+	free(s->end);
+	free(s->ended);
+}
+
+static int sums_make(struct sums *s, const struct vpt_tally *tally)
+{
+	struct vpt_block_count *blocks = calloc(tally->used + 1, sizeof(*blocks));
+	uint64_t begun = 0, ended = 0;
+	size_t i;
+
+	s->n = tally->used;
+	s->begin = calloc(s->n + 1, sizeof(*s->begin));
+	s->begun = calloc(s->n + 1, sizeof(*s->begun));
+	s->end = calloc(s->n + 1, sizeof(*s->end));
+	s->ended = calloc(s->n + 1, sizeof(*s->ended));
+	if (!blocks || !s->begin || !s->begun || !s->end || !s->ended) {
+		free(blocks);
+		return -ENOMEM;
+	}
+	if (s->n) {
+		memcpy(blocks, tally->slots, s->n * sizeof(*blocks));
+		qsort(blocks, s->n, sizeof(*blocks), by_last);
+	}
+	for (i = 0; i < s->n; i++) {
+		begun += tally->slots[i].count;
+		ended += blocks[i].count;
+		s->begin[i] = tally->slots[i].ip;
+		s->begun[i] = begun;
+		s->end[i] = blocks[i].last;
+		s->ended[i] = ended;
+	}
+	free(blocks);
+	return 0;
+}
+
+/* The counts of what lies before `limit`. */
+static uint64_t sum_before(const uint64_t *addr, const uint64_t *sum, size_t n, uint64_t limit)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (addr[mid] < limit)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? sum[lo - 1] : 0;
+}
+
+/* How often the instruction at an address ran. */
+static uint64_t ran(const struct sums *s, uint64_t addr)
+{
+	return sum_before(s->begin, s->begun, s->n, addr + 1) -
+	       sum_before(s->end, s->ended, s->n, addr);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int d = strcmp(x->file, y->file);
+
+	if (d)
+		return d;
+	/* Functions before lines. */
+	if (!x->function != !y->function)
+		return x->function ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->function ? strcmp(x->function, y->function) : 0;
+}
+
+static bool add(struct places *p, const char *file, unsigned int line, const char *function,
+		uint64_t count)
+{
+	if (!vpt_vec_room(p))
+		return false;
+	p->at[p->n++] = (struct place){file, line, function, count};
+	return true;
+}
+
+static int find_places(struct vpt_symbols *symbols, const struct sums *sums, struct places *p)
+{
+	const struct vpt_symbol *functions;
+	const struct vpt_line *rows;
+	size_t n, i;
+
+	rows = vpt_symbols_lines(symbols, &n);
+	for (i = 0; i < n; i++) {
+		if (rows[i].file &&
+		    !add(p, rows[i].file, rows[i].line, NULL, ran(sums, rows[i].addr)))
+			return -ENOMEM;
+	}
+	functions = vpt_symbols_all(symbols, &n);
+	for (i = 0; i < n; i++) {
+		const struct vpt_line *row = vpt_symbols_line(symbols, functions[i].start);
+
+		if (row &&
+		    !add(p, row->file, row->line, functions[i].name, ran(sums, functions[i].start)))
+			return -ENOMEM;
+	}
+	if (p->n)
+		qsort(p->at, p->n, sizeof(*p->at), by_place);
+	return 0;
+}
+
+/* A line has rows for each piece of its code: what counts is the busiest. */
+static void merge(struct places *p)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n; i++) {
+		if (n && !by_place(&p->at[n - 1], &p->at[i])) {
+			if (p->at[i].count > p->at[n - 1].count)
+				p->at[n - 1].count = p->at[i].count;
+			continue;
+		}
+		p->at[n++] = p->at[i];
+	}
+	p->n = n;
+}
+
+static void write_name(FILE *out, const char *before, const char *name)
+{
+	char text[4096];
+
+	vpt_text_copy(text, sizeof(text), name, strlen(name));
+	fprintf(out, "%s%s\n", before, text);
+}
+
+/* Write the places of one file. Returns how many they were. */
+static size_t write_file(const struct place *at, size_t n, FILE *out, struct vpt_coverage *sum)
+{
+	size_t lines = 0, lines_hit = 0, functions = 0, functions_hit = 0, i;
+	char head[64];
+
+	while (functions < n && at[functions].function && !strcmp(at[functions].file, at->file))
+		functions++;
+	fputs("TN:\n", out);
+	write_name(out, "SF:", at->file);
+	for (i = 0; i < functions; i++) {
+		snprintf(head, sizeof(head), "FN:%u,", at[i].line);
+		write_name(out, head, at[i].function);
+	}
+	for (i = 0; i < functions; i++) {
+		snprintf(head, sizeof(head), "FNDA:%" PRIu64 ",", at[i].count);
+		write_name(out, head, at[i].function);
+		functions_hit += at[i].count != 0;
+	}
+	fprintf(out, "FNF:%zu\nFNH:%zu\n", functions, functions_hit);
+	for (; i < n && !strcmp(at[i].file, at->file); i++) {
+		fprintf(out, "DA:%u,%" PRIu64 "\n", at[i].line, at[i].count);
+		lines++;
+		lines_hit += at[i].count != 0;
+	}
+	fprintf(out, "LF:%zu\nLH:%zu\nend_of_record\n", lines, lines_hit);
+	sum->files++;
+	sum->lines += lines;
+	sum->lines_hit += lines_hit;
+	sum->functions += functions;
+	sum->functions_hit += functions_hit;
+	return i;
+}
+
+int vpt_coverage_write(struct vpt_symbols *symbols, const struct vpt_tally *tally, FILE *out,
+		       struct vpt_coverage *sum)
+{
+	struct places places = {0};
+	struct sums sums = {0};
+	size_t i;
+	int err;
+
+	memset(sum, 0, sizeof(*sum));
+	err = sums_make(&sums, tally);
+	if (!err)
+		err = find_places(symbols, &sums, &places);
+	if (!err) {
+		merge(&places);
+		for (i = 0; i < places.n;)
+			i += write_file(&places.at[i], places.n - i, out, sum);
+	}
+	sums_free(&sums);
+	free(places.at);
+	return err;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "disasm.h"
+
+#include <Zydis/Zydis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vpt_disasm {
+	const struct vpt_symbols *symbols;
+	ZydisDecoder decoder[3]; /* 16, 32, 64 bits */
+	ZydisFormatter formatter;
+};
+
+static ZydisDecoder *decoder(struct vpt_disasm *d, unsigned int mode)
+{
+	return &d->decoder[mode == 16 ? 0 : mode == 32 ? 1 : 2];
+}
+
+/* Append the name of the address that the instruction has in it, as objdump does. */
+static void append_name(const struct vpt_disasm *d, const ZydisDecodedInstruction *insn,
+			const ZydisDecodedOperand *operands, uint64_t ip, char *text, size_t size)
+{
+	size_t len = strlen(text);
+	ZyanU8 i;
+
+	for (i = 0; i < insn->operand_count_visible; i++) {
+		const ZydisDecodedOperand *op = &operands[i];
+		bool relative = op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.is_relative;
+		bool rip =
+			op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == ZYDIS_REGISTER_RIP;
+		char name[128];
+		ZyanU64 addr;
+
+		if ((!relative && !rip) ||
+		    !ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(insn, op, ip, &addr)) ||
+		    !vpt_symbols_find(d->symbols, addr))
+			continue;
+		vpt_symbols_format(d->symbols, addr, name, sizeof(name));
+		snprintf(text + len, size - len, "%s <%s>", rip ? "  #" : "", name);
+		return;
+	}
+}
+
+struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
+{
+	static const struct {
+		ZydisMachineMode mode;
+		ZydisStackWidth stack;
+	} modes[] = {
+		{ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_STACK_WIDTH_16},
+		{ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32},
+		{ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64},
+	};
+	struct vpt_disasm *d = calloc(1, sizeof(*d));
+	unsigned int i;
+
+	if (!d)
+		return NULL;
+	d->symbols = symbols;
+	/* None of these has a way to fail with arguments that are constant. */
+	for (i = 0; i < 3; i++)
+		ZydisDecoderInit(&d->decoder[i], modes[i].mode, modes[i].stack);
+	ZydisFormatterInit(&d->formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+	ZydisFormatterSetProperty(&d->formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+	ZydisFormatterSetProperty(&d->formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
+				  ZYDIS_PADDING_DISABLED);
+	return d;
+}
+
+void vpt_disasm_free(struct vpt_disasm *d)
+{
+	free(d);
+}
+
+unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int mode,
+			       const uint8_t *bytes, size_t len, char *text, size_t size)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(d, mode), bytes, len, &insn, operands)) ||
+	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter, &insn, operands,
+							  insn.operand_count_visible, text, size,
+							  ip, NULL))) {
+		snprintf(text, size, "(bad)");
+		return 0;
+	}
+	append_name(d, &insn, operands, ip, text, size);
+	return insn.length;
+}
+
+enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
+				     size_t len, unsigned int *insn_len)
+{
+	ZydisDecodedInstruction insn;
+	bool far;
+
+	*insn_len = 0;
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn)))
+		return VPT_INSN_UNKNOWN;
+	*insn_len = insn.length;
+	far = insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+
+	switch (insn.mnemonic) {
+	case ZYDIS_MNEMONIC_SYSCALL:
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_INTO:
+	case ZYDIS_MNEMONIC_VMCALL:
+		return VPT_INSN_FAR_CALL;
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_SYSRET:
+	case ZYDIS_MNEMONIC_SYSEXIT:
+	case ZYDIS_MNEMONIC_VMLAUNCH:
+	case ZYDIS_MNEMONIC_VMRESUME:
+		return VPT_INSN_FAR_RETURN;
+	case ZYDIS_MNEMONIC_PTWRITE:
+		return VPT_INSN_PTWRITE;
+	default:
+		break;
+	}
+	switch (insn.meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+		return far ? VPT_INSN_FAR_CALL : VPT_INSN_CALL;
+	case ZYDIS_CATEGORY_RET:
+		return far ? VPT_INSN_FAR_RETURN : VPT_INSN_RETURN;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return far ? VPT_INSN_FAR_JUMP : VPT_INSN_JUMP;
+	case ZYDIS_CATEGORY_COND_BR:
+		return VPT_INSN_COND;
+	default:
+		return VPT_INSN_OTHER;
+	}
+}

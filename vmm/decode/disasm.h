@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Instructions as text (Intel syntax), with names for addresses. */
+#ifndef VMM_DECODE_DISASM_H
+#define VMM_DECODE_DISASM_H
+
+#include "item.h"
+#include "symbol.h"
+
+struct vpt_disasm;
+
+/* NULL: memory. `symbols` may be NULL, else it outlives the disassembler. */
+struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols);
+void vpt_disasm_free(struct vpt_disasm *d);
+
+/*
+ * The instruction at `ip` in `mode` (16, 32, 64). `text` receives it, or
+ * "(bad)". Returns its length, 0 if it is not valid.
+ */
+unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int mode,
+			       const uint8_t *bytes, size_t len, char *text, size_t size);
+
+/* What an instruction is, as the decoder would classify it, and its length. */
+enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode,
+				     const uint8_t *bytes, size_t len, unsigned int *insn_len);
+
+#endif /* VMM_DECODE_DISASM_H */

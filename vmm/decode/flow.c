@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "disasm.h"
+#include "filter.h"
+#include "ipt.h"
+#include "vpt/msr.h"
+#include "vpt/packet.h"
+
+const char *vpt_flow_event_text(enum vpt_flow_event event)
+{
+#define VPT_FLOW(name, text) text,
+	static const char *const texts[] = {VPT_FLOW_EVENTS(VPT_FLOW)};
+#undef VPT_FLOW
+	return event < VPT_FLOW_COUNT ? texts[event] : "?";
+}
+
+struct vpt_flow {
+	struct vpt_reader *reader;
+	unsigned int vcpu;
+	const struct vpt_caps *caps;
+	const struct vpt_period *periods;
+	size_t nperiods;
+	const struct vpt_cr3_switch *cr3s;
+	size_t ncr3s, next_cr3;
+	struct vpt_code_store *code;
+	const uint8_t *stream;
+	size_t len;
+
+	struct vpt_segment *segments;
+	size_t nsegments;
+	size_t next; /* segment */
+
+	struct vpt_ipt *ipt; /* NULL between segments */
+	struct vpt_filtered filtered;
+	struct vpt_filter_known known; /* what has been learned, see filter.h */
+	uint64_t given;		       /* items so far, */
+	uint64_t again;		       /* of which so many are not to be given again */
+	bool blocks;		       /* BLOCKs are wanted, else INSNs */
+	bool changes;		       /* some page has more than one version */
+	bool give_up;		       /* on the rest of this segment */
+
+	uint64_t insns; /* the counter of format.h */
+	uint64_t cr3;	/* an address space of vpt_code_space() */
+	size_t session; /* that the decoder is in */
+	bool pip;	/* PIPs tell the address space */
+	char text[160];
+
+	/*
+	 * libipt's units need not be the wanted ones: a BLOCK that is being made,
+	 * or one that has `insns` instructions left. 0: none.
+	 */
+	struct vpt_item pending;
+	struct vpt_item held; /* what ended the making of a BLOCK */
+	bool holding;
+	struct vpt_disasm *disasm;
+};
+
+static void use_space(struct vpt_flow *f, uint64_t cr3)
+{
+	f->cr3 = cr3;
+	vpt_ipt_set_image(f->ipt, vpt_code_image(f->code, cr3));
+}
+
+/*
+ * A session that has no PIPs (33.4.2.7) goes by what the file says of CR3, or,
+ * if it says nothing, by where there is code.
+ */
+static void find_space(struct vpt_flow *f, uint64_t ip)
+{
+	uint64_t cr3 = f->cr3;
+
+	if (f->pip)
+		return;
+	if (!f->ncr3s)
+		cr3 = vpt_code_guess(f->code, ip);
+	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++)
+		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3);
+	if (cr3 != VPT_CR3_UNKNOWN && cr3 != f->cr3)
+		use_space(f, cr3);
+}
+
+/* The decoder has read up to `offset`: which session is that? */
+static void enter_session(struct vpt_flow *f, uint64_t offset)
+{
+	const struct vpt_segment *s = &f->segments[f->next - 1];
+	size_t last = s->first + s->count;
+	size_t was = f->session;
+
+	while (f->session + 1 < last && f->periods[f->session + 1].start->offset < offset)
+		f->session++;
+	if (f->session == was)
+		return;
+	f->pip = false;
+	/* Put right what the decoder cannot count. */
+	if (f->periods[f->session].start->insns)
+		f->insns = f->periods[f->session].start->insns;
+}
+
+/*
+ * INT n shows as an event only, and so does a WRMSR that clears TraceEn: both
+ * count as retired.
+ */
+static bool hides_insn(const struct vpt_flow *f, const struct vpt_item *item)
+{
+	uint8_t op[2] = {0, 0};
+	size_t n = vpt_code_read(f->code, f->cr3, item->ip, op, sizeof(op));
+
+	if (n && (op[0] == 0xcc || op[0] == 0xcd || op[0] == 0xce || op[0] == 0xf1))
+		return true;
+	return n == 2 && item->event == VPT_FLOW_ASYNC_DISABLED && op[0] == 0x0f && op[1] == 0x30;
+}
+
+static void note_event(struct vpt_flow *f, const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_PAGING:
+		f->pip = true;
+		use_space(f, vpt_code_space(f->code, item->value));
+		break;
+	case VPT_FLOW_ENABLED:
+	case VPT_FLOW_OVERFLOW:
+		enter_session(f, item->offset);
+		find_space(f, item->to);
+		break;
+	case VPT_FLOW_ASYNC_BRANCH:
+	case VPT_FLOW_ASYNC_DISABLED:
+		f->insns += hides_insn(f, item);
+		break;
+	default:
+		break;
+	}
+}
+
+static void end_segment(struct vpt_flow *f)
+{
+	vpt_ipt_free(f->ipt);
+	f->ipt = NULL;
+	vpt_filter_free(&f->filtered);
+}
+
+static int start_segment(struct vpt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_segment *s = &f->segments[f->next++];
+	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
+	bool ranges = vpt_filter_ranges(s, f->periods);
+	struct vpt_ipt_config config = {
+		.begin = f->stream + s->begin,
+		.len = s->end - s->begin,
+		.caps = f->caps,
+		.mtc_freq = start ? (uint8_t)VPT_CTL_GET(start->ctl, MTC_FREQ) : 0,
+		/* The block decoder is the one that needs no guess, see filter.h. */
+		.blocks = !f->changes && (f->blocks || ranges),
+		.cut = s->cut,
+	};
+	uint64_t skipped = config.len;
+	int err = vpt_filter_rewrite(&f->filtered, s, f->periods, f->stream,
+				     config.blocks ? NULL : &f->known);
+
+	if (err)
+		return err;
+	if (f->filtered.bytes) {
+		config.begin = f->filtered.bytes;
+		config.len = f->filtered.len;
+	}
+	f->ipt = vpt_ipt_new(&config);
+	if (!f->ipt)
+		return -ENOMEM;
+
+	f->session = s->first;
+	f->pip = false;
+	f->give_up = !vpt_ipt_sync(f->ipt, &skipped);
+	if (start && start->insns)
+		f->insns = start->insns;
+	use_space(f, VPT_CR3_UNKNOWN);
+
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_SEGMENT;
+	item->session = (uint32_t)s->first;
+	item->cr3 = VPT_CR3_UNKNOWN;
+	item->value = vpt_filter_offset(&f->filtered, skipped);
+	item->offset = s->begin;
+	return 0;
+}
+
+/* Name the packet that libipt cannot read. */
+static void name_packet(struct vpt_flow *f, struct vpt_item *item)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	char version[32];
+
+	if (item->offset >= f->len || vpt_packet_read(&parser, f->stream + item->offset,
+						      f->len - item->offset, &packet) != VPT_OK)
+		return;
+	vpt_ipt_version(version, sizeof(version));
+	snprintf(f->text, sizeof(f->text), "%s cannot read %s packets", version,
+		 vpt_pkt_name(packet.kind));
+	item->text = f->text;
+	/* There will be more of them, and the flow is no better after a PSB. */
+	f->give_up = true;
+}
+
+/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
+static bool no_tnt(const struct vpt_flow *f)
+{
+	const struct vpt_segment *s = &f->segments[f->next - 1];
+	size_t i;
+
+	for (i = s->first; i < s->first + s->count; i++) {
+		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
+			return true;
+	}
+	return false;
+}
+
+static void note_error(struct vpt_flow *f, struct vpt_item *item)
+{
+	uint64_t offset;
+
+	if (no_tnt(f)) {
+		item->text = "DisTNT was set: the flow is not in the trace";
+		f->give_up = true;
+	} else if (vpt_ipt_unknown_packet(f->ipt)) {
+		name_packet(f, item);
+	}
+	if (!f->give_up && !vpt_ipt_sync(f->ipt, &offset))
+		f->give_up = true;
+}
+
+/* Decode all up to here once more, for the filter has learned something. */
+static int start_over(struct vpt_flow *f)
+{
+	end_segment(f);
+	vpt_code_close(f->code);
+	f->code = NULL;
+	f->next = 0;
+	f->next_cr3 = 0;
+	f->insns = 0;
+	f->again = f->given;
+	f->given = 0;
+	return vpt_code_open(f->reader, f->vcpu, &f->code);
+}
+
+/* The next item as libipt gives it, with what the file knows of it. */
+static int decode_item(struct vpt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_segment *s;
+
+	if (!f->ipt || f->give_up) {
+		end_segment(f);
+		f->give_up = false;
+		if (f->next == f->nsegments) {
+			memset(item, 0, sizeof(*item));
+			item->offset = f->len;
+			return 0;
+		}
+		return start_segment(f, item);
+	}
+
+	if (f->insns >= vpt_code_next_change(f->code)) {
+		int err = vpt_code_advance(f->code, f->insns);
+
+		if (err)
+			return err;
+	}
+
+	vpt_ipt_next(f->ipt, item);
+	s = &f->segments[f->next - 1];
+	item->offset = s->begin + vpt_filter_offset(&f->filtered, item->offset);
+	switch (item->kind) {
+	case VPT_ITEM_INSN:
+	case VPT_ITEM_BLOCK:
+		f->insns += item->insns;
+		break;
+	case VPT_ITEM_EVENT:
+		if (item->has_to && item->to == VPT_FILTER_NO_IP) {
+			item->has_to = false;
+			item->to = 0;
+		}
+		note_event(f, item);
+		break;
+	case VPT_ITEM_ERROR:
+		if (vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
+			int err = start_over(f);
+
+			return err ? err : decode_item(f, item);
+		}
+		note_error(f, item);
+		break;
+	case VPT_ITEM_END:
+		f->give_up = true;
+		return decode_item(f, item);
+	}
+	item->cr3 = f->cr3;
+	item->session = (uint32_t)f->session;
+	return 0;
+}
+
+static int next_item(struct vpt_flow *f, struct vpt_item *item)
+{
+	do {
+		int err = decode_item(f, item);
+
+		if (err)
+			return err;
+		f->given++;
+	} while (f->given <= f->again && item->kind != VPT_ITEM_END);
+	return 0;
+}
+
+static bool ends_block(const struct vpt_item *insn)
+{
+	return insn->class != VPT_INSN_OTHER && insn->class != VPT_INSN_PTWRITE;
+}
+
+/* Blocks from instructions. */
+static int next_block(struct vpt_flow *f, struct vpt_item *item)
+{
+	struct vpt_item *block = &f->pending;
+
+	if (f->holding) {
+		*item = f->held;
+		f->holding = false;
+		return 0;
+	}
+	for (;;) {
+		int err = next_item(f, item);
+
+		/* BLOCKs are only there when there is nothing to assemble. */
+		if (err || item->kind == VPT_ITEM_BLOCK)
+			return err;
+		if (item->kind != VPT_ITEM_INSN) {
+			if (!block->insns)
+				return 0;
+			f->held = *item;
+			f->holding = true;
+			break;
+		}
+		if (!block->insns) {
+			*block = *item;
+			block->kind = VPT_ITEM_BLOCK;
+		} else {
+			block->insns++;
+			block->last = item->ip;
+			block->class = item->class;
+			block->offset = item->offset;
+		}
+		if (ends_block(item))
+			break;
+	}
+	*item = *block;
+	block->insns = 0;
+	return 0;
+}
+
+/* The next instruction of the pending block. False if its code is not as it was. */
+static bool take_insn(struct vpt_flow *f, struct vpt_item *item)
+{
+	struct vpt_item *block = &f->pending;
+	unsigned int size;
+	size_t n;
+
+	*item = *block;
+	n = vpt_code_read(f->code, block->cr3, block->ip, item->raw, sizeof(item->raw));
+	item->kind = VPT_ITEM_INSN;
+	item->class = (uint8_t)vpt_disasm_class(f->disasm, block->mode, item->raw, n, &size);
+	item->size = (uint8_t)size;
+	item->insns = 1;
+	item->last = item->ip;
+	block->insns--;
+	block->ip += size;
+	return size && (block->insns || item->ip == block->last);
+}
+
+/* Instructions from blocks. */
+static int next_insn(struct vpt_flow *f, struct vpt_item *item)
+{
+	if (!f->pending.insns) {
+		int err = next_item(f, item);
+
+		if (err || item->kind != VPT_ITEM_BLOCK)
+			return err;
+		f->pending = *item;
+	}
+	if (!take_insn(f, item)) {
+		f->pending.insns = 0;
+		item->kind = VPT_ITEM_ERROR;
+		item->text = "libipt's blocks and our disassembler do not agree";
+	}
+	return 0;
+}
+
+int vpt_flow_next(struct vpt_flow *f, struct vpt_item *item)
+{
+	return f->blocks ? next_block(f, item) : next_insn(f, item);
+}
+
+int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		  struct vpt_flow **flow)
+{
+	struct vpt_flow *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->reader = reader;
+	f->vcpu = vcpu;
+	f->caps = &vpt_reader_info(reader)->caps;
+	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
+	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->cr3 = VPT_CR3_UNKNOWN;
+
+	err = vpt_code_open(reader, vcpu, &f->code);
+	if (err)
+		goto out;
+	f->blocks = unit == VPT_FLOW_BLOCKS;
+	f->changes = vpt_code_next_change(f->code) != UINT64_MAX;
+
+	err = -ENOMEM;
+	f->disasm = vpt_disasm_new(NULL);
+	if (!f->disasm)
+		goto out;
+	f->stream = vpt_reader_stream(reader, vcpu, &f->len);
+	if (!f->stream)
+		goto out;
+	f->segments = vpt_segments(f->periods, f->nperiods, f->stream, f->len, &f->nsegments);
+	if (!f->segments)
+		goto out;
+	*flow = f;
+	return 0;
+out:
+	vpt_flow_close(f);
+	return err;
+}
+
+void vpt_flow_close(struct vpt_flow *f)
+{
+	if (!f)
+		return;
+	end_segment(f);
+	vpt_code_close(f->code);
+	vpt_disasm_free(f->disasm);
+	free(f->known.at);
+	free(f->segments);
+	free(f);
+}
+
+const struct vpt_segment *vpt_flow_segment(const struct vpt_flow *f)
+{
+	return &f->segments[f->next ? f->next - 1 : 0];
+}
+
+const struct vpt_code_store *vpt_flow_code(const struct vpt_flow *f)
+{
+	return f->code;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The execution flow of one vCPU, from a trace file: an iterator over items.
+ *
+ * Instructions come from libipt's instruction decoder, blocks from its block
+ * decoder, which is several times as fast. Where a page of code changed within
+ * the trace, blocks are made of instructions, since only between two of those
+ * can a change be put into effect. Else, where there are address ranges,
+ * instructions are made of blocks, for a reason told in filter.h.
+ *
+ * Every SEGMENT is a fresh start: between it and what came before, instructions
+ * may be missing. Errors are items; decoding goes on at the next PSB.
+ */
+#ifndef VMM_DECODE_FLOW_H
+#define VMM_DECODE_FLOW_H
+
+#include "item.h"
+#include "segment.h"
+
+struct vpt_flow;
+struct vpt_code_store;
+
+enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS };
+
+/* 0 or -errno. The reader outlives the flow. */
+int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		  struct vpt_flow **flow);
+void vpt_flow_close(struct vpt_flow *flow);
+
+/* 0 and the next item, or -errno; after END always END. */
+int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item);
+
+/*
+ * The segment that items are of. For a SEGMENT item, its ip is 0 and its value is
+ * the number of bytes that cannot be decoded because they come before a PSB.
+ */
+const struct vpt_segment *vpt_flow_segment(const struct vpt_flow *flow);
+
+/* The code as it is at the item that came last. */
+const struct vpt_code_store *vpt_flow_code(const struct vpt_flow *flow);
+
+#endif /* VMM_DECODE_FLOW_H */

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ipt.h"
+
+#include <errno.h>
+#include <intel-pt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Instructions without a packet being read. Straight code needs none, and has an
+ * end; a direct jump to itself has none.
+ */
+#define STALL_LIMIT (1u << 22)
+
+/* An error of ours beside enum pt_error_code. */
+#define ERR_STALL 1000
+
+/*
+ * Sections that stay mapped, in bytes. In the worst case each is one page and one
+ * mapping, and a process has 65530 of those.
+ */
+#define MAPPED_LIMIT (32768ull * 4096)
+
+struct vpt_ipt_code {
+	char path[32];
+	struct pt_image_section_cache *cache;
+};
+
+struct vpt_ipt_image {
+	struct vpt_ipt_code *code;
+	struct pt_image *image;
+};
+
+struct vpt_ipt {
+	struct pt_insn_decoder *insn; /* one of these two */
+	struct pt_block_decoder *block;
+	int status;
+	int error; /* to be told next */
+	int told;
+	bool synced;
+	bool cut; /* the trace may end anywhere */
+	uint64_t error_ip;
+	uint64_t stall_offset;
+	uint64_t stall_insns;
+};
+
+void vpt_ipt_version(char *text, size_t size)
+{
+	struct pt_version v = pt_library_version();
+
+	snprintf(text, size, "libipt %u.%u.%u", v.major, v.minor, v.patch);
+}
+
+struct vpt_ipt_code *vpt_ipt_code_new(int fd)
+{
+	struct vpt_ipt_code *code = calloc(1, sizeof(*code));
+
+	if (!code)
+		return NULL;
+	/* libipt opens its files by name, each time it maps a section. */
+	snprintf(code->path, sizeof(code->path), "/proc/self/fd/%d", fd);
+	code->cache = pt_iscache_alloc(NULL);
+	if (!code->cache || pt_iscache_set_limit(code->cache, MAPPED_LIMIT) < 0) {
+		vpt_ipt_code_free(code);
+		return NULL;
+	}
+	return code;
+}
+
+void vpt_ipt_code_free(struct vpt_ipt_code *code)
+{
+	if (!code)
+		return;
+	pt_iscache_free(code->cache);
+	free(code);
+}
+
+struct vpt_ipt_image *vpt_ipt_image_new(struct vpt_ipt_code *code)
+{
+	struct vpt_ipt_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->code = code;
+	image->image = pt_image_alloc(NULL);
+	if (!image->image) {
+		free(image);
+		return NULL;
+	}
+	return image;
+}
+
+void vpt_ipt_image_free(struct vpt_ipt_image *image)
+{
+	if (!image)
+		return;
+	pt_image_free(image->image);
+	free(image);
+}
+
+int vpt_ipt_image_add(struct vpt_ipt_image *image, uint64_t file_offset, uint64_t bytes,
+		      uint64_t vaddr)
+{
+	struct vpt_ipt_code *code = image->code;
+	int isid = pt_iscache_add_file(code->cache, code->path, file_offset, bytes, vaddr);
+
+	if (isid < 0)
+		return isid == -pte_nomem ? -ENOMEM : -EIO;
+	/* Any CR3: an image is one address space already. */
+	if (pt_image_add_cached(image->image, code->cache, isid, NULL) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config)
+{
+	struct vpt_ipt *ipt = calloc(1, sizeof(*ipt));
+	struct pt_config c;
+
+	if (!ipt)
+		return NULL;
+
+	ipt->cut = config->cut;
+	pt_config_init(&c);
+	c.begin = (uint8_t *)config->begin;
+	c.end = (uint8_t *)config->begin + config->len;
+	c.cpuid_0x15_eax = config->caps->l15_eax;
+	c.cpuid_0x15_ebx = config->caps->l15_ebx;
+	c.mtc_freq = config->mtc_freq;
+	c.nom_freq = config->caps->max_nonturbo;
+	if (config->blocks) {
+		/* So that a block is a row of bytes. */
+		c.flags.variant.block.end_on_call = 1;
+		c.flags.variant.block.end_on_jump = 1;
+		ipt->block = pt_blk_alloc_decoder(&c);
+	} else {
+		ipt->insn = pt_insn_alloc_decoder(&c);
+	}
+	if (!ipt->insn && !ipt->block) {
+		free(ipt);
+		return NULL;
+	}
+	return ipt;
+}
+
+void vpt_ipt_free(struct vpt_ipt *ipt)
+{
+	if (!ipt)
+		return;
+	pt_insn_free_decoder(ipt->insn);
+	pt_blk_free_decoder(ipt->block);
+	free(ipt);
+}
+
+void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image)
+{
+	struct pt_image *p = image ? image->image : NULL;
+
+	/* NULL is the decoder's own image, which is empty. Neither call can fail. */
+	if (ipt->insn)
+		(void)pt_insn_set_image(ipt->insn, p);
+	else
+		(void)pt_blk_set_image(ipt->block, p);
+}
+
+static uint64_t read_offset(const struct vpt_ipt *ipt)
+{
+	uint64_t offset = 0;
+
+	if (ipt->insn)
+		(void)pt_insn_get_offset(ipt->insn, &offset);
+	else
+		(void)pt_blk_get_offset(ipt->block, &offset);
+	return offset;
+}
+
+bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset)
+{
+	ipt->status = ipt->insn ? pt_insn_sync_forward(ipt->insn) : pt_blk_sync_forward(ipt->block);
+	ipt->synced = ipt->status != -pte_eos;
+	if (!ipt->synced)
+		return false;
+
+	*offset = 0;
+	if (ipt->insn)
+		(void)pt_insn_get_sync_offset(ipt->insn, offset);
+	else
+		(void)pt_blk_get_sync_offset(ipt->block, offset);
+	ipt->error = ipt->status < 0 ? ipt->status : 0;
+	ipt->error_ip = 0;
+	ipt->stall_insns = 0;
+	return true;
+}
+
+bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt)
+{
+	return ipt->told == -pte_bad_opc || ipt->told == -pte_bad_packet;
+}
+
+/* The error is that packets are not there which need not be. */
+static bool lost(const struct vpt_ipt *ipt)
+{
+	return ipt->cut && ipt->error == -pte_eos;
+}
+
+static enum vpt_insn_class insn_class(enum pt_insn_class class)
+{
+	switch (class) {
+	case ptic_other:
+		return VPT_INSN_OTHER;
+	case ptic_call:
+		return VPT_INSN_CALL;
+	case ptic_return:
+		return VPT_INSN_RETURN;
+	case ptic_jump:
+		return VPT_INSN_JUMP;
+	case ptic_cond_jump:
+		return VPT_INSN_COND;
+	case ptic_far_call:
+		return VPT_INSN_FAR_CALL;
+	case ptic_far_return:
+		return VPT_INSN_FAR_RETURN;
+	case ptic_far_jump:
+		return VPT_INSN_FAR_JUMP;
+	case ptic_ptwrite:
+		return VPT_INSN_PTWRITE;
+	case ptic_error:
+		break;
+	}
+	return VPT_INSN_UNKNOWN;
+}
+
+static uint8_t mode_bits(enum pt_exec_mode mode)
+{
+	switch (mode) {
+	case ptem_16bit:
+		return 16;
+	case ptem_32bit:
+		return 32;
+	case ptem_64bit:
+		return 64;
+	case ptem_unknown:
+		break;
+	}
+	return 0;
+}
+
+static void set_from(struct vpt_item *item, uint64_t ip)
+{
+	item->ip = ip;
+}
+
+static void set_to(struct vpt_item *item, const struct pt_event *ev, uint64_t ip)
+{
+	item->has_to = !ev->ip_suppressed;
+	item->to = item->has_to ? ip : 0;
+}
+
+static void fill_event(struct vpt_item *item, const struct pt_event *ev)
+{
+	item->has_tsc = ev->has_tsc;
+	item->tsc = ev->tsc;
+	item->status = ev->status_update;
+
+	switch (ev->type) {
+	case ptev_enabled:
+		item->event = VPT_FLOW_ENABLED;
+		set_to(item, ev, ev->variant.enabled.ip);
+		return;
+	case ptev_disabled:
+		item->event = VPT_FLOW_DISABLED;
+		set_to(item, ev, ev->variant.disabled.ip);
+		return;
+	case ptev_async_disabled:
+		item->event = VPT_FLOW_ASYNC_DISABLED;
+		set_from(item, ev->variant.async_disabled.at);
+		set_to(item, ev, ev->variant.async_disabled.ip);
+		return;
+	case ptev_async_branch:
+		item->event = VPT_FLOW_ASYNC_BRANCH;
+		set_from(item, ev->variant.async_branch.from);
+		set_to(item, ev, ev->variant.async_branch.to);
+		return;
+	case ptev_paging:
+		item->event = VPT_FLOW_PAGING;
+		item->value = ev->variant.paging.cr3;
+		return;
+	case ptev_async_paging:
+		item->event = VPT_FLOW_PAGING;
+		item->value = ev->variant.async_paging.cr3;
+		return;
+	case ptev_overflow:
+		item->event = VPT_FLOW_OVERFLOW;
+		set_to(item, ev, ev->variant.overflow.ip);
+		return;
+	case ptev_exec_mode:
+		item->event = VPT_FLOW_EXEC_MODE;
+		item->value = mode_bits(ev->variant.exec_mode.mode);
+		return;
+	case ptev_tsx:
+		item->event = VPT_FLOW_TSX;
+		item->value = ev->variant.tsx.speculative | ev->variant.tsx.aborted << 1;
+		return;
+	case ptev_stop:
+		item->event = VPT_FLOW_STOP;
+		return;
+	case ptev_vmcs:
+		item->event = VPT_FLOW_VMCS;
+		item->value = ev->variant.vmcs.base;
+		return;
+	case ptev_async_vmcs:
+		item->event = VPT_FLOW_VMCS;
+		item->value = ev->variant.async_vmcs.base;
+		return;
+	case ptev_exstop:
+		item->event = VPT_FLOW_EXSTOP;
+		set_from(item, ev->variant.exstop.ip);
+		return;
+	case ptev_mwait:
+		item->event = VPT_FLOW_MWAIT;
+		set_from(item, ev->variant.mwait.ip);
+		item->value = ev->variant.mwait.hints;
+		return;
+	case ptev_pwre:
+		item->event = VPT_FLOW_PWRE;
+		item->value = ev->variant.pwre.state;
+		return;
+	case ptev_pwrx:
+		item->event = VPT_FLOW_PWRX;
+		item->value = ev->variant.pwrx.last;
+		return;
+	case ptev_ptwrite:
+		item->event = VPT_FLOW_PTWRITE;
+		set_from(item, ev->variant.ptwrite.ip);
+		item->value = ev->variant.ptwrite.payload;
+		return;
+	case ptev_cbr:
+		item->event = VPT_FLOW_CBR;
+		item->value = ev->variant.cbr.ratio;
+		return;
+	case ptev_mnt:
+		item->event = VPT_FLOW_MNT;
+		item->value = ev->variant.mnt.payload;
+		return;
+	case ptev_tick:
+		break;
+	}
+	item->event = VPT_FLOW_OTHER;
+}
+
+static const char *error_text(int error)
+{
+	if (error == -ERR_STALL)
+		return "execution goes on without end or packets";
+	/* What the block decoder says when a branch needs a packet and there is none. */
+	if (error == -pte_eos)
+		error = -pte_bad_query;
+	return pt_errstr(pt_errcode(error));
+}
+
+static void next_end(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_END;
+	item->offset = read_offset(ipt);
+	ipt->synced = false;
+}
+
+static void next_error(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	if (lost(ipt)) {
+		ipt->error = 0;
+		next_end(ipt, item);
+		return;
+	}
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_ERROR;
+	item->ip = ipt->error_ip;
+	item->offset = read_offset(ipt);
+	item->text = error_text(ipt->error);
+	ipt->told = ipt->error;
+	ipt->error = 0;
+	ipt->synced = false;
+}
+
+static void next_event(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	struct pt_event ev;
+
+	/* An event that is not filled in would be one of type 0. */
+	memset(&ev, 0, sizeof(ev));
+	ipt->status = ipt->insn ? pt_insn_event(ipt->insn, &ev, sizeof(ev))
+				: pt_blk_event(ipt->block, &ev, sizeof(ev));
+	if (ipt->status < 0) {
+		ipt->error = ipt->status;
+		ipt->error_ip = 0;
+		next_error(ipt, item);
+		return;
+	}
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_EVENT;
+	item->offset = read_offset(ipt);
+	fill_event(item, &ev);
+}
+
+/* Count what ran without a packet; false if that is too much to be true. */
+static bool progress(struct vpt_ipt *ipt, const struct vpt_item *item)
+{
+	if (item->offset != ipt->stall_offset) {
+		ipt->stall_offset = item->offset;
+		ipt->stall_insns = 0;
+	}
+	ipt->stall_insns += item->insns + 1;
+	return ipt->stall_insns < STALL_LIMIT;
+}
+
+/* Fill `item` with the next instruction; false if there was none. */
+static bool decode_insn(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	struct pt_insn insn;
+
+	insn.ip = 0;
+	insn.size = 0;
+	insn.iclass = ptic_error;
+	ipt->status = pt_insn_next(ipt->insn, &insn, sizeof(insn));
+	ipt->error_ip = insn.ip;
+
+	item->kind = VPT_ITEM_INSN;
+	item->class = (uint8_t)insn_class(insn.iclass);
+	item->mode = mode_bits(insn.mode);
+	item->size = insn.size;
+	memcpy(item->raw, insn.raw, sizeof(item->raw));
+	item->insns = 1;
+	item->ip = insn.ip;
+	item->last = insn.ip;
+	return insn.iclass != ptic_error;
+}
+
+static bool decode_block(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	struct pt_block block;
+
+	memset(&block, 0, sizeof(block));
+	ipt->status = pt_blk_next(ipt->block, &block, sizeof(block));
+	ipt->error_ip = block.end_ip;
+
+	item->kind = VPT_ITEM_BLOCK;
+	item->class = (uint8_t)insn_class(block.iclass);
+	item->mode = mode_bits(block.mode);
+	item->size = 0;
+	item->insns = block.ninsn;
+	item->ip = block.ip;
+	item->last = block.end_ip;
+	return block.ninsn != 0;
+}
+
+static void next_code(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	bool some = ipt->insn ? decode_insn(ipt, item) : decode_block(ipt, item);
+
+	if (ipt->status < 0) {
+		ipt->error = ipt->status;
+		/*
+		 * The instruction did run; it is where it went that is not known. Not
+		 * so at the end of a trace that is cut: it may not have run either.
+		 */
+		if (!some || (ipt->insn && lost(ipt))) {
+			next_error(ipt, item);
+			return;
+		}
+	}
+	item->offset = read_offset(ipt);
+	if (!ipt->error && !progress(ipt, item))
+		ipt->error = -ERR_STALL;
+}
+
+void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item)
+{
+	for (;;) {
+		if (!ipt->synced) {
+			next_end(ipt, item);
+			return;
+		}
+		if (ipt->error) {
+			next_error(ipt, item);
+			return;
+		}
+		if (ipt->status & pts_event_pending) {
+			next_event(ipt, item);
+			return;
+		}
+		if (ipt->status & pts_eos) {
+			next_end(ipt, item);
+			return;
+		}
+		next_code(ipt, item);
+		/* A block may be empty when an event precedes it. */
+		if (item->kind != VPT_ITEM_BLOCK || item->insns)
+			return;
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libipt (2.0.5), behind the only files that know it.
+ *
+ * The model that made the trace has none of the errata libipt works around, and
+ * a workaround makes libipt accept what a real decoder would not. So it is told
+ * no processor and no errata; CPUID.15H, MTCFreq and the ratio are for its time.
+ *
+ * libipt reads code from files: an immutable one that holds all pages is given
+ * once, and an image is a choice of its pages as one address space sees them.
+ */
+#ifndef VMM_DECODE_IPT_H
+#define VMM_DECODE_IPT_H
+
+#include <stddef.h>
+
+#include "vpt/caps.h"
+
+#include "item.h"
+
+struct vpt_ipt_code;
+struct vpt_ipt_image;
+struct vpt_ipt;
+
+/* Name and version of the decoder, for messages. */
+void vpt_ipt_version(char *text, size_t size);
+
+/* `fd` stays the caller's and is open for as long as anything below. NULL: memory. */
+struct vpt_ipt_code *vpt_ipt_code_new(int fd);
+void vpt_ipt_code_free(struct vpt_ipt_code *code);
+
+struct vpt_ipt_image *vpt_ipt_image_new(struct vpt_ipt_code *code);
+void vpt_ipt_image_free(struct vpt_ipt_image *image);
+/* From now on `bytes` bytes at `file_offset` are at `vaddr`. 0 or -errno. */
+int vpt_ipt_image_add(struct vpt_ipt_image *image, uint64_t file_offset, uint64_t bytes,
+		      uint64_t vaddr);
+
+struct vpt_ipt_config {
+	const uint8_t *begin;
+	size_t len;
+	const struct vpt_caps *caps;
+	uint8_t mtc_freq;
+	bool blocks;		/* items are BLOCKs, else INSNs */
+	bool cut;		/* that it ends too early is no error */
+};
+
+/*
+ * A decoder of one stretch of packets, which must stay where it is. NULL: memory.
+ * It is not in step with the packets before vpt_ipt_sync().
+ */
+struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config);
+void vpt_ipt_free(struct vpt_ipt *ipt);
+
+/* Code is read from here from now on; NULL: there is none. */
+void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image);
+
+/* Go to the next PSB. False if there is none; *offset is where it is. */
+bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset);
+
+/*
+ * The next INSN or BLOCK, EVENT, ERROR, or END of the stretch. After an ERROR
+ * there is nothing more before vpt_ipt_sync(). Fills in neither session nor cr3.
+ */
+void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item);
+
+/* The last ERROR was a packet that libipt does not know (or no packet at all). */
+bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt);
+
+#endif /* VMM_DECODE_IPT_H */

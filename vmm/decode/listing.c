@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "listing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+#define SYMBOL_WIDTH 28
+
+static void json_head(struct vpt_listing *l)
+{
+	fprintf(l->out, "{\"vcpu\":%u", l->vcpu);
+}
+
+static void json_field(struct vpt_listing *l, const char *name, const char *text)
+{
+	fprintf(l->out, ",\"%s\":", name);
+	vpt_json_string(l->out, text);
+}
+
+static void json_address(struct vpt_listing *l, const char *name, uint64_t addr)
+{
+	fprintf(l->out, ",\"%s\":", name);
+	vpt_json_address(l->out, addr);
+}
+
+static void json_symbol(struct vpt_listing *l, uint64_t ip)
+{
+	char name[128];
+
+	if (!vpt_symbols_find(l->symbols, ip))
+		return;
+	vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	json_field(l, "symbol", name);
+}
+
+/* The source line, if it is another than the one before. */
+static const struct vpt_line *source_line(struct vpt_listing *l, uint64_t ip)
+{
+	const struct vpt_line *line;
+
+	if (!l->lines || !l->symbols)
+		return NULL;
+	line = vpt_symbols_line(l->symbols, ip);
+	if (!line || (l->last && l->last->line == line->line && !strcmp(l->last->file, line->file)))
+		return NULL;
+	l->last = line;
+	return line;
+}
+
+static void show_line(struct vpt_listing *l, uint64_t ip)
+{
+	const struct vpt_line *line = source_line(l, ip);
+	char file[256];
+
+	if (!line)
+		return;
+	vpt_text_copy(file, sizeof(file), line->file, strlen(line->file));
+	fprintf(l->out, "%s:%u:\n", file, line->line);
+}
+
+static void json_line(struct vpt_listing *l, uint64_t ip)
+{
+	const struct vpt_line *line;
+
+	if (!l->lines || !l->symbols)
+		return;
+	line = vpt_symbols_line(l->symbols, ip);
+	if (!line)
+		return;
+	json_field(l, "file", line->file);
+	fprintf(l->out, ",\"line\":%u", line->line);
+}
+
+/* Text of instructions that were shown: loops show them again and again. */
+struct vpt_listing_cache {
+	struct cached {
+		uint64_t ip;
+		uint8_t mode, len; /* len 0: empty */
+		uint8_t raw[15];
+		char text[207];
+	} at[2048];
+};
+
+static void format_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
+			size_t len, char *text, size_t size)
+{
+	char name[128] = "";
+	size_t at;
+
+	if (vpt_symbols_find(l->symbols, ip))
+		vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	at = (size_t)snprintf(text, size, "%-*s ", SYMBOL_WIDTH, name);
+	vpt_disasm_format(l->disasm, ip, mode, bytes, len, text + at, size - at);
+}
+
+static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mode,
+			     const uint8_t *bytes, size_t len)
+{
+	struct cached *c;
+
+	if (!l->cache) {
+		l->cache = calloc(1, sizeof(*l->cache));
+		if (!l->cache)
+			return "(no memory)";
+	}
+	c = &l->cache->at[(ip ^ ip >> 11) % 2048];
+	if (c->ip == ip && c->mode == mode && c->len == len && !memcmp(c->raw, bytes, len))
+		return c->text;
+	format_insn(l, ip, mode, bytes, len, c->text, sizeof(c->text));
+	c->ip = ip;
+	c->mode = (uint8_t)mode;
+	c->len = (uint8_t)len;
+	memcpy(c->raw, bytes, len);
+	return c->text;
+}
+
+void vpt_listing_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
+		      size_t len)
+{
+	const char *text = len && len <= 15 ? insn_text(l, ip, mode, bytes, len) : "(no code)";
+
+	fprintf(l->out, "%016" PRIx64 "  %s", ip, text);
+}
+
+void vpt_listing_fini(struct vpt_listing *l)
+{
+	free(l->cache);
+	l->cache = NULL;
+}
+
+static void insn(struct vpt_listing *l, const struct vpt_item *item)
+{
+	char text[256];
+
+	if (!l->json) {
+		show_line(l, item->ip);
+		vpt_listing_insn(l, item->ip, item->mode, item->raw, item->size);
+		fputc('\n', l->out);
+		return;
+	}
+	vpt_disasm_format(l->disasm, item->ip, item->mode, item->raw, item->size, text,
+			  sizeof(text));
+	json_head(l);
+	json_address(l, "ip", item->ip);
+	fprintf(l->out, ",\"size\":%u", item->size);
+	json_symbol(l, item->ip);
+	json_field(l, "insn", text);
+	json_line(l, item->ip);
+	fputs("}\n", l->out);
+}
+
+static void block(struct vpt_listing *l, const struct vpt_item *item)
+{
+	char name[128] = "";
+
+	if (l->json) {
+		json_head(l);
+		json_address(l, "ip", item->ip);
+		json_address(l, "last", item->last);
+		fprintf(l->out, ",\"insns\":%u", item->insns);
+		json_symbol(l, item->ip);
+		json_line(l, item->ip);
+		fputs("}\n", l->out);
+		return;
+	}
+	show_line(l, item->ip);
+	if (vpt_symbols_find(l->symbols, item->ip))
+		vpt_symbols_format(l->symbols, item->ip, name, sizeof(name));
+	fprintf(l->out, "%016" PRIx64 "..%016" PRIx64 " %5u  %s\n", item->ip, item->last,
+		item->insns, name);
+}
+
+/* Which of ip, to and value an event has. */
+static bool has_from(const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_ASYNC_DISABLED:
+	case VPT_FLOW_ASYNC_BRANCH:
+	case VPT_FLOW_PTWRITE:
+	case VPT_FLOW_EXSTOP:
+	case VPT_FLOW_MWAIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool has_value(const struct vpt_item *item)
+{
+	return item->event == VPT_FLOW_PAGING || item->event == VPT_FLOW_EXEC_MODE ||
+	       (item->event >= VPT_FLOW_TSX && item->event != VPT_FLOW_EXSTOP);
+}
+
+static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
+{
+	char name[128];
+
+	fprintf(l->out, " %s 0x%" PRIx64, word, ip);
+	if (vpt_symbols_find(l->symbols, ip)) {
+		vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+		fprintf(l->out, " <%s>", name);
+	}
+}
+
+static void event(struct vpt_listing *l, const struct vpt_item *item)
+{
+	const char *text = vpt_flow_event_text((enum vpt_flow_event)item->event);
+
+	if (l->json) {
+		json_head(l);
+		json_field(l, "event", text);
+		if (has_from(item))
+			json_address(l, "from", item->ip);
+		if (item->has_to)
+			json_address(l, "to", item->to);
+		if (has_value(item))
+			json_address(l, "value", item->value);
+		if (item->has_tsc)
+			json_address(l, "tsc", item->tsc);
+		fputs("}\n", l->out);
+		return;
+	}
+	fprintf(l->out, "-- %s", text);
+	if (has_from(item))
+		event_ip(l, "at", item->ip);
+	if (item->has_to)
+		event_ip(l, "to", item->to);
+	if (item->event == VPT_FLOW_EXEC_MODE)
+		fprintf(l->out, " %" PRIu64 " bit", item->value);
+	else if (has_value(item))
+		fprintf(l->out, " 0x%" PRIx64, item->value);
+	if (item->has_tsc)
+		fprintf(l->out, " tsc 0x%" PRIx64, item->tsc);
+	fputc('\n', l->out);
+}
+
+static void error(struct vpt_listing *l, const struct vpt_item *item)
+{
+	if (l->json) {
+		json_head(l);
+		json_field(l, "error", item->text);
+		json_address(l, "ip", item->ip);
+		fprintf(l->out, ",\"offset\":%" PRIu64 "}\n", item->offset);
+		return;
+	}
+	fprintf(l->out, "-- error: %s, at byte 0x%" PRIx64 " of the trace, ip 0x%" PRIx64 "\n",
+		item->text, item->offset, item->ip);
+}
+
+static void segment(struct vpt_listing *l, const struct vpt_item *item)
+{
+	if (l->json) {
+		json_head(l);
+		fprintf(l->out, ",\"session\":%u,\"offset\":%" PRIu64 ",\"skipped\":%" PRIu64 "}\n",
+			item->session, item->offset, item->value);
+		return;
+	}
+	fprintf(l->out, "-- vCPU %u, session %u, from byte 0x%" PRIx64 " on", l->vcpu,
+		item->session, item->offset);
+	if (item->value)
+		fprintf(l->out, "; no PSB in its first %" PRIu64 " bytes", item->value);
+	fputc('\n', l->out);
+}
+
+bool vpt_listing_item(struct vpt_listing *l, const struct vpt_item *item)
+{
+	switch (item->kind) {
+	case VPT_ITEM_SEGMENT:
+		l->last = NULL;
+		segment(l, item);
+		return true;
+	case VPT_ITEM_INSN:
+		insn(l, item);
+		return true;
+	case VPT_ITEM_BLOCK:
+		block(l, item);
+		return true;
+	case VPT_ITEM_EVENT:
+		/* A PSB+ says again what is known. */
+		if (item->status)
+			return false;
+		event(l, item);
+		return true;
+	case VPT_ITEM_ERROR:
+		error(l, item);
+		return true;
+	default:
+		return false;
+	}
+}

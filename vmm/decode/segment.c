@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "segment.h"
+
+#include <stdlib.h>
+
+#define PSB_BYTES 16
+
+bool vpt_is_psb(const uint8_t *bytes, size_t len)
+{
+	size_t i;
+
+	if (len < PSB_BYTES)
+		return false;
+	for (i = 0; i < PSB_BYTES; i++) {
+		if (bytes[i] != (i & 1 ? 0x82 : 0x02))
+			return false;
+	}
+	return true;
+}
+
+static bool ends_cut(const struct vpt_period *period)
+{
+	return !period->end || period->end->end == VPT_END_TOPA_STOP ||
+	       period->end->end == VPT_END_ERROR;
+}
+
+struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
+				 const uint8_t *stream, size_t len, size_t *count)
+{
+	struct vpt_segment *all = calloc(nperiods + 1, sizeof(*all));
+	struct vpt_segment *s = all;
+	size_t i;
+
+	*count = 0;
+	if (!all || !len)
+		return all;
+
+	s->fresh = vpt_is_psb(stream, len);
+	for (i = 0; i < nperiods; i++) {
+		uint64_t at = periods[i].start->offset;
+		bool psb = vpt_is_psb(stream + at, len - at);
+
+		/* What comes before the first session has nowhere else to go. */
+		if (i && (psb || ends_cut(&periods[i - 1]))) {
+			s->end = at;
+			s->cut = ends_cut(&periods[i - 1]);
+			s++;
+			s->begin = at;
+			s->first = i;
+			s->fresh = psb;
+		}
+		s->count++;
+	}
+	s->end = len;
+	s->cut = !nperiods || ends_cut(&periods[nperiods - 1]);
+	*count = (size_t)(s - all) + 1;
+	return all;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a stream is cut for decoding. A decoder goes on from session to session,
+ * since one that starts with PacketByteCnt above 0 has no PSB of its own
+ * (33.2.8.4); it starts afresh where a session does have one, and where the last
+ * packet of the one before may be cut off.
+ */
+#ifndef VMM_DECODE_SEGMENT_H
+#define VMM_DECODE_SEGMENT_H
+
+#include "trace/reader.h"
+
+struct vpt_segment {
+	uint64_t begin, end;	/* in the stream */
+	size_t first, count;	/* sessions; count 0: there are none */
+	bool fresh;		/* its first byte is that of a PSB */
+	bool cut;		/* its last packet may not be whole */
+};
+
+/* A list from malloc(), NULL: memory. A stream without bytes has no segments. */
+struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
+				 const uint8_t *stream, size_t len, size_t *count);
+
+/* Is there a PSB at these bytes? */
+bool vpt_is_psb(const uint8_t *bytes, size_t len);
+
+#endif /* VMM_DECODE_SEGMENT_H */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "summary.h"
+
+#include <inttypes.h>
+
+static void note_error(struct vpt_summary *s, unsigned int vcpu, const struct vpt_item *item)
+{
+	if (!s->errors++)
+		snprintf(s->first_error, sizeof(s->first_error),
+			 "%s, at byte 0x%" PRIx64 " of vCPU %u's trace, ip 0x%" PRIx64, item->text,
+			 item->offset, vcpu, item->ip);
+}
+
+void vpt_summary_item(struct vpt_summary *s, unsigned int vcpu, const struct vpt_item *item)
+{
+	switch (item->kind) {
+	case VPT_ITEM_INSN:
+	case VPT_ITEM_BLOCK:
+		s->insns += item->insns;
+		s->blocks++;
+		break;
+	case VPT_ITEM_EVENT:
+		if (!item->status)
+			s->events[item->event]++;
+		break;
+	case VPT_ITEM_ERROR:
+		note_error(s, vcpu, item);
+		break;
+	case VPT_ITEM_SEGMENT:
+		s->skipped += item->value;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Put a function in its place among those found so far. */
+static size_t insert(struct vpt_hot *hot, size_t n, size_t max, struct vpt_hot one)
+{
+	size_t i = n;
+
+	if (!one.insns || (n == max && hot[n - 1].insns >= one.insns))
+		return n;
+	if (n < max)
+		n++;
+	else
+		i--;
+	for (; i && hot[i - 1].insns < one.insns; i--)
+		hot[i] = hot[i - 1];
+	hot[i] = one;
+	return n;
+}
+
+size_t vpt_summary_hot(const struct vpt_symbols *symbols, const struct vpt_tally *tally,
+		       struct vpt_hot *hot, size_t max)
+{
+	struct vpt_hot one = {0};
+	uint64_t end = 0;
+	size_t i, n = 0;
+
+	/* Blocks are sorted by address, so those of a function are together. */
+	for (i = 0; i < tally->used; i++) {
+		const struct vpt_block_count *block = &tally->slots[i];
+
+		if (!i || block->ip >= end) {
+			const struct vpt_symbol *symbol = vpt_symbols_find(symbols, block->ip);
+
+			n = insert(hot, n, max, one);
+			one = (struct vpt_hot){symbol ? symbol->start : block->ip, 0};
+			end = symbol ? symbol->end : block->last + 1;
+		}
+		one.insns += block->insns;
+	}
+	return insert(hot, n, max, one);
+}

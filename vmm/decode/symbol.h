@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names and source lines for addresses, from the ELF images that a trace file
+ * carries. The images are not trusted; what is wrong with one only means that it
+ * has no names.
+ */
+#ifndef VMM_DECODE_SYMBOL_H
+#define VMM_DECODE_SYMBOL_H
+
+#include "trace/reader.h"
+
+struct vpt_symbols;
+
+struct vpt_symbol {
+	uint64_t start;
+	uint64_t end;		/* exclusive */
+	const char *name;
+};
+
+/* One row of a line table: code from `addr` on is of this line. */
+struct vpt_line {
+	uint64_t addr;
+	const char *file;	/* NULL: of no line */
+	unsigned int line;
+};
+
+/* 0 or -ENOMEM. The reader outlives the symbols. */
+int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols);
+void vpt_symbols_close(struct vpt_symbols *symbols);
+
+/* The symbol an address lies in, NULL: none. `symbols` may be NULL. */
+const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *symbols, uint64_t addr);
+
+/* All symbols of code, sorted by address. */
+const struct vpt_symbol *vpt_symbols_all(const struct vpt_symbols *symbols, size_t *count);
+
+/*
+ * All rows of all line tables, sorted by address, read on the first call. A row
+ * reaches to the next one.
+ */
+const struct vpt_line *vpt_symbols_lines(struct vpt_symbols *symbols, size_t *count);
+
+/* The row for an address, NULL: none. */
+const struct vpt_line *vpt_symbols_line(struct vpt_symbols *symbols, uint64_t addr);
+
+/*
+ * "name+0x12", "name" or "0x401000" for an address, safe to print. Returns the
+ * length it would have had, like snprintf.
+ */
+size_t vpt_symbols_format(const struct vpt_symbols *symbols, uint64_t addr, char *text,
+			  size_t size);
+
+#endif /* VMM_DECODE_SYMBOL_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 1024u
+
+static struct vpt_block_count *find(const struct vpt_tally *t, uint64_t ip, uint64_t last)
+{
+	size_t i = ((ip ^ last << 17) * 0x9e3779b97f4a7c15ull >> 32) & (t->nslots - 1);
+
+	while (t->slots[i].count && (t->slots[i].ip != ip || t->slots[i].last != last))
+		i = (i + 1) & (t->nslots - 1);
+	return &t->slots[i];
+}
+
+static bool grow(struct vpt_tally *t)
+{
+	struct vpt_tally more = {.nslots = t->nslots ? 2 * t->nslots : FIRST_SLOTS};
+	size_t i;
+
+	more.slots = calloc(more.nslots, sizeof(*more.slots));
+	if (!more.slots)
+		return false;
+	for (i = 0; i < t->nslots; i++) {
+		if (t->slots[i].count)
+			*find(&more, t->slots[i].ip, t->slots[i].last) = t->slots[i];
+	}
+	free(t->slots);
+	t->slots = more.slots;
+	t->nslots = more.nslots;
+	return true;
+}
+
+bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns)
+{
+	struct vpt_block_count *slot;
+
+	if (t->used * 2 >= t->nslots && !grow(t))
+		return false;
+	slot = find(t, ip, last);
+	if (!slot->count++) {
+		slot->ip = ip;
+		slot->last = last;
+		t->used++;
+	}
+	slot->insns += insns;
+	return true;
+}
+
+static int by_ip(const void *a, const void *b)
+{
+	const struct vpt_block_count *x = a, *y = b;
+
+	if (x->ip != y->ip)
+		return x->ip < y->ip ? -1 : 1;
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+void vpt_tally_sort(struct vpt_tally *t)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < t->nslots; i++) {
+		if (t->slots[i].count)
+			t->slots[n++] = t->slots[i];
+	}
+	if (n)
+		qsort(t->slots, n, sizeof(*t->slots), by_ip);
+}
+
+void vpt_tally_free(struct vpt_tally *t)
+{
+	free(t->slots);
+	memset(t, 0, sizeof(*t));
+}

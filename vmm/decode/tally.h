@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often each block of code ran. */
+#ifndef VMM_DECODE_TALLY_H
+#define VMM_DECODE_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct vpt_block_count {
+	uint64_t ip;
+	uint64_t last;	/* IP of the last instruction */
+	uint64_t count; /* 0: an empty slot */
+	uint64_t insns; /* of all times together */
+};
+
+/* Zero is empty. */
+struct vpt_tally {
+	struct vpt_block_count *slots;
+	size_t nslots, used;
+};
+
+/* False if there is no memory. */
+bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns);
+
+/* Pack the counts at the beginning of `slots`, sorted by IP; adding ends here. */
+void vpt_tally_sort(struct vpt_tally *t);
+
+void vpt_tally_free(struct vpt_tally *t);
+
+#endif /* VMM_DECODE_TALLY_H */

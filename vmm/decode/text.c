@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void vpt_text_clean(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+	}
+}
+
+void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len)
+{
+	size_t n = strnlen(bytes, len);
+
+	if (n >= size)
+		n = size - 1;
+	memcpy(text, bytes, n);
+	text[n] = 0;
+	vpt_text_clean(text);
+}
+
+void vpt_json_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		/* What is not ASCII need not be UTF-8 either. */
+		if (c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+void vpt_json_address(FILE *out, uint64_t addr)
+{
+	fprintf(out, "\"0x%" PRIx64 "\"", addr);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text that comes from a file, for people and for programs. */
+#ifndef VMM_DECODE_TEXT_H
+#define VMM_DECODE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Replace what a terminal would act on. */
+void vpt_text_clean(char *text);
+
+/* Copy up to `len` bytes or a NUL, cleaned, into `text` of `size` (at least 1). */
+void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len);
+
+/* Write `text` as a JSON string, quotes and all. */
+void vpt_json_string(FILE *out, const char *text);
+
+/* Write an address as a JSON string: numbers of JSON do not hold 64 bits. */
+void vpt_json_address(FILE *out, uint64_t addr);
+
+#endif /* VMM_DECODE_TEXT_H */
