@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "compare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "align.h"
+#include "decode/code.h"
+#include "trace/vec.h"
+
+/* The most decoded steps that are looked at to find where a trace sets in. */
+#define ALIGN_MAX 65536
+
+/* What the decoder says, without what nothing is expected of. */
+enum said { SAID_STEP, SAID_SEGMENT, SAID_ERROR, SAID_OVERFLOW, SAID_END };
+
+struct saying {
+	enum said said;
+	uint64_t offset;
+	uint64_t skipped; /* SEGMENT: bytes before a PSB */
+	const char *text; /* ERROR */
+	struct vpt_diff_line line;
+};
+
+struct compare {
+	struct vpt_comparison *c;
+	struct vpt_reader *reader;
+	unsigned int vcpu;
+	bool closed; /* the file is whole */
+	const struct vpt_period *periods;
+	size_t nperiods;
+
+	struct vpt_expect expect;
+	struct vpt_step step; /* the next one that is expected */
+
+	struct vpt_flow *flow;
+	struct {
+		struct saying *at;
+		size_t n, room;
+	} ahead; /* read and not yet used, from `head` on */
+	size_t head;
+	char text[160];
+
+	struct vpt_segment segment;
+	bool in_segment;
+	bool align; /* where the trace sets in has yet to be found */
+	bool dead;  /* nothing more can be said of this segment */
+	uint64_t insns;
+	size_t session; /* that these count for: */
+	uint64_t session_retired, session_decoded;
+
+	struct vpt_diff_line common[VPT_DIFF_CONTEXT];
+	unsigned int ncommon;
+};
+
+/* False if nothing is expected for this item. */
+static bool to_saying(struct saying *s, const struct vpt_item *item)
+{
+	struct vpt_step *step = &s->line.step;
+
+	memset(s, 0, sizeof(*s));
+	s->offset = item->offset;
+	step->session = item->session;
+	step->cr3 = item->cr3;
+	step->ip = item->ip;
+	step->to = item->to;
+	switch (item->kind) {
+	case VPT_ITEM_END:
+		s->said = SAID_END;
+		return true;
+	case VPT_ITEM_SEGMENT:
+		s->said = SAID_SEGMENT;
+		s->skipped = item->value;
+		return true;
+	case VPT_ITEM_ERROR:
+		s->said = SAID_ERROR;
+		s->text = item->text;
+		return true;
+	case VPT_ITEM_INSN:
+		step->kind = VPT_STEP_INSN;
+		s->line.mode = item->mode;
+		s->line.len = item->size;
+		memcpy(s->line.raw, item->raw, sizeof(s->line.raw));
+		return true;
+	default:
+		break;
+	}
+	switch (item->event) {
+	case VPT_FLOW_ENABLED:
+		step->kind = VPT_STEP_ENABLED;
+		step->ip = item->to;
+		return true;
+	case VPT_FLOW_DISABLED:
+		step->kind = VPT_STEP_DISABLED;
+		return true;
+	case VPT_FLOW_ASYNC_BRANCH:
+		step->kind = VPT_STEP_ASYNC;
+		return true;
+	case VPT_FLOW_ASYNC_DISABLED:
+		step->kind = VPT_STEP_ASYNC_OFF;
+		return true;
+	case VPT_FLOW_STOP:
+		step->kind = VPT_STEP_STOP;
+		return true;
+	case VPT_FLOW_OVERFLOW:
+		s->said = SAID_OVERFLOW;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* See to it that saying `i` from here is read, unless one before it is no step. */
+static int read_ahead(struct compare *m, size_t i)
+{
+	if (m->head && m->head == m->ahead.n)
+		m->head = m->ahead.n = 0;
+	while (m->ahead.n <= m->head + i) {
+		struct saying s;
+		struct vpt_item item;
+		int err;
+
+		if (m->ahead.n > m->head && m->ahead.at[m->ahead.n - 1].said != SAID_STEP)
+			return 0;
+		do {
+			err = vpt_flow_next(m->flow, &item);
+			if (err)
+				return err;
+			m->c->decoded += item.kind == VPT_ITEM_INSN;
+		} while (!to_saying(&s, &item));
+		/* The text lives as long as the item; nothing is read past an error. */
+		if (s.text) {
+			snprintf(m->text, sizeof(m->text), "%s", s.text);
+			s.text = m->text;
+		}
+		/* The segment is asked for while it is the current one. */
+		if (!vpt_vec_room(&m->ahead))
+			return -ENOMEM;
+		m->ahead.at[m->ahead.n++] = s;
+	}
+	return 0;
+}
+
+/* Saying `i` from here, or the last there is. */
+static const struct saying *ahead(const struct compare *m, size_t i)
+{
+	size_t at = m->head + i;
+
+	return &m->ahead.at[at < m->ahead.n ? at : m->ahead.n - 1];
+}
+
+/* Use up the expected step. */
+static void take_step(struct compare *m)
+{
+	if (m->step.kind == VPT_STEP_INSN) {
+		if (m->step.session != m->session) {
+			m->session = m->step.session;
+			m->session_retired = 0;
+			m->session_decoded = 0;
+		}
+		m->c->retired++;
+		m->session_retired++;
+	}
+	vpt_expect_next(&m->expect, &m->step);
+}
+
+static bool is_over(const struct vpt_step *step)
+{
+	return step->kind == VPT_STEP_END || step->kind == VPT_STEP_WRONG;
+}
+
+/* Is what is expected next part of this segment? */
+static bool expected_here(const struct compare *m, const struct vpt_step *step)
+{
+	return !is_over(step) && step->session < m->segment.first + m->segment.count;
+}
+
+static void expected_line(const struct compare *m, const struct vpt_step *step,
+			  struct vpt_diff_line *line)
+{
+	const struct vpt_code_store *code = vpt_flow_code(m->flow);
+
+	memset(line, 0, sizeof(*line));
+	line->step = *step;
+	line->mode = 64;
+	line->len = (uint8_t)vpt_code_read(code, vpt_code_space(code, step->cr3), step->ip,
+					   line->raw, sizeof(line->raw));
+}
+
+/* Note a difference here; the first one with what is around it. */
+static int differ(struct compare *m, const char *text)
+{
+	struct vpt_diff *diff = &m->c->diff;
+	struct vpt_expect expect = m->expect;
+	struct vpt_step step = m->step;
+	unsigned int i;
+	int err;
+
+	m->dead = true;
+	if (m->c->mismatches++)
+		return 0;
+
+	err = read_ahead(m, VPT_DIFF_CONTEXT);
+	if (err)
+		return err;
+	diff->vcpu = m->vcpu;
+	diff->session = expected_here(m, &step) ? step.session : m->session;
+	diff->insns = m->insns;
+	diff->offset = ahead(m, 0)->offset;
+	if (text) {
+		snprintf(diff->buf, sizeof(diff->buf), "%s", text);
+		diff->text = diff->buf;
+	}
+	diff->ncommon = m->ncommon < VPT_DIFF_CONTEXT ? m->ncommon : VPT_DIFF_CONTEXT;
+	for (i = 0; i < diff->ncommon; i++)
+		diff->common[i] = m->common[(m->ncommon - diff->ncommon + i) % VPT_DIFF_CONTEXT];
+	for (i = 0; i < VPT_DIFF_CONTEXT && expected_here(m, &step); i++) {
+		expected_line(m, &step, &diff->expected[i]);
+		vpt_expect_next(&expect, &step);
+	}
+	diff->nexpected = i;
+	for (i = 0; i < VPT_DIFF_CONTEXT && m->head + i < m->ahead.n; i++) {
+		if (ahead(m, i)->said != SAID_STEP)
+			break;
+		diff->decoded[i] = ahead(m, i)->line;
+	}
+	diff->ndecoded = i;
+	return 0;
+}
+
+static void agree(struct compare *m, const struct vpt_diff_line *line)
+{
+	bool insn = m->step.kind == VPT_STEP_INSN;
+
+	m->common[m->ncommon++ % VPT_DIFF_CONTEXT] = *line;
+	take_step(m);
+	m->insns += insn;
+	m->session_decoded += insn;
+	m->c->events += !insn;
+	m->head++;
+}
+
+/* Find out where in what ran the trace sets in. */
+static int align(struct compare *m)
+{
+	struct vpt_step *pattern;
+	uint64_t before;
+	size_t n;
+	int err = read_ahead(m, ALIGN_MAX - 1);
+
+	if (err)
+		return err;
+	pattern = calloc(ALIGN_MAX, sizeof(*pattern));
+	if (!pattern)
+		return -ENOMEM;
+	for (n = 0; n < ALIGN_MAX && m->head + n < m->ahead.n; n++) {
+		if (ahead(m, n)->said != SAID_STEP)
+			break;
+		pattern[n] = ahead(m, n)->line.step;
+	}
+	err = vpt_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n,
+			&before);
+	free(pattern);
+	if (err == -ENOENT)
+		return differ(m, "what the trace sets in with did not run");
+	if (err)
+		return err;
+
+	for (; before; before--) {
+		m->c->skipped += m->step.kind == VPT_STEP_INSN;
+		take_step(m);
+	}
+	m->align = false;
+	return 0;
+}
+
+/* A step was decoded. */
+static int compare_step(struct compare *m)
+{
+	const struct saying *s = ahead(m, 0);
+	int err;
+
+	if (m->align && !m->dead) {
+		err = align(m);
+		if (err)
+			return err;
+		s = ahead(m, 0);
+	}
+	if (!m->dead && expected_here(m, &m->step) && vpt_same_step(&m->step, &s->line.step)) {
+		agree(m, &s->line);
+		return 0;
+	}
+	if (!m->dead) {
+		/* Of a file that was cut, the one side may have lost more than the other. */
+		if (m->step.kind == VPT_STEP_END && !m->closed)
+			m->dead = true;
+		else if ((err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL)))
+			return err;
+	}
+	m->head++;
+	return 0;
+}
+
+static bool falls_short(const struct compare *m)
+{
+	const struct vpt_session *end;
+
+	if (!m->segment.count)
+		return true;
+	end = m->periods[m->segment.first + m->segment.count - 1].end;
+	return !end || end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR;
+}
+
+static int note_shortfall(struct compare *m, size_t session)
+{
+	const struct vpt_session *end = m->periods[session].end;
+
+	if (!vpt_vec_room(&m->c->shortfalls))
+		return -ENOMEM;
+	m->c->shortfalls.at[m->c->shortfalls.n++] = (struct vpt_shortfall){
+		.vcpu = m->vcpu,
+		.session = session,
+		.end = end ? end->end : VPT_END_NONE,
+		.retired = m->session == session ? m->session_retired : 0,
+		.decoded = m->session == session ? m->session_decoded : 0,
+	};
+	return 0;
+}
+
+/* The decoder has no more of this segment: was that all? */
+static int end_segment(struct compare *m)
+{
+	size_t last = m->segment.first + m->segment.count - 1;
+	bool shortfall = falls_short(m);
+	int err = 0;
+
+	if (!m->in_segment)
+		return 0;
+	m->in_segment = false;
+
+	while (!err && expected_here(m, &m->step)) {
+		bool excused = m->align || (shortfall && m->step.session == last);
+
+		if (!m->dead && !excused)
+			err = differ(m, "the trace ends before what ran does");
+		/* What a session without a PSB runs cannot be decoded. */
+		m->c->skipped += m->align && !m->dead && m->step.kind == VPT_STEP_INSN;
+		take_step(m);
+	}
+	if (!err && m->step.kind == VPT_STEP_WRONG && !m->dead)
+		err = differ(m, m->step.text);
+	if (!err && shortfall && m->segment.count)
+		err = note_shortfall(m, last);
+	return err;
+}
+
+static int begin_segment(struct compare *m)
+{
+	const struct saying *s = ahead(m, 0);
+	int err = end_segment(m);
+
+	if (err)
+		return err;
+	m->segment = *vpt_flow_segment(m->flow);
+	m->in_segment = true;
+	m->align = s->skipped != 0;
+	m->dead = false;
+	m->insns = 0;
+	m->ncommon = 0;
+	m->head++;
+	return 0;
+}
+
+static int run(struct compare *m)
+{
+	for (;;) {
+		int err = read_ahead(m, 0);
+
+		if (err)
+			return err;
+		switch (ahead(m, 0)->said) {
+		case SAID_STEP:
+			err = compare_step(m);
+			break;
+		case SAID_SEGMENT:
+			err = begin_segment(m);
+			break;
+		case SAID_OVERFLOW:
+			m->align = true;
+			m->head++;
+			break;
+		case SAID_ERROR:
+			m->c->errors++;
+			if (!m->dead)
+				err = differ(m, ahead(m, 0)->text);
+			m->head++;
+			break;
+		case SAID_END:
+			return end_segment(m);
+		}
+		if (err)
+			return err;
+	}
+}
+
+int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c)
+{
+	struct compare m = {
+		.c = c,
+		.reader = reader,
+		.vcpu = vcpu,
+		.closed = vpt_reader_extent(reader)->closed,
+	};
+	int err;
+
+	m.periods = vpt_reader_sessions(reader, vcpu, &m.nperiods);
+	vpt_expect_init(&m.expect, reader, vcpu);
+	vpt_expect_next(&m.expect, &m.step);
+	err = vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &m.flow);
+	if (err)
+		return err;
+
+	err = run(&m);
+	/* What is left when no segment is. */
+	if (!err && !is_over(&m.step) && m.closed)
+		err = differ(&m, "what ran has no trace");
+	while (!err && !is_over(&m.step))
+		take_step(&m);
+	if (!err && m.step.kind == VPT_STEP_WRONG && !m.dead)
+		err = differ(&m, m.step.text);
+	c->sessions += m.nperiods;
+	vpt_flow_close(m.flow);
+	free(m.ahead.at);
+	return err;
+}
+
+void vpt_comparison_free(struct vpt_comparison *c)
+{
+	free(c->shortfalls.at);
+	memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A decoded trace against what should be in it: instructions and events, in order,
+ * session by session.
+ */
+#ifndef VMM_ORACLE_COMPARE_H
+#define VMM_ORACLE_COMPARE_H
+
+#include "decode/flow.h"
+#include "expect.h"
+
+/* Lines around a difference that are shown of each side. */
+#define VPT_DIFF_CONTEXT 8
+
+/* A step with what is needed to show it. */
+struct vpt_diff_line {
+	struct vpt_step step;
+	uint8_t mode;
+	uint8_t len;
+	uint8_t raw[15];
+};
+
+struct vpt_diff {
+	unsigned int vcpu;
+	size_t session;
+	uint64_t insns;	  /* that agreed before it, in this session's segment */
+	uint64_t offset;  /* in the stream */
+	const char *text; /* what it is, NULL: the first lines below differ */
+	struct vpt_diff_line common[VPT_DIFF_CONTEXT];
+	struct vpt_diff_line expected[VPT_DIFF_CONTEXT];
+	struct vpt_diff_line decoded[VPT_DIFF_CONTEXT];
+	unsigned int ncommon, nexpected, ndecoded;
+	char buf[160];
+};
+
+/* A session of which the trace does not have everything, and need not. */
+struct vpt_shortfall {
+	unsigned int vcpu;
+	size_t session;
+	uint32_t end; /* enum vpt_session_end, NONE: the file is cut */
+	uint64_t retired, decoded;
+};
+
+struct vpt_comparison {
+	uint64_t retired;    /* instructions that should be in the trace */
+	uint64_t decoded;    /* that are */
+	uint64_t events;     /* that agreed */
+	uint64_t mismatches; /* at most one per segment */
+	uint64_t sessions;
+	uint64_t skipped; /* retired, but before a PSB or in an overflow */
+	uint64_t errors;  /* of the decoder */
+	struct {
+		struct vpt_shortfall *at;
+		size_t n, room;
+	} shortfalls;
+	struct vpt_diff diff; /* the first, if there are mismatches */
+};
+
+/* Compare a vCPU and add to `c`, zero to begin with. 0 or -errno. */
+int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c);
+void vpt_comparison_free(struct vpt_comparison *c);
+
+#endif /* VMM_ORACLE_COMPARE_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a trace must say, worked out from what the engine saw and the registers.
+ *
+ * This is the reference that the generator is held against. It is written from
+ * the manual's words and shares no code with the library: enables, filters and
+ * TraceStop are all done here once more (33.2.5, 33.2.6).
+ */
+#ifndef VMM_ORACLE_EXPECT_H
+#define VMM_ORACLE_EXPECT_H
+
+#include <stdbool.h>
+
+#include "trace/reader.h"
+
+enum vpt_step_kind {
+	VPT_STEP_END = 0,   /* of the records */
+	VPT_STEP_INSN,	    /* ip */
+	VPT_STEP_ENABLED,   /* ip: the trace begins or goes on here */
+	VPT_STEP_DISABLED,  /* by the instruction before */
+	VPT_STEP_ASYNC,	    /* an event at ip leads to `to` */
+	VPT_STEP_ASYNC_OFF, /* an event at ip ends the trace, or WRMSR there */
+	VPT_STEP_STOP,	    /* TraceStop */
+	VPT_STEP_WRONG,	    /* the records cannot be as they are, see text */
+};
+
+struct vpt_step {
+	enum vpt_step_kind kind;
+	size_t session; /* index into vpt_reader_sessions() */
+	uint64_t ip;
+	uint64_t to;
+	uint64_t cr3;
+	const char *text; /* WRONG: why */
+};
+
+struct vpt_expect {
+	const struct vpt_reader *reader;
+	unsigned int vcpu;
+	struct vpt_oracle_cursor cursor;
+	const struct vpt_period *periods;
+	size_t nperiods;
+	size_t session;			/* the one that runs, or the next */
+	const struct vpt_session *regs; /* NULL: no session runs */
+	bool over;
+
+	uint64_t cr3;
+	bool pae;
+	bool context, filter, packet_en;
+	bool first; /* nothing has run in this session yet */
+	bool after_event, after_cr3, must_stop;
+	uint64_t last_ip;
+
+	/* Told when it is known what follows it; END: nothing. */
+	struct vpt_step pending;
+	bool pending_soft; /* INT n, whose EVENT may follow */
+	struct vpt_step queue[4];
+	unsigned int queued, taken;
+};
+
+/* The struct is the caller's, and can be copied to look ahead. */
+void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsigned int vcpu);
+
+/* The next step. After END or WRONG always that. */
+void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step);
+
+#endif /* VMM_ORACLE_EXPECT_H */

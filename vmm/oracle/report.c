@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report.h"
+
+#include <inttypes.h>
+
+#include "decode/text.h"
+
+const char *vpt_session_end_text(uint32_t end)
+{
+	switch (end) {
+	case VPT_END_NONE:
+		return "the end of the file";
+	case VPT_END_DISABLED:
+		return "TraceEn";
+	case VPT_END_TRACE_STOP:
+		return "TraceStop";
+	case VPT_END_TOPA_STOP:
+		return "ToPA STOP";
+	case VPT_END_ERROR:
+		return "an operational error";
+	case VPT_END_CLOSED:
+		return "the end of the guest";
+	default:
+		return "?";
+	}
+}
+
+static const char *step_text(enum vpt_step_kind kind)
+{
+	switch (kind) {
+	case VPT_STEP_INSN:
+		return "insn";
+	case VPT_STEP_ENABLED:
+		return "enabled";
+	case VPT_STEP_DISABLED:
+		return "disabled";
+	case VPT_STEP_ASYNC:
+		return "event";
+	case VPT_STEP_ASYNC_OFF:
+		return "event, trace off";
+	case VPT_STEP_STOP:
+		return "TraceStop";
+	default:
+		return "?";
+	}
+}
+
+static void show_address(struct vpt_listing *l, const char *word, uint64_t ip)
+{
+	char name[128];
+
+	vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	fprintf(l->out, " %s 0x%" PRIx64 " <%s>", word, ip, name);
+}
+
+static void show(struct vpt_listing *l, char mark, const struct vpt_diff_line *line)
+{
+	const struct vpt_step *step = &line->step;
+
+	fprintf(l->out, "  %c ", mark);
+	if (step->kind == VPT_STEP_INSN) {
+		vpt_listing_insn(l, step->ip, line->mode, line->raw, line->len);
+	} else {
+		fprintf(l->out, "-- %s", step_text(step->kind));
+		if (step->kind == VPT_STEP_ENABLED || step->kind == VPT_STEP_ASYNC ||
+		    step->kind == VPT_STEP_ASYNC_OFF)
+			show_address(l, "at", step->ip);
+		if (step->kind == VPT_STEP_ASYNC)
+			show_address(l, "to", step->to);
+	}
+	fputc('\n', l->out);
+}
+
+void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff)
+{
+	unsigned int i;
+
+	fprintf(l->out,
+		"vCPU %u, session %zu, after %" PRIu64 " instructions, about byte 0x%" PRIx64
+		" of the trace: %s\n",
+		diff->vcpu, diff->session, diff->insns, diff->offset,
+		diff->text ? diff->text : "what ran is not what the trace says");
+	for (i = 0; i < diff->ncommon; i++)
+		show(l, ' ', &diff->common[i]);
+	for (i = 0; i < diff->nexpected; i++)
+		show(l, '-', &diff->expected[i]);
+	for (i = 0; i < diff->ndecoded; i++)
+		show(l, '+', &diff->decoded[i]);
+	fputs("  (- ran, and should be in the trace; + is in the trace)\n", l->out);
+}
+
+void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->shortfalls.n; i++) {
+		const struct vpt_shortfall *s = &c->shortfalls.at[i];
+
+		fprintf(out,
+			"vCPU %u, session %zu: truncated by %s: %" PRIu64 " of %" PRIu64
+			" in the trace\n",
+			s->vcpu, s->session, vpt_session_end_text(s->end), s->decoded, s->retired);
+	}
+	if (c->skipped)
+		fprintf(out, "before a PSB, or lost to overflows: %" PRIu64 "\n", c->skipped);
+}
+
+static void json_lines(FILE *out, const char *name, const struct vpt_diff_line *lines,
+		       unsigned int n)
+{
+	unsigned int i;
+
+	fprintf(out, ",\"%s\":[", name);
+	for (i = 0; i < n; i++) {
+		fprintf(out, "%s{\"kind\":\"%s\",\"ip\":", i ? "," : "",
+			step_text(lines[i].step.kind));
+		vpt_json_address(out, lines[i].step.ip);
+		if (lines[i].step.kind == VPT_STEP_ASYNC) {
+			fputs(",\"to\":", out);
+			vpt_json_address(out, lines[i].step.to);
+		}
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
+static void json_diff(FILE *out, const struct vpt_diff *diff)
+{
+	fprintf(out,
+		",\"first\":{\"vcpu\":%u,\"session\":%zu,\"insns\":%" PRIu64 ",\"offset\":%" PRIu64
+		",\"what\":",
+		diff->vcpu, diff->session, diff->insns, diff->offset);
+	vpt_json_string(out, diff->text ? diff->text : "difference");
+	json_lines(out, "common", diff->common, diff->ncommon);
+	json_lines(out, "expected", diff->expected, diff->nexpected);
+	json_lines(out, "decoded", diff->decoded, diff->ndecoded);
+	fputc('}', out);
+}
+
+void vpt_report_json(FILE *out, const struct vpt_comparison *c)
+{
+	size_t i;
+
+	fprintf(out,
+		"{\"retired\":%" PRIu64 ",\"decoded\":%" PRIu64 ",\"mismatches\":%" PRIu64
+		",\"events\":%" PRIu64 ",\"sessions\":%" PRIu64 ",\"skipped\":%" PRIu64
+		",\"errors\":%" PRIu64 ",\"truncated\":[",
+		c->retired, c->decoded, c->mismatches, c->events, c->sessions, c->skipped,
+		c->errors);
+	for (i = 0; i < c->shortfalls.n; i++) {
+		const struct vpt_shortfall *s = &c->shortfalls.at[i];
+
+		fprintf(out,
+			"%s{\"vcpu\":%u,\"session\":%zu,\"by\":\"%s\",\"retired\":%" PRIu64
+			",\"decoded\":%" PRIu64 "}",
+			i ? "," : "", s->vcpu, s->session, vpt_session_end_text(s->end), s->retired,
+			s->decoded);
+	}
+	fputc(']', out);
+	if (c->mismatches)
+		json_diff(out, &c->diff);
+	fputs("}\n", out);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A comparison for people and for programs. */
+#ifndef VMM_ORACLE_REPORT_H
+#define VMM_ORACLE_REPORT_H
+
+#include "compare.h"
+#include "decode/listing.h"
+
+/* How a session ended, such as "ToPA STOP". */
+const char *vpt_session_end_text(uint32_t end);
+
+/*
+ * The first difference, with what is around it: lines that both have, then "-" what
+ * ran and is not in the trace, "+" what is in the trace and did not run.
+ */
+void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff);
+
+/* Sessions of which the trace has a part only. */
+void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c);
+
+/* All of it as one JSON object on a line. */
+void vpt_report_json(FILE *out, const struct vpt_comparison *c);
+
+#endif /* VMM_ORACLE_REPORT_H */
