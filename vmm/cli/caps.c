@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt caps: can `vpt run` work here, and how? */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "engine/engine.h"
+
+static const char help[] =
+	"usage: vpt caps [OPTION]...\n"
+	"\n"
+	"Tries out, in small virtual machines, what vpt run needs of this machine's KVM.\n"
+	"\n"
+	"  -e, --engine=NAME  kvm\n"
+	"  -j, --json         one JSON object\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"The exit status is 0 if vpt run can work here, else 4 and a line says what to do.\n";
+
+static const char *yes(bool b)
+{
+	return b ? "yes" : "no";
+}
+
+static const char *json_bool(bool b)
+{
+	return b ? "true" : "false";
+}
+
+static const char *step_text(enum vpt_step_way way)
+{
+	static const char *const texts[] = {
+		[VPT_STEP_NONE] = "no",
+		[VPT_STEP_EXIT] = "yes",
+		[VPT_STEP_SHUTDOWN] = "yes, by TF and an empty IDT",
+	};
+
+	return texts[way];
+}
+
+static const char *fault_text(enum vpt_fault_way way)
+{
+	static const char *const texts[] = {
+		[VPT_FAULT_WAY_NONE] = "not found out",
+		[VPT_FAULT_WAY_EVENT] = "told by KVM",
+		[VPT_FAULT_WAY_REPLAY] = "found out by running the instruction again",
+	};
+
+	return texts[way];
+}
+
+static const char *cpuid_text(const struct vpt_probe *p)
+{
+	return p->cpuid_pt ? "yes" : "no: KVM shows its own leaf 7; vpt stops at CPUID instead";
+}
+
+static void print_text(const struct vpt_probe *p)
+{
+	printf("/dev/kvm                    %s\n", p->device ? "opens" : "no");
+	printf("hardware virtualization     %s\n", p->hardware);
+	printf("PT in this machine's CPUID  %s\n", yes(p->host_pt));
+	if (!p->device)
+		return;
+	printf("KVM API version             %d\n", p->api_version);
+	printf("registers in the run page   %s\n", yes(p->sync_regs));
+	printf("exits for chosen MSRs       %s\n", yes(p->msr_exits));
+	printf("CPUID with PT accepted      %s\n", cpuid_text(p));
+	printf("single steps in ring 0      %s\n", step_text(p->step[0]));
+	printf("single steps in ring 3      %s\n", step_text(p->step[1]));
+	printf("exceptions of a step        %s\n", fault_text(p->fault));
+	printf("SYSCALL from ring 3         %s\n", p->syscall ? "yes" : "no: done by vpt");
+	printf("INT n from ring 3           %s\n", p->soft_int ? "yes" : "no: done by vpt");
+	if (p->step_ns[0])
+		printf("a step in ring 0 costs      %.1f us\n", p->step_ns[0] / 1e3);
+	if (p->step_ns[1])
+		printf("a step in ring 3 costs      %.1f us\n", p->step_ns[1] / 1e3);
+}
+
+static void print_json(const struct vpt_probe *p)
+{
+	printf("{\"device\":%s,\"api_version\":%d,\"hardware\":\"%s\",\"host_pt\":%s,",
+	       json_bool(p->device), p->api_version, p->hardware, json_bool(p->host_pt));
+	printf("\"sync_regs\":%s,\"msr_exits\":%s,\"cpuid_pt\":%s,", json_bool(p->sync_regs),
+	       json_bool(p->msr_exits), json_bool(p->cpuid_pt));
+	printf("\"step_ring0\":%s,\"step_ring3\":%s,", json_bool(p->step[0]),
+	       json_bool(p->step[1]));
+	printf("\"step_ring0_way\":\"%s\",\"step_ring3_way\":\"%s\",\"faults\":\"%s\",",
+	       step_text(p->step[0]), step_text(p->step[1]), fault_text(p->fault));
+	printf("\"syscall\":%s,\"soft_int\":%s,\"step_ring0_ns\":%u,\"step_ring3_ns\":%u,",
+	       json_bool(p->syscall), json_bool(p->soft_int), p->step_ns[0], p->step_ns[1]);
+	if (p->problem)
+		printf("\"usable\":false,\"problem\":\"%s\"}\n", p->problem);
+	else
+		printf("\"usable\":true}\n");
+}
+
+int vpt_cmd_caps(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"engine", required_argument, NULL, 'e'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	const struct vpt_engine *engine;
+	const char *name = "kvm";
+	struct vpt_probe probe;
+	bool json = false;
+	int option;
+
+	optind = 0;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "e:jh", longs, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return VPT_EXIT_OK;
+		}
+		if (option == 'e')
+			name = optarg;
+		else if (option == 'j')
+			json = true;
+		else
+			return vpt_fail(VPT_EXIT_USAGE, "caps: %s: unknown: see vpt caps --help",
+					argv[optind - 1]);
+	}
+	if (optind != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
+	engine = vpt_engine_find(name);
+	if (!engine)
+		return vpt_fail(VPT_EXIT_USAGE, "caps: --engine=%s: unknown; there is kvm", name);
+	engine->probe(&probe, true);
+	if (json)
+		print_json(&probe);
+	else
+		print_text(&probe);
+	if (!probe.problem)
+		return VPT_EXIT_OK;
+	return json ? VPT_EXIT_HOST : vpt_fail(VPT_EXIT_HOST, "caps: %s", probe.problem);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verbs of the vpt command. Each gets argv from its own name on. */
+#ifndef VMM_CLI_CLI_H
+#define VMM_CLI_CLI_H
+
+#include <stdbool.h>
+
+/* Exit statuses. */
+enum vpt_exit_status {
+	VPT_EXIT_OK = 0,
+	VPT_EXIT_FAIL = 1,	/* the work was done and the answer is no */
+	VPT_EXIT_USAGE = 2,	/* the command line is wrong */
+	VPT_EXIT_INPUT = 3,	/* a file or guest is not what it must be */
+	VPT_EXIT_HOST = 4,	/* this machine lacks something: KVM, space, ... */
+};
+
+int vpt_cmd_run(int argc, char **argv);
+int vpt_cmd_caps(int argc, char **argv);
+int vpt_cmd_dump(int argc, char **argv);
+int vpt_cmd_decode(int argc, char **argv);
+int vpt_cmd_verify(int argc, char **argv);
+int vpt_cmd_info(int argc, char **argv);
+
+/*
+ * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.
+ * Returns `status`, so that a verb can end with `return vpt_fail(...)`.
+ */
+int vpt_fail(int status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* VMM_CLI_CLI_H */

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt decode: what ran, from a trace. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "decode/calls.h"
+#include "decode/coverage.h"
+#include "decode/flow.h"
+#include "decode/listing.h"
+#include "decode/summary.h"
+#include "decode/tally.h"
+#include "decode/text.h"
+
+#define HOT_MAX 10
+
+static const char help[] =
+	"usage: vpt decode [OPTION]... FILE\n"
+	"\n"
+	"Works out what ran from the packets of a .vpt trace and the code that it carries.\n"
+	"FILE - is standard input. Without an option that says what to show: a summary with\n"
+	"the functions that took the most instructions.\n"
+	"\n"
+	"  -i, --insn        every instruction, disassembled, and every event\n"
+	"  -b, --blocks      instructions in a row as one line: first, last, how many\n"
+	"  -t, --calls       a tree of calls: how often, and instructions with all callees\n"
+	"  -g, --coverage    lines and functions that ran, as an lcov tracefile\n"
+	"  -l, --lines       with --insn and --blocks: where in the source they are\n"
+	"  -n, --limit=N     stop after N lines\n"
+	"  -c, --vcpu=N      only vCPU N (all, one after the other)\n"
+	"  -j, --json        one JSON object per line\n"
+	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"Symbols and lines come from the ELF images that vpt run puts into the file.\n"
+	"\n"
+	"The exit status is 1 if some of the trace could not be decoded, 2 if the command is\n"
+	"wrong, 3 if FILE can't be read or is damaged, 4 if something is lacking here. A file\n"
+	"that ends early, as after kill -9, is decoded as far as it goes; a line on standard\n"
+	"error says so.\n"
+	"\n"
+	"  vpt decode t.vpt                    how much is in it, and where\n"
+	"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
+	"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n";
+
+enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
+
+struct options {
+	const char *path;
+	enum mode mode;
+	unsigned int modes; /* how many were asked for */
+	bool lines, json, quiet, help;
+	bool one_vcpu;
+	uint64_t vcpu;
+	uint64_t limit;
+};
+
+struct decode {
+	const struct options *o;
+	struct vpt_reader *reader;
+	struct vpt_symbols *symbols;
+	struct vpt_disasm *disasm;
+	struct vpt_listing listing;
+	struct vpt_tally tally;
+	struct vpt_calls *calls;
+	struct vpt_summary sum;
+	uint64_t left; /* lines */
+};
+
+static bool wanted(const struct options *o, unsigned int vcpu)
+{
+	return !o->one_vcpu || o->vcpu == vcpu;
+}
+
+/* 0 or -ENOMEM. */
+static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow *flow,
+		     const struct vpt_item *item)
+{
+	vpt_summary_item(&d->sum, vcpu, item);
+	if (d->o->quiet)
+		return 0;
+	switch (d->o->mode) {
+	case INSN:
+	case BLOCKS:
+		if (d->left && vpt_listing_item(&d->listing, item))
+			d->left--;
+		return 0;
+	case CALLS:
+		return vpt_calls_item(d->calls, flow, item) ? 0 : -ENOMEM;
+	default:
+		if (item->kind != VPT_ITEM_BLOCK)
+			return 0;
+		return vpt_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
+	}
+}
+
+/* Is there more to be had from decoding on? */
+static bool goes_on(const struct decode *d)
+{
+	return d->left || (d->o->mode != INSN && d->o->mode != BLOCKS);
+}
+
+static int decode_vcpu(struct decode *d, unsigned int vcpu)
+{
+	bool insns = d->o->mode == INSN && !d->o->quiet;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	int err = vpt_flow_open(d->reader, vcpu, insns ? VPT_FLOW_INSNS : VPT_FLOW_BLOCKS, &flow);
+
+	if (err)
+		return err;
+	d->listing.vcpu = vcpu;
+	do {
+		err = vpt_flow_next(flow, &item);
+		if (!err)
+			err = take_item(d, vcpu, flow, &item);
+	} while (!err && item.kind != VPT_ITEM_END && goes_on(d));
+	vpt_flow_close(flow);
+	return err;
+}
+
+static void json_summary(const struct decode *d, const struct vpt_hot *hot, size_t nhot,
+			 uint64_t bytes, uint64_t sessions)
+{
+	char name[128];
+	size_t i;
+
+	printf("{\"bytes\":%" PRIu64 ",\"sessions\":%" PRIu64 ",\"insns\":%" PRIu64
+	       ",\"blocks\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"skipped\":%" PRIu64
+	       ",\"events\":{",
+	       bytes, sessions, d->sum.insns, d->sum.blocks, d->sum.errors, d->sum.skipped);
+	for (i = 0; i < VPT_FLOW_COUNT; i++)
+		printf("%s\"%s\":%" PRIu64, i ? "," : "",
+		       vpt_flow_event_text((enum vpt_flow_event)i), d->sum.events[i]);
+	printf("},\"functions\":[");
+	for (i = 0; i < nhot; i++) {
+		vpt_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
+		printf("%s{\"function\":", i ? "," : "");
+		vpt_json_string(stdout, name);
+		printf(",\"insns\":%" PRIu64 "}", hot[i].insns);
+	}
+	puts("]}");
+}
+
+static void text_summary(const struct decode *d, const struct vpt_hot *hot, size_t nhot,
+			 uint64_t bytes, uint64_t sessions)
+{
+	char name[128];
+	size_t i;
+
+	printf("trace          %" PRIu64 " bytes, sessions: %" PRIu64 "\n", bytes, sessions);
+	printf("instructions   %" PRIu64, d->sum.insns);
+	if (d->sum.insns)
+		printf(", %.2f bits each", 8.0 * (double)bytes / (double)d->sum.insns);
+	printf("\nblocks         %" PRIu64 "\n", d->sum.blocks);
+	for (i = 0; i < VPT_FLOW_COUNT; i++) {
+		if (d->sum.events[i])
+			printf("%-14s %" PRIu64 "\n", vpt_flow_event_text((enum vpt_flow_event)i),
+			       d->sum.events[i]);
+	}
+	if (d->sum.skipped)
+		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
+	printf("errors         %" PRIu64 "\n", d->sum.errors);
+	for (i = 0; i < nhot; i++) {
+		if (!i)
+			puts("\n   share  instructions  function");
+		vpt_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
+		printf("%7.2f%%  %12" PRIu64 "  %s\n",
+		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
+	}
+}
+
+static void show_summary(struct decode *d)
+{
+	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
+	struct vpt_hot hot[HOT_MAX];
+	uint64_t bytes = 0, sessions = 0;
+	size_t n;
+
+	for (i = 0; i < vcpus; i++) {
+		if (!wanted(d->o, i))
+			continue;
+		vpt_reader_sessions(d->reader, i, &n);
+		sessions += n;
+		bytes += vpt_reader_stream_bytes(d->reader, i);
+	}
+	vpt_tally_sort(&d->tally);
+	n = vpt_summary_hot(d->symbols, &d->tally, hot,
+			    d->o->limit < HOT_MAX ? (size_t)d->o->limit : HOT_MAX);
+	(d->o->json ? json_summary : text_summary)(d, hot, n, bytes, sessions);
+}
+
+static int show_coverage(struct decode *d)
+{
+	struct vpt_coverage sum;
+	int err;
+
+	vpt_tally_sort(&d->tally);
+	err = vpt_coverage_write(d->symbols, &d->tally, stdout, &sum);
+	if (!err && !sum.files)
+		fprintf(stderr, "vpt decode: %s: there is no debug information in it\n",
+			d->o->path);
+	return err;
+}
+
+static int show(struct decode *d)
+{
+	switch (d->o->mode) {
+	case SUMMARY:
+		show_summary(d);
+		return 0;
+	case CALLS:
+		vpt_calls_print(d->calls, stdout, d->o->json, d->o->limit);
+		return 0;
+	case COVERAGE:
+		return show_coverage(d);
+	default:
+		return 0;
+	}
+}
+
+static int decode_all(struct decode *d)
+{
+	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
+	int err = vpt_symbols_open(d->reader, &d->symbols);
+
+	if (err)
+		return err;
+	d->disasm = vpt_disasm_new(d->symbols);
+	d->calls = vpt_calls_new(d->symbols, d->disasm);
+	if (!d->disasm || !d->calls)
+		return -ENOMEM;
+	d->left = d->o->limit;
+	d->listing = (struct vpt_listing){
+		.out = stdout,
+		.json = d->o->json,
+		.lines = d->o->lines,
+		.symbols = d->symbols,
+		.disasm = d->disasm,
+	};
+	for (i = 0; i < vcpus && !err && goes_on(d); i++) {
+		if (wanted(d->o, i))
+			err = decode_vcpu(d, i);
+	}
+	return err || d->o->quiet ? err : show(d);
+}
+
+static int run(const struct options *o)
+{
+	struct decode d = {.o = o};
+	int status = vpt_cli_open("decode", o->path, &d.reader);
+	int err;
+
+	if (status)
+		return status;
+	if (o->one_vcpu && o->vcpu >= vpt_reader_info(d.reader)->vcpus) {
+		status =
+			vpt_fail(VPT_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				 o->vcpu, o->path, vpt_reader_info(d.reader)->vcpus - 1);
+		vpt_reader_close(d.reader);
+		return status;
+	}
+	err = decode_all(&d);
+	if (err)
+		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(-err));
+	else if (fflush(stdout) || ferror(stdout))
+		status = vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", strerror(errno));
+	else if (d.sum.errors)
+		status = vpt_fail(VPT_EXIT_FAIL,
+				  "decode: %s: places that cannot be decoded: %" PRIu64
+				  "; the first: %s",
+				  o->path, d.sum.errors, d.sum.first_error);
+	else
+		status = vpt_cli_whole("decode", o->path, d.reader);
+	vpt_listing_fini(&d.listing);
+	vpt_tally_free(&d.tally);
+	vpt_calls_free(d.calls);
+	vpt_disasm_free(d.disasm);
+	vpt_symbols_close(d.symbols);
+	vpt_reader_close(d.reader);
+	return status;
+}
+
+static void set_mode(struct options *o, enum mode mode)
+{
+	o->mode = mode;
+	o->modes++;
+}
+
+static int take_option(struct options *o, int option, const char *word)
+{
+	switch (option) {
+	case 'i':
+		set_mode(o, INSN);
+		return VPT_EXIT_OK;
+	case 'b':
+		set_mode(o, BLOCKS);
+		return VPT_EXIT_OK;
+	case 't':
+		set_mode(o, CALLS);
+		return VPT_EXIT_OK;
+	case 'g':
+		set_mode(o, COVERAGE);
+		return VPT_EXIT_OK;
+	case 'l':
+		o->lines = true;
+		return VPT_EXIT_OK;
+	case 'n':
+		return vpt_cli_number("decode", "limit", optarg, &o->limit);
+	case 'c':
+		o->one_vcpu = true;
+		return vpt_cli_number("decode", "vcpu", optarg, &o->vcpu);
+	case 'j':
+		o->json = true;
+		return VPT_EXIT_OK;
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE,
+				"decode: %s: unknown, or without its value: see vpt decode --help",
+				word);
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"insn", no_argument, NULL, 'i'},
+		{"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},
+		{"coverage", no_argument, NULL, 'g'},
+		{"lines", no_argument, NULL, 'l'},
+		{"limit", required_argument, NULL, 'n'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, status = VPT_EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "ibtgln:c:jqh", longs, NULL)) != -1)
+		status = take_option(o, option, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "decode: %s: see vpt decode --help",
+				optind == argc ? "FILE is missing" : "only one FILE");
+	if (o->modes > 1)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"decode: --insn, --blocks, --calls, --coverage: only one of them");
+	if (o->mode == COVERAGE && o->json)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"decode: --coverage: is in lcov's format, not JSON");
+	o->path = argv[optind];
+	return VPT_EXIT_OK;
+}
+
+int vpt_cmd_decode(int argc, char **argv)
+{
+	struct options o = {.limit = UINT64_MAX};
+	int status = parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	return run(&o);
+}

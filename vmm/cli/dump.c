@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt dump: the packets of a trace, one by one. */
+#include "dump.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "trace/input.h"
+
+static const char help[] =
+	"usage: vpt dump [OPTION]... FILE\n"
+	"\n"
+	"Shows the packets of a .vpt trace, or with --raw of a file that holds trace bytes\n"
+	"and nothing else, such as a copy of an output region. FILE - is standard input.\n"
+	"\n"
+	"  -r, --raw         FILE is trace bytes only\n"
+	"  -c, --vcpu=N      only the stream of vCPU N (all, one after the other)\n"
+	"  -o, --offset=N    begin with the first packet at or after byte N of a stream\n"
+	"  -n, --limit=N     show N packets\n"
+	"  -s, --summary     count packets and bytes by kind instead\n"
+	"  -j, --json        one JSON object per line\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"A line is the packet's offset in the stream (hex), its name and payload, and for\n"
+	"TIP, TIP.PGE, TIP.PGD and FUP the whole IP, decompressed against the last one; ? as\n"
+	"long as no PSB or uncompressed IP gave it:\n"
+	"\n"
+	"  00000018  TIP.PGE   3: 0xffff81000000       ffffffff81000000\n"
+	"  0000001f  TNT       !!.!\n"
+	"  00000020  TIP       1: 0x1040               ffffffff81001040\n"
+	"\n"
+	"Before the payload of these four is IPBytes. TNT shows outcomes, oldest first: !\n"
+	"taken, . not taken. IP after PTW, EXSTOP, BEP and CFE says that a FUP follows.\n"
+	"\n"
+	"Where no packet begins, one line with ** says so and reading goes on at the next\n"
+	"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be read\n"
+	"or is not whole.\n"
+	"\n"
+	"  vpt dump -s trace.vpt               which packets take the room?\n"
+	"  vpt dump -c 1 -o 0x8000 -n 20 t.vpt 20 packets of vCPU 1 from byte 8000H on\n"
+	"  vpt dump --raw topa0.bin            bytes copied out of a guest\n";
+
+struct options {
+	struct vpt_dump dump;
+	const char *path;
+	bool raw;
+	bool help;
+	bool one_vcpu;
+	uint64_t vcpu;
+};
+
+/* What is known of a stream up to where it has been read. */
+struct stream {
+	const uint8_t *bytes;
+	struct vpt_parser parser;
+	uint64_t last_ip;
+	bool last_ip_known;
+};
+
+/* The packet's IP for show, NULL if it has none that can be known. */
+static const uint64_t *track_ip(struct stream *s, const struct vpt_packet *p)
+{
+	switch (p->kind) {
+	case VPT_PKT_PSB:
+		/* Whatever came before (33.4.2.2). */
+		s->last_ip = 0;
+		s->last_ip_known = true;
+		return NULL;
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		if (p->ip_bytes == VPT_IP_SEXT_48 || p->ip_bytes == VPT_IP_FULL)
+			s->last_ip_known = true;
+		if (vpt_ip_expand(s->last_ip, p->ip_bytes, p->value, &s->last_ip) != VPT_OK)
+			return NULL;
+		return s->last_ip_known ? &s->last_ip : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Where to go on after bytes that are no packet. */
+static uint64_t next_psb(const struct stream *s, uint64_t at, uint64_t end)
+{
+	return at + 1 + vpt_packet_find_psb(s->bytes + at + 1, (size_t)(end - at - 1));
+}
+
+/* Packets of [at, end), which no packet straddles. */
+static void walk(struct vpt_dump *d, struct stream *s, uint64_t at, uint64_t end, bool may_be_cut)
+{
+	memset(&s->parser, 0, sizeof(s->parser));
+	while (at < end && d->limit) {
+		struct vpt_packet packet;
+		uint64_t next;
+
+		switch (vpt_packet_read(&s->parser, s->bytes + at, (size_t)(end - at), &packet)) {
+		case VPT_OK:
+			next = at + packet.size;
+			vpt_dump_packet(d, at, &packet, track_ip(s, &packet));
+			break;
+		case VPT_E_EOS:
+			next = end;
+			vpt_dump_lost(d, at, may_be_cut ? VPT_DUMP_CUT_OK : VPT_DUMP_CUT,
+				      s->bytes + at, end - at);
+			break;
+		default:
+			next = next_psb(s, at, end);
+			vpt_dump_lost(d, at, VPT_DUMP_BAD, s->bytes + at, next - at);
+			memset(&s->parser, 0, sizeof(s->parser));
+			s->last_ip_known = false;
+			break;
+		}
+		at = next;
+	}
+}
+
+/* A full region or an error takes what does not fit any more (33.2.7.2). */
+static bool end_may_cut(const struct vpt_session *end)
+{
+	return end && (end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR);
+}
+
+/* A vCPU's stream, session by session. `from` only grows, whatever the file says. */
+static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int vcpu)
+{
+	struct stream s = {0};
+	const struct vpt_period *periods;
+	uint64_t from = 0;
+	size_t count, len, i;
+
+	s.bytes = vpt_reader_stream(reader, vcpu, &len);
+	if (!s.bytes)
+		return vpt_fail(VPT_EXIT_HOST, "dump: no memory for %zu bytes of trace", len);
+	periods = vpt_reader_sessions(reader, vcpu, &count);
+	d->vcpu = (int)vcpu;
+	for (i = 0; i < count; i++) {
+		const struct vpt_session *end = periods[i].end;
+		uint64_t start = periods[i].start->offset;
+		uint64_t stop = end ? end->offset : len;
+
+		if (stop > len)
+			stop = len;
+		/* Bytes of no session: there are none if the engine tells each edge. */
+		if (start > from && start <= stop) {
+			walk(d, &s, from, start, false);
+			from = start;
+		}
+		vpt_dump_session(d, i, &periods[i]);
+		if (stop > from) {
+			walk(d, &s, from, stop, end_may_cut(end));
+			from = stop;
+		}
+	}
+	walk(d, &s, from, len, false);
+	return VPT_EXIT_OK;
+}
+
+static int dump_vpt(struct options *o)
+{
+	struct vpt_reader *reader;
+	const struct vpt_extent *extent;
+	unsigned int vcpu, vcpus;
+	int err, status = VPT_EXIT_OK;
+	char why[256];
+
+	err = vpt_reader_open(o->path, &reader, why, sizeof(why));
+	if (err)
+		return vpt_fail(VPT_EXIT_INPUT, "dump: %s: %s%s", o->path, why,
+				err == -EINVAL ? "; --raw is for bare trace bytes" : "");
+	vcpus = vpt_reader_info(reader)->vcpus;
+	if (o->one_vcpu && o->vcpu >= vcpus) {
+		status = vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				  o->vcpu, o->path, vcpus - 1);
+		vcpus = 0;
+	}
+	for (vcpu = 0; vcpu < vcpus && !status; vcpu++) {
+		if (!o->one_vcpu || vcpu == o->vcpu)
+			status = dump_vcpu(&o->dump, reader, vcpu);
+	}
+	if (!status && o->dump.summary)
+		vpt_dump_summary(&o->dump);
+	extent = vpt_reader_extent(reader);
+	if (!status && extent->why)
+		status = vpt_fail(VPT_EXIT_INPUT,
+				  "dump: %s: only %" PRIu64 " of %" PRIu64
+				  " bytes could be read: %s",
+				  o->path, extent->readable, extent->file_bytes, extent->why);
+	vpt_reader_close(reader);
+	return status;
+}
+
+static int dump_raw(struct options *o)
+{
+	struct vpt_input in = {0};
+	struct stream s = {0};
+	int err = vpt_input_open(&in, o->path);
+
+	if (err) {
+		vpt_input_close(&in);
+		return vpt_fail(VPT_EXIT_INPUT, "dump: %s: %s", o->path, strerror(-err));
+	}
+	s.bytes = in.bytes;
+	o->dump.vcpu = VPT_DUMP_RAW;
+	walk(&o->dump, &s, 0, in.size, false);
+	vpt_input_close(&in);
+	if (o->dump.summary)
+		vpt_dump_summary(&o->dump);
+	return VPT_EXIT_OK;
+}
+
+/* Decimal, or hex after 0x. */
+static bool number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+static int bad_number(const char *option, const char *text)
+{
+	return vpt_fail(VPT_EXIT_USAGE, "dump: --%s=%s: not a number", option, text);
+}
+
+/* `word`: the one on the command line, for a complaint. */
+static int take_option(struct options *o, int option, const char *word)
+{
+	switch (option) {
+	case 'r':
+		o->raw = true;
+		return VPT_EXIT_OK;
+	case 'c':
+		o->one_vcpu = true;
+		return number(optarg, &o->vcpu) ? VPT_EXIT_OK : bad_number("vcpu", optarg);
+	case 'o':
+		return number(optarg, &o->dump.offset) ? VPT_EXIT_OK : bad_number("offset", optarg);
+	case 'n':
+		return number(optarg, &o->dump.limit) ? VPT_EXIT_OK : bad_number("limit", optarg);
+	case 's':
+		o->dump.summary = true;
+		return VPT_EXIT_OK;
+	case 'j':
+		o->dump.json = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE,
+				"dump: %s: unknown, or without its value: see vpt dump --help",
+				word);
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"raw", no_argument, NULL, 'r'},	  {"vcpu", required_argument, NULL, 'c'},
+		{"offset", required_argument, NULL, 'o'}, {"limit", required_argument, NULL, 'n'},
+		{"summary", no_argument, NULL, 's'},	  {"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+	};
+	int option, status = VPT_EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "rc:o:n:sjh", longs, NULL)) != -1)
+		status = take_option(o, option, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "dump: %s: see vpt dump --help",
+				optind == argc ? "FILE is missing" : "only one FILE");
+	if (o->raw && o->one_vcpu)
+		return vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
+	o->path = argv[optind];
+	return VPT_EXIT_OK;
+}
+
+int vpt_cmd_dump(int argc, char **argv)
+{
+	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX}};
+	int status = parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	status = o.raw ? dump_raw(&o) : dump_vpt(&o);
+	if (fflush(stdout) || ferror(stdout))
+		return vpt_fail(VPT_EXIT_HOST, "dump: cannot write: %s", strerror(errno));
+	if (!status && o.dump.bad)
+		return vpt_fail(VPT_EXIT_FAIL,
+				"dump: %s: %" PRIu64 " bytes are in no packet; places: %" PRIu64,
+				o.path, o.dump.lost, o.dump.bad);
+	return status;
+}

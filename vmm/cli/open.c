@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/open.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader)
+{
+	char why[256];
+
+	if (vpt_reader_open(path, reader, why, sizeof(why)))
+		return vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s", verb, path, why);
+	return VPT_EXIT_OK;
+}
+
+int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader)
+{
+	const struct vpt_extent *extent = vpt_reader_extent(reader);
+
+	if (!extent->why)
+		return VPT_EXIT_OK;
+	return vpt_fail(extent->cut ? VPT_EXIT_OK : VPT_EXIT_INPUT,
+			"%s: %s: only %" PRIu64 " of %" PRIu64 " bytes could be read: %s", verb,
+			path, extent->readable, extent->file_bytes, extent->why);
+}
+
+int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a number", verb, option, text);
+}

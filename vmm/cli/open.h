@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the verbs that read a trace file have in common. */
+#ifndef VMM_CLI_OPEN_H
+#define VMM_CLI_OPEN_H
+
+#include "trace/reader.h"
+
+/* Open a file; VPT_EXIT_OK, or an exit status after the one line was printed. */
+int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader);
+
+/*
+ * Say so if the file does not have everything. VPT_EXIT_OK if it merely ends early,
+ * as when its writer was killed, VPT_EXIT_INPUT if it is damaged.
+ */
+int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader);
+
+/* A number of an option, decimal or hex after 0x. VPT_EXIT_OK or VPT_EXIT_USAGE. */
+int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value);
+
+#endif /* VMM_CLI_OPEN_H */

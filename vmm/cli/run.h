@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of `vpt run`: shared by run*.c and nothing else. */
+#ifndef VMM_CLI_RUN_H
+#define VMM_CLI_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+#include "vpt/caps.h"
+
+struct vpt_vcpu;
+struct vpt_vm;
+
+#define VPT_RUN_ARGS 4
+
+/* A range option as it was given. */
+struct vpt_run_range {
+	const char *text;
+	bool stop;	      /* --stop, else --filter */
+	uint64_t first, last; /* both inside, after vpt_run_resolve() */
+};
+
+struct vpt_run_options {
+	const char *guest;
+	const char *engine;
+	const char *model; /* name for the file: "custom" with --caps */
+	struct vpt_caps caps;
+	enum vpt_owner owner;
+	uint64_t mem;
+	const char *output;
+	const char *initrd;
+	bool oracle;
+	uint64_t seed;
+	uint64_t arg[VPT_RUN_ARGS];
+	size_t args;
+	uint64_t max_insns;
+	uint64_t timeout; /* seconds */
+	struct vpt_run_range range[VPT_MAX_RANGES];
+	size_t ranges;
+	bool user, kernel;
+	bool has_cr3;
+	uint64_t cr3;
+	bool no_retc, tsc;
+	bool has_psb;
+	uint64_t psb;
+	bool quiet, json, help;
+};
+
+/* run_options.c: an exit status; a complaint has been made if it is not 0. */
+int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv);
+void vpt_run_help(void);
+
+/* run_range.c: addresses of the ranges, from the ELF file's symbols. */
+int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len);
+
+/* run_host.c: start a host-owned trace before the first instruction. */
+int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v);
+/* The capabilities of the host's own PT: the model's, and the trace transport. */
+struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o);
+
+/* run_report.c: progress, and what there is to say at the end. */
+struct vpt_run_report {
+	const struct vpt_run_options *options;
+	const struct vpt_vm *vm;
+	uint64_t began, shown; /* ns */
+	bool terminal, drawn;
+};
+
+void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
+			  const struct vpt_vm *vm);
+void vpt_run_report_tick(struct vpt_run_report *r);
+int vpt_run_report_end(struct vpt_run_report *r);
+
+#endif /* VMM_CLI_RUN_H */

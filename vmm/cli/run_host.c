@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt run --pt=host: the MSRs of the host's own trace. */
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/vcpu.h"
+
+#define CPUID_ECX_FABRIC (1u << 3)
+
+struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o)
+{
+	struct vpt_caps caps = o->caps;
+
+	caps.l14_0_ecx |= CPUID_ECX_FABRIC;
+	return caps;
+}
+
+static int put(struct vpt_vcpu *v, uint32_t msr, uint64_t value, const char *what)
+{
+	if (vpt_tracer_host_write(&v->tracer, msr, value, v->regs->rip) == VPT_FAULT_NONE)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "run: %s: the model does not allow it", what);
+}
+
+static uint64_t control(const struct vpt_run_options *o)
+{
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(FABRIC_EN);
+	size_t i;
+
+	if (o->kernel || !o->user)
+		ctl |= VPT_CTL_MASK(OS);
+	if (o->user || !o->kernel)
+		ctl |= VPT_CTL_MASK(USER);
+	if (o->has_cr3)
+		ctl |= VPT_CTL_MASK(CR3_FILTER);
+	if (o->no_retc)
+		ctl |= VPT_CTL_MASK(DIS_RETC);
+	if (o->tsc)
+		ctl |= VPT_CTL_MASK(TSC_EN);
+	ctl |= o->psb << VPT_CTL_PSB_FREQ_SHIFT;
+	for (i = 0; i < o->ranges; i++) {
+		uint64_t cfg = o->range[i].stop ? VPT_ADDR_STOP : VPT_ADDR_FILTER;
+
+		ctl |= cfg << (VPT_CTL_ADDR0_CFG_SHIFT + i * VPT_CTL_ADDR0_CFG_WIDTH);
+	}
+	return ctl;
+}
+
+int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
+{
+	int status = VPT_EXIT_OK;
+	size_t i;
+
+	if (o->psb > 15 || !vpt_caps_psb_freq_ok(&o->caps, (unsigned int)o->psb))
+		return vpt_fail(VPT_EXIT_USAGE, "run: --psb=%llu: model %s does not have it",
+				(unsigned long long)o->psb, o->model);
+	for (i = 0; !status && i < o->ranges; i++) {
+		uint32_t msr = VPT_MSR_ADDR0_A + 2 * (uint32_t)i;
+
+		status = put(v, msr, o->range[i].first, o->range[i].text);
+		if (!status)
+			status = put(v, msr + 1, o->range[i].last, o->range[i].text);
+	}
+	if (!status && o->has_cr3)
+		status = put(v, VPT_MSR_CR3_MATCH, o->cr3, "--cr3");
+	return status ? status : put(v, VPT_MSR_CTL, control(o), "the trace");
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt run: the command line. */
+#include "cli/run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define DEFAULT_MEM (64ull << 20)
+#define MIN_MEM	    (1ull << 20)
+/* The engine keeps pages of its own right below 1 << 36. */
+#define MAX_MEM (1ull << 35)
+
+static const char help[] =
+	"usage: vpt run [OPTION]... GUEST\n"
+	"\n"
+	"Runs a static x86-64 ELF file as a guest under KVM, with Intel PT as a model of a\n"
+	"processor has it, and records the trace. The guest's console is standard output.\n"
+	"\n"
+	"  -o, --output=FILE    record to this .vpt file\n"
+	"  -p, --pt=OWNER       who owns PT: guest (default), host, or off\n"
+	"  -M, --model=NAME     bdw, skl (default), icx or spr\n"
+	"      --caps=LIST      the model with some CPUID words changed: eax= ebx= ecx= of\n"
+	"                       14H.0, eax1= ebx1= of 14H.1, tsc_eax= tsc_ebx= tsc_ecx= of\n"
+	"                       15H, signature=, maxphyaddr=, linaddr=, nonturbo=\n"
+	"  -m, --mem=SIZE       guest memory, such as 64M (default) or 1G\n"
+	"      --oracle         record every retired instruction too, for vpt verify\n"
+	"      --seed=N         boot info's seed\n"
+	"      --arg=N          boot info's next argument; up to four\n"
+	"      --initrd=FILE    put FILE into memory after the program\n"
+	"      --engine=NAME    kvm\n"
+	"      --max-insns=N    end after N traced instructions\n"
+	"      --timeout=S      end after S seconds\n"
+	"  -q, --quiet          no progress, no summary\n"
+	"  -j, --json           the summary as one line of JSON on standard output\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"What a host traces (--pt=host):\n"
+	"\n"
+	"      --filter=RANGE   only this code; several make several filters\n"
+	"      --stop=RANGE     end the trace where execution comes here\n"
+	"      --user, --kernel only CPL above 0, only CPL 0\n"
+	"      --cr3=VALUE      only where CR3 is VALUE\n"
+	"      --no-retc        no RET compression\n"
+	"      --tsc            TSC packets\n"
+	"      --psb=N          a PSB every 2K << N bytes\n"
+	"\n"
+	"RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, both\n"
+	"inside). Numbers are decimal, or hex after 0x.\n"
+	"\n"
+	"The exit status is 0 if the guest's is 0; 1 if it is another, or the guest crashed,\n"
+	"hung or ran into a limit; 2 if the command is wrong; 3 if a file is; 4 if this\n"
+	"machine lacks something. What was recorded until then can be read in any case.\n"
+	"\n"
+	"  vpt run -o t.vpt demo.elf\n"
+	"  vpt run --pt=host --filter=main --no-retc -o t.vpt demo.elf\n";
+
+enum long_only {
+	OPT_CAPS = 256,
+	OPT_ORACLE,
+	OPT_SEED,
+	OPT_ARG,
+	OPT_INITRD,
+	OPT_ENGINE,
+	OPT_MAX_INSNS,
+	OPT_TIMEOUT,
+	OPT_FILTER,
+	OPT_STOP,
+	OPT_USER,
+	OPT_KERNEL,
+	OPT_CR3,
+	OPT_NO_RETC,
+	OPT_TSC,
+	OPT_PSB,
+};
+
+static const struct option longs[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"pt", required_argument, NULL, 'p'},
+	{"model", required_argument, NULL, 'M'},
+	{"caps", required_argument, NULL, OPT_CAPS},
+	{"mem", required_argument, NULL, 'm'},
+	{"oracle", no_argument, NULL, OPT_ORACLE},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"arg", required_argument, NULL, OPT_ARG},
+	{"initrd", required_argument, NULL, OPT_INITRD},
+	{"engine", required_argument, NULL, OPT_ENGINE},
+	{"max-insns", required_argument, NULL, OPT_MAX_INSNS},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{"filter", required_argument, NULL, OPT_FILTER},
+	{"stop", required_argument, NULL, OPT_STOP},
+	{"user", no_argument, NULL, OPT_USER},
+	{"kernel", no_argument, NULL, OPT_KERNEL},
+	{"cr3", required_argument, NULL, OPT_CR3},
+	{"no-retc", no_argument, NULL, OPT_NO_RETC},
+	{"tsc", no_argument, NULL, OPT_TSC},
+	{"psb", required_argument, NULL, OPT_PSB},
+	{"quiet", no_argument, NULL, 'q'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+void vpt_run_help(void)
+{
+	fputs(help, stdout);
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+static bool size(const char *text, uint64_t *value)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (text[0] < '0' || text[0] > '9' || errno)
+		return false;
+	if (!*end)
+		return true;
+	unit = strchr(units, *end & ~0x20);
+	if (!unit || end[1])
+		return false;
+	return !__builtin_mul_overflow(*value, 1ull << (10 * (unit - units + 1)), value);
+}
+
+static int take_number(const char *name, uint64_t *value)
+{
+	if (number(optarg, value))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number", name, optarg);
+}
+
+static int take_mem(struct vpt_run_options *o)
+{
+	if (!size(optarg, &o->mem))
+		return vpt_fail(VPT_EXIT_USAGE, "run: --mem=%s: not a size such as 64M", optarg);
+	if (o->mem < MIN_MEM || o->mem > MAX_MEM || o->mem % 4096)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --mem=%s: from 1M to 32G, in whole pages of 4K", optarg);
+	return VPT_EXIT_OK;
+}
+
+static int take_owner(struct vpt_run_options *o)
+{
+	if (!strcmp(optarg, "guest"))
+		o->owner = VPT_OWNER_GUEST;
+	else if (!strcmp(optarg, "host"))
+		o->owner = VPT_OWNER_HOST;
+	else if (!strcmp(optarg, "off"))
+		o->owner = VPT_OWNER_NONE;
+	else
+		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=%s: not guest, host or off", optarg);
+	return VPT_EXIT_OK;
+}
+
+static int take_arg(struct vpt_run_options *o)
+{
+	if (o->args == VPT_RUN_ARGS)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --arg=%s: at most %d", optarg, VPT_RUN_ARGS);
+	return take_number("arg", &o->arg[o->args++]);
+}
+
+static int take_range(struct vpt_run_options *o, bool stop)
+{
+	if (o->ranges == VPT_MAX_RANGES)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --%s=%s: no processor has more than %d ranges",
+				stop ? "stop" : "filter", optarg, VPT_MAX_RANGES);
+	o->range[o->ranges++] = (struct vpt_run_range){.text = optarg, .stop = stop};
+	return VPT_EXIT_OK;
+}
+
+static int take_option(struct vpt_run_options *o, int option, const char **caps, const char *word)
+{
+	switch (option) {
+	case 'o':
+		o->output = optarg;
+		return VPT_EXIT_OK;
+	case 'p':
+		return take_owner(o);
+	case 'M':
+		o->model = optarg;
+		return VPT_EXIT_OK;
+	case OPT_CAPS:
+		*caps = optarg;
+		return VPT_EXIT_OK;
+	case 'm':
+		return take_mem(o);
+	case OPT_ORACLE:
+		o->oracle = true;
+		return VPT_EXIT_OK;
+	case OPT_SEED:
+		return take_number("seed", &o->seed);
+	case OPT_ARG:
+		return take_arg(o);
+	case OPT_INITRD:
+		o->initrd = optarg;
+		return VPT_EXIT_OK;
+	case OPT_ENGINE:
+		o->engine = optarg;
+		return VPT_EXIT_OK;
+	case OPT_MAX_INSNS:
+		return take_number("max-insns", &o->max_insns);
+	case OPT_TIMEOUT:
+		return take_number("timeout", &o->timeout);
+	case OPT_FILTER:
+	case OPT_STOP:
+		return take_range(o, option == OPT_STOP);
+	case OPT_USER:
+		o->user = true;
+		return VPT_EXIT_OK;
+	case OPT_KERNEL:
+		o->kernel = true;
+		return VPT_EXIT_OK;
+	case OPT_CR3:
+		o->has_cr3 = true;
+		return take_number("cr3", &o->cr3);
+	case OPT_NO_RETC:
+		o->no_retc = true;
+		return VPT_EXIT_OK;
+	case OPT_TSC:
+		o->tsc = true;
+		return VPT_EXIT_OK;
+	case OPT_PSB:
+		o->has_psb = true;
+		return take_number("psb", &o->psb);
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'j':
+		o->json = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: %s: unknown, or without its value: see vpt run --help", word);
+	}
+}
+
+struct caps_key {
+	const char *name;
+	size_t offset, bytes;
+};
+
+#define KEY(name, field)                                                                      \
+	{                                                                                     \
+		name, offsetof(struct vpt_caps, field), sizeof(((struct vpt_caps *)0)->field) \
+	}
+
+static const struct caps_key keys[] = {
+	KEY("eax", l14_0_eax),		 KEY("ebx", l14_0_ebx),	   KEY("ecx", l14_0_ecx),
+	KEY("eax1", l14_1_eax),		 KEY("ebx1", l14_1_ebx),   KEY("tsc_eax", l15_eax),
+	KEY("tsc_ebx", l15_ebx),	 KEY("tsc_ecx", l15_ecx),  KEY("signature", signature),
+	KEY("maxphyaddr", max_phy_addr), KEY("linaddr", lin_addr), KEY("nonturbo", max_nonturbo),
+};
+
+static bool set_key(struct vpt_caps *caps, const char *item, size_t len)
+{
+	const char *equals = memchr(item, '=', len);
+	char value_text[32];
+	size_t name_len, value_len, i;
+	uint64_t value;
+
+	if (!equals)
+		return false;
+	name_len = (size_t)(equals - item);
+	value_len = len - name_len - 1;
+	if (value_len >= sizeof(value_text))
+		return false;
+	memcpy(value_text, equals + 1, value_len);
+	value_text[value_len] = 0;
+	if (!number(value_text, &value))
+		return false;
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strlen(keys[i].name) != name_len || memcmp(keys[i].name, item, name_len))
+			continue;
+		if (value >> (8 * keys[i].bytes))
+			return false;
+		memcpy((char *)caps + keys[i].offset, &value, keys[i].bytes);
+		return true;
+	}
+	return false;
+}
+
+static int change_caps(struct vpt_run_options *o, const char *list)
+{
+	const char *why = "", *item = list;
+
+	while (*item) {
+		size_t len = strcspn(item, ",");
+
+		if (!set_key(&o->caps, item, len))
+			return vpt_fail(VPT_EXIT_USAGE,
+					"run: --caps: '%.*s': not KEY=NUMBER with a key of vpt run "
+					"--help",
+					(int)len, item);
+		item += len + (item[len] == ',');
+	}
+	if (vpt_caps_check(&o->caps, &why) != VPT_OK)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --caps=%s: no such processor: %s", list, why);
+	o->model = "custom";
+	return VPT_EXIT_OK;
+}
+
+static int find_model(struct vpt_run_options *o, const char *caps)
+{
+	const struct vpt_caps *model = vpt_caps_model(o->model);
+
+	if (!model) {
+		char names[128] = "";
+		const char *name;
+		unsigned int i;
+
+		for (i = 0; (name = vpt_caps_model_name(i)) && strlen(names) < 100; i++) {
+			strcat(names, i ? ", " : "");
+			strcat(names, name);
+		}
+		return vpt_fail(VPT_EXIT_USAGE, "run: --model=%s: unknown; there are %s", o->model,
+				names);
+	}
+	o->caps = *model;
+	return caps ? change_caps(o, caps) : VPT_EXIT_OK;
+}
+
+static bool asks_for_host(const struct vpt_run_options *o)
+{
+	return o->ranges || o->user || o->kernel || o->has_cr3 || o->no_retc || o->tsc ||
+	       o->has_psb;
+}
+
+static int check_together(const struct vpt_run_options *o)
+{
+	if (o->owner != VPT_OWNER_HOST && asks_for_host(o))
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, --tsc "
+				"and --psb are for --pt=host: a guest sets up its own trace");
+	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --pt=off: nothing is traced, so there is no --output, "
+				"--oracle or --max-insns");
+	if (o->owner == VPT_OWNER_HOST && !o->output)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
+	if (o->oracle && !o->output)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
+	return VPT_EXIT_OK;
+}
+
+int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
+{
+	int option, status = VPT_EXIT_OK;
+	const char *caps = NULL;
+
+	memset(o, 0, sizeof(*o));
+	o->engine = "kvm";
+	o->model = "skl";
+	o->owner = VPT_OWNER_GUEST;
+	o->mem = DEFAULT_MEM;
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "+o:p:M:m:qjh", longs, NULL)) != -1)
+		status = take_option(o, option, &caps, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (optind == argc)
+		return vpt_fail(VPT_EXIT_USAGE, "run: GUEST is missing: see vpt run --help");
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST, after all options",
+				argv[optind + 1]);
+	o->guest = argv[optind];
+	status = find_model(o, caps);
+	return status ? status : check_together(o);
+}

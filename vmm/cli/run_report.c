@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt run: progress, and how it ended. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/vcpu.h"
+
+#define SECOND	   1000000000ull
+#define SHOW_AFTER (2 * SECOND)
+#define SHOW_EVERY (SECOND / 2)
+
+void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
+			  const struct vpt_vm *vm)
+{
+	*r = (struct vpt_run_report){.options = o, .vm = vm, .began = vpt_now()};
+	r->terminal = isatty(STDERR_FILENO) && !o->quiet && !o->json;
+}
+
+static void wipe(struct vpt_run_report *r)
+{
+	if (r->drawn)
+		fputs("\r\033[K", stderr);
+	r->drawn = false;
+}
+
+void vpt_run_report_tick(struct vpt_run_report *r)
+{
+	const struct vpt_tracer *t = &r->vm->vcpu->tracer;
+	uint64_t now = vpt_now();
+
+	fflush(stdout);
+	if (!r->terminal || now - r->began < SHOW_AFTER || now - r->shown < SHOW_EVERY)
+		return;
+	r->shown = now;
+	fprintf(stderr,
+		"\r\033[K%llu s, %" PRIu64 " instructions, %" PRIu64 " bytes of trace",
+		(unsigned long long)(now - r->began) / SECOND, t->insns, t->bytes);
+	fflush(stderr);
+	r->drawn = true;
+}
+
+static const char *stop_name(enum vpt_stop_kind kind)
+{
+	static const char *const names[] = {
+		[VPT_STOP_EXIT] = "exit",
+		[VPT_STOP_TRIPLE_FAULT] = "triple fault",
+		[VPT_STOP_HALTED] = "halted",
+		[VPT_STOP_MAX_INSNS] = "instruction limit",
+		[VPT_STOP_TIMEOUT] = "time limit",
+		[VPT_STOP_INTERRUPTED] = "interrupted",
+		[VPT_STOP_WRITER] = "file error",
+		[VPT_STOP_UNABLE] = "unable",
+		[VPT_STOP_UNTRACEABLE] = "untraceable",
+		[VPT_STOP_UNEXPLAINED] = "unexplained",
+		[VPT_STOP_HOST] = "host error",
+	};
+
+	return names[kind];
+}
+
+static void summary(const struct vpt_run_report *r)
+{
+	const struct vpt_stop *stop = &r->vm->stop;
+	const struct vpt_vcpu *v = r->vm->vcpu;
+	double seconds = (double)(vpt_now() - r->began) / 1e9;
+
+	if (r->options->json) {
+		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
+		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"seconds\":%.3f}\n",
+		       stop_name(stop->kind), stop->exit_status, v->tracer.insns, v->tracer.bytes,
+		       v->steps, seconds);
+		fflush(stdout);
+	} else if (!r->options->quiet && r->vm->owner != VPT_OWNER_NONE) {
+		fflush(stdout);
+		fprintf(stderr,
+			"vpt run: %" PRIu64 " instructions, %" PRIu64 " bytes of trace, %.2f s\n",
+			v->tracer.insns, v->tracer.bytes, seconds);
+	}
+}
+
+int vpt_run_report_end(struct vpt_run_report *r)
+{
+	const struct vpt_run_options *o = r->options;
+	const struct vpt_stop *stop = &r->vm->stop;
+
+	wipe(r);
+	summary(r);
+	switch (stop->kind) {
+	case VPT_STOP_EXIT:
+		if (!stop->exit_status)
+			return VPT_EXIT_OK;
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: the guest ended with status %u", o->guest,
+				stop->exit_status);
+	case VPT_STOP_TRIPLE_FAULT:
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: triple fault %s", o->guest, stop->text);
+	case VPT_STOP_HALTED:
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: halted for ever %s", o->guest, stop->text);
+	case VPT_STOP_MAX_INSNS:
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: --max-insns=%" PRIu64 " reached %s",
+				o->guest, o->max_insns, stop->text);
+	case VPT_STOP_TIMEOUT:
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: --timeout=%" PRIu64 " reached %s",
+				o->guest, o->timeout, stop->text);
+	case VPT_STOP_INTERRUPTED:
+		return vpt_fail(VPT_EXIT_FAIL, "run: %s: interrupted %s", o->guest, stop->text);
+	case VPT_STOP_WRITER:
+		return vpt_fail(VPT_EXIT_HOST,
+				"run: %s: %s: the guest was stopped, what was written can be read",
+				o->output, strerror(-stop->error));
+	case VPT_STOP_UNABLE:
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: this KVM cannot execute %s", o->guest,
+				stop->text);
+	case VPT_STOP_UNTRACEABLE:
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: cannot trace %s: see vpt caps", o->guest,
+				stop->text);
+	case VPT_STOP_UNEXPLAINED:
+		return vpt_fail(VPT_EXIT_HOST,
+				"run: %s: %s: this KVM's single steps cannot be relied on",
+				o->guest, stop->text);
+	default:
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: KVM: %s", o->guest, stop->text);
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt verify: is what the trace says what ran? */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "oracle/compare.h"
+#include "oracle/report.h"
+#include "vpt/msr.h"
+
+static const char help[] =
+	"usage: vpt verify [OPTION]... FILE\n"
+	"\n"
+	"Decodes a .vpt trace and compares it, instruction by instruction and event by event,\n"
+	"with what the engine saw run (recorded by vpt run --oracle). What of that should be\n"
+	"in the trace is worked out from the PT registers by a model of its own.\n"
+	"FILE - is standard input.\n"
+	"\n"
+	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
+	"  -j, --json         one JSON object\n"
+	"  -q, --quiet        no differences, only the last line\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"The last line is\n"
+	"\n"
+	"  verify: N retired, M decoded, K mismatches\n"
+	"\n"
+	"where N counts the instructions that should be in the trace. A trace that the output\n"
+	"ended (ToPA STOP, an error) has the beginning of what ran; lines before the last say\n"
+	"how much. So it is with a file that ends early, as after kill -9. K counts places: in\n"
+	"each session at most the first.\n"
+	"\n"
+	"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 if\n"
+	"the command is wrong, 3 if FILE can't be read, is damaged, or can't be verified: it\n"
+	"has no oracle, or DisTNT was set; 4 if something is lacking here.\n"
+	"\n"
+	"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt\n";
+
+struct options {
+	const char *path;
+	bool allow_empty, json, quiet, help;
+};
+
+/* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
+static bool has_no_tnt(const struct vpt_reader *reader)
+{
+	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	size_t n, i;
+
+	for (v = 0; v < vcpus; v++) {
+		const struct vpt_period *periods = vpt_reader_sessions(reader, v, &n);
+
+		for (i = 0; i < n; i++) {
+			if (periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int can_verify(const struct options *o, const struct vpt_reader *reader)
+{
+	if (!vpt_reader_info(reader)->oracle)
+		return vpt_fail(VPT_EXIT_INPUT,
+				"verify: %s: it does not say what ran: record with --oracle",
+				o->path);
+	if (has_no_tnt(reader))
+		return vpt_fail(VPT_EXIT_INPUT,
+				"verify: %s: DisTNT was set: the trace does not say where "
+				"conditional branches go, and can't be verified",
+				o->path);
+	return VPT_EXIT_OK;
+}
+
+static int show_diff(struct vpt_reader *reader, const struct vpt_diff *diff)
+{
+	struct vpt_listing l = {.out = stdout};
+	int err = vpt_symbols_open(reader, &l.symbols);
+
+	if (err)
+		return err;
+	l.disasm = vpt_disasm_new(l.symbols);
+	if (l.disasm)
+		vpt_report_diff(&l, diff);
+	else
+		err = -ENOMEM;
+	vpt_listing_fini(&l);
+	vpt_disasm_free(l.disasm);
+	vpt_symbols_close(l.symbols);
+	return err;
+}
+
+static int show(const struct options *o, struct vpt_reader *reader, const struct vpt_comparison *c)
+{
+	if (o->json) {
+		vpt_report_json(stdout, c);
+		return 0;
+	}
+	if (c->mismatches && !o->quiet) {
+		int err = show_diff(reader, &c->diff);
+
+		if (err)
+			return err;
+	}
+	if (!o->quiet)
+		vpt_report_shortfalls(stdout, c);
+	if (!c->retired)
+		puts("no instruction that ran should be in the trace");
+	printf("verify: %" PRIu64 " retired, %" PRIu64 " decoded, %" PRIu64 " mismatches\n",
+	       c->retired, c->decoded, c->mismatches);
+	return 0;
+}
+
+static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_comparison *c)
+{
+	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	int status, err = 0;
+
+	for (v = 0; v < vcpus && !err; v++)
+		err = vpt_compare(reader, v, c);
+	if (!err)
+		err = show(o, reader, c);
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
+	if (fflush(stdout) || ferror(stdout))
+		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
+	status = vpt_cli_whole("verify", o->path, reader);
+	if (c->mismatches || (!c->retired && !o->allow_empty))
+		return VPT_EXIT_FAIL;
+	return status;
+}
+
+static int run(const struct options *o)
+{
+	struct vpt_comparison c = {0};
+	struct vpt_reader *reader;
+	int status = vpt_cli_open("verify", o->path, &reader);
+
+	if (status)
+		return status;
+	status = can_verify(o, reader);
+	if (!status)
+		status = verify(o, reader, &c);
+	vpt_comparison_free(&c);
+	vpt_reader_close(reader);
+	return status;
+}
+
+static int take_option(struct options *o, int option, const char *word)
+{
+	switch (option) {
+	case 'e':
+		o->allow_empty = true;
+		return VPT_EXIT_OK;
+	case 'j':
+		o->json = true;
+		return VPT_EXIT_OK;
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: unknown: see vpt verify --help", word);
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"allow-empty", no_argument, NULL, 'e'},
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int option, status = VPT_EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "ejqh", longs, NULL)) != -1)
+		status = take_option(o, option, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: see vpt verify --help",
+				optind == argc ? "FILE is missing" : "only one FILE");
+	o->path = argv[optind];
+	return VPT_EXIT_OK;
+}
+
+int vpt_cmd_verify(int argc, char **argv)
+{
+	struct options o = {0};
+	int status = parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	return run(&o);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt VERB ...: chooses the verb. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} verbs[] = {
+	{"run", vpt_cmd_run, "run a guest and record its trace"},
+	{"caps", vpt_cmd_caps, "what this machine can do"},
+	{"dump", vpt_cmd_dump, "the packets of a trace"},
+	{"decode", vpt_cmd_decode, "the instructions, calls or coverage of a trace"},
+	{"verify", vpt_cmd_verify, "check a trace against what really ran"},
+	{"info", vpt_cmd_info, "what a trace file holds"},
+};
+
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static void help(FILE *to)
+{
+	size_t i;
+
+	fputs("usage: vpt VERB [OPTION]... [FILE]...\n\n", to);
+	for (i = 0; i < VERBS; i++)
+		fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].what);
+	fputs("\nvpt VERB --help says more of each.\n", to);
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2) {
+		help(stderr);
+		return VPT_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		help(stdout);
+		return VPT_EXIT_OK;
+	}
+	for (i = 0; i < VERBS; i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			return verbs[i].run(argc - 1, argv + 1);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", argv[1]);
+}
