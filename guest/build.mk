@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Bare-metal payloads: static ELF files, one per guest/payloads/*.c. They have
+# their own flags, whatever MODE is: a sanitizer's runtime has no place in them.
+GUEST_PAYLOADS := $(patsubst guest/payloads/%.c,%,$(sort $(wildcard guest/payloads/*.c)))
+GUEST_ELF := $(GUEST_PAYLOADS:%=$(O)/guest/%.elf)
+GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/random/*.[cS]))
+GUEST_OBJ := $(patsubst %,$(O)/%.o,$(basename $(GUEST_SRC)))
+GUEST_SHARED_OBJ := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/caps.c shared/src/packet_%.c,$(SHARED_SRC)))
+GUEST_LIB := $(O)/guest/libguest.a
+ALL += $(GUEST_ELF)
+
+GUEST_CPPFLAGS := -Ishared/include -Iguest
+GUEST_CFLAGS := -std=c11 -ffreestanding -O2 -g $(WARN) -fno-common -ffunction-sections \
+	-mno-red-zone -mgeneral-regs-only -fno-pic -no-pie -fcf-protection=none \
+	-fno-stack-protector -fno-asynchronous-unwind-tables
+# The demo's call tree is to be read: calls stay calls, functions keep their names.
+$(O)/guest/payloads/demo.o: GUEST_CFLAGS += -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-sra
+GUEST_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections,--build-id=none \
+	-Wl,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments
+
+.PHONY: guests
+guests: $(GUEST_ELF)
+
+$(O)/guest/%.o: guest/%.c
+	@mkdir -p $(@D)
+	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) -DVPT_PAYLOAD='"$(*F)"' $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/guest/%.o: guest/%.S
+	@mkdir -p $(@D)
+	$(call say,GUESTAS,$@)gcc $(GUEST_CPPFLAGS) -g -MMD -MP -c -o $@ $<
+$(O)/guest/shared/%.o: shared/%.c
+	@mkdir -p $(@D)
+	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_OBJ)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
+	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A payload: one freestanding program that runs one idea, checks its own
+ * result and says pass, fail or skip (lib/report.h).
+ *
+ * The same binary runs in three settings and finds out from CPUID which one it
+ * is in: the guest owns PT and traces itself, the host traces it and hides PT,
+ * or nobody traces.
+ */
+#ifndef GUEST_LIB_GUEST_H
+#define GUEST_LIB_GUEST_H
+
+#include "vpt/abi/boot.h"
+
+/* As vpt left it; valid from payload() on. */
+extern const struct vpt_boot_info *boot;
+
+/* At the top of each payload's file: what its first line of output says. */
+#define PAYLOAD(text)                            \
+	const char payload_name[] = VPT_PAYLOAD; \
+	const char payload_text[] = text
+
+extern const char payload_name[];
+extern const char payload_text[];
+
+/* The payload. On return the guest exits with report_summary()'s status. */
+void payload(void);
+
+/* Ends the guest. */
+void guest_exit(uint32_t status) __attribute__((noreturn));
+
+#define noinline      __attribute__((noinline))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Keeps the compiler from moving memory accesses across. */
+#define barrier() __asm__ volatile("" : : : "memory")
+
+#endif /* GUEST_LIB_GUEST_H */

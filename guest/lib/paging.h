@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Address spaces. Each maps the first GiB one to one, writable and executable
+ * and closed to ring 3, and what paging_map() adds; the first GiB is shared by
+ * all spaces.
+ */
+#ifndef GUEST_LIB_PAGING_H
+#define GUEST_LIB_PAGING_H
+
+#include "vpt/base.h"
+
+enum pte_flags {
+	PTE_PRESENT = 1 << 0,
+	PTE_WRITE = 1 << 1,
+	PTE_USER = 1 << 2,
+	PTE_LARGE = 1 << 7,
+};
+
+/* An address that a space has nothing at until paging_map() puts it there. */
+#define PAGING_FREE_VADDR 0x8000000000ull
+
+/* Returns the CR3 value of a new space. */
+uint64_t paging_new_space(void);
+
+/* Map one 4 KiB page of RAM; `flags` from enum pte_flags beside PRESENT. */
+void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, unsigned int flags);
+
+/* Nothing at `vaddr` any more; `cr3` is the current space. */
+void paging_unmap(uint64_t cr3, uint64_t vaddr);
+
+/* Open [start, end) of the one-to-one map to ring 3; both 4 KiB aligned. */
+void paging_allow_user(uint64_t cr3, const void *start, const void *end);
+
+#endif /* GUEST_LIB_PAGING_H */

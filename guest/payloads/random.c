@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A program made of --seed, run twice from the same state: without PT as far as
+ * the guest decides that, and traced. Both must come to the same result.
+ */
+#include "lib/cpu.h"
+#include "lib/guest.h"
+#include "lib/idt.h"
+#include "lib/mem.h"
+#include "lib/report.h"
+#include "pt/trace.h"
+#include "random/program.h"
+
+PAYLOAD("a random program");
+
+/* Units of fuel (random/program.h): together they make 10,000 instructions and more. */
+#define FUEL_TOTAL     1400
+#define FUEL_SLICE_MIN 30
+#define FUEL_SLICE_VAR 60
+#define CALLS_MAX      2000
+
+static struct program program;
+static struct twin twin;
+static struct program_state state;
+static unsigned int calls, ticks, soft_ints;
+static uint64_t faults[VEC_EXCEPTIONS];
+
+static void on_fault(struct trap_frame *f)
+{
+	faults[f->vector]++;
+	f->rip = f->r12;
+}
+
+static void on_soft_int(struct trap_frame *f)
+{
+	soft_ints++;
+	f->rax ^= f->vector * 0x0101010101010101ull;
+}
+
+static void on_timer(struct trap_frame *f)
+{
+	(void)f;
+	ticks++;
+}
+
+static void reset(void)
+{
+	struct rng rng;
+	unsigned int i;
+
+	rng_seed(&rng, ~boot->seed);
+	for (i = 0; i < DATA_CR3; i += 8) {
+		*(uint64_t *)(program.data + i) = rng_next(&rng);
+	}
+	memset(&state, 0, sizeof(state));
+	state.random = boot->seed;
+	calls = soft_ints = 0;
+	memset(faults, 0, sizeof(faults));
+	write_cr3(twin.cr3[0]);
+}
+
+/* Function after function, the last made first, until the fuel is used. */
+static void run(void)
+{
+	int64_t left = FUEL_TOTAL;
+	unsigned int i = PROGRAM_FUNCTIONS;
+
+	sti();
+	while (left > 0 && calls < CALLS_MAX) {
+		int64_t slice = FUEL_SLICE_MIN + (int64_t)((state.random >> 20) % FUEL_SLICE_VAR);
+
+		i = i ? i - 1 : PROGRAM_FUNCTIONS - 1;
+		state.fuel = (uint64_t)slice;
+		program_call(program.function[i], program.data, &state);
+		left -= slice - ((int64_t)state.fuel > 0 ? (int64_t)state.fuel : 0);
+		calls++;
+	}
+	outl(VPT_PORT_TIMER, 0);
+	cli();
+}
+
+struct outcome {
+	struct program_state state;
+	uint64_t data;
+	uint64_t faults;
+	unsigned int calls, soft_ints;
+};
+
+static struct outcome look(void)
+{
+	struct outcome o = {.state = state, .calls = calls, .soft_ints = soft_ints};
+	unsigned int i;
+
+	for (i = 0; i < DATA_CR3; i += 8)
+		o.data = o.data * 31 + *(const uint64_t *)(program.data + i);
+	for (i = 0; i < VEC_EXCEPTIONS; i++)
+		o.faults = o.faults * 1009 + faults[i];
+	return o;
+}
+
+static void set_up(void)
+{
+	unsigned int i;
+
+	twin_init(&twin);
+	idt_hook(VEC_DE, on_fault);
+	idt_hook(VEC_UD, on_fault);
+	idt_hook(VEC_GP, on_fault);
+	idt_hook(VEC_PF, on_fault);
+	idt_hook(VEC_BP, on_soft_int);
+	for (i = 0; i < 4; i++)
+		idt_hook((uint8_t)(PROGRAM_VEC_SOFT + i), on_soft_int);
+	idt_hook(PROGRAM_VEC_TIMER, on_timer);
+	program_make(&program, boot->seed, &twin);
+}
+
+void payload(void)
+{
+	struct outcome plain, traced;
+	struct trace t;
+
+	set_up();
+	reset();
+	run();
+	plain = look();
+	reset();
+	trace_simple(&t, run);
+	traced = look();
+
+	report_equal(traced.state.sum, plain.state.sum, "registers");
+	report_equal(traced.state.random, plain.state.random, "the program's random numbers");
+	report_equal(traced.data, plain.data, "memory");
+	report_equal(traced.faults, plain.faults, "exceptions");
+	report_equal(traced.calls, plain.calls, "calls");
+	report_equal(traced.soft_ints, plain.soft_ints, "software interrupts");
+	report(plain.calls < CALLS_MAX, "the fuel was used");
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Every #GP rule of the IA32_RTIT_* MSRs (tables 33-6 to 33-12), as this
+ * processor's CPUID makes it: each bit and each encoding is written, and has to
+ * be taken or refused. Without PT all of the block has to be refused.
+ */
+#include "lib/guest.h"
+#include "lib/msr.h"
+#include "lib/printk.h"
+#include "lib/report.h"
+#include "pt/trace.h"
+
+PAYLOAD("#GP rules of the RTIT MSRs, bit by bit");
+
+/* Stand-ins for a capability in the rows below. */
+#define ALWAYS (VPT_CAP_COUNT + 0)
+#define NEVER  (VPT_CAP_COUNT + 1)
+
+/* A row: these bits of an MSR may be set only with this capability. */
+struct bits {
+	uint8_t hi, lo;
+	int cap;
+};
+
+/* Table 33-6, single bits; the fields with encodings follow further down. */
+static const struct bits ctl_bits[] = {
+	{1, 1, VPT_CAP_PSB_CYC},
+	{2, 2, ALWAYS},
+	{3, 3, ALWAYS},
+	{4, 4, VPT_CAP_PWR_EVT},
+	{5, 5, VPT_CAP_PTWRITE},
+	{6, 6, VPT_CAP_FABRIC},
+	{7, 7, VPT_CAP_CR3_FILTER},
+	{8, 8, VPT_CAP_TOPA},
+	{9, 9, VPT_CAP_MTC},
+	{10, 10, ALWAYS},
+	{11, 11, ALWAYS},
+	{12, 12, VPT_CAP_PTWRITE},
+	{13, 13, ALWAYS},
+	{18, 18, NEVER},
+	{23, 23, NEVER},
+	{30, 28, NEVER},
+	{31, 31, VPT_CAP_EVENT},
+	{54, 48, NEVER},
+	{55, 55, VPT_CAP_DIS_TNT},
+	{56, 56, VPT_CAP_PSB_PMI},
+	{63, 57, NEVER},
+};
+
+/* Table 33-7; bits 2:0 are apart, since writes to them are ignored. */
+static const struct bits status_bits[] = {
+	{3, 3, NEVER},
+	{5, 4, ALWAYS},
+	{7, 6, VPT_CAP_PSB_PMI},
+	{31, 8, NEVER},
+	{48, 32, VPT_CAP_PSB_CYC},
+	{63, 49, NEVER},
+};
+
+static struct trace t;
+static unsigned int writes, wrong;
+
+static bool allowed(int cap)
+{
+	if (cap == ALWAYS)
+		return true;
+	return cap != NEVER && vpt_caps_has(&t.drv.caps, (enum vpt_cap)cap);
+}
+
+/* One write, and the read that must find it. */
+static void expect(uint32_t msr, uint64_t value, bool ok)
+{
+	uint64_t got = 0;
+
+	writes++;
+	if (wrmsr_safe(msr, value) != ok) {
+		wrong++;
+		printk("  MSR %#x: writing %#lx %s\n", msr, value,
+		       ok ? "raised #GP" : "did not raise #GP");
+	} else if (ok && (!rdmsr_safe(msr, &got) || got != value)) {
+		wrong++;
+		printk("  MSR %#x: wrote %#lx, read %#lx\n", msr, value, got);
+	}
+}
+
+static void expect_refused(uint32_t msr)
+{
+	uint64_t value;
+
+	writes++;
+	if (rdmsr_safe(msr, &value) || wrmsr_safe(msr, 0)) {
+		wrong++;
+		printk("  MSR %#x: no #GP\n", msr);
+	}
+}
+
+static void group(const char *what)
+{
+	report(!wrong, "%s: %u accesses", what, writes);
+	writes = wrong = 0;
+}
+
+static void each_bit(uint32_t msr, const struct bits *bits, unsigned int count)
+{
+	unsigned int i, bit;
+
+	for (i = 0; i < count; i++)
+		for (bit = bits[i].lo; bit <= bits[i].hi; bit++) {
+			expect(msr, VPT_BIT64(bit), allowed(bits[i].cap));
+			wrmsr_safe(msr, 0);
+		}
+}
+
+static void ctl_encodings(void)
+{
+	const struct vpt_caps *caps = &t.drv.caps;
+	unsigned int enc;
+
+	for (enc = 0; enc < 16; enc++) {
+		uint64_t e = enc;
+		/* Tables 33-11 and 33-12: the feature, and its bitmap. */
+		bool mtc = vpt_caps_has(caps, VPT_CAP_MTC) && caps->l14_1_eax >> (16 + enc) & 1;
+		bool cyc = vpt_caps_has(caps, VPT_CAP_PSB_CYC) && caps->l14_1_ebx >> enc & 1;
+		bool psb = vpt_caps_has(caps, VPT_CAP_PSB_CYC) && caps->l14_1_ebx >> (16 + enc) & 1;
+
+		expect(VPT_MSR_CTL, e << VPT_CTL_MTC_FREQ_SHIFT, !enc || mtc);
+		expect(VPT_MSR_CTL, e << VPT_CTL_CYC_THRESH_SHIFT, !enc || cyc);
+		expect(VPT_MSR_CTL, e << VPT_CTL_PSB_FREQ_SHIFT, !enc || psb);
+	}
+	wrmsr_safe(VPT_MSR_CTL, 0);
+}
+
+static void ctl_ranges(void)
+{
+	unsigned int ranges = vpt_caps_ranges(&t.drv.caps), n, cfg;
+
+	for (n = 0; n < VPT_MAX_RANGES; n++)
+		for (cfg = 1; cfg < 16; cfg++)
+			expect(VPT_MSR_CTL, (uint64_t)cfg << (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n),
+			       n < ranges && cfg <= VPT_ADDR_STOP);
+	wrmsr_safe(VPT_MSR_CTL, 0);
+}
+
+static void status(void)
+{
+	each_bit(VPT_MSR_STATUS, status_bits, ARRAY_SIZE(status_bits));
+	/* The processor's own bits: taken, ignored. */
+	wrmsr_safe(VPT_MSR_STATUS, 0);
+	report(wrmsr_safe(VPT_MSR_STATUS, 7) && !(rdmsr(VPT_MSR_STATUS) & 7),
+	       "STATUS[2:0] ignores writes");
+	wrmsr_safe(VPT_MSR_STATUS, 0);
+}
+
+static void addresses(void)
+{
+	unsigned int ranges = vpt_caps_ranges(&t.drv.caps), i;
+	uint64_t top = VPT_BIT64((unsigned int)t.drv.caps.lin_addr - 1);
+
+	for (i = 0; i < 2 * VPT_MAX_RANGES; i++) {
+		uint32_t msr = VPT_MSR_ADDR0_A + i;
+
+		if (i >= 2 * ranges) {
+			expect_refused(msr);
+			continue;
+		}
+		expect(msr, 0x1234567, true);
+		expect(msr, top - 1, true);
+		expect(msr, top, false);
+		expect(msr, ~(top - 1), true);
+		expect(msr, ~(top - 1) - 1, false);
+		expect(msr, VPT_BIT64(63), false);
+		expect(msr, 0, true);
+	}
+}
+
+static void cr3_match(void)
+{
+	unsigned int bit;
+
+	if (!vpt_caps_has(&t.drv.caps, VPT_CAP_CR3_FILTER)) {
+		expect_refused(VPT_MSR_CR3_MATCH);
+		return;
+	}
+	for (bit = 0; bit < 5; bit++)
+		expect(VPT_MSR_CR3_MATCH, VPT_BIT64(bit), false);
+	for (bit = 5; bit < 32; bit++)
+		expect(VPT_MSR_CR3_MATCH, VPT_BIT64(bit), true);
+	expect(VPT_MSR_CR3_MATCH, 0, true);
+}
+
+static void output(void)
+{
+	unsigned int phy = t.drv.caps.max_phy_addr, bit;
+
+	for (bit = 0; bit < 64; bit++)
+		expect(VPT_MSR_OUTPUT_BASE, VPT_BIT64(bit), bit >= 7 && bit < phy);
+	expect(VPT_MSR_OUTPUT_BASE, 0, true);
+
+	/* No bit is reserved; the low seven are ones whatever is written. */
+	for (bit = 0; bit < 64; bit++)
+		expect(VPT_MSR_OUTPUT_MASK_PTRS, VPT_BIT64(bit) | VPT_MASK_PTRS_LOW, true);
+	report(wrmsr_safe(VPT_MSR_OUTPUT_MASK_PTRS, 0) &&
+		       rdmsr(VPT_MSR_OUTPUT_MASK_PTRS) == VPT_MASK_PTRS_LOW,
+	       "OUTPUT_MASK_PTRS[6:0] reads as ones");
+}
+
+static bool is_known(uint32_t msr)
+{
+	return (msr >= VPT_MSR_OUTPUT_BASE && msr <= VPT_MSR_OUTPUT_MASK_PTRS) ||
+	       (msr >= VPT_MSR_CTL && msr <= VPT_MSR_CR3_MATCH) ||
+	       (msr >= VPT_MSR_ADDR0_A && msr <= VPT_MSR_ADDR3_B);
+}
+
+static void unknown_msrs(bool all)
+{
+	uint32_t msr;
+
+	for (msr = VPT_MSR_FIRST; msr <= VPT_MSR_LAST; msr++)
+		if (all || !is_known(msr))
+			expect_refused(msr);
+}
+
+/* With ToPA and FabricEn clear the output is a single range. */
+static void scheme(void)
+{
+	bool single = vpt_caps_has(&t.drv.caps, VPT_CAP_SINGLE_RANGE);
+
+	vpt_drv_output_single(&t.drv, t.buf, 4096);
+	report(vpt_drv_start(&t.drv, TRACE_ALL) == single, "TraceEn without ToPA is %s",
+	       single ? "single range" : "#GP");
+	if (single)
+		vpt_drv_stop(&t.drv);
+}
+
+/* What TraceEn locks (33.2.8.1, 33.2.8.2). */
+static void while_tracing(const struct vpt_drv *topa)
+{
+	struct vpt_drv drv = *topa;
+	uint64_t ctl, value;
+	unsigned int i;
+
+	if (!report(vpt_drv_start(&drv, TRACE_ALL), "tracing"))
+		return;
+	ctl = rdmsr(VPT_MSR_CTL);
+	expect(VPT_MSR_CTL, ctl, true);
+	expect(VPT_MSR_CTL, ctl | VPT_CTL_MASK(TSC_EN), false);
+	expect(VPT_MSR_CTL, ctl | VPT_CTL_MASK(DIS_RETC), false);
+	expect(VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), false);
+	expect(VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(BRANCH_EN), false);
+	expect(VPT_MSR_STATUS, 0, false);
+	expect(VPT_MSR_OUTPUT_BASE, drv.output_base, false);
+	expect(VPT_MSR_OUTPUT_MASK_PTRS, VPT_MASK_PTRS_LOW, false);
+	if (vpt_caps_has(&drv.caps, VPT_CAP_CR3_FILTER))
+		expect(VPT_MSR_CR3_MATCH, 0, false);
+	for (i = 0; i < 2 * vpt_caps_ranges(&drv.caps); i++)
+		expect(VPT_MSR_ADDR0_A + i, 0, false);
+	wrong += !rdmsr_safe(VPT_MSR_STATUS, &value) || !(value & VPT_STATUS_MASK(TRIGGER_EN));
+	wrong += !rdmsr_safe(VPT_MSR_OUTPUT_BASE, &value);
+	wrong += !rdmsr_safe(VPT_MSR_OUTPUT_MASK_PTRS, &value);
+	group("while TraceEn is set");
+
+	/* A write that clears TraceEn may change the rest as well. */
+	expect(VPT_MSR_CTL, VPT_CTL_MASK(USER) | VPT_CTL_MASK(TSC_EN), true);
+	expect(VPT_MSR_CTL, VPT_BIT64(18), false);
+	expect(VPT_MSR_CTL, 0, true);
+	group("clearing TraceEn");
+}
+
+void payload(void)
+{
+	struct vpt_drv topa;
+
+	trace_init(&t, TRACE_BUFFER);
+	if (!t.on) {
+		unknown_msrs(true);
+		group("PT is hidden, every MSR of the block is refused");
+		return;
+	}
+	topa = t.drv;
+	report(!rdmsr(VPT_MSR_CTL) && !rdmsr(VPT_MSR_STATUS), "CTL and STATUS are 0 at reset");
+	each_bit(VPT_MSR_CTL, ctl_bits, ARRAY_SIZE(ctl_bits));
+	group("CTL, bits");
+	ctl_encodings();
+	group("CTL, encodings");
+	ctl_ranges();
+	group("CTL, ADDRn_CFG");
+	status();
+	group("STATUS");
+	addresses();
+	group("ADDRn_A and ADDRn_B");
+	cr3_match();
+	group("CR3_MATCH");
+	output();
+	group("OUTPUT_BASE and OUTPUT_MASK_PTRS");
+	unknown_msrs(false);
+	group("MSRs that do not exist");
+	scheme();
+	while_tracing(&topa);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a guest can tell of its own trace without a decoder. */
+#ifndef GUEST_PT_CHECK_H
+#define GUEST_PT_CHECK_H
+
+#include "vpt/packet.h"
+
+struct vpt_scan {
+	uint32_t count[VPT_PKT_COUNT];
+	uint64_t tnt_bits;
+	size_t parsed;		       /* bytes of whole packets */
+	enum vpt_status end;	       /* OK, EOS: the last packet is cut, BAD_PACKET */
+	enum vpt_pkt_kind first, last; /* PAD and timing left out */
+};
+
+void vpt_scan(struct vpt_scan *scan, const uint8_t *buf, size_t len);
+
+/*
+ * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP, TraceStop and OVF in
+ * order with whole IPs, and TNT one branch at a time. Status in PSB+ is left out.
+ */
+struct vpt_flow {
+	enum vpt_pkt_kind kind; /* TNT_8 for a branch outcome */
+	uint64_t value;		/* IP, VPT_FLOW_NO_IP; TNT: taken; PIP: CR3 */
+};
+
+#define VPT_FLOW_NO_IP (~(uint64_t)0)
+/* In an expectation: any value. */
+#define VPT_FLOW_ANY (~(uint64_t)0 - 1)
+
+#define FLOW_TNT(taken)                \
+	{                              \
+		VPT_PKT_TNT_8, (taken) \
+	}
+#define FLOW_TIP(ip)                                   \
+	{                                              \
+		VPT_PKT_TIP, (uint64_t)(uintptr_t)(ip) \
+	}
+#define FLOW_PGE(ip)                                       \
+	{                                                  \
+		VPT_PKT_TIP_PGE, (uint64_t)(uintptr_t)(ip) \
+	}
+#define FLOW_PGD(ip)                                       \
+	{                                                  \
+		VPT_PKT_TIP_PGD, (uint64_t)(uintptr_t)(ip) \
+	}
+#define FLOW_FUP(ip)                                   \
+	{                                              \
+		VPT_PKT_FUP, (uint64_t)(uintptr_t)(ip) \
+	}
+#define FLOW_PIP(cr3)              \
+	{                          \
+		VPT_PKT_PIP, (cr3) \
+	}
+#define FLOW_STOP                     \
+	{                             \
+		VPT_PKT_TRACE_STOP, 0 \
+	}
+
+/*
+ * Write at most `max` elements of the flow in [buf, buf + len) to `flow`. Returns how
+ * many there are.
+ */
+size_t vpt_flow_read(const uint8_t *buf, size_t len, struct vpt_flow *flow, size_t max);
+
+/* Is this the whole flow? One report line; a difference is printed. */
+bool vpt_flow_report(const uint8_t *buf, size_t len, const struct vpt_flow *want, size_t count,
+		     const char *what);
+
+#endif /* GUEST_PT_CHECK_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bare-metal PT driver (33.3.2): finds out from CPUID what there is, programs
+ * the output and the filters, starts, stops and says how far the output got.
+ */
+#ifndef GUEST_PT_DRV_H
+#define GUEST_PT_DRV_H
+
+#include "topa.h"
+#include "vpt/caps.h"
+#include "vpt/msr.h"
+
+struct vpt_drv {
+	struct vpt_caps caps;
+	/* What the next start writes. */
+	uint64_t output_base, output_mask_ptrs;
+	uint64_t output_ctl; /* TOPA or nothing */
+	uint64_t filter_ctl; /* ADDRn_CFG fields, CR3_FILTER */
+	uint64_t addr[2 * VPT_MAX_RANGES];
+	uint64_t cr3_match;
+	/* What the last stop read. */
+	uint64_t end_base, end_mask_ptrs;
+	uint64_t status;
+};
+
+/*
+ * Fill in the capabilities and clear the rest. False, and all of it clear, if
+ * this processor shows no PT (33.3.1).
+ */
+bool vpt_drv_probe(struct vpt_drv *drv);
+
+/* Output begins at entry 0 of `table`, at its first byte. */
+void vpt_drv_output_topa(struct vpt_drv *drv, const uint64_t *table);
+
+/* Output goes to one range; `bytes` is a power of two and aligns `base`. */
+void vpt_drv_output_single(struct vpt_drv *drv, const void *base, uint64_t bytes);
+
+/*
+ * Use range n for [first, last], both inclusive; `cfg` UNUSED frees it. False if
+ * the processor has no such range.
+ */
+bool vpt_drv_range(struct vpt_drv *drv, unsigned int n, enum vpt_addr_cfg cfg, const void *first,
+		   const void *last);
+
+/* Trace only under this CR3. False if the processor has no CR3 filter. */
+bool vpt_drv_cr3(struct vpt_drv *drv, uint64_t cr3);
+
+/*
+ * Clear STATUS, write the configuration and set TraceEn. `ctl` holds CTL bits
+ * beside TraceEn, the output and the filters. False if a write raised #GP, in
+ * which case nothing is traced.
+ */
+bool vpt_drv_start(struct vpt_drv *drv, uint64_t ctl);
+
+/* Go on where the last stop ended: writes CTL and nothing else. */
+bool vpt_drv_resume(struct vpt_drv *drv, uint64_t ctl);
+
+/* Clear TraceEn and read the state. Returns STATUS. */
+uint64_t vpt_drv_stop(struct vpt_drv *drv);
+
+/*
+ * Bytes between where the last start began and where the last stop ended; whole
+ * laps of a circular output do not show.
+ */
+uint64_t vpt_drv_bytes(const struct vpt_drv *drv);
+
+#endif /* GUEST_PT_DRV_H */

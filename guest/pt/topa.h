@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ToPA tables (33.2.7.2, table 33-3). */
+#ifndef GUEST_PT_TOPA_H
+#define GUEST_PT_TOPA_H
+
+#include "vpt/base.h"
+
+enum vpt_topa_flags {
+	VPT_TOPA_END = 1 << 0,
+	VPT_TOPA_INT = 1 << 2,
+	VPT_TOPA_STOP = 1 << 4,
+};
+
+#define VPT_TOPA_SIZE_SHIFT 6
+#define VPT_TOPA_REGION_MIN 4096ull
+#define VPT_TOPA_ADDR	    VPT_MASK64(51, 12)
+
+/* An output region; `bytes` is a power of two from 4 KiB to 128 MiB. */
+static inline uint64_t vpt_topa_region(const void *base, uint64_t bytes, unsigned int flags)
+{
+	uint64_t size = (uint64_t)__builtin_ctzll(bytes / VPT_TOPA_REGION_MIN);
+
+	return (uintptr_t)base | size << VPT_TOPA_SIZE_SHIFT | flags;
+}
+
+/* The entry that leads on to a table. */
+static inline uint64_t vpt_topa_end(const uint64_t *table)
+{
+	return (uintptr_t)table | VPT_TOPA_END;
+}
+
+static inline uint64_t vpt_topa_bytes(uint64_t entry)
+{
+	return VPT_TOPA_REGION_MIN << (entry >> VPT_TOPA_SIZE_SHIFT & 0xf);
+}
+
+/* A place in a chain of tables. */
+struct vpt_topa_pos {
+	const uint64_t *table;
+	uint64_t index;
+	uint64_t offset;
+};
+
+/* OUTPUT_BASE and OUTPUT_MASK_PTRS as a position. */
+struct vpt_topa_pos vpt_topa_pos(uint64_t base, uint64_t mask_ptrs);
+
+/*
+ * Copy what lies between two positions, in output order, to `dst` (NULL: only
+ * count). Returns the number of bytes, at most `max`; a whole lap or more looks
+ * like the part of it that is past the last whole one.
+ */
+uint64_t vpt_topa_copy(struct vpt_topa_pos from, struct vpt_topa_pos to, uint8_t *dst,
+		       uint64_t max);
+
+#endif /* GUEST_PT_TOPA_H */

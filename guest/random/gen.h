@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside the generator: what items of a program have in common. */
+#ifndef GUEST_RANDOM_GEN_H
+#define GUEST_RANDOM_GEN_H
+
+#include "emit.h"
+#include "program.h"
+
+struct gen {
+	struct code c;
+	struct rng rng;
+	struct program *program;
+	unsigned int made;  /* functions that are complete and may be called */
+	unsigned int depth; /* of blocks within blocks */
+	uint32_t table;	    /* next free offset for a jump table */
+};
+
+/*
+ * An item emits code that may change all value registers, RSI, RDI, R12, R14 and
+ * the flags, takes fuel from R15, and keeps RCX, RSP, R13 and DF.
+ */
+typedef void item_fn(struct gen *g);
+
+/* A few items in a row. Items with bodies call it; it bounds their nesting. */
+void gen_block(struct gen *g);
+
+/* A handful of arithmetic on the value registers: at most 60 bytes. */
+void gen_arithmetic(struct gen *g);
+
+/* Set the flags; returns a condition, true more or less often. */
+enum cc gen_condition(struct gen *g);
+
+/* Advance the generator in R14. */
+void gen_scramble(struct gen *g);
+
+/* Take fuel; the hole is a branch that is taken when there is none left. */
+hole gen_fuel(struct gen *g, uint8_t units);
+
+enum reg gen_value_reg(struct gen *g);
+
+/* Branches. */
+item_fn gen_if, gen_if_else, gen_loop, gen_short_loop, gen_jrcxz, gen_storm, gen_backward;
+item_fn gen_jump_table, gen_jump_reg;
+/* Calls and returns. */
+item_fn gen_call, gen_call_reg, gen_call_table, gen_deep_recursion, gen_ret_jump, gen_call_next;
+item_fn gen_ret_imm, gen_skip_level;
+/* Data. */
+item_fn gen_memory, gen_string, gen_nops;
+/* Events. */
+item_fn gen_soft_int, gen_fault, gen_bad_jump, gen_cr3, gen_twin, gen_timer, gen_flags;
+
+#endif /* GUEST_RANDOM_GEN_H */
