@@ -29,6 +29,11 @@ $(TEST_FUZZ): $(O)/tests/%: $(O)/tests/fuzz/%.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIB) \
 		$(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
+# The sanitizers look at vpt, not at the models: one model is enough for them.
+GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
+RANDOM_PART_SIZE := 25
+RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
+
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
@@ -39,11 +44,6 @@ CHECKS_SPEC := .ci/check-spec
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tree) tests/house/checks.sh \
 	tests/house/runner.sh
 CHECKS_INSTALL := tests/house/install.sh
-
-# The sanitizers look at vpt, not at the models: one model is enough for them.
-GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
-RANDOM_PART_SIZE := 25
-RANDOM_PARTS = $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check

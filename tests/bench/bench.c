@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* usage: bench OUT.json TRACE.vpt */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static FILE *json;
+static const char *separator = "";
+
+double bench_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void bench_report(const char *name, double value, const char *unit, const char *peer,
+		  double against)
+{
+	printf("%-36s %10.2f %-20s", name, value, unit);
+	fprintf(json, "%s\n  {\"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"", separator, name,
+		value, unit);
+	if (peer) {
+		printf("  %-24s %10.2f  x %.2f", peer, against, value / against);
+		fprintf(json, ", \"peer\": \"%s\", \"against\": %.4f, \"ratio\": %.4f", peer,
+			against, value / against);
+	}
+	printf("\n");
+	fprintf(json, "}");
+	separator = ",";
+}
+
+int main(int argc, char **argv)
+{
+	int err;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench OUT.json TRACE.vpt\n");
+		return EXIT_FAILURE;
+	}
+	json = fopen(argv[1], "w");
+	if (!json) {
+		perror(argv[1]);
+		return EXIT_FAILURE;
+	}
+	fprintf(json, "[");
+	printf("%-36s %10s %-20s  %-24s %10s  %s\n", "what", "value", "unit", "against", "value",
+	       "ratio");
+	err = bench_generate();
+	if (!err)
+		err = bench_trace(argv[2]);
+	fprintf(json, "\n]\n");
+	if (fclose(json)) {
+		perror(argv[1]);
+		return EXIT_FAILURE;
+	}
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Measurements: each compares with something that does the same work. */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include <stdint.h>
+
+/* Rounds of a comparison; ours and the other's take turns, and the best of each counts. */
+#define BENCH_ROUNDS 15
+
+/* Seconds on a clock that only goes forward. */
+double bench_now(void);
+
+/*
+ * One line of the table, one entry of bench.json. `against`: the value of the peer
+ * named `peer`, 0 and NULL where there is nothing to compare with.
+ */
+void bench_report(const char *name, double value, const char *unit, const char *peer,
+		  double against);
+
+/* Keeps the compiler from dropping what nobody reads. */
+static inline void bench_keep(uint64_t value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
+/* Generating packets, against libipt's encoder. 0, or -1 with a message on stderr. */
+int bench_generate(void);
+
+/* A recorded trace: its density, and decoding it. Same returns. */
+int bench_trace(const char *path);
+
+#endif /* TESTS_BENCH_BENCH_H */

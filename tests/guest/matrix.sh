@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every payload with one owner of PT on one model, as guest/payloads/payloads.cfg has
+# it: the guest ends as it must, and what is decoded is what ran. A payload that its
+# row says cannot run on this model must say so itself.
+# usage: matrix.sh OWNER MODEL
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/roundtrip.sh
+need_kvm
+owner=$1
+model=$2
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# Rows of this owner as "payload expected arguments".
+rows=$(awk -v owner="$owner" -v model="$model" '
+	# The last comment before the rows names the columns.
+	/^# payload/ { for (i = 1; i <= NF; i++) column[$i] = i - 1 }
+	/^#/ || NF == 0 { next }
+	$2 == owner {
+		line = $1 " " $column[model]
+		for (i = column["arguments"]; i <= NF; i++)
+			line = line " " $i
+		print line
+	}' guest/payloads/payloads.cfg)
+tap_run "payloads.cfg has rows for $owner on $model" test -n "$rows"
+
+# A payload nobody runs would prove nothing.
+if [ "$owner" = guest ]; then
+	tap_empty "every payload has a row" "$(for file in guest/payloads/*.c; do
+		name=$(basename "$file" .c)
+		grep -q "^${name}[[:blank:]]" guest/payloads/payloads.cfg || echo "$name"
+	done)"
+fi
+
+while read -r payload expected arguments; do
+	[ -n "$payload" ] || continue
+	name="$payload $owner $model${arguments:+ $arguments}"
+	# shellcheck disable=SC2086 # a list of arguments
+	case $expected in
+	pass)
+		roundtrip "$name" "$dir/trace.vpt" 0 "$GUEST/$payload.elf" \
+			--pt "$owner" --model "$model" $arguments
+		;;
+	skip)
+		said=$("$VPT" run --pt "$owner" --model "$model" $arguments -o "$dir/trace.vpt" \
+			"$GUEST/$payload.elf" 2>&1)
+		status=$?
+		if [ $status -eq 1 ] && echo "$said" | grep -q ', 0 failed, [1-9][0-9]* skipped'; then
+			tap_ok "$name: does not apply, and says so"
+		else
+			tap_fail "$name: should not apply" "exit status $status
+$(echo "$said" | tail -n 8)"
+		fi
+		;;
+	*)
+		tap_fail "$name" "payloads.cfg expects $expected: pass or skip"
+		;;
+	esac
+done <<EOF2
+$rows
+EOF2
+tap_end

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The test runner counts what it must: passes, and everything that isn't one.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# counts NAME LAST-LINE SCRIPT...: each script is the text of one test command.
+counts() {
+	name=$1
+	last=$2
+	shift 2
+	n=0
+	for text in "$@"; do
+		n=$((n + 1))
+		printf '#!/bin/sh\n%s\n' "$text" >"$dir/t$n"
+		chmod +x "$dir/t$n"
+	done
+	tests/lib/run.sh -t 2 -d "$dir/out" $(seq -f "$dir/t%.0f" $n) >"$dir/log" 2>&1
+	status=$?
+	got=$(tail -n 1 "$dir/log")
+	case $last in
+	*" 0 failed"*) want=0 ;;
+	*) want=1 ;;
+	esac
+	if [ "$got" = "$last" ] && [ $status -eq $want ]; then
+		tap_ok "$name"
+	else
+		tap_fail "$name" "last line '$got', status $status, wanted '$last', $want"
+	fi
+}
+
+counts "passes" "3 passed, 0 failed" 'echo "ok 1 - a"; echo "ok 2 - b"; echo 1..2' \
+	'echo "1..1"; echo "ok 1 - c"'
+counts "failures" "1 passed, 2 failed" 'echo "not ok 1 - a"; echo "ok 2 - b"; echo 1..2' \
+	'echo "not ok 1 - c"; echo 1..1; exit 1'
+counts "a crash after a pass" "1 passed, 1 failed" 'echo "ok 1 - a"; kill -SEGV $$'
+counts "an exit status without a failed test" "1 passed, 1 failed" \
+	'echo "ok 1 - a"; echo 1..1; exit 3'
+counts "silence" "0 passed, 1 failed" 'exit 0'
+counts "a plan that isn't kept" "1 passed, 1 failed" 'echo 1..2; echo "ok 1 - a"'
+counts "a hang" "1 passed, 1 failed" 'echo "ok 1 - a"; exec sleep 60'
+counts "an unexpected skip" "1 passed, 1 failed" \
+	'echo "ok 1 - a"; echo "ok 2 - b # SKIP no reason"; echo 1..2'
+mkdir -p "$dir/lib"
+cp tests/lib/run.sh "$dir/lib/"
+printf 't1: b\ta reason\n' >"$dir/expected-skips"
+tap_run "an expected skip" sh -c "
+	printf '#!/bin/sh\necho \"ok 1 - b # SKIP x\"; echo 1..1\n' >$dir/t1
+	[ \"\$($dir/lib/run.sh -d $dir/out $dir/t1 | tail -n 1)\" = '0 passed, 0 failed, 1 skipped' ]"
+counts "a command that isn't there" "0 passed, 1 failed" "exec $dir/none"
+tap_end

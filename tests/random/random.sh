@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Random programs (guest/random): run, trace, decode, compare with what ran.
+# usage: random.sh FIRST COUNT    seeds FIRST to FIRST + COUNT - 1
+#
+# A seed decides the program, and which owner and model it is run with, so that
+# eight seeds in a row have all of those. On failure the two commands that show it
+# again are printed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+O=${O:-build/${MODE:-rel}}
+first=${1:?usage: random.sh FIRST COUNT}
+count=${2:?usage: random.sh FIRST COUNT}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+seed=$first
+while [ "$seed" -lt $((first + count)) ]; do
+	case $((seed % 2)) in
+	0) owner=guest ;;
+	*) owner=host ;;
+	esac
+	case $((seed / 2 % 4)) in
+	0) model=bdw ;;
+	1) model=skl ;;
+	2) model=icx ;;
+	*) model=spr ;;
+	esac
+	trace=$dir/$seed.vpt
+	run="$O/vpt run $O/guest/random.elf --pt $owner --model $model --seed $seed --oracle -o"
+	# shellcheck disable=SC2086 # a command line
+	if ! output=$($run "$trace" 2>&1 </dev/null); then
+		tap_fail "seed $seed, $owner, $model: run" "$run random.vpt
+$output"
+	elif ! output=$("$O/vpt" verify "$trace" 2>&1); then
+		tap_fail "seed $seed, $owner, $model: verify" "$run random.vpt
+$O/vpt verify random.vpt
+$output"
+	else
+		tap_ok "seed $seed, $owner, $model"
+	fi
+	rm -f "$trace"
+	seed=$((seed + 1))
+done
+tap_end
