@@ -85,7 +85,7 @@ help:
 
 # -j for a sub-make, unless the user chose one.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
-again = +@$(MAKE) --no-print-directory $(jobs)
+again = +@$(MAKE) --no-print-directory $(if $(filter 0,$(V)),-s) $(jobs)
 
 deps:
 	@.ci/deps build check format fuzz
