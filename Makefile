@@ -74,7 +74,7 @@ include tests/build.mk
 #?   make uninstall     remove exactly those
 #?   make deps          install the Debian packages that building and testing need
 #?   make clean         remove build/
-.PHONY: all clean help deps demo format
+.PHONY: all clean help deps demo picture format
 all: $(ALL)
 
 clean:
@@ -94,6 +94,10 @@ demo:
 	@.ci/deps build
 	$(again) all
 	@MODE=$(MODE) O=$(O) .ci/demo
+
+#?   make picture       docs/demo.svg, from the trace that make demo left
+picture:
+	$(O)/vpt decode --calls build/demo.vpt | awk -f docs/calls.awk >docs/demo.svg
 
 #?   make format        clang-format every C file
 format:

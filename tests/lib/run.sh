@@ -117,6 +117,10 @@ if [ -n "${one-}" ]; then
 	exit 0
 fi
 
+# Two runs at once would take each other's files away.
+mkdir -p "$(dirname "$dir")" || exit 1
+exec 9>"$dir.lock"
+flock -n 9 || { echo "run.sh: waiting for another run in $dir" && flock 9; }
 rm -rf "$dir"
 mkdir -p "$dir" || exit 1
 # Tests share two cores with each other: time limits are for hangs.
@@ -128,7 +132,7 @@ asan | ubsan | cov) export CK_FORK="${CK_FORK:-no}" ;;
 esac
 export LC_ALL=C
 printf '%s\n' "$@" | xargs -d '\n' -P "$jobs" -I '{}' \
-	sh "$0" -d "$dir" -t "$limit" -1 '{}'
+	sh "$0" -d "$dir" -t "$limit" -1 '{}' 9>&-
 
 find "$dir" -name '*.sum' -exec head -qn 1 '{}' + | awk -v want=$# '
 	{ n++; passed += $1; failed += $2; skipped += $3 }

@@ -12,19 +12,19 @@
 #include "trace/reader.h"
 #include "trace/writer.h"
 
-#define SYNTH_CR3 0x1000ull
+#define SYNTH_CR3  0x1000ull
 #define SYNTH_CODE 0x401000ull /* where synth_code() begins */
 
 struct synth {
 	char path[64];
 	struct vpt_writer *w;
 	struct vpt_file_info info;
-	struct vpt_session session;	/* registers for the next session */
-	uint64_t insns;			/* the counter */
+	struct vpt_session session; /* registers for the next session */
+	uint64_t insns;		    /* the counter */
 
 	uint8_t packets[65536];
 	struct pt_encoder *enc;
-	uint64_t sent;			/* packets given to the writer */
+	uint64_t sent; /* packets given to the writer */
 	uint8_t page[VPT_CODE_BYTES];
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/writer.h"
+
 enum { CR3_A = 0x1000, CR3_B = 0x2000, STACK_MAX = 512 };
 
 enum insn_kind {
@@ -87,13 +89,14 @@ static void emit_filler(struct walker *w, uint32_t *at)
 }
 
 /*
- * A branch after each: of two MOV CR3 with nothing between them libipt takes the
- * first to be the one that a TIP.PGD without IP belongs to.
+ * A RET after each. Where the next packet after a PIP is a TIP.PGD without an IP, it
+ * is not in the trace whether the MOV CR3 sent it or a branch after that did: see
+ * vmm/decode/filter.h.
  */
 static void emit_mov_cr3(struct walker *w, uint32_t *at)
 {
 	emit(w, at, I_MOV_CR3, "\x0f\x22\xd8", 3);
-	emit(w, at, I_JCC, "\x0f\x84\0\0\0\0", 6);
+	emit(w, at, I_RET, "\xc3", 1);
 }
 
 static void emit_end(struct walker *w, uint32_t *at)
@@ -541,6 +544,57 @@ struct walk_result *walk_run(const struct walk_config *config)
 		set_trace(w, false);
 	free(w);
 	return out;
+}
+
+/*
+ * Both address spaces hold the same code, so that any will do where no PIP tells
+ * them apart.
+ */
+static void save_code(struct vpt_writer *writer, const struct walk_result *result)
+{
+	static const uint64_t spaces[] = {CR3_A, CR3_B};
+	const struct vpt_cr3_switch first = {.cr3 = CR3_A};
+	uint32_t at;
+	size_t i;
+
+	ck_assert_int_eq(vpt_writer_cr3(writer, 0, &first), 0);
+	for (i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+		for (at = 0; at < WALK_CODE_SIZE; at += VPT_CODE_BYTES) {
+			struct vpt_code_page page = {
+				.cr3 = spaces[i],
+				.vaddr = WALK_CODE_BASE + at,
+				.gpa = WALK_CODE_BASE + at,
+			};
+
+			ck_assert_int_eq(vpt_writer_code(writer, 0, &page, result->code + at), 0);
+		}
+	}
+}
+
+void walk_save(const struct walk_config *config, const struct walk_result *result, const char *path)
+{
+	struct vpt_file_info info = {
+		.caps = *vpt_caps_model(config->model),
+		.owner = VPT_OWNER_HOST,
+		.vcpus = 1,
+	};
+	struct vpt_session session = {
+		.edge = VPT_SESSION_START,
+		.ctl = config->ctl | VPT_CTL_MASK(TRACE_EN),
+		.cr3_match = config->cr3_match,
+	};
+	struct vpt_writer *writer;
+
+	memcpy(session.addr, config->addr, sizeof(session.addr));
+	ck_assert_int_eq(vpt_writer_open(path, &info, &writer), 0);
+	save_code(writer, result);
+	ck_assert_int_eq(vpt_writer_session(writer, 0, &session), 0);
+	ck_assert_int_eq(vpt_writer_trace(writer, 0, UINT64_MAX, result->trace, result->trace_len),
+			 0);
+	session.edge = VPT_SESSION_END;
+	session.end = VPT_END_CLOSED;
+	ck_assert_int_eq(vpt_writer_session(writer, 0, &session), 0);
+	ck_assert_int_eq(vpt_writer_close(writer, 0), 0);
 }
 
 void walk_free(struct walk_result *result)

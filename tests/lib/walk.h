@@ -54,6 +54,9 @@ struct walk_result {
 
 /* Execute. Returns what the caller frees with walk_free(); never NULL. */
 struct walk_result *walk_run(const struct walk_config *config);
+/* Write what happened to a .vpt file, as one session. */
+void walk_save(const struct walk_config *config, const struct walk_result *result,
+	       const char *path);
 void walk_free(struct walk_result *result);
 
 #endif /* TESTS_LIB_WALK_H */

@@ -416,6 +416,29 @@ static void jcc_out_after_cr3(struct synth *s)
 	finish(s, AT(11));
 }
 
+/*
+ * CR3 goes away and comes back outside of the filter: the TIP.PGD of the Jcc looks
+ * like that of a MOV CR3 until the Jcc is reached.
+ */
+static void jcc_out_then_cr3(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(0xff), VPT_ADDR_FILTER);
+	s->session.ctl |= VPT_CTL_MASK(CR3_FILTER);
+	s->session.cr3_match = SYNTH_CR3;
+	synth_code(s, AT(0), "90 75 fd 0f 85 f6 0f 00 00 90 75 fd");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "10");
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_pip(s, SYNTH_CR3);
+	synth_ip(s, ppt_tip_pge, AT(9));
+	synth_tnt(s, "1");
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_pip(s, SYNTH_CR3);
+	synth_ip(s, ppt_tip_pge, AT(9));
+	finish(s, AT(10));
+}
+
 /* And MOV CR3 itself leaves, while there is a filter. */
 static void cr3_out_of_filter(struct synth *s)
 {
@@ -592,6 +615,8 @@ static const struct {
 	{"dis tnt", dis_tnt, "S E0 0 1 !DisTNT was set: the flow is not in the trace"},
 	{"jcc out", jcc_out, "S E0 0 1 0 1 3 4 D Ea a Ab"},
 	{"jcc out after cr3", jcc_out_after_cr3, "S E0 0 P1000 3 4 D Ea a Ab"},
+	{"jcc out, then cr3", jcc_out_then_cr3,
+	 "S E0 0 1 0 1 3 D P1000 E9 9 a 9 a D P1000 E9 9 Aa"},
 	{"cr3 out of filter", cr3_out_of_filter, "S E0 0 P2000 D P1000 E4 4 A6"},
 	{"cr3 into stop", cr3_into_stop, "S E0 0 P1000 D T"},
 	{"syscall out of filter", syscall_out_of_filter, "S E0 0 1 6 D E8 8 A9"},
@@ -732,7 +757,7 @@ static const struct {
 	 0x7010, false},
 };
 
-#define WALK_SEEDS 6
+#define WALK_SEEDS 4
 
 static void walk_to_file(struct synth *s, const struct walk_config *config,
 			 const struct walk_result *walk, bool change)
@@ -766,7 +791,7 @@ static void check_walk(int row, bool change)
 	struct walk_config config = {
 		.seed = (uint64_t)row + 1,
 		.model = walks[row / WALK_SEEDS].model,
-		.insns = 20000,
+		.insns = 10000,
 		.ctl = walks[row / WALK_SEEDS].ctl | VPT_CTL_MASK(BRANCH_EN),
 		.cr3_match = walks[row / WALK_SEEDS].cr3_match,
 		.addr = {WALK_CODE_BASE + walks[row / WALK_SEEDS].from,

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random walks through random code, decoded by libipt: every instruction that was
- * executed in the traced region, in order, none missing, none extra; and every
- * event with its source.
+ * Random walks through random code, recorded to a file and decoded by libipt: every
+ * instruction that was executed in the traced region, in order, none missing, none
+ * extra; and every event with its source.
  */
 #include "lib/suite.h"
 #include "lib/walk.h"
 
-#include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <sys/mman.h>
 
-#include "decode/fixup.h"
+#include "decode/flow.h"
 #include "vpt/msr.h"
 
 enum {
@@ -80,106 +77,51 @@ static bool is_event_at(const struct compare *c, uint64_t ip)
 	       c->walk->items[c->next].ip == ip;
 }
 
-static int drain_events(struct compare *c, struct pt_insn_decoder *decoder, int status)
+static void take_item(struct compare *c, const struct vpt_item *item)
 {
-	while (status >= 0 && (status & pts_event_pending)) {
-		struct pt_event event;
-
-		status = pt_insn_event(decoder, &event, sizeof(event));
-		if (status < 0)
-			break;
-		if (event.type == ptev_async_branch)
-			take(c, WALK_EVENT, event.variant.async_branch.from);
-		else if (event.type == ptev_async_disabled &&
-			 is_event_at(c, event.variant.async_disabled.at))
-			take(c, WALK_EVENT, event.variant.async_disabled.at);
-		else if (event.type == ptev_overflow)
-			take(c, WALK_LOST, 0);
+	if (item->kind == VPT_ITEM_ERROR) {
+		describe(c, item->text, item->ip);
+		ck_abort_msg("seed %llu: %s at offset %#llx", (unsigned long long)c->config->seed,
+			     item->text, (unsigned long long)item->offset);
+	} else if (item->kind == VPT_ITEM_INSN) {
+		take(c, WALK_INSN, item->ip);
+	} else if (item->kind != VPT_ITEM_EVENT) {
+		return;
+	} else if (item->event == VPT_FLOW_ASYNC_BRANCH ||
+		   (item->event == VPT_FLOW_ASYNC_DISABLED && is_event_at(c, item->ip))) {
+		take(c, WALK_EVENT, item->ip);
+	} else if (item->event == VPT_FLOW_OVERFLOW) {
+		take(c, WALK_LOST, 0);
 	}
-	return status;
-}
-
-/* 0, or a libipt error and where it happened. */
-static int decode(struct compare *c, struct pt_insn_decoder *decoder, uint64_t *offset)
-{
-	int status = pt_insn_sync_forward(decoder);
-	struct pt_insn insn = {.iclass = ptic_error};
-
-	while (status >= 0) {
-		status = drain_events(c, decoder, status);
-		/* pts_eos is no end: the query layer is there before the last branch. */
-		if (status < 0)
-			break;
-		memset(&insn, 0, sizeof(insn));
-		status = pt_insn_next(decoder, &insn, sizeof(insn));
-		if (status >= 0 && insn.iclass != ptic_error)
-			take(c, WALK_INSN, insn.ip);
-	}
-	pt_insn_get_offset(decoder, offset);
-	if (status == -pte_eos && insn.iclass != ptic_cond_jump)
-		return 0;
-	return status;
-}
-
-static void set_filter(struct pt_config *pt, const struct walk_config *config)
-{
-	struct pt_conf_addr_filter *filter = &pt->addr_filter;
-
-	filter->config.addr_cfg = (uint32_t)(config->ctl >> 32) & 0xffff;
-	filter->addr0_a = config->addr[0];
-	filter->addr0_b = config->addr[1];
-	filter->addr1_a = config->addr[2];
-	filter->addr1_b = config->addr[3];
-}
-
-static int decode_all(struct compare *c, const struct vpt_fixup *fixup, struct pt_image *image,
-		      uint64_t *offset)
-{
-	struct pt_insn_decoder *decoder;
-	struct pt_config pt;
-	int error;
-
-	pt_config_init(&pt);
-	pt.begin = fixup->bytes;
-	pt.end = fixup->bytes + fixup->len;
-	set_filter(&pt, c->config);
-	decoder = pt_insn_alloc_decoder(&pt);
-	ck_assert_ptr_nonnull(decoder);
-	ck_assert_int_eq(pt_insn_set_image(decoder, image), 0);
-	error = decode(c, decoder, offset);
-	pt_insn_free_decoder(decoder);
-	return error;
 }
 
 static void check_walk(const struct walk_config *config)
 {
-	struct walk_result *walk = walk_run(config);
-	struct compare c = {.config = config, .walk = walk};
-	struct pt_image *image = pt_image_alloc("walk");
-	bool cr3_can_disable =
-		(config->ctl & VPT_CTL_MASK(CR3_FILTER)) || config->ctl >> 33 & 0x1111;
-	struct vpt_fixup fixup;
-	uint64_t offset = 0;
-	size_t where;
-	char path[64];
-	int fd = memfd_create("walk", 0), error;
+	char path[] = "/tmp/vpt-walk-XXXXXX", why[160];
+	int fd = mkstemp(path);
+	struct walk_result *walk;
+	struct compare c = {.config = config};
+	struct vpt_reader *reader;
+	struct vpt_flow *flow;
+	struct vpt_item item;
 
-	ck_assert_int_eq(write(fd, walk->code, WALK_CODE_SIZE), WALK_CODE_SIZE);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ck_assert_int_eq(pt_image_add_file(image, path, 0, WALK_CODE_SIZE, NULL, WALK_CODE_BASE),
-			 0);
-	ck_assert_int_eq(vpt_fixup_init(&fixup, walk->trace, walk->trace_len, cr3_can_disable), 0);
-	do {
-		c.next = 0;
-		error = decode_all(&c, &fixup, image, &offset);
-	} while (error && vpt_fixup_retry(&fixup, offset, &where));
-	if (error || c.next != walk->count)
-		describe(&c, error ? pt_errstr(pt_errcode(error)) : "the end", offset);
-	ck_assert_int_eq(error, 0);
-	ck_assert_uint_eq(c.next, walk->count);
-	vpt_fixup_fini(&fixup);
-	pt_image_free(image);
+	ck_assert_int_ge(fd, 0);
 	close(fd);
+	walk = walk_run(config);
+	walk_save(config, walk, path);
+	c.walk = walk;
+	ck_assert_msg(!vpt_reader_open(path, &reader, why, sizeof(why)), "%s", why);
+	unlink(path);
+	ck_assert_int_eq(vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		take_item(&c, &item);
+	} while (item.kind != VPT_ITEM_END);
+	if (c.next != walk->count)
+		describe(&c, "the end", 0);
+	ck_assert_uint_eq(c.next, walk->count);
+	vpt_flow_close(flow);
+	vpt_reader_close(reader);
 	walk_free(walk);
 }
 

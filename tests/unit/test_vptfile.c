@@ -119,6 +119,31 @@ START_TEST(crc_known)
 }
 END_TEST
 
+/* docs/abi/vpt-file.md says where fields are. */
+START_TEST(layout)
+{
+	ck_assert_uint_eq(offsetof(struct vpt_caps, l15_eax), 20);
+	ck_assert_uint_eq(offsetof(struct vpt_caps, signature), 32);
+	ck_assert_uint_eq(offsetof(struct vpt_caps, vmx_pt), 39);
+	ck_assert_uint_eq(offsetof(struct vpt_file_info, engine), 56);
+	ck_assert_uint_eq(offsetof(struct vpt_file_info, owner), 72);
+	ck_assert_uint_eq(offsetof(struct vpt_file_info, tsc_multiplier), 96);
+	ck_assert_uint_eq(offsetof(struct vpt_file_info, oracle), 112);
+	ck_assert_uint_eq(offsetof(struct vpt_elf_image, bias), 64);
+	ck_assert_uint_eq(offsetof(struct vpt_code_page, insns), 24);
+	ck_assert_uint_eq(offsetof(struct vpt_session, offset), 16);
+	ck_assert_uint_eq(offsetof(struct vpt_session, ctl), 32);
+	ck_assert_uint_eq(offsetof(struct vpt_session, addr), 72);
+	ck_assert_uint_eq(offsetof(struct vpt_oracle_record, aux), 10);
+	ck_assert_uint_eq(sizeof(struct vpt_cr3_switch), 16);
+	ck_assert_uint_eq(sizeof(struct vpt_file_end), 16);
+	ck_assert_int_eq(VPT_BLOCK_END, 9);
+	ck_assert_int_eq(VPT_BLOCK_CR3, 10);
+	ck_assert_int_eq(VPT_END_CLOSED, 5);
+	ck_assert_int_eq(VPT_ORACLE_STOP, 4);
+}
+END_TEST
+
 START_TEST(round_trip)
 {
 	struct bytes b = sample();
@@ -681,6 +706,7 @@ Suite *vpt_suite(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, crc_known);
+	tcase_add_test(tc, layout);
 	tcase_add_test(tc, round_trip);
 	tcase_add_test(tc, large_streams);
 	tcase_add_loop_test(tc, psb_index, 1, 41);

@@ -23,8 +23,9 @@ int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *r
 	if (!extent->why)
 		return VPT_EXIT_OK;
 	return vpt_fail(extent->cut ? VPT_EXIT_OK : VPT_EXIT_INPUT,
-			"%s: %s: only %" PRIu64 " of %" PRIu64 " bytes could be read: %s", verb,
-			path, extent->readable, extent->file_bytes, extent->why);
+			"%s: %s: %s: %s; bytes lost: %" PRIu64, verb, path,
+			extent->cut ? "cut" : "damaged", extent->why,
+			extent->file_bytes - extent->readable);
 }
 
 int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value)

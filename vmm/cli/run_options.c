@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 
+#define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
 /* The engine keeps pages of its own right below 1 << 36. */
@@ -144,6 +145,16 @@ static int take_number(const char *name, uint64_t *value)
 	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number", name, optarg);
 }
 
+static int take_timeout(struct vpt_run_options *o)
+{
+	int status = take_number("timeout", &o->timeout);
+
+	if (!status && o->timeout > MAX_TIMEOUT)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --timeout=%s: at most %u", optarg,
+				MAX_TIMEOUT);
+	return status;
+}
+
 static int take_mem(struct vpt_run_options *o)
 {
 	if (!size(optarg, &o->mem))
@@ -216,7 +227,7 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 	case OPT_MAX_INSNS:
 		return take_number("max-insns", &o->max_insns);
 	case OPT_TIMEOUT:
-		return take_number("timeout", &o->timeout);
+		return take_timeout(o);
 	case OPT_FILTER:
 	case OPT_STOP:
 		return take_range(o, option == OPT_STOP);

@@ -37,8 +37,7 @@ void vpt_run_report_tick(struct vpt_run_report *r)
 	if (!r->terminal || now - r->began < SHOW_AFTER || now - r->shown < SHOW_EVERY)
 		return;
 	r->shown = now;
-	fprintf(stderr,
-		"\r\033[K%llu s, %" PRIu64 " instructions, %" PRIu64 " bytes of trace",
+	fprintf(stderr, "\r\033[K%llu s, %" PRIu64 " instructions, %" PRIu64 " bytes of trace",
 		(unsigned long long)(now - r->began) / SECOND, t->insns, t->bytes);
 	fflush(stderr);
 	r->drawn = true;

@@ -36,7 +36,7 @@ static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int
 			continue;
 		if (room > len)
 			room = len;
-		if (v->bits == 64 && !vpt_canonical(v, gva)) {
+		if (v->long_mode && !vpt_canonical(v, gva)) {
 			*e = vpt_fault_code(VPT_VEC_GP, 0);
 			return false;
 		}

@@ -291,7 +291,6 @@ static void overlay_cpuid(struct vpt_vcpu *v, uint32_t leaf, uint32_t subleaf)
 static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
 {
 	const struct vpt_step_hint hint = {
-		.len = s->insn.len,
 		.debug_regs = s->insn.flags & VPT_INSN_DEBUG_REGS,
 		.msrs = s->insn.flags & VPT_INSN_SYSTEM,
 	};

@@ -122,16 +122,13 @@ static bool push(struct vpt_vcpu *v, uint64_t rsp, const struct frame *frame, bo
 	struct vpt_paging saved = v->paging;
 	const uint64_t *from = has_error ? &frame->error : &frame->rip;
 	size_t len = sizeof(*frame) - (has_error ? 0 : sizeof(frame->error));
-	uint8_t bits = v->bits;
 	bool ok;
 
 	v->paging.cpl = cpl;
-	v->bits = 64;
 	ok = vpt_write(v, rsp - len, from, len, cpl < 3 ? VPT_WALK_SYSTEM : 0, e);
 	if (!ok && e->vector == VPT_VEC_GP)
 		*e = vpt_fault_code(VPT_VEC_SS, 0);
 	v->paging = saved;
-	v->bits = bits;
 	return ok;
 }
 

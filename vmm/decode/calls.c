@@ -33,7 +33,15 @@ struct frame {
 };
 
 /* How the next block is come to. */
-enum arrival { BY_FALLING, BY_CALL, BY_EVENT, BY_RETURN, BY_JUMP, BY_RESUMING };
+enum arrival {
+	BY_FALLING,
+	BY_CALL,
+	BY_EVENT,
+	BY_RETURN,
+	BY_JUMP,
+	BY_RESUMING, /* after a stretch that is not traced */
+	BY_STARTING, /* after who knows what */
+};
 
 struct vpt_calls {
 	const struct vpt_symbols *symbols;
@@ -80,7 +88,7 @@ struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols, struct vpt_di
 		return NULL;
 	c->symbols = symbols;
 	c->disasm = disasm;
-	c->arrival = BY_RESUMING;
+	c->arrival = BY_STARTING;
 	if (!new_node(c, ROOT, 0, &root)) {
 		free(c);
 		return NULL;
@@ -195,6 +203,8 @@ static bool arrive(struct vpt_calls *c, uint64_t ip)
 	case BY_RETURN:
 		return come_back(c, ip);
 	case BY_RESUMING:
+		return resume(c, function(c, ip, here));
+	case BY_STARTING:
 		return resume(c, function(c, ip, ip));
 	default:
 		/* Without symbols there is no telling where a function ends. */
@@ -240,13 +250,15 @@ bool vpt_calls_item(struct vpt_calls *c, const struct vpt_flow *flow, const stru
 				return false;
 			c->arrival = BY_EVENT;
 			c->ret = item->ip;
-		} else if (item->event == VPT_FLOW_ENABLED || item->event == VPT_FLOW_OVERFLOW) {
+		} else if (item->event == VPT_FLOW_OVERFLOW) {
+			c->arrival = BY_STARTING;
+		} else if (item->event == VPT_FLOW_ENABLED && c->arrival != BY_STARTING) {
 			c->arrival = BY_RESUMING;
 		}
 		return true;
 	case VPT_ITEM_SEGMENT:
 	case VPT_ITEM_ERROR:
-		c->arrival = BY_RESUMING;
+		c->arrival = BY_STARTING;
 		return true;
 	default:
 		return true;

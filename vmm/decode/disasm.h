@@ -20,7 +20,7 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 			       const uint8_t *bytes, size_t len, char *text, size_t size);
 
 /* What an instruction is, as the decoder would classify it, and its length. */
-enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode,
-				     const uint8_t *bytes, size_t len, unsigned int *insn_len);
+enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
+				     size_t len, unsigned int *insn_len);
 
 #endif /* VMM_DECODE_DISASM_H */

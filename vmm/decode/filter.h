@@ -30,20 +30,20 @@
 #define VPT_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
 
 struct vpt_filtered {
-	uint8_t *bytes;		/* NULL: the stream can be read as it is */
+	uint8_t *bytes; /* NULL: the stream can be read as it is */
 	size_t len;
 	struct {
 		struct vpt_filter_shift {
-			uint64_t at;	/* from here on in `bytes`, */
-			uint64_t back;	/* offsets are this much too high */
-		} *at;
+			uint64_t at;   /* from here on in `bytes`, */
+			uint64_t back; /* offsets are this much too high */
+		} * at;
 		size_t n, room;
 	} shifts;
 	struct {
 		struct vpt_filter_doubt {
 			uint64_t at;	/* a TIP.PGD in the stream, taken to be of MOV CR3 */
-			uint64_t until;	/* the next packet of the flow */
-		} *at;
+			uint64_t until; /* the next packet of the flow */
+		} * at;
 		size_t n, room;
 	} doubts;
 };

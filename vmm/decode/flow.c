@@ -121,6 +121,7 @@ static void note_event(struct vpt_flow *f, const struct vpt_item *item)
 {
 	switch (item->event) {
 	case VPT_FLOW_PAGING:
+		enter_session(f, item->offset);
 		f->pip = true;
 		use_space(f, vpt_code_space(f->code, item->value));
 		break;
@@ -243,7 +244,8 @@ static int start_over(struct vpt_flow *f)
 	f->next = 0;
 	f->next_cr3 = 0;
 	f->insns = 0;
-	f->again = f->given;
+	if (f->given > f->again)
+		f->again = f->given;
 	f->given = 0;
 	return vpt_code_open(f->reader, f->vcpu, &f->code);
 }

@@ -39,7 +39,8 @@ struct vpt_ipt {
 	int error; /* to be told next */
 	int told;
 	bool synced;
-	bool cut; /* the trace may end anywhere */
+	bool cut;     /* the trace may end anywhere */
+	bool enabled; /* PacketEn, as far as told */
 	uint64_t error_ip;
 	uint64_t stall_offset;
 	uint64_t stall_insns;
@@ -179,6 +180,7 @@ bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset)
 {
 	ipt->status = ipt->insn ? pt_insn_sync_forward(ipt->insn) : pt_blk_sync_forward(ipt->block);
 	ipt->synced = ipt->status != -pte_eos;
+	ipt->enabled = ipt->status >= 0 && !(ipt->status & pts_ip_suppressed);
 	if (!ipt->synced)
 		return false;
 
@@ -402,6 +404,12 @@ static void next_event(struct vpt_ipt *ipt, struct vpt_item *item)
 	item->kind = VPT_ITEM_EVENT;
 	item->offset = read_offset(ipt);
 	fill_event(item, &ev);
+	if (item->event == VPT_FLOW_ENABLED)
+		ipt->enabled = true;
+	else if (item->event == VPT_FLOW_DISABLED || item->event == VPT_FLOW_ASYNC_DISABLED)
+		ipt->enabled = false;
+	else if (item->event == VPT_FLOW_OVERFLOW)
+		ipt->enabled = item->has_to;
 }
 
 /* Count what ran without a packet; false if that is too much to be true. */
@@ -490,7 +498,12 @@ void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item)
 			next_event(ipt, item);
 			return;
 		}
-		if (ipt->status & pts_eos) {
+		/*
+		 * libipt says so when it has read all packets, and of the last it may
+		 * not have made use yet: a TIP.PGD waits for its branch. Only where a
+		 * trace is cut, code beyond is not known to have run.
+		 */
+		if ((ipt->status & pts_eos) && (ipt->cut || !ipt->enabled)) {
 			next_end(ipt, item);
 			return;
 		}

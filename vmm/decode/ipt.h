@@ -40,8 +40,8 @@ struct vpt_ipt_config {
 	size_t len;
 	const struct vpt_caps *caps;
 	uint8_t mtc_freq;
-	bool blocks;		/* items are BLOCKs, else INSNs */
-	bool cut;		/* that it ends too early is no error */
+	bool blocks; /* items are BLOCKs, else INSNs */
+	bool cut;    /* that it ends too early is no error */
 };
 
 /*

@@ -7,46 +7,46 @@
 #include <stdint.h>
 
 enum vpt_item_kind {
-	VPT_ITEM_END = 0,	/* of the trace */
-	VPT_ITEM_SEGMENT,	/* decoding starts afresh here, see vpt_segment */
-	VPT_ITEM_INSN,		/* one instruction */
-	VPT_ITEM_BLOCK,		/* instructions in a row, see `last` */
+	VPT_ITEM_END = 0, /* of the trace */
+	VPT_ITEM_SEGMENT, /* decoding starts afresh here, see vpt_segment */
+	VPT_ITEM_INSN,	  /* one instruction */
+	VPT_ITEM_BLOCK,	  /* instructions in a row, see `last` */
 	VPT_ITEM_EVENT,
-	VPT_ITEM_ERROR,		/* the trace cannot be followed here */
+	VPT_ITEM_ERROR, /* the trace cannot be followed here */
 };
 
 enum vpt_insn_class {
-	VPT_INSN_UNKNOWN = 0,	/* the decoder did not look */
+	VPT_INSN_UNKNOWN = 0, /* the decoder did not look */
 	VPT_INSN_OTHER,
 	VPT_INSN_CALL,
 	VPT_INSN_RETURN,
 	VPT_INSN_JUMP,
 	VPT_INSN_COND,
-	VPT_INSN_FAR_CALL,	/* SYSCALL, SYSENTER, far CALL, INT, VMCALL */
+	VPT_INSN_FAR_CALL, /* SYSCALL, SYSENTER, far CALL, INT, VMCALL */
 	VPT_INSN_FAR_RETURN,
 	VPT_INSN_FAR_JUMP,
 	VPT_INSN_PTWRITE,
 };
 
 /* VPT_FLOW(enumerator, text): `from` and `to` as the comment says. */
-#define VPT_FLOW_EVENTS(VPT_FLOW)                                                                  \
-	VPT_FLOW(ENABLED, "enabled")		   /* to */                                        \
-	VPT_FLOW(DISABLED, "disabled")		   /* by the instruction before; to if has_to */   \
-	VPT_FLOW(ASYNC_DISABLED, "async disabled") /* from; to if has_to */                        \
-	VPT_FLOW(ASYNC_BRANCH, "async branch")	   /* from, to */                                  \
-	VPT_FLOW(PAGING, "paging")		   /* value: CR3 */                                \
-	VPT_FLOW(EXEC_MODE, "exec mode")	   /* value: 16, 32, 64 */                         \
-	VPT_FLOW(OVERFLOW, "overflow")		   /* to if has_to */                              \
-	VPT_FLOW(STOP, "stop")			   /* TraceStop */                                 \
-	VPT_FLOW(TSX, "tsx")			   /* value: InTX | TXAbort << 1 */                \
-	VPT_FLOW(VMCS, "vmcs")			   /* value: VMCS pointer */                       \
-	VPT_FLOW(PTWRITE, "ptwrite")		   /* from; value */                               \
-	VPT_FLOW(EXSTOP, "exstop")		   /* from */                                      \
-	VPT_FLOW(MWAIT, "mwait")		   /* from; value: hints */                        \
-	VPT_FLOW(PWRE, "pwre")			   /* value: C-state */                            \
-	VPT_FLOW(PWRX, "pwrx")			   /* value: C-state left */                       \
-	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                              \
-	VPT_FLOW(MNT, "mnt")			   /* value: payload */                            \
+#define VPT_FLOW_EVENTS(VPT_FLOW)                                                                \
+	VPT_FLOW(ENABLED, "enabled")		   /* to */                                      \
+	VPT_FLOW(DISABLED, "disabled")		   /* by the instruction before; to if has_to */ \
+	VPT_FLOW(ASYNC_DISABLED, "async disabled") /* from; to if has_to */                      \
+	VPT_FLOW(ASYNC_BRANCH, "async branch")	   /* from, to */                                \
+	VPT_FLOW(PAGING, "paging")		   /* value: CR3 */                              \
+	VPT_FLOW(EXEC_MODE, "exec mode")	   /* value: 16, 32, 64 */                       \
+	VPT_FLOW(OVERFLOW, "overflow")		   /* to if has_to */                            \
+	VPT_FLOW(STOP, "stop")			   /* TraceStop */                               \
+	VPT_FLOW(TSX, "tsx")			   /* value: InTX | TXAbort << 1 */              \
+	VPT_FLOW(VMCS, "vmcs")			   /* value: VMCS pointer */                     \
+	VPT_FLOW(PTWRITE, "ptwrite")		   /* from; value */                             \
+	VPT_FLOW(EXSTOP, "exstop")		   /* from */                                    \
+	VPT_FLOW(MWAIT, "mwait")		   /* from; value: hints */                      \
+	VPT_FLOW(PWRE, "pwre")			   /* value: C-state */                          \
+	VPT_FLOW(PWRX, "pwrx")			   /* value: C-state left */                     \
+	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                            \
+	VPT_FLOW(MNT, "mnt")			   /* value: payload */                          \
 	VPT_FLOW(OTHER, "other")
 
 #define VPT_FLOW(name, text) VPT_FLOW_##name,
@@ -54,30 +54,30 @@ enum vpt_flow_event { VPT_FLOW_EVENTS(VPT_FLOW) VPT_FLOW_COUNT };
 #undef VPT_FLOW
 
 struct vpt_item {
-	uint8_t kind;		/* enum vpt_item_kind */
-	uint8_t class;		/* INSN, BLOCK (of its last): enum vpt_insn_class */
-	uint8_t mode;		/* INSN, BLOCK: 16, 32 or 64 bits */
-	uint8_t size;		/* INSN */
-	uint8_t raw[15];	/* INSN: its bytes */
-	uint8_t event;		/* EVENT: enum vpt_flow_event */
-	bool has_to;		/* EVENT */
-	bool has_tsc;		/* EVENT */
-	bool status;		/* EVENT: repeats what is so, in a PSB+ */
-	uint32_t insns;		/* INSN: 1, BLOCK: how many */
-	uint32_t session;	/* index into vpt_reader_sessions() */
+	uint8_t kind;	  /* enum vpt_item_kind */
+	uint8_t class;	  /* INSN, BLOCK (of its last): enum vpt_insn_class */
+	uint8_t mode;	  /* INSN, BLOCK: 16, 32 or 64 bits */
+	uint8_t size;	  /* INSN */
+	uint8_t raw[15];  /* INSN: its bytes */
+	uint8_t event;	  /* EVENT: enum vpt_flow_event */
+	bool has_to;	  /* EVENT */
+	bool has_tsc;	  /* EVENT */
+	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
+	uint32_t insns;	  /* INSN: 1, BLOCK: how many */
+	uint32_t session; /* index into vpt_reader_sessions() */
 
-	uint64_t ip;		/* INSN, BLOCK: its first; EVENT: from; ERROR: where */
-	uint64_t last;		/* BLOCK: IP of its last instruction */
-	uint64_t to;		/* EVENT */
-	uint64_t value;		/* EVENT */
-	uint64_t tsc;		/* EVENT */
-	uint64_t cr3;		/* address space, ~0: not known */
+	uint64_t ip;	/* INSN, BLOCK: its first; EVENT: from; ERROR: where */
+	uint64_t last;	/* BLOCK: IP of its last instruction */
+	uint64_t to;	/* EVENT */
+	uint64_t value; /* EVENT */
+	uint64_t tsc;	/* EVENT */
+	uint64_t cr3;	/* address space, ~0: not known */
 	/*
 	 * In the vCPU's stream; how far the decoder has read, which is at or
 	 * after the packets that led here.
 	 */
 	uint64_t offset;
-	const char *text;	/* ERROR: what, static or valid until the next item */
+	const char *text; /* ERROR: what, static or valid until the next item */
 };
 
 /* "async branch" and so on. */

@@ -81,7 +81,7 @@ struct vpt_listing_cache {
 		uint8_t mode, len; /* len 0: empty */
 		uint8_t raw[15];
 		char text[207];
-	} at[2048];
+	} at[8192];
 };
 
 static void format_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
@@ -106,7 +106,7 @@ static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mo
 		if (!l->cache)
 			return "(no memory)";
 	}
-	c = &l->cache->at[(ip ^ ip >> 11) % 2048];
+	c = &l->cache->at[(ip ^ ip >> 11) % 8192];
 	if (c->ip == ip && c->mode == mode && c->len == len && !memcmp(c->raw, bytes, len))
 		return c->text;
 	format_insn(l, ip, mode, bytes, len, c->text, sizeof(c->text));

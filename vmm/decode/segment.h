@@ -11,10 +11,10 @@
 #include "trace/reader.h"
 
 struct vpt_segment {
-	uint64_t begin, end;	/* in the stream */
-	size_t first, count;	/* sessions; count 0: there are none */
-	bool fresh;		/* its first byte is that of a PSB */
-	bool cut;		/* its last packet may not be whole */
+	uint64_t begin, end; /* in the stream */
+	size_t first, count; /* sessions; count 0: there are none */
+	bool fresh;	     /* its first byte is that of a PSB */
+	bool cut;	     /* its last packet may not be whole */
 };
 
 /* A list from malloc(), NULL: memory. A stream without bytes has no segments. */

@@ -13,14 +13,14 @@ struct vpt_symbols;
 
 struct vpt_symbol {
 	uint64_t start;
-	uint64_t end;		/* exclusive */
+	uint64_t end; /* exclusive */
 	const char *name;
 };
 
 /* One row of a line table: code from `addr` on is of this line. */
 struct vpt_line {
 	uint64_t addr;
-	const char *file;	/* NULL: of no line */
+	const char *file; /* NULL: of no line */
 	unsigned int line;
 };
 

@@ -123,11 +123,8 @@ struct vpt_engine_vcpu {
 
 /* What the core knows of the instruction it asks to have stepped. */
 struct vpt_step_hint {
-	uint8_t len;	  /* 0: not decodable, it must fault */
-	bool debug_regs;  /* it names a debug register */
-	bool idtr;	  /* it loads IDTR */
-	bool msrs;	  /* it can change MSRs or segment bases */
-	bool blocks_trap; /* MOV SS, POP SS: a trap after it may be held back */
+	bool debug_regs; /* it names a debug register */
+	bool msrs;	 /* it can change MSRs or segment bases */
 };
 
 /*

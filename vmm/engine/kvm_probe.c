@@ -20,7 +20,7 @@ static const uint8_t code_int[] = {0xcd, 0x30};
 static const uint8_t code_rdmsr[] = {0x0f, 0x32};
 static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
 
-static const struct vpt_step_hint plain = {.len = 1};
+static const struct vpt_step_hint plain;
 
 /*
  * What a step of a NOP comes back with. The engine is told to take a triple

@@ -276,31 +276,35 @@ static int align(struct compare *m)
 	return 0;
 }
 
+/* Of a file that was cut, the one side may have lost more than the other. */
+static bool beyond_records(const struct compare *m)
+{
+	return m->step.kind == VPT_STEP_END && !m->closed;
+}
+
 /* A step was decoded. */
 static int compare_step(struct compare *m)
 {
-	const struct saying *s = ahead(m, 0);
+	const struct saying *s;
 	int err;
 
-	if (m->align && !m->dead) {
+	if (m->align && !m->dead && !beyond_records(m)) {
 		err = align(m);
 		if (err)
 			return err;
-		s = ahead(m, 0);
 	}
-	if (!m->dead && expected_here(m, &m->step) && vpt_same_step(&m->step, &s->line.step)) {
+	s = ahead(m, 0);
+	if (m->dead || beyond_records(m)) {
+		m->head++;
+		return 0;
+	}
+	if (expected_here(m, &m->step) && vpt_same_step(&m->step, &s->line.step)) {
 		agree(m, &s->line);
 		return 0;
 	}
-	if (!m->dead) {
-		/* Of a file that was cut, the one side may have lost more than the other. */
-		if (m->step.kind == VPT_STEP_END && !m->closed)
-			m->dead = true;
-		else if ((err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL)))
-			return err;
-	}
+	err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL);
 	m->head++;
-	return 0;
+	return err;
 }
 
 static bool falls_short(const struct compare *m)

@@ -23,7 +23,7 @@ struct vpt_diff_line {
 struct vpt_diff {
 	unsigned int vcpu;
 	size_t session;
-	uint64_t insns;	  /* that agreed before it, in this session's segment */
+	uint64_t insns;	  /* that agreed before it, since decoding set in */
 	uint64_t offset;  /* in the stream */
 	const char *text; /* what it is, NULL: the first lines below differ */
 	struct vpt_diff_line common[VPT_DIFF_CONTEXT];

@@ -46,7 +46,7 @@ struct vpt_expect {
 	uint64_t cr3;
 	bool pae;
 	bool context, filter, packet_en;
-	bool first; /* nothing has run in this session yet */
+	bool first; /* nothing has run in the session yet */
 	bool after_event, after_cr3, must_stop;
 	uint64_t last_ip;
 

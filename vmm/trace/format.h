@@ -14,38 +14,38 @@
 
 #include "vpt/caps.h"
 
-#define VPT_FILE_MAGIC 0x0a45434152545056ull /* "VPTRACE\n" */
-#define VPT_FILE_VERSION 1
-#define VPT_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
+#define VPT_FILE_MAGIC	   0x0a45434152545056ull /* "VPTRACE\n" */
+#define VPT_FILE_VERSION   1
+#define VPT_BLOCK_MAGIC	   0x4b4c4256u /* "VBLK" */
 #define VPT_FILE_MAX_VCPUS 1024
-#define VPT_CODE_BYTES 4096 /* of a page in a CODE block */
+#define VPT_CODE_BYTES	   4096 /* of a page in a CODE block */
 
 struct vpt_file_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t size;		/* of this header */
+	uint32_t size; /* of this header */
 	uint64_t reserved[2];
 };
 
 enum vpt_block_type {
-	VPT_BLOCK_INFO = 1,	/* struct vpt_file_info */
-	VPT_BLOCK_RAM,		/* struct vpt_ram_range[] */
-	VPT_BLOCK_ELF,		/* struct vpt_elf_image, then the file's bytes */
-	VPT_BLOCK_CODE,		/* struct vpt_code_page, then 4096 bytes */
-	VPT_BLOCK_TRACE,	/* struct vpt_trace_chunk, then packets */
-	VPT_BLOCK_SESSION,	/* struct vpt_session */
-	VPT_BLOCK_ORACLE,	/* struct vpt_oracle_record[] */
-	VPT_BLOCK_INDEX,	/* struct vpt_index_entry[], before END */
-	VPT_BLOCK_END,		/* struct vpt_file_end: the writer closed the file */
-	VPT_BLOCK_CR3,		/* struct vpt_cr3_switch */
+	VPT_BLOCK_INFO = 1, /* struct vpt_file_info */
+	VPT_BLOCK_RAM,	    /* struct vpt_ram_range[] */
+	VPT_BLOCK_ELF,	    /* struct vpt_elf_image, then the file's bytes */
+	VPT_BLOCK_CODE,	    /* struct vpt_code_page, then 4096 bytes */
+	VPT_BLOCK_TRACE,    /* struct vpt_trace_chunk, then packets */
+	VPT_BLOCK_SESSION,  /* struct vpt_session */
+	VPT_BLOCK_ORACLE,   /* struct vpt_oracle_record[] */
+	VPT_BLOCK_INDEX,    /* struct vpt_index_entry[], before END */
+	VPT_BLOCK_END,	    /* struct vpt_file_end: the writer closed the file */
+	VPT_BLOCK_CR3,	    /* struct vpt_cr3_switch */
 };
 
 struct vpt_block {
 	uint32_t magic;
-	uint16_t type;		/* enum vpt_block_type; unknown ones are skipped */
+	uint16_t type; /* enum vpt_block_type; unknown ones are skipped */
 	uint16_t vcpu;
-	uint32_t len;		/* payload bytes */
-	uint32_t crc;		/* CRC-32C of this header with crc 0, then payload */
+	uint32_t len; /* payload bytes */
+	uint32_t crc; /* CRC-32C of this header with crc 0, then payload */
 };
 
 enum vpt_owner { VPT_OWNER_NONE, VPT_OWNER_GUEST, VPT_OWNER_HOST };
@@ -54,13 +54,13 @@ struct vpt_file_info {
 	struct vpt_caps caps;
 	char model[16];
 	char engine[16];
-	uint32_t owner;		/* enum vpt_owner */
+	uint32_t owner; /* enum vpt_owner */
 	uint32_t vcpus;
 	uint64_t tsc_hz;
-	uint64_t tsc_offset;	/* guest TSC = scaled host TSC + offset */
+	uint64_t tsc_offset;	 /* guest TSC = scaled host TSC + offset */
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
 	uint64_t seed;
-	uint32_t oracle;	/* ORACLE blocks are present */
+	uint32_t oracle; /* ORACLE blocks are present */
 	uint32_t reserved;
 };
 
@@ -70,8 +70,8 @@ struct vpt_ram_range {
 };
 
 struct vpt_elf_image {
-	char name[64];		/* file name without its folder */
-	uint64_t bias;		/* run-time address minus link-time address */
+	char name[64]; /* file name without its folder */
+	uint64_t bias; /* run-time address minus link-time address */
 };
 
 /*
@@ -83,10 +83,10 @@ struct vpt_elf_image {
  * change gets a new block.
  */
 struct vpt_code_page {
-	uint64_t cr3;		/* address space, bits 63:12 (63:5 for PAE) */
-	uint64_t vaddr;		/* 4 KiB aligned */
+	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
+	uint64_t vaddr; /* 4 KiB aligned */
 	uint64_t gpa;
-	uint64_t insns;		/* the counter from which on it is what executes */
+	uint64_t insns; /* the counter from which on it is what executes */
 };
 
 /*
@@ -94,34 +94,34 @@ struct vpt_code_page {
  * session. Not needed, and ignored, where PIPs tell.
  */
 struct vpt_cr3_switch {
-	uint64_t cr3;		/* as in struct vpt_code_page */
-	uint64_t insns;		/* the counter at the switch */
+	uint64_t cr3;	/* as in struct vpt_code_page */
+	uint64_t insns; /* the counter at the switch */
 };
 
 struct vpt_trace_chunk {
-	uint64_t offset;	/* of the first byte in this vCPU's stream */
-	uint64_t gpa;		/* where the guest's buffer holds it, ~0: nowhere */
+	uint64_t offset; /* of the first byte in this vCPU's stream */
+	uint64_t gpa;	 /* where the guest's buffer holds it, ~0: nowhere */
 };
 
 /* One TriggerEn period: a block when it starts and one when it ends. */
 enum vpt_session_edge { VPT_SESSION_START, VPT_SESSION_END };
 
 enum vpt_session_end {
-	VPT_END_NONE = 0,	/* on START blocks */
-	VPT_END_DISABLED,	/* TraceEn was cleared */
-	VPT_END_TRACE_STOP,	/* TraceStop range */
-	VPT_END_TOPA_STOP,	/* the last packet may be cut */
-	VPT_END_ERROR,		/* the last packet may be cut */
-	VPT_END_CLOSED,		/* the guest ended, the VMM closed the trace */
+	VPT_END_NONE = 0,   /* on START blocks */
+	VPT_END_DISABLED,   /* TraceEn was cleared */
+	VPT_END_TRACE_STOP, /* TraceStop range */
+	VPT_END_TOPA_STOP,  /* the last packet may be cut */
+	VPT_END_ERROR,	    /* the last packet may be cut */
+	VPT_END_CLOSED,	    /* the guest ended, the VMM closed the trace */
 };
 
 struct vpt_session {
-	uint32_t edge;		/* enum vpt_session_edge */
-	uint32_t end;		/* enum vpt_session_end */
-	uint32_t error;		/* enum vpt_output_error if end is ERROR */
+	uint32_t edge;	/* enum vpt_session_edge */
+	uint32_t end;	/* enum vpt_session_end */
+	uint32_t error; /* enum vpt_output_error if end is ERROR */
 	uint32_t reserved;
-	uint64_t offset;	/* position in the stream */
-	uint64_t insns;		/* the counter */
+	uint64_t offset; /* position in the stream */
+	uint64_t insns;	 /* the counter */
 	uint64_t ctl, status, output_base, output_mask_ptrs, cr3_match;
 	uint64_t addr[2 * VPT_MAX_RANGES];
 };
@@ -131,48 +131,48 @@ struct vpt_session {
  * a trace can be worked out independently of the generator.
  */
 enum vpt_oracle_kind {
-	VPT_ORACLE_INSN = 0,	/* ip retired; aux: enum vpt_oracle_insn_flags */
-	VPT_ORACLE_EVENT,	/* interrupt, exception, INT n at ip; aux: vector in
+	VPT_ORACLE_INSN = 0, /* ip retired; aux: enum vpt_oracle_insn_flags */
+	VPT_ORACLE_EVENT,    /* interrupt, exception, INT n at ip; aux: vector in
 				 * 7:0, enum vpt_oracle_insn_flags of ip in 15:8 */
-	VPT_ORACLE_CR3,		/* ip: CR3 for what follows */
-	VPT_ORACLE_START,	/* TriggerEn rose; ip, cpl: next instruction */
-	VPT_ORACLE_STOP,	/* TriggerEn fell; ip, cpl: next instruction; aux: enum
+	VPT_ORACLE_CR3,	     /* ip: CR3 for what follows */
+	VPT_ORACLE_START,    /* TriggerEn rose; ip, cpl: next instruction */
+	VPT_ORACLE_STOP,     /* TriggerEn fell; ip, cpl: next instruction; aux: enum
 				 * vpt_session_end in 7:0, flags of ip in 15:8. Where a
 				 * guest's WRMSR did it, that is the INSN before. */
 };
 
 #define VPT_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))
-#define VPT_ORACLE_AUX_LOW(aux) ((aux) & 0xffu)
-#define VPT_ORACLE_AUX_FLAGS(aux) ((unsigned int)(aux) >> 8)
+#define VPT_ORACLE_AUX_LOW(aux)	   ((aux)&0xffu)
+#define VPT_ORACLE_AUX_FLAGS(aux)  ((unsigned int)(aux) >> 8)
 
 /* cpl is that at which the instruction began, or was to begin. */
 enum vpt_oracle_insn_flags {
 	VPT_ORACLE_ARRIVED = 1 << 0, /* came here by a taken branch or an event,
 				      * not by falling through */
 	VPT_ORACLE_PAE = 1 << 1,
-	VPT_ORACLE_COND = 1 << 2,    /* is a conditional branch */
-	VPT_ORACLE_SOFT_INT = 1 << 3, /* is INT n, INT3, INTO, INT1 that was taken */
+	VPT_ORACLE_COND = 1 << 2,      /* is a conditional branch */
+	VPT_ORACLE_SOFT_INT = 1 << 3,  /* is INT n, INT3, INTO, INT1 that was taken */
 	VPT_ORACLE_CR3_WRITE = 1 << 4, /* is a MOV to CR3 */
 };
 
 struct vpt_oracle_record {
 	uint64_t ip;
-	uint8_t kind;		/* enum vpt_oracle_kind */
+	uint8_t kind; /* enum vpt_oracle_kind */
 	uint8_t cpl;
 	uint16_t aux;
 	uint32_t reserved;
 };
 
 struct vpt_index_entry {
-	uint64_t offset;	/* of a PSB in the vCPU's stream */
-	uint64_t file_offset;	/* of the TRACE block that holds its first byte */
+	uint64_t offset;      /* of a PSB in the vCPU's stream */
+	uint64_t file_offset; /* of the TRACE block that holds its first byte */
 	uint32_t vcpu;
 	uint32_t reserved;
 };
 
 struct vpt_file_end {
-	uint64_t index_offset;	/* file offset of the INDEX block, 0: none */
-	uint32_t guest_exit;	/* the guest's exit status */
+	uint64_t index_offset; /* file offset of the INDEX block, 0: none */
+	uint32_t guest_exit;   /* the guest's exit status */
 	uint32_t reserved;
 };
 

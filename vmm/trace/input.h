@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct vpt_input {
-	uint8_t *bytes;		/* writable; writes do not reach the file */
+	uint8_t *bytes; /* writable; writes do not reach the file */
 	size_t size;
 	bool mapped;
 };

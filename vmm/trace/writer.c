@@ -2,7 +2,8 @@
 /*
  * Blocks go out with one writev() each, so that what a killed writer leaves is a
  * row of whole blocks and at most one torn one. Trace bytes and oracle records
- * are gathered per vCPU up to GATHER bytes first.
+ * are gathered per vCPU first: what is gathered is what such a writer loses, and
+ * 4 KiB of trace can be as many instructions as 64 KiB of records.
  */
 #include "writer.h"
 
@@ -15,9 +16,10 @@
 
 #include "crc32c.h"
 
-#define GATHER		 65536u
+#define GATHER_TRACE	 4096u
+#define GATHER_ORACLE	 65536u
 #define PSB_BYTES	 16u
-#define ORACLE_PER_BLOCK (GATHER / sizeof(struct vpt_oracle_record))
+#define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
 
 /* Where in the file a stretch of a stream begins. */
 struct chunk_mark {
@@ -30,7 +32,7 @@ struct stream {
 
 	struct vpt_trace_chunk chunk; /* head of what is gathered */
 	size_t gathered;
-	uint8_t *buf; /* GATHER bytes */
+	uint8_t *buf; /* GATHER_TRACE bytes */
 
 	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
 	size_t nrecords;
@@ -230,7 +232,7 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 		return w->error;
 
 	while (len) {
-		size_t n = GATHER - s->gathered;
+		size_t n = GATHER_TRACE - s->gathered;
 
 		if (n > len)
 			n = len;
@@ -245,7 +247,7 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 		len -= n;
 		if (gpa != UINT64_MAX)
 			gpa += n;
-		if (s->gathered == GATHER && flush_trace(w, vcpu))
+		if (s->gathered == GATHER_TRACE && flush_trace(w, vcpu))
 			return w->error;
 	}
 	return 0;
@@ -404,8 +406,8 @@ int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct v
 
 	w->vcpus = info->vcpus;
 	for (i = 0; i < w->vcpus; i++) {
-		w->stream[i].buf = malloc(GATHER);
-		w->stream[i].records = malloc(GATHER);
+		w->stream[i].buf = malloc(GATHER_TRACE);
+		w->stream[i].records = malloc(GATHER_ORACLE);
 		if (!w->stream[i].buf || !w->stream[i].records) {
 			err = -ENOMEM;
 			goto out_free;

@@ -19,24 +19,20 @@
 struct vpt_writer;
 
 /* Creates or truncates `path`. On success *writer is the caller's to close. */
-int vpt_writer_open(const char *path, const struct vpt_file_info *info,
-		    struct vpt_writer **writer);
+int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer);
 
-int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges,
-		   size_t count);
-int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image,
-		   const void *bytes, size_t len);
+int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count);
+int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image, const void *bytes,
+		   size_t len);
 /* `bytes`: VPT_CODE_BYTES of them. */
-int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu,
-		    const struct vpt_code_page *page, const void *bytes);
+int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_code_page *page,
+		    const void *bytes);
 /* Trace bytes in stream order; the writer keeps the offset and the PSB index. */
-int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa,
-		     const void *bytes, size_t len);
+int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+		     size_t len);
 /* `session->offset` is filled in from the stream by the writer. */
-int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu,
-		       struct vpt_session *session);
-int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu,
-		   const struct vpt_cr3_switch *sw);
+int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_session *session);
+int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw);
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 		      const struct vpt_oracle_record *record);
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* CPUID as a guest sees it. */
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "core/vm.h"
+
+/* What an AMD host under a hypervisor might offer. */
+static const struct vpt_cpuid_entry host[] = {
+	{0, 0, false, 0x10, 0x68747541, 0x444d4163, 0x69746e65},
+	{1, 0, false, 0xb00f21, 0x03020800, 0xffffffff, 0xffffffff},
+	{7, 0, true, 1, 0xffffffff, 0x104, 0},
+	{7, 1, true, 0x30, 0, 0, 0},
+	{0xd, 0, true, 7, 0x340, 0x340, 0},
+	{0x14, 0, true, 1, 0xff, 0xff, 0},
+	{0x40000000, 0, false, 0x40000001, 0x4b4d564b, 0x564b4d56, 0x4d},
+	{0x80000000, 0, false, 0x80000021, 0, 0, 0},
+	{0x80000001, 0, false, 0xb00f21, 0xffffffff, 0xffffffff, 0xffffffff},
+	{0x80000008, 0, false, 0x3030, 0xffffffff, 0xffffffff, 0},
+	{0x8000001e, 0, false, 1, 2, 3, 4},
+};
+
+static struct vpt_cpuid_entry table[VPT_CPUID_ROOM];
+static size_t count;
+
+static const struct vpt_caps *shape(const char *model, bool present)
+{
+	const struct vpt_caps *caps = vpt_caps_model(model);
+
+	count = sizeof(host) / sizeof(host[0]);
+	memcpy(table, host, sizeof(host));
+	vpt_cpuid_shape(table, &count, caps, present);
+	return caps;
+}
+
+static const struct vpt_cpuid_entry *leaf(uint32_t function, uint32_t subleaf)
+{
+	return vpt_cpuid_find(table, count, function, subleaf);
+}
+
+START_TEST(pt_is_the_models)
+{
+	const struct vpt_caps *caps = shape(vpt_caps_model_name((unsigned int)_i), true);
+
+	ck_assert(leaf(7, 0)->ebx & 1u << 25);
+	ck_assert_uint_eq(leaf(0x14, 0)->eax, caps->l14_0_eax);
+	ck_assert_uint_eq(leaf(0x14, 0)->ebx, caps->l14_0_ebx);
+	ck_assert_uint_eq(leaf(0x14, 0)->ecx, caps->l14_0_ecx);
+	ck_assert_uint_eq(leaf(0x14, 1)->eax, caps->l14_1_eax);
+	ck_assert_uint_eq(leaf(0x14, 1)->ebx, caps->l14_1_ebx);
+	ck_assert_uint_eq(leaf(0x15, 0)->eax, caps->l15_eax);
+	ck_assert_uint_eq(leaf(0x15, 0)->ebx, caps->l15_ebx);
+	ck_assert_uint_eq(leaf(1, 0)->eax, caps->signature);
+	ck_assert_uint_eq(leaf(0x80000008, 0)->eax & 0xff, caps->max_phy_addr);
+	ck_assert_uint_eq(leaf(0x80000008, 0)->eax >> 8 & 0xff, caps->lin_addr);
+}
+END_TEST
+
+/* The host's own PT must not shine through either. */
+START_TEST(pt_is_hidden)
+{
+	shape("skl", false);
+	ck_assert(!(leaf(7, 0)->ebx & 1u << 25));
+	ck_assert_uint_eq(leaf(0x14, 0)->ebx | leaf(0x14, 0)->ecx | leaf(0x14, 1)->eax, 0);
+}
+END_TEST
+
+START_TEST(it_is_an_intel_processor)
+{
+	char vendor[12];
+
+	shape("icx", true);
+	memcpy(vendor, &leaf(0, 0)->ebx, 4);
+	memcpy(vendor + 4, &leaf(0, 0)->edx, 4);
+	memcpy(vendor + 8, &leaf(0, 0)->ecx, 4);
+	ck_assert_mem_eq(vendor, "GenuineIntel", 12);
+	ck_assert_uint_ge(leaf(0, 0)->eax, 0x15);
+	ck_assert_uint_eq(leaf(0x80000000, 0)->eax, 0x80000008);
+	ck_assert_ptr_null(leaf(0x8000001e, 0));
+	ck_assert_ptr_null(leaf(0x40000000, 0));
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	uint32_t leaf;
+	char reg;
+	unsigned int bit;
+	bool kept;
+} bits[] = {
+	{"MONITOR", 1, 'c', 3, false},
+	{"VMX", 1, 'c', 5, false},
+	{"x2APIC", 1, 'c', 21, false},
+	{"TSC deadline", 1, 'c', 24, false},
+	{"XSAVE", 1, 'c', 26, true},
+	{"hypervisor", 1, 'c', 31, false},
+	{"APIC", 1, 'd', 9, false},
+	{"HTT", 1, 'd', 28, false},
+	{"SSE2", 1, 'd', 26, true},
+	{"HLE", 7, 'b', 4, false},
+	{"RTM", 7, 'b', 11, false},
+	{"BMI2", 7, 'b', 8, true},
+	{"SMEP", 7, 'b', 7, true},
+	{"SVM", 0x80000001, 'c', 2, false},
+	{"SSE4A", 0x80000001, 'c', 6, false},
+	{"LAHF", 0x80000001, 'c', 0, true},
+	{"NX", 0x80000001, 'd', 20, true},
+	{"LM", 0x80000001, 'd', 29, true},
+	{"MMXEXT", 0x80000001, 'd', 22, false},
+};
+
+START_TEST(what_the_machine_lacks_is_not_offered)
+{
+	const struct vpt_cpuid_entry *e;
+	uint32_t value;
+
+	shape("spr", true);
+	e = leaf(bits[_i].leaf, 0);
+	value = bits[_i].reg == 'b' ? e->ebx : bits[_i].reg == 'c' ? e->ecx : e->edx;
+	ck_assert_msg((value >> bits[_i].bit & 1) == bits[_i].kept, "%s", bits[_i].name);
+}
+END_TEST
+
+START_TEST(other_leaves_pass)
+{
+	shape("skl", true);
+	ck_assert_mem_eq(leaf(0xd, 0), &host[4], sizeof(host[4]));
+	ck_assert_mem_eq(leaf(7, 1), &host[3], sizeof(host[3]));
+	ck_assert_ptr_null(leaf(0x14, 2));
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("cpuid");
+	TCase *tc = tcase_create("cpuid");
+	int models = 0;
+
+	while (vpt_caps_model_name((unsigned int)models))
+		models++;
+	tcase_add_loop_test(tc, pt_is_the_models, 0, models);
+	tcase_add_test(tc, pt_is_hidden);
+	tcase_add_test(tc, it_is_an_intel_processor);
+	tcase_add_loop_test(tc, what_the_machine_lacks_is_not_offered, 0,
+			    (int)(sizeof(bits) / sizeof(bits[0])));
+	tcase_add_test(tc, other_leaves_pass);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One guest run at full speed and stepped, by each way there is to learn of a
+ * step's exception: it must not find a difference. Without KVM there is nothing to
+ * test and the suite is empty.
+ */
+#include "lib/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/vcpu.h"
+#include "vpt/abi/boot.h"
+
+enum layout {
+	RAM = 4 << 20,
+	GDT = 0x10000,
+	TSS = 0x11000,
+	IDT = 0x12000,
+	PML4 = 0x13000,
+	PDPT = 0x14000,
+	PD = 0x15000,
+	CODE = 0x100000,
+	STACK0 = 0x180000,
+	STACK = 0x190000,
+	USTACK = 0x1a0000,
+};
+
+/*
+ * R14 gathers what the guest sees: vectors, the frames' RFLAGS and RIP. In each
+ * ring: a loop, #UD, #PF, #DE, #GP, a string instruction, flags pushed and popped.
+ * INT 31H ends it.
+ */
+#define WORK                                              \
+	"	mov	$10, %ecx\n"                                \
+	"1:	lea	(%r14, %rcx, 2), %r14\n"                  \
+	"	loop	1b\n"                                      \
+	"	ud2\n"                                          \
+	"	mov	0x40000000, %rax\n" /* 8 bytes */ \
+	"	xor	%edx, %edx\n"                               \
+	"	xor	%ecx, %ecx\n"                               \
+	"	div	%ecx\n"                                     \
+	"	movabs	$0x8000000000000000, %rsi\n"             \
+	"	mov	(%rsi), %al\n"                              \
+	"	lea	-0x100(%rsp), %rdi\n"                       \
+	"	mov	$20, %ecx\n"                                \
+	"	mov	$0x5a, %al\n"                               \
+	"	cld\n"                                          \
+	"	rep stosb\n"                                    \
+	"	add	-0x100(%rsp), %r14\n"                       \
+	"	pushfq\n"                                       \
+	"	add	(%rsp), %r14\n"                             \
+	"	popfq\n"                                        \
+	"	int	$0x30\n"                                    \
+	"	call	2f\n"                                      \
+	"	jmp	3f\n"                                       \
+	"2:	add	$3, %r14\n"                               \
+	"	ret\n"                                          \
+	"3:\n"
+
+extern const char guest_start[], guest_skip2[], guest_skip8[], guest_error2[], guest_soft[],
+	guest_exit[], guest_end[];
+
+__asm__(".pushsection .rodata\n"
+	"guest_start:\n" WORK "	push	$0x23\n"
+	"	push	$0x1a0000\n"
+	"	push	$0x202\n" /* some KVMs show IF set in ring 3 in any case */
+	"	push	$0x2b\n"
+	"	lea	4f(%rip), %rax\n"
+	"	push	%rax\n"
+	"	iretq\n"
+	"4:\n" WORK "	int	$0x31\n"
+	/* #UD and #DE: two bytes on, no error code. */
+	"guest_skip2:\n"
+	"	add	(%rsp), %r14\n"
+	"	add	16(%rsp), %r14\n"
+	"	addq	$2, (%rsp)\n"
+	"	iretq\n"
+	/* #PF: 8 bytes on. */
+	"guest_skip8:\n"
+	"	add	(%rsp), %r14\n"
+	"	mov	%cr2, %rax\n"
+	"	add	%rax, %r14\n"
+	"	add	$8, %rsp\n"
+	"	add	16(%rsp), %r14\n"
+	"	addq	$8, (%rsp)\n"
+	"	iretq\n"
+	/* #GP: two bytes on. */
+	"guest_error2:\n"
+	"	add	$8, %rsp\n"
+	"	add	8(%rsp), %r14\n"
+	"	addq	$2, (%rsp)\n"
+	"	iretq\n"
+	"guest_soft:\n"
+	"	add	(%rsp), %r14\n"
+	"	add	24(%rsp), %r14\n"
+	"	iretq\n"
+	"guest_exit:\n"
+	"	mov	%r14d, %eax\n"
+	"	shr	$32, %r14\n"
+	"	xor	%r14d, %eax\n"
+	"	out	%eax, $0xf4\n"
+	"	hlt\n"
+	"guest_end:\n"
+	".popsection\n");
+
+static struct vpt_probe probe;
+static struct vpt_vm vm;
+
+static void put64(uint64_t gpa, uint64_t value)
+{
+	ck_assert(vpt_mem_write(&vm.mem, gpa, &value, 8));
+}
+
+static void gate(unsigned int vector, const char *handler, uint8_t access)
+{
+	uint64_t to = CODE + (uint64_t)(handler - guest_start);
+
+	put64(IDT + 16 * vector,
+	      (to & 0xffff) | 8u << 16 | (uint64_t)access << 40 | (to >> 16 & 0xffff) << 48);
+}
+
+static void load(void)
+{
+	struct vpt_vcpu *v = vm.vcpu;
+
+	ck_assert(vpt_mem_write(&vm.mem, CODE, guest_start, (size_t)(guest_end - guest_start)));
+	put64(GDT + 0x08, 0x00af9b000000ffffull);
+	put64(GDT + 0x10, 0x00cf93000000ffffull);
+	put64(GDT + 0x20, 0x00cff3000000ffffull);
+	put64(GDT + 0x28, 0x00affb000000ffffull);
+	put64(TSS + 4, STACK0);
+	put64(PML4, PDPT | 7);
+	put64(PDPT, PD | 7);
+	put64(PD, 0x87);
+	gate(VPT_VEC_DE, guest_skip2, 0x8e);
+	gate(VPT_VEC_UD, guest_skip2, 0x8e);
+	gate(VPT_VEC_GP, guest_error2, 0x8e);
+	gate(VPT_VEC_PF, guest_skip8, 0x8e);
+	gate(0x30, guest_soft, 0xee);
+	gate(0x31, guest_exit, 0xee);
+	v->s.cs = vpt_flat_segment(8, true, true, 0);
+	v->s.ds = v->s.es = v->s.fs = v->s.gs = v->s.ss = vpt_flat_segment(16, false, false, 0);
+	v->s.tr = (struct vpt_segment){
+		.base = TSS, .limit = 0x67, .selector = 0x30, .type = 11, .present = true};
+	v->s.gdt = (struct vpt_table){GDT, 0x3f};
+	v->s.idt = (struct vpt_table){IDT, 0xfff};
+	v->s.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP | VPT_CR0_NE | VPT_CR0_ET;
+	v->s.cr3 = PML4;
+	v->s.cr4 = VPT_CR4_PAE;
+	v->s.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
+	*v->regs = (struct vpt_regs){.rip = CODE, .rsp = STACK, .rflags = 2};
+	vpt_vcpu_store(v);
+}
+
+static void trace(void)
+{
+	struct vpt_caps caps = vm.caps;
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(FABRIC_EN) |
+		       VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER);
+
+	caps.l14_0_ecx |= 1u << 3; /* the trace transport */
+	ck_assert_int_eq(vpt_vcpu_record(vm.vcpu, NULL, false, &caps), 0);
+	ck_assert_int_eq(vpt_tracer_host_write(&vm.vcpu->tracer, VPT_MSR_CTL, ctl, CODE),
+			 VPT_FAULT_NONE);
+}
+
+struct outcome {
+	uint32_t status;
+	uint64_t insns, bytes;
+};
+
+static struct outcome run(const struct vpt_probe *as, bool traced)
+{
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("kvm"),
+		.probe = as,
+		.caps = vpt_caps_model("skl"),
+		.owner = traced ? VPT_OWNER_HOST : VPT_OWNER_NONE,
+		.mem_bytes = RAM,
+	};
+	struct outcome out;
+
+	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	load();
+	if (traced)
+		trace();
+	vm.vcpu->deadline = vpt_now() + 20 * 1000000000ull;
+	vpt_vcpu_loop(vm.vcpu);
+	ck_assert_msg(vm.stop.kind == VPT_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
+	out = (struct outcome){vm.stop.exit_status, vm.vcpu->tracer.insns, vm.vcpu->tracer.bytes};
+	vpt_vm_destroy(&vm);
+	return out;
+}
+
+START_TEST(stepping_is_not_seen)
+{
+	struct outcome plain = run(&probe, false), stepped = run(&probe, true);
+
+	ck_assert_uint_eq(stepped.status, plain.status);
+	ck_assert_uint_eq(plain.insns, 0);
+	/* Twice 20 + 2 * 10 - 2 in the work, 5 handlers, and the ways between. */
+	ck_assert_uint_gt(stepped.insns, 100);
+	ck_assert_uint_gt(stepped.bytes, 16);
+}
+END_TEST
+
+START_TEST(replaying_finds_the_same_faults)
+{
+	struct vpt_probe replay = probe;
+	struct outcome direct, replayed;
+
+	replay.fault = VPT_FAULT_WAY_REPLAY;
+	direct = run(&probe, true);
+	replayed = run(&replay, true);
+	ck_assert_uint_eq(replayed.status, direct.status);
+	ck_assert_uint_eq(replayed.insns, direct.insns);
+	ck_assert_uint_eq(replayed.bytes, direct.bytes);
+}
+END_TEST
+
+/* The limit is exact, and the guest stops where it says. */
+START_TEST(instruction_limit)
+{
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("kvm"),
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = VPT_OWNER_HOST,
+		.mem_bytes = RAM,
+	};
+
+	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	load();
+	trace();
+	vm.vcpu->max_insns = 1 + 2 * 3; /* MOV, three rounds of the loop */
+	vpt_vcpu_loop(vm.vcpu);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_MAX_INSNS);
+	ck_assert_uint_eq(vm.vcpu->tracer.insns, 7);
+	ck_assert_uint_eq(vm.vcpu->regs->rip, CODE + 5);
+	ck_assert_uint_eq(vm.vcpu->regs->rcx, 7);
+	ck_assert(!vpt_tracer_on(&vm.vcpu->tracer));
+	vpt_vm_destroy(&vm);
+}
+END_TEST
+
+START_TEST(time_limit_at_full_speed)
+{
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("kvm"),
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = VPT_OWNER_NONE,
+		.mem_bytes = RAM,
+	};
+	static const uint8_t jmp[] = {0xeb, 0xfe};
+
+	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	load();
+	ck_assert(vpt_mem_write(&vm.mem, CODE, jmp, sizeof(jmp)));
+	vm.vcpu->deadline = vpt_now() + 300000000;
+	vpt_vcpu_loop(vm.vcpu);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_TIMEOUT);
+	ck_assert_uint_eq(vm.vcpu->steps, 0);
+	vpt_vm_destroy(&vm);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("kvm");
+	TCase *tc = tcase_create("kvm");
+
+	vpt_engine_find("kvm")->probe(&probe, false);
+	suite_add_tcase(suite, tc);
+	if (probe.problem) {
+		fprintf(stderr, "nothing to test: %s\n", probe.problem);
+		return suite;
+	}
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, stepping_is_not_seen);
+	tcase_add_test(tc, replaying_finds_the_same_faults);
+	tcase_add_test(tc, instruction_limit);
+	tcase_add_test(tc, time_limit_at_full_speed);
+	return suite;
+}

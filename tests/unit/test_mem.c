@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Guest RAM and the page walk. */
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/x86.h"
+
+#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
+
+enum { RAM = 8 << 20, PML5 = 0x1000, PML4 = 0x2000, PDPT = 0x3000, PD = 0x4000, PT = 0x5000 };
+
+#define P   1ull
+#define W   2ull
+#define U   4ull
+#define A   0x20ull
+#define D   0x40ull
+#define PS  0x80ull
+#define NX  (1ull << 63)
+#define PWU (P | W | U)
+
+static struct vpt_mem mem;
+static struct vpt_paging paging;
+
+static void setup(void)
+{
+	ck_assert_int_eq(vpt_mem_create(&mem, RAM), 0);
+	paging = (struct vpt_paging){
+		.cr0 = VPT_CR0_PG | VPT_CR0_WP | VPT_CR0_PE,
+		.cr3 = PML4,
+		.cr4 = VPT_CR4_PAE,
+		.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE,
+		.max_phy_addr = 39,
+	};
+}
+
+static void teardown(void)
+{
+	vpt_mem_destroy(&mem);
+}
+
+static void entry(uint64_t table, unsigned int index, uint64_t value)
+{
+	ck_assert(vpt_mem_write(&mem, table + 8 * index, &value, 8));
+}
+
+static uint64_t read_entry(uint64_t table, unsigned int index)
+{
+	uint64_t value;
+
+	ck_assert(vpt_mem_read(&mem, table + 8 * index, &value, 8));
+	return value;
+}
+
+/* One 4 KiB page at address 0x7000, with these bits at the last level. */
+static void map_4k(uint64_t upper, uint64_t bits)
+{
+	entry(PML4, 0, PDPT | upper);
+	entry(PDPT, 0, PD | upper);
+	entry(PD, 0, PT | upper);
+	entry(PT, 7, 0x123000 | bits);
+}
+
+static const struct {
+	uint64_t gpa, len;
+	bool ok;
+} bounds[] = {
+	{0, 1, true},	    {RAM - 1, 1, true},	 {RAM - 1, 2, false}, {RAM, 0, true},
+	{RAM, 1, false},    {RAM + 1, 0, false}, {0, RAM, true},      {0, RAM + 1ull, false},
+	{1, RAM, false},    {~0ull, 1, false},	 {~0ull, 2, false},   {1ull << 63, 16, false},
+	{16, ~0ull, false},
+};
+
+START_TEST(access_stays_in_ram)
+{
+	uint64_t gpa = bounds[_i].gpa, len = bounds[_i].len;
+
+	ck_assert(!!vpt_mem_at(&mem, gpa, len) == bounds[_i].ok);
+	if (len <= 16) {
+		uint8_t bytes[16] = {0};
+
+		ck_assert(vpt_mem_write(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
+		ck_assert(vpt_mem_read(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
+	}
+}
+END_TEST
+
+START_TEST(create_refuses_odd_sizes)
+{
+	struct vpt_mem other;
+
+	ck_assert_int_ne(vpt_mem_create(&other, 0), 0);
+	ck_assert_int_ne(vpt_mem_create(&other, 4097), 0);
+	ck_assert_int_ne(vpt_mem_create(&other, ~0ull & ~4095ull), 0);
+}
+END_TEST
+
+/* Who may do what with a page: PTE bits below PWU tables. */
+static const struct {
+	const char *name;
+	uint64_t pte;
+	uint8_t cpl;
+	unsigned int access;
+	uint64_t cr4;
+	bool no_wp, ac;
+	uint32_t error; /* ~0: allowed */
+} rights[] = {
+	{"user reads user", P | U, 3, VPT_WALK_READ, 0, false, false, ~0u},
+	{"user writes user", PWU, 3, VPT_WALK_WRITE, 0, false, false, ~0u},
+	{"user writes read-only", P | U, 3, VPT_WALK_WRITE, 0, false, false, 7},
+	{"user reads supervisor", P | W, 3, VPT_WALK_READ, 0, false, false, 5},
+	{"user fetches", P | U, 3, VPT_WALK_FETCH, 0, false, false, ~0u},
+	{"user fetches NX", P | U | NX, 3, VPT_WALK_FETCH, 0, false, false, 0x15},
+	{"not present", U, 3, VPT_WALK_READ, 0, false, false, 4},
+	{"not present, write", 0, 0, VPT_WALK_WRITE, 0, false, false, 2},
+	{"not present, fetch", 0, 0, VPT_WALK_FETCH, 0, false, false, 0x10},
+	{"kernel reads supervisor", P, 0, VPT_WALK_READ, 0, false, false, ~0u},
+	{"kernel writes read-only", P, 0, VPT_WALK_WRITE, 0, false, false, 3},
+	{"kernel writes read-only, WP off", P, 0, VPT_WALK_WRITE, 0, true, false, ~0u},
+	{"user writes read-only, WP off", P | U, 3, VPT_WALK_WRITE, 0, true, false, 7},
+	{"kernel reads user", P | U, 0, VPT_WALK_READ, 0, false, false, ~0u},
+	{"kernel reads user, SMAP", P | U, 0, VPT_WALK_READ, VPT_CR4_SMAP, false, false, 1},
+	{"kernel reads user, SMAP and AC", P | U, 0, VPT_WALK_READ, VPT_CR4_SMAP, false, true, ~0u},
+	{"implicit access ignores AC", P | U, 0, VPT_WALK_SYSTEM, VPT_CR4_SMAP, false, true, 1},
+	{"implicit access ignores CPL", P, 3, VPT_WALK_SYSTEM, 0, false, false, ~0u},
+	{"kernel fetches user", P | U, 0, VPT_WALK_FETCH, 0, false, false, ~0u},
+	{"kernel fetches user, SMEP", P | U, 0, VPT_WALK_FETCH, VPT_CR4_SMEP, false, false, 0x11},
+	{"kernel fetches NX", P | NX, 0, VPT_WALK_FETCH, 0, false, false, 0x11},
+	{"address above MAXPHYADDR", P | U | 1ull << 39, 3, VPT_WALK_READ, 0, false, false, 0xd},
+};
+
+START_TEST(rights_are_those_of_the_processor)
+{
+	uint32_t error = ~0u;
+	uint64_t gpa;
+	bool ok;
+
+	map_4k(PWU, rights[_i].pte);
+	paging.cpl = rights[_i].cpl;
+	paging.cr4 |= rights[_i].cr4;
+	paging.ac = rights[_i].ac;
+	if (rights[_i].no_wp)
+		paging.cr0 &= ~VPT_CR0_WP;
+	ok = vpt_walk(&mem, &paging, 0x7abc, rights[_i].access, &gpa, &error);
+	ck_assert_msg(ok == (rights[_i].error == ~0u), "%s", rights[_i].name);
+	if (ok)
+		ck_assert_uint_eq(gpa, 0x123abc);
+	else
+		ck_assert_msg(error == rights[_i].error, "%s: %#x", rights[_i].name, error);
+}
+END_TEST
+
+START_TEST(upper_levels_restrict)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	map_4k(P | W, PWU);
+	paging.cpl = 3;
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(error, 5);
+	map_4k(P | U, PWU);
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(error, 7);
+	map_4k(PWU, PWU);
+	entry(PD, 0, PT | PWU | NX);
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_FETCH, &gpa, &error));
+	ck_assert_uint_eq(error, 0x15);
+}
+END_TEST
+
+START_TEST(accessed_and_dirty_bits)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	map_4k(PWU, PWU);
+	ck_assert(vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU | A);
+	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
+	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A);
+	ck_assert(vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
+	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A | D);
+}
+END_TEST
+
+START_TEST(a_fault_marks_nothing)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	map_4k(PWU, P | U);
+	paging.cpl = 3;
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU);
+	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | P | U);
+}
+END_TEST
+
+START_TEST(large_pages)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	entry(PML4, 0, PDPT | PWU);
+	entry(PDPT, 0, PD | PWU);
+	entry(PD, 1, 0x600000 | PWU | PS);
+	ck_assert(vpt_walk(&mem, &paging, 0x3abcde, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(gpa, 0x7abcde);
+	ck_assert_uint_eq(read_entry(PD, 1), 0x600000 | PWU | PS | A | D);
+	entry(PDPT, 1, 0x40000000 | PWU | PS);
+	ck_assert(vpt_walk(&mem, &paging, 0x7fedcba9, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(gpa, 0x7fedcba9);
+}
+END_TEST
+
+/* Bits that a large page reserves, and PS where it means nothing. */
+START_TEST(reserved_bits_fault)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	entry(PML4, 0, PDPT | PWU);
+	entry(PDPT, 0, PD | PWU);
+	entry(PD, 0, 0x2000 | PWU | PS);
+	ck_assert(!vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(error, 9);
+	entry(PD, 0, 0x1000 | PWU | PS); /* PAT is no reserved bit */
+	ck_assert(vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	entry(PML4, 0, PDPT | PWU | PS);
+	ck_assert(!vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(error, 9);
+	map_4k(PWU, PWU | NX);
+	paging.efer &= ~VPT_EFER_NXE;
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(error, 9);
+}
+END_TEST
+
+START_TEST(five_levels)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	map_4k(PWU, PWU);
+	entry(PML5, 1, PML4 | PWU);
+	paging.cr3 = PML5;
+	paging.cr4 |= VPT_CR4_LA57;
+	ck_assert(vpt_walk(&mem, &paging, (1ull << 48) + 0x7004, VPT_WALK_READ, &gpa, &error));
+	ck_assert_uint_eq(gpa, 0x123004);
+	ck_assert(!vpt_walk(&mem, &paging, 0x7004, VPT_WALK_READ, &gpa, &error));
+}
+END_TEST
+
+/* A table where there is no RAM is no table; nothing is read there. */
+START_TEST(tables_outside_ram)
+{
+	uint32_t error = 0;
+	uint64_t gpa;
+
+	paging.cr3 = 1ull << 38;
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	paging.cr3 = PML4;
+	entry(PML4, 0, ((1ull << 39) - 4096) | PWU);
+	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(error, 2);
+}
+END_TEST
+
+START_TEST(no_paging)
+{
+	uint32_t error;
+	uint64_t gpa;
+
+	paging.cr0 &= ~VPT_CR0_PG;
+	ck_assert(vpt_walk(&mem, &paging, 0x1234, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert_uint_eq(gpa, 0x1234);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("mem");
+	TCase *tc = tcase_create("mem");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, access_stays_in_ram, 0, ROW_COUNT(bounds));
+	tcase_add_test(tc, create_refuses_odd_sizes);
+	tcase_add_loop_test(tc, rights_are_those_of_the_processor, 0, ROW_COUNT(rights));
+	tcase_add_test(tc, upper_levels_restrict);
+	tcase_add_test(tc, accessed_and_dirty_bits);
+	tcase_add_test(tc, a_fault_marks_nothing);
+	tcase_add_test(tc, large_pages);
+	tcase_add_test(tc, reserved_bits_fault);
+	tcase_add_test(tc, five_levels);
+	tcase_add_test(tc, tables_outside_ram);
+	tcase_add_test(tc, no_paging);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is made of a decoded trace: names, lines, coverage, calls, text and JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "decode/calls.h"
+#include "decode/coverage.h"
+#include "decode/listing.h"
+#include "decode/summary.h"
+#include "decode/tally.h"
+#include "decode/text.h"
+#include "lib/suite.h"
+#include "lib/synth.h"
+
+#define AT(offset) (SYNTH_CODE + (offset))
+#define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
+#define BIAS	   0x10000000ull
+
+/* What is written to `out` in between ends up in `text`, for the caller to free. */
+struct capture {
+	FILE *out;
+	char *text;
+	size_t len;
+};
+
+static void capture(struct capture *c)
+{
+	c->out = open_memstream(&c->text, &c->len);
+	ck_assert_ptr_nonnull(c->out);
+}
+
+static const struct {
+	const char *text, *clean, *json;
+} texts[] = {
+	{"", "", "\"\""},
+	{"plain", "plain", "\"plain\""},
+	{"a\"b\\c", "a\"b\\c", "\"a\\\"b\\\\c\""},
+	{"\033[2J\n", "?[2J?", "\"\\u001b[2J\\u000a\""},
+	{"\x7f\xc3\xa9", "?\xc3\xa9", "\"\\u007f\\u00c3\\u00a9\""},
+};
+
+START_TEST(text_of)
+{
+	struct capture c;
+	char copy[32];
+
+	vpt_text_copy(copy, sizeof(copy), texts[_i].text, strlen(texts[_i].text));
+	ck_assert_str_eq(copy, texts[_i].clean);
+	vpt_text_copy(copy, 3, texts[_i].text, strlen(texts[_i].text));
+	ck_assert_int_eq(strncmp(copy, texts[_i].clean, 2), 0);
+	ck_assert_uint_le(strlen(copy), 2);
+
+	capture(&c);
+	vpt_json_string(c.out, texts[_i].text);
+	fclose(c.out);
+	ck_assert_str_eq(c.text, texts[_i].json);
+	free(c.text);
+}
+END_TEST
+
+/* This very program is the ELF image: it has symbols and lines. */
+
+int vpt_test_first(int x);
+int vpt_test_second(int x);
+
+int __attribute__((noinline)) vpt_test_first(int x)
+{
+	return x * 3 + 1;
+}
+
+static const unsigned int line_of_first = __LINE__ - 6;
+
+int __attribute__((noinline)) vpt_test_second(int x)
+{
+	return x ? vpt_test_first(x) : 2;
+}
+
+static void add_image(struct synth *s)
+{
+	struct vpt_elf_image image = {.name = "self", .bias = BIAS};
+	FILE *f = fopen("/proc/self/exe", "rb");
+	struct stat st;
+	char *bytes;
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fstat(fileno(f), &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	ck_assert_uint_eq(fread(bytes, 1, (size_t)st.st_size, f), (size_t)st.st_size);
+	fclose(f);
+	ck_assert_int_eq(vpt_writer_elf(s->w, &image, bytes, (size_t)st.st_size), 0);
+	free(bytes);
+}
+
+static const struct vpt_symbol *by_name(const struct vpt_symbols *symbols, const char *name)
+{
+	const struct vpt_symbol *all;
+	size_t n, i;
+
+	all = vpt_symbols_all(symbols, &n);
+	for (i = 0; i < n; i++) {
+		if (!strcmp(all[i].name, name))
+			return &all[i];
+	}
+	ck_abort_msg("%s is not there", name);
+}
+
+START_TEST(symbols_of)
+{
+	const struct vpt_symbol *first, *found;
+	const struct vpt_line *line;
+	struct vpt_symbols *symbols;
+	struct vpt_reader *r;
+	struct synth s;
+	char name[64];
+
+	synth_open(&s);
+	add_image(&s);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
+
+	first = by_name(symbols, "vpt_test_first");
+	ck_assert_uint_gt(first->start, BIAS);
+	ck_assert_uint_gt(first->end, first->start);
+	found = vpt_symbols_find(symbols, first->start);
+	ck_assert_ptr_eq(found, first);
+	found = vpt_symbols_find(symbols, first->end - 1);
+	ck_assert_ptr_eq(found, first);
+	ck_assert_ptr_ne(vpt_symbols_find(symbols, first->end), first);
+	ck_assert_ptr_null(vpt_symbols_find(symbols, 0));
+	ck_assert_ptr_null(vpt_symbols_find(symbols, UINT64_MAX));
+
+	vpt_symbols_format(symbols, first->start, name, sizeof(name));
+	ck_assert_str_eq(name, "vpt_test_first");
+	vpt_symbols_format(symbols, first->start + 2, name, sizeof(name));
+	ck_assert_str_eq(name, "vpt_test_first+0x2");
+	ck_assert_uint_eq(vpt_symbols_format(symbols, first->start + 2, name, 4), 18);
+	ck_assert_str_eq(name, "vpt");
+	vpt_symbols_format(symbols, 0x1234, name, sizeof(name));
+	ck_assert_str_eq(name, "0x1234");
+	vpt_symbols_format(NULL, 0x1234, name, sizeof(name));
+	ck_assert_str_eq(name, "0x1234");
+
+	line = vpt_symbols_line(symbols, first->start);
+	ck_assert_ptr_nonnull(line);
+	ck_assert_ptr_nonnull(strstr(line->file, "test_show.c"));
+	ck_assert_uint_ge(line->line, line_of_first);
+	ck_assert_uint_le(line->line, line_of_first + 3);
+	ck_assert_ptr_null(vpt_symbols_line(symbols, 0));
+	vpt_symbols_close(symbols);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+START_TEST(no_elf)
+{
+	static const struct vpt_elf_image image = {.name = "junk"};
+	struct vpt_symbols *symbols;
+	struct vpt_reader *r;
+	struct synth s;
+	size_t n;
+
+	synth_open(&s);
+	vpt_writer_elf(s.w, &image, "", 0);
+	vpt_writer_elf(s.w, &image, "\177ELF", 4);
+	vpt_writer_elf(s.w, &image, "\177ELF\2\1\1", 7);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
+	vpt_symbols_all(symbols, &n);
+	ck_assert_uint_eq(n, 0);
+	vpt_symbols_lines(symbols, &n);
+	ck_assert_uint_eq(n, 0);
+	vpt_symbols_close(symbols);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+START_TEST(coverage)
+{
+	const struct vpt_symbol *first, *second;
+	struct vpt_tally tally = {0};
+	struct vpt_symbols *symbols;
+	struct vpt_coverage sum;
+	struct vpt_reader *r;
+	struct capture c;
+	struct synth s;
+	char text[64];
+	int i;
+
+	synth_open(&s);
+	add_image(&s);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
+	first = by_name(symbols, "vpt_test_first");
+	second = by_name(symbols, "vpt_test_second");
+	for (i = 0; i < 7; i++)
+		ck_assert(vpt_tally_add(&tally, first->start, first->end - 1, 3));
+	/* A block that begins in the middle, and one that ends where another begins. */
+	ck_assert(vpt_tally_add(&tally, first->start + 1, first->end - 1, 3));
+	ck_assert(vpt_tally_add(&tally, first->start - 1, first->start, 2));
+	vpt_tally_sort(&tally);
+
+	capture(&c);
+	ck_assert_int_eq(vpt_coverage_write(symbols, &tally, c.out, &sum), 0);
+	fclose(c.out);
+	ck_assert_uint_ge(sum.files, 1);
+	ck_assert_uint_ge(sum.functions_hit, 1);
+	ck_assert_uint_ge(sum.lines_hit, 1);
+	ck_assert_uint_gt(sum.lines, sum.lines_hit);
+	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:8,vpt_test_first\n"));
+	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:0,vpt_test_second\n"));
+	ck_assert_ptr_nonnull(strstr(c.text, "test_show.c\n"));
+	snprintf(text, sizeof(text), "DA:%u,", vpt_symbols_line(symbols, first->start)->line);
+	ck_assert_ptr_nonnull(strstr(c.text, text));
+	ck_assert_ptr_nonnull(strstr(c.text, "end_of_record\n"));
+	ck_assert_uint_ne(second->start, 0);
+	free(c.text);
+	vpt_tally_free(&tally);
+	vpt_symbols_close(symbols);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+START_TEST(tally)
+{
+	struct vpt_tally t = {0};
+	struct vpt_hot hot[3];
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		ck_assert(vpt_tally_add(&t, i % 5000 * 16, i % 5000 * 16 + i % 2, i % 5000));
+	vpt_tally_sort(&t);
+	ck_assert_uint_eq(t.used, 5000);
+	for (i = 0; i < 5000; i++) {
+		ck_assert_uint_eq(t.slots[i].ip, i * 16);
+		ck_assert_uint_eq(t.slots[i].count, 20);
+		ck_assert_uint_eq(t.slots[i].insns, 20 * i);
+	}
+	ck_assert_uint_eq(vpt_summary_hot(NULL, &t, hot, 3), 3);
+	ck_assert_uint_eq(hot[0].start, 4999 * 16);
+	ck_assert_uint_eq(hot[0].insns, 4999 * 20);
+	ck_assert_uint_eq(hot[2].start, 4997 * 16);
+	vpt_tally_free(&t);
+}
+END_TEST
+
+/* Call trees. */
+
+static void begin(struct synth *s, uint64_t ip)
+{
+	synth_page(s);
+	synth_start(s, ip, 0);
+	synth_psb(s, 0);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, ip);
+}
+
+static void finish(struct synth *s, uint64_t ip)
+{
+	synth_ip(s, ppt_fup, ip);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_stop(s, VPT_END_DISABLED, ip, 0);
+}
+
+/* 0 calls 20 twice, which calls 40 once and then four times. */
+static void nested(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 1b 00 00 00 e8 16 00 00 00 90");
+	synth_code(s, AT(0x20), "e8 1b 00 00 00 75 f9 c3");
+	synth_code(s, AT(0x40), "c3");
+	begin(s, AT(0));
+	synth_tnt(s, "101");
+	synth_tnt(s, "1111");
+	synth_tnt(s, "11101");
+	finish(s, AT(10));
+}
+
+/* An interrupt at 1, whose handler at 20 calls 40. */
+static void interrupt(struct synth *s)
+{
+	synth_code(s, AT(0), "90 90 90");
+	synth_code(s, AT(0x20), "e8 1b 00 00 00 48 cf");
+	synth_code(s, AT(0x40), "c3");
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(1));
+	synth_ip(s, ppt_tip, AT(0x20));
+	synth_tnt(s, "1");
+	synth_ip(s, ppt_tip, AT(1));
+	finish(s, AT(3));
+}
+
+static void int_n(struct synth *s)
+{
+	synth_code(s, AT(0), "cd 80 90");
+	synth_code(s, AT(0x20), "48 cf");
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(0));
+	synth_ip(s, ppt_tip, AT(0x20));
+	synth_ip(s, ppt_tip, AT(2));
+	finish(s, AT(3));
+}
+
+/* 0 calls 20, that calls 40, and from there it is back at 0's next at once. */
+static void long_jump(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 1b 00 00 00 90 e8 35 00 00 00 90");
+	synth_code(s, AT(0x20), "e8 1b 00 00 00 90");
+	synth_code(s, AT(0x40), "90 90 c3");
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(5));
+	synth_ip(s, ppt_tip, AT(11));
+	finish(s, AT(12));
+}
+
+/* A RET whose CALL is not in the trace. */
+static void return_only(struct synth *s)
+{
+	synth_code(s, AT(0), "90 c3");
+	synth_code(s, AT(0x20), "90");
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(0x20));
+	finish(s, AT(0x21));
+}
+
+static void recursion(struct synth *s)
+{
+	unsigned int i;
+
+	synth_code(s, AT(0), "e8 fb ff ff ff");
+	synth_code(s, AT(0), "75 05 e8 f9 ff ff ff 90 c3");
+	begin(s, AT(0));
+	for (i = 0; i < 600; i++)
+		synth_tnt(s, "0");
+	synth_tnt(s, "1");
+	finish(s, AT(7));
+}
+
+/* The trace stops inside 20 and goes on there. */
+static void gap(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 1b 00 00 00 90");
+	synth_code(s, AT(0x20), "90 0f 05 90 c3");
+	begin(s, AT(0));
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(0x20));
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(0x23));
+	synth_ip(s, ppt_tip, AT(5));
+	finish(s, AT(6));
+}
+
+static const struct {
+	void (*make)(struct synth *s);
+	const char *tree;
+} trees[] = {
+	{nested, "  1x  0x401000  (19 insns)\n"
+		 "    2x  0x401020  (17 insns)\n"
+		 "      5x  0x401040  (5 insns)\n"},
+	{interrupt, "  1x  0x401000  (6 insns)\n"
+		    "    1x  0x401020  (3 insns)\n"
+		    "      1x  0x401040  (1 insns)\n"},
+	{int_n, "  1x  0x401000  (2 insns)\n"
+		"    1x  0x401020  (1 insns)\n"},
+	{long_jump, "  1x  0x401000  (11 insns)\n"
+		    "    1x  0x401020  (4 insns)\n"
+		    "      1x  0x401040  (3 insns)\n"
+		    "    1x  0x401040  (3 insns)\n"},
+	{return_only, "  1x  0x401000  (2 insns)\n"
+		      "  1x  0x401020  (1 insns)\n"},
+	{gap, "  1x  0x401000  (8 insns)\n"
+	      "    1x  0x401020  (6 insns)\n"},
+};
+
+static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit, char **text)
+{
+	struct vpt_disasm *disasm = vpt_disasm_new(NULL);
+	struct vpt_calls *calls = vpt_calls_new(NULL, disasm);
+	struct vpt_reader *r;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	struct capture c;
+	struct synth s;
+
+	synth_open(&s);
+	make(&s);
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
+		ck_assert(vpt_calls_item(calls, flow, &item));
+	} while (item.kind != VPT_ITEM_END);
+	capture(&c);
+	vpt_calls_print(calls, c.out, json, limit);
+	fclose(c.out);
+	*text = c.text;
+	vpt_flow_close(flow);
+	vpt_calls_free(calls);
+	vpt_disasm_free(disasm);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+
+START_TEST(call_tree)
+{
+	char *tree;
+
+	check_tree(trees[_i].make, false, UINT64_MAX, &tree);
+	ck_assert_str_eq(tree, trees[_i].tree);
+	free(tree);
+}
+END_TEST
+
+START_TEST(call_tree_limits)
+{
+	char *tree, *line;
+	unsigned int n = 0;
+
+	check_tree(nested, false, 1, &tree);
+	ck_assert_str_eq(tree, "  1x  0x401000  (19 insns)\n");
+	free(tree);
+	check_tree(nested, true, 2, &tree);
+	ck_assert_str_eq(tree,
+			 "{\"depth\":0,\"count\":1,\"insns\":19,\"function\":\"0x401000\"}\n"
+			 "{\"depth\":1,\"count\":2,\"insns\":17,\"function\":\"0x401020\"}\n");
+	free(tree);
+	/* 601 deep, and the tree is not. */
+	check_tree(recursion, true, UINT64_MAX, &tree);
+	for (line = tree; (line = strchr(line, '\n')); line++)
+		n++;
+	ck_assert_uint_eq(n, 512);
+	ck_assert_ptr_nonnull(strstr(tree, "{\"depth\":0,\"count\":1,\"insns\":1201,"));
+	ck_assert_ptr_nonnull(strstr(tree, "{\"depth\":511,\"count\":1,\"insns\":179,"));
+	free(tree);
+}
+END_TEST
+
+static const struct {
+	struct vpt_item item;
+	const char *text, *json; /* NULL: it is not shown */
+} lines[] = {
+	{{.kind = VPT_ITEM_SEGMENT, .offset = 16, .session = 2},
+	 "-- vCPU 3, session 2, from byte 0x10 on\n",
+	 "{\"vcpu\":3,\"session\":2,\"offset\":16,\"skipped\":0}\n"},
+	{{.kind = VPT_ITEM_SEGMENT, .value = 7},
+	 "-- vCPU 3, session 0, from byte 0x0 on; no PSB in its first 7 bytes\n",
+	 "{\"vcpu\":3,\"session\":0,\"offset\":0,\"skipped\":7}\n"},
+	{{.kind = VPT_ITEM_INSN, .ip = 0x401000, .mode = 64, .size = 2, .raw = "\x75\xfe"},
+	 "0000000000401000                               jnz 0x401000\n",
+	 "{\"vcpu\":3,\"ip\":\"0x401000\",\"size\":2,\"insn\":\"jnz 0x401000\"}\n"},
+	{{.kind = VPT_ITEM_BLOCK, .ip = 0x401000, .last = 0x401005, .insns = 4},
+	 "0000000000401000..0000000000401005     4  \n",
+	 "{\"vcpu\":3,\"ip\":\"0x401000\",\"last\":\"0x401005\",\"insns\":4}\n"},
+	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_ASYNC_BRANCH, .ip = 1, .to = 2, .has_to = true},
+	 "-- async branch at 0x1 to 0x2\n",
+	 "{\"vcpu\":3,\"event\":\"async branch\",\"from\":\"0x1\",\"to\":\"0x2\"}\n"},
+	{{.kind = VPT_ITEM_EVENT,
+	  .event = VPT_FLOW_PAGING,
+	  .value = 0x1000,
+	  .has_tsc = true,
+	  .tsc = 5},
+	 "-- paging 0x1000 tsc 0x5\n",
+	 "{\"vcpu\":3,\"event\":\"paging\",\"value\":\"0x1000\",\"tsc\":\"0x5\"}\n"},
+	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_EXEC_MODE, .value = 64},
+	 "-- exec mode 64 bit\n",
+	 "{\"vcpu\":3,\"event\":\"exec mode\",\"value\":\"0x40\"}\n"},
+	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_DISABLED},
+	 "-- disabled\n",
+	 "{\"vcpu\":3,\"event\":\"disabled\"}\n"},
+	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_PAGING, .status = true}, NULL, NULL},
+	{{.kind = VPT_ITEM_ERROR, .text = "odd \"thing\"", .ip = 3, .offset = 17},
+	 "-- error: odd \"thing\", at byte 0x11 of the trace, ip 0x3\n",
+	 "{\"vcpu\":3,\"error\":\"odd \\\"thing\\\"\",\"ip\":\"0x3\",\"offset\":17}\n"},
+	{{.kind = VPT_ITEM_END}, NULL, NULL},
+};
+
+START_TEST(listing)
+{
+	int json;
+
+	for (json = 0; json < 2; json++) {
+		const char *want = json ? lines[_i].json : lines[_i].text;
+		struct vpt_listing l = {.json = json, .vcpu = 3};
+		struct capture c;
+
+		capture(&c);
+		l.out = c.out;
+		l.disasm = vpt_disasm_new(NULL);
+		ck_assert_int_eq(vpt_listing_item(&l, &lines[_i].item), want != NULL);
+		/* And the same again, which may come from a cache. */
+		if (want)
+			vpt_listing_item(&l, &lines[_i].item);
+		fclose(c.out);
+		if (want) {
+			ck_assert_uint_eq(c.len, 2 * strlen(want));
+			ck_assert_int_eq(strncmp(c.text, want, strlen(want)), 0);
+			ck_assert_str_eq(c.text + strlen(want), want);
+		} else {
+			ck_assert_uint_eq(c.len, 0);
+		}
+		vpt_listing_fini(&l);
+		vpt_disasm_free(l.disasm);
+		free(c.text);
+	}
+}
+END_TEST
+
+/* Classes are libipt's, where libipt says them. */
+static const struct {
+	const char *bytes;
+	unsigned int len;
+	enum vpt_insn_class class;
+} classes[] = {
+	{"\x90", 1, VPT_INSN_OTHER},	      {"\xe8\0\0\0\0", 5, VPT_INSN_CALL},
+	{"\xff\xd0", 2, VPT_INSN_CALL},	      {"\xff\x18", 2, VPT_INSN_FAR_CALL},
+	{"\xc3", 1, VPT_INSN_RETURN},	      {"\xc2\x08\0", 3, VPT_INSN_RETURN},
+	{"\xcb", 1, VPT_INSN_FAR_RETURN},     {"\xeb\0", 2, VPT_INSN_JUMP},
+	{"\xff\xe0", 2, VPT_INSN_JUMP},	      {"\xff\x28", 2, VPT_INSN_FAR_JUMP},
+	{"\x75\0", 2, VPT_INSN_COND},	      {"\xe2\0", 2, VPT_INSN_COND},
+	{"\xe3\0", 2, VPT_INSN_COND},	      {"\x0f\x84\0\0\0\0", 6, VPT_INSN_COND},
+	{"\x0f\x05", 2, VPT_INSN_FAR_CALL},   {"\x0f\x34", 2, VPT_INSN_FAR_CALL},
+	{"\x0f\x07", 2, VPT_INSN_FAR_RETURN}, {"\x0f\x35", 2, VPT_INSN_FAR_RETURN},
+	{"\x48\xcf", 2, VPT_INSN_FAR_RETURN}, {"\xcd\x80", 2, VPT_INSN_FAR_CALL},
+	{"\xcc", 1, VPT_INSN_FAR_CALL},	      {"\xf3\x0f\xae\xe0", 4, VPT_INSN_PTWRITE},
+	{"\x06", 0, VPT_INSN_UNKNOWN},	      {"\xe8", 0, VPT_INSN_UNKNOWN},
+};
+
+START_TEST(class_of)
+{
+	struct vpt_disasm *d = vpt_disasm_new(NULL);
+	unsigned int len, n = classes[_i].len ? classes[_i].len : 1;
+
+	ck_assert_int_eq(vpt_disasm_class(d, 64, (const uint8_t *)classes[_i].bytes, n, &len),
+			 classes[_i].class);
+	ck_assert_uint_eq(len, classes[_i].len);
+	vpt_disasm_free(d);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("show");
+	TCase *tc = tcase_create("show");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, text_of, 0, COUNT(texts));
+	tcase_add_test(tc, symbols_of);
+	tcase_add_test(tc, no_elf);
+	tcase_add_test(tc, coverage);
+	tcase_add_test(tc, tally);
+	tcase_add_loop_test(tc, call_tree, 0, COUNT(trees));
+	tcase_add_test(tc, call_tree_limits);
+	tcase_add_loop_test(tc, listing, 0, COUNT(lines));
+	tcase_add_loop_test(tc, class_of, 0, COUNT(classes));
+	suite_add_tcase(suite, tc);
+	return suite;
+}
