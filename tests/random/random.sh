@@ -28,13 +28,14 @@ while [ "$seed" -lt $((first + count)) ]; do
 	*) model=spr ;;
 	esac
 	trace=$dir/$seed.vpt
-	run="$O/vpt run $O/guest/random.elf --pt $owner --model $model --seed $seed --oracle -o"
+	run="$O/vpt run --pt=$owner --model=$model --seed=$seed --oracle -o"
+	guest=$O/guest/random.elf
 	# shellcheck disable=SC2086 # a command line
-	if ! output=$($run "$trace" 2>&1 </dev/null); then
-		tap_fail "seed $seed, $owner, $model: run" "$run random.vpt
+	if ! output=$($run "$trace" "$guest" 2>&1 </dev/null); then
+		tap_fail "seed $seed, $owner, $model: run" "$run random.vpt $guest
 $output"
 	elif ! output=$("$O/vpt" verify "$trace" 2>&1); then
-		tap_fail "seed $seed, $owner, $model: verify" "$run random.vpt
+		tap_fail "seed $seed, $owner, $model: verify" "$run random.vpt $guest
 $O/vpt verify random.vpt
 $output"
 	else
