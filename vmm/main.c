@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt VERB ...: chooses the verb. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	/* A file that may not grow further is an error like a full disk, not a death. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		help(stderr);
 		return VPT_EXIT_USAGE;

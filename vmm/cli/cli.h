@@ -8,10 +8,10 @@
 /* Exit statuses. */
 enum vpt_exit_status {
 	VPT_EXIT_OK = 0,
-	VPT_EXIT_FAIL = 1,	/* the work was done and the answer is no */
-	VPT_EXIT_USAGE = 2,	/* the command line is wrong */
-	VPT_EXIT_INPUT = 3,	/* a file or guest is not what it must be */
-	VPT_EXIT_HOST = 4,	/* this machine lacks something: KVM, space, ... */
+	VPT_EXIT_FAIL = 1,  /* the work was done and the answer is no */
+	VPT_EXIT_USAGE = 2, /* the command line is wrong */
+	VPT_EXIT_INPUT = 3, /* a file or guest is not what it must be */
+	VPT_EXIT_HOST = 4,  /* this machine lacks something: KVM, space, ... */
 };
 
 int vpt_cmd_run(int argc, char **argv);
@@ -25,7 +25,6 @@ int vpt_cmd_info(int argc, char **argv);
  * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.
  * Returns `status`, so that a verb can end with `return vpt_fail(...)`.
  */
-int vpt_fail(int status, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int vpt_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* VMM_CLI_CLI_H */

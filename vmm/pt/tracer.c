@@ -10,6 +10,9 @@
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
 
+/* Instructions after which what there is goes to the file: a second or less. */
+#define SYNC_INSNS (1u << 15)
+
 static void note_error(struct vpt_tracer *t, int error)
 {
 	if (error && !t->error)
@@ -177,6 +180,15 @@ static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 	put_oracle(t, VPT_ORACLE_CR3, ctx->cr3, ctx->cpl, 0);
 }
 
+/* Without PIPs the file says which address space is in use. */
+static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
+{
+	const struct vpt_cr3_switch sw = {.cr3 = ctx->cr3 & ~PAGE_MASK, .insns = t->insns};
+
+	if (t->config.writer && !VPT_CTL_GET(t->pt.rtit.ctl, OS))
+		note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
+}
+
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
 static void settle(struct vpt_tracer *t, uint64_t ip)
 {
@@ -189,6 +201,7 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 		put_oracle(t, VPT_ORACLE_START, ip, ctx.cpl, 0);
 		t->oracle_cr3_known = false;
 		put_cr3(t, &ctx);
+		put_cr3_switch(t, &ctx);
 	}
 	if (t->fell) {
 		t->end.insns = t->insns;
@@ -196,6 +209,28 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 		put_session(t, &t->end);
 	}
 	t->fell = t->rose = false;
+}
+
+/*
+ * What a killed run leaves behind lacks no more than its last second. The TNT bits
+ * that are being gathered stay: a trace is the same however often it is synced.
+ */
+static void sync_now_and_then(struct vpt_tracer *t)
+{
+	if (++t->since_sync < SYNC_INSNS)
+		return;
+	t->since_sync = 0;
+	vpt_output_flush(&t->pt.out);
+	if (t->config.writer)
+		note_error(t, vpt_writer_sync(t->config.writer));
+}
+
+/* `traced`: it began with PacketEn set, and so counts (trace/format.h). */
+static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool traced)
+{
+	t->insns += traced;
+	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
+	sync_now_and_then(t);
 }
 
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
@@ -208,14 +243,14 @@ enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *va
 enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				const struct vpt_retired *insn)
 {
-	bool was = vpt_tracer_on(t);
+	bool was = vpt_tracer_on(t), traced = t->pt.packet_en;
 	enum vpt_fault fault;
 
 	if (t->config.owner != VPT_OWNER_GUEST)
 		return VPT_FAULT_GP;
 	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
 	if (fault == VPT_FAULT_NONE && was)
-		vpt_tracer_retired(t, insn);
+		retired(t, insn, traced);
 	settle(t, insn->next);
 	return fault;
 }
@@ -265,8 +300,7 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
 {
-	t->insns++;
-	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
+	retired(t, insn, t->pt.packet_en);
 }
 
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
@@ -275,11 +309,12 @@ void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8
 		return;
 	if (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT)
 		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl, event->vector);
-	if (event->kind == VPT_EV_CR3 && t->config.oracle) {
+	if (event->kind == VPT_EV_CR3) {
 		struct vpt_context ctx;
 
 		context(t, &ctx);
 		put_cr3(t, &ctx);
+		put_cr3_switch(t, &ctx);
 	}
 	vpt_pt_event(&t->pt, event);
 	settle(t, event->to);

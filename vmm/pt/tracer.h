@@ -30,8 +30,9 @@ struct vpt_tracer {
 	struct vpt_caps caps;
 	struct vpt_tracer_config config;
 	struct vpt_code_pages *pages;
-	uint64_t insns; /* retired in sessions so far */
-	uint64_t bytes; /* of trace */
+	uint64_t insns;	     /* retired that began with PacketEn set */
+	uint32_t since_sync; /* retired since the file was brought up to date */
+	uint64_t bytes;	     /* of trace */
 	uint64_t oracle_cr3;
 	bool oracle_cr3_known;
 	bool fell, rose; /* TriggerEn moved: to be noted after the event */
