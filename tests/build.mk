@@ -118,7 +118,7 @@ cov:
 fuzz-build: $(TEST_FUZZ)
 
 # Measuring: see tests/bench/bench.c.
-BENCH := $(O)/tests/bench
+BENCH := $(O)/tests/vpt-bench
 BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 $(BENCH): $(BENCH_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)

@@ -68,15 +68,16 @@ tap_empty "changed bytes" "$wrong"
 # A run that is killed leaves a file that reads up to its last whole block.
 "$VPT" run -q --pt host --oracle -o "$dir/killed.vpt" "$GUEST/demo.elf" >/dev/null 2>&1 &
 pid=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+# The oracle takes 16 bytes an instruction, the packets a tenth of one.
+for _ in $(seq 100); do
 	sleep 0.2
-	[ "$(stat -c %s "$dir/killed.vpt" 2>/dev/null || echo 0)" -lt 1000000 ] || break
+	[ "$(stat -c %s "$dir/killed.vpt" 2>/dev/null || echo 0)" -lt 3000000 ] || break
 done
 kill -9 $pid
 wait $pid 2>/dev/null
 tap_run "killed while it ran" test $? -eq 137
 tap_run "killed: info" "$VPT" info "$dir/killed.vpt"
-refuses "killed: dump shows what there is, and says that it ends early" "$INPUT" "cut off" \
+refuses "killed: dump shows what there is, and says that it ends early" "$INPUT" "cut off|without an END" \
 	dump "$dir/killed.vpt"
 tap_run "killed: decode" "$VPT" decode "$dir/killed.vpt"
 tap_run "killed: there is something in it" sh -c "[ \$('$VPT' decode --insn '$dir/killed.vpt' | wc -l) -gt 1000 ]"

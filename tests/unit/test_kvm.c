@@ -6,8 +6,10 @@
  */
 #include "lib/suite.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "core/vcpu.h"
 #include "vpt/abi/boot.h"
@@ -219,6 +221,34 @@ START_TEST(replaying_finds_the_same_faults)
 }
 END_TEST
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* A signal between an instruction and its trap must not hide that it ran. */
+START_TEST(signals_hide_no_step)
+{
+	const struct itimerval often = {{0, 150}, {0, 150}}, never = {{0, 0}, {0, 0}};
+	struct sigaction action = {.sa_handler = on_alarm};
+	struct outcome quiet = run(&probe, true), disturbed;
+	struct vpt_probe as = probe;
+	int i;
+
+	if (_i)
+		as.fault = VPT_FAULT_WAY_REPLAY;
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+	for (i = 0; i < 10; i++) {
+		disturbed = run(&as, true);
+		ck_assert_uint_eq(disturbed.status, quiet.status);
+		ck_assert_uint_eq(disturbed.insns, quiet.insns);
+		ck_assert_uint_eq(disturbed.bytes, quiet.bytes);
+	}
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+}
+END_TEST
+
 /* The limit is exact, and the guest stops where it says. */
 START_TEST(instruction_limit)
 {
@@ -280,6 +310,7 @@ Suite *vpt_suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, stepping_is_not_seen);
 	tcase_add_test(tc, replaying_finds_the_same_faults);
+	tcase_add_loop_test(tc, signals_hide_no_step, 0, 2);
 	tcase_add_test(tc, instruction_limit);
 	tcase_add_test(tc, time_limit_at_full_speed);
 	return suite;

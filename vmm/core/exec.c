@@ -194,8 +194,6 @@ static enum vpt_done serve(struct vpt_vcpu *v, struct vpt_exit *exit, struct vpt
 		case VPT_EXIT_FAULT:
 			*e = exit->fault;
 			return VPT_DONE_FAULT;
-		case VPT_EXIT_KICK:
-			return VPT_DONE_AGAIN;
 		case VPT_EXIT_UNABLE:
 			unable(v);
 			return VPT_DONE_STOPPED;

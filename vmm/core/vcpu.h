@@ -124,12 +124,10 @@ enum vpt_done vpt_emulate_far(struct vpt_vcpu *v, const struct vpt_insn *insn,
 enum vpt_done vpt_emulate_iret(struct vpt_vcpu *v, const struct vpt_insn *insn,
 			       struct vpt_exception *e);
 
-/* descriptor.c */
-struct vpt_descriptor {
-	uint16_t selector;
-	struct vpt_segment seg;
-};
-/* Read the descriptor of a selector; `bad`: the exception if there is none. */
+/*
+ * descriptor.c: the segment that a selector names. `bad`: the vector of the
+ * exception if there is none, `external` its EXT bit.
+ */
 bool vpt_descriptor(struct vpt_vcpu *v, uint16_t selector, uint8_t bad, bool external,
 		    struct vpt_segment *seg, struct vpt_exception *e);
 struct vpt_segment vpt_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl);

@@ -118,7 +118,6 @@ struct vpt_engine_vcpu {
 	/* The registers. Valid after every exit; set regs_dirty after a change. */
 	struct vpt_regs *regs;
 	bool regs_dirty;
-	bool irq_ready; /* run(): at the exit an interrupt could be taken */
 };
 
 /* What the core knows of the instruction it asks to have stepped. */
@@ -169,7 +168,8 @@ struct vpt_engine {
 	 * exceptions wrong; the core then delivers it.
 	 */
 	void (*run)(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *exit);
-	/* Execute the instruction at RIP, or part of it if it is a string one. */
+	/* Execute the instruction at RIP, or part of it if it is a string one. No
+	 * KICK comes of it. */
 	void (*step)(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint,
 		     struct vpt_exit *exit);
 	/* Finish what an IO, MMIO or MSR exit began; there may be one more exit. */

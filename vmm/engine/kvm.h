@@ -48,10 +48,9 @@ struct vpt_kvm_vcpu {
 	int fd;
 	struct kvm_run *run;
 
-	bool stepping;		/* KVM_GUESTDBG_SINGLESTEP is on */
-	bool in_exit;		/* an IO, MMIO or MSR exit is not complete */
-	uint64_t guest_tf;	/* TF as the guest has it, during a step */
-	uint64_t rflags_before; /* RFLAGS before the step */
+	bool stepping;	   /* KVM_GUESTDBG_SINGLESTEP is on */
+	bool in_exit;	   /* an IO, MMIO or MSR exit is not complete */
+	uint64_t guest_tf; /* TF as the guest has it, during a step */
 
 	/* The guest's IDTR while the real one is empty, see hide_idt(). */
 	bool idt_hidden;
@@ -117,6 +116,11 @@ uint64_t vpt_kvm_tsc_hz(struct vpt_engine_vcpu *vcpu, uint64_t *offset);
 
 /* kvm_run.c */
 int vpt_kvm_enter(struct vpt_kvm_vcpu *v);
+/*
+ * The same, past any signal. One that comes when the instruction is done but its
+ * trap is not delivered yet would hide that it ran; so nothing but KVM_RUN again.
+ */
+int vpt_kvm_enter_fully(struct vpt_kvm_vcpu *v);
 void vpt_kvm_run(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *exit);
 void vpt_kvm_complete(struct vpt_engine_vcpu *vcpu, struct vpt_exit *exit);
 /* What KVM's exit means; not for SHUTDOWN and DEBUG, which depend on the mode. */

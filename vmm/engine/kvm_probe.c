@@ -13,7 +13,6 @@
 
 static const uint8_t code_nop[] = {0x90};
 static const uint8_t code_ud2[] = {0x0f, 0x0b};
-static const uint8_t code_load[] = {0x48, 0x8b, 0x00}; /* mov (%rax), %rax */
 static const uint8_t code_jmp[] = {0xeb, 0xfe};
 static const uint8_t code_syscall[] = {0x0f, 0x05};
 static const uint8_t code_int[] = {0xcd, 0x30};
@@ -21,6 +20,14 @@ static const uint8_t code_rdmsr[] = {0x0f, 0x32};
 static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
 
 static const struct vpt_step_hint plain;
+
+/* At full speed, past any signal. */
+static void run(struct vpt_tiny *t, struct vpt_exit *exit)
+{
+	do
+		vpt_kvm_run(&t->v->base, false, exit);
+	while (exit->kind == VPT_EXIT_KICK);
+}
 
 /*
  * What a step of a NOP comes back with. The engine is told to take a triple
@@ -45,37 +52,73 @@ static enum vpt_step_way try_step(struct vpt_probe *probe, unsigned int ring)
 	return way;
 }
 
+/*
+ * Faults one after the other, so that one cannot be taken for what is left of
+ * another: #DE is vector 0 and a KVM may tell only those it has seen itself.
+ */
+static const struct {
+	uint8_t code[3], len;
+	uint8_t vector;
+	bool has_error;
+} faults[] = {
+	{{0x0f, 0x0b}, 2, 6, false},	   /* ud2 */
+	{{0xf7, 0xf1}, 2, 0, false},	   /* div %ecx */
+	{{0x48, 0x8b, 0x00}, 3, 14, true}, /* mov (%rax), %rax */
+	{{0x48, 0x8b, 0x02}, 3, 13, true}, /* mov (%rdx), %rax */
+	{{0x0f, 0x0b}, 2, 6, false},	   {{0x48, 0x8b, 0x02}, 3, 13, true},
+	{{0xf7, 0xf1}, 2, 0, false},
+};
+
+#define FAULTS	    (sizeof(faults) / sizeof(faults[0]))
+#define FAULT_BYTES 16
+
+static bool is_fault(const struct vpt_exit *exit, size_t i, unsigned int ring)
+{
+	const struct vpt_exception *e = &exit->fault;
+
+	if (exit->kind != VPT_EXIT_FAULT || e->vector != faults[i].vector ||
+	    e->has_error != faults[i].has_error)
+		return false;
+	if (e->vector != VECTOR_PF)
+		return !e->has_error || !e->error;
+	return e->error == (ring == 3 ? 4u : 0) && e->cr2 == VPT_TINY_UNMAPPED;
+}
+
 /* Does a step that faults say so, with all that is needed to deliver it? */
-static bool try_fault(struct vpt_probe *probe, unsigned int ring, bool page_fault,
-		      enum vpt_fault_way way)
+static bool try_faults_in(struct vpt_probe *probe, unsigned int ring, enum vpt_fault_way way)
 {
 	struct vpt_probe as = *probe;
+	uint8_t code[FAULTS * FAULT_BYTES] = {0};
 	struct vpt_exit exit;
 	struct vpt_tiny t;
-	bool ok;
+	bool ok = true;
+	size_t i;
 
 	as.fault = way;
 	as.syscall = as.soft_int = true;
-	if (vpt_tiny_create(&t, &as, ring, page_fault ? code_load : code_ud2, 3 - !page_fault))
+	for (i = 0; i < FAULTS; i++)
+		memcpy(code + i * FAULT_BYTES, faults[i].code, faults[i].len);
+	if (vpt_tiny_create(&t, &as, ring, code, sizeof(code)))
 		return false;
-	t.v->base.regs->rax = VPT_TINY_UNMAPPED;
-	vpt_kvm_step(&t.v->base, &plain, &exit);
-	ok = exit.kind == VPT_EXIT_FAULT && t.v->base.regs->rip == VPT_TINY_CODE;
-	if (page_fault)
-		ok = ok && exit.fault.vector == VECTOR_PF && exit.fault.has_error &&
-		     exit.fault.error == (ring == 3 ? 4u : 0) &&
-		     exit.fault.cr2 == VPT_TINY_UNMAPPED;
-	else
-		ok = ok && exit.fault.vector == VECTOR_UD && !exit.fault.has_error;
+	for (i = 0; ok && i < FAULTS; i++) {
+		struct vpt_regs *regs = t.v->base.regs;
+		uint64_t ip = VPT_TINY_CODE + i * FAULT_BYTES;
+
+		regs->rip = ip;
+		regs->rax = VPT_TINY_UNMAPPED;
+		regs->rcx = 0;
+		regs->rdx = 1ull << 63;
+		t.v->base.regs_dirty = true;
+		vpt_kvm_step(&t.v->base, &plain, &exit);
+		ok = is_fault(&exit, i, ring) && regs->rip == ip;
+	}
 	vpt_tiny_destroy(&t);
 	return ok;
 }
 
 static bool try_faults(struct vpt_probe *probe, enum vpt_fault_way way)
 {
-	return try_fault(probe, 0, false, way) && try_fault(probe, 0, true, way) &&
-	       (!probe->step[1] ||
-		(try_fault(probe, 3, false, way) && try_fault(probe, 3, true, way)));
+	return try_faults_in(probe, 0, way) && (!probe->step[1] || try_faults_in(probe, 3, way));
 }
 
 /* Does a triple fault leave the registers that KVM_RUN shows? */
@@ -92,7 +135,7 @@ static bool try_shutdown_resets(struct vpt_probe *probe)
 	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
 	vpt_kvm_hide_idt(t.v);
 	t.v->base.regs->rbx = 0x1234;
-	same = !vpt_kvm_enter(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
+	same = !vpt_kvm_enter_fully(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
 	       t.v->base.regs->rip == VPT_TINY_CODE && t.v->base.regs->rbx == 0x1234 &&
 	       !vpt_kvm_get_msr(&t.v->base, 0xc0000081, &star) && star == 0x0020000800000000ull;
 	vpt_tiny_destroy(&t);
@@ -112,7 +155,7 @@ static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t le
 		return false;
 	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
 	vpt_kvm_set_msr(&t.v->base, VPT_MSR_LSTAR, VPT_TINY_HANDLER);
-	vpt_kvm_run(&t.v->base, false, &exit);
+	run(&t, &exit);
 	ok = exit.kind == VPT_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
 	/* #GP or #UD went through the same handler, but with a frame of its own. */
 	if (code == code_int)
@@ -139,7 +182,7 @@ static bool try_msr_exit(struct vpt_probe *probe)
 	t.v->base.regs->rcx = 0x570;
 	ok = !vpt_kvm_trap_msrs(t.vm, &range, 1);
 	if (ok) {
-		vpt_kvm_run(&t.v->base, false, &exit);
+		run(&t, &exit);
 		ok = exit.kind == VPT_EXIT_RDMSR && exit.msr.index == 0x570;
 	}
 	vpt_tiny_destroy(&t);
@@ -157,7 +200,7 @@ static bool try_cpuid(struct vpt_probe *probe)
 	if (vpt_tiny_create(&t, &as, 0, code_cpuid, sizeof(code_cpuid)))
 		return false;
 	t.v->base.regs->rax = 7;
-	vpt_kvm_run(&t.v->base, false, &exit);
+	run(&t, &exit);
 	ok = exit.kind == VPT_EXIT_HLT && t.v->base.regs->rbx & 1u << 25;
 	vpt_tiny_destroy(&t);
 	return ok;

@@ -252,7 +252,7 @@ static int enter(struct vpt_kvm_vcpu *v)
 	int error;
 
 	v->idt_hidden = false;
-	error = vpt_kvm_enter(v);
+	error = vpt_kvm_enter_fully(v);
 	if (!error && v->run->exit_reason == KVM_EXIT_IO) {
 		v->run->immediate_exit = 1;
 		error = vpt_kvm_enter(v);
@@ -280,9 +280,6 @@ void vpt_kvm_replay(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 	rip = v->base.regs->rip;
 	if (!error && rip >= stubs && rip - stubs < PAGE) {
 		read_frame(v, (unsigned int)(rip - stubs) / STUB_BYTES, exit);
-	} else if (error == -EINTR) {
-		go_back(v);
-		exit->kind = VPT_EXIT_KICK;
 	} else if (!error && v->run->exit_reason == KVM_EXIT_DEBUG) {
 		keep(v);
 		exit->kind = VPT_EXIT_NONE;

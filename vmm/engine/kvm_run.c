@@ -53,6 +53,18 @@ int vpt_kvm_enter(struct vpt_kvm_vcpu *v)
 	return error;
 }
 
+int vpt_kvm_enter_fully(struct vpt_kvm_vcpu *v)
+{
+	int error;
+
+	do {
+		v->run->immediate_exit = 0;
+		v->kicked = 0;
+		error = vpt_kvm_enter(v);
+	} while (error == -EINTR || (!error && v->run->exit_reason == KVM_EXIT_INTR));
+	return error;
+}
+
 void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 {
 	struct kvm_run *run = v->run;
@@ -202,7 +214,6 @@ void vpt_kvm_complete(struct vpt_engine_vcpu *vcpu, struct vpt_exit *exit)
 			return;
 		}
 		v->in_exit = false;
-		vcpu->irq_ready = false;
 		if (exit->kind == VPT_EXIT_RDMSR || exit->kind == VPT_EXIT_WRMSR)
 			v->run->msr.error = exit->msr.gp;
 		v->run->immediate_exit = 1;
@@ -240,5 +251,4 @@ void vpt_kvm_run(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *e
 			break;
 		vpt_kvm_complete(vcpu, exit);
 	} while (exit->kind == VPT_EXIT_NONE);
-	vcpu->irq_ready = v->run->ready_for_interrupt_injection && !v->in_exit;
 }

@@ -158,11 +158,7 @@ static void on_debug(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 
 static void after(struct vpt_kvm_vcpu *v, int error, struct vpt_exit *exit)
 {
-	if (error == -EINTR || (!error && v->run->exit_reason == KVM_EXIT_INTR)) {
-		exit->kind = VPT_EXIT_KICK;
-		v->run->immediate_exit = 0;
-		v->kicked = 0;
-	} else if (error) {
+	if (error) {
 		vpt_kvm_fail(exit, -error, "KVM_RUN failed");
 	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
 		on_debug(v, exit);
@@ -196,7 +192,7 @@ void vpt_kvm_step(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint
 	regs->rflags |= VPT_RFLAGS_TF;
 	vcpu->regs_dirty = true;
 
-	after(v, vpt_kvm_enter(v), exit);
+	after(v, vpt_kvm_enter_fully(v), exit);
 	regs->rflags = (regs->rflags & ~VPT_RFLAGS_TF) | v->guest_tf;
 
 	if (hint->debug_regs)

@@ -32,7 +32,10 @@ int vpt_kvm_vm_create(const struct vpt_probe *probe, struct vpt_engine_vm **out)
 	vm->dev = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (vm->dev < 0)
 		goto fail;
-	vm->fd = ioctl(vm->dev, KVM_CREATE_VM, 0);
+	/* The one call here that a signal can end. */
+	do
+		vm->fd = ioctl(vm->dev, KVM_CREATE_VM, 0);
+	while (vm->fd < 0 && errno == EINTR);
 	if (vm->fd < 0)
 		goto fail;
 	size = ioctl(vm->dev, KVM_GET_VCPU_MMAP_SIZE, 0);
