@@ -45,6 +45,10 @@ int main(int argc, char **argv)
 		help(stdout);
 		return VPT_EXIT_OK;
 	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("vpt " VPT_VERSION);
+		return VPT_EXIT_OK;
+	}
 	for (i = 0; i < VERBS; i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(argc - 1, argv + 1);

@@ -27,7 +27,8 @@ for verb in dump decode verify info; do
 	tap_run "$verb: the whole file" "$VPT" $verb "$good"
 done
 
-# Cut anywhere, a file is a shorter file or none; no cut makes a verb crash or hang.
+# Cut anywhere, a file is a shorter file or none: what there is is shown, the exit
+# status says that it is not all, and no cut makes a verb crash or hang.
 wrong=
 for part in 1 2 3 5 8 13 21 34 55 62 63; do
 	head -c $((size * part / 64)) "$good" >"$dir/cut"
@@ -35,7 +36,7 @@ for part in 1 2 3 5 8 13 21 34 55 62 63; do
 		said=$(timeout 60 "$VPT" $verb "$dir/cut" 2>&1 >/dev/null)
 		status=$?
 		case $status in
-		0 | "$FAIL" | "$INPUT") ;;
+		"$FAIL" | "$INPUT") ;;
 		*) wrong="$wrong
 $verb of $part/64: status $status: $said" ;;
 		esac
@@ -55,13 +56,11 @@ for part in 1 4 9 16 25 36 49 63; do
 		said=$(timeout 60 "$VPT" $verb "$dir/flip" 2>&1 >/dev/null)
 		status=$?
 		case $status in
-		0 | "$FAIL" | "$INPUT") ;;
+		"$FAIL" | "$INPUT") ;;
 		*) wrong="$wrong
 $verb with byte $at changed: status $status: $said" ;;
 		esac
 	done
-	timeout 60 "$VPT" verify "$dir/flip" >/dev/null 2>&1 && wrong="$wrong
-verify with byte $at changed: status 0"
 done
 tap_empty "changed bytes" "$wrong"
 
@@ -76,10 +75,10 @@ done
 kill -9 $pid
 wait $pid 2>/dev/null
 tap_run "killed while it ran" test $? -eq 137
-tap_run "killed: info" "$VPT" info "$dir/killed.vpt"
-refuses "killed: dump shows what there is, and says that it ends early" "$INPUT" "cut off|without an END" \
-	dump "$dir/killed.vpt"
-tap_run "killed: decode" "$VPT" decode "$dir/killed.vpt"
+for verb in dump decode verify info; do
+	refuses "killed: $verb shows what there is, and says that it ends early" "$INPUT" \
+		"without an END|cut off" $verb "$dir/killed.vpt"
+done
 tap_run "killed: there is something in it" sh -c "[ \$('$VPT' decode --insn '$dir/killed.vpt' | wc -l) -gt 1000 ]"
 
 # A reader that goes away is no reason for noise.

@@ -20,11 +20,12 @@
 	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, \
 		0x82
 
-static char dir[] = "/tmp/vpt-dump-XXXXXX";
+static char dir[sizeof("/tmp/vpt-dump-XXXXXX")];
 static char in_path[64], out_path[64];
 
 static void setup(void)
 {
+	strcpy(dir, "/tmp/vpt-dump-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(in_path, sizeof(in_path), "%s/in", dir);
 	snprintf(out_path, sizeof(out_path), "%s/out", dir);

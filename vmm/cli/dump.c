@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "open.h"
 #include "trace/input.h"
 
 static const char help[] =
@@ -163,7 +164,6 @@ static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int
 static int dump_vpt(struct options *o)
 {
 	struct vpt_reader *reader;
-	const struct vpt_extent *extent;
 	unsigned int vcpu, vcpus;
 	int err, status = VPT_EXIT_OK;
 	char why[256];
@@ -184,12 +184,8 @@ static int dump_vpt(struct options *o)
 	}
 	if (!status && o->dump.summary)
 		vpt_dump_summary(&o->dump);
-	extent = vpt_reader_extent(reader);
-	if (!status && extent->why)
-		status = vpt_fail(VPT_EXIT_INPUT,
-				  "dump: %s: only %" PRIu64 " of %" PRIu64
-				  " bytes could be read: %s",
-				  o->path, extent->readable, extent->file_bytes, extent->why);
+	if (!status)
+		status = vpt_cli_whole("dump", o->path, reader);
 	vpt_reader_close(reader);
 	return status;
 }

@@ -347,8 +347,10 @@ int vpt_cmd_info(int argc, char **argv)
 	if (status)
 		return status;
 	show(&o, reader);
-	vpt_reader_close(reader);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", strerror(errno));
-	return VPT_EXIT_OK;
+		status = vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", strerror(errno));
+	else
+		status = vpt_cli_whole("info", o.path, reader);
+	vpt_reader_close(reader);
+	return status;
 }

@@ -22,8 +22,7 @@ int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *r
 
 	if (!extent->why)
 		return VPT_EXIT_OK;
-	return vpt_fail(extent->cut ? VPT_EXIT_OK : VPT_EXIT_INPUT,
-			"%s: %s: %s: %s; bytes lost: %" PRIu64, verb, path,
+	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb, path,
 			extent->cut ? "cut" : "damaged", extent->why,
 			extent->file_bytes - extent->readable);
 }

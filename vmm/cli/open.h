@@ -9,8 +9,9 @@
 int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader);
 
 /*
- * Say so if the file does not have everything. VPT_EXIT_OK if it merely ends early,
- * as when its writer was killed, VPT_EXIT_INPUT if it is damaged.
+ * VPT_EXIT_OK if the file is whole. VPT_EXIT_INPUT, after the one line was printed, if
+ * it ends early, as when its writer was killed, or is damaged: a script that goes by the
+ * exit status must not take a part for all.
  */
 int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader);
 
