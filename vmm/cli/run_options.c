@@ -384,14 +384,14 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	o->mem = DEFAULT_MEM;
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "+o:p:M:m:qjh", longs, NULL)) != -1)
+	while (!status && (option = getopt_long(argc, argv, "o:p:M:m:qjh", longs, NULL)) != -1)
 		status = take_option(o, option, &caps, argv[optind - 1]);
 	if (status || o->help)
 		return status;
 	if (optind == argc)
 		return vpt_fail(VPT_EXIT_USAGE, "run: GUEST is missing: see vpt run --help");
 	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST, after all options",
+		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST",
 				argv[optind + 1]);
 	o->guest = argv[optind];
 	status = find_model(o, caps);
