@@ -391,8 +391,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	if (optind == argc)
 		return vpt_fail(VPT_EXIT_USAGE, "run: GUEST is missing: see vpt run --help");
 	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST",
-				argv[optind + 1]);
+		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST", argv[optind + 1]);
 	o->guest = argv[optind];
 	status = find_model(o, caps);
 	return status ? status : check_together(o);
