@@ -139,6 +139,8 @@ static const struct vpt_scenario filters[] = {
 	  "cr3=7000 match=7000 on:os,br,cr3 movcr3=8000", "TIP.PGD()"),
 	S("CR3 filter: low bits do not count", VPT_ROW_PROVES("CTL-CR3FILTER"), "skl",
 	  "cr3=7000 match=7000 on:os,br,cr3 movcr3=7018 jmpi>2000", "PIP(7000) TIP(2000)"),
+	S("MOV CR3 is no branch: FilterEn stays", VPT_ROW_PROVES("GEN-CR3"), "skl",
+	  "range0=1000-100f on:os,br,f0 movcr3=7000 jmpi>1008", "PIP(7000) TIP(1008)"),
 	S("CR3 filter: in, but outside the IP filter", VPT_ROW_PROVES("GEN-CR3"), "skl",
 	  "range0=5000-5fff match=7000 on:os,br,cr3,f0 movcr3=7000 jmp>5000",
 	  "PIP(7000) MODE.Exec(1) TIP.PGE(5000)"),
