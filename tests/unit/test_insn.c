@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/insn.h"
-#include "core/x86.h"
+#include "x86/x86.h"
 #include "engine/engine.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/x86.h"
+#include "x86/mem.h"
+#include "x86/x86.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mem.h"
+#include "x86/mem.h"
 
 #define VPT_ELF_SEGMENTS 32
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/x86.h"
+#include "x86/x86.h"
 #include "engine/engine.h"
 
 #define CACHE_BITS 15

@@ -5,7 +5,7 @@
 
 #include "core/insn.h"
 #include "core/vm.h"
-#include "core/x86.h"
+#include "x86/x86.h"
 #include "pt/tracer.h"
 
 /* Interrupts to come (abi/boot.h): one timer, one PMI. */

@@ -3,7 +3,7 @@
 #ifndef VMM_CORE_VM_H
 #define VMM_CORE_VM_H
 
-#include "core/mem.h"
+#include "x86/mem.h"
 #include "engine/engine.h"
 #include "trace/format.h"
 

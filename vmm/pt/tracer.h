@@ -6,7 +6,7 @@
 #ifndef VMM_PT_TRACER_H
 #define VMM_PT_TRACER_H
 
-#include "core/mem.h"
+#include "x86/mem.h"
 #include "trace/writer.h"
 #include "vpt/pt.h"
 

@@ -3,8 +3,8 @@
  * Guest RAM, [0, bytes), and the way from a linear address to it. Every access
  * from the host's side goes through here and is checked against the end of RAM.
  */
-#ifndef VMM_CORE_MEM_H
-#define VMM_CORE_MEM_H
+#ifndef VMM_X86_MEM_H
+#define VMM_X86_MEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,4 +55,4 @@ enum vpt_walk_access {
 bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error);
 
-#endif /* VMM_CORE_MEM_H */
+#endif /* VMM_X86_MEM_H */

@@ -3,8 +3,8 @@
  * The page walk of long mode (SDM vol. 3, 4.5): what the core needs to fetch
  * instructions and to do memory accesses in the processor's place.
  */
-#include "core/mem.h"
-#include "core/x86.h"
+#include "x86/mem.h"
+#include "x86/x86.h"
 
 #include <string.h>
 

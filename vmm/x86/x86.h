@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of architectural bits that the core looks at. */
-#ifndef VMM_CORE_X86_H
-#define VMM_CORE_X86_H
+#ifndef VMM_X86_X86_H
+#define VMM_X86_X86_H
 
 #define VPT_CR0_PE (1ull << 0)
 #define VPT_CR0_MP (1ull << 1)
@@ -71,4 +71,4 @@ enum vpt_vector {
 	VPT_VEC_AC = 17,
 };
 
-#endif /* VMM_CORE_X86_H */
+#endif /* VMM_X86_X86_H */

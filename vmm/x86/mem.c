@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Guest RAM. */
-#include "core/mem.h"
+#include "x86/mem.h"
 
 #include <errno.h>
 #include <string.h>
