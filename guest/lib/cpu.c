@@ -12,3 +12,14 @@ noinline struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf)
 			 : "a"(leaf), "c"(subleaf));
 	return r;
 }
+
+bool cpu_has(enum cpu_feature feature)
+{
+	uint32_t at = (uint32_t)feature, leaf = (at & 0x80000000u) | (at >> 8 & 0xff);
+	struct cpuid_regs r;
+
+	if (cpuid(at & 0x80000000u, 0).eax < leaf)
+		return false;
+	r = cpuid(leaf, 0);
+	return (const uint32_t[]){r.eax, r.ebx, r.ecx, r.edx}[at >> 5 & 3] >> (at & 31) & 1;
+}

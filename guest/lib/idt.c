@@ -65,6 +65,18 @@ void idt_hook(uint8_t vector, idt_hook_fn *hook)
 	set_gate(vector);
 }
 
+void idt_set_present(uint8_t vector, bool present)
+{
+	idt[vector].type &= (uint8_t)~GATE_PRESENT;
+	if (present)
+		idt[vector].type |= GATE_PRESENT;
+}
+
+void idt_set_ist(uint8_t vector, unsigned int n)
+{
+	idt[vector].ist = (uint8_t)n;
+}
+
 void idt_allow_user(uint8_t vector)
 {
 	idt[vector].type |= GATE_DPL3;

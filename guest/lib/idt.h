@@ -17,7 +17,9 @@ enum vector {
 	VEC_DE = 0,
 	VEC_DB = 1,
 	VEC_BP = 3,
+	VEC_OF = 4,
 	VEC_UD = 6,
+	VEC_NM = 7,
 	VEC_DF = 8,
 	VEC_NP = 11,
 	VEC_SS = 12,
@@ -41,6 +43,12 @@ void idt_init(void);
 
 /* NULL takes the hook off again. */
 void idt_hook(uint8_t vector, idt_hook_fn *hook);
+
+/* A vector whose gate is there, or not: then it raises #NP. */
+void idt_set_present(uint8_t vector, bool present);
+
+/* Take a vector on stack n of the TSS, 0: on the current one. */
+void idt_set_ist(uint8_t vector, unsigned int n);
 
 /* Let ring 3 use INT n with this vector. */
 void idt_allow_user(uint8_t vector);

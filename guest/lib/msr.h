@@ -5,10 +5,18 @@
 
 #include "fixup.h"
 
-#define MSR_EFER  0xc0000080u
-#define MSR_STAR  0xc0000081u
-#define MSR_LSTAR 0xc0000082u
-#define MSR_FMASK 0xc0000084u
+#define MSR_APIC_BASE	   0x1bu
+#define MSR_SYSENTER_CS	   0x174u
+#define MSR_SYSENTER_ESP   0x175u
+#define MSR_SYSENTER_EIP   0x176u
+#define MSR_EFER	   0xc0000080u
+#define MSR_STAR	   0xc0000081u
+#define MSR_LSTAR	   0xc0000082u
+#define MSR_FMASK	   0xc0000084u
+#define MSR_FS_BASE	   0xc0000100u
+#define MSR_GS_BASE	   0xc0000101u
+#define MSR_KERNEL_GS_BASE 0xc0000102u
+#define MSR_TSC_AUX	   0xc0000103u
 
 static inline uint64_t rdmsr(uint32_t msr)
 {

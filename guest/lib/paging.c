@@ -38,43 +38,44 @@ uint64_t paging_new_space(void)
 	return (uintptr_t)pml4;
 }
 
-/* A 2 MiB mapping becomes a table of the same 4 KiB pages. */
-static void split(uint64_t *entry)
+/* A large mapping becomes a table of the same pages, each `bytes` of them. */
+static void split(uint64_t *entry, uint64_t bytes)
 {
 	uint64_t *table = page_alloc(PAGE_SIZE);
-	uint64_t first = *entry & ~(uint64_t)PTE_LARGE;
+	uint64_t first = *entry;
 	unsigned int i;
 
+	if (bytes == PAGE_SIZE)
+		first &= ~(uint64_t)PTE_LARGE;
 	for (i = 0; i < ENTRIES; i++)
-		table[i] = first + i * PAGE_SIZE;
+		table[i] = first + i * bytes;
 	*entry = (uintptr_t)table | PTE_TABLE;
 }
 
-/* The last-level entry for an address; tables on the way are made as needed. */
-static uint64_t *pte_of(uint64_t cr3, uint64_t vaddr)
+uint64_t *paging_entry(uint64_t cr3, uint64_t vaddr, unsigned int level)
 {
 	uint64_t *entry = &table_of(cr3)[vaddr >> 39 & (ENTRIES - 1)];
 	unsigned int shift;
 
-	for (shift = 30; shift >= 12; shift -= 9) {
+	for (shift = 30; shift >= 12 + 9 * (level - 1); shift -= 9) {
 		if (!*entry)
 			*entry = (uintptr_t)page_alloc(PAGE_SIZE) | PTE_TABLE;
 		else if (*entry & PTE_LARGE)
-			split(entry);
+			split(entry, 1ull << shift);
 		entry = &table_of(*entry)[vaddr >> shift & (ENTRIES - 1)];
 	}
 	return entry;
 }
 
-void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, unsigned int flags)
+void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, uint64_t flags)
 {
-	*pte_of(cr3, vaddr) = (uintptr_t)page | flags | PTE_PRESENT;
+	*paging_entry(cr3, vaddr, 1) = (uintptr_t)page | flags | PTE_PRESENT;
 }
 
 void paging_unmap(uint64_t cr3, uint64_t vaddr)
 {
-	*pte_of(cr3, vaddr) = 0;
-	__asm__ volatile("invlpg %0" : : "m"(*(uint8_t *)(uintptr_t)vaddr) : "memory");
+	*paging_entry(cr3, vaddr, 1) = 0;
+	invlpg(vaddr);
 }
 
 void paging_allow_user(uint64_t cr3, const void *start, const void *end)
@@ -82,7 +83,7 @@ void paging_allow_user(uint64_t cr3, const void *start, const void *end)
 	uint64_t vaddr;
 
 	for (vaddr = (uintptr_t)start; vaddr < (uintptr_t)end; vaddr += PAGE_SIZE)
-		*pte_of(cr3, vaddr) |= PTE_USER;
+		*paging_entry(cr3, vaddr, 1) |= PTE_USER;
 	/* The space may be the current one. */
 	write_cr3(read_cr3());
 }

@@ -13,8 +13,14 @@ enum pte_flags {
 	PTE_PRESENT = 1 << 0,
 	PTE_WRITE = 1 << 1,
 	PTE_USER = 1 << 2,
+	PTE_UNCACHED = 1 << 4 | 1 << 3, /* PCD, PWT */
+	PTE_ACCESSED = 1 << 5,
+	PTE_DIRTY = 1 << 6,
 	PTE_LARGE = 1 << 7,
+	PTE_GLOBAL = 1 << 8,
 };
+
+#define PTE_NX (1ull << 63)
 
 /* An address that a space has nothing at until paging_map() puts it there. */
 #define PAGING_FREE_VADDR 0x8000000000ull
@@ -22,8 +28,15 @@ enum pte_flags {
 /* Returns the CR3 value of a new space. */
 uint64_t paging_new_space(void);
 
-/* Map one 4 KiB page of RAM; `flags` from enum pte_flags beside PRESENT. */
-void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, unsigned int flags);
+/* Map one 4 KiB page of RAM; `flags` from enum pte_flags beside PRESENT, and NX. */
+void paging_map(uint64_t cr3, uint64_t vaddr, const void *page, uint64_t flags);
+
+/*
+ * The entry for an address in a table of this level: 1 maps 4 KiB, 2 maps 2 MiB, 3
+ * maps 1 GiB with PTE_LARGE. Tables on the way are made as needed, and larger pages
+ * split.
+ */
+uint64_t *paging_entry(uint64_t cr3, uint64_t vaddr, unsigned int level);
 
 /* Nothing at `vaddr` any more; `cr3` is the current space. */
 void paging_unmap(uint64_t cr3, uint64_t vaddr);

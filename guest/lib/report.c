@@ -44,6 +44,15 @@ void report_skip(const char *fmt, ...)
 	va_end(args);
 }
 
+void report_note(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	line("NOTE", fmt, args);
+	va_end(args);
+}
+
 uint32_t report_summary(void)
 {
 	printk("SUMMARY: %s: %u passed, %u failed, %u skipped\n", payload_name, passed, failed,

@@ -24,6 +24,10 @@ bool report_equal(uint64_t got, uint64_t want, const char *what);
 /* Something that this machine does not offer; the text says what. */
 void report_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Something that processors may or may not have, and that this one has not. Counts
+ * as nothing: the rest was checked. */
+void report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints the closing line and returns the exit status. */
 uint32_t report_summary(void);
 

@@ -7,7 +7,8 @@
 #include "paging.h"
 
 #define STACK_SIZE   16384u
-#define SELECTOR_TSS 0x30
+#define SELECTOR_TSS 0x38
+#define IST_STACK    4096u
 
 struct tss {
 	uint32_t reserved0;
@@ -26,14 +27,18 @@ struct descriptor_pointer {
 
 VPT_STATIC_ASSERT(sizeof(struct tss) == 104, "layout of a 64-bit TSS");
 
-/* Order fixed by SYSRET: user data right below user 64-bit code. */
-static uint64_t gdt[8] = {
+/*
+ * Order fixed by SYSRET (32-bit code, data, 64-bit code) and by SYSEXIT (kernel code,
+ * kernel data, 32-bit code, data, 64-bit code, data).
+ */
+static uint64_t gdt[9] = {
 	0,
 	0x00af9b000000ffff, /* 08: code, CPL 0 */
 	0x00cf93000000ffff, /* 10: data, CPL 0 */
-	0,		    /* 18: base of SYSRET's selectors */
+	0x00cffb000000ffff, /* 18: 32-bit code, CPL 3 */
 	0x00cff3000000ffff, /* 20: data, CPL 3 */
 	0x00affb000000ffff, /* 28: code, CPL 3 */
+	0x00cff3000000ffff, /* 30: data, CPL 3 */
 };
 
 static struct tss tss;
@@ -42,14 +47,13 @@ static struct tss tss;
 extern const uint8_t user_start[], user_end[];
 extern uint64_t ring3_user_stack;
 extern syscall_fn *ring3_syscall_handler;
-void ring3_syscall_entry(void);
-
 static void load_descriptors(void)
 {
 	uint64_t base = (uintptr_t)&tss;
 	struct descriptor_pointer pointer = {sizeof(gdt) - 1, (uintptr_t)gdt};
 
 	tss.rsp[0] = (uintptr_t)page_alloc(STACK_SIZE) + STACK_SIZE;
+	tss.ist[0] = (uintptr_t)page_alloc(IST_STACK) + IST_STACK;
 	tss.iomap = sizeof(tss);
 	gdt[SELECTOR_TSS / 8] = (sizeof(tss) - 1) | (base & 0xffffff) << 16 | 0x89ull << 40 |
 				(base >> 24 & 0xff) << 56;
@@ -69,7 +73,17 @@ void ring3_init(syscall_fn *handler)
 	paging_allow_user(cr3, stack, stack + STACK_SIZE);
 	ring3_user_stack = (uintptr_t)stack + STACK_SIZE;
 	ring3_syscall_handler = handler;
+	ring3_set_syscall(ring3_syscall_entry);
+}
+
+void ring3_set_syscall(void (*entry)(void))
+{
 	wrmsr(MSR_STAR, 0x18ull << 48 | 0x08ull << 32);
-	wrmsr(MSR_LSTAR, (uintptr_t)ring3_syscall_entry);
-	wrmsr(MSR_FMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF);
+	wrmsr(MSR_LSTAR, (uintptr_t)entry);
+	wrmsr(MSR_FMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_AC);
+}
+
+uint64_t ring3_kernel_stack(void)
+{
+	return tss.rsp[0];
 }

@@ -11,6 +11,11 @@
 
 #define USER_TEXT __attribute__((section(".user.text"), __noinline__))
 
+/* What is in a selector register at CPL 3. */
+#define USER_CS32 0x1bu
+#define USER_DS	  0x23u
+#define USER_CS	  0x2bu
+
 /* What SYSCALL in ring 3 ends up in; runs on the kernel's stack. */
 typedef uint64_t syscall_fn(uint64_t a, uint64_t b);
 
@@ -22,6 +27,16 @@ void ring3_init(syscall_fn *handler);
 
 /* fn(arg) at CPL 3, interrupts off; entered by IRETQ. Returns what it returns. */
 uint64_t ring3_call(uint64_t (*fn)(uint64_t), uint64_t arg);
+
+/*
+ * Where SYSCALL goes, which is ring3_syscall_entry() after ring3_init(): that is what
+ * ring3_call() needs to come back.
+ */
+void ring3_set_syscall(void (*entry)(void));
+void ring3_syscall_entry(void);
+
+/* Top of the stack that ring 0 is entered on (TSS.RSP0). IST1 is set as well. */
+uint64_t ring3_kernel_stack(void);
 
 /* For ring 3 itself: SYSCALL into the handler and back by SYSRETQ. */
 uint64_t user_syscall(uint64_t a, uint64_t b);

@@ -21,6 +21,7 @@ trap_stubs:
 	.balign	16
 	.size	trap_stubs, . - trap_stubs
 
+	.globl	trap_common
 	.type	trap_common, @function
 trap_common:
 	cld

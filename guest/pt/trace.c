@@ -80,6 +80,13 @@ void trace_simple(struct trace *t, void (*fn)(void))
 	trace_report(t);
 }
 
+void trace_long(struct trace *t, void (*fn)(void))
+{
+	trace_init(t, TRACE_BUFFER);
+	trace_only(t, TRACE_ALL, fn);
+	trace_report_end(t);
+}
+
 bool trace_need_pt(const struct trace *t)
 {
 	if (!t->on)

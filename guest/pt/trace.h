@@ -45,6 +45,12 @@ void trace_report(const struct trace *t);
 void trace_simple(struct trace *t, void (*fn)(void));
 
 /*
+ * The same for a run that may fill the buffer many times over: its packets are not
+ * read again, only the end is looked at.
+ */
+void trace_long(struct trace *t, void (*fn)(void));
+
+/*
  * For payloads that are about PT itself: true if this guest has PT, else a SKIP
  * line that says so.
  */

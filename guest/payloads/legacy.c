@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a PC always had: two 8259s that deliver the interrupts of an 8254 and of a
+ * real-time clock, while computing and in HLT, and a serial port.
+ */
+#include "lib/cpu.h"
+#include "lib/guest.h"
+#include "lib/idt.h"
+#include "lib/report.h"
+#include "pt/trace.h"
+#include "work/work.h"
+
+PAYLOAD("8259 and 8254 interrupts, the real-time clock, the serial port");
+
+#define PIC1	 0x20
+#define PIC2	 0xa0
+#define PIT	 0x40
+#define RTC	 0x70
+#define COM1	 0x3f8
+#define VEC_PIC1 0x30u
+#define VEC_PIC2 0x38u
+#define IRQ_PIT	 0u
+#define IRQ_RTC	 8u
+#define PIT_HZ	 1193182u
+
+static void pic_mask(uint16_t masked)
+{
+	outb(PIC1 + 1, (uint8_t)masked);
+	outb(PIC2 + 1, (uint8_t)(masked >> 8));
+}
+
+static void pic_init(void)
+{
+	/* ICW1: ICW4 follows; ICW2: vectors; ICW3: cascade at 2; ICW4: 8086. */
+	outb(PIC1, 0x11);
+	outb(PIC1 + 1, VEC_PIC1);
+	outb(PIC1 + 1, 4);
+	outb(PIC1 + 1, 1);
+	outb(PIC2, 0x11);
+	outb(PIC2 + 1, VEC_PIC2);
+	outb(PIC2 + 1, 2);
+	outb(PIC2 + 1, 1);
+	pic_mask(0xffff);
+}
+
+static bool pic_there(void)
+{
+	bool there;
+
+	outb(PIC1 + 1, 0xa5);
+	there = inb(PIC1 + 1) == 0xa5;
+	outb(PIC1 + 1, 0x5a);
+	there &= inb(PIC1 + 1) == 0x5a;
+	outb(PIC1 + 1, 0xff);
+	return there;
+}
+
+/* Which interrupts are in service, or requested. */
+static uint8_t pic_read(uint16_t pic, bool service)
+{
+	outb(pic, service ? 0x0b : 0x0a);
+	return inb(pic);
+}
+
+static volatile uint32_t pit_ticks, rtc_ticks;
+static bool served = true;
+
+static void on_pit(struct trap_frame *f)
+{
+	(void)f;
+	pit_ticks++;
+	served &= pic_read(PIC1, true) == 1 << IRQ_PIT;
+	outb(PIC1, 0x20);
+}
+
+static uint8_t rtc_read(uint8_t index)
+{
+	outb(RTC, index);
+	return inb(RTC + 1);
+}
+
+static void rtc_write(uint8_t index, uint8_t value)
+{
+	outb(RTC, index);
+	outb(RTC + 1, value);
+}
+
+static void on_rtc(struct trap_frame *f)
+{
+	(void)f;
+	rtc_ticks++;
+	served &= (rtc_read(0xc) & 0xc0) == 0xc0;
+	outb(PIC2, 0x20);
+	outb(PIC1, 0x20);
+}
+
+static uint16_t pit_count(void)
+{
+	uint16_t count;
+
+	outb(PIT + 3, 0x00);
+	count = inb(PIT);
+	return (uint16_t)(count | inb(PIT) << 8);
+}
+
+static void pit_start(uint8_t mode, uint32_t hz)
+{
+	uint32_t count = PIT_HZ / hz;
+
+	outb(PIT + 3, (uint8_t)(0x30 | mode << 1));
+	outb(PIT, (uint8_t)count);
+	outb(PIT, (uint8_t)(count >> 8));
+}
+
+static struct {
+	bool pit_counts, pit_masked, pit_once, pit_periodic, rtc_time, rtc_periodic;
+	bool serial_loop, serial_ready;
+	uint64_t disturbed;
+} ok;
+static uint64_t want;
+
+static void halt_until(volatile uint32_t *ticks, uint32_t n)
+{
+	while (*ticks < n) {
+		sti_hlt();
+		cli();
+	}
+}
+
+static void pit(void)
+{
+	uint16_t first, now, lowest;
+	unsigned int i;
+
+	/* Counts down, and asks for an interrupt that the mask keeps away. */
+	pit_start(2, 2000);
+	first = lowest = pit_count();
+	for (i = 0; i < 100000 && lowest == first; i++) {
+		now = pit_count();
+		if (now < lowest)
+			lowest = now;
+	}
+	ok.pit_counts = first <= PIT_HZ / 2000 && lowest < first;
+	for (i = 0; i < 1000000 && !(pic_read(PIC1, false) & 1); i++)
+		;
+	sti();
+	__asm__ volatile("nop; nop");
+	cli();
+	ok.pit_masked = pit_ticks == 0 && pic_read(PIC1, false) & 1;
+
+	pic_mask((uint16_t)~(1u << IRQ_PIT));
+	sti();
+	while (pit_ticks < 10)
+		ok.disturbed += digest(3) != want;
+	cli();
+	halt_until(&pit_ticks, 20);
+	ok.pit_periodic = pit_ticks >= 20;
+
+	/* Once, and no more. What is still requested is let in first. */
+	pit_start(0, 1000);
+	sti();
+	__asm__ volatile("nop; nop");
+	cli();
+	pit_ticks = 0;
+	halt_until(&pit_ticks, 1);
+	for (i = 0; i < 20; i++)
+		ok.disturbed += digest(3) != want;
+	sti();
+	__asm__ volatile("nop; nop");
+	cli();
+	ok.pit_once = pit_ticks == 1;
+	pic_mask(0xffff);
+}
+
+static bool in_range(uint8_t index, uint8_t low, uint8_t high, bool binary)
+{
+	uint8_t value = rtc_read(index);
+
+	if (!binary) {
+		if ((value & 0xf) > 9 || value >> 4 > 9)
+			return false;
+		value = (uint8_t)((value >> 4) * 10 + (value & 0xf));
+	}
+	return value >= low && value <= high;
+}
+
+static void rtc(void)
+{
+	uint8_t b = rtc_read(0xb);
+	bool binary = b & 4;
+
+	while (rtc_read(0xa) & 0x80)
+		;
+	ok.rtc_time = rtc_read(0xd) & 0x80 && in_range(0, 0, 59, binary) &&
+		      in_range(2, 0, 59, binary) && in_range(7, 1, 31, binary) &&
+		      in_range(8, 1, 12, binary) && in_range(9, 0, 99, binary);
+
+	pic_mask((uint16_t)~(1u << IRQ_RTC | 1u << 2));
+	rtc_write(0xa, 0x26); /* 1024 times a second */
+	(void)rtc_read(0xc);
+	rtc_write(0xb, b | 0x40);
+	halt_until(&rtc_ticks, 5);
+	rtc_write(0xb, b & (uint8_t)~0x40);
+	(void)rtc_read(0xc);
+	ok.rtc_periodic = rtc_ticks >= 5;
+	pic_mask(0xffff);
+}
+
+static void serial(void)
+{
+	static const char text[] = "vpt: a line through the serial port\r\n";
+	unsigned int i;
+
+	outb(COM1 + 3, 0x80); /* the divisor: 115200 */
+	outb(COM1, 1);
+	outb(COM1 + 1, 0);
+	outb(COM1 + 3, 0x03); /* 8N1 */
+	outb(COM1 + 2, 0x07);
+	outb(COM1 + 4, 0x13); /* what is sent is received */
+	outb(COM1, 0x5a);
+	for (i = 0; i < 100000 && !(inb(COM1 + 5) & 1); i++)
+		;
+	ok.serial_loop = inb(COM1 + 5) & 1 && inb(COM1) == 0x5a && !(inb(COM1 + 5) & 1);
+	outb(COM1 + 4, 0x03);
+	ok.serial_ready = true;
+	for (i = 0; text[i]; i++) {
+		unsigned int wait = 0;
+
+		while (!(inb(COM1 + 5) & 0x20) && ++wait < 1000000)
+			;
+		ok.serial_ready &= wait < 1000000;
+		outb(COM1, (uint8_t)text[i]);
+	}
+}
+
+static bool serial_there(void)
+{
+	outb(COM1 + 7, 0x5a);
+	if (inb(COM1 + 7) != 0x5a)
+		return false;
+	outb(COM1 + 7, 0xa5);
+	return inb(COM1 + 7) == 0xa5;
+}
+
+static bool has_serial;
+
+static void work(void)
+{
+	pic_init();
+	pit();
+	rtc();
+	if (has_serial)
+		serial();
+}
+
+void payload(void)
+{
+	struct trace t;
+
+	if (!pic_there()) {
+		report_skip("no 8259 at port 20H");
+		return;
+	}
+	has_serial = serial_there();
+	want = digest(3);
+	idt_hook(VEC_PIC1 + IRQ_PIT, on_pit);
+	idt_hook(VEC_PIC2 + IRQ_RTC - 8, on_rtc);
+	trace_long(&t, work);
+	report(ok.pit_counts, "8254: counts down");
+	report(ok.pit_masked, "8259: a masked interrupt is requested, and does not come");
+	report(ok.pit_periodic, "8254: again and again, computing and in HLT");
+	report(ok.pit_once, "8254: once");
+	report(!ok.disturbed, "a computation is not disturbed");
+	report(ok.rtc_time, "clock: a time of day");
+	report(ok.rtc_periodic, "clock: interrupts through the second 8259");
+	report(served, "the 8259 and the clock say what is being handled");
+	if (!has_serial) {
+		report_skip("no serial port at 3F8H");
+		return;
+	}
+	report(ok.serial_loop, "serial port: what is sent comes back");
+	report(ok.serial_ready, "serial port: takes a line");
+}

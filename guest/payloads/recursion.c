@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recursion that overflows what RET compression keeps, over and over. */
+#include "lib/guest.h"
+#include "work/work.h"
+
+PAYLOAD("recursion, mutual too, far deeper than 64 calls");
+
+void payload(void)
+{
+	work_payload(work_recursion, 24, "results of recursion");
+}

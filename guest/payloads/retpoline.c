@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Calls by RET, returns that were never called, calls that never return. */
+#include "lib/guest.h"
+#include "work/work.h"
+
+PAYLOAD("retpolines and other returns that match no call");
+
+void payload(void)
+{
+	work_payload(work_retpoline, 40, "results by way of retpolines and chained returns");
+}
