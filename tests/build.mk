@@ -124,6 +124,6 @@ $(BENCH): $(BENCH_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 bench:
-	@.ci/deps build
+	@.ci/deps build bench
 	$(again) all $(BENCH)
 	@MODE=$(MODE) O=$(O) tests/bench/run.sh

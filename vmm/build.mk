@@ -12,3 +12,12 @@ $(LIBVMM): $(VMM_OBJ)
 
 $(VPT): $(O)/vmm/main.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
+
+# A register is read and written in all its widths, memory in whatever the guest likes.
+$(O)/vmm/soft/%.o: VMM_CFLAGS += -fno-strict-aliasing
+
+# Each micro-operation ends by calling the next: where the compiler makes a jump of
+# that, no stack is used and no time is lost (soft/soft.h).
+ifeq ($(MODE),rel)
+$(O)/vmm/soft/%.o: VMM_CFLAGS += -DVPT_SOFT_THREADED -foptimize-sibling-calls -fno-stack-protector
+endif

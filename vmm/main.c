@@ -12,11 +12,14 @@ static const struct {
 	const char *what;
 } verbs[] = {
 	{"run", vpt_cmd_run, "run a guest and record its trace"},
+	{"restore", vpt_cmd_restore, "go on from a snapshot"},
+	{"snapshot", vpt_cmd_snapshot, "what a snapshot holds"},
 	{"caps", vpt_cmd_caps, "what this machine can do"},
 	{"dump", vpt_cmd_dump, "the packets of a trace"},
 	{"decode", vpt_cmd_decode, "the instructions, calls or coverage of a trace"},
 	{"verify", vpt_cmd_verify, "check a trace against what really ran"},
 	{"info", vpt_cmd_info, "what a trace file holds"},
+	{"lockstep", vpt_cmd_lockstep, "run a guest on two engines and compare each instruction"},
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

@@ -57,6 +57,9 @@ void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t i
 /* Take over CPL-independent parts of a context: how IPs are to be formed. */
 void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx);
 
+/* Take what CTL says, and PacketByteCnt, into the form the generator looks at. */
+void vpt_gen_load_config(struct vpt_pt *pt);
+
 /* Work out PacketEn and the fast path from the single enables. */
 void vpt_gen_update(struct vpt_pt *pt);
 

@@ -90,8 +90,7 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 	idle(pt);
 }
 
-/* Take what CTL says into the form the generator looks at. */
-static void load_config(struct vpt_pt *pt)
+void vpt_gen_load_config(struct vpt_pt *pt)
 {
 	uint64_t ctl = pt->rtit.ctl;
 
@@ -135,7 +134,7 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 	struct vpt_context ctx;
 
 	idle(pt);
-	load_config(pt);
+	vpt_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
 		sync_status(pt);
 		return;

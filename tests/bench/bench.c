@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* usage: bench OUT.json TRACE.vpt */
+/* usage: bench OUT.json TRACE.vpt VPT GUESTS [QEMU-START] */
 #include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static FILE *json;
 static const char *separator = "";
@@ -35,10 +36,11 @@ void bench_report(const char *name, double value, const char *unit, const char *
 
 int main(int argc, char **argv)
 {
+	struct bench_place place = {.scratch = "build/bench-engines"};
 	int err;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: bench OUT.json TRACE.vpt\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: bench OUT.json TRACE.vpt VPT GUESTS [QEMU-START]\n");
 		return EXIT_FAILURE;
 	}
 	json = fopen(argv[1], "w");
@@ -52,6 +54,12 @@ int main(int argc, char **argv)
 	err = bench_generate();
 	if (!err)
 		err = bench_trace(argv[2]);
+	place.vpt = argv[3];
+	place.guests = argv[4];
+	place.start = argc > 5 ? argv[5] : NULL;
+	place.kvm = !access("/dev/kvm", R_OK | W_OK);
+	if (!err)
+		err = bench_engines(&place);
 	fprintf(json, "\n]\n");
 	if (fclose(json)) {
 		perror(argv[1]);

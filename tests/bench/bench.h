@@ -3,6 +3,7 @@
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Rounds of a comparison; ours and the other's take turns, and the best of each counts. */
@@ -29,5 +30,17 @@ int bench_generate(void);
 
 /* A recorded trace: its density, and decoding it. Same returns. */
 int bench_trace(const char *path);
+
+/* Where to find what engines.c runs. */
+struct bench_place {
+	const char *vpt;     /* the command */
+	const char *guests;  /* folder of the ELF files */
+	const char *start;   /* qemu_start.S built, NULL: no QEMU */
+	const char *scratch; /* files that begin with this may be written */
+	bool kvm;
+};
+
+/* Engines on the same guests, untraced and traced. Same returns. */
+int bench_engines(const struct bench_place *place);
 
 #endif /* TESTS_BENCH_BENCH_H */

@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh
 . tests/lib/refuse.sh
 . tests/lib/roundtrip.sh
-need_kvm
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 bin=$(cd "$(dirname "$VPT")" && pwd)

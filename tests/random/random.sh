@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Random programs (guest/random): run, trace, decode, compare with what ran.
-# usage: random.sh FIRST COUNT    seeds FIRST to FIRST + COUNT - 1
+# usage: random.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
 #
 # A seed decides the program, and which owner and model it is run with, so that
 # eight seeds in a row have all of those. On failure the two commands that show it
@@ -9,9 +9,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh
+. tests/lib/roundtrip.sh
 O=${O:-build/${MODE:-rel}}
 first=${1:?usage: random.sh FIRST COUNT}
 count=${2:?usage: random.sh FIRST COUNT}
+engine=${3:-soft}
+[ "$engine" != kvm ] || need_kvm
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
@@ -28,7 +31,7 @@ while [ "$seed" -lt $((first + count)) ]; do
 	*) model=spr ;;
 	esac
 	trace=$dir/$seed.vpt
-	run="$O/vpt run --pt=$owner --model=$model --seed=$seed --oracle -o"
+	run="$O/vpt run --engine=$engine --pt=$owner --model=$model --seed=$seed --oracle -o"
 	guest=$O/guest/random.elf
 	# shellcheck disable=SC2086 # a command line
 	if ! output=$($run "$trace" "$guest" 2>&1 </dev/null); then

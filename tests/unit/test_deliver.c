@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/vcpu.h"
+#include "lib/still.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 
@@ -38,62 +38,6 @@ enum selectors {
 
 #define STAR_VALUE (0x18ull << 48 | 0x08ull << 32)
 
-/* The engine: registers and MSRs, nothing that runs. */
-static struct vpt_regs regs;
-static struct vpt_sregs sregs;
-static struct vpt_engine_vcpu ev = {.regs = &regs};
-static uint64_t lstar = HANDLER + 0x500, fmask = VPT_FL_TF | VPT_FL_IF;
-
-static int get_sregs(struct vpt_engine_vcpu *e, struct vpt_sregs *out)
-{
-	(void)e;
-	*out = sregs;
-	return 0;
-}
-
-static int set_sregs(struct vpt_engine_vcpu *e, const struct vpt_sregs *in)
-{
-	(void)e;
-	sregs = *in;
-	return 0;
-}
-
-static int get_msr(struct vpt_engine_vcpu *e, uint32_t index, uint64_t *value)
-{
-	(void)e;
-	*value = index == VPT_MSR_STAR		 ? STAR_VALUE
-		 : index == VPT_MSR_IA32_LSTAR	 ? lstar
-		 : index == VPT_MSR_FMASK	 ? fmask
-		 : index == VPT_MSR_SYSENTER_CS	 ? KCODE
-		 : index == VPT_MSR_SYSENTER_ESP ? STACK0
-		 : index == VPT_MSR_SYSENTER_EIP ? HANDLER
-						 : 0;
-	return 0;
-}
-
-static const struct vpt_engine engine = {
-	.name = "still",
-	.get_sregs = get_sregs,
-	.set_sregs = set_sregs,
-	.get_msr = get_msr,
-};
-
-static struct vpt_vm vm;
-static struct vpt_vcpu v;
-
-static void put64(uint64_t gpa, uint64_t value)
-{
-	ck_assert(vpt_mem_write(&vm.mem, gpa, &value, 8));
-}
-
-static uint64_t get64(uint64_t gpa)
-{
-	uint64_t value;
-
-	ck_assert(vpt_mem_read(&vm.mem, gpa, &value, 8));
-	return value;
-}
-
 /* type: 0xe interrupt, 0xf trap gate. */
 static void gate(unsigned int vector, uint64_t to, uint16_t selector, uint8_t ist, uint8_t access)
 {
@@ -113,17 +57,13 @@ static void setup(void)
 {
 	unsigned int i;
 
-	memset(&vm, 0, sizeof(vm));
-	memset(&v, 0, sizeof(v));
-	memset(&sregs, 0, sizeof(sregs));
-	ck_assert_int_eq(vpt_mem_create(&vm.mem, RAM), 0);
-	vm.engine = &engine;
-	vm.caps.max_phy_addr = 39;
-	v.vm = &vm;
-	v.engine = &engine;
-	v.ev = &ev;
-	v.regs = &regs;
-	v.insns = vpt_insn_cache_create();
+	still_create(RAM, false);
+	still.star = STAR_VALUE;
+	still.lstar = HANDLER + 0x500;
+	still.fmask = VPT_FL_TF | VPT_FL_IF;
+	still.sysenter_cs = KCODE;
+	still.sysenter_esp = STACK0;
+	still.sysenter_eip = HANDLER;
 	put64(PML4, PDPT | 7);
 	put64(PDPT, PD | 7);
 	put64(PD, 0x87);
@@ -149,33 +89,6 @@ static void setup(void)
 	vpt_vcpu_load(&v);
 	ring(0);
 }
-
-static void teardown(void)
-{
-	vpt_insn_cache_destroy(v.insns);
-	vpt_mem_destroy(&vm.mem);
-}
-
-static struct vpt_insn decode(const char *code, size_t len)
-{
-	struct vpt_insn_bytes bytes = {.count = (uint8_t)len};
-	const struct vpt_insn *insn;
-	bool truncated;
-
-	memcpy(&bytes.low, code, len);
-	insn = vpt_insn_find(v.insns, CODE, 64, &bytes, &truncated);
-	ck_assert_ptr_nonnull(insn);
-	return *insn;
-}
-
-static enum vpt_done run(const char *code, size_t len, struct vpt_exception *e)
-{
-	struct vpt_insn insn = decode(code, len);
-
-	return vpt_emulate(&v, &insn, e);
-}
-
-#define RUN(code, e) run(code, sizeof(code) - 1, e)
 
 static void check_frame(uint64_t at, uint64_t rip, uint64_t cs, uint64_t rflags, uint64_t rsp,
 			uint64_t ss)
@@ -436,6 +349,78 @@ START_TEST(iret_to_compatibility_mode)
 }
 END_TEST
 
+/* In compatibility mode only a change of rings pops a stack. */
+START_TEST(iret_in_compatibility_mode)
+{
+	const uint32_t same[] = {0x1234, CCODE, 2 | VPT_FL_RF};
+	const uint32_t outer[] = {0x5678, CCODE, 2, 0x9abc, UDATA};
+	struct vpt_exception e;
+
+	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
+	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
+	vpt_vcpu_store(&v);
+	put_bytes(STACK, same, sizeof(same));
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, STACK + 12);
+	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_IF | VPT_FL_RF);
+	v.s.cs = vpt_flat_segment(KCODE, true, false, 0);
+	v.s.ss = vpt_flat_segment(KDATA, false, false, 0);
+	vpt_vcpu_store(&v);
+	regs.rsp = STACK;
+	put_bytes(STACK, outer, sizeof(outer));
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x5678);
+	ck_assert_uint_eq(regs.rsp, 0x9abc);
+	ck_assert_uint_eq(v.cpl, 3);
+	ck_assert_uint_eq(v.bits, 32);
+}
+END_TEST
+
+START_TEST(iret_of_32_and_16_bits)
+{
+	const uint32_t frame[] = {0x1234, KCODE, 2, 0x5678, KDATA};
+	const uint16_t words[] = {0x4321, KCODE, 2 | VPT_FL_CF, 0x8765, KDATA};
+	struct vpt_exception e;
+
+	put_bytes(STACK, frame, sizeof(frame));
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, 0x5678);
+	put_bytes(0x5678, words, sizeof(words));
+	regs.rflags |= VPT_FL_AC;
+	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x4321);
+	ck_assert_uint_eq(regs.rsp, 0x8765);
+	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_CF | VPT_FL_AC);
+}
+END_TEST
+
+/* From there a handler is entered in 64-bit mode. */
+START_TEST(int_n_in_compatibility_mode)
+{
+	struct vpt_exception e;
+
+	gate(0x80, HANDLER, KCODE, 0, 0xee);
+	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
+	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
+	vpt_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(v.bits, 64);
+	ck_assert_uint_eq(regs.rsp, STACK0 - 40);
+	ck_assert_uint_eq(get64(STACK0 - 40), CODE + 2);
+	ck_assert_uint_eq(get64(STACK0 - 32), CCODE);
+	/* INTO too, if there was an overflow. */
+	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
+	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
+	vpt_vcpu_store(&v);
+	regs.rip = CODE;
+	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, CODE + 1);
+	ck_assert_uint_eq(v.bits, 32);
+}
+END_TEST
+
 START_TEST(iret_to_a_null_stack_in_ring_0)
 {
 	struct vpt_exception e;
@@ -525,10 +510,10 @@ START_TEST(syscall_and_back)
 	regs.rflags |= VPT_FL_TF;
 	rflags = regs.rflags;
 	ck_assert_int_eq(RUN("\x0f\x05", &e), VPT_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, lstar);
+	ck_assert_uint_eq(regs.rip, still.lstar);
 	ck_assert_uint_eq(regs.rcx, CODE + 2);
 	ck_assert_uint_eq(regs.r11, rflags);
-	ck_assert_uint_eq(regs.rflags, rflags & ~fmask);
+	ck_assert_uint_eq(regs.rflags, rflags & ~still.fmask);
 	ck_assert_uint_eq(regs.rsp, STACK);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.cs.selector, 0x08);
@@ -714,7 +699,7 @@ Suite *vpt_suite(void)
 	Suite *suite = suite_create("deliver");
 	TCase *tc = tcase_create("deliver");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, setup, still_destroy);
 	tcase_add_test(tc, interrupt_in_ring_0);
 	tcase_add_test(tc, fault_from_ring_3);
 	tcase_add_test(tc, trap_gate_keeps_if);
@@ -726,6 +711,9 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, int_n_needs_a_gate_for_its_ring);
 	tcase_add_test(tc, iret_to_ring_3);
 	tcase_add_test(tc, iret_to_compatibility_mode);
+	tcase_add_test(tc, iret_in_compatibility_mode);
+	tcase_add_test(tc, iret_of_32_and_16_bits);
+	tcase_add_test(tc, int_n_in_compatibility_mode);
 	tcase_add_test(tc, iret_to_a_null_stack_in_ring_0);
 	tcase_add_test(tc, iret_in_ring_3);
 	tcase_add_loop_test(tc, iret_that_faults, 0, ROW_COUNT(bad_iret));

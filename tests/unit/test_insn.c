@@ -107,6 +107,15 @@ static const struct {
 	{"lidt (%rdi)", "\x0f\x01\x1f", 3, 64, VPT_INSN_PLAIN, VPT_INSN_SYSTEM, 0, 0},
 	{"swapgs", "\x0f\x01\xf8", 3, 64, VPT_INSN_PLAIN, VPT_INSN_SYSTEM, 0, 0},
 	{"wrgsbase %rax", "\xf3\x48\x0f\xae\xd8", 5, 64, VPT_INSN_PLAIN, VPT_INSN_SYSTEM, 0, 0},
+	{"jmp short, 16 bits", "\xeb\xfe", 2, 16, VPT_INSN_JMP, VPT_INSN_TARGET16, 0, -2},
+	{"data16 jmp short", "\x66\xeb\xfe", 3, 32, VPT_INSN_JMP, VPT_INSN_TARGET16, 0, -2},
+	{"data32 jmp short", "\x66\xeb\xfe", 3, 16, VPT_INSN_JMP, 0, 0, -2},
+	{"data16 je in 64 bits", "\x66\x74\x05", 3, 64, VPT_INSN_COND, 0, 0x74, 5},
+	{"call, 16 bits", "\xe8\x00\x01", 3, 16, VPT_INSN_CALL, VPT_INSN_TARGET16, 0, 256},
+	{"loop, 16 bits", "\xe2\xf0", 2, 16, VPT_INSN_COND, VPT_INSN_TARGET16 | VPT_INSN_ADDRESS16,
+	 0xe2, -16},
+	{"iret, 16 bits", "\xcf", 1, 16, VPT_INSN_IRET, VPT_INSN_SYSTEM, 2, 0},
+	{"ljmp $0x10,$0x1234", "\xea\x34\x12\x10\x00", 5, 16, VPT_INSN_FAR, VPT_INSN_SYSTEM, 0, 0},
 	{"xbegin", "\xc7\xf8\x00\x00\x00\x00", 6, 64, VPT_INSN_PLAIN, 0, 0, 0},
 };
 
@@ -242,6 +251,73 @@ START_TEST(operand_address)
 }
 END_TEST
 
+/* Segments of operands, which count outside 64-bit mode. */
+static const struct {
+	const char *code;
+	uint8_t len, bits;
+	uint64_t address;
+	char segment;
+} operands[] = {
+	{"\xff\x28", 2, 16, 0x0210, 'd'},	      /* ljmp *(%bx,%si) */
+	{"\xff\x6a\x02", 3, 16, 0x1012, 's'},	      /* ljmp *2(%bp,%si) */
+	{"\x26\xff\x28", 3, 16, 0x0210, 'e'},	      /* ljmp *%es:(%bx,%si) */
+	{"\x2e\xff\x2e\x34\x12", 5, 16, 0x1234, 'c'}, /* ljmp *%cs:0x1234 */
+	{"\xff\x2c\x24", 3, 32, 0x30000, 's'},	      /* ljmp *(%esp) */
+	{"\x65\xff\x2b", 3, 32, 0xff200, 'g'},	      /* ljmp *%gs:(%ebx) */
+	{"\xff\x2c\x24", 3, 64, 0x500030000ull, 's'}, /* ljmp *(%rsp) */
+	{"\x26\xff\x2b", 3, 64, 0x5000ff200ull, 0},   /* ljmp *%es:(%rbx) */
+	{"\x67\xff\x2b", 3, 64, 0xff200, 0},	      /* ljmp *(%ebx) */
+};
+
+START_TEST(operand_segments)
+{
+	const struct vpt_regs regs = {
+		.rbx = 0x5000ff200ull, .rsi = 0x11010, .rbp = 0x70000, .rsp = 0x500030000ull};
+	uint64_t address;
+	char segment;
+
+	ck_assert(vpt_insn_address(cache,
+				   find(0, operands[_i].bits, operands[_i].code, operands[_i].len),
+				   &regs, &address, &segment));
+	ck_assert_uint_eq(address, operands[_i].address);
+	ck_assert_int_eq(segment, operands[_i].segment);
+}
+END_TEST
+
+static const struct {
+	const char *code;
+	uint8_t len, bits, kind, size;
+	bool memory;
+	uint16_t selector;
+	uint64_t offset;
+	uint16_t release;
+} far_rows[] = {
+	{"\xea\x34\x12\x10\x00", 5, 16, VPT_FAR_JMP, 2, false, 0x10, 0x1234, 0},
+	{"\x66\xea\x34\x12\xcd\xab\x10\x00", 8, 16, VPT_FAR_JMP, 4, false, 0x10, 0xabcd1234, 0},
+	{"\x9a\x34\x12\xcd\xab\x10\x00", 7, 32, VPT_FAR_CALL, 4, false, 0x10, 0xabcd1234, 0},
+	{"\xff\x28", 2, 32, VPT_FAR_JMP, 4, true, 0, 0, 0},
+	{"\x48\xff\x18", 3, 64, VPT_FAR_CALL, 8, true, 0, 0, 0},
+	{"\xcb", 1, 64, VPT_FAR_RET, 4, false, 0, 0, 0},
+	{"\x48\xca\x10\x80", 4, 64, VPT_FAR_RET, 8, false, 0, 0, 0x8010},
+	{"\x66\xcb", 2, 32, VPT_FAR_RET, 2, false, 0, 0, 0},
+};
+
+START_TEST(far_operands)
+{
+	struct vpt_insn_far far;
+
+	ck_assert(vpt_insn_far(
+		cache, find(0, far_rows[_i].bits, far_rows[_i].code, far_rows[_i].len), &far));
+	ck_assert_uint_eq(far.kind, far_rows[_i].kind);
+	ck_assert_uint_eq(far.size, far_rows[_i].size);
+	ck_assert(far.memory == far_rows[_i].memory);
+	ck_assert_uint_eq(far.selector, far_rows[_i].selector);
+	ck_assert_uint_eq(far.offset, far_rows[_i].offset);
+	ck_assert_uint_eq(far.release, far_rows[_i].release);
+	ck_assert(!vpt_insn_far(cache, find(0, 64, "\xc3", 1), &far));
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("insn");
@@ -255,6 +331,8 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, truncated_or_no_instruction);
 	tcase_add_loop_test(tc, condition_codes, 0, ROW_COUNT(conditions));
 	tcase_add_test(tc, operand_address);
+	tcase_add_loop_test(tc, operand_segments, 0, ROW_COUNT(operands));
+	tcase_add_loop_test(tc, far_operands, 0, ROW_COUNT(far_rows));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

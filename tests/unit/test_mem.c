@@ -280,6 +280,179 @@ START_TEST(no_paging)
 }
 END_TEST
 
+/* The other formats: where a page of each size ends up, or why it does not. */
+enum format { TWO, TWO_PSE, PAE, LONG };
+
+static void put32(uint64_t table, unsigned int index, uint64_t value)
+{
+	uint32_t low = (uint32_t)value;
+
+	ck_assert(vpt_mem_write(&mem, table + 4 * index, &low, 4));
+}
+
+static void use_format(enum format format)
+{
+	if (format == LONG)
+		return;
+	paging.efer = format == PAE ? VPT_EFER_NXE : 0;
+	paging.cr4 = format == PAE ? VPT_CR4_PAE : format == TWO_PSE ? VPT_CR4_PSE : 0;
+	paging.cr3 = format == PAE ? PDPT + 0x20 : PD;
+}
+
+/* 0x40c07abc: PDPTE 1, PD entry 6 of PAE or 259 of two levels, PT entry 7. */
+#define ADDRESS 0x40c07abcull
+
+static const struct {
+	const char *name;
+	enum format format;
+	uint64_t pdpte, pde, pte;
+	uint8_t cpl;
+	unsigned int access;
+	uint64_t cr4;
+	uint64_t gpa;	/* 0: a fault */
+	uint32_t error; /* or the size of the page */
+} formats[] = {
+	{"4 KiB", TWO, 0, PT | PWU, 0x123000 | PWU, 3, VPT_WALK_WRITE, 0, 0x123abc, 4096},
+	{"bit 7 without PSE", TWO, 0, PT | PWU | PS, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
+	{"4 KiB, PSE", TWO_PSE, 0, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
+	{"4 MiB", TWO_PSE, 0, 0x1400000 | PWU | PS, 0, 3, 0, 0, 0x1407abc, 4 << 20},
+	{"4 MiB, PAT", TWO_PSE, 0, 0x1401000 | PWU | PS, 0, 3, 0, 0, 0x1407abc, 4 << 20},
+	{"4 MiB, PSE-36", TWO_PSE, 0, 0x140a000 | PWU | PS, 0, 3, 0, 0, 0x501407abcull, 4 << 20},
+	{"4 MiB above MAXPHYADDR", TWO_PSE, 0, 0x1500000 | PWU | PS, 0, 0, 0, 0, 0, 9},
+	{"4 MiB, bit 21", TWO_PSE, 0, 0x1600000 | PWU | PS, 0, 3, VPT_WALK_WRITE, 0, 0, 15},
+	{"no PDE", TWO, 0, W | U, 0, 0, VPT_WALK_WRITE, 0, 0, 2},
+	{"no PTE", TWO, 0, PT | PWU, W | U, 3, 0, 0, 0, 4},
+	{"PDE of the supervisor", TWO, 0, PT | P | W, 0x123000 | PWU, 3, 0, 0, 0, 5},
+	{"PDE read-only", TWO, 0, PT | P | U, 0x123000 | PWU, 3, VPT_WALK_WRITE, 0, 0, 7},
+	{"no I/D without NX", TWO, 0, PT | P | U, 0, 3, VPT_WALK_FETCH, 0, 0, 4},
+	{"SMEP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, VPT_WALK_FETCH, VPT_CR4_SMEP, 0, 0x11},
+	{"SMAP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, 0, VPT_CR4_SMAP, 0, 1},
+	{"PAE 4 KiB", PAE, PD | P, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
+	{"PAE 4 KiB above 4 GiB", PAE, PD | P, PT | PWU, 0x7f00123000ull | PWU, 3, 0, 0,
+	 0x7f00123abcull, 4096},
+	{"PAE 2 MiB", PAE, PD | P, 0x600000 | PWU | PS, 0, 3, VPT_WALK_WRITE, 0, 0x607abc, 2 << 20},
+	{"PAE 2 MiB, bit 13", PAE, PD | P, 0x602000 | PWU | PS, 0, 3, 0, 0, 0, 13},
+	{"PAE NX", PAE, PD | P, PT | PWU, 0x123000 | PWU | NX, 3, VPT_WALK_FETCH, 0, 0, 0x15},
+	{"PAE bit 52", PAE, PD | P, PT | PWU, 0x123000 | PWU | 1ull << 52, 3, 0, 0, 0, 13},
+	{"PAE bit 62 of a PDE", PAE, PD | P, PT | PWU | 1ull << 62, 0, 0, 0, 0, 0, 9},
+	{"no PDPTE", PAE, PD, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0, 4},
+	{"PDPTE with W", PAE, PD | P | W, PT | PWU, 0x123000 | PWU, 0, 0, 0, 0, 9},
+	{"PDPTE above MAXPHYADDR", PAE, PD | P | 1ull << 39, PT | PWU, 0, 0, 0, 0, 0, 9},
+	{"4 levels, bit 52 is free", LONG, PD | PWU, PT | PWU | 1ull << 52, 0x123000 | PWU, 3, 0, 0,
+	 0x123abc, 4096},
+};
+
+static void write_tables(int i)
+{
+	if (formats[i].format == TWO || formats[i].format == TWO_PSE) {
+		put32(PD, 0x103, formats[i].pde);
+		put32(PT, 7, formats[i].pte);
+		return;
+	}
+	entry(PML4, 0, PDPT | PWU);
+	entry(formats[i].format == PAE ? PDPT + 0x20 : PDPT, 1, formats[i].pdpte);
+	entry(PD, 6, formats[i].pde);
+	entry(PT, 7, formats[i].pte);
+}
+
+START_TEST(every_format)
+{
+	struct vpt_page page = {0};
+	bool ok;
+
+	use_format(formats[_i].format);
+	write_tables(_i);
+	paging.cpl = formats[_i].cpl;
+	paging.cr4 |= formats[_i].cr4;
+	ok = vpt_walk_page(&mem, &paging, ADDRESS, formats[_i].access, &page);
+	ck_assert_msg(ok == !!formats[_i].gpa, "%s: %#x", formats[_i].name, page.error);
+	if (ok) {
+		ck_assert_msg(page.gpa == formats[_i].gpa, "%s: %#llx", formats[_i].name,
+			      (unsigned long long)page.gpa);
+		ck_assert_uint_eq(page.bytes, formats[_i].error);
+	} else {
+		ck_assert_msg(page.error == formats[_i].error, "%s: %#x", formats[_i].name,
+			      page.error);
+	}
+}
+END_TEST
+
+/* A bit set in one 4-byte entry is not one of its neighbour. */
+START_TEST(accessed_and_dirty_bits_of_two_levels)
+{
+	struct vpt_page page;
+
+	use_format(TWO);
+	put32(PD, 0x103, PT | PWU);
+	put32(PT, 7, 0x123000 | PWU);
+	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_READ, &page));
+	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
+	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A);
+	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_WRITE, &page));
+	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
+	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A | D);
+}
+END_TEST
+
+/* PDPTEs of PAE paging have no accessed bit: it is reserved. */
+START_TEST(a_pdpte_is_left_as_it_is)
+{
+	struct vpt_page page;
+
+	use_format(PAE);
+	entry(PDPT + 0x20, 1, PD | P);
+	entry(PD, 6, 0x600000 | PWU | PS);
+	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_WRITE, &page));
+	ck_assert_uint_eq(read_entry(PDPT + 0x20, 1), PD | P);
+	ck_assert_uint_eq(read_entry(PD, 6), 0x600000 | PWU | PS | A | D);
+}
+END_TEST
+
+/* Outside long mode addresses have 32 bits. */
+START_TEST(linear_addresses_wrap)
+{
+	struct vpt_page page;
+
+	use_format(TWO_PSE);
+	put32(PD, 0, 0x400000 | PWU | PS);
+	ck_assert(vpt_walk_page(&mem, &paging, 0x100000010ull, VPT_WALK_READ, &page));
+	ck_assert_uint_eq(page.gpa, 0x400010);
+	paging.cr0 &= ~VPT_CR0_PG;
+	ck_assert(vpt_walk_page(&mem, &paging, 0x100000010ull, VPT_WALK_READ, &page));
+	ck_assert_uint_eq(page.gpa, 0x10);
+	ck_assert(page.writable);
+}
+END_TEST
+
+/* May a later write of the same privilege do without a walk? */
+static const struct {
+	uint64_t pte;
+	uint8_t cpl;
+	unsigned int access;
+	bool no_wp, writable;
+} writable[] = {
+	{PWU, 3, VPT_WALK_READ, false, false}, /* not dirty */
+	{PWU, 3, VPT_WALK_WRITE, false, true},	     {PWU | D, 3, VPT_WALK_READ, false, true},
+	{PWU | D, 3, VPT_WALK_FETCH, false, true},   {P | U | D, 3, VPT_WALK_READ, false, false},
+	{P | U | D, 0, VPT_WALK_READ, false, false}, {P | U | D, 0, VPT_WALK_READ, true, true},
+	{P | U | D, 3, VPT_WALK_READ, true, false},
+};
+
+START_TEST(writes_without_a_walk)
+{
+	struct vpt_page page;
+
+	map_4k(PWU, writable[_i].pte);
+	paging.cpl = writable[_i].cpl;
+	if (writable[_i].no_wp)
+		paging.cr0 &= ~VPT_CR0_WP;
+	ck_assert(vpt_walk_page(&mem, &paging, 0x7000, writable[_i].access, &page));
+	ck_assert(page.writable == writable[_i].writable);
+	ck_assert(page.user);
+	ck_assert_uint_eq(page.bytes, 4096);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("mem");
@@ -297,6 +470,11 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, five_levels);
 	tcase_add_test(tc, tables_outside_ram);
 	tcase_add_test(tc, no_paging);
+	tcase_add_loop_test(tc, every_format, 0, ROW_COUNT(formats));
+	tcase_add_test(tc, accessed_and_dirty_bits_of_two_levels);
+	tcase_add_test(tc, a_pdpte_is_left_as_it_is);
+	tcase_add_test(tc, linear_addresses_wrap);
+	tcase_add_loop_test(tc, writes_without_a_walk, 0, ROW_COUNT(writable));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -12,7 +12,7 @@ static const char help[] =
 	"\n"
 	"Tries out, in small virtual machines, what vpt run needs of this machine's KVM.\n"
 	"\n"
-	"  -e, --engine=NAME  kvm\n"
+	"  -e, --engine=NAME  kvm (the default) or soft\n"
 	"  -j, --json         one JSON object\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -128,7 +128,7 @@ int vpt_cmd_caps(int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
 	engine = vpt_engine_find(name);
 	if (!engine)
-		return vpt_fail(VPT_EXIT_USAGE, "caps: --engine=%s: unknown; there is kvm", name);
+		return vpt_fail(VPT_EXIT_USAGE, "caps: --engine=%s: unknown; there are soft and kvm", name);
 	engine->probe(&probe, true);
 	if (json)
 		print_json(&probe);

@@ -8,10 +8,11 @@
 /* Exit statuses. */
 enum vpt_exit_status {
 	VPT_EXIT_OK = 0,
-	VPT_EXIT_FAIL = 1,  /* the work was done and the answer is no */
-	VPT_EXIT_USAGE = 2, /* the command line is wrong */
-	VPT_EXIT_INPUT = 3, /* a file or guest is not what it must be */
-	VPT_EXIT_HOST = 4,  /* this machine lacks something: KVM, space, ... */
+	VPT_EXIT_FAIL = 1,    /* the work was done and the answer is no */
+	VPT_EXIT_USAGE = 2,   /* the command line is wrong */
+	VPT_EXIT_INPUT = 3,   /* a file or guest is not what it must be */
+	VPT_EXIT_HOST = 4,    /* this machine lacks something: KVM, space, ... */
+	VPT_EXIT_PARTIAL = 5, /* the answer is yes as far as this machine could go */
 };
 
 int vpt_cmd_run(int argc, char **argv);
@@ -20,6 +21,9 @@ int vpt_cmd_dump(int argc, char **argv);
 int vpt_cmd_decode(int argc, char **argv);
 int vpt_cmd_verify(int argc, char **argv);
 int vpt_cmd_info(int argc, char **argv);
+int vpt_cmd_lockstep(int argc, char **argv);
+int vpt_cmd_restore(int argc, char **argv);
+int vpt_cmd_snapshot(int argc, char **argv);
 
 /*
  * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/vm.h"
 #include "trace/format.h"
 #include "vpt/caps.h"
 
-struct vpt_vcpu;
-struct vpt_vm;
+struct vpt_writer;
 
 #define VPT_RUN_ARGS 4
 
@@ -23,6 +23,7 @@ struct vpt_run_range {
 };
 
 struct vpt_run_options {
+	const char *verb; /* for messages: "run" or "restore" */
 	const char *guest;
 	const char *engine;
 	const char *model; /* name for the file: "custom" with --caps */
@@ -45,12 +46,20 @@ struct vpt_run_options {
 	bool no_retc, tsc;
 	bool has_psb;
 	uint64_t psb;
+	const char *snapshot; /* where it goes */
+	bool has_snapshot_at;
+	uint64_t snapshot_at, snapshot_every; /* instructions */
 	bool quiet, json, help;
 };
 
 /* run_options.c: an exit status; a complaint has been made if it is not 0. */
 int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv);
 void vpt_run_help(void);
+
+/* run_engine.c: the engine that --engine names or, for auto, that serves best here, and
+ * what it found on this machine. An exit status. */
+int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **engine,
+		   struct vpt_probe *probe);
 
 /* run_range.c: addresses of the ranges, from the ELF file's symbols. */
 int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len);
@@ -72,5 +81,26 @@ void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options
 			  const struct vpt_vm *vm);
 void vpt_run_report_tick(struct vpt_run_report *r);
 int vpt_run_report_end(struct vpt_run_report *r);
+
+/* run_loop.c: a machine that is ready, until its guest ends. */
+struct vpt_run_machine {
+	struct vpt_run_options o;
+	struct vpt_vm vm;
+	struct vpt_writer *writer; /* NULL: no trace file */
+	struct vpt_file_info info; /* of the trace file */
+	struct vpt_run_report report;
+	uint64_t snapshots; /* taken */
+	bool at_reached;    /* --snapshot-at */
+};
+
+struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m);
+/* What is asked for, of a machine that there is now. An exit status. */
+int vpt_run_check_snapshots(const struct vpt_run_machine *m);
+void vpt_run_loop(struct vpt_run_machine *m);
+/* Close, report, destroy; `status` of what was done until now. */
+int vpt_run_finish(struct vpt_run_machine *m, int status);
+
+/* run_options.c: a number as options have it. */
+bool vpt_run_number(const char *text, uint64_t *value);
 
 #endif /* VMM_CLI_RUN_H */

@@ -33,9 +33,12 @@ static const char help[] =
 	"      --seed=N         boot info's seed\n"
 	"      --arg=N          boot info's next argument; up to four\n"
 	"      --initrd=FILE    put FILE into memory after the program\n"
-	"      --engine=NAME    kvm\n"
+	"      --engine=NAME    auto (the default), soft or kvm\n"
 	"      --max-insns=N    end after N traced instructions\n"
 	"      --timeout=S      end after S seconds\n"
+	"      --snapshot=FILE  write snapshots to FILE, the last one stays: on SIGUSR1, and\n"
+	"      --snapshot-at=N  after N instructions, and end there, or\n"
+	"      --snapshot-every=N  whenever N more have been executed; see vpt restore\n"
 	"  -q, --quiet          no progress, no summary\n"
 	"  -j, --json           the summary as one line of JSON on standard output\n"
 	"  -h, --help           this text\n"
@@ -77,6 +80,9 @@ enum long_only {
 	OPT_NO_RETC,
 	OPT_TSC,
 	OPT_PSB,
+	OPT_SNAPSHOT,
+	OPT_SNAPSHOT_AT,
+	OPT_SNAPSHOT_EVERY,
 };
 
 static const struct option longs[] = {
@@ -100,6 +106,9 @@ static const struct option longs[] = {
 	{"no-retc", no_argument, NULL, OPT_NO_RETC},
 	{"tsc", no_argument, NULL, OPT_TSC},
 	{"psb", required_argument, NULL, OPT_PSB},
+	{"snapshot", required_argument, NULL, OPT_SNAPSHOT},
+	{"snapshot-at", required_argument, NULL, OPT_SNAPSHOT_AT},
+	{"snapshot-every", required_argument, NULL, OPT_SNAPSHOT_EVERY},
 	{"quiet", no_argument, NULL, 'q'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
@@ -111,7 +120,7 @@ void vpt_run_help(void)
 	fputs(help, stdout);
 }
 
-static bool number(const char *text, uint64_t *value)
+bool vpt_run_number(const char *text, uint64_t *value)
 {
 	char *end;
 
@@ -140,7 +149,7 @@ static bool size(const char *text, uint64_t *value)
 
 static int take_number(const char *name, uint64_t *value)
 {
-	if (number(optarg, value))
+	if (vpt_run_number(optarg, value))
 		return VPT_EXIT_OK;
 	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number", name, optarg);
 }
@@ -249,6 +258,14 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 	case OPT_PSB:
 		o->has_psb = true;
 		return take_number("psb", &o->psb);
+	case OPT_SNAPSHOT:
+		o->snapshot = optarg;
+		return VPT_EXIT_OK;
+	case OPT_SNAPSHOT_AT:
+		o->has_snapshot_at = true;
+		return take_number("snapshot-at", &o->snapshot_at);
+	case OPT_SNAPSHOT_EVERY:
+		return take_number("snapshot-every", &o->snapshot_every);
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
@@ -296,7 +313,7 @@ static bool set_key(struct vpt_caps *caps, const char *item, size_t len)
 		return false;
 	memcpy(value_text, equals + 1, value_len);
 	value_text[value_len] = 0;
-	if (!number(value_text, &value))
+	if (!vpt_run_number(value_text, &value))
 		return false;
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strlen(keys[i].name) != name_len || memcmp(keys[i].name, item, name_len))
@@ -369,6 +386,9 @@ static int check_together(const struct vpt_run_options *o)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
+	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --snapshot-at, --snapshot-every: say where: --snapshot=FILE");
 	return VPT_EXIT_OK;
 }
 
@@ -378,7 +398,8 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	const char *caps = NULL;
 
 	memset(o, 0, sizeof(*o));
-	o->engine = "kvm";
+	o->verb = "run";
+	o->engine = "auto";
 	o->model = "skl";
 	o->owner = VPT_OWNER_GUEST;
 	o->mem = DEFAULT_MEM;

@@ -50,6 +50,7 @@ static const char *stop_name(enum vpt_stop_kind kind)
 		[VPT_STOP_TRIPLE_FAULT] = "triple fault",
 		[VPT_STOP_HALTED] = "halted",
 		[VPT_STOP_MAX_INSNS] = "instruction limit",
+		[VPT_STOP_SNAPSHOT] = "snapshot",
 		[VPT_STOP_TIMEOUT] = "time limit",
 		[VPT_STOP_INTERRUPTED] = "interrupted",
 		[VPT_STOP_WRITER] = "file error",
@@ -70,15 +71,16 @@ static void summary(const struct vpt_run_report *r)
 
 	if (r->options->json) {
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
-		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"seconds\":%.3f}\n",
+		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
+		       ",\"seconds\":%.3f}\n",
 		       stop_name(stop->kind), stop->exit_status, v->tracer.insns, v->tracer.bytes,
-		       v->steps, seconds);
+		       v->steps, v->ev->retired, seconds);
 		fflush(stdout);
 	} else if (!r->options->quiet && r->vm->owner != VPT_OWNER_NONE) {
 		fflush(stdout);
 		fprintf(stderr,
-			"vpt run: %" PRIu64 " instructions, %" PRIu64 " bytes of trace, %.2f s\n",
-			v->tracer.insns, v->tracer.bytes, seconds);
+			"vpt %s: %" PRIu64 " instructions, %" PRIu64 " bytes of trace, %.2f s\n",
+			r->options->verb, v->tracer.insns, v->tracer.bytes, seconds);
 	}
 }
 
@@ -93,35 +95,45 @@ int vpt_run_report_end(struct vpt_run_report *r)
 	case VPT_STOP_EXIT:
 		if (!stop->exit_status)
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: the guest ended with status %u", o->guest,
-				stop->exit_status);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: the guest ended with status %u", o->verb,
+				o->guest, stop->exit_status);
 	case VPT_STOP_TRIPLE_FAULT:
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: triple fault %s", o->guest, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: triple fault %s", o->verb, o->guest,
+				stop->text);
 	case VPT_STOP_HALTED:
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: halted for ever %s", o->guest, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: halted for ever %s", o->verb, o->guest,
+				stop->text);
 	case VPT_STOP_MAX_INSNS:
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: --max-insns=%" PRIu64 " reached %s",
-				o->guest, o->max_insns, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s",
+				o->verb, o->guest, o->max_insns, stop->text);
+	case VPT_STOP_SNAPSHOT:
+		if (!stop->error)
+			return VPT_EXIT_OK;
+		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s", o->verb, o->snapshot,
+				stop->error == -ESPIPE
+					? "-o is not a regular file that could be read back"
+					: strerror(-stop->error));
 	case VPT_STOP_TIMEOUT:
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: --timeout=%" PRIu64 " reached %s",
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%" PRIu64 " reached %s", o->verb,
 				o->guest, o->timeout, stop->text);
 	case VPT_STOP_INTERRUPTED:
-		return vpt_fail(VPT_EXIT_FAIL, "run: %s: interrupted %s", o->guest, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s", o->verb, o->guest,
+				stop->text);
 	case VPT_STOP_WRITER:
 		return vpt_fail(VPT_EXIT_HOST,
-				"run: %s: %s: the guest was stopped, what was written can be read",
-				o->output, strerror(-stop->error));
+				"%s: %s: %s: the guest was stopped, what was written can be read",
+				o->verb, o->output, strerror(-stop->error));
 	case VPT_STOP_UNABLE:
-		return vpt_fail(VPT_EXIT_HOST, "run: %s: this KVM cannot execute %s", o->guest,
-				stop->text);
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s: this KVM cannot execute %s", o->verb,
+				o->guest, stop->text);
 	case VPT_STOP_UNTRACEABLE:
-		return vpt_fail(VPT_EXIT_HOST, "run: %s: cannot trace %s: see vpt caps", o->guest,
-				stop->text);
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s: cannot trace %s: see vpt caps", o->verb,
+				o->guest, stop->text);
 	case VPT_STOP_UNEXPLAINED:
 		return vpt_fail(VPT_EXIT_HOST,
-				"run: %s: %s: this KVM's single steps cannot be relied on",
+				"%s: %s: %s: this KVM's single steps cannot be relied on", o->verb,
 				o->guest, stop->text);
 	default:
-		return vpt_fail(VPT_EXIT_HOST, "run: %s: KVM: %s", o->guest, stop->text);
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s: KVM: %s", o->verb, o->guest, stop->text);
 	}
 }

@@ -9,6 +9,7 @@
 
 struct piece {
 	uint8_t *host;
+	uint64_t gpa;
 	size_t len;
 };
 
@@ -28,8 +29,7 @@ static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int
 	v->paging.ac = v->regs->rflags & VPT_FL_AC;
 	for (i = 0; i < MAX_PAGES; i++) {
 		size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
-		uint64_t gpa;
-		uint32_t error;
+		struct vpt_page page;
 
 		piece[i] = (struct piece){0};
 		if (!len)
@@ -40,12 +40,13 @@ static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int
 			*e = vpt_fault_code(VPT_VEC_GP, 0);
 			return false;
 		}
-		if (!vpt_walk(&v->vm->mem, &v->paging, gva, access, &gpa, &error)) {
-			*e = vpt_fault_code(VPT_VEC_PF, error);
-			e->cr2 = gva;
+		if (!vpt_walk_page(&v->vm->mem, &v->paging, gva, access, &page)) {
+			*e = vpt_fault_code(VPT_VEC_PF, page.error);
+			e->cr2 = v->long_mode ? gva : (uint32_t)gva;
 			return false;
 		}
-		piece[i].host = vpt_mem_at(&v->vm->mem, gpa, room);
+		piece[i].host = vpt_mem_at(&v->vm->mem, page.gpa, room);
+		piece[i].gpa = page.gpa;
 		piece[i].len = room;
 		gva += room;
 		len -= room;
@@ -81,8 +82,12 @@ bool vpt_write(struct vpt_vcpu *v, uint64_t gva, const void *src, size_t len, un
 
 	if (!translate(v, gva, len, access | VPT_WALK_WRITE, piece, e))
 		return false;
-	for (i = 0; i < MAX_PAGES && piece[i].len; from += piece[i].len, i++)
-		if (piece[i].host)
-			memcpy(piece[i].host, from, piece[i].len);
+	for (i = 0; i < MAX_PAGES && piece[i].len; from += piece[i].len, i++) {
+		if (!piece[i].host)
+			continue;
+		memcpy(piece[i].host, from, piece[i].len);
+		if (v->engine->vm_wrote)
+			v->engine->vm_wrote(v->vm->machine, piece[i].gpa, piece[i].len);
+	}
 	return true;
 }

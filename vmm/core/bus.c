@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ports (abi/boot.h) and what lies beyond RAM. */
+/* Accesses to ports (abi/boot.h, and those of the devices) and beyond RAM. */
 #include "core/vcpu.h"
 #include "vpt/abi/boot.h"
 
@@ -11,7 +11,7 @@ static void console(struct vpt_vm *vm, uint8_t c)
 		vm->hooks.console(vm->hooks.opaque, (char)c);
 }
 
-static void out(struct vpt_vcpu *v, uint16_t port, uint32_t value)
+static void out(struct vpt_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 {
 	switch (port) {
 	case VPT_PORT_CONSOLE:
@@ -29,13 +29,15 @@ static void out(struct vpt_vcpu *v, uint16_t port, uint32_t value)
 		v->irq.pmi_vector = (uint8_t)value;
 		break;
 	default:
+		vpt_platform_io(&v->vm->platform, port, size, false, &value);
 		break;
 	}
 }
 
-static uint32_t in(struct vpt_vcpu *v, uint16_t port)
+static uint32_t in(struct vpt_vcpu *v, uint16_t port, uint8_t size)
 {
 	bool raised = v->irq.pmi_raised;
+	uint32_t value = ~0u;
 
 	switch (port) {
 	case VPT_PORT_CONSOLE:
@@ -44,7 +46,8 @@ static uint32_t in(struct vpt_vcpu *v, uint16_t port)
 		v->irq.pmi_raised = false;
 		return raised;
 	default:
-		return ~0u;
+		vpt_platform_io(&v->vm->platform, port, size, true, &value);
+		return value;
 	}
 }
 
@@ -56,23 +59,25 @@ void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uin
 
 	if (size > sizeof(uint32_t))
 		return;
+	vpt_irq_advance(v);
 	for (i = 0; i < count; i++, at += size) {
 		uint32_t value = 0;
 
 		if (is_in) {
-			value = in(v, port);
+			value = in(v, port, size);
 			memcpy(at, &value, size);
 		} else {
 			memcpy(&value, at, size);
-			out(v, port, value);
+			out(v, port, size, value);
 		}
 	}
+	vpt_devices_touched(v);
 }
 
 void vpt_bus_mmio(struct vpt_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data)
 {
-	(void)v;
-	(void)gpa;
-	if (!write && len <= 8)
+	vpt_irq_advance(v);
+	if (!vpt_platform_mmio(&v->vm->platform, gpa, len, write, data) && !write)
 		memset(data, 0xff, len);
+	vpt_devices_touched(v);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the core executes itself: branches that touch no memory, since it costs a
- * step less; what would show a debugger's TF or an empty IDTR; PT's own MSRs.
+ * step less; what would show a debugger's TF or an empty IDTR; PT's own MSRs. An
+ * engine that observes only leaves transfers between segments to it.
  */
-#include "core/vcpu.h"
+#include "core/transfer.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ static enum vpt_done sidt(struct vpt_vcpu *v, const struct vpt_insn *insn, struc
 	if (v->bits != 64 || (v->cpl && v->s.cr4 & VPT_CR4_UMIP) ||
 	    !vpt_insn_address(v->insns, insn, v->regs, &address, &segment))
 		return VPT_DONE_NATIVE;
-	if (segment)
+	if (segment == 'f' || segment == 'g')
 		address += segment == 'f' ? v->s.fs.base : v->s.gs.base;
 	memcpy(out, &v->s.idt.limit, 2);
 	memcpy(out + 2, &v->s.idt.base, 8);
@@ -144,7 +145,23 @@ static enum vpt_done rdmsr(struct vpt_vcpu *v, const struct vpt_insn *insn, stru
 	return retire_at(v, v->regs->rip + insn->len);
 }
 
-enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e)
+static enum vpt_done software_interrupt(struct vpt_vcpu *v, const struct vpt_insn *insn,
+					struct vpt_exception *e)
+{
+	bool int1 = insn->cls == VPT_INSN_INT1;
+	struct vpt_exception event = vpt_fault_plain(int1 ? VPT_VEC_DB : insn->aux);
+	uint64_t next = v->regs->rip + insn->len;
+
+	if (vpt_insn_is_into(insn) && !(v->regs->rflags & VPT_FL_OF))
+		return retire_at(v, next);
+	if (vpt_deliver_software(v, &event, int1 ? VPT_SOURCE_INT1 : VPT_SOURCE_SOFTWARE, next, e))
+		return VPT_DONE_RETIRED;
+	return v->vm->stop.kind == VPT_STOP_UNABLE ? VPT_DONE_STOPPED : VPT_DONE_FAULT;
+}
+
+/* What a step would not get right, on engines that cannot do everything. */
+static enum vpt_done spare_a_step(struct vpt_vcpu *v, const struct vpt_insn *insn,
+				  struct vpt_exception *e)
 {
 	switch (insn->cls) {
 	case VPT_INSN_COND:
@@ -157,19 +174,31 @@ enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struc
 		return popf(v, insn, e);
 	case VPT_INSN_SIDT:
 		return sidt(v, insn, e);
+	default:
+		return VPT_DONE_NATIVE;
+	}
+}
+
+enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e)
+{
+	switch (insn->cls) {
 	case VPT_INSN_HLT:
 		return halt(v, insn);
 	case VPT_INSN_RDMSR:
 		return rdmsr(v, insn, e);
 	case VPT_INSN_INT:
 	case VPT_INSN_INT1:
+		return software_interrupt(v, insn, e);
 	case VPT_INSN_IRET:
+		return vpt_emulate_iret(v, insn, e);
 	case VPT_INSN_SYSCALL:
 	case VPT_INSN_SYSRET:
 	case VPT_INSN_SYSENTER:
 	case VPT_INSN_SYSEXIT:
-		return vpt_emulate_far(v, insn, e);
+		return vpt_emulate_syscall(v, insn, e);
+	case VPT_INSN_FAR:
+		return v->engine->observes ? vpt_emulate_far(v, insn, e) : VPT_DONE_NATIVE;
 	default:
-		return VPT_DONE_NATIVE;
+		return v->engine->observes ? VPT_DONE_NATIVE : spare_a_step(v, insn, e);
 	}
 }

@@ -13,8 +13,9 @@ struct step {
 	struct vpt_insn insn; /* a copy: the cache may move on */
 	bool decoded;
 	uint64_t ip, next;
+	uint64_t rflags; /* when it began */
+	uint64_t debug;	 /* what it hit, as bits of DR6 */
 	uint8_t cpl;
-	bool tf, iflag;
 	bool traced; /* TriggerEn was set when it began */
 };
 
@@ -43,7 +44,7 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = rip};
 	uint8_t cpl = v->cpl;
 
-	if (!v->long_mode) {
+	if (!v->long_mode && !v->engine->observes) {
 		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "exception %u at %#llx outside long mode",
 			    e->vector, (unsigned long long)rip);
 		return;
@@ -53,7 +54,8 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 		return;
 	}
 	v->arrived = true;
-	v->shadow = false;
+	v->shadow = v->after_ss = v->halted = false;
+	v->debug_pending = 0;
 	event.to = v->regs->rip;
 	event.vector = e->vector;
 	vpt_tracer_event(&v->tracer, &event, cpl);
@@ -64,15 +66,52 @@ void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 	raise(v, e, rip);
 }
 
-/* The trap of RFLAGS.TF, after an instruction that began with it set. */
-static void single_step_trap(struct vpt_vcpu *v)
+void vpt_exec_debug(struct vpt_vcpu *v, uint64_t causes)
 {
 	struct vpt_exception e = vpt_fault_plain(VPT_VEC_DB);
-	uint64_t dr6;
 
-	if (!v->engine->get_dr(v->ev, 6, &dr6))
-		(void)v->engine->set_dr(v->ev, 6, dr6 | VPT_DR6_BS);
+	vpt_debug_report(v, causes);
 	raise(v, &e, v->regs->rip);
+}
+
+/* INTO without overflow does nothing: no event. */
+static bool fell_through(const struct step *s)
+{
+	return vpt_insn_is_into(&s->insn) && !(s->rflags & VPT_FL_OF);
+}
+
+/*
+ * Does RFLAGS.TF, as it was before the instruction, make it trap? What delivers
+ * through the IDT leaves no trap behind; SYSCALL masks TF first.
+ */
+static bool traps(const struct vpt_vcpu *v, const struct step *s)
+{
+	switch (s->insn.cls) {
+	case VPT_INSN_INT:
+		return s->rflags & VPT_FL_TF && fell_through(s);
+	case VPT_INSN_INT1:
+		return false;
+	case VPT_INSN_SYSCALL:
+		return v->engine->observes && v->regs->rflags & VPT_FL_TF;
+	case VPT_INSN_SYSENTER:
+		return v->engine->observes && s->rflags & VPT_FL_TF;
+	default:
+		return s->rflags & VPT_FL_TF && !(s->insn.flags & VPT_INSN_LOADS_SS);
+	}
+}
+
+/* The #DB that an instruction leaves behind: TF, and breakpoints on its data. */
+static void debug_trap(struct vpt_vcpu *v, const struct step *s)
+{
+	uint64_t causes = v->debug_pending | s->debug | (traps(v, s) ? VPT_DR6_BS : 0);
+
+	if (s->insn.flags & VPT_INSN_LOADS_SS) {
+		v->debug_pending = causes;
+		return;
+	}
+	v->debug_pending = 0;
+	if (causes)
+		vpt_exec_debug(v, causes);
 }
 
 static uint8_t event_kind(uint8_t cls)
@@ -119,24 +158,19 @@ static struct vpt_retired describe(const struct vpt_vcpu *v, const struct step *
 		.ip = s->ip, .next = s->next, .to = to, .cpl = s->cpl, .flags = flags};
 }
 
-/* INT n that does nothing is INTO without overflow: no event. */
-static bool fell_through(const struct step *s, uint64_t to)
-{
-	return s->insn.cls == VPT_INSN_INT && to == s->next;
-}
-
 static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
-	uint8_t kind = fell_through(s, to) ? VPT_EV_COUNT : event_kind(s->insn.cls);
+	uint8_t kind = fell_through(s) ? VPT_EV_COUNT : event_kind(s->insn.cls);
 	struct vpt_retired insn = describe(v, s, to);
 
+	v->retired++;
 	if (kind == VPT_EV_COUNT)
 		insn.flags &= (uint16_t)~VPT_ORACLE_SOFT_INT;
 	v->arrived = kind != VPT_EV_COUNT && kind != VPT_EV_CR3;
 	if (s->insn.cls == VPT_INSN_COND)
 		v->arrived = v->taken;
-	v->shadow =
-		(s->insn.flags & VPT_INSN_STI && !s->iflag) || s->insn.flags & VPT_INSN_LOADS_SS;
+	v->after_ss = s->insn.flags & VPT_INSN_LOADS_SS;
+	v->shadow = v->after_ss || (s->insn.flags & VPT_INSN_STI && !(s->rflags & VPT_FL_IF));
 	if (s->traced) {
 		uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
 
@@ -147,11 +181,7 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 			report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
 	}
 	vpt_irq_retired(v);
-	/* What delivers through the IDT or masks TF leaves no trap behind. */
-	if (s->tf && s->insn.cls != VPT_INSN_INT && s->insn.cls != VPT_INSN_INT1 &&
-	    s->insn.cls != VPT_INSN_SYSCALL && s->insn.cls != VPT_INSN_SYSENTER &&
-	    !(s->insn.flags & VPT_INSN_LOADS_SS))
-		single_step_trap(v);
+	debug_trap(v, s);
 }
 
 static void unexplained(struct vpt_vcpu *v, const struct step *s, uint64_t to)
@@ -177,10 +207,14 @@ static void unable(struct vpt_vcpu *v)
 }
 
 /* The engine's exits that are part of an instruction. */
-static enum vpt_done serve(struct vpt_vcpu *v, struct vpt_exit *exit, struct vpt_exception *e)
+static enum vpt_done serve(struct vpt_vcpu *v, struct step *s, struct vpt_exit *exit,
+			   struct vpt_exception *e)
 {
 	for (;;) {
 		switch (exit->kind) {
+		case VPT_EXIT_DEBUG:
+			s->debug |= exit->debug.dr6;
+			return VPT_DONE_RETIRED;
 		case VPT_EXIT_NONE:
 			return VPT_DONE_RETIRED;
 		case VPT_EXIT_IO:
@@ -238,10 +272,18 @@ static bool predict(const struct vpt_vcpu *v, const struct step *s)
 	}
 }
 
+/* Where a direct near branch goes. */
+static uint64_t target_of(const struct vpt_vcpu *v, const struct step *s)
+{
+	uint64_t target = wrap(v, s->next + (uint64_t)s->insn.disp);
+
+	return s->insn.flags & VPT_INSN_TARGET16 ? (uint16_t)target : target;
+}
+
 /* Can the instruction have led there? */
 static bool explains(const struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
-	uint64_t target = wrap(v, s->next + (uint64_t)s->insn.disp);
+	uint64_t target = target_of(v, s);
 
 	switch (s->insn.cls) {
 	case VPT_INSN_COND:
@@ -286,6 +328,24 @@ static void overlay_cpuid(struct vpt_vcpu *v, uint32_t leaf, uint32_t subleaf)
 	v->ev->regs_dirty = true;
 }
 
+/* A string instruction may come back between its iterations. */
+static bool between_iterations(const struct vpt_vcpu *v, const struct step *s)
+{
+	return s->insn.flags & VPT_INSN_REP && v->regs->rip == s->ip;
+}
+
+/* Each iteration traps, as an instruction would; the frame's RF says that it goes on. */
+static bool iteration_traps(struct vpt_vcpu *v, const struct step *s)
+{
+	uint64_t causes = s->debug | (s->rflags & VPT_FL_TF ? VPT_DR6_BS : 0);
+
+	if (!v->engine->observes || !causes)
+		return false;
+	v->regs->rflags |= VPT_FL_RF;
+	vpt_exec_debug(v, causes | v->debug_pending);
+	return true;
+}
+
 static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
 {
 	const struct vpt_step_hint hint = {
@@ -298,15 +358,17 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 
 	if (s->insn.cls == VPT_INSN_COND)
 		v->taken = predict(v, s);
-	do {
+	for (;;) {
 		v->engine->step(v->ev, &hint, &exit);
 		v->steps++;
-		done = serve(v, &exit, e);
-		/* A string instruction may come back between its iterations. */
-	} while (done == VPT_DONE_RETIRED && s->insn.flags & VPT_INSN_REP &&
-		 v->regs->rip == s->ip && !v->vm->stop.kind);
-	if (done != VPT_DONE_RETIRED)
-		return done;
+		done = serve(v, s, &exit, e);
+		if (done != VPT_DONE_RETIRED)
+			return done;
+		if (!between_iterations(v, s))
+			break;
+		if (v->vm->stop.kind || iteration_traps(v, s))
+			return VPT_DONE_AGAIN;
+	}
 	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)
 		vpt_vcpu_load(v);
 	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
@@ -319,8 +381,7 @@ static void begin(struct vpt_vcpu *v, struct step *s, uint64_t ip)
 	memset(s, 0, sizeof(*s));
 	s->ip = ip;
 	s->cpl = v->cpl;
-	s->tf = v->regs->rflags & VPT_FL_TF;
-	s->iflag = v->regs->rflags & VPT_FL_IF;
+	s->rflags = v->regs->rflags;
 	s->traced = vpt_tracer_on(&v->tracer);
 	vpt_fetch(v, ip, &s->f);
 	if (s->f.insn) {
@@ -345,7 +406,7 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 	retired(v, first, first->next);
 	begin(v, &second, first->next);
 	if (second.insn.cls == VPT_INSN_COND)
-		v->taken = to == wrap(v, second.next + (uint64_t)second.insn.disp);
+		v->taken = to == target_of(v, &second);
 	if (!second.decoded || second.insn.flags & VPT_INSN_SYSTEM || !explains(v, &second, to))
 		return false;
 	retired(v, &second, to);
@@ -364,11 +425,24 @@ static enum vpt_done wrmsr(struct vpt_vcpu *v, const struct step *s, struct vpt_
 	}
 	v->regs->rflags &= ~VPT_FL_RF;
 	vpt_vcpu_set_rip(v, s->next);
-	v->arrived = v->shadow = false;
+	v->arrived = v->shadow = v->after_ss = false;
+	v->ev->retired++;
+	v->retired++;
 	vpt_irq_retired(v);
-	if (s->tf)
-		single_step_trap(v);
+	debug_trap(v, s);
 	return VPT_DONE_AGAIN;
+}
+
+/* Debug registers that are guarded. The handler may use them: the guard goes. */
+static bool guard_faults(struct vpt_vcpu *v, const struct step *s, struct vpt_exception *e)
+{
+	if (!v->engine->observes || !(s->insn.flags & VPT_INSN_DEBUG_REGS) || v->cpl ||
+	    !vpt_debug_guarded(v))
+		return false;
+	v->regs->rflags |= VPT_FL_RF;
+	vpt_debug_report(v, VPT_DR6_BD);
+	*e = vpt_fault_plain(VPT_VEC_DB);
+	return true;
 }
 
 static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
@@ -377,11 +451,19 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 
 	if (s->insn.cls == VPT_INSN_WRMSR && !v->cpl && vpt_msr_traps((uint32_t)v->regs->rcx))
 		return wrmsr(v, s, e);
+	if (guard_faults(v, s, e))
+		return VPT_DONE_FAULT;
 	if (s->decoded)
 		done = vpt_emulate(v, &s->insn, e);
+	if (done == VPT_DONE_RETIRED)
+		v->ev->retired++;
 	if (done != VPT_DONE_NATIVE)
 		return done;
 	done = native(v, s, e);
+	if (done == VPT_DONE_RETIRED && s->rflags & VPT_FL_RF) {
+		v->regs->rflags &= ~VPT_FL_RF;
+		v->ev->regs_dirty = true;
+	}
 	if (done != VPT_DONE_RETIRED || (s->decoded && explains(v, s, v->regs->rip)))
 		return done;
 	if (s->insn.flags & VPT_INSN_LOADS_SS && after_ss(v, s, v->regs->rip))
@@ -390,21 +472,42 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 	return VPT_DONE_STOPPED;
 }
 
+/* Other engines leave what they cannot step to the host. */
+static bool can_step(struct vpt_vcpu *v)
+{
+	if (v->engine->observes)
+		return true;
+	if (!v->long_mode) {
+		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "code at %#llx outside long mode",
+			    (unsigned long long)v->regs->rip);
+		return false;
+	}
+	if (v->cpl && !v->vm->probe.step[1]) {
+		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "ring 3 code at %#llx",
+			    (unsigned long long)v->regs->rip);
+		return false;
+	}
+	return true;
+}
+
+/* A #DB fault before the instruction; true if so. */
+static bool breakpoint(struct vpt_vcpu *v)
+{
+	uint64_t ip = v->regs->rip;
+	uint64_t hit = vpt_debug_breakpoints(v, v->bits == 64 ? ip : wrap(v, ip + v->s.cs.base));
+
+	if (hit)
+		vpt_exec_debug(v, hit);
+	return hit;
+}
+
 void vpt_exec_one(struct vpt_vcpu *v)
 {
 	struct vpt_exception e;
 	struct step s;
 
-	if (!v->long_mode) {
-		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "code at %#llx outside long mode",
-			    (unsigned long long)v->regs->rip);
+	if (!can_step(v) || (v->engine->observes && breakpoint(v)))
 		return;
-	}
-	if (v->cpl && !v->vm->probe.step[1]) {
-		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "ring 3 code at %#llx",
-			    (unsigned long long)v->regs->rip);
-		return;
-	}
 	begin(v, &s, v->regs->rip);
 	switch (execute(v, &s, &e)) {
 	case VPT_DONE_RETIRED:

@@ -1,108 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Transfers between privilege levels, done here since a stepped one would show the
- * debugger's TF (SYSCALL in R11, INT in its frame) or undo it (IRET, SYSRET), and
- * since not every KVM can do them all.
- */
-#include "core/vcpu.h"
+/* Far JMP and CALL (SDM vol. 2, JMP and CALL) to code; what they find in a table else. */
+#include "core/transfer.h"
 
-#define SYSRET_RFLAGS 0x3c7fd7ull
-#define NATIVE	      VPT_DONE_NATIVE
+#include <string.h>
 
-static enum vpt_done fault(struct vpt_exception *e, struct vpt_exception what)
+static const struct vpt_segment *segment(const struct vpt_vcpu *v, char letter)
 {
-	*e = what;
-	return VPT_DONE_FAULT;
+	switch (letter) {
+	case 'c':
+		return &v->s.cs;
+	case 'e':
+		return &v->s.es;
+	case 's':
+		return &v->s.ss;
+	case 'f':
+		return &v->s.fs;
+	case 'g':
+		return &v->s.gs;
+	default:
+		return &v->s.ds;
+	}
 }
 
-static uint64_t msr(struct vpt_vcpu *v, uint32_t index)
+/* Linear address of an operand, checked against its segment. */
+static bool operand(struct vpt_vcpu *v, const struct vpt_insn *insn, size_t len, uint64_t *address,
+		    char *letter, struct vpt_exception *e)
 {
-	uint64_t value = 0;
+	const struct vpt_segment *seg;
 
-	if (v->engine->get_msr(v->ev, index, &value))
-		return 0;
-	return value;
+	if (!vpt_insn_address(v->insns, insn, v->regs, address, letter))
+		return vpt_refuse(e, VPT_VEC_GP, 0, false);
+	seg = segment(v, *letter);
+	if (v->bits == 64) {
+		*address += *letter == 'f' || *letter == 'g' ? seg->base : 0;
+		return true;
+	}
+	/* Code that may only be executed cannot be read either. */
+	if (seg->unusable || (v->s.cr0 & VPT_CR0_PE && (seg->type & 0xa) == 8) ||
+	    !vpt_in_limit(seg, *address, len))
+		return vpt_refuse(e, *letter == 's' ? VPT_VEC_SS : VPT_VEC_GP, 0, false);
+	*address = (uint32_t)(*address + seg->base);
+	return true;
 }
 
-static enum vpt_done software_interrupt(struct vpt_vcpu *v, const struct vpt_insn *insn,
-					struct vpt_exception *e)
+/* The pointer in memory: offset, then selector. */
+static bool load_pointer(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_insn_far *far,
+			 struct vpt_exception *e)
 {
-	bool int1 = insn->cls == VPT_INSN_INT1;
-	struct vpt_exception event = vpt_fault_plain(int1 ? VPT_VEC_DB : insn->aux);
+	size_t len = far->size + 2u;
+	uint64_t address;
+	uint8_t raw[10];
+	char letter;
 
-	if (!vpt_deliver_software(v, &event, int1 ? VPT_SOURCE_INT1 : VPT_SOURCE_SOFTWARE,
-				  v->regs->rip + insn->len, e))
+	if (!operand(v, insn, len, &address, &letter, e))
+		return false;
+	if (!vpt_read(v, address, raw, len, VPT_WALK_READ, e)) {
+		if (e->vector == VPT_VEC_GP && letter == 's')
+			*e = vpt_fault_code(VPT_VEC_SS, 0);
+		return false;
+	}
+	far->offset = 0;
+	memcpy(&far->offset, raw, far->size);
+	memcpy(&far->selector, raw + far->size, 2);
+	return true;
+}
+
+/* To code without a gate: the privilege stays. */
+static bool check_direct(struct vpt_vcpu *v, uint16_t selector, struct vpt_segment *cs,
+			 struct vpt_exception *e)
+{
+	bool allowed = vpt_is_conforming(cs) ? cs->dpl <= v->cpl
+					     : cs->dpl == v->cpl && (selector & 3) <= v->cpl;
+
+	if (!vpt_is_code(cs) || !allowed || (vpt_is_wide(v, cs) && cs->db))
+		return vpt_refuse(e, VPT_VEC_GP, selector, false);
+	if (!cs->present)
+		return vpt_refuse(e, VPT_VEC_NP, selector, false);
+	cs->dpl = v->cpl;
+	return true;
+}
+
+static enum vpt_done direct(struct vpt_vcpu *v, const struct vpt_insn_far *far,
+			    struct vpt_segment *cs, uint64_t next, struct vpt_exception *e)
+{
+	uint64_t from[2] = {v->s.cs.selector, next};
+	struct vpt_stack stack = vpt_stack_now(v);
+
+	if (!check_direct(v, far->selector, cs, e) || !vpt_check_ip(v, cs, far->offset, false, e) ||
+	    !vpt_descriptor_accessed(v, cs, e))
 		return VPT_DONE_FAULT;
-	return VPT_DONE_RETIRED;
-}
-
-static enum vpt_done syscall(struct vpt_vcpu *v, const struct vpt_insn *insn,
-			     struct vpt_exception *e)
-{
-	uint64_t star = msr(v, VPT_MSR_STAR);
-	uint16_t cs = (uint16_t)(star >> 32) & 0xfffc;
-
-	if (v->bits != 64 || !(v->s.efer & VPT_EFER_SCE))
-		return fault(e, vpt_fault_plain(VPT_VEC_UD));
-	v->regs->rcx = v->regs->rip + insn->len;
-	v->regs->r11 = v->regs->rflags & ~VPT_FL_RF;
-	v->regs->rflags &= ~(msr(v, VPT_MSR_FMASK) | VPT_FL_RF);
-	v->regs->rflags |= VPT_FL_FIXED;
-	v->s.cs = vpt_flat_segment(cs, true, true, 0);
-	v->s.ss = vpt_flat_segment((uint16_t)(cs + 8), false, false, 0);
-	v->regs->rip = msr(v, VPT_MSR_IA32_LSTAR);
-	vpt_vcpu_store(v);
-	return VPT_DONE_RETIRED;
-}
-
-static enum vpt_done sysret(struct vpt_vcpu *v, const struct vpt_insn *insn,
-			    struct vpt_exception *e)
-{
-	uint16_t base = (uint16_t)(msr(v, VPT_MSR_STAR) >> 48);
-	bool wide = insn->aux == 8;
-
-	if (v->bits != 64 || !(v->s.efer & VPT_EFER_SCE))
-		return fault(e, vpt_fault_plain(VPT_VEC_UD));
-	if (v->cpl || (wide && !vpt_canonical(v, v->regs->rcx)))
-		return fault(e, vpt_fault_code(VPT_VEC_GP, 0));
-	v->regs->rip = wide ? v->regs->rcx : (uint32_t)v->regs->rcx;
-	v->regs->rflags = (v->regs->r11 & SYSRET_RFLAGS) | VPT_FL_FIXED;
-	v->s.cs = vpt_flat_segment((uint16_t)((base + (wide ? 16 : 0)) | 3), true, wide, 3);
-	v->s.ss = vpt_flat_segment((uint16_t)((base + 8) | 3), false, false, 3);
-	vpt_vcpu_store(v);
-	return VPT_DONE_RETIRED;
-}
-
-static enum vpt_done sysenter(struct vpt_vcpu *v, struct vpt_exception *e)
-{
-	uint16_t cs = (uint16_t)msr(v, VPT_MSR_SYSENTER_CS) & 0xfffc;
-
-	if (!cs)
-		return fault(e, vpt_fault_code(VPT_VEC_GP, 0));
-	v->regs->rflags &= ~(VPT_FL_VM | VPT_FL_IF | VPT_FL_RF);
-	v->regs->rsp = msr(v, VPT_MSR_SYSENTER_ESP);
-	v->regs->rip = msr(v, VPT_MSR_SYSENTER_EIP);
-	v->s.cs = vpt_flat_segment(cs, true, true, 0);
-	v->s.ss = vpt_flat_segment((uint16_t)(cs + 8), false, false, 0);
-	vpt_vcpu_store(v);
-	return VPT_DONE_RETIRED;
-}
-
-static enum vpt_done sysexit(struct vpt_vcpu *v, const struct vpt_insn *insn,
-			     struct vpt_exception *e)
-{
-	uint16_t cs = (uint16_t)msr(v, VPT_MSR_SYSENTER_CS) & 0xfffc;
-	bool wide = insn->aux == 8;
-	uint64_t rip = v->regs->rdx, rsp = v->regs->rcx;
-
-	if (!cs || v->cpl || (wide && (!vpt_canonical(v, rip) || !vpt_canonical(v, rsp))))
-		return fault(e, vpt_fault_code(VPT_VEC_GP, 0));
-	cs += wide ? 32 : 16;
-	v->regs->rip = wide ? rip : (uint32_t)rip;
-	v->regs->rsp = wide ? rsp : (uint32_t)rsp;
+	if (far->kind == VPT_FAR_CALL && !vpt_push(v, &stack, from, 2, far->size, e))
+		return VPT_DONE_FAULT;
+	cs->selector = (uint16_t)((far->selector & 0xfffc) | v->cpl);
+	v->s.cs = *cs;
+	v->regs->rip = far->offset;
+	v->regs->rsp = stack.sp;
 	v->regs->rflags &= ~VPT_FL_RF;
-	v->s.cs = vpt_flat_segment((uint16_t)(cs | 3), true, wide, 3);
-	v->s.ss = vpt_flat_segment((uint16_t)((cs + 8) | 3), false, false, 3);
 	vpt_vcpu_store(v);
 	return VPT_DONE_RETIRED;
 }
@@ -110,28 +103,25 @@ static enum vpt_done sysexit(struct vpt_vcpu *v, const struct vpt_insn *insn,
 enum vpt_done vpt_emulate_far(struct vpt_vcpu *v, const struct vpt_insn *insn,
 			      struct vpt_exception *e)
 {
-	if (!v->long_mode)
-		return NATIVE;
-	switch (insn->cls) {
-	case VPT_INSN_INT:
-		/* INTO is an instruction of compatibility mode and may do nothing. */
-		if (insn->aux == VPT_VEC_OF && (insn->low & 0xff) == 0xce &&
-		    !(v->regs->rflags & VPT_FL_OF))
-			return NATIVE;
-		return software_interrupt(v, insn, e);
-	case VPT_INSN_INT1:
-		return software_interrupt(v, insn, e);
-	case VPT_INSN_SYSCALL:
-		return syscall(v, insn, e);
-	case VPT_INSN_SYSRET:
-		return sysret(v, insn, e);
-	case VPT_INSN_SYSENTER:
-		return sysenter(v, e);
-	case VPT_INSN_SYSEXIT:
-		return sysexit(v, insn, e);
-	case VPT_INSN_IRET:
-		return v->bits == 64 ? vpt_emulate_iret(v, insn, e) : NATIVE;
-	default:
-		return NATIVE;
+	uint64_t next = v->regs->rip + insn->len;
+	struct vpt_insn_far far;
+	struct vpt_segment seg;
+
+	if (!vpt_insn_far(v->insns, insn, &far))
+		return VPT_DONE_NATIVE;
+	if (far.memory && !load_pointer(v, insn, &far, e))
+		return VPT_DONE_FAULT;
+	if (!(v->s.cr0 & VPT_CR0_PE))
+		return vpt_real_far(v, &far, next, e);
+	if (far.kind == VPT_FAR_RET)
+		return vpt_far_return(v, &far, e);
+	if (vpt_null_selector(far.selector)) {
+		*e = vpt_fault_code(VPT_VEC_GP, 0);
+		return VPT_DONE_FAULT;
 	}
+	if (!vpt_descriptor(v, far.selector, VPT_VEC_GP, false, &seg, e))
+		return VPT_DONE_FAULT;
+	if (!seg.s)
+		return vpt_far_system(v, &far, &seg, next, e);
+	return direct(v, &far, &seg, next, e);
 }

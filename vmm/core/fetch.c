@@ -22,27 +22,39 @@ static bool fetch_page(struct vpt_vcpu *v, uint64_t gva, unsigned int count, uin
 	return true;
 }
 
+/* Bytes from `ip` that the limit of CS lets an instruction have. */
+static unsigned int most(const struct vpt_vcpu *v, uint64_t ip)
+{
+	if (v->bits == 64)
+		return VPT_INSN_MAX;
+	if (ip > v->s.cs.limit)
+		return 0;
+	return v->s.cs.limit - ip < VPT_INSN_MAX ? (unsigned int)(v->s.cs.limit - ip) + 1
+						 : VPT_INSN_MAX;
+}
+
 void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f)
 {
 	uint64_t gva = v->bits == 64 ? ip : (uint32_t)(ip + v->s.cs.base);
 	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
-	unsigned int count = room < VPT_INSN_MAX ? room : VPT_INSN_MAX;
+	unsigned int all = most(v, ip);
+	unsigned int count = room < all ? room : all;
 	uint8_t code[16] = {0};
 	bool truncated = false;
 
 	memset(f, 0, sizeof(*f));
-	if (!fetch_page(v, gva, count, code, &f->gpa))
+	if (!count || !fetch_page(v, gva, count, code, &f->gpa))
 		return;
 	f->bytes.count = (uint8_t)count;
 	memcpy(&f->bytes.low, code, 8);
 	memcpy(&f->bytes.high, code + 8, 8);
 	f->insn = vpt_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
-	if (f->insn || !truncated || count == VPT_INSN_MAX)
+	if (f->insn || !truncated || count == all)
 		return;
 	/* The next page is looked at only for an instruction that reaches it. */
-	if (!fetch_page(v, gva + room, VPT_INSN_MAX - count, code + count, &f->gpa2))
+	if (!fetch_page(v, gva + room, all - count, code + count, &f->gpa2))
 		return;
-	f->bytes.count = VPT_INSN_MAX;
+	f->bytes.count = (uint8_t)all;
 	memcpy(&f->bytes.low, code, 8);
 	memcpy(&f->bytes.high, code + 8, 8);
 	f->insn = vpt_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);

@@ -1,196 +1,216 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Delivery through the IDT in long mode (SDM vol. 3, 6.14), done here so that it
- * is exact on every host: what is pushed, what faults on the way, where it ends.
+ * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15), done here so that it is exact
+ * on every host: what is pushed, what faults on the way, where it ends.
  */
-#include "core/vcpu.h"
+#include "core/transfer.h"
 
-#include <string.h>
-
-#define GATE_INTERRUPT 14
-#define GATE_TRAP      15
-#define TSS_RSP0       4
-#define TSS_IST1       36
+enum gate_type {
+	TASK_GATE = 5,
+	INTERRUPT_GATE16 = 6,
+	TRAP_GATE16 = 7,
+	INTERRUPT_GATE = 14,
+	TRAP_GATE = 15,
+};
 
 struct gate {
 	uint64_t offset;
 	uint16_t selector;
 	uint8_t ist, type, dpl;
+	uint8_t size; /* of the words pushed */
 	bool present;
 };
 
-static bool read_gate(struct vpt_vcpu *v, uint8_t vector, uint32_t external, struct gate *gate,
+/* What is being delivered. */
+struct delivery {
+	const struct vpt_exception *event;
+	enum vpt_event_source source;
+	uint64_t rip;
+	bool external; /* EXT in the error code of what goes wrong */
+};
+
+/* The error code names the IDT's entry. */
+static bool bad_gate(const struct delivery *d, uint8_t vector, struct vpt_exception *e)
+{
+	*e = vpt_fault_code(vector, d->event->vector * 8u + 2 + d->external);
+	return false;
+}
+
+static bool read_gate(struct vpt_vcpu *v, const struct delivery *d, struct gate *gate,
 		      struct vpt_exception *e)
 {
-	uint64_t raw[2];
+	unsigned int bytes = v->long_mode ? 16 : 8;
+	uint32_t at = bytes * d->event->vector;
+	uint64_t raw[2] = {0};
 
-	if (16u * vector + 15 > v->s.idt.limit) {
-		*e = vpt_fault_code(VPT_VEC_GP, vector * 8u + 2 + external);
-		return false;
-	}
-	if (!vpt_read(v, v->s.idt.base + 16u * vector, raw, sizeof(raw), VPT_WALK_SYSTEM, e))
+	if (at + bytes - 1 > v->s.idt.limit)
+		return bad_gate(d, VPT_VEC_GP, e);
+	if (!vpt_read(v, v->s.idt.base + at, raw, bytes, VPT_WALK_SYSTEM, e))
 		return false;
 	*gate = (struct gate){
 		.offset = (raw[0] & 0xffff) | (raw[0] >> 32 & 0xffff0000) | raw[1] << 32,
 		.selector = (uint16_t)(raw[0] >> 16),
-		.ist = raw[0] >> 32 & 7,
+		.ist = v->long_mode ? raw[0] >> 32 & 7 : 0,
 		.type = raw[0] >> 40 & 31, /* the S bit must be 0 */
 		.dpl = raw[0] >> 45 & 3,
+		.size = v->long_mode ? 8 : 4,
 		.present = raw[0] >> 47 & 1,
 	};
+	if (!v->long_mode && gate->type <= TRAP_GATE16) {
+		gate->offset &= 0xffff;
+		gate->size = 2;
+	}
 	return true;
 }
 
-static bool check_gate(struct vpt_vcpu *v, uint8_t vector, enum vpt_event_source source,
-		       uint32_t external, const struct gate *gate, struct vpt_exception *e)
+static bool is_gate(const struct vpt_vcpu *v, uint8_t type)
 {
-	uint32_t code = vector * 8u + 2 + external;
+	if (type == INTERRUPT_GATE || type == TRAP_GATE)
+		return true;
+	return !v->long_mode &&
+	       (type == TASK_GATE || type == INTERRUPT_GATE16 || type == TRAP_GATE16);
+}
 
-	if ((gate->type != GATE_INTERRUPT && gate->type != GATE_TRAP) ||
-	    (source == VPT_SOURCE_SOFTWARE && gate->dpl < v->cpl)) {
-		*e = vpt_fault_code(VPT_VEC_GP, code);
-		return false;
-	}
-	if (!gate->present) {
-		*e = vpt_fault_code(VPT_VEC_NP, code);
-		return false;
-	}
+static bool check_gate(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate,
+		       struct vpt_exception *e)
+{
+	if (!is_gate(v, gate->type) || (d->source == VPT_SOURCE_SOFTWARE && gate->dpl < v->cpl))
+		return bad_gate(d, VPT_VEC_GP, e);
+	if (!gate->present)
+		return bad_gate(d, VPT_VEC_NP, e);
+	if (gate->type == TASK_GATE)
+		return vpt_cannot(v, "a task gate in the IDT");
 	return true;
 }
 
-static bool load_code(struct vpt_vcpu *v, const struct gate *gate, uint32_t external,
+static bool load_code(struct vpt_vcpu *v, const struct gate *gate, bool external,
 		      struct vpt_segment *cs, struct vpt_exception *e)
 {
-	uint32_t code = (gate->selector & 0xfffcu) | external;
-
-	if (!(gate->selector & 0xfffc)) {
-		*e = vpt_fault_code(VPT_VEC_GP, external);
-		return false;
-	}
+	if (vpt_null_selector(gate->selector))
+		return vpt_refuse(e, VPT_VEC_GP, 0, external);
 	if (!vpt_descriptor(v, gate->selector, VPT_VEC_GP, external, cs, e))
 		return false;
-	if (!cs->s || !(cs->type & 8) || cs->dpl > v->cpl || !cs->l || cs->db) {
-		*e = vpt_fault_code(VPT_VEC_GP, code);
-		return false;
-	}
-	if (!cs->present) {
-		*e = vpt_fault_code(VPT_VEC_NP, code);
-		return false;
-	}
+	if (!vpt_is_code(cs) || cs->dpl > v->cpl || (v->long_mode && (!cs->l || cs->db)))
+		return vpt_refuse(e, VPT_VEC_GP, gate->selector, external);
+	if (!cs->present)
+		return vpt_refuse(e, VPT_VEC_NP, gate->selector, external);
 	/* A conforming handler runs at the privilege it interrupts. */
-	if (cs->type & 4)
+	if (vpt_is_conforming(cs))
 		cs->dpl = v->cpl;
 	cs->selector = (uint16_t)((gate->selector & 0xfffc) | cs->dpl);
 	return true;
 }
 
-static bool find_stack(struct vpt_vcpu *v, const struct gate *gate, uint8_t cpl, uint32_t external,
-		       uint64_t *rsp, struct vpt_exception *e)
+/* The handler's stack; *ss is changed if it has one of its own. */
+static bool find_stack(struct vpt_vcpu *v, const struct gate *gate, uint8_t cpl, bool external,
+		       struct vpt_segment *ss, struct vpt_stack *stack, struct vpt_exception *e)
 {
-	uint32_t offset;
+	struct vpt_segment inner;
 
-	if (gate->ist)
-		offset = TSS_IST1 + 8u * (gate->ist - 1u);
-	else if (cpl < v->cpl)
-		offset = TSS_RSP0 + 8u * cpl;
-	else
-		offset = 0;
-	if (!offset) {
-		*rsp = v->regs->rsp;
-	} else if (offset + 7 > v->s.tr.limit) {
-		*e = vpt_fault_code(VPT_VEC_TS, (v->s.tr.selector & 0xfffcu) | external);
-		return false;
-	} else if (!vpt_read(v, v->s.tr.base + offset, rsp, sizeof(*rsp), VPT_WALK_SYSTEM, e)) {
-		return false;
+	if (gate->ist || cpl < v->cpl) {
+		if (!vpt_stack_inner(v, cpl, gate->ist, external, &inner, stack, e))
+			return false;
+		/* An IST stack of the same privilege leaves SS alone. */
+		if (cpl < v->cpl)
+			*ss = inner;
+	} else {
+		*stack = vpt_stack_now(v);
+		stack->access = cpl < 3 ? VPT_WALK_SYSTEM : 0;
+		stack->error = external;
+		if (v->long_mode && !vpt_canonical(v, stack->sp))
+			return vpt_refuse(e, VPT_VEC_SS, 0, external);
 	}
-	if (!vpt_canonical(v, *rsp)) {
-		*e = vpt_fault_code(VPT_VEC_SS, external);
-		return false;
-	}
-	*rsp &= ~15ull;
+	stack->ss = v->long_mode ? NULL : ss;
+	if (v->long_mode)
+		stack->sp &= ~15ull;
 	return true;
 }
 
-struct frame {
-	uint64_t error, rip, cs, rflags, rsp, ss;
-};
-
-/* The stack is the handler's: its privilege, its checks. */
-static bool push(struct vpt_vcpu *v, uint64_t rsp, const struct frame *frame, bool has_error,
-		 uint8_t cpl, struct vpt_exception *e)
+static uint64_t pushed_rflags(const struct vpt_vcpu *v, const struct delivery *d)
 {
-	struct vpt_paging saved = v->paging;
-	const uint64_t *from = has_error ? &frame->error : &frame->rip;
-	size_t len = sizeof(*frame) - (has_error ? 0 : sizeof(frame->error));
-	bool ok;
-
-	v->paging.cpl = cpl;
-	ok = vpt_write(v, rsp - len, from, len, cpl < 3 ? VPT_WALK_SYSTEM : 0, e);
-	if (!ok && e->vector == VPT_VEC_GP)
-		*e = vpt_fault_code(VPT_VEC_SS, 0);
-	v->paging = saved;
-	return ok;
-}
-
-static uint64_t pushed_rflags(const struct vpt_vcpu *v, const struct vpt_exception *e,
-			      enum vpt_event_source source)
-{
-	bool trap = e->vector == VPT_VEC_DB || e->vector == VPT_VEC_BP || e->vector == VPT_VEC_OF;
+	uint8_t vector = d->event->vector;
+	bool trap = vector == VPT_VEC_DB || vector == VPT_VEC_BP || vector == VPT_VEC_OF;
 
 	/* A fault's frame has RF set, so that a breakpoint is not hit again. */
-	if (source == VPT_SOURCE_EXCEPTION && !trap)
+	if (d->source == VPT_SOURCE_EXCEPTION && !trap)
 		return v->regs->rflags | VPT_FL_RF;
-	return v->regs->rflags & ~VPT_FL_RF;
+	/* INT n has retired. Hosts are not asked what they make of RF. */
+	if (d->source == VPT_SOURCE_SOFTWARE || !v->engine->observes)
+		return v->regs->rflags & ~VPT_FL_RF;
+	return v->regs->rflags;
 }
 
-static void enter(struct vpt_vcpu *v, const struct gate *gate, const struct vpt_segment *cs,
-		  uint64_t rsp, const struct vpt_exception *e)
+static bool push(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate,
+		 bool with_stack, struct vpt_stack *stack, struct vpt_exception *e)
 {
-	if (cs->dpl != v->cpl)
-		v->s.ss = vpt_null_ss(cs->dpl);
-	v->s.cs = *cs;
-	if (e->vector == VPT_VEC_PF)
-		v->s.cr2 = e->cr2;
-	v->regs->rsp = rsp;
+	uint64_t word[6];
+	unsigned int n = 0;
+
+	if (with_stack) {
+		word[n++] = v->s.ss.selector;
+		word[n++] = v->regs->rsp;
+	}
+	word[n++] = pushed_rflags(v, d);
+	word[n++] = v->s.cs.selector;
+	word[n++] = d->rip;
+	if (d->event->has_error)
+		word[n++] = d->event->error;
+	return vpt_push(v, stack, word, n, gate->size, e);
+}
+
+static void enter(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate)
+{
+	if (d->event->vector == VPT_VEC_PF)
+		v->s.cr2 = d->event->cr2;
 	v->regs->rip = gate->offset;
 	v->regs->rflags &= ~(VPT_FL_TF | VPT_FL_NT | VPT_FL_RF | VPT_FL_VM);
-	if (gate->type == GATE_INTERRUPT)
+	if (!(gate->type & 1))
 		v->regs->rflags &= ~VPT_FL_IF;
 	vpt_vcpu_store(v);
 }
 
-/* False: *e is what went wrong, and nothing changed. */
+static bool through_gate(struct vpt_vcpu *v, const struct delivery *d, struct vpt_exception *e)
+{
+	struct vpt_segment cs, ss = v->s.ss;
+	struct vpt_stack stack;
+	struct gate gate;
+	bool inner;
+
+	if (!read_gate(v, d, &gate, e) || !check_gate(v, d, &gate, e) ||
+	    !load_code(v, &gate, d->external, &cs, e))
+		return false;
+	inner = cs.dpl < v->cpl;
+	if (!find_stack(v, &gate, cs.dpl, d->external, &ss, &stack, e) ||
+	    !vpt_check_ip(v, &cs, gate.offset, d->external, e) ||
+	    !vpt_descriptor_accessed(v, &cs, e) || (inner && !vpt_descriptor_accessed(v, &ss, e)) ||
+	    !push(v, d, &gate, inner || v->long_mode, &stack, e))
+		return false;
+	v->s.cs = cs;
+	v->s.ss = ss;
+	v->regs->rsp = stack.sp;
+	enter(v, d, &gate);
+	return true;
+}
+
+/* False: *e is what went wrong, and nothing changed; or the VM stops. */
 static bool attempt(struct vpt_vcpu *v, const struct vpt_exception *event,
 		    enum vpt_event_source source, uint64_t rip, struct vpt_exception *e)
 {
-	uint32_t external = source != VPT_SOURCE_SOFTWARE;
-	struct vpt_segment cs;
-	struct frame frame;
-	struct gate gate;
-	uint64_t rsp;
-
-	if (!read_gate(v, event->vector, external, &gate, e) ||
-	    !check_gate(v, event->vector, source, external, &gate, e) ||
-	    !load_code(v, &gate, external, &cs, e) ||
-	    !find_stack(v, &gate, cs.dpl, external, &rsp, e))
-		return false;
-	if (!vpt_canonical(v, gate.offset)) {
-		*e = vpt_fault_code(VPT_VEC_GP, external);
-		return false;
-	}
-	frame = (struct frame){
-		.error = event->error,
+	const struct delivery d = {
+		.event = event,
+		.source = source,
 		.rip = rip,
-		.cs = v->s.cs.selector,
-		.rflags = pushed_rflags(v, event, source),
-		.rsp = v->regs->rsp,
-		.ss = v->s.ss.selector,
+		.external = source != VPT_SOURCE_SOFTWARE,
 	};
-	if (!push(v, rsp, &frame, event->has_error, cs.dpl, e))
-		return false;
-	rsp -= event->has_error ? sizeof(frame) : sizeof(frame) - sizeof(frame.error);
-	enter(v, &gate, &cs, rsp, event);
-	return true;
+
+	const bool done =
+		v->s.cr0 & VPT_CR0_PE ? through_gate(v, &d, e) : vpt_real_deliver(v, event, rip, e);
+
+	if (done) {
+		v->deliveries++;
+		v->delivered = *event;
+	}
+	return done;
 }
 
 static bool contributory(uint8_t vector)
@@ -217,8 +237,12 @@ bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_sou
 {
 	struct vpt_exception second;
 
+	if (source == VPT_SOURCE_NMI)
+		v->nmi_blocked = true;
 	/* Each round delivers or gets worse: exception, #DF, triple fault. */
 	while (!attempt(v, e, source, rip, &second)) {
+		if (v->vm->stop.kind == VPT_STOP_UNABLE)
+			return false;
 		if (second.vector == VPT_VEC_PF)
 			v->s.cr2 = second.cr2;
 		if (source == VPT_SOURCE_EXCEPTION && e->vector == VPT_VEC_DF)

@@ -50,6 +50,11 @@ static bool is_class(const ZydisDecodedOperand *op, ZydisRegisterClass cls)
 	       ZydisRegisterGetClass(op->reg.value) == cls;
 }
 
+static uint8_t target_flag(const struct vpt_insn *insn, const ZydisDecodedInstruction *d)
+{
+	return insn->bits != 64 && d->operand_width == 16 ? VPT_INSN_TARGET16 : 0;
+}
+
 static void classify_branch(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
 			    const ZydisDecodedOperand *op)
 {
@@ -60,8 +65,10 @@ static void classify_branch(struct vpt_insn *insn, const ZydisDecodedInstruction
 		insn->flags |= VPT_INSN_SYSTEM;
 		return;
 	}
-	if (direct)
+	if (direct) {
 		insn->disp = op[0].imm.value.s;
+		insn->flags |= target_flag(insn, d);
+	}
 	if (d->mnemonic == ZYDIS_MNEMONIC_JMP)
 		insn->cls = direct ? VPT_INSN_JMP : VPT_INSN_JMP_INDIRECT;
 	else
@@ -74,6 +81,7 @@ static void classify_cond(struct vpt_insn *insn, const ZydisDecodedInstruction *
 	insn->cls = VPT_INSN_COND;
 	insn->aux = d->opcode;
 	insn->disp = op[0].imm.value.s;
+	insn->flags |= target_flag(insn, d);
 	if (d->address_width == 32)
 		insn->flags |= VPT_INSN_ADDRESS32;
 	else if (d->address_width == 16)
@@ -280,29 +288,77 @@ static void fill_context(ZydisRegisterContext *ctx, const struct vpt_regs *r)
 	}
 }
 
+static bool decode(const struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		   ZydisDecodedInstruction *d, ZydisDecodedOperand *op)
+{
+	uint8_t code[16];
+
+	memcpy(code, &insn->low, 8);
+	memcpy(code + 8, &insn->high, 8);
+	return ZYAN_SUCCESS(
+		ZydisDecoderDecodeFull(decoder(cache, insn->bits), code, insn->len, d, op));
+}
+
+static char segment_letter(ZydisRegister reg, bool wide)
+{
+	switch (reg) {
+	case ZYDIS_REGISTER_FS:
+		return 'f';
+	case ZYDIS_REGISTER_GS:
+		return 'g';
+	case ZYDIS_REGISTER_SS:
+		return 's';
+	case ZYDIS_REGISTER_CS:
+		return wide ? 0 : 'c';
+	case ZYDIS_REGISTER_ES:
+		return wide ? 0 : 'e';
+	default:
+		return wide ? 0 : 'd';
+	}
+}
+
 bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 		      const struct vpt_regs *regs, uint64_t *address, char *segment)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
 	ZydisRegisterContext ctx;
-	uint8_t code[16];
 	unsigned int i;
 
-	memcpy(code, &insn->low, 8);
-	memcpy(code + 8, &insn->high, 8);
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(decoder(cache, insn->bits), code, insn->len, &d, op)))
+	if (!decode(cache, insn, &d, op))
 		return false;
 	for (i = 0; i < d.operand_count && op[i].type != ZYDIS_OPERAND_TYPE_MEMORY; i++)
 		;
 	if (i == d.operand_count)
 		return false;
 	fill_context(&ctx, regs);
-	*segment = op[i].mem.segment == ZYDIS_REGISTER_FS   ? 'f'
-		   : op[i].mem.segment == ZYDIS_REGISTER_GS ? 'g'
-							    : 0;
+	*segment = segment_letter(op[i].mem.segment, insn->bits == 64);
 	return ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&d, &op[i], regs->rip, &ctx, address));
+}
+
+bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		  struct vpt_insn_far *far)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+
+	if (insn->cls != VPT_INSN_FAR || !decode(cache, insn, &d, op))
+		return false;
+	*far = (struct vpt_insn_far){
+		.kind = d.mnemonic == ZYDIS_MNEMONIC_JMP    ? VPT_FAR_JMP
+			: d.mnemonic == ZYDIS_MNEMONIC_CALL ? VPT_FAR_CALL
+							    : VPT_FAR_RET,
+		.size = (uint8_t)(d.operand_width / 8),
+		.memory =
+			d.mnemonic != ZYDIS_MNEMONIC_RET && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY,
+	};
+	if (op[0].type == ZYDIS_OPERAND_TYPE_POINTER) {
+		far->selector = op[0].ptr.segment;
+		far->offset = op[0].ptr.offset;
+	} else if (far->kind == VPT_FAR_RET && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+		far->release = (uint16_t)op[0].imm.value.u;
+	}
+	return true;
 }
 
 bool vpt_insn_condition(uint8_t opcode, uint64_t rflags)

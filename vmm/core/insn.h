@@ -46,6 +46,7 @@ enum vpt_insn_flags {
 	VPT_INSN_STI = 1 << 4,
 	VPT_INSN_ADDRESS32 = 1 << 5, /* LOOP, J*CXZ: counts in ECX, not in RCX */
 	VPT_INSN_ADDRESS16 = 1 << 6,
+	VPT_INSN_TARGET16 = 1 << 7, /* COND, JMP, CALL: the target has 16 bits */
 };
 
 struct vpt_insn {
@@ -82,9 +83,28 @@ const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa,
 void vpt_insn_format(struct vpt_insn_cache *cache, uint64_t ip, uint8_t bits,
 		     const struct vpt_insn_bytes *bytes, char *text, unsigned int size);
 
+/* INT4 by its opcode of one byte, which asks for OF first. */
+static inline bool vpt_insn_is_into(const struct vpt_insn *insn)
+{
+	return insn->cls == VPT_INSN_INT && insn->len == 1 && (insn->low & 0xff) == 0xce;
+}
+
+/* What a far JMP, CALL or RET says. */
+struct vpt_insn_far {
+	enum { VPT_FAR_JMP, VPT_FAR_CALL, VPT_FAR_RET } kind;
+	uint8_t size;	   /* operand bytes */
+	bool memory;	   /* the pointer is in memory, at vpt_insn_address() */
+	uint16_t selector; /* else it is this */
+	uint64_t offset;
+	uint16_t release; /* RET n */
+};
+bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		  struct vpt_insn_far *far);
+
 /*
  * Address of the memory operand of an instruction, without segment base;
- * *segment is 'f' or 'g' for FS and GS, else 0. False if there is none.
+ * *segment is the second letter of "ds" to "gs" - 'd', 's' and so on -, for 64-bit
+ * code 0 unless it is FS, GS or the stack's. False if there is none.
  */
 struct vpt_regs;
 bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* IRET in 64-bit mode (SDM vol. 2, IRET/IRETD). */
-#include "core/vcpu.h"
-
-#include <string.h>
+/* IRET in protected, compatibility and 64-bit mode (SDM vol. 2, IRET/IRETD/IRETQ). */
+#include "core/transfer.h"
 
 /* What any privilege may change, and what only ring 0 or IOPL may. */
 #define RFLAGS_ANY                                                                           \
@@ -10,97 +8,7 @@
 	 VPT_FL_OF | VPT_FL_NT | VPT_FL_RF | VPT_FL_AC | VPT_FL_ID)
 #define RFLAGS_RING0 (VPT_FL_IOPL | VPT_FL_VIF | VPT_FL_VIP)
 
-struct iret_frame {
-	uint64_t rip, cs, rflags, rsp, ss;
-};
-
-static bool gp(struct vpt_exception *e, uint64_t code)
-{
-	*e = vpt_fault_code(VPT_VEC_GP, (uint32_t)(code & 0xfffc));
-	return false;
-}
-
-static bool pop(struct vpt_vcpu *v, unsigned int size, struct iret_frame *f,
-		struct vpt_exception *e)
-{
-	uint8_t raw[40];
-	uint64_t word[5];
-	unsigned int i;
-
-	if (!vpt_read(v, v->regs->rsp, raw, 5u * size, VPT_WALK_READ, e)) {
-		if (e->vector == VPT_VEC_GP)
-			*e = vpt_fault_code(VPT_VEC_SS, 0);
-		return false;
-	}
-	for (i = 0; i < 5; i++) {
-		word[i] = 0;
-		memcpy(&word[i], raw + i * size, size);
-	}
-	*f = (struct iret_frame){word[0], word[1] & 0xffff, word[2], word[3], word[4] & 0xffff};
-	return true;
-}
-
-static bool check_code(struct vpt_vcpu *v, const struct iret_frame *f, struct vpt_segment *cs,
-		       struct vpt_exception *e)
-{
-	uint8_t rpl = f->cs & 3;
-
-	if (!(f->cs & 0xfffc))
-		return gp(e, 0);
-	if (!vpt_descriptor(v, (uint16_t)f->cs, VPT_VEC_GP, false, cs, e))
-		return false;
-	if (!cs->s || !(cs->type & 8) || rpl < v->cpl || (cs->l && cs->db))
-		return gp(e, f->cs);
-	if (cs->type & 4 ? cs->dpl > rpl : cs->dpl != rpl)
-		return gp(e, f->cs);
-	if (!cs->present) {
-		*e = vpt_fault_code(VPT_VEC_NP, (uint32_t)(f->cs & 0xfffc));
-		return false;
-	}
-	if (cs->l ? !vpt_canonical(v, f->rip) : f->rip > cs->limit)
-		return gp(e, 0);
-	cs->dpl = rpl;
-	return true;
-}
-
-static bool check_stack(struct vpt_vcpu *v, const struct iret_frame *f,
-			const struct vpt_segment *cs, struct vpt_segment *ss,
-			struct vpt_exception *e)
-{
-	uint8_t rpl = f->cs & 3;
-
-	if (!(f->ss & 0xfffc)) {
-		if (!cs->l || rpl == 3 || (f->ss & 3) != rpl)
-			return gp(e, 0);
-		*ss = vpt_null_ss(rpl);
-		return true;
-	}
-	if ((f->ss & 3) != rpl)
-		return gp(e, f->ss);
-	if (!vpt_descriptor(v, (uint16_t)f->ss, VPT_VEC_GP, false, ss, e))
-		return false;
-	if (!ss->s || (ss->type & 0xa) != 2 || ss->dpl != rpl)
-		return gp(e, f->ss);
-	if (!ss->present) {
-		*e = vpt_fault_code(VPT_VEC_SS, (uint32_t)(f->ss & 0xfffc));
-		return false;
-	}
-	return true;
-}
-
-/* Data segments of the inner ring do not follow to the outer one. */
-static void drop_if_inner(struct vpt_segment *seg, uint8_t cpl)
-{
-	bool conforming = (seg->type & 0xc) == 0xc;
-
-	if (seg->unusable || !seg->present || !(seg->selector & 0xfffc) || conforming)
-		return;
-	if (seg->dpl < cpl) {
-		seg->selector = 0;
-		seg->unusable = true;
-		seg->present = false;
-	}
-}
+enum frame { IP, CS, FLAGS, SP, SS, FRAME_WORDS };
 
 static uint64_t new_rflags(const struct vpt_vcpu *v, uint64_t popped, unsigned int size)
 {
@@ -110,35 +18,66 @@ static uint64_t new_rflags(const struct vpt_vcpu *v, uint64_t popped, unsigned i
 		mask |= RFLAGS_RING0;
 	if (v->cpl <= (now & VPT_FL_IOPL) >> 12)
 		mask |= VPT_FL_IF;
-	if (size == 2)
+	if (size == 2) {
 		mask &= 0xffff;
+		now &= ~VPT_FL_RF;
+	}
 	return (now & ~mask) | (popped & mask) | VPT_FL_FIXED;
+}
+
+static enum vpt_done nested_task(struct vpt_vcpu *v, struct vpt_exception *e)
+{
+	if (v->long_mode) {
+		*e = vpt_fault_code(VPT_VEC_GP, 0);
+		return VPT_DONE_FAULT;
+	}
+	vpt_cannot(v, "IRET to another task");
+	return VPT_DONE_STOPPED;
+}
+
+/* SP and SS are on the stack when they change; in 64-bit mode always. */
+static bool pop(struct vpt_vcpu *v, unsigned int size, uint64_t *f, struct vpt_stack *stack,
+		bool *outer, struct vpt_exception *e)
+{
+	bool wide = v->bits == 64;
+
+	*stack = vpt_stack_now(v);
+	if (!vpt_pop(v, stack, f, wide ? FRAME_WORDS : SP, size, e))
+		return false;
+	f[CS] &= 0xffff;
+	*outer = wide || (f[CS] & 3) > v->cpl;
+	if (*outer && !wide && !vpt_pop(v, stack, f + SP, 2, size, e))
+		return false;
+	f[SS] &= 0xffff;
+	return true;
 }
 
 enum vpt_done vpt_emulate_iret(struct vpt_vcpu *v, const struct vpt_insn *insn,
 			       struct vpt_exception *e)
 {
+	uint64_t f[FRAME_WORDS] = {0};
 	unsigned int size = insn->aux;
 	struct vpt_segment cs, ss;
-	struct iret_frame f;
+	struct vpt_stack stack;
+	bool outer;
 
-	if (v->regs->rflags & VPT_FL_NT) {
-		gp(e, 0);
+	/* Even one that faults. */
+	v->nmi_blocked = false;
+	if (!(v->s.cr0 & VPT_CR0_PE))
+		return vpt_real_iret(v, size, e);
+	if (v->regs->rflags & VPT_FL_NT)
+		return nested_task(v, e);
+	if (!pop(v, size, f, &stack, &outer, e))
 		return VPT_DONE_FAULT;
+	if (!v->long_mode && size == 4 && !v->cpl && f[FLAGS] & VPT_FL_VM) {
+		vpt_cannot(v, "IRET to virtual-8086 mode");
+		return VPT_DONE_STOPPED;
 	}
-	if (!pop(v, size, &f, e) || !check_code(v, &f, &cs, e) || !check_stack(v, &f, &cs, &ss, e))
+	if (!vpt_return_code(v, f[CS], f[IP], &cs, e) ||
+	    (outer && !vpt_return_stack(v, f[SS], &cs, &ss, e)) ||
+	    !vpt_descriptor_accessed(v, &cs, e) || (outer && !vpt_descriptor_accessed(v, &ss, e)))
 		return VPT_DONE_FAULT;
-	v->regs->rflags = new_rflags(v, f.rflags, size);
-	v->regs->rip = cs.l ? f.rip : (uint32_t)f.rip;
-	v->regs->rsp = cs.l ? f.rsp : (uint32_t)f.rsp;
-	if (cs.dpl > v->cpl) {
-		drop_if_inner(&v->s.ds, cs.dpl);
-		drop_if_inner(&v->s.es, cs.dpl);
-		drop_if_inner(&v->s.fs, cs.dpl);
-		drop_if_inner(&v->s.gs, cs.dpl);
-	}
-	v->s.cs = cs;
-	v->s.ss = ss;
-	vpt_vcpu_store(v);
+	v->regs->rflags = new_rflags(v, f[FLAGS], size);
+	vpt_return_to(v, &cs, outer ? &ss : NULL, f[IP], outer ? f[SP] : stack.sp);
 	return VPT_DONE_RETIRED;
 }

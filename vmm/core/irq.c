@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two interrupt sources of abi/boot.h. While instructions are stepped the
- * timer counts them; else it runs on the host's clock at a nominal rate.
+ * Interrupts: from the devices, and from the two sources of abi/boot.h. While
+ * instructions are counted the timer counts them; else it runs on the host's clock at a
+ * nominal rate.
  */
 #include "core/vcpu.h"
 
 #include <time.h>
 
 #define NS_PER_INSN 500u
+/* The longest that a HLT waits for the host's clock before it is looked at again. */
+#define NAP_NS 10000000u
+#define NEVER  UINT64_MAX
 
 uint64_t vpt_now(void)
 {
@@ -15,6 +19,11 @@ uint64_t vpt_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool counts(const struct vpt_vcpu *v)
+{
+	return v->engine->observes;
 }
 
 void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value)
@@ -26,9 +35,11 @@ void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value)
 	irq->timer_armed = n;
 	irq->timer_vector = (uint8_t)(value >> 24);
 	/* The OUT itself retires after this and is not one of the n. */
+	irq->timer_at = v->ev->retired + n + 1;
 	irq->timer_left = v->untraced ? n : n + 1;
 	irq->timer_set = vpt_now();
 	v->kick_armed = false;
+	v->ev->attention = true;
 }
 
 static void due(struct vpt_irq *irq)
@@ -37,9 +48,18 @@ static void due(struct vpt_irq *irq)
 	irq->timer_due = true;
 }
 
+void vpt_irq_pmi(struct vpt_vcpu *v)
+{
+	v->irq.pmi_raised = true;
+	v->irq.pmi_due = v->irq.pmi_vector;
+	if (!v->irq.pmi_vector)
+		vpt_platform_pmi(&v->vm->platform);
+	v->ev->attention = true;
+}
+
 void vpt_irq_retired(struct vpt_vcpu *v)
 {
-	if (vpt_likely(!v->irq.timer_armed) || v->untraced)
+	if (vpt_likely(!v->irq.timer_armed) || v->untraced || counts(v))
 		return;
 	if (!--v->irq.timer_left)
 		due(&v->irq);
@@ -49,7 +69,8 @@ void vpt_irq_poll(struct vpt_vcpu *v)
 {
 	struct vpt_irq *irq = &v->irq;
 
-	if (!irq->timer_armed || !v->untraced)
+	vpt_devices_advance(v);
+	if (!irq->timer_armed || !v->untraced || counts(v))
 		return;
 	if (v->halted || vpt_now() - irq->timer_set >= (uint64_t)irq->timer_left * NS_PER_INSN)
 		due(irq);
@@ -58,8 +79,10 @@ void vpt_irq_poll(struct vpt_vcpu *v)
 uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most)
 {
 	uint64_t wait = (uint64_t)v->irq.timer_left * NS_PER_INSN;
-	uint64_t passed = vpt_now() - v->irq.timer_set;
+	uint64_t passed = vpt_now() - v->irq.timer_set, next = vpt_devices_next(v);
 
+	if (next < most)
+		most = next ? next : 1;
 	if (!v->irq.timer_armed)
 		return most;
 	wait = wait > passed ? wait - passed : 1;
@@ -83,27 +106,109 @@ void vpt_irq_leave_untraced(struct vpt_vcpu *v)
 			passed < v->irq.timer_left ? v->irq.timer_left - (uint32_t)passed : 1;
 }
 
+void vpt_irq_advance(struct vpt_vcpu *v)
+{
+	if (v->irq.timer_armed && counts(v) && v->ev->retired >= v->irq.timer_at)
+		due(&v->irq);
+	vpt_devices_advance(v);
+}
+
+static uint64_t timer_next(const struct vpt_vcpu *v)
+{
+	if (!v->irq.timer_armed || !counts(v))
+		return NEVER;
+	return v->irq.timer_at > v->ev->retired ? v->irq.timer_at - v->ev->retired : 0;
+}
+
+static bool nmi_pending(const struct vpt_vcpu *v)
+{
+	return !v->nmi_blocked && vpt_platform_nmi(&v->vm->platform);
+}
+
+uint64_t vpt_irq_next(const struct vpt_vcpu *v)
+{
+	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
+
+	/* Held back by a shadow only, whatever RFLAGS.IF. */
+	if (nmi_pending(v))
+		return 1;
+	return timer < devices ? timer : devices;
+}
+
+static void nap(uint64_t ns)
+{
+	struct timespec t = {.tv_nsec = (long)(ns < NAP_NS ? ns : NAP_NS)};
+
+	nanosleep(&t, NULL);
+}
+
+void vpt_irq_skip_to_next(struct vpt_vcpu *v)
+{
+	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
+
+	if (!counts(v) && v->irq.timer_armed) {
+		due(&v->irq);
+	} else if (!counts(v)) {
+		nap(devices);
+		vpt_devices_advance(v);
+	} else if (timer <= devices && timer != NEVER) {
+		due(&v->irq);
+		vpt_devices_idle(v, timer);
+	} else if (devices != NEVER) {
+		vpt_devices_idle(v, devices);
+	}
+}
+
+static bool maskable_pending(const struct vpt_vcpu *v)
+{
+	return v->irq.timer_due || v->irq.pmi_due || vpt_platform_pending(&v->vm->platform);
+}
+
 bool vpt_irq_pending(const struct vpt_vcpu *v)
 {
-	return v->irq.timer_due || v->irq.pmi_due;
+	return maskable_pending(v) || nmi_pending(v);
+}
+
+/* The vector that is delivered now, in the order of priority. */
+static uint8_t take(struct vpt_vcpu *v, enum vpt_event_source source)
+{
+	struct vpt_irq *irq = &v->irq;
+
+	if (source == VPT_SOURCE_NMI) {
+		vpt_platform_ack_nmi(&v->vm->platform);
+		return VPT_VEC_NMI;
+	}
+	if (irq->pmi_due) {
+		irq->pmi_due = false;
+		return irq->pmi_vector;
+	}
+	if (irq->timer_due) {
+		irq->timer_due = false;
+		return irq->timer_vector;
+	}
+	return vpt_platform_ack(&v->vm->platform);
+}
+
+static bool can_take(const struct vpt_vcpu *v, enum vpt_event_source source)
+{
+	/* Other engines' guests are the core's in long mode only. */
+	if (v->shadow || (!v->long_mode && !counts(v)))
+		return false;
+	return source == VPT_SOURCE_NMI || (v->regs->rflags & VPT_FL_IF && maskable_pending(v));
 }
 
 bool vpt_irq_deliver(struct vpt_vcpu *v)
 {
-	struct vpt_irq *irq = &v->irq;
+	enum vpt_event_source source = nmi_pending(v) ? VPT_SOURCE_NMI : VPT_SOURCE_EXTERNAL;
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = v->regs->rip};
 	struct vpt_exception e;
 	uint8_t cpl = v->cpl;
 
-	if (!vpt_irq_pending(v) || v->shadow || !(v->regs->rflags & VPT_FL_IF) || !v->long_mode)
+	if (!can_take(v, source))
 		return false;
-	e = vpt_fault_plain(irq->pmi_due ? irq->pmi_vector : irq->timer_vector);
-	if (irq->pmi_due)
-		irq->pmi_due = false;
-	else
-		irq->timer_due = false;
+	e = vpt_fault_plain(take(v, source));
 	v->halted = false;
-	if (!vpt_deliver(v, &e, VPT_SOURCE_EXTERNAL, event.from)) {
+	if (!vpt_deliver(v, &e, source, event.from)) {
 		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "delivering an interrupt at %#llx",
 			    (unsigned long long)event.from);
 		return true;

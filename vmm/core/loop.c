@@ -7,6 +7,7 @@
 
 #define TICK_NS	       100000000u
 #define STEPS_PER_LOOK 256u
+#define INSNS_PER_LOOK (1u << 20)
 
 /* Time limit, progress, trouble with the file. */
 static void look_around(struct vpt_vcpu *v)
@@ -44,7 +45,21 @@ static void wait_halted(struct vpt_vcpu *v)
 		    v->regs->rflags & VPT_FL_IF ? "on but none to come" : "off");
 }
 
-static void one_step(struct vpt_vcpu *v)
+/* Virtual time goes on to whatever comes next. */
+static void wait_halted_exactly(struct vpt_vcpu *v)
+{
+	bool wakes = vpt_irq_next(v) != UINT64_MAX;
+
+	if (wakes) {
+		vpt_irq_skip_to_next(v);
+		return;
+	}
+	vpt_vm_stop(v->vm, VPT_STOP_HALTED, "at %#llx with interrupts %s",
+		    (unsigned long long)v->regs->rip,
+		    v->regs->rflags & VPT_FL_IF ? "on but none to come" : "off");
+}
+
+void vpt_vcpu_step(struct vpt_vcpu *v)
 {
 	if (v->untraced)
 		vpt_irq_leave_untraced(v);
@@ -175,17 +190,118 @@ static void run_untraced(struct vpt_vcpu *v)
 	untraced_exit(v, &exit);
 }
 
+/* By the core, an instruction at a time. What takes none takes time nevertheless. */
+static void one_exactly(struct vpt_vcpu *v)
+{
+	uint64_t retired = v->ev->retired;
+
+	vpt_exec_one(v);
+	if (v->ev->retired == retired)
+		v->ev->retired++;
+}
+
+static uint64_t budget(const struct vpt_vcpu *v)
+{
+	uint64_t most = vpt_irq_next(v);
+
+	if (most > INSNS_PER_LOOK)
+		most = INSNS_PER_LOOK;
+	if (v->max_insns && most > v->max_insns - v->tracer.insns)
+		most = v->max_insns - v->tracer.insns;
+	if (most > v->pause_at - v->ev->retired)
+		most = v->pause_at - v->ev->retired;
+	return most ? most : 1;
+}
+
+static void exact_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
+{
+	switch (exit->kind) {
+	case VPT_EXIT_NONE:
+	case VPT_EXIT_KICK:
+	case VPT_EXIT_IRQ_WINDOW:
+		break;
+	case VPT_EXIT_HLT:
+		v->halted = true;
+		break;
+	case VPT_EXIT_CORE:
+		one_exactly(v);
+		break;
+	case VPT_EXIT_FAULT:
+		vpt_exec_fault(v, &exit->fault, v->regs->rip);
+		v->ev->retired++;
+		break;
+	default:
+		untraced_exit(v, exit);
+		break;
+	}
+}
+
+/*
+ * With an engine that counts and tells, traced or not: until the next thing that a
+ * device or a limit wants, to the instruction.
+ */
+static void run_exactly(struct vpt_vcpu *v)
+{
+	struct vpt_exit exit;
+
+	vpt_irq_advance(v);
+	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
+		return;
+	if (v->halted) {
+		wait_halted_exactly(v);
+		return;
+	}
+	if (vpt_unlikely(vpt_debug_armed(v))) {
+		one_exactly(v);
+		return;
+	}
+	vpt_observe(v);
+	v->ev->budget = budget(v);
+	if (v->shadow)
+		v->ev->shadow = true;
+	v->shadow = false;
+	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
+	vpt_vcpu_load(v);
+	v->shadow = v->ev->shadow;
+	exact_exit(v, &exit);
+	if (v->max_insns && v->tracer.insns >= v->max_insns)
+		vpt_vm_stop(v->vm, VPT_STOP_MAX_INSNS, "at %#llx",
+			    (unsigned long long)v->regs->rip);
+}
+
+/* Between two instructions, and nothing is under way. */
+static void pause_here(struct vpt_vcpu *v)
+{
+	const struct vpt_vm_hooks *hooks = &v->vm->hooks;
+
+	v->pause_at = hooks->pause ? hooks->pause(hooks->opaque) : UINT64_MAX;
+	if (v->pause_at <= v->ev->retired)
+		v->pause_at = UINT64_MAX;
+}
+
 void vpt_vcpu_loop(struct vpt_vcpu *v)
 {
+	uint64_t looked = 0;
 	unsigned int n = 0;
 
 	v->next_tick = vpt_now() + TICK_NS;
 	while (!v->vm->stop.kind) {
-		if (!vpt_tracer_on(&v->tracer) && !v->step_always) {
-			run_untraced(v);
+		if (v->engine->observes) {
+			if (v->ev->retired >= v->pause_at) {
+				pause_here(v);
+				continue;
+			}
+			run_exactly(v);
+			if (v->ev->retired - looked < INSNS_PER_LOOK && ++n % STEPS_PER_LOOK)
+				continue;
+			looked = v->ev->retired;
+			look_around(v);
 			continue;
 		}
-		one_step(v);
+		if (vpt_tracer_on(&v->tracer) || v->step_always)
+			vpt_vcpu_step(v);
+		else
+			run_untraced(v);
 		if (++n % STEPS_PER_LOOK == 0)
 			look_around(v);
 	}

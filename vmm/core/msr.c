@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MSRs that the VMM answers for: PT's, and the clock ratio its model implies. */
+/* MSRs that the VMM answers for: PT's, the clock ratio its model implies, the APIC's. */
 #include "core/vcpu.h"
 
+/*
+ * KVM ignores a filter of x2APIC MSRs: with it they are not there, and raise #GP as they
+ * should.
+ */
 static const struct vpt_msr_range ranges[] = {
 	{VPT_MSR_FIRST, VPT_MSR_LAST - VPT_MSR_FIRST + 1, true, true},
 	{VPT_MSR_IA32_PLATFORM_INFO, 1, true, true},
+	{VPT_MSR_APIC_BASE, 1, true, true},
+	{VPT_MSR_TSC_DEADLINE, 1, true, true},
+	{VPT_MSR_X2APIC_FIRST, VPT_MSR_X2APIC_LAST - VPT_MSR_X2APIC_FIRST + 1, true, true},
 };
 
 void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
@@ -15,23 +22,53 @@ void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
 
 bool vpt_msr_traps(uint32_t index)
 {
-	return (index >= VPT_MSR_FIRST && index <= VPT_MSR_LAST) ||
-	       index == VPT_MSR_IA32_PLATFORM_INFO;
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (index - ranges[i].first < ranges[i].count)
+			return true;
+	return false;
 }
 
 enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
 {
+	enum vpt_platform_msr done;
+
 	if (index == VPT_MSR_IA32_PLATFORM_INFO) {
 		*value = (uint64_t)v->vm->caps.max_nonturbo << 8;
 		return VPT_FAULT_NONE;
 	}
-	return vpt_tracer_rdmsr(&v->tracer, index, value);
+	vpt_irq_advance(v);
+	done = vpt_platform_rdmsr(&v->vm->platform, index, value);
+	if (done == VPT_PLATFORM_OTHER)
+		return vpt_tracer_rdmsr(&v->tracer, index, value);
+	return done == VPT_PLATFORM_DONE ? VPT_FAULT_NONE : VPT_FAULT_GP;
+}
+
+/* KVM's CPUID shows whether the local APIC is on by what it holds itself. */
+static void mirror(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+{
+	if (index == VPT_MSR_APIC_BASE && !v->engine->observes)
+		(void)v->engine->set_msr(v->ev, index, value);
 }
 
 enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 			     const struct vpt_retired *insn)
 {
+	enum vpt_platform_msr done;
+
 	if (index == VPT_MSR_IA32_PLATFORM_INFO)
 		return VPT_FAULT_GP;
-	return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
+	vpt_irq_advance(v);
+	done = vpt_platform_wrmsr(&v->vm->platform, index, value);
+	if (done == VPT_PLATFORM_OTHER)
+		return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
+	if (done == VPT_PLATFORM_GP)
+		return VPT_FAULT_GP;
+	mirror(v, index, value);
+	vpt_devices_touched(v);
+	/* The tracer counts only what it is told of here. */
+	if (vpt_tracer_on(&v->tracer))
+		vpt_tracer_retired(&v->tracer, insn);
+	return VPT_FAULT_NONE;
 }

@@ -10,7 +10,7 @@ static void derive(struct vpt_vcpu *v)
 {
 	v->long_mode = v->s.efer & VPT_EFER_LMA;
 	/* SS knows the privilege level even where CS is conforming. */
-	v->cpl = v->s.ss.dpl & 3;
+	v->cpl = v->s.cr0 & VPT_CR0_PE ? v->s.ss.dpl & 3 : 0;
 	if (v->long_mode && v->s.cs.l)
 		v->bits = 64;
 	else
@@ -63,6 +63,33 @@ static void pmi(void *opaque)
 
 	v->irq.pmi_raised = true;
 	v->irq.pmi_due = v->irq.pmi_vector;
+	v->ev->attention = true;
+}
+
+/* PT's output goes where the guest says, also over its own code. */
+static void wrote(void *opaque, uint64_t gpa, uint64_t len)
+{
+	struct vpt_vcpu *v = opaque;
+
+	if (v->engine->vm_wrote)
+		v->engine->vm_wrote(v->vm->machine, gpa, len);
+}
+
+static void bus_io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data)
+{
+	struct vpt_vcpu *v = opaque;
+
+	vpt_bus_io(v, port, size, in, count, data);
+	/* Whatever a device was told may have brought an event nearer, or the end. */
+	v->ev->attention |= !in || v->vm->stop.kind;
+}
+
+static void bus_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data)
+{
+	struct vpt_vcpu *v = opaque;
+
+	vpt_bus_mmio(v, gpa, len, write, data);
+	v->ev->attention |= write || v->vm->stop.kind;
 }
 
 static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
@@ -77,6 +104,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.oracle = oracle,
 		.context = context,
 		.pmi = pmi,
+		.wrote = wrote,
 		.opaque = v,
 	};
 
@@ -94,6 +122,7 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 	v->index = index;
 	v->engine = vm->engine;
 	v->untraced = true;
+	v->pause_at = UINT64_MAX;
 	v->insns = vpt_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;
 	if (!error)
@@ -106,6 +135,7 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 		return error;
 	}
 	v->regs = v->ev->regs;
+	v->ev->bus = (struct vpt_engine_bus){.io = bus_io, .mmio = bus_mmio, .opaque = v};
 	vpt_vcpu_load(v);
 	*out = v;
 	return 0;

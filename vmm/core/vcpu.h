@@ -8,15 +8,19 @@
 #include "x86/x86.h"
 #include "pt/tracer.h"
 
-/* Interrupts to come (abi/boot.h): one timer, one PMI. */
+/* Interrupts to come (abi/boot.h): one timer, one PMI; and the devices' time. */
 struct vpt_irq {
 	bool timer_armed, timer_due;
 	uint8_t timer_vector;
 	uint32_t timer_left; /* instructions; while untraced as of timer_set */
 	uint64_t timer_set;  /* ns, when untraced counting began */
-	uint8_t pmi_vector;  /* 0: nowhere */
+	uint64_t timer_at;   /* with an engine that counts: of ev->retired */
+	uint8_t pmi_vector;  /* 0: LVTPC */
 	bool pmi_raised;     /* since the port was read */
 	bool pmi_due;
+	uint64_t idle;	  /* cycles that passed in HLT, with an engine that counts */
+	uint64_t started; /* ns of the host, with others: the devices' time 0 */
+	uint64_t next;	  /* of the devices, when they were last touched */
 };
 
 #define VPT_MAX_WATCHES 4
@@ -38,16 +42,25 @@ struct vpt_vcpu {
 	struct vpt_insn_cache *insns;
 	struct vpt_tracer tracer;
 	struct vpt_irq irq;
+	struct vpt_observer observer; /* of engines that can be observed */
 	bool halted;
 	bool shadow;	  /* STI or a load of SS: no interrupt yet */
 	bool arrived;	  /* the next instruction was jumped to */
 	bool taken;	  /* what vpt_emulate() made of a conditional branch */
+	bool nmi_blocked; /* from the delivery of an NMI to the next IRET */
+	bool after_ss;	  /* the last instruction loaded SS: no breakpoint yet */
 	bool step_always; /* untraced code is stepped too */
 	bool untraced;	  /* timers run on the host's clock */
 	bool kick_armed;
 
+	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS holds back */
+
 	uint64_t steps;	    /* by the engine */
+	uint64_t retired;   /* in vpt_exec_one() */
+	uint64_t deliveries; /* through the IDT */
+	struct vpt_exception delivered; /* the last of them */
 	uint64_t max_insns; /* traced ones; 0: no limit */
+	uint64_t pause_at;  /* retired ones, exactly, with an engine that observes */
 	uint64_t deadline;  /* ns of CLOCK_MONOTONIC, 0: none */
 	uint64_t next_tick;
 };
@@ -65,6 +78,9 @@ int vpt_vcpu_record(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
  * host would do them wrong; more than VPT_MAX_WATCHES make all code be stepped.
  */
 int vpt_vcpu_watch(struct vpt_vcpu *v, const uint64_t *ips, size_t count);
+
+/* Deliver an interrupt, or run one instruction, in exact time. */
+void vpt_vcpu_step(struct vpt_vcpu *v);
 
 /* Run until the VM stops, then end a trace that is still on. */
 void vpt_vcpu_loop(struct vpt_vcpu *v);
@@ -118,7 +134,7 @@ enum vpt_done {
 
 /* emulate.c: do what the core does itself. On RETIRED, RIP is the new one. */
 enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e);
-/* far.c: likewise, transfers between privilege levels. */
+/* far.c, iret.c: likewise, transfers between segments and privilege levels. */
 enum vpt_done vpt_emulate_far(struct vpt_vcpu *v, const struct vpt_insn *insn,
 			      struct vpt_exception *e);
 enum vpt_done vpt_emulate_iret(struct vpt_vcpu *v, const struct vpt_insn *insn,
@@ -133,9 +149,13 @@ bool vpt_descriptor(struct vpt_vcpu *v, uint16_t selector, uint8_t bad, bool ext
 struct vpt_segment vpt_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl);
 struct vpt_segment vpt_null_ss(uint8_t dpl);
 
-/* idt.c: deliver an event through the guest's IDT, in long mode. */
+/*
+ * idt.c: deliver an event through the guest's IDT, in real, protected and long mode.
+ * Where it names a task the VM stops as UNABLE, and the result is false.
+ */
 enum vpt_event_source {
 	VPT_SOURCE_EXTERNAL, /* an interrupt */
+	VPT_SOURCE_NMI,	     /* blocks the next until IRET: v->nmi_blocked */
 	VPT_SOURCE_EXCEPTION,
 	VPT_SOURCE_SOFTWARE, /* INT n, INT3, INTO */
 	VPT_SOURCE_INT1,
@@ -157,20 +177,57 @@ bool vpt_deliver_software(struct vpt_vcpu *v, const struct vpt_exception *event,
 void vpt_exec_one(struct vpt_vcpu *v);
 /* Deliver an exception that an untraced run came back with. */
 void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip);
+/* The same for a #DB trap after the last instruction; `causes`: bits of DR6. */
+void vpt_exec_debug(struct vpt_vcpu *v, uint64_t causes);
+
+/* debug.c, for engines that observe: */
+/* The next instruction needs vpt_exec_one(): TF, RF, breakpoints on execution. */
+bool vpt_debug_armed(struct vpt_vcpu *v);
+/* Breakpoints on an instruction at this linear address, as bits of DR6. */
+uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address);
+/* DR7.GD: an access to a debug register is a fault. */
+bool vpt_debug_guarded(struct vpt_vcpu *v);
+/* A #DB is about to be delivered. */
+void vpt_debug_report(struct vpt_vcpu *v, uint64_t causes);
+
+/* observe.c: be told by the engine what run() does from now on. */
+void vpt_observe(struct vpt_vcpu *v);
 
 /* irq.c */
 void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value);
 void vpt_irq_retired(struct vpt_vcpu *v);
 bool vpt_irq_pending(const struct vpt_vcpu *v);
-/* Deliver one if RFLAGS.IF and the shadow allow; true if so. */
+/* Deliver one if RFLAGS.IF and the shadow allow, an NMI first; true if so. */
 bool vpt_irq_deliver(struct vpt_vcpu *v);
+/* A ToPA region with INT set is full (33.2.7.2). */
+void vpt_irq_pmi(struct vpt_vcpu *v);
 /* Crossing between exact counting (stepped) and the host's clock. */
 void vpt_irq_enter_untraced(struct vpt_vcpu *v);
 void vpt_irq_leave_untraced(struct vpt_vcpu *v);
 void vpt_irq_poll(struct vpt_vcpu *v);
 /* When the host's timer must end a run: ns from now, at most `most`. */
 uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most);
+/* With an engine that counts: instructions until something is due (UINT64_MAX: nothing
+ * is to come); find what is due by now; in a HLT, let that time pass. */
+uint64_t vpt_irq_next(const struct vpt_vcpu *v);
+void vpt_irq_advance(struct vpt_vcpu *v);
+void vpt_irq_skip_to_next(struct vpt_vcpu *v);
 uint64_t vpt_now(void);
+
+/* devices.c: bring them up to now. */
+void vpt_devices_advance(struct vpt_vcpu *v);
+/* Cycles until one of them does something, or ns of the host with engines that do not
+ * count; UINT64_MAX: none will. */
+uint64_t vpt_devices_next(const struct vpt_vcpu *v);
+/* So many cycles pass in which nothing is executed. */
+void vpt_devices_idle(struct vpt_vcpu *v, uint64_t cycles);
+/* After an access: an engine that runs may have to stop earlier. */
+void vpt_devices_touched(struct vpt_vcpu *v);
+/* Their state and time, and the timer of abi/boot.h with an engine that counts, between
+ * two runs. load() comes after the engine's own, and changes nothing if it is false. */
+size_t vpt_devices_saved_bytes(void);
+bool vpt_devices_save(struct vpt_vcpu *v, void *to, size_t room);
+bool vpt_devices_load(struct vpt_vcpu *v, const void *from, size_t bytes);
 
 /* msr.c: an MSR access that came to user space. */
 bool vpt_msr_traps(uint32_t index);

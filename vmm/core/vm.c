@@ -9,11 +9,19 @@
 
 #include "core/vcpu.h"
 
-static int make_cpuid(struct vpt_vm *vm)
+static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 {
 	size_t count = VPT_CPUID_ROOM;
-	int error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, &count);
+	int error = 0;
 
+	if (config->cpuid && config->cpuid_count > count)
+		return -E2BIG;
+	if (config->cpuid) {
+		count = config->cpuid_count;
+		memcpy(vm->cpuid, config->cpuid, count * sizeof(*config->cpuid));
+	} else {
+		error = vm->engine->supported_cpuid(vm->machine, vm->cpuid, &count);
+	}
 	if (error)
 		return error;
 	vm->cpuid_count = count;
@@ -50,7 +58,7 @@ int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	if (!error)
 		error = make_machine(vm);
 	if (!error)
-		error = make_cpuid(vm);
+		error = make_cpuid(vm, config);
 	if (!error)
 		error = vpt_vcpu_create(vm, 0, &vm->vcpu);
 	if (error)

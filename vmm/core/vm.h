@@ -4,6 +4,7 @@
 #define VMM_CORE_VM_H
 
 #include "x86/mem.h"
+#include "dev/platform.h"
 #include "engine/engine.h"
 #include "trace/format.h"
 
@@ -16,6 +17,7 @@ enum vpt_stop_kind {
 	VPT_STOP_TRIPLE_FAULT,
 	VPT_STOP_HALTED, /* HLT that nothing will end */
 	VPT_STOP_MAX_INSNS,
+	VPT_STOP_SNAPSHOT, /* it is to go on from there */
 	VPT_STOP_TIMEOUT,
 	VPT_STOP_INTERRUPTED, /* by a signal */
 	VPT_STOP_WRITER,      /* the trace file: error */
@@ -35,8 +37,12 @@ struct vpt_stop {
 /* What the VM asks of whoever runs it. Any may be NULL. */
 struct vpt_vm_hooks {
 	void (*console)(void *opaque, char c);
+	/* A byte for COM1, -1 if there is none now. */
+	int (*input)(void *opaque);
 	/* A few times a second; true ends the guest (INTERRUPTED). */
 	bool (*tick)(void *opaque);
+	/* vpt_vcpu.pause_at instructions have retired. Returns when to pause next. */
+	uint64_t (*pause)(void *opaque);
 	void *opaque;
 };
 
@@ -46,7 +52,11 @@ struct vpt_vm_config {
 	const struct vpt_caps *caps;
 	enum vpt_owner owner;
 	uint64_t mem_bytes;
+	int64_t epoch; /* of the real-time clock, seconds since 1970; 0: some fixed day */
 	struct vpt_vm_hooks hooks;
+	/* What CPUID is made of; NULL: what the engine supports. */
+	const struct vpt_cpuid_entry *cpuid;
+	size_t cpuid_count;
 };
 
 /* Most CPUID leaves that a table can hold. */
@@ -62,6 +72,8 @@ struct vpt_vm {
 	struct vpt_vm_hooks hooks;
 	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
 	size_t cpuid_count;
+	int64_t epoch;
+	struct vpt_platform platform;
 	struct vpt_vcpu *vcpu;
 	struct vpt_stop stop;
 };

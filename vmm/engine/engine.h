@@ -15,6 +15,9 @@
 #include <stdint.h>
 
 #include "engine/probe.h"
+#include "vpt/event.h"
+
+struct vpt_pt;
 
 /* In the order of KVM's struct, so that a run page can be used in place. */
 struct vpt_regs {
@@ -64,6 +67,8 @@ enum vpt_exit_kind {
 	VPT_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot do */
 	VPT_EXIT_UNABLE,   /* nor can it do the instruction at RIP */
 	VPT_EXIT_WATCH,	   /* run: RIP is at a watched instruction */
+	VPT_EXIT_CORE,	   /* run: RIP is at an instruction that the core does */
+	VPT_EXIT_DEBUG,	   /* a #DB trap is due: debug.dr6 has the causes */
 	VPT_EXIT_SHUTDOWN, /* triple fault */
 	VPT_EXIT_ERROR,	   /* the host failed: error, text */
 };
@@ -91,6 +96,9 @@ struct vpt_exit {
 		} msr;
 		struct vpt_exception fault;
 		struct {
+			uint64_t dr6;
+		} debug;
+		struct {
 			int error; /* errno or a number of the engine's */
 			const char *text;
 		} host;
@@ -112,12 +120,61 @@ struct vpt_engine_vm {
 	const struct vpt_engine *engine;
 };
 
+/* How an instruction went on, as an observer is told. */
+enum vpt_flow {
+	VPT_FLOW_NEXT = 0, /* with the next one */
+	VPT_FLOW_COND,	   /* likewise: a Jcc, J*CXZ or LOOPcc that is not taken */
+	VPT_FLOW_TAKEN,	   /* one that is */
+	VPT_FLOW_BRANCH,   /* any other near transfer */
+};
+
+/*
+ * Who is told what an engine with `observes` does in run(), in program order: an
+ * instruction's retired() comes before its event(), and all is reported when run()
+ * returns. The functions may ask for the return by setting `attention`; nothing
+ * else of the engine may be called from them.
+ */
+struct vpt_observer {
+	/* Branch outcomes go straight in here where that is all there is to do; NULL:
+	 * nothing is traced, and there are no events. */
+	struct vpt_pt *pt;
+	/* Tell of every instruction: retired() is called, not ran(). */
+	bool every;
+	/* So many instructions retired since the last call; before each event(). */
+	void (*ran)(void *opaque, uint64_t insns);
+	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow);
+	/* Near transfers only: those between segments are the core's. */
+	void (*event)(void *opaque, const struct vpt_event *event);
+	/* Code about to run, at linear address `lin`, the first time since something
+	 * about it or its mapping has changed; see vpt_tracer_code(). */
+	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
+	void *opaque;
+};
+
+/* Devices, as an engine reaches them that needs no exits for it. */
+struct vpt_engine_bus {
+	void (*io)(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data);
+	void (*mmio)(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data);
+	/* CR8, the task priority. */
+	uint64_t (*get_cr8)(void *opaque);
+	void (*set_cr8)(void *opaque, uint64_t value);
+	void *opaque;
+};
+
 /* One per vCPU; calls for one vCPU come from one thread. */
 struct vpt_engine_vcpu {
 	const struct vpt_engine *engine;
 	/* The registers. Valid after every exit; set regs_dirty after a change. */
 	struct vpt_regs *regs;
 	bool regs_dirty;
+	/* The rest is for engines with `observes`. The caller sets: */
+	const struct vpt_observer *observer; /* NULL: nobody looks */
+	struct vpt_engine_bus bus;
+	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
+	bool attention;	 /* run() is to end with KICK at the next chance */
+	/* The engine counts: */
+	uint64_t retired; /* instructions, also up to date when the bus is called */
+	bool shadow;	  /* no interrupt before one more instruction (STI, MOV SS) */
 };
 
 /* What the core knows of the instruction it asks to have stepped. */
@@ -132,6 +189,11 @@ struct vpt_step_hint {
  */
 struct vpt_engine {
 	const char *name;
+	/*
+	 * It counts instructions and tells an observer what they do, so that run() is
+	 * exact: time is virtual, and a trace needs no steps.
+	 */
+	bool observes;
 
 	/* What can be had on this machine? Always fills in *probe. */
 	void (*probe)(struct vpt_probe *probe, bool with_costs);
@@ -140,6 +202,9 @@ struct vpt_engine {
 	void (*vm_destroy)(struct vpt_engine_vm *vm);
 	int (*vm_map)(struct vpt_engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
 		      uint64_t bytes);
+	/* Somebody else wrote to guest RAM: code there may have changed. NULL: that
+	 * needs no telling. */
+	void (*vm_wrote)(struct vpt_engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/* Accesses to these MSRs become exits. Before the first vCPU. */
 	int (*vm_trap_msrs)(struct vpt_engine_vm *vm, const struct vpt_msr_range *ranges,
 			    size_t count);
@@ -178,9 +243,20 @@ struct vpt_engine {
 	int (*watch)(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count);
 	/* End run() with KICK after this time, or not at all if 0. */
 	int (*kick_after)(struct vpt_engine_vcpu *vcpu, uint64_t ns);
+
+	/*
+	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not
+	 * RAM, which is the caller's; NULL: it cannot be had. save() returns how many
+	 * bytes there are, whatever `room` is, and writes them if they fit: plain data,
+	 * the same for the same state. load() trusts nothing: -EINVAL, with `vcpu` to be
+	 * used no further, if it is not what save() wrote or not what this vCPU can be.
+	 * `vcpu` is new, and what is to be in RAM is.
+	 */
+	size_t (*save)(struct vpt_engine_vcpu *vcpu, void *to, size_t room);
+	int (*load)(struct vpt_engine_vcpu *vcpu, const void *from, size_t bytes);
 };
 
-/* "kvm", or NULL if there is no engine of that name. */
+/* "kvm" or "soft", NULL if there is no engine of that name. */
 const struct vpt_engine *vpt_engine_find(const char *name);
 
 #endif /* VMM_ENGINE_ENGINE_H */

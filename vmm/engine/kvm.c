@@ -2,9 +2,9 @@
 /* KVM as an engine: the table of its operations. */
 #include "engine/kvm.h"
 
-#include <string.h>
+#include "engine/kvm_engine.h"
 
-static const struct vpt_engine kvm = {
+const struct vpt_engine vpt_kvm_engine = {
 	.name = "kvm",
 	.probe = vpt_kvm_probe,
 	.vm_create = vpt_kvm_vm_create,
@@ -28,8 +28,3 @@ static const struct vpt_engine kvm = {
 	.complete = vpt_kvm_complete,
 	.kick_after = vpt_kvm_kick_after,
 };
-
-const struct vpt_engine *vpt_engine_find(const char *name)
-{
-	return strcmp(name, kvm.name) ? NULL : &kvm;
-}

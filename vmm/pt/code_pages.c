@@ -117,3 +117,41 @@ int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vad
 	pages->last = page;
 	return 1;
 }
+
+static int by_address(const void *a, const void *b)
+{
+	const struct vpt_code_version *x = a, *y = b;
+
+	if (x->cr3 != y->cr3)
+		return x->cr3 < y->cr3 ? -1 : 1;
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+}
+
+int vpt_code_pages_list(const struct vpt_code_pages *pages, struct vpt_code_version **versions,
+			size_t *count)
+{
+	struct vpt_code_version *v = calloc(pages->used + 1, sizeof(*v));
+	size_t i, n = 0;
+
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < pages->slots; i++) {
+		const struct code_page *page = &pages->slot[i];
+
+		if (page->copy)
+			v[n++] = (struct vpt_code_version){page->cr3, page->vaddr, page->gpa,
+							   page->copy};
+	}
+	qsort(v, n, sizeof(*v), by_address);
+	*versions = v;
+	*count = n;
+	return 0;
+}
+
+int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_version *version)
+{
+	int is_new = vpt_code_pages_note(pages, version->cr3, version->vaddr, version->gpa,
+					 version->bytes, 0, PAGE);
+
+	return is_new < 0 ? is_new : 0;
+}

@@ -20,4 +20,19 @@ void vpt_code_pages_destroy(struct vpt_code_pages *pages);
 int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
 			const uint8_t *now, size_t offset, size_t len);
 
+/* A page as it was last recorded. */
+struct vpt_code_version {
+	uint64_t cr3, vaddr, gpa;
+	const uint8_t *bytes; /* the whole page */
+};
+
+/*
+ * For snapshots: all of them, in the order of their addresses. *versions is the
+ * caller's to free, what it points to is not. -ENOMEM.
+ */
+int vpt_code_pages_list(const struct vpt_code_pages *pages, struct vpt_code_version **versions,
+			size_t *count);
+/* This was recorded. -ENOMEM. */
+int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_version *version);
+
 #endif /* VMM_PT_CODE_PAGES_H */

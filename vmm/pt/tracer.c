@@ -29,9 +29,18 @@ static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 	return vpt_mem_read(of(opaque)->config.mem, gpa, dst, len);
 }
 
+static void wrote(const struct vpt_tracer *t, uint64_t gpa, size_t len)
+{
+	if (t->config.wrote)
+		t->config.wrote(t->config.opaque, gpa, len);
+}
+
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
-	return vpt_mem_write(of(opaque)->config.mem, gpa, src, len);
+	if (!vpt_mem_write(of(opaque)->config.mem, gpa, src, len))
+		return false;
+	wrote(opaque, gpa, len);
+	return true;
 }
 
 static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
@@ -52,6 +61,7 @@ static void mem_committed(void *opaque, uint64_t gpa, size_t len)
 	const void *bytes = vpt_mem_at(t->config.mem, gpa, len);
 
 	t->bytes += len;
+	wrote(t, gpa, len);
 	if (bytes && t->config.writer)
 		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes, len));
 }
@@ -213,13 +223,16 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 
 /*
  * What a killed run leaves behind lacks no more than its last second. The TNT bits
- * that are being gathered stay: a trace is the same however often it is synced.
+ * that are being gathered stay: a trace is the same however often it is synced. And
+ * the file is the same in however many parts instructions are reported, since what
+ * is due does not depend on it.
  */
-static void sync_now_and_then(struct vpt_tracer *t)
+static void sync_now_and_then(struct vpt_tracer *t, uint64_t insns)
 {
-	if (++t->since_sync < SYNC_INSNS)
+	t->since_sync += insns;
+	if (t->since_sync < SYNC_INSNS)
 		return;
-	t->since_sync = 0;
+	t->since_sync %= SYNC_INSNS;
 	vpt_output_flush(&t->pt.out);
 	if (t->config.writer)
 		note_error(t, vpt_writer_sync(t->config.writer));
@@ -230,7 +243,14 @@ static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool t
 {
 	t->insns += traced;
 	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
-	sync_now_and_then(t);
+	sync_now_and_then(t, 1);
+}
+
+void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns)
+{
+	if (t->pt.packet_en)
+		t->insns += insns;
+	sync_now_and_then(t, insns);
 }
 
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)

@@ -8,7 +8,7 @@
 
 #include "x86/mem.h"
 #include "trace/writer.h"
-#include "vpt/pt.h"
+#include "vpt/state.h"
 
 struct vpt_code_pages;
 
@@ -19,9 +19,11 @@ struct vpt_tracer_config {
 	struct vpt_writer *writer; /* NULL: nothing is recorded */
 	unsigned int vcpu;
 	bool oracle;
-	/* The context of the next instruction; `opaque` is passed to both. */
+	/* The context of the next instruction; `opaque` is passed to all. */
 	void (*context)(void *opaque, struct vpt_context *ctx);
 	void (*pmi)(void *opaque);
+	/* Optional: guest RAM was written to. */
+	void (*wrote)(void *opaque, uint64_t gpa, uint64_t len);
 	void *opaque;
 };
 
@@ -31,7 +33,7 @@ struct vpt_tracer {
 	struct vpt_tracer_config config;
 	struct vpt_code_pages *pages;
 	uint64_t insns;	     /* retired that began with PacketEn set */
-	uint32_t since_sync; /* retired since the file was brought up to date */
+	uint64_t since_sync; /* retired since the file was last due to be brought up to date */
 	uint64_t bytes;	     /* of trace */
 	uint64_t oracle_cr3;
 	bool oracle_cr3_known;
@@ -80,6 +82,8 @@ enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_
 void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
 		     uint64_t gpa, uint64_t gpa2);
 
+/* So many instructions retired, and PacketEn was for all of them what it is now. */
+void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
 /* An instruction retired. Before its event, if it makes one. */
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* A change of flow, with the context already the new one. `cpl`: of event->from. */
@@ -88,5 +92,22 @@ void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool take
 
 /* The guest is over: end a trace that still runs, before the instruction at `ip`. */
 void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip);
+
+/*
+ * tracer_save.c: for snapshots, between two instructions. Plain data, the same for the
+ * same state. What the file has of code is not part of it: see code_pages.h.
+ */
+struct vpt_tracer_state {
+	struct vpt_pt_state pt;
+	uint64_t insns, since_sync, bytes;
+	uint64_t oracle_cr3;
+	uint32_t oracle_cr3_known;
+	uint32_t staged; /* bytes of a host's stream that are in `stage` */
+	uint8_t stage[4096];
+};
+
+void vpt_tracer_save(struct vpt_tracer *t, struct vpt_tracer_state *state);
+/* `t` is new, with the same configuration. -EINVAL: not a state it could be in. */
+int vpt_tracer_load(struct vpt_tracer *t, const struct vpt_tracer_state *state);
 
 #endif /* VMM_PT_TRACER_H */

@@ -5,7 +5,7 @@
  * are gathered per vCPU first: what is gathered is what such a writer loses, and
  * 4 KiB of trace can be as many instructions as 64 KiB of records.
  */
-#include "writer.h"
+#include "writer_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,49 +16,7 @@
 
 #include "crc32c.h"
 
-#define GATHER_TRACE	 4096u
-#define GATHER_ORACLE	 65536u
-#define PSB_BYTES	 16u
-#define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
-
-/* Where in the file a stretch of a stream begins. */
-struct chunk_mark {
-	uint64_t offset;
-	uint64_t file_offset;
-};
-
-struct stream {
-	uint64_t bytes; /* of trace, gathered ones included */
-
-	struct vpt_trace_chunk chunk; /* head of what is gathered */
-	size_t gathered;
-	uint8_t *buf; /* GATHER_TRACE bytes */
-
-	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
-	size_t nrecords;
-
-	/*
-	 * A PSB may lie across blocks as small as a byte: its first byte is in
-	 * one of the last PSB_BYTES chunks.
-	 */
-	struct chunk_mark mark[PSB_BYTES];
-	unsigned int marks;
-	unsigned int run; /* length of the row of 02 82 that ends here */
-
-	struct vpt_index_entry *index;
-	size_t nindex, index_room;
-	size_t nresolved; /* entries whose block has been written */
-};
-
-struct vpt_writer {
-	int fd;
-	int error; /* -errno, sticky */
-	uint64_t file_bytes;
-	unsigned int vcpus;
-	struct stream stream[];
-};
-
-static int write_all(struct vpt_writer *w, struct iovec *iov, int count)
+int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count)
 {
 	while (count) {
 		ssize_t done = writev(w->fd, iov, count);
@@ -112,7 +70,7 @@ static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned 
 	block.crc = vpt_crc32c(0, &block, sizeof(block));
 	block.crc = vpt_crc32c(block.crc, head, head_len);
 	block.crc = vpt_crc32c(block.crc, body, body_len);
-	return write_all(w, iov, 4);
+	return vpt_writer_put(w, iov, 4);
 }
 
 /* Now that a chunk's place in the file is known, so is that of PSBs in it. */
@@ -359,6 +317,12 @@ static void writer_free(struct vpt_writer *w)
 	free(w);
 }
 
+void vpt_writer_drop(struct vpt_writer *w)
+{
+	close(w->fd);
+	writer_free(w);
+}
+
 int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit)
 {
 	struct vpt_file_end end = {.guest_exit = guest_exit};
@@ -387,48 +351,49 @@ static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
 	};
 	struct iovec iov = {&header, sizeof(header)};
 
-	if (write_all(w, &iov, 1))
+	if (vpt_writer_put(w, &iov, 1))
 		return w->error;
 	return write_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
 }
 
-int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **writer)
 {
-	struct vpt_writer *w;
+	struct vpt_writer *w = calloc(1, sizeof(*w) + vcpus * sizeof(w->stream[0]));
 	unsigned int i;
 	int err;
 
-	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
-		return -EINVAL;
-	w = calloc(1, sizeof(*w) + info->vcpus * sizeof(w->stream[0]));
 	if (!w)
 		return -ENOMEM;
-
-	w->vcpus = info->vcpus;
+	w->vcpus = vcpus;
 	for (i = 0; i < w->vcpus; i++) {
 		w->stream[i].buf = malloc(GATHER_TRACE);
 		w->stream[i].records = malloc(GATHER_ORACLE);
 		if (!w->stream[i].buf || !w->stream[i].records) {
-			err = -ENOMEM;
-			goto out_free;
+			writer_free(w);
+			return -ENOMEM;
 		}
 	}
-
 	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (w->fd < 0) {
 		err = -errno;
-		goto out_free;
+		writer_free(w);
+		return err;
 	}
-	err = write_head(w, info);
-	if (err)
-		goto out_close;
-
 	*writer = w;
 	return 0;
+}
 
-out_close:
-	close(w->fd);
-out_free:
-	writer_free(w);
+int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+{
+	int err;
+
+	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
+		return -EINVAL;
+	err = vpt_writer_new(path, info->vcpus, writer);
+	if (!err) {
+		err = write_head(*writer, info);
+		if (err)
+			vpt_writer_drop(*writer);
+	}
 	return err;
 }

@@ -12,6 +12,7 @@
 #ifndef VMM_TRACE_WRITER_H
 #define VMM_TRACE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "format.h"
@@ -42,5 +43,22 @@ uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu);
 int vpt_writer_sync(struct vpt_writer *w);
 /* Writes the index and the end block, closes, frees; also after an error. */
 int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit);
+
+/*
+ * writer_save.c: for snapshots. What a writer is in the middle of, as plain data that
+ * is the same for the same state; save() returns how many bytes it has, and writes them
+ * if there is room.
+ */
+size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room);
+uint64_t vpt_writer_file_bytes(const struct vpt_writer *w);
+/* A descriptor to read what is in the file; -ESPIPE if that is not a regular one. */
+int vpt_writer_reread(const struct vpt_writer *w, int *fd);
+/*
+ * Go on in a new file. *file_bytes: so many bytes must be given to refill() first, which
+ * are those that the old file had. -EINVAL: the state is not what save() writes.
+ */
+int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_t *file_bytes,
+		      struct vpt_writer **writer);
+int vpt_writer_refill(struct vpt_writer *w, const void *bytes, size_t len);
 
 #endif /* VMM_TRACE_WRITER_H */

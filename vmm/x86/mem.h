@@ -48,10 +48,23 @@ enum vpt_walk_access {
 	VPT_WALK_SYSTEM = 1 << 2,
 };
 
+/* What a translation found. */
+struct vpt_page {
+	uint64_t gpa;	/* of the address asked for */
+	uint64_t bytes; /* 4 KiB, 2 MiB, 4 MiB, 1 GiB */
+	bool writable;	/* a write of the same privilege is allowed, and the page dirty:
+			 * it needs no walk of its own */
+	bool user;	/* a user-mode page, on all levels */
+	uint32_t error; /* of #PF, when there is no translation */
+};
+
 /*
- * Translate as the processor would, accessed and dirty bits included. False:
- * #PF with *error. Long mode with 4 or 5 levels, or no paging.
+ * Translate as the processor would, in every paging mode and without paging,
+ * accessed and dirty bits included. False: #PF, with page->error.
  */
+bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
+		   unsigned int access, struct vpt_page *page);
+/* The same for whoever only wants the address. */
 bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error);
 

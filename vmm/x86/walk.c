@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The page walk of long mode (SDM vol. 3, 4.5): what the core needs to fetch
- * instructions and to do memory accesses in the processor's place.
+ * Page walks (SDM vol. 3, chapter 4): 32-bit, PAE, 4 and 5 levels. The formats
+ * differ in a table of levels and in which bits are reserved.
  */
 #include "x86/mem.h"
 #include "x86/x86.h"
-
-#include <string.h>
 
 /* Error code of #PF. */
 #define PF_PRESENT  1u
@@ -24,65 +22,152 @@
 #define PTE_NX	    (1ull << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ull
 
+/* PDPTEs of PAE paging have no rights and no accessed bit; these are reserved. */
+#define PDPTE_RESERVED 0x1e6ull
+/* A 4 MiB page's bits 39:32, in bits 20:13 of its entry. */
+#define PSE36_SHIFT 13
+#define PSE36_BITS  0xffull
+#define PSE36_TOP   (1ull << 21)
+
+enum level_flags {
+	NO_PS = 1 << 0,	   /* bit 7 is reserved */
+	MAY_MAP = 1 << 1,  /* a page if bit 7 is set, else a table */
+	MAPS = 1 << 2,	   /* always a page */
+	NO_RIGHTS = 1 << 3 /* a PDPTE */
+};
+
+struct level {
+	uint8_t shift, bits; /* which part of the address is the index */
+	uint8_t flags;
+};
+
+static const struct level long_mode[] = {
+	{48, 9, NO_PS}, {39, 9, NO_PS}, {30, 9, MAY_MAP}, {21, 9, MAY_MAP}, {12, 9, MAPS},
+};
+/* The processor holds PDPTEs in registers from a load of CR3 on. Reading them at
+ * each walk differs only for a guest that changes them and does not load CR3. */
+static const struct level pae[] = {{30, 2, NO_RIGHTS}, {21, 9, MAY_MAP}, {12, 9, MAPS}};
+static const struct level two[] = {{22, 10, MAY_MAP}, {12, 10, MAPS}};
+
 struct walk {
 	const struct vpt_mem *mem;
 	const struct vpt_paging *paging;
+	const struct level *level;
 	unsigned int access;
-	uint64_t *entry[5]; /* tables passed, for the accessed bits */
+	bool narrow;	   /* entries of 4 bytes */
+	uint64_t reserved; /* in every entry */
+	void *entry[5];	   /* tables passed, for the accessed bits */
 	unsigned int depth;
 	uint64_t allowed; /* PTE_W and PTE_U of all levels */
+	uint64_t pte;	  /* the last one */
 	bool nx;
 };
 
-/* An entry is one aligned load, as the processor's is. */
-static bool next(struct walk *w, uint64_t table, unsigned int index, uint64_t *pte)
+static uint64_t above(const struct vpt_paging *p)
 {
-	uint64_t *at = vpt_mem_at(w->mem, table + 8 * index, 8);
+	return ~0ull << p->max_phy_addr;
+}
+
+/* Choose the format; returns where its first table is. */
+static uint64_t begin(struct walk *w)
+{
+	const struct vpt_paging *p = w->paging;
+	uint64_t nx = p->efer & VPT_EFER_NXE ? 0 : PTE_NX;
+
+	w->allowed = PTE_W | PTE_U;
+	if (p->efer & VPT_EFER_LMA) {
+		w->level = p->cr4 & VPT_CR4_LA57 ? long_mode : long_mode + 1;
+		w->reserved = (PTE_ADDRESS & above(p)) | nx;
+		return p->cr3 & PTE_ADDRESS;
+	}
+	if (p->cr4 & VPT_CR4_PAE) {
+		w->level = pae;
+		w->reserved = (above(p) & ~PTE_NX) | nx;
+		return p->cr3 & 0xffffffe0;
+	}
+	w->level = two;
+	w->narrow = true;
+	return p->cr3 & 0xfffff000;
+}
+
+/* An entry is one aligned load, as the processor's is. False: not present. */
+static bool next(struct walk *w, uint64_t table, uint64_t gva)
+{
+	uint64_t index = gva >> w->level->shift & ((1u << w->level->bits) - 1);
+	unsigned int bytes = w->narrow ? 4 : 8;
+	void *at = vpt_mem_at(w->mem, table + bytes * index, bytes);
 
 	if (!at)
 		return false;
-	*pte = __atomic_load_n(at, __ATOMIC_RELAXED);
-	w->entry[w->depth++] = at;
-	return *pte & PTE_P;
+	if (w->narrow)
+		w->pte = __atomic_load_n((uint32_t *)at, __ATOMIC_RELAXED);
+	else
+		w->pte = __atomic_load_n((uint64_t *)at, __ATOMIC_RELAXED);
+	if (!(w->level->flags & NO_RIGHTS))
+		w->entry[w->depth++] = at;
+	return w->pte & PTE_P;
 }
 
-static bool has_reserved(const struct walk *w, uint64_t pte, unsigned int level)
+static bool maps(const struct walk *w)
 {
-	uint64_t reserved = PTE_ADDRESS & (~0ull << w->paging->max_phy_addr);
-
-	if (!(w->paging->efer & VPT_EFER_NXE))
-		reserved |= PTE_NX;
-	if (level > 3)
-		reserved |= PTE_PS;
-	else if (level > 1 && pte & PTE_PS)
-		reserved |= ((1ull << (12 + 9 * (level - 1))) - 1) & ~0x1fffull;
-	return pte & reserved;
+	if (!(w->level->flags & MAY_MAP))
+		return w->level->flags & MAPS;
+	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & VPT_CR4_PSE);
 }
 
-static bool permitted(const struct walk *w)
+static bool has_reserved(const struct walk *w)
+{
+	uint64_t reserved = w->reserved;
+
+	if (w->level->flags & NO_RIGHTS)
+		reserved = PDPTE_RESERVED | above(w->paging);
+	if (w->level->flags & NO_PS)
+		reserved |= PTE_PS;
+	if (!(w->level->flags & MAPS) && maps(w)) {
+		if (w->narrow)
+			reserved = PSE36_TOP | (above(w->paging) >> 32 & PSE36_BITS) << PSE36_SHIFT;
+		else /* below the page's number, but for PAT in bit 12 */
+			reserved |= ((1ull << w->level->shift) - 1) & ~0x1fffull;
+	}
+	return w->pte & reserved;
+}
+
+static bool is_user(const struct walk *w)
+{
+	return w->paging->cpl == 3 && !(w->access & VPT_WALK_SYSTEM);
+}
+
+static bool permitted(const struct walk *w, unsigned int access)
 {
 	const struct vpt_paging *p = w->paging;
 	bool user_page = w->allowed & PTE_U;
-	bool user = p->cpl == 3 && !(w->access & VPT_WALK_SYSTEM);
+	bool user = is_user(w);
 
 	if (user && !user_page)
 		return false;
-	if (w->access & VPT_WALK_FETCH) {
+	if (access & VPT_WALK_FETCH) {
 		if (w->nx)
 			return false;
 		return user || !user_page || !(p->cr4 & VPT_CR4_SMEP);
 	}
-	if (!user && user_page && p->cr4 & VPT_CR4_SMAP && (!p->ac || w->access & VPT_WALK_SYSTEM))
+	if (!user && user_page && p->cr4 & VPT_CR4_SMAP && (!p->ac || access & VPT_WALK_SYSTEM))
 		return false;
-	if (w->access & VPT_WALK_WRITE && !(w->allowed & PTE_W))
+	if (access & VPT_WALK_WRITE && !(w->allowed & PTE_W))
 		return !user && !(p->cr0 & VPT_CR0_WP);
 	return true;
 }
 
-static void set_bits(uint64_t *at, uint64_t bits)
+static void set_bits(const struct walk *w, void *at, uint32_t bits)
 {
-	if ((__atomic_load_n(at, __ATOMIC_RELAXED) & bits) != bits)
-		__atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+	/* They are in the low half of an entry of 8 bytes too. */
+	uint32_t *low = at;
+
+	if ((__atomic_load_n(low, __ATOMIC_RELAXED) & bits) == bits)
+		return;
+	if (w->narrow)
+		__atomic_fetch_or(low, bits, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_or((uint64_t *)at, bits, __ATOMIC_RELAXED);
 }
 
 static void mark(struct walk *w)
@@ -90,57 +175,86 @@ static void mark(struct walk *w)
 	unsigned int i;
 
 	for (i = 0; i < w->depth; i++)
-		set_bits(w->entry[i], PTE_A);
-	if (w->access & VPT_WALK_WRITE)
-		set_bits(w->entry[w->depth - 1], PTE_D);
+		set_bits(w, w->entry[i], PTE_A);
+	if (w->access & VPT_WALK_WRITE) {
+		set_bits(w, w->entry[w->depth - 1], PTE_D);
+		w->pte |= PTE_D;
+	}
 }
 
-static uint32_t fault(const struct walk *w, uint32_t why)
+static bool fault(const struct walk *w, uint32_t why, struct vpt_page *page)
 {
-	bool user = w->paging->cpl == 3 && !(w->access & VPT_WALK_SYSTEM);
-	bool fetch = w->access & VPT_WALK_FETCH &&
-		     (w->paging->efer & VPT_EFER_NXE || w->paging->cr4 & VPT_CR4_SMEP);
+	const struct vpt_paging *p = w->paging;
+	bool nx = p->cr4 & VPT_CR4_PAE && p->efer & VPT_EFER_NXE;
+	bool fetch = w->access & VPT_WALK_FETCH && (nx || p->cr4 & VPT_CR4_SMEP);
 
-	return why | (w->access & VPT_WALK_WRITE ? PF_WRITE : 0) | (user ? PF_USER : 0) |
-	       (fetch ? PF_FETCH : 0);
+	page->error = why | (w->access & VPT_WALK_WRITE ? PF_WRITE : 0) |
+		      (is_user(w) ? PF_USER : 0) | (fetch ? PF_FETCH : 0);
+	return false;
+}
+
+static uint64_t frame(const struct walk *w)
+{
+	if (w->narrow && w->level->flags & MAY_MAP)
+		return (w->pte & 0xffc00000) | (w->pte >> PSE36_SHIFT & PSE36_BITS) << 32;
+	return w->pte & PTE_ADDRESS & ~((1ull << w->level->shift) - 1);
+}
+
+static bool unpaged(uint64_t gva, struct vpt_page *page)
+{
+	*page = (struct vpt_page){
+		.gpa = gva,
+		.bytes = VPT_PAGE_SIZE,
+		.user = true,
+		.writable = true,
+	};
+	return true;
+}
+
+bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
+		   unsigned int access, struct vpt_page *page)
+{
+	struct walk w = {.mem = mem, .paging = paging, .access = access};
+	uint64_t table;
+
+	if (!(paging->efer & VPT_EFER_LMA))
+		gva = (uint32_t)gva;
+	if (!(paging->cr0 & VPT_CR0_PG))
+		return unpaged(gva, page);
+	for (table = begin(&w);; table = w.pte & PTE_ADDRESS, w.level++) {
+		if (!next(&w, table, gva))
+			return fault(&w, 0, page);
+		if (has_reserved(&w))
+			return fault(&w, PF_PRESENT | PF_RESERVED, page);
+		if (!(w.level->flags & NO_RIGHTS)) {
+			w.allowed &= w.pte;
+			w.nx |= w.pte >> 63;
+		}
+		if (maps(&w))
+			break;
+	}
+	if (!permitted(&w, access))
+		return fault(&w, PF_PRESENT, page);
+	mark(&w);
+	*page = (struct vpt_page){
+		.bytes = 1ull << w.level->shift,
+		.gpa = frame(&w) | (gva & ((1ull << w.level->shift) - 1)),
+		.user = w.allowed & PTE_U,
+		.writable =
+			w.pte & PTE_D && permitted(&w, VPT_WALK_WRITE | (access & VPT_WALK_SYSTEM)),
+	};
+	return true;
 }
 
 bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error)
 {
-	struct walk w = {.mem = mem, .paging = paging, .access = access};
-	unsigned int level = paging->cr4 & VPT_CR4_LA57 ? 5 : 4;
-	uint64_t pte = paging->cr3, offset;
+	struct vpt_page page;
 
-	if (!(paging->cr0 & VPT_CR0_PG)) {
-		*gpa = gva;
-		return true;
-	}
-	w.allowed = PTE_W | PTE_U;
-	for (;; level--) {
-		unsigned int shift = 12 + 9 * (level - 1);
-
-		if (!next(&w, pte & PTE_ADDRESS, gva >> shift & 511, &pte)) {
-			*error = fault(&w, 0);
-			return false;
-		}
-		if (has_reserved(&w, pte, level)) {
-			*error = fault(&w, PF_PRESENT | PF_RESERVED);
-			return false;
-		}
-		w.allowed &= pte;
-		w.nx |= pte >> 63;
-		if (level == 1 || (level <= 3 && pte & PTE_PS)) {
-			offset = gva & ((1ull << shift) - 1);
-			pte &= PTE_ADDRESS & ~((1ull << shift) - 1);
-			break;
-		}
-	}
-	if (!permitted(&w)) {
-		*error = fault(&w, PF_PRESENT);
+	if (!vpt_walk_page(mem, paging, gva, access, &page)) {
+		*error = page.error;
 		return false;
 	}
-	mark(&w);
-	*gpa = pte | offset;
+	*gpa = page.gpa;
 	return true;
 }

@@ -8,8 +8,12 @@
 #define VPT_CR0_ET (1ull << 4)
 #define VPT_CR0_NE (1ull << 5)
 #define VPT_CR0_WP (1ull << 16)
+#define VPT_CR0_EM (1ull << 2)
+#define VPT_CR0_TS (1ull << 3)
+#define VPT_CR0_AM (1ull << 18)
 #define VPT_CR0_PG (1ull << 31)
 
+#define VPT_CR4_PSE	   (1ull << 4)
 #define VPT_CR4_PAE	   (1ull << 5)
 #define VPT_CR4_OSFXSR	   (1ull << 9)
 #define VPT_CR4_OSXMMEXCPT (1ull << 10)
@@ -43,6 +47,7 @@
 #define VPT_FL_VIP   (1ull << 20)
 #define VPT_FL_ID    (1ull << 21)
 
+#define VPT_DR6_BD (1ull << 13)
 #define VPT_DR6_BS (1ull << 14)
 
 #define VPT_MSR_IA32_PLATFORM_INFO 0xceu

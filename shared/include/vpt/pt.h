@@ -125,6 +125,51 @@ static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bo
 }
 
 /*
+ * The same for engines that do something after an event which sends packets: these
+ * do what is only a matter of a TNT bit or of the CALL stack and return true, or do
+ * nothing and return false, and then vpt_pt_event() is to be called.
+ */
+static inline bool vpt_pt_quick_cond(struct vpt_pt *pt, bool taken)
+{
+	uint64_t tnt = pt->tnt << 1 | (uint64_t)taken;
+
+	if (vpt_unlikely(!pt->fast || tnt >= pt->tnt_full))
+		return false;
+	pt->tnt = tnt;
+	return true;
+}
+
+/* `next`: the return address. A CALL to there is not for this function. */
+static inline bool vpt_pt_quick_call(struct vpt_pt *pt, uint64_t next)
+{
+	if (vpt_unlikely(!pt->fast))
+		return false;
+	if (pt->ret_compress)
+		vpt_retstack_push(&pt->retstack, next);
+	return true;
+}
+
+static inline bool vpt_pt_quick_ret(struct vpt_pt *pt, uint64_t to)
+{
+	uint64_t tnt = pt->tnt << 1 | 1;
+
+	if (vpt_unlikely(!pt->fast || !pt->ret_compress || tnt >= pt->tnt_full ||
+			 !pt->retstack.depth ||
+			 pt->retstack.ip[(pt->retstack.top - 1) % VPT_RETSTACK_SIZE] != to))
+		return false;
+	pt->tnt = tnt;
+	pt->retstack.top--;
+	pt->retstack.depth--;
+	return true;
+}
+
+/* A direct JMP sends nothing; does it matter at all? */
+static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
+{
+	return vpt_likely(pt->fast);
+}
+
+/*
  * Make everything that belongs to completed instructions visible in the output
  * (a partial TNT too) without changing what is traced. For a host that reads a
  * live buffer; hardware gives guests no such thing.

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The state of a trace unit as plain data, for snapshots and migration: of a
+ * processor that is being traced too, so that the trace goes on as if nothing had
+ * happened, to the bit.
+ *
+ * The struct has no pointer and no padding, and equal units make equal bytes. What
+ * is loaded is not trusted: each field is checked, and what would not be a state of
+ * a unit with these capabilities is refused.
+ */
+#ifndef VPT_STATE_H
+#define VPT_STATE_H
+
+#include "pt.h"
+
+VPT_BEGIN_DECLS
+
+#define VPT_PT_STATE_VERSION 1
+
+enum vpt_pt_state_flags {
+	VPT_STATE_TRIGGER_EN = 1 << 0,
+	VPT_STATE_CONTEXT_EN = 1 << 1,
+	VPT_STATE_FILTER_EN = 1 << 2,
+	VPT_STATE_LAST_IP = 1 << 3,  /* last_ip is what a decoder has */
+	VPT_STATE_OUTPUT = 1 << 4,   /* output was started and TraceEn is still set */
+	VPT_STATE_STOPPED = 1 << 5,  /* it takes no more: ToPA STOP, or an error */
+	VPT_STATE_INT_OWED = 1 << 6, /* the region's INT has yet to come */
+	VPT_STATE_FLAGS = (1 << 7) - 1,
+};
+
+struct vpt_pt_state {
+	uint32_t version; /* VPT_PT_STATE_VERSION */
+	uint32_t bytes;	  /* of this struct */
+	uint32_t flags;	  /* enum vpt_pt_state_flags */
+	uint32_t error;	  /* enum vpt_output_error */
+
+	/* The registers, as reads would have them. They also say where output is. */
+	uint64_t ctl, status, output_base, output_mask_ptrs, cr3_match;
+	uint64_t addr[2 * VPT_MAX_RANGES];
+
+	uint64_t topa_entry; /* the current one as it was fetched, else 0 */
+	/*
+	 * Bytes before the cursor that were put but not reported (committed()), or, of
+	 * the trace transport, that are at the beginning of the stage. They are in
+	 * guest memory, or else the caller's to save and to have there before it loads.
+	 * 0 after vpt_output_flush().
+	 */
+	uint64_t unreported;
+
+	uint64_t tnt; /* outcomes to be sent, below a leading 1 */
+	uint64_t last_ip;
+	uint64_t ip_base, ip_mask;
+	uint32_t mode_exec;
+	uint32_t psb_bytes;
+	uint32_t reserved; /* 0 */
+	uint32_t calls;
+	uint64_t call[VPT_RETSTACK_SIZE]; /* return addresses, oldest first, then 0 */
+};
+
+VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 696, "a format: a change is a new version");
+
+/*
+ * Save. Nothing of the trace changes, but registers are brought up to date as by a
+ * read. Not from inside a callback of `pt`.
+ */
+void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state);
+
+/*
+ * Take over a saved state. `pt` was initialised, with the capabilities that the
+ * guest sees, and where the trace transport is in use its stage is set; what else it
+ * was doing is forgotten. No callback is called but map().
+ *
+ * VPT_E_INVAL: this is not a state, or of another version; VPT_E_CAPS: not one of
+ * a processor with these capabilities; VPT_E_NOSPC: there is no room for what is
+ * unreported. Then `pt` is as it was.
+ */
+enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state) VPT_MUST_CHECK;
+
+VPT_END_DECLS
+
+#endif /* VPT_STATE_H */

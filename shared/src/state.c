@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A trace unit as plain data. Where output is follows from the registers, so loading
+ * starts it as a WRMSR would, with the same checks, but for a ToPA entry, which is
+ * the one that was read when the cursor came to it [TOPA-FETCH].
+ */
+#include "vpt/state.h"
+
+#include "gen.h"
+#include "output_scheme.h"
+
+static uint32_t flag(bool set, uint32_t bit)
+{
+	return set ? bit : 0;
+}
+
+static uint32_t flags_of(const struct vpt_pt *pt)
+{
+	const struct vpt_output *out = &pt->out;
+
+	return flag(pt->trigger_en, VPT_STATE_TRIGGER_EN) |
+	       flag(pt->context_en, VPT_STATE_CONTEXT_EN) |
+	       flag(pt->filter_en, VPT_STATE_FILTER_EN) |
+	       flag(pt->last_ip_valid, VPT_STATE_LAST_IP) |
+	       flag(out->kind != VPT_OUTPUT_NONE, VPT_STATE_OUTPUT) |
+	       flag(out->stopped, VPT_STATE_STOPPED) |
+	       flag(out->kind == VPT_OUTPUT_TOPA && !out->stopped && out->int_at != VPT_INT_NEVER,
+		    VPT_STATE_INT_OWED);
+}
+
+static void save_registers(const struct vpt_rtit *rtit, struct vpt_pt_state *state)
+{
+	state->ctl = rtit->ctl;
+	state->status = rtit->status;
+	state->output_base = rtit->output_base;
+	state->output_mask_ptrs = rtit->output_mask_ptrs;
+	state->cr3_match = rtit->cr3_match;
+	vpt_memcpy(state->addr, rtit->addr, sizeof(state->addr));
+}
+
+static void save_output(const struct vpt_output *out, struct vpt_pt_state *state)
+{
+	if (out->kind == VPT_OUTPUT_NONE)
+		return;
+	state->error = out->why;
+	if (out->kind == VPT_OUTPUT_TOPA && !out->stopped)
+		state->topa_entry = out->entry;
+	if (out->cur)
+		state->unreported =
+			(uint64_t)(out->cur -
+				   (out->kind == VPT_OUTPUT_STREAM ? out->stage : out->committed));
+}
+
+static void save_calls(const struct vpt_retstack *stack, struct vpt_pt_state *state)
+{
+	uint32_t i;
+
+	state->calls = stack->depth;
+	for (i = 0; i < stack->depth; i++)
+		state->call[i] = stack->ip[(stack->top - stack->depth + i) % VPT_RETSTACK_SIZE];
+}
+
+void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
+{
+	uint64_t unused;
+
+	/* Brings STATUS and the output's cursor up to date, whether STATUS exists or not. */
+	(void)!vpt_pt_rdmsr(pt, VPT_MSR_STATUS, &unused);
+	vpt_memset(state, 0, sizeof(*state));
+	state->version = VPT_PT_STATE_VERSION;
+	state->bytes = sizeof(*state);
+	state->flags = flags_of(pt);
+	save_registers(&pt->rtit, state);
+	save_output(&pt->out, state);
+	save_calls(&pt->retstack, state);
+	state->tnt = pt->tnt;
+	state->last_ip = pt->last_ip;
+	state->ip_base = pt->ip_base;
+	state->ip_mask = pt->ip_mask;
+	state->mode_exec = pt->mode_exec;
+	state->psb_bytes = pt->psb_bytes;
+}
+
+/* Every register holds a value that a host could have written; one that does not
+ * exist has the value of reset. */
+static bool load_registers(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	const struct {
+		uint32_t msr;
+		uint64_t value;
+	} reg[] = {
+		{VPT_MSR_STATUS, state->status},
+		{VPT_MSR_OUTPUT_BASE, state->output_base},
+		{VPT_MSR_OUTPUT_MASK_PTRS, state->output_mask_ptrs},
+		{VPT_MSR_CR3_MATCH, state->cr3_match},
+		{VPT_MSR_ADDR0_A, state->addr[0]},
+		{VPT_MSR_ADDR0_B, state->addr[1]},
+		{VPT_MSR_ADDR1_A, state->addr[2]},
+		{VPT_MSR_ADDR1_B, state->addr[3]},
+		{VPT_MSR_ADDR2_A, state->addr[4]},
+		{VPT_MSR_ADDR2_B, state->addr[5]},
+		{VPT_MSR_ADDR3_A, state->addr[6]},
+		{VPT_MSR_ADDR3_B, state->addr[7]},
+		{VPT_MSR_CTL, state->ctl},
+	};
+	struct vpt_pt_state stored;
+	size_t i;
+
+	vpt_rtit_reset(&pt->rtit);
+	for (i = 0; i < sizeof(reg) / sizeof(reg[0]); i++)
+		if (vpt_rtit_exists(pt->caps, reg[i].msr) &&
+		    vpt_rtit_write(&pt->rtit, pt->caps, reg[i].msr, reg[i].value,
+				   VPT_ACCESS_HOST) != VPT_FAULT_NONE)
+			return false;
+	/* Bits that a write does not take, registers that are not there. */
+	save_registers(&pt->rtit, &stored);
+	return !__builtin_memcmp(&stored.ctl, &state->ctl,
+				 offsetof(struct vpt_pt_state, topa_entry) -
+					 offsetof(struct vpt_pt_state, ctl));
+}
+
+static bool load_calls(struct vpt_retstack *stack, const struct vpt_pt_state *state)
+{
+	uint32_t i;
+
+	if (state->calls > VPT_RETSTACK_SIZE)
+		return false;
+	for (i = state->calls; i < VPT_RETSTACK_SIZE; i++)
+		if (state->call[i])
+			return false;
+	vpt_memcpy(stack->ip, state->call, sizeof(stack->ip));
+	stack->top = stack->depth = state->calls;
+	return true;
+}
+
+static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	bool trigger = state->flags & VPT_STATE_TRIGGER_EN;
+	bool wide = state->ip_mask == ~(uint64_t)0;
+
+	if (trigger ? !VPT_CTL_GET(state->ctl, TRACE_EN) : state->tnt != 1)
+		return false;
+	if (!state->tnt || state->tnt >= VPT_BIT64(VPT_TNT_GATHER))
+		return false;
+	if (state->mode_exec > 7 && state->mode_exec != VPT_MODE_UNKNOWN)
+		return false;
+	if (!wide && state->ip_mask != 0xffffffffu && (state->ip_mask || trigger))
+		return false;
+	if (state->ip_base && (wide || !vpt_caps_has(pt->caps, VPT_CAP_LIP)))
+		return false;
+	pt->trigger_en = trigger;
+	pt->context_en = state->flags & VPT_STATE_CONTEXT_EN;
+	pt->filter_en = state->flags & VPT_STATE_FILTER_EN;
+	pt->last_ip_valid = state->flags & VPT_STATE_LAST_IP;
+	pt->tnt = state->tnt;
+	pt->last_ip = state->last_ip;
+	pt->ip_base = state->ip_base;
+	pt->ip_mask = state->ip_mask;
+	pt->mode_exec = state->mode_exec;
+	vpt_gen_load_config(pt);
+	pt->psb_bytes = state->psb_bytes;
+	vpt_gen_update(pt);
+	return true;
+}
+
+/* What is not as vpt_pt_save() would leave it, whatever the output is. */
+static bool output_ok(const struct vpt_pt_state *state)
+{
+	const uint32_t only_output = VPT_STATE_STOPPED | VPT_STATE_INT_OWED;
+	const uint32_t ended = VPT_STATE_STOPPED | VPT_STATE_INT_OWED | VPT_STATE_TRIGGER_EN;
+
+	if (!(state->flags & VPT_STATE_OUTPUT))
+		return !(state->flags & (only_output | VPT_STATE_TRIGGER_EN)) && !state->error &&
+		       !state->topa_entry && !state->unreported;
+	if (!VPT_CTL_GET(state->ctl, TRACE_EN) || state->error >= VPT_OUT_ERR_COUNT)
+		return false;
+	if (state->flags & VPT_STATE_STOPPED)
+		return (state->flags & ended) == VPT_STATE_STOPPED && !state->topa_entry &&
+		       !state->unreported;
+	return !state->error;
+}
+
+static bool read_saved(void *opaque, uint64_t gpa, void *dst, size_t len)
+{
+	const uint64_t *entry = (const uint64_t *)opaque;
+	uint8_t *to = (uint8_t *)dst;
+	size_t i;
+
+	(void)gpa;
+	for (i = 0; i < len; i++)
+		to[i] = (uint8_t)(*entry >> (8 * i));
+	return true;
+}
+
+static bool read_nothing(void *opaque, uint64_t gpa, void *dst, size_t len)
+{
+	(void)opaque;
+	(void)gpa;
+	(void)dst;
+	(void)len;
+	return false;
+}
+
+/* Start as at a rising TraceEn, with the saved entry in place of the table. */
+static unsigned int start(struct vpt_output *out, const struct vpt_rtit *rtit,
+			  const struct vpt_pt_state *state)
+{
+	const struct vpt_mem_ops *mem = out->mem;
+	bool stopped = state->flags & VPT_STATE_STOPPED;
+	uint64_t entry = state->topa_entry;
+	struct vpt_mem_ops saved;
+	void *opaque = out->opaque;
+	unsigned int events;
+
+	vpt_memset(&saved, 0, sizeof(saved));
+	saved.read = stopped ? read_nothing : read_saved;
+	out->mem = &saved;
+	out->opaque = &entry;
+	events = vpt_output_start(out, rtit);
+	out->mem = mem;
+	out->opaque = opaque;
+	return events;
+}
+
+/* Map the stretch that the bytes not yet reported are in. */
+static bool map_unreported(struct vpt_output *out, uint64_t unreported)
+{
+	uint64_t first = out->offset - unreported;
+	uint64_t mark = out->int_at < out->size ? out->int_at : out->size;
+	size_t want = (size_t)(mark - first), len = want;
+	uint8_t *host;
+
+	if (!out->mem->map)
+		return false;
+	host = (uint8_t *)out->mem->map(out->opaque, out->region + first, &len);
+	if (!host || len < unreported)
+		return false;
+	out->cur = host + unreported;
+	out->end = host + (len < want ? len : want);
+	out->committed = host;
+	out->gpa_delta = out->region + first - (uint64_t)(uintptr_t)host;
+	return true;
+}
+
+static enum vpt_status load_unreported(struct vpt_output *out, uint64_t unreported)
+{
+	if (!unreported)
+		return VPT_OK;
+	if (out->kind == VPT_OUTPUT_STREAM) {
+		/* A stage that is full would have been handed on. */
+		if (!out->cur || unreported >= out->stage_size)
+			return VPT_E_NOSPC;
+		out->cur += unreported;
+		return VPT_OK;
+	}
+	if (unreported > out->offset)
+		return VPT_E_INVAL;
+	return map_unreported(out, unreported) ? VPT_OK : VPT_E_NOSPC;
+}
+
+static enum vpt_status load_output(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	struct vpt_output *out = &pt->out;
+	bool owed = state->flags & VPT_STATE_INT_OWED;
+	unsigned int events;
+
+	if (!(state->flags & VPT_STATE_OUTPUT))
+		return VPT_OK;
+	events = start(out, &pt->rtit, state);
+	if (state->flags & VPT_STATE_STOPPED) {
+		out->stopped = true;
+		out->why = (enum vpt_output_error)state->error;
+		return VPT_OK;
+	}
+	if (events & VPT_OUT_ERROR)
+		return VPT_E_INVAL;
+	if (out->kind != VPT_OUTPUT_TOPA && (owed || state->topa_entry))
+		return VPT_E_INVAL;
+	if (owed && out->int_at == VPT_INT_NEVER)
+		return VPT_E_INVAL;
+	if (!owed)
+		out->int_at = VPT_INT_NEVER;
+	return load_unreported(out, state->unreported);
+}
+
+enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	enum vpt_status status;
+	struct vpt_pt now;
+
+	if (state->version != VPT_PT_STATE_VERSION || state->bytes != sizeof(*state) ||
+	    state->flags & ~(uint32_t)VPT_STATE_FLAGS || state->reserved)
+		return VPT_E_INVAL;
+	vpt_pt_init(&now, pt->caps, pt->ops, pt->opaque);
+	vpt_output_set_stream(&now.out, pt->out.stage, pt->out.stage_size, pt->out.stream);
+	if (!load_registers(&now, state))
+		return VPT_E_CAPS;
+	if (!output_ok(state) || !load_generator(&now, state) || !load_calls(&now.retstack, state))
+		return VPT_E_INVAL;
+	status = load_output(&now, state);
+	if (status == VPT_OK)
+		*pt = now;
+	return status;
+}

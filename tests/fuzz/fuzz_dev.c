@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Any sequence of what a guest can do to the devices, with time going on between: no
+ * access leaves the devices' own state, time never goes back, and nothing that is due
+ * stays undone.
+ *
+ * Input: operations, each a byte and what it needs (missing bytes are 0).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/clock.h"
+#include "dev/platform.h"
+
+#define CHECK(cond)    ((cond) ? (void)0 : fail(#cond, __LINE__))
+#define MAX_OPERATIONS 400
+
+static void fail(const char *cond, int line)
+{
+	fprintf(stderr, "fuzz_dev.c:%d: does not hold: %s\n", line, cond);
+	abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static uint64_t take(struct input *in, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	while (bytes--) {
+		value <<= 8;
+		if (in->size) {
+			value |= *in->data++;
+			in->size--;
+		}
+	}
+	return value;
+}
+
+/* 4 GHz. */
+static uint64_t tsc_time(void *opaque, uint64_t tsc)
+{
+	(void)opaque;
+	return tsc / 4 + (tsc % 4 != 0);
+}
+
+static int serial_in(void *opaque)
+{
+	struct input *in = opaque;
+
+	return in->size && *in->data & 1 ? (int)take(in, 1) : -1;
+}
+
+static uint16_t take_port(struct input *in)
+{
+	static const uint16_t ports[] = {0x20,	0x21,  0xa0,  0xa1,  0x4d0, 0x4d1, 0x40, 0x41,
+					 0x42,	0x43,  0x61,  0x64,  0x70,  0x71,  0x92, 0xcf9,
+					 0x3f8, 0x3f9, 0x3fa, 0x3fb, 0x3fc, 0x3fd, 0x3fe};
+	uint8_t n = (uint8_t)take(in, 1);
+
+	return n < sizeof(ports) / sizeof(ports[0]) ? ports[n] : (uint16_t)(n << 8 | take(in, 1));
+}
+
+static void do_io(struct vpt_platform *p, struct input *in, bool is_in)
+{
+	uint16_t port = take_port(in);
+	uint8_t size = (uint8_t)take(in, 1);
+	uint32_t value;
+
+	size = size < 0xc0 ? 1 : size;
+	value = (uint32_t)take(in, size < 4 ? size : 4);
+	vpt_platform_io(p, port, size, is_in, &value);
+}
+
+static void do_mmio(struct vpt_platform *p, struct input *in, bool write)
+{
+	uint8_t where = (uint8_t)take(in, 1), len = (uint8_t)take(in, 1) % 65;
+	uint64_t base = where & 1 ? VPT_IOAPIC_ADDRESS : p->lapic.base & ~0xfffull;
+	uint8_t data[65];
+	uint32_t i;
+
+	memset(data, 0x5a, sizeof(data));
+	len = len >= 48 ? len - 48 : 4;
+	for (i = 0; i < len && write; i++)
+		data[i] = (uint8_t)take(in, 1);
+	vpt_platform_mmio(p, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
+			  write, data);
+	CHECK(write || data[len] == 0x5a);
+}
+
+static void do_msr(struct vpt_platform *p, struct input *in, bool write)
+{
+	uint32_t n = (uint32_t)take(in, 1), msr = n < 0xf0 ? 0x800 + n : n & 1 ? 0x1b : 0x6e0;
+	uint64_t value = take(in, 1) & 1 ? take(in, 8) : take(in, 4);
+
+	if (msr == VPT_MSR_APIC_BASE && n & 2)
+		value = 0xfee00000 | (value & 0xc00);
+	if (write)
+		CHECK(vpt_platform_wrmsr(p, msr, value) != VPT_PLATFORM_OTHER);
+	else
+		CHECK(vpt_platform_rdmsr(p, msr, &value) != VPT_PLATFORM_OTHER);
+}
+
+static void do_time(struct vpt_platform *p, struct input *in)
+{
+	uint8_t how = (uint8_t)take(in, 1);
+	uint64_t next = vpt_platform_next(p), before = p->now, to;
+
+	if (how & 1 && next != VPT_NEVER)
+		to = next;
+	else
+		to = p->now + (take(in, 3) << (how >> 3));
+	vpt_platform_advance(p, to);
+	CHECK(p->now >= before && (to < before || p->now == to));
+}
+
+static void do_interrupt(struct vpt_platform *p)
+{
+	bool pending = vpt_platform_pending(p);
+	uint8_t vector;
+
+	if (vpt_platform_nmi(p))
+		vpt_platform_ack_nmi(p);
+	CHECK(!vpt_platform_nmi(p));
+	if (!pending)
+		return;
+	vector = vpt_platform_ack(p);
+	/* The 8259s' vectors are theirs to choose. */
+	CHECK(vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
+	      (vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
+}
+
+static void do_save(struct vpt_platform *p)
+{
+	static char one[sizeof(*p) + 64], two[sizeof(*p) + 64];
+	struct vpt_platform copy = *p;
+	size_t bytes = vpt_platform_saved_bytes();
+
+	CHECK(vpt_platform_save(p, one, sizeof(one)));
+	memset(&copy, 0xa5, offsetof(struct vpt_platform, host));
+	CHECK(!vpt_platform_load(&copy, one, bytes - 1));
+	CHECK(vpt_platform_load(&copy, one, bytes));
+	CHECK(vpt_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
+	CHECK(vpt_platform_next(&copy) == vpt_platform_next(p));
+}
+
+static void operate(struct vpt_platform *p, struct input *in)
+{
+	uint8_t op = (uint8_t)take(in, 1);
+
+	switch (op & 15) {
+	case 0 ... 4:
+		do_io(p, in, op & 1);
+		break;
+	case 5 ... 8:
+		do_mmio(p, in, op & 0x10);
+		break;
+	case 9:
+		do_msr(p, in, op & 0x10);
+		break;
+	case 10 ... 12:
+		do_time(p, in);
+		break;
+	case 13:
+		do_interrupt(p);
+		break;
+	case 14:
+		vpt_platform_line(p, op >> 4, take(in, 1) & 1);
+		break;
+	default:
+		if (op & 0x10)
+			vpt_platform_pmi(p);
+		if (op & 0x20)
+			vpt_platform_poll(p);
+		if (op & 0x40)
+			vpt_platform_set_cr8(p, op >> 4);
+		if (op & 0x80)
+			do_save(p);
+		break;
+	}
+	CHECK(vpt_platform_next(p) > p->now);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct vpt_platform p;
+	struct input in = {data, size};
+	struct vpt_platform_config config = {
+		.mem_bytes = 64 << 20,
+		.epoch = 1735689600,
+		.apic_hz = 24000000,
+		.max_phy_addr = 39,
+		.x2apic = true,
+		.host = {.serial_in = serial_in, .tsc_time = tsc_time, .opaque = &in},
+	};
+	unsigned int n;
+
+	if (take(&in, 1) & 1)
+		config.host.tsc_time = NULL;
+	vpt_platform_init(&p, &config);
+	for (n = 0; in.size && n < MAX_OPERATIONS; n++)
+		operate(&p, &in);
+	return 0;
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The KVM engine's unit tests, where there is a KVM.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/roundtrip.sh
+need_kvm
+tap=$(mktemp) || exit 1
+trap 'rm -f "$tap"' EXIT
+CK_TAP_LOG_FILE_NAME=$tap "${O:-build/${MODE:-rel}}/tests/test_kvm" >&2
+status=$?
+cat "$tap"
+exit $status

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A software vCPU, one step at a time, and this machine's processor beside it: a
+ * window of memory has the same addresses on both sides. There is one at a time.
+ */
+#ifndef TESTS_LIB_BESIDE_H
+#define TESTS_LIB_BESIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "x86/mem.h"
+#include "x86/x86.h"
+
+/* The guest's memory. The first 4 MiB are mapped as they are, then comes the window. */
+enum beside_layout {
+	BESIDE_RAM = 8 << 20,
+	BESIDE_PML4 = 0x1000,
+	BESIDE_PDPT = 0x2000,
+	BESIDE_PD = 0x3000,
+	BESIDE_GDT = 0x4000,
+	BESIDE_LDT = 0x5000,
+	BESIDE_TSS = 0x6000,
+	BESIDE_CODE = 0x10000,
+	BESIDE_STACK = 0x20000,
+	BESIDE_DATA = 0x30000,
+	BESIDE_WINDOW_RAM = 4 << 20,
+	BESIDE_WINDOW = 0x10000000, /* linear */
+	BESIDE_WINDOW_BYTES = 2 << 20,
+	BESIDE_NOWHERE = BESIDE_WINDOW + BESIDE_WINDOW_BYTES, /* not mapped */
+};
+
+/* Selectors of the GDT that beside_mode() uses; a test may add others from FREE on. */
+enum beside_selector {
+	BESIDE_CODE64 = 0x08,
+	BESIDE_DATA0 = 0x10,
+	BESIDE_CODE32 = 0x18,
+	BESIDE_CODE64_3 = 0x20 | 3,
+	BESIDE_DATA3 = 0x28 | 3,
+	BESIDE_CODE32_3 = 0x30 | 3,
+	BESIDE_FREE = 0x40,
+	BESIDE_GDT_BYTES = 0x100,
+};
+
+/* In the order of struct vpt_regs. */
+enum beside_reg {
+	RAX,
+	RBX,
+	RCX,
+	RDX,
+	RSI,
+	RDI,
+	RSP,
+	RBP,
+	R8,
+	R9,
+	R10,
+	R11,
+	R12,
+	R13,
+	R14,
+	R15,
+	REGS
+};
+
+struct beside_state {
+	uint64_t reg[REGS];
+	uint64_t rflags;
+};
+
+#define BESIDE_FLAGS                                                                               \
+	(VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF | VPT_FL_DF)
+
+/* An instruction as the assembler makes it. */
+struct beside_insn {
+	const uint8_t *code, *end;
+	const char *text;
+};
+
+/* Rows of a table that lies between __start_TABLE and __stop_TABLE. */
+#define BESIDE_INSN(table, text)                                                                   \
+	__asm__(".pushsection .text.insns, \"ax\"\n"                                               \
+		"771:	" text "\n"                                                                  \
+		"772:	jmp	beside_native_end\n"                                                    \
+		".popsection\n"                                                                    \
+		".pushsection .rodata.insns, \"a\"\n"                                              \
+		"773:	.asciz \"" text "\"\n"                                                       \
+		".popsection\n"                                                                    \
+		".pushsection " #table ", \"aw\"\n"                                                \
+		"	.quad 771b, 772b, 773b\n"                                                     \
+		".popsection\n");
+
+extern struct vpt_mem beside_mem;
+extern struct vpt_engine_vm *beside_vm;
+extern struct vpt_engine_vcpu *beside_vcpu;
+extern const struct vpt_engine *beside_engine;
+
+void beside_create(void);
+void beside_destroy(void);
+
+/* 64 or 32: protected mode with paging; 16: real mode. With flat segments. */
+void beside_mode(unsigned int bits, unsigned int cpl);
+struct vpt_sregs beside_sregs(void);
+void beside_set_sregs(const struct vpt_sregs *s);
+
+void beside_put(uint64_t gpa, const void *bytes, size_t len);
+void beside_put64(uint64_t gpa, uint64_t value);
+uint64_t beside_get64(uint64_t gpa);
+
+/* Put code at BESIDE_CODE, and step it once. RIP is that number, or 0 in real mode. */
+struct vpt_exit beside_step(const void *code, size_t len);
+#define BESIDE_STEP(code) beside_step(code, sizeof(code) - 1)
+/* The same with run(), until something is to be said or so many instructions ran. */
+struct vpt_exit beside_run(const void *code, size_t len, uint64_t insns);
+
+/*
+ * The window as a test fills it for both sides, what the host's instruction made of
+ * it, and the same of the guest's.
+ */
+uint8_t *beside_window(void);
+void beside_native(struct beside_state *s, const uint8_t *code);
+/* Both, from `in`; any difference in registers, flags of `flags`, RIP or the first
+ * 64 KiB of the window fails the test. */
+void beside_compare(const struct beside_insn *insn, const struct beside_state *in, uint64_t flags);
+
+#endif /* TESTS_LIB_BESIDE_H */

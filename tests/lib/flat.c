@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See flat.h. */
+#include "lib/flat.h"
+
+uint64_t descriptor_bits(uint32_t base, uint32_t limit, uint8_t access, uint8_t flags)
+{
+	return (limit & 0xffff) | (uint64_t)(base & 0xffffff) << 16 | (uint64_t)access << 40 |
+	       (uint64_t)(limit & 0xf0000) << 32 | (uint64_t)flags << 52 |
+	       (uint64_t)(base & 0xff000000) << 32;
+}
+
+uint64_t gate_bits(uint16_t selector, uint32_t offset, uint8_t access, uint8_t count)
+{
+	return (offset & 0xffff) | (uint64_t)selector << 16 | (uint64_t)count << 32 |
+	       (uint64_t)access << 40 | (uint64_t)(offset & 0xffff0000) << 32;
+}
+
+void set_gate(uint8_t vector, uint16_t selector, uint32_t offset, uint8_t access)
+{
+	uint64_t at = IDT + (v.long_mode ? 16u : 8u) * vector;
+
+	put64(at, gate_bits(selector, offset, access, 0));
+	if (v.long_mode)
+		put64(at + 8, 0);
+}
+
+static const struct {
+	uint16_t selector;
+	uint32_t limit;
+	uint8_t access, flags;
+} gdt[] = {
+	{KCODE, 0xfffff, 0x9a, 0xc},	  {KDATA, 0xfffff, 0x92, 0xc},
+	{UCODE, 0xfffff, 0xfa, 0xc},	  {UDATA, 0xfffff, 0xf2, 0xc},
+	{CONFORMING, 0xfffff, 0x9e, 0xc}, {KCODE16, 0xffff, 0x9a, 0},
+	{KDATA16, 0xffff, 0x92, 0},	  {GONE, 0xfffff, 0x1a, 0xc},
+	{READ_ONLY, 0xfffff, 0x90, 0xc},  {SMALL_DATA, 0xfff, 0x92, 4},
+	{SMALL_CODE, 0xfff, 0x9a, 4},	  {UDATA16, 0xffff, 0xf2, 0},
+	{GONE_DATA, 0xfffff, 0x12, 0xc},  {KCODE64, 0xfffff, 0x9a, 0xa},
+	{UCODE64, 0xfffff, 0xfa, 0xa},	  {EXECUTE_ONLY, 0xfffff, 0x98, 0xc},
+};
+
+void flat_ring(uint8_t cpl)
+{
+	bool wide = v.long_mode;
+
+	v.s.cs = vpt_flat_segment(cpl	 ? wide ? UCODE64 : UCODE
+				  : wide ? KCODE64
+					 : KCODE,
+				  true, wide, cpl);
+	v.s.ss = vpt_flat_segment(cpl ? UDATA : KDATA, false, false, cpl);
+	v.s.ds = v.s.es = v.s.fs = v.s.gs = v.s.ss;
+	vpt_vcpu_store(&v);
+}
+
+static void begin(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(gdt) / sizeof(gdt[0]); i++)
+		put64(GDT + (gdt[i].selector & ~7u),
+		      descriptor_bits(0, gdt[i].limit, gdt[i].access, gdt[i].flags));
+	sregs.gdt = (struct vpt_table){GDT, 0xff};
+	sregs.idt = (struct vpt_table){IDT, 0xfff};
+	sregs.tr = (struct vpt_segment){
+		.base = TSS, .limit = 0x67, .selector = 0xf8, .type = 11, .present = true};
+	sregs.ldt.unusable = true;
+	regs.rip = CODE;
+	regs.rsp = STACK;
+	regs.rflags = VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF;
+}
+
+void flat_protect(void)
+{
+	still_create(RAM, true);
+	begin();
+	sregs.cr0 = VPT_CR0_PE;
+	put32(TSS + 4, STACK0);
+	put16(TSS + 8, KDATA);
+	vpt_vcpu_load(&v);
+	flat_ring(0);
+}
+
+void flat_long(void)
+{
+	const uint64_t pml4 = 0x4000, pdpt = 0x5000, bits = 7, large = 0x80;
+	unsigned int i;
+
+	still_create(RAM, true);
+	begin();
+	put64(pml4, pdpt | bits);
+	for (i = 0; i < 4; i++)
+		put64(pdpt + 8 * i, (uint64_t)i << 30 | bits | large);
+	sregs.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP;
+	sregs.cr3 = pml4;
+	sregs.cr4 = VPT_CR4_PAE;
+	sregs.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
+	put64(TSS + 4, STACK0);
+	vpt_vcpu_load(&v);
+	flat_ring(0);
+}

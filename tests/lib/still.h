@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A vCPU on an engine that holds registers and executes nothing, or what a test says:
+ * for what the core does itself. There is one at a time.
+ */
+#ifndef TESTS_LIB_STILL_H
+#define TESTS_LIB_STILL_H
+
+#include "core/vcpu.h"
+
+extern struct vpt_vm vm;
+extern struct vpt_vcpu v;
+extern struct vpt_regs regs;
+extern struct vpt_sregs sregs;
+
+/* The engine's part, as a test may set or look at it. */
+extern struct still {
+	uint64_t star, lstar, fmask, sysenter_cs, sysenter_esp, sysenter_eip;
+	uint64_t dr[8];
+	unsigned int wrote;   /* calls of vm_wrote() */
+	uint64_t wrote_first; /* lowest address told of, */
+	uint64_t wrote_end;   /* and the highest, plus one */
+	void (*step)(struct vpt_exit *exit);
+} still;
+
+/* All zero, with so much RAM. `observes`: as the engine's field of this name. */
+void still_create(uint64_t ram, bool observes);
+void still_destroy(void);
+
+void put64(uint64_t gpa, uint64_t value);
+void put32(uint64_t gpa, uint32_t value);
+void put16(uint64_t gpa, uint16_t value);
+void put_bytes(uint64_t gpa, const void *bytes, size_t len);
+uint64_t get64(uint64_t gpa);
+uint32_t get32(uint64_t gpa);
+uint16_t get16(uint64_t gpa);
+
+/* The instruction that these bytes are in the mode of now; and do it. */
+struct vpt_insn decode(const char *code, size_t len);
+enum vpt_done run(const char *code, size_t len, struct vpt_exception *e);
+#define RUN(code, e) run(code, sizeof(code) - 1, e)
+
+#endif /* TESTS_LIB_STILL_H */

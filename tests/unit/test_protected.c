@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * 32-bit protected mode: delivery through gates of both sizes, IRET, SYSENTER and
+ * SYSEXIT, and what of it goes to other tasks, which the core does not do.
+ */
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "lib/flat.h"
+
+#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
+#define FLAGS		(VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)
+
+enum gates { INT16 = 0x86, TRAP16 = 0x87, INT32 = 0x8e, TRAP32 = 0x8f, TASK = 0x85 };
+
+static bool deliver(uint8_t vector, bool has_error, enum vpt_event_source source)
+{
+	struct vpt_exception e = {.vector = vector, .has_error = has_error, .error = 0x1234};
+
+	return vpt_deliver(&v, &e, source, CODE);
+}
+
+static void check_words(uint64_t at, unsigned int size, const uint64_t *word, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		ck_assert_uint_eq(size == 2 ? get16(at + 2 * i) : get32(at + 4 * i), word[i]);
+}
+
+START_TEST(fault_in_ring_0)
+{
+	const uint64_t frame[] = {0x1234, CODE, KCODE, FLAGS | VPT_FL_RF};
+
+	set_gate(VPT_VEC_GP, KCODE, HANDLER, INT32);
+	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXCEPTION));
+	ck_assert_uint_eq(regs.rip, HANDLER);
+	/* No alignment here. */
+	ck_assert_uint_eq(regs.rsp, STACK - 16);
+	check_words(regs.rsp, 4, frame, 4);
+	ck_assert_uint_eq(regs.rflags, FLAGS & ~VPT_FL_IF);
+	ck_assert_uint_eq(sregs.ss.selector, KDATA);
+}
+END_TEST
+
+START_TEST(fault_from_ring_3)
+{
+	const uint64_t frame[] = {0x1234, CODE, UCODE, FLAGS | VPT_FL_RF, STACK, UDATA};
+
+	flat_ring(3);
+	set_gate(VPT_VEC_GP, KCODE, HANDLER, TRAP32);
+	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXCEPTION));
+	ck_assert_uint_eq(regs.rsp, STACK0 - 24);
+	check_words(regs.rsp, 4, frame, 6);
+	ck_assert_uint_eq(regs.rflags, FLAGS);
+	ck_assert_uint_eq(v.cpl, 0);
+	ck_assert_uint_eq(sregs.ss.selector, KDATA);
+	ck_assert_uint_eq(sregs.cs.selector, KCODE);
+	/* The tables say so. */
+	ck_assert_uint_eq(get64(GDT + KDATA) >> 40 & 0xff, 0x93);
+	ck_assert_uint_eq(get64(GDT + KCODE) >> 40 & 0xff, 0x9b);
+}
+END_TEST
+
+START_TEST(gate_of_16_bits)
+{
+	const uint64_t frame[] = {0x1234, CODE & 0xffff, UCODE, FLAGS, STACK & 0xffff, UDATA};
+
+	flat_ring(3);
+	set_gate(VPT_VEC_GP, KCODE16, 0x56789, INT16);
+	regs.rip = CODE;
+	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(regs.rip, 0x6789);
+	ck_assert_uint_eq(regs.rsp, STACK0 - 12);
+	check_words(regs.rsp, 2, frame, 6);
+	ck_assert_uint_eq(v.bits, 16);
+}
+END_TEST
+
+START_TEST(stack_in_a_tss_of_16_bits)
+{
+	sregs.tr.type = 3;
+	vpt_vcpu_load(&v);
+	flat_ring(3);
+	put16(TSS + 2, 0x8000);
+	put16(TSS + 4, KDATA);
+	set_gate(20, KCODE, HANDLER, INT32);
+	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(regs.rsp, 0x8000 - 20);
+}
+END_TEST
+
+START_TEST(conforming_handler_stays_in_ring_3)
+{
+	flat_ring(3);
+	set_gate(20, CONFORMING, HANDLER, INT32);
+	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(v.cpl, 3);
+	ck_assert_uint_eq(sregs.cs.selector, CONFORMING | 3);
+	ck_assert_uint_eq(regs.rsp, STACK - 12);
+}
+END_TEST
+
+/* Delivering vector 20 as an interrupt from ring 3, with one thing wrong. */
+static const struct {
+	const char *name;
+	uint16_t selector;
+	uint8_t access;
+	uint16_t ss0;
+	uint32_t esp0, offset;
+	uint8_t vector;
+	uint32_t error;
+} broken[] = {
+	{"a call gate", KCODE, 0x8c, KDATA, STACK0, HANDLER, VPT_VEC_GP, 20 * 8 + 3},
+	{"a 64-bit type", KCODE, 0x81, KDATA, STACK0, HANDLER, VPT_VEC_GP, 20 * 8 + 3},
+	{"not present", KCODE, 0x0e, KDATA, STACK0, HANDLER, VPT_VEC_NP, 20 * 8 + 3},
+	{"null CS", 2, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, 1},
+	{"CS beyond the GDT", 0x100, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, 0x101},
+	{"CS is data", KDATA, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, KDATA + 1},
+	{"CS not present", GONE, INT32, KDATA, STACK0, HANDLER, VPT_VEC_NP, GONE + 1},
+	{"CS in an LDT that is not", KCODE | 4, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP,
+	 (KCODE | 4) + 1},
+	{"null SS", KCODE, INT32, 0, STACK0, HANDLER, VPT_VEC_TS, 1},
+	{"SS beyond the GDT", KCODE, INT32, 0x100, STACK0, HANDLER, VPT_VEC_TS, 0x101},
+	{"SS of another RPL", KCODE, INT32, KDATA | 1, STACK0, HANDLER, VPT_VEC_TS, KDATA + 1},
+	{"SS of another DPL", KCODE, INT32, UDATA & ~3, STACK0, HANDLER, VPT_VEC_TS,
+	 (UDATA & ~3) + 1},
+	{"SS read-only", KCODE, INT32, READ_ONLY, STACK0, HANDLER, VPT_VEC_TS, READ_ONLY + 1},
+	{"SS is code", KCODE, INT32, KCODE, STACK0, HANDLER, VPT_VEC_TS, KCODE + 1},
+	{"SS not present", KCODE, INT32, GONE_DATA, STACK0, HANDLER, VPT_VEC_SS, GONE_DATA + 1},
+	{"no room", KCODE, INT32, SMALL_DATA, 0x1010, HANDLER, VPT_VEC_SS, SMALL_DATA + 1},
+	{"EIP beyond the limit", SMALL_CODE, INT32, KDATA, STACK0, 0x1000, VPT_VEC_GP, 1},
+};
+
+START_TEST(delivery_that_faults)
+{
+	struct vpt_exception e = vpt_fault_plain(20);
+	unsigned int i;
+
+	for (i = 0; i < 20; i++)
+		set_gate((uint8_t)i, CONFORMING, HANDLER + 16 * i, INT32);
+	flat_ring(3);
+	set_gate(20, broken[_i].selector, broken[_i].offset, broken[_i].access);
+	put32(TSS + 4, broken[_i].esp0);
+	put16(TSS + 8, broken[_i].ss0);
+	ck_assert_msg(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE), "%s", broken[_i].name);
+	ck_assert_msg(e.vector == broken[_i].vector, "%s: %u", broken[_i].name, e.vector);
+	ck_assert_msg(e.error == broken[_i].error, "%s: %#x", broken[_i].name, e.error);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * e.vector);
+	ck_assert_uint_eq(get32(regs.rsp), broken[_i].error);
+}
+END_TEST
+
+START_TEST(tss_that_is_too_short)
+{
+	struct vpt_exception e = vpt_fault_plain(20);
+
+	sregs.tr.limit = 8;
+	vpt_vcpu_load(&v);
+	flat_ring(3);
+	set_gate(20, KCODE, HANDLER, INT32);
+	set_gate(VPT_VEC_TS, CONFORMING, HANDLER, INT32);
+	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert_uint_eq(e.vector, VPT_VEC_TS);
+	ck_assert_uint_eq(e.error, sregs.tr.selector + 1u);
+}
+END_TEST
+
+START_TEST(nothing_changes_when_all_fails)
+{
+	struct vpt_exception e = vpt_fault_plain(20);
+	struct vpt_regs before = regs;
+	struct vpt_sregs sbefore = sregs;
+
+	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert_mem_eq(&before, &regs, sizeof(regs));
+	ck_assert_mem_eq(&sbefore, &sregs, sizeof(sregs));
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
+}
+END_TEST
+
+START_TEST(task_gate_stops)
+{
+	struct vpt_exception e;
+
+	set_gate(VPT_VEC_DF, 0xf8, 0, TASK);
+	ck_assert(!deliver(VPT_VEC_DF, true, VPT_SOURCE_EXCEPTION));
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	memset(&vm.stop, 0, sizeof(vm.stop));
+	set_gate(0x80, 0xf8, 0, TASK | 0x60);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+}
+END_TEST
+
+/* RF of an interrupt's frame is what it was. */
+START_TEST(rf_in_frames)
+{
+	set_gate(20, KCODE, HANDLER, INT32);
+	regs.rflags |= VPT_FL_RF;
+	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(get32(regs.rsp + 8), FLAGS | VPT_FL_RF);
+	ck_assert(!(regs.rflags & VPT_FL_RF));
+}
+END_TEST
+
+START_TEST(nmi_blocks_until_iret)
+{
+	struct vpt_exception e;
+
+	set_gate(2, KCODE, HANDLER, INT32);
+	ck_assert(deliver(2, false, VPT_SOURCE_NMI));
+	ck_assert(v.nmi_blocked);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert(!v.nmi_blocked);
+	ck_assert_uint_eq(regs.rip, CODE);
+	/* An interrupt of that vector is none, and even an IRET that faults unblocks. */
+	ck_assert(deliver(2, false, VPT_SOURCE_EXTERNAL));
+	ck_assert(!v.nmi_blocked);
+	v.nmi_blocked = true;
+	put32(regs.rsp + 4, 0);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
+	ck_assert(!v.nmi_blocked);
+}
+END_TEST
+
+static void push32(const uint32_t *word, unsigned int count)
+{
+	put_bytes(STACK, word, 4 * count);
+}
+
+START_TEST(iret_of_the_same_ring)
+{
+	const uint32_t frame[] = {0x1234, KCODE, VPT_FL_IF | VPT_FL_RF | VPT_FL_IOPL | VPT_FL_AC};
+	struct vpt_exception e;
+
+	push32(frame, 3);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, STACK + 12);
+	ck_assert_uint_eq(regs.rflags, frame[2] | VPT_FL_FIXED);
+}
+END_TEST
+
+START_TEST(iret_to_ring_3)
+{
+	const uint32_t frame[] = {0x1234, UCODE, VPT_FL_IF, 0x15678, UDATA};
+	struct vpt_exception e;
+
+	push32(frame, 5);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(v.cpl, 3);
+	ck_assert_uint_eq(regs.rsp, 0x15678);
+	ck_assert_uint_eq(sregs.ss.selector, UDATA);
+	ck_assert_uint_eq(sregs.ds.selector, 0);
+	ck_assert(sregs.ds.unusable);
+	ck_assert_uint_eq(get64(GDT + (UDATA & ~7)) >> 40 & 0xff, 0xf3);
+}
+END_TEST
+
+/* Only SP is loaded there: what is above it is not hidden. */
+START_TEST(iret_to_a_stack_of_16_bits)
+{
+	const uint32_t frame[] = {0x1234, UCODE, VPT_FL_IF, 0x95678, UDATA16};
+	struct vpt_exception e;
+
+	push32(frame, 5);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rsp, (STACK & 0xffff0000) | 0x5678);
+}
+END_TEST
+
+START_TEST(iret_of_16_bits)
+{
+	const uint16_t frame[] = {0x1234, KCODE, VPT_FL_CF | VPT_FL_IF};
+	struct vpt_exception e;
+
+	regs.rflags |= VPT_FL_AC;
+	put_bytes(STACK, frame, sizeof(frame));
+	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, STACK + 6);
+	ck_assert_uint_eq(regs.rflags, VPT_FL_FIXED | VPT_FL_CF | VPT_FL_IF | VPT_FL_AC);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	uint32_t eip, cs, ss;
+	uint8_t vector;
+	uint32_t error;
+} bad_iret[] = {
+	{"null CS", 0, 3, UDATA, VPT_VEC_GP, 0},
+	{"CS beyond the GDT", 0, 0x103, UDATA, VPT_VEC_GP, 0x100},
+	{"CS is data", 0, UDATA, UDATA, VPT_VEC_GP, UDATA & ~3},
+	{"RPL is not DPL", 0, KCODE | 3, UDATA, VPT_VEC_GP, KCODE},
+	{"CS not present", 0, GONE, KDATA, VPT_VEC_NP, GONE},
+	{"EIP beyond the limit", 0x1000, SMALL_CODE, KDATA, VPT_VEC_GP, 0},
+	{"null SS", 0, UCODE, 3, VPT_VEC_GP, 0},
+	{"SS of another ring", 0, UCODE, KDATA, VPT_VEC_GP, KDATA},
+	{"SS of another DPL", 0, UCODE, KDATA | 3, VPT_VEC_GP, KDATA},
+	{"SS is code", 0, UCODE, UCODE, VPT_VEC_GP, UCODE & ~3},
+};
+
+START_TEST(iret_that_faults)
+{
+	const uint32_t frame[] = {bad_iret[_i].eip, bad_iret[_i].cs, 2, STACK, bad_iret[_i].ss};
+	struct vpt_regs before = regs;
+	struct vpt_exception e;
+
+	push32(frame, 5);
+	ck_assert_msg(RUN("\xcf", &e) == VPT_DONE_FAULT, "%s", bad_iret[_i].name);
+	ck_assert_msg(e.vector == bad_iret[_i].vector, "%s: %u", bad_iret[_i].name, e.vector);
+	ck_assert_msg(e.error == bad_iret[_i].error, "%s: %#x", bad_iret[_i].name, e.error);
+	ck_assert_mem_eq(&before, &regs, sizeof(regs));
+}
+END_TEST
+
+START_TEST(iret_beyond_the_stack)
+{
+	struct vpt_exception e;
+
+	v.s.ss.limit = STACK + 10;
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_uint_eq(e.error, 0);
+	/* A segment that grows down ends where others begin. */
+	v.s.ss.limit = STACK;
+	v.s.ss.type = 7;
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+}
+END_TEST
+
+START_TEST(iret_that_the_core_does_not_do)
+{
+	const uint32_t frame[] = {0, UCODE, VPT_FL_VM, STACK, UDATA};
+	struct vpt_exception e;
+
+	push32(frame, 5);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	memset(&vm.stop, 0, sizeof(vm.stop));
+	regs.rflags |= VPT_FL_NT;
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+}
+END_TEST
+
+START_TEST(into)
+{
+	struct vpt_exception e;
+
+	set_gate(VPT_VEC_OF, KCODE, HANDLER, TRAP32 | 0x60);
+	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, CODE + 1);
+	regs.rip = CODE;
+	regs.rflags |= VPT_FL_OF;
+	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, HANDLER);
+	ck_assert_uint_eq(get32(regs.rsp), CODE + 1);
+}
+END_TEST
+
+START_TEST(sysenter_and_sysexit)
+{
+	struct vpt_exception e;
+
+	still.sysenter_cs = KCODE;
+	still.sysenter_esp = 0xffffffff00000000ull | STACK0;
+	still.sysenter_eip = 0xffffffff00000000ull | HANDLER;
+	flat_ring(3);
+	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, HANDLER);
+	ck_assert_uint_eq(regs.rsp, STACK0);
+	ck_assert_uint_eq(v.cpl, 0);
+	ck_assert_uint_eq(v.bits, 32);
+	ck_assert(!sregs.cs.l && sregs.cs.db);
+	regs.rdx = 0x1234;
+	regs.rcx = 0x5678;
+	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, 0x5678);
+	ck_assert_uint_eq(sregs.cs.selector, UCODE);
+	ck_assert_uint_eq(sregs.ss.selector, UDATA);
+	ck_assert_uint_eq(v.bits, 32);
+	/* Not without a segment, and not from ring 3. */
+	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_FAULT);
+	still.sysenter_cs = 3;
+	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+}
+END_TEST
+
+/* SYSCALL is one of 64-bit mode here. */
+START_TEST(no_syscall)
+{
+	struct vpt_exception e;
+
+	v.s.efer |= VPT_EFER_SCE;
+	vpt_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\x0f\x05", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_UD);
+}
+END_TEST
+
+/* The engine hears of each byte of RAM that the core writes. */
+START_TEST(writes_are_told)
+{
+	set_gate(20, KCODE, HANDLER, INT32);
+	v.s.ss.base = 0x100;
+	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(still.wrote, 2);
+	ck_assert_uint_eq(still.wrote_first, GDT + KCODE + 5);
+	ck_assert_uint_eq(still.wrote_end, STACK + 0x100);
+	still.wrote = 0;
+	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	/* The accessed bit is set by now. */
+	ck_assert_uint_eq(still.wrote, 1);
+	ck_assert_uint_eq(still.wrote_first, STACK + 0x100 - 24);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("protected");
+	TCase *tc = tcase_create("protected");
+
+	tcase_add_checked_fixture(tc, flat_protect, still_destroy);
+	tcase_add_test(tc, fault_in_ring_0);
+	tcase_add_test(tc, fault_from_ring_3);
+	tcase_add_test(tc, gate_of_16_bits);
+	tcase_add_test(tc, stack_in_a_tss_of_16_bits);
+	tcase_add_test(tc, conforming_handler_stays_in_ring_3);
+	tcase_add_loop_test(tc, delivery_that_faults, 0, ROW_COUNT(broken));
+	tcase_add_test(tc, tss_that_is_too_short);
+	tcase_add_test(tc, nothing_changes_when_all_fails);
+	tcase_add_test(tc, task_gate_stops);
+	tcase_add_test(tc, rf_in_frames);
+	tcase_add_test(tc, nmi_blocks_until_iret);
+	tcase_add_test(tc, iret_of_the_same_ring);
+	tcase_add_test(tc, iret_to_ring_3);
+	tcase_add_test(tc, iret_to_a_stack_of_16_bits);
+	tcase_add_test(tc, iret_of_16_bits);
+	tcase_add_loop_test(tc, iret_that_faults, 0, ROW_COUNT(bad_iret));
+	tcase_add_test(tc, iret_beyond_the_stack);
+	tcase_add_test(tc, iret_that_the_core_does_not_do);
+	tcase_add_test(tc, into);
+	tcase_add_test(tc, sysenter_and_sysexit);
+	tcase_add_test(tc, no_syscall);
+	tcase_add_test(tc, writes_are_told);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

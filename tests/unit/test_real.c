@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Real mode: interrupts, IRET and far transfers through selectors that are bases. */
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "lib/still.h"
+
+#define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
+
+enum { CODE = 0x7c00, STACK = 0x8000, SS_BASE = 0x20000, HANDLER = 0xf0001234 };
+
+#define FLAGS (VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)
+
+static struct vpt_segment segment(uint16_t selector, uint8_t type)
+{
+	return (struct vpt_segment){
+		.base = (uint64_t)selector << 4,
+		.limit = 0xffff,
+		.selector = selector,
+		.type = type,
+		.s = true,
+		.present = true,
+	};
+}
+
+static void setup(void)
+{
+	unsigned int i;
+
+	still_create(2 << 20, true);
+	sregs.cs = segment(0, 11);
+	sregs.ss = segment(SS_BASE >> 4, 3);
+	sregs.ds = sregs.es = sregs.fs = sregs.gs = segment(0x3000, 3);
+	sregs.idt.limit = 0x3ff;
+	regs.rip = CODE;
+	regs.rsp = STACK;
+	regs.rflags = FLAGS;
+	for (i = 0; i < 256; i++)
+		put32(4 * i, HANDLER + 16 * i);
+	vpt_vcpu_load(&v);
+}
+
+static void check_frame(uint64_t at, uint16_t ip, uint16_t cs, uint64_t flags)
+{
+	ck_assert_uint_eq(get16(at), ip);
+	ck_assert_uint_eq(get16(at + 2), cs);
+	ck_assert_uint_eq(get16(at + 4), (uint16_t)flags);
+}
+
+START_TEST(int_n)
+{
+	struct vpt_exception e;
+
+	ck_assert_int_eq(RUN("\xcd\x10", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(sregs.cs.selector, 0xf000);
+	ck_assert_uint_eq(sregs.cs.base, 0xf0000);
+	ck_assert_uint_eq(sregs.cs.limit, 0xffff);
+	ck_assert_uint_eq(regs.rip, 0x1234 + 16 * 0x10);
+	ck_assert_uint_eq(regs.rsp, STACK - 6);
+	check_frame(SS_BASE + STACK - 6, CODE + 2, 0, FLAGS);
+	ck_assert_uint_eq(regs.rflags, FLAGS & ~VPT_FL_IF);
+	ck_assert_uint_eq(v.cpl, 0);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, CODE + 2);
+	ck_assert_uint_eq(sregs.cs.base, 0);
+	ck_assert_uint_eq(regs.rsp, STACK);
+	ck_assert_uint_eq(regs.rflags, FLAGS);
+}
+END_TEST
+
+/* No error code, whatever the exception has elsewhere. */
+START_TEST(exception)
+{
+	struct vpt_exception e = vpt_fault_code(VPT_VEC_GP, 0);
+
+	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+	ck_assert_uint_eq(regs.rip, 0x1234 + 16 * VPT_VEC_GP);
+	ck_assert_uint_eq(regs.rsp, STACK - 6);
+	check_frame(SS_BASE + STACK - 6, CODE, 0, FLAGS);
+}
+END_TEST
+
+START_TEST(frame_wraps_around_the_segment)
+{
+	struct vpt_exception e = vpt_fault_plain(8);
+
+	regs.rsp = 0xabcd0002;
+	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert_uint_eq(regs.rsp, 0xabcdfffc);
+	ck_assert_uint_eq(get16(SS_BASE), (uint16_t)FLAGS);
+	ck_assert_uint_eq(get16(SS_BASE + 0xfffe), 0);
+	ck_assert_uint_eq(get16(SS_BASE + 0xfffc), CODE);
+	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rsp, 0xabcd0002);
+	ck_assert_uint_eq(regs.rip, CODE);
+}
+END_TEST
+
+/* A word that would cross the end of the segment cannot be pushed, here or in #DF. */
+START_TEST(odd_stack_is_the_end)
+{
+	struct vpt_exception e = vpt_fault_plain(VPT_VEC_UD);
+	struct vpt_regs before;
+
+	regs.rsp = 3;
+	before = regs;
+	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+	ck_assert_mem_eq(&before, &regs, sizeof(regs));
+	ck_assert_uint_eq(still.wrote, 0);
+}
+END_TEST
+
+START_TEST(vector_beyond_the_limit)
+{
+	struct vpt_exception e = vpt_fault_plain(0x40);
+
+	v.s.idt.limit = 0x40 * 4 + 2;
+	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\xcd\x40", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	/* LIDT makes no entry reachable: the classic way to reset. */
+	v.s.idt.limit = 0;
+	e = vpt_fault_plain(3);
+	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_SOFTWARE, CODE));
+}
+END_TEST
+
+START_TEST(iret_of_32_bits)
+{
+	const uint32_t frame[] = {0x1234, 0xf000, ~0u};
+	struct vpt_exception e;
+
+	put_bytes(SS_BASE + STACK, frame, sizeof(frame));
+	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x1234);
+	ck_assert_uint_eq(regs.rsp, STACK + 12);
+	ck_assert_uint_eq(regs.rflags, 0x257fd5 | VPT_FL_FIXED);
+	regs.rip = CODE;
+	regs.rsp = STACK;
+	put32(SS_BASE + STACK, 0x10000);
+	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+}
+END_TEST
+
+/* At DS:0x100 is the pointer 0x2000:0x5678 (or 0x4000:0x00005678 with 32 bits). */
+static const struct {
+	const char *name, *code;
+	size_t len;
+	uint16_t cs;
+	uint32_t ip, sp;
+	uint16_t ret_ip, ret_cs; /* of a CALL, words */
+} transfers[] = {
+	{"jmp 0x1000:0x2345", "\xea\x45\x23\x00\x10", 5, 0x1000, 0x2345, STACK, 0, 0},
+	{"jmp 0x1000:dword 0x2345", "\x66\xea\x45\x23\x00\x00\x00\x10", 8, 0x1000, 0x2345, STACK, 0,
+	 0},
+	{"call 0x1000:0x2345", "\x9a\x45\x23\x00\x10", 5, 0x1000, 0x2345, STACK - 4, CODE + 5, 0},
+	{"call 0x1000:dword 0x2345", "\x66\x9a\x45\x23\x00\x00\x00\x10", 8, 0x1000, 0x2345,
+	 STACK - 8, CODE + 8, 0},
+	{"jmp far [0x100]", "\xff\x2e\x00\x01", 4, 0x2000, 0x5678, STACK, 0, 0},
+	{"jmp far dword [0x104]", "\x66\xff\x2e\x04\x01", 5, 0x4000, 0x5678, STACK, 0, 0},
+	{"call far [bx+si]", "\xff\x18", 2, 0x2000, 0x5678, STACK - 4, CODE + 2, 0},
+	{"jmp far es:[0x100]", "\x26\xff\x2e\x00\x01", 5, 0x2000, 0x5678, STACK, 0, 0},
+	{"retf", "\xcb", 1, 0x1111, 0x2222, STACK + 4, 0, 0},
+	{"retf 6", "\xca\x06\x00", 3, 0x1111, 0x2222, STACK + 10, 0, 0},
+};
+
+START_TEST(far_transfers)
+{
+	const uint16_t pointer[] = {0x5678, 0x2000, 0x5678, 0, 0x4000}, frame[] = {0x2222, 0x1111};
+	uint64_t sp = transfers[_i].sp;
+	struct vpt_exception e;
+
+	put_bytes(0x30100, pointer, sizeof(pointer));
+	put_bytes(SS_BASE + STACK, frame, sizeof(frame));
+	regs.rbx = 0xff0080;
+	regs.rsi = 0x80;
+	ck_assert_msg(run(transfers[_i].code, transfers[_i].len, &e) == VPT_DONE_RETIRED, "%s",
+		      transfers[_i].name);
+	ck_assert_msg(regs.rip == transfers[_i].ip, "%s", transfers[_i].name);
+	ck_assert_uint_eq(sregs.cs.selector, transfers[_i].cs);
+	ck_assert_uint_eq(sregs.cs.base, (uint64_t)transfers[_i].cs << 4);
+	ck_assert_uint_eq(regs.rsp, sp);
+	if (transfers[_i].ret_ip) {
+		ck_assert_uint_eq(get16(SS_BASE + sp), transfers[_i].ret_ip);
+		ck_assert_uint_eq(get16(SS_BASE + STACK - (STACK - sp) / 2), transfers[_i].ret_cs);
+	}
+}
+END_TEST
+
+/* CS keeps its limit: code that left it larger may use it. */
+START_TEST(limits)
+{
+	struct vpt_exception e;
+
+	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_uint_eq(regs.rip, CODE);
+	v.s.cs.limit = ~0u;
+	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), VPT_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, 0x10000);
+	ck_assert_uint_eq(sregs.cs.limit, ~0u);
+	/* A pointer beyond the limit of DS. */
+	regs.rip = CODE;
+	ck_assert_int_eq(run("\xff\x2e\xfe\xff", 4, &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+}
+END_TEST
+
+START_TEST(no_system_calls)
+{
+	struct vpt_exception e;
+
+	still.sysenter_cs = 8;
+	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+}
+END_TEST
+
+START_TEST(fetch_ends_at_the_limit)
+{
+	struct vpt_fetched f;
+
+	v.s.cs.limit = CODE + 3;
+	put_bytes(CODE, "\x9a\x45\x23\x00\x10", 5);
+	vpt_fetch(&v, CODE, &f);
+	ck_assert_ptr_null(f.insn);
+	ck_assert_uint_eq(f.bytes.count, 4);
+	v.s.cs.limit = CODE + 4;
+	vpt_fetch(&v, CODE, &f);
+	ck_assert_ptr_nonnull(f.insn);
+	vpt_fetch(&v, CODE + 5, &f);
+	ck_assert_ptr_null(f.insn);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("real");
+	TCase *tc = tcase_create("real");
+
+	tcase_add_checked_fixture(tc, setup, still_destroy);
+	tcase_add_test(tc, int_n);
+	tcase_add_test(tc, exception);
+	tcase_add_test(tc, frame_wraps_around_the_segment);
+	tcase_add_test(tc, odd_stack_is_the_end);
+	tcase_add_test(tc, vector_beyond_the_limit);
+	tcase_add_test(tc, iret_of_32_bits);
+	tcase_add_loop_test(tc, far_transfers, 0, ROW_COUNT(transfers));
+	tcase_add_test(tc, limits);
+	tcase_add_test(tc, no_system_calls);
+	tcase_add_test(tc, fetch_ends_at_the_limit);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

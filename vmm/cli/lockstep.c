@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt lockstep: do two engines agree on a guest? */
+#include "cli/lockstep.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/boot.h"
+#include "cli/cli.h"
+#include "trace/input.h"
+
+struct guest {
+	struct vpt_input file;
+	struct vpt_elf elf;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static bool tick(void *opaque)
+{
+	(void)opaque;
+	return interrupted;
+}
+
+static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
+{
+	enum vpt_elf_error error;
+	int err = vpt_input_open(&g->file, o->guest);
+
+	if (err)
+		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest, strerror(-err));
+	error = vpt_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+	if (error)
+		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest,
+				vpt_elf_error_text(error));
+	return VPT_EXIT_OK;
+}
+
+static int probe(const struct vpt_lockstep_options *o, struct vpt_probe *found)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		o->engine[i]->probe(&found[i], false);
+		if (found[i].problem)
+			return vpt_fail(VPT_EXIT_HOST, "lockstep: engine %s: %s",
+					o->engine[i]->name, found[i].problem);
+	}
+	return VPT_EXIT_OK;
+}
+
+/* From the beginning; what the guest prints goes out in the first run only. */
+static int run(const struct vpt_lockstep_options *o, struct guest *g, const struct vpt_probe *found,
+	       uint64_t exact_from, struct vpt_lockstep *l)
+{
+	const bool silent = exact_from != UINT64_MAX || o->quiet || o->json;
+	const struct vpt_lockstep_config config = {
+		.engine = {o->engine[0], o->engine[1]},
+		.probe = {&found[0], &found[1]},
+		.caps = vpt_caps_model(o->model),
+		.owner = o->owner,
+		.mem_bytes = o->mem,
+		.console = silent ? NULL : stdout,
+		.every = o->every,
+		.every_all = o->every_all,
+		.exact_from = exact_from,
+		.max_insns = o->max_insns,
+		.tick = tick,
+	};
+	struct vpt_boot_config boot = {.seed = o->seed};
+	int err = vpt_lockstep_create(l, &config);
+	unsigned int i;
+
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
+				strerror(-err));
+	memcpy(boot.arg, o->arg, sizeof(boot.arg));
+	for (i = 0; i < 2; i++) {
+		vpt_elf_load(g->file.bytes, &g->elf, &l->side[i].vm.mem);
+		(void)vpt_boot(&l->side[i].vm, &g->elf, &boot);
+	}
+	vpt_lockstep_run(l);
+	return VPT_EXIT_OK;
+}
+
+/* A difference may be older than the comparison that found it. */
+static bool may_be_late(const struct vpt_lockstep *l)
+{
+	return l->end == VPT_LOCKSTEP_DIVERGED && l->steps > l->all_good + 1;
+}
+
+/* Found late: run again up to there, and see. NULL: it does not come again. */
+static struct vpt_lockstep *find_again(const struct vpt_lockstep_options *o, struct guest *g,
+				       const struct vpt_probe *found,
+				       const struct vpt_lockstep *first)
+{
+	struct vpt_lockstep *l = malloc(sizeof(*l));
+
+	if (l && !run(o, g, found, first->all_good, l)) {
+		if (l->end == VPT_LOCKSTEP_DIVERGED && l->steps <= first->steps)
+			return l;
+		vpt_lockstep_destroy(l);
+	}
+	free(l);
+	return NULL;
+}
+
+static int compare(const struct vpt_lockstep_options *o, struct guest *g,
+		   const struct vpt_probe *found)
+{
+	struct vpt_lockstep *l = malloc(sizeof(*l)), *second = NULL;
+	int status = l ? run(o, g, found, UINT64_MAX, l)
+		       : vpt_fail(VPT_EXIT_HOST, "lockstep: no memory");
+
+	if (!status) {
+		if (may_be_late(l) && !interrupted)
+			second = find_again(o, g, found, l);
+		status = vpt_lockstep_report(o, second ? second : l, g->file.bytes, g->file.size);
+		vpt_lockstep_destroy(l);
+	}
+	if (second)
+		vpt_lockstep_destroy(second);
+	free(second);
+	free(l);
+	return status;
+}
+
+static int lockstep(const struct vpt_lockstep_options *o)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct vpt_probe found[2];
+	struct guest guest = {0};
+	int status = open_guest(o, &guest);
+
+	if (!status)
+		status = probe(o, found);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!status)
+		status = compare(o, &guest, found);
+	vpt_input_close(&guest.file);
+	return status;
+}
+
+int vpt_cmd_lockstep(int argc, char **argv)
+{
+	struct vpt_lockstep_options o;
+	int status = vpt_lockstep_parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help)
+		vpt_lockstep_help();
+	else if (o.list)
+		vpt_lockstep_list();
+	else
+		status = lockstep(&o);
+	return status;
+}

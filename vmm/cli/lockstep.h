@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of `vpt lockstep`: shared by lockstep*.c and nothing else. */
+#ifndef VMM_CLI_LOCKSTEP_H
+#define VMM_CLI_LOCKSTEP_H
+
+#include "core/lockstep.h"
+
+struct vpt_lockstep_options {
+	const char *guest;
+	char engines[64]; /* as given */
+	const struct vpt_engine *engine[2];
+	const char *model;
+	enum vpt_owner owner;
+	uint64_t mem, seed, arg[4];
+	unsigned int args;
+	uint64_t every, every_all, max_insns;
+	bool quiet, json, help, list;
+};
+
+/* lockstep_options.c: an exit status. */
+int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv);
+void vpt_lockstep_help(void);
+void vpt_lockstep_list(void);
+
+/* lockstep_symbol.c: "name+0x12", or nothing, for an address of code. */
+void vpt_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);
+
+/* lockstep_report.c: what came of it, on standard output; an exit status. */
+int vpt_lockstep_report(const struct vpt_lockstep_options *o, const struct vpt_lockstep *l,
+			const void *elf, size_t len);
+
+#endif /* VMM_CLI_LOCKSTEP_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt restore: a guest, from a snapshot on. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/snapshot.h"
+#include "core/vcpu.h"
+
+#define MAX_TIMEOUT 1000000000u /* as vpt run has it */
+
+static const char help[] =
+	"usage: vpt restore [OPTION]... FILE\n"
+	"\n"
+	"Goes on with a guest, and with its trace, from a snapshot that vpt run wrote. Trace and\n"
+	"file become the same, byte for byte, as if it had never stopped.\n"
+	"\n"
+	"  -o, --output=FILE    the .vpt file: all of it, what was recorded before too\n"
+	"      --max-insns=N    end after N traced instructions, earlier ones included\n"
+	"      --timeout=S      end after S seconds\n"
+	"      --snapshot=FILE  as for vpt run, and so are\n"
+	"      --snapshot-at=N, --snapshot-every=N\n"
+	"  -q, --quiet          no progress, no summary\n"
+	"  -j, --json           the summary as one line of JSON on standard output\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Without -o the guest goes on untold: nothing is recorded any more. N counts from the\n"
+	"beginning of the guest. The exit status is that of vpt run, 3 if FILE is no snapshot\n"
+	"or not one of a machine like this.\n"
+	"\n"
+	"  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt demo.elf\n"
+	"  vpt restore -o whole.vpt demo.vps\n";
+
+enum long_only {
+	OPT_MAX_INSNS = 256,
+	OPT_TIMEOUT,
+	OPT_SNAPSHOT,
+	OPT_SNAPSHOT_AT,
+	OPT_SNAPSHOT_EVERY,
+};
+
+static const struct option longs[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"max-insns", required_argument, NULL, OPT_MAX_INSNS},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{"snapshot", required_argument, NULL, OPT_SNAPSHOT},
+	{"snapshot-at", required_argument, NULL, OPT_SNAPSHOT_AT},
+	{"snapshot-every", required_argument, NULL, OPT_SNAPSHOT_EVERY},
+	{"quiet", no_argument, NULL, 'q'},
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct restore {
+	struct vpt_run_machine m;
+	struct vpt_snapshot *s;
+	const char *path;
+};
+
+static int take_number(const char *name, uint64_t *value)
+{
+	if (vpt_run_number(optarg, value))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "restore: --%s=%s: not a number", name, optarg);
+}
+
+static int take_timeout(struct vpt_run_options *o)
+{
+	int status = take_number("timeout", &o->timeout);
+
+	if (!status && o->timeout > MAX_TIMEOUT)
+		return vpt_fail(VPT_EXIT_USAGE, "restore: --timeout=%s: at most %u", optarg,
+				MAX_TIMEOUT);
+	return status;
+}
+
+static int take_option(struct vpt_run_options *o, int option, const char *word)
+{
+	switch (option) {
+	case 'o':
+		o->output = optarg;
+		return VPT_EXIT_OK;
+	case OPT_MAX_INSNS:
+		return take_number("max-insns", &o->max_insns);
+	case OPT_TIMEOUT:
+		return take_timeout(o);
+	case OPT_SNAPSHOT:
+		o->snapshot = optarg;
+		return VPT_EXIT_OK;
+	case OPT_SNAPSHOT_AT:
+		o->has_snapshot_at = true;
+		return take_number("snapshot-at", &o->snapshot_at);
+	case OPT_SNAPSHOT_EVERY:
+		return take_number("snapshot-every", &o->snapshot_every);
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'j':
+		o->json = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(
+			VPT_EXIT_USAGE,
+			"restore: %s: unknown, or without its value: see vpt restore --help", word);
+	}
+}
+
+static int parse(struct restore *r, int argc, char **argv)
+{
+	struct vpt_run_options *o = &r->m.o;
+	int option, status = VPT_EXIT_OK;
+
+	o->verb = "restore";
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "o:qjh", longs, NULL)) != -1)
+		status = take_option(o, option, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (optind == argc)
+		return vpt_fail(VPT_EXIT_USAGE, "restore: FILE is missing: see vpt restore --help");
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "restore: %s: only one FILE", argv[optind + 1]);
+	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
+		return vpt_fail(VPT_EXIT_USAGE, "restore: --snapshot-at, --snapshot-every: say "
+						"where: --snapshot=FILE");
+	r->path = argv[optind];
+	return VPT_EXIT_OK;
+}
+
+static int refuse(const struct restore *r, int error, const char *why)
+{
+	int status = error == -EINVAL || error == -ENOENT || error == -EISDIR || error == -EACCES
+			     ? VPT_EXIT_INPUT
+			     : VPT_EXIT_HOST;
+
+	return vpt_fail(status, "restore: %s: %s", r->path, why);
+}
+
+/* What vpt run took from the command line, the snapshot knows. */
+static void take_info(struct restore *r)
+{
+	const struct vpt_snap_info *info = vpt_snapshot_info(r->s);
+	struct vpt_run_options *o = &r->m.o;
+
+	r->m.info = info->file;
+	o->guest = info->guest;
+	o->engine = info->file.engine;
+	o->model = info->file.model;
+	o->caps = info->caps;
+	o->owner = (enum vpt_owner)info->file.owner;
+	o->mem = info->mem_bytes;
+	o->oracle = info->file.oracle;
+	o->seed = info->file.seed;
+}
+
+static int create(struct restore *r)
+{
+	const struct vpt_engine *engine = vpt_engine_find(r->m.o.engine);
+	struct vpt_probe probe;
+	struct vpt_vm_config config = {
+		.engine = engine,
+		.probe = &probe,
+		.caps = &r->m.o.caps,
+		.owner = r->m.o.owner,
+		.mem_bytes = r->m.o.mem,
+		.hooks = vpt_run_hooks(&r->m),
+	};
+	char why[160];
+	int error;
+
+	if (!engine || !engine->load)
+		return refuse(r, -EINVAL, "no engine of this vpt has made it");
+	engine->probe(&probe, false);
+	error = vpt_vm_create(&r->m.vm, &config);
+	if (error)
+		return vpt_fail(VPT_EXIT_HOST, "restore: cannot make a virtual machine: %s",
+				strerror(-error));
+	error = vpt_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
+	return error ? refuse(r, error, why) : VPT_EXIT_OK;
+}
+
+static int go_on(struct restore *r)
+{
+	char why[160];
+	int error =
+		vpt_snapshot_trace(r->s, &r->m.vm, r->m.o.output, &r->m.writer, why, sizeof(why));
+	int status;
+
+	if (error)
+		return refuse(r, error, why);
+	status = vpt_run_check_snapshots(&r->m);
+	if (!status)
+		vpt_run_loop(&r->m);
+	return status;
+}
+
+int vpt_cmd_restore(int argc, char **argv)
+{
+	struct restore r = {0};
+	int status = parse(&r, argc, argv), error;
+	char why[160];
+
+	if (status)
+		return status;
+	if (r.m.o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	error = vpt_snapshot_open(r.path, &r.s, why, sizeof(why));
+	if (error)
+		return refuse(&r, error, why);
+	take_info(&r);
+	status = create(&r);
+	if (!status)
+		status = go_on(&r);
+	status = vpt_run_finish(&r.m, status);
+	vpt_snapshot_close(r.s);
+	return status;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A machine that is ready, until its guest ends: signals, progress, snapshots. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/snapshot.h"
+#include "core/vcpu.h"
+
+static volatile sig_atomic_t interrupted, asked;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGUSR1)
+		asked = 1;
+	else
+		interrupted = 1;
+}
+
+static void console(void *opaque, char c)
+{
+	(void)opaque;
+	putchar(c);
+}
+
+/* What was on the console before it is shown by then, and not again after it. */
+static void take_snapshot(struct vpt_run_machine *m)
+{
+	const struct vpt_snap_origin origin = {&m->info, m->o.guest, m->writer};
+	int error;
+
+	fflush(stdout);
+	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin);
+	if (error && !m->vm.stop.kind) {
+		m->vm.stop.error = error;
+		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
+		return;
+	}
+	m->snapshots++;
+	if (!m->o.quiet)
+		fprintf(stderr, "vpt %s: snapshot at %" PRIu64 " instructions: %s\n", m->o.verb,
+			m->vm.vcpu->ev->retired, m->o.snapshot);
+}
+
+static bool tick(void *opaque)
+{
+	struct vpt_run_machine *m = opaque;
+
+	vpt_run_report_tick(&m->report);
+	if (asked && m->o.snapshot) {
+		asked = 0;
+		take_snapshot(m);
+	}
+	return interrupted;
+}
+
+/* When it comes next, after `retired` instructions. */
+static uint64_t next_snapshot(const struct vpt_run_machine *m, uint64_t retired)
+{
+	uint64_t every = m->o.snapshot_every, next = UINT64_MAX;
+
+	if (every && retired <= UINT64_MAX - 2 * every)
+		next = (retired / every + 1) * every;
+	if (m->o.has_snapshot_at && m->o.snapshot_at < next && !m->at_reached)
+		next = m->o.snapshot_at;
+	return next;
+}
+
+static uint64_t pause_machine(void *opaque)
+{
+	struct vpt_run_machine *m = opaque;
+	uint64_t retired = m->vm.vcpu->ev->retired;
+
+	take_snapshot(m);
+	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
+		m->at_reached = true;
+		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
+	}
+	return next_snapshot(m, retired);
+}
+
+struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m)
+{
+	return (struct vpt_vm_hooks){
+		.console = console, .tick = tick, .pause = pause_machine, .opaque = m};
+}
+
+static void catch_signals(bool snapshots)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (snapshots)
+		sigaction(SIGUSR1, &action, NULL);
+}
+
+int vpt_run_check_snapshots(const struct vpt_run_machine *m)
+{
+	const struct vpt_run_options *o = &m->o;
+	uint64_t retired = m->vm.vcpu->ev->retired;
+
+	if (o->snapshot && !m->vm.engine->save)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: --snapshot: engine %s has none: use --engine=soft", o->verb,
+				m->vm.engine->name);
+	if (o->has_snapshot_at && o->snapshot_at < retired)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: --snapshot-at=%" PRIu64
+				": that is over: it begins at %" PRIu64,
+				o->verb, o->snapshot_at, retired);
+	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.insns)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: --max-insns=%" PRIu64 ": that is over: there are %" PRIu64,
+				o->verb, o->max_insns, m->vm.vcpu->tracer.insns);
+	return VPT_EXIT_OK;
+}
+
+void vpt_run_loop(struct vpt_run_machine *m)
+{
+	struct vpt_vcpu *v = m->vm.vcpu;
+	uint64_t retired = v->ev->retired;
+
+	catch_signals(m->o.snapshot);
+	vpt_run_report_begin(&m->report, &m->o, &m->vm);
+	v->max_insns = m->o.max_insns;
+	if (m->o.timeout)
+		v->deadline = vpt_now() + m->o.timeout * 1000000000u;
+	v->pause_at = next_snapshot(m, retired);
+	vpt_vcpu_loop(v);
+}
+
+/* Closing can fail too: a disk that is full is found out late. */
+int vpt_run_finish(struct vpt_run_machine *m, int status)
+{
+	bool ran = !status;
+	int err = 0;
+
+	if (m->writer)
+		err = vpt_writer_close(m->writer, m->vm.stop.exit_status);
+	if (ran && err && m->vm.stop.kind != VPT_STOP_WRITER) {
+		m->vm.stop.kind = VPT_STOP_WRITER;
+		m->vm.stop.error = err;
+	}
+	if (ran)
+		status = vpt_run_report_end(&m->report);
+	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
+		status = vpt_fail(VPT_EXIT_FAIL,
+				  "%s: %s: the guest ended at %" PRIu64
+				  " instructions, before --snapshot-at=%" PRIu64,
+				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
+	vpt_vm_destroy(&m->vm);
+	return status;
+}

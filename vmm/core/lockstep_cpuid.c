@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lockstep: a CPUID table that both engines can keep. */
+#include "core/lockstep.h"
+
+#include <string.h>
+
+#define LEGACY_AREA 576u /* of XSAVE: FXSAVE's and the header */
+
+/* How much of a leaf is a set of features: registers that are combined bit by bit. */
+enum part { EAX = 1, EBX = 2, ECX = 4, EDX = 8, ALL = 15 };
+
+static unsigned int feature_registers(const struct vpt_cpuid_entry *e)
+{
+	switch (e->leaf) {
+	case 1:
+	case 0x80000001:
+		return ECX | EDX;
+	case 7:
+		return e->subleaf ? ALL : EBX | ECX | EDX;
+	case 0xd:
+		return e->subleaf < 2 ? EAX | EDX | (e->subleaf ? ECX : 0) : 0;
+	case 6:
+	case 0x80000007:
+		return ALL;
+	case 0x80000008:
+		return EBX;
+	default:
+		return 0;
+	}
+}
+
+/* Leaves that say which ones there are. */
+static bool says_last(const struct vpt_cpuid_entry *e)
+{
+	return e->leaf == 0 || e->leaf == 0x80000000 || (e->leaf == 7 && !e->subleaf);
+}
+
+static void combine(struct vpt_cpuid_entry *a, const struct vpt_cpuid_entry *b)
+{
+	unsigned int parts = feature_registers(a);
+
+	if (says_last(a) && b->eax < a->eax)
+		a->eax = b->eax;
+	if (parts & EAX)
+		a->eax &= b->eax;
+	if (parts & EBX)
+		a->ebx &= b->ebx;
+	if (parts & ECX)
+		a->ecx &= b->ecx;
+	if (parts & EDX)
+		a->edx &= b->edx;
+}
+
+static struct vpt_cpuid_entry *find(struct vpt_cpuid_entry *entries, size_t count, uint32_t leaf,
+				    uint32_t subleaf)
+{
+	return (struct vpt_cpuid_entry *)vpt_cpuid_find(entries, count, leaf, subleaf);
+}
+
+/* The standard format has each component where its subleaf says. */
+static void xsave_sizes(struct vpt_cpuid_entry *entries, size_t count)
+{
+	struct vpt_cpuid_entry *area = find(entries, count, 0xd, 0);
+	uint32_t size = LEGACY_AREA, i;
+
+	if (!area)
+		return;
+	for (i = 2; i < 32; i++) {
+		const struct vpt_cpuid_entry *e = find(entries, count, 0xd, i);
+
+		if (area->eax >> i & 1 && e && e->eax + e->ebx > size)
+			size = e->eax + e->ebx;
+	}
+	area->ebx = area->ecx = size;
+}
+
+void vpt_lockstep_cpuid(struct vpt_cpuid_entry *a, size_t *a_count, const struct vpt_cpuid_entry *b,
+			size_t b_count)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < *a_count; i++) {
+		const struct vpt_cpuid_entry *other =
+			vpt_cpuid_find(b, b_count, a[i].leaf, a[i].subleaf);
+
+		if (!other)
+			continue;
+		a[n] = a[i];
+		combine(&a[n++], other);
+	}
+	*a_count = n;
+	xsave_sizes(a, n);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What an engine tells that observes itself, on its way to the tracer. Exactly the
+ * same reaches it as from exec.c, which does an instruction at a time.
+ */
+#include "core/vcpu.h"
+
+/* Where branches report to, after something that may have started or ended a trace. */
+static void aim(struct vpt_vcpu *v)
+{
+	v->observer.pt = vpt_tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
+}
+
+static void ran(void *opaque, uint64_t insns)
+{
+	struct vpt_vcpu *v = opaque;
+
+	vpt_tracer_ran(&v->tracer, insns);
+}
+
+static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow)
+{
+	struct vpt_vcpu *v = opaque;
+	bool cond = flow == VPT_FLOW_COND || flow == VPT_FLOW_TAKEN;
+	const struct vpt_retired insn = {
+		.ip = ip,
+		.next = next,
+		.to = to,
+		.cpl = v->cpl,
+		.flags = (uint16_t)((v->arrived ? VPT_ORACLE_ARRIVED : 0) |
+				    (cond ? VPT_ORACLE_COND : 0)),
+	};
+
+	v->arrived = flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN;
+	vpt_tracer_retired(&v->tracer, &insn);
+}
+
+static void event(void *opaque, const struct vpt_event *event)
+{
+	struct vpt_vcpu *v = opaque;
+
+	if (event->kind == VPT_EV_COND)
+		vpt_tracer_cond(&v->tracer, event->from, event->to, event->flags & VPT_EVF_TAKEN);
+	else
+		vpt_tracer_event(&v->tracer, event, v->cpl);
+	aim(v);
+}
+
+static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
+{
+	struct vpt_vcpu *v = opaque;
+
+	vpt_tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
+}
+
+void vpt_observe(struct vpt_vcpu *v)
+{
+	v->observer = (struct vpt_observer){
+		.every = v->tracer.config.oracle,
+		.ran = ran,
+		.retired = retired,
+		.event = event,
+		.code = code,
+		.opaque = v,
+	};
+	aim(v);
+	v->ev->observer = &v->observer;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writing a machine to a file. */
+#include "core/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/vcpu.h"
+#include "core/vcpu_save.h"
+#include "pt/code_pages.h"
+#include "trace/crc32c.h"
+#include "trace/writer.h"
+
+/* Of RAM or of a file in one block. */
+#define PIECE (1u << 20)
+
+struct out {
+	FILE *file;
+	uint64_t blocks;
+	int error; /* the first -errno */
+};
+
+static void put(struct out *o, const void *bytes, size_t len)
+{
+	if (!o->error && len && fwrite(bytes, len, 1, o->file) != 1)
+		o->error = -errno;
+}
+
+static void put_block(struct out *o, enum vpt_snap_type type, const void *head, size_t head_len,
+		      const void *body, size_t body_len)
+{
+	static const uint8_t zeros[8];
+	size_t len = head_len + body_len;
+	struct vpt_snap_block block = {
+		.magic = VPT_SNAP_BLOCK_MAGIC,
+		.type = type,
+		.len = (uint32_t)len,
+	};
+
+	if (len > UINT32_MAX && !o->error)
+		o->error = -EFBIG;
+	block.crc = vpt_crc32c(0, &block, sizeof(block));
+	block.crc = vpt_crc32c(block.crc, head, head_len);
+	block.crc = vpt_crc32c(block.crc, body, body_len);
+	put(o, &block, sizeof(block));
+	put(o, head, head_len);
+	put(o, body, body_len);
+	put(o, zeros, -len & 7);
+	o->blocks++;
+}
+
+static void put_info(struct out *o, const struct vpt_vm *vm, const struct vpt_snap_origin *origin)
+{
+	const char *slash = strrchr(origin->guest, '/');
+	struct vpt_snap_info info = {
+		.file = *origin->file,
+		.caps = vm->caps,
+		.mem_bytes = vm->mem.bytes,
+		.retired = vm->vcpu->ev->retired,
+		.insns = vm->vcpu->tracer.insns,
+		.trace_bytes = vm->vcpu->tracer.bytes,
+		.file_bytes = origin->writer ? vpt_writer_file_bytes(origin->writer) : 0,
+	};
+
+	snprintf(info.guest, sizeof(info.guest), "%s", slash ? slash + 1 : origin->guest);
+	put_block(o, VPT_SNAP_INFO, NULL, 0, &info, sizeof(info));
+}
+
+static void put_cpuid(struct out *o, const struct vpt_vm *vm)
+{
+	struct vpt_snap_leaf leaf[VPT_CPUID_ROOM];
+	size_t i;
+
+	for (i = 0; i < vm->cpuid_count; i++) {
+		const struct vpt_cpuid_entry *e = &vm->cpuid[i];
+
+		leaf[i] = (struct vpt_snap_leaf){e->leaf, e->subleaf, e->by_subleaf, e->eax,
+						 e->ebx,  e->ecx,     e->edx,	     0};
+	}
+	put_block(o, VPT_SNAP_CPUID, NULL, 0, leaf, vm->cpuid_count * sizeof(leaf[0]));
+}
+
+static bool is_zero(const uint8_t *page)
+{
+	return !page[0] && !memcmp(page, page + 1, VPT_PAGE_SIZE - 1);
+}
+
+static void put_ram(struct out *o, const struct vpt_mem *mem)
+{
+	uint64_t gpa = 0;
+
+	while (gpa < mem->bytes && !o->error) {
+		uint64_t end = gpa;
+
+		while (end < mem->bytes && end - gpa < PIECE && !is_zero(mem->host + end))
+			end += VPT_PAGE_SIZE;
+		if (end == gpa) {
+			gpa += VPT_PAGE_SIZE;
+			continue;
+		}
+		put_block(o, VPT_SNAP_RAM, &gpa, sizeof(gpa), mem->host + gpa, end - gpa);
+		gpa = end;
+	}
+}
+
+static void put_engine(struct out *o, struct vpt_vcpu *v)
+{
+	size_t bytes = v->engine->save(v->ev, NULL, 0);
+	void *state = calloc(1, bytes + 1);
+
+	if (!state || !bytes) {
+		o->error = -ENOMEM;
+	} else {
+		v->engine->save(v->ev, state, bytes);
+		put_block(o, VPT_SNAP_ENGINE, NULL, 0, state, bytes);
+	}
+	free(state);
+}
+
+static void put_devices(struct out *o, struct vpt_vcpu *v)
+{
+	size_t bytes = vpt_devices_saved_bytes();
+	void *state = calloc(1, bytes);
+
+	if (state && vpt_devices_save(v, state, bytes))
+		put_block(o, VPT_SNAP_DEVICES, NULL, 0, state, bytes);
+	else
+		o->error = -ENOMEM;
+	free(state);
+}
+
+static void put_vcpu(struct out *o, struct vpt_vcpu *v)
+{
+	struct vpt_tracer_state tracer;
+	struct vpt_vcpu_state core;
+
+	vpt_vcpu_save(v, &core);
+	put_block(o, VPT_SNAP_VCPU, NULL, 0, &core, sizeof(core));
+	put_devices(o, v);
+	vpt_tracer_save(&v->tracer, &tracer);
+	put_block(o, VPT_SNAP_TRACER, NULL, 0, &tracer, sizeof(tracer));
+}
+
+static void put_code(struct out *o, const struct vpt_code_pages *pages)
+{
+	struct vpt_code_version *version;
+	size_t count, i;
+	int error = vpt_code_pages_list(pages, &version, &count);
+
+	if (error) {
+		o->error = error;
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		const struct vpt_snap_code code = {version[i].cr3, version[i].vaddr,
+						   version[i].gpa};
+
+		put_block(o, VPT_SNAP_CODE, &code, sizeof(code), version[i].bytes, VPT_PAGE_SIZE);
+	}
+	free(version);
+}
+
+static void put_writer(struct out *o, const struct vpt_writer *w)
+{
+	size_t bytes = vpt_writer_save(w, NULL, 0);
+	void *state = malloc(bytes);
+
+	if (state) {
+		vpt_writer_save(w, state, bytes);
+		put_block(o, VPT_SNAP_WRITER, NULL, 0, state, bytes);
+	} else {
+		o->error = -ENOMEM;
+	}
+	free(state);
+}
+
+/* What the trace file has now; it may have grown no further meanwhile. */
+static void put_file(struct out *o, int fd, uint64_t bytes)
+{
+	uint8_t *piece = malloc(PIECE);
+	uint64_t at = 0;
+
+	if (!piece)
+		o->error = -ENOMEM;
+	while (at < bytes && !o->error) {
+		size_t len = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE, have = 0;
+
+		while (have < len) {
+			ssize_t n = pread(fd, piece + have, len - have, (off_t)(at + have));
+
+			if (n <= 0) {
+				o->error = n ? -errno : -EIO;
+				break;
+			}
+			have += (size_t)n;
+		}
+		put_block(o, VPT_SNAP_FILE, NULL, 0, piece, have);
+		at += have;
+	}
+	free(piece);
+}
+
+static void put_all(struct out *o, struct vpt_vm *vm, const struct vpt_snap_origin *origin, int fd)
+{
+	const struct vpt_snap_header header = {
+		.magic = VPT_SNAP_MAGIC,
+		.version = VPT_SNAP_VERSION,
+		.size = sizeof(header),
+	};
+	struct vpt_snap_end end;
+
+	put(o, &header, sizeof(header));
+	put_info(o, vm, origin);
+	put_cpuid(o, vm);
+	put_ram(o, &vm->mem);
+	put_engine(o, vm->vcpu);
+	put_vcpu(o, vm->vcpu);
+	if (origin->writer) {
+		put_code(o, vm->vcpu->tracer.pages);
+		put_writer(o, origin->writer);
+		put_file(o, fd, vpt_writer_file_bytes(origin->writer));
+	}
+	end.blocks = o->blocks + 1;
+	put_block(o, VPT_SNAP_END, NULL, 0, &end, sizeof(end));
+}
+
+static int write_file(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
+		      int fd)
+{
+	struct out o = {.file = fopen(path, "we")};
+
+	if (!o.file)
+		return -errno;
+	put_all(&o, vm, origin, fd);
+	if (fclose(o.file) && !o.error)
+		o.error = -errno;
+	return o.error;
+}
+
+/* Not a name that a device, say, has: those are written to as they are. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
+/* Whoever finds a file of this name finds a whole one. */
+static int write_then_rename(const char *path, struct vpt_vm *vm,
+			     const struct vpt_snap_origin *origin, int fd)
+{
+	char *part;
+	int error;
+
+	if (!is_file(path))
+		return write_file(path, vm, origin, fd);
+	if (asprintf(&part, "%s.part", path) < 0)
+		return -ENOMEM;
+	error = write_file(part, vm, origin, fd);
+	if (!error && rename(part, path))
+		error = -errno;
+	if (error)
+		unlink(part);
+	free(part);
+	return error;
+}
+
+int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin)
+{
+	int fd = -1, error;
+
+	if (!vm->engine->save)
+		return -ENOTSUP;
+	if (vm->vcpu->tracer.error)
+		return vm->vcpu->tracer.error;
+	if (origin->writer) {
+		error = vpt_writer_reread(origin->writer, &fd);
+		if (error)
+			return error;
+	}
+	error = write_then_rename(path, vm, origin, fd);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}

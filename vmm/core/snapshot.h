@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Snapshots: a machine between two instructions, and the trace it is in the middle of,
+ * as a file; and the way back, after which the machine and the trace go on as if they
+ * had never stopped (docs/adr/0008).
+ *
+ * A .vps file is a header and a sequence of blocks, in the order of enum
+ * vpt_snap_type, each with its length and checksum, the last one END. It is not trusted:
+ * vpt_snapshot_open() refuses what is not whole or not in order, and each part of the
+ * machine checks what it is given. Integers are little-endian; a payload is padded with
+ * zeros to a multiple of 8 that `len` does not count.
+ */
+#ifndef VMM_CORE_SNAPSHOT_H
+#define VMM_CORE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/vm.h"
+
+struct vpt_writer;
+
+#define VPT_SNAP_MAGIC	     0x0a50414e53545056ull /* "VPTSNAP\n" */
+#define VPT_SNAP_VERSION     1
+#define VPT_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
+
+struct vpt_snap_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t size; /* of this header */
+	uint64_t reserved[2];
+};
+
+enum vpt_snap_type {
+	VPT_SNAP_INFO = 1, /* struct vpt_snap_info */
+	VPT_SNAP_CPUID,	   /* struct vpt_snap_leaf[] */
+	VPT_SNAP_RAM,	   /* any number: address, then pages; what is left out is zero */
+	VPT_SNAP_ENGINE,   /* as the engine saves itself */
+	VPT_SNAP_VCPU,	   /* struct vpt_vcpu_state */
+	VPT_SNAP_DEVICES,  /* as they save themselves */
+	VPT_SNAP_TRACER,   /* struct vpt_tracer_state */
+	VPT_SNAP_CODE,	   /* any number: struct vpt_snap_code, then the page */
+	VPT_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
+	VPT_SNAP_FILE,	   /* any number: what the trace file has, from its beginning */
+	VPT_SNAP_END,	   /* struct vpt_snap_end */
+	VPT_SNAP_TYPES
+};
+
+struct vpt_snap_block {
+	uint32_t magic;
+	uint32_t type; /* enum vpt_snap_type */
+	uint32_t len;  /* payload bytes */
+	uint32_t crc;  /* CRC-32C of this header with crc 0, then payload */
+};
+
+struct vpt_snap_info {
+	struct vpt_file_info file; /* as the trace file has it, or would */
+	struct vpt_caps caps;	   /* of PT as the guest's CPUID shows it */
+	uint64_t mem_bytes;
+	uint64_t retired;     /* instructions, by the engine's count */
+	uint64_t insns;	      /* traced ones */
+	uint64_t trace_bytes; /* of the stream */
+	uint64_t file_bytes;  /* of the trace file, 0: there is none */
+	char guest[64];	      /* its name, for messages */
+};
+
+struct vpt_snap_leaf {
+	uint32_t leaf, subleaf;
+	uint32_t by_subleaf;
+	uint32_t eax, ebx, ecx, edx;
+	uint32_t reserved;
+};
+
+struct vpt_snap_code {
+	uint64_t cr3, vaddr, gpa; /* as in struct vpt_code_page */
+};
+
+struct vpt_snap_end {
+	uint64_t blocks; /* this one too */
+};
+
+VPT_STATIC_ASSERT(sizeof(struct vpt_snap_header) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_snap_block) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_snap_info) == 120 + 40 + 40 + 64, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_snap_leaf) == 32, "file format");
+
+/* What it is a snapshot of, beyond what the machine knows itself. */
+struct vpt_snap_origin {
+	const struct vpt_file_info *file;
+	const char *guest;
+	struct vpt_writer *writer; /* NULL: no trace file */
+};
+
+/*
+ * Write the machine to `path`, which gets its name when it is whole. Between two
+ * instructions; nothing changes. 0 or -errno: -ENOTSUP if the engine cannot, -ESPIPE if
+ * what the trace file has cannot be read back, since it is no regular file.
+ */
+int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin);
+
+struct vpt_snapshot;
+
+/* All that fail below return -errno with one line in `why`; -EINVAL: it is the content. */
+int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *why, size_t size);
+void vpt_snapshot_close(struct vpt_snapshot *s);
+
+const struct vpt_snap_info *vpt_snapshot_info(const struct vpt_snapshot *s);
+/* How many blocks of a type there are; *bytes: of payload. */
+size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type, uint64_t *bytes);
+
+/* Fill a machine that is new and as vpt_snapshot_info() says. */
+int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *why, size_t size);
+/*
+ * Then: let its trace go on, into the file `output` if it is not NULL, which gets what
+ * the old one had. *writer is the caller's to close.
+ */
+int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const char *output,
+		       struct vpt_writer **writer, char *why, size_t size);
+
+#endif /* VMM_CORE_SNAPSHOT_H */

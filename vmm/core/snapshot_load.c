@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A machine out of a file. Nothing in it is trusted: the file is looked at as a whole
+ * before anything is made of it, and each part is checked by whom it is for.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/snapshot.h"
+#include "core/vcpu.h"
+#include "core/vcpu_save.h"
+#include "pt/code_pages.h"
+#include "trace/crc32c.h"
+#include "trace/input.h"
+#include "trace/vec.h"
+#include "trace/writer.h"
+
+/* So many instructions are more than a guest lives to see. */
+#define MOST (1ull << 62)
+/* As vpt run has it. */
+#define MIN_MEM (1ull << 20)
+#define MAX_MEM (1ull << 35)
+
+struct block {
+	enum vpt_snap_type type;
+	uint32_t len;
+	const uint8_t *bytes;
+};
+
+struct vpt_snapshot {
+	struct vpt_input in;
+	struct vpt_snap_info info;
+	struct {
+		struct block *at;
+		size_t n, room;
+	} blocks;
+};
+
+/* Where a complaint goes. */
+struct why {
+	char *text;
+	size_t size;
+};
+
+static int complain(const struct why *why, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int complain(const struct why *why, int error, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why->text, why->size, fmt, args);
+	va_end(args);
+	return error;
+}
+
+static int no_memory(const struct why *why)
+{
+	return complain(why, -ENOMEM, "no memory");
+}
+
+/* How often a type may come, and how long it is; 0: as long as it likes. */
+static const struct {
+	const char *name;
+	bool once;
+	uint32_t len;
+} types[VPT_SNAP_TYPES] = {
+	[VPT_SNAP_INFO] = {"info", true, sizeof(struct vpt_snap_info)},
+	[VPT_SNAP_CPUID] = {"CPUID", true, 0},
+	[VPT_SNAP_RAM] = {"RAM", false, 0},
+	[VPT_SNAP_ENGINE] = {"engine", true, 0},
+	[VPT_SNAP_VCPU] = {"vCPU", true, sizeof(struct vpt_vcpu_state)},
+	[VPT_SNAP_DEVICES] = {"devices", true, 0},
+	[VPT_SNAP_TRACER] = {"tracer", true, sizeof(struct vpt_tracer_state)},
+	[VPT_SNAP_CODE] = {"code", false, sizeof(struct vpt_snap_code) + VPT_PAGE_SIZE},
+	[VPT_SNAP_WRITER] = {"writer", true, 0},
+	[VPT_SNAP_FILE] = {"trace file", false, 0},
+	[VPT_SNAP_END] = {"end", true, sizeof(struct vpt_snap_end)},
+};
+
+static int check_header(const struct vpt_snapshot *s, const struct why *why)
+{
+	struct vpt_snap_header header;
+
+	if (s->in.size < sizeof(header))
+		return complain(why, -EINVAL, "too short for a snapshot");
+	memcpy(&header, s->in.bytes, sizeof(header));
+	if (header.magic != VPT_SNAP_MAGIC)
+		return complain(why, -EINVAL, "not a snapshot");
+	if (header.version != VPT_SNAP_VERSION)
+		return complain(why, -EINVAL, "version %u, this vpt reads %u", header.version,
+				VPT_SNAP_VERSION);
+	if (header.size != sizeof(header))
+		return complain(why, -EINVAL, "damaged at byte 12: header");
+	return 0;
+}
+
+static uint32_t crc_of(struct vpt_snap_block block, const uint8_t *payload)
+{
+	block.crc = 0;
+	return vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)), payload, block.len);
+}
+
+/* The block at `where`, which becomes the place after it. */
+static int next_block(struct vpt_snapshot *s, size_t *where, const struct why *why)
+{
+	size_t at = *where, left = s->in.size - at, padded;
+	struct vpt_snap_block block;
+
+	if (left < sizeof(block))
+		return complain(why, -EINVAL, "cut at byte %zu: no end block", at);
+	memcpy(&block, s->in.bytes + at, sizeof(block));
+	left -= sizeof(block);
+	padded = ((size_t)block.len + 7) & ~(size_t)7;
+	if (block.magic != VPT_SNAP_BLOCK_MAGIC)
+		return complain(why, -EINVAL, "damaged at byte %zu: no block", at);
+	if (padded > left)
+		return complain(why, -EINVAL, "cut at byte %zu: a block is longer than the file",
+				at);
+	at += sizeof(block);
+	if (block.crc != crc_of(block, s->in.bytes + at))
+		return complain(why, -EINVAL, "damaged at byte %zu: checksum", *where);
+	if (!block.type || block.type >= VPT_SNAP_TYPES)
+		return complain(why, -EINVAL, "damaged at byte %zu: block of type %u", *where,
+				block.type);
+	if (types[block.type].len && types[block.type].len != block.len)
+		return complain(why, -EINVAL, "damaged at byte %zu: length of %s", *where,
+				types[block.type].name);
+	if (!vpt_vec_room(&s->blocks))
+		return no_memory(why);
+	s->blocks.at[s->blocks.n++] =
+		(struct block){(enum vpt_snap_type)block.type, block.len, s->in.bytes + at};
+	*where = at + padded;
+	return 0;
+}
+
+/* Blocks are in the order of their types, and there is one of what there must be. */
+static int check_order(const struct vpt_snapshot *s, const struct why *why)
+{
+	const struct block *last = &s->blocks.at[s->blocks.n - 1];
+	bool has_file = vpt_snapshot_count(s, VPT_SNAP_WRITER, NULL);
+	struct vpt_snap_end end;
+	unsigned int type;
+	size_t i;
+
+	for (i = 1; i < s->blocks.n; i++)
+		if (s->blocks.at[i].type < s->blocks.at[i - 1].type)
+			return complain(why, -EINVAL, "blocks are out of order");
+	for (type = 1; type < VPT_SNAP_TYPES; type++) {
+		size_t n = vpt_snapshot_count(s, (enum vpt_snap_type)type, NULL);
+
+		if (types[type].once && n != 1 && !(type == VPT_SNAP_WRITER && !n))
+			return complain(why, -EINVAL, "%zu blocks of %s", n, types[type].name);
+	}
+	if (!has_file && (vpt_snapshot_count(s, VPT_SNAP_CODE, NULL) ||
+			  vpt_snapshot_count(s, VPT_SNAP_FILE, NULL)))
+		return complain(why, -EINVAL, "part of a trace file, without its writer");
+	memcpy(&end, last->bytes, sizeof(end));
+	if (end.blocks != s->blocks.n)
+		return complain(why, -EINVAL, "blocks are missing");
+	return 0;
+}
+
+static int check_blocks(struct vpt_snapshot *s, const struct why *why)
+{
+	size_t where = sizeof(struct vpt_snap_header);
+	int error;
+
+	do {
+		error = next_block(s, &where, why);
+		if (error)
+			return error;
+	} while (s->blocks.at[s->blocks.n - 1].type != VPT_SNAP_END);
+	if (where != s->in.size)
+		return complain(why, -EINVAL, "damaged at byte %zu: more after the end", where);
+	return check_order(s, why);
+}
+
+static bool is_string(const char *text, size_t size)
+{
+	return memchr(text, 0, size);
+}
+
+static int check_info(struct vpt_snapshot *s, const struct why *why)
+{
+	const struct vpt_snap_info *info = &s->info;
+	const char *what = "";
+	uint64_t file_bytes;
+
+	memcpy(&s->info, s->blocks.at[0].bytes, sizeof(s->info));
+	vpt_snapshot_count(s, VPT_SNAP_FILE, &file_bytes);
+	if (!is_string(info->guest, sizeof(info->guest)) ||
+	    !is_string(info->file.model, sizeof(info->file.model)) ||
+	    !is_string(info->file.engine, sizeof(info->file.engine)))
+		return complain(why, -EINVAL, "a name has no end");
+	if (vpt_caps_check(&info->caps, &what) != VPT_OK ||
+	    vpt_caps_check(&info->file.caps, &what) != VPT_OK)
+		return complain(why, -EINVAL, "no such processor: %s", what);
+	if (info->file.vcpus != 1 || info->file.owner > VPT_OWNER_HOST || info->file.oracle > 1)
+		return complain(why, -EINVAL, "no such machine");
+	if (info->mem_bytes < MIN_MEM || info->mem_bytes > MAX_MEM ||
+	    info->mem_bytes % VPT_PAGE_SIZE)
+		return complain(why, -EINVAL, "no machine has %llu bytes of memory",
+				(unsigned long long)info->mem_bytes);
+	if (info->retired > MOST || info->file_bytes != file_bytes ||
+	    !file_bytes != !vpt_snapshot_count(s, VPT_SNAP_WRITER, NULL))
+		return complain(why, -EINVAL, "counts that cannot be");
+	return 0;
+}
+
+int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *text, size_t size)
+{
+	const struct why why = {text, size};
+	struct vpt_snapshot *s = calloc(1, sizeof(*s));
+	int error;
+
+	if (!s)
+		return no_memory(&why);
+	error = vpt_input_open(&s->in, path);
+	if (error)
+		complain(&why, error, "%s", strerror(-error));
+	else
+		error = check_header(s, &why);
+	if (!error)
+		error = check_blocks(s, &why);
+	if (!error)
+		error = check_info(s, &why);
+	if (error)
+		vpt_snapshot_close(s);
+	else
+		*snapshot = s;
+	return error;
+}
+
+void vpt_snapshot_close(struct vpt_snapshot *s)
+{
+	if (!s)
+		return;
+	vpt_input_close(&s->in);
+	free(s->blocks.at);
+	free(s);
+}
+
+const struct vpt_snap_info *vpt_snapshot_info(const struct vpt_snapshot *s)
+{
+	return &s->info;
+}
+
+size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type, uint64_t *bytes)
+{
+	uint64_t sum = 0;
+	size_t n = 0, i;
+
+	for (i = 0; i < s->blocks.n; i++)
+		if (s->blocks.at[i].type == type) {
+			sum += s->blocks.at[i].len;
+			n++;
+		}
+	if (bytes)
+		*bytes = sum;
+	return n;
+}
+
+/* The only one of its type. */
+static const struct block *the(const struct vpt_snapshot *s, enum vpt_snap_type type)
+{
+	size_t i = 0;
+
+	while (s->blocks.at[i].type != type)
+		i++;
+	return &s->blocks.at[i];
+}
+
+/* A guest may have looked: another processor is not the one it knows. */
+static int check_cpuid(const struct vpt_snapshot *s, const struct vpt_vm *vm, const struct why *why)
+{
+	const struct block *b = the(s, VPT_SNAP_CPUID);
+	size_t i;
+
+	if (b->len != vm->cpuid_count * sizeof(struct vpt_snap_leaf))
+		return complain(why, -EINVAL, "its processor has other CPUID leaves than here");
+	for (i = 0; i < vm->cpuid_count; i++) {
+		const struct vpt_cpuid_entry *e = &vm->cpuid[i];
+		struct vpt_snap_leaf l;
+
+		memcpy(&l, b->bytes + i * sizeof(l), sizeof(l));
+		if (l.leaf != e->leaf || l.subleaf != e->subleaf || l.by_subleaf != e->by_subleaf ||
+		    l.eax != e->eax || l.ebx != e->ebx || l.ecx != e->ecx || l.edx != e->edx)
+			return complain(why, -EINVAL,
+					"its processor is not like this machine's: CPUID leaf %#x, "
+					"%u",
+					e->leaf, e->subleaf);
+	}
+	return 0;
+}
+
+static int load_ram(const struct vpt_snapshot *s, const struct vpt_mem *mem, const struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < s->blocks.n; i++) {
+		const struct block *b = &s->blocks.at[i];
+		uint64_t gpa;
+		size_t len;
+
+		if (b->type != VPT_SNAP_RAM)
+			continue;
+		if (b->len < sizeof(gpa))
+			return complain(why, -EINVAL, "RAM without an address");
+		memcpy(&gpa, b->bytes, sizeof(gpa));
+		len = b->len - sizeof(gpa);
+		if (len % VPT_PAGE_SIZE || gpa % VPT_PAGE_SIZE ||
+		    !vpt_mem_write(mem, gpa, b->bytes + sizeof(gpa), len))
+			return complain(why, -EINVAL, "RAM at %#llx: not pages of %llu bytes",
+					(unsigned long long)gpa, (unsigned long long)mem->bytes);
+	}
+	return 0;
+}
+
+static int load_vcpu(const struct vpt_snapshot *s, struct vpt_vcpu *v, const struct why *why)
+{
+	const struct block *b = the(s, VPT_SNAP_ENGINE);
+	struct vpt_vcpu_state state;
+	int error = v->engine->load(v->ev, b->bytes, b->len);
+
+	if (error)
+		return complain(why, error, "engine %s: not a state of its processor",
+				v->engine->name);
+	memcpy(&state, the(s, VPT_SNAP_VCPU)->bytes, sizeof(state));
+	if (v->ev->retired != s->info.retired || !vpt_vcpu_restore(v, &state))
+		return complain(why, -EINVAL, "not a state of a vCPU");
+	b = the(s, VPT_SNAP_DEVICES);
+	if (!vpt_devices_load(v, b->bytes, b->len))
+		return complain(why, -EINVAL, "not a state of the devices");
+	return 0;
+}
+
+int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *text, size_t size)
+{
+	const struct why why = {text, size};
+	int error;
+
+	if (!vm->engine->load)
+		return complain(&why, -ENOTSUP, "engine %s has no snapshots", vm->engine->name);
+	error = check_cpuid(s, vm, &why);
+	if (!error)
+		error = load_ram(s, &vm->mem, &why);
+	return error ? error : load_vcpu(s, vm->vcpu, &why);
+}
+
+static int refill(const struct vpt_snapshot *s, struct vpt_writer *w)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < s->blocks.n; i++)
+		if (s->blocks.at[i].type == VPT_SNAP_FILE)
+			error = vpt_writer_refill(w, s->blocks.at[i].bytes, s->blocks.at[i].len);
+	return error;
+}
+
+static int open_writer(const struct vpt_snapshot *s, const char *output, struct vpt_writer **writer,
+		       const struct why *why)
+{
+	const struct block *b;
+	uint64_t file_bytes;
+	int error;
+
+	if (!s->info.file_bytes)
+		return complain(why, -EINVAL, "nothing was recorded when it was made");
+	b = the(s, VPT_SNAP_WRITER);
+	error = vpt_writer_resume(output, b->bytes, b->len, &file_bytes, writer);
+	if (error == -EINVAL)
+		return complain(why, error, "not a state of a trace file");
+	if (error)
+		return complain(why, error, "%s: %s", output, strerror(-error));
+	if (file_bytes != s->info.file_bytes)
+		return complain(why, -EINVAL, "not all of its trace file");
+	error = refill(s, *writer);
+	return error ? complain(why, error, "%s: %s", output, strerror(-error)) : 0;
+}
+
+static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < s->blocks.n; i++) {
+		const struct block *b = &s->blocks.at[i];
+		struct vpt_snap_code code;
+
+		if (b->type != VPT_SNAP_CODE)
+			continue;
+		memcpy(&code, b->bytes, sizeof(code));
+		error = vpt_code_pages_add(
+			pages, &(struct vpt_code_version){code.cr3, code.vaddr, code.gpa,
+							  b->bytes + sizeof(code)});
+	}
+	return error;
+}
+
+int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const char *output,
+		       struct vpt_writer **writer, char *text, size_t size)
+{
+	const struct why why = {text, size};
+	struct vpt_vcpu *v = vm->vcpu;
+	struct vpt_tracer_state state;
+	int error;
+
+	*writer = NULL;
+	if (output) {
+		error = open_writer(s, output, writer, &why);
+		if (error)
+			return error;
+	}
+	if (vpt_vcpu_record(v, *writer, s->info.file.oracle, &s->info.file.caps) ||
+	    (output && load_code(s, v->tracer.pages)))
+		return no_memory(&why);
+	memcpy(&state, the(s, VPT_SNAP_TRACER)->bytes, sizeof(state));
+	error = vpt_tracer_load(&v->tracer, &state);
+	if (error || v->tracer.insns != s->info.insns || v->tracer.bytes != s->info.trace_bytes)
+		return complain(&why, -EINVAL, "not a state of PT");
+	return 0;
+}

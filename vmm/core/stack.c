@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stacks of transfers: the one in use, those in the TSS, words pushed and popped. */
+#include "core/transfer.h"
+
+#include <string.h>
+
+#define TSS16_SP0  2
+#define TSS32_ESP0 4
+#define TSS64_RSP0 4
+#define TSS64_IST1 36
+
+static uint64_t mask(const struct vpt_stack *stack)
+{
+	if (!stack->ss)
+		return ~0ull;
+	return stack->ss->db ? 0xffffffff : 0xffff;
+}
+
+struct vpt_stack vpt_stack_now(const struct vpt_vcpu *v)
+{
+	return (struct vpt_stack){
+		.ss = v->bits == 64 ? NULL : &v->s.ss,
+		.sp = v->regs->rsp,
+		.cpl = v->cpl,
+	};
+}
+
+uint64_t vpt_stack_pointer(const struct vpt_vcpu *v, const struct vpt_segment *ss, bool wide,
+			   uint64_t value)
+{
+	if (wide)
+		return value;
+	/* A 16-bit stack leaves the upper half of ESP as it is. */
+	return ss->db ? (uint32_t)value : (v->regs->rsp & 0xffff0000) | (value & 0xffff);
+}
+
+/* From a field of the TSS; `bad`: it ends before. */
+static bool tss_field(struct vpt_vcpu *v, uint32_t offset, void *to, size_t len, bool external,
+		      struct vpt_exception *e)
+{
+	if (offset + len - 1 > v->s.tr.limit)
+		return vpt_refuse(e, VPT_VEC_TS, v->s.tr.selector, external);
+	return vpt_read(v, v->s.tr.base + offset, to, len, VPT_WALK_SYSTEM, e);
+}
+
+static bool inner_wide(struct vpt_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
+		       struct vpt_stack *stack, struct vpt_exception *e)
+{
+	uint32_t offset = ist ? TSS64_IST1 + 8u * (ist - 1u) : TSS64_RSP0 + 8u * cpl;
+
+	if (!tss_field(v, offset, &stack->sp, 8, external, e))
+		return false;
+	if (!vpt_canonical(v, stack->sp))
+		return vpt_refuse(e, VPT_VEC_SS, 0, external);
+	stack->error = external;
+	return true;
+}
+
+static bool inner_segment(struct vpt_vcpu *v, uint16_t selector, uint8_t cpl, bool external,
+			  struct vpt_segment *ss, struct vpt_exception *e)
+{
+	if (vpt_null_selector(selector))
+		return vpt_refuse(e, VPT_VEC_TS, 0, external);
+	if (!vpt_descriptor(v, selector, VPT_VEC_TS, external, ss, e))
+		return false;
+	if ((selector & 3) != cpl || ss->dpl != cpl || !ss->s || (ss->type & 0xa) != 2)
+		return vpt_refuse(e, VPT_VEC_TS, selector, external);
+	if (!ss->present)
+		return vpt_refuse(e, VPT_VEC_SS, selector, external);
+	return true;
+}
+
+bool vpt_stack_inner(struct vpt_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
+		     struct vpt_segment *ss, struct vpt_stack *stack, struct vpt_exception *e)
+{
+	bool narrow = !(v->s.tr.type & 8);
+	uint8_t raw[6] = {0};
+	uint32_t sp = 0;
+	uint16_t selector;
+
+	*stack = (struct vpt_stack){.cpl = cpl, .access = cpl < 3 ? VPT_WALK_SYSTEM : 0};
+	if (v->long_mode) {
+		*ss = vpt_null_ss(cpl);
+		return inner_wide(v, cpl, ist, external, stack, e);
+	}
+	if (narrow) {
+		if (!tss_field(v, TSS16_SP0 + 4u * cpl, raw, 4, external, e))
+			return false;
+		memcpy(&sp, raw, 2);
+		memcpy(&selector, raw + 2, 2);
+	} else {
+		if (!tss_field(v, TSS32_ESP0 + 8u * cpl, raw, 6, external, e))
+			return false;
+		memcpy(&sp, raw, 4);
+		memcpy(&selector, raw + 4, 2);
+	}
+	if (!inner_segment(v, selector, cpl, external, ss, e))
+		return false;
+	stack->ss = ss;
+	stack->sp = sp;
+	stack->error = (selector & 0xfffcu) | external;
+	return true;
+}
+
+enum touch { READ, PROBE, WRITE };
+
+/* One run of bytes at an offset in the stack segment. */
+static bool touch(struct vpt_vcpu *v, const struct vpt_stack *stack, enum touch how,
+		  uint64_t offset, void *data, size_t len, struct vpt_exception *e)
+{
+	unsigned int access = stack->access | (how == PROBE ? VPT_WALK_WRITE : 0);
+	uint8_t cpl = v->paging.cpl;
+	bool ok;
+
+	if (stack->ss) {
+		if (!vpt_in_limit(stack->ss, offset, len)) {
+			*e = vpt_fault_code(VPT_VEC_SS, stack->error);
+			return false;
+		}
+		offset = (uint32_t)(stack->ss->base + offset);
+	}
+	v->paging.cpl = stack->cpl;
+	if (how == WRITE)
+		ok = vpt_write(v, offset, data, len, access, e);
+	else
+		ok = vpt_read(v, offset, data, len, access, e);
+	v->paging.cpl = cpl;
+	if (!ok && e->vector == VPT_VEC_GP)
+		*e = vpt_fault_code(VPT_VEC_SS, stack->error);
+	return ok;
+}
+
+static void move(struct vpt_stack *stack, uint64_t sp)
+{
+	/* The upper half of ESP stays where the stack has 16 bits. */
+	uint64_t keep = mask(stack) == 0xffff ? 0xffff0000 : 0;
+
+	stack->sp = (stack->sp & keep) | (sp & mask(stack));
+}
+
+/* A frame that wraps around the end of the segment: word by word, each checked first. */
+static bool push_wrapped(struct vpt_vcpu *v, const struct vpt_stack *stack, const uint64_t *word,
+			 unsigned int count, unsigned int size, struct vpt_exception *e)
+{
+	enum touch how;
+	unsigned int i;
+
+	for (how = PROBE; how <= WRITE; how++) {
+		for (i = 0; i < count; i++) {
+			uint64_t data = word[i];
+
+			if (!touch(v, stack, how, (stack->sp - (i + 1) * size) & mask(stack), &data,
+				   size, e))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool vpt_push(struct vpt_vcpu *v, struct vpt_stack *stack, const uint64_t *word, unsigned int count,
+	      unsigned int size, struct vpt_exception *e)
+{
+	uint64_t sp = stack->sp & mask(stack), len = count * size;
+	uint8_t raw[VPT_STACK_WORDS * 8];
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		memcpy(raw + (count - 1 - i) * size, &word[i], size);
+	if (sp && sp < len ? !push_wrapped(v, stack, word, count, size, e)
+			   : !touch(v, stack, WRITE, (sp - len) & mask(stack), raw, len, e))
+		return false;
+	move(stack, sp - len);
+	return true;
+}
+
+bool vpt_pop(struct vpt_vcpu *v, struct vpt_stack *stack, uint64_t *word, unsigned int count,
+	     unsigned int size, struct vpt_exception *e)
+{
+	uint64_t sp = stack->sp & mask(stack), len = count * size;
+	uint8_t raw[VPT_STACK_WORDS * 8];
+	unsigned int i;
+	bool ok = true;
+
+	if (mask(stack) - sp >= len - 1)
+		ok = touch(v, stack, READ, sp, raw, len, e);
+	else
+		for (i = 0; i < count && ok; i++)
+			ok = touch(v, stack, READ, (sp + i * size) & mask(stack), raw + i * size,
+				   size, e);
+	if (!ok)
+		return false;
+	for (i = 0; i < count; i++) {
+		word[i] = 0;
+		memcpy(&word[i], raw + i * size, size);
+	}
+	move(stack, sp + len);
+	return true;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Local APIC: what is accepted, in which order, and what ends it. */
+#include "dev/lapic.h"
+
+#define ICR_LOGICAL   (1u << 11)
+#define ICR_ASSERT    (1u << 14)
+#define LVT_LEVEL     (1u << 15)
+#define LVT_REMOTE    (1u << 14)
+#define SVR_ENABLED   (1u << 8)
+#define FIRST_VECTOR  16
+#define BROADCAST     0xffu
+#define X2_BROADCAST  0xffffffffu
+#define CLUSTER_MODEL 0
+
+static bool get(const uint32_t *bits, uint8_t vector)
+{
+	return bits[vector / 32] >> (vector % 32) & 1;
+}
+
+static void put(uint32_t *bits, uint8_t vector, bool value)
+{
+	uint32_t bit = 1u << (vector % 32);
+
+	bits[vector / 32] = value ? bits[vector / 32] | bit : bits[vector / 32] & ~bit;
+}
+
+static int highest(const uint32_t *bits)
+{
+	int i;
+
+	for (i = 7; i >= 0; i--)
+		if (bits[i])
+			return 32 * i + 31 - __builtin_clz(bits[i]);
+	return -1;
+}
+
+/* Once until software has written to ESR (11.5.3). */
+void vpt_lapic_error(struct vpt_lapic *l, uint32_t error)
+{
+	l->errors |= error;
+	if (l->error_sent)
+		return;
+	l->error_sent = true;
+	vpt_lapic_local(l, VPT_LVT_ERROR);
+}
+
+static bool accept(struct vpt_lapic *l, uint8_t vector, bool level)
+{
+	if (!(l->svr & SVR_ENABLED))
+		return false;
+	if (vector < FIRST_VECTOR) {
+		vpt_lapic_error(l, VPT_APIC_RECEIVE_VECTOR);
+		return false;
+	}
+	put(l->irr, vector, true);
+	put(l->tmr, vector, level);
+	return true;
+}
+
+static bool is_for_us(const struct vpt_lapic *l, uint32_t dest, bool logical)
+{
+	uint32_t ldr = l->ldr;
+
+	if (dest == (vpt_lapic_x2(l) ? X2_BROADCAST : BROADCAST))
+		return true;
+	if (!logical)
+		return dest == l->id;
+	if (vpt_lapic_x2(l))
+		return dest >> 16 == ldr >> 16 && dest & ldr & 0xffff;
+	ldr >>= 24;
+	if (l->dfr >> 28 == CLUSTER_MODEL)
+		return dest >> 4 == ldr >> 4 && dest & ldr & 15;
+	return dest & ldr;
+}
+
+static bool deliver(struct vpt_lapic *l, uint8_t mode, uint8_t vector, bool level)
+{
+	switch (mode) {
+	case VPT_APIC_FIXED:
+	case VPT_APIC_LOWEST:
+		return accept(l, vector, level);
+	case VPT_APIC_NMI:
+		l->nmi = true;
+		return true;
+	case VPT_APIC_INIT:
+		l->init = true;
+		return true;
+	default:
+		/* No SMM here; a start-up message finds a processor that runs; the
+		 * vector of an ExtINT is the 8259s'. */
+		return false;
+	}
+}
+
+bool vpt_lapic_message(struct vpt_lapic *l, const struct vpt_apic_message *m)
+{
+	/* It has eight bits for a destination, with whichever APIC. */
+	uint32_t dest = m->dest == BROADCAST && vpt_lapic_x2(l) ? X2_BROADCAST : m->dest;
+
+	return vpt_lapic_on(l) && is_for_us(l, dest, m->logical) &&
+	       deliver(l, m->mode, m->vector, m->level);
+}
+
+bool vpt_lapic_local(struct vpt_lapic *l, enum vpt_lvt source)
+{
+	uint32_t lvt = l->lvt[source];
+	bool level = source == VPT_LVT_LINT0 && lvt & LVT_LEVEL;
+
+	if (!vpt_lapic_on(l) || lvt & VPT_LVT_MASKED || (level && lvt & LVT_REMOTE))
+		return false;
+	if (!deliver(l, lvt >> 8 & 7, (uint8_t)lvt, level))
+		return false;
+	if (level && (lvt >> 8 & 7) == VPT_APIC_FIXED)
+		l->lvt[source] |= LVT_REMOTE;
+	return true;
+}
+
+void vpt_lapic_pmi(struct vpt_lapic *l)
+{
+	if (vpt_lapic_local(l, VPT_LVT_PMC))
+		l->lvt[VPT_LVT_PMC] |= VPT_LVT_MASKED;
+}
+
+void vpt_lapic_lint(struct vpt_lapic *l, unsigned int pin, bool level)
+{
+	uint8_t bit = (uint8_t)(1u << (pin & 1)), old = l->lint & bit;
+
+	l->lint = (uint8_t)(level ? l->lint | bit : l->lint & ~bit);
+	if (level && (!old || (!pin && l->lvt[VPT_LVT_LINT0] & LVT_LEVEL)))
+		vpt_lapic_local(l, pin & 1 ? VPT_LVT_LINT1 : VPT_LVT_LINT0);
+}
+
+bool vpt_lapic_takes_extint(const struct vpt_lapic *l)
+{
+	uint32_t lvt = l->lvt[VPT_LVT_LINT0];
+
+	return !vpt_lapic_on(l) || (!(lvt & VPT_LVT_MASKED) && (lvt >> 8 & 7) == VPT_APIC_EXTINT);
+}
+
+/* Processor priority (11.8.3.1). */
+uint8_t vpt_lapic_ppr(const struct vpt_lapic *l)
+{
+	int in_service = highest(l->isr);
+
+	if (in_service < 0 || l->tpr >> 4 >= in_service >> 4)
+		return l->tpr;
+	return (uint8_t)(in_service & 0xf0);
+}
+
+int vpt_lapic_pending(const struct vpt_lapic *l)
+{
+	int vector = highest(l->irr);
+
+	if (vector < 0 || !vpt_lapic_on(l) || vector >> 4 <= vpt_lapic_ppr(l) >> 4)
+		return -1;
+	return vector;
+}
+
+uint8_t vpt_lapic_ack(struct vpt_lapic *l)
+{
+	int vector = vpt_lapic_pending(l);
+
+	if (vector < 0)
+		return (uint8_t)l->svr;
+	put(l->irr, (uint8_t)vector, false);
+	put(l->isr, (uint8_t)vector, true);
+	return (uint8_t)vector;
+}
+
+void vpt_lapic_eoi(struct vpt_lapic *l)
+{
+	uint32_t *lint0 = &l->lvt[VPT_LVT_LINT0];
+	int vector = highest(l->isr);
+
+	if (vector < 0)
+		return;
+	put(l->isr, (uint8_t)vector, false);
+	if (!get(l->tmr, (uint8_t)vector))
+		return;
+	l->eoi = (uint8_t)vector;
+	l->has_eoi = true;
+	if (*lint0 & LVT_REMOTE && (uint8_t)*lint0 == vector) {
+		*lint0 &= ~LVT_REMOTE;
+		if (l->lint & 1)
+			vpt_lapic_local(l, VPT_LVT_LINT0);
+	}
+}
+
+/* Nobody else is on the bus. */
+void vpt_lapic_send(struct vpt_lapic *l, uint32_t icr)
+{
+	uint32_t dest = vpt_lapic_x2(l) ? l->icr[1] : l->icr[1] >> 24;
+	uint8_t mode = icr >> 8 & 7, vector = (uint8_t)icr, to = icr >> 18 & 3;
+
+	if (mode <= VPT_APIC_LOWEST && vector < FIRST_VECTOR) {
+		vpt_lapic_error(l, VPT_APIC_SEND_VECTOR);
+		return;
+	}
+	/* INIT level de-assert is for arbitration IDs only. */
+	if (mode == VPT_APIC_INIT && !(icr & ICR_ASSERT))
+		return;
+	if (to == 1 || to == 2 || (!to && is_for_us(l, dest, icr & ICR_LOGICAL)))
+		deliver(l, mode, vector, false);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* 8259A pair. */
+#include "dev/pic.h"
+
+#include <string.h>
+
+#define CASCADE 2
+
+#define ICW1	    0x10
+#define ICW1_LEVEL  0x08
+#define ICW1_SINGLE 0x02
+#define ICW1_ICW4   0x01
+#define ICW4_AEOI   0x02
+#define ICW4_NESTED 0x10 /* special fully nested mode */
+#define OCW3	    0x08
+#define OCW3_POLL   0x04
+
+/* What ELCR can make level-triggered: not the timer, keyboard, cascade, RTC, FPU. */
+static const uint8_t elcr_mask[2] = {0xf8, 0xde};
+
+void vpt_pic_init(struct vpt_pic *pic)
+{
+	memset(pic, 0, sizeof(*pic));
+	pic->chip[0].lowest = pic->chip[1].lowest = 7;
+}
+
+/* The first of these inputs by priority, -1 if there is none. */
+static int first(const struct vpt_pic_chip *c, uint8_t inputs)
+{
+	unsigned int i;
+
+	for (i = 1; inputs && i <= 8; i++)
+		if (inputs >> ((c->lowest + i) & 7) & 1)
+			return (c->lowest + i) & 7;
+	return -1;
+}
+
+static unsigned int rank(const struct vpt_pic_chip *c, int input)
+{
+	return input < 0 ? 8 : (unsigned int)(input - c->lowest - 1) & 7;
+}
+
+/* The input that is to be served now, -1 if none. */
+static int candidate(const struct vpt_pic_chip *c, bool master)
+{
+	uint8_t blocking = c->isr;
+	int input = first(c, c->irr & ~c->imr);
+
+	if (input < 0)
+		return -1;
+	/* In special mask mode an input in service that is masked blocks nothing. */
+	if (c->special_mask)
+		blocking &= (uint8_t)~c->imr;
+	/* The second chip nests in itself, if the first one is told to let it. */
+	if (master && c->icw4 & ICW4_NESTED)
+		blocking &= (uint8_t) ~(1u << CASCADE);
+	return rank(c, input) < rank(c, first(c, blocking)) ? input : -1;
+}
+
+static bool is_level(const struct vpt_pic_chip *c, unsigned int input)
+{
+	return c->icw1 & ICW1_LEVEL || c->elcr >> input & 1;
+}
+
+static void set_input(struct vpt_pic_chip *c, unsigned int input, bool level)
+{
+	uint8_t bit = (uint8_t)(1u << input);
+
+	if (level && (!(c->levels & bit) || is_level(c, input)))
+		c->irr |= bit;
+	else if (!level && is_level(c, input))
+		c->irr &= (uint8_t)~bit;
+	c->levels = (uint8_t)(level ? c->levels | bit : c->levels & ~bit);
+}
+
+static void cascade(struct vpt_pic *pic)
+{
+	bool intr = candidate(&pic->chip[1], false) >= 0;
+
+	/* The line falls when there is nothing, and what it asked for is gone. */
+	if (!intr)
+		pic->chip[0].irr &= (uint8_t) ~(1u << CASCADE);
+	set_input(&pic->chip[0], CASCADE, intr);
+}
+
+void vpt_pic_set(struct vpt_pic *pic, unsigned int line, bool level)
+{
+	if (line >= VPT_PIC_LINES || line == CASCADE)
+		return;
+	set_input(&pic->chip[line / 8], line % 8, level);
+	cascade(pic);
+}
+
+bool vpt_pic_intr(const struct vpt_pic *pic)
+{
+	return candidate(&pic->chip[0], true) >= 0;
+}
+
+/* An input that is gone again is answered as input 7, which is not in service. */
+static unsigned int ack(struct vpt_pic_chip *c, bool master)
+{
+	int input = candidate(c, master);
+	uint8_t bit;
+
+	if (input < 0)
+		return 7;
+	bit = (uint8_t)(1u << input);
+	if (!is_level(c, (unsigned int)input))
+		c->irr &= (uint8_t)~bit;
+	if (!(c->icw4 & ICW4_AEOI))
+		c->isr |= bit;
+	else if (c->rotate_aeoi)
+		c->lowest = (uint8_t)input;
+	return (unsigned int)input;
+}
+
+uint8_t vpt_pic_ack(struct vpt_pic *pic)
+{
+	bool real = vpt_pic_intr(pic);
+	unsigned int input = ack(&pic->chip[0], true);
+
+	if (!real || input != CASCADE)
+		return (uint8_t)(pic->chip[0].base + input);
+	input = ack(&pic->chip[1], false);
+	/* Its line is low for the time of the acknowledge: another edge may follow. */
+	pic->chip[0].levels &= (uint8_t) ~(1u << CASCADE);
+	cascade(pic);
+	return (uint8_t)(pic->chip[1].base + input);
+}
+
+static void write_icw1(struct vpt_pic_chip *c, uint8_t value)
+{
+	uint8_t elcr = c->elcr, levels = c->levels, base = c->base;
+
+	/* Edges seen so far are forgotten. */
+	memset(c, 0, sizeof(*c));
+	c->elcr = elcr;
+	c->levels = levels;
+	c->base = base;
+	c->lowest = 7;
+	c->icw1 = value;
+	c->step = 2;
+	for (unsigned int i = 0; i < 8; i++)
+		if (is_level(c, i) && levels >> i & 1)
+			c->irr |= (uint8_t)(1u << i);
+}
+
+static void write_icw(struct vpt_pic_chip *c, uint8_t value)
+{
+	bool wants_icw4 = c->icw1 & ICW1_ICW4;
+
+	switch (c->step) {
+	case 2:
+		c->base = value & 0xf8;
+		c->step = c->icw1 & ICW1_SINGLE ? (wants_icw4 ? 4 : 0) : 3;
+		break;
+	case 3: /* how they are wired is known */
+		c->step = wants_icw4 ? 4 : 0;
+		break;
+	default:
+		c->icw4 = value;
+		c->step = 0;
+		break;
+	}
+}
+
+/*
+ * End of interrupt and rotation. In special mask mode what is masked in service is not
+ * ended unless it is named.
+ */
+static void write_ocw2(struct vpt_pic_chip *c, uint8_t value)
+{
+	uint8_t in_service = c->special_mask ? c->isr & (uint8_t)~c->imr : c->isr;
+	unsigned int command = value >> 5;
+	int input = command & 2 ? value & 7 : first(c, in_service);
+
+	switch (command) {
+	case 0: /* rotate in automatic EOI mode: off, on */
+	case 4:
+		c->rotate_aeoi = command == 4;
+		break;
+	case 6: /* set priority */
+		c->lowest = value & 7;
+		break;
+	case 1: /* EOI: of the first, of one; both with rotation */
+	case 3:
+	case 5:
+	case 7:
+		if (input < 0)
+			break;
+		c->isr &= (uint8_t) ~(1u << input);
+		if (command & 4)
+			c->lowest = (uint8_t)input;
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_ocw3(struct vpt_pic_chip *c, uint8_t value)
+{
+	if (value & 2)
+		c->read_isr = value & 1;
+	if (value & 0x40)
+		c->special_mask = value >> 5 & 1;
+	c->poll = (value & OCW3_POLL) != 0;
+}
+
+static void write_chip(struct vpt_pic_chip *c, bool odd, uint8_t value)
+{
+	if (odd && c->step)
+		write_icw(c, value);
+	else if (odd)
+		c->imr = value;
+	else if (value & ICW1)
+		write_icw1(c, value);
+	else if (value & OCW3)
+		write_ocw3(c, value);
+	else
+		write_ocw2(c, value);
+}
+
+/* A poll acknowledges by reading. */
+static uint8_t read_chip(struct vpt_pic_chip *c, bool master, bool odd)
+{
+	if (c->poll) {
+		bool there = candidate(c, master) >= 0;
+
+		c->poll = false;
+		return (uint8_t)(there << 7 | ack(c, master));
+	}
+	if (odd)
+		return c->imr;
+	return c->read_isr ? c->isr : c->irr;
+}
+
+/* Which chip, and is it its odd port? */
+static int decode(uint16_t port, bool *odd)
+{
+	*odd = port & 1;
+	if ((port & ~1u) == 0x20)
+		return 0;
+	if ((port & ~1u) == 0xa0)
+		return 1;
+	return -1;
+}
+
+bool vpt_pic_read(struct vpt_pic *pic, uint16_t port, uint8_t *value)
+{
+	bool odd;
+	int n = decode(port, &odd);
+
+	if ((port & ~1u) == 0x4d0) {
+		*value = pic->chip[odd].elcr;
+		return true;
+	}
+	if (n < 0)
+		return false;
+	*value = read_chip(&pic->chip[n], !n, odd);
+	cascade(pic);
+	return true;
+}
+
+bool vpt_pic_write(struct vpt_pic *pic, uint16_t port, uint8_t value)
+{
+	bool odd;
+	int n = decode(port, &odd);
+
+	if ((port & ~1u) == 0x4d0)
+		pic->chip[odd].elcr = value & elcr_mask[odd];
+	else if (n >= 0)
+		write_chip(&pic->chip[n], odd, value);
+	else
+		return false;
+	cascade(pic);
+	return true;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the parts of the platform. */
+#ifndef VMM_DEV_PLATFORM_PORTS_H
+#define VMM_DEV_PLATFORM_PORTS_H
+
+#include "dev/platform.h"
+
+/* Let what changed in one device reach the others. After everything that is done to
+ * one of them. */
+void vpt_platform_settle(struct vpt_platform *p);
+/* Input, for a guest that looks whether there is some. */
+void vpt_platform_fill(struct vpt_platform *p);
+
+#endif /* VMM_DEV_PLATFORM_PORTS_H */

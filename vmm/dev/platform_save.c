@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A snapshot: a head, then the state as it is in memory. */
+#include "dev/platform.h"
+
+#include <string.h>
+
+#define MAGIC	0x4c50545056ull /* "VPTPL" */
+#define VERSION 1u
+/* The callbacks come last and are not saved. */
+#define STATE_BYTES offsetof(struct vpt_platform, host)
+
+struct head {
+	uint64_t magic;
+	uint32_t version, bytes;
+};
+
+size_t vpt_platform_saved_bytes(void)
+{
+	return sizeof(struct head) + STATE_BYTES;
+}
+
+bool vpt_platform_save(const struct vpt_platform *p, void *to, size_t room)
+{
+	const struct head head = {.magic = MAGIC, .version = VERSION, .bytes = STATE_BYTES};
+
+	if (room < vpt_platform_saved_bytes())
+		return false;
+	memcpy(to, &head, sizeof(head));
+	memcpy((char *)to + sizeof(head), p, STATE_BYTES);
+	return true;
+}
+
+bool vpt_platform_load(struct vpt_platform *p, const void *from, size_t bytes)
+{
+	struct head head;
+
+	if (bytes != vpt_platform_saved_bytes())
+		return false;
+	memcpy(&head, from, sizeof(head));
+	if (head.magic != MAGIC || head.version != VERSION || head.bytes != STATE_BYTES)
+		return false;
+	memcpy(p, (const char *)from + sizeof(head), STATE_BYTES);
+	return true;
+}

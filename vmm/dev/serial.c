@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* 16550A. */
+#include "dev/serial.h"
+
+#include <string.h>
+
+#include "dev/clock.h"
+
+/* Registers; 0 and 1 are the divisor while LCR.DLAB is set. */
+enum reg { REG_DATA, REG_IER, REG_IIR_FCR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, REG_SCRATCH };
+
+#define IER_RECEIVED 0x01
+#define IER_THRE     0x02
+#define IER_LINE     0x04
+#define IER_MODEM    0x08
+
+#define IIR_NONE     0x01
+#define IIR_MODEM    0x00
+#define IIR_THRE     0x02
+#define IIR_RECEIVED 0x04
+#define IIR_LINE     0x06
+#define IIR_TIMEOUT  0x0c
+#define IIR_FIFOS    0xc0
+
+#define FCR_ENABLE 0x01
+#define FCR_CLEAR  0x02
+#define LCR_DLAB   0x80
+#define MCR_OUT2   0x08
+#define MCR_LOOP   0x10
+#define LSR_READY  0x01
+#define LSR_OVER   0x02
+#define LSR_EMPTY  0x60 /* holding register and shift register */
+
+/* Somebody is there, ready, and the line is up: DCD, DSR, CTS. */
+#define MSR_PRESENT 0xb0
+#define MSR_RI	    0x40
+#define MSR_TERI    0x04
+
+/* Bits of a character on the line, and of the clock: 1.8432 MHz / 16. */
+#define CHARACTER_BITS	   10u
+#define BIT_HZ		   115200u
+#define TIMEOUT_CHARACTERS 4u
+
+void vpt_serial_init(struct vpt_serial *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->divisor = 12;
+	s->timeout = VPT_NEVER;
+}
+
+static bool has_fifo(const struct vpt_serial *s)
+{
+	return s->fcr & FCR_ENABLE;
+}
+
+static unsigned int capacity(const struct vpt_serial *s)
+{
+	return has_fifo(s) ? VPT_SERIAL_FIFO : 1;
+}
+
+static unsigned int trigger(const struct vpt_serial *s)
+{
+	static const uint8_t levels[4] = {1, 4, 8, 14};
+
+	return has_fifo(s) ? levels[s->fcr >> 6] : 1;
+}
+
+unsigned int vpt_serial_room(const struct vpt_serial *s)
+{
+	return s->mcr & MCR_LOOP || s->count >= capacity(s) ? 0 : capacity(s) - s->count;
+}
+
+/* A pause of four characters (never none at all: it is a divisor). */
+static void restart_timeout(struct vpt_serial *s)
+{
+	uint64_t bits = (uint64_t)CHARACTER_BITS * TIMEOUT_CHARACTERS;
+
+	s->timed_out = false;
+	s->timeout = VPT_NEVER;
+	if (has_fifo(s) && s->count)
+		s->timeout = s->now + vpt_clock_ns(bits * (s->divisor ? s->divisor : 1), BIT_HZ);
+}
+
+static void receive(struct vpt_serial *s, uint8_t byte)
+{
+	if (s->count >= capacity(s)) {
+		s->errors |= LSR_OVER;
+		return;
+	}
+	s->fifo[(s->first + s->count) % VPT_SERIAL_FIFO] = byte;
+	s->count++;
+	restart_timeout(s);
+}
+
+void vpt_serial_receive(struct vpt_serial *s, uint8_t byte)
+{
+	if (!(s->mcr & MCR_LOOP))
+		receive(s, byte);
+}
+
+void vpt_serial_advance(struct vpt_serial *s, uint64_t now)
+{
+	s->now = now;
+	if (now < s->timeout)
+		return;
+	s->timeout = VPT_NEVER;
+	s->timed_out = s->count != 0;
+}
+
+static bool reaches_processor(const struct vpt_serial *s)
+{
+	return s->mcr & MCR_OUT2;
+}
+
+uint64_t vpt_serial_next(const struct vpt_serial *s)
+{
+	bool wanted = s->ier & IER_RECEIVED && s->count < trigger(s) && reaches_processor(s);
+
+	return wanted ? s->timeout : VPT_NEVER;
+}
+
+/* The first by priority. */
+static uint8_t cause(const struct vpt_serial *s)
+{
+	if (s->ier & IER_LINE && s->errors)
+		return IIR_LINE;
+	if (s->ier & IER_RECEIVED && s->count >= trigger(s))
+		return IIR_RECEIVED;
+	if (s->ier & IER_RECEIVED && s->timed_out)
+		return IIR_TIMEOUT;
+	if (s->ier & IER_THRE && s->thre)
+		return IIR_THRE;
+	if (s->ier & IER_MODEM && s->delta)
+		return IIR_MODEM;
+	return IIR_NONE;
+}
+
+bool vpt_serial_irq(const struct vpt_serial *s)
+{
+	return reaches_processor(s) && cause(s) != IIR_NONE;
+}
+
+bool vpt_serial_listens(const struct vpt_serial *s)
+{
+	return s->ier & IER_RECEIVED && reaches_processor(s) && vpt_serial_room(s);
+}
+
+/* In loopback the four outputs are the four inputs. */
+static uint8_t modem(const struct vpt_serial *s)
+{
+	uint8_t m = s->mcr;
+
+	if (!(m & MCR_LOOP))
+		return MSR_PRESENT;
+	return (uint8_t)((m & 2) << 3 | (m & 1) << 5 | (m & 4) << 4 | (m & 8) << 4);
+}
+
+static void write_mcr(struct vpt_serial *s, uint8_t value)
+{
+	uint8_t old = modem(s), changed;
+
+	s->mcr = value & 0x1f;
+	changed = old ^ modem(s);
+	s->delta |= (changed >> 4) & (uint8_t)~MSR_TERI;
+	/* The ring indicator tells its end only. */
+	if (changed & old & MSR_RI)
+		s->delta |= MSR_TERI;
+}
+
+static void write_fcr(struct vpt_serial *s, uint8_t value)
+{
+	/* The FIFO is emptied when it comes and when it goes, too. */
+	if ((s->fcr ^ value) & FCR_ENABLE || value & FCR_CLEAR)
+		s->first = s->count = 0;
+	s->fcr = value & FCR_ENABLE ? value & 0xc9 : 0;
+	restart_timeout(s);
+}
+
+static void write_ier(struct vpt_serial *s, uint8_t value)
+{
+	/* Asking to be told of an empty transmitter tells so at once. */
+	if (value & (uint8_t)~s->ier & IER_THRE)
+		s->thre = true;
+	s->ier = value & 15;
+}
+
+static uint8_t read_data(struct vpt_serial *s)
+{
+	uint8_t byte = s->fifo[s->first % VPT_SERIAL_FIFO];
+
+	if (!s->count)
+		return has_fifo(s) ? 0 : byte;
+	/* Without the FIFO the byte stays to be read again. */
+	if (has_fifo(s))
+		s->first = (s->first + 1) % VPT_SERIAL_FIFO;
+	s->count--;
+	restart_timeout(s);
+	return byte;
+}
+
+static uint8_t read_iir(struct vpt_serial *s)
+{
+	uint8_t value = cause(s);
+
+	if (value == IIR_THRE)
+		s->thre = false;
+	return value | (has_fifo(s) ? IIR_FIFOS : 0);
+}
+
+static uint8_t read_lsr(struct vpt_serial *s)
+{
+	uint8_t value = LSR_EMPTY | s->errors | (s->count ? LSR_READY : 0);
+
+	s->errors = 0;
+	return value;
+}
+
+static uint8_t read_msr(struct vpt_serial *s)
+{
+	uint8_t value = modem(s) | s->delta;
+
+	s->delta = 0;
+	return value;
+}
+
+uint8_t vpt_serial_read(struct vpt_serial *s, unsigned int reg)
+{
+	switch (reg & 7) {
+	case REG_DATA:
+		return s->lcr & LCR_DLAB ? (uint8_t)s->divisor : read_data(s);
+	case REG_IER:
+		return s->lcr & LCR_DLAB ? (uint8_t)(s->divisor >> 8) : s->ier;
+	case REG_IIR_FCR:
+		return read_iir(s);
+	case REG_LCR:
+		return s->lcr;
+	case REG_MCR:
+		return s->mcr;
+	case REG_LSR:
+		return read_lsr(s);
+	case REG_MSR:
+		return read_msr(s);
+	default:
+		return s->scratch;
+	}
+}
+
+static bool write_data(struct vpt_serial *s, uint8_t value)
+{
+	s->thre = false;
+	s->sending = true;
+	if (s->mcr & MCR_LOOP) {
+		receive(s, value);
+		return false;
+	}
+	return true;
+}
+
+bool vpt_serial_sent(struct vpt_serial *s)
+{
+	if (!s->sending)
+		return false;
+	s->sending = false;
+	s->thre = true;
+	return true;
+}
+
+bool vpt_serial_write(struct vpt_serial *s, unsigned int reg, uint8_t value)
+{
+	switch (reg & 7) {
+	case REG_DATA:
+		if (!(s->lcr & LCR_DLAB))
+			return write_data(s, value);
+		s->divisor = (uint16_t)((s->divisor & 0xff00) | value);
+		break;
+	case REG_IER:
+		if (s->lcr & LCR_DLAB)
+			s->divisor = (uint16_t)((s->divisor & 0xff) | value << 8);
+		else
+			write_ier(s, value);
+		break;
+	case REG_IIR_FCR:
+		write_fcr(s, value);
+		break;
+	case REG_LCR:
+		s->lcr = value;
+		break;
+	case REG_MCR:
+		write_mcr(s, value);
+		break;
+	case REG_SCRATCH:
+		s->scratch = value;
+		break;
+	default:
+		break;
+	}
+	return false;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The engines there are. */
+#include "engine/engine.h"
+
+#include <string.h>
+
+#include "engine/kvm_engine.h"
+#include "soft/engine.h"
+
+const struct vpt_engine *vpt_engine_find(const char *name)
+{
+	static const struct vpt_engine *const engines[] = {&vpt_soft_engine, &vpt_kvm_engine};
+	size_t i;
+
+	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (!strcmp(name, engines[i]->name))
+			return engines[i];
+	return NULL;
+}

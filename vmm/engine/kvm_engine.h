@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* KVM as an engine. */
+#ifndef VMM_ENGINE_KVM_ENGINE_H
+#define VMM_ENGINE_KVM_ENGINE_H
+
+#include "engine/engine.h"
+
+extern const struct vpt_engine vpt_kvm_engine;
+
+#endif /* VMM_ENGINE_KVM_ENGINE_H */

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses of memory operands. In 64-bit mode without FS, GS or an address size
+ * prefix they are base + index + displacement, which every micro-operation can add
+ * up; all others are made and checked by one of their own, in EA.
+ */
+#include "soft/access.h"
+#include "soft/translate.h"
+
+static const size_t segment_offset[] = {
+	offsetof(struct vpt_soft, s.es), offsetof(struct vpt_soft, s.cs),
+	offsetof(struct vpt_soft, s.ss), offsetof(struct vpt_soft, s.ds),
+	offsetof(struct vpt_soft, s.fs), offsetof(struct vpt_soft, s.gs),
+};
+
+static const struct vpt_segment *segment(const struct vpt_soft *c, const struct vpt_uop *u)
+{
+	return (const struct vpt_segment *)((const char *)c + u->imm);
+}
+
+/* 64-bit mode: the base of FS or GS. */
+VPT_UOP(address_based)
+{
+	c->r[VPT_R_EA] = vpt_ea(c, u) + segment(c, u)->base;
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(address_based32)
+{
+	c->r[VPT_R_EA] = (uint32_t)vpt_ea(c, u) + segment(c, u)->base;
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(offset64)
+{
+	c->r[VPT_R_EA] = vpt_ea(c, u);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(offset32)
+{
+	c->r[VPT_R_EA] = (uint32_t)vpt_ea(c, u);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(offset16)
+{
+	c->r[VPT_R_EA] = (uint16_t)vpt_ea(c, u);
+	return VPT_NEXT(c, u);
+}
+
+/* May [offset, offset + len) of this segment be accessed? (SDM vol. 3, 5.3, 5.5) */
+static bool permitted(const struct vpt_soft *c, const struct vpt_segment *s, uint32_t offset,
+		      uint32_t len, bool write)
+{
+	uint64_t last = (uint64_t)offset + len - 1;
+
+	if (c->mode & VPT_BLOCK_PROTECTED) {
+		if (s->unusable || !s->present)
+			return false;
+		if (s->type & 8 ? write || !(s->type & 2) : write && !(s->type & 2))
+			return false;
+	}
+	if (!(s->type & 8) && s->type & 4)
+		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
+	return last <= s->limit;
+}
+
+VPT_UOP(address_checked)
+{
+	const struct vpt_segment *s = segment(c, u);
+	uint32_t offset = (uint32_t)c->r[VPT_R_EA];
+
+	if (vpt_unlikely(!permitted(c, s, offset, u->aux & 0xffff, u->aux >> 16)))
+		vpt_soft_raise_code(c, u, u->flags & VPT_UOP_SS ? VPT_VEC_SS : VPT_VEC_GP, 0);
+	c->r[VPT_R_EA] = (uint32_t)(offset + s->base);
+	return VPT_NEXT(c, u);
+}
+
+static void put_operands(const struct vpt_translation *t, unsigned int n, struct vpt_uop *u)
+{
+	const ZydisDecodedOperandMem *m = &t->op[n].mem;
+
+	if (m->base == ZYDIS_REGISTER_RIP || m->base == ZYDIS_REGISTER_EIP) {
+		u->disp = (int64_t)(t->next + (uint64_t)m->disp.value);
+		return;
+	}
+	u->base = vpt_tr_reg(m->base);
+	u->index = vpt_tr_reg(m->index);
+	u->scale = m->scale > 1 ? (uint8_t)__builtin_ctz(m->scale) : 0;
+	u->disp = m->disp.has_displacement ? m->disp.value : 0;
+}
+
+void vpt_tr_offset(struct vpt_translation *t, unsigned int n)
+{
+	unsigned int width = t->insn->address_width;
+
+	put_operands(t, n,
+		     vpt_tr_emit(t, width == 64	  ? offset64
+				    : width == 32 ? offset32
+						  : offset16));
+}
+
+static struct vpt_address in_ea(uint8_t flags)
+{
+	return (struct vpt_address){.base = VPT_R_EA * 8, .index = VPT_R_ZERO * 8, .flags = flags};
+}
+
+static bool is_stack(const ZydisDecodedOperandMem *m)
+{
+	return m->segment == ZYDIS_REGISTER_SS;
+}
+
+static struct vpt_address address64(struct vpt_translation *t, unsigned int n)
+{
+	const ZydisDecodedOperandMem *m = &t->op[n].mem;
+	uint8_t flags = is_stack(m) ? VPT_UOP_SS : 0;
+	bool narrow = t->insn->address_width == 32;
+	struct vpt_uop plain = {.base = VPT_R_ZERO * 8, .index = VPT_R_ZERO * 8}, *u;
+
+	if (m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS) {
+		u = vpt_tr_emit(t, narrow ? address_based32 : address_based);
+		u->imm = segment_offset[m->segment - ZYDIS_REGISTER_ES];
+		put_operands(t, n, u);
+		return in_ea(0);
+	}
+	if (narrow) {
+		put_operands(t, n, vpt_tr_emit(t, offset32));
+		return in_ea(flags);
+	}
+	put_operands(t, n, &plain);
+	return (struct vpt_address){.base = plain.base,
+				    .index = plain.index,
+				    .scale = plain.scale,
+				    .flags = flags,
+				    .disp = plain.disp};
+}
+
+struct vpt_address vpt_tr_address(struct vpt_translation *t, unsigned int n, unsigned int len,
+				  bool write)
+{
+	const ZydisDecodedOperandMem *m = &t->op[n].mem;
+	struct vpt_uop *u;
+
+	if (t->bits == 64)
+		return address64(t, n);
+	vpt_tr_offset(t, n);
+	u = vpt_tr_emit(t, address_checked);
+	u->imm = segment_offset[m->segment - ZYDIS_REGISTER_ES];
+	u->flags = is_stack(m) ? VPT_UOP_SS : 0;
+	u->aux = len | (uint32_t)write << 16;
+	return in_ea(u->flags);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks of decoded code, by guest-physical address. A write to their bytes, by
+ * whomever, drops them: pages with code are never written to unseen.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "soft/soft.h"
+
+#define HASH_BITS   13
+#define HASH_SIZE   (1u << HASH_BITS)
+#define ARENA_BYTES (32u << 20)
+#define PAGE_SHIFT  12
+#define PAGE_MASK   (VPT_PAGE_SIZE - 1)
+/* The most that one block takes. */
+#define BLOCK_MAX (sizeof(struct vpt_block) + VPT_BLOCK_MAX_UOPS * sizeof(struct vpt_uop))
+
+/* What is known of a page of RAM: its blocks, and which 64-byte lines they are in. */
+struct code_page {
+	struct vpt_block *blocks;
+	uint64_t lines;
+};
+
+struct vpt_soft_cache {
+	struct vpt_block *hash[HASH_SIZE];
+	struct code_page *page;
+	uint64_t pages;
+	uint8_t *arena;
+	size_t used;
+};
+
+struct vpt_soft_cache *vpt_soft_cache_create(const struct vpt_mem *mem)
+{
+	struct vpt_soft_cache *cache = calloc(1, sizeof(*cache));
+	void *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!cache || arena == MAP_FAILED) {
+		free(cache);
+		if (arena != MAP_FAILED)
+			munmap(arena, ARENA_BYTES);
+		return NULL;
+	}
+	cache->arena = arena;
+	cache->pages = (mem->bytes + PAGE_MASK) >> PAGE_SHIFT;
+	cache->page = calloc(cache->pages, sizeof(*cache->page));
+	if (cache->page)
+		return cache;
+	vpt_soft_cache_destroy(cache);
+	return NULL;
+}
+
+void vpt_soft_cache_destroy(struct vpt_soft_cache *cache)
+{
+	if (!cache)
+		return;
+	munmap(cache->arena, ARENA_BYTES);
+	free(cache->page);
+	free(cache);
+}
+
+static struct code_page *page_of(const struct vpt_soft_cache *cache, uint64_t gpa)
+{
+	return gpa >> PAGE_SHIFT < cache->pages ? &cache->page[gpa >> PAGE_SHIFT] : NULL;
+}
+
+bool vpt_soft_has_code(const struct vpt_soft *c, uint64_t gpa)
+{
+	const struct code_page *page = page_of(c->cache, gpa);
+
+	return page && page->lines;
+}
+
+/* The lines of one page that [first, first + len) touches. */
+static uint64_t lines_of(uint64_t first, uint64_t len)
+{
+	unsigned int from = (unsigned int)(first >> 6), to = (unsigned int)((first + len - 1) >> 6);
+
+	return (~0ull << from) & (~0ull >> (63 - to));
+}
+
+/* The part of a block that is on page `which` of its two. */
+static void extent(const struct vpt_block *b, unsigned int which, uint64_t *first, uint64_t *len)
+{
+	uint64_t room = VPT_PAGE_SIZE - (b->gpa & PAGE_MASK);
+
+	*first = which ? 0 : b->gpa & PAGE_MASK;
+	if (which)
+		*len = b->bytes - room;
+	else
+		*len = b->bytes < room ? b->bytes : room;
+}
+
+static unsigned int which_page(const struct vpt_block *b, uint64_t gpa)
+{
+	return b->gpa >> PAGE_SHIFT != gpa >> PAGE_SHIFT;
+}
+
+static void add_to_page(struct vpt_soft *c, struct vpt_block *b, unsigned int which)
+{
+	uint64_t gpa = which ? b->gpa2 : b->gpa, first, len;
+	struct code_page *page = page_of(c->cache, gpa);
+
+	if (!page->lines)
+		vpt_soft_protect(c, gpa);
+	extent(b, which, &first, &len);
+	page->lines |= lines_of(first, len);
+	b->page_next[which] = page->blocks;
+	page->blocks = b;
+}
+
+static struct vpt_block **bucket(struct vpt_soft_cache *cache, uint64_t gpa, uint64_t ip,
+				 uint32_t mode)
+{
+	uint64_t hash = (gpa ^ ip << 7 ^ (uint64_t)mode << 40) * 0x9e3779b97f4a7c15ull;
+
+	return &cache->hash[hash >> (64 - HASH_BITS)];
+}
+
+/* Execution must not go on in a block whose bytes have changed. */
+static const struct vpt_uop *stale(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	c->left += u->rest;
+	c->r[VPT_R_RIP] = u->ip;
+	c->missed = NULL;
+	return NULL;
+}
+
+static void remove_from_page(struct vpt_soft *c, struct vpt_block *b, unsigned int which)
+{
+	uint64_t gpa = which ? b->gpa2 : b->gpa;
+	struct code_page *page = page_of(c->cache, gpa);
+	struct vpt_block **at = &page->blocks, *other;
+	uint64_t first, len;
+
+	page->lines = 0;
+	while ((other = *at)) {
+		unsigned int in = which_page(other, gpa);
+
+		if (other == b) {
+			*at = other->page_next[in];
+			continue;
+		}
+		extent(other, in, &first, &len);
+		page->lines |= lines_of(first, len);
+		at = &other->page_next[in];
+	}
+}
+
+static void drop(struct vpt_soft *c, struct vpt_block *b, const struct vpt_uop *u)
+{
+	struct vpt_block **at = bucket(c->cache, b->gpa, b->ip, b->mode);
+	unsigned int i;
+
+	while (*at != b)
+		at = &(*at)->hash_next;
+	*at = b->hash_next;
+	remove_from_page(c, b, 0);
+	if (b->gpa2)
+		remove_from_page(c, b, 1);
+	b->dead = true;
+	for (i = 0; i < b->uops; i++)
+		if (!u || b->uop[i].ip != u->ip || b->uop[i].rest != u->rest)
+			b->uop[i].fn = stale;
+	vpt_soft_unlink(c);
+}
+
+static void wrote_page(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint64_t len)
+{
+	struct code_page *page = page_of(c->cache, gpa);
+	struct vpt_block *b, *next;
+	uint64_t first, bytes, at = gpa & PAGE_MASK;
+
+	if (!page || !(page->lines & lines_of(at, len)))
+		return;
+	for (b = page->blocks; b; b = next) {
+		unsigned int which = which_page(b, gpa);
+
+		next = b->page_next[which];
+		extent(b, which, &first, &bytes);
+		if (at < first + bytes && first < at + len)
+			drop(c, b, u);
+	}
+}
+
+void vpt_soft_wrote(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint64_t len)
+{
+	while (len) {
+		uint64_t room = VPT_PAGE_SIZE - (gpa & PAGE_MASK);
+		uint64_t part = len < room ? len : room;
+
+		wrote_page(c, u, gpa, part);
+		gpa += part;
+		len -= part;
+	}
+}
+
+/* Everything goes: nothing of it is running, since blocks are looked for between
+ * them only. */
+static void empty(struct vpt_soft *c)
+{
+	struct vpt_soft_cache *cache = c->cache;
+	unsigned int i;
+
+	for (i = 0; i < HASH_SIZE; i++) {
+		const struct vpt_block *b;
+
+		for (b = cache->hash[i]; b; b = b->hash_next) {
+			*page_of(cache, b->gpa) = (struct code_page){NULL, 0};
+			if (b->gpa2)
+				*page_of(cache, b->gpa2) = (struct code_page){NULL, 0};
+		}
+		cache->hash[i] = NULL;
+	}
+	cache->used = 0;
+	c->missed = NULL;
+	vpt_soft_unlink(c);
+}
+
+/* The next page of an instruction that reaches it. */
+static uint64_t next_page(struct vpt_soft *c, uint64_t lin)
+{
+	struct vpt_exception e;
+	uint64_t gpa;
+
+	lin = (lin | PAGE_MASK) + 1;
+	if (!vpt_soft_translate(c, c->long_mode ? lin : (uint32_t)lin, VPT_WALK_FETCH, &gpa, &e))
+		vpt_soft_fault(c, NULL, &e);
+	return gpa;
+}
+
+static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
+{
+	struct vpt_soft_cache *cache = c->cache;
+	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (gpa & PAGE_MASK));
+	const uint8_t *code = vpt_mem_at(&c->vm->mem, gpa, room), *more = NULL;
+	struct vpt_block *b, **at;
+	uint64_t gpa2 = 0;
+
+	if (!code)
+		vpt_soft_raise(c, NULL, VPT_VEC_UD);
+	if (vpt_soft_crosses(c, mode, code, room)) {
+		gpa2 = next_page(c, lin);
+		more = vpt_mem_at(&c->vm->mem, gpa2, VPT_PAGE_SIZE);
+		if (!more)
+			vpt_soft_raise(c, NULL, VPT_VEC_UD);
+	}
+	if (cache->used + BLOCK_MAX > ARENA_BYTES)
+		empty(c);
+	b = (struct vpt_block *)(cache->arena + cache->used);
+	memset(b, 0, sizeof(*b));
+	b->gpa = gpa;
+	b->gpa2 = gpa2;
+	b->ip = c->r[VPT_R_RIP];
+	b->cs_base = c->bits == 64 ? 0 : c->s.cs.base;
+	b->mode = mode;
+	vpt_soft_fill(c, b, code, room, more);
+	cache->used += (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
+	at = bucket(cache, gpa, b->ip, mode);
+	b->hash_next = *at;
+	*at = b;
+	add_to_page(c, b, 0);
+	if (b->gpa2)
+		add_to_page(c, b, 1);
+	return b;
+}
+
+static struct vpt_block *find(struct vpt_soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
+{
+	uint64_t base = c->bits == 64 ? 0 : c->s.cs.base, ip = c->r[VPT_R_RIP];
+	struct vpt_block *b;
+
+	for (b = *bucket(c->cache, gpa, ip, mode); b; b = b->hash_next)
+		if (b->gpa == gpa && b->ip == ip && b->mode == mode && b->cs_base == base &&
+		    (!b->gpa2 || next_page(c, lin) == b->gpa2))
+			return b;
+	return NULL;
+}
+
+struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
+{
+	uint64_t ip = c->r[VPT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
+	const struct vpt_observer *o = c->base.observer;
+	struct vpt_exception e;
+	struct vpt_block *b;
+	uint64_t gpa;
+
+	if (c->bits != 64 && ip > c->s.cs.limit)
+		vpt_soft_raise_code(c, NULL, VPT_VEC_GP, 0);
+	if (!vpt_soft_translate(c, lin, VPT_WALK_FETCH, &gpa, &e))
+		vpt_soft_fault(c, NULL, &e);
+	b = find(c, lin, gpa, mode);
+	if (!b)
+		b = make(c, lin, gpa, mode);
+	if (c->pt && o && o->code) {
+		vpt_soft_tell_ran(c);
+		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
+	}
+	return b;
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Near transfers, the ends of blocks: where to go, and telling PT. What PT makes of
+ * most of them is a TNT bit, which is put in place at once.
+ */
+#include "soft/access.h"
+#include "soft/branch.h"
+#include "soft/flagcond.h"
+#include "soft/stack.h"
+#include "soft/translate.h"
+
+#define COLD __attribute__((noinline, cold))
+
+static inline const struct vpt_link *links(const struct vpt_uop *u)
+{
+	return u->ptr;
+}
+
+static inline uint64_t next_of(const struct vpt_uop *u)
+{
+	return u->ip + u->len;
+}
+
+/* Indirect: by a table of where such branches went before. */
+static inline struct vpt_link *jump_link(struct vpt_soft *c, uint64_t to)
+{
+	struct vpt_soft_jump *j = &c->jump[(to ^ to >> VPT_JUMP_BITS) & (VPT_JUMP_SIZE - 1)];
+
+	if (vpt_unlikely(j->ip != to)) {
+		j->ip = to;
+		j->link.gen = 0;
+	}
+	return &j->link;
+}
+
+COLD const struct vpt_uop *vpt_soft_miss(struct vpt_soft *c, const struct vpt_link *l, uint64_t to)
+{
+	c->r[VPT_R_RIP] = to;
+	c->missed = (struct vpt_link *)(uintptr_t)l;
+	return NULL;
+}
+
+static COLD void report(struct vpt_soft *c, const struct vpt_uop *u, uint8_t kind, uint64_t to,
+			bool taken)
+{
+	const struct vpt_event event = {
+		.kind = kind,
+		.flags = taken ? VPT_EVF_TAKEN : 0,
+		.from = u->ip,
+		.to = to,
+		.next = c->bits == 64 ? next_of(u) : (uint32_t)next_of(u),
+	};
+
+	vpt_soft_report(c, u, &event);
+}
+
+COLD const struct vpt_uop *vpt_soft_branch_slow(struct vpt_soft *c, const struct vpt_uop *u,
+						uint8_t kind, uint64_t to, const struct vpt_link *l)
+{
+	report(c, u, kind, to, false);
+	return vpt_follow(c, l, to);
+}
+
+COLD const struct vpt_uop *vpt_soft_cond_slow(struct vpt_soft *c, const struct vpt_uop *u,
+					      bool taken)
+{
+	uint64_t to = vpt_cond_target(u, taken);
+
+	report(c, u, VPT_EV_COND, to, taken);
+	return vpt_follow(c, (const struct vpt_link *)u->ptr + taken, to);
+}
+
+/* Jcc; imm: the target. The other way is where u->disp says. */
+#define JCC(name, condition)                      \
+	VPT_UOP(name)                             \
+	{                                         \
+		bool taken = (condition);         \
+                                                  \
+		return vpt_end_cond(c, u, taken); \
+	}
+#define JCC_CC(cc) JCC(jcc_##cc, vpt_soft_cond(c->fl, cc))
+
+JCC_CC(0)
+JCC_CC(1)
+JCC_CC(2)
+JCC_CC(3)
+JCC_CC(4)
+JCC_CC(5)
+JCC_CC(6)
+JCC_CC(7)
+JCC_CC(8)
+JCC_CC(9)
+JCC_CC(10)
+JCC_CC(11)
+JCC_CC(12)
+JCC_CC(13)
+JCC_CC(14)
+JCC_CC(15)
+
+static const vpt_uop_fn jcc[16] = {
+	jcc_0, jcc_1, jcc_2,  jcc_3,  jcc_4,  jcc_5,  jcc_6,  jcc_7,
+	jcc_8, jcc_9, jcc_10, jcc_11, jcc_12, jcc_13, jcc_14, jcc_15,
+};
+
+/* LOOPcc and J*CXZ count in as much of RCX as the address size says: aux bytes. */
+static inline uint64_t count_of(const struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t rcx = c->r[VPT_R_RCX];
+
+	return u->aux == 8 ? rcx : u->aux == 4 ? (uint32_t)rcx : (uint16_t)rcx;
+}
+
+static inline uint64_t count_down(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t count = count_of(c, u) - 1;
+
+	if (u->aux == 2)
+		VPT_REG(c, VPT_R_RCX * 8, uint16_t) = (uint16_t)count;
+	else
+		c->r[VPT_R_RCX] = u->aux == 4 ? (uint32_t)count : count;
+	return count_of(c, u);
+}
+
+JCC(jcxz, !count_of(c, u))
+JCC(loop, count_down(c, u) != 0)
+JCC(loope, count_down(c, u) && c->fl & VPT_F_ZF)
+JCC(loopne, count_down(c, u) && !(c->fl & VPT_F_ZF))
+
+VPT_UOP(jmp)
+{
+	if (c->pt && !vpt_pt_quick_jmp(c->pt))
+		return vpt_soft_branch_slow(c, u, VPT_EV_JMP, u->imm, &links(u)[1]);
+	return vpt_follow(c, &links(u)[1], u->imm);
+}
+
+static inline bool canonical(uint64_t ip, uint64_t cr4)
+{
+	unsigned int shift = cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	return (uint64_t)((int64_t)(ip << shift) >> shift) == ip;
+}
+
+/* An indirect target must be one that the mode can have. */
+static inline void check_target(struct vpt_soft *c, const struct vpt_uop *u, uint64_t to)
+{
+	if (vpt_unlikely(c->bits == 64 ? !canonical(to, c->s.cr4) : to > c->s.cs.limit))
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+}
+
+static COLD const struct vpt_uop *far_end(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+}
+
+/* disp: where the target is if it is in memory, else src has it. aux: its bytes. */
+static inline uint64_t target_in_register(const struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t to = VPT_REG(c, u->src, uint64_t);
+
+	return u->aux == 8 ? to : u->aux == 4 ? (uint32_t)to : (uint16_t)to;
+}
+
+static inline uint64_t target_in_memory(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	if (vpt_likely(u->aux == 8))
+		return vpt_load64(c, u, vpt_ea(c, u));
+	return u->aux == 4 ? vpt_load32(c, u, vpt_ea(c, u)) : vpt_load16(c, u, vpt_ea(c, u));
+}
+
+#define JMP_INDIRECT(name, where)                                                  \
+	VPT_UOP(name)                                                              \
+	{                                                                          \
+		uint64_t to = where(c, u);                                         \
+                                                                                   \
+		check_target(c, u, to);                                            \
+		if (c->pt)                                                         \
+			return vpt_soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, \
+						    jump_link(c, to));             \
+		return vpt_follow(c, jump_link(c, to), to);                        \
+	}
+JMP_INDIRECT(jmp_register, target_in_register)
+JMP_INDIRECT(jmp_memory, target_in_memory)
+
+/* 64-bit mode. imm: the target. */
+VPT_UOP(call64)
+{
+	uint64_t next = next_of(u);
+
+	vpt_store64(c, u, c->r[VPT_R_RSP] - 8, next);
+	c->r[VPT_R_RSP] -= 8;
+	if (c->pt && (u->imm == next || !vpt_pt_quick_call(c->pt, next)))
+		return vpt_soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
+	return vpt_follow(c, &links(u)[1], u->imm);
+}
+
+#define CALL_INDIRECT(name, where)                                                  \
+	VPT_UOP(name)                                                               \
+	{                                                                           \
+		uint64_t to = where(c, u);                                          \
+                                                                                    \
+		check_target(c, u, to);                                             \
+		vpt_store64(c, u, c->r[VPT_R_RSP] - 8, next_of(u));                 \
+		c->r[VPT_R_RSP] -= 8;                                               \
+		if (c->pt)                                                          \
+			return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, \
+						    jump_link(c, to));              \
+		return vpt_follow(c, jump_link(c, to), to);                         \
+	}
+CALL_INDIRECT(call64_register, target_in_register)
+CALL_INDIRECT(call64_memory, target_in_memory)
+
+VPT_UOP(ret64)
+{
+	uint64_t to = vpt_load64(c, u, c->r[VPT_R_RSP]);
+
+	check_target(c, u, to);
+	c->r[VPT_R_RSP] += 8 + u->imm;
+	if (c->pt && !vpt_pt_quick_ret(c->pt, to))
+		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+/* Outside 64-bit mode; aux: operand bytes. */
+VPT_UOP(call)
+{
+	uint32_t next = (uint32_t)next_of(u);
+
+	check_target(c, u, u->imm);
+	vpt_soft_push(c, u, u->aux, next);
+	if (c->pt)
+		return vpt_soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
+	return vpt_follow(c, &links(u)[1], u->imm);
+}
+
+static inline const struct vpt_uop *call_indirect(struct vpt_soft *c, const struct vpt_uop *u,
+						  uint64_t to)
+{
+	check_target(c, u, to);
+	vpt_soft_push(c, u, u->aux, (uint32_t)next_of(u));
+	if (c->pt)
+		return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+VPT_UOP(call_register)
+{
+	return call_indirect(c, u, target_in_register(c, u));
+}
+
+VPT_UOP(call_memory)
+{
+	return call_indirect(c, u, target_in_memory(c, u));
+}
+
+VPT_UOP(ret)
+{
+	uint64_t to = vpt_soft_peek(c, u, u->aux);
+
+	check_target(c, u, to);
+	vpt_soft_move_sp(c, (int64_t)u->aux + (int64_t)u->imm);
+	if (c->pt)
+		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static struct vpt_uop *emit(struct vpt_translation *t, vpt_uop_fn fn)
+{
+	struct vpt_uop *u = vpt_tr_emit(t, fn);
+
+	u->ptr = t->block->link;
+	u->aux = t->bits == 64 ? 8 : t->insn->operand_width / 8;
+	t->ends = true;
+	return u;
+}
+
+static uint64_t direct_target(const struct vpt_translation *t)
+{
+	uint64_t to = t->next + (uint64_t)t->op[0].imm.value.s;
+
+	if (t->bits == 64)
+		return to;
+	return t->insn->operand_width == 16 ? (uint16_t)to : (uint32_t)to;
+}
+
+/* A direct branch out of what addresses can be; disp: where it is not taken to. */
+static bool direct(struct vpt_translation *t, vpt_uop_fn fn)
+{
+	uint64_t to = direct_target(t);
+	struct vpt_uop *u;
+
+	/* Only at the very edge of the address space. */
+	if (t->bits == 64 && !canonical(to, t->c->s.cr4)) {
+		if (t->insn->meta.category == ZYDIS_CATEGORY_COND_BR)
+			return false;
+		emit(t, far_end);
+		return true;
+	}
+	u = emit(t, fn);
+	u->imm = to;
+	u->disp = (int64_t)t->next;
+	return true;
+}
+
+static bool counting(struct vpt_translation *t, vpt_uop_fn fn)
+{
+	if (!direct(t, fn))
+		return false;
+	t->block->uop[t->block->uops - 1].aux = t->insn->address_width / 8;
+	return true;
+}
+
+static bool indirect(struct vpt_translation *t, vpt_uop_fn in_register, vpt_uop_fn in_memory)
+{
+	struct vpt_address a;
+
+	if (!vpt_tr_is_mem(t, 0)) {
+		emit(t, in_register)->src = vpt_tr_gpr(t, 0);
+		return true;
+	}
+	a = vpt_tr_address(t, 0, t->bits == 64 ? 8 : t->insn->operand_width / 8, false);
+	vpt_tr_put_address(emit(t, in_memory), &a);
+	return true;
+}
+
+static bool call_or_jump(struct vpt_translation *t)
+{
+	bool is_call = t->insn->mnemonic == ZYDIS_MNEMONIC_CALL, wide = t->bits == 64;
+
+	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return vpt_tr_core(t);
+	if (vpt_tr_is_imm(t, 0))
+		return direct(t, !is_call ? jmp : wide ? call64 : call);
+	if (!is_call)
+		return indirect(t, jmp_register, jmp_memory);
+	return wide ? indirect(t, call64_register, call64_memory)
+		    : indirect(t, call_register, call_memory);
+}
+
+static bool returns(struct vpt_translation *t)
+{
+	struct vpt_uop *u;
+
+	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return vpt_tr_core(t);
+	u = emit(t, t->bits == 64 ? ret64 : ret);
+	u->flags = VPT_UOP_SS;
+	u->imm = vpt_tr_is_imm(t, 0) ? (uint16_t)vpt_tr_imm(t, 0) : 0;
+	return true;
+}
+
+/* With what sets the flags right before it, if that can be. */
+static bool conditional(struct vpt_translation *t)
+{
+	struct vpt_block *b = t->block;
+	unsigned int cc = t->insn->opcode & 15;
+	struct vpt_uop *before = b->uops ? &b->uop[b->uops - 1] : NULL;
+	vpt_uop_fn fused = NULL;
+
+	if (before && before->flags & VPT_UOP_FUSES)
+		fused = vpt_soft_fused(before, cc);
+	if (!direct(t, jcc[cc]))
+		return false;
+	if (fused)
+		before->fn = fused;
+	return true;
+}
+
+bool vpt_tr_branch(struct vpt_translation *t)
+{
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CALL:
+	case ZYDIS_MNEMONIC_JMP:
+		return call_or_jump(t);
+	case ZYDIS_MNEMONIC_RET:
+		return returns(t);
+	case ZYDIS_MNEMONIC_JCXZ:
+	case ZYDIS_MNEMONIC_JECXZ:
+	case ZYDIS_MNEMONIC_JRCXZ:
+		return counting(t, jcxz);
+	case ZYDIS_MNEMONIC_LOOP:
+		return counting(t, loop);
+	case ZYDIS_MNEMONIC_LOOPE:
+		return counting(t, loope);
+	case ZYDIS_MNEMONIC_LOOPNE:
+		return counting(t, loopne);
+	default:
+		return conditional(t);
+	}
+}

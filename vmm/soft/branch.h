@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a block: telling PT, and on along a link. For branch.c and fuse.c. */
+#ifndef VMM_SOFT_BRANCH_H
+#define VMM_SOFT_BRANCH_H
+
+#include "soft/soft.h"
+
+/* A link that does not hold: the loop finds the block and mends it. */
+const struct vpt_uop *vpt_soft_miss(struct vpt_soft *c, const struct vpt_link *l, uint64_t to);
+
+/*
+ * What PT cannot do at once, then on along `l`. `kind`: enum vpt_event_kind. Calls of
+ * this are the last thing in their functions, as jumps: those need no stack then.
+ */
+const struct vpt_uop *vpt_soft_branch_slow(struct vpt_soft *c, const struct vpt_uop *u,
+					   uint8_t kind, uint64_t to, const struct vpt_link *l);
+const struct vpt_uop *vpt_soft_cond_slow(struct vpt_soft *c, const struct vpt_uop *u, bool taken);
+
+/* Along a link, if it holds. */
+static inline __attribute__((always_inline)) const struct vpt_uop *vpt_follow(
+	struct vpt_soft *c, const struct vpt_link *l, uint64_t to)
+{
+	if (vpt_unlikely(l->gen != c->gen || c->left < l->insns))
+		return vpt_soft_miss(c, l, to);
+	c->left -= l->insns;
+	return VPT_RUN(c, l->first);
+}
+
+/* Where Jcc at `u` goes: to imm if it is taken, else to disp. */
+static inline uint64_t vpt_cond_target(const struct vpt_uop *u, bool taken)
+{
+	return taken ? u->imm : (uint64_t)u->disp;
+}
+
+/* A conditional branch is decided. */
+static inline __attribute__((always_inline)) const struct vpt_uop *vpt_end_cond(
+	struct vpt_soft *c, const struct vpt_uop *u, bool taken)
+{
+	const struct vpt_link *l = (const struct vpt_link *)u->ptr + taken;
+
+	if (c->pt && !vpt_pt_quick_cond(c->pt, taken))
+		return vpt_soft_cond_slow(c, u, taken);
+	if (vpt_unlikely(l->gen != c->gen || c->left < l->insns))
+		return vpt_soft_miss(c, l, vpt_cond_target(u, taken));
+	c->left -= l->insns;
+	return VPT_RUN(c, l->first);
+}
+
+/*
+ * fuse.c: one micro-operation for what sets the flags, `u` (marked VPT_UOP_FUSES), and
+ * the Jcc with this condition that is emitted right after it; NULL: there is none.
+ * It looks at both.
+ */
+vpt_uop_fn vpt_soft_fused(const struct vpt_uop *u, unsigned int cc);
+
+/* What such a micro-operation puts into aux: its row, its operands, log2 of its size. */
+enum vpt_fuse_row {
+	VPT_FUSE_NONE,
+	VPT_FUSE_CMP,
+	VPT_FUSE_TEST,
+	VPT_FUSE_ADD,
+	VPT_FUSE_SUB,
+	VPT_FUSE_AND,
+	VPT_FUSE_INC,
+	VPT_FUSE_DEC,
+	VPT_FUSE_ROWS
+};
+enum vpt_fuse_form {
+	VPT_FUSE_RR,
+	VPT_FUSE_RI,
+	VPT_FUSE_RM,
+	VPT_FUSE_MR,
+	VPT_FUSE_MI,
+	VPT_FUSE_FORMS
+};
+#define VPT_FUSE(row, form, size) ((uint32_t)(row) << 8 | (uint32_t)(form) << 4 | (uint32_t)(size))
+
+#endif /* VMM_SOFT_BRANCH_H */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What this processor can do, as CPUID says it: what is done in software, and of
+ * what is done by the host's own instructions those that the host has.
+ */
+#include <cpuid.h>
+#include <errno.h>
+
+#include "soft/state.h"
+
+/* A leaf that is offered: bits done here, bits that need the host's. */
+struct leaf {
+	uint32_t leaf, subleaf;
+	bool by_subleaf;
+	uint32_t ours[4], hosts[4]; /* EAX, EBX, ECX, EDX */
+};
+
+#define B(n) (1u << (n))
+
+static const struct leaf leaves[] = {
+	{.leaf = 0, .ours = {0xd}},
+	/* CLFLUSH: 64 bytes. */
+	{.leaf = 1,
+	 .ours = {0, 8 << 8, B(13) | B(17) | B(22),
+		  B(2) | B(3) | B(4) | B(5) | B(6) | B(8) | B(11) | B(12) | B(13) | B(15) | B(16) |
+			  B(17) | B(19)},
+	 .hosts = {0, 0,
+		   B(0) | B(1) | B(9) | B(12) | B(19) | B(20) | B(23) | B(25) | B(26) | B(28) |
+			   B(29),
+		   B(0) | B(23) | B(24) | B(25) | B(26)}},
+	{.leaf = 7,
+	 .by_subleaf = true,
+	 .ours = {0, B(0) | B(7) | B(9) | B(10) | B(20) | B(23) | B(24), B(2) | B(16) | B(22),
+		  B(4)},
+	 .hosts = {0,
+		   B(3) | B(5) | B(8) | B(16) | B(17) | B(19) | B(21) | B(28) | B(29) | B(30) |
+			   B(31),
+		   B(1) | B(6) | B(8) | B(9) | B(10) | B(11) | B(12) | B(14), 0}},
+	/* x87, SSE, AVX, AVX-512; sizes of the host's layout, which is everybody's. */
+	{.leaf = 0xd, .by_subleaf = true, .hosts = {0xe7, ~0u, ~0u, 0}},
+	{.leaf = 0xd, .subleaf = 1, .by_subleaf = true, .hosts = {B(0) | B(1) | B(2), 0, 0, 0}},
+	{.leaf = 0xd, .subleaf = 2, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
+	{.leaf = 0xd, .subleaf = 5, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
+	{.leaf = 0xd, .subleaf = 6, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
+	{.leaf = 0xd, .subleaf = 7, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
+	{.leaf = 0x80000000, .ours = {0x80000008}},
+	{.leaf = 0x80000001,
+	 .ours = {0, 0, B(0) | B(8), B(11) | B(20) | B(26) | B(27) | B(29)},
+	 .hosts = {0, 0, B(5), 0}},
+	{.leaf = 0x80000007, .ours = {0, 0, 0, B(8)}},
+	{.leaf = 0x80000008, .ours = {48 << 8 | 39}},
+};
+
+#define LEAVES (sizeof(leaves) / sizeof(leaves[0]))
+
+int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
+			     size_t *count)
+{
+	size_t i;
+
+	(void)vm;
+	if (*count < LEAVES)
+		return -E2BIG;
+	for (i = 0; i < LEAVES; i++) {
+		const struct leaf *l = &leaves[i];
+		uint32_t r[4] = {0};
+
+		__get_cpuid_count(l->leaf, l->subleaf, &r[0], &r[1], &r[2], &r[3]);
+		entries[i] = (struct vpt_cpuid_entry){
+			.leaf = l->leaf,
+			.subleaf = l->subleaf,
+			.by_subleaf = l->by_subleaf,
+			.eax = l->ours[0] | (l->hosts[0] & r[0]),
+			.ebx = l->ours[1] | (l->hosts[1] & r[1]),
+			.ecx = l->ours[2] | (l->hosts[2] & r[2]),
+			.edx = l->ours[3] | (l->hosts[3] & r[3]),
+		};
+	}
+	*count = LEAVES;
+	return 0;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Decimal arithmetic, most of it of 32-bit code only, and other old ones. */
+#include "soft/flagcond.h"
+#include "soft/operand.h"
+#include "soft/system.h"
+
+#define NOINLINE __attribute__((noinline))
+
+static inline uint8_t al(const struct vpt_soft *c)
+{
+	return (uint8_t)c->r[VPT_R_RAX];
+}
+
+static inline void set_al(struct vpt_soft *c, uint8_t value)
+{
+	VPT_REG(c, VPT_R_RAX * 8, uint8_t) = value;
+}
+
+/* SF, ZF and PF of a result; AF and CF as given; OF, which is not defined, clear. */
+static void set_flags(struct vpt_soft *c, uint8_t value, bool af, bool cf)
+{
+	unsigned int fl = VPT_F_FIXED;
+
+	fl |= value & 0x80 ? VPT_F_SF : 0;
+	fl |= value ? 0 : VPT_F_ZF;
+	fl |= __builtin_parity(value) ? 0 : VPT_F_PF;
+	fl |= af ? VPT_F_AF : 0;
+	fl |= cf ? VPT_F_CF : 0;
+	c->fl = (uint16_t)fl;
+}
+
+/* DAA, and with -1 DAS. */
+static void adjust_packed(struct vpt_soft *c, int sign)
+{
+	uint8_t old = al(c), value = old;
+	bool cf = c->fl & VPT_F_CF, af = c->fl & VPT_F_AF, old_cf = cf;
+
+	cf = false;
+	if ((old & 15) > 9 || af) {
+		cf = old_cf || (sign > 0 ? old > 0xf9 : old < 6);
+		value = (uint8_t)(value + 6 * sign);
+		af = true;
+	}
+	if (old > 0x99 || old_cf) {
+		value = (uint8_t)(value + 0x60 * sign);
+		cf = true;
+	} else if (sign > 0) {
+		cf = false;
+	}
+	set_al(c, value);
+	set_flags(c, value, af, cf);
+}
+
+/* AAA, and with -1 AAS. */
+static void adjust_unpacked(struct vpt_soft *c, int sign)
+{
+	bool carry = (al(c) & 15) > 9 || c->fl & VPT_F_AF;
+
+	if (carry)
+		VPT_REG(c, VPT_R_RAX * 8, uint16_t) =
+			(uint16_t)(VPT_REG(c, VPT_R_RAX * 8, uint16_t) + 0x106 * sign);
+	set_al(c, al(c) & 15);
+	set_flags(c, al(c), carry, carry);
+}
+
+VPT_UOP(daa)
+{
+	adjust_packed(c, 1);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(das)
+{
+	adjust_packed(c, -1);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(aaa)
+{
+	adjust_unpacked(c, 1);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(aas)
+{
+	adjust_unpacked(c, -1);
+	return VPT_NEXT(c, u);
+}
+
+/* imm: the base, not 0. */
+VPT_UOP(aam)
+{
+	uint8_t base = (uint8_t)u->imm, value = al(c);
+
+	VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t) = value / base;
+	set_al(c, value % base);
+	set_flags(c, al(c), false, false);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(aad)
+{
+	uint8_t ah = VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t);
+
+	VPT_REG(c, VPT_R_RAX * 8, uint16_t) = (uint8_t)(al(c) + ah * (uint8_t)u->imm);
+	set_flags(c, al(c), false, false);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(salc)
+{
+	set_al(c, c->fl & VPT_F_CF ? 0xff : 0);
+	return VPT_NEXT(c, u);
+}
+
+/* aux: the segment; imm: bytes of an address. */
+static NOINLINE void do_xlat(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t offset = c->r[VPT_R_RBX] + al(c);
+
+	if (u->imm != 8)
+		offset = u->imm == 4 ? (uint32_t)offset : (uint16_t)offset;
+	set_al(c, vpt_load8(c, u, vpt_soft_linear(c, u, u->aux, offset, 1, false)));
+}
+
+VPT_UOP(xlat)
+{
+	do_xlat(c, u);
+	return VPT_NEXT(c, u);
+}
+
+/* The index is signed, and both bounds are allowed. */
+#define BOUND(bits)                                                                      \
+	static NOINLINE void do_bound##bits(struct vpt_soft *c, const struct vpt_uop *u) \
+	{                                                                                \
+		int##bits##_t index = VPT_REG(c, u->src, int##bits##_t), bound[2];       \
+                                                                                         \
+		vpt_soft_read(c, u, vpt_ea(c, u), bound, sizeof(bound));                 \
+		if (index < bound[0] || index > bound[1])                                \
+			vpt_soft_raise(c, u, VPT_VEC_BR);                                \
+	}                                                                                \
+	VPT_UOP(bound##bits)                                                             \
+	{                                                                                \
+		do_bound##bits(c, u);                                                    \
+		return VPT_NEXT(c, u);                                                   \
+	}
+BOUND(16)
+BOUND(32)
+
+static bool bound(struct vpt_translation *t)
+{
+	bool narrow = t->size == 2;
+	struct vpt_address a = vpt_tr_address(t, 1, t->size * 2u, false);
+	struct vpt_uop *u = vpt_tr_emit(t, narrow ? bound16 : bound32);
+
+	vpt_tr_put_address(u, &a);
+	u->src = vpt_tr_gpr(t, 0);
+	return true;
+}
+
+static bool look_up(struct vpt_translation *t)
+{
+	struct vpt_uop *u = vpt_tr_emit(t, xlat);
+
+	u->aux = (uint32_t)(t->op[0].mem.segment - ZYDIS_REGISTER_ES);
+	u->flags = u->aux == VPT_SEG_SS ? VPT_UOP_SS : 0;
+	u->imm = t->insn->address_width / 8u;
+	return true;
+}
+
+static bool unpacked(struct vpt_translation *t, vpt_uop_fn fn)
+{
+	uint64_t base = vpt_tr_imm(t, 0) & 0xff;
+
+	if (!base && fn == aam)
+		vpt_tr_raise(t, VPT_VEC_DE);
+	else
+		vpt_tr_emit(t, fn)->imm = base;
+	return true;
+}
+
+bool vpt_tr_decimal(struct vpt_translation *t)
+{
+	static const struct {
+		ZydisMnemonic mnemonic;
+		vpt_uop_fn fn;
+	} row[] = {
+		{ZYDIS_MNEMONIC_DAA, daa}, {ZYDIS_MNEMONIC_DAS, das},	{ZYDIS_MNEMONIC_AAA, aaa},
+		{ZYDIS_MNEMONIC_AAS, aas}, {ZYDIS_MNEMONIC_SALC, salc},
+	};
+	unsigned int i;
+
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_AAM:
+		return unpacked(t, aam);
+	case ZYDIS_MNEMONIC_AAD:
+		return unpacked(t, aad);
+	case ZYDIS_MNEMONIC_XLAT:
+		return look_up(t);
+	case ZYDIS_MNEMONIC_BOUND:
+		return bound(t);
+	default:
+		break;
+	}
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (row[i].mnemonic == t->insn->mnemonic) {
+			vpt_tr_emit(t, row[i].fn);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Segments and descriptors (SDM vol. 3, 3.4, 5.2 to 5.6). */
+#include "soft/system.h"
+
+struct vpt_segment *vpt_soft_seg(struct vpt_soft *c, enum vpt_seg n)
+{
+	switch (n) {
+	case VPT_SEG_ES:
+		return &c->s.es;
+	case VPT_SEG_CS:
+		return &c->s.cs;
+	case VPT_SEG_SS:
+		return &c->s.ss;
+	case VPT_SEG_FS:
+		return &c->s.fs;
+	case VPT_SEG_GS:
+		return &c->s.gs;
+	default:
+		return &c->s.ds;
+	}
+}
+
+static bool type_permits(const struct vpt_segment *s, bool write)
+{
+	bool code = s->type & 8, bit1 = s->type & 2;
+
+	if (s->unusable || !s->present)
+		return false;
+	return write ? !code && bit1 : !code || bit1;
+}
+
+bool vpt_soft_permits(const struct vpt_soft *c, const struct vpt_segment *s, uint64_t offset,
+		      uint64_t len, bool write)
+{
+	uint64_t last = offset + len - 1;
+
+	if (c->bits == 64)
+		return true;
+	if (c->mode & VPT_BLOCK_PROTECTED && !type_permits(s, write))
+		return false;
+	if (!(s->type & 8) && s->type & 4)
+		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
+	return last <= s->limit;
+}
+
+uint64_t vpt_soft_linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_seg n,
+			 uint64_t offset, unsigned int len, bool write)
+{
+	const struct vpt_segment *s = vpt_soft_seg(c, n);
+
+	if (c->bits == 64)
+		return offset + (n == VPT_SEG_FS || n == VPT_SEG_GS ? s->base : 0);
+	if (!vpt_soft_permits(c, s, offset, len, write))
+		vpt_soft_raise_code(c, u, n == VPT_SEG_SS ? VPT_VEC_SS : VPT_VEC_GP, 0);
+	return (uint32_t)(s->base + offset);
+}
+
+bool vpt_soft_canonical(const struct vpt_soft *c, uint64_t va)
+{
+	unsigned int shift = c->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
+}
+
+/* The part of a system access that is on one page. */
+static size_t system_piece(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+			   bool write, uint64_t *gpa)
+{
+	size_t room = (size_t)(VPT_PAGE_SIZE - va % VPT_PAGE_SIZE);
+	struct vpt_exception e;
+
+	if (!vpt_soft_translate(c, va, VPT_WALK_SYSTEM | (write ? VPT_WALK_WRITE : VPT_WALK_READ),
+				gpa, &e))
+		vpt_soft_fault(c, u, &e);
+	return len < room ? len : room;
+}
+
+void vpt_soft_system_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, void *to,
+			  size_t len)
+{
+	uint8_t *at = to;
+	uint64_t gpa;
+	size_t part;
+
+	for (; len; len -= part, va += part, at += part) {
+		part = system_piece(c, u, va, len, false, &gpa);
+		if (!vpt_mem_read(&c->vm->mem, gpa, at, part))
+			memset(at, 0xff, part);
+	}
+}
+
+void vpt_soft_system_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+			   const void *from, size_t len)
+{
+	const uint8_t *at = from;
+	uint64_t gpa;
+	size_t part;
+
+	for (; len; len -= part, va += part, at += part) {
+		part = system_piece(c, u, va, len, true, &gpa);
+		if (vpt_mem_write(&c->vm->mem, gpa, at, part))
+			vpt_soft_wrote(c, u, gpa, part);
+	}
+}
+
+static struct vpt_segment unpack(uint16_t selector, uint64_t raw)
+{
+	uint32_t limit = (uint32_t)(raw & 0xffff) | (uint32_t)(raw >> 32 & 0xf0000);
+	bool g = raw >> 55 & 1;
+
+	return (struct vpt_segment){
+		.base = (raw >> 16 & 0xffffff) | (raw >> 32 & 0xff000000),
+		.limit = g ? limit << 12 | 0xfff : limit,
+		.selector = selector,
+		.type = raw >> 40 & 15,
+		.s = raw >> 44 & 1,
+		.dpl = raw >> 45 & 3,
+		.present = raw >> 47 & 1,
+		.avl = raw >> 52 & 1,
+		.l = raw >> 53 & 1,
+		.db = raw >> 54 & 1,
+		.g = g,
+	};
+}
+
+bool vpt_soft_descriptor(struct vpt_soft *c, const struct vpt_uop *u, uint16_t selector, bool wide,
+			 struct vpt_descriptor *d)
+{
+	uint32_t offset = selector & 0xfff8u, limit = c->s.gdt.limit;
+	uint64_t base = c->s.gdt.base, raw[2] = {0};
+
+	if (selector & 4) {
+		if (c->s.ldt.unusable || !c->s.ldt.present)
+			return false;
+		base = c->s.ldt.base;
+		limit = c->s.ldt.limit;
+	}
+	if (offset + (wide ? 15 : 7) > limit)
+		return false;
+	vpt_soft_system_read(c, u, base + offset, raw, wide ? 16 : 8);
+	*d = (struct vpt_descriptor){.at = base + offset,
+				     .raw = raw[0],
+				     .high = raw[1],
+				     .seg = unpack(selector, raw[0])};
+	return true;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory operands of which only some elements are accessed: masked ones of AVX and
+ * AVX-512, compressed and expanded ones. Where all of the operand is RAM the host's
+ * instruction does the masking; elsewhere each active element is accessed by itself,
+ * as those that are masked off must not fault.
+ */
+#include "soft/native.h"
+
+enum shape {
+	SHAPE_PLAIN,	/* bit i of the mask is for element i */
+	SHAPE_FEW,	/* an element is active if any it is repeated for is */
+	SHAPE_CONDENSED /* as many elements as there are bits, from the first on */
+};
+
+/* A masked operand, as it is packed into a micro-operation. */
+struct masked {
+	uint8_t element; /* bytes */
+	uint8_t count;	 /* of elements in memory */
+	uint8_t repeat;	 /* bits of the mask that matter */
+	uint8_t shape;	 /* enum shape */
+	uint8_t align;	 /* less one */
+	uint8_t reg;	 /* mask register, or vector register if `signs` */
+	bool signs;	 /* the mask is the sign bits of a vector's elements */
+	bool whole;	 /* a store that faults as if it were not masked */
+};
+
+_Static_assert(sizeof(struct masked) == sizeof(uint64_t), "fits into u->imm");
+
+static struct masked unpack(const struct vpt_uop *u)
+{
+	struct masked m;
+
+	memcpy(&m, &u->imm, sizeof(m));
+	return m;
+}
+
+static uint64_t low_bits(unsigned int n)
+{
+	return n >= 64 ? ~0ull : (1ull << n) - 1;
+}
+
+static uint64_t sign_bits(const uint8_t *vector, unsigned int element, unsigned int count)
+{
+	uint64_t mask = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		mask |= (uint64_t)(vector[(i + 1) * element - 1] >> 7) << i;
+	return mask;
+}
+
+/* Which elements of memory are accessed. */
+static uint64_t active(const struct vpt_soft *c, const struct masked *m)
+{
+	uint64_t bits, result = 0;
+	unsigned int i;
+
+	bits = m->signs ? sign_bits(c->fpu.zmm[m->reg], m->element, m->count) : c->fpu.k[m->reg];
+	bits &= low_bits(m->repeat);
+	if (m->shape == SHAPE_PLAIN)
+		return bits;
+	if (m->shape == SHAPE_CONDENSED)
+		return low_bits((unsigned int)__builtin_popcountll(bits));
+	for (i = 0; i < m->repeat; i++)
+		result |= (bits >> i & 1) << (i % m->count);
+	return result;
+}
+
+static __attribute__((noinline)) void *gather_operand(struct vpt_soft *c, const struct vpt_uop *u,
+						      uint64_t va)
+{
+	struct masked m = unpack(u);
+	uint64_t mask = active(c, &m);
+	uint8_t *p = vpt_native_scratch(c);
+	unsigned int i;
+
+	memset(p, 0, 64);
+	for (i = 0; i < m.count; i++)
+		if (mask >> i & 1)
+			vpt_soft_read(c, u, va + i * m.element, p + i * m.element, m.element);
+	return p;
+}
+
+static __attribute__((noinline)) void store_elements(struct vpt_soft *c, const struct vpt_uop *u,
+						     uint64_t va)
+{
+	struct masked m = unpack(u);
+	uint64_t mask = active(c, &m);
+	uint8_t *p = vpt_native_scratch(c);
+	unsigned int i;
+
+	if (m.whole)
+		vpt_soft_probe_write(c, u, va, u->aux);
+	for (i = 0; i < m.count; i++)
+		if (mask >> i & 1)
+			vpt_soft_probe_write(c, u, va + i * m.element, m.element);
+	vpt_native_call(c, u, p);
+	for (i = 0; i < m.count; i++)
+		if (mask >> i & 1)
+			vpt_soft_write(c, u, va + i * m.element, p + i * m.element, m.element);
+}
+
+static inline bool is_aligned(const struct vpt_uop *u, uint64_t va)
+{
+	return vpt_likely(!(va & (u->imm >> 32 & 0xff)));
+}
+
+_Static_assert(offsetof(struct masked, align) == 4, "as is_aligned() takes it");
+
+/* Alignment matters if anything is accessed. */
+static __attribute__((noinline)) void check_misaligned(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	struct masked m = unpack(u);
+
+	if (active(c, &m))
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+}
+
+VPT_UOP(masked_load)
+{
+	uint64_t va = vpt_ea(c, u);
+	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	void *p;
+
+	if (is_aligned(u, va) && VPT_TLB_HIT(t->read, va, u->aux))
+		return vpt_native_run(c, u, (void *)(t->host + va));
+	if (!is_aligned(u, va))
+		check_misaligned(c, u);
+	p = gather_operand(c, u, va);
+	return vpt_native_run(c, u, p);
+}
+
+VPT_UOP(masked_store_slow)
+{
+	uint64_t va = vpt_ea(c, u);
+
+	if (!is_aligned(u, va))
+		check_misaligned(c, u);
+	store_elements(c, u, va);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(masked_store)
+{
+	uint64_t va = vpt_ea(c, u);
+	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+
+	if (is_aligned(u, va) && VPT_TLB_HIT(t->write, va, u->aux))
+		return vpt_native_run(c, u, (void *)(t->host + va));
+	return masked_store_slow(c, u);
+}
+
+/* Do elements that are masked off not fault? (SDM vol. 2, 2.8) */
+static bool suppresses_faults(const ZydisDecodedInstruction *insn)
+{
+	/* Here elements of memory are not those of the result. */
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_VDBPSADBW:
+	case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
+	case ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB:
+	case ZYDIS_MNEMONIC_VPMULTISHIFTQB:
+	case ZYDIS_MNEMONIC_VPSHUFBITQMB:
+		return false;
+	default:
+		break;
+	}
+	switch (insn->meta.exception_class) {
+	case ZYDIS_EXCEPTION_CLASS_E1NF:
+	case ZYDIS_EXCEPTION_CLASS_E2NF:
+	case ZYDIS_EXCEPTION_CLASS_E3NF:
+	case ZYDIS_EXCEPTION_CLASS_E4NF:
+	case ZYDIS_EXCEPTION_CLASS_E5NF:
+	case ZYDIS_EXCEPTION_CLASS_E6NF:
+	case ZYDIS_EXCEPTION_CLASS_E9NF:
+	case ZYDIS_EXCEPTION_CLASS_E10NF:
+	case ZYDIS_EXCEPTION_CLASS_E11NF:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static uint8_t repeated(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->avx.broadcast.mode) {
+	case ZYDIS_BROADCAST_MODE_1_TO_2:
+		return 2;
+	case ZYDIS_BROADCAST_MODE_1_TO_4:
+	case ZYDIS_BROADCAST_MODE_2_TO_4:
+		return 4;
+	case ZYDIS_BROADCAST_MODE_1_TO_8:
+	case ZYDIS_BROADCAST_MODE_2_TO_8:
+	case ZYDIS_BROADCAST_MODE_4_TO_8:
+		return 8;
+	case ZYDIS_BROADCAST_MODE_1_TO_16:
+	case ZYDIS_BROADCAST_MODE_2_TO_16:
+	case ZYDIS_BROADCAST_MODE_4_TO_16:
+	case ZYDIS_BROADCAST_MODE_8_TO_16:
+		return 16;
+	case ZYDIS_BROADCAST_MODE_1_TO_32:
+		return 32;
+	case ZYDIS_BROADCAST_MODE_1_TO_64:
+		return 64;
+	default:
+		return 0;
+	}
+}
+
+/* AVX: the mask is the second operand's signs, of a load and of a store. */
+static bool masked_by_signs(const struct vpt_translation *t, struct masked *m)
+{
+	unsigned int mask;
+
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		break;
+	default:
+		return false;
+	}
+	for (mask = 0; t->op[mask].encoding != ZYDIS_OPERAND_ENCODING_NDSNDD; mask++)
+		;
+	m->reg = (uint8_t)ZydisRegisterGetId(t->op[mask].reg.value);
+	m->signs = true;
+	return true;
+}
+
+static bool masked_by_k(const struct vpt_translation *t, struct masked *m)
+{
+	const ZydisDecodedInstruction *insn = t->insn;
+	uint8_t repeat = repeated(insn);
+
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX ||
+	    insn->avx.mask.reg <= ZYDIS_REGISTER_K0 || insn->avx.mask.reg > ZYDIS_REGISTER_K7)
+		return false;
+	m->whole = !suppresses_faults(insn);
+	/* A store leaves what is masked off alone in any case. */
+	if (m->whole && !vpt_tr_is_mem(t, 0))
+		return false;
+	m->reg = (uint8_t)ZydisRegisterGetId(insn->avx.mask.reg);
+	if (repeat) {
+		m->shape = SHAPE_FEW;
+		m->repeat = repeat;
+	} else if (insn->meta.category == ZYDIS_CATEGORY_COMPRESS ||
+		   insn->meta.category == ZYDIS_CATEGORY_EXPAND) {
+		m->shape = SHAPE_CONDENSED;
+	}
+	return true;
+}
+
+/* Those of VBMI2 are in another of Zydis' categories. */
+static bool is_condensed(ZydisMnemonic mnemonic)
+{
+	return mnemonic == ZYDIS_MNEMONIC_VPCOMPRESSB || mnemonic == ZYDIS_MNEMONIC_VPCOMPRESSW ||
+	       mnemonic == ZYDIS_MNEMONIC_VPEXPANDB || mnemonic == ZYDIS_MNEMONIC_VPEXPANDW;
+}
+
+/* Of memory, each with a bit of the mask: dot products take several for one. */
+static uint8_t elements(const struct vpt_translation *t, int mem)
+{
+	unsigned int count = t->op[mem].element_count, results = t->op[0].element_count;
+
+	if (mem && !t->insn->avx.broadcast.mode && results && results < count &&
+	    ZydisRegisterGetClass(t->op[0].reg.value) != ZYDIS_REGCLASS_MASK)
+		return (uint8_t)results;
+	return (uint8_t)count;
+}
+
+bool vpt_element_emit(struct vpt_translation *t, const struct vpt_recoded *r, unsigned int align)
+{
+	int mem = vpt_native_memory(t);
+	struct masked m = {.align = (uint8_t)(align - 1)};
+	bool writes = mem == 0;
+	struct vpt_uop *u;
+
+	if (mem < 0 || (!masked_by_k(t, &m) && !masked_by_signs(t, &m)))
+		return false;
+	if (is_condensed(t->insn->mnemonic))
+		m.shape = SHAPE_CONDENSED;
+	m.count = elements(t, mem);
+	if (!m.count)
+		return false;
+	m.element = (uint8_t)(t->op[mem].size / 8 / m.count);
+	if (!m.repeat)
+		m.repeat = m.count;
+	u = vpt_native_emit_by(t, r,
+			       !writes			? masked_load
+			       : r->how & VPT_HOW_MXCSR ? masked_store_slow
+							: masked_store,
+			       mem);
+	if (!u)
+		return false;
+	memcpy(&u->imm, &m, sizeof(m));
+	return true;
+}

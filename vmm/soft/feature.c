@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "soft/feature.h"
+
+enum reg { EAX, EBX, ECX, EDX };
+
+struct feature {
+	ZydisISASet first, last;
+	uint32_t leaf;
+	enum reg reg;
+	uint8_t bit;
+};
+
+static const struct feature features[] = {
+#define VPT_ALWAYS(set)
+#define VPT_FEATURE(from, to, number, name, n) \
+	{ZYDIS_ISA_SET_##from, ZYDIS_ISA_SET_##to, number, name, n},
+#include "soft/features.def"
+#undef VPT_ALWAYS
+#undef VPT_FEATURE
+};
+
+static const bool always[ZYDIS_ISA_SET_MAX_VALUE + 1] = {
+#define VPT_ALWAYS(set) [ZYDIS_ISA_SET_##set] = true,
+#define VPT_FEATURE(from, to, number, name, n)
+#include "soft/features.def"
+#undef VPT_ALWAYS
+#undef VPT_FEATURE
+};
+
+static bool has(const struct vpt_soft *c, uint32_t leaf, enum reg reg, unsigned int bit)
+{
+	/* The bits of XSAVE's variants are in the second subleaf. */
+	uint32_t subleaf = leaf == 0xd;
+	size_t i;
+
+	for (i = 0; i < c->cpuid_count; i++) {
+		const struct vpt_cpuid_entry *e = &c->cpuid[i];
+		const uint32_t value[4] = {e->eax, e->ebx, e->ecx, e->edx};
+
+		if (e->leaf == leaf && (!e->by_subleaf || e->subleaf == subleaf))
+			return value[reg] >> bit & 1;
+	}
+	return false;
+}
+
+/* EVEX instructions of less than 512 bits need AVX512VL as well, scalars do not. */
+static bool needs_vl(const ZydisDecodedInstruction *insn)
+{
+	ZydisISASet set = insn->meta.isa_set;
+
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || insn->avx.vector_length == 512)
+		return false;
+	return set != ZYDIS_ISA_SET_AVX512F_SCALAR && set != ZYDIS_ISA_SET_AVX512DQ_SCALAR &&
+	       set != ZYDIS_ISA_SET_AVX512F_128N && set != ZYDIS_ISA_SET_AVX512DQ_128N &&
+	       set != ZYDIS_ISA_SET_AVX512BW_128N;
+}
+
+bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *insn)
+{
+	ZydisISASet set = insn->meta.isa_set;
+	size_t i;
+
+	if (set > ZYDIS_ISA_SET_MAX_VALUE)
+		return false;
+	if (always[set])
+		return true;
+	if (needs_vl(insn) && !has(c, 7, EBX, 31))
+		return false;
+	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		if (set >= features[i].first && set <= features[i].last)
+			return has(c, features[i].leaf, features[i].reg, features[i].bit);
+	return false;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which instructions the guest's CPUID promises. */
+#ifndef VMM_SOFT_FEATURE_H
+#define VMM_SOFT_FEATURE_H
+
+#include <Zydis/Zydis.h>
+
+#include "soft/soft.h"
+
+/* Does this processor have the instruction? What it has not raises #UD. */
+bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *insn);
+
+#endif /* VMM_SOFT_FEATURE_H */

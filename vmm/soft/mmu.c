@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory accesses that the TLB does not serve, and filling it. */
+#include "soft/access.h"
+
+#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+#define TLB_NONE  1u
+
+/* Interrupt controllers live here, whatever RAM there is. */
+#define HOLE_FIRST 0xfec00000u
+#define HOLE_LAST  0xfeefffffu
+
+/* Part of an access, within one page. */
+struct piece {
+	uint64_t gpa;
+	uint8_t *host; /* NULL: not RAM */
+	uint32_t len;  /* 0: there is no such part */
+};
+
+void vpt_soft_flush_tlb(struct vpt_soft *c)
+{
+	unsigned int set, i;
+
+	for (set = 0; set < VPT_TLB_SETS; set++)
+		for (i = 0; i < VPT_TLB_SIZE; i++)
+			c->tlbs[set][i].read = c->tlbs[set][i].write = TLB_NONE;
+	vpt_soft_unlink(c);
+}
+
+void vpt_soft_flush_page(struct vpt_soft *c, uint64_t va)
+{
+	/* It may be part of a large page, of which other parts are here too. */
+	(void)va;
+	vpt_soft_flush_tlb(c);
+}
+
+void vpt_soft_protect(struct vpt_soft *c, uint64_t gpa)
+{
+	const uint8_t *host = vpt_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	unsigned int set, i;
+
+	for (set = 0; set < VPT_TLB_SETS; set++)
+		for (i = 0; i < VPT_TLB_SIZE; i++) {
+			struct vpt_soft_tlb *t = &c->tlbs[set][i];
+
+			if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
+				t->write = TLB_NONE;
+		}
+}
+
+static bool canonical(const struct vpt_soft *c, uint64_t va)
+{
+	unsigned int shift = c->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
+}
+
+bool vpt_soft_translate(struct vpt_soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
+			struct vpt_exception *e)
+{
+	uint32_t error;
+
+	if (c->long_mode && !canonical(c, va)) {
+		*e = (struct vpt_exception){.vector = VPT_VEC_GP, .has_error = true};
+		return false;
+	}
+	c->paging.ac = c->r[VPT_R_RFLAGS] & VPT_FL_AC;
+	if (vpt_walk(&c->vm->mem, &c->paging, va, access, gpa, &error))
+		return true;
+	*e = (struct vpt_exception){
+		.vector = VPT_VEC_PF, .has_error = true, .error = error, .cr2 = va};
+	return false;
+}
+
+static uint8_t *host_of(const struct vpt_soft *c, uint64_t gpa, uint64_t len)
+{
+	if (vpt_unlikely(gpa <= HOLE_LAST && gpa + len > HOLE_FIRST))
+		return NULL;
+	return vpt_mem_at(&c->vm->mem, gpa, len);
+}
+
+/* Remember where a page is. A write has set its dirty bit, so the next need not. */
+static void fill(struct vpt_soft *c, uint64_t va, uint64_t gpa, bool write)
+{
+	struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t page = va & ~PAGE_MASK;
+	uint8_t *host = host_of(c, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+
+	if (c->tlb == c->tlbs[VPT_TLB_SLOW] || !host)
+		return;
+	if (t->read != page)
+		t->write = TLB_NONE;
+	t->read = page;
+	t->host = (uintptr_t)host - page;
+	if (write && !vpt_soft_has_code(c, gpa))
+		t->write = page;
+}
+
+/* DR0 to DR3, where they watch data. */
+static void watch(struct vpt_soft *c, uint64_t va, unsigned int len, bool write)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		uint64_t control = c->dr[7] >> (16 + 4 * i) & 15;
+		uint64_t bytes = control >> 2 == 2 ? 8 : (control >> 2) + 1;
+		uint64_t first = c->dr[i] & ~(bytes - 1);
+
+		if (!(c->dr[7] >> (2 * i) & 3) || !(control & 1) || (!write && !(control & 2)))
+			continue;
+		if (va < first + bytes && first < va + len)
+			c->debug |= 1ull << i;
+	}
+}
+
+static void check_alignment(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+			    unsigned int size)
+{
+	if (c->cpl == 3 && c->s.cr0 & VPT_CR0_AM && c->r[VPT_R_RFLAGS] & VPT_FL_AC &&
+	    !(size & (size - 1)) && size <= 8 && va & (size - 1))
+		vpt_soft_raise_code(c, u, VPT_VEC_AC, 0);
+}
+
+static void locate(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+		   unsigned int access, struct piece *piece)
+{
+	struct vpt_exception e;
+
+	if (!vpt_soft_translate(c, va, access, &piece->gpa, &e)) {
+		if (e.vector == VPT_VEC_GP && u && u->flags & VPT_UOP_SS)
+			e.vector = VPT_VEC_SS;
+		vpt_soft_fault(c, u, &e);
+	}
+	piece->len = (uint32_t)len;
+	piece->host = host_of(c, piece->gpa, len);
+	if (piece->host)
+		fill(c, va, piece->gpa, access & VPT_WALK_WRITE);
+}
+
+/* All parts of an access are translated before any is touched. */
+static void locate_all(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+		       unsigned int access, struct piece piece[2])
+{
+	size_t room = (size_t)(VPT_PAGE_SIZE - (va & PAGE_MASK));
+
+	if (c->tlb == c->tlbs[VPT_TLB_SLOW]) {
+		check_alignment(c, u, va, (unsigned int)len);
+		watch(c, va, (unsigned int)len, access & VPT_WALK_WRITE);
+	}
+	piece[1].len = 0;
+	if (len <= room) {
+		locate(c, u, va, len, access, &piece[0]);
+		return;
+	}
+	locate(c, u, va, room, access, &piece[0]);
+	va += room;
+	locate(c, u, c->long_mode ? va : (uint32_t)va, len - room, access, &piece[1]);
+}
+
+static void from_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct piece *piece,
+		       uint8_t *to)
+{
+	uint32_t done, part;
+
+	if (piece->host) {
+		memcpy(to, piece->host, piece->len);
+		return;
+	}
+	for (done = 0; done < piece->len; done += part) {
+		part = piece->len - done < 8 ? piece->len - done : 8;
+		vpt_soft_bus_mmio(c, u, piece->gpa + done, part, false, to + done);
+	}
+}
+
+static void to_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct piece *piece,
+		     const uint8_t *from)
+{
+	uint8_t data[8];
+	uint32_t done, part;
+
+	if (piece->host) {
+		memcpy(piece->host, from, piece->len);
+		vpt_soft_wrote(c, u, piece->gpa, piece->len);
+		return;
+	}
+	for (done = 0; done < piece->len; done += part) {
+		part = piece->len - done < 8 ? piece->len - done : 8;
+		memcpy(data, from + done, part);
+		vpt_soft_bus_mmio(c, u, piece->gpa + done, part, true, data);
+	}
+}
+
+void vpt_soft_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, void *to, size_t len)
+{
+	struct piece piece[2];
+
+	locate_all(c, u, va, len, VPT_WALK_READ, piece);
+	from_piece(c, u, &piece[0], to);
+	if (piece[1].len)
+		from_piece(c, u, &piece[1], (uint8_t *)to + piece[0].len);
+}
+
+void vpt_soft_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const void *from,
+		    size_t len)
+{
+	struct piece piece[2];
+
+	locate_all(c, u, va, len, VPT_WALK_WRITE, piece);
+	to_piece(c, u, &piece[0], from);
+	if (piece[1].len)
+		to_piece(c, u, &piece[1], (const uint8_t *)from + piece[0].len);
+}
+
+void vpt_soft_probe_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len)
+{
+	struct piece piece[2];
+
+	locate_all(c, u, va, len, VPT_WALK_WRITE, piece);
+}
+
+uint64_t vpt_soft_load_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+			    unsigned int size)
+{
+	uint64_t value = 0;
+
+	vpt_soft_read(c, u, va, &value, size);
+	return value;
+}
+
+void vpt_soft_store_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t value,
+			 unsigned int size)
+{
+	vpt_soft_write(c, u, va, &value, size);
+}
+
+void *vpt_soft_host(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+		    bool write)
+{
+	struct piece piece[2];
+
+	locate_all(c, u, va, len, write ? VPT_WALK_WRITE : VPT_WALK_READ, piece);
+	if (piece[1].len || (write && vpt_soft_has_code(c, piece[0].gpa)))
+		return NULL;
+	return piece[0].host;
+}
+
+void *vpt_soft_rmw_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, unsigned int size)
+{
+	void *host = vpt_soft_host(c, u, va, size, true);
+
+	if (host)
+		return host;
+	vpt_soft_read(c, u, va, c->bounce, size);
+	c->bounce_va = va;
+	c->bounce_bytes = size;
+	return c->bounce;
+}
+
+void vpt_soft_rmw_end(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint32_t size = c->bounce_bytes;
+
+	c->bounce_bytes = 0;
+	vpt_soft_write(c, u, c->bounce_va, c->bounce, size);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* PUSHF and POPF, and which flags who may change (SDM vol. 2, POPF). */
+#include "soft/stack.h"
+
+#include "soft/translate.h"
+
+#define NOINLINE __attribute__((noinline))
+
+#define IMAGE 0x3f7fd7ull
+#define ORDINARY                                                                             \
+	(VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_TF | VPT_FL_DF | \
+	 VPT_FL_OF | VPT_FL_NT | VPT_FL_AC | VPT_FL_ID)
+/* What the blocks, the TLB or the loop depend on. */
+#define WATCHED (VPT_FL_TF | VPT_FL_IF | VPT_FL_AC)
+
+/* Virtual-8086 mode may do neither without IOPL. */
+static void check_v86(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t rflags = c->r[VPT_R_RFLAGS];
+
+	if (rflags & VPT_FL_VM && (rflags & VPT_FL_IOPL) != VPT_FL_IOPL)
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+}
+
+static NOINLINE void do_pushf(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	check_v86(c, u);
+	vpt_soft_push(c, u, u->aux, vpt_soft_rflags(c) & IMAGE & ~(VPT_FL_RF | VPT_FL_VM));
+}
+
+static uint64_t changeable(const struct vpt_soft *c, unsigned int size)
+{
+	uint64_t mask = ORDINARY, rflags = c->r[VPT_R_RFLAGS];
+
+	if (!c->cpl)
+		mask |= VPT_FL_IOPL;
+	if (c->cpl <= (rflags & VPT_FL_IOPL) >> 12)
+		mask |= VPT_FL_IF;
+	return size == 2 ? mask & 0xffff : mask;
+}
+
+/* Returns the flags that changed. */
+static NOINLINE uint64_t do_popf(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t mask = changeable(c, u->aux), now = vpt_soft_rflags(c), value;
+
+	check_v86(c, u);
+	value = vpt_soft_peek(c, u, u->aux);
+	vpt_soft_move_sp(c, (int64_t)u->aux);
+	value = (now & ~mask & ~VPT_FL_RF) | (value & mask) | VPT_FL_FIXED;
+	vpt_soft_set_rflags(c, value);
+	return now ^ value;
+}
+
+VPT_UOP(pushf)
+{
+	do_pushf(c, u);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(popf)
+{
+	if (do_popf(c, u) & WATCHED)
+		return vpt_soft_resume(c, u);
+	return VPT_NEXT(c, u);
+}
+
+bool vpt_tr_pushf(struct vpt_translation *t)
+{
+	bool push = t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+		    t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHFD ||
+		    t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHFQ;
+	struct vpt_uop *u = vpt_tr_emit(t, push ? pushf : popf);
+
+	u->flags = VPT_UOP_SS;
+	u->aux = t->insn->operand_width / 8u;
+	return true;
+}

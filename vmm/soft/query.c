@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the processor says of itself: CPUID, and its counters. */
+#include "soft/operand.h"
+#include "soft/system.h"
+
+#define NOINLINE __attribute__((noinline))
+
+#define LEAF_EXTENDED 0x80000000u
+#define LEAF_XSAVE    0xdu
+#define XSAVE_LEGACY  576u /* the legacy region and the header */
+
+const struct vpt_cpuid_entry *vpt_soft_cpuid(const struct vpt_soft *c, uint32_t leaf,
+					     uint32_t subleaf)
+{
+	size_t i;
+
+	for (i = 0; i < c->cpuid_count; i++)
+		if (c->cpuid[i].leaf == leaf &&
+		    (!c->cpuid[i].by_subleaf || c->cpuid[i].subleaf == subleaf))
+			return &c->cpuid[i];
+	return NULL;
+}
+
+bool vpt_soft_has7(const struct vpt_soft *c, unsigned int ebx_bit)
+{
+	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
+
+	return e && e->ebx >> ebx_bit & 1;
+}
+
+/* Beyond the last leaf the last basic one answers (SDM vol. 2, CPUID). */
+static uint32_t leaf_of(const struct vpt_soft *c, uint32_t leaf)
+{
+	const struct vpt_cpuid_entry *basic = vpt_soft_cpuid(c, 0, 0);
+	const struct vpt_cpuid_entry *extended = vpt_soft_cpuid(c, LEAF_EXTENDED, 0);
+
+	if (!basic || leaf <= basic->eax)
+		return leaf;
+	if (leaf >= LEAF_EXTENDED && extended && leaf <= extended->eax)
+		return leaf;
+	return basic->eax;
+}
+
+/* Bytes of an XSAVE area with these components, in the standard or the compact form. */
+static uint32_t xsave_bytes(const struct vpt_soft *c, uint64_t components, bool compact)
+{
+	uint32_t bytes = XSAVE_LEGACY, i;
+
+	for (i = 2; i < 63; i++) {
+		const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, LEAF_XSAVE, i);
+
+		if (!(components >> i & 1) || !e)
+			continue;
+		if (!compact) {
+			bytes = e->ebx + e->eax > bytes ? e->ebx + e->eax : bytes;
+			continue;
+		}
+		if (e->ecx & 2)
+			bytes = (bytes + 63) & ~63u;
+		bytes += e->eax;
+	}
+	return bytes;
+}
+
+/* What of a leaf depends on the processor's state. */
+static void adapt(const struct vpt_soft *c, uint32_t leaf, uint32_t subleaf,
+		  struct vpt_cpuid_entry *e)
+{
+	if (leaf == 1) {
+		e->ecx &= ~(1u << 27);
+		e->ecx |= c->s.cr4 & VPT_CR4_OSXSAVE ? 1u << 27 : 0;
+	} else if (leaf == 7 && !subleaf) {
+		e->ecx &= ~(1u << 4);
+		e->ecx |= c->s.cr4 & VPT_CR4_PKE ? 1u << 4 : 0;
+	} else if (leaf == LEAF_XSAVE && !subleaf) {
+		e->ebx = xsave_bytes(c, c->fpu.xcr0, false);
+	} else if (leaf == LEAF_XSAVE && subleaf == 1 && e->eax & 2) {
+		e->ebx = xsave_bytes(c, c->fpu.xcr0 | c->msr.xss, true);
+	} else if (leaf == LEAF_EXTENDED + 1 && c->bits != 64) {
+		/* SYSCALL is there in 64-bit mode only. */
+		e->edx &= ~(1u << 11);
+	}
+}
+
+static NOINLINE void do_cpuid(struct vpt_soft *c)
+{
+	uint32_t leaf = leaf_of(c, (uint32_t)c->r[VPT_R_RAX]), subleaf = (uint32_t)c->r[VPT_R_RCX];
+	const struct vpt_cpuid_entry *found = vpt_soft_cpuid(c, leaf, subleaf);
+	struct vpt_cpuid_entry e = {0};
+
+	if (found) {
+		e = *found;
+		adapt(c, leaf, subleaf, &e);
+	}
+	c->r[VPT_R_RAX] = e.eax;
+	c->r[VPT_R_RBX] = e.ebx;
+	c->r[VPT_R_RCX] = e.ecx;
+	c->r[VPT_R_RDX] = e.edx;
+}
+
+VPT_UOP(cpuid)
+{
+	do_cpuid(c);
+	return VPT_NEXT(c, u);
+}
+
+/* One instruction of virtual time is one tick. */
+static inline void to_edx_eax(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t tsc = c->tsc_offset + vpt_soft_retired(c, u);
+
+	if (vpt_unlikely(c->s.cr4 & VPT_CR4_TSD && c->cpl))
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	c->r[VPT_R_RAX] = (uint32_t)tsc;
+	c->r[VPT_R_RDX] = tsc >> 32;
+}
+
+VPT_UOP(rdtsc)
+{
+	to_edx_eax(c, u);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(rdtscp)
+{
+	to_edx_eax(c, u);
+	c->r[VPT_R_RCX] = (uint32_t)c->msr.tsc_aux;
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(rdpid)
+{
+	vpt_put64(c, u->dst, (uint32_t)c->msr.tsc_aux);
+	return VPT_NEXT(c, u);
+}
+
+bool vpt_tr_query(struct vpt_translation *t)
+{
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CPUID:
+		vpt_tr_emit(t, cpuid);
+		return true;
+	case ZYDIS_MNEMONIC_RDTSC:
+		vpt_tr_emit(t, rdtsc);
+		return true;
+	case ZYDIS_MNEMONIC_RDTSCP:
+		vpt_tr_emit(t, rdtscp);
+		return true;
+	case ZYDIS_MNEMONIC_RDPID:
+		vpt_tr_emit(t, rdpid)->dst = vpt_tr_gpr(t, 0);
+		return true;
+	case ZYDIS_MNEMONIC_RDPMC:
+		/* There are no counters, whatever ECX says. */
+		vpt_tr_raise(t, VPT_VEC_GP);
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Running blocks: from one to the next, until there is something to say. */
+#include "soft/state.h"
+
+/*
+ * Stands for a PT that has something to do at every branch: then the long way is
+ * taken, which tells the observer. Never written to.
+ */
+static struct vpt_pt watchful;
+
+_Noreturn void vpt_soft_fault(struct vpt_soft *c, const struct vpt_uop *u,
+			      const struct vpt_exception *e)
+{
+	if (u) {
+		c->r[VPT_R_RIP] = u->ip;
+		c->left += u->rest;
+	}
+	c->bounce_bytes = 0;
+	c->missed = NULL;
+	c->exit->kind = VPT_EXIT_FAULT;
+	c->exit->fault = *e;
+	longjmp(c->escape, 1);
+}
+
+_Noreturn void vpt_soft_raise(struct vpt_soft *c, const struct vpt_uop *u, uint8_t vector)
+{
+	const struct vpt_exception e = {.vector = vector};
+
+	vpt_soft_fault(c, u, &e);
+}
+
+_Noreturn void vpt_soft_raise_code(struct vpt_soft *c, const struct vpt_uop *u, uint8_t vector,
+				   uint32_t error)
+{
+	const struct vpt_exception e = {.vector = vector, .has_error = true, .error = error};
+
+	vpt_soft_fault(c, u, &e);
+}
+
+const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u, bool done,
+				     enum vpt_exit_kind kind)
+{
+	c->left += u->rest - done;
+	if (!done)
+		c->r[VPT_R_RIP] = u->ip;
+	c->leave = VPT_LEAVE_EXIT;
+	c->exit->kind = kind;
+	c->missed = NULL;
+	return NULL;
+}
+
+/* Every-instruction mode: the last instruction of a block that is left early. */
+static void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	const struct vpt_observer *o = c->base.observer;
+	uint64_t next = u->ip + u->len;
+
+	if (c->pt && o->every)
+		o->retired(o->opaque, u->ip, next, next, VPT_FLOW_NEXT);
+}
+
+const struct vpt_uop *vpt_soft_resume(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t next = u->ip + u->len;
+
+	tell_last(c, u);
+	c->r[VPT_R_RIP] = c->bits == 64 ? next : (uint32_t)next;
+	c->left += u->rest - 1;
+	c->missed = NULL;
+	vpt_soft_derive(c);
+	return NULL;
+}
+
+void vpt_soft_call_attention(struct vpt_soft *c)
+{
+	/* No link is followed any more when nothing is left. */
+	c->stash += c->left;
+	c->left = 0;
+}
+
+static void note_attention(struct vpt_soft *c)
+{
+	if (c->base.attention && !c->stash)
+		vpt_soft_call_attention(c);
+}
+
+void vpt_soft_bus_io(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port, uint8_t size,
+		     bool in, uint32_t count, void *data)
+{
+	c->base.retired = u ? vpt_soft_retired(c, u) : c->begun;
+	if (c->base.bus.io)
+		c->base.bus.io(c->base.bus.opaque, port, size, in, count, data);
+	else if (in)
+		memset(data, 0xff, (size_t)size * count);
+	note_attention(c);
+}
+
+void vpt_soft_bus_mmio(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint32_t len,
+		       bool write, void *data)
+{
+	c->base.retired = u ? vpt_soft_retired(c, u) : c->begun;
+	if (c->base.bus.mmio)
+		c->base.bus.mmio(c->base.bus.opaque, gpa, len, write, data);
+	else if (!write)
+		memset(data, 0xff, len);
+	note_attention(c);
+}
+
+/* Where branches report to, as the observer has it now. */
+static struct vpt_pt *report_to(const struct vpt_soft *c)
+{
+	const struct vpt_observer *o = c->base.observer;
+
+	if (c->stepping || !o || !o->pt)
+		return NULL;
+	return o->every ? &watchful : o->pt;
+}
+
+static void ran_until(struct vpt_soft *c, uint64_t retired)
+{
+	const struct vpt_observer *o = c->base.observer;
+
+	if (c->pt && !o->every && retired != c->reported)
+		o->ran(o->opaque, retired - c->reported);
+	c->reported = retired;
+}
+
+void vpt_soft_tell_ran(struct vpt_soft *c)
+{
+	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
+}
+
+static enum vpt_flow flow_of(const struct vpt_event *event)
+{
+	if (event->kind != VPT_EV_COND)
+		return VPT_FLOW_BRANCH;
+	return event->flags & VPT_EVF_TAKEN ? VPT_FLOW_TAKEN : VPT_FLOW_COND;
+}
+
+void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct vpt_event *event)
+{
+	const struct vpt_observer *o = c->base.observer;
+
+	ran_until(c, vpt_soft_retired(c, u) + 1);
+	if (o->every)
+		o->retired(o->opaque, event->from, event->next, event->to, flow_of(event));
+	o->event(o->opaque, event);
+	c->pt = report_to(c);
+	note_attention(c);
+}
+
+/* Give the budget back that call_attention() has taken. */
+static void unstash(struct vpt_soft *c)
+{
+	c->left += c->stash;
+	c->stash = 0;
+}
+
+/* Is there a reason to end run() before the next instruction? */
+static bool is_over(struct vpt_soft *c)
+{
+	uint64_t rflags = c->r[VPT_R_RFLAGS];
+
+	unstash(c);
+	if (c->base.attention || c->left <= 0)
+		c->exit->kind = VPT_EXIT_KICK;
+	else if (rflags & VPT_FL_TF || c->dr[7] & 0xff)
+		c->exit->kind = VPT_EXIT_CORE;
+	else if (c->want_irq && rflags & VPT_FL_IF && !c->base.shadow)
+		c->exit->kind = VPT_EXIT_IRQ_WINDOW;
+	else
+		return false;
+	return true;
+}
+
+/* One block, and those that its links lead to. */
+static void run_from_here(struct vpt_soft *c)
+{
+	bool single = c->base.shadow;
+	uint32_t mode = c->mode | (c->pt == &watchful ? VPT_BLOCK_EVERY : 0);
+	struct vpt_link *missed = c->missed;
+	const struct vpt_uop *u;
+	struct vpt_block *b;
+
+	if (!single) {
+		b = vpt_soft_block(c, mode);
+		single = b->insns > c->left;
+	}
+	if (single) {
+		c->missed = NULL;
+		b = vpt_soft_block(c, mode | VPT_BLOCK_SINGLE);
+		c->base.shadow = false;
+	} else if (c->missed == missed && missed) {
+		*missed = (struct vpt_link){c->gen, b->uop, b->insns};
+	}
+	c->missed = NULL;
+	c->left -= b->insns;
+	u = b->uop;
+	if (single) {
+		int64_t rest = c->left;
+
+		/* Its link must not be followed: as if no budget were left. */
+		c->left = 0;
+		c->stash += rest;
+	}
+	while (u)
+		u = u->fn(c, u);
+}
+
+static void loop(struct vpt_soft *c)
+{
+	c->leave = VPT_LEAVE_NEXT;
+	if (setjmp(c->escape))
+		return;
+	while (!is_over(c) && c->leave == VPT_LEAVE_NEXT)
+		run_from_here(c);
+}
+
+static void begin(struct vpt_soft *c, struct vpt_exit *exit, uint64_t budget)
+{
+	struct vpt_pt *pt;
+
+	c->exit = exit;
+	exit->kind = VPT_EXIT_NONE;
+	vpt_soft_set_rflags(c, c->regs.rflags);
+	c->base.regs_dirty = false;
+	c->begun = c->reported = c->base.retired;
+	c->left = budget > INT64_MAX ? INT64_MAX : (int64_t)budget;
+	c->started = c->left;
+	c->stash = 0;
+	c->missed = NULL;
+	c->bounce_bytes = 0;
+	c->debug = 0;
+	pt = report_to(c);
+	/* What is recorded of code begins anew with each trace. */
+	if (pt != c->pt && pt)
+		vpt_soft_unlink(c);
+	c->pt = pt;
+	/* AC and CPL decide which TLB it is; RFLAGS may have been changed from outside. */
+	vpt_soft_derive(c);
+}
+
+static void end(struct vpt_soft *c)
+{
+	unstash(c);
+	c->base.retired = c->begun + (uint64_t)(c->started - c->left);
+	ran_until(c, c->base.retired);
+	c->regs.rflags = vpt_soft_rflags(c);
+	c->base.attention = false;
+}
+
+void vpt_soft_run(struct vpt_engine_vcpu *ev, bool want_irq, struct vpt_exit *exit)
+{
+	struct vpt_soft *c = vpt_soft(ev);
+
+	c->stepping = false;
+	c->want_irq = want_irq;
+	begin(c, exit, ev->budget);
+	loop(c);
+	end(c);
+}
+
+void vpt_soft_step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
+		   struct vpt_exit *exit)
+{
+	struct vpt_soft *c = vpt_soft(ev);
+	struct vpt_pt *pt = c->pt;
+
+	(void)hint;
+	c->stepping = true;
+	c->want_irq = false;
+	c->base.attention = false;
+	begin(c, exit, 1);
+	c->leave = VPT_LEAVE_NEXT;
+	if (!setjmp(c->escape)) {
+		const struct vpt_uop *u;
+		struct vpt_block *b = vpt_soft_block(c, c->mode | VPT_BLOCK_SINGLE);
+
+		c->left = 0;
+		u = b->uop;
+		while (u)
+			u = u->fn(c, u);
+	}
+	end(c);
+	c->base.shadow = false;
+	/* A step in the middle of a trace does not end it. */
+	c->pt = pt;
+	if (exit->kind == VPT_EXIT_NONE && c->debug) {
+		exit->kind = VPT_EXIT_DEBUG;
+		exit->debug.dr6 = c->debug;
+	}
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A processor as plain data and back. Blocks and links are not part of it, since they
+ * follow from RAM; the TLB is, for a guest may see what it holds: an entry that it has
+ * not yet invalidated, an accessed bit that is not set again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "soft/state.h"
+#include "soft/system.h"
+#include "soft/x87.h"
+
+#define MAGIC	0x31554350u /* "PCU1" */
+#define PAGE	(VPT_PAGE_SIZE - 1)
+#define ENTRIES ((size_t)VPT_TLB_SLOW * VPT_TLB_SIZE)
+#define MSRS	64u
+
+/* Bits of the registers that exist at all; what CPUID leaves out costs nothing. */
+#define CR0_BITS    0xe005003full
+#define CR0_NW	    (1ull << 29)
+#define CR0_CD	    (1ull << 30)
+#define CR4_BITS    0x7fffffull
+#define EFER_BITS   (VPT_EFER_SCE | VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE)
+#define RFLAGS_BITS 0x3f7fd7ull
+#define XCR0_AVX    (1ull << 2)
+#define XCR0_SSE    (1ull << 1)
+#define XCR0_X87    (1ull << 0)
+#define XCR0_512    (7ull << 5)
+
+/* FXSAVE's x87 part but for MXCSR, which is kept elsewhere. */
+#define X87_HEAD  24u
+#define X87_ST	  32u
+#define X87_BYTES 160u
+
+enum attributes {
+	TYPE = 0, /* four bits */
+	DPL = 4,  /* two */
+	S = 6,
+	PRESENT,
+	LONG,
+	DB,
+	G,
+	AVL,
+	UNUSABLE,
+	ATTRIBUTES
+};
+
+struct saved_segment {
+	uint64_t base;
+	uint32_t limit;
+	uint16_t selector;
+	uint16_t attributes; /* enum attributes */
+};
+
+struct saved_msr {
+	uint32_t index, reserved;
+	uint64_t value;
+};
+
+enum tlb_flags {
+	TLB_SET = 3, /* enum vpt_tlb_set */
+	TLB_WRITE = 4,
+};
+
+struct saved_tlb {
+	uint64_t page; /* linear, with enum tlb_flags below */
+	uint64_t gpa;
+};
+
+enum saved_segments { CS, DS, ES, FS, GS, SS, TR, LDT, SEGMENTS };
+
+struct saved {
+	uint32_t magic, bytes; /* all of it: this, MSRs, TLB entries */
+	uint32_t msrs, entries;
+	struct vpt_regs regs;
+	struct saved_segment segment[SEGMENTS];
+	uint64_t gdt_base, idt_base;
+	uint16_t gdt_limit, idt_limit;
+	uint32_t shadow;
+	uint64_t cr0, cr2, cr3, cr4, efer;
+	uint64_t dr[8];
+	uint64_t retired, tsc_offset;
+	uint64_t xcr0;
+	uint32_t mxcsr, pkru;
+	uint64_t k[8];
+	uint8_t zmm[32][64];
+	uint8_t x87[X87_BYTES];
+};
+
+VPT_STATIC_ASSERT(sizeof(struct vpt_regs) == 144, "without padding");
+VPT_STATIC_ASSERT(sizeof(struct saved) ==
+			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 24 + 8 + 64 + 2048 + X87_BYTES,
+		  "without padding");
+
+/* In the order of struct saved's; EFER and the segments' bases are above. */
+static const uint32_t msr_index[] = {
+	0x48,	    0x174,	0x175,	    0x176,	0x1a0,	    0x1d9,	0x277, 0x2ff, 0xda0,
+	0xc0000081, 0xc0000082, 0xc0000083, 0xc0000084, 0xc0000102, 0xc0000103, 0x200, 0x201, 0x202,
+	0x203,	    0x204,	0x205,	    0x206,	0x207,	    0x208,	0x209, 0x20a, 0x20b,
+	0x20c,	    0x20d,	0x20e,	    0x20f,	0x250,	    0x258,	0x259, 0x268, 0x269,
+	0x26a,	    0x26b,	0x26c,	    0x26d,	0x26e,	    0x26f,
+};
+
+#define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
+VPT_STATIC_ASSERT(MSR_COUNT <= MSRS, "room");
+
+static struct saved_segment save_segment(const struct vpt_segment *s)
+{
+	return (struct saved_segment){
+		.base = s->base,
+		.limit = s->limit,
+		.selector = s->selector,
+		.attributes = (uint16_t)((s->type & 15) << TYPE | (s->dpl & 3) << DPL | s->s << S |
+					 s->present << PRESENT | s->l << LONG | s->db << DB |
+					 s->g << G | s->avl << AVL | s->unusable << UNUSABLE),
+	};
+}
+
+static struct vpt_segment load_segment(const struct saved_segment *s)
+{
+	return (struct vpt_segment){
+		.base = s->base,
+		.limit = s->limit,
+		.selector = s->selector,
+		.type = s->attributes >> TYPE & 15,
+		.dpl = s->attributes >> DPL & 3,
+		.s = s->attributes >> S & 1,
+		.present = s->attributes >> PRESENT & 1,
+		.l = s->attributes >> LONG & 1,
+		.db = s->attributes >> DB & 1,
+		.g = s->attributes >> G & 1,
+		.avl = s->attributes >> AVL & 1,
+		.unusable = s->attributes >> UNUSABLE & 1,
+	};
+}
+
+static void save_system(const struct vpt_soft *c, struct saved *to)
+{
+	const struct vpt_sregs *s = &c->s;
+
+	to->segment[CS] = save_segment(&s->cs);
+	to->segment[DS] = save_segment(&s->ds);
+	to->segment[ES] = save_segment(&s->es);
+	to->segment[FS] = save_segment(&s->fs);
+	to->segment[GS] = save_segment(&s->gs);
+	to->segment[SS] = save_segment(&s->ss);
+	to->segment[TR] = save_segment(&s->tr);
+	to->segment[LDT] = save_segment(&s->ldt);
+	to->gdt_base = s->gdt.base;
+	to->gdt_limit = s->gdt.limit;
+	to->idt_base = s->idt.base;
+	to->idt_limit = s->idt.limit;
+	to->cr0 = s->cr0;
+	to->cr2 = s->cr2;
+	to->cr3 = s->cr3;
+	to->cr4 = s->cr4;
+	to->efer = s->efer;
+	memcpy(to->dr, c->dr, sizeof(to->dr));
+}
+
+static void save_fpu(const struct vpt_soft *c, struct saved *to)
+{
+	to->xcr0 = c->fpu.xcr0;
+	to->mxcsr = c->fpu.mxcsr;
+	to->pkru = c->fpu.pkru;
+	memcpy(to->k, c->fpu.k, sizeof(to->k));
+	memcpy(to->zmm, c->fpu.zmm, sizeof(to->zmm));
+	memcpy(to->x87, c->fpu.x87, X87_HEAD);
+	memcpy(to->x87 + X87_ST, c->fpu.x87 + X87_ST, X87_BYTES - X87_ST);
+}
+
+static uint32_t save_msrs(struct vpt_soft *c, struct saved_msr *to)
+{
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < MSR_COUNT; i++) {
+		to[n] = (struct saved_msr){.index = msr_index[i]};
+		n += vpt_soft_msr_read(c, msr_index[i], &to[n].value);
+	}
+	return n;
+}
+
+static uint32_t save_tlb(const struct vpt_soft *c, struct saved_tlb *to)
+{
+	uint32_t n = 0;
+	unsigned int set, i;
+
+	for (set = 0; set < VPT_TLB_SLOW; set++)
+		for (i = 0; i < VPT_TLB_SIZE; i++) {
+			const struct vpt_soft_tlb *t = &c->tlbs[set][i];
+
+			if (t->read & PAGE)
+				continue;
+			to[n++] = (struct saved_tlb){
+				.page = t->read | set | (t->write == t->read ? TLB_WRITE : 0),
+				.gpa = t->host + t->read - (uintptr_t)c->vm->mem.host,
+			};
+		}
+	return n;
+}
+
+size_t vpt_soft_save(struct vpt_engine_vcpu *ev, void *to, size_t room)
+{
+	struct vpt_soft *c = vpt_soft(ev);
+	struct saved *s = calloc(1, sizeof(*s) + MSRS * sizeof(struct saved_msr) +
+					    ENTRIES * sizeof(struct saved_tlb));
+	struct saved_msr *msr;
+	size_t bytes;
+
+	if (!s)
+		return 0;
+	msr = (struct saved_msr *)(s + 1);
+	s->magic = MAGIC;
+	s->regs = c->regs;
+	s->shadow = c->base.shadow;
+	s->retired = c->base.retired;
+	s->tsc_offset = c->tsc_offset;
+	save_system(c, s);
+	save_fpu(c, s);
+	s->msrs = save_msrs(c, msr);
+	s->entries = save_tlb(c, (struct saved_tlb *)(msr + s->msrs));
+	bytes = sizeof(*s) + s->msrs * sizeof(*msr) + s->entries * sizeof(struct saved_tlb);
+	s->bytes = (uint32_t)bytes;
+	if (bytes <= room)
+		memcpy(to, s, bytes);
+	free(s);
+	return bytes;
+}
+
+static bool control_ok(const struct vpt_soft *c, const struct saved *s)
+{
+	bool paging = s->cr0 & VPT_CR0_PG;
+	bool lma = s->efer & VPT_EFER_LME && paging;
+
+	if (s->cr0 & ~CR0_BITS || !(s->cr0 & VPT_CR0_ET) || s->cr4 & ~CR4_BITS ||
+	    s->efer & ~EFER_BITS)
+		return false;
+	if ((paging && !(s->cr0 & VPT_CR0_PE)) || (s->cr0 & CR0_NW && !(s->cr0 & CR0_CD)))
+		return false;
+	if (lma != !!(s->efer & VPT_EFER_LMA) || (lma && !(s->cr4 & VPT_CR4_PAE)))
+		return false;
+	if (lma && s->cr3 >> c->paging.max_phy_addr)
+		return false;
+	return !(s->dr[6] >> 32) && !(s->dr[7] >> 32);
+}
+
+static bool modes_ok(const struct saved *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SEGMENTS; i++)
+		if (s->segment[i].attributes >> ATTRIBUTES)
+			return false;
+	if (s->efer & VPT_EFER_LMA &&
+	    s->segment[CS].attributes >> LONG & s->segment[CS].attributes >> DB & 1)
+		return false;
+	if (s->regs.rflags & ~RFLAGS_BITS || !(s->regs.rflags & VPT_FL_FIXED))
+		return false;
+	return !(s->regs.rflags & VPT_FL_VM && s->efer & VPT_EFER_LMA) && s->shadow <= 1;
+}
+
+/* These reach the host's own registers. */
+static bool fpu_ok(const struct vpt_soft *c, const struct saved *s)
+{
+	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 0);
+	uint64_t known = e ? e->eax | (uint64_t)e->edx << 32 : XCR0_X87;
+	struct vpt_x87_image x = {0};
+	uint16_t fsw;
+
+	memcpy(&x, s->x87, X87_HEAD);
+	fsw = x.fsw;
+	vpt_x87_summarize(&x);
+	if (x.fcw & ~(VPT_FCW_BITS | VPT_FCW_FIXED) || !(x.fcw & VPT_FCW_FIXED) || x.fsw != fsw ||
+	    x.reserved)
+		return false;
+	if (!(s->xcr0 & XCR0_X87) || s->xcr0 & ~(known | XCR0_X87))
+		return false;
+	if (s->xcr0 & XCR0_AVX && !(s->xcr0 & XCR0_SSE))
+		return false;
+	if (s->xcr0 & XCR0_512 && (!(s->xcr0 & XCR0_AVX) || (s->xcr0 & XCR0_512) != XCR0_512))
+		return false;
+	return !(s->mxcsr & ~VPT_MXCSR_VALID);
+}
+
+static void load_system(struct vpt_soft *c, const struct saved *from)
+{
+	c->s = (struct vpt_sregs){
+		.cs = load_segment(&from->segment[CS]),
+		.ds = load_segment(&from->segment[DS]),
+		.es = load_segment(&from->segment[ES]),
+		.fs = load_segment(&from->segment[FS]),
+		.gs = load_segment(&from->segment[GS]),
+		.ss = load_segment(&from->segment[SS]),
+		.tr = load_segment(&from->segment[TR]),
+		.ldt = load_segment(&from->segment[LDT]),
+		.gdt = {from->gdt_base, from->gdt_limit},
+		.idt = {from->idt_base, from->idt_limit},
+		.cr0 = from->cr0,
+		.cr2 = from->cr2,
+		.cr3 = from->cr3,
+		.cr4 = from->cr4,
+		.efer = from->efer,
+	};
+	memcpy(c->dr, from->dr, sizeof(c->dr));
+}
+
+static void load_fpu(struct vpt_soft *c, const struct saved *from)
+{
+	c->fpu.xcr0 = from->xcr0;
+	c->fpu.mxcsr = from->mxcsr;
+	c->fpu.pkru = from->pkru;
+	memcpy(c->fpu.k, from->k, sizeof(c->fpu.k));
+	memcpy(c->fpu.zmm, from->zmm, sizeof(c->fpu.zmm));
+	memcpy(c->fpu.x87, from->x87, X87_HEAD);
+	memcpy(c->fpu.x87 + X87_ST, from->x87 + X87_ST, X87_BYTES - X87_ST);
+}
+
+/* The same registers must be there as where they come from. */
+static bool load_msrs(struct vpt_soft *c, const struct saved_msr *from, uint32_t count)
+{
+	uint32_t n = 0;
+	uint64_t unused;
+	size_t i;
+
+	for (i = 0; i < MSR_COUNT; i++) {
+		if (!vpt_soft_msr_read(c, msr_index[i], &unused))
+			continue;
+		if (n == count || from[n].index != msr_index[i] || from[n].reserved ||
+		    !vpt_soft_msr_write(c, msr_index[i], from[n].value))
+			return false;
+		n++;
+	}
+	return n == count;
+}
+
+/* What an entry says it may be wrong about the guest, but not about the host: it leads
+ * to RAM in any case. */
+static bool load_tlb(struct vpt_soft *c, const struct saved_tlb *from, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		uint64_t page = from[i].page & ~PAGE;
+		unsigned int set = from[i].page & TLB_SET;
+		const uint8_t *host = vpt_mem_at(&c->vm->mem, from[i].gpa, VPT_PAGE_SIZE);
+		struct vpt_soft_tlb *t;
+
+		if (!host || from[i].gpa & PAGE || set >= VPT_TLB_SLOW ||
+		    from[i].page & PAGE & ~(TLB_SET | TLB_WRITE))
+			return false;
+		t = &c->tlbs[set][page >> 12 & (VPT_TLB_SIZE - 1)];
+		t->read = page;
+		t->host = (uintptr_t)host - page;
+		if (from[i].page & TLB_WRITE)
+			t->write = page;
+	}
+	return true;
+}
+
+static bool sizes_ok(const struct saved *s, size_t bytes)
+{
+	return s->magic == MAGIC && s->bytes == bytes && s->msrs <= MSRS && s->entries <= ENTRIES &&
+	       bytes == sizeof(*s) + s->msrs * sizeof(struct saved_msr) +
+				s->entries * sizeof(struct saved_tlb);
+}
+
+static int load(struct vpt_soft *c, const struct saved *s, size_t bytes)
+{
+	const struct saved_msr *msr = (const struct saved_msr *)(s + 1);
+
+	if (!sizes_ok(s, bytes) || !control_ok(c, s) || !modes_ok(s) || !fpu_ok(c, s))
+		return -EINVAL;
+	c->regs = s->regs;
+	c->base.retired = s->retired;
+	c->base.shadow = s->shadow;
+	c->tsc_offset = s->tsc_offset;
+	load_fpu(c, s);
+	load_system(c, s);
+	vpt_soft_set_rflags(c, c->regs.rflags);
+	vpt_soft_derive(c);
+	if (!load_msrs(c, msr, s->msrs))
+		return -EINVAL;
+	/* Last: all else that is loaded may empty it. */
+	vpt_soft_flush_tlb(c);
+	return load_tlb(c, (const struct saved_tlb *)(msr + s->msrs), s->entries) ? 0 : -EINVAL;
+}
+
+int vpt_soft_load(struct vpt_engine_vcpu *ev, const void *from, size_t bytes)
+{
+	struct saved *aligned;
+	int error;
+
+	if (bytes < sizeof(*aligned))
+		return -EINVAL;
+	aligned = malloc(bytes);
+	if (!aligned)
+		return -ENOMEM;
+	memcpy(aligned, from, bytes);
+	error = load(vpt_soft(ev), aligned, bytes);
+	free(aligned);
+	return error;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shifts and rotates. A count of 0 leaves the flags alone, and rotates leave most of
+ * them alone always; those that are shifted by a constant set them all.
+ */
+#include "soft/alu_flags.h"
+#include "soft/operand.h"
+
+#define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
+
+/* The count, as processors mask it (SDM vol. 2, SAL/SAR/SHL/SHR). */
+#define COUNT_CL  ((uint8_t)c->r[VPT_R_RCX])
+#define COUNT_IMM ((uint8_t)u->imm)
+
+/* In memory the result is made aside: what the flags come in is needed for itself. */
+#define SHIFT(op, kind, bits, s, count, asm_shift) \
+	VPT_UOP(op##_r_##kind##bits)               \
+	{                                          \
+		uint##bits##_t a = REG(bits, dst); \
+		uint16_t fl = c->fl;               \
+                                                   \
+		asm_shift(#op, s, a, count, fl);   \
+		c->fl = fl;                        \
+		vpt_put##bits(c, u->dst, a);       \
+		return VPT_NEXT(c, u);             \
+	}                                          \
+	VPT_RMW_UOP(op##_m_##kind##bits, bits)     \
+	{                                          \
+		uint##bits##_t a = *m;             \
+		uint16_t fl = c->fl;               \
+                                                   \
+		asm_shift(#op, s, a, count, fl);   \
+		c->fl = fl;                        \
+		*m = a;                            \
+	}
+
+#define SHIFT_SIZE(op, bits, s, asm_imm)                     \
+	SHIFT(op, cl, bits, s, COUNT_CL, VPT_SHIFT_ASM_FULL) \
+	SHIFT(op, imm, bits, s, COUNT_IMM, asm_imm)
+
+#define SHIFT_SIZES(op, asm_imm)         \
+	SHIFT_SIZE(op, 8, "b", asm_imm)  \
+	SHIFT_SIZE(op, 16, "w", asm_imm) \
+	SHIFT_SIZE(op, 32, "l", asm_imm) \
+	SHIFT_SIZE(op, 64, "q", asm_imm)
+
+SHIFT_SIZES(rol, VPT_SHIFT_ASM_FULL)
+SHIFT_SIZES(ror, VPT_SHIFT_ASM_FULL)
+SHIFT_SIZES(rcl, VPT_SHIFT_ASM_FULL)
+SHIFT_SIZES(rcr, VPT_SHIFT_ASM_FULL)
+SHIFT_SIZES(shl, VPT_SHIFT_ASM)
+SHIFT_SIZES(shr, VPT_SHIFT_ASM)
+SHIFT_SIZES(sar, VPT_SHIFT_ASM)
+
+/* SHLD and SHRD: what is shifted in comes from `src`. */
+#define DOUBLE_ASM(insn, s, a, b, count, fl)                  \
+	asm(VPT_FLAGS_IN insn s " %%cl, %2, %1" VPT_FLAGS_OUT \
+	    : "+a"(fl), "+r"(a)                               \
+	    : "r"(b), "c"(count))
+
+#define DOUBLE(op, kind, bits, s, count)                               \
+	VPT_UOP(op##_r_##kind##bits)                                   \
+	{                                                              \
+		uint##bits##_t a = REG(bits, dst), b = REG(bits, src); \
+		uint16_t fl = c->fl;                                   \
+                                                                       \
+		DOUBLE_ASM(#op, s, a, b, count, fl);                   \
+		c->fl = fl;                                            \
+		vpt_put##bits(c, u->dst, a);                           \
+		return VPT_NEXT(c, u);                                 \
+	}                                                              \
+	VPT_RMW_UOP(op##_m_##kind##bits, bits)                         \
+	{                                                              \
+		uint##bits##_t a = *m, b = REG(bits, src);             \
+		uint16_t fl = c->fl;                                   \
+                                                                       \
+		DOUBLE_ASM(#op, s, a, b, count, fl);                   \
+		c->fl = fl;                                            \
+		*m = a;                                                \
+	}
+
+#define DOUBLE_SIZE(op, bits, s)          \
+	DOUBLE(op, cl, bits, s, COUNT_CL) \
+	DOUBLE(op, imm, bits, s, COUNT_IMM)
+
+#define DOUBLE_SIZES(op)         \
+	DOUBLE_SIZE(op, 16, "w") \
+	DOUBLE_SIZE(op, 32, "l") \
+	DOUBLE_SIZE(op, 64, "q")
+
+DOUBLE_SIZES(shld)
+DOUBLE_SIZES(shrd)
+
+/* By a constant of 0: the operand is accessed, and 32 bits are extended, no more. */
+VPT_UOP(zero_r32)
+{
+	vpt_set32(c, u->dst, REG(32, dst));
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(zero_r)
+{
+	(void)c;
+	return VPT_NEXT(c, u);
+}
+
+#define ZERO_MEM(bits)                  \
+	VPT_RMW_UOP(zero_m##bits, bits) \
+	{                               \
+		(void)m;                \
+	}
+ZERO_MEM(8)
+ZERO_MEM(16)
+ZERO_MEM(32)
+ZERO_MEM(64)
+
+struct shift {
+	vpt_uop_fn r_cl, r_imm;
+	struct vpt_mem_uop m_cl, m_imm;
+};
+
+#define SHIFT_ROW(op, bits)                                                      \
+	{                                                                        \
+		op##_r_cl##bits, op##_r_imm##bits, VPT_MEM_UOP(op##_m_cl##bits), \
+			VPT_MEM_UOP(op##_m_imm##bits)                            \
+	}
+#define SHIFT_ROWS(op)                                                                    \
+	{                                                                                 \
+		SHIFT_ROW(op, 8), SHIFT_ROW(op, 16), SHIFT_ROW(op, 32), SHIFT_ROW(op, 64) \
+	}
+#define DOUBLE_ROWS(op)                                                      \
+	{                                                                    \
+		{0}, SHIFT_ROW(op, 16), SHIFT_ROW(op, 32), SHIFT_ROW(op, 64) \
+	}
+#define NO_ROWS           \
+	{                 \
+		{         \
+			0 \
+		}         \
+	}
+
+enum { ROW_DOUBLE = 8 };
+
+/* As opcodes count them; then SHLD and SHRD. By log2 of the size. */
+static const struct shift shift[][4] = {
+	SHIFT_ROWS(rol), SHIFT_ROWS(ror), SHIFT_ROWS(rcl), SHIFT_ROWS(rcr),   SHIFT_ROWS(shl),
+	SHIFT_ROWS(shr), NO_ROWS,	  SHIFT_ROWS(sar), DOUBLE_ROWS(shld), DOUBLE_ROWS(shrd),
+};
+
+#define ZERO_ROW(fn, bits)                                      \
+	{                                                       \
+		.r_imm = fn, .m_imm = VPT_MEM_UOP(zero_m##bits) \
+	}
+
+static const struct shift by_zero[4] = {
+	ZERO_ROW(zero_r, 8),
+	ZERO_ROW(zero_r, 16),
+	ZERO_ROW(zero_r32, 32),
+	ZERO_ROW(zero_r, 64),
+};
+
+static uint8_t count_mask(const struct vpt_translation *t)
+{
+	return t->size == 8 ? 63 : 31;
+}
+
+bool vpt_tr_shift(struct vpt_translation *t)
+{
+	const unsigned int size = (unsigned int)__builtin_ctz(t->size);
+	const unsigned int counted = t->arg >= ROW_DOUBLE ? 2 : 1;
+	const bool by_imm = vpt_tr_is_imm(t, counted);
+	const uint8_t count = by_imm ? vpt_tr_imm(t, counted) & count_mask(t) : 0;
+	const struct shift *fn = &shift[t->arg][size];
+	struct vpt_uop *u;
+
+	if (by_imm && !count)
+		fn = &by_zero[size];
+	if (vpt_tr_is_mem(t, 0)) {
+		u = vpt_tr_emit_mem(t, by_imm ? &fn->m_imm : &fn->m_cl, 0, true);
+	} else {
+		u = vpt_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
+		u->dst = vpt_tr_gpr(t, 0);
+	}
+	u->imm = count;
+	if (counted == 2)
+		u->src = vpt_tr_gpr(t, 1);
+	return true;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "soft/stack.h"
+
+#include "soft/access.h"
+
+static bool within(const struct vpt_segment *s, uint32_t offset, uint32_t len)
+{
+	uint64_t last = (uint64_t)offset + len - 1;
+
+	if (s->unusable)
+		return false;
+	if (!(s->type & 8) && s->type & 4)
+		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
+	return last <= s->limit;
+}
+
+uint64_t vpt_soft_stack(struct vpt_soft *c, const struct vpt_uop *u, int64_t offset,
+			unsigned int size)
+{
+	uint64_t sp = c->r[VPT_R_RSP] + (uint64_t)offset;
+
+	if (c->bits == 64)
+		return sp;
+	sp = c->s.ss.db ? (uint32_t)sp : (uint16_t)sp;
+	if (!within(&c->s.ss, (uint32_t)sp, size))
+		vpt_soft_raise_code(c, u, VPT_VEC_SS, 0);
+	return (uint32_t)(sp + c->s.ss.base);
+}
+
+uint64_t vpt_soft_peek(struct vpt_soft *c, const struct vpt_uop *u, unsigned int size)
+{
+	uint64_t value = 0;
+
+	vpt_soft_read(c, u, vpt_soft_stack(c, u, 0, size), &value, size);
+	return value;
+}
+
+void vpt_soft_move_sp(struct vpt_soft *c, int64_t offset)
+{
+	uint64_t sp = c->r[VPT_R_RSP] + (uint64_t)offset;
+
+	if (c->bits == 64)
+		c->r[VPT_R_RSP] = sp;
+	else if (c->s.ss.db)
+		c->r[VPT_R_RSP] = (uint32_t)sp;
+	else
+		VPT_REG(c, VPT_R_RSP * 8, uint16_t) = (uint16_t)sp;
+}
+
+void vpt_soft_push(struct vpt_soft *c, const struct vpt_uop *u, unsigned int size, uint64_t value)
+{
+	vpt_soft_write(c, u, vpt_soft_stack(c, u, -(int64_t)size, size), &value, size);
+	vpt_soft_move_sp(c, -(int64_t)size);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * MOVS CMPS SCAS LODS STOS INS OUTS. With REP, registers are up to date after each
+ * iteration, so that the instruction can be left at any of them and begun again;
+ * it counts when it is complete.
+ */
+#include "soft/alu_flags.h"
+#include "soft/operand.h"
+#include "soft/system.h"
+
+#define NOINLINE __attribute__((noinline))
+
+enum string_op { MOVS, CMPS, SCAS, LODS, STOS, INS, OUTS };
+
+/* How an instruction repeats. */
+enum string_rep { ONCE, REP, REPE, REPNE };
+
+/* What a micro-operation has in `imm`. */
+struct string {
+	uint8_t op, rep, seg; /* seg: of the source */
+	uint8_t size;	      /* bytes */
+	uint8_t width;	      /* bytes of an address */
+};
+
+/* So much work until others get their turn: iterations, or bytes in bulk / 16. */
+#define WORK_AT_ONCE (1 << 18)
+
+static inline struct string string_of(const struct vpt_uop *u)
+{
+	struct string s;
+
+	memcpy(&s, &u->imm, sizeof(s));
+	return s;
+}
+
+static inline uint64_t narrow(uint64_t value, unsigned int width)
+{
+	return width == 8 ? value : width == 4 ? (uint32_t)value : (uint16_t)value;
+}
+
+static inline void add(struct vpt_soft *c, unsigned int slot, unsigned int width, uint64_t delta)
+{
+	if (width == 2)
+		VPT_REG(c, slot * 8, uint16_t) = (uint16_t)(c->r[slot] + delta);
+	else
+		c->r[slot] = narrow(c->r[slot] + delta, width);
+}
+
+static inline uint64_t source(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+{
+	return vpt_soft_linear(c, u, s.seg, narrow(c->r[VPT_R_RSI], s.width), s.size, false);
+}
+
+static inline uint64_t destination(struct vpt_soft *c, const struct vpt_uop *u, struct string s,
+				   bool write)
+{
+	return vpt_soft_linear(c, u, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), s.size, write);
+}
+
+static inline uint64_t load(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+			    unsigned int size)
+{
+	switch (size) {
+	case 1:
+		return vpt_load8(c, u, va);
+	case 2:
+		return vpt_load16(c, u, va);
+	case 4:
+		return vpt_load32(c, u, va);
+	default:
+		return vpt_load64(c, u, va);
+	}
+}
+
+static inline void store(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t value,
+			 unsigned int size)
+{
+	switch (size) {
+	case 1:
+		vpt_store8(c, u, va, (uint8_t)value);
+		break;
+	case 2:
+		vpt_store16(c, u, va, (uint16_t)value);
+		break;
+	case 4:
+		vpt_store32(c, u, va, (uint32_t)value);
+		break;
+	default:
+		vpt_store64(c, u, va, value);
+		break;
+	}
+}
+
+static uint16_t compare(uint64_t a, uint64_t b, unsigned int size)
+{
+	uint16_t fl;
+
+	switch (size) {
+	case 1:
+		VPT_CMP_ASM("cmp", "b", (uint8_t)a, (uint8_t)b, fl);
+		break;
+	case 2:
+		VPT_CMP_ASM("cmp", "w", (uint16_t)a, (uint16_t)b, fl);
+		break;
+	case 4:
+		VPT_CMP_ASM("cmp", "l", (uint32_t)a, (uint32_t)b, fl);
+		break;
+	default:
+		VPT_CMP_ASM("cmp", "q", a, b, fl);
+		break;
+	}
+	return fl;
+}
+
+static void accumulate(struct vpt_soft *c, uint64_t value, unsigned int size)
+{
+	if (size == 4)
+		c->r[VPT_R_RAX] = (uint32_t)value;
+	else
+		memcpy(&c->r[VPT_R_RAX], &value, size);
+}
+
+/* The destination is known to be there before the port is read. */
+static void input(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+{
+	uint16_t port = (uint16_t)c->r[VPT_R_RDX];
+	uint64_t va = destination(c, u, s, true), data = 0;
+
+	vpt_soft_check_port(c, u, port, s.size);
+	vpt_soft_probe_write(c, u, va, s.size);
+	vpt_soft_bus_io(c, u, port, s.size, true, 1, &data);
+	store(c, u, va, data, s.size);
+}
+
+static void output(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+{
+	uint16_t port = (uint16_t)c->r[VPT_R_RDX];
+	uint64_t data;
+
+	vpt_soft_check_port(c, u, port, s.size);
+	data = load(c, u, source(c, u, s), s.size);
+	vpt_soft_bus_io(c, u, port, s.size, false, 1, &data);
+}
+
+/* One iteration. Returns the flags of a comparison, else 0. */
+static uint16_t once(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+{
+	uint64_t delta = c->r[VPT_R_RFLAGS] & VPT_FL_DF ? -(uint64_t)s.size : s.size, a;
+	uint16_t fl = 0;
+
+	switch (s.op) {
+	case MOVS:
+		a = load(c, u, source(c, u, s), s.size);
+		store(c, u, destination(c, u, s, true), a, s.size);
+		break;
+	case CMPS:
+		a = load(c, u, source(c, u, s), s.size);
+		fl = compare(a, load(c, u, destination(c, u, s, false), s.size), s.size);
+		break;
+	case SCAS:
+		a = load(c, u, destination(c, u, s, false), s.size);
+		fl = compare(c->r[VPT_R_RAX], a, s.size);
+		break;
+	case LODS:
+		accumulate(c, load(c, u, source(c, u, s), s.size), s.size);
+		break;
+	case STOS:
+		store(c, u, destination(c, u, s, true), c->r[VPT_R_RAX], s.size);
+		break;
+	case INS:
+		input(c, u, s);
+		break;
+	default:
+		output(c, u, s);
+		break;
+	}
+	if (s.op != SCAS && s.op != STOS && s.op != INS)
+		add(c, VPT_R_RSI, s.width, delta);
+	if (s.op != LODS && s.op != OUTS)
+		add(c, VPT_R_RDI, s.width, delta);
+	return fl;
+}
+
+static NOINLINE void do_once(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	struct string s = string_of(u);
+	uint16_t fl = once(c, u, s);
+
+	if (s.op == CMPS || s.op == SCAS)
+		c->fl = fl;
+}
+
+/*
+ * How many elements at this address are one piece of RAM, and where: at most `count`,
+ * 0 if the slow way must be taken.
+ */
+static uint64_t piece(struct vpt_soft *c, const struct vpt_uop *u, struct string s,
+		      enum vpt_seg seg, uint64_t offset, uint64_t count, bool write, uint8_t **host)
+{
+	const struct vpt_segment *segment = vpt_soft_seg(c, seg);
+	uint64_t base = c->bits != 64 || seg >= VPT_SEG_FS ? segment->base : 0, va = base + offset;
+	uint64_t most = (VPT_PAGE_SIZE - va % VPT_PAGE_SIZE) / s.size, bytes;
+	const struct vpt_soft_tlb *t;
+
+	if (s.width != 8 && most > ((1ull << (8 * s.width)) - offset) / s.size)
+		most = ((1ull << (8 * s.width)) - offset) / s.size;
+	count = count < most ? count : most;
+	bytes = count * s.size;
+	if (!count || !vpt_soft_permits(c, segment, offset, bytes, write))
+		return 0;
+	va = c->bits == 64 ? va : (uint32_t)va;
+	t = vpt_tlb(c, va);
+	if (VPT_TLB_HIT(write ? t->write : t->read, va, bytes))
+		*host = (uint8_t *)(t->host + va);
+	else
+		*host = vpt_soft_host(c, u, va, bytes, write);
+	return *host ? count : 0;
+}
+
+static void fill(uint8_t *to, uint64_t value, unsigned int size, uint64_t count)
+{
+	if (size == 1) {
+		memset(to, (int)(value & 0xff), count);
+		return;
+	}
+	for (; count; count--, to += size)
+		memcpy(to, &value, size);
+}
+
+/* As if one by one: what has been written can be read again further on. */
+static void copy(uint8_t *to, const uint8_t *from, unsigned int size, uint64_t count)
+{
+	uint64_t bytes = count * size;
+
+	if (to <= from || to >= from + bytes) {
+		memmove(to, from, bytes);
+		return;
+	}
+	for (; count; count--, to += size, from += size)
+		memmove(to, from, size);
+}
+
+/* REP MOVS and STOS, forward, as far as pages go. Returns the iterations done. */
+static uint64_t bulk(struct vpt_soft *c, const struct vpt_uop *u, struct string s, uint64_t count)
+{
+	uint8_t *from, *to;
+	uint64_t n = count;
+
+	if ((s.op != MOVS && s.op != STOS) || c->r[VPT_R_RFLAGS] & VPT_FL_DF || count < 4 ||
+	    c->tlb == c->tlbs[VPT_TLB_SLOW])
+		return 0;
+	if (s.op == MOVS)
+		n = piece(c, u, s, s.seg, narrow(c->r[VPT_R_RSI], s.width), n, false, &from);
+	if (n)
+		n = piece(c, u, s, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), n, true, &to);
+	if (!n)
+		return 0;
+	if (s.op == MOVS) {
+		copy(to, from, s.size, n);
+		add(c, VPT_R_RSI, s.width, n * s.size);
+	} else {
+		fill(to, c->r[VPT_R_RAX], s.size, n);
+	}
+	add(c, VPT_R_RDI, s.width, n * s.size);
+	return n;
+}
+
+/* True: complete. False: it goes on from where the registers say. */
+static NOINLINE bool do_repeat(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	struct string s = string_of(u);
+	bool compares = s.op == CMPS || s.op == SCAS;
+	uint64_t count = narrow(c->r[VPT_R_RCX], s.width), n;
+	int64_t work = WORK_AT_ONCE;
+	uint16_t fl = c->fl;
+
+	while (count) {
+		n = bulk(c, u, s, count);
+		work -= 1 + (int64_t)(n * s.size / 16);
+		if (!n) {
+			n = 1;
+			fl = compares ? once(c, u, s) : (once(c, u, s), fl);
+		}
+		count -= n;
+		add(c, VPT_R_RCX, s.width, -n);
+		if (compares && !(fl & VPT_F_ZF) == (s.rep != REPNE))
+			break;
+		if (count && (work < 0 || c->base.attention)) {
+			c->fl = fl;
+			return false;
+		}
+	}
+	c->fl = fl;
+	return true;
+}
+
+/* A device may have asked for the end of run(). */
+static inline bool is_wanted(const struct vpt_soft *c)
+{
+	return vpt_unlikely(c->base.attention);
+}
+
+VPT_UOP(string_once)
+{
+	do_once(c, u);
+	if (is_wanted(c))
+		return vpt_soft_resume(c, u);
+	return VPT_NEXT(c, u);
+}
+
+VPT_UOP(string_repeat)
+{
+	if (vpt_unlikely(!do_repeat(c, u)))
+		return vpt_soft_leave(c, u, false, c->stepping ? VPT_EXIT_NONE : VPT_EXIT_KICK);
+	if (is_wanted(c))
+		return vpt_soft_resume(c, u);
+	return VPT_NEXT(c, u);
+}
+
+static uint8_t rep_of(const struct vpt_translation *t)
+{
+	ZydisInstructionAttributes a = t->insn->attributes;
+	bool compares = t->arg == CMPS || t->arg == SCAS;
+
+	if (a & ZYDIS_ATTRIB_HAS_REPNE)
+		return REPNE;
+	if (a & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE))
+		return compares ? REPE : REP;
+	return ONCE;
+}
+
+/* The memory operand that RSI is the address of, if there is one. */
+static uint8_t source_segment(const struct vpt_translation *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->insn->operand_count; i++)
+		if (vpt_tr_is_mem(t, i) && vpt_tr_reg(t->op[i].mem.base) == VPT_R_RSI * 8)
+			return (uint8_t)(t->op[i].mem.segment - ZYDIS_REGISTER_ES);
+	return VPT_SEG_DS;
+}
+
+static uint8_t element_size(const struct vpt_translation *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->insn->operand_count; i++)
+		if (vpt_tr_is_mem(t, i))
+			return (uint8_t)vpt_tr_size(t, i);
+	return 1;
+}
+
+bool vpt_tr_string(struct vpt_translation *t)
+{
+	struct string s = {0};
+	struct vpt_uop *u;
+
+	/* MOVSD and CMPSD are names of SSE2's as well. */
+	if (t->insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
+		return vpt_tr_vector(t);
+	s.op = (uint8_t)t->arg;
+	s.rep = rep_of(t);
+	s.seg = source_segment(t);
+	s.size = element_size(t);
+	s.width = t->insn->address_width / 8;
+	u = vpt_tr_emit(t, s.rep == ONCE ? string_once : string_repeat);
+	memcpy(&u->imm, &s, sizeof(s));
+	return true;
+}

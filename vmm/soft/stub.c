@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The code of a stub. RDI is the processor, RSI the micro-operation, RDX the memory
+ * operand; RAX, R10, R11 are free in between. It leaves as a micro-operation does.
+ */
+#include "soft/native.h"
+
+#define AT(member) ((uint32_t)offsetof(struct vpt_soft, member))
+
+enum { RAX = 0, RDX = 2, RDI = 7, R10 = 10, R11 = 11 };
+
+struct code {
+	uint8_t *at;
+	size_t len;
+	const struct vpt_native_host *host;
+	size_t trap, tiny; /* of jumps to be completed: offset of their displacements */
+};
+
+static void byte(struct code *o, unsigned int value)
+{
+	o->at[o->len++] = (uint8_t)value;
+}
+
+static void bytes(struct code *o, const void *from, size_t len)
+{
+	memcpy(o->at + o->len, from, len);
+	o->len += len;
+}
+
+#define PUT(o, ...) bytes(o, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+/* ModRM and displacement: [rdi + disp]. */
+static void rdi_disp(struct code *o, unsigned int reg, uint32_t disp)
+{
+	byte(o, 0x80 | (reg & 7) << 3 | RDI);
+	bytes(o, &disp, sizeof(disp));
+}
+
+static void gpr_move(struct code *o, unsigned int opcode, unsigned int reg, uint32_t disp)
+{
+	PUT(o, 0x48 | (reg >> 3) << 2, opcode);
+	rdi_disp(o, reg, disp);
+}
+
+static void load_gpr(struct code *o, unsigned int reg, unsigned int offset)
+{
+	uint32_t disp = AT(r) + offset;
+
+	if (!(offset & 7)) {
+		gpr_move(o, 0x8b, reg, disp);
+		return;
+	}
+	PUT(o, 0x48 | (reg >> 3) << 2, 0x0f, 0xb6);
+	rdi_disp(o, reg, disp);
+}
+
+/* MOVUPS or VMOVUPS, `store` or load, by the encoding of the instruction it is for. */
+static void vector_move(struct code *o, unsigned int reg, unsigned int size, uint32_t how,
+			bool store)
+{
+	unsigned int opcode = store ? 0x11 : 0x10;
+
+	if (how & VPT_HOW_EVEX || size == 64) {
+		PUT(o, 0x62, (~reg >> 3 & 1) << 7 | 3 << 5 | (~reg >> 4 & 1) << 4 | 1, 0x7c,
+		    (size / 32) << 5 | 8, opcode);
+	} else if (how & VPT_HOW_VEX) {
+		PUT(o, 0xc5, (~reg >> 3 & 1) << 7 | 0x78 | (size == 32) << 2, opcode);
+	} else {
+		if (reg >= 8)
+			byte(o, 0x44);
+		PUT(o, 0x0f, opcode);
+	}
+	rdi_disp(o, reg, AT(fpu.zmm) + reg * 64);
+}
+
+/* KMOVQ, or KMOVW where a mask has no more. */
+static void mask_move(struct code *o, unsigned int reg, bool store)
+{
+	if (o->host->avx512bw)
+		PUT(o, 0xc4, 0xe1, 0xf8);
+	else
+		PUT(o, 0xc5, 0xf8);
+	byte(o, store ? 0x91 : 0x90);
+	rdi_disp(o, reg, AT(fpu.k) + reg * 8);
+}
+
+static void mmx_move(struct code *o, unsigned int reg, bool store)
+{
+	PUT(o, 0x0f, store ? 0x7f : 0x6f);
+	rdi_disp(o, reg, AT(fpu.x87) + 32 + reg * 16);
+}
+
+/* The guest's MXCSR with everything masked and no flags; jump if underflow is not
+ * masked there. */
+static void enter_mxcsr(struct code *o, uint32_t how)
+{
+	PUT(o, 0x44, 0x8b); /* mov r11d, [mxcsr] */
+	rdi_disp(o, R11, AT(fpu.mxcsr));
+	if (!(how & VPT_HOW_SAE)) {
+		PUT(o, 0x41, 0xf7, 0xc3, 0, 8, 0, 0); /* test r11d, UM */
+		PUT(o, 0x0f, 0x84, 0, 0, 0, 0);	      /* jz */
+		o->tiny = o->len - 4;
+	}
+	PUT(o, 0x41, 0x81, 0xcb, 0x80, 0x1f, 0, 0); /* or r11d, 0x1f80 */
+	PUT(o, 0x41, 0x81, 0xe3, 0xc0, 0xff, 0, 0); /* and r11d, 0xffc0 */
+	PUT(o, 0x44, 0x89, 0x5c, 0x24, 0xf8);	    /* mov [rsp - 8], r11d */
+	PUT(o, 0x0f, 0xae, 0x54, 0x24, 0xf8);	    /* ldmxcsr [rsp - 8] */
+}
+
+/* What was raised joins the guest's; jump if something of it is not masked. */
+static void leave_mxcsr(struct code *o)
+{
+	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8);			    /* stmxcsr [rsp - 8] */
+	PUT(o, 0xc7, 0x44, 0x24, 0xf0, 0x80, 0x1f, 0, 0);	    /* mov [rsp - 16], 0x1f80 */
+	PUT(o, 0x0f, 0xae, 0x54, 0x24, 0xf0);			    /* ldmxcsr [rsp - 16] */
+	PUT(o, 0x44, 0x8b, 0x54, 0x24, 0xf8, 0x41, 0x83, 0xe2, 63); /* r10d: flags */
+	PUT(o, 0x44, 0x8b);					    /* mov r11d, [mxcsr] */
+	rdi_disp(o, R11, AT(fpu.mxcsr));
+	PUT(o, 0x41, 0xf7, 0xd3, 0x41, 0xc1, 0xeb, 7); /* not r11d; shr r11d, 7 */
+	PUT(o, 0x45, 0x85, 0xda);		       /* test r10d, r11d */
+	PUT(o, 0x0f, 0x85, 0, 0, 0, 0);		       /* jnz */
+	o->trap = o->len - 4;
+	PUT(o, 0x44, 0x09); /* or [mxcsr], r10d */
+	rdi_disp(o, R10, AT(fpu.mxcsr));
+}
+
+static void load_all(struct code *o, const struct vpt_recoded *r)
+{
+	unsigned int i;
+
+	if (r->pointer != RDX)
+		PUT(o, 0x49, 0x89, 0xd0); /* mov r8, rdx */
+	for (i = 0; i < 32; i++)
+		if (r->vector[i])
+			vector_move(o, i, r->vector[i], r->how, false);
+	for (i = 0; i < 8; i++) {
+		if (r->k_used & 1u << i)
+			mask_move(o, i, false);
+		if (r->mm_used & 1u << i)
+			mmx_move(o, i, false);
+	}
+	for (i = 0; i < r->gprs; i++)
+		if (r->gpr[i].access & VPT_GPR_READ)
+			load_gpr(o, r->gpr[i].host, r->gpr[i].offset);
+	if (r->how & VPT_HOW_FLAGS_IN) {
+		PUT(o, 0x0f, 0xb7); /* movzx eax, [fl] */
+		rdi_disp(o, RAX, AT(fl));
+		PUT(o, 0x04, 0x7f, 0x9e); /* add al, 0x7f; sahf */
+	}
+}
+
+/* Top of stack 0, all registers valid: what every MMX instruction makes of the x87. */
+static void store_mmx(struct code *o, const struct vpt_recoded *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		if (!(r->mm_written & 1u << i))
+			continue;
+		mmx_move(o, i, true);
+		PUT(o, 0x66, 0xc7); /* mov word [st + 8], 0xffff */
+		rdi_disp(o, 0, AT(fpu.x87) + 32 + i * 16 + 8);
+		PUT(o, 0xff, 0xff);
+	}
+	PUT(o, 0x66, 0x81); /* and word [fsw], ~TOP */
+	rdi_disp(o, 4, AT(fpu.x87) + 2);
+	PUT(o, 0xff, 0xc7);
+	byte(o, 0xc6); /* mov byte [ftw], 0xff */
+	rdi_disp(o, 0, AT(fpu.x87) + 4);
+	byte(o, 0xff);
+	PUT(o, 0x0f, 0x77); /* emms */
+}
+
+static void store_all(struct code *o, const struct vpt_recoded *r)
+{
+	bool wide = false;
+	unsigned int i;
+
+	if (r->how & VPT_HOW_FLAGS_OUT) {
+		PUT(o, 0x66, 0x89); /* mov [fl], ax */
+		rdi_disp(o, RAX, AT(fl));
+	}
+	for (i = 0; i < r->gprs; i++)
+		if (r->gpr[i].access & VPT_GPR_WRITTEN)
+			gpr_move(o, 0x89, r->gpr[i].host, AT(r) + r->gpr[i].offset);
+	for (i = 0; i < 32; i++) {
+		wide |= r->vector[i] > 16;
+		if (!(r->vector_written & 1u << i))
+			continue;
+		if (!(r->how & (VPT_HOW_VEX | VPT_HOW_EVEX)))
+			vector_move(o, i, 16, r->how, true);
+		else
+			vector_move(o, i, o->host->avx512 ? 64 : 32, r->how, true);
+	}
+	for (i = 0; i < 8; i++)
+		if (r->k_written & 1u << i)
+			mask_move(o, i, true);
+	if (r->how & VPT_HOW_MMX)
+		store_mmx(o, r);
+	if (wide)
+		PUT(o, 0xc5, 0xf8, 0x77); /* vzeroupper */
+}
+
+static void next(struct code *o)
+{
+	_Static_assert(sizeof(struct vpt_uop) < 128 && offsetof(struct vpt_uop, fn) == 0,
+		       "stubs step over micro-operations");
+#ifdef VPT_SOFT_THREADED
+	PUT(o, 0x48, 0x83, 0xc6, sizeof(struct vpt_uop)); /* add rsi, size */
+	PUT(o, 0xff, 0x26);				  /* jmp [rsi] */
+#else
+	PUT(o, 0x48, 0x8d, 0x46, sizeof(struct vpt_uop), 0xc3); /* lea rax, [rsi + size]; ret */
+#endif
+}
+
+/* Complete the jump whose displacement is at `from`: here. */
+static void land(struct code *o, size_t from)
+{
+	uint32_t disp = (uint32_t)(o->len - from - 4);
+
+	memcpy(o->at + from, &disp, sizeof(disp));
+}
+
+static void jump_to(struct code *o, vpt_native_fn fn)
+{
+	uint64_t address = (uint64_t)(uintptr_t)fn;
+
+	PUT(o, 0x48, 0xb8); /* mov rax, fn */
+	bytes(o, &address, sizeof(address));
+	PUT(o, 0xff, 0xe0); /* jmp rax */
+}
+
+size_t vpt_stub_write(uint8_t *at, const struct vpt_native_host *host, const struct vpt_recoded *r)
+{
+	struct code o = {.at = at, .host = host};
+
+	if (r->how & VPT_HOW_MXCSR)
+		enter_mxcsr(&o, r->how);
+	if (r->how & VPT_HOW_X87) {
+		PUT(&o, 0x48, 0x0f, 0xae); /* fxrstor64 */
+		rdi_disp(&o, 1, AT(fpu.x87));
+	}
+	load_all(&o, r);
+	bytes(&o, r->bytes, r->len);
+	if (r->how & VPT_HOW_FLAGS_OUT)
+		PUT(&o, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto al */
+	if (r->how & VPT_HOW_X87) {
+		PUT(&o, 0x48, 0x0f, 0xae); /* fxsave64 */
+		rdi_disp(&o, 0, AT(fpu.x87));
+		PUT(&o, 0xdb, 0xe3); /* fninit */
+	}
+	if (r->how & VPT_HOW_MXCSR)
+		leave_mxcsr(&o);
+	store_all(&o, r);
+	next(&o);
+	if (o.trap) {
+		land(&o, o.trap);
+		if (r->how & VPT_HOW_MMX)
+			PUT(&o, 0x0f, 0x77); /* emms */
+		if (r->how & (VPT_HOW_VEX | VPT_HOW_EVEX))
+			PUT(&o, 0xc5, 0xf8, 0x77); /* vzeroupper */
+		PUT(&o, 0x44, 0x89, 0xd2);	   /* mov edx, r10d */
+		jump_to(&o, vpt_native_trap);
+	}
+	if (o.tiny) {
+		land(&o, o.tiny);
+		jump_to(&o, vpt_native_tiny);
+	}
+	return o.len;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * MMX, SSE, AVX, AVX-512: when they are allowed, how their memory operands have to be
+ * aligned, which of them MXCSR has to do with. The host does the rest.
+ */
+#include "soft/native.h"
+
+/* CR0 and CR4 forbid this unit, or some of it: which exception (SDM vol. 3, 2.5, 13.1). */
+VPT_UOP(forbidden)
+{
+	bool em = c->s.cr0 & VPT_CR0_EM, ts = c->s.cr0 & VPT_CR0_TS;
+
+	switch (u->aux) {
+	case VPT_UNIT_X87:
+		if (em || ts)
+			vpt_soft_raise(c, u, VPT_VEC_NM);
+		break;
+	case VPT_UNIT_MMX:
+		if (em)
+			vpt_soft_raise(c, u, VPT_VEC_UD);
+		break;
+	case VPT_UNIT_SSE:
+		if (em || c->mode & VPT_BLOCK_NO_SSE)
+			vpt_soft_raise(c, u, VPT_VEC_UD);
+		break;
+	case VPT_UNIT_AVX:
+		if (c->mode & VPT_BLOCK_NO_AVX)
+			vpt_soft_raise(c, u, VPT_VEC_UD);
+		break;
+	default:
+		if (c->mode & (VPT_BLOCK_NO_AVX | VPT_BLOCK_NO_AVX512))
+			vpt_soft_raise(c, u, VPT_VEC_UD);
+		break;
+	}
+	if (ts)
+		vpt_soft_raise(c, u, VPT_VEC_NM);
+	return VPT_NEXT(c, u);
+}
+
+void vpt_tr_need(struct vpt_translation *t, enum vpt_unit unit)
+{
+	static const uint32_t bits[] = {
+		[VPT_UNIT_X87] = VPT_BLOCK_NO_FPU,
+		[VPT_UNIT_MMX] = VPT_BLOCK_NO_FPU,
+		[VPT_UNIT_SSE] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_SSE,
+		[VPT_UNIT_AVX] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_AVX,
+		[VPT_UNIT_AVX512] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_AVX | VPT_BLOCK_NO_AVX512,
+	};
+
+	if (t->mode & bits[unit])
+		vpt_tr_emit(t, forbidden)->aux = unit;
+}
+
+static enum vpt_unit unit_of(const struct vpt_translation *t, const struct vpt_recoded *r)
+{
+	switch (t->insn->encoding) {
+	case ZYDIS_INSTRUCTION_ENCODING_EVEX:
+		return VPT_UNIT_AVX512;
+	case ZYDIS_INSTRUCTION_ENCODING_VEX:
+		return r->k_used ? VPT_UNIT_AVX512 : VPT_UNIT_AVX;
+	default:
+		return r->mm_used && t->insn->meta.isa_ext == ZYDIS_ISA_EXT_MMX ? VPT_UNIT_MMX
+										: VPT_UNIT_SSE;
+	}
+}
+
+/* Exception classes are those of SDM vol. 2, 2.4 and 2.8. */
+static bool uses_mxcsr(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->meta.exception_class) {
+	case ZYDIS_EXCEPTION_CLASS_SSE2:
+	case ZYDIS_EXCEPTION_CLASS_SSE3:
+	case ZYDIS_EXCEPTION_CLASS_AVX2:
+	case ZYDIS_EXCEPTION_CLASS_AVX3:
+	case ZYDIS_EXCEPTION_CLASS_AVX11:
+	case ZYDIS_EXCEPTION_CLASS_E2:
+	case ZYDIS_EXCEPTION_CLASS_E2NF:
+	case ZYDIS_EXCEPTION_CLASS_E3:
+	case ZYDIS_EXCEPTION_CLASS_E3NF:
+	case ZYDIS_EXCEPTION_CLASS_E11:
+	case ZYDIS_EXCEPTION_CLASS_E11NF:
+		return true;
+	default:
+		break;
+	}
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CVTPD2PI:
+	case ZYDIS_MNEMONIC_CVTPI2PD:
+	case ZYDIS_MNEMONIC_CVTPI2PS:
+	case ZYDIS_MNEMONIC_CVTPS2PI:
+	case ZYDIS_MNEMONIC_CVTTPD2PI:
+	case ZYDIS_MNEMONIC_CVTTPS2PI:
+	/* These take denormals for zero as MXCSR says, but raise nothing. */
+	case ZYDIS_MNEMONIC_VFPCLASSPD:
+	case ZYDIS_MNEMONIC_VFPCLASSPS:
+	case ZYDIS_MNEMONIC_VFPCLASSSD:
+	case ZYDIS_MNEMONIC_VFPCLASSSS:
+	case ZYDIS_MNEMONIC_VRCP14PD:
+	case ZYDIS_MNEMONIC_VRCP14PS:
+	case ZYDIS_MNEMONIC_VRCP14SD:
+	case ZYDIS_MNEMONIC_VRCP14SS:
+	case ZYDIS_MNEMONIC_VRSQRT14PD:
+	case ZYDIS_MNEMONIC_VRSQRT14PS:
+	case ZYDIS_MNEMONIC_VRSQRT14SD:
+	case ZYDIS_MNEMONIC_VRSQRT14SS:
+	case ZYDIS_MNEMONIC_RCPPS:
+	case ZYDIS_MNEMONIC_RCPSS:
+	case ZYDIS_MNEMONIC_RSQRTPS:
+	case ZYDIS_MNEMONIC_RSQRTSS:
+	case ZYDIS_MNEMONIC_VRCPPS:
+	case ZYDIS_MNEMONIC_VRCPSS:
+	case ZYDIS_MNEMONIC_VRSQRTPS:
+	case ZYDIS_MNEMONIC_VRSQRTSS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Legacy SSE operands of 16 bytes are aligned, but not these. */
+static bool may_be_unaligned(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_MOVUPS:
+	case ZYDIS_MNEMONIC_MOVUPD:
+	case ZYDIS_MNEMONIC_MOVDQU:
+	case ZYDIS_MNEMONIC_LDDQU:
+	case ZYDIS_MNEMONIC_PCMPESTRI:
+	case ZYDIS_MNEMONIC_PCMPESTRM:
+	case ZYDIS_MNEMONIC_PCMPISTRI:
+	case ZYDIS_MNEMONIC_PCMPISTRM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned int alignment(const struct vpt_translation *t, int mem)
+{
+	unsigned int size = mem < 0 ? 1 : vpt_tr_size(t, (unsigned int)mem);
+
+	switch (t->insn->meta.exception_class) {
+	case ZYDIS_EXCEPTION_CLASS_AVX1:
+	case ZYDIS_EXCEPTION_CLASS_E1:
+	case ZYDIS_EXCEPTION_CLASS_E1NF:
+		return size;
+	default:
+		break;
+	}
+	if (t->insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || size != 16 ||
+	    may_be_unaligned(t->insn->mnemonic))
+		return 1;
+	return size;
+}
+
+/* VZEROUPPER, VZEROALL. */
+VPT_UOP(zero_upper)
+{
+	unsigned int i;
+
+	for (i = 0; i < u->aux; i++)
+		memset(c->fpu.zmm[i] + u->imm, 0, sizeof(c->fpu.zmm[i]) - u->imm);
+	return VPT_NEXT(c, u);
+}
+
+static bool zero(struct vpt_translation *t, unsigned int from)
+{
+	struct vpt_uop *u;
+
+	vpt_tr_need(t, VPT_UNIT_AVX);
+	u = vpt_tr_emit(t, zero_upper);
+	u->aux = t->bits == 64 ? 16 : 8;
+	u->imm = from;
+	return true;
+}
+
+bool vpt_tr_vector(struct vpt_translation *t)
+{
+	struct vpt_recoded r;
+	unsigned int align;
+
+	switch (t->insn->mnemonic) {
+	case ZYDIS_MNEMONIC_VZEROUPPER:
+		return zero(t, 16);
+	case ZYDIS_MNEMONIC_VZEROALL:
+		return zero(t, 0);
+	case ZYDIS_MNEMONIC_MASKMOVQ:
+	case ZYDIS_MNEMONIC_MASKMOVDQU:
+	case ZYDIS_MNEMONIC_VMASKMOVDQU:
+		return vpt_tr_maskmov(t);
+	default:
+		break;
+	}
+	if (vpt_tr_gather(t))
+		return true;
+	if (!vpt_recode(t, &r))
+		return false;
+	if (uses_mxcsr(t->insn))
+		r.how |= VPT_HOW_MXCSR | (t->insn->avx.has_sae ? VPT_HOW_SAE : 0);
+	vpt_tr_need(t, unit_of(t, &r));
+	align = alignment(t, vpt_native_memory(t));
+	return vpt_element_emit(t, &r, align) || vpt_native_emit(t, &r, align);
+}

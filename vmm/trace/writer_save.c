@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A writer in the middle of a file, as plain data and back: the file goes on as if it
+ * had never been left, block for block.
+ */
+#include "writer_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SAVED_MAGIC 0x31575456u /* "VTW1" */
+
+struct saved_writer {
+	uint32_t magic;
+	uint32_t vcpus;
+	uint64_t file_bytes;
+};
+
+/* Followed by what is gathered, padded to 8, by the records and by the index. */
+struct saved_stream {
+	uint64_t bytes;
+	struct vpt_trace_chunk chunk;
+	uint32_t gathered, nrecords;
+	uint32_t marks, run;
+	uint64_t nindex, nresolved;
+	struct chunk_mark mark[PSB_BYTES];
+};
+
+VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 56 + 16 * PSB_BYTES, "without padding");
+
+static size_t pad8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static size_t stream_room(const struct stream *s)
+{
+	return sizeof(struct saved_stream) + pad8(s->gathered) + s->nrecords * sizeof(*s->records) +
+	       s->nindex * sizeof(*s->index);
+}
+
+static uint8_t *put(uint8_t *to, const void *from, size_t len)
+{
+	if (len)
+		memcpy(to, from, len);
+	return to + len;
+}
+
+static uint8_t *save_stream(uint8_t *to, const struct stream *s)
+{
+	static const uint8_t zeros[8];
+	struct saved_stream saved = {
+		.bytes = s->bytes,
+		.gathered = (uint32_t)s->gathered,
+		.nrecords = (uint32_t)s->nrecords,
+		.marks = s->marks,
+		.run = s->run,
+		.nindex = s->nindex,
+		.nresolved = s->nresolved,
+	};
+
+	/* The head of nothing is of no interest. */
+	if (s->gathered)
+		saved.chunk = s->chunk;
+	memcpy(saved.mark, s->mark, sizeof(saved.mark));
+	to = put(to, &saved, sizeof(saved));
+	to = put(to, s->buf, s->gathered);
+	to = put(to, zeros, pad8(s->gathered) - s->gathered);
+	to = put(to, s->records, s->nrecords * sizeof(*s->records));
+	return put(to, s->index, s->nindex * sizeof(*s->index));
+}
+
+size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
+{
+	const struct saved_writer saved = {SAVED_MAGIC, w->vcpus, w->file_bytes};
+	size_t bytes = sizeof(saved);
+	unsigned int i;
+	uint8_t *at;
+
+	for (i = 0; i < w->vcpus; i++)
+		bytes += stream_room(&w->stream[i]);
+	if (bytes > room)
+		return bytes;
+	at = put(to, &saved, sizeof(saved));
+	for (i = 0; i < w->vcpus; i++)
+		at = save_stream(at, &w->stream[i]);
+	return bytes;
+}
+
+/* Take `len` bytes off what is left of the input. */
+static bool take(const uint8_t **at, size_t *left, void *to, uint64_t len)
+{
+	if (len > *left)
+		return false;
+	if (len)
+		memcpy(to, *at, len);
+	*at += len;
+	*left -= len;
+	return true;
+}
+
+static bool counts_ok(const struct saved_stream *s, size_t left)
+{
+	/* A row of PSB_BYTES has its entry in the index, which is then moved. */
+	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
+	       s->nrecords < ORACLE_PER_BLOCK && s->run <= s->bytes &&
+	       s->nindex <= left / sizeof(struct vpt_index_entry) && s->nresolved <= s->nindex &&
+	       (s->run < PSB_BYTES || s->nindex);
+}
+
+static bool head_ok(const struct saved_stream *s)
+{
+	if (s->gathered)
+		return s->chunk.offset == s->bytes - s->gathered;
+	return !s->chunk.offset && !s->chunk.gpa;
+}
+
+static bool index_ok(const struct stream *s, unsigned int vcpu)
+{
+	size_t i;
+
+	for (i = 0; i < s->nindex; i++)
+		if (s->index[i].vcpu != vcpu || s->index[i].reserved)
+			return false;
+	return true;
+}
+
+static int load_stream(struct stream *s, unsigned int vcpu, const uint8_t **at, size_t *left)
+{
+	struct saved_stream saved;
+	uint8_t zeros[8];
+
+	if (!take(at, left, &saved, sizeof(saved)) || !counts_ok(&saved, *left) || !head_ok(&saved))
+		return -EINVAL;
+	s->index = malloc(saved.nindex * sizeof(*s->index) + 1);
+	if (!s->index)
+		return -ENOMEM;
+	s->bytes = saved.bytes;
+	s->chunk = saved.chunk;
+	s->gathered = saved.gathered;
+	s->nrecords = saved.nrecords;
+	s->marks = saved.marks;
+	s->run = saved.run;
+	s->nindex = s->index_room = saved.nindex;
+	s->nresolved = saved.nresolved;
+	memcpy(s->mark, saved.mark, sizeof(s->mark));
+	if (!take(at, left, s->buf, s->gathered) ||
+	    !take(at, left, zeros, pad8(s->gathered) - s->gathered) ||
+	    !take(at, left, s->records, s->nrecords * sizeof(*s->records)) ||
+	    !take(at, left, s->index, s->nindex * sizeof(*s->index)))
+		return -EINVAL;
+	return index_ok(s, vcpu) ? 0 : -EINVAL;
+}
+
+int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_t *file_bytes,
+		      struct vpt_writer **writer)
+{
+	const uint8_t *at = state;
+	struct saved_writer saved;
+	struct vpt_writer *w;
+	unsigned int i;
+	int err;
+
+	if (!take(&at, &bytes, &saved, sizeof(saved)) || saved.magic != SAVED_MAGIC ||
+	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS)
+		return -EINVAL;
+	err = vpt_writer_new(path, saved.vcpus, &w);
+	if (err)
+		return err;
+	for (i = 0; !err && i < w->vcpus; i++)
+		err = load_stream(&w->stream[i], i, &at, &bytes);
+	if (!err && bytes)
+		err = -EINVAL;
+	if (err) {
+		vpt_writer_drop(w);
+		return err;
+	}
+	*file_bytes = saved.file_bytes;
+	*writer = w;
+	return 0;
+}
+
+int vpt_writer_refill(struct vpt_writer *w, const void *bytes, size_t len)
+{
+	struct iovec iov = {(void *)bytes, len};
+
+	return w->error || !len ? w->error : vpt_writer_put(w, &iov, 1);
+}
+
+uint64_t vpt_writer_file_bytes(const struct vpt_writer *w)
+{
+	return w->file_bytes;
+}
+
+int vpt_writer_reread(const struct vpt_writer *w, int *fd)
+{
+	struct stat st;
+	char path[32];
+
+	if (fstat(w->fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ESPIPE;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 ? -errno : 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of the writer: shared by writer.c, writer_save.c and nothing else. */
+#ifndef VMM_TRACE_WRITER_STATE_H
+#define VMM_TRACE_WRITER_STATE_H
+
+#include <sys/uio.h>
+
+#include "writer.h"
+
+#define GATHER_TRACE	 4096u
+#define GATHER_ORACLE	 65536u
+#define PSB_BYTES	 16u
+#define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
+
+/* Where in the file a stretch of a stream begins. */
+struct chunk_mark {
+	uint64_t offset;
+	uint64_t file_offset;
+};
+
+struct stream {
+	uint64_t bytes; /* of trace, gathered ones included */
+
+	struct vpt_trace_chunk chunk; /* head of what is gathered */
+	size_t gathered;
+	uint8_t *buf; /* GATHER_TRACE bytes */
+
+	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
+	size_t nrecords;
+
+	/*
+	 * A PSB may lie across blocks as small as a byte: its first byte is in
+	 * one of the last PSB_BYTES chunks.
+	 */
+	struct chunk_mark mark[PSB_BYTES];
+	unsigned int marks;
+	unsigned int run; /* length of the row of 02 82 that ends here */
+
+	struct vpt_index_entry *index;
+	size_t nindex, index_room;
+	size_t nresolved; /* entries whose block has been written */
+};
+
+struct vpt_writer {
+	int fd;
+	int error; /* -errno, sticky */
+	uint64_t file_bytes;
+	unsigned int vcpus;
+	struct stream stream[];
+};
+
+/* Write bytes as they are. 0 or -errno, which sticks. */
+int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);
+/* A writer to an empty file. */
+int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **writer);
+/* Closes and frees, and writes nothing. */
+void vpt_writer_drop(struct vpt_writer *w);
+
+#endif /* VMM_TRACE_WRITER_STATE_H */
