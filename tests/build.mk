@@ -38,6 +38,10 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
 CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)')
+# Points at which runs are stopped and gone on with.
+SNAPSHOT_POINTS := 10
+CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
+CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 CHECKS_UNIT := $(TEST_UNIT)
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec
@@ -56,6 +60,9 @@ tested := all unit-build tools-build
 #?   make check-guest   every payload, traced as guest and as host, decoded and compared with
 #?                      what the engine saw; all models (the sanitizer modes use one)
 #?   make check-random  the same with RANDOM_SEEDS=200 random programs
+#?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
+#?                      runs; SNAPSHOT_POINTS=10
+#?   make check-lockstep  every payload on both engines, compared after each instruction
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-spec    every fact of shared/spec is implemented and proved
 #?   make check-house   format, headers, layers, objects, tree; and that these find faults
@@ -65,7 +72,7 @@ tested := all unit-build tools-build
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
-.PHONY: unit-build tools-build check unit check-guest check-random check-cli check-spec \
+.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-cli check-spec \
 	check-house check-install check-fresh fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -73,7 +80,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
+	@$(run) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_LOCKSTEP) $(CHECKS_SNAPSHOT) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)
@@ -87,6 +94,14 @@ check-random:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_RANDOM)
+check-snapshot:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_SNAPSHOT)
+check-lockstep:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_LOCKSTEP)
 check-cli:
 	$(prepare)
 	$(again) $(tested)

@@ -274,12 +274,11 @@ static enum vpt_status load_output(struct vpt_pt *pt, const struct vpt_pt_state 
 	}
 	if (events & VPT_OUT_ERROR)
 		return VPT_E_INVAL;
-	if (out->kind != VPT_OUTPUT_TOPA && (owed || state->topa_entry))
+	if (out->kind != VPT_OUTPUT_TOPA && state->topa_entry)
 		return VPT_E_INVAL;
-	if (owed && out->int_at == VPT_INT_NEVER)
+	/* It follows from the entry and the offset, but for what is not a state. */
+	if (owed != (out->int_at != VPT_INT_NEVER))
 		return VPT_E_INVAL;
-	if (!owed)
-		out->int_at = VPT_INT_NEVER;
 	return load_unreported(out, state->unreported);
 }
 

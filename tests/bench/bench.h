@@ -40,6 +40,9 @@ struct bench_place {
 	bool kvm;
 };
 
+/* native.c: run a guest as a process. Its exit status, -1 if there is none. */
+int bench_native(const char *path, uint64_t rounds);
+
 /* Engines on the same guests, untraced and traced. Same returns. */
 int bench_engines(const struct bench_place *place);
 

@@ -24,6 +24,8 @@ static void fail(const char *cond, int line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static bool damaged;
+
 struct input {
 	const uint8_t *data;
 	size_t size;
@@ -132,7 +134,7 @@ static void do_interrupt(struct vpt_platform *p)
 		return;
 	vector = vpt_platform_ack(p);
 	/* The 8259s' vectors are theirs to choose. */
-	CHECK(vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
+	CHECK(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
 	      (vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
 }
 
@@ -148,6 +150,20 @@ static void do_save(struct vpt_platform *p)
 	CHECK(vpt_platform_load(&copy, one, bytes));
 	CHECK(vpt_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
 	CHECK(vpt_platform_next(&copy) == vpt_platform_next(p));
+}
+
+/* A state that no guest can make must do no harm; what it does with time is its own. */
+static void do_damage(struct vpt_platform *p, struct input *in)
+{
+	static uint8_t bytes[sizeof(*p) + 64];
+	size_t size = vpt_platform_saved_bytes();
+	unsigned int n;
+
+	CHECK(vpt_platform_save(p, bytes, sizeof(bytes)));
+	for (n = 0; n < 8; n++)
+		bytes[16 + take(in, 2) % (size - 16)] = (uint8_t)take(in, 1);
+	if (vpt_platform_load(p, bytes, size))
+		damaged = true;
 }
 
 static void operate(struct vpt_platform *p, struct input *in)
@@ -171,6 +187,8 @@ static void operate(struct vpt_platform *p, struct input *in)
 		do_interrupt(p);
 		break;
 	case 14:
+		if (op == 0xfe)
+			do_damage(p, in);
 		vpt_platform_line(p, op >> 4, take(in, 1) & 1);
 		break;
 	default:
@@ -184,7 +202,7 @@ static void operate(struct vpt_platform *p, struct input *in)
 			do_save(p);
 		break;
 	}
-	CHECK(vpt_platform_next(p) > p->now);
+	CHECK(damaged || vpt_platform_next(p) > p->now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -201,6 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	unsigned int n;
 
+	damaged = false;
 	if (take(&in, 1) & 1)
 		config.host.tsc_time = NULL;
 	vpt_platform_init(&p, &config);

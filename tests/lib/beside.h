@@ -70,7 +70,7 @@ struct beside_state {
 	uint64_t rflags;
 };
 
-#define BESIDE_FLAGS                                                                               \
+#define BESIDE_FLAGS \
 	(VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF | VPT_FL_DF)
 
 /* An instruction as the assembler makes it. */
@@ -80,16 +80,16 @@ struct beside_insn {
 };
 
 /* Rows of a table that lies between __start_TABLE and __stop_TABLE. */
-#define BESIDE_INSN(table, text)                                                                   \
-	__asm__(".pushsection .text.insns, \"ax\"\n"                                               \
-		"771:	" text "\n"                                                                  \
-		"772:	jmp	beside_native_end\n"                                                    \
-		".popsection\n"                                                                    \
-		".pushsection .rodata.insns, \"a\"\n"                                              \
-		"773:	.asciz \"" text "\"\n"                                                       \
-		".popsection\n"                                                                    \
-		".pushsection " #table ", \"aw\"\n"                                                \
-		"	.quad 771b, 772b, 773b\n"                                                     \
+#define BESIDE_INSN(table, text)                      \
+	__asm__(".pushsection .text.insns, \"ax\"\n"  \
+		"771:	" text "\n"                   \
+		"772:	jmp	beside_native_end\n"        \
+		".popsection\n"                       \
+		".pushsection .rodata.insns, \"a\"\n" \
+		"773:	.asciz \"" text "\"\n"        \
+		".popsection\n"                       \
+		".pushsection " #table ", \"aw\"\n"   \
+		"	.quad 771b, 772b, 773b\n"           \
 		".popsection\n");
 
 extern struct vpt_mem beside_mem;

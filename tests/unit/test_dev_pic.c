@@ -142,6 +142,12 @@ static const struct vpt_dev_step automatic[] = {
 	PULSE(12),
 	ACK(0x2c),
 	ISR2(0),
+	/* Two of the second chip, one after the other. */
+	PULSE(12),
+	PULSE(9),
+	ACK(0x29),
+	ACK(0x2c),
+	IDLE,
 	/* With rotation: who was served is last. */
 	OUT(0x20, 0x80),
 	PULSE(3),

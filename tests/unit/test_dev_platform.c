@@ -243,6 +243,9 @@ START_TEST(snapshots)
 	}
 	for (i = 0; i < sizeof(q); i++)
 		ck_assert_uint_eq(((uint8_t *)&q)[i], 0x77);
+	bytes[16 + offsetof(struct vpt_platform, rtc.epoch) + 7] ^= 0x40;
+	ck_assert(!vpt_platform_load(&q, bytes, size));
+	bytes[16 + offsetof(struct vpt_platform, rtc.epoch) + 7] ^= 0x40;
 	memset(&q.host, 0, sizeof(q.host));
 	ck_assert(vpt_platform_load(&q, bytes, size));
 	ck_assert_uint_eq(vpt_platform_next(&q), vpt_platform_next(&p));

@@ -224,6 +224,42 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* Bit strings of short addresses: they wrap, and a segment's limit holds for each bit. */
+START_TEST(bit_strings16)
+{
+	struct vpt_sregs s;
+	struct vpt_exit exit;
+
+	beside_mode(16, 0);
+	s = beside_sregs();
+	s.ds.base = 0x40000;
+	beside_set_sregs(&s);
+	*beside_vcpu->regs =
+		(struct vpt_regs){.rax = (uint16_t)-16, .rbx = 0, .rflags = VPT_FL_FIXED};
+	/* bts [bx], ax: the word before offset 0 is the last one */
+	exit = BESIDE_STEP("\x0f\xab\x07");
+	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_uint_eq(beside_get64(0x4fffe) & 0xffff, 1);
+	/* bts [bx], eax, whose last byte is beyond the limit */
+	beside_vcpu->regs->rbx = 0xffff;
+	beside_vcpu->regs->rax = 0;
+	exit = BESIDE_STEP("\x66\x0f\xab\x07");
+	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	/* btc [ebx], eax with a 32-bit address: 0x10000 is there no more */
+	beside_vcpu->regs->rbx = 0xfff0;
+	beside_vcpu->regs->rax = 128;
+	exit = BESIDE_STEP("\x66\x67\x0f\xbb\x03");
+	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	/* bt [bp], ax is on the stack */
+	beside_vcpu->regs->rbp = 0xffff;
+	beside_vcpu->regs->rax = 0;
+	exit = BESIDE_STEP("\x0f\xa3\x46\x00");
+	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_SS);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("soft_exchange");
@@ -232,6 +268,7 @@ Suite *vpt_suite(void)
 	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
 	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_vpt_insns - __start_vpt_insns));
 	tcase_add_loop_test(tc, refuses, 0, (int)(sizeof(refusals) / sizeof(refusals[0])));
+	tcase_add_test(tc, bit_strings16);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -101,6 +101,7 @@ int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot
 	build_tables(&vm->mem);
 	(void)vpt_mem_write(&vm->mem, BOOT_INFO, &info, sizeof(info));
 	set_registers(vm->vcpu, elf->entry);
+	vpt_platform_virtual_wire(&vm->platform);
 	return 0;
 }
 

@@ -80,18 +80,14 @@ void vpt_lockstep_help(void)
 void vpt_lockstep_list(void)
 {
 	const struct vpt_lockstep_override *row;
-	const struct vpt_lockstep_unknown *unknown;
 	size_t count, i;
 
 	row = vpt_lockstep_overrides(&count);
 	puts("Taken over from the first engine:");
 	for (i = 0; i < count; i++)
 		printf("  %-12s %s\n", row[i].name, row[i].reason);
-	unknown = vpt_lockstep_unknowns(&count);
-	puts("Not compared:");
-	for (i = 0; i < count; i++)
-		printf("  %-12s %s (bits %#" PRIx64 ")\n", vpt_lockstep_name(unknown[i].field),
-		       unknown[i].reason, unknown[i].mask);
+	puts("Not compared: registers of x87, SSE and AVX, but for what they do to memory and to\n"
+	     "others; devices, likewise; the TSC.");
 }
 
 static int take_number(const char *name, uint64_t least, uint64_t most, uint64_t *value)

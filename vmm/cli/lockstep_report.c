@@ -156,6 +156,8 @@ static void print_text(const struct report *r)
 	if (l->end == VPT_LOCKSTEP_UNABLE)
 		printf("not comparable from here: %s cannot do %s\n", r->o->engine[l->unable]->name,
 		       l->side[l->unable].vm.stop.text);
+	if (l->end == VPT_LOCKSTEP_LIMIT)
+		puts("ended before the guest did");
 	print_overridden(r);
 	printf("lockstep: %" PRIu64 " instructions, %" PRIu64 " divergences\n",
 	       l->side[0].vm.vcpu->retired, divergences(l));

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -194,12 +195,23 @@ static int go_on(struct restore *r)
 		vpt_snapshot_trace(r->s, &r->m.vm, r->m.o.output, &r->m.writer, why, sizeof(why));
 	int status;
 
-	if (error)
+	if (error == -EINVAL)
 		return refuse(r, error, why);
+	if (error)
+		return vpt_fail(VPT_EXIT_HOST, "restore: %s", why);
 	status = vpt_run_check_snapshots(&r->m);
 	if (!status)
 		vpt_run_loop(&r->m);
 	return status;
+}
+
+/* The file that is read must not be the one that is written. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
 }
 
 int vpt_cmd_restore(int argc, char **argv)
@@ -214,6 +226,8 @@ int vpt_cmd_restore(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
+	if (r.m.o.output && is_same_file(r.path, r.m.o.output))
+		return vpt_fail(VPT_EXIT_USAGE, "restore: %s: -o would overwrite it", r.path);
 	error = vpt_snapshot_open(r.path, &r.s, why, sizeof(why));
 	if (error)
 		return refuse(&r, error, why);

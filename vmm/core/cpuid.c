@@ -146,3 +146,17 @@ void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struc
 	}
 	*count = n;
 }
+
+void vpt_cpuid_platform(struct vpt_cpuid_entry *entries, size_t count, bool exact)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (entries[i].leaf != LEAF_FEATURES)
+			continue;
+		entries[i].edx |= BIT(9);
+		/* Other engines keep the x2APIC's MSRs and the TSC to themselves. */
+		if (exact)
+			entries[i].ecx |= BIT(21) | BIT(24);
+	}
+}

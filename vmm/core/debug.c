@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Breakpoints on execution, and what DR6 says of a #DB (SDM vol. 3, 18.2 and 18.3).
- * For engines that observe: others have hardware that does it.
+ * Other engines than those that observe have hardware for it, but for what the core does
+ * in their place.
  */
 #include "core/vcpu.h"
 
-#define DR6_TRAPS 0xfull
-#define DR7_GD	  (1ull << 13)
+#define DR6_TRAPS   0xfull
+#define DR7_ENABLES 0xffull
+#define DR7_GD	    (1ull << 13)
 
 static uint64_t dr(struct vpt_vcpu *v, unsigned int n)
 {
@@ -33,6 +35,11 @@ bool vpt_debug_armed(struct vpt_vcpu *v)
 		if (on_execution(dr7, n))
 			return true;
 	return dr7 & DR7_GD;
+}
+
+bool vpt_debug_set(struct vpt_vcpu *v)
+{
+	return dr(v, 7) & DR7_ENABLES;
 }
 
 uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address)

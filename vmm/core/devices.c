@@ -39,7 +39,7 @@ static uint64_t now(const struct vpt_vcpu *v)
 {
 	uint64_t hz = tsc_hz(&v->vm->caps);
 
-	if (!v->engine->observes)
+	if (!vpt_vcpu_counts(v))
 		return vpt_now() - v->irq.started;
 	return (uint64_t)((unsigned __int128)cycles(v) * VPT_NS_PER_SECOND / hz);
 }
@@ -113,13 +113,14 @@ static void init(struct vpt_vcpu *v)
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
 		.max_phy_addr = caps->max_phy_addr,
 		/* KVM lets nobody see accesses to x2APIC MSRs; and the TSC is its own. */
-		.x2apic = v->engine->observes,
+		.x2apic = v->engine->observes && !v->vm->counted,
 		.host =
 			{
 				.serial_out = serial_out,
 				.serial_in = v->vm->hooks.input ? serial_in : NULL,
 				.reset = reset,
-				.tsc_time = v->engine->observes ? tsc_time : NULL,
+				.tsc_time =
+					v->engine->observes && !v->vm->counted ? tsc_time : NULL,
 				.opaque = v,
 			},
 	};
@@ -143,8 +144,8 @@ uint64_t vpt_devices_next(const struct vpt_vcpu *v)
 
 	if (next == VPT_NEVER || !v->irq.started)
 		return VPT_NEVER;
-	at = v->engine->observes ? cycle_at(v, next) : next;
-	is = v->engine->observes ? cycles(v) : now(v);
+	at = vpt_vcpu_counts(v) ? cycle_at(v, next) : next;
+	is = vpt_vcpu_counts(v) ? cycles(v) : now(v);
 	return at > is ? at - is : 0;
 }
 
@@ -184,7 +185,7 @@ bool vpt_devices_save(struct vpt_vcpu *v, void *to, size_t room)
 	if (room < sizeof(saved))
 		return false;
 	vpt_irq_advance(v);
-	if (v->irq.timer_armed && v->engine->observes)
+	if (v->irq.timer_armed && vpt_vcpu_counts(v))
 		saved.timer_left = v->irq.timer_at - v->ev->retired;
 	memcpy(to, &saved, sizeof(saved));
 	return vpt_platform_save(&v->vm->platform, (char *)to + sizeof(saved),

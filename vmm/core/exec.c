@@ -371,6 +371,8 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 	}
 	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)
 		vpt_vcpu_load(v);
+	if (s->insn.flags & VPT_INSN_DEBUG_REGS && !v->engine->observes)
+		v->breakpoints = vpt_debug_set(v);
 	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
 		overlay_cpuid(v, leaf, subleaf);
 	return VPT_DONE_RETIRED;
@@ -460,7 +462,7 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 	if (done != VPT_DONE_NATIVE)
 		return done;
 	done = native(v, s, e);
-	if (done == VPT_DONE_RETIRED && s->rflags & VPT_FL_RF) {
+	if (done == VPT_DONE_RETIRED && v->regs->rflags & VPT_FL_RF) {
 		v->regs->rflags &= ~VPT_FL_RF;
 		v->ev->regs_dirty = true;
 	}
@@ -506,7 +508,7 @@ void vpt_exec_one(struct vpt_vcpu *v)
 	struct vpt_exception e;
 	struct step s;
 
-	if (!can_step(v) || (v->engine->observes && breakpoint(v)))
+	if (!can_step(v) || ((v->engine->observes || v->breakpoints) && breakpoint(v)))
 		return;
 	begin(v, &s, v->regs->rip);
 	switch (execute(v, &s, &e)) {

@@ -135,7 +135,7 @@ static uint64_t pushed_rflags(const struct vpt_vcpu *v, const struct delivery *d
 	if (d->source == VPT_SOURCE_EXCEPTION && !trap)
 		return v->regs->rflags | VPT_FL_RF;
 	/* INT n has retired. Hosts are not asked what they make of RF. */
-	if (d->source == VPT_SOURCE_SOFTWARE || !v->engine->observes)
+	if (d->source == VPT_SOURCE_SOFTWARE || !vpt_vcpu_counts(v))
 		return v->regs->rflags & ~VPT_FL_RF;
 	return v->regs->rflags;
 }

@@ -21,11 +21,6 @@ uint64_t vpt_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool counts(const struct vpt_vcpu *v)
-{
-	return v->engine->observes;
-}
-
 void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value)
 {
 	struct vpt_irq *irq = &v->irq;
@@ -59,7 +54,7 @@ void vpt_irq_pmi(struct vpt_vcpu *v)
 
 void vpt_irq_retired(struct vpt_vcpu *v)
 {
-	if (vpt_likely(!v->irq.timer_armed) || v->untraced || counts(v))
+	if (vpt_likely(!v->irq.timer_armed) || v->untraced || vpt_vcpu_counts(v))
 		return;
 	if (!--v->irq.timer_left)
 		due(&v->irq);
@@ -70,7 +65,7 @@ void vpt_irq_poll(struct vpt_vcpu *v)
 	struct vpt_irq *irq = &v->irq;
 
 	vpt_devices_advance(v);
-	if (!irq->timer_armed || !v->untraced || counts(v))
+	if (!irq->timer_armed || !v->untraced || vpt_vcpu_counts(v))
 		return;
 	if (v->halted || vpt_now() - irq->timer_set >= (uint64_t)irq->timer_left * NS_PER_INSN)
 		due(irq);
@@ -108,14 +103,14 @@ void vpt_irq_leave_untraced(struct vpt_vcpu *v)
 
 void vpt_irq_advance(struct vpt_vcpu *v)
 {
-	if (v->irq.timer_armed && counts(v) && v->ev->retired >= v->irq.timer_at)
+	if (v->irq.timer_armed && vpt_vcpu_counts(v) && v->ev->retired >= v->irq.timer_at)
 		due(&v->irq);
 	vpt_devices_advance(v);
 }
 
 static uint64_t timer_next(const struct vpt_vcpu *v)
 {
-	if (!v->irq.timer_armed || !counts(v))
+	if (!v->irq.timer_armed || !vpt_vcpu_counts(v))
 		return NEVER;
 	return v->irq.timer_at > v->ev->retired ? v->irq.timer_at - v->ev->retired : 0;
 }
@@ -146,9 +141,9 @@ void vpt_irq_skip_to_next(struct vpt_vcpu *v)
 {
 	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
 
-	if (!counts(v) && v->irq.timer_armed) {
+	if (!vpt_vcpu_counts(v) && v->irq.timer_armed) {
 		due(&v->irq);
-	} else if (!counts(v)) {
+	} else if (!vpt_vcpu_counts(v)) {
 		nap(devices);
 		vpt_devices_advance(v);
 	} else if (timer <= devices && timer != NEVER) {
@@ -157,6 +152,15 @@ void vpt_irq_skip_to_next(struct vpt_vcpu *v)
 	} else if (devices != NEVER) {
 		vpt_devices_idle(v, devices);
 	}
+}
+
+bool vpt_irq_listen(struct vpt_vcpu *v)
+{
+	if (!vpt_platform_listens(&v->vm->platform))
+		return false;
+	nap(NAP_NS);
+	vpt_irq_poll(v);
+	return true;
 }
 
 static bool maskable_pending(const struct vpt_vcpu *v)
@@ -192,7 +196,7 @@ static uint8_t take(struct vpt_vcpu *v, enum vpt_event_source source)
 static bool can_take(const struct vpt_vcpu *v, enum vpt_event_source source)
 {
 	/* Other engines' guests are the core's in long mode only. */
-	if (v->shadow || (!v->long_mode && !counts(v)))
+	if (v->shadow || (!v->long_mode && !vpt_vcpu_counts(v)))
 		return false;
 	return source == VPT_SOURCE_NMI || (v->regs->rflags & VPT_FL_IF && maskable_pending(v));
 }

@@ -9,16 +9,36 @@
 
 #define STEPS_PER_TICK 4096u
 
-/*
- * The time that PT of both sees: the first engine's, as it was when the step began.
- * An engine's operation knows nothing of who calls it, so it is here.
- */
-static uint64_t time_of_step;
+/* An engine's operation knows nothing of who calls it, so this is here. */
+static struct {
+	uint64_t tsc; /* that PT of both sees: the first engine's when the step began */
+	const struct vpt_engine *second;
+	/* What the second engine gets from a step that it must not try, or NULL: */
+	const struct vpt_regs *instead;
+	const struct vpt_exception *fault; /* rather than those, if it is not NULL */
+} now;
 
 static uint64_t common_tsc(struct vpt_engine_vcpu *ev)
 {
 	(void)ev;
-	return time_of_step;
+	return now.tsc;
+}
+
+static void step_or_not(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
+			struct vpt_exit *exit)
+{
+	if (!now.instead) {
+		now.second->step(ev, hint, exit);
+		return;
+	}
+	if (now.fault) {
+		exit->kind = VPT_EXIT_FAULT;
+		exit->fault = *now.fault;
+		return;
+	}
+	*ev->regs = *now.instead;
+	ev->regs_dirty = true;
+	exit->kind = VPT_EXIT_NONE;
 }
 
 static void console(void *opaque, char c)
@@ -74,6 +94,7 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 		.hooks = {.console = console, .opaque = side},
 		.cpuid = cpuid,
 		.cpuid_count = count,
+		.counted = true,
 	};
 	int error = vpt_vm_create(&side->vm, &vm);
 
@@ -82,6 +103,8 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 	side->console = i ? NULL : config->console;
 	side->ops = *config->engine[i];
 	side->ops.tsc = common_tsc;
+	if (i)
+		side->ops.step = step_or_not;
 	side->vm.vcpu->engine = &side->ops;
 	side->vm.vcpu->step_always = true;
 	return 0;
@@ -154,15 +177,18 @@ static void look(struct vpt_lockstep *l, struct vpt_fetched *f, struct vpt_locks
 }
 
 static void override(struct vpt_lockstep *l, const struct vpt_lockstep_override *row,
-		     const struct vpt_lockstep_step *step)
+		     const struct vpt_lockstep_step *step, uint64_t deliveries)
 {
 	struct vpt_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
+	bool done = false;
 	size_t count;
 
-	/* Not if it faulted, on one side or on both. */
-	if (a->retired == step->insns || b->retired == step->insns)
+	if (a->deliveries == deliveries && b->deliveries == deliveries)
+		done = vpt_lockstep_override(row, &step->bytes, step->bits, a->regs, b->regs);
+	else if (a->deliveries == b->deliveries)
+		done = vpt_lockstep_override_fault(row, a, b);
+	if (!done)
 		return;
-	vpt_lockstep_override(row, &step->bytes, step->bits, a->regs, b->regs);
 	b->ev->regs_dirty = true;
 	l->overridden[row - vpt_lockstep_overrides(&count)]++;
 }
@@ -171,23 +197,29 @@ static void override(struct vpt_lockstep *l, const struct vpt_lockstep_override 
 static bool step(struct vpt_lockstep *l)
 {
 	struct vpt_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
-	struct vpt_lockstep_step *now = &l->history[l->steps++ % VPT_LOCKSTEP_HISTORY];
+	struct vpt_lockstep_step *this = &l->history[l->steps++ % VPT_LOCKSTEP_HISTORY];
 	const struct vpt_lockstep_override *row = NULL;
+	uint64_t deliveries = a->deliveries;
 	struct vpt_fetched f;
 	bool system;
 
-	look(l, &f, now);
+	look(l, &f, this);
 	system = !f.insn || f.insn->flags & (VPT_INSN_SYSTEM | VPT_INSN_DEBUG_REGS) ||
 		 f.insn->cls == VPT_INSN_WRMSR;
 	if (f.insn)
-		row = vpt_lockstep_override_for(&now->bytes, now->bits, a->regs);
-	time_of_step = l->config.engine[0]->tsc(a->ev);
+		row = vpt_lockstep_override_for(&this->bytes, this->bits, a->regs);
+	now.tsc = l->config.engine[0]->tsc(a->ev);
+	now.second = l->config.engine[1];
 	vpt_vcpu_step(a);
+	now.instead = row && vpt_lockstep_instead(row) ? a->regs : NULL;
+	now.fault = a->deliveries != deliveries ? &a->delivered : NULL;
 	vpt_vcpu_step(b);
 	catch_up(a, b);
 	catch_up(b, a);
+	a->ev->retired = a->retired;
+	b->ev->retired = b->retired;
 	if (row)
-		override(l, row, now);
+		override(l, row, this, deliveries);
 	return system;
 }
 
@@ -212,12 +244,29 @@ static void finish(struct vpt_lockstep *l)
 		l->end = VPT_LOCKSTEP_DONE;
 }
 
+/* Where KVM emulates, nobody looks at what the guest's accesses hit. */
+static void check_breakpoints(struct vpt_lockstep_side *side)
+{
+	struct vpt_vcpu *v = side->vm.vcpu;
+	uint64_t dr7 = 0;
+	unsigned int n;
+
+	if (v->engine->observes || !v->breakpoints || v->engine->get_dr(v->ev, 7, &dr7))
+		return;
+	for (n = 0; n < 4; n++)
+		if (dr7 >> (2 * n) & 3 && dr7 >> (16 + 4 * n) & 1)
+			vpt_vm_stop(&side->vm, VPT_STOP_UNTRACEABLE,
+				    "breakpoints on data, DR7 %#llx, set before %#llx",
+				    (unsigned long long)dr7, (unsigned long long)v->regs->rip);
+}
+
 static bool is_over(struct vpt_lockstep *l)
 {
 	const struct vpt_lockstep_config *c = &l->config;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
+		check_breakpoints(&l->side[i]);
 		if (!is_unable(&l->side[i].vm))
 			continue;
 		l->end = VPT_LOCKSTEP_UNABLE;

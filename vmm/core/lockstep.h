@@ -4,8 +4,8 @@
  * architecture can see of them compared after each.
  *
  * After every instruction: registers, segments, control registers, the state of PT,
- * what was delivered and what was printed. MSRs, debug registers and the vector state
- * now and then, at the end, and after instructions that can change them; all of RAM
+ * what was delivered and what was printed. MSRs and debug registers now and then, at the
+ * end, and after instructions that can change them; all of RAM
  * now and then and at the end. Which instruction made a difference of that kind is
  * found by running the guest again with `exact_from`: everything is exact in time.
  */
@@ -36,7 +36,7 @@ const char *vpt_lockstep_name(enum vpt_lockstep_field field);
 /* `all`: what an engine is not asked for after every instruction, too. */
 void vpt_lockstep_capture(const struct vpt_lockstep_side *side, bool all,
 			  struct vpt_lockstep_state *state);
-/* Bits that are compared and differ. */
+/* Bits that differ, where both know them. */
 uint64_t vpt_lockstep_differs(const struct vpt_lockstep_state *a,
 			      const struct vpt_lockstep_state *b, enum vpt_lockstep_field field);
 bool vpt_lockstep_equal(const struct vpt_lockstep_state *a, const struct vpt_lockstep_state *b);
@@ -55,19 +55,15 @@ const struct vpt_lockstep_override *vpt_lockstep_overrides(size_t *count);
 const struct vpt_lockstep_override *vpt_lockstep_override_for(const struct vpt_insn_bytes *bytes,
 							      uint8_t bits,
 							      const struct vpt_regs *regs);
-/* It has run: take over what `row` says. */
-void vpt_lockstep_override(const struct vpt_lockstep_override *row,
+/* Has the second engine to be kept from trying? */
+bool vpt_lockstep_instead(const struct vpt_lockstep_override *row);
+/* It faulted on both sides: take over what `row` says, if that is for faults. */
+bool vpt_lockstep_override_fault(const struct vpt_lockstep_override *row, struct vpt_vcpu *from,
+				 struct vpt_vcpu *to);
+/* It has run: take over what `row` says. False: nothing. */
+bool vpt_lockstep_override(const struct vpt_lockstep_override *row,
 			   const struct vpt_insn_bytes *bytes, uint8_t bits,
 			   const struct vpt_regs *from, struct vpt_regs *to);
-struct vpt_lockstep_unknown {
-	enum vpt_lockstep_field field;
-	uint64_t mask;
-	const char *when, *reason;
-};
-const struct vpt_lockstep_unknown *vpt_lockstep_unknowns(size_t *count);
-/* Bits of a field that are not compared. */
-uint64_t vpt_lockstep_ignored(const struct vpt_lockstep_state *a,
-			      const struct vpt_lockstep_state *b, enum vpt_lockstep_field field);
 
 /* lockstep_cpuid.c: what both tables have; the result is in `a`. */
 void vpt_lockstep_cpuid(struct vpt_cpuid_entry *a, size_t *a_count, const struct vpt_cpuid_entry *b,

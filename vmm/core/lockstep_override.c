@@ -5,18 +5,13 @@
 #include <string.h>
 
 enum selector { NONE, AX, CX };
-enum registers { DX_AX, DX_CX_BX_AX, RM };
+enum registers { DX_AX, DX_CX_BX_AX, RM, INSTEAD, FLAGS_IF_FAULTS };
+
+#define ARITHMETIC (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
 
 static const struct vpt_lockstep_override overrides[] = {
 #define VPT_OVERRIDE(name, opcode, mask, selector, value, registers, reason) \
 	{#name, reason, opcode, mask, selector, registers, value},
-#define VPT_UNKNOWN(field, mask, when, reason)
-#include "core/lockstep_overrides.def"
-};
-
-static const struct vpt_lockstep_unknown unknowns[] = {
-#define VPT_OVERRIDE(name, opcode, mask, selector, value, registers, reason)
-#define VPT_UNKNOWN(field, mask, when, reason) {VPT_LS_##field, mask, #when, reason},
 #include "core/lockstep_overrides.def"
 };
 
@@ -26,11 +21,11 @@ const struct vpt_lockstep_override *vpt_lockstep_overrides(size_t *count)
 	return overrides;
 }
 
-const struct vpt_lockstep_unknown *vpt_lockstep_unknowns(size_t *count)
-{
-	*count = sizeof(unknowns) / sizeof(unknowns[0]);
-	return unknowns;
-}
+struct opcode {
+	uint32_t bytes; /* the first four after the prefixes */
+	uint8_t rex;	/* the last prefix, if it is one */
+	bool rep;
+};
 
 static bool is_prefix(uint8_t byte, uint8_t bits)
 {
@@ -49,24 +44,27 @@ static bool is_prefix(uint8_t byte, uint8_t bits)
 	}
 }
 
-/* The first four bytes after the prefixes; *rex is the last of these, if it is one. */
-static uint32_t opcode_of(const struct vpt_insn_bytes *bytes, uint8_t bits, uint8_t *rex)
+static struct opcode opcode_of(const struct vpt_insn_bytes *bytes, uint8_t bits)
 {
+	struct opcode opcode = {0};
 	uint8_t code[20] = {0};
-	uint32_t opcode;
 	unsigned int i;
 
 	memcpy(code, &bytes->low, 8);
 	memcpy(code + 8, &bytes->high, 8);
-	*rex = 0;
-	for (i = 0; i < bytes->count && is_prefix(code[i], bits); i++)
-		*rex = bits == 64 && code[i] >> 4 == 4 ? code[i] : 0;
-	memcpy(&opcode, code + i, sizeof(opcode));
+	for (i = 0; i < bytes->count && is_prefix(code[i], bits); i++) {
+		opcode.rex = bits == 64 && code[i] >> 4 == 4 ? code[i] : 0;
+		opcode.rep |= code[i] == 0xf2 || code[i] == 0xf3;
+	}
+	memcpy(&opcode.bytes, code + i, sizeof(opcode.bytes));
 	return opcode;
 }
 
-static bool selected(const struct vpt_lockstep_override *row, const struct vpt_regs *regs)
+static bool selected(const struct vpt_lockstep_override *row, uint8_t bits,
+		     const struct vpt_regs *regs)
 {
+	if (row->registers == INSTEAD && bits == 64)
+		return false;
 	switch (row->selector) {
 	case AX:
 		return (uint32_t)regs->rax == row->value;
@@ -81,15 +79,51 @@ const struct vpt_lockstep_override *vpt_lockstep_override_for(const struct vpt_i
 							      uint8_t bits,
 							      const struct vpt_regs *regs)
 {
-	uint8_t rex;
-	uint32_t opcode = opcode_of(bytes, bits, &rex);
+	const struct opcode opcode = opcode_of(bytes, bits);
 	size_t i;
 
-	for (i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++)
-		if ((opcode & overrides[i].mask) == overrides[i].opcode &&
-		    selected(&overrides[i], regs))
-			return &overrides[i];
+	for (i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++) {
+		const struct vpt_lockstep_override *row = &overrides[i];
+
+		if ((opcode.bytes & row->mask) == row->opcode && selected(row, bits, regs) &&
+		    (opcode.rep || row->registers != FLAGS_IF_FAULTS))
+			return row;
+	}
 	return NULL;
+}
+
+bool vpt_lockstep_instead(const struct vpt_lockstep_override *row)
+{
+	return row->registers == INSTEAD;
+}
+
+static uint64_t with_flags(uint64_t to, uint64_t from)
+{
+	return (to & ~ARITHMETIC) | (from & ARITHMETIC);
+}
+
+/* RFLAGS in the frame of the handler that both are in. */
+static void frame_flags(struct vpt_vcpu *from, struct vpt_vcpu *to)
+{
+	uint64_t at = to->regs->rsp + (to->delivered.has_error ? 24 : 16), mine, theirs;
+	struct vpt_exception e;
+
+	if (vpt_read(from, at, &theirs, 8, VPT_WALK_SYSTEM, &e) &&
+	    vpt_read(to, at, &mine, 8, VPT_WALK_SYSTEM, &e)) {
+		mine = with_flags(mine, theirs);
+		(void)vpt_write(to, at, &mine, 8, VPT_WALK_SYSTEM, &e);
+	}
+}
+
+bool vpt_lockstep_override_fault(const struct vpt_lockstep_override *row, struct vpt_vcpu *from,
+				 struct vpt_vcpu *to)
+{
+	if (row->registers != FLAGS_IF_FAULTS || from->regs->rsp != to->regs->rsp ||
+	    from->bits != 64 || to->bits != 64)
+		return false;
+	to->regs->rflags = with_flags(to->regs->rflags, from->regs->rflags);
+	frame_flags(from, to);
+	return true;
 }
 
 /* In the order of their numbers. */
@@ -101,14 +135,13 @@ static uint64_t *numbered(struct vpt_regs *regs, unsigned int n)
 	return n < 8 ? low[n] : &regs->r8 + (n - 8);
 }
 
-void vpt_lockstep_override(const struct vpt_lockstep_override *row,
+bool vpt_lockstep_override(const struct vpt_lockstep_override *row,
 			   const struct vpt_insn_bytes *bytes, uint8_t bits,
 			   const struct vpt_regs *from, struct vpt_regs *to)
 {
 	struct vpt_regs source = *from;
-	uint8_t rex;
-	uint32_t opcode = opcode_of(bytes, bits, &rex);
-	unsigned int rm = (opcode >> 16 & 7) | (rex & 1) << 3;
+	const struct opcode opcode = opcode_of(bytes, bits);
+	unsigned int rm = (opcode.bytes >> 16 & 7) | (opcode.rex & 1) << 3;
 
 	switch (row->registers) {
 	case DX_CX_BX_AX:
@@ -124,23 +157,8 @@ void vpt_lockstep_override(const struct vpt_lockstep_override *row,
 		/* CF says whether there was a number. */
 		to->rflags = from->rflags;
 		break;
+	default:
+		return row->registers == INSTEAD;
 	}
-}
-
-uint64_t vpt_lockstep_ignored(const struct vpt_lockstep_state *a,
-			      const struct vpt_lockstep_state *b, enum vpt_lockstep_field field)
-{
-#define A(id) (a->value[VPT_LS_##id])
-#define B(id) (b->value[VPT_LS_##id])
-#define VPT_OVERRIDE(name, opcode, mask, selector, value, registers, reason)
-#define VPT_UNKNOWN(of, mask, when, reason) \
-	if (field == VPT_LS_##of && (when)) \
-		ignored |= (mask);
-	uint64_t ignored = 0;
-
-	(void)a;
-	(void)b;
-	(void)field;
-#include "core/lockstep_overrides.def"
-	return ignored;
+	return true;
 }

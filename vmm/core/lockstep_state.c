@@ -78,9 +78,7 @@ void vpt_lockstep_capture(const struct vpt_lockstep_side *side, bool all,
 uint64_t vpt_lockstep_differs(const struct vpt_lockstep_state *a,
 			      const struct vpt_lockstep_state *b, enum vpt_lockstep_field field)
 {
-	if (!a->known[field] || !b->known[field] || a->value[field] == b->value[field])
-		return 0;
-	return (a->value[field] ^ b->value[field]) & ~vpt_lockstep_ignored(a, b, field);
+	return a->known[field] && b->known[field] ? a->value[field] ^ b->value[field] : 0;
 }
 
 bool vpt_lockstep_equal(const struct vpt_lockstep_state *a, const struct vpt_lockstep_state *b)

@@ -15,6 +15,7 @@ static void look_around(struct vpt_vcpu *v)
 	struct vpt_vm *vm = v->vm;
 	uint64_t now = vpt_now();
 
+	vpt_irq_poll(v);
 	if (v->tracer.error) {
 		vm->stop.error = v->tracer.error;
 		vpt_vm_stop(vm, VPT_STOP_WRITER, "after %llu bytes of trace",
@@ -29,44 +30,43 @@ static void look_around(struct vpt_vcpu *v)
 		vpt_vm_stop(vm, VPT_STOP_INTERRUPTED, "at %#llx", (unsigned long long)v->regs->rip);
 }
 
-/* HLT: what could wake it comes now, since nothing else is to happen before. */
+/*
+ * HLT: what could wake it comes now, since nothing else is to happen before. Virtual
+ * time goes on to it; on the host's clock it is waited for, a little at a time.
+ */
 static void wait_halted(struct vpt_vcpu *v)
 {
-	if (v->regs->rflags & VPT_FL_IF) {
-		if (v->irq.timer_armed) {
-			v->irq.timer_armed = false;
-			v->irq.timer_due = true;
-		}
-		if (vpt_irq_deliver(v))
-			return;
-	}
-	vpt_vm_stop(v->vm, VPT_STOP_HALTED, "at %#llx with interrupts %s",
-		    (unsigned long long)v->regs->rip,
-		    v->regs->rflags & VPT_FL_IF ? "on but none to come" : "off");
-}
+	bool listens = v->regs->rflags & VPT_FL_IF;
 
-/* Virtual time goes on to whatever comes next. */
-static void wait_halted_exactly(struct vpt_vcpu *v)
-{
-	bool wakes = vpt_irq_next(v) != UINT64_MAX;
-
-	if (wakes) {
+	if (listens && (v->irq.timer_armed || vpt_irq_next(v) != UINT64_MAX)) {
 		vpt_irq_skip_to_next(v);
+		if (!vpt_vcpu_counts(v)) {
+			look_around(v);
+			(void)vpt_irq_deliver(v);
+		}
 		return;
 	}
+	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
+		return;
+	if (listens && vpt_irq_listen(v))
+		return;
 	vpt_vm_stop(v->vm, VPT_STOP_HALTED, "at %#llx with interrupts %s",
-		    (unsigned long long)v->regs->rip,
-		    v->regs->rflags & VPT_FL_IF ? "on but none to come" : "off");
+		    (unsigned long long)v->regs->rip, listens ? "on but none to come" : "off");
 }
 
 void vpt_vcpu_step(struct vpt_vcpu *v)
 {
 	if (v->untraced)
 		vpt_irq_leave_untraced(v);
+	if (vpt_vcpu_counts(v))
+		vpt_irq_advance(v);
 	if (vpt_unlikely(vpt_irq_pending(v)) && vpt_irq_deliver(v))
 		return;
 	if (vpt_unlikely(v->halted)) {
-		wait_halted(v);
+		if (vpt_vcpu_counts(v))
+			wait_halted(v);
+		else
+			wait_halted(v);
 		return;
 	}
 	vpt_exec_one(v);
@@ -248,7 +248,7 @@ static void run_exactly(struct vpt_vcpu *v)
 	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
 		return;
 	if (v->halted) {
-		wait_halted_exactly(v);
+		wait_halted(v);
 		return;
 	}
 	if (vpt_unlikely(vpt_debug_armed(v))) {

@@ -241,12 +241,12 @@ static int write_file(const char *path, struct vpt_vm *vm, const struct vpt_snap
 	return o.error;
 }
 
-/* Not a name that a device, say, has: those are written to as they are. */
+/* Not a name that a device or a link has: those are written to as they are. */
 static bool is_file(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+	return lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
 /* Whoever finds a file of this name finds a whole one. */

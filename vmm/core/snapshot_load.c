@@ -99,6 +99,15 @@ static int check_header(const struct vpt_snapshot *s, const struct why *why)
 	return 0;
 }
 
+/* What the checksum leaves out. */
+static bool is_padding(const uint8_t *at, size_t len)
+{
+	while (len--)
+		if (at[len])
+			return false;
+	return true;
+}
+
 static uint32_t crc_of(struct vpt_snap_block block, const uint8_t *payload)
 {
 	block.crc = 0;
@@ -122,7 +131,8 @@ static int next_block(struct vpt_snapshot *s, size_t *where, const struct why *w
 		return complain(why, -EINVAL, "cut at byte %zu: a block is longer than the file",
 				at);
 	at += sizeof(block);
-	if (block.crc != crc_of(block, s->in.bytes + at))
+	if (block.crc != crc_of(block, s->in.bytes + at) ||
+	    !is_padding(s->in.bytes + at + block.len, padded - block.len))
 		return complain(why, -EINVAL, "damaged at byte %zu: checksum", *where);
 	if (!block.type || block.type >= VPT_SNAP_TYPES)
 		return complain(why, -EINVAL, "damaged at byte %zu: block of type %u", *where,
@@ -417,7 +427,7 @@ int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const ch
 		if (error)
 			return error;
 	}
-	if (vpt_vcpu_record(v, *writer, s->info.file.oracle, &s->info.file.caps) ||
+	if (vpt_vcpu_record(v, *writer, output && s->info.file.oracle, &s->info.file.caps) ||
 	    (output && load_code(s, v->tracer.pages)))
 		return no_memory(&why);
 	memcpy(&state, the(s, VPT_SNAP_TRACER)->bytes, sizeof(state));

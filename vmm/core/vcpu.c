@@ -61,8 +61,7 @@ static void pmi(void *opaque)
 {
 	struct vpt_vcpu *v = opaque;
 
-	v->irq.pmi_raised = true;
-	v->irq.pmi_due = v->irq.pmi_vector;
+	vpt_irq_pmi(v);
 	v->ev->attention = true;
 }
 
@@ -73,23 +72,6 @@ static void wrote(void *opaque, uint64_t gpa, uint64_t len)
 
 	if (v->engine->vm_wrote)
 		v->engine->vm_wrote(v->vm->machine, gpa, len);
-}
-
-static void bus_io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data)
-{
-	struct vpt_vcpu *v = opaque;
-
-	vpt_bus_io(v, port, size, in, count, data);
-	/* Whatever a device was told may have brought an event nearer, or the end. */
-	v->ev->attention |= !in || v->vm->stop.kind;
-}
-
-static void bus_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data)
-{
-	struct vpt_vcpu *v = opaque;
-
-	vpt_bus_mmio(v, gpa, len, write, data);
-	v->ev->attention |= write || v->vm->stop.kind;
 }
 
 static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
@@ -135,7 +117,6 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 		return error;
 	}
 	v->regs = v->ev->regs;
-	v->ev->bus = (struct vpt_engine_bus){.io = bus_io, .mmio = bus_mmio, .opaque = v};
 	vpt_vcpu_load(v);
 	*out = v;
 	return 0;

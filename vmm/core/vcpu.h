@@ -49,19 +49,20 @@ struct vpt_vcpu {
 	bool taken;	  /* what vpt_emulate() made of a conditional branch */
 	bool nmi_blocked; /* from the delivery of an NMI to the next IRET */
 	bool after_ss;	  /* the last instruction loaded SS: no breakpoint yet */
+	bool breakpoints; /* DR7 has some: what the core does itself would pass them by */
 	bool step_always; /* untraced code is stepped too */
 	bool untraced;	  /* timers run on the host's clock */
 	bool kick_armed;
 
 	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS holds back */
 
-	uint64_t steps;	    /* by the engine */
-	uint64_t retired;   /* in vpt_exec_one() */
-	uint64_t deliveries; /* through the IDT */
+	uint64_t steps;			/* by the engine */
+	uint64_t retired;		/* in vpt_exec_one() */
+	uint64_t deliveries;		/* through the IDT */
 	struct vpt_exception delivered; /* the last of them */
-	uint64_t max_insns; /* traced ones; 0: no limit */
-	uint64_t pause_at;  /* retired ones, exactly, with an engine that observes */
-	uint64_t deadline;  /* ns of CLOCK_MONOTONIC, 0: none */
+	uint64_t max_insns;		/* traced ones; 0: no limit */
+	uint64_t pause_at;		/* retired ones, exactly, with an engine that observes */
+	uint64_t deadline;		/* ns of CLOCK_MONOTONIC, 0: none */
 	uint64_t next_tick;
 };
 
@@ -88,6 +89,12 @@ void vpt_vcpu_loop(struct vpt_vcpu *v);
 /* Take the system state over from the engine, or give it back after a change. */
 void vpt_vcpu_load(struct vpt_vcpu *v);
 void vpt_vcpu_store(struct vpt_vcpu *v);
+
+/* Time is the count of instructions that the engine, or whoever steps it, keeps. */
+static inline bool vpt_vcpu_counts(const struct vpt_vcpu *v)
+{
+	return v->engine->observes || v->vm->counted;
+}
 
 static inline void vpt_vcpu_set_rip(struct vpt_vcpu *v, uint64_t rip)
 {
@@ -183,6 +190,8 @@ void vpt_exec_debug(struct vpt_vcpu *v, uint64_t causes);
 /* debug.c, for engines that observe: */
 /* The next instruction needs vpt_exec_one(): TF, RF, breakpoints on execution. */
 bool vpt_debug_armed(struct vpt_vcpu *v);
+/* DR7 enables a breakpoint, of any kind. */
+bool vpt_debug_set(struct vpt_vcpu *v);
 /* Breakpoints on an instruction at this linear address, as bits of DR6. */
 uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address);
 /* DR7.GD: an access to a debug register is a fault. */
@@ -212,6 +221,9 @@ uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most);
 uint64_t vpt_irq_next(const struct vpt_vcpu *v);
 void vpt_irq_advance(struct vpt_vcpu *v);
 void vpt_irq_skip_to_next(struct vpt_vcpu *v);
+/* In a HLT that nothing of that will end: wait for input, for a while. False: there is
+ * nobody who could type, or the guest does not want to know. */
+bool vpt_irq_listen(struct vpt_vcpu *v);
 uint64_t vpt_now(void);
 
 /* devices.c: bring them up to now. */

@@ -26,6 +26,8 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 		return error;
 	vm->cpuid_count = count;
 	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->caps, vm->owner == VPT_OWNER_GUEST);
+	if (!config->cpuid)
+		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->observes);
 	return 0;
 }
 
@@ -54,6 +56,8 @@ int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	vm->caps = *config->caps;
 	vm->owner = config->owner;
 	vm->hooks = config->hooks;
+	vm->epoch = config->epoch;
+	vm->counted = config->counted;
 	error = vpt_mem_create(&vm->mem, config->mem_bytes);
 	if (!error)
 		error = make_machine(vm);

@@ -57,6 +57,8 @@ struct vpt_vm_config {
 	/* What CPUID is made of; NULL: what the engine supports. */
 	const struct vpt_cpuid_entry *cpuid;
 	size_t cpuid_count;
+	/* Time is instructions: whoever steps counts them where the engine does not. */
+	bool counted;
 };
 
 /* Most CPUID leaves that a table can hold. */
@@ -70,6 +72,7 @@ struct vpt_vm {
 	struct vpt_caps caps;
 	enum vpt_owner owner;
 	struct vpt_vm_hooks hooks;
+	bool counted;
 	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
 	size_t cpuid_count;
 	int64_t epoch;
@@ -89,6 +92,9 @@ void vpt_vm_stop(struct vpt_vm *vm, enum vpt_stop_kind kind, const char *fmt, ..
 /* cpuid.c: shape a host's table in place into that of the model. */
 void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
 		     bool pt_present);
+/* Then add what this VM's own devices give; `exact`: the engine counts, so that time
+ * is theirs. */
+void vpt_cpuid_platform(struct vpt_cpuid_entry *entries, size_t count, bool exact);
 /* The entry for a leaf, NULL if there is none. */
 const struct vpt_cpuid_entry *vpt_cpuid_find(const struct vpt_cpuid_entry *entries, size_t count,
 					     uint32_t leaf, uint32_t subleaf);

@@ -105,7 +105,8 @@ void vpt_platform_line(struct vpt_platform *p, unsigned int line, bool level);
 size_t vpt_platform_saved_bytes(void);
 /* False: `room` is too small. */
 bool vpt_platform_save(const struct vpt_platform *p, void *to, size_t room);
-/* False: not what was saved by this version; nothing changed. The callbacks stay. */
+/* False: not what was saved by this version; nothing changed. The callbacks stay. Its
+ * time goes on from `now` of what was loaded. */
 bool vpt_platform_load(struct vpt_platform *p, const void *from, size_t bytes);
 
 #endif /* VMM_DEV_PLATFORM_H */

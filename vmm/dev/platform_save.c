@@ -8,6 +8,8 @@
 #define VERSION 1u
 /* The callbacks come last and are not saved. */
 #define STATE_BYTES offsetof(struct vpt_platform, host)
+/* Seconds from 1970, either way, that a calendar is made of. */
+#define MAX_EPOCH (1ll << 40)
 
 struct head {
 	uint64_t magic;
@@ -30,8 +32,15 @@ bool vpt_platform_save(const struct vpt_platform *p, void *to, size_t room)
 	return true;
 }
 
+/* The devices take any state but this: a day must come of it. */
+static bool makes_sense(const struct vpt_platform *p)
+{
+	return p->rtc.epoch > -MAX_EPOCH && p->rtc.epoch < MAX_EPOCH;
+}
+
 bool vpt_platform_load(struct vpt_platform *p, const void *from, size_t bytes)
 {
+	struct vpt_platform loaded;
 	struct head head;
 
 	if (bytes != vpt_platform_saved_bytes())
@@ -39,6 +48,9 @@ bool vpt_platform_load(struct vpt_platform *p, const void *from, size_t bytes)
 	memcpy(&head, from, sizeof(head));
 	if (head.magic != MAGIC || head.version != VERSION || head.bytes != STATE_BYTES)
 		return false;
-	memcpy(p, (const char *)from + sizeof(head), STATE_BYTES);
+	memcpy(&loaded, (const char *)from + sizeof(head), STATE_BYTES);
+	if (!makes_sense(&loaded))
+		return false;
+	memcpy(p, &loaded, STATE_BYTES);
 	return true;
 }

@@ -122,6 +122,15 @@ static int restore(struct vpt_kvm_vcpu *v)
 	return set_debug(v, true);
 }
 
+/* A breakpoint of the guest's: which one is in DR6, beside what our steps leave there. */
+static void note_breakpoint(struct vpt_kvm_vcpu *v)
+{
+	struct kvm_debugregs dr;
+
+	if (!ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
+		v->dr6 = (v->dr6 & ~DR6_CAUSES) | (dr.dr6 & DR6_CAUSES);
+}
+
 static void on_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 {
 	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
@@ -134,6 +143,8 @@ static void on_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 			exit->kind = VPT_EXIT_NONE;
 		else
 			vpt_kvm_classify_shutdown(v, exit);
+		if (exit->kind == VPT_EXIT_FAULT && exit->fault.vector == VECTOR_DB)
+			note_breakpoint(v);
 		return;
 	}
 	error = restore(v);

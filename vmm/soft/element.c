@@ -160,7 +160,6 @@ static bool suppresses_faults(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
 	case ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB:
 	case ZYDIS_MNEMONIC_VPMULTISHIFTQB:
-	case ZYDIS_MNEMONIC_VPSHUFBITQMB:
 		return false;
 	default:
 		break;

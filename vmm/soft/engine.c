@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "soft/feature.h"
 #include "soft/native.h"
 #include "soft/state.h"
+#include "soft/system.h"
 
 static void probe(struct vpt_probe *probe, bool with_costs)
 {
@@ -108,6 +110,7 @@ static int make_decoders(struct vpt_soft *c)
 			return -ENOMEM;
 		if (!ZYAN_SUCCESS(ZydisDecoderInit(c->decoder[i], kind[i].mode, kind[i].width)))
 			return -EINVAL;
+		vpt_soft_set_features(c, c->decoder[i]);
 	}
 	return 0;
 }
@@ -150,6 +153,7 @@ static void reset(struct vpt_soft *c)
 	c->fpu.mxcsr = 0x1f80;
 	/* FCW and FTW of an FXSAVE image. */
 	c->fpu.x87[0] = 0x40;
+	c->msr.pat = 0x0007040600070406;
 	c->gen = 1u << VPT_BLOCK_MODE_BITS;
 	vpt_soft_flush_tlb(c);
 	vpt_soft_set_rflags(c, c->regs.rflags);
@@ -177,9 +181,9 @@ static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 	vm->vcpu = c;
 	c->cache = vpt_soft_cache_create(&vm->mem);
 	c->native = vpt_native_create();
-	error = c->cache && c->native ? make_decoders(c) : -ENOMEM;
+	error = c->cache && c->native ? copy_cpuid(c, cpuid, count) : -ENOMEM;
 	if (!error)
-		error = copy_cpuid(c, cpuid, count);
+		error = make_decoders(c);
 	if (error) {
 		vcpu_destroy(&c->base);
 		return error;
@@ -196,7 +200,10 @@ static int get_msr(struct vpt_engine_vcpu *ev, uint32_t index, uint64_t *value)
 
 static int set_msr(struct vpt_engine_vcpu *ev, uint32_t index, uint64_t value)
 {
-	return vpt_soft_msr_write(vpt_soft(ev), index, value) ? 0 : -EINVAL;
+	if (!vpt_soft_msr_write(vpt_soft(ev), index, value))
+		return -EINVAL;
+	vpt_soft_derive(vpt_soft(ev));
+	return 0;
 }
 
 /* One instruction of virtual time is one TSC tick. */
@@ -206,11 +213,13 @@ static uint64_t tsc_hz(struct vpt_engine_vcpu *ev, uint64_t *offset)
 	return 0;
 }
 
-/* Devices answer at once, so nothing is left to be completed. */
+/* Devices answer at once: only MSRs are left to be completed. */
 static void complete(struct vpt_engine_vcpu *ev, struct vpt_exit *exit)
 {
-	(void)ev;
-	exit->kind = VPT_EXIT_NONE;
+	if (exit->kind == VPT_EXIT_RDMSR || exit->kind == VPT_EXIT_WRMSR)
+		vpt_soft_msr_complete(vpt_soft(ev), exit);
+	else
+		exit->kind = VPT_EXIT_NONE;
 }
 
 static int watch(struct vpt_engine_vcpu *ev, const uint64_t *ips, size_t count)

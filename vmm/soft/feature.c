@@ -64,10 +64,22 @@ bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *i
 		return false;
 	if (always[set])
 		return true;
+	/* Outside 64-bit mode everybody has these. */
+	if (set == ZYDIS_ISA_SET_LAHF && insn->machine_mode != ZYDIS_MACHINE_MODE_LONG_64)
+		return true;
 	if (needs_vl(insn) && !has(c, 7, EBX, 31))
 		return false;
 	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++)
 		if (set >= features[i].first && set <= features[i].last)
 			return has(c, features[i].leaf, features[i].reg, features[i].bit);
 	return false;
+}
+
+void vpt_soft_set_features(const struct vpt_soft *c, ZydisDecoder *decoder)
+{
+	/* NOPs. */
+	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);
+	/* BSF and BSR, with a prefix that means nothing. */
+	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_TZCNT, has(c, 7, EBX, 3));
+	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_LZCNT, has(c, 0x80000001, ECX, 5));
 }

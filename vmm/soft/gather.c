@@ -75,6 +75,7 @@ static bool is_active(const struct vpt_soft *c, const struct gather *g, unsigned
 	return c->fpu.zmm[g->mask][(i + 1) * len - 1] >> 7;
 }
 
+/* Elements that are not to be had are passed over in the same way. */
 static void element_done(struct vpt_soft *c, const struct gather *g, unsigned int i)
 {
 	unsigned int len = g->wide_data ? 8 : 4;
@@ -93,19 +94,27 @@ static struct gather unpack(const struct vpt_uop *u)
 	return g;
 }
 
+static void clear_from(uint8_t *vector, unsigned int at)
+{
+	memset(vector + at, 0, 64 - at);
+}
+
 static __attribute__((noinline)) void do_gather(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	struct gather g = unpack(u);
 	unsigned int len = g.wide_data ? 8 : 4, i;
+	unsigned int length = g.count * (g.wide_index ? 8 : len); /* of the vectors */
 	uint8_t *to = c->fpu.zmm[u->dst];
 
 	for (i = 0; i < g.count; i++) {
-		if (!is_active(c, &g, i))
-			continue;
-		vpt_soft_read(c, u, element_address(c, u, &g, i, false), to + i * len, len);
+		if (is_active(c, &g, i)) {
+			vpt_soft_read(c, u, element_address(c, u, &g, i, false), to + i * len, len);
+			if (g.by_k)
+				clear_from(to, length);
+		}
 		element_done(c, &g, i);
 	}
-	memset(to + g.count * len, 0, sizeof(c->fpu.zmm[0]) - g.count * len);
+	clear_from(to, g.count * len);
 	if (g.by_k)
 		c->fpu.k[g.mask] = 0;
 	else

@@ -131,8 +131,9 @@ static const struct extend zero_extend[4][3] = {
 	[3] = {EXTEND_ROW(movzx, 8, 32), EXTEND_ROW(movzx, 16, 32)},
 };
 
+/* MOVSXD to 16 bits takes 16, whatever Zydis says (SDM vol. 2, MOVSXD). */
 static const struct extend sign_extend[4][3] = {
-	[1] = {EXTEND_ROW(movsx, 8, 16), EXTEND_ROW(movsx, 16, 16)},
+	[1] = {EXTEND_ROW(movsx, 8, 16), EXTEND_ROW(movsx, 16, 16), EXTEND_ROW(movsx, 16, 16)},
 	[2] = {EXTEND_ROW(movsx, 8, 32), EXTEND_ROW(movsx, 16, 32), EXTEND_ROW(movsx, 32, 32)},
 	[3] = {EXTEND_ROW(movsx, 8, 64), EXTEND_ROW(movsx, 16, 64), EXTEND_ROW(movsx, 32, 64)},
 };

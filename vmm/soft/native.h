@@ -78,7 +78,7 @@ const struct vpt_uop *vpt_native_trap(struct vpt_soft *c, const struct vpt_uop *
 const struct vpt_uop *vpt_native_tiny(struct vpt_soft *c, const struct vpt_uop *u, void *operand);
 
 /* Most that vpt_stub_write() writes. */
-#define VPT_STUB_MAX 640u
+#define VPT_STUB_MAX 1024u
 /* Write the stub for `r` to `at`; it can be run at any address. Returns its length. */
 size_t vpt_stub_write(uint8_t *at, const struct vpt_native_host *host, const struct vpt_recoded *r);
 

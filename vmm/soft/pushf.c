@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* PUSHF and POPF, and which flags who may change (SDM vol. 2, POPF). */
+#include "soft/access.h"
 #include "soft/stack.h"
 
 #include "soft/translate.h"
@@ -28,6 +29,15 @@ static NOINLINE void do_pushf(struct vpt_soft *c, const struct vpt_uop *u)
 	vpt_soft_push(c, u, u->aux, vpt_soft_rflags(c) & IMAGE & ~(VPT_FL_RF | VPT_FL_VM));
 }
 
+/* 64-bit mode, where there is nothing to be refused. */
+VPT_UOP(pushf64)
+{
+	vpt_store64(c, u, c->r[VPT_R_RSP] - 8,
+		    vpt_soft_rflags(c) & IMAGE & ~(VPT_FL_RF | VPT_FL_VM));
+	c->r[VPT_R_RSP] -= 8;
+	return VPT_NEXT(c, u);
+}
+
 static uint64_t changeable(const struct vpt_soft *c, unsigned int size)
 {
 	uint64_t mask = ORDINARY, rflags = c->r[VPT_R_RFLAGS];
@@ -40,16 +50,33 @@ static uint64_t changeable(const struct vpt_soft *c, unsigned int size)
 }
 
 /* Returns the flags that changed. */
+static uint64_t set_flags(struct vpt_soft *c, unsigned int size, uint64_t value)
+{
+	uint64_t mask = changeable(c, size), now = vpt_soft_rflags(c);
+
+	value = (now & ~mask & ~VPT_FL_RF) | (value & mask) | VPT_FL_FIXED;
+	vpt_soft_set_rflags(c, value);
+	return now ^ value;
+}
+
 static NOINLINE uint64_t do_popf(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	uint64_t mask = changeable(c, u->aux), now = vpt_soft_rflags(c), value;
+	uint64_t value;
 
 	check_v86(c, u);
 	value = vpt_soft_peek(c, u, u->aux);
 	vpt_soft_move_sp(c, (int64_t)u->aux);
-	value = (now & ~mask & ~VPT_FL_RF) | (value & mask) | VPT_FL_FIXED;
-	vpt_soft_set_rflags(c, value);
-	return now ^ value;
+	return set_flags(c, u->aux, value);
+}
+
+VPT_UOP(popf64)
+{
+	uint64_t value = vpt_load64(c, u, c->r[VPT_R_RSP]);
+
+	c->r[VPT_R_RSP] += 8;
+	if (set_flags(c, 8, value) & WATCHED)
+		return vpt_soft_resume(c, u);
+	return VPT_NEXT(c, u);
 }
 
 VPT_UOP(pushf)
@@ -70,7 +97,8 @@ bool vpt_tr_pushf(struct vpt_translation *t)
 	bool push = t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHF ||
 		    t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHFD ||
 		    t->insn->mnemonic == ZYDIS_MNEMONIC_PUSHFQ;
-	struct vpt_uop *u = vpt_tr_emit(t, push ? pushf : popf);
+	bool fast = t->bits == 64 && t->insn->operand_width == 64;
+	struct vpt_uop *u = vpt_tr_emit(t, fast ? (push ? pushf64 : popf64) : push ? pushf : popf);
 
 	u->flags = VPT_UOP_SS;
 	u->aux = t->insn->operand_width / 8u;

@@ -218,7 +218,8 @@ static void legacy(const struct vpt_translation *t, struct vpt_recoded *r, const
 		uint8_t p = insn->raw.prefixes[i].value;
 
 		has_66 |= p == 0x66;
-		if (p == 0xf2 || p == 0xf3)
+		if ((p == 0xf2 || p == 0xf3) &&
+		    insn->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_IGNORED)
 			rep = p;
 	}
 	if (by_width ? insn->operand_width == 16 : has_66)

@@ -37,18 +37,6 @@ _Noreturn void vpt_soft_raise_code(struct vpt_soft *c, const struct vpt_uop *u, 
 	vpt_soft_fault(c, u, &e);
 }
 
-const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u, bool done,
-				     enum vpt_exit_kind kind)
-{
-	c->left += u->rest - done;
-	if (!done)
-		c->r[VPT_R_RIP] = u->ip;
-	c->leave = VPT_LEAVE_EXIT;
-	c->exit->kind = kind;
-	c->missed = NULL;
-	return NULL;
-}
-
 /* Every-instruction mode: the last instruction of a block that is left early. */
 static void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
 {
@@ -57,6 +45,20 @@ static void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
 
 	if (c->pt && o->every)
 		o->retired(o->opaque, u->ip, next, next, VPT_FLOW_NEXT);
+}
+
+const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u, bool done,
+				     enum vpt_exit_kind kind)
+{
+	c->left += u->rest - done;
+	if (done)
+		tell_last(c, u);
+	else
+		c->r[VPT_R_RIP] = u->ip;
+	c->leave = VPT_LEAVE_EXIT;
+	c->exit->kind = kind;
+	c->missed = NULL;
+	return NULL;
 }
 
 const struct vpt_uop *vpt_soft_resume(struct vpt_soft *c, const struct vpt_uop *u)

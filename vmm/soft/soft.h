@@ -236,7 +236,7 @@ static inline struct vpt_soft *vpt_soft(struct vpt_engine_vcpu *ev)
 #ifdef VPT_SOFT_THREADED
 #define VPT_RUN(c, u) ((u)->fn((c), (u)))
 #else
-#define VPT_RUN(c, u) (u)
+#define VPT_RUN(c, u) ((void)(c), (u))
 #endif
 #define VPT_NEXT(c, u) VPT_RUN(c, (u) + 1)
 

@@ -46,15 +46,24 @@ static inline void add(struct vpt_soft *c, unsigned int slot, unsigned int width
 		c->r[slot] = narrow(c->r[slot] + delta, width);
 }
 
+/* In 64-bit mode only FS and GS are more than the offset. */
+static inline uint64_t linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_seg seg,
+			      uint64_t offset, unsigned int size, bool write)
+{
+	if (vpt_likely(c->bits == 64 && seg < VPT_SEG_FS))
+		return offset;
+	return vpt_soft_linear(c, u, seg, offset, size, write);
+}
+
 static inline uint64_t source(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
 {
-	return vpt_soft_linear(c, u, s.seg, narrow(c->r[VPT_R_RSI], s.width), s.size, false);
+	return linear(c, u, s.seg, narrow(c->r[VPT_R_RSI], s.width), s.size, false);
 }
 
 static inline uint64_t destination(struct vpt_soft *c, const struct vpt_uop *u, struct string s,
 				   bool write)
 {
-	return vpt_soft_linear(c, u, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), s.size, write);
+	return linear(c, u, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), s.size, write);
 }
 
 static inline uint64_t load(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
@@ -217,50 +226,97 @@ static uint64_t piece(struct vpt_soft *c, const struct vpt_uop *u, struct string
 	return *host ? count : 0;
 }
 
-static void fill(uint8_t *to, uint64_t value, unsigned int size, uint64_t count)
-{
-	if (size == 1) {
-		memset(to, (int)(value & 0xff), count);
-		return;
+/*
+ * The same by element size: fill; copy as if one by one, so that what has been written
+ * can be read again further on; compare, until one pair is (not) equal.
+ */
+#define ELEMENTS(bits)                                                                        \
+	static void fill##bits(uint8_t *to, uint64_t value, uint64_t count)                   \
+	{                                                                                     \
+		vpt_ram##bits *at = (vpt_ram##bits *)to;                                      \
+                                                                                              \
+		while (count--)                                                               \
+			*at++ = (uint##bits##_t)value;                                        \
+	}                                                                                     \
+	static void copy##bits(uint8_t *to, const uint8_t *from, uint64_t count)              \
+	{                                                                                     \
+		vpt_ram##bits *at = (vpt_ram##bits *)to;                                      \
+		const vpt_ram##bits *src = (const vpt_ram##bits *)from;                       \
+                                                                                              \
+		while (count--)                                                               \
+			*at++ = *src++;                                                       \
+	}                                                                                     \
+	static uint64_t compare##bits(const uint8_t *from, uint64_t value, const uint8_t *to, \
+				      uint64_t count, bool until_equal, uint16_t *fl)         \
+	{                                                                                     \
+		const vpt_ram##bits *a = (const vpt_ram##bits *)from;                         \
+		const vpt_ram##bits *b = (const vpt_ram##bits *)to;                           \
+		uint64_t i = 0;                                                               \
+                                                                                              \
+		while (((a ? a[i] : (uint##bits##_t)value) == b[i]) != until_equal &&         \
+		       i + 1 < count)                                                         \
+			i++;                                                                  \
+		*fl = compare(a ? a[i] : value, b[i], (bits) / 8);                            \
+		return i + 1;                                                                 \
 	}
-	for (; count; count--, to += size)
-		memcpy(to, &value, size);
+ELEMENTS(8)
+ELEMENTS(16)
+ELEMENTS(32)
+ELEMENTS(64)
+
+static const struct {
+	void (*fill)(uint8_t *to, uint64_t value, uint64_t count);
+	void (*copy)(uint8_t *to, const uint8_t *from, uint64_t count);
+	uint64_t (*compare)(const uint8_t *from, uint64_t value, const uint8_t *to, uint64_t count,
+			    bool until_equal, uint16_t *fl);
+} elements[] = {
+	{fill8, copy8, compare8},
+	{fill16, copy16, compare16},
+	{fill32, copy32, compare32},
+	{fill64, copy64, compare64},
+};
+
+/* A piece of both sides at once; `from` is NULL where there is a value instead. */
+static uint64_t do_piece(struct vpt_soft *c, struct string s, uint8_t *to, const uint8_t *from,
+			 uint64_t count, uint16_t *fl)
+{
+	unsigned int i = (unsigned int)__builtin_ctz(s.size);
+	uint64_t bytes = count * s.size;
+
+	if (s.op == STOS) {
+		elements[i].fill(to, c->r[VPT_R_RAX], count);
+	} else if (s.op == MOVS) {
+		if (to <= from || to >= from + bytes)
+			memmove(to, from, bytes);
+		else
+			elements[i].copy(to, from, count);
+	} else {
+		return elements[i].compare(from, c->r[VPT_R_RAX], to, count, s.rep == REPNE, fl);
+	}
+	return count;
 }
 
-/* As if one by one: what has been written can be read again further on. */
-static void copy(uint8_t *to, const uint8_t *from, unsigned int size, uint64_t count)
+/* REP, forward, as far as pages go. Returns the iterations done, 0 if one must be done
+ * the slow way. */
+static uint64_t bulk(struct vpt_soft *c, const struct vpt_uop *u, struct string s, uint64_t count,
+		     uint16_t *fl)
 {
-	uint64_t bytes = count * size;
-
-	if (to <= from || to >= from + bytes) {
-		memmove(to, from, bytes);
-		return;
-	}
-	for (; count; count--, to += size, from += size)
-		memmove(to, from, size);
-}
-
-/* REP MOVS and STOS, forward, as far as pages go. Returns the iterations done. */
-static uint64_t bulk(struct vpt_soft *c, const struct vpt_uop *u, struct string s, uint64_t count)
-{
-	uint8_t *from, *to;
+	bool has_source = s.op == MOVS || s.op == CMPS, writes = s.op == MOVS || s.op == STOS;
+	uint8_t *from = NULL, *to;
 	uint64_t n = count;
 
-	if ((s.op != MOVS && s.op != STOS) || c->r[VPT_R_RFLAGS] & VPT_FL_DF || count < 4 ||
+	if (s.op == LODS || s.op >= INS || c->r[VPT_R_RFLAGS] & VPT_FL_DF || count < 4 ||
 	    c->tlb == c->tlbs[VPT_TLB_SLOW])
 		return 0;
-	if (s.op == MOVS)
+	if (has_source)
 		n = piece(c, u, s, s.seg, narrow(c->r[VPT_R_RSI], s.width), n, false, &from);
 	if (n)
-		n = piece(c, u, s, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), n, true, &to);
+		n = piece(c, u, s, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), n, writes, &to);
 	if (!n)
 		return 0;
-	if (s.op == MOVS) {
-		copy(to, from, s.size, n);
+	n = do_piece(c, s, to, from, n, fl);
+	if (has_source)
 		add(c, VPT_R_RSI, s.width, n * s.size);
-	} else {
-		fill(to, c->r[VPT_R_RAX], s.size, n);
-	}
 	add(c, VPT_R_RDI, s.width, n * s.size);
 	return n;
 }
@@ -275,7 +331,7 @@ static NOINLINE bool do_repeat(struct vpt_soft *c, const struct vpt_uop *u)
 	uint16_t fl = c->fl;
 
 	while (count) {
-		n = bulk(c, u, s, count);
+		n = bulk(c, u, s, count, &fl);
 		work -= 1 + (int64_t)(n * s.size / 16);
 		if (!n) {
 			n = 1;

@@ -13,7 +13,8 @@ struct code {
 	uint8_t *at;
 	size_t len;
 	const struct vpt_native_host *host;
-	size_t trap, tiny; /* of jumps to be completed: offset of their displacements */
+	/* Of jumps to be completed: where their displacements are. */
+	size_t trap, tiny, other[2];
 };
 
 static void byte(struct code *o, unsigned int value)
@@ -88,6 +89,32 @@ static void mmx_move(struct code *o, unsigned int reg, bool store)
 {
 	PUT(o, 0x0f, store ? 0x7f : 0x6f);
 	rdi_disp(o, reg, AT(fpu.x87) + 32 + reg * 16);
+}
+
+/*
+ * Loading MXCSR is slow. Mostly the guest's is as the host's, with everything masked; if
+ * nor does the host's have a flag that the guest's has not, it need not be loaded at all.
+ */
+static void try_host_mxcsr(struct code *o)
+{
+	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8); /* stmxcsr [rsp - 8] */
+	PUT(o, 0x44, 0x8b);		      /* mov r11d, [mxcsr] */
+	rdi_disp(o, R11, AT(fpu.mxcsr));
+	PUT(o, 0x41, 0xf7, 0xc3, 0x40, 0xe0, 0, 0); /* test r11d, FZ | RC | DAZ */
+	PUT(o, 0x0f, 0x85, 0, 0, 0, 0);		    /* jnz */
+	o->other[0] = o->len - 4;
+	PUT(o, 0x41, 0xf7, 0xd3);	      /* not r11d */
+	PUT(o, 0x44, 0x85, 0x5c, 0x24, 0xf8); /* test [rsp - 8], r11d */
+	PUT(o, 0x0f, 0x85, 0, 0, 0, 0);	      /* jnz */
+	o->other[1] = o->len - 4;
+}
+
+static void collect_flags(struct code *o)
+{
+	PUT(o, 0x0f, 0xae, 0x5c, 0x24, 0xf8);			    /* stmxcsr [rsp - 8] */
+	PUT(o, 0x44, 0x8b, 0x54, 0x24, 0xf8, 0x41, 0x83, 0xe2, 63); /* r10d: flags */
+	PUT(o, 0x44, 0x09);					    /* or [mxcsr], r10d */
+	rdi_disp(o, R10, AT(fpu.mxcsr));
 }
 
 /* The guest's MXCSR with everything masked and no flags; jump if underflow is not
@@ -230,41 +257,57 @@ static void jump_to(struct code *o, vpt_native_fn fn)
 	PUT(o, 0xff, 0xe0); /* jmp rax */
 }
 
+/* The instruction between its loads and stores, with MXCSR dealt with by `after`. */
+static void body(struct code *o, const struct vpt_recoded *r, void (*after)(struct code *o))
+{
+	if (r->how & VPT_HOW_X87) {
+		PUT(o, 0x48, 0x0f, 0xae); /* fxrstor64 */
+		rdi_disp(o, 1, AT(fpu.x87));
+	}
+	load_all(o, r);
+	bytes(o, r->bytes, r->len);
+	if (r->how & VPT_HOW_FLAGS_OUT)
+		PUT(o, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto al */
+	if (r->how & VPT_HOW_X87) {
+		PUT(o, 0x48, 0x0f, 0xae); /* fxsave64 */
+		rdi_disp(o, 0, AT(fpu.x87));
+		PUT(o, 0xdb, 0xe3); /* fninit */
+	}
+	if (after)
+		after(o);
+	store_all(o, r);
+	next(o);
+}
+
+static void exits(struct code *o, const struct vpt_recoded *r)
+{
+	land(o, o->trap);
+	if (r->how & VPT_HOW_MMX)
+		PUT(o, 0x0f, 0x77); /* emms */
+	if (r->how & (VPT_HOW_VEX | VPT_HOW_EVEX))
+		PUT(o, 0xc5, 0xf8, 0x77); /* vzeroupper */
+	PUT(o, 0x44, 0x89, 0xd2);	  /* mov edx, r10d */
+	jump_to(o, vpt_native_trap);
+	if (o->tiny) {
+		land(o, o->tiny);
+		jump_to(o, vpt_native_tiny);
+	}
+}
+
 size_t vpt_stub_write(uint8_t *at, const struct vpt_native_host *host, const struct vpt_recoded *r)
 {
 	struct code o = {.at = at, .host = host};
 
-	if (r->how & VPT_HOW_MXCSR)
-		enter_mxcsr(&o, r->how);
-	if (r->how & VPT_HOW_X87) {
-		PUT(&o, 0x48, 0x0f, 0xae); /* fxrstor64 */
-		rdi_disp(&o, 1, AT(fpu.x87));
+	if (!(r->how & VPT_HOW_MXCSR)) {
+		body(&o, r, NULL);
+		return o.len;
 	}
-	load_all(&o, r);
-	bytes(&o, r->bytes, r->len);
-	if (r->how & VPT_HOW_FLAGS_OUT)
-		PUT(&o, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto al */
-	if (r->how & VPT_HOW_X87) {
-		PUT(&o, 0x48, 0x0f, 0xae); /* fxsave64 */
-		rdi_disp(&o, 0, AT(fpu.x87));
-		PUT(&o, 0xdb, 0xe3); /* fninit */
-	}
-	if (r->how & VPT_HOW_MXCSR)
-		leave_mxcsr(&o);
-	store_all(&o, r);
-	next(&o);
-	if (o.trap) {
-		land(&o, o.trap);
-		if (r->how & VPT_HOW_MMX)
-			PUT(&o, 0x0f, 0x77); /* emms */
-		if (r->how & (VPT_HOW_VEX | VPT_HOW_EVEX))
-			PUT(&o, 0xc5, 0xf8, 0x77); /* vzeroupper */
-		PUT(&o, 0x44, 0x89, 0xd2);	   /* mov edx, r10d */
-		jump_to(&o, vpt_native_trap);
-	}
-	if (o.tiny) {
-		land(&o, o.tiny);
-		jump_to(&o, vpt_native_tiny);
-	}
+	try_host_mxcsr(&o);
+	body(&o, r, collect_flags);
+	land(&o, o.other[0]);
+	land(&o, o.other[1]);
+	enter_mxcsr(&o, r->how);
+	body(&o, r, leave_mxcsr);
+	exits(&o, r);
 	return o.len;
 }

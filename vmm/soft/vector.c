@@ -90,7 +90,16 @@ static bool uses_mxcsr(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_CVTPS2PI:
 	case ZYDIS_MNEMONIC_CVTTPD2PI:
 	case ZYDIS_MNEMONIC_CVTTPS2PI:
-	/* These take denormals for zero as MXCSR says, but raise nothing. */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* These treat denormals as MXCSR says, but raise nothing. */
+static bool is_estimate(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
 	case ZYDIS_MNEMONIC_VFPCLASSPD:
 	case ZYDIS_MNEMONIC_VFPCLASSPS:
 	case ZYDIS_MNEMONIC_VFPCLASSSD:
@@ -197,6 +206,8 @@ bool vpt_tr_vector(struct vpt_translation *t)
 		return false;
 	if (uses_mxcsr(t->insn))
 		r.how |= VPT_HOW_MXCSR | (t->insn->avx.has_sae ? VPT_HOW_SAE : 0);
+	else if (is_estimate(t->insn->mnemonic))
+		r.how |= VPT_HOW_MXCSR | VPT_HOW_SAE;
 	vpt_tr_need(t, unit_of(t, &r));
 	align = alignment(t, vpt_native_memory(t));
 	return vpt_element_emit(t, &r, align) || vpt_native_emit(t, &r, align);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A snapshot that somebody has changed: refused with one line, or a machine that can be
+ * run, traced and saved again, all without harm to the host. The input is the changes to
+ * be made to a good one, after which its checksums are right; or, if its first byte is
+ * zero, the whole file.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "boot/boot.h"
+#include "core/snapshot.h"
+#include "core/vcpu.h"
+#include "trace/crc32c.h"
+#include "trace/writer.h"
+
+#define REQUIRE(cond)            \
+	do {                     \
+		if (!(cond))     \
+			abort(); \
+	} while (0)
+
+/* Larger ones are no others. */
+#define MEM_MAX (64ull << 20)
+#define INSNS	20000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fix_checksums(uint8_t *at, size_t size)
+{
+	size_t where = sizeof(struct vpt_snap_header);
+
+	while (size > where && size - where >= sizeof(struct vpt_snap_block)) {
+		struct vpt_snap_block block;
+		size_t left = size - where - sizeof(block);
+
+		memcpy(&block, at + where, sizeof(block));
+		block.magic = VPT_SNAP_BLOCK_MAGIC;
+		if (block.len > left)
+			block.len = (uint32_t)left;
+		block.crc = 0;
+		block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)),
+				       at + where + sizeof(block), block.len);
+		memcpy(at + where, &block, sizeof(block));
+		where += sizeof(block) + ((block.len + 7) & ~7u);
+	}
+}
+
+/* A file that is in memory only, and its name. */
+struct file {
+	int fd;
+	char path[32];
+};
+
+static void make(struct file *f)
+{
+	f->fd = memfd_create("fuzz", 0);
+	REQUIRE(f->fd >= 0);
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
+}
+
+static uint64_t stop(void *opaque)
+{
+	vpt_vm_stop(opaque, VPT_STOP_TIMEOUT, "%s", "");
+	return UINT64_MAX;
+}
+
+/* What was loaded can be saved and is then good to load. */
+static void save_again(struct vpt_vm *vm, const struct vpt_snapshot *s, struct vpt_writer *w)
+{
+	const struct vpt_snap_info *info = vpt_snapshot_info(s);
+	const struct vpt_snap_origin origin = {&info->file, info->guest, w};
+	struct vpt_snapshot *again;
+	struct file f;
+	char why[160];
+
+	make(&f);
+	REQUIRE(!vpt_snapshot_save(f.path, vm, &origin));
+	REQUIRE(!vpt_snapshot_open(f.path, &again, why, sizeof(why)));
+	vpt_snapshot_close(again);
+	close(f.fd);
+}
+
+/* Did it run? */
+static bool run(struct vpt_vm *vm, const struct vpt_snapshot *s)
+{
+	struct vpt_writer *w = NULL;
+	struct file out;
+	char why[160] = "";
+	bool good = false;
+
+	make(&out);
+	if (!vpt_snapshot_trace(s, vm, vpt_snapshot_info(s)->file_bytes ? out.path : NULL, &w, why,
+				sizeof(why))) {
+		save_again(vm, s, w);
+		vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
+		vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
+		vpt_vcpu_loop(vm->vcpu);
+		good = true;
+	} else {
+		REQUIRE(*why && !strchr(why, '\n'));
+	}
+	if (w)
+		vpt_writer_close(w, 0);
+	close(out.fd);
+	return good;
+}
+
+static bool use(const struct vpt_snapshot *s)
+{
+	const struct vpt_snap_info *info = vpt_snapshot_info(s);
+	struct vpt_probe probe;
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("soft"),
+		.probe = &probe,
+		.caps = &info->caps,
+		.owner = (enum vpt_owner)info->file.owner,
+		.mem_bytes = info->mem_bytes,
+	};
+	struct vpt_vm vm;
+	char why[160] = "";
+	bool good = false;
+
+	if (info->mem_bytes > MEM_MAX)
+		return false;
+	config.engine->probe(&probe, false);
+	REQUIRE(!vpt_vm_create(&vm, &config));
+	if (!vpt_snapshot_load(s, &vm, why, sizeof(why)))
+		good = run(&vm, s);
+	else
+		REQUIRE(*why && !strchr(why, '\n'));
+	vpt_vm_destroy(&vm);
+	return good;
+}
+
+/* A loop of calls with some of everything in it, at 0x20000; the stack is the boot's. */
+static const uint8_t code[] = {
+	0xdb, 0xe3,				  /* fninit */
+	0xb9, 0xe8, 3,	  0,	0,		  /* mov $1000, %ecx */
+	0xe8, 0x0c, 0,	  0,	0,		  /* loop: call f */
+	0xd9, 0xeb,				  /* fldpi */
+	0xf2, 0x0f, 0x58, 0xc1,			  /* addsd %xmm1, %xmm0 */
+	0xff, 0xc9,				  /* dec %ecx */
+	0x75, 0xf1,				  /* jne loop */
+	0xeb, 0xea,				  /* jmp from the start */
+	0x50, 0x48, 0x89, 0x0c, 0x24, 0x58, 0xc3, /* f: push, mov to (%rsp), pop, ret */
+};
+
+enum {
+	CODE = 0x20000,
+	TABLE = 0x30000,
+	REGION = 0x40000,
+	RUN_BEFORE = 700,
+};
+
+static void start_trace(struct vpt_vm *vm, struct vpt_writer *w, enum vpt_owner owner)
+{
+	const uint64_t entry[2] = {REGION | 4, TABLE | 1}; /* 4 KiB with INT; END */
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS);
+	struct vpt_caps caps = vm->caps;
+	struct vpt_vcpu *v = vm->vcpu;
+
+	caps.l14_0_ecx |= 1u << 3;
+	REQUIRE(!vpt_vcpu_record(v, w, owner == VPT_OWNER_HOST, &caps));
+	ctl |= owner == VPT_OWNER_HOST ? VPT_CTL_MASK(FABRIC_EN) : VPT_CTL_MASK(TOPA);
+	REQUIRE(vpt_mem_write(&vm->mem, TABLE, entry, sizeof(entry)));
+	REQUIRE(!vpt_tracer_host_write(&v->tracer, VPT_MSR_OUTPUT_BASE, TABLE, CODE));
+	REQUIRE(!vpt_tracer_host_write(&v->tracer, VPT_MSR_CTL, ctl, CODE));
+}
+
+/* A good snapshot, in the middle of a trace. Its bytes are the caller's to free. */
+static uint8_t *make_good(enum vpt_owner owner, size_t *size)
+{
+	const struct vpt_elf elf = {.entry = CODE, .end = CODE + sizeof(code)};
+	const struct vpt_boot_config boot = {.seed = 1};
+	struct vpt_file_info info = {
+		.owner = owner, .vcpus = 1, .engine = "soft", .oracle = owner == VPT_OWNER_HOST};
+	struct vpt_snap_origin origin = {&info, "good", NULL};
+	struct vpt_probe probe;
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("soft"),
+		.probe = &probe,
+		.caps = vpt_caps_model("skl"),
+		.owner = owner,
+		.mem_bytes = 1 << 20,
+	};
+	struct file trace, out;
+	struct vpt_vm vm;
+	uint8_t *bytes;
+
+	config.engine->probe(&probe, false);
+	REQUIRE(!vpt_vm_create(&vm, &config) && !vpt_boot(&vm, &elf, &boot));
+	REQUIRE(vpt_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	make(&trace);
+	make(&out);
+	info.caps = vm.caps;
+	info.caps.l14_0_ecx |= 1u << 3;
+	REQUIRE(!vpt_writer_open(trace.path, &info, &origin.writer));
+	start_trace(&vm, origin.writer, owner);
+	vm.hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = &vm};
+	vm.vcpu->pause_at = RUN_BEFORE;
+	/* Not vpt_vcpu_loop(), which would end the trace. */
+	while (vm.vcpu->ev->retired < RUN_BEFORE) {
+		struct vpt_exit exit;
+
+		vpt_observe(vm.vcpu);
+		vm.vcpu->ev->budget = RUN_BEFORE - vm.vcpu->ev->retired;
+		vm.engine->run(vm.vcpu->ev, false, &exit);
+		vpt_vcpu_load(vm.vcpu);
+		REQUIRE(exit.kind == VPT_EXIT_KICK);
+	}
+	REQUIRE(!vpt_snapshot_save(out.path, &vm, &origin));
+	vpt_writer_close(origin.writer, 0);
+	vpt_vm_destroy(&vm);
+	*size = (size_t)lseek(out.fd, 0, SEEK_END);
+	bytes = malloc(*size);
+	REQUIRE(bytes && pread(out.fd, bytes, *size, 0) == (ssize_t)*size);
+	close(trace.fd);
+	close(out.fd);
+	return bytes;
+}
+
+/* Where the block is that comes after this one; the file begins anew after the last. */
+static size_t next_of(const uint8_t *at, size_t size, size_t where)
+{
+	struct vpt_snap_block block;
+
+	memcpy(&block, at + where, sizeof(block));
+	where += sizeof(block) + ((block.len + 7) & ~7u);
+	return where < size ? where : sizeof(struct vpt_snap_header);
+}
+
+/* The payload of a block. */
+static uint8_t *block_of(uint8_t *at, size_t size, unsigned int n, uint32_t *len)
+{
+	size_t where = sizeof(struct vpt_snap_header);
+	struct vpt_snap_block block;
+
+	while (n--)
+		where = next_of(at, size, where);
+	memcpy(&block, at + where, sizeof(block));
+	*len = block.len;
+	return at + where + sizeof(block);
+}
+
+/* Each change: which block, where in it (three bytes), how long, then the bytes. */
+static void change(uint8_t *at, size_t size, const uint8_t *data, size_t left)
+{
+	while (left >= 5) {
+		uint32_t offset = data[1] | data[2] << 8 | data[3] << 16, len;
+		uint8_t *payload = block_of(at, size, data[0], &len);
+		uint32_t n = data[4] % 16 + 1;
+
+		data += 5;
+		left -= 5;
+		offset %= len;
+		if (n > left)
+			n = (uint32_t)left;
+		if (n > len - offset)
+			n = len - offset;
+		memcpy(payload + offset, data, n);
+		data += n;
+		left -= n;
+	}
+}
+
+/* The snapshot that an input stands for. */
+static uint8_t *build(const uint8_t *data, size_t *size)
+{
+	static uint8_t *good[2];
+	static size_t good_size[2];
+	unsigned int which = data[0] & 1;
+	uint8_t *copy;
+
+	if (!good[0]) {
+		good[0] = make_good(VPT_OWNER_GUEST, &good_size[0]);
+		good[1] = make_good(VPT_OWNER_HOST, &good_size[1]);
+	}
+	if (!data[0]) {
+		--*size;
+		copy = malloc(*size + 1);
+		REQUIRE(copy);
+		memcpy(copy, data + 1, *size);
+		fix_checksums(copy, *size);
+		return copy;
+	}
+	copy = malloc(good_size[which]);
+	REQUIRE(copy);
+	memcpy(copy, good[which], good_size[which]);
+	change(copy, good_size[which], data + 1, *size - 1);
+	*size = good_size[which];
+	fix_checksums(copy, *size);
+	return copy;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	bool is_good = size == 1 && data[0];
+	struct vpt_snapshot *s;
+	struct file in;
+	uint8_t *copy;
+	char why[160] = "";
+
+	if (!size)
+		return 0;
+	copy = build(data, &size);
+	make(&in);
+	REQUIRE(write(in.fd, copy, size) == (ssize_t)size);
+	free(copy);
+	if (!vpt_snapshot_open(in.path, &s, why, sizeof(why))) {
+		REQUIRE(use(s) || !is_good);
+		vpt_snapshot_close(s);
+	} else {
+		REQUIRE(*why && !strchr(why, '\n') && !is_good);
+	}
+	close(in.fd);
+	return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A software vCPU that is about to run whatever bytes it is given, in whatever mode
+ * and state: what a hostile guest might have made of itself until now. All of it
+ * follows from a few numbers, so that the same machine can be had again.
+ */
+#ifndef TESTS_LIB_HOSTILE_H
+#define TESTS_LIB_HOSTILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+enum hostile_layout {
+	HOSTILE_RAM = 1 << 20,
+	HOSTILE_CODE = 0x10000, /* and up to a page more */
+	HOSTILE_CODE_BYTES = 0x2000,
+	HOSTILE_DATA = 0x30000,
+	HOSTILE_TOPA = 0x40000,
+	HOSTILE_TRACE = 0x50000,
+};
+
+enum hostile_mode {
+	HOSTILE_LONG = 0,
+	HOSTILE_COMPAT32,
+	HOSTILE_COMPAT16,
+	HOSTILE_PROTECTED32, /* without paging */
+	HOSTILE_PAGED32,
+	HOSTILE_PAE32,
+	HOSTILE_PROTECTED16,
+	HOSTILE_REAL,
+	HOSTILE_MODES
+};
+
+/* What is not as a well-meaning system has it. */
+enum hostile_how {
+	HOSTILE_USER = 1 << 0,	   /* CPL 3 */
+	HOSTILE_SEGMENTS = 1 << 1, /* bases, limits, types */
+	HOSTILE_CONTROL = 1 << 2,  /* CR0, CR4, EFER */
+	HOSTILE_TABLES = 1 << 3,   /* GDT, LDT, IDT, TSS */
+	HOSTILE_DEBUG = 1 << 4,	   /* breakpoints */
+	HOSTILE_VECTORS = 1 << 5,  /* XCR0, MXCSR, registers */
+	HOSTILE_FLAGS = 1 << 6,	   /* RFLAGS, TF too */
+	HOSTILE_PAGES = 1 << 7,	   /* permissions; page tables are mapped */
+};
+
+struct hostile {
+	uint64_t seed;
+	enum hostile_mode mode;
+	unsigned int how;   /* enum hostile_how */
+	unsigned int start; /* where in its page the code begins */
+	const uint8_t *code;
+	size_t len;
+};
+
+/* Fill RAM. */
+void hostile_ram(const struct hostile *h, uint8_t ram[HOSTILE_RAM]);
+/* Bring a new vCPU there; it steps some instructions of its own for that. */
+void hostile_vcpu(const struct hostile *h, struct vpt_engine_vcpu *v);
+
+#endif /* TESTS_LIB_HOSTILE_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The devices as the core has them: their time by counted instructions, what is next,
+ * HLT, the ports of abi/boot.h beside them, MSRs, where a PMI goes. The engine is a
+ * counter.
+ */
+#include "lib/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/vcpu.h"
+#include "vpt/abi/boot.h"
+
+#define NEVER UINT64_MAX
+/* skl: a crystal of 24 MHz, 142 cycles of the TSC to one of it. */
+#define RATIO 142u
+
+static struct vpt_engine engine;
+static struct vpt_engine_vcpu ev;
+static struct vpt_regs regs;
+static struct vpt_vm vm;
+static struct vpt_vcpu v;
+static uint64_t tsc_offset;
+static char printed[16];
+static unsigned int printed_count;
+
+static uint64_t tsc(struct vpt_engine_vcpu *vcpu)
+{
+	return vcpu->retired + tsc_offset;
+}
+
+static int set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value)
+{
+	ck_assert_uint_eq(index, 0x10);
+	tsc_offset = value - vcpu->retired;
+	return 0;
+}
+
+static void console(void *opaque, char c)
+{
+	(void)opaque;
+	printed[printed_count++ % sizeof(printed)] = c;
+}
+
+static void setup(void)
+{
+	memset(&vm, 0, sizeof(vm));
+	memset(&v, 0, sizeof(v));
+	memset(&ev, 0, sizeof(ev));
+	engine = (struct vpt_engine){
+		.name = "test", .observes = true, .tsc = tsc, .set_msr = set_msr};
+	vm.engine = &engine;
+	vm.caps = *vpt_caps_model("skl");
+	vm.mem.bytes = 64 << 20;
+	vm.hooks.console = console;
+	v.vm = &vm;
+	v.engine = &engine;
+	v.ev = &ev;
+	v.regs = &regs;
+	v.untraced = true;
+	tsc_offset = 1000;
+	printed_count = 0;
+	vpt_irq_advance(&v);
+}
+
+static void out(uint16_t port, uint8_t size, uint32_t value)
+{
+	vpt_bus_io(&v, port, size, false, 1, &value);
+}
+
+static uint32_t in(uint16_t port, uint8_t size)
+{
+	uint32_t value = 0;
+
+	vpt_bus_io(&v, port, size, true, 1, &value);
+	return value;
+}
+
+static void apic(uint32_t reg, uint32_t value)
+{
+	vpt_bus_mmio(&v, 0xfee00000 + reg, 4, true, &value);
+}
+
+/* `n` instructions later. */
+static void run(uint64_t n)
+{
+	ev.retired += n;
+	vpt_irq_advance(&v);
+}
+
+static void start_apic_timer(uint32_t lvt, uint32_t count)
+{
+	apic(0xf0, 0x1ff);
+	apic(0x3e0, 0xb);
+	apic(0x320, lvt);
+	apic(0x380, count);
+}
+
+START_TEST(boot_timer_counts_instructions)
+{
+	ev.retired = 500;
+	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 7);
+	ck_assert(ev.attention);
+	/* The OUT itself and seven more. */
+	ck_assert_uint_eq(vpt_irq_next(&v), 8);
+	run(7);
+	ck_assert(!vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+	run(1);
+	ck_assert(vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
+	out(VPT_PORT_TIMER, 4, 0);
+	ck_assert(!vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
+}
+END_TEST
+
+START_TEST(apic_timer_to_the_instruction)
+{
+	uint64_t next;
+
+	start_apic_timer(0x40, 10);
+	ck_assert(ev.attention);
+	/* 416.7 ns, which is 417. */
+	next = vpt_irq_next(&v);
+	ck_assert_uint_eq(next, 10 * RATIO + 2);
+	run(next - 1);
+	ck_assert(!vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+	run(1);
+	ck_assert(vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x40);
+}
+END_TEST
+
+/* Ticks of 24 MHz are no whole number of ns: nothing may add up. */
+START_TEST(no_drift)
+{
+	unsigned int i;
+
+	start_apic_timer(0x20040, 7);
+	for (i = 1; i <= 10000; i++) {
+		run(vpt_irq_next(&v));
+		ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x40);
+		vpt_lapic_eoi(&vm.platform.lapic);
+		ck_assert_uint_eq((ev.retired + RATIO / 2) / RATIO, 7 * i);
+	}
+}
+END_TEST
+
+START_TEST(deadlines_are_exact)
+{
+	uint64_t value, at, n;
+
+	ev.retired = 12345;
+	start_apic_timer(0x40040, 0);
+	for (n = 1; n < 300; n++) {
+		at = tsc(&ev) + n;
+		ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, at, NULL), VPT_FAULT_NONE);
+		ck_assert_int_eq(vpt_msr_read(&v, VPT_MSR_TSC_DEADLINE, &value), VPT_FAULT_NONE);
+		ck_assert_uint_eq(value, at);
+		run(vpt_irq_next(&v));
+		ck_assert(vpt_irq_pending(&v));
+		/* Never early; late by what a nanosecond holds at most. */
+		ck_assert_uint_ge(tsc(&ev), at);
+		ck_assert_uint_le(tsc(&ev), at + 4);
+		vpt_platform_ack(&vm.platform);
+		vpt_lapic_eoi(&vm.platform.lapic);
+	}
+	ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, NEVER, NULL), VPT_FAULT_NONE);
+	ck_assert(!vpt_irq_pending(&v));
+	ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, 1, NULL), VPT_FAULT_NONE);
+	ck_assert(vpt_irq_pending(&v));
+}
+END_TEST
+
+/* Time goes on in HLT, and with it the TSC, but no instruction. */
+START_TEST(halt_lets_time_pass)
+{
+	uint64_t before;
+
+	ev.retired = 100 * RATIO;
+	start_apic_timer(0x40, 1000);
+	before = tsc(&ev);
+	vpt_irq_skip_to_next(&v);
+	ck_assert_uint_eq(ev.retired, 100 * RATIO);
+	/* It began within a tick. */
+	ck_assert_uint_gt(tsc(&ev) - before, 999 * RATIO);
+	ck_assert_uint_lt(tsc(&ev) - before, 1000 * RATIO + 4);
+	ck_assert(vpt_irq_pending(&v));
+	vpt_platform_ack(&vm.platform);
+	vpt_lapic_eoi(&vm.platform.lapic);
+	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
+	vpt_irq_skip_to_next(&v);
+	ck_assert(!vpt_irq_pending(&v));
+	/* Whichever comes first: the other one stays. */
+	apic(0x380, 10);
+	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 99);
+	vpt_irq_skip_to_next(&v);
+	ck_assert(v.irq.timer_due && !vpt_platform_pending(&vm.platform));
+	ck_assert_uint_gt(vpt_irq_next(&v), 9 * RATIO - 100);
+	ck_assert_uint_lt(vpt_irq_next(&v), 10 * RATIO + 4 - 100);
+	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 0xffffff);
+	vpt_irq_skip_to_next(&v);
+	ck_assert(!v.irq.timer_due && vpt_platform_pending(&vm.platform));
+	ck_assert_uint_eq(vpt_irq_next(&v), 0x1000000);
+}
+END_TEST
+
+START_TEST(an_access_may_bring_the_next_event_nearer)
+{
+	start_apic_timer(0x40, 1000);
+	ev.attention = false;
+	ck_assert_uint_eq(in(0x71, 1), 0);
+	ck_assert(!ev.attention);
+	apic(0x380, 2000);
+	ck_assert(!ev.attention);
+	apic(0x380, 10);
+	ck_assert(ev.attention);
+	/* An interrupt there and then, and one that CR8 lets through. */
+	ev.attention = false;
+	ev.bus.set_cr8(ev.bus.opaque, 5);
+	apic(0x300, 0x40041);
+	ck_assert(!ev.attention);
+	ck_assert_uint_eq(ev.bus.get_cr8(ev.bus.opaque), 5);
+	ev.bus.set_cr8(ev.bus.opaque, 3);
+	ck_assert(ev.attention && vpt_irq_pending(&v));
+}
+END_TEST
+
+START_TEST(pmi_goes_to_the_port_or_to_lvtpc)
+{
+	start_apic_timer(0x10000, 0);
+	apic(0x340, 0x50);
+	out(VPT_PORT_PMI, 4, 0x70);
+	vpt_irq_pmi(&v);
+	ck_assert(v.irq.pmi_due && !vpt_platform_pending(&vm.platform));
+	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
+	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 0);
+	v.irq.pmi_due = false;
+	out(VPT_PORT_PMI, 4, 0);
+	vpt_irq_pmi(&v);
+	ck_assert(!v.irq.pmi_due);
+	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
+	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
+	/* As NMI, which waits for no RFLAGS.IF but for the end of the last one. */
+	apic(0xb0, 0);
+	apic(0x340, 0x400);
+	v.nmi_blocked = true;
+	vpt_irq_pmi(&v);
+	ck_assert(!vpt_irq_pending(&v));
+	v.nmi_blocked = false;
+	ck_assert(vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+}
+END_TEST
+
+START_TEST(ports)
+{
+	out(VPT_PORT_CONSOLE, 1, 'a');
+	out(0x3f8, 1, 'b');
+	ck_assert_uint_eq(printed_count, 2);
+	ck_assert(printed[0] == 'a' && printed[1] == 'b');
+	ck_assert_uint_eq(in(VPT_PORT_CONSOLE, 1), VPT_PORT_CONSOLE);
+	ck_assert_uint_eq(in(0x80, 1), 0xff);
+	ck_assert_uint_eq(in(0x2f8, 2), 0xffff);
+	ck_assert_uint_eq(in(0x3fd, 1), 0x60);
+	out(0xcf9, 1, 0x06);
+	ck_assert_int_eq(vm.stop.kind, VPT_STOP_EXIT);
+	ck_assert(ev.attention);
+	ck_assert_str_eq(vm.stop.text, "reset by the guest");
+}
+END_TEST
+
+START_TEST(nothing_beyond_ram)
+{
+	uint8_t data[8] = {0};
+
+	vpt_bus_mmio(&v, 0xd0000000, 8, false, data);
+	ck_assert_uint_eq(data[0] & data[7], 0xff);
+	vpt_bus_mmio(&v, 0xd0000000, 8, true, data);
+}
+END_TEST
+
+START_TEST(msr_ranges)
+{
+	const struct vpt_msr_range *ranges;
+	size_t count, i;
+
+	vpt_msr_ranges(&ranges, &count);
+	for (i = 0; i < count; i++) {
+		ck_assert(vpt_msr_traps(ranges[i].first));
+		ck_assert(vpt_msr_traps(ranges[i].first + ranges[i].count - 1));
+		ck_assert(!vpt_msr_traps(ranges[i].first - 1));
+		ck_assert(!vpt_msr_traps(ranges[i].first + ranges[i].count));
+	}
+	ck_assert(vpt_msr_traps(0x1b) && vpt_msr_traps(0x6e0) && vpt_msr_traps(0x83f));
+	ck_assert(vpt_msr_traps(VPT_MSR_IA32_PLATFORM_INFO) && vpt_msr_traps(VPT_MSR_FIRST));
+}
+END_TEST
+
+START_TEST(snapshots)
+{
+	size_t size = vpt_devices_saved_bytes();
+	uint8_t *bytes = malloc(size);
+	uint64_t left, idle;
+
+	start_apic_timer(0x40, 10);
+	vpt_irq_skip_to_next(&v);
+	apic(0x380, 10);
+	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 600);
+	run(100);
+	left = vpt_irq_next(&v);
+	idle = v.irq.idle;
+	ck_assert(!vpt_devices_save(&v, bytes, size - 1));
+	ck_assert(vpt_devices_save(&v, bytes, size));
+	setup();
+	ev.retired = 100;
+	ck_assert(!vpt_devices_load(&v, bytes, size - 1));
+	ck_assert(vpt_devices_load(&v, bytes, size));
+	ck_assert_uint_eq(v.irq.idle, idle);
+	ck_assert_uint_eq(vpt_irq_next(&v), left);
+	run(501);
+	ck_assert(v.irq.timer_due);
+	free(bytes);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("devices");
+	TCase *tc = tcase_create("devices");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, boot_timer_counts_instructions);
+	tcase_add_test(tc, apic_timer_to_the_instruction);
+	tcase_add_test(tc, no_drift);
+	tcase_add_test(tc, deadlines_are_exact);
+	tcase_add_test(tc, halt_lets_time_pass);
+	tcase_add_test(tc, an_access_may_bring_the_next_event_nearer);
+	tcase_add_test(tc, pmi_goes_to_the_port_or_to_lvtpc);
+	tcase_add_test(tc, ports);
+	tcase_add_test(tc, nothing_beyond_ram);
+	tcase_add_test(tc, msr_ranges);
+	tcase_add_test(tc, snapshots);
+	suite_add_tcase(s, tc);
+	return s;
+}

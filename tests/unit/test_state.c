@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A trace unit saved and loaded: what was saved at any moment goes on exactly as the
+ * unit it was saved from, and what no unit could have saved is refused.
+ */
+#include "lib/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/packet.h"
+#include "vpt/state.h"
+
+enum {
+	RAM = 1 << 16,
+	TABLE = 0x1000,
+	REGION = 0x4000,
+	STAGE = 96,
+	STREAM_ROOM = 1 << 18,
+	END = 1,
+	INT = 1 << 2,
+	STOP = 1 << 4,
+};
+
+/* A processor with its memory, of which there can be several. */
+struct machine {
+	struct vpt_pt pt;
+	struct vpt_caps caps;
+	struct vpt_context ctx;
+	bool no_map;
+	uint8_t ram[RAM];
+	uint8_t stage[STAGE];
+	uint8_t *stream;
+	size_t streamed;
+	unsigned int pmis, triggers;
+	uint64_t committed; /* a sum over addresses and bytes, in order */
+};
+
+static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
+{
+	struct machine *m = opaque;
+
+	if (gpa > RAM || len > RAM - gpa)
+		return false;
+	memcpy(dst, m->ram + gpa, len);
+	return true;
+}
+
+static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
+{
+	struct machine *m = opaque;
+
+	if (gpa > RAM || len > RAM - gpa)
+		return false;
+	memcpy(m->ram + gpa, src, len);
+	return true;
+}
+
+static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
+{
+	struct machine *m = opaque;
+
+	if (m->no_map || gpa >= RAM)
+		return NULL;
+	if (*len > RAM - gpa)
+		*len = (size_t)(RAM - gpa);
+	return m->ram + gpa;
+}
+
+static void committed(void *opaque, uint64_t gpa, size_t len)
+{
+	struct machine *m = opaque;
+
+	while (len--)
+		m->committed = m->committed * 31 + gpa++;
+}
+
+static void stream(void *opaque, const void *bytes, size_t len)
+{
+	struct machine *m = opaque;
+
+	ck_assert_uint_le(m->streamed + len, STREAM_ROOM);
+	memcpy(m->stream + m->streamed, bytes, len);
+	m->streamed += len;
+}
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	*ctx = ((struct machine *)opaque)->ctx;
+}
+
+static void pmi(void *opaque)
+{
+	((struct machine *)opaque)->pmis++;
+}
+
+static void trigger(void *opaque, bool trigger_en)
+{
+	(void)trigger_en;
+	((struct machine *)opaque)->triggers++;
+}
+
+static const struct vpt_pt_ops ops = {
+	.mem = {.read = mem_read, .write = mem_write, .map = mem_map, .committed = committed},
+	.context = context,
+	.pmi = pmi,
+	.trigger = trigger,
+};
+
+static void init(struct machine *m, const char *model)
+{
+	memset(m, 0, sizeof(*m));
+	m->caps = *vpt_caps_model(model);
+	m->caps.l14_0_ecx |= 1u << 3;
+	m->stream = malloc(STREAM_ROOM);
+	m->ctx = (struct vpt_context){.cr3 = 0x1000, .cs_l = true, .lma = true, .cbr = 20};
+	vpt_pt_init(&m->pt, &m->caps, &ops, m);
+	vpt_output_set_stream(&m->pt.out, m->stage, sizeof(m->stage), stream);
+}
+
+/* Another machine with all that is not the trace unit's. */
+static void copy(struct machine *to, const struct machine *from)
+{
+	uint8_t *bytes = to->stream;
+
+	memcpy(to->ram, from->ram, RAM);
+	memcpy(to->stage, from->stage, STAGE);
+	memcpy(bytes, from->stream, from->streamed);
+	to->ctx = from->ctx;
+	to->no_map = from->no_map;
+	to->streamed = from->streamed;
+	to->pmis = from->pmis;
+	to->triggers = from->triggers;
+	to->committed = from->committed;
+}
+
+static void wrmsr(struct machine *m, uint32_t msr, uint64_t value)
+{
+	ck_assert_int_eq(vpt_pt_wrmsr(&m->pt, msr, value, VPT_ACCESS_HOST, 0x400000, 0x400002),
+			 VPT_FAULT_NONE);
+}
+
+static void poke64(struct machine *m, uint64_t gpa, uint64_t value)
+{
+	memcpy(m->ram + gpa, &value, sizeof(value));
+}
+
+/* Ways of output. */
+static const struct way {
+	const char *model;
+	uint64_t ctl, base, ptrs;
+	uint64_t entry[3];
+	bool no_map;
+} ways[] = {
+	{"skl", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false},
+	{"skl", 0, REGION, 0x3ff, {0}, false},
+	{"skl", 0, REGION, 0x3ff, {0}, true},
+	{"skl",
+	 VPT_CTL_MASK(TOPA),
+	 TABLE,
+	 0x7f,
+	 {REGION | INT, REGION + 0x1000, TABLE | END},
+	 false},
+	{"icx",
+	 VPT_CTL_MASK(TOPA),
+	 TABLE,
+	 0x7f,
+	 {REGION | INT, REGION + 0x1000, TABLE | END},
+	 true},
+	{"skl", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION + 0x1000 + STOP, 0}, false},
+	{"bdw", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION | INT, TABLE | END, 0}, false},
+	/* Memory ends: an error soon. */
+	{"skl", 0, 0, 0xff00ull << 32 | 0x1ffff, {0}, false},
+	/* The second entry is bad: an error once the first one is full. */
+	{"spr", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION | 2, 0}, false},
+};
+
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static uint64_t control(const struct way *way)
+{
+	return way->ctl | VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN);
+}
+
+static void start(struct machine *m, const struct way *way, uint64_t more)
+{
+	unsigned int i;
+
+	init(m, way->model);
+	m->no_map = way->no_map;
+	for (i = 0; i < 3; i++)
+		poke64(m, TABLE + 8 * i, way->entry[i]);
+	wrmsr(m, VPT_MSR_OUTPUT_BASE, way->base);
+	wrmsr(m, VPT_MSR_OUTPUT_MASK_PTRS, way->ptrs);
+	wrmsr(m, VPT_MSR_CTL, control(way) | more);
+}
+
+static uint32_t next(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+/* Something that a processor does. */
+static void step(struct machine *m, uint32_t *seed)
+{
+	uint32_t what = next(seed) % 64;
+	struct vpt_event event = {
+		.from = 0x401000 + next(seed) % 4096,
+		.to = 0x401000 + next(seed) % 65536,
+		.next = 0x402000 + next(seed) % 8,
+	};
+
+	if (what < 32) {
+		vpt_pt_cond(&m->pt, event.from, event.to, what & 1);
+		return;
+	}
+	event.kind = (uint8_t)(what < 60 ? VPT_EV_JMP + what % 4 : VPT_EV_RET + what % 5);
+	if (what >= 40 && what < 52) {
+		event.kind = what & 1 ? VPT_EV_CALL : VPT_EV_RET;
+		event.to = what & 1 ? event.to : 0x402000 + next(seed) % 8;
+	}
+	if (event.kind == VPT_EV_CR3)
+		m->ctx.cr3 = (next(seed) % 4) << 12;
+	if (event.kind == VPT_EV_FAR)
+		m->ctx.cpl = next(seed) % 2 * 3;
+	vpt_pt_event(&m->pt, &event);
+}
+
+static void same(struct machine *a, struct machine *b)
+{
+	struct vpt_pt_state of_a, of_b;
+
+	vpt_pt_save(&a->pt, &of_a);
+	vpt_pt_save(&b->pt, &of_b);
+	ck_assert_mem_eq(&of_a, &of_b, sizeof(of_a));
+	ck_assert_mem_eq(a->ram, b->ram, RAM);
+	ck_assert_uint_eq(a->streamed, b->streamed);
+	ck_assert_mem_eq(a->stream, b->stream, a->streamed);
+	ck_assert_uint_eq(a->pmis, b->pmis);
+	ck_assert_uint_eq(a->triggers, b->triggers);
+	ck_assert_uint_eq(a->committed, b->committed);
+}
+
+/*
+ * Saved after each of many steps and loaded elsewhere; then both go on, to the end of
+ * the trace.
+ */
+START_TEST(goes_on)
+{
+	const struct way *way = &ways[_i % (int)WAYS];
+	uint64_t more = _i < (int)WAYS ? VPT_CTL_MASK(USER) : VPT_CTL_MASK(DIS_RETC);
+	static struct machine a, b;
+	uint32_t seed = 7 + (uint32_t)_i;
+	unsigned int i, k;
+
+	start(&a, way, more);
+	for (i = 0; i < 400; i++) {
+		struct vpt_pt_state state;
+		uint32_t ahead = seed;
+
+		init(&b, way->model);
+		vpt_pt_save(&a.pt, &state);
+		copy(&b, &a);
+		ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+		same(&a, &b);
+		for (k = 0; k < 9; k++)
+			step(&b, &ahead);
+		for (k = 0; k < 9; k++)
+			step(&a, &seed);
+		same(&a, &b);
+		free(b.stream);
+	}
+	free(a.stream);
+}
+END_TEST
+
+/* The trace ends: what is flushed then is the same. */
+START_TEST(ends)
+{
+	const struct way *way = &ways[_i];
+	static struct machine a, b;
+	struct vpt_pt_state state;
+	uint32_t seed = 3;
+	unsigned int i;
+
+	start(&a, way, 0);
+	for (i = 0; i < 50; i++)
+		step(&a, &seed);
+	init(&b, way->model);
+	vpt_pt_save(&a.pt, &state);
+	copy(&b, &a);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	wrmsr(&a, VPT_MSR_CTL, control(way) & ~VPT_CTL_MASK(TRACE_EN));
+	wrmsr(&b, VPT_MSR_CTL, control(way) & ~VPT_CTL_MASK(TRACE_EN));
+	same(&a, &b);
+	wrmsr(&a, VPT_MSR_STATUS, 0);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+/* A ToPA entry is not read again: the table may have changed since [TOPA-FETCH]. */
+START_TEST(keeps_its_entry)
+{
+	static struct machine a, b;
+	struct vpt_pt_state state;
+	uint32_t seed = 5, ahead;
+	unsigned int i;
+
+	VPT_PROVES("TOPA-FETCH");
+	start(&a, &ways[3], 0);
+	for (i = 0; i < 20; i++)
+		step(&a, &seed);
+	poke64(&a, TABLE, 0xa000);
+	init(&b, "skl");
+	vpt_pt_save(&a.pt, &state);
+	copy(&b, &a);
+	ck_assert_uint_eq(state.topa_entry, REGION | INT);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	ahead = seed;
+	for (i = 0; i < 50; i++)
+		step(&b, &ahead);
+	for (i = 0; i < 50; i++)
+		step(&a, &seed);
+	same(&a, &b);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+/* Single fields of a good state, and what loading says of them. */
+#define AT(field) offsetof(struct vpt_pt_state, field), sizeof(((struct vpt_pt_state *)0)->field)
+
+static const struct change {
+	const char *what;
+	unsigned int way;
+	size_t offset, bytes;
+	uint64_t value;
+	enum vpt_status status;
+} changes[] = {
+	{"version 0", 0, AT(version), 0, VPT_E_INVAL},
+	{"a later version", 0, AT(version), VPT_PT_STATE_VERSION + 1, VPT_E_INVAL},
+	{"another size", 0, AT(bytes), 8, VPT_E_INVAL},
+	{"an unknown flag", 0, AT(flags), 0x80, VPT_E_INVAL},
+	{"a reserved field", 0, AT(reserved), 1, VPT_E_INVAL},
+	{"a trace without output", 0, AT(flags), VPT_STATE_TRIGGER_EN, VPT_E_INVAL},
+	{"a trace that is stopped", 3, AT(flags),
+	 VPT_STATE_TRIGGER_EN | VPT_STATE_OUTPUT | VPT_STATE_STOPPED, VPT_E_INVAL},
+	{"output without TraceEn", 0, AT(ctl), 0, VPT_E_INVAL},
+	{"a CTL bit that there is not", 0, AT(ctl), 1ull << 63, VPT_E_CAPS},
+	{"a STATUS bit that there is not", 0, AT(status), 1ull << 63, VPT_E_CAPS},
+	{"a base that is too wide", 0, AT(output_base), 1ull << 52, VPT_E_CAPS},
+	{"mask bits that read as one", 0, AT(output_mask_ptrs), 0, VPT_E_CAPS},
+	{"reserved bits of CR3_MATCH", 0, AT(cr3_match), 1, VPT_E_CAPS},
+	{"an address that is not canonical", 0, AT(addr[0]), 1ull << 60, VPT_E_CAPS},
+	{"a range that there is not", 0, AT(addr[4]), 0x1000, VPT_E_CAPS},
+	{"an error that there is not", 0, AT(error), VPT_OUT_ERR_COUNT, VPT_E_INVAL},
+	{"an error without a stop", 1, AT(error), 1, VPT_E_INVAL},
+	{"no outcomes, not even a mark", 0, AT(tnt), 0, VPT_E_INVAL},
+	{"too many outcomes", 0, AT(tnt), 1ull << VPT_TNT_GATHER, VPT_E_INVAL},
+	{"an IP mask of 16 bits", 0, AT(ip_mask), 0xffff, VPT_E_INVAL},
+	{"a base where IPs are RIPs", 0, AT(ip_base), 0x1000, VPT_E_INVAL},
+	{"a mode that there is not", 0, AT(mode_exec), 8, VPT_E_INVAL},
+	{"too many calls", 0, AT(calls), VPT_RETSTACK_SIZE + 1, VPT_E_INVAL},
+	{"a call that is not counted", 0, AT(call[VPT_RETSTACK_SIZE - 1]), 1, VPT_E_INVAL},
+	{"more staged than there is room for", 0, AT(unreported), STAGE, VPT_E_NOSPC},
+	{"far more staged", 0, AT(unreported), ~0ull, VPT_E_NOSPC},
+	{"more unreported than was put", 1, AT(unreported), 0x500, VPT_E_INVAL},
+	{"far more unreported", 1, AT(unreported), ~0ull, VPT_E_INVAL},
+	{"unreported bytes without a mapping", 2, AT(unreported), 1, VPT_E_NOSPC},
+	{"single range: a mask with a gap", 1, AT(output_mask_ptrs), 0x5ff, VPT_E_INVAL},
+	{"single range: an offset past it", 1, AT(output_mask_ptrs), 0x400ull << 32 | 0x3ff,
+	 VPT_E_INVAL},
+	{"single range: an entry", 1, AT(topa_entry), REGION, VPT_E_INVAL},
+	{"ToPA: no entry, but INT is owed", 3, AT(topa_entry), 0, VPT_E_INVAL},
+	{"ToPA: INT, which is not owed", 3, AT(flags),
+	 VPT_STATE_TRIGGER_EN | VPT_STATE_CONTEXT_EN | VPT_STATE_FILTER_EN | VPT_STATE_LAST_IP |
+		 VPT_STATE_OUTPUT,
+	 VPT_E_INVAL},
+	{"ToPA: a reserved bit", 3, AT(topa_entry), REGION | 2, VPT_E_INVAL},
+	{"ToPA: an END", 3, AT(topa_entry), TABLE | END, VPT_E_INVAL},
+	{"ToPA: an entry that is too wide", 3, AT(topa_entry), 1ull << 51, VPT_E_INVAL},
+	{"ToPA: an offset past the region", 3, AT(output_mask_ptrs), 0x1000ull << 32 | 0x7f,
+	 VPT_E_INVAL},
+	{"ToPA: a table that is not aligned", 3, AT(output_base), TABLE + 0x80, VPT_E_INVAL},
+};
+
+START_TEST(refuses)
+{
+	const struct change *c = &changes[_i];
+	static struct machine a, b;
+	struct vpt_pt_state state, before, after;
+	uint32_t seed = 11;
+	unsigned int i;
+
+	start(&a, &ways[c->way], 0);
+	for (i = 0; i < 30; i++)
+		step(&a, &seed);
+	vpt_pt_save(&a.pt, &state);
+	start(&b, &ways[c->way], 0);
+	copy(&b, &a);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	vpt_pt_save(&b.pt, &before);
+	memcpy((char *)&state + c->offset, &c->value, c->bytes);
+	ck_assert_msg(vpt_pt_load(&b.pt, &state) == c->status, "%s", c->what);
+	/* And nothing changed. */
+	vpt_pt_save(&b.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	same(&a, &b);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+/* Nothing of memory is in it that is not state. */
+START_TEST(has_no_leftovers)
+{
+	static struct machine a, b;
+	struct vpt_pt_state of_a, of_b;
+
+	memset(&a, 0xaa, sizeof(a));
+	memset(&b, 0x55, sizeof(b));
+	memset(&of_a, 0xaa, sizeof(of_a));
+	memset(&of_b, 0x55, sizeof(of_b));
+	start(&a, &ways[_i], 0);
+	start(&b, &ways[_i], 0);
+	vpt_pt_save(&a.pt, &of_a);
+	vpt_pt_save(&b.pt, &of_b);
+	ck_assert_mem_eq(&of_a, &of_b, sizeof(of_a));
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+/* A model without a capability does not take a state that uses it. */
+START_TEST(other_model)
+{
+	static struct machine a, b;
+	struct vpt_pt_state state;
+
+	start(&a, &ways[0], VPT_CTL_MASK(ADDR0_CFG) & (1ull << VPT_CTL_ADDR0_CFG_SHIFT));
+	vpt_pt_save(&a.pt, &state);
+	init(&b, "bdw");
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_E_CAPS);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("state");
+	TCase *tcase = tcase_create("state");
+
+	tcase_add_loop_test(tcase, goes_on, 0, 2 * WAYS);
+	tcase_add_loop_test(tcase, ends, 0, WAYS);
+	tcase_add_test(tcase, keeps_its_entry);
+	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
+	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
+	tcase_add_test(tcase, other_model);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
