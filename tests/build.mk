@@ -45,7 +45,7 @@ CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4'
 CHECKS_UNIT := $(TEST_UNIT)
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec
-CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tree) tests/house/checks.sh \
+CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tail tree) tests/house/checks.sh \
 	tests/house/runner.sh
 CHECKS_INSTALL := tests/house/install.sh
 
@@ -65,7 +65,8 @@ tested := all unit-build tools-build
 #?   make check-lockstep  every payload on both engines, compared after each instruction
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-spec    every fact of shared/spec is implemented and proved
-#?   make check-house   format, headers, layers, objects, tree; and that these find faults
+#?   make check-house   format, headers, layers, objects, tail jumps, tree; and that these
+#?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
@@ -131,6 +132,14 @@ cov:
 	@.ci/cov
 .PHONY: fuzz-build
 fuzz-build: $(TEST_FUZZ)
+
+# The software CPU against this machine's: see tests/silicon/silicon.c.
+SILICON := $(O)/tests/vpt-silicon
+SILICON_SRC := $(sort $(wildcard tests/silicon/*.c))
+SILICON_COUNT ?= 10000000
+$(SILICON): $(SILICON_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
 # Measuring: see tests/bench/bench.c.
 BENCH := $(O)/tests/vpt-bench

@@ -51,17 +51,17 @@ static inline uint32_t inl(uint16_t port)
 }
 
 /* read_REG() and write_REG() of a control or debug register. */
-#define CPU_REGISTER(reg)                                                        \
-	static inline uint64_t read_##reg(void)                                  \
-	{                                                                        \
-		uint64_t value;                                                  \
-                                                                                 \
+#define CPU_REGISTER(reg)                                                          \
+	static inline uint64_t read_##reg(void)                                    \
+	{                                                                          \
+		uint64_t value;                                                    \
+                                                                                   \
 		__asm__ volatile("mov %%" #reg ", %0" : "=r"(value) : : "memory"); \
-		return value;                                                    \
-	}                                                                        \
-	static inline void write_##reg(uint64_t value)                           \
-	{                                                                        \
-		__asm__ volatile("mov %0, %%" #reg : : "r"(value) : "memory");   \
+		return value;                                                      \
+	}                                                                          \
+	static inline void write_##reg(uint64_t value)                             \
+	{                                                                          \
+		__asm__ volatile("mov %0, %%" #reg : : "r"(value) : "memory");     \
 	}
 
 CPU_REGISTER(cr0)
@@ -127,7 +127,8 @@ struct cpuid_regs {
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf);
 
 /* A feature's place in CPUID: subleaf 0 of `leaf`, register 0 (EAX) to 3, bit. */
-#define CPU_FEATURE(leaf, reg, bit) ((int)((leaf) & 0x80000000u) | ((leaf) & 0xff) << 8 | (reg) << 5 | (bit))
+#define CPU_FEATURE(leaf, reg, bit) \
+	((int)((leaf)&0x80000000u) | ((leaf)&0xff) << 8 | (reg) << 5 | (bit))
 
 enum cpu_feature {
 	CPU_APIC = CPU_FEATURE(1, 3, 9),

@@ -21,8 +21,9 @@ enum simd {
 #define XCR0_SSE (1u << 1)
 #define XCR0_AVX (1u << 2)
 
-/* Set up CR0, CR4 and XCR0 for what there is. Returns bits of enum simd. */
-unsigned int simd_init(void);
+/* Set up CR0, CR4 and XCR0 for what there is. */
+void simd_init(void);
+extern unsigned int simd_have; /* bits of enum simd */
 
 static inline uint64_t xgetbv(uint32_t index)
 {

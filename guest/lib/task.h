@@ -17,7 +17,7 @@
 /* SYSCALL of a task comes as this vector, with a frame like any other. */
 #define VEC_SYSCALL 0xf0u
 /* INT 0x81: the same by a gate. */
-#define VEC_TASK_INT 0x81u
+#define VEC_TASK_INT   0x81u
 #define VEC_TASK_TIMER 0x82u
 
 /* What a task asks for, in RAX; RDI is an argument, RAX the answer. */

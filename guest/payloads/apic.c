@@ -15,30 +15,33 @@
 
 PAYLOAD("the local APIC: interrupts to oneself, priorities, its timer");
 
-#define APIC_AT	      0xfee00000ull
-#define APIC_ENABLED  (1ull << 11)
-#define APIC_X2	      (1ull << 10)
-#define APIC_ID	      0x020u
-#define APIC_VERSION  0x030u
-#define APIC_TPR      0x080u
-#define APIC_EOI      0x0b0u
-#define APIC_SVR      0x0f0u
-#define APIC_ISR      0x100u
-#define APIC_IRR      0x200u
-#define APIC_ICR      0x300u
-#define APIC_ICR_HIGH 0x310u
+#define APIC_AT	       0xfee00000ull
+#define APIC_ENABLED   (1ull << 11)
+#define APIC_X2	       (1ull << 10)
+#define APIC_ID	       0x020u
+#define APIC_VERSION   0x030u
+#define APIC_TPR       0x080u
+#define APIC_EOI       0x0b0u
+#define APIC_SVR       0x0f0u
+#define APIC_ISR       0x100u
+#define APIC_IRR       0x200u
+#define APIC_ICR       0x300u
+#define APIC_ICR_HIGH  0x310u
 #define APIC_LVT_TIMER 0x320u
-#define APIC_INITIAL  0x380u
-#define APIC_CURRENT  0x390u
-#define APIC_DIVIDE   0x3e0u
-#define SVR_ENABLE    (1u << 8)
-#define ICR_SELF      (1u << 18)
-#define LVT_MASKED    (1u << 16)
-#define LVT_PERIODIC  (1u << 17)
-#define LVT_DEADLINE  (2u << 17)
-#define DIVIDE_BY_1   0xbu
-#define MSR_X2APIC    0x800u
-#define MSR_DEADLINE  0x6e0u
+#define APIC_INITIAL   0x380u
+#define APIC_CURRENT   0x390u
+#define APIC_DIVIDE    0x3e0u
+#define SVR_ENABLE     (1u << 8)
+#define ICR_SELF       (1u << 18)
+#define LVT_MASKED     (1u << 16)
+#define LVT_PERIODIC   (1u << 17)
+#define LVT_DEADLINE   (2u << 17)
+#define DIVIDE_BY_1    0xbu
+#define MSR_X2APIC     0x800u
+#define MSR_DEADLINE   0x6e0u
+
+/* Many times what it should take. */
+#define PATIENCE 3000u
 
 #define VEC_TIMER    0x71u
 #define VEC_LOW	     0x72u
@@ -90,8 +93,8 @@ static void on_interrupt(struct trap_frame *f)
 	if (count < ARRAY_SIZE(order))
 		order[count] = (uint32_t)f->vector;
 	count++;
-	in_service &= bit_of(APIC_ISR, (uint32_t)f->vector) &&
-		      !bit_of(APIC_IRR, (uint32_t)f->vector);
+	in_service &=
+		bit_of(APIC_ISR, (uint32_t)f->vector) && !bit_of(APIC_IRR, (uint32_t)f->vector);
 	set(APIC_EOI, 0);
 }
 
@@ -175,30 +178,41 @@ static bool one_shot_ok(void)
 	return stopped && ticks == 1;
 }
 
-/* Interrupts a computation; then wakes an idle loop. */
 static uint64_t want;
 
+/* Ticks that leave time to compute, however slow this processor is. */
+static uint32_t tick_length(uint64_t *disturbed)
+{
+	uint32_t clocks;
+
+	set(APIC_LVT_TIMER, LVT_MASKED);
+	set(APIC_INITIAL, ~0u);
+	clocks = get(APIC_CURRENT);
+	*disturbed += digest(7) != want;
+	clocks -= get(APIC_CURRENT);
+	return 8 * clocks < 256 ? 256 : 8 * clocks;
+}
+
+/* Interrupts a computation; then wakes an idle loop. */
 static bool periodic_ok(uint64_t *disturbed)
 {
-	uint32_t before, halts = 0;
+	uint32_t length = tick_length(disturbed), before, halts = 0, i;
 	bool counting;
 
 	ticks = 0;
 	set(APIC_LVT_TIMER, VEC_TIMER | LVT_PERIODIC);
-	set(APIC_INITIAL, 4000);
-	before = get(APIC_CURRENT);
-	counting = before <= 4000;
+	set(APIC_INITIAL, length);
+	counting = get(APIC_CURRENT) <= length;
 	sti();
-	while (ticks < 20)
+	for (i = 0; i < PATIENCE && ticks < 5; i++)
 		*disturbed += digest(7) != want;
-	while (ticks < 40) {
-		cli();
-		if (ticks < 40) {
-			sti_hlt();
-			halts++;
-		}
-	}
 	cli();
+	counting &= ticks >= 5;
+	while (ticks < 15) {
+		sti_hlt();
+		cli();
+		halts++;
+	}
 	set(APIC_LVT_TIMER, LVT_MASKED);
 	set(APIC_INITIAL, 0);
 	let_in();

@@ -28,8 +28,7 @@ uint64_t compat_call(uint64_t n);
 void compat_syscall_entry(void);
 void compat_sysenter_entry(void);
 
-__asm__(
-	".pushsection .user.text, \"ax\"\n"
+__asm__(".pushsection .user.text, \"ax\"\n"
 	".globl compat_call\n"
 	"compat_call:\n"
 	"	push %rbx\n"

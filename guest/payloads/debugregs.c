@@ -17,19 +17,19 @@ PAYLOAD("breakpoints on instructions and data, by the debug registers");
 #define ROUNDS 10 /* --arg: another number */
 
 /* DR7: breakpoint n, enabled; what it is for; its size. */
-#define DR7_EXEC(n)	 (2ull << 2 * (n))
+#define DR7_EXEC(n)	     (2ull << 2 * (n))
 #define DR7_DATA(n, rw, len) (2ull << 2 * (n) | (uint64_t)((rw) | (len) << 2) << (16 + 4 * (n)))
-#define DR7_GD		 (1ull << 13)
-#define DR7_NONE	 0x400ull
-#define RW_WRITE	 1
-#define RW_ANY		 3
-#define LEN_1		 0
-#define LEN_2		 1
-#define LEN_8		 2
-#define LEN_4		 3
-#define DR6_NONE	 0xffff0ff0ull
-#define DR6_BD		 (1ull << 13)
-#define DR6_BS		 (1ull << 14)
+#define DR7_GD		     (1ull << 13)
+#define DR7_NONE	     0x400ull
+#define RW_WRITE	     1
+#define RW_ANY		     3
+#define LEN_1		     0
+#define LEN_2		     1
+#define LEN_8		     2
+#define LEN_4		     3
+#define DR6_NONE	     0xffff0ff0ull
+#define DR6_BD		     (1ull << 13)
+#define DR6_BS		     (1ull << 14)
 
 static struct {
 	uint64_t dr6, rip, rcx;
@@ -244,7 +244,10 @@ static noinline void general_detect(void)
 
 	begin(DR7_GD);
 	__asm__ volatile(".globl gd_insn\n"
-			 "gd_insn: mov %0, %%dr0" : : "r"(0ull) : "memory");
+			 "gd_insn: mov %0, %%dr0"
+			 :
+			 : "r"(0ull)
+			 : "memory");
 	wrong_gd += count != 1 || !hit(0, DR6_BD, gd_insn) || read_dr7() & DR7_GD;
 	end();
 }

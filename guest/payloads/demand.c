@@ -42,9 +42,8 @@ static void on_region(uint64_t page, uint64_t vaddr, uint64_t error)
 	bool write = error & PF_WRITE;
 
 	if (error & PF_PRESENT)
-		protected++;
-	else
-		absent++;
+	protected++;
+	else absent++;
 	/* What is present can be read. */
 	wrong_error += error & ~(PF_PRESENT | PF_WRITE) || error == PF_PRESENT;
 	if (write && !owned[page]) {

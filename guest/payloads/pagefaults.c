@@ -16,12 +16,12 @@
 
 PAYLOAD("page faults: error codes of all kinds of access");
 
-#define PAGE_AT (PAGING_FREE_VADDR + 0x5000)
-#define NONE	(~0ull) /* in place of an error code: no fault */
-#define P	PTE_PRESENT
-#define W	PTE_WRITE
-#define U	PTE_USER
-#define NX	PTE_NX
+#define PAGE_AT	 (PAGING_FREE_VADDR + 0x5000)
+#define NONE	 (~0ull) /* in place of an error code: no fault */
+#define P	 PTE_PRESENT
+#define W	 PTE_WRITE
+#define U	 PTE_USER
+#define NX	 PTE_NX
 #define RESERVED (1ull << 51)
 
 /*
@@ -33,16 +33,14 @@ uint64_t user_read(uint64_t), user_write(uint64_t), user_exec(uint64_t);
 
 #define ACCESS(name, insn)             \
 	".globl " name "\n" name ":\n" \
-	"	lea 1f(%rip), %rcx\n"  \
+	"	lea 1f(%rip), %rcx\n"        \
 	"	" insn "\n"            \
 	"1:	ret\n"
 
-#define ACCESSES(section, ring)                        \
-	".pushsection " section ", \"ax\"\n"           \
-	ACCESS(ring "_read", "mov (%rdi), %rax")       \
-	ACCESS(ring "_write", "mov %rdi, (%rdi)")      \
-	ACCESS(ring "_exec", "jmp *%rdi")              \
-	".popsection\n"
+#define ACCESSES(section, ring)                                                       \
+	".pushsection " section ", \"ax\"\n" ACCESS(ring "_read", "mov (%rdi), %rax") \
+		ACCESS(ring "_write", "mov %rdi, (%rdi)")                             \
+			ACCESS(ring "_exec", "jmp *%rdi") ".popsection\n"
 
 __asm__(ACCESSES(".text", "kernel") ACCESSES(".user.text", "user"));
 
@@ -195,8 +193,8 @@ static void try(unsigned int i)
 	if (!faults)
 		return;
 	/* The instruction is the second one, past a LEA of 7 bytes. */
-	wrong_address |= seen_cr2 != PAGE_AT ||
-			 seen_rip != (c->how == EXEC ? PAGE_AT : (uintptr_t)fn + 7);
+	wrong_address |=
+		seen_cr2 != PAGE_AT || seen_rip != (c->how == EXEC ? PAGE_AT : (uintptr_t)fn + 7);
 }
 
 static void work(void)

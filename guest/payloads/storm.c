@@ -30,25 +30,25 @@ PAYLOAD("storms of nested exceptions, double faults, single steps");
 #define RAISE(name, before, insn)      \
 	".globl " name "\n" name ":\n" \
 	"	" before "\n"          \
-	"	lea 2f(%rip), %rcx\n"  \
+	"	lea 2f(%rip), %rcx\n"        \
 	"1:	" insn "\n"            \
 	"2:	ret\n"
 
 #define NON_CANONICAL "movabs $0x8000000000000000, %rax"
 
-#define RAISES(section, ring)                                                          \
-	".pushsection " section ", \"ax\"\n"                                           \
-	RAISE(ring "_de", "xor %edx, %edx; xor %esi, %esi", "div %esi")                \
-	RAISE(ring "_bp", "", "int3")                                                  \
-	RAISE(ring "_ud", "", "ud2")                                                   \
-	RAISE(ring "_np", "", "int $" STRING(VEC_MISSING))                             \
-	RAISE(ring "_ss", "" NON_CANONICAL, "mov (%rsp,%rax), %rax")   \
-	RAISE(ring "_gp", NON_CANONICAL, "mov (%rax), %rax")                           \
-	RAISE(ring "_gs", "mov $" STRING(BAD_SELECTOR) ", %eax", "mov %eax, %es")      \
-	RAISE(ring "_pf", "movabs $0x9000000000, %rax", "mov %rax, (%rax)")            \
-	RAISE(ring "_in", "", "int $" STRING(VEC_SOFT))                                \
-	RAISE(ring "_kn", "", "int $" STRING(VEC_KERNEL))                              \
-	".popsection\n"
+#define RAISES(section, ring)                                                                    \
+	".pushsection " section ", \"ax\"\n" RAISE(ring "_de", "xor %edx, %edx; xor %esi, %esi", \
+						   "div %esi") RAISE(ring "_bp", "", "int3")     \
+		RAISE(ring "_ud", "", "ud2") RAISE(ring "_np", "", "int $" STRING(VEC_MISSING))  \
+			RAISE(ring "_ss", "" NON_CANONICAL, "mov (%rsp,%rax), %rax")             \
+				RAISE(ring "_gp", NON_CANONICAL, "mov (%rax), %rax") RAISE(      \
+					ring "_gs", "mov $" STRING(BAD_SELECTOR) ", %eax",       \
+					"mov %eax, %es") RAISE(ring "_pf",                       \
+							       "movabs $0x9000000000, %rax",     \
+							       "mov %rax, (%rax)")               \
+					RAISE(ring "_in", "", "int $" STRING(VEC_SOFT))          \
+						RAISE(ring "_kn", "",                            \
+						      "int $" STRING(VEC_KERNEL)) ".popsection\n"
 
 __asm__(RAISES(".text", "k") RAISES(".user.text", "u"));
 
@@ -58,7 +58,7 @@ raise_fn u_de, u_bp, u_ud, u_np, u_ss, u_gp, u_gs, u_pf, u_in, u_kn;
 
 static const struct {
 	raise_fn *kernel, *user;
-	uint64_t vector, error;	    /* in ring 0 */
+	uint64_t vector, error;	  /* in ring 0 */
 	uint64_t vector3, error3; /* in ring 3 */
 } kinds[] = {
 	{k_de, u_de, VEC_DE, 0, VEC_DE, 0},
@@ -146,7 +146,10 @@ static noinline void double_by_gate(void)
 	__asm__ volatile("mov %%rsp, %%rdx\n"
 			 "lea 1f(%%rip), %%rcx\n"
 			 "mov (%0), %%rax\n"
-			 "1:" : : "r"(1ull << 63) : "rax", "rcx", "rdx", "memory");
+			 "1:"
+			 :
+			 : "r"(1ull << 63)
+			 : "rax", "rcx", "rdx", "memory");
 }
 
 /* #PF whose frame cannot be pushed, as when a kernel's stack overflows. */
@@ -156,7 +159,10 @@ static noinline void double_by_stack(void)
 			 "lea 1f(%%rip), %%rcx\n"
 			 "mov %0, %%rsp\n"
 			 "push %%rax\n"
-			 "1:" : : "r"(0x9000000000ull) : "rcx", "rdx", "memory");
+			 "1:"
+			 :
+			 : "r"(0x9000000000ull)
+			 : "rcx", "rdx", "memory");
 }
 
 static uint64_t steps, step_ints, first_step, last_step;
@@ -227,7 +233,7 @@ static void work(void)
 
 void payload(void)
 {
-	static const uint8_t vectors[] = {VEC_DE, VEC_BP, VEC_UD,   VEC_NP,	VEC_SS,
+	static const uint8_t vectors[] = {VEC_DE, VEC_BP, VEC_UD,   VEC_NP,    VEC_SS,
 					  VEC_GP, VEC_PF, VEC_SOFT, VEC_KERNEL};
 	struct trace t;
 	unsigned int i;

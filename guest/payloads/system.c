@@ -18,9 +18,9 @@
 
 PAYLOAD("CPUID, TSC, GS, FSGSBASE, XCR0, INVLPG, PCID, and what is forbidden");
 
-#define VEC_AC	17
-#define NOTHING 0xff
-#define CR0_AM	(1ull << 18)
+#define VEC_AC	     17
+#define NOTHING	     0xff
+#define CR0_AM	     (1ull << 18)
 #define CR3_NO_FLUSH (1ull << 63)
 
 static uint64_t cr3, cr4;
@@ -123,7 +123,10 @@ static bool fsgsbase_ok(void)
 
 	taken = NOTHING;
 	__asm__ volatile("1: rdfsbase %0\n"
-			 "2:\n" FIXUP(1b, 2b) : "=r"(fs) : : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 : "=r"(fs)
+			 :
+			 : "memory");
 	ok = taken == VEC_UD;
 	if (!cpu_has(CPU_FSGSBASE)) {
 		report_note("no RDFSBASE");
@@ -139,7 +142,10 @@ static bool fsgsbase_ok(void)
 	ok &= fs == mine && gs == (uint32_t)mine && rdmsr(MSR_FS_BASE) == mine;
 	taken = NOTHING;
 	__asm__ volatile("1: wrfsbase %0\n"
-			 "2:\n" FIXUP(1b, 2b) : : "r"(1ull << 63) : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 : "r"(1ull << 63)
+			 : "memory");
 	ok &= taken == VEC_GP && taken_error == 0 && rdmsr(MSR_FS_BASE) == mine;
 	write_cr4(cr4);
 	return ok;
@@ -237,19 +243,25 @@ static bool pcid_ok(void)
 	taken = NOTHING;
 	write_cr3(cr3 | 8);
 	__asm__ volatile("1: mov %0, %%cr4\n"
-			 "2:\n" FIXUP(1b, 2b) : : "r"(cr4 | CR4_PCIDE) : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 : "r"(cr4 | CR4_PCIDE)
+			 : "memory");
 	write_cr3(cr3);
 	return ok && taken == VEC_GP && read_cr4() == cr4;
 }
 
 /* Ring 0: what may not be written. */
-#define TRY(name, insn, value)                                                          \
-	static uint64_t name(void)                                                      \
-	{                                                                               \
-		taken = NOTHING;                                                        \
-		__asm__ volatile("1: " insn "\n"                                        \
-				 "2:\n" FIXUP(1b, 2b) : : "r"((uint64_t)(value)) : "memory"); \
-		return taken;                                                           \
+#define TRY(name, insn, value)                            \
+	static uint64_t name(void)                        \
+	{                                                 \
+		taken = NOTHING;                          \
+		__asm__ volatile("1: " insn "\n"          \
+				 "2:\n" FIXUP(1b, 2b)     \
+				 :                        \
+				 : "r"((uint64_t)(value)) \
+				 : "memory");             \
+		return taken;                             \
 	}
 
 TRY(try_pg_off, "mov %0, %%cr0", read_cr0() & ~(1ull << 31))
@@ -318,15 +330,24 @@ static bool task_switched_ok(void)
 	write_cr0(cr0 | CR0_TS | CR0_MP);
 	taken = NOTHING;
 	__asm__ volatile("1: fldz\n"
-			 "2:\n" FIXUP(1b, 2b) : : : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 :
+			 : "memory");
 	ok = taken == VEC_NM;
 	taken = NOTHING;
 	__asm__ volatile("1: movd %%eax, %%xmm0\n"
-			 "2:\n" FIXUP(1b, 2b) : : : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 :
+			 : "memory");
 	ok &= taken == VEC_NM;
 	taken = NOTHING;
 	__asm__ volatile("1: wait\n"
-			 "2:\n" FIXUP(1b, 2b) : : : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 :
+			 : "memory");
 	ok &= taken == VEC_NM;
 	__asm__ volatile("clts");
 	ok &= !(read_cr0() & CR0_TS);
@@ -334,7 +355,10 @@ static bool task_switched_ok(void)
 	__asm__ volatile("fldz; fstp %%st(0); movd %%eax, %%xmm0; wait" : : : "memory");
 	write_cr0((cr0 & ~CR0_TS) | CR0_EM);
 	__asm__ volatile("1: movd %%eax, %%xmm0\n"
-			 "2:\n" FIXUP(1b, 2b) : : : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 :
+			 :
+			 : "memory");
 	ok &= taken == VEC_UD;
 	write_cr0(cr0);
 	return ok;
@@ -352,58 +376,65 @@ static bool straddle_ok(void)
 	*end = 77;
 	taken = NOTHING;
 	__asm__ volatile("1: xchgq %0, (%1)\n"
-			 "2:\n" FIXUP(1b, 2b) : "+r"(value) : "r"(at) : "memory");
+			 "2:\n" FIXUP(1b, 2b)
+			 : "+r"(value)
+			 : "r"(at)
+			 : "memory");
 	return taken == VEC_PF && taken_error == 2 && value == 0x1111111111111111 &&
 	       *(volatile uint32_t *)end == 77 && read_cr2() == PAGE_AT + PAGE_SIZE;
 }
 
 /* What ring 3 may not do: RCX is past it. */
-#define FORBIDDEN(n, insn)             \
-	"	lea 2f(%rip), %rcx\n"  \
-	"	cmp $" #n ", %rdi\n"   \
-	"	jne 2f\n"              \
-	"	" insn "\n"            \
+#define FORBIDDEN(n, insn)           \
+	"	lea 2f(%rip), %rcx\n"      \
+	"	cmp $" #n ", %rdi\n" \
+	"	jne 2f\n"                  \
+	"	" insn "\n"          \
 	"2:\n"
 
 /* uint64_t user_try(uint64_t n) */
 uint64_t user_try(uint64_t n);
 __asm__(".pushsection .user.text, \"ax\"\n"
-	"user_try:\n"
-	FORBIDDEN(0, "cli") FORBIDDEN(1, "sti") FORBIDDEN(2, "hlt")
-	FORBIDDEN(3, "inb $0x80, %al") FORBIDDEN(4, "out %eax, %dx") FORBIDDEN(5, "rdmsr")
-	FORBIDDEN(6, "wrmsr") FORBIDDEN(7, "mov %cr0, %rax") FORBIDDEN(8, "mov %rax, %cr3")
-	FORBIDDEN(9, "mov %dr7, %rax") FORBIDDEN(10, "lgdt (%rsp)")
-	FORBIDDEN(11, "lidt (%rsp)") FORBIDDEN(12, "ltr %ax") FORBIDDEN(13, "clts")
-	FORBIDDEN(14, "invlpg (%rsp)") FORBIDDEN(15, "wbinvd") FORBIDDEN(16, "swapgs")
-	FORBIDDEN(17, "lmsw %ax") FORBIDDEN(18, "sysretq") FORBIDDEN(19, "rdpmc")
-	FORBIDDEN(20, "mov %cr8, %rax") FORBIDDEN(21, "invd") FORBIDDEN(22, "lldt %ax")
-	FORBIDDEN(23, "rdtsc")
-	"	ret\n"
-	/* Reads a quadword that is not aligned. */
-	".globl user_unaligned\n"
-	"user_unaligned:\n"
-	"	lea 1f(%rip), %rcx\n"
-	"	pushfq\n"
-	"	orq $0x40000, (%rsp)\n"
-	"	popfq\n"
-	"	mov -13(%rsp), %rax\n"
-	"1:	pushfq\n"
-	"	andq $~0x40000, (%rsp)\n"
-	"	popfq\n"
-	"	ret\n"
-	/* POPF that asks for IF and IOPL does not get them. */
-	".globl user_popf\n"
-	"user_popf:\n"
-	"	pushq $0x3202\n"
-	"	popfq\n"
-	"	pushfq\n"
-	"	pop %rax\n"
-	"	ret\n"
-	".popsection\n");
+	"user_try:\n" FORBIDDEN(0, "cli") FORBIDDEN(1, "sti") FORBIDDEN(2, "hlt") FORBIDDEN(
+		3, "inb $0x80, %al") FORBIDDEN(4, "out %eax, %dx") FORBIDDEN(5, "rdmsr")
+		FORBIDDEN(6, "wrmsr") FORBIDDEN(7, "mov %cr0, %rax") FORBIDDEN(
+			8, "mov %rax, %cr3") FORBIDDEN(9, "mov %dr7, %rax") FORBIDDEN(10,
+										      "lgdt (%rsp)")
+			FORBIDDEN(11, "lidt (%rsp)") FORBIDDEN(12, "ltr %ax") FORBIDDEN(
+				13, "clts") FORBIDDEN(14, "invlpg (%rsp)") FORBIDDEN(15, "wbinvd")
+				FORBIDDEN(16, "swapgs") FORBIDDEN(17, "lmsw %ax") FORBIDDEN(
+					18,
+					"sysretq") FORBIDDEN(19,
+							     "rdpmc") FORBIDDEN(20,
+										"mov %cr8, %rax")
+					FORBIDDEN(21, "invd") FORBIDDEN(22, "lldt %ax") FORBIDDEN(
+						23,
+						"rdtsc") "	ret\n"
+							 /* Reads a quadword that is not aligned. */
+							 ".globl user_unaligned\n"
+							 "user_unaligned:\n"
+							 "	lea 1f(%rip), %rcx\n"
+							 "	pushfq\n"
+							 "	orq $0x40000, (%rsp)\n"
+							 "	popfq\n"
+							 "	mov -13(%rsp), %rax\n"
+							 "1:	pushfq\n"
+							 "	andq $~0x40000, (%rsp)\n"
+							 "	popfq\n"
+							 "	ret\n"
+							 /* POPF that asks for IF and IOPL does not get them. */
+							 ".globl user_popf\n"
+							 "user_popf:\n"
+							 "	pushq $0x3202\n"
+							 "	popfq\n"
+							 "	pushfq\n"
+							 "	pop %rax\n"
+							 "	ret\n"
+							 ".popsection\n");
 uint64_t user_unaligned(uint64_t), user_popf(uint64_t);
 
 #define USER_TRIES 24u
-#define CR4_TSD (1ull << 2)
+#define CR4_TSD	   (1ull << 2)
 
 static bool user_ok(void)
 {

@@ -68,7 +68,10 @@ static noinline void halt(unsigned int distance)
 	__asm__ volatile("sti\n"
 			 "hlt\n"
 			 ".globl after_hlt\n"
-			 "after_hlt: cli" : : : "memory");
+			 "after_hlt: cli"
+			 :
+			 :
+			 : "memory");
 	halts++;
 	wrong_wake += ticks != before + 1 || last_rip != (uintptr_t)after_hlt;
 }

@@ -48,5 +48,6 @@ item_fn gen_ret_imm, gen_skip_level;
 item_fn gen_memory, gen_string, gen_nops;
 /* Events. */
 item_fn gen_soft_int, gen_fault, gen_bad_jump, gen_cr3, gen_twin, gen_timer, gen_flags;
+item_fn gen_ring3;
 
 #endif /* GUEST_RANDOM_GEN_H */

@@ -24,7 +24,7 @@ static const struct {
 	{gen_bad_jump, 1, false},    {gen_cr3, 2, false},	 {gen_twin, 3, false},
 	{gen_timer, 2, false},	     {gen_flags, 2, false},	 {gen_if, 16, true},
 	{gen_if_else, 12, true},     {gen_loop, 6, true},	 {gen_backward, 3, true},
-	{gen_jump_table, 5, true},
+	{gen_jump_table, 5, true},   {gen_ring3, 1, false},
 };
 
 /*
@@ -105,8 +105,10 @@ void program_make(struct program *program, uint64_t seed, const struct twin *twi
 {
 	struct gen g = {.program = program, .table = DATA_TABLES};
 
-	program->code = page_alloc(PROGRAM_CODE);
-	program->data = page_alloc(DATA_BYTES);
+	if (!program->code) {
+		program->code = page_alloc(PROGRAM_CODE);
+		program->data = page_alloc(DATA_BYTES);
+	}
 	g.c.at = program->code;
 	g.c.end = program->code + PROGRAM_CODE;
 	rng_seed(&g.rng, seed);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random programs: machine code made from a seed, run in ring 0, always
- * terminating and free of side effects but for its data page and registers.
+ * Random programs: machine code made from a seed, run in ring 0 with excursions to
+ * ring 3, always terminating and free of side effects but for its data page and
+ * registers.
  *
  * Functions call only such as were made before them. Every function entry and
  * every turn of a loop takes one unit of fuel from R15; with none left, functions
@@ -30,6 +31,7 @@
 /* Vectors that programs use; see random.c for what their handlers do. */
 #define PROGRAM_VEC_SOFT  0x50u /* four of them */
 #define PROGRAM_VEC_TIMER 0x58u
+#define PROGRAM_VEC_USER  0x5c /* from ring 3 */
 
 /* An address that faults when it is read. */
 #define PROGRAM_BAD_ADDRESS 0x9000000000ull
@@ -39,10 +41,10 @@ struct program {
 	uint64_t code_bytes;
 	uint8_t *data;
 	uint8_t *function[PROGRAM_FUNCTIONS];
-	unsigned int features; /* bits of enum program_item that are in it */
+	bool user; /* it may go to ring 3: after ring3_init() */
 };
 
-/* Make the program of this seed. */
+/* Make the program of this seed; one after the other in the same memory. */
 void program_make(struct program *program, uint64_t seed, const struct twin *twin);
 
 struct program_state {

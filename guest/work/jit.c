@@ -11,7 +11,17 @@
 #define STEPS_MAX 24u
 #define ROOM	  1024u
 
-enum step_op { STEP_ADD, STEP_XOR, STEP_MUL, STEP_ROTATE, STEP_NEGATE, STEP_IF_ODD, STEP_LOOP, STEP_CALL, STEP_OPS };
+enum step_op {
+	STEP_ADD,
+	STEP_XOR,
+	STEP_MUL,
+	STEP_ROTATE,
+	STEP_NEGATE,
+	STEP_IF_ODD,
+	STEP_LOOP,
+	STEP_CALL,
+	STEP_OPS
+};
 
 struct step {
 	enum step_op op;
@@ -70,7 +80,8 @@ static uint8_t *put4(uint8_t *at, uint32_t value)
 	return put(at, &value, sizeof(value));
 }
 
-#define PUT(...) at = put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+#define PUT(...) \
+	at = put(at, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 /* RAX is the value, ECX is free. `helper`: NOT RAX; RET. */
 static uint8_t *compile_step(uint8_t *at, const struct step *step, const uint8_t *helper)

@@ -37,13 +37,13 @@ typedef unsigned int modulo_fn(uint64_t n);
 static modulo_fn modulo0, modulo1, modulo2;
 static modulo_fn *volatile const cycle[3] = {modulo0, modulo1, modulo2};
 
-#define MODULO(name, value, next)                            \
-	static noinline unsigned int name(uint64_t n)        \
-	{                                                    \
+#define MODULO(name, value, next)                                \
+	static noinline unsigned int name(uint64_t n)            \
+	{                                                        \
 		unsigned int r = n ? cycle[next](n - 1) : value; \
-                                                             \
-		barrier();                                   \
-		return r;                                    \
+                                                                 \
+		barrier();                                       \
+		return r;                                        \
 	}
 
 MODULO(modulo0, 0, 1)

@@ -43,6 +43,18 @@ uint64_t digest(uint64_t seed);
 struct trap_frame;
 bool digest_in_rep(const struct trap_frame *frame, bool *consistent);
 
+/* Vector code of all kinds there are; after simd_init(). */
+work_fn work_simd;
+/* The same, and says what is wrong. */
+enum simd_wrong {
+	SIMD_WRONG_COPY = 1 << 0,
+	SIMD_WRONG_DOT = 1 << 1,
+	SIMD_WRONG_SEARCH = 1 << 2,
+	SIMD_WRONG_SHUFFLE = 1 << 3,
+	SIMD_WRONG_SHA = 1 << 4,
+};
+unsigned int simd_wrong(struct rng *rng);
+
 void sha256(const void *data, size_t len, uint8_t hash[32]);
 extern const uint32_t sha256_k[64];
 

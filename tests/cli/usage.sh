@@ -45,12 +45,18 @@ for verb in dump decode verify info; do
 	refuses "$verb: no such file" "$INPUT" "No such file" $verb "$dir/none.vpt"
 done
 
+refuses "lockstep: no guest named" "$USAGE" "GUEST is missing" lockstep
+refuses "lockstep: an unknown option" "$USAGE" "frobnicate" lockstep --frobnicate x
+refuses "lockstep: one engine" "$USAGE" "engines" lockstep --engines=soft "$elf"
+refuses "lockstep: an unknown engine" "$USAGE" "soft and kvm" lockstep --engines=soft,abacus "$elf"
+refuses "lockstep: no such file" "$INPUT" "No such file" lockstep "$dir/none.elf"
+
 # The command itself has no verb to name.
 said=$("$VPT" frobnicate 2>&1 >/dev/null)
 tap_run "an unknown verb: status" test $? -eq "$USAGE"
 tap_run "an unknown verb: one line that names it" \
 	test "$(printf '%s\n' "$said" | grep -c '^vpt frobnicate: ')/$(printf '%s\n' "$said" | wc -l)" = 1/1
-for verb in run dump decode verify info caps; do
+for verb in run dump decode verify info caps lockstep; do
 	tap_run "vpt $verb --help" "$VPT" $verb --help
 done
 tap_run "vpt --help" "$VPT" --help

@@ -89,6 +89,53 @@ $dual
 int pt_fault(void);
 int pt_fault(void) { return 1; }
 EOF2
+fault "a micro-operation that is called" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
+$gpl
+#include "soft/soft.h"
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
+VPT_UOP(escapes)
+{
+	uint8_t value[8];
+
+	vpt_soft_read(c, u, 0, value, sizeof(value));
+	return VPT_NEXT(c, u);
+}
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	return escapes(c, u);
+}
+EOF2
+fault "a micro-operation that is called by name" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
+$gpl
+#include "soft/soft.h"
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
+const struct vpt_uop *vpt_fault_next(struct vpt_soft *c, const struct vpt_uop *u);
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	const struct vpt_uop *next = vpt_fault_next(c, u);
+
+	c->left--;
+	return next;
+}
+EOF2
+fault "a micro-operation called in another section" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
+$gpl
+#include "soft/soft.h"
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
+static __attribute__((noinline, cold)) const struct vpt_uop *slow(struct vpt_soft *c,
+								  const struct vpt_uop *u)
+{
+	c->missed = NULL;
+	return VPT_NEXT(c, u);
+}
+const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	const struct vpt_uop *next = slow(c, u);
+
+	c->left--;
+	return next;
+}
+EOF2
 fault "libc in shared" shared/src/fault.c check-layers <<EOF2
 $dual
 #include <string.h>

@@ -127,14 +127,11 @@ static void page_tables(const struct hostile *h, uint64_t *random, uint8_t *ram)
 	put64(ram, PML4, PDPT | P | W | U);
 	put64(ram, PML4 + 8 * 256, PDPT | P | W | U);
 	put64(ram, PML4 + 8 * 511, PDPT | P | W | U);
-	for (i = 0; i < 512; i += i ? 508 : 3) {
+	for (i = 0; i < 4; i++) {
 		put64(ram, PDPT + 8 * i, PD | P | W | U);
-		if (i > 3)
-			break;
+		put64(ram, PDPT_PAE + 8 * i, PD | P);
 	}
 	put64(ram, PDPT + 8 * 511, PD | P | W | U);
-	for (i = 0; i < 4; i++)
-		put64(ram, PDPT_PAE + 8 * i, PD | P);
 	put64(ram, PD, PT | P | W | U);
 	put64(ram, PD + 8 * 511, PT | P | W | U);
 	put32(ram, PD_32, PT_32 | P | W | U);
@@ -198,16 +195,26 @@ static void system_tables(const struct hostile *h, uint64_t *random, uint8_t *ra
 		}
 }
 
-/* Registers that only instructions can set: see prologue[]. */
+static uint64_t xcr0(const struct hostile *h)
+{
+	static const uint8_t some[] = {1, 3, 7, 0xe7};
+
+	return h->how & HOSTILE_VECTORS ? some[h->seed >> 62] : 0xe7;
+}
+
+/* Registers that only instructions can set: see prologue(). */
 static void vectors(const struct hostile *h, uint64_t *random, uint8_t *ram)
 {
+	static const uint8_t xsetbv[] = {0x0f, 0x01, 0xd1}, xrstor64[] = {0x48, 0x0f, 0xae, 0x2f};
 	uint32_t i;
 
+	memcpy(ram + PROLOGUE, xsetbv, sizeof(xsetbv));
+	memcpy(ram + PROLOGUE + 16, xrstor64, sizeof(xrstor64));
 	for (i = 0; i < 0xb00; i += 8)
 		put64(ram, STATE + i, next(random) & 1 ? edge(random) : next(random));
 	for (i = 512; i < 576; i += 8)
 		put64(ram, STATE + i, 0);
-	put64(ram, STATE + 512, 0xe7);
+	put64(ram, STATE + 512, xcr0(h));
 	put32(ram, STATE + 28, 0xffff);
 	put32(ram, STATE + 24, h->how & HOSTILE_VECTORS ? below(random, 0x10000) : 0x1f80);
 	if (!(h->how & HOSTILE_VECTORS)) {
@@ -226,7 +233,8 @@ void hostile_ram(const struct hostile *h, uint8_t ram[HOSTILE_RAM])
 	for (i = 0; i < 0x2000; i += 8)
 		put64(ram, HOSTILE_DATA + i, next(&random) & 1 ? edge(&random) : next(&random));
 	for (i = 0; i < 0x1000; i += 8)
-		put64(ram, STACK + i, next(&random) & 1 ? HOSTILE_CODE + below(&random, 64) : CODE0);
+		put64(ram, STACK + i,
+		      next(&random) & 1 ? HOSTILE_CODE + below(&random, 64) : CODE0);
 	page_tables(h, &random, ram);
 	system_tables(h, &random, ram);
 	vectors(h, &random, ram);
@@ -274,12 +282,10 @@ static void begin_long(struct vpt_sregs *s)
 }
 
 /* Some steps for what has no other way in; what they cannot do is left as it is. */
-static void prologue(const struct hostile *h, uint64_t *random, struct vpt_engine_vcpu *v)
+static void prologue(const struct hostile *h, struct vpt_engine_vcpu *v)
 {
-	static const uint8_t xcr0[] = {1, 3, 7, 0xe7};
 	unsigned int n;
 
-	begin_long(&(struct vpt_sregs){0});
 	for (n = 0; n < 2; n++) {
 		struct vpt_exit exit;
 
@@ -287,9 +293,7 @@ static void prologue(const struct hostile *h, uint64_t *random, struct vpt_engin
 		v->regs->rip = PROLOGUE + 16 * n;
 		v->regs->rflags = VPT_FL_FIXED;
 		v->regs->rdi = STATE;
-		v->regs->rax = 0xe7;
-		if (!n && h->how & HOSTILE_VECTORS)
-			v->regs->rax = xcr0[below(random, sizeof(xcr0))];
+		v->regs->rax = xcr0(h);
 		v->regs_dirty = true;
 		v->engine->step(v, &(struct vpt_step_hint){0}, &exit);
 	}
@@ -427,8 +431,9 @@ static void general(const struct hostile *h, uint64_t *random, struct vpt_regs *
 static void model_specific(uint64_t *random, struct vpt_engine_vcpu *v)
 {
 	static const uint32_t msrs[] = {
-		VPT_MSR_STAR, VPT_MSR_IA32_LSTAR,   0xc0000083,	      VPT_MSR_FMASK,	  0xc0000102,
-		0xc0000103,   VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP, VPT_MSR_SYSENTER_CS};
+		VPT_MSR_STAR,	      VPT_MSR_IA32_LSTAR,   0xc0000083,
+		VPT_MSR_FMASK,	      0xc0000102,	    0xc0000103,
+		VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP, VPT_MSR_SYSENTER_CS};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++) {
@@ -450,7 +455,7 @@ void hostile_vcpu(const struct hostile *h, struct vpt_engine_vcpu *v)
 
 	begin_long(&s);
 	(void)v->engine->set_sregs(v, &s);
-	prologue(h, &random, v);
+	prologue(h, v);
 	set_mode(h, &s);
 	if (h->how & HOSTILE_CONTROL)
 		garble_control(&random, &s);

@@ -41,6 +41,7 @@ const unsigned int sil_classes = ROWS;
 static const char *const translator_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 #define VPT_INSN(mnemonic, translator, arg) [ZYDIS_MNEMONIC_##mnemonic] = #translator,
 #include "soft/insns_alu.def"
+#include "soft/insns_system.def"
 #include "soft/insns_vector.def"
 #undef VPT_INSN
 };
@@ -174,9 +175,32 @@ static unsigned int put_head(const struct form *f, const struct bits *e, uint8_t
 	return n;
 }
 
+/*
+ * Zydis 4.0.0 takes a SIB byte without base (mod 0, base 5) for R13D if REX.B is set and
+ * addresses have 32 bits, and forgets the displacement.
+ */
+static void correct_base(const ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
+{
+	unsigned int i;
+
+	if (!(insn->attributes & ZYDIS_ATTRIB_HAS_SIB) || insn->raw.modrm.mod ||
+	    insn->raw.sib.base != 5)
+		return;
+	for (i = 0; i < insn->operand_count_visible; i++) {
+		if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		op[i].mem.base = ZYDIS_REGISTER_NONE;
+		op[i].mem.disp.has_displacement = ZYAN_TRUE;
+		op[i].mem.disp.value = insn->raw.disp.value;
+	}
+}
+
 static bool decode(const uint8_t *code, ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
 {
-	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, 15, insn, op));
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, 15, insn, op)))
+		return false;
+	correct_base(insn, op);
+	return true;
 }
 
 static void add(const struct form *f)
@@ -526,7 +550,7 @@ static uint64_t target(struct sil_random *r, unsigned int size)
 		case 1:
 			return SIL_NOTHING - (x >> 40 & 63);
 		case 2:
-			return SIL_SANDBOX - (x >> 40 & 63);
+			return SIL_SANDBOX - 1 - (x >> 40 & 63);
 		default:
 			return 0x8000000000000000 | (x & ~7ull);
 		}
@@ -627,13 +651,18 @@ static void particular(struct sil_random *r, struct sil_test *t,
 		gpr[RSI] = SIL_WINDOW + 128 + (x & 511);
 		gpr[RDI] = SIL_WINDOW + 128 + (x >> 9 & 511);
 		gpr[RCX] = x >> 20 & 15;
-		if (!(x >> 24 & 31))
-			gpr[RDI] = target(r, 8);
+		if (!(x >> 24 & 7))
+			gpr[RDI] = SIL_READ_ONLY - (x >> 32 & 63);
+		if (!(x >> 27 & 15))
+			gpr[RSI] = SIL_NOTHING - (x >> 40 & 63);
 	} else if (!strcmp(translator, "stack") || !strcmp(translator, "pushf")) {
 		if (t->in.gpr[RSP] != to || !(x & 1))
 			gpr[RSP] = SIL_WINDOW + 256 + (x >> 8 & 255);
 		if (x >> 16 & 3)
 			gpr[RSP] &= ~7ull;
+		/* POPF takes what has been looked at: see mask_word() below. */
+		if (!strcmp(translator, "stack") && !(x >> 32 & 31))
+			gpr[RSP] = (x >> 40 & 1 ? SIL_READ_ONLY : SIL_NOTHING) + 8 - (x >> 44 & 15);
 		if (insn->mnemonic == ZYDIS_MNEMONIC_ENTER ||
 		    insn->mnemonic == ZYDIS_MNEMONIC_LEAVE)
 			gpr[RBP] = SIL_WINDOW + 512 + (x >> 20 & 127);
@@ -702,45 +731,53 @@ static void tame(struct sil_test *t, const ZydisDecodedInstruction *insn)
 	}
 }
 
-void sil_generate(uint64_t seed, uint64_t index, struct sil_test *t)
+static bool generate(struct sil_random *r, struct sil_test *t)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
-	struct sil_random r = {seed * 0x2545f4914f6cdd1d + index};
-	size_t class = used_class[sil_next(&r) % used_classes];
-	const struct group *g = &groups[class_first[class] + sil_next(&r) % class_groups[class]];
-	const struct form *f = &forms[g->first + sil_next(&r) % g->count];
+	size_t class = used_class[sil_next(r) % used_classes];
+	const struct group *g = &groups[class_first[class] + sil_next(r) % class_groups[class]];
+	const struct form *f = &forms[g->first + sil_next(r) % g->count];
 	uint64_t to = SIL_WINDOW + 64;
 	unsigned int i;
 
 	do {
 		memset(t->code, 0, sizeof(t->code));
-		assemble(&r, f, t->code);
+		assemble(r, f, t->code);
 	} while (!decode(t->code, &insn, op) || insn.mnemonic != f->mnemonic ||
 		 is_left_out(&insn, op));
-	t->index = index;
-	t->ip = SIL_CODE + (index % SIL_BATCH) * SIL_SLOT;
 	t->class = (uint16_t) class;
 	t->mnemonic = (uint16_t)insn.mnemonic;
 	t->len = insn.length;
 	memset(t->code + t->len, 0x90, sizeof(t->code) - t->len);
-	random_state(&r, &t->in, strcmp(translator_of[insn.mnemonic], "alu") != 0);
+	random_state(r, &t->in, strcmp(translator_of[insn.mnemonic], "alu") != 0);
 	tame(t, &insn);
-	to = target(&r, 16);
+	to = target(r, 16);
 	for (i = 0; i < insn.operand_count; i++) {
 		if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY ||
 		    op[i].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
 			continue;
-		to = target(&r, op[i].size / 8u);
-		/* AMD's SHA instructions do not mind, Intel's do. */
-		if (insn.meta.isa_set == ZYDIS_ISA_SET_SHA)
-			to &= ~15ull;
+		to = target(r, op[i].size / 8u);
 		if (f->vsib) {
-			to = SIL_WINDOW + (sil_next(&r) & 0x1ff);
-			point_vector(&r, t, &op[i]);
+			to = SIL_WINDOW + (sil_next(r) & 0x1ff);
+			point_vector(r, t, &op[i]);
 		}
-		to = point(&r, t, &insn, &op[i], to);
+		to = point(r, t, &insn, &op[i], to);
 	}
+	/* AMD's SHA instructions do not mind, Intel's do. */
+	if (insn.meta.isa_set == ZYDIS_ISA_SET_SHA && to & 15)
+		return false;
 	t->operand = to;
-	particular(&r, t, &insn, op, to);
+	particular(r, t, &insn, op, to);
+	return true;
+}
+
+void sil_generate(uint64_t seed, uint64_t index, struct sil_test *t)
+{
+	struct sil_random r = {seed * 0x2545f4914f6cdd1d + index};
+
+	t->index = index;
+	t->ip = SIL_CODE + (index % SIL_BATCH) * SIL_SLOT;
+	while (!generate(&r, t))
+		;
 }

@@ -254,6 +254,42 @@ static int make_file(char *path, size_t size)
 	return fd;
 }
 
+/* At the very instruction at which the timer is due, before anybody has looked. */
+START_TEST(due_now)
+{
+	static const uint8_t code[] = {0xeb, 0xfe}; /* jmp . */
+	struct vpt_file_info info = {.owner = VPT_OWNER_GUEST, .vcpus = 1, .engine = "soft"};
+	const struct vpt_snap_origin origin = {&info, "test", NULL};
+	struct vpt_snapshot *s;
+	struct vpt_exit exit;
+	char path[32], why[160];
+	int fd = make_file(path, sizeof(path));
+	struct vpt_vm vm, again;
+
+	create(&vm);
+	info.caps = vm.caps;
+	ck_assert(vpt_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	vpt_irq_advance(vm.vcpu);
+	vpt_irq_set_timer(vm.vcpu, 0x20u << 24 | 10);
+	vm.vcpu->ev->attention = false;
+	vm.vcpu->ev->budget = 11;
+	vm.engine->run(vm.vcpu->ev, false, &exit);
+	vpt_vcpu_load(vm.vcpu);
+	ck_assert_uint_eq(vm.vcpu->ev->retired, 11);
+	ck_assert(!vm.vcpu->irq.timer_due);
+	ck_assert_int_eq(vpt_snapshot_save(path, &vm, &origin), 0);
+	ck_assert_int_eq(vpt_snapshot_open(path, &s, why, sizeof(why)), 0);
+	create(&again);
+	ck_assert_int_eq(vpt_snapshot_load(s, &again, why, sizeof(why)), 0);
+	ck_assert(again.vcpu->irq.timer_due);
+	ck_assert_uint_eq(again.vcpu->irq.timer_vector, 0x20);
+	vpt_snapshot_close(s);
+	vpt_vm_destroy(&vm);
+	vpt_vm_destroy(&again);
+	close(fd);
+}
+END_TEST
+
 static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
 {
 	static const uint8_t psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
@@ -466,6 +502,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, engine_is_cut);
 	tcase_add_loop_test(tcase, engine_tlb, 0, 5);
 	tcase_add_test(tcase, vcpu_state);
+	tcase_add_test(tcase, due_now);
 	tcase_add_loop_test(tcase, writer_goes_on, 0, 9);
 	tcase_add_loop_test(tcase, writer_refuses, 0, COUNT(writer_changes));
 	tcase_add_test(tcase, writer_without_index);

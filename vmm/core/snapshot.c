@@ -277,6 +277,8 @@ int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap
 		return -ENOTSUP;
 	if (vm->vcpu->tracer.error)
 		return vm->vcpu->tracer.error;
+	/* What is due by now is so in each part that is saved. */
+	vpt_irq_advance(vm->vcpu);
 	if (origin->writer) {
 		error = vpt_writer_reread(origin->writer, &fd);
 		if (error)

@@ -4,7 +4,7 @@
  * instruction, operand size and kind of operands, which none of them looks at again.
  */
 #include "soft/alu_flags.h"
-#include "soft/branch.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
@@ -184,24 +184,12 @@ static vpt_uop_fn idiom(const struct vpt_translation *t)
 	return NULL;
 }
 
-/* Say what branch.h wants to know, if a branch on it can be joined to it. */
-static void may_fuse(const struct vpt_translation *t, struct vpt_uop *u, enum vpt_fuse_form form)
+/* The rows are in the order of the kinds. */
+static uint32_t kind_of(const struct vpt_translation *t, enum vpt_kind_form form)
 {
-	static const uint8_t row[] = {
-		[0] = VPT_FUSE_ADD,
-		[4] = VPT_FUSE_AND,
-		[5] = VPT_FUSE_SUB,
-		[7] = VPT_FUSE_CMP,
-		[8] = VPT_FUSE_TEST,
-		[ROW_UNARY] = VPT_FUSE_INC,
-		[ROW_UNARY + 1] = VPT_FUSE_DEC,
-	};
-	unsigned int size = (unsigned int)__builtin_ctz(t->size);
+	unsigned int op = t->arg < ROW_UNARY ? VPT_K_ADD + t->arg : VPT_K_INC + t->arg - ROW_UNARY;
 
-	if (t->arg >= sizeof(row) || !row[t->arg])
-		return;
-	u->aux = VPT_FUSE(row[t->arg], form, size);
-	u->flags |= VPT_UOP_FUSES;
+	return VPT_KIND(op, form, __builtin_ctz(t->size), 0);
 }
 
 static bool to_register(struct vpt_translation *t, const struct binary *fn)
@@ -211,16 +199,16 @@ static bool to_register(struct vpt_translation *t, const struct binary *fn)
 
 	if (vpt_tr_is_mem(t, 1)) {
 		u = vpt_tr_emit_mem(t, &fn->rm, 1, false);
-		may_fuse(t, u, VPT_FUSE_RM);
+		u->kind = kind_of(t, VPT_K_RM);
 	} else if (vpt_tr_is_imm(t, 1)) {
 		u = vpt_tr_emit(t, fn->ri);
 		u->imm = vpt_tr_imm(t, 1);
-		may_fuse(t, u, VPT_FUSE_RI);
+		u->kind = kind_of(t, VPT_K_RI);
 	} else {
 		same = vpt_tr_gpr(t, 0) == vpt_tr_gpr(t, 1) ? idiom(t) : NULL;
 		u = vpt_tr_emit(t, same ? same : fn->rr);
 		u->src = vpt_tr_gpr(t, 1);
-		may_fuse(t, u, VPT_FUSE_RR);
+		u->kind = kind_of(t, VPT_K_RR);
 	}
 	u->dst = vpt_tr_gpr(t, 0);
 	return true;
@@ -234,13 +222,11 @@ static bool to_memory(struct vpt_translation *t, const struct binary *fn)
 	if (vpt_tr_is_imm(t, 1)) {
 		u = vpt_tr_emit_mem(t, &fn->mi, 0, write);
 		u->imm = vpt_tr_imm(t, 1);
-		if (!write)
-			may_fuse(t, u, VPT_FUSE_MI);
+		u->kind = kind_of(t, VPT_K_MI);
 	} else {
 		u = vpt_tr_emit_mem(t, &fn->mr, 0, write);
 		u->src = vpt_tr_gpr(t, 1);
-		if (!write)
-			may_fuse(t, u, VPT_FUSE_MR);
+		u->kind = kind_of(t, VPT_K_MR);
 	}
 	return true;
 }
@@ -261,6 +247,6 @@ bool vpt_tr_alu(struct vpt_translation *t)
 	}
 	u = vpt_tr_emit(t, unary[t->arg - ROW_UNARY][size].r);
 	u->dst = vpt_tr_gpr(t, 0);
-	may_fuse(t, u, VPT_FUSE_RR);
+	u->kind = kind_of(t, VPT_K_RR);
 	return true;
 }

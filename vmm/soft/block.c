@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "soft/compile.h"
+#include "soft/native.h"
 #include "soft/soft.h"
 
 #define HASH_BITS   13
@@ -214,6 +216,9 @@ static void empty(struct vpt_soft *c)
 		cache->hash[i] = NULL;
 	}
 	cache->used = 0;
+	if (c->compiler)
+		vpt_compiler_reset(c->compiler);
+	vpt_native_reset(c->native);
 	c->missed = NULL;
 	vpt_soft_unlink(c);
 }
@@ -246,7 +251,9 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 		if (!more)
 			vpt_soft_raise(c, NULL, VPT_VEC_UD);
 	}
-	if (cache->used + BLOCK_MAX > ARENA_BYTES)
+	if (cache->used + BLOCK_MAX > ARENA_BYTES ||
+	    (c->compiler && !vpt_compiler_has_room(c->compiler)) ||
+	    !vpt_native_has_room(c->native))
 		empty(c);
 	b = (struct vpt_block *)(cache->arena + cache->used);
 	memset(b, 0, sizeof(*b));
@@ -278,6 +285,14 @@ static struct vpt_block *find(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 	return NULL;
 }
 
+/* Does the code segment end inside of it? Bytes that are no instruction have none. */
+static bool beyond_limit(const struct vpt_soft *c, const struct vpt_block *b)
+{
+	uint64_t len = b->mode & VPT_BLOCK_SINGLE ? b->uop[0].len : b->bytes;
+
+	return c->bits != 64 && len && b->ip + len - 1 > c->s.cs.limit;
+}
+
 struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
 {
 	uint64_t ip = c->r[VPT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
@@ -293,6 +308,11 @@ struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
 	b = find(c, lin, gpa, mode);
 	if (!b)
 		b = make(c, lin, gpa, mode);
+	if (vpt_unlikely(beyond_limit(c, b))) {
+		if (mode & VPT_BLOCK_SINGLE)
+			vpt_soft_raise_code(c, NULL, VPT_VEC_GP, 0);
+		return vpt_soft_block(c, mode | VPT_BLOCK_SINGLE);
+	}
 	if (c->pt && o && o->code) {
 		vpt_soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);

@@ -6,6 +6,7 @@
 #include "soft/access.h"
 #include "soft/branch.h"
 #include "soft/flagcond.h"
+#include "soft/kind.h"
 #include "soft/stack.h"
 #include "soft/translate.h"
 
@@ -328,8 +329,15 @@ static bool call_or_jump(struct vpt_translation *t)
 
 	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return vpt_tr_core(t);
+	if (vpt_tr_is_imm(t, 0) && !is_call) {
+		if (!direct(t, jmp))
+			return false;
+		if (t->block->uop[t->block->uops - 1].fn == jmp)
+			t->block->uop[t->block->uops - 1].kind = VPT_KIND(VPT_K_JMP, 0, 0, 0);
+		return true;
+	}
 	if (vpt_tr_is_imm(t, 0))
-		return direct(t, !is_call ? jmp : wide ? call64 : call);
+		return direct(t, wide ? call64 : call);
 	if (!is_call)
 		return indirect(t, jmp_register, jmp_memory);
 	return wide ? indirect(t, call64_register, call64_memory)
@@ -356,10 +364,11 @@ static bool conditional(struct vpt_translation *t)
 	struct vpt_uop *before = b->uops ? &b->uop[b->uops - 1] : NULL;
 	vpt_uop_fn fused = NULL;
 
-	if (before && before->flags & VPT_UOP_FUSES)
+	if (before && before->kind)
 		fused = vpt_soft_fused(before, cc);
 	if (!direct(t, jcc[cc]))
 		return false;
+	b->uop[b->uops - 1].kind = VPT_KIND(VPT_K_JCC, 0, 0, cc);
 	if (fused)
 		before->fn = fused;
 	return true;

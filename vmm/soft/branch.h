@@ -47,32 +47,9 @@ static inline __attribute__((always_inline)) const struct vpt_uop *vpt_end_cond(
 }
 
 /*
- * fuse.c: one micro-operation for what sets the flags, `u` (marked VPT_UOP_FUSES), and
- * the Jcc with this condition that is emitted right after it; NULL: there is none.
- * It looks at both.
+ * fuse.c: one micro-operation for what sets the flags, `u`, and the Jcc with this
+ * condition that is emitted right after it; NULL: there is none. It looks at both.
  */
 vpt_uop_fn vpt_soft_fused(const struct vpt_uop *u, unsigned int cc);
-
-/* What such a micro-operation puts into aux: its row, its operands, log2 of its size. */
-enum vpt_fuse_row {
-	VPT_FUSE_NONE,
-	VPT_FUSE_CMP,
-	VPT_FUSE_TEST,
-	VPT_FUSE_ADD,
-	VPT_FUSE_SUB,
-	VPT_FUSE_AND,
-	VPT_FUSE_INC,
-	VPT_FUSE_DEC,
-	VPT_FUSE_ROWS
-};
-enum vpt_fuse_form {
-	VPT_FUSE_RR,
-	VPT_FUSE_RI,
-	VPT_FUSE_RM,
-	VPT_FUSE_MR,
-	VPT_FUSE_MI,
-	VPT_FUSE_FORMS
-};
-#define VPT_FUSE(row, form, size) ((uint32_t)(row) << 8 | (uint32_t)(form) << 4 | (uint32_t)(size))
 
 #endif /* VMM_SOFT_BRANCH_H */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "soft/feature.h"
+#include "soft/compile.h"
 #include "soft/native.h"
 #include "soft/state.h"
 #include "soft/system.h"
@@ -86,6 +87,7 @@ static void vcpu_destroy(struct vpt_engine_vcpu *ev)
 	c->vm->vcpu = NULL;
 	vpt_soft_cache_destroy(c->cache);
 	vpt_native_destroy(c->native);
+	vpt_compiler_destroy(c->compiler);
 	for (i = 0; i < 3; i++)
 		free(c->decoder[i]);
 	free(c->cpuid);
@@ -181,6 +183,9 @@ static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 	vm->vcpu = c;
 	c->cache = vpt_soft_cache_create(&vm->mem);
 	c->native = vpt_native_create();
+#ifdef VPT_SOFT_THREADED
+	c->compiler = vpt_compiler_create();
+#endif
 	error = c->cache && c->native ? copy_cpuid(c, cpuid, count) : -ENOMEM;
 	if (!error)
 		error = make_decoders(c);

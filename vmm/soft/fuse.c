@@ -5,6 +5,7 @@
  */
 #include "soft/alu_flags.h"
 #include "soft/branch.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand)	 VPT_REG(c, u->operand, uint##bits##_t)
@@ -99,30 +100,33 @@ struct kind {
 		.plain = {VPT_CONDITIONS(PLAIN, op, form, bits)},     \
 		.indexed = {VPT_CONDITIONS(INDEXED, op, form, bits)}, \
 	}
-#define COMPARE_KINDS(row, op, bits, size)                  \
-	[row][VPT_FUSE_RR][size] = KIND(op, rr, bits),      \
-	[row][VPT_FUSE_RI][size] = KIND(op, ri, bits),      \
-	[row][VPT_FUSE_RM][size] = KIND_LOAD(op, rm, bits), \
-	[row][VPT_FUSE_MR][size] = KIND_LOAD(op, mr, bits), \
-	[row][VPT_FUSE_MI][size] = KIND_LOAD(op, mi, bits)
+#define COMPARE_KINDS(row, op, bits, size)                                                     \
+	[row][VPT_K_RR]                                                                        \
+	     [size] = KIND(op, rr, bits),                                                      \
+  [row][VPT_K_RI][size] = KIND(op, ri, bits), [row][VPT_K_RM][size] = KIND_LOAD(op, rm, bits), \
+  [row][VPT_K_MR][size] = KIND_LOAD(op, mr, bits), [row][VPT_K_MI][size] = KIND_LOAD(op, mi, bits)
 #define BINARY_KINDS(row, op, bits, size) \
-	[row][VPT_FUSE_RR][size] = KIND(op, rr, bits), [row][VPT_FUSE_RI][size] = KIND(op, ri, bits)
-#define UNARY_KINDS(row, op, bits, size) [row][VPT_FUSE_RR][size] = KIND(op, rr, bits)
+	[row][VPT_K_RR][size] = KIND(op, rr, bits), [row][VPT_K_RI][size] = KIND(op, ri, bits)
+#define UNARY_KINDS(row, op, bits, size) [row][VPT_K_RR][size] = KIND(op, rr, bits)
 
-static const struct kind kinds[VPT_FUSE_ROWS][VPT_FUSE_FORMS][4] = {
-	COMPARE_KINDS(VPT_FUSE_CMP, cmp, 8, 0),	   COMPARE_KINDS(VPT_FUSE_CMP, cmp, 32, 2),
-	COMPARE_KINDS(VPT_FUSE_CMP, cmp, 64, 3),   COMPARE_KINDS(VPT_FUSE_TEST, test, 8, 0),
-	COMPARE_KINDS(VPT_FUSE_TEST, test, 32, 2), COMPARE_KINDS(VPT_FUSE_TEST, test, 64, 3),
-	BINARY_KINDS(VPT_FUSE_ADD, add, 32, 2),	   BINARY_KINDS(VPT_FUSE_ADD, add, 64, 3),
-	BINARY_KINDS(VPT_FUSE_SUB, sub, 32, 2),	   BINARY_KINDS(VPT_FUSE_SUB, sub, 64, 3),
-	BINARY_KINDS(VPT_FUSE_AND, and, 32, 2),	   BINARY_KINDS(VPT_FUSE_AND, and, 64, 3),
-	UNARY_KINDS(VPT_FUSE_INC, inc, 32, 2),	   UNARY_KINDS(VPT_FUSE_INC, inc, 64, 3),
-	UNARY_KINDS(VPT_FUSE_DEC, dec, 32, 2),	   UNARY_KINDS(VPT_FUSE_DEC, dec, 64, 3),
+static const struct kind kinds[VPT_K_DEC + 1][VPT_K_FORMS][4] = {
+	COMPARE_KINDS(VPT_K_CMP, cmp, 8, 0),	COMPARE_KINDS(VPT_K_CMP, cmp, 32, 2),
+	COMPARE_KINDS(VPT_K_CMP, cmp, 64, 3),	COMPARE_KINDS(VPT_K_TEST, test, 8, 0),
+	COMPARE_KINDS(VPT_K_TEST, test, 32, 2), COMPARE_KINDS(VPT_K_TEST, test, 64, 3),
+	BINARY_KINDS(VPT_K_ADD, add, 32, 2),	BINARY_KINDS(VPT_K_ADD, add, 64, 3),
+	BINARY_KINDS(VPT_K_SUB, sub, 32, 2),	BINARY_KINDS(VPT_K_SUB, sub, 64, 3),
+	BINARY_KINDS(VPT_K_AND, and, 32, 2),	BINARY_KINDS(VPT_K_AND, and, 64, 3),
+	UNARY_KINDS(VPT_K_INC, inc, 32, 2),	UNARY_KINDS(VPT_K_INC, inc, 64, 3),
+	UNARY_KINDS(VPT_K_DEC, dec, 32, 2),	UNARY_KINDS(VPT_K_DEC, dec, 64, 3),
 };
 
 vpt_uop_fn vpt_soft_fused(const struct vpt_uop *u, unsigned int cc)
 {
-	const struct kind *kind = &kinds[u->aux >> 8][u->aux >> 4 & 15][u->aux & 15];
+	unsigned int op = VPT_KIND_OP(u->kind);
+	const struct kind *kind;
 
+	if (op > VPT_K_DEC)
+		return NULL;
+	kind = &kinds[op][VPT_KIND_FORM(u->kind)][VPT_KIND_SIZE(u->kind)];
 	return u->index == VPT_R_ZERO * 8 ? kind->plain[cc] : kind->indexed[cc];
 }

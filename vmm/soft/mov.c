@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Moves of general registers: plain, extending, on a condition; LEA and SETcc. */
 #include "soft/flagcond.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
@@ -63,6 +64,15 @@ static bool is_segment(const struct vpt_translation *t, unsigned int n)
 	       ZydisRegisterGetClass(t->op[n].reg.value) == ZYDIS_REGCLASS_SEGMENT;
 }
 
+static enum vpt_kind_form form_of(const struct vpt_translation *t)
+{
+	if (vpt_tr_is_mem(t, 0))
+		return vpt_tr_is_imm(t, 1) ? VPT_K_MI : VPT_K_MR;
+	if (vpt_tr_is_mem(t, 1))
+		return VPT_K_RM;
+	return vpt_tr_is_imm(t, 1) ? VPT_K_RI : VPT_K_RR;
+}
+
 bool vpt_tr_mov(struct vpt_translation *t)
 {
 	const unsigned int size = size_index(t);
@@ -79,6 +89,7 @@ bool vpt_tr_mov(struct vpt_translation *t)
 		u = vpt_tr_emit_mem(t, &mov[size].rm, 1, false);
 	else
 		u = vpt_tr_emit(t, vpt_tr_is_imm(t, 1) ? mov[size].ri : mov[size].rr);
+	u->kind = VPT_KIND(VPT_K_MOV, form_of(t), size, 0);
 	if (vpt_tr_is_gpr(t, 0))
 		u->dst = vpt_tr_gpr(t, 0);
 	if (vpt_tr_is_gpr(t, 1))
@@ -155,6 +166,8 @@ bool vpt_tr_movx(struct vpt_translation *t)
 		u->src = vpt_tr_gpr(t, 1);
 	}
 	u->dst = vpt_tr_gpr(t, 0);
+	u->kind = VPT_KIND(t->arg == ROW_MOVZX ? VPT_K_MOVZX : VPT_K_MOVSX, form_of(t),
+			   size_index(t), from);
 	return true;
 }
 
@@ -183,6 +196,7 @@ bool vpt_tr_extend(struct vpt_translation *t)
 	if (t->arg == ROW_WITHIN) {
 		u = vpt_tr_emit(t, sign_extend[size][size - 1].r);
 		u->dst = u->src = VPT_R_RAX * 8;
+		u->kind = VPT_KIND(VPT_K_MOVSX, VPT_K_RR, size, size - 1);
 	} else {
 		vpt_tr_emit(t, sign[size]);
 	}
@@ -239,10 +253,15 @@ static const struct conditional cmov[16][4] = {VPT_CONDITIONS(CMOV_ROW)};
 
 bool vpt_tr_setcc(struct vpt_translation *t)
 {
-	if (vpt_tr_is_mem(t, 0))
+	struct vpt_uop *u;
+
+	if (vpt_tr_is_mem(t, 0)) {
 		vpt_tr_emit_mem(t, &set[t->arg].m, 0, true);
-	else
-		vpt_tr_emit(t, set[t->arg].r)->dst = vpt_tr_gpr(t, 0);
+		return true;
+	}
+	u = vpt_tr_emit(t, set[t->arg].r);
+	u->dst = vpt_tr_gpr(t, 0);
+	u->kind = VPT_KIND(VPT_K_SET, VPT_K_RR, 0, t->arg);
 	return true;
 }
 
@@ -258,6 +277,7 @@ bool vpt_tr_cmov(struct vpt_translation *t)
 		u->src = vpt_tr_gpr(t, 1);
 	}
 	u->dst = vpt_tr_gpr(t, 0);
+	u->kind = VPT_KIND(VPT_K_CMOV, form_of(t), size_index(t), t->arg);
 	return true;
 }
 
@@ -313,5 +333,6 @@ bool vpt_tr_lea(struct vpt_translation *t)
 	u = vpt_tr_emit(t, a.index == VPT_R_ZERO * 8 ? lea[size].plain : lea[size].indexed);
 	vpt_tr_put_address(u, &a);
 	u->dst = vpt_tr_gpr(t, 0);
+	u->kind = VPT_KIND(VPT_K_LEA, VPT_K_RR, size, 0);
 	return true;
 }

@@ -4,6 +4,7 @@
  * instruction is used, which would raise #DE in the host itself.
  */
 #include "soft/alu_flags.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
@@ -236,6 +237,8 @@ static bool into_register(struct vpt_translation *t)
 		u->src = vpt_tr_gpr(t, 1);
 	}
 	u->dst = vpt_tr_gpr(t, 0);
+	u->kind = VPT_KIND(by_imm ? VPT_K_IMUL3 : VPT_K_IMUL,
+			   vpt_tr_is_mem(t, 1) ? VPT_K_RM : VPT_K_RR, size_index(t), 0);
 	if (by_imm)
 		u->imm = vpt_tr_imm(t, 2);
 	return true;

@@ -19,6 +19,21 @@ VPT_LOAD_UOP(probe, 8)
 	return VPT_NEXT(c, u);
 }
 
+/* F3 90 with REX.B is XCHG of R8 and the accumulator, not PAUSE. */
+#define NOP_XCHG(bits)                                                                            \
+	VPT_UOP(xchg_r8_##bits)                                                                   \
+	{                                                                                         \
+		const uint##bits##_t a = (uint##bits##_t)c->r[VPT_R_RAX];                         \
+                                                                                                  \
+		vpt_put##bits(c, VPT_R_RAX * 8, (uint##bits##_t)c->r[VPT_R_R8]);                  \
+		vpt_put##bits(c, VPT_R_R8 * 8, a);                                                \
+		return VPT_NEXT(c, u);                                                            \
+	}
+
+NOP_XCHG(16)
+NOP_XCHG(32)
+NOP_XCHG(64)
+
 /* As insns_alu.def has them. */
 enum { ROW_NOTHING, ROW_LINE, ROW_UNDEFINED };
 
@@ -26,6 +41,12 @@ bool vpt_tr_nop(struct vpt_translation *t)
 {
 	static const struct vpt_mem_uop line = VPT_MEM_UOP(probe);
 
+	if (t->insn->mnemonic == ZYDIS_MNEMONIC_PAUSE && t->insn->raw.rex.B) {
+		vpt_tr_emit(t, t->insn->operand_width == 64   ? xchg_r8_64
+			       : t->insn->operand_width == 16 ? xchg_r8_16
+							      : xchg_r8_32);
+		return true;
+	}
 	switch (t->arg) {
 	case ROW_NOTHING:
 		vpt_tr_emit(t, nop);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Running blocks: from one to the next, until there is something to say. */
+#include "soft/compile.h"
 #include "soft/state.h"
 
 /*
@@ -38,7 +39,7 @@ _Noreturn void vpt_soft_raise_code(struct vpt_soft *c, const struct vpt_uop *u, 
 }
 
 /* Every-instruction mode: the last instruction of a block that is left early. */
-static void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	const struct vpt_observer *o = c->base.observer;
 	uint64_t next = u->ip + u->len;
@@ -175,6 +176,16 @@ static bool is_over(struct vpt_soft *c)
 	return true;
 }
 
+static void enter(struct vpt_soft *c, const struct vpt_uop *u)
+{
+#ifdef VPT_SOFT_THREADED
+	vpt_soft_enter(c, u);
+#else
+	while (u)
+		u = u->fn(c, u);
+#endif
+}
+
 /* One block, and those that its links lead to. */
 static void run_from_here(struct vpt_soft *c)
 {
@@ -194,6 +205,8 @@ static void run_from_here(struct vpt_soft *c)
 		c->base.shadow = false;
 	} else if (c->missed == missed && missed) {
 		*missed = (struct vpt_link){c->gen, b->uop, b->insns};
+		if (c->compiler && !b->compiled && !(b->mode & VPT_BLOCK_EVERY))
+			vpt_soft_compile(c, b);
 	}
 	c->missed = NULL;
 	c->left -= b->insns;
@@ -205,8 +218,7 @@ static void run_from_here(struct vpt_soft *c)
 		c->left = 0;
 		c->stash += rest;
 	}
-	while (u)
-		u = u->fn(c, u);
+	enter(c, u);
 }
 
 static void loop(struct vpt_soft *c)
@@ -275,13 +287,10 @@ void vpt_soft_step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
 	begin(c, exit, 1);
 	c->leave = VPT_LEAVE_NEXT;
 	if (!setjmp(c->escape)) {
-		const struct vpt_uop *u;
 		struct vpt_block *b = vpt_soft_block(c, c->mode | VPT_BLOCK_SINGLE);
 
 		c->left = 0;
-		u = b->uop;
-		while (u)
-			u = u->fn(c, u);
+		enter(c, b->uop);
 	}
 	end(c);
 	c->base.shadow = false;

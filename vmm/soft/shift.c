@@ -4,6 +4,7 @@
  * them alone always; those that are shifted by a constant set them all.
  */
 #include "soft/alu_flags.h"
+#include "soft/kind.h"
 #include "soft/operand.h"
 
 #define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
@@ -139,7 +140,7 @@ struct shift {
 		}         \
 	}
 
-enum { ROW_DOUBLE = 8 };
+enum { ROW_SHL = 4, ROW_SAR = 7, ROW_DOUBLE = 8 };
 
 /* As opcodes count them; then SHLD and SHRD. By log2 of the size. */
 static const struct shift shift[][4] = {
@@ -180,6 +181,11 @@ bool vpt_tr_shift(struct vpt_translation *t)
 	} else {
 		u = vpt_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
 		u->dst = vpt_tr_gpr(t, 0);
+		if (count && t->arg >= ROW_SHL && t->arg <= ROW_SAR)
+			u->kind = VPT_KIND(t->arg == ROW_SHL   ? VPT_K_SHL
+					   : t->arg == ROW_SAR ? VPT_K_SAR
+							       : VPT_K_SHR,
+					   VPT_K_RI, size, 0);
 	}
 	u->imm = count;
 	if (counted == 2)

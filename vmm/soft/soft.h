@@ -50,8 +50,7 @@ struct vpt_block;
 typedef const struct vpt_uop *(*vpt_uop_fn)(struct vpt_soft *c, const struct vpt_uop *u);
 
 enum vpt_uop_flags {
-	VPT_UOP_SS = 1 << 0,	/* its address is on the stack: #SS, not #GP */
-	VPT_UOP_FUSES = 1 << 1, /* may be joined with a Jcc after it: see branch.h */
+	VPT_UOP_SS = 1 << 0, /* its address is on the stack: #SS, not #GP */
 };
 
 struct vpt_uop {
@@ -67,6 +66,7 @@ struct vpt_uop {
 	uint64_t ip; /* of the instruction, an offset from the CS base */
 	const void *ptr;
 	uint32_t aux;
+	uint32_t kind; /* VPT_KIND(), 0: one of its own */
 };
 
 /* From the end of a block to the next: good while `gen` is the processor's. */
@@ -104,6 +104,7 @@ struct vpt_block {
 	uint16_t insns, uops;
 	uint16_t bytes;
 	bool dead;
+	bool compiled;
 	struct vpt_link link[2]; /* fall-through, target */
 	struct vpt_uop uop[];
 };
@@ -116,6 +117,7 @@ struct vpt_block {
 struct vpt_soft_tlb {
 	uint64_t read, write;
 	uintptr_t host; /* to be added to the linear address */
+	uint64_t unused;
 };
 
 #define VPT_TLB_BITS 8
@@ -193,6 +195,7 @@ struct vpt_soft {
 	uint64_t dr[8];
 	uint8_t cpl, bits;
 	uint64_t cs_base; /* 0 in 64-bit mode */
+	uint32_t cs_limit;
 	bool long_mode;
 	uint32_t mode; /* enum vpt_block_mode, without SINGLE */
 	uint64_t tsc_offset;
@@ -203,9 +206,10 @@ struct vpt_soft {
 	struct vpt_soft_vm *vm;
 	struct vpt_cpuid_entry *cpuid;
 	size_t cpuid_count;
-	struct vpt_soft_cache *cache; /* block.c */
-	void *decoder[3];	      /* translate.c, by VPT_BLOCK_BITS */
-	struct vpt_native *native;    /* native.c */
+	struct vpt_soft_cache *cache;  /* block.c */
+	void *decoder[3];	       /* translate.c, by VPT_BLOCK_BITS */
+	struct vpt_native *native;     /* native.c */
+	struct vpt_compiler *compiler; /* compile.c; NULL where micro-operations do not jump */
 
 	enum vpt_soft_leave leave;
 	struct vpt_exit *exit;	 /* of the call in progress */

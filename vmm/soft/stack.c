@@ -2,6 +2,7 @@
 /* PUSH and POP in all their forms, ENTER and LEAVE, flags on the stack. */
 #include "soft/stack.h"
 
+#include "soft/kind.h"
 #include "soft/operand.h"
 #include "soft/system.h"
 
@@ -253,6 +254,7 @@ static bool is_segment(const struct vpt_translation *t)
 static bool push(struct vpt_translation *t, bool fast)
 {
 	struct vpt_address a;
+	struct vpt_uop *u;
 
 	if (is_segment(t)) {
 		emit(t, push_segment)->imm = (uint64_t)(t->op[0].reg.value - ZYDIS_REGISTER_ES);
@@ -263,7 +265,9 @@ static bool push(struct vpt_translation *t, bool fast)
 		vpt_tr_put_address(vpt_tr_emit(t, BY_SIZE(load, t->size)), &a);
 		emit(t, fast ? push64 : push_any)->src = T0;
 	} else {
-		emit(t, fast ? push64 : push_any)->src = vpt_tr_gpr(t, 0);
+		u = emit(t, fast ? push64 : push_any);
+		u->src = vpt_tr_gpr(t, 0);
+		u->kind = fast ? VPT_KIND(VPT_K_PUSH, VPT_K_RR, 3, 0) : 0;
 	}
 	return true;
 }
@@ -288,11 +292,14 @@ static struct vpt_address popped_address(struct vpt_translation *t)
 static bool pop(struct vpt_translation *t, bool fast)
 {
 	struct vpt_address a;
+	struct vpt_uop *u;
 
 	if (is_segment(t))
 		return vpt_tr_segment(t);
 	if (!vpt_tr_is_mem(t, 0)) {
-		emit(t, fast ? pop64 : pop_any)->dst = vpt_tr_gpr(t, 0);
+		u = emit(t, fast ? pop64 : pop_any);
+		u->dst = vpt_tr_gpr(t, 0);
+		u->kind = fast && u->dst != VPT_R_RSP * 8 ? VPT_KIND(VPT_K_POP, VPT_K_RR, 3, 0) : 0;
 		return true;
 	}
 	emit(t, peek);

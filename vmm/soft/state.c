@@ -66,6 +66,7 @@ static bool same_paging(const struct vpt_soft *c)
 void vpt_soft_derive(struct vpt_soft *c)
 {
 	bool same = same_paging(c);
+	uint32_t limit;
 	uint64_t base;
 
 	if (c->s.efer & VPT_EFER_LME && c->s.cr0 & VPT_CR0_PG)
@@ -85,8 +86,10 @@ void vpt_soft_derive(struct vpt_soft *c)
 	if (!same)
 		vpt_soft_flush_tlb(c);
 	base = c->bits == 64 ? 0 : c->s.cs.base;
-	if (base != c->cs_base) {
+	limit = c->bits == 64 ? ~0u : c->s.cs.limit;
+	if (base != c->cs_base || limit != c->cs_limit) {
 		c->cs_base = base;
+		c->cs_limit = limit;
 		vpt_soft_unlink(c);
 	}
 	/* Links of each mode stand beside those of the others. */

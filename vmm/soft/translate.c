@@ -7,6 +7,7 @@
 #include "soft/translate.h"
 
 #include "soft/feature.h"
+#include "soft/kind.h"
 
 /* No instruction becomes more of them than this. */
 #define UOPS_OF_ONE 24u
@@ -139,13 +140,18 @@ VPT_UOP(fall_through)
 	return NULL;
 }
 
-/* An instruction that goes on with the next has retired. */
-VPT_UOP(tell)
+static __attribute__((noinline)) void tell_retired(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	const struct vpt_observer *o = c->base.observer;
 
+	o->retired(o->opaque, u->ip, u->imm, u->imm, VPT_FLOW_NEXT);
+}
+
+/* An instruction that goes on with the next has retired. */
+VPT_UOP(tell)
+{
 	if (c->pt)
-		o->retired(o->opaque, u->ip, u->imm, u->imm, VPT_FLOW_NEXT);
+		tell_retired(c, u);
 	return VPT_NEXT(c, u);
 }
 
@@ -206,6 +212,26 @@ static uint8_t vector_of(ZyanStatus status)
 	return status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? VPT_VEC_GP : VPT_VEC_UD;
 }
 
+/*
+ * Zydis 4.0.0 takes a SIB byte without base (mod 0, base 5) for R13D if REX.B is set and
+ * addresses have 32 bits, and forgets the displacement.
+ */
+static void correct_base(const ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
+{
+	unsigned int i;
+
+	if (!(insn->attributes & ZYDIS_ATTRIB_HAS_SIB) || insn->raw.modrm.mod ||
+	    insn->raw.sib.base != 5)
+		return;
+	for (i = 0; i < insn->operand_count_visible; i++) {
+		if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		op[i].mem.base = ZYDIS_REGISTER_NONE;
+		op[i].mem.disp.has_displacement = ZYAN_TRUE;
+		op[i].mem.disp.value = insn->raw.disp.value;
+	}
+}
+
 static uint64_t wrap(const struct vpt_translation *t, uint64_t ip)
 {
 	return t->bits == 64 ? ip : (uint32_t)ip;
@@ -229,6 +255,7 @@ static bool one(struct vpt_translation *t, const uint8_t *code, unsigned int roo
 		vpt_tr_raise(t, vector_of(status));
 		b->bytes = (uint16_t)(b->bytes + (room < INSN_MAX ? room : INSN_MAX));
 	} else {
+		correct_base(&insn, op);
 		t->insn = &insn;
 		t->op = op;
 		t->code = code;
@@ -249,6 +276,7 @@ static void go_on(struct vpt_translation *t)
 
 	t->insn = NULL;
 	u = vpt_tr_emit(t, fall_through);
+	u->kind = VPT_KIND(VPT_K_NEXT, 0, 0, 0);
 	u->ptr = &t->block->link[0];
 }
 

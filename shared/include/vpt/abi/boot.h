@@ -39,19 +39,24 @@ enum vpt_boot_flags {
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_boot_info) == 88, "vpt_boot_info is ABI");
 
-/* Ports. All others read as ones and ignore writes. */
+/*
+ * Ports of this ABI. Beside them are those of the devices: 8259s, 8254, real-time clock,
+ * COM1, reset. Where there is nothing, ports read as ones and ignore writes.
+ */
 enum vpt_port {
 	VPT_PORT_CONSOLE = 0xe9, /* out byte: a character; in byte: 0xe9 */
 	VPT_PORT_EXIT = 0xf4,	 /* out dword: end the guest, status is the value */
 	/*
-	 * Interrupt sources for tests, since a guest here has no APIC.
+	 * An interrupt source for tests, which needs no APIC to be set up.
 	 * out dword: vector << 24 | n: one external interrupt with that vector
 	 * as soon as RFLAGS.IF allows after n more instructions (n 0: cancel).
-	 * The count is exact while the guest is traced, else approximate.
+	 * The count is exact with an engine that counts instructions, and while
+	 * the guest is traced; else approximate.
 	 */
 	VPT_PORT_TIMER = 0xf8,
-	/* out dword: vector at which a ToPA PMI arrives, 0: nowhere. in dword:
-	 * 1 if a ToPA PMI was raised since the last read. */
+	/* out dword: vector at which a ToPA PMI arrives, 0 (as at the start): as the
+	 * local APIC's LVTPC says. in dword: 1 if a ToPA PMI was raised since the
+	 * last read. */
 	VPT_PORT_PMI = 0xfc,
 };
 

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Snapshots: commands that are wrong, and files that are no snapshot or not a whole one.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/refuse.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+elf=$GUEST/calls.elf
+good=$dir/good.vps
+run="run -q --engine=soft"
+
+refuses "a place but no file" "$USAGE" "snapshot=FILE" run --snapshot-at=5 "$elf"
+refuses "an interval but no file" "$USAGE" "snapshot=FILE" run --snapshot-every=5 "$elf"
+refuses "a place that is no number" "$USAGE" "snapshot-at" run --snapshot=x --snapshot-at=soon \
+	"$elf"
+refuses "restore: a place but no file" "$USAGE" "snapshot=FILE" restore --snapshot-at=5 "$good"
+refuses "restore: no file named" "$USAGE" "FILE" restore
+refuses "restore: two files" "$USAGE" "one FILE" restore a b
+refuses "restore: an unknown option" "$USAGE" "frobnicate" restore --frobnicate a
+refuses "restore: no such file" "$INPUT" "No such file" restore "$dir/none.vps"
+refuses "snapshot: no file named" "$USAGE" "FILE" snapshot
+refuses "snapshot: an unknown option" "$USAGE" "frobnicate" snapshot --frobnicate a
+refuses "snapshot: no such file" "$INPUT" "No such file" snapshot "$dir/none.vps"
+for verb in restore snapshot; do
+	tap_run "vpt $verb --help" "$VPT" $verb --help
+done
+
+# shellcheck disable=SC2086 # a command line
+{
+	tap_run "a snapshot" "$VPT" $run --snapshot="$good" --snapshot-at=20000 -o "$dir/part.vpt" "$elf"
+	tap_run "one without a trace file" "$VPT" $run --snapshot="$dir/bare.vps" \
+		--snapshot-at=20000 "$elf"
+	refuses "a place the guest does not get to" "$FAIL" "before --snapshot-at" $run \
+		--snapshot="$dir/x.vps" --snapshot-at=999999999 -o "$dir/x.vpt" "$elf"
+	refuses "a trace file that cannot be read back" "$HOST" "not a regular file" $run \
+		--snapshot="$dir/x.vps" --snapshot-at=20000 -o /dev/null "$elf"
+	refuses "a snapshot that cannot be written" "$HOST" "No such file" $run \
+		--snapshot="$dir/none/x.vps" --snapshot-at=20000 -o "$dir/x.vpt" "$elf"
+	refuses "no room for a snapshot" "$HOST" "No space" $run --snapshot=/dev/full \
+		--snapshot-at=20000 -o "$dir/x.vpt" "$elf"
+}
+tap_empty "none of these left a file behind" "$(find "$dir" -name 'x.vps*')"
+refuses "a place that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" \
+	--snapshot="$dir/x.vps" --snapshot-at=19999 "$good"
+refuses "a limit that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" --max-insns=1 "$good"
+refuses "over itself" "$USAGE" "overwrite" restore -o "$good" "$good"
+refuses "a trace file where there was none" "$INPUT" "nothing was recorded" \
+	restore -o "$dir/x.vpt" "$dir/bare.vps"
+refuses "a trace file that cannot be made" "$HOST" "No such file" \
+	restore -o "$dir/none/x.vpt" "$good"
+tap_run "restored where nothing was recorded" "$VPT" restore -q "$dir/bare.vps"
+tap_run "what it says is JSON" sh -c \
+	"'$VPT' snapshot -j '$good' | python3 -c 'import json, sys; d = json.load(sys.stdin)
+assert d[\"instructions\"] == 20000 and d[\"guest\"] == \"calls.elf\" and d[\"file_bytes\"] > 0'"
+
+size=$(stat -c %s "$good")
+: >"$dir/empty"
+head -c 4096 /dev/zero >"$dir/zeros"
+head -c 16 "$good" >"$dir/header-cut"
+{ printf 'X' && tail -c +2 "$good"; } >"$dir/magic"
+{ head -c 8 "$good" && printf '\377' && tail -c +10 "$good"; } >"$dir/version"
+{ cat "$good" && printf 'more'; } >"$dir/more"
+for verb in restore snapshot; do
+	refuses "$verb: an empty file" "$INPUT" "too short" $verb "$dir/empty"
+	refuses "$verb: zeros" "$INPUT" "not a snapshot" $verb "$dir/zeros"
+	refuses "$verb: a trace file" "$INPUT" "not a snapshot" $verb "$dir/part.vpt"
+	refuses "$verb: a header cut off" "$INPUT" "too short" $verb "$dir/header-cut"
+	refuses "$verb: the wrong magic" "$INPUT" "not a snapshot" $verb "$dir/magic"
+	refuses "$verb: a later version" "$INPUT" "version" $verb "$dir/version"
+	refuses "$verb: more after the end" "$INPUT" "after the end" $verb "$dir/more"
+	refuses "$verb: a folder" "$INPUT" "directory" $verb "$dir"
+done
+
+# Cut anywhere, it is none; one wrong byte anywhere, and the checksum sees it.
+wrong=
+for part in 1 2 3 5 8 13 21 34 55 62 63; do
+	head -c $((size * part / 64)) "$good" >"$dir/cut"
+	at=$((size * part / 64))
+	cp "$good" "$dir/flip"
+	old=$(od -An -tu1 -j $at -N 1 "$good" | tr -d ' ')
+	# shellcheck disable=SC2059 # an escape
+	printf "\\$(printf %o $((old ^ 1)))" | dd of="$dir/flip" bs=1 seek=$at conv=notrunc 2>/dev/null
+	for file in cut flip; do
+		said=$("$VPT" restore -q -o "$dir/x.vpt" "$dir/$file" 2>&1 >/dev/null)
+		status=$?
+		[ $status -eq "$INPUT" ] && [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] ||
+			wrong="$wrong
+$file at $part/64: status $status: $said"
+	done
+done
+tap_empty "cut files, wrong bytes" "$wrong"
+
+tap_run "the whole file, after all that" "$VPT" restore -q -o "$dir/rest.vpt" "$good"
+tap_end

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Bytes as guest code, in every mode and in states that a guest could have made, on the
+ * software CPU: it does no harm to the host, takes bounded time, and what comes of it
+ * depends on nothing but the guest. Each input runs twice, with other rubbish on the
+ * host's stack; the second time an instruction at a time, or with an oracle, which takes
+ * other paths to the same end.
+ *
+ * Input: HEAD bytes (see take()), then code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/vcpu.h"
+#include "lib/hostile_seen.h"
+#include "trace/writer.h"
+
+#define HEAD	 13
+#define INSNS	 3000
+#define RESTARTS 64
+#define GUARD	 (1ull << 30)
+#define SECONDS	 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { CORE = 1, HOST = 2, ORACLE = 4 };
+
+struct input {
+	struct hostile h;
+	unsigned int run; /* CORE, HOST, ORACLE; else the engine alone */
+	const char *model;
+};
+
+static bool take(struct input *in, const uint8_t *data, size_t size)
+{
+	static const char *const models[] = {"skl", "spr", "bdw", "icx"};
+
+	if (size < HEAD)
+		return false;
+	*in = (struct input){.run = data[10], .model = models[data[10] >> 4 & 3]};
+	memcpy(&in->h.seed, data, sizeof(in->h.seed));
+	in->h.mode = (enum hostile_mode)(data[8] % HOSTILE_MODES);
+	in->h.how = data[9];
+	in->h.start = (data[11] | data[12] << 8) & 0xfff;
+	in->h.code = data + HEAD;
+	in->h.len = size - HEAD;
+	return true;
+}
+
+/* What a function finds on its stack that it has not written. */
+static __attribute__((noinline)) void poison(uint8_t with)
+{
+	volatile uint8_t rubbish[48 << 10];
+	size_t i;
+
+	for (i = 0; i < sizeof(rubbish); i++)
+		rubbish[i] = with;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The engine alone. */
+
+struct machine {
+	struct vpt_engine_vm *vm;
+	struct vpt_engine_vcpu *v;
+	struct vpt_mem mem;
+};
+
+static uint8_t *guarded(void)
+{
+	static uint8_t *ram;
+
+	if (!ram) {
+		uint8_t *all = mmap(NULL, 2 * GUARD + HOSTILE_RAM, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		REQUIRE(all != MAP_FAILED);
+		ram = all + GUARD;
+		REQUIRE(!mprotect(ram, HOSTILE_RAM, PROT_READ | PROT_WRITE));
+	}
+	return ram;
+}
+
+static void device_io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count,
+		      void *data)
+{
+	struct vpt_engine_vcpu *v = opaque;
+
+	if (in)
+		memset(data, port ^ (int)v->retired, (size_t)size * count);
+}
+
+static void device_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data)
+{
+	struct vpt_engine_vcpu *v = opaque;
+
+	if (!write)
+		memset(data, (int)(gpa ^ v->retired), len);
+}
+
+static void create(struct machine *m, const struct input *in)
+{
+	const struct vpt_engine *engine = vpt_engine_find("soft");
+	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
+	size_t count = VPT_CPUID_ROOM;
+	struct vpt_probe probe;
+
+	engine->probe(&probe, false);
+	m->mem = (struct vpt_mem){guarded(), HOSTILE_RAM};
+	hostile_ram(&in->h, m->mem.host);
+	REQUIRE(!engine->vm_create(&probe, &m->vm));
+	REQUIRE(!engine->vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes));
+	REQUIRE(!engine->supported_cpuid(m->vm, cpuid, &count));
+	REQUIRE(!engine->vcpu_create(m->vm, 0, cpuid, count, &m->v));
+	m->v->bus = (struct vpt_engine_bus){.io = device_io, .mmio = device_mmio, .opaque = m->v};
+	hostile_vcpu(&in->h, m->v);
+}
+
+/* Go on behind what the core would have done. */
+static void skip(struct machine *m, unsigned int n)
+{
+	struct vpt_regs *r = m->v->regs;
+	uint64_t ip = r->rip;
+	struct vpt_sregs s;
+
+	r->rip = n % 4 == 3 ? HOSTILE_CODE + n * 13 : ip + 1;
+	REQUIRE(!m->v->engine->get_sregs(m->v, &s));
+	if (!(s.efer & VPT_EFER_LMA && s.cs.l))
+		r->rip = (uint32_t)r->rip;
+	r->rflags &= ~VPT_FL_TF;
+	m->v->regs_dirty = true;
+}
+
+/* Runs until something is to be said, or so many instructions have retired. */
+static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
+{
+	struct vpt_exit exit = {0};
+
+	while (m->v->retired < until) {
+		uint64_t left = until - m->v->retired, before = m->v->retired;
+
+		m->v->budget = left < most ? left : most;
+		m->v->engine->run(m->v, false, &exit);
+		REQUIRE(m->v->retired - before <= left);
+		hostile_check(m->v, &m->mem);
+		if (exit.kind != VPT_EXIT_KICK)
+			break;
+	}
+	return exit;
+}
+
+static void run_engine(const struct input *in, uint64_t most, struct hostile_seen *seen)
+{
+	struct vpt_exit exit;
+	struct machine m;
+	unsigned int n;
+
+	create(&m, in);
+	for (n = 0; n < RESTARTS && m.v->retired < INSNS; n++) {
+		exit = run_to(&m, INSNS, most);
+		if (exit.kind == VPT_EXIT_CORE)
+			m.v->engine->step(m.v, &(struct vpt_step_hint){0}, &exit);
+		skip(&m, n);
+	}
+	hostile_see(m.v, seen);
+	seen->more = exit.kind == VPT_EXIT_FAULT ? exit.fault.vector : exit.kind;
+	m.vm->engine->vcpu_destroy(m.v);
+	m.vm->engine->vm_destroy(m.vm);
+}
+
+static void compare_engine(const struct input *in)
+{
+	static uint8_t ram[HOSTILE_RAM];
+	struct hostile_seen one, two;
+
+	poison(0x55);
+	run_engine(in, UINT64_MAX, &one);
+	memcpy(ram, guarded(), sizeof(ram));
+	poison(0xaa);
+	/* A guest that rewrites its page tables sees what the TLB forgets, and when. */
+	run_engine(in, in->h.how & HOSTILE_PAGES ? UINT64_MAX : 1, &two);
+	hostile_require_same(&one, &two);
+	REQUIRE(!memcmp(ram, guarded(), sizeof(ram)));
+}
+
+/* Through the core, traced. */
+
+static uint64_t stop(void *opaque)
+{
+	vpt_vm_stop(opaque, VPT_STOP_TIMEOUT, "%s", "");
+	return UINT64_MAX;
+}
+
+static void start_trace(struct vpt_vm *vm, const struct input *in)
+{
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS) |
+		       VPT_CTL_MASK(USER);
+	uint64_t ip = vm->vcpu->regs->rip;
+	struct vpt_tracer *t = &vm->vcpu->tracer;
+
+	ctl |= in->run & HOST ? VPT_CTL_MASK(FABRIC_EN) : VPT_CTL_MASK(TOPA);
+	ctl |= in->h.seed & 0x100 ? VPT_CTL_MASK(TSC_EN) : 0;
+	ctl |= in->h.seed & 0x200 ? VPT_CTL_MASK(DIS_RETC) : 0;
+	(void)vpt_tracer_host_write(t, VPT_MSR_OUTPUT_BASE, HOSTILE_TOPA, ip);
+	(void)vpt_tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
+}
+
+static void create_vm(struct vpt_vm *vm, const struct input *in)
+{
+	struct vpt_probe probe;
+	struct vpt_vm_config config = {
+		.engine = vpt_engine_find("soft"),
+		.probe = &probe,
+		.caps = vpt_caps_model(in->model),
+		.owner = in->run & HOST ? VPT_OWNER_HOST : VPT_OWNER_GUEST,
+		.mem_bytes = HOSTILE_RAM,
+	};
+
+	config.engine->probe(&probe, false);
+	REQUIRE(!vpt_vm_create(vm, &config));
+	/* What cannot be had because of neighbours is guarded by them. */
+	(void)mmap(vm->mem.host - (1 << 20), 1 << 20, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	hostile_ram(&in->h, vm->mem.host);
+	hostile_vcpu(&in->h, vm->vcpu->ev);
+	vpt_vcpu_load(vm->vcpu);
+	vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
+	vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
+}
+
+static struct vpt_writer *record(struct vpt_vm *vm, const struct input *in, bool oracle, int fd)
+{
+	struct vpt_file_info info = {.owner = vm->owner,
+				     .caps = vm->caps,
+				     .vcpus = 1,
+				     .engine = "soft",
+				     .oracle = oracle};
+	struct vpt_writer *w;
+	char path[32];
+
+	if (in->run & HOST)
+		info.caps.l14_0_ecx |= 1u << 3;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	REQUIRE(!vpt_writer_open(path, &info, &w));
+	REQUIRE(!vpt_vcpu_record(vm->vcpu, w, oracle, &info.caps));
+	return w;
+}
+
+static void run_core(const struct input *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
+		     int fd)
+{
+	struct vpt_vm vm;
+	struct vpt_writer *w;
+
+	create_vm(&vm, in);
+	w = record(&vm, in, oracle, fd);
+	start_trace(&vm, in);
+	vpt_vcpu_loop(vm.vcpu);
+	hostile_check(vm.vcpu->ev, &vm.mem);
+	hostile_see(vm.vcpu->ev, seen);
+	seen->more = vm.vcpu->tracer.bytes;
+	memcpy(ram, vm.mem.host, HOSTILE_RAM);
+	vpt_writer_close(w, 0);
+	munmap(vm.mem.host - (1 << 20), 1 << 20);
+	vpt_vm_destroy(&vm);
+}
+
+static void compare_core(const struct input *in)
+{
+	static uint8_t ram[2][HOSTILE_RAM];
+	int fd[2] = {memfd_create("one", 0), memfd_create("two", 0)};
+	struct hostile_seen one, two;
+
+	REQUIRE(fd[0] >= 0 && fd[1] >= 0);
+	poison(0x55);
+	run_core(in, false, &one, ram[0], fd[0]);
+	poison(0xaa);
+	run_core(in, in->run & ORACLE, &two, ram[1], fd[1]);
+	hostile_require_same(&one, &two);
+	REQUIRE(!memcmp(ram[0], ram[1], HOSTILE_RAM));
+	close(fd[0]);
+	close(fd[1]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	double before = seconds();
+	struct input in;
+
+	if (!take(&in, data, size))
+		return 0;
+	if (in.run & CORE)
+		compare_core(&in);
+	else
+		compare_engine(&in);
+	REQUIRE(seconds() - before < SECONDS);
+	return 0;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/hostile_seen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "soft/soft.h"
+
+#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+
+_Noreturn void hostile_fail(const char *cond, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, cond);
+	abort();
+}
+
+/* What must hold between two instructions, whatever the guest does. */
+void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem)
+{
+	const struct vpt_soft *c = (const struct vpt_soft *)v;
+	unsigned int set, i;
+
+	REQUIRE(!c->r[VPT_R_ZERO] && !c->bounce_bytes && c->cpl <= 3);
+	REQUIRE(!(c->fpu.mxcsr & ~0xffffu));
+	for (set = 0; set < VPT_TLB_SLOW; set++)
+		for (i = 0; i < VPT_TLB_SIZE; i++) {
+			const struct vpt_soft_tlb *t = &c->tlbs[set][i];
+			uint64_t at = t->read + t->host - (uintptr_t)mem->host;
+
+			REQUIRE(t->read == 1 || t->write == 1 || t->write == t->read);
+			REQUIRE(t->read != 1 || t->write == 1);
+			REQUIRE(t->read == 1 || (!(at & PAGE_MASK) && at < mem->bytes));
+		}
+	for (i = 0; i < VPT_TLB_SIZE; i++)
+		REQUIRE(c->tlbs[VPT_TLB_SLOW][i].read == 1 && c->tlbs[VPT_TLB_SLOW][i].write == 1);
+}
+
+void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen)
+{
+	const struct vpt_soft *c = (const struct vpt_soft *)v;
+
+	_Static_assert(sizeof(c->msr) <= sizeof(seen->msr), "room");
+	_Static_assert(sizeof(c->fpu) <= sizeof(seen->fpu), "room");
+	memset(seen, 0, sizeof(*seen));
+	seen->regs = c->regs;
+	seen->regs.rflags = vpt_soft_rflags(c);
+	seen->retired = c->base.retired;
+	seen->tsc_offset = c->tsc_offset;
+	seen->s = c->s;
+	memcpy(seen->dr, c->dr, sizeof(seen->dr));
+	memcpy(seen->msr, &c->msr, sizeof(c->msr));
+	memcpy(seen->fpu, &c->fpu, sizeof(c->fpu));
+	seen->shadow = c->base.shadow;
+}
+
+static bool same_segment(const struct vpt_segment *a, const struct vpt_segment *b)
+{
+	return a->base == b->base && a->limit == b->limit && a->selector == b->selector &&
+	       a->type == b->type && a->dpl == b->dpl && a->s == b->s && a->present == b->present &&
+	       a->l == b->l && a->db == b->db && a->g == b->g && a->avl == b->avl &&
+	       a->unusable == b->unusable;
+}
+
+void hostile_require_same(const struct hostile_seen *a, const struct hostile_seen *b)
+{
+	const struct vpt_segment *one = &a->s.cs, *two = &b->s.cs;
+	unsigned int i;
+
+	REQUIRE(a->retired == b->retired);
+	REQUIRE(a->regs.rip == b->regs.rip);
+	REQUIRE(!memcmp(&a->regs, &b->regs, offsetof(struct vpt_regs, rip)));
+	REQUIRE(a->regs.rflags == b->regs.rflags && a->shadow == b->shadow);
+	for (i = 0; i < 8; i++)
+		REQUIRE(same_segment(&one[i], &two[i]));
+	REQUIRE(a->s.gdt.base == b->s.gdt.base && a->s.gdt.limit == b->s.gdt.limit);
+	REQUIRE(a->s.idt.base == b->s.idt.base && a->s.idt.limit == b->s.idt.limit);
+	REQUIRE(a->s.cr0 == b->s.cr0 && a->s.cr2 == b->s.cr2 && a->s.cr3 == b->s.cr3);
+	REQUIRE(a->s.cr4 == b->s.cr4 && a->s.efer == b->s.efer);
+	REQUIRE(a->tsc_offset == b->tsc_offset && a->more == b->more);
+	REQUIRE(!memcmp(a->dr, b->dr, sizeof(a->dr)));
+	REQUIRE(!memcmp(a->msr, b->msr, sizeof(a->msr)));
+	REQUIRE(!memcmp(a->fpu, b->fpu, sizeof(a->fpu)));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a software vCPU is like inside: what must always hold, and what a guest sees. */
+#ifndef TESTS_LIB_HOSTILE_SEEN_H
+#define TESTS_LIB_HOSTILE_SEEN_H
+
+#include "lib/hostile.h"
+#include "x86/mem.h"
+
+/* Where it does not hold the program says so and aborts. */
+#define REQUIRE(cond) ((cond) ? (void)0 : hostile_fail(#cond, __FILE__, __LINE__))
+_Noreturn void hostile_fail(const char *cond, const char *file, int line);
+
+/* Between two instructions, whatever the guest does. */
+void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem);
+
+/* All a guest can see but RAM; not what the TLB has that page tables have no more. */
+struct hostile_seen {
+	struct vpt_regs regs;
+	uint64_t retired, tsc_offset;
+	struct vpt_sregs s;
+	uint64_t dr[8];
+	uint8_t msr[512], fpu[4096];
+	bool shadow;
+	uint64_t more; /* the caller's */
+};
+
+void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen);
+void hostile_require_same(const struct hostile_seen *a, const struct hostile_seen *b);
+
+#endif /* TESTS_LIB_HOSTILE_SEEN_H */

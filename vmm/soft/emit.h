@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing host code, an instruction at a time: for compile.c. */
+#ifndef VMM_SOFT_EMIT_H
+#define VMM_SOFT_EMIT_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Registers by their numbers in encodings. */
+enum vpt_host_reg {
+	H_RAX,
+	H_RCX,
+	H_RDX,
+	H_RBX,
+	H_RSP,
+	H_RBP,
+	H_RSI,
+	H_RDI,
+	H_R8,
+	H_R9,
+	H_R10,
+	H_R11,
+	H_R12,
+	H_R13,
+	H_R14,
+	H_R15,
+	H_NONE = 16,
+};
+
+struct vpt_emit {
+	uint8_t *at; /* where to write; code runs at another address: see compile.c */
+};
+
+static inline void e8(struct vpt_emit *e, unsigned int value)
+{
+	*e->at++ = (uint8_t)value;
+}
+
+static inline void e32(struct vpt_emit *e, uint64_t value)
+{
+	uint32_t low = (uint32_t)value;
+
+	memcpy(e->at, &low, sizeof(low));
+	e->at += sizeof(low);
+}
+
+static inline void e64(struct vpt_emit *e, uint64_t value)
+{
+	memcpy(e->at, &value, sizeof(value));
+	e->at += sizeof(value);
+}
+
+/* Prefixes and opcode for operands of 1 << size bytes; opcode 0x0fxx has two bytes. */
+static inline void e_opcode(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+			    unsigned int reg, unsigned int index, unsigned int rm)
+{
+	if (size == 1)
+		e8(e, 0x66);
+	/* With a REX prefix byte registers are the low ones, all of them. */
+	e8(e,
+	   0x40 | (size == 3) << 3 | (reg >> 3 & 1) << 2 | (index >> 3 & 1) << 1 | (rm >> 3 & 1));
+	if (opcode > 0xff)
+		e8(e, opcode >> 8);
+	e8(e, opcode);
+}
+
+/* reg and a register. */
+static inline void e_rr(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+			unsigned int reg, unsigned int rm)
+{
+	e_opcode(e, size, opcode, reg, 0, rm);
+	e8(e, 0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+/* reg and [base + disp]. */
+static inline void e_rm(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+			unsigned int reg, unsigned int base, int32_t disp)
+{
+	e_opcode(e, size, opcode, reg, 0, base);
+	e8(e, 0x80 | (reg & 7) << 3 | (base & 7));
+	if ((base & 7) == H_RSP)
+		e8(e, 0x24);
+	e32(e, (uint32_t)disp);
+}
+
+/* reg and [base + (index << scale) + disp]; either may be H_NONE. */
+static inline void e_sib(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+			 unsigned int reg, unsigned int base, unsigned int index,
+			 unsigned int scale, int32_t disp)
+{
+	unsigned int b = base == H_NONE ? H_RBP : base, i = index == H_NONE ? H_RSP : index;
+
+	e_opcode(e, size, opcode, reg, i, b);
+	e8(e, (base == H_NONE ? 0 : 0x80) | (reg & 7) << 3 | 4);
+	e8(e, scale << 6 | (i & 7) << 3 | (b & 7));
+	e32(e, (uint32_t)disp);
+}
+
+/* MOV of a constant into all 64 bits, as short as it gets. */
+static inline void e_const(struct vpt_emit *e, unsigned int reg, uint64_t value)
+{
+	if (value <= UINT32_MAX) {
+		e_opcode(e, 2, 0xb8 | (reg & 7), 0, 0, reg);
+		e32(e, value);
+	} else if ((uint64_t)(int64_t)(int32_t)value == value) {
+		e_rr(e, 3, 0xc7, 0, reg);
+		e32(e, value);
+	} else {
+		e_opcode(e, 3, 0xb8 | (reg & 7), 0, 0, reg);
+		e64(e, value);
+	}
+}
+
+/* A jump to be aimed later: Jcc, or JMP for 16. Returns what e_aim() wants. */
+static inline uint8_t *e_jump(struct vpt_emit *e, unsigned int cc)
+{
+	if (cc == 16) {
+		e8(e, 0xe9);
+	} else {
+		e8(e, 0x0f);
+		e8(e, 0x80 | cc);
+	}
+	e32(e, 0);
+	return e->at;
+}
+
+static inline void e_aim(const struct vpt_emit *e, uint8_t *from)
+{
+	int32_t distance = (int32_t)(e->at - from);
+
+	memcpy(from - sizeof(distance), &distance, sizeof(distance));
+}
+
+#endif /* VMM_SOFT_EMIT_H */

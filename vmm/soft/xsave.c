@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Vector and x87 state in memory: FXSAVE and the XSAVE family (SDM vol. 1, 10.5, 13). */
+#include "soft/xstate.h"
+
+#define LEGACY	  512u
+#define HEADER	  64u
+#define COMPACTED (1ull << 63)
+#define AREA_MAX  4096u
+
+struct header {
+	uint64_t bv, comp_bv, reserved[6];
+};
+
+/* An area in the making: which parts of it are to be written. */
+struct area {
+	unsigned int parts;
+	struct {
+		uint32_t at, len;
+	} part[12];
+	uint8_t bytes[AREA_MAX] __attribute__((aligned(64)));
+};
+
+const struct vpt_cpuid_entry *vpt_xstate_cpuid(const struct vpt_soft *c, unsigned int n)
+{
+	size_t i;
+
+	for (i = 0; i < c->cpuid_count; i++)
+		if (c->cpuid[i].leaf == 0xd && c->cpuid[i].by_subleaf && c->cpuid[i].subleaf == n)
+			return &c->cpuid[i];
+	return NULL;
+}
+
+static uint64_t requested(const struct vpt_soft *c)
+{
+	return ((uint64_t)(uint32_t)c->r[VPT_R_RDX] << 32 | (uint32_t)c->r[VPT_R_RAX]) &
+	       c->fpu.xcr0;
+}
+
+/* Where component n >= 2 is, and its size; `present` is what a compacted area has. */
+static bool locate(const struct vpt_soft *c, unsigned int n, uint64_t present, bool compacted,
+		   uint32_t *at, uint32_t *len)
+{
+	const struct vpt_cpuid_entry *e;
+	uint32_t next = LEGACY + HEADER;
+	unsigned int i;
+
+	for (i = 2; compacted && i < n; i++) {
+		e = vpt_xstate_cpuid(c, i);
+		if (!(present >> i & 1) || !e)
+			continue;
+		if (e->ecx & 2)
+			next = (next + 63) & ~63u;
+		next += e->eax;
+	}
+	e = vpt_xstate_cpuid(c, n);
+	if (!e)
+		return false;
+	if (compacted && e->ecx & 2)
+		next = (next + 63) & ~63u;
+	*at = compacted ? next : e->ebx;
+	*len = e->eax;
+	return *at <= AREA_MAX && *len <= AREA_MAX - *at;
+}
+
+/* What a component has of each vector register, of how many of them. */
+struct slice {
+	uint16_t first, count, from, len;
+};
+
+static const struct slice slices[8] = {
+	[2] = {0, 16, 16, 16},
+	[6] = {0, 16, 32, 32},
+	[7] = {16, 16, 0, 64},
+};
+
+static unsigned int registers_of(unsigned int n, unsigned int flags)
+{
+	if (flags & VPT_XSTATE_LONG)
+		return slices[n].count;
+	return n == 7 ? 0 : 8;
+}
+
+static void save_component(const struct vpt_soft *c, unsigned int n, uint8_t *to,
+			   unsigned int flags)
+{
+	const struct slice *s = &slices[n];
+	unsigned int i;
+
+	if (n == 5)
+		memcpy(to, c->fpu.k, sizeof(c->fpu.k));
+	for (i = 0; n != 5 && i < registers_of(n, flags); i++)
+		memcpy(to + i * s->len, c->fpu.zmm[s->first + i] + s->from, s->len);
+}
+
+static void load_component(struct vpt_soft *c, unsigned int n, const uint8_t *from,
+			   unsigned int flags)
+{
+	const struct slice *s = &slices[n];
+	unsigned int i;
+
+	if (n == 5)
+		memcpy(c->fpu.k, from, sizeof(c->fpu.k));
+	for (i = 0; n != 5 && i < registers_of(n, flags); i++)
+		memcpy(c->fpu.zmm[s->first + i] + s->from, from + i * s->len, s->len);
+}
+
+static bool all_zero(const uint8_t *p, size_t len)
+{
+	while (len && !*p) {
+		p++;
+		len--;
+	}
+	return !len;
+}
+
+static bool x87_in_use(struct vpt_soft *c)
+{
+	const struct vpt_x87_image *x = vpt_x87(c);
+
+	return x->fcw != VPT_FCW_DEFAULT || x->fsw || x->ftw || x->fop || x->fip || x->fdp ||
+	       !all_zero((const uint8_t *)x->st, sizeof(x->st));
+}
+
+static bool slice_in_use(const struct vpt_soft *c, const struct slice *s)
+{
+	unsigned int i;
+
+	for (i = s->first; i < s->first + s->count; i++)
+		if (!all_zero(c->fpu.zmm[i] + s->from, s->len))
+			return true;
+	return false;
+}
+
+/* Components that are not as after a reset: XINUSE. */
+uint64_t vpt_xstate_in_use(struct vpt_soft *c)
+{
+	static const struct slice xmm = {0, 16, 0, 16};
+	uint64_t used = 0;
+	unsigned int n;
+
+	if (x87_in_use(c))
+		used |= VPT_XCR0_X87;
+	if (slice_in_use(c, &xmm))
+		used |= VPT_XCR0_SSE;
+	for (n = 2; n < 8; n++)
+		if (slices[n].count && slice_in_use(c, &slices[n]))
+			used |= 1u << n;
+	if (!all_zero((const uint8_t *)c->fpu.k, sizeof(c->fpu.k)))
+		used |= VPT_XCR0_K;
+	return used;
+}
+
+static void part(struct area *a, uint32_t at, uint32_t len)
+{
+	if (!len)
+		return;
+	a->part[a->parts].at = at;
+	a->part[a->parts++].len = len;
+}
+
+static void save_x87(struct vpt_soft *c, struct area *a, unsigned int flags)
+{
+	struct vpt_x87_image x = *vpt_x87(c);
+	unsigned int i;
+
+	if (!(flags & VPT_XSTATE_WIDE)) {
+		/* Offset and selector; the selectors are not kept. */
+		x.fip = (uint32_t)x.fip;
+		x.fdp = (uint32_t)x.fdp;
+	}
+	x.reserved = 0;
+	for (i = 0; i < 8; i++)
+		memset(x.st[i].bytes + 10, 0, 6);
+	memcpy(a->bytes, &x, 24);
+	memcpy(a->bytes + 32, x.st, sizeof(x.st));
+	part(a, 0, 24);
+	part(a, 32, sizeof(x.st));
+}
+
+static void save_mxcsr(struct vpt_soft *c, struct area *a)
+{
+	const uint32_t both[2] = {c->fpu.mxcsr, VPT_MXCSR_VALID};
+
+	memcpy(a->bytes + 24, both, sizeof(both));
+	part(a, 24, sizeof(both));
+}
+
+static void save_xmm(struct vpt_soft *c, struct area *a, unsigned int flags)
+{
+	unsigned int count = flags & VPT_XSTATE_LONG ? 16 : 8, i;
+
+	for (i = 0; i < count; i++)
+		memcpy(a->bytes + 160 + i * 16, c->fpu.zmm[i], 16);
+	part(a, 160, count * 16);
+}
+
+static void put_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const struct area *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->parts; i++)
+		vpt_soft_probe_write(c, u, va + a->part[i].at, a->part[i].len);
+	for (i = 0; i < a->parts; i++)
+		vpt_soft_write(c, u, va + a->part[i].at, a->bytes + a->part[i].at, a->part[i].len);
+}
+
+static void check_aligned(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t to)
+{
+	if (va & (to - 1))
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+}
+
+void vpt_xstate_fxsave(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	struct area a = {0};
+	uint64_t va = vpt_ea(c, u);
+
+	check_aligned(c, u, va, 16);
+	save_x87(c, &a, u->aux);
+	save_mxcsr(c, &a);
+	save_xmm(c, &a, u->aux);
+	put_area(c, u, va, &a);
+}
+
+static void restore_x87(struct vpt_soft *c, const uint8_t *from, unsigned int flags)
+{
+	struct vpt_x87_image *x = vpt_x87(c);
+
+	memcpy(x, from, 24);
+	memcpy(x->st, from + 32, sizeof(x->st));
+	if (!(flags & VPT_XSTATE_WIDE)) {
+		x->fip = (uint32_t)x->fip;
+		x->fdp = (uint32_t)x->fdp;
+	}
+	x->fcw = (uint16_t)((x->fcw & VPT_FCW_BITS) | VPT_FCW_FIXED);
+	x->fop &= 0x7ff;
+	x->reserved = 0;
+	vpt_x87_summarize(x);
+}
+
+static void restore_xmm(struct vpt_soft *c, const uint8_t *from, unsigned int flags)
+{
+	unsigned int count = flags & VPT_XSTATE_LONG ? 16 : 8, i;
+
+	for (i = 0; i < count; i++)
+		memcpy(c->fpu.zmm[i], from + 160 + i * 16, 16);
+}
+
+static uint32_t mxcsr_of(struct vpt_soft *c, const struct vpt_uop *u, const uint8_t *area)
+{
+	uint32_t mxcsr;
+
+	memcpy(&mxcsr, area + 24, sizeof(mxcsr));
+	if (mxcsr & ~VPT_MXCSR_VALID)
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	return mxcsr;
+}
+
+void vpt_xstate_fxrstor(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint8_t bytes[LEGACY];
+	uint64_t va = vpt_ea(c, u);
+
+	check_aligned(c, u, va, 16);
+	vpt_soft_read(c, u, va, bytes, sizeof(bytes));
+	c->fpu.mxcsr = mxcsr_of(c, u, bytes);
+	restore_x87(c, bytes, u->aux);
+	restore_xmm(c, bytes, u->aux);
+}
+
+static void save_components(struct vpt_soft *c, struct area *a, uint64_t which, uint64_t present,
+			    unsigned int flags)
+{
+	uint32_t at, len;
+	unsigned int n;
+
+	if (which & VPT_XCR0_X87)
+		save_x87(c, a, flags);
+	if (which & VPT_XCR0_SSE)
+		save_xmm(c, a, flags);
+	for (n = 2; n < 8; n++) {
+		if (!(which >> n & 1) ||
+		    !locate(c, n, present, flags & VPT_XSTATE_COMPACT, &at, &len))
+			continue;
+		save_component(c, n, a->bytes + at, flags);
+		if (!(flags & VPT_XSTATE_LONG) && n != 5)
+			len = registers_of(n, flags) * slices[n].len;
+		part(a, at, len);
+	}
+}
+
+void vpt_xstate_xsave(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t va = vpt_ea(c, u), rfbm = requested(c), used = vpt_xstate_in_use(c),
+		 mxcsr_for = VPT_XCR0_SSE | VPT_XCR0_AVX;
+	struct header h = {0};
+	struct area a = {0};
+	unsigned int len = sizeof(h.bv);
+
+	check_aligned(c, u, va, 64);
+	vpt_soft_read(c, u, va + LEGACY, &h, sizeof(h));
+	if (u->aux & VPT_XSTATE_COMPACT) {
+		if (c->fpu.mxcsr != VPT_MXCSR_DEFAULT)
+			used |= VPT_XCR0_SSE;
+		h.bv = used & rfbm;
+		h.comp_bv = rfbm | COMPACTED;
+		len = 16;
+		mxcsr_for = VPT_XCR0_SSE & used;
+	} else {
+		h.bv = (h.bv & ~rfbm) | (used & rfbm);
+	}
+	if (rfbm & mxcsr_for)
+		save_mxcsr(c, &a);
+	save_components(c, &a,
+			u->aux & (VPT_XSTATE_OPTIMIZED | VPT_XSTATE_COMPACT) ? rfbm & used : rfbm,
+			rfbm, u->aux);
+	memcpy(a.bytes + LEGACY, &h, len);
+	part(&a, LEGACY, len);
+	put_area(c, u, va, &a);
+}
+
+/* Is the header one that XRSTOR takes? (SDM vol. 1, 13.8) */
+static bool acceptable(const struct vpt_soft *c, const struct header *h)
+{
+	const uint64_t *r = h->reserved;
+	uint64_t all = h->bv;
+
+	if (h->comp_bv & COMPACTED) {
+		if (!vpt_xstate_cpuid(c, 1) || !(vpt_xstate_cpuid(c, 1)->eax & 2))
+			return false;
+		if (h->bv & ~h->comp_bv)
+			return false;
+		all |= h->comp_bv & ~COMPACTED;
+	} else if (h->comp_bv || r[0]) {
+		return false;
+	}
+	return !(all & ~c->fpu.xcr0) && !(r[0] | r[1] | r[2] | r[3] | r[4] | r[5]);
+}
+
+static void initialize(struct vpt_soft *c, unsigned int n, unsigned int flags)
+{
+	static const uint8_t zeroes[16 * 64];
+
+	if (n == 0) {
+		vpt_x87_init(vpt_x87(c));
+		memset(vpt_x87(c)->st, 0, sizeof(vpt_x87(c)->st));
+	} else if (n == 1) {
+		restore_xmm(c, zeroes, flags);
+	} else {
+		load_component(c, n, zeroes, flags);
+	}
+}
+
+static void restore_component(struct vpt_soft *c, unsigned int n, uint8_t *area,
+			      const struct header *h, unsigned int flags)
+{
+	uint32_t at, len;
+
+	if (!(h->bv >> n & 1))
+		initialize(c, n, flags);
+	else if (n == 0)
+		restore_x87(c, area, flags);
+	else if (n == 1)
+		restore_xmm(c, area, flags);
+	else if (locate(c, n, h->comp_bv, h->comp_bv & COMPACTED, &at, &len))
+		load_component(c, n, area + at, flags);
+}
+
+/* Every part that is needed is read before anything changes. */
+static void read_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t which,
+		      const struct header *h, uint8_t *area)
+{
+	uint32_t at, len;
+	unsigned int n;
+
+	vpt_soft_read(c, u, va, area, LEGACY);
+	for (n = 2; n < 8; n++)
+		if (which >> n & 1 && locate(c, n, h->comp_bv, h->comp_bv & COMPACTED, &at, &len))
+			vpt_soft_read(c, u, va + at, area + at, len);
+}
+
+void vpt_xstate_xrstor(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	uint64_t va = vpt_ea(c, u), rfbm = requested(c);
+	uint32_t mxcsr = c->fpu.mxcsr;
+	uint8_t area[AREA_MAX];
+	struct header h;
+	unsigned int n;
+
+	check_aligned(c, u, va, 64);
+	vpt_soft_read(c, u, va + LEGACY, &h, sizeof(h));
+	if (!acceptable(c, &h))
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	read_area(c, u, va, rfbm & h.bv, &h, area);
+	if (!(h.comp_bv & COMPACTED) && rfbm & (VPT_XCR0_SSE | VPT_XCR0_AVX))
+		mxcsr = mxcsr_of(c, u, area);
+	else if (rfbm & VPT_XCR0_SSE)
+		mxcsr = h.bv & VPT_XCR0_SSE ? mxcsr_of(c, u, area) : VPT_MXCSR_DEFAULT;
+	c->fpu.mxcsr = mxcsr;
+	for (n = 0; n < 8; n++)
+		if (rfbm >> n & 1)
+			restore_component(c, n, area, &h, u->aux);
+}
