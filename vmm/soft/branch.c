@@ -10,7 +10,8 @@
 #include "soft/stack.h"
 #include "soft/translate.h"
 
-#define COLD __attribute__((noinline, cold))
+#define COLD	 __attribute__((noinline, cold))
+#define NOINLINE __attribute__((noinline))
 
 static inline const struct vpt_link *links(const struct vpt_uop *u)
 {
@@ -20,6 +21,11 @@ static inline const struct vpt_link *links(const struct vpt_uop *u)
 static inline uint64_t next_of(const struct vpt_uop *u)
 {
 	return u->ip + u->len;
+}
+
+static inline uint64_t next_ip(const struct vpt_soft *c, const struct vpt_uop *u)
+{
+	return c->bits == 64 ? next_of(u) : (uint32_t)next_of(u);
 }
 
 /* Indirect: by a table of where such branches went before. */
@@ -49,7 +55,7 @@ static COLD void report(struct vpt_soft *c, const struct vpt_uop *u, uint8_t kin
 		.flags = taken ? VPT_EVF_TAKEN : 0,
 		.from = u->ip,
 		.to = to,
-		.next = c->bits == 64 ? next_of(u) : (uint32_t)next_of(u),
+		.next = next_ip(c, u),
 	};
 
 	vpt_soft_report(c, u, &event);
@@ -168,57 +174,152 @@ static inline uint64_t target_in_memory(struct vpt_soft *c, const struct vpt_uop
 	return u->aux == 4 ? vpt_load32(c, u, vpt_ea(c, u)) : vpt_load16(c, u, vpt_ea(c, u));
 }
 
-#define JMP_INDIRECT(name, where)                                                  \
-	VPT_UOP(name)                                                              \
-	{                                                                          \
-		uint64_t to = where(c, u);                                         \
-                                                                                   \
-		check_target(c, u, to);                                            \
-		if (c->pt)                                                         \
-			return vpt_soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, \
-						    jump_link(c, to));             \
-		return vpt_follow(c, jump_link(c, to), to);                        \
+/*
+ * The ends of indirect branches while PT is on: with a TIP at once, if it has room. They
+ * are functions of their own so that what is not traced needs no stack.
+ */
+static NOINLINE const struct vpt_uop *traced_jmp(struct vpt_soft *c, const struct vpt_uop *u,
+						 uint64_t to)
+{
+	if (!vpt_pt_quick_jmp_indirect(c->pt, to))
+		return vpt_soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static NOINLINE const struct vpt_uop *traced_call(struct vpt_soft *c, const struct vpt_uop *u,
+						  uint64_t to)
+{
+	if (!vpt_pt_quick_call_indirect(c->pt, to, next_ip(c, u)))
+		return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static NOINLINE const struct vpt_uop *traced_ret(struct vpt_soft *c, const struct vpt_uop *u,
+						 uint64_t to)
+{
+	if (!vpt_pt_quick_ret_tip(c->pt, to))
+		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static inline const struct vpt_uop *end_jmp(struct vpt_soft *c, const struct vpt_uop *u,
+					    uint64_t to)
+{
+	if (c->pt)
+		return traced_jmp(c, u, to);
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static inline const struct vpt_uop *end_call(struct vpt_soft *c, const struct vpt_uop *u,
+					     uint64_t to)
+{
+	if (c->pt)
+		return traced_call(c, u, to);
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+static inline const struct vpt_uop *end_ret(struct vpt_soft *c, const struct vpt_uop *u,
+					    uint64_t to)
+{
+	if (c->pt && !vpt_pt_quick_ret(c->pt, to))
+		return traced_ret(c, u, to);
+	return vpt_follow(c, jump_link(c, to), to);
+}
+
+#define JMP_INDIRECT(name, where)          \
+	VPT_UOP(name)                      \
+	{                                  \
+		uint64_t to = where(c, u); \
+                                           \
+		check_target(c, u, to);    \
+		return end_jmp(c, u, to);  \
 	}
 JMP_INDIRECT(jmp_register, target_in_register)
 JMP_INDIRECT(jmp_memory, target_in_memory)
 
-/* 64-bit mode. imm: the target. */
-VPT_UOP(call64)
+/* 64-bit mode. Where the top of the stack is RAM that the TLB knows, NULL elsewhere. */
+static inline void *stack_slot(const struct vpt_soft *c, int64_t offset, bool write)
+{
+	uint64_t va = c->r[VPT_R_RSP] + (uint64_t)offset;
+	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+
+	return VPT_TLB_HIT(write ? t->write : t->read, va, 8) ? (void *)(t->host + va) : NULL;
+}
+
+static inline const struct vpt_uop *end_call64(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	uint64_t next = next_of(u);
 
-	vpt_store64(c, u, c->r[VPT_R_RSP] - 8, next);
 	c->r[VPT_R_RSP] -= 8;
 	if (c->pt && (u->imm == next || !vpt_pt_quick_call(c->pt, next)))
 		return vpt_soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
 	return vpt_follow(c, &links(u)[1], u->imm);
 }
 
-#define CALL_INDIRECT(name, where)                                                  \
-	VPT_UOP(name)                                                               \
-	{                                                                           \
-		uint64_t to = where(c, u);                                          \
-                                                                                    \
-		check_target(c, u, to);                                             \
-		vpt_store64(c, u, c->r[VPT_R_RSP] - 8, next_of(u));                 \
-		c->r[VPT_R_RSP] -= 8;                                               \
-		if (c->pt)                                                          \
-			return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, \
-						    jump_link(c, to));              \
-		return vpt_follow(c, jump_link(c, to), to);                         \
+COLD VPT_UOP(call64_slow)
+{
+	vpt_soft_store_slow(c, u, c->r[VPT_R_RSP] - 8, next_of(u), 8);
+	return end_call64(c, u);
+}
+
+/* imm: the target. */
+VPT_UOP(call64)
+{
+	uint64_t next = next_of(u);
+	void *slot = stack_slot(c, -8, true);
+
+	if (vpt_unlikely(!slot))
+		return call64_slow(c, u);
+	memcpy(slot, &next, sizeof(next));
+	return end_call64(c, u);
+}
+
+static COLD const struct vpt_uop *call64_to_slow(struct vpt_soft *c, const struct vpt_uop *u,
+						 uint64_t to)
+{
+	vpt_soft_store_slow(c, u, c->r[VPT_R_RSP] - 8, next_of(u), 8);
+	c->r[VPT_R_RSP] -= 8;
+	return end_call(c, u, to);
+}
+
+#define CALL_INDIRECT(name, where)                            \
+	VPT_UOP(name)                                         \
+	{                                                     \
+		uint64_t to = where(c, u), next = next_of(u); \
+		void *slot = stack_slot(c, -8, true);         \
+                                                              \
+		check_target(c, u, to);                       \
+		if (vpt_unlikely(!slot))                      \
+			return call64_to_slow(c, u, to);      \
+		memcpy(slot, &next, sizeof(next));            \
+		c->r[VPT_R_RSP] -= 8;                         \
+		return end_call(c, u, to);                    \
 	}
 CALL_INDIRECT(call64_register, target_in_register)
 CALL_INDIRECT(call64_memory, target_in_memory)
 
-VPT_UOP(ret64)
+static inline const struct vpt_uop *end_ret64(struct vpt_soft *c, const struct vpt_uop *u,
+					      uint64_t to)
 {
-	uint64_t to = vpt_load64(c, u, c->r[VPT_R_RSP]);
-
 	check_target(c, u, to);
 	c->r[VPT_R_RSP] += 8 + u->imm;
-	if (c->pt && !vpt_pt_quick_ret(c->pt, to))
-		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
+	return end_ret(c, u, to);
+}
+
+COLD VPT_UOP(ret64_slow)
+{
+	return end_ret64(c, u, vpt_soft_load_slow(c, u, c->r[VPT_R_RSP], 8));
+}
+
+VPT_UOP(ret64)
+{
+	const void *slot = stack_slot(c, 0, false);
+	uint64_t to;
+
+	if (vpt_unlikely(!slot))
+		return ret64_slow(c, u);
+	memcpy(&to, slot, sizeof(to));
+	return end_ret64(c, u, to);
 }
 
 /* Outside 64-bit mode; aux: operand bytes. */
@@ -238,9 +339,7 @@ static inline const struct vpt_uop *call_indirect(struct vpt_soft *c, const stru
 {
 	check_target(c, u, to);
 	vpt_soft_push(c, u, u->aux, (uint32_t)next_of(u));
-	if (c->pt)
-		return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
+	return end_call(c, u, to);
 }
 
 VPT_UOP(call_register)
@@ -259,9 +358,7 @@ VPT_UOP(ret)
 
 	check_target(c, u, to);
 	vpt_soft_move_sp(c, (int64_t)u->aux + (int64_t)u->imm);
-	if (c->pt)
-		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
+	return end_ret(c, u, to);
 }
 
 static struct vpt_uop *emit(struct vpt_translation *t, vpt_uop_fn fn)

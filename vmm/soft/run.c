@@ -226,7 +226,8 @@ static void loop(struct vpt_soft *c)
 	c->leave = VPT_LEAVE_NEXT;
 	if (setjmp(c->escape))
 		return;
-	while (!is_over(c) && c->leave == VPT_LEAVE_NEXT)
+	/* What was left for comes first: a HLT may be the last of the budget. */
+	while (c->leave == VPT_LEAVE_NEXT && !is_over(c))
 		run_from_here(c);
 }
 

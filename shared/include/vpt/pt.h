@@ -163,6 +163,12 @@ static inline bool vpt_pt_quick_ret(struct vpt_pt *pt, uint64_t to)
 	return true;
 }
 
+/* Those that send a TIP: the same, where the output has room for it and no PSB is due.
+ * The last one is for a RET that vpt_pt_quick_ret() would not do. */
+bool vpt_pt_quick_jmp_indirect(struct vpt_pt *pt, uint64_t to);
+bool vpt_pt_quick_call_indirect(struct vpt_pt *pt, uint64_t to, uint64_t next);
+bool vpt_pt_quick_ret_tip(struct vpt_pt *pt, uint64_t to);
+
 /* A direct JMP sends nothing; does it matter at all? */
 static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
 {
