@@ -16,21 +16,27 @@ static bool is_quick(const struct vpt_pt *pt)
 	       pt->psb_bytes + QUICK_BYTES < pt->psb_period;
 }
 
-/* [GEN-TNT-ORDER GEN-LAST-IP] */
-static void put_tip(struct vpt_pt *pt, uint64_t to)
+/* [GEN-TNT-ORDER GEN-LAST-IP] The packets of vpt_encode_tnt8() and vpt_encode_ip(). */
+static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 {
-	uint8_t buf[VPT_PKT_MAX];
-	size_t len = 0;
+	enum vpt_ip_bytes ip_bytes;
+	uint64_t low, high;
+	size_t len;
 
+	to = (to + pt->ip_base) & pt->ip_mask;
+	ip_bytes = vpt_ip_compress(to, pt->last_ip);
+	len = 1 + vpt_ip_payload(ip_bytes);
+	low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;
+	high = to >> 56;
 	if (pt->tnt != 1) {
-		len = vpt_encode_tnt8(buf, pt->tnt);
+		high = high << 8 | low >> 56;
+		low = low << 8 | vpt_tnt8(pt->tnt);
+		len++;
 		pt->tnt = 1;
 	}
-	to = (to + pt->ip_base) & pt->ip_mask;
-	len += vpt_encode_ip(buf + len, VPT_OP_TIP, vpt_ip_compress(to, pt->last_ip), to);
 	pt->last_ip = to;
 	pt->psb_bytes += (uint32_t)len;
-	vpt_copy_short(pt->out.cur, buf, len);
+	vpt_put_short(pt->out.cur, low, high, len);
 	pt->out.cur += len;
 }
 

@@ -160,6 +160,14 @@ static int find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *byte
 	size_t i;
 
 	for (i = 0; i < len; i++) {
+		/* Mostly there is nothing to be seen for long. */
+		if (!s->run) {
+			const uint8_t *next = memchr(bytes + i, 0x02, len - i);
+
+			if (!next)
+				break;
+			i = (size_t)(next - bytes);
+		}
 		if (bytes[i] == (s->run & 1 ? 0x82 : 0x02))
 			s->run++;
 		else

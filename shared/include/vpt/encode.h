@@ -9,12 +9,42 @@
 
 #include "packet.h"
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define VPT_STORES_LE 1
+#else
+#define VPT_STORES_LE 0
+#endif
+
 static inline void vpt_put_le(uint8_t *buf, uint64_t value, unsigned int bytes)
 {
 	unsigned int i;
 
+	if (VPT_STORES_LE && bytes == 8) {
+		vpt_memcpy(buf, &value, 8);
+		return;
+	}
 	for (i = 0; i < bytes; i++)
 		buf[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* From 3 to 10 bytes, the first eight in `low`, and not one more than that: from
+ * registers, since what was just stored in other sizes is slow to load. */
+static inline void vpt_put_short(uint8_t *buf, uint64_t low, uint64_t high, size_t len)
+{
+	if (len >= 8) {
+		vpt_put_le(buf, low, 8);
+		if (len > 8)
+			buf[8] = (uint8_t)high;
+		if (len > 9)
+			buf[9] = (uint8_t)(high >> 8);
+	} else if (VPT_STORES_LE && len >= 4) {
+		uint32_t head = (uint32_t)low, tail = (uint32_t)(low >> (8 * (len - 4)));
+
+		vpt_memcpy(buf, &head, 4);
+		vpt_memcpy(buf + len - 4, &tail, 4);
+	} else {
+		vpt_put_le(buf, low, (unsigned int)len);
+	}
 }
 
 /* Bit position of the highest set bit; value is not 0. */
@@ -27,10 +57,15 @@ static inline unsigned int vpt_msb(uint64_t value)
  * TNT (33.4.2.1). `tnt` holds the outcomes, youngest in bit 0, below a leading 1
  * that marks where they begin: 1 is "none", 0b101 is "not taken, taken".
  */
-static inline size_t vpt_encode_tnt8(uint8_t *buf, uint64_t tnt)
+static inline uint8_t vpt_tnt8(uint64_t tnt)
 {
 	/* The manual's stop bit is our leading 1: shifted over the header bit. */
-	buf[0] = (uint8_t)(tnt << 1);
+	return (uint8_t)(tnt << 1);
+}
+
+static inline size_t vpt_encode_tnt8(uint8_t *buf, uint64_t tnt)
+{
+	buf[0] = vpt_tnt8(tnt);
 	return 1;
 }
 
@@ -66,16 +101,19 @@ static inline enum vpt_ip_bytes vpt_ip_compress(uint64_t ip, uint64_t last_ip)
 	return VPT_IP_FULL;
 }
 
+/* Payload bytes by IPBytes, one nibble each: 0 2 4 6 6 - 8 -. */
+static inline unsigned int vpt_ip_payload(enum vpt_ip_bytes ip_bytes)
+{
+	return (0x08066420u >> (4 * (unsigned int)ip_bytes)) & 0xf;
+}
+
 static inline size_t vpt_encode_ip(uint8_t *buf, enum vpt_ip_opcode op, enum vpt_ip_bytes ip_bytes,
 				   uint64_t ip)
 {
-	/* Payload bytes by IPBytes, one nibble each: 0 2 4 6 6 - 8 -. */
-	unsigned int len = (0x08066420u >> (4 * (unsigned int)ip_bytes)) & 0xf;
-
 	buf[0] = (uint8_t)((unsigned int)ip_bytes << 5 | (unsigned int)op);
 	/* All eight, as one store: what is not payload lies behind the packet. */
 	vpt_put_le(buf + 1, ip, 8);
-	return 1 + len;
+	return 1 + vpt_ip_payload(ip_bytes);
 }
 
 #endif /* VPT_ENCODE_H */
