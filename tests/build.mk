@@ -42,7 +42,10 @@ CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) 
 SNAPSHOT_POINTS := 10
 CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
-CHECKS_UNIT := $(TEST_UNIT)
+# What needs a KVM, and says so where there is none: a part of what the software CPU runs.
+CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
+	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' tests/kvm/unit.sh
+CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tail tree) tests/house/checks.sh \
@@ -57,12 +60,14 @@ tested := all unit-build tools-build
 #? Testing (each prints "N passed, N failed" last):
 #?   make check         all of the below but fuzz, two at a time, in MODE
 #?   make unit          unit tests
-#?   make check-guest   every payload, traced as guest and as host, decoded and compared with
-#?                      what the engine saw; all models (the sanitizer modes use one)
+#?   make check-guest   every payload on the software CPU, traced as guest and as host, decoded
+#?                      and compared with what it saw; all models (sanitizers: one)
 #?   make check-random  the same with RANDOM_SEEDS=200 random programs
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
 #?   make check-lockstep  every payload on both engines, compared after each instruction
+#?   make check-kvm     payloads and random programs on KVM, and how KVM is used; skips where
+#?                      there is none
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-spec    every fact of shared/spec is implemented and proved
 #?   make check-house   format, headers, layers, objects, tail jumps, tree; and that these
@@ -73,7 +78,8 @@ tested := all unit-build tools-build
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
-.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-cli check-spec \
+.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
+	check-spec \
 	check-house check-install check-fresh fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -81,7 +87,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_LOCKSTEP) $(CHECKS_SNAPSHOT) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
+	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)
@@ -103,6 +109,10 @@ check-lockstep:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_LOCKSTEP)
+check-kvm:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_KVM)
 check-cli:
 	$(prepare)
 	$(again) $(tested)

@@ -13,6 +13,8 @@ set -u
 
 here=$(dirname "$0")
 skips=$here/../expected-skips
+# A guest that runs wild must not fill the disk with its trace.
+ulimit -f 4194304
 # Tests for KVM may be skipped where it cannot be used, and nowhere else.
 kvm=
 [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ] || kvm=yes
