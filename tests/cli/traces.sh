@@ -64,11 +64,12 @@ done
 tap_empty "changed bytes" "$wrong"
 
 # A run that is killed leaves a file that reads up to its last whole block.
-"$VPT" run -q --pt host --oracle -o "$dir/killed.vpt" "$GUEST/demo.elf" >/dev/null 2>&1 &
+"$VPT" run -q --pt host --oracle --arg=1000 -o "$dir/killed.vpt" "$GUEST/bench_int.elf" \
+	>/dev/null 2>&1 &
 pid=$!
 # The oracle takes 16 bytes an instruction, the packets a tenth of one.
-for _ in $(seq 100); do
-	sleep 0.2
+for _ in $(seq 1000); do
+	sleep 0.02
 	[ "$(stat -c %s "$dir/killed.vpt" 2>/dev/null || echo 0)" -lt 3000000 ] || break
 done
 kill -9 $pid

@@ -23,6 +23,7 @@
 #define INSNS	 3000
 #define RESTARTS 64
 #define GUARD	 (1ull << 30)
+#define NEAR	 (1ull << 20)
 #define SECONDS	 4
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -128,13 +129,15 @@ static void create(struct machine *m, const struct input *in)
 }
 
 /* Go on behind what the core would have done. */
-static void skip(struct machine *m, unsigned int n)
+static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 {
 	struct vpt_regs *r = m->v->regs;
 	uint64_t ip = r->rip;
 	struct vpt_sregs s;
 
-	r->rip = n % 4 == 3 ? HOSTILE_CODE + n * 13 : ip + 1;
+	r->rip = ip + 1;
+	if (n % 4 == 3)
+		r->rip = (h->mode == HOSTILE_REAL ? 0 : HOSTILE_CODE) + h->start + n * 13;
 	REQUIRE(!m->v->engine->get_sregs(m->v, &s));
 	if (!(s.efer & VPT_EFER_LMA && s.cs.l))
 		r->rip = (uint32_t)r->rip;
@@ -153,7 +156,8 @@ static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 		m->v->budget = left < most ? left : most;
 		m->v->engine->run(m->v, false, &exit);
 		REQUIRE(m->v->retired - before <= left);
-		hostile_check(m->v, &m->mem);
+		if (most != 1 || m->v->retired % 64 == 0)
+			hostile_check(m->v, &m->mem);
 		if (exit.kind != VPT_EXIT_KICK)
 			break;
 	}
@@ -171,7 +175,7 @@ static void run_engine(const struct input *in, uint64_t most, struct hostile_see
 		exit = run_to(&m, INSNS, most);
 		if (exit.kind == VPT_EXIT_CORE)
 			m.v->engine->step(m.v, &(struct vpt_step_hint){0}, &exit);
-		skip(&m, n);
+		skip(&m, &in->h, n);
 	}
 	hostile_see(m.v, seen);
 	seen->more = exit.kind == VPT_EXIT_FAULT ? exit.fault.vector : exit.kind;
@@ -229,14 +233,17 @@ static void create_vm(struct vpt_vm *vm, const struct input *in)
 
 	config.engine->probe(&probe, false);
 	REQUIRE(!vpt_vm_create(vm, &config));
-	/* What cannot be had because of neighbours is guarded by them. */
-	(void)mmap(vm->mem.host - (1 << 20), 1 << 20, PROT_NONE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	hostile_ram(&in->h, vm->mem.host);
 	hostile_vcpu(&in->h, vm->vcpu->ev);
 	vpt_vcpu_load(vm->vcpu);
 	vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
 	vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
+}
+
+/* MAP_FAILED if there are neighbours already. */
+static void *guard_at(void *at)
+{
+	return mmap(at, NEAR, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 static struct vpt_writer *record(struct vpt_vm *vm, const struct input *in, bool oracle, int fd)
@@ -262,8 +269,12 @@ static void run_core(const struct input *in, bool oracle, struct hostile_seen *s
 {
 	struct vpt_vm vm;
 	struct vpt_writer *w;
+	void *guard[2];
+	unsigned int i;
 
 	create_vm(&vm, in);
+	guard[0] = guard_at(vm.mem.host - NEAR);
+	guard[1] = guard_at(vm.mem.host + vm.mem.bytes);
 	w = record(&vm, in, oracle, fd);
 	start_trace(&vm, in);
 	vpt_vcpu_loop(vm.vcpu);
@@ -272,7 +283,9 @@ static void run_core(const struct input *in, bool oracle, struct hostile_seen *s
 	seen->more = vm.vcpu->tracer.bytes;
 	memcpy(ram, vm.mem.host, HOSTILE_RAM);
 	vpt_writer_close(w, 0);
-	munmap(vm.mem.host - (1 << 20), 1 << 20);
+	for (i = 0; i < 2; i++)
+		if (guard[i] != MAP_FAILED)
+			munmap(guard[i], NEAR);
 	vpt_vm_destroy(&vm);
 }
 

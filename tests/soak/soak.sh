@@ -42,7 +42,7 @@ choose() { # SLICE
 		2) set -- storm --arg=1500 ;;
 		3) set -- timer --arg=4000 ;;
 		4) set -- processes --arg=6000 ;;
-		5) set -- jit --arg=1500 ;;
+		5) set -- jit --arg=300 ;;
 		6) set -- debugregs --arg=800 ;;
 		7) set -- quicksort --arg=60 ;;
 		8) set -- bytecode --arg=100 ;;

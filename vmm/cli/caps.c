@@ -128,7 +128,8 @@ int vpt_cmd_caps(int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
 	engine = vpt_engine_find(name);
 	if (!engine)
-		return vpt_fail(VPT_EXIT_USAGE, "caps: --engine=%s: unknown; there are soft and kvm", name);
+		return vpt_fail(VPT_EXIT_USAGE,
+				"caps: --engine=%s: unknown; there are soft and kvm", name);
 	engine->probe(&probe, true);
 	if (json)
 		print_json(&probe);

@@ -5,6 +5,7 @@
  * up; all others are made and checked by one of their own, in EA.
  */
 #include "soft/access.h"
+#include "soft/system.h"
 #include "soft/translate.h"
 
 static const size_t segment_offset[] = {
@@ -49,29 +50,12 @@ VPT_UOP(offset16)
 	return VPT_NEXT(c, u);
 }
 
-/* May [offset, offset + len) of this segment be accessed? (SDM vol. 3, 5.3, 5.5) */
-static bool permitted(const struct vpt_soft *c, const struct vpt_segment *s, uint32_t offset,
-		      uint32_t len, bool write)
-{
-	uint64_t last = (uint64_t)offset + len - 1;
-
-	if (c->mode & VPT_BLOCK_PROTECTED) {
-		if (s->unusable || !s->present)
-			return false;
-		if (s->type & 8 ? write || !(s->type & 2) : write && !(s->type & 2))
-			return false;
-	}
-	if (!(s->type & 8) && s->type & 4)
-		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
-	return last <= s->limit;
-}
-
 VPT_UOP(address_checked)
 {
 	const struct vpt_segment *s = segment(c, u);
 	uint32_t offset = (uint32_t)c->r[VPT_R_EA];
 
-	if (vpt_unlikely(!permitted(c, s, offset, u->aux & 0xffff, u->aux >> 16)))
+	if (vpt_unlikely(!vpt_soft_permits(c, s, offset, u->aux & 0xffff, u->aux >> 16)))
 		vpt_soft_raise_code(c, u, u->flags & VPT_UOP_SS ? VPT_VEC_SS : VPT_VEC_GP, 0);
 	c->r[VPT_R_EA] = (uint32_t)(offset + s->base);
 	return VPT_NEXT(c, u);

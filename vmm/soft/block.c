@@ -252,8 +252,7 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 			vpt_soft_raise(c, NULL, VPT_VEC_UD);
 	}
 	if (cache->used + BLOCK_MAX > ARENA_BYTES ||
-	    (c->compiler && !vpt_compiler_has_room(c->compiler)) ||
-	    !vpt_native_has_room(c->native))
+	    (c->compiler && !vpt_compiler_has_room(c->compiler)) || !vpt_native_has_room(c->native))
 		empty(c);
 	b = (struct vpt_block *)(cache->arena + cache->used);
 	memset(b, 0, sizeof(*b));

@@ -140,17 +140,10 @@ VPT_UOP(jmp)
 	return vpt_follow(c, &links(u)[1], u->imm);
 }
 
-static inline bool canonical(uint64_t ip, uint64_t cr4)
-{
-	unsigned int shift = cr4 & VPT_CR4_LA57 ? 7 : 16;
-
-	return (uint64_t)((int64_t)(ip << shift) >> shift) == ip;
-}
-
 /* An indirect target must be one that the mode can have. */
 static inline void check_target(struct vpt_soft *c, const struct vpt_uop *u, uint64_t to)
 {
-	if (vpt_unlikely(c->bits == 64 ? !canonical(to, c->s.cr4) : to > c->s.cs.limit))
+	if (vpt_unlikely(c->bits == 64 ? !vpt_soft_canonical(c, to) : to > c->s.cs.limit))
 		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
 }
 
@@ -387,7 +380,7 @@ static bool direct(struct vpt_translation *t, vpt_uop_fn fn)
 	struct vpt_uop *u;
 
 	/* Only at the very edge of the address space. */
-	if (t->bits == 64 && !canonical(to, t->c->s.cr4)) {
+	if (t->bits == 64 && !vpt_soft_canonical(t->c, to)) {
 		if (t->insn->meta.category == ZYDIS_CATEGORY_COND_BR)
 			return false;
 		emit(t, far_end);

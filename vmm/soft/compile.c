@@ -75,9 +75,17 @@ void vpt_compiler_reset(struct vpt_compiler *g)
 	g->region.used = 0;
 }
 
+bool vpt_compiler_made(const struct vpt_compiler *g, vpt_uop_fn fn)
+{
+	return (uintptr_t)fn - (uintptr_t)g->region.executable < g->region.used;
+}
+
+/* The clock begins anew too: it must not wrap round between two operands. */
 static void forget(struct vpt_compiler *g)
 {
 	memset(g->slot, VPT_R_SLOTS, sizeof(g->slot));
+	memset(g->used, 0, sizeof(g->used));
+	g->clock = 0;
 	g->live = false;
 }
 
@@ -216,9 +224,13 @@ static bool flags_matter(const struct vpt_uop *u, const struct vpt_uop *end)
 	for (u++; u < end; u++) {
 		unsigned int op = VPT_KIND_OP(u->kind), form = VPT_KIND_FORM(u->kind);
 
+		/* These keep some: whether that matters, who reads theirs will tell. */
+		if (form < VPT_K_RM &&
+		    (op == VPT_K_INC || op == VPT_K_DEC || op == VPT_K_IMUL || op == VPT_K_IMUL3))
+			continue;
 		/* Memory accesses can leave the run. */
-		if (form >= VPT_K_RM || op >= VPT_K_IMUL || op == VPT_K_ADC || op == VPT_K_SBB ||
-		    op == VPT_K_INC || op == VPT_K_DEC || op == VPT_K_NONE)
+		if (form >= VPT_K_RM || op >= VPT_K_CMOV || op == VPT_K_ADC || op == VPT_K_SBB ||
+		    op == VPT_K_NONE)
 			return true;
 		if (op <= VPT_K_NEG || (op >= VPT_K_SHL && op <= VPT_K_SAR))
 			return false;
@@ -278,7 +290,8 @@ static void unary(struct vpt_compiler *g, const struct vpt_uop *u, const struct 
 	unsigned int dst = hold(g, u->dst / 8, true);
 
 	if (op == VPT_K_INC || op == VPT_K_DEC) {
-		load_carry(g);
+		if (flags_matter(u, end))
+			load_carry(g);
 		e_rr(&g->e, size, width(0xfe, size), op == VPT_K_DEC, dst);
 	} else {
 		e_rr(&g->e, size, width(0xf6, size), op == VPT_K_NEG ? 3 : 2, dst);
@@ -380,7 +393,8 @@ static void imul(struct vpt_compiler *g, const struct vpt_uop *u, const struct v
 	else
 		src = hold(g, u->src / 8, true);
 	dst = hold(g, u->dst / 8, !three);
-	load_flags(g);
+	if (flags_matter(u, end))
+		load_flags(g);
 	if (memory)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else

@@ -20,6 +20,9 @@ void vpt_compiler_destroy(struct vpt_compiler *g);
 bool vpt_compiler_has_room(const struct vpt_compiler *g);
 void vpt_compiler_reset(struct vpt_compiler *g);
 
+/* Is this host code, not a function in C? */
+bool vpt_compiler_made(const struct vpt_compiler *g, vpt_uop_fn fn);
+
 /* Compile what can be of a block. */
 void vpt_soft_compile(struct vpt_soft *c, struct vpt_block *b);
 

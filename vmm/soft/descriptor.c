@@ -55,13 +55,6 @@ uint64_t vpt_soft_linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_s
 	return (uint32_t)(s->base + offset);
 }
 
-bool vpt_soft_canonical(const struct vpt_soft *c, uint64_t va)
-{
-	unsigned int shift = c->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
-
-	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
-}
-
 /* The part of a system access that is on one page. */
 static size_t system_piece(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
 			   bool write, uint64_t *gpa)

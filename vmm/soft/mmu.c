@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory accesses that the TLB does not serve, and filling it. */
 #include "soft/access.h"
+#include "soft/system.h"
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
 #define TLB_NONE  1u
@@ -47,28 +48,30 @@ void vpt_soft_protect(struct vpt_soft *c, uint64_t gpa)
 		}
 }
 
-static bool canonical(const struct vpt_soft *c, uint64_t va)
+static bool walk(struct vpt_soft *c, uint64_t va, unsigned int access, struct vpt_page *page,
+		 struct vpt_exception *e)
 {
-	unsigned int shift = c->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
-
-	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
+	if (c->long_mode && !vpt_soft_canonical(c, va)) {
+		*e = (struct vpt_exception){.vector = VPT_VEC_GP, .has_error = true};
+		return false;
+	}
+	c->paging.ac = c->r[VPT_R_RFLAGS] & VPT_FL_AC;
+	if (vpt_walk_page(&c->vm->mem, &c->paging, va, access, page))
+		return true;
+	*e = (struct vpt_exception){
+		.vector = VPT_VEC_PF, .has_error = true, .error = page->error, .cr2 = va};
+	return false;
 }
 
 bool vpt_soft_translate(struct vpt_soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
 			struct vpt_exception *e)
 {
-	uint32_t error;
+	struct vpt_page page;
 
-	if (c->long_mode && !canonical(c, va)) {
-		*e = (struct vpt_exception){.vector = VPT_VEC_GP, .has_error = true};
+	if (!walk(c, va, access, &page, e))
 		return false;
-	}
-	c->paging.ac = c->r[VPT_R_RFLAGS] & VPT_FL_AC;
-	if (vpt_walk(&c->vm->mem, &c->paging, va, access, gpa, &error))
-		return true;
-	*e = (struct vpt_exception){
-		.vector = VPT_VEC_PF, .has_error = true, .error = error, .cr2 = va};
-	return false;
+	*gpa = page.gpa;
+	return true;
 }
 
 static uint8_t *host_of(const struct vpt_soft *c, uint64_t gpa, uint64_t len)
@@ -78,21 +81,19 @@ static uint8_t *host_of(const struct vpt_soft *c, uint64_t gpa, uint64_t len)
 	return vpt_mem_at(&c->vm->mem, gpa, len);
 }
 
-/* Remember where a page is. A write has set its dirty bit, so the next need not. */
-static void fill(struct vpt_soft *c, uint64_t va, uint64_t gpa, bool write)
+/* Remember where a page is, and whether a write would need a walk. */
+static void fill(struct vpt_soft *c, uint64_t va, const struct vpt_page *found)
 {
+	uint64_t gpa = found->gpa;
 	struct vpt_soft_tlb *t = vpt_tlb(c, va);
 	uint64_t page = va & ~PAGE_MASK;
-	uint8_t *host = host_of(c, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
 
 	if (c->tlb == c->tlbs[VPT_TLB_SLOW] || !host)
 		return;
-	if (t->read != page)
-		t->write = TLB_NONE;
 	t->read = page;
 	t->host = (uintptr_t)host - page;
-	if (write && !vpt_soft_has_code(c, gpa))
-		t->write = page;
+	t->write = found->writable && !vpt_soft_has_code(c, gpa) ? page : TLB_NONE;
 }
 
 /* DR0 to DR3, where they watch data. */
@@ -124,16 +125,18 @@ static void locate(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, siz
 		   unsigned int access, struct piece *piece)
 {
 	struct vpt_exception e;
+	struct vpt_page page;
 
-	if (!vpt_soft_translate(c, va, access, &piece->gpa, &e)) {
+	if (!walk(c, va, access, &page, &e)) {
 		if (e.vector == VPT_VEC_GP && u && u->flags & VPT_UOP_SS)
 			e.vector = VPT_VEC_SS;
 		vpt_soft_fault(c, u, &e);
 	}
+	piece->gpa = page.gpa;
 	piece->len = (uint32_t)len;
 	piece->host = host_of(c, piece->gpa, len);
 	if (piece->host)
-		fill(c, va, piece->gpa, access & VPT_WALK_WRITE);
+		fill(c, va, &page);
 }
 
 /* All parts of an access are translated before any is touched. */

@@ -20,14 +20,14 @@ VPT_LOAD_UOP(probe, 8)
 }
 
 /* F3 90 with REX.B is XCHG of R8 and the accumulator, not PAUSE. */
-#define NOP_XCHG(bits)                                                                            \
-	VPT_UOP(xchg_r8_##bits)                                                                   \
-	{                                                                                         \
-		const uint##bits##_t a = (uint##bits##_t)c->r[VPT_R_RAX];                         \
-                                                                                                  \
-		vpt_put##bits(c, VPT_R_RAX * 8, (uint##bits##_t)c->r[VPT_R_R8]);                  \
-		vpt_put##bits(c, VPT_R_R8 * 8, a);                                                \
-		return VPT_NEXT(c, u);                                                            \
+#define NOP_XCHG(bits)                                                           \
+	VPT_UOP(xchg_r8_##bits)                                                  \
+	{                                                                        \
+		const uint##bits##_t a = (uint##bits##_t)c->r[VPT_R_RAX];        \
+                                                                                 \
+		vpt_put##bits(c, VPT_R_RAX * 8, (uint##bits##_t)c->r[VPT_R_R8]); \
+		vpt_put##bits(c, VPT_R_R8 * 8, a);                               \
+		return VPT_NEXT(c, u);                                           \
 	}
 
 NOP_XCHG(16)

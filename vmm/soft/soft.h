@@ -274,6 +274,14 @@ static inline uint64_t vpt_soft_retired(const struct vpt_soft *c, const struct v
 	return c->begun + (uint64_t)(c->started - (c->left + c->stash + u->rest));
 }
 
+/* Can this be a linear address in long mode? */
+static inline bool vpt_soft_canonical(const struct vpt_soft *c, uint64_t va)
+{
+	unsigned int shift = c->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	return (uint64_t)((int64_t)(va << shift) >> shift) == va;
+}
+
 /* run.c. The exceptions do not return. */
 _Noreturn void vpt_soft_fault(struct vpt_soft *c, const struct vpt_uop *u,
 			      const struct vpt_exception *e);

@@ -2,17 +2,7 @@
 #include "soft/stack.h"
 
 #include "soft/access.h"
-
-static bool within(const struct vpt_segment *s, uint32_t offset, uint32_t len)
-{
-	uint64_t last = (uint64_t)offset + len - 1;
-
-	if (s->unusable)
-		return false;
-	if (!(s->type & 8) && s->type & 4)
-		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
-	return last <= s->limit;
-}
+#include "soft/system.h"
 
 uint64_t vpt_soft_stack(struct vpt_soft *c, const struct vpt_uop *u, int64_t offset,
 			unsigned int size)
@@ -22,7 +12,7 @@ uint64_t vpt_soft_stack(struct vpt_soft *c, const struct vpt_uop *u, int64_t off
 	if (c->bits == 64)
 		return sp;
 	sp = c->s.ss.db ? (uint32_t)sp : (uint16_t)sp;
-	if (!within(&c->s.ss, (uint32_t)sp, size))
+	if (!vpt_soft_permits(c, &c->s.ss, sp, size, false))
 		vpt_soft_raise_code(c, u, VPT_VEC_SS, 0);
 	return (uint32_t)(sp + c->s.ss.base);
 }

@@ -28,7 +28,7 @@ bool vpt_soft_permits(const struct vpt_soft *c, const struct vpt_segment *s, uin
 /* The linear address of an offset, all checks made: #GP, or #SS for the stack. */
 uint64_t vpt_soft_linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_seg n,
 			 uint64_t offset, unsigned int len, bool write);
-bool vpt_soft_canonical(const struct vpt_soft *c, uint64_t va);
+
 /* Tables of the processor itself, which CPL has no say in. */
 void vpt_soft_system_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, void *to,
 			  size_t len);

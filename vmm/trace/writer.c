@@ -400,8 +400,10 @@ int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct v
 	err = vpt_writer_new(path, info->vcpus, writer);
 	if (!err) {
 		err = write_head(*writer, info);
-		if (err)
+		if (err) {
 			vpt_writer_drop(*writer);
+			*writer = NULL;
+		}
 	}
 	return err;
 }

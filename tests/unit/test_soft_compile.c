@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks that became host code, beside the functions that they came from: random
+ * programs in run(), and the same an instruction at a time in step(), which compiles
+ * nothing. VPT_COMPILE_PROGRAMS and VPT_COMPILE_SEED make it longer, or another one.
+ */
+#include "lib/suite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "lib/plain.h"
+#include "soft/compile.h"
+#include "soft/engine.h"
+#include "soft/soft.h"
+#include "x86/mem.h"
+#include "x86/x86.h"
+
+enum {
+	RAM = 0x60000,
+	PML4 = 0x1000,
+	PDPT = 0x2000,
+	PD = 0x3000,
+	PT_LOW = 0x4000,
+	PT_HIGH = 0x5000,
+	PROGRAMS = 8000,
+	CHUNKS = 6
+};
+
+struct machine {
+	struct vpt_mem mem;
+	struct vpt_engine_vm *vm;
+	struct vpt_engine_vcpu *vcpu;
+};
+
+/* `fast` is run, `slow` is stepped. */
+static struct machine fast, slow;
+static struct plain_program program;
+static uint64_t instructions, compiled_blocks, faults;
+
+static void put64(struct machine *m, uint64_t gpa, uint64_t value)
+{
+	ck_assert(vpt_mem_write(&m->mem, gpa, &value, sizeof(value)));
+}
+
+static void map(struct machine *m, uint64_t va, uint64_t gpa, unsigned int pages, uint64_t bits)
+{
+	uint64_t table = va < 1u << 21 ? PT_LOW : PT_HIGH;
+
+	for (; pages--; va += VPT_PAGE_SIZE, gpa += VPT_PAGE_SIZE)
+		put64(m, table + 8 * (va >> 12 & 511), gpa | bits);
+}
+
+static void fill_tables(struct machine *m)
+{
+	const uint64_t present = 1, write = 3;
+
+	put64(m, PML4, PDPT | write);
+	put64(m, PDPT, PD | write);
+	put64(m, PD, PT_LOW | write);
+	put64(m, PD + 8, PT_HIGH | write);
+	map(m, PLAIN_CODE, PLAIN_CODE, PLAIN_CODE_BYTES / VPT_PAGE_SIZE, write);
+	map(m, PLAIN_STACK - 0x4000, PLAIN_STACK - 0x4000, 8, write);
+	map(m, PLAIN_DATA, PLAIN_DATA, PLAIN_DATA_PAGES, write);
+	map(m, PLAIN_READ_ONLY, PLAIN_READ_ONLY, 1, present);
+	map(m, PLAIN_NOTHING, 0, 1, 0);
+	/* In another order, so that neighbours are none in RAM. */
+	map(m, PLAIN_AGAIN, PLAIN_DATA + 0x10000, PLAIN_DATA_PAGES, write);
+	map(m, PLAIN_AGAIN + 0x2000, PLAIN_DATA + 0x3000, 1, write);
+}
+
+static void create(struct machine *m)
+{
+	struct vpt_cpuid_entry cpuid[256];
+	size_t count = sizeof(cpuid) / sizeof(cpuid[0]);
+	struct vpt_probe found;
+
+	vpt_soft_engine.probe(&found, false);
+	ck_assert_int_eq(vpt_mem_create(&m->mem, RAM), 0);
+	ck_assert_int_eq(vpt_soft_engine.vm_create(&found, &m->vm), 0);
+	ck_assert_int_eq(vpt_soft_engine.vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes), 0);
+	ck_assert_int_eq(vpt_soft_engine.supported_cpuid(m->vm, cpuid, &count), 0);
+	ck_assert_int_eq(vpt_soft_engine.vcpu_create(m->vm, 0, cpuid, count, &m->vcpu), 0);
+	fill_tables(m);
+}
+
+static void destroy(struct machine *m)
+{
+	vpt_soft_engine.vcpu_destroy(m->vcpu);
+	vpt_soft_engine.vm_destroy(m->vm);
+	vpt_mem_destroy(&m->mem);
+}
+
+static void set_mode(struct machine *m, unsigned int bits)
+{
+	const struct vpt_segment data = {.limit = 0xffffffff,
+					 .selector = 0x10,
+					 .type = 3,
+					 .s = true,
+					 .present = true,
+					 .db = true,
+					 .g = true};
+	struct vpt_sregs s;
+
+	ck_assert_int_eq(vpt_soft_engine.get_sregs(m->vcpu, &s), 0);
+	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
+	s.cs.type = 11;
+	s.cs.l = bits == 64;
+	s.cs.db = bits == 32;
+	s.cr0 = VPT_CR0_PE | VPT_CR0_ET | VPT_CR0_NE | VPT_CR0_WP | VPT_CR0_PG;
+	s.cr2 = 0;
+	s.cr3 = PML4;
+	s.cr4 = VPT_CR4_PAE;
+	s.efer = VPT_EFER_LME | VPT_EFER_LMA;
+	ck_assert_int_eq(vpt_soft_engine.set_sregs(m->vcpu, &s), 0);
+}
+
+static const uint8_t slot_of[16] = {
+	VPT_R_RAX, VPT_R_RCX, VPT_R_RDX, VPT_R_RBX, VPT_R_RSP, VPT_R_RBP, VPT_R_RSI, VPT_R_RDI,
+	8,	   9,	      10,	 11,	    12,	       13,	  14,	     15};
+
+/* The same new registers in both, at the start of some block. */
+static void set_registers(uint64_t *state, unsigned int bits)
+{
+	uint64_t x = plain_next(state);
+	unsigned int i;
+
+	for (i = 0; i < 16; i++) {
+		uint64_t value = plain_value(state, i);
+
+		((uint64_t *)fast.vcpu->regs)[slot_of[i]] = bits == 64 ? value : (uint32_t)value;
+	}
+	fast.vcpu->regs->rip = PLAIN_CODE + program.block[(x >> 32) % program.blocks];
+	fast.vcpu->regs->rflags = VPT_FL_FIXED | (x & 0x8d5);
+	*slow.vcpu->regs = *fast.vcpu->regs;
+	fast.vcpu->regs_dirty = slow.vcpu->regs_dirty = true;
+}
+
+static void load_program(struct machine *m)
+{
+	ck_assert(vpt_mem_write(&m->mem, PLAIN_CODE, program.code, sizeof(program.code)));
+	vpt_soft_engine.vm_wrote(m->vm, PLAIN_CODE, sizeof(program.code));
+}
+
+static void show(uint64_t seed, unsigned int bits, uint64_t from)
+{
+	uint32_t i;
+
+	fprintf(stderr, "seed %#" PRIx64 ", %u-bit code, run from RIP %#" PRIx64 ", at %#x:", seed,
+		bits, from, PLAIN_CODE + program.first);
+	for (i = program.first; i < program.end; i++)
+		fprintf(stderr, " %02x", program.code[i]);
+	fprintf(stderr, "\n");
+}
+
+/* What differs, NULL if nothing does. */
+static const char *difference(void)
+{
+	static const char *const name[] = {"RAX", "RBX", "RCX", "RDX", "RSI", "RDI",
+					   "RSP", "RBP", "R8",	"R9",  "R10", "R11",
+					   "R12", "R13", "R14", "R15", "RIP", "RFLAGS"};
+	const uint64_t *a = (const uint64_t *)fast.vcpu->regs;
+	const uint64_t *b = (const uint64_t *)slow.vcpu->regs;
+	static char text[96];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		if (a[i] != b[i]) {
+			snprintf(text, sizeof(text), "%s: %#" PRIx64 " run, %#" PRIx64 " stepped",
+				 name[i], a[i], b[i]);
+			return text;
+		}
+	if (fast.vcpu->retired != slow.vcpu->retired)
+		return "the number of instructions";
+	return NULL;
+}
+
+static const char *memory_difference(void)
+{
+	static char text[64];
+	uint64_t i;
+
+	if (!memcmp(fast.mem.host, slow.mem.host, RAM))
+		return NULL;
+	for (i = 0; fast.mem.host[i] == slow.mem.host[i]; i++)
+		;
+	snprintf(text, sizeof(text), "RAM at %#" PRIx64 ": %#x run, %#x stepped", i,
+		 fast.mem.host[i], slow.mem.host[i]);
+	return text;
+}
+
+static const char *exit_difference(const struct vpt_exit *a, const struct vpt_exit *b)
+{
+	if (b->kind == VPT_EXIT_NONE)
+		return a->kind == VPT_EXIT_KICK ? NULL : "run() has ended, step() goes on";
+	if (a->kind != VPT_EXIT_FAULT || b->kind != VPT_EXIT_FAULT)
+		return "the kind of exit";
+	if (a->fault.vector != b->fault.vector || a->fault.has_error != b->fault.has_error ||
+	    a->fault.error != b->fault.error || a->fault.cr2 != b->fault.cr2)
+		return "the fault";
+	return NULL;
+}
+
+/* `budget` instructions, or until one faults. Returns what differs. */
+static const char *compare_chunk(uint64_t budget, bool *faulted)
+{
+	const struct vpt_step_hint hint = {0};
+	struct vpt_exit one = {.kind = VPT_EXIT_NONE}, all;
+	const char *what;
+	uint64_t i;
+
+	memset(&all, 0, sizeof(all));
+	fast.vcpu->budget = budget;
+	vpt_soft_engine.run(fast.vcpu, false, &all);
+	for (i = 0; i < budget && one.kind == VPT_EXIT_NONE; i++) {
+		memset(&one, 0, sizeof(one));
+		vpt_soft_engine.step(slow.vcpu, &hint, &one);
+	}
+	instructions += i;
+	*faulted = one.kind != VPT_EXIT_NONE;
+	what = exit_difference(&all, &one);
+	return what ? what : difference();
+}
+
+/* Of the blocks at the labels, those that begin with, or have, host code. */
+static void count_compiled(void)
+{
+	struct vpt_soft *c = vpt_soft(fast.vcpu);
+	unsigned int i, j;
+
+	for (i = 0; i < program.blocks; i++) {
+		const struct vpt_block *b;
+
+		c->r[VPT_R_RIP] = PLAIN_CODE + program.block[i];
+		b = vpt_soft_block(c, c->mode);
+		for (j = 0; b->compiled && j < b->uops; j++)
+			if (vpt_compiler_made(c->compiler, b->uop[j].fn)) {
+				compiled_blocks++;
+				break;
+			}
+	}
+}
+
+static uint64_t random_budget(uint64_t *state)
+{
+	uint64_t x = plain_next(state);
+
+	return x & 1 ? 1 + (x >> 8 & 31) : 100 + (x >> 8 & 255);
+}
+
+static const char *compare_program(uint64_t *state, unsigned int bits, uint64_t *from)
+{
+	unsigned int i, chunk;
+	const char *what;
+	bool faulted;
+
+	plain_program(state, bits, &program);
+	load_program(&fast);
+	load_program(&slow);
+	set_registers(state, bits);
+	for (i = 0; i < CHUNKS; i++) {
+		*from = fast.vcpu->regs->rip;
+		what = compare_chunk(random_budget(state), &faulted);
+		if (what)
+			return what;
+		chunk = (unsigned int)faulted;
+		faults += chunk;
+		if (faulted)
+			set_registers(state, bits);
+	}
+	return memory_difference();
+}
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void begin(void)
+{
+	create(&fast);
+	create(&slow);
+	instructions = compiled_blocks = faults = 0;
+}
+
+static void end(void)
+{
+	destroy(&fast);
+	destroy(&slow);
+}
+
+static void compare_programs(unsigned int bits)
+{
+	uint64_t seed = number_from("VPT_COMPILE_SEED", 1) << 32, from = 0, i;
+	uint64_t programs = number_from("VPT_COMPILE_PROGRAMS", PROGRAMS);
+	bool has_compiler = vpt_soft(fast.vcpu)->compiler;
+
+	set_mode(&fast, bits);
+	set_mode(&slow, bits);
+	for (i = 0; i < programs; i++) {
+		uint64_t state = seed + i;
+		const char *what = compare_program(&state, bits, &from);
+
+		if (what)
+			show(seed + i, bits, from);
+		ck_assert_msg(!what, "program %" PRIu64 ": %s", i, what);
+		if (has_compiler)
+			count_compiled();
+	}
+	fprintf(stderr,
+		"%u bits: %" PRIu64 " instructions, %" PRIu64 " faults, %" PRIu64
+		" blocks compiled\n",
+		bits, instructions, faults, compiled_blocks);
+	ck_assert_uint_gt(faults, programs / 20);
+	if (has_compiler)
+		ck_assert_uint_gt(compiled_blocks, programs / 2);
+}
+
+START_TEST(test_random_programs)
+{
+	compare_programs(_i ? 32 : 64);
+}
+END_TEST
+
+/* It stands for the host code at the start of a block, and counts how often that ran. */
+uint64_t compile_test_count;
+vpt_uop_fn compile_test_run;
+const struct vpt_uop *compile_test_counted(struct vpt_soft *c, const struct vpt_uop *u);
+
+__asm__(".text\n"
+	".type compile_test_counted, @function\n"
+	"compile_test_counted:\n"
+	"	incq	compile_test_count(%rip)\n"
+	"	jmp	*compile_test_run(%rip)\n"
+	".size compile_test_counted, . - compile_test_counted\n");
+
+static struct vpt_exit run_for(uint64_t budget)
+{
+	struct vpt_exit exit;
+
+	memset(&exit, 0, sizeof(exit));
+	fast.vcpu->budget = budget;
+	vpt_soft_engine.run(fast.vcpu, false, &exit);
+	return exit;
+}
+
+/* Once compiled, a block is host code each time: nothing else runs in its place. */
+START_TEST(test_host_code_runs)
+{
+	static const uint8_t loop[] = {
+		0x48, 0x01, 0xd8, /* add %rbx, %rax */
+		0x48, 0x89, 0xc2, /* mov %rax, %rdx */
+		0xff, 0xc9,	  /* dec %ecx */
+		0x75, 0xf6,	  /* jne back to the start */
+	};
+	struct vpt_soft *c = vpt_soft(fast.vcpu);
+	struct vpt_block *b;
+
+	if (!c->compiler)
+		return;
+	set_mode(&fast, 64);
+	memset(&program, 0, sizeof(program));
+	memcpy(program.code, loop, sizeof(loop));
+	load_program(&fast);
+	*fast.vcpu->regs = (struct vpt_regs){
+		.rip = PLAIN_CODE, .rbx = 3, .rcx = 1000000, .rflags = VPT_FL_FIXED};
+	fast.vcpu->regs_dirty = true;
+	ck_assert_int_eq(run_for(4 * 100).kind, VPT_EXIT_KICK);
+	b = vpt_soft_block(c, c->mode);
+	ck_assert(b->compiled);
+	ck_assert(vpt_compiler_made(c->compiler, b->uop[0].fn));
+	ck_assert(!vpt_compiler_made(c->compiler, b->uop[1].fn));
+	compile_test_count = 0;
+	compile_test_run = b->uop[0].fn;
+	b->uop[0].fn = compile_test_counted;
+	ck_assert_int_eq(run_for(4 * 1000).kind, VPT_EXIT_KICK);
+	b->uop[0].fn = compile_test_run;
+	ck_assert_uint_eq(compile_test_count, 1000);
+	ck_assert_uint_eq(fast.vcpu->regs->rax, 3 * 1100);
+	ck_assert_uint_eq(fast.vcpu->regs->rcx, 1000000 - 1100);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("soft_compile");
+	TCase *t = tcase_create("compile");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_set_timeout(t, number_from("VPT_COMPILE_PROGRAMS", 0) > PROGRAMS ? 7200 : 60);
+	tcase_add_test(t, test_host_code_runs);
+	tcase_add_loop_test(t, test_random_programs, 0, 2);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Features that docs/limits.md says the software CPU leaves out: not in CPUID, whatever
+ * the host has; their bits of CR4 and their MSRs raise #GP.
+ */
+#include "lib/suite.h"
+
+#include "lib/beside.h"
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+/* CPUID of what a machine is made of: leaf, subleaf, register, and the bits it may not have. */
+struct feature {
+	uint32_t leaf, subleaf;
+	char reg;
+	uint32_t absent;
+};
+
+#define B(n) (1u << (n))
+
+static const struct feature features[] = {
+	/* DTES64 MONITOR DS-CPL VMX SMX RDRAND */
+	{1, 0, 'c', B(2) | B(3) | B(4) | B(5) | B(6) | B(30)},
+	/* VME MCE MCA DS ACPI HTT */
+	{1, 0, 'd', B(1) | B(7) | B(14) | B(21) | B(22) | B(28)},
+	/* SGX HLE RTM MPX RDSEED */
+	{7, 0, 'b', B(2) | B(4) | B(11) | B(14) | B(18)},
+	/* PKU WAITPKG CET_SS KL CLDEMOTE MOVDIRI MOVDIR64B ENQCMD PKS */
+	{7, 0, 'c', B(3) | B(5) | B(7) | B(23) | B(25) | B(27) | B(28) | B(29) | B(31)},
+	/* 4VNNIW 4FMAPS UINTR VP2INTERSECT SERIALIZE TSXLDTRK PCONFIG CET_IBT AMX FP16 */
+	{7, 0, 'd',
+	 B(2) | B(3) | B(5) | B(8) | B(14) | B(16) | B(18) | B(20) | B(22) | B(23) | B(24) | B(25)},
+	/* AVX-VNNI AVX512_BF16 HRESET */
+	{7, 1, 'a', B(4) | B(5) | B(22)},
+	/* XSAVES */
+	{0xd, 1, 'a', B(3)},
+};
+
+START_TEST(not_in_cpuid)
+{
+	const struct feature *r = &features[_i];
+	struct vpt_cpuid_entry entries[64];
+	size_t count = sizeof(entries) / sizeof(entries[0]), i;
+
+	ck_assert_int_eq(beside_engine->supported_cpuid(beside_vm, entries, &count), 0);
+	for (i = 0; i < count; i++) {
+		const struct vpt_cpuid_entry *e = &entries[i];
+		uint32_t value = r->reg == 'a'	 ? e->eax
+				 : r->reg == 'b' ? e->ebx
+				 : r->reg == 'c' ? e->ecx
+						 : e->edx;
+
+		if (e->leaf == r->leaf && e->subleaf == r->subleaf)
+			ck_assert_uint_eq(value & r->absent, 0);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	unsigned int bit;
+} cr4[] = {
+	{"VME", 0}, {"PVI", 1},	 {"MCE", 6},  {"VMXE", 13}, {"SMXE", 14},
+	{"KL", 19}, {"PKE", 22}, {"CET", 23}, {"PKS", 24},  {"UINTR", 25},
+};
+
+START_TEST(cr4_refuses)
+{
+	struct vpt_exit exit;
+
+	*beside_vcpu->regs = (struct vpt_regs){.rax = beside_sregs().cr4 | 1ull << cr4[_i].bit,
+					       .rflags = VPT_FL_FIXED};
+	exit = BESIDE_STEP("\x0f\x22\xe0");
+	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_GP, "%s: exit %d",
+		      cr4[_i].name, exit.kind);
+}
+END_TEST
+
+/* FEATURE_CONTROL TSC_ADJUST SPEC_CTRL PERFEVTSEL0 ARCH_CAPABILITIES MISC_FEATURES_ENABLES
+ * PERF_GLOBAL_STATUS VMX_BASIC DS_AREA XSS HWP_REQUEST */
+static const uint32_t msrs[] = {0x3a,  0x3b,  0x48,  0x186, 0x10a, 0x140,
+				0x38e, 0x480, 0x600, 0xda0, 0x774};
+
+START_TEST(msr_refused)
+{
+	struct vpt_exit exit;
+
+	*beside_vcpu->regs = (struct vpt_regs){.rcx = msrs[_i], .rflags = VPT_FL_FIXED};
+	exit = BESIDE_STEP("\x0f\x32");
+	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_GP,
+		      "%#x: exit %d", msrs[_i], exit.kind);
+}
+END_TEST
+
+/* No counters, whatever ECX says and whoever asks. */
+START_TEST(no_counters)
+{
+	struct vpt_exit exit;
+
+	*beside_vcpu->regs = (struct vpt_regs){.rflags = VPT_FL_FIXED};
+	exit = BESIDE_STEP("\x0f\x33");
+
+	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("soft_refused");
+	TCase *tc = tcase_create("refused");
+
+	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
+	tcase_add_loop_test(tc, not_in_cpuid, 0, ROWS(features));
+	tcase_add_loop_test(tc, cr4_refuses, 0, ROWS(cr4));
+	tcase_add_loop_test(tc, msr_refused, 0, ROWS(msrs));
+	tcase_add_test(tc, no_counters);
+	suite_add_tcase(s, tc);
+	return s;
+}
