@@ -3,21 +3,21 @@
  * Any page tables, in every paging mode, with accesses to any address: the software CPU
  * translates as a second walk does that is written here straight from the manual (SDM
  * vol. 3, 4.3 to 4.7), sets accessed and dirty bits where that does, raises the same #PF
- * with the same error code, and touches nothing but RAM. Nothing is cached that CR3's
- * loads, made before each access, do not forget.
+ * with the same error code, reads and writes what that says, and touches nothing else.
  *
- * Input: HEAD bytes, then entries to be put into tables, then accesses.
+ * Input: entries to be put into tables, then accesses, each with a setting.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "lib/hostile_seen.h"
+#include "soft/access.h"
 #include "x86/x86.h"
 
-#define HEAD	4
-#define RAM	(64u << 10)
-#define GUARD	(1ull << 30)
+#define RAM	 (64u << 10)
+#define GUARD	 (1ull << 30)
+#define ENTRIES	 48
 #define ACCESSES 24
 #define PHYSICAL 39 /* bits of an address, by CPUID */
 
@@ -25,9 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { P = 1, W = 2, U = 4, A = 0x20, D = 0x40, PS = 0x80 };
 enum { PF_P = 1, PF_W = 2, PF_U = 4, PF_R = 8, PF_I = 16 };
-
-/* The code, "mov (%rdi), %rax" and so on, is at the end of RAM: see access_code(). */
-enum { CODE = RAM - 0x1000 };
 
 struct input {
 	const uint8_t *data;
@@ -57,7 +54,7 @@ struct setting {
 struct second {
 	uint8_t *ram;
 	const struct setting *s;
-	bool write;
+	bool write, fetch;
 	uint64_t at[5]; /* entries that were passed */
 	unsigned int depth, width;
 	uint64_t gpa;
@@ -76,15 +73,22 @@ static bool load(struct second *w, uint64_t at, uint64_t *entry)
 
 static bool refuse(struct second *w, uint32_t why)
 {
-	w->error = why | (w->write ? PF_W : 0) | (w->s->user ? PF_U : 0);
+	const struct setting *s = w->s;
+	bool nx = s->cr4 & VPT_CR4_PAE && s->efer & VPT_EFER_NXE;
+
+	w->error = why | (w->write ? PF_W : 0) | (s->user ? PF_U : 0);
+	if (w->fetch && (nx || s->cr4 & VPT_CR4_SMEP))
+		w->error |= PF_I;
 	return false;
 }
 
 /* Rights of all levels together: may the access be made (4.6.1)? */
-static bool allowed(const struct second *w, bool writable, bool user_page)
+static bool allowed(const struct second *w, bool writable, bool user_page, bool nx)
 {
 	const struct setting *s = w->s;
 
+	if (w->fetch)
+		return !nx && (s->user ? user_page : !user_page || !(s->cr4 & VPT_CR4_SMEP));
 	if (s->user)
 		return user_page && (!w->write || writable);
 	if (user_page && s->cr4 & VPT_CR4_SMAP && !s->ac)
@@ -114,7 +118,7 @@ static bool walk_two(struct second *w, uint32_t va)
 		/* Bit 21; and bits of an address, in 20:13, that there are not. */
 		if (pde >> 21 & 1 || pde >> 13 & 0xff & 0xffu << (PHYSICAL - 32))
 			return refuse(w, PF_P | PF_R);
-		if (!allowed(w, pde & W, pde & U))
+		if (!allowed(w, pde & W, pde & U, false))
 			return refuse(w, PF_P);
 		set_bits(w, 0);
 		w->gpa = (pde >> 13 & 0xff) << 32 | (pde & 0xffc00000) | (va & 0x3fffff);
@@ -122,19 +126,21 @@ static bool walk_two(struct second *w, uint32_t va)
 	}
 	if (!load(w, (pde & 0xfffff000) + 4 * (va >> 12 & 1023), &pte))
 		return refuse(w, 0);
-	if (!allowed(w, pde & pte & W, pde & pte & U))
+	if (!allowed(w, pde & pte & W, pde & pte & U, false))
 		return refuse(w, PF_P);
 	set_bits(w, 0);
 	w->gpa = (pte & 0xfffff000) | (va & 0xfff);
 	return true;
 }
 
-/* 4.4 and 4.5: tables of 512 entries, from `level` (5 to 2) on; `rights`: so far. */
+/* 4.4 and 4.5: tables of 512 entries, from `level` (5 to 2) on; the entries before
+ * `first` have no accessed bit. */
 static bool walk_many(struct second *w, uint64_t table, unsigned int level, uint64_t va,
 		      unsigned int first)
 {
 	uint64_t high = 0x000fffffffffffffull & ~0ull << PHYSICAL, rights = W | U, e = 0;
 	uint64_t pages = 0;
+	bool nx = false;
 
 	if (!(w->s->efer & VPT_EFER_LMA))
 		high |= 0x7ff0000000000000;
@@ -148,6 +154,7 @@ static bool walk_many(struct second *w, uint64_t table, unsigned int level, uint
 		if (e & high || (level >= 4 && e & PS))
 			return refuse(w, PF_P | PF_R);
 		rights &= e;
+		nx |= e >> 63;
 		if (level == 1 || e & PS) {
 			pages = (1ull << shift) - 1;
 			if (level > 1 && e & pages & ~0x1fffull)
@@ -156,7 +163,7 @@ static bool walk_many(struct second *w, uint64_t table, unsigned int level, uint
 		}
 		table = e & 0x000ffffffffff000;
 	}
-	if (!allowed(w, rights & W, rights & U))
+	if (!allowed(w, rights & W, rights & U, nx))
 		return refuse(w, PF_P);
 	set_bits(w, first);
 	w->gpa = (e & 0x000ffffffffff000 & ~pages) | (va & pages);
@@ -171,7 +178,6 @@ static bool walk_pae(struct second *w, uint32_t va)
 		return refuse(w, 0);
 	if (pdpte & (0x1e6 | ~0ull << PHYSICAL))
 		return refuse(w, PF_P | PF_R);
-	/* It has no accessed bit. */
 	return walk_many(w, pdpte & 0x000ffffffffff000, 2, va, 1);
 }
 
@@ -206,6 +212,7 @@ static uint32_t mmio_len;
 static void on_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data)
 {
 	(void)opaque;
+	REQUIRE(gpa >= RAM && len && len <= 8);
 	if (!mmio_len)
 		mmio_gpa = gpa;
 	mmio_len += len;
@@ -231,33 +238,263 @@ static void start(void)
 	REQUIRE(!engine->get_sregs(vcpu, &still));
 }
 
-static struct vpt_segment flat(uint16_t selector, bool code, bool l)
-{
-	return (struct vpt_segment){
-		.limit = ~0u,
-		.selector = selector,
-		.type = code ? 11 : 3,
-		.dpl = selector & 3,
-		.s = true,
-		.present = true,
-		.l = l,
-		.db = !l,
-		.g = true,
-	};
-}
-
 static void set(const struct setting *s)
 {
 	struct vpt_sregs sregs = still;
-	uint8_t ring = s->user ? 3 : 0;
+	struct vpt_soft *c = vpt_soft(vcpu);
 
-	sregs.cs = flat(8 | ring, true, s->efer & VPT_EFER_LMA);
-	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss = flat(16 | ring, false, false);
+	sregs.cs.l = s->efer & VPT_EFER_LMA;
+	sregs.cs.dpl = sregs.ss.dpl = s->user ? 3 : 0;
 	sregs.cr0 = s->cr0;
 	sregs.cr3 = s->cr3;
 	sregs.cr4 = s->cr4;
 	sregs.efer = s->efer;
-	/* Two changes of CR3, so that no translation is left. */
-	REQUIRE(!engine->set_sregs(vcpu, &still));
-	REQUIRE(!engine->set_sregs(vcpu, &sregs));
+	vcpu->regs->rflags = VPT_FL_FIXED | (s->ac ? VPT_FL_AC : 0);
+	vpt_soft_set_rflags(c, vcpu->regs->rflags);
+	/* Nothing that was translated before is remembered. */
+	REQUIRE(!engine->set_sregs(vcpu, &still) && !engine->set_sregs(vcpu, &sregs));
+}
+
+/* An access, as the processor makes it and as it must be made. */
+struct access {
+	uint64_t va;
+	uint32_t len;
+	bool write, fetch;
+	uint8_t data[4096];
+};
+
+/* False: exit.fault. */
+static bool make(struct access *a, struct vpt_exit *exit)
+{
+	struct vpt_soft *c = vpt_soft(vcpu);
+	uint64_t value = 0, gpa;
+
+	c->exit = exit;
+	c->stepping = true;
+	memset(exit, 0, sizeof(*exit));
+	mmio_len = 0;
+	if (setjmp(c->escape))
+		return false;
+	if (a->fetch) {
+		if (!vpt_soft_translate(c, a->va, VPT_WALK_FETCH, &gpa, &exit->fault))
+			return false;
+		memcpy(a->data, &gpa, sizeof(gpa));
+		return true;
+	}
+	if (a->write) {
+		memcpy(&value, a->data, sizeof(value));
+		switch (a->len) {
+		case 1:
+			vpt_store8(c, NULL, a->va, (uint8_t)value);
+			break;
+		case 2:
+			vpt_store16(c, NULL, a->va, (uint16_t)value);
+			break;
+		case 4:
+			vpt_store32(c, NULL, a->va, (uint32_t)value);
+			break;
+		case 8:
+			vpt_store64(c, NULL, a->va, value);
+			break;
+		default:
+			vpt_soft_write(c, NULL, a->va, a->data, a->len);
+			break;
+		}
+		return true;
+	}
+	switch (a->len) {
+	case 1:
+		a->data[0] = vpt_load8(c, NULL, a->va);
+		return true;
+	case 2:
+		value = vpt_load16(c, NULL, a->va);
+		break;
+	case 4:
+		value = vpt_load32(c, NULL, a->va);
+		break;
+	case 8:
+		value = vpt_load64(c, NULL, a->va);
+		break;
+	default:
+		vpt_soft_read(c, NULL, a->va, a->data, a->len);
+		return true;
+	}
+	memcpy(a->data, &value, a->len);
+	return true;
+}
+
+static bool canonical(const struct setting *s, uint64_t va)
+{
+	int64_t top = (int64_t)va >> (s->cr4 & VPT_CR4_LA57 ? 56 : 47);
+
+	return top == 0 || top == -1;
+}
+
+/* The part of an access that is in one page: 0, or the vector with w->error. */
+static uint8_t part(struct second *w, uint64_t va)
+{
+	if (w->s->efer & VPT_EFER_LMA && !canonical(w->s, va))
+		return VPT_VEC_GP;
+	return walk(w, va) ? 0 : VPT_VEC_PF;
+}
+
+static void move(const struct access *a, uint8_t *to, uint64_t gpa, uint32_t from, uint32_t len)
+{
+	if (gpa < RAM && a->write)
+		memcpy(copy + gpa, a->data + from, len);
+	else if (gpa < RAM)
+		memcpy(to + from, copy + gpa, len);
+	else
+		memset(to + from, 0xff, len);
+}
+
+/* Checks what make() came to. */
+static void check(const struct setting *s, const struct access *a, bool made,
+		  const struct vpt_exit *exit)
+{
+	struct second w = {.ram = copy, .s = s, .write = a->write, .fetch = a->fetch};
+	uint32_t room = 4096 - (a->va & 4095), first = a->len < room ? a->len : room;
+	uint64_t va = a->va, gpa;
+	static uint8_t want[4096];
+	uint8_t vector = part(&w, va);
+
+	gpa = w.gpa;
+	if (!vector && a->len > room) {
+		va += room;
+		if (!(s->efer & VPT_EFER_LMA))
+			va = (uint32_t)va;
+		vector = part(&w, va);
+	}
+	REQUIRE(made == !vector);
+	if (vector) {
+		REQUIRE(exit->fault.vector == vector && exit->fault.has_error);
+		REQUIRE(vector != VPT_VEC_PF ||
+			(exit->fault.error == w.error && exit->fault.cr2 == va));
+	} else if (a->fetch) {
+		REQUIRE(!memcmp(a->data, &w.gpa, sizeof(w.gpa)));
+	} else {
+		move(a, want, gpa, 0, first);
+		if (first < a->len)
+			move(a, want, w.gpa, first, a->len - first);
+		REQUIRE(a->write || !memcmp(want, a->data, a->len));
+		REQUIRE(!mmio_len == (gpa < RAM && w.gpa < RAM));
+		REQUIRE(!mmio_len || mmio_gpa == (gpa < RAM ? w.gpa : gpa));
+	}
+	REQUIRE(!memcmp(ram, copy, RAM));
+}
+
+/* Input. */
+
+/* Page numbers are mostly of RAM, so that tables lead to tables. */
+static uint64_t take_page(struct input *in)
+{
+	uint64_t n = take(in, 1);
+
+	if (n < 0xe0)
+		return (n & 15) << 12;
+	return n < 0xf0 ? RAM + ((n & 3) << 12) : take(in, 5) << 12;
+}
+
+static void take_entries(struct input *in)
+{
+	unsigned int n = (unsigned int)take(in, 1) % ENTRIES;
+
+	while (n--) {
+		uint64_t at = take(in, 2) % (RAM / 8) * 8, bits = take(in, 1), entry;
+
+		entry = take_page(in) | (bits & 0xe7) | P;
+		if (bits & 0x18)
+			entry ^= take(in, 1) & 1 ? 1ull << (bits >> 2) : P;
+		memcpy(copy + at, &entry, sizeof(entry));
+	}
+	memcpy(ram, copy, RAM);
+}
+
+static void take_setting(struct input *in, struct setting *s)
+{
+	uint64_t bits = take(in, 2);
+
+	memset(s, 0, sizeof(*s));
+	s->cr0 = VPT_CR0_PE | VPT_CR0_PG | (bits & 1 ? VPT_CR0_WP : 0);
+	s->cr4 = (bits & 2 ? VPT_CR4_SMEP : 0) | (bits & 4 ? VPT_CR4_SMAP : 0);
+	s->efer = bits & 8 ? VPT_EFER_NXE : 0;
+	s->user = bits & 0x10;
+	s->ac = bits & 0x20;
+	s->cr3 = take_page(in) | (bits & 0x40 ? 0x18 : 0);
+	switch (bits >> 8 & 7) {
+	case 0:
+		s->cr4 |= VPT_CR4_PSE;
+		break;
+	case 1:
+		s->cr0 &= bits & 0x80 ? ~0ull : ~VPT_CR0_PG;
+		break;
+	case 2:
+	case 3:
+		s->cr4 |= VPT_CR4_PAE;
+		s->cr3 |= bits & 0x80 ? 0xfe0 : 0;
+		break;
+	case 4:
+		s->cr4 |= VPT_CR4_LA57;
+		/* fall through */
+	default:
+		s->cr4 |= VPT_CR4_PAE;
+		s->efer |= VPT_EFER_LME | VPT_EFER_LMA;
+		break;
+	}
+}
+
+static void take_access(struct input *in, const struct setting *s, struct access *a)
+{
+	static const uint16_t sizes[] = {1, 2, 4, 8, 8, 16, 32, 64, 10, 4096, 512, 3};
+	uint64_t bits = take(in, 2), n = take(in, 1);
+	unsigned int i;
+
+	memset(a, 0, sizeof(*a));
+	a->len = sizes[(bits & 15) % (sizeof(sizes) / sizeof(sizes[0]))];
+	a->write = bits & 0x10;
+	a->fetch = !a->write && (bits & 0x60) == 0x60;
+	if (a->fetch)
+		a->len = 1;
+	a->va = n < 0x40 ? take(in, 8) : 0;
+	/* Small indices at each level, and sometimes the last ones. */
+	for (i = 0; i < 5 && n >= 0x40; i++)
+		a->va |= (take(in, 1) % 18 - 1 & 511) << (12 + 9 * i);
+	if (n >= 0x40 && !(s->cr4 & VPT_CR4_LA57))
+		a->va = (uint64_t)((int64_t)(a->va << 16) >> 16);
+	a->va += bits & 0x80 ? 4096 - (n & 15) : (bits >> 8) * 16;
+	if (!(s->efer & VPT_EFER_LMA))
+		a->va = (uint32_t)a->va;
+	for (i = 0; a->write && i < a->len; i++)
+		a->data[i] = (uint8_t)(i < 64 ? take(in, 1) : i);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct access a;
+	struct input in = {data, size};
+	struct vpt_exit exit;
+	struct setting s;
+	unsigned int n;
+	bool made;
+
+	if (!ram)
+		start();
+	memset(copy, 0, RAM);
+	take_entries(&in);
+	take_setting(&in, &s);
+	for (n = 0; in.size && n < ACCESSES; n++) {
+		if (take(&in, 1) & 1)
+			take_setting(&in, &s);
+		set(&s);
+		take_access(&in, &s, &a);
+		made = make(&a, &exit);
+		check(&s, &a, made, &exit);
+		/* Now by the TLB, unless a write has changed what it remembers. */
+		if (made && !a.write) {
+			REQUIRE(make(&a, &exit));
+			check(&s, &a, true, &exit);
+		}
+		hostile_check(vcpu, &(struct vpt_mem){ram, RAM});
+	}
+	return 0;
 }

@@ -194,14 +194,19 @@ static const char *memory_difference(void)
 
 static const char *exit_difference(const struct vpt_exit *a, const struct vpt_exit *b)
 {
-	if (b->kind == VPT_EXIT_NONE)
-		return a->kind == VPT_EXIT_KICK ? NULL : "run() has ended, step() goes on";
-	if (a->kind != VPT_EXIT_FAULT || b->kind != VPT_EXIT_FAULT)
-		return "the kind of exit";
-	if (a->fault.vector != b->fault.vector || a->fault.has_error != b->fault.has_error ||
-	    a->fault.error != b->fault.error || a->fault.cr2 != b->fault.cr2)
-		return "the fault";
-	return NULL;
+	const struct vpt_exception *x = &a->fault, *y = &b->fault;
+	static char text[128];
+
+	if (b->kind == VPT_EXIT_NONE && a->kind == VPT_EXIT_KICK)
+		return NULL;
+	if (a->kind == VPT_EXIT_FAULT && b->kind == VPT_EXIT_FAULT && x->vector == y->vector &&
+	    x->has_error == y->has_error && x->error == y->error && x->cr2 == y->cr2)
+		return NULL;
+	snprintf(text, sizeof(text),
+		 "exit %d, vector %d, error %#x run, exit %d, vector %d, "
+		 "error %#x stepped",
+		 a->kind, x->vector, x->error, b->kind, y->vector, y->error);
+	return text;
 }
 
 /* `budget` instructions, or until one faults. Returns what differs. */

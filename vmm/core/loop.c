@@ -200,6 +200,11 @@ static void one_exactly(struct vpt_vcpu *v)
 		v->ev->retired++;
 }
 
+static uint64_t next_sync(const struct vpt_vcpu *v)
+{
+	return (v->ev->retired / INSNS_PER_LOOK + 1) * INSNS_PER_LOOK;
+}
+
 static uint64_t budget(const struct vpt_vcpu *v)
 {
 	uint64_t most = vpt_irq_next(v);
@@ -208,6 +213,8 @@ static uint64_t budget(const struct vpt_vcpu *v)
 		most = INSNS_PER_LOOK;
 	if (v->max_insns && most > v->max_insns - v->tracer.insns)
 		most = v->max_insns - v->tracer.insns;
+	if (most > v->sync_at - v->ev->retired)
+		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
 		most = v->pause_at - v->ev->retired;
 	return most ? most : 1;
@@ -279,14 +286,29 @@ static void pause_here(struct vpt_vcpu *v)
 		v->pause_at = UINT64_MAX;
 }
 
+/*
+ * What a killed run leaves behind lacks no more than so many instructions. They are
+ * counted from the start, so that the file is the same wherever a run was stopped and
+ * gone on with.
+ */
+static void sync_at_times(struct vpt_vcpu *v)
+{
+	if (vpt_likely(v->ev->retired < v->sync_at))
+		return;
+	vpt_tracer_sync(&v->tracer);
+	v->sync_at = next_sync(v);
+}
+
 void vpt_vcpu_loop(struct vpt_vcpu *v)
 {
 	uint64_t looked = 0;
 	unsigned int n = 0;
 
 	v->next_tick = vpt_now() + TICK_NS;
+	v->sync_at = next_sync(v);
 	while (!v->vm->stop.kind) {
 		if (v->engine->observes) {
+			sync_at_times(v);
 			if (v->ev->retired >= v->pause_at) {
 				pause_here(v);
 				continue;

@@ -84,6 +84,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.writer = writer,
 		.vcpu = v->index,
 		.oracle = oracle,
+		.caller_syncs = v->engine->observes,
 		.context = context,
 		.pmi = pmi,
 		.wrote = wrote,

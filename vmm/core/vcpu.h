@@ -64,6 +64,7 @@ struct vpt_vcpu {
 	uint64_t pause_at;		/* retired ones, exactly, with an engine that observes */
 	uint64_t deadline;		/* ns of CLOCK_MONOTONIC, 0: none */
 	uint64_t next_tick;
+	uint64_t sync_at; /* retired by then, the file is brought up to date */
 };
 
 /* 0 or -errno. The tracer starts without a writer: see vpt_vcpu_record(). */

@@ -221,21 +221,25 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 	t->fell = t->rose = false;
 }
 
+void vpt_tracer_sync(struct vpt_tracer *t)
+{
+	vpt_output_flush(&t->pt.out);
+	if (t->config.writer)
+		note_error(t, vpt_writer_sync(t->config.writer));
+}
+
 /*
  * What a killed run leaves behind lacks no more than its last second. The TNT bits
  * that are being gathered stay: a trace is the same however often it is synced. And
  * the file is the same in however many parts instructions are reported, since what
  * is due does not depend on it.
  */
-static void sync_now_and_then(struct vpt_tracer *t, uint64_t insns)
+static void sync_now_and_then(struct vpt_tracer *t)
 {
-	t->since_sync += insns;
-	if (t->since_sync < SYNC_INSNS)
+	if (t->config.caller_syncs || ++t->since_sync < SYNC_INSNS)
 		return;
-	t->since_sync %= SYNC_INSNS;
-	vpt_output_flush(&t->pt.out);
-	if (t->config.writer)
-		note_error(t, vpt_writer_sync(t->config.writer));
+	t->since_sync = 0;
+	vpt_tracer_sync(t);
 }
 
 /* `traced`: it began with PacketEn set, and so counts (trace/format.h). */
@@ -243,14 +247,13 @@ static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool t
 {
 	t->insns += traced;
 	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
-	sync_now_and_then(t, 1);
+	sync_now_and_then(t);
 }
 
 void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns)
 {
 	if (t->pt.packet_en)
 		t->insns += insns;
-	sync_now_and_then(t, insns);
 }
 
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)

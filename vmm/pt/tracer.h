@@ -19,6 +19,7 @@ struct vpt_tracer_config {
 	struct vpt_writer *writer; /* NULL: nothing is recorded */
 	unsigned int vcpu;
 	bool oracle;
+	bool caller_syncs; /* vpt_tracer_sync() is called, else it happens now and then */
 	/* The context of the next instruction; `opaque` is passed to all. */
 	void (*context)(void *opaque, struct vpt_context *ctx);
 	void (*pmi)(void *opaque);
@@ -33,7 +34,7 @@ struct vpt_tracer {
 	struct vpt_tracer_config config;
 	struct vpt_code_pages *pages;
 	uint64_t insns;	     /* retired that began with PacketEn set */
-	uint64_t since_sync; /* retired since the file was last due to be brought up to date */
+	uint64_t since_sync; /* retired since the file was brought up to date */
 	uint64_t bytes;	     /* of trace */
 	uint64_t oracle_cr3;
 	bool oracle_cr3_known;
@@ -89,6 +90,9 @@ void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* A change of flow, with the context already the new one. `cpl`: of event->from. */
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
 void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken);
+
+/* Bring the file up to date. */
+void vpt_tracer_sync(struct vpt_tracer *t);
 
 /* The guest is over: end a trace that still runs, before the instruction at `ip`. */
 void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip);
