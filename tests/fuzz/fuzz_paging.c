@@ -383,6 +383,20 @@ static void check(const struct setting *s, const struct access *a, bool made,
 	REQUIRE(!memcmp(ram, copy, RAM));
 }
 
+/* By the TLB, where tables that point to themselves no longer matter. */
+static void again(struct access *a)
+{
+	static struct access second;
+	struct vpt_exit exit;
+
+	if (a->len > 8 || a->len & (a->len - 1) || (a->va & 4095) + a->len > 4096 || mmio_len)
+		return;
+	second = *a;
+	REQUIRE(make(&second, &exit));
+	REQUIRE(!memcmp(second.data, a->data, a->len));
+	REQUIRE(!memcmp(ram, copy, RAM));
+}
+
 /* Input. */
 
 /* Page numbers are mostly of RAM, so that tables lead to tables. */
@@ -489,11 +503,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take_access(&in, &s, &a);
 		made = make(&a, &exit);
 		check(&s, &a, made, &exit);
-		/* Now by the TLB, unless a write has changed what it remembers. */
-		if (made && !a.write) {
-			REQUIRE(make(&a, &exit));
-			check(&s, &a, true, &exit);
-		}
+		if (made && !a.write && !a.fetch)
+			again(&a);
 		hostile_check(vcpu, &(struct vpt_mem){ram, RAM});
 	}
 	return 0;

@@ -319,7 +319,9 @@ static void lea(struct gen *g)
 {
 	struct place m = in_memory(g);
 
-	if (!m.relative && !m.absolute) {
+	if (m.absolute && !m.relative && one_in(g, 2))
+		m.disp = (int32_t)edge(g->state);
+	if (!m.absolute) {
 		if (one_in(g, 2))
 			m.base = source(g);
 		if (one_in(g, 2))

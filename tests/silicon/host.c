@@ -160,20 +160,23 @@ static void child_init(void)
 }
 
 /* Each instruction is followed by a jump to sil_leave. */
-static void put_code(const struct sil_test *tests, unsigned int count)
+void sil_put_code(const struct sil_test *t, uint8_t *at)
 {
 	static const uint8_t jump[6] = {0xff, 0x25, 0, 0, 0, 0};
 	uint64_t leave = (uint64_t)(uintptr_t)sil_leave;
+
+	memcpy(at, t->code, t->len);
+	memcpy(at + t->len, jump, sizeof(jump));
+	memcpy(at + t->len + sizeof(jump), &leave, sizeof(leave));
+}
+
+static void put_code(const struct sil_test *tests, unsigned int count)
+{
 	unsigned int i;
 
 	mprotect((void *)(uintptr_t)SIL_CODE, SIL_BATCH * SIL_SLOT, PROT_READ | PROT_WRITE);
-	for (i = 0; i < count; i++) {
-		uint8_t *p = (uint8_t *)(uintptr_t)tests[i].ip;
-
-		memcpy(p, tests[i].code, tests[i].len);
-		memcpy(p + tests[i].len, jump, sizeof(jump));
-		memcpy(p + tests[i].len + sizeof(jump), &leave, sizeof(leave));
-	}
+	for (i = 0; i < count; i++)
+		sil_put_code(&tests[i], (uint8_t *)(uintptr_t)tests[i].ip);
 	mprotect((void *)(uintptr_t)SIL_CODE, SIL_BATCH * SIL_SLOT, PROT_READ | PROT_EXEC);
 }
 
@@ -188,7 +191,7 @@ static void child_run(const struct sil_test *tests, struct sil_result *results, 
 		current->vector = -1;
 		current->error = 0;
 		current->cr2 = 0;
-		memcpy(window, tests[i].in.window, SIL_WINDOW_LEN);
+		sil_put_memory(&tests[i], (uint8_t *)(uintptr_t)SIL_SANDBOX);
 		sil_enter(&tests[i].in, &results[i].out, (const void *)(uintptr_t)tests[i].ip);
 		memcpy(results[i].out.window, window, SIL_WINDOW_LEN);
 	}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <Zydis/Zydis.h>
 
@@ -45,6 +46,13 @@ struct sil_test {
 	struct sil_state in;
 };
 
+/* The pages that can be written to: nothing in them is left from the test before. */
+static inline void sil_put_memory(const struct sil_test *t, uint8_t *sandbox)
+{
+	memset(sandbox, 0, SIL_READ_ONLY - SIL_SANDBOX);
+	memcpy(sandbox + (SIL_WINDOW - SIL_SANDBOX), t->in.window, SIL_WINDOW_LEN);
+}
+
 /* What is no vector. */
 enum { SIL_EXIT = 1000 /* and the exit's kind */, SIL_ELSEWHERE = 2000, SIL_CRASHED = 3000 };
 
@@ -75,6 +83,8 @@ void sil_generate(uint64_t seed, uint64_t index, struct sil_test *t);
 /* host.c. Run `count` tests natively, in a process of its own. */
 int sil_host_init(void);
 bool sil_host_run(const struct sil_test *tests, struct sil_result *results, unsigned int count);
+/* Instruction and what follows it, the same bytes for both: they can be read as data. */
+void sil_put_code(const struct sil_test *t, uint8_t *at);
 /* Shared with that process: what the functions above take has to be of this. */
 void *sil_shared(size_t bytes);
 

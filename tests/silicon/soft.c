@@ -139,7 +139,7 @@ void sil_soft_code(const struct sil_test *tests, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		memcpy(ram + CODE + (tests[i].ip - SIL_CODE), tests[i].code, sizeof(tests[i].code));
+		sil_put_code(&tests[i], ram + CODE + (tests[i].ip - SIL_CODE));
 	vpt_soft_engine.vm_wrote(vm, CODE, SIL_BATCH * SIL_SLOT);
 	/* No block is left now, so that stubs may go as well. */
 	if (!vpt_native_has_room(vpt_soft(vcpu)->native))
@@ -163,7 +163,6 @@ static void put_state(struct vpt_soft *c, const struct sil_state *s, uint64_t ip
 	memcpy(c->fpu.k, s->k, sizeof(s->k));
 	memcpy(c->fpu.x87, s->fx, 160);
 	memcpy(&c->fpu.mxcsr, s->fx + 24, 4);
-	memcpy(ram + SANDBOX + (SIL_WINDOW - SIL_SANDBOX), s->window, SIL_WINDOW_LEN);
 }
 
 static void get_state(struct vpt_soft *c, struct sil_state *s)
@@ -208,6 +207,7 @@ void sil_soft_run(const struct sil_test *t, struct sil_result *r)
 	struct vpt_soft *c = vpt_soft(vcpu);
 
 	put_state(c, &t->in, t->ip);
+	sil_put_memory(t, ram + SANDBOX);
 	r->vector = -1;
 	r->error = 0;
 	r->cr2 = 0;

@@ -199,6 +199,11 @@ static const char *exit_difference(const struct vpt_exit *a, const struct vpt_ex
 
 	if (b->kind == VPT_EXIT_NONE && a->kind == VPT_EXIT_KICK)
 		return NULL;
+	/* Stores to code can make any instruction, and some are the core's. */
+	if (b->kind == VPT_EXIT_UNABLE && a->kind == VPT_EXIT_CORE)
+		return NULL;
+	if (b->kind == VPT_EXIT_HLT && a->kind == VPT_EXIT_HLT)
+		return NULL;
 	if (a->kind == VPT_EXIT_FAULT && b->kind == VPT_EXIT_FAULT && x->vector == y->vector &&
 	    x->has_error == y->has_error && x->error == y->error && x->cr2 == y->cr2)
 		return NULL;

@@ -7,6 +7,7 @@
 #include "soft/branch.h"
 #include "soft/flagcond.h"
 #include "soft/kind.h"
+#include "soft/operand.h"
 #include "soft/stack.h"
 #include "soft/translate.h"
 
@@ -162,8 +163,6 @@ static inline uint64_t target_in_register(const struct vpt_soft *c, const struct
 
 static inline uint64_t target_in_memory(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	if (vpt_likely(u->aux == 8))
-		return vpt_load64(c, u, vpt_ea(c, u));
 	return u->aux == 4 ? vpt_load32(c, u, vpt_ea(c, u)) : vpt_load16(c, u, vpt_ea(c, u));
 }
 
@@ -219,16 +218,27 @@ static inline const struct vpt_uop *end_ret(struct vpt_soft *c, const struct vpt
 	return vpt_follow(c, jump_link(c, to), to);
 }
 
-#define JMP_INDIRECT(name, where)          \
-	VPT_UOP(name)                      \
-	{                                  \
-		uint64_t to = where(c, u); \
-                                           \
-		check_target(c, u, to);    \
-		return end_jmp(c, u, to);  \
-	}
-JMP_INDIRECT(jmp_register, target_in_register)
-JMP_INDIRECT(jmp_memory, target_in_memory)
+VPT_UOP(jmp_register)
+{
+	uint64_t to = target_in_register(c, u);
+
+	check_target(c, u, to);
+	return end_jmp(c, u, to);
+}
+
+VPT_LOAD_UOP(jmp64_memory, 64)
+{
+	check_target(c, u, m);
+	return end_jmp(c, u, m);
+}
+
+VPT_UOP(jmp_memory)
+{
+	uint64_t to = target_in_memory(c, u);
+
+	check_target(c, u, to);
+	return end_jmp(c, u, to);
+}
 
 /* 64-bit mode. Where the top of the stack is RAM that the TLB knows, NULL elsewhere. */
 static inline void *stack_slot(const struct vpt_soft *c, int64_t offset, bool write)
@@ -275,21 +285,29 @@ static COLD const struct vpt_uop *call64_to_slow(struct vpt_soft *c, const struc
 	return end_call(c, u, to);
 }
 
-#define CALL_INDIRECT(name, where)                            \
-	VPT_UOP(name)                                         \
-	{                                                     \
-		uint64_t to = where(c, u), next = next_of(u); \
-		void *slot = stack_slot(c, -8, true);         \
-                                                              \
-		check_target(c, u, to);                       \
-		if (vpt_unlikely(!slot))                      \
-			return call64_to_slow(c, u, to);      \
-		memcpy(slot, &next, sizeof(next));            \
-		c->r[VPT_R_RSP] -= 8;                         \
-		return end_call(c, u, to);                    \
-	}
-CALL_INDIRECT(call64_register, target_in_register)
-CALL_INDIRECT(call64_memory, target_in_memory)
+static inline const struct vpt_uop *call64_to(struct vpt_soft *c, const struct vpt_uop *u,
+					      uint64_t to)
+{
+	uint64_t next = next_of(u);
+	void *slot = stack_slot(c, -8, true);
+
+	check_target(c, u, to);
+	if (vpt_unlikely(!slot))
+		return call64_to_slow(c, u, to);
+	memcpy(slot, &next, sizeof(next));
+	c->r[VPT_R_RSP] -= 8;
+	return end_call(c, u, to);
+}
+
+VPT_UOP(call64_register)
+{
+	return call64_to(c, u, target_in_register(c, u));
+}
+
+VPT_LOAD_UOP(call64_memory, 64)
+{
+	return call64_to(c, u, m);
+}
 
 static inline const struct vpt_uop *end_ret64(struct vpt_soft *c, const struct vpt_uop *u,
 					      uint64_t to)
@@ -400,17 +418,37 @@ static bool counting(struct vpt_translation *t, vpt_uop_fn fn)
 	return true;
 }
 
-static bool indirect(struct vpt_translation *t, vpt_uop_fn in_register, vpt_uop_fn in_memory)
+static bool in_memory(struct vpt_translation *t, vpt_uop_fn plain, vpt_uop_fn indexed)
 {
-	struct vpt_address a;
+	const struct vpt_address a =
+		vpt_tr_address(t, 0, t->bits == 64 ? 8 : t->insn->operand_width / 8, false);
 
-	if (!vpt_tr_is_mem(t, 0)) {
-		emit(t, in_register)->src = vpt_tr_gpr(t, 0);
-		return true;
-	}
-	a = vpt_tr_address(t, 0, t->bits == 64 ? 8 : t->insn->operand_width / 8, false);
-	vpt_tr_put_address(emit(t, in_memory), &a);
+	vpt_tr_put_address(emit(t, a.index == VPT_R_ZERO * 8 ? plain : indexed), &a);
 	return true;
+}
+
+static bool in_register(struct vpt_translation *t, vpt_uop_fn fn)
+{
+	emit(t, fn)->src = vpt_tr_gpr(t, 0);
+	return true;
+}
+
+static bool indirect_call(struct vpt_translation *t)
+{
+	bool wide = t->bits == 64;
+
+	if (!vpt_tr_is_mem(t, 0))
+		return in_register(t, wide ? call64_register : call_register);
+	return wide ? in_memory(t, call64_memory, call64_memory_indexed)
+		    : in_memory(t, call_memory, call_memory);
+}
+
+static bool indirect_jump(struct vpt_translation *t)
+{
+	if (!vpt_tr_is_mem(t, 0))
+		return in_register(t, jmp_register);
+	return t->bits == 64 ? in_memory(t, jmp64_memory, jmp64_memory_indexed)
+			     : in_memory(t, jmp_memory, jmp_memory);
 }
 
 static bool call_or_jump(struct vpt_translation *t)
@@ -428,10 +466,7 @@ static bool call_or_jump(struct vpt_translation *t)
 	}
 	if (vpt_tr_is_imm(t, 0))
 		return direct(t, wide ? call64 : call);
-	if (!is_call)
-		return indirect(t, jmp_register, jmp_memory);
-	return wide ? indirect(t, call64_register, call64_memory)
-		    : indirect(t, call_register, call_memory);
+	return is_call ? indirect_call(t) : indirect_jump(t);
 }
 
 static bool returns(struct vpt_translation *t)
