@@ -29,6 +29,13 @@ $(TEST_FUZZ): $(O)/tests/%: $(O)/tests/fuzz/%.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIB) \
 		$(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
+# The code fuzzer once more, without one, as MODE has it.
+HOSTILE := $(O)/tests/hostile
+$(HOSTILE): $(O)/tests/soak/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS) -lpthread
+
 # The sanitizers look at vpt, not at the models: one model is enough for them.
 GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
 RANDOM_PART_SIZE := 25

@@ -26,26 +26,6 @@ struct vpt_segment vpt_null_ss(uint8_t dpl)
 	return ss;
 }
 
-static struct vpt_segment unpack(uint16_t selector, uint64_t raw)
-{
-	uint32_t limit = (uint32_t)(raw & 0xffff) | (uint32_t)(raw >> 32 & 0xf0000);
-	bool g = raw >> 55 & 1;
-
-	return (struct vpt_segment){
-		.base = (raw >> 16 & 0xffffff) | (raw >> 32 & 0xff000000),
-		.limit = g ? limit << 12 | 0xfff : limit,
-		.selector = selector,
-		.type = raw >> 40 & 15,
-		.s = raw >> 44 & 1,
-		.dpl = raw >> 45 & 3,
-		.present = raw >> 47 & 1,
-		.avl = raw >> 52 & 1,
-		.l = raw >> 53 & 1,
-		.db = raw >> 54 & 1,
-		.g = g,
-	};
-}
-
 bool vpt_refuse(struct vpt_exception *e, uint8_t vector, uint64_t selector, bool external)
 {
 	*e = vpt_fault_code(vector, (uint32_t)(selector & 0xfffc) | external);
@@ -89,7 +69,7 @@ bool vpt_descriptor(struct vpt_vcpu *v, uint16_t selector, uint8_t bad, bool ext
 
 	if (!vpt_descriptor_raw(v, selector, bad, external, &raw, sizeof(raw), e))
 		return false;
-	*seg = unpack(selector, raw);
+	*seg = vpt_segment_unpack(selector, raw);
 	return true;
 }
 

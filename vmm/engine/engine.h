@@ -16,35 +16,9 @@
 
 #include "engine/probe.h"
 #include "vpt/event.h"
+#include "x86/arch.h"
 
 struct vpt_pt;
-
-/* In the order of KVM's struct, so that a run page can be used in place. */
-struct vpt_regs {
-	uint64_t rax, rbx, rcx, rdx;
-	uint64_t rsi, rdi, rsp, rbp;
-	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
-	uint64_t rip, rflags;
-};
-
-struct vpt_segment {
-	uint64_t base;
-	uint32_t limit;
-	uint16_t selector;
-	uint8_t type, dpl;
-	bool s, present, l, db, g, avl, unusable;
-};
-
-struct vpt_table {
-	uint64_t base;
-	uint16_t limit;
-};
-
-struct vpt_sregs {
-	struct vpt_segment cs, ds, es, fs, gs, ss, tr, ldt;
-	struct vpt_table gdt, idt;
-	uint64_t cr0, cr2, cr3, cr4, efer;
-};
 
 /* An exception, as the IDT delivers it. */
 struct vpt_exception {

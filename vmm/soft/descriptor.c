@@ -96,26 +96,6 @@ void vpt_soft_system_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t
 	}
 }
 
-static struct vpt_segment unpack(uint16_t selector, uint64_t raw)
-{
-	uint32_t limit = (uint32_t)(raw & 0xffff) | (uint32_t)(raw >> 32 & 0xf0000);
-	bool g = raw >> 55 & 1;
-
-	return (struct vpt_segment){
-		.base = (raw >> 16 & 0xffffff) | (raw >> 32 & 0xff000000),
-		.limit = g ? limit << 12 | 0xfff : limit,
-		.selector = selector,
-		.type = raw >> 40 & 15,
-		.s = raw >> 44 & 1,
-		.dpl = raw >> 45 & 3,
-		.present = raw >> 47 & 1,
-		.avl = raw >> 52 & 1,
-		.l = raw >> 53 & 1,
-		.db = raw >> 54 & 1,
-		.g = g,
-	};
-}
-
 bool vpt_soft_descriptor(struct vpt_soft *c, const struct vpt_uop *u, uint16_t selector, bool wide,
 			 struct vpt_descriptor *d)
 {
@@ -134,6 +114,6 @@ bool vpt_soft_descriptor(struct vpt_soft *c, const struct vpt_uop *u, uint16_t s
 	*d = (struct vpt_descriptor){.at = base + offset,
 				     .raw = raw[0],
 				     .high = raw[1],
-				     .seg = unpack(selector, raw[0])};
+				     .seg = vpt_segment_unpack(selector, raw[0])};
 	return true;
 }
