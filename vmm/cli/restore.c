@@ -11,8 +11,6 @@
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 
-#define MAX_TIMEOUT 1000000000u /* as vpt run has it */
-
 static const char help[] =
 	"usage: vpt restore [OPTION]... FILE\n"
 	"\n"
@@ -35,21 +33,13 @@ static const char help[] =
 	"  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt demo.elf\n"
 	"  vpt restore -o whole.vpt demo.vps\n";
 
-enum long_only {
-	OPT_MAX_INSNS = 256,
-	OPT_TIMEOUT,
-	OPT_SNAPSHOT,
-	OPT_SNAPSHOT_AT,
-	OPT_SNAPSHOT_EVERY,
-};
-
 static const struct option longs[] = {
 	{"output", required_argument, NULL, 'o'},
-	{"max-insns", required_argument, NULL, OPT_MAX_INSNS},
-	{"timeout", required_argument, NULL, OPT_TIMEOUT},
-	{"snapshot", required_argument, NULL, OPT_SNAPSHOT},
-	{"snapshot-at", required_argument, NULL, OPT_SNAPSHOT_AT},
-	{"snapshot-every", required_argument, NULL, OPT_SNAPSHOT_EVERY},
+	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
+	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
+	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
+	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
+	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
 	{"quiet", no_argument, NULL, 'q'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
@@ -62,57 +52,6 @@ struct restore {
 	const char *path;
 };
 
-static int take_number(const char *name, uint64_t *value)
-{
-	if (vpt_run_number(optarg, value))
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "restore: --%s=%s: not a number", name, optarg);
-}
-
-static int take_timeout(struct vpt_run_options *o)
-{
-	int status = take_number("timeout", &o->timeout);
-
-	if (!status && o->timeout > MAX_TIMEOUT)
-		return vpt_fail(VPT_EXIT_USAGE, "restore: --timeout=%s: at most %u", optarg,
-				MAX_TIMEOUT);
-	return status;
-}
-
-static int take_option(struct vpt_run_options *o, int option, const char *word)
-{
-	switch (option) {
-	case 'o':
-		o->output = optarg;
-		return VPT_EXIT_OK;
-	case OPT_MAX_INSNS:
-		return take_number("max-insns", &o->max_insns);
-	case OPT_TIMEOUT:
-		return take_timeout(o);
-	case OPT_SNAPSHOT:
-		o->snapshot = optarg;
-		return VPT_EXIT_OK;
-	case OPT_SNAPSHOT_AT:
-		o->has_snapshot_at = true;
-		return take_number("snapshot-at", &o->snapshot_at);
-	case OPT_SNAPSHOT_EVERY:
-		return take_number("snapshot-every", &o->snapshot_every);
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'j':
-		o->json = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return vpt_fail(
-			VPT_EXIT_USAGE,
-			"restore: %s: unknown, or without its value: see vpt restore --help", word);
-	}
-}
-
 static int parse(struct restore *r, int argc, char **argv)
 {
 	struct vpt_run_options *o = &r->m.o;
@@ -122,7 +61,7 @@ static int parse(struct restore *r, int argc, char **argv)
 	optind = 0;
 	opterr = 0;
 	while (!status && (option = getopt_long(argc, argv, "o:qjh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+		status = vpt_run_take_common(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;
 	if (optind == argc)

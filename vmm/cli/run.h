@@ -100,7 +100,21 @@ void vpt_run_loop(struct vpt_run_machine *m);
 /* Close, report, destroy; `status` of what was done until now. */
 int vpt_run_finish(struct vpt_run_machine *m, int status);
 
-/* run_options.c: a number as options have it. */
+/*
+ * run_common.c: what `vpt restore` takes as well. Options are getopt's, with `optarg`;
+ * `word` is what was written, for complaints, which begin with o->verb.
+ */
+enum vpt_run_common {
+	VPT_OPT_MAX_INSNS = 256,
+	VPT_OPT_TIMEOUT,
+	VPT_OPT_SNAPSHOT,
+	VPT_OPT_SNAPSHOT_AT,
+	VPT_OPT_SNAPSHOT_EVERY,
+	VPT_OPT_COMMON_END,
+};
+int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word);
+int vpt_run_take_number(const struct vpt_run_options *o, const char *name, uint64_t *value);
+/* The whole text is one number, decimal or 0x. */
 bool vpt_run_number(const char *text, uint64_t *value);
 
 #endif /* VMM_CLI_RUN_H */

@@ -10,7 +10,6 @@
 
 #include "cli/cli.h"
 
-#define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
 /* The engine keeps pages of its own right below 1 << 36. */
@@ -64,14 +63,12 @@ static const char help[] =
 	"  vpt run --pt=host --filter=main --no-retc -o t.vpt demo.elf\n";
 
 enum long_only {
-	OPT_CAPS = 256,
+	OPT_CAPS = VPT_OPT_COMMON_END,
 	OPT_ORACLE,
 	OPT_SEED,
 	OPT_ARG,
 	OPT_INITRD,
 	OPT_ENGINE,
-	OPT_MAX_INSNS,
-	OPT_TIMEOUT,
 	OPT_FILTER,
 	OPT_STOP,
 	OPT_USER,
@@ -80,9 +77,6 @@ enum long_only {
 	OPT_NO_RETC,
 	OPT_TSC,
 	OPT_PSB,
-	OPT_SNAPSHOT,
-	OPT_SNAPSHOT_AT,
-	OPT_SNAPSHOT_EVERY,
 };
 
 static const struct option longs[] = {
@@ -96,8 +90,8 @@ static const struct option longs[] = {
 	{"arg", required_argument, NULL, OPT_ARG},
 	{"initrd", required_argument, NULL, OPT_INITRD},
 	{"engine", required_argument, NULL, OPT_ENGINE},
-	{"max-insns", required_argument, NULL, OPT_MAX_INSNS},
-	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
+	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
 	{"filter", required_argument, NULL, OPT_FILTER},
 	{"stop", required_argument, NULL, OPT_STOP},
 	{"user", no_argument, NULL, OPT_USER},
@@ -106,9 +100,9 @@ static const struct option longs[] = {
 	{"no-retc", no_argument, NULL, OPT_NO_RETC},
 	{"tsc", no_argument, NULL, OPT_TSC},
 	{"psb", required_argument, NULL, OPT_PSB},
-	{"snapshot", required_argument, NULL, OPT_SNAPSHOT},
-	{"snapshot-at", required_argument, NULL, OPT_SNAPSHOT_AT},
-	{"snapshot-every", required_argument, NULL, OPT_SNAPSHOT_EVERY},
+	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
+	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
+	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
 	{"quiet", no_argument, NULL, 'q'},
 	{"json", no_argument, NULL, 'j'},
 	{"help", no_argument, NULL, 'h'},
@@ -118,15 +112,6 @@ static const struct option longs[] = {
 void vpt_run_help(void)
 {
 	fputs(help, stdout);
-}
-
-bool vpt_run_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
 }
 
 static bool size(const char *text, uint64_t *value)
@@ -145,23 +130,6 @@ static bool size(const char *text, uint64_t *value)
 	if (!unit || end[1])
 		return false;
 	return !__builtin_mul_overflow(*value, 1ull << (10 * (unit - units + 1)), value);
-}
-
-static int take_number(const char *name, uint64_t *value)
-{
-	if (vpt_run_number(optarg, value))
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number", name, optarg);
-}
-
-static int take_timeout(struct vpt_run_options *o)
-{
-	int status = take_number("timeout", &o->timeout);
-
-	if (!status && o->timeout > MAX_TIMEOUT)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --timeout=%s: at most %u", optarg,
-				MAX_TIMEOUT);
-	return status;
 }
 
 static int take_mem(struct vpt_run_options *o)
@@ -191,7 +159,7 @@ static int take_arg(struct vpt_run_options *o)
 {
 	if (o->args == VPT_RUN_ARGS)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --arg=%s: at most %d", optarg, VPT_RUN_ARGS);
-	return take_number("arg", &o->arg[o->args++]);
+	return vpt_run_take_number(o, "arg", &o->arg[o->args++]);
 }
 
 static int take_range(struct vpt_run_options *o, bool stop)
@@ -207,9 +175,6 @@ static int take_range(struct vpt_run_options *o, bool stop)
 static int take_option(struct vpt_run_options *o, int option, const char **caps, const char *word)
 {
 	switch (option) {
-	case 'o':
-		o->output = optarg;
-		return VPT_EXIT_OK;
 	case 'p':
 		return take_owner(o);
 	case 'M':
@@ -224,7 +189,7 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 		o->oracle = true;
 		return VPT_EXIT_OK;
 	case OPT_SEED:
-		return take_number("seed", &o->seed);
+		return vpt_run_take_number(o, "seed", &o->seed);
 	case OPT_ARG:
 		return take_arg(o);
 	case OPT_INITRD:
@@ -233,10 +198,6 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 	case OPT_ENGINE:
 		o->engine = optarg;
 		return VPT_EXIT_OK;
-	case OPT_MAX_INSNS:
-		return take_number("max-insns", &o->max_insns);
-	case OPT_TIMEOUT:
-		return take_timeout(o);
 	case OPT_FILTER:
 	case OPT_STOP:
 		return take_range(o, option == OPT_STOP);
@@ -248,7 +209,7 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 		return VPT_EXIT_OK;
 	case OPT_CR3:
 		o->has_cr3 = true;
-		return take_number("cr3", &o->cr3);
+		return vpt_run_take_number(o, "cr3", &o->cr3);
 	case OPT_NO_RETC:
 		o->no_retc = true;
 		return VPT_EXIT_OK;
@@ -257,27 +218,9 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 		return VPT_EXIT_OK;
 	case OPT_PSB:
 		o->has_psb = true;
-		return take_number("psb", &o->psb);
-	case OPT_SNAPSHOT:
-		o->snapshot = optarg;
-		return VPT_EXIT_OK;
-	case OPT_SNAPSHOT_AT:
-		o->has_snapshot_at = true;
-		return take_number("snapshot-at", &o->snapshot_at);
-	case OPT_SNAPSHOT_EVERY:
-		return take_number("snapshot-every", &o->snapshot_every);
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'j':
-		o->json = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
+		return vpt_run_take_number(o, "psb", &o->psb);
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: %s: unknown, or without its value: see vpt run --help", word);
+		return vpt_run_take_common(o, option, word);
 	}
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What vpt run and vpt restore are both told: where to write, when to stop. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+
+#define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
+
+bool vpt_run_number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
+}
+
+int vpt_run_take_number(const struct vpt_run_options *o, const char *name, uint64_t *value)
+{
+	if (vpt_run_number(optarg, value))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a number", o->verb, name, optarg);
+}
+
+static int take_timeout(struct vpt_run_options *o)
+{
+	int status = vpt_run_take_number(o, "timeout", &o->timeout);
+
+	if (!status && o->timeout > MAX_TIMEOUT)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --timeout=%s: at most %u", o->verb, optarg,
+				MAX_TIMEOUT);
+	return status;
+}
+
+int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
+{
+	switch (option) {
+	case 'o':
+		o->output = optarg;
+		return VPT_EXIT_OK;
+	case VPT_OPT_MAX_INSNS:
+		return vpt_run_take_number(o, "max-insns", &o->max_insns);
+	case VPT_OPT_TIMEOUT:
+		return take_timeout(o);
+	case VPT_OPT_SNAPSHOT:
+		o->snapshot = optarg;
+		return VPT_EXIT_OK;
+	case VPT_OPT_SNAPSHOT_AT:
+		o->has_snapshot_at = true;
+		return vpt_run_take_number(o, "snapshot-at", &o->snapshot_at);
+	case VPT_OPT_SNAPSHOT_EVERY:
+		return vpt_run_take_number(o, "snapshot-every", &o->snapshot_every);
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'j':
+		o->json = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: %s: unknown, or without its value: see vpt %s --help", o->verb,
+				word, o->verb);
+	}
+}
