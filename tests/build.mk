@@ -61,7 +61,7 @@ CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build
+tested := all unit-build tools-build silicon-build
 
 #?
 #? Testing (each prints "N passed, N failed" last):
@@ -72,6 +72,10 @@ tested := all unit-build tools-build
 #?   make check-random  the same with RANDOM_SEEDS=200 random programs
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
+#?   make check-soft    every payload and 40 random programs as host code and as single
+#?                      micro-operations: the same trace, console and exit status
+#?   make check-silicon  200000 random instructions on the software CPU and on this processor
+#?   make silicon       the same with SILICON_COUNT=10000000, and a table: docs/silicon.md
 #?   make check-lockstep  every payload on both engines, compared after each instruction
 #?   make check-kvm     payloads and random programs on KVM, and how KVM is used; skips where
 #?                      there is none
@@ -85,6 +89,8 @@ tested := all unit-build tools-build
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
+SILICON_COUNT ?= 10000000
+.PHONY: silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
 	check-spec \
 	check-house check-install check-fresh fuzz spec-map cov bench
@@ -94,7 +100,8 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
+	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)
@@ -112,6 +119,18 @@ check-snapshot:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_SNAPSHOT)
+check-soft:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_SOFT)
+check-silicon:
+	$(prepare)
+	$(again) silicon-build
+	@$(run) $(CHECKS_SILICON)
+silicon:
+	$(prepare)
+	$(again) silicon-build
+	$(SILICON) --count $(SILICON_COUNT)
 check-lockstep:
 	$(prepare)
 	$(again) $(tested)
@@ -153,7 +172,7 @@ fuzz-build: $(TEST_FUZZ)
 # The software CPU against this machine's: see tests/silicon/silicon.c.
 SILICON := $(O)/tests/vpt-silicon
 SILICON_SRC := $(sort $(wildcard tests/silicon/*.c))
-SILICON_COUNT ?= 10000000
+silicon-build: $(SILICON)
 $(SILICON): $(SILICON_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
