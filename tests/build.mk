@@ -41,6 +41,10 @@ GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
 RANDOM_PART_SIZE := 25
 RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
+# Instructions that make a round trip: in `make soak`, and of those in `make check`.
+SOAK_INSNS ?= 1000000000
+SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
+
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
@@ -61,7 +65,7 @@ CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build silicon-build
+tested := all unit-build tools-build $(HOSTILE) silicon-build
 
 #?
 #? Testing (each prints "N passed, N failed" last):
@@ -85,6 +89,8 @@ tested := all unit-build tools-build silicon-build
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
+#?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
+#?                      interrupts and faults included; ends with a table by payload
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
@@ -93,7 +99,7 @@ SILICON_COUNT ?= 10000000
 .PHONY: silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
 	check-spec \
-	check-house check-install check-fresh fuzz spec-map cov bench
+	check-house check-install check-fresh soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -155,6 +161,10 @@ check-install:
 check-fresh:
 	@.ci/deps fresh
 	@.ci/check-fresh
+soak:
+	$(prepare)
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/soak/soak.sh -j $(JOBS) $(SOAK_INSNS)
 fuzz:
 	@.ci/deps build fuzz
 	$(again) MODE=fuzz O=build/fuzz fuzz-build

@@ -18,7 +18,7 @@
 static const char help[] =
 	"usage: vpt run [OPTION]... GUEST\n"
 	"\n"
-	"Runs a static x86-64 ELF file as a guest under KVM, with Intel PT as a model of a\n"
+	"Runs a static x86-64 ELF file as a guest, with Intel PT as a model of a\n"
 	"processor has it, and records the trace. The guest's console is standard output.\n"
 	"\n"
 	"  -o, --output=FILE    record to this .vpt file\n"

@@ -61,9 +61,12 @@ static void features(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 }
 
 /* HLE and RTM: a stepped transaction always aborts. PT is set below if at all. */
-static void extended(struct vpt_cpuid_entry *e)
+static void extended(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->ebx &= ~(BIT(4) | BIT(11) | BIT(25));
+	/* Five levels of page tables. */
+	if (caps->lin_addr < 57)
+		e->ecx &= ~BIT(16);
 }
 
 /* What Intel has in these leaves: LAHF, LZCNT, PREFETCHW; SYSCALL, NX, 1G, RDTSCP, LM. */
@@ -91,7 +94,7 @@ static void shape_one(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 		break;
 	case LEAF_EXTENDED:
 		if (!e->subleaf)
-			extended(e);
+			extended(e, caps);
 		break;
 	case LEAF_MAX_AMD:
 		e->eax = LEAF_SIZES;

@@ -4,10 +4,9 @@
  * written at one address and executed at another.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "soft/native.h"
+#include "soft/region.h"
 
 #define REGION	(16u << 20)
 #define BUCKETS 4096u
@@ -22,32 +21,12 @@ struct entry {
 };
 
 struct vpt_native {
-	uint8_t *writable, *executable;
-	uint32_t used;
+	struct vpt_region region;
 	uint32_t bucket[BUCKETS];
 	struct vpt_native_host host;
 	struct vpt_uop alone[2]; /* see vpt_native_call() */
 	uint8_t scratch[4096] __attribute__((aligned(4096)));
 };
-
-static int map(struct vpt_native *n)
-{
-	int fd = memfd_create("vpt", MFD_CLOEXEC);
-	void *w, *x;
-
-	if (fd < 0)
-		return -1;
-	if (ftruncate(fd, REGION) < 0) {
-		close(fd);
-		return -1;
-	}
-	w = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	x = mmap(NULL, REGION, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
-	close(fd);
-	n->writable = w == MAP_FAILED ? NULL : w;
-	n->executable = x == MAP_FAILED ? NULL : x;
-	return n->writable && n->executable ? 0 : -1;
-}
 
 /* A stub run alone comes back to here. */
 VPT_UOP(stop)
@@ -68,8 +47,8 @@ struct vpt_native *vpt_native_create(void)
 	n->host.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 	n->host.avx512bw = __builtin_cpu_supports("avx512bw");
 	n->alone[1].fn = stop;
-	if (map(n) < 0) {
-		vpt_native_destroy(n);
+	if (vpt_region_create(&n->region, REGION)) {
+		free(n);
 		return NULL;
 	}
 	vpt_native_reset(n);
@@ -80,22 +59,19 @@ void vpt_native_destroy(struct vpt_native *n)
 {
 	if (!n)
 		return;
-	if (n->writable)
-		munmap(n->writable, REGION);
-	if (n->executable)
-		munmap(n->executable, REGION);
+	vpt_region_destroy(&n->region);
 	free(n);
 }
 
 bool vpt_native_has_room(const struct vpt_native *n)
 {
-	return REGION - n->used >= BLOCK_MAX;
+	return REGION - n->region.used >= BLOCK_MAX;
 }
 
 void vpt_native_reset(struct vpt_native *n)
 {
 	memset(n->bucket, 0, sizeof(n->bucket));
-	n->used = 64;
+	n->region.used = 64;
 }
 
 static uint32_t hash(const struct vpt_recoded *r)
@@ -111,7 +87,7 @@ static uint32_t hash(const struct vpt_recoded *r)
 
 static vpt_native_fn code_of(const struct vpt_native *n, uint32_t entry)
 {
-	return (vpt_native_fn)(uintptr_t)(n->executable + entry + sizeof(struct entry));
+	return (vpt_native_fn)(uintptr_t)(n->region.executable + entry + sizeof(struct entry));
 }
 
 vpt_native_fn vpt_native_stub(struct vpt_native *n, const struct vpt_recoded *r)
@@ -121,18 +97,18 @@ vpt_native_fn vpt_native_stub(struct vpt_native *n, const struct vpt_recoded *r)
 	size_t len;
 
 	for (at = *bucket; at; at = e->next) {
-		e = (struct entry *)(n->writable + at);
+		e = (struct entry *)(n->region.writable + at);
 		if (!memcmp(&e->recoded, r, sizeof(*r)))
 			return code_of(n, at);
 	}
-	if (REGION - n->used < ENTRY_MAX)
+	if (REGION - n->region.used < ENTRY_MAX)
 		return NULL;
-	at = n->used;
-	e = (struct entry *)(n->writable + at);
+	at = n->region.used;
+	e = (struct entry *)(n->region.writable + at);
 	e->recoded = *r;
 	e->next = *bucket;
 	len = vpt_stub_write((uint8_t *)(e + 1), &n->host, r);
-	n->used = (uint32_t)((at + sizeof(*e) + len + 15) & ~15ul);
+	n->region.used = (uint32_t)((at + sizeof(*e) + len + 15) & ~15ul);
 	*bucket = at;
 	return code_of(n, at);
 }
