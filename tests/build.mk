@@ -41,10 +41,6 @@ GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
 RANDOM_PART_SIZE := 25
 RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
-# Instructions that make a round trip: in `make soak`, and of those in `make check`.
-SOAK_INSNS ?= 1000000000
-SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
-
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
@@ -56,6 +52,10 @@ CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4'
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
 	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' tests/kvm/unit.sh
+# A slice of `make soak`, and hostile guests for so many seconds.
+SOAK_INSNS ?= 1000000000
+SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
+CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec
@@ -89,6 +89,7 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
+#?   make check-soak    a tenth of make soak, and hostile guests for 10 s
 #?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
 #?                      interrupts and faults included; ends with a table by payload
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
@@ -99,14 +100,14 @@ SILICON_COUNT ?= 10000000
 .PHONY: silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
 	check-spec \
-	check-house check-install check-fresh soak fuzz spec-map cov bench
+	check-house check-install check-fresh check-soak soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
@@ -161,6 +162,10 @@ check-install:
 check-fresh:
 	@.ci/deps fresh
 	@.ci/check-fresh
+check-soak:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_SOAK)
 soak:
 	$(prepare)
 	$(again) all

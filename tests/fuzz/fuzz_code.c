@@ -150,15 +150,15 @@ static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 {
 	struct vpt_exit exit = {0};
-	unsigned int stuck = 0;
+	unsigned int pauses = 0;
 
-	while (m->v->retired < until && stuck < 3) {
+	while (m->v->retired < until && pauses < 3) {
 		uint64_t left = until - m->v->retired, before = m->v->retired;
 
 		m->v->budget = left < most ? left : most;
 		m->v->engine->run(m->v, false, &exit);
-		REQUIRE(m->v->retired - before <= left);
-		stuck = m->v->retired == before ? stuck + 1 : 0;
+		REQUIRE(m->v->retired - before <= m->v->budget);
+		pauses += m->v->retired - before < m->v->budget;
 		if (most != 1 || m->v->retired % 64 == 0)
 			hostile_check(m->v, &m->mem);
 		if (exit.kind != VPT_EXIT_KICK)

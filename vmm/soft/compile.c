@@ -15,7 +15,8 @@
 #include "soft/region.h"
 
 #define REGION (32u << 20)
-/* The most that a micro-operation becomes, with its way out. */
+/* More than a block's micro-operations become on average, with their ways out: only the
+ * branch at its end takes more. */
 #define UOP_MAX	      320u
 #define BLOCK_MAX     (VPT_BLOCK_MAX_UOPS * UOP_MAX)
 #define AT(member)    ((int32_t)offsetof(struct vpt_soft, member))
@@ -72,7 +73,7 @@ bool vpt_compiler_has_room(const struct vpt_compiler *g)
 
 void vpt_compiler_reset(struct vpt_compiler *g)
 {
-	g->region.used = 0;
+	vpt_region_reset(&g->region, 0);
 }
 
 bool vpt_compiler_made(const struct vpt_compiler *g, vpt_uop_fn fn)
@@ -655,11 +656,22 @@ void vpt_soft_compile(struct vpt_soft *c, struct vpt_block *b)
 	}
 }
 
+/*
+ * The stack is aligned here, since what the compiler knows of it ends at the asm, and
+ * left alone below, where it may keep things of its own.
+ */
 void vpt_soft_enter(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	vpt_uop_fn fn = u->fn;
 
-	__asm__ volatile("call *%[fn]"
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "push %%rbp\n\t"
+			 "mov %%rsp, %%rbp\n\t"
+			 "and $-16, %%rsp\n\t"
+			 "call *%[fn]\n\t"
+			 "mov %%rbp, %%rsp\n\t"
+			 "pop %%rbp\n\t"
+			 "lea 128(%%rsp), %%rsp"
 			 : [fn] "+a"(fn), "+D"(c), "+S"(u)
 			 :
 			 : "rcx", "rdx", "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",

@@ -71,7 +71,7 @@ bool vpt_native_has_room(const struct vpt_native *n)
 void vpt_native_reset(struct vpt_native *n)
 {
 	memset(n->bucket, 0, sizeof(n->bucket));
-	n->region.used = 64;
+	vpt_region_reset(&n->region, 64);
 }
 
 static uint32_t hash(const struct vpt_recoded *r)
@@ -103,12 +103,12 @@ vpt_native_fn vpt_native_stub(struct vpt_native *n, const struct vpt_recoded *r)
 	}
 	if (REGION - n->region.used < ENTRY_MAX)
 		return NULL;
-	at = n->region.used;
+	at = (uint32_t)n->region.used;
 	e = (struct entry *)(n->region.writable + at);
 	e->recoded = *r;
 	e->next = *bucket;
 	len = vpt_stub_write((uint8_t *)(e + 1), &n->host, r);
-	n->region.used = (uint32_t)((at + sizeof(*e) + len + 15) & ~15ul);
+	vpt_region_take(&n->region, (uint8_t *)(e + 1) + len);
 	*bucket = at;
 	return code_of(n, at);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "soft/region.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,4 +35,12 @@ void vpt_region_destroy(struct vpt_region *r)
 	if (r->executable)
 		munmap(r->executable, r->bytes);
 	*r = (struct vpt_region){0};
+}
+
+void vpt_region_serialize(void)
+{
+	unsigned int a, b, c, d;
+
+	__cpuid(0, a, b, c, d);
+	__asm__ volatile("" : : "r"(a), "r"(b), "r"(c), "r"(d));
 }

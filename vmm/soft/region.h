@@ -4,17 +4,21 @@
 #ifndef VMM_SOFT_REGION_H
 #define VMM_SOFT_REGION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct vpt_region {
 	uint8_t *writable, *executable;
 	size_t bytes, used;
+	bool reused; /* there has been other code, which the processor may still have */
 };
 
 /* 0 or -errno. */
 int vpt_region_create(struct vpt_region *r, size_t bytes);
 void vpt_region_destroy(struct vpt_region *r);
+
+void vpt_region_serialize(void);
 
 /* Where the next code is to be written; *run: where it will be executed. */
 static inline uint8_t *vpt_region_at(const struct vpt_region *r, void **run)
@@ -23,10 +27,22 @@ static inline uint8_t *vpt_region_at(const struct vpt_region *r, void **run)
 	return r->writable + r->used;
 }
 
-/* It has been written up to `end`. */
+/* Begin anew at this offset; nothing in here is executed any more. */
+static inline void vpt_region_reset(struct vpt_region *r, size_t used)
+{
+	r->reused = r->used > used;
+	r->used = used;
+}
+
+/*
+ * It has been written up to `end`. Code that takes the place of other code, written
+ * through another address, is for use after a serializing instruction (SDM vol. 3, 9.1.3).
+ */
 static inline void vpt_region_take(struct vpt_region *r, const uint8_t *end)
 {
 	r->used = ((size_t)(end - r->writable) + 15) & ~(size_t)15;
+	if (r->reused)
+		vpt_region_serialize();
 }
 
 #endif /* VMM_SOFT_REGION_H */

@@ -313,7 +313,7 @@ void vpt_soft_fill(struct vpt_soft *c, struct vpt_block *b, const uint8_t *code,
 		finish(&t);
 		return;
 	}
-	while (more_to_come && b->insns < most && b->uops + UOPS_OF_ONE < VPT_BLOCK_MAX_UOPS) {
+	while (more_to_come && b->insns < most && b->uops + UOPS_OF_ONE + 2 <= VPT_BLOCK_MAX_UOPS) {
 		unsigned int done = b->bytes;
 
 		if (done == room)
