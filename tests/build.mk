@@ -51,7 +51,7 @@ CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(S
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
-	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' tests/kvm/unit.sh
+	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' tests/kvm/kvm.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
 SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)

@@ -16,7 +16,7 @@ if $new true 2>/dev/null; then
 	refuses_as "no /dev/kvm" "$HOST" "/dev/kvm" run $new sh -c \
 		'mount -t tmpfs none /dev && exec "$@"' sh "$VPT" run --engine=kvm "$elf"
 	refuses_as "a /dev/kvm that is something else" "$HOST" "/dev/kvm|KVM" run $new sh -c \
-		'mount --bind /dev/null /dev/kvm && exec "$@"' sh "$VPT" run --engine=kvm "$elf"
+		'mount -t tmpfs none /dev && : >/dev/kvm && exec "$@"' sh "$VPT" run --engine=kvm "$elf"
 else
 	tap_skip "no /dev/kvm" "no mount namespace may be made here"
 	tap_skip "a /dev/kvm that is something else" "no mount namespace may be made here"

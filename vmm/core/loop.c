@@ -301,7 +301,7 @@ static void sync_at_times(struct vpt_vcpu *v)
 
 void vpt_vcpu_loop(struct vpt_vcpu *v)
 {
-	uint64_t looked = 0;
+	uint64_t looked = 0, before;
 	unsigned int n = 0;
 
 	v->next_tick = vpt_now() + TICK_NS;
@@ -313,8 +313,11 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 				pause_here(v);
 				continue;
 			}
+			before = v->ev->retired;
 			run_exactly(v);
-			if (v->ev->retired - looked < INSNS_PER_LOOK && ++n % STEPS_PER_LOOK)
+			/* No instruction: a part of a long one with REP. */
+			if (v->ev->retired != before && v->ev->retired - looked < INSNS_PER_LOOK &&
+			    ++n % STEPS_PER_LOOK)
 				continue;
 			looked = v->ev->retired;
 			look_around(v);
