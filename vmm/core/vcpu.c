@@ -84,7 +84,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.writer = writer,
 		.vcpu = v->index,
 		.oracle = oracle,
-		.caller_syncs = v->engine->observes,
+		.caller_syncs = vpt_vcpu_counts(v),
 		.context = context,
 		.pmi = pmi,
 		.wrote = wrote,
