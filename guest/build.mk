@@ -4,7 +4,7 @@
 GUEST_PAYLOADS := $(patsubst guest/payloads/%.c,%,$(sort $(wildcard guest/payloads/*.c)))
 GUEST_ELF := $(GUEST_PAYLOADS:%=$(O)/guest/%.elf)
 GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/random/*.[cS] \
-	guest/work/*.[cS]))
+	guest/tasks/*.[cS]))
 GUEST_OBJ := $(patsubst %,$(O)/%.o,$(basename $(GUEST_SRC)))
 GUEST_SHARED_OBJ := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/caps.c shared/src/packet_%.c,$(SHARED_SRC)))
 GUEST_LIB := $(O)/guest/libguest.a

@@ -11,7 +11,7 @@
 #include "lib/paging.h"
 #include "lib/report.h"
 #include "pt/trace.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("the local APIC: interrupts to oneself, priorities, its timer");
 

@@ -15,7 +15,7 @@
 #include "lib/paging.h"
 #include "lib/report.h"
 #include "pt/trace.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("code made, patched, aliased and remapped while it runs");
 

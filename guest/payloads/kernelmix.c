@@ -22,7 +22,7 @@
 #include "lib/task.h"
 #include "pt/trace.h"
 #include "random/program.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("everything at once: a kernel's work in a random mix");
 

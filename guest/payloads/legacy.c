@@ -10,7 +10,7 @@
 #include "lib/paging.h"
 #include "lib/report.h"
 #include "pt/trace.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("8259 and 8254 interrupts, the real-time clock, the serial port");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Jumps out of deep calls: the returns that a decoder expects never come. */
 #include "lib/guest.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("setjmp and longjmp out of deep stacks");
 

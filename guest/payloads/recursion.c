@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recursion that overflows what RET compression keeps, over and over. */
 #include "lib/guest.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("recursion, mutual too, far deeper than 64 calls");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Calls by RET, returns that were never called, calls that never return. */
 #include "lib/guest.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("retpolines and other returns that match no call");
 

@@ -10,7 +10,7 @@
 #include "lib/idt.h"
 #include "lib/report.h"
 #include "pt/trace.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("SSE, AVX, SHA and x87 code against plain C");
 

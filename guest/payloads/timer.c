@@ -9,7 +9,7 @@
 #include "lib/idt.h"
 #include "lib/report.h"
 #include "pt/trace.h"
-#include "work/work.h"
+#include "tasks/work.h"
 
 PAYLOAD("timer interrupts in a busy computation, and HLT loops that they wake");
 

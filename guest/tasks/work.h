@@ -4,8 +4,8 @@
  * payloads, what others disturb, and what the mix is made of. Nothing of the machine
  * changes for good; none of them minds being interrupted, or the CPL.
  */
-#ifndef GUEST_WORK_WORK_H
-#define GUEST_WORK_WORK_H
+#ifndef GUEST_TASKS_WORK_H
+#define GUEST_TASKS_WORK_H
 
 #include "lib/rand.h"
 
@@ -58,4 +58,4 @@ unsigned int simd_wrong(struct rng *rng);
 void sha256(const void *data, size_t len, uint8_t hash[32]);
 extern const uint32_t sha256_k[64];
 
-#endif /* GUEST_WORK_WORK_H */
+#endif /* GUEST_TASKS_WORK_H */
