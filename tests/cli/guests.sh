@@ -40,4 +40,17 @@ refuses "an entry point outside" "$INPUT" "entry" run "$(made entry)"
 refuses "a file cut in its headers" "$INPUT" "headers|cut off|not an ELF" run "$(made cut-headers)"
 refuses "a file cut in a segment" "$INPUT" "cut off" run "$(made cut-segment)"
 refuses "too little memory for it" "$INPUT" "mem" run --mem=1M "$(made good)"
+
+# A REP that takes hours, over device memory, keeps nobody waiting.
+cat >"$dir/rep.S" <<'END'
+	.globl _start
+_start:	mov $0xfee00000, %edi
+	mov $-1, %rcx
+	rep stosb
+	jmp _start
+END
+gcc -nostdlib -static -no-pie -Wl,--build-id=none,-Ttext=0x100000,-z,noexecstack -o "$dir/rep.elf" \
+	"$dir/rep.S"
+refuses_as "a REP without end" "$FAIL" "timeout=1 reached" run timeout 6 "$VPT" run -q --engine=soft \
+	--pt=off --timeout=1 "$dir/rep.elf"
 tap_end
