@@ -3,10 +3,14 @@
 #ifndef VPT_SRC_GEN_H
 #define VPT_SRC_GEN_H
 
-#include "vpt/pt.h"
 #include "vpt/encode.h"
+#include "vpt/pt.h"
+#include "vpt/vmx.h"
 
 VPT_BEGIN_DECLS
+
+/* What of a VMCS pointer is sent (table 33-34). */
+#define VPT_VMCS_POINTER VPT_MASK64(51, 12)
 
 /* Act on what the output says of bytes just put: STOP, INT, error. */
 void vpt_gen_output_events(struct vpt_pt *pt, unsigned int events) VPT_COLD;
@@ -37,6 +41,10 @@ void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip);
 void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op);
 
 void vpt_gen_pip(struct vpt_pt *pt, const struct vpt_context *ctx);
+/* The same with NR as the caller has it, for VM entries. */
+void vpt_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr);
+/* The current VMCS pointer, if ContextEn. */
+void vpt_gen_vmcs(struct vpt_pt *pt);
 /* MODE.Exec, if the decoder does not know the mode yet (33.4.2.8). */
 void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx);
 
@@ -51,8 +59,27 @@ void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip);
 /* Does the decoder know the mode that `ctx` is in? */
 bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx);
 
-/* Begin at `ip` with TriggerEn just risen: TraceStop, FilterEn, TIP.PGE. */
+/*
+ * Begin a trace, TraceEn being set, in three steps: start the output, asking for the
+ * context; describe the state by PSB+, or by timing packets if `timing`; and begin at
+ * `ip`: TraceStop, FilterEn, TIP.PGE. The first two return TriggerEn, without which
+ * there is nothing more to be done.
+ */
+bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx);
+bool vpt_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing);
 void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
+
+/*
+ * Arrive at `to` by a far transfer whose FUP and PIP are out, with ContextEn as it is
+ * there and PacketEn (`was`) as it was before: TIP, TIP.PGE, TIP.PGD, TraceStop.
+ */
+void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was);
+
+/* IA32_RTIT_CTL becomes `ctl`, which was checked: what WRMSR does after its checks. */
+void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip);
+
+/* Output and STATUS end; STATUS and the output registers are exact. */
+void vpt_gen_end(struct vpt_pt *pt);
 
 /* Take over CPL-independent parts of a context: how IPs are to be formed. */
 void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx);

@@ -173,6 +173,28 @@ static void call(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event 
 		vpt_retstack_push(&pt->retstack, event->next);
 }
 
+void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was)
+{
+	if (stops_at(pt, to)) {
+		if (was)
+			packet_en_falls(pt, true, to);
+		if (pt->trigger_en)
+			trace_stop(pt);
+		return;
+	}
+	if (pt->context_en)
+		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, to));
+	vpt_gen_update(pt);
+	if (was && pt->packet_en) {
+		vpt_gen_mode_exec(pt, ctx);
+		vpt_gen_ip(pt, VPT_OP_TIP, to);
+	} else if (was) {
+		packet_en_falls(pt, pt->context_en, to);
+	} else if (pt->packet_en) {
+		packet_en_rises(pt, ctx, to);
+	}
+}
+
 /*
  * [GEN-FAR] Far transfers and asynchronous events: [FUP,] [PIP,] [MODE.Exec,] and
  * TIP, or what stands for it where PacketEn changes.
@@ -191,24 +213,7 @@ static void far_transfer(struct vpt_pt *pt, const struct vpt_event *event, bool 
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
 	if (event->flags & VPT_EVF_CR3)
 		vpt_gen_pip(pt, &ctx);
-	if (stops_at(pt, event->to)) {
-		if (was)
-			packet_en_falls(pt, true, event->to);
-		if (pt->trigger_en)
-			trace_stop(pt);
-		return;
-	}
-	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
-	vpt_gen_update(pt);
-	if (was && pt->packet_en) {
-		vpt_gen_mode_exec(pt, &ctx);
-		vpt_gen_ip(pt, VPT_OP_TIP, event->to);
-	} else if (was) {
-		packet_en_falls(pt, pt->context_en, event->to);
-	} else if (pt->packet_en) {
-		packet_en_rises(pt, &ctx, event->to);
-	}
+	vpt_gen_land(pt, &ctx, event->to, was);
 }
 
 /*

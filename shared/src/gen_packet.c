@@ -93,12 +93,31 @@ void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
 }
 
 /* [GEN-PIP] The low address bits count under PAE paging only (33.4.2.7). */
-void vpt_gen_pip(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpt_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr)
 {
 	uint64_t address = ctx->cr3 & VPT_MASK64(51, ctx->pae ? 5 : 12);
 
 	if (pt->context_en && VPT_CTL_GET(pt->rtit.ctl, OS))
-		vpt_gen_packet(pt, VPT_PKT_PIP, address, false);
+		vpt_gen_packet(pt, VPT_PKT_PIP, address, nr);
+}
+
+/* In non-root operation, and nothing hides it from the trace? */
+static bool shows_non_root(const struct vpt_pt *pt)
+{
+	return pt->vmx.non_root && !(pt->vmx.controls & VPT_VMX_EXEC_CONCEAL);
+}
+
+/* [VMX-EXEC-CONCEAL] */
+void vpt_gen_pip(struct vpt_pt *pt, const struct vpt_context *ctx)
+{
+	vpt_gen_pip_nr(pt, ctx, shows_non_root(pt));
+}
+
+/* [VMX-NO-VMCS] The pointer is all ones where there is none, as far as it is sent. */
+void vpt_gen_vmcs(struct vpt_pt *pt)
+{
+	if (pt->context_en)
+		vpt_gen_packet(pt, VPT_PKT_VMCS, pt->vmx.vmcs & VPT_VMCS_POINTER, false);
 }
 
 static uint32_t mode_of(const struct vpt_pt *pt, const struct vpt_context *ctx)
@@ -149,6 +168,8 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 
 	vpt_gen_timing(pt, ctx);
 	vpt_gen_pip(pt, ctx);
+	if (pt->vmx.on && (!pt->vmx.non_root || shows_non_root(pt))) /* [VMX-PSB-VMCS] */
+		vpt_gen_vmcs(pt);
 	if (pt->context_en && pt->branch_en)
 		vpt_gen_packet(pt, VPT_PKT_MODE_TSX, ctx->in_tx, false);
 	if (pt->packet_en) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* TraceEn and TriggerEn: how a trace begins and ends, and the MSRs around it. */
 #include "gen.h"
+#include "vpt/vmx_pt.h"
 
 #define PSB_BASE_PERIOD 2048u
 #define BYTE_CNT_MAX	VPT_MASK64(VPT_STATUS_PACKET_BYTE_CNT_WIDTH - 1, 0)
@@ -15,7 +16,7 @@ static void sync_status(struct vpt_pt *pt)
 			VPT_STATUS_MASK(TRIGGER_EN) | VPT_STATUS_MASK(PACKET_BYTE_CNT);
 	uint64_t count = pt->psb_bytes;
 
-	if (!VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
+	if (!VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || pt->vmx.rising)
 		return;
 	/* [GEN-BYTE-CNT] The field is narrower than the longest period: it sticks
 	 * at its maximum, which still says "not at a PSB". */
@@ -65,6 +66,12 @@ void vpt_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 	set_trigger(pt, false);
 }
 
+static void leave_vmx(struct vpt_pt *pt)
+{
+	vpt_memset(&pt->vmx, 0, sizeof(pt->vmx));
+	pt->vmx.vmcs = VPT_NO_VMCS;
+}
+
 static void idle(struct vpt_pt *pt)
 {
 	pt->tnt = 1;
@@ -87,6 +94,7 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 	vpt_rtit_reset(&pt->rtit);
 	vpt_output_init(&pt->out, caps, &ops->mem, opaque);
 	pt->psb_period = PSB_BASE_PERIOD;
+	leave_vmx(pt);
 	idle(pt);
 }
 
@@ -125,6 +133,32 @@ static void start_output(struct vpt_pt *pt)
 		pt->ops->pmi(pt->opaque);
 }
 
+bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
+{
+	idle(pt);
+	vpt_gen_load_config(pt);
+	if (!vpt_trigger_en(&pt->rtit)) {
+		sync_status(pt);
+		return false;
+	}
+	pt->ops->context(pt->opaque, ctx);
+	vpt_gen_ip_form(pt, ctx);
+	pt->context_en = vpt_context_en(&pt->rtit, ctx);
+	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
+	set_trigger(pt, true);
+	start_output(pt);
+	return pt->trigger_en;
+}
+
+bool vpt_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
+{
+	if (psb_on_enable(pt))
+		vpt_gen_psb_plus(pt, ctx, ip);
+	else if (timing)
+		vpt_gen_timing(pt, ctx);
+	return pt->trigger_en;
+}
+
 /*
  * [GEN-ENABLE-ORDER] TraceEn rises (33.2.8.3, table 33-56 rows 1 and 2). The PSB+ describes the time
  * before, when PacketEn was 0, so it holds no FUP and TIP.PGE follows it.
@@ -133,29 +167,11 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 {
 	struct vpt_context ctx;
 
-	idle(pt);
-	vpt_gen_load_config(pt);
-	if (!vpt_trigger_en(&pt->rtit)) {
-		sync_status(pt);
-		return;
-	}
-	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
-	set_trigger(pt, true);
-	start_output(pt);
-	if (!pt->trigger_en)
-		return;
-	if (psb_on_enable(pt))
-		vpt_gen_psb_plus(pt, &ctx, next_ip);
-	else
-		vpt_gen_timing(pt, &ctx);
-	if (pt->trigger_en)
+	if (vpt_gen_start(pt, &ctx) && vpt_gen_announce(pt, &ctx, next_ip, true))
 		vpt_gen_arrive(pt, &ctx, next_ip);
 }
 
-static void end_output(struct vpt_pt *pt)
+void vpt_gen_end(struct vpt_pt *pt)
 {
 	sync_output(pt);
 	vpt_output_end(&pt->out);
@@ -163,25 +179,32 @@ static void end_output(struct vpt_pt *pt)
 		set_trigger(pt, false);
 }
 
-/* [GEN-DISABLE] TraceEn falls (table 33-56 row 3). */
+/*
+ * [GEN-DISABLE] TraceEn falls (table 33-56 row 3).
+ *
+ * [VMX-ENTRY-FALL VMX-EXIT-FALL] Inside of a VM entry the source is what follows the
+ * instruction that enters; that of a VM exit was sent as it began.
+ */
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {
 	if (pt->trigger_en) {
 		vpt_gen_flush_tnt(pt);
 		if (pt->packet_en) {
-			vpt_gen_ip(pt, VPT_OP_FUP, ip);
+			if (!pt->vmx.leaving)
+				vpt_gen_ip(pt, VPT_OP_FUP, pt->vmx.moving ? pt->vmx.next : ip);
 			vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
 		}
 		note_pending_psb(pt);
 	}
-	end_output(pt);
+	vpt_gen_end(pt);
 }
 
 void vpt_pt_warm_reset(struct vpt_pt *pt)
 {
 	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
-		end_output(pt);
+		vpt_gen_end(pt);
 	vpt_rtit_warm_reset(&pt->rtit, pt->caps);
+	leave_vmx(pt);
 	idle(pt);
 }
 
@@ -193,11 +216,35 @@ enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
 	return vpt_rtit_read(&pt->rtit, pt->caps, msr, value);
 }
 
+/*
+ * [CTL-RESTART] The trace ends under the old settings and begins under the new ones; a
+ * host that changes settings of a running trace gets both.
+ */
+void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip)
+{
+	bool was = VPT_CTL_GET(pt->rtit.ctl, TRACE_EN), is = VPT_CTL_GET(ctl, TRACE_EN);
+
+	if (was && is && ctl == pt->rtit.ctl)
+		return;
+	if (was)
+		disable(pt, ip);
+	pt->rtit.ctl = ctl;
+	pt->vmx.rising = is && pt->vmx.moving;
+	if (is && !pt->vmx.moving)
+		enable(pt, next_ip);
+}
+
+/* [VMX-NO-PT] */
+static bool ctl_locked_by_vmx(const struct vpt_pt *pt, uint64_t ctl, enum vpt_access who)
+{
+	return pt->vmx.on && !pt->caps->vmx_pt &&
+	       (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
+}
+
 enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enum vpt_access who,
 			    uint64_t ip, uint64_t next_ip)
 {
 	struct vpt_rtit after;
-	bool was, is;
 
 	sync_status(pt);
 	after = pt->rtit;
@@ -207,17 +254,9 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 		pt->rtit = after;
 		return VPT_FAULT_NONE;
 	}
-	was = VPT_CTL_GET(pt->rtit.ctl, TRACE_EN);
-	is = VPT_CTL_GET(after.ctl, TRACE_EN);
-	if (was && is && after.ctl == pt->rtit.ctl)
-		return VPT_FAULT_NONE;
-	/* [CTL-RESTART] The trace ends under the old settings and begins under the new ones; a
-	 * host that changes settings of a running trace gets both. */
-	if (was)
-		disable(pt, ip);
-	pt->rtit.ctl = after.ctl;
-	if (is)
-		enable(pt, next_ip);
+	if (ctl_locked_by_vmx(pt, after.ctl, who))
+		return VPT_FAULT_GP;
+	vpt_gen_set_ctl(pt, after.ctl, ip, next_ip);
 	return VPT_FAULT_NONE;
 }
 

@@ -166,7 +166,7 @@ static bool vpt_output_ok(const struct vpt_caps *caps, uint64_t ctl)
 	       vpt_caps_has(caps, VPT_CAP_SINGLE_RANGE);
 }
 
-static bool vpt_ctl_ok(const struct vpt_caps *caps, uint64_t ctl)
+bool vpt_rtit_ctl_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
 	return !(ctl & ~vpt_rtit_ctl_mask(caps)) && vpt_ctl_encodings_ok(caps, ctl) &&
 	       vpt_addr_cfgs_ok(ctl) && vpt_output_ok(caps, ctl);
@@ -197,7 +197,7 @@ static bool vpt_value_ok(const struct vpt_caps *caps, uint32_t msr, uint64_t val
 {
 	switch (msr) {
 	case VPT_MSR_CTL:
-		return vpt_ctl_ok(caps, value);
+		return vpt_rtit_ctl_ok(caps, value);
 	case VPT_MSR_STATUS:
 		return !(value & ~vpt_rtit_status_mask(caps));
 	case VPT_MSR_OUTPUT_BASE:

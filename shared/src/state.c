@@ -6,6 +6,8 @@
  */
 #include "vpt/state.h"
 
+#include "vpt/vmx_pt.h"
+
 #include "gen.h"
 #include "output_scheme.h"
 
@@ -25,7 +27,8 @@ static uint32_t flags_of(const struct vpt_pt *pt)
 	       flag(out->kind != VPT_OUTPUT_NONE, VPT_STATE_OUTPUT) |
 	       flag(out->stopped, VPT_STATE_STOPPED) |
 	       flag(out->kind == VPT_OUTPUT_TOPA && !out->stopped && out->int_at != VPT_INT_NEVER,
-		    VPT_STATE_INT_OWED);
+		    VPT_STATE_INT_OWED) |
+	       flag(pt->vmx.on, VPT_STATE_VMX) | flag(pt->vmx.non_root, VPT_STATE_NON_ROOT);
 }
 
 static void save_registers(const struct vpt_rtit *rtit, struct vpt_pt_state *state)
@@ -79,6 +82,8 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 	state->ip_mask = pt->ip_mask;
 	state->mode_exec = pt->mode_exec;
 	state->psb_bytes = pt->psb_bytes;
+	state->vmx_controls = pt->vmx.controls;
+	state->vmcs = pt->vmx.vmcs;
 }
 
 /* Every register holds a value that a host could have written; one that does not
@@ -160,6 +165,26 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	vpt_gen_load_config(pt);
 	pt->psb_bytes = state->psb_bytes;
 	vpt_gen_update(pt);
+	return true;
+}
+
+/* [VMX-NO-PT] Without PT in VMX operation nothing is traced there, and there are no
+ * controls for it. */
+static bool load_vmx(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	bool on = state->flags & VPT_STATE_VMX, non_root = state->flags & VPT_STATE_NON_ROOT;
+	uint32_t controls = non_root && pt->caps->vmx_pt ? VPT_VMX_CONTROLS : 0;
+
+	if ((non_root && !on) || state->vmx_controls & ~controls)
+		return false;
+	if (on && !pt->caps->vmx_pt && VPT_CTL_GET(state->ctl, TRACE_EN))
+		return false;
+	if (state->vmcs != VPT_NO_VMCS && (!on || state->vmcs & ~VPT_VMCS_POINTER))
+		return false;
+	pt->vmx.on = on;
+	pt->vmx.non_root = non_root;
+	pt->vmx.controls = state->vmx_controls;
+	pt->vmx.vmcs = state->vmcs;
 	return true;
 }
 
@@ -288,13 +313,14 @@ enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	struct vpt_pt now;
 
 	if (state->version != VPT_PT_STATE_VERSION || state->bytes != sizeof(*state) ||
-	    state->flags & ~(uint32_t)VPT_STATE_FLAGS || state->reserved)
+	    state->flags & ~(uint32_t)VPT_STATE_FLAGS)
 		return VPT_E_INVAL;
 	vpt_pt_init(&now, pt->caps, pt->ops, pt->opaque);
 	vpt_output_set_stream(&now.out, pt->out.stage, pt->out.stage_size, pt->out.stream);
 	if (!load_registers(&now, state))
 		return VPT_E_CAPS;
-	if (!output_ok(state) || !load_generator(&now, state) || !load_calls(&now.retstack, state))
+	if (!output_ok(state) || !load_generator(&now, state) ||
+	    !load_calls(&now.retstack, state) || !load_vmx(&now, state))
 		return VPT_E_INVAL;
 	status = load_output(&now, state);
 	if (status == VPT_OK)

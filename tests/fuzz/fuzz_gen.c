@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: a trace unit under any sequence of MSR writes, events and context
- * changes. What comes out must be whole packets.
+ * Fuzz target: a trace unit under any sequence of MSR writes, events, VM entries and
+ * exits, and context changes. What comes out must be whole packets, and so must what is
+ * inserted into a guest's trace with the same registers.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "vpt/insert.h"
 #include "vpt/packet.h"
-#include "vpt/pt.h"
+#include "vpt/state.h"
 
 struct fuzz {
 	struct vpt_pt pt;
@@ -18,6 +20,8 @@ struct fuzz {
 	struct vpt_parser parser;
 	uint8_t pending[2 * VPT_PKT_MAX + 64];
 	size_t pending_len;
+	struct vpt_pt scratch;
+	uint8_t ram[1 << 12];
 };
 
 static uint64_t take(struct fuzz *f, unsigned int bytes)
@@ -140,6 +144,157 @@ static void some_event(struct fuzz *f, uint8_t kind)
 	}
 }
 
+static struct vpt_vmx_transition some_transition(struct fuzz *f)
+{
+	struct vpt_vmx_transition t = {
+		.flags = (uint32_t)take(f, 1),
+		.controls = (uint32_t)take(f, 1),
+		.vmcs = take(f, 1) << 56 | some_ip(f),
+		.ip = some_ip(f),
+		.guest_ctl = take(f, 8) | VPT_CTL_MASK(FABRIC_EN),
+		.reason = (uint32_t)take(f, 2),
+		.qualification = take(f, 2),
+		.vector = (uint8_t)take(f, 1),
+	};
+
+	t.next = t.ip + 3;
+	return t;
+}
+
+/* With whatever MSR area and host or guest context there is. */
+static void some_entry(struct fuzz *f)
+{
+	struct vpt_vmx_transition t = some_transition(f);
+
+	vpt_pt_vm_entry(&f->pt, &t);
+	if (take(f, 1) & 1)
+		some_wrmsr(f);
+	some_context(f);
+	vpt_pt_vm_entered(&f->pt, some_ip(f));
+}
+
+static void some_exit(struct fuzz *f)
+{
+	struct vpt_vmx_transition t = some_transition(f);
+	uint64_t ctl;
+
+	vpt_pt_vm_exit(&f->pt, &t);
+	vpt_pt_vm_exit_host(&f->pt);
+	require(vpt_pt_rdmsr(&f->pt, VPT_MSR_CTL, &ctl) == VPT_FAULT_NONE);
+	require(!f->pt.caps->vmx_pt || !(t.controls & VPT_VMX_EXIT_CLEAR_CTL) || !ctl);
+	if (take(f, 1) & 1)
+		some_wrmsr(f);
+	some_context(f);
+	vpt_pt_vm_exited(&f->pt, some_ip(f));
+}
+
+/* Single calls too, in an order that no processor has. */
+static void some_vmx(struct fuzz *f)
+{
+	struct vpt_vmx_transition t;
+
+	switch (take(f, 1) & 15) {
+	case 0:
+	case 1:
+		vpt_pt_vmxon(&f->pt, some_ip(f));
+		break;
+	case 2:
+		vpt_pt_vmxoff(&f->pt);
+		break;
+	case 3:
+		vpt_pt_vmptrld(&f->pt, some_ip(f));
+		break;
+	case 4:
+		vpt_pt_vm_entry_failed(&f->pt, some_ip(f));
+		break;
+	case 5:
+		t = some_transition(f);
+		vpt_pt_vm_entry(&f->pt, &t);
+		break;
+	case 6:
+		vpt_pt_vm_entered(&f->pt, some_ip(f));
+		break;
+	case 7:
+		t = some_transition(f);
+		vpt_pt_vm_exit(&f->pt, &t);
+		break;
+	case 8:
+		vpt_pt_vm_exit_host(&f->pt);
+		break;
+	case 9:
+		vpt_pt_vm_exited(&f->pt, some_ip(f));
+		break;
+	case 10:
+		vpt_pt_vmx_abort(&f->pt);
+		break;
+	case 11:
+	case 12:
+		some_exit(f);
+		break;
+	default:
+		some_entry(f);
+		break;
+	}
+}
+
+static bool ram_write(void *opaque, uint64_t gpa, const void *src, size_t len)
+{
+	struct fuzz *f = opaque;
+
+	if (gpa > sizeof(f->ram) || len > sizeof(f->ram) - gpa)
+		return false;
+	memcpy(f->ram + gpa, src, len);
+	return true;
+}
+
+static const struct vpt_pt_ops ram_ops = {
+	.mem = {.read = mem_read, .write = ram_write},
+	.context = context,
+};
+
+/* Into a buffer of its own, by a guest that has these registers otherwise. */
+static void some_insert(struct fuzz *f)
+{
+	struct vpt_rtit guest = f->pt.rtit;
+	uint32_t controls = (uint32_t)take(f, 1);
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	size_t at = 0, end;
+
+	guest.ctl &= ~(VPT_CTL_MASK(FABRIC_EN) | VPT_CTL_MASK(TOPA));
+	guest.output_base = 0;
+	guest.output_mask_ptrs = sizeof(f->ram) - 1;
+	if (controls & 0x80) {
+		vpt_insert_pip(&f->scratch, &guest, f->pt.caps, &ram_ops, f, controls, 0x5000);
+	} else if (vpt_insert_begin(&f->scratch, &guest, f->pt.caps, &ram_ops, f, controls, 0x5000,
+				    some_ip(f))) {
+		struct vpt_event event = {
+			.kind = (uint8_t)(take(f, 1) & 15), .from = some_ip(f), .to = some_ip(f)};
+
+		vpt_pt_event(&f->scratch, &event);
+		vpt_insert_end(&f->scratch, event.to, &guest);
+	}
+	require(!((guest.ctl ^ f->pt.rtit.ctl) & VPT_CTL_MASK(TRACE_EN)));
+	end = (size_t)(guest.output_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT);
+	while (at < end) {
+		require(vpt_packet_read(&parser, f->ram + at, end - at, &packet) == VPT_OK);
+		at += packet.size;
+	}
+}
+
+/* What is saved between two transitions can be loaded, and is the same then. */
+static void save_and_load(struct fuzz *f)
+{
+	struct vpt_pt_state state, again;
+
+	if (f->pt.vmx.moving)
+		return;
+	vpt_pt_save(&f->pt, &state);
+	require(vpt_pt_load(&f->pt, &state) == VPT_OK);
+	vpt_pt_save(&f->pt, &again);
+	require(!memcmp(&state, &again, sizeof(state)));
+}
+
 static void some_caps(struct fuzz *f, struct vpt_caps *caps)
 {
 	const char *why;
@@ -171,8 +326,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			some_wrmsr(&f);
 		else if (what < 0x20)
 			some_context(&f);
-		else if (what < 0x28)
+		else if (what < 0x24)
 			vpt_pt_flush(&f.pt);
+		else if (what < 0x26)
+			some_insert(&f);
+		else if (what < 0x28)
+			save_and_load(&f);
+		else if (what < 0x2c)
+			some_vmx(&f);
 		else if (what < 0x30)
 			require(vpt_pt_rdmsr(&f.pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
 		else

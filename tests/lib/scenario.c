@@ -8,9 +8,22 @@
 #include <string.h>
 
 #include "vpt/packet.h"
-#include "vpt/pt.h"
+#include "vpt/vmx_pt.h"
 
-enum { RAM_SIZE = 1 << 20, REGION = 0x40000, TABLE = 0x10000, INSN = 8, RA_MAX = 256 };
+enum {
+	RAM_SIZE = 1 << 20,
+	REGION = 0x40000,
+	TABLE = 0x10000,
+	INSN = 8,
+	RA_MAX = 256,
+	SMM_VMCS = 0x9000,
+};
+
+/* The MSR-load area of a transition: CTL, perhaps. */
+struct area {
+	bool used;
+	uint64_t ctl;
+};
 
 struct machine {
 	struct vpt_pt pt;
@@ -19,6 +32,9 @@ struct machine {
 	uint64_t ra[RA_MAX];
 	unsigned int ra_count;
 	uint64_t status;
+	uint64_t vmcs, reason, qualification, guest_ctl;
+	uint32_t controls;
+	struct area entry_load, exit_load;
 	size_t shown; /* output bytes before here are not shown */
 	char text[8192];
 	uint8_t ram[RAM_SIZE];
@@ -94,6 +110,22 @@ static void say_tnt(struct machine *m, const struct vpt_packet *packet)
 	say(m, "TNT%s(%s)", packet->kind == VPT_PKT_TNT_64 ? "64" : "", bits);
 }
 
+/* An event's IP bit stands for the FUP that follows. */
+static void say_cfe(struct machine *m, const struct vpt_packet *packet)
+{
+	static const char *const types[] = {
+		[3] = "SMI", [4] = "RSM", [7] = "VMENTRY", [8] = "VMEXIT", [9] = "VMEXIT_INTR",
+	};
+
+	ck_assert_uint_lt(packet->value, sizeof(types) / sizeof(types[0]));
+	ck_assert_ptr_nonnull(types[packet->value]);
+	if (packet->aux)
+		say(m, "CFE.%s(%x%s)", types[packet->value], packet->aux,
+		    packet->flag ? ",IP" : "");
+	else
+		say(m, "CFE.%s(%s)", types[packet->value], packet->flag ? "IP" : "");
+}
+
 static void say_packet(struct machine *m, const struct vpt_packet *packet, uint64_t *last_ip)
 {
 	const char *name = vpt_pkt_name(packet->kind);
@@ -120,6 +152,18 @@ static void say_packet(struct machine *m, const struct vpt_packet *packet, uint6
 	case VPT_PKT_OVF:
 	case VPT_PKT_TRACE_STOP:
 		say(m, "%s", name);
+		break;
+	case VPT_PKT_PIP:
+		say(m, "%s(%llx%s)", name, (unsigned long long)packet->value,
+		    packet->flag ? ",NR" : "");
+		break;
+	case VPT_PKT_CFE:
+		say_cfe(m, packet);
+		break;
+	case VPT_PKT_EVD:
+		ck_assert(packet->aux == 1 || packet->aux == 2);
+		say(m, "EVD.VMX%c(%llx)", packet->aux == 1 ? 'Q' : 'R',
+		    (unsigned long long)packet->value);
 		break;
 	default:
 		say(m, "%s(%llx)", name, (unsigned long long)packet->value);
@@ -178,34 +222,40 @@ static uint64_t ctl_bit(const char *name, size_t len)
 	return 0;
 }
 
-static void enable(struct machine *m, const char *bits)
+static uint64_t ctl_bits(const char *bits)
 {
 	uint64_t ctl = VPT_CTL_MASK(TRACE_EN);
-	bool visible = false;
 
-	while (*bits) {
+	while (*bits && *bits != '!') {
 		size_t len = strcspn(bits, ",!");
 
-		if (len)
-			ctl |= ctl_bit(bits, len);
+		ctl |= ctl_bit(bits, len);
 		bits += len;
-		if (*bits == '!')
-			visible = true;
-		if (*bits)
+		if (*bits == ',')
 			bits++;
 	}
+	return ctl;
+}
+
+static void set_output(struct machine *m, bool topa)
+{
+	wrmsr(m, VPT_MSR_OUTPUT_BASE, topa ? TABLE : REGION);
+	wrmsr(m, VPT_MSR_OUTPUT_MASK_PTRS, topa ? 0 : 0xffff);
+}
+
+static void enable(struct machine *m, const char *bits)
+{
+	uint64_t ctl = ctl_bits(bits);
+	bool visible = strchr(bits, '!');
+
 	if (ctl & VPT_CTL_MASK(TOPA)) {
 		uint64_t table[2] = {REGION | 4 << 6, TABLE | 1};
 
 		memcpy(m->ram + TABLE, table, sizeof(table));
 	}
 	/* Where an earlier `on` left off; the first one starts at the top. */
-	if (!m->pt.rtit.output_base) {
-		bool topa = ctl & VPT_CTL_MASK(TOPA);
-
-		wrmsr(m, VPT_MSR_OUTPUT_BASE, topa ? TABLE : REGION);
-		wrmsr(m, VPT_MSR_OUTPUT_MASK_PTRS, topa ? 0 : 0xffff);
-	}
+	if (!m->pt.rtit.output_base)
+		set_output(m, ctl & VPT_CTL_MASK(TOPA));
 	if (m->status)
 		wrmsr(m, VPT_MSR_STATUS, m->status);
 	if (visible) {
@@ -311,19 +361,211 @@ static bool step_set(struct machine *m, const char *word, const char *value)
 	} else if (!strncmp(word, "movcr3=", 7)) {
 		m->ctx.cr3 = n;
 		branch(m, VPT_EV_CR3, 0, m->ip + INSN);
+	} else if (!strncmp(word, "vmptrld=", 8)) {
+		vpt_pt_vmptrld(&m->pt, m->vmcs = n);
+		m->ip += INSN;
+	} else if (!strncmp(word, "reason=", 7)) {
+		m->reason = n;
+	} else if (!strncmp(word, "qual=", 5)) {
+		m->qualification = n;
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static void show_status(struct machine *m)
+static void show_register(struct machine *m, const char *name, uint32_t msr, uint64_t mask)
 {
-	uint64_t status = 0;
+	uint64_t value = 0;
 
 	show(m);
-	ck_assert(vpt_pt_rdmsr(&m->pt, VPT_MSR_STATUS, &status) == VPT_FAULT_NONE);
-	say(m, "[status %llx]", (unsigned long long)(status & 0xff));
+	ck_assert(vpt_pt_rdmsr(&m->pt, msr, &value) == VPT_FAULT_NONE);
+	say(m, "[%s %llx]", name, (unsigned long long)(value & mask));
+}
+
+/* VMX operation. */
+
+static uint64_t read_status(struct machine *m)
+{
+	uint64_t value = 0;
+
+	ck_assert(vpt_pt_rdmsr(&m->pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
+	return value;
+}
+
+/* Until the trace begins, with the transition's end, STATUS is software's. */
+static void run_area(struct machine *m, struct area *area)
+{
+	bool sets = area->ctl & ~m->pt.rtit.ctl & VPT_CTL_MASK(TRACE_EN);
+	uint64_t status;
+
+	if (!area->used)
+		return;
+	area->used = false;
+	if (sets && m->status)
+		wrmsr(m, VPT_MSR_STATUS, m->status);
+	status = read_status(m);
+	wrmsr(m, VPT_MSR_CTL, area->ctl);
+	if (sets)
+		ck_assert_uint_eq(read_status(m), status);
+}
+
+static struct vpt_vmx_transition transition(const struct machine *m, uint32_t flags)
+{
+	return (struct vpt_vmx_transition){
+		.flags = flags,
+		.controls = m->controls,
+		.vmcs = m->vmcs,
+		.ip = m->ip,
+		.next = m->ip + INSN,
+		.guest_ctl = m->guest_ctl,
+		.reason = (uint32_t)m->reason,
+		.qualification = m->qualification,
+		.vector = flags & VPT_VMXF_INTR ? 0xe : 0,
+	};
+}
+
+static void enter(struct machine *m, uint32_t flags, uint64_t to)
+{
+	struct vpt_vmx_transition entry = transition(m, flags);
+
+	vpt_pt_vm_entry(&m->pt, &entry);
+	run_area(m, &m->entry_load);
+	vpt_pt_vm_entered(&m->pt, to);
+	m->ip = to;
+}
+
+static void leave(struct machine *m, uint32_t flags, uint64_t to)
+{
+	struct vpt_vmx_transition exit = transition(m, flags);
+
+	if (flags & VPT_VMXF_SMM)
+		exit.vmcs = SMM_VMCS;
+	/* An entry that fails late was one up to here. */
+	if (flags & VPT_VMXF_ENTRY_FAIL) {
+		struct vpt_vmx_transition entry = transition(m, 0);
+
+		vpt_pt_vm_entry(&m->pt, &entry);
+		run_area(m, &m->entry_load);
+	}
+	ck_assert_uint_eq(vpt_pt_vm_exit(&m->pt, &exit), m->pt.rtit.ctl);
+	vpt_pt_vm_exit_host(&m->pt);
+	run_area(m, &m->exit_load);
+	vpt_pt_vm_exited(&m->pt, to);
+	m->ip = to;
+}
+
+static void shut_down(struct machine *m)
+{
+	struct vpt_vmx_transition exit = transition(m, 0);
+
+	vpt_pt_vm_exit(&m->pt, &exit);
+	vpt_pt_vm_exit_host(&m->pt);
+	run_area(m, &m->exit_load);
+	vpt_pt_vmx_abort(&m->pt);
+}
+
+/* Steps "WORD>N" of VMX operation. */
+static bool step_transition(struct machine *m, const char *word, const char *to)
+{
+	static const struct {
+		const char *word;
+		void (*go)(struct machine *m, uint32_t flags, uint64_t to);
+		uint32_t flags;
+	} ways[] = {
+		{"enter", enter, 0},
+		{"rsm", enter, VPT_VMXF_SMM},
+		{"rsmroot", enter, VPT_VMXF_SMM | VPT_VMXF_TO_ROOT},
+		{"exit", leave, 0},
+		{"exitint", leave, VPT_VMXF_INTR},
+		{"late", leave, VPT_VMXF_ENTRY_FAIL},
+		{"smi", leave, VPT_VMXF_SMM | VPT_VMXF_SMI | VPT_VMXF_INTR},
+		{"smcall", leave, VPT_VMXF_SMM},
+	};
+	size_t len = (size_t)(to - word), i;
+
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strlen(ways[i].word) != len || strncmp(ways[i].word, word, len))
+			continue;
+		ways[i].go(m, ways[i].flags, hex(to + 1));
+		return true;
+	}
+	return false;
+}
+
+static uint32_t control_bits(const char *bits)
+{
+	static const struct {
+		const char *name;
+		uint32_t control;
+	} words[] = {
+		{"exec", VPT_VMX_EXEC_CONCEAL},	   {"exit", VPT_VMX_EXIT_CONCEAL},
+		{"entry", VPT_VMX_ENTRY_CONCEAL},  {"load", VPT_VMX_ENTRY_LOAD_CTL},
+		{"clear", VPT_VMX_EXIT_CLEAR_CTL},
+	};
+	uint32_t controls = 0;
+
+	while (*bits) {
+		size_t len = strcspn(bits, ","), i;
+
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (strlen(words[i].name) == len && !strncmp(words[i].name, bits, len))
+				break;
+		ck_assert_msg(i < sizeof(words) / sizeof(words[0]), "no control %s", bits);
+		controls |= words[i].control;
+		bits += len;
+		if (*bits)
+			bits++;
+	}
+	return controls;
+}
+
+/* Steps "WORD:BITS". */
+static bool step_bits(struct machine *m, const char *word, const char *bits)
+{
+	uint64_t ctl;
+
+	bits++;
+	if (!strncmp(word, "on:", 3)) {
+		enable(m, bits);
+		return true;
+	}
+	if (!strncmp(word, "controls:", 9)) {
+		m->controls = control_bits(bits);
+		return true;
+	}
+	ctl = strcmp(bits, "off") ? ctl_bits(bits) : 0;
+	if (!strncmp(word, "field:", 6))
+		m->guest_ctl = ctl;
+	else if (!strncmp(word, "entryload:", 10))
+		m->entry_load = (struct area){true, ctl};
+	else if (!strncmp(word, "exitload:", 9))
+		m->exit_load = (struct area){true, ctl};
+	else
+		return false;
+	return true;
+}
+
+static bool step_vmx(struct machine *m, const char *word)
+{
+	if (!strcmp(word, "vmxon")) {
+		m->vmcs = VPT_NO_VMCS;
+		vpt_pt_vmxon(&m->pt, m->ip + INSN);
+	} else if (!strcmp(word, "vmxoff")) {
+		vpt_pt_vmxoff(&m->pt);
+	} else if (!strcmp(word, "vmclear")) {
+		m->vmcs = VPT_NO_VMCS;
+		vpt_pt_vmptrld(&m->pt, m->vmcs);
+	} else if (!strcmp(word, "early")) {
+		vpt_pt_vm_entry_failed(&m->pt, m->ip + INSN);
+	} else if (!strcmp(word, "abort")) {
+		shut_down(m);
+		return true;
+	} else {
+		return false;
+	}
+	m->ip += INSN;
+	return true;
 }
 
 static bool step_plain(struct machine *m, const char *word)
@@ -355,7 +597,11 @@ static bool step_plain(struct machine *m, const char *word)
 		      m->pt.rtit.ctl & (*word == 'o' ? ~VPT_CTL_MASK(TRACE_EN) : ~0ull));
 		m->ip += INSN;
 	} else if (!strcmp(word, "status"))
-		show_status(m);
+		show_register(m, "status", VPT_MSR_STATUS, 0xff);
+	else if (!strcmp(word, "ctl"))
+		show_register(m, "ctl", VPT_MSR_CTL, ~0ull);
+	else if (!strcmp(word, "output"))
+		set_output(m, false);
 	else
 		return false;
 	return true;
@@ -372,14 +618,15 @@ static void step(struct machine *m, char *word)
 		times = strtoul(star + 1, NULL, 10);
 	}
 	while (times--) {
-		if (!strncmp(word, "on:", 3))
-			enable(m, word + 3);
+		if ((value = strchr(word, ':')))
+			ck_assert_msg(step_bits(m, word, value), "no step %s", word);
 		else if ((value = strchr(word, '=')))
 			ck_assert_msg(step_set(m, word, value), "no step %s", word);
 		else if ((value = strchr(word, '>')))
-			ck_assert_msg(step_to(m, word, value), "no step %s", word);
+			ck_assert_msg(step_to(m, word, value) || step_transition(m, word, value),
+				      "no step %s", word);
 		else
-			ck_assert_msg(step_plain(m, word), "no step %s", word);
+			ck_assert_msg(step_plain(m, word) || step_vmx(m, word), "no step %s", word);
 	}
 }
 
@@ -395,6 +642,9 @@ void vpt_scenario_check(const struct vpt_scenario *scenario)
 	ck_assert_uint_lt(strlen(scenario->script), sizeof(script));
 	strcpy(script, scenario->script);
 	m->ip = m->ctx.cr3 = 0x1000;
+	m->vmcs = VPT_NO_VMCS;
+	m->reason = 0xa;
+	m->qualification = 0x77;
 	m->ctx.tsc = 0x123;
 	m->ctx.cbr = caps->max_nonturbo;
 	m->ctx.cs_l = m->ctx.lma = true;

@@ -24,7 +24,21 @@
  *   async@cur>N async@next>N	fault; interrupt (asynccr3: CR3 loaded)
  *   movcr3=N ovf cbr		MOV CR3; overflow resolved; frequency change
  *   flush			vpt_pt_flush
- *   status			shows STATUS[7:0] as [status N]
+ *   status ctl			shows STATUS[7:0] as [status N], CTL as [ctl N]
+ *   output			sets the output MSRs as the first `on` does
+ *   vmxon vmxoff vmptrld=N vmclear
+ *   controls:WORDS		of later transitions: exec exit entry (conceal), load, clear
+ *   field:BITS			guest IA32_RTIT_CTL in the VMCS, bits as for `on`, or off
+ *   entryload:BITS exitload:BITS	what the next MSR-load area writes to CTL
+ *   enter>N exit>N exitint>N	VM entry; VM exit to the host at N, by vector e
+ *   early late>N		entries that fail; late>N goes to the host
+ *   smi>N smcall>N		SMM VM exits, by SMI and by VMCALL, the VMCS being 9000
+ *   rsm>N rsmroot>N		entries that return from SMM
+ *   abort			a VM exit that ends in a VMX abort
+ *   reason=N qual=N		of exits, a and 77 at first
+ *
+ * The context of the next steps is also the one that a transition finds on its other
+ * side: set it before.
  *
  * Any step can be repeated: jcc*5.
  */

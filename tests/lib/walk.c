@@ -25,6 +25,10 @@ enum insn_kind {
 	I_INT,
 	I_MOV_CR3,
 	I_WRMSR,
+	I_VMENTER, /* VMLAUNCH, VMRESUME */
+	I_VMPTRLD,
+	I_VMCALL,
+	I_CPUID,
 };
 
 struct insn {
@@ -46,6 +50,10 @@ struct walker {
 	uint64_t stack[STACK_MAX];
 	unsigned int depth;
 	size_t capacity;
+	/* VMX operation */
+	bool guest;
+	struct vpt_context other; /* of the side that does not run */
+	uint64_t guest_ctl;
 	/* the account */
 	bool tracing, arrived, context, filter, stopped;
 };
@@ -99,8 +107,33 @@ static void emit_mov_cr3(struct walker *w, uint32_t *at)
 	emit(w, at, I_RET, "\xc3", 1);
 }
 
+static void emit_vmx(struct walker *w, uint32_t *at)
+{
+	switch (rnd(w, 6)) {
+	case 0:
+		emit(w, at, I_VMENTER, "\x0f\x01\xc2", 3);
+		break;
+	case 1:
+		emit(w, at, I_VMENTER, "\x0f\x01\xc3", 3);
+		break;
+	case 2:
+		emit(w, at, I_VMPTRLD, "\x0f\xc7\x30", 3);
+		break;
+	case 3:
+		emit(w, at, I_VMCALL, "\x0f\x01\xc1", 3);
+		break;
+	default:
+		emit(w, at, I_CPUID, "\x0f\xa2", 2);
+		break;
+	}
+}
+
 static void emit_end(struct walker *w, uint32_t *at)
 {
+	if (w->config->vmx && !rnd(w, 5)) {
+		emit_vmx(w, at);
+		return;
+	}
 	switch (rnd(w, 26)) {
 	case 0 ... 7:
 		emit(w, at, I_JCC, "\x0f\x84\0\0\0\0", 6);
@@ -383,11 +416,130 @@ static void set_trace(struct walker *w, bool on)
 	go(w, next, true);
 }
 
+/*
+ * VMX operation. A side that is left takes its context with it; what it comes back to
+ * is decided anew.
+ */
+
+static uint64_t traced_ctl(const struct walker *w)
+{
+	return w->config->ctl | VPT_CTL_MASK(FABRIC_EN) | VPT_CTL_MASK(TRACE_EN);
+}
+
+static struct vpt_vmx_transition transition(struct walker *w)
+{
+	struct vpt_vmx_transition t = {
+		.controls = w->config->conceal,
+		.vmcs = 0x5000,
+		.ip = WALK_CODE_BASE + w->ip,
+		.next = WALK_CODE_BASE + w->ip + w->insns[w->ip].size,
+		.guest_ctl = w->guest_ctl,
+	};
+
+	if (w->config->vmx == WALK_GUEST)
+		t.controls |= VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL;
+	return t;
+}
+
+static void area(struct walker *w, uint64_t ctl)
+{
+	ck_assert(vpt_pt_wrmsr(&w->pt, VPT_MSR_CTL, ctl, VPT_ACCESS_GUEST, 0, 0) == VPT_FAULT_NONE);
+}
+
+static void retrace(struct walker *w, bool on)
+{
+	if (w->config->vmx == WALK_SYSTEM || w->tracing == on)
+		return;
+	w->tracing = on;
+	w->context = false;
+	w->filter = !filters(w);
+}
+
+static void swap_sides(struct walker *w)
+{
+	struct vpt_context ctx = w->ctx;
+
+	w->ctx = w->other;
+	w->other = ctx;
+}
+
+static void arrive_in_host(struct walker *w)
+{
+	uint32_t to = random_start(w);
+
+	vpt_pt_vm_exit_host(&w->pt);
+	if (w->config->vmx == WALK_GUEST_AREAS)
+		area(w, 0);
+	w->ctx.cpl = 0;
+	vpt_pt_vm_exited(&w->pt, WALK_CODE_BASE + to);
+	retrace(w, false);
+	go(w, to, true);
+}
+
+static void vm_enter(struct walker *w)
+{
+	struct vpt_vmx_transition entry = transition(w);
+	uint32_t next = w->ip + w->insns[w->ip].size, to = random_start(w);
+
+	account(w, WALK_INSN);
+	if (!rnd(w, 8)) {
+		vpt_pt_vm_entry_failed(&w->pt, WALK_CODE_BASE + next);
+		go(w, next, false);
+		return;
+	}
+	w->out->entries++;
+	vpt_pt_vm_entry(&w->pt, &entry);
+	if (w->config->vmx == WALK_GUEST_AREAS)
+		area(w, w->guest_ctl);
+	if (!rnd(w, 8)) {
+		entry.flags = VPT_VMXF_ENTRY_FAIL;
+		vpt_pt_vm_exit(&w->pt, &entry);
+		arrive_in_host(w);
+		return;
+	}
+	swap_sides(w);
+	w->guest = true;
+	vpt_pt_vm_entered(&w->pt, WALK_CODE_BASE + to);
+	retrace(w, w->guest_ctl & VPT_CTL_MASK(TRACE_EN));
+	go(w, to, true);
+}
+
+static void vm_exit(struct walker *w)
+{
+	struct vpt_vmx_transition exit = transition(w);
+
+	account(w, WALK_EVENT);
+	w->out->exits++;
+	w->guest_ctl = vpt_pt_vm_exit(&w->pt, &exit);
+	ck_assert_uint_eq(w->guest_ctl & VPT_CTL_MASK(TRACE_EN), w->tracing);
+	swap_sides(w);
+	w->guest = false;
+	arrive_in_host(w);
+}
+
+static void do_vmx(struct walker *w, enum insn_kind kind)
+{
+	if (w->guest) {
+		vm_exit(w);
+	} else if (kind == I_CPUID) {
+		account(w, WALK_INSN);
+		go(w, w->ip + w->insns[w->ip].size, false);
+	} else if (w->ctx.cpl || kind == I_VMCALL) {
+		event(w, VPT_EV_ASYNC);
+	} else if (kind == I_VMENTER) {
+		vm_enter(w);
+	} else {
+		account(w, WALK_INSN);
+		vpt_pt_vmptrld(&w->pt, 0x5000);
+		go(w, w->ip + w->insns[w->ip].size, false);
+	}
+}
+
 static void do_wrmsr(struct walker *w)
 {
 	if (w->ctx.cpl) {
 		event(w, VPT_EV_ASYNC);
-	} else if (w->config->toggle && rnd(w, 2)) {
+	} else if (w->config->toggle && (w->guest || w->config->vmx <= WALK_SYSTEM) && rnd(w, 2)) {
 		/* The WRMSR that ends a trace is not in it. */
 		if (!w->tracing)
 			account(w, WALK_INSN);
@@ -473,7 +625,10 @@ static void execute(struct walker *w)
 	const struct insn *insn = &w->insns[w->ip];
 
 	if (!rnd(w, 150)) {
-		event(w, VPT_EV_ASYNC);
+		if (w->guest && rnd(w, 2))
+			vm_exit(w);
+		else
+			event(w, VPT_EV_ASYNC);
 		return;
 	}
 	switch (insn->kind) {
@@ -490,6 +645,12 @@ static void execute(struct walker *w)
 		break;
 	case I_WRMSR:
 		do_wrmsr(w);
+		break;
+	case I_VMENTER:
+	case I_VMPTRLD:
+	case I_VMCALL:
+	case I_CPUID:
+		do_vmx(w, (enum insn_kind)insn->kind);
 		break;
 	default:
 		do_near(w, insn);
@@ -534,12 +695,18 @@ struct walk_result *walk_run(const struct walk_config *config)
 	w->pt.rtit.cr3_match = config->cr3_match;
 	memcpy(w->pt.rtit.addr, config->addr, sizeof(w->pt.rtit.addr));
 	w->ip = random_start(w);
-	set_trace(w, true);
+	w->other = w->ctx;
+	w->other.cr3 = CR3_B;
+	w->guest_ctl = traced_ctl(w);
+	if (config->vmx)
+		vpt_pt_vmxon(&w->pt, WALK_CODE_BASE + w->ip);
+	set_trace(w, config->vmx <= WALK_SYSTEM);
 	for (i = 0; i < config->insns && !w->stopped; i++) {
 		if (config->overflow && !rnd(w, 400))
 			lose(w);
 		execute(w);
 	}
+	out->stopped = w->stopped;
 	if (w->tracing)
 		set_trace(w, false);
 	free(w);

@@ -14,12 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vpt/pt.h"
+#include "vpt/vmx_pt.h"
 
 enum {
 	WALK_CODE_BASE = 0x400000,
 	WALK_CODE_SIZE = 0x8000,
 	WALK_TRACE_SIZE = 8 << 20,
+};
+
+/* What VM entries and exits are there for. */
+enum walk_vmx {
+	WALK_NO_VMX,
+	WALK_SYSTEM,	 /* host and guest are traced alike */
+	WALK_GUEST,	 /* entries load CTL, exits clear it */
+	WALK_GUEST_AREAS /* MSR areas do */
 };
 
 struct walk_config {
@@ -31,6 +39,8 @@ struct walk_config {
 	uint64_t addr[2 * VPT_MAX_RANGES];
 	bool toggle;   /* WRMSRs in the code switch TraceEn off and on */
 	bool overflow; /* lose packets now and then */
+	enum walk_vmx vmx;
+	uint32_t conceal; /* subset of VPT_VMX_CONCEAL */
 };
 
 enum walk_kind {
@@ -50,6 +60,8 @@ struct walk_result {
 	size_t trace_len;
 	struct walk_item *items;
 	size_t count;
+	unsigned int entries, exits; /* VM entries but early failures; VM exits */
+	bool stopped;		     /* by a TraceStop range */
 };
 
 /* Execute. Returns what the caller frees with walk_free(); never NULL. */

@@ -17,6 +17,8 @@
 enum {
 	SEEDS = 60,
 	INSNS = 20000,
+	VMX_SEEDS = 400,
+	VMX_INSNS = 3000,
 	/* More instructions than there can be between two that send something. */
 	TAIL_MAX = 40,
 };
@@ -117,6 +119,8 @@ static void check_walk(const struct walk_config *config)
 		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
 		take_item(&c, &item);
 	} while (item.kind != VPT_ITEM_END);
+	if (config->vmx)
+		ck_assert(walk->stopped || (walk->entries && walk->exits));
 	if (c.next != walk->count)
 		describe(&c, "the end", 0);
 	ck_assert_uint_eq(c.next, walk->count);
@@ -261,6 +265,58 @@ START_TEST(overflows)
 }
 END_TEST
 
+/* Short walks, but many: usages, what is concealed, filters, and a guest's own WRMSRs. */
+static struct walk_config virtualized(int row)
+{
+	struct walk_config config = ranged(row);
+
+	config.insns = VMX_INSNS;
+	config.vmx = (enum walk_vmx)(WALK_SYSTEM + row % 3);
+	config.conceal = (uint32_t)row & VPT_VMX_CONCEAL;
+	config.toggle = row % 5 == 0;
+	if (row % 7 == 0)
+		config.ctl |= VPT_CTL_MASK(DIS_RETC);
+	/* Only processors that allow TraceEn in VMX operation. */
+	if (!vpt_caps_model(config.model)->vmx_pt)
+		config.model = "skl";
+	return config;
+}
+
+START_TEST(vmx)
+{
+	struct walk_config config = virtualized(_i);
+
+	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-EXIT-SYSTEM VMX-ENTRY-LOAD VMX-EXIT-CLEAR VMX-FAIL-EARLY "
+		   "VMX-FAIL-LATE VMX-ENTRY-RISE VMX-EXIT-FALL");
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(vmx_contexts)
+{
+	struct walk_config config = virtualized(_i);
+
+	if (_i & 1) {
+		config.ctl |= VPT_CTL_MASK(CR3_FILTER);
+		config.cr3_match = _i & 2 ? 0x1000 : 0x2000;
+	} else {
+		config.ctl &= ~(_i & 2 ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
+	}
+	check_walk(&config);
+}
+END_TEST
+
+START_TEST(vmx_ranges)
+{
+	struct walk_config config = virtualized(_i);
+
+	set_range(&config, 0, 1, 0x800 + 64 * (unsigned int)(_i % 64), 0x4fff);
+	if (_i % 4 == 3)
+		set_range(&config, 1, 2, 0x7000, 0x7000 + 8 * (unsigned int)(_i % 64));
+	check_walk(&config);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("roundtrip");
@@ -277,6 +333,9 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, trace_stop, 0, SEEDS);
 	tcase_add_loop_test(tcase, toggled, 0, SEEDS / 2);
 	tcase_add_loop_test(tcase, overflows, 0, SEEDS / 2);
+	tcase_add_loop_test(tcase, vmx, 0, VMX_SEEDS);
+	tcase_add_loop_test(tcase, vmx_contexts, 0, VMX_SEEDS);
+	tcase_add_loop_test(tcase, vmx_ranges, 0, VMX_SEEDS);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -10,6 +10,7 @@
 
 #include "vpt/packet.h"
 #include "vpt/state.h"
+#include "vpt/vmx_pt.h"
 
 enum {
 	RAM = 1 << 16,
@@ -151,28 +152,33 @@ static const struct way {
 	uint64_t ctl, base, ptrs;
 	uint64_t entry[3];
 	bool no_map;
+	bool guest; /* begins in non-root operation */
 } ways[] = {
-	{"skl", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false},
-	{"skl", 0, REGION, 0x3ff, {0}, false},
-	{"skl", 0, REGION, 0x3ff, {0}, true},
+	{"skl", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false, false},
+	{"skl", 0, REGION, 0x3ff, {0}, false, false},
+	{"skl", 0, REGION, 0x3ff, {0}, true, false},
 	{"skl",
 	 VPT_CTL_MASK(TOPA),
 	 TABLE,
 	 0x7f,
 	 {REGION | INT, REGION + 0x1000, TABLE | END},
+	 false,
 	 false},
 	{"icx",
 	 VPT_CTL_MASK(TOPA),
 	 TABLE,
 	 0x7f,
 	 {REGION | INT, REGION + 0x1000, TABLE | END},
-	 true},
-	{"skl", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION + 0x1000 + STOP, 0}, false},
-	{"bdw", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION | INT, TABLE | END, 0}, false},
+	 true,
+	 false},
+	{"skl", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION + 0x1000 + STOP, 0}, false, false},
+	{"bdw", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION | INT, TABLE | END, 0}, false, false},
 	/* Memory ends: an error soon. */
-	{"skl", 0, 0, 0xff00ull << 32 | 0x1ffff, {0}, false},
+	{"skl", 0, 0, 0xff00ull << 32 | 0x1ffff, {0}, false, false},
 	/* The second entry is bad: an error once the first one is full. */
-	{"spr", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION | 2, 0}, false},
+	{"spr", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION | 2, 0}, false, false},
+	{"spr", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false, true},
+	{"icx", 0, REGION, 0x3ff, {0}, false, true},
 };
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -180,6 +186,22 @@ static const struct way {
 static uint64_t control(const struct way *way)
 {
 	return way->ctl | VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN);
+}
+
+/* A VM entry or exit, whichever can be. */
+static void transit(struct machine *m, uint32_t controls, uint64_t to)
+{
+	struct vpt_vmx_transition t = {
+		.controls = controls, .vmcs = 0x5000, .ip = 0x401000, .next = 0x401003};
+
+	if (m->pt.vmx.non_root) {
+		vpt_pt_vm_exit(&m->pt, &t);
+		vpt_pt_vm_exit_host(&m->pt);
+		vpt_pt_vm_exited(&m->pt, to);
+	} else {
+		vpt_pt_vm_entry(&m->pt, &t);
+		vpt_pt_vm_entered(&m->pt, to);
+	}
 }
 
 static void start(struct machine *m, const struct way *way, uint64_t more)
@@ -192,6 +214,11 @@ static void start(struct machine *m, const struct way *way, uint64_t more)
 		poke64(m, TABLE + 8 * i, way->entry[i]);
 	wrmsr(m, VPT_MSR_OUTPUT_BASE, way->base);
 	wrmsr(m, VPT_MSR_OUTPUT_MASK_PTRS, way->ptrs);
+	if (way->guest) {
+		vpt_pt_vmxon(&m->pt, 0);
+		vpt_pt_vmptrld(&m->pt, 0x5000);
+		transit(m, 0, 0x400000);
+	}
 	wrmsr(m, VPT_MSR_CTL, control(way) | more);
 }
 
@@ -211,6 +238,10 @@ static void step(struct machine *m, uint32_t *seed)
 		.next = 0x402000 + next(seed) % 8,
 	};
 
+	if (m->pt.vmx.on && !(next(seed) % 8)) {
+		transit(m, next(seed) & VPT_VMX_CONCEAL, event.to);
+		return;
+	}
 	if (what < 32) {
 		vpt_pt_cond(&m->pt, event.from, event.to, what & 1);
 		return;
@@ -331,6 +362,11 @@ START_TEST(keeps_its_entry)
 }
 END_TEST
 
+/* What every trace has set that nothing keeps out. */
+#define TRACING                                                                                  \
+	(VPT_STATE_TRIGGER_EN | VPT_STATE_CONTEXT_EN | VPT_STATE_FILTER_EN | VPT_STATE_LAST_IP | \
+	 VPT_STATE_OUTPUT)
+
 /* Single fields of a good state, and what loading says of them. */
 #define AT(field) offsetof(struct vpt_pt_state, field), sizeof(((struct vpt_pt_state *)0)->field)
 
@@ -344,8 +380,8 @@ static const struct change {
 	{"version 0", 0, AT(version), 0, VPT_E_INVAL},
 	{"a later version", 0, AT(version), VPT_PT_STATE_VERSION + 1, VPT_E_INVAL},
 	{"another size", 0, AT(bytes), 8, VPT_E_INVAL},
-	{"an unknown flag", 0, AT(flags), 0x80, VPT_E_INVAL},
-	{"a reserved field", 0, AT(reserved), 1, VPT_E_INVAL},
+	{"the version before", 0, AT(version), VPT_PT_STATE_VERSION - 1, VPT_E_INVAL},
+	{"an unknown flag", 0, AT(flags), VPT_STATE_FLAGS + 1, VPT_E_INVAL},
 	{"a trace without output", 0, AT(flags), VPT_STATE_TRIGGER_EN, VPT_E_INVAL},
 	{"a trace that is stopped", 3, AT(flags),
 	 VPT_STATE_TRIGGER_EN | VPT_STATE_OUTPUT | VPT_STATE_STOPPED, VPT_E_INVAL},
@@ -385,6 +421,13 @@ static const struct change {
 	{"ToPA: an entry that is too wide", 3, AT(topa_entry), 1ull << 51, VPT_E_INVAL},
 	{"ToPA: an offset past the region", 3, AT(output_mask_ptrs), 0x1000ull << 32 | 0x7f,
 	 VPT_E_INVAL},
+	{"non-root operation, but no VMX", 9, AT(flags), TRACING | VPT_STATE_NON_ROOT, VPT_E_INVAL},
+	{"a VMCS, but no VMX", 9, AT(flags), TRACING, VPT_E_INVAL},
+	{"controls in root operation", 0, AT(vmx_controls), VPT_VMX_EXEC_CONCEAL, VPT_E_INVAL},
+	{"a control that there is not", 9, AT(vmx_controls), VPT_VMX_CONTROLS + 1, VPT_E_INVAL},
+	{"a VMCS that is not aligned", 9, AT(vmcs), 0x5001, VPT_E_INVAL},
+	{"a VMCS that is too wide", 9, AT(vmcs), 1ull << 52, VPT_E_INVAL},
+	{"a VMCS of all ones but one", 9, AT(vmcs), ~1ull, VPT_E_INVAL},
 	{"ToPA: a table that is not aligned", 3, AT(output_base), TABLE + 0x80, VPT_E_INVAL},
 };
 
@@ -399,6 +442,8 @@ START_TEST(refuses)
 	start(&a, &ways[c->way], 0);
 	for (i = 0; i < 30; i++)
 		step(&a, &seed);
+	if (ways[c->way].guest && !a.pt.vmx.non_root)
+		transit(&a, 0, 0x400000);
 	vpt_pt_save(&a.pt, &state);
 	start(&b, &ways[c->way], 0);
 	copy(&b, &a);
@@ -450,6 +495,55 @@ START_TEST(other_model)
 }
 END_TEST
 
+/* A VM entry that returns from SMM to root operation leaves no controls behind. */
+START_TEST(back_to_root)
+{
+	struct vpt_vmx_transition t = {
+		.flags = VPT_VMXF_SMM | VPT_VMXF_TO_ROOT,
+		.controls = VPT_VMX_CONCEAL,
+		.vmcs = VPT_NO_VMCS,
+	};
+	static struct machine a;
+	struct vpt_pt_state state;
+
+	VPT_PROVES("VMX-SMM-ROOT");
+	start(&a, &ways[0], 0);
+	vpt_pt_vmxon(&a.pt, 0x400000);
+	vpt_pt_vm_entry(&a.pt, &t);
+	vpt_pt_vm_entered(&a.pt, 0x401000);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.flags & (VPT_STATE_VMX | VPT_STATE_NON_ROOT), VPT_STATE_VMX);
+	ck_assert_uint_eq(state.vmx_controls, 0);
+	ck_assert_uint_eq(state.vmcs, VPT_NO_VMCS);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	free(a.stream);
+}
+END_TEST
+
+/* Where VMX operation does not allow TraceEn there is no state that has both. */
+START_TEST(no_pt_in_vmx)
+{
+	static struct machine a;
+	struct vpt_pt_state state;
+
+	VPT_PROVES("VMX-NO-PT");
+	start(&a, &ways[6], 0);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	state.flags |= VPT_STATE_VMX;
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_E_INVAL);
+	vpt_pt_vmxon(&a.pt, 0x400000);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.ctl & 1, 0);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	state.flags |= VPT_STATE_NON_ROOT;
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	state.vmx_controls = VPT_VMX_EXEC_CONCEAL;
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_E_INVAL);
+	free(a.stream);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("state");
@@ -461,6 +555,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
 	tcase_add_test(tcase, other_model);
+	tcase_add_test(tcase, back_to_root);
+	tcase_add_test(tcase, no_pt_in_vmx);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -29,7 +29,7 @@
 #endif
 
 #define VPT_MUST_CHECK	__attribute__((warn_unused_result))
-#define VPT_COLD	__attribute__((cold, noinline))
+#define VPT_COLD	__attribute__((__cold__, __noinline__))
 #define vpt_likely(x)	__builtin_expect(!!(x), 1)
 #define vpt_unlikely(x) __builtin_expect(!!(x), 0)
 

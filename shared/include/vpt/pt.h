@@ -38,6 +38,20 @@ struct vpt_pt_ops {
 	void (*trigger)(void *opaque, bool trigger_en);
 };
 
+/* VMX operation, see vmx_pt.h. */
+struct vpt_pt_vmx {
+	uint64_t vmcs;	   /* current pointer, ~0: none */
+	uint64_t next;	   /* moving: IP after the instruction that enters */
+	uint32_t controls; /* of the VMCS whose guest runs, or of the transition */
+	uint32_t flags;	   /* of the transition, enum vpt_vmx_transition_flags */
+	bool on;	   /* in VMX operation */
+	bool non_root;
+	bool moving;	  /* inside of a transition: a rising TraceEn waits for its end */
+	bool leaving;	  /* ... that is a VM exit whose source is in the trace already */
+	bool rising;	  /* moving: TraceEn is set, its trace has yet to begin */
+	bool was_context; /* moving: ContextEn, as the transition began */
+};
+
 struct vpt_pt {
 	/* What the inline hot path touches comes first. */
 	uint64_t tnt;	   /* outcomes not yet sent, below a leading 1 */
@@ -61,6 +75,7 @@ struct vpt_pt {
 	uint32_t psb_bytes; /* bytes since the last PSB */
 	uint32_t psb_period;
 	struct vpt_retstack retstack;
+	struct vpt_pt_vmx vmx;
 
 	struct vpt_rtit rtit;
 	struct vpt_output out;
@@ -88,7 +103,8 @@ void vpt_pt_warm_reset(struct vpt_pt *pt);
  * RDMSR and WRMSR, or a host's access to the same registers. A guest's WRMSR
  * gives its own IP and the next one, since TraceEn's edges put them in the
  * trace; a host that starts or stops the trace between two instructions gives
- * the IP of the next one for both. VPT_FAULT_GP: nothing changed.
+ * the IP of the next one for both. VPT_FAULT_GP: nothing changed. Inside of a VM
+ * entry or exit, for its MSR areas, the IPs do not count (vmx_pt.h).
  *
  * A host that restores a saved state writes CTL last, as for XRSTORS.
  */

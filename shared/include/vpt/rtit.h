@@ -47,6 +47,9 @@ bool vpt_rtit_exists(const struct vpt_caps *caps, uint32_t msr);
 uint64_t vpt_rtit_ctl_mask(const struct vpt_caps *caps);
 uint64_t vpt_rtit_status_mask(const struct vpt_caps *caps);
 
+/* May CTL hold this value: no reserved bit or encoding, and an output that is there? */
+bool vpt_rtit_ctl_ok(const struct vpt_caps *caps, uint64_t ctl);
+
 /* VPT_FAULT_NONE and *value, or VPT_FAULT_GP and *value untouched. */
 enum vpt_fault vpt_rtit_read(const struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_t msr,
 			     uint64_t *value) VPT_MUST_CHECK;

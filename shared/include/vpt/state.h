@@ -15,7 +15,7 @@
 
 VPT_BEGIN_DECLS
 
-#define VPT_PT_STATE_VERSION 1
+#define VPT_PT_STATE_VERSION 2
 
 enum vpt_pt_state_flags {
 	VPT_STATE_TRIGGER_EN = 1 << 0,
@@ -25,7 +25,9 @@ enum vpt_pt_state_flags {
 	VPT_STATE_OUTPUT = 1 << 4,   /* output was started and TraceEn is still set */
 	VPT_STATE_STOPPED = 1 << 5,  /* it takes no more: ToPA STOP, or an error */
 	VPT_STATE_INT_OWED = 1 << 6, /* the region's INT has yet to come */
-	VPT_STATE_FLAGS = (1 << 7) - 1,
+	VPT_STATE_VMX = 1 << 7,	     /* in VMX operation */
+	VPT_STATE_NON_ROOT = 1 << 8, /* ... non-root */
+	VPT_STATE_FLAGS = (1 << 9) - 1,
 };
 
 struct vpt_pt_state {
@@ -52,16 +54,18 @@ struct vpt_pt_state {
 	uint64_t ip_base, ip_mask;
 	uint32_t mode_exec;
 	uint32_t psb_bytes;
-	uint32_t reserved; /* 0 */
+	uint32_t vmx_controls; /* in non-root operation, enum vpt_vmx_control */
 	uint32_t calls;
 	uint64_t call[VPT_RETSTACK_SIZE]; /* return addresses, oldest first, then 0 */
+
+	uint64_t vmcs; /* current pointer, ~0: none */
 };
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 696, "a format: a change is a new version");
+VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 704, "a format: a change is a new version");
 
 /*
  * Save. Nothing of the trace changes, but registers are brought up to date as by a
- * read. Not from inside a callback of `pt`.
+ * read. Not from inside a callback of `pt`, nor between the calls of a VM entry or exit.
  */
 void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state);
 

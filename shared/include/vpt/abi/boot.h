@@ -35,6 +35,9 @@ enum vpt_boot_flags {
 	VPT_BOOT_PT_GUEST = 1 << 0, /* the guest owns PT (for tests; CPUID says it too) */
 	VPT_BOOT_PT_HOST = 1 << 1,  /* the host traces, the guest sees no PT */
 	VPT_BOOT_RING3 = 1 << 2,    /* the engine can trace CPL 3 code */
+	/* Not vpt but a machine that Multiboot starts things on: the console is COM1, and
+	 * the end of the guest is a command of the test bed's port. */
+	VPT_BOOT_BARE = 1 << 3,
 };
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_boot_info) == 88, "vpt_boot_info is ABI");
@@ -58,6 +61,28 @@ enum vpt_port {
 	 * local APIC's LVTPC says. in dword: 1 if a ToPA PMI was raised since the
 	 * last read. */
 	VPT_PORT_PMI = 0xfc,
+};
+
+/*
+ * The test bed's control port: an emulator that keeps an oracle log (oracle_log.h). out
+ * dword: an enum vpt_bed in bits 7:0 and its argument above. in dword: VPT_BED_ID.
+ */
+enum vpt_bed_port {
+	VPT_PORT_BED = 0x5670,
+	VPT_PORT_BED_TEXT = 0x5674, /* out byte: a character of a name or mark to come */
+	VPT_PORT_BED_DATA = 0x5675, /* out byte: of the open export */
+};
+
+#define VPT_BED_ID 0x54505600u
+
+enum vpt_bed {
+	VPT_BED_LOG_ON = 1,
+	VPT_BED_LOG_OFF,
+	VPT_BED_EXPORT, /* open the file whose name was sent */
+	VPT_BED_EXPORT_END,
+	VPT_BED_MARK,	  /* put the text that was sent into the log */
+	VPT_BED_OFF,	  /* power off at once; argument: exit status, 8 bits */
+	VPT_BED_COUNTERS, /* write out the counters, and from 0 on */
 };
 
 #endif /* VPT_ABI_BOOT_H */
