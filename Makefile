@@ -66,6 +66,7 @@ include shared/build.mk
 include vmm/build.mk
 include guest/build.mk
 include tests/build.mk
+include $(wildcard patches/build.mk)
 
 #?
 #? Building:

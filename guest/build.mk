@@ -5,7 +5,7 @@ GUEST_PAYLOADS := $(patsubst guest/payloads/%.c,%,$(sort $(wildcard guest/payloa
 GUEST_ELF := $(GUEST_PAYLOADS:%=$(O)/guest/%.elf)
 GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/random/*.[cS] \
 	guest/tasks/*.[cS]))
-GUEST_OBJ := $(patsubst %,$(O)/%.o,$(basename $(GUEST_SRC)))
+GUEST_OBJ := $(patsubst %,$(O)/%.o,$(filter-out guest/boot/multiboot,$(basename $(GUEST_SRC))))
 GUEST_SHARED_OBJ := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/caps.c shared/src/packet_%.c,$(SHARED_SRC)))
 GUEST_LIB := $(O)/guest/libguest.a
 ALL += $(GUEST_ELF)
@@ -37,3 +37,16 @@ $(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_
 
 $(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
+
+# Payloads for a machine that is not vpt's: Multiboot images, see boot/multiboot.S. The
+# test bed runs them (tests/testbed).
+GUEST_BARE := $(patsubst guest/bare/%.c,$(O)/guest/bare/%.elf,$(sort $(wildcard guest/bare/*.c)))
+GUEST_VMX_SRC := $(sort $(wildcard guest/vmx/*.[cS]))
+GUEST_VMX_OBJ := $(patsubst %,$(O)/%.o,$(basename $(GUEST_VMX_SRC)))
+GUEST_VMX_SHARED := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/vmx.c shared/src/vmx_list.c shared/src/usage.c shared/src/rtit.c,$(SHARED_SRC)))
+ALL += $(GUEST_BARE)
+
+# Loaders of Multiboot images want 32-bit ELF, whatever the code.
+$(GUEST_BARE): $(O)/guest/bare/%.elf: $(O)/guest/bare/%.o $(O)/guest/boot/multiboot.o $(GUEST_VMX_OBJ) $(GUEST_VMX_SHARED) $(GUEST_LIB) guest/boot/guest.lds
+	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@.64 $(filter %.o,$^) $(filter %.a,$^) && \
+		objcopy -O elf32-i386 $@.64 $@

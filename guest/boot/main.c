@@ -2,6 +2,7 @@
 /* From the entry to payload(), and out. */
 #include "lib/guest.h"
 
+#include "lib/bare.h"
 #include "lib/cpu.h"
 #include "lib/idt.h"
 #include "lib/page_alloc.h"
@@ -14,6 +15,8 @@ void guest_start(const struct vpt_boot_info *info);
 
 void guest_exit(uint32_t status)
 {
+	if (boot && (boot->flags & VPT_BOOT_BARE))
+		bare_exit(status);
 	for (;;)
 		outl(VPT_PORT_EXIT, status);
 }
@@ -25,6 +28,8 @@ void guest_start(const struct vpt_boot_info *info)
 		guest_exit(REPORT_FAIL);
 	}
 	boot = info;
+	if (boot->flags & VPT_BOOT_BARE)
+		bare_console_init();
 	idt_init();
 	page_alloc_init(info);
 	printk("%s: %s\n", payload_name, payload_text);

@@ -2,6 +2,7 @@
 #include "page_alloc.h"
 
 #include "guest.h"
+#include "mem.h"
 #include "printk.h"
 #include "report.h"
 
@@ -25,5 +26,8 @@ void *page_alloc(uint64_t bytes)
 		guest_exit(REPORT_FAIL);
 	}
 	next = at + bytes;
+	/* vpt's memory is clear, a machine's need not be. */
+	if (boot->flags & VPT_BOOT_BARE)
+		memset((void *)(uintptr_t)at, 0, bytes);
 	return (void *)(uintptr_t)at;
 }

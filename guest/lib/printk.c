@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "printk.h"
 
+#include "bare.h"
 #include "cpu.h"
-#include "vpt/abi/boot.h"
+#include "guest.h"
 
 static void put(char c)
 {
-	outb(VPT_PORT_CONSOLE, (uint8_t)c);
+	if (boot && (boot->flags & VPT_BOOT_BARE))
+		bare_console_put(c);
+	else
+		outb(VPT_PORT_CONSOLE, (uint8_t)c);
 }
 
 static void put_string(const char *s)
