@@ -48,6 +48,10 @@ CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) 
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
 CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
+CHECKS_USAGE := 'tests/usage/payloads.sh kvm system' $(foreach usage,system guest host owned,\
+	'tests/usage/payloads.sh soft $(usage)') 'tests/usage/payloads.sh soft owned --trap=cr3' \
+	'tests/usage/payloads.sh soft guest --trap=cr3 --conceal=all --model=icx' \
+	'tests/usage/payloads.sh soft guest --controls=none --model=spr' tests/usage/usage.sh
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
@@ -76,6 +80,8 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?   make check-random  the same with RANDOM_SEEDS=200 random programs
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
+#?   make check-usage   every payload with each usage of PT under a VMM (docs/usages.md), and
+#?                      the same VM exits on both engines
 #?   make check-soft    every payload and 40 random programs as host code and as single
 #?                      micro-operations: the same trace, console and exit status
 #?   make check-silicon  200000 random instructions on the software CPU and on this processor
@@ -97,7 +103,7 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
 SILICON_COUNT ?= 10000000
-.PHONY: silicon-build check-soft check-silicon silicon
+.PHONY: check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
 	check-spec \
 	check-house check-install check-fresh check-soak soak fuzz spec-map cov bench
@@ -107,7 +113,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_KVM) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+	@$(run) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
@@ -126,6 +132,10 @@ check-snapshot:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_SNAPSHOT)
+check-usage:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_USAGE)
 check-soft:
 	$(prepare)
 	$(again) $(tested)
@@ -183,6 +193,13 @@ cov:
 	@.ci/cov
 .PHONY: fuzz-build
 fuzz-build: $(TEST_FUZZ)
+
+# Oracle logs of the test bed to .vpt files.
+TESTBED_IMPORT := $(O)/tests/testbed-import
+TESTBED_NEEDS += $(TESTBED_IMPORT)
+$(TESTBED_IMPORT): $(O)/tests/testbed/import.o $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
 # The software CPU against this machine's: see tests/silicon/silicon.c.
 SILICON := $(O)/tests/vpt-silicon

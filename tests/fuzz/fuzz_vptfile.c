@@ -14,6 +14,7 @@
 #include "decode/calls.h"
 #include "decode/coverage.h"
 #include "decode/flow.h"
+#include "decode/share.h"
 #include "decode/symbol.h"
 #include "decode/tally.h"
 #include "oracle/compare.h"
@@ -76,6 +77,8 @@ static uint64_t read_all(struct vpt_reader *r, unsigned int vcpu)
 	struct vpt_oracle_cursor cursor = {0};
 	const struct vpt_oracle_record *record;
 	const struct vpt_period *periods;
+	const struct vpt_space *spaces;
+	const struct vpt_vmcs *vmcs;
 	const struct vpt_code *code;
 	const uint8_t *stream;
 	uint64_t n = 0;
@@ -94,6 +97,10 @@ static uint64_t read_all(struct vpt_reader *r, unsigned int vcpu)
 			n += sum(periods[i].end, sizeof(*periods[i].end));
 	}
 	n += sum(vpt_reader_cr3(r, vcpu, &count), 0);
+	spaces = vpt_reader_spaces(r, &count);
+	n += sum(spaces, count * sizeof(*spaces));
+	vmcs = vpt_reader_vmcs(r, vcpu, &count);
+	n += sum(vmcs, count * sizeof(*vmcs));
 	while ((record = vpt_reader_oracle(r, vcpu, &cursor)))
 		n += sum(record, sizeof(*record));
 	return n;
@@ -105,6 +112,7 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 	struct vpt_disasm *disasm = vpt_disasm_new(symbols);
 	struct vpt_calls *calls = vpt_calls_new(symbols, disasm);
 	struct vpt_tally tally = {0};
+	struct vpt_shares shares = {0};
 	struct vpt_coverage coverage;
 	struct vpt_flow *flow;
 	struct vpt_item item;
@@ -113,8 +121,10 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 
 	REQUIRE(disasm && calls && null);
 	REQUIRE(!vpt_flow_open(r, vcpu, unit, &flow));
+	vpt_shares_begin(&shares);
 	do {
 		REQUIRE(!vpt_flow_next(flow, &item));
+		REQUIRE(vpt_shares_item(&shares, &item));
 		if (item.kind == VPT_ITEM_BLOCK)
 			REQUIRE(vpt_tally_add(&tally, item.ip, item.last, item.insns));
 		if (unit == VPT_FLOW_BLOCKS)
@@ -127,6 +137,7 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 		REQUIRE(!vpt_coverage_write(symbols, &tally, null, &coverage));
 	fclose(null);
 	vpt_tally_free(&tally);
+	vpt_shares_free(&shares);
 	vpt_calls_free(calls);
 	vpt_disasm_free(disasm);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/steps.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "oracle/align.h"
@@ -16,56 +17,9 @@
 #define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
 
 /*
- * Part 1: what is expected, as words like those of test_decode.c. The code is only
- * a matter of addresses here.
+ * Part 1: what is expected, in the words of lib/steps.h. The code is only a matter
+ * of addresses here.
  */
-
-static void write_steps(struct vpt_reader *r, char *text, size_t size)
-{
-	struct vpt_expect e;
-	struct vpt_step s;
-	size_t at = 0;
-
-	vpt_expect_init(&e, r, 0);
-	*text = 0;
-	do {
-		unsigned long ip = s.ip - SYNTH_CODE, to;
-		const char *gap = at ? " " : "";
-
-		vpt_expect_next(&e, &s);
-		ip = s.ip - SYNTH_CODE;
-		to = s.to - SYNTH_CODE;
-		ck_assert_uint_lt(at, size - 100);
-		switch (s.kind) {
-		case VPT_STEP_END:
-			break;
-		case VPT_STEP_INSN:
-			at += sprintf(text + at, "%s%lx", gap, ip);
-			break;
-		case VPT_STEP_ENABLED:
-			at += sprintf(text + at, "%sE%lx", gap, ip);
-			break;
-		case VPT_STEP_DISABLED:
-			at += sprintf(text + at, "%sD", gap);
-			break;
-		case VPT_STEP_ASYNC:
-			at += sprintf(text + at, "%s%lx>%lx", gap, ip, to);
-			break;
-		case VPT_STEP_ASYNC_OFF:
-			at += sprintf(text + at, "%sA%lx", gap, ip);
-			break;
-		case VPT_STEP_STOP:
-			at += sprintf(text + at, "%sT", gap);
-			break;
-		case VPT_STEP_WRONG:
-			at += sprintf(text + at, "%s!%s", gap, s.text);
-			break;
-		}
-	} while (s.kind != VPT_STEP_END && s.kind != VPT_STEP_WRONG);
-	/* It stays like that. */
-	vpt_expect_next(&e, &s);
-	ck_assert(s.kind == VPT_STEP_END || s.kind == VPT_STEP_WRONG);
-}
 
 static void range(struct synth *s, unsigned int n, uint64_t from, uint64_t to,
 		  enum vpt_addr_cfg cfg)
@@ -447,7 +401,7 @@ START_TEST(expectation)
 	synth_open(&s);
 	expected[_i].make(&s);
 	r = synth_read(&s);
-	write_steps(r, text, sizeof(text));
+	steps_write(r, text, sizeof(text));
 	ck_assert_str_eq(text, expected[_i].steps);
 	vpt_reader_close(r);
 	synth_done(&s);
@@ -469,7 +423,7 @@ START_TEST(owner_host)
 	ck_assert_int_eq(vpt_writer_open(s.path, &info, &s.w), 0);
 	wrmsr_ends_it(&s);
 	r = synth_read(&s);
-	write_steps(r, text, sizeof(text));
+	steps_write(r, text, sizeof(text));
 	ck_assert_str_eq(text, "E0 0 1 A3");
 	vpt_reader_close(r);
 	synth_done(&s);

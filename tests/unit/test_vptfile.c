@@ -60,6 +60,11 @@ static void write_sample(const char *path)
 	struct vpt_code_page page = {.cr3 = 0x1000, .vaddr = 0x400000, .insns = 5};
 	struct vpt_session session = {.ctl = 0x2005, .insns = 3};
 	struct vpt_cr3_switch sw = {0x3000, 9};
+	struct vpt_space spaces[2] = {
+		{.id = 0x1000, .cr3 = 0x3000, .vmcs = VPT_SPACE_ANY_VMCS, .name = "init", .pid = 1},
+		{.id = 0x2000, .cr3 = 0x3000, .vmcs = 0x8000, .flags = VPT_SPACE_NON_ROOT},
+	};
+	struct vpt_vmcs vmcs = {.vmcs = 0x8000, .tsc_offset = 5, .vm = 3};
 	uint8_t code[VPT_CODE_BYTES];
 	struct vpt_writer *w;
 	unsigned int i;
@@ -74,6 +79,10 @@ static void write_sample(const char *path)
 	vpt_writer_trace(w, 1, 0x5010, "abc", 3);
 	vpt_writer_trace(w, 1, 0x9000, "defg", 4);
 	vpt_writer_cr3(w, 1, &sw);
+	vpt_writer_spaces(w, spaces, 1);
+	vpt_writer_spaces(w, spaces + 1, 1);
+	ck_assert_int_eq(vpt_writer_vmcs(w, 1, &vmcs), 0);
+	ck_assert_uint_eq(vmcs.offset, 23);
 	for (i = 0; i < RECORDS; i++) {
 		struct vpt_oracle_record record = {.ip = i, .aux = 1};
 
@@ -139,8 +148,14 @@ START_TEST(layout)
 	ck_assert_uint_eq(sizeof(struct vpt_file_end), 16);
 	ck_assert_int_eq(VPT_BLOCK_END, 9);
 	ck_assert_int_eq(VPT_BLOCK_CR3, 10);
+	ck_assert_int_eq(VPT_BLOCK_SPACE, 11);
+	ck_assert_int_eq(VPT_BLOCK_VMCS, 12);
+	ck_assert_uint_eq(offsetof(struct vpt_space, flags), 24);
+	ck_assert_uint_eq(offsetof(struct vpt_space, name), 40);
+	ck_assert_uint_eq(offsetof(struct vpt_vmcs, vm), 32);
 	ck_assert_int_eq(VPT_END_CLOSED, 5);
 	ck_assert_int_eq(VPT_ORACLE_STOP, 4);
+	ck_assert_int_eq(VPT_ORACLE_VM_EXIT, 5);
 }
 END_TEST
 
@@ -150,6 +165,8 @@ START_TEST(round_trip)
 	struct vpt_oracle_cursor cursor = {0};
 	const struct vpt_period *periods;
 	const struct vpt_cr3_switch *sw;
+	const struct vpt_space *spaces;
+	const struct vpt_vmcs *vmcs;
 	const struct vpt_ram_range *ram;
 	const struct vpt_elf_file *elf;
 	const struct vpt_code *code;
@@ -184,6 +201,16 @@ START_TEST(round_trip)
 	sw = vpt_reader_cr3(r, 1, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(sw->cr3, 0x3000);
+	spaces = vpt_reader_spaces(r, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(spaces[0].name, "init");
+	ck_assert_uint_eq(spaces[1].vmcs, 0x8000);
+	vmcs = vpt_reader_vmcs(r, 1, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(vmcs->tsc_offset, 5);
+	ck_assert_uint_eq(vmcs->offset, 23);
+	vpt_reader_vmcs(r, 0, &n);
+	ck_assert_uint_eq(n, 0);
 
 	periods = vpt_reader_sessions(r, 1, &n);
 	ck_assert_uint_eq(n, 1);
@@ -471,6 +498,9 @@ START_TEST(from_pipe)
 }
 END_TEST
 
+#define SPACE_WRONG "an address space is not as it must be"
+#define FULL	    0x6161616161616161ull /* of a name without an end */
+
 /* Blocks that are whole and still not right, put before the last but one. */
 static const struct {
 	const char *why;
@@ -493,13 +523,22 @@ static const struct {
 	{"a session ends that never started", VPT_BLOCK_SESSION, 1, 136, {1 | 1ull << 32, 0, 23}},
 	{"a SESSION block is neither start nor end", VPT_BLOCK_SESSION, 1, 136, {2, 0, 23}},
 	{"a session's place in the stream is wrong", VPT_BLOCK_SESSION, 1, 136, {0, 0, 24}},
-	{"how a session ended is not known", VPT_BLOCK_SESSION, 1, 136, {6ull << 32, 0, 23}},
+	{"how a session ended is not known", VPT_BLOCK_SESSION, 1, 136, {7ull << 32, 0, 23}},
 	{"a block's length is wrong", VPT_BLOCK_ORACLE, 0, 24, {0}},
 	{"a block's length is wrong", VPT_BLOCK_ORACLE, 0, 0, {0}},
 	{"a block's length is wrong", VPT_BLOCK_INDEX, 0, 16, {0}},
 	{"a block's length is wrong", VPT_BLOCK_END, 0, 24, {0}},
 	{"a block's length is wrong", VPT_BLOCK_CR3, 1, 24, {0}},
 	{"a CR3 block goes back", VPT_BLOCK_CR3, 1, 16, {0x3000, 8}},
+	{"a block's length is wrong", VPT_BLOCK_SPACE, 0, 0, {0}},
+	{"a block's length is wrong", VPT_BLOCK_SPACE, 0, 88, {0x1000}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1001}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {1ull << 52}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 2}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 0, 0, FULL, FULL, FULL, FULL, FULL}},
+	{"a block's length is wrong", VPT_BLOCK_VMCS, 1, 48, {0}},
+	{"a VMCS block goes back", VPT_BLOCK_VMCS, 1, 40, {0x8000, 22}},
 };
 
 static void append(struct bytes *b, uint16_t type, uint16_t vcpu, uint32_t len, const void *p)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/decode_side.h"
 #include "cli/open.h"
 #include "decode/calls.h"
 #include "decode/coverage.h"
@@ -33,9 +34,15 @@ static const char help[] =
 	"  -l, --lines       with --insn and --blocks: where in the source they are\n"
 	"  -n, --limit=N     stop after N lines\n"
 	"  -c, --vcpu=N      only vCPU N (all, one after the other)\n"
+	"  -s, --side=SIDE   only what the host or a guest ran, or all\n"
+	"  -m, --vm=N        only what VM N ran\n"
+	"  -p, --space=NAME  only that process or other address space, by its name or number\n"
 	"  -j, --json        one JSON object per line\n"
 	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
 	"  -h, --help        this text\n"
+	"\n"
+	"A trace that spans a host and its guests can be taken apart, if the file tells of their\n"
+	"address spaces (see vpt info); the summary then has a table of them.\n"
 	"\n"
 	"Symbols and lines come from the ELF images that vpt run puts into the file.\n"
 	"\n"
@@ -58,6 +65,7 @@ struct options {
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
+	struct vpt_decode_side side;
 };
 
 struct decode {
@@ -69,6 +77,8 @@ struct decode {
 	struct vpt_tally tally;
 	struct vpt_calls *calls;
 	struct vpt_summary sum;
+	bool has_spaces;
+	struct vpt_shares shares;
 	uint64_t left; /* lines */
 };
 
@@ -81,6 +91,10 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow *flow,
 		     const struct vpt_item *item)
 {
+	if (d->has_spaces && !vpt_shares_item(&d->shares, item))
+		return -ENOMEM;
+	if (!vpt_decode_side_wants(&d->o->side, item))
+		return 0;
 	vpt_summary_item(&d->sum, vcpu, item);
 	if (d->o->quiet)
 		return 0;
@@ -115,6 +129,7 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	if (err)
 		return err;
 	d->listing.vcpu = vcpu;
+	vpt_shares_begin(&d->shares);
 	do {
 		err = vpt_flow_next(flow, &item);
 		if (!err)
@@ -124,8 +139,8 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	return err;
 }
 
-static void json_summary(const struct decode *d, const struct vpt_hot *hot, size_t nhot,
-			 uint64_t bytes, uint64_t sessions)
+static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nhot, uint64_t bytes,
+			 uint64_t sessions)
 {
 	char name[128];
 	size_t i;
@@ -144,11 +159,14 @@ static void json_summary(const struct decode *d, const struct vpt_hot *hot, size
 		vpt_json_string(stdout, name);
 		printf(",\"insns\":%" PRIu64 "}", hot[i].insns);
 	}
-	puts("]}");
+	putchar(']');
+	if (d->has_spaces)
+		vpt_decode_side_json(&d->shares);
+	puts("}");
 }
 
-static void text_summary(const struct decode *d, const struct vpt_hot *hot, size_t nhot,
-			 uint64_t bytes, uint64_t sessions)
+static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nhot, uint64_t bytes,
+			 uint64_t sessions)
 {
 	char name[128];
 	size_t i;
@@ -166,6 +184,8 @@ static void text_summary(const struct decode *d, const struct vpt_hot *hot, size
 	if (d->sum.skipped)
 		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
 	printf("errors         %" PRIu64 "\n", d->sum.errors);
+	if (d->has_spaces)
+		vpt_decode_side_table(&d->shares);
 	for (i = 0; i < nhot; i++) {
 		if (!i)
 			puts("\n   share  instructions  function");
@@ -254,6 +274,7 @@ static int run(const struct options *o)
 {
 	struct decode d = {.o = o};
 	int status = vpt_cli_open("decode", o->path, &d.reader);
+	size_t spaces;
 	int err;
 
 	if (status)
@@ -262,6 +283,16 @@ static int run(const struct options *o)
 		status =
 			vpt_fail(VPT_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				 o->vcpu, o->path, vpt_reader_info(d.reader)->vcpus - 1);
+		vpt_reader_close(d.reader);
+		return status;
+	}
+	vpt_reader_spaces(d.reader, &spaces);
+	d.has_spaces = spaces != 0;
+	if (vpt_decode_side_part(&o->side) && !spaces) {
+		status = vpt_fail(VPT_EXIT_USAGE,
+				  "decode: %s: it tells of no address spaces: without --side, --vm "
+				  "and --space",
+				  o->path);
 		vpt_reader_close(d.reader);
 		return status;
 	}
@@ -279,6 +310,7 @@ static int run(const struct options *o)
 		status = vpt_cli_whole("decode", o->path, d.reader);
 	vpt_listing_fini(&d.listing);
 	vpt_tally_free(&d.tally);
+	vpt_shares_free(&d.shares);
 	vpt_calls_free(d.calls);
 	vpt_disasm_free(d.disasm);
 	vpt_symbols_close(d.symbols);
@@ -315,6 +347,16 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'c':
 		o->one_vcpu = true;
 		return vpt_cli_number("decode", "vcpu", optarg, &o->vcpu);
+	case 's':
+		if (vpt_decode_side_take(&o->side, optarg))
+			return VPT_EXIT_OK;
+		return vpt_fail(VPT_EXIT_USAGE, "decode: --side=%s: host, guest or all", optarg);
+	case 'm':
+		o->side.one_vm = true;
+		return vpt_cli_number("decode", "vm", optarg, &o->side.vm);
+	case 'p':
+		o->side.space = optarg;
+		return VPT_EXIT_OK;
 	case 'j':
 		o->json = true;
 		return VPT_EXIT_OK;
@@ -334,23 +376,20 @@ static int take_option(struct options *o, int option, const char *word)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},
-		{"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},
-		{"coverage", no_argument, NULL, 'g'},
-		{"lines", no_argument, NULL, 'l'},
-		{"limit", required_argument, NULL, 'n'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"insn", no_argument, NULL, 'i'},	{"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},	{"coverage", no_argument, NULL, 'g'},
+		{"lines", no_argument, NULL, 'l'},	{"limit", required_argument, NULL, 'n'},
+		{"vcpu", required_argument, NULL, 'c'}, {"side", required_argument, NULL, 's'},
+		{"vm", required_argument, NULL, 'm'},	{"space", required_argument, NULL, 'p'},
+		{"json", no_argument, NULL, 'j'},	{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "ibtgln:c:jqh", longs, NULL)) != -1)
+	while (!status &&
+	       (option = getopt_long(argc, argv, "ibtgln:c:s:m:p:jqh", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;

@@ -123,7 +123,8 @@ static void walk(struct vpt_dump *d, struct stream *s, uint64_t at, uint64_t end
 /* A full region or an error takes what does not fit any more (33.2.7.2). */
 static bool end_may_cut(const struct vpt_session *end)
 {
-	return end && (end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR);
+	return end && (end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR ||
+		       end->end == VPT_END_LOST);
 }
 
 /* A vCPU's stream, session by session. `from` only grows, whatever the file says. */

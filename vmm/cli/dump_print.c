@@ -167,9 +167,13 @@ void vpt_dump_lost(struct vpt_dump *d, uint64_t offset, enum vpt_dump_loss loss,
 static const char *session_end(const struct vpt_session *end)
 {
 	static const char *const text[] = {
-		[VPT_END_NONE] = "not told",	    [VPT_END_DISABLED] = "TraceEn was cleared",
-		[VPT_END_TRACE_STOP] = "TraceStop", [VPT_END_TOPA_STOP] = "ToPA STOP",
-		[VPT_END_ERROR] = "error",	    [VPT_END_CLOSED] = "the trace was closed",
+		[VPT_END_NONE] = "not told",
+		[VPT_END_DISABLED] = "TraceEn was cleared",
+		[VPT_END_TRACE_STOP] = "TraceStop",
+		[VPT_END_TOPA_STOP] = "ToPA STOP",
+		[VPT_END_ERROR] = "error",
+		[VPT_END_CLOSED] = "the trace was closed",
+		[VPT_END_LOST] = "what follows is lost",
 	};
 
 	if (!end)

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/info.h"
 #include "cli/open.h"
+#include "decode/spaces.h"
 #include "decode/text.h"
 #include "oracle/report.h"
 #include "vpt/output.h"
@@ -18,9 +20,9 @@ static const char help[] =
 	"\n"
 	"Shows what a .vpt file holds: the model of PT, who owned it, the sessions (periods of\n"
 	"TriggerEn) with their registers and how they ended, sizes, and whether the file is\n"
-	"whole. FILE - is standard input.\n"
+	"whole; address spaces and VMCSs if it tells of any. FILE - is standard input.\n"
 	"\n"
-	"  -n, --limit=N  show N sessions of each vCPU (default 20)\n"
+	"  -n, --limit=N  show N sessions and VMCSs of each vCPU, N spaces (default 20)\n"
 	"  -j, --json     one JSON object\n"
 	"  -h, --help     this text\n"
 	"\n"
@@ -35,7 +37,7 @@ struct options {
 	bool json, help;
 };
 
-static const char *owner_text(uint32_t owner)
+const char *vpt_info_owner(uint32_t owner)
 {
 	switch (owner) {
 	case VPT_OWNER_GUEST:
@@ -57,7 +59,7 @@ static void show_file(const struct vpt_reader *r)
 	vpt_text_copy(model, sizeof(model), info->model, sizeof(info->model));
 	vpt_text_copy(engine, sizeof(engine), info->engine, sizeof(info->engine));
 	printf("model          %s\nowner          %s\nengine         %s\n", model,
-	       owner_text(info->owner), engine);
+	       vpt_info_owner(info->owner), engine);
 	printf("vCPUs          %u\nseed           %" PRIu64 "\n", info->vcpus, info->seed);
 	if (info->tsc_hz)
 		printf("TSC            %" PRIu64 " Hz, offset 0x%" PRIx64 ", multiplier 0x%" PRIx64
@@ -76,6 +78,24 @@ static void show_file(const struct vpt_reader *r)
 	else
 		printf(", whole");
 	putchar('\n');
+}
+
+static void show_spaces(const struct vpt_reader *r, uint64_t limit)
+{
+	const struct vpt_space *space;
+	char text[128];
+	size_t n, i;
+
+	space = vpt_reader_spaces(r, &n);
+	for (i = 0; i < n && i < limit; i++, space++) {
+		vpt_space_format(space, text, sizeof(text));
+		printf("address space  %s; CR3 0x%" PRIx64, text, space->cr3);
+		if (space->vmcs != VPT_SPACE_ANY_VMCS)
+			printf(", VMCS 0x%" PRIx64, space->vmcs);
+		printf(", id 0x%" PRIx64 "\n", space->id);
+	}
+	if (i < n)
+		printf("  ... and %zu more: see --limit\n", n - i);
 }
 
 static void show_contents(const struct vpt_reader *r)
@@ -101,7 +121,7 @@ static void show_contents(const struct vpt_reader *r)
 		printf("PSBs           %zu\n", n);
 }
 
-static const char *error_text(const struct vpt_session *end)
+const char *vpt_info_error(const struct vpt_session *end)
 {
 	return end->error < VPT_OUT_ERR_COUNT
 		       ? vpt_output_error_text((enum vpt_output_error)end->error)
@@ -118,7 +138,7 @@ static void show_session(size_t i, const struct vpt_period *p)
 		printf("..0x%" PRIx64 ", ended by %s", p->end->offset,
 		       vpt_session_end_text(p->end->end));
 		if (p->end->end == VPT_END_ERROR)
-			printf(": %s", error_text(p->end));
+			printf(": %s", vpt_info_error(p->end));
 		printf(", instructions: %" PRIu64, p->end->insns - s->insns);
 	} else {
 		printf("..., no end");
@@ -133,6 +153,23 @@ static void show_session(size_t i, const struct vpt_period *p)
 			printf("    ADDR%u_A 0x%" PRIx64 "  ADDR%u_B 0x%" PRIx64 "\n", n,
 			       s->addr[2 * n], n, s->addr[2 * n + 1]);
 	}
+}
+
+static void show_vmcs(const struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
+{
+	const struct vpt_vmcs *v;
+	size_t n, i;
+
+	v = vpt_reader_vmcs(r, vcpu, &n);
+	for (i = 0; i < n && i < limit; i++, v++) {
+		printf("  VMCS 0x%" PRIx64 " from byte 0x%" PRIx64 " on: ", v->vmcs, v->offset);
+		if (v->vm != VPT_SPACE_NO_VM)
+			printf("VM %u vCPU %u, ", v->vm, v->vcpu);
+		printf("TSC offset 0x%" PRIx64 ", multiplier 0x%" PRIx64 "\n", v->tsc_offset,
+		       v->tsc_multiplier);
+	}
+	if (i < n)
+		printf("  ... and %zu more VMCSs: see --limit\n", n - i);
 }
 
 static void show_vcpu(const struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
@@ -154,121 +191,7 @@ static void show_vcpu(const struct vpt_reader *r, unsigned int vcpu, uint64_t li
 		show_session(i, &periods[i]);
 	if (i < nperiods)
 		printf("  ... and %zu more: see --limit\n", nperiods - i);
-}
-
-static void json_file(const struct vpt_reader *r)
-{
-	const struct vpt_file_info *info = vpt_reader_info(r);
-	const struct vpt_extent *extent = vpt_reader_extent(r);
-	const struct vpt_file_end *end = vpt_reader_end(r);
-	char text[sizeof(info->model) + 1];
-	size_t pages;
-
-	vpt_text_copy(text, sizeof(text), info->model, sizeof(info->model));
-	fputs("{\"model\":", stdout);
-	vpt_json_string(stdout, text);
-	vpt_text_copy(text, sizeof(text), info->engine, sizeof(info->engine));
-	fputs(",\"engine\":", stdout);
-	vpt_json_string(stdout, text);
-	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64 ",\"tsc_hz\":%" PRIu64 ",\"tsc_offset\":",
-	       owner_text(info->owner), info->seed, info->tsc_hz);
-	vpt_json_address(stdout, info->tsc_offset);
-	fputs(",\"tsc_multiplier\":", stdout);
-	vpt_json_address(stdout, info->tsc_multiplier);
-	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
-	if (end)
-		printf("\"guest_exit\":%u,", end->guest_exit);
-	vpt_reader_index(r, &pages);
-	printf("\"psbs\":%zu,\"bytes\":%" PRIu64 ",\"readable\":%" PRIu64
-	       ",\"blocks\":%zu,\"unknown\":%zu,\"whole\":%s",
-	       pages, extent->file_bytes, extent->readable, extent->blocks, extent->unknown,
-	       extent->why ? "false" : "true");
-	if (extent->why) {
-		fputs(",\"why\":", stdout);
-		vpt_json_string(stdout, extent->why);
-	}
-}
-
-static void json_contents(const struct vpt_reader *r)
-{
-	const struct vpt_ram_range *ram;
-	const struct vpt_elf_file *elf;
-	size_t n, i;
-
-	fputs(",\"ram\":[", stdout);
-	ram = vpt_reader_ram(r, &n);
-	for (i = 0; i < n; i++) {
-		printf("%s{\"gpa\":", i ? "," : "");
-		vpt_json_address(stdout, ram[i].gpa);
-		printf(",\"bytes\":%" PRIu64 "}", ram[i].bytes);
-	}
-	fputs("],\"elf\":[", stdout);
-	elf = vpt_reader_elf(r, &n);
-	for (i = 0; i < n; i++) {
-		char name[sizeof(elf[i].image->name) + 1];
-
-		vpt_text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
-		printf("%s{\"name\":", i ? "," : "");
-		vpt_json_string(stdout, name);
-		printf(",\"bytes\":%zu,\"bias\":", elf[i].len);
-		vpt_json_address(stdout, elf[i].image->bias);
-		putchar('}');
-	}
-	putchar(']');
-}
-
-static void json_register(const char *name, uint64_t value)
-{
-	printf(",\"%s\":", name);
-	vpt_json_address(stdout, value);
-}
-
-static void json_session(const struct vpt_period *p)
-{
-	const struct vpt_session *s = p->start;
-	unsigned int n;
-
-	printf("{\"offset\":%" PRIu64, s->offset);
-	if (p->end) {
-		printf(",\"end_offset\":%" PRIu64 ",\"end\":\"%s\",\"insns\":%" PRIu64,
-		       p->end->offset, vpt_session_end_text(p->end->end), p->end->insns - s->insns);
-		if (p->end->end == VPT_END_ERROR) {
-			fputs(",\"error\":", stdout);
-			vpt_json_string(stdout, error_text(p->end));
-		}
-	}
-	json_register("ctl", s->ctl);
-	json_register("status", s->status);
-	json_register("output_base", s->output_base);
-	json_register("output_mask_ptrs", s->output_mask_ptrs);
-	json_register("cr3_match", s->cr3_match);
-	fputs(",\"addr\":[", stdout);
-	for (n = 0; n < 2 * VPT_MAX_RANGES; n++) {
-		if (n)
-			putchar(',');
-		vpt_json_address(stdout, s->addr[n]);
-	}
-	fputs("]}", stdout);
-}
-
-static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
-{
-	const struct vpt_period *periods;
-	size_t nperiods, ncode, ncr3, i;
-
-	periods = vpt_reader_sessions(r, vcpu, &nperiods);
-	vpt_reader_code(r, vcpu, &ncode);
-	vpt_reader_cr3(r, vcpu, &ncr3);
-	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_loads\":%zu,\"oracle\":%" PRIu64
-	       ",\"sessions\":[",
-	       vcpu ? "," : "", vpt_reader_stream_bytes(r, vcpu), ncode, ncr3,
-	       vpt_reader_oracle_count(r, vcpu));
-	for (i = 0; i < nperiods; i++) {
-		if (i)
-			putchar(',');
-		json_session(&periods[i]);
-	}
-	fputs("]}", stdout);
+	show_vmcs(r, vcpu, limit);
 }
 
 static void show(const struct options *o, const struct vpt_reader *r)
@@ -278,16 +201,12 @@ static void show(const struct options *o, const struct vpt_reader *r)
 	if (!o->json) {
 		show_file(r);
 		show_contents(r);
+		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)
 			show_vcpu(r, v, o->limit);
 		return;
 	}
-	json_file(r);
-	json_contents(r);
-	fputs(",\"vcpus\":[", stdout);
-	for (v = 0; v < vcpus; v++)
-		json_vcpu(r, v);
-	puts("]}");
+	vpt_info_json(r);
 }
 
 static int take_option(struct options *o, int option, const char *word)

@@ -48,12 +48,18 @@ static int create(struct run *r)
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
 		.hooks = vpt_run_hooks(&r->m),
+		.guest_caps = r->m.o.usage.given ? &r->m.o.usage.guest_caps : NULL,
+		.vmx = r->m.o.usage.given,
 	};
 	struct vpt_boot_config boot = {.seed = r->m.o.seed};
 	int err = vpt_run_engine(&r->m.o, &config.engine, &r->probe);
 
 	if (err)
 		return err;
+	err = vpt_run_take_hardware(&r->m.o, config.engine, &r->probe);
+	if (err)
+		return err;
+	config.counted = r->m.o.usage.given && !config.engine->observes;
 	err = vpt_vm_create(&r->m.vm, &config);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: cannot make a virtual machine: %s",
@@ -74,7 +80,7 @@ static int watch_cpuid(struct run *r)
 	uint64_t ips[VPT_MAX_WATCHES];
 	size_t count;
 
-	if (r->m.o.owner != VPT_OWNER_GUEST || r->probe.cpuid_pt)
+	if (r->m.o.owner != VPT_OWNER_GUEST || r->probe.cpuid_pt || r->m.o.usage.given)
 		return VPT_EXIT_OK;
 	count = vpt_boot_find_cpuid(&r->m.vm.mem, &r->elf, ips, VPT_MAX_WATCHES);
 	if (count > VPT_MAX_WATCHES && !r->m.o.quiet)
@@ -98,6 +104,8 @@ static int write_start(struct run *r)
 	err = vpt_writer_ram(r->m.writer, &ram, 1);
 	if (!err)
 		err = vpt_writer_elf(r->m.writer, &image, r->guest.bytes, r->guest.size);
+	if (!err && r->m.o.usage.given)
+		err = vpt_run_write_root(r->m.writer);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, strerror(-err));
 	return VPT_EXIT_OK;
@@ -120,6 +128,10 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	snprintf(info->model, sizeof(info->model), "%s", r->m.o.model);
 	snprintf(info->engine, sizeof(info->engine), "%s", v->engine->name);
 	info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
+	if (r->m.o.usage.given) {
+		info->tsc_offset = r->m.o.usage.setup.config.tsc.offset;
+		info->tsc_multiplier = r->m.o.usage.setup.config.tsc.multiplier;
+	}
 	if (!r->m.o.output)
 		return VPT_EXIT_OK;
 	err = vpt_writer_open(r->m.o.output, info, &r->m.writer);
@@ -134,13 +146,15 @@ static int start_trace(struct run *r)
 	struct vpt_vcpu *v = r->m.vm.vcpu;
 	int status;
 
-	if (r->m.o.owner == VPT_OWNER_HOST)
+	if (r->m.o.owner == VPT_OWNER_HOST || r->m.o.usage.given)
 		caps = vpt_run_host_caps(&r->m.o);
 	status = open_output(r, &caps);
 	if (status)
 		return status;
 	if (vpt_vcpu_record(v, r->m.writer, r->m.o.oracle, &caps))
 		return vpt_fail(VPT_EXIT_HOST, "run: no memory");
+	if (r->m.o.usage.given)
+		return vpt_run_start_usage(&r->m.o, v);
 	return r->m.o.owner == VPT_OWNER_HOST ? vpt_run_start_host(&r->m.o, v) : VPT_EXIT_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/hv.h"
 #include "core/vm.h"
 #include "trace/format.h"
 #include "vpt/caps.h"
@@ -22,6 +23,15 @@ struct vpt_run_range {
 	uint64_t first, last; /* both inside, after vpt_run_resolve() */
 };
 
+/* --usage and what belongs to it. */
+struct vpt_run_usage {
+	bool given;
+	bool detail;		  /* an option that is for it only */
+	bool owned, system, host; /* of the usages: such are there; for a host's trace */
+	struct vpt_hv_setup setup;
+	struct vpt_caps guest_caps;
+};
+
 struct vpt_run_options {
 	const char *verb; /* for messages: "run" or "restore" */
 	const char *guest;
@@ -33,6 +43,7 @@ struct vpt_run_options {
 	const char *output;
 	const char *initrd;
 	bool oracle;
+	bool model_given; /* --model or --caps */
 	uint64_t seed;
 	uint64_t arg[VPT_RUN_ARGS];
 	size_t args;
@@ -49,6 +60,7 @@ struct vpt_run_options {
 	const char *snapshot; /* where it goes */
 	bool has_snapshot_at;
 	uint64_t snapshot_at, snapshot_every; /* instructions */
+	struct vpt_run_usage usage;
 	bool quiet, json, help;
 };
 
@@ -61,13 +73,39 @@ void vpt_run_help(void);
 int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **engine,
 		   struct vpt_probe *probe);
 
+/* The engine has PT of its own, which is then what there is of PT, if any is wanted. */
+int vpt_run_take_hardware(struct vpt_run_options *o, const struct vpt_engine *engine,
+			  const struct vpt_probe *probe);
+
 /* run_range.c: addresses of the ranges, from the ELF file's symbols. */
 int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len);
 
 /* run_host.c: start a host-owned trace before the first instruction. */
 int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v);
+/* The same registers, not written to any processor. An exit status. */
+int vpt_run_host_registers(const struct vpt_run_options *o, const struct vpt_caps *caps,
+			   struct vpt_rtit *rtit);
 /* The capabilities of the host's own PT: the model's, and the trace transport. */
 struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o);
+
+/* run_usage.c: --usage and its options; what they are together; and the vCPU for it,
+ * after vpt_vcpu_record(). Exit statuses. */
+enum vpt_run_usage_option {
+	VPT_OPT_USAGE = 512,
+	VPT_OPT_CONCEAL,
+	VPT_OPT_TRAP,
+	VPT_OPT_CONTROLS,
+	VPT_OPT_TSC_OFFSET,
+	VPT_OPT_TSC_SCALE,
+	VPT_OPT_USAGE_END,
+};
+void vpt_run_init_usage(struct vpt_run_usage *u);
+int vpt_run_take_usage(struct vpt_run_options *o, int option);
+int vpt_run_check_usage(struct vpt_run_options *o, bool owner_given);
+int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v);
+
+/* run_root.c: symbols of the VMM's side, which is a model. 0 or -errno. */
+int vpt_run_write_root(struct vpt_writer *writer);
 
 /* run_report.c: progress, and what there is to say at the end. */
 struct vpt_run_report {

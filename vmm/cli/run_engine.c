@@ -48,10 +48,49 @@ int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **en
 	*engine = vpt_engine_find(o->engine);
 	if (!*engine)
 		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --engine=%s: unknown; there are auto, soft and kvm",
+				"run: --engine=%s: unknown; there are auto, soft, kvm and kvm-pt",
 				o->engine);
 	(*engine)->probe(probe, false);
 	if (probe->problem)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);
+	return VPT_EXIT_OK;
+}
+
+/* What is missing for this owner, or NULL. */
+static const char *no_pt(const struct vpt_run_options *o, const struct vpt_probe *probe)
+{
+	switch (o->owner) {
+	case VPT_OWNER_GUEST:
+		return probe->no_pt_guest;
+	case VPT_OWNER_HOST:
+		return probe->no_pt_host;
+	default:
+		return NULL;
+	}
+}
+
+int vpt_run_take_hardware(struct vpt_run_options *o, const struct vpt_engine *engine,
+			  const struct vpt_probe *probe)
+{
+	const char *missing = no_pt(o, probe);
+
+	if (!engine->pt)
+		return VPT_EXIT_OK;
+	if (o->model_given)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --model, --caps: the PT of engine %s is this machine's",
+				engine->name);
+	if (o->usage.given)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --usage: with engine %s it is --pt=guest or --pt=host",
+				engine->name);
+	if (o->oracle || o->max_insns)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --oracle, --max-insns: engine %s does not know what retires",
+				engine->name);
+	if (missing)
+		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", missing);
+	o->caps = o->owner == VPT_OWNER_HOST ? probe->pt_host : probe->pt_guest;
+	o->model = "host";
 	return VPT_EXIT_OK;
 }

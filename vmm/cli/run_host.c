@@ -14,9 +14,23 @@ struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o)
 	return caps;
 }
 
-static int put(struct vpt_vcpu *v, uint32_t msr, uint64_t value, const char *what)
+/* Where the MSRs are: live, or in memory. */
+struct place {
+	struct vpt_vcpu *v; /* NULL: */
+	const struct vpt_caps *caps;
+	struct vpt_rtit *rtit;
+};
+
+static enum vpt_fault write_msr(const struct place *p, uint32_t msr, uint64_t value)
 {
-	if (vpt_tracer_host_write(&v->tracer, msr, value, v->regs->rip) == VPT_FAULT_NONE)
+	if (p->v)
+		return vpt_tracer_host_write(&p->v->tracer, msr, value, p->v->regs->rip);
+	return vpt_rtit_write(p->rtit, p->caps, msr, value, VPT_ACCESS_HOST);
+}
+
+static int put(const struct place *p, uint32_t msr, uint64_t value, const char *what)
+{
+	if (write_msr(p, msr, value) == VPT_FAULT_NONE)
 		return VPT_EXIT_OK;
 	return vpt_fail(VPT_EXIT_USAGE, "run: %s: the model does not allow it", what);
 }
@@ -45,7 +59,7 @@ static uint64_t control(const struct vpt_run_options *o)
 	return ctl;
 }
 
-int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
+static int program(const struct vpt_run_options *o, const struct place *p)
 {
 	int status = VPT_EXIT_OK;
 	size_t i;
@@ -56,11 +70,26 @@ int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
 	for (i = 0; !status && i < o->ranges; i++) {
 		uint32_t msr = VPT_MSR_ADDR0_A + 2 * (uint32_t)i;
 
-		status = put(v, msr, o->range[i].first, o->range[i].text);
+		status = put(p, msr, o->range[i].first, o->range[i].text);
 		if (!status)
-			status = put(v, msr + 1, o->range[i].last, o->range[i].text);
+			status = put(p, msr + 1, o->range[i].last, o->range[i].text);
 	}
 	if (!status && o->has_cr3)
-		status = put(v, VPT_MSR_CR3_MATCH, o->cr3, "--cr3");
-	return status ? status : put(v, VPT_MSR_CTL, control(o), "the trace");
+		status = put(p, VPT_MSR_CR3_MATCH, o->cr3, "--cr3");
+	return status ? status : put(p, VPT_MSR_CTL, control(o), "the trace");
+}
+
+int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
+{
+	const struct place p = {.v = v};
+
+	return program(o, &p);
+}
+
+int vpt_run_host_registers(const struct vpt_run_options *o, const struct vpt_caps *caps,
+			   struct vpt_rtit *rtit)
+{
+	const struct place p = {.caps = caps, .rtit = rtit};
+
+	return program(o, &p);
 }

@@ -32,7 +32,7 @@ static const char help[] =
 	"      --seed=N         boot info's seed\n"
 	"      --arg=N          boot info's next argument; up to four\n"
 	"      --initrd=FILE    put FILE into memory after the program\n"
-	"      --engine=NAME    auto (the default), soft or kvm\n"
+	"      --engine=NAME    auto (the default), soft, kvm, or kvm-pt: this machine's own PT\n"
 	"      --max-insns=N    end after N traced instructions\n"
 	"      --timeout=S      end after S seconds\n"
 	"      --snapshot=FILE  write snapshots to FILE, the last one stays: on SIGUSR1, and\n"
@@ -42,7 +42,7 @@ static const char help[] =
 	"  -j, --json           the summary as one line of JSON on standard output\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"What a host traces (--pt=host):\n"
+	"What a host traces (--pt=host, or --usage):\n"
 	"\n"
 	"      --filter=RANGE   only this code; several make several filters\n"
 	"      --stop=RANGE     end the trace where execution comes here\n"
@@ -51,6 +51,16 @@ static const char help[] =
 	"      --no-retc        no RET compression\n"
 	"      --tsc            TSC packets\n"
 	"      --psb=N          a PSB every 2K << N bytes\n"
+	"\n"
+	"VM entries and exits, and what is traced across them:\n"
+	"\n"
+	"      --usage=LIST     system, host (the VMM alone), guest (the guest alone), owned (by\n"
+	"                       the guest) or off; guest,system@N changes after N instructions\n"
+	"      --conceal=LIST   exec, exit, entry, all or none (default): hide VMX in packets\n"
+	"      --trap=cr3       the VMM emulates MOV to CR3\n"
+	"      --controls=none  no VMX controls of PT's: MSR areas do their work\n"
+	"      --tsc-offset=N   what is added to the TSC in the guest, and\n"
+	"      --tsc-scale=F    the factor before that, such as 1.25\n"
 	"\n"
 	"RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, both\n"
 	"inside). Numbers are decimal, or hex after 0x.\n"
@@ -100,6 +110,12 @@ static const struct option longs[] = {
 	{"no-retc", no_argument, NULL, OPT_NO_RETC},
 	{"tsc", no_argument, NULL, OPT_TSC},
 	{"psb", required_argument, NULL, OPT_PSB},
+	{"usage", required_argument, NULL, VPT_OPT_USAGE},
+	{"conceal", required_argument, NULL, VPT_OPT_CONCEAL},
+	{"trap", required_argument, NULL, VPT_OPT_TRAP},
+	{"controls", required_argument, NULL, VPT_OPT_CONTROLS},
+	{"tsc-offset", required_argument, NULL, VPT_OPT_TSC_OFFSET},
+	{"tsc-scale", required_argument, NULL, VPT_OPT_TSC_SCALE},
 	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
 	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
 	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
@@ -179,9 +195,11 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 		return take_owner(o);
 	case 'M':
 		o->model = optarg;
+		o->model_given = true;
 		return VPT_EXIT_OK;
 	case OPT_CAPS:
 		*caps = optarg;
+		o->model_given = true;
 		return VPT_EXIT_OK;
 	case 'm':
 		return take_mem(o);
@@ -220,6 +238,8 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 		o->has_psb = true;
 		return vpt_run_take_number(o, "psb", &o->psb);
 	default:
+		if (option >= VPT_OPT_USAGE && option < VPT_OPT_USAGE_END)
+			return vpt_run_take_usage(o, option);
 		return vpt_run_take_common(o, option, word);
 	}
 }
@@ -317,10 +337,13 @@ static bool asks_for_host(const struct vpt_run_options *o)
 
 static int check_together(const struct vpt_run_options *o)
 {
-	if (o->owner != VPT_OWNER_HOST && asks_for_host(o))
+	bool host = o->usage.given ? o->usage.host : o->owner == VPT_OWNER_HOST;
+
+	if (!host && asks_for_host(o))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, --tsc "
-				"and --psb are for --pt=host: a guest sets up its own trace");
+				"and --psb are for --pt=host or a --usage that is not the "
+				"guest's: a guest sets up its own trace");
 	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --output, "
@@ -339,6 +362,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 {
 	int option, status = VPT_EXIT_OK;
 	const char *caps = NULL;
+	bool owner_given = false;
 
 	memset(o, 0, sizeof(*o));
 	o->verb = "run";
@@ -346,10 +370,13 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	o->model = "skl";
 	o->owner = VPT_OWNER_GUEST;
 	o->mem = DEFAULT_MEM;
+	vpt_run_init_usage(&o->usage);
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "o:p:M:m:qjh", longs, NULL)) != -1)
+	while (!status && (option = getopt_long(argc, argv, "o:p:M:m:qjh", longs, NULL)) != -1) {
+		owner_given |= option == 'p';
 		status = take_option(o, option, &caps, argv[optind - 1]);
+	}
 	if (status || o->help)
 		return status;
 	if (optind == argc)
@@ -358,5 +385,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST", argv[optind + 1]);
 	o->guest = argv[optind];
 	status = find_model(o, caps);
+	if (!status)
+		status = vpt_run_check_usage(o, owner_given);
 	return status ? status : check_together(o);
 }

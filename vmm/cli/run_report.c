@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/run.h"
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 #define SECOND	   1000000000ull
 #define SHOW_AFTER (2 * SECOND)
@@ -28,6 +28,13 @@ static void wipe(struct vpt_run_report *r)
 	r->drawn = false;
 }
 
+/* Hardware does not say how many it traces. */
+static void show_insns(const struct vpt_run_report *r)
+{
+	if (!r->vm->engine->pt)
+		fprintf(stderr, "%" PRIu64 " instructions, ", r->vm->vcpu->tracer.insns);
+}
+
 void vpt_run_report_tick(struct vpt_run_report *r)
 {
 	const struct vpt_tracer *t = &r->vm->vcpu->tracer;
@@ -37,8 +44,9 @@ void vpt_run_report_tick(struct vpt_run_report *r)
 	if (!r->terminal || now - r->began < SHOW_AFTER || now - r->shown < SHOW_EVERY)
 		return;
 	r->shown = now;
-	fprintf(stderr, "\r\033[K%llu s, %" PRIu64 " instructions, %" PRIu64 " bytes of trace",
-		(unsigned long long)(now - r->began) / SECOND, t->insns, t->bytes);
+	fprintf(stderr, "\r\033[K%llu s, ", (unsigned long long)(now - r->began) / SECOND);
+	show_insns(r);
+	fprintf(stderr, "%" PRIu64 " bytes of trace", t->bytes);
 	fflush(stderr);
 	r->drawn = true;
 }
@@ -58,9 +66,56 @@ static const char *stop_name(enum vpt_stop_kind kind)
 		[VPT_STOP_UNTRACEABLE] = "untraceable",
 		[VPT_STOP_UNEXPLAINED] = "unexplained",
 		[VPT_STOP_HOST] = "host error",
+		[VPT_STOP_VMX] = "VM entry failed",
 	};
 
 	return names[kind];
+}
+
+/* The VM exits by name, as the SDM numbers them. */
+static const char *exit_name(unsigned int reason)
+{
+	static const char *const names[VPT_EXIT_REASONS] = {
+		[VPT_EXIT_REASON_NMI] = "nmi",
+		[VPT_EXIT_REASON_INTERRUPT] = "interrupt",
+		[VPT_EXIT_REASON_TRIPLE_FAULT] = "triple_fault",
+		[VPT_EXIT_REASON_INTERRUPT_WINDOW] = "interrupt_window",
+		[VPT_EXIT_REASON_NMI_WINDOW] = "nmi_window",
+		[VPT_EXIT_REASON_CPUID] = "cpuid",
+		[VPT_EXIT_REASON_HLT] = "hlt",
+		[VPT_EXIT_REASON_INVD] = "invd",
+		[VPT_EXIT_REASON_CR] = "cr",
+		[VPT_EXIT_REASON_IO] = "io",
+		[VPT_EXIT_REASON_RDMSR] = "rdmsr",
+		[VPT_EXIT_REASON_WRMSR] = "wrmsr",
+		[VPT_EXIT_REASON_EPT] = "ept",
+		[VPT_EXIT_REASON_TIMER] = "timer",
+		[VPT_EXIT_REASON_XSETBV] = "xsetbv",
+	};
+
+	return names[reason] ? names[reason] : "other";
+}
+
+static void json_exits(const struct vpt_hv *hv)
+{
+	unsigned int reason, n = 0;
+
+	printf(",\"exits\":{");
+	for (reason = 0; reason < VPT_EXIT_REASONS; reason++)
+		if (hv->exits[reason])
+			printf("%s\"%s\":%" PRIu64, n++ ? "," : "", exit_name(reason),
+			       hv->exits[reason]);
+	printf("},\"exit_digest\":\"%08x\"", hv->digest);
+}
+
+static uint64_t count_exits(const struct vpt_hv *hv)
+{
+	uint64_t count = 0;
+	unsigned int reason;
+
+	for (reason = 0; reason < VPT_EXIT_REASONS; reason++)
+		count += hv->exits[reason];
+	return count;
 }
 
 static void summary(const struct vpt_run_report *r)
@@ -72,15 +127,21 @@ static void summary(const struct vpt_run_report *r)
 	if (r->options->json) {
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
-		       ",\"seconds\":%.3f}\n",
+		       ",\"seconds\":%.3f",
 		       stop_name(stop->kind), stop->exit_status, v->tracer.insns, v->tracer.bytes,
 		       v->steps, v->ev->retired, seconds);
+		if (v->hv)
+			json_exits(&v->hv->hv);
+		puts("}");
 		fflush(stdout);
 	} else if (!r->options->quiet && r->vm->owner != VPT_OWNER_NONE) {
 		fflush(stdout);
-		fprintf(stderr,
-			"vpt %s: %" PRIu64 " instructions, %" PRIu64 " bytes of trace, %.2f s\n",
-			r->options->verb, v->tracer.insns, v->tracer.bytes, seconds);
+		fprintf(stderr, "vpt %s: ", r->options->verb);
+		show_insns(r);
+		fprintf(stderr, "%" PRIu64 " bytes of trace, ", v->tracer.bytes);
+		if (v->hv)
+			fprintf(stderr, "%" PRIu64 " VM exits, ", count_exits(&v->hv->hv));
+		fprintf(stderr, "%.2f s\n", seconds);
 	}
 }
 
@@ -133,6 +194,9 @@ int vpt_run_report_end(struct vpt_run_report *r)
 		return vpt_fail(VPT_EXIT_HOST,
 				"%s: %s: %s: this KVM's single steps cannot be relied on", o->verb,
 				o->guest, stop->text);
+	case VPT_STOP_VMX:
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: VM entry: %s", o->verb, o->guest,
+				stop->text);
 	default:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: KVM: %s", o->verb, o->guest, stop->text);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Accesses to ports (abi/boot.h, and those of the devices) and beyond RAM. */
-#include "core/vcpu.h"
+#include "core/hv.h"
 #include "vpt/abi/boot.h"
 
 #include <string.h>
@@ -59,6 +59,8 @@ void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uin
 
 	if (size > sizeof(uint32_t))
 		return;
+	if (v->hv)
+		vpt_hv_note_io(v, port, size, is_in, count);
 	vpt_irq_advance(v);
 	for (i = 0; i < count; i++, at += size) {
 		uint32_t value = 0;
@@ -76,6 +78,8 @@ void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uin
 
 void vpt_bus_mmio(struct vpt_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data)
 {
+	if (v->hv)
+		vpt_hv_note_mmio(v, len, write);
 	vpt_irq_advance(v);
 	if (!vpt_platform_mmio(&v->vm->platform, gpa, len, write, data) && !write)
 		memset(data, 0xff, len);

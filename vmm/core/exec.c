@@ -3,7 +3,7 @@
  * One instruction and all that comes with it: the engine's exits on the way, the
  * change of flow to report, the fault or trap to deliver.
  */
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 #include <string.h>
 
@@ -49,6 +49,8 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 			    e->vector, (unsigned long long)rip);
 		return;
 	}
+	if (v->hv && !vpt_hv_exception(v, rip))
+		return;
 	if (!vpt_deliver(v, e, VPT_SOURCE_EXCEPTION, rip)) {
 		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx", (unsigned long long)rip);
 		return;
@@ -162,8 +164,11 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
 	uint8_t kind = fell_through(s) ? VPT_EV_COUNT : event_kind(s->insn.cls);
 	struct vpt_retired insn = describe(v, s, to);
+	bool traced = s->traced;
 
 	v->retired++;
+	if (vpt_unlikely(v->hv) && vpt_hv_retired(v, &s->insn, &insn))
+		traced = false;
 	if (kind == VPT_EV_COUNT)
 		insn.flags &= (uint16_t)~VPT_ORACLE_SOFT_INT;
 	v->arrived = kind != VPT_EV_COUNT && kind != VPT_EV_CR3;
@@ -171,7 +176,7 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 		v->arrived = v->taken;
 	v->after_ss = s->insn.flags & VPT_INSN_LOADS_SS;
 	v->shadow = v->after_ss || (s->insn.flags & VPT_INSN_STI && !(s->rflags & VPT_FL_IF));
-	if (s->traced) {
+	if (traced) {
 		uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
 
 		vpt_tracer_retired(&v->tracer, &insn);
@@ -339,7 +344,8 @@ static bool iteration_traps(struct vpt_vcpu *v, const struct step *s)
 {
 	uint64_t causes = s->debug | (s->rflags & VPT_FL_TF ? VPT_DR6_BS : 0);
 
-	if (!v->engine->observes || !causes)
+	/* Engines that are stepped have TF wait for the last iteration. */
+	if (!causes || (!v->engine->observes && !s->debug))
 		return false;
 	v->regs->rflags |= VPT_FL_RF;
 	vpt_exec_debug(v, causes | v->debug_pending);
@@ -385,6 +391,8 @@ static void begin(struct vpt_vcpu *v, struct step *s, uint64_t ip)
 	s->cpl = v->cpl;
 	s->rflags = v->regs->rflags;
 	s->traced = vpt_tracer_on(&v->tracer);
+	if (vpt_unlikely(v->hv))
+		vpt_hv_begin(v);
 	vpt_fetch(v, ip, &s->f);
 	if (s->f.insn) {
 		s->insn = *s->f.insn;
@@ -409,7 +417,9 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 	begin(v, &second, first->next);
 	if (second.insn.cls == VPT_INSN_COND)
 		v->taken = to == target_of(v, &second);
-	if (!second.decoded || second.insn.flags & VPT_INSN_SYSTEM || !explains(v, &second, to))
+	if (!second.decoded || !explains(v, &second, to))
+		return false;
+	if (second.insn.flags & VPT_INSN_SYSTEM && !(second.insn.flags & VPT_INSN_LOADS_SS))
 		return false;
 	retired(v, &second, to);
 	return true;
@@ -438,8 +448,7 @@ static enum vpt_done wrmsr(struct vpt_vcpu *v, const struct step *s, struct vpt_
 /* Debug registers that are guarded. The handler may use them: the guard goes. */
 static bool guard_faults(struct vpt_vcpu *v, const struct step *s, struct vpt_exception *e)
 {
-	if (!v->engine->observes || !(s->insn.flags & VPT_INSN_DEBUG_REGS) || v->cpl ||
-	    !vpt_debug_guarded(v))
+	if (!(s->insn.flags & VPT_INSN_DEBUG_REGS) || v->cpl || !vpt_debug_guarded(v))
 		return false;
 	v->regs->rflags |= VPT_FL_RF;
 	vpt_debug_report(v, VPT_DR6_BD);
@@ -508,6 +517,8 @@ void vpt_exec_one(struct vpt_vcpu *v)
 	struct vpt_exception e;
 	struct step s;
 
+	if (vpt_unlikely(v->hv) && !vpt_hv_go(v, false))
+		return;
 	if (!can_step(v) || ((v->engine->observes || v->breakpoints) && breakpoint(v)))
 		return;
 	begin(v, &s, v->regs->rip);

@@ -4,7 +4,7 @@
  * instructions are counted the timer counts them; else it runs on the host's clock at a
  * nominal rate.
  */
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 #include <time.h>
 
@@ -210,6 +210,8 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 
 	if (!can_take(v, source))
 		return false;
+	if (v->hv && !vpt_hv_interrupt(v, source))
+		return true;
 	e = vpt_fault_plain(take(v, source));
 	v->halted = false;
 	if (!vpt_deliver(v, &e, source, event.from)) {

@@ -3,7 +3,7 @@
  * Running a guest: at full speed while nothing is traced, one instruction at a
  * time while TriggerEn is set.
  */
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 #define TICK_NS	       100000000u
 #define STEPS_PER_LOOK 256u
@@ -16,6 +16,7 @@ static void look_around(struct vpt_vcpu *v)
 	uint64_t now = vpt_now();
 
 	vpt_irq_poll(v);
+	vpt_tracer_look(&v->tracer);
 	if (v->tracer.error) {
 		vm->stop.error = v->tracer.error;
 		vpt_vm_stop(vm, VPT_STOP_WRITER, "after %llu bytes of trace",
@@ -60,6 +61,8 @@ void vpt_vcpu_step(struct vpt_vcpu *v)
 		vpt_irq_leave_untraced(v);
 	if (vpt_vcpu_counts(v))
 		vpt_irq_advance(v);
+	if (vpt_unlikely(v->hv))
+		vpt_hv_look(v);
 	if (vpt_unlikely(vpt_irq_pending(v)) && vpt_irq_deliver(v))
 		return;
 	if (vpt_unlikely(v->halted)) {
@@ -307,6 +310,13 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 	v->next_tick = vpt_now() + TICK_NS;
 	v->sync_at = next_sync(v);
 	while (!v->vm->stop.kind) {
+		if (v->hv) {
+			sync_at_times(v);
+			vpt_hv_step(v);
+			if (++n % STEPS_PER_LOOK == 0)
+				look_around(v);
+			continue;
+		}
 		if (v->engine->observes) {
 			sync_at_times(v);
 			if (v->ev->retired >= v->pause_at) {
@@ -330,7 +340,9 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 		if (++n % STEPS_PER_LOOK == 0)
 			look_around(v);
 	}
-	vpt_tracer_close(&v->tracer, v->regs->rip);
+	if (v->hv)
+		vpt_hv_finish(v);
+	vpt_tracer_close(&v->tracer, v->hv ? vpt_hv_where(v) : v->regs->rip);
 	if (v->tracer.error && v->vm->stop.kind == VPT_STOP_EXIT) {
 		v->vm->stop.kind = VPT_STOP_WRITER;
 		v->vm->stop.error = v->tracer.error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* MSRs that the VMM answers for: PT's, the clock ratio its model implies, the APIC's. */
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 /*
  * KVM ignores a filter of x2APIC MSRs: with it they are not there, and raise #GP as they
@@ -34,14 +34,20 @@ enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
 {
 	enum vpt_platform_msr done;
 
+	if (v->hv)
+		vpt_hv_note_rdmsr(v, index);
 	if (index == VPT_MSR_IA32_PLATFORM_INFO) {
-		*value = (uint64_t)v->vm->caps.max_nonturbo << 8;
+		*value = (uint64_t)v->vm->guest_caps.max_nonturbo << 8;
 		return VPT_FAULT_NONE;
 	}
 	vpt_irq_advance(v);
 	done = vpt_platform_rdmsr(&v->vm->platform, index, value);
+	if (done == VPT_PLATFORM_OTHER && v->hv)
+		return vpt_hv_rdmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		return vpt_tracer_rdmsr(&v->tracer, index, value);
+	if (done == VPT_PLATFORM_DONE && v->hv && index == VPT_MSR_TSC_DEADLINE && *value)
+		*value = v->hv->deadline;
 	return done == VPT_PLATFORM_DONE ? VPT_FAULT_NONE : VPT_FAULT_GP;
 }
 
@@ -57,10 +63,16 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 {
 	enum vpt_platform_msr done;
 
+	if (v->hv)
+		vpt_hv_exit_wrmsr(v, insn);
 	if (index == VPT_MSR_IA32_PLATFORM_INFO)
 		return VPT_FAULT_GP;
 	vpt_irq_advance(v);
+	if (v->hv && index == VPT_MSR_TSC_DEADLINE)
+		value = vpt_hv_deadline(v, value);
 	done = vpt_platform_wrmsr(&v->vm->platform, index, value);
+	if (done == VPT_PLATFORM_OTHER && v->hv)
+		return vpt_hv_wrmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
 	if (done == VPT_PLATFORM_GP)
@@ -68,7 +80,7 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 	mirror(v, index, value);
 	vpt_devices_touched(v);
 	/* The tracer counts only what it is told of here. */
-	if (vpt_tracer_on(&v->tracer))
+	if (!v->hv && vpt_tracer_on(&v->tracer))
 		vpt_tracer_retired(&v->tracer, insn);
 	return VPT_FAULT_NONE;
 }

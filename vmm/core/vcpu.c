@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A vCPU's life and its view of the system state. */
-#include "core/vcpu.h"
+#include "core/hv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +54,8 @@ static void context(void *opaque, struct vpt_context *ctx)
 		.pae = v->s.cr0 & VPT_CR0_PG && v->s.cr4 & VPT_CR4_PAE && !v->long_mode,
 		.intr_flag = v->regs->rflags & VPT_FL_IF,
 	};
+	if (v->hv)
+		vpt_hv_adjust(v, ctx);
 }
 
 /* A ToPA region with INT set is full (33.2.7.2). */
@@ -85,6 +87,9 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.vcpu = v->index,
 		.oracle = oracle,
 		.caller_syncs = vpt_vcpu_counts(v),
+		.vmx = v->vm->vmx,
+		.engine = v->engine,
+		.ev = v->ev,
 		.context = context,
 		.pmi = pmi,
 		.wrote = wrote,
@@ -127,6 +132,7 @@ void vpt_vcpu_destroy(struct vpt_vcpu *v)
 {
 	if (!v)
 		return;
+	vpt_hv_destroy(v);
 	vpt_tracer_free(&v->tracer);
 	if (v->ev)
 		v->engine->vcpu_destroy(v->ev);

@@ -25,6 +25,8 @@ struct vpt_irq {
 
 #define VPT_MAX_WATCHES 4
 
+struct vpt_vcpu_hv;
+
 struct vpt_vcpu {
 	struct vpt_vm *vm;
 	unsigned int index;
@@ -42,6 +44,7 @@ struct vpt_vcpu {
 	struct vpt_insn_cache *insns;
 	struct vpt_tracer tracer;
 	struct vpt_irq irq;
+	struct vpt_vcpu_hv *hv; /* VM entries and exits are traced (hv.h); NULL: there are none */
 	struct vpt_observer observer; /* of engines that can be observed */
 	bool halted;
 	bool shadow;	  /* STI or a load of SS: no interrupt yet */

@@ -25,7 +25,7 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	if (error)
 		return error;
 	vm->cpuid_count = count;
-	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->caps, vm->owner == VPT_OWNER_GUEST);
+	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, vm->owner == VPT_OWNER_GUEST);
 	if (!config->cpuid)
 		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->observes);
 	return 0;
@@ -41,6 +41,8 @@ static int make_machine(struct vpt_vm *vm)
 		return error;
 	vpt_msr_ranges(&ranges, &count);
 	error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, vm->mem.bytes);
+	if (!error && vm->engine->pt)
+		error = vm->engine->pt->owner(vm->machine, vm->owner == VPT_OWNER_GUEST);
 	if (!error)
 		error = vm->engine->vm_trap_msrs(vm->machine, ranges, count);
 	return error;
@@ -54,10 +56,12 @@ int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	vm->engine = config->engine;
 	vm->probe = *config->probe;
 	vm->caps = *config->caps;
+	vm->guest_caps = config->guest_caps ? *config->guest_caps : vm->caps;
 	vm->owner = config->owner;
 	vm->hooks = config->hooks;
 	vm->epoch = config->epoch;
 	vm->counted = config->counted;
+	vm->vmx = config->vmx;
 	error = vpt_mem_create(&vm->mem, config->mem_bytes);
 	if (!error)
 		error = make_machine(vm);

@@ -25,6 +25,7 @@ enum vpt_stop_kind {
 	VPT_STOP_UNTRACEABLE, /* what runs cannot be traced on this host */
 	VPT_STOP_UNEXPLAINED, /* a step's outcome makes no sense */
 	VPT_STOP_HOST,	      /* the host failed: error */
+	VPT_STOP_VMX,	      /* a VM entry failed */
 };
 
 struct vpt_stop {
@@ -57,6 +58,10 @@ struct vpt_vm_config {
 	/* What CPUID is made of; NULL: what the engine supports. */
 	const struct vpt_cpuid_entry *cpuid;
 	size_t cpuid_count;
+	/* What the guest is told of PT and of clocks; NULL: `caps`. */
+	const struct vpt_caps *guest_caps;
+	/* Its vCPU gets VM entries and exits (hv.h). */
+	bool vmx;
 	/* Time is instructions: whoever steps counts them where the engine does not. */
 	bool counted;
 };
@@ -69,10 +74,10 @@ struct vpt_vm {
 	struct vpt_probe probe;
 	struct vpt_engine_vm *machine;
 	struct vpt_mem mem;
-	struct vpt_caps caps;
+	struct vpt_caps caps, guest_caps;
 	enum vpt_owner owner;
 	struct vpt_vm_hooks hooks;
-	bool counted;
+	bool counted, vmx;
 	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
 	size_t cpuid_count;
 	int64_t epoch;

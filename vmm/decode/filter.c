@@ -7,6 +7,7 @@
 #include "trace/vec.h"
 #include "vpt/encode.h"
 #include "vpt/msr.h"
+#include "vpt/tsc.h"
 
 /* The most a packet grows: TIP.PGD from 1 byte to 9. */
 #define GROWTH 8
@@ -14,16 +15,29 @@
 /* Each costs a decode of all that came before. */
 #define KNOWN_MAX 1024
 
+/* What becomes of a packet, where it is not so many bytes of another one. */
+#define KEEP 0
+#define DROP (-1)
+
 struct state {
+	const struct vpt_filter_input *input;
 	struct vpt_parser parser;
 	uint64_t last_ip;
-	uint64_t wrong_ip;		      /* the last IP of who reads the output */
-	bool in_psb;			      /* between PSB and PSBEND */
-	bool fup_taken;			      /* the next FUP belongs to a packet before it */
-	bool fup;			      /* a FUP waits for its TIP */
-	bool pip;			      /* the last packet of the flow was a PIP, */
-	bool outside;			      /* and its CR3 is not the one that is traced */
-	const struct vpt_filter_known *known; /* NULL: it is for the block decoder */
+	uint64_t wrong_ip; /* the last IP of who reads the output */
+	bool in_psb;	   /* between PSB and PSBEND */
+	bool fup_taken;	   /* the next FUP belongs to a packet before it, */
+	bool fup_lone;	   /* which libipt does not know */
+	bool fup;	   /* a FUP waits for its TIP */
+	bool entry;	   /* it was one of a VM entry that clears TraceEn */
+	bool overflow;	   /* nothing of the flow since an OVF */
+	bool pip;	   /* the last packet of the flow was a PIP, */
+	bool outside;	   /* and its CR3 is not the one that is traced */
+	bool target;	   /* the last packet of the flow was one that led to last_ip */
+	struct vpt_space_key key;
+	uint64_t space;	    /* what key is, if there was a PIP */
+	size_t vmcs;	    /* blocks of VMCSs that count by now */
+	struct vpt_cfe cfe; /* EVDs that wait for their CFE */
+	size_t bound;	    /* CFEs that have their FUP, or will have none */
 	struct vpt_filtered *out;
 	bool no_memory;
 	size_t session;
@@ -58,35 +72,6 @@ static enum vpt_ip_opcode opcode(enum vpt_pkt_kind kind)
 }
 
 /*
- * An IP packet; `of_cond`: a TIP.PGD that needs an IP. Returns the bytes of its new
- * form in `buf`, or 0 to keep it as it is.
- */
-static size_t ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond, uint8_t *buf)
-{
-	bool stale = st->last_ip != st->wrong_ip;
-	uint64_t ip;
-
-	if (p->kind == VPT_PKT_FUP) {
-		st->fup = !st->in_psb && !st->fup_taken;
-		st->fup_taken = false;
-	} else {
-		st->fup = false;
-	}
-
-	if (vpt_ip_expand(st->last_ip, p->ip_bytes, p->value, &ip) == VPT_OK) {
-		st->last_ip = ip;
-		st->wrong_ip = ip;
-		if (!stale)
-			return 0;
-		return vpt_encode_ip(buf, opcode(p->kind), VPT_IP_FULL, ip);
-	}
-	if (!of_cond)
-		return 0;
-	st->wrong_ip = VPT_FILTER_NO_IP;
-	return vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
-}
-
-/*
  * The next packet, but for those that say nothing of the flow, PAD if there is
  * none. *at is moved to it.
  */
@@ -111,6 +96,110 @@ static enum vpt_pkt_kind next_kind(struct vpt_parser parser, const uint8_t *in, 
 		}
 	}
 	return VPT_PKT_PAD;
+}
+
+/* Is the instruction that ends at `ip` a VMLAUNCH or VMRESUME? */
+static bool after_vm_entry(const struct state *st, uint64_t ip)
+{
+	const struct vpt_code_store *code = st->input->code;
+	uint64_t space = st->space == VPT_CR3_UNKNOWN ? vpt_code_guess(code, ip - 3)
+						      : vpt_code_space(code, st->space);
+	uint8_t op[3];
+
+	return vpt_code_read(code, space, ip - 3, op, sizeof(op)) == sizeof(op) && op[0] == 0x0f &&
+	       op[1] == 0x01 && (op[2] == 0xc2 || op[2] == 0xc3);
+}
+
+/*
+ * Is this FUP, which ends at in + at, that of a VM entry that ends the trace? Not where
+ * the packet before led to its IP: then it is an event there.
+ */
+static bool of_vm_entry(const struct state *st, uint64_t ip, const uint8_t *in, size_t len,
+			size_t at)
+{
+	struct vpt_parser parser = st->parser;
+	struct vpt_packet p;
+
+	if (!st->input->spaces || st->key.non_root || (st->target && ip == st->last_ip))
+		return false;
+	while (next_kind(parser, in, len, &at) == VPT_PKT_PIP) {
+		if (vpt_packet_read(&parser, in + at, len - at, &p) != VPT_OK)
+			return false;
+		at += p.size;
+	}
+	return vpt_packet_read(&parser, in + at, len - at, &p) == VPT_OK &&
+	       p.kind == VPT_PKT_TIP_PGD && p.ip_bytes == VPT_IP_SUPPRESSED &&
+	       after_vm_entry(st, ip);
+}
+
+/* The CFEs that wait for a FUP have got it (33.4.2.29). */
+static void bind_cfes(struct state *st, uint64_t ip)
+{
+	for (; st->bound < st->out->cfes.n; st->bound++) {
+		struct vpt_cfe *cfe = &st->out->cfes.at[st->bound];
+
+		cfe->has_ip = true;
+		cfe->ip = ip;
+	}
+}
+
+/* A FUP, which ends at in + at: true if it has to go. */
+static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t len, size_t at)
+{
+	bool lone = st->fup_lone;
+
+	st->fup = !st->in_psb && !st->fup_taken && !lone;
+	if (lone || st->fup)
+		bind_cfes(st, ip);
+	st->fup_taken = false;
+	st->fup_lone = false;
+	st->overflow = false;
+	if (st->fup && of_vm_entry(st, ip, in, len, at)) {
+		st->fup = false;
+		st->entry = true;
+		return true;
+	}
+	return lone;
+}
+
+/*
+ * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD that needs an IP. The bytes
+ * of its new form in `buf`, or KEEP, or DROP.
+ */
+static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond, const uint8_t *in,
+		     size_t len, size_t at, uint8_t *buf)
+{
+	bool stale = st->last_ip != st->wrong_ip;
+	uint64_t ip = st->last_ip;
+	bool has_ip = vpt_ip_expand(st->last_ip, p->ip_bytes, p->value, &ip) == VPT_OK;
+	bool drop = false;
+
+	if (p->kind == VPT_PKT_FUP) {
+		drop = take_fup(st, ip, in, len, at);
+	} else {
+		of_cond = of_cond || st->entry;
+		st->fup = false;
+		st->entry = false;
+		st->overflow = false;
+		st->bound = st->out->cfes.n;
+	}
+	st->target = p->kind == VPT_PKT_TIP || p->kind == VPT_PKT_TIP_PGE;
+
+	if (has_ip) {
+		st->last_ip = ip;
+		if (drop)
+			return DROP;
+		st->wrong_ip = ip;
+		if (!stale)
+			return KEEP;
+		return (int)vpt_encode_ip(buf, opcode(p->kind), VPT_IP_FULL, ip);
+	}
+	if (drop)
+		return DROP;
+	if (!of_cond || p->kind != VPT_PKT_TIP_PGD)
+		return KEEP;
+	st->wrong_ip = VPT_FILTER_NO_IP;
+	return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
 }
 
 static bool is_known(const struct vpt_filter_known *known, uint64_t at)
@@ -143,23 +232,206 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
 
 	if (st->pip)
 		return st->outside || next_kind(st->parser, in, len, &next) == VPT_PKT_TRACE_STOP;
-	if (!st->known)
+	if (!st->input->known)
 		return true;
 	if (!(s->ctl & VPT_CTL_MASK(CR3_FILTER)) || !(s->ctl & VPT_CTL_MASK(OS)))
 		return false;
 	kind = next_kind(st->parser, in, len, &next);
-	if (kind == VPT_PKT_TIP_PGE || is_known(st->known, st->begin + at - 1))
+	if (kind == VPT_PKT_TIP_PGE || is_known(st->input->known, st->begin + at - 1))
 		return false;
 	doubt(st, st->begin + at - 1, st->begin + next);
 	return true;
 }
 
-/* As ip_packet(), for any packet, which ends at in + at. */
-static size_t packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
-		     const uint8_t *in, size_t len, size_t at, uint8_t *buf)
+static void vmcs_packet(struct state *st, const struct vpt_packet *p)
+{
+	/* All ones: no VMCS is current (33.4.2.15). */
+	bool none = p->value == VPT_SPACE_ID_MASK;
+
+	/* VMPTRLD sends it, and guests cannot: what runs is not changed by it. */
+	st->key.vmcs = none ? VPT_SPACE_ANY_VMCS : p->value;
+}
+
+/*
+ * What comes in a PSB+, of which in + at is in the middle, tells of all of it: its VMCS
+ * and, before that is reached, its PIP.
+ */
+static void look_ahead(struct state *st, const uint8_t *in, size_t len, size_t at,
+		       struct vpt_packet *pip)
+{
+	struct vpt_parser parser = st->parser;
+	struct vpt_packet p;
+
+	for (; vpt_packet_read(&parser, in + at, len - at, &p) == VPT_OK; at += p.size) {
+		if (p.kind == VPT_PKT_VMCS)
+			vmcs_packet(st, &p);
+		else if (p.kind == VPT_PKT_PIP && pip)
+			*pip = p;
+		else if (p.kind == VPT_PKT_PSBEND || p.kind == VPT_PKT_OVF || p.kind == VPT_PKT_PSB)
+			return;
+	}
+}
+
+static void take_pip(struct state *st, const struct vpt_packet *p)
+{
+	st->key.cr3 = p->value;
+	st->key.non_root = p->flag;
+	st->space = vpt_spaces_resolve(st->input->spaces, &st->key);
+}
+
+/* A PIP, which ends at in + at: the same with the space's id. */
+static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_t *in, size_t len,
+		      size_t at, uint8_t *buf)
+{
+	struct vpt_packet made = *p;
+
+	if (!st->input->spaces)
+		return KEEP;
+	if (st->in_psb)
+		look_ahead(st, in, len, at, NULL);
+	take_pip(st, p);
+	made.value = st->space;
+	return (int)vpt_packet_write(buf, &made);
+}
+
+/* How the TSC of the guest that runs is made, at `at`. False: none does, or who knows. */
+static bool guest_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
+{
+	const struct vpt_space *space = vpt_spaces_find(st->input->spaces, st->space);
+	const struct vpt_vmcs *all = st->input->vmcs;
+	size_t i;
+
+	while (st->vmcs < st->input->nvmcs && all[st->vmcs].offset <= at)
+		st->vmcs++;
+	if (!space || !(space->flags & VPT_SPACE_NON_ROOT))
+		return false;
+	for (i = st->vmcs; i; i--) {
+		if (all[i - 1].vmcs != space->vmcs)
+			continue;
+		*tsc = (struct vpt_tsc){all[i - 1].tsc_offset, all[i - 1].tsc_multiplier};
+		return true;
+	}
+	return false;
+}
+
+/* A TSC packet, which ends at in + at: the same with the host's TSC. */
+static int tsc_packet(struct state *st, const struct vpt_packet *p, const uint8_t *in, size_t len,
+		      size_t at, uint8_t *buf)
+{
+	struct vpt_packet made = *p, pip = {.kind = VPT_PKT_PAD};
+	struct vpt_tsc tsc;
+	uint64_t last;
+
+	if (!st->input->nvmcs || !st->input->spaces)
+		return KEEP;
+	if (st->in_psb)
+		look_ahead(st, in, len, at, &pip);
+	if (pip.kind == VPT_PKT_PIP)
+		take_pip(st, &pip);
+	/* No TSC has got to bits 63:56. */
+	if (!guest_tsc(st, st->begin + at, &tsc) ||
+	    vpt_tsc_host_packet(&tsc, p->value, 0, &made.value, &last) != VPT_OK)
+		return KEEP;
+	made.value &= VPT_MASK64(55, 0);
+	return (int)vpt_packet_write(buf, &made);
+}
+
+enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
+
+static int evd_packet(struct state *st, const struct vpt_packet *p)
+{
+	switch (p->aux) {
+	case EVD_FAULT_ADDRESS:
+		st->cfe.has_fault_address = true;
+		st->cfe.fault_address = p->value;
+		break;
+	case EVD_QUALIFICATION:
+		st->cfe.has_qualification = true;
+		st->cfe.qualification = p->value;
+		break;
+	case EVD_REASON:
+		st->cfe.has_reason = true;
+		st->cfe.reason = p->value;
+		break;
+	default:
+		break;
+	}
+	return DROP;
+}
+
+static int cfe_packet(struct state *st, const struct vpt_packet *p, size_t at)
+{
+	st->cfe.offset = st->begin + at;
+	st->cfe.read = st->out->len;
+	st->cfe.type = (uint8_t)p->value;
+	st->cfe.vector = (uint8_t)p->aux;
+	st->cfe.lone = p->flag;
+	if (vpt_vec_room(&st->out->cfes))
+		st->out->cfes.at[st->out->cfes.n++] = st->cfe;
+	else
+		st->no_memory = true;
+	memset(&st->cfe, 0, sizeof(st->cfe));
+	st->fup_lone = p->flag;
+	return DROP;
+}
+
+/* RFLAGS.IF alone has changed (table 33-59, row 22): nothing else has FUP come next. */
+static int mode_packet(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
+		       size_t at)
+{
+	if (!(s->ctl & VPT_CTL_MASK(EVENT_EN)) || st->in_psb || st->fup || st->overflow ||
+	    next_kind(st->parser, in, len, &at) != VPT_PKT_FUP)
+		return KEEP;
+	st->fup_lone = true;
+	return DROP;
+}
+
+/* A packet that has a say in what the flow is, which ends at in + at. */
+static int flow_packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
+		       const uint8_t *in, size_t len, size_t at, uint8_t *buf)
+{
+	switch (p->kind) {
+	case VPT_PKT_PSB:
+		st->in_psb = true;
+		st->last_ip = 0;
+		st->wrong_ip = 0;
+		return KEEP;
+	case VPT_PKT_PSBEND:
+		st->in_psb = false;
+		return KEEP;
+	case VPT_PKT_OVF:
+		st->in_psb = false;
+		st->last_ip = 0;
+		st->wrong_ip = 0;
+		st->fup = false;
+		st->entry = false;
+		st->fup_taken = true;
+		st->overflow = true;
+		return KEEP;
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+		st->pip = false;
+		st->fup_taken = false;
+		st->overflow = false;
+		st->target = false;
+		return KEEP;
+	case VPT_PKT_PIP:
+		st->pip = !st->in_psb;
+		st->outside = outside(s, p->value);
+		return pip_packet(st, p, in, len, at, buf);
+	case VPT_PKT_MODE_EXEC:
+		return mode_packet(st, s, in, len, at);
+	default:
+		return KEEP;
+	}
+}
+
+/* As ip_packet(), for any packet. */
+static int packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
+		  const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {
 	bool pgd = p->kind == VPT_PKT_TIP_PGD && p->ip_bytes == VPT_IP_SUPPRESSED && !st->fup;
-	size_t n;
+	int n;
 
 	switch (p->kind) {
 	case VPT_PKT_TIP:
@@ -167,48 +439,33 @@ static size_t packet(struct state *st, const struct vpt_packet *p, const struct 
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
 		/* Sessions of a segment need not all filter. */
-		n = ip_packet(st, p, pgd && filters(s) && !of_mov_cr3(st, s, in, len, at), buf);
+		n = ip_packet(st, p, pgd && filters(s) && !of_mov_cr3(st, s, in, len, at), in, len,
+			      at, buf);
 		st->pip = false;
 		return n;
-	case VPT_PKT_PSB:
-		st->in_psb = true;
-		st->last_ip = 0;
-		st->wrong_ip = 0;
-		break;
-	case VPT_PKT_PSBEND:
-		st->in_psb = false;
-		break;
-	case VPT_PKT_OVF:
-		st->in_psb = false;
-		st->last_ip = 0;
-		st->wrong_ip = 0;
-		st->fup = false;
-		st->fup_taken = true;
-		break;
-	case VPT_PKT_TNT_8:
-	case VPT_PKT_TNT_64:
-		st->pip = false;
-		st->fup_taken = false;
-		break;
-	case VPT_PKT_PIP:
-		st->pip = !st->in_psb;
-		st->outside = outside(s, p->value);
-		break;
+	case VPT_PKT_VMCS:
+		vmcs_packet(st, p);
+		return KEEP;
+	case VPT_PKT_TSC:
+		return tsc_packet(st, p, in, len, at, buf);
+	case VPT_PKT_EVD:
+		return evd_packet(st, p);
+	case VPT_PKT_CFE:
+		return cfe_packet(st, p, at);
 	case VPT_PKT_MODE_TSX:
 		/* An abort's FUP does have a TIP. */
 		st->fup_taken = !st->in_psb && !(p->value & 2);
-		break;
+		return KEEP;
 	case VPT_PKT_PTW:
 	case VPT_PKT_EXSTOP:
 		st->fup_taken = p->flag;
-		break;
+		return KEEP;
 	default:
-		break;
+		return flow_packet(st, p, s, in, len, at, buf);
 	}
-	return 0;
 }
 
-static bool shift(struct vpt_filtered *out, size_t grown)
+static bool shift(struct vpt_filtered *out, uint64_t grown)
 {
 	uint64_t back = out->shifts.n ? out->shifts.at[out->shifts.n - 1].back : 0;
 
@@ -236,18 +493,21 @@ static bool room_for(struct vpt_filtered *out, size_t *room, size_t more)
 	return true;
 }
 
-static int rewrite(struct state *st, const struct vpt_segment *segment,
-		   const struct vpt_period *periods, const uint8_t *stream)
+static int rewrite(struct state *st)
 {
-	const uint8_t *in = stream + segment->begin;
+	const struct vpt_segment *segment = st->input->segment;
+	const struct vpt_period *periods = st->input->periods;
+	const uint8_t *in = st->input->stream + segment->begin;
 	size_t len = segment->end - segment->begin;
 	struct vpt_filtered *out = st->out;
+	static const struct vpt_session none;
 	size_t room = 0, at = 0;
 
 	while (at < len) {
 		struct vpt_packet p;
 		uint8_t buf[VPT_PKT_MAX];
-		size_t size, n = 0;
+		size_t size, made;
+		int n = KEEP;
 
 		while (st->session + 1 < segment->first + segment->count &&
 		       periods[st->session + 1].start->offset <= segment->begin + at)
@@ -255,23 +515,37 @@ static int rewrite(struct state *st, const struct vpt_segment *segment,
 
 		if (vpt_packet_read(&st->parser, in + at, len - at, &p) == VPT_OK) {
 			size = p.size;
-			n = packet(st, &p, periods[st->session].start, in, len, at + size, buf);
+			n = packet(st, &p, segment->count ? periods[st->session].start : &none, in,
+				   len, at + size, buf);
 		} else {
 			/* Not ours to judge: libipt sees the same bytes. */
 			size = vpt_packet_find_psb(in + at + 1, len - at - 1) + 1;
 			memset(&st->parser, 0, sizeof(st->parser));
-			st->pip = st->fup = st->fup_taken = st->in_psb = false;
+			st->pip = st->fup = st->fup_taken = st->fup_lone = st->in_psb = false;
+			st->entry = st->target = false;
 		}
 
+		made = n == DROP ? 0 : n == KEEP ? size : (size_t)n;
 		if (st->no_memory || !room_for(out, &room, size + GROWTH))
 			return -ENOMEM;
-		memcpy(out->bytes + out->len, n ? buf : in + at, n ? n : size);
-		out->len += n ? n : size;
+		memcpy(out->bytes + out->len, n == KEEP ? in + at : buf, made);
+		out->len += made;
 		at += size;
-		if (n > size && !shift(out, n - size))
+		if (made != size && !shift(out, made - size))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static bool has_events(const struct vpt_segment *segment, const struct vpt_period *periods)
+{
+	size_t i;
+
+	for (i = 0; i < segment->count; i++) {
+		if (periods[segment->first + i].start->ctl & VPT_CTL_MASK(EVENT_EN))
+			return true;
+	}
+	return false;
 }
 
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods)
@@ -285,22 +559,23 @@ bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_perio
 	return false;
 }
 
-int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_segment *segment,
-		       const struct vpt_period *periods, const uint8_t *stream,
-		       const struct vpt_filter_known *known)
+int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input)
 {
 	struct state st = {
-		.session = segment->first,
-		.begin = segment->begin,
-		.known = known,
+		.input = input,
+		.session = input->segment->first,
+		.begin = input->segment->begin,
+		.key = {.vmcs = VPT_SPACE_ANY_VMCS},
+		.space = VPT_CR3_UNKNOWN,
 		.out = out,
 	};
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!vpt_filter_ranges(segment, periods))
+	if (!input->spaces && !has_events(input->segment, input->periods) &&
+	    !vpt_filter_ranges(input->segment, input->periods))
 		return 0;
-	err = rewrite(&st, segment, periods, stream);
+	err = rewrite(&st);
 	if (err)
 		vpt_filter_free(out);
 	return err;
@@ -325,6 +600,7 @@ void vpt_filter_free(struct vpt_filtered *out)
 	free(out->bytes);
 	free(out->shifts.at);
 	free(out->doubts.at);
+	free(out->cfes.at);
 	memset(out, 0, sizeof(*out));
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What libipt 2.0.5 does not know of IP filters, made up for.
+ * What libipt 2.0.5 does not know, made up for: the packets of a segment, rewritten.
+ *
+ * IP filters:
  *
  * A conditional branch out of a filter or into a TraceStop range sends TIP.PGD
  * without an IP (33.4.2.5); so do a far transfer and MOV CR3 out of context, and
@@ -20,14 +22,39 @@
  * without a PIP: it takes a load of CR3 to come back. What is left is taken to be
  * of MOV CR3; if it is not, the decoder fails at the very branch, and all is done
  * again with what has been learned.
+ *
+ * VMX operation, in files that tell of address spaces (spaces.h): the CR3 of a PIP is
+ * made the space's id. A VM entry that clears TraceEn sends FUP with the IP after
+ * VMLAUNCH or VMRESUME and TIP.PGD (table 33-56, row 9), as if that instruction had run
+ * and fallen through: the FUP is left out, and the TIP.PGD gets an IP as above.
+ *
+ * TSC packets of a guest have its TSC (33.8.3.3). They get the host's, so that there is
+ * one time from end to end, where the file tells how to (VMCS blocks).
+ *
+ * Event trace (33.4.2.29): CFE and EVD are taken out, to be handed out beside what
+ * libipt makes of the rest; and so is the FUP that a CFE, or a MODE.Exec for a new
+ * RFLAGS.IF alone, has for itself.
  */
 #ifndef VMM_DECODE_FILTER_H
 #define VMM_DECODE_FILTER_H
 
+#include "code.h"
 #include "segment.h"
+#include "spaces.h"
 
 /* Not canonical, and out of reach of a displacement from any address that is. */
 #define VPT_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
+
+/* A CFE packet with the EVDs before it. */
+struct vpt_cfe {
+	uint64_t offset; /* in the stream, behind it */
+	uint64_t read;	 /* where it would be in `bytes` */
+	uint64_t ip;	 /* of its FUP, see has_ip */
+	uint64_t reason, qualification, fault_address;
+	uint8_t type, vector;
+	bool lone; /* the FUP is its own, not that of a branch too */
+	bool has_ip, has_reason, has_qualification, has_fault_address;
+};
 
 struct vpt_filtered {
 	uint8_t *bytes; /* NULL: the stream can be read as it is */
@@ -35,7 +62,7 @@ struct vpt_filtered {
 	struct {
 		struct vpt_filter_shift {
 			uint64_t at;   /* from here on in `bytes`, */
-			uint64_t back; /* offsets are this much too high */
+			uint64_t back; /* offsets are this much too high (mod 2^64) */
 		} * at;
 		size_t n, room;
 	} shifts;
@@ -46,6 +73,10 @@ struct vpt_filtered {
 		} * at;
 		size_t n, room;
 	} doubts;
+	struct {
+		struct vpt_cfe *at;
+		size_t n, room;
+	} cfes;
 };
 
 /* TIP.PGDs in the stream that are known to be of conditional branches. */
@@ -57,13 +88,21 @@ struct vpt_filter_known {
 /* Does a session of the segment use address ranges? */
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods);
 
-/*
- * Rewrite a segment, if it needs that, for the block decoder (`known` is NULL) or
- * for the other. 0 or -ENOMEM.
- */
-int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_segment *segment,
-		       const struct vpt_period *periods, const uint8_t *stream,
-		       const struct vpt_filter_known *known);
+struct vpt_filter_input {
+	const struct vpt_segment *segment;
+	const struct vpt_period *periods;
+	const uint8_t *stream;
+	/* NULL: it is for the block decoder. */
+	const struct vpt_filter_known *known;
+	/* NULL: a CR3 is what it says; else with the code as the segment begins. */
+	struct vpt_spaces *spaces;
+	const struct vpt_code_store *code;
+	const struct vpt_vmcs *vmcs; /* of the stream */
+	size_t nvmcs;
+};
+
+/* Rewrite a segment, if it needs that. 0 or -ENOMEM. */
+int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input);
 void vpt_filter_free(struct vpt_filtered *out);
 
 /* Where in the segment an offset in `bytes` belongs. */

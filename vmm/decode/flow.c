@@ -10,6 +10,7 @@
 #include "disasm.h"
 #include "filter.h"
 #include "ipt.h"
+#include "spaces.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
@@ -20,6 +21,9 @@ const char *vpt_flow_event_text(enum vpt_flow_event event)
 #undef VPT_FLOW
 	return event < VPT_FLOW_COUNT ? texts[event] : "?";
 }
+
+/* CFEs that are held back until what they belong to is decoded. */
+#define CFES_WAITING 8
 
 struct vpt_flow {
 	struct vpt_reader *reader;
@@ -48,6 +52,16 @@ struct vpt_flow {
 
 	uint64_t insns; /* the counter of format.h */
 	uint64_t cr3;	/* an address space of vpt_code_space() */
+	struct vpt_spaces *spaces;
+	const struct vpt_vmcs *vmcs;
+	size_t nvmcs;
+	const struct vpt_space *space; /* the one that runs, NULL: nothing is known */
+	bool counted;		       /* the last event hid an instruction, and it counts */
+	size_t next_cfe;
+	uint64_t read;		/* by libipt, of what it was given */
+	struct vpt_cfe cfe;	/* the one that was told last */
+	struct vpt_item behind; /* that comes after it */
+	bool has_behind;
 	size_t session; /* that the decoder is in */
 	bool pip;	/* PIPs tell the address space */
 	char text[160];
@@ -65,7 +79,13 @@ struct vpt_flow {
 static void use_space(struct vpt_flow *f, uint64_t cr3)
 {
 	f->cr3 = cr3;
+	f->space = vpt_spaces_find(f->spaces, cr3);
 	vpt_ipt_set_image(f->ipt, vpt_code_image(f->code, cr3));
+}
+
+static bool in_guest(const struct vpt_flow *f)
+{
+	return f->space && (f->space->flags & VPT_SPACE_NON_ROOT);
 }
 
 /*
@@ -117,13 +137,38 @@ static bool hides_insn(const struct vpt_flow *f, const struct vpt_item *item)
 	return n == 2 && item->event == VPT_FLOW_ASYNC_DISABLED && op[0] == 0x0f && op[1] == 0x30;
 }
 
-static void note_event(struct vpt_flow *f, const struct vpt_item *item)
+/* A PIP, whose CR3 may be a space's id. */
+static void take_pip(struct vpt_flow *f, struct vpt_item *item)
 {
+	const struct vpt_space *space = vpt_spaces_find(f->spaces, item->value);
+	bool was_guest = in_guest(f);
+
+	enter_session(f, item->offset);
+	f->pip = true;
+	use_space(f, vpt_code_space(f->code, item->value));
+	if (!space)
+		return;
+	f->space = space;
+	item->value = space->cr3;
+	/* The event was a VM exit: the instruction there has not retired. */
+	if (f->counted && was_guest && !in_guest(f))
+		f->insns--;
+}
+
+/* Left after VMLAUNCH or VMRESUME: only these lead where there is no IP (filter.h). */
+static bool by_vm_entry(const struct vpt_flow *f, const struct vpt_item *item)
+{
+	return f->spaces && item->has_to && item->to == VPT_FILTER_NO_IP &&
+	       !vpt_filter_ranges(&f->segments[f->next - 1], f->periods);
+}
+
+static void note_event(struct vpt_flow *f, struct vpt_item *item)
+{
+	uint64_t was = f->insns;
+
 	switch (item->event) {
 	case VPT_FLOW_PAGING:
-		enter_session(f, item->offset);
-		f->pip = true;
-		use_space(f, vpt_code_space(f->code, item->value));
+		take_pip(f, item);
 		break;
 	case VPT_FLOW_ENABLED:
 	case VPT_FLOW_OVERFLOW:
@@ -133,10 +178,12 @@ static void note_event(struct vpt_flow *f, const struct vpt_item *item)
 	case VPT_FLOW_ASYNC_BRANCH:
 	case VPT_FLOW_ASYNC_DISABLED:
 		f->insns += hides_insn(f, item);
-		break;
+		f->counted = f->insns != was;
+		return;
 	default:
 		break;
 	}
+	f->counted = false;
 }
 
 static void end_segment(struct vpt_flow *f)
@@ -161,8 +208,17 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 		.cut = s->cut,
 	};
 	uint64_t skipped = config.len;
-	int err = vpt_filter_rewrite(&f->filtered, s, f->periods, f->stream,
-				     config.blocks ? NULL : &f->known);
+	const struct vpt_filter_input input = {
+		.segment = s,
+		.periods = f->periods,
+		.stream = f->stream,
+		.known = config.blocks ? NULL : &f->known,
+		.spaces = f->spaces,
+		.code = f->code,
+		.vmcs = f->vmcs,
+		.nvmcs = f->nvmcs,
+	};
+	int err = vpt_filter_rewrite(&f->filtered, &input);
 
 	if (err)
 		return err;
@@ -176,6 +232,7 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 
 	f->session = s->first;
 	f->pip = false;
+	f->next_cfe = 0;
 	f->give_up = !vpt_ipt_sync(f->ipt, &skipped);
 	if (start && start->insns)
 		f->insns = start->insns;
@@ -235,6 +292,27 @@ static void note_error(struct vpt_flow *f, struct vpt_item *item)
 		f->give_up = true;
 }
 
+/*
+ * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
+ * the one before has no code: it can only be the one that has.
+ */
+static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
+{
+	uint64_t space;
+
+	if (!f->spaces || !vpt_ipt_no_code(f->ipt))
+		return false;
+	/* A PIP to where nothing is known is another matter. */
+	if (f->space && vpt_spaces_learned(f->spaces, f->space))
+		return false;
+	space = vpt_code_guess(f->code, error->ip);
+	if (space == VPT_CR3_UNKNOWN || space == f->cr3)
+		return false;
+	use_space(f, space);
+	vpt_ipt_retry(f->ipt);
+	return true;
+}
+
 /* Decode all up to here once more, for the filter has learned something. */
 static int start_over(struct vpt_flow *f)
 {
@@ -244,10 +322,59 @@ static int start_over(struct vpt_flow *f)
 	f->next = 0;
 	f->next_cr3 = 0;
 	f->insns = 0;
+	f->has_behind = false;
 	if (f->given > f->again)
 		f->again = f->given;
 	f->given = 0;
 	return vpt_code_open(f->reader, f->vcpu, &f->code);
+}
+
+/* Does what was decoded belong to this CFE, or come after it for sure? */
+static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
+{
+	switch (item->kind) {
+	case VPT_ITEM_INSN:
+		return cfe->lone && cfe->has_ip && cfe->ip == item->ip;
+	case VPT_ITEM_BLOCK:
+		return cfe->lone && cfe->has_ip && cfe->ip >= item->ip && cfe->ip <= item->last;
+	case VPT_ITEM_EVENT:
+		if (item->event == VPT_FLOW_ASYNC_BRANCH || item->event == VPT_FLOW_ASYNC_DISABLED)
+			return !cfe->has_ip || cfe->ip == item->ip;
+		return item->event == VPT_FLOW_ENABLED && !cfe->has_ip;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Is the next CFE to be told before what was decoded? libipt reads ahead, so that where
+ * it is in the packets says no more than what cannot be.
+ */
+static bool cfe_first(const struct vpt_flow *f, const struct vpt_item *item)
+{
+	size_t i;
+
+	for (i = f->next_cfe; i < f->filtered.cfes.n && f->filtered.cfes.at[i].read < f->read;
+	     i++) {
+		if (belongs(&f->filtered.cfes.at[i], item))
+			return true;
+	}
+	return false;
+}
+
+static void tell_cfe(struct vpt_flow *f, struct vpt_item *item)
+{
+	f->cfe = f->filtered.cfes.at[f->next_cfe++];
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_EVENT;
+	item->event = VPT_FLOW_CFE;
+	item->ip = f->cfe.has_ip ? f->cfe.ip : 0;
+	item->value = f->cfe.type;
+	item->offset = f->cfe.offset;
+	item->cfe = &f->cfe;
+	item->cr3 = f->cr3;
+	item->space = f->space;
+	item->session = (uint32_t)f->session;
 }
 
 /* The next item as libipt gives it, with what the file knows of it. */
@@ -255,6 +382,19 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 {
 	const struct vpt_segment *s;
 
+	if (f->has_behind) {
+		if (cfe_first(f, &f->behind)) {
+			tell_cfe(f, item);
+			return 0;
+		}
+		*item = f->behind;
+		f->has_behind = false;
+		return 0;
+	}
+	if (f->ipt && f->give_up && f->next_cfe < f->filtered.cfes.n) {
+		tell_cfe(f, item);
+		return 0;
+	}
 	if (!f->ipt || f->give_up) {
 		end_segment(f);
 		f->give_up = false;
@@ -275,6 +415,7 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 
 	vpt_ipt_next(f->ipt, item);
 	s = &f->segments[f->next - 1];
+	f->read = item->offset;
 	item->offset = s->begin + vpt_filter_offset(&f->filtered, item->offset);
 	switch (item->kind) {
 	case VPT_ITEM_INSN:
@@ -282,6 +423,7 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		f->insns += item->insns;
 		break;
 	case VPT_ITEM_EVENT:
+		item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
 		if (item->has_to && item->to == VPT_FILTER_NO_IP) {
 			item->has_to = false;
 			item->to = 0;
@@ -294,6 +436,8 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 
 			return err ? err : decode_item(f, item);
 		}
+		if (find_concealed(f, item))
+			return decode_item(f, item);
 		note_error(f, item);
 		break;
 	case VPT_ITEM_END:
@@ -301,7 +445,13 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		return decode_item(f, item);
 	}
 	item->cr3 = f->cr3;
+	item->space = f->space;
 	item->session = (uint32_t)f->session;
+	if (cfe_first(f, item)) {
+		f->behind = *item;
+		f->has_behind = true;
+		tell_cfe(f, item);
+	}
 	return 0;
 }
 
@@ -417,9 +567,13 @@ int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_un
 	f->caps = &vpt_reader_info(reader)->caps;
 	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
 	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->vmcs = vpt_reader_vmcs(reader, vcpu, &f->nvmcs);
 	f->cr3 = VPT_CR3_UNKNOWN;
 
 	err = vpt_code_open(reader, vcpu, &f->code);
+	if (err)
+		goto out;
+	err = vpt_spaces_open(reader, f->code, &f->spaces);
 	if (err)
 		goto out;
 	f->blocks = unit == VPT_FLOW_BLOCKS;
@@ -448,6 +602,7 @@ void vpt_flow_close(struct vpt_flow *f)
 		return;
 	end_segment(f);
 	vpt_code_close(f->code);
+	vpt_spaces_close(f->spaces);
 	vpt_disasm_free(f->disasm);
 	free(f->known.at);
 	free(f->segments);

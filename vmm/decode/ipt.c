@@ -200,6 +200,18 @@ bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt)
 	return ipt->told == -pte_bad_opc || ipt->told == -pte_bad_packet;
 }
 
+bool vpt_ipt_no_code(const struct vpt_ipt *ipt)
+{
+	return ipt->told == -pte_nomap;
+}
+
+void vpt_ipt_retry(struct vpt_ipt *ipt)
+{
+	/* libipt stays at an instruction that it could not read. */
+	ipt->synced = true;
+	ipt->status = 0;
+}
+
 /* The error is that packets are not there which need not be. */
 static bool lost(const struct vpt_ipt *ipt)
 {
@@ -451,7 +463,10 @@ static bool decode_block(struct vpt_ipt *ipt, struct vpt_item *item)
 
 	memset(&block, 0, sizeof(block));
 	ipt->status = pt_blk_next(ipt->block, &block, sizeof(block));
-	ipt->error_ip = block.end_ip;
+	ipt->error_ip = block.ninsn ? block.end_ip : block.ip;
+	/* Where exactly there is no code shows when that is all there is to be done. */
+	if (ipt->status == -pte_nomap && block.ninsn)
+		ipt->status = 0;
 
 	item->kind = VPT_ITEM_BLOCK;
 	item->class = (uint8_t)insn_class(block.iclass);

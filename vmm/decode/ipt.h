@@ -66,4 +66,10 @@ void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item);
 /* The last ERROR was a packet that libipt does not know (or no packet at all). */
 bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt);
 
+/* The last ERROR was that there is no code where it is. */
+bool vpt_ipt_no_code(const struct vpt_ipt *ipt);
+
+/* After that: go on all the same, since there is another image now. */
+void vpt_ipt_retry(struct vpt_ipt *ipt);
+
 #endif /* VMM_DECODE_IPT_H */

@@ -47,11 +47,15 @@ enum vpt_insn_class {
 	VPT_FLOW(PWRX, "pwrx")			   /* value: C-state left */                     \
 	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                            \
 	VPT_FLOW(MNT, "mnt")			   /* value: payload */                          \
+	VPT_FLOW(CFE, "cfe")			   /* see cfe */                                 \
 	VPT_FLOW(OTHER, "other")
 
 #define VPT_FLOW(name, text) VPT_FLOW_##name,
 enum vpt_flow_event { VPT_FLOW_EVENTS(VPT_FLOW) VPT_FLOW_COUNT };
 #undef VPT_FLOW
+
+struct vpt_space;
+struct vpt_cfe;
 
 struct vpt_item {
 	uint8_t kind;	  /* enum vpt_item_kind */
@@ -63,6 +67,7 @@ struct vpt_item {
 	bool has_to;	  /* EVENT */
 	bool has_tsc;	  /* EVENT */
 	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
+	bool vm_entry;	  /* EVENT, DISABLED: by a VM entry */
 	uint32_t insns;	  /* INSN: 1, BLOCK: how many */
 	uint32_t session; /* index into vpt_reader_sessions() */
 
@@ -70,8 +75,11 @@ struct vpt_item {
 	uint64_t last;	/* BLOCK: IP of its last instruction */
 	uint64_t to;	/* EVENT */
 	uint64_t value; /* EVENT */
-	uint64_t tsc;	/* EVENT */
-	uint64_t cr3;	/* address space, ~0: not known */
+	uint64_t tsc;	/* EVENT: the host's, where the file tells how guests' are made */
+	uint64_t cr3;	/* address space, ~0: not known; the id of a space */
+	/* What is known of the space, also where `cr3` is not known: NULL: nothing. */
+	const struct vpt_space *space;
+	const struct vpt_cfe *cfe; /* EVENT: valid until the next item */
 	/*
 	 * In the vCPU's stream; how far the decoder has read, which is at or
 	 * after the packets that led here.

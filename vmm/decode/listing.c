@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter.h"
+#include "spaces.h"
 #include "text.h"
 
 #define SYMBOL_WIDTH 28
@@ -131,6 +133,30 @@ void vpt_listing_fini(struct vpt_listing *l)
 	l->cache = NULL;
 }
 
+static void json_space(struct vpt_listing *l, const struct vpt_item *item)
+{
+	char text[128];
+
+	if (!item->space)
+		return;
+	vpt_space_format(item->space, text, sizeof(text));
+	json_field(l, "space", text);
+}
+
+/* Whose this is, where that changes. */
+static void show_space(struct vpt_listing *l, const struct vpt_item *item)
+{
+	char text[128];
+
+	if (!item->space || item->space == l->space)
+		return;
+	l->space = item->space;
+	if (l->json)
+		return;
+	vpt_space_format(item->space, text, sizeof(text));
+	fprintf(l->out, "-- in %s\n", text);
+}
+
 static void insn(struct vpt_listing *l, const struct vpt_item *item)
 {
 	char text[256];
@@ -146,6 +172,7 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 	json_head(l);
 	json_address(l, "ip", item->ip);
 	fprintf(l->out, ",\"size\":%u", item->size);
+	json_space(l, item);
 	json_symbol(l, item->ip);
 	json_field(l, "insn", text);
 	json_line(l, item->ip);
@@ -161,6 +188,7 @@ static void block(struct vpt_listing *l, const struct vpt_item *item)
 		json_address(l, "ip", item->ip);
 		json_address(l, "last", item->last);
 		fprintf(l->out, ",\"insns\":%u", item->insns);
+		json_space(l, item);
 		json_symbol(l, item->ip);
 		json_line(l, item->ip);
 		fputs("}\n", l->out);
@@ -191,7 +219,8 @@ static bool has_from(const struct vpt_item *item)
 static bool has_value(const struct vpt_item *item)
 {
 	return item->event == VPT_FLOW_PAGING || item->event == VPT_FLOW_EXEC_MODE ||
-	       (item->event >= VPT_FLOW_TSX && item->event != VPT_FLOW_EXSTOP);
+	       (item->event >= VPT_FLOW_TSX && item->event != VPT_FLOW_EXSTOP &&
+		item->event != VPT_FLOW_CFE);
 }
 
 static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
@@ -203,6 +232,54 @@ static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
 		vpt_symbols_format(l->symbols, ip, name, sizeof(name));
 		fprintf(l->out, " <%s>", name);
 	}
+}
+
+static const char *cfe_text(unsigned int type)
+{
+	/* Table 33-50. */
+	static const char *const texts[] = {
+		NULL,	   "INTR",   "IRET",	    "SMI",	"RSM", "SIPI",	"INIT",
+		"VMENTRY", "VMEXIT", "VMEXIT_INTR", "SHUTDOWN", NULL,  "UINTR", "UIRET",
+	};
+
+	return type < sizeof(texts) / sizeof(texts[0]) && texts[type] ? texts[type] : "?";
+}
+
+/* Types of CFE whose vector counts (table 33-50). */
+static bool has_vector(unsigned int type)
+{
+	return type == 1 || type == 5 || type == 9 || type == 12;
+}
+
+static void json_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
+{
+	json_field(l, "type", cfe_text(c->type));
+	fprintf(l->out, ",\"type_number\":%u", c->type);
+	if (has_vector(c->type))
+		fprintf(l->out, ",\"vector\":%u", c->vector);
+	if (c->has_ip)
+		json_address(l, "from", c->ip);
+	if (c->has_reason)
+		json_address(l, "reason", c->reason);
+	if (c->has_qualification)
+		json_address(l, "qualification", c->qualification);
+	if (c->has_fault_address)
+		json_address(l, "fault_address", c->fault_address);
+}
+
+static void text_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
+{
+	fprintf(l->out, " %s", cfe_text(c->type));
+	if (has_vector(c->type))
+		fprintf(l->out, " vector 0x%x", c->vector);
+	if (c->has_ip)
+		event_ip(l, "at", c->ip);
+	if (c->has_reason)
+		fprintf(l->out, " reason 0x%" PRIx64, c->reason);
+	if (c->has_qualification)
+		fprintf(l->out, " qualification 0x%" PRIx64, c->qualification);
+	if (c->has_fault_address)
+		fprintf(l->out, " fault address 0x%" PRIx64, c->fault_address);
 }
 
 static void event(struct vpt_listing *l, const struct vpt_item *item)
@@ -218,6 +295,11 @@ static void event(struct vpt_listing *l, const struct vpt_item *item)
 			json_address(l, "to", item->to);
 		if (has_value(item))
 			json_address(l, "value", item->value);
+		if (item->cfe)
+			json_cfe(l, item->cfe);
+		if (item->vm_entry)
+			fputs(",\"vm_entry\":true", l->out);
+		json_space(l, item);
 		if (item->has_tsc)
 			json_address(l, "tsc", item->tsc);
 		fputs("}\n", l->out);
@@ -232,6 +314,10 @@ static void event(struct vpt_listing *l, const struct vpt_item *item)
 		fprintf(l->out, " %" PRIu64 " bit", item->value);
 	else if (has_value(item))
 		fprintf(l->out, " 0x%" PRIx64, item->value);
+	if (item->cfe)
+		text_cfe(l, item->cfe);
+	if (item->vm_entry)
+		fputs(" by VM entry", l->out);
 	if (item->has_tsc)
 		fprintf(l->out, " tsc 0x%" PRIx64, item->tsc);
 	fputc('\n', l->out);
@@ -270,18 +356,23 @@ bool vpt_listing_item(struct vpt_listing *l, const struct vpt_item *item)
 	switch (item->kind) {
 	case VPT_ITEM_SEGMENT:
 		l->last = NULL;
+		l->space = NULL;
 		segment(l, item);
 		return true;
 	case VPT_ITEM_INSN:
+		show_space(l, item);
 		insn(l, item);
 		return true;
 	case VPT_ITEM_BLOCK:
+		show_space(l, item);
 		block(l, item);
 		return true;
 	case VPT_ITEM_EVENT:
 		/* A PSB+ says again what is known. */
 		if (item->status)
 			return false;
+		if (item->event != VPT_FLOW_PAGING)
+			show_space(l, item);
 		event(l, item);
 		return true;
 	case VPT_ITEM_ERROR:

@@ -16,7 +16,8 @@ struct vpt_listing {
 	unsigned int vcpu;
 	struct vpt_symbols *symbols;
 	struct vpt_disasm *disasm;
-	const struct vpt_line *last; /* line table row that was shown last */
+	const struct vpt_space *space; /* of what was shown last; used while that is shown */
+	const struct vpt_line *last;   /* line table row that was shown last */
 	struct vpt_listing_cache *cache;
 };
 

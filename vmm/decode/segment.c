@@ -21,7 +21,7 @@ bool vpt_is_psb(const uint8_t *bytes, size_t len)
 static bool ends_cut(const struct vpt_period *period)
 {
 	return !period->end || period->end->end == VPT_END_TOPA_STOP ||
-	       period->end->end == VPT_END_ERROR;
+	       period->end->end == VPT_END_ERROR || period->end->end == VPT_END_LOST;
 }
 
 struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
@@ -41,7 +41,7 @@ struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperio
 		bool psb = vpt_is_psb(stream + at, len - at);
 
 		/* What comes before the first session has nowhere else to go. */
-		if (i && (psb || ends_cut(&periods[i - 1]))) {
+		if (i && (psb || ends_cut(&periods[i - 1])) && at > s->begin) {
 			s->end = at;
 			s->cut = ends_cut(&periods[i - 1]);
 			s++;

@@ -113,16 +113,20 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* One symbol per place, each up to the next at most and those without size up to it. */
-static void tidy(struct vpt_symbols *s)
+/*
+ * One symbol per place, each up to the next at most and those without size up to it: of
+ * those from `first` on, which are an image's, and then of all.
+ */
+static void tidy(struct vpt_symbols *s, size_t first)
 {
-	struct vpt_symbol *at = s->symbols.at;
-	size_t i, n = 0;
+	size_t all = s->symbols.n - first, i, n = 0;
+	struct vpt_symbol *at;
 
-	if (!s->symbols.n)
+	if (!all)
 		return;
-	qsort(at, s->symbols.n, sizeof(*at), by_start);
-	for (i = 0; i < s->symbols.n; i++) {
+	at = s->symbols.at + first;
+	qsort(at, all, sizeof(*at), by_start);
+	for (i = 0; i < all; i++) {
 		if (!n || at[n - 1].start != at[i].start)
 			at[n++] = at[i];
 	}
@@ -134,7 +138,7 @@ static void tidy(struct vpt_symbols *s)
 		else if (at[i].end > next)
 			at[i].end = next;
 	}
-	s->symbols.n = n;
+	s->symbols.n = first + n;
 }
 
 int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols)
@@ -153,6 +157,7 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 	elf_version(EV_CURRENT);
 	for (i = 0; i < n; i++) {
 		struct image *image = &s->images[s->nimages];
+		size_t first = s->symbols.n;
 
 		/* libelf wants it writable; what the reader hands out is private. */
 		image->elf = elf_memory((char *)files[i].bytes, files[i].len);
@@ -164,8 +169,9 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 		s->nimages++;
 		if (add_symbols(s, image))
 			goto out_memory;
+		tidy(s, first);
 	}
-	tidy(s);
+	tidy(s, 0);
 	*symbols = s;
 	return 0;
 

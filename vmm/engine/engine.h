@@ -19,6 +19,7 @@
 #include "x86/arch.h"
 
 struct vpt_pt;
+struct vpt_rtit;
 
 /* An exception, as the IDT delivers it. */
 struct vpt_exception {
@@ -157,12 +158,41 @@ struct vpt_step_hint {
 	bool msrs;	 /* it can change MSRs or segment bases */
 };
 
+/* Bytes of a host's trace, in order, where the engine has them. */
+struct vpt_engine_trace {
+	struct {
+		const uint8_t *bytes;
+		size_t len;
+	} piece[2];
+	bool lost;	 /* what came before these was overwritten */
+	uint64_t status; /* IA32_RTIT_STATUS */
+};
+
+/*
+ * PT of the processor itself, which run() leaves to it: nothing is stepped, and nobody is
+ * told of what retires. 0 or -errno; all but owner() between two run()s.
+ */
+struct vpt_engine_pt {
+	/* Whether a guest has it, or its host alone; before vm_trap_msrs(). */
+	int (*owner)(struct vpt_engine_vm *vm, bool guest);
+	/* The guest's IA32_RTIT_*, all of them. */
+	int (*get)(struct vpt_engine_vcpu *vcpu, struct vpt_rtit *rtit);
+	/* What its WRMSR to IA32_RTIT_CTL does, which comes as an exit; others do not. */
+	int (*set_ctl)(struct vpt_engine_vcpu *vcpu, uint64_t value);
+	/* Trace the guest for its host from now on, as `rtit` says but for the output. */
+	int (*start)(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit);
+	/* What there is of that since the last call. It stays until run() is called. */
+	int (*read)(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace);
+	int (*stop)(struct vpt_engine_vcpu *vcpu);
+};
+
 /*
  * Functions return 0 or -errno if not said otherwise. What create() returns is
  * the caller's to destroy.
  */
 struct vpt_engine {
 	const char *name;
+	const struct vpt_engine_pt *pt; /* NULL: the trace is made in software */
 	/*
 	 * It counts instructions and tells an observer what they do, so that run() is
 	 * exact: time is virtual, and a trace needs no steps.
@@ -230,7 +260,7 @@ struct vpt_engine {
 	int (*load)(struct vpt_engine_vcpu *vcpu, const void *from, size_t bytes);
 };
 
-/* "kvm" or "soft", NULL if there is no engine of that name. */
+/* "soft", "kvm" or "kvm-pt", NULL if there is no engine of that name. */
 const struct vpt_engine *vpt_engine_find(const char *name);
 
 #endif /* VMM_ENGINE_ENGINE_H */

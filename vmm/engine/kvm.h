@@ -32,6 +32,7 @@ struct vpt_kvm_vm {
 	size_t run_bytes;
 	struct vpt_kvm_slot slot[VPT_KVM_SLOTS];
 	struct vpt_kvm_replay *replay; /* NULL until the first fault needs it */
+	bool pt_owned;		       /* kvm_pt.c: by the guest */
 };
 
 /* MSRs that a triple fault resets on hosts that reset the vCPU then. */
@@ -68,6 +69,7 @@ struct vpt_kvm_vcpu {
 	bool has_timer;
 	timer_t timer;
 	volatile sig_atomic_t kicked;
+	struct vpt_kvm_pt_buffer *pt; /* kvm_pt_buffer.c */
 };
 
 static inline struct vpt_kvm_vm *vpt_kvm_vm(struct vpt_engine_vm *vm)
@@ -145,7 +147,9 @@ bool vpt_kvm_watched(const struct vpt_kvm_vcpu *v);
 void vpt_kvm_replay(struct vpt_kvm_vcpu *v, struct vpt_exit *exit);
 void vpt_kvm_replay_free(struct vpt_kvm_vm *vm);
 
-/* kvm_probe.c */
+/* kvm_probe.c: the whole; what needs no guest to be stepped; what of that is missing. */
 void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs);
+void vpt_kvm_probe_device(struct vpt_probe *probe);
+const char *vpt_kvm_problem(const struct vpt_probe *probe);
 
 #endif /* VMM_ENGINE_KVM_H */

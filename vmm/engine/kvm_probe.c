@@ -238,7 +238,26 @@ static void look_at_host(struct vpt_probe *probe)
 	probe->host_pt = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 25;
 }
 
-static const char *problem(const struct vpt_probe *probe)
+void vpt_kvm_probe_device(struct vpt_probe *probe)
+{
+	int fd;
+
+	memset(probe, 0, sizeof(*probe));
+	look_at_host(probe);
+	fd = vpt_kvm_open(probe);
+	if (fd >= 0) {
+		int wanted = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
+
+		probe->api_version = ioctl(fd, KVM_GET_API_VERSION, 0);
+		probe->sync_regs =
+			(ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS) & wanted) == wanted;
+		close(fd);
+	}
+	if (probe->api_version == KVM_API_VERSION && probe->sync_regs)
+		probe->msr_exits = try_msr_exit(probe);
+}
+
+const char *vpt_kvm_problem(const struct vpt_probe *probe)
 {
 	if (!probe->device && probe->error == ENOENT)
 		return "there is no /dev/kvm: load the kvm module of this processor, or enable "
@@ -254,28 +273,13 @@ static const char *problem(const struct vpt_probe *probe)
 	if (!probe->msr_exits)
 		return "KVM lacks exits for chosen MSRs (KVM_X86_SET_MSR_FILTER): use Linux 5.10 "
 		       "or newer";
-	if (!probe->step[0] || !probe->fault)
-		return "single steps of ring 0 are not exact on this KVM: use another KVM";
 	return NULL;
 }
 
 void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs)
 {
-	int fd;
-
-	memset(probe, 0, sizeof(*probe));
-	look_at_host(probe);
-	fd = vpt_kvm_open(probe);
-	if (fd >= 0) {
-		int wanted = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
-
-		probe->api_version = ioctl(fd, KVM_GET_API_VERSION, 0);
-		probe->sync_regs =
-			(ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS) & wanted) == wanted;
-		close(fd);
-	}
+	vpt_kvm_probe_device(probe);
 	if (probe->api_version == KVM_API_VERSION && probe->sync_regs) {
-		probe->msr_exits = try_msr_exit(probe);
 		probe->cpuid_pt = try_cpuid(probe);
 		probe->shutdown_resets = try_shutdown_resets(probe);
 		probe->step[0] = try_step(probe, 0);
@@ -291,5 +295,8 @@ void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs)
 			probe->step_ns[1] = step_cost(probe, 3);
 		}
 	}
-	probe->problem = problem(probe);
+	probe->problem = vpt_kvm_problem(probe);
+	if (!probe->problem && (!probe->step[0] || !probe->fault))
+		probe->problem =
+			"single steps of ring 0 are not exact on this KVM: use another KVM";
 }

@@ -137,6 +137,8 @@ static void build_idt(struct vpt_kvm_replay *r, uint64_t at, uint16_t selector)
 	unsigned int i;
 
 	memset(page(r, PAGE_TSS), 0, PAGE);
+	/* No I/O permission map: what the guest's denied must not be allowed now. */
+	memcpy((uint8_t *)page(r, PAGE_TSS) + 0x66, &(uint16_t){0x68}, sizeof(uint16_t));
 	memcpy((uint8_t *)page(r, PAGE_TSS) + 0x24, &stack, sizeof(stack)); /* IST1 */
 	for (i = 0; i < VECTORS; i++) {
 		uint64_t to = stubs + i * STUB_BYTES;

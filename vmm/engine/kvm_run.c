@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "engine/kvm_pt_abi.h"
+
 /* An IDTR that no guest loads: nothing can be delivered through it. */
 #define VECTOR_DB	1
 #define HIDDEN_IDT_BASE 0xfffff7fffffff000ull
@@ -106,6 +108,7 @@ void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 		exit->kind = VPT_EXIT_SHUTDOWN;
 		break;
 	case KVM_EXIT_INTR:
+	case KVM_EXIT_X86_PT: /* a buffer is half full: somebody is to read it */
 		exit->kind = VPT_EXIT_KICK;
 		break;
 	case KVM_EXIT_INTERNAL_ERROR:

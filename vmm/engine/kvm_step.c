@@ -154,16 +154,36 @@ static void on_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 		vpt_kvm_replay(v, exit);
 }
 
-/* The guest's own breakpoints come as DEBUG too, before the instruction. */
+/* Breakpoints that were met and that DR7 enables, as bits of DR6. */
+static uint64_t hits(const struct kvm_debug_exit_arch *debug)
+{
+	uint64_t met = 0;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (debug->dr7 >> (2 * i) & 3)
+			met |= debug->dr6 & 1ull << i;
+	return met;
+}
+
+/*
+ * The guest's own breakpoints come as DEBUG too: on execution before the instruction, on
+ * data together with the step.
+ */
 static void on_debug(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 {
-	uint64_t dr6 = v->run->debug.arch.dr6;
+	const struct kvm_debug_exit_arch *debug = &v->run->debug.arch;
 
 	exit->kind = VPT_EXIT_NONE;
-	if (v->run->debug.arch.exception == VECTOR_DB && !(dr6 & DR6_BS) && (dr6 & DR6_CAUSES)) {
+	if (debug->exception != VECTOR_DB)
+		return;
+	if (!(debug->dr6 & DR6_BS) && (debug->dr6 & DR6_CAUSES)) {
 		exit->kind = VPT_EXIT_FAULT;
 		exit->fault = (struct vpt_exception){.vector = VECTOR_DB};
-		v->dr6 |= dr6 & DR6_CAUSES;
+		v->dr6 |= debug->dr6 & DR6_CAUSES;
+	} else if (hits(debug)) {
+		exit->kind = VPT_EXIT_DEBUG;
+		exit->debug.dr6 = hits(debug);
 	}
 }
 

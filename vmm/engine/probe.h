@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vpt/caps.h"
+
 /* How single steps of one privilege level come back. */
 enum vpt_step_way {
 	VPT_STEP_NONE = 0,
@@ -36,6 +38,11 @@ struct vpt_probe {
 	bool syscall;	      /* untraced SYSCALL from ring 3 arrives in ring 0 */
 	bool soft_int;	      /* untraced INT n from ring 3 arrives */
 	uint32_t step_ns[2];  /* what a step costs, 0: not measured */
+
+	/* Of an engine with the processor's own PT: what a host's trace has and what guests
+	 * can be given; and NULL, or what is missing for the one and for the other. */
+	struct vpt_caps pt_host, pt_guest;
+	const char *no_pt_host, *no_pt_guest;
 
 	/* NULL if `vpt run` can work, else what is missing and what to do. */
 	const char *problem;

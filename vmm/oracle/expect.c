@@ -55,7 +55,7 @@ static bool in_context(const struct vpt_expect *e, const struct point *p)
 
 	if (!(s->ctl & (p->cpl ? CTL_USER : CTL_OS)))
 		return false;
-	return !(s->ctl & CTL_CR3FILTER) || e->cr3 >> low == s->cr3_match >> low;
+	return !(s->ctl & CTL_CR3FILTER) || e->hw_cr3 >> low == s->cr3_match >> low;
 }
 
 static void tell(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip, uint64_t to)
@@ -160,17 +160,22 @@ static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->pending_soft = r->aux & VPT_ORACLE_SOFT_INT;
 	wait_for(e, e->pending_soft ? VPT_STEP_ASYNC : VPT_STEP_INSN, r->ip);
 	e->after_event = e->pending_soft;
+	/* VM entry: the guest is arrived at, whatever its first IP (33.5.2.1). */
+	e->pending_entry = r->aux & VPT_ORACLE_VM_ENTRY;
+	e->after_event = e->after_event || e->pending_entry;
 	e->after_cr3 = r->aux & VPT_ORACLE_CR3_WRITE;
 	e->pae = p.pae;
 	e->last_ip = r->ip;
 }
 
+/* Interrupts, exceptions and VM exits: control leaves ip. */
 static void event(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
 	struct point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
-	bool of_insn = e->pending_soft && e->last_ip == r->ip;
+	bool of_insn = e->pending_soft && e->last_ip == r->ip && r->kind == VPT_ORACLE_EVENT;
 
 	e->pending_soft = false;
+	e->pending_entry = false;
 	if (of_insn)
 		return;
 	/* An engine need not say how it came here: no instruction is that long, or 0. */
@@ -203,14 +208,23 @@ static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->after_event = false;
 	e->after_cr3 = false;
 	e->pending_soft = false;
+	e->pending_entry = false;
 	e->last_ip = r->ip;
 }
 
-/* A WRMSR of the guest cleared TraceEn: FUP with its IP, TIP.PGD (33.7). */
+/*
+ * A WRMSR of the guest cleared TraceEn: FUP with its IP, TIP.PGD (33.7). So does a VM
+ * exit, with the guest's IP, and an SMI (table 33-56, rows 9 and 11). A VM entry has
+ * the IP after it, since it is done.
+ */
 static void disabled_by_guest(struct vpt_expect *e)
 {
 	if (e->pending.kind == VPT_STEP_END)
 		return;
+	if (e->pending_entry) {
+		tell_pending(e, false, 0);
+		return;
+	}
 	e->pending.kind = VPT_STEP_ASYNC_OFF;
 	e->queue[e->queued++] = e->pending;
 	e->pending.kind = VPT_STEP_END;
@@ -230,7 +244,8 @@ static void disabled_by_host(struct vpt_expect *e, const struct point *p)
 static void stop(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
 	struct point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
-	bool guest = vpt_reader_info(e->reader)->owner != VPT_OWNER_HOST;
+	/* In VMX operation it takes an instruction, or a transition. */
+	bool guest = vpt_reader_info(e->reader)->owner != VPT_OWNER_HOST || e->nspaces;
 
 	if (!e->regs) {
 		wrong(e, r->ip, "a session ends that never started");
@@ -267,10 +282,25 @@ static void stop(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->session++;
 }
 
+/* The address space is another one. CR3 filtering goes by what is in CR3. */
+static void space(struct vpt_expect *e, uint64_t cr3)
+{
+	size_t i;
+
+	e->cr3 = cr3;
+	e->hw_cr3 = cr3;
+	for (i = 0; i < e->nspaces; i++) {
+		if (e->spaces[i].id == cr3) {
+			e->hw_cr3 = e->spaces[i].cr3;
+			return;
+		}
+	}
+}
+
 static void take(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
 	if (r->kind == VPT_ORACLE_CR3) {
-		e->cr3 = r->ip;
+		space(e, r->ip);
 		return;
 	}
 	if (r->kind == VPT_ORACLE_START) {
@@ -281,7 +311,7 @@ static void take(struct vpt_expect *e, const struct vpt_oracle_record *r)
 		stop(e, r);
 		return;
 	}
-	if (r->kind > VPT_ORACLE_STOP) {
+	if (r->kind > VPT_ORACLE_VM_EXIT) {
 		wrong(e, r->ip, "a record is of no known kind");
 		return;
 	}
@@ -300,6 +330,7 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 	e->reader = reader;
 	e->vcpu = vcpu;
 	e->periods = vpt_reader_sessions(reader, vcpu, &e->nperiods);
+	e->spaces = vpt_reader_spaces(reader, &e->nspaces);
 }
 
 void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)

@@ -18,8 +18,8 @@ enum vpt_step_kind {
 	VPT_STEP_INSN,	    /* ip */
 	VPT_STEP_ENABLED,   /* ip: the trace begins or goes on here */
 	VPT_STEP_DISABLED,  /* by the instruction before */
-	VPT_STEP_ASYNC,	    /* an event at ip leads to `to` */
-	VPT_STEP_ASYNC_OFF, /* an event at ip ends the trace, or WRMSR there */
+	VPT_STEP_ASYNC,	    /* an event or VM exit at ip leads to `to` */
+	VPT_STEP_ASYNC_OFF, /* one at ip ends the trace, or WRMSR there */
 	VPT_STEP_STOP,	    /* TraceStop */
 	VPT_STEP_WRONG,	    /* the records cannot be as they are, see text */
 };
@@ -43,7 +43,10 @@ struct vpt_expect {
 	const struct vpt_session *regs; /* NULL: no session runs */
 	bool over;
 
-	uint64_t cr3;
+	uint64_t cr3;	 /* of records: the id of a space, in files that have those */
+	uint64_t hw_cr3; /* what the processor had in CR3 */
+	const struct vpt_space *spaces;
+	size_t nspaces;
 	bool pae;
 	bool context, filter, packet_en;
 	bool first; /* nothing has run in the session yet */
@@ -52,7 +55,8 @@ struct vpt_expect {
 
 	/* Told when it is known what follows it; END: nothing. */
 	struct vpt_step pending;
-	bool pending_soft; /* INT n, whose EVENT may follow */
+	bool pending_soft;  /* INT n, whose EVENT may follow */
+	bool pending_entry; /* VMLAUNCH or VMRESUME that entered its guest */
 	struct vpt_step queue[4];
 	unsigned int queued, taken;
 };

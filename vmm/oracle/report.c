@@ -20,6 +20,8 @@ const char *vpt_session_end_text(uint32_t end)
 		return "an operational error";
 	case VPT_END_CLOSED:
 		return "the end of the guest";
+	case VPT_END_LOST:
+		return "a loss";
 	default:
 		return "?";
 	}

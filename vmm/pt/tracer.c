@@ -7,11 +7,17 @@
 #include <string.h>
 
 #include "pt/code_pages.h"
+#include "pt/spaces.h"
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
 
 /* Instructions after which what there is goes to the file: a second or less. */
 #define SYNC_INSNS (1u << 15)
+
+static bool by_hardware(const struct vpt_tracer *t)
+{
+	return t->config.engine && t->config.engine->pt;
+}
 
 static void note_error(struct vpt_tracer *t, int error)
 {
@@ -88,7 +94,7 @@ static void pmi(void *opaque)
 
 static void fill_session(const struct vpt_tracer *t, struct vpt_session *s)
 {
-	const struct vpt_rtit *rtit = &t->pt.rtit;
+	const struct vpt_rtit *rtit = &t->acting->rtit;
 
 	memset(s, 0, sizeof(*s));
 	s->insns = t->insns;
@@ -102,10 +108,10 @@ static void fill_session(const struct vpt_tracer *t, struct vpt_session *s)
 
 static uint32_t why_ended(const struct vpt_tracer *t)
 {
-	if (VPT_STATUS_GET(t->pt.rtit.status, ERROR))
+	if (VPT_STATUS_GET(t->acting->rtit.status, ERROR))
 		return VPT_END_ERROR;
-	if (VPT_STATUS_GET(t->pt.rtit.status, STOPPED))
-		return t->pt.out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+	if (VPT_STATUS_GET(t->acting->rtit.status, STOPPED))
+		return t->acting->out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
 	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
 }
 
@@ -134,7 +140,7 @@ static void trigger(void *opaque, bool trigger_en)
 	fill_session(t, &t->end);
 	t->end.edge = VPT_SESSION_END;
 	t->end.end = why_ended(t);
-	t->end.error = t->end.end == VPT_END_ERROR ? t->pt.out.why : 0;
+	t->end.error = t->end.end == VPT_END_ERROR ? t->acting->out.why : 0;
 	t->fell = true;
 }
 
@@ -156,21 +162,24 @@ int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config
 	memset(t, 0, sizeof(*t));
 	t->config = *config;
 	t->caps = *config->caps;
+	t->acting = &t->pt;
 	if (config->writer) {
 		t->pages = vpt_code_pages_create();
 		if (!t->pages)
 			return -ENOMEM;
 	}
 	vpt_pt_init(&t->pt, &t->caps, &ops, t);
-	if (config->owner == VPT_OWNER_HOST)
+	if (config->owner == VPT_OWNER_HOST || config->vmx)
 		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), host_stream);
 	return 0;
 }
 
 void vpt_tracer_free(struct vpt_tracer *t)
 {
+	vpt_collect_end(&t->hardware.collect);
 	vpt_code_pages_destroy(t->pages);
 	t->pages = NULL;
+	vpt_spaces_free(&t->spaces);
 }
 
 static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
@@ -181,22 +190,43 @@ static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t 
 		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, &record));
 }
 
+/* The id of the address space that counts now; in the file before it is used there. */
+static uint64_t space_of(struct vpt_tracer *t, const struct vpt_context *ctx)
+{
+	struct vpt_space space;
+	int is_new;
+
+	if (!t->config.writer)
+		return 0;
+	is_new = vpt_spaces_note(&t->spaces, &t->acting->vmx, ctx, &space);
+	if (is_new < 0)
+		note_error(t, is_new);
+	else if (is_new)
+		note_error(t, vpt_writer_spaces(t->config.writer, &space, 1));
+	return space.id;
+}
+
 static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 {
-	if (t->oracle_cr3_known && t->oracle_cr3 == ctx->cr3)
+	uint64_t cr3 = t->config.vmx ? space_of(t, ctx) : ctx->cr3;
+
+	if (t->oracle_cr3_known && t->oracle_cr3 == cr3)
 		return;
-	t->oracle_cr3 = ctx->cr3;
+	t->oracle_cr3 = cr3;
 	t->oracle_cr3_known = true;
-	put_oracle(t, VPT_ORACLE_CR3, ctx->cr3, ctx->cpl, 0);
+	put_oracle(t, VPT_ORACLE_CR3, cr3, ctx->cpl, 0);
 }
 
 /* Without PIPs the file says which address space is in use. */
 static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
 {
-	const struct vpt_cr3_switch sw = {.cr3 = ctx->cr3 & ~PAGE_MASK, .insns = t->insns};
+	struct vpt_cr3_switch sw = {.cr3 = ctx->cr3 & ~PAGE_MASK, .insns = t->insns};
 
-	if (t->config.writer && !VPT_CTL_GET(t->pt.rtit.ctl, OS))
-		note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
+	if (!t->config.writer || VPT_CTL_GET(t->acting->rtit.ctl, OS))
+		return;
+	if (t->config.vmx)
+		sw.cr3 = space_of(t, ctx);
+	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
 }
 
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
@@ -219,6 +249,11 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 		put_session(t, &t->end);
 	}
 	t->fell = t->rose = false;
+}
+
+void vpt_tracer_look(struct vpt_tracer *t)
+{
+	vpt_hardware_look(t);
 }
 
 void vpt_tracer_sync(struct vpt_tracer *t)
@@ -266,11 +301,19 @@ enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *va
 enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				const struct vpt_retired *insn)
 {
+	if (t->config.owner != VPT_OWNER_GUEST)
+		return VPT_FAULT_GP;
+	if (by_hardware(t))
+		return vpt_hardware_wrmsr(t, msr, value);
+	return vpt_tracer_root_wrmsr(t, msr, value, insn);
+}
+
+enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				     const struct vpt_retired *insn)
+{
 	bool was = vpt_tracer_on(t), traced = t->pt.packet_en;
 	enum vpt_fault fault;
 
-	if (t->config.owner != VPT_OWNER_GUEST)
-		return VPT_FAULT_GP;
 	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
 	if (fault == VPT_FAULT_NONE && was)
 		retired(t, insn, traced);
@@ -281,10 +324,51 @@ enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t val
 enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				     uint64_t next_ip)
 {
-	enum vpt_fault fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
+	enum vpt_fault fault;
 
+	if (by_hardware(t))
+		return vpt_hardware_host_write(t, msr, value);
+	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
 	settle(t, next_ip);
 	return fault;
+}
+
+const struct vpt_pt_ops *vpt_tracer_ops(void)
+{
+	return &ops;
+}
+
+void vpt_tracer_vm_exit(struct vpt_tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
+{
+	put_oracle(t, VPT_ORACLE_VM_EXIT, ip, cpl, VPT_ORACLE_AUX(0, flags));
+}
+
+void vpt_tracer_settle(struct vpt_tracer *t, uint64_t ip)
+{
+	settle(t, ip);
+}
+
+void vpt_tracer_space(struct vpt_tracer *t)
+{
+	struct vpt_context ctx;
+
+	if (!vpt_tracer_acts(t))
+		return;
+	context(t, &ctx);
+	put_cr3(t, &ctx);
+	put_cr3_switch(t, &ctx);
+}
+
+static void note_bytes(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
+		       unsigned int len, const uint8_t *now)
+{
+	int is_new =
+		vpt_code_pages_note(t->pages, page->cr3, page->vaddr, page->gpa, now, offset, len);
+
+	if (is_new < 0)
+		note_error(t, is_new);
+	else if (is_new)
+		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, page, now));
 }
 
 static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
@@ -297,15 +381,32 @@ static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned 
 		.insns = t->insns,
 	};
 	const uint8_t *now = vpt_mem_at(t->config.mem, page.gpa, VPT_PAGE_SIZE);
-	int is_new;
 
-	if (!now)
+	if (now)
+		note_bytes(t, &page, ip & PAGE_MASK, len, now);
+}
+
+static uint64_t space_now(struct vpt_tracer *t)
+{
+	struct vpt_context ctx;
+
+	context(t, &ctx);
+	return space_of(t, &ctx);
+}
+
+void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
+			  const uint8_t *bytes)
+{
+	struct vpt_code_page page = {
+		.vaddr = ip & ~PAGE_MASK,
+		.gpa = gpa,
+		.insns = t->insns,
+	};
+
+	if (!t->pages)
 		return;
-	is_new = vpt_code_pages_note(t->pages, cr3, page.vaddr, page.gpa, now, ip & PAGE_MASK, len);
-	if (is_new < 0)
-		note_error(t, is_new);
-	else if (is_new)
-		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, &page, now));
+	page.cr3 = space_now(t);
+	note_bytes(t, &page, ip & PAGE_MASK, len, bytes);
 }
 
 void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
@@ -315,7 +416,7 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 
 	if (!t->pages)
 		return;
-	cr3 &= ~PAGE_MASK;
+	cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
 	note_page(t, cr3, ip, len < room ? len : room, gpa);
 	if (len > room)
 		note_page(t, cr3, ip + room, len - room, gpa2);
@@ -323,12 +424,12 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
 {
-	retired(t, insn, t->pt.packet_en);
+	retired(t, insn, t->acting->packet_en);
 }
 
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
 {
-	if (!vpt_tracer_on(t))
+	if (!vpt_tracer_acts(t))
 		return;
 	if (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT)
 		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl, event->vector);
@@ -339,7 +440,7 @@ void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8
 		put_cr3(t, &ctx);
 		put_cr3_switch(t, &ctx);
 	}
-	vpt_pt_event(&t->pt, event);
+	vpt_pt_event(t->acting, event);
 	settle(t, event->to);
 }
 
@@ -353,6 +454,7 @@ void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip)
 {
 	uint64_t ctl = t->pt.rtit.ctl & ~VPT_CTL_MASK(TRACE_EN);
 
+	vpt_hardware_close(t);
 	if (!VPT_CTL_GET(t->pt.rtit.ctl, TRACE_EN))
 		return;
 	t->closing = true;

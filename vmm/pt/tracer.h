@@ -7,6 +7,8 @@
 #define VMM_PT_TRACER_H
 
 #include "x86/mem.h"
+#include "engine/engine.h"
+#include "pt/hardware.h"
 #include "trace/writer.h"
 #include "vpt/state.h"
 
@@ -20,6 +22,12 @@ struct vpt_tracer_config {
 	unsigned int vcpu;
 	bool oracle;
 	bool caller_syncs; /* vpt_tracer_sync() is called, else it happens now and then */
+	/* In VMX operation (hv.h): address spaces are told apart by more than CR3, and who
+	 * may access the MSRs is not decided here. */
+	bool vmx;
+	/* With `pt`: it makes the trace, and is asked for it by this vCPU; see hardware.h. */
+	const struct vpt_engine *engine;
+	struct vpt_engine_vcpu *ev;
 	/* The context of the next instruction; `opaque` is passed to all. */
 	void (*context)(void *opaque, struct vpt_context *ctx);
 	void (*pmi)(void *opaque);
@@ -28,11 +36,21 @@ struct vpt_tracer_config {
 	void *opaque;
 };
 
+/* spaces.h of this folder. */
+struct vpt_space_table {
+	struct vpt_space *at;
+	size_t n, room, last;
+};
+
 struct vpt_tracer {
 	struct vpt_pt pt;
+	/* Whose packets these are: `pt`, or an insertion's scratch (vpt/insert.h). */
+	struct vpt_pt *acting;
 	struct vpt_caps caps;
 	struct vpt_tracer_config config;
 	struct vpt_code_pages *pages;
+	struct vpt_hardware hardware;
+	struct vpt_space_table spaces;
 	uint64_t insns;	     /* retired that began with PacketEn set */
 	uint64_t since_sync; /* retired since the file was brought up to date */
 	uint64_t bytes;	     /* of trace */
@@ -64,6 +82,12 @@ static inline bool vpt_tracer_on(const struct vpt_tracer *t)
 	return t->pt.trigger_en;
 }
 
+/* The same of `acting`. */
+static inline bool vpt_tracer_acts(const struct vpt_tracer *t)
+{
+	return t->acting->trigger_en;
+}
+
 /* The guest's accesses; VPT_FAULT_GP also where a host owns PT. */
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value);
 /*
@@ -75,6 +99,21 @@ enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t val
 /* A host's write, between two instructions. */
 enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				     uint64_t next_ip);
+
+/*
+ * With config.vmx, for hv.c: the operations of an insertion; WRMSR in root operation,
+ * counted like a guest's; a VM exit at `ip`; what became of TriggerEn in a call of
+ * vpt/vmx_pt.h, after which execution is to go on at `ip`; the address space is another.
+ */
+const struct vpt_pt_ops *vpt_tracer_ops(void);
+enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				     const struct vpt_retired *insn);
+void vpt_tracer_vm_exit(struct vpt_tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags);
+void vpt_tracer_settle(struct vpt_tracer *t, uint64_t ip);
+void vpt_tracer_space(struct vpt_tracer *t);
+/* Code of the host's, of which `page` is all that there is. */
+void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
+			  const uint8_t *page);
 
 /*
  * Code about to run at `ip`: `len` bytes, the first at `gpa`; `gpa2` is where
@@ -93,6 +132,9 @@ void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool take
 
 /* Bring the file up to date. */
 void vpt_tracer_sync(struct vpt_tracer *t);
+
+/* Now and then: what a processor's own PT has put out is to be taken. */
+void vpt_tracer_look(struct vpt_tracer *t);
 
 /* The guest is over: end a trace that still runs, before the instruction at `ip`. */
 void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip);

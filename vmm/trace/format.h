@@ -38,6 +38,8 @@ enum vpt_block_type {
 	VPT_BLOCK_INDEX,    /* struct vpt_index_entry[], before END */
 	VPT_BLOCK_END,	    /* struct vpt_file_end: the writer closed the file */
 	VPT_BLOCK_CR3,	    /* struct vpt_cr3_switch */
+	VPT_BLOCK_SPACE,    /* struct vpt_space[]: of all vCPUs */
+	VPT_BLOCK_VMCS,	    /* struct vpt_vmcs */
 };
 
 struct vpt_block {
@@ -98,6 +100,44 @@ struct vpt_cr3_switch {
 	uint64_t insns; /* the counter at the switch */
 };
 
+/*
+ * An address space where CR3 alone does not tell it: in traces that span a host and
+ * its guests it takes PIP.NR, the current VMCS and CR3 (33.4.2.7, 33.4.2.15). In a
+ * file with SPACE blocks `id` stands wherever else it has a CR3 of code: in CODE and
+ * CR3 blocks and in the oracle's CR3 records. The packets and CR3_MATCH have the
+ * hardware's.
+ */
+#define VPT_SPACE_ID_MASK  0x000ffffffffff000ull
+#define VPT_SPACE_ANY_VMCS UINT64_MAX
+#define VPT_SPACE_NO_VM	   UINT32_MAX /* it is the host's, or not known whose */
+
+enum vpt_space_flags {
+	VPT_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
+};
+
+struct vpt_space {
+	uint64_t id;   /* within VPT_SPACE_ID_MASK, and no CR3 that the trace has */
+	uint64_t cr3;  /* bits 51:5 of the hardware's */
+	uint64_t vmcs; /* pointer, or VPT_SPACE_ANY_VMCS */
+	uint32_t flags;
+	uint32_t vm;   /* of the machine, or VPT_SPACE_NO_VM */
+	uint32_t vcpu; /* which of that machine's */
+	uint32_t pid;  /* 0: not known */
+	char name[40];
+};
+
+/*
+ * What a VMCS stands for, from a place in the vCPU's stream on. TSC packets of non-root
+ * operation have the guest's TSC: the host's, scaled, plus the offset (33.8.3.3).
+ */
+struct vpt_vmcs {
+	uint64_t vmcs;
+	uint64_t offset; /* in the stream */
+	uint64_t tsc_offset;
+	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
+	uint32_t vm, vcpu;	 /* as in struct vpt_space */
+};
+
 struct vpt_trace_chunk {
 	uint64_t offset; /* of the first byte in this vCPU's stream */
 	uint64_t gpa;	 /* where the guest's buffer holds it, ~0: nowhere */
@@ -113,6 +153,7 @@ enum vpt_session_end {
 	VPT_END_TOPA_STOP,  /* the last packet may be cut */
 	VPT_END_ERROR,	    /* the last packet may be cut */
 	VPT_END_CLOSED,	    /* the guest ended, the VMM closed the trace */
+	VPT_END_LOST,	    /* what follows was overwritten; the last packet may be cut */
 };
 
 struct vpt_session {
@@ -139,6 +180,7 @@ enum vpt_oracle_kind {
 	VPT_ORACLE_STOP,     /* TriggerEn fell; ip, cpl: next instruction; aux: enum
 				 * vpt_session_end in 7:0, flags of ip in 15:8. Where a
 				 * guest's WRMSR did it, that is the INSN before. */
+	VPT_ORACLE_VM_EXIT,  /* at ip, of which aux is as for EVENT, the vector 0 */
 };
 
 #define VPT_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))
@@ -153,6 +195,7 @@ enum vpt_oracle_insn_flags {
 	VPT_ORACLE_COND = 1 << 2,      /* is a conditional branch */
 	VPT_ORACLE_SOFT_INT = 1 << 3,  /* is INT n, INT3, INTO, INT1 that was taken */
 	VPT_ORACLE_CR3_WRITE = 1 << 4, /* is a MOV to CR3 */
+	VPT_ORACLE_VM_ENTRY = 1 << 5,  /* is VMLAUNCH or VMRESUME and entered the guest */
 };
 
 struct vpt_oracle_record {
@@ -184,6 +227,8 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_elf_image) == 72, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_code_page) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_session) == 136, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_oracle_record) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_space) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

@@ -44,6 +44,10 @@ struct vcpu {
 		size_t n, room;
 	} cr3;
 	struct {
+		struct vpt_vmcs *at;
+		size_t n, room;
+	} vmcs;
+	struct {
 		struct records *at;
 		size_t n, room;
 	} oracle;
@@ -62,6 +66,10 @@ struct vpt_reader {
 		struct vpt_elf_file *at;
 		size_t n, room;
 	} elf;
+	struct {
+		struct vpt_space *at;
+		size_t n, room;
+	} spaces;
 	struct vcpu *vcpu; /* info->vcpus of them */
 };
 
@@ -153,7 +161,7 @@ static const char *read_session(struct vcpu *v, const struct vpt_block *b, const
 		return "a block's length is wrong";
 	if (session->offset > v->bytes || (last && session->offset < last->start->offset))
 		return "a session's place in the stream is wrong";
-	if (session->end > VPT_END_CLOSED)
+	if (session->end > VPT_END_LOST)
 		return "how a session ended is not known";
 
 	switch (session->edge) {
@@ -198,6 +206,48 @@ static const char *read_cr3(struct vcpu *v, const struct vpt_block *b, const voi
 	if (!vpt_vec_room(&v->cr3))
 		return no_memory;
 	v->cr3.at[v->cr3.n++] = *sw;
+	return NULL;
+}
+
+static bool space_ok(const struct vpt_space *space)
+{
+	return space->id && !(space->id & ~VPT_SPACE_ID_MASK) &&
+	       !(space->flags & ~(uint32_t)VPT_SPACE_NON_ROOT) &&
+	       memchr(space->name, 0, sizeof(space->name));
+}
+
+static const char *read_spaces(struct vpt_reader *r, const struct vpt_block *b, const void *p)
+{
+	const struct vpt_space *space = p;
+	size_t n = b->len / sizeof(*space), i;
+
+	if (!n || b->len % sizeof(*space))
+		return "a block's length is wrong";
+	for (i = 0; i < n; i++) {
+		if (!space_ok(&space[i]))
+			return "an address space is not as it must be";
+	}
+	for (i = 0; i < n; i++) {
+		if (!vpt_vec_room(&r->spaces)) {
+			r->spaces.n -= i;
+			return no_memory;
+		}
+		r->spaces.at[r->spaces.n++] = space[i];
+	}
+	return NULL;
+}
+
+static const char *read_vmcs(struct vcpu *v, const struct vpt_block *b, const void *p)
+{
+	const struct vpt_vmcs *vmcs = p;
+
+	if (b->len != sizeof(*vmcs))
+		return "a block's length is wrong";
+	if (v->vmcs.n && vmcs->offset < v->vmcs.at[v->vmcs.n - 1].offset)
+		return "a VMCS block goes back";
+	if (!vpt_vec_room(&v->vmcs))
+		return no_memory;
+	v->vmcs.at[v->vmcs.n++] = *vmcs;
 	return NULL;
 }
 
@@ -251,6 +301,10 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 		return read_end(r, b, p);
 	case VPT_BLOCK_CR3:
 		return read_cr3(v, b, p);
+	case VPT_BLOCK_SPACE:
+		return read_spaces(r, b, p);
+	case VPT_BLOCK_VMCS:
+		return read_vmcs(v, b, p);
 	default:
 		r->extent.unknown++;
 		return NULL;
@@ -384,10 +438,12 @@ void vpt_reader_close(struct vpt_reader *r)
 		free(r->vcpu[i].code.at);
 		free(r->vcpu[i].periods.at);
 		free(r->vcpu[i].cr3.at);
+		free(r->vcpu[i].vmcs.at);
 		free(r->vcpu[i].oracle.at);
 	}
 	free(r->vcpu);
 	free(r->elf.at);
+	free(r->spaces.at);
 	vpt_input_close(&r->in);
 	free(r);
 }
@@ -443,6 +499,18 @@ const struct vpt_cr3_switch *vpt_reader_cr3(const struct vpt_reader *r, unsigned
 {
 	*count = r->vcpu[vcpu].cr3.n;
 	return r->vcpu[vcpu].cr3.at;
+}
+
+const struct vpt_space *vpt_reader_spaces(const struct vpt_reader *r, size_t *count)
+{
+	*count = r->spaces.n;
+	return r->spaces.at;
+}
+
+const struct vpt_vmcs *vpt_reader_vmcs(const struct vpt_reader *r, unsigned int vcpu, size_t *count)
+{
+	*count = r->vcpu[vcpu].vmcs.n;
+	return r->vcpu[vcpu].vmcs.at;
 }
 
 const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t *len)

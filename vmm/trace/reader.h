@@ -68,6 +68,12 @@ const struct vpt_period *vpt_reader_sessions(const struct vpt_reader *r, unsigne
 const struct vpt_cr3_switch *vpt_reader_cr3(const struct vpt_reader *r, unsigned int vcpu,
 					    size_t *count);
 
+/* Of the whole file; 0: an address space is what a CR3 says. */
+const struct vpt_space *vpt_reader_spaces(const struct vpt_reader *r, size_t *count);
+/* In the order of their place in the stream. */
+const struct vpt_vmcs *vpt_reader_vmcs(const struct vpt_reader *r, unsigned int vcpu,
+				       size_t *count);
+
 /*
  * The whole packet stream of a vCPU as one piece. It is put together on the
  * first call: NULL if there is no memory for that.

@@ -219,6 +219,37 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 	return 0;
 }
 
+int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+		      size_t len)
+{
+	const uint8_t *p = bytes;
+	struct stream *s;
+
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+	s = &w->stream[vcpu];
+	if (len < GATHER_TRACE)
+		return vpt_writer_trace(w, vcpu, gpa, bytes, len);
+	if (flush_trace(w, vcpu))
+		return w->error;
+	while (len && !w->error) {
+		const size_t n = len < MAPPED_TRACE ? len : MAPPED_TRACE;
+		const uint64_t file_offset = w->file_bytes;
+
+		s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
+		if (find_psbs(w, s, p, n) ||
+		    write_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), p, n))
+			break;
+		resolve_index(s, file_offset);
+		s->bytes += n;
+		p += n;
+		len -= n;
+		if (gpa != UINT64_MAX)
+			gpa += n;
+	}
+	return w->error;
+}
+
 int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_session *session)
 {
 	if (w->error)
@@ -272,6 +303,21 @@ int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	return write_block(w, VPT_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
+}
+
+int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count)
+{
+	if (!count)
+		return w->error;
+	return write_block(w, VPT_BLOCK_SPACE, 0, spaces, count * sizeof(*spaces), NULL, 0);
+}
+
+int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs)
+{
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+	vmcs->offset = w->stream[vcpu].bytes;
+	return write_block(w, VPT_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
 }
 
 uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu)

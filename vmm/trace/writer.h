@@ -31,9 +31,15 @@ int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_co
 /* Trace bytes in stream order; the writer keeps the offset and the PSB index. */
 int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
 		     size_t len);
+/* The same for many bytes, which are not copied. */
+int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+		      size_t len);
 /* `session->offset` is filled in from the stream by the writer. */
 int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_session *session);
 int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw);
+int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count);
+/* `vmcs->offset` is filled in as well. */
+int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs);
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 		      const struct vpt_oracle_record *record);
 
@@ -43,6 +49,8 @@ uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu);
 int vpt_writer_sync(struct vpt_writer *w);
 /* Writes the index and the end block, closes, frees; also after an error. */
 int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit);
+/* Closes and frees, and writes nothing: the file has no end. */
+void vpt_writer_drop(struct vpt_writer *w);
 
 /*
  * writer_save.c: for snapshots. What a writer is in the middle of, as plain data that

@@ -8,6 +8,7 @@
 #include "writer.h"
 
 #define GATHER_TRACE	 4096u
+#define MAPPED_TRACE	 (1u << 20)
 #define GATHER_ORACLE	 65536u
 #define PSB_BYTES	 16u
 #define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
@@ -53,7 +54,5 @@ struct vpt_writer {
 int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);
 /* A writer to an empty file. */
 int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **writer);
-/* Closes and frees, and writes nothing. */
-void vpt_writer_drop(struct vpt_writer *w);
 
 #endif /* VMM_TRACE_WRITER_STATE_H */

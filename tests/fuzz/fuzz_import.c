@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Any bytes as an oracle log: imported, and what comes of it compared with itself, all
+ * without harm. The header is put in front, so that what is behind it is reached.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "oracle/compare.h"
+#include "trace/reader.h"
+#include "vpt/caps.h"
+
+#define REQUIRE(cond)            \
+	do {                     \
+		if (!(cond))     \
+			abort(); \
+	} while (0)
+
+/* A log that is good for hours of decoding is of no use here. */
+#define RECORDS_MAX 20000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void use(struct vpt_import *import, const char *path, const uint8_t *bytes, size_t size)
+{
+	struct vpt_comparison c = {0};
+	struct vpt_reader *r;
+	unsigned int v;
+	char why[128];
+	uint64_t at;
+
+	if (vpt_import_write(import, path))
+		return;
+	REQUIRE(!vpt_reader_open(path, &r, why, sizeof(why)));
+	for (v = 0; v < vpt_reader_info(r)->vcpus && v < 4; v++) {
+		(void)vpt_import_same(import, v, bytes, size, &at);
+		if (vpt_reader_oracle_count(r, v) < RECORDS_MAX)
+			REQUIRE(!vpt_compare(r, v, &c));
+	}
+	vpt_comparison_free(&c);
+	vpt_reader_close(r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct vpt_log_header header = {VPT_LOG_MAGIC, VPT_LOG_VERSION, 0};
+	const struct vpt_import_config config = {
+		.model = "spr",
+		.caps = vpt_caps_model("spr"),
+		.last = UINT64_MAX,
+		.host = true,
+		.guest = true,
+		.lip = size & 1,
+	};
+	static int fd = -1;
+	struct vpt_import *import;
+	struct vpt_log log;
+	char path[32], why[160] = "";
+	uint8_t *copy = malloc(sizeof(header) + size);
+
+	REQUIRE(copy);
+	memcpy(copy, &header, sizeof(header));
+	if (size)
+		memcpy(copy + sizeof(header), data, size);
+	if (fd < 0)
+		fd = memfd_create("fuzz", 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	REQUIRE(vpt_log_open(&log, copy, sizeof(header) + size));
+	if (vpt_import_open(&log, 1, &config, &import, why, sizeof(why))) {
+		REQUIRE(*why && !strchr(why, '\n'));
+	} else {
+		use(import, path, copy, sizeof(header) + size);
+		vpt_import_close(import);
+	}
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Traces that span a host and guests, made by hand as the manual's tables have them
+ * (33-53, 33-56, 33-59). What comes out is written as a word per item:
+ *   1a h    instruction at SYNTH_CODE + 0x1a, by the name of its space; ? not known
+ *   E1a D A1a 1a>20   enabled, disabled, disabled by an event at 1a, event
+ *   V       disabled by a VM entry
+ *   Ph      PIP, by the name of its space, or its CR3
+ *   C8@1a   CFE of type 8 with that FUP; q, r: exit qualification and reason
+ *   !...    error
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/code.h"
+#include "decode/filter.h"
+#include "decode/flow.h"
+#include "decode/share.h"
+#include "decode/spaces.h"
+#include "lib/suite.h"
+#include "lib/synth.h"
+#include "vpt/msr.h"
+
+#define AT(offset) (SYNTH_CODE + (offset))
+#define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
+
+#define ID(n)	  (0x000f000000000000ull + 4096 * (n))
+#define HOST_ONLY (AT(0x1000) + 0xc) /* two NOPs that only the host has */
+#define VMCS0	  0x7000ull
+#define VMCS1	  0x8000ull
+#define CR3	  SYNTH_CR3
+#define OTHER_CR3 0x9000ull
+
+/* h: host; a, b: guests of two VMCSs, all three with the same CR3. */
+static const struct vpt_space spaces[] = {
+	{.id = ID(0), .cr3 = CR3, .vmcs = VPT_SPACE_ANY_VMCS, .vm = VPT_SPACE_NO_VM, .name = "h"},
+	{.id = ID(1), .cr3 = CR3, .vmcs = VMCS0, .flags = VPT_SPACE_NON_ROOT, .name = "a"},
+	{.id = ID(2), .cr3 = CR3, .vmcs = VMCS1, .flags = VPT_SPACE_NON_ROOT, .vm = 1, .name = "b"},
+};
+
+/*
+ * Host: 0 nop; 1 vmresume; 4 nop; 5 jmp rax; 7 vmptrld; a jmp rax. Guests have a NOP in
+ * front of that: 0 nop; 1 nop; 2 nop; 3 cpuid; 5 jmp rax; b has jnz 0 at 1 instead.
+ */
+static void code(struct synth *s)
+{
+	ck_assert_int_eq(vpt_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
+	synth_code(s, AT(0), "90 0f 01 c3 90 ff e0 0f c7 30 ff e0 90 90");
+	synth_page_at(s, ID(0), SYNTH_CODE);
+	synth_page_at(s, ID(0), HOST_ONLY & ~0xfffull);
+	synth_code(s, AT(0), "90 90 90 0f a2 ff e0 90");
+	synth_page_at(s, ID(1), SYNTH_CODE);
+	synth_code(s, AT(0), "90 75 fd 0f a2 ff e0 90");
+	synth_page_at(s, ID(2), SYNTH_CODE);
+}
+
+static void put(struct synth *s, const struct pt_packet *packet)
+{
+	ck_assert_int_gt(pt_enc_next(s->enc, packet), 0);
+}
+
+static void pip(struct synth *s, uint64_t cr3, bool nr)
+{
+	struct pt_packet packet = {.type = ppt_pip};
+
+	packet.payload.pip.cr3 = cr3;
+	packet.payload.pip.nr = nr;
+	put(s, &packet);
+}
+
+static void vmcs(struct synth *s, uint64_t pointer)
+{
+	struct pt_packet packet = {.type = ppt_vmcs};
+
+	packet.payload.vmcs.base = pointer;
+	put(s, &packet);
+}
+
+static void ip16(struct synth *s, enum pt_packet_type type, uint64_t ip)
+{
+	struct pt_packet packet = {.type = type};
+
+	packet.payload.ip.ipc = pt_ipc_update_16;
+	packet.payload.ip.ip = ip & 0xffff;
+	put(s, &packet);
+}
+
+static void cfe(struct synth *s, uint8_t type, uint8_t vector, bool ip)
+{
+	const uint8_t bytes[4] = {0x02, 0x13, (uint8_t)(type | ip << 7), vector};
+
+	synth_raw(s, bytes, sizeof(bytes));
+}
+
+static void evd(struct synth *s, uint8_t type, uint64_t value)
+{
+	uint8_t bytes[11] = {0x02, 0x53, type};
+
+	memcpy(bytes + 3, &value, 8);
+	synth_raw(s, bytes, sizeof(bytes));
+}
+
+/* PSB+ as in root operation, or with NR and a VMCS. */
+static void psb(struct synth *s, bool nr, uint64_t pointer, bool vmcs_last)
+{
+	synth_packet(s, ppt_psb);
+	if (!vmcs_last)
+		vmcs(s, pointer);
+	pip(s, CR3, nr);
+	if (vmcs_last)
+		vmcs(s, pointer);
+	synth_mode(s);
+	synth_packet(s, ppt_psbend);
+}
+
+static void begin(struct synth *s, uint64_t ip)
+{
+	code(s);
+	synth_start(s, ip, 0);
+	psb(s, false, VMCS0, false);
+	synth_ip(s, ppt_tip_pge, ip);
+}
+
+static void finish(struct synth *s, uint64_t ip)
+{
+	synth_ip(s, ppt_fup, ip);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_stop(s, VPT_END_DISABLED, ip, 0);
+}
+
+static void enter(struct synth *s)
+{
+	pip(s, CR3, true);
+	synth_ip(s, ppt_tip, AT(0));
+}
+
+static void leave(struct synth *s, uint64_t from, uint64_t to)
+{
+	synth_ip(s, ppt_fup, from);
+	pip(s, CR3, false);
+	synth_ip(s, ppt_tip, to);
+}
+
+static void entry_and_exit(struct synth *s)
+{
+	begin(s, AT(0));
+	enter(s);
+	leave(s, AT(3), AT(4));
+	synth_ip(s, ppt_tip, AT(0));
+	enter(s);
+	leave(s, AT(2), AT(4));
+	finish(s, AT(5));
+}
+
+/* VMPTRLD's packet counts from the next entry on; that in a PSB+ is no other. */
+static void two_guests(struct synth *s)
+{
+	begin(s, AT(0));
+	enter(s);
+	leave(s, AT(3), AT(5));
+	synth_ip(s, ppt_tip, AT(7));
+	vmcs(s, VMCS1);
+	synth_ip(s, ppt_tip, AT(1));
+	pip(s, CR3, true);
+	synth_ip(s, ppt_tip, AT(0));
+	synth_tnt(s, "10");
+	leave(s, AT(3), AT(4));
+	finish(s, AT(5));
+}
+
+static void psb_in_guest(struct synth *s)
+{
+	code(s);
+	synth_start(s, AT(0), 0);
+	psb(s, true, VMCS1, false);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_tnt(s, "0");
+	leave(s, AT(3), AT(4));
+	finish(s, AT(5));
+}
+
+static void psb_vmcs_last(struct synth *s)
+{
+	code(s);
+	synth_start(s, AT(0), 0);
+	psb(s, true, VMCS1, true);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_tnt(s, "0");
+	leave(s, AT(3), AT(4));
+	finish(s, AT(5));
+}
+
+/* Guest-only: the exit is FUP, TIP.PGD, the entry TIP.PGE, of which nothing tells a CR3. */
+static void guest_only(struct synth *s)
+{
+	const struct vpt_cr3_switch sw = {ID(2), 0};
+	unsigned int i;
+
+	code(s);
+	ck_assert_int_eq(vpt_writer_cr3(s->w, 0, &sw), 0);
+	synth_start(s, AT(0), 0);
+	synth_packet(s, ppt_psb);
+	synth_mode(s);
+	synth_packet(s, ppt_psbend);
+	for (i = 0; i < 2; i++) {
+		synth_ip(s, ppt_tip_pge, AT(0));
+		synth_tnt(s, "0");
+		synth_ip(s, ppt_fup, AT(3));
+		synth_no_ip(s, ppt_tip_pgd);
+	}
+	synth_stop(s, VPT_END_DISABLED, AT(3), 0);
+}
+
+/* PIPs of a concealed guest are like a host's. */
+static void concealed(struct synth *s)
+{
+	struct vpt_space only = spaces[1];
+
+	ck_assert_int_eq(vpt_writer_spaces(s->w, &only, 1), 0);
+	ck_assert_int_eq(vpt_writer_spaces(s->w, spaces, 1), 0);
+	synth_code(s, AT(0), "90 90 90 0f a2 ff e0 90");
+	synth_page_at(s, ID(1), SYNTH_CODE);
+	synth_start(s, AT(0), 0);
+	synth_packet(s, ppt_psb);
+	synth_mode(s);
+	pip(s, CR3, false);
+	synth_packet(s, ppt_psbend);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	finish(s, AT(3));
+}
+
+/* Host-only: the entry is FUP with the IP after VMRESUME, TIP.PGD (table 33-56, row 9). */
+static void host_only(struct synth *s)
+{
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(4));
+	synth_no_ip(s, ppt_tip_pgd);
+	ip16(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+/* Nothing before says that it is no VM entry, but the code. */
+static void host_event(struct synth *s)
+{
+	begin(s, AT(4));
+	synth_ip(s, ppt_fup, AT(5));
+	synth_no_ip(s, ppt_tip_pgd);
+	ip16(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+/* An event where execution has just come to, behind a VMRESUME as it happens. */
+static void host_event_there(struct synth *s)
+{
+	begin(s, AT(5));
+	synth_ip(s, ppt_tip, AT(4));
+	synth_ip(s, ppt_fup, AT(4));
+	synth_no_ip(s, ppt_tip_pgd);
+	ip16(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+static void unknown_space(struct synth *s)
+{
+	begin(s, AT(0));
+	pip(s, OTHER_CR3, true);
+	synth_ip(s, ppt_tip, AT(0));
+	leave(s, AT(3), AT(4));
+	synth_psb(s, AT(4));
+	finish(s, AT(5));
+}
+
+/* The host alone has code where it goes to: still it is not the host that runs. */
+static void unknown_space_alone(struct synth *s)
+{
+	begin(s, AT(0));
+	pip(s, OTHER_CR3, true);
+	synth_ip(s, ppt_tip, HOST_ONLY);
+	leave(s, HOST_ONLY + 1, AT(4));
+	synth_psb(s, AT(4));
+	finish(s, AT(5));
+}
+
+/* No PIP tells of the exit, but only the host has code where it leads. */
+static void concealed_exit(struct synth *s)
+{
+	begin(s, AT(0));
+	enter(s);
+	synth_ip(s, ppt_fup, AT(3));
+	synth_ip(s, ppt_tip, HOST_ONLY);
+	finish(s, HOST_ONLY + 2);
+}
+
+/* Event trace: what has a FUP of its own, and what shares one with branch trace. */
+static void event_trace(struct synth *s)
+{
+	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
+	begin(s, AT(0));
+	cfe(s, 7, 0, true);
+	ip16(s, ppt_fup, AT(1));
+	pip(s, CR3, true);
+	ip16(s, ppt_tip, AT(0));
+	evd(s, 1, 0x1234);
+	evd(s, 2, 10);
+	cfe(s, 8, 0, false);
+	ip16(s, ppt_fup, AT(3));
+	pip(s, CR3, false);
+	ip16(s, ppt_tip, AT(4));
+	cfe(s, 4, 0, false);
+	finish(s, AT(5));
+}
+
+/* CLI: MODE.Exec and a FUP, for RFLAGS.IF alone. */
+static void flag_changes(struct synth *s)
+{
+	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
+	begin(s, AT(4));
+	synth_mode(s);
+	ip16(s, ppt_fup, AT(4));
+	ip16(s, ppt_tip, AT(4));
+	finish(s, AT(5));
+}
+
+static void vm_exit_out(struct synth *s)
+{
+	begin(s, AT(0));
+	enter(s);
+	synth_ip(s, ppt_fup, AT(3));
+	pip(s, CR3, false);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+/* MOV to CR3 and VM entry with the same packets before them: the order tells. */
+static void entry_out(struct synth *s)
+{
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(4));
+	pip(s, OTHER_CR3, true);
+	synth_no_ip(s, ppt_tip_pgd);
+	pip(s, CR3, false);
+	synth_ip(s, ppt_tip_pge, AT(4));
+	finish(s, AT(5));
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct synth *s);
+	const char *words;
+} flows[] = {
+	{"entry and exit", entry_and_exit,
+	 "E0 0h 1h Pa 0a 1a 2a 3>4 Ph 4h 5h 0h 1h Pa 0a 1a 2>4 Ph 4h A5"},
+	{"two guests", two_guests,
+	 "E0 0h 1h Pa 0a 1a 2a 3>5 Ph 5h 7h ah 1h Pb 0b 1b 0b 1b 3>4 Ph 4h A5"},
+	{"PSB in a guest", psb_in_guest, "E0 0b 1b 3>4 Ph 4h A5"},
+	{"VMCS behind PIP", psb_vmcs_last, "E0 0b 1b 3>4 Ph 4h A5"},
+	{"guest only", guest_only, "E0 0b 1b A3 E0 0b 1b A3"},
+	{"concealed", concealed, "E0 0a 1a 2a A3"},
+	{"host only", host_only, "E0 0h 1h V E4 4h A5"},
+	{"host, event", host_event, "E4 4h A5 E4 4h A5"},
+	{"host, event there", host_event_there, "E5 5h A4 E4 4h A5"},
+	{"unknown space", unknown_space, "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
+	{"unknown space, code of another", unknown_space_alone,
+	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
+	{"concealed exit", concealed_exit, "E0 0h 1h Pa 0a 1a 2a 3>100c 100ch 100dh A100e"},
+	{"event trace", event_trace, "E0 0h C7@1 1h Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5"},
+	{"RFLAGS.IF", flag_changes, "E4 4h 5h 4h A5"},
+	{"VM exit out of context", vm_exit_out, "E0 0h 1h Pa 0a 1a 2a A3 Ph E4 4h A5"},
+	{"VM entry out of context", entry_out, "E0 0h 1h P9000 V Ph E4 4h A5"},
+};
+
+static const char *name_of(const struct vpt_item *item, char *text)
+{
+	if (!item->space)
+		return "?";
+	if (item->space->name[0])
+		return item->space->name;
+	sprintf(text, "%llx", (unsigned long long)item->space->cr3);
+	return text;
+}
+
+static void add_cfe(char *at, const struct vpt_cfe *c)
+{
+	at += sprintf(at, "C%x", c->type);
+	if (c->has_ip)
+		at += sprintf(at, "@%llx", (unsigned long long)(c->ip - SYNTH_CODE));
+	if (c->has_qualification)
+		at += sprintf(at, "q%llx", (unsigned long long)c->qualification);
+	if (c->has_reason)
+		sprintf(at, "r%llu", (unsigned long long)c->reason);
+}
+
+static void add_event(char *at, const struct vpt_item *item)
+{
+	unsigned long long from = item->ip - SYNTH_CODE, to = item->to - SYNTH_CODE;
+	char text[20];
+
+	switch (item->event) {
+	case VPT_FLOW_ENABLED:
+		sprintf(at, "E%llx", to);
+		break;
+	case VPT_FLOW_DISABLED:
+		sprintf(at, item->vm_entry ? "V" : "D");
+		break;
+	case VPT_FLOW_ASYNC_DISABLED:
+		sprintf(at, "A%llx", from);
+		break;
+	case VPT_FLOW_ASYNC_BRANCH:
+		sprintf(at, "%llx>%llx", from, to);
+		break;
+	case VPT_FLOW_PAGING:
+		sprintf(at, "P%s", name_of(item, text));
+		break;
+	case VPT_FLOW_CFE:
+		add_cfe(at, item->cfe);
+		break;
+	default:
+		break;
+	}
+}
+
+static void describe(struct vpt_reader *r, char *text, size_t size)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	char *at = text;
+
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	do {
+		char word[200] = "", name[20];
+
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		if (item.kind == VPT_ITEM_INSN)
+			sprintf(word, "%llx%s", (unsigned long long)(item.ip - SYNTH_CODE),
+				name_of(&item, name));
+		else if (item.kind == VPT_ITEM_ERROR)
+			sprintf(word, "!%s", item.text);
+		else if (item.kind == VPT_ITEM_EVENT && !item.status)
+			add_event(word, &item);
+		ck_assert_uint_lt((size_t)(at - text), size - 300);
+		if (*word)
+			at += sprintf(at, "%s%s", at == text ? "" : " ", word);
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(flow);
+}
+
+START_TEST(flow)
+{
+	struct vpt_reader *r;
+	struct synth s;
+	char text[2000] = "";
+
+	VPT_PROVES("PKT-VMCS PKT-PIP PKT-CFE PKT-EVD");
+	synth_open(&s);
+	flows[_i].make(&s);
+	r = synth_read(&s);
+	describe(r, text, sizeof(text));
+	ck_assert_msg(!strcmp(text, flows[_i].words), "%s:\n  %s\n  expected:\n  %s",
+		      flows[_i].name, text, flows[_i].words);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+static uint64_t block_insns(const struct vpt_item *item)
+{
+	return item->kind == VPT_ITEM_BLOCK ? item->insns : 0;
+}
+
+/* The block decoder finds as many instructions, in the same spaces. */
+START_TEST(flow_blocks)
+{
+	uint64_t insns[2][COUNT(spaces) + 1] = {{0}};
+	enum vpt_flow_unit unit;
+	struct vpt_reader *r;
+	struct synth s;
+	size_t i;
+
+	synth_open(&s);
+	flows[_i].make(&s);
+	r = synth_read(&s);
+	for (unit = VPT_FLOW_INSNS; unit <= VPT_FLOW_BLOCKS; unit++) {
+		struct vpt_flow *f;
+		struct vpt_item item;
+
+		ck_assert_int_eq(vpt_flow_open(r, 0, unit, &f), 0);
+		do {
+			ck_assert_int_eq(vpt_flow_next(f, &item), 0);
+			for (i = 0; i < COUNT(spaces) && item.cr3 != spaces[i].id; i++)
+				;
+			insns[unit][i] += item.kind == VPT_ITEM_INSN ? 1 : block_insns(&item);
+		} while (item.kind != VPT_ITEM_END);
+		vpt_flow_close(f);
+	}
+	for (i = 0; i < COUNT(spaces) + 1; i++)
+		ck_assert_uint_eq(insns[VPT_FLOW_INSNS][i], insns[VPT_FLOW_BLOCKS][i]);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Offsets are those of the stream, whatever was left out or grew before them. */
+START_TEST(offsets)
+{
+	struct vpt_reader *r;
+	struct vpt_flow *f;
+	struct vpt_item item;
+	struct synth s;
+	size_t len;
+
+	synth_open(&s);
+	s.session.ctl |= VPT_CTL_MASK(EVENT_EN);
+	begin(&s, AT(0));
+	cfe(&s, 7, 0, true);
+	ip16(&s, ppt_fup, AT(1));
+	synth_ip(&s, ppt_fup, AT(4));
+	synth_no_ip(&s, ppt_tip_pgd);
+	synth_stop(&s, VPT_END_DISABLED, AT(4), 0);
+	r = synth_read(&s);
+	vpt_reader_stream(r, 0, &len);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &f), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(f, &item), 0);
+		ck_assert_uint_le(item.offset, len);
+		if (item.kind == VPT_ITEM_EVENT && item.event == VPT_FLOW_DISABLED)
+			ck_assert_uint_eq(item.offset, len);
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(f);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Which space a PIP is of: `code` has a letter for each that the vCPU ran. */
+static const struct {
+	const char *code;
+	uint64_t cr3, vmcs;
+	bool nr;
+	const char *space; /* NULL: one that no block tells of */
+} pips[] = {
+	{"hab", CR3, VMCS0, false, "h"},
+	{"hab", CR3, VPT_SPACE_ANY_VMCS, false, "h"},
+	{"hab", CR3, VMCS0, true, "a"},
+	{"hab", CR3, VMCS1, true, "b"},
+	/* Two would do, or none. */
+	{"hab", CR3, VPT_SPACE_ANY_VMCS, true, NULL},
+	{"hab", CR3, 0xa000, true, NULL},
+	{"hab", OTHER_CR3, VMCS0, true, NULL},
+	{"hab", OTHER_CR3, VMCS0, false, NULL},
+	{"ha", CR3, VPT_SPACE_ANY_VMCS, true, "a"},
+	{"a", CR3, VPT_SPACE_ANY_VMCS, false, "a"},
+	{"ab", CR3, VPT_SPACE_ANY_VMCS, false, NULL},
+	{"", CR3, VMCS0, false, "h"},
+	{"", CR3, VMCS0, true, "a"},
+	/* A PCID is no part of an address space. */
+	{"hab", CR3 | 0x20, VMCS0, true, "a"},
+};
+
+START_TEST(resolve)
+{
+	const struct vpt_space_key key = {pips[_i].cr3, pips[_i].vmcs, pips[_i].nr};
+	const struct vpt_space *found;
+	struct vpt_code_store *store;
+	struct vpt_spaces *all;
+	struct vpt_reader *r;
+	struct synth s;
+	uint64_t id;
+	int i;
+
+	synth_open(&s);
+	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
+	for (i = 0; i < COUNT(spaces); i++) {
+		if (strchr(pips[_i].code, spaces[i].name[0]))
+			synth_page_at(&s, spaces[i].id, SYNTH_CODE);
+	}
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(vpt_spaces_open(r, store, &all), 0);
+	id = vpt_spaces_resolve(all, &key);
+	found = vpt_spaces_find(all, id);
+	ck_assert_ptr_nonnull(found);
+	ck_assert_uint_eq(found->id, id);
+	if (pips[_i].space) {
+		ck_assert_str_eq(found->name, pips[_i].space);
+	} else {
+		ck_assert_str_eq(found->name, "");
+		ck_assert_uint_eq(found->cr3, key.cr3);
+		ck_assert_uint_eq(found->flags, key.non_root ? VPT_SPACE_NON_ROOT : 0);
+		ck_assert_uint_eq(vpt_code_space(store, id), VPT_CR3_UNKNOWN);
+		/* It stays the same one. */
+		ck_assert_uint_eq(vpt_spaces_resolve(all, &key), id);
+	}
+	vpt_spaces_close(all);
+	vpt_code_close(store);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Beyond a number of them, what is not known is all one. */
+START_TEST(many_unknown)
+{
+	struct vpt_space_key key = {0x100000, VMCS0, true};
+	struct vpt_code_store *store;
+	struct vpt_spaces *all;
+	struct vpt_reader *r;
+	struct synth s;
+	uint64_t id = 0, last = 0;
+	unsigned int i;
+
+	synth_open(&s);
+	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(vpt_spaces_open(r, store, &all), 0);
+	for (i = 0; i < 5000; i++) {
+		last = id;
+		key.cr3 += 4096;
+		id = vpt_spaces_resolve(all, &key);
+		ck_assert_ptr_nonnull(vpt_spaces_find(all, id));
+		if (i == 1)
+			ck_assert_uint_ne(id, last);
+	}
+	ck_assert_uint_eq(id, last);
+	ck_assert_ptr_null(vpt_spaces_find(all, 0x1234000));
+	ck_assert_ptr_null(vpt_spaces_find(NULL, ID(0)));
+	vpt_spaces_close(all);
+	vpt_code_close(store);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+static const struct {
+	struct vpt_space space;
+	const char *text;
+} formats[] = {
+	{{.cr3 = 0x1000, .vm = VPT_SPACE_NO_VM}, "host: cr3 0x1000"},
+	{{.cr3 = 0x1000, .pid = 7}, "host: pid 7"},
+	{{.name = "ba\x1bsh", .pid = 7}, "host: ba?sh, pid 7"},
+	{{.name = "kernel", .flags = VPT_SPACE_NON_ROOT, .vm = 1, .vcpu = 2},
+	 "VM 1 vCPU 2: kernel"},
+	{{.cr3 = 0x2000, .flags = VPT_SPACE_NON_ROOT, .vm = VPT_SPACE_NO_VM}, "guest: cr3 0x2000"},
+};
+
+START_TEST(format)
+{
+	char text[128];
+
+	vpt_space_format(&formats[_i].space, text, sizeof(text));
+	ck_assert_str_eq(text, formats[_i].text);
+}
+END_TEST
+
+static void tsc(struct synth *s, uint64_t value)
+{
+	struct pt_packet packet = {.type = ppt_tsc};
+
+	packet.payload.tsc.tsc = value;
+	put(s, &packet);
+}
+
+/*
+ * The guest's TSC is twice as fast as the host's and far behind; then its offset changes.
+ * What comes out is the host's, in a PSB+ as well.
+ */
+START_TEST(one_time)
+{
+	static const uint64_t expected[] = {50000, 50100, 50150, 50200, 50300, 50400, 50500};
+	struct vpt_vmcs block = {
+		.vmcs = VMCS0, .tsc_offset = -(uint64_t)90000, .tsc_multiplier = 1ull << 49};
+	struct vpt_reader *r;
+	struct vpt_item item;
+	struct vpt_flow *f;
+	struct synth s;
+	uint64_t last = 0;
+	size_t n = 0;
+
+	VPT_PROVES("VMX-TSC-PACKET");
+	synth_open(&s);
+	s.session.ctl |= VPT_CTL_MASK(TSC_EN);
+	code(&s);
+	ck_assert_int_eq(vpt_writer_vmcs(s.w, 0, &block), 0);
+	synth_start(&s, AT(0), 0);
+	synth_packet(&s, ppt_psb);
+	tsc(&s, 50000);
+	vmcs(&s, VMCS0);
+	pip(&s, CR3, false);
+	synth_mode(&s);
+	synth_packet(&s, ppt_psbend);
+	synth_ip(&s, ppt_tip_pge, AT(0));
+	tsc(&s, 50100);
+	enter(&s);
+	tsc(&s, 2 * 50150 - 90000);
+	leave(&s, AT(3), AT(4));
+	tsc(&s, 50200);
+	synth_ip(&s, ppt_tip, AT(0));
+	enter(&s);
+	synth_flush(&s);
+	block.tsc_offset = 1000;
+	ck_assert_int_eq(vpt_writer_vmcs(s.w, 0, &block), 0);
+	synth_packet(&s, ppt_psb);
+	tsc(&s, 2 * 50300 + 1000);
+	vmcs(&s, VMCS0);
+	pip(&s, CR3, true);
+	synth_mode(&s);
+	synth_ip(&s, ppt_fup, AT(0));
+	synth_packet(&s, ppt_psbend);
+	tsc(&s, 2 * 50400 + 1000);
+	leave(&s, AT(2), AT(4));
+	tsc(&s, 50500);
+	finish(&s, AT(5));
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &f), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(f, &item), 0);
+		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
+		if (item.kind != VPT_ITEM_EVENT || !item.has_tsc || item.tsc == last)
+			continue;
+		last = item.tsc;
+		while (n < COUNT(expected) && expected[n] != last)
+			n++;
+		ck_assert_msg(n < COUNT(expected), "%llu", (unsigned long long)last);
+	} while (item.kind != VPT_ITEM_END);
+	ck_assert_uint_eq(last, expected[COUNT(expected) - 1]);
+	vpt_flow_close(f);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Parts of a trace. */
+START_TEST(shares)
+{
+	struct vpt_item in_host = {.kind = VPT_ITEM_BLOCK, .insns = 5, .space = &spaces[0]};
+	struct vpt_item in_guest = {.kind = VPT_ITEM_BLOCK, .insns = 7, .space = &spaces[1]};
+	struct vpt_item to = {.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_PAGING, .has_tsc = true};
+	const struct {
+		const struct vpt_space *space;
+		uint64_t tsc;
+	} went[] = {
+		{&spaces[0], 5000}, {&spaces[1], 5600}, {&spaces[0], 5900},
+		{&spaces[1], 6000}, {&spaces[2], 6050}, {&spaces[0], 6100},
+	};
+	const struct vpt_space_share *at;
+	struct vpt_shares all = {0};
+	size_t i;
+
+	vpt_shares_begin(&all);
+	for (i = 0; i < COUNT(went); i++) {
+		to.space = went[i].space;
+		to.tsc = went[i].tsc;
+		ck_assert(vpt_shares_item(&all, &to));
+		if (to.space == &spaces[0])
+			ck_assert(vpt_shares_item(&all, &in_host));
+		else if (to.space == &spaces[1])
+			ck_assert(vpt_shares_item(&all, &in_guest));
+	}
+	to = (struct vpt_item){
+		.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_DISABLED, .vm_entry = true};
+	ck_assert(vpt_shares_item(&all, &to));
+	vpt_shares_sort(&all);
+	ck_assert_uint_eq(all.spaces.n, 3);
+	at = all.spaces.at;
+	ck_assert_str_eq(at[0].space.name, "h");
+	ck_assert_uint_eq(at[0].insns, 15);
+	ck_assert_uint_eq(at[0].blocks, 3);
+	ck_assert_uint_eq(at[0].entries, 1);
+	ck_assert_uint_eq(at[0].exits, 0);
+	/* 5000 to 5600, 5900 to 6000. */
+	ck_assert_uint_eq(at[0].time, 700);
+	ck_assert_str_eq(at[1].space.name, "a");
+	ck_assert_uint_eq(at[1].insns, 14);
+	ck_assert_uint_eq(at[1].entries, 2);
+	ck_assert_uint_eq(at[1].exits, 1);
+	ck_assert_uint_eq(at[1].time, 350);
+	ck_assert_str_eq(at[2].space.name, "b");
+	ck_assert_uint_eq(at[2].exits, 1);
+	ck_assert_uint_eq(at[2].time, 50);
+	ck_assert_uint_eq(all.time, 1100);
+	vpt_shares_free(&all);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("spaces");
+	TCase *tc = tcase_create("spaces");
+
+	tcase_add_loop_test(tc, flow, 0, COUNT(flows));
+	tcase_add_loop_test(tc, flow_blocks, 0, COUNT(flows));
+	tcase_add_test(tc, offsets);
+	tcase_add_loop_test(tc, resolve, 0, COUNT(pips));
+	tcase_add_test(tc, many_unknown);
+	tcase_add_test(tc, one_time);
+	tcase_add_test(tc, shares);
+	tcase_add_loop_test(tc, format, 0, COUNT(formats));
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of `vpt decode`: whose part of a trace is shown, and whose there are. */
+#ifndef VMM_CLI_DECODE_SIDE_H
+#define VMM_CLI_DECODE_SIDE_H
+
+#include <stdbool.h>
+
+#include "decode/item.h"
+#include "decode/share.h"
+
+struct vpt_decode_side {
+	bool host, guest; /* both or neither: all */
+	bool one_vm;
+	uint64_t vm;
+	const char *space; /* name or number of a process, NULL: any */
+};
+
+/* --side=TEXT; false: it is none of host, guest, all. */
+bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text);
+/* Is only a part wanted? That takes a file that tells of address spaces. */
+bool vpt_decode_side_part(const struct vpt_decode_side *side);
+/* Is the item of that part? What is nobody's is. */
+bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_item *item);
+
+/* The table of the summary; nothing where the file has no address spaces. */
+void vpt_decode_side_table(struct vpt_shares *shares);
+/* The same as a field of a JSON object, with the comma before it. */
+void vpt_decode_side_json(struct vpt_shares *shares);
+
+#endif /* VMM_CLI_DECODE_SIDE_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of `vpt info`: shared by info*.c and nothing else. */
+#ifndef VMM_CLI_INFO_H
+#define VMM_CLI_INFO_H
+
+#include "trace/reader.h"
+
+const char *vpt_info_owner(uint32_t owner);
+const char *vpt_info_error(const struct vpt_session *end);
+
+/* info_json.c: all of it on a line. */
+void vpt_info_json(const struct vpt_reader *r);
+
+#endif /* VMM_CLI_INFO_H */

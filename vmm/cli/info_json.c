@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The same as info.c shows, as one JSON object. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/info.h"
+#include "decode/text.h"
+#include "oracle/report.h"
+
+static void json_file(const struct vpt_reader *r)
+{
+	const struct vpt_file_info *info = vpt_reader_info(r);
+	const struct vpt_extent *extent = vpt_reader_extent(r);
+	const struct vpt_file_end *end = vpt_reader_end(r);
+	char text[sizeof(info->model) + 1];
+	size_t pages;
+
+	vpt_text_copy(text, sizeof(text), info->model, sizeof(info->model));
+	fputs("{\"model\":", stdout);
+	vpt_json_string(stdout, text);
+	vpt_text_copy(text, sizeof(text), info->engine, sizeof(info->engine));
+	fputs(",\"engine\":", stdout);
+	vpt_json_string(stdout, text);
+	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64 ",\"tsc_hz\":%" PRIu64 ",\"tsc_offset\":",
+	       vpt_info_owner(info->owner), info->seed, info->tsc_hz);
+	vpt_json_address(stdout, info->tsc_offset);
+	fputs(",\"tsc_multiplier\":", stdout);
+	vpt_json_address(stdout, info->tsc_multiplier);
+	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
+	if (end)
+		printf("\"guest_exit\":%u,", end->guest_exit);
+	vpt_reader_index(r, &pages);
+	printf("\"psbs\":%zu,\"bytes\":%" PRIu64 ",\"readable\":%" PRIu64
+	       ",\"blocks\":%zu,\"unknown\":%zu,\"whole\":%s",
+	       pages, extent->file_bytes, extent->readable, extent->blocks, extent->unknown,
+	       extent->why ? "false" : "true");
+	if (extent->why) {
+		fputs(",\"why\":", stdout);
+		vpt_json_string(stdout, extent->why);
+	}
+}
+
+static void json_contents(const struct vpt_reader *r)
+{
+	const struct vpt_ram_range *ram;
+	const struct vpt_elf_file *elf;
+	size_t n, i;
+
+	fputs(",\"ram\":[", stdout);
+	ram = vpt_reader_ram(r, &n);
+	for (i = 0; i < n; i++) {
+		printf("%s{\"gpa\":", i ? "," : "");
+		vpt_json_address(stdout, ram[i].gpa);
+		printf(",\"bytes\":%" PRIu64 "}", ram[i].bytes);
+	}
+	fputs("],\"elf\":[", stdout);
+	elf = vpt_reader_elf(r, &n);
+	for (i = 0; i < n; i++) {
+		char name[sizeof(elf[i].image->name) + 1];
+
+		vpt_text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
+		printf("%s{\"name\":", i ? "," : "");
+		vpt_json_string(stdout, name);
+		printf(",\"bytes\":%zu,\"bias\":", elf[i].len);
+		vpt_json_address(stdout, elf[i].image->bias);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void json_spaces(const struct vpt_reader *r)
+{
+	const struct vpt_space *space;
+	char text[sizeof(space->name) + 1];
+	size_t n, i;
+
+	space = vpt_reader_spaces(r, &n);
+	fputs(",\"spaces\":[", stdout);
+	for (i = 0; i < n; i++, space++) {
+		printf("%s{\"id\":", i ? "," : "");
+		vpt_json_address(stdout, space->id);
+		printf(",\"side\":\"%s\",\"cr3\":",
+		       space->flags & VPT_SPACE_NON_ROOT ? "guest" : "host");
+		vpt_json_address(stdout, space->cr3);
+		if (space->vmcs != VPT_SPACE_ANY_VMCS) {
+			fputs(",\"vmcs\":", stdout);
+			vpt_json_address(stdout, space->vmcs);
+		}
+		if (space->vm != VPT_SPACE_NO_VM)
+			printf(",\"vm\":%u,\"vcpu\":%u", space->vm, space->vcpu);
+		if (space->pid)
+			printf(",\"pid\":%u", space->pid);
+		if (space->name[0]) {
+			vpt_text_copy(text, sizeof(text), space->name, sizeof(space->name));
+			fputs(",\"name\":", stdout);
+			vpt_json_string(stdout, text);
+		}
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void json_vmcs(const struct vpt_reader *r, unsigned int vcpu)
+{
+	const struct vpt_vmcs *v;
+	size_t n, i;
+
+	v = vpt_reader_vmcs(r, vcpu, &n);
+	fputs(",\"vmcs\":[", stdout);
+	for (i = 0; i < n; i++, v++) {
+		printf("%s{\"vmcs\":", i ? "," : "");
+		vpt_json_address(stdout, v->vmcs);
+		printf(",\"offset\":%" PRIu64 ",\"tsc_offset\":", v->offset);
+		vpt_json_address(stdout, v->tsc_offset);
+		fputs(",\"tsc_multiplier\":", stdout);
+		vpt_json_address(stdout, v->tsc_multiplier);
+		if (v->vm != VPT_SPACE_NO_VM)
+			printf(",\"vm\":%u,\"vcpu\":%u", v->vm, v->vcpu);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void json_register(const char *name, uint64_t value)
+{
+	printf(",\"%s\":", name);
+	vpt_json_address(stdout, value);
+}
+
+static void json_session(const struct vpt_period *p)
+{
+	const struct vpt_session *s = p->start;
+	unsigned int n;
+
+	printf("{\"offset\":%" PRIu64, s->offset);
+	if (p->end) {
+		printf(",\"end_offset\":%" PRIu64 ",\"end\":\"%s\",\"insns\":%" PRIu64,
+		       p->end->offset, vpt_session_end_text(p->end->end), p->end->insns - s->insns);
+		if (p->end->end == VPT_END_ERROR) {
+			fputs(",\"error\":", stdout);
+			vpt_json_string(stdout, vpt_info_error(p->end));
+		}
+	}
+	json_register("ctl", s->ctl);
+	json_register("status", s->status);
+	json_register("output_base", s->output_base);
+	json_register("output_mask_ptrs", s->output_mask_ptrs);
+	json_register("cr3_match", s->cr3_match);
+	fputs(",\"addr\":[", stdout);
+	for (n = 0; n < 2 * VPT_MAX_RANGES; n++) {
+		if (n)
+			putchar(',');
+		vpt_json_address(stdout, s->addr[n]);
+	}
+	fputs("]}", stdout);
+}
+
+static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
+{
+	const struct vpt_period *periods;
+	size_t nperiods, ncode, ncr3, i;
+
+	periods = vpt_reader_sessions(r, vcpu, &nperiods);
+	vpt_reader_code(r, vcpu, &ncode);
+	vpt_reader_cr3(r, vcpu, &ncr3);
+	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_loads\":%zu,\"oracle\":%" PRIu64
+	       ",\"sessions\":[",
+	       vcpu ? "," : "", vpt_reader_stream_bytes(r, vcpu), ncode, ncr3,
+	       vpt_reader_oracle_count(r, vcpu));
+	for (i = 0; i < nperiods; i++) {
+		if (i)
+			putchar(',');
+		json_session(&periods[i]);
+	}
+	putchar(']');
+	json_vmcs(r, vcpu);
+	putchar('}');
+}
+
+void vpt_info_json(const struct vpt_reader *r)
+{
+	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
+
+	json_file(r);
+	json_contents(r);
+	json_spaces(r);
+	fputs(",\"vcpus\":[", stdout);
+	for (v = 0; v < vcpus; v++)
+		json_vcpu(r, v);
+	puts("]}");
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "spaces.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+/* What a PIP carries of CR3 (33.4.2.7). */
+#define PIP_MASK 0x000fffffffffffe0ull
+
+/* Spaces that no block tells of, beyond which they are one. */
+#define LEARNED_MAX 1024
+
+struct entry {
+	const struct vpt_space *space;
+	bool has_code; /* that the vCPU ran */
+};
+
+struct vpt_spaces {
+	struct entry *by_cr3, *by_id;
+	size_t n;
+	struct vpt_space learned[LEARNED_MAX];
+	size_t nlearned;
+	uint64_t next_id; /* for the next one to be learned */
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_cr3(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int d = compare_u64(x->space->cr3 & PIP_MASK, y->space->cr3 & PIP_MASK);
+
+	return d ? d : compare_u64((uintptr_t)x->space, (uintptr_t)y->space);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int d = compare_u64(x->space->id, y->space->id);
+
+	return d ? d : compare_u64((uintptr_t)x->space, (uintptr_t)y->space);
+}
+
+int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store *code,
+		    struct vpt_spaces **out)
+{
+	const struct vpt_space *all;
+	struct vpt_spaces *s;
+	size_t n, i;
+
+	*out = NULL;
+	all = vpt_reader_spaces(reader, &n);
+	if (!n)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->n = n;
+	s->next_id = VPT_SPACE_ID_MASK;
+	s->by_cr3 = calloc(n, sizeof(*s->by_cr3));
+	s->by_id = calloc(n, sizeof(*s->by_id));
+	if (!s->by_cr3 || !s->by_id) {
+		vpt_spaces_close(s);
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++) {
+		s->by_cr3[i].space = &all[i];
+		s->by_cr3[i].has_code = vpt_code_space(code, all[i].id) == all[i].id;
+		s->by_id[i] = s->by_cr3[i];
+	}
+	qsort(s->by_cr3, n, sizeof(*s->by_cr3), by_cr3);
+	qsort(s->by_id, n, sizeof(*s->by_id), by_id);
+	*out = s;
+	return 0;
+}
+
+void vpt_spaces_close(struct vpt_spaces *s)
+{
+	if (!s)
+		return;
+	free(s->by_cr3);
+	free(s->by_id);
+	free(s);
+}
+
+static bool non_root(const struct vpt_space *space)
+{
+	return space->flags & VPT_SPACE_NON_ROOT;
+}
+
+/* How well an entry fits a PIP of its CR3; 0: it does not. */
+static unsigned int fitness(const struct entry *e, const struct vpt_space_key *key)
+{
+	const struct vpt_space *space = e->space;
+	unsigned int code = e->has_code ? 8 : 0;
+
+	if (non_root(space) != key->non_root)
+		return !key->non_root && e->has_code ? code : 0;
+	/* A host's spaces are the same whatever VMCS is current. */
+	if (!key->non_root || space->vmcs == key->vmcs)
+		return code | 4;
+	if (space->vmcs == VPT_SPACE_ANY_VMCS)
+		return code | 2;
+	return key->vmcs == VPT_SPACE_ANY_VMCS ? code | 1 : 0;
+}
+
+/* The only one that fits best, NULL: there is none. */
+static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt_space_key *key)
+{
+	const struct vpt_space *found = NULL;
+	unsigned int most = 0;
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if ((s->by_cr3[mid].space->cr3 & PIP_MASK) < (key->cr3 & PIP_MASK))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->n && (s->by_cr3[lo].space->cr3 & PIP_MASK) == (key->cr3 & PIP_MASK); lo++) {
+		unsigned int fits = fitness(&s->by_cr3[lo], key);
+
+		if (!fits || fits < most)
+			continue;
+		found = fits > most ? s->by_cr3[lo].space : NULL;
+		most = fits;
+	}
+	return found;
+}
+
+static const struct vpt_space *find_given(const struct vpt_spaces *s, uint64_t id)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->by_id[mid].space->id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n && s->by_id[lo].space->id == id ? s->by_id[lo].space : NULL;
+}
+
+static const struct vpt_space *learn(struct vpt_spaces *s, const struct vpt_space_key *key)
+{
+	struct vpt_space *space;
+	size_t i;
+
+	for (i = 0; i < s->nlearned; i++) {
+		space = &s->learned[i];
+		if (space->cr3 == key->cr3 && space->vmcs == key->vmcs &&
+		    non_root(space) == key->non_root)
+			return space;
+	}
+	if (s->nlearned == LEARNED_MAX)
+		return &s->learned[LEARNED_MAX - 1];
+	while (find_given(s, s->next_id))
+		s->next_id -= 4096;
+	space = &s->learned[s->nlearned++];
+	*space = (struct vpt_space){
+		.id = s->next_id,
+		.cr3 = key->cr3,
+		.vmcs = key->vmcs,
+		.flags = key->non_root ? VPT_SPACE_NON_ROOT : 0,
+		.vm = VPT_SPACE_NO_VM,
+	};
+	s->next_id -= 4096;
+	return space;
+}
+
+uint64_t vpt_spaces_resolve(struct vpt_spaces *s, const struct vpt_space_key *key)
+{
+	const struct vpt_space *space = best(s, key);
+	struct vpt_space_key bare = *key;
+
+	if (!key->non_root)
+		bare.vmcs = VPT_SPACE_ANY_VMCS;
+	/* Without PAE paging bits 11:5 are no part of it. */
+	if (!space) {
+		bare.cr3 &= VPT_SPACE_ID_MASK;
+		space = best(s, &bare);
+	}
+	if (!space)
+		space = learn(s, &bare);
+	return space->id;
+}
+
+const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *s, uint64_t id)
+{
+	const struct vpt_space *space;
+	size_t i;
+
+	if (!s)
+		return NULL;
+	space = find_given(s, id);
+	for (i = 0; !space && i < s->nlearned; i++) {
+		if (s->learned[i].id == id)
+			space = &s->learned[i];
+	}
+	return space;
+}
+
+bool vpt_spaces_learned(const struct vpt_spaces *s, const struct vpt_space *space)
+{
+	return space >= s->learned && space < s->learned + LEARNED_MAX;
+}
+
+void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
+{
+	char who[48], what[96];
+
+	if (!non_root(space))
+		snprintf(who, sizeof(who), "host");
+	else if (space->vm == VPT_SPACE_NO_VM)
+		snprintf(who, sizeof(who), "guest");
+	else
+		snprintf(who, sizeof(who), "VM %u vCPU %u", space->vm, space->vcpu);
+
+	if (space->name[0]) {
+		char name[sizeof(space->name) + 1];
+
+		vpt_text_copy(name, sizeof(name), space->name, sizeof(space->name));
+		if (space->pid)
+			snprintf(what, sizeof(what), "%s, pid %u", name, space->pid);
+		else
+			snprintf(what, sizeof(what), "%s", name);
+	} else if (space->pid) {
+		snprintf(what, sizeof(what), "pid %u", space->pid);
+	} else {
+		snprintf(what, sizeof(what), "cr3 0x%" PRIx64, space->cr3);
+	}
+	snprintf(text, size, "%s: %s", who, what);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Address spaces of a trace that spans a host and its guests: which one a PIP means.
+ *
+ * libipt knows an address space by what a PIP says of CR3. Before it sees the packets,
+ * that is replaced by an id that is unique in the file (filter.h); what the hardware
+ * said is found here again.
+ */
+#ifndef VMM_DECODE_SPACES_H
+#define VMM_DECODE_SPACES_H
+
+#include "code.h"
+#include "trace/reader.h"
+
+struct vpt_spaces;
+
+/*
+ * 0 or -errno. *spaces is NULL where the file has no SPACE blocks: then a CR3 is what it
+ * says. `code` is used now only, the reader must outlive the spaces.
+ */
+int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store *code,
+		    struct vpt_spaces **spaces);
+void vpt_spaces_close(struct vpt_spaces *spaces);
+
+/* What is known where a PIP stands. */
+struct vpt_space_key {
+	uint64_t cr3;
+	uint64_t vmcs; /* current pointer, VPT_SPACE_ANY_VMCS: not known, or none */
+	bool non_root; /* PIP.NR */
+};
+
+/*
+ * The id of a space. Guests whose VMX operation is concealed have PIPs like a host's
+ * (33.5.1): such a PIP means a guest where there is code of one for it, and none of a
+ * host's. What no SPACE block tells of gets a space of its own, without code.
+ */
+uint64_t vpt_spaces_resolve(struct vpt_spaces *spaces, const struct vpt_space_key *key);
+
+/* The space of an id, NULL: there is none. It lives as long as `spaces`. */
+const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *spaces, uint64_t id);
+
+/* Is it one that no SPACE block tells of? */
+bool vpt_spaces_learned(const struct vpt_spaces *spaces, const struct vpt_space *space);
+
+/* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000". */
+void vpt_space_format(const struct vpt_space *space, char *text, size_t size);
+
+#endif /* VMM_DECODE_SPACES_H */

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+#include "replay.h"
+
+struct vpt_import {
+	struct vpt_import_config config;
+	struct vpt_log *logs;
+	size_t nlogs;
+	struct vpt_import_index index;
+	uint64_t no_code;
+};
+
+static int scan(struct vpt_import *m, char *why, size_t size)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < m->nlogs && !err; i++) {
+		struct vpt_log *log = &m->logs[i];
+
+		err = vpt_index_log(&m->index, log, i);
+		/* A log that is cut off has what comes before. */
+		if (!err && log->why && log->at < log->size &&
+		    strcmp(log->why, "a record is cut off")) {
+			snprintf(why, size, "log %zu, byte %zu: %s", i, log->at, log->why);
+			return -EINVAL;
+		}
+	}
+	if (!err)
+		err = vpt_index_finish(&m->index, &m->config);
+	if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	return err;
+}
+
+int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_config *config,
+		    struct vpt_import **import, char *why, size_t size)
+{
+	struct vpt_import *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m) {
+		snprintf(why, size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	m->config = *config;
+	m->logs = logs;
+	m->nlogs = count;
+	err = scan(m, why, size);
+	if (err)
+		vpt_import_close(m);
+	else
+		*import = m;
+	return err;
+}
+
+void vpt_import_close(struct vpt_import *m)
+{
+	if (!m)
+		return;
+	vpt_index_free(&m->index);
+	free(m);
+}
+
+const struct vpt_import_session *vpt_import_sessions(const struct vpt_import *m, size_t *count)
+{
+	*count = m->index.sessions.n;
+	return m->index.sessions.at;
+}
+
+const struct vpt_import_stream *vpt_import_streams(const struct vpt_import *m, size_t *count)
+{
+	*count = m->index.streams.n;
+	return m->index.streams.at;
+}
+
+uint64_t vpt_import_stray(const struct vpt_import *m)
+{
+	return m->index.stray;
+}
+
+uint64_t vpt_import_no_code(const struct vpt_import *m)
+{
+	return m->no_code;
+}
+
+static void fill_info(const struct vpt_import *m, struct vpt_file_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->caps = *m->config.caps;
+	snprintf(info->model, sizeof(info->model), "%s", m->config.model);
+	snprintf(info->engine, sizeof(info->engine), "%s", "log");
+	/* What was traced started and stopped the trace itself. */
+	info->owner = VPT_OWNER_GUEST;
+	info->vcpus = (uint32_t)m->index.streams.n;
+	info->tsc_multiplier = 1ull << 48;
+	info->oracle = 1;
+}
+
+static bool all_closed(const struct vpt_import *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nlogs; i++) {
+		if (!m->logs[i].closed)
+			return false;
+	}
+	return true;
+}
+
+int vpt_import_write(struct vpt_import *m, const char *path)
+{
+	struct vpt_file_info info;
+	struct vpt_writer *writer;
+	size_t i;
+	int err, closed;
+
+	if (!m->index.streams.n)
+		return -ENODATA;
+	if (m->index.streams.n > VPT_FILE_MAX_VCPUS)
+		return -E2BIG;
+	fill_info(m, &info);
+	err = vpt_writer_open(path, &info, &writer);
+	if (err)
+		return err;
+	err = vpt_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
+	for (i = 0; i < m->nlogs && !err; i++)
+		err = vpt_replay(&m->index, &m->logs[i], i, m->config.lip, writer, &m->no_code);
+	/* Nor is the file whole where a log is not: the trace may say more than that. */
+	if (!all_closed(m)) {
+		if (!err)
+			err = vpt_writer_sync(writer);
+		vpt_writer_drop(writer);
+		return err;
+	}
+	closed = vpt_writer_close(writer, 0);
+	return err ? err : closed;
+}
+
+/* Where two pieces first differ: `n` if they do not. */
+static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+bool vpt_import_same(const struct vpt_import *m, size_t stream, const uint8_t *bytes, size_t len,
+		     uint64_t *at)
+{
+	struct vpt_log log = m->logs[m->index.streams.at[stream].log];
+	const struct vpt_import_session *s = m->index.sessions.at;
+	const struct vpt_import_session *end = s + m->index.sessions.n;
+	struct vpt_log_record r;
+
+	*at = 0;
+	for (; s < end; s++) {
+		bool open = true, first = true;
+
+		if (s->stream != stream)
+			continue;
+		log.at = s->at;
+		log.why = NULL;
+		log.closed = false;
+		while (open && vpt_log_next(&log, &r)) {
+			size_t n, same;
+
+			open = r.kind != VPT_LOG_TRIGGER || (r.flags && first);
+			first = false;
+			if (r.kind != VPT_LOG_TRACE)
+				continue;
+			n = r.bytes < len - *at ? r.bytes : (size_t)(len - *at);
+			same = first_difference(r.data, bytes + *at, n);
+			*at += same;
+			if (same < r.bytes)
+				return false;
+		}
+	}
+	return *at == len;
+}

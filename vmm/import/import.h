@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From oracle logs (vpt/abi/oracle_log.h) to a .vpt file: the trace that a processor
+ * model put out, the code that ran, by address space, and what ran, to be held against
+ * what the trace says.
+ *
+ * A log is of one logical processor, all of its software. What goes to different
+ * buffers are different streams: each becomes a vCPU of the file. There is one for the
+ * host's buffers (host-physical addresses) of each log, and one for each VMCS whose
+ * guest has buffers of its own (guest-physical addresses).
+ *
+ * Order in a log is taken to be this: an instruction's record, then what it did
+ * (TRIGGER, VMX, CONTEXT). TRIGGER may also come before the instruction that did it,
+ * if it always does; trace bytes come between the TRIGGER records of their session.
+ */
+#ifndef VMM_IMPORT_IMPORT_H
+#define VMM_IMPORT_IMPORT_H
+
+#include "log.h"
+#include "trace/format.h"
+
+enum vpt_import_side { VPT_IMPORT_HOST, VPT_IMPORT_GUEST };
+
+#define VPT_IMPORT_NO_STREAM ((size_t)-1)
+
+/* A period of TriggerEn, in whatever buffer. */
+struct vpt_import_session {
+	size_t log;
+	uint64_t at; /* of its TRIGGER record in the log */
+	enum vpt_import_side side;
+	uint64_t vmcs; /* that was current, VPT_SPACE_ANY_VMCS: none */
+	uint64_t ip, ctl, output_base;
+	uint64_t trace; /* bytes */
+	uint64_t insns; /* retired, traced or not */
+	bool ended;	/* before the log does */
+	uint8_t end;	/* enum vpt_log_end */
+	size_t stream;	/* the vCPU of the file, or NO_STREAM: not wanted */
+};
+
+struct vpt_import_stream {
+	size_t log;
+	enum vpt_import_side side;
+	uint64_t vmcs;
+	uint64_t trace; /* bytes */
+};
+
+struct vpt_import_config {
+	const char *model; /* for the file */
+	const struct vpt_caps *caps;
+	bool lip; /* IPs in packets are linear addresses (CPUID.14H:ECX[31]) */
+	/* What is wanted. */
+	uint64_t first, last; /* sessions, counted over all logs */
+	bool host, guest;
+	bool one_vmcs;
+	uint64_t vmcs; /* of guests */
+};
+
+struct vpt_import;
+
+/*
+ * Look through the logs, which stay the caller's, as they are, until close. 0 or
+ * -errno; -EINVAL with one line in `why`: a log is none, or has lost its way.
+ */
+int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_config *config,
+		    struct vpt_import **import, char *why, size_t size);
+void vpt_import_close(struct vpt_import *import);
+
+const struct vpt_import_session *vpt_import_sessions(const struct vpt_import *import,
+						     size_t *count);
+const struct vpt_import_stream *vpt_import_streams(const struct vpt_import *import, size_t *count);
+/* Trace bytes that are of no session. */
+uint64_t vpt_import_stray(const struct vpt_import *import);
+/* Pages of code that a record should have told of, and none did. */
+uint64_t vpt_import_no_code(const struct vpt_import *import);
+
+/*
+ * Write what is wanted. 0 or -errno; -ENODATA: there is nothing of it. The file is closed
+ * if the logs are.
+ */
+int vpt_import_write(struct vpt_import *import, const char *path);
+
+/*
+ * The trace bytes of a stream against the content of a buffer. True if they are the
+ * same; else *at is the first place where they are not, which may be the end of one.
+ */
+bool vpt_import_same(const struct vpt_import *import, size_t stream, const uint8_t *bytes,
+		     size_t len, uint64_t *at);
+
+#endif /* VMM_IMPORT_IMPORT_H */

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/vec.h"
+
+#define FIRST_SLOTS 256u
+
+/* Trace that goes to guest-physical memory (oracle_log.h). */
+#define GUEST_PHYSICAL (1ull << 63)
+
+/* Where ids begin: no machine has memory there, and none has a CR3. */
+#define FIRST_ID 0x000f000000000000ull
+
+static struct vpt_space key_of(const struct vpt_log_record *r)
+{
+	bool guest = r->flags & VPT_LOG_NON_ROOT;
+	uint64_t low = r->flags & VPT_LOG_PAE ? 0x1f : 0xfff;
+
+	return (struct vpt_space){
+		.cr3 = r->cr3 & 0x000fffffffffffffull & ~low,
+		/* A host's address spaces are the same whatever VMCS is current. */
+		.vmcs = guest ? r->vmcs : VPT_SPACE_ANY_VMCS,
+		.flags = guest ? VPT_SPACE_NON_ROOT : 0,
+		.vm = VPT_SPACE_NO_VM,
+	};
+}
+
+static bool same_space(const struct vpt_space *a, const struct vpt_space *b)
+{
+	return a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
+}
+
+static size_t *slot(const struct vpt_import_index *x, const struct vpt_space *key)
+{
+	uint64_t hash = (key->cr3 ^ key->vmcs << 7 ^ key->flags) * 0x9e3779b97f4a7c15ull;
+	size_t i = (size_t)(hash >> 32) & (x->nslots - 1);
+
+	while (x->slots[i] && !same_space(&x->spaces.at[x->slots[i] - 1], key))
+		i = (i + 1) & (x->nslots - 1);
+	return &x->slots[i];
+}
+
+static bool grow(struct vpt_import_index *x)
+{
+	size_t i, n = x->nslots ? 2 * x->nslots : FIRST_SLOTS;
+	size_t *slots = calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	free(x->slots);
+	x->slots = slots;
+	x->nslots = n;
+	for (i = 0; i < x->spaces.n; i++)
+		*slot(x, &x->spaces.at[i]) = i + 1;
+	return true;
+}
+
+struct vpt_space *vpt_index_space(struct vpt_import_index *x, const struct vpt_log_record *r)
+{
+	struct vpt_space key = key_of(r);
+	size_t *at;
+
+	if (x->spaces.n * 2 >= x->nslots && !grow(x))
+		return NULL;
+	at = slot(x, &key);
+	if (!*at) {
+		if (!vpt_vec_room(&x->spaces))
+			return NULL;
+		x->spaces.at[x->spaces.n++] = key;
+		*at = x->spaces.n;
+	}
+	return &x->spaces.at[*at - 1];
+}
+
+struct vpt_import_vmcs *vpt_index_vmcs(struct vpt_import_index *x, const struct vpt_log_record *r)
+{
+	struct vpt_import_vmcs *v;
+	size_t i;
+
+	for (i = 0; i < x->vmcs.n && x->vmcs.at[i].vmcs.vmcs != r->vmcs; i++)
+		;
+	if (i == x->vmcs.n) {
+		if (!vpt_vec_room(&x->vmcs))
+			return NULL;
+		x->vmcs.n++;
+		x->vmcs.at[i] = (struct vpt_import_vmcs){
+			.vmcs = {.vmcs = r->vmcs, .vm = (uint32_t)i},
+		};
+	}
+	v = &x->vmcs.at[i];
+	if (!v->generation || v->vmcs.tsc_offset != r->tsc_offset ||
+	    v->vmcs.tsc_multiplier != r->tsc_multiplier)
+		v->generation++;
+	v->vmcs.tsc_offset = r->tsc_offset;
+	v->vmcs.tsc_multiplier = r->tsc_multiplier;
+	return v;
+}
+
+static int rise(struct vpt_import_index *x, const struct vpt_log_record *r, size_t log, uint64_t at,
+		const struct vpt_log_record *context)
+{
+	struct vpt_import_session *s;
+
+	if (!vpt_vec_room(&x->sessions))
+		return -ENOMEM;
+	s = &x->sessions.at[x->sessions.n++];
+	*s = (struct vpt_import_session){
+		.log = log,
+		.at = at,
+		/* Until there are bytes that tell. */
+		.side = context->flags & VPT_LOG_NON_ROOT ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST,
+		.vmcs = context->vmcs,
+		.ip = r->ip,
+		.stream = VPT_IMPORT_NO_STREAM,
+	};
+	memcpy(&s->ctl, r->data, sizeof(s->ctl));
+	memcpy(&s->output_base, r->data + 2 * 8, sizeof(s->output_base));
+	return 0;
+}
+
+static struct vpt_import_session *open_session(struct vpt_import_index *x, size_t log)
+{
+	struct vpt_import_session *s = x->sessions.n ? &x->sessions.at[x->sessions.n - 1] : NULL;
+
+	return s && s->log == log && !s->ended ? s : NULL;
+}
+
+/*
+ * A log that was off for a while says once more that TriggerEn is set as it goes on. What
+ * came before has lost its end.
+ */
+static int trigger(struct vpt_import_index *x, struct vpt_log *log, const struct vpt_log_record *r,
+		   size_t number, uint64_t at, const struct vpt_log_record *context)
+{
+	struct vpt_import_session *s = open_session(x, number);
+
+	if (r->flags)
+		return rise(x, r, number, at, context);
+	if (!s) {
+		log->why = "TriggerEn falls twice";
+		return 0;
+	}
+	s->ended = true;
+	s->end = r->end;
+	return 0;
+}
+
+static void trace(struct vpt_import_index *x, const struct vpt_log_record *r, size_t number)
+{
+	struct vpt_import_session *s = open_session(x, number);
+
+	if (!s) {
+		x->stray += r->bytes;
+		return;
+	}
+	if (r->bytes)
+		s->side = r->address & GUEST_PHYSICAL ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST;
+	s->trace += r->bytes;
+}
+
+/* With TraceEn loaded by a VM entry, the context comes after the edge, and may come
+ * after the instruction's record and the first packets as well. */
+static void context_came(struct vpt_import_index *x, const struct vpt_log_record *r, size_t number)
+{
+	struct vpt_import_session *s = open_session(x, number);
+
+	if (!s || s->insns > 1)
+		return;
+	s->vmcs = r->vmcs;
+	if (!s->trace)
+		s->side = r->flags & VPT_LOG_NON_ROOT ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST;
+}
+
+int vpt_index_log(struct vpt_import_index *x, struct vpt_log *log, size_t number)
+{
+	struct vpt_log_record r, context = {.vmcs = VPT_SPACE_ANY_VMCS};
+	uint64_t at = log->at;
+	struct vpt_import_session *s;
+	int err = 0;
+
+	for (; !err && vpt_log_next(log, &r); at = log->at) {
+		switch (r.kind) {
+		case VPT_LOG_INSN_MAX:
+		case VPT_LOG_INSN_AT:
+			s = open_session(x, number);
+			if (s)
+				s->insns++;
+			break;
+		case VPT_LOG_CONTEXT:
+			context = r;
+			context_came(x, &r, number);
+			if (!vpt_index_space(x, &r))
+				err = -ENOMEM;
+			break;
+		case VPT_LOG_TRIGGER:
+			err = trigger(x, log, &r, number, at, &context);
+			break;
+		case VPT_LOG_TRACE:
+			trace(x, &r, number);
+			break;
+		case VPT_LOG_VMX:
+			if (!vpt_index_vmcs(x, &r))
+				err = -ENOMEM;
+			break;
+		default:
+			break;
+		}
+	}
+	return err;
+}
+
+static bool wanted(const struct vpt_import_config *c, const struct vpt_import_session *s,
+		   size_t number)
+{
+	if (number < c->first || number > c->last)
+		return false;
+	if (s->side == VPT_IMPORT_HOST)
+		return c->host;
+	return c->guest && (!c->one_vmcs || c->vmcs == s->vmcs);
+}
+
+/* Sessions without a byte go where others with the same output base go. */
+static int settle_sides(struct vpt_import_index *x)
+{
+	struct {
+		const struct vpt_import_session **at;
+		size_t n, room;
+	} known = {0};
+	size_t i, k;
+
+	for (i = 0; i < x->sessions.n; i++) {
+		struct vpt_import_session *s = &x->sessions.at[i];
+
+		for (k = 0; k < known.n && known.at[k]->output_base != s->output_base; k++)
+			;
+		if (k < known.n && !s->trace) {
+			s->side = known.at[k]->side;
+			continue;
+		}
+		if (k < known.n || !s->trace)
+			continue;
+		if (!vpt_vec_room(&known)) {
+			free(known.at);
+			return -ENOMEM;
+		}
+		known.at[known.n++] = s;
+	}
+	free(known.at);
+	return 0;
+}
+
+static int join_stream(struct vpt_import_index *x, struct vpt_import_session *s)
+{
+	uint64_t vmcs = s->side == VPT_IMPORT_GUEST ? s->vmcs : VPT_SPACE_ANY_VMCS;
+	struct vpt_import_stream *stream;
+	size_t i;
+
+	for (i = 0; i < x->streams.n; i++) {
+		stream = &x->streams.at[i];
+		if (stream->log == s->log && stream->side == s->side && stream->vmcs == vmcs)
+			break;
+	}
+	if (i == x->streams.n) {
+		if (!vpt_vec_room(&x->streams))
+			return -ENOMEM;
+		x->streams.n++;
+		x->streams.at[i] =
+			(struct vpt_import_stream){.log = s->log, .side = s->side, .vmcs = vmcs};
+	}
+	x->streams.at[i].trace += s->trace;
+	s->stream = i;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ids that no CR3 of the logs is. */
+static int number_spaces(struct vpt_import_index *x)
+{
+	uint64_t *cr3s = calloc(x->spaces.n + 1, sizeof(*cr3s));
+	uint64_t id = FIRST_ID;
+	size_t i, k;
+
+	if (!cr3s)
+		return -ENOMEM;
+	for (i = 0; i < x->spaces.n; i++)
+		cr3s[i] = x->spaces.at[i].cr3 & VPT_SPACE_ID_MASK;
+	qsort(cr3s, x->spaces.n, sizeof(*cr3s), by_value);
+	for (i = 0; i < x->spaces.n; i++, id += 4096) {
+		struct vpt_space *s = &x->spaces.at[i];
+
+		while (bsearch(&id, cr3s, x->spaces.n, sizeof(*cr3s), by_value))
+			id += 4096;
+		s->id = id & VPT_SPACE_ID_MASK;
+		for (k = 0; k < x->vmcs.n && s->flags; k++) {
+			if (x->vmcs.at[k].vmcs.vmcs == s->vmcs)
+				s->vm = x->vmcs.at[k].vmcs.vm;
+		}
+	}
+	free(cr3s);
+	return 0;
+}
+
+int vpt_index_finish(struct vpt_import_index *x, const struct vpt_import_config *config)
+{
+	int err = settle_sides(x);
+	size_t i;
+
+	for (i = 0; i < x->sessions.n && !err; i++) {
+		if (wanted(config, &x->sessions.at[i], i))
+			err = join_stream(x, &x->sessions.at[i]);
+	}
+	for (i = 0; i < x->vmcs.n && !err; i++) {
+		x->vmcs.at[i].generation = 0;
+		x->vmcs.at[i].written = calloc(x->streams.n + 1, sizeof(uint64_t));
+		err = x->vmcs.at[i].written ? 0 : -ENOMEM;
+	}
+	return err ? err : number_spaces(x);
+}
+
+void vpt_index_free(struct vpt_import_index *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->vmcs.n; i++)
+		free(x->vmcs.at[i].written);
+	free(x->sessions.at);
+	free(x->streams.at);
+	free(x->spaces.at);
+	free(x->slots);
+	free(x->vmcs.at);
+	memset(x, 0, sizeof(*x));
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads an oracle log (vpt/abi/oracle_log.h) record by record. Its content is not
+ * trusted: a record is handed out when all of it is there and its fields are in range.
+ */
+#ifndef VMM_IMPORT_LOG_H
+#define VMM_IMPORT_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vpt/abi/oracle_log.h"
+
+struct vpt_log {
+	const uint8_t *bytes;
+	size_t size;
+	uint32_t cpu;
+	size_t at;	 /* of the next record */
+	bool closed;	 /* its END has been read */
+	const char *why; /* reading ended before its end; NULL: it did not */
+};
+
+/* What counts depends on `kind`; pointers are into the log. */
+struct vpt_log_record {
+	uint8_t kind;		     /* enum vpt_log_kind; INSN_MAX stands for all of 1 to 0FH */
+	uint8_t length;		     /* INSN_MAX, INSN_AT */
+	uint8_t event, vector;	     /* EVENT */
+	uint8_t flags;		     /* CONTEXT, MSR; TRIGGER: TriggerEn; PACKET_EN */
+	uint8_t end;		     /* TRIGGER: enum vpt_log_end */
+	uint32_t bytes;		     /* TRACE, MARK: how many */
+	uint32_t index;		     /* MSR; VMX: reason */
+	uint64_t ip;		     /* INSN_AT, EVENT, TRIGGER */
+	uint64_t cr3, vmcs, cs_base; /* CONTEXT; VMX: vmcs */
+	uint64_t address;	     /* CODE: linear; TRACE */
+	uint64_t physical;	     /* CODE */
+	uint64_t value;		     /* MSR; VMX: qualification */
+	uint64_t tsc_offset, tsc_multiplier; /* VMX */
+	const uint8_t *data; /* CODE, TRACE, MARK; TRIGGER: ctl to addr[7], unaligned */
+};
+
+/* False: not a log, see `why`. The bytes stay the caller's. */
+bool vpt_log_open(struct vpt_log *log, const uint8_t *bytes, size_t size);
+
+/* The next record. False at the end, of which `closed` and `why` tell. */
+bool vpt_log_next(struct vpt_log *log, struct vpt_log_record *r);
+
+#endif /* VMM_IMPORT_LOG_H */

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+
+#define PAGE_BYTES     4096
+#define GUEST_PHYSICAL (1ull << 63)
+
+/* Bits of CTL (33.2.8.2). */
+#define CTL_OS		(1ull << 2)
+#define CTL_ADDR_CFG(n) (32 + 4 * (n))
+#define RANGE_STOP	2
+
+/* An instruction that has retired: what it is shows in what comes next. */
+struct insn {
+	uint64_t ip; /* as packets have it */
+	uint8_t cpl;
+	uint16_t flags; /* enum vpt_oracle_insn_flags */
+	bool enters;	/* is VMLAUNCH or VMRESUME */
+	bool there;
+};
+
+/* Do TRIGGER records come before the instruction that made them, or after it? */
+enum order { NOT_KNOWN, BEFORE, AFTER };
+
+struct replay {
+	struct vpt_import_index *index;
+	size_t number;
+	bool lip;
+	struct vpt_writer *writer;
+	uint64_t *no_code;
+	struct vpt_import_pages pages;
+	uint64_t *insns; /* counters, by stream */
+
+	/* The processor. */
+	struct vpt_log_record context;
+	uint64_t base; /* added to an IP as logged: as packets have it */
+	uint64_t space;
+	uint64_t next; /* IP behind the last instruction */
+	bool moved;    /* the context is new */
+	bool left;     /* since the last instruction there was an event, or a new start */
+	bool packet_en;
+	enum order order;
+
+	/* The session: NULL where there is none, or it is not wanted. */
+	const struct vpt_import_session *session;
+	size_t next_session;
+	bool in_session; /* of any kind */
+	struct vpt_session regs;
+	bool quiet;	 /* no instruction yet */
+	uint64_t starts; /* its first IP, `starting`: which its maker has yet to retire */
+	bool starting;
+	bool falling; /* a fall that waits for the instruction that made it */
+	struct vpt_log_record fall;
+
+	struct insn insn;
+};
+
+static unsigned int stream(const struct replay *m)
+{
+	return (unsigned int)m->session->stream;
+}
+
+static int record(struct replay *m, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
+{
+	const struct vpt_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
+
+	return m->session ? vpt_writer_oracle(m->writer, stream(m), &r) : 0;
+}
+
+static uint8_t cpl(const struct replay *m)
+{
+	return m->context.flags & VPT_LOG_CPL;
+}
+
+/* The IP behind an instruction, in the mode that it runs in. */
+static uint64_t ip_after(const struct replay *m, uint64_t ip, unsigned int length)
+{
+	ip += length;
+	if (m->context.flags & VPT_LOG_CS_L)
+		return ip;
+	return m->context.flags & VPT_LOG_CS_D ? (uint32_t)ip : (uint16_t)ip;
+}
+
+/* Give out the instruction that waits. */
+static int flush(struct replay *m)
+{
+	if (!m->insn.there)
+		return 0;
+	m->insn.there = false;
+	return record(m, VPT_ORACLE_INSN, m->insn.ip, m->insn.cpl, m->insn.flags);
+}
+
+/* The page that has `vaddr`, in the file as it is now. NULL: no record told of it. */
+static int need_page(struct replay *m, uint64_t linear, struct vpt_import_page **found)
+{
+	struct vpt_import_page *page =
+		vpt_import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1));
+	struct vpt_code_page code;
+
+	*found = page;
+	if (!page || page->written[stream(m)] == page->bytes)
+		return 0;
+	code = (struct vpt_code_page){
+		.cr3 = m->space,
+		.vaddr = page->vaddr - m->context.cs_base + m->base,
+		.gpa = page->physical,
+		.insns = m->insns[stream(m)],
+	};
+	/* Where IPs are no linear addresses, and bases odd, there is no such page. */
+	if (code.vaddr % PAGE_BYTES) {
+		*found = NULL;
+		return 0;
+	}
+	page->written[stream(m)] = page->bytes;
+	return vpt_writer_code(m->writer, stream(m), &code, page->bytes);
+}
+
+static const uint8_t *code_at(const struct vpt_import_page *page, uint64_t linear, size_t len)
+{
+	size_t at = linear % PAGE_BYTES;
+
+	return page && at + len <= PAGE_BYTES ? page->bytes + at : NULL;
+}
+
+static bool is_vm_entry(const uint8_t *op)
+{
+	return op[0] == 0x0f && op[1] == 0x01 && (op[2] == 0xc2 || op[2] == 0xc3);
+}
+
+/* MOV to CR3, whatever prefixes it has: it has neither displacement nor immediate. */
+static bool is_cr3_write(const uint8_t *op, unsigned int length)
+{
+	static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+					   0x66, 0x67, 0xf0, 0xf2, 0xf3};
+	unsigned int i = length - 3, k;
+
+	if (op[i] != 0x0f || op[i + 1] != 0x22 || (op[i + 2] & 0x38) != 0x18)
+		return false;
+	for (k = 0; k < i; k++) {
+		if ((op[k] & 0xf0) != 0x40 && !memchr(prefixes, op[k], sizeof(prefixes)))
+			return false;
+	}
+	return true;
+}
+
+/* What code there is for the instruction that is at `linear`. */
+static const uint8_t *code_of(const struct replay *m, uint64_t linear, unsigned int length)
+{
+	return code_at(
+		vpt_import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1)),
+		linear, length);
+}
+
+/* See that the code of a traced instruction is in the file. */
+static int need_code(struct replay *m, uint64_t linear, unsigned int length)
+{
+	struct vpt_import_page *page = NULL, *second = NULL;
+	int err = need_page(m, linear, &page);
+
+	if (!err && linear % PAGE_BYTES + length > PAGE_BYTES)
+		err = need_page(m, linear + length - 1, &second);
+	else
+		second = page;
+	*m->no_code += !page || !second;
+	return err;
+}
+
+/* Note what the instruction is, as far as that matters. */
+static int look_at(struct replay *m, uint64_t ip, unsigned int length)
+{
+	uint64_t linear = ip + m->context.cs_base;
+	const uint8_t *op;
+	int err = m->packet_en ? need_code(m, linear, length) : 0;
+
+	op = code_of(m, linear, length);
+	if (err || !op || length < 3)
+		return err;
+	m->insn.enters = length == 3 && is_vm_entry(op);
+	if (is_cr3_write(op, length))
+		m->insn.flags |= VPT_ORACLE_CR3_WRITE;
+	return 0;
+}
+
+static int end_session(struct replay *m);
+
+/* The instruction is a VMLAUNCH or VMRESUME. */
+static bool enters(const struct replay *m, uint64_t ip, unsigned int length)
+{
+	const uint8_t *op = code_of(m, ip + m->context.cs_base, length);
+
+	return length == 3 && op && is_vm_entry(op);
+}
+
+/* Is this the instruction that started the session, told of after it has done so? */
+static bool started_it(struct replay *m, uint64_t ip, unsigned int length)
+{
+	bool it = m->starting && ip != m->starts &&
+		  (ip_after(m, ip, length) == m->starts || enters(m, ip, length));
+
+	if (m->starting && m->order == NOT_KNOWN)
+		m->order = it ? BEFORE : AFTER;
+	m->starting = false;
+	return it;
+}
+
+static int insn(struct replay *m, uint64_t ip, unsigned int length, bool arrived)
+{
+	bool counts = m->session && !started_it(m, ip, length);
+	int err = flush(m);
+
+	m->next = ip_after(m, ip, length);
+	if (err || !counts) {
+		m->left = m->moved = false;
+		return err;
+	}
+	m->insn = (struct insn){
+		.ip = ip + m->base,
+		.cpl = cpl(m),
+		.flags = (uint16_t)((arrived ? VPT_ORACLE_ARRIVED : 0) |
+				    (m->context.flags & VPT_LOG_PAE ? VPT_ORACLE_PAE : 0)),
+		.there = true,
+	};
+	err = look_at(m, ip, length);
+	m->insns[stream(m)] += m->packet_en;
+	m->quiet = false;
+	m->left = m->moved = false;
+	if (!err && m->falling)
+		err = end_session(m);
+	return err;
+}
+
+/* One that did not fall through, or is the first of a session or context. */
+static int insn_at(struct replay *m, const struct vpt_log_record *r)
+{
+	/* MOV CR3 and the like change the context and fall through. */
+	return insn(m, r->ip, r->length, m->left || !m->moved || r->ip != m->next);
+}
+
+/*
+ * VMLAUNCH or VMRESUME, and no guest: a late failure is like a VM exit, but leads on from
+ * that instruction (table 33-54).
+ */
+static bool entry_failed(const struct replay *m)
+{
+	return m->insn.there && m->insn.enters && !(m->insn.flags & VPT_ORACLE_VM_ENTRY);
+}
+
+static int event(struct replay *m, const struct vpt_log_record *r)
+{
+	bool arrived = m->left || r->ip != m->next;
+	uint16_t aux = VPT_ORACLE_AUX(r->vector, arrived ? VPT_ORACLE_ARRIVED : 0);
+	uint8_t kind = VPT_ORACLE_EVENT;
+	uint64_t ip = r->ip + m->base;
+	int err;
+
+	m->starting = false;
+	/* A VM entry injects one without its instruction. */
+	if (r->event == VPT_LOG_SOFTWARE && m->insn.there && !m->insn.enters) {
+		m->insn.flags |= VPT_ORACLE_SOFT_INT;
+		ip = m->insn.ip;
+		aux = VPT_ORACLE_AUX(r->vector, 0);
+	} else if (r->event == VPT_LOG_VM_EXIT && entry_failed(m)) {
+		m->left = true;
+		return flush(m);
+	} else if (r->event == VPT_LOG_VM_EXIT) {
+		kind = VPT_ORACLE_VM_EXIT;
+		aux = VPT_ORACLE_AUX(0, arrived ? VPT_ORACLE_ARRIVED : 0);
+	}
+	err = flush(m);
+	if (!err)
+		err = record(m, kind, ip, cpl(m), aux);
+	m->left = true;
+	if (!err && m->falling)
+		err = end_session(m);
+	return err;
+}
+
+/* Tell the session's stream which space is in use, also where no PIP does. */
+static int tell_space(struct replay *m)
+{
+	const struct vpt_cr3_switch sw = {
+		.cr3 = m->space,
+		.insns = m->session ? m->insns[stream(m)] : 0,
+	};
+	int err = record(m, VPT_ORACLE_CR3, m->space, cpl(m), 0);
+
+	if (err || !m->session || (!m->quiet && (m->regs.ctl & CTL_OS)))
+		return err;
+	return vpt_writer_cr3(m->writer, stream(m), &sw);
+}
+
+static int context(struct replay *m, const struct vpt_log_record *r)
+{
+	const struct vpt_space *space = vpt_index_space(m->index, r);
+	uint8_t was = m->context.flags;
+	int err;
+
+	if (!space)
+		return -ENOMEM;
+	if (m->insn.enters && r->flags & VPT_LOG_NON_ROOT)
+		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
+	err = flush(m);
+	m->context = *r;
+	m->base = m->lip ? r->cs_base : 0;
+	m->moved = true;
+	/* Nothing falls through from one privilege level or operation to another. */
+	if ((was ^ r->flags) & (VPT_LOG_CPL | VPT_LOG_NON_ROOT))
+		m->left = true;
+	if (err || space->id == m->space)
+		return err;
+	m->space = space->id;
+	return tell_space(m);
+}
+
+/* What the file's stream has yet to learn of VMCSs. */
+static int tell_vmcs(struct replay *m)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; m->session && i < m->index->vmcs.n && !err; i++) {
+		struct vpt_import_vmcs *v = &m->index->vmcs.at[i];
+
+		if (v->written[stream(m)] == v->generation)
+			continue;
+		v->written[stream(m)] = v->generation;
+		err = vpt_writer_vmcs(m->writer, stream(m), &v->vmcs);
+	}
+	return err;
+}
+
+static int vmx(struct replay *m, const struct vpt_log_record *r)
+{
+	if (!r->index && m->insn.there && m->insn.enters)
+		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
+	if (!vpt_index_vmcs(m->index, r))
+		return -ENOMEM;
+	return tell_vmcs(m);
+}
+
+static void fill_regs(struct vpt_session *s, const struct vpt_log_record *r)
+{
+	uint64_t values[13];
+	unsigned int i;
+
+	memcpy(values, r->data, sizeof(values));
+	memset(s, 0, sizeof(*s));
+	s->ctl = values[0];
+	s->status = values[1];
+	s->output_base = values[2];
+	s->output_mask_ptrs = values[3];
+	s->cr3_match = values[4];
+	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
+		s->addr[i] = values[5 + i];
+}
+
+static int begin_session(struct replay *m, const struct vpt_log_record *r)
+{
+	const struct vpt_import_session *s = &m->index->sessions.at[m->next_session++];
+	int err = flush(m);
+
+	if (err)
+		return err;
+	m->in_session = true;
+	m->session = s->stream == VPT_IMPORT_NO_STREAM ? NULL : s;
+	m->starts = r->ip;
+	m->starting = m->order != AFTER;
+	m->left = true;
+	m->quiet = true;
+	if (!m->session)
+		return 0;
+	fill_regs(&m->regs, r);
+	m->regs.edge = VPT_SESSION_START;
+	m->regs.insns = m->insns[stream(m)];
+	err = vpt_writer_session(m->writer, stream(m), &m->regs);
+	if (!err)
+		err = record(m, VPT_ORACLE_START, r->ip + m->base, cpl(m), 0);
+	if (!err)
+		err = tell_space(m);
+	return err ? err : tell_vmcs(m);
+}
+
+/* STOPPED is TraceStop, where a range asks for one, or a ToPA entry. */
+static bool in_stop_range(const struct vpt_session *s, uint64_t ip)
+{
+	unsigned int n;
+
+	for (n = 0; n < VPT_MAX_RANGES; n++) {
+		if ((s->ctl >> CTL_ADDR_CFG(n) & 15) == RANGE_STOP && ip >= s->addr[2 * n] &&
+		    ip <= s->addr[2 * n + 1])
+			return true;
+	}
+	return false;
+}
+
+static enum vpt_session_end why(const struct replay *m)
+{
+	switch (m->fall.end) {
+	case VPT_LOG_DISABLED:
+		return VPT_END_DISABLED;
+	case VPT_LOG_STOPPED:
+		return in_stop_range(&m->regs, m->fall.ip + m->base) ? VPT_END_TRACE_STOP
+								     : VPT_END_TOPA_STOP;
+	default:
+		return VPT_END_ERROR;
+	}
+}
+
+static int end_session(struct replay *m)
+{
+	struct vpt_session end;
+	int err;
+
+	m->falling = false;
+	m->in_session = false;
+	m->starting = false;
+	if (!m->session)
+		return flush(m);
+	/* It left while it was there: that is how the guest was entered. */
+	if (m->insn.there && m->insn.enters && why(m) == VPT_END_DISABLED)
+		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
+	err = flush(m);
+	fill_regs(&end, &m->fall);
+	end.edge = VPT_SESSION_END;
+	end.end = why(m);
+	end.insns = m->insns[stream(m)];
+	if (!err)
+		err = record(m, VPT_ORACLE_STOP, m->fall.ip + m->base, cpl(m), (uint16_t)end.end);
+	if (!err)
+		err = vpt_writer_session(m->writer, stream(m), &end);
+	m->session = NULL;
+	return err;
+}
+
+static int trigger(struct replay *m, const struct vpt_log_record *r)
+{
+	int err = 0;
+
+	if (m->falling) {
+		err = end_session(m);
+	} else if (r->flags && m->in_session) {
+		/* The log was off: nobody knows how this one ended. */
+		m->fall = *r;
+		m->fall.end = VPT_LOG_ERROR;
+		err = end_session(m);
+	}
+	if (err)
+		return err;
+	if (r->flags)
+		return begin_session(m, r);
+	m->fall = *r;
+	if (m->order == BEFORE) {
+		m->falling = true;
+		return 0;
+	}
+	return end_session(m);
+}
+
+static int trace(struct replay *m, const struct vpt_log_record *r)
+{
+	if (!m->session || !r->bytes)
+		return 0;
+	return vpt_writer_trace(m->writer, stream(m), r->address & ~GUEST_PHYSICAL, r->data,
+				r->bytes);
+}
+
+static int code(struct replay *m, const struct vpt_log_record *r)
+{
+	return vpt_import_pages_set(&m->pages, m->space, r->address, r->physical, r->data)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int take(struct replay *m, const struct vpt_log_record *r)
+{
+	switch (r->kind) {
+	case VPT_LOG_INSN_MAX:
+		return insn(m, m->next, r->length, false);
+	case VPT_LOG_INSN_AT:
+		return insn_at(m, r);
+	case VPT_LOG_EVENT:
+		return event(m, r);
+	case VPT_LOG_CONTEXT:
+		return context(m, r);
+	case VPT_LOG_CODE:
+		return code(m, r);
+	case VPT_LOG_TRIGGER:
+		return trigger(m, r);
+	case VPT_LOG_PACKET_EN:
+		m->packet_en = r->flags;
+		return 0;
+	case VPT_LOG_TRACE:
+		return trace(m, r);
+	case VPT_LOG_VMX:
+		return vmx(m, r);
+	default:
+		return 0;
+	}
+}
+
+/* The first session of the log: those of a log are in a row. */
+static size_t first_session(const struct vpt_import_index *x, size_t number)
+{
+	size_t i = 0;
+
+	while (i < x->sessions.n && x->sessions.at[i].log < number)
+		i++;
+	return i;
+}
+
+int vpt_replay(struct vpt_import_index *index, const struct vpt_log *log, size_t number, bool lip,
+	       struct vpt_writer *writer, uint64_t *no_code)
+{
+	struct vpt_log again;
+	struct vpt_log_record r;
+	struct replay m = {
+		.index = index,
+		.number = number,
+		.lip = lip,
+		.writer = writer,
+		.no_code = no_code,
+		.pages = {.streams = index->streams.n},
+		.context = {.vmcs = VPT_SPACE_ANY_VMCS},
+		.next_session = first_session(index, number),
+	};
+	int err = 0;
+
+	if (!vpt_log_open(&again, log->bytes, log->size))
+		return -EINVAL;
+	m.insns = calloc(index->streams.n + 1, sizeof(*m.insns));
+	if (!m.insns)
+		return -ENOMEM;
+	/* Until the first CONTEXT record. */
+	m.space = VPT_SPACE_ID_MASK;
+	while (!err && vpt_log_next(&again, &r))
+		err = take(&m, &r);
+	if (!err && m.falling)
+		err = end_session(&m);
+	if (!err)
+		err = flush(&m);
+	vpt_import_pages_free(&m.pages);
+	free(m.insns);
+	return err;
+}

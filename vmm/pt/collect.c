@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pt/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOPA_END	 (1ull << 0)
+#define TOPA_INT	 (1ull << 2)
+#define TOPA_STOP	 (1ull << 4)
+#define TOPA_SIZE(entry) (4096ull << ((entry) >> 6 & 15))
+#define TOPA_ADDRESS	 0x000ffffffffff000ull
+
+/* What a hostile guest can make the walks cost. */
+#define MAX_REGIONS 65536u
+#define MAX_ENDS    64u
+
+static uint64_t topa_entry(const struct vpt_collect *c, const struct vpt_collect_place *p)
+{
+	uint64_t entry = 0;
+
+	(void)vpt_mem_read(c->mem, p->table + 8ull * p->index, &entry, sizeof(entry));
+	return entry;
+}
+
+/* At a region's entry, with END entries followed. False: the tables lead nowhere. */
+static bool settle(const struct vpt_collect *c, struct vpt_collect_place *p)
+{
+	unsigned int ends;
+
+	for (ends = 0; c->topa && ends < MAX_ENDS; ends++) {
+		uint64_t entry = topa_entry(c, p);
+
+		if (!(entry & TOPA_END))
+			return true;
+		*p = (struct vpt_collect_place){.table = entry & TOPA_ADDRESS};
+	}
+	return !c->topa;
+}
+
+static struct vpt_collect_place place_of(const struct vpt_rtit *rtit)
+{
+	struct vpt_collect_place p = {.offset = rtit->output_mask_ptrs >> 32};
+
+	if (!VPT_CTL_GET(rtit->ctl, TOPA))
+		return p;
+	p.table = rtit->output_base;
+	p.index = (uint32_t)rtit->output_mask_ptrs >> VPT_MASK_PTRS_TABLE_SHIFT;
+	return p;
+}
+
+static bool add(struct vpt_collect *c, const struct vpt_collect_region *region)
+{
+	if (c->regions == MAX_REGIONS || region->bytes > 2 * c->mem->bytes - c->bytes ||
+	    !vpt_mem_at(c->mem, region->gpa, region->bytes))
+		return false;
+	if (c->regions == c->room) {
+		size_t room = c->room ? 2 * c->room : 16;
+		void *more = realloc(c->region, room * sizeof(*c->region));
+
+		if (!more)
+			return false;
+		c->region = more;
+		c->room = room;
+	}
+	c->region[c->regions++] = *region;
+	c->bytes += region->bytes;
+	return true;
+}
+
+/* From c->next on, until it is reached again, or the output stops, or makes no sense. */
+static void list_tables(struct vpt_collect *c)
+{
+	struct vpt_collect_place p = c->next;
+
+	for (;;) {
+		uint64_t entry = topa_entry(c, &p);
+		const struct vpt_collect_region region = {
+			.gpa = entry & TOPA_ADDRESS & ~(TOPA_SIZE(entry) - 1),
+			.bytes = TOPA_SIZE(entry),
+			.table = p.table,
+			.index = p.index,
+			.stop = entry & TOPA_STOP,
+			.interrupt = entry & TOPA_INT,
+		};
+
+		if (!add(c, &region) || region.stop)
+			return;
+		p.index++;
+		p.offset = 0;
+		if (!settle(c, &p))
+			return;
+		if (p.table == c->next.table && p.index == c->next.index) {
+			c->around = true;
+			return;
+		}
+	}
+}
+
+static void list_regions(struct vpt_collect *c, const struct vpt_rtit *rtit)
+{
+	uint64_t mask = (uint32_t)rtit->output_mask_ptrs | VPT_MASK_PTRS_LOW;
+
+	c->regions = 0;
+	c->bytes = 0;
+	c->around = false;
+	if (c->topa) {
+		if (settle(c, &c->next))
+			list_tables(c);
+		return;
+	}
+	c->around = add(c, &(struct vpt_collect_region){.gpa = rtit->output_base & ~mask,
+							.bytes = mask + 1});
+}
+
+static void copy_ahead(struct vpt_collect *c)
+{
+	uint64_t at = 0;
+	size_t i;
+
+	free(c->ahead);
+	c->ahead = c->bytes ? malloc(c->bytes) : NULL;
+	for (i = 0; c->ahead && i < c->regions; i++) {
+		(void)vpt_mem_read(c->mem, c->region[i].gpa, c->ahead + at, c->region[i].bytes);
+		at += c->region[i].bytes;
+	}
+}
+
+void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
+		       const struct vpt_rtit *rtit)
+{
+	c->mem = mem;
+	c->topa = VPT_CTL_GET(rtit->ctl, TOPA);
+	c->next = place_of(rtit);
+	list_regions(c, rtit);
+	copy_ahead(c);
+}
+
+/*
+ * Bytes of the buffer are counted from the first one of the first region on. Where a
+ * place is among them; UINT64_MAX: nowhere. A STOP leaves one behind its region.
+ */
+static uint64_t find(const struct vpt_collect *c, const struct vpt_collect_place *p)
+{
+	uint64_t at = 0;
+	size_t i;
+
+	for (i = 0; i < c->regions; at += c->region[i++].bytes)
+		if (c->region[i].table == p->table && c->region[i].index == p->index)
+			return p->offset <= c->region[i].bytes ? at + p->offset : UINT64_MAX;
+	return c->regions && c->region[c->regions - 1].stop ? c->bytes : UINT64_MAX;
+}
+
+/* Is anything of [from, to) not what it was when the copy was made? */
+static bool changed(const struct vpt_collect *c, uint64_t from, uint64_t to)
+{
+	uint64_t at = 0;
+	size_t i;
+
+	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
+		const struct vpt_collect_region *r = &c->region[i];
+		uint64_t lo = from > at ? from - at : 0;
+		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
+
+		if (lo < hi &&
+		    memcmp(vpt_mem_at(c->mem, r->gpa + lo, hi - lo), c->ahead + at + lo, hi - lo))
+			return true;
+	}
+	return false;
+}
+
+static void give(const struct vpt_collect *c, uint64_t from, uint64_t to,
+		 const struct vpt_collect_sink *sink)
+{
+	uint64_t at = 0;
+	size_t i;
+
+	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
+		const struct vpt_collect_region *r = &c->region[i];
+		uint64_t lo = from > at ? from - at : 0;
+		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
+
+		if (lo >= hi)
+			continue;
+		sink->bytes(sink->opaque, r->gpa + lo, vpt_mem_at(c->mem, r->gpa + lo, hi - lo),
+			    hi - lo);
+		if (hi == r->bytes && r->interrupt)
+			sink->interrupt(sink->opaque);
+	}
+}
+
+/* Nothing has come to where it was not to come yet. */
+static bool was_once(const struct vpt_collect *c, uint64_t from, uint64_t to)
+{
+	if (!c->around || !c->ahead)
+		return true;
+	if (from <= to)
+		return !changed(c, to, c->bytes) && !changed(c, 0, from);
+	return !changed(c, to, from);
+}
+
+static void give_new(const struct vpt_collect *c, uint64_t from, uint64_t to,
+		     const struct vpt_collect_sink *sink)
+{
+	bool wraps = to < from;
+
+	if (!was_once(c, from, to)) {
+		sink->lost(sink->opaque);
+		from = to;
+		wraps = true;
+	}
+	give(c, from, wraps ? c->bytes : to, sink);
+	if (wraps)
+		give(c, 0, to, sink);
+}
+
+void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
+		      const struct vpt_collect_sink *sink)
+{
+	struct vpt_collect_place to = place_of(rtit);
+	uint64_t at;
+
+	if (!settle(c, &to))
+		return;
+	at = find(c, &to);
+	if (at == UINT64_MAX)
+		sink->lost(sink->opaque);
+	else
+		give_new(c, c->next.offset, at, sink);
+	c->next = to;
+	list_regions(c, rtit);
+	copy_ahead(c);
+}
+
+bool vpt_collect_has(const struct vpt_collect *c, uint64_t gpa)
+{
+	size_t i;
+
+	for (i = 0; i < c->regions; i++)
+		if (gpa >= c->region[i].gpa && gpa - c->region[i].gpa < c->region[i].bytes)
+			return true;
+	return false;
+}
+
+void vpt_collect_end(struct vpt_collect *c)
+{
+	free(c->ahead);
+	free(c->region);
+	memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a processor's own PT has put into a guest's buffer (33.2.7.1, 33.2.7.2), read
+ * after the fact: from where it was to where the registers say it is now.
+ *
+ * How often it came around meanwhile no register tells. So a copy is kept of what lay
+ * ahead: if it has changed where nothing is to have been written, all of the buffer is
+ * new, and what it had before is lost.
+ */
+#ifndef VMM_PT_COLLECT_H
+#define VMM_PT_COLLECT_H
+
+#include "vpt/rtit.h"
+#include "x86/mem.h"
+
+struct vpt_collect_region {
+	uint64_t gpa, bytes;
+	uint64_t table; /* ToPA: where its entry is */
+	uint32_t index;
+	bool stop, interrupt;
+};
+
+/* Where a byte goes. */
+struct vpt_collect_place {
+	uint64_t table;
+	uint32_t index;
+	uint64_t offset;
+};
+
+struct vpt_collect {
+	const struct vpt_mem *mem;
+	bool topa;
+	struct vpt_collect_place next; /* byte to be read */
+	/* The regions from there on, in the order of output, once around. */
+	struct vpt_collect_region *region;
+	size_t regions, room;
+	bool around; /* the first comes after the last */
+	uint64_t bytes;
+	uint8_t *ahead; /* the copy */
+};
+
+struct vpt_collect_sink {
+	void (*bytes)(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len);
+	void (*lost)(void *opaque);	 /* bytes before the next ones */
+	void (*interrupt)(void *opaque); /* a region with INT set was filled */
+	void *opaque;
+};
+
+/* A trace begins. Nothing is kept of another. */
+void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
+		       const struct vpt_rtit *rtit);
+/* Give what there is since the last call. */
+void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
+		      const struct vpt_collect_sink *sink);
+/* Is this page part of the buffer? */
+bool vpt_collect_has(const struct vpt_collect *c, uint64_t gpa);
+void vpt_collect_end(struct vpt_collect *c);
+
+#endif /* VMM_PT_COLLECT_H */

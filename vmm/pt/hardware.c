@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pt/hardware.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "pt/code_pages.h"
+#include "pt/sweep.h"
+#include "pt/tracer.h"
+
+/* The counter where a session begins: more than any of them can retire. */
+#define SESSION_SHIFT 40
+
+static const struct vpt_engine_pt *pt_of(const struct vpt_tracer *t)
+{
+	return t->config.engine->pt;
+}
+
+static void note_error(struct vpt_tracer *t, int error)
+{
+	if (error && !t->error)
+		t->error = error;
+}
+
+static uint64_t counter(const struct vpt_tracer *t)
+{
+	return t->hardware.sessions << SESSION_SHIFT;
+}
+
+/* What a sweep is for. */
+struct code {
+	struct vpt_tracer *t;
+	uint64_t cr3;
+	bool only_new; /* pages that the file does not have at all */
+};
+
+static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
+{
+	const struct code *c = opaque;
+	struct vpt_tracer *t = c->t;
+	const struct vpt_code_page page = {
+		.cr3 = c->cr3,
+		.vaddr = vaddr,
+		.gpa = gpa,
+		.insns = counter(t),
+	};
+	const uint8_t *now = vpt_mem_at(t->config.mem, gpa, VPT_PAGE_SIZE);
+	int is_new;
+
+	if (vpt_collect_has(&t->hardware.collect, gpa))
+		return;
+	is_new = vpt_code_pages_note(t->pages, c->cr3, vaddr, gpa, now, 0,
+				     c->only_new ? 0 : VPT_PAGE_SIZE);
+	if (is_new < 0)
+		note_error(t, is_new);
+	else if (is_new)
+		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, &page, now));
+}
+
+static void sweep(struct vpt_tracer *t, const struct vpt_paging *paging, bool only_new)
+{
+	struct code c = {.t = t, .cr3 = paging->cr3 & ~(VPT_PAGE_SIZE - 1), .only_new = only_new};
+
+	vpt_sweep(t->config.mem, paging, code_page, &c);
+}
+
+/* All address spaces that are known of; nothing of what is recorded needs them without. */
+static void sweep_all(struct vpt_tracer *t, bool only_new)
+{
+	const struct vpt_hardware_spaces *spaces = &t->hardware.spaces;
+	struct vpt_paging paging;
+	struct vpt_sregs s;
+	uint64_t now;
+	size_t i;
+
+	if (!t->pages || t->config.engine->get_sregs(t->config.ev, &s))
+		return;
+	paging = (struct vpt_paging){
+		.cr0 = s.cr0,
+		.cr3 = s.cr3,
+		.cr4 = s.cr4,
+		.efer = s.efer,
+		.max_phy_addr = t->caps.max_phy_addr,
+	};
+	now = s.cr3 & ~(VPT_PAGE_SIZE - 1);
+	sweep(t, &paging, only_new);
+	for (i = 0; i < spaces->count; i++) {
+		if ((spaces->cr3[i] & ~(VPT_PAGE_SIZE - 1)) == now)
+			continue;
+		paging.cr3 = spaces->cr3[i];
+		sweep(t, &paging, only_new);
+	}
+}
+
+static void note_cr3(struct vpt_hardware_spaces *s, uint64_t cr3)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->cr3[i] == cr3)
+			return;
+	if (s->count < VPT_HARDWARE_CR3S)
+		s->cr3[s->count++] = cr3;
+}
+
+/* Whole packets of `len` bytes; returns how many bytes they are. */
+static size_t parse(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t len)
+{
+	struct vpt_packet packet;
+	size_t at = 0;
+
+	while (at < len) {
+		enum vpt_status status = VPT_E_BAD_PACKET;
+
+		if (s->synced)
+			status = vpt_packet_read(&s->parser, bytes + at, len - at, &packet);
+		if (status == VPT_E_EOS)
+			break;
+		if (status != VPT_OK) {
+			memset(&s->parser, 0, sizeof(s->parser));
+			at += vpt_packet_find_psb(bytes + at, len - at);
+			s->synced = at < len;
+			continue;
+		}
+		if (packet.kind == VPT_PKT_PIP)
+			note_cr3(s, packet.value);
+		at += packet.size;
+	}
+	return at;
+}
+
+void vpt_hardware_feed(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t len)
+{
+	/* What was left before, with as much behind it as its packet can need. */
+	while (s->rests && len) {
+		size_t was = s->rests, more = sizeof(s->rest) - was, used;
+
+		if (more > len)
+			more = len;
+		memcpy(s->rest + was, bytes, more);
+		used = parse(s, s->rest, was + more);
+		if (used >= was) {
+			bytes += used - was;
+			len -= used - was;
+			s->rests = 0;
+			break;
+		}
+		bytes += more;
+		len -= more;
+		s->rests = was + more - used;
+		memmove(s->rest, s->rest + used, s->rests);
+	}
+	if (len) {
+		size_t used = parse(s, bytes, len);
+
+		s->rests = len - used;
+		memcpy(s->rest, bytes + used, s->rests);
+	}
+}
+
+static void put_session(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum vpt_session_end end)
+{
+	struct vpt_session s = {
+		.edge = end == VPT_END_NONE ? VPT_SESSION_START : VPT_SESSION_END,
+		.end = end,
+		.insns = counter(t),
+		.ctl = rtit->ctl,
+		.status = rtit->status,
+		.output_base = rtit->output_base,
+		.output_mask_ptrs = rtit->output_mask_ptrs,
+		.cr3_match = rtit->cr3_match,
+	};
+
+	memcpy(s.addr, rtit->addr, sizeof(s.addr));
+	if (t->config.writer)
+		note_error(t, vpt_writer_session(t->config.writer, t->config.vcpu, &s));
+}
+
+static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len)
+{
+	struct vpt_tracer *t = opaque;
+
+	t->bytes += len;
+	if (!t->config.writer)
+		return;
+	vpt_hardware_feed(&t->hardware.spaces, bytes, len);
+	note_error(t, vpt_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
+}
+
+/* A session of the file is bytes in a row: another begins. */
+static void take_lost(void *opaque)
+{
+	struct vpt_tracer *t = opaque;
+
+	t->hardware.spaces.synced = false;
+	t->hardware.spaces.rests = 0;
+	put_session(t, &t->hardware.rtit, VPT_END_LOST);
+	put_session(t, &t->hardware.rtit, VPT_END_NONE);
+}
+
+static void take_interrupt(void *opaque)
+{
+	struct vpt_tracer *t = opaque;
+
+	t->config.pmi(t->config.opaque);
+}
+
+static void collect(struct vpt_tracer *t, const struct vpt_rtit *rtit)
+{
+	const struct vpt_collect_sink sink = {take_bytes, take_lost, take_interrupt, t};
+
+	vpt_collect_read(&t->hardware.collect, rtit, &sink);
+}
+
+static void begin(struct vpt_tracer *t, const struct vpt_rtit *rtit)
+{
+	struct vpt_hardware *h = &t->hardware;
+
+	h->rtit = *rtit;
+	h->on = true;
+	h->sessions++;
+	h->spaces.synced = false;
+	h->spaces.rests = 0;
+	if (!h->for_host)
+		vpt_collect_start(&h->collect, t->config.mem, rtit);
+	put_session(t, rtit, VPT_END_NONE);
+	sweep_all(t, false);
+}
+
+static enum vpt_session_end why_ended(const struct vpt_rtit *rtit, enum vpt_session_end otherwise)
+{
+	if (VPT_STATUS_GET(rtit->status, ERROR))
+		return VPT_END_ERROR;
+	if (VPT_STATUS_GET(rtit->status, STOPPED))
+		return VPT_CTL_GET(rtit->ctl, TOPA) ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+	return otherwise;
+}
+
+static void end(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum vpt_session_end why)
+{
+	sweep_all(t, true);
+	put_session(t, rtit, why_ended(rtit, why));
+	vpt_collect_end(&t->hardware.collect);
+	t->hardware.on = false;
+}
+
+/* Neither a session that cannot put out anything nor its end is one. */
+static bool can_trace(const struct vpt_rtit *rtit)
+{
+	return VPT_CTL_GET(rtit->ctl, TRACE_EN) && !VPT_STATUS_GET(rtit->status, STOPPED) &&
+	       !VPT_STATUS_GET(rtit->status, ERROR);
+}
+
+enum vpt_fault vpt_hardware_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value)
+{
+	struct vpt_rtit was, is;
+
+	if (t->config.owner != VPT_OWNER_GUEST || msr != VPT_MSR_CTL)
+		return VPT_FAULT_GP;
+	if (pt_of(t)->get(t->config.ev, &was)) {
+		note_error(t, -EIO);
+		return VPT_FAULT_GP;
+	}
+	is = was;
+	if (vpt_rtit_write(&is, &t->caps, msr, value, VPT_ACCESS_GUEST) != VPT_FAULT_NONE ||
+	    pt_of(t)->set_ctl(t->config.ev, value))
+		return VPT_FAULT_GP;
+	if (t->hardware.on && !VPT_CTL_GET(is.ctl, TRACE_EN)) {
+		collect(t, &was);
+		is.status = was.status;
+		end(t, &is, VPT_END_DISABLED);
+	}
+	if (!t->hardware.on && can_trace(&is))
+		begin(t, &is);
+	return VPT_FAULT_NONE;
+}
+
+enum vpt_fault vpt_hardware_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value)
+{
+	struct vpt_hardware *h = &t->hardware;
+	struct vpt_rtit rtit = h->rtit;
+	int error;
+
+	if (vpt_rtit_write(&rtit, &t->caps, msr, value, VPT_ACCESS_HOST) != VPT_FAULT_NONE)
+		return VPT_FAULT_GP;
+	h->rtit = rtit;
+	if (!VPT_CTL_GET(rtit.ctl, TRACE_EN))
+		return VPT_FAULT_NONE;
+	error = pt_of(t)->start(t->config.ev, &rtit);
+	if (error) {
+		note_error(t, error);
+		return VPT_FAULT_GP;
+	}
+	h->for_host = true;
+	rtit.ctl = (rtit.ctl & ~VPT_CTL_MASK(FABRIC_EN)) | VPT_CTL_MASK(TOPA);
+	begin(t, &rtit);
+	return VPT_FAULT_NONE;
+}
+
+static void look_for_host(struct vpt_tracer *t)
+{
+	struct vpt_engine_trace trace;
+	unsigned int i;
+
+	if (pt_of(t)->read(t->config.ev, &trace)) {
+		note_error(t, -EIO);
+		return;
+	}
+	if (trace.lost)
+		take_lost(t);
+	for (i = 0; i < 2; i++)
+		if (trace.piece[i].len)
+			take_bytes(t, UINT64_MAX, trace.piece[i].bytes, trace.piece[i].len);
+	t->hardware.rtit.status = trace.status;
+}
+
+void vpt_hardware_look(struct vpt_tracer *t)
+{
+	struct vpt_rtit rtit;
+
+	if (!t->hardware.on)
+		return;
+	if (t->hardware.for_host)
+		look_for_host(t);
+	else if (!pt_of(t)->get(t->config.ev, &rtit))
+		collect(t, &rtit);
+	if (t->config.writer)
+		note_error(t, vpt_writer_sync(t->config.writer));
+}
+
+void vpt_hardware_close(struct vpt_tracer *t)
+{
+	struct vpt_rtit rtit = t->hardware.rtit;
+
+	if (!t->hardware.on)
+		return;
+	vpt_hardware_look(t);
+	if (t->hardware.for_host) {
+		rtit.status = t->hardware.rtit.status;
+		(void)pt_of(t)->stop(t->config.ev);
+	} else {
+		(void)pt_of(t)->get(t->config.ev, &rtit);
+	}
+	end(t, &rtit, VPT_END_CLOSED);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace that the processor's own PT makes (struct vpt_engine_pt), on its way to the
+ * file. What is seen of it are the places where a guest writes to IA32_RTIT_CTL, and what
+ * is in buffers when somebody looks: at these places, at other exits now and then, and at
+ * the end.
+ *
+ * Nobody tells what ran. Code is what the guest could execute when its session began;
+ * pages that are new by its end come last. Where a page changed in a session the file has
+ * it as it was before. Nobody counts instructions either: the file's counter (trace/
+ * format.h) only goes up from session to session, so that code is of the right one.
+ */
+#ifndef VMM_PT_HARDWARE_H
+#define VMM_PT_HARDWARE_H
+
+#include "pt/collect.h"
+#include "trace/format.h"
+#include "vpt/packet.h"
+
+struct vpt_tracer;
+
+#define VPT_HARDWARE_CR3S 64
+
+/* CR3s that PIPs tell of: the address spaces that code is in. */
+struct vpt_hardware_spaces {
+	struct vpt_parser parser;
+	bool synced;
+	uint8_t rest[2 * VPT_PKT_MAX]; /* bytes of a packet that is not whole yet */
+	size_t rests;
+	uint64_t cr3[VPT_HARDWARE_CR3S];
+	size_t count;
+};
+
+void vpt_hardware_feed(struct vpt_hardware_spaces *spaces, const uint8_t *bytes, size_t len);
+
+struct vpt_hardware {
+	bool on; /* a session runs */
+	bool for_host;
+	uint64_t sessions;
+	struct vpt_rtit rtit; /* of it, as it began; a host's while it is being set up */
+	struct vpt_collect collect;
+	struct vpt_hardware_spaces spaces;
+};
+
+/* A guest's WRMSR. GP: as the processor, or KVM, has it. */
+enum vpt_fault vpt_hardware_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value);
+/* A host's, of whose trace the registers are until TraceEn is set, and then begin it. */
+enum vpt_fault vpt_hardware_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value);
+/* The guest has left: take what there is. */
+void vpt_hardware_look(struct vpt_tracer *t);
+/* The guest is over. */
+void vpt_hardware_close(struct vpt_tracer *t);
+
+#endif /* VMM_PT_HARDWARE_H */

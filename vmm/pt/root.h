@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A model of what runs in VMX root operation. This VMM is a process and has no code of
+ * its own that PT could trace; what stands for it is a page of x86 code, of the shape
+ * that an exit handler has, through which execution is led by a table: the same page is
+ * what a decoder finds, so the root side of a trace is decoded like any other code. It
+ * does nothing; what it seems to do is done by vmm/core and hv.c.
+ */
+#ifndef VMM_PT_ROOT_H
+#define VMM_PT_ROOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vpt/base.h"
+
+#define VPT_ROOT_PAGE 4096u
+/* Where the page is, linear and host-physical: below 1 << 36, and no guest has so much. */
+#define VPT_ROOT_CODE 0xffffffff8f000000ull
+#define VPT_ROOT_GPA  0xff0100000ull
+#define VPT_ROOT_CR3  0xff0000000ull
+
+/* What an instruction of it is to its surroundings. */
+enum vpt_root_kind {
+	VPT_ROOT_PLAIN,
+	VPT_ROOT_COND,
+	VPT_ROOT_JMP,
+	VPT_ROOT_JMP_INDIRECT,
+	VPT_ROOT_CALL,
+	VPT_ROOT_CALL_INDIRECT,
+	VPT_ROOT_RET,
+	VPT_ROOT_WRMSR, /* of the next MSR that is to be written */
+	VPT_ROOT_VMXON,
+	VPT_ROOT_VMCLEAR, /* of the current VMCS */
+	VPT_ROOT_VMPTRLD,
+	VPT_ROOT_VMXOFF,
+	VPT_ROOT_ENTRY, /* VMLAUNCH, VMRESUME */
+	VPT_ROOT_HLT,	/* there is nothing after it */
+};
+
+/* On what its way depends. */
+struct vpt_root_input {
+	uint32_t reason; /* of the last VM exit, basic */
+	uint32_t count;	 /* bytes of I/O and the like: how often its loop turns */
+	uint32_t msrs;	 /* left to write */
+	bool inject;	 /* an event */
+	bool over;	 /* the guest does not go on */
+};
+
+struct vpt_root_insn {
+	enum vpt_root_kind kind;
+	uint64_t ip, next, to;
+	bool taken; /* COND */
+};
+
+#define VPT_ROOT_CALLS 8
+#define VPT_ROOT_ROWS  128
+
+struct vpt_root {
+	uint8_t page[VPT_ROOT_PAGE];
+	uint16_t at[VPT_ROOT_ROWS]; /* offsets of the instructions */
+	unsigned int row;	    /* the next one */
+	uint32_t turns;		    /* left of the loop that it is in */
+	unsigned int call[VPT_ROOT_CALLS], calls;
+};
+
+/* At the beginning: VMXON is to come. */
+void vpt_root_init(struct vpt_root *root);
+
+/* Where a VM exit goes: it is there from now on. Returns the IP. */
+uint64_t vpt_root_exit(struct vpt_root *root);
+
+/* The next instruction; it is done, and `root` stands at insn->to, where ENTRY goes on
+ * that failed. */
+void vpt_root_step(struct vpt_root *root, const struct vpt_root_input *in,
+		   struct vpt_root_insn *insn);
+
+/* IP of the next one. */
+uint64_t vpt_root_ip(const struct vpt_root *root);
+
+/* Names of its functions, for symbols: NULL after the last. */
+const char *vpt_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes);
+
+#endif /* VMM_PT_ROOT_H */

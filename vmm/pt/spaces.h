@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ids of the address spaces of a trace in VMX operation: see struct vpt_space. */
+#ifndef VMM_PT_SPACES_H
+#define VMM_PT_SPACES_H
+
+#include "pt/tracer.h"
+
+/* The space's name in root operation, whose code is a model (root.h). */
+#define VPT_ROOT_NAME "vmm (model)"
+
+/*
+ * The space of this context. 1 if it was not there yet, so that the file does not know
+ * of it; 0 if it was; -ENOMEM, and its id is 0.
+ */
+int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx,
+		    const struct vpt_context *ctx, struct vpt_space *space);
+void vpt_spaces_free(struct vpt_space_table *spaces);
+
+#endif /* VMM_PT_SPACES_H */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pt/sweep.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "x86/x86.h"
+
+#define PTE_P	    (1ull << 0)
+#define PTE_PS	    (1ull << 7)
+#define PTE_NX	    (1ull << 63)
+#define PTE_ADDRESS 0x000ffffffffff000ull
+
+/* Entries and pages that one sweep looks at: tables can name the same ones for ever. */
+#define MOST_LOOKS (1u << 22)
+
+struct level {
+	uint8_t shift, bits;
+	bool large; /* an entry may map a page */
+};
+
+static const struct level long_mode[] = {
+	{48, 9, false}, {39, 9, false}, {30, 9, true}, {21, 9, true}, {12, 9, true},
+};
+static const struct level pae[] = {{30, 2, false}, {21, 9, true}, {12, 9, true}};
+static const struct level two[] = {{22, 10, true}, {12, 10, true}};
+
+/* Bits of /proc/self/pagemap: a page that is there, or was and is swapped out. */
+#define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_SWAPPED (1ull << 62)
+#define WINDOW		512u
+
+struct sweep {
+	const struct vpt_mem *mem;
+	const struct vpt_paging *paging;
+	bool narrow; /* entries of 4 bytes */
+	vpt_sweep_fn *fn;
+	void *opaque;
+	uint32_t looks;
+	int pagemap;	/* -1: all pages are looked at */
+	uint64_t first; /* page of the window */
+	uint64_t window[WINDOW];
+};
+
+/* RAM that nobody has touched is zeros, and costs nothing as long as nobody does. */
+static bool is_touched(struct sweep *s, const uint8_t *page)
+{
+	uint64_t number = (uintptr_t)page / VPT_PAGE_SIZE;
+
+	if (s->pagemap < 0)
+		return true;
+	if (number - s->first >= WINDOW) {
+		s->first = number;
+		memset(s->window, 0xff, sizeof(s->window));
+		if (pread(s->pagemap, s->window, sizeof(s->window), (off_t)(8 * number)) < 8)
+			s->window[0] = ~0ull;
+	}
+	return s->window[number - s->first] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
+}
+
+static bool is_zero(const uint8_t *page)
+{
+	return !page[0] && !memcmp(page, page + 1, VPT_PAGE_SIZE - 1);
+}
+
+static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
+{
+	for (; bytes && s->looks < MOST_LOOKS; bytes -= VPT_PAGE_SIZE) {
+		const uint8_t *page = vpt_mem_at(s->mem, gpa, VPT_PAGE_SIZE);
+
+		if (!page)
+			return;
+		s->looks++;
+		if (is_touched(s, page) && !is_zero(page))
+			s->fn(s->opaque, vaddr, gpa);
+		vaddr += VPT_PAGE_SIZE;
+		gpa += VPT_PAGE_SIZE;
+	}
+}
+
+static uint64_t entry_at(const struct sweep *s, uint64_t table, unsigned int index)
+{
+	uint64_t entry = 0;
+
+	(void)vpt_mem_read(s->mem, table + (s->narrow ? 4ull : 8ull) * index, &entry,
+			   s->narrow ? 4 : 8);
+	return entry;
+}
+
+static bool is_page(const struct sweep *s, const struct level *l, uint64_t entry)
+{
+	if (l->shift == 12)
+		return true;
+	return l->large && entry & PTE_PS && (!s->narrow || s->paging->cr4 & VPT_CR4_PSE);
+}
+
+static uint64_t sign_extend(const struct sweep *s, uint64_t vaddr)
+{
+	unsigned int unused = s->paging->cr4 & VPT_CR4_LA57 ? 7 : 16;
+
+	if (!(s->paging->efer & VPT_EFER_LMA))
+		return vaddr;
+	return (uint64_t)((int64_t)(vaddr << unused) >> unused);
+}
+
+static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t vaddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1u << l->bits && s->looks < MOST_LOOKS; i++) {
+		uint64_t entry = entry_at(s, at, i);
+		uint64_t to = vaddr | (uint64_t)i << l->shift;
+		uint64_t bytes = 1ull << l->shift;
+
+		s->looks++;
+		if (!(entry & PTE_P))
+			continue;
+		if (!s->narrow && s->paging->efer & VPT_EFER_NXE && entry & PTE_NX)
+			continue;
+		if (is_page(s, l, entry))
+			range(s, sign_extend(s, to), entry & PTE_ADDRESS & ~(bytes - 1), bytes);
+		else
+			table(s, l + 1, entry & PTE_ADDRESS, to);
+	}
+}
+
+void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *p, vpt_sweep_fn *fn,
+	       void *opaque)
+{
+	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque};
+
+	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	s.first = ~0ull / 2;
+	if (!(p->cr0 & VPT_CR0_PG)) {
+		range(&s, 0, 0, mem->bytes);
+	} else if (p->efer & VPT_EFER_LMA) {
+		table(&s, p->cr4 & VPT_CR4_LA57 ? long_mode : long_mode + 1, p->cr3 & PTE_ADDRESS,
+		      0);
+	} else if (p->cr4 & VPT_CR4_PAE) {
+		table(&s, pae, p->cr3 & 0xffffffe0, 0);
+	} else {
+		s.narrow = true;
+		table(&s, two, p->cr3 & 0xfffff000, 0);
+	}
+	if (s.pagemap >= 0)
+		close(s.pagemap);
+}

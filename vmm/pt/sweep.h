@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages that a guest could execute, found in its page tables: where nobody tells what
+ * runs, what is in them goes to the file.
+ */
+#ifndef VMM_PT_SWEEP_H
+#define VMM_PT_SWEEP_H
+
+#include "x86/mem.h"
+
+/* Page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
+typedef void vpt_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
+
+void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *paging, vpt_sweep_fn *fn,
+	       void *opaque);
+
+#endif /* VMM_PT_SWEEP_H */
