@@ -35,7 +35,8 @@ enum vpt_log_kind {
 	 * u64 CS base: from the next instruction on. */
 	VPT_LOG_CONTEXT,
 	/* u64 linear page, u64 host-physical page, 4096 bytes: what instructions in this
-	 * page and context are made of from now on. Comes before the first of them. */
+	 * page are made of from now on. Comes before the first of them. Counts for the
+	 * context's CR3, NON_ROOT, IN_SMM and, in non-root operation, VMCS. */
 	VPT_LOG_CODE,
 	/* u8 TriggerEn (1: rose, 0: fell), u8 enum vpt_log_end, u64 ip of the next
 	 * instruction, u64 ctl, status, output_base, output_mask_ptrs, cr3_match,
@@ -50,8 +51,9 @@ enum vpt_log_kind {
 	VPT_LOG_MARK,
 	/* u8 enum vpt_log_msr flags, u32 index, u64 value: an access to an IA32_RTIT_* MSR. */
 	VPT_LOG_MSR,
-	/* u64 vmcs, u64 TSC offset, u64 TSC multiplier, u32 reason (0: entry), u64
-	 * qualification: a VM entry or exit was completed. */
+	/* u64 vmcs, u64 TSC offset, u64 TSC multiplier, u32 reason, u64 qualification: a VM
+	 * exit was completed if the record before is its EVENT, else a VM entry; then reason
+	 * and qualification are 0. */
 	VPT_LOG_VMX,
 	/* Nothing: the writer closed the log. */
 	VPT_LOG_END,

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The test bed: Bochs with our PT, KVM with our series, and what runs in them.
+# Nothing here is part of `all`: it needs a network and more packages.
+#?
+#? Test bed (an emulated machine with VMX and PT; nothing of it needs KVM):
+#?   make testbed       Bochs with our library as its PT hardware
+#?   make kvm-modules   kvm.ko and kvm-intel.ko of Debian's kernel, with our series
+#?   make check-testbed both, and every scenario of tests/testbed/scenarios
+TESTBED_PROGRAMS := $(sort bed $(patsubst tests/testbed/programs/%,%,$(basename \
+	$(wildcard tests/testbed/programs/*.c)) \
+	$(patsubst %/,%,$(dir $(wildcard tests/testbed/programs/*/*.c)))))
+TESTBED_BIN := $(TESTBED_PROGRAMS:%=$(O)/testbed/%)
+TESTBED_LIB := $(O)/testbed/libtestbed.a $(LIBVPT)
+
+.PHONY: testbed kvm-modules testbed-programs check-testbed
+testbed:
+	@.ci/deps build testbed
+	@JOBS=$(JOBS) patches/tools/testbed
+
+kvm-modules:
+	@.ci/deps build modules
+	@JOBS=$(JOBS) patches/tools/kvm-modules
+
+testbed-programs: $(TESTBED_BIN)
+
+check-testbed:
+	@.ci/deps build testbed modules
+	@O=$(O) JOBS=$(JOBS) tests/testbed/check
+
+# A module for the test bed's kernel.
+$(O)/testbed/%.ko: tests/testbed/modules/%.c
+	@patches/tools/module $< $@
+
+# One file, or all files of a folder, make a program. It takes nothing along into the
+# guest: it is static.
+.SECONDEXPANSION:
+testbed-objects = $(patsubst %,$(O)/%.o,$(patsubst %.c,%,$(wildcard tests/testbed/programs/$1.c \
+	tests/testbed/programs/$1/*.c tests/testbed/programs/$1/*.S)))
+$(O)/testbed/bed: $(O)/tests/testbed/lib/bed.o $(TESTBED_LIB)
+$(filter-out $(O)/testbed/bed,$(TESTBED_BIN)): $(O)/testbed/%: $$(call testbed-objects,%) $(TESTBED_LIB)
+# This one shares its virtual machine with another.
+$(O)/testbed/traces: $(patsubst %,$(O)/tests/testbed/programs/kvm-bugs/%.o,vm guest.S)
+$(TESTBED_BIN):
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -static -o $@ $^
+
+$(O)/testbed/libtestbed.a: $(patsubst %.c,$(O)/%.o,$(filter-out %/bed.c,$(wildcard tests/testbed/lib/*.c)))
+	@mkdir -p $(@D)
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+$(O)/tests/testbed/%.o: CPPFLAGS += -Itests/testbed/lib
+$(O)/tests/testbed/%.S.o: tests/testbed/%.S
+	@mkdir -p $(@D)
+	$(call say,AS,$@)$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# For the verify functions of scenarios. shellcheck shell=bash
+
+# A bare-metal payload's own checks: none failed, and none was left out but those named
+# by the pattern, as what this processor has not.
+payload_passed() { # [NOTE_PATTERN]
+	grep '^FAIL\|^SKIP' serial.log && return 1
+	if grep '^NOTE' serial.log | grep -v "${1:-^$}"; then
+		echo "the payload left these out"
+		return 1
+	fi
+	grep '^SUMMARY: .* 0 failed, 0 skipped' serial.log
+}
+
+# What an oracle log and the trace in it say of each other: the decoded instructions are
+# those that retired. At least so many of them.
+round_trip() { # LEAST [IMPORT_OPTION...]
+	cut_round_trip "$@"
+	if [ "$retired" -ne "$decoded" ]; then
+		echo "$retired retired, $decoded decoded"
+		return 1
+	fi
+}
+
+# The same where the output ended before the trace did: those decoded are the first ones.
+cut_round_trip() { # LEAST [IMPORT_OPTION...]
+	local least=$1 line mismatches
+	shift
+	"$O/tests/testbed-import" "$@" -o trace.vpt oracle.log
+	line=$("$O/vpt" verify trace.vpt) || {
+		echo "$line"
+		return 1
+	}
+	echo "$line"
+	retired=$(sed -n 's/^verify: \([0-9]*\) retired.*/\1/p' <<<"$line")
+	decoded=$(sed -n 's/^verify: .* \([0-9]*\) decoded.*/\1/p' <<<"$line")
+	mismatches=$(sed -n 's/^verify: .* \([0-9]*\) mismatches.*/\1/p' <<<"$line")
+	echo "instructions $decoded"
+	echo "mismatches $mismatches"
+	if [ "$mismatches" -ne 0 ] || [ "$decoded" -gt "$retired" ] || [ "$decoded" -lt "$least" ]; then
+		echo "$retired retired, $decoded decoded, at least $least were to be"
+		return 1
+	fi
+}
+
+# How many instructions of the trace ran in a host or a guest: so many at least, or none.
+ran_in() { # host|guest LEAST
+	local count
+
+	count=$("$O/vpt" decode --side="$1" trace.vpt | awk '$1 == "instructions" { print $2 + 0; exit }')
+	echo "$1: ${count:-0} instructions"
+	if [ "$2" -eq 0 ]; then
+		[ "${count:-0}" -eq 0 ]
+	else
+		[ "${count:-0}" -ge "$2" ]
+	fi
+}
+
+# What the machine counted.
+counter() { # NAME [FILE]
+	awk -v name="$1" '$1 == name { print $2 }' "${2:-counters}"
+}
+
+# No trace went to memory of the host's.
+only_guest_buffers() {
+	"$O/tests/testbed-import" --list oracle.log >list
+	grep 'guest buffer' list
+	if grep 'host buffer\|no session' list; then
+		echo "trace is in the host's memory"
+		return 1
+	fi
+}
+
+# Each buffer has the trace of one VMCS, and there are no others.
+same_by_vmcs() { # FILE...
+	local all vmcs file found
+	all=$("$O/tests/testbed-import" --list oracle.log | grep -o 'VMCS 0x[0-9a-f]*' | sort -u |
+		cut -d' ' -f2)
+	for file in "$@"; do
+		found=
+		for vmcs in $all; do
+			"$O/tests/testbed-import" --buffer=guest --vmcs="$vmcs" --against="$file" \
+				oracle.log || continue
+			found=$vmcs
+			break
+		done
+		[ -n "$found" ] || return 1
+		all=$(grep -v "^$found$" <<<"$all" || true)
+	done
+	[ -z "$all" ]
+}
+
+# The log has the TSC offset and multiplier that the guest's program was told.
+same_tsc() {
+	local told
+
+	told=$(tr -d '\r' <serial.log | sed -n 's/^tsc: \(TSC offset .*\)/\1/p')
+	echo "$told"
+	[ -n "$told" ] && "$O/vpt" info trace.vpt | grep -qF "$told"
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# For scenarios in which our own VMM runs inside the machine. shellcheck shell=bash
+
+# Payloads, by name.
+vmm_payloads() { # NAME...
+	printf 'guest/%s.elf ' "$@"
+}
+
+# vpt, the libraries it was linked with, and payloads, as `files` has them. There is nothing
+# yet where it is not built.
+vmm_files() { # NAME...
+	ldd "$O/vpt" 2>/dev/null | grep -o '/[^ ]*'
+	echo "$O/vpt"
+	printf "$O/guest/%s.elf\n" "$@"
+}
+
+# What the trace of a run came to, without the names that only a file with ELF images has:
+# one line for each instruction and event.
+vmm_flow() { # FILE
+	"$O/vpt" decode --insn "$1" | sed -e '1d; /^-- in /d; /^vCPU/d; s/ <[^>]*>//g' -e 's/^\([0-9a-f]\{16\}\).*/\1/'
+}
+
+# Sessions of the log by the VMCS they were of, in order: "A-B" for each.
+vmm_runs() {
+	"$O/tests/testbed-import" --list oracle.log |
+		sed -n 's/^session \([0-9]*\):.* VMCS \(0x[0-9a-f]*\),.*/\1 \2/p' |
+		awk '$2 != last { if (last) print first "-" $1 - 1; first = $1; last = $2 }
+			{ end = $1 }
+			END { print first "-" end }'
+}
+
+# exports/NAME.vpt, the nth run in the log: the same bytes, the same instructions, and those
+# are what retired. Adds to `instructions` and `mismatches`.
+vmm_same() { # NAME RANGE
+	local line
+	"$O/tests/testbed-import" --sessions="$2" --against="exports/$1.vpt" -o "$1.oracle.vpt" \
+		oracle.log
+	line=$("$O/vpt" verify "$1.oracle.vpt")
+	echo "$1: $line"
+	vmm_flow "$1.oracle.vpt" >"$1.is"
+	vmm_flow "exports/$1.vpt" >"$1.has"
+	cmp "$1.is" "$1.has"
+	instructions=$((instructions + $(grep -c '^[0-9a-f]\{16\}' "$1.has")))
+	mismatches=$((mismatches + $(sed -n 's/.* \([0-9]*\) mismatches.*/\1/p' <<<"$line")))
+}
