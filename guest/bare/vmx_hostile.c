@@ -188,10 +188,9 @@ void payload(void)
 	memset(area, CANARY_BYTE, 4 * ARENA);
 	vmx_create(&vm, (void (*)(void))(uintptr_t)vm_wrmsr_ip);
 	vmwrite(VMCS_EXCEPTIONS, EXITS_GP);
-	/* TraceEn is off after each exit, or the area's own loading would be refused. */
+	/* Where TraceEn can be set, it is off after each exit; a refusal would be an abort. */
 	vm.exit_load[0].index = VPT_MSR_CTL;
-	vmwrite(VMCS_EXIT_LOAD_COUNT, rdmsr_safe(VPT_MSR_CTL, &vm.exit_load[0].value));
-	vm.exit_load[0].value = 0;
+	vmwrite(VMCS_EXIT_LOAD_COUNT, !!(vmx_misc() & VPT_VMX_MISC_PT));
 	for (i = 0; i < ROUNDS; i++)
 		one_round();
 	host_registers();

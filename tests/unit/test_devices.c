@@ -47,6 +47,7 @@ static void setup(void)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
+	v.tracer.acting = &v.tracer.pt;
 	memset(&ev, 0, sizeof(ev));
 	engine = (struct vpt_engine){
 		.name = "test", .observes = true, .tsc = tsc, .set_msr = set_msr};
