@@ -6,13 +6,14 @@
 #?   make testbed       Bochs with our library as its PT hardware
 #?   make kvm-modules   kvm.ko and kvm-intel.ko of Debian's kernel, with our series
 #?   make check-testbed both, and every scenario of tests/testbed/scenarios
+#?   make bench-testbed what PT in Bochs costs; writes build/bench-testbed.json
 TESTBED_PROGRAMS := $(sort bed $(patsubst tests/testbed/programs/%,%,$(basename \
 	$(wildcard tests/testbed/programs/*.c)) \
 	$(patsubst %/,%,$(dir $(wildcard tests/testbed/programs/*/*.c)))))
 TESTBED_BIN := $(TESTBED_PROGRAMS:%=$(O)/testbed/%)
 TESTBED_LIB := $(O)/testbed/libtestbed.a $(LIBVPT)
 
-.PHONY: testbed kvm-modules testbed-programs check-testbed
+.PHONY: testbed kvm-modules testbed-programs check-testbed bench-testbed
 testbed:
 	@.ci/deps build testbed
 	@JOBS=$(JOBS) patches/tools/testbed
@@ -30,6 +31,11 @@ check-testbed:
 # A module for the test bed's kernel.
 $(O)/testbed/%.ko: tests/testbed/modules/%.c
 	@patches/tools/module $< $@
+
+bench-testbed:
+	@.ci/deps build testbed modules
+	$(again) $(O)/testbed/traced
+	@O=$(O) tests/bench/testbed.sh
 
 # One file, or all files of a folder, make a program. It takes nothing along into the
 # guest: it is static.

@@ -139,7 +139,9 @@ static void show_session(size_t i, const struct vpt_period *p)
 		       vpt_session_end_text(p->end->end));
 		if (p->end->end == VPT_END_ERROR)
 			printf(": %s", vpt_info_error(p->end));
-		printf(", instructions: %" PRIu64, p->end->insns - s->insns);
+		/* Where the trace is hardware's they are not counted. */
+		if (p->end->insns != s->insns)
+			printf(", instructions: %" PRIu64, p->end->insns - s->insns);
 	} else {
 		printf("..., no end");
 	}

@@ -405,6 +405,18 @@ static void begin(struct vpt_vcpu *v, struct step *s, uint64_t ip)
 				s->f.gpa, s->f.gpa2);
 }
 
+/* PUSHF that ran in a step has pushed the TF of that. */
+static bool hide_pushed_tf(struct vpt_vcpu *v, const struct step *s, unsigned int bytes)
+{
+	struct vpt_exception e;
+	uint64_t flags = 0;
+
+	if (!vpt_read(v, v->regs->rsp, &flags, bytes, VPT_WALK_READ, &e))
+		return false;
+	flags = (flags & ~VPT_FL_TF) | (s->rflags & VPT_FL_TF);
+	return vpt_write(v, v->regs->rsp, &flags, bytes, VPT_WALK_WRITE, &e);
+}
+
 /*
  * Some hosts hold the trap after a load of SS back for one more instruction, which
  * then has run too. It must be one that the engine may step.
@@ -420,6 +432,8 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 	if (!second.decoded || !explains(v, &second, to))
 		return false;
 	if (second.insn.flags & VPT_INSN_SYSTEM && !(second.insn.flags & VPT_INSN_LOADS_SS))
+		return false;
+	if (second.insn.cls == VPT_INSN_PUSHF && !hide_pushed_tf(v, first, second.insn.aux))
 		return false;
 	retired(v, &second, to);
 	return true;

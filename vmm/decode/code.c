@@ -7,6 +7,7 @@
 #include "code.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,7 @@ struct page {
 
 struct space {
 	uint64_t cr3;
+	bool common; /* it has the pages of the common one too */
 	struct vpt_ipt_image *image;
 };
 
@@ -41,6 +43,7 @@ struct vpt_code_store {
 	size_t npages;
 	struct space *spaces; /* sorted by CR3 */
 	size_t nspaces;
+	uint64_t common; /* the space that is part of all of the host's; 0: none */
 
 	/* Versions that replace others, sorted by their counter. */
 	struct version *later;
@@ -113,6 +116,18 @@ static const struct space *find_space(const struct vpt_code_store *store, uint64
 	return NULL;
 }
 
+/* The page as a space has it, by itself or in common with others; or -1. */
+static ssize_t find_in_space(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
+{
+	ssize_t page = find_page(store, cr3, vaddr);
+	const struct space *space;
+
+	if (page >= 0 || !store->common)
+		return page;
+	space = find_space(store, cr3);
+	return space && space->common ? find_page(store, store->common, vaddr) : -1;
+}
+
 static int write_all(int fd, const uint8_t *bytes, size_t len)
 {
 	while (len) {
@@ -126,6 +141,43 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+static void add_space(struct vpt_code_store *store, uint64_t cr3)
+{
+	if (!store->nspaces || store->spaces[store->nspaces - 1].cr3 != cr3)
+		store->spaces[store->nspaces++].cr3 = cr3;
+}
+
+static int by_space(const void *a, const void *b)
+{
+	const struct space *x = a, *y = b;
+
+	return compare_u64(x->cr3, y->cr3);
+}
+
+/* Spaces of the host that have nothing but what is common have that. */
+static void share_common(struct vpt_code_store *store, const struct vpt_space *all, size_t n)
+{
+	size_t i, pages = store->nspaces;
+
+	if (!store->common)
+		return;
+	for (i = 0; i < n; i++)
+		store->spaces[pages + i].cr3 =
+			all[i].flags & VPT_SPACE_NON_ROOT ? store->common : all[i].id;
+	qsort(store->spaces, pages + n, sizeof(*store->spaces), by_space);
+	store->nspaces = 0;
+	for (i = 0; i < pages + n; i++)
+		add_space(store, store->spaces[i].cr3);
+	for (i = 0; i < n; i++) {
+		struct space key = {.cr3 = all[i].id};
+		struct space *space =
+			bsearch(&key, store->spaces, store->nspaces, sizeof(key), by_space);
+
+		if (space && !(all[i].flags & VPT_SPACE_NON_ROOT))
+			space->common = space->cr3 != store->common;
+	}
 }
 
 /* First versions become pages, the others wait in `later`. */
@@ -142,8 +194,7 @@ static void sort_out(struct vpt_code_store *store, struct version *all, size_t n
 			continue;
 		}
 		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes};
-		if (!store->nspaces || store->spaces[store->nspaces - 1].cr3 != v->cr3)
-			store->spaces[store->nspaces++].cr3 = v->cr3;
+		add_space(store, v->cr3);
 	}
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);
 }
@@ -163,11 +214,21 @@ static int write_file(struct vpt_code_store *store)
 	return err;
 }
 
+/* The pages first up to end, which are in a row, for a space. */
+static int add_section(struct vpt_code_store *store, struct space *space, size_t first, size_t end)
+{
+	if (!space->image)
+		space->image = vpt_ipt_image_new(store->code);
+	if (!space->image)
+		return -ENOMEM;
+	return vpt_ipt_image_add(space->image, first * VPT_CODE_BYTES,
+				 (end - first) * VPT_CODE_BYTES, store->pages[first].vaddr);
+}
+
 /* Give each space its pages, those in a row as one section. */
 static int make_images(struct vpt_code_store *store)
 {
-	struct space *space = store->spaces;
-	size_t first, i;
+	size_t first, i, k;
 	int err;
 
 	for (first = 0; first < store->npages; first = i) {
@@ -178,45 +239,80 @@ static int make_images(struct vpt_code_store *store)
 			    store->pages[i].vaddr != page->vaddr + (i - first) * VPT_CODE_BYTES)
 				break;
 		}
-		while (space->cr3 != page->cr3)
-			space++;
-		if (!space->image) {
-			space->image = vpt_ipt_image_new(store->code);
-			if (!space->image)
-				return -ENOMEM;
+		for (k = 0; k < store->nspaces; k++) {
+			struct space *space = &store->spaces[k];
+
+			if (space->cr3 != page->cr3 &&
+			    !(space->common && page->cr3 == store->common))
+				continue;
+			err = add_section(store, space, first, i);
+			if (err)
+				return err;
 		}
-		err = vpt_ipt_image_add(space->image, first * VPT_CODE_BYTES,
-					(i - first) * VPT_CODE_BYTES, page->vaddr);
-		if (err)
-			return err;
 	}
 	return 0;
+}
+
+/* The space that others share, 0: none. */
+static uint64_t find_common(const struct vpt_space *spaces, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if ((spaces[i].flags & (VPT_SPACE_COMMON | VPT_SPACE_NON_ROOT)) == VPT_SPACE_COMMON)
+			return spaces[i].id;
+	}
+	return 0;
+}
+
+/* The code of a vCPU, and what it has in common with vCPU 0. NULL: memory. */
+static struct version *list_code(const struct vpt_reader *reader, unsigned int vcpu,
+				 uint64_t common, size_t *count)
+{
+	size_t n, nfirst = 0, i;
+	const struct vpt_code *code = vpt_reader_code(reader, vcpu, &n), *first = NULL;
+	struct version *all;
+
+	if (vcpu && common)
+		first = vpt_reader_code(reader, 0, &nfirst);
+	all = calloc(n + nfirst + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	for (i = 0; i < n; i++)
+		all[i] = (struct version){code[i].page->cr3, code[i].page->vaddr,
+					  code[i].page->insns, i, code[i].bytes};
+	*count = n;
+	for (i = 0; i < nfirst; i++) {
+		if (first[i].page->cr3 == common)
+			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0, i,
+							   first[i].bytes};
+	}
+	return all;
 }
 
 int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt_code_store **out)
 {
 	struct vpt_code_store *store = calloc(1, sizeof(*store));
-	const struct vpt_code *code;
+	const struct vpt_space *spaces;
 	struct version *all;
-	size_t n, i;
+	size_t n = 0, nspaces;
 	int err = -ENOMEM;
 
 	if (!store)
 		return -ENOMEM;
 	store->fd = -1;
 
-	code = vpt_reader_code(reader, vcpu, &n);
-	all = calloc(n + 1, sizeof(*all));
+	spaces = vpt_reader_spaces(reader, &nspaces);
+	store->common = find_common(spaces, nspaces);
+	all = list_code(reader, vcpu, store->common, &n);
 	store->pages = calloc(n + 1, sizeof(*store->pages));
 	store->later = calloc(n + 1, sizeof(*store->later));
-	store->spaces = calloc(n + 1, sizeof(*store->spaces));
+	store->spaces = calloc(n + nspaces + 1, sizeof(*store->spaces));
 	if (!all || !store->pages || !store->later || !store->spaces)
 		goto out;
 
-	for (i = 0; i < n; i++)
-		all[i] = (struct version){code[i].page->cr3, code[i].page->vaddr,
-					  code[i].page->insns, i, code[i].bytes};
 	sort_out(store, all, n);
+	share_common(store, spaces, nspaces);
 
 	err = write_file(store);
 	if (err)
@@ -312,7 +408,7 @@ size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_
 		uint64_t at = ip + done;
 		size_t in_page = at % VPT_CODE_BYTES;
 		size_t n = VPT_CODE_BYTES - in_page;
-		ssize_t page = find_page(store, space, at - in_page);
+		ssize_t page = find_in_space(store, space, at - in_page);
 
 		if (page < 0)
 			break;

@@ -35,6 +35,8 @@ struct state {
 	bool target;	   /* the last packet of the flow was one that led to last_ip */
 	struct vpt_space_key key;
 	uint64_t space;	    /* what key is, if there was a PIP */
+	bool blind_next;    /* the next TIP is a VM entry to code that the file has not, */
+	bool blind;	    /* and now it is what runs */
 	size_t vmcs;	    /* blocks of VMCSs that count by now */
 	struct vpt_cfe cfe; /* EVDs that wait for their CFE */
 	size_t bound;	    /* CFEs that have their FUP, or will have none */
@@ -163,6 +165,33 @@ static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t le
 }
 
 /*
+ * An IP packet where a guest runs of whose code the file has nothing: as if VM entries
+ * ended the trace and exits began it. Where a PIP has told of the exit its TIP comes.
+ */
+static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *buf)
+{
+	if (p->kind == VPT_PKT_FUP)
+		return st->blind ? DROP : KEEP;
+	if (st->blind && st->key.non_root)
+		return DROP;
+	if (st->blind) {
+		/* It need not have got anywhere that is traced. */
+		if (p->kind == VPT_PKT_TIP_PGD || p->ip_bytes == VPT_IP_SUPPRESSED)
+			return DROP;
+		st->blind = false;
+		st->wrong_ip = st->last_ip;
+		return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGE, VPT_IP_FULL, st->last_ip);
+	}
+	st->blind_next = false;
+	st->blind = true;
+	/* An entry from where nothing was traced, as the guest's own filter may have it. */
+	if (p->kind == VPT_PKT_TIP_PGE)
+		return DROP;
+	st->wrong_ip = VPT_FILTER_NO_IP;
+	return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
+}
+
+/*
  * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD that needs an IP. The bytes
  * of its new form in `buf`, or KEEP, or DROP.
  */
@@ -184,9 +213,12 @@ static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond,
 		st->bound = st->out->cfes.n;
 	}
 	st->target = p->kind == VPT_PKT_TIP || p->kind == VPT_PKT_TIP_PGE;
-
-	if (has_ip) {
+	if (has_ip)
 		st->last_ip = ip;
+
+	if (st->blind || st->blind_next)
+		return blind_packet(st, p, buf);
+	if (has_ip) {
 		if (drop)
 			return DROP;
 		st->wrong_ip = ip;
@@ -272,11 +304,37 @@ static void look_ahead(struct state *st, const uint8_t *in, size_t len, size_t a
 	}
 }
 
+/* Is it a guest's of whose code there is nothing, and the file says so? */
+static bool blind_space(const struct state *st)
+{
+	const struct vpt_space *space = vpt_spaces_find(st->input->spaces, st->space);
+
+	return st->key.non_root && space && (space->flags & VPT_SPACE_NO_CODE);
+}
+
 static void take_pip(struct state *st, const struct vpt_packet *p)
 {
 	st->key.cr3 = p->value;
 	st->key.non_root = p->flag;
 	st->space = vpt_spaces_resolve(st->input->spaces, &st->key);
+	if (!blind_space(st))
+		st->blind_next = false;
+	else if (st->in_psb)
+		st->blind = true;
+	else if (!st->blind)
+		st->blind_next = true;
+}
+
+/* What a PSB+ will say of the space counts for all of it. */
+static void find_blind(struct state *st, const uint8_t *in, size_t len, size_t at)
+{
+	struct vpt_packet pip = {.kind = VPT_PKT_PAD};
+
+	if (!st->input->spaces)
+		return;
+	look_ahead(st, in, len, at, &pip);
+	if (pip.kind == VPT_PKT_PIP)
+		take_pip(st, &pip);
 }
 
 /* A PIP, which ends at in + at: the same with the space's id. */
@@ -395,6 +453,7 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->in_psb = true;
 		st->last_ip = 0;
 		st->wrong_ip = 0;
+		find_blind(st, in, len, at);
 		return KEEP;
 	case VPT_PKT_PSBEND:
 		st->in_psb = false;
@@ -414,12 +473,14 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->fup_taken = false;
 		st->overflow = false;
 		st->target = false;
-		return KEEP;
+		return st->blind ? DROP : KEEP;
 	case VPT_PKT_PIP:
 		st->pip = !st->in_psb;
 		st->outside = outside(s, p->value);
 		return pip_packet(st, p, in, len, at, buf);
 	case VPT_PKT_MODE_EXEC:
+		if (st->blind)
+			return DROP;
 		return mode_packet(st, s, in, len, at);
 	default:
 		return KEEP;

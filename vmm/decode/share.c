@@ -79,7 +79,8 @@ static bool take_event(struct vpt_shares *s, const struct vpt_item *item)
 	struct vpt_space_share *share;
 
 	take_time(s, item);
-	if (item->vm_entry && s->in)
+	/* Where there is a PIP it has told already. */
+	if (item->vm_entry && s->in && !non_root(&s->spaces.at[s->now].space))
 		s->spaces.at[s->now].entries++;
 	if (item->event != VPT_FLOW_PAGING && item->event != VPT_FLOW_ENABLED)
 		return true;

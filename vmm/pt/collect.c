@@ -129,6 +129,7 @@ void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
 		       const struct vpt_rtit *rtit)
 {
 	c->mem = mem;
+	c->full = false;
 	c->topa = VPT_CTL_GET(rtit->ctl, TOPA);
 	c->next = place_of(rtit);
 	list_regions(c, rtit);
@@ -226,6 +227,7 @@ void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
 		sink->lost(sink->opaque);
 	else
 		give_new(c, c->next.offset, at, sink);
+	c->full |= at == c->bytes && c->regions && c->region[c->regions - 1].stop;
 	c->next = to;
 	list_regions(c, rtit);
 	copy_ahead(c);

@@ -35,6 +35,7 @@ struct vpt_collect {
 	struct vpt_collect_region *region;
 	size_t regions, room;
 	bool around; /* the first comes after the last */
+	bool full;   /* a region with STOP set is */
 	uint64_t bytes;
 	uint8_t *ahead; /* the copy */
 };

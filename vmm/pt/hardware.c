@@ -120,7 +120,10 @@ static size_t parse(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t 
 			memset(&s->parser, 0, sizeof(s->parser));
 			at += vpt_packet_find_psb(bytes + at, len - at);
 			s->synced = at < len;
-			continue;
+			if (s->synced)
+				continue;
+			/* The next bytes may make a PSB of the last ones. */
+			return len - (len < VPT_PKT_MAX ? len : VPT_PKT_MAX - 1);
 		}
 		if (packet.kind == VPT_PKT_PIP)
 			note_cr3(s, packet.value);
@@ -227,19 +230,20 @@ static void begin(struct vpt_tracer *t, const struct vpt_rtit *rtit)
 	sweep_all(t, false);
 }
 
-static enum vpt_session_end why_ended(const struct vpt_rtit *rtit, enum vpt_session_end otherwise)
+static enum vpt_session_end why_ended(const struct vpt_tracer *t, const struct vpt_rtit *rtit,
+				      enum vpt_session_end otherwise)
 {
 	if (VPT_STATUS_GET(rtit->status, ERROR))
 		return VPT_END_ERROR;
 	if (VPT_STATUS_GET(rtit->status, STOPPED))
-		return VPT_CTL_GET(rtit->ctl, TOPA) ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+		return t->hardware.collect.full ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
 	return otherwise;
 }
 
 static void end(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum vpt_session_end why)
 {
 	sweep_all(t, true);
-	put_session(t, rtit, why_ended(rtit, why));
+	put_session(t, rtit, why_ended(t, rtit, why));
 	vpt_collect_end(&t->hardware.collect);
 	t->hardware.on = false;
 }

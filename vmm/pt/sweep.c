@@ -12,8 +12,12 @@
 #define PTE_NX	    (1ull << 63)
 #define PTE_ADDRESS 0x000ffffffffff000ull
 
-/* Entries and pages that one sweep looks at: tables can name the same ones for ever. */
-#define MOST_LOOKS (1u << 22)
+/*
+ * Tables can name the same pages for ever. One sweep looks at so many entries and pages:
+ * all of RAM, mapped by its pages as often as this, and some more.
+ */
+#define MOST_TIMES 4u
+#define MORE_LOOKS 65536u
 
 struct level {
 	uint8_t shift, bits;
@@ -37,7 +41,7 @@ struct sweep {
 	bool narrow; /* entries of 4 bytes */
 	vpt_sweep_fn *fn;
 	void *opaque;
-	uint32_t looks;
+	uint64_t looks; /* that are left */
 	int pagemap;	/* -1: all pages are looked at */
 	uint64_t first; /* page of the window */
 	uint64_t window[WINDOW];
@@ -66,12 +70,12 @@ static bool is_zero(const uint8_t *page)
 
 static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 {
-	for (; bytes && s->looks < MOST_LOOKS; bytes -= VPT_PAGE_SIZE) {
+	for (; bytes && s->looks; bytes -= VPT_PAGE_SIZE) {
 		const uint8_t *page = vpt_mem_at(s->mem, gpa, VPT_PAGE_SIZE);
 
 		if (!page)
 			return;
-		s->looks++;
+		s->looks--;
 		if (is_touched(s, page) && !is_zero(page))
 			s->fn(s->opaque, vaddr, gpa);
 		vaddr += VPT_PAGE_SIZE;
@@ -108,12 +112,12 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 {
 	unsigned int i;
 
-	for (i = 0; i < 1u << l->bits && s->looks < MOST_LOOKS; i++) {
+	for (i = 0; i < 1u << l->bits && s->looks; i++) {
 		uint64_t entry = entry_at(s, at, i);
 		uint64_t to = vaddr | (uint64_t)i << l->shift;
 		uint64_t bytes = 1ull << l->shift;
 
-		s->looks++;
+		s->looks--;
 		if (!(entry & PTE_P))
 			continue;
 		if (!s->narrow && s->paging->efer & VPT_EFER_NXE && entry & PTE_NX)
@@ -130,6 +134,7 @@ void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *p, vpt_sweep_
 {
 	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque};
 
+	s.looks = mem->bytes / VPT_PAGE_SIZE * MOST_TIMES + MORE_LOOKS;
 	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	s.first = ~0ull / 2;
 	if (!(p->cr0 & VPT_CR0_PG)) {

@@ -113,6 +113,13 @@ struct vpt_cr3_switch {
 
 enum vpt_space_flags {
 	VPT_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
+	/*
+	 * A kernel, which is part of all spaces of its side: code of this one, as vCPU 0
+	 * has it, is in each of them on every vCPU. One of root operation at most.
+	 */
+	VPT_SPACE_COMMON = 1 << 1,
+	/* A guest's, of which the file has no code: what runs in it is left out. */
+	VPT_SPACE_NO_CODE = 1 << 2,
 };
 
 struct vpt_space {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For scenarios in which our own VMM runs inside the machine. shellcheck shell=bash
+# For scenarios in which our own VMM runs inside the machine.
+# shellcheck shell=bash
 
 # Payloads, by name.
 vmm_payloads() { # NAME...
@@ -17,7 +18,8 @@ vmm_files() { # NAME...
 # What the trace of a run came to, without the names that only a file with ELF images has:
 # one line for each instruction and event.
 vmm_flow() { # FILE
-	"$O/vpt" decode --insn "$1" | sed -e '1d; /^-- in /d; /^vCPU/d; s/ <[^>]*>//g' -e 's/^\([0-9a-f]\{16\}\).*/\1/'
+	"$O/vpt" decode --insn "$1" |
+		sed -e '1d; /^-- in /d; s/ <[^>]*>//g' -e 's/^\([0-9a-f]\{16\}\).*/\1/'
 }
 
 # Sessions of the log by the VMCS they were of, in order: "A-B" for each.
@@ -29,17 +31,22 @@ vmm_runs() {
 			END { print first "-" end }'
 }
 
-# exports/NAME.vpt, the nth run in the log: the same bytes, the same instructions, and those
-# are what retired. Adds to `instructions` and `mismatches`.
+# Make NAME.oracle.vpt of these sessions; what it says of itself is true.
+vmm_import() { # NAME RANGE [OPTION...]
+	local name=$1 range=$2
+	shift 2
+	"$O/tests/testbed-import" --sessions="$range" "$@" -o "$name.oracle.vpt" oracle.log
+	"$O/vpt" verify "$name.oracle.vpt" >line
+	echo "$name: $(cat line)"
+}
+
+# exports/NAME.vpt has the bytes of these sessions, and is decoded to the instructions that
+# retired. Adds to `instructions` and `mismatches`.
 vmm_same() { # NAME RANGE
-	local line
-	"$O/tests/testbed-import" --sessions="$2" --against="exports/$1.vpt" -o "$1.oracle.vpt" \
-		oracle.log
-	line=$("$O/vpt" verify "$1.oracle.vpt")
-	echo "$1: $line"
+	vmm_import "$1" "$2" --against="exports/$1.vpt"
+	mismatches=$((mismatches + $(sed -n 's/.* \([0-9]*\) mismatches.*/\1/p' line)))
 	vmm_flow "$1.oracle.vpt" >"$1.is"
 	vmm_flow "exports/$1.vpt" >"$1.has"
 	cmp "$1.is" "$1.has"
 	instructions=$((instructions + $(grep -c '^[0-9a-f]\{16\}' "$1.has")))
-	mismatches=$((mismatches + $(sed -n 's/.* \([0-9]*\) mismatches.*/\1/p' <<<"$line")))
 }

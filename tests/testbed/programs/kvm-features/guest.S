@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the guests of kvm-features run: 64-bit, ring 0, position-independent, no memory but
+ * the stack. Each ends with HLT.
+ */
+	.section .rodata
+	.balign 16
+	.global guest_code, guest_code_end
+guest_code:
+
+/* rdi: rounds. In each two conditional branches, of which the first is taken every other
+ * time, an indirect call and its return. */
+	.global guest_flow
+guest_flow:
+	lea	1f(%rip), %rbx
+	jmp	2f
+1:	ret
+2:	test	$1, %dil
+	jz	3f
+	nop
+3:	call	*%rbx
+	dec	%rdi
+	jnz	2b
+	hlt
+
+/* rdi: rounds, each with an exit to KVM (CPUID) and one to user space (OUT). */
+	.global guest_exits
+guest_exits:
+1:	xor	%eax, %eax
+	cpuid
+	mov	$0x42, %al
+	out	%al, $0x10
+	dec	%rdi
+	jnz	1b
+	hlt
+
+/* Until it is stopped; rsi counts. */
+	.global guest_forever
+guest_forever:
+1:	inc	%rsi
+	test	$1, %sil
+	jz	2f
+	nop
+2:	jmp	1b
+
+/* rax: the TSC. */
+	.global guest_tsc
+guest_tsc:
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	hlt
+
+/*
+ * The guest traces itself: rdi: single-range output, rsi: its size less 1, rdx: CTL less
+ * TraceEn, rcx: rounds. Each loads CR3 with and without bit 12 set, and has CPUID and
+ * a branch. Then it stops its trace.
+ */
+	.global guest_owned
+guest_owned:
+	mov	%rcx, %r8
+	mov	%rdx, %r9
+	mov	%rdi, %rax
+	xor	%edx, %edx
+	mov	$0x560, %ecx
+	wrmsr
+	mov	%rsi, %rax
+	mov	$0x561, %ecx
+	wrmsr
+	xor	%eax, %eax
+	mov	$0x571, %ecx
+	wrmsr
+	lea	1(%r9), %rax
+	mov	$0x570, %ecx
+	wrmsr
+	mov	%cr3, %r10
+	mov	%r10, %r11
+	xor	$0x1000, %r11
+1:	mov	%r11, %cr3
+	mov	%r10, %cr3
+	xor	%eax, %eax
+	cpuid
+	dec	%r8
+	jnz	1b
+	mov	$0x570, %ecx
+	mov	%r9, %rax
+	xor	%edx, %edx
+	wrmsr
+	mov	$0x561, %ecx
+	rdmsr
+	shl	$32, %rdx
+	or	%rdx, %rax
+	hlt
+
+/* Instructions that KVM has to emulate: they touch what is no memory (rdi), with a
+ * CALL, a JMP and a MOV among them. rcx: rounds; tracing is set up by the host. */
+	.global guest_mmio
+guest_mmio:
+1:	mov	(%rdi), %eax
+	mov	%eax, 8(%rdi)
+	dec	%rcx
+	jnz	1b
+	hlt
+guest_code_end:
+
+	.section .note.GNU-stack, "", @progbits

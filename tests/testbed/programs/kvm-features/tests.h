@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VPT_KVM_FEATURES_TESTS_H
+#define VPT_KVM_FEATURES_TESTS_H
+
+void test_usages(void);
+void test_areas(void);
+void test_no_ept(void);
+void test_guest(void);
+void test_oracle(void);
+void test_stop(void);
+void test_wrap(void);
+void test_switch(void);
+void test_owned(void);
+void test_emulated(void);
+void test_sideband(void);
+void test_host(void);
+void test_both(void);
+void test_hostile(void);
+
+#endif /* VPT_KVM_FEATURES_TESTS_H */

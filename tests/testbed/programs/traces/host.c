@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* perf traces the CPU while a guest runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "perf.h"
+#include "testbed.h"
+#include "traces.h"
+
+static void open_host(struct perf_pt *pt, const struct perf_pt_want *want)
+{
+	int error = perf_pt_open(pt, want);
+
+	if (error)
+		fail("perf_event_open of intel_pt: %s", strerror(-error));
+}
+
+static void begin(const struct perf_pt *pt)
+{
+	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	if (perf_pt_enable(pt))
+		fail("PERF_EVENT_IOC_ENABLE");
+}
+
+static void end(struct perf_pt *pt)
+{
+	perf_pt_disable(pt);
+	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	perf_pt_read(pt);
+	printf("perf: %zu bytes, %u records, %u truncated, %u lost\n", pt->size, pt->aux_records,
+	       pt->truncated, pt->lost);
+	if (pt->dropped || pt->lost)
+		fail("the host's trace is too long for the test");
+	vpt_bed_export("host.pt", pt->bytes, pt->size);
+}
+
+static const struct perf_pt_want all = {
+	.config = PERF_PT_TSC | PERF_PT_NORETCOMP,
+	.aux_pages = 256,
+};
+
+/* Run a guest that does not trace; perf's trace is read at each exit to userspace. */
+static void run_guest(struct perf_pt *pt, uint64_t what, uint64_t rounds)
+{
+	struct machine machine;
+
+	machine_open(&machine, 0, what, rounds);
+	machine_start(&machine);
+	begin(pt);
+	while (machine_step(&machine))
+		perf_pt_read(pt);
+	end(pt);
+	machine_close(&machine);
+}
+
+void trace_host(void)
+{
+	struct perf_pt pt;
+
+	open_host(&pt, &all);
+	run_guest(&pt, PLAN_ALL, 64);
+	if (pt.truncated)
+		fail("the host's trace is truncated");
+	perf_pt_close(&pt);
+}
+
+/* A buffer that fills, and is read in time. */
+void pmi_host(void)
+{
+	static const struct perf_pt_want want = {
+		.config = PERF_PT_TSC | PERF_PT_NORETCOMP,
+		.aux_pages = 64,
+		.watermark = 0x1000,
+	};
+	struct perf_pt pt;
+
+	open_host(&pt, &want);
+	/* Most of the trace is the guest's, so that most PMIs hit it. */
+	run_guest(&pt, PLAN_BRANCHES | PLAN_USER | PLAN_OUT, 400);
+	if (pt.aux_records < 10 || pt.truncated)
+		fail("no PMIs, or they were not heeded");
+	perf_pt_close(&pt);
+}
+
+/* A buffer that is full before it is read: perf stops, and says so. */
+void pmi_host_full(void)
+{
+	static const struct perf_pt_want want = {
+		.config = PERF_PT_TSC | PERF_PT_NORETCOMP,
+		.aux_pages = 4,
+	};
+	struct perf_pt pt;
+
+	open_host(&pt, &want);
+	run_guest(&pt, PLAN_ALL, 64);
+	if (!pt.truncated)
+		fail("the buffer is large enough for all");
+	perf_pt_close(&pt);
+}
+
+void trace_both(void)
+{
+	struct machine machine;
+	struct perf_pt pt;
+
+	machine_open(&machine, VM_PT, PLAN_ALL, 64);
+	machine_trace(&machine, CTL_BRANCHES);
+	open_host(&pt, &all);
+	machine_start(&machine);
+	begin(&pt);
+	while (machine_step(&machine))
+		perf_pt_read(&pt);
+	end(&pt);
+	if (pt.truncated || machine.plan->status & VPT_STATUS_MASK(ERROR))
+		fail("one of the traces is not whole");
+	vpt_bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
+	perf_pt_close(&pt);
+	machine_close(&machine);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Traces of guests by themselves and of the host by perf, for scenarios that compare them
+ * with the oracle's log.
+ *
+ * usage: traces WHAT [FILE]     exit status 0 if nothing went wrong here
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "perf.h"
+#include "testbed.h"
+#include "traces.h"
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{"guest-range", guest_range}, {"guest-topa", guest_topa},
+	{"guest-pmi", guest_pmi},     {"guest-hole", guest_hole},
+	{"host", trace_host},	      {"both", trace_both},
+	{"pmi-host", pmi_host},	      {"pmi-host-full", pmi_host_full},
+	{"two-vcpus", two_vcpus},     {"system-two", system_two},
+	{"tsc-offset", tsc_offset},   {"tsc-scaled", tsc_scaled},
+	{"count-guest", count_guest}, {"count-both", count_both},
+	{"failed-late", failed_late}, {"failed-early", failed_early},
+	{"perf-user", perf_user},     {"load", load},
+};
+
+const char *counters_file = "counted";
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (vpt_bed_open()) {
+		printf("FAIL this is not the test bed\n");
+		return 2;
+	}
+	if (argc > 2)
+		counters_file = argv[2];
+	for (size_t i = 0; argc > 1 && i < sizeof(tests) / sizeof(tests[0]); i++) {
+		if (strcmp(argv[1], tests[i].name))
+			continue;
+		tests[i].run();
+		return 0;
+	}
+	printf("FAIL there is no such trace\n");
+	return 2;
+}

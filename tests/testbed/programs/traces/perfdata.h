@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef VPT_TRACES_PERFDATA_H
+#define VPT_TRACES_PERFDATA_H
+
+#include "perf.h"
+
+/* Export a perf.data with a trace of this thread, and where its program is mapped. */
+void perf_data_export(const char *name, const struct perf_pt *pt);
+
+#endif
