@@ -51,7 +51,7 @@ CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(S
 CHECKS_USAGE := 'tests/usage/payloads.sh kvm system' $(foreach usage,system guest host owned,\
 	'tests/usage/payloads.sh soft $(usage)') 'tests/usage/payloads.sh soft owned --trap=cr3' \
 	'tests/usage/payloads.sh soft guest --trap=cr3 --conceal=all --model=icx' \
-	'tests/usage/payloads.sh soft guest --controls=none --model=spr' tests/usage/usage.sh
+	'tests/usage/payloads.sh soft guest --controls=none --model=spr' tests/usage/options.sh
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \

@@ -7,6 +7,8 @@
 cache=${VPT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vpt}
 scratch=
 root=$PWD
+# Sources of others are built by their own makes: not with what ours was called with.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL O
 
 say() { echo "$tool: $1" >&2; }
 
