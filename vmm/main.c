@@ -12,6 +12,7 @@ static const struct {
 	const char *what;
 } verbs[] = {
 	{"run", vpt_cmd_run, "run a guest and record its trace"},
+	{"record", vpt_cmd_record, "record this machine and its guests by its own PT"},
 	{"restore", vpt_cmd_restore, "go on from a snapshot"},
 	{"snapshot", vpt_cmd_snapshot, "what a snapshot holds"},
 	{"caps", vpt_cmd_caps, "what this machine can do"},

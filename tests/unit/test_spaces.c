@@ -282,6 +282,60 @@ static void unknown_space_alone(struct synth *s)
 	finish(s, AT(5));
 }
 
+static void say_no_code(struct synth *s)
+{
+	static const struct vpt_space space = {
+		.id = ID(3),
+		.cr3 = OTHER_CR3,
+		.vmcs = VPT_SPACE_ANY_VMCS,
+		.flags = VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE,
+		.name = "n",
+	};
+
+	ck_assert_int_eq(vpt_writer_spaces(s->w, &space, 1), 0);
+}
+
+/* The file says that it has no code of this guest: what it does is left out. */
+static void no_code(struct synth *s)
+{
+	say_no_code(s);
+	begin(s, AT(0));
+	pip(s, OTHER_CR3, true);
+	synth_ip(s, ppt_tip, AT(0));
+	synth_ip(s, ppt_fup, AT(3));
+	synth_ip(s, ppt_tip, AT(0x20));
+	synth_mode(s);
+	leave(s, AT(3), AT(4));
+	finish(s, AT(5));
+}
+
+/* An entry that fails late: the exit's PIP comes, and no TIP of the guest. */
+static void no_code_late(struct synth *s)
+{
+	say_no_code(s);
+	begin(s, AT(0));
+	pip(s, OTHER_CR3, true);
+	pip(s, CR3, false);
+	synth_ip(s, ppt_tip, AT(4));
+	finish(s, AT(5));
+}
+
+/* The trace is found again while that guest runs. */
+static void no_code_psb(struct synth *s)
+{
+	say_no_code(s);
+	code(s);
+	synth_start(s, AT(0), 0);
+	synth_packet(s, ppt_psb);
+	pip(s, OTHER_CR3, true);
+	synth_mode(s);
+	synth_ip(s, ppt_fup, AT(2));
+	synth_packet(s, ppt_psbend);
+	synth_ip(s, ppt_tip, AT(0));
+	leave(s, AT(3), AT(4));
+	finish(s, AT(5));
+}
+
 /* No PIP tells of the exit, but only the host has code where it leads. */
 static void concealed_exit(struct synth *s)
 {
@@ -364,6 +418,9 @@ static const struct {
 	{"unknown space", unknown_space, "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
 	{"unknown space, code of another", unknown_space_alone,
 	 "E0 0h 1h P9000 !no memory mapped at this address 4h A5"},
+	{"no code", no_code, "E0 0h 1h Pn V Ph E4 4h A5"},
+	{"no code, failed entry", no_code_late, "E0 0h 1h Ph 4h A5"},
+	{"no code, PSB", no_code_psb, "Ph E4 4h A5"},
 	{"concealed exit", concealed_exit, "E0 0h 1h Pa 0a 1a 2a 3>100c 100ch 100dh A100e"},
 	{"event trace", event_trace, "E0 0h C7@1 1h Pa 0a 1a 2a C8@3q1234r10 3>4 Ph 4h C4@5 A5"},
 	{"RFLAGS.IF", flag_changes, "E4 4h 5h 4h A5"},
@@ -633,6 +690,42 @@ START_TEST(many_unknown)
 }
 END_TEST
 
+/* A kernel's code is in all spaces of the host, and in no guest. */
+START_TEST(common)
+{
+	static const struct vpt_space more[] = {
+		{.id = ID(4), .cr3 = 0xa000, .flags = VPT_SPACE_COMMON, .name = "kernel"},
+		{.id = ID(5), .cr3 = 0xb000, .name = "no page of its own"},
+	};
+	struct vpt_code_store *store;
+	struct vpt_reader *r;
+	uint8_t bytes[4];
+	struct synth s;
+	int i;
+
+	synth_open(&s);
+	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
+	vpt_writer_spaces(s.w, more, COUNT(more));
+	synth_page_at(&s, ID(0), AT(0));
+	synth_page_at(&s, ID(1), AT(0));
+	synth_page_at(&s, ID(4), AT(0x3000));
+	r = synth_read(&s);
+	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
+	for (i = 0; i < 6; i++) {
+		bool host = i == 0 || i > 3;
+
+		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0x3000), bytes, 4), host ? 4 : 0);
+		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0), bytes, 4), i < 2 ? 4 : 0);
+		ck_assert_uint_eq(vpt_code_space(store, ID(i)),
+				  i == 2 || i == 3 ? VPT_CR3_UNKNOWN : ID(i));
+		ck_assert(!vpt_code_image(store, ID(i)) == (i == 2 || i == 3));
+	}
+	vpt_code_close(store);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
 static const struct {
 	struct vpt_space space;
 	const char *text;
@@ -794,6 +887,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, offsets);
 	tcase_add_loop_test(tc, resolve, 0, COUNT(pips));
 	tcase_add_test(tc, many_unknown);
+	tcase_add_test(tc, common);
 	tcase_add_test(tc, one_time);
 	tcase_add_test(tc, shares);
 	tcase_add_loop_test(tc, format, 0, COUNT(formats));

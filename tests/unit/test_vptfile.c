@@ -535,7 +535,7 @@ static const struct {
 	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0}},
 	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1001}},
 	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {1ull << 52}},
-	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 2}},
+	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 8}},
 	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 0, 0, FULL, FULL, FULL, FULL, FULL}},
 	{"a block's length is wrong", VPT_BLOCK_VMCS, 1, 48, {0}},
 	{"a VMCS block goes back", VPT_BLOCK_VMCS, 1, 40, {0x8000, 22}},

@@ -37,6 +37,8 @@ struct state {
 	uint64_t space;	    /* what key is, if there was a PIP */
 	bool blind_next;    /* the next TIP is a VM entry to code that the file has not, */
 	bool blind;	    /* and now it is what runs */
+	uint64_t mode;	    /* of the last MODE.Exec, */
+	uint64_t told_mode; /* and of the last one that was handed on */
 	size_t vmcs;	    /* blocks of VMCSs that count by now */
 	struct vpt_cfe cfe; /* EVDs that wait for their CFE */
 	size_t bound;	    /* CFEs that have their FUP, or will have none */
@@ -164,6 +166,18 @@ static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t le
 	return lone;
 }
 
+/* The host goes on, in a mode that may be another than the guest's in a PSB+. */
+static int end_blind(struct state *st, uint8_t *buf)
+{
+	const struct vpt_packet mode = {.kind = VPT_PKT_MODE_EXEC, .value = st->mode};
+	size_t n = 0;
+
+	if (st->mode != st->told_mode)
+		n = vpt_packet_write(buf, &mode);
+	st->told_mode = st->mode;
+	return (int)(n + vpt_encode_ip(buf + n, VPT_OP_TIP_PGE, VPT_IP_FULL, st->last_ip));
+}
+
 /*
  * An IP packet where a guest runs of whose code the file has nothing: as if VM entries
  * ended the trace and exits began it. Where a PIP has told of the exit its TIP comes.
@@ -180,7 +194,7 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 			return DROP;
 		st->blind = false;
 		st->wrong_ip = st->last_ip;
-		return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGE, VPT_IP_FULL, st->last_ip);
+		return end_blind(st, buf);
 	}
 	st->blind_next = false;
 	st->blind = true;
@@ -348,6 +362,9 @@ static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_
 	if (st->in_psb)
 		look_ahead(st, in, len, at, NULL);
 	take_pip(st, p);
+	/* The entry has failed late: nothing ran there (33.5.2.5). */
+	if (st->blind_next && next_kind(st->parser, in, len, &at) == VPT_PKT_PIP)
+		return DROP;
 	made.value = st->space;
 	return (int)vpt_packet_write(buf, &made);
 }
@@ -479,8 +496,10 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->outside = outside(s, p->value);
 		return pip_packet(st, p, in, len, at, buf);
 	case VPT_PKT_MODE_EXEC:
-		if (st->blind)
+		st->mode = p->value;
+		if (st->blind && !st->in_psb)
 			return DROP;
+		st->told_mode = p->value;
 		return mode_packet(st, s, in, len, at);
 	default:
 		return KEEP;
@@ -566,7 +585,7 @@ static int rewrite(struct state *st)
 
 	while (at < len) {
 		struct vpt_packet p;
-		uint8_t buf[VPT_PKT_MAX];
+		uint8_t buf[VPT_PKT_MAX + 2]; /* a MODE.Exec before it */
 		size_t size, made;
 		int n = KEEP;
 

@@ -303,7 +303,8 @@ static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
 	if (!f->spaces || !vpt_ipt_no_code(f->ipt))
 		return false;
 	/* A PIP to where nothing is known is another matter. */
-	if (f->space && vpt_spaces_learned(f->spaces, f->space))
+	if (f->space &&
+	    (vpt_spaces_learned(f->spaces, f->space) || (f->space->flags & VPT_SPACE_NO_CODE)))
 		return false;
 	space = vpt_code_guess(f->code, error->ip);
 	if (space == VPT_CR3_UNKNOWN || space == f->cr3)

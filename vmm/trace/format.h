@@ -118,9 +118,10 @@ enum vpt_space_flags {
 	 * has it, is in each of them on every vCPU. One of root operation at most.
 	 */
 	VPT_SPACE_COMMON = 1 << 1,
-	/* A guest's, of which the file has no code: what runs in it is left out. */
+	/* The file has no code of its own for it. What a guest runs there is left out. */
 	VPT_SPACE_NO_CODE = 1 << 2,
 };
+#define VPT_SPACE_FLAGS (VPT_SPACE_NON_ROOT | VPT_SPACE_COMMON | VPT_SPACE_NO_CODE)
 
 struct vpt_space {
 	uint64_t id;   /* within VPT_SPACE_ID_MASK, and no CR3 that the trace has */

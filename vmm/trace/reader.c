@@ -212,7 +212,7 @@ static const char *read_cr3(struct vcpu *v, const struct vpt_block *b, const voi
 static bool space_ok(const struct vpt_space *space)
 {
 	return space->id && !(space->id & ~VPT_SPACE_ID_MASK) &&
-	       !(space->flags & ~(uint32_t)VPT_SPACE_NON_ROOT) &&
+	       !(space->flags & ~(uint32_t)VPT_SPACE_FLAGS) &&
 	       memchr(space->name, 0, sizeof(space->name));
 }
 

@@ -40,13 +40,13 @@ vmm_import() { # NAME RANGE [OPTION...]
 	echo "$name: $(cat line)"
 }
 
-# exports/NAME.vpt has the bytes of these sessions, and is decoded to the instructions that
+# NAME.vpt has the bytes of these sessions, and is decoded to the instructions that
 # retired. Adds to `instructions` and `mismatches`.
 vmm_same() { # NAME RANGE
-	vmm_import "$1" "$2" --against="exports/$1.vpt"
+	vmm_import "$1" "$2" --against="$1.vpt"
 	mismatches=$((mismatches + $(sed -n 's/.* \([0-9]*\) mismatches.*/\1/p' line)))
 	vmm_flow "$1.oracle.vpt" >"$1.is"
-	vmm_flow "exports/$1.vpt" >"$1.has"
+	vmm_flow "$1.vpt" >"$1.has"
 	cmp "$1.is" "$1.has"
 	instructions=$((instructions + $(grep -c '^[0-9a-f]\{16\}' "$1.has")))
 }

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt record: what a host and its guests run, by perf's intel_pt. */
+#include "cli/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "host/cpu.h"
+#include "vpt/msr.h"
+
+#define SYSFS "/sys"
+/* How long a process can live and not be seen, if perf does not wake us for it. */
+#define POLL_MS 5
+
+static const char help[] =
+	"usage: vpt record --system [OPTION]... [--] [COMMAND [ARGUMENT]...]\n"
+	"\n"
+	"Records with Intel PT what this machine runs, its kernel, its processes and its guests,\n"
+	"until COMMAND ends, the time is over, or Ctrl-C. Takes root and a processor with PT.\n"
+	"\n"
+	"      --system         the whole machine: it is the only choice there is\n"
+	"  -o, --output=FILE    record to this .vpt file (trace.vpt)\n"
+	"  -c, --cpu=LIST       only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE\n"
+	"  -s, --seconds=N      end after N seconds\n"
+	"      --buffer=BYTES   of each CPU's ring, a power of 2 (4 MiB)\n"
+	"  -q, --quiet          no summary\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"vpt decode then tells host, VMs, and processes apart. Code of guests is not recorded:\n"
+	"of them there are VM entries and exits and address spaces.\n"
+	"\n"
+	"The exit status is 0; 1 if some of the trace was lost; 2 if the command is wrong; 4 if\n"
+	"this machine lacks something. What was recorded until then can be read in any case.\n"
+	"\n"
+	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
+
+struct record {
+	const struct vpt_record_options *o;
+	struct vpt_perf *perf;
+	unsigned int n; /* of them that are open */
+	struct pollfd *poll;
+	struct vpt_writer *writer;
+	struct vpt_record_host host;
+	struct vpt_record_sum sum;
+	bool stopped;		      /* a record said so */
+	bool tasks;		      /* there are other processes than there were */
+	uint64_t losses, records;     /* trace, and records of perf's */
+	pid_t child;		      /* 0: none */
+	int go, failed;		      /* pipes to it and from it */
+	struct timespec begin, ended; /* of recording */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	if (number != SIGCHLD)
+		interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	/* poll() is to end. */
+	static const struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGCHLD, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static uint64_t elapsed_ms(const struct timespec *from, const struct timespec *to)
+{
+	return (uint64_t)((to->tv_sec - from->tv_sec) * 1000 +
+			  (to->tv_nsec - from->tv_nsec) / 1000000);
+}
+
+static int session(struct record *r, unsigned int i, enum vpt_session_edge edge,
+		   enum vpt_session_end end)
+{
+	struct vpt_session s = {
+		.edge = edge,
+		.end = end,
+		.ctl = r->perf[i].config | VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
+		       VPT_CTL_MASK(USER) | VPT_CTL_MASK(TOPA),
+	};
+
+	return vpt_writer_session(r->writer, i, &s);
+}
+
+static int start(struct record *r, unsigned int i)
+{
+	int err = session(r, i, VPT_SESSION_START, VPT_END_NONE);
+
+	return err ? err : vpt_perf_enable(&r->perf[i]);
+}
+
+static int take_record(void *to, const struct vpt_perf_record *record)
+{
+	struct record *r = to;
+
+	switch (record->kind) {
+	case VPT_PERF_TASK:
+		r->tasks = true;
+		return 0;
+	case VPT_PERF_MAP:
+		return vpt_procs_map(&r->host.procs, record);
+	case VPT_PERF_STOPPED:
+		r->stopped = true;
+		return 0;
+	case VPT_PERF_LOST:
+		r->records += record->bytes;
+		r->tasks = true;
+		return 0;
+	}
+	return 0;
+}
+
+/* Take what a CPU has for us; the records first, since they are of bytes that are there. */
+static int drain(struct record *r, unsigned int i)
+{
+	const uint8_t *bytes;
+	size_t n;
+	int err;
+
+	r->stopped = false;
+	err = vpt_perf_records(&r->perf[i], take_record, r);
+	while (!err && (n = vpt_perf_waiting(&r->perf[i], &bytes))) {
+		err = vpt_writer_mapped(r->writer, i, UINT64_MAX, bytes, n);
+		vpt_perf_taken(&r->perf[i], n);
+	}
+	return err;
+}
+
+/* The same, and go on where perf stopped for lack of room. */
+static int serve(struct record *r, unsigned int i)
+{
+	int err = drain(r, i);
+
+	if (err || !r->stopped)
+		return err;
+	r->losses++;
+	err = session(r, i, VPT_SESSION_END, VPT_END_LOST);
+	return err ? err : start(r, i);
+}
+
+static bool child_ended(struct record *r)
+{
+	if (!r->child || waitpid(r->child, NULL, WNOHANG) != r->child)
+		return false;
+	r->child = 0;
+	return true;
+}
+
+static int loop(struct record *r)
+{
+	int err = 0;
+
+	while (!err && !interrupted) {
+		struct timespec now;
+		unsigned int i;
+
+		if (poll(r->poll, r->n, POLL_MS) < 0 && errno != EINTR)
+			return -errno;
+		for (i = 0; i < r->n && !err; i++)
+			err = serve(r, i);
+		if (!err && r->tasks) {
+			r->tasks = false;
+			err = vpt_record_host_tasks(&r->host, false);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (child_ended(r) ||
+		    (r->o->seconds && elapsed_ms(&r->begin, &now) >= r->o->seconds * 1000))
+			break;
+	}
+	return err;
+}
+
+/* Stop all of them, then see to what they have left. */
+static int finish(struct record *r)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < r->n; i++)
+		vpt_perf_disable(&r->perf[i]);
+	clock_gettime(CLOCK_MONOTONIC, &r->ended);
+	for (i = 0; i < r->n && !err; i++) {
+		err = drain(r, i);
+		r->losses += !err && r->stopped;
+		if (!err)
+			err = session(r, i, VPT_SESSION_END,
+				      r->stopped ? VPT_END_LOST : VPT_END_CLOSED);
+	}
+	if (!err)
+		err = vpt_record_host_tasks(&r->host, true);
+	return err ? err : vpt_record_code(&r->host, r->writer, r->o->output, &r->sum);
+}
+
+static void run_child(struct record *r, int go, int failed)
+{
+	char byte;
+
+	/* Wait until all that it does is recorded. */
+	if (read(go, &byte, 1) == 1)
+		execvp(r->o->command[0], r->o->command);
+	else
+		errno = EINTR;
+	if (write(failed, &errno, sizeof(errno)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int make_child(struct record *r)
+{
+	int go[2], failed[2];
+
+	if (!r->o->command)
+		return 0;
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		return -errno;
+	r->child = fork();
+	if (r->child < 0) {
+		r->child = 0;
+		return -errno;
+	}
+	if (!r->child)
+		run_child(r, go[0], failed[1]);
+	close(go[0]);
+	close(failed[1]);
+	r->go = go[1];
+	r->failed = failed[0];
+	return 0;
+}
+
+/* It runs on if it was not what ended the recording. What it says itself is its own. */
+static int end_child(struct record *r)
+{
+	int error, status = VPT_EXIT_OK;
+
+	if (!r->o->command || r->go < 0)
+		return status;
+	close(r->go);
+	if (r->child)
+		kill(r->child, SIGTERM);
+	while (r->child && waitpid(r->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (read(r->failed, &error, sizeof(error)) == sizeof(error))
+		status = vpt_fail(VPT_EXIT_USAGE, "record: %s: %s", r->o->command[0],
+				  strerror(error));
+	close(r->failed);
+	return status;
+}
+
+static int open_cpu(struct record *r, int type, unsigned int cpu)
+{
+	int err = vpt_perf_open(&r->perf[r->n], type, cpu, r->o->buffer);
+
+	switch (err) {
+	case 0:
+		r->poll[r->n] = (struct pollfd){.fd = r->perf[r->n].fd, .events = POLLIN};
+		r->n++;
+		return VPT_EXIT_OK;
+	case -EACCES:
+	case -EPERM:
+		return vpt_fail(VPT_EXIT_HOST,
+				"record: CPU %u: not permitted: be root, or have CAP_PERFMON and "
+				"CAP_IPC_LOCK",
+				cpu);
+	case -EBUSY:
+		return vpt_fail(VPT_EXIT_HOST, "record: CPU %u: PT is in use: end who uses it",
+				cpu);
+	case -ENOMEM:
+		return vpt_fail(VPT_EXIT_HOST,
+				"record: CPU %u: no memory for a ring of %" PRIu64
+				" bytes: try a smaller --buffer",
+				cpu, r->o->buffer);
+	default:
+		return vpt_fail(VPT_EXIT_HOST, "record: CPU %u: perf_event_open: %s", cpu,
+				strerror(-err));
+	}
+}
+
+static int open_cpus(struct record *r, int type)
+{
+	unsigned int all[VPT_RECORD_CPUS_MAX], n = r->o->ncpus, i;
+	const unsigned int *cpus = r->o->cpus;
+	int status = VPT_EXIT_OK;
+	char text[4096] = "";
+	FILE *file;
+
+	if (!n) {
+		file = fopen(SYSFS "/devices/system/cpu/online", "re");
+		if (!file || !fgets(text, sizeof(text), file))
+			text[0] = 0;
+		if (file)
+			fclose(file);
+		n = vpt_host_cpu_list(text, all, VPT_RECORD_CPUS_MAX);
+		cpus = all;
+	}
+	if (!n)
+		return vpt_fail(VPT_EXIT_HOST,
+				"record: " SYSFS "/devices/system/cpu/online: no list: use --cpu");
+	r->perf = calloc(n, sizeof(*r->perf));
+	r->poll = calloc(n, sizeof(*r->poll));
+	if (!r->perf || !r->poll)
+		return vpt_fail(VPT_EXIT_HOST, "record: %s", strerror(ENOMEM));
+	for (i = 0; i < n && !status; i++)
+		status = open_cpu(r, type, cpus[i]);
+	return status;
+}
+
+static int open_file(struct record *r, const struct vpt_caps *caps)
+{
+	struct vpt_file_info info = {
+		.caps = *caps,
+		.model = "host",
+		.engine = "perf",
+		.owner = VPT_OWNER_HOST,
+		.vcpus = r->n,
+		.tsc_hz = vpt_host_tsc_hz(caps),
+		.tsc_multiplier = 1ull << 48,
+	};
+	int err = vpt_writer_open(r->o->output, &info, &r->writer);
+
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output, strerror(-err));
+	return VPT_EXIT_OK;
+}
+
+/* Everything from here on ends with finish(). */
+static int record(struct record *r)
+{
+	unsigned int i;
+	int err = vpt_record_host_open(&r->host), late;
+
+	/* perf's own switches in the kernel's code are set by now: it is open. */
+	if (!err)
+		err = vpt_record_host_kernel(&r->host);
+	if (!err)
+		err = make_child(r);
+	if (!err)
+		err = vpt_record_host_tasks(&r->host, false);
+	clock_gettime(CLOCK_MONOTONIC, &r->begin);
+	for (i = 0; i < r->n && !err; i++)
+		err = start(r, i);
+	if (!err && r->child && write(r->go, "", 1) != 1)
+		err = -errno;
+	if (!err)
+		err = loop(r);
+	late = finish(r);
+	return err ? err : late;
+}
+
+static void summary(const struct record *r)
+{
+	uint64_t bytes = 0, ms = elapsed_ms(&r->begin, &r->ended);
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++)
+		bytes += vpt_writer_stream_bytes(r->writer, i);
+	printf("%" PRIu64 ".%03" PRIu64 " s of CPUs: %u, trace: %" PRIu64
+	       " bytes; address spaces: %zu of the host, of which have names: %zu; %zu of guests\n",
+	       ms / 1000, ms % 1000, r->n, bytes, r->sum.host, r->sum.named, r->sum.guest);
+	if (r->sum.guest)
+		puts("code of guests is not in the file: what they ran is left out");
+	if (r->sum.changed)
+		printf("pages of the kernel's code that changed meanwhile: %zu\n", r->sum.changed);
+	if (r->records)
+		printf("records of processes and their code that were lost: %" PRIu64 "\n",
+		       r->records);
+}
+
+static int report(struct record *r, int err)
+{
+	if (!err && !r->o->quiet)
+		summary(r);
+	if (!err && r->losses)
+		return vpt_fail(VPT_EXIT_FAIL,
+				"record: the ring was full, and trace was lost, times: %" PRIu64
+				": use a larger --buffer, or fewer CPUs",
+				r->losses);
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output, strerror(-err));
+	return VPT_EXIT_OK;
+}
+
+static int run(const struct vpt_record_options *o)
+{
+	struct record r = {.o = o, .go = -1, .failed = -1};
+	int type = vpt_perf_pt_type(SYSFS), status, other;
+	struct vpt_caps caps;
+
+	if (type < 0 || !vpt_host_caps(SYSFS, &caps))
+		return vpt_fail(
+			VPT_EXIT_HOST,
+			"record: this machine has no Intel PT, or its kernel's perf has not: " SYSFS
+			"/bus/event_source/devices/intel_pt");
+	status = open_cpus(&r, type);
+	if (!status)
+		status = open_file(&r, &caps);
+	if (!status) {
+		int err, late;
+
+		catch_signals();
+		err = record(&r);
+		other = end_child(&r);
+		status = report(&r, err);
+		late = vpt_writer_close(r.writer, 0);
+		if (!status && late)
+			status = report(&r, late);
+		if (!status)
+			status = other;
+	}
+	while (r.n)
+		vpt_perf_close(&r.perf[--r.n]);
+	vpt_record_host_close(&r.host);
+	free(r.perf);
+	free(r.poll);
+	return status;
+}
+
+int vpt_cmd_record(int argc, char **argv)
+{
+	struct vpt_record_options o;
+	int status = vpt_record_parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	return run(&o);
+}

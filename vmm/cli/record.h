@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of vpt record have in common. */
+#ifndef VMM_CLI_RECORD_H
+#define VMM_CLI_RECORD_H
+
+#include <sys/types.h>
+
+#include "host/kcore.h"
+#include "host/ksyms.h"
+#include "host/procs.h"
+#include "trace/writer.h"
+
+#define VPT_RECORD_CPUS_MAX 1024
+
+struct vpt_record_options {
+	const char *output;
+	unsigned int cpus[VPT_RECORD_CPUS_MAX];
+	unsigned int ncpus; /* 0: all that are online */
+	uint64_t seconds;   /* 0: no limit */
+	uint64_t buffer;    /* bytes of each CPU's ring */
+	char **command;	    /* NULL: none */
+	bool system, quiet, help;
+};
+
+/* record_options.c: VPT_EXIT_OK, or a status after the one line was printed. */
+int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv);
+
+/* Bytes of the kernel's code as they were at first. */
+struct vpt_record_page {
+	uint64_t vaddr;
+	uint8_t bytes[VPT_CODE_BYTES];
+};
+
+/* What can be known of this host. All zero is nothing. */
+struct vpt_record_host {
+	struct vpt_kcore *kcore;
+	struct vpt_host_memory memory;
+	struct vpt_ksyms syms;
+	struct vpt_tasks_where where;
+	bool has_tasks; /* `where` is filled in */
+	struct vpt_procs procs;
+	struct {
+		struct vpt_record_page *at;
+		size_t n, room;
+	} kernel;
+};
+
+/* record_host.c. What is not there is said in a line on stderr. 0 or -errno. */
+int vpt_record_host_open(struct vpt_record_host *h);
+/* Keep the kernel's code as it is. 0 or -errno. */
+int vpt_record_host_kernel(struct vpt_record_host *h);
+/* Look at the processes again, and at the maps of all. 0 or -errno. */
+int vpt_record_host_tasks(struct vpt_record_host *h, bool all);
+void vpt_record_host_close(struct vpt_record_host *h);
+
+/* What came to be in the file. */
+struct vpt_record_sum {
+	size_t host, named, guest; /* address spaces */
+	size_t changed;		   /* pages of kernel code that were not the same at the end */
+};
+
+/*
+ * record_code.c: the spaces that the file's trace is of, and their code. `path` is the
+ * file that the writer writes. 0 or -errno.
+ */
+int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const char *path,
+		    struct vpt_record_sum *sum);
+
+#endif /* VMM_CLI_RECORD_H */

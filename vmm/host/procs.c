@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "procs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/vec.h"
+
+#define PAGE 4096ull
+
+struct update {
+	struct vpt_procs *procs;
+	const char *proc;
+	bool all;
+};
+
+static struct vpt_proc *with_cr3(const struct vpt_procs *procs, uint64_t cr3)
+{
+	size_t i;
+
+	for (i = 0; i < procs->n; i++) {
+		if (procs->at[i].task.cr3 == cr3)
+			return &procs->at[i];
+	}
+	return NULL;
+}
+
+static int read_maps(struct vpt_proc *p, const char *proc)
+{
+	struct vpt_maps maps = {0};
+	char path[256];
+	FILE *file;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%u/maps", proc, p->task.pid);
+	file = fopen(path, "re");
+	/* It has gone: what is known of it stays. */
+	if (!file)
+		return 0;
+	err = vpt_maps_read(file, &maps);
+	fclose(file);
+	/* One that is ending has no maps any more. */
+	if (err || !maps.n) {
+		vpt_maps_free(&maps);
+		return err;
+	}
+	vpt_maps_free(&p->maps);
+	p->maps = maps;
+	return 0;
+}
+
+static int take(void *to, const struct vpt_task *task)
+{
+	struct update *u = to;
+	struct vpt_proc *p = with_cr3(u->procs, task->cr3);
+	bool fresh = !p || p->task.pid != task->pid;
+
+	if (!p) {
+		if (!vpt_vec_room(u->procs))
+			return -ENOMEM;
+		p = &u->procs->at[u->procs->n++];
+		memset(p, 0, sizeof(*p));
+	} else if (fresh) {
+		/* The page is another one's now. */
+		vpt_maps_free(&p->maps);
+	}
+	p->task = *task;
+	p->seen = true;
+	return fresh || u->all ? read_maps(p, u->proc) : 0;
+}
+
+int vpt_procs_update(struct vpt_procs *procs, const struct vpt_tasks_where *where,
+		     const struct vpt_host_memory *memory, const char *proc, bool all)
+{
+	struct update u = {procs, proc, all};
+	size_t i;
+
+	for (i = 0; i < procs->n; i++)
+		procs->at[i].seen = false;
+	return vpt_tasks_walk(where, memory, take, &u);
+}
+
+int vpt_procs_map(struct vpt_procs *procs, const struct vpt_perf_record *r)
+{
+	struct vpt_map map = {
+		.range = {r->start & ~(PAGE - 1), (r->start + r->bytes + PAGE - 1) & ~(PAGE - 1)},
+		.offset = r->offset,
+	};
+	size_t i;
+	int err = 0;
+
+	if (map.range.end <= map.range.start)
+		return 0;
+	snprintf(map.path, sizeof(map.path), "%s", r->path);
+	for (i = 0; i < procs->n && !err; i++) {
+		if (procs->at[i].task.pid == r->pid)
+			err = vpt_maps_add(&procs->at[i].maps, &map);
+	}
+	return err;
+}
+
+const struct vpt_proc *vpt_procs_find(const struct vpt_procs *procs, uint64_t cr3)
+{
+	const struct vpt_proc *p = with_cr3(procs, cr3 & ~(PAGE - 1));
+
+	/* Page-table isolation: a pair of pages, the second one for user space. */
+	return p ? p : with_cr3(procs, cr3 & ~(2 * PAGE - 1));
+}
+
+void vpt_procs_free(struct vpt_procs *procs)
+{
+	size_t i;
+
+	for (i = 0; i < procs->n; i++)
+		vpt_maps_free(&procs->at[i].maps);
+	free(procs->at);
+	memset(procs, 0, sizeof(*procs));
+}

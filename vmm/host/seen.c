@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "seen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/format.h"
+#include "trace/vec.h"
+#include "vpt/packet.h"
+
+/* More are taken for damage. */
+#define SEEN_MAX 65536u
+
+static int note(struct vpt_seen *seen, const struct vpt_seen_space *space)
+{
+	size_t i = seen->n;
+
+	/* Mostly it is one of the last ones. */
+	while (i--) {
+		const struct vpt_seen_space *s = &seen->at[i];
+
+		if (s->cr3 == space->cr3 && s->vmcs == space->vmcs &&
+		    s->non_root == space->non_root && s->cpu == space->cpu)
+			return 0;
+	}
+	if (seen->n == SEEN_MAX)
+		return 0;
+	if (!vpt_vec_room(seen))
+		return -ENOMEM;
+	seen->at[seen->n++] = *space;
+	return 0;
+}
+
+int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *bytes, size_t len)
+{
+	struct vpt_seen_space last = {.vmcs = VPT_SPACE_ANY_VMCS, .cpu = cpu};
+	uint64_t vmcs = VPT_SPACE_ANY_VMCS;
+	bool in_psb = false, has_pip = false;
+	struct vpt_parser parser = {0};
+	struct vpt_packet p;
+	size_t at = 0;
+	int err = 0;
+
+	while (at < len && !err) {
+		if (vpt_packet_read(&parser, bytes + at, len - at, &p) != VPT_OK) {
+			at += 1 + vpt_packet_find_psb(bytes + at + 1, len - at - 1);
+			memset(&parser, 0, sizeof(parser));
+			continue;
+		}
+		at += p.size;
+		if (p.kind == VPT_PKT_PSB) {
+			in_psb = true;
+			has_pip = false;
+		} else if (p.kind == VPT_PKT_VMCS) {
+			vmcs = p.value == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : p.value;
+		} else if (p.kind == VPT_PKT_PIP) {
+			last.cr3 = p.value;
+			last.non_root = p.flag;
+			has_pip = true;
+		}
+		/* In a PSB+ the VMCS comes after the PIP that it counts for. */
+		if (p.kind == VPT_PKT_PSBEND)
+			in_psb = false;
+		if (has_pip && !in_psb) {
+			last.vmcs = last.non_root ? vmcs : VPT_SPACE_ANY_VMCS;
+			err = note(seen, &last);
+			has_pip = false;
+		}
+	}
+	return err;
+}
+
+void vpt_seen_free(struct vpt_seen *seen)
+{
+	free(seen->at);
+	memset(seen, 0, sizeof(*seen));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which address spaces a trace is of, by its PIP and VMCS packets. */
+#ifndef VMM_HOST_SEEN_H
+#define VMM_HOST_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct vpt_seen_space {
+	uint64_t cr3;
+	uint64_t vmcs; /* of guests; VPT_SPACE_ANY_VMCS: none was told */
+	bool non_root;
+	unsigned int cpu; /* the vCPU of the file */
+};
+
+/* All zero is empty. Sorted by nothing; each one is there once for each cpu. */
+struct vpt_seen {
+	struct vpt_seen_space *at;
+	size_t n, room;
+};
+
+/* Look through the stream of a vCPU. 0 or -ENOMEM. */
+int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *bytes, size_t len);
+void vpt_seen_free(struct vpt_seen *seen);
+
+#endif /* VMM_HOST_SEEN_H */
