@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "vm.h"
+#include "segments.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,20 +106,6 @@ static void make_tables(struct vm *vm)
 
 static void set_long_mode(struct vm *vm)
 {
-	struct kvm_segment code = {.limit = 0xffffffff,
-				   .selector = 8,
-				   .type = 11,
-				   .present = 1,
-				   .s = 1,
-				   .l = 1,
-				   .g = 1};
-	struct kvm_segment data = {.limit = 0xffffffff,
-				   .selector = 16,
-				   .type = 3,
-				   .present = 1,
-				   .s = 1,
-				   .db = 1,
-				   .g = 1};
 	struct kvm_sregs sregs;
 
 	xioctl(vm->vcpu, KVM_GET_SREGS, &sregs, "KVM_GET_SREGS");
@@ -126,8 +113,7 @@ static void set_long_mode(struct vm *vm)
 	sregs.cr3 = VM_PAGES;
 	sregs.cr4 = 0x20;
 	sregs.efer = 0x500;
-	sregs.cs = code;
-	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss = data;
+	set_flat_segments(&sregs);
 	sregs.gdt.base = VM_GDT;
 	sregs.gdt.limit = 3 * 8 - 1;
 	sregs.idt.base = VM_IDT;
