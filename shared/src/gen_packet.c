@@ -152,6 +152,17 @@ void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx)
 	vpt_gen_packet(pt, VPT_PKT_CBR, ctx->cbr, false);
 }
 
+/* [GEN-TIMING] Without TSCEn there is nothing to say. */
+void vpt_pt_timing(struct vpt_pt *pt)
+{
+	struct vpt_context ctx;
+
+	if (!pt->trigger_en || !VPT_CTL_GET(pt->rtit.ctl, TSC_EN))
+		return;
+	pt->ops->context(pt->opaque, &ctx);
+	vpt_gen_timing(pt, &ctx);
+}
+
 /*
  * [GEN-PSB-PLUS] The status a decoder needs to join here. Nothing before a PSB
  * is needed after it, so all compression starts over.

@@ -590,6 +590,8 @@ static bool step_plain(struct machine *m, const char *word)
 		branch(m, VPT_EV_OVERFLOW, 0, m->ip);
 	else if (!strcmp(word, "cbr"))
 		branch(m, VPT_EV_CBR, 0, m->ip);
+	else if (!strcmp(word, "timing"))
+		vpt_pt_timing(&m->pt);
 	else if (!strcmp(word, "flush"))
 		vpt_pt_flush(&m->pt);
 	else if (!strcmp(word, "off") || !strcmp(word, "same")) {

@@ -22,7 +22,7 @@
  *   callchain retchain		CALL to the next multiple of 1000; RET to match
  *   far>N farcr3>N int>N	far branch, with CR3 loaded; software interrupt
  *   async@cur>N async@next>N	fault; interrupt (asynccr3: CR3 loaded)
- *   movcr3=N ovf cbr		MOV CR3; overflow resolved; frequency change
+ *   movcr3=N ovf cbr timing	MOV CR3; overflow resolved; frequency change; time asked for
  *   flush			vpt_pt_flush
  *   status ctl			shows STATUS[7:0] as [status N], CTL as [ctl N]
  *   output			sets the output MSRs as the first `on` does

@@ -192,6 +192,12 @@ static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
 }
 
 /*
+ * Say what time it is, after a completed instruction: TSC and CBR. For an engine whose
+ * decoders have no other clock in between, where software is about to use the time.
+ */
+void vpt_pt_timing(struct vpt_pt *pt);
+
+/*
  * Make everything that belongs to completed instructions visible in the output
  * (a partial TNT too) without changing what is traced. For a host that reads a
  * live buffer; hardware gives guests no such thing.
