@@ -395,7 +395,7 @@ static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit,
 		ck_assert(vpt_calls_item(calls, flow, &item));
 	} while (item.kind != VPT_ITEM_END);
 	capture(&c);
-	vpt_calls_print(calls, c.out, json, limit);
+	vpt_calls_print(calls, c.out, json, NULL, limit);
 	fclose(c.out);
 	*text = c.text;
 	vpt_flow_close(flow);

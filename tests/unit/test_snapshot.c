@@ -298,6 +298,8 @@ static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
 
 	for (i = from; i < to; i++) {
 		const struct vpt_oracle_record record = {.ip = i};
+		const struct vpt_stretch stretch = {.id = i, .insns = 2, .ip = i};
+		const struct vpt_stretch_insn insns[2] = {{1, 0}, {2, 0}};
 		const uint8_t bytes[3] = {(uint8_t)i, 1, 2};
 
 		/* A PSB now and then, in two parts. */
@@ -306,7 +308,13 @@ static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
 			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, 9), 0);
 		if (i % 100 == 8)
 			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb + 9, 7), 0);
-		ck_assert_int_eq(vpt_writer_oracle(w, 0, &record), 0);
+		/* What ran in both forms. */
+		if (i % 500 < 250) {
+			ck_assert_int_eq(vpt_writer_oracle(w, 0, &record), 0);
+			continue;
+		}
+		ck_assert_int_eq(vpt_writer_stretch(w, &stretch, insns), 0);
+		ck_assert_int_eq(vpt_writer_run(w, 0, &i, 1), 0);
 	}
 }
 
@@ -342,7 +350,8 @@ static uint8_t *contents(int fd, size_t *size)
 /* Left in the middle and gone on with in another file, it is the same file. */
 START_TEST(writer_goes_on)
 {
-	static const unsigned int stops[] = {0, 1, 8, 107, 108, 109, 1366, 4096, 5000};
+	static const unsigned int stops[] = {0,	  1,   8,   107,  108,	109,
+					     251, 400, 501, 1366, 4096, 5000};
 	char path[2][32];
 	int fd[2] = {make_file(path[0], 32), make_file(path[1], 32)}, old;
 	struct vpt_writer *w = open_writer(path[0]), *again;
@@ -381,16 +390,23 @@ static const struct change writer_changes[] = {
 	{"no vCPU", 4, 4, 0},
 	{"another vCPU, which is not there", 4, 4, 2},
 	{"more vCPUs than there can be", 4, 4, VPT_FILE_MAX_VCPUS + 1},
-	{"fewer bytes than are gathered", 16, 8, 1},
-	{"a chunk that is not at the end", 24, 8, 1},
-	{"more gathered than there is room for", 40, 4, 4096},
-	{"very much gathered", 40, 4, ~0u},
-	{"more records than there is room for", 44, 4, 4096},
-	{"very many records", 44, 4, ~0u},
-	{"a row longer than the stream", 52, 4, ~0u},
-	{"more of an index than there is", 56, 8, 1000},
-	{"very much of an index", 56, 8, ~0ull},
-	{"more entries resolved than there are", 64, 8, 1000},
+	{"stretches that are not there", 24, 8, 24},
+	{"more of stretches than there is room for", 24, 8, 1 << 20},
+	{"very much of stretches", 24, 8, ~0ull},
+	{"a part of a stretch", 24, 8, 4},
+	{"fewer bytes than are gathered", 32, 8, 1},
+	{"a chunk that is not at the end", 40, 8, 1},
+	{"more gathered than there is room for", 56, 4, 4096},
+	{"very much gathered", 56, 4, ~0u},
+	{"more records than there is room for", 60, 4, 4096},
+	{"very many records", 60, 4, ~0u},
+	{"a row longer than the stream", 68, 4, ~0u},
+	{"records among words", 60, 4, 1},
+	{"more words than there is room for", 72, 8, 16385},
+	{"very many words", 72, 8, ~0ull},
+	{"more of an index than there is", 80, 8, 1000},
+	{"very much of an index", 80, 8, ~0ull},
+	{"more entries resolved than there are", 88, 8, 1000},
 };
 
 START_TEST(writer_refuses)
@@ -430,7 +446,7 @@ START_TEST(writer_without_index)
 
 	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, sizeof(psb)), 0);
 	state = writer_state(w, &bytes);
-	memcpy(state + 56, &none, 8);
+	memcpy(state + 80, &none, 8);
 	ck_assert_int_eq(vpt_writer_resume(path[1], state, bytes - sizeof(struct vpt_index_entry),
 					   &file_bytes, &again),
 			 -EINVAL);
@@ -503,7 +519,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, engine_tlb, 0, 5);
 	tcase_add_test(tcase, vcpu_state);
 	tcase_add_test(tcase, due_now);
-	tcase_add_loop_test(tcase, writer_goes_on, 0, 9);
+	tcase_add_loop_test(tcase, writer_goes_on, 0, 12);
 	tcase_add_loop_test(tcase, writer_refuses, 0, COUNT(writer_changes));
 	tcase_add_test(tcase, writer_without_index);
 	tcase_add_test(tcase, writer_needs_a_file);

@@ -711,11 +711,15 @@ START_TEST(common)
 	synth_page_at(&s, ID(4), AT(0x3000));
 	r = synth_read(&s);
 	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(vpt_code_make_images(store), 0);
 	for (i = 0; i < 6; i++) {
 		bool host = i == 0 || i > 3;
 
 		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0x3000), bytes, 4), host ? 4 : 0);
 		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0), bytes, 4), i < 2 ? 4 : 0);
+		vpt_code_select(store, ID(i));
+		ck_assert_uint_eq(vpt_code_fetch(store, AT(0x3002), bytes, 2), host ? 2 : 0);
+		ck_assert_uint_eq(vpt_code_fetch(store, AT(0xffe), bytes, 4), i < 2 ? 2 : 0);
 		ck_assert_uint_eq(vpt_code_space(store, ID(i)),
 				  i == 2 || i == 3 ? VPT_CR3_UNKNOWN : ID(i));
 		ck_assert(!vpt_code_image(store, ID(i)) == (i == 2 || i == 3));

@@ -150,6 +150,10 @@ START_TEST(layout)
 	ck_assert_int_eq(VPT_BLOCK_CR3, 10);
 	ck_assert_int_eq(VPT_BLOCK_SPACE, 11);
 	ck_assert_int_eq(VPT_BLOCK_VMCS, 12);
+	ck_assert_int_eq(VPT_BLOCK_STRETCH, 13);
+	ck_assert_int_eq(VPT_BLOCK_RUN, 14);
+	ck_assert_uint_eq(offsetof(struct vpt_stretch, insns), 6);
+	ck_assert_uint_eq(offsetof(struct vpt_stretch, ip), 8);
 	ck_assert_uint_eq(offsetof(struct vpt_space, flags), 24);
 	ck_assert_uint_eq(offsetof(struct vpt_space, name), 40);
 	ck_assert_uint_eq(offsetof(struct vpt_vmcs, vm), 32);

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/open.h"
-#include "decode/calls.h"
+#include "cli/symbols.h"
+#include "decode/by_cr3.h"
 #include "decode/coverage.h"
 #include "decode/flow.h"
 #include "decode/listing.h"
@@ -36,15 +38,22 @@ static const char help[] =
 	"  -c, --vcpu=N      only vCPU N (all, one after the other)\n"
 	"  -s, --side=SIDE   only what the host or a guest ran, or all\n"
 	"  -m, --vm=N        only what VM N ran\n"
-	"  -p, --space=NAME  only that process or other address space, by its name or number\n"
+	"  -p, --space=NAME  only that process or other address space, by its name, number or\n"
+	"                    CR3 (0x...); several with commas\n"
+	"  -a, --spaces      address spaces: a table in the summary, a tree each with --calls\n"
+	"      --pti         two whose CR3 differs in bit 12 alone are one, as with Linux' PTI\n"
+	"  -S, --symbols=FILE[@BIAS]  names of code from an ELF file, System.map or a copy of\n"
+	"                    /proc/kallsyms too, BIAS added to its addresses; any number of them\n"
 	"  -j, --json        one JSON object per line\n"
 	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
 	"  -h, --help        this text\n"
 	"\n"
 	"A trace that spans a host and its guests can be taken apart, if the file tells of their\n"
-	"address spaces (see vpt info); the summary then has a table of them.\n"
+	"address spaces (see vpt info); the summary then has a table of them. In other files a\n"
+	"space is a CR3.\n"
 	"\n"
-	"Symbols and lines come from the ELF images that vpt run puts into the file.\n"
+	"Symbols and lines come from the ELF images that vpt run puts into the file, and from\n"
+	"--symbols.\n"
 	"\n"
 	"The exit status is 1 if some of the trace could not be decoded, 2 if the command is\n"
 	"wrong, 3 if FILE can't be read or is damaged, 4 if something is lacking here. A file\n"
@@ -53,7 +62,8 @@ static const char help[] =
 	"\n"
 	"  vpt decode t.vpt                    how much is in it, and where\n"
 	"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
-	"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n";
+	"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n"
+	"  vpt decode -t -a --pti --symbols=kallsyms boot.vpt    a Linux guest, by process\n";
 
 enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
 
@@ -62,10 +72,12 @@ struct options {
 	enum mode mode;
 	unsigned int modes; /* how many were asked for */
 	bool lines, json, quiet, help;
+	bool spaces, pti;
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
 	struct vpt_decode_side side;
+	struct vpt_cli_symbols symbols;
 };
 
 struct decode {
@@ -75,9 +87,10 @@ struct decode {
 	struct vpt_disasm *disasm;
 	struct vpt_listing listing;
 	struct vpt_tally tally;
-	struct vpt_calls *calls;
+	struct vpt_decode_calls calls;
 	struct vpt_summary sum;
-	bool has_spaces;
+	bool has_spaces; /* that items have one */
+	struct vpt_by_cr3 *by_cr3;
 	struct vpt_shares shares;
 	uint64_t left; /* lines */
 };
@@ -89,8 +102,10 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 
 /* 0 or -ENOMEM. */
 static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow *flow,
-		     const struct vpt_item *item)
+		     struct vpt_item *item)
 {
+	if (d->by_cr3 && !vpt_by_cr3_item(d->by_cr3, item))
+		return -ENOMEM;
 	if (d->has_spaces && !vpt_shares_item(&d->shares, item))
 		return -ENOMEM;
 	if (!vpt_decode_side_wants(&d->o->side, item))
@@ -105,7 +120,7 @@ static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow 
 			d->left--;
 		return 0;
 	case CALLS:
-		return vpt_calls_item(d->calls, flow, item) ? 0 : -ENOMEM;
+		return vpt_decode_calls_item(&d->calls, flow, item) ? 0 : -ENOMEM;
 	default:
 		if (item->kind != VPT_ITEM_BLOCK)
 			return 0;
@@ -185,7 +200,7 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
 	printf("errors         %" PRIu64 "\n", d->sum.errors);
 	if (d->has_spaces)
-		vpt_decode_side_table(&d->shares);
+		vpt_decode_side_table(&d->shares, !d->by_cr3);
 	for (i = 0; i < nhot; i++) {
 		if (!i)
 			puts("\n   share  instructions  function");
@@ -235,7 +250,7 @@ static int show(struct decode *d)
 		show_summary(d);
 		return 0;
 	case CALLS:
-		vpt_calls_print(d->calls, stdout, d->o->json, d->o->limit);
+		vpt_decode_calls_print(&d->calls, d->o->json, d->o->limit);
 		return 0;
 	case COVERAGE:
 		return show_coverage(d);
@@ -247,14 +262,14 @@ static int show(struct decode *d)
 static int decode_all(struct decode *d)
 {
 	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
-	int err = vpt_symbols_open(d->reader, &d->symbols);
+	int err = 0;
 
-	if (err)
-		return err;
 	d->disasm = vpt_disasm_new(d->symbols);
-	d->calls = vpt_calls_new(d->symbols, d->disasm);
-	if (!d->disasm || !d->calls)
+	if (!d->disasm)
 		return -ENOMEM;
+	d->calls.symbols = d->symbols;
+	d->calls.disasm = d->disasm;
+	d->calls.apart = d->o->spaces;
 	d->left = d->o->limit;
 	d->listing = (struct vpt_listing){
 		.out = stdout,
@@ -270,49 +285,78 @@ static int decode_all(struct decode *d)
 	return err || d->o->quiet ? err : show(d);
 }
 
+/* Is what the options ask for in this file? */
+static int check_options(const struct options *o, const struct vpt_reader *reader, size_t spaces)
+{
+	unsigned int vcpus = vpt_reader_info(reader)->vcpus;
+
+	if (o->one_vcpu && o->vcpu >= vcpus)
+		return vpt_fail(VPT_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				o->vcpu, o->path, vcpus - 1);
+	if (vpt_decode_side_told(&o->side) && !spaces)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"decode: %s: it tells of no address spaces: without --side and "
+				"--vm, and --space is a CR3 (0x...)",
+				o->path);
+	if (o->pti && spaces)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"decode: %s: it tells of address spaces: without --pti", o->path);
+	return VPT_EXIT_OK;
+}
+
+static int decode(struct decode *d)
+{
+	const struct options *o = d->o;
+	int err = decode_all(d);
+
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(-err));
+	if (fflush(stdout) || ferror(stdout))
+		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", strerror(errno));
+	if (d->sum.errors)
+		return vpt_fail(VPT_EXIT_FAIL,
+				"decode: %s: places that cannot be decoded: %" PRIu64
+				"; the first: %s",
+				o->path, d->sum.errors, d->sum.first_error);
+	return vpt_cli_whole("decode", o->path, d->reader);
+}
+
+/* Open what decoding needs. VPT_EXIT_OK or a status. */
+static int prepare(struct decode *d)
+{
+	const struct options *o = d->o;
+	size_t spaces;
+	int status;
+
+	vpt_reader_spaces(d->reader, &spaces);
+	status = check_options(o, d->reader, spaces);
+	if (status)
+		return status;
+	if (!spaces && (o->spaces || o->side.space)) {
+		d->by_cr3 = vpt_by_cr3_new(o->pti);
+		if (!d->by_cr3)
+			return vpt_fail(VPT_EXIT_HOST, "decode: %s", strerror(ENOMEM));
+	}
+	d->has_spaces = spaces || d->by_cr3;
+	return vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
+}
+
 static int run(const struct options *o)
 {
 	struct decode d = {.o = o};
 	int status = vpt_cli_open("decode", o->path, &d.reader);
-	size_t spaces;
-	int err;
 
 	if (status)
 		return status;
-	if (o->one_vcpu && o->vcpu >= vpt_reader_info(d.reader)->vcpus) {
-		status =
-			vpt_fail(VPT_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
-				 o->vcpu, o->path, vpt_reader_info(d.reader)->vcpus - 1);
-		vpt_reader_close(d.reader);
-		return status;
-	}
-	vpt_reader_spaces(d.reader, &spaces);
-	d.has_spaces = spaces != 0;
-	if (vpt_decode_side_part(&o->side) && !spaces) {
-		status = vpt_fail(VPT_EXIT_USAGE,
-				  "decode: %s: it tells of no address spaces: without --side, --vm "
-				  "and --space",
-				  o->path);
-		vpt_reader_close(d.reader);
-		return status;
-	}
-	err = decode_all(&d);
-	if (err)
-		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(-err));
-	else if (fflush(stdout) || ferror(stdout))
-		status = vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", strerror(errno));
-	else if (d.sum.errors)
-		status = vpt_fail(VPT_EXIT_FAIL,
-				  "decode: %s: places that cannot be decoded: %" PRIu64
-				  "; the first: %s",
-				  o->path, d.sum.errors, d.sum.first_error);
-	else
-		status = vpt_cli_whole("decode", o->path, d.reader);
+	status = prepare(&d);
+	if (!status)
+		status = decode(&d);
 	vpt_listing_fini(&d.listing);
 	vpt_tally_free(&d.tally);
 	vpt_shares_free(&d.shares);
-	vpt_calls_free(d.calls);
+	vpt_decode_calls_free(&d.calls);
 	vpt_disasm_free(d.disasm);
+	vpt_by_cr3_free(d.by_cr3);
 	vpt_symbols_close(d.symbols);
 	vpt_reader_close(d.reader);
 	return status;
@@ -357,6 +401,14 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'p':
 		o->side.space = optarg;
 		return VPT_EXIT_OK;
+	case 'a':
+		o->spaces = true;
+		return VPT_EXIT_OK;
+	case 'k':
+		o->pti = true;
+		return VPT_EXIT_OK;
+	case 'S':
+		return vpt_cli_symbols_take(&o->symbols, "decode", optarg);
 	case 'j':
 		o->json = true;
 		return VPT_EXIT_OK;
@@ -376,20 +428,30 @@ static int take_option(struct options *o, int option, const char *word)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},	{"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},	{"coverage", no_argument, NULL, 'g'},
-		{"lines", no_argument, NULL, 'l'},	{"limit", required_argument, NULL, 'n'},
-		{"vcpu", required_argument, NULL, 'c'}, {"side", required_argument, NULL, 's'},
-		{"vm", required_argument, NULL, 'm'},	{"space", required_argument, NULL, 'p'},
-		{"json", no_argument, NULL, 'j'},	{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
+		{"insn", no_argument, NULL, 'i'},
+		{"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},
+		{"coverage", no_argument, NULL, 'g'},
+		{"lines", no_argument, NULL, 'l'},
+		{"limit", required_argument, NULL, 'n'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"side", required_argument, NULL, 's'},
+		{"vm", required_argument, NULL, 'm'},
+		{"space", required_argument, NULL, 'p'},
+		{"spaces", no_argument, NULL, 'a'},
+		{"pti", no_argument, NULL, 'k'},
+		{"symbols", required_argument, NULL, 'S'},
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
 	while (!status &&
-	       (option = getopt_long(argc, argv, "ibtgln:c:s:m:p:jqh", longs, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "ibtgln:c:s:m:p:aS:jqh", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;
@@ -402,6 +464,11 @@ static int parse(struct options *o, int argc, char **argv)
 	if (o->mode == COVERAGE && o->json)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"decode: --coverage: is in lcov's format, not JSON");
+	if (o->mode == COVERAGE && o->spaces)
+		return vpt_fail(VPT_EXIT_USAGE, "decode: --coverage: is of all address spaces, or "
+						"of one: --space");
+	if (o->pti && !o->spaces && !o->side.space)
+		return vpt_fail(VPT_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
 	o->path = argv[optind];
 	return VPT_EXIT_OK;
 }

@@ -21,15 +21,66 @@ bool vpt_decode_side_part(const struct vpt_decode_side *side)
 	return side->host || side->guest || side->one_vm || side->space;
 }
 
-static bool is_named(const struct vpt_space *space, const char *name)
+/* The next of a row of words with commas. */
+static bool next_name(const char **at, const char **name, size_t *len)
+{
+	if (!*at)
+		return false;
+	*name = *at;
+	*len = strcspn(*at, ",");
+	*at = (*at)[*len] ? *at + *len + 1 : NULL;
+	return true;
+}
+
+/* A CR3 is told from the number of a process by its 0x. */
+static bool is_cr3(const char *name, size_t len, uint64_t *cr3)
+{
+	char *end;
+
+	if (len < 3 || name[0] != '0' || (name[1] | 32) != 'x')
+		return false;
+	*cr3 = strtoull(name, &end, 16);
+	return end == name + len;
+}
+
+bool vpt_decode_side_told(const struct vpt_decode_side *side)
+{
+	const char *at = side->space, *name;
+	uint64_t cr3;
+	size_t len;
+
+	if (side->host || side->guest || side->one_vm)
+		return true;
+	while (next_name(&at, &name, &len)) {
+		if (!is_cr3(name, len, &cr3))
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(const struct vpt_space *space, const char *name, size_t len)
 {
 	char *end;
 	unsigned long pid = strtoul(name, &end, 10);
+	uint64_t cr3;
 
-	if (*name && !*end && space->pid && pid == space->pid)
+	if (len && end == name + len && space->pid && pid == space->pid)
 		return true;
-	return strnlen(space->name, sizeof(space->name)) == strlen(name) &&
-	       !memcmp(space->name, name, strlen(name));
+	if (is_cr3(name, len, &cr3) && cr3 == space->cr3)
+		return true;
+	return strnlen(space->name, sizeof(space->name)) == len && !memcmp(space->name, name, len);
+}
+
+static bool is_one_of(const struct vpt_space *space, const char *names)
+{
+	const char *name;
+	size_t len;
+
+	while (next_name(&names, &name, &len)) {
+		if (is_named(space, name, len))
+			return true;
+	}
+	return false;
 }
 
 bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_item *item)
@@ -47,7 +98,7 @@ bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_
 		return false;
 	if (side->one_vm && (!guest || space->vm != side->vm))
 		return false;
-	return !side->space || is_named(space, side->space);
+	return !side->space || is_one_of(space, side->space);
 }
 
 static void name(const struct vpt_space_share *share, char *text, size_t size)
@@ -58,26 +109,31 @@ static void name(const struct vpt_space_share *share, char *text, size_t size)
 		snprintf(text, size, "not known");
 }
 
-void vpt_decode_side_table(struct vpt_shares *shares)
+static void print_share(const struct vpt_shares *shares, const struct vpt_space_share *s, bool told)
 {
 	char text[128];
+
+	printf("%12" PRIu64 "  %12" PRIu64, s->insns, s->blocks);
+	if (told)
+		printf("  %8" PRIu64 "  %8" PRIu64, s->entries, s->exits);
+	if (shares->time)
+		printf("  %6.2f%%", 100 * (double)s->time / (double)shares->time);
+	else
+		printf("  %7s", "-");
+	name(s, text, sizeof(text));
+	printf("  %s\n", text);
+}
+
+void vpt_decode_side_table(struct vpt_shares *shares, bool told)
+{
 	size_t i;
 
 	vpt_shares_sort(shares);
-	for (i = 0; i < shares->spaces.n; i++) {
-		const struct vpt_space_share *s = &shares->spaces.at[i];
-
-		if (!i)
-			puts("\ninstructions        blocks   entries     exits     time  space");
-		name(s, text, sizeof(text));
-		printf("%12" PRIu64 "  %12" PRIu64 "  %8" PRIu64 "  %8" PRIu64, s->insns, s->blocks,
-		       s->entries, s->exits);
-		if (shares->time)
-			printf("  %6.2f%%", 100 * (double)s->time / (double)shares->time);
-		else
-			printf("  %7s", "-");
-		printf("  %s\n", text);
-	}
+	if (shares->spaces.n)
+		printf("\ninstructions        blocks  %s   time  space\n",
+		       told ? " entries     exits  " : "");
+	for (i = 0; i < shares->spaces.n; i++)
+		print_share(shares, &shares->spaces.at[i], told);
 }
 
 void vpt_decode_side_json(struct vpt_shares *shares)
@@ -94,8 +150,10 @@ void vpt_decode_side_json(struct vpt_shares *shares)
 		printf("%s{\"space\":", i ? "," : "");
 		vpt_json_string(stdout, text);
 		if (s->known) {
-			printf(",\"side\":\"%s\",\"cr3\":",
-			       s->space.flags & VPT_SPACE_NON_ROOT ? "guest" : "host");
+			if (!(s->space.flags & VPT_SPACE_ALONE))
+				printf(",\"side\":\"%s\"",
+				       s->space.flags & VPT_SPACE_NON_ROOT ? "guest" : "host");
+			printf(",\"cr3\":");
 			vpt_json_address(stdout, s->space.cr3);
 			if (s->space.vmcs != VPT_SPACE_ANY_VMCS) {
 				printf(",\"vmcs\":");

@@ -12,18 +12,23 @@ struct vpt_decode_side {
 	bool host, guest; /* both or neither: all */
 	bool one_vm;
 	uint64_t vm;
-	const char *space; /* name or number of a process, NULL: any */
+	const char *space; /* processes: names, numbers, CR3s, "a,b"; NULL: any */
 };
 
 /* --side=TEXT; false: it is none of host, guest, all. */
 bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text);
-/* Is only a part wanted? That takes a file that tells of address spaces. */
+/* Is only a part wanted? */
 bool vpt_decode_side_part(const struct vpt_decode_side *side);
+/* Does that take a file that tells of address spaces, other than by CR3? */
+bool vpt_decode_side_told(const struct vpt_decode_side *side);
 /* Is the item of that part? What is nobody's is. */
 bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_item *item);
 
-/* The table of the summary; nothing where the file has no address spaces. */
-void vpt_decode_side_table(struct vpt_shares *shares);
+/*
+ * The table of the summary; nothing where there are no address spaces. `told`: the file
+ * tells of them, and VM entries and exits have columns.
+ */
+void vpt_decode_side_table(struct vpt_shares *shares, bool told);
 /* The same as a field of a JSON object, with the comma before it. */
 void vpt_decode_side_json(struct vpt_shares *shares);
 

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/open.h"
+#include "cli/symbols.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
 #include "vpt/msr.h"
@@ -23,7 +26,8 @@ static const char help[] =
 	"\n"
 	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
 	"  -j, --json         one JSON object\n"
-	"  -q, --quiet        no differences, only the last line\n"
+	"  -q, --quiet        no differences, no progress, only the last line\n"
+	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"The last line is\n"
@@ -44,6 +48,7 @@ static const char help[] =
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet, help;
+	struct vpt_cli_symbols symbols;
 };
 
 /* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
@@ -77,13 +82,11 @@ static int can_verify(const struct options *o, const struct vpt_reader *reader)
 	return VPT_EXIT_OK;
 }
 
-static int show_diff(struct vpt_reader *reader, const struct vpt_diff *diff)
+static int show_diff(struct vpt_symbols *symbols, const struct vpt_diff *diff)
 {
-	struct vpt_listing l = {.out = stdout};
-	int err = vpt_symbols_open(reader, &l.symbols);
+	struct vpt_listing l = {.out = stdout, .symbols = symbols};
+	int err = 0;
 
-	if (err)
-		return err;
 	l.disasm = vpt_disasm_new(l.symbols);
 	if (l.disasm)
 		vpt_report_diff(&l, diff);
@@ -91,18 +94,18 @@ static int show_diff(struct vpt_reader *reader, const struct vpt_diff *diff)
 		err = -ENOMEM;
 	vpt_listing_fini(&l);
 	vpt_disasm_free(l.disasm);
-	vpt_symbols_close(l.symbols);
 	return err;
 }
 
-static int show(const struct options *o, struct vpt_reader *reader, const struct vpt_comparison *c)
+static int show(const struct options *o, struct vpt_symbols *symbols,
+		const struct vpt_comparison *c)
 {
 	if (o->json) {
 		vpt_report_json(stdout, c);
 		return 0;
 	}
 	if (c->mismatches && !o->quiet) {
-		int err = show_diff(reader, &c->diff);
+		int err = show_diff(symbols, &c->diff);
 
 		if (err)
 			return err;
@@ -116,15 +119,64 @@ static int show(const struct options *o, struct vpt_reader *reader, const struct
 	return 0;
 }
 
-static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_comparison *c)
+#define SECOND	   1000000000ull
+#define SHOW_AFTER (2 * SECOND)
+#define SHOW_EVERY (SECOND / 2)
+
+/* A line on a terminal that says how far it is, once it takes long. */
+struct progress {
+	const struct vpt_reader *reader;
+	const struct vpt_comparison *c;
+	uint64_t began, shown;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void show_progress(void *context, unsigned int vcpu, uint64_t offset)
+{
+	struct progress *p = context;
+	uint64_t at = now(), all = vpt_reader_stream_bytes(p->reader, vcpu);
+
+	if (at - p->began < SHOW_AFTER || at - p->shown < SHOW_EVERY)
+		return;
+	p->shown = at;
+	fprintf(stderr,
+		"\r\033[KvCPU %u: %.1f %%, %" PRIu64 " instructions, %" PRIu64 " mismatches", vcpu,
+		all ? 100.0 * (double)offset / (double)all : 100.0, p->c->decoded,
+		p->c->mismatches);
+	fflush(stderr);
+}
+
+static int compare_all(const struct options *o, struct vpt_reader *reader, struct vpt_comparison *c)
 {
 	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
-	int status, err = 0;
+	struct progress p = {.reader = reader, .c = c, .began = now()};
+	int err = 0;
 
+	if (isatty(STDERR_FILENO) && !o->quiet && !o->json) {
+		c->progress = show_progress;
+		c->context = &p;
+	}
 	for (v = 0; v < vcpus && !err; v++)
 		err = vpt_compare(reader, v, c);
+	if (p.shown)
+		fputs("\r\033[K", stderr);
+	return err;
+}
+
+static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols *symbols,
+		  struct vpt_comparison *c)
+{
+	int status, err = compare_all(o, reader, c);
+
 	if (!err)
-		err = show(o, reader, c);
+		err = show(o, symbols, c);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
 	if (fflush(stdout) || ferror(stdout))
@@ -138,14 +190,19 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 static int run(const struct options *o)
 {
 	struct vpt_comparison c = {0};
+	struct vpt_symbols *symbols = NULL;
 	struct vpt_reader *reader;
 	int status = vpt_cli_open("verify", o->path, &reader);
 
 	if (status)
 		return status;
 	status = can_verify(o, reader);
+	/* What is wrong with them is said before the long work. */
 	if (!status)
-		status = verify(o, reader, &c);
+		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
+	if (!status)
+		status = verify(o, reader, symbols, &c);
+	vpt_symbols_close(symbols);
 	vpt_comparison_free(&c);
 	vpt_reader_close(reader);
 	return status;
@@ -163,28 +220,30 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
+	case 'S':
+		return vpt_cli_symbols_take(&o->symbols, "verify", optarg);
 	case 'h':
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: unknown: see vpt verify --help", word);
+		return vpt_fail(VPT_EXIT_USAGE,
+				"verify: %s: unknown, or without its value: see vpt verify --help",
+				word);
 	}
 }
 
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"allow-empty", no_argument, NULL, 'e'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"allow-empty", no_argument, NULL, 'e'}, {"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},	 {"symbols", required_argument, NULL, 'S'},
+		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "ejqh", longs, NULL)) != -1)
+	while (!status && (option = getopt_long(argc, argv, "ejqS:h", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;

@@ -270,7 +270,8 @@ static void name(const struct vpt_calls *c, const struct node *node, char *text,
 	vpt_symbols_format(c->symbols, node->func, text, size);
 }
 
-static void print_node(const struct vpt_calls *c, const struct node *node, FILE *out, bool json)
+static void print_node(const struct vpt_calls *c, const struct node *node, FILE *out, bool json,
+		       const char *space)
 {
 	char text[128];
 
@@ -280,6 +281,10 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 			"{\"depth\":%u,\"count\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"function\":",
 			node->depth - 1, node->count, node->insns);
 		vpt_json_string(out, text);
+		if (space) {
+			fputs(",\"space\":", out);
+			vpt_json_string(out, space);
+		}
 		fputs("}\n", out);
 		return;
 	}
@@ -287,18 +292,20 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 		"", node->count, text, node->insns);
 }
 
-void vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, uint64_t limit)
+uint64_t vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, const char *space,
+			 uint64_t limit)
 {
+	uint64_t lines = 0;
 	size_t i;
 
 	/* A child comes after its parent in the array. */
 	for (i = c->nodes.n; i-- > 1;)
 		c->nodes.at[c->nodes.at[i].parent].insns += c->nodes.at[i].insns;
 
-	for (i = c->nodes.at[ROOT].child; i != ROOT && limit; limit--) {
+	for (i = c->nodes.at[ROOT].child; i != ROOT && lines < limit; lines++) {
 		const struct node *node = &c->nodes.at[i];
 
-		print_node(c, node, out, json);
+		print_node(c, node, out, json, space);
 		if (node->child != ROOT) {
 			i = node->child;
 			continue;
@@ -307,4 +314,5 @@ void vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, uint64_t limit)
 			i = c->nodes.at[i].parent;
 		i = i == ROOT ? ROOT : c->nodes.at[i].next;
 	}
+	return lines;
 }

@@ -26,7 +26,11 @@ void vpt_calls_free(struct vpt_calls *calls);
 bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_flow *flow,
 		    const struct vpt_item *item);
 
-/* Write the tree, `limit` lines of it at most. */
-void vpt_calls_print(struct vpt_calls *calls, FILE *out, bool json, uint64_t limit);
+/*
+ * Write the tree, `limit` lines of it at most; returns how many. JSON has `space`, if it
+ * is not NULL, in each.
+ */
+uint64_t vpt_calls_print(struct vpt_calls *calls, FILE *out, bool json, const char *space,
+			 uint64_t limit);
 
 #endif /* VMM_DECODE_CALLS_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All versions of all pages go to one memory file, the first versions first and
- * in order, so that pages in a row become one section. The file does not change
- * after that; libipt would refuse it if it did.
+ * Pages by address space and address, of which each refers to its bytes as they are
+ * now: another version is another reference. For libipt's images the pages go to one
+ * memory file, in order, so that pages in a row become one section. The file does not
+ * change after that; libipt would refuse it if it did.
  */
 #include "code.h"
 
@@ -36,11 +37,13 @@ struct space {
 };
 
 struct vpt_code_store {
-	int fd;
+	int fd; /* -1: there are no images */
 	struct vpt_ipt_code *code;
 
 	struct page *pages; /* sorted by CR3 and address */
 	size_t npages;
+	uint32_t *buckets;    /* indices of pages plus 1, 0: free */
+	size_t mask;	      /* their number less 1 */
 	struct space *spaces; /* sorted by CR3 */
 	size_t nspaces;
 	uint64_t common; /* the space that is part of all of the host's; 0: none */
@@ -49,6 +52,11 @@ struct vpt_code_store {
 	struct version *later;
 	size_t nlater;
 	size_t next;
+
+	/* What vpt_code_fetch() reads, and the page it read last. */
+	const struct space *selected;
+	uint64_t last_vaddr;
+	const uint8_t *last_bytes; /* NULL: none */
 };
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -76,26 +84,48 @@ static int by_time(const void *a, const void *b)
 	return d ? d : compare_u64(x->order, y->order);
 }
 
+static size_t bucket(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
+{
+	uint64_t x = (cr3 ^ (vaddr >> 12) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+
+	return (size_t)(x >> 32) & store->mask;
+}
+
 /* Index of the page, or -1. */
 static ssize_t find_page(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
 {
-	size_t lo = 0, hi = store->npages;
+	size_t b = bucket(store, cr3, vaddr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct page *page = &store->pages[mid];
-		int d = compare_u64(page->cr3, cr3);
+	for (; store->buckets[b]; b = (b + 1) & store->mask) {
+		const struct page *page = &store->pages[store->buckets[b] - 1];
 
-		if (!d)
-			d = compare_u64(page->vaddr, vaddr);
-		if (!d)
-			return (ssize_t)mid;
-		if (d < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
+		if (page->vaddr == vaddr && page->cr3 == cr3)
+			return (ssize_t)store->buckets[b] - 1;
 	}
 	return -1;
+}
+
+/* Half of the buckets stay free. */
+static int make_buckets(struct vpt_code_store *store)
+{
+	size_t n = 16, i;
+
+	if (store->npages >= UINT32_MAX)
+		return -ENOMEM;
+	while (n < 2 * store->npages)
+		n *= 2;
+	store->buckets = calloc(n, sizeof(*store->buckets));
+	if (!store->buckets)
+		return -ENOMEM;
+	store->mask = n - 1;
+	for (i = 0; i < store->npages; i++) {
+		size_t b = bucket(store, store->pages[i].cr3, store->pages[i].vaddr);
+
+		while (store->buckets[b])
+			b = (b + 1) & store->mask;
+		store->buckets[b] = (uint32_t)i + 1;
+	}
+	return 0;
 }
 
 static const struct space *find_space(const struct vpt_code_store *store, uint64_t cr3)
@@ -116,16 +146,15 @@ static const struct space *find_space(const struct vpt_code_store *store, uint64
 	return NULL;
 }
 
-/* The page as a space has it, by itself or in common with others; or -1. */
-static ssize_t find_in_space(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
+/* The bytes of a page as a space has it, by itself or in common with others; or NULL. */
+static const uint8_t *page_bytes(const struct vpt_code_store *store, const struct space *space,
+				 uint64_t vaddr)
 {
-	ssize_t page = find_page(store, cr3, vaddr);
-	const struct space *space;
+	ssize_t page = find_page(store, space->cr3, vaddr);
 
-	if (page >= 0 || !store->common)
-		return page;
-	space = find_space(store, cr3);
-	return space && space->common ? find_page(store, store->common, vaddr) : -1;
+	if (page < 0 && space->common)
+		page = find_page(store, store->common, vaddr);
+	return page < 0 ? NULL : store->pages[page].bytes;
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t len)
@@ -209,8 +238,6 @@ static int write_file(struct vpt_code_store *store)
 		return -errno;
 	for (i = 0; i < store->npages && !err; i++)
 		err = write_all(store->fd, store->pages[i].bytes, VPT_CODE_BYTES);
-	for (i = 0; i < store->nlater && !err; i++)
-		err = write_all(store->fd, store->later[i].bytes, VPT_CODE_BYTES);
 	return err;
 }
 
@@ -226,7 +253,7 @@ static int add_section(struct vpt_code_store *store, struct space *space, size_t
 }
 
 /* Give each space its pages, those in a row as one section. */
-static int make_images(struct vpt_code_store *store)
+static int fill_images(struct vpt_code_store *store)
 {
 	size_t first, i, k;
 	int err;
@@ -313,12 +340,7 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 
 	sort_out(store, all, n);
 	share_common(store, spaces, nspaces);
-
-	err = write_file(store);
-	if (err)
-		goto out;
-	store->code = vpt_ipt_code_new(store->fd);
-	err = store->code ? make_images(store) : -ENOMEM;
+	err = make_buckets(store);
 out:
 	free(all);
 	if (err)
@@ -339,6 +361,7 @@ void vpt_code_close(struct vpt_code_store *store)
 	vpt_ipt_code_free(store->code);
 	if (store->fd >= 0)
 		close(store->fd);
+	free(store->buckets);
 	free(store->pages);
 	free(store->later);
 	free(store->spaces);
@@ -350,22 +373,15 @@ uint64_t vpt_code_next_change(const struct vpt_code_store *store)
 	return store->next < store->nlater ? store->later[store->next].insns : UINT64_MAX;
 }
 
-int vpt_code_advance(struct vpt_code_store *store, uint64_t insns)
+void vpt_code_advance(struct vpt_code_store *store, uint64_t insns)
 {
 	for (; store->next < store->nlater && store->later[store->next].insns <= insns;
 	     store->next++) {
 		const struct version *v = &store->later[store->next];
-		ssize_t page = find_page(store, v->cr3, v->vaddr);
-		int err;
 
-		store->pages[page].bytes = v->bytes;
-		err = vpt_ipt_image_add(find_space(store, v->cr3)->image,
-					(store->npages + store->next) * VPT_CODE_BYTES,
-					VPT_CODE_BYTES, v->vaddr);
-		if (err)
-			return err;
+		store->pages[find_page(store, v->cr3, v->vaddr)].bytes = v->bytes;
 	}
-	return 0;
+	store->last_bytes = NULL;
 }
 
 uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3)
@@ -392,6 +408,19 @@ uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip)
 	return found;
 }
 
+int vpt_code_make_images(struct vpt_code_store *store)
+{
+	int err;
+
+	if (store->fd >= 0)
+		return 0;
+	err = write_file(store);
+	if (err)
+		return err;
+	store->code = vpt_ipt_code_new(store->fd);
+	return store->code ? fill_images(store) : -ENOMEM;
+}
+
 struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space)
 {
 	const struct space *s = find_space(store, space);
@@ -399,23 +428,54 @@ struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_
 	return s ? s->image : NULL;
 }
 
-size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
-		     uint8_t *bytes, size_t len)
+void vpt_code_select(struct vpt_code_store *store, uint64_t space)
+{
+	store->selected = find_space(store, space);
+	store->last_bytes = NULL;
+}
+
+/* Like vpt_code_read(), which see, of a space that may be NULL. */
+static size_t read_space(const struct vpt_code_store *store, const struct space *space, uint64_t ip,
+			 uint8_t *bytes, size_t len)
 {
 	size_t done = 0;
 
-	while (done < len) {
+	while (space && done < len) {
 		uint64_t at = ip + done;
 		size_t in_page = at % VPT_CODE_BYTES;
 		size_t n = VPT_CODE_BYTES - in_page;
-		ssize_t page = find_in_space(store, space, at - in_page);
+		const uint8_t *page = page_bytes(store, space, at - in_page);
 
-		if (page < 0)
+		if (!page)
 			break;
 		if (n > len - done)
 			n = len - done;
-		memcpy(bytes + done, store->pages[page].bytes + in_page, n);
+		memcpy(bytes + done, page + in_page, n);
 		done += n;
 	}
 	return done;
+}
+
+size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes, size_t len)
+{
+	size_t in_page = ip % VPT_CODE_BYTES;
+
+	/* The second page of one that crosses is seldom the next to be read. */
+	if (len > VPT_CODE_BYTES - in_page)
+		return read_space(store, store->selected, ip, bytes, len);
+	if (!store->last_bytes || store->last_vaddr != ip - in_page) {
+		store->last_vaddr = ip - in_page;
+		store->last_bytes =
+			store->selected ? page_bytes(store, store->selected, ip - in_page) : NULL;
+		if (!store->last_bytes)
+			return 0;
+	}
+	memcpy(bytes, store->last_bytes + in_page, len);
+	return len;
+}
+
+size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
+		     uint8_t *bytes, size_t len)
+{
+	return read_space(store, find_space(store, space), ip, bytes, len);
 }

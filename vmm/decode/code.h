@@ -21,8 +21,8 @@ void vpt_code_close(struct vpt_code_store *store);
 /* The counter at which a page next changes, UINT64_MAX: never again. */
 uint64_t vpt_code_next_change(const struct vpt_code_store *store);
 
-/* Let the versions up to `insns` count. 0 or -errno. */
-int vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
+/* Let the versions up to `insns` count. There must be no images. */
+void vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
 
 /*
  * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
@@ -36,8 +36,15 @@ uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3);
  */
 uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip);
 
-/* What a decoder is to read in a space of vpt_code_space(); NULL: nothing. */
+/* For a decoder that reads images: make them. 0 or -errno. */
+int vpt_code_make_images(struct vpt_code_store *store);
+/* What it is to read in a space of vpt_code_space(); NULL: nothing. */
 struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space);
+
+/* For one that reads by vpt_code_fetch(): from this space. */
+void vpt_code_select(struct vpt_code_store *store, uint64_t space);
+/* As vpt_code_read() does. */
+size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);
 
 /* Copy code as it is now. Returns the bytes there are, up to `len`. */
 size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,

@@ -48,6 +48,8 @@ struct vpt_flow {
 	uint64_t again;		       /* of which so many are not to be given again */
 	bool blocks;		       /* BLOCKs are wanted, else INSNs */
 	bool changes;		       /* some page has more than one version */
+	uint64_t change;	       /* the counter at which one next does */
+	bool images;		       /* libipt's block decoder is in use */
 	bool give_up;		       /* on the rest of this segment */
 
 	uint64_t insns; /* the counter of format.h */
@@ -80,7 +82,17 @@ static void use_space(struct vpt_flow *f, uint64_t cr3)
 {
 	f->cr3 = cr3;
 	f->space = vpt_spaces_find(f->spaces, cr3);
-	vpt_ipt_set_image(f->ipt, vpt_code_image(f->code, cr3));
+	if (f->images)
+		vpt_ipt_set_image(f->ipt, vpt_code_image(f->code, cr3));
+	else
+		vpt_code_select(f->code, cr3);
+}
+
+static size_t fetch(void *flow, uint64_t ip, uint8_t *bytes, size_t len)
+{
+	struct vpt_flow *f = flow;
+
+	return vpt_code_fetch(f->code, ip, bytes, len);
 }
 
 static bool in_guest(const struct vpt_flow *f)
@@ -206,6 +218,8 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 		/* The block decoder is the one that needs no guess, see filter.h. */
 		.blocks = !f->changes && (f->blocks || ranges),
 		.cut = s->cut,
+		.fetch = fetch,
+		.context = f,
 	};
 	uint64_t skipped = config.len;
 	const struct vpt_filter_input input = {
@@ -225,6 +239,12 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 	if (f->filtered.bytes) {
 		config.begin = f->filtered.bytes;
 		config.len = f->filtered.len;
+	}
+	f->images = config.blocks;
+	if (f->images) {
+		err = vpt_code_make_images(f->code);
+		if (err)
+			return err;
 	}
 	f->ipt = vpt_ipt_new(&config);
 	if (!f->ipt)
@@ -317,6 +337,8 @@ static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
 /* Decode all up to here once more, for the filter has learned something. */
 static int start_over(struct vpt_flow *f)
 {
+	int err;
+
 	end_segment(f);
 	vpt_code_close(f->code);
 	f->code = NULL;
@@ -327,7 +349,10 @@ static int start_over(struct vpt_flow *f)
 	if (f->given > f->again)
 		f->again = f->given;
 	f->given = 0;
-	return vpt_code_open(f->reader, f->vcpu, &f->code);
+	err = vpt_code_open(f->reader, f->vcpu, &f->code);
+	if (!err)
+		f->change = vpt_code_next_change(f->code);
+	return err;
 }
 
 /* Does what was decoded belong to this CFE, or come after it for sure? */
@@ -407,11 +432,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		return start_segment(f, item);
 	}
 
-	if (f->insns >= vpt_code_next_change(f->code)) {
-		int err = vpt_code_advance(f->code, f->insns);
-
-		if (err)
-			return err;
+	if (f->insns >= f->change) {
+		vpt_code_advance(f->code, f->insns);
+		f->change = vpt_code_next_change(f->code);
 	}
 
 	vpt_ipt_next(f->ipt, item);
@@ -578,7 +601,8 @@ int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_un
 	if (err)
 		goto out;
 	f->blocks = unit == VPT_FLOW_BLOCKS;
-	f->changes = vpt_code_next_change(f->code) != UINT64_MAX;
+	f->change = vpt_code_next_change(f->code);
+	f->changes = f->change != UINT64_MAX;
 
 	err = -ENOMEM;
 	f->disasm = vpt_disasm_new(NULL);

@@ -35,6 +35,8 @@ struct vpt_ipt_image {
 struct vpt_ipt {
 	struct pt_insn_decoder *insn; /* one of these two */
 	struct pt_block_decoder *block;
+	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
+	void *context;
 	int status;
 	int error; /* to be told next */
 	int told;
@@ -114,6 +116,17 @@ int vpt_ipt_image_add(struct vpt_ipt_image *image, uint64_t file_offset, uint64_
 	return 0;
 }
 
+/* An image of no sections asks this for each instruction. */
+static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uint64_t ip,
+		     void *context)
+{
+	const struct vpt_ipt *ipt = context;
+	size_t n = ipt->fetch(ipt->context, ip, bytes, len);
+
+	(void)asid;
+	return n ? (int)n : -pte_nomap;
+}
+
 struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config)
 {
 	struct vpt_ipt *ipt = calloc(1, sizeof(*ipt));
@@ -123,6 +136,8 @@ struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config)
 		return NULL;
 
 	ipt->cut = config->cut;
+	ipt->fetch = config->fetch;
+	ipt->context = config->context;
 	pt_config_init(&c);
 	c.begin = (uint8_t *)config->begin;
 	c.end = (uint8_t *)config->begin + config->len;
@@ -142,6 +157,9 @@ struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config)
 		free(ipt);
 		return NULL;
 	}
+	/* The decoder's own image, which is empty, and a call that cannot fail. */
+	if (ipt->insn)
+		(void)pt_image_set_callback(pt_insn_get_image(ipt->insn), read_code, ipt);
 	return ipt;
 }
 
@@ -156,13 +174,8 @@ void vpt_ipt_free(struct vpt_ipt *ipt)
 
 void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image)
 {
-	struct pt_image *p = image ? image->image : NULL;
-
-	/* NULL is the decoder's own image, which is empty. Neither call can fail. */
-	if (ipt->insn)
-		(void)pt_insn_set_image(ipt->insn, p);
-	else
-		(void)pt_blk_set_image(ipt->block, p);
+	/* NULL is the decoder's own image, which is empty. This cannot fail. */
+	(void)pt_blk_set_image(ipt->block, image ? image->image : NULL);
 }
 
 static uint64_t read_offset(const struct vpt_ipt *ipt)

@@ -6,8 +6,9 @@
  * a workaround makes libipt accept what a real decoder would not. So it is told
  * no processor and no errata; CPUID.15H, MTCFreq and the ratio are for its time.
  *
- * libipt reads code from files: an immutable one that holds all pages is given
- * once, and an image is a choice of its pages as one address space sees them.
+ * Its instruction decoder asks for code as it goes. Its block decoder, to be fast, reads
+ * it from files: an immutable one that holds all pages is given once, and an image is a
+ * choice of its pages as one address space sees them.
  */
 #ifndef VMM_DECODE_IPT_H
 #define VMM_DECODE_IPT_H
@@ -42,6 +43,9 @@ struct vpt_ipt_config {
 	uint8_t mtc_freq;
 	bool blocks; /* items are BLOCKs, else INSNs */
 	bool cut;    /* that it ends too early is no error */
+	/* For INSNs: copy up to `len` bytes of code at `ip`, as many as there are. */
+	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
+	void *context;
 };
 
 /*
@@ -51,7 +55,7 @@ struct vpt_ipt_config {
 struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config);
 void vpt_ipt_free(struct vpt_ipt *ipt);
 
-/* Code is read from here from now on; NULL: there is none. */
+/* BLOCKs: code is read from here from now on; NULL: there is none. */
 void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image);
 
 /* Go to the next PSB. False if there is none; *offset is where it is. */
@@ -69,7 +73,7 @@ bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt);
 /* The last ERROR was that there is no code where it is. */
 bool vpt_ipt_no_code(const struct vpt_ipt *ipt);
 
-/* After that: go on all the same, since there is another image now. */
+/* After that: go on all the same, since there is other code now. */
 void vpt_ipt_retry(struct vpt_ipt *ipt);
 
 #endif /* VMM_DECODE_IPT_H */

@@ -221,6 +221,10 @@ void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
 {
 	char who[48], what[96];
 
+	if (space->flags & VPT_SPACE_ALONE) {
+		snprintf(text, size, "cr3 0x%" PRIx64, space->cr3);
+		return;
+	}
 	if (!non_root(space))
 		snprintf(who, sizeof(who), "host");
 	else if (space->vm == VPT_SPACE_NO_VM)

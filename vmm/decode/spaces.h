@@ -42,7 +42,10 @@ const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *spaces, uint64_
 /* Is it one that no SPACE block tells of? */
 bool vpt_spaces_learned(const struct vpt_spaces *spaces, const struct vpt_space *space);
 
-/* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000". */
+/* In flags, and in no file: it is neither a host's nor a guest's, for nobody tells. */
+#define VPT_SPACE_ALONE (1u << 31)
+
+/* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000"; "cr3 0x1000" if ALONE. */
 void vpt_space_format(const struct vpt_space *space, char *text, size_t size);
 
 #endif /* VMM_DECODE_SPACES_H */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol_map.h"
+#include "trace/input.h"
 #include "trace/vec.h"
 
 struct image {
@@ -18,8 +20,18 @@ struct image {
 };
 
 struct vpt_symbols {
-	struct image *images;
-	size_t nimages;
+	struct {
+		struct image *at;
+		size_t n, room;
+	} images;
+	struct {
+		struct vpt_input *at;
+		size_t n, room;
+	} inputs;
+	struct {
+		struct vpt_symbol_map *at;
+		size_t n, room;
+	} maps;
 	struct {
 		struct vpt_symbol *at;
 		size_t n, room;
@@ -141,6 +153,29 @@ static void tidy(struct vpt_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
+/* 0, -ENOMEM, or -EINVAL: it is no ELF file. */
+static int add_image(struct vpt_symbols *s, const uint8_t *bytes, size_t len, uint64_t bias)
+{
+	size_t first = s->symbols.n;
+	struct image *image;
+	int err;
+
+	if (!vpt_vec_room(&s->images))
+		return -ENOMEM;
+	image = &s->images.at[s->images.n];
+	/* libelf wants it writable; what the reader hands out is private. */
+	*image = (struct image){.elf = elf_memory((char *)bytes, len), .bias = bias};
+	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
+		elf_end(image->elf);
+		return -EINVAL;
+	}
+	s->images.n++;
+	err = add_symbols(s, image);
+	if (!err)
+		tidy(s, first);
+	return err;
+}
+
 int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols)
 {
 	struct vpt_symbols *s = calloc(1, sizeof(*s));
@@ -150,34 +185,90 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 	if (!s)
 		return -ENOMEM;
 	files = vpt_reader_elf(reader, &n);
-	s->images = calloc(n + 1, sizeof(*s->images));
-	if (!s->images)
-		goto out_memory;
-
 	elf_version(EV_CURRENT);
 	for (i = 0; i < n; i++) {
-		struct image *image = &s->images[s->nimages];
-		size_t first = s->symbols.n;
-
-		/* libelf wants it writable; what the reader hands out is private. */
-		image->elf = elf_memory((char *)files[i].bytes, files[i].len);
-		if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
-			elf_end(image->elf);
-			continue;
+		if (add_image(s, files[i].bytes, files[i].len, files[i].image->bias) == -ENOMEM) {
+			vpt_symbols_close(s);
+			return -ENOMEM;
 		}
-		image->bias = files[i].image->bias;
-		s->nimages++;
-		if (add_symbols(s, image))
-			goto out_memory;
-		tidy(s, first);
 	}
 	tidy(s, 0);
 	*symbols = s;
 	return 0;
+}
 
-out_memory:
-	vpt_symbols_close(s);
-	return -ENOMEM;
+static bool is_elf(const struct vpt_input *in)
+{
+	return in->size >= SELFMAG && !memcmp(in->bytes, ELFMAG, SELFMAG);
+}
+
+static int add_map(struct vpt_symbols *s, const struct vpt_input *in, uint64_t bias, char *why,
+		   size_t size)
+{
+	struct vpt_symbol_map *map;
+	size_t i;
+	int err;
+
+	if (!vpt_vec_room(&s->maps))
+		return -ENOMEM;
+	map = &s->maps.at[s->maps.n++];
+	memset(map, 0, sizeof(*map));
+	err = vpt_symbol_map_read(map, in->bytes, in->size, bias);
+	if (err == -EINVAL)
+		snprintf(why, size, "it is no ELF file, and line %zu is not of a symbol map",
+			 map->line);
+	if (err)
+		return err;
+	/* So it is for those who may not see a kernel's addresses. */
+	if (!map->n || map->at[map->n - 1].start == bias) {
+		snprintf(why, size, "it has no address of code%s",
+			 map->n ? ": they are all 0, as without the right to see them" : "");
+		return -EINVAL;
+	}
+	for (i = 0; i < map->n; i++) {
+		if (!vpt_vec_room(&s->symbols))
+			return -ENOMEM;
+		s->symbols.at[s->symbols.n++] = map->at[i];
+	}
+	return 0;
+}
+
+static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
+{
+	size_t had = s->symbols.n;
+	struct vpt_input *in;
+	int err;
+
+	if (!vpt_vec_room(&s->inputs))
+		return -ENOMEM;
+	in = &s->inputs.at[s->inputs.n++];
+	memset(in, 0, sizeof(*in));
+	err = vpt_input_open(in, path);
+	if (err)
+		return err;
+	if (!is_elf(in))
+		return add_map(s, in, bias, why, size);
+	err = add_image(s, in->bytes, in->size, bias);
+	if (err == -EINVAL)
+		snprintf(why, size, "the ELF file is damaged");
+	if (!err && s->symbols.n == had) {
+		snprintf(why, size, "it has no symbols of code");
+		err = -EINVAL;
+	}
+	return err;
+}
+
+int vpt_symbols_add(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
+{
+	int err;
+
+	*why = 0;
+	err = add_file(s, path, bias, why, size);
+	if (err && !*why)
+		snprintf(why, size, "%s", strerror(-err));
+	if (!err)
+		tidy(s, 0);
+	return err;
 }
 
 void vpt_symbols_close(struct vpt_symbols *s)
@@ -186,11 +277,17 @@ void vpt_symbols_close(struct vpt_symbols *s)
 
 	if (!s)
 		return;
-	for (i = 0; i < s->nimages; i++) {
-		dwarf_end(s->images[i].dwarf);
-		elf_end(s->images[i].elf);
+	for (i = 0; i < s->images.n; i++) {
+		dwarf_end(s->images.at[i].dwarf);
+		elf_end(s->images.at[i].elf);
 	}
-	free(s->images);
+	for (i = 0; i < s->inputs.n; i++)
+		vpt_input_close(&s->inputs.at[i]);
+	for (i = 0; i < s->maps.n; i++)
+		vpt_symbol_map_free(&s->maps.at[i]);
+	free(s->images.at);
+	free(s->inputs.at);
+	free(s->maps.at);
 	free(s->symbols.at);
 	free(s->lines.at);
 	free(s);
@@ -272,8 +369,8 @@ static int read_lines(struct vpt_symbols *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->nimages; i++) {
-		struct image *image = &s->images[i];
+	for (i = 0; i < s->images.n; i++) {
+		struct image *image = &s->images.at[i];
 		Dwarf_Off at = 0, next;
 		size_t head;
 
@@ -327,16 +424,18 @@ const struct vpt_line *vpt_symbols_line(struct vpt_symbols *s, uint64_t addr)
 size_t vpt_symbols_format(const struct vpt_symbols *s, uint64_t addr, char *text, size_t size)
 {
 	const struct vpt_symbol *symbol = vpt_symbols_find(s, addr);
+	const char *module = symbol && symbol->module ? symbol->module : "";
+	const char *before = *module ? " [" : "", *after = *module ? "]" : "";
 	int len;
 	char *p;
 
 	if (!symbol)
 		len = snprintf(text, size, "0x%llx", (unsigned long long)addr);
 	else if (symbol->start == addr)
-		len = snprintf(text, size, "%s", symbol->name);
+		len = snprintf(text, size, "%s%s%s%s", symbol->name, before, module, after);
 	else
-		len = snprintf(text, size, "%s+0x%llx", symbol->name,
-			       (unsigned long long)(addr - symbol->start));
+		len = snprintf(text, size, "%s+0x%llx%s%s%s", symbol->name,
+			       (unsigned long long)(addr - symbol->start), before, module, after);
 	/* Names come from the file: nothing that a terminal would act on. */
 	for (p = text; size && *p; p++) {
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names and source lines for addresses, from the ELF images that a trace file
- * carries. The images are not trusted; what is wrong with one only means that it
- * has no names.
+ * carries, and from other files. The images are not trusted; what is wrong with one
+ * only means that it has no names.
  */
 #ifndef VMM_DECODE_SYMBOL_H
 #define VMM_DECODE_SYMBOL_H
@@ -15,6 +15,7 @@ struct vpt_symbol {
 	uint64_t start;
 	uint64_t end; /* exclusive */
 	const char *name;
+	const char *module; /* of a kernel; NULL: none */
 };
 
 /* One row of a line table: code from `addr` on is of this line. */
@@ -27,6 +28,13 @@ struct vpt_line {
 /* 0 or -ENOMEM. The reader outlives the symbols. */
 int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols);
 void vpt_symbols_close(struct vpt_symbols *symbols);
+
+/*
+ * Those of a file as well: of an ELF file, or text (symbol_map.h), with `bias` added to
+ * addresses. 0, or -errno with one line in `why`: -EINVAL where it is the content.
+ */
+int vpt_symbols_add(struct vpt_symbols *symbols, const char *path, uint64_t bias, char *why,
+		    size_t size);
 
 /* The symbol an address lies in, NULL: none. `symbols` may be NULL. */
 const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *symbols, uint64_t addr);
@@ -44,8 +52,8 @@ const struct vpt_line *vpt_symbols_lines(struct vpt_symbols *symbols, size_t *co
 const struct vpt_line *vpt_symbols_line(struct vpt_symbols *symbols, uint64_t addr);
 
 /*
- * "name+0x12", "name" or "0x401000" for an address, safe to print. Returns the
- * length it would have had, like snprintf.
+ * "name+0x12", "name", "name+0x12 [module]" or "0x401000" for an address, safe to
+ * print. Returns the length it would have had, like snprintf.
  */
 size_t vpt_symbols_format(const struct vpt_symbols *symbols, uint64_t addr, char *text,
 			  size_t size);

@@ -10,6 +10,9 @@
 #include "decode/code.h"
 #include "trace/vec.h"
 
+/* Instructions from one call of `progress` to the next. */
+#define PROGRESS_EVERY (1u << 20)
+
 /* The most decoded steps that are looked at to find where a trace sets in. */
 #define ALIGN_MAX 65536
 
@@ -116,35 +119,50 @@ static bool to_saying(struct saying *s, const struct vpt_item *item)
 	}
 }
 
+static void count_decoded(struct compare *m, uint64_t offset)
+{
+	if (!(++m->c->decoded % PROGRESS_EVERY) && m->c->progress)
+		m->c->progress(m->c->context, m->vcpu, offset);
+}
+
+/* Note what was decoded, if it is to be compared. 0 or -ENOMEM. */
+static int put_ahead(struct compare *m, const struct vpt_item *item)
+{
+	struct saying s;
+
+	if (item->kind == VPT_ITEM_INSN)
+		count_decoded(m, item->offset);
+	m->pips += item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_PAGING;
+	if (!to_saying(&s, item))
+		return 0;
+	s.pips = m->pips;
+	/* The text lives as long as the item; nothing is read past an error. */
+	if (s.text) {
+		snprintf(m->text, sizeof(m->text), "%s", s.text);
+		s.text = m->text;
+	}
+	if (m->head && m->head == m->ahead.n)
+		m->head = m->ahead.n = 0;
+	if (!vpt_vec_room(&m->ahead))
+		return -ENOMEM;
+	m->ahead.at[m->ahead.n++] = s;
+	return 0;
+}
+
 /* See to it that saying `i` from here is read, unless one before it is no step. */
 static int read_ahead(struct compare *m, size_t i)
 {
-	if (m->head && m->head == m->ahead.n)
-		m->head = m->ahead.n = 0;
 	while (m->ahead.n <= m->head + i) {
-		struct saying s;
 		struct vpt_item item;
 		int err;
 
 		if (m->ahead.n > m->head && m->ahead.at[m->ahead.n - 1].said != SAID_STEP)
 			return 0;
-		do {
-			err = vpt_flow_next(m->flow, &item);
-			if (err)
-				return err;
-			m->c->decoded += item.kind == VPT_ITEM_INSN;
-			m->pips += item.kind == VPT_ITEM_EVENT && item.event == VPT_FLOW_PAGING;
-		} while (!to_saying(&s, &item));
-		s.pips = m->pips;
-		/* The text lives as long as the item; nothing is read past an error. */
-		if (s.text) {
-			snprintf(m->text, sizeof(m->text), "%s", s.text);
-			s.text = m->text;
-		}
-		/* The segment is asked for while it is the current one. */
-		if (!vpt_vec_room(&m->ahead))
-			return -ENOMEM;
-		m->ahead.at[m->ahead.n++] = s;
+		err = vpt_flow_next(m->flow, &item);
+		if (!err)
+			err = put_ahead(m, &item);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -306,6 +324,39 @@ static bool elsewhere(struct compare *m, const struct saying *s)
 	return m->placed != s->pips;
 }
 
+/*
+ * Go on as long as the instructions are those that are expected, which is nearly
+ * always. What is not is put where the rest finds it.
+ */
+static int run_on(struct compare *m)
+{
+	const size_t end = m->segment.first + m->segment.count;
+
+	/* Address spaces need a closer look. */
+	if (m->head != m->ahead.n || !m->in_segment || m->align || m->dead || m->has_spaces)
+		return 0;
+	while (m->step.kind == VPT_STEP_INSN && m->step.session < end) {
+		struct vpt_diff_line *line;
+		struct vpt_item item;
+		int err = vpt_flow_next(m->flow, &item);
+
+		if (err)
+			return err;
+		if (item.kind != VPT_ITEM_INSN || item.ip != m->step.ip)
+			return put_ahead(m, &item);
+		count_decoded(m, item.offset);
+		m->insns++;
+		line = &m->common[m->ncommon++ % VPT_DIFF_CONTEXT];
+		line->step = m->step;
+		line->mode = item.mode;
+		line->len = item.size;
+		memcpy(line->raw, item.raw, sizeof(line->raw));
+		take_step(m);
+		m->session_decoded++;
+	}
+	return 0;
+}
+
 /* A step was decoded. */
 static int compare_step(struct compare *m)
 {
@@ -409,8 +460,10 @@ static int begin_segment(struct compare *m)
 static int run(struct compare *m)
 {
 	for (;;) {
-		int err = read_ahead(m, 0);
+		int err = run_on(m);
 
+		if (!err)
+			err = read_ahead(m, 0);
 		if (err)
 			return err;
 		switch (ahead(m, 0)->said) {

@@ -166,6 +166,8 @@ static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->after_cr3 = r->aux & VPT_ORACLE_CR3_WRITE;
 	e->pae = p.pae;
 	e->last_ip = r->ip;
+	e->cpl = r->cpl;
+	e->steady = !e->after_event && !e->after_cr3;
 }
 
 /* Interrupts, exceptions and VM exits: control leaves ip. */
@@ -210,6 +212,7 @@ static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->pending_soft = false;
 	e->pending_entry = false;
 	e->last_ip = r->ip;
+	e->ranges = has_range(e->regs, RANGE_FILTER) || has_range(e->regs, RANGE_STOP);
 }
 
 /*
@@ -299,6 +302,7 @@ static void space(struct vpt_expect *e, uint64_t cr3)
 
 static void take(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
+	e->steady = false;
 	if (r->kind == VPT_ORACLE_CR3) {
 		space(e, r->ip);
 		return;
@@ -333,6 +337,17 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 	e->spaces = vpt_reader_spaces(reader, &e->nspaces);
 }
 
+/* What insn() comes to where nothing changes, which is so for nearly all of them. */
+static bool goes_on(const struct vpt_expect *e, const struct vpt_oracle_record *r)
+{
+	const unsigned int changes = VPT_ORACLE_SOFT_INT | VPT_ORACLE_CR3_WRITE |
+				     VPT_ORACLE_VM_ENTRY |
+				     (e->ranges ? (unsigned int)VPT_ORACLE_ARRIVED : 0);
+
+	return e->steady && r->kind == VPT_ORACLE_INSN && !(r->aux & changes) && r->cpl == e->cpl &&
+	       !(r->aux & VPT_ORACLE_PAE) == !e->pae;
+}
+
 void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
 {
 	while (e->taken == e->queued) {
@@ -348,7 +363,16 @@ void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
 			e->over = true;
 			break;
 		}
-		take(e, r);
+		if (!goes_on(e, r)) {
+			take(e, r);
+			continue;
+		}
+		e->last_ip = r->ip;
+		if (e->packet_en) {
+			*step = e->pending;
+			e->pending.ip = r->ip;
+			return;
+		}
 	}
 	if (e->taken == e->queued) {
 		memset(step, 0, sizeof(*step));

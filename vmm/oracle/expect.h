@@ -52,6 +52,12 @@ struct vpt_expect {
 	bool first; /* nothing has run in the session yet */
 	bool after_event, after_cr3, must_stop;
 	uint64_t last_ip;
+	/*
+	 * The instruction before changed nothing: the next one at the same CPL, with the
+	 * same paging, is in the trace as it is; if it falls through, or there are no ranges.
+	 */
+	bool steady, ranges;
+	uint8_t cpl;
 
 	/* Told when it is known what follows it; END: nothing. */
 	struct vpt_step pending;

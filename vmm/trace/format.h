@@ -40,6 +40,8 @@ enum vpt_block_type {
 	VPT_BLOCK_CR3,	    /* struct vpt_cr3_switch */
 	VPT_BLOCK_SPACE,    /* struct vpt_space[]: of all vCPUs */
 	VPT_BLOCK_VMCS,	    /* struct vpt_vmcs */
+	VPT_BLOCK_STRETCH,  /* struct vpt_stretch, each with its instructions: of all vCPUs */
+	VPT_BLOCK_RUN,	    /* uint32_t[], see VPT_RUN_CUT */
 };
 
 struct vpt_block {
@@ -214,6 +216,58 @@ struct vpt_oracle_record {
 	uint32_t reserved;
 };
 
+/*
+ * The same in less room, for engines that run code in blocks: what such a block has is
+ * said once, and then only that it ran. RUN blocks and ORACLE blocks of a vCPU are one
+ * sequence, in the order of the file.
+ *
+ * A stretch is instructions that follow each other by falling through. It is padded
+ * with zeros to a multiple of 8, and comes before the first RUN block that has its id.
+ */
+enum vpt_stretch_flags {
+	/*
+	 * The last instruction is a REP string instruction, of which the engine may do an
+	 * iteration at a time. It retires once: not yet if the next stretch, or the next
+	 * record that is not CR3, is at that same instruction, or if there is none.
+	 */
+	VPT_STRETCH_REP = 1 << 0,
+	VPT_STRETCH_PAE = 1 << 1,  /* PAE paging */
+	VPT_STRETCH_JUMP = 1 << 2, /* the last is an unconditional branch */
+};
+#define VPT_STRETCH_FLAGS (VPT_STRETCH_REP | VPT_STRETCH_PAE | VPT_STRETCH_JUMP)
+
+struct vpt_stretch {
+	uint32_t id; /* not one that was, and below VPT_STRETCH_ID_MAX() */
+	uint8_t cpl;
+	uint8_t flags;	/* enum vpt_stretch_flags */
+	uint16_t insns; /* 1..: so many struct vpt_stretch_insn follow */
+	uint64_t ip;
+};
+
+/*
+ * ARRIVED and PAE are not among the flags, they are worked out. SOFT_INT counts where
+ * an EVENT at the instruction is what comes next.
+ */
+struct vpt_stretch_insn {
+	uint8_t len;   /* 1..15 */
+	uint8_t flags; /* enum vpt_oracle_insn_flags */
+};
+
+#define VPT_STRETCH_LEN_MAX 15
+
+/* Numbers may be left out, but not so many that a table of them cannot be had. */
+#define VPT_STRETCH_ID_MAX(before) (4ull * ((before) + 1024))
+
+/*
+ * The words of a RUN block: below VPT_RUN_CUT, this stretch ran. VPT_RUN_CUT | n right
+ * after it: only its first n instructions retired. VPT_RUN_RECORD and 4 words that are
+ * a struct vpt_oracle_record, in the same block: that came. In EVENT, VM_EXIT and STOP
+ * the flag ARRIVED is worked out here too.
+ */
+#define VPT_RUN_CUT	 0xf0000000u
+#define VPT_RUN_RECORD	 0xffffffffu
+#define VPT_RECORD_WORDS (sizeof(struct vpt_oracle_record) / sizeof(uint32_t))
+
 struct vpt_index_entry {
 	uint64_t offset;      /* of a PSB in the vCPU's stream */
 	uint64_t file_offset; /* of the TRACE block that holds its first byte */
@@ -235,6 +289,8 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_elf_image) == 72, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_code_page) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_session) == 136, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_oracle_record) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_stretch) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_stretch_insn) == 2, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_space) == 80, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");

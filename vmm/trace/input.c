@@ -61,7 +61,8 @@ int vpt_input_open(struct vpt_input *in, const char *path)
 			in->size = (size_t)st.st_size;
 			in->mapped = true;
 		}
-	} else if (!S_ISREG(st.st_mode)) {
+	} else {
+		/* Files of /proc say that they are regular, and of no bytes. */
 		err = slurp(in, fd);
 	}
 	if (fd != STDIN_FILENO)

@@ -9,6 +9,7 @@
 
 #include "crc32c.h"
 #include "input.h"
+#include "oracle_log.h"
 #include "vec.h"
 
 struct chunk {
@@ -18,15 +19,9 @@ struct chunk {
 	size_t len;
 };
 
-struct records {
-	const struct vpt_oracle_record *at;
-	size_t n;
-};
-
 struct vcpu {
 	uint64_t bytes; /* of stream */
 	uint8_t *stream;
-	uint64_t records;
 	struct {
 		struct chunk *at;
 		size_t n, room;
@@ -47,10 +42,7 @@ struct vcpu {
 		struct vpt_vmcs *at;
 		size_t n, room;
 	} vmcs;
-	struct {
-		struct records *at;
-		size_t n, room;
-	} oracle;
+	struct vpt_oracle_log oracle;
 };
 
 struct vpt_reader {
@@ -70,6 +62,7 @@ struct vpt_reader {
 		struct vpt_space *at;
 		size_t n, room;
 	} spaces;
+	struct vpt_stretches stretches;
 	struct vcpu *vcpu; /* info->vcpus of them */
 };
 
@@ -182,19 +175,6 @@ static const char *read_session(struct vcpu *v, const struct vpt_block *b, const
 	}
 }
 
-static const char *read_oracle(struct vcpu *v, const struct vpt_block *b, const void *p)
-{
-	size_t n = b->len / sizeof(*v->oracle.at->at);
-
-	if (!n || b->len % sizeof(*v->oracle.at->at))
-		return "a block's length is wrong";
-	if (!vpt_vec_room(&v->oracle))
-		return no_memory;
-	v->oracle.at[v->oracle.n++] = (struct records){p, n};
-	v->records += n;
-	return NULL;
-}
-
 static const char *read_cr3(struct vcpu *v, const struct vpt_block *b, const void *p)
 {
 	const struct vpt_cr3_switch *sw = p;
@@ -294,7 +274,7 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_SESSION:
 		return read_session(v, b, p);
 	case VPT_BLOCK_ORACLE:
-		return read_oracle(v, b, p);
+		return vpt_oracle_log_records(&v->oracle, p, b->len);
 	case VPT_BLOCK_INDEX:
 		return read_index(r, b, p);
 	case VPT_BLOCK_END:
@@ -305,6 +285,10 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 		return read_spaces(r, b, p);
 	case VPT_BLOCK_VMCS:
 		return read_vmcs(v, b, p);
+	case VPT_BLOCK_STRETCH:
+		return vpt_stretches_take(&r->stretches, p, b->len);
+	case VPT_BLOCK_RUN:
+		return vpt_oracle_log_words(&v->oracle, &r->stretches, p, b->len);
 	default:
 		r->extent.unknown++;
 		return NULL;
@@ -439,11 +423,12 @@ void vpt_reader_close(struct vpt_reader *r)
 		free(r->vcpu[i].periods.at);
 		free(r->vcpu[i].cr3.at);
 		free(r->vcpu[i].vmcs.at);
-		free(r->vcpu[i].oracle.at);
+		free(r->vcpu[i].oracle.blocks.at);
 	}
 	free(r->vcpu);
 	free(r->elf.at);
 	free(r->spaces.at);
+	free(r->stretches.at);
 	vpt_input_close(&r->in);
 	free(r);
 }
@@ -560,18 +545,10 @@ uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t 
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
 						  struct vpt_oracle_cursor *cursor)
 {
-	const struct vcpu *v = &r->vcpu[vcpu];
-
-	if (cursor->block < v->oracle.n && cursor->record == v->oracle.at[cursor->block].n) {
-		cursor->block++;
-		cursor->record = 0;
-	}
-	if (cursor->block == v->oracle.n)
-		return NULL;
-	return &v->oracle.at[cursor->block].at[cursor->record++];
+	return vpt_oracle_log_next(&r->vcpu[vcpu].oracle, &r->stretches, cursor);
 }
 
 uint64_t vpt_reader_oracle_count(const struct vpt_reader *r, unsigned int vcpu)
 {
-	return r->vcpu[vcpu].records;
+	return r->vcpu[vcpu].oracle.records;
 }

@@ -88,13 +88,31 @@ uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t 
 /* The index of PSBs as the writer left it, NULL: none. */
 const struct vpt_index_entry *vpt_reader_index(const struct vpt_reader *r, size_t *count);
 
-/* Walks the oracle's records of a vCPU. Zero-initialise; copy it to look ahead. */
-struct vpt_oracle_cursor {
-	size_t block;
-	size_t record;
+/* How an instruction that comes next would be come to. */
+enum vpt_came {
+	VPT_CAME_BY_BRANCH, /* or by an event, or it is not known */
+	VPT_CAME_AFTER,	    /* if it is at `from`: by falling through */
+	VPT_CAME_FROM,	    /* by falling through if it is next to the one at `from` */
 };
 
-/* The next record, NULL at the end. */
+/*
+ * Walks the oracle's records of a vCPU, of ORACLE and of RUN blocks. Zero-initialise;
+ * copy it to look ahead.
+ */
+struct vpt_oracle_cursor {
+	size_t block;
+	size_t record; /* or word of it */
+
+	const struct vpt_stretch *stretch;
+	unsigned int insn, insns; /* of the stretch: the next, and how many retired */
+	bool soft_int;		  /* the last of them was a taken INT n */
+	uint64_t ip;		  /* of the next */
+	enum vpt_came came;
+	uint64_t from;
+	struct vpt_oracle_record made;
+};
+
+/* The next record, NULL at the end. It lasts until the next call with this cursor. */
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
 						  struct vpt_oracle_cursor *cursor);
 uint64_t vpt_reader_oracle_count(const struct vpt_reader *r, unsigned int vcpu);

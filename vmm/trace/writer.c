@@ -122,11 +122,47 @@ static int flush_oracle(struct vpt_writer *w, unsigned int vcpu)
 	return err;
 }
 
+static int flush_stretches(struct vpt_writer *w)
+{
+	int err;
+
+	if (w->error || !w->stretch_bytes)
+		return w->error;
+
+	err = write_block(w, VPT_BLOCK_STRETCH, 0, NULL, 0, w->stretches, w->stretch_bytes);
+	w->stretch_bytes = 0;
+	return err;
+}
+
+static int write_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
+{
+	int err = flush_stretches(w);
+
+	if (err)
+		return err;
+	return write_block(w, VPT_BLOCK_RUN, vcpu, NULL, 0, words, count * sizeof(*words));
+}
+
+static int flush_run(struct vpt_writer *w, unsigned int vcpu)
+{
+	struct stream *s = &w->stream[vcpu];
+	int err;
+
+	if (w->error || !s->nwords)
+		return w->error;
+
+	err = write_run(w, vcpu, s->words, s->nwords);
+	s->nwords = 0;
+	return err;
+}
+
 static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
 {
 	int err = flush_trace(w, vcpu);
 
-	return err ? err : flush_oracle(w, vcpu);
+	if (!err)
+		err = flush_oracle(w, vcpu);
+	return err ? err : flush_run(w, vcpu);
 }
 
 static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
@@ -275,8 +311,81 @@ int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 		return -EINVAL;
 
 	s = &w->stream[vcpu];
+	/* Among words it becomes words. */
+	if (s->nwords) {
+		uint32_t words[1 + VPT_RECORD_WORDS] = {VPT_RUN_RECORD};
+
+		memcpy(words + 1, record, sizeof(*record));
+		return vpt_writer_run(w, vcpu, words, 1 + VPT_RECORD_WORDS);
+	}
 	s->records[s->nrecords++] = *record;
 	return s->nrecords == ORACLE_PER_BLOCK ? flush_oracle(w, vcpu) : 0;
+}
+
+static bool stretch_ok(const struct vpt_writer *w, const struct vpt_stretch *stretch,
+		       const struct vpt_stretch_insn *insns)
+{
+	unsigned int i;
+
+	if (stretch->id >= VPT_RUN_CUT || stretch->id >= VPT_STRETCH_ID_MAX(w->nstretches) ||
+	    !stretch->insns || stretch->flags & ~VPT_STRETCH_FLAGS)
+		return false;
+	for (i = 0; i < stretch->insns; i++) {
+		if (!insns[i].len || insns[i].len > VPT_STRETCH_LEN_MAX)
+			return false;
+	}
+	return true;
+}
+
+int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
+		       const struct vpt_stretch_insn *insns)
+{
+	size_t len = stretch->insns * sizeof(*insns), room = sizeof(*stretch) + vpt_pad8(len);
+	uint8_t *to;
+
+	if (w->error)
+		return w->error;
+	if (!stretch_ok(w, stretch, insns))
+		return -EINVAL;
+	if (!w->stretches) {
+		w->stretches = malloc(GATHER_STRETCH);
+		if (!w->stretches)
+			return w->error = -ENOMEM;
+	}
+	if (w->stretch_bytes + room > GATHER_STRETCH && flush_stretches(w))
+		return w->error;
+	to = w->stretches + w->stretch_bytes;
+	memset(to, 0, room);
+	memcpy(to, stretch, sizeof(*stretch));
+	memcpy(to + sizeof(*stretch), insns, len);
+	w->stretch_bytes += room;
+	w->nstretches++;
+	return 0;
+}
+
+int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
+{
+	struct stream *s;
+
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+
+	s = &w->stream[vcpu];
+	if (flush_oracle(w, vcpu))
+		return w->error;
+	if (s->nwords + count > RUN_PER_BLOCK && flush_run(w, vcpu))
+		return w->error;
+	if (count >= RUN_PER_BLOCK)
+		return write_run(w, vcpu, words, count);
+	if (!s->words) {
+		s->words = malloc(GATHER_ORACLE);
+		if (!s->words)
+			return w->error = -ENOMEM;
+	}
+	if (count)
+		memcpy(s->words + s->nwords, words, count * sizeof(*words));
+	s->nwords += count;
+	return 0;
 }
 
 int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count)
@@ -331,7 +440,7 @@ int vpt_writer_sync(struct vpt_writer *w)
 
 	for (i = 0; i < w->vcpus && !w->error; i++)
 		flush_vcpu(w, i);
-	return w->error;
+	return flush_stretches(w);
 }
 
 static int write_index(struct vpt_writer *w)
@@ -366,8 +475,10 @@ static void writer_free(struct vpt_writer *w)
 	for (i = 0; i < w->vcpus; i++) {
 		free(w->stream[i].buf);
 		free(w->stream[i].records);
+		free(w->stream[i].words);
 		free(w->stream[i].index);
 	}
+	free(w->stretches);
 	free(w);
 }
 

@@ -42,6 +42,14 @@ int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size
 int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs);
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 		      const struct vpt_oracle_record *record);
+/*
+ * In place of records: what an engine's block has, before it first runs, then what ran.
+ * -EINVAL, which does not stick: the stretch cannot be as it is. The words of a call end
+ * with a whole record; they come into one block.
+ */
+int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
+		       const struct vpt_stretch_insn *insns);
+int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count);
 
 /* Bytes of trace written to a vCPU's stream so far. */
 uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu);

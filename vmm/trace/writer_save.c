@@ -13,34 +13,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAVED_MAGIC 0x31575456u /* "VTW1" */
+#define SAVED_MAGIC 0x32575456u /* "VTW2" */
 
 struct saved_writer {
 	uint32_t magic;
 	uint32_t vcpus;
 	uint64_t file_bytes;
+	uint64_t nstretches, stretch_bytes;
 };
 
-/* Followed by what is gathered, padded to 8, by the records and by the index. */
+/*
+ * Followed by what is gathered, padded to 8, by the records, by the words, padded too,
+ * and by the index. After the last one come the stretches.
+ */
 struct saved_stream {
 	uint64_t bytes;
 	struct vpt_trace_chunk chunk;
 	uint32_t gathered, nrecords;
 	uint32_t marks, run;
+	uint64_t nwords;
 	uint64_t nindex, nresolved;
 	struct chunk_mark mark[PSB_BYTES];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 56 + 16 * PSB_BYTES, "without padding");
-
-static size_t pad8(size_t n)
-{
-	return (n + 7) & ~(size_t)7;
-}
+VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 64 + 16 * PSB_BYTES, "without padding");
 
 static size_t stream_room(const struct stream *s)
 {
-	return sizeof(struct saved_stream) + pad8(s->gathered) + s->nrecords * sizeof(*s->records) +
+	return sizeof(struct saved_stream) + vpt_pad8(s->gathered) +
+	       s->nrecords * sizeof(*s->records) + vpt_pad8(s->nwords * sizeof(*s->words)) +
 	       s->nindex * sizeof(*s->index);
 }
 
@@ -51,15 +52,22 @@ static uint8_t *put(uint8_t *to, const void *from, size_t len)
 	return to + len;
 }
 
-static uint8_t *save_stream(uint8_t *to, const struct stream *s)
+static uint8_t *put_padded(uint8_t *to, const void *from, size_t len)
 {
 	static const uint8_t zeros[8];
+
+	return put(put(to, from, len), zeros, -len & 7);
+}
+
+static uint8_t *save_stream(uint8_t *to, const struct stream *s)
+{
 	struct saved_stream saved = {
 		.bytes = s->bytes,
 		.gathered = (uint32_t)s->gathered,
 		.nrecords = (uint32_t)s->nrecords,
 		.marks = s->marks,
 		.run = s->run,
+		.nwords = s->nwords,
 		.nindex = s->nindex,
 		.nresolved = s->nresolved,
 	};
@@ -69,16 +77,17 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 		saved.chunk = s->chunk;
 	memcpy(saved.mark, s->mark, sizeof(saved.mark));
 	to = put(to, &saved, sizeof(saved));
-	to = put(to, s->buf, s->gathered);
-	to = put(to, zeros, pad8(s->gathered) - s->gathered);
+	to = put_padded(to, s->buf, s->gathered);
 	to = put(to, s->records, s->nrecords * sizeof(*s->records));
+	to = put_padded(to, s->words, s->nwords * sizeof(*s->words));
 	return put(to, s->index, s->nindex * sizeof(*s->index));
 }
 
 size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
 {
-	const struct saved_writer saved = {SAVED_MAGIC, w->vcpus, w->file_bytes};
-	size_t bytes = sizeof(saved);
+	const struct saved_writer saved = {SAVED_MAGIC, w->vcpus, w->file_bytes, w->nstretches,
+					   w->stretch_bytes};
+	size_t bytes = sizeof(saved) + w->stretch_bytes;
 	unsigned int i;
 	uint8_t *at;
 
@@ -89,6 +98,7 @@ size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
 	at = put(to, &saved, sizeof(saved));
 	for (i = 0; i < w->vcpus; i++)
 		at = save_stream(at, &w->stream[i]);
+	put(at, w->stretches, w->stretch_bytes);
 	return bytes;
 }
 
@@ -104,11 +114,19 @@ static bool take(const uint8_t **at, size_t *left, void *to, uint64_t len)
 	return true;
 }
 
+static bool take_padded(const uint8_t **at, size_t *left, void *to, uint64_t len)
+{
+	uint8_t zeros[8];
+
+	return take(at, left, to, len) && take(at, left, zeros, -len & 7);
+}
+
 static bool counts_ok(const struct saved_stream *s, size_t left)
 {
 	/* A row of PSB_BYTES has its entry in the index, which is then moved. */
 	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
-	       s->nrecords < ORACLE_PER_BLOCK && s->run <= s->bytes &&
+	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
+	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
 	       s->nindex <= left / sizeof(struct vpt_index_entry) && s->nresolved <= s->nindex &&
 	       (s->run < PSB_BYTES || s->nindex);
 }
@@ -133,28 +151,45 @@ static bool index_ok(const struct stream *s, unsigned int vcpu)
 static int load_stream(struct stream *s, unsigned int vcpu, const uint8_t **at, size_t *left)
 {
 	struct saved_stream saved;
-	uint8_t zeros[8];
 
 	if (!take(at, left, &saved, sizeof(saved)) || !counts_ok(&saved, *left) || !head_ok(&saved))
 		return -EINVAL;
 	s->index = malloc(saved.nindex * sizeof(*s->index) + 1);
-	if (!s->index)
+	if (saved.nwords)
+		s->words = malloc(GATHER_ORACLE);
+	if (!s->index || (saved.nwords && !s->words))
 		return -ENOMEM;
 	s->bytes = saved.bytes;
 	s->chunk = saved.chunk;
 	s->gathered = saved.gathered;
 	s->nrecords = saved.nrecords;
+	s->nwords = saved.nwords;
 	s->marks = saved.marks;
 	s->run = saved.run;
 	s->nindex = s->index_room = saved.nindex;
 	s->nresolved = saved.nresolved;
 	memcpy(s->mark, saved.mark, sizeof(s->mark));
-	if (!take(at, left, s->buf, s->gathered) ||
-	    !take(at, left, zeros, pad8(s->gathered) - s->gathered) ||
+	if (!take_padded(at, left, s->buf, s->gathered) ||
 	    !take(at, left, s->records, s->nrecords * sizeof(*s->records)) ||
+	    !take_padded(at, left, s->words, s->nwords * sizeof(*s->words)) ||
 	    !take(at, left, s->index, s->nindex * sizeof(*s->index)))
 		return -EINVAL;
 	return index_ok(s, vcpu) ? 0 : -EINVAL;
+}
+
+static int load_stretches(struct vpt_writer *w, const struct saved_writer *saved,
+			  const uint8_t **at, size_t *left)
+{
+	if (saved->stretch_bytes > GATHER_STRETCH || saved->stretch_bytes % 8)
+		return -EINVAL;
+	w->nstretches = saved->nstretches;
+	w->stretch_bytes = saved->stretch_bytes;
+	if (!w->stretch_bytes)
+		return 0;
+	w->stretches = malloc(GATHER_STRETCH);
+	if (!w->stretches)
+		return -ENOMEM;
+	return take(at, left, w->stretches, w->stretch_bytes) ? 0 : -EINVAL;
 }
 
 int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_t *file_bytes,
@@ -174,6 +209,8 @@ int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_
 		return err;
 	for (i = 0; !err && i < w->vcpus; i++)
 		err = load_stream(&w->stream[i], i, &at, &bytes);
+	if (!err)
+		err = load_stretches(w, &saved, &at, &bytes);
 	if (!err && bytes)
 		err = -EINVAL;
 	if (err) {

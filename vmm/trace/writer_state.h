@@ -10,8 +10,10 @@
 #define GATHER_TRACE	 4096u
 #define MAPPED_TRACE	 (1u << 20)
 #define GATHER_ORACLE	 65536u
+#define GATHER_STRETCH	 (sizeof(struct vpt_stretch) + 2u * 65536u) /* the longest */
 #define PSB_BYTES	 16u
 #define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
+#define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
 
 /* Where in the file a stretch of a stream begins. */
 struct chunk_mark {
@@ -28,6 +30,8 @@ struct stream {
 
 	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
 	size_t nrecords;
+	uint32_t *words; /* RUN_PER_BLOCK of them, NULL: none came yet */
+	size_t nwords;	 /* not both this and nrecords */
 
 	/*
 	 * A PSB may lie across blocks as small as a byte: its first byte is in
@@ -47,8 +51,18 @@ struct vpt_writer {
 	int error; /* -errno, sticky */
 	uint64_t file_bytes;
 	unsigned int vcpus;
+
+	uint8_t *stretches; /* GATHER_STRETCH bytes, NULL: none came yet */
+	size_t stretch_bytes;
+	uint64_t nstretches; /* that came */
+
 	struct stream stream[];
 };
+
+static inline size_t vpt_pad8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
 
 /* Write bytes as they are. 0 or -errno, which sticks. */
 int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);

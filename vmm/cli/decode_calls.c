@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/decode_calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/spaces.h"
+#include "trace/vec.h"
+
+/* The tree of a space, NULL: memory. */
+static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt_space *space)
+{
+	struct vpt_decode_tree *tree;
+	size_t i;
+
+	if (c->trees.n && c->trees.at[c->now].space == space)
+		return &c->trees.at[c->now];
+	for (i = 0; i < c->trees.n && c->trees.at[i].space != space; i++)
+		;
+	if (i == c->trees.n) {
+		if (!vpt_vec_room(&c->trees))
+			return NULL;
+		tree = &c->trees.at[i];
+		*tree = (struct vpt_decode_tree){.space = space};
+		tree->calls = vpt_calls_new(c->symbols, c->disasm);
+		if (!tree->calls)
+			return NULL;
+		c->trees.n++;
+	}
+	c->now = i;
+	return &c->trees.at[i];
+}
+
+/* What breaks the flow breaks it everywhere: nobody knows where it was meanwhile. */
+static bool is_break(const struct vpt_item *item)
+{
+	return item->kind == VPT_ITEM_SEGMENT || item->kind == VPT_ITEM_ERROR ||
+	       (item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_OVERFLOW);
+}
+
+bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_flow *flow,
+			   const struct vpt_item *item)
+{
+	struct vpt_decode_tree *tree;
+	size_t i;
+
+	if (is_break(item)) {
+		for (i = 0; i < c->trees.n; i++) {
+			if (!vpt_calls_item(c->trees.at[i].calls, flow, item))
+				return false;
+		}
+		return true;
+	}
+	if (item->kind == VPT_ITEM_END)
+		return true;
+	tree = find(c, c->apart ? item->space : NULL);
+	if (!tree)
+		return false;
+	if (item->kind == VPT_ITEM_BLOCK)
+		tree->insns += item->insns;
+	return vpt_calls_item(tree->calls, flow, item);
+}
+
+static int by_insns(const void *a, const void *b)
+{
+	const struct vpt_decode_tree *x = a, *y = b;
+
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? 1 : -1;
+	if (!x->space || !y->space)
+		return !x->space - !y->space;
+	return (x->space->id > y->space->id) - (x->space->id < y->space->id);
+}
+
+void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit)
+{
+	char text[128] = "not known";
+	size_t i;
+
+	if (c->trees.n)
+		qsort(c->trees.at, c->trees.n, sizeof(*c->trees.at), by_insns);
+	for (i = 0; i < c->trees.n && limit && c->trees.at[i].insns; i++) {
+		const struct vpt_decode_tree *tree = &c->trees.at[i];
+
+		if (tree->space)
+			vpt_space_format(tree->space, text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), "not known");
+		if (c->apart && !json) {
+			printf("%s: %" PRIu64 " insns\n", text, tree->insns);
+			limit--;
+		}
+		limit -= vpt_calls_print(tree->calls, stdout, json, c->apart ? text : NULL, limit);
+	}
+}
+
+void vpt_decode_calls_free(struct vpt_decode_calls *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->trees.n; i++)
+		vpt_calls_free(c->trees.at[i].calls);
+	free(c->trees.at);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of `vpt decode`: trees of calls, one in all or one for each address space. */
+#ifndef VMM_CLI_DECODE_CALLS_H
+#define VMM_CLI_DECODE_CALLS_H
+
+#include "decode/calls.h"
+
+struct vpt_decode_calls {
+	const struct vpt_symbols *symbols;
+	struct vpt_disasm *disasm;
+	bool apart;
+	struct {
+		struct vpt_decode_tree {
+			const struct vpt_space *space; /* NULL: not known, or all */
+			struct vpt_calls *calls;
+			uint64_t insns;
+		} * at;
+		size_t n, room;
+	} trees;
+	size_t now;
+};
+
+/* An item of a flow of blocks. False: memory. */
+bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_flow *flow,
+			   const struct vpt_item *item);
+/* Most instructions first; `limit` lines at most. */
+void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit);
+void vpt_decode_calls_free(struct vpt_decode_calls *c);
+
+#endif /* VMM_CLI_DECODE_CALLS_H */

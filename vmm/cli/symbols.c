@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/open.h"
+
+int vpt_cli_symbols_take(struct vpt_cli_symbols *s, const char *verb, const char *word)
+{
+	if (!*word)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --symbols=: a file's name", verb);
+	if (s->n == VPT_CLI_SYMBOLS_MAX)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --symbols: no more than %u times", verb,
+				VPT_CLI_SYMBOLS_MAX);
+	s->word[s->n++] = word;
+	return VPT_EXIT_OK;
+}
+
+/* What comes after the last @ is added to addresses; a name may have one all the same. */
+static int split(const char *verb, const char *word, char **path, uint64_t *bias)
+{
+	const char *at = strrchr(word, '@');
+
+	*bias = 0;
+	*path = strdup(word);
+	if (!*path)
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+	if (!at || strchr(at, '/'))
+		return VPT_EXIT_OK;
+	(*path)[at - word] = 0;
+	return vpt_cli_number(verb, "symbols=FILE@BIAS", at + 1, bias);
+}
+
+static int add(struct vpt_symbols *symbols, const char *verb, const char *word)
+{
+	char why[256], *path;
+	uint64_t bias;
+	int status = split(verb, word, &path, &bias);
+
+	if (!status && vpt_symbols_add(symbols, path, bias, why, sizeof(why)))
+		status = vpt_fail(VPT_EXIT_INPUT, "%s: --symbols: %s: %s", verb, path, why);
+	free(path);
+	return status;
+}
+
+int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
+			 const struct vpt_reader *reader, struct vpt_symbols **symbols)
+{
+	int status = VPT_EXIT_OK;
+	unsigned int i;
+
+	if (vpt_symbols_open(reader, symbols)) {
+		*symbols = NULL;
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+	}
+	for (i = 0; i < s->n && !status; i++)
+		status = add(*symbols, verb, s->word[i]);
+	return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option --symbols=FILE[@BIAS] of the verbs that name addresses. */
+#ifndef VMM_CLI_SYMBOLS_H
+#define VMM_CLI_SYMBOLS_H
+
+#include "decode/symbol.h"
+
+#define VPT_CLI_SYMBOLS_MAX 64
+
+struct vpt_cli_symbols {
+	const char *word[VPT_CLI_SYMBOLS_MAX];
+	unsigned int n;
+};
+
+/* Note what was given. VPT_EXIT_OK or VPT_EXIT_USAGE. */
+int vpt_cli_symbols_take(struct vpt_cli_symbols *s, const char *verb, const char *word);
+
+/* Open the trace's and add these. VPT_EXIT_OK, or a status after the one line was printed. */
+int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
+			 const struct vpt_reader *reader, struct vpt_symbols **symbols);
+
+#endif /* VMM_CLI_SYMBOLS_H */

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbol_map.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/vec.h"
+
+/* A symbol with nothing after it in its module reaches this far. */
+#define LAST_BYTES 4096
+
+static bool is_code(char type)
+{
+	return strchr("tTwW", type) != NULL;
+}
+
+/* The next word of a line, NULL: there is none. */
+static char *next_word(char **at)
+{
+	char *word;
+
+	do
+		word = strsep(at, " \t\r");
+	while (word && !*word);
+	return word;
+}
+
+/* "[ext4]" without the brackets, NULL: it is none. */
+static char *module_name(char *word)
+{
+	size_t len = strlen(word);
+
+	if (len < 3 || word[0] != '[' || word[len - 1] != ']')
+		return NULL;
+	word[len - 1] = 0;
+	return word + 1;
+}
+
+/* Take a line apart. What is not code has no name. */
+static bool parse_line(char *line, uint64_t bias, struct vpt_symbol *s)
+{
+	char *addr = next_word(&line), *type = next_word(&line);
+	char *name = next_word(&line), *module = next_word(&line), *end;
+
+	if (!name || strlen(type) != 1)
+		return false;
+	*s = (struct vpt_symbol){.start = strtoull(addr, &end, 16) + bias};
+	if (*end || end == addr || strspn(addr, "0123456789abcdefABCDEF") != strlen(addr))
+		return false;
+	if (module) {
+		s->module = module_name(module);
+		if (!s->module || next_word(&line))
+			return false;
+	}
+	if (is_code(*type))
+		s->name = name;
+	return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct vpt_symbol *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool same_module(const struct vpt_symbol *a, const struct vpt_symbol *b)
+{
+	if (!a->module || !b->module)
+		return a->module == b->module;
+	return !strcmp(a->module, b->module);
+}
+
+/* Give each its end, and leave out what is not code. */
+static void finish(struct vpt_symbol_map *map)
+{
+	size_t i, next = 0, n = 0;
+
+	if (map->n)
+		qsort(map->at, map->n, sizeof(*map->at), by_start);
+	for (i = 0; i < map->n; i++) {
+		struct vpt_symbol *s = &map->at[i];
+
+		while (next < map->n && map->at[next].start <= s->start)
+			next++;
+		s->end = s->start + LAST_BYTES;
+		if (next < map->n &&
+		    (map->at[next].start < s->end || same_module(&map->at[next], s)))
+			s->end = map->at[next].start;
+		if (s->name)
+			map->at[n++] = *s;
+	}
+	map->n = n;
+}
+
+int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t len, uint64_t bias)
+{
+	char *line, *rest;
+
+	map->text = malloc(len + 1);
+	if (!map->text)
+		return -ENOMEM;
+	memcpy(map->text, bytes, len);
+	map->text[len] = 0;
+	for (rest = map->text; (line = strsep(&rest, "\n"));) {
+		struct vpt_symbol s;
+
+		map->line++;
+		if (!*line && !rest)
+			break;
+		if (!parse_line(line, bias, &s))
+			return -EINVAL;
+		if (!vpt_vec_room(map))
+			return -ENOMEM;
+		map->at[map->n++] = s;
+	}
+	finish(map);
+	return 0;
+}
+
+void vpt_symbol_map_free(struct vpt_symbol_map *map)
+{
+	free(map->text);
+	free(map->at);
+	memset(map, 0, sizeof(*map));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Symbols from text: System.map and /proc/kallsyms of a Linux kernel. A line has an
+ * address, a type as nm has it, a name, and perhaps [module].
+ */
+#ifndef VMM_DECODE_SYMBOL_MAP_H
+#define VMM_DECODE_SYMBOL_MAP_H
+
+#include "symbol.h"
+
+struct vpt_symbol_map {
+	char *text; /* that the names are in */
+	struct vpt_symbol *at;
+	size_t n, room;
+	size_t line; /* the one that is wrong */
+};
+
+/*
+ * Symbols of code; where others begin, these end. 0, -ENOMEM, or -EINVAL: a line is not
+ * as it must be. All zero before; free also after an error.
+ */
+int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t len, uint64_t bias);
+void vpt_symbol_map_free(struct vpt_symbol_map *map);
+
+#endif /* VMM_DECODE_SYMBOL_MAP_H */

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "oracle_log.h"
+
+#include <string.h>
+
+#include "vec.h"
+
+static const char wrong_length[] = "a block's length is wrong";
+static const char no_memory[] = "there is no memory to list a block";
+
+static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
+{
+	return (const struct vpt_stretch_insn *)(s + 1);
+}
+
+/* Where instruction n begins, or would. */
+static uint64_t insn_ip(const struct vpt_stretch *s, unsigned int n)
+{
+	uint64_t ip = s->ip;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		ip += insns_of(s)[i].len;
+	return ip;
+}
+
+static size_t stretch_size(const struct vpt_stretch *s)
+{
+	size_t size = sizeof(*s) + s->insns * sizeof(struct vpt_stretch_insn);
+
+	return (size + 7) & ~(size_t)7;
+}
+
+static bool padding_ok(const struct vpt_stretch *s)
+{
+	const uint8_t *p = (const uint8_t *)(insns_of(s) + s->insns);
+	const uint8_t *end = (const uint8_t *)s + stretch_size(s);
+
+	while (p < end) {
+		if (*p++)
+			return false;
+	}
+	return true;
+}
+
+static bool stretch_ok(const struct vpt_stretch *s)
+{
+	unsigned int i;
+
+	if (!s->insns || s->flags & ~VPT_STRETCH_FLAGS || !padding_ok(s))
+		return false;
+	for (i = 0; i < s->insns; i++) {
+		if (!insns_of(s)[i].len || insns_of(s)[i].len > VPT_STRETCH_LEN_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* See to it that the table has a place for an id. */
+static bool make_room(struct vpt_stretches *t, uint32_t id)
+{
+	size_t room = t->room;
+	void *at;
+
+	if (id < t->room)
+		return true;
+	while (room <= id)
+		room = room ? 2 * room : 1024;
+	at = realloc(t->at, room * sizeof(*t->at));
+	if (!at)
+		return false;
+	t->at = at;
+	memset(t->at + t->room, 0, (room - t->room) * sizeof(*t->at));
+	t->room = room;
+	return true;
+}
+
+static const struct vpt_stretch *find(const struct vpt_stretches *t, uint32_t id)
+{
+	return id < t->room ? t->at[id] : NULL;
+}
+
+const char *vpt_stretches_take(struct vpt_stretches *t, const void *payload, size_t len)
+{
+	const uint8_t *p = payload;
+
+	if (!len)
+		return wrong_length;
+	while (len) {
+		const struct vpt_stretch *s = (const struct vpt_stretch *)p;
+
+		if (len < sizeof(*s) || len < stretch_size(s))
+			return wrong_length;
+		if (!stretch_ok(s))
+			return "a stretch is not as it must be";
+		if (s->id >= VPT_RUN_CUT || s->id >= VPT_STRETCH_ID_MAX(t->count))
+			return "a stretch's number is too large";
+		if (find(t, s->id))
+			return "a stretch comes twice";
+		if (!make_room(t, s->id))
+			return no_memory;
+		t->at[s->id] = s;
+		t->count++;
+		p += stretch_size(s);
+		len -= stretch_size(s);
+	}
+	return NULL;
+}
+
+/* Something else came, at `ip`: a REP instruction elsewhere is done. */
+static void settle_rep(struct vpt_oracle_log *log, uint64_t ip)
+{
+	log->records += log->rep && ip != log->rep_ip;
+	log->rep = false;
+}
+
+static void count_record(struct vpt_oracle_log *log, const struct vpt_oracle_record *r)
+{
+	if (r->kind != VPT_ORACLE_CR3)
+		settle_rep(log, r->ip);
+	log->last = NULL;
+	log->records++;
+}
+
+static void count_stretch(struct vpt_oracle_log *log, const struct vpt_stretch *s)
+{
+	settle_rep(log, s->ip);
+	log->last = s;
+	log->records += s->insns;
+	if (s->flags & VPT_STRETCH_REP) {
+		log->records--;
+		log->rep = true;
+		log->rep_ip = insn_ip(s, s->insns - 1u);
+	}
+}
+
+static const char *count_cut(struct vpt_oracle_log *log, uint32_t n)
+{
+	const struct vpt_stretch *s = log->last;
+
+	if (!s || n > s->insns)
+		return "a stretch is cut where there is none";
+	log->records -= s->insns - log->rep;
+	log->records += n;
+	log->rep = false;
+	log->last = NULL;
+	return NULL;
+}
+
+const char *vpt_oracle_log_records(struct vpt_oracle_log *log, const void *payload, size_t len)
+{
+	const struct vpt_oracle_record *r = payload;
+	size_t n = len / sizeof(*r), i;
+
+	if (!n || len % sizeof(*r))
+		return wrong_length;
+	if (!vpt_vec_room(&log->blocks))
+		return no_memory;
+	log->blocks.at[log->blocks.n++] = (struct vpt_oracle_block){payload, n, false};
+	/* Counting them is for the sake of a REP before them. */
+	for (i = 0; log->rep && i < n; i++)
+		count_record(log, &r[i]);
+	log->records += n - i;
+	log->last = NULL;
+	return NULL;
+}
+
+static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			       const uint32_t *words, size_t n)
+{
+	struct vpt_oracle_record record;
+	const char *why = NULL;
+	size_t i;
+
+	for (i = 0; i < n && !why; i++) {
+		const struct vpt_stretch *s = find(t, words[i]);
+
+		if (s) {
+			count_stretch(log, s);
+		} else if (words[i] == VPT_RUN_RECORD) {
+			if (n - i <= VPT_RECORD_WORDS)
+				return "a record is cut off";
+			memcpy(&record, &words[i + 1], sizeof(record));
+			count_record(log, &record);
+			i += VPT_RECORD_WORDS;
+		} else if (words[i] >= VPT_RUN_CUT) {
+			why = count_cut(log, words[i] - VPT_RUN_CUT);
+		} else {
+			why = "a stretch ran that is not there";
+		}
+	}
+	return why;
+}
+
+const char *vpt_oracle_log_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+				 const void *payload, size_t len)
+{
+	const uint64_t records = log->records;
+	const char *why;
+
+	if (!len || len % sizeof(uint32_t))
+		return wrong_length;
+	if (!vpt_vec_room(&log->blocks))
+		return no_memory;
+	why = check_words(log, t, payload, len / sizeof(uint32_t));
+	if (why) {
+		log->records = records;
+		return why;
+	}
+	log->blocks.at[log->blocks.n++] =
+		(struct vpt_oracle_block){payload, len / sizeof(uint32_t), true};
+	return NULL;
+}
+
+/* The block that a cursor is in, NULL at the end. */
+static const struct vpt_oracle_block *block_of(const struct vpt_oracle_log *log, size_t *block,
+					       size_t *record)
+{
+	if (*block < log->blocks.n && *record == log->blocks.at[*block].n) {
+		++*block;
+		*record = 0;
+	}
+	return *block < log->blocks.n ? &log->blocks.at[*block] : NULL;
+}
+
+/* What comes next: a stretch, or a record, which is copied. False at the end. */
+static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t, size_t *block,
+		 size_t *at, const struct vpt_stretch **stretch, struct vpt_oracle_record *record)
+{
+	const struct vpt_oracle_block *b = block_of(log, block, at);
+	const uint32_t *words;
+
+	*stretch = NULL;
+	if (!b)
+		return false;
+	if (!b->words) {
+		*record = ((const struct vpt_oracle_record *)b->at)[(*at)++];
+		return true;
+	}
+	words = (const uint32_t *)b->at + *at;
+	if (*words == VPT_RUN_RECORD) {
+		memcpy(record, words + 1, sizeof(*record));
+		*at += 1 + VPT_RECORD_WORDS;
+		return true;
+	}
+	*stretch = t->at[*words];
+	++*at;
+	return true;
+}
+
+/* Has the REP instruction at `ip` retired, with which the stretch just read ends? */
+static bool rep_retired(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			const struct vpt_oracle_cursor *c, uint64_t ip)
+{
+	size_t block = c->block, at = c->record;
+	const struct vpt_stretch *s;
+	struct vpt_oracle_record r;
+
+	while (peek(log, t, &block, &at, &s, &r)) {
+		if (s)
+			return s->ip != ip;
+		if (r.kind != VPT_ORACLE_CR3)
+			return r.ip != ip;
+	}
+	return false;
+}
+
+/* Is an event at `ip` what comes next? */
+static bool event_follows(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			  const struct vpt_oracle_cursor *c, uint64_t ip)
+{
+	size_t block = c->block, at = c->record;
+	const struct vpt_stretch *s;
+	struct vpt_oracle_record r;
+
+	return peek(log, t, &block, &at, &s, &r) && !s && r.kind == VPT_ORACLE_EVENT && r.ip == ip;
+}
+
+/* If the stretch just read is cut: to how many instructions. */
+static bool take_cut(const struct vpt_oracle_log *log, struct vpt_oracle_cursor *c,
+		     unsigned int *insns)
+{
+	const struct vpt_oracle_block *b = block_of(log, &c->block, &c->record);
+	uint32_t word;
+
+	if (!b || !b->words)
+		return false;
+	word = ((const uint32_t *)b->at)[c->record];
+	if (word < VPT_RUN_CUT || word == VPT_RUN_RECORD)
+		return false;
+	*insns = word - VPT_RUN_CUT;
+	c->record++;
+	return true;
+}
+
+static void begin_stretch(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			  struct vpt_oracle_cursor *c, const struct vpt_stretch *s)
+{
+	c->stretch = s;
+	c->ip = s->ip;
+	c->insn = 0;
+	c->insns = s->insns;
+	c->soft_int = false;
+	if (!take_cut(log, c, &c->insns) && s->flags & VPT_STRETCH_REP &&
+	    !rep_retired(log, t, c, insn_ip(s, s->insns - 1u)))
+		c->insns--;
+	if (c->insns && insns_of(s)[c->insns - 1].flags & VPT_ORACLE_SOFT_INT)
+		c->soft_int = event_follows(log, t, c, insn_ip(s, c->insns - 1));
+}
+
+/* Is an instruction at `ip` come to otherwise than by falling through? */
+static bool has_arrived(const struct vpt_oracle_cursor *c, uint64_t ip)
+{
+	switch (c->came) {
+	case VPT_CAME_AFTER:
+		return ip != c->from;
+	case VPT_CAME_FROM:
+		return ip - c->from - 1 >= VPT_STRETCH_LEN_MAX;
+	default:
+		return true;
+	}
+}
+
+static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
+{
+	const struct vpt_stretch *s = c->stretch;
+	const struct vpt_stretch_insn *insn = &insns_of(s)[c->insn++];
+	unsigned int flags = insn->flags & ~(unsigned int)(VPT_ORACLE_ARRIVED | VPT_ORACLE_PAE);
+
+	if (c->insn == 1 && has_arrived(c, c->ip))
+		flags |= VPT_ORACLE_ARRIVED;
+	if (s->flags & VPT_STRETCH_PAE)
+		flags |= VPT_ORACLE_PAE;
+	if (!c->soft_int || c->insn != c->insns)
+		flags &= ~(unsigned int)VPT_ORACLE_SOFT_INT;
+	c->made = (struct vpt_oracle_record){
+		.ip = c->ip,
+		.kind = VPT_ORACLE_INSN,
+		.cpl = s->cpl,
+		.aux = (uint16_t)flags,
+	};
+	c->ip += insn->len;
+	c->from = c->ip;
+	c->came = c->insn == s->insns && s->flags & VPT_STRETCH_JUMP ? VPT_CAME_BY_BRANCH
+								     : VPT_CAME_AFTER;
+	return &c->made;
+}
+
+/* What comes after a record is come to how? */
+static void pass(struct vpt_oracle_cursor *c, const struct vpt_oracle_record *r)
+{
+	switch (r->kind) {
+	case VPT_ORACLE_INSN:
+		c->came = VPT_CAME_FROM;
+		c->from = r->ip;
+		break;
+	case VPT_ORACLE_CR3:
+	case VPT_ORACLE_STOP:
+		break;
+	default:
+		c->came = VPT_CAME_BY_BRANCH;
+		break;
+	}
+}
+
+static const struct vpt_oracle_record *tell_record(struct vpt_oracle_cursor *c,
+						   const uint32_t *words)
+{
+	struct vpt_oracle_record *r = &c->made;
+
+	memcpy(r, words, sizeof(*r));
+	c->record += 1 + VPT_RECORD_WORDS;
+	if ((r->kind == VPT_ORACLE_EVENT || r->kind == VPT_ORACLE_VM_EXIT ||
+	     r->kind == VPT_ORACLE_STOP) &&
+	    has_arrived(c, r->ip))
+		r->aux |= VPT_ORACLE_AUX(0, VPT_ORACLE_ARRIVED);
+	pass(c, r);
+	return r;
+}
+
+const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log *log,
+						    const struct vpt_stretches *t,
+						    struct vpt_oracle_cursor *c)
+{
+	const struct vpt_oracle_block *b;
+	const uint32_t *words;
+
+	for (;;) {
+		if (c->insn < c->insns)
+			return tell_insn(c);
+		b = block_of(log, &c->block, &c->record);
+		if (!b)
+			return NULL;
+		if (!b->words) {
+			const struct vpt_oracle_record *r = b->at;
+
+			r += c->record++;
+			pass(c, r);
+			return r;
+		}
+		words = (const uint32_t *)b->at + c->record;
+		if (*words == VPT_RUN_RECORD)
+			return tell_record(c, words + 1);
+		c->record++;
+		begin_stretch(log, t, c, t->at[*words]);
+	}
+}
