@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The test bed: Bochs with our PT, KVM with our series, and what runs in them.
+# The test bed: Bochs with our PT, KVM with our series, and what runs in them; QEMU with our
+# PT, and Linux in it.
 # Nothing here is part of `all`: it needs a network and more packages.
 #?
 #? Test bed (an emulated machine with VMX and PT; nothing of it needs KVM):
@@ -56,5 +57,51 @@ $(O)/testbed/libtestbed.a: $(patsubst %.c,$(O)/%.o,$(filter-out %/bed.c,$(wildca
 
 $(O)/tests/testbed/%.o: CPPFLAGS += -Itests/testbed/lib
 $(O)/tests/testbed/%.S.o: tests/testbed/%.S
+	@mkdir -p $(@D)
+	$(call say,AS,$@)$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<
+
+#?
+#? QEMU (under TCG; nothing of it needs KVM):
+#?   make qemu          QEMU with a PT that its guests can use: build/qemu links to it
+#?   make demo-linux    Debian's kernel in it, perf record -e intel_pt// of a program
+#?   make check-qemu    every scenario of tests/qemu/scenarios
+#?   make bench-qemu    what PT costs a guest; writes build/bench-qemu.json
+#?   make sync-patches  renew the library's copy in the series, after shared/ has changed
+QEMU_PROGRAMS := $(sort $(patsubst tests/qemu/programs/%,%,$(basename \
+	$(wildcard tests/qemu/programs/*.c)) \
+	$(patsubst %/,%,$(dir $(wildcard tests/qemu/programs/*/*.c)))))
+QEMU_BIN := $(QEMU_PROGRAMS:%=$(O)/qemu/programs/%)
+
+.PHONY: qemu demo-linux check-qemu bench-qemu sync-patches qemu-programs
+qemu:
+	@.ci/deps build qemu
+	@mkdir -p build
+	@dir=$$(JOBS=$(JOBS) patches/tools/qemu) && ln -sfnT "$$dir" build/qemu && \
+		echo "build/qemu/qemu-system-x86_64"
+
+demo-linux:
+	@.ci/deps build qemu guest
+	@O=$(O) JOBS=$(JOBS) tests/qemu/demo
+
+check-qemu:
+	@.ci/deps build qemu guest
+	@O=$(O) JOBS=$(JOBS) tests/qemu/check
+
+bench-qemu:
+	@.ci/deps build qemu guest
+	@O=$(O) JOBS=$(JOBS) tests/bench/qemu.sh
+
+sync-patches:
+	@patches/tools/qemu --sync
+
+qemu-programs: $(QEMU_BIN)
+
+qemu-objects = $(patsubst %,$(O)/%.o,$(patsubst %.c,%,$(wildcard tests/qemu/programs/$1.c \
+	tests/qemu/programs/$1/*.c tests/qemu/programs/$1/*.S)))
+$(QEMU_BIN): $(O)/qemu/programs/%: $$(call qemu-objects,%)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -static -o $@ $^ -lpthread
+
+$(O)/tests/qemu/%.S.o: tests/qemu/%.S
 	@mkdir -p $(@D)
 	$(call say,AS,$@)$(CC) $(CPPFLAGS) -g -MMD -MP -c -o $@ $<

@@ -63,7 +63,7 @@ CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec
-CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects tail tree) tests/house/checks.sh \
+CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh
 CHECKS_INSTALL := tests/house/install.sh
 

@@ -39,6 +39,8 @@ void bare_exit(uint32_t status)
 		outl(VPT_PORT_BED, VPT_BED_OFF | status << 8);
 	printk("vpt: end %u\n", status);
 	drain();
+	/* Where QEMU has its device for that. */
+	outl(VPT_PORT_EXIT, status);
 	for (;;)
 		__asm__ volatile("lidt %0\n ud2" : : "m"(no_idt));
 }

@@ -136,6 +136,9 @@ const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
 	return next;
 }
 EOF2
+fault "a file that QEMU's copy lacks" shared/src/fault.c check-series <<EOF2
+$dual
+EOF2
 fault "libc in shared" shared/src/fault.c check-layers <<EOF2
 $dual
 #include <string.h>

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PT whose registers work and which does not see branches, as QEMU's under KVM: a trace
+ * has its begin and its end, says that what is between them was lost, and holds nothing
+ * that is not so.
+ */
+#include "lib/guest.h"
+#include "lib/msr.h"
+#include "lib/page_alloc.h"
+#include "pt/check.h"
+#include "pt/drv.h"
+#include "pt/noise.h"
+#include "lib/report.h"
+
+PAYLOAD("PT that has lost all branches, and says so");
+
+#define BUFFER	   (64ull << 10)
+#define ROUNDS	   20u
+#define TRACE_BITS (VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(TSC_EN))
+
+static struct vpt_drv drv;
+static struct vpt_scan scan;
+static uint8_t *buf;
+
+static void work(void)
+{
+	noise(100);
+}
+
+static uint64_t trace(uint64_t ctl)
+{
+	bool started = vpt_drv_start(&drv, ctl);
+
+	work();
+	vpt_drv_stop(&drv);
+	report(started && !(drv.status & (VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED))),
+	       "tracing starts and stops");
+	return vpt_drv_bytes(&drv);
+}
+
+static bool is_wrmsr(uint64_t ip)
+{
+	return *(const volatile uint8_t *)ip == 0x0f && *(const volatile uint8_t *)(ip + 1) == 0x30;
+}
+
+/* At CPL 0 where it begins and where it ends. */
+static void kernel(uint64_t ctl, const char *what)
+{
+	static const struct vpt_flow want[] = {
+		FLOW_PGE(VPT_FLOW_ANY), {VPT_PKT_OVF, 0},	  FLOW_FUP(VPT_FLOW_ANY),
+		FLOW_FUP(VPT_FLOW_ANY), FLOW_PGD(VPT_FLOW_NO_IP),
+	};
+	uint64_t bytes = trace(ctl);
+	struct vpt_flow got[ARRAY_SIZE(want)];
+
+	vpt_scan(&scan, buf, bytes);
+	report(scan.end == VPT_OK && scan.parsed == bytes && scan.first == VPT_PKT_PSB,
+	       "%s: whole packets, a PSB first", what);
+	if (!vpt_flow_report(buf, bytes, want, ARRAY_SIZE(want), what))
+		return;
+	vpt_flow_read(buf, bytes, got, ARRAY_SIZE(got));
+	report(is_wrmsr(got[0].value - 2) && is_wrmsr(got[2].value) && got[2].value == got[3].value,
+	       "%s: IPs of the two WRMSR", what);
+}
+
+static void user(void)
+{
+	static const struct vpt_flow want[] = {{VPT_PKT_OVF, 0}};
+	uint64_t bytes = trace(TRACE_BITS | VPT_CTL_MASK(USER));
+
+	vpt_flow_report(buf, bytes, want, ARRAY_SIZE(want), "ring 3 alone: nothing but the loss");
+}
+
+void payload(void)
+{
+	uint64_t *table;
+	unsigned int i;
+	uint64_t ctl;
+
+	/* There are KVMs that show leaf 7 of the host's CPUID, whatever they were told. */
+	if (!vpt_drv_probe(&drv) && !rdmsr_safe(VPT_MSR_CTL, &ctl)) {
+		report_skip("no PT");
+		return;
+	}
+	table = page_alloc(PAGE_SIZE);
+	buf = page_alloc(BUFFER);
+	table[0] = vpt_topa_region(buf, BUFFER, 0);
+	table[1] = vpt_topa_end(table);
+	vpt_drv_output_topa(&drv, table);
+	kernel(TRACE_BITS | VPT_CTL_MASK(OS), "ring 0");
+	kernel(TRACE_BITS | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), "both rings");
+	user();
+	for (i = 0; i < ROUNDS; i++) {
+		vpt_drv_resume(&drv, TRACE_BITS | VPT_CTL_MASK(OS));
+		work();
+		vpt_drv_stop(&drv);
+	}
+	vpt_scan(&scan, buf, vpt_drv_bytes(&drv));
+	report(scan.end == VPT_OK && scan.count[VPT_PKT_TIP_PGE] == ROUNDS &&
+		       scan.count[VPT_PKT_TIP_PGD] == ROUNDS &&
+		       scan.count[VPT_PKT_OVF] == ROUNDS + 1 && !scan.tnt_bits &&
+		       !scan.count[VPT_PKT_TIP],
+	       "traces that go on where the last one ended");
+}

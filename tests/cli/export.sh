@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What perf makes of an export is what vpt decode makes of the trace, instruction by
+# instruction; and commands that are wrong.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/refuse.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+# perf would read the settings of whoever runs the test.
+export HOME="$dir" PERF_CONFIG=/dev/null
+
+# same NAME: $dir/t.vpt, as perf sees it with every instruction and with every branch.
+same() {
+	sm_said=$("$VPT" export --to perf -q "$dir/t.vpt" "$dir/t.perf" 2>&1)
+	sm_status=$?
+	if [ $sm_status -ne 0 ] || [ -n "$sm_said" ]; then
+		tap_fail "$1" "vpt export: exit status $sm_status: $sm_said"
+	else
+		"$VPT" decode --insn -j "$dir/t.vpt" | sed -n 's/.*"ip":"0x\([0-9a-f]*\)".*/\1/p' \
+			>"$dir/ours"
+		perf script -i "$dir/t.perf" --itrace=i0nse -F ip 2>/dev/null |
+			sed 's/^ *//; s/ *$//' >"$dir/perf"
+		sm_wrong=$(perf script -i "$dir/t.perf" --itrace=be -F ip,addr 2>/dev/null |
+			grep -m 3 error)
+		if [ ! -s "$dir/ours" ]; then
+			tap_fail "$1" "no instructions"
+		elif ! sm_said=$(cmp "$dir/ours" "$dir/perf" 2>&1); then
+			tap_fail "$1" "$sm_said
+$(grep -m 3 error "$dir/perf")"
+		else
+			tap_empty "$1" "$sm_wrong"
+		fi
+	fi
+	rm -rf "$dir/t.perf"
+}
+
+# payload OWNER NAME [OPTION...]
+payload() {
+	pl_owner=$1
+	pl_name=$2
+	shift 2
+	"$VPT" run -q --pt "$pl_owner" "$@" -o "$dir/t.vpt" "$GUEST/$pl_name.elf" >"$dir/log" 2>&1
+	same "$pl_name, $pl_owner${1:+, $*}"
+}
+
+tap_run "perf is there" perf --version
+payload guest calls
+payload guest filter_ip
+payload guest filter_cr3
+payload guest tracestop
+payload guest single_range
+payload guest topa_stop
+payload guest compat
+payload guest selfmod
+payload guest jit
+payload guest ctl_bits --model=spr
+payload host ring3
+payload host processes --tsc
+payload host spaces --psb=0
+payload host kernelmix --no-retc --tsc
+payload host ring3 --user --tsc
+payload host quicksort --filter=partition
+
+"$VPT" run -q --pt host -o "$dir/t.vpt" "$GUEST/calls.elf" >/dev/null
+tap_run "an export" "$VPT" export --to perf "$dir/t.vpt" "$dir/t.perf"
+tap_run "names of the guest" sh -c \
+	"perf script -i '$dir/t.perf' --itrace=b -F ip,sym 2>/dev/null | grep -qw guest_start"
+tap_run "perf report" sh -c \
+	"perf report -i '$dir/t.perf' --itrace=i100i --stdio 2>/dev/null | grep -q 'cr3:.*fibonacci'"
+refuses "a folder that exists" "$HOST" "exists" export --to perf "$dir/t.vpt" "$dir/t.perf"
+refuses "no purpose" "$USAGE" "to=perf" export "$dir/t.vpt" "$dir/x"
+refuses "another purpose" "$USAGE" "only perf" export --to=gdb "$dir/t.vpt" "$dir/x"
+refuses "no folder" "$USAGE" "DIR" export --to=perf "$dir/t.vpt"
+refuses "an unknown option" "$USAGE" "frobnicate" export --frobnicate
+refuses "a vCPU there is not" "$USAGE" "vCPUs 0 to 0" export -t perf -c 1 "$dir/t.vpt" "$dir/x"
+refuses "no such file" "$INPUT" "No such file" export -t perf "$dir/none" "$dir/x"
+refuses "no trace" "$INPUT" "not a .vpt file" export -t perf "$GUEST/calls.elf" "$dir/x"
+refuses "no place for it" "$HOST" "No such file" export -t perf "$dir/t.vpt" "$dir/a/b/c"
+size=$(stat -c %s "$dir/t.vpt")
+head -c $((size / 2)) "$dir/t.vpt" >"$dir/cut.vpt"
+refuses "a trace that ends early" "$INPUT" "cut" export -q -t perf "$dir/cut.vpt" "$dir/cut.perf"
+tap_run "what there is of it" test -s "$dir/cut.perf/data"
+tap_end

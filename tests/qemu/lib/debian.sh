@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The Debian of patches/tools/perf-guest, on the guest's first disk. For guest().
+# shellcheck shell=sh
+
+# Run a command in it, as root, in a /tmp of its own.
+debian() { # COMMAND [ARG...]
+	if [ ! -d /mnt/usr ]; then
+		mkdir -p /mnt
+		mount -t ext4 -o ro /dev/disk/1 /mnt || return 1
+		for dir in proc sys dev; do mount -o bind /$dir /mnt/$dir; done
+		for dir in debug tracing; do mount -o bind /sys/kernel/$dir /mnt/sys/kernel/$dir; done
+		for dir in tmp root run var/tmp; do mount -t tmpfs tmp /mnt/$dir; done
+	fi
+	chroot /mnt /usr/bin/env -i -C /tmp PATH=/usr/sbin:/usr/bin HOME=/root TERM=dumb LC_ALL=C "$@"
+}

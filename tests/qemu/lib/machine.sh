@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The running machine: started, watched, talked to. For `run`, and for host() of a scenario.
+# shellcheck shell=bash disable=SC2154 # machine_dir
+# In $machine_dir/machine are its command line, FIFOs, and files that say how it is: `pid`; `exit`,
+# its status, when it has ended; `times`, of which the second line is what it took.
+
+# Start it with the command that `run` has left, and more arguments.
+machine_start() { # [ARG...]
+	local command state=$machine_dir/machine
+	# shellcheck disable=SC1091 # an array, written by run
+	. "$state/command"
+	rm -f "$state/exit" "$state/greeted" "$state"/*.in "$state"/*.out
+	mkfifo "$state/qmp.in" "$state/qmp.out" "$state/tell.in" "$state/tell.out" || return 1
+	{
+		"${command[@]}" "$@" >>"$machine_dir/stdout.log" 2>>"$machine_dir/stderr.log" </dev/null &
+		echo $! >"$state/pid"
+		status=0
+		wait $! || status=$?
+		# Of this shell and then of its child: user and system time.
+		times >"$state/times"
+		echo $status >"$state/exit"
+	} &
+	while [ ! -s "$state/pid" ]; do sleep 0.01; done
+	machine_join
+}
+
+# Talk to it from this shell. Both ends are open here: neither waits for the other.
+machine_join() {
+	local state=$machine_dir/machine
+	exec {to_qmp}<>"$state/qmp.in" {from_qmp}<>"$state/qmp.out" {to_guest}<>"$state/tell.in"
+}
+
+machine_runs() { [ ! -s "$machine_dir/machine/exit" ]; }
+
+machine_ended() {
+	while machine_runs; do sleep 0.05; done
+}
+
+# Wait for a line of a file that the machine writes.
+wait_line() { # FILE REGEX WHAT
+	until tr -d '\r' <"$1" | grep -qE -- "$2"; do
+		if ! machine_runs; then
+			# It may have been its last word.
+			tr -d '\r' <"$1" | grep -qE -- "$2" && return
+			echo "the machine has ended without $3"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+wait_console() { wait_line "$machine_dir/serial.log" "$1" "a line '$1' on its console"; } # REGEX
+wait_mark() { wait_line "$machine_dir/serial.log" "^vpt: mark $1\$" "the mark $1"; }      # WORD
+
+tell() { echo "$1" >&"$to_guest"; } # WORD
+
+# Read one line of QMP's into $line; false after a second without one.
+qmp_line() {
+	read -r -t 1 line <&"$from_qmp" || return 1
+	line=${line%$'\r'}
+	printf '%s\n' "$line" >>"$machine_dir/qmp.log"
+}
+
+qmp_answer() { # COMMAND [JSON]
+	printf '{"execute": "%s"%s}\n' "$1" "${2:+, \"arguments\": $2}" >&"$to_qmp"
+	while machine_runs || qmp_line; do
+		qmp_line || continue
+		case $line in
+		'{"return": '*)
+			line=${line#'{"return": '}
+			line=${line%'}'}
+			return
+			;;
+		'{"error": '*)
+			line=$(sed 's/.*"desc": "\(.*\)".*/\1/' <<<"$line")
+			echo "QMP $1: $line" >&2
+			return 1
+			;;
+		esac
+	done
+	echo "QMP $1: the machine has ended" >&2
+	return 1
+}
+
+# Once, whichever subshell does it.
+qmp_begin() {
+	[ ! -e "$machine_dir/machine/greeted" ] || return 0
+	: >"$machine_dir/machine/greeted"
+	qmp_answer qmp_capabilities
+}
+
+qmp() { # COMMAND [JSON]
+	local line
+	qmp_begin && qmp_answer "$@" && printf '%s\n' "$line"
+}
+
+hmp() { # COMMAND
+	local line text=${1//\\/\\\\}
+	qmp_begin && qmp_answer human-monitor-command "{\"command-line\": \"${text//\"/\\\"}\"}" || return 1
+	line=${line#\"}
+	printf '%b' "${line%\"}" | tr -d '\r'
+}
+
+wait_event() { # NAME [COUNT]
+	local line
+	qmp_begin || return 1
+	until [ "$(grep -c "\"event\": \"$1\"" "$machine_dir/qmp.log")" -ge "${2:-1}" ]; do
+		qmp_line && continue
+		machine_runs || {
+			echo "the machine has ended without the event $1" >&2
+			return 1
+		}
+	done
+}

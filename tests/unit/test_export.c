@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Exports, from files made by hand, as perf sees them: the instructions of perf script are
+ * those of the decoder.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "decode/flow.h"
+#include "export/export.h"
+#include "export/scan.h"
+#include "lib/suite.h"
+#include "lib/synth.h"
+#include "vpt/msr.h"
+
+#define KERNEL 0xffffffff81001000ull
+#define MAX    256
+
+static uint64_t base; /* where the code of a case is */
+
+#define AT(offset) (base + (offset))
+
+static void begin(struct synth *s)
+{
+	synth_start(s, AT(0), 0);
+	synth_psb(s, 0);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, AT(0));
+}
+
+static void finish(struct synth *s, uint64_t ip)
+{
+	synth_ip(s, ppt_fup, ip);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_stop(s, VPT_END_DISABLED, ip, 0);
+}
+
+/* A version of the page, from so many instructions on. */
+static void page(struct synth *s, uint64_t cr3, uint64_t insns, const char *hex)
+{
+	memset(s->page, 0x90, sizeof(s->page));
+	synth_code(s, SYNTH_CODE, hex);
+	synth_code(s, SYNTH_CODE + 0x10, "eb ee");
+	s->insns = insns;
+	synth_page_at(s, cr3, AT(0));
+	s->insns = 0;
+}
+
+/* Code changes after a branch that is not taken, in the middle of a TNT packet. */
+static void not_taken(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 90 75 fc eb 0a");
+	page(s, SYNTH_CR3, 11, "90 75 fd eb 0b");
+	begin(s);
+	synth_tnt(s, "11010");
+	finish(s, AT(0x10));
+}
+
+/* After one that is. */
+static void taken(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	page(s, SYNTH_CR3, 9, "90 90 74 0c eb fa");
+	begin(s);
+	synth_tnt(s, "00101");
+	finish(s, AT(0x10));
+}
+
+/* MOV CR3 leads to other code at the same address. */
+static void mov_cr3(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 0f 22 d8 90 90");
+	page(s, 0x9000, 0, "90 0f 22 d8 ff e0");
+	begin(s);
+	synth_pip(s, 0x9000);
+	synth_ip(s, ppt_tip, AT(0));
+	synth_pip(s, SYNTH_CR3);
+	finish(s, AT(5));
+}
+
+/* Kernel code with one CR3, user code with the next: one process, beside the first. */
+static void isolated(struct synth *s)
+{
+	memset(s->page, 0x90, sizeof(s->page));
+	synth_code(s, SYNTH_CODE, "0f 22 d8 48 cf");
+	synth_page_at(s, SYNTH_CR3, KERNEL);
+	synth_page_at(s, 0x4000, KERNEL);
+	synth_page_at(s, 0x5000, KERNEL);
+	synth_page_at(s, 0x5000, SYNTH_CODE);
+	begin(s);
+	synth_pip(s, 0x5000);
+	synth_ip(s, ppt_tip, SYNTH_CODE + 0x10);
+	synth_ip(s, ppt_fup, SYNTH_CODE + 0x13);
+	synth_pip(s, 0x4000);
+	synth_ip(s, ppt_tip, KERNEL);
+	synth_pip(s, 0x5000);
+	synth_ip(s, ppt_tip, SYNTH_CODE + 0x10);
+	finish(s, SYNTH_CODE + 0x13);
+}
+
+/* The end of a trace is lost, and the next one begins in its middle. */
+static void gap(struct synth *s)
+{
+	static const uint8_t half[] = {0x19, 0x00};
+
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	begin(s);
+	synth_tnt(s, "00");
+	synth_raw(s, half, sizeof(half));
+	synth_stop(s, VPT_END_LOST, AT(0), 0);
+	synth_start(s, AT(1), 0);
+	synth_psb(s, AT(1));
+	synth_tnt(s, "01");
+	finish(s, AT(0x10));
+}
+
+static void mode16(struct synth *s)
+{
+	static const uint8_t mode[] = {0x99, 0x00};
+
+	synth_raw(s, mode, sizeof(mode));
+}
+
+/* Only what is after 16-bit code is there. */
+static void bits16(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	synth_start(s, AT(0), 0);
+	synth_packet(s, ppt_psb);
+	mode16(s);
+	synth_pip(s, SYNTH_CR3);
+	synth_packet(s, ppt_psbend);
+	synth_ip(s, ppt_tip_pge, AT(0x20));
+	finish(s, AT(0x23));
+	begin(s);
+	synth_tnt(s, "01");
+	finish(s, AT(0x10));
+}
+
+static void filter(struct synth *s, uint64_t last)
+{
+	s->session.ctl |= (uint64_t)VPT_ADDR_FILTER << VPT_CTL_ADDR0_CFG_SHIFT;
+	s->session.addr[0] = AT(0);
+	s->session.addr[1] = AT(last);
+	synth_start(s, AT(0), 0);
+	synth_psb(s, 0);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, AT(0));
+}
+
+/* A conditional branch leaves a filter: taken, and then not. */
+static void leave_jcc(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 74 0d 75 fb");
+	filter(s, 4);
+	synth_tnt(s, "010");
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_tnt(s, "0");
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_stop(s, VPT_END_DISABLED, AT(5), 0);
+}
+
+/* A direct jump does. */
+static void leave_jmp(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	filter(s, 0x11);
+	synth_tnt(s, "001");
+	synth_tnt(s, "1");
+	finish(s, AT(0x10));
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct synth *s);
+	uint64_t base;
+	unsigned int insns, skipped, processes, pokes, patches;
+} cases[] = {
+	{"not taken, user", not_taken, SYNTH_CODE, 16, 0, 1, 0, 1},
+	{"not taken, kernel", not_taken, KERNEL, 16, 0, 1, 1, 0},
+	{"taken, user", taken, SYNTH_CODE, 16, 0, 1, 0, 1},
+	{"taken, kernel", taken, KERNEL, 16, 0, 1, 1, 0},
+	{"MOV CR3", mov_cr3, SYNTH_CODE, 6, 0, 2, 0, 0},
+	{"page-table isolation", isolated, KERNEL, 10, 0, 2, 0, 0},
+	{"gap", gap, SYNTH_CODE, 9, 0, 1, 0, 0},
+	{"gap, kernel", gap, KERNEL, 9, 0, 1, 0, 0},
+	{"16-bit code", bits16, SYNTH_CODE, 5, 3, 1, 0, 0},
+	{"filter, Jcc", leave_jcc, KERNEL, 9, 0, 1, 0, 0},
+	{"filter, JMP", leave_jmp, SYNTH_CODE, 11, 0, 1, 0, 0},
+};
+
+static unsigned int decode(struct vpt_reader *r, uint64_t *ips)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	unsigned int n = 0;
+
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
+		if (item.kind == VPT_ITEM_INSN && item.mode != 16) {
+			ck_assert_uint_lt(n, MAX);
+			ips[n++] = item.ip;
+		}
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(flow);
+	return n;
+}
+
+static unsigned int perf(const char *dir, uint64_t *ips)
+{
+	char command[256], line[256];
+	unsigned int n = 0;
+	FILE *p;
+
+	snprintf(command, sizeof(command), "perf script -i %s --itrace=i0nse -F ip 2>/dev/null",
+		 dir);
+	p = popen(command, "r");
+	ck_assert_ptr_nonnull(p);
+	while (fgets(line, sizeof(line), p)) {
+		ck_assert_msg(!strstr(line, "error"), "%s", line);
+		ck_assert_uint_lt(n, MAX);
+		ips[n++] = strtoull(line, NULL, 16);
+	}
+	ck_assert_int_eq(pclose(p), 0);
+	return n;
+}
+
+static void remove_dir(const char *dir)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(as_perf_sees_it)
+{
+	uint64_t ours[MAX], theirs[MAX];
+	struct vpt_export_report report;
+	struct vpt_export_options o = {0};
+	struct vpt_reader *r;
+	unsigned int n, m, i;
+	struct synth s;
+	char dir[80];
+
+	base = cases[_i].base;
+	synth_open(&s);
+	cases[_i].make(&s);
+	r = synth_read(&s);
+	snprintf(dir, sizeof(dir), "%s.perf", s.path);
+	o.dir = dir;
+	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_msg(!report.errors, "%s", report.error);
+	ck_assert_uint_eq(report.rough, 0);
+	ck_assert_uint_eq(report.skipped, cases[_i].skipped);
+	ck_assert_uint_eq(report.processes, cases[_i].processes);
+	ck_assert_uint_eq(report.pokes, cases[_i].pokes);
+	ck_assert_uint_eq(report.patches, cases[_i].patches);
+	n = decode(r, ours);
+	m = perf(dir, theirs);
+	remove_dir(dir);
+	ck_assert_msg(n == cases[_i].insns && m == n, "%s: decoder: %u, perf: %u", cases[_i].name,
+		      n, m);
+	for (i = 0; i < n; i++)
+		ck_assert_uint_eq(theirs[i], ours[i]);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+static int export_with(const char *kallsyms, const char *dir)
+{
+	const struct vpt_export_options o = {.dir = dir, .kallsyms = "kallsyms.tmp"};
+	struct vpt_export_report report;
+	struct vpt_reader *r;
+	struct synth s;
+	FILE *f;
+	int err;
+
+	f = fopen(o.kallsyms, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs(kallsyms, f);
+	fclose(f);
+	base = KERNEL;
+	synth_open(&s);
+	taken(&s);
+	r = synth_read(&s);
+	err = vpt_export_perf(r, &o, &report);
+	vpt_reader_close(r);
+	synth_done(&s);
+	unlink(o.kallsyms);
+	return err;
+}
+
+START_TEST(kernel_names)
+{
+	char dir[] = "/tmp/vpt-test-XXXXXX", line[256];
+	FILE *p;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(export_with("ffffffff81000000 T _text\nffffffff81000000 T _stext\n"
+				     "ffffffff81001000 t a_name\nffffffff81002000 T _etext\n"
+				     "ffffffffc0000000 t of_module\t[mod]\n",
+				     "good"),
+			 0);
+	p = popen("perf script -i good --itrace=b -F ip,sym 2>/dev/null | grep a_name", "r");
+	ck_assert_ptr_nonnull(p);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), p));
+	pclose(p);
+	/* Made by one who may not see addresses; no symbols at all. */
+	ck_assert_int_eq(export_with("0000000000000000 T _text\n", "zero"), -EINVAL);
+	ck_assert_int_eq(export_with("not a symbol\n", "none"), -EINVAL);
+	remove_dir(dir);
+}
+END_TEST
+
+/* MTC packets count CTC ticks from TMA on (33.8.3.1). */
+START_TEST(time_of_mtc)
+{
+	static const uint8_t bytes[] = {
+		0x19, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, /* TSC 1000H */
+		0x02, 0x73, 0x0a, 0x00, 0x00, 0x04, 0x00,	/* TMA: CTC 0aH, 4 ticks later */
+		0x59, 0x06,					/* MTC: CTC 0cH */
+		0x59, 0x05,					/* and 256 - 1 later */
+	};
+	const struct vpt_caps caps = {.l15_eax = 2, .l15_ebx = 200};
+	struct vpt_scan scan = {.bytes = bytes, .caps = &caps, .mtc_freq = 1};
+	const uint64_t want[] = {0x1000, 0x1000, 0x1000 - 4 + 200, 0x1000 - 4 + 200 * 256};
+	struct vpt_packet p;
+	unsigned int i;
+	uint64_t at;
+
+	vpt_scan_segment(&scan, 0, sizeof(bytes));
+	for (i = 0; i < 4; i++) {
+		ck_assert(vpt_scan_next(&scan, &p, &at));
+		ck_assert_uint_eq(scan.tsc, want[i]);
+	}
+	ck_assert(!vpt_scan_next(&scan, &p, &at));
+}
+END_TEST
+
+/* A file without anything in it is no reason to fail. */
+START_TEST(nothing)
+{
+	struct vpt_export_report report;
+	struct vpt_export_options o = {0};
+	struct vpt_reader *r;
+	struct synth s;
+	char dir[80];
+
+	synth_open(&s);
+	r = synth_read(&s);
+	snprintf(dir, sizeof(dir), "%s.perf", s.path);
+	o.dir = dir;
+	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_uint_eq(report.insns, 0);
+	remove_dir(dir);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("export");
+	TCase *tc = tcase_create("export");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, as_perf_sees_it, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(tc, time_of_mtc);
+	tcase_add_test(tc, nothing);
+	tcase_add_test(tc, kernel_names);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

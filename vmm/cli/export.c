@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt export: a trace for other tools. */
+#include "export/export.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/open.h"
+
+static const char help[] =
+	"usage: vpt export --to perf [OPTION]... FILE DIR\n"
+	"\n"
+	"Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) opens:\n"
+	"\n"
+	"  perf script -i DIR --itrace=b       every branch\n"
+	"  perf script -i DIR --itrace=i0ns    every instruction\n"
+	"  perf report -i DIR --itrace=i1000i  where instructions went\n"
+	"\n"
+	"All code that ran is in DIR, the kernel's as kcore, that of processes in DIR/code, so\n"
+	"nothing of the guest is needed, and DIR must stay where it is. A process is an address\n"
+	"space; its command is cr3: and its CR3.\n"
+	"\n"
+	"  -t, --to=perf        what for\n"
+	"  -c, --vcpu=N         only vCPU N\n"
+	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
+	"  -q, --quiet          no summary\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"perf knows no 16-bit code: the export of a vCPU begins at the first PSB after the last\n"
+	"of it, and a line on stderr tells how much is left out. The packets in DIR are not\n"
+	"those of FILE: see vpt-export(1).\n"
+	"\n"
+	"The exit status is 0 if all was exported, 1 if places in the trace cannot be decoded,\n"
+	"2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 if DIR cannot be\n"
+	"written.\n";
+
+struct options {
+	struct vpt_export_options export;
+	const char *path;
+	uint64_t vcpu;
+	bool to_perf;
+	bool quiet;
+	bool help;
+};
+
+static void say(const struct options *o, const struct vpt_export_report *r)
+{
+	if (!o->quiet)
+		printf("%s: instructions: %" PRIu64 ", processes: %" PRIu64 ", switches: %" PRIu64
+		       ", changes of code: %" PRIu64 "\n",
+		       o->export.dir, r->insns, r->processes, r->switches, r->patches + r->pokes);
+	if (r->skipped)
+		fprintf(stderr,
+			"vpt export: instructions left out at the beginning: %" PRIu64 "%s\n",
+			r->skipped, r->bits16 ? ": perf knows no 16-bit code" : "");
+	if (r->unordered)
+		fprintf(stderr, "vpt export: without TSC packets the order of vCPUs is not known: "
+				"--vcpu exports one\n");
+	if (r->rough)
+		fprintf(stderr,
+			"vpt export: changes that may come too early or too late: %" PRIu64 "\n",
+			r->rough);
+}
+
+static int failed(const struct options *o, const struct vpt_export_report *r, int err)
+{
+	if (err == -EINVAL && o->export.kallsyms && !strcmp(r->path, o->export.kallsyms))
+		return vpt_fail(VPT_EXIT_INPUT,
+				"export: %s: not a kernel's symbols, or without their addresses",
+				r->path);
+	return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
+			strerror(-err));
+}
+
+static int run(struct options *o)
+{
+	struct vpt_export_report report;
+	struct vpt_reader *reader;
+	int err, status = vpt_cli_open("export", o->path, &reader);
+	size_t spaces;
+
+	if (status)
+		return status;
+	vpt_reader_spaces(reader, &spaces);
+	if (o->export.one_vcpu && o->vcpu >= vpt_reader_info(reader)->vcpus) {
+		status =
+			vpt_fail(VPT_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				 o->vcpu, o->path, vpt_reader_info(reader)->vcpus - 1);
+	} else if (spaces) {
+		status = vpt_fail(VPT_EXIT_INPUT,
+				  "export: %s: it spans a host and its guests, and perf knows one "
+				  "machine",
+				  o->path);
+	} else {
+		o->export.vcpu = (unsigned int)o->vcpu;
+		err = vpt_export_perf(reader, &o->export, &report);
+		if (err) {
+			status = failed(o, &report, err);
+		} else {
+			say(o, &report);
+			if (report.errors)
+				status = vpt_fail(
+					VPT_EXIT_FAIL,
+					"export: %s: places that cannot be decoded: %" PRIu64
+					"; the first: %s",
+					o->path, report.errors, report.error);
+			else
+				status = vpt_cli_whole("export", o->path, reader);
+		}
+	}
+	vpt_reader_close(reader);
+	return status;
+}
+
+/* `word`: the one on the command line, for a complaint. */
+static int take_option(struct options *o, int option, const char *word)
+{
+	switch (option) {
+	case 't':
+		o->to_perf = !strcmp(optarg, "perf");
+		if (o->to_perf)
+			return VPT_EXIT_OK;
+		return vpt_fail(VPT_EXIT_USAGE, "export: --to=%s: only perf is known", optarg);
+	case 'c':
+		o->export.one_vcpu = true;
+		return vpt_cli_number("export", "vcpu", optarg, &o->vcpu);
+	case 'k':
+		o->export.kallsyms = optarg;
+		return VPT_EXIT_OK;
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return vpt_fail(VPT_EXIT_USAGE,
+				"export: %s: unknown, or without its value: see vpt export --help",
+				word);
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"to", required_argument, NULL, 't'},	    {"vcpu", required_argument, NULL, 'c'},
+		{"kallsyms", required_argument, NULL, 'k'}, {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+	};
+	int option, status = VPT_EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!status && (option = getopt_long(argc, argv, "t:c:k:qh", longs, NULL)) != -1)
+		status = take_option(o, option, argv[optind - 1]);
+	if (status || o->help)
+		return status;
+	if (!o->to_perf)
+		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf: it has to be said");
+	if (optind + 2 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and DIR: see vpt export --help");
+	o->path = argv[optind];
+	o->export.dir = argv[optind + 1];
+	return VPT_EXIT_OK;
+}
+
+int vpt_cmd_export(int argc, char **argv)
+{
+	struct options o = {0};
+	int status = parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	return run(&o);
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "code_file.h"
+#include "kernel.h"
+#include "plan.h"
+#include "record.h"
+#include "stream.h"
+#include "vpt/msr.h"
+
+/* perf sorts records between two of these. */
+#define ROUND 4096
+
+struct export
+{
+	struct vpt_reader *reader;
+	const struct vpt_export_options *o;
+	struct vpt_export_report *report;
+	struct vpt_export_plan plan;
+	struct vpt_symbols *symbols;
+	struct vpt_export_text text;
+	struct vpt_export_code *codes; /* by process and width */
+	char *dir;		       /* as perf finds it from anywhere */
+	uint64_t zero;		       /* time from which nanoseconds count, in nanoseconds */
+};
+
+/* dir/name, -ENAMETOOLONG. It is what an error is about from now on. */
+static int path(struct export *x, const char *name)
+{
+	size_t size = sizeof(x->report->path);
+
+	if ((size_t)snprintf(x->report->path, size, "%s%s%s", x->dir ? x->dir : x->o->dir,
+			     *name ? "/" : "", name) >= size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int make_dir(struct export *x, const char *name)
+{
+	int err = path(x, name);
+
+	if (err)
+		return err;
+	return mkdir(x->report->path, 0777) ? -errno : 0;
+}
+
+static FILE *create(struct export *x, const char *name)
+{
+	int err = path(x, name);
+
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
+	return fopen(x->report->path, "wbx");
+}
+
+/* Close what was written: 0 or `err` or -errno. */
+static int finish(FILE *out, int err)
+{
+	if (!err && (fflush(out) || ferror(out)))
+		err = errno ? -errno : -EIO;
+	if (fclose(out) && !err)
+		err = -errno;
+	return err;
+}
+
+static int write_kallsyms(struct export *x)
+{
+	FILE *out, *in;
+	int err;
+
+	out = create(x, "kcore_dir/kallsyms");
+	if (!out)
+		return -errno;
+	if (!x->o->kallsyms)
+		return finish(out, vpt_export_kallsyms(x->symbols, &x->text, out));
+	in = fopen(x->o->kallsyms, "r");
+	err = in ? vpt_export_kallsyms_copy(in, &x->text, out) : -errno;
+	if (err)
+		snprintf(x->report->path, sizeof(x->report->path), "%s", x->o->kallsyms);
+	if (in)
+		fclose(in);
+	return finish(out, err);
+}
+
+static int write_kernel(struct export *x)
+{
+	FILE *out;
+	int err;
+
+	vpt_export_kernel_text(&x->plan.pages, &x->text);
+	if (!x->text.begin)
+		return 0;
+	err = make_dir(x, "kcore_dir");
+	if (!err)
+		err = write_kallsyms(x);
+	if (err)
+		return err;
+	out = create(x, "kcore_dir/kcore");
+	if (!out)
+		return -errno;
+	err = finish(out, vpt_export_kcore(&x->plan.pages, &x->text, out));
+	if (err)
+		return err;
+	/* Modules are as much in kcore as the rest. */
+	out = create(x, "kcore_dir/modules");
+	return out ? finish(out, 0) : -errno;
+}
+
+/* Of a process's code, below `dir`. */
+static void code_name(const struct vpt_export_code *code, char *name, size_t size)
+{
+	snprintf(name, size, "code/cr3-%s%s", code->process->name + strlen("cr3:"),
+		 code->width == VPT_EXPORT_CODE32 ? ".32" : "");
+}
+
+static struct vpt_export_code *code_of(const struct export *x,
+				       const struct vpt_export_process *process, unsigned int width)
+{
+	size_t index = (size_t)(process - x->plan.pages.processes);
+
+	return &x->codes[index * VPT_EXPORT_WIDTHS + width];
+}
+
+static int write_code(struct export *x)
+{
+	const struct vpt_export_pages *p = &x->plan.pages;
+	int err = make_dir(x, "code");
+	char name[64];
+	size_t i;
+
+	x->codes = calloc(p->nprocesses * VPT_EXPORT_WIDTHS + 1, sizeof(*x->codes));
+	if (!x->codes)
+		return -ENOMEM;
+	for (i = 0; i < p->nprocesses * VPT_EXPORT_WIDTHS && !err; i++) {
+		struct vpt_export_code *code = &x->codes[i];
+		FILE *out;
+
+		code->process = &p->processes[i / VPT_EXPORT_WIDTHS];
+		code->width = i % VPT_EXPORT_WIDTHS;
+		err = vpt_export_code_list(code, p);
+		if (err || !vpt_export_code_any(code))
+			continue;
+		code_name(code, name, sizeof(name));
+		out = create(x, name);
+		if (!out)
+			return -errno;
+		err = finish(out, vpt_export_code_write(code, x->symbols, out));
+	}
+	return err;
+}
+
+static void record_code(const struct export *x, struct vpt_record *r,
+			const struct vpt_export_code *code)
+{
+	const struct vpt_record_id id = {.pid = code->process->pid};
+	char name[64], file[4096 + 64];
+	size_t i, n;
+
+	code_name(code, name, sizeof(name));
+	snprintf(file, sizeof(file), "%s/%s", x->dir, name);
+	for (i = 0; i < code->n; i += n) {
+		n = vpt_export_code_run(code, i);
+		vpt_record_map(r, &id,
+			       &(struct vpt_record_map){
+				       .addr = code->pages[i]->vaddr,
+				       .bytes = n * VPT_CODE_BYTES,
+				       .offset = vpt_export_code_page(i),
+				       .file = file,
+			       });
+	}
+}
+
+/* What is so before anything runs. */
+static void record_machine(const struct export *x, struct vpt_record *r)
+{
+	const struct vpt_export_pages *p = &x->plan.pages;
+	size_t i, k;
+
+	if (x->text.begin)
+		vpt_record_kernel(r, x->text.begin, x->text.end - x->text.begin);
+	for (i = 0; i < p->nprocesses; i++) {
+		if (!p->processes[i].used)
+			continue;
+		x->report->processes++;
+		vpt_record_comm(r, p->processes[i].pid, p->processes[i].name);
+		for (k = 0; k < VPT_EXPORT_WIDTHS; k++)
+			record_code(x, r, code_of(x, &p->processes[i], k));
+	}
+}
+
+static void record_poke(struct vpt_record *r, const struct vpt_record_id *id,
+			const struct vpt_export_event *event)
+{
+	size_t first = 0, end = VPT_CODE_BYTES;
+
+	while (first < end && event->from[first] == event->bytes[first])
+		first++;
+	while (end > first && event->from[end - 1] == event->bytes[end - 1])
+		end--;
+	if (end > first)
+		vpt_record_poke(r, id, event->page->vaddr + first, event->from + first,
+				event->bytes + first, (uint16_t)(end - first));
+}
+
+static void record_patch(const struct export *x, struct vpt_record *r, struct vpt_record_id *id,
+			 const struct vpt_export_event *event)
+{
+	const struct vpt_export_code *code = code_of(x, event->process, event->width);
+	struct vpt_export_code_patch patch;
+	char name[64], file[4096 + 64];
+
+	code_name(code, name, sizeof(name));
+	snprintf(file, sizeof(file), "%s/%s", x->dir, name);
+	vpt_export_code_patch(code, event->patch, &patch);
+	id->pid = event->process->pid;
+	vpt_record_map(r, id,
+		       &(struct vpt_record_map){
+			       .addr = patch.vaddr,
+			       .bytes = patch.bytes,
+			       .offset = patch.offset,
+			       .file = file,
+		       });
+}
+
+static void record_events(const struct export *x, struct vpt_record *r)
+{
+	size_t i;
+
+	for (i = 0; i < x->plan.events.n; i++) {
+		const struct vpt_export_event *event = &x->plan.events.at[i];
+		struct vpt_record_id id = {.ns = x->zero + event->ns, .cpu = event->vcpu};
+
+		switch (event->what) {
+		case VPT_EXPORT_SWITCH:
+			id.pid = event->process->pid;
+			vpt_record_switch(r, &id);
+			x->report->switches++;
+			break;
+		case VPT_EXPORT_PATCH:
+			record_patch(x, r, &id, event);
+			x->report->patches++;
+			break;
+		case VPT_EXPORT_POKE:
+			record_poke(r, &id, event);
+			x->report->pokes++;
+			break;
+		}
+		if (i % ROUND == ROUND - 1)
+			vpt_record_round(r);
+	}
+}
+
+/* A record says how long its packets are, which is known when they are written. */
+static int record_stream(struct vpt_record *r, struct vpt_export_lane *lane)
+{
+	off_t begin = ftello(r->out), end;
+	uint64_t bytes;
+	int err;
+
+	vpt_record_auxtrace(r, lane->vcpu, 0, 1);
+	err = vpt_export_stream(lane, r->out, &bytes);
+	if (err)
+		return err;
+	end = ftello(r->out);
+	if (fseeko(r->out, begin, SEEK_SET))
+		return -errno;
+	r->naux--;
+	vpt_record_auxtrace(r, lane->vcpu, bytes, 1);
+	return fseeko(r->out, end, SEEK_SET) ? -errno : 0;
+}
+
+static int write_records(struct export *x, struct vpt_record *r)
+{
+	const struct vpt_export_time *time = &x->plan.time;
+	unsigned int i;
+	int err = 0;
+
+	x->zero = time->base;
+	if (time->hz)
+		x->zero = (uint64_t)((unsigned __int128)x->zero * 1000000000 / time->hz);
+	vpt_record_begin(r);
+	vpt_record_auxtrace_info(r, VPT_EXPORT_TSC_SHIFT, x->zero);
+	record_machine(x, r);
+	for (i = 0; i < x->plan.nlanes && !err; i++) {
+		if (x->plan.lanes[i].start != VPT_SCAN_NONE)
+			err = record_stream(r, &x->plan.lanes[i]);
+	}
+	if (err)
+		return err;
+	record_events(x, r);
+	return vpt_record_end(r);
+}
+
+/* CTL of all sessions in one: perf has one for the whole file. */
+static uint64_t config(const struct export *x)
+{
+	uint64_t any = 0, all = UINT64_MAX;
+	unsigned int i;
+	size_t k, n = 0;
+
+	for (i = 0; i < x->plan.nlanes; i++) {
+		for (k = 0; k < x->plan.lanes[i].nperiods; k++, n++) {
+			any |= x->plan.lanes[i].periods[k].start->ctl;
+			all &= x->plan.lanes[i].periods[k].start->ctl;
+		}
+	}
+	/* Nothing is said: as the driver would do by default. */
+	if (!n)
+		return VPT_CTL_MASK(BRANCH_EN);
+	/* What is compressed here or there has to be taken for compressed. */
+	return (any & ~VPT_CTL_MASK(DIS_RETC)) | (all & VPT_CTL_MASK(DIS_RETC));
+}
+
+static void name_cpu(uint32_t signature, char *text, size_t size)
+{
+	unsigned int family = signature >> 8 & 15, model = signature >> 4 & 15;
+
+	if (family == 15)
+		family += signature >> 20 & 0xff;
+	if (family == 6 || family >= 15)
+		model |= signature >> 12 & 0xf0;
+	snprintf(text, size, "GenuineIntel,%u,%u,%u", family, model, signature & 15);
+}
+
+static int write_data(struct export *x)
+{
+	const struct vpt_file_info *info = vpt_reader_info(x->reader);
+	struct vpt_record *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->out = create(x, "data");
+	if (!r->out) {
+		err = -errno;
+		free(r);
+		return err;
+	}
+	r->config = config(x);
+	r->kernel = (r->config & VPT_CTL_MASK(OS)) != 0;
+	r->vcpus = info->vcpus;
+	name_cpu(info->caps.signature, r->cpuid, sizeof(r->cpuid));
+	err = finish(r->out, write_records(x, r));
+	free(r);
+	return err;
+}
+
+static void count(struct export *x)
+{
+	struct vpt_export_report *report = x->report;
+	bool timed = true;
+	unsigned int i;
+
+	for (i = 0; i < x->plan.nlanes; i++) {
+		const struct vpt_export_lane *l = &x->plan.lanes[i];
+
+		report->insns += l->insns;
+		report->skipped += l->skipped;
+		report->bits16 |= l->bits16;
+		if (l->errors && !report->errors)
+			memcpy(report->error, l->error, sizeof(report->error));
+		report->errors += l->errors;
+		report->rough += l->rough;
+		timed &= l->timed;
+	}
+	report->unordered = !timed && x->plan.nlanes > 1;
+}
+
+static int write_all(struct export *x)
+{
+	int err = make_dir(x, "");
+
+	if (err)
+		return err;
+	x->dir = realpath(x->o->dir, NULL);
+	if (!x->dir)
+		return -errno;
+	err = write_kernel(x);
+	if (!err)
+		err = write_code(x);
+	if (!err)
+		err = write_data(x);
+	if (!err)
+		x->report->path[0] = 0;
+	return err;
+}
+
+int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *options,
+		    struct vpt_export_report *report)
+{
+	struct export x = {.reader = reader, .o = options, .report = report};
+	size_t i;
+	int err;
+
+	memset(report, 0, sizeof(*report));
+	err = vpt_symbols_open(reader, &x.symbols);
+	if (err)
+		return err;
+	err = vpt_export_plan_open(&x.plan, reader, options->one_vcpu, options->vcpu);
+	if (!err) {
+		count(&x);
+		err = write_all(&x);
+		for (i = 0; x.codes && i < x.plan.pages.nprocesses * VPT_EXPORT_WIDTHS; i++)
+			vpt_export_code_free(&x.codes[i]);
+		vpt_export_plan_close(&x.plan);
+	}
+	vpt_symbols_close(x.symbols);
+	free(x.codes);
+	free(x.dir);
+	return err;
+}

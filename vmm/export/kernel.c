@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/vec.h"
+
+/* Where an x86-64 kernel's text and modules are; before it is data, and maps of memory. */
+#define TEXT_BEGIN 0xffffffff80000000ull
+
+/* Pages less than so far apart are in one segment: perf has fewer maps to look through. */
+#define GAP (64ull * VPT_CODE_BYTES)
+
+static bool in_kernel(const struct vpt_export_page *page)
+{
+	return !page->process && page->base;
+}
+
+void vpt_export_kernel_text(const struct vpt_export_pages *p, struct vpt_export_text *text)
+{
+	uint64_t first = 0;
+	size_t i;
+
+	memset(text, 0, sizeof(*text));
+	for (i = 0; i < p->npages; i++) {
+		const struct vpt_export_page *page = &p->pages[i];
+
+		if (!in_kernel(page))
+			continue;
+		if (!first || (first < TEXT_BEGIN && page->vaddr >= TEXT_BEGIN))
+			first = page->vaddr;
+		text->end = page->vaddr + VPT_CODE_BYTES;
+	}
+	/* The last page of all ends at 2^64. */
+	if (first && text->end < first)
+		text->end = UINT64_MAX & ~(uint64_t)(VPT_CODE_BYTES - 1);
+	text->begin = first;
+}
+
+/* Code that perf gets as one map. */
+struct segment {
+	uint64_t begin, bytes; /* of whole pages; bytes beyond 2^64 there are none */
+};
+
+struct segments {
+	struct segment *at;
+	size_t n, room;
+};
+
+static int add_page(struct segments *s, uint64_t vaddr)
+{
+	struct segment *last = s->n ? &s->at[s->n - 1] : NULL;
+
+	if (last && vaddr - last->begin < last->bytes)
+		return 0;
+	if (last && vaddr - last->begin - last->bytes <= GAP) {
+		last->bytes = vaddr - last->begin + VPT_CODE_BYTES;
+		return 0;
+	}
+	if (!vpt_vec_room(s))
+		return -ENOMEM;
+	s->at[s->n++] = (struct segment){vaddr, VPT_CODE_BYTES};
+	return 0;
+}
+
+/* Also of the page where the text begins, whether it ran or not: perf looks for it. */
+static int list_segments(const struct vpt_export_pages *p, uint64_t text, struct segments *s)
+{
+	bool seen = false;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < p->npages && !err; i++) {
+		if (!in_kernel(&p->pages[i]))
+			continue;
+		if (!seen && p->pages[i].vaddr >= text) {
+			seen = true;
+			err = add_page(s, text);
+		}
+		if (!err)
+			err = add_page(s, p->pages[i].vaddr);
+	}
+	return err || seen ? err : add_page(s, text);
+}
+
+static void put_headers(const struct segments *s, FILE *out)
+{
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_CORE,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = (Elf64_Half)s->n,
+	};
+	uint64_t at = sizeof(header) + s->n * sizeof(Elf64_Phdr);
+	size_t i;
+
+	fwrite(&header, sizeof(header), 1, out);
+	for (i = 0; i < s->n; i++) {
+		Elf64_Phdr load = {
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_W | PF_X,
+			.p_offset = at,
+			.p_vaddr = s->at[i].begin,
+			.p_filesz = s->at[i].bytes,
+			.p_memsz = s->at[i].bytes,
+			.p_align = VPT_CODE_BYTES,
+		};
+
+		at += s->at[i].bytes;
+		fwrite(&load, sizeof(load), 1, out);
+	}
+}
+
+/* Each page to its place; between them the file has holes. */
+static int put_pages(const struct vpt_export_pages *p, const struct segments *s, FILE *out)
+{
+	uint64_t at = sizeof(Elf64_Ehdr) + s->n * sizeof(Elf64_Phdr);
+	size_t i, k = 0;
+
+	for (i = 0; i < p->npages; i++) {
+		const struct vpt_export_page *page = &p->pages[i];
+
+		if (!in_kernel(page))
+			continue;
+		for (; page->vaddr - s->at[k].begin >= s->at[k].bytes; k++)
+			at += s->at[k].bytes;
+		if (fseeko(out, (off_t)(at + page->vaddr - s->at[k].begin), SEEK_SET))
+			return -errno;
+		fwrite(page->base, VPT_CODE_BYTES, 1, out);
+	}
+	return 0;
+}
+
+int vpt_export_kcore(const struct vpt_export_pages *p, struct vpt_export_text *text, FILE *out)
+{
+	uint64_t first = text->begin & ~(uint64_t)(VPT_CODE_BYTES - 1);
+	struct segments s = {0};
+	int err = list_segments(p, first, &s);
+	size_t i;
+
+	if (!err && s.n >= PN_XNUM)
+		err = -EFBIG;
+	if (!err) {
+		put_headers(&s, out);
+		err = put_pages(p, &s, out);
+	}
+	for (i = 0; i < s.n; i++) {
+		if (first - s.at[i].begin < s.at[i].bytes)
+			text->end = s.at[i].begin + s.at[i].bytes;
+	}
+	free(s.at);
+	return err;
+}
+
+/* Names come from a file that is not trusted: a line has three words. */
+static void put_name(const char *name, FILE *out)
+{
+	for (; *name; name++)
+		fputc(*name > ' ' && *name < 0x7f ? *name : '_', out);
+	fputc('\n', out);
+}
+
+int vpt_export_kallsyms(const struct vpt_symbols *symbols, const struct vpt_export_text *text,
+			FILE *out)
+{
+	const struct vpt_symbol *all;
+	size_t n, i;
+
+	all = vpt_symbols_all(symbols, &n);
+	fprintf(out, "%016" PRIx64 " T _text\n%016" PRIx64 " T _stext\n", text->begin, text->begin);
+	for (i = 0; i < n; i++) {
+		if (all[i].start < VPT_EXPORT_KERNEL)
+			continue;
+		fprintf(out, "%016" PRIx64 " t ", all[i].start);
+		put_name(all[i].name, out);
+	}
+	fprintf(out, "%016" PRIx64 " T _etext\n", text->end);
+	return 0;
+}
+
+static bool named(const char *line, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(line, name, len) && (!line[len] || line[len] == '\n');
+}
+
+int vpt_export_kallsyms_copy(FILE *in, struct vpt_export_text *text, FILE *out)
+{
+	uint64_t begin = 0, start = 0, end = 0, addr;
+	char *line = NULL, type;
+	size_t room = 0;
+	int err = 0, name;
+
+	while (!err && getline(&line, &room, in) > 0) {
+		if (sscanf(line, "%" SCNx64 " %c %n", &addr, &type, &name) != 2) {
+			err = -EINVAL;
+			break;
+		}
+		if (named(line + name, "_text"))
+			begin = addr;
+		else if (named(line + name, "_stext"))
+			start = addr;
+		else if (named(line + name, "_etext"))
+			end = addr;
+		fputs(line, out);
+	}
+	if (!err && ferror(in))
+		err = -EIO;
+	free(line);
+	if (!begin)
+		begin = start;
+	/* All zero: the reader was not allowed to see the addresses. */
+	if (!err && !begin)
+		err = -EINVAL;
+	if (err)
+		return err;
+	text->begin = begin;
+	if (end > begin)
+		text->end = end;
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One vCPU on its way through the trace: its decoded flow, the time there, and what has
+ * to change in its packets so that perf follows.
+ */
+#ifndef VMM_EXPORT_LANE_H
+#define VMM_EXPORT_LANE_H
+
+#include "decode/disasm.h"
+#include "decode/flow.h"
+#include "pages.h"
+#include "scan.h"
+
+/*
+ * A TSC packet for perf, before the packet at `at`, or if that is a TNT, before the
+ * outcome that `bit` others come before.
+ */
+struct vpt_export_stamp {
+	uint64_t at;
+	uint64_t ns;
+	uint64_t ip;
+	uint8_t bit;
+	/*
+	 * perf is to look at the time before it decodes the instruction at `ip`, which is
+	 * what it does where there are BEP and FUP packets. Since there are no PEBS
+	 * records that these could end, it shows nothing of it.
+	 */
+	bool look;
+};
+
+/* A packet that tells of branches, as far as the flow has not got to them. */
+struct vpt_export_token {
+	bool is; /* else the next one has to be read */
+	enum vpt_pkt_kind kind;
+	uint64_t at, end;
+	uint64_t ip; /* of a TIP that has one */
+	uint8_t bits, used;
+};
+
+/* Where the flow is in the packets. */
+struct vpt_export_place {
+	bool is;
+	uint64_t at; /* of the TNT whose next outcome is to come, or the end of a packet */
+	uint8_t bit;
+};
+
+/*
+ * A TIP.PGD from which perf cannot tell where tracing ended. A branch out of an IP
+ * filter, into a TraceStop range, or MOV CR3 (33.4.2.5): perf would walk on to the next
+ * branch that needs a TIP.
+ */
+enum vpt_export_end {
+	VPT_EXPORT_END_TAKEN,	  /* a conditional branch, taken */
+	VPT_EXPORT_END_NOT_TAKEN, /* or not */
+	VPT_EXPORT_END_IP,	  /* it ended before the instruction at `ip` */
+};
+
+struct vpt_export_fix {
+	uint64_t at; /* of the TIP.PGD */
+	uint64_t ip;
+	enum vpt_export_end end;
+};
+
+/* How TSC ticks become nanoseconds, and from when on they count. */
+struct vpt_export_time {
+	uint64_t hz; /* 0: a tick is a nanosecond */
+	uint64_t base;
+};
+
+struct vpt_export_lane {
+	unsigned int vcpu;
+	const struct vpt_period *periods;
+	size_t nperiods;
+	const struct vpt_export_time *time;
+	struct vpt_disasm *disasm;
+	struct vpt_flow *flow;
+	struct vpt_scan scan; /* of one segment after the other */
+	size_t len;	      /* of the stream */
+	uint64_t start;	      /* what comes before it is left out */
+	bool bits16;	      /* because it is 16-bit code */
+	bool timed;	      /* else time is the number of instructions */
+
+	struct vpt_item item;  /* that has to be dealt with */
+	struct vpt_item block; /* the last BLOCK; insns 0 after anything else */
+	bool done;
+	struct vpt_export_token token;
+	struct vpt_export_place place; /* of the item */
+	uint64_t last_ip;	       /* of the packets */
+	bool lost;		       /* packets and flow do not agree: places are roughly so */
+	uint64_t rough;		       /* changes there */
+	uint64_t counter;	       /* of format.h, at the end of the item */
+	uint64_t now;		       /* nanoseconds */
+	uint64_t due;  /* when something is to change before the item, 0: nothing is */
+	uint64_t mark; /* instructions up to where `now` is from */
+	const struct vpt_export_process *process; /* that perf knows to be running */
+
+	uint64_t insns, skipped, errors;
+	char error[160]; /* the first one */
+	struct {
+		struct vpt_export_stamp *at;
+		size_t n, room;
+	} stamps;
+	struct {
+		struct vpt_export_fix *at;
+		size_t n, room;
+	} fixes;
+};
+
+/* Zero but vcpu, time and disasm. 0 or -errno. */
+int vpt_export_lane_open(struct vpt_export_lane *lane, struct vpt_reader *reader);
+void vpt_export_lane_close(struct vpt_export_lane *lane);
+
+/* Go to the first item, once `time` is right. 0 or -errno. */
+int vpt_export_lane_begin(struct vpt_export_lane *lane);
+
+/* TSC of the first TSC packet, false: none. */
+bool vpt_export_lane_first_tsc(const struct vpt_export_lane *lane, uint64_t *tsc);
+
+/* Go to the next item, `done` if there is none. 0 or -errno. */
+int vpt_export_lane_next(struct vpt_export_lane *lane);
+
+/* A BLOCK that perf is to decode. */
+bool vpt_export_lane_shown(const struct vpt_export_lane *lane);
+
+/* The time for a change that counts from this item on. */
+uint64_t vpt_export_lane_change_time(const struct vpt_export_lane *lane);
+/* A stamp that makes it so. 0 or -ENOMEM. */
+int vpt_export_lane_change(struct vpt_export_lane *lane, uint64_t ns);
+
+#endif /* VMM_EXPORT_LANE_H */

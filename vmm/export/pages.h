@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code as perf has it, against code as the trace has it.
+ *
+ * perf knows one kernel and processes that share it; the trace knows pages by address
+ * space, each with its versions by the instruction counter of one vCPU. Every address
+ * space becomes a process. Two whose CR3s differ in bit 12 only become one if the even
+ * one has no user code: that is how Linux splits a process with page-table isolation.
+ */
+#ifndef VMM_EXPORT_PAGES_H
+#define VMM_EXPORT_PAGES_H
+
+#include "trace/reader.h"
+
+#define VPT_EXPORT_KERNEL (1ull << 63) /* perf takes addresses from here on for a kernel's */
+
+struct vpt_export_page;
+
+/* A file of code holds 32-bit or other code, as perf tells them apart by file. */
+enum vpt_export_width { VPT_EXPORT_CODE64, VPT_EXPORT_CODE32, VPT_EXPORT_WIDTHS };
+
+/* A page that takes the place of another, with its neighbours for what crosses them. */
+struct vpt_export_patch {
+	const struct vpt_export_page *page;
+	const uint8_t *before, *bytes, *after; /* before, after: may be NULL */
+};
+
+struct vpt_export_process {
+	uint64_t cr3;
+	uint32_t pid;
+	char name[16];
+	bool used;		       /* it runs in what is exported */
+	bool user;		       /* it has user code */
+	struct vpt_export_process *of; /* NULL, or the process that this is the kernel's side of */
+	struct {
+		struct vpt_export_patch *at;
+		size_t n, room;
+	} patches[VPT_EXPORT_WIDTHS];
+};
+
+struct vpt_export_page {
+	struct vpt_export_process *process; /* of user code */
+	uint64_t vaddr;
+	const uint8_t *base; /* as perf has it when it begins; NULL: never used */
+	const uint8_t *have; /* as perf has it now */
+	uint8_t base_width, width;
+};
+
+/* A page in an address space as a vCPU has it. */
+struct vpt_export_want {
+	uint64_t cr3, vaddr;
+	struct vpt_export_page *page;
+	struct vpt_export_process *process;
+	size_t first, count, now; /* versions */
+};
+
+struct vpt_export_version {
+	uint64_t insns;
+	const uint8_t *bytes; /* the same for the same content */
+};
+
+struct vpt_export_view { /* of one vCPU */
+	struct vpt_export_want *wants;
+	size_t nwants;
+	struct vpt_export_version *versions;
+	uint32_t *table; /* of wants, by address: index + 1 */
+	size_t mask;
+};
+
+struct vpt_export_pages {
+	struct vpt_export_process *processes; /* sorted by CR3 */
+	size_t nprocesses;
+	struct vpt_export_page *pages; /* the kernel's, then by process; by address */
+	size_t npages;
+	struct vpt_export_view *views;
+	unsigned int vcpus;
+};
+
+/* 0 or -ENOMEM. The reader outlives the pages. */
+int vpt_export_pages_open(struct vpt_export_pages *pages, const struct vpt_reader *reader);
+void vpt_export_pages_close(struct vpt_export_pages *pages);
+
+/* A page as it is at the counter; it does not go back. NULL: there is none. */
+const uint8_t *vpt_export_want(struct vpt_export_pages *pages, unsigned int vcpu, uint64_t cr3,
+			       uint64_t vaddr, uint64_t insns, struct vpt_export_want **want);
+
+/* NULL: no code of such a space. */
+struct vpt_export_process *vpt_export_process(const struct vpt_export_pages *pages, uint64_t cr3);
+
+/* A page of a process, NULL: none. `process` NULL: of the kernel. */
+struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *pages,
+					const struct vpt_export_process *process, uint64_t vaddr);
+
+#endif /* VMM_EXPORT_PAGES_H */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a perf.data file: a header, records one after the other, features.
+ *
+ * Errors of the file are kept and told by vpt_record_end().
+ */
+#ifndef VMM_EXPORT_RECORD_H
+#define VMM_EXPORT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define VPT_RECORD_AUX_MAX 1024 /* AUXTRACE records: one per vCPU */
+
+struct vpt_record {
+	FILE *out;
+	uint64_t aux[VPT_RECORD_AUX_MAX]; /* where the AUXTRACE records are */
+	size_t naux;
+	uint64_t config; /* IA32_RTIT_CTL, as perf's config */
+	bool kernel;	 /* some of it is traced */
+	uint32_t vcpus;
+	char cpuid[32];
+};
+
+/* Whom a record is about, and when: 0: from the beginning. */
+struct vpt_record_id {
+	uint64_t ns;
+	uint32_t pid;
+	uint32_t cpu;
+};
+
+struct vpt_record_map {
+	uint64_t addr, bytes, offset;
+	const char *file;
+};
+
+/* `out`, config, kernel, vcpus, cpuid are set, the rest is zero. */
+void vpt_record_begin(struct vpt_record *r);
+/* Features and header. 0 or -errno; `out` stays open. */
+int vpt_record_end(struct vpt_record *r);
+
+/* The first record. ns = zero + (ticks >> shift). */
+void vpt_record_auxtrace_info(struct vpt_record *r, unsigned int shift, uint64_t zero);
+/* `bytes` bytes of packets, a multiple of 8, come right after it. */
+void vpt_record_auxtrace(struct vpt_record *r, uint32_t cpu, uint64_t bytes, uint64_t reference);
+
+void vpt_record_comm(struct vpt_record *r, uint32_t pid, const char *name);
+void vpt_record_kernel(struct vpt_record *r, uint64_t addr, uint64_t bytes);
+void vpt_record_map(struct vpt_record *r, const struct vpt_record_id *id,
+		    const struct vpt_record_map *map);
+void vpt_record_switch(struct vpt_record *r, const struct vpt_record_id *id);
+/* `bytes`, up to a page of them, change from `from` to `to`. */
+void vpt_record_poke(struct vpt_record *r, const struct vpt_record_id *id, uint64_t addr,
+		     const uint8_t *from, const uint8_t *to, uint16_t bytes);
+/* All records up to here may be put in order. */
+void vpt_record_round(struct vpt_record *r);
+
+#endif /* VMM_EXPORT_RECORD_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The packets of a stream, one by one: where the groups begin that must stay together,
+ * and what time it is.
+ *
+ * A group is what belongs to a branch or an event: PIP, MODE, FUP and so on, and in the
+ * end TNT or a TIP of some kind. perf takes no TSC packet in the middle of one, between
+ * FUP and TIP for one. A PSB+ ends a group.
+ */
+#ifndef VMM_EXPORT_SCAN_H
+#define VMM_EXPORT_SCAN_H
+
+#include "vpt/caps.h"
+#include "vpt/packet.h"
+
+#define VPT_SCAN_NONE UINT64_MAX
+
+struct vpt_scan {
+	const uint8_t *bytes;
+	size_t len;
+	const struct vpt_caps *caps;
+	unsigned int mtc_freq; /* MTCFreq of the session that is being read */
+
+	uint64_t at;	/* the next packet */
+	uint64_t group; /* where that packet's group begins */
+	bool in_psb;
+
+	bool has_tsc;
+	uint64_t tsc; /* the time, as far as packets tell */
+	bool has_tma;
+	uint64_t ctc_tsc; /* TSC at the CTC tick from which `ctc` counts */
+	uint64_t ctc;
+	uint8_t mtc;
+
+	struct vpt_parser parser;
+};
+
+/* Zero but bytes, caps and mtc_freq, or in use: go on there, whatever the packets before were. */
+void vpt_scan_segment(struct vpt_scan *s, uint64_t begin, uint64_t end);
+
+/*
+ * Read the next packet. False at the end; what begins no packet is left out up to the
+ * next PSB.
+ */
+bool vpt_scan_next(struct vpt_scan *s, struct vpt_packet *packet, uint64_t *at);
+
+/*
+ * The PSB from which on no code is 16 bits wide, VPT_SCAN_NONE if none is left then;
+ * *bits16 says if there was such code at all.
+ */
+uint64_t vpt_scan_start(const uint8_t *bytes, size_t len, bool *bits16);
+
+#endif /* VMM_EXPORT_SCAN_H */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/segment.h"
+
+struct rewrite {
+	struct vpt_export_lane *lane;
+	FILE *out;
+	uint64_t bytes;
+	size_t stamp, fix; /* the next ones */
+	uint64_t tsc;	   /* that was written last */
+	uint64_t last_ip;
+	bool full;		  /* perf's last IP is another one: the next is sent whole */
+	uint8_t cyc[VPT_PKT_MAX]; /* one that waits for what comes after it */
+	size_t ncyc;
+};
+
+static void put(struct rewrite *r, const uint8_t *bytes, size_t len)
+{
+	fwrite(bytes, 1, len, r->out);
+	r->bytes += len;
+}
+
+static void put_packet(struct rewrite *r, const struct vpt_packet *p)
+{
+	uint8_t buf[VPT_PKT_MAX];
+
+	put(r, buf, vpt_packet_write(buf, p));
+}
+
+static void put_cyc(struct rewrite *r)
+{
+	put(r, r->cyc, r->ncyc);
+	r->ncyc = 0;
+}
+
+static void put_ip(struct rewrite *r, enum vpt_pkt_kind kind, uint64_t ip)
+{
+	put_packet(r, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
+}
+
+static void put_stamp(struct rewrite *r, const struct vpt_export_stamp *stamp)
+{
+	uint64_t tsc = stamp->ns << VPT_EXPORT_TSC_SHIFT;
+
+	if (tsc > r->tsc) {
+		r->tsc = tsc;
+		put_packet(r, &(struct vpt_packet){
+				      .kind = VPT_PKT_TSC,
+				      .value = tsc & 0x00ffffffffffffffull,
+			      });
+	}
+	if (!stamp->look)
+		return;
+	put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_BEP, .flag = true});
+	put_ip(r, VPT_PKT_FUP, stamp->ip);
+	r->full = true;
+}
+
+/* Those before the packet there, but not those within it. */
+static void put_stamps(struct rewrite *r, uint64_t at)
+{
+	const struct vpt_export_lane *l = r->lane;
+
+	for (; r->stamp < l->stamps.n; r->stamp++) {
+		const struct vpt_export_stamp *stamp = &l->stamps.at[r->stamp];
+
+		if (stamp->at > at || (stamp->at == at && stamp->bit))
+			return;
+		put_stamp(r, stamp);
+	}
+}
+
+static void put_tnt(struct rewrite *r, const struct vpt_packet *p, unsigned int from,
+		    unsigned int to)
+{
+	struct vpt_packet part = {
+		.kind = to - from > VPT_TNT8_MAX ? VPT_PKT_TNT_64 : VPT_PKT_TNT_8,
+		.bits = (uint8_t)(to - from),
+		.value = p->value >> (p->bits - to) & ((1ull << (to - from)) - 1),
+	};
+
+	if (part.bits)
+		put_packet(r, &part);
+}
+
+/* A TNT in the parts that stamps make of it. */
+static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t at)
+{
+	const struct vpt_export_lane *l = r->lane;
+	unsigned int done = 0;
+
+	for (; r->stamp < l->stamps.n && l->stamps.at[r->stamp].at == at; r->stamp++) {
+		unsigned int bit = l->stamps.at[r->stamp].bit;
+
+		if (bit > done && bit < p->bits) {
+			put_tnt(r, p, done, bit);
+			done = bit;
+		}
+		put_stamp(r, &l->stamps.at[r->stamp]);
+	}
+	put_tnt(r, p, done, p->bits);
+}
+
+/* Does the packet have an IP? Then it is the last one. */
+static bool take_ip(struct rewrite *r, const struct vpt_packet *p)
+{
+	return vpt_ip_expand(r->last_ip, p->ip_bytes, p->value, &r->last_ip) == VPT_OK;
+}
+
+static void end_of_tracing(struct rewrite *r, const struct vpt_packet *p,
+			   const struct vpt_export_fix *fix)
+{
+	(void)take_ip(r, p);
+	r->full = true;
+	if (fix->end == VPT_EXPORT_END_IP) {
+		put_ip(r, VPT_PKT_FUP, fix->ip);
+		put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
+		return;
+	}
+	put_packet(r, &(struct vpt_packet){
+			      .kind = VPT_PKT_TNT_8,
+			      .bits = 1,
+			      .value = fix->end == VPT_EXPORT_END_TAKEN,
+		      });
+	/* perf stops there, and walks no code to do so. */
+	put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_TRACE_STOP});
+}
+
+static void ip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw,
+		      uint64_t at)
+{
+	const struct vpt_export_lane *l = r->lane;
+
+	if (p->kind == VPT_PKT_TIP_PGD) {
+		while (r->fix < l->fixes.n && l->fixes.at[r->fix].at < at)
+			r->fix++;
+		if (r->fix < l->fixes.n && l->fixes.at[r->fix].at == at) {
+			end_of_tracing(r, p, &l->fixes.at[r->fix]);
+			return;
+		}
+	}
+	if (!take_ip(r, p) || !r->full) {
+		put(r, raw, p->size);
+		return;
+	}
+	put_ip(r, p->kind, r->last_ip);
+	r->full = false;
+}
+
+static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw, uint64_t at)
+{
+	if (p->kind == VPT_PKT_PSB) {
+		r->last_ip = 0;
+		/* perf reads the IP of a PSB+ ahead, and with the last one from before it. */
+		r->full = true;
+	}
+	switch (p->kind) {
+	case VPT_PKT_TSC:
+	case VPT_PKT_TMA:
+	case VPT_PKT_MTC:
+	case VPT_PKT_CBR:
+	case VPT_PKT_PAD:
+		return;
+	case VPT_PKT_CYC:
+		put_cyc(r);
+		memcpy(r->cyc, raw, p->size);
+		r->ncyc = p->size;
+		return;
+	default:
+		break;
+	}
+	put_cyc(r);
+	switch (p->kind) {
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+		tnt_packet(r, p, at);
+		return;
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		ip_packet(r, p, raw, at);
+		return;
+	default:
+		put(r, raw, p->size);
+	}
+}
+
+/* The IP of a PSB+, false: none. */
+static bool psb_ip(struct vpt_scan scan, uint64_t *ip)
+{
+	struct vpt_packet p;
+	uint64_t at;
+
+	while (vpt_scan_next(&scan, &p, &at) && p.kind != VPT_PKT_PSBEND) {
+		if (p.kind == VPT_PKT_FUP)
+			return vpt_ip_expand(0, p.ip_bytes, p.value, ip) == VPT_OK;
+	}
+	return false;
+}
+
+/* After a gap perf must not walk from where it was to where the PSB is. */
+static void begin_afresh(struct rewrite *r, const struct vpt_scan *scan)
+{
+	uint64_t ip;
+
+	if (r->bytes && psb_ip(*scan, &ip))
+		put_ip(r, VPT_PKT_TIP_PGE, ip);
+}
+
+static void segment(struct rewrite *r, const struct vpt_segment *s, bool gap)
+{
+	struct vpt_export_lane *l = r->lane;
+	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	struct vpt_packet p;
+	uint64_t at, begin = s->begin;
+
+	if (begin < l->start) {
+		begin = l->start;
+		gap = true;
+	}
+	if (begin >= s->end)
+		return;
+	if (gap)
+		begin += vpt_packet_find_psb(l->scan.bytes + begin, (size_t)(s->end - begin));
+	vpt_scan_segment(&scan, begin, s->end);
+	if (gap && begin < s->end)
+		begin_afresh(r, &scan);
+	while (vpt_scan_next(&scan, &p, &at)) {
+		/* Nothing is read before the first PSB. */
+		if (at > begin || r->bytes)
+			put_stamps(r, at);
+		take(r, &p, l->scan.bytes + at, at);
+	}
+	put_cyc(r);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct vpt_export_stamp *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->bit != y->bit)
+		return x->bit - y->bit;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+int vpt_export_stream(struct vpt_export_lane *l, FILE *out, uint64_t *bytes)
+{
+	static const uint8_t pad[8];
+	struct rewrite r = {.lane = l, .out = out};
+	struct vpt_segment *segments;
+	size_t n, i;
+
+	segments = vpt_segments(l->periods, l->nperiods, l->scan.bytes, l->len, &n);
+	if (!segments)
+		return -ENOMEM;
+	if (l->stamps.n)
+		qsort(l->stamps.at, l->stamps.n, sizeof(*l->stamps.at), by_place);
+	for (i = 0; i < n && l->start != VPT_SCAN_NONE; i++)
+		segment(&r, &segments[i], !i || segments[i - 1].cut);
+	free(segments);
+	put(&r, pad, (size_t)(-r.bytes & 7));
+	*bytes = r.bytes;
+	return ferror(out) ? -EIO : 0;
+}
