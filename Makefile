@@ -66,7 +66,7 @@ include shared/build.mk
 include vmm/build.mk
 include guest/build.mk
 include tests/build.mk
-include $(wildcard patches/build.mk)
+include $(wildcard patches/build.mk patches/*/build.mk)
 
 #?
 #? Building:

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libvirt with our QEMU. Not part of `all`: it needs a network and more packages.
+# Our QEMU under libvirt, and with KVM. Not part of `all`: it needs a network and more packages.
 #?   make check-libvirt domains that require intel-pt, with our QEMU and with Debian's
-.PHONY: check-libvirt
+#?   make check-qemu-kvm -accel kvm with pt-emulate=on; needs /dev/kvm
+.PHONY: check-libvirt check-qemu-kvm
 check-libvirt:
 	@.ci/deps build qemu guest libvirt
 	@O=$(O) JOBS=$(JOBS) tests/libvirt/check
+
+check-qemu-kvm:
+	@.ci/deps build qemu
+	@O=$(O) JOBS=$(JOBS) tests/qemu/kvm

@@ -110,7 +110,7 @@ ran() { # NAME with|without
 		[ "$(virsh domstate "$1" 2>&1)" = running ] || break
 		sleep 0.1
 	done
-	virsh destroy "$1" >/dev/null 2>&1 && echo "it did not power off"
+	virsh destroy "$1" >/dev/null 2>&1 && echo "it did not power off:" && tail -n 3 "$work/$1.log"
 	virsh undefine "$1" >/dev/null
 	flags=$(tr -d '\r' <"$work/$1.log" | grep '^flags')
 	grep -q "guest is done" "$work/$1.log" || tail -n 5 "$work/$1.log"

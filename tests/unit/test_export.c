@@ -81,6 +81,20 @@ static void mov_cr3(struct synth *s)
 	finish(s, AT(5));
 }
 
+/* A PSB between the last branch and the change. */
+static void psb_before(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "90 74 02 90 90 0f 22 d8 90 90");
+	page(s, 0x9000, 0, "90 90 90 90 90 0f 22 d8 ff e0");
+	begin(s);
+	synth_tnt(s, "1");
+	synth_psb(s, AT(5));
+	synth_pip(s, 0x9000);
+	synth_ip(s, ppt_tip, AT(1));
+	synth_pip(s, SYNTH_CR3);
+	finish(s, AT(9));
+}
+
 /* Kernel code with one CR3, user code with the next: one process, beside the first. */
 static void isolated(struct synth *s)
 {
@@ -185,6 +199,7 @@ static const struct {
 	{"taken, user", taken, SYNTH_CODE, 16, 0, 1, 0, 1},
 	{"taken, kernel", taken, KERNEL, 16, 0, 1, 1, 0},
 	{"MOV CR3", mov_cr3, SYNTH_CODE, 6, 0, 2, 0, 0},
+	{"PSB before", psb_before, SYNTH_CODE, 10, 0, 2, 0, 0},
 	{"page-table isolation", isolated, KERNEL, 10, 0, 2, 0, 0},
 	{"gap", gap, SYNTH_CODE, 9, 0, 1, 0, 0},
 	{"gap, kernel", gap, KERNEL, 9, 0, 1, 0, 0},

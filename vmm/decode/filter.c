@@ -54,6 +54,12 @@ static bool filters(const struct vpt_session *s)
 			  VPT_CTL_MASK(ADDR2_CFG) | VPT_CTL_MASK(ADDR3_CFG))) != 0;
 }
 
+/* A transfer to CPL 3 ends the trace with a TIP.PGD that has no IP. */
+static bool kernel_only(const struct vpt_session *s)
+{
+	return (s->ctl & VPT_CTL_MASK(OS)) && !(s->ctl & VPT_CTL_MASK(USER));
+}
+
 /* Would a CR3 as a PIP shows it be outside the context? (33.2.5.2) */
 static bool outside(const struct vpt_session *s, uint64_t cr3)
 {
@@ -289,6 +295,15 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
 	return true;
 }
 
+/* Would libipt take the TIP.PGD without an IP that ends at in + at for another's? */
+static bool needs_ip(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
+		     size_t at)
+{
+	if (filters(s))
+		return !of_mov_cr3(st, s, in, len, at);
+	return kernel_only(s) && st->pip && !st->outside;
+}
+
 static void vmcs_packet(struct state *st, const struct vpt_packet *p)
 {
 	/* All ones: no VMCS is current (33.4.2.15). */
@@ -519,8 +534,7 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct vpt
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
 		/* Sessions of a segment need not all filter. */
-		n = ip_packet(st, p, pgd && filters(s) && !of_mov_cr3(st, s, in, len, at), in, len,
-			      at, buf);
+		n = ip_packet(st, p, pgd && needs_ip(st, s, in, len, at), in, len, at, buf);
 		st->pip = false;
 		return n;
 	case VPT_PKT_VMCS:
@@ -628,6 +642,17 @@ static bool has_events(const struct vpt_segment *segment, const struct vpt_perio
 	return false;
 }
 
+static bool has_kernel_only(const struct vpt_segment *segment, const struct vpt_period *periods)
+{
+	size_t i;
+
+	for (i = 0; i < segment->count; i++) {
+		if (kernel_only(periods[segment->first + i].start))
+			return true;
+	}
+	return false;
+}
+
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods)
 {
 	size_t i;
@@ -653,7 +678,8 @@ int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *
 
 	memset(out, 0, sizeof(*out));
 	if (!input->spaces && !has_events(input->segment, input->periods) &&
-	    !vpt_filter_ranges(input->segment, input->periods))
+	    !vpt_filter_ranges(input->segment, input->periods) &&
+	    !has_kernel_only(input->segment, input->periods))
 		return 0;
 	err = rewrite(&st);
 	if (err)

@@ -23,6 +23,11 @@
  * of MOV CR3; if it is not, the decoder fails at the very branch, and all is done
  * again with what has been learned.
  *
+ * Without IP filters there is one such case: where CPL 3 is not traced and a kernel goes
+ * back to it after MOV CR3 without another packet, as Linux does with page-table
+ * isolation. libipt takes the TIP.PGD to be of the MOV CR3. If its CR3 is traced it is
+ * not, and gets an IP.
+ *
  * VMX operation, in files that tell of address spaces (spaces.h): the CR3 of a PIP is
  * made the space's id. A VM entry that clears TraceEn sends FUP with the IP after
  * VMLAUNCH or VMRESUME and TIP.PGD (table 33-56, row 9), as if that instruction had run

@@ -126,6 +126,29 @@ static void consume(struct vpt_export_lane *l)
 	};
 }
 
+/*
+ * The flow is past something between two tokens that has an IP of its own: a PSB+, or a
+ * FUP that is of no branch (33.4.2.6). perf must not be led beyond that before it.
+ */
+static void pass(struct vpt_export_lane *l, bool psb)
+{
+	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	bool bound = false;
+	struct vpt_packet p;
+	uint64_t at;
+
+	if (!l->place.is || l->place.bit || l->lost)
+		return;
+	vpt_scan_segment(&scan, l->place.at, l->scan.len);
+	while (vpt_scan_next(&scan, &p, &at) && !is_token(p.kind)) {
+		if (psb ? p.kind == VPT_PKT_PSBEND : bound && p.kind == VPT_PKT_FUP) {
+			l->place.at = scan.at;
+			return;
+		}
+		bound = p.flag && (p.kind == VPT_PKT_PTW || p.kind == VPT_PKT_EXSTOP);
+	}
+}
+
 /* All up to there has been decoded, in whatever way. */
 static int drop_to(struct vpt_export_lane *l, uint64_t end)
 {
@@ -341,7 +364,15 @@ static int note_event(struct vpt_export_lane *l)
 	int err = 0;
 
 	l->counter += hides_insn(l, &l->item);
+	if (l->item.status) {
+		pass(l, true);
+		return pull(l, l->scan.len);
+	}
 	switch (l->item.event) {
+	case VPT_FLOW_PTWRITE:
+	case VPT_FLOW_EXSTOP:
+		pass(l, false);
+		return 0;
 	case VPT_FLOW_DISABLED:
 		err = note_disabled(l);
 		return err ? err : expect(l, VPT_PKT_TIP_PGD, false);
