@@ -107,7 +107,7 @@ ran() { # NAME with|without
 		return
 	fi
 	for ((i = 0; i < 600; i++)); do
-		[ "$(virsh domstate "$1" 2>&1)" = running ] || break
+		[ "$(virsh domstate "$1" 2>&1)" != "shut off" ] || break
 		sleep 0.1
 	done
 	virsh destroy "$1" >/dev/null 2>&1 && echo "it did not power off:" && tail -n 3 "$work/$1.log"

@@ -2,7 +2,7 @@
 /* The least that a plugin of stock QEMU can do for a trace: count the blocks that run. */
 #include <stdio.h>
 
-#include "qemu-plugin.h"
+#include <qemu-plugin.h>
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
