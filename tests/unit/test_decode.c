@@ -231,6 +231,19 @@ static void mov_cr3_out(struct synth *s)
 	finish(s, AT(5));
 }
 
+/* CPL 3 is not traced: what leaves is SYSRET, although MOV CR3 comes before it. */
+static void sysret_after_cr3(struct synth *s)
+{
+	s->session.ctl &= ~VPT_CTL_MASK(USER);
+	synth_code(s, AT(0), "0f 22 d8 90 48 0f 07");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_pip(s, SYNTH_CR3);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(3));
+	finish(s, AT(4));
+}
+
 static void syscall_out(struct synth *s)
 {
 	synth_code(s, AT(0), "90 0f 05 90");
@@ -600,6 +613,7 @@ static const struct {
 	{"mov cr3", mov_cr3, "S E0 0 P2000 3 4 3 4 A6"},
 	{"mov cr3, pcid", mov_cr3_pcid, "S E0 0 P1020 3 A4"},
 	{"mov cr3 out", mov_cr3_out, "S E0 0 1 P2000 D P1000 E4 4 A5"},
+	{"SYSRET after MOV CR3", sysret_after_cr3, "S E0 0 P1000 3 4 D E3 3 A4"},
 	{"syscall out", syscall_out, "S E0 0 1 D E3 3 A4"},
 	{"interrupt out", interrupt_out, "S E0 0 A1 E1 1 A2"},
 	{"psb between", psb_between, "S E0 0 1 3 A4"},

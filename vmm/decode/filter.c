@@ -631,23 +631,18 @@ static int rewrite(struct state *st)
 	return 0;
 }
 
-static bool has_events(const struct vpt_segment *segment, const struct vpt_period *periods)
+static bool events(const struct vpt_session *s)
 {
-	size_t i;
-
-	for (i = 0; i < segment->count; i++) {
-		if (periods[segment->first + i].start->ctl & VPT_CTL_MASK(EVENT_EN))
-			return true;
-	}
-	return false;
+	return (s->ctl & VPT_CTL_MASK(EVENT_EN)) != 0;
 }
 
-static bool has_kernel_only(const struct vpt_segment *segment, const struct vpt_period *periods)
+static bool any_session(const struct vpt_segment *segment, const struct vpt_period *periods,
+			bool (*is)(const struct vpt_session *s))
 {
 	size_t i;
 
 	for (i = 0; i < segment->count; i++) {
-		if (kernel_only(periods[segment->first + i].start))
+		if (is(periods[segment->first + i].start))
 			return true;
 	}
 	return false;
@@ -655,13 +650,7 @@ static bool has_kernel_only(const struct vpt_segment *segment, const struct vpt_
 
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods)
 {
-	size_t i;
-
-	for (i = 0; i < segment->count; i++) {
-		if (filters(periods[segment->first + i].start))
-			return true;
-	}
-	return false;
+	return any_session(segment, periods, filters);
 }
 
 int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input)
@@ -677,9 +666,9 @@ int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!input->spaces && !has_events(input->segment, input->periods) &&
+	if (!input->spaces && !any_session(input->segment, input->periods, events) &&
 	    !vpt_filter_ranges(input->segment, input->periods) &&
-	    !has_kernel_only(input->segment, input->periods))
+	    !any_session(input->segment, input->periods, kernel_only))
 		return 0;
 	err = rewrite(&st);
 	if (err)
