@@ -30,8 +30,8 @@ static bool vpt_cpl_traced(uint64_t ctl, unsigned int cpl)
 
 bool vpt_context_en(const struct vpt_rtit *rtit, const struct vpt_context *ctx)
 {
-	/* [EN-ENCLAVE] */
-	if (ctx->production_enclave || !vpt_cpl_traced(rtit->ctl, ctx->cpl))
+	/* [EN-ENCLAVE SYS-INIT-WAIT] */
+	if (ctx->production_enclave || ctx->wait_for_sipi || !vpt_cpl_traced(rtit->ctl, ctx->cpl))
 		return false;
 	/* [EN-CR3] */
 	return !(rtit->ctl & VPT_CTL_MASK(CR3_FILTER)) || vpt_cr3_matches(rtit, ctx);

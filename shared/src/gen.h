@@ -15,13 +15,16 @@ VPT_BEGIN_DECLS
 /* Act on what the output says of bytes just put: STOP, INT, error. */
 void vpt_gen_output_events(struct vpt_pt *pt, unsigned int events) VPT_COLD;
 
+/* put_slow: may a packet of this size be put? The packet before it of the same event may have
+ * ended the trace, or filled the internal buffer, which is kept account of here. */
+bool vpt_gen_room(struct vpt_pt *pt, size_t len);
+
 /* Append a packet to the trace. */
 static inline void vpt_gen_put(struct vpt_pt *pt, const uint8_t *bytes, size_t len)
 {
 	unsigned int events;
 
-	/* The packet before this one of the same event may have ended the trace. */
-	if (vpt_unlikely(!pt->trigger_en))
+	if (vpt_unlikely(pt->put_slow) && !vpt_gen_room(pt, len))
 		return;
 	pt->psb_bytes += (uint32_t)len;
 	events = vpt_output_put(&pt->out, bytes, len);
@@ -32,9 +35,12 @@ static inline void vpt_gen_put(struct vpt_pt *pt, const uint8_t *bytes, size_t l
 /* Send gathered branch outcomes, if any. Every other packet does so first. */
 void vpt_gen_flush_tnt(struct vpt_pt *pt);
 
-/* Send a packet that is not hot. */
+/* Send a packet that is not hot, after its CYC if it is to have one. */
+void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet);
 void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag);
 
+/* Make an IP packet, compressed as it is to be if it is the next one to be sent. */
+size_t vpt_gen_make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip);
 /* Send an IP packet; `ip` is a RIP. */
 void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip);
 /* Send an IP packet without a payload, since the IP is out of context. */
@@ -47,14 +53,93 @@ void vpt_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr);
 void vpt_gen_vmcs(struct vpt_pt *pt);
 /* MODE.Exec, if the decoder does not know the mode yet (33.4.2.8). */
 void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx);
+/* Without BranchEn, once FilterEn and ContextEn are as they are at `ip`: the same for event
+ * trace, with a FUP there. */
+void vpt_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
 
-/* TSC and CBR, as on enabling without a PSB+ (33.2.8.3). */
+/* TSC, TMA and CBR, as on enabling without a PSB+ (33.2.8.3). */
 void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx);
+
+/* gen_time.c: what CTL says of time; TriggerEn rises, the counters begin. */
+void vpt_gen_time_load(struct vpt_pt *pt);
+void vpt_gen_time_start(struct vpt_pt *pt);
+/* An event begins: `now` is brought up to date, MTC and CYC packets that are due go out. */
+void vpt_gen_time_pass(struct vpt_pt *pt);
+/* A CYC-eligible packet comes next: its CYC, if it is to have one (33.3.6). */
+void vpt_gen_cyc(struct vpt_pt *pt);
+static inline void vpt_gen_eligible(struct vpt_pt *pt)
+{
+	if (vpt_unlikely(pt->time.cyc_en))
+		vpt_gen_cyc(pt);
+}
+/* A trace is gone on with that was saved: where MTCs stand at `now`. */
+void vpt_gen_time_loaded(struct vpt_pt *pt);
+/* Neither counter counts from here on, or both do again; `now` is right. */
+void vpt_gen_time_sleep(struct vpt_pt *pt);
+void vpt_gen_time_wake(struct vpt_pt *pt);
+/* What has passed since `now` was a stop, of which TSC will tell. */
+void vpt_gen_time_stop(struct vpt_pt *pt);
+
+/* gen_buffer.c: the buffer of a trace that begins; what has left it by `now`; an overflow
+ * that is over by the end of an event, `ip` being next. */
+void vpt_gen_buffer_start(struct vpt_pt *pt);
+void vpt_gen_buffer_drain(struct vpt_pt *pt);
+void vpt_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip);
+/* Something begins that sends packets, but is not an event of vpt_pt_event(). */
+static inline void vpt_gen_now(struct vpt_pt *pt)
+{
+	if (vpt_likely(!pt->slow) || !pt->trigger_en)
+		return;
+	vpt_gen_time_pass(pt);
+	vpt_gen_buffer_drain(pt);
+}
+/* Nothing is traced from here on, so that the buffer empties: OVF if packets were lost. */
+void vpt_gen_buffer_end(struct vpt_pt *pt);
+/* A PIP comes, and what follows it up to its TIP: is there room for all of it? */
+void vpt_gen_reserve(struct vpt_pt *pt) VPT_COLD;
+/* A packet of this kind is lost: what will have to be told when the overflow is over. */
+void vpt_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind) VPT_COLD;
+/* OVF and what follows it, at `ip` (33.3.8). */
+void vpt_gen_overflow(struct vpt_pt *pt, uint64_t ip);
+
+/* gen_defer.c: TIPs that wait (33.4.2.3): put one there; move all to `buf`, which has
+ * VPT_DEFER_BYTES, behind their TNT; drop all. */
+void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to);
+size_t vpt_gen_take_tips(struct vpt_pt *pt, uint8_t *buf);
+void vpt_gen_drop_tips(struct vpt_pt *pt);
+
+/* A TIP of a near JMP or CALL. */
+static inline void vpt_gen_tip(struct vpt_pt *pt, uint64_t to)
+{
+	if (vpt_unlikely(pt->options.defer_tips))
+		vpt_gen_defer_tip(pt, to);
+	else
+		vpt_gen_ip(pt, VPT_OP_TIP, to);
+}
+
+/* gen_software.c, gen_power.c, gen_tsx.c, gen_system.c, gen_enclave.c, gen_event_trace.c: an
+ * event of these kinds. */
+void vpt_gen_ptwrite(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_wake(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event);
+/* A C-state (event.h) is entered at `ip` without an MWAIT: by HLT, shutdown, the hardware. */
+void vpt_gen_power_enter(struct vpt_pt *pt, uint8_t cstate, uint64_t ip, bool hw);
+void vpt_gen_tsx(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_init(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_sipi(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_shutdown(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_enclave(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_uintr(struct vpt_pt *pt, const struct vpt_event *event);
+void vpt_gen_intr_flag(struct vpt_pt *pt, const struct vpt_event *event);
 
 /* PSB+ at `ip`, the next instruction's (33.3.7). */
 void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
 /* The same if PSBFreq's worth of bytes went out since the last one. */
 void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip);
+
+/* An IP as the range comparators see it: of the kind that payloads have. */
+uint64_t vpt_gen_compare_ip(const struct vpt_pt *pt, uint64_t ip);
 
 /* Does the decoder know the mode that `ctx` is in? */
 bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx);
@@ -69,6 +154,13 @@ bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx);
 bool vpt_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing);
 void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
 
+/* TraceEn is set once more after an ACM: the trace goes on as if nothing had been between.
+ * Returns TriggerEn. */
+bool vpt_gen_resume(struct vpt_pt *pt);
+
+/* A far transfer as a whole: [FUP,] what event trace adds, PIP, MODE.Exec, TIP. */
+void vpt_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
+
 /*
  * Arrive at `to` by a far transfer whose FUP and PIP are out, with ContextEn as it is
  * there and PacketEn (`was`) as it was before: TIP, TIP.PGE, TIP.PGD, TraceStop.
@@ -78,6 +170,9 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
 /* IA32_RTIT_CTL becomes `ctl`, which was checked: what WRMSR does after its checks. */
 void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip);
 
+/* TriggerEn is about to fall: a PSB that is due then is owed, if software wants that. */
+void vpt_gen_note_pending_psb(struct vpt_pt *pt);
+
 /* Output and STATUS end; STATUS and the output registers are exact. */
 void vpt_gen_end(struct vpt_pt *pt);
 
@@ -86,6 +181,9 @@ void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx);
 
 /* Take what CTL says, and PacketByteCnt, into the form the generator looks at. */
 void vpt_gen_load_config(struct vpt_pt *pt);
+
+/* Is there such a processor? */
+bool vpt_gen_options_ok(const struct vpt_pt_options *options);
 
 /* Work out PacketEn and the fast path from the single enables. */
 void vpt_gen_update(struct vpt_pt *pt);

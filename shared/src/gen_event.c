@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Changes of flow into packets: which ones, in which order (33.4.1, 33.7). */
-#include "gen.h"
+#include "gen_event_trace.h"
 
 /* What a near branch sends while PacketEn stays set. */
 enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
@@ -9,7 +9,10 @@ void vpt_gen_update(struct vpt_pt *pt)
 {
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
-	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt;
+	pt->slow = pt->time.cyc_en || pt->time.mtc_en || pt->options.buffer_bytes;
+	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
+		   !pt->options.defer_tips;
+	pt->put_slow = !pt->trigger_en || pt->options.buffer_bytes;
 }
 
 void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)
@@ -24,6 +27,11 @@ static void add_tnt(struct vpt_pt *pt, bool taken)
 {
 	if (pt->dis_tnt) /* [GEN-DISTNT] */
 		return;
+	if (pt->tnt == 1) { /* [GEN-CYC-TNT] The first outcome is the one whose time is told. */
+		vpt_gen_eligible(pt);
+		if (vpt_unlikely(!pt->trigger_en))
+			return;
+	}
 	pt->tnt = pt->tnt << 1 | (uint64_t)taken;
 	if (pt->tnt >= pt->tnt_full)
 		vpt_gen_flush_tnt(pt);
@@ -52,8 +60,7 @@ static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 	vpt_retstack_clear(&pt->retstack);
 }
 
-/* An IP as the range comparators see it: of the kind that payloads have. */
-static uint64_t compare_ip(const struct vpt_pt *pt, uint64_t ip)
+uint64_t vpt_gen_compare_ip(const struct vpt_pt *pt, uint64_t ip)
 {
 	return (ip + pt->ip_base) & pt->ip_mask;
 }
@@ -62,12 +69,13 @@ static uint64_t compare_ip(const struct vpt_pt *pt, uint64_t ip)
 static bool stops_at(const struct vpt_pt *pt, uint64_t to)
 {
 	return pt->has_ranges && pt->context_en &&
-	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, compare_ip(pt, to));
+	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, vpt_gen_compare_ip(pt, to));
 }
 
 static void trace_stop(struct vpt_pt *pt)
 {
 	pt->filter_en = false;
+	vpt_gen_buffer_end(pt);
 	vpt_gen_packet(pt, VPT_PKT_TRACE_STOP, 0, false);
 	/* The output may have ended the trace on that very packet. */
 	if (pt->trigger_en)
@@ -82,12 +90,14 @@ void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t i
 	}
 	/* [EN-FILTER-IDLE] Out of context FilterEn can rise only where nothing filters. */
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, ip));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, ip));
 	else
 		pt->filter_en = !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER);
 	vpt_gen_update(pt);
 	if (pt->packet_en)
 		packet_en_rises(pt, ctx, ip);
+	else
+		vpt_gen_mode_alone(pt, ctx, ip);
 }
 
 static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event *event)
@@ -104,7 +114,7 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 			vpt_gen_ip(pt, VPT_OP_TIP, event->to);
 		break;
 	case NEAR_INDIRECT:
-		vpt_gen_ip(pt, VPT_OP_TIP, event->to);
+		vpt_gen_tip(pt, event->to);
 		break;
 	case NEAR_DIRECT:
 		break;
@@ -118,7 +128,7 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 				 const struct vpt_event *event)
 {
-	bool was = pt->packet_en;
+	bool was = pt->packet_en, was_filter = pt->filter_en;
 
 	if (kind == NEAR_COND && !(event->flags & VPT_EVF_TAKEN)) {
 		if (was)
@@ -133,18 +143,21 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 			trace_stop(pt);
 		return;
 	}
-	pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+	pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, event->to));
 	vpt_gen_update(pt);
 	if (was && pt->packet_en) {
 		near_inside(pt, kind, event);
 	} else if (was) {
 		/* [GEN-PGD-COND] The binary tells where a Jcc goes. */
 		packet_en_falls(pt, kind != NEAR_COND, event->to);
-	} else if (pt->packet_en) {
+	} else if (pt->filter_en && !was_filter) {
 		struct vpt_context ctx;
 
 		pt->ops->context(pt->opaque, &ctx);
-		packet_en_rises(pt, &ctx, event->to);
+		if (pt->packet_en)
+			packet_en_rises(pt, &ctx, event->to);
+		else
+			vpt_gen_mode_alone(pt, &ctx, event->to);
 	}
 }
 
@@ -183,7 +196,7 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
 		return;
 	}
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, to));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, to));
 	vpt_gen_update(pt);
 	if (was && pt->packet_en) {
 		vpt_gen_mode_exec(pt, ctx);
@@ -192,18 +205,23 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
 		packet_en_falls(pt, pt->context_en, to);
 	} else if (pt->packet_en) {
 		packet_en_rises(pt, ctx, to);
+	} else {
+		vpt_gen_mode_alone(pt, ctx, to);
 	}
 }
 
 /*
- * [GEN-FAR] Far transfers and asynchronous events: [FUP,] [PIP,] [MODE.Exec,] and
+ * [GEN-FAR] Far transfers and asynchronous events: [CFE,] [FUP,] [PIP,] [MODE.Exec,] and
  * TIP, or what stands for it where PacketEn changes.
  */
-static void far_transfer(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
+void vpt_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
 {
 	struct vpt_context ctx;
-	bool was = pt->packet_en;
+	bool was = pt->packet_en, was_context = pt->context_en;
+	bool events = VPT_CTL_GET(pt->rtit.ctl, EVENT_EN);
 
+	if (vpt_unlikely(events))
+		vpt_gen_event_out(pt, event, was && fup);
 	if (was && fup) /* [GEN-FUP-IP] what the engine reports */
 		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
@@ -211,6 +229,8 @@ static void far_transfer(struct vpt_pt *pt, const struct vpt_event *event, bool 
 		return;
 	vpt_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
+	if (vpt_unlikely(events))
+		vpt_gen_event_in(pt, event, was_context);
 	if (event->flags & VPT_EVF_CR3)
 		vpt_gen_pip(pt, &ctx);
 	vpt_gen_land(pt, &ctx, event->to, was);
@@ -238,44 +258,57 @@ static void cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	}
 	if (pt->context_en && !was_context)
-		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, event->to));
 	vpt_gen_update(pt);
 	if (was && !pt->packet_en)
 		packet_en_falls(pt, false, 0);
 	else if (!was && pt->packet_en)
 		packet_en_rises(pt, &ctx, event->to);
+	else
+		vpt_gen_mode_alone(pt, &ctx, event->to);
 }
 
-/*
- * [GEN-OVF] Nothing sent before an overflow helps to read what comes after. The
- * enables moved on meanwhile (33.3.8.1). Where the mode did too a PSB+ tells it,
- * as nothing but timing may stand between OVF and FUP.
- */
-static void overflow(struct vpt_pt *pt, const struct vpt_event *event)
+/* What is seldom, and nothing of branch trace. */
+static VPT_COLD void dispatch_other(struct vpt_pt *pt, const struct vpt_event *event)
 {
-	struct vpt_context ctx;
-	bool known;
-
-	pt->tnt = 1;
-	vpt_gen_packet(pt, VPT_PKT_OVF, 0, false);
-	pt->last_ip_valid = false;
-	vpt_retstack_clear(&pt->retstack);
-
-	pt->ops->context(pt->opaque, &ctx);
-	if (!pt->trigger_en)
-		return;
-	vpt_gen_ip_form(pt, &ctx);
-	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, compare_ip(pt, event->to));
-	vpt_gen_update(pt);
-	known = vpt_gen_mode_known(pt, &ctx);
-	pt->mode_exec = VPT_MODE_UNKNOWN;
-	if (!pt->packet_en)
-		return;
-	vpt_gen_ip(pt, VPT_OP_FUP, event->to);
-	if (!known)
-		vpt_gen_psb_plus(pt, &ctx, event->to);
+	switch (event->kind) {
+	case VPT_EV_PTWRITE:
+		vpt_gen_ptwrite(pt, event);
+		break;
+	case VPT_EV_INTR_FLAG:
+		vpt_gen_intr_flag(pt, event);
+		break;
+	case VPT_EV_SLEEP:
+		vpt_gen_sleep(pt, event);
+		break;
+	case VPT_EV_WAKE:
+		vpt_gen_wake(pt, event);
+		break;
+	case VPT_EV_TSX_BEGIN:
+	case VPT_EV_TSX_COMMIT:
+	case VPT_EV_TSX_ABORT:
+		vpt_gen_tsx(pt, event);
+		break;
+	case VPT_EV_INIT:
+		vpt_gen_init(pt, event);
+		break;
+	case VPT_EV_SIPI:
+		vpt_gen_sipi(pt, event);
+		break;
+	case VPT_EV_SHUTDOWN:
+		vpt_gen_shutdown(pt, event);
+		break;
+	case VPT_EV_ENCLAVE:
+	case VPT_EV_AEX:
+		vpt_gen_enclave(pt, event);
+		break;
+	case VPT_EV_UINTR:
+	case VPT_EV_UIRET:
+		vpt_gen_uintr(pt, event);
+		break;
+	default:
+		break;
+	}
 }
 
 static void dispatch(struct vpt_pt *pt, const struct vpt_event *event)
@@ -300,34 +333,50 @@ static void dispatch(struct vpt_pt *pt, const struct vpt_event *event)
 		near_branch(pt, NEAR_RET, event);
 		break;
 	case VPT_EV_FAR:
-		far_transfer(pt, event, false);
+		vpt_gen_far(pt, event, false);
 		break;
 	case VPT_EV_SOFT_INT:
 	case VPT_EV_ASYNC:
-		far_transfer(pt, event, true);
+		vpt_gen_far(pt, event, true);
 		break;
 	case VPT_EV_CR3:
 		cr3_write(pt, event);
 		break;
-	case VPT_EV_CBR: {
-		struct vpt_context ctx;
-
-		pt->ops->context(pt->opaque, &ctx);
-		vpt_gen_packet(pt, VPT_PKT_CBR, ctx.cbr, false);
+	case VPT_EV_CBR:
+		vpt_gen_cbr(pt, event);
 		break;
-	}
 	case VPT_EV_OVERFLOW:
-		overflow(pt, event);
+		vpt_gen_overflow(pt, event->to);
 		break;
 	default:
+		dispatch_other(pt, event);
 		break;
 	}
+}
+
+void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip)
+{
+	if (!pt->trigger_en || !pt->slow)
+		return;
+	vpt_gen_now(pt);
+	vpt_gen_buffer_resolve(pt, ip);
+	vpt_gen_psb_if_due(pt, ip);
 }
 
 void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (!pt->trigger_en)
 		return;
+	/* Where the trace unit has to do with each event: before it and after it. */
+	if (vpt_unlikely(pt->slow)) {
+		if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
+			vpt_gen_time_stop(pt);
+		vpt_gen_now(pt);
+		if (!pt->trigger_en)
+			return;
+	}
 	dispatch(pt, event);
+	if (vpt_unlikely(pt->slow))
+		vpt_gen_buffer_resolve(pt, event->to);
 	vpt_gen_psb_if_due(pt, event->to);
 }

@@ -9,7 +9,6 @@ bool vpt_gen_event_en(const struct vpt_pt *pt)
 
 void vpt_gen_cfe(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, bool ip)
 {
-	uint8_t buf[VPT_PKT_MAX];
 	struct vpt_packet packet;
 
 	vpt_memset(&packet, 0, sizeof(packet));
@@ -17,8 +16,7 @@ void vpt_gen_cfe(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, bool
 	packet.value = (uint64_t)type;
 	packet.aux = vector;
 	packet.flag = ip;
-	vpt_gen_flush_tnt(pt);
-	vpt_gen_put(pt, buf, vpt_packet_write(buf, &packet));
+	vpt_gen_write(pt, &packet);
 }
 
 void vpt_gen_cfe_at(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, uint64_t ip)
@@ -29,13 +27,98 @@ void vpt_gen_cfe_at(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, u
 
 void vpt_gen_evd(struct vpt_pt *pt, enum vpt_evd_type type, uint64_t payload)
 {
-	uint8_t buf[VPT_PKT_MAX];
 	struct vpt_packet packet;
 
 	vpt_memset(&packet, 0, sizeof(packet));
 	packet.kind = VPT_PKT_EVD;
 	packet.value = payload;
 	packet.aux = (uint16_t)type;
-	vpt_gen_flush_tnt(pt);
-	vpt_gen_put(pt, buf, vpt_packet_write(buf, &packet));
+	vpt_gen_write(pt, &packet);
+}
+
+/* What CFE tells of an event. */
+struct cfe {
+	enum vpt_cfe_type type;
+	uint8_t vector;
+	uint64_t ip;
+};
+
+static bool cfe_of(const struct vpt_event *event, struct cfe *cfe)
+{
+	cfe->vector = 0;
+	cfe->ip = event->from;
+	switch (event->kind) {
+	case VPT_EV_AEX: /* [SGX-EVENT] */
+		cfe->ip = event->value;
+		cfe->type = VPT_CFE_INTR;
+		cfe->vector = event->vector;
+		return true;
+	case VPT_EV_SOFT_INT:
+	case VPT_EV_ASYNC:
+		cfe->type = VPT_CFE_INTR;
+		cfe->vector = event->vector;
+		return true;
+	case VPT_EV_FAR:
+		cfe->type = VPT_CFE_IRET;
+		return event->flags & VPT_EVF_IRET;
+	case VPT_EV_INIT: /* [SYS-INIT-EVENT] */
+		cfe->type = VPT_CFE_INIT;
+		return true;
+	case VPT_EV_SHUTDOWN:
+		cfe->type = VPT_CFE_SHUTDOWN;
+		return true;
+	case VPT_EV_UINTR:
+		cfe->type = VPT_CFE_UINTR;
+		cfe->vector = event->vector;
+		return true;
+	case VPT_EV_UIRET:
+		cfe->type = VPT_CFE_UIRET;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_page_fault(const struct vpt_event *event)
+{
+	return event->kind == VPT_EV_ASYNC && event->flags & VPT_EVF_PAGE_FAULT;
+}
+
+void vpt_gen_event_out(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
+{
+	struct cfe cfe;
+
+	/* [EVT-ENABLE] */
+	if (!vpt_gen_event_en(pt) || !pt->context_en || !cfe_of(event, &cfe))
+		return;
+	if (is_page_fault(event)) /* [EVT-PFA] */
+		vpt_gen_evd(pt, VPT_EVD_PFA, event->value);
+	if (fup) /* [EVT-SHARED-FUP] */
+		vpt_gen_cfe(pt, cfe.type, cfe.vector, false);
+	else /* [EVT-IP] */
+		vpt_gen_cfe_at(pt, cfe.type, cfe.vector, cfe.ip);
+}
+
+void vpt_gen_event_in(struct vpt_pt *pt, const struct vpt_event *event, bool was_context)
+{
+	struct cfe cfe;
+
+	/* [EVT-INTO EVT-PFA] */
+	if (vpt_gen_event_en(pt) && pt->context_en && !was_context && cfe_of(event, &cfe) &&
+	    !is_page_fault(event))
+		vpt_gen_cfe(pt, cfe.type, cfe.vector, false);
+}
+
+/* [EVT-IF] */
+void vpt_gen_intr_flag(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	struct vpt_context ctx;
+
+	if (!vpt_gen_event_en(pt) || !pt->context_en || !pt->filter_en)
+		return;
+	pt->ops->context(pt->opaque, &ctx);
+	if (vpt_gen_mode_known(pt, &ctx))
+		return;
+	vpt_gen_mode_exec(pt, &ctx);
+	vpt_gen_ip(pt, VPT_OP_FUP, event->from);
 }

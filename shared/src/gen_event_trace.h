@@ -7,17 +7,15 @@
 
 VPT_BEGIN_DECLS
 
-/* Table 33-50. */
 enum vpt_cfe_type {
-	VPT_CFE_SMI = 0x3,
-	VPT_CFE_RSM = 0x4,
-	VPT_CFE_VMENTRY = 0x7,
-	VPT_CFE_VMEXIT = 0x8,
-	VPT_CFE_VMEXIT_INTR = 0x9,
+#define VPT_CFE(name, type, tag, section, meaning) VPT_CFE_##name = type,
+#include "../spec/cfe.def"
+#undef VPT_CFE
 };
 
 /* Table 33-51. */
 enum vpt_evd_type {
+	VPT_EVD_PFA = 0,
 	VPT_EVD_VMXQ = 1,
 	VPT_EVD_VMXR = 2,
 };
@@ -31,6 +29,13 @@ void vpt_gen_cfe(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, bool
 void vpt_gen_cfe_at(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, uint64_t ip);
 
 void vpt_gen_evd(struct vpt_pt *pt, enum vpt_evd_type type, uint64_t payload);
+
+/*
+ * An event as event trace tells it, if it does. Out: before anything else of it, with ContextEn
+ * as it was; `fup`: branch trace will send the FUP. In: once ContextEn is as it is now.
+ */
+void vpt_gen_event_out(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
+void vpt_gen_event_in(struct vpt_pt *pt, const struct vpt_event *event, bool was_context);
 
 VPT_END_DECLS
 

@@ -18,6 +18,20 @@ void vpt_gen_output_events(struct vpt_pt *pt, unsigned int events)
 	}
 }
 
+/* [DEFER-TIP] Only one TNT can be before TIPs that belong among its outcomes. */
+static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
+{
+	uint8_t buf[VPT_PKT_MAX + VPT_DEFER_BYTES];
+	size_t len;
+
+	if (vpt_msb(tnt) > VPT_TNT8_MAX)
+		len = vpt_encode_tnt64(buf, tnt);
+	else
+		len = vpt_encode_tnt8(buf, tnt);
+	len += vpt_gen_take_tips(pt, buf + len);
+	vpt_gen_put(pt, buf, len);
+}
+
 /*
  * [GEN-TNT-SIZE] Short packets carry six outcomes a byte, a long one 47 in eight:
  * up to 42 outcomes short packets are no longer than a long one.
@@ -32,6 +46,10 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt)
 	if (tnt == 1)
 		return;
 	pt->tnt = 1;
+	if (vpt_unlikely(pt->tips_wait)) {
+		flush_with_tips(pt, tnt);
+		return;
+	}
 	left = vpt_msb(tnt);
 	if (left > 7 * VPT_TNT8_MAX) {
 		vpt_gen_put(pt, buf, vpt_encode_tnt64(buf, tnt));
@@ -47,26 +65,54 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt)
 	vpt_gen_put(pt, buf, len);
 }
 
-void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag)
+/* The packets of 33.3.6 that are not IP packets or TNT, and MWAIT (33.4.2.23). */
+static bool is_eligible(enum vpt_pkt_kind kind)
+{
+	switch (kind) {
+	case VPT_PKT_MODE_EXEC:
+	case VPT_PKT_MODE_TSX:
+	case VPT_PKT_PIP:
+	case VPT_PKT_VMCS:
+	case VPT_PKT_OVF:
+	case VPT_PKT_MTC:
+	case VPT_PKT_TSC:
+	case VPT_PKT_PTW:
+	case VPT_PKT_EXSTOP:
+	case VPT_PKT_MWAIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet)
 {
 	uint8_t buf[VPT_PKT_MAX];
+
+	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
+	if (is_eligible(packet->kind))
+		vpt_gen_eligible(pt);
+	vpt_gen_put(pt, buf, vpt_packet_write(buf, packet));
+	if (vpt_unlikely(pt->buffer.overflow))
+		vpt_gen_note_lost(pt, (enum vpt_pkt_kind)packet->kind);
+}
+
+void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag)
+{
 	struct vpt_packet packet;
 
 	vpt_memset(&packet, 0, sizeof(packet));
 	packet.kind = kind;
 	packet.value = value;
 	packet.flag = flag;
-	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
-	vpt_gen_put(pt, buf, vpt_packet_write(buf, &packet));
+	vpt_gen_write(pt, &packet);
 }
 
-void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
+/* In each TIP's way: here it is inlined. */
+static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip)
 {
-	uint8_t buf[VPT_PKT_MAX];
 	enum vpt_ip_bytes ip_bytes;
 
-	if (pt->tnt != 1)
-		vpt_gen_flush_tnt(pt);
 	ip = (ip + pt->ip_base) & pt->ip_mask;
 	/*
 	 * [GEN-LAST-IP] A decoder that joins at a PSB takes the last IP to be 0.
@@ -81,7 +127,23 @@ void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
 		ip_bytes = VPT_IP_FULL;
 	pt->last_ip = ip;
 	pt->last_ip_valid = true;
-	vpt_gen_put(pt, buf, vpt_encode_ip(buf, op, ip_bytes, ip));
+	return vpt_encode_ip(buf, op, ip_bytes, ip);
+}
+
+size_t vpt_gen_make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip)
+{
+	return make_ip(pt, buf, op, ip);
+}
+
+void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
+{
+	uint8_t buf[VPT_PKT_MAX];
+
+	if (pt->tnt != 1)
+		vpt_gen_flush_tnt(pt);
+	if (op != VPT_OP_FUP)
+		vpt_gen_eligible(pt);
+	vpt_gen_put(pt, buf, make_ip(pt, buf, op, ip));
 }
 
 void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
@@ -89,6 +151,8 @@ void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
 	uint8_t buf[VPT_PKT_MAX];
 
 	vpt_gen_flush_tnt(pt);
+	if (op != VPT_OP_FUP)
+		vpt_gen_eligible(pt);
 	vpt_gen_put(pt, buf, vpt_encode_ip(buf, op, VPT_IP_SUPPRESSED, 0));
 }
 
@@ -97,14 +161,17 @@ void vpt_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr)
 {
 	uint64_t address = ctx->cr3 & VPT_MASK64(51, ctx->pae ? 5 : 12);
 
-	if (pt->context_en && VPT_CTL_GET(pt->rtit.ctl, OS))
-		vpt_gen_packet(pt, VPT_PKT_PIP, address, nr);
+	if (!pt->context_en || !VPT_CTL_GET(pt->rtit.ctl, OS))
+		return;
+	if (vpt_unlikely(pt->options.buffer_bytes))
+		vpt_gen_reserve(pt);
+	vpt_gen_packet(pt, VPT_PKT_PIP, address, nr);
 }
 
 /* In non-root operation, and nothing hides it from the trace? */
 static bool shows_non_root(const struct vpt_pt *pt)
 {
-	return pt->vmx.non_root && !(pt->vmx.controls & VPT_VMX_EXEC_CONCEAL);
+	return pt->vmx.non_root && !pt->in_smm && !(pt->vmx.controls & VPT_VMX_EXEC_CONCEAL);
 }
 
 /* [VMX-EXEC-CONCEAL] */
@@ -131,10 +198,14 @@ static uint32_t mode_of(const struct vpt_pt *pt, const struct vpt_context *ctx)
 	return mode;
 }
 
-/* [GEN-MODE-EXEC] IF alone is no reason to send one without event trace. */
+/* [GEN-MODE-EXEC] IF is a reason to send one with event trace only, the rest with branches. */
 bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx)
 {
-	return pt->mode_exec != VPT_MODE_UNKNOWN && !((pt->mode_exec ^ mode_of(pt, ctx)) & 3);
+	uint32_t counts = pt->branch_en ? 3 : 0;
+
+	if (VPT_CTL_GET(pt->rtit.ctl, EVENT_EN))
+		counts |= 4;
+	return pt->mode_exec != VPT_MODE_UNKNOWN && !((pt->mode_exec ^ mode_of(pt, ctx)) & counts);
 }
 
 void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx)
@@ -145,22 +216,14 @@ void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx)
 	vpt_gen_packet(pt, VPT_PKT_MODE_EXEC, pt->mode_exec, false);
 }
 
-void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpt_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
-	if (VPT_CTL_GET(pt->rtit.ctl, TSC_EN))
-		vpt_gen_packet(pt, VPT_PKT_TSC, ctx->tsc & VPT_MASK64(55, 0), false);
-	vpt_gen_packet(pt, VPT_PKT_CBR, ctx->cbr, false);
-}
-
-/* [GEN-TIMING] Without TSCEn there is nothing to say. */
-void vpt_pt_timing(struct vpt_pt *pt)
-{
-	struct vpt_context ctx;
-
-	if (!pt->trigger_en || !VPT_CTL_GET(pt->rtit.ctl, TSC_EN))
+	/* [EVT-IF-FAR EVT-IF-RESUME] What is told holds for the IP that follows. */
+	if (pt->branch_en || !VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) || !pt->trigger_en ||
+	    !pt->context_en || !pt->filter_en || vpt_gen_mode_known(pt, ctx))
 		return;
-	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_timing(pt, &ctx);
+	vpt_gen_mode_exec(pt, ctx);
+	vpt_gen_ip(pt, VPT_OP_FUP, ip);
 }
 
 /*
@@ -169,9 +232,15 @@ void vpt_pt_timing(struct vpt_pt *pt)
  */
 void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
+	uint64_t pending =
+		VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) ? VPT_STATUS_MASK(PEND_PSB) : 0;
+
 	vpt_gen_flush_tnt(pt);
+	if (!pt->trigger_en)
+		return;
+	/* [PRES-PSB-KEPT PRES-OFF] It stays pending where the trace ends before its last byte. */
+	pt->rtit.status |= pending;
 	pt->psb_bytes = 0;
-	pt->rtit.status &= ~VPT_STATUS_MASK(PEND_PSB);
 	vpt_gen_packet(pt, VPT_PKT_PSB, 0, false);
 	pt->last_ip = 0;
 	pt->last_ip_valid = true;
@@ -179,16 +248,20 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 
 	vpt_gen_timing(pt, ctx);
 	vpt_gen_pip(pt, ctx);
-	if (pt->vmx.on && (!pt->vmx.non_root || shows_non_root(pt))) /* [VMX-PSB-VMCS] */
+	/* [VMX-PSB-VMCS SMM-NOT-VMX] */
+	if (pt->vmx.on && !pt->in_smm && (!pt->vmx.non_root || shows_non_root(pt)))
 		vpt_gen_vmcs(pt);
 	if (pt->context_en && pt->branch_en)
 		vpt_gen_packet(pt, VPT_PKT_MODE_TSX, ctx->in_tx, false);
+	/* Who joins here knows no mode, be it told now or by the TIP.PGE that comes. */
+	pt->mode_exec = VPT_MODE_UNKNOWN;
 	if (pt->packet_en) {
-		pt->mode_exec = VPT_MODE_UNKNOWN;
 		vpt_gen_mode_exec(pt, ctx);
 		vpt_gen_ip(pt, VPT_OP_FUP, ip);
 	}
 	vpt_gen_packet(pt, VPT_PKT_PSBEND, 0, false);
+	if (pt->trigger_en)
+		pt->rtit.status &= ~pending;
 }
 
 /* [GEN-PSB-PERIOD] Callers are between two instructions. */
@@ -197,6 +270,8 @@ void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip)
 	struct vpt_context ctx;
 
 	if (vpt_likely(pt->psb_bytes < pt->psb_period) || !pt->trigger_en)
+		return;
+	if (pt->buffer.overflow) /* [BUF-BYTE-CNT] */
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	vpt_gen_psb_plus(pt, &ctx, ip);

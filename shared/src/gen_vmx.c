@@ -43,6 +43,7 @@ void vpt_pt_vmptrld(struct vpt_pt *pt, uint64_t vmcs)
 	if (!pt->vmx.on)
 		return;
 	pt->vmx.vmcs = vmcs_pointer(vmcs);
+	vpt_gen_now(pt);
 	/* [VMX-VMPTRLD] */
 	if (vmcs != VPT_NO_VMCS && pt->trigger_en)
 		vpt_gen_vmcs(pt);
@@ -50,6 +51,7 @@ void vpt_pt_vmptrld(struct vpt_pt *pt, uint64_t vmcs)
 
 void vpt_pt_vm_entry_failed(struct vpt_pt *pt, uint64_t next)
 {
+	vpt_gen_now(pt);
 	/* [VMX-FAIL-EARLY] */
 	if (pt->packet_en)
 		vpt_gen_ip(pt, VPT_OP_TIP, next);
@@ -61,6 +63,7 @@ static void begin(struct vpt_pt *pt, const struct vpt_vmx_transition *t, bool le
 {
 	if (!pt->vmx.on)
 		vpt_pt_vmxon(pt, t->ip);
+	vpt_gen_now(pt);
 	pt->vmx.was_context = pt->trigger_en && pt->context_en;
 	pt->vmx.moving = true;
 	pt->vmx.leaving = leaving;
@@ -194,6 +197,7 @@ static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct
 		rise(pt, to->ip, rsm && !to->conceal);
 		return;
 	}
+	vpt_gen_now(pt);
 	if (!pt->trigger_en)
 		return;
 	pt->ops->context(pt->opaque, &ctx);

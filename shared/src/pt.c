@@ -41,8 +41,8 @@ static void set_trigger(struct vpt_pt *pt, bool trigger_en)
 		pt->ops->trigger(pt->opaque, trigger_en);
 }
 
-/* [GEN-PEND-PSB] A PSB+ that the end of the trace forestalls is owed. */
-static void note_pending_psb(struct vpt_pt *pt)
+/* [GEN-PEND-PSB PRES-PSB-CAUSES] A PSB+ that the end of the trace forestalls is owed. */
+void vpt_gen_note_pending_psb(struct vpt_pt *pt)
 {
 	if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) && pt->psb_bytes >= pt->psb_period)
 		pt->rtit.status |= VPT_STATUS_MASK(PEND_PSB);
@@ -61,7 +61,8 @@ void vpt_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 {
 	pt->rtit.status |= status_bit;
 	pt->tnt = 1;
-	note_pending_psb(pt);
+	vpt_gen_drop_tips(pt);
+	vpt_gen_note_pending_psb(pt);
 	sync_output(pt);
 	set_trigger(pt, false);
 }
@@ -75,6 +76,7 @@ static void leave_vmx(struct vpt_pt *pt)
 static void idle(struct vpt_pt *pt)
 {
 	pt->tnt = 1;
+	vpt_gen_drop_tips(pt);
 	pt->tnt_full = VPT_BIT64(VPT_TNT_GATHER);
 	pt->context_en = false;
 	pt->filter_en = false;
@@ -98,6 +100,24 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 	idle(pt);
 }
 
+bool vpt_gen_options_ok(const struct vpt_pt_options *options)
+{
+	bool cyc_ok = !options->cyc_bits || (options->cyc_bits >= 8 && options->cyc_bits <= 32);
+	bool buffer_ok = !options->buffer_bytes || (options->buffer_bytes >= VPT_BUFFER_MIN &&
+						    options->buffer_bytes <= VPT_BUFFER_MAX);
+
+	return cyc_ok && buffer_ok;
+}
+
+enum vpt_status vpt_pt_set_options(struct vpt_pt *pt, const struct vpt_pt_options *options)
+{
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || !vpt_gen_options_ok(options))
+		return VPT_E_INVAL;
+	pt->options = *options;
+	vpt_gen_update(pt);
+	return VPT_OK;
+}
+
 void vpt_gen_load_config(struct vpt_pt *pt)
 {
 	uint64_t ctl = pt->rtit.ctl;
@@ -109,9 +129,10 @@ void vpt_gen_load_config(struct vpt_pt *pt)
 			 vpt_range_configured(&pt->rtit, VPT_ADDR_STOP);
 	pt->psb_period = PSB_BASE_PERIOD << VPT_CTL_GET(ctl, PSB_FREQ);
 	pt->psb_bytes = (uint32_t)VPT_STATUS_GET(pt->rtit.status, PACKET_BYTE_CNT);
+	vpt_gen_time_load(pt);
 }
 
-/* [GEN-PSB-ON-ENABLE] */
+/* [GEN-PSB-ON-ENABLE PRES-PSB-KEPT] */
 static bool psb_on_enable(const struct vpt_pt *pt)
 {
 	if (!vpt_caps_has(pt->caps, VPT_CAP_PSB_CYC) || !pt->psb_bytes)
@@ -120,17 +141,28 @@ static bool psb_on_enable(const struct vpt_pt *pt)
 	       VPT_STATUS_GET(pt->rtit.status, PEND_PSB);
 }
 
-/* Start the output; an error or a PMI may come at once. */
+/* [PRES-PMI-OWED PRES-OFF] Of a full region that nobody could see to before TraceEn fell. */
+static bool owes_pmi(const struct vpt_pt *pt)
+{
+	return VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) &&
+	       VPT_STATUS_GET(pt->rtit.status, PEND_TOPA_PMI);
+}
+
+static void raise_owed_pmi(struct vpt_pt *pt)
+{
+	if (pt->ops->pmi)
+		pt->ops->pmi(pt->opaque);
+}
+
+/* Start the output; an error or a PMI may come at once. [PRES-PMI-START] */
 static void start_output(struct vpt_pt *pt)
 {
+	bool owed = owes_pmi(pt);
 	unsigned int events = vpt_output_start(&pt->out, &pt->rtit);
-	bool owed = VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) &&
-		    VPT_STATUS_GET(pt->rtit.status, PEND_TOPA_PMI);
 
-	if (events & VPT_OUT_ERROR)
-		vpt_gen_halt(pt, VPT_STATUS_MASK(ERROR));
-	if (((events & VPT_OUT_INT) || owed) && pt->ops->pmi)
-		pt->ops->pmi(pt->opaque);
+	vpt_gen_output_events(pt, events);
+	if (owed && !(events & VPT_OUT_INT))
+		raise_owed_pmi(pt);
 }
 
 bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
@@ -139,12 +171,31 @@ bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
 	vpt_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
 		sync_status(pt);
+		if (owes_pmi(pt))
+			raise_owed_pmi(pt);
 		return false;
 	}
 	pt->ops->context(pt->opaque, ctx);
 	vpt_gen_ip_form(pt, ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, ctx);
+	vpt_gen_time_start(pt);
+	vpt_gen_buffer_start(pt);
 	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
+	set_trigger(pt, true);
+	start_output(pt);
+	return pt->trigger_en;
+}
+
+bool vpt_gen_resume(struct vpt_pt *pt)
+{
+	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
+	vpt_gen_load_config(pt);
+	if (!vpt_trigger_en(&pt->rtit)) {
+		sync_status(pt);
+		return false;
+	}
+	vpt_gen_time_start(pt);
+	vpt_gen_buffer_drain(pt);
 	set_trigger(pt, true);
 	start_output(pt);
 	return pt->trigger_en;
@@ -187,6 +238,7 @@ void vpt_gen_end(struct vpt_pt *pt)
  */
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {
+	vpt_gen_now(pt);
 	if (pt->trigger_en) {
 		vpt_gen_flush_tnt(pt);
 		if (pt->packet_en) {
@@ -194,16 +246,22 @@ static void disable(struct vpt_pt *pt, uint64_t ip)
 				vpt_gen_ip(pt, VPT_OP_FUP, pt->vmx.moving ? pt->vmx.next : ip);
 			vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
 		}
-		note_pending_psb(pt);
+		vpt_gen_buffer_end(pt);
+		vpt_gen_note_pending_psb(pt);
 	}
 	vpt_gen_end(pt);
 }
 
 void vpt_pt_warm_reset(struct vpt_pt *pt)
 {
-	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN)) {
+		if (pt->trigger_en)
+			vpt_gen_note_pending_psb(pt);
 		vpt_gen_end(pt);
+	}
 	vpt_rtit_warm_reset(&pt->rtit, pt->caps);
+	/* [SYS-RESET] */
+	pt->in_smm = pt->smm_trace_en = pt->acm_trace_en = false;
 	leave_vmx(pt);
 	idle(pt);
 }
@@ -234,10 +292,10 @@ void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next
 		enable(pt, next_ip);
 }
 
-/* [VMX-NO-PT] */
+/* [VMX-NO-PT SMM-NOT-VMX] */
 static bool ctl_locked_by_vmx(const struct vpt_pt *pt, uint64_t ctl, enum vpt_access who)
 {
-	return pt->vmx.on && !pt->caps->vmx_pt &&
+	return pt->vmx.on && !pt->in_smm && !pt->caps->vmx_pt &&
 	       (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
 }
 

@@ -28,7 +28,43 @@ static uint32_t flags_of(const struct vpt_pt *pt)
 	       flag(out->stopped, VPT_STATE_STOPPED) |
 	       flag(out->kind == VPT_OUTPUT_TOPA && !out->stopped && out->int_at != VPT_INT_NEVER,
 		    VPT_STATE_INT_OWED) |
-	       flag(pt->vmx.on, VPT_STATE_VMX) | flag(pt->vmx.non_root, VPT_STATE_NON_ROOT);
+	       flag(pt->vmx.on, VPT_STATE_VMX) | flag(pt->vmx.non_root, VPT_STATE_NON_ROOT) |
+	       flag(pt->in_smm, VPT_STATE_SMM) | flag(pt->smm_trace_en, VPT_STATE_SMM_TRACE) |
+	       flag(pt->acm_trace_en, VPT_STATE_ACM_TRACE) |
+	       flag(pt->options.defer_tips, VPT_STATE_DEFER_TIPS);
+}
+
+/* What is left of these from a trace that has ended does not count. */
+static void save_time(const struct vpt_pt *pt, struct vpt_pt_state *state)
+{
+	const struct vpt_pt_time *time = &pt->time;
+	const struct vpt_pt_buffer *buffer = &pt->buffer;
+
+	state->flags |= flag(time->asleep, VPT_STATE_ASLEEP);
+	if (!pt->slow)
+		return;
+	state->clock_cycles = time->now.cycles;
+	state->clock_tsc = time->now.tsc;
+	if (time->cyc_en)
+		state->cyc_count = time->now.cycles - time->cyc_last;
+	if (time->mtc_en)
+		state->mtc_missed = time->mtc_last - time->mtc_told;
+	if (!pt->options.buffer_bytes)
+		return;
+	state->buffer_lag = time->now.cycles - buffer->drained;
+	state->buffer_fill = buffer->fill;
+	state->buffer_credit = buffer->credit;
+	if (buffer->overflow)
+		state->flags |= VPT_STATE_OVERFLOW |
+				flag(buffer->state_lost, VPT_STATE_STATE_LOST) |
+				flag(buffer->timing_lost, VPT_STATE_TIMING_LOST);
+}
+
+static void save_options(const struct vpt_pt *pt, struct vpt_pt_state *state)
+{
+	state->cyc_bits = pt->options.cyc_bits;
+	state->buffer_bytes = pt->options.buffer_bytes;
+	state->buffer_drain = pt->options.buffer_drain;
 }
 
 static void save_registers(const struct vpt_rtit *rtit, struct vpt_pt_state *state)
@@ -84,6 +120,11 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state)
 	state->psb_bytes = pt->psb_bytes;
 	state->vmx_controls = pt->vmx.controls;
 	state->vmcs = pt->vmx.vmcs;
+	if (pt->trigger_en)
+		save_time(pt, state);
+	save_options(pt, state);
+	state->tips = pt->defer.len;
+	vpt_memcpy(state->tip, pt->defer.bytes, pt->defer.len);
 }
 
 /* Every register holds a value that a host could have written; one that does not
@@ -143,9 +184,10 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	bool trigger = state->flags & VPT_STATE_TRIGGER_EN;
 	bool wide = state->ip_mask == ~(uint64_t)0;
 
+	vpt_gen_load_config(pt);
 	if (trigger ? !VPT_CTL_GET(state->ctl, TRACE_EN) : state->tnt != 1)
 		return false;
-	if (!state->tnt || state->tnt >= VPT_BIT64(VPT_TNT_GATHER))
+	if (!state->tnt || state->tnt >= pt->tnt_full)
 		return false;
 	if (state->mode_exec > 7 && state->mode_exec != VPT_MODE_UNKNOWN)
 		return false;
@@ -162,10 +204,107 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	pt->ip_base = state->ip_base;
 	pt->ip_mask = state->ip_mask;
 	pt->mode_exec = state->mode_exec;
-	vpt_gen_load_config(pt);
 	pt->psb_bytes = state->psb_bytes;
 	vpt_gen_update(pt);
 	return true;
+}
+
+static bool load_options(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	if (state->cyc_bits > 0xff)
+		return false;
+	pt->options.cyc_bits = (uint8_t)state->cyc_bits;
+	pt->options.defer_tips = state->flags & VPT_STATE_DEFER_TIPS;
+	pt->options.buffer_bytes = state->buffer_bytes;
+	pt->options.buffer_drain = state->buffer_drain;
+	return vpt_gen_options_ok(&pt->options);
+}
+
+static bool buffer_ok(const struct vpt_pt_state *state)
+{
+	const uint32_t lost = VPT_STATE_STATE_LOST | VPT_STATE_TIMING_LOST;
+
+	return state->buffer_fill <= state->buffer_bytes && state->buffer_credit < 1024 &&
+	       (state->flags & VPT_STATE_OVERFLOW || !(state->flags & lost));
+}
+
+/* Of clocks every value is one that there can be, where there are any. */
+static bool load_time(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	const uint32_t of_buffer =
+		VPT_STATE_OVERFLOW | VPT_STATE_STATE_LOST | VPT_STATE_TIMING_LOST;
+	struct vpt_pt_time *time = &pt->time;
+	struct vpt_pt_buffer *buffer = &pt->buffer;
+	bool slow = pt->trigger_en && pt->slow;
+
+	if (!pt->trigger_en && state->flags & VPT_STATE_ASLEEP)
+		return false;
+	if (!slow && (state->clock_cycles || state->clock_tsc))
+		return false;
+	if (!(slow && time->cyc_en) && state->cyc_count)
+		return false;
+	if (!(slow && time->mtc_en) && state->mtc_missed)
+		return false;
+	if (!(slow && state->buffer_bytes) && (state->buffer_lag || state->buffer_fill ||
+					       state->buffer_credit || state->flags & of_buffer))
+		return false;
+	if (!buffer_ok(state))
+		return false;
+	time->asleep = state->flags & VPT_STATE_ASLEEP;
+	time->now.cycles = state->clock_cycles;
+	time->now.tsc = state->clock_tsc;
+	time->cyc_last = state->clock_cycles - state->cyc_count;
+	vpt_gen_time_loaded(pt);
+	time->mtc_told = time->mtc_last - state->mtc_missed;
+	buffer->drained = state->clock_cycles - state->buffer_lag;
+	buffer->fill = state->buffer_fill;
+	buffer->credit = state->buffer_credit;
+	buffer->overflow = state->flags & VPT_STATE_OVERFLOW;
+	buffer->state_lost = state->flags & VPT_STATE_STATE_LOST;
+	buffer->timing_lost = state->flags & VPT_STATE_TIMING_LOST;
+	return true;
+}
+
+/* One TIP after the other, each with an IP and whole. */
+static bool are_tips(const struct vpt_pt_state *state)
+{
+	uint32_t at = 0, i;
+
+	if (state->tips > VPT_DEFER_BYTES)
+		return false;
+	while (at < state->tips) {
+		unsigned int payload = vpt_ip_payload((enum vpt_ip_bytes)(state->tip[at] >> 5));
+
+		if ((state->tip[at] & 0x1f) != VPT_OP_TIP || !payload)
+			return false;
+		at += 1 + payload;
+	}
+	for (i = state->tips; i < VPT_DEFER_BYTES; i++)
+		if (state->tip[i])
+			return false;
+	return at == state->tips;
+}
+
+/* [DEFER-TIP DEFER-CYC] They wait behind outcomes. */
+static bool load_tips(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	if (!are_tips(state))
+		return false;
+	if (state->tips && (pt->tnt == 1 || !pt->options.defer_tips || pt->time.cyc_en))
+		return false;
+	pt->defer.len = (uint16_t)state->tips;
+	vpt_memcpy(pt->defer.bytes, state->tip, state->tips);
+	pt->tips_wait = state->tips;
+	return true;
+}
+
+/* [SMM-RSM] What is given back was taken. [SYS-ACM] An ACM's trace goes on as it stood. */
+static bool load_system(struct vpt_pt *pt, const struct vpt_pt_state *state)
+{
+	pt->in_smm = state->flags & VPT_STATE_SMM;
+	pt->smm_trace_en = state->flags & VPT_STATE_SMM_TRACE;
+	pt->acm_trace_en = state->flags & VPT_STATE_ACM_TRACE;
+	return (pt->in_smm || !pt->smm_trace_en) && (!pt->acm_trace_en || pt->ip_mask);
 }
 
 /* [VMX-NO-PT] Without PT in VMX operation nothing is traced there, and there are no
@@ -319,8 +458,10 @@ enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	vpt_output_set_stream(&now.out, pt->out.stage, pt->out.stage_size, pt->out.stream);
 	if (!load_registers(&now, state))
 		return VPT_E_CAPS;
-	if (!output_ok(state) || !load_generator(&now, state) ||
-	    !load_calls(&now.retstack, state) || !load_vmx(&now, state))
+	if (!output_ok(state) || !load_options(&now, state) || !load_generator(&now, state) ||
+	    !load_time(&now, state) || !load_tips(&now, state) ||
+	    !load_calls(&now.retstack, state) || !load_system(&now, state) ||
+	    !load_vmx(&now, state))
 		return VPT_E_INVAL;
 	status = load_output(&now, state);
 	if (status == VPT_OK)

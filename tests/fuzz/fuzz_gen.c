@@ -14,6 +14,7 @@
 struct fuzz {
 	struct vpt_pt pt;
 	struct vpt_context ctx;
+	struct vpt_clock clock;
 	const uint8_t *data;
 	size_t left;
 	uint8_t stage[64];
@@ -58,6 +59,16 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((struct fuzz *)opaque)->ctx;
 }
 
+/* It goes on while an event lasts, and back, which no engine's does. */
+static void tell_time(void *opaque, struct vpt_clock *now)
+{
+	struct fuzz *f = opaque;
+
+	*now = f->clock;
+	f->clock.cycles += 3;
+	f->clock.tsc += 2;
+}
+
 /* The transport gets packets cut anywhere; put them together and parse. */
 static void stream(void *opaque, const void *bytes, size_t len)
 {
@@ -79,6 +90,7 @@ static void stream(void *opaque, const void *bytes, size_t len)
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
+	.clock = tell_time,
 };
 
 static uint64_t some_ip(struct fuzz *f)
@@ -131,7 +143,7 @@ static void some_event(struct fuzz *f, uint8_t kind)
 	unsigned int times = 1 + (kind >> 4) * 4;
 
 	memset(&event, 0, sizeof(event));
-	event.kind = kind & 15;
+	event.kind = kind & 31;
 	event.flags = (uint8_t)take(f, 1);
 	event.from = some_ip(f);
 	event.to = some_ip(f);
@@ -295,6 +307,60 @@ static void save_and_load(struct fuzz *f)
 	require(!memcmp(&state, &again, sizeof(state)));
 }
 
+static void drop(void *opaque, const void *bytes, size_t len)
+{
+	(void)opaque, (void)bytes, (void)len;
+}
+
+/* What is not a state is refused, and what is not does no harm. */
+static void some_state(struct fuzz *f)
+{
+	struct vpt_pt_state state;
+	unsigned int flips = 1 + (take(f, 1) & 3);
+	unsigned int i;
+
+	if (f->pt.vmx.moving)
+		return;
+	vpt_pt_save(&f->pt, &state);
+	while (flips--) {
+		size_t at = take(f, 2) % sizeof(state);
+
+		((uint8_t *)&state)[at] ^= (uint8_t)take(f, 1);
+	}
+	vpt_pt_init(&f->scratch, f->pt.caps, &ops, f);
+	vpt_output_set_stream(&f->scratch.out, f->ram, sizeof(f->stage), drop);
+	if (vpt_pt_load(&f->scratch, &state) != VPT_OK)
+		return;
+	for (i = 0; i < 4; i++) {
+		struct vpt_event event = {
+			.kind = (uint8_t)(take(f, 1) & 31), .from = some_ip(f), .to = some_ip(f)};
+
+		vpt_pt_event(&f->scratch, &event);
+		vpt_pt_tick(&f->scratch, event.to);
+	}
+}
+
+static void some_clock(struct fuzz *f)
+{
+	uint64_t step = take(f, 3) << (take(f, 1) & 15);
+
+	f->clock.cycles += step;
+	f->clock.tsc += take(f, 1) & 1 ? step : step / 3;
+	vpt_pt_tick(&f->pt, some_ip(f));
+}
+
+static void some_options(struct fuzz *f)
+{
+	struct vpt_pt_options options = {
+		.cyc_bits = (uint8_t)take(f, 1),
+		.defer_tips = take(f, 1) & 1,
+		.buffer_bytes = (uint32_t)take(f, 2),
+		.buffer_drain = (uint32_t)take(f, 1),
+	};
+
+	(void)!vpt_pt_set_options(&f->pt, &options);
+}
+
 static void some_caps(struct fuzz *f, struct vpt_caps *caps)
 {
 	const char *why;
@@ -334,6 +400,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			save_and_load(&f);
 		else if (what < 0x2c)
 			some_vmx(&f);
+		else if (what < 0x2d)
+			some_state(&f);
+		else if (what < 0x2e)
+			some_options(&f);
+		else if (what < 0x2f)
+			some_clock(&f);
 		else if (what < 0x30)
 			require(vpt_pt_rdmsr(&f.pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
 		else

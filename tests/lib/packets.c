@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define RANDOM_VALUES 64
+#define WHOLE_BITS    8 /* fields up to so wide have all their values */
 
 /* Widths in bits of what a kind carries, in one of its sizes. */
 struct shape {
@@ -32,22 +33,28 @@ static uint64_t low_bits(uint64_t value, unsigned int bits)
 	return bits ? value & (~0ull >> (64 - bits)) : 0;
 }
 
-/* Values 0 and 1 are zero and ones, then come single bits, then random ones. */
+/* How many values of a field nth_value() has. */
+static unsigned int values_of(unsigned int bits, unsigned int random)
+{
+	return bits <= WHOLE_BITS ? 1u << bits : 1 + 2 * bits + random;
+}
+
+/* All of them; or zero, single bits, ones up to each bit, then random ones. */
 static uint64_t nth_value(struct walk *walk, unsigned int n, unsigned int bits)
 {
-	if (n == 0)
-		return 0;
-	if (n == 1)
-		return low_bits(~0ull, bits);
-	if (n < 2 + bits)
-		return 1ull << (n - 2);
+	if (bits <= WHOLE_BITS || n == 0)
+		return n;
+	if (n <= bits)
+		return 1ull << (n - 1);
+	if (n <= 2 * bits)
+		return low_bits(~0ull, n - bits);
 	return low_bits(vpt_test_random(&walk->random), bits);
 }
 
 static void walk_shape(struct walk *walk, const struct shape *shape)
 {
-	unsigned int values = 2 + shape->value + (shape->value ? RANDOM_VALUES : 0);
-	unsigned int auxs = shape->aux ? 2 + shape->aux : 1;
+	unsigned int values = values_of(shape->value, RANDOM_VALUES);
+	unsigned int auxs = values_of(shape->aux, 0);
 
 	for (unsigned int v = 0; v < values; v++) {
 		for (unsigned int a = 0; a < auxs; a++) {

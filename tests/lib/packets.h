@@ -6,8 +6,9 @@
 #include "vpt/packet.h"
 
 /*
- * Call `fn` with packets of one kind: each field at zero, all ones and each single
- * bit, and 64 at random, in every size that the kind has. The same ones each time.
+ * Call `fn` with packets of one kind, in every size that the kind has: fields of up to
+ * eight bits with each value, others at zero, each single bit, ones up to each bit, and
+ * with 64 values at random. The same ones each time.
  * Returns how many there were.
  */
 unsigned int vpt_each_packet(enum vpt_pkt_kind kind,

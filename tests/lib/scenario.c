@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/scenario.h"
+#include "lib/scenario_machine.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -8,43 +8,19 @@
 #include <string.h>
 
 #include "vpt/packet.h"
-#include "vpt/vmx_pt.h"
 
-enum {
-	RAM_SIZE = 1 << 20,
-	REGION = 0x40000,
-	TABLE = 0x10000,
-	INSN = 8,
-	RA_MAX = 256,
-	SMM_VMCS = 0x9000,
-};
-
-/* The MSR-load area of a transition: CTL, perhaps. */
-struct area {
-	bool used;
-	uint64_t ctl;
-};
-
-struct machine {
-	struct vpt_pt pt;
-	struct vpt_context ctx;
-	uint64_t ip;
-	uint64_t ra[RA_MAX];
-	unsigned int ra_count;
-	uint64_t status;
-	uint64_t vmcs, reason, qualification, guest_ctl;
-	uint32_t controls;
-	struct area entry_load, exit_load;
-	size_t shown; /* output bytes before here are not shown */
-	char text[8192];
-	uint8_t ram[RAM_SIZE];
-};
+static bool touchable(const struct machine *m, uint64_t gpa, size_t len)
+{
+	if (gpa > RAM_SIZE || len > RAM_SIZE - gpa)
+		return false;
+	return gpa + len <= m->refused || gpa >= m->refused_end;
+}
 
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	const struct machine *m = opaque;
 
-	if (gpa > RAM_SIZE || len > RAM_SIZE - gpa)
+	if (!touchable(m, gpa, len))
 		return false;
 	memcpy(dst, m->ram + gpa, len);
 	return true;
@@ -54,7 +30,7 @@ static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	struct machine *m = opaque;
 
-	if (gpa > RAM_SIZE || len > RAM_SIZE - gpa)
+	if (!touchable(m, gpa, len))
 		return false;
 	memcpy(m->ram + gpa, src, len);
 	return true;
@@ -65,12 +41,24 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((const struct machine *)opaque)->ctx;
 }
 
+static void tell_time(void *opaque, struct vpt_clock *now)
+{
+	scenario_clock(opaque, now);
+}
+
+static void count_pmi(void *opaque)
+{
+	((struct machine *)opaque)->pmis++;
+}
+
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
+	.clock = tell_time,
+	.pmi = count_pmi,
 };
 
-static void wrmsr(struct machine *m, uint32_t msr, uint64_t value)
+void wrmsr(struct machine *m, uint32_t msr, uint64_t value)
 {
 	ck_assert_msg(vpt_pt_wrmsr(&m->pt, msr, value, VPT_ACCESS_GUEST, m->ip, m->ip + INSN) ==
 			      VPT_FAULT_NONE,
@@ -81,13 +69,15 @@ static size_t produced(struct machine *m)
 {
 	uint64_t ptrs = 0;
 
+	if (m->transport) {
+		vpt_output_flush(&m->pt.out);
+		return m->carried;
+	}
 	ck_assert(vpt_pt_rdmsr(&m->pt, VPT_MSR_OUTPUT_MASK_PTRS, &ptrs) == VPT_FAULT_NONE);
 	return ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 }
 
-static void say(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct machine *m, const char *fmt, ...)
+void say(struct machine *m, const char *fmt, ...)
 {
 	size_t len = strlen(m->text);
 	va_list ap;
@@ -114,7 +104,9 @@ static void say_tnt(struct machine *m, const struct vpt_packet *packet)
 static void say_cfe(struct machine *m, const struct vpt_packet *packet)
 {
 	static const char *const types[] = {
-		[3] = "SMI", [4] = "RSM", [7] = "VMENTRY", [8] = "VMEXIT", [9] = "VMEXIT_INTR",
+		[1] = "INTR",	     [2] = "IRET",	[3] = "SMI",	 [4] = "RSM",
+		[5] = "SIPI",	     [6] = "INIT",	[7] = "VMENTRY", [8] = "VMEXIT",
+		[9] = "VMEXIT_INTR", [10] = "SHUTDOWN", [12] = "UINTR",	 [13] = "UIRET",
 	};
 
 	ck_assert_uint_lt(packet->value, sizeof(types) / sizeof(types[0]));
@@ -161,9 +153,43 @@ static void say_packet(struct machine *m, const struct vpt_packet *packet, uint6
 		say_cfe(m, packet);
 		break;
 	case VPT_PKT_EVD:
-		ck_assert(packet->aux == 1 || packet->aux == 2);
-		say(m, "EVD.VMX%c(%llx)", packet->aux == 1 ? 'Q' : 'R',
+		ck_assert_uint_le(packet->aux, 2);
+		say(m, "EVD.%s(%llx)",
+		    packet->aux == 0   ? "PFA"
+		    : packet->aux == 1 ? "VMXQ"
+				       : "VMXR",
 		    (unsigned long long)packet->value);
+		break;
+	case VPT_PKT_TMA:
+		say(m, "%s(%llx,%x)", name, (unsigned long long)packet->value, packet->aux);
+		break;
+	case VPT_PKT_CYC:
+		say(m, "%s(%llu)", name, (unsigned long long)packet->value);
+		break;
+	case VPT_PKT_PTW:
+		say(m, "%s%u(%llx%s)", name, packet->bits / 8, (unsigned long long)packet->value,
+		    packet->flag ? ",IP" : "");
+		break;
+	case VPT_PKT_EXSTOP:
+	case VPT_PKT_BEP:
+		say(m, "%s(%s)", name, packet->flag ? "IP" : "");
+		break;
+	case VPT_PKT_MWAIT:
+		say(m, "%s(%llx,%x)", name, (unsigned long long)packet->value, packet->aux);
+		break;
+	case VPT_PKT_PWRE:
+		say(m, "%s(%llx%s)", name, (unsigned long long)packet->value,
+		    packet->flag ? ",HW" : "");
+		break;
+	case VPT_PKT_PWRX:
+		say(m, "%s(%llx,%x)", name, (unsigned long long)packet->value, packet->aux);
+		break;
+	case VPT_PKT_BBP:
+		say(m, "%s(%llx,%d)", name, (unsigned long long)packet->value,
+		    packet->flag ? 4 : 8);
+		break;
+	case VPT_PKT_BIP:
+		say(m, "%s(%x:%llx)", name, packet->aux, (unsigned long long)packet->value);
 		break;
 	default:
 		say(m, "%s(%llx)", name, (unsigned long long)packet->value);
@@ -172,7 +198,7 @@ static void say_packet(struct machine *m, const struct vpt_packet *packet, uint6
 }
 
 /* Show what came since the last time. Hidden packets still move the last IP. */
-static void show(struct machine *m)
+void show(struct machine *m)
 {
 	const uint8_t *bytes = m->ram + REGION;
 	size_t end = produced(m), at = 0;
@@ -206,8 +232,20 @@ static uint64_t ctl_bit(const char *name, size_t len)
 		{"notnt", VPT_CTL_MASK(DIS_TNT)},
 		{"cr3", VPT_CTL_MASK(CR3_FILTER)},
 		{"topa", VPT_CTL_MASK(TOPA)},
+		{"fabric", VPT_CTL_MASK(FABRIC_EN)},
 		{"inject", VPT_CTL_MASK(INJECT_PSB_PMI)},
 		{"event", VPT_CTL_MASK(EVENT_EN)},
+		{"mtc", VPT_CTL_MASK(MTC_EN)},
+		{"mtc3", VPT_CTL_MASK(MTC_EN) | 3ull << VPT_CTL_MTC_FREQ_SHIFT},
+		{"mtc6", VPT_CTL_MASK(MTC_EN) | 6ull << VPT_CTL_MTC_FREQ_SHIFT},
+		{"mtc9", VPT_CTL_MASK(MTC_EN) | 9ull << VPT_CTL_MTC_FREQ_SHIFT},
+		{"cyc", VPT_CTL_MASK(CYC_EN)},
+		{"cyc16", VPT_CTL_MASK(CYC_EN) | 5ull << VPT_CTL_CYC_THRESH_SHIFT},
+		{"cyc32", VPT_CTL_MASK(CYC_EN) | 6ull << VPT_CTL_CYC_THRESH_SHIFT},
+		{"cyc64", VPT_CTL_MASK(CYC_EN) | 7ull << VPT_CTL_CYC_THRESH_SHIFT},
+		{"ptw", VPT_CTL_MASK(PTW_EN)},
+		{"fup", VPT_CTL_MASK(FUP_ON_PTW)},
+		{"pwr", VPT_CTL_MASK(PWR_EVT_EN)},
 		{"f0", 1ull << VPT_CTL_ADDR0_CFG_SHIFT},
 		{"f1", 1ull << VPT_CTL_ADDR1_CFG_SHIFT},
 		{"s0", 2ull << VPT_CTL_ADDR0_CFG_SHIFT},
@@ -268,7 +306,7 @@ static void enable(struct machine *m, const char *bits)
 		m->shown = produced(m);
 }
 
-static void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to)
+void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to)
 {
 	struct vpt_event event = {
 		.kind = (uint8_t)kind,
@@ -289,7 +327,7 @@ static void branch(struct machine *m, enum vpt_event_kind kind, unsigned int fla
 	m->ip = to;
 }
 
-static uint64_t hex(const char *text)
+uint64_t hex(const char *text)
 {
 	return strtoull(text, NULL, 16);
 }
@@ -620,6 +658,10 @@ static void step(struct machine *m, char *word)
 		times = strtoul(star + 1, NULL, 10);
 	}
 	while (times--) {
+		if (scenario_step_time(m, word) || scenario_step_software(m, word) ||
+		    scenario_step_system(m, word) || scenario_step_buffer(m, word) ||
+		    scenario_step_xsave(m, word))
+			continue;
 		if ((value = strchr(word, ':')))
 			ck_assert_msg(step_bits(m, word, value), "no step %s", word);
 		else if ((value = strchr(word, '=')))
@@ -636,7 +678,7 @@ void vpt_scenario_check(const struct vpt_scenario *scenario)
 {
 	const struct vpt_caps *caps = vpt_caps_model(scenario->model);
 	struct machine *m = calloc(1, sizeof(*m));
-	char script[512];
+	char script[1024];
 	char *word, *save;
 
 	ck_assert_ptr_nonnull(m);
@@ -650,7 +692,8 @@ void vpt_scenario_check(const struct vpt_scenario *scenario)
 	m->ctx.tsc = 0x123;
 	m->ctx.cbr = caps->max_nonturbo;
 	m->ctx.cs_l = m->ctx.lma = true;
-	vpt_pt_init(&m->pt, caps, &ops, m);
+	m->caps = *caps;
+	vpt_pt_init(&m->pt, &m->caps, &ops, m);
 	for (word = strtok_r(script, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		step(m, word);
 	show(m);

@@ -36,9 +36,51 @@
  *   rsm>N rsmroot>N		entries that return from SMM
  *   abort			a VM exit that ends in a VMX abort
  *   reason=N qual=N		of exits, a and 77 at first
+ *   has-pwr			the model has power event trace (none of them does)
+ *   ptw=N ptwq=N		PTWRITE of 32 and 64 bits
+ *   hlt mwait=HINTS,EXT,STATE	sleep in C1, in STATE (event.h)
+ *   hdc=STATE			sleep by the hardware, from awake or from another state
+ *   wake=LAST,DEEPEST,REASON
+ *   cbr=N stopped		core to bus ratio; frequency change with the clock stopped
+ *   blocks=TYPE.ITEMS,...	a record of packet blocks; sTYPE: with 4-byte items
+ *   badblocks=...		one that is refused
+ *   mnt=N			packet of the model
+ *   xsaves xrstors		of PT's component; [gp] if it faults, and nothing happened
+ *   xrstors-init		XRSTORS of an area without it
+ *   image=SLOT:N		the SLOTth 8 bytes of what was saved; saved: shows of it
+ *				[saved TraceEn STATUS[7:0]]
+ *   psbin=N			a PSB is due after N more bytes
+ *   pmis			how many were raised since the last time, as [pmis N]
+ *   warm			warm reset
+ *   irq>N irqcr3>N nmi>N fault>N	interrupt 20; with CR3 loaded; NMI; exception d
+ *   pf>N int80>N iret>N	#PF at dead000; INT 80; IRET
+ *   cli sti popf noif		instructions that change IF (POPF to the other value); set it
+ *   xbegin xend abort>N	a transaction begins, commits, aborts
+ *   smi resume>N rsmlbr>N	SMI, RSM, RSM that would enable LBRs; [shutdown] if it fails
+ *   init>N initcr3>N initwait initwaitcr3 sipi>N	INIT, with CR3 changed, before SIPI 9a
+ *   shutdown senter acm endacm	shutdown; GETSEC[SENTER]; an ACM runs
+ *   enclave noenclave		set the context: in a production enclave or not
+ *   eenter>N eresume>N eexit>N aex>N	ENCLU; AEX by vector 20, the AEP being 7000
+ *   uintr>N uiret>N		user interrupt 15 and return
+ *   buffer=BYTES:DRAIN defer	the model's internal buffer; its TIPs are deferred; decimal
+ *   room=N			no more than N bytes are left in the buffer; decimal
+ *   cnt			shows PacketByteCnt as [cnt N]
+ *   lip csbase=N		IP payloads are LIPs, before `on`; CS base
+ *   refuse=A-B			memory that may be neither read nor written
+ *   transport			bytes go to a sink of the trace transport (CTL: fabric); the
+ *				output MSRs are shown as [base N ptrs N]
  *
  * The context of the next steps is also the one that a transition finds on its other
  * side: set it before.
+ *   at=N clock+=N		the core clock is at N, is N further; decimal
+ *   ratio=N/D			from here on the TSC has N ticks in D core clocks; at first it
+ *				has one, and begins at 0; decimal
+ *   rawtsc=N offset=N		TSC before software's offset; the offset, 123 at first
+ *   crystal=N/D		CPUID.15H: EBX and EAX, before `on`; decimal
+ *   cycbits=N			cycle counter's bits; decimal
+ *   pass=N,N,...		clocks that pass before each eligible packet of the next event
+ *   tick			vpt_pt_tick
+ *   taskgate>N			software interrupt that loads CR3
  *
  * Any step can be repeated: jcc*5.
  */

@@ -20,6 +20,7 @@ enum {
 	WALK_CODE_BASE = 0x400000,
 	WALK_CODE_SIZE = 0x8000,
 	WALK_TRACE_SIZE = 8 << 20,
+	WALK_REGIONS = 8,
 };
 
 /* What VM entries and exits are there for. */
@@ -30,9 +31,26 @@ enum walk_vmx {
 	WALK_GUEST_AREAS /* MSR areas do */
 };
 
+/* Where the trace goes. */
+enum walk_layout {
+	WALK_STREAM, /* the transport: all of it is kept */
+	WALK_SINGLE, /* one range, which wraps */
+	WALK_TOPA    /* regions, the last of which leads to the first, or stops */
+};
+
+/* What code has beside branches; each only where the model has it. */
+enum walk_extras {
+	WALK_PTWRITE = 1 << 0,
+	WALK_SLEEP = 1 << 1, /* HLT and MWAIT, and changes of frequency */
+	WALK_TSX = 1 << 2,   /* transactions */
+	WALK_FLAGS = 1 << 3, /* CLI and STI */
+	WALK_SMI = 1 << 4,
+};
+
 struct walk_config {
 	uint64_t seed;
 	const char *model;
+	uint32_t caps_ebx;  /* CPUID.14H.0:EBX bits that the model has besides its own */
 	unsigned int insns; /* how many to execute */
 	uint64_t ctl;	    /* CTL without TraceEn and output bits */
 	uint64_t cr3_match;
@@ -41,34 +59,84 @@ struct walk_config {
 	bool overflow; /* lose packets now and then */
 	enum walk_vmx vmx;
 	uint32_t conceal; /* subset of VPT_VMX_CONCEAL */
+	uint32_t extras;  /* enum walk_extras */
+	struct vpt_pt_options options;
+	enum walk_layout layout;
+	unsigned int regions; /* TOPA: how many */
+	/* SINGLE: the first is the range; TOPA: as in the entries, 4 KiB << size. */
+	uint64_t region_bytes[WALK_REGIONS];
+	uint32_t region_int; /* TOPA: bit n: region n has INT */
+	bool region_stop;    /* TOPA: the last one has STOP */
+	bool map;	     /* memory is mapped, else written through */
 };
 
 enum walk_kind {
 	WALK_INSN,  /* ip: an instruction that must be decoded */
 	WALK_EVENT, /* ip: source of an event that must be seen */
 	WALK_LOST,  /* packets were lost here */
+	WALK_OFF,   /* ip: the WRMSR that ends a trace, which is not decoded */
 };
 
 struct walk_item {
 	enum walk_kind kind;
+	uint32_t sure; /* LOST: items before this one have all their packets */
+	bool begins;   /* nothing was traced right before it */
+	bool tip;      /* where it leads to is not in the binary; a RET too */
 	uint64_t ip;
+	size_t at; /* bytes of trace before it */
+};
+
+/* A value that PTWRITE put into the trace. */
+struct walk_value {
+	uint64_t value;
+	size_t at;
 };
 
 struct walk_result {
 	uint8_t code[WALK_CODE_SIZE];
 	uint8_t *trace; /* WALK_TRACE_SIZE bytes */
 	size_t trace_len;
+	size_t first; /* what is left of the trace begins here, with a PSB */
 	struct walk_item *items;
 	size_t count;
+	struct walk_value *values;
+	size_t value_count;
 	unsigned int entries, exits; /* VM entries but early failures; VM exits */
-	bool stopped;		     /* by a TraceStop range */
+	unsigned int losses;	     /* OVF packets */
+	unsigned int pmis, wraps;
+	bool stopped; /* by a TraceStop range */
+	bool full;    /* by a STOP region */
+	/* What is in memory is not what was put, or not where it should be: why. */
+	const char *wrong;
 };
 
+/* The model's capabilities as a walk has them. */
+void walk_caps(const struct walk_config *config, struct vpt_caps *caps);
 /* Execute. Returns what the caller frees with walk_free(); never NULL. */
 struct walk_result *walk_run(const struct walk_config *config);
 /* Write what happened to a .vpt file, as one session. */
 void walk_save(const struct walk_config *config, const struct walk_result *result,
 	       const char *path);
 void walk_free(struct walk_result *result);
+
+/*
+ * Walk, record to a file, decode it with libipt as vpt does, and compare: every instruction
+ * that was executed in the traced region, in order, none missing, none extra, and every
+ * event with its source. Where packets were lost, up to there and from there on.
+ *
+ * With DisTNT, which libipt cannot follow, the targets in the packets are compared.
+ *
+ * False: `why` says what was wrong. `seen`: the walk was like that, for those who want to
+ * know that a test tests something; may be NULL.
+ */
+struct walk_seen {
+	size_t insns, bytes;
+	unsigned int losses, wraps, values;
+	bool full, stopped;
+};
+bool walk_check(const struct walk_config *config, char *why, size_t size, struct walk_seen *seen);
+
+/* A configuration for each seed: any that its model allows. */
+void walk_random_config(struct walk_config *config, uint64_t seed);
 
 #endif /* TESTS_LIB_WALK_H */

@@ -18,109 +18,7 @@
  * Script, one step a word: see lib/scenario.h. `on` enables with the CTL bits that
  * follow; the packets of enabling are shown only where `packets` begins with PSB.
  */
-static const struct vpt_scenario table_33_55[] = {
-	S("1 no jump", VPT_ROW_PROVES("GEN-FAR"), "skl", "on:os,br step", ""),
-	S("2 sixth branch", VPT_ROW_PROVES("GEN-TNT-SIZE"), "skl", "on:os,br jcc*6 flush",
-	  "TNT(111111)"),
-	S("3 first to fifth branch", VPT_ROW_PROVES("GEN-TNT-SIZE"), "skl", "on:os,br jcc*5", ""),
-	S("47 branches are a long TNT", VPT_ROW_PROVES("GEN-TNT-SIZE"), "skl",
-	  "on:os,br jcc*46 jncc", "TNT64(11111111111111111111111111111111111111111111110)"),
-	S("42 branches are short ones", VPT_ROW_PROVES("GEN-TNT-SIZE"), "skl",
-	  "on:os,br jcc*41 jncc flush",
-	  "TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111111) TNT(111110)"),
-	S("4 indirect JMP", VPT_ROW_PROVES("GEN-FAR"), "skl", "on:os,br jmpi>2000", "TIP(2000)"),
-	S("4 indirect CALL", VPT_ROW_PROVES("GEN-FAR"), "skl", "on:os,br calli>2000", "TIP(2000)"),
-	S("5 direct JMP, CALL", VPT_ROW_PROVES("GEN-FAR"), "skl", "on:os,br jmp>2000 call>3000",
-	  ""),
-	S("6 RET uncompressed", VPT_ROW_PROVES("GEN-RETC"), "skl", "on:os,br ret>2000",
-	  "TIP(2000)"),
-	S("7 RET compressed, sixth", VPT_ROW_PROVES("GEN-RETC"), "skl",
-	  "on:os,br call>2000 jncc*5 ret>ra flush", "TNT(000001)"),
-	S("8 far branch", VPT_ROW_PROVES("GEN-FAR"), "skl", "on:os,br far>2000", "TIP(2000)"),
-	S("9 far branch, CR3", VPT_ROW_PROVES("GEN-FAR GEN-PIP"), "skl",
-	  "on:os,br cr3=5000 farcr3>2000", "PIP(5000) TIP(2000)"),
-	S("10 far branch, CR3, mode", VPT_ROW_PROVES("GEN-FAR GEN-MODE-EXEC"), "skl",
-	  "on:os,br cr3=5000 bits=32 farcr3>2000", "PIP(5000) MODE.Exec(2) TIP(2000)"),
-	S("11 interrupt", VPT_ROW_PROVES("GEN-FAR GEN-FUP-IP"), "skl",
-	  "on:os,br step async@next>9000", "FUP(1010) TIP(9000)"),
-	S("12 interrupt, CR3, mode", VPT_ROW_PROVES("GEN-FAR GEN-FUP-IP"), "skl",
-	  "on:os,br cr3=5000 bits=32 asynccr3@next>9000",
-	  "FUP(1008) PIP(5000) MODE.Exec(2) TIP(9000)"),
-	S("13 fault", VPT_ROW_PROVES("GEN-FAR GEN-FUP-IP"), "skl", "on:os,br async@cur>9000",
-	  "FUP(1008) TIP(9000)"),
-	S("13 software interrupt", VPT_ROW_PROVES("GEN-FAR GEN-FUP-IP"), "skl", "on:os,br int>9000",
-	  "FUP(1008) TIP(9000)"),
-	S("14 MOV CR3", VPT_ROW_PROVES("GEN-CR3 GEN-PIP"), "skl", "on:os,br movcr3=7000",
-	  "PIP(7000)"),
-	S("14 MOV CR3, low bits are not the address", VPT_ROW_PROVES("GEN-PIP"), "skl",
-	  "on:os,br movcr3=7fff", "PIP(7000)"),
-	S("14 MOV CR3 under PAE paging", VPT_ROW_PROVES("GEN-PIP"), "skl",
-	  "on:os,br pae movcr3=7fff", "PIP(7fe0)"),
-	S("MOV CR3 without OS", VPT_ROW_PROVES("GEN-PIP"), "skl", "cpl=3 on:user,br movcr3=7000",
-	  ""),
-	S("25 timing", VPT_ROW_PROVES("GEN-TIMING"), "skl", "on:os,br,tsc timing",
-	  "TSC(123) CBR(22)"),
-	S("25 timing out of context", VPT_ROW_PROVES("GEN-TIMING"), "skl",
-	  "cpl=3 on:os,br,tsc timing", "TSC(123) CBR(22)"),
-	S("25 timing after outcomes", VPT_ROW_PROVES("GEN-TIMING GEN-TNT-ORDER"), "skl",
-	  "on:os,br,tsc jcc jncc timing jmpi>2000", "TNT(10) TSC(123) CBR(22) TIP(2000)"),
-	S("25 timing without TSCEn", VPT_ROW_PROVES("GEN-TIMING CTL-TSCEN"), "skl",
-	  "on:os,br jcc timing jcc flush", "TNT(11)"),
-	S("TNT goes out first", VPT_ROW_PROVES("GEN-TNT-ORDER"), "skl",
-	  "on:os,br jcc jncc jcc jmpi>2000", "TNT(101) TIP(2000)"),
-};
-
-static const struct vpt_scenario table_33_56[] = {
-	S("1 enable out of context", VPT_ROW_PROVES("GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE"), "skl",
-	  "cpl=3 cnt=100 on:os,br,tsc!", "TSC(123) CBR(22)"),
-	S("2 enable in context", VPT_ROW_PROVES("GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE"), "skl",
-	  "cnt=100 on:os,br,tsc!", "TSC(123) CBR(22) MODE.Exec(1) TIP.PGE(1008)"),
-	S("2 without TSCEn", VPT_ROW_PROVES("GEN-ENABLE-ORDER CTL-TSCEN"), "skl",
-	  "cnt=100 on:os,br!", "CBR(22) MODE.Exec(1) TIP.PGE(1008)"),
-	S("2 with PSB+", VPT_ROW_PROVES("GEN-ENABLE-ORDER GEN-PSB-PLUS"), "skl", "on:os,br,tsc!",
-	  "PSB TSC(123) CBR(22) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008)"),
-	S("2 with PSB+, user only", VPT_ROW_PROVES("GEN-PSB-PLUS CTL-USER"), "skl",
-	  "cpl=3 on:user,br!", "PSB CBR(22) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1008)"),
-	S("2 always PSB+ on a processor without PSBFreq",
-	  VPT_ROW_PROVES("GEN-PSB-ON-ENABLE CPUID-PSBCYC"), "bdw",
-	  "on:os,br,topa off on:os,br,topa!",
-	  "PSB CBR(18) PIP(1000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(1018)"),
-	S("1 with PSB+, no PIP or MODE out of context", VPT_ROW_PROVES("GEN-PSB-PLUS"), "skl",
-	  "cpl=3 on:os,br!", "PSB CBR(22) PSBEND"),
-	S("3 disable", VPT_ROW_PROVES("GEN-DISABLE GEN-FUP-IP"), "skl", "on:os,br step off",
-	  "FUP(1010) TIP.PGD()"),
-	S("3 disable, TNT first", VPT_ROW_PROVES("GEN-DISABLE GEN-TNT-ORDER"), "skl",
-	  "on:os,br jcc off", "TNT(1) FUP(1100) TIP.PGD()"),
-	S("3 disable out of context", VPT_ROW_PROVES("GEN-DISABLE"), "skl", "cpl=3 on:os,br off",
-	  ""),
-	S("4 jump out of the filter", VPT_ROW_PROVES("GEN-PGD CTL-ADDRCFG"), "skl",
-	  "range0=1000-1fff on:os,br,f0 jmp>2000", "TIP.PGD(2000)"),
-	S("4 indirect jump out", VPT_ROW_PROVES("GEN-PGD"), "skl",
-	  "range0=1000-1fff on:os,br,f0 jmpi>2000", "TIP.PGD(2000)"),
-	S("4 RET out", VPT_ROW_PROVES("GEN-PGD GEN-RETC-RESET"), "skl",
-	  "range0=1000-1fff on:os,br,f0 ret>2000", "TIP.PGD(2000)"),
-	S("4 taken Jcc out has no IP", VPT_ROW_PROVES("GEN-PGD-COND"), "skl",
-	  "range0=1000-10ff on:os,br,f0 jncc jcc", "TNT(0) TIP.PGD()"),
-	S("5 jump into the filter", VPT_ROW_PROVES("GEN-PGE"), "skl",
-	  "range0=2000-2fff on:os,br,f0 jmp>2010", "MODE.Exec(1) TIP.PGE(2010)"),
-	S("5 interrupt into the filter", VPT_ROW_PROVES("GEN-PGE"), "skl",
-	  "range0=9000-9fff on:os,br,f0 async@next>9000", "MODE.Exec(1) TIP.PGE(9000)"),
-	S("6 far branch out of context", VPT_ROW_PROVES("GEN-PGD CTL-OS"), "skl",
-	  "cpl=3 on:user,br cpl=0 far>9000", "TIP.PGD()"),
-	S("6 far branch into context", VPT_ROW_PROVES("GEN-PGE"), "skl",
-	  "on:user,br cpl=3 far>400000", "MODE.Exec(1) TIP.PGE(400000)"),
-	S("7 interrupt out of context", VPT_ROW_PROVES("GEN-PGD GEN-FUP-IP"), "skl",
-	  "cpl=3 on:user,br step cpl=0 async@next>9000", "FUP(1010) TIP.PGD()"),
-	S("8 fault out of context", VPT_ROW_PROVES("GEN-PGD GEN-FUP-IP"), "skl",
-	  "cpl=3 on:user,br cpl=0 async@cur>9000", "FUP(1008) TIP.PGD()"),
-	S("far branch out of the filter has its IP", VPT_ROW_PROVES("GEN-PGD"), "skl",
-	  "range0=1000-1fff on:os,br,f0 far>9000", "TIP.PGD(9000)"),
-};
-
 static const struct vpt_scenario filters[] = {
-	S("table 33-2", VPT_ROW_PROVES("EN-FILTER-TAKEN CPUID-IPFILTER"), "skl",
-	  "range0=2000-2fff on:os,br,f0 jmp>2000 jncc step jmp>3000 jcc",
-	  "MODE.Exec(1) TIP.PGE(2000) TNT(0) TIP.PGD(3000)"),
 	S("both ends are inside", VPT_ROW_PROVES("EN-FILTER-TAKEN"), "skl",
 	  "range0=2000-2fff on:os,br,f0 jmp>1fff jmp>2000 jmp>2fff jmp>3000",
 	  "MODE.Exec(1) TIP.PGE(2000) TIP.PGD(3000)"),
@@ -210,6 +108,12 @@ static const struct vpt_scenario compression[] = {
 };
 
 static const struct vpt_scenario others[] = {
+	S("MOV CR3 without OS", VPT_ROW_PROVES("GEN-PIP"), "skl", "cpl=3 on:user,br movcr3=7000",
+	  ""),
+	S("TNT goes out first", VPT_ROW_PROVES("GEN-TNT-ORDER"), "skl",
+	  "on:os,br jcc jncc jcc jmpi>2000", "TNT(101) TIP(2000)"),
+	S("far branch out of the filter has its IP", VPT_ROW_PROVES("GEN-PGD"), "skl",
+	  "range0=1000-1fff on:os,br,f0 far>9000", "TIP.PGD(9000)"),
 	S("BranchEn 0", VPT_ROW_PROVES("GEN-BRANCHEN CTL-BRANCHEN"), "skl",
 	  "on:os jcc jmpi>2000 async@next>9000 movcr3=7000 bits=32 far>1000 cbr",
 	  "PIP(7000) CBR(22)"),
@@ -247,8 +151,6 @@ static const struct vpt_scenario others[] = {
 	}                                       \
 	END_TEST
 
-TABLE_TEST(table_33_55)
-TABLE_TEST(table_33_56)
 TABLE_TEST(filters)
 TABLE_TEST(trace_stops)
 TABLE_TEST(compression)
@@ -262,8 +164,6 @@ Suite *vpt_suite(void)
 	Suite *suite = suite_create("gen");
 	TCase *tcase = tcase_create("scenarios");
 
-	ADD(table_33_55);
-	ADD(table_33_56);
 	ADD(filters);
 	ADD(trace_stops);
 	ADD(compression);

@@ -187,6 +187,82 @@ START_TEST(every_packet_round_trips)
 }
 END_TEST
 
+/* What vpt_each_packet() gave, where it is easily forgotten. */
+struct seen {
+	unsigned int ip_bytes;	    /* sets, as are these: */
+	unsigned int cyc_bytes;	    /* lengths of CYC, */
+	unsigned int types;	    /* of CFE and BBP, */
+	unsigned int types_flag;    /* ... with IP, or of 4-byte items, */
+	uint64_t ids;		    /* of BIP and types of EVD, */
+	uint64_t ids_4;		    /* ... of 4-byte items, */
+	unsigned int bits, bits_ip; /* of PTW in bytes */
+	bool vector[256];
+	uint64_t longest[VPT_PKT_MAX]; /* CYC's greatest value, by length */
+	uint64_t shortest[VPT_PKT_MAX];
+};
+
+static void look(const struct vpt_packet *p, void *opaque)
+{
+	struct seen *s = opaque;
+	uint8_t buf[VPT_PKT_MAX];
+	size_t len = vpt_packet_write(buf, p);
+
+	s->ip_bytes |= 1u << p->ip_bytes;
+	s->cyc_bytes |= 1u << len;
+	s->types |= 1u << (p->value & 31);
+	if (p->flag)
+		s->types_flag |= 1u << (p->value & 31);
+	*(p->bits == 32 ? &s->ids_4 : &s->ids) |= 1ull << (p->aux & 63);
+	s->bits |= p->bits / 8;
+	if (p->flag)
+		s->bits_ip |= p->bits / 8;
+	s->vector[p->aux & 255] = true;
+	if (p->value > s->longest[len % VPT_PKT_MAX])
+		s->longest[len % VPT_PKT_MAX] = p->value;
+	if (!s->shortest[len % VPT_PKT_MAX] || p->value < s->shortest[len % VPT_PKT_MAX])
+		s->shortest[len % VPT_PKT_MAX] = p->value;
+}
+
+static struct seen seen(enum vpt_pkt_kind kind)
+{
+	struct seen s;
+
+	memset(&s, 0, sizeof(s));
+	ck_assert_uint_gt(vpt_each_packet(kind, look, &s), 0);
+	return s;
+}
+
+/* Of what the round trips are made, here and in the comparisons with other readers. */
+START_TEST(each_packet_is_each)
+{
+	struct seen s = seen(VPT_PKT_CYC);
+	unsigned int i;
+
+	/* 5 bits, and 7 more with each byte (33.4.2.14). */
+	ck_assert_uint_eq(s.cyc_bytes, 0x7fe);
+	for (i = 1; i < 10; i++) {
+		ck_assert_uint_eq(s.longest[i], (1ull << (7 * i - 2)) - 1);
+		ck_assert_uint_eq(s.shortest[i + 1], 1ull << (7 * i - 2));
+	}
+	ck_assert_uint_eq(s.longest[10], ~0ull);
+	ck_assert_uint_eq(seen(VPT_PKT_TIP).ip_bytes, 0x5f);
+	ck_assert_uint_eq(seen(VPT_PKT_TIP_PGE).ip_bytes, 0x5f);
+	ck_assert_uint_eq(seen(VPT_PKT_TIP_PGD).ip_bytes, 0x5f);
+	ck_assert_uint_eq(seen(VPT_PKT_FUP).ip_bytes, 0x5f);
+	s = seen(VPT_PKT_CFE);
+	ck_assert_uint_eq(s.types & s.types_flag, ~0u);
+	for (i = 0; i < 256; i++)
+		ck_assert(s.vector[i]);
+	s = seen(VPT_PKT_BBP);
+	ck_assert_uint_eq(s.types & s.types_flag, ~0u);
+	s = seen(VPT_PKT_BIP);
+	ck_assert_uint_eq(s.ids & s.ids_4, 0xffffffff);
+	ck_assert_uint_eq(seen(VPT_PKT_EVD).ids, ~0ull);
+	s = seen(VPT_PKT_PTW);
+	ck_assert_uint_eq(s.bits & s.bits_ip, 12);
+}
+END_TEST
+
 /* A fixed size in packets.def is the size of every packet of that kind. */
 static void fixed_size(const struct vpt_packet *packet, void *opaque)
 {
@@ -540,6 +616,7 @@ Suite *vpt_suite(void)
 	tc = tcase_create("kinds");
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, every_packet_round_trips, 0, VPT_PKT_COUNT);
+	tcase_add_test(tc, each_packet_is_each);
 	tcase_add_loop_test(tc, sizes_and_names, 0, VPT_PKT_COUNT);
 	tcase_add_loop_test(tc, out_of_range_is_not_written, 0, ARRAY_SIZE(unwritable));
 	tcase_add_loop_test(tc, every_beginning_is_judged, 0, 3);

@@ -7,126 +7,16 @@
 #include "lib/suite.h"
 #include "lib/walk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "decode/flow.h"
 #include "vpt/msr.h"
 
-enum {
-	SEEDS = 60,
-	INSNS = 20000,
-	VMX_SEEDS = 400,
-	VMX_INSNS = 3000,
-	/* More instructions than there can be between two that send something. */
-	TAIL_MAX = 40,
-};
-
-struct compare {
-	const struct walk_config *config;
-	const struct walk_result *walk;
-	size_t next; /* item that must come next */
-};
-
-static void describe(const struct compare *c, const char *what, uint64_t ip)
-{
-	size_t i, from = c->next > 6 ? c->next - 6 : 0;
-
-	fprintf(stderr, "seed %llu: item %zu of %zu: decoder has %s %llx; expected around here:\n",
-		(unsigned long long)c->config->seed, c->next, c->walk->count, what,
-		(unsigned long long)ip);
-	for (i = from; i < c->walk->count && i < c->next + 4; i++)
-		fprintf(stderr, "  %c %zu %s %llx\n", i == c->next ? '>' : ' ', i,
-			c->walk->items[i].kind == WALK_INSN    ? "insn"
-			: c->walk->items[i].kind == WALK_EVENT ? "event"
-							       : "lost",
-			(unsigned long long)c->walk->items[i].ip);
-}
-
-static const struct walk_item *skip_tail(struct compare *c)
-{
-	unsigned int tail = 0;
-
-	while (c->next < c->walk->count && c->walk->items[c->next].kind == WALK_INSN &&
-	       tail++ < TAIL_MAX)
-		c->next++;
-	return &c->walk->items[c->next];
-}
-
-static void take(struct compare *c, enum walk_kind kind, uint64_t ip)
-{
-	const struct walk_item *item = &c->walk->items[c->next];
-
-	/* The instructions since the last packet before a loss: a decoder that looks
-	 * ahead leaves them out, one that does not goes on to the next branch. */
-	if (c->next < c->walk->count && item->kind == WALK_LOST && kind == WALK_INSN)
-		return;
-	if (kind == WALK_LOST)
-		item = skip_tail(c);
-	if (c->next == c->walk->count || item->kind != kind ||
-	    (kind != WALK_LOST && item->ip != ip)) {
-		describe(c, kind == WALK_INSN ? "insn" : kind == WALK_EVENT ? "event" : "lost", ip);
-		ck_abort_msg("decoded flow differs");
-	}
-	c->next++;
-}
-
-/* FUP and TIP.PGD are an event that left the context, or the WRMSR that ends a trace. */
-static bool is_event_at(const struct compare *c, uint64_t ip)
-{
-	return c->next < c->walk->count && c->walk->items[c->next].kind == WALK_EVENT &&
-	       c->walk->items[c->next].ip == ip;
-}
-
-static void take_item(struct compare *c, const struct vpt_item *item)
-{
-	if (item->kind == VPT_ITEM_ERROR) {
-		describe(c, item->text, item->ip);
-		ck_abort_msg("seed %llu: %s at offset %#llx", (unsigned long long)c->config->seed,
-			     item->text, (unsigned long long)item->offset);
-	} else if (item->kind == VPT_ITEM_INSN) {
-		take(c, WALK_INSN, item->ip);
-	} else if (item->kind != VPT_ITEM_EVENT) {
-		return;
-	} else if (item->event == VPT_FLOW_ASYNC_BRANCH ||
-		   (item->event == VPT_FLOW_ASYNC_DISABLED && is_event_at(c, item->ip))) {
-		take(c, WALK_EVENT, item->ip);
-	} else if (item->event == VPT_FLOW_OVERFLOW) {
-		take(c, WALK_LOST, 0);
-	}
-}
+enum { SEEDS = 60, INSNS = 20000, VMX_SEEDS = 400, VMX_INSNS = 3000 };
 
 static void check_walk(const struct walk_config *config)
 {
-	char path[] = "/tmp/vpt-walk-XXXXXX", why[160];
-	int fd = mkstemp(path);
-	struct walk_result *walk;
-	struct compare c = {.config = config};
-	struct vpt_reader *reader;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	char why[1000];
 
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	walk = walk_run(config);
-	walk_save(config, walk, path);
-	c.walk = walk;
-	ck_assert_msg(!vpt_reader_open(path, &reader, why, sizeof(why)), "%s", why);
-	unlink(path);
-	ck_assert_int_eq(vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow), 0);
-	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		take_item(&c, &item);
-	} while (item.kind != VPT_ITEM_END);
-	if (config->vmx)
-		ck_assert(walk->stopped || (walk->entries && walk->exits));
-	if (c.next != walk->count)
-		describe(&c, "the end", 0);
-	ck_assert_uint_eq(c.next, walk->count);
-	vpt_flow_close(flow);
-	vpt_reader_close(reader);
-	walk_free(walk);
+	ck_assert_msg(walk_check(config, why, sizeof(why), NULL), "seed %llu: %s",
+		      (unsigned long long)config->seed, why);
 }
 
 static const char *const models[] = {"bdw", "skl", "icx", "spr"};

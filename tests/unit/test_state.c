@@ -10,6 +10,7 @@
 
 #include "vpt/packet.h"
 #include "vpt/state.h"
+#include "vpt/system.h"
 #include "vpt/vmx_pt.h"
 
 enum {
@@ -28,7 +29,8 @@ struct machine {
 	struct vpt_pt pt;
 	struct vpt_caps caps;
 	struct vpt_context ctx;
-	bool no_map;
+	struct vpt_clock clock;
+	bool no_map, smm;
 	uint8_t ram[RAM];
 	uint8_t stage[STAGE];
 	uint8_t *stream;
@@ -101,11 +103,17 @@ static void trigger(void *opaque, bool trigger_en)
 	((struct machine *)opaque)->triggers++;
 }
 
+static void tell_time(void *opaque, struct vpt_clock *now)
+{
+	*now = ((struct machine *)opaque)->clock;
+}
+
 static const struct vpt_pt_ops ops = {
 	.mem = {.read = mem_read, .write = mem_write, .map = mem_map, .committed = committed},
 	.context = context,
 	.pmi = pmi,
 	.trigger = trigger,
+	.clock = tell_time,
 };
 
 static void init(struct machine *m, const char *model)
@@ -128,7 +136,9 @@ static void copy(struct machine *to, const struct machine *from)
 	memcpy(to->stage, from->stage, STAGE);
 	memcpy(bytes, from->stream, from->streamed);
 	to->ctx = from->ctx;
+	to->clock = from->clock;
 	to->no_map = from->no_map;
+	to->smm = from->smm;
 	to->streamed = from->streamed;
 	to->pmis = from->pmis;
 	to->triggers = from->triggers;
@@ -146,39 +156,81 @@ static void poke64(struct machine *m, uint64_t gpa, uint64_t value)
 	memcpy(m->ram + gpa, &value, sizeof(value));
 }
 
-/* Ways of output. */
+#define TIMED (VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(MTC_EN))
+
+/* Numbers of ways that tests name. */
+enum { CYC_WAY = 11, MTC_WAY, THRESHOLD_WAY, BUFFER_WAY, DEFER_WAY };
+
+/* Ways of output, and of what goes there. */
 static const struct way {
 	const char *model;
 	uint64_t ctl, base, ptrs;
 	uint64_t entry[3];
 	bool no_map;
 	bool guest; /* begins in non-root operation */
+	bool smm;   /* has SMIs */
+	struct vpt_pt_options options;
 } ways[] = {
-	{"skl", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false, false},
-	{"skl", 0, REGION, 0x3ff, {0}, false, false},
-	{"skl", 0, REGION, 0x3ff, {0}, true, false},
-	{"skl",
-	 VPT_CTL_MASK(TOPA),
-	 TABLE,
-	 0x7f,
-	 {REGION | INT, REGION + 0x1000, TABLE | END},
-	 false,
-	 false},
-	{"icx",
-	 VPT_CTL_MASK(TOPA),
-	 TABLE,
-	 0x7f,
-	 {REGION | INT, REGION + 0x1000, TABLE | END},
-	 true,
-	 false},
-	{"skl", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION + 0x1000 + STOP, 0}, false, false},
-	{"bdw", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION | INT, TABLE | END, 0}, false, false},
+	{.model = "skl", .ctl = VPT_CTL_MASK(FABRIC_EN), .ptrs = 0x7f},
+	{.model = "skl", .base = REGION, .ptrs = 0x3ff},
+	{.model = "skl", .base = REGION, .ptrs = 0x3ff, .no_map = true},
+	{.model = "skl",
+	 .ctl = VPT_CTL_MASK(TOPA),
+	 .base = TABLE,
+	 .ptrs = 0x7f,
+	 .entry = {REGION | INT, REGION + 0x1000, TABLE | END}},
+	{.model = "icx",
+	 .ctl = VPT_CTL_MASK(TOPA),
+	 .base = TABLE,
+	 .ptrs = 0x7f,
+	 .entry = {REGION | INT, REGION + 0x1000, TABLE | END},
+	 .no_map = true},
+	{.model = "skl",
+	 .ctl = VPT_CTL_MASK(TOPA),
+	 .base = TABLE,
+	 .ptrs = 0x7f,
+	 .entry = {REGION, REGION + 0x1000 + STOP, 0}},
+	{.model = "bdw",
+	 .ctl = VPT_CTL_MASK(TOPA),
+	 .base = TABLE,
+	 .ptrs = 0x7f,
+	 .entry = {REGION | INT, TABLE | END, 0}},
 	/* Memory ends: an error soon. */
-	{"skl", 0, 0, 0xff00ull << 32 | 0x1ffff, {0}, false, false},
+	{.model = "skl", .ptrs = 0xff00ull << 32 | 0x1ffff},
 	/* The second entry is bad: an error once the first one is full. */
-	{"spr", VPT_CTL_MASK(TOPA), TABLE, 0x7f, {REGION, REGION | 2, 0}, false, false},
-	{"spr", VPT_CTL_MASK(FABRIC_EN), 0, 0x7f, {0}, false, true},
-	{"icx", 0, REGION, 0x3ff, {0}, false, true},
+	{.model = "spr",
+	 .ctl = VPT_CTL_MASK(TOPA),
+	 .base = TABLE,
+	 .ptrs = 0x7f,
+	 .entry = {REGION, REGION | 2, 0}},
+	{.model = "spr", .ctl = VPT_CTL_MASK(FABRIC_EN), .ptrs = 0x7f, .guest = true},
+	{.model = "icx", .base = REGION, .ptrs = 0x3ff, .guest = true},
+	/* Clocks. */
+	{.model = "skl",
+	 .ctl = VPT_CTL_MASK(FABRIC_EN) | TIMED | VPT_CTL_MASK(CYC_EN),
+	 .ptrs = 0x7f},
+	{.model = "icx", .ctl = TIMED, .base = REGION, .ptrs = 0x3ff, .guest = true},
+	{.model = "skl",
+	 .ctl = VPT_CTL_MASK(CYC_EN) | 5ull << VPT_CTL_CYC_THRESH_SHIFT,
+	 .base = REGION,
+	 .ptrs = 0x3ff,
+	 .options = {.cyc_bits = 8}},
+	/* Overflows, TIPs that wait. */
+	{.model = "spr",
+	 .ctl = VPT_CTL_MASK(FABRIC_EN) | TIMED | VPT_CTL_MASK(CYC_EN),
+	 .ptrs = 0x7f,
+	 .options = {.buffer_bytes = VPT_BUFFER_MIN, .buffer_drain = 40}},
+	{.model = "skl",
+	 .ctl = VPT_CTL_MASK(FABRIC_EN),
+	 .ptrs = 0x7f,
+	 .smm = true,
+	 .options = {.buffer_bytes = 256, .buffer_drain = 60, .defer_tips = true}},
+	{.model = "skl",
+	 .ctl = TIMED,
+	 .base = REGION,
+	 .ptrs = 0x3ff,
+	 .smm = true,
+	 .options = {.defer_tips = true}},
 };
 
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -210,6 +262,8 @@ static void start(struct machine *m, const struct way *way, uint64_t more)
 
 	init(m, way->model);
 	m->no_map = way->no_map;
+	m->smm = way->smm;
+	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &way->options), VPT_OK);
 	for (i = 0; i < 3; i++)
 		poke64(m, TABLE + 8 * i, way->entry[i]);
 	wrmsr(m, VPT_MSR_OUTPUT_BASE, way->base);
@@ -228,6 +282,38 @@ static uint32_t next(uint32_t *seed)
 	return *seed >> 8;
 }
 
+/* Time goes by, seldom much of it. */
+static void pass(struct machine *m, uint32_t *seed)
+{
+	uint64_t clocks = next(seed) % 16;
+
+	if (!(next(seed) % 32))
+		clocks *= next(seed) % 4096;
+	m->clock.cycles += clocks;
+	m->clock.tsc += 2 * clocks;
+	m->ctx.tsc = m->clock.tsc;
+}
+
+/* SMI or RSM, an ACM, and sleep. */
+static void step_system(struct machine *m, unsigned int what, uint64_t ip)
+{
+	struct vpt_event event = {.kind = VPT_EV_SLEEP, .from = ip, .to = ip};
+
+	if (what == 0 && vpt_pt_in_smm(&m->pt)) {
+		ck_assert(vpt_pt_rsm(&m->pt, ip, false));
+	} else if (what == 0) {
+		vpt_pt_smi(&m->pt, ip);
+	} else if (what == 1 && m->pt.acm_trace_en && !vpt_pt_in_smm(&m->pt)) {
+		vpt_pt_acm_end(&m->pt, ip);
+	} else if (what == 1 && !vpt_pt_in_smm(&m->pt)) {
+		vpt_pt_acm_begin(&m->pt);
+	} else {
+		if (what == 2)
+			event.kind = VPT_EV_WAKE;
+		vpt_pt_event(&m->pt, &event);
+	}
+}
+
 /* Something that a processor does. */
 static void step(struct machine *m, uint32_t *seed)
 {
@@ -238,8 +324,13 @@ static void step(struct machine *m, uint32_t *seed)
 		.next = 0x402000 + next(seed) % 8,
 	};
 
+	pass(m, seed);
 	if (m->pt.vmx.on && !(next(seed) % 8)) {
 		transit(m, next(seed) & VPT_VMX_CONCEAL, event.to);
+		return;
+	}
+	if (m->smm && !(next(seed) % 32)) {
+		step_system(m, next(seed) % 4, event.to);
 		return;
 	}
 	if (what < 32) {
@@ -428,6 +519,38 @@ static const struct change {
 	{"a VMCS that is not aligned", 9, AT(vmcs), 0x5001, VPT_E_INVAL},
 	{"a VMCS that is too wide", 9, AT(vmcs), 1ull << 52, VPT_E_INVAL},
 	{"a VMCS of all ones but one", 9, AT(vmcs), ~1ull, VPT_E_INVAL},
+	{"clocks that nothing looks at", 0, AT(clock_cycles), 1, VPT_E_INVAL},
+	{"a TSC that nothing looks at", 0, AT(clock_tsc), 1, VPT_E_INVAL},
+	{"cycles without CYCEn", MTC_WAY, AT(cyc_count), 1, VPT_E_INVAL},
+	{"lost MTCs without MTCEn", THRESHOLD_WAY, AT(mtc_missed), 1, VPT_E_INVAL},
+	{"seven outcomes with CYCEn", CYC_WAY, AT(tnt), 1 << 7, VPT_E_INVAL},
+	{"a cycle counter of 7 bits", 0, AT(cyc_bits), 7, VPT_E_INVAL},
+	{"a cycle counter of 33 bits", 0, AT(cyc_bits), 33, VPT_E_INVAL},
+	{"a cycle counter of 270 bits", 0, AT(cyc_bits), 270, VPT_E_INVAL},
+	{"a buffer that is too small", BUFFER_WAY, AT(buffer_bytes), VPT_BUFFER_MIN - 1,
+	 VPT_E_INVAL},
+	{"a buffer that is too large", BUFFER_WAY, AT(buffer_bytes), VPT_BUFFER_MAX + 1,
+	 VPT_E_INVAL},
+	{"more in the buffer than it holds", BUFFER_WAY, AT(buffer_fill), VPT_BUFFER_MIN + 1,
+	 VPT_E_INVAL},
+	{"a byte that has left", BUFFER_WAY, AT(buffer_credit), 1024, VPT_E_INVAL},
+	{"bytes in no buffer", CYC_WAY, AT(buffer_fill), 1, VPT_E_INVAL},
+	{"parts of bytes in no buffer", CYC_WAY, AT(buffer_credit), 1, VPT_E_INVAL},
+	{"no buffer that lags", CYC_WAY, AT(buffer_lag), 1, VPT_E_INVAL},
+	{"no buffer that overflows", CYC_WAY, AT(flags), TRACING | VPT_STATE_OVERFLOW, VPT_E_INVAL},
+	{"losses without an overflow", BUFFER_WAY, AT(flags), TRACING | VPT_STATE_STATE_LOST,
+	 VPT_E_INVAL},
+	{"asleep without a trace", 0, AT(flags), VPT_STATE_ASLEEP, VPT_E_INVAL},
+	{"TraceEn to be given back, but no SMM", 0, AT(flags), TRACING | VPT_STATE_SMM_TRACE,
+	 VPT_E_INVAL},
+	{"TIPs that do not wait here", 0, AT(tips), 3, VPT_E_INVAL},
+	{"too many TIPs", DEFER_WAY, AT(tips), VPT_DEFER_BYTES + 1, VPT_E_INVAL},
+	{"far too many TIPs", DEFER_WAY, AT(tips), ~0u, VPT_E_INVAL},
+	{"no TIP", DEFER_WAY, AT(tip[0]), 0x1d | 1 << 5, VPT_E_INVAL},
+	{"a TIP without an IP", DEFER_WAY, AT(tip[0]), 0x0d, VPT_E_INVAL},
+	{"a TIP that is cut off", DEFER_WAY, AT(tips), 2, VPT_E_INVAL},
+	{"something after the TIPs", DEFER_WAY, AT(tip[VPT_DEFER_BYTES - 1]), 1, VPT_E_INVAL},
+	{"TIPs that wait for nothing", DEFER_WAY, AT(tnt), 1, VPT_E_INVAL},
 	{"ToPA: a table that is not aligned", 3, AT(output_base), TABLE + 0x80, VPT_E_INVAL},
 };
 
@@ -441,6 +564,8 @@ START_TEST(refuses)
 
 	start(&a, &ways[c->way], 0);
 	for (i = 0; i < 30; i++)
+		step(&a, &seed);
+	while (ways[c->way].options.defer_tips && a.pt.defer.len < 6)
 		step(&a, &seed);
 	if (ways[c->way].guest && !a.pt.vmx.non_root)
 		transit(&a, 0, 0x400000);
@@ -492,6 +617,56 @@ START_TEST(other_model)
 	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_E_CAPS);
 	free(a.stream);
 	free(b.stream);
+}
+END_TEST
+
+/* Each thing of time and of the buffer comes back, also what is seldom another than 0. */
+START_TEST(keeps_times)
+{
+	static struct machine a, b;
+	struct vpt_pt_state state;
+	uint32_t seed = 5;
+
+	start(&a, &ways[BUFFER_WAY], 0);
+	while (!a.pt.buffer.overflow || a.pt.buffer.fill < 9)
+		step(&a, &seed);
+	a.pt.buffer.drained -= 5;
+	a.pt.buffer.timing_lost = true;
+	a.pt.buffer.state_lost = false;
+	a.pt.time.mtc_told -= 7;
+	a.pt.time.cyc_last -= 3;
+	init(&b, ways[BUFFER_WAY].model);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	ck_assert_mem_eq(&a.pt.time.now, &b.pt.time.now, sizeof(a.pt.time.now));
+	ck_assert_uint_eq(a.pt.time.cyc_last, b.pt.time.cyc_last);
+	ck_assert_uint_eq(a.pt.time.mtc_last, b.pt.time.mtc_last);
+	ck_assert_uint_eq(a.pt.time.mtc_told, b.pt.time.mtc_told);
+	ck_assert_uint_eq(a.pt.buffer.drained, b.pt.buffer.drained);
+	ck_assert_uint_eq(a.pt.buffer.fill, b.pt.buffer.fill);
+	ck_assert_uint_eq(a.pt.buffer.credit, b.pt.buffer.credit);
+	ck_assert(b.pt.buffer.overflow && b.pt.buffer.timing_lost && !b.pt.buffer.state_lost);
+	ck_assert_mem_eq(&a.pt.options, &b.pt.options, sizeof(a.pt.options));
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
+/* What the end of an ACM gives back was a trace once. */
+START_TEST(acm)
+{
+	static struct machine a;
+	struct vpt_pt_state state;
+
+	start(&a, &ways[1], 0);
+	vpt_pt_acm_begin(&a.pt);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.flags & VPT_STATE_ACM_TRACE, VPT_STATE_ACM_TRACE);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	ck_assert(a.pt.acm_trace_en);
+	state.ip_mask = 0;
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_E_INVAL);
+	free(a.stream);
 }
 END_TEST
 
@@ -555,6 +730,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
 	tcase_add_test(tcase, other_model);
+	tcase_add_test(tcase, keeps_times);
+	tcase_add_test(tcase, acm);
 	tcase_add_test(tcase, back_to_root);
 	tcase_add_test(tcase, no_pt_in_vmx);
 	suite_add_tcase(suite, tcase);

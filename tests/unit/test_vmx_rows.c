@@ -77,6 +77,21 @@ static void add_target(struct row *row, bool from, bool to, bool context, const 
 	add(row, text);
 }
 
+/*
+ * Without BranchEn event trace tells IF, which is 0 throughout, by MODE.Exec and a FUP of its
+ * own: once, on the first side that is traced (33.4.2.8). *known: that was before.
+ */
+static void add_mode(struct row *row, bool traced, const char *ip, bool *known)
+{
+	char text[48];
+
+	if (!row->event || row->branch || !traced || *known)
+		return;
+	snprintf(text, sizeof(text), "MODE.Exec(1) FUP(%s)", ip);
+	add(row, text);
+	*known = true;
+}
+
 static void check(struct row *row)
 {
 	struct vpt_scenario scenario = {
@@ -98,22 +113,33 @@ static void start(struct row *row, const char *before, const char *after)
 		 after);
 }
 
+static bool host_traced(const struct row *row)
+{
+	return row->world->host && row->world->host_filter;
+}
+
+static bool guest_traced(const struct row *row)
+{
+	return row->world->guest && row->world->guest_filter;
+}
+
 static bool host_sent(const struct row *row)
 {
-	return row->world->host && row->world->host_filter && row->branch;
+	return host_traced(row) && row->branch;
 }
 
 static bool guest_sent(const struct row *row)
 {
-	return row->world->guest && row->world->guest_filter && row->branch;
+	return guest_traced(row) && row->branch;
 }
 
 START_TEST(entries)
 {
 	struct row row = row_of(_i);
 	const struct world *world = row.world;
+	bool known = host_traced(&row);
 
-	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-ENTRY-CONCEAL VMX-ENTRY-EVENT");
+	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-ENTRY-CONCEAL VMX-ENTRY-EVENT EVT-IF-RESUME");
 	start(&row, "", "cpl=3 cr3=2000 enter>7000");
 	if (row.event && !row.entry && world->host)
 		add(&row, "CFE.VMENTRY(IP) FUP(1018)");
@@ -122,6 +148,7 @@ START_TEST(entries)
 	if (!row.entry && world->guest && world->os)
 		add(&row, "PIP(2000,NR)");
 	add_target(&row, host_sent(&row), guest_sent(&row), world->guest, "7000", false);
+	add_mode(&row, guest_traced(&row), "7000", &known);
 	check(&row);
 }
 END_TEST
@@ -130,9 +157,9 @@ START_TEST(exits)
 {
 	struct row row = row_of(_i);
 	const struct world *world = row.world;
-	bool sent = guest_sent(&row);
+	bool sent = guest_sent(&row), known = guest_traced(&row);
 
-	VPT_PROVES("VMX-EXIT-SYSTEM VMX-EXIT-CONCEAL VMX-EXIT-EVENT");
+	VPT_PROVES("VMX-EXIT-SYSTEM VMX-EXIT-CONCEAL VMX-EXIT-EVENT EVT-IF-RESUME");
 	start(&row, "cpl=3 cr3=2000 enter>7000 ", "cpl=0 cr3=1000 exit>1100");
 	if (row.event && !row.exit && world->guest)
 		add(&row, sent ? "EVD.VMXQ(77) EVD.VMXR(a) CFE.VMEXIT()"
@@ -144,6 +171,7 @@ START_TEST(exits)
 	if (!row.exit && world->host && world->os)
 		add(&row, "PIP(1000)");
 	add_target(&row, sent, host_sent(&row), world->host, "1100", false);
+	add_mode(&row, host_traced(&row), "1100", &known);
 	check(&row);
 }
 END_TEST
@@ -153,7 +181,7 @@ START_TEST(round_trips)
 {
 	struct row row = row_of(_i);
 	const struct world *world = row.world;
-	bool host = host_sent(&row), guest = guest_sent(&row);
+	bool host = host_sent(&row), guest = guest_sent(&row), known = host_traced(&row);
 
 	VPT_PROVES("VMX-EXEC-CONCEAL VMX-EXIT-EVENT VMX-ENTRY-EVENT");
 	start(&row, "", "cpl=3 cr3=2000 enter>7000 movcr3=2000 cpl=0 cr3=1000 exitint>1100");
@@ -164,6 +192,7 @@ START_TEST(round_trips)
 	if (!row.entry && world->guest && world->os)
 		add(&row, "PIP(2000,NR)");
 	add_target(&row, host, guest, world->guest, "7000", false);
+	add_mode(&row, guest_traced(&row), "7000", &known);
 	if (world->guest && world->os)
 		add(&row, row.exec ? "PIP(2000)" : "PIP(2000,NR)");
 	if (row.event && !row.exit && world->guest)
@@ -174,6 +203,7 @@ START_TEST(round_trips)
 	if (!row.exit && world->host && world->os)
 		add(&row, "PIP(1000)");
 	add_target(&row, guest, host, world->host, "1100", host || guest);
+	add_mode(&row, host_traced(&row), "1100", &known);
 	check(&row);
 }
 END_TEST

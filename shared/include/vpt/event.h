@@ -36,28 +36,92 @@ enum vpt_event_kind {
 	VPT_EV_ASYNC,
 	/* MOV to CR3 that completed; to: next IP. */
 	VPT_EV_CR3,
-	/* The core clock's ratio to the bus clock changed. */
+	/* The core clock's ratio to the bus clock changed; STOPPED: nothing was executed
+	 * meanwhile, and vpt_pt_tick() was called before that, or MTC packets that were due by
+	 * then are lost. from, to: the IP at which execution is. */
 	VPT_EV_CBR,
 	/* Packets were lost and the loss is over (33.3.8); to: the IP at which
-	 * execution is. */
+	 * execution is. For engines that lose packets themselves: what the model of the
+	 * internal buffer loses (pt.h) needs no event. */
 	VPT_EV_OVERFLOW,
+
+	/* PTWRITE that retired; value: its operand, WIDE: of 64 bits. */
+	VPT_EV_PTWRITE,
+	/* CLI, STI or POPF that changed RFLAGS.IF. */
+	VPT_EV_INTR_FLAG,
+	/* A state deeper than C0.1 is entered (tables 33-42, 33-43). MWAIT: by MWAIT, UMWAIT,
+	 * TPAUSE or I/O that stands for it; value: hints, ext: extensions. HW: by the
+	 * processor itself. Else HLT and the like. cstate: the resolved thread C-state as
+	 * MWAIT's hints have it: 00 is C1, 20 C6, f2 C0.2. from: the instruction, with HW the next one. */
+	VPT_EV_SLEEP,
+	/* Back in C0 (table 33-44); cstate: last core C-state, deepest: the deepest, as above,
+	 * wake: enum vpt_wake. from, to: the IP at which execution goes on. */
+	VPT_EV_WAKE,
+	/* A transaction began, or the outermost one committed; in_tx is as it is now. */
+	VPT_EV_TSX_BEGIN,
+	VPT_EV_TSX_COMMIT,
+	/* ... or aborted, and execution goes on elsewhere. from: XABORT, or the instruction
+	 * that the abort came at. */
+	VPT_EV_TSX_ABORT,
+	/* INIT; from: the next instruction. WAIT: the processor now waits for SIPI, as
+	 * context() says then, and `to` does not count. */
+	VPT_EV_INIT,
+	/* SIPI, by `vector`. */
+	VPT_EV_SIPI,
+	/* Shutdown, after a triple fault say; from: as of the event that led to it. What
+	 * ends it is INIT, SMI, NMI or a reset. */
+	VPT_EV_SHUTDOWN,
+	/* ENCLU[EENTER], [ERESUME], [EEXIT]; from: the instruction. */
+	VPT_EV_ENCLAVE,
+	/* An enclave left by an event (AEX, EEE), of `vector`; from: the instruction of the
+	 * enclave, which counts in a debug enclave only; to: the event's handler; value: the
+	 * AEP. */
+	VPT_EV_AEX,
+	/* User interrupt delivered, by user vector `vector`; from: the next instruction.
+	 * UIRET; from: the instruction. */
+	VPT_EV_UINTR,
+	VPT_EV_UIRET,
 	VPT_EV_COUNT
 };
 
-/* Bits of vpt_event.flags. */
+/* Bits of vpt_event.flags. One bit may mean different things to different kinds. */
 enum vpt_event_flags {
-	VPT_EVF_TAKEN = 1 << 0, /* COND: the branch was taken */
-	VPT_EVF_CR3 = 1 << 1,	/* FAR, SOFT_INT, ASYNC: CR3 was loaded (task switch) */
+	VPT_EVF_TAKEN = 1 << 0,	     /* COND: the branch was taken */
+	VPT_EVF_CR3 = 1 << 1,	     /* FAR, SOFT_INT, ASYNC, INIT: CR3 was loaded */
+	VPT_EVF_IRET = 1 << 2,	     /* FAR: it is an IRET */
+	VPT_EVF_PAGE_FAULT = 1 << 2, /* ASYNC: #PF; value: the address, as CR2 has it */
+	VPT_EVF_WIDE = 1 << 2,	     /* PTWRITE */
+	VPT_EVF_MWAIT = 1 << 2,	     /* SLEEP */
+	VPT_EVF_HW = 1 << 3,	     /* SLEEP */
+	VPT_EVF_STOPPED = 1 << 2,    /* CBR */
+	VPT_EVF_WAIT = 1 << 2,	     /* INIT */
+};
+
+/* Why a sleep ended (table 33-44): one bit. */
+enum vpt_wake {
+	VPT_WAKE_INTERRUPT = 1 << 0,
+	VPT_WAKE_TIMER = 1 << 1,
+	VPT_WAKE_STORE = 1 << 2,
+	VPT_WAKE_HW = 1 << 3,
 };
 
 struct vpt_event {
-	uint8_t kind;	/* enum vpt_event_kind */
-	uint8_t flags;	/* enum vpt_event_flags */
-	uint8_t vector; /* SOFT_INT, ASYNC */
-	uint64_t from;	/* IP of the instruction, or as the kind says */
-	uint64_t to;	/* IP of the next instruction to execute */
-	uint64_t next;	/* CALL, CALL_INDIRECT: IP after the instruction */
+	uint8_t kind;	 /* enum vpt_event_kind */
+	uint8_t flags;	 /* enum vpt_event_flags */
+	uint8_t vector;	 /* SOFT_INT, ASYNC, SIPI, AEX, UINTR */
+	uint8_t cstate;	 /* SLEEP, WAKE */
+	uint8_t deepest; /* WAKE */
+	uint8_t wake;	 /* WAKE */
+	uint8_t ext;	 /* SLEEP with MWAIT */
+	uint64_t from;	 /* IP of the instruction, or as the kind says */
+	uint64_t to;	 /* IP of the next instruction to execute */
+	union {
+		uint64_t next;	/* CALL, CALL_INDIRECT: IP after the instruction */
+		uint64_t value; /* as the kind says */
+	};
 };
+
+VPT_STATIC_ASSERT(sizeof(struct vpt_event) == 32, "it is made for each branch");
 
 /* The state that PT looks at, as it is for the next instruction. */
 struct vpt_context {
@@ -73,6 +137,7 @@ struct vpt_context {
 	bool intr_flag;		 /* RFLAGS.IF */
 	bool in_tx;		 /* inside a transaction */
 	bool production_enclave; /* executing in one (33.2.9.5) */
+	bool wait_for_sipi;	 /* INIT came, SIPI did not */
 };
 
 #endif /* VPT_EVENT_H */

@@ -13,6 +13,7 @@
 #ifndef VPT_PT_H
 #define VPT_PT_H
 
+#include "clock.h"
 #include "enable.h"
 #include "event.h"
 #include "output.h"
@@ -36,6 +37,65 @@ struct vpt_pt_ops {
 	 * nothing is traced switches here. Same restriction.
 	 */
 	void (*trigger)(void *opaque, bool trigger_en);
+	/*
+	 * Optional. What time it is; asked where MTC or CYC packets are on, or a model of the
+	 * internal buffer, for each event and in between for packets of one event that are
+	 * not of one cycle. It is of the same moment as context()'s TSC. Without it that stands
+	 * for both clocks.
+	 */
+	void (*clock)(void *opaque, struct vpt_clock *now);
+};
+
+/*
+ * What differs between processors and no CPUID tells. All zero is the default.
+ */
+struct vpt_pt_options {
+	/* Bits of the cycle counter (33.3.6.1), 8 to 32; 0: 14. A CYC goes out on its own
+	 * when a quarter of its range has passed. */
+	uint8_t cyc_bits;
+	/* TIPs wait behind a TNT until that is full or another packet comes (33.4.2.3). */
+	bool defer_tips;
+	/*
+	 * The internal buffer (33.3.8): its bytes, VPT_BUFFER_MIN to VPT_BUFFER_MAX, 0 for one
+	 * that never overflows; and how many bytes leave it in 1024 core clocks, 0: 1024.
+	 */
+	uint32_t buffer_bytes;
+	uint32_t buffer_drain;
+};
+
+/* What follows an overflow fits in (33.3.8): OVF, FUP and a PSB+, with their CYCs. */
+#define VPT_BUFFER_MIN 128u
+#define VPT_BUFFER_MAX (1u << 20)
+
+/* Timing packets (gen_time.c). */
+struct vpt_pt_time {
+	struct vpt_clock now; /* at the event at hand */
+	uint64_t cyc_last;    /* core clock of the last CYC, or where it began to count */
+	uint64_t mtc_last;    /* ART >> MTCFreq, of the last MTC that was due */
+	uint64_t mtc_told;    /* the same, as of what was sent last */
+	uint32_t cyc_thresh;  /* least clocks between two CYCs */
+	uint32_t cyc_alone;   /* clocks after which one goes out on its own */
+	uint8_t mtc_freq;
+	bool cyc_en;
+	bool mtc_en;
+	bool asleep; /* in a state in which neither counts */
+};
+
+/* The internal buffer's model (gen_buffer.c). */
+struct vpt_pt_buffer {
+	uint64_t drained; /* core clock up to which bytes have left */
+	uint32_t fill;
+	uint32_t credit;  /* of the next byte that leaves, 1024ths, below 1024 */
+	bool overflow;	  /* packets are being lost, */
+	bool state_lost;  /* PIP, VMCS, MODE or a part of a PSB+ among them, */
+	bool timing_lost; /* or TSC or CBR */
+};
+
+/* TIPs that wait (gen_defer.c), as they will be sent: with a TNT, fewer than VPT_BUFFER_MIN. */
+#define VPT_DEFER_BYTES 64
+struct vpt_pt_defer {
+	uint16_t len;
+	uint8_t bytes[VPT_DEFER_BYTES];
 };
 
 /* VMX operation, see vmx_pt.h. */
@@ -58,6 +118,9 @@ struct vpt_pt {
 	uint64_t tnt_full; /* tnt at or above this is due */
 	bool fast;	   /* a branch inside context is just a TNT bit */
 	bool packet_en;	   /* PacketEn (33.2.6.1) */
+	bool put_slow;	   /* a packet that is put is lost, or counted */
+	bool slow;	   /* each event has to do with time, or with the buffer */
+	bool tips_wait;	   /* there are deferred TIPs */
 
 	bool trigger_en;
 	bool context_en;
@@ -76,12 +139,19 @@ struct vpt_pt {
 	uint32_t psb_period;
 	struct vpt_retstack retstack;
 	struct vpt_pt_vmx vmx;
+	struct vpt_pt_time time;
+	struct vpt_pt_buffer buffer;
+	struct vpt_pt_options options;
+	bool smm_trace_en; /* TraceEn that an SMI saved (33.2.9.3) */
+	bool acm_trace_en; /* TraceEn while an ACM runs (33.2.9.6) */
+	bool in_smm;
 
 	struct vpt_rtit rtit;
 	struct vpt_output out;
 	const struct vpt_caps *caps;
 	const struct vpt_pt_ops *ops;
 	void *opaque;
+	struct vpt_pt_defer defer; /* last: it is large and seldom used */
 };
 
 #define VPT_MODE_UNKNOWN (~(uint32_t)0)
@@ -95,6 +165,13 @@ struct vpt_pt {
  */
 void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
 		 void *opaque);
+
+/*
+ * Be such a processor, while TraceEn is clear, as after vpt_pt_init(). VPT_E_INVAL: a value
+ * is out of range, or TraceEn is set; then nothing changed.
+ */
+enum vpt_status vpt_pt_set_options(struct vpt_pt *pt,
+				   const struct vpt_pt_options *options) VPT_MUST_CHECK;
 
 /* Warm reset (33.3.4). A trace that runs ends without further packets. */
 void vpt_pt_warm_reset(struct vpt_pt *pt);
@@ -196,6 +273,14 @@ static inline bool vpt_pt_quick_jmp(const struct vpt_pt *pt)
  * decoders have no other clock in between, where software is about to use the time.
  */
 void vpt_pt_timing(struct vpt_pt *pt);
+
+/*
+ * Time has passed and nothing happened, `ip` is next: MTC packets that are due, a CYC on its
+ * own, an overflow that is over. An engine that stands still for long calls it now and
+ * then; others need not, since each event does the same first. Where it is called shows in
+ * the trace: traces are equal if it is called at equal points.
+ */
+void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip);
 
 /*
  * Make everything that belongs to completed instructions visible in the output

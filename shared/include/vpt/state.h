@@ -15,7 +15,7 @@
 
 VPT_BEGIN_DECLS
 
-#define VPT_PT_STATE_VERSION 2
+#define VPT_PT_STATE_VERSION 3
 
 enum vpt_pt_state_flags {
 	VPT_STATE_TRIGGER_EN = 1 << 0,
@@ -27,7 +27,15 @@ enum vpt_pt_state_flags {
 	VPT_STATE_INT_OWED = 1 << 6, /* the region's INT has yet to come */
 	VPT_STATE_VMX = 1 << 7,	     /* in VMX operation */
 	VPT_STATE_NON_ROOT = 1 << 8, /* ... non-root */
-	VPT_STATE_FLAGS = (1 << 9) - 1,
+	VPT_STATE_SMM = 1 << 9,
+	VPT_STATE_SMM_TRACE = 1 << 10,	 /* RSM sets TraceEn */
+	VPT_STATE_ACM_TRACE = 1 << 11,	 /* so does the end of an ACM */
+	VPT_STATE_ASLEEP = 1 << 12,	 /* neither cycles nor MTCs are counted */
+	VPT_STATE_OVERFLOW = 1 << 13,	 /* packets are being lost, */
+	VPT_STATE_STATE_LOST = 1 << 14,	 /* PIP, VMCS, MODE or PSB among them, */
+	VPT_STATE_TIMING_LOST = 1 << 15, /* or TSC or CBR */
+	VPT_STATE_DEFER_TIPS = 1 << 16,	 /* vpt_pt_options.defer_tips */
+	VPT_STATE_FLAGS = (1 << 17) - 1,
 };
 
 struct vpt_pt_state {
@@ -59,9 +67,24 @@ struct vpt_pt_state {
 	uint64_t call[VPT_RETSTACK_SIZE]; /* return addresses, oldest first, then 0 */
 
 	uint64_t vmcs; /* current pointer, ~0: none */
+
+	/*
+	 * Of a trace with CYC, MTC or a model of the internal buffer, else 0: the clocks as
+	 * they were last read, from which the engine's are to go on, and how far things are
+	 * behind them.
+	 */
+	uint64_t clock_cycles, clock_tsc;
+	uint64_t cyc_count;  /* cycles since the last CYC */
+	uint64_t mtc_missed; /* MTCs that were due since a decoder knows the time */
+	uint64_t buffer_lag; /* cycles for which the buffer has yet to be drained */
+	uint32_t buffer_fill, buffer_credit;
+
+	uint32_t cyc_bits, buffer_bytes, buffer_drain; /* as in vpt_pt_options */
+	uint32_t tips;				       /* bytes of deferred TIPs */
+	uint8_t tip[VPT_DEFER_BYTES];		       /* those, then 0 */
 };
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 704, "a format: a change is a new version");
+VPT_STATIC_ASSERT(sizeof(struct vpt_pt_state) == 832, "a format: a change is a new version");
 
 /*
  * Save. Nothing of the trace changes, but registers are brought up to date as by a
@@ -76,7 +99,7 @@ void vpt_pt_save(struct vpt_pt *pt, struct vpt_pt_state *state);
  *
  * VPT_E_INVAL: this is not a state, or of another version; VPT_E_CAPS: not one of
  * a processor with these capabilities; VPT_E_NOSPC: there is no room for what is
- * unreported. Then `pt` is as it was.
+ * unreported. Then `pt` is as it was. Its options (pt.h) become the state's.
  */
 enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state) VPT_MUST_CHECK;
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The inside of scenarios (scenario.h), for the files that have their steps. */
+#ifndef TESTS_LIB_SCENARIO_MACHINE_H
+#define TESTS_LIB_SCENARIO_MACHINE_H
+
+#include "lib/scenario.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vpt/block.h"
+#include "vpt/system.h"
+#include "vpt/vmx_pt.h"
+#include "vpt/xsave.h"
+
+enum {
+	RAM_SIZE = 1 << 20,
+	REGION = 0x40000,
+	TABLE = 0x10000,
+	INSN = 8,
+	RA_MAX = 256,
+	SMM_VMCS = 0x9000,
+};
+
+/* The MSR-load area of a transition: CTL, perhaps. */
+struct area {
+	bool used;
+	uint64_t ctl;
+};
+
+/* The TSC's ticks in a core clock, from where it was given. */
+struct ratio {
+	uint64_t num, den;
+	uint64_t cycles, tsc;
+};
+
+/* Clocks that pass within an event, before its first packet that is CYC-eligible, its second
+ * and so on: each is one more reading of the clock. */
+enum { PASSING_MAX = 8 };
+struct passing {
+	unsigned int count, reads;
+	uint64_t clocks[PASSING_MAX];
+};
+
+struct machine {
+	struct vpt_pt pt;
+	struct vpt_caps caps; /* the model's, which steps may change before `on` */
+	struct vpt_context ctx;
+	struct vpt_clock clock;
+	struct ratio ratio;
+	struct passing pass;
+	uint64_t ip;
+	uint64_t ra[RA_MAX];
+	unsigned int ra_count;
+	uint64_t status;
+	uint64_t vmcs, reason, qualification, guest_ctl;
+	uint32_t controls;
+	struct area entry_load, exit_load;
+	unsigned int pmis;
+	uint8_t xsave[VPT_XSAVE_BYTES]; /* component 8 as it was saved last */
+	bool xsave_stored;		/* it was not in its initial state */
+	uint64_t refused, refused_end;	/* memory that may not be touched */
+	bool transport;			/* the output is the trace transport, */
+	size_t carried;			/* which so many bytes came by; they are in REGION too */
+	uint8_t stage[64];
+	size_t shown; /* output bytes before here are not shown */
+	char text[16384];
+	uint8_t ram[RAM_SIZE];
+};
+
+/* Write MSRs as an instruction at m->ip would, and without going on from there. */
+void wrmsr(struct machine *m, uint32_t msr, uint64_t value);
+/* Report an event of the instruction at m->ip; execution is at `to` then. */
+void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to);
+uint64_t hex(const char *text);
+/* Add to what is shown: packets up to here, or a word of the step's own. */
+void show(struct machine *m);
+void say(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What the processor is told of time. */
+void scenario_clock(struct machine *m, struct vpt_clock *now);
+
+/* True: the word is a step of theirs, and was done. */
+bool scenario_step_time(struct machine *m, const char *word);
+bool scenario_step_software(struct machine *m, const char *word);
+bool scenario_step_system(struct machine *m, const char *word);
+bool scenario_step_buffer(struct machine *m, const char *word);
+bool scenario_step_xsave(struct machine *m, const char *word);
+
+#endif /* TESTS_LIB_SCENARIO_MACHINE_H */

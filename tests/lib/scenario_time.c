@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Steps of clocks and timing packets. */
+#include "lib/scenario_machine.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t decimal(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+/* The core clock is at `cycles`, the TSC where its ratio has brought it. */
+static void set_clock(struct machine *m, uint64_t cycles)
+{
+	const struct ratio *ratio = &m->ratio;
+	uint64_t before = m->clock.tsc;
+
+	m->clock.cycles = cycles;
+	if (ratio->den)
+		m->clock.tsc = ratio->tsc + (cycles - ratio->cycles) * ratio->num / ratio->den;
+	else
+		m->clock.tsc = cycles;
+	m->ctx.tsc += m->clock.tsc - before;
+}
+
+/* What is read first is the time of the event itself. */
+void scenario_clock(struct machine *m, struct vpt_clock *now)
+{
+	struct passing *pass = &m->pass;
+
+	if (pass->count && pass->reads++ && pass->reads <= pass->count + 1)
+		set_clock(m, m->clock.cycles + pass->clocks[pass->reads - 2]);
+	*now = m->clock;
+}
+
+static void set_ratio(struct machine *m, const char *text)
+{
+	m->ratio.num = decimal(text);
+	m->ratio.den = strchr(text, '/') ? decimal(strchr(text, '/') + 1) : 1;
+	m->ratio.cycles = m->clock.cycles;
+	m->ratio.tsc = m->clock.tsc;
+}
+
+static void set_passing(struct machine *m, const char *text)
+{
+	struct passing *pass = &m->pass;
+
+	memset(pass, 0, sizeof(*pass));
+	while (*text) {
+		ck_assert_uint_lt(pass->count, PASSING_MAX);
+		pass->clocks[pass->count++] = decimal(text);
+		text += strcspn(text, ",");
+		text += *text == ',';
+	}
+}
+
+static void set_tsc(struct machine *m, uint64_t tsc)
+{
+	m->ctx.tsc += tsc - m->clock.tsc;
+	m->clock.tsc = tsc;
+	m->ratio.cycles = m->clock.cycles;
+	m->ratio.tsc = tsc;
+	if (!m->ratio.den)
+		m->ratio.num = m->ratio.den = 1;
+}
+
+static void set_crystal(struct machine *m, const char *text)
+{
+	m->caps.l15_ebx = (uint32_t)decimal(text);
+	m->caps.l15_eax = strchr(text, '/') ? (uint32_t)decimal(strchr(text, '/') + 1) : 1;
+}
+
+static void set_counter(struct machine *m, uint64_t bits)
+{
+	struct vpt_pt_options options = m->pt.options;
+
+	options.cyc_bits = (uint8_t)bits;
+	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
+}
+
+static bool is(const char *word, const char *step)
+{
+	return !strncmp(word, step, strlen(step));
+}
+
+bool scenario_step_time(struct machine *m, const char *word)
+{
+	if (is(word, "at="))
+		set_clock(m, decimal(word + 3));
+	else if (is(word, "clock+="))
+		set_clock(m, m->clock.cycles + decimal(word + 7));
+	else if (is(word, "rawtsc="))
+		set_tsc(m, hex(word + 7));
+	else if (is(word, "offset="))
+		m->ctx.tsc = m->clock.tsc + hex(word + 7);
+	else if (is(word, "ratio="))
+		set_ratio(m, word + 6);
+	else if (is(word, "crystal="))
+		set_crystal(m, word + 8);
+	else if (is(word, "pass="))
+		set_passing(m, word + 5);
+	else if (is(word, "cycbits="))
+		set_counter(m, decimal(word + 8));
+	else if (!strcmp(word, "tick"))
+		vpt_pt_tick(&m->pt, m->ip);
+	else if (is(word, "taskgate>"))
+		branch(m, VPT_EV_SOFT_INT, VPT_EVF_CR3, hex(word + 9));
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Random configurations for walks. */
+#include "lib/walk_inside.h"
+
+#include <string.h>
+
+struct dice {
+	uint64_t state;
+};
+
+static uint32_t roll(struct dice *dice, uint32_t below)
+{
+	uint64_t z = dice->state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (uint32_t)((z ^ z >> 31) >> 16) % below;
+}
+
+static bool one_in(struct dice *dice, uint32_t n)
+{
+	return !roll(dice, n);
+}
+
+/* A CTL field's encoding, of those that the model has. */
+static uint64_t encoding(struct dice *dice, const struct vpt_caps *caps,
+			 bool (*ok)(const struct vpt_caps *caps, unsigned int enc),
+			 unsigned int most)
+{
+	unsigned int enc;
+
+	do {
+		enc = roll(dice, most + 1);
+	} while (!ok(caps, enc));
+	return enc;
+}
+
+/* What came with later processors, on any that has CPUID.14H.1. */
+static void choose_caps(struct walk_config *config, struct dice *dice)
+{
+	static const uint32_t later = 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 8;
+
+	if (vpt_caps_model(config->model)->l14_0_eax)
+		config->caps_ebx = roll(dice, later + 1) & later;
+}
+
+static void choose_context(struct walk_config *config, struct dice *dice)
+{
+	config->ctl |= VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER);
+	if (one_in(dice, 4))
+		config->ctl &= ~(one_in(dice, 2) ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
+	if (one_in(dice, 4)) {
+		config->ctl |= VPT_CTL_MASK(CR3_FILTER);
+		config->cr3_match = one_in(dice, 2) ? CR3_A : CR3_B;
+	}
+}
+
+static void choose_ranges(struct walk_config *config, struct dice *dice,
+			  const struct vpt_caps *caps)
+{
+	unsigned int n, cfg;
+
+	if (!one_in(dice, 3))
+		return;
+	for (n = 0; n < vpt_caps_ranges(caps); n++) {
+		uint32_t base = roll(dice, WALK_CODE_SIZE - 0x1000), size = roll(dice, 0x4000);
+
+		cfg = one_in(dice, 5) ? 2 : roll(dice, 2);
+		/* One that stops the trace is small, or nothing is traced. */
+		if (cfg == 2)
+			size = roll(dice, 0x80);
+		if (base + size >= WALK_CODE_SIZE)
+			size = WALK_CODE_SIZE - 1 - base;
+		config->ctl |= (uint64_t)cfg << (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n);
+		config->addr[2 * n] = WALK_CODE_BASE + base;
+		config->addr[2 * n + 1] = WALK_CODE_BASE + base + size;
+	}
+}
+
+static void choose_time(struct walk_config *config, struct dice *dice, const struct vpt_caps *caps)
+{
+	static const uint8_t bits[] = {0, 0, 8, 10, 12, 16, 32};
+
+	if (one_in(dice, 2))
+		config->ctl |= VPT_CTL_MASK(TSC_EN);
+	if (vpt_caps_has(caps, VPT_CAP_MTC) && one_in(dice, 2))
+		config->ctl |= VPT_CTL_MASK(MTC_EN) | encoding(dice, caps, vpt_caps_mtc_freq_ok, 15)
+							      << VPT_CTL_MTC_FREQ_SHIFT;
+	if (!vpt_caps_has(caps, VPT_CAP_PSB_CYC))
+		return;
+	if (one_in(dice, 3))
+		config->ctl |=
+			VPT_CTL_MASK(CYC_EN) | encoding(dice, caps, vpt_caps_cyc_thresh_ok, 15)
+						       << VPT_CTL_CYC_THRESH_SHIFT;
+	config->ctl |= encoding(dice, caps, vpt_caps_psb_freq_ok, 3) << VPT_CTL_PSB_FREQ_SHIFT;
+	config->options.cyc_bits = bits[roll(dice, sizeof(bits))];
+}
+
+static void choose_packets(struct walk_config *config, struct dice *dice,
+			   const struct vpt_caps *caps)
+{
+	if (!one_in(dice, 12))
+		config->ctl |= VPT_CTL_MASK(BRANCH_EN);
+	if (one_in(dice, 3))
+		config->ctl |= VPT_CTL_MASK(DIS_RETC);
+	if (vpt_caps_has(caps, VPT_CAP_PTWRITE) && one_in(dice, 2)) {
+		config->extras |= WALK_PTWRITE;
+		config->ctl |= VPT_CTL_MASK(PTW_EN);
+		if (one_in(dice, 2))
+			config->ctl |= VPT_CTL_MASK(FUP_ON_PTW);
+	}
+	if (one_in(dice, 3))
+		config->extras |= WALK_SLEEP;
+	if (vpt_caps_has(caps, VPT_CAP_PWR_EVT) && one_in(dice, 2))
+		config->ctl |= VPT_CTL_MASK(PWR_EVT_EN);
+	if (vpt_caps_has(caps, VPT_CAP_EVENT) && one_in(dice, 3)) {
+		config->extras |= WALK_FLAGS;
+		config->ctl |= VPT_CTL_MASK(EVENT_EN);
+	}
+	if (one_in(dice, 3))
+		config->extras |= WALK_TSX;
+	if (one_in(dice, 4))
+		config->extras |= WALK_SMI;
+	if (vpt_caps_has(caps, VPT_CAP_PSB_PMI) && one_in(dice, 3))
+		config->ctl |= VPT_CTL_MASK(INJECT_PSB_PMI);
+}
+
+static void choose_regions(struct walk_config *config, struct dice *dice,
+			   const struct vpt_caps *caps)
+{
+	bool multi = vpt_caps_has(caps, VPT_CAP_TOPA_MULTI);
+	unsigned int n;
+
+	config->map = one_in(dice, 2);
+	if (vpt_caps_has(caps, VPT_CAP_SINGLE_RANGE) && one_in(dice, 3)) {
+		config->layout = WALK_SINGLE;
+		config->regions = 1;
+		config->region_bytes[0] = 128ull << roll(dice, 12);
+		return;
+	}
+	if (one_in(dice, 3))
+		return;
+	config->layout = WALK_TOPA;
+	config->regions = multi ? 1 + roll(dice, 6) : 1;
+	for (n = 0; n < config->regions; n++)
+		config->region_bytes[n] = 4096ull << roll(dice, multi ? 4 : 6);
+	config->region_int = roll(dice, 1u << config->regions);
+	config->region_stop = one_in(dice, 4);
+}
+
+static void choose_model_options(struct walk_config *config, struct dice *dice,
+				 const struct vpt_caps *caps)
+{
+	config->options.defer_tips = one_in(dice, 4);
+	if (one_in(dice, 3)) {
+		config->options.buffer_bytes = VPT_BUFFER_MIN << roll(dice, 4);
+		config->options.buffer_drain = 1u << (4 + roll(dice, 7));
+	}
+	/* With these only targets are compared, for which no RET may go without one. */
+	if (vpt_caps_has(caps, VPT_CAP_DIS_TNT) && one_in(dice, 8)) {
+		config->ctl |= VPT_CTL_MASK(DIS_TNT) | VPT_CTL_MASK(DIS_RETC);
+		config->options.buffer_bytes = 0;
+	}
+}
+
+static void choose_vmx(struct walk_config *config, struct dice *dice, const struct vpt_caps *caps)
+{
+	if (!caps->vmx_pt || !one_in(dice, 5))
+		return;
+	config->vmx = (enum walk_vmx)(WALK_SYSTEM + roll(dice, 3));
+	config->conceal = roll(dice, 8) & VPT_VMX_CONCEAL;
+}
+
+void walk_random_config(struct walk_config *config, uint64_t seed)
+{
+	struct dice dice = {.state = seed};
+	struct vpt_caps caps;
+	unsigned int models = 0;
+
+	memset(config, 0, sizeof(*config));
+	while (vpt_caps_model_name(models))
+		models++;
+	config->seed = seed;
+	config->model = vpt_caps_model_name(roll(&dice, models));
+	choose_caps(config, &dice);
+	walk_caps(config, &caps);
+	config->insns = 2000 + roll(&dice, 60000);
+	choose_context(config, &dice);
+	choose_ranges(config, &dice, &caps);
+	choose_time(config, &dice, &caps);
+	choose_packets(config, &dice, &caps);
+	choose_regions(config, &dice, &caps);
+	choose_model_options(config, &dice, &caps);
+	choose_vmx(config, &dice, &caps);
+	config->toggle = one_in(&dice, 4);
+}
