@@ -29,12 +29,26 @@ $(TEST_FUZZ): $(O)/tests/%: $(O)/tests/fuzz/%.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIB) \
 		$(LIBVMM) $(LIBVPT) $(VMM_LIBS)
 
+# Programs of tests/perf, one per *.c.
+PERF_TOOLS := $(patsubst tests/perf/%.c,$(O)/tests/perf-%,$(sort $(wildcard tests/perf/*.c)))
+$(PERF_TOOLS): $(O)/tests/perf-%: $(O)/tests/perf/%.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS)
+
 # The code fuzzer once more, without one, as MODE has it.
 HOSTILE := $(O)/tests/hostile
 $(HOSTILE): $(O)/tests/soak/hostile.o $(O)/tests/fuzz/fuzz_code.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) -lpthread
+
+# Random configurations on random walks.
+CONFIGS_TEST := $(O)/tests/configs
+$(CONFIGS_TEST): $(O)/tests/random/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS)
 
 # The sanitizers look at vpt, not at the models: one model is enough for them.
 GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
@@ -44,7 +58,14 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
-CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)')
+CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
+	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)')
+# `make check` runs a tenth of what check-configs does.
+CONFIGS ?= 1000
+CONFIGS_PART := 100
+CHECKS_CONFIGS_SLICE := '$(CONFIGS_TEST) 1 $(CONFIGS_PART)'
+CHECKS_CONFIGS := $(foreach part,$(shell seq 1 $(CONFIGS_PART) $(CONFIGS)),\
+	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)')
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
 CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
@@ -55,21 +76,24 @@ CHECKS_USAGE := 'tests/usage/payloads.sh kvm system' $(foreach usage,system gues
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
-	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' tests/kvm/kvm.sh
+	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/random/engine.sh 1 4 kvm' \
+	tests/kvm/kvm.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
 SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
 CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
+CHECKS_PERF := tests/perf/packets.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
+	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
-CHECKS_SPEC := .ci/check-spec
+CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh
 CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build $(HOSTILE) silicon-build
+tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 
 #?
 #? Testing (each prints "N passed, N failed" last):
@@ -77,7 +101,10 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?   make unit          unit tests
 #?   make check-guest   every payload on the software CPU, traced as guest and as host, decoded
 #?                      and compared with what it saw; all models (sanitizers: one)
-#?   make check-random  the same with RANDOM_SEEDS=200 random programs
+#?   make check-random  the same with RANDOM_SEEDS=200 random programs, and as many with random
+#?                      options of vpt run
+#?   make check-configs CONFIGS=1000 random configurations of PT: model, CTL, ranges, output,
+#?                      overflows; on random walks, decoded and compared
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
 #?   make check-usage   every payload with each usage of PT under a VMM (docs/usages.md), and
@@ -89,8 +116,12 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?   make check-lockstep  every payload on both engines, compared after each instruction
 #?   make check-kvm     payloads and random programs on KVM, and how KVM is used; skips where
 #?                      there is none
+#?   make check-perf    perf reads exports of every payload, every packet and every event as we
+#?                      do; ends with a table by configuration
 #?   make check-cli     bad input: one line on stderr, the documented exit status
-#?   make check-spec    every fact of shared/spec is implemented and proved
+#?   make check-spec    every fact of shared/spec is implemented and proved by a test that
+#?                      passes: how many, and how many not
+#?   make check-tables  rows of the manual's tables, and the packets that they make
 #?   make check-house   format, headers, layers, objects, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -103,17 +134,17 @@ tested := all unit-build tools-build $(HOSTILE) silicon-build
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
 SILICON_COUNT ?= 10000000
-.PHONY: check-usage silicon-build check-soft check-silicon silicon
+.PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
-	check-spec \
-	check-house check-install check-fresh check-soak soak fuzz spec-map cov bench
+	check-spec check-tables \
+	check-house check-install check-fresh check-soak check-perf soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+	@$(run) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
@@ -128,6 +159,10 @@ check-random:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_RANDOM)
+check-configs:
+	$(prepare)
+	$(again) $(CONFIGS_TEST)
+	@$(run) $(CHECKS_CONFIGS)
 check-snapshot:
 	$(prepare)
 	$(again) $(tested)
@@ -161,7 +196,14 @@ check-cli:
 	$(again) $(tested)
 	@$(run) $(CHECKS_CLI)
 check-spec:
-	@$(run) $(CHECKS_SPEC)
+	$(prepare)
+	$(again) unit-build
+	@$(run) $(CHECKS_SPEC) .ci/check-proofs; status=$$?; \
+		sed -n 's/^# \([0-9]* facts\)/\1/p' $(O)/check/check-proofs.tap; exit $$status
+check-tables:
+	$(prepare)
+	$(again) unit-build
+	@O=$(O) tests/tables/tables.sh --list
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)
@@ -172,6 +214,10 @@ check-install:
 check-fresh:
 	@.ci/deps fresh
 	@.ci/check-fresh
+check-perf:
+	@.ci/deps build check perf
+	$(again) all $(PERF_TOOLS)
+	@MODE=$(MODE) O=$(O) tests/perf/check $(O)/check-perf $(CHECKS_PERF)
 check-soak:
 	$(prepare)
 	$(again) $(tested)

@@ -70,6 +70,8 @@ void vpt_gen_reserve(struct vpt_pt *pt)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
 
+	if (!pt->trigger_en)
+		return;
 	vpt_gen_buffer_drain(pt);
 	if (pt->options.buffer_bytes - buffer->fill < PIP_BYTES)
 		buffer->overflow = true;

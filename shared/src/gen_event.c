@@ -311,7 +311,7 @@ static VPT_COLD void dispatch_other(struct vpt_pt *pt, const struct vpt_event *e
 	}
 }
 
-static void dispatch(struct vpt_pt *pt, const struct vpt_event *event)
+static VPT_ALWAYS_INLINE void dispatch(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	switch (event->kind) {
 	case VPT_EV_COND:
@@ -363,20 +363,27 @@ void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip)
 	vpt_gen_psb_if_due(pt, ip);
 }
 
+/* Where the trace unit has to do with each event: before it and after it. */
+static VPT_COLD void slow_event(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
+		vpt_gen_time_stop(pt);
+	vpt_gen_now(pt);
+	if (!pt->trigger_en)
+		return;
+	dispatch(pt, event);
+	vpt_gen_buffer_resolve(pt, event->to);
+	vpt_gen_psb_if_due(pt, event->to);
+}
+
 void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (!pt->trigger_en)
 		return;
-	/* Where the trace unit has to do with each event: before it and after it. */
 	if (vpt_unlikely(pt->slow)) {
-		if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
-			vpt_gen_time_stop(pt);
-		vpt_gen_now(pt);
-		if (!pt->trigger_en)
-			return;
+		slow_event(pt, event);
+		return;
 	}
 	dispatch(pt, event);
-	if (vpt_unlikely(pt->slow))
-		vpt_gen_buffer_resolve(pt, event->to);
 	vpt_gen_psb_if_due(pt, event->to);
 }

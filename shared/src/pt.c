@@ -218,8 +218,11 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 {
 	struct vpt_context ctx;
 
-	if (vpt_gen_start(pt, &ctx) && vpt_gen_announce(pt, &ctx, next_ip, true))
+	if (vpt_gen_start(pt, &ctx) && vpt_gen_announce(pt, &ctx, next_ip, true)) {
 		vpt_gen_arrive(pt, &ctx, next_ip);
+		/* The quick paths of events take none to be due already. */
+		vpt_gen_psb_if_due(pt, next_ip);
+	}
 }
 
 void vpt_gen_end(struct vpt_pt *pt)

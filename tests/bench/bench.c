@@ -14,7 +14,7 @@ double bench_now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
@@ -53,11 +53,15 @@ int main(int argc, char **argv)
 	       "ratio");
 	err = bench_generate();
 	if (!err)
+		err = bench_packets();
+	if (!err)
 		err = bench_trace(argv[2]);
 	place.vpt = argv[3];
 	place.guests = argv[4];
 	place.start = argc > 5 ? argv[5] : NULL;
 	place.kvm = !access("/dev/kvm", R_OK | W_OK);
+	if (!err)
+		err = bench_sources(&place);
 	if (!err)
 		err = bench_engines(&place);
 	fprintf(json, "\n]\n");

@@ -9,7 +9,7 @@
 /* Rounds of a comparison; ours and the other's take turns, and the best of each counts. */
 #define BENCH_ROUNDS 15
 
-/* Seconds on a clock that only goes forward. */
+/* Seconds that this process has computed: others may be at work on this machine. */
 double bench_now(void);
 
 /*
@@ -28,6 +28,9 @@ static inline void bench_keep(uint64_t value)
 /* Generating packets, against libipt's encoder. 0, or -1 with a message on stderr. */
 int bench_generate(void);
 
+/* Timing and event packets against branches alone; the generator's part. Same returns. */
+int bench_packets(void);
+
 /* A recorded trace: its density, and decoding it. Same returns. */
 int bench_trace(const char *path);
 
@@ -42,6 +45,12 @@ struct bench_place {
 
 /* native.c: run a guest as a process. Its exit status, -1 if there is none. */
 int bench_native(const char *path, uint64_t rounds);
+
+/* Run a command; its exit status, and the processor time it took. -1: it did not end. */
+int bench_run(const char *const argv[], double *seconds);
+
+/* sources.c: the same packets, of a guest on the software CPU. Same returns. */
+int bench_sources(const struct bench_place *place);
 
 /* Engines on the same guests, untraced and traced. Same returns. */
 int bench_engines(const struct bench_place *place);

@@ -44,7 +44,7 @@ static double children(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static int run(const char *const argv[], double *seconds)
+int bench_run(const char *const argv[], double *seconds)
 {
 	double began = children();
 	pid_t pid = fork();
@@ -76,7 +76,7 @@ static int vpt(struct bench *b, const char *engine, bool traced, double *seconds
 		argv[8] = "-o";
 		argv[9] = b->trace;
 	}
-	return run(argv, seconds) ? -1 : 0;
+	return bench_run(argv, seconds) ? -1 : 0;
 }
 
 /* The guest's boot info as a file, which QEMU puts where a guest looks for it. */
@@ -126,7 +126,7 @@ static int tcg(struct bench *b, uint64_t rounds, double *seconds)
 	if (write_info(b, rounds))
 		return -1;
 	/* What the guest writes there comes out as twice its value plus 1. */
-	return run(argv, seconds) == 1 ? 0 : -1;
+	return bench_run(argv, seconds) == 1 ? 0 : -1;
 }
 
 static int native(const struct bench *b, uint64_t rounds, double *seconds)

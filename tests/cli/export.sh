@@ -72,12 +72,16 @@ tap_run "perf report" sh -c \
 refuses "a folder that exists" "$HOST" "exists" export --to perf "$dir/t.vpt" "$dir/t.perf"
 refuses "no purpose" "$USAGE" "to=perf" export "$dir/t.vpt" "$dir/x"
 refuses "another purpose" "$USAGE" "only perf" export --to=gdb "$dir/t.vpt" "$dir/x"
+refuses "no such way to tell the time" "$USAGE" "packets or tsc" export -t perf -T mtc "$dir/t.vpt" "$dir/x"
 refuses "no folder" "$USAGE" "DIR" export --to=perf "$dir/t.vpt"
 refuses "an unknown option" "$USAGE" "frobnicate" export --frobnicate
 refuses "a vCPU there is not" "$USAGE" "vCPUs 0 to 0" export -t perf -c 1 "$dir/t.vpt" "$dir/x"
 refuses "no such file" "$INPUT" "No such file" export -t perf "$dir/none" "$dir/x"
 refuses "no trace" "$INPUT" "not a .vpt file" export -t perf "$GUEST/calls.elf" "$dir/x"
 refuses "no place for it" "$HOST" "No such file" export -t perf "$dir/t.vpt" "$dir/a/b/c"
+"$VPT" run -q --pt host -o "$dir/p.vpt" "$GUEST/processes.elf" >/dev/null
+refuses "time as it is, where perf could not follow" "$FAIL" "time=packets" \
+	export -t perf --time=packets "$dir/p.vpt" "$dir/x"
 size=$(stat -c %s "$dir/t.vpt")
 head -c $((size / 2)) "$dir/t.vpt" >"$dir/cut.vpt"
 refuses "a trace that ends early" "$INPUT" "cut" export -q -t perf "$dir/cut.vpt" "$dir/cut.perf"

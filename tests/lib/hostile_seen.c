@@ -46,7 +46,7 @@ void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen)
 	seen->regs = c->regs;
 	seen->regs.rflags = vpt_soft_rflags(c);
 	seen->retired = c->base.retired;
-	seen->tsc_offset = c->tsc_offset;
+	seen->tsc_offset = c->base.time.offset;
 	seen->s = c->s;
 	memcpy(seen->dr, c->dr, sizeof(seen->dr));
 	memcpy(seen->msr, &c->msr, sizeof(c->msr));

@@ -36,6 +36,7 @@ static int get_msr(struct vpt_engine_vcpu *e, uint32_t index, uint64_t *value)
 		 : index == VPT_MSR_SYSENTER_CS	 ? still.sysenter_cs
 		 : index == VPT_MSR_SYSENTER_ESP ? still.sysenter_esp
 		 : index == VPT_MSR_SYSENTER_EIP ? still.sysenter_eip
+		 : index == 0xe1		 ? still.umwait_control
 						 : 0;
 	return 0;
 }

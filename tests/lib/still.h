@@ -16,6 +16,7 @@ extern struct vpt_sregs sregs;
 /* The engine's part, as a test may set or look at it. */
 extern struct still {
 	uint64_t star, lstar, fmask, sysenter_cs, sysenter_esp, sysenter_eip;
+	uint64_t umwait_control;
 	uint64_t dr[8];
 	unsigned int wrote;   /* calls of vm_wrote() */
 	uint64_t wrote_first; /* lowest address told of, */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "vpt/system.h"
-
 /* What vpt_pt asks. */
 
 static void context(void *opaque, struct vpt_context *ctx)
@@ -34,13 +32,13 @@ static struct vpt_pt_ops make_ops(void)
 
 /* Time: from a sequence of its own, so that it does not change where a walk goes. */
 
-static uint32_t noise(struct walker *w, uint32_t below)
+uint32_t walk_noise(struct walker *w, uint32_t below)
 {
 	w->noise = w->noise * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)(w->noise >> 33) % below;
 }
 
-static void pass(struct walker *w, uint64_t clocks)
+void walk_pass(struct walker *w, uint64_t clocks)
 {
 	uint64_t ticks = clocks * w->caps.max_nonturbo + w->tsc_left;
 
@@ -52,9 +50,9 @@ static void pass(struct walker *w, uint64_t clocks)
 
 static void pass_some(struct walker *w)
 {
-	pass(w, noise(w, 4));
-	if (!noise(w, 500))
-		pass(w, noise(w, 1u << noise(w, 20)));
+	walk_pass(w, walk_noise(w, 4));
+	if (!walk_noise(w, 500))
+		walk_pass(w, walk_noise(w, 1u << walk_noise(w, 20)));
 }
 
 /* The account: the manual's rules once more, in the order things happen. */
@@ -70,7 +68,7 @@ static bool in_range(const struct walker *w, unsigned int cfg, uint64_t ip)
 	return false;
 }
 
-static bool filters(const struct walker *w)
+bool walk_filters(const struct walker *w)
 {
 	unsigned int n;
 
@@ -80,10 +78,10 @@ static bool filters(const struct walker *w)
 	return false;
 }
 
-static void look(struct walker *w, bool cr3_written)
+void walk_look(struct walker *w, bool cr3_written)
 {
 	uint64_t ip = WALK_CODE_BASE + w->ip, ctl = w->config->ctl;
-	bool context = !!(ctl & (w->ctx.cpl ? 8 : 4)) &&
+	bool context = !w->ctx.production_enclave && !!(ctl & (w->ctx.cpl ? 8 : 4)) &&
 		       (!(ctl & 0x80) || w->config->cr3_match >> 12 == w->ctx.cr3 >> 12);
 
 	if (!w->tracing || w->stopped)
@@ -93,7 +91,7 @@ static void look(struct walker *w, bool cr3_written)
 		return;
 	}
 	if (context && (w->arrived || !w->context))
-		w->filter = !filters(w) || in_range(w, 1, ip);
+		w->filter = !walk_filters(w) || in_range(w, 1, ip);
 	w->context = context;
 }
 
@@ -120,7 +118,7 @@ static bool leads_away(const struct walker *w, enum walk_kind kind)
 	}
 }
 
-static void account(struct walker *w, enum walk_kind kind)
+void walk_account(struct walker *w, enum walk_kind kind)
 {
 	struct walk_result *out = w->out;
 
@@ -143,7 +141,7 @@ static void account(struct walker *w, enum walk_kind kind)
 	w->gap = false;
 }
 
-static void account_value(struct walker *w, uint64_t value)
+void walk_account_value(struct walker *w, uint64_t value)
 {
 	struct walk_result *out = w->out;
 
@@ -159,7 +157,7 @@ static void account_value(struct walker *w, uint64_t value)
 
 /* Execution. */
 
-static void report(struct walker *w, enum vpt_event_kind kind, unsigned int flags, uint32_t to)
+void walk_report(struct walker *w, enum vpt_event_kind kind, unsigned int flags, uint32_t to)
 {
 	struct vpt_event event = {
 		.kind = (uint8_t)kind,
@@ -175,35 +173,39 @@ static void report(struct walker *w, enum vpt_event_kind kind, unsigned int flag
 		vpt_pt_event(&w->pt, &event);
 }
 
-static void go(struct walker *w, uint32_t to, bool arrived)
+void walk_go(struct walker *w, uint32_t to, bool arrived)
 {
 	w->ip = to;
 	w->arrived = arrived;
-	look(w, false);
+	walk_look(w, false);
 }
 
-static void fall_through(struct walker *w)
+void walk_fall_through(struct walker *w)
 {
-	go(w, w->ip + w->insns[w->ip].size, false);
+	walk_go(w, w->ip + w->insns[w->ip].size, false);
 }
 
-static void transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to)
+void walk_transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to)
 {
-	bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT || kind == VPT_EV_ASYNC;
+	bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT || kind == VPT_EV_ASYNC ||
+		   kind == VPT_EV_AEX;
 
 	/* Any branch may, as far as a trace without events has to do with it. */
 	if (far || !(w->config->ctl & VPT_CTL_MASK(EVENT_EN)))
 		w->ctx.intr_flag = walk_rnd(w, 2);
-	report(w, kind, VPT_EVF_TAKEN, to);
-	go(w, to, true);
+	walk_report(w, kind, VPT_EVF_TAKEN, to);
+	walk_go(w, to, true);
 }
 
 /* An interrupt before the instruction, or a fault of it. */
-static void event(struct walker *w, enum vpt_event_kind kind)
+void walk_event(struct walker *w, enum vpt_event_kind kind)
 {
-	account(w, WALK_EVENT);
+	walk_account(w, WALK_EVENT);
 	w->ctx.cpl = 0;
-	transfer(w, kind, walk_start(w));
+	if (w->enclave)
+		kind = VPT_EV_AEX;
+	w->enclave = w->ctx.production_enclave = false;
+	walk_transfer(w, kind, walk_start(w));
 }
 
 static void push(struct walker *w)
@@ -224,7 +226,7 @@ static void do_ret(struct walker *w)
 		if (!walk_rnd(w, 20) && w->depth)
 			to = (uint32_t)w->stack[--w->depth];
 	}
-	transfer(w, VPT_EV_RET, to);
+	walk_transfer(w, VPT_EV_RET, to);
 }
 
 static void set_trace(struct walker *w, bool on)
@@ -238,141 +240,21 @@ static void set_trace(struct walker *w, bool on)
 	w->tracing = on;
 	w->gap = true;
 	w->context = false;
-	w->filter = !filters(w);
-	go(w, next, true);
-}
-
-/*
- * VMX operation. A side that is left takes its context with it; what it comes back to
- * is decided anew.
- */
-
-static uint64_t traced_ctl(const struct walker *w)
-{
-	return w->config->ctl | walk_output_ctl(w) | VPT_CTL_MASK(TRACE_EN);
-}
-
-static struct vpt_vmx_transition transition(struct walker *w)
-{
-	struct vpt_vmx_transition t = {
-		.controls = w->config->conceal,
-		.vmcs = 0x5000,
-		.ip = WALK_CODE_BASE + w->ip,
-		.next = WALK_CODE_BASE + w->ip + w->insns[w->ip].size,
-		.guest_ctl = w->guest_ctl,
-	};
-
-	if (w->config->vmx == WALK_GUEST)
-		t.controls |= VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL;
-	return t;
-}
-
-static void area(struct walker *w, uint64_t ctl)
-{
-	MUST(vpt_pt_wrmsr(&w->pt, VPT_MSR_CTL, ctl, VPT_ACCESS_GUEST, 0, 0) == VPT_FAULT_NONE);
-}
-
-static void retrace(struct walker *w, bool on)
-{
-	if (w->config->vmx == WALK_SYSTEM || w->tracing == on)
-		return;
-	w->tracing = on;
-	w->gap = true;
-	w->context = false;
-	w->filter = !filters(w);
-}
-
-static void swap_sides(struct walker *w)
-{
-	struct vpt_context ctx = w->ctx;
-
-	w->ctx = w->other;
-	w->other = ctx;
-}
-
-static void arrive_in_host(struct walker *w)
-{
-	uint32_t to = walk_start(w);
-
-	vpt_pt_vm_exit_host(&w->pt);
-	if (w->config->vmx == WALK_GUEST_AREAS)
-		area(w, 0);
-	w->ctx.cpl = 0;
-	vpt_pt_vm_exited(&w->pt, WALK_CODE_BASE + to);
-	retrace(w, false);
-	go(w, to, true);
-}
-
-static void vm_enter(struct walker *w)
-{
-	struct vpt_vmx_transition entry = transition(w);
-	uint32_t next = w->ip + w->insns[w->ip].size, to = walk_start(w);
-
-	account(w, WALK_INSN);
-	if (!walk_rnd(w, 8)) {
-		vpt_pt_vm_entry_failed(&w->pt, WALK_CODE_BASE + next);
-		go(w, next, false);
-		return;
-	}
-	w->out->entries++;
-	vpt_pt_vm_entry(&w->pt, &entry);
-	if (w->config->vmx == WALK_GUEST_AREAS)
-		area(w, w->guest_ctl);
-	if (!walk_rnd(w, 8)) {
-		entry.flags = VPT_VMXF_ENTRY_FAIL;
-		vpt_pt_vm_exit(&w->pt, &entry);
-		arrive_in_host(w);
-		return;
-	}
-	swap_sides(w);
-	w->guest = true;
-	vpt_pt_vm_entered(&w->pt, WALK_CODE_BASE + to);
-	retrace(w, w->guest_ctl & VPT_CTL_MASK(TRACE_EN));
-	go(w, to, true);
-}
-
-static void vm_exit(struct walker *w)
-{
-	struct vpt_vmx_transition exit = transition(w);
-
-	account(w, WALK_EVENT);
-	w->out->exits++;
-	w->guest_ctl = vpt_pt_vm_exit(&w->pt, &exit);
-	MUST((w->guest_ctl & VPT_CTL_MASK(TRACE_EN)) == w->tracing);
-	swap_sides(w);
-	w->guest = false;
-	arrive_in_host(w);
-}
-
-static void do_vmx(struct walker *w, enum insn_kind kind)
-{
-	if (w->guest) {
-		vm_exit(w);
-	} else if (kind == I_CPUID) {
-		account(w, WALK_INSN);
-		fall_through(w);
-	} else if (w->ctx.cpl || kind == I_VMCALL) {
-		event(w, VPT_EV_ASYNC);
-	} else if (kind == I_VMENTER) {
-		vm_enter(w);
-	} else {
-		account(w, WALK_INSN);
-		vpt_pt_vmptrld(&w->pt, 0x5000);
-		go(w, w->ip + w->insns[w->ip].size, false);
-	}
+	w->filter = !walk_filters(w);
+	walk_go(w, next, true);
 }
 
 static void do_wrmsr(struct walker *w)
 {
 	if (w->ctx.cpl) {
-		event(w, VPT_EV_ASYNC);
+		walk_event(w, VPT_EV_ASYNC);
 	} else if (w->config->toggle && (w->guest || w->config->vmx <= WALK_SYSTEM) &&
 		   walk_rnd(w, 2)) {
-		account(w, w->tracing ? WALK_OFF : WALK_INSN);
+		walk_account(w, w->tracing ? WALK_OFF : WALK_INSN);
 		set_trace(w, !w->tracing);
 	} else {
-		account(w, WALK_INSN);
-		fall_through(w);
+		walk_account(w, WALK_INSN);
+		walk_fall_through(w);
 	}
 }
 
@@ -381,201 +263,67 @@ static void do_mov_cr3(struct walker *w)
 	uint32_t next = w->ip + w->insns[w->ip].size;
 
 	if (w->ctx.cpl) {
-		event(w, VPT_EV_ASYNC);
+		walk_event(w, VPT_EV_ASYNC);
 		return;
 	}
-	account(w, WALK_INSN);
+	walk_account(w, WALK_INSN);
 	w->ctx.cr3 = walk_rnd(w, 2) ? CR3_A : CR3_B;
-	report(w, VPT_EV_CR3, 0, next);
+	walk_report(w, VPT_EV_CR3, 0, next);
 	w->ip = next;
 	w->arrived = false;
-	look(w, true);
-}
-
-static void do_ptwrite(struct walker *w)
-{
-	bool wide = walk_rnd(w, 2);
-	uint64_t ip = WALK_CODE_BASE + w->ip;
-	struct vpt_event event = {
-		.kind = VPT_EV_PTWRITE,
-		.flags = wide ? VPT_EVF_WIDE : 0,
-		.from = ip,
-		.to = ip + w->insns[w->ip].size,
-		.value = (uint64_t)walk_rnd(w, 1u << 31) << (wide ? 20 : 0),
-	};
-
-	account(w, WALK_INSN);
-	account_value(w, event.value);
-	vpt_pt_event(&w->pt, &event);
-	fall_through(w);
-}
-
-/* Sleep until something comes; now and then the frequency is another one then. */
-static void do_sleep(struct walker *w)
-{
-	uint64_t ip = WALK_CODE_BASE + w->ip, next = ip + w->insns[w->ip].size;
-	bool mwait = w->out->code[w->ip] == 0x0f;
-	struct vpt_event sleep = {
-		.kind = VPT_EV_SLEEP,
-		.flags = mwait ? VPT_EVF_MWAIT : 0,
-		.cstate = mwait ? (uint8_t)(noise(w, 6) << 4) : 0,
-		.from = ip,
-		.to = next,
-		.value = mwait ? noise(w, 0x60) : 0,
-		.ext = mwait ? (uint8_t)noise(w, 2) : 0,
-	};
-	struct vpt_event wake = {
-		.kind = VPT_EV_WAKE,
-		.cstate = sleep.cstate,
-		.deepest = sleep.cstate,
-		.wake = mwait ? VPT_WAKE_STORE : VPT_WAKE_INTERRUPT,
-		.from = next,
-		.to = next,
-	};
-
-	if (w->ctx.cpl) {
-		event(w, VPT_EV_ASYNC);
-		return;
-	}
-	account(w, WALK_INSN);
-	vpt_pt_event(&w->pt, &sleep);
-	pass(w, 1u << noise(w, 16));
-	vpt_pt_event(&w->pt, &wake);
-	fall_through(w);
-	if (noise(w, 4))
-		return;
-	w->ctx.cbr = w->other.cbr = (uint8_t)(8 + noise(w, 40));
-	report(w, VPT_EV_CBR, noise(w, 2) ? VPT_EVF_STOPPED : 0, w->ip);
-}
-
-static void do_flag(struct walker *w)
-{
-	bool set = w->out->code[w->ip] == 0xfb;
-	uint32_t next = w->ip + w->insns[w->ip].size;
-
-	account(w, WALK_INSN);
-	if (w->ctx.intr_flag != set) {
-		w->ctx.intr_flag = set;
-		report(w, VPT_EV_INTR_FLAG, 0, next);
-	}
-	fall_through(w);
-}
-
-static void abort_transaction(struct walker *w)
-{
-	account(w, WALK_EVENT);
-	w->ctx.in_tx = false;
-	report(w, VPT_EV_TSX_ABORT, 0, w->fallback);
-	go(w, w->fallback, true);
-}
-
-static void do_tsx(struct walker *w, const struct insn *insn)
-{
-	uint32_t next = w->ip + insn->size;
-
-	if (insn->kind == I_XEND && !w->ctx.in_tx) {
-		event(w, VPT_EV_ASYNC);
-		return;
-	}
-	account(w, WALK_INSN);
-	if (insn->kind == I_XBEGIN) {
-		w->ctx.in_tx = true;
-		w->fallback = insn->target;
-		report(w, VPT_EV_TSX_BEGIN, 0, next);
-	} else if (insn->kind == I_XEND) {
-		w->ctx.in_tx = false;
-		report(w, VPT_EV_TSX_COMMIT, 0, next);
-	}
-	fall_through(w);
-}
-
-/* What a transaction cannot have in it. */
-static bool aborts(struct walker *w, const struct insn *insn)
-{
-	switch (insn->kind) {
-	case I_FILL:
-	case I_JCC:
-	case I_JMP:
-	case I_CALL:
-	case I_CALL_NEXT:
-	case I_JMP_IND:
-	case I_CALL_IND:
-	case I_RET:
-	case I_PTWRITE:
-	case I_XEND:
-		return !walk_rnd(w, 60);
-	default:
-		return true;
-	}
-}
-
-/* SMI, and RSM to where it came. */
-static void smi(struct walker *w)
-{
-	uint64_t ip = WALK_CODE_BASE + w->ip;
-
-	account(w, WALK_EVENT);
-	vpt_pt_smi(&w->pt, ip);
-	pass(w, noise(w, 5000));
-	MUST(vpt_pt_rsm(&w->pt, ip, false));
-	if (!w->tracing)
-		return;
-	w->gap = true;
-	w->context = false;
-	w->filter = !filters(w);
-	go(w, w->ip, true);
+	walk_look(w, true);
 }
 
 static void do_far(struct walker *w, enum insn_kind kind)
 {
 	if (kind == I_SYSRET && w->ctx.cpl) {
-		event(w, VPT_EV_ASYNC);
+		walk_event(w, VPT_EV_ASYNC);
 		return;
 	}
-	account(w, WALK_INSN);
+	walk_account(w, WALK_INSN);
 	if (kind == I_SYSCALL)
 		w->ctx.cpl = 0;
 	else if (kind == I_SYSRET)
 		w->ctx.cpl = 3;
 	else if (!w->ctx.cpl)
 		w->ctx.cpl = walk_rnd(w, 2) ? 3 : 0;
-	transfer(w, VPT_EV_FAR, walk_start(w));
+	walk_transfer(w, VPT_EV_FAR, walk_start(w));
 }
 
 static void do_near(struct walker *w, const struct insn *insn)
 {
 	uint32_t next = w->ip + insn->size;
 
-	account(w, WALK_INSN);
+	walk_account(w, WALK_INSN);
 	switch (insn->kind) {
 	case I_JCC:
 		if (walk_rnd(w, 2)) {
-			transfer(w, VPT_EV_COND, insn->target);
+			walk_transfer(w, VPT_EV_COND, insn->target);
 		} else {
-			report(w, VPT_EV_COND, 0, next);
-			go(w, next, false);
+			walk_report(w, VPT_EV_COND, 0, next);
+			walk_go(w, next, false);
 		}
 		break;
 	case I_JMP:
-		transfer(w, VPT_EV_JMP, insn->target);
+		walk_transfer(w, VPT_EV_JMP, insn->target);
 		break;
 	case I_CALL:
 	case I_CALL_NEXT:
 		push(w);
-		transfer(w, VPT_EV_CALL, insn->target);
+		walk_transfer(w, VPT_EV_CALL, insn->target);
 		break;
 	case I_CALL_IND:
 		push(w);
-		transfer(w, VPT_EV_CALL_INDIRECT, walk_start(w));
+		walk_transfer(w, VPT_EV_CALL_INDIRECT, walk_start(w));
 		break;
 	case I_JMP_IND:
-		transfer(w, VPT_EV_JMP_INDIRECT, walk_start(w));
+		walk_transfer(w, VPT_EV_JMP_INDIRECT, walk_start(w));
 		break;
 	case I_RET:
 		do_ret(w);
 		break;
 	default:
-		go(w, next, false);
+		walk_go(w, next, false);
 		break;
 	}
 }
@@ -585,15 +333,24 @@ static void execute(struct walker *w)
 	const struct insn *insn = &w->insns[w->ip];
 
 	pass_some(w);
-	if (w->ctx.in_tx && aborts(w, insn)) {
-		abort_transaction(w);
+	if (w->ctx.in_tx && walk_aborts(w, insn)) {
+		walk_abort(w);
 		return;
 	}
 	if (!w->ctx.in_tx && !walk_rnd(w, 150)) {
 		if (w->guest && walk_rnd(w, 2))
-			vm_exit(w);
+			walk_vm_exit(w);
 		else
-			event(w, VPT_EV_ASYNC);
+			walk_event(w, VPT_EV_ASYNC);
+		return;
+	}
+	if (w->enclave && walk_leaves_enclave(insn)) {
+		walk_event(w, VPT_EV_ASYNC);
+		return;
+	}
+	if ((w->config->extras & WALK_UINTR) && w->ctx.cpl == 3 && !w->ctx.in_tx && !w->enclave &&
+	    !walk_rnd(w, 200)) {
+		walk_user_interrupt(w);
 		return;
 	}
 	switch (insn->kind) {
@@ -603,7 +360,7 @@ static void execute(struct walker *w)
 		do_far(w, (enum insn_kind)insn->kind);
 		break;
 	case I_INT:
-		event(w, VPT_EV_SOFT_INT);
+		walk_event(w, VPT_EV_SOFT_INT);
 		break;
 	case I_MOV_CR3:
 		do_mov_cr3(w);
@@ -615,21 +372,24 @@ static void execute(struct walker *w)
 	case I_VMPTRLD:
 	case I_VMCALL:
 	case I_CPUID:
-		do_vmx(w, (enum insn_kind)insn->kind);
+		walk_vmx_insn(w, (enum insn_kind)insn->kind);
 		break;
 	case I_PTWRITE:
-		do_ptwrite(w);
+		walk_ptwrite(w);
 		break;
 	case I_SLEEP:
-		do_sleep(w);
+		walk_sleep(w);
 		break;
 	case I_FLAG:
-		do_flag(w);
+		walk_flag(w);
 		break;
 	case I_XBEGIN:
 	case I_XEND:
 	case I_XABORT:
-		do_tsx(w, insn);
+		walk_tsx(w, insn);
+		break;
+	case I_ENCLU:
+		walk_enclu(w);
 		break;
 	default:
 		do_near(w, insn);
@@ -644,9 +404,10 @@ static void lose(struct walker *w)
 	if (!w->tracing || w->stopped)
 		return;
 	w->ctx.cpl = walk_rnd(w, 2) ? 3 : 0;
+	w->enclave = w->ctx.production_enclave = false;
 	w->ip = walk_start(w);
-	report(w, VPT_EV_OVERFLOW, 0, w->ip);
-	go(w, w->ip, true);
+	walk_report(w, VPT_EV_OVERFLOW, 0, w->ip);
+	walk_go(w, w->ip, true);
 }
 
 /* A STOP region is full. */
@@ -660,21 +421,31 @@ static void walk(struct walker *w)
 	const struct walk_config *config = w->config;
 	unsigned int i;
 
-	w->ip = walk_start(w);
+	do {
+		w->ip = walk_start(w);
+	} while (!w->insns[w->ip + w->insns[w->ip].size].size);
 	w->other = w->ctx;
 	w->other.cr3 = CR3_B;
-	w->guest_ctl = traced_ctl(w);
+	w->guest_ctl = walk_traced_ctl(w);
 	if (config->vmx)
 		vpt_pt_vmxon(&w->pt, WALK_CODE_BASE + w->ip);
 	set_trace(w, config->vmx <= WALK_SYSTEM);
 	for (i = 0; i < config->insns && !w->stopped && !full(w); i++) {
 		if (config->overflow && !walk_rnd(w, 400))
 			lose(w);
-		if ((config->extras & WALK_SMI) && !walk_rnd(w, 700) && !w->ctx.in_tx)
-			smi(w);
+		if ((config->extras & WALK_SMI) && !walk_rnd(w, 700) && !w->ctx.in_tx &&
+		    !w->enclave)
+			walk_smi(w);
 		else
 			execute(w);
-		if (!noise(w, 100))
+		if ((config->extras & WALK_BLOCKS) && !walk_noise(w, 300))
+			walk_block(w);
+		if ((config->extras & WALK_XSAVES) && !walk_noise(w, 500) && !w->ctx.cpl &&
+		    !w->ctx.in_tx && !full(w) && !w->stopped)
+			walk_xsaves(w);
+		if ((config->extras & WALK_SAVES) && !walk_noise(w, 50))
+			walk_save_load(w);
+		if (!walk_noise(w, 100))
 			vpt_pt_tick(&w->pt, WALK_CODE_BASE + w->ip);
 	}
 	w->out->stopped = w->stopped;
@@ -708,7 +479,7 @@ struct walk_result *walk_run(const struct walk_config *config)
 
 	w->ctx = (struct vpt_context){
 		.cr3 = CR3_A, .cs_l = true, .lma = true, .cbr = w->caps.max_nonturbo};
-	pass(w, 1000);
+	walk_pass(w, 1000);
 	vpt_pt_init(&w->pt, &w->caps, &ops, w);
 	MUST(vpt_pt_set_options(&w->pt, &config->options) == VPT_OK);
 	w->pt.rtit.cr3_match = config->cr3_match;

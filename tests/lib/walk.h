@@ -45,6 +45,11 @@ enum walk_extras {
 	WALK_TSX = 1 << 2,   /* transactions */
 	WALK_FLAGS = 1 << 3, /* CLI and STI */
 	WALK_SMI = 1 << 4,
+	WALK_ENCLAVE = 1 << 5,
+	WALK_UINTR = 1 << 6, /* user interrupts; libipt does not know UIRET */
+	WALK_BLOCKS = 1 << 7,
+	WALK_XSAVES = 1 << 9,
+	WALK_SAVES = 1 << 8, /* the trace unit is saved and loaded (state.h) */
 };
 
 struct walk_config {

@@ -211,6 +211,9 @@ static void take(struct compare *c, enum walk_kind kind, uint64_t ip)
 	if (c->adrift)
 		return;
 	item = front(c);
+	/* What a decoder of a trace that ended goes on to, for want of a packet that says no. */
+	if (c->next == c->walk->count && c->walk->full && kind == WALK_INSN)
+		return;
 	if (c->next < c->walk->count && item->kind == kind && item->ip == ip)
 		c->next++;
 	else if (!sure(c))
@@ -233,6 +236,13 @@ static void take_value(struct compare *c, uint64_t value)
 		fail(c, "a PTWRITE of", value);
 }
 
+static bool is_off_at(const struct compare *c, uint64_t ip)
+{
+	const struct walk_item *item = &c->walk->items[c->next];
+
+	return !c->adrift && c->next < c->walk->count && item->kind == WALK_OFF && item->ip == ip;
+}
+
 /* FUP and TIP.PGD are an event that left the context, or the WRMSR that ends a trace. */
 static bool is_event_at(struct compare *c, uint64_t ip)
 {
@@ -248,7 +258,9 @@ static void take_event(struct compare *c, const struct vpt_item *item)
 		take(c, WALK_EVENT, item->ip);
 		break;
 	case VPT_FLOW_ASYNC_DISABLED:
-		if (is_event_at(c, item->ip))
+		if (is_off_at(c, item->ip))
+			c->next++;
+		else if (is_event_at(c, item->ip))
 			take(c, WALK_EVENT, item->ip);
 		break;
 	case VPT_FLOW_OVERFLOW:

@@ -91,7 +91,7 @@ static void emit_tsx(struct walker *w, uint32_t *at)
 /* What no branch is, but can leave packets. False: nothing of that. */
 static bool emit_extra(struct walker *w, uint32_t *at)
 {
-	switch (1u << walk_rnd(w, 4) & w->config->extras) {
+	switch (1u << walk_rnd(w, 6) & w->config->extras) {
 	case WALK_PTWRITE:
 		emit(w, at, I_PTWRITE, "\xf3\x48\x0f\xae\xe0", 5);
 		return true;
@@ -106,6 +106,9 @@ static bool emit_extra(struct walker *w, uint32_t *at)
 		return true;
 	case WALK_TSX:
 		emit_tsx(w, at);
+		return true;
+	case WALK_ENCLAVE:
+		emit(w, at, I_ENCLU, "\x0f\x01\xd7", 3);
 		return true;
 	default:
 		return false;

@@ -121,6 +121,16 @@ static void choose_packets(struct walk_config *config, struct dice *dice,
 		config->extras |= WALK_TSX;
 	if (one_in(dice, 4))
 		config->extras |= WALK_SMI;
+	if (one_in(dice, 4))
+		config->extras |= WALK_UINTR;
+	if (one_in(dice, 4))
+		config->extras |= WALK_ENCLAVE;
+	if (one_in(dice, 4))
+		config->extras |= WALK_BLOCKS;
+	if (one_in(dice, 4))
+		config->extras |= WALK_SAVES;
+	if (one_in(dice, 4))
+		config->extras |= WALK_XSAVES;
 	if (vpt_caps_has(caps, VPT_CAP_PSB_PMI) && one_in(dice, 3))
 		config->ctl |= VPT_CTL_MASK(INJECT_PSB_PMI);
 }
@@ -169,6 +179,8 @@ static void choose_vmx(struct walk_config *config, struct dice *dice, const stru
 		return;
 	config->vmx = (enum walk_vmx)(WALK_SYSTEM + roll(dice, 3));
 	config->conceal = roll(dice, 8) & VPT_VMX_CONCEAL;
+	/* These would have to be told of guests. */
+	config->extras &= ~(uint32_t)(WALK_ENCLAVE | WALK_XSAVES);
 }
 
 void walk_random_config(struct walk_config *config, uint64_t seed)

@@ -51,6 +51,7 @@ enum insn_kind {
 	I_XBEGIN,
 	I_XEND,
 	I_XABORT,
+	I_ENCLU,
 };
 
 struct insn {
@@ -75,6 +76,7 @@ struct walker {
 	unsigned int depth;
 	size_t capacity, value_capacity;
 	uint32_t fallback; /* of the transaction */
+	bool enclave;	   /* in one; ctx tells of which kind */
 	uint64_t tsc_left; /* what a clock's worth of TSC did not come to */
 	/* VMX operation */
 	bool guest;
@@ -93,12 +95,51 @@ uint32_t walk_rnd(struct walker *w, uint32_t below);
 /* Do the targets in the packets agree with the account? Else `why` says where not. */
 bool walk_targets(const struct walk_config *config, const struct walk_result *walk, char *why,
 		  size_t size);
+/* What is at w->ip belongs into the account, or a value that it writes does, if it is traced. */
+void walk_account(struct walker *w, enum walk_kind kind);
+void walk_account_value(struct walker *w, uint64_t value);
+/* An event of the instruction at w->ip. */
+void walk_report(struct walker *w, enum vpt_event_kind kind, unsigned int flags, uint32_t to);
+/* Execution goes on at `to`; a branch or an event has led there. */
+void walk_go(struct walker *w, uint32_t to, bool arrived);
+void walk_fall_through(struct walker *w);
+/* The enables as the manual has them, at w->ip. */
+void walk_look(struct walker *w, bool cr3_written);
+bool walk_filters(const struct walker *w);
+/* A branch; an interrupt before the instruction, or a fault of it. */
+void walk_transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to);
+void walk_event(struct walker *w, enum vpt_event_kind kind);
+/* Clocks pass; a random number that does not change where the walk goes. */
+void walk_pass(struct walker *w, uint64_t clocks);
+uint32_t walk_noise(struct walker *w, uint32_t below);
+
+/* walk_vmx.c */
+uint64_t walk_traced_ctl(const struct walker *w);
+void walk_vm_exit(struct walker *w);
+void walk_vmx_insn(struct walker *w, enum insn_kind kind);
+
+/* walk_extra.c */
+void walk_ptwrite(struct walker *w);
+void walk_sleep(struct walker *w);
+void walk_flag(struct walker *w);
+bool walk_aborts(struct walker *w, const struct insn *insn);
+void walk_abort(struct walker *w);
+void walk_tsx(struct walker *w, const struct insn *insn);
+void walk_smi(struct walker *w);
+void walk_enclu(struct walker *w);
+bool walk_leaves_enclave(const struct insn *insn);
+void walk_user_interrupt(struct walker *w);
+void walk_block(struct walker *w);
+void walk_xsaves(struct walker *w);
+void walk_save_load(struct walker *w);
+
 /* Make the code. */
 void walk_make_code(struct walker *w);
 uint32_t walk_start(struct walker *w);
 
-/* Output: set it up before TraceEn is first set; what CTL needs for it; bytes so far. */
+/* Output: set it up before TraceEn is first set, and for a vpt_pt anew; what CTL needs for it; bytes so far. */
 void walk_output_init(struct walker *w);
+void walk_output_stream(struct walker *w);
 uint64_t walk_output_ctl(const struct walker *w);
 size_t walk_bytes(struct walker *w);
 /* The walk is over: is memory as it should be, and what of the trace is in it? */

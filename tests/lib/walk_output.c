@@ -92,16 +92,21 @@ static void make_tables(struct walker *w)
 	*entry = WALK_TABLES | 1;
 }
 
+void walk_output_stream(struct walker *w)
+{
+	if (w->config->layout == WALK_STREAM)
+		vpt_output_set_stream(&w->pt.out, w->stage, sizeof(w->stage), stream);
+}
+
 void walk_output_init(struct walker *w)
 {
 	const struct walk_config *config = w->config;
 	uint64_t at = WALK_REGION_0;
 	unsigned int n;
 
-	if (config->layout == WALK_STREAM) {
-		vpt_output_set_stream(&w->pt.out, w->stage, sizeof(w->stage), stream);
+	walk_output_stream(w);
+	if (config->layout == WALK_STREAM)
 		return;
-	}
 	for (n = 0; n < config->regions; n++) {
 		uint64_t bytes = config->region_bytes[n];
 
@@ -154,6 +159,32 @@ static uint64_t place(const struct walker *w, uint64_t at)
 	return w->region[n] + at;
 }
 
+/* PMIs that regions with INT have made due. */
+static uint64_t pmis(const struct walker *w)
+{
+	const struct walk_config *config = w->config;
+	bool early = !vpt_caps_has(&w->caps, VPT_CAP_TOPA_MULTI);
+	uint64_t end = 0, count = 0;
+	unsigned int n;
+
+	for (n = 0; n < config->regions; n++) {
+		/* With a single output entry it comes before the region is full. */
+		uint64_t mark =
+			(end += config->region_bytes[n]) - (early ? VPT_TOPA_PMI_MARGIN : 0);
+
+		if ((config->region_int >> n & 1) && w->out->trace_len >= mark)
+			count += 1 + (w->out->trace_len - mark) / capacity(config);
+	}
+	return count;
+}
+
+/* A trace that ends and begins anew can have some told twice. */
+static bool counts_pmis(const struct walk_config *config)
+{
+	return config->layout == WALK_TOPA && !config->toggle && !config->vmx &&
+	       !(config->extras & (WALK_SMI | WALK_XSAVES));
+}
+
 static const char *compare_memory(struct walker *w)
 {
 	const struct walk_config *config = w->config;
@@ -165,6 +196,8 @@ static const char *compare_memory(struct walker *w)
 	for (; at < end; at++)
 		if (w->ram[place(w, at)] != w->out->trace[at])
 			return "a byte of the trace is not where it should be";
+	if (counts_pmis(config) && w->out->pmis != pmis(w))
+		return "more PMIs than regions with INT were filled, or fewer";
 	if (w->out->full)
 		return end == capacity(config) ? NULL : "stopped before the region was full";
 	if (config->layout == WALK_SINGLE && w->region[0] + offset != place(w, end))

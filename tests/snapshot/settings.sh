@@ -13,6 +13,7 @@ settings() {
 		processes --pt=guest --oracle
 		selfmod --pt=host --oracle
 		topa_int --pt=guest
+		preserve --pt=guest --model=spr
 		ring3 --pt=host --user
 		topa_wrap --pt=guest --model=icx
 		jit --pt=host --no-retc
@@ -22,6 +23,10 @@ settings() {
 		filter_ip --pt=guest
 		demand --pt=host --tsc
 		calls --pt=host --filter=fibonacci
+		timer --pt=host --tsc --mtc --cyc
+		interrupts --pt=host --model=spr --tsc --mtc=0 --cyc=5 --cyc-bits=8 --cbr=33 --events
+		quicksort --pt=host --tsc --mtc --cyc --buffer=256:200
+		bytecode --pt=guest --defer-tips --buffer=512:400
 	END
 }
 

@@ -8,7 +8,7 @@
 #include "vpt/packet.h"
 #include "vpt/pt.h"
 
-enum { TRACE_MAX = 1 << 20, SEEDS = 200, EVENTS = 2000 };
+enum { TRACE_MAX = 1 << 16, SEEDS = 200, EVENTS = 2000 };
 
 static struct machine {
 	struct vpt_pt pt;

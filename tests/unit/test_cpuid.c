@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/vm.h"
+#include "core/vcpu.h"
 
 /* What an AMD host under a hypervisor might offer. */
 static const struct vpt_cpuid_entry host[] = {
@@ -49,11 +49,41 @@ START_TEST(pt_is_the_models)
 	ck_assert_uint_eq(leaf(0x14, 0)->ecx, caps->l14_0_ecx);
 	ck_assert_uint_eq(leaf(0x14, 1)->eax, caps->l14_1_eax);
 	ck_assert_uint_eq(leaf(0x14, 1)->ebx, caps->l14_1_ebx);
-	ck_assert_uint_eq(leaf(0x15, 0)->eax, caps->l15_eax);
-	ck_assert_uint_eq(leaf(0x15, 0)->ebx, caps->l15_ebx);
 	ck_assert_uint_eq(leaf(1, 0)->eax, caps->signature);
 	ck_assert_uint_eq(leaf(0x80000008, 0)->eax & 0xff, caps->max_phy_addr);
 	ck_assert_uint_eq(leaf(0x80000008, 0)->eax >> 8 & 0xff, caps->lin_addr);
+}
+END_TEST
+
+/* P1, the crystal and the TSC are one processor's; the first one tells no crystal. */
+START_TEST(clocks_agree)
+{
+	static const struct {
+		const char *model;
+		uint32_t p1, tsc_mhz;
+	} want[] = {{"bdw", 24, 2400}, {"skl", 34, 3408}, {"icx", 26, 2600}, {"spr", 20, 2000}};
+	const struct vpt_caps *caps = shape(want[_i].model, true);
+	bool crystal = caps->l15_ebx;
+
+	ck_assert_str_eq(vpt_caps_model_name((unsigned int)_i), want[_i].model);
+	ck_assert_uint_eq(caps->max_nonturbo, want[_i].p1);
+	ck_assert_uint_eq(vpt_clock_tsc_hz(caps), want[_i].tsc_mhz * 1000000ull);
+	/* That of a bus clock of 100 MHz, but for a hundredth of one clock. */
+	ck_assert_uint_ge(want[_i].tsc_mhz, want[_i].p1 * 100);
+	ck_assert_uint_lt(want[_i].tsc_mhz, want[_i].p1 * 100 + 10);
+	ck_assert_int_eq(crystal, _i > 0);
+	ck_assert_uint_eq(leaf(0, 0)->eax, crystal ? 0x16 : 0x14);
+	if (!crystal) {
+		ck_assert_ptr_null(leaf(0x15, 0));
+		ck_assert_ptr_null(leaf(0x16, 0));
+		return;
+	}
+	ck_assert_uint_eq(leaf(0x15, 0)->eax, caps->l15_eax);
+	ck_assert_uint_eq(leaf(0x15, 0)->ebx, caps->l15_ebx);
+	ck_assert_uint_eq(leaf(0x15, 0)->ecx, caps->l15_ecx);
+	ck_assert_uint_eq(leaf(0x16, 0)->eax, want[_i].p1 * 100);
+	ck_assert_uint_eq(leaf(0x16, 0)->ebx, want[_i].p1 * 100);
+	ck_assert_uint_eq(leaf(0x16, 0)->ecx, 100);
 }
 END_TEST
 
@@ -75,7 +105,7 @@ START_TEST(it_is_an_intel_processor)
 	memcpy(vendor + 4, &leaf(0, 0)->edx, 4);
 	memcpy(vendor + 8, &leaf(0, 0)->ecx, 4);
 	ck_assert_mem_eq(vendor, "GenuineIntel", 12);
-	ck_assert_uint_ge(leaf(0, 0)->eax, 0x15);
+	ck_assert_uint_ge(leaf(0, 0)->eax, 0x16);
 	ck_assert_uint_eq(leaf(0x80000000, 0)->eax, 0x80000008);
 	ck_assert_ptr_null(leaf(0x8000001e, 0));
 	ck_assert_ptr_null(leaf(0x40000000, 0));
@@ -131,6 +161,35 @@ START_TEST(other_leaves_pass)
 }
 END_TEST
 
+/* Of XSAVES' component, what the engine has, the model had, and the guest may use. */
+START_TEST(pt_state_for_xsaves)
+{
+	static const struct vpt_cpuid_entry engine[] = {
+		{0xd, 0, true, 7, 0x340, 0x340, 0},
+		{0xd, 1, true, 0xf, 0, 1 << 8 | 1 << 11, 0},
+		{0xd, 8, true, 128, 0, 1, 0},
+	};
+	static const struct {
+		const char *model;
+		bool pt, xsaves, component;
+	} rows[] = {
+		{"bdw", true, false, false},
+		{"skl", false, true, false},
+		{"skl", true, true, true},
+		{"spr", true, true, true},
+	};
+
+	VPT_PROVES("XSAVE-COMPONENT");
+	count = sizeof(engine) / sizeof(engine[0]);
+	memcpy(table, engine, sizeof(engine));
+	vpt_cpuid_xstate(table, &count, vpt_caps_model(rows[_i].model), rows[_i].pt);
+	ck_assert_uint_eq(leaf(0xd, 1)->eax, rows[_i].xsaves ? 0xf : 7);
+	ck_assert_uint_eq(leaf(0xd, 1)->ecx, 1 << 11 | rows[_i].component << 8);
+	ck_assert_int_eq(!!leaf(0xd, 8), rows[_i].component);
+	ck_assert_uint_eq(count, rows[_i].component ? 3 : 2);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("cpuid");
@@ -140,7 +199,9 @@ Suite *vpt_suite(void)
 	while (vpt_caps_model_name((unsigned int)models))
 		models++;
 	tcase_add_loop_test(tc, pt_is_the_models, 0, models);
+	tcase_add_loop_test(tc, clocks_agree, 0, models);
 	tcase_add_test(tc, pt_is_hidden);
+	tcase_add_loop_test(tc, pt_state_for_xsaves, 0, 4);
 	tcase_add_test(tc, it_is_an_intel_processor);
 	tcase_add_loop_test(tc, what_the_machine_lacks_is_not_offered, 0,
 			    (int)(sizeof(bits) / sizeof(bits[0])));

@@ -22,8 +22,9 @@
 #include "decode/flow.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
-#include "lib/walk.h"
+#include "vpt/block.h"
 #include "vpt/msr.h"
+#include "vpt/packet.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
 
@@ -42,6 +43,8 @@ static void add(char *text, const char *fmt, uint64_t a, uint64_t b)
 
 static void add_event(char *text, const struct vpt_item *item)
 {
+	uint32_t i;
+
 	switch (item->event) {
 	case VPT_FLOW_ENABLED:
 		add(text, "E%lx", item->to - SYNTH_CODE, 0);
@@ -67,6 +70,18 @@ static void add_event(char *text, const struct vpt_item *item)
 		break;
 	case VPT_FLOW_STOP:
 		add(text, "T", 0, 0);
+		break;
+	case VPT_FLOW_CFE:
+		add(text, "C%lx", item->cfe->type, 0);
+		break;
+	case VPT_FLOW_BLOCK:
+		add(text, item->cfe->has_ip ? "B%lx@%lx" : "B%lx", item->cfe->type,
+		    item->cfe->ip - SYNTH_CODE);
+		for (i = 0; i < item->cfe->items; i++)
+			add(text, "%lx=%lx", item->cfe->item[i].id, item->cfe->item[i].value);
+		break;
+	case VPT_FLOW_TARGET:
+		add(text, "t%lx", item->to - SYNTH_CODE, 0);
 		break;
 	default:
 		break;
@@ -356,6 +371,77 @@ static void event_trace(struct synth *s)
 	finish(s, AT(3));
 }
 
+static void own(struct synth *s, enum vpt_pkt_kind kind, uint64_t value, unsigned int aux,
+		unsigned int bits, bool flag)
+{
+	const struct vpt_packet p = {
+		.kind = kind,
+		.value = value,
+		.aux = (uint16_t)aux,
+		.bits = (uint8_t)bits,
+		.flag = flag,
+	};
+	uint8_t buf[VPT_PKT_MAX];
+
+	synth_raw(s, buf, vpt_packet_write(buf, &p));
+}
+
+/* Blocks are found out only when libipt meets them, and say where they belong. */
+static void blocks(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "1");
+	own(s, VPT_PKT_BBP, VPT_BBP_PEBS_BASIC, 0, 0, false);
+	own(s, VPT_PKT_BIP, 0x401001, 0, 64, false);
+	own(s, VPT_PKT_BIP, 2, 1, 64, false);
+	own(s, VPT_PKT_BBP, VPT_BBP_GPR, 0, 0, true);
+	own(s, VPT_PKT_BIP, 7, 3, 32, false);
+	own(s, VPT_PKT_BEP, 0, 0, 0, true);
+	synth_ip(s, ppt_fup, AT(0));
+	synth_tnt(s, "0");
+	finish(s, AT(3));
+}
+
+/* Out of context they have no IP. */
+static void blocks_outside(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_fup, AT(0));
+	synth_no_ip(s, ppt_tip_pgd);
+	own(s, VPT_PKT_BBP, VPT_BBP_XMM, 0, 0, false);
+	own(s, VPT_PKT_BEP, 0, 0, 0, false);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_tnt(s, "0");
+	finish(s, AT(3));
+}
+
+/* Without TNT: what the packets say. */
+static void dis_tnt_packets(struct synth *s)
+{
+	s->session.ctl |= VPT_CTL_MASK(DIS_TNT) | VPT_CTL_MASK(EVENT_EN);
+	synth_code(s, AT(0), "90 75 fd 90");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(2));
+	own(s, VPT_PKT_CFE, 1, 14, 0, false);
+	synth_ip(s, ppt_fup, AT(3));
+	synth_ip(s, ppt_tip, AT(1));
+	own(s, VPT_PKT_PTW, 5, 0, 64, true);
+	synth_ip(s, ppt_fup, AT(1));
+	synth_no_ip(s, ppt_tip_pgd);
+	own(s, VPT_PKT_BBP, VPT_BBP_GPR, 0, 0, false);
+	own(s, VPT_PKT_BIP, 7, 3, 64, false);
+	own(s, VPT_PKT_BEP, 0, 0, 0, false);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_raw(s, "\x02\xf3", 2); /* OVF */
+	synth_ip(s, ppt_fup, AT(3));
+	finish(s, AT(4));
+}
+
 /* An error, and on from the next PSB: the TIP belongs to nothing. */
 static void resync(struct synth *s)
 {
@@ -623,10 +709,14 @@ static const struct {
 	{"no end", no_end, "S E0 0 1 0 1"},
 	{"nothing", nothing, "S E0"},
 	{"no code", no_code, "S E0 0 1 !no memory mapped at this address"},
-	{"event trace", event_trace, "S E0 0 1 !libipt 2.0.5 cannot read CFE packets"},
+	{"event trace", event_trace, "S E0 0 1 0 1 C2 A3"},
+	{"blocks", blocks, "S E0 0 1 B4@0 0=401001 1=2 B1@0 3=7 0 1 A3"},
+	{"blocks outside", blocks_outside, "S E0 A0 B10 E0 0 1 A3"},
+	{"dis tnt: packets", dis_tnt_packets,
+	 "S !DisTNT was set: the flow is not in the trace E0 t2 C1 3>1 D B1 3=7 E0 O3 A4"},
 	{"resync", resync, "S E0 0 1 !trace stream does not match query 0 1 3 A4"},
 	{"missing packet", missing_packet, "S E0 0 1 !trace stream does not match query"},
-	{"dis tnt", dis_tnt, "S E0 0 1 !DisTNT was set: the flow is not in the trace"},
+	{"dis tnt", dis_tnt, "S !DisTNT was set: the flow is not in the trace E0 A4"},
 	{"jcc out", jcc_out, "S E0 0 1 0 1 3 4 D Ea a Ab"},
 	{"jcc out after cr3", jcc_out_after_cr3, "S E0 0 P1000 3 4 D Ea a Ab"},
 	{"jcc out, then cr3", jcc_out_then_cr3,
@@ -741,129 +831,6 @@ START_TEST(offsets)
 }
 END_TEST
 
-/*
- * Random walks, as trace files: with all kinds of filters the generator's packets
- * must give what was walked. One that changes code makes for the other decoder.
- */
-static const struct {
-	const char *model;
-	uint64_t ctl; /* beside BranchEn */
-	uint64_t cr3_match;
-	uint64_t from, to; /* range 0 */
-	bool toggle;
-} walks[] = {
-	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), 0, 0, 0, false},
-	{"bdw", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), 0, 0, 0, true},
-	{"skl", VPT_CTL_MASK(USER), 0, 0, 0, true},
-	{"spr", VPT_CTL_MASK(OS), 0, 0, 0, false},
-	{"icx", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(CR3_FILTER), 0x2000, 0, 0,
-	 false},
-	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x800,
-	 0x1fff, false},
-	{"icx", VPT_CTL_MASK(USER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x1000, 0x4fff, false},
-	{"spr", VPT_CTL_MASK(OS) | VPT_CTL_MASK(CR3_FILTER) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT,
-	 0x1000, 0x1000, 0x5fff, false},
-	{"skl",
-	 VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(CR3_FILTER) |
-		 1ull << VPT_CTL_ADDR0_CFG_SHIFT,
-	 0x2000, 0, 0x5fff, false},
-	{"skl", VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | 2ull << VPT_CTL_ADDR0_CFG_SHIFT, 0, 0x7000,
-	 0x7010, false},
-};
-
-#define WALK_SEEDS 4
-
-static void walk_to_file(struct synth *s, const struct walk_config *config,
-			 const struct walk_result *walk, bool change)
-{
-	bool os = config->ctl & VPT_CTL_MASK(OS);
-	uint64_t cr3;
-	unsigned int i;
-
-	/* Without PIPs there can only be one address space. */
-	for (cr3 = 0x1000; cr3 <= (os ? 0x2000 : 0x1000); cr3 += 0x1000) {
-		for (i = 0; i < WALK_CODE_SIZE; i += VPT_CODE_BYTES) {
-			memcpy(s->page, walk->code + i, VPT_CODE_BYTES);
-			synth_page_at(s, cr3, WALK_CODE_BASE + i);
-		}
-	}
-	if (change) {
-		s->insns = 1 << 30;
-		synth_page_at(s, 0x1000, WALK_CODE_BASE);
-		s->insns = 0;
-	}
-	s->session.ctl = config->ctl;
-	s->session.cr3_match = config->cr3_match;
-	memcpy(s->session.addr, config->addr, sizeof(s->session.addr));
-	synth_start(s, 0, 0);
-	ck_assert_int_eq(vpt_writer_trace(s->w, 0, UINT64_MAX, walk->trace, walk->trace_len), 0);
-	synth_stop(s, VPT_END_CLOSED, 0, 0);
-}
-
-static void check_walk(int row, bool change)
-{
-	struct walk_config config = {
-		.seed = (uint64_t)row + 1,
-		.model = walks[row / WALK_SEEDS].model,
-		.insns = 10000,
-		.ctl = walks[row / WALK_SEEDS].ctl | VPT_CTL_MASK(BRANCH_EN),
-		.cr3_match = walks[row / WALK_SEEDS].cr3_match,
-		.addr = {WALK_CODE_BASE + walks[row / WALK_SEEDS].from,
-			 WALK_CODE_BASE + walks[row / WALK_SEEDS].to},
-		.toggle = walks[row / WALK_SEEDS].toggle,
-	};
-	struct walk_result *walk = walk_run(&config);
-	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
-	struct synth s;
-	size_t n = 0;
-
-	synth_open(&s);
-	walk_to_file(&s, &config, walk, change);
-	r = synth_read(&s);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
-	for (;;) {
-		const struct walk_item *want = &walk->items[n];
-		bool event;
-
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		if (item.kind == VPT_ITEM_END)
-			break;
-		ck_assert_msg(item.kind != VPT_ITEM_ERROR, "row %d, item %zu of %zu, %#lx: %s", row,
-			      n, walk->count, item.ip, item.text);
-		event = item.kind == VPT_ITEM_EVENT && (item.event == VPT_FLOW_ASYNC_BRANCH ||
-							item.event == VPT_FLOW_ASYNC_DISABLED);
-		if (item.kind != VPT_ITEM_INSN && !event)
-			continue;
-		/* The WRMSR that ends a trace, or the host that does. */
-		if (event && item.event == VPT_FLOW_ASYNC_DISABLED &&
-		    (n == walk->count || want->kind != WALK_EVENT || want->ip != item.ip))
-			continue;
-		ck_assert_uint_lt(n, walk->count);
-		ck_assert_msg(want->ip == item.ip && want->kind == (event ? WALK_EVENT : WALK_INSN),
-			      "row %d, item %zu: %#lx, not %#lx", row, n, item.ip, want->ip);
-		n++;
-	}
-	ck_assert_uint_eq(n, walk->count);
-	vpt_flow_close(flow);
-	vpt_reader_close(r);
-	synth_done(&s);
-	walk_free(walk);
-}
-
-START_TEST(walk)
-{
-	check_walk(_i, false);
-}
-END_TEST
-
-START_TEST(walk_changing)
-{
-	check_walk(_i, true);
-}
-END_TEST
-
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 Suite *vpt_suite(void)
@@ -878,8 +845,6 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, by_block_changing, 0, COUNT(rows));
 	tcase_add_loop_test(tc, no_progress, 0, 2);
 	tcase_add_test(tc, offsets);
-	tcase_add_loop_test(tc, walk, 0, COUNT(walks) * WALK_SEEDS);
-	tcase_add_loop_test(tc, walk_changing, 0, COUNT(walks) * WALK_SEEDS);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -386,6 +386,31 @@ START_TEST(help_text)
 }
 END_TEST
 
+/* What the items of a block are depends on the block. */
+START_TEST(block_items)
+{
+	static const uint8_t bytes[] = {
+		PSB_BYTES, 0x02, 0x23,		   /* PSBEND */
+		0x02,	   0x63, 0x84,		   /* BBP: PEBS-basic, 4 bytes */
+		0x14,	   0x2a, 0x00, 0x00, 0x00, /* BIP 2 */
+		0x02,	   0x63, 0x01,		   /* GPR, 8 bytes */
+		0x14,	   0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, /* BIP 2 */
+		0xfc,	   0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, /* one of none */
+		0x02,	   0x33,					   /* BEP */
+	};
+	static char text[4096];
+
+	put_file(bytes, sizeof(bytes));
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_ptr_nonnull(strstr(text, "02: 0x2a                timestamp\n"));
+	ck_assert_ptr_nonnull(strstr(text, "02: 0x7                 R/EAX\n"));
+	ck_assert_ptr_nonnull(strstr(text, "1f: 0x1\n"));
+	ck_assert_int_eq(dump("--raw --json", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_ptr_nonnull(strstr(text, "\"name\":\"timestamp\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"name\":\"R/EAX\""));
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("dump");
@@ -400,6 +425,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, cut_packet);
 	tcase_add_test(tc, full_ip_without_psb);
 	tcase_add_loop_test(tc, all_bytes_are_accounted_for, 0, 8);
+	tcase_add_test(tc, block_items);
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("vpt");

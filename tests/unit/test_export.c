@@ -188,6 +188,48 @@ static void leave_jmp(struct synth *s)
 	finish(s, AT(0x10));
 }
 
+/* TIPs that come after the TNT they fall into, and a change between two of them. */
+static void deferred(struct synth *s)
+{
+	page(s, SYNTH_CR3, 0, "75 02 ff e0 eb 0a 90 90 75 f6");
+	page(s, SYNTH_CR3, 3, "75 0e ff e0 eb 0a 90 90 75 f6");
+	begin(s);
+	synth_tnt(s, "01011");
+	synth_ip(s, ppt_tip, AT(8));
+	synth_ip(s, ppt_tip, AT(8));
+	finish(s, AT(0));
+}
+
+/* After an overflow. */
+static void overflow(struct synth *s)
+{
+	static const uint8_t ovf[] = {0x02, 0xf3};
+
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	page(s, SYNTH_CR3, 5, "90 90 74 0c eb fa");
+	begin(s);
+	synth_tnt(s, "00");
+	synth_raw(s, ovf, sizeof(ovf));
+	synth_ip(s, ppt_fup, AT(0));
+	synth_tnt(s, "1");
+	finish(s, AT(0x10));
+}
+
+/* After STI, which is told of, and jumps, which are not. */
+static void event(struct synth *s)
+{
+	static const uint8_t mode_if[] = {0x99, 0x05};
+
+	page(s, SYNTH_CR3, 0, "90 fb eb 0c");
+	page(s, SYNTH_CR3, 4, "90 fb 74 0c");
+	s->session.ctl |= VPT_CTL_MASK(EVENT_EN);
+	begin(s);
+	synth_raw(s, mode_if, sizeof(mode_if));
+	synth_ip(s, ppt_fup, AT(1));
+	synth_tnt(s, "1");
+	finish(s, AT(0x10));
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct synth *s);
@@ -206,6 +248,12 @@ static const struct {
 	{"16-bit code", bits16, SYNTH_CODE, 5, 3, 1, 0, 0},
 	{"filter, Jcc", leave_jcc, KERNEL, 9, 0, 1, 0, 0},
 	{"filter, JMP", leave_jmp, SYNTH_CODE, 11, 0, 1, 0, 0},
+	{"deferred TIPs, user", deferred, SYNTH_CODE, 8, 0, 1, 0, 1},
+	{"deferred TIPs, kernel", deferred, KERNEL, 8, 0, 1, 1, 0},
+	{"overflow, user", overflow, SYNTH_CODE, 8, 0, 1, 0, 1},
+	{"overflow, kernel", overflow, KERNEL, 8, 0, 1, 1, 0},
+	{"event, user", event, SYNTH_CODE, 7, 0, 1, 0, 1},
+	{"event, kernel", event, KERNEL, 7, 0, 1, 1, 0},
 };
 
 static unsigned int decode(struct vpt_reader *r, uint64_t *ips)
@@ -238,6 +286,8 @@ static unsigned int perf(const char *dir, uint64_t *ips)
 	p = popen(command, "r");
 	ck_assert_ptr_nonnull(p);
 	while (fgets(line, sizeof(line), p)) {
+		if (strstr(line, "Overflow packet"))
+			continue;
 		ck_assert_msg(!strstr(line, "error"), "%s", line);
 		ck_assert_uint_lt(n, MAX);
 		ips[n++] = strtoull(line, NULL, 16);
@@ -336,6 +386,153 @@ START_TEST(kernel_names)
 }
 END_TEST
 
+/* The same code all along, with two TSC packets or none. */
+static void steady(struct synth *s, bool timed)
+{
+	static const uint8_t first[] = {0x19, 0xe8, 0x03, 0, 0, 0, 0, 0};
+	static const uint8_t second[] = {0x19, 0xd0, 0x07, 0, 0, 0, 0, 0};
+
+	base = SYNTH_CODE;
+	page(s, SYNTH_CR3, 0, "90 74 0d eb fb");
+	if (timed)
+		s->session.ctl |= VPT_CTL_MASK(TSC_EN);
+	synth_start(s, AT(0), 0);
+	synth_packet(s, ppt_psb);
+	if (timed)
+		synth_raw(s, first, sizeof(first));
+	synth_pip(s, SYNTH_CR3);
+	synth_packet(s, ppt_psbend);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_tnt(s, "0");
+	if (timed)
+		synth_raw(s, second, sizeof(second));
+	synth_tnt(s, "01");
+	finish(s, AT(0x10));
+}
+
+/* First and last time that perf prints, in nanoseconds. */
+static void times(const char *dir, double *first, double *last)
+{
+	char command[256], line[256];
+	FILE *p;
+
+	snprintf(command, sizeof(command),
+		 "perf script -i %s --itrace=i0ns -F time --ns 2>/dev/null", dir);
+	p = popen(command, "r");
+	ck_assert_ptr_nonnull(p);
+	*first = *last = -1;
+	while (fgets(line, sizeof(line), p)) {
+		*last = strtod(line, NULL) * 1e9;
+		if (*first < 0)
+			*first = *last;
+	}
+	pclose(p);
+}
+
+static const struct {
+	enum vpt_export_how how;
+	bool timed, folded, timeless;
+	double first, last, off;
+} ways[] = {
+	{VPT_EXPORT_AUTO, true, false, false, 1001, 2001, 0.1},
+	{VPT_EXPORT_PACKETS, true, false, false, 1001, 2001, 0.1},
+	/* A nanosecond for each change, or each instruction. */
+	{VPT_EXPORT_TSC, true, true, false, 1001, 2001, 2},
+	{VPT_EXPORT_AUTO, false, true, false, 1, 8, 8},
+	{VPT_EXPORT_TSC, false, true, false, 1, 8, 8},
+	{VPT_EXPORT_PACKETS, false, false, true, -1, -1, 0.1},
+};
+
+/* A tick is a nanosecond here, and the first of all is number 1. */
+START_TEST(time_as_it_is_told)
+{
+	struct vpt_export_options o = {.how = ways[_i].how};
+	uint64_t ours[MAX], theirs[MAX];
+	struct vpt_export_report report;
+	double first, last;
+	struct vpt_reader *r;
+	unsigned int n;
+	struct synth s;
+	char dir[80];
+
+	synth_open(&s);
+	steady(&s, ways[_i].timed);
+	r = synth_read(&s);
+	snprintf(dir, sizeof(dir), "%s.perf", s.path);
+	o.dir = dir;
+	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_int_eq(report.folded, ways[_i].folded);
+	ck_assert_int_eq(report.timeless, ways[_i].timeless);
+	n = decode(r, ours);
+	ck_assert_uint_eq(n, 8);
+	ck_assert_uint_eq(perf(dir, theirs), n);
+	ck_assert_mem_eq(ours, theirs, n * sizeof(ours[0]));
+	times(dir, &first, &last);
+	ck_assert_double_eq_tol(first, ways[_i].first, ways[_i].off);
+	ck_assert_double_eq_tol(last, ways[_i].last, ways[_i].off);
+	remove_dir(dir);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* What perf could not be told without a time for it, nobody is promised. */
+START_TEST(time_that_cannot_be)
+{
+	struct vpt_export_options o = {.how = VPT_EXPORT_PACKETS};
+	struct vpt_export_report report;
+	struct vpt_reader *r;
+	struct synth s;
+	char dir[80];
+
+	base = SYNTH_CODE;
+	synth_open(&s);
+	taken(&s);
+	r = synth_read(&s);
+	snprintf(dir, sizeof(dir), "%s.perf", s.path);
+	o.dir = dir;
+	ck_assert_int_eq(vpt_export_perf(r, &o, &report), -ENOTSUP);
+	ck_assert_int_ne(access(dir, F_OK), 0);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* Nobody can tell what ran: perf gets the packets, and no errors. */
+START_TEST(no_outcomes)
+{
+	struct vpt_export_report report;
+	struct vpt_export_options o = {0};
+	uint64_t theirs[MAX];
+	struct vpt_reader *r;
+	struct synth s;
+	char dir[80];
+
+	base = SYNTH_CODE;
+	synth_open(&s);
+	page(&s, SYNTH_CR3, 0, "90 74 02 ff e0 eb fb");
+	s.session.ctl |= VPT_CTL_MASK(DIS_TNT);
+	begin(&s);
+	synth_ip(&s, ppt_tip, AT(5));
+	finish(&s, AT(0x10));
+	r = synth_read(&s);
+	snprintf(dir, sizeof(dir), "%s.perf", s.path);
+	o.dir = dir;
+	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert(report.blind);
+	ck_assert_uint_eq(report.errors, 0);
+	ck_assert_uint_eq(report.processes, 1);
+	ck_assert_uint_eq(perf(dir, theirs), 3);
+	ck_assert_uint_eq(theirs[0], AT(0));
+	ck_assert_uint_eq(theirs[1], AT(5));
+	ck_assert_uint_eq(theirs[2], AT(0x10));
+	remove_dir(dir);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
 /* MTC packets count CTC ticks from TMA on (33.8.3.1). */
 START_TEST(time_of_mtc)
 {
@@ -389,6 +586,9 @@ Suite *vpt_suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, as_perf_sees_it, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_loop_test(tc, time_as_it_is_told, 0, sizeof(ways) / sizeof(ways[0]));
+	tcase_add_test(tc, time_that_cannot_be);
+	tcase_add_test(tc, no_outcomes);
 	tcase_add_test(tc, time_of_mtc);
 	tcase_add_test(tc, nothing);
 	tcase_add_test(tc, kernel_names);

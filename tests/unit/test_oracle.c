@@ -10,6 +10,7 @@
 #include "lib/synth.h"
 #include "oracle/align.h"
 #include "oracle/compare.h"
+#include "oracle/targets.h"
 #include "vpt/msr.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
@@ -796,6 +797,65 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
+/*
+ * Part 4: DisTNT. What ran: 0 1 (a branch) 0 1 2, an interrupt there to 20, 20 21 and
+ * back to 2, 2 3. What the packets say of it is right, or wrong in one place.
+ */
+enum lie { NO_LIE, TARGET, SOURCE, MISSING, TOO_MUCH, ORDER };
+
+static void without_tnt(struct synth *s, enum lie lie)
+{
+	s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
+	synth_page(s);
+	synth_start(s, AT(0), 0);
+	synth_psb(s, 0);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	if (lie == ORDER)
+		synth_ip(s, ppt_tip, AT(2));
+	synth_ip(s, ppt_tip, lie == TARGET ? AT(7) : AT(1));
+	if (lie != MISSING) {
+		synth_ip(s, ppt_fup, lie == SOURCE ? AT(1) : AT(2));
+		synth_ip(s, ppt_tip, AT(0x20));
+	}
+	synth_ip(s, ppt_tip, AT(2));
+	if (lie == TOO_MUCH)
+		synth_ip(s, ppt_tip, AT(4));
+	synth_ip(s, ppt_fup, AT(3));
+	synth_no_ip(s, ppt_tip_pgd);
+	i(s, 0, 0, 0);
+	i(s, 1, 0, VPT_ORACLE_COND);
+	i(s, 0, 0, ARRIVED);
+	i(s, 1, 0, 0);
+	synth_event(s, AT(2), 0, 0x20, 0);
+	i(s, 0x20, 0, ARRIVED);
+	i(s, 0x21, 0, 0);
+	i(s, 2, 0, ARRIVED);
+	synth_stop(s, VPT_END_CLOSED, AT(3), 0);
+}
+
+START_TEST(no_tnt)
+{
+	struct vpt_targets t = {0};
+	struct vpt_reader *r;
+	struct synth s;
+
+	synth_open(&s);
+	without_tnt(&s, (enum lie)_i);
+	r = synth_read(&s);
+	ck_assert(vpt_targets_needed(r));
+	ck_assert_int_eq(vpt_targets(r, 0, &t), 0);
+	ck_assert_uint_eq(t.mismatches, _i != NO_LIE);
+	ck_assert_uint_eq(t.retired, 7);
+	if (_i == NO_LIE) {
+		ck_assert_uint_eq(t.targets, 2);
+		ck_assert_uint_eq(t.events, 3);
+	}
+	ck_assert_int_eq(t.first[0] != 0, _i != NO_LIE);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("oracle");
@@ -807,6 +867,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, comparison, 0, COUNT(compared));
 	tcase_add_test(tc, context);
 	tcase_add_test(tc, cut_anywhere);
+	tcase_add_loop_test(tc, no_tnt, NO_LIE, ORDER + 1);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

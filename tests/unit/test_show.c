@@ -7,12 +7,14 @@
 
 #include "decode/calls.h"
 #include "decode/coverage.h"
+#include "decode/filter.h"
 #include "decode/listing.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
 #include "decode/text.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
+#include "vpt/block.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
 #define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
@@ -541,6 +543,142 @@ START_TEST(class_of)
 }
 END_TEST
 
+/* Events that libipt knows, and those that the filter took out, with and without their time. */
+static const struct vpt_block_item pebs[] = {{.id = 0, .value = 0x401000}, {.id = 31, .value = 1}};
+static const struct vpt_cfe page_fault = {
+	.type = 1, .vector = 14, .has_ip = true, .ip = 0x10, .has_fault_address = true};
+static const struct vpt_cfe iret = {.type = 2};
+static const struct vpt_cfe block = {
+	.is_block = true, .type = VPT_BBP_PEBS_BASIC, .items = 2, .item = pebs};
+
+#define EVENT(name_, ...)                                                      \
+	{                                                                      \
+		.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_##name_, __VA_ARGS__ \
+	}
+
+static const struct {
+	struct vpt_item item;
+	const char *text, *json;
+} shown[] = {
+	{EVENT(PTWRITE, .ip = 0x10, .value = 0x2a), "-- ptwrite 0x2a at 0x10",
+	 "\"event\":\"ptwrite\",\"from\":\"0x10\",\"value\":\"0x2a\""},
+	{EVENT(TSX, .value = 1), "-- tx begin", "\"event\":\"tsx\""},
+	{EVENT(TSX, .value = 0), "-- tx commit", "\"event\":\"tsx\""},
+	{EVENT(TSX, .value = 2), "-- tx abort", "\"event\":\"tsx\""},
+	{EVENT(PWRE, .value = 0), "-- power: sleep C1", "\"event\":\"pwre\""},
+	{EVENT(PWRE, .value = 5), "-- power: sleep C6", "\"event\":\"pwre\""},
+	{EVENT(PWRX, .value = 2), "-- power: wake from C3", "\"event\":\"pwrx\""},
+	{EVENT(MWAIT, .ip = 0x20, .value = 0x20), "-- power: mwait, hints 0x20 at 0x20",
+	 "\"event\":\"mwait\""},
+	{EVENT(EXSTOP, .ip = 0x20), "-- power: clocks stop at 0x20", "\"event\":\"exstop\""},
+	{EVENT(EXSTOP, .ip = 0), "-- power: clocks stop", "\"event\":\"exstop\""},
+	{EVENT(CFE, .cfe = &page_fault), "-- interrupt 14 at 0x10 fault address 0x0",
+	 "\"type\":\"INTR\",\"type_number\":1,\"vector\":14,\"from\":\"0x10\""},
+	{EVENT(CFE, .cfe = &iret), "-- cfe IRET", "\"type\":\"IRET\""},
+	{EVENT(BLOCK, .cfe = &block), "-- block pebs-basic: instruction pointer 0x401000, 1f 0x1",
+	 "\"items\":[{\"id\":0,\"name\":\"instruction pointer\",\"value\":\"0x401000\"},"
+	 "{\"id\":31,\"value\":\"0x1\"}]"},
+	{EVENT(TARGET, .has_to = true, .to = 0x30), "-- target to 0x30", "\"to\":\"0x30\""},
+};
+
+static void show_one(const struct vpt_item *item, const struct vpt_pace *pace, bool json,
+		     char *text, size_t size)
+{
+	struct capture c;
+	struct vpt_listing l = {.json = json, .pace = pace};
+
+	capture(&c);
+	l.out = c.out;
+	ck_assert(vpt_listing_item(&l, item));
+	fclose(c.out);
+	snprintf(text, size, "%s", c.text);
+	free(c.text);
+	vpt_listing_fini(&l);
+}
+
+START_TEST(event_lines)
+{
+	struct vpt_pace pace = {.hz = 2000000000, .first = 1000};
+	struct vpt_item item = shown[_i].item;
+	char text[512], want[512];
+
+	show_one(&item, NULL, false, text, sizeof(text));
+	snprintf(want, sizeof(want), "%s\n", shown[_i].text);
+	ck_assert_str_eq(text, want);
+	show_one(&item, &pace, false, text, sizeof(text));
+	snprintf(want, sizeof(want), "%16s %14s  %s\n", "-", "-", shown[_i].text);
+	ck_assert_str_eq(text, want);
+
+	item.when = (struct vpt_when){.known = true,
+				      .tsc = 3000,
+				      .lo = 2900,
+				      .hi = 3100,
+				      .until = 3200,
+				      .cycles = 7,
+				      .span_cycles = 10,
+				      .span_ticks = 20};
+	show_one(&item, &pace, false, text, sizeof(text));
+	snprintf(want, sizeof(want), "%16d %11d ns  %s\n", 3000, 1000, shown[_i].text);
+	ck_assert_str_eq(text, want);
+	show_one(&item, &pace, true, text, sizeof(text));
+	ck_assert_msg(strstr(text, shown[_i].json) != NULL, "%s", text);
+	ck_assert_ptr_nonnull(strstr(text, "\"time\":\"0xbb8\",\"time_low\":\"0xb54\","
+					   "\"time_high\":\"0xc1c\",\"time_until\":\"0xc80\","
+					   "\"ns\":1000,\"cycles\":7,\"core_hz\":1000000000}"));
+}
+END_TEST
+
+/* Clocks count while there is something that is traced. */
+START_TEST(pace)
+{
+	static const struct {
+		struct vpt_item item;
+		uint64_t insns, cycles, ticks;
+	} steps[] = {
+		{{.kind = VPT_ITEM_SEGMENT}, 0, 0, 0},
+		{EVENT(ENABLED, .when = {.known = true, .tsc = 100, .cycles = 50}), 0, 0, 0},
+		{{.kind = VPT_ITEM_BLOCK,
+		  .insns = 10,
+		  .when = {.known = true, .tsc = 140, .cycles = 70}},
+		 10,
+		 20,
+		 40},
+		{EVENT(DISABLED, .when = {.known = true, .tsc = 150, .cycles = 75}), 10, 25, 10},
+		{EVENT(ENABLED, .when = {.known = true, .tsc = 250, .cycles = 125}), 10, 25, 100},
+		{{.kind = VPT_ITEM_INSN,
+		  .insns = 1,
+		  .when = {.known = true, .tsc = 252, .cycles = 126}},
+		 11,
+		 26,
+		 2},
+		{EVENT(OVERFLOW, .has_to = true,
+		       .when = {.known = true, .tsc = 400, .cycles = 200}),
+		 11, 26, 148},
+		{{.kind = VPT_ITEM_INSN,
+		  .insns = 1,
+		  .when = {.known = true, .tsc = 404, .cycles = 202}},
+		 12,
+		 28,
+		 4},
+	};
+	struct vpt_pace p = {.hz = 1000000000};
+	size_t i;
+
+	vpt_pace_begin(&p);
+	for (i = 0; i < (size_t)COUNT(steps); i++) {
+		vpt_pace_item(&p, &steps[i].item);
+		ck_assert_uint_eq(p.insns, steps[i].insns);
+		ck_assert_uint_eq(p.cycles, steps[i].cycles);
+		ck_assert_uint_eq(p.ticks, steps[i].ticks);
+	}
+	ck_assert_uint_eq(p.first, 100);
+	ck_assert_uint_eq(vpt_pace_ns(&p, 5), 5);
+	ck_assert_uint_eq(vpt_pace_core_hz(&p, 3, 2), 1500000000);
+	p.hz = 0;
+	ck_assert_uint_eq(vpt_pace_ns(&p, 5), 0);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("show");
@@ -556,6 +694,8 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, call_tree_limits);
 	tcase_add_loop_test(tc, listing, 0, COUNT(lines));
 	tcase_add_loop_test(tc, class_of, 0, COUNT(classes));
+	tcase_add_loop_test(tc, event_lines, 0, COUNT(shown));
+	tcase_add_test(tc, pace);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -32,8 +32,6 @@ static const struct feature features[] = {
 	 B(2) | B(3) | B(5) | B(8) | B(14) | B(16) | B(18) | B(20) | B(22) | B(23) | B(24) | B(25)},
 	/* AVX-VNNI AVX512_BF16 HRESET */
 	{7, 1, 'a', B(4) | B(5) | B(22)},
-	/* XSAVES */
-	{0xd, 1, 'a', B(3)},
 };
 
 START_TEST(not_in_cpuid)
@@ -77,9 +75,8 @@ START_TEST(cr4_refuses)
 END_TEST
 
 /* FEATURE_CONTROL TSC_ADJUST SPEC_CTRL PERFEVTSEL0 ARCH_CAPABILITIES MISC_FEATURES_ENABLES
- * PERF_GLOBAL_STATUS VMX_BASIC DS_AREA XSS HWP_REQUEST */
-static const uint32_t msrs[] = {0x3a,  0x3b,  0x48,  0x186, 0x10a, 0x140,
-				0x38e, 0x480, 0x600, 0xda0, 0x774};
+ * PERF_GLOBAL_STATUS VMX_BASIC DS_AREA HWP_REQUEST */
+static const uint32_t msrs[] = {0x3a, 0x3b, 0x48, 0x186, 0x10a, 0x140, 0x38e, 0x480, 0x600, 0x774};
 
 START_TEST(msr_refused)
 {

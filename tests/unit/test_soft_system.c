@@ -364,6 +364,8 @@ static const struct denial denials[] = {
 	{"IN", "\xec", VPT_VEC_GP, false},
 	{"OUT", "\xe6\x80", VPT_VEC_GP, false},
 	{"RDPMC", "\x0f\x33", VPT_VEC_GP, false},
+	{"XSAVES without CR4's leave", "\x0f\xc7\x2e", VPT_VEC_UD, false},
+	{"XRSTORS without CR4's leave", "\x0f\xc7\x1e", VPT_VEC_UD, false},
 	{"RDFSBASE without CR4's leave", "\xf3\x0f\xae\xc0", VPT_VEC_UD, false},
 	{"PTWRITE, which is not there", "\xf3\x0f\xae\xe0", VPT_VEC_UD, false},
 	{"RDRAND, which is not there", "\x0f\xc7\xf0", VPT_VEC_UD, false},
@@ -703,7 +705,9 @@ END_TEST
 START_TEST(time_stamps)
 {
 	static const char code[] = "\x90\x90\x90\x0f\x31\x89\xc3\x90\x0f\x31\xf4";
+	struct vpt_clock now;
 	struct vpt_exit exit;
+	uint64_t tsc;
 
 	set_regs(0);
 	beside_vcpu->retired = 1000;
@@ -716,7 +720,10 @@ START_TEST(time_stamps)
 	regs()->rdx = 7;
 	regs()->rcx = 0x10;
 	STEP("\x0f\x30");
-	ck_assert_uint_eq(beside_engine->tsc(beside_vcpu), (7ull << 32) + 1);
+	beside_engine->clock(beside_vcpu, &now, &tsc);
+	ck_assert_uint_eq(tsc, (7ull << 32) + 1);
+	ck_assert_uint_eq(now.tsc, beside_vcpu->retired);
+	ck_assert_uint_eq(now.cycles, beside_vcpu->retired);
 	STEP("\x0f\x31");
 	ck_assert_uint_eq(regs()->rax, 1);
 	ck_assert_uint_eq(regs()->rdx, 7);
@@ -754,6 +761,28 @@ static void cpuid(uint32_t leaf, uint32_t subleaf)
 	regs()->rcx = 0xffffffff00000000 | subleaf;
 	STEP("\x0f\xa2");
 }
+
+/* At CPL 3 with CR4's leave; at CPL 0 at an address of no 64 bytes. */
+START_TEST(system_state)
+{
+	static const char *const code[] = {"\x0f\xc7\x2e", "\x0f\xc7\x1e"};
+	struct vpt_sregs s;
+	struct vpt_exit exit;
+	unsigned int cpl;
+
+	for (cpl = 0; cpl <= 3; cpl += 3) {
+		beside_mode(64, cpl);
+		s = beside_sregs();
+		s.cr4 |= VPT_CR4_OSXSAVE;
+		beside_set_sregs(&s);
+		set_regs(0);
+		regs()->rsi = 8;
+		exit = beside_step(code[_i], 3);
+		ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+		ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	}
+}
+END_TEST
 
 START_TEST(identification)
 {
@@ -830,6 +859,7 @@ Suite *vpt_suite(void)
 	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
 	tcase_add_loop_test(tc, control_registers, 0, ROWS(controls));
 	tcase_add_loop_test(tc, user_mode, 0, ROWS(denials));
+	tcase_add_loop_test(tc, system_state, 0, 2);
 	tcase_add_loop_test(tc, left_to_core, 0, ROWS(cores));
 	tcase_add_loop_test(tc, port_map, 0, ROWS(permissions));
 	tcase_add_loop_test(tc, msrs, 0, ROWS(msr_rows));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/vcpu.h"
 #include "engine/engine.h"
 
 static const char help[] =
@@ -13,6 +14,7 @@ static const char help[] =
 	"Tries out, in small virtual machines, what vpt run needs of this machine's KVM.\n"
 	"\n"
 	"  -e, --engine=NAME  kvm (the default) or soft\n"
+	"  -m, --models       the models of vpt run --model instead, and their clocks\n"
 	"  -j, --json         one JSON object\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -95,10 +97,54 @@ static void print_json(const struct vpt_probe *p)
 		printf("\"usable\":true}\n");
 }
 
+static void show_model(const char *name, const struct vpt_caps *caps)
+{
+	char ratio[32] = "-";
+
+	if (caps->l15_ebx)
+		snprintf(ratio, sizeof(ratio), "%u/%u", caps->l15_ebx, caps->l15_eax);
+	printf("%-5s  0x%05x  %4u  %5u MHz  %4llu MHz  %6.1f MHz  %-5s  %u  0x%03x 0x%08x\n", name,
+	       caps->signature, caps->max_nonturbo, caps->max_nonturbo * 100u,
+	       (unsigned long long)vpt_clock_tsc_hz(caps) / 1000000, caps->l15_ecx / 1e6, ratio,
+	       vpt_caps_ranges(caps), caps->l14_0_ebx, caps->l14_0_ecx);
+}
+
+static void json_model(const char *name, const struct vpt_caps *caps, bool first)
+{
+	printf("%s{\"model\":\"%s\",\"signature\":%u,\"max_nonturbo\":%u,\"tsc_hz\":%llu,"
+	       "\"crystal_hz\":%u,\"ratio\":[%u,%u],\"ranges\":%u,\"ebx\":%u,\"ecx\":%u}",
+	       first ? "" : ",", name, caps->signature, caps->max_nonturbo,
+	       (unsigned long long)vpt_clock_tsc_hz(caps), caps->l15_ecx, caps->l15_ebx,
+	       caps->l15_eax, vpt_caps_ranges(caps), caps->l14_0_ebx, caps->l14_0_ecx);
+}
+
+/* The clocks of 33.8.3, and what there is of PT. */
+static int show_models(bool json)
+{
+	const char *name;
+	unsigned int i;
+
+	if (json)
+		putchar('[');
+	else
+		printf("%-5s  %-7s  %4s  %9s  %8s  %10s  %-5s  %s\n", "model", "1.EAX", "P1",
+		       "P1 clock", "TSC", "crystal", "ratio", "ranges, 14H.0.EBX, ECX");
+	for (i = 0; (name = vpt_caps_model_name(i)); i++) {
+		if (json)
+			json_model(name, vpt_caps_model(name), !i);
+		else
+			show_model(name, vpt_caps_model(name));
+	}
+	if (json)
+		puts("]");
+	return VPT_EXIT_OK;
+}
+
 int vpt_cmd_caps(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"engine", required_argument, NULL, 'e'},
+		{"models", no_argument, NULL, 'm'},
 		{"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -106,12 +152,12 @@ int vpt_cmd_caps(int argc, char **argv)
 	const struct vpt_engine *engine;
 	const char *name = "kvm";
 	struct vpt_probe probe;
-	bool json = false;
+	bool json = false, models = false;
 	int option;
 
 	optind = 0;
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "e:jh", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "e:mjh", longs, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return VPT_EXIT_OK;
@@ -120,12 +166,16 @@ int vpt_cmd_caps(int argc, char **argv)
 			name = optarg;
 		else if (option == 'j')
 			json = true;
+		else if (option == 'm')
+			models = true;
 		else
 			return vpt_fail(VPT_EXIT_USAGE, "caps: %s: unknown: see vpt caps --help",
 					argv[optind - 1]);
 	}
 	if (optind != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
+	if (models)
+		return show_models(json);
 	engine = vpt_engine_find(name);
 	if (!engine)
 		return vpt_fail(VPT_EXIT_USAGE,

@@ -16,6 +16,7 @@
 #include "decode/coverage.h"
 #include "decode/flow.h"
 #include "decode/listing.h"
+#include "decode/pace.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
 #include "decode/text.h"
@@ -33,6 +34,8 @@ static const char help[] =
 	"  -b, --blocks      instructions in a row as one line: first, last, how many\n"
 	"  -t, --calls       a tree of calls: how often, and instructions with all callees\n"
 	"  -g, --coverage    lines and functions that ran, as an lcov tracefile\n"
+	"  -T, --time        when: the TSC, estimated, and time since the first that is known;\n"
+	"                    with --calls how long; in the summary instructions per clock\n"
 	"  -l, --lines       with --insn and --blocks: where in the source they are\n"
 	"  -n, --limit=N     stop after N lines\n"
 	"  -c, --vcpu=N      only vCPU N (all, one after the other)\n"
@@ -71,7 +74,7 @@ struct options {
 	const char *path;
 	enum mode mode;
 	unsigned int modes; /* how many were asked for */
-	bool lines, json, quiet, help;
+	bool lines, time, json, quiet, help;
 	bool spaces, pti;
 	bool one_vcpu;
 	uint64_t vcpu;
@@ -89,6 +92,7 @@ struct decode {
 	struct vpt_tally tally;
 	struct vpt_decode_calls calls;
 	struct vpt_summary sum;
+	struct vpt_pace pace;
 	bool has_spaces; /* that items have one */
 	struct vpt_by_cr3 *by_cr3;
 	struct vpt_shares shares;
@@ -108,6 +112,8 @@ static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow 
 		return -ENOMEM;
 	if (d->has_spaces && !vpt_shares_item(&d->shares, item))
 		return -ENOMEM;
+	if (d->o->time)
+		vpt_pace_item(&d->pace, item);
 	if (!vpt_decode_side_wants(&d->o->side, item))
 		return 0;
 	vpt_summary_item(&d->sum, vcpu, item);
@@ -137,6 +143,7 @@ static bool goes_on(const struct decode *d)
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
 	bool insns = d->o->mode == INSN && !d->o->quiet;
+	struct vpt_timeline_sum sum;
 	struct vpt_flow *flow;
 	struct vpt_item item;
 	int err = vpt_flow_open(d->reader, vcpu, insns ? VPT_FLOW_INSNS : VPT_FLOW_BLOCKS, &flow);
@@ -144,14 +151,44 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	if (err)
 		return err;
 	d->listing.vcpu = vcpu;
+	vpt_pace_begin(&d->pace);
+	if (d->o->time)
+		vpt_flow_keep_time(flow);
 	vpt_shares_begin(&d->shares);
 	do {
 		err = vpt_flow_next(flow, &item);
 		if (!err)
 			err = take_item(d, vcpu, flow, &item);
 	} while (!err && item.kind != VPT_ITEM_END && goes_on(d));
+	vpt_flow_time_sum(flow, &sum);
+	d->pace.sum.cycles += sum.cycles;
+	d->pace.sum.ticks += sum.ticks;
 	vpt_flow_close(flow);
 	return err;
+}
+
+static void text_pace(const struct vpt_pace *p)
+{
+	if (p->sum.ticks && p->hz)
+		printf("core clock     %.1f MHz\n",
+		       (double)vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks) / 1e6);
+	else if (p->sum.ticks)
+		printf("core clock     %.4f of the TSC's\n",
+		       (double)p->sum.cycles / (double)p->sum.ticks);
+	if (p->cycles)
+		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each\n",
+		       p->cycles, (double)p->insns / (double)p->cycles);
+	else
+		puts("core clocks    not counted: there are no CYC packets");
+}
+
+static void json_pace(const struct vpt_pace *p)
+{
+	printf(",\"cycles\":%" PRIu64, p->cycles);
+	if (p->cycles)
+		printf(",\"insns_per_cycle\":%.6f", (double)p->insns / (double)p->cycles);
+	if (p->sum.ticks && p->hz)
+		printf(",\"core_hz\":%" PRIu64, vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
 
 static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nhot, uint64_t bytes,
@@ -175,6 +212,8 @@ static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 		printf(",\"insns\":%" PRIu64 "}", hot[i].insns);
 	}
 	putchar(']');
+	if (d->o->time)
+		json_pace(&d->pace);
 	if (d->has_spaces)
 		vpt_decode_side_json(&d->shares);
 	puts("}");
@@ -199,6 +238,8 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 	if (d->sum.skipped)
 		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
 	printf("errors         %" PRIu64 "\n", d->sum.errors);
+	if (d->o->time)
+		text_pace(&d->pace);
 	if (d->has_spaces)
 		vpt_decode_side_table(&d->shares, !d->by_cr3);
 	for (i = 0; i < nhot; i++) {
@@ -270,11 +311,14 @@ static int decode_all(struct decode *d)
 	d->calls.symbols = d->symbols;
 	d->calls.disasm = d->disasm;
 	d->calls.apart = d->o->spaces;
+	d->calls.pace = d->o->time ? &d->pace : NULL;
+	d->pace.hz = vpt_reader_info(d->reader)->tsc_hz;
 	d->left = d->o->limit;
 	d->listing = (struct vpt_listing){
 		.out = stdout,
 		.json = d->o->json,
 		.lines = d->o->lines,
+		.pace = d->o->time ? &d->pace : NULL,
 		.symbols = d->symbols,
 		.disasm = d->disasm,
 	};
@@ -383,6 +427,9 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'g':
 		set_mode(o, COVERAGE);
 		return VPT_EXIT_OK;
+	case 'T':
+		o->time = true;
+		return VPT_EXIT_OK;
 	case 'l':
 		o->lines = true;
 		return VPT_EXIT_OK;
@@ -428,30 +475,22 @@ static int take_option(struct options *o, int option, const char *word)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},
-		{"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},
-		{"coverage", no_argument, NULL, 'g'},
-		{"lines", no_argument, NULL, 'l'},
-		{"limit", required_argument, NULL, 'n'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"side", required_argument, NULL, 's'},
-		{"vm", required_argument, NULL, 'm'},
-		{"space", required_argument, NULL, 'p'},
-		{"spaces", no_argument, NULL, 'a'},
-		{"pti", no_argument, NULL, 'k'},
-		{"symbols", required_argument, NULL, 'S'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"insn", no_argument, NULL, 'i'},	 {"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},	 {"coverage", no_argument, NULL, 'g'},
+		{"time", no_argument, NULL, 'T'},	 {"lines", no_argument, NULL, 'l'},
+		{"limit", required_argument, NULL, 'n'}, {"vcpu", required_argument, NULL, 'c'},
+		{"side", required_argument, NULL, 's'},	 {"vm", required_argument, NULL, 'm'},
+		{"space", required_argument, NULL, 'p'}, {"spaces", no_argument, NULL, 'a'},
+		{"pti", no_argument, NULL, 'k'},	 {"symbols", required_argument, NULL, 'S'},
+		{"json", no_argument, NULL, 'j'},	 {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
 	while (!status &&
-	       (option = getopt_long(argc, argv, "ibtgln:c:s:m:p:aS:jqh", longs, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "ibtgTln:c:s:m:p:aS:jqh", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;

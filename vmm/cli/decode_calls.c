@@ -27,6 +27,7 @@ static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt
 		tree->calls = vpt_calls_new(c->symbols, c->disasm);
 		if (!tree->calls)
 			return NULL;
+		vpt_calls_keep_time(tree->calls, c->pace);
 		c->trees.n++;
 	}
 	c->now = i;

@@ -9,6 +9,7 @@ struct vpt_decode_calls {
 	const struct vpt_symbols *symbols;
 	struct vpt_disasm *disasm;
 	bool apart;
+	const struct vpt_pace *pace; /* NULL: no time */
 	struct {
 		struct vpt_decode_tree {
 			const struct vpt_space *space; /* NULL: not known, or all */

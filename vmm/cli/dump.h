@@ -18,6 +18,7 @@ struct vpt_dump {
 	bool summary;	 /* count packets instead of showing them */
 	uint64_t offset; /* of the first packet to show */
 	uint64_t limit;	 /* how many more to show */
+	uint8_t block;	 /* BBP.Type of the last block, which names what its BIPs are */
 	int vcpu;	 /* whose stream this is, or VPT_DUMP_RAW */
 
 	uint64_t packets[VPT_PKT_COUNT];

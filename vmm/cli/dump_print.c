@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "vpt/block.h"
 #include "vpt/output.h"
 
 /* Bytes of a loss that are shown. */
@@ -13,6 +14,12 @@ static bool is_ip(enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_TIP || kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD ||
 	       kind == VPT_PKT_FUP;
+}
+
+/* What a BIP is (table 33-47), NULL for other packets and where there is no telling. */
+static const char *item_name(const struct vpt_dump *d, const struct vpt_packet *packet)
+{
+	return packet->kind == VPT_PKT_BIP ? vpt_bip_name(d->block, packet->aux) : NULL;
 }
 
 static void text_packet(const struct vpt_dump *d, uint64_t offset, const struct vpt_packet *packet,
@@ -25,6 +32,8 @@ static void text_packet(const struct vpt_dump *d, uint64_t offset, const struct 
 		fprintf(d->out, "%08" PRIx64 "  %-32s  %016" PRIx64 "\n", offset, text, *ip);
 	else if (is_ip(packet->kind) && packet->ip_bytes)
 		fprintf(d->out, "%08" PRIx64 "  %-32s  ?\n", offset, text);
+	else if (item_name(d, packet))
+		fprintf(d->out, "%08" PRIx64 "  %-32s  %s\n", offset, text, item_name(d, packet));
 	else
 		fprintf(d->out, "%08" PRIx64 "  %s\n", offset, text);
 }
@@ -110,6 +119,8 @@ static void json_packet(const struct vpt_dump *d, uint64_t offset, const struct 
 		fprintf(d->out, ",\"%s\":%s", names->flag, p->flag ? "true" : "false");
 	if (names->bits)
 		fprintf(d->out, ",\"%s\":%u", names->bits, p->bits);
+	if (item_name(d, p))
+		fprintf(d->out, ",\"name\":\"%s\"", item_name(d, p));
 	fputs("}\n", d->out);
 }
 
@@ -125,6 +136,8 @@ static bool wanted(struct vpt_dump *d, uint64_t offset)
 void vpt_dump_packet(struct vpt_dump *d, uint64_t offset, const struct vpt_packet *packet,
 		     const uint64_t *ip)
 {
+	if (packet->kind == VPT_PKT_BBP)
+		d->block = (uint8_t)packet->value;
 	if (!wanted(d, offset))
 		return;
 	d->packets[packet->kind]++;

@@ -27,6 +27,8 @@ static const char help[] =
 	"  -t, --to=perf        what for\n"
 	"  -c, --vcpu=N         only vCPU N\n"
 	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
+	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
+	"                       alone. Else packets where there are some and perf can follow\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -51,12 +53,18 @@ static void say(const struct options *o, const struct vpt_export_report *r)
 {
 	if (!o->quiet)
 		printf("%s: instructions: %" PRIu64 ", processes: %" PRIu64 ", switches: %" PRIu64
-		       ", changes of code: %" PRIu64 "\n",
-		       o->export.dir, r->insns, r->processes, r->switches, r->patches + r->pokes);
+		       ", changes of code: %" PRIu64 ", time: %s\n",
+		       o->export.dir, r->insns, r->processes, r->switches, r->patches + r->pokes,
+		       r->timeless ? "none"
+		       : r->folded ? "tsc"
+				   : "packets");
 	if (r->skipped)
 		fprintf(stderr,
 			"vpt export: instructions left out at the beginning: %" PRIu64 "%s\n",
 			r->skipped, r->bits16 ? ": perf knows no 16-bit code" : "");
+	if (r->blind)
+		fprintf(stderr, "vpt export: DisTNT, or no BranchEn: perf can show where "
+				"packets lead, and nothing in between\n");
 	if (r->unordered)
 		fprintf(stderr, "vpt export: without TSC packets the order of vCPUs is not known: "
 				"--vcpu exports one\n");
@@ -72,6 +80,12 @@ static int failed(const struct options *o, const struct vpt_export_report *r, in
 		return vpt_fail(VPT_EXIT_INPUT,
 				"export: %s: not a kernel's symbols, or without their addresses",
 				r->path);
+	if (err == -ENOTSUP)
+		return vpt_fail(
+			VPT_EXIT_FAIL,
+			"export: %s: --time=packets: perf cannot follow processes or code that "
+			"change, or the time as it is told",
+			o->path);
 	return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
 			strerror(-err));
 }
@@ -131,6 +145,11 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'k':
 		o->export.kallsyms = optarg;
 		return VPT_EXIT_OK;
+	case 'T':
+		o->export.how = !strcmp(optarg, "tsc") ? VPT_EXPORT_TSC : VPT_EXPORT_PACKETS;
+		if (o->export.how == VPT_EXPORT_TSC || !strcmp(optarg, "packets"))
+			return VPT_EXIT_OK;
+		return vpt_fail(VPT_EXIT_USAGE, "export: --time=%s: packets or tsc", optarg);
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
@@ -147,15 +166,19 @@ static int take_option(struct options *o, int option, const char *word)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"to", required_argument, NULL, 't'},	    {"vcpu", required_argument, NULL, 'c'},
-		{"kallsyms", required_argument, NULL, 'k'}, {"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+		{"to", required_argument, NULL, 't'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"kallsyms", required_argument, NULL, 'k'},
+		{"time", required_argument, NULL, 'T'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "t:c:k:qh", longs, NULL)) != -1)
+	while (!status && (option = getopt_long(argc, argv, "t:c:k:T:qh", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;

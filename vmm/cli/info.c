@@ -14,6 +14,7 @@
 #include "decode/text.h"
 #include "oracle/report.h"
 #include "vpt/output.h"
+#include "vpt/rtit.h"
 
 static const char help[] =
 	"usage: vpt info [OPTION]... FILE\n"
@@ -65,6 +66,8 @@ static void show_file(const struct vpt_reader *r)
 		printf("TSC            %" PRIu64 " Hz, offset 0x%" PRIx64 ", multiplier 0x%" PRIx64
 		       "\n",
 		       info->tsc_hz, info->tsc_offset, info->tsc_multiplier);
+	if (info->flags & VPT_INFO_DEFERRED)
+		puts("TIPs           deferred");
 	printf("oracle         %s\n", info->oracle ? "yes" : "no");
 	if (end)
 		printf("guest's exit   %u\n", end->guest_exit);
@@ -128,6 +131,44 @@ const char *vpt_info_error(const struct vpt_session *end)
 		       : "?";
 }
 
+const struct vpt_info_source *vpt_info_source(unsigned int i)
+{
+	static const struct vpt_info_source sources[] = {
+		{VPT_CTL_MASK(BRANCH_EN), "branches"},
+		{VPT_CTL_MASK(TSC_EN), "tsc"},
+		{VPT_CTL_MASK(MTC_EN), "mtc"},
+		{VPT_CTL_MASK(CYC_EN), "cyc"},
+		{VPT_CTL_MASK(PTW_EN), "ptw"},
+		{VPT_CTL_MASK(FUP_ON_PTW), "ptw-fup"},
+		{VPT_CTL_MASK(PWR_EVT_EN), "power"},
+		{VPT_CTL_MASK(EVENT_EN), "events"},
+		{VPT_CTL_MASK(CR3_FILTER), "cr3-filter"},
+		{VPT_CTL_MASK(DIS_RETC), "no-retc"},
+		{VPT_CTL_MASK(DIS_TNT), "no-tnt"},
+	};
+
+	return i < sizeof(sources) / sizeof(sources[0]) ? &sources[i] : NULL;
+}
+
+/* What the trace has, in words. */
+static void show_sources(const struct vpt_session *s)
+{
+	const struct vpt_info_source *source;
+	unsigned int i;
+
+	fputs("    traces", stdout);
+	for (i = 0; (source = vpt_info_source(i)); i++) {
+		if (!(s->ctl & source->ctl))
+			continue;
+		printf(" %s", source->name);
+		if (source->ctl == VPT_CTL_MASK(MTC_EN))
+			printf("=%u", (unsigned int)VPT_CTL_GET(s->ctl, MTC_FREQ));
+		if (source->ctl == VPT_CTL_MASK(CYC_EN))
+			printf("=%u", (unsigned int)VPT_CTL_GET(s->ctl, CYC_THRESH));
+	}
+	putchar('\n');
+}
+
 static void show_session(size_t i, const struct vpt_period *p)
 {
 	const struct vpt_session *s = p->start;
@@ -148,6 +189,7 @@ static void show_session(size_t i, const struct vpt_period *p)
 	printf("\n    CTL 0x%" PRIx64 "  STATUS 0x%" PRIx64 "  OUTPUT_BASE 0x%" PRIx64
 	       "  OUTPUT_MASK_PTRS 0x%" PRIx64 "\n",
 	       s->ctl, s->status, s->output_base, s->output_mask_ptrs);
+	show_sources(s);
 	if (s->cr3_match)
 		printf("    CR3_MATCH 0x%" PRIx64 "\n", s->cr3_match);
 	for (n = 0; n < VPT_MAX_RANGES; n++) {

@@ -26,6 +26,7 @@ static void json_file(const struct vpt_reader *r)
 	vpt_json_address(stdout, info->tsc_offset);
 	fputs(",\"tsc_multiplier\":", stdout);
 	vpt_json_address(stdout, info->tsc_multiplier);
+	printf(",\"deferred\":%s", info->flags & VPT_INFO_DEFERRED ? "true" : "false");
 	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
 	if (end)
 		printf("\"guest_exit\":%u,", end->guest_exit);
@@ -127,6 +128,18 @@ static void json_register(const char *name, uint64_t value)
 	vpt_json_address(stdout, value);
 }
 
+static void json_sources(uint64_t ctl)
+{
+	const struct vpt_info_source *source;
+	unsigned int i, n = 0;
+
+	fputs(",\"traces\":[", stdout);
+	for (i = 0; (source = vpt_info_source(i)); i++)
+		if (ctl & source->ctl)
+			printf("%s\"%s\"", n++ ? "," : "", source->name);
+	putchar(']');
+}
+
 static void json_session(const struct vpt_period *p)
 {
 	const struct vpt_session *s = p->start;
@@ -146,6 +159,7 @@ static void json_session(const struct vpt_period *p)
 	json_register("output_base", s->output_base);
 	json_register("output_mask_ptrs", s->output_mask_ptrs);
 	json_register("cr3_match", s->cr3_match);
+	json_sources(s->ctl);
 	fputs(",\"addr\":[", stdout);
 	for (n = 0; n < 2 * VPT_MAX_RANGES; n++) {
 		if (n)

@@ -127,7 +127,11 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	};
 	snprintf(info->model, sizeof(info->model), "%s", r->m.o.model);
 	snprintf(info->engine, sizeof(info->engine), "%s", v->engine->name);
-	info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
+	info->tsc_hz = vpt_clock_tsc_hz(&r->m.o.caps);
+	if (v->engine->pt)
+		info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
+	if (r->m.o.trace.model.defer_tips)
+		info->flags |= VPT_INFO_DEFERRED;
 	if (r->m.o.usage.given) {
 		info->tsc_offset = r->m.o.usage.setup.config.tsc.offset;
 		info->tsc_multiplier = r->m.o.usage.setup.config.tsc.multiplier;
@@ -153,6 +157,9 @@ static int start_trace(struct run *r)
 		return status;
 	if (vpt_vcpu_record(v, r->m.writer, r->m.o.oracle, &caps))
 		return vpt_fail(VPT_EXIT_HOST, "run: no memory");
+	status = vpt_run_set_model(&r->m.o, v);
+	if (status)
+		return status;
 	if (r->m.o.usage.given)
 		return vpt_run_start_usage(&r->m.o, v);
 	return r->m.o.owner == VPT_OWNER_HOST ? vpt_run_start_host(&r->m.o, v) : VPT_EXIT_OK;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/hv.h"
+#include "core/vcpu.h"
 #include "core/vm.h"
 #include "trace/format.h"
 #include "vpt/caps.h"
@@ -30,6 +31,19 @@ struct vpt_run_usage {
 	bool owned, system, host; /* of the usages: such are there; for a host's trace */
 	struct vpt_hv_setup setup;
 	struct vpt_caps guest_caps;
+};
+
+/* run_trace.c: beside branches; and the processor's that no CPUID tells. */
+struct vpt_run_trace {
+	bool host;     /* an option of a host's trace was given, */
+	bool of_model; /* one of the processor's */
+	uint64_t ctl;  /* bits of IA32_RTIT_CTL, without the fields below */
+	bool has_mtc_freq, no_branch;
+	uint64_t mtc_freq, cyc_thresh;
+	struct vpt_pt_options model;
+	uint64_t cbr; /* 0: that of P1 */
+	struct vpt_cbr_change change[VPT_CBR_CHANGES];
+	size_t changes;
 };
 
 struct vpt_run_options {
@@ -61,6 +75,7 @@ struct vpt_run_options {
 	bool has_snapshot_at;
 	uint64_t snapshot_at, snapshot_every; /* instructions */
 	struct vpt_run_usage usage;
+	struct vpt_run_trace trace;
 	bool quiet, json, help;
 };
 
@@ -103,6 +118,27 @@ void vpt_run_init_usage(struct vpt_run_usage *u);
 int vpt_run_take_usage(struct vpt_run_options *o, int option);
 int vpt_run_check_usage(struct vpt_run_options *o, bool owner_given);
 int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v);
+
+/* run_trace.c: its options; the model has them; their bits of CTL, with BranchEn; and the
+ * vCPU's part, after vpt_vcpu_record(). Exit statuses. */
+enum vpt_run_trace_option {
+	VPT_OPT_MTC = 768,
+	VPT_OPT_CYC,
+	VPT_OPT_PTW,
+	VPT_OPT_POWER,
+	VPT_OPT_EVENTS,
+	VPT_OPT_NO_TNT,
+	VPT_OPT_NO_BRANCH,
+	VPT_OPT_DEFER_TIPS, /* from here on: not only of a host's trace */
+	VPT_OPT_BUFFER,
+	VPT_OPT_CYC_BITS,
+	VPT_OPT_CBR,
+	VPT_OPT_TRACE_END,
+};
+int vpt_run_take_trace(struct vpt_run_options *o, int option);
+int vpt_run_check_trace(const struct vpt_run_options *o);
+uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o);
+int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v);
 
 /* run_root.c: symbols of the VMM's side, which is a model. 0 or -errno. */
 int vpt_run_write_root(struct vpt_writer *writer);

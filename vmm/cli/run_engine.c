@@ -88,6 +88,11 @@ int vpt_run_take_hardware(struct vpt_run_options *o, const struct vpt_engine *en
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --oracle, --max-insns: engine %s does not know what retires",
 				engine->name);
+	if (o->trace.of_model)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --defer-tips, --buffer, --cyc-bits, --cbr: engine %s is "
+				"this machine's processor",
+				engine->name);
 	if (missing)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", missing);
 	o->caps = o->owner == VPT_OWNER_HOST ? probe->pt_host : probe->pt_guest;

@@ -37,7 +37,7 @@ static int put(const struct place *p, uint32_t msr, uint64_t value, const char *
 
 static uint64_t control(const struct vpt_run_options *o)
 {
-	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(FABRIC_EN);
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(FABRIC_EN) | vpt_run_trace_ctl(o);
 	size_t i;
 
 	if (o->kernel || !o->user)
@@ -61,9 +61,11 @@ static uint64_t control(const struct vpt_run_options *o)
 
 static int program(const struct vpt_run_options *o, const struct place *p)
 {
-	int status = VPT_EXIT_OK;
+	int status = vpt_run_check_trace(o);
 	size_t i;
 
+	if (status)
+		return status;
 	if (o->psb > 15 || !vpt_caps_psb_freq_ok(&o->caps, (unsigned int)o->psb))
 		return vpt_fail(VPT_EXIT_USAGE, "run: --psb=%llu: model %s does not have it",
 				(unsigned long long)o->psb, o->model);

@@ -49,8 +49,24 @@ static const char help[] =
 	"      --user, --kernel only CPL above 0, only CPL 0\n"
 	"      --cr3=VALUE      only where CR3 is VALUE\n"
 	"      --no-retc        no RET compression\n"
-	"      --tsc            TSC packets\n"
 	"      --psb=N          a PSB every 2K << N bytes\n"
+	"      --tsc            TSC packets\n"
+	"      --mtc[=N]        MTC packets, one to 1 << N of the crystal's clocks (default 3)\n"
+	"      --cyc[=N]        CYC packets, by CycThresh N (default 0: for each packet)\n"
+	"      --ptw[=fup]      PTWRITE; fup: and where it is\n"
+	"      --power          power events\n"
+	"      --events         interrupts, exceptions and IRET\n"
+	"      --no-tnt         no conditional branches: DisTNT\n"
+	"      --no-branch      no branches at all\n"
+	"\n"
+	"What no CPUID tells of the processor, whoever traces:\n"
+	"\n"
+	"      --defer-tips     TIPs come after the TNT packet that they fall into\n"
+	"      --buffer=N[:D]   an internal buffer of N bytes that can overflow; D bytes leave it\n"
+	"                       in 1024 core clocks (default 1024)\n"
+	"      --cyc-bits=N     the cycle counter's bits (default 14)\n"
+	"      --cbr=N[,M@I[:T]]...  core clock N times the bus clock; M times after I\n"
+	"                       instructions, T ticks of the TSC later (default: as at P1)\n"
 	"\n"
 	"VM entries and exits, and what is traced across them:\n"
 	"\n"
@@ -110,6 +126,17 @@ static const struct option longs[] = {
 	{"no-retc", no_argument, NULL, OPT_NO_RETC},
 	{"tsc", no_argument, NULL, OPT_TSC},
 	{"psb", required_argument, NULL, OPT_PSB},
+	{"mtc", optional_argument, NULL, VPT_OPT_MTC},
+	{"cyc", optional_argument, NULL, VPT_OPT_CYC},
+	{"ptw", optional_argument, NULL, VPT_OPT_PTW},
+	{"power", no_argument, NULL, VPT_OPT_POWER},
+	{"events", no_argument, NULL, VPT_OPT_EVENTS},
+	{"no-tnt", no_argument, NULL, VPT_OPT_NO_TNT},
+	{"no-branch", no_argument, NULL, VPT_OPT_NO_BRANCH},
+	{"defer-tips", no_argument, NULL, VPT_OPT_DEFER_TIPS},
+	{"buffer", required_argument, NULL, VPT_OPT_BUFFER},
+	{"cyc-bits", required_argument, NULL, VPT_OPT_CYC_BITS},
+	{"cbr", required_argument, NULL, VPT_OPT_CBR},
 	{"usage", required_argument, NULL, VPT_OPT_USAGE},
 	{"conceal", required_argument, NULL, VPT_OPT_CONCEAL},
 	{"trap", required_argument, NULL, VPT_OPT_TRAP},
@@ -240,6 +267,8 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 	default:
 		if (option >= VPT_OPT_USAGE && option < VPT_OPT_USAGE_END)
 			return vpt_run_take_usage(o, option);
+		if (option >= VPT_OPT_MTC && option < VPT_OPT_TRACE_END)
+			return vpt_run_take_trace(o, option);
 		return vpt_run_take_common(o, option, word);
 	}
 }
@@ -332,7 +361,7 @@ static int find_model(struct vpt_run_options *o, const char *caps)
 static bool asks_for_host(const struct vpt_run_options *o)
 {
 	return o->ranges || o->user || o->kernel || o->has_cr3 || o->no_retc || o->tsc ||
-	       o->has_psb;
+	       o->has_psb || o->trace.host;
 }
 
 static int check_together(const struct vpt_run_options *o)
@@ -340,14 +369,20 @@ static int check_together(const struct vpt_run_options *o)
 	bool host = o->usage.given ? o->usage.host : o->owner == VPT_OWNER_HOST;
 
 	if (!host && asks_for_host(o))
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, --tsc "
-				"and --psb are for --pt=host or a --usage that is not the "
-				"guest's: a guest sets up its own trace");
+		return vpt_fail(
+			VPT_EXIT_USAGE,
+			"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, "
+			"--psb, --tsc, --mtc, --cyc, --ptw, --power, --events, --no-tnt and "
+			"--no-branch are for --pt=host or a --usage that is not the "
+			"guest's: a guest sets up its own trace");
 	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --output, "
 				"--oracle or --max-insns");
+	if (o->owner == VPT_OWNER_NONE && o->trace.of_model)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --pt=off: nothing is traced, so there is no --defer-tips, "
+				"--buffer, --cyc-bits or --cbr");
 	if (o->owner == VPT_OWNER_HOST && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
@@ -387,5 +422,10 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	status = find_model(o, caps);
 	if (!status)
 		status = vpt_run_check_usage(o, owner_given);
-	return status ? status : check_together(o);
+	if (!status)
+		status = check_together(o);
+	/* The model of that engine is not known yet. */
+	if (status || !strcmp(o->engine, "kvm-pt"))
+		return status;
+	return vpt_run_check_trace(o);
 }

@@ -14,7 +14,7 @@
 #include "cli/symbols.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
-#include "vpt/msr.h"
+#include "oracle/targets.h"
 
 static const char help[] =
 	"usage: vpt verify [OPTION]... FILE\n"
@@ -39,9 +39,15 @@ static const char help[] =
 	"how much. So it is with a file that ends early, as after kill -9. K counts places: in\n"
 	"each session at most the first.\n"
 	"\n"
+	"Where TNT packets were off (DisTNT) the trace does not say what conditional branches "
+	"did,\n"
+	"and cannot be verified. What it does say is looked for in what ran, and the last line is\n"
+	"\n"
+	"  verify: DisTNT: N retired, T targets, E events, K mismatches\n"
+	"\n"
 	"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 if\n"
-	"the command is wrong, 3 if FILE can't be read, is damaged, or can't be verified: it\n"
-	"has no oracle, or DisTNT was set; 4 if something is lacking here.\n"
+	"the command is wrong, 3 if FILE can't be read, is damaged, or has no oracle; 4 if\n"
+	"something is lacking here, 5 if K is 0 and DisTNT was set.\n"
 	"\n"
 	"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt\n";
 
@@ -51,33 +57,11 @@ struct options {
 	struct vpt_cli_symbols symbols;
 };
 
-/* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
-static bool has_no_tnt(const struct vpt_reader *reader)
-{
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
-	size_t n, i;
-
-	for (v = 0; v < vcpus; v++) {
-		const struct vpt_period *periods = vpt_reader_sessions(reader, v, &n);
-
-		for (i = 0; i < n; i++) {
-			if (periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
-				return true;
-		}
-	}
-	return false;
-}
-
 static int can_verify(const struct options *o, const struct vpt_reader *reader)
 {
 	if (!vpt_reader_info(reader)->oracle)
 		return vpt_fail(VPT_EXIT_INPUT,
 				"verify: %s: it does not say what ran: record with --oracle",
-				o->path);
-	if (has_no_tnt(reader))
-		return vpt_fail(VPT_EXIT_INPUT,
-				"verify: %s: DisTNT was set: the trace does not say where "
-				"conditional branches go, and can't be verified",
 				o->path);
 	return VPT_EXIT_OK;
 }
@@ -170,6 +154,44 @@ static int compare_all(const struct options *o, struct vpt_reader *reader, struc
 	return err;
 }
 
+static void show_targets(const struct options *o, const struct vpt_targets *t)
+{
+	if (o->json) {
+		printf("{\"dis_tnt\":true,\"retired\":%" PRIu64 ",\"targets\":%" PRIu64
+		       ",\"events\":%" PRIu64 ",\"overflow\":%s,\"mismatches\":%" PRIu64 "}\n",
+		       t->retired, t->targets, t->events, t->overflow ? "true" : "false",
+		       t->mismatches);
+		return;
+	}
+	if (!o->quiet && t->mismatches)
+		puts(t->first);
+	if (!o->quiet && t->overflow)
+		puts("looked at up to an overflow");
+	printf("verify: DisTNT: %" PRIu64 " retired, %" PRIu64 " targets, %" PRIu64
+	       " events, %" PRIu64 " mismatches\n",
+	       t->retired, t->targets, t->events, t->mismatches);
+}
+
+/* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
+static int verify_targets(const struct options *o, struct vpt_reader *reader)
+{
+	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	struct vpt_targets t = {0};
+	int err = 0, status;
+
+	for (v = 0; v < vcpus && !err; v++)
+		err = vpt_targets(reader, v, &t);
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
+	show_targets(o, &t);
+	if (fflush(stdout) || ferror(stdout))
+		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
+	status = vpt_cli_whole("verify", o->path, reader);
+	if (t.mismatches || (!t.retired && !o->allow_empty))
+		return VPT_EXIT_FAIL;
+	return status ? status : VPT_EXIT_PARTIAL;
+}
+
 static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols *symbols,
 		  struct vpt_comparison *c)
 {
@@ -201,7 +223,8 @@ static int run(const struct options *o)
 	if (!status)
 		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status)
-		status = verify(o, reader, symbols, &c);
+		status = vpt_targets_needed(reader) ? verify_targets(o, reader)
+						    : verify(o, reader, symbols, &c);
 	vpt_symbols_close(symbols);
 	vpt_comparison_free(&c);
 	vpt_reader_close(reader);

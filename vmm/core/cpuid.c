@@ -8,12 +8,20 @@
 
 #include <string.h>
 
+#include "core/perfmon.h"
+#include "vpt/xsave.h"
+
 #define BIT(n)		   (1u << (n))
+#define BUS_MHZ		   100u
 #define LEAF_VENDOR	   0u
 #define LEAF_FEATURES	   1u
+#define LEAF_MONITOR	   5u
 #define LEAF_EXTENDED	   7u
+#define LEAF_PERFMON	   0xau
+#define LEAF_XSAVE	   0xdu
 #define LEAF_PT		   0x14u
 #define LEAF_TSC	   0x15u
+#define LEAF_FREQUENCY	   0x16u
 #define LEAF_HYPERVISOR	   0x40000000u
 #define LEAF_MAX_AMD	   0x80000000u
 #define LEAF_AMD_FEATURES  0x80000001u
@@ -37,13 +45,22 @@ static bool dropped(uint32_t leaf)
 {
 	if (leaf >= LEAF_HYPERVISOR && leaf < LEAF_MAX_AMD)
 		return true;
-	return leaf > LEAF_SIZES || leaf == LEAF_PT || leaf == LEAF_TSC || leaf == 0x80000005;
+	return leaf > LEAF_SIZES || (leaf >= LEAF_PT && leaf <= LEAF_FREQUENCY) ||
+	       leaf == LEAF_PERFMON || leaf == 0x80000005;
 }
 
-static void vendor(struct vpt_cpuid_entry *e)
+/* Is there a crystal's ratio? Processors that tell none have neither leaf 15H nor 16H. */
+static bool has_crystal(const struct vpt_caps *caps)
 {
-	if (e->eax < LEAF_TSC)
-		e->eax = LEAF_TSC;
+	return caps->l15_ebx;
+}
+
+static void vendor(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+{
+	if (!has_crystal(caps))
+		e->eax = LEAF_PT;
+	else if (e->eax < LEAF_FREQUENCY)
+		e->eax = LEAF_FREQUENCY;
 	memcpy(&e->ebx, "Genu", 4);
 	memcpy(&e->edx, "ineI", 4);
 	memcpy(&e->ecx, "ntel", 4);
@@ -54,10 +71,12 @@ static void features(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 	e->eax = caps->signature;
 	/* One processor, initial APIC ID 0. */
 	e->ebx = (e->ebx & 0xff00) | 1u << 16;
-	/* MONITOR, VMX, SMX, x2APIC, TSC deadline, OSXSAVE (CR4 says), hypervisor. */
-	e->ecx &= ~(BIT(3) | BIT(5) | BIT(6) | BIT(21) | BIT(24) | BIT(27) | BIT(31));
-	/* APIC, HTT */
-	e->edx &= ~(BIT(9) | BIT(28));
+	/* DTES64, MONITOR, VMX, SMX, x2APIC, TSC deadline, OSXSAVE (CR4 says), hypervisor. */
+	e->ecx &= ~(BIT(2) | BIT(3) | BIT(5) | BIT(6) | BIT(21) | BIT(24) | BIT(27) | BIT(31));
+	/* PERF_CAPABILITIES */
+	e->ecx |= BIT(15);
+	/* APIC, DS, HTT */
+	e->edx &= ~(BIT(9) | BIT(21) | BIT(28));
 }
 
 /* HLE and RTM: a stepped transaction always aborts. PT is set below if at all. */
@@ -87,7 +106,7 @@ static void shape_one(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	switch (e->leaf) {
 	case LEAF_VENDOR:
-		vendor(e);
+		vendor(e, caps);
 		break;
 	case LEAF_FEATURES:
 		features(e, caps);
@@ -126,26 +145,106 @@ static void own(struct vpt_cpuid_entry *e, const struct vpt_caps *caps, bool pt_
 	e->edx = regs.edx;
 }
 
+/* In MHz: P1, the most, which is not known to be more, and the bus clock. */
+static void frequency(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+{
+	e->eax = e->ebx = caps->max_nonturbo * BUS_MHZ;
+	e->ecx = BUS_MHZ;
+}
+
 void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
 		     bool pt_present)
 {
 	static const struct vpt_cpuid_entry added[] = {
+		{.leaf = LEAF_PERFMON},
 		{.leaf = LEAF_PT, .subleaf = 0, .by_subleaf = true},
 		{.leaf = LEAF_PT, .subleaf = 1, .by_subleaf = true},
 		{.leaf = LEAF_TSC},
+		{.leaf = LEAF_FREQUENCY},
 	};
 	size_t n = 0, i;
 
 	for (i = 0; i < *count; i++) {
 		if (dropped(entries[i].leaf))
 			continue;
+		if (entries[i].leaf > LEAF_PT && entries[i].leaf < LEAF_HYPERVISOR &&
+		    !has_crystal(caps))
+			continue;
 		entries[n] = entries[i];
 		shape_one(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
 	}
 	for (i = 0; i < sizeof(added) / sizeof(added[0]) && n < VPT_CPUID_ROOM; i++) {
+		if (added[i].leaf > LEAF_PT && !has_crystal(caps))
+			break;
 		entries[n] = added[i];
+		if (added[i].leaf == LEAF_PERFMON)
+			vpt_perfmon_cpuid(caps, &entries[n]);
+		if (added[i].leaf == LEAF_FREQUENCY)
+			frequency(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
+	}
+	*count = n;
+}
+
+/* Models as CPUID.1:EAX has them, family 6. */
+#define MODEL_BDW 0x3du
+#define MODEL_SPR 0x8fu
+
+static uint32_t model_of(const struct vpt_caps *caps)
+{
+	return (caps->signature >> 4 & 0xf) | (caps->signature >> 12 & 0xf0);
+}
+
+/* MONITOR and MWAIT for lines of 64 bytes and C-states up to C6; what they can do beside. */
+static void monitor_leaf(struct vpt_cpuid_entry *entries, size_t *count)
+{
+	struct vpt_cpuid_entry *e;
+	size_t i;
+
+	for (i = 0; i < *count && entries[i].leaf != LEAF_MONITOR; i++)
+		;
+	if (i == VPT_CPUID_ROOM)
+		return;
+	e = &entries[i];
+	*count += i == *count;
+	/* Interrupts as break events; sub-states: two of C1, one of C6. */
+	*e = (struct vpt_cpuid_entry){
+		.leaf = LEAF_MONITOR, .eax = 64, .ebx = 64, .ecx = 3, .edx = 0x1020};
+}
+
+void vpt_cpuid_waits(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps)
+{
+	size_t i;
+
+	if (model_of(caps) == MODEL_BDW)
+		return;
+	for (i = 0; i < *count; i++) {
+		if (entries[i].leaf == LEAF_FEATURES)
+			entries[i].ecx |= BIT(3);
+		if (entries[i].leaf == LEAF_EXTENDED && !entries[i].subleaf &&
+		    model_of(caps) == MODEL_SPR)
+			entries[i].ecx |= BIT(5);
+	}
+	monitor_leaf(entries, count);
+}
+
+void vpt_cpuid_xstate(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
+		      bool pt)
+{
+	bool exists = vpt_xsave_bytes(caps);
+	size_t n = 0, i;
+
+	for (i = 0; i < *count; i++) {
+		struct vpt_cpuid_entry e = entries[i];
+
+		if (e.leaf == LEAF_XSAVE && e.subleaf == VPT_XSAVE_COMPONENT && !(exists && pt))
+			continue;
+		if (e.leaf == LEAF_XSAVE && e.subleaf == 1 && !exists)
+			e.eax &= ~BIT(3);
+		if (e.leaf == LEAF_XSAVE && e.subleaf == 1 && !(exists && pt))
+			e.ecx &= ~BIT(VPT_XSAVE_COMPONENT);
+		entries[n++] = e;
 	}
 	*count = n;
 }

@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The devices of vmm/dev and their time. With an engine that counts, it is its count
- * of instructions, one to a cycle of the TSC, and what passes in HLT; else the host's.
+ * The devices of vmm/dev and their time. With an engine that counts it is the virtual
+ * TSC's (engine/time.h), else the host's.
  */
 #include "core/vcpu.h"
 #include "dev/clock.h"
 
 #include <string.h>
 
-#define MSR_TSC		0x10u
 #define DEFAULT_EPOCH	1735689600 /* 2025-01-01 */
 #define DEFAULT_APIC_HZ 24000000u  /* where CPUID tells of no crystal */
-#define BUS_HZ		100000000ull
 
-/* Cycles of the TSC per second, as CPUID.15H says, or by the ratio at P1. */
-static uint64_t tsc_hz(const struct vpt_caps *caps)
-{
-	if (caps->l15_eax && caps->l15_ebx && caps->l15_ecx)
-		return (uint64_t)caps->l15_ecx * caps->l15_ebx / caps->l15_eax;
-	return caps->max_nonturbo ? caps->max_nonturbo * BUS_HZ : BUS_HZ;
-}
-
+/* The TSC without what software did to it. */
 static uint64_t cycles(const struct vpt_vcpu *v)
 {
-	return v->ev->retired + v->irq.idle;
+	return vpt_time_tsc(&v->ev->time, v->ev->retired);
 }
 
 /* The first cycle at which the devices' time is `ns` or more. */
 static uint64_t cycle_at(const struct vpt_vcpu *v, uint64_t ns)
 {
-	unsigned __int128 at = (unsigned __int128)ns * tsc_hz(&v->vm->caps) + VPT_NS_PER_SECOND - 1;
+	unsigned __int128 at =
+		(unsigned __int128)ns * vpt_clock_tsc_hz(&v->vm->caps) + VPT_NS_PER_SECOND - 1;
 
 	at /= VPT_NS_PER_SECOND;
 	return at < VPT_NEVER ? (uint64_t)at : VPT_NEVER;
@@ -37,7 +29,7 @@ static uint64_t cycle_at(const struct vpt_vcpu *v, uint64_t ns)
 
 static uint64_t now(const struct vpt_vcpu *v)
 {
-	uint64_t hz = tsc_hz(&v->vm->caps);
+	uint64_t hz = vpt_clock_tsc_hz(&v->vm->caps);
 
 	if (!vpt_vcpu_counts(v))
 		return vpt_now() - v->irq.started;
@@ -72,12 +64,12 @@ static void reset(void *opaque, enum vpt_reset kind)
 static uint64_t tsc_time(void *opaque, uint64_t tsc)
 {
 	const struct vpt_vcpu *v = opaque;
-	uint64_t at, is = v->engine->tsc(v->ev);
+	uint64_t at, is = vpt_time_read(&v->ev->time, v->ev->retired);
 
 	if (tsc <= is)
 		return 0;
 	at = cycles(v) + (tsc - is);
-	return at < cycles(v) ? VPT_NEVER : vpt_clock_ns(at, tsc_hz(&v->vm->caps));
+	return at < cycles(v) ? VPT_NEVER : vpt_clock_ns(at, vpt_clock_tsc_hz(&v->vm->caps));
 }
 
 static uint64_t get_cr8(void *opaque)
@@ -128,7 +120,14 @@ static void init(struct vpt_vcpu *v)
 	vpt_platform_init(&v->vm->platform, &config);
 	v->irq.started = vpt_now();
 	v->irq.next = VPT_NEVER;
-	v->ev->bus = (struct vpt_engine_bus){bus_io, bus_mmio, get_cr8, set_cr8, v};
+	v->ev->bus = (struct vpt_engine_bus){
+		.io = bus_io,
+		.mmio = bus_mmio,
+		.get_cr8 = get_cr8,
+		.set_cr8 = set_cr8,
+		.xstate = vpt_vcpu_xstate(v),
+		.opaque = v,
+	};
 }
 
 void vpt_devices_advance(struct vpt_vcpu *v)
@@ -141,18 +140,18 @@ void vpt_devices_advance(struct vpt_vcpu *v)
 uint64_t vpt_devices_next(const struct vpt_vcpu *v)
 {
 	uint64_t next = vpt_platform_next(&v->vm->platform), at, is;
+	bool counts = vpt_vcpu_counts(v);
 
 	if (next == VPT_NEVER || !v->irq.started)
 		return VPT_NEVER;
-	at = vpt_vcpu_counts(v) ? cycle_at(v, next) : next;
-	is = vpt_vcpu_counts(v) ? cycles(v) : now(v);
+	at = counts ? vpt_time_reach(&v->ev->time, cycle_at(v, next)) : next;
+	is = counts ? v->ev->retired : now(v);
 	return at > is ? at - is : 0;
 }
 
-void vpt_devices_idle(struct vpt_vcpu *v, uint64_t n)
+void vpt_devices_idle(struct vpt_vcpu *v, uint64_t clocks)
 {
-	v->irq.idle += n;
-	(void)v->engine->set_msr(v->ev, MSR_TSC, v->engine->tsc(v->ev) + n);
+	vpt_time_idle(&v->ev->time, v->ev->retired, clocks);
 	vpt_devices_advance(v);
 }
 
@@ -169,7 +168,6 @@ void vpt_devices_touched(struct vpt_vcpu *v)
 
 /* What a snapshot has of the devices, before vpt_platform_save()'s. */
 struct saved {
-	uint64_t idle;
 	uint64_t timer_left; /* of abi/boot.h's timer, 0: not armed */
 };
 
@@ -180,7 +178,7 @@ size_t vpt_devices_saved_bytes(void)
 
 bool vpt_devices_save(struct vpt_vcpu *v, void *to, size_t room)
 {
-	struct saved saved = {.idle = v->irq.idle};
+	struct saved saved = {0};
 
 	if (room < sizeof(saved))
 		return false;
@@ -203,7 +201,6 @@ bool vpt_devices_load(struct vpt_vcpu *v, const void *from, size_t bytes)
 	memcpy(&saved, from, sizeof(saved));
 	if (!vpt_platform_load(p, (const char *)from + sizeof(saved), bytes - sizeof(saved)))
 		return false;
-	v->irq.idle = saved.idle;
 	v->irq.timer_armed = saved.timer_left;
 	v->irq.timer_at = v->ev->retired + saved.timer_left;
 	v->irq.started = vpt_now() - p->now;

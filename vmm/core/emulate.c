@@ -5,6 +5,7 @@
  * engine that observes only leaves transfers between segments to it.
  */
 #include "core/transfer.h"
+#include "core/wait.h"
 
 #include <string.h>
 
@@ -122,14 +123,6 @@ static enum vpt_done sidt(struct vpt_vcpu *v, const struct vpt_insn *insn, struc
 	return retire_at(v, v->regs->rip + insn->len);
 }
 
-static enum vpt_done halt(struct vpt_vcpu *v, const struct vpt_insn *insn)
-{
-	if (v->cpl)
-		return VPT_DONE_NATIVE;
-	v->halted = true;
-	return retire_at(v, v->regs->rip + insn->len);
-}
-
 static enum vpt_done rdmsr(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e)
 {
 	uint64_t value;
@@ -137,6 +130,20 @@ static enum vpt_done rdmsr(struct vpt_vcpu *v, const struct vpt_insn *insn, stru
 	if (v->cpl || !vpt_msr_traps((uint32_t)v->regs->rcx))
 		return VPT_DONE_NATIVE;
 	if (vpt_msr_read(v, (uint32_t)v->regs->rcx, &value) != VPT_FAULT_NONE) {
+		*e = vpt_fault_code(VPT_VEC_GP, 0);
+		return VPT_DONE_FAULT;
+	}
+	v->regs->rax = (uint32_t)value;
+	v->regs->rdx = value >> 32;
+	return retire_at(v, v->regs->rip + insn->len);
+}
+
+static enum vpt_done rdpmc(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e)
+{
+	uint64_t value;
+
+	if ((v->cpl && !(v->s.cr4 & VPT_CR4_PCE)) ||
+	    !vpt_perfmon_rdpmc(v, (uint32_t)v->regs->rcx, &value)) {
 		*e = vpt_fault_code(VPT_VEC_GP, 0);
 		return VPT_DONE_FAULT;
 	}
@@ -183,9 +190,18 @@ enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struc
 {
 	switch (insn->cls) {
 	case VPT_INSN_HLT:
-		return halt(v, insn);
+	case VPT_INSN_MONITOR:
+	case VPT_INSN_MWAIT:
+	case VPT_INSN_UMONITOR:
+	case VPT_INSN_UMWAIT:
+	case VPT_INSN_TPAUSE:
+		return vpt_emulate_wait(v, insn, e);
+	case VPT_INSN_PTWRITE:
+		return vpt_emulate_ptwrite(v, insn, e);
 	case VPT_INSN_RDMSR:
 		return rdmsr(v, insn, e);
+	case VPT_INSN_RDPMC:
+		return rdpmc(v, insn, e);
 	case VPT_INSN_INT:
 	case VPT_INSN_INT1:
 		return software_interrupt(v, insn, e);

@@ -4,6 +4,7 @@
  * change of flow to report, the fault or trap to deliver.
  */
 #include "core/hv.h"
+#include "core/wait.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ static void report(struct vpt_vcpu *v, uint8_t kind, const struct step *s, uint6
 {
 	const struct vpt_event event = {
 		.kind = kind,
+		.flags = s->insn.cls == VPT_INSN_IRET ? VPT_EVF_IRET : 0,
 		.vector = vector,
 		.from = s->ip,
 		.to = to,
@@ -36,6 +38,14 @@ static void report(struct vpt_vcpu *v, uint8_t kind, const struct step *s, uint6
 	};
 
 	vpt_tracer_event(&v->tracer, &event, s->cpl);
+}
+
+void vpt_exec_shutdown(struct vpt_vcpu *v, uint64_t rip)
+{
+	const struct vpt_event event = {.kind = VPT_EV_SHUTDOWN, .from = rip, .to = rip};
+
+	if (!v->vm->stop.kind)
+		vpt_tracer_event(&v->tracer, &event, v->cpl);
 }
 
 /* Deliver an exception: RIP in its frame and in the trace is `rip`. */
@@ -51,15 +61,21 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 	}
 	if (v->hv && !vpt_hv_exception(v, rip))
 		return;
+	vpt_wait_end(v, VPT_WAKE_HW);
 	if (!vpt_deliver(v, e, VPT_SOURCE_EXCEPTION, rip)) {
+		vpt_exec_shutdown(v, rip);
 		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx", (unsigned long long)rip);
 		return;
 	}
 	v->arrived = true;
-	v->shadow = v->after_ss = v->halted = false;
+	v->shadow = v->after_ss = false;
 	v->debug_pending = 0;
 	event.to = v->regs->rip;
 	event.vector = e->vector;
+	if (e->vector == VPT_VEC_PF) {
+		event.flags = VPT_EVF_PAGE_FAULT;
+		event.value = e->cr2;
+	}
 	vpt_tracer_event(&v->tracer, &event, cpl);
 }
 
@@ -102,10 +118,15 @@ static bool traps(const struct vpt_vcpu *v, const struct step *s)
 	}
 }
 
+static uint64_t trap_causes(const struct vpt_vcpu *v, const struct step *s)
+{
+	return v->debug_pending | s->debug | (traps(v, s) ? VPT_DR6_BS : 0);
+}
+
 /* The #DB that an instruction leaves behind: TF, and breakpoints on its data. */
 static void debug_trap(struct vpt_vcpu *v, const struct step *s)
 {
-	uint64_t causes = v->debug_pending | s->debug | (traps(v, s) ? VPT_DR6_BS : 0);
+	uint64_t causes = trap_causes(v, s);
 
 	if (s->insn.flags & VPT_INSN_LOADS_SS) {
 		v->debug_pending = causes;
@@ -160,6 +181,13 @@ static struct vpt_retired describe(const struct vpt_vcpu *v, const struct step *
 		.ip = s->ip, .next = s->next, .to = to, .cpl = s->cpl, .flags = flags};
 }
 
+/* CLI, STI and POPF are of interest to event trace only. */
+static bool changed_if(const struct vpt_vcpu *v, const struct step *s)
+{
+	return (s->rflags ^ v->regs->rflags) & VPT_FL_IF &&
+	       VPT_CTL_GET(v->tracer.acting->rtit.ctl, EVENT_EN);
+}
+
 static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
 	uint8_t kind = fell_through(s) ? VPT_EV_COUNT : event_kind(s->insn.cls);
@@ -184,6 +212,13 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 			vpt_tracer_cond(&v->tracer, s->ip, to, v->taken);
 		else if (kind != VPT_EV_COUNT)
 			report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
+		else if (vpt_unlikely(changed_if(v, s)))
+			report(v, VPT_EV_INTR_FLAG, s, to, 0);
+		else if (s->insn.cls == VPT_INSN_PTWRITE)
+			vpt_ptwrite_tell(v, &s->insn, s->ip, to);
+		/* A trap that is due ends a HLT before it begins. */
+		else if (vpt_unlikely(v->halted) && !trap_causes(v, s))
+			vpt_wait_tell(v, s->ip, to);
 	}
 	vpt_irq_retired(v);
 	debug_trap(v, s);
@@ -381,6 +416,10 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 		v->breakpoints = vpt_debug_set(v);
 	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
 		overlay_cpuid(v, leaf, subleaf);
+	if (!v->engine->observes) {
+		vpt_clock_stepped(v, &s->insn);
+		v->ev->retired++;
+	}
 	return VPT_DONE_RETIRED;
 }
 
@@ -426,6 +465,7 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 	struct step second;
 
 	retired(v, first, first->next);
+	v->ev->retired++;
 	begin(v, &second, first->next);
 	if (second.insn.cls == VPT_INSN_COND)
 		v->taken = to == target_of(v, &second);
@@ -435,11 +475,24 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 		return false;
 	if (second.insn.cls == VPT_INSN_PUSHF && !hide_pushed_tf(v, first, second.insn.aux))
 		return false;
+	vpt_clock_stepped(v, &second.insn);
 	retired(v, &second, to);
 	return true;
 }
 
-/* PT's MSRs: the tracer counts the instruction itself, between end and start. */
+/* What the tracer itself has counted, between an end of the trace and its start. */
+static enum vpt_done counted_by_tracer(struct vpt_vcpu *v, const struct step *s)
+{
+	v->regs->rflags &= ~VPT_FL_RF;
+	v->ev->regs_dirty = true;
+	v->arrived = v->shadow = v->after_ss = false;
+	v->retired++;
+	vpt_irq_retired(v);
+	debug_trap(v, s);
+	return VPT_DONE_AGAIN;
+}
+
+/* PT's MSRs: the tracer counts the instruction itself. */
 static enum vpt_done wrmsr(struct vpt_vcpu *v, const struct step *s, struct vpt_exception *e)
 {
 	const struct vpt_retired insn = describe(v, s, s->next);
@@ -449,14 +502,20 @@ static enum vpt_done wrmsr(struct vpt_vcpu *v, const struct step *s, struct vpt_
 		*e = vpt_fault_code(VPT_VEC_GP, 0);
 		return VPT_DONE_FAULT;
 	}
-	v->regs->rflags &= ~VPT_FL_RF;
 	vpt_vcpu_set_rip(v, s->next);
-	v->arrived = v->shadow = v->after_ss = false;
 	v->ev->retired++;
-	v->retired++;
-	vpt_irq_retired(v);
-	debug_trap(v, s);
-	return VPT_DONE_AGAIN;
+	return counted_by_tracer(v, s);
+}
+
+/* XSAVES and XRSTORS of PT's registers: the engine does them, and calls back (xstate.c). */
+static enum vpt_done native_and_told(struct vpt_vcpu *v, struct step *s, struct vpt_exception *e)
+{
+	enum vpt_done done;
+
+	v->running = describe(v, s, s->next);
+	v->told = false;
+	done = native(v, s, e);
+	return v->told && done == VPT_DONE_RETIRED ? counted_by_tracer(v, s) : done;
 }
 
 /* Debug registers that are guarded. The handler may use them: the guard goes. */
@@ -484,7 +543,7 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 		v->ev->retired++;
 	if (done != VPT_DONE_NATIVE)
 		return done;
-	done = native(v, s, e);
+	done = v->engine->observes ? native_and_told(v, s, e) : native(v, s, e);
 	if (done == VPT_DONE_RETIRED && v->regs->rflags & VPT_FL_RF) {
 		v->regs->rflags &= ~VPT_FL_RF;
 		v->ev->regs_dirty = true;

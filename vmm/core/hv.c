@@ -237,9 +237,7 @@ static uint32_t opcode_of(const struct vpt_insn *insn)
 }
 
 #define OP_INVD	  0x080fu
-#define OP_RDTSC  0x310fu
 #define OP_XSETBV 0xd1010fu
-#define OP_RDTSCP 0xf9010fu
 
 /* Instructions that always exit. */
 static void note_by_kind(struct vpt_vcpu *v, const struct vpt_insn *insn)
@@ -270,8 +268,7 @@ static void note_by_kind(struct vpt_vcpu *v, const struct vpt_insn *insn)
 /* TSC offsetting and scaling: the processor does it, without an exit. */
 static void scale_tsc(struct vpt_vcpu *v, const struct vpt_insn *insn)
 {
-	uint32_t opcode = opcode_of(insn);
-	bool reads = insn->cls == VPT_INSN_PLAIN && (opcode == OP_RDTSC || opcode == OP_RDTSCP);
+	bool reads = insn->cls == VPT_INSN_RDTSC;
 	uint64_t tsc;
 
 	if (insn->cls == VPT_INSN_RDMSR && (uint32_t)v->regs->rcx == MSR_TSC)

@@ -141,6 +141,15 @@ static void classify_other(struct vpt_insn *insn, const ZydisDecodedInstruction 
 		{ZYDIS_MNEMONIC_POPFQ, VPT_INSN_POPF, 0},
 		{ZYDIS_MNEMONIC_SIDT, VPT_INSN_SIDT, 0},
 		{ZYDIS_MNEMONIC_CPUID, VPT_INSN_CPUID, 0},
+		{ZYDIS_MNEMONIC_RDTSC, VPT_INSN_RDTSC, 0},
+		{ZYDIS_MNEMONIC_RDTSCP, VPT_INSN_RDTSC, 0},
+		{ZYDIS_MNEMONIC_RDPMC, VPT_INSN_RDPMC, 0},
+		{ZYDIS_MNEMONIC_PTWRITE, VPT_INSN_PTWRITE, 0},
+		{ZYDIS_MNEMONIC_MONITOR, VPT_INSN_MONITOR, 0},
+		{ZYDIS_MNEMONIC_MWAIT, VPT_INSN_MWAIT, 0},
+		{ZYDIS_MNEMONIC_UMONITOR, VPT_INSN_UMONITOR, 0},
+		{ZYDIS_MNEMONIC_UMWAIT, VPT_INSN_UMWAIT, 0},
+		{ZYDIS_MNEMONIC_TPAUSE, VPT_INSN_TPAUSE, 0},
 		{ZYDIS_MNEMONIC_STI, VPT_INSN_PLAIN, VPT_INSN_STI},
 		{ZYDIS_MNEMONIC_LGDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
 		{ZYDIS_MNEMONIC_LIDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
@@ -167,6 +176,9 @@ static void classify_other(struct vpt_insn *insn, const ZydisDecodedInstruction 
 		insn->flags |= row[i].flags;
 		insn->aux = (uint8_t)(d->operand_width / 8);
 	}
+	/* A prefix of 66 makes it something that does not exist. */
+	if (insn->cls == VPT_INSN_PTWRITE && d->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)
+		insn->aux = 0;
 }
 
 static void classify(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
@@ -334,6 +346,56 @@ bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 	fill_context(&ctx, regs);
 	*segment = segment_letter(op[i].mem.segment, insn->bits == 64);
 	return ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&d, &op[i], regs->rip, &ctx, address));
+}
+
+bool vpt_insn_register(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		       const struct vpt_regs *regs, uint64_t *value)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+	ZydisRegisterContext ctx;
+
+	if (!decode(cache, insn, &d, op) || !d.operand_count ||
+	    op[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	fill_context(&ctx, regs);
+	*value = ctx.values[op[0].reg.value];
+	return true;
+}
+
+/* Zydis tells of segments that an explicit operand has, and this one is implied. */
+static ZydisRegister override_of(const ZydisDecodedInstruction *d, bool wide)
+{
+	static const struct {
+		uint8_t prefix;
+		ZydisRegister reg;
+	} row[] = {
+		{0x64, ZYDIS_REGISTER_FS}, {0x65, ZYDIS_REGISTER_GS}, {0x26, ZYDIS_REGISTER_ES},
+		{0x2e, ZYDIS_REGISTER_CS}, {0x36, ZYDIS_REGISTER_SS}, {0x3e, ZYDIS_REGISTER_DS},
+	};
+	ZydisRegister reg = ZYDIS_REGISTER_DS;
+	size_t i, n;
+
+	for (n = 0; n < d->raw.prefix_count; n++)
+		for (i = 0; i < (wide ? 2 : sizeof(row) / sizeof(row[0])); i++)
+			if (d->raw.prefixes[n].value == row[i].prefix)
+				reg = row[i].reg;
+	return reg;
+}
+
+bool vpt_insn_pointer(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		      const struct vpt_regs *regs, uint64_t *address, char *segment)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction d;
+	ZydisRegisterContext ctx;
+
+	if (!decode(cache, insn, &d, op) || op[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	fill_context(&ctx, regs);
+	*address = ctx.values[op[0].reg.value];
+	*segment = segment_letter(override_of(&d, insn->bits == 64), insn->bits == 64);
+	return true;
 }
 
 bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,

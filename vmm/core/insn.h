@@ -36,6 +36,14 @@ enum vpt_insn_class {
 	VPT_INSN_POPF,	/* aux: operand bytes */
 	VPT_INSN_SIDT,
 	VPT_INSN_CPUID,
+	VPT_INSN_RDTSC, /* and RDTSCP */
+	VPT_INSN_RDPMC,
+	VPT_INSN_PTWRITE, /* aux: operand bytes, 0 if it is none after all */
+	VPT_INSN_MONITOR,
+	VPT_INSN_MWAIT,
+	VPT_INSN_UMONITOR,
+	VPT_INSN_UMWAIT,
+	VPT_INSN_TPAUSE,
 };
 
 enum vpt_insn_flags {
@@ -108,6 +116,14 @@ bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
  */
 struct vpt_regs;
 bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		      const struct vpt_regs *regs, uint64_t *address, char *segment);
+
+/* The first operand, if it is a general register; false: it is not. */
+bool vpt_insn_register(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+		       const struct vpt_regs *regs, uint64_t *value);
+
+/* Where MONITOR and UMONITOR point to, with the letter of vpt_insn_address(). */
+bool vpt_insn_pointer(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 		      const struct vpt_regs *regs, uint64_t *address, char *segment);
 
 /* Does the condition of a Jcc opcode hold? */

@@ -5,6 +5,7 @@
  * nominal rate.
  */
 #include "core/hv.h"
+#include "core/wait.h"
 
 #include <time.h>
 
@@ -43,8 +44,10 @@ static void due(struct vpt_irq *irq)
 	irq->timer_due = true;
 }
 
+/* [PMI-LVT] */
 void vpt_irq_pmi(struct vpt_vcpu *v)
 {
+	vpt_perfmon_topa(v);
 	v->irq.pmi_raised = true;
 	v->irq.pmi_due = v->irq.pmi_vector;
 	if (!v->irq.pmi_vector)
@@ -96,6 +99,7 @@ void vpt_irq_leave_untraced(struct vpt_vcpu *v)
 	uint64_t passed = (vpt_now() - v->irq.timer_set) / NS_PER_INSN;
 
 	v->untraced = false;
+	vpt_clock_hold(v);
 	if (v->irq.timer_armed)
 		v->irq.timer_left =
 			passed < v->irq.timer_left ? v->irq.timer_left - (uint32_t)passed : 1;
@@ -105,6 +109,7 @@ void vpt_irq_advance(struct vpt_vcpu *v)
 {
 	if (v->irq.timer_armed && vpt_vcpu_counts(v) && v->ev->retired >= v->irq.timer_at)
 		due(&v->irq);
+	vpt_perfmon_advance(v);
 	vpt_devices_advance(v);
 }
 
@@ -123,18 +128,23 @@ static bool nmi_pending(const struct vpt_vcpu *v)
 uint64_t vpt_irq_next(const struct vpt_vcpu *v)
 {
 	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
+	uint64_t counter = vpt_perfmon_next(v);
 
 	/* Held back by a shadow only, whatever RFLAGS.IF. */
 	if (nmi_pending(v))
 		return 1;
+	if (counter < devices)
+		devices = counter;
 	return timer < devices ? timer : devices;
 }
 
-static void nap(uint64_t ns)
+static void nap(struct vpt_vcpu *v, uint64_t ns)
 {
 	struct timespec t = {.tv_nsec = (long)(ns < NAP_NS ? ns : NAP_NS)};
+	uint64_t began = vpt_now();
 
 	nanosleep(&t, NULL);
+	vpt_clock_slept(v, vpt_now() - began);
 }
 
 void vpt_irq_skip_to_next(struct vpt_vcpu *v)
@@ -142,9 +152,10 @@ void vpt_irq_skip_to_next(struct vpt_vcpu *v)
 	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
 
 	if (!vpt_vcpu_counts(v) && v->irq.timer_armed) {
+		vpt_time_idle(&v->ev->time, v->ev->retired, v->irq.timer_left);
 		due(&v->irq);
 	} else if (!vpt_vcpu_counts(v)) {
-		nap(devices);
+		nap(v, devices);
 		vpt_devices_advance(v);
 	} else if (timer <= devices && timer != NEVER) {
 		due(&v->irq);
@@ -158,7 +169,7 @@ bool vpt_irq_listen(struct vpt_vcpu *v)
 {
 	if (!vpt_platform_listens(&v->vm->platform))
 		return false;
-	nap(NAP_NS);
+	nap(v, NAP_NS);
 	vpt_irq_poll(v);
 	return true;
 }
@@ -212,9 +223,10 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 		return false;
 	if (v->hv && !vpt_hv_interrupt(v, source))
 		return true;
+	vpt_wait_end(v, VPT_WAKE_INTERRUPT);
 	e = vpt_fault_plain(take(v, source));
-	v->halted = false;
 	if (!vpt_deliver(v, &e, source, event.from)) {
+		vpt_exec_shutdown(v, event.from);
 		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "delivering an interrupt at %#llx",
 			    (unsigned long long)event.from);
 		return true;

@@ -11,18 +11,11 @@
 
 /* An engine's operation knows nothing of who calls it, so this is here. */
 static struct {
-	uint64_t tsc; /* that PT of both sees: the first engine's when the step began */
 	const struct vpt_engine *second;
 	/* What the second engine gets from a step that it must not try, or NULL: */
 	const struct vpt_regs *instead;
 	const struct vpt_exception *fault; /* rather than those, if it is not NULL */
 } now;
-
-static uint64_t common_tsc(struct vpt_engine_vcpu *ev)
-{
-	(void)ev;
-	return now.tsc;
-}
 
 static void step_or_not(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
 			struct vpt_exit *exit)
@@ -102,7 +95,6 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 		return error;
 	side->console = i ? NULL : config->console;
 	side->ops = *config->engine[i];
-	side->ops.tsc = common_tsc;
 	if (i)
 		side->ops.step = step_or_not;
 	side->vm.vcpu->engine = &side->ops;
@@ -208,7 +200,6 @@ static bool step(struct vpt_lockstep *l)
 		 f.insn->cls == VPT_INSN_WRMSR;
 	if (f.insn)
 		row = vpt_lockstep_override_for(&this->bytes, this->bits, a->regs);
-	now.tsc = l->config.engine[0]->tsc(a->ev);
 	now.second = l->config.engine[1];
 	vpt_vcpu_step(a);
 	now.instead = row && vpt_lockstep_instead(row) ? a->regs : NULL;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-enum selector { NONE, AX, CX };
-enum registers { DX_AX, DX_CX_BX_AX, RM, INSTEAD, FLAGS_IF_FAULTS };
+enum selector { NONE, AX };
+enum registers { DX_CX_BX_AX, RM, INSTEAD, FLAGS_IF_FAULTS };
 
 #define ARITHMETIC (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
 
@@ -68,8 +68,6 @@ static bool selected(const struct vpt_lockstep_override *row, uint8_t bits,
 	switch (row->selector) {
 	case AX:
 		return (uint32_t)regs->rax == row->value;
-	case CX:
-		return (uint32_t)regs->rcx == row->value;
 	default:
 		return true;
 	}
@@ -147,8 +145,6 @@ bool vpt_lockstep_override(const struct vpt_lockstep_override *row,
 	case DX_CX_BX_AX:
 		to->rcx = from->rcx;
 		to->rbx = from->rbx;
-		/* fall through */
-	case DX_AX:
 		to->rdx = from->rdx;
 		to->rax = from->rax;
 		break;

@@ -4,6 +4,7 @@
  * time while TriggerEn is set.
  */
 #include "core/hv.h"
+#include "core/wait.h"
 
 #define TICK_NS	       100000000u
 #define STEPS_PER_LOOK 256u
@@ -37,8 +38,10 @@ static void look_around(struct vpt_vcpu *v)
  */
 static void wait_halted(struct vpt_vcpu *v)
 {
-	bool listens = v->regs->rflags & VPT_FL_IF;
+	bool listens = v->regs->rflags & VPT_FL_IF || v->wait.any_irq;
 
+	if (vpt_wait_look(v))
+		return;
 	if (listens && (v->irq.timer_armed || vpt_irq_next(v) != UINT64_MAX)) {
 		vpt_irq_skip_to_next(v);
 		if (!vpt_vcpu_counts(v)) {
@@ -59,6 +62,8 @@ void vpt_vcpu_step(struct vpt_vcpu *v)
 {
 	if (v->untraced)
 		vpt_irq_leave_untraced(v);
+	if (vpt_unlikely(v->cbr_next < v->cbr_count))
+		vpt_clock_look(v);
 	if (vpt_vcpu_counts(v))
 		vpt_irq_advance(v);
 	if (vpt_unlikely(v->hv))
@@ -102,6 +107,8 @@ static void untraced_fault(struct vpt_vcpu *v, struct vpt_exception *e)
 	if (f.insn && f.insn->cls == VPT_INSN_INT &&
 	    (e->vector == VPT_VEC_UD || e->vector == VPT_VEC_GP))
 		vpt_exec_one(v);
+	else if (f.insn && f.insn->cls == VPT_INSN_PTWRITE && e->vector == VPT_VEC_UD)
+		vpt_exec_one(v);
 	else
 		vpt_exec_fault(v, e, v->regs->rip);
 }
@@ -119,7 +126,7 @@ static void untraced_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
 		vpt_irq_deliver(v);
 		break;
 	case VPT_EXIT_HLT:
-		v->halted = true;
+		vpt_wait_hlt(v);
 		v->shadow = false;
 		wait_halted(v);
 		break;
@@ -186,6 +193,7 @@ static void run_untraced(struct vpt_vcpu *v)
 	if (!v->kick_armed)
 		arm_kick(v);
 	v->arrived = false;
+	vpt_clock_release(v);
 	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
 	vpt_vcpu_load(v);
 	while (is_access(&exit))
@@ -220,6 +228,8 @@ static uint64_t budget(const struct vpt_vcpu *v)
 		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
 		most = v->pause_at - v->ev->retired;
+	if (most > vpt_clock_next(v))
+		most = vpt_clock_next(v);
 	return most ? most : 1;
 }
 
@@ -231,7 +241,7 @@ static void exact_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
 	case VPT_EXIT_IRQ_WINDOW:
 		break;
 	case VPT_EXIT_HLT:
-		v->halted = true;
+		vpt_wait_hlt(v);
 		break;
 	case VPT_EXIT_CORE:
 		one_exactly(v);
@@ -254,6 +264,8 @@ static void run_exactly(struct vpt_vcpu *v)
 {
 	struct vpt_exit exit;
 
+	if (vpt_unlikely(v->cbr_next < v->cbr_count))
+		vpt_clock_look(v);
 	vpt_irq_advance(v);
 	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
 		return;
@@ -298,6 +310,7 @@ static void sync_at_times(struct vpt_vcpu *v)
 {
 	if (vpt_likely(v->ev->retired < v->sync_at))
 		return;
+	vpt_tracer_tick(&v->tracer, v->hv ? vpt_hv_where(v) : v->regs->rip);
 	vpt_tracer_sync(&v->tracer);
 	v->sync_at = next_sync(v);
 }

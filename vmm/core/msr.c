@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MSRs that the VMM answers for: PT's, the clock ratio its model implies, the APIC's. */
+/* MSRs that the VMM answers for: PT's, the APIC's, counters', the model's clock ratio. */
 #include "core/hv.h"
 
 /*
@@ -12,6 +12,14 @@ static const struct vpt_msr_range ranges[] = {
 	{VPT_MSR_APIC_BASE, 1, true, true},
 	{VPT_MSR_TSC_DEADLINE, 1, true, true},
 	{VPT_MSR_X2APIC_FIRST, VPT_MSR_X2APIC_LAST - VPT_MSR_X2APIC_FIRST + 1, true, true},
+	/* Performance monitoring: PMCx, EVTSELx, FIXED_CTRx, CAPABILITIES, from FIXED_CTR_CTRL
+	 * to INUSE, and PMCx at full width. */
+	{0xc1, VPT_PERFMON_GENERAL, true, true},
+	{0x186, VPT_PERFMON_GENERAL, true, true},
+	{0x309, VPT_PERFMON_FIXED, true, true},
+	{0x345, 1, true, true},
+	{0x38d, 6, true, true},
+	{0x4c1, VPT_PERFMON_GENERAL, true, true},
 };
 
 void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
@@ -41,7 +49,9 @@ enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
 		return VPT_FAULT_NONE;
 	}
 	vpt_irq_advance(v);
-	done = vpt_platform_rdmsr(&v->vm->platform, index, value);
+	done = vpt_perfmon_rdmsr(v, index, value);
+	if (done == VPT_PLATFORM_OTHER)
+		done = vpt_platform_rdmsr(&v->vm->platform, index, value);
 	if (done == VPT_PLATFORM_OTHER && v->hv)
 		return vpt_hv_rdmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)
@@ -70,7 +80,9 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 	vpt_irq_advance(v);
 	if (v->hv && index == VPT_MSR_TSC_DEADLINE)
 		value = vpt_hv_deadline(v, value);
-	done = vpt_platform_wrmsr(&v->vm->platform, index, value);
+	done = vpt_perfmon_wrmsr(v, index, value);
+	if (done == VPT_PLATFORM_OTHER)
+		done = vpt_platform_wrmsr(&v->vm->platform, index, value);
 	if (done == VPT_PLATFORM_OTHER && v->hv)
 		return vpt_hv_wrmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)

@@ -8,9 +8,13 @@
 
 static void derive(struct vpt_vcpu *v)
 {
-	v->long_mode = v->s.efer & VPT_EFER_LMA;
 	/* SS knows the privilege level even where CS is conforming. */
-	v->cpl = v->s.cr0 & VPT_CR0_PE ? v->s.ss.dpl & 3 : 0;
+	uint8_t cpl = v->s.cr0 & VPT_CR0_PE ? v->s.ss.dpl & 3 : 0;
+
+	if (cpl != v->cpl)
+		vpt_perfmon_advance(v);
+	v->cpl = cpl;
+	v->long_mode = v->s.efer & VPT_EFER_LMA;
 	if (v->long_mode && v->s.cs.l)
 		v->bits = 64;
 	else
@@ -42,12 +46,16 @@ static void context(void *opaque, struct vpt_context *ctx)
 {
 	struct vpt_vcpu *v = opaque;
 
+	struct vpt_clock now;
+	uint64_t tsc;
+
+	vpt_clock_now(v, &now, &tsc);
 	*ctx = (struct vpt_context){
 		.cr3 = v->s.cr3,
-		.tsc = v->engine->tsc(v->ev),
+		.tsc = tsc,
 		.cs_base = v->bits == 64 ? 0 : v->s.cs.base,
 		.cpl = v->cpl,
-		.cbr = v->vm->caps.max_nonturbo,
+		.cbr = vpt_clock_cbr(v),
 		.cs_l = v->s.cs.l,
 		.cs_d = v->s.cs.db,
 		.lma = v->long_mode,
@@ -56,6 +64,13 @@ static void context(void *opaque, struct vpt_context *ctx)
 	};
 	if (v->hv)
 		vpt_hv_adjust(v, ctx);
+}
+
+static void clock_now(void *opaque, struct vpt_clock *now)
+{
+	uint64_t tsc;
+
+	vpt_clock_now(opaque, now, &tsc);
 }
 
 /* A ToPA region with INT set is full (33.2.7.2). */
@@ -91,6 +106,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.engine = v->engine,
 		.ev = v->ev,
 		.context = context,
+		.clock = clock_now,
 		.pmi = pmi,
 		.wrote = wrote,
 		.opaque = v,
@@ -123,6 +139,9 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 		return error;
 	}
 	v->regs = v->ev->regs;
+	v->ev->ptwrite = vpt_caps_has(&vm->caps, VPT_CAP_PTWRITE);
+	vpt_clock_init(v);
+	vpt_perfmon_init(&v->perfmon);
 	vpt_vcpu_load(v);
 	*out = v;
 	return 0;

@@ -4,6 +4,7 @@
 #define VMM_CORE_VCPU_H
 
 #include "core/insn.h"
+#include "core/perfmon.h"
 #include "core/vm.h"
 #include "x86/x86.h"
 #include "pt/tracer.h"
@@ -18,7 +19,6 @@ struct vpt_irq {
 	uint8_t pmi_vector;  /* 0: LVTPC */
 	bool pmi_raised;     /* since the port was read */
 	bool pmi_due;
-	uint64_t idle;	  /* cycles that passed in HLT, with an engine that counts */
 	uint64_t started; /* ns of the host, with others: the devices' time 0 */
 	uint64_t next;	  /* of the devices, when they were last touched */
 };
@@ -26,6 +26,31 @@ struct vpt_irq {
 #define VPT_MAX_WATCHES 4
 
 struct vpt_vcpu_hv;
+
+/* After `at` instructions the core clock is another. */
+struct vpt_cbr_change {
+	uint64_t at;
+	uint64_t stopped; /* ticks of the TSC in which it stands still */
+	uint8_t cbr;	  /* its ratio to the bus clock */
+};
+
+#define VPT_CBR_CHANGES 16
+
+/* What MONITOR watches, and what a vCPU that is halted waits for (wait.c). */
+#define VPT_WAIT_LINE 64u
+struct vpt_wait {
+	uint64_t line;		     /* guest-physical */
+	uint64_t deadline;	     /* what RDTSC returns then */
+	uint8_t copy[VPT_WAIT_LINE]; /* of the line, when it was armed */
+	uint8_t cstate;		     /* as events have it */
+	uint8_t hints, ext;
+	bool armed;
+	bool instruction; /* by MWAIT, UMWAIT, TPAUSE; else by HLT */
+	bool any_irq;	  /* an interrupt ends it, whatever RFLAGS.IF */
+	bool timed;	  /* the deadline ends it */
+	bool os_limit;	  /* ... which is IA32_UMWAIT_CONTROL's */
+	bool told;	  /* PT knows of it */
+};
 
 struct vpt_vcpu {
 	struct vpt_vm *vm;
@@ -44,19 +69,29 @@ struct vpt_vcpu {
 	struct vpt_insn_cache *insns;
 	struct vpt_tracer tracer;
 	struct vpt_irq irq;
+	struct vpt_perfmon perfmon;
+	struct vpt_cbr_change cbr[VPT_CBR_CHANGES]; /* to come, in their order */
+	size_t cbr_next, cbr_count;
 	struct vpt_vcpu_hv *hv; /* VM entries and exits are traced (hv.h); NULL: there are none */
 	struct vpt_observer observer; /* of engines that can be observed */
+	struct vpt_wait wait;
+	uint64_t ptwrite; /* the operand of the PTWRITE at hand */
 	bool halted;
 	bool shadow;	  /* STI or a load of SS: no interrupt yet */
 	bool arrived;	  /* the next instruction was jumped to */
+	bool told;	  /* the tracer has counted this instruction (xstate.c) */
 	bool taken;	  /* what vpt_emulate() made of a conditional branch */
 	bool nmi_blocked; /* from the delivery of an NMI to the next IRET */
 	bool after_ss;	  /* the last instruction loaded SS: no breakpoint yet */
 	bool breakpoints; /* DR7 has some: what the core does itself would pass them by */
 	bool step_always; /* untraced code is stepped too */
 	bool untraced;	  /* timers run on the host's clock */
+	bool held;	  /* ... but the TSC no longer, as a trace has begun */
+	bool ran_free;	  /* the guest has seen the host's TSC */
 	bool kick_armed;
 
+	struct vpt_retired running; /* with an engine that observes: what vpt_exec_one() runs */
+	uint64_t host_offset;	/* software's, in the TSC of a host, when it was last looked at */
 	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS holds back */
 
 	uint64_t steps;			/* by the engine */
@@ -145,6 +180,16 @@ enum vpt_done {
 
 /* emulate.c: do what the core does itself. On RETIRED, RIP is the new one. */
 enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struct vpt_exception *e);
+/* operand.c: the operand of an instruction with one, `bytes` of it; a byte at the address
+ * that MONITOR has, and that address. False: *e. */
+bool vpt_operand_read(struct vpt_vcpu *v, const struct vpt_insn *insn, unsigned int bytes,
+		      uint64_t *value, struct vpt_exception *e);
+bool vpt_operand_line(struct vpt_vcpu *v, const struct vpt_insn *insn, uint64_t *address,
+		      struct vpt_exception *e);
+/* ptwrite.c: PTWRITE, and what PT gets of it when it has retired. */
+enum vpt_done vpt_emulate_ptwrite(struct vpt_vcpu *v, const struct vpt_insn *insn,
+				  struct vpt_exception *e);
+void vpt_ptwrite_tell(struct vpt_vcpu *v, const struct vpt_insn *insn, uint64_t ip, uint64_t next);
 /* far.c, iret.c: likewise, transfers between segments and privilege levels. */
 enum vpt_done vpt_emulate_far(struct vpt_vcpu *v, const struct vpt_insn *insn,
 			      struct vpt_exception *e);
@@ -190,6 +235,8 @@ void vpt_exec_one(struct vpt_vcpu *v);
 void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip);
 /* The same for a #DB trap after the last instruction; `causes`: bits of DR6. */
 void vpt_exec_debug(struct vpt_vcpu *v, uint64_t causes);
+/* What was being delivered at `rip` ended in shutdown. */
+void vpt_exec_shutdown(struct vpt_vcpu *v, uint64_t rip);
 
 /* debug.c, for engines that observe: */
 /* The next instruction needs vpt_exec_one(): TF, RF, breakpoints on execution. */
@@ -230,13 +277,33 @@ void vpt_irq_skip_to_next(struct vpt_vcpu *v);
 bool vpt_irq_listen(struct vpt_vcpu *v);
 uint64_t vpt_now(void);
 
+/*
+ * clock.c: what time it is, for PT; the TSC's frequency, by CPUID.15H or by the ratio at P1;
+ * the core's ratio to the bus clock, as vpt_cbr_change has it, from the start and later.
+ */
+void vpt_clock_init(struct vpt_vcpu *v);
+void vpt_clock_now(struct vpt_vcpu *v, struct vpt_clock *now, uint64_t *tsc);
+uint64_t vpt_clock_tsc_hz(const struct vpt_caps *caps);
+uint8_t vpt_clock_cbr(const struct vpt_vcpu *v);
+void vpt_clock_set_cbr(struct vpt_vcpu *v, uint8_t cbr);
+/* Do what changes by now; instructions until the next. */
+void vpt_clock_look(struct vpt_vcpu *v);
+uint64_t vpt_clock_next(const struct vpt_vcpu *v);
+/* What an instruction that the engine stepped knows of time becomes what is told of it. */
+void vpt_clock_stepped(struct vpt_vcpu *v, const struct vpt_insn *insn);
+/* In a HLT so much of the host's time has passed. */
+void vpt_clock_slept(struct vpt_vcpu *v, uint64_t ns);
+/* From being stepped to full speed and back, with an engine that does not count. */
+void vpt_clock_release(struct vpt_vcpu *v);
+void vpt_clock_hold(struct vpt_vcpu *v);
+
 /* devices.c: bring them up to now. */
 void vpt_devices_advance(struct vpt_vcpu *v);
-/* Cycles until one of them does something, or ns of the host with engines that do not
- * count; UINT64_MAX: none will. */
+/* Instructions until one of them does something, or ns of the host with engines that do
+ * not count; UINT64_MAX: none will. */
 uint64_t vpt_devices_next(const struct vpt_vcpu *v);
-/* So many cycles pass in which nothing is executed. */
-void vpt_devices_idle(struct vpt_vcpu *v, uint64_t cycles);
+/* So many core clocks pass in which nothing is executed. */
+void vpt_devices_idle(struct vpt_vcpu *v, uint64_t clocks);
 /* After an access: an engine that runs may have to stop earlier. */
 void vpt_devices_touched(struct vpt_vcpu *v);
 /* Their state and time, and the timer of abi/boot.h with an engine that counts, between
@@ -244,6 +311,9 @@ void vpt_devices_touched(struct vpt_vcpu *v);
 size_t vpt_devices_saved_bytes(void);
 bool vpt_devices_save(struct vpt_vcpu *v, void *to, size_t room);
 bool vpt_devices_load(struct vpt_vcpu *v, const void *from, size_t bytes);
+
+/* xstate.c: PT's component of the XSAVE feature set; NULL: this vCPU has none. */
+const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v);
 
 /* msr.c: an MSR access that came to user space. */
 bool vpt_msr_traps(uint32_t index);

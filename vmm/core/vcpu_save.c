@@ -7,14 +7,14 @@
 /* Causes that a load of SS can hold back: B0 to B3, BS. */
 #define DEBUG_CAUSES (0xfull | VPT_DR6_BS)
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_vcpu_state) == 24, "a part of a file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
 
 static uint32_t flag(bool set, uint32_t bit)
 {
 	return set ? bit : 0;
 }
 
-void vpt_vcpu_save(const struct vpt_vcpu *v, struct vpt_vcpu_state *state)
+void vpt_vcpu_save(struct vpt_vcpu *v, struct vpt_vcpu_state *state)
 {
 	const struct vpt_irq *irq = &v->irq;
 
@@ -28,6 +28,8 @@ void vpt_vcpu_save(const struct vpt_vcpu *v, struct vpt_vcpu_state *state)
 	state->pmi_vector = irq->pmi_vector;
 	state->debug_pending = v->debug_pending;
 	state->steps = v->steps;
+	vpt_perfmon_save(v, &state->perfmon);
+	vpt_wait_save(v, &state->wait);
 }
 
 bool vpt_vcpu_restore(struct vpt_vcpu *v, const struct vpt_vcpu_state *state)
@@ -36,7 +38,8 @@ bool vpt_vcpu_restore(struct vpt_vcpu *v, const struct vpt_vcpu_state *state)
 	uint32_t flags = state->flags;
 
 	if (flags & ~(uint32_t)VPT_VCPU_FLAGS || state->reserved ||
-	    state->debug_pending & ~DEBUG_CAUSES)
+	    state->debug_pending & ~DEBUG_CAUSES || !vpt_perfmon_load(v, &state->perfmon) ||
+	    !vpt_wait_load(v, &state->wait))
 		return false;
 	v->halted = flags & VPT_VCPU_HALTED;
 	v->shadow = flags & VPT_VCPU_SHADOW;

@@ -7,6 +7,7 @@
 #define VMM_CORE_VCPU_SAVE_H
 
 #include "core/vcpu.h"
+#include "core/wait.h"
 
 enum vpt_vcpu_state_flags {
 	VPT_VCPU_HALTED = 1 << 0,
@@ -26,9 +27,11 @@ struct vpt_vcpu_state {
 	uint16_t reserved;
 	uint64_t debug_pending;
 	uint64_t steps;
+	struct vpt_perfmon_state perfmon;
+	struct vpt_wait_state wait;
 };
 
-void vpt_vcpu_save(const struct vpt_vcpu *v, struct vpt_vcpu_state *state);
+void vpt_vcpu_save(struct vpt_vcpu *v, struct vpt_vcpu_state *state);
 /* After the engine has its state. False: not a state of a vCPU; nothing changed. */
 bool vpt_vcpu_restore(struct vpt_vcpu *v, const struct vpt_vcpu_state *state);
 

@@ -26,8 +26,14 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 		return error;
 	vm->cpuid_count = count;
 	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, vm->owner == VPT_OWNER_GUEST);
+	/* Whoever enters and leaves a guest moves PT's registers by MSR. */
+	vpt_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps,
+			 vm->owner == VPT_OWNER_GUEST && !vm->vmx);
 	if (!config->cpuid)
 		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->observes);
+	/* A VMM would have them exit. */
+	if (!config->cpuid && vm->engine->observes && !vm->counted && !vm->vmx)
+		vpt_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
 	return 0;
 }
 

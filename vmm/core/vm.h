@@ -100,6 +100,12 @@ void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struc
 /* Then add what this VM's own devices give; `exact`: the engine counts, so that time
  * is theirs. */
 void vpt_cpuid_platform(struct vpt_cpuid_entry *entries, size_t count, bool exact);
+/* What the core does itself with engines that observe: MONITOR, and WAITPKG, as models
+ * have them. */
+void vpt_cpuid_waits(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps);
+/* And what the model has of the XSAVE feature set beyond the host's: `pt`, PT's component. */
+void vpt_cpuid_xstate(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
+		      bool pt);
 /* The entry for a leaf, NULL if there is none. */
 const struct vpt_cpuid_entry *vpt_cpuid_find(const struct vpt_cpuid_entry *entries, size_t count,
 					     uint32_t leaf, uint32_t subleaf);

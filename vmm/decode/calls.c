@@ -23,6 +23,7 @@ struct node {
 	uint64_t func;			/* its first address, or where it was entered */
 	uint64_t count;
 	uint64_t insns; /* its own, in the end also those it called */
+	uint64_t ticks; /* the same of time */
 	unsigned int depth;
 };
 
@@ -46,6 +47,7 @@ enum arrival {
 struct vpt_calls {
 	const struct vpt_symbols *symbols;
 	struct vpt_disasm *disasm;
+	const struct vpt_pace *pace; /* NULL: no time */
 	struct {
 		struct node *at;
 		size_t n, room;
@@ -234,13 +236,30 @@ static void leave(struct vpt_calls *c, const struct vpt_flow *flow, const struct
 		c->arrival = BY_JUMP;
 }
 
+void vpt_calls_keep_time(struct vpt_calls *c, const struct vpt_pace *pace)
+{
+	c->pace = pace;
+}
+
+/* Events before which there was what is traced; a BLOCK is seen to where it belongs. */
+static bool takes_time(const struct vpt_item *item)
+{
+	return item->kind == VPT_ITEM_EVENT && item->event != VPT_FLOW_ENABLED &&
+	       item->event != VPT_FLOW_OVERFLOW && item->event != VPT_FLOW_CFE &&
+	       item->event != VPT_FLOW_BLOCK;
+}
+
 bool vpt_calls_item(struct vpt_calls *c, const struct vpt_flow *flow, const struct vpt_item *item)
 {
+	if (c->pace && takes_time(item))
+		c->nodes.at[c->now].ticks += c->pace->ticks;
 	switch (item->kind) {
 	case VPT_ITEM_BLOCK:
 		if (!arrive(c, item->ip))
 			return false;
 		c->nodes.at[c->now].insns += item->insns;
+		if (c->pace)
+			c->nodes.at[c->now].ticks += c->pace->ticks;
 		leave(c, flow, item);
 		return true;
 	case VPT_ITEM_EVENT:
@@ -273,6 +292,8 @@ static void name(const struct vpt_calls *c, const struct node *node, char *text,
 static void print_node(const struct vpt_calls *c, const struct node *node, FILE *out, bool json,
 		       const char *space)
 {
+	const struct vpt_pace *pace = c->pace;
+
 	char text[128];
 
 	name(c, node, text, sizeof(text));
@@ -285,11 +306,20 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 			fputs(",\"space\":", out);
 			vpt_json_string(out, space);
 		}
+		if (pace)
+			fprintf(out, ",\"ticks\":%" PRIu64, node->ticks);
+		if (pace && pace->hz)
+			fprintf(out, ",\"ns\":%" PRIu64, vpt_pace_ns(pace, node->ticks));
 		fputs("}\n", out);
 		return;
 	}
-	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns)\n", 2 * (int)(node->depth - 1) + 2,
-		"", node->count, text, node->insns);
+	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)(node->depth - 1) + 2, "",
+		node->count, text, node->insns);
+	if (pace && pace->hz)
+		fprintf(out, ", %" PRIu64 " ns", vpt_pace_ns(pace, node->ticks));
+	else if (pace)
+		fprintf(out, ", %" PRIu64 " ticks", node->ticks);
+	fputs(")\n", out);
 }
 
 uint64_t vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, const char *space,
@@ -299,8 +329,10 @@ uint64_t vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, const char *
 	size_t i;
 
 	/* A child comes after its parent in the array. */
-	for (i = c->nodes.n; i-- > 1;)
+	for (i = c->nodes.n; i-- > 1;) {
 		c->nodes.at[c->nodes.at[i].parent].insns += c->nodes.at[i].insns;
+		c->nodes.at[c->nodes.at[i].parent].ticks += c->nodes.at[i].ticks;
+	}
 
 	for (i = c->nodes.at[ROOT].child; i != ROOT && lines < limit; lines++) {
 		const struct node *node = &c->nodes.at[i];

@@ -465,6 +465,48 @@ static int cfe_packet(struct state *st, const struct vpt_packet *p, size_t at)
 	return DROP;
 }
 
+static int bbp_packet(struct state *st, const struct vpt_packet *p, size_t at)
+{
+	struct vpt_cfe block = {
+		.is_block = true,
+		.short_items = p->flag,
+		.first_item = st->out->items.n,
+		.offset = st->begin + at,
+		.read = st->out->len,
+		.type = (uint8_t)p->value,
+	};
+
+	if (vpt_vec_room(&st->out->cfes))
+		st->out->cfes.at[st->out->cfes.n++] = block;
+	else
+		st->no_memory = true;
+	return DROP;
+}
+
+static int bip_packet(struct state *st, const struct vpt_packet *p)
+{
+	if (!vpt_vec_room(&st->out->items)) {
+		st->no_memory = true;
+		return DROP;
+	}
+	st->out->items.at[st->out->items.n++] =
+		(struct vpt_block_item){.value = p->value, .id = (uint8_t)p->aux};
+	st->out->cfes.at[st->out->cfes.n - 1].items++;
+	return DROP;
+}
+
+static int bep_packet(struct state *st, const struct vpt_packet *p)
+{
+	size_t i;
+
+	st->fup_lone = p->flag;
+	for (i = st->bound; i < st->out->cfes.n; i++)
+		st->out->cfes.at[i].lone |= st->out->cfes.at[i].is_block && p->flag;
+	if (!p->flag)
+		st->bound = st->out->cfes.n;
+	return DROP;
+}
+
 /* RFLAGS.IF alone has changed (table 33-59, row 22): nothing else has FUP come next. */
 static int mode_packet(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
 		       size_t at)
@@ -496,8 +538,12 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->wrong_ip = 0;
 		st->fup = false;
 		st->entry = false;
-		st->fup_taken = true;
-		st->overflow = true;
+		/* A FUP that a CFE waits for was lost: the next one is the overflow's. */
+		st->fup_lone = false;
+		st->bound = st->out->cfes.n;
+		/* Without BranchEn it has none. */
+		st->fup_taken = s->ctl & VPT_CTL_MASK(BRANCH_EN);
+		st->overflow = st->fup_taken;
 		return KEEP;
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
@@ -546,6 +592,12 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct vpt
 		return evd_packet(st, p);
 	case VPT_PKT_CFE:
 		return cfe_packet(st, p, at);
+	case VPT_PKT_BBP:
+		return bbp_packet(st, p, at);
+	case VPT_PKT_BIP:
+		return bip_packet(st, p);
+	case VPT_PKT_BEP:
+		return bep_packet(st, p);
 	case VPT_PKT_MODE_TSX:
 		/* An abort's FUP does have a TIP. */
 		st->fup_taken = !st->in_psb && !(p->value & 2);
@@ -600,6 +652,7 @@ static int rewrite(struct state *st)
 	while (at < len) {
 		struct vpt_packet p;
 		uint8_t buf[VPT_PKT_MAX + 2]; /* a MODE.Exec before it */
+		enum vpt_status status;
 		size_t size, made;
 		int n = KEEP;
 
@@ -607,13 +660,17 @@ static int rewrite(struct state *st)
 		       periods[st->session + 1].start->offset <= segment->begin + at)
 			st->session++;
 
-		if (vpt_packet_read(&st->parser, in + at, len - at, &p) == VPT_OK) {
+		status = vpt_packet_read(&st->parser, in + at, len - at, &p);
+		if (status == VPT_OK) {
 			size = p.size;
 			n = packet(st, &p, segment->count ? periods[st->session].start : &none, in,
 				   len, at + size, buf);
 		} else {
-			/* Not ours to judge: libipt sees the same bytes. */
+			/* Not ours to judge: libipt sees the same bytes. But where a trace is cut,
+			 * so may be a packet that libipt does not know. */
 			size = vpt_packet_find_psb(in + at + 1, len - at - 1) + 1;
+			if (status == VPT_E_EOS && segment->cut)
+				n = DROP;
 			memset(&st->parser, 0, sizeof(st->parser));
 			st->pip = st->fup = st->fup_taken = st->fup_lone = st->in_psb = false;
 			st->entry = st->target = false;
@@ -666,7 +723,7 @@ int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!input->spaces && !any_session(input->segment, input->periods, events) &&
+	if (!input->all && !input->spaces && !any_session(input->segment, input->periods, events) &&
 	    !vpt_filter_ranges(input->segment, input->periods) &&
 	    !any_session(input->segment, input->periods, kernel_only))
 		return 0;
@@ -696,6 +753,7 @@ void vpt_filter_free(struct vpt_filtered *out)
 	free(out->shifts.at);
 	free(out->doubts.at);
 	free(out->cfes.at);
+	free(out->items.at);
 	memset(out, 0, sizeof(*out));
 }
 
@@ -713,4 +771,19 @@ uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset)
 			hi = mid;
 	}
 	return lo ? offset - out->shifts.at[lo - 1].back : offset;
+}
+
+uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset)
+{
+	size_t lo = 0, hi = out->shifts.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (out->shifts.at[mid].at - out->shifts.at[mid].back <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? offset + out->shifts.at[lo - 1].back : offset;
 }

@@ -38,7 +38,7 @@
  *
  * Event trace (33.4.2.29): CFE and EVD are taken out, to be handed out beside what
  * libipt makes of the rest; and so is the FUP that a CFE, or a MODE.Exec for a new
- * RFLAGS.IF alone, has for itself.
+ * RFLAGS.IF alone, has for itself. So are packet blocks, and the FUP of their BEP.
  */
 #ifndef VMM_DECODE_FILTER_H
 #define VMM_DECODE_FILTER_H
@@ -50,15 +50,25 @@
 /* Not canonical, and out of reach of a displacement from any address that is. */
 #define VPT_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
 
-/* A CFE packet with the EVDs before it. */
+/* A CFE packet with the EVDs before it; or a block (33.4.1.1), that is a BBP with its BIPs. */
 struct vpt_cfe {
-	uint64_t offset; /* in the stream, behind it */
-	uint64_t read;	 /* where it would be in `bytes` */
-	uint64_t ip;	 /* of its FUP, see has_ip */
+	bool is_block; /* then `type` is BBP.Type, and not all of the rest counts */
+	bool short_items;
+	uint32_t items; /* of a block: so many from `first_item` on of vpt_filtered.items */
+	size_t first_item;
+	const struct vpt_block_item *item; /* of the first, where an EVENT has it */
+	uint64_t offset;		   /* in the stream, behind it */
+	uint64_t read;			   /* where it would be in `bytes` */
+	uint64_t ip;			   /* of its FUP, see has_ip */
 	uint64_t reason, qualification, fault_address;
 	uint8_t type, vector;
 	bool lone; /* the FUP is its own, not that of a branch too */
 	bool has_ip, has_reason, has_qualification, has_fault_address;
+};
+
+struct vpt_block_item {
+	uint64_t value;
+	uint8_t id;
 };
 
 struct vpt_filtered {
@@ -82,6 +92,10 @@ struct vpt_filtered {
 		struct vpt_cfe *at;
 		size_t n, room;
 	} cfes;
+	struct {
+		struct vpt_block_item *at;
+		size_t n, room;
+	} items;
 };
 
 /* TIP.PGDs in the stream that are known to be of conditional branches. */
@@ -94,6 +108,7 @@ struct vpt_filter_known {
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods);
 
 struct vpt_filter_input {
+	bool all; /* rewrite it whatever the registers say, since there are blocks in it */
 	const struct vpt_segment *segment;
 	const struct vpt_period *periods;
 	const uint8_t *stream;
@@ -110,8 +125,9 @@ struct vpt_filter_input {
 int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input);
 void vpt_filter_free(struct vpt_filtered *out);
 
-/* Where in the segment an offset in `bytes` belongs. */
+/* Where in the segment an offset in `bytes` belongs, and the other way round. */
 uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset);
+uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
 
 /*
  * A decoder that has read up to `offset` of the stream failed at a conditional

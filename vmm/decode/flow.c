@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bare.h"
 #include "code.h"
 #include "disasm.h"
 #include "filter.h"
@@ -41,7 +42,10 @@ struct vpt_flow {
 	size_t nsegments;
 	size_t next; /* segment */
 
-	struct vpt_ipt *ipt; /* NULL between segments */
+	struct vpt_ipt *ipt;  /* NULL between segments */
+	struct vpt_bare bare; /* of a segment without TNT, in its place */
+	bool is_bare, told_bare;
+	bool rewrite_all; /* there are packets that libipt cannot read */
 	struct vpt_filtered filtered;
 	struct vpt_filter_known known; /* what has been learned, see filter.h */
 	uint64_t given;		       /* items so far, */
@@ -60,10 +64,16 @@ struct vpt_flow {
 	const struct vpt_space *space; /* the one that runs, NULL: nothing is known */
 	bool counted;		       /* the last event hid an instruction, and it counts */
 	size_t next_cfe;
-	uint64_t read;		/* by libipt, of what it was given */
+	uint64_t read;		/* by libipt, of what it was given, */
+	uint64_t read_before;	/* and when the item before came */
 	struct vpt_cfe cfe;	/* the one that was told last */
 	struct vpt_item behind; /* that comes after it */
 	bool has_behind;
+	/* Two, for offsets must not fall and what libipt is not given comes when it comes. */
+	struct vpt_timeline *line, *own_line;
+	struct vpt_timeline_session *line_sessions;
+	struct vpt_timeline_sum sum;
+	bool timed;
 	size_t session; /* that the decoder is in */
 	bool pip;	/* PIPs tell the address space */
 	char text[160];
@@ -198,11 +208,69 @@ static void note_event(struct vpt_flow *f, struct vpt_item *item)
 	f->counted = false;
 }
 
+static void end_timelines(struct vpt_flow *f)
+{
+	struct vpt_timeline_sum sum = {0, 0};
+
+	if (f->line)
+		vpt_timeline_sum(f->line, &sum);
+	f->sum.cycles += sum.cycles;
+	f->sum.ticks += sum.ticks;
+	vpt_timeline_free(f->line);
+	vpt_timeline_free(f->own_line);
+	free(f->line_sessions);
+	f->line = f->own_line = NULL;
+	f->line_sessions = NULL;
+}
+
+/* The time of what libipt is given to read. 0 or -ENOMEM. */
+static int start_timelines(struct vpt_flow *f, const struct vpt_segment *s,
+			   const struct vpt_ipt_config *ipt)
+{
+	struct vpt_timeline_config config = {
+		.bytes = ipt->begin,
+		.len = ipt->len,
+		.caps = f->caps,
+		.nsessions = s->count,
+	};
+	size_t i;
+
+	if (!f->timed)
+		return 0;
+	f->line_sessions = calloc(s->count + 1, sizeof(*f->line_sessions));
+	if (!f->line_sessions)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++) {
+		const struct vpt_session *start = f->periods[s->first + i].start;
+
+		f->line_sessions[i].at = vpt_filter_place(&f->filtered, start->offset - s->begin);
+		f->line_sessions[i].ctl = start->ctl;
+	}
+	config.sessions = f->line_sessions;
+	f->line = vpt_timeline_new(&config);
+	f->own_line = vpt_timeline_new(&config);
+	return f->line && f->own_line ? 0 : -ENOMEM;
+}
+
 static void end_segment(struct vpt_flow *f)
 {
+	end_timelines(f);
 	vpt_ipt_free(f->ipt);
 	f->ipt = NULL;
 	vpt_filter_free(&f->filtered);
+}
+
+/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
+static bool no_tnt(const struct vpt_flow *f)
+{
+	const struct vpt_segment *s = &f->segments[f->next - 1];
+	size_t i;
+
+	for (i = s->first; i < s->first + s->count; i++) {
+		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
+			return true;
+	}
+	return false;
 }
 
 static int start_segment(struct vpt_flow *f, struct vpt_item *item)
@@ -210,6 +278,7 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 	const struct vpt_segment *s = &f->segments[f->next++];
 	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
 	bool ranges = vpt_filter_ranges(s, f->periods);
+	bool is_bare = no_tnt(f);
 	struct vpt_ipt_config config = {
 		.begin = f->stream + s->begin,
 		.len = s->end - s->begin,
@@ -223,6 +292,7 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 	};
 	uint64_t skipped = config.len;
 	const struct vpt_filter_input input = {
+		.all = f->rewrite_all || is_bare,
 		.segment = s,
 		.periods = f->periods,
 		.stream = f->stream,
@@ -246,6 +316,9 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 		if (err)
 			return err;
 	}
+	err = start_timelines(f, s, &config);
+	if (err)
+		return err;
 	f->ipt = vpt_ipt_new(&config);
 	if (!f->ipt)
 		return -ENOMEM;
@@ -253,7 +326,16 @@ static int start_segment(struct vpt_flow *f, struct vpt_item *item)
 	f->session = s->first;
 	f->pip = false;
 	f->next_cfe = 0;
-	f->give_up = !vpt_ipt_sync(f->ipt, &skipped);
+	f->is_bare = is_bare;
+	f->told_bare = false;
+	if (is_bare) {
+		vpt_bare_init(&f->bare, config.begin, config.len);
+		f->bare.branches = VPT_CTL_GET(start->ctl, BRANCH_EN);
+		skipped = vpt_packet_find_psb(config.begin, config.len);
+		f->give_up = skipped == config.len;
+	} else {
+		f->give_up = !vpt_ipt_sync(f->ipt, &skipped);
+	}
 	if (start && start->insns)
 		f->insns = start->insns;
 	use_space(f, VPT_CR3_UNKNOWN);
@@ -285,27 +367,11 @@ static void name_packet(struct vpt_flow *f, struct vpt_item *item)
 	f->give_up = true;
 }
 
-/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
-static bool no_tnt(const struct vpt_flow *f)
-{
-	const struct vpt_segment *s = &f->segments[f->next - 1];
-	size_t i;
-
-	for (i = s->first; i < s->first + s->count; i++) {
-		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
-			return true;
-	}
-	return false;
-}
-
 static void note_error(struct vpt_flow *f, struct vpt_item *item)
 {
 	uint64_t offset;
 
-	if (no_tnt(f)) {
-		item->text = "DisTNT was set: the flow is not in the trace";
-		f->give_up = true;
-	} else if (vpt_ipt_unknown_packet(f->ipt)) {
+	if (vpt_ipt_unknown_packet(f->ipt)) {
 		name_packet(f, item);
 	}
 	if (!f->give_up && !vpt_ipt_sync(f->ipt, &offset))
@@ -334,6 +400,18 @@ static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
 	return true;
 }
 
+/* A stream is joined where the trace is on already, and no event has told where that is. */
+static bool find_joined(struct vpt_flow *f, const struct vpt_item *error)
+{
+	if (f->cr3 != VPT_CR3_UNKNOWN || !vpt_ipt_no_code(f->ipt))
+		return false;
+	find_space(f, error->ip);
+	if (f->cr3 == VPT_CR3_UNKNOWN)
+		return false;
+	vpt_ipt_retry(f->ipt);
+	return true;
+}
+
 /* Decode all up to here once more, for the filter has learned something. */
 static int start_over(struct vpt_flow *f)
 {
@@ -346,6 +424,7 @@ static int start_over(struct vpt_flow *f)
 	f->next_cr3 = 0;
 	f->insns = 0;
 	f->has_behind = false;
+	memset(&f->sum, 0, sizeof(f->sum));
 	if (f->given > f->again)
 		f->again = f->given;
 	f->given = 0;
@@ -353,6 +432,38 @@ static int start_over(struct vpt_flow *f)
 	if (!err)
 		f->change = vpt_code_next_change(f->code);
 	return err;
+}
+
+/*
+ * Is it because of packets that the filter takes out, but was not told to look for? After an
+ * OVF libipt looks ahead for where execution goes on, and has not read up to what it saw.
+ */
+static bool has_blocks(const struct vpt_flow *f, const struct vpt_item *error)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet p;
+	uint64_t at;
+
+	if (f->is_bare || f->rewrite_all || !vpt_ipt_unknown_packet(f->ipt))
+		return false;
+	for (at = error->offset; at < f->len; at += p.size) {
+		if (vpt_packet_read(&parser, f->stream + at, f->len - at, &p) != VPT_OK)
+			return false;
+		switch (p.kind) {
+		case VPT_PKT_BBP:
+		case VPT_PKT_BEP:
+		case VPT_PKT_CFE:
+		case VPT_PKT_EVD:
+			return true;
+		case VPT_PKT_PSB:
+		case VPT_PKT_FUP:
+		case VPT_PKT_TIP_PGE:
+			return false;
+		default:
+			break;
+		}
+	}
+	return false;
 }
 
 /* Does what was decoded belong to this CFE, or come after it for sure? */
@@ -365,7 +476,7 @@ static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
 		return cfe->lone && cfe->has_ip && cfe->ip >= item->ip && cfe->ip <= item->last;
 	case VPT_ITEM_EVENT:
 		if (item->event == VPT_FLOW_ASYNC_BRANCH || item->event == VPT_FLOW_ASYNC_DISABLED)
-			return !cfe->has_ip || cfe->ip == item->ip;
+			return cfe->has_ip ? cfe->ip == item->ip : !cfe->is_block;
 		return item->event == VPT_FLOW_ENABLED && !cfe->has_ip;
 	default:
 		return true;
@@ -380,6 +491,15 @@ static bool cfe_first(const struct vpt_flow *f, const struct vpt_item *item)
 {
 	size_t i;
 
+	/* Nothing is read ahead. */
+	if (f->is_bare)
+		return f->next_cfe < f->filtered.cfes.n &&
+		       f->filtered.cfes.at[f->next_cfe].read < f->read;
+	/* It is what comes next in the packets, and this took none of them. */
+	if (f->read == f->read_before && f->next_cfe < f->filtered.cfes.n &&
+	    f->filtered.cfes.at[f->next_cfe].read == f->read && item->kind != VPT_ITEM_EVENT &&
+	    f->filtered.cfes.at[f->next_cfe].lone)
+		return belongs(&f->filtered.cfes.at[f->next_cfe], item);
 	for (i = f->next_cfe; i < f->filtered.cfes.n && f->filtered.cfes.at[i].read < f->read;
 	     i++) {
 		if (belongs(&f->filtered.cfes.at[i], item))
@@ -393,7 +513,9 @@ static void tell_cfe(struct vpt_flow *f, struct vpt_item *item)
 	f->cfe = f->filtered.cfes.at[f->next_cfe++];
 	memset(item, 0, sizeof(*item));
 	item->kind = VPT_ITEM_EVENT;
-	item->event = VPT_FLOW_CFE;
+	item->event = f->cfe.is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
+	if (f->cfe.is_block)
+		f->cfe.item = f->filtered.items.at + f->cfe.first_item;
 	item->ip = f->cfe.has_ip ? f->cfe.ip : 0;
 	item->value = f->cfe.type;
 	item->offset = f->cfe.offset;
@@ -401,6 +523,23 @@ static void tell_cfe(struct vpt_flow *f, struct vpt_item *item)
 	item->cr3 = f->cr3;
 	item->space = f->space;
 	item->session = (uint32_t)f->session;
+	if (f->own_line)
+		vpt_timeline_packet(f->own_line, f->cfe.read, &item->when);
+}
+
+/* The next item, with offsets of what was read. */
+static void next_read(struct vpt_flow *f, struct vpt_item *item)
+{
+	if (!f->is_bare) {
+		vpt_ipt_next(f->ipt, item);
+	} else if (!f->told_bare) {
+		memset(item, 0, sizeof(*item));
+		item->kind = VPT_ITEM_ERROR;
+		item->text = "DisTNT was set: the flow is not in the trace";
+		f->told_bare = true;
+	} else {
+		vpt_bare_next(&f->bare, item);
+	}
 }
 
 /* The next item as libipt gives it, with what the file knows of it. */
@@ -437,8 +576,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		f->change = vpt_code_next_change(f->code);
 	}
 
-	vpt_ipt_next(f->ipt, item);
+	next_read(f, item);
 	s = &f->segments[f->next - 1];
+	f->read_before = f->read;
 	f->read = item->offset;
 	item->offset = s->begin + vpt_filter_offset(&f->filtered, item->offset);
 	switch (item->kind) {
@@ -455,12 +595,21 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		note_event(f, item);
 		break;
 	case VPT_ITEM_ERROR:
+		if (f->is_bare)
+			break;
+		if (has_blocks(f, item)) {
+			int err;
+
+			f->rewrite_all = true;
+			err = start_over(f);
+			return err ? err : decode_item(f, item);
+		}
 		if (vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
 			int err = start_over(f);
 
 			return err ? err : decode_item(f, item);
 		}
-		if (find_concealed(f, item))
+		if (find_joined(f, item) || find_concealed(f, item))
 			return decode_item(f, item);
 		note_error(f, item);
 		break;
@@ -471,6 +620,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	item->cr3 = f->cr3;
 	item->space = f->space;
 	item->session = (uint32_t)f->session;
+	item->when.known = false;
+	if (f->line)
+		vpt_timeline_flow(f->line, f->read, &item->when);
 	if (cfe_first(f, item)) {
 		f->behind = *item;
 		f->has_behind = true;
@@ -536,7 +688,22 @@ static int next_block(struct vpt_flow *f, struct vpt_item *item)
 	return 0;
 }
 
-/* The next instruction of the pending block. False if its code is not as it was. */
+/* Where a near JMP or CALL with an immediate leads to, from the end of it. */
+static int64_t displacement(const uint8_t *raw, unsigned int size)
+{
+	int32_t near32 = 0;
+
+	if (size >= 5 && (raw[size - 5] & 0xfe) == 0xe8)
+		memcpy(&near32, raw + size - 4, sizeof(near32));
+	else if (size >= 2 && raw[size - 2] == 0xeb)
+		return (int8_t)raw[size - 1];
+	return near32;
+}
+
+/*
+ * The next instruction of the pending block. False if its code is not as it was. A block that
+ * ends with a PTWRITE whose IP is in the trace can have jumps in it, whatever libipt was asked.
+ */
 static bool take_insn(struct vpt_flow *f, struct vpt_item *item)
 {
 	struct vpt_item *block = &f->pending;
@@ -552,6 +719,8 @@ static bool take_insn(struct vpt_flow *f, struct vpt_item *item)
 	item->last = item->ip;
 	block->insns--;
 	block->ip += size;
+	if (item->class == VPT_INSN_JUMP || item->class == VPT_INSN_CALL)
+		block->ip += (uint64_t)displacement(item->raw, size);
 	return size && (block->insns || item->ip == block->last);
 }
 
@@ -601,6 +770,7 @@ int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_un
 	if (err)
 		goto out;
 	f->blocks = unit == VPT_FLOW_BLOCKS;
+	f->rewrite_all = vpt_ipt_reads_events();
 	f->change = vpt_code_next_change(f->code);
 	f->changes = f->change != UINT64_MAX;
 
@@ -632,6 +802,16 @@ void vpt_flow_close(struct vpt_flow *f)
 	free(f->known.at);
 	free(f->segments);
 	free(f);
+}
+
+void vpt_flow_keep_time(struct vpt_flow *f)
+{
+	f->timed = true;
+}
+
+void vpt_flow_time_sum(const struct vpt_flow *f, struct vpt_timeline_sum *sum)
+{
+	*sum = f->sum;
 }
 
 const struct vpt_segment *vpt_flow_segment(const struct vpt_flow *f)

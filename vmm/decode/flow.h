@@ -26,6 +26,10 @@ enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS };
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		  struct vpt_flow **flow);
 void vpt_flow_close(struct vpt_flow *flow);
+/* Before the first item: work out the time of each. */
+void vpt_flow_keep_time(struct vpt_flow *flow);
+/* The counts of all segments that have ended, of which the last one does with END. */
+void vpt_flow_time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum);
 
 /* 0 and the next item, or -errno; after END always END. */
 int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item);

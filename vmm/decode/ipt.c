@@ -55,6 +55,13 @@ void vpt_ipt_version(char *text, size_t size)
 	snprintf(text, size, "libipt %u.%u.%u", v.major, v.minor, v.patch);
 }
 
+bool vpt_ipt_reads_events(void)
+{
+	struct pt_version v = pt_library_version();
+
+	return v.major > 2 || (v.major == 2 && v.minor >= 1);
+}
+
 struct vpt_ipt_code *vpt_ipt_code_new(int fd)
 {
 	struct vpt_ipt_code *code = calloc(1, sizeof(*code));
@@ -524,6 +531,10 @@ void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item)
 		}
 		if (ipt->status & pts_event_pending) {
 			next_event(ipt, item);
+			/* From libipt 2.1 on each PSB+ tells whether the trace is enabled. */
+			if (item->kind == VPT_ITEM_EVENT && item->status &&
+			    (item->event == VPT_FLOW_ENABLED || item->event == VPT_FLOW_DISABLED))
+				continue;
 			return;
 		}
 		/*

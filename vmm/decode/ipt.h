@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libipt (2.0.5), behind the only files that know it.
+ * libipt (2.0.5; later ones but for what ipt.c and filter.h say), behind the only files
+ * that know it.
  *
  * The model that made the trace has none of the errata libipt works around, and
  * a workaround makes libipt accept what a real decoder would not. So it is told
@@ -25,6 +26,12 @@ struct vpt_ipt;
 
 /* Name and version of the decoder, for messages. */
 void vpt_ipt_version(char *text, size_t size);
+
+/*
+ * Does it read CFE and EVD, that is, is it 2.1 or later? It then says nothing of packet
+ * blocks, which it does not read either.
+ */
+bool vpt_ipt_reads_events(void);
 
 /* `fd` stays the caller's and is open for as long as anything below. NULL: memory. */
 struct vpt_ipt_code *vpt_ipt_code_new(int fd);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "timeline.h"
+
 enum vpt_item_kind {
 	VPT_ITEM_END = 0, /* of the trace */
 	VPT_ITEM_SEGMENT, /* decoding starts afresh here, see vpt_segment */
@@ -48,6 +50,8 @@ enum vpt_insn_class {
 	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                            \
 	VPT_FLOW(MNT, "mnt")			   /* value: payload */                          \
 	VPT_FLOW(CFE, "cfe")			   /* see cfe */                                 \
+	VPT_FLOW(BLOCK, "block")		   /* see cfe: its block */                      \
+	VPT_FLOW(TARGET, "target")		   /* to; without TNT, by who knows what */      \
 	VPT_FLOW(OTHER, "other")
 
 #define VPT_FLOW(name, text) VPT_FLOW_##name,
@@ -86,6 +90,8 @@ struct vpt_item {
 	 */
 	uint64_t offset;
 	const char *text; /* ERROR: what, static or valid until the next item */
+	/* vpt_flow_keep_time(): of the packet that led here. `cycles` is of the segment. */
+	struct vpt_when when;
 };
 
 /* "async branch" and so on. */

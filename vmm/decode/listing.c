@@ -8,6 +8,7 @@
 #include "filter.h"
 #include "spaces.h"
 #include "text.h"
+#include "vpt/block.h"
 
 #define SYMBOL_WIDTH 28
 
@@ -26,6 +27,43 @@ static void json_address(struct vpt_listing *l, const char *name, uint64_t addr)
 {
 	fprintf(l->out, ",\"%s\":", name);
 	vpt_json_address(l->out, addr);
+}
+
+/* TSC and nanoseconds since the first that is known; columns stay where they are. */
+static void text_time(struct vpt_listing *l, const struct vpt_item *item)
+{
+	const struct vpt_pace *p = l->pace;
+
+	if (!p)
+		return;
+	if (!item->when.known)
+		fprintf(l->out, "%16s %14s  ", "-", "-");
+	else if (p->hz)
+		fprintf(l->out, "%16" PRIu64 " %11" PRIu64 " ns  ", item->when.tsc,
+			vpt_pace_ns(p, item->when.tsc > p->first ? item->when.tsc - p->first : 0));
+	else
+		fprintf(l->out, "%16" PRIu64 " %14s  ", item->when.tsc, "-");
+}
+
+static void json_time(struct vpt_listing *l, const struct vpt_item *item)
+{
+	const struct vpt_pace *p = l->pace;
+	const struct vpt_when *w = &item->when;
+
+	if (!p || !w->known)
+		return;
+	json_address(l, w->relative ? "relative_time" : "time", w->tsc);
+	json_address(l, "time_low", w->lo);
+	json_address(l, "time_high", w->hi);
+	json_address(l, "time_until", w->until);
+	if (p->hz)
+		fprintf(l->out, ",\"ns\":%" PRIu64,
+			vpt_pace_ns(p, w->tsc > p->first ? w->tsc - p->first : 0));
+	if (w->cycles)
+		fprintf(l->out, ",\"cycles\":%" PRIu64, w->cycles);
+	if (p->hz && w->span_ticks)
+		fprintf(l->out, ",\"core_hz\":%" PRIu64,
+			vpt_pace_core_hz(p, w->span_cycles, w->span_ticks));
 }
 
 static void json_symbol(struct vpt_listing *l, uint64_t ip)
@@ -163,6 +201,7 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 
 	if (!l->json) {
 		show_line(l, item->ip);
+		text_time(l, item);
 		vpt_listing_insn(l, item->ip, item->mode, item->raw, item->size);
 		fputc('\n', l->out);
 		return;
@@ -176,6 +215,7 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 	json_symbol(l, item->ip);
 	json_field(l, "insn", text);
 	json_line(l, item->ip);
+	json_time(l, item);
 	fputs("}\n", l->out);
 }
 
@@ -191,12 +231,14 @@ static void block(struct vpt_listing *l, const struct vpt_item *item)
 		json_space(l, item);
 		json_symbol(l, item->ip);
 		json_line(l, item->ip);
+		json_time(l, item);
 		fputs("}\n", l->out);
 		return;
 	}
 	show_line(l, item->ip);
 	if (vpt_symbols_find(l->symbols, item->ip))
 		vpt_symbols_format(l->symbols, item->ip, name, sizeof(name));
+	text_time(l, item);
 	fprintf(l->out, "%016" PRIx64 "..%016" PRIx64 " %5u  %s\n", item->ip, item->last,
 		item->insns, name);
 }
@@ -220,7 +262,8 @@ static bool has_value(const struct vpt_item *item)
 {
 	return item->event == VPT_FLOW_PAGING || item->event == VPT_FLOW_EXEC_MODE ||
 	       (item->event >= VPT_FLOW_TSX && item->event != VPT_FLOW_EXSTOP &&
-		item->event != VPT_FLOW_CFE);
+		item->event != VPT_FLOW_CFE && item->event != VPT_FLOW_BLOCK &&
+		item->event != VPT_FLOW_TARGET);
 }
 
 static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
@@ -233,6 +276,8 @@ static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
 		fprintf(l->out, " <%s>", name);
 	}
 }
+
+#define CFE_INTR 1
 
 static const char *cfe_text(unsigned int type)
 {
@@ -269,8 +314,9 @@ static void json_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
 
 static void text_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
 {
-	fprintf(l->out, " %s", cfe_text(c->type));
-	if (has_vector(c->type))
+	if (c->type != CFE_INTR)
+		fprintf(l->out, " %s", cfe_text(c->type));
+	if (has_vector(c->type) && c->type != CFE_INTR)
 		fprintf(l->out, " vector 0x%x", c->vector);
 	if (c->has_ip)
 		event_ip(l, "at", c->ip);
@@ -282,45 +328,165 @@ static void text_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
 		fprintf(l->out, " fault address 0x%" PRIx64, c->fault_address);
 }
 
-static void event(struct vpt_listing *l, const struct vpt_item *item)
+static const char *block_type(unsigned int type)
 {
-	const char *text = vpt_flow_event_text((enum vpt_flow_event)item->event);
-
-	if (l->json) {
-		json_head(l);
-		json_field(l, "event", text);
-		if (has_from(item))
-			json_address(l, "from", item->ip);
-		if (item->has_to)
-			json_address(l, "to", item->to);
-		if (has_value(item))
-			json_address(l, "value", item->value);
-		if (item->cfe)
-			json_cfe(l, item->cfe);
-		if (item->vm_entry)
-			fputs(",\"vm_entry\":true", l->out);
-		json_space(l, item);
-		if (item->has_tsc)
-			json_address(l, "tsc", item->tsc);
-		fputs("}\n", l->out);
-		return;
+	switch (type) {
+	case VPT_BBP_GPR:
+		return "gpr";
+	case VPT_BBP_PEBS_BASIC:
+		return "pebs-basic";
+	case VPT_BBP_PEBS_MEMORY:
+		return "pebs-memory";
+	case VPT_BBP_LBR_0:
+		return "lbr-0";
+	case VPT_BBP_LBR_1:
+		return "lbr-1";
+	case VPT_BBP_LBR_2:
+		return "lbr-2";
+	case VPT_BBP_XMM:
+		return "xmm";
+	default:
+		return "of a reserved type";
 	}
-	fprintf(l->out, "-- %s", text);
+}
+
+static void json_block(struct vpt_listing *l, const struct vpt_cfe *c)
+{
+	uint32_t i;
+
+	json_field(l, "type", block_type(c->type));
+	fprintf(l->out, ",\"type_number\":%u", c->type);
+	if (c->has_ip)
+		json_address(l, "from", c->ip);
+	fputs(",\"items\":[", l->out);
+	for (i = 0; i < c->items; i++) {
+		const char *item = vpt_bip_name(c->type, c->item[i].id);
+
+		fprintf(l->out, "%s{\"id\":%u", i ? "," : "", c->item[i].id);
+		if (item)
+			json_field(l, "name", item);
+		json_address(l, "value", c->item[i].value);
+		fputc('}', l->out);
+	}
+	fputc(']', l->out);
+}
+
+static void text_block(struct vpt_listing *l, const struct vpt_cfe *c)
+{
+	uint32_t i;
+
+	fprintf(l->out, " %s", block_type(c->type));
+	if (c->has_ip)
+		event_ip(l, "at", c->ip);
+	for (i = 0; i < c->items; i++) {
+		const char *item = vpt_bip_name(c->type, c->item[i].id);
+
+		fprintf(l->out, "%s ", i ? "," : ":");
+		if (item)
+			fputs(item, l->out);
+		else
+			fprintf(l->out, "%02x", c->item[i].id);
+		fprintf(l->out, " 0x%" PRIx64, c->item[i].value);
+	}
+}
+
+static void json_event(struct vpt_listing *l, const struct vpt_item *item)
+{
+	json_head(l);
+	json_field(l, "event", vpt_flow_event_text((enum vpt_flow_event)item->event));
 	if (has_from(item))
-		event_ip(l, "at", item->ip);
+		json_address(l, "from", item->ip);
 	if (item->has_to)
-		event_ip(l, "to", item->to);
-	if (item->event == VPT_FLOW_EXEC_MODE)
-		fprintf(l->out, " %" PRIu64 " bit", item->value);
-	else if (has_value(item))
-		fprintf(l->out, " 0x%" PRIx64, item->value);
-	if (item->cfe)
+		json_address(l, "to", item->to);
+	if (has_value(item))
+		json_address(l, "value", item->value);
+	if (item->cfe && item->cfe->is_block)
+		json_block(l, item->cfe);
+	else if (item->cfe)
+		json_cfe(l, item->cfe);
+	if (item->vm_entry)
+		fputs(",\"vm_entry\":true", l->out);
+	json_space(l, item);
+	if (item->has_tsc)
+		json_address(l, "tsc", item->tsc);
+	json_time(l, item);
+	fputs("}\n", l->out);
+}
+
+/* MWAIT's hints, and PWRE after them, have C1 as 0 and C0 as 15. */
+static unsigned int c_state(uint64_t state)
+{
+	return (unsigned int)(state + 1) & 0xf;
+}
+
+/* Events whose names are more than what they are called in JSON. False: it is none. */
+static bool text_named(struct vpt_listing *l, const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_PTWRITE:
+		fprintf(l->out, "-- ptwrite 0x%" PRIx64, item->value);
+		break;
+	case VPT_FLOW_TSX:
+		fprintf(l->out, "-- tx %s",
+			item->value & 2	  ? "abort"
+			: item->value & 1 ? "begin"
+					  : "commit");
+		break;
+	case VPT_FLOW_PWRE:
+		fprintf(l->out, "-- power: sleep C%u", c_state(item->value));
+		break;
+	case VPT_FLOW_PWRX:
+		fprintf(l->out, "-- power: wake from C%u", c_state(item->value));
+		break;
+	case VPT_FLOW_MWAIT:
+		fprintf(l->out, "-- power: mwait, hints 0x%" PRIx64, item->value);
+		break;
+	case VPT_FLOW_EXSTOP:
+		fputs("-- power: clocks stop", l->out);
+		break;
+	case VPT_FLOW_EXEC_MODE:
+		fprintf(l->out, "-- exec mode %" PRIu64 " bit", item->value);
+		break;
+	case VPT_FLOW_CFE:
+		if (item->cfe->type != CFE_INTR)
+			return false;
+		fprintf(l->out, "-- interrupt %u", item->cfe->vector);
+		break;
+	default:
+		return false;
+	}
+	/* Not known where there was no FUP. */
+	if (has_from(item) && item->ip)
+		event_ip(l, "at", item->ip);
+	return true;
+}
+
+static void text_event(struct vpt_listing *l, const struct vpt_item *item)
+{
+	text_time(l, item);
+	if (!text_named(l, item)) {
+		fprintf(l->out, "-- %s", vpt_flow_event_text((enum vpt_flow_event)item->event));
+		if (has_from(item))
+			event_ip(l, "at", item->ip);
+		if (item->has_to)
+			event_ip(l, "to", item->to);
+		if (has_value(item))
+			fprintf(l->out, " 0x%" PRIx64, item->value);
+	}
+	if (item->cfe && item->cfe->is_block)
+		text_block(l, item->cfe);
+	else if (item->cfe)
 		text_cfe(l, item->cfe);
 	if (item->vm_entry)
 		fputs(" by VM entry", l->out);
 	if (item->has_tsc)
 		fprintf(l->out, " tsc 0x%" PRIx64, item->tsc);
 	fputc('\n', l->out);
+}
+
+static void event(struct vpt_listing *l, const struct vpt_item *item)
+{
+	(l->json ? json_event : text_event)(l, item);
 }
 
 static void error(struct vpt_listing *l, const struct vpt_item *item)

@@ -7,12 +7,14 @@
 
 #include "disasm.h"
 #include "flow.h"
+#include "pace.h"
 #include "symbol.h"
 
 struct vpt_listing {
 	FILE *out;
 	bool json;
-	bool lines; /* with source file and line */
+	bool lines;		     /* with source file and line */
+	const struct vpt_pace *pace; /* with the time of each item, NULL: without */
 	unsigned int vcpu;
 	struct vpt_symbols *symbols;
 	struct vpt_disasm *disasm;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "engine/probe.h"
+#include "engine/time.h"
 #include "vpt/event.h"
 #include "x86/arch.h"
 
@@ -118,12 +119,26 @@ struct vpt_observer {
 	/* So many instructions retired since the last call; before each event(). */
 	void (*ran)(void *opaque, uint64_t insns);
 	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow);
-	/* Near transfers only: those between segments are the core's. */
+	/* Near transfers and PTWRITE, and changes of RFLAGS.IF if event trace is on: those
+	 * between segments are the core's. */
 	void (*event)(void *opaque, const struct vpt_event *event);
 	/* Code about to run, at linear address `lin`, the first time since something
 	 * about it or its mapping has changed; see vpt_tracer_code(). */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
+};
+
+/*
+ * PT's component of the XSAVE feature set (vpt/xsave.h), for an engine that has XSAVES itself:
+ * from step() only, since it ends or begins a trace.
+ */
+struct vpt_engine_xstate {
+	bool (*initial)(void *opaque);
+	/* The instruction can no longer fault. */
+	void (*save)(void *opaque, void *state);
+	/* NULL: initial state. Can it be restored? If not, #GP. Then do it, as the last thing. */
+	bool (*check)(void *opaque, const void *state);
+	void (*restore)(void *opaque, const void *state);
 };
 
 /* Devices, as an engine reaches them that needs no exits for it. */
@@ -133,6 +148,7 @@ struct vpt_engine_bus {
 	/* CR8, the task priority. */
 	uint64_t (*get_cr8)(void *opaque);
 	void (*set_cr8)(void *opaque, uint64_t value);
+	const struct vpt_engine_xstate *xstate; /* NULL: no such component */
 	void *opaque;
 };
 
@@ -147,9 +163,12 @@ struct vpt_engine_vcpu {
 	struct vpt_engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
 	bool attention;	 /* run() is to end with KICK at the next chance */
+	bool ptwrite;	 /* the processor has PTWRITE; before the first run() */
 	/* The engine counts: */
-	uint64_t retired; /* instructions, also up to date when the bus is called */
+	uint64_t retired; /* instructions, also as of an event or a call of the bus */
 	bool shadow;	  /* no interrupt before one more instruction (STI, MOV SS) */
+	/* What its RDTSC goes by; with other engines it is the core's, for what it steps. */
+	struct vpt_time time;
 };
 
 /* What the core knows of the instruction it asks to have stepped. */
@@ -227,8 +246,13 @@ struct vpt_engine {
 	int (*set_msr)(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value);
 	int (*get_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value);
 	int (*set_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value);
-	/* What RDTSC would return. */
-	uint64_t (*tsc)(struct vpt_engine_vcpu *vcpu);
+	/*
+	 * What time it is, and what RDTSC would return, in run(). An engine that observes
+	 * goes by `time`; another one by the host's TSC, which also stands for the core clock,
+	 * and the core has a time of its own for what it steps.
+	 */
+	void (*clock)(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
+	/* The host's TSC in Hz, 0 if time is virtual; *offset: what it differs from RDTSC's by. */
 	uint64_t (*tsc_hz)(struct vpt_engine_vcpu *vcpu, uint64_t *offset);
 
 	/*

@@ -65,7 +65,7 @@ struct vpt_kvm_vcpu {
 	struct kvm_sregs sbefore;
 	struct vpt_kvm_msrs msrs;
 
-	uint64_t tsc_offset;
+	uint64_t tsc_offset; /* of the first TSC */
 	bool has_timer;
 	timer_t timer;
 	volatile sig_atomic_t kicked;
@@ -113,7 +113,9 @@ int vpt_kvm_get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *valu
 int vpt_kvm_set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value);
 int vpt_kvm_get_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value);
 int vpt_kvm_set_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value);
-uint64_t vpt_kvm_tsc(struct vpt_engine_vcpu *vcpu);
+void vpt_kvm_clock(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
+/* Of the guest's TSC to the host's, as it is now: where KVM tells it, else measured. */
+uint64_t vpt_kvm_tsc_offset(struct vpt_kvm_vcpu *v);
 uint64_t vpt_kvm_tsc_hz(struct vpt_engine_vcpu *vcpu, uint64_t *offset);
 
 /* kvm_run.c */

@@ -176,9 +176,27 @@ int vpt_kvm_set_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value)
 	return ioctl(v->fd, KVM_SET_DEBUGREGS, &dr) ? -errno : 0;
 }
 
-uint64_t vpt_kvm_tsc(struct vpt_engine_vcpu *vcpu)
+uint64_t vpt_kvm_tsc_offset(struct vpt_kvm_vcpu *v)
 {
-	return __rdtsc() + vpt_kvm_vcpu(vcpu)->tsc_offset;
+	uint64_t offset = 0, tsc;
+	struct kvm_device_attr attr = {
+		.group = KVM_VCPU_TSC_CTRL,
+		.attr = KVM_VCPU_TSC_OFFSET,
+		.addr = (uintptr_t)&offset,
+	};
+
+	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
+		return offset;
+	return vpt_kvm_get_msr(&v->base, 0x10, &tsc) ? 0 : tsc - __rdtsc();
+}
+
+void vpt_kvm_clock(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)
+{
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	uint64_t offset = vpt_kvm_tsc_offset(v), host = __rdtsc();
+
+	now->cycles = now->tsc = host + v->tsc_offset;
+	*tsc = host + offset;
 }
 
 uint64_t vpt_kvm_tsc_hz(struct vpt_engine_vcpu *vcpu, uint64_t *offset)

@@ -104,21 +104,6 @@ static int set_cpuid(struct vpt_kvm_vcpu *v, const struct vpt_cpuid_entry *in, s
 	return error;
 }
 
-/* The offset is asked for where KVM tells it, else measured. */
-static void find_tsc_offset(struct vpt_kvm_vcpu *v)
-{
-	struct kvm_device_attr attr = {
-		.group = KVM_VCPU_TSC_CTRL,
-		.attr = KVM_VCPU_TSC_OFFSET,
-		.addr = (uintptr_t)&v->tsc_offset,
-	};
-	uint64_t tsc;
-
-	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
-		return;
-	v->tsc_offset = vpt_kvm_get_msr(&v->base, 0x10, &tsc) ? 0 : tsc - __rdtsc();
-}
-
 /* From here on the run page holds the registers. */
 static int first_state(struct vpt_kvm_vcpu *v)
 {
@@ -134,7 +119,7 @@ static int first_state(struct vpt_kvm_vcpu *v)
 	v->msrs.head.nmsrs = VPT_KVM_SAVED_MSRS;
 	for (i = 0; i < VPT_KVM_SAVED_MSRS; i++)
 		v->msrs.entry[i].index = saved_msrs[i];
-	find_tsc_offset(v);
+	v->tsc_offset = vpt_kvm_tsc_offset(v);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "record.h"
 #include "stream.h"
+#include "timing.h"
 #include "vpt/msr.h"
 
 /* perf sorts records between two of these. */
@@ -27,8 +28,9 @@ struct export
 	struct vpt_symbols *symbols;
 	struct vpt_export_text text;
 	struct vpt_export_code *codes; /* by process and width */
-	char *dir;		       /* as perf finds it from anywhere */
-	uint64_t zero;		       /* time from which nanoseconds count, in nanoseconds */
+	enum vpt_record_timing timing;
+	char *dir;     /* as perf finds it from anywhere */
+	uint64_t zero; /* from which a change's time counts, in nanoseconds */
 };
 
 /* dir/name, -ENAMETOOLONG. It is what an error is about from now on. */
@@ -239,6 +241,9 @@ static void record_events(const struct export *x, struct vpt_record *r)
 		const struct vpt_export_event *event = &x->plan.events.at[i];
 		struct vpt_record_id id = {.ns = x->zero + event->ns, .cpu = event->vcpu};
 
+		if (r->timing != VPT_RECORD_FOLDED)
+			id.ns = VPT_EXPORT_BEGINNING;
+
 		switch (event->what) {
 		case VPT_EXPORT_SWITCH:
 			id.pid = event->process->pid;
@@ -262,33 +267,51 @@ static void record_events(const struct export *x, struct vpt_record *r)
 /* A record says how long its packets are, which is known when they are written. */
 static int record_stream(struct vpt_record *r, struct vpt_export_lane *lane)
 {
+	const uint64_t reference = r->timing == VPT_RECORD_FOLDED ? 1 : VPT_EXPORT_REFERENCE;
 	off_t begin = ftello(r->out), end;
 	uint64_t bytes;
 	int err;
 
-	vpt_record_auxtrace(r, lane->vcpu, 0, 1);
-	err = vpt_export_stream(lane, r->out, &bytes);
+	vpt_record_auxtrace(r, lane->vcpu, 0, reference);
+	err = vpt_export_stream(lane, r->timing != VPT_RECORD_FOLDED, r->out, &bytes);
 	if (err)
 		return err;
 	end = ftello(r->out);
 	if (fseeko(r->out, begin, SEEK_SET))
 		return -errno;
 	r->naux--;
-	vpt_record_auxtrace(r, lane->vcpu, bytes, 1);
+	vpt_record_auxtrace(r, lane->vcpu, bytes, reference);
 	return fseeko(r->out, end, SEEK_SET) ? -errno : 0;
+}
+
+/* How ticks in packets become nanoseconds, and from when on those of changes count. */
+static void find_time(struct export *x, const struct vpt_record *r, struct vpt_record_time *to)
+{
+	const struct vpt_export_time *time = &x->plan.time;
+
+	*to = (struct vpt_record_time){0};
+	if (r->timing != VPT_RECORD_FOLDED) {
+		/* All that there is to be told is so from the beginning. */
+		vpt_export_conversion(time->hz, to);
+		return;
+	}
+	x->zero = time->base;
+	if (time->hz)
+		x->zero = (uint64_t)((unsigned __int128)x->zero * 1000000000 / time->hz);
+	to->shift = VPT_EXPORT_TSC_SHIFT;
+	to->mult = 1;
+	to->zero = x->zero;
 }
 
 static int write_records(struct export *x, struct vpt_record *r)
 {
-	const struct vpt_export_time *time = &x->plan.time;
+	struct vpt_record_time time;
 	unsigned int i;
 	int err = 0;
 
-	x->zero = time->base;
-	if (time->hz)
-		x->zero = (uint64_t)((unsigned __int128)x->zero * 1000000000 / time->hz);
+	find_time(x, r, &time);
 	vpt_record_begin(r);
-	vpt_record_auxtrace_info(r, VPT_EXPORT_TSC_SHIFT, x->zero);
+	vpt_record_auxtrace_info(r, &time);
 	record_machine(x, r);
 	for (i = 0; i < x->plan.nlanes && !err; i++) {
 		if (x->plan.lanes[i].start != VPT_SCAN_NONE)
@@ -347,6 +370,10 @@ static int write_data(struct export *x)
 	}
 	r->config = config(x);
 	r->kernel = (r->config & VPT_CTL_MASK(OS)) != 0;
+	r->timing = x->timing;
+	r->ctc_n = info->caps.l15_ebx;
+	r->ctc_d = info->caps.l15_eax;
+	r->nonturbo = info->caps.max_nonturbo;
 	r->vcpus = info->vcpus;
 	name_cpu(info->caps.signature, r->cpuid, sizeof(r->cpuid));
 	err = finish(r->out, write_records(x, r));
@@ -360,6 +387,8 @@ static void count(struct export *x)
 	bool timed = true;
 	unsigned int i;
 
+	report->folded = x->timing == VPT_RECORD_FOLDED;
+	report->timeless = x->timing == VPT_RECORD_TIMELESS;
 	for (i = 0; i < x->plan.nlanes; i++) {
 		const struct vpt_export_lane *l = &x->plan.lanes[i];
 
@@ -370,6 +399,7 @@ static void count(struct export *x)
 			memcpy(report->error, l->error, sizeof(report->error));
 		report->errors += l->errors;
 		report->rough += l->rough;
+		report->blind |= l->blind && l->start != VPT_SCAN_NONE;
 		timed &= l->timed;
 	}
 	report->unordered = !timed && x->plan.nlanes > 1;
@@ -407,8 +437,10 @@ int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *
 		return err;
 	err = vpt_export_plan_open(&x.plan, reader, options->one_vcpu, options->vcpu);
 	if (!err) {
+		err = vpt_export_timing(&x.plan, options->how, &x.timing);
 		count(&x);
-		err = write_all(&x);
+		if (!err)
+			err = write_all(&x);
 		for (i = 0; x.codes && i < x.plan.pages.nprocesses * VPT_EXPORT_WIDTHS; i++)
 			vpt_export_code_free(&x.codes[i]);
 		vpt_export_plan_close(&x.plan);

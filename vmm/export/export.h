@@ -9,11 +9,19 @@
 
 #include "trace/reader.h"
 
+/* How perf is to be told the time. */
+enum vpt_export_how {
+	VPT_EXPORT_AUTO,    /* by the trace's packets if it has TSC packets and it can be done */
+	VPT_EXPORT_PACKETS, /* by those, or not at all if there are none */
+	VPT_EXPORT_TSC,	    /* in TSC packets alone */
+};
+
 struct vpt_export_options {
 	const char *dir;      /* that is made; it must not exist */
 	const char *kallsyms; /* the guest kernel's, NULL: none */
 	bool one_vcpu;
 	unsigned int vcpu;
+	enum vpt_export_how how;
 };
 
 struct vpt_export_report {
@@ -24,10 +32,13 @@ struct vpt_export_report {
 	bool bits16;	  /* because of 16-bit code */
 	uint64_t processes, switches, patches, pokes;
 	uint64_t rough; /* changes whose place in the packets is not sure */
+	bool folded;	/* time is in TSC packets alone */
+	bool timeless;	/* there is none */
+	bool blind;	/* some of it is shown as packets tell it, without the code between */
 	bool unordered; /* without TSC packets vCPUs have no common time */
 };
 
-/* 0 or -errno. What was written stays. */
+/* 0 or -errno, -ENOTSUP: not with time told like this. What was written stays. */
 int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *options,
 		    struct vpt_export_report *report);
 

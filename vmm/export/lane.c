@@ -6,200 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blind.h"
 #include "decode/code.h"
+#include "token.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
-#define NS 1000000000u
+#define EVENTS (VPT_CTL_MASK(PTW_EN) | VPT_CTL_MASK(PWR_EVT_EN) | VPT_CTL_MASK(EVENT_EN))
 
 /* Instructions that perf takes for a nanosecond at most when it guesses the time. */
 #define INSNS_PER_NS 512
-
-static uint64_t ns_of(const struct vpt_export_lane *l, uint64_t tsc)
-{
-	uint64_t ticks = tsc > l->time->base ? tsc - l->time->base : 0;
-
-	/* Time 0 means none to perf. */
-	if (!l->time->hz)
-		return ticks + 1;
-	return (uint64_t)((unsigned __int128)ticks * NS / l->time->hz) + 1;
-}
-
-static int stamp(struct vpt_export_lane *l, const struct vpt_export_stamp *stamp)
-{
-	if (!vpt_vec_room(&l->stamps))
-		return -ENOMEM;
-	l->stamps.at[l->stamps.n++] = *stamp;
-	return 0;
-}
-
-/* Time goes on: what timing packets say, or else what has been decoded. */
-static int take_time(struct vpt_export_lane *l, const struct vpt_packet *p, uint64_t at,
-		     uint64_t group)
-{
-	uint64_t ns;
-
-	if (!l->timed) {
-		if (p->kind != VPT_PKT_PSB)
-			return 0;
-		return stamp(l, &(struct vpt_export_stamp){.at = l->scan.at, .ns = l->now});
-	}
-	if (p->kind != VPT_PKT_TSC && p->kind != VPT_PKT_MTC)
-		return 0;
-	ns = ns_of(l, l->scan.tsc);
-	if (ns > l->now) {
-		l->now = ns;
-		l->mark = l->insns;
-	}
-	return stamp(l,
-		     &(struct vpt_export_stamp){.at = l->scan.in_psb ? at : group, .ns = l->now});
-}
-
-static bool is_tnt(enum vpt_pkt_kind kind)
-{
-	return kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64;
-}
-
-static bool is_token(enum vpt_pkt_kind kind)
-{
-	return is_tnt(kind) || kind == VPT_PKT_TIP || kind == VPT_PKT_TIP_PGE ||
-	       kind == VPT_PKT_TIP_PGD || kind == VPT_PKT_OVF;
-}
-
-static void take_ip(struct vpt_export_lane *l, const struct vpt_packet *p)
-{
-	switch (p->kind) {
-	case VPT_PKT_PSB:
-		l->last_ip = 0;
-		break;
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_FUP:
-		/* Without an IP it stays as it is. */
-		(void)!vpt_ip_expand(l->last_ip, p->ip_bytes, p->value, &l->last_ip);
-		break;
-	default:
-		break;
-	}
-}
-
-/* The token that is next, if there is one before `end`. */
-static int pull(struct vpt_export_lane *l, uint64_t end)
-{
-	struct vpt_packet p;
-	uint64_t at, group;
-	int err = 0;
-
-	while (!l->token.is && !err && l->scan.at < end) {
-		group = l->scan.group;
-		if (!vpt_scan_next(&l->scan, &p, &at))
-			break;
-		if (group > at)
-			group = at;
-		err = take_time(l, &p, at, group);
-		take_ip(l, &p);
-		if (!is_token(p.kind) || (is_tnt(p.kind) && !p.bits))
-			continue;
-		l->token = (struct vpt_export_token){
-			.is = true,
-			.kind = p.kind,
-			.at = at,
-			.end = l->scan.at,
-			.ip = l->last_ip,
-			.bits = is_tnt(p.kind) ? p.bits : 1,
-		};
-	}
-	return err;
-}
-
-/* The flow goes by the token, or by its next outcome. */
-static void consume(struct vpt_export_lane *l)
-{
-	struct vpt_export_token *t = &l->token;
-
-	t->is = ++t->used < t->bits;
-	l->place = (struct vpt_export_place){
-		.is = true,
-		.at = t->is ? t->at : t->end,
-		.bit = t->is ? t->used : 0,
-	};
-}
-
-/*
- * The flow is past something between two tokens that has an IP of its own: a PSB+, or a
- * FUP that is of no branch (33.4.2.6). perf must not be led beyond that before it.
- */
-static void pass(struct vpt_export_lane *l, bool psb)
-{
-	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
-	bool bound = false;
-	struct vpt_packet p;
-	uint64_t at;
-
-	if (!l->place.is || l->place.bit || l->lost)
-		return;
-	vpt_scan_segment(&scan, l->place.at, l->scan.len);
-	while (vpt_scan_next(&scan, &p, &at) && !is_token(p.kind)) {
-		if (psb ? p.kind == VPT_PKT_PSBEND : bound && p.kind == VPT_PKT_FUP) {
-			l->place.at = scan.at;
-			return;
-		}
-		bound = p.flag && (p.kind == VPT_PKT_PTW || p.kind == VPT_PKT_EXSTOP);
-	}
-}
-
-/* All up to there has been decoded, in whatever way. */
-static int drop_to(struct vpt_export_lane *l, uint64_t end)
-{
-	int err;
-
-	do {
-		if (l->token.is) {
-			l->token.used = l->token.bits - 1;
-			consume(l);
-		}
-		err = pull(l, end);
-	} while (!err && l->token.is);
-	return err;
-}
-
-/* The decoder has read up to the item's offset: was it a TIP that led to its block? */
-static int find_again(struct vpt_export_lane *l)
-{
-	int err;
-
-	do {
-		if (l->token.is) {
-			bool found = l->item.kind == VPT_ITEM_BLOCK &&
-				     l->token.kind == VPT_PKT_TIP && l->token.ip == l->item.ip;
-
-			l->token.used = l->token.bits - 1;
-			consume(l);
-			if (found) {
-				l->lost = false;
-				return 0;
-			}
-		}
-		err = pull(l, l->item.offset);
-	} while (!err && l->token.is);
-	return err;
-}
-
-/* The flow needs a token of this kind; `tnt`: or an outcome. */
-static int expect(struct vpt_export_lane *l, enum vpt_pkt_kind kind, bool tnt)
-{
-	int err = l->lost ? 0 : pull(l, l->scan.len);
-
-	if (err || l->lost)
-		return err;
-	/* An event ends what is left of a branch that it took the place of. */
-	if (l->token.is && (l->token.kind == kind || (tnt && is_tnt(l->token.kind))))
-		consume(l);
-	else if (!l->token.is || l->token.kind != VPT_PKT_TIP_PGD)
-		l->lost = true;
-	return 0;
-}
 
 int vpt_export_lane_open(struct vpt_export_lane *l, struct vpt_reader *reader)
 {
@@ -213,26 +29,37 @@ int vpt_export_lane_open(struct vpt_export_lane *l, struct vpt_reader *reader)
 	l->len = len;
 	l->scan.caps = &info->caps;
 	for (i = 0; i < l->nperiods; i++) {
-		uint64_t ctl = l->periods[i].start->ctl;
-
-		l->timed |= (ctl & VPT_CTL_MASK(TSC_EN)) != 0;
-		if (!l->scan.mtc_freq)
-			l->scan.mtc_freq = (unsigned int)VPT_CTL_GET(ctl, MTC_FREQ);
+		l->timed |= (l->periods[i].start->ctl & VPT_CTL_MASK(TSC_EN)) != 0;
+		l->events |= (l->periods[i].start->ctl & EVENTS) != 0;
 	}
 	l->start = vpt_scan_start(l->scan.bytes, len, &l->bits16);
 	l->now = 1;
-	l->done = l->start == VPT_SCAN_NONE;
+	l->blind = vpt_export_is_blind(l);
+	l->done = l->start == VPT_SCAN_NONE || l->blind;
 	if (l->done)
 		return 0;
 	return vpt_flow_open(reader, l->vcpu, VPT_FLOW_BLOCKS, &l->flow);
 }
 
+/* Nothing of the flow, but the time. */
+static int begin_blind(struct vpt_export_lane *l)
+{
+	int err;
+
+	vpt_scan_segment(&l->scan, l->start, l->len);
+	err = vpt_export_pull(l, l->len);
+	return err ? err : vpt_export_drop_to(l, l->len);
+}
+
 int vpt_export_lane_begin(struct vpt_export_lane *l)
 {
-	int err = vpt_export_lane_next(l);
+	int err;
 
+	if (l->blind)
+		return begin_blind(l);
+	err = vpt_export_lane_next(l);
 	/* The time at which it begins, by which lanes take turns. */
-	return err || l->done ? err : pull(l, l->scan.len);
+	return err || l->done ? err : vpt_export_pull(l, l->scan.len);
 }
 
 void vpt_export_lane_close(struct vpt_export_lane *l)
@@ -240,6 +67,7 @@ void vpt_export_lane_close(struct vpt_export_lane *l)
 	vpt_flow_close(l->flow);
 	free(l->stamps.at);
 	free(l->fixes.at);
+	free(l->moves.at);
 }
 
 bool vpt_export_lane_first_tsc(const struct vpt_export_lane *l, uint64_t *tsc)
@@ -349,7 +177,7 @@ static int note_disabled(struct vpt_export_lane *l)
 	} else if (b->class != VPT_INSN_OTHER) {
 		return 0;
 	}
-	err = l->lost ? drop_to(l, l->item.offset) : pull(l, l->scan.len);
+	err = l->lost ? vpt_export_drop_to(l, l->item.offset) : vpt_export_pull(l, l->scan.len);
 	if (err || !l->token.is || l->token.kind != VPT_PKT_TIP_PGD)
 		return err;
 	if (!vpt_vec_room(&l->fixes))
@@ -365,25 +193,24 @@ static int note_event(struct vpt_export_lane *l)
 
 	l->counter += hides_insn(l, &l->item);
 	if (l->item.status) {
-		pass(l, true);
-		return pull(l, l->scan.len);
+		vpt_export_pass(l, true);
+		return vpt_export_pull(l, l->scan.len);
 	}
 	switch (l->item.event) {
-	case VPT_FLOW_PTWRITE:
-	case VPT_FLOW_EXSTOP:
-		pass(l, false);
+	case VPT_FLOW_TSX:
+		vpt_export_pass(l, false);
 		return 0;
 	case VPT_FLOW_DISABLED:
 		err = note_disabled(l);
-		return err ? err : expect(l, VPT_PKT_TIP_PGD, false);
+		return err ? err : vpt_export_expect(l, VPT_PKT_TIP_PGD, false);
 	case VPT_FLOW_ASYNC_DISABLED:
-		return expect(l, VPT_PKT_TIP_PGD, false);
+		return vpt_export_expect(l, VPT_PKT_TIP_PGD, false);
 	case VPT_FLOW_ASYNC_BRANCH:
-		return expect(l, VPT_PKT_TIP, false);
+		return vpt_export_expect(l, VPT_PKT_TIP, false);
 	case VPT_FLOW_ENABLED:
-		return expect(l, VPT_PKT_TIP_PGE, false);
+		return vpt_export_expect(l, VPT_PKT_TIP_PGE, false);
 	case VPT_FLOW_OVERFLOW:
-		return expect(l, VPT_PKT_OVF, false);
+		return vpt_export_expect(l, VPT_PKT_OVF, false);
 	default:
 		return 0;
 	}
@@ -406,19 +233,19 @@ static int leave_block(struct vpt_export_lane *l)
 	}
 	switch (b->class) {
 	case VPT_INSN_COND:
-		return expect(l, VPT_PKT_TNT_8, true);
+		return vpt_export_expect(l, VPT_PKT_TNT_8, true);
 	case VPT_INSN_RETURN:
-		return expect(l, VPT_PKT_TIP, true);
+		return vpt_export_expect(l, VPT_PKT_TIP, true);
 	case VPT_INSN_JUMP:
 	case VPT_INSN_CALL:
 		n = read_code(l, b->cr3, b->last, op, sizeof(op));
 		if (direct_target(op, n, b->mode, b->last, &to))
 			return 0;
-		return expect(l, VPT_PKT_TIP, false);
+		return vpt_export_expect(l, VPT_PKT_TIP, false);
 	case VPT_INSN_FAR_CALL:
 	case VPT_INSN_FAR_RETURN:
 	case VPT_INSN_FAR_JUMP:
-		return expect(l, VPT_PKT_TIP, false);
+		return vpt_export_expect(l, VPT_PKT_TIP, false);
 	default:
 		return 0;
 	}
@@ -428,7 +255,7 @@ static int leave_block(struct vpt_export_lane *l)
 static int note_segment(struct vpt_export_lane *l)
 {
 	const struct vpt_segment *segment = vpt_flow_segment(l->flow);
-	int err = drop_to(l, l->scan.len);
+	int err = vpt_export_drop_to(l, l->scan.len);
 
 	l->lost = false;
 	vpt_scan_segment(&l->scan, segment->begin, segment->end);
@@ -445,13 +272,16 @@ static void note_error(struct vpt_export_lane *l)
 int vpt_export_lane_next(struct vpt_export_lane *l)
 {
 	uint32_t session = l->item.session;
-	int err;
+	int err = 0;
 
-	err = l->item.kind == VPT_ITEM_BLOCK ? leave_block(l) : 0;
+	if (l->item.kind == VPT_ITEM_BLOCK) {
+		vpt_export_pass_events(l);
+		err = leave_block(l);
+	}
 	if (!err)
 		err = vpt_flow_next(l->flow, &l->item);
 	if (!err && l->lost && l->item.kind != VPT_ITEM_SEGMENT)
-		err = find_again(l);
+		err = vpt_export_find_again(l);
 	if (err)
 		return err;
 	if (l->item.session != session || l->item.kind == VPT_ITEM_SEGMENT) {
@@ -481,7 +311,7 @@ int vpt_export_lane_next(struct vpt_export_lane *l)
 		break;
 	case VPT_ITEM_END:
 		l->done = true;
-		err = drop_to(l, l->scan.len);
+		err = vpt_export_drop_to(l, l->scan.len);
 		break;
 	}
 	l->block.insns = 0;
@@ -512,6 +342,7 @@ int vpt_export_lane_change(struct vpt_export_lane *l, uint64_t ns)
 		.ns = ns,
 		.ip = l->item.ip,
 		.look = true,
+		.first = l->insns == l->item.insns,
 	};
 
 	if (ns > l->now)
@@ -520,5 +351,5 @@ int vpt_export_lane_change(struct vpt_export_lane *l, uint64_t ns)
 	if (!begun(l))
 		return 0;
 	l->rough += l->lost;
-	return stamp(l, &s);
+	return vpt_export_stamp_add(l, &s);
 }

@@ -26,6 +26,19 @@ struct vpt_export_stamp {
 	 * records that these could end, it shows nothing of it.
 	 */
 	bool look;
+	bool first;   /* ... and nothing has run there before */
+	size_t moves; /* deferred TIPs that come before it */
+};
+
+/*
+ * A deferred TIP (33.4.2.3), which comes after the TNT that it falls into: its place is
+ * after `bit` outcomes of the one at `tnt`. perf knows where it is, but not with what a
+ * stamp adds in between.
+ */
+struct vpt_export_move {
+	uint64_t tnt;
+	uint64_t at; /* of the TIP */
+	uint8_t bit;
 };
 
 /* A packet that tells of branches, as far as the flow has not got to them. */
@@ -41,6 +54,7 @@ struct vpt_export_token {
 struct vpt_export_place {
 	bool is;
 	uint64_t at; /* of the TNT whose next outcome is to come, or the end of a packet */
+	uint64_t last_ip;
 	uint8_t bit;
 };
 
@@ -75,17 +89,22 @@ struct vpt_export_lane {
 	struct vpt_disasm *disasm;
 	struct vpt_flow *flow;
 	struct vpt_scan scan; /* of one segment after the other */
+	size_t rate;	      /* the session after the one that its MTCFreq is of */
 	size_t len;	      /* of the stream */
 	uint64_t start;	      /* what comes before it is left out */
 	bool bits16;	      /* because it is 16-bit code */
+	bool events;	      /* there can be FUPs that are of no branch */
 	bool timed;	      /* else time is the number of instructions */
+	bool backwards;	      /* a TSC packet goes back */
 
 	struct vpt_item item;  /* that has to be dealt with */
 	struct vpt_item block; /* the last BLOCK; insns 0 after anything else */
 	bool done;
+	bool blind; /* packets do not tell the flow: see blind.h */
 	struct vpt_export_token token;
 	struct vpt_export_place place; /* of the item */
 	uint64_t last_ip;	       /* of the packets */
+	uint64_t claimed;	       /* deferred TIPs before this have had their turn */
 	bool lost;		       /* packets and flow do not agree: places are roughly so */
 	uint64_t rough;		       /* changes there */
 	uint64_t counter;	       /* of format.h, at the end of the item */
@@ -104,6 +123,10 @@ struct vpt_export_lane {
 		struct vpt_export_fix *at;
 		size_t n, room;
 	} fixes;
+	struct {
+		struct vpt_export_move *at;
+		size_t n, room;
+	} moves;
 };
 
 /* Zero but vcpu, time and disasm. 0 or -errno. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blind.h"
 #include "trace/vec.h"
 
 /* perf's time is a packet's 56 bits in 1024ths: beyond this it would not last hours. */
@@ -253,8 +254,10 @@ int vpt_export_plan_open(struct vpt_export_plan *plan, struct vpt_reader *reader
 	if (!err)
 		find_base(plan);
 	for (i = 0; i < plan->nlanes && !err; i++) {
-		if (!plan->lanes[i].done)
+		if (plan->lanes[i].start != VPT_SCAN_NONE)
 			err = vpt_export_lane_begin(&plan->lanes[i]);
+		if (!err && plan->lanes[i].blind)
+			err = vpt_export_plan_blind(plan, &plan->lanes[i]);
 	}
 	if (!err)
 		err = run(plan);

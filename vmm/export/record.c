@@ -189,9 +189,12 @@ static void put_front(struct vpt_record *r, uint64_t end)
 
 void vpt_record_begin(struct vpt_record *r)
 {
-	/* perf's config has a flag of its own in bit 0, and all time is in TSC packets. */
-	r->config &= ~(CTL_MTC | CTL_MTC_FREQ);
-	r->config |= CTL_PASS_THROUGH | CTL_TSC;
+	/* perf's config has a flag of its own in bit 0. */
+	r->config |= CTL_PASS_THROUGH;
+	if (r->timing == VPT_RECORD_FOLDED) {
+		r->config &= ~(CTL_MTC | CTL_MTC_FREQ);
+		r->config |= CTL_TSC;
+	}
 	put_front(r, 0);
 }
 
@@ -271,14 +274,15 @@ int vpt_record_end(struct vpt_record *r)
 	return ferror(r->out) ? -EIO : 0;
 }
 
-void vpt_record_auxtrace_info(struct vpt_record *r, unsigned int shift, uint64_t zero)
+void vpt_record_auxtrace_info(struct vpt_record *r, const struct vpt_record_time *time)
 {
+	const bool folded = r->timing == VPT_RECORD_FOLDED;
 	/* Their meaning is their place: enum of perf's util/intel-pt.h. */
 	const uint64_t words[] = {
 		PMU_TYPE,
-		shift,
-		1, /* multiplier */
-		zero,
+		time->shift,
+		time->mult,
+		time->zero,
 		1, /* the time is of use */
 		CTL_TSC,
 		CTL_NO_RETC,
@@ -287,10 +291,11 @@ void vpt_record_auxtrace_info(struct vpt_record *r, unsigned int shift, uint64_t
 		1, /* a buffer per CPU */
 		CTL_MTC,
 		CTL_MTC_FREQ,
-		0, /* CTC ratio: there is no MTC */
-		0,
+		folded ? 0 : r->ctc_n,
+		folded ? 0 : r->ctc_d,
 		CTL_CYC,
-		1, /* ratio: with 0 perf would make one up, and guess the time by it */
+		/* With 0 perf would make one up, and guess the time by it. */
+		folded ? 1 : r->nonturbo,
 		0, /* length of a filter */
 		(r->config & CTL_EVENT) != 0,
 	};

@@ -14,12 +14,28 @@
 
 #define VPT_RECORD_AUX_MAX 1024 /* AUXTRACE records: one per vCPU */
 
+/* How perf gets the time. */
+enum vpt_record_timing {
+	VPT_RECORD_FOLDED,   /* TSC packets alone, in units of the exporter's */
+	VPT_RECORD_TIMED,    /* the trace's packets */
+	VPT_RECORD_TIMELESS, /* not at all */
+};
+
+/* ns = zero + (ticks * mult >> shift). */
+struct vpt_record_time {
+	unsigned int shift;
+	uint64_t mult, zero;
+};
+
 struct vpt_record {
 	FILE *out;
 	uint64_t aux[VPT_RECORD_AUX_MAX]; /* where the AUXTRACE records are */
 	size_t naux;
 	uint64_t config; /* IA32_RTIT_CTL, as perf's config */
 	bool kernel;	 /* some of it is traced */
+	enum vpt_record_timing timing;
+	uint32_t ctc_n, ctc_d; /* TSC to CTC, CPUID.15H */
+	uint32_t nonturbo;     /* P1 in bus clocks */
 	uint32_t vcpus;
 	char cpuid[32];
 };
@@ -36,13 +52,13 @@ struct vpt_record_map {
 	const char *file;
 };
 
-/* `out`, config, kernel, vcpus, cpuid are set, the rest is zero. */
+/* `out` and config to cpuid are set, the rest is zero. */
 void vpt_record_begin(struct vpt_record *r);
 /* Features and header. 0 or -errno; `out` stays open. */
 int vpt_record_end(struct vpt_record *r);
 
-/* The first record. ns = zero + (ticks >> shift). */
-void vpt_record_auxtrace_info(struct vpt_record *r, unsigned int shift, uint64_t zero);
+/* The first record. */
+void vpt_record_auxtrace_info(struct vpt_record *r, const struct vpt_record_time *time);
 /* `bytes` bytes of packets, a multiple of 8, come right after it. */
 void vpt_record_auxtrace(struct vpt_record *r, uint32_t cpu, uint64_t bytes, uint64_t reference);
 

@@ -11,8 +11,10 @@ struct rewrite {
 	struct vpt_export_lane *lane;
 	FILE *out;
 	uint64_t bytes;
-	size_t stamp, fix; /* the next ones */
-	uint64_t tsc;	   /* that was written last */
+	bool keep;		 /* what tells the time; there are no stamps */
+	size_t stamp, fix, move; /* the next ones */
+	size_t moved;		 /* the next move whose TIP is to be left out */
+	uint64_t tsc;		 /* that was written last */
 	uint64_t last_ip;
 	bool full;		  /* perf's last IP is another one: the next is sent whole */
 	uint8_t cyc[VPT_PKT_MAX]; /* one that waits for what comes after it */
@@ -88,24 +90,6 @@ static void put_tnt(struct rewrite *r, const struct vpt_packet *p, unsigned int 
 		put_packet(r, &part);
 }
 
-/* A TNT in the parts that stamps make of it. */
-static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t at)
-{
-	const struct vpt_export_lane *l = r->lane;
-	unsigned int done = 0;
-
-	for (; r->stamp < l->stamps.n && l->stamps.at[r->stamp].at == at; r->stamp++) {
-		unsigned int bit = l->stamps.at[r->stamp].bit;
-
-		if (bit > done && bit < p->bits) {
-			put_tnt(r, p, done, bit);
-			done = bit;
-		}
-		put_stamp(r, &l->stamps.at[r->stamp]);
-	}
-	put_tnt(r, p, done, p->bits);
-}
-
 /* Does the packet have an IP? Then it is the last one. */
 static bool take_ip(struct rewrite *r, const struct vpt_packet *p)
 {
@@ -152,6 +136,85 @@ static void ip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8
 	r->full = false;
 }
 
+/* A packet that tells the time is for put_stamps(), or for put_cyc(). */
+static bool fold(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw)
+{
+	if (r->keep)
+		return false;
+	switch (p->kind) {
+	case VPT_PKT_TSC:
+	case VPT_PKT_TMA:
+	case VPT_PKT_MTC:
+	case VPT_PKT_CBR:
+	case VPT_PKT_PAD:
+		return true;
+	case VPT_PKT_CYC:
+		put_cyc(r);
+		memcpy(r->cyc, raw, p->size);
+		r->ncyc = p->size;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The outcomes of a TNT up to one of them, of which `*done` are written. */
+static void put_outcomes(struct rewrite *r, const struct vpt_packet *p, unsigned int *done,
+			 unsigned int bit)
+{
+	if (bit > *done && bit < p->bits) {
+		put_tnt(r, p, *done, bit);
+		*done = bit;
+	}
+}
+
+/* Deferred TIPs of the TNT at `at`, those before the move `end`, where they belong. */
+static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t at,
+			 unsigned int *done, size_t end)
+{
+	const struct vpt_export_lane *l = r->lane;
+	struct vpt_packet tip;
+
+	/* What begins later has not the first ones. */
+	while (r->move < l->moves.n && l->moves.at[r->move].tnt < at)
+		r->moved = ++r->move;
+	for (; r->move < end && l->moves.at[r->move].tnt == at; r->move++) {
+		const struct vpt_export_move *move = &l->moves.at[r->move];
+		const uint8_t *raw = l->scan.bytes + move->at;
+		struct vpt_parser parser = {0};
+
+		put_outcomes(r, p, done, move->bit);
+		if (vpt_packet_read(&parser, raw, l->len - (size_t)move->at, &tip) == VPT_OK)
+			ip_packet(r, &tip, raw, move->at);
+	}
+}
+
+/* A TNT in the parts that stamps and deferred TIPs make of it. */
+static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t at)
+{
+	const struct vpt_export_lane *l = r->lane;
+	unsigned int done = 0;
+
+	for (; r->stamp < l->stamps.n && l->stamps.at[r->stamp].at == at; r->stamp++) {
+		put_deferred(r, p, at, &done, l->stamps.at[r->stamp].moves);
+		put_outcomes(r, p, &done, l->stamps.at[r->stamp].bit);
+		put_stamp(r, &l->stamps.at[r->stamp]);
+	}
+	put_deferred(r, p, at, &done, l->moves.n);
+	put_tnt(r, p, done, p->bits);
+}
+
+/* It is a deferred TIP that has been written where it belongs. */
+static bool was_moved(struct rewrite *r, uint64_t at)
+{
+	const struct vpt_export_lane *l = r->lane;
+
+	if (r->moved >= r->move || l->moves.at[r->moved].at != at)
+		return false;
+	r->moved++;
+	return true;
+}
+
 static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw, uint64_t at)
 {
 	if (p->kind == VPT_PKT_PSB) {
@@ -159,21 +222,8 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 		/* perf reads the IP of a PSB+ ahead, and with the last one from before it. */
 		r->full = true;
 	}
-	switch (p->kind) {
-	case VPT_PKT_TSC:
-	case VPT_PKT_TMA:
-	case VPT_PKT_MTC:
-	case VPT_PKT_CBR:
-	case VPT_PKT_PAD:
+	if (fold(r, p, raw))
 		return;
-	case VPT_PKT_CYC:
-		put_cyc(r);
-		memcpy(r->cyc, raw, p->size);
-		r->ncyc = p->size;
-		return;
-	default:
-		break;
-	}
 	put_cyc(r);
 	switch (p->kind) {
 	case VPT_PKT_TNT_8:
@@ -184,7 +234,8 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 	case VPT_PKT_TIP_PGE:
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
-		ip_packet(r, p, raw, at);
+		if (!was_moved(r, at))
+			ip_packet(r, p, raw, at);
 		return;
 	default:
 		put(r, raw, p->size);
@@ -251,16 +302,20 @@ static int by_place(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-int vpt_export_stream(struct vpt_export_lane *l, FILE *out, uint64_t *bytes)
+int vpt_export_stream(struct vpt_export_lane *l, bool keep, FILE *out, uint64_t *bytes)
 {
 	static const uint8_t pad[8];
-	struct rewrite r = {.lane = l, .out = out};
+	struct rewrite r = {.lane = l, .out = out, .keep = keep};
 	struct vpt_segment *segments;
 	size_t n, i;
 
 	segments = vpt_segments(l->periods, l->nperiods, l->scan.bytes, l->len, &n);
 	if (!segments)
 		return -ENOMEM;
+	if (keep) {
+		l->stamps.n = 0;
+		l->moves.n = 0;
+	}
 	if (l->stamps.n)
 		qsort(l->stamps.at, l->stamps.n, sizeof(*l->stamps.at), by_place);
 	for (i = 0; i < n && l->start != VPT_SCAN_NONE; i++)

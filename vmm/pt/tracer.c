@@ -8,6 +8,7 @@
 
 #include "pt/code_pages.h"
 #include "pt/spaces.h"
+#include "vpt/xsave.h"
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
 
@@ -87,6 +88,19 @@ static void context(void *opaque, struct vpt_context *ctx)
 	of(opaque)->config.context(of(opaque)->config.opaque, ctx);
 }
 
+static void clock_now(void *opaque, struct vpt_clock *now)
+{
+	const struct vpt_tracer_config *config = &of(opaque)->config;
+	struct vpt_context ctx;
+
+	if (config->clock) {
+		config->clock(config->opaque, now);
+	} else {
+		context(opaque, &ctx);
+		now->cycles = now->tsc = ctx.tsc;
+	}
+}
+
 static void pmi(void *opaque)
 {
 	of(opaque)->config.pmi(of(opaque)->config.opaque);
@@ -155,6 +169,7 @@ static const struct vpt_pt_ops ops = {
 	.context = context,
 	.pmi = pmi,
 	.trigger = trigger,
+	.clock = clock_now,
 };
 
 int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config)
@@ -321,6 +336,23 @@ enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_
 	return fault;
 }
 
+void vpt_tracer_xsaves(struct vpt_tracer *t, void *state, const struct vpt_retired *insn)
+{
+	bool was = vpt_tracer_on(t), traced = t->pt.packet_en;
+
+	vpt_pt_xsaves(&t->pt, state, insn->ip, insn->next);
+	if (was)
+		retired(t, insn, traced);
+	settle(t, insn->next);
+}
+
+/* It was checked, and TraceEn is clear: nothing is counted. */
+void vpt_tracer_xrstors(struct vpt_tracer *t, const void *state, const struct vpt_retired *insn)
+{
+	(void)!vpt_pt_xrstors(&t->pt, state, insn->ip, insn->next);
+	settle(t, insn->next);
+}
+
 enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				     uint64_t next_ip)
 {
@@ -448,6 +480,14 @@ void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool take
 {
 	vpt_pt_cond(&t->pt, from, to, taken);
 	settle(t, to);
+}
+
+void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip)
+{
+	if (!vpt_tracer_acts(t) || !t->acting->slow)
+		return;
+	vpt_pt_tick(t->acting, ip);
+	settle(t, ip);
 }
 
 void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip)

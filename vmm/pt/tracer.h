@@ -30,6 +30,8 @@ struct vpt_tracer_config {
 	struct vpt_engine_vcpu *ev;
 	/* The context of the next instruction; `opaque` is passed to all. */
 	void (*context)(void *opaque, struct vpt_context *ctx);
+	/* Optional: what time it is then. */
+	void (*clock)(void *opaque, struct vpt_clock *now);
 	void (*pmi)(void *opaque);
 	/* Optional: guest RAM was written to. */
 	void (*wrote)(void *opaque, uint64_t gpa, uint64_t len);
@@ -96,6 +98,9 @@ enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *va
  */
 enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				const struct vpt_retired *insn);
+/* XSAVES and XRSTORS of PT's component (vpt/xsave.h); `insn` as for a WRMSR. */
+void vpt_tracer_xsaves(struct vpt_tracer *t, void *state, const struct vpt_retired *insn);
+void vpt_tracer_xrstors(struct vpt_tracer *t, const void *state, const struct vpt_retired *insn);
 /* A host's write, between two instructions. */
 enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				     uint64_t next_ip);
@@ -129,6 +134,9 @@ void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* A change of flow, with the context already the new one. `cpl`: of event->from. */
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
 void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken);
+
+/* Time has passed without an event, `ip` is next: see vpt_pt_tick(). */
+void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip);
 
 /* Bring the file up to date. */
 void vpt_tracer_sync(struct vpt_tracer *t);

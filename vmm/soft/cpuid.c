@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "soft/state.h"
+#include "vpt/xsave.h"
 
 /* A leaf that is offered: bits done here, bits that need the host's. */
 struct leaf {
@@ -38,11 +39,20 @@ static const struct leaf leaves[] = {
 		   B(1) | B(6) | B(8) | B(9) | B(10) | B(11) | B(12) | B(14), 0}},
 	/* x87, SSE, AVX, AVX-512; sizes of the host's layout, which is everybody's. */
 	{.leaf = 0xd, .by_subleaf = true, .hosts = {0xe7, ~0u, ~0u, 0}},
-	{.leaf = 0xd, .subleaf = 1, .by_subleaf = true, .hosts = {B(0) | B(1) | B(2), 0, 0, 0}},
+	/* XSAVES, with PT's component, which the core leaves where this processor has PT. */
+	{.leaf = 0xd,
+	 .subleaf = 1,
+	 .by_subleaf = true,
+	 .ours = {B(3), 0, B(VPT_XSAVE_COMPONENT), 0},
+	 .hosts = {B(0) | B(1) | B(2), 0, 0, 0}},
 	{.leaf = 0xd, .subleaf = 2, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
 	{.leaf = 0xd, .subleaf = 5, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
 	{.leaf = 0xd, .subleaf = 6, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
 	{.leaf = 0xd, .subleaf = 7, .by_subleaf = true, .hosts = {~0u, ~0u, ~0u, 0}},
+	{.leaf = 0xd,
+	 .subleaf = VPT_XSAVE_COMPONENT,
+	 .by_subleaf = true,
+	 .ours = {VPT_XSAVE_BYTES, 0, 1 /* a supervisor's */, 0}},
 	{.leaf = 0x80000000, .ours = {0x80000008}},
 	{.leaf = 0x80000001,
 	 .ours = {0, 0, B(0) | B(8), B(11) | B(20) | B(26) | B(27) | B(29)},
@@ -51,12 +61,20 @@ static const struct leaf leaves[] = {
 	{.leaf = 0x80000008, .ours = {48 << 8 | 39}},
 };
 
+/* What is done here of the XSAVE feature set needs the rest of it, which is the host's. */
+static bool has_xsave(void)
+{
+	uint32_t a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_XSAVE;
+}
+
 #define LEAVES (sizeof(leaves) / sizeof(leaves[0]))
 
 int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
 			     size_t *count)
 {
-	size_t i;
+	size_t i, n = 0;
 
 	(void)vm;
 	if (*count < LEAVES)
@@ -65,8 +83,10 @@ int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *e
 		const struct leaf *l = &leaves[i];
 		uint32_t r[4] = {0};
 
+		if (l->leaf == 0xd && !has_xsave())
+			continue;
 		__get_cpuid_count(l->leaf, l->subleaf, &r[0], &r[1], &r[2], &r[3]);
-		entries[i] = (struct vpt_cpuid_entry){
+		entries[n++] = (struct vpt_cpuid_entry){
 			.leaf = l->leaf,
 			.subleaf = l->subleaf,
 			.by_subleaf = l->by_subleaf,
@@ -76,6 +96,6 @@ int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *e
 			.edx = l->ours[3] | (l->hosts[3] & r[3]),
 		};
 	}
-	*count = LEAVES;
+	*count = n;
 	return 0;
 }

@@ -211,10 +211,10 @@ static int set_msr(struct vpt_engine_vcpu *ev, uint32_t index, uint64_t value)
 	return 0;
 }
 
-/* One instruction of virtual time is one TSC tick. */
+/* Time is virtual: engine/time.h. */
 static uint64_t tsc_hz(struct vpt_engine_vcpu *ev, uint64_t *offset)
 {
-	*offset = vpt_soft(ev)->tsc_offset;
+	*offset = ev->time.offset;
 	return 0;
 }
 
@@ -259,7 +259,7 @@ const struct vpt_engine vpt_soft_engine = {
 	.set_msr = set_msr,
 	.get_dr = vpt_soft_get_dr,
 	.set_dr = vpt_soft_set_dr,
-	.tsc = vpt_soft_tsc,
+	.clock = vpt_soft_clock,
 	.tsc_hz = tsc_hz,
 	.run = vpt_soft_run,
 	.step = vpt_soft_step,

@@ -67,6 +67,9 @@ bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *i
 	/* Outside 64-bit mode everybody has these. */
 	if (set == ZYDIS_ISA_SET_LAHF && insn->machine_mode != ZYDIS_MACHINE_MODE_LONG_64)
 		return true;
+	/* PTWRITE, which the processor can have and CPUID not show. */
+	if (set == ZYDIS_ISA_SET_PT)
+		return c->base.ptwrite;
 	if (needs_vl(insn) && !has(c, 7, EBX, 31))
 		return false;
 	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++)

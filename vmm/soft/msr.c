@@ -34,11 +34,18 @@ static bool speculation(const struct vpt_soft *c, uint64_t value)
 	return !(value & ~7ull);
 }
 
-/* DEBUGCTL: LBR and BTF, of which only the bits are there. */
+/* DEBUGCTL: LBR and BTF, of which only the bits are there; freezing on PMI is the core's. */
 static bool debug_control(const struct vpt_soft *c, uint64_t value)
 {
 	(void)c;
-	return !(value & ~3ull);
+	return !(value & ~0x1803ull);
+}
+
+/* UMWAIT_CONTROL: no C0.2; the longest wait, in multiples of four. */
+static bool waiting(const struct vpt_soft *c, uint64_t value)
+{
+	(void)c;
+	return !(value >> 32) && !(value & 2);
 }
 
 static bool memory_type(uint8_t type)
@@ -142,6 +149,8 @@ static bool present(const struct vpt_soft *c, uint32_t index)
 	switch (index) {
 	case 0x48:
 		return seven && seven->edx >> 26 & 1;
+	case 0xe1:
+		return seven && seven->ecx >> 5 & 1;
 	case 0x2ff:
 		return has_mtrrs(c);
 	case 0xda0:
@@ -159,6 +168,7 @@ static bool find(const struct vpt_soft *c, uint32_t index, struct place *p)
 		struct place place;
 	} row[] = {
 		{0x48, {AT(msr.spec_ctrl), speculation}},
+		{0xe1, {AT(msr.umwait), waiting}},
 		{VPT_MSR_SYSENTER_CS, {AT(msr.sysenter_cs), low32}},
 		{VPT_MSR_SYSENTER_ESP, {AT(msr.sysenter_esp), canonical}},
 		{VPT_MSR_SYSENTER_EIP, {AT(msr.sysenter_eip), canonical}},
@@ -229,7 +239,7 @@ bool vpt_soft_msr_read(struct vpt_soft *c, uint32_t index, uint64_t *value)
 	}
 	switch (index) {
 	case MSR_TSC:
-		*value = c->base.retired + c->tsc_offset;
+		*value = vpt_time_read(&c->base.time, c->base.retired);
 		return true;
 	case MSR_PLATFORM_ID:
 	case MSR_BIOS_SIGN_ID:
@@ -260,7 +270,7 @@ bool vpt_soft_msr_write(struct vpt_soft *c, uint32_t index, uint64_t value)
 	}
 	switch (index) {
 	case MSR_TSC:
-		c->tsc_offset = value - c->base.retired;
+		vpt_time_write(&c->base.time, c->base.retired, value);
 		return true;
 	case MSR_PRED_CMD:
 		return present(c, 0x48) && !(value & ~1ull);

@@ -69,14 +69,22 @@ static NOINLINE uint64_t do_popf(struct vpt_soft *c, const struct vpt_uop *u)
 	return set_flags(c, u->aux, value);
 }
 
+static inline const struct vpt_uop *after_popf(struct vpt_soft *c, const struct vpt_uop *u,
+					       uint64_t changed)
+{
+	if (vpt_unlikely(changed & VPT_FL_IF))
+		return vpt_soft_resume_if(c, u);
+	if (changed & WATCHED)
+		return vpt_soft_resume(c, u);
+	return VPT_NEXT(c, u);
+}
+
 VPT_UOP(popf64)
 {
 	uint64_t value = vpt_load64(c, u, c->r[VPT_R_RSP]);
 
 	c->r[VPT_R_RSP] += 8;
-	if (set_flags(c, 8, value) & WATCHED)
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+	return after_popf(c, u, set_flags(c, 8, value));
 }
 
 VPT_UOP(pushf)
@@ -87,9 +95,7 @@ VPT_UOP(pushf)
 
 VPT_UOP(popf)
 {
-	if (do_popf(c, u) & WATCHED)
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+	return after_popf(c, u, do_popf(c, u));
 }
 
 bool vpt_tr_pushf(struct vpt_translation *t)

@@ -74,7 +74,7 @@ static void adapt(const struct vpt_soft *c, uint32_t leaf, uint32_t subleaf,
 		e->ecx |= c->s.cr4 & VPT_CR4_PKE ? 1u << 4 : 0;
 	} else if (leaf == LEAF_XSAVE && !subleaf) {
 		e->ebx = xsave_bytes(c, c->fpu.xcr0, false);
-	} else if (leaf == LEAF_XSAVE && subleaf == 1 && e->eax & 2) {
+	} else if (leaf == LEAF_XSAVE && subleaf == 1 && e->eax & (2 | 8)) {
 		e->ebx = xsave_bytes(c, c->fpu.xcr0 | c->msr.xss, true);
 	} else if (leaf == LEAF_EXTENDED + 1 && c->bits != 64) {
 		/* SYSCALL is there in 64-bit mode only. */
@@ -104,10 +104,9 @@ VPT_UOP(cpuid)
 	return VPT_NEXT(c, u);
 }
 
-/* One instruction of virtual time is one tick. */
 static inline void to_edx_eax(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	uint64_t tsc = c->tsc_offset + vpt_soft_retired(c, u);
+	uint64_t tsc = vpt_time_read(&c->base.time, vpt_soft_retired(c, u));
 
 	if (vpt_unlikely(c->s.cr4 & VPT_CR4_TSD && c->cpl))
 		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
@@ -134,6 +133,14 @@ VPT_UOP(rdpid)
 	return VPT_NEXT(c, u);
 }
 
+/* The core has the counters; by itself this processor has none, whatever ECX says. */
+VPT_UOP(rdpmc)
+{
+	if (c->stepping)
+		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
+}
+
 bool vpt_tr_query(struct vpt_translation *t)
 {
 	switch (t->insn->mnemonic) {
@@ -150,8 +157,8 @@ bool vpt_tr_query(struct vpt_translation *t)
 		vpt_tr_emit(t, rdpid)->dst = vpt_tr_gpr(t, 0);
 		return true;
 	case ZYDIS_MNEMONIC_RDPMC:
-		/* There are no counters, whatever ECX says. */
-		vpt_tr_raise(t, VPT_VEC_GP);
+		vpt_tr_emit(t, rdpmc);
+		t->ends = true;
 		return true;
 	default:
 		return false;

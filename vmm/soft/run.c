@@ -135,6 +135,8 @@ void vpt_soft_tell_ran(struct vpt_soft *c)
 
 static enum vpt_flow flow_of(const struct vpt_event *event)
 {
+	if (event->kind == VPT_EV_PTWRITE)
+		return VPT_FLOW_NEXT;
 	if (event->kind != VPT_EV_COND)
 		return VPT_FLOW_BRANCH;
 	return event->flags & VPT_EVF_TAKEN ? VPT_FLOW_TAKEN : VPT_FLOW_COND;
@@ -143,13 +145,41 @@ static enum vpt_flow flow_of(const struct vpt_event *event)
 void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct vpt_event *event)
 {
 	const struct vpt_observer *o = c->base.observer;
+	/* Where an event has a value it has no room for this. */
+	uint64_t next = event->kind == VPT_EV_PTWRITE ? event->to : event->next;
 
-	ran_until(c, vpt_soft_retired(c, u) + 1);
+	c->base.retired = vpt_soft_retired(c, u) + 1;
+	ran_until(c, c->base.retired);
 	if (o->every)
-		o->retired(o->opaque, event->from, event->next, event->to, flow_of(event));
+		o->retired(o->opaque, event->from, next, event->to, flow_of(event));
 	o->event(o->opaque, event);
 	c->pt = report_to(c);
 	note_attention(c);
+}
+
+static __attribute__((noinline)) void report_if(struct vpt_soft *c, uint64_t ip)
+{
+	const struct vpt_event event = {
+		.kind = VPT_EV_INTR_FLAG,
+		.from = ip,
+		.to = c->r[VPT_R_RIP],
+		.next = c->r[VPT_R_RIP],
+	};
+
+	c->base.retired = c->begun + (uint64_t)(c->started - c->left - c->stash);
+	ran_until(c, c->base.retired);
+	c->base.observer->event(c->base.observer->opaque, &event);
+	c->pt = report_to(c);
+	note_attention(c);
+}
+
+const struct vpt_uop *vpt_soft_resume_if(struct vpt_soft *c, const struct vpt_uop *u)
+{
+	const struct vpt_uop *none = vpt_soft_resume(c, u);
+
+	if (vpt_soft_watches_if(c))
+		report_if(c, u->ip);
+	return none;
 }
 
 /* Give the budget back that call_attention() has taken. */

@@ -11,7 +11,7 @@
 #include "soft/system.h"
 #include "soft/x87.h"
 
-#define MAGIC	0x31554350u /* "PCU1" */
+#define MAGIC	0x32554350u /* "PCU2" */
 #define PAGE	(VPT_PAGE_SIZE - 1)
 #define ENTRIES ((size_t)VPT_TLB_SLOW * VPT_TLB_SIZE)
 #define MSRS	64u
@@ -80,7 +80,8 @@ struct saved {
 	uint32_t shadow;
 	uint64_t cr0, cr2, cr3, cr4, efer;
 	uint64_t dr[8];
-	uint64_t retired, tsc_offset;
+	uint64_t retired;
+	struct vpt_time time;
 	uint64_t xcr0;
 	uint32_t mxcsr, pkru;
 	uint64_t k[8];
@@ -90,16 +91,16 @@ struct saved {
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_regs) == 144, "without padding");
 VPT_STATIC_ASSERT(sizeof(struct saved) ==
-			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 24 + 8 + 64 + 2048 + X87_BYTES,
+			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 + 2048 + X87_BYTES,
 		  "without padding");
 
 /* In the order of struct saved's; EFER and the segments' bases are above. */
 static const uint32_t msr_index[] = {
-	0x48,	    0x174,	0x175,	    0x176,	0x1a0,	    0x1d9,	0x277, 0x2ff, 0xda0,
-	0xc0000081, 0xc0000082, 0xc0000083, 0xc0000084, 0xc0000102, 0xc0000103, 0x200, 0x201, 0x202,
-	0x203,	    0x204,	0x205,	    0x206,	0x207,	    0x208,	0x209, 0x20a, 0x20b,
-	0x20c,	    0x20d,	0x20e,	    0x20f,	0x250,	    0x258,	0x259, 0x268, 0x269,
-	0x26a,	    0x26b,	0x26c,	    0x26d,	0x26e,	    0x26f,
+	0xe1,  0x48,	   0x174,      0x175,	   0x176,      0x1a0,	   0x1d9,      0x277, 0x2ff,
+	0xda0, 0xc0000081, 0xc0000082, 0xc0000083, 0xc0000084, 0xc0000102, 0xc0000103, 0x200, 0x201,
+	0x202, 0x203,	   0x204,      0x205,	   0x206,      0x207,	   0x208,      0x209, 0x20a,
+	0x20b, 0x20c,	   0x20d,      0x20e,	   0x20f,      0x250,	   0x258,      0x259, 0x268,
+	0x269, 0x26a,	   0x26b,      0x26c,	   0x26d,      0x26e,	   0x26f,
 };
 
 #define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
@@ -216,7 +217,7 @@ size_t vpt_soft_save(struct vpt_engine_vcpu *ev, void *to, size_t room)
 	s->regs = c->regs;
 	s->shadow = c->base.shadow;
 	s->retired = c->base.retired;
-	s->tsc_offset = c->tsc_offset;
+	s->time = c->base.time;
 	save_system(c, s);
 	save_fpu(c, s);
 	s->msrs = save_msrs(c, msr);
@@ -359,6 +360,13 @@ static bool load_tlb(struct vpt_soft *c, const struct saved_tlb *from, uint32_t 
 	return true;
 }
 
+/* Ratios are of a byte each, and that of P1 is the processor's. */
+static bool time_ok(const struct vpt_soft *c, const struct saved *s)
+{
+	return s->time.ticks == c->base.time.ticks && s->time.clocks <= UINT8_MAX &&
+	       !s->time.ticks == !s->time.clocks && s->time.retired <= s->retired;
+}
+
 static bool sizes_ok(const struct saved *s, size_t bytes)
 {
 	return s->magic == MAGIC && s->bytes == bytes && s->msrs <= MSRS && s->entries <= ENTRIES &&
@@ -370,12 +378,13 @@ static int load(struct vpt_soft *c, const struct saved *s, size_t bytes)
 {
 	const struct saved_msr *msr = (const struct saved_msr *)(s + 1);
 
-	if (!sizes_ok(s, bytes) || !control_ok(c, s) || !modes_ok(s) || !fpu_ok(c, s))
+	if (!sizes_ok(s, bytes) || !control_ok(c, s) || !modes_ok(s) || !fpu_ok(c, s) ||
+	    !time_ok(c, s))
 		return -EINVAL;
 	c->regs = s->regs;
 	c->base.retired = s->retired;
 	c->base.shadow = s->shadow;
-	c->tsc_offset = s->tsc_offset;
+	c->base.time = s->time;
 	load_fpu(c, s);
 	load_system(c, s);
 	vpt_soft_set_rflags(c, c->regs.rflags);

@@ -155,7 +155,7 @@ struct vpt_soft_vm {
 	struct vpt_engine_vm base;
 	struct vpt_mem mem; /* borrowed */
 	struct vpt_soft *vcpu;
-	struct vpt_msr_range trapped[8];
+	struct vpt_msr_range trapped[16];
 	size_t trapped_count;
 };
 
@@ -163,7 +163,7 @@ struct vpt_soft_vm {
 struct vpt_soft_msrs {
 	uint64_t star, lstar, cstar, fmask, kernel_gs_base, tsc_aux;
 	uint64_t sysenter_cs, sysenter_esp, sysenter_eip;
-	uint64_t pat, misc_enable, spec_ctrl, xss, debugctl;
+	uint64_t pat, misc_enable, spec_ctrl, xss, debugctl, umwait;
 	uint64_t mtrr_def, mtrr[32];
 };
 
@@ -198,7 +198,6 @@ struct vpt_soft {
 	uint32_t cs_limit;
 	bool long_mode;
 	uint32_t mode; /* enum vpt_block_mode, without SINGLE */
-	uint64_t tsc_offset;
 	struct vpt_paging paging;
 	struct vpt_soft_msrs msr;
 	struct vpt_soft_fpu fpu;
@@ -294,11 +293,18 @@ const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u
 /* This instruction is done and changed what blocks are decoded for (modes, segments,
  * paging, privilege): derive anew, and go on at the next one. */
 const struct vpt_uop *vpt_soft_resume(struct vpt_soft *c, const struct vpt_uop *u);
+/* The same for one that changed RFLAGS.IF, which the observer may have to be told. */
+const struct vpt_uop *vpt_soft_resume_if(struct vpt_soft *c, const struct vpt_uop *u);
+/* Does event trace look at RFLAGS.IF? */
+static inline bool vpt_soft_watches_if(const struct vpt_soft *c)
+{
+	return c->pt && VPT_CTL_GET(c->base.observer->pt->rtit.ctl, EVENT_EN);
+}
 /* Recompute what follows from sregs, CRs, RFLAGS.AC and CPL; unlinks. */
 void vpt_soft_derive(struct vpt_soft *c);
 /* run() is to end soon: a device said so during an access. */
 void vpt_soft_call_attention(struct vpt_soft *c);
-/* A near transfer retired: tell the observer. */
+/* A near transfer or a PTWRITE retired: tell the observer. */
 void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct vpt_event *event);
 /* Between two blocks: tell the observer how many instructions ran until now, so that
  * what is recorded next has its place, in however many runs it is that it got there. */

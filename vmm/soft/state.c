@@ -123,7 +123,8 @@ int vpt_soft_set_dr(struct vpt_engine_vcpu *ev, unsigned int n, uint64_t value)
 	return 0;
 }
 
-uint64_t vpt_soft_tsc(struct vpt_engine_vcpu *ev)
+void vpt_soft_clock(struct vpt_engine_vcpu *ev, struct vpt_clock *now, uint64_t *tsc)
 {
-	return ev->retired + vpt_soft(ev)->tsc_offset;
+	*now = vpt_time_clock(&ev->time, ev->retired);
+	*tsc = now->tsc + ev->time.offset;
 }

@@ -10,7 +10,7 @@ int vpt_soft_get_sregs(struct vpt_engine_vcpu *ev, struct vpt_sregs *sregs);
 int vpt_soft_set_sregs(struct vpt_engine_vcpu *ev, const struct vpt_sregs *sregs);
 int vpt_soft_get_dr(struct vpt_engine_vcpu *ev, unsigned int n, uint64_t *value);
 int vpt_soft_set_dr(struct vpt_engine_vcpu *ev, unsigned int n, uint64_t value);
-uint64_t vpt_soft_tsc(struct vpt_engine_vcpu *ev);
+void vpt_soft_clock(struct vpt_engine_vcpu *ev, struct vpt_clock *now, uint64_t *tsc);
 
 /* save.c */
 size_t vpt_soft_save(struct vpt_engine_vcpu *ev, void *to, size_t room);

@@ -97,6 +97,10 @@ VPT_UOP(cli)
 {
 	if (vpt_unlikely(!has_iopl(c)))
 		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	if (vpt_unlikely(vpt_soft_watches_if(c)) && c->r[VPT_R_RFLAGS] & VPT_FL_IF) {
+		c->r[VPT_R_RFLAGS] &= ~VPT_FL_IF;
+		return vpt_soft_resume_if(c, u);
+	}
 	c->r[VPT_R_RFLAGS] &= ~VPT_FL_IF;
 	return VPT_NEXT(c, u);
 }
@@ -110,7 +114,7 @@ VPT_UOP(sti)
 		return VPT_NEXT(c, u);
 	c->r[VPT_R_RFLAGS] |= VPT_FL_IF;
 	c->base.shadow = true;
-	return vpt_soft_resume(c, u);
+	return vpt_soft_resume_if(c, u);
 }
 
 /* imm: what AC becomes. */
@@ -124,9 +128,11 @@ VPT_UOP(set_ac)
 	return vpt_soft_resume(c, u);
 }
 
-/* imm: the next RIP. */
+/* imm: the next RIP. What a trace has of it is the core's. */
 VPT_UOP(hlt)
 {
+	if (c->pt)
+		return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
 	c->r[VPT_R_RIP] = u->imm;
 	return vpt_soft_leave(c, u, true, VPT_EXIT_HLT);
 }

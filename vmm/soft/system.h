@@ -12,7 +12,6 @@
 #define VPT_CR4_DE	 (1ull << 3)
 #define VPT_CR4_MCE	 (1ull << 6)
 #define VPT_CR4_PGE	 (1ull << 7)
-#define VPT_CR4_PCE	 (1ull << 8)
 #define VPT_CR4_FSGSBASE (1ull << 16)
 #define VPT_CR4_PCIDE	 (1ull << 17)
 #define VPT_CR4_PKE	 (1ull << 22)

@@ -169,9 +169,15 @@ static uint8_t refused(const struct vpt_translation *t)
 {
 	if (!vpt_soft_feature(t->c, t->insn))
 		return VPT_VEC_UD;
-	/* CLAC and STAC are no instructions there, rather than forbidden ones. */
+	/* CLAC and STAC, MONITOR and MWAIT are no instructions there, rather than forbidden. */
+	/* XSAVES and XRSTORS ask for CR4.OSXSAVE first. */
+	if (t->insn->meta.isa_set == ZYDIS_ISA_SET_XSAVES)
+		return 0;
 	if (t->insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED && t->mode & VPT_BLOCK_USER)
-		return t->insn->meta.isa_set == ZYDIS_ISA_SET_SMAP ? VPT_VEC_UD : VPT_VEC_GP;
+		return t->insn->meta.isa_set == ZYDIS_ISA_SET_SMAP ||
+				       t->insn->meta.isa_set == ZYDIS_ISA_SET_MONITOR
+			       ? VPT_VEC_UD
+			       : VPT_VEC_GP;
 	return 0;
 }
 

@@ -102,6 +102,7 @@ VPT_TRANSLATOR(system);	 /* system.c: CR, DR, descriptor tables, HLT, CLI, STI, 
 VPT_TRANSLATOR(segment); /* segment.c: MOV and POP to segment registers, LDS..., LAR LSL VERR */
 VPT_TRANSLATOR(msr);	 /* msr.c: RDMSR WRMSR RDTSC RDTSCP RDPMC CPUID, FSGSBASE, SWAPGS */
 VPT_TRANSLATOR(io);	 /* io.c: IN OUT */
+VPT_TRANSLATOR(ptwrite); /* ptwrite.c */
 VPT_TRANSLATOR(native);	 /* native.c: by the same instruction on the host, registers only
 			  * general ones: BMI, ADX, CRC32, MOVBE, POPCNT, BSF, BSWAP ... */
 VPT_TRANSLATOR(vector);	 /* vector.c: likewise MMX, SSE, AVX, AVX-512 */

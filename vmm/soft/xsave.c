@@ -30,10 +30,26 @@ const struct vpt_cpuid_entry *vpt_xstate_cpuid(const struct vpt_soft *c, unsigne
 	return NULL;
 }
 
-static uint64_t requested(const struct vpt_soft *c)
+/* Components that software may name. */
+static uint64_t enabled(const struct vpt_soft *c, unsigned int flags)
+{
+	return c->fpu.xcr0 | (flags & VPT_XSTATE_SYSTEM ? c->msr.xss : 0);
+}
+
+static uint64_t requested(const struct vpt_soft *c, unsigned int flags)
 {
 	return ((uint64_t)(uint32_t)c->r[VPT_R_RDX] << 32 | (uint32_t)c->r[VPT_R_RAX]) &
-	       c->fpu.xcr0;
+	       enabled(c, flags);
+}
+
+static bool has_pt(const struct vpt_soft *c, uint64_t components)
+{
+	return components >> VPT_XSTATE_PT & 1 && c->base.bus.xstate;
+}
+
+bool vpt_xstate_moves_pt(const struct vpt_soft *c)
+{
+	return has_pt(c, requested(c, VPT_XSTATE_SYSTEM));
 }
 
 /* Where component n >= 2 is, and its size; `present` is what a compacted area has. */
@@ -147,6 +163,8 @@ uint64_t vpt_xstate_in_use(struct vpt_soft *c)
 			used |= 1u << n;
 	if (!all_zero((const uint8_t *)c->fpu.k, sizeof(c->fpu.k)))
 		used |= VPT_XCR0_K;
+	if (c->base.bus.xstate && !c->base.bus.xstate->initial(c->base.bus.opaque))
+		used |= 1u << VPT_XSTATE_PT;
 	return used;
 }
 
@@ -194,12 +212,20 @@ static void save_xmm(struct vpt_soft *c, struct area *a, unsigned int flags)
 	part(a, 160, count * 16);
 }
 
-static void put_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const struct area *a)
+static void probe_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+		       const struct area *a)
 {
 	unsigned int i;
 
 	for (i = 0; i < a->parts; i++)
 		vpt_soft_probe_write(c, u, va + a->part[i].at, a->part[i].len);
+}
+
+static void put_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const struct area *a)
+{
+	unsigned int i;
+
+	probe_area(c, u, va, a);
 	for (i = 0; i < a->parts; i++)
 		vpt_soft_write(c, u, va + a->part[i].at, a->bytes + a->part[i].at, a->part[i].len);
 }
@@ -289,9 +315,25 @@ static void save_components(struct vpt_soft *c, struct area *a, uint64_t which, 
 	}
 }
 
+/*
+ * PT's registers come last: saving them ends the trace, which is for an instruction that can no
+ * longer fault.
+ */
+static void save_pt(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, struct area *a,
+		    uint64_t present)
+{
+	uint32_t at, len;
+
+	if (!locate(c, VPT_XSTATE_PT, present, true, &at, &len))
+		return;
+	part(a, at, len);
+	probe_area(c, u, va, a);
+	c->base.bus.xstate->save(c->base.bus.opaque, a->bytes + at);
+}
+
 void vpt_xstate_xsave(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	uint64_t va = vpt_ea(c, u), rfbm = requested(c), used = vpt_xstate_in_use(c),
+	uint64_t va = vpt_ea(c, u), rfbm = requested(c, u->aux), used = vpt_xstate_in_use(c),
 		 mxcsr_for = VPT_XCR0_SSE | VPT_XCR0_AVX;
 	struct header h = {0};
 	struct area a = {0};
@@ -316,25 +358,27 @@ void vpt_xstate_xsave(struct vpt_soft *c, const struct vpt_uop *u)
 			rfbm, u->aux);
 	memcpy(a.bytes + LEGACY, &h, len);
 	part(&a, LEGACY, len);
+	if (has_pt(c, rfbm & used))
+		save_pt(c, u, va, &a, rfbm);
 	put_area(c, u, va, &a);
 }
 
-/* Is the header one that XRSTOR takes? (SDM vol. 1, 13.8) */
-static bool acceptable(const struct vpt_soft *c, const struct header *h)
+/* Is the header one that XRSTOR, or XRSTORS, takes? (SDM vol. 1, 13.8, 13.12) */
+static bool acceptable(const struct vpt_soft *c, const struct header *h, unsigned int flags)
 {
 	const uint64_t *r = h->reserved;
 	uint64_t all = h->bv;
 
 	if (h->comp_bv & COMPACTED) {
-		if (!vpt_xstate_cpuid(c, 1) || !(vpt_xstate_cpuid(c, 1)->eax & 2))
+		if (!vpt_xstate_cpuid(c, 1) || !(vpt_xstate_cpuid(c, 1)->eax & (2 | 8)))
 			return false;
 		if (h->bv & ~h->comp_bv)
 			return false;
 		all |= h->comp_bv & ~COMPACTED;
-	} else if (h->comp_bv || r[0]) {
+	} else if (flags & VPT_XSTATE_SYSTEM || h->comp_bv || r[0]) {
 		return false;
 	}
-	return !(all & ~c->fpu.xcr0) && !(r[0] | r[1] | r[2] | r[3] | r[4] | r[5]);
+	return !(all & ~enabled(c, flags)) && !(r[0] | r[1] | r[2] | r[3] | r[4] | r[5]);
 }
 
 static void initialize(struct vpt_soft *c, unsigned int n, unsigned int flags)
@@ -374,30 +418,48 @@ static void read_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, 
 	unsigned int n;
 
 	vpt_soft_read(c, u, va, area, LEGACY);
-	for (n = 2; n < 8; n++)
+	for (n = 2; n <= VPT_XSTATE_PT; n++)
 		if (which >> n & 1 && locate(c, n, h->comp_bv, h->comp_bv & COMPACTED, &at, &len))
 			vpt_soft_read(c, u, va + at, area + at, len);
 }
 
+/* PT's part of an area, NULL for its initial state. */
+static const void *pt_image(const struct vpt_soft *c, const uint8_t *area, const struct header *h)
+{
+	uint32_t at, len;
+
+	if (!(h->bv >> VPT_XSTATE_PT & 1) || !locate(c, VPT_XSTATE_PT, h->comp_bv, true, &at, &len))
+		return NULL;
+	return area + at;
+}
+
 void vpt_xstate_xrstor(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	uint64_t va = vpt_ea(c, u), rfbm = requested(c);
+	uint64_t va = vpt_ea(c, u), rfbm = requested(c, u->aux);
 	uint32_t mxcsr = c->fpu.mxcsr;
+	const void *pt = NULL;
 	uint8_t area[AREA_MAX];
 	struct header h;
 	unsigned int n;
 
 	check_aligned(c, u, va, 64);
 	vpt_soft_read(c, u, va + LEGACY, &h, sizeof(h));
-	if (!acceptable(c, &h))
+	if (!acceptable(c, &h, u->aux))
 		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
 	read_area(c, u, va, rfbm & h.bv, &h, area);
 	if (!(h.comp_bv & COMPACTED) && rfbm & (VPT_XCR0_SSE | VPT_XCR0_AVX))
 		mxcsr = mxcsr_of(c, u, area);
 	else if (rfbm & VPT_XCR0_SSE)
 		mxcsr = h.bv & VPT_XCR0_SSE ? mxcsr_of(c, u, area) : VPT_MXCSR_DEFAULT;
+	if (has_pt(c, rfbm)) {
+		pt = pt_image(c, area, &h);
+		if (!c->base.bus.xstate->check(c->base.bus.opaque, pt))
+			vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	}
 	c->fpu.mxcsr = mxcsr;
 	for (n = 0; n < 8; n++)
 		if (rfbm >> n & 1)
 			restore_component(c, n, area, &h, u->aux);
+	if (has_pt(c, rfbm))
+		c->base.bus.xstate->restore(c->base.bus.opaque, pt);
 }

@@ -82,6 +82,19 @@ VPT_UOP(osxsave)
 	return VPT_NEXT(c, u);
 }
 
+#define SYSTEM_STATE(name, does)                                           \
+	VPT_UOP(name)                                                      \
+	{                                                                  \
+		if (!c->stepping && vpt_xstate_moves_pt(c))                \
+			return vpt_soft_leave(c, u, false, VPT_EXIT_CORE); \
+		does(c, u);                                                \
+		return VPT_NEXT(c, u);                                     \
+	}
+
+/* What begins or ends a trace is done in step(), for the core. */
+SYSTEM_STATE(xsaves, vpt_xstate_xsave)
+SYSTEM_STATE(xrstors, vpt_xstate_xrstor)
+
 #define STATE(name, does)              \
 	VPT_UOP(name)                  \
 	{                              \
@@ -132,6 +145,13 @@ static const struct form *form_of(ZydisMnemonic mnemonic)
 		FORM(XSAVEC, xsave, VPT_UNIT_X87, 160, true, true, VPT_XSTATE_COMPACT),
 		FORM(XSAVEC64, xsave, VPT_UNIT_X87, 160, true, true,
 		     VPT_XSTATE_COMPACT | VPT_XSTATE_WIDE),
+		FORM(XSAVES, xsaves, VPT_UNIT_X87, 160, true, true,
+		     VPT_XSTATE_COMPACT | VPT_XSTATE_SYSTEM),
+		FORM(XSAVES64, xsaves, VPT_UNIT_X87, 160, true, true,
+		     VPT_XSTATE_COMPACT | VPT_XSTATE_SYSTEM | VPT_XSTATE_WIDE),
+		FORM(XRSTORS, xrstors, VPT_UNIT_X87, 160, false, true, VPT_XSTATE_SYSTEM),
+		FORM(XRSTORS64, xrstors, VPT_UNIT_X87, 160, false, true,
+		     VPT_XSTATE_SYSTEM | VPT_XSTATE_WIDE),
 		FORM(XRSTOR, xrstor, VPT_UNIT_X87, 160, false, true, 0),
 		FORM(XRSTOR64, xrstor, VPT_UNIT_X87, 160, false, true, VPT_XSTATE_WIDE),
 		FORM(LDMXCSR, ldmxcsr, VPT_UNIT_SSE, 4, false, false, 0),
@@ -169,6 +189,10 @@ bool vpt_tr_xstate(struct vpt_translation *t)
 	if (f->xsave)
 		vpt_tr_emit(t, osxsave);
 	vpt_tr_need(t, f->unit);
+	if (f->flags & VPT_XSTATE_SYSTEM && t->mode & VPT_BLOCK_USER) {
+		vpt_tr_raise(t, VPT_VEC_GP);
+		return true;
+	}
 	if (!f->bytes) {
 		vpt_tr_emit(t, f->fn);
 		return true;

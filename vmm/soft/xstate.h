@@ -19,11 +19,17 @@
 #define VPT_XSTATE_LONG	     (1u << 1) /* 64-bit mode: XMM8 and up exist */
 #define VPT_XSTATE_OPTIMIZED (1u << 2) /* what is initial is not written */
 #define VPT_XSTATE_COMPACT   (1u << 3)
+#define VPT_XSTATE_SYSTEM    (1u << 4) /* XSAVES, XRSTORS: components of IA32_XSS too */
+
+#define VPT_XSTATE_PT 8u /* the one that there is of those */
 
 /* CPUID leaf 0xd, of component n; NULL if there is no such leaf. */
 const struct vpt_cpuid_entry *vpt_xstate_cpuid(const struct vpt_soft *c, unsigned int n);
 /* Components that are not as after a reset: XINUSE. */
 uint64_t vpt_xstate_in_use(struct vpt_soft *c);
+
+/* Does XSAVES or XRSTORS with these registers move PT's? */
+bool vpt_xstate_moves_pt(const struct vpt_soft *c);
 
 void vpt_xstate_fxsave(struct vpt_soft *c, const struct vpt_uop *u);
 void vpt_xstate_fxrstor(struct vpt_soft *c, const struct vpt_uop *u);

@@ -60,12 +60,22 @@ struct vpt_file_info {
 	char engine[16];
 	uint32_t owner; /* enum vpt_owner */
 	uint32_t vcpus;
+	/*
+	 * What a TSC packet's unit is. Where no hardware traces the TSC is virtual, and starts
+	 * anywhere: a tick to a core clock, which is an instruction, times P1 / CBR, as the CBR
+	 * packets and `caps` have them (33.8.3); and what passed while nothing was executed.
+	 */
 	uint64_t tsc_hz;
 	uint64_t tsc_offset;	 /* guest TSC = scaled host TSC + offset */
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
 	uint64_t seed;
 	uint32_t oracle; /* ORACLE blocks are present */
-	uint32_t reserved;
+	uint32_t flags;	 /* enum vpt_info_flags; others are not looked at */
+};
+
+/* What of the processor neither `caps` nor a session's registers tell. */
+enum vpt_info_flags {
+	VPT_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
 };
 
 struct vpt_ram_range {

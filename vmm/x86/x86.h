@@ -15,6 +15,7 @@
 
 #define VPT_CR4_PSE	   (1ull << 4)
 #define VPT_CR4_PAE	   (1ull << 5)
+#define VPT_CR4_PCE	   (1ull << 8)
 #define VPT_CR4_OSFXSR	   (1ull << 9)
 #define VPT_CR4_OSXMMEXCPT (1ull << 10)
 #define VPT_CR4_UMIP	   (1ull << 11)

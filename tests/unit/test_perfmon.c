@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Performance monitoring as far as drivers of PT need it: registers, what counts, overflow, the
+ * latch of ToPA PMIs and what they freeze. The engine is a counter.
+ */
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "core/vcpu.h"
+
+#define NEVER UINT64_MAX
+#define WIDE  ((1ull << 48) - 1)
+
+enum {
+	PMC0 = 0xc1,
+	SELECT0 = 0x186,
+	FIXED0 = 0x309,
+	CAPABILITIES = 0x345,
+	FIXED_CONTROL = 0x38d,
+	STATUS = 0x38e,
+	CONTROL = 0x38f,
+	RESET = 0x390,
+	SET = 0x391,
+	IN_USE = 0x392,
+	PMC0_WIDE = 0x4c1,
+};
+
+/* Instructions retired: OS, USR and enable; with an interrupt. */
+#define OS     0x4200c0ull
+#define USR    0x4100c0ull
+#define INT    (1ull << 20)
+#define TOPA   (1ull << 55)
+#define FROZEN (1ull << 59)
+
+static struct vpt_engine engine;
+static struct vpt_engine_vcpu ev;
+static struct vpt_regs regs;
+static struct vpt_vm vm;
+static struct vpt_vcpu v;
+static uint64_t debugctl;
+
+static int get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value)
+{
+	(void)vcpu;
+	ck_assert_uint_eq(index, 0x1d9);
+	*value = debugctl;
+	return 0;
+}
+
+static int set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value)
+{
+	(void)vcpu;
+	ck_assert_uint_eq(index, 0x1d9);
+	debugctl = value;
+	return 0;
+}
+
+static void setup_model(const char *model)
+{
+	memset(&vm, 0, sizeof(vm));
+	memset(&v, 0, sizeof(v));
+	memset(&ev, 0, sizeof(ev));
+	debugctl = 0;
+	v.tracer.acting = &v.tracer.pt;
+	engine = (struct vpt_engine){
+		.name = "test", .observes = true, .get_msr = get_msr, .set_msr = set_msr};
+	vm.engine = &engine;
+	vm.caps = *vpt_caps_model(model);
+	vm.owner = VPT_OWNER_GUEST;
+	vm.mem.bytes = 64 << 20;
+	v.vm = &vm;
+	v.engine = &engine;
+	v.ev = &ev;
+	v.regs = &regs;
+	v.untraced = true;
+	vpt_perfmon_init(&v.perfmon);
+	vpt_irq_advance(&v);
+	vm.platform.lapic.svr |= 0x100;
+	vm.platform.lapic.lvt[VPT_LVT_PMC] = 0x50;
+}
+
+static void setup(void)
+{
+	setup_model("spr");
+}
+
+static bool writes(uint32_t msr, uint64_t value)
+{
+	enum vpt_platform_msr done = vpt_perfmon_wrmsr(&v, msr, value);
+
+	ck_assert(done != VPT_PLATFORM_OTHER);
+	return done == VPT_PLATFORM_DONE;
+}
+
+static void put(uint32_t msr, uint64_t value)
+{
+	ck_assert_msg(writes(msr, value), "#GP on WRMSR %#x := %#llx", msr,
+		      (unsigned long long)value);
+}
+
+static uint64_t get(uint32_t msr)
+{
+	uint64_t value = ~0ull;
+
+	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, msr, &value), VPT_PLATFORM_DONE);
+	return value;
+}
+
+/* Registers, what they take, and the least that they refuse. */
+static const struct {
+	uint32_t msr, count;
+	uint64_t takes, refuses;
+} rows[] = {
+	{SELECT0, 4, 0xffdfffff, 1 << 21},
+	{PMC0_WIDE, 4, WIDE, WIDE + 1},
+	{FIXED0, 3, WIDE, WIDE + 1},
+	{FIXED_CONTROL, 1, 0xbbb, 4},
+	{CONTROL, 1, 0x70000000full, 0x10},
+	{RESET, 1, 0xcc8000070000000full, 1ull << 35},
+	{SET, 1, 0x0c8000070000000full, 1ull << 62},
+};
+
+START_TEST(registers)
+{
+	uint32_t i, msr;
+
+	for (i = 0; i < rows[_i].count; i++) {
+		msr = rows[_i].msr + i;
+		ck_assert(vpt_msr_traps(msr));
+		put(msr, rows[_i].takes);
+		if (msr != RESET && msr != SET)
+			ck_assert_uint_eq(get(msr), rows[_i].takes);
+		ck_assert(!writes(msr, rows[_i].refuses));
+		if (msr != RESET && msr != SET)
+			ck_assert_uint_eq(get(msr), rows[_i].takes);
+	}
+}
+END_TEST
+
+START_TEST(read_only)
+{
+	static const uint32_t msrs[] = {CAPABILITIES, STATUS, IN_USE};
+	uint64_t value;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		ck_assert(!writes(msrs[i], get(msrs[i])));
+	ck_assert_uint_eq(get(CAPABILITIES), 1 << 13);
+	ck_assert_uint_eq(get(RESET), 0);
+	/* There is no fifth counter, nor a fourth fixed one. */
+	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, PMC0 + 4, &value), VPT_PLATFORM_OTHER);
+	ck_assert_int_eq(vpt_perfmon_wrmsr(&v, FIXED0 + 3, 0), VPT_PLATFORM_OTHER);
+	ck_assert_uint_eq(get(CONTROL), 0xf);
+}
+END_TEST
+
+START_TEST(an_older_version)
+{
+	struct vpt_cpuid_entry e = {0};
+	uint64_t value;
+
+	vpt_perfmon_cpuid(&vm.caps, &e);
+	ck_assert_uint_eq(e.eax, 0x07300404);
+	ck_assert_uint_eq(e.edx, 0x8603);
+	setup_model("bdw");
+	vpt_perfmon_cpuid(&vm.caps, &e);
+	ck_assert_uint_eq(e.eax, 0x07300402);
+	ck_assert_uint_eq(e.edx, 0x603);
+	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, SET, &value), VPT_PLATFORM_GP);
+	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, IN_USE, &value), VPT_PLATFORM_GP);
+	ck_assert(!writes(SET, 0));
+	ck_assert(!writes(RESET, FROZEN));
+	put(RESET, TOPA | 0xf);
+}
+END_TEST
+
+START_TEST(narrow_writes)
+{
+	put(PMC0 + 1, 0xffff0000);
+	ck_assert_uint_eq(get(PMC0 + 1), 0xffffffff0000);
+	put(PMC0 + 1, 0x123456789ull);
+	ck_assert_uint_eq(get(PMC0_WIDE + 1), 0x23456789);
+}
+END_TEST
+
+static void run(uint64_t insns, uint8_t cpl)
+{
+	vpt_perfmon_advance(&v);
+	v.cpl = cpl;
+	ev.retired += insns;
+}
+
+START_TEST(counting)
+{
+	put(SELECT0, OS);
+	put(SELECT0 + 1, USR);
+	put(SELECT0 + 2, OS | USR);
+	put(SELECT0 + 3, 0x43003c); /* clocks */
+	put(FIXED_CONTROL, 0x231);
+	put(CONTROL, 0x70000000full);
+	run(100, 0);
+	run(7, 3);
+	run(30, 0);
+	ck_assert_uint_eq(get(PMC0), 130);
+	ck_assert_uint_eq(get(PMC0 + 1), 7);
+	ck_assert_uint_eq(get(PMC0 + 2), 137);
+	ck_assert_uint_eq(get(PMC0 + 3), 137);
+	ck_assert_uint_eq(get(FIXED0), 130);
+	ck_assert_uint_eq(get(FIXED0 + 1), 137);
+	ck_assert_uint_eq(get(FIXED0 + 2), 7);
+	ck_assert_uint_eq(get(IN_USE), 0x70000000full);
+	/* What is not enabled, or another event, does not. */
+	put(CONTROL, 1);
+	put(SELECT0, OS ^ 0xc0 ^ 0xc4);
+	run(50, 0);
+	ck_assert_uint_eq(get(PMC0), 130);
+	ck_assert_uint_eq(get(FIXED0), 130);
+	ck_assert_uint_eq(vpt_perfmon_next(&v), NEVER);
+}
+END_TEST
+
+START_TEST(overflow)
+{
+	put(SELECT0, OS | INT);
+	put(PMC0_WIDE, WIDE - 99);
+	put(CONTROL, 1);
+	ck_assert_uint_eq(vpt_perfmon_next(&v), 100);
+	run(40, 0);
+	ck_assert_uint_eq(vpt_perfmon_next(&v), 60);
+	ck_assert_uint_eq(vpt_irq_next(&v), 60);
+	run(59, 0);
+	vpt_irq_advance(&v);
+	ck_assert(!vpt_irq_pending(&v));
+	run(1, 0);
+	vpt_irq_advance(&v);
+	ck_assert(vpt_irq_pending(&v));
+	ck_assert_uint_eq(get(STATUS), 1);
+	ck_assert_uint_eq(get(PMC0), 0);
+	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
+	ck_assert(vm.platform.lapic.lvt[VPT_LVT_PMC] & VPT_LVT_MASKED);
+	put(RESET, 1);
+	ck_assert_uint_eq(get(STATUS), 0);
+	/* Without INT it is only noted. */
+	put(SELECT0, OS);
+	put(PMC0_WIDE, WIDE);
+	ck_assert_uint_eq(vpt_perfmon_next(&v), NEVER);
+	run(3, 0);
+	ck_assert_uint_eq(get(STATUS), 1);
+	ck_assert_uint_eq(get(PMC0), 2);
+}
+END_TEST
+
+START_TEST(topa_pmi)
+{
+	VPT_PROVES("PMI-LATCH PMI-LVT");
+	vpt_irq_pmi(&v);
+	ck_assert_uint_eq(get(STATUS), TOPA);
+	ck_assert(vpt_irq_pending(&v));
+	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
+	ck_assert_uint_eq(vm.platform.lapic.lvt[VPT_LVT_PMC], VPT_LVT_MASKED | 0x50);
+	/* Masked it does not come, but it is told of. */
+	put(RESET, TOPA);
+	ck_assert_uint_eq(get(STATUS), 0);
+	vpt_irq_pmi(&v);
+	ck_assert_uint_eq(get(STATUS), TOPA);
+	ck_assert(!vpt_irq_pending(&v));
+	vm.platform.lapic.lvt[VPT_LVT_PMC] = 0x400;
+	vpt_irq_pmi(&v);
+	ck_assert(vpt_platform_nmi(&vm.platform));
+	ck_assert_uint_eq(vm.platform.lapic.lvt[VPT_LVT_PMC], VPT_LVT_MASKED | 0x400);
+	/* Software can set it, for a guest that it restores. */
+	put(RESET, TOPA);
+	put(SET, TOPA);
+	ck_assert_uint_eq(get(STATUS), TOPA);
+	/* A host's trace is no business of the guest's. */
+	put(RESET, TOPA);
+	vm.owner = VPT_OWNER_HOST;
+	ck_assert(!writes(SET, TOPA));
+}
+END_TEST
+
+START_TEST(freezing)
+{
+	VPT_PROVES("PMI-FREEZE");
+	put(SELECT0, OS);
+	put(CONTROL, 1);
+	run(10, 0);
+	vpt_irq_pmi(&v);
+	run(10, 0);
+	ck_assert_uint_eq(get(PMC0), 20);
+	debugctl = 1 << 12 | 1 << 11 | 1;
+	vpt_irq_pmi(&v);
+	run(10, 0);
+	ck_assert_uint_eq(get(PMC0), 20);
+	ck_assert_uint_eq(get(STATUS), TOPA | FROZEN | 1ull << 58);
+	ck_assert_uint_eq(get(CONTROL), 1);
+	put(RESET, FROZEN);
+	run(10, 0);
+	ck_assert_uint_eq(get(PMC0), 30);
+	/* Before version 4 the enables are cleared. */
+	setup_model("bdw");
+	put(SELECT0, OS);
+	put(CONTROL, 1);
+	debugctl = 1 << 12 | 1 << 11 | 1;
+	run(10, 0);
+	vpt_irq_pmi(&v);
+	run(10, 0);
+	ck_assert_uint_eq(get(PMC0), 10);
+	ck_assert_uint_eq(get(STATUS), TOPA);
+	ck_assert_uint_eq(get(CONTROL), 0);
+	ck_assert_uint_eq(debugctl, 1 << 12 | 1 << 11);
+}
+END_TEST
+
+START_TEST(rdpmc)
+{
+	uint64_t value = 0;
+
+	put(PMC0_WIDE + 3, 0x123456789abcull);
+	put(FIXED0 + 2, 0x77);
+	ck_assert(vpt_perfmon_rdpmc(&v, 3, &value));
+	ck_assert_uint_eq(value, 0x123456789abcull);
+	ck_assert(vpt_perfmon_rdpmc(&v, 1u << 30 | 2, &value));
+	ck_assert_uint_eq(value, 0x77);
+	ck_assert(!vpt_perfmon_rdpmc(&v, 4, &value));
+	ck_assert(!vpt_perfmon_rdpmc(&v, 1u << 30 | 3, &value));
+	ck_assert(!vpt_perfmon_rdpmc(&v, 1u << 29, &value));
+}
+END_TEST
+
+START_TEST(saved)
+{
+	struct vpt_perfmon_state s, bad;
+
+	put(SELECT0, OS | INT);
+	put(PMC0_WIDE, WIDE - 50);
+	put(CONTROL, 1);
+	run(20, 0);
+	vpt_perfmon_save(&v, &s);
+	ev.retired = 5000;
+	vpt_perfmon_init(&v.perfmon);
+	ck_assert(vpt_perfmon_load(&v, &s));
+	ck_assert_uint_eq(get(PMC0), WIDE - 30);
+	ck_assert_uint_eq(vpt_perfmon_next(&v), 31);
+	bad = s;
+	bad.general[1] = WIDE + 1;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	bad = s;
+	bad.select[2] = 1ull << 32;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	bad = s;
+	bad.fixed[0] = ~0ull;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	bad = s;
+	bad.fixed_control = 1 << 12;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	bad = s;
+	bad.enabled = 1 << 4;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	bad = s;
+	bad.status = 1ull << 63;
+	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert_uint_eq(get(PMC0), WIDE - 30);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("perfmon");
+	TCase *t = tcase_create("perfmon");
+
+	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_loop_test(t, registers, 0, sizeof(rows) / sizeof(rows[0]));
+	tcase_add_test(t, read_only);
+	tcase_add_test(t, an_older_version);
+	tcase_add_test(t, narrow_writes);
+	tcase_add_test(t, counting);
+	tcase_add_test(t, overflow);
+	tcase_add_test(t, topa_pmi);
+	tcase_add_test(t, freezing);
+	tcase_add_test(t, rdpmc);
+	tcase_add_test(t, saved);
+	suite_add_tcase(s, t);
+	return s;
+}

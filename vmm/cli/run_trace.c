@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt run: what a trace has beside branches, and what no CPUID tells of the processor. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/vcpu.h"
+
+/* As perf takes it: 8 of the crystal's clocks, where the model allows it. */
+#define DEFAULT_MTC_FREQ 3
+#define MAX_ENCODING	 15
+/* Bytes that leave the internal buffer in 1024 core clocks, if nothing else is said. */
+#define DEFAULT_DRAIN 1024
+
+/* A number, and what is behind it; NULL: there is none. */
+static const char *number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && !errno ? end : NULL;
+}
+
+static int take_encoding(const char *name, uint64_t *value)
+{
+	if (!optarg)
+		return VPT_EXIT_OK;
+	if (vpt_run_number(optarg, value) && *value <= MAX_ENCODING)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number up to %d", name, optarg,
+			MAX_ENCODING);
+}
+
+static int take_ptw(struct vpt_run_trace *t)
+{
+	t->ctl |= VPT_CTL_MASK(PTW_EN);
+	if (!optarg)
+		return VPT_EXIT_OK;
+	if (strcmp(optarg, "fup"))
+		return vpt_fail(VPT_EXIT_USAGE, "run: --ptw=%s: there is fup", optarg);
+	t->ctl |= VPT_CTL_MASK(FUP_ON_PTW);
+	return VPT_EXIT_OK;
+}
+
+static int take_buffer(struct vpt_run_trace *t)
+{
+	uint64_t bytes = 0, drain = DEFAULT_DRAIN;
+	const char *c = number(optarg, &bytes);
+
+	if (c && *c == ':')
+		c = number(c + 1, &drain);
+	if (!c || *c || bytes < VPT_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
+	    drain > UINT32_MAX)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --buffer=%s: not BYTES or BYTES:DRAIN, of %u to %u bytes",
+				optarg, VPT_BUFFER_MIN, VPT_BUFFER_MAX);
+	t->model.buffer_bytes = (uint32_t)bytes;
+	t->model.buffer_drain = (uint32_t)drain;
+	return VPT_EXIT_OK;
+}
+
+static int take_cyc_bits(struct vpt_run_trace *t)
+{
+	uint64_t bits;
+
+	if (!vpt_run_number(optarg, &bits) || bits < 8 || bits > 32)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --cyc-bits=%s: not a number from 8 to 32",
+				optarg);
+	t->model.cyc_bits = (uint8_t)bits;
+	return VPT_EXIT_OK;
+}
+
+/* ,RATIO@INSNS[:TICKS] as often as it comes. */
+static const char *changes(struct vpt_run_trace *t, const char *c)
+{
+	while (c && *c == ',' && t->changes < VPT_CBR_CHANGES) {
+		struct vpt_cbr_change *to = &t->change[t->changes];
+		uint64_t ratio;
+
+		c = number(c + 1, &ratio);
+		if (!c || *c != '@' || !ratio || ratio > UINT8_MAX)
+			return NULL;
+		to->cbr = (uint8_t)ratio;
+		c = number(c + 1, &to->at);
+		if (c && *c == ':')
+			c = number(c + 1, &to->stopped);
+		if (!c || (t->changes && to->at < t->change[t->changes - 1].at) ||
+		    to->stopped > UINT32_MAX)
+			return NULL;
+		t->changes++;
+	}
+	return c;
+}
+
+static int take_cbr(struct vpt_run_trace *t)
+{
+	const char *c = number(optarg, &t->cbr);
+
+	t->changes = 0;
+	memset(t->change, 0, sizeof(t->change));
+	c = changes(t, c);
+	if (c && !*c && t->cbr && t->cbr <= UINT8_MAX)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE,
+			"run: --cbr=%s: not a list such as 20 or 20,34@100000,10@200000:5000, of "
+			"ratios from 1 to 255 and at most %d changes in their order",
+			optarg, VPT_CBR_CHANGES);
+}
+
+int vpt_run_take_trace(struct vpt_run_options *o, int option)
+{
+	struct vpt_run_trace *t = &o->trace;
+
+	t->host |= option < VPT_OPT_DEFER_TIPS;
+	t->of_model |= option >= VPT_OPT_DEFER_TIPS;
+	switch (option) {
+	case VPT_OPT_MTC:
+		t->ctl |= VPT_CTL_MASK(MTC_EN);
+		t->has_mtc_freq = optarg;
+		return take_encoding("mtc", &t->mtc_freq);
+	case VPT_OPT_CYC:
+		t->ctl |= VPT_CTL_MASK(CYC_EN);
+		return take_encoding("cyc", &t->cyc_thresh);
+	case VPT_OPT_PTW:
+		return take_ptw(t);
+	case VPT_OPT_POWER:
+		t->ctl |= VPT_CTL_MASK(PWR_EVT_EN);
+		return VPT_EXIT_OK;
+	case VPT_OPT_EVENTS:
+		t->ctl |= VPT_CTL_MASK(EVENT_EN);
+		return VPT_EXIT_OK;
+	case VPT_OPT_NO_TNT:
+		t->ctl |= VPT_CTL_MASK(DIS_TNT);
+		return VPT_EXIT_OK;
+	case VPT_OPT_NO_BRANCH:
+		t->no_branch = true;
+		return VPT_EXIT_OK;
+	case VPT_OPT_DEFER_TIPS:
+		t->model.defer_tips = true;
+		return VPT_EXIT_OK;
+	case VPT_OPT_BUFFER:
+		return take_buffer(t);
+	case VPT_OPT_CYC_BITS:
+		return take_cyc_bits(t);
+	default:
+		return take_cbr(t);
+	}
+}
+
+static int lacks(const struct vpt_run_options *o, const char *option)
+{
+	return vpt_fail(VPT_EXIT_USAGE, "run: --%s: model %s does not have it", option, o->model);
+}
+
+/* The option that the model has nothing of, or NULL. */
+static const char *missing(const struct vpt_run_options *o)
+{
+	static const struct {
+		uint64_t ctl;
+		enum vpt_cap cap;
+		const char *option;
+	} row[] = {
+		{VPT_CTL_MASK(MTC_EN), VPT_CAP_MTC, "mtc"},
+		{VPT_CTL_MASK(CYC_EN), VPT_CAP_PSB_CYC, "cyc"},
+		{VPT_CTL_MASK(PTW_EN), VPT_CAP_PTWRITE, "ptw"},
+		{VPT_CTL_MASK(PWR_EVT_EN), VPT_CAP_PWR_EVT, "power"},
+		{VPT_CTL_MASK(EVENT_EN), VPT_CAP_EVENT, "events"},
+		{VPT_CTL_MASK(DIS_TNT), VPT_CAP_DIS_TNT, "no-tnt"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (o->trace.ctl & row[i].ctl && !vpt_caps_has(&o->caps, row[i].cap))
+			return row[i].option;
+	return NULL;
+}
+
+static uint64_t mtc_freq(const struct vpt_run_options *o)
+{
+	if (o->trace.has_mtc_freq)
+		return o->trace.mtc_freq;
+	return vpt_caps_mtc_freq_ok(&o->caps, DEFAULT_MTC_FREQ) ? DEFAULT_MTC_FREQ : 0;
+}
+
+int vpt_run_check_trace(const struct vpt_run_options *o)
+{
+	const struct vpt_run_trace *t = &o->trace;
+	const char *option = missing(o);
+
+	if (option)
+		return lacks(o, option);
+	if (t->ctl & VPT_CTL_MASK(MTC_EN) && !o->caps.l15_ebx)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --mtc: model %s has no crystal ratio in CPUID.15H", o->model);
+	if (!vpt_caps_mtc_freq_ok(&o->caps, (unsigned int)t->mtc_freq))
+		return vpt_fail(VPT_EXIT_USAGE, "run: --mtc=%u: model %s does not have it",
+				(unsigned int)t->mtc_freq, o->model);
+	if (!vpt_caps_cyc_thresh_ok(&o->caps, (unsigned int)t->cyc_thresh))
+		return vpt_fail(VPT_EXIT_USAGE, "run: --cyc=%u: model %s does not have it",
+				(unsigned int)t->cyc_thresh, o->model);
+	if (t->cbr && !o->caps.max_nonturbo)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --cbr: model %s has no clock ratio at P1",
+				o->model);
+	if (t->changes && o->snapshot)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --cbr: a snapshot has no changes that are to come");
+	return VPT_EXIT_OK;
+}
+
+uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o)
+{
+	const struct vpt_run_trace *t = &o->trace;
+	uint64_t ctl = t->ctl;
+
+	if (!t->no_branch)
+		ctl |= VPT_CTL_MASK(BRANCH_EN);
+	if (ctl & VPT_CTL_MASK(MTC_EN))
+		ctl |= mtc_freq(o) << VPT_CTL_MTC_FREQ_SHIFT;
+	return ctl | t->cyc_thresh << VPT_CTL_CYC_THRESH_SHIFT;
+}
+
+int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v)
+{
+	const struct vpt_run_trace *t = &o->trace;
+
+	if (vpt_pt_set_options(&v->tracer.pt, &t->model) != VPT_OK)
+		return vpt_fail(VPT_EXIT_USAGE, "run: there is no processor with these options");
+	if (t->cbr)
+		vpt_clock_set_cbr(v, (uint8_t)t->cbr);
+	memcpy(v->cbr, t->change, sizeof(v->cbr));
+	v->cbr_count = t->changes;
+	return VPT_EXIT_OK;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Performance monitoring (SDM vol. 3, 20.2): the registers, what counts, what interrupts. */
+#include "core/perfmon.h"
+
+#include <string.h>
+
+#include "core/vcpu.h"
+#include "vpt/xsave.h"
+
+#define GENERAL VPT_PERFMON_GENERAL
+#define FIXED	VPT_PERFMON_FIXED
+#define NEVER	UINT64_MAX
+
+#define WIDTH	     48
+#define COUNTER_MASK ((1ull << WIDTH) - 1)
+
+enum perfmon_msr {
+	MSR_GENERAL = 0xc1,
+	MSR_SELECT = 0x186,
+	MSR_DEBUGCTL = 0x1d9,
+	MSR_FIXED = 0x309,
+	MSR_CAPABILITIES = 0x345,
+	MSR_FIXED_CONTROL = 0x38d,
+	MSR_STATUS = 0x38e,
+	MSR_ENABLED = 0x38f,
+	MSR_STATUS_RESET = 0x390,
+	MSR_STATUS_SET = 0x391,
+	MSR_IN_USE = 0x392,
+	MSR_GENERAL_WIDE = 0x4c1,
+};
+
+/* Full-width writes. */
+#define CAPABILITIES (1ull << 13)
+
+#define DEBUGCTL_LBR	       (1ull << 0)
+#define DEBUGCTL_FREEZE_LBRS   (1ull << 11)
+#define DEBUGCTL_FREEZE_COUNTS (1ull << 12)
+
+#define STATUS_LBR_FROZEN     (1ull << 58)
+#define STATUS_COUNTS_FROZEN  (1ull << 59)
+#define STATUS_BUFFER_CHANGED (3ull << 62)
+
+#define COUNTERS (((1ull << GENERAL) - 1) | ((1ull << FIXED) - 1) << 32)
+
+/* IA32_PERFEVTSELx: event, unit mask, USR, OS, edge, pin, INT, EN, INV, counter mask. */
+#define SELECT_BITS 0xffdfffffull
+#define SELECT_USR  (1u << 16)
+#define SELECT_OS   (1u << 17)
+#define SELECT_INT  (1u << 20)
+#define SELECT_EN   (1u << 22)
+
+/* A counter's four bits of IA32_FIXED_CTR_CTRL. */
+#define FIXED_OS   1u
+#define FIXED_USR  2u
+#define FIXED_PMI  8u
+#define FIXED_BITS 0xbbbull
+
+#define EVENT_INSNS  0x00c0u
+#define EVENT_CLOCKS 0x003cu
+
+/* EBX of leaf 0AH: reference clocks, caches and branches are not counted. */
+#define NO_EVENTS 0x7cu
+
+static unsigned int version_of(const struct vpt_caps *caps)
+{
+	/* Broadwell's, without counting both threads of a core. */
+	return vpt_xsave_bytes(caps) ? 4 : 2;
+}
+
+static unsigned int version(const struct vpt_vcpu *v)
+{
+	return version_of(&v->vm->caps);
+}
+
+void vpt_perfmon_init(struct vpt_perfmon *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->s.enabled = (1u << GENERAL) - 1;
+}
+
+void vpt_perfmon_cpuid(const struct vpt_caps *caps, struct vpt_cpuid_entry *e)
+{
+	e->eax = version_of(caps) | GENERAL << 8 | WIDTH << 16 | 7u << 24;
+	e->ebx = NO_EVENTS;
+	e->ecx = 0;
+	e->edx = FIXED | WIDTH << 5 | (version_of(caps) > 2 ? 1u << 15 : 0);
+}
+
+static uint64_t status_bits(const struct vpt_vcpu *v)
+{
+	return COUNTERS | (v->vm->owner == VPT_OWNER_GUEST ? VPT_PERFMON_TOPA : 0) |
+	       (version(v) >= 4 ? STATUS_LBR_FROZEN | STATUS_COUNTS_FROZEN : 0);
+}
+
+/* Counters are one array: the general ones, then the fixed ones. */
+static uint64_t *counter(struct vpt_perfmon_state *s, unsigned int n)
+{
+	return n < GENERAL ? &s->general[n] : &s->fixed[n - GENERAL];
+}
+
+/* A counter's bit in GLOBAL_CTRL and GLOBAL_STATUS. */
+static uint64_t bit_of(unsigned int n)
+{
+	return n < GENERAL ? 1ull << n : 1ull << (32 + n - GENERAL);
+}
+
+static unsigned int fixed_control(const struct vpt_perfmon_state *s, unsigned int n)
+{
+	return s->fixed_control >> 4 * (n - GENERAL) & 0xf;
+}
+
+static bool counts(const struct vpt_perfmon_state *s, unsigned int n, bool user)
+{
+	uint64_t select;
+
+	if (!(s->enabled & bit_of(n)) || s->status & STATUS_COUNTS_FROZEN)
+		return false;
+	if (n >= GENERAL)
+		return fixed_control(s, n) & (user ? FIXED_USR : FIXED_OS);
+	select = s->select[n];
+	if ((select & 0xffff) != EVENT_INSNS && (select & 0xffff) != EVENT_CLOCKS)
+		return false;
+	return select & SELECT_EN && select & (user ? SELECT_USR : SELECT_OS);
+}
+
+static bool interrupts(const struct vpt_perfmon_state *s, unsigned int n)
+{
+	return n < GENERAL ? s->select[n] & SELECT_INT : fixed_control(s, n) & FIXED_PMI;
+}
+
+/* [PMI-FREEZE] The trace is not among what stops. */
+static void freeze(struct vpt_vcpu *v)
+{
+	struct vpt_perfmon_state *s = &v->perfmon.s;
+	uint64_t debugctl = 0;
+
+	if (v->engine->get_msr(v->ev, MSR_DEBUGCTL, &debugctl))
+		return;
+	if (debugctl & DEBUGCTL_FREEZE_COUNTS && version(v) >= 4)
+		s->status |= STATUS_COUNTS_FROZEN;
+	else if (debugctl & DEBUGCTL_FREEZE_COUNTS)
+		s->enabled = 0;
+	if (debugctl & DEBUGCTL_FREEZE_LBRS && version(v) >= 4)
+		s->status |= STATUS_LBR_FROZEN;
+	else if (debugctl & DEBUGCTL_FREEZE_LBRS)
+		(void)v->engine->set_msr(v->ev, MSR_DEBUGCTL, debugctl & ~DEBUGCTL_LBR);
+}
+
+/* [PMI-LATCH] */
+void vpt_perfmon_topa(struct vpt_vcpu *v)
+{
+	vpt_perfmon_advance(v);
+	v->perfmon.s.status |= VPT_PERFMON_TOPA;
+	freeze(v);
+}
+
+void vpt_perfmon_advance(struct vpt_vcpu *v)
+{
+	struct vpt_perfmon *p = &v->perfmon;
+	uint64_t passed = v->ev->retired - p->counted;
+	bool pmi = false;
+	unsigned int n;
+
+	p->counted = v->ev->retired;
+	if (vpt_likely(!p->on) || !passed || !vpt_vcpu_counts(v))
+		return;
+	for (n = 0; n < GENERAL + FIXED; n++) {
+		uint64_t *value = counter(&p->s, n);
+
+		if (!counts(&p->s, n, v->cpl))
+			continue;
+		*value += passed;
+		if (!(*value >> WIDTH))
+			continue;
+		*value &= COUNTER_MASK;
+		p->s.status |= bit_of(n);
+		pmi |= interrupts(&p->s, n);
+	}
+	if (pmi) {
+		freeze(v);
+		vpt_platform_pmi(&v->vm->platform);
+		v->ev->attention = true;
+	}
+}
+
+uint64_t vpt_perfmon_next(const struct vpt_vcpu *v)
+{
+	const struct vpt_perfmon *p = &v->perfmon;
+	uint64_t passed = v->ev->retired - p->counted, next = NEVER;
+	unsigned int n;
+
+	if (vpt_likely(!p->on) || !vpt_vcpu_counts(v))
+		return NEVER;
+	for (n = 0; n < GENERAL + FIXED; n++) {
+		uint64_t left = COUNTER_MASK + 1 -
+				(n < GENERAL ? p->s.general[n] : p->s.fixed[n - GENERAL]);
+
+		if (interrupts(&p->s, n) && counts(&p->s, n, v->cpl) && left < next)
+			next = left;
+	}
+	if (next == NEVER)
+		return NEVER;
+	return next > passed ? next - passed : 0;
+}
+
+/* Whether counters move at all is seldom asked for as often as instructions retire. */
+static void note_on(struct vpt_perfmon *p)
+{
+	unsigned int n;
+
+	p->on = false;
+	for (n = 0; n < GENERAL + FIXED; n++)
+		p->on |= counts(&p->s, n, false) || counts(&p->s, n, true);
+}
+
+static uint64_t in_use(const struct vpt_perfmon_state *s)
+{
+	uint64_t used = 0;
+	unsigned int n;
+
+	for (n = 0; n < GENERAL + FIXED; n++) {
+		if (n < GENERAL ? s->select[n] & 0xff
+				: fixed_control(s, n) & (FIXED_OS | FIXED_USR))
+			used |= bit_of(n);
+		if (interrupts(s, n))
+			used |= 1ull << 63;
+	}
+	return used;
+}
+
+/* Registers of which there is one for each counter; NULL: it is none of these. */
+static uint64_t *indexed(struct vpt_perfmon_state *s, uint32_t index)
+{
+	if (index - MSR_GENERAL < GENERAL)
+		return &s->general[index - MSR_GENERAL];
+	if (index - MSR_GENERAL_WIDE < GENERAL)
+		return &s->general[index - MSR_GENERAL_WIDE];
+	if (index - MSR_SELECT < GENERAL)
+		return &s->select[index - MSR_SELECT];
+	if (index - MSR_FIXED < FIXED)
+		return &s->fixed[index - MSR_FIXED];
+	return NULL;
+}
+
+enum vpt_platform_msr vpt_perfmon_rdmsr(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	struct vpt_perfmon_state *s = &v->perfmon.s;
+	const uint64_t *one = indexed(s, index);
+
+	vpt_perfmon_advance(v);
+	if (one) {
+		*value = *one;
+		return VPT_PLATFORM_DONE;
+	}
+	switch (index) {
+	case MSR_CAPABILITIES:
+		*value = CAPABILITIES;
+		return VPT_PLATFORM_DONE;
+	case MSR_FIXED_CONTROL:
+		*value = s->fixed_control;
+		return VPT_PLATFORM_DONE;
+	case MSR_STATUS:
+		*value = s->status;
+		return VPT_PLATFORM_DONE;
+	case MSR_ENABLED:
+		*value = s->enabled;
+		return VPT_PLATFORM_DONE;
+	case MSR_STATUS_RESET:
+		*value = 0;
+		return VPT_PLATFORM_DONE;
+	case MSR_STATUS_SET:
+		*value = 0;
+		return version(v) >= 4 ? VPT_PLATFORM_DONE : VPT_PLATFORM_GP;
+	case MSR_IN_USE:
+		*value = in_use(s);
+		return version(v) >= 4 ? VPT_PLATFORM_DONE : VPT_PLATFORM_GP;
+	default:
+		return VPT_PLATFORM_OTHER;
+	}
+}
+
+static enum vpt_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
+{
+	if (value & ~allowed)
+		return VPT_PLATFORM_GP;
+	*to = value;
+	return VPT_PLATFORM_DONE;
+}
+
+static enum vpt_platform_msr write_indexed(uint64_t *to, uint32_t index, uint64_t value)
+{
+	if (index - MSR_SELECT < GENERAL)
+		return set(to, value, SELECT_BITS);
+	/* As wide as they have always been. */
+	if (index - MSR_GENERAL < GENERAL)
+		value = (uint64_t)(int64_t)(int32_t)value & COUNTER_MASK;
+	return set(to, value, COUNTER_MASK);
+}
+
+/* [PMI-LATCH] */
+static enum vpt_platform_msr write_status(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+{
+	uint64_t *status = &v->perfmon.s.status;
+
+	if (index == MSR_STATUS_SET) {
+		if (version(v) < 4 || value & ~status_bits(v))
+			return VPT_PLATFORM_GP;
+		*status |= value;
+	} else {
+		if (value & ~(status_bits(v) | STATUS_BUFFER_CHANGED))
+			return VPT_PLATFORM_GP;
+		*status &= ~value;
+	}
+	return VPT_PLATFORM_DONE;
+}
+
+static enum vpt_platform_msr write(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+{
+	struct vpt_perfmon_state *s = &v->perfmon.s;
+	uint64_t *one = indexed(s, index);
+
+	if (one)
+		return write_indexed(one, index, value);
+	switch (index) {
+	case MSR_FIXED_CONTROL:
+		return set(&s->fixed_control, value, FIXED_BITS);
+	case MSR_ENABLED:
+		return set(&s->enabled, value, COUNTERS);
+	case MSR_STATUS_RESET:
+	case MSR_STATUS_SET:
+		return write_status(v, index, value);
+	case MSR_CAPABILITIES:
+	case MSR_STATUS:
+	case MSR_IN_USE:
+		return VPT_PLATFORM_GP;
+	default:
+		return VPT_PLATFORM_OTHER;
+	}
+}
+
+enum vpt_platform_msr vpt_perfmon_wrmsr(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+{
+	enum vpt_platform_msr done;
+
+	vpt_perfmon_advance(v);
+	done = write(v, index, value);
+	note_on(&v->perfmon);
+	return done;
+}
+
+bool vpt_perfmon_rdpmc(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	const struct vpt_perfmon_state *s = &v->perfmon.s;
+	uint32_t n = index & ~(1u << 30);
+
+	if (n >= (index >> 30 & 1 ? FIXED : GENERAL))
+		return false;
+	vpt_perfmon_advance(v);
+	*value = index >> 30 & 1 ? s->fixed[n] : s->general[n];
+	return true;
+}
+
+void vpt_perfmon_save(struct vpt_vcpu *v, struct vpt_perfmon_state *s)
+{
+	vpt_perfmon_advance(v);
+	*s = v->perfmon.s;
+}
+
+bool vpt_perfmon_load(struct vpt_vcpu *v, const struct vpt_perfmon_state *s)
+{
+	uint64_t wrong = (s->fixed_control & ~FIXED_BITS) | (s->enabled & ~COUNTERS) |
+			 (s->status & ~status_bits(v));
+	unsigned int n;
+
+	for (n = 0; n < GENERAL; n++)
+		wrong |= s->general[n] & ~COUNTER_MASK || s->select[n] & ~SELECT_BITS;
+	for (n = 0; n < FIXED; n++)
+		wrong |= s->fixed[n] & ~COUNTER_MASK;
+	if (wrong)
+		return false;
+	v->perfmon.s = *s;
+	v->perfmon.counted = v->ev->retired;
+	note_on(&v->perfmon);
+	return true;
+}

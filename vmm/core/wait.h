@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waiting: HLT, MONITOR and MWAIT, UMONITOR, UMWAIT and TPAUSE. */
+#ifndef VMM_CORE_WAIT_H
+#define VMM_CORE_WAIT_H
+
+#include "core/vcpu.h"
+
+/* Any of the instructions; NATIVE: not the core's here. */
+enum vpt_done vpt_emulate_wait(struct vpt_vcpu *v, const struct vpt_insn *insn,
+			       struct vpt_exception *e);
+
+/* An engine has done a HLT. */
+void vpt_wait_hlt(struct vpt_vcpu *v);
+
+/* The vCPU is halted now, by the instruction at `ip`: tell PT. */
+void vpt_wait_tell(struct vpt_vcpu *v, uint64_t ip, uint64_t next);
+
+/* It is halted no more, if it was; before an event that ends it changes anything. */
+void vpt_wait_end(struct vpt_vcpu *v, enum vpt_wake why);
+
+/* Does something end it that is delivered to nobody? Then it did: a deadline, up to which
+ * time passes, or an interrupt that RFLAGS.IF holds back. */
+bool vpt_wait_look(struct vpt_vcpu *v);
+
+/* For snapshots. */
+enum vpt_wait_state_flags {
+	VPT_WAIT_ARMED = 1 << 0,
+	VPT_WAIT_INSTRUCTION = 1 << 1,
+	VPT_WAIT_ANY_IRQ = 1 << 2,
+	VPT_WAIT_TIMED = 1 << 3,
+	VPT_WAIT_OS_LIMIT = 1 << 4,
+	VPT_WAIT_TOLD = 1 << 5,
+	VPT_WAIT_FLAGS = (1 << 6) - 1,
+};
+
+/* struct vpt_wait. */
+struct vpt_wait_state {
+	uint64_t line, deadline;
+	uint8_t copy[VPT_WAIT_LINE];
+	uint8_t cstate, hints, ext;
+	uint8_t flags; /* enum vpt_wait_state_flags */
+	uint32_t reserved;
+};
+
+void vpt_wait_save(const struct vpt_vcpu *v, struct vpt_wait_state *state);
+/* False: not a state of it; nothing changed. */
+bool vpt_wait_load(struct vpt_vcpu *v, const struct vpt_wait_state *state);
+
+#endif /* VMM_CORE_WAIT_H */

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * PT's component of the XSAVE feature set, where the engine has XSAVES and XRSTORS itself. It
+ * calls from inside of a step: vpt_exec_one() knows of the instruction then, and finds that the
+ * tracer has counted it.
+ */
+#include "core/vcpu.h"
+#include "vpt/xsave.h"
+
+static struct vpt_vcpu *of(void *opaque)
+{
+	return (struct vpt_vcpu *)opaque;
+}
+
+static bool initial(void *opaque)
+{
+	return vpt_xsave_is_initial(&of(opaque)->tracer.pt);
+}
+
+static void save(void *opaque, void *state)
+{
+	struct vpt_vcpu *v = of(opaque);
+
+	vpt_tracer_xsaves(&v->tracer, state, &v->running);
+	v->told = true;
+}
+
+static bool check(void *opaque, const void *state)
+{
+	return vpt_pt_xrstors_check(&of(opaque)->tracer.pt, state) == VPT_FAULT_NONE;
+}
+
+static void restore(void *opaque, const void *state)
+{
+	struct vpt_vcpu *v = of(opaque);
+
+	vpt_tracer_xrstors(&v->tracer, state, &v->running);
+	v->told = true;
+}
+
+const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v)
+{
+	static const struct vpt_engine_xstate xstate = {initial, save, check, restore};
+	const struct vpt_vm *vm = v->vm;
+
+	if (!v->engine->observes || vm->owner != VPT_OWNER_GUEST || vm->vmx)
+		return NULL;
+	return vpt_xsave_bytes(&vm->guest_caps) ? &xstate : NULL;
+}

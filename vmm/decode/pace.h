@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Items of a flow that keeps time, and how long they took: instructions per core clock
+ * (33.3.6), core clocks per time (33.8.3.4), and time since the first that is known.
+ */
+#ifndef VMM_DECODE_PACE_H
+#define VMM_DECODE_PACE_H
+
+#include "item.h"
+
+struct vpt_pace {
+	uint64_t hz; /* of the TSC; 0: not known */
+	/* While instructions are traced, and CYC packets count; of these: */
+	uint64_t insns, cycles;
+	/* Of all spans between two times, traced or not (timeline.h). */
+	struct vpt_timeline_sum sum;
+
+	/* Of the vCPU that is being decoded. */
+	bool has_first, has_last, running;
+	uint64_t first, last; /* TSC */
+	uint64_t at_cycles;   /* of the last item, in its segment */
+	uint64_t ticks;	      /* of the item at hand, since the one before */
+};
+
+/* What follows is of another vCPU. */
+void vpt_pace_begin(struct vpt_pace *p);
+void vpt_pace_item(struct vpt_pace *p, const struct vpt_item *item);
+
+/* TSC ticks as nanoseconds; 0 if the frequency is not known. */
+uint64_t vpt_pace_ns(const struct vpt_pace *p, uint64_t ticks);
+
+/* The frequency of the core clock that was counted for so many ticks, in Hz; 0: not known. */
+uint64_t vpt_pace_core_hz(const struct vpt_pace *p, uint64_t cycles, uint64_t ticks);
+
+#endif /* VMM_DECODE_PACE_H */

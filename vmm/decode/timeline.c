@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline_scan.h"
+
+/* Marks that are looked ahead for the next time that is known. */
+#define MARKS 16384
+/* Those that are used up are dropped this many at a time. */
+#define DROP (MARKS / 2)
+
+#define NEVER VPT_NEVER
+
+struct vpt_timeline {
+	struct vpt_timeline_scan scan;
+	bool end;     /* of the stream was seen */
+	size_t n, at; /* marks, and those before the offset that was asked for last */
+	struct {
+		size_t from, to; /* the first anchor from `from` on is mark `to` */
+	} found[2];
+	size_t none_from, none_to; /* there is no anchor in between */
+	struct vpt_mark last;	   /* before `at` */
+	struct vpt_mark from;	   /* the anchor before `at` */
+	bool has_last, has_from;
+	struct vpt_mark flow, flow_from; /* the same for the last packet of the flow, */
+	bool has_flow, flow_has_from;
+	bool flow_new;	  /* whose time has yet to be made; */
+	size_t flow_next; /* the mark after it, as long as that is so */
+	struct vpt_when flow_time;
+	struct vpt_timeline_sum sum;
+	struct vpt_mark marks[MARKS];
+};
+
+struct vpt_timeline *vpt_timeline_new(const struct vpt_timeline_config *config)
+{
+	struct vpt_timeline *c = malloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	memset(c, 0, offsetof(struct vpt_timeline, marks));
+	vpt_timeline_scan_init(&c->scan, config);
+	return c;
+}
+
+void vpt_timeline_free(struct vpt_timeline *c)
+{
+	free(c);
+}
+
+/* Mark `i`, or NULL: the stream has no such, or it is too far ahead. */
+static const struct vpt_mark *mark(struct vpt_timeline *c, size_t i)
+{
+	while (i >= c->n) {
+		if (c->end || c->n == MARKS)
+			return NULL;
+		if (vpt_timeline_scan_next(&c->scan, &c->marks[c->n]))
+			c->n++;
+		else
+			c->end = true;
+	}
+	return &c->marks[i];
+}
+
+/* The first anchor from mark `i` on, or NULL. */
+static const struct vpt_mark *next_anchor(struct vpt_timeline *c, size_t i)
+{
+	const struct vpt_mark *m;
+	size_t from = i, k;
+
+	for (k = 0; k < 2; k++) {
+		if (c->found[k].from <= i && i <= c->found[k].to && c->found[k].to < c->n &&
+		    c->marks[c->found[k].to].anchor)
+			return &c->marks[c->found[k].to];
+	}
+	if (c->none_from <= i && i < c->none_to)
+		i = c->none_to;
+	while ((m = mark(c, i)) && !m->anchor)
+		i++;
+	if (m) {
+		c->found[1] = c->found[0];
+		c->found[0].from = from;
+		c->found[0].to = i;
+	} else {
+		if (from < c->none_from || from > c->none_to)
+			c->none_from = from;
+		c->none_to = i;
+	}
+	return m;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > NEVER - b ? NEVER : a + b;
+}
+
+static uint64_t sub(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t ticks_up(uint64_t part)
+{
+	return part / VPT_TICK + (part % VPT_TICK != 0);
+}
+
+/* No later than that is `m`, which is eligible, with `a` before and `b` (or NULL) after. */
+static uint64_t upper(const struct vpt_mark *m, const struct vpt_mark *a, const struct vpt_mark *b)
+{
+	uint64_t hi = NEVER;
+
+	if (m->lost == a->lost && a->next != NEVER)
+		hi = sub(a->next, 1);
+	if (m->wild == a->wild) {
+		uint64_t by = add(a->tsc_hi, ticks_up(m->most - a->most + m->slack) + 1);
+
+		hi = by < hi ? by : hi;
+	}
+	if (b && b->tsc_hi != NEVER) {
+		uint64_t gone = sub(b->least - m->least, m->slack) / VPT_TICK;
+		uint64_t by = add(sub(b->tsc_hi, gone), gone != 0);
+
+		hi = by < hi ? by : hi;
+	}
+	return hi;
+}
+
+static uint64_t lower(const struct vpt_mark *m, const struct vpt_mark *a, const struct vpt_mark *b)
+{
+	uint64_t lo = add(a->tsc_lo, sub(sub(m->least - a->least, a->slack) / VPT_TICK, 1));
+
+	if (b && !b->alone && m->wild == b->wild) {
+		uint64_t by = sub(b->tsc_lo, ticks_up(b->most - m->most + b->slack) + 1);
+
+		lo = by > lo ? by : lo;
+	}
+	return lo;
+}
+
+/* No later than that is what comes before mark `i` or with it; `a`: the anchor before. */
+static uint64_t upper_from(struct vpt_timeline *c, size_t i, const struct vpt_mark *a)
+{
+	const struct vpt_mark *m;
+
+	while ((m = mark(c, i)) && !m->anchor && !m->eligible)
+		i++;
+	if (!m) /* That no MTC has come may still tell. */
+		return i && c->marks[i - 1].lost == a->lost ? sub(a->next, a->next != NEVER)
+							    : NEVER;
+	return m->anchor ? m->tsc_hi : upper(m, a, next_anchor(c, i + 1));
+}
+
+/* The same for what comes before the next packet of the flow, from mark `i` on. */
+static uint64_t upper_flow(struct vpt_timeline *c, size_t i, struct vpt_mark a)
+{
+	const struct vpt_mark *m;
+
+	for (; (m = mark(c, i)) && !m->flow; i++) {
+		if (m->anchor)
+			a = *m;
+	}
+	return upper_from(c, i, &a);
+}
+
+static uint64_t middle(const struct vpt_mark *a)
+{
+	return a->tsc_hi == NEVER ? a->tsc_lo : a->tsc_lo + (a->tsc_hi - a->tsc_lo) / 2;
+}
+
+static uint64_t estimate(const struct vpt_mark *m, const struct vpt_mark *a,
+			 const struct vpt_mark *b)
+{
+	uint64_t ticks = m->ticks - a->ticks;
+	uint64_t begin = middle(a);
+
+	if (b && !b->alone && b->ticks - a->ticks && middle(b) > begin)
+		return begin + vpt_muldiv(middle(b) - begin, ticks, b->ticks - a->ticks);
+	return add(begin, ticks / VPT_TICK);
+}
+
+/* The packet that has the CYC of the event that `m` begins, or `m`. */
+static const struct vpt_mark *joined(struct vpt_timeline *c, const struct vpt_mark *m, size_t i)
+{
+	const struct vpt_mark *next;
+
+	while ((next = mark(c, i)) && next->joins)
+		i++;
+	return next && next->eligible && next->lost == m->lost ? next : m;
+}
+
+/* Mark `m`, with `a` before it; what comes after begins with mark `i`. */
+static void make_time(struct vpt_timeline *c, const struct vpt_mark *m, const struct vpt_mark *a,
+		      size_t i, struct vpt_when *t)
+{
+	const struct vpt_mark *b = next_anchor(c, i);
+
+	t->known = true;
+	t->relative = a->relative;
+	t->cycles = m->cycles;
+	t->span_cycles = t->span_ticks = 0;
+	if (b && !b->alone && b->counted && b->lost == a->lost && b->tsc_lo > a->tsc_lo) {
+		t->span_cycles = b->cycles - a->cycles;
+		t->span_ticks = b->tsc_lo - a->tsc_lo;
+	}
+	t->until = upper_flow(c, i, *a);
+	if (m->anchor) {
+		t->tsc = middle(m);
+		t->lo = m->tsc_lo;
+		t->hi = m->tsc_hi;
+		t->until = t->until < t->hi ? t->hi : t->until;
+		return;
+	}
+	t->lo = lower(m, a, b);
+	t->hi = m->eligible ? upper(m, a, b) : upper_from(c, i, a);
+	/* The core clock is not what CBR says. */
+	if (t->lo > t->hi) {
+		t->lo = a->tsc_lo;
+		t->hi = b && b->tsc_hi >= t->lo ? b->tsc_hi : NEVER;
+	}
+	t->tsc = estimate(m->joins ? joined(c, m, i) : m, a, b);
+	if (t->tsc < t->lo)
+		t->tsc = t->lo;
+	if (t->tsc > t->hi)
+		t->tsc = t->hi;
+	if (t->until < t->hi)
+		t->until = t->hi;
+}
+
+static void make_flow_time(struct vpt_timeline *c)
+{
+	if (!c->flow_new)
+		return;
+	c->flow_new = false;
+	memset(&c->flow_time, 0, sizeof(c->flow_time));
+	c->flow_time.cycles = c->flow.cycles;
+	if (c->flow_has_from)
+		make_time(c, &c->flow, &c->flow_from, c->flow_next, &c->flow_time);
+}
+
+static void drop(struct vpt_timeline *c)
+{
+	c->n -= DROP;
+	c->at -= DROP;
+	memset(c->found, 0, sizeof(c->found));
+	c->none_from = sub(c->none_from, DROP);
+	c->none_to = sub(c->none_to, DROP);
+	memmove(c->marks, c->marks + DROP, c->n * sizeof(c->marks[0]));
+}
+
+static void pass_anchor(struct vpt_timeline *c, const struct vpt_mark *m)
+{
+	const struct vpt_mark *a = &c->from;
+
+	if (c->has_from && !m->alone && m->counted && a->counted && m->lost == a->lost &&
+	    m->tsc_lo > a->tsc_lo) {
+		c->sum.cycles += m->cycles - a->cycles;
+		c->sum.ticks += m->tsc_lo - a->tsc_lo;
+	}
+	c->from = *m;
+	c->has_from = true;
+}
+
+static void go_to(struct vpt_timeline *c, uint64_t offset)
+{
+	const struct vpt_mark *m;
+
+	while ((m = mark(c, c->at)) && m->end <= offset) {
+		c->at++;
+		c->last = *m;
+		c->has_last = true;
+		if (m->anchor)
+			pass_anchor(c, m);
+		if (m->flow) {
+			c->flow = *m;
+			c->flow_from = c->from;
+			c->has_flow = true;
+			c->flow_has_from = c->has_from;
+			c->flow_new = true;
+			c->flow_next = c->at;
+		}
+		if (c->at > DROP) {
+			make_flow_time(c);
+			drop(c);
+		}
+	}
+}
+
+void vpt_timeline_packet(struct vpt_timeline *c, uint64_t offset, struct vpt_when *time)
+{
+	go_to(c, offset);
+	memset(time, 0, sizeof(*time));
+	time->cycles = c->has_last ? c->last.cycles : 0;
+	if (c->has_last && c->has_from)
+		make_time(c, &c->last, &c->from, c->at, time);
+}
+
+void vpt_timeline_flow(struct vpt_timeline *c, uint64_t offset, struct vpt_when *time)
+{
+	go_to(c, offset);
+	if (!c->has_flow) {
+		vpt_timeline_packet(c, offset, time);
+		return;
+	}
+	make_flow_time(c);
+	*time = c->flow_time;
+}
+
+void vpt_timeline_sum(const struct vpt_timeline *c, struct vpt_timeline_sum *sum)
+{
+	*sum = c->sum;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What time it was at each point of a stream (33.8.3.2), from its timing packets: an
+ * estimate, and bounds that hold the true value.
+ *
+ * TSC packets, and MTC packets once a TMA has tied them to a TSC, say what time it is.
+ * Between two of them CYC packets count core clocks, which are made TSC ticks by the ratio
+ * in CBR, and then stretched so that they come out right at the next one. A TSC packet on
+ * its own comes after time that nothing counted (a sleep, no TraceEn): up to there only CBR
+ * tells, and it corrects.
+ *
+ * The bounds take a stream at its word, with one reserve: the true core:bus ratio is
+ * within 1 of what the last CBR packet says. Where nothing bounds, a bound is 0 or ~0.
+ * Streams may be hostile: then times are nonsense, and nothing worse.
+ */
+#ifndef VMM_DECODE_TIMELINE_H
+#define VMM_DECODE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vpt/caps.h"
+
+/* IA32_RTIT_CTL from a place in the stream on: TraceEn was cleared before it. */
+struct vpt_timeline_session {
+	uint64_t at;
+	uint64_t ctl;
+};
+
+struct vpt_timeline_config {
+	const uint8_t *bytes; /* as long as the timeline */
+	size_t len;
+	const struct vpt_caps *caps;
+	const struct vpt_timeline_session *sessions; /* the first one's `at` does not count */
+	size_t nsessions;			     /* 0: as if all timing packets were on */
+};
+
+struct vpt_when {
+	bool known;    /* else nothing here counts but `cycles` */
+	bool relative; /* there was no TSC packet: `tsc` began as 0 somewhere */
+	uint64_t tsc;  /* the estimate, 56 bits and what they carried over */
+	uint64_t lo, hi;
+	uint64_t until;	 /* as `hi`, for what ran from here to the next packet */
+	uint64_t cycles; /* core clocks since the stream began, by CYC */
+	/* Core clocks and TSC ticks between the two times that are known around here:
+	 * their ratio is that of the frequencies (33.8.3.4). 0: not known. */
+	uint64_t span_cycles, span_ticks;
+};
+
+/* Over all spans whose both ends are known and that nothing interrupts. */
+struct vpt_timeline_sum {
+	uint64_t cycles, ticks;
+};
+
+struct vpt_timeline;
+
+/* NULL: memory. `config` itself is copied, what it points to is not. */
+struct vpt_timeline *vpt_timeline_new(const struct vpt_timeline_config *config);
+void vpt_timeline_free(struct vpt_timeline *line);
+
+/*
+ * The time at the last packet that ends at or before `offset`, timing packets included;
+ * and at the last one that is not a timing packet, for a decoder that has read that far:
+ * such read timing packets that belong to what comes next. Offsets must not fall.
+ */
+void vpt_timeline_packet(struct vpt_timeline *line, uint64_t offset, struct vpt_when *time);
+void vpt_timeline_flow(struct vpt_timeline *line, uint64_t offset, struct vpt_when *time);
+
+/* Up to the last offset asked for. */
+void vpt_timeline_sum(const struct vpt_timeline *line, struct vpt_timeline_sum *sum);
+
+#endif /* VMM_DECODE_TIMELINE_H */
