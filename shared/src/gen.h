@@ -91,7 +91,8 @@ static inline void vpt_gen_now(struct vpt_pt *pt)
 	if (vpt_likely(!pt->slow) || !pt->trigger_en)
 		return;
 	vpt_gen_time_pass(pt);
-	vpt_gen_buffer_drain(pt);
+	if (pt->options.buffer_bytes)
+		vpt_gen_buffer_drain(pt);
 }
 /* Nothing is traced from here on, so that the buffer empties: OVF if packets were lost. */
 void vpt_gen_buffer_end(struct vpt_pt *pt);

@@ -364,7 +364,7 @@ void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip)
 }
 
 /* Where the trace unit has to do with each event: before it and after it. */
-static VPT_COLD void slow_event(struct vpt_pt *pt, const struct vpt_event *event)
+static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
 		vpt_gen_time_stop(pt);
@@ -372,7 +372,8 @@ static VPT_COLD void slow_event(struct vpt_pt *pt, const struct vpt_event *event
 	if (!pt->trigger_en)
 		return;
 	dispatch(pt, event);
-	vpt_gen_buffer_resolve(pt, event->to);
+	if (pt->buffer.overflow)
+		vpt_gen_buffer_resolve(pt, event->to);
 	vpt_gen_psb_if_due(pt, event->to);
 }
 

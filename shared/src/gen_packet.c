@@ -65,32 +65,12 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt)
 	vpt_gen_put(pt, buf, len);
 }
 
-/* The packets of 33.3.6 that are not IP packets or TNT, and MWAIT (33.4.2.23). */
-static bool is_eligible(enum vpt_pkt_kind kind)
-{
-	switch (kind) {
-	case VPT_PKT_MODE_EXEC:
-	case VPT_PKT_MODE_TSX:
-	case VPT_PKT_PIP:
-	case VPT_PKT_VMCS:
-	case VPT_PKT_OVF:
-	case VPT_PKT_MTC:
-	case VPT_PKT_TSC:
-	case VPT_PKT_PTW:
-	case VPT_PKT_EXSTOP:
-	case VPT_PKT_MWAIT:
-		return true;
-	default:
-		return false;
-	}
-}
-
 void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
 	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
-	if (is_eligible(packet->kind))
+	if (vpt_pkt_cyc_eligible(packet->kind))
 		vpt_gen_eligible(pt);
 	vpt_gen_put(pt, buf, vpt_packet_write(buf, packet));
 	if (vpt_unlikely(pt->buffer.overflow))

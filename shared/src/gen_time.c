@@ -63,6 +63,19 @@ static uint64_t mtc_count(const struct vpt_pt *pt, uint64_t tsc)
 	return vpt_clock_art(pt->caps, tsc) >> pt->time.mtc_freq;
 }
 
+/* The same as of `now`. It costs divisions, so it is kept how long it holds. */
+static uint64_t mtc_count_at(struct vpt_pt *pt, const struct vpt_clock *now)
+{
+	struct vpt_pt_time *time = &pt->time;
+	uint64_t count;
+
+	if (vpt_likely(now->tsc >= time->now.tsc && now->tsc < time->mtc_due))
+		return time->mtc_last;
+	count = mtc_count(pt, now->tsc);
+	time->mtc_due = vpt_clock_tsc(pt->caps, (count + 1) << time->mtc_freq);
+	return count;
+}
+
 /* [TIME-CYC-COUNT] */
 void vpt_gen_time_start(struct vpt_pt *pt)
 {
@@ -78,6 +91,7 @@ void vpt_gen_time_start(struct vpt_pt *pt)
 
 void vpt_gen_time_loaded(struct vpt_pt *pt)
 {
+	pt->time.mtc_due = 0;
 	if (pt->time.mtc_en)
 		pt->time.mtc_last = mtc_count(pt, pt->time.now.tsc);
 }
@@ -97,7 +111,9 @@ static void put(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, unsig
 /* [TIME-OVF] A CYC that is lost does not reset the counter. */
 static void put_cyc(struct vpt_pt *pt, uint64_t clocks)
 {
-	put(pt, VPT_PKT_CYC, clocks, 0);
+	uint8_t buf[VPT_PKT_MAX];
+
+	vpt_gen_put(pt, buf, vpt_encode_cyc(buf, clocks));
 	if (!pt->buffer.overflow)
 		pt->time.cyc_last += clocks;
 }
@@ -181,7 +197,7 @@ static bool too_many_cyc(const struct vpt_pt *pt, const struct vpt_clock *next)
 static bool catch_up(struct vpt_pt *pt, const struct vpt_clock *next)
 {
 	struct vpt_pt_time *time = &pt->time;
-	uint64_t count = time->mtc_en ? mtc_count(pt, next->tsc) : 0;
+	uint64_t count = time->mtc_en ? mtc_count_at(pt, next) : 0;
 
 	if (count - time->mtc_last > BURST_MAX)
 		return false;
@@ -197,9 +213,10 @@ static bool catch_up(struct vpt_pt *pt, const struct vpt_clock *next)
 /* The counters go on from here, whatever they missed. */
 static void skip(struct vpt_pt *pt, const struct vpt_clock *next)
 {
-	pt->time.now = *next;
+	pt->time.mtc_due = 0;
 	if (pt->time.mtc_en)
-		pt->time.mtc_last = mtc_count(pt, next->tsc);
+		pt->time.mtc_last = mtc_count_at(pt, next);
+	pt->time.now = *next;
 }
 
 /* [TIME-OVF] Nothing reads the counter, which wraps. */

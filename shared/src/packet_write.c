@@ -80,23 +80,6 @@ static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned 
 	return 1 + bytes;
 }
 
-/* [PKT-CYC-EXP] Five bits, then seven at a time for as long as there are any. */
-static size_t put_cyc(uint8_t *buf, uint64_t cycles)
-{
-	uint64_t rest = cycles >> 5;
-	size_t len = 1;
-
-	buf[0] = (uint8_t)(cycles << 3 | (rest ? VPT_CYC_EXP_FIRST : 0) | VPT_CYC_LOW);
-	while (rest) {
-		buf[len] = (uint8_t)(rest << 1);
-		rest >>= 7;
-		if (rest)
-			buf[len] |= VPT_CYC_EXP;
-		len++;
-	}
-	return len;
-}
-
 static size_t put_tma(uint8_t *buf, const struct vpt_packet *p)
 {
 	if (!fits(p->value, 16) || !fits(p->aux, 9))
@@ -219,7 +202,7 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_TMA:
 		return put_tma(buf, p);
 	case VPT_PKT_CYC:
-		return put_cyc(buf, p->value);
+		return vpt_encode_cyc(buf, p->value);
 	case VPT_PKT_VMCS:
 		if (p->value & ~VPT_VMCS_PTR_MASK)
 			return 0;

@@ -127,6 +127,8 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 
 	REQUIRE(disasm && calls && null);
 	REQUIRE(!vpt_flow_open(r, vcpu, unit, &flow));
+	if (unit == VPT_FLOW_INSNS)
+		vpt_flow_keep_time(flow);
 	vpt_shares_begin(&shares);
 	do {
 		REQUIRE(!vpt_flow_next(flow, &item));

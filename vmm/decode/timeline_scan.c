@@ -256,25 +256,11 @@ static void next_session(struct vpt_timeline_scan *s)
 	s->vague = s->has_base;
 }
 
+/* Of those, the ones that are the time of an instruction or event. */
 static bool is_eligible(enum vpt_pkt_kind kind)
 {
-	switch (kind) {
-	case VPT_PKT_TNT_8:
-	case VPT_PKT_TNT_64:
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_MODE_EXEC:
-	case VPT_PKT_MODE_TSX:
-	case VPT_PKT_PIP:
-	case VPT_PKT_VMCS:
-	case VPT_PKT_OVF:
-	case VPT_PKT_PTW:
-	case VPT_PKT_EXSTOP:
-		return true;
-	default:
-		return false;
-	}
+	return kind != VPT_PKT_MTC && kind != VPT_PKT_TSC && kind != VPT_PKT_MWAIT &&
+	       vpt_pkt_cyc_eligible(kind);
 }
 
 /* Does an event begin with it that goes on with packets that are eligible? */

@@ -32,8 +32,10 @@
 #define VPT_COLD       __attribute__((__cold__, __noinline__))
 /* For what the compiler would not inline, and is measured to be better so. */
 #define VPT_ALWAYS_INLINE inline __attribute__((__always_inline__))
-#define vpt_likely(x)	  __builtin_expect(!!(x), 1)
-#define vpt_unlikely(x)	  __builtin_expect(!!(x), 0)
+/* Out of the way, but not seldom. */
+#define VPT_NOINLINE	__attribute__((__noinline__))
+#define vpt_likely(x)	__builtin_expect(!!(x), 1)
+#define vpt_unlikely(x) __builtin_expect(!!(x), 0)
 
 #define VPT_BIT64(n) ((uint64_t)1 << (n))
 /* Bits hi..lo set, both inclusive. */

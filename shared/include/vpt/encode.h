@@ -75,6 +75,22 @@ static inline size_t vpt_encode_tnt64(uint8_t *buf, uint64_t tnt)
 	return 8;
 }
 
+/* [PKT-CYC-EXP] CYC (33.4.2.14): five bits, then seven at a time for as long as there are any. */
+static inline size_t vpt_encode_cyc(uint8_t *buf, uint64_t cycles)
+{
+	uint64_t more = cycles >> 5;
+	size_t len = 1;
+
+	buf[0] = (uint8_t)((cycles & 0x1f) << 3 | (more ? 7u : 3u));
+	while (more) {
+		uint64_t rest = more >> 7;
+
+		buf[len++] = (uint8_t)((more & 0x7f) << 1 | (rest ? 1u : 0u));
+		more = rest;
+	}
+	return len;
+}
+
 /* Header bits 4:0 of the IP packets (33.4.2.2 to 33.4.2.6). */
 enum vpt_ip_opcode {
 	VPT_OP_TIP = 0x0d,

@@ -65,6 +65,31 @@ struct vpt_packet {
 	uint64_t value;
 };
 
+/* [TIME-CYC-ELIGIBLE] Does a CYC come before it in cycle-accurate mode (33.3.6, 33.4.2.23)? */
+static inline bool vpt_pkt_cyc_eligible(enum vpt_pkt_kind kind)
+{
+	switch (kind) {
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_MODE_EXEC:
+	case VPT_PKT_MODE_TSX:
+	case VPT_PKT_PIP:
+	case VPT_PKT_VMCS:
+	case VPT_PKT_OVF:
+	case VPT_PKT_MTC:
+	case VPT_PKT_TSC:
+	case VPT_PKT_PTW:
+	case VPT_PKT_EXSTOP:
+	case VPT_PKT_MWAIT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Name as the manual spells it; "?" for a kind that does not exist. */
 const char *vpt_pkt_name(enum vpt_pkt_kind kind);
 

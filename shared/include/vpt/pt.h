@@ -73,6 +73,7 @@ struct vpt_pt_time {
 	uint64_t cyc_last;    /* core clock of the last CYC, or where it began to count */
 	uint64_t mtc_last;    /* ART >> MTCFreq, of the last MTC that was due */
 	uint64_t mtc_told;    /* the same, as of what was sent last */
+	uint64_t mtc_due;     /* TSC of the next one; 0: not worked out */
 	uint32_t cyc_thresh;  /* least clocks between two CYCs */
 	uint32_t cyc_alone;   /* clocks after which one goes out on its own */
 	uint8_t mtc_freq;
