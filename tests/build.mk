@@ -197,12 +197,12 @@ check-cli:
 	@$(run) $(CHECKS_CLI)
 check-spec:
 	$(prepare)
-	$(again) unit-build
+	$(again) $(tested)
 	@$(run) $(CHECKS_SPEC) .ci/check-proofs; status=$$?; \
 		sed -n 's/^# \([0-9]* facts\)/\1/p' $(O)/check/check-proofs.tap; exit $$status
 check-tables:
 	$(prepare)
-	$(again) unit-build
+	$(again) $(tested)
 	@O=$(O) tests/tables/tables.sh --list
 check-house:
 	$(prepare)
