@@ -15,6 +15,8 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 # perf would read the settings of whoever runs the test.
 export HOME="$dir" PERF_CONFIG=/dev/null
+# perf has been seen not to end, and to write until it is stopped.
+ulimit -f 1048576
 # As much of a payload as this is enough: some run for millions.
 MOST=400000
 
@@ -87,7 +89,6 @@ one() { # PAYLOAD
 	if [ -n "$note" ]; then
 		said=$(echo "$said" | grep -v "^vpt export: $note")
 	fi
-	# perf has been seen not to end.
 	timeout 120 perf script -i "$dir/t.perf" --itrace=i0nse -F ip >"$dir/perf" 2>"$dir/err"
 	said="$said$(grep error "$dir/perf" | grep -m 3 -v 'code 7: Overflow packet$')"
 	lost=$("$VPT" dump -s "$dir/t.vpt" | awk '$1 == "OVF" { print $2 }')
