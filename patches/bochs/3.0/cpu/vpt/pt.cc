@@ -179,8 +179,15 @@ void bx_vpt_c::settle()
 void bx_vpt_c::event(unsigned kind, uint64_t from, uint64_t to, uint64_t next, unsigned flags,
 		     uint8_t vector)
 {
-	struct vpt_event event = {(uint8_t)kind, (uint8_t)flags, vector, from, to, next};
+	struct vpt_event event;
 
+	memset(&event, 0, sizeof(event));
+	event.kind = (uint8_t)kind;
+	event.flags = (uint8_t)flags;
+	event.vector = vector;
+	event.from = from;
+	event.to = to;
+	event.next = next;
 	vpt_pt_event(&pt, &event);
 	settle();
 }
