@@ -5,6 +5,7 @@
  * tests/tables.
  */
 #include "lib/suite.h"
+#include "lib/ram.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -33,20 +34,14 @@ static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	const struct cpu *c = opaque;
 
-	if (gpa > RAM_SIZE || len > RAM_SIZE - gpa)
-		return false;
-	memcpy(dst, c->ram + gpa, len);
-	return true;
+	return test_ram_read(c->ram, RAM_SIZE, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	struct cpu *c = opaque;
 
-	if (gpa > RAM_SIZE || len > RAM_SIZE - gpa)
-		return false;
-	memcpy(c->ram + gpa, src, len);
-	return true;
+	return test_ram_write(c->ram, RAM_SIZE, gpa, src, len);
 }
 
 static void context(void *opaque, struct vpt_context *ctx)

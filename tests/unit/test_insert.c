@@ -4,6 +4,7 @@
  * afterwards, when the buffer has room, ends, or may not be written at all.
  */
 #include "lib/suite.h"
+#include "lib/ram.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,19 +38,13 @@ static struct {
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	(void)opaque;
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(dst, m.ram + gpa, len);
-	return true;
+	return test_ram_read(m.ram, RAM, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	(void)opaque;
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(m.ram + gpa, src, len);
-	return true;
+	return test_ram_write(m.ram, RAM, gpa, src, len);
 }
 
 static void context(void *opaque, struct vpt_context *ctx)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A whole trace unit: registers, generator and output at each other's edges. */
 #include "lib/suite.h"
+#include "lib/ram.h"
 
 #include <string.h>
 
@@ -29,19 +30,13 @@ static struct {
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	(void)opaque;
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(dst, m.ram + gpa, len);
-	return true;
+	return test_ram_read(m.ram, RAM, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	(void)opaque;
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(m.ram + gpa, src, len);
-	return true;
+	return test_ram_write(m.ram, RAM, gpa, src, len);
 }
 
 static void context(void *opaque, struct vpt_context *ctx)

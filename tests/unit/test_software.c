@@ -6,6 +6,7 @@
  */
 #include "lib/packets.h"
 #include "lib/suite.h"
+#include "lib/ram.h"
 
 #include <intel-pt.h>
 #include <stdio.h>
@@ -28,20 +29,14 @@ static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	struct rig *rig = opaque;
 
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(dst, rig->ram + gpa, len);
-	return true;
+	return test_ram_read(rig->ram, RAM, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	struct rig *rig = opaque;
 
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(rig->ram + gpa, src, len);
-	return true;
+	return test_ram_write(rig->ram, RAM, gpa, src, len);
 }
 
 static void context(void *opaque, struct vpt_context *ctx)

@@ -4,6 +4,7 @@
  * unit it was saved from, and what no unit could have saved is refused.
  */
 #include "lib/suite.h"
+#include "lib/ram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,20 +44,14 @@ static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	struct machine *m = opaque;
 
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(dst, m->ram + gpa, len);
-	return true;
+	return test_ram_read(m->ram, RAM, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	struct machine *m = opaque;
 
-	if (gpa > RAM || len > RAM - gpa)
-		return false;
-	memcpy(m->ram + gpa, src, len);
-	return true;
+	return test_ram_write(m->ram, RAM, gpa, src, len);
 }
 
 static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
