@@ -660,6 +660,32 @@ static void user_guess(struct synth *s)
 	finish(s, AT(0x1001));
 }
 
+/*
+ * Kernel only, and begun in user code: no PIP comes before CR3 is loaded, and two processes
+ * have code where the kernel is entered. The file says which it was, up to the first PIP.
+ */
+static void begun_in_user(struct synth *s)
+{
+	struct vpt_cr3_switch sw = {0x2000, 0};
+
+	s->session.ctl &= ~VPT_CTL_MASK(USER);
+	synth_code(s, AT(0), "75 fe 90 90 0f 07 90 75 fd");
+	synth_page(s);
+	synth_code(s, AT(0), "90 0f 22 d8 90 90 90 90 90");
+	synth_page_at(s, 0x2000, SYNTH_CODE);
+	synth_start(s, AT(0), 3);
+	vpt_writer_cr3(s->w, 0, &sw);
+	synth_packet(s, ppt_psb);
+	synth_packet(s, ppt_psbend);
+	synth_mode(s);
+	synth_ip(s, ppt_tip_pge, AT(0));
+	synth_pip(s, SYNTH_CR3);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_ip(s, ppt_tip_pge, AT(6));
+	synth_tnt(s, "10");
+	finish(s, AT(9));
+}
+
 /* An instruction across two pages. */
 static void across_pages(struct synth *s)
 {
@@ -729,6 +755,7 @@ static const struct {
 	{"changes after int", changes_after_int, "S E0 0>20 20 21 2 3 5 A6"},
 	{"user processes", user_processes, "S E0 0 1 D E3 3 3 A5"},
 	{"user guess", user_guess, "S E0 0 A1 S E1000 1000 A1001"},
+	{"begun in user code", begun_in_user, "S E0 0 1 P1000 4 D E6 6 7 6 7 A9"},
 	{"across pages", across_pages, "S Effd ffd ffe 1005 A1007"},
 	{"no sessions", no_sessions, "S+7 0 1 0 1 0 1 0 1 A3"},
 };

@@ -111,8 +111,8 @@ static bool in_guest(const struct vpt_flow *f)
 }
 
 /*
- * A session that has no PIPs (33.4.2.7) goes by what the file says of CR3, or,
- * if it says nothing, by where there is code.
+ * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
+ * CR3, or, if it says nothing, by where there is code.
  */
 static void find_space(struct vpt_flow *f, uint64_t ip)
 {

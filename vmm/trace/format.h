@@ -104,8 +104,9 @@ struct vpt_code_page {
 };
 
 /*
- * CR3 is loaded where no PIP shows it: CTL.OS is 0. Also at the start of such a
- * session. Not needed, and ignored, where PIPs tell.
+ * CR3 where no PIP shows it: as it is loaded while CTL.OS is 0, and at the start of a
+ * session, since PSB+ has no PIP outside of what is traced. Not needed, and ignored,
+ * where PIPs tell.
  */
 struct vpt_cr3_switch {
 	uint64_t cr3;	/* as in struct vpt_code_page */
