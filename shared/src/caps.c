@@ -2,6 +2,8 @@
 /* Capability sets: what they enumerate, whether they make sense, how CPUID shows them. */
 #include "vpt/caps.h"
 
+#include "text.h"
+
 #define VPT_LEAF_FEATURES 0x07u
 #define VPT_LEAF_PT	  0x14u
 #define VPT_LEAF_TSC	  0x15u
@@ -245,21 +247,12 @@ enum vpt_status vpt_caps_check(const struct vpt_caps *caps, const char **why)
 	return VPT_E_CAPS;
 }
 
-static bool vpt_same_name(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 const struct vpt_caps *vpt_caps_model(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < VPT_MODEL_COUNT; i++) {
-		if (vpt_same_name(vpt_models[i].name, name))
+		if (vpt_same_text(vpt_models[i].name, name))
 			return &vpt_models[i].caps;
 	}
 	return NULL;

@@ -6,11 +6,7 @@
  * overflow, which is over by the end of the event that finds the buffer empty.
  */
 #include "gen.h"
-
-#define DEFAULT_DRAIN 1024u /* bytes in 1024 clocks */
-
-/* More clocks than any buffer takes to empty, few enough to be multiplied. */
-#define CLOCKS_MAX 0xffffffffu
+#include "gen_clock.h"
 
 /* So many MTCs lost, and the 8 bits of the next one do not tell how many (33.3.8.2). */
 #define MTC_LOST_MAX 255u
@@ -23,24 +19,10 @@ void vpt_gen_buffer_start(struct vpt_pt *pt)
 
 void vpt_gen_buffer_drain(struct vpt_pt *pt)
 {
-	uint32_t rate = pt->options.buffer_drain ? pt->options.buffer_drain : DEFAULT_DRAIN;
 	struct vpt_pt_buffer *buffer = &pt->buffer;
-	uint64_t clocks, left;
+	const struct vpt_level level = {&buffer->drained, &buffer->fill, &buffer->credit};
 
-	if (pt->time.now.cycles <= buffer->drained)
-		return;
-	clocks = pt->time.now.cycles - buffer->drained;
-	buffer->drained = pt->time.now.cycles;
-	if (clocks > CLOCKS_MAX)
-		clocks = CLOCKS_MAX;
-	left = clocks * rate + buffer->credit;
-	if (left >> 10 < buffer->fill) {
-		buffer->fill -= (uint32_t)(left >> 10);
-		buffer->credit = (uint32_t)left & 1023;
-	} else {
-		buffer->fill = 0;
-		buffer->credit = 0;
-	}
+	vpt_level_drain(level, pt->options.buffer_drain, pt->time.now.cycles);
 }
 
 bool vpt_gen_room(struct vpt_pt *pt, size_t len)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Timing packets: TSC, TMA, CBR, MTC and CYC (33.3.6, 33.8.3). */
 #include "gen.h"
-
-__extension__ typedef unsigned __int128 vpt_u128;
+#include "gen_clock.h"
 
 #define CYC_BITS 14 /* of the cycle counter, unless the options say */
 
 /* More of either at once is as if their clock had stood still [TIME-MTC-LOST]. */
-#define BURST_MAX 255
+#define BURST_MAX VPT_BURST_MAX
 
 /* [TIME-CYC-THRESH] CycThresh as clocks (table 33-6). */
 static uint32_t threshold(uint64_t ctl)
@@ -45,16 +44,7 @@ static uint64_t counter_range(const struct vpt_pt *pt)
 
 static void read_clock(struct vpt_pt *pt, struct vpt_clock *now)
 {
-	if (pt->ops->clock) {
-		pt->ops->clock(pt->opaque, now);
-	} else {
-		struct vpt_context ctx;
-
-		pt->ops->context(pt->opaque, &ctx);
-		now->cycles = now->tsc = ctx.tsc;
-	}
-	if (now->cycles < pt->time.now.cycles)
-		now->cycles = pt->time.now.cycles;
+	vpt_clock_read(pt->ops, pt->opaque, pt->time.now.cycles, now);
 }
 
 /* The value that MTC watches, without being cut to 8 bits. */
@@ -146,25 +136,6 @@ static void cyc_alone(struct vpt_pt *pt)
 	}
 }
 
-/* The core clock at which the TSC came to `tsc`, between two readings, rounded up: the
- * least n with n * ticks >= passed * clocks. There is no division of 128 bits here. */
-static uint64_t clock_at(const struct vpt_clock *from, const struct vpt_clock *to, uint64_t tsc)
-{
-	const uint64_t ticks = to->tsc - from->tsc;
-	const vpt_u128 product = (vpt_u128)(tsc - from->tsc) * (to->cycles - from->cycles);
-	uint64_t low = 0, high = to->cycles - from->cycles;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if ((vpt_u128)middle * ticks >= product)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return from->cycles + low;
-}
-
 /* [TIME-MTC TIME-MTC-CYC TIME-ORDER] Each at the time at which it was due. */
 static void send_mtcs(struct vpt_pt *pt, const struct vpt_clock *next, uint64_t count)
 {
@@ -174,7 +145,7 @@ static void send_mtcs(struct vpt_pt *pt, const struct vpt_clock *next, uint64_t 
 	while (time->mtc_last != count) {
 		uint64_t tsc = vpt_clock_tsc(pt->caps, ++time->mtc_last << time->mtc_freq);
 
-		time->now.cycles = clock_at(&from, next, tsc);
+		time->now.cycles = vpt_clock_at(&from, next, tsc);
 		time->now.tsc = tsc;
 		vpt_gen_flush_tnt(pt);
 		if (time->cyc_en) {

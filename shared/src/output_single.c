@@ -2,15 +2,29 @@
 /* Single-range output (33.2.7.1): one circular region, described by two MSRs. */
 #include "output_scheme.h"
 
-unsigned int vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit)
+static void describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
 {
 	out->kind = VPT_OUTPUT_SINGLE;
-	out->mask = (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPT_LOWER_MASK;
-	out->offset = rtit->output_mask_ptrs >> 32;
-	out->base = rtit->output_base;
-	/* Aligned, as checked below: region + offset is [SR-ADDRESS] and can't overflow. */
-	out->region = out->base;
-	out->size = out->mask + 1;
+	out->base = base;
+	out->mask = mask;
+	out->offset = offset;
+	/* Aligned, as is checked: region + offset is [SR-ADDRESS] and can't overflow. */
+	out->region = base;
+	out->size = mask + 1;
+}
+
+void vpt_output_start_region(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
+{
+	vpt_output_end(out);
+	out->why = VPT_OUT_ERR_NONE;
+	describe(out, base, mask, offset);
+}
+
+unsigned int vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit)
+{
+	describe(out, rtit->output_base,
+		 (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPT_LOWER_MASK,
+		 rtit->output_mask_ptrs >> 32);
 
 	/* In the manual's order, which decides when more than one applies. */
 	if (out->mask & (out->mask + 1)) /* [SR-MASK-CONTIGUOUS] */

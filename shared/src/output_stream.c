@@ -23,6 +23,13 @@ unsigned int vpt_stream_start(struct vpt_output *out)
 	return VPT_OUT_OK;
 }
 
+void vpt_output_start_stream(struct vpt_output *out)
+{
+	vpt_output_end(out);
+	out->why = VPT_OUT_ERR_NONE;
+	vpt_stream_start(out);
+}
+
 void vpt_stream_flush(struct vpt_output *out)
 {
 	size_t len;

@@ -7,22 +7,13 @@
  */
 #include "vpt/encode.h"
 
+#include "packet_bytes.h"
 #include "packet_opcodes.h"
 
 /* 5 + 8 * 7 bits, and three more in the tenth byte. */
 #define CYC_BYTES_MAX 10
 
 #define PSB_SIZE 16
-
-static uint64_t get_le(const uint8_t *buf, unsigned int bytes)
-{
-	uint64_t value = 0;
-	unsigned int i;
-
-	for (i = 0; i < bytes; i++)
-		value |= (uint64_t)buf[i] << (8 * i);
-	return value;
-}
 
 /* Set kind and size; VPT_E_EOS if there are fewer bytes than that. */
 static enum vpt_status take(struct vpt_packet *p, enum vpt_pkt_kind kind, unsigned int size,
@@ -57,7 +48,7 @@ static enum vpt_status read_ip(struct vpt_packet *p, enum vpt_pkt_kind kind, con
 	if (status)
 		return status;
 	p->ip_bytes = (uint8_t)ip_bytes;
-	p->value = get_le(buf + 1, payload[ip_bytes]);
+	p->value = vpt_get_le(buf + 1, payload[ip_bytes]);
 	return VPT_OK;
 }
 
@@ -128,7 +119,7 @@ static enum vpt_status read_ptw(struct vpt_packet *p, const uint8_t *buf, size_t
 		return status;
 	p->flag = buf[1] & VPT_EXT_IP;
 	p->bits = (uint8_t)(8 * bytes);
-	p->value = get_le(buf + 2, bytes);
+	p->value = vpt_get_le(buf + 2, bytes);
 	return VPT_OK;
 }
 
@@ -140,7 +131,7 @@ static enum vpt_status read_mnt(struct vpt_packet *p, const uint8_t *buf, size_t
 		return VPT_E_BAD_PACKET;
 	status = take(p, VPT_PKT_MNT, 11, len);
 	if (!status)
-		p->value = get_le(buf + 3, 8);
+		p->value = vpt_get_le(buf + 3, 8);
 	return status;
 }
 
@@ -192,20 +183,20 @@ static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
 {
 	switch (p->kind) {
 	case VPT_PKT_TNT_64:
-		return split_tnt(p, get_le(buf + 2, 6));
+		return split_tnt(p, vpt_get_le(buf + 2, 6));
 	case VPT_PKT_PIP:
-		p->value = get_le(buf + 2, 6) << 4 & VPT_PIP_CR3_MASK;
+		p->value = vpt_get_le(buf + 2, 6) << 4 & VPT_PIP_CR3_MASK;
 		p->flag = buf[2] & 1;
 		break;
 	case VPT_PKT_CBR:
 		p->value = buf[2];
 		break;
 	case VPT_PKT_TMA:
-		p->value = get_le(buf + 2, 2);
-		p->aux = (uint16_t)(get_le(buf + 5, 2) & 0x1ff);
+		p->value = vpt_get_le(buf + 2, 2);
+		p->aux = (uint16_t)(vpt_get_le(buf + 5, 2) & 0x1ff);
 		break;
 	case VPT_PKT_VMCS:
-		p->value = get_le(buf + 2, 5) << 12;
+		p->value = vpt_get_le(buf + 2, 5) << 12;
 		break;
 	case VPT_PKT_EXSTOP:
 	case VPT_PKT_BEP:
@@ -234,7 +225,7 @@ static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
 		break;
 	case VPT_PKT_EVD:
 		p->aux = buf[2] & 0x3f;
-		p->value = get_le(buf + 3, 8);
+		p->value = vpt_get_le(buf + 3, 8);
 		break;
 	default:
 		break;
@@ -276,7 +267,7 @@ static enum vpt_status read_timing_mode(struct vpt_packet *p, const uint8_t *buf
 		return VPT_E_BAD_PACKET;
 	}
 	if (!status)
-		p->value = get_le(buf + 1, p->size - 1u);
+		p->value = vpt_get_le(buf + 1, p->size - 1u);
 	return status;
 }
 
@@ -312,7 +303,7 @@ static enum vpt_status read_bip(struct vpt_packet *p, bool four_bytes, const uin
 		return status;
 	p->aux = (uint16_t)(buf[0] >> VPT_BIP_ID_SHIFT);
 	p->bits = (uint8_t)(8 * bytes);
-	p->value = get_le(buf + 1, bytes);
+	p->value = vpt_get_le(buf + 1, bytes);
 	return VPT_OK;
 }
 

@@ -2,12 +2,8 @@
 /* A packet's fields to its bytes (33.4.2). The inverse is packet_read.c. */
 #include "vpt/encode.h"
 
+#include "packet_bytes.h"
 #include "packet_opcodes.h"
-
-static bool fits(uint64_t value, unsigned int bits)
-{
-	return bits >= 64 || !(value >> bits);
-}
 
 /* Header 02 `op` and `bytes` bytes of payload; zero bytes follow up to `size`. */
 static size_t put_ext(uint8_t *buf, size_t size, unsigned int op, uint64_t value,
@@ -26,7 +22,7 @@ static size_t put_tnt(uint8_t *buf, const struct vpt_packet *p)
 	unsigned int most = is_long ? VPT_TNT64_MAX : VPT_TNT8_MAX;
 
 	/* [PKT-TNT-STOP] An empty TNT does not exist. */
-	if (!p->bits || p->bits > most || !fits(p->value, p->bits))
+	if (!p->bits || p->bits > most || !vpt_fits(p->value, p->bits))
 		return 0;
 	if (is_long)
 		return vpt_encode_tnt64(buf, VPT_BIT64(p->bits) | p->value);
@@ -40,7 +36,7 @@ static size_t put_ip(uint8_t *buf, const struct vpt_packet *p)
 
 	if (p->ip_bytes > 7 || payload_bits[p->ip_bytes] == 0xff)
 		return 0;
-	if (!fits(p->value, payload_bits[p->ip_bytes]))
+	if (!vpt_fits(p->value, payload_bits[p->ip_bytes]))
 		return 0;
 	switch (p->kind) {
 	case VPT_PKT_TIP_PGE:
@@ -64,7 +60,7 @@ static size_t put_mode(uint8_t *buf, const struct vpt_packet *p)
 	bool tsx = p->kind == VPT_PKT_MODE_TSX;
 	unsigned int leaf = tsx ? VPT_MODE_LEAF_TSX : VPT_MODE_LEAF_EXEC;
 
-	if (!fits(p->value, tsx ? 2 : 3))
+	if (!vpt_fits(p->value, tsx ? 2 : 3))
 		return 0;
 	buf[0] = VPT_OP_MODE;
 	buf[1] = (uint8_t)(leaf << VPT_MODE_LEAF_SHIFT | p->value);
@@ -73,7 +69,7 @@ static size_t put_mode(uint8_t *buf, const struct vpt_packet *p)
 
 static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned int bytes)
 {
-	if (!fits(value, 8 * bytes))
+	if (!vpt_fits(value, 8 * bytes))
 		return 0;
 	buf[0] = (uint8_t)op;
 	vpt_put_le(buf + 1, value, bytes);
@@ -82,7 +78,7 @@ static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned 
 
 static size_t put_tma(uint8_t *buf, const struct vpt_packet *p)
 {
-	if (!fits(p->value, 16) || !fits(p->aux, 9))
+	if (!vpt_fits(p->value, 16) || !vpt_fits(p->aux, 9))
 		return 0;
 	put_ext(buf, 7, VPT_EXT_TMA, p->value, 2);
 	vpt_put_le(buf + 5, p->aux, 2);
@@ -94,7 +90,7 @@ static size_t put_ptw(uint8_t *buf, const struct vpt_packet *p)
 {
 	unsigned int op = VPT_EXT_PTW | (p->flag ? VPT_EXT_IP : 0);
 
-	if ((p->bits != 32 && p->bits != 64) || !fits(p->value, p->bits))
+	if ((p->bits != 32 && p->bits != 64) || !vpt_fits(p->value, p->bits))
 		return 0;
 	op |= (unsigned int)(p->bits == 64) << VPT_PTW_SIZE_SHIFT;
 	return put_ext(buf, 2 + p->bits / 8u, op, p->value, p->bits / 8u);
@@ -102,7 +98,8 @@ static size_t put_ptw(uint8_t *buf, const struct vpt_packet *p)
 
 static size_t put_bip(uint8_t *buf, const struct vpt_packet *p)
 {
-	if ((p->bits != 32 && p->bits != 64) || !fits(p->value, p->bits) || !fits(p->aux, 5))
+	if ((p->bits != 32 && p->bits != 64) || !vpt_fits(p->value, p->bits) ||
+	    !vpt_fits(p->aux, 5))
 		return 0;
 	return put_plain(buf, (unsigned int)p->aux << VPT_BIP_ID_SHIFT | VPT_BIP_LOW, p->value,
 			 p->bits / 8u);
@@ -110,17 +107,17 @@ static size_t put_bip(uint8_t *buf, const struct vpt_packet *p)
 
 static size_t put_power(uint8_t *buf, const struct vpt_packet *p)
 {
-	if (!fits(p->value, 8))
+	if (!vpt_fits(p->value, 8))
 		return 0;
 	switch (p->kind) {
 	case VPT_PKT_MWAIT:
-		if (!fits(p->aux, 2))
+		if (!vpt_fits(p->aux, 2))
 			return 0;
 		return put_ext(buf, 10, VPT_EXT_MWAIT, p->value | (uint64_t)p->aux << 32, 8);
 	case VPT_PKT_PWRE:
 		return put_ext(buf, 4, VPT_EXT_PWRE, p->value << 8 | (p->flag ? 0x80 : 0), 2);
 	default:
-		if (!fits(p->aux, 4))
+		if (!vpt_fits(p->aux, 4))
 			return 0;
 		return put_ext(buf, 7, VPT_EXT_PWRX, p->value | (uint64_t)p->aux << 8, 5);
 	}
@@ -130,12 +127,12 @@ static size_t put_power(uint8_t *buf, const struct vpt_packet *p)
 static size_t put_event(uint8_t *buf, const struct vpt_packet *p)
 {
 	if (p->kind == VPT_PKT_CFE) {
-		if (!fits(p->value, 5) || !fits(p->aux, 8))
+		if (!vpt_fits(p->value, 5) || !vpt_fits(p->aux, 8))
 			return 0;
 		return put_ext(buf, 4, VPT_EXT_CFE,
 			       p->value | (p->flag ? VPT_EXT_IP : 0) | (uint64_t)p->aux << 8, 2);
 	}
-	if (!fits(p->aux, 6))
+	if (!vpt_fits(p->aux, 6))
 		return 0;
 	put_ext(buf, 11, VPT_EXT_EVD, p->aux, 1);
 	vpt_put_le(buf + 3, p->value, 8);
@@ -194,7 +191,7 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_TRACE_STOP:
 		return put_ext(buf, 2, VPT_EXT_TRACE_STOP, 0, 0);
 	case VPT_PKT_CBR:
-		return fits(p->value, 8) ? put_ext(buf, 4, VPT_EXT_CBR, p->value, 1) : 0;
+		return vpt_fits(p->value, 8) ? put_ext(buf, 4, VPT_EXT_CBR, p->value, 1) : 0;
 	case VPT_PKT_TSC:
 		return put_plain(buf, VPT_OP_TSC, p->value, 7);
 	case VPT_PKT_MTC:
@@ -220,7 +217,7 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_PWRX:
 		return put_power(buf, p);
 	case VPT_PKT_BBP:
-		return fits(p->value, 5) ? put_ext(buf, 3, VPT_EXT_BBP, p->value | ip, 1) : 0;
+		return vpt_fits(p->value, 5) ? put_ext(buf, 3, VPT_EXT_BBP, p->value | ip, 1) : 0;
 	case VPT_PKT_BIP:
 		return put_bip(buf, p);
 	case VPT_PKT_BEP:

@@ -84,10 +84,7 @@ static void save_output(const struct vpt_output *out, struct vpt_pt_state *state
 	state->error = out->why;
 	if (out->kind == VPT_OUTPUT_TOPA && !out->stopped)
 		state->topa_entry = out->entry;
-	if (out->cur)
-		state->unreported =
-			(uint64_t)(out->cur -
-				   (out->kind == VPT_OUTPUT_STREAM ? out->stage : out->committed));
+	state->unreported = vpt_output_unreported(out);
 }
 
 static void save_calls(const struct vpt_retstack *stack, struct vpt_pt_state *state)
@@ -386,42 +383,6 @@ static unsigned int start(struct vpt_output *out, const struct vpt_rtit *rtit,
 	return events;
 }
 
-/* Map the stretch that the bytes not yet reported are in. */
-static bool map_unreported(struct vpt_output *out, uint64_t unreported)
-{
-	uint64_t first = out->offset - unreported;
-	uint64_t mark = out->int_at < out->size ? out->int_at : out->size;
-	size_t want = (size_t)(mark - first), len = want;
-	uint8_t *host;
-
-	if (!out->mem->map)
-		return false;
-	host = (uint8_t *)out->mem->map(out->opaque, out->region + first, &len);
-	if (!host || len < unreported)
-		return false;
-	out->cur = host + unreported;
-	out->end = host + (len < want ? len : want);
-	out->committed = host;
-	out->gpa_delta = out->region + first - (uint64_t)(uintptr_t)host;
-	return true;
-}
-
-static enum vpt_status load_unreported(struct vpt_output *out, uint64_t unreported)
-{
-	if (!unreported)
-		return VPT_OK;
-	if (out->kind == VPT_OUTPUT_STREAM) {
-		/* A stage that is full would have been handed on. */
-		if (!out->cur || unreported >= out->stage_size)
-			return VPT_E_NOSPC;
-		out->cur += unreported;
-		return VPT_OK;
-	}
-	if (unreported > out->offset)
-		return VPT_E_INVAL;
-	return map_unreported(out, unreported) ? VPT_OK : VPT_E_NOSPC;
-}
-
 static enum vpt_status load_output(struct vpt_pt *pt, const struct vpt_pt_state *state)
 {
 	struct vpt_output *out = &pt->out;
@@ -443,7 +404,7 @@ static enum vpt_status load_output(struct vpt_pt *pt, const struct vpt_pt_state 
 	/* It follows from the entry and the offset, but for what is not a state. */
 	if (owed != (out->int_at != VPT_INT_NEVER))
 		return VPT_E_INVAL;
-	return load_unreported(out, state->unreported);
+	return vpt_output_resume(out, state->unreported);
 }
 
 enum vpt_status vpt_pt_load(struct vpt_pt *pt, const struct vpt_pt_state *state)

@@ -4,17 +4,14 @@
  * read is written back as itself, and IPs and texts are made of it without harm.
  */
 #include "lib/packets.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
+#include "lib/parse_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct state {
+	struct vpt_parser parser;
+	uint64_t last_ip;
+};
 
 /* `before` is the state in which the packet was read. */
 static void write_back(struct vpt_parser before, const struct vpt_parser *after,
@@ -47,54 +44,45 @@ static void expand(uint64_t *last_ip, const struct vpt_packet *packet)
 	}
 }
 
-static void format(const struct vpt_packet *packet)
+static size_t format(char *text, size_t size, const void *packet)
 {
-	char whole[128], cut[8];
-	size_t len = vpt_packet_format(whole, sizeof(whole), packet);
-
-	REQUIRE(len < sizeof(whole) && strlen(whole) == len);
-	REQUIRE(vpt_packet_format(cut, sizeof(cut), packet) == len);
-	REQUIRE(!strncmp(cut, whole, sizeof(cut) - 1));
+	return vpt_packet_format(text, size, packet);
 }
 
-/* Shorter input never makes another packet of it. */
-static void truncate(const struct vpt_parser *before, const uint8_t *data, size_t size)
+static enum vpt_status read_one(void *state, const uint8_t *data, size_t size, size_t *taken)
 {
-	for (size_t len = 0; len < size; len++) {
-		struct vpt_parser parser = *before;
-		struct vpt_packet packet;
+	struct state *s = state;
+	struct vpt_parser before = s->parser;
+	struct vpt_packet packet;
+	enum vpt_status status = vpt_packet_read(&s->parser, data, size, &packet);
 
-		REQUIRE(vpt_packet_read(&parser, data, len, &packet) == VPT_E_EOS);
-	}
+	if (status)
+		return status;
+	write_back(before, &s->parser, &packet);
+	expand(&s->last_ip, &packet);
+	vpt_parse_fuzz_text(format, &packet);
+	*taken = packet.size;
+	return VPT_OK;
+}
+
+static enum vpt_status cut(const void *before, const uint8_t *data, size_t size)
+{
+	struct vpt_parser parser = ((const struct state *)before)->parser;
+	struct vpt_packet packet;
+
+	return vpt_packet_read(&parser, data, size, &packet);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct vpt_parser parser = {0};
-	uint64_t last_ip = 0;
-	size_t at = 0;
+	static const struct vpt_parse_fuzz fuzz = {
+		.packet = read_one,
+		.cut = cut,
+		.find_psb = vpt_packet_find_psb,
+		.state_bytes = sizeof(struct state),
+	};
+	struct state s = {0};
 
-	while (at < size) {
-		struct vpt_parser before = parser;
-		struct vpt_packet packet;
-		enum vpt_status status = vpt_packet_read(&parser, data + at, size - at, &packet);
-
-		if (status == VPT_OK) {
-			REQUIRE(packet.size > 0 && packet.size <= size - at);
-			write_back(before, &parser, &packet);
-			truncate(&before, data + at, packet.size);
-			expand(&last_ip, &packet);
-			format(&packet);
-			at += packet.size;
-			continue;
-		}
-		REQUIRE(status == VPT_E_EOS || status == VPT_E_BAD_PACKET);
-		REQUIRE(before.in_block == parser.in_block);
-		/* As a reader would go on, but at least a byte. */
-		at++;
-		at += vpt_packet_find_psb(data + at, size - at);
-		REQUIRE(at <= size);
-		memset(&parser, 0, sizeof(parser));
-	}
+	vpt_parse_fuzz(&fuzz, &s, data, size);
 	return 0;
 }

@@ -33,14 +33,12 @@ static uint64_t low_bits(uint64_t value, unsigned int bits)
 	return bits ? value & (~0ull >> (64 - bits)) : 0;
 }
 
-/* How many values of a field nth_value() has. */
-static unsigned int values_of(unsigned int bits, unsigned int random)
+unsigned int vpt_test_values(unsigned int bits, unsigned int random)
 {
 	return bits <= WHOLE_BITS ? 1u << bits : 1 + 2 * bits + random;
 }
 
-/* All of them; or zero, single bits, ones up to each bit, then random ones. */
-static uint64_t nth_value(struct walk *walk, unsigned int n, unsigned int bits)
+uint64_t vpt_test_value(uint64_t *state, unsigned int n, unsigned int bits)
 {
 	if (bits <= WHOLE_BITS || n == 0)
 		return n;
@@ -48,21 +46,22 @@ static uint64_t nth_value(struct walk *walk, unsigned int n, unsigned int bits)
 		return 1ull << (n - 1);
 	if (n <= 2 * bits)
 		return low_bits(~0ull, n - bits);
-	return low_bits(vpt_test_random(&walk->random), bits);
+	return low_bits(vpt_test_random(state), bits);
 }
 
 static void walk_shape(struct walk *walk, const struct shape *shape)
 {
-	unsigned int values = values_of(shape->value, RANDOM_VALUES);
-	unsigned int auxs = values_of(shape->aux, 0);
+	unsigned int values = vpt_test_values(shape->value, RANDOM_VALUES);
+	unsigned int auxs = vpt_test_values(shape->aux, 0);
 
 	for (unsigned int v = 0; v < values; v++) {
 		for (unsigned int a = 0; a < auxs; a++) {
 			for (unsigned int flag = 0; flag <= shape->flag; flag++) {
 				struct vpt_packet packet = shape->base;
 
-				packet.value = nth_value(walk, v, shape->value) << shape->shift;
-				packet.aux = (uint16_t)nth_value(walk, a, shape->aux);
+				packet.value = vpt_test_value(&walk->random, v, shape->value)
+					       << shape->shift;
+				packet.aux = (uint16_t)vpt_test_value(&walk->random, a, shape->aux);
 				packet.flag = flag;
 				walk->fn(&packet, walk->opaque);
 				walk->count++;

@@ -21,6 +21,13 @@ struct vpt_parser vpt_parser_for(const struct vpt_packet *packet);
 /* Equal in kind and fields; `size` is not looked at. */
 bool vpt_packet_same(const struct vpt_packet *a, const struct vpt_packet *b);
 
+/*
+ * The values of a field that is `bits` wide: all if it has up to eight, else zero, each single
+ * bit, ones up to each bit, and `random` more. How many, and the nth.
+ */
+unsigned int vpt_test_values(unsigned int bits, unsigned int random);
+uint64_t vpt_test_value(uint64_t *state, unsigned int n, unsigned int bits);
+
 /* splitmix64. */
 uint64_t vpt_test_random(uint64_t *state);
 

@@ -81,6 +81,11 @@ enum vpt_event_kind {
 	 * UIRET; from: the instruction. */
 	VPT_EV_UINTR,
 	VPT_EV_UIRET,
+	/* For units that ask for it (vpt_atom.each_insn, atom.h), others ignore it: an
+	 * instruction that makes no other event retired; to: next IP. */
+	VPT_EV_INSN,
+	/* MOV to CR0 that changed CR0.PG; to: next IP. PT has nothing to say of it. */
+	VPT_EV_PAGING,
 	VPT_EV_COUNT
 };
 
@@ -116,12 +121,26 @@ struct vpt_event {
 	uint64_t from;	 /* IP of the instruction, or as the kind says */
 	uint64_t to;	 /* IP of the next instruction to execute */
 	union {
-		uint64_t next;	/* CALL, CALL_INDIRECT: IP after the instruction */
+		/* CALL, CALL_INDIRECT: IP after the instruction; for Atom's RTIT (atom.h)
+		 * also COND, JMP, JMP_INDIRECT, RET, FAR, SOFT_INT. */
+		uint64_t next;
 		uint64_t value; /* as the kind says */
 	};
 };
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_event) == 32, "it is made for each branch");
+
+/* A conditional branch; `next`: IP after the instruction, which counts for Atom's RTIT. */
+static inline void vpt_event_cond(struct vpt_event *event, uint64_t from, uint64_t to,
+				  uint64_t next, bool taken)
+{
+	vpt_memset(event, 0, sizeof(*event));
+	event->kind = VPT_EV_COND;
+	event->flags = taken ? VPT_EVF_TAKEN : 0;
+	event->from = from;
+	event->to = to;
+	event->next = next;
+}
 
 /* The state that PT looks at, as it is for the next instruction. */
 struct vpt_context {
@@ -130,6 +149,9 @@ struct vpt_context {
 	uint64_t cs_base; /* added to IPs when payloads are LIP */
 	uint8_t cpl;
 	uint8_t cbr; /* core to bus clock ratio */
+	/* The same with clock modulation taken into account; 0: there is none. */
+	uint8_t effective_cbr;
+	bool paging; /* CR0.PG */
 	bool cs_l;
 	bool cs_d;
 	bool lma;		 /* IA32_EFER.LMA */

@@ -99,6 +99,14 @@ void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
  */
 unsigned int vpt_output_start(struct vpt_output *out, const struct vpt_rtit *rtit);
 
+/*
+ * For units with other registers, who see to the cursor themselves: start with one circular
+ * region, `mask` being its size less one, 2^n of them, `base` aligned to that, `offset` inside;
+ * or with the trace transport.
+ */
+void vpt_output_start_region(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset);
+void vpt_output_start_stream(struct vpt_output *out);
+
 /* Put `len` bytes that cross the end of the mapped stretch, or have none. */
 unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size_t len) VPT_COLD;
 
@@ -117,6 +125,14 @@ static inline unsigned int vpt_output_put(struct vpt_output *out, const void *by
 	}
 	return vpt_output_put_slow(out, bytes, len);
 }
+
+/*
+ * For snapshots: bytes put and not yet reported. And output that was started where the saved
+ * one was goes on as if so many had been put: they are in memory, or in the stage, already.
+ * VPT_E_INVAL, VPT_E_NOSPC: there cannot be so many.
+ */
+uint64_t vpt_output_unreported(const struct vpt_output *out);
+enum vpt_status vpt_output_resume(struct vpt_output *out, uint64_t unreported) VPT_MUST_CHECK;
 
 /* Report (commit) every byte put so far; the cursor does not move. */
 void vpt_output_flush(struct vpt_output *out);

@@ -209,11 +209,7 @@ static inline void vpt_pt_cond(struct vpt_pt *pt, uint64_t from, uint64_t to, bo
 	} else if (pt->trigger_en) {
 		struct vpt_event event;
 
-		vpt_memset(&event, 0, sizeof(event));
-		event.kind = VPT_EV_COND;
-		event.flags = taken ? VPT_EVF_TAKEN : 0;
-		event.from = from;
-		event.to = to;
+		vpt_event_cond(&event, from, to, 0, taken);
 		vpt_pt_event(pt, &event);
 	}
 }

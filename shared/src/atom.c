@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Atom's RTIT: one core's, joined. Accesses to its registers, SMM and VMX. */
+#include "vpt/atom.h"
+
+#include "atom_gen.h"
+
+void vpt_atom_init(struct vpt_atom *a, const struct vpt_pt_ops *ops, void *opaque)
+{
+	vpt_memset(a, 0, sizeof(*a));
+	a->ops = ops;
+	a->opaque = opaque;
+	vpt_atom_regs_reset(&a->regs);
+	vpt_output_init(&a->out, NULL, &ops->mem, opaque);
+	vpt_atom_update(a);
+}
+
+bool vpt_atom_options_ok(const struct vpt_atom_options *options)
+{
+	return options->clear_lag <= VPT_ATOM_LAG_MAX &&
+	       (!options->buffer_bytes || (options->buffer_bytes >= VPT_ATOM_BUFFER_MIN &&
+					   options->buffer_bytes <= VPT_BUFFER_MAX));
+}
+
+enum vpt_status vpt_atom_set_options(struct vpt_atom *a, const struct vpt_atom_options *options)
+{
+	if (VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl) || !vpt_atom_options_ok(options))
+		return VPT_E_INVAL;
+	a->options = *options;
+	return VPT_OK;
+}
+
+void vpt_atom_set_stream(struct vpt_atom *a, void *stage, size_t size,
+			 void (*stream)(void *opaque, const void *bytes, size_t len))
+{
+	vpt_output_set_stream(&a->out, stage, size, stream);
+}
+
+/* [ATOM-TRIGGER] */
+static bool triggers(uint32_t ctl)
+{
+	return VPT_ATOM_GET(CTL, TRACE_EN, ctl) && VPT_ATOM_GET(CTL, TRACE_ACTIVE, ctl);
+}
+
+static void tell_trigger(struct vpt_atom *a)
+{
+	if (a->ops->trigger)
+		a->ops->trigger(a->opaque, a->trigger_en);
+}
+
+/* Let go of the trace; outcomes stay where they are. */
+void vpt_atom_end(struct vpt_atom *a)
+{
+	a->trigger_en = false;
+	vpt_atom_update(a);
+	a->time.asleep = false;
+	vpt_atom_buffer_empty(a);
+	vpt_output_end(&a->out);
+	a->scattered = false;
+	tell_trigger(a);
+}
+
+/* Where code is, as of now. */
+static void look(struct vpt_atom *a)
+{
+	struct vpt_context ctx;
+
+	a->context_en = false;
+	if (!VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl))
+		return;
+	a->ops->context(a->opaque, &ctx);
+	vpt_atom_enter(a, &ctx);
+}
+
+/* [ATOM-PSB-ENABLE] TriggerEn rises. FUP.PGE comes from what any write does then. */
+static void start(struct vpt_atom *a)
+{
+	vpt_atom_time_start(a);
+	vpt_atom_buffer_start(a);
+	a->trigger_en = true;
+	vpt_atom_update(a);
+	vpt_atom_out_start(a);
+	tell_trigger(a);
+	vpt_atom_put_psb(a);
+}
+
+/*
+ * What comes before a write to a trace that runs, under the registers as they were; `ctl`: as it
+ * will be. [ATOM-DISABLE ATOM-DISABLE-PGD]
+ */
+static void precede(struct vpt_atom *a, uint32_t ctl, uint64_t next_ip)
+{
+	vpt_atom_now(a);
+	if (!triggers(ctl) && a->packet_en && a->options.disable_pgd)
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, vpt_atom_lip(a, next_ip));
+}
+
+/*
+ * [ATOM-CTL-LIVE ATOM-FILTER-WRITE] The registers are written: PacketEn as it is now. FilterEn
+ * that was itself written stands; otherwise a WRMSR is an instruction like any.
+ */
+static void settle(struct vpt_atom *a, const struct vpt_atom_before *before, bool walks,
+		   uint64_t next_ip)
+{
+	uint64_t lip = vpt_atom_lip(a, next_ip);
+	bool stops = false;
+
+	if (walks)
+		stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
+	else
+		vpt_atom_update(a);
+	vpt_atom_cross(a, before, stops, lip, lip);
+}
+
+/* [ATOM-CTL-DRAIN ATOM-OVF-DRAIN] */
+static void drain(struct vpt_atom *a)
+{
+	vpt_atom_buffer_empty(a);
+	vpt_atom_flush(a);
+}
+
+static void wrote_ctl(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+{
+	look(a);
+	vpt_atom_update(a);
+	if (a->trigger_en && !triggers(a->regs.ctl))
+		vpt_atom_end(a);
+	else if (!a->trigger_en && triggers(a->regs.ctl))
+		start(a);
+	else if (a->trigger_en)
+		vpt_atom_time_load(a);
+	settle(a, before, true, next_ip);
+	drain(a);
+}
+
+/* [ATOM-OVF-SET] Buffer_Overflow that software clears takes no TraceStop along, but where none can come. */
+static void wrote_status(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+{
+	a->filter_en = VPT_ATOM_GET(STATUS, FILTER_EN, a->regs.status);
+	settle(a, before, false, next_ip);
+	if (vpt_atom_overflow(a) || !a->buffer.stop_held)
+		return;
+	a->buffer.stop_held = false;
+	if (a->trigger_en)
+		vpt_atom_trace_stop(a);
+}
+
+/* Any other: what it means for the trace that runs. */
+static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before *before,
+		  uint64_t next_ip)
+{
+	if (msr == VPT_ATOM_MSR_CR3_MATCH)
+		look(a);
+	settle(a, before, true, next_ip);
+	if (!a->trigger_en)
+		return;
+	switch (msr) {
+	case VPT_ATOM_MSR_PKT_CNT:
+		vpt_atom_psb_if_due(a);
+		break;
+	case VPT_ATOM_MSR_TNT_BUFF:
+		/* [ATOM-TNT-FULL] */
+		if (a->packet_en && a->regs.tnt_buff >= VPT_ATOM_TNT_FULL)
+			vpt_atom_put_tnt(a);
+		break;
+	case VPT_ATOM_MSR_BASE_ADDR:
+	case VPT_ATOM_MSR_LIMIT_MASK:
+	case VPT_ATOM_MSR_OFFSET:
+		vpt_atom_out_start(a);
+		break;
+	default:
+		break;
+	}
+	vpt_atom_resolve(a, next_ip);
+}
+
+/* What a write makes of the registers; a host's needs no key. */
+static enum vpt_fault write_register(struct vpt_atom_regs *regs, uint32_t msr, uint64_t value,
+				     enum vpt_access who)
+{
+	const uint32_t unlocked = regs->unlocked;
+	enum vpt_fault fault;
+
+	if (who == VPT_ACCESS_HOST)
+		regs->unlocked = 1;
+	fault = vpt_atom_regs_write(regs, msr, value);
+	regs->unlocked = unlocked;
+	return fault;
+}
+
+enum vpt_fault vpt_atom_wrmsr(struct vpt_atom *a, uint32_t msr, uint64_t value, enum vpt_access who,
+			      uint64_t ip, uint64_t next_ip)
+{
+	const struct vpt_atom_before before = vpt_atom_stands(a);
+	struct vpt_atom_regs after = a->regs;
+
+	(void)ip;
+	if (write_register(&after, msr, value, who) != VPT_FAULT_NONE)
+		return VPT_FAULT_GP;
+	if (a->trigger_en)
+		precede(a, after.ctl, next_ip);
+	(void)!write_register(&a->regs, msr, value, who);
+	if (msr == VPT_ATOM_MSR_CTL)
+		wrote_ctl(a, &before, next_ip);
+	else if (msr == VPT_ATOM_MSR_STATUS)
+		wrote_status(a, &before, next_ip);
+	else
+		wrote(a, msr, &before, next_ip);
+	vpt_atom_pcc(a, next_ip);
+	a->buffer.branched = false;
+	return VPT_FAULT_NONE;
+}
+
+/* ContextEn while nothing keeps it up to date. */
+static uint64_t context_bit(const struct vpt_atom *a)
+{
+	struct vpt_context ctx;
+
+	a->ops->context(a->opaque, &ctx);
+	return (uint64_t)vpt_atom_in_context(a, &ctx) << VPT_ATOM_STATUS_CONTEXT_EN_SHIFT;
+}
+
+enum vpt_fault vpt_atom_rdmsr(struct vpt_atom *a, uint32_t msr, uint64_t *value)
+{
+	enum vpt_fault fault;
+
+	if (msr == VPT_ATOM_MSR_CNTP && a->trigger_en)
+		vpt_atom_now(a);
+	fault = vpt_atom_regs_read(&a->regs, msr, value);
+	if (fault == VPT_FAULT_NONE && msr == VPT_ATOM_MSR_STATUS && !a->watches)
+		*value |= context_bit(a);
+	return fault;
+}
+
+/* Something happens that is not an event: the core comes into SMM or root operation, or out. */
+static void step(struct vpt_atom *a, bool *inside, bool enters, uint64_t ip)
+{
+	*inside = enters;
+	if (!a->watches)
+		return;
+	if (a->time.asleep)
+		vpt_atom_wake(a);
+	else if (a->slow)
+		vpt_atom_now(a);
+	vpt_atom_transfer(a, ip, ip);
+	vpt_atom_finish(a, ip);
+}
+
+/* [ATOM-SMI ATOM-CONTEXT-SMM] */
+void vpt_atom_smi(struct vpt_atom *a, uint64_t ip)
+{
+	step(a, &a->in_smm, true, ip);
+}
+
+void vpt_atom_rsm(struct vpt_atom *a, uint64_t ip)
+{
+	step(a, &a->in_smm, false, ip);
+}
+
+/* [ATOM-VMX ATOM-CONTEXT-ROOT] */
+void vpt_atom_vm_exit(struct vpt_atom *a, uint64_t ip)
+{
+	step(a, &a->in_root, true, ip);
+}
+
+void vpt_atom_vm_entry(struct vpt_atom *a, uint64_t ip)
+{
+	step(a, &a->in_root, false, ip);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Changes of flow into packets of Atom's RTIT: which ones, in which order (2.2, 4.3). */
+#include "atom_gen.h"
+
+/* So long are far transfers with more prefixes than E1 asks for; no event counts them. */
+#define E1_LENGTH 7u
+#define INSN_MAX  15u
+
+/* [ATOM-CALL-NLIP] */
+static void note_call(struct vpt_atom *a, uint64_t next)
+{
+	if (VPT_ATOM_GET(CTL, CMPRS_RET, a->regs.ctl) && !vpt_atom_overflow(a))
+		a->regs.last_call_nlip =
+			VPT_ATOM_MASK(LAST_CALL_NLIP, VALID) | vpt_atom_lip(a, next);
+}
+
+/* [ATOM-RET] */
+static void ret(struct vpt_atom *a, uint64_t to)
+{
+	const uint64_t nlip = VPT_ATOM_MASK(LAST_CALL_NLIP, VALID) | vpt_atom_lip(a, to);
+
+	if (VPT_ATOM_GET(CTL, CMPRS_RET, a->regs.ctl) && a->regs.last_call_nlip == nlip)
+		vpt_atom_outcome(a, true);
+	else
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, vpt_atom_lip(a, to));
+}
+
+/* What a near branch that begins with PacketEn sends of its own. [ATOM-WHEN-BRANCH] */
+static void near_inside(struct vpt_atom *a, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_COND:
+		vpt_atom_outcome(a, event->flags & VPT_EVF_TAKEN);
+		break;
+	case VPT_EV_CALL: /* [ATOM-DIRECT] */
+		note_call(a, event->next);
+		break;
+	case VPT_EV_CALL_INDIRECT:
+		/* Before its TIP, behind which a PSB can be that clears it for a decoder to join. */
+		note_call(a, event->next);
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, vpt_atom_lip(a, event->to));
+		break;
+	case VPT_EV_JMP_INDIRECT: /* [ATOM-INDIRECT] */
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, vpt_atom_lip(a, event->to));
+		break;
+	case VPT_EV_RET:
+		ret(a, event->to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* No context changes, but a filter can be on the other side. `nlip`: an IP. */
+static VPT_NOINLINE void go_on(struct vpt_atom *a, enum vpt_atom_way way, uint64_t nlip,
+			       uint64_t to)
+{
+	const struct vpt_atom_before before = vpt_atom_stands(a);
+	const uint64_t lip = vpt_atom_lip(a, to);
+	const bool stop = vpt_atom_reach(a, way, lip);
+
+	vpt_atom_cross(a, &before, stop, vpt_atom_lip(a, nlip), lip);
+}
+
+/* [ATOM-NEAR-LEAVES ATOM-ENTERS] */
+static void near_branch(struct vpt_atom *a, const struct vpt_event *event)
+{
+	const bool walks = event->kind == VPT_EV_COND && !(event->flags & VPT_EVF_TAKEN);
+
+	if (a->packet_en)
+		near_inside(a, event);
+	if (vpt_unlikely(a->each_insn))
+		go_on(a, walks ? VPT_ATOM_WALK : VPT_ATOM_ARRIVE, event->next, event->to);
+}
+
+/* [ATOM-FAR ATOM-FAR-LEAVES] `far`, `left`: LIPs for FUP.FAR and for FUP.PGD. */
+static void transfer(struct vpt_atom *a, uint64_t far, uint64_t left, uint64_t to)
+{
+	const struct vpt_atom_before before = vpt_atom_stands(a);
+	struct vpt_context ctx;
+	uint64_t lip;
+	bool stop;
+
+	a->ops->context(a->opaque, &ctx);
+	vpt_atom_enter(a, &ctx);
+	lip = vpt_atom_lip(a, to);
+	stop = vpt_atom_reach(a, VPT_ATOM_ARRIVE, lip);
+	if (!before.packet_en) {
+		vpt_atom_cross(a, &before, stop, left, lip);
+		return;
+	}
+	if (a->packet_en)
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_FAR, far);
+	else
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, left);
+	if (a->context_en)
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, lip);
+	if (stop)
+		vpt_atom_trace_stop(a);
+}
+
+void vpt_atom_transfer(struct vpt_atom *a, uint64_t from, uint64_t to)
+{
+	const uint64_t lip = vpt_atom_lip(a, from);
+
+	transfer(a, lip, lip, to);
+}
+
+/* [ATOM-FAR-IP ATOM-E1] FUP.FAR of what looks as if it had so many prefixes points into it. */
+static void far_insn(struct vpt_atom *a, const struct vpt_event *event)
+{
+	const uint64_t length = event->next - event->from;
+	uint64_t far = event->next;
+
+	if (vpt_atom_erratum(a, VPT_ATOM_E1) && length >= E1_LENGTH && length <= INSN_MAX)
+		far = event->from + length / 2;
+	transfer(a, vpt_atom_lip(a, far), vpt_atom_lip(a, event->next), event->to);
+}
+
+static void put_pip(struct vpt_atom *a, const struct vpt_context *ctx)
+{
+	struct vpt_atom_packet packet;
+
+	vpt_memset(&packet, 0, sizeof(packet));
+	packet.kind = VPT_ATOM_PKT_PIP;
+	packet.value = ctx->cr3 & VPT_MASK64(39, 0);
+	packet.flag = ctx->paging;
+	vpt_atom_put(a, &packet);
+}
+
+/* MOV to CR3, and to CR0. [ATOM-PIP ATOM-CR3-ORDER ATOM-STS-CR3] */
+static void paging(struct vpt_atom *a, const struct vpt_event *event)
+{
+	const struct vpt_atom_before before = vpt_atom_stands(a);
+	const uint64_t lip = vpt_atom_lip(a, event->to);
+	struct vpt_context ctx;
+	bool stop, pip;
+
+	a->ops->context(a->opaque, &ctx);
+	vpt_atom_enter(a, &ctx);
+	stop = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
+	pip = a->trigger_en && a->context_en && !VPT_ATOM_GET(CTL, CR3_EN, a->regs.ctl);
+	if (pip || (before.packet_en && !a->packet_en))
+		vpt_atom_put_tnt(a);
+	if (pip)
+		put_pip(a, &ctx);
+	if (event->kind == VPT_EV_CR3 && VPT_ATOM_GET(CTL, STS_ON_CR3, a->regs.ctl))
+		vpt_atom_sts(a);
+	vpt_atom_cross(a, &before, stop, lip, lip);
+}
+
+/* The engine has lost packets itself: where execution is the enables may not know. */
+static void lost(struct vpt_atom *a, const struct vpt_event *event)
+{
+	if (a->trigger_en)
+		vpt_atom_set_overflow(a, true);
+	vpt_atom_transfer(a, event->to, event->to);
+}
+
+/* An instruction of which there is nothing else to say. */
+static void plain(struct vpt_atom *a, const struct vpt_event *event)
+{
+	if (a->each_insn)
+		go_on(a, VPT_ATOM_WALK, event->to, event->to);
+}
+
+static VPT_COLD void dispatch_other(struct vpt_atom *a, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_CBR:
+		if (!a->slow && a->trigger_en && event->flags & VPT_EVF_STOPPED)
+			vpt_atom_time_stop(a);
+		vpt_atom_sts(a);
+		break;
+	case VPT_EV_SLEEP:
+		if (!(event->flags & VPT_EVF_HW))
+			plain(a, event);
+		vpt_atom_sleep(a, event->cstate);
+		break;
+	case VPT_EV_SHUTDOWN:
+		vpt_atom_sleep(a, 0);
+		break;
+	case VPT_EV_WAKE:
+		vpt_atom_wake(a);
+		break;
+	case VPT_EV_INIT: /* [ATOM-INIT ATOM-PIP-NOT] */
+	case VPT_EV_SIPI:
+		vpt_atom_transfer(a, event->from, event->to);
+		break;
+	case VPT_EV_OVERFLOW:
+		lost(a, event);
+		break;
+	default:
+		plain(a, event);
+		break;
+	}
+}
+
+static VPT_ALWAYS_INLINE void dispatch(struct vpt_atom *a, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_COND:
+	case VPT_EV_JMP:
+	case VPT_EV_CALL:
+	case VPT_EV_JMP_INDIRECT:
+	case VPT_EV_CALL_INDIRECT:
+	case VPT_EV_RET:
+		near_branch(a, event);
+		break;
+	case VPT_EV_FAR:
+	case VPT_EV_SOFT_INT:
+		far_insn(a, event);
+		break;
+	case VPT_EV_ASYNC:
+		vpt_atom_transfer(a, event->from, event->to);
+		break;
+	case VPT_EV_CR3:
+	case VPT_EV_PAGING:
+		paging(a, event);
+		break;
+	case VPT_EV_INSN:
+		plain(a, event);
+		break;
+	default:
+		dispatch_other(a, event);
+		break;
+	}
+}
+
+/* Does this say that the core sleeps, or something of it that does? */
+static bool belongs_to_sleep(enum vpt_event_kind kind)
+{
+	return kind == VPT_EV_SLEEP || kind == VPT_EV_SHUTDOWN || kind == VPT_EV_WAKE ||
+	       kind == VPT_EV_CBR;
+}
+
+static void begin(struct vpt_atom *a, const struct vpt_event *event)
+{
+	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
+		vpt_atom_time_stop(a);
+	/* What ends a shutdown, say, is told by what comes then. */
+	if (a->time.asleep && !belongs_to_sleep((enum vpt_event_kind)event->kind))
+		vpt_atom_wake(a);
+	else
+		vpt_atom_now(a);
+}
+
+void vpt_atom_finish(struct vpt_atom *a, uint64_t ip)
+{
+	vpt_atom_resolve(a, ip);
+	vpt_atom_pcc(a, ip);
+	a->buffer.branched = false;
+}
+
+static VPT_NOINLINE void slow_event(struct vpt_atom *a, const struct vpt_event *event)
+{
+	if (a->slow)
+		begin(a, event);
+	dispatch(a, event);
+	if (!a->time.asleep)
+		vpt_atom_finish(a, event->to);
+}
+
+void vpt_atom_event(struct vpt_atom *a, const struct vpt_event *event)
+{
+	if (!a->watches)
+		return;
+	if (vpt_unlikely(a->slow || vpt_atom_overflow(a)))
+		slow_event(a, event);
+	else
+		dispatch(a, event);
+}
+
+void vpt_atom_tick(struct vpt_atom *a, uint64_t ip)
+{
+	if (!a->trigger_en)
+		return;
+	if (a->slow)
+		vpt_atom_now(a);
+	if (!a->time.asleep)
+		vpt_atom_finish(a, ip);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Time in Atom's RTIT: CNTP, MTC, STS, FUP.PCC, and sleep (3.3.4, 4.2.6, 4.2.12 to 4.2.15). */
+#include "atom_gen.h"
+#include "gen_clock.h"
+
+#define CNTP_MASK ((uint32_t)VPT_MASK64(VPT_ATOM_CNTP_BITS - 1, 0))
+#define CNTP_MSB  ((uint32_t)1 << (VPT_ATOM_CNTP_BITS - 1))
+
+/* STS has so many bits of the TSC and of a ratio (figure 12). */
+#define STS_TSC	  VPT_MASK64(39, 0)
+#define STS_RATIO 0x3fu
+
+/* [ATOM-MTC-WHEN ATOM-STS-WHEN] */
+static bool timing_on(const struct vpt_atom *a)
+{
+	return a->trigger_en && (a->packet_en || !VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl));
+}
+
+/* The value that MTC watches, without being cut to 8 bits. */
+static uint64_t mtc_count(const struct vpt_atom *a, uint64_t tsc)
+{
+	return tsc >> (7 + 2 * VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl));
+}
+
+static uint64_t mtc_tsc(const struct vpt_atom *a, uint64_t count)
+{
+	return count << (7 + 2 * VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl));
+}
+
+static void read_clock(struct vpt_atom *a, struct vpt_clock *now)
+{
+	vpt_clock_read(a->ops, a->opaque, a->time.now.cycles, now);
+}
+
+/* [ATOM-CYC-WRAP] */
+static void advance(struct vpt_atom *a, uint64_t cycles)
+{
+	if (a->time.counting && !a->time.asleep)
+		a->regs.cntp = (uint32_t)(a->regs.cntp + (cycles - a->time.now.cycles)) & CNTP_MASK;
+	a->time.now.cycles = cycles;
+}
+
+static void put_mtc(struct vpt_atom *a)
+{
+	struct vpt_atom_packet packet;
+
+	vpt_memset(&packet, 0, sizeof(packet));
+	packet.kind = VPT_ATOM_PKT_MTC;
+	packet.value = a->time.mtc_last & 0xff;
+	packet.aux = (uint16_t)VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl);
+	a->time.first_mtc = false;
+	vpt_atom_put(a, &packet);
+}
+
+/* [ATOM-MTC] Each at the time at which it was due. False: too many at once. */
+static bool send_mtcs(struct vpt_atom *a, const struct vpt_clock *next, uint64_t count)
+{
+	const struct vpt_clock from = a->time.now;
+
+	if (count - a->time.mtc_last > VPT_BURST_MAX)
+		return false;
+	while (a->time.mtc_last != count) {
+		uint64_t tsc = mtc_tsc(a, ++a->time.mtc_last);
+
+		advance(a, vpt_clock_at(&from, next, tsc));
+		a->time.now.tsc = tsc;
+		if (a->options.buffer_bytes)
+			vpt_atom_buffer_pass(a);
+		put_mtc(a);
+	}
+	return true;
+}
+
+/* What is due at `next`. True: so much was that it is lost. */
+static bool catch_up(struct vpt_atom *a, const struct vpt_clock *next)
+{
+	const uint64_t count = mtc_count(a, next->tsc);
+
+	/* [ATOM-E7] It goes out at once, whenever it is due. */
+	if (a->time.first_mtc && vpt_atom_erratum(a, VPT_ATOM_E7)) {
+		a->time.mtc_last++;
+		put_mtc(a);
+	}
+	if ((int64_t)(count - a->time.mtc_last) <= 0) {
+		/* One ahead is E7's; a host's TSC that goes back is gone on from. */
+		if (a->time.mtc_last - count > 1)
+			a->time.mtc_last = count;
+		return false;
+	}
+	if (send_mtcs(a, next, count))
+		return false;
+	a->time.mtc_last = count;
+	return true;
+}
+
+static void pass(struct vpt_atom *a)
+{
+	const bool mtc = VPT_ATOM_GET(CTL, MTC_EN, a->regs.ctl);
+	struct vpt_clock next;
+	bool lost = false;
+
+	read_clock(a, &next);
+	/* [ATOM-SLEEP] */
+	if (mtc && timing_on(a) && !a->time.asleep)
+		lost = catch_up(a, &next);
+	else if (mtc)
+		a->time.mtc_last = mtc_count(a, next.tsc);
+	advance(a, next.cycles);
+	a->time.now = next;
+	/* [ATOM-MTC-LOST] STS may come at any time (4.2.13): here it tells what 8 bits of MTC cannot. */
+	if (lost)
+		vpt_atom_sts(a);
+}
+
+void vpt_atom_now(struct vpt_atom *a)
+{
+	pass(a);
+	if (a->options.buffer_bytes)
+		vpt_atom_buffer_pass(a);
+}
+
+void vpt_atom_time_start(struct vpt_atom *a)
+{
+	vpt_memset(&a->time, 0, sizeof(a->time));
+	a->time.first_mtc = true;
+	read_clock(a, &a->time.now);
+	vpt_atom_time_load(a);
+}
+
+void vpt_atom_time_load(struct vpt_atom *a)
+{
+	a->time.mtc_last = 0;
+	if (VPT_ATOM_GET(CTL, MTC_EN, a->regs.ctl))
+		a->time.mtc_last = mtc_count(a, a->time.now.tsc);
+}
+
+void vpt_atom_set_counting(struct vpt_atom *a, bool counting)
+{
+	/* Where each event asks for the time it is up to date. */
+	if (!a->slow && a->trigger_en) {
+		struct vpt_clock now;
+
+		read_clock(a, &now);
+		advance(a, now.cycles);
+		a->time.now = now;
+	}
+	a->time.counting = counting;
+}
+
+void vpt_atom_time_stop(struct vpt_atom *a)
+{
+	const bool asleep = a->time.asleep;
+
+	a->time.asleep = true;
+	vpt_atom_now(a);
+	a->time.asleep = asleep;
+}
+
+/* [ATOM-STS ATOM-TSC] */
+void vpt_atom_sts(struct vpt_atom *a)
+{
+	struct vpt_atom_packet packet;
+	unsigned int actual, effective;
+	struct vpt_context ctx;
+
+	if (!timing_on(a) || !VPT_ATOM_GET(CTL, STS_EN, a->regs.ctl))
+		return;
+	if (!a->slow)
+		pass(a);
+	a->ops->context(a->opaque, &ctx);
+	actual = ctx.cbr & STS_RATIO;
+	effective = (ctx.effective_cbr ? ctx.effective_cbr : ctx.cbr) & STS_RATIO;
+	vpt_memset(&packet, 0, sizeof(packet));
+	packet.kind = VPT_ATOM_PKT_STS;
+	packet.value = a->time.now.tsc & STS_TSC;
+	packet.aux = (uint16_t)(actual | effective << 8);
+	vpt_atom_put(a, &packet);
+}
+
+/* [ATOM-PCC ATOM-PCC-WHEN ATOM-OVF-PCC] It takes the enables that CNTP counts without LESS_PKTS
+ * the other way round (table 17). */
+void vpt_atom_pcc(struct vpt_atom *a, uint64_t ip)
+{
+	const bool needs_filter = VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl);
+
+	if (!(a->regs.cntp & CNTP_MSB) || !VPT_ATOM_GET(CTL, CYCLE_ACC, a->regs.ctl))
+		return;
+	if (a->trigger_en && a->context_en && (a->filter_en || !needs_filter) &&
+	    !vpt_atom_overflow(a))
+		vpt_atom_put_lip(a, VPT_ATOM_PKT_PCC, vpt_atom_lip(a, ip));
+}
+
+/* Deeper than C2, by MWAIT's hints (event.h); those of C0.x are the highest. */
+static bool is_deep(uint8_t cstate)
+{
+	return cstate >= 0x20 && cstate < 0xf0;
+}
+
+/* [ATOM-SLEEP ATOM-SLEEP-DRAIN] */
+void vpt_atom_sleep(struct vpt_atom *a, uint8_t cstate)
+{
+	if (!a->trigger_en)
+		return;
+	vpt_atom_now(a);
+	a->time.asleep = true;
+	if (is_deep(cstate)) {
+		vpt_atom_buffer_empty(a);
+		vpt_atom_flush(a);
+	}
+	vpt_atom_update(a);
+}
+
+void vpt_atom_wake(struct vpt_atom *a)
+{
+	if (!a->trigger_en)
+		return;
+	vpt_atom_now(a);
+	a->time.asleep = false;
+	vpt_atom_update(a);
+	vpt_atom_sts(a);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Time and the internal buffer, as the generators of PT and of Atom's RTIT both see them. */
+#ifndef VPT_SRC_GEN_CLOCK_H
+#define VPT_SRC_GEN_CLOCK_H
+
+#include "vpt/pt.h"
+
+VPT_BEGIN_DECLS
+
+__extension__ typedef unsigned __int128 vpt_u128;
+
+/* More timing packets at once are as if their clock had stood still. */
+#define VPT_BURST_MAX 255u
+
+/* What time it is; `before`: the core clock as it was last read, behind which it never falls. */
+static inline void vpt_clock_read(const struct vpt_pt_ops *ops, void *opaque, uint64_t before,
+				  struct vpt_clock *now)
+{
+	if (ops->clock) {
+		ops->clock(opaque, now);
+	} else {
+		struct vpt_context ctx;
+
+		ops->context(opaque, &ctx);
+		now->cycles = now->tsc = ctx.tsc;
+	}
+	if (now->cycles < before)
+		now->cycles = before;
+}
+
+/* The core clock at which the TSC came to `tsc`, between two readings, rounded up: the
+ * least n with n * ticks >= passed * clocks. There is no division of 128 bits here. */
+static inline uint64_t vpt_clock_at(const struct vpt_clock *from, const struct vpt_clock *to,
+				    uint64_t tsc)
+{
+	const uint64_t ticks = to->tsc - from->tsc;
+	const vpt_u128 product = (vpt_u128)(tsc - from->tsc) * (to->cycles - from->cycles);
+	uint64_t low = 0, high = to->cycles - from->cycles;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if ((vpt_u128)middle * ticks >= product)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return from->cycles + low;
+}
+
+/* An internal buffer: how full it is, and up to which core clock that holds. */
+struct vpt_level {
+	uint64_t *drained;
+	uint32_t *fill;
+	uint32_t *credit; /* of the next byte that leaves, 1024ths */
+};
+
+/* What leaves it until the core clock is `now`; `rate`: bytes in 1024 clocks, 0: 1024. */
+static inline void vpt_level_drain(struct vpt_level level, uint32_t rate, uint64_t now)
+{
+	/* More clocks than any buffer takes to empty, few enough to be multiplied. */
+	const uint64_t most = 0xffffffffu;
+	uint64_t clocks, left;
+
+	if (now <= *level.drained)
+		return;
+	clocks = now - *level.drained;
+	*level.drained = now;
+	if (clocks > most)
+		clocks = most;
+	left = clocks * (rate ? rate : 1024) + *level.credit;
+	if (left >> 10 < *level.fill) {
+		*level.fill -= (uint32_t)(left >> 10);
+		*level.credit = (uint32_t)left & 1023;
+	} else {
+		*level.fill = 0;
+		*level.credit = 0;
+	}
+}
+
+VPT_END_DECLS
+
+#endif /* VPT_SRC_GEN_CLOCK_H */
