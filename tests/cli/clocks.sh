@@ -106,7 +106,8 @@ fi
 # What the models tell of their clocks.
 "$VPT" caps --models >"$dir/models"
 tap_run "caps --models" test $? -eq 0
-for row in 'bdw .* 2400 .* -' 'skl .* 3408 .* 284/2' 'icx .* 2600 .* 208/2' 'spr .* 2000 .* 160/2'; do
+for row in 'bdw .* 2400 .* -' 'silvermont  rtit .* 2000 .* -' 'airmont     rtit .* 1600 .* -' \
+	'skl .* 3408 .* 284/2' 'icx .* 2600 .* 208/2' 'spr .* 2000 .* 160/2'; do
 	tap_run "caps --models: $row" grep -Eq "^$row" "$dir/models"
 done
 tap_end

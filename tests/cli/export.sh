@@ -8,33 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/refuse.sh
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-# perf would read the settings of whoever runs the test.
-export HOME="$dir" PERF_CONFIG=/dev/null
-
-# same NAME: $dir/t.vpt, as perf sees it with every instruction and with every branch.
-same() {
-	sm_said=$("$VPT" export --to perf -q "$dir/t.vpt" "$dir/t.perf" 2>&1)
-	sm_status=$?
-	if [ $sm_status -ne 0 ] || [ -n "$sm_said" ]; then
-		tap_fail "$1" "vpt export: exit status $sm_status: $sm_said"
-	else
-		"$VPT" decode --insn -j "$dir/t.vpt" | sed -n 's/.*"ip":"0x\([0-9a-f]*\)".*/\1/p' \
-			>"$dir/ours"
-		perf script -i "$dir/t.perf" --itrace=i0nse -F ip 2>/dev/null |
-			sed 's/^ *//; s/ *$//' >"$dir/perf"
-		sm_wrong=$(perf script -i "$dir/t.perf" --itrace=be -F ip,addr 2>/dev/null |
-			grep -m 3 error)
-		if [ ! -s "$dir/ours" ]; then
-			tap_fail "$1" "no instructions"
-		elif ! sm_said=$(cmp "$dir/ours" "$dir/perf" 2>&1); then
-			tap_fail "$1" "$sm_said
-$(grep -m 3 error "$dir/perf")"
-		else
-			tap_empty "$1" "$sm_wrong"
-		fi
-	fi
-	rm -rf "$dir/t.perf"
-}
+. tests/lib/exported.sh
 
 # payload OWNER NAME [OPTION...]
 payload() {
@@ -42,7 +16,7 @@ payload() {
 	pl_name=$2
 	shift 2
 	"$VPT" run -q --pt "$pl_owner" "$@" -o "$dir/t.vpt" "$GUEST/$pl_name.elf" >"$dir/log" 2>&1
-	same "$pl_name, $pl_owner${1:+, $*}"
+	perf_same "$pl_name, $pl_owner${1:+, $*}"
 }
 
 tap_run "perf is there" perf --version
@@ -70,7 +44,7 @@ tap_run "names of the guest" sh -c \
 tap_run "perf report" sh -c \
 	"perf report -i '$dir/t.perf' --itrace=i100i --stdio 2>/dev/null | grep -q 'cr3:.*fibonacci'"
 refuses "a folder that exists" "$HOST" "exists" export --to perf "$dir/t.vpt" "$dir/t.perf"
-refuses "no purpose" "$USAGE" "to=perf" export "$dir/t.vpt" "$dir/x"
+refuses "no purpose" "$USAGE" "to=perf, --to=pt" export "$dir/t.vpt" "$dir/x"
 refuses "another purpose" "$USAGE" "only perf" export --to=gdb "$dir/t.vpt" "$dir/x"
 refuses "no such way to tell the time" "$USAGE" "packets or tsc" export -t perf -T mtc "$dir/t.vpt" "$dir/x"
 refuses "no folder" "$USAGE" "DIR" export --to=perf "$dir/t.vpt"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scenarios for the packet generator: a script of what a processor does, and the
- * packets it must send.
+ * Scenarios for the packet generators: a script of what a processor does, and the packets it
+ * must send. The model says which trace system it is of; steps here are PT's, and those of
+ * Atom's RTIT too where they are not about PT's registers, packets or other features. What
+ * only RTIT has is in scenario_atom.c.
  *
  * The processor starts at IP 1000 in 64-bit mode at CPL 0 with CR3 1000; each
  * instruction is 8 bytes long. Numbers are hexadecimal except counts after '*'.
@@ -21,6 +23,7 @@
  *   ret>N ret>ra ret>ra0	RET; to the latest CALL's return address, the oldest's
  *   callchain retchain		CALL to the next multiple of 1000; RET to match
  *   far>N farcr3>N int>N	far branch, with CR3 loaded; software interrupt
+ *   farcall>N farret>N syscall>N sysret>N sysenter>N sysexit>N	far branches by name
  *   async@cur>N async@next>N	fault; interrupt (asynccr3: CR3 loaded)
  *   movcr3=N ovf cbr timing	MOV CR3; overflow resolved; frequency change; time asked for
  *   flush			vpt_pt_flush

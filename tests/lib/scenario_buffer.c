@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steps of the internal buffer, of deferred TIPs and of output. */
+/* Steps of what kind of processor it is, of the internal buffer and of output. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vpt/packet.h"
-
-static uint32_t decimal(const char *text)
-{
-	return (uint32_t)strtoul(text, NULL, 10);
-}
 
 static void set_options(struct machine *m, const struct vpt_pt_options *options)
 {
@@ -22,8 +16,8 @@ static void set_buffer(struct machine *m, const char *text)
 {
 	struct vpt_pt_options options = m->pt.options;
 
-	options.buffer_bytes = decimal(text);
-	options.buffer_drain = decimal(strchr(text, ':') + 1);
+	options.buffer_bytes = (uint32_t)decimal(text);
+	options.buffer_drain = (uint32_t)decimal(strchr(text, ':') + 1);
 	set_options(m, &options);
 }
 
@@ -72,15 +66,18 @@ static void set_transport(struct machine *m)
 	    (unsigned long long)m->pt.rtit.output_mask_ptrs);
 }
 
-static void refuse(struct machine *m, const char *text)
+static void set_crystal(struct machine *m, const char *text)
 {
-	m->refused = hex(text);
-	m->refused_end = hex(strchr(text, '-') + 1) + 1;
+	m->caps.l15_ebx = (uint32_t)decimal(text);
+	m->caps.l15_eax = strchr(text, '/') ? (uint32_t)decimal(strchr(text, '/') + 1) : 1;
 }
 
-static bool is(const char *word, const char *step)
+static void set_counter(struct machine *m, uint64_t bits)
 {
-	return !strncmp(word, step, strlen(step));
+	struct vpt_pt_options options = m->pt.options;
+
+	options.cyc_bits = (uint8_t)bits;
+	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
 }
 
 bool scenario_step_buffer(struct machine *m, const char *word)
@@ -90,15 +87,15 @@ bool scenario_step_buffer(struct machine *m, const char *word)
 	else if (!strcmp(word, "defer"))
 		defer(m);
 	else if (is(word, "room="))
-		leave_room(m, decimal(word + 5));
+		leave_room(m, (uint32_t)decimal(word + 5));
 	else if (!strcmp(word, "cnt"))
 		show_byte_count(m);
 	else if (!strcmp(word, "lip"))
 		m->caps.l14_0_ecx |= 1u << 31;
-	else if (is(word, "csbase="))
-		m->ctx.cs_base = hex(word + 7);
-	else if (is(word, "refuse="))
-		refuse(m, word + 7);
+	else if (is(word, "crystal="))
+		set_crystal(m, word + 8);
+	else if (is(word, "cycbits="))
+		set_counter(m, decimal(word + 8));
 	else if (!strcmp(word, "transport"))
 		set_transport(m);
 	else

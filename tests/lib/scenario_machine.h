@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vpt/atom.h"
 #include "vpt/block.h"
 #include "vpt/system.h"
 #include "vpt/vmx_pt.h"
@@ -34,24 +35,51 @@ struct ratio {
 	uint64_t cycles, tsc;
 };
 
-/* Clocks that pass within an event, before its first packet that is CYC-eligible, its second
- * and so on: each is one more reading of the clock. */
+/* Clocks that pass within an event, before its first packet that is
+ * CYC-eligible, its second and so on: each is one more reading of the clock. */
 enum { PASSING_MAX = 8 };
 struct passing {
 	unsigned int count, reads;
 	uint64_t clocks[PASSING_MAX];
 };
 
+struct machine;
+
+/* What scenarios of the trace systems do not share. */
+struct scenario_unit {
+	/* False: it has no such model. */
+	bool (*reset)(struct machine *m, const char *model);
+	void (*event)(struct machine *m, const struct vpt_event *event);
+	/* The instruction at m->ip retired; the next one follows. */
+	void (*insn)(struct machine *m);
+	void (*tick)(struct machine *m);
+	void (*flush)(struct machine *m);
+	/* True: the word is a step of its own, and was done. */
+	bool (*step)(struct machine *m, const char *word);
+	/* Add the packets since the last time to what is shown. */
+	void (*show)(struct machine *m);
+};
+
+extern const struct scenario_unit scenario_pt, scenario_atom;
+
 struct machine {
-	struct vpt_pt pt;
-	struct vpt_caps caps; /* the model's, which steps may change before `on` */
+	const struct scenario_unit *unit;
 	struct vpt_context ctx;
 	struct vpt_clock clock;
 	struct ratio ratio;
 	struct passing pass;
 	uint64_t ip;
+	unsigned int length; /* of an instruction */
 	uint64_t ra[RA_MAX];
 	unsigned int ra_count;
+	uint64_t refused, refused_end; /* memory that may not be touched */
+	size_t shown;		       /* output bytes before here are not shown */
+	char text[16384];
+	uint8_t ram[RAM_SIZE];
+
+	/* PT. */
+	struct vpt_pt pt;
+	struct vpt_caps caps; /* the model's, which steps may change before `on` */
 	uint64_t status;
 	uint64_t vmcs, reason, qualification, guest_ctl;
 	uint32_t controls;
@@ -59,32 +87,58 @@ struct machine {
 	unsigned int pmis;
 	uint8_t xsave[VPT_XSAVE_BYTES]; /* component 8 as it was saved last */
 	bool xsave_stored;		/* it was not in its initial state */
-	uint64_t refused, refused_end;	/* memory that may not be touched */
 	bool transport;			/* the output is the trace transport, */
 	size_t carried;			/* which so many bytes came by; they are in REGION too */
 	uint8_t stage[64];
-	size_t shown; /* output bytes before here are not shown */
-	char text[16384];
-	uint8_t ram[RAM_SIZE];
+
+	/* Atom's RTIT. */
+	struct vpt_atom atom;
+	bool events_written; /* by a step */
+	bool raw;	     /* no packets are shown any more */
+	bool sizes;	     /* how LIPs are compressed is shown */
+	bool lip_known;	     /* to who reads the packets, */
+	uint32_t lip_last;   /* as RTIT_LAST_LIP has it */
 };
 
-/* Write MSRs as an instruction at m->ip would, and without going on from there. */
-void wrmsr(struct machine *m, uint32_t msr, uint64_t value);
+/* What both trace systems are given. */
+extern const struct vpt_pt_ops scenario_ops;
+
 /* Report an event of the instruction at m->ip; execution is at `to` then. */
 void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to);
-uint64_t hex(const char *text);
+/* The same with all that the event says but where it was. */
+void report(struct machine *m, struct vpt_event event, uint64_t to);
 /* Add to what is shown: packets up to here, or a word of the step's own. */
 void show(struct machine *m);
 void say(struct machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void say_outcomes(struct machine *m, const char *name, uint64_t value, unsigned int bits);
+
+uint64_t hex(const char *text);
+uint64_t decimal(const char *text);
+/* Does the word begin like this? */
+bool is(const char *word, const char *start);
+
+struct bit_name {
+	const char *name;
+	uint64_t bits;
+};
+
+/* "A,B,C" up to the end or a '!': the bits of these names. */
+uint64_t named_bits(const struct bit_name *names, size_t count, const char *text);
 
 /* What the processor is told of time. */
 void scenario_clock(struct machine *m, struct vpt_clock *now);
 
 /* True: the word is a step of theirs, and was done. */
 bool scenario_step_time(struct machine *m, const char *word);
-bool scenario_step_software(struct machine *m, const char *word);
+bool scenario_step_sleep(struct machine *m, const char *word);
 bool scenario_step_system(struct machine *m, const char *word);
+/* Of PT. */
+bool scenario_step_software(struct machine *m, const char *word);
 bool scenario_step_buffer(struct machine *m, const char *word);
 bool scenario_step_xsave(struct machine *m, const char *word);
+bool scenario_step_vmx(struct machine *m, const char *word);
+void wrmsr(struct machine *m, uint32_t msr, uint64_t value);
+/* CTL's bits, and TraceEn. */
+uint64_t ctl_bits(const char *bits);
 
 #endif /* TESTS_LIB_SCENARIO_MACHINE_H */

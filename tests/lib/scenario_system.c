@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steps of interrupts, transactions, enclaves, SMM and resets. */
+/* Steps of interrupts, transactions, enclaves and resets. */
 #include "lib/scenario_machine.h"
 
 #include <string.h>
@@ -17,20 +17,16 @@ struct word {
 /* The event of the instruction at m->ip, after which execution is at `to`. */
 static void send(struct machine *m, const struct word *w, uint64_t to)
 {
-	const struct vpt_event event = {
-		.kind = w->kind,
-		.flags = w->flags,
-		.vector = w->vector,
-		.from = m->ip,
-		.to = to,
-		.value = w->value,
-	};
+	struct vpt_event event = {.kind = w->kind, .flags = w->flags, .vector = w->vector};
 
+	if (w->kind == VPT_EV_FAR || w->kind == VPT_EV_SOFT_INT)
+		event.next = m->ip + m->length;
+	else
+		event.value = w->value;
 	m->ctx.wait_for_sipi = w->kind == VPT_EV_INIT && w->flags & VPT_EVF_WAIT;
 	if (w->kind >= VPT_EV_TSX_BEGIN && w->kind <= VPT_EV_TSX_ABORT)
 		m->ctx.in_tx = w->kind == VPT_EV_TSX_BEGIN;
-	vpt_pt_event(&m->pt, &event);
-	m->ip = to;
+	report(m, event, to);
 }
 
 /* Steps "WORD>N". */
@@ -44,6 +40,12 @@ static bool step_event_to(struct machine *m, const char *word, const char *to)
 		{"pf", VPT_EV_ASYNC, VPT_EVF_PAGE_FAULT, PAGE_FAULT_VECTOR, FAULT_ADDRESS},
 		{"int80", VPT_EV_SOFT_INT, 0, 0x80, 0},
 		{"iret", VPT_EV_FAR, VPT_EVF_IRET, 0, 0},
+		{"farcall", VPT_EV_FAR, 0, 0, 0},
+		{"farret", VPT_EV_FAR, 0, 0, 0},
+		{"syscall", VPT_EV_FAR, 0, 0, 0},
+		{"sysret", VPT_EV_FAR, 0, 0, 0},
+		{"sysenter", VPT_EV_FAR, 0, 0, 0},
+		{"sysexit", VPT_EV_FAR, 0, 0, 0},
 		{"abort", VPT_EV_TSX_ABORT, 0, 0, 0},
 		{"init", VPT_EV_INIT, 0, 0, 0},
 		{"initcr3", VPT_EV_INIT, VPT_EVF_CR3, 0, 0},
@@ -66,21 +68,6 @@ static bool step_event_to(struct machine *m, const char *word, const char *to)
 	return false;
 }
 
-static bool resume(struct machine *m, const char *word, const char *to)
-{
-	bool lbr = !strncmp(word, "rsmlbr>", 7);
-
-	if (!lbr && strncmp(word, "resume>", 7))
-		return false;
-	if (vpt_pt_rsm(&m->pt, hex(to + 1), lbr)) {
-		m->ip = hex(to + 1);
-	} else {
-		show(m);
-		say(m, "[shutdown]");
-	}
-	return true;
-}
-
 /* Words that are an event, after which the next instruction follows. */
 static bool step_event(struct machine *m, const char *word)
 {
@@ -97,13 +84,13 @@ static bool step_event(struct machine *m, const char *word)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(words[i].word, word))
 			continue;
-		send(m, &words[i], m->ip + (words[i].kind == VPT_EV_SHUTDOWN ? 0 : INSN));
+		send(m, &words[i], m->ip + (words[i].kind == VPT_EV_SHUTDOWN ? 0 : m->length));
 		return true;
 	}
 	if (strcmp(word, "cli") && strcmp(word, "sti") && strcmp(word, "popf"))
 		return false;
 	m->ctx.intr_flag = *word == 's' || (*word == 'p' && !m->ctx.intr_flag);
-	send(m, &changed, m->ip + INSN);
+	send(m, &changed, m->ip + m->length);
 	return true;
 }
 
@@ -112,22 +99,9 @@ bool scenario_step_system(struct machine *m, const char *word)
 	const char *to = strchr(word, '>');
 
 	if (to)
-		return step_event_to(m, word, to) || resume(m, word, to);
-	if (!strcmp(word, "noif"))
-		m->ctx.intr_flag = false;
-	else if (!strcmp(word, "enclave"))
-		m->ctx.production_enclave = true;
-	else if (!strcmp(word, "noenclave"))
-		m->ctx.production_enclave = false;
-	else if (!strcmp(word, "smi"))
-		vpt_pt_smi(&m->pt, m->ip);
-	else if (!strcmp(word, "senter"))
-		vpt_pt_senter(&m->pt);
-	else if (!strcmp(word, "acm"))
-		vpt_pt_acm_begin(&m->pt);
-	else if (!strcmp(word, "endacm"))
-		vpt_pt_acm_end(&m->pt, m->ip);
-	else
+		return step_event_to(m, word, to);
+	if (strcmp(word, "if") && strcmp(word, "noif"))
 		return step_event(m, word);
+	m->ctx.intr_flag = *word == 'i';
 	return true;
 }

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steps of clocks and timing packets. */
+/* Steps of clocks. */
 #include "lib/scenario_machine.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
-
-static uint64_t decimal(const char *text)
-{
-	return strtoull(text, NULL, 10);
-}
 
 /* The core clock is at `cycles`, the TSC where its ratio has brought it. */
 static void set_clock(struct machine *m, uint64_t cycles)
@@ -66,25 +60,6 @@ static void set_tsc(struct machine *m, uint64_t tsc)
 		m->ratio.num = m->ratio.den = 1;
 }
 
-static void set_crystal(struct machine *m, const char *text)
-{
-	m->caps.l15_ebx = (uint32_t)decimal(text);
-	m->caps.l15_eax = strchr(text, '/') ? (uint32_t)decimal(strchr(text, '/') + 1) : 1;
-}
-
-static void set_counter(struct machine *m, uint64_t bits)
-{
-	struct vpt_pt_options options = m->pt.options;
-
-	options.cyc_bits = (uint8_t)bits;
-	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
-}
-
-static bool is(const char *word, const char *step)
-{
-	return !strncmp(word, step, strlen(step));
-}
-
 bool scenario_step_time(struct machine *m, const char *word)
 {
 	if (is(word, "at="))
@@ -97,14 +72,8 @@ bool scenario_step_time(struct machine *m, const char *word)
 		m->ctx.tsc = m->clock.tsc + hex(word + 7);
 	else if (is(word, "ratio="))
 		set_ratio(m, word + 6);
-	else if (is(word, "crystal="))
-		set_crystal(m, word + 8);
 	else if (is(word, "pass="))
 		set_passing(m, word + 5);
-	else if (is(word, "cycbits="))
-		set_counter(m, decimal(word + 8));
-	else if (!strcmp(word, "tick"))
-		vpt_pt_tick(&m->pt, m->ip);
 	else if (is(word, "taskgate>"))
 		branch(m, VPT_EV_SOFT_INT, VPT_EVF_CR3, hex(word + 9));
 	else

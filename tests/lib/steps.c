@@ -44,6 +44,9 @@ void steps_write(struct vpt_reader *r, char *text, size_t size)
 		case VPT_STEP_STOP:
 			at += sprintf(text + at, "%sT", gap);
 			break;
+		case VPT_STEP_HELD:
+			at += sprintf(text + at, "%sH", gap);
+			break;
 		case VPT_STEP_WRONG:
 			at += sprintf(text + at, "%s!%s", gap, s.text);
 			break;

@@ -7,6 +7,7 @@
  *   A1a     disabled by an event at 1a
  *   1a>20   event at 1a that leads to 20
  *   T       TraceStop
+ *   H       one that is held while packets are lost
  *   !...    the records cannot be as they are
  */
 #ifndef TESTS_LIB_STEPS_H

@@ -99,7 +99,7 @@ void still_create(uint64_t ram, bool observes)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
-	v.tracer.acting = &v.tracer.pt;
+	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	memset(&regs, 0, sizeof(regs));
 	memset(&sregs, 0, sizeof(sregs));
 	memset(&still, 0, sizeof(still));

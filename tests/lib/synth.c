@@ -39,6 +39,12 @@ void synth_open(struct synth *s)
 			 VPT_CTL_MASK(BRANCH_EN);
 }
 
+void synth_reopen(struct synth *s)
+{
+	ck_assert_int_eq(vpt_writer_close(s->w, 0), 0);
+	ck_assert_int_eq(vpt_writer_open(s->path, &s->info, &s->w), 0);
+}
+
 void synth_close(struct synth *s)
 {
 	synth_flush(s);

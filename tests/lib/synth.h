@@ -30,6 +30,8 @@ struct synth {
 
 /* A file with 1 vCPU, owned by the guest, under a name that is removed by done. */
 void synth_open(struct synth *s);
+/* Begin anew, with `info` as it is now. */
+void synth_reopen(struct synth *s);
 void synth_close(struct synth *s);
 void synth_done(struct synth *s);
 /* Close and read back; the test fails if that is not possible. */

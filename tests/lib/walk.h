@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vpt/atom.h"
 #include "vpt/vmx_pt.h"
 
 enum {
@@ -52,6 +53,15 @@ enum walk_extras {
 	WALK_SAVES = 1 << 8, /* the trace unit is saved and loaded (state.h) */
 };
 
+/* A walk that Atom's RTIT traces. */
+struct walk_rtit {
+	struct vpt_atom_regs regs; /* to begin with; Trace_En and TraceActive are yet to be set */
+	struct vpt_atom_options options;
+	bool live;	  /* WRMSRs in the code change registers */
+	bool vmx;	  /* VM exits, and what runs in root operation until VM entry */
+	const char *keep; /* file to record into, NULL: one that is removed */
+};
+
 struct walk_config {
 	uint64_t seed;
 	const char *model;
@@ -70,9 +80,10 @@ struct walk_config {
 	unsigned int regions; /* TOPA: how many */
 	/* SINGLE: the first is the range; TOPA: as in the entries, 4 KiB << size. */
 	uint64_t region_bytes[WALK_REGIONS];
-	uint32_t region_int; /* TOPA: bit n: region n has INT */
-	bool region_stop;    /* TOPA: the last one has STOP */
-	bool map;	     /* memory is mapped, else written through */
+	uint32_t region_int;   /* TOPA: bit n: region n has INT */
+	bool region_stop;      /* TOPA: the last one has STOP */
+	bool map;	       /* memory is mapped, else written through */
+	struct walk_rtit rtit; /* of walk_rtit_check() */
 };
 
 enum walk_kind {
@@ -143,5 +154,14 @@ bool walk_check(const struct walk_config *config, char *why, size_t size, struct
 
 /* A configuration for each seed: any that its model allows. */
 void walk_random_config(struct walk_config *config, uint64_t seed);
+
+/*
+ * The same with RTIT: recorded through the tracer of a vCPU (vmm/pt/tracer.h) with what an
+ * engine would say of it, and compared as `vpt verify` does. Of the configuration seed, insns,
+ * extras and `rtit` count.
+ */
+bool walk_rtit_check(const struct walk_config *config, char *why, size_t size,
+		     struct walk_seen *seen);
+void walk_random_rtit(struct walk_config *config, uint64_t seed);
 
 #endif /* TESTS_LIB_WALK_H */

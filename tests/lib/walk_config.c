@@ -206,3 +206,84 @@ void walk_random_config(struct walk_config *config, uint64_t seed)
 	choose_vmx(config, &dice, &caps);
 	config->toggle = one_in(&dice, 4);
 }
+
+/* Ranges that overlap, or are empty, are none of a careful driver's. */
+static void choose_lips(struct vpt_atom_regs *regs, struct dice *dice)
+{
+	uint32_t base = roll(dice, WALK_CODE_SIZE / 2), size = roll(dice, WALK_CODE_SIZE / 2);
+
+	regs->lip[0] = WALK_CODE_BASE + base;
+	regs->lip[2] = WALK_CODE_BASE + base + size;
+	regs->lip[1] = regs->lip[2] + roll(dice, 64);
+	regs->lip[3] = regs->lip[1] + 1 + roll(dice, one_in(dice, 2) ? 0x40 : 0x2000);
+}
+
+static void choose_rtit(struct walk_config *config, struct dice *dice)
+{
+	static const uint8_t filters[] = {7, 7, 7, 7, 0, 1, 2, 3};
+	struct vpt_atom_regs *regs = &config->rtit.regs;
+	uint64_t on = VPT_ATOM_MASK(CTL, OS) | VPT_ATOM_MASK(CTL, USER);
+
+	if (one_in(dice, 4))
+		on = one_in(dice, 2) ? VPT_ATOM_MASK(CTL, OS) : VPT_ATOM_MASK(CTL, USER);
+	regs->ctl = (uint32_t)(on | VPT_ATOM_MASK(CTL, DEST));
+	if (one_in(dice, 4))
+		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CR3_EN);
+	if (!one_in(dice, 3))
+		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CMPRS_RET);
+	if (one_in(dice, 2))
+		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, CYCLE_ACC);
+	if (one_in(dice, 3))
+		regs->ctl |=
+			(uint32_t)(VPT_ATOM_MASK(CTL, STS_EN) | VPT_ATOM_MASK(CTL, STS_ON_CR3));
+	if (one_in(dice, 2))
+		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, MTC_EN) |
+			     roll(dice, 4) << VPT_ATOM_CTL_MTC_RANGE_SHIFT;
+	if (one_in(dice, 3))
+		regs->ctl |= (uint32_t)VPT_ATOM_MASK(CTL, LESS_PKTS);
+	regs->cr3_match = one_in(dice, 2) ? CR3_A : CR3_B;
+	regs->pkt_cnt = roll(dice, 4) << VPT_ATOM_PKT_CNT_MASK_SHIFT;
+	regs->events = filters[roll(dice, sizeof(filters))] | 6u << VPT_ATOM_EVENTS_STOP_SHIFT;
+	if (one_in(dice, 6))
+		regs->events = 7u | (roll(dice, 2) << VPT_ATOM_EVENTS_STOP_SHIFT);
+	choose_lips(regs, dice);
+}
+
+/* E4 and E8 have no workaround. */
+static void choose_rtit_options(struct vpt_atom_options *options, struct dice *dice)
+{
+	const uint8_t known = VPT_ATOM_E_ALL & ~(VPT_ATOM_E4 | VPT_ATOM_E8);
+
+	if (one_in(dice, 3))
+		options->errata = (uint8_t)roll(dice, VPT_ATOM_E_ALL + 1) & known;
+	options->clear_lag = (uint8_t)(one_in(dice, 3) ? roll(dice, VPT_ATOM_LAG_MAX + 1) : 0);
+	options->disable_pgd = one_in(dice, 3);
+	if (one_in(dice, 3)) {
+		options->buffer_bytes = VPT_ATOM_BUFFER_MIN << roll(dice, 4);
+		options->buffer_drain = 1u << (4 + roll(dice, 7));
+	}
+}
+
+void walk_random_rtit(struct walk_config *config, uint64_t seed)
+{
+	struct dice dice = {.state = seed};
+
+	memset(config, 0, sizeof(*config));
+	config->seed = seed;
+	config->model = "silvermont";
+	config->insns = 2000 + roll(&dice, 30000);
+	choose_rtit(config, &dice);
+	choose_rtit_options(&config->rtit.options, &dice);
+	if (one_in(&dice, 2))
+		config->extras |= WALK_SLEEP;
+	if (one_in(&dice, 3))
+		config->extras |= WALK_SMI;
+	if (one_in(&dice, 3))
+		config->extras |= WALK_FLAGS;
+	if (one_in(&dice, 3))
+		config->extras |= WALK_SAVES;
+	config->rtit.live = one_in(&dice, 2);
+	config->rtit.vmx = one_in(&dice, 4);
+	/* So that the code has what leads in and out. */
+	config->vmx = config->rtit.vmx ? WALK_GUEST : WALK_NO_VMX;
+}

@@ -55,9 +55,9 @@ void walk_sleep(struct walker *w)
 		return;
 	}
 	walk_account(w, WALK_INSN);
-	vpt_pt_event(&w->pt, &sleep);
+	w->unit->event(w, &sleep);
 	walk_pass(w, 1u << walk_noise(w, 16));
-	vpt_pt_event(&w->pt, &wake);
+	w->unit->event(w, &wake);
 	walk_fall_through(w);
 	if (walk_noise(w, 4))
 		return;

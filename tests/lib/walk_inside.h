@@ -60,8 +60,31 @@ struct insn {
 	uint32_t target; /* offset in the code */
 };
 
+struct walker;
+
+/* What traces a walk, and how it is accounted for. */
+struct walk_unit {
+	/* What is at w->ip belongs into the trace, if it is traced. */
+	void (*account)(struct walker *w, enum walk_kind kind);
+	void (*event)(struct walker *w, const struct vpt_event *event);
+	/* Execution is at w->ip now: the enables as the manual has them. */
+	void (*look)(struct walker *w, bool cr3_written);
+	/* WRMSR at CPL 0, to what register the unit may say. */
+	void (*wrmsr)(struct walker *w);
+	void (*vm_exit)(struct walker *w);
+	void (*vmx_insn)(struct walker *w, enum insn_kind kind);
+	/* Between two instructions: no more of them? Something else in place of the next one? */
+	bool (*goes_on)(const struct walker *w);
+	bool (*instead)(struct walker *w);
+	void (*between)(struct walker *w);
+};
+
+struct walk_recorder;
+
 struct walker {
 	const struct walk_config *config;
+	const struct walk_unit *unit;
+	struct walk_recorder *recorder; /* walk_rtit.c */
 	struct walk_result *out;
 	struct vpt_caps caps;
 	struct vpt_pt pt;
@@ -78,7 +101,7 @@ struct walker {
 	uint32_t fallback; /* of the transaction */
 	bool enclave;	   /* in one; ctx tells of which kind */
 	uint64_t tsc_left; /* what a clock's worth of TSC did not come to */
-	/* VMX operation */
+	/* VMX operation; in the guest */
 	bool guest;
 	struct vpt_context other; /* of the side that does not run */
 	uint64_t guest_ctl;
@@ -103,8 +126,6 @@ void walk_report(struct walker *w, enum vpt_event_kind kind, unsigned int flags,
 /* Execution goes on at `to`; a branch or an event has led there. */
 void walk_go(struct walker *w, uint32_t to, bool arrived);
 void walk_fall_through(struct walker *w);
-/* The enables as the manual has them, at w->ip. */
-void walk_look(struct walker *w, bool cr3_written);
 bool walk_filters(const struct walker *w);
 /* A branch; an interrupt before the instruction, or a fault of it. */
 void walk_transfer(struct walker *w, enum vpt_event_kind kind, uint32_t to);
@@ -112,6 +133,13 @@ void walk_event(struct walker *w, enum vpt_event_kind kind);
 /* Clocks pass; a random number that does not change where the walk goes. */
 void walk_pass(struct walker *w, uint64_t clocks);
 uint32_t walk_noise(struct walker *w, uint32_t below);
+
+/* walk_rtit.c: walk, and write a file of it. */
+void walk_rtit_record(const struct walk_config *config, const char *path, struct walk_seen *seen);
+
+/* Code, and where in it to begin; then as many instructions as the configuration says. */
+void walk_begin(struct walker *w, const struct walk_config *config);
+void walk_execute(struct walker *w);
 
 /* walk_vmx.c */
 uint64_t walk_traced_ctl(const struct walker *w);

@@ -142,7 +142,8 @@ static void ctl(struct machine *m, uint64_t value)
 	t->tsc = tsc_of(m) + m->setup->offset;
 	t->cycles = m->cycles;
 	if (value)
-		m->sessions[m->nsessions++] = (struct vpt_timeline_session){position(m), value};
+		m->sessions[m->nsessions++] =
+			(struct vpt_timeline_session){.at = position(m), .ctl = value};
 	ck_assert_int_eq(vpt_pt_wrmsr(&m->pt, VPT_MSR_CTL, value, VPT_ACCESS_HOST, 0x1000, 0x1000),
 			 VPT_FAULT_NONE);
 	t->end = position(m);

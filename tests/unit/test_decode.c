@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Decoding, from files made by hand. What comes out is written as a word per item:
- *   S, S+N  segment, after N bytes that cannot be decoded
- *   1a      instruction at SYNTH_CODE + 0x1a
- *   E1a     tracing is enabled there
- *   D, D1a  disabled by the instruction before, towards 1a
- *   A1a     disabled by an event at 1a
- *   1a>20   event at 1a that leads to 20
- *   P2000   CR3 (but not where a PSB+ repeats it)
- *   O1a     overflow, resolved at 1a
- *   T       TraceStop
- *   !...    error
- */
+/* Decoding, from files made by hand; what comes out as text (lib/flowtext.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/code.h"
-#include "decode/disasm.h"
 #include "decode/filter.h"
 #include "decode/flow.h"
+#include "lib/flowtext.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "vpt/block.h"
@@ -27,122 +14,6 @@
 #include "vpt/packet.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
-
-static void add(char *text, const char *fmt, uint64_t a, uint64_t b)
-{
-	size_t len = strlen(text);
-
-	if (len)
-		text[len++] = ' ';
-	ck_assert_uint_lt(len, 3000);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(text + len, 4096 - len, fmt, (unsigned long)a, (unsigned long)b);
-#pragma GCC diagnostic pop
-}
-
-static void add_event(char *text, const struct vpt_item *item)
-{
-	uint32_t i;
-
-	switch (item->event) {
-	case VPT_FLOW_ENABLED:
-		add(text, "E%lx", item->to - SYNTH_CODE, 0);
-		break;
-	case VPT_FLOW_DISABLED:
-		if (item->has_to)
-			add(text, "D%lx", item->to - SYNTH_CODE, 0);
-		else
-			add(text, "D", 0, 0);
-		break;
-	case VPT_FLOW_ASYNC_DISABLED:
-		add(text, "A%lx", item->ip - SYNTH_CODE, 0);
-		break;
-	case VPT_FLOW_ASYNC_BRANCH:
-		add(text, "%lx>%lx", item->ip - SYNTH_CODE, item->to - SYNTH_CODE);
-		break;
-	case VPT_FLOW_PAGING:
-		if (!item->status)
-			add(text, "P%lx", item->value, 0);
-		break;
-	case VPT_FLOW_OVERFLOW:
-		add(text, "O%lx", item->to - SYNTH_CODE, 0);
-		break;
-	case VPT_FLOW_STOP:
-		add(text, "T", 0, 0);
-		break;
-	case VPT_FLOW_CFE:
-		add(text, "C%lx", item->cfe->type, 0);
-		break;
-	case VPT_FLOW_BLOCK:
-		add(text, item->cfe->has_ip ? "B%lx@%lx" : "B%lx", item->cfe->type,
-		    item->cfe->ip - SYNTH_CODE);
-		for (i = 0; i < item->cfe->items; i++)
-			add(text, "%lx=%lx", item->cfe->item[i].id, item->cfe->item[i].value);
-		break;
-	case VPT_FLOW_TARGET:
-		add(text, "t%lx", item->to - SYNTH_CODE, 0);
-		break;
-	default:
-		break;
-	}
-}
-
-/* Instructions of a block: those of its bytes, by our own disassembler. */
-static void add_block(char *text, const struct vpt_flow *flow, const struct vpt_item *item)
-{
-	struct vpt_disasm *d = vpt_disasm_new(NULL);
-	uint64_t ip = item->ip;
-	uint32_t i;
-
-	for (i = 0; i < item->insns; i++) {
-		unsigned int len;
-		uint8_t raw[15];
-		size_t n = vpt_code_read(vpt_flow_code(flow), item->cr3, ip, raw, sizeof(raw));
-
-		vpt_disasm_class(d, item->mode, raw, n, &len);
-		add(text, "%lx", ip - SYNTH_CODE, 0);
-		if (i + 1 == item->insns)
-			ck_assert_uint_eq(ip, item->last);
-		ip += len;
-	}
-	vpt_disasm_free(d);
-}
-
-static void decode(struct vpt_reader *r, enum vpt_flow_unit unit, char *text)
-{
-	struct vpt_flow *flow;
-	struct vpt_item item;
-
-	*text = 0;
-	ck_assert_int_eq(vpt_flow_open(r, 0, unit, &flow), 0);
-	for (;;) {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		switch (item.kind) {
-		case VPT_ITEM_SEGMENT:
-			add(text, item.value ? "S+%lu" : "S", item.value, 0);
-			continue;
-		case VPT_ITEM_INSN:
-			add(text, "%lx", item.ip - SYNTH_CODE, 0);
-			continue;
-		case VPT_ITEM_BLOCK:
-			add_block(text, flow, &item);
-			continue;
-		case VPT_ITEM_EVENT:
-			add_event(text, &item);
-			continue;
-		case VPT_ITEM_ERROR:
-			add(text, "!", 0, 0);
-			strcat(text, item.text);
-			continue;
-		}
-		break;
-	}
-	/* It stays at the end. */
-	ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-	ck_assert_int_eq(item.kind, VPT_ITEM_END);
-	vpt_flow_close(flow);
-}
 
 /* What most traces begin and end with. */
 static void begin(struct synth *s, uint64_t ip)
@@ -762,22 +633,15 @@ static const struct {
 
 static void check_row(int i, enum vpt_flow_unit unit, bool change)
 {
-	char text[4096];
 	struct vpt_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	rows[i].make(&s);
-	if (change) {
-		/* A page that changes, though later than anything that runs. */
-		s.insns = 1 << 30;
-		synth_page_at(&s, SYNTH_CR3, 0);
-		synth_page_at(&s, SYNTH_CR3, 0);
-	}
+	if (change)
+		flowtext_change(&s);
 	r = synth_read(&s);
-	decode(r, unit, text);
-	ck_assert_msg(!strcmp(text, rows[i].flow), "%s: %s, not %s", rows[i].name, text,
-		      rows[i].flow);
+	flowtext_is(r, unit, rows[i].name, rows[i].flow);
 	vpt_reader_close(r);
 	synth_done(&s);
 }
@@ -808,26 +672,13 @@ END_TEST
 
 START_TEST(no_progress)
 {
-	char text[64] = "";
 	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
 	struct synth s;
-	uint64_t insns = 0;
 
 	synth_open(&s);
 	endless(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_flow_open(r, 0, (enum vpt_flow_unit)_i, &flow), 0);
-	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		insns += item.insns;
-		if (item.kind == VPT_ITEM_ERROR)
-			snprintf(text, sizeof(text), "%s", item.text);
-	} while (item.kind != VPT_ITEM_END);
-	ck_assert_str_eq(text, "execution goes on without end or packets");
-	ck_assert_uint_lt(insns, 1 << 23);
-	vpt_flow_close(flow);
+	flowtext_endless(r, (enum vpt_flow_unit)_i);
 	vpt_reader_close(r);
 	synth_done(&s);
 }

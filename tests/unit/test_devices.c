@@ -47,7 +47,7 @@ static void setup(void)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
-	v.tracer.acting = &v.tracer.pt;
+	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	memset(&ev, 0, sizeof(ev));
 	engine = (struct vpt_engine){.name = "test", .observes = true, .get_msr = get_msr};
 	vm.engine = &engine;

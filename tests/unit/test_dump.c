@@ -2,6 +2,7 @@
 /* vpt dump: what it prints and how it exits. */
 #include "lib/packets.h"
 #include "lib/suite.h"
+#include "lib/verb.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,55 +21,10 @@
 	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, \
 		0x82
 
-static char dir[sizeof("/tmp/vpt-dump-XXXXXX")];
-static char in_path[64], out_path[64];
-
-static void setup(void)
-{
-	strcpy(dir, "/tmp/vpt-dump-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(in_path, sizeof(in_path), "%s/in", dir);
-	snprintf(out_path, sizeof(out_path), "%s/out", dir);
-}
-
-static void teardown(void)
-{
-	unlink(in_path);
-	unlink(out_path);
-	rmdir(dir);
-}
-
-static void put_file(const void *bytes, size_t len)
-{
-	FILE *file = fopen(in_path, "wb");
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_uint_eq(fwrite(bytes, 1, len, file), len);
-	ck_assert_int_eq(fclose(file), 0);
-}
-
 /* Run `vpt dump OPTIONS in`; what it prints goes to `text`. */
 static int dump(const char *options, char *text, size_t size)
 {
-	char copy[128], *argv[16], *word;
-	int argc = 0, status;
-	size_t len;
-	FILE *file;
-
-	snprintf(copy, sizeof(copy), "dump %s %s", options, in_path);
-	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
-		argv[argc++] = word;
-	argv[argc] = NULL;
-	ck_assert_ptr_nonnull(freopen(out_path, "wb", stdout));
-	status = vpt_cmd_dump(argc, argv);
-	ck_assert_ptr_nonnull(freopen("/dev/null", "wb", stdout));
-	file = fopen(out_path, "rb");
-	ck_assert_ptr_nonnull(file);
-	len = fread(text, 1, size - 1, file);
-	ck_assert(feof(file));
-	fclose(file);
-	text[len] = '\0';
-	return status;
+	return verb_run(vpt_cmd_dump, "dump", options, text, size);
 }
 
 static const uint8_t trace[] = {
@@ -88,7 +44,7 @@ START_TEST(text_of_packets)
 {
 	char text[4096];
 
-	put_file(trace, sizeof(trace));
+	verb_put_file(trace, sizeof(trace));
 	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_str_eq(text, "00000000  PSB\n"
 			       "00000010  MODE.Exec 64-bit\n"
@@ -107,7 +63,7 @@ START_TEST(json_of_packets)
 {
 	char text[4096];
 
-	put_file(trace, sizeof(trace));
+	verb_put_file(trace, sizeof(trace));
 	ck_assert_int_eq(dump("-r -j -o 0x14", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_str_eq(text,
 			 "{\"offset\":20,\"packet\":\"TIP.PGE\",\"size\":7,\"ip_bytes\":3,"
@@ -128,7 +84,7 @@ START_TEST(summary_of_packets)
 {
 	char text[4096];
 
-	put_file(trace, sizeof(trace));
+	verb_put_file(trace, sizeof(trace));
 	ck_assert_int_eq(dump("-r -s", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_str_eq(text, "kind               packets          bytes  bytes%\n"
 			       "PSB                      1             16    29.1\n"
@@ -152,7 +108,7 @@ START_TEST(offset_and_limit)
 {
 	char text[4096];
 
-	put_file(trace, sizeof(trace));
+	verb_put_file(trace, sizeof(trace));
 	/* From inside a packet on: the next one, its IP still right. */
 	ck_assert_int_eq(dump("-r -o 21 -n 2", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_str_eq(text, "0000001b  TNT       !.!!\n"
@@ -177,7 +133,7 @@ START_TEST(resync)
 	};
 	char text[4096];
 
-	put_file(bytes, sizeof(bytes));
+	verb_put_file(bytes, sizeof(bytes));
 	ck_assert_int_eq(dump("-r", text, sizeof(text)), VPT_EXIT_FAIL);
 	ck_assert_str_eq(text, "00000000  TIP       1: 0x1040               ?\n"
 			       "00000003  ** no packet begins like this: 02 ff 00 04 01 02 03 04 "
@@ -200,7 +156,7 @@ START_TEST(cut_packet)
 {
 	char text[4096];
 
-	put_file(trace, sizeof(trace) - 3);
+	verb_put_file(trace, sizeof(trace) - 3);
 	ck_assert_int_eq(dump("-r -o 0x2f", text, sizeof(text)), VPT_EXIT_FAIL);
 	ck_assert_str_eq(text, "0000002f  ** the last packet is cut: 02 a3 05 00 00 "
 			       "(5 bytes lost)\n");
@@ -215,7 +171,7 @@ START_TEST(full_ip_without_psb)
 	};
 	char text[4096];
 
-	put_file(bytes, sizeof(bytes));
+	verb_put_file(bytes, sizeof(bytes));
 	ck_assert_int_eq(dump("-r", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_str_eq(text, "00000000  TIP       1: 0x1                  ?\n"
 			       "00000003  TIP       6: 0x12000000000000     0012000000000000\n"
@@ -224,28 +180,11 @@ START_TEST(full_ip_without_psb)
 }
 END_TEST
 
-/* Every byte is in a packet or in none, whatever the bytes are. */
 START_TEST(all_bytes_are_accounted_for)
 {
-	uint64_t random = (uint64_t)_i, packets, bytes, lost;
-	uint8_t buf[4096];
-	char text[8192];
+	static const uint8_t psb[] = {PSB_BYTES};
 
-	for (size_t i = 0; i < sizeof(buf); i++)
-		buf[i] = (uint8_t)vpt_test_random(&random);
-	for (size_t i = 0; i + 16 < sizeof(buf); i += 64 + vpt_test_random(&random) % 64) {
-		for (size_t j = 0; j < 16; j++)
-			buf[i + j] = j % 2 ? 0x82 : 0x02;
-	}
-	put_file(buf, sizeof(buf));
-	ck_assert_int_eq(dump("-r -s -j", text, sizeof(text)), VPT_EXIT_FAIL);
-	ck_assert_int_eq(sscanf(text,
-				"{\"packets\":%" SCNu64 ",\"bytes\":%" SCNu64 ",\"lost\":%" SCNu64,
-				&packets, &bytes, &lost),
-			 3);
-	ck_assert_uint_gt(packets, 100);
-	ck_assert_uint_gt(lost, 0);
-	ck_assert_uint_eq(bytes + lost, sizeof(buf));
+	verb_accounts(vpt_cmd_dump, "-r -s -j", psb, sizeof(psb), (uint64_t)_i);
 }
 END_TEST
 
@@ -258,7 +197,7 @@ static void put_vpt(void)
 	struct vpt_session session = {.ctl = 0x2105};
 	struct vpt_writer *w;
 
-	ck_assert_int_eq(vpt_writer_open(in_path, &info, &w), 0);
+	ck_assert_int_eq(vpt_writer_open(verb_file(), &info, &w), 0);
 	for (unsigned int vcpu = 0; vcpu < 2; vcpu++) {
 		session.edge = VPT_SESSION_START;
 		session.end = VPT_END_NONE;
@@ -330,10 +269,10 @@ START_TEST(vpt_file_without_end)
 	uint64_t readable;
 
 	put_vpt();
-	ck_assert_int_eq(vpt_reader_open(in_path, &reader, why, sizeof(why)), 0);
+	ck_assert_int_eq(vpt_reader_open(verb_file(), &reader, why, sizeof(why)), 0);
 	readable = vpt_reader_extent(reader)->readable;
 	vpt_reader_close(reader);
-	ck_assert_int_eq(truncate(in_path, (off_t)readable - 8), 0);
+	ck_assert_int_eq(truncate(verb_file(), (off_t)readable - 8), 0);
 	ck_assert_int_eq(dump("-c 0", text, sizeof(text)), VPT_EXIT_INPUT);
 	ck_assert_ptr_nonnull(strstr(text, "00000012  PSBEND\n"));
 }
@@ -367,10 +306,10 @@ START_TEST(files_refused)
 	char text[4096];
 
 	/* Bare trace bytes without --raw, then no file at all. */
-	put_file(trace, sizeof(trace));
+	verb_put_file(trace, sizeof(trace));
 	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), VPT_EXIT_INPUT);
 	ck_assert_str_eq(text, "");
-	ck_assert_int_eq(unlink(in_path), 0);
+	ck_assert_int_eq(unlink(verb_file()), 0);
 	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), VPT_EXIT_INPUT);
 	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_INPUT);
 	ck_assert_str_eq(text, "");
@@ -400,7 +339,7 @@ START_TEST(block_items)
 	};
 	static char text[4096];
 
-	put_file(bytes, sizeof(bytes));
+	verb_put_file(bytes, sizeof(bytes));
 	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "02: 0x2a                timestamp\n"));
 	ck_assert_ptr_nonnull(strstr(text, "02: 0x7                 R/EAX\n"));
@@ -416,7 +355,7 @@ Suite *vpt_suite(void)
 	Suite *suite = suite_create("dump");
 	TCase *tc = tcase_create("raw");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, verb_setup, verb_teardown);
 	tcase_add_test(tc, text_of_packets);
 	tcase_add_test(tc, json_of_packets);
 	tcase_add_test(tc, summary_of_packets);
@@ -429,14 +368,14 @@ Suite *vpt_suite(void)
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("vpt");
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, verb_setup, verb_teardown);
 	tcase_add_test(tc, vpt_file);
 	tcase_add_test(tc, vpt_file_one_vcpu_json);
 	tcase_add_test(tc, vpt_file_without_end);
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("command line");
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, verb_setup, verb_teardown);
 	tcase_add_loop_test(tc, command_lines_refused, 0, ARRAY_SIZE(refused));
 	tcase_add_loop_test(tc, files_refused, 0, 2);
 	tcase_add_test(tc, help_text);

@@ -412,16 +412,13 @@ END_TEST
 /* A host's trace: a WRMSR before its end is an instruction like any other. */
 START_TEST(owner_host)
 {
-	struct vpt_file_info info;
 	struct vpt_reader *r;
 	struct synth s;
 	char text[1000];
 
 	synth_open(&s);
-	info = s.info;
-	info.owner = VPT_OWNER_HOST;
-	vpt_writer_close(s.w, 0);
-	ck_assert_int_eq(vpt_writer_open(s.path, &info, &s.w), 0);
+	s.info.owner = VPT_OWNER_HOST;
+	synth_reopen(&s);
 	wrmsr_ends_it(&s);
 	r = synth_read(&s);
 	steps_write(r, text, sizeof(text));

@@ -62,7 +62,7 @@ static void setup_model(const char *model)
 	memset(&v, 0, sizeof(v));
 	memset(&ev, 0, sizeof(ev));
 	debugctl = 0;
-	v.tracer.acting = &v.tracer.pt;
+	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	engine = (struct vpt_engine){
 		.name = "test", .observes = true, .get_msr = get_msr, .set_msr = set_msr};
 	vm.engine = &engine;

@@ -32,7 +32,7 @@ static void setup(void)
 	engine = (struct vpt_engine){.name = "test", .clock = host_clock};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model("skl");
-	v.tracer.acting = &v.tracer.pt;
+	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	v.vm = &vm;
 	v.engine = &engine;
 	v.ev = &ev;

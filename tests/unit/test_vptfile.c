@@ -449,8 +449,8 @@ static const struct {
 	const char *why;
 } headers[] = {
 	{"foreign", 0, 'X', "not a .vpt file"},
-	{"newer", 8, 2, "its format version is 2, this program reads 1"},
-	{"version 0", 8, 0, "its format version is 0, this program reads 1"},
+	{"newer", 8, 3, "its format version is 3, this program reads 1 and 2"},
+	{"version 0", 8, 0, "its format version is 0, this program reads 1 and 2"},
 	{"short header", 12, 24, "its header is damaged"},
 	{"odd header", 12, 33, "its header is damaged"},
 	{"header past the end", 14, 1, "its header is damaged"},
@@ -527,7 +527,7 @@ static const struct {
 	{"a session ends that never started", VPT_BLOCK_SESSION, 1, 136, {1 | 1ull << 32, 0, 23}},
 	{"a SESSION block is neither start nor end", VPT_BLOCK_SESSION, 1, 136, {2, 0, 23}},
 	{"a session's place in the stream is wrong", VPT_BLOCK_SESSION, 1, 136, {0, 0, 24}},
-	{"how a session ended is not known", VPT_BLOCK_SESSION, 1, 136, {7ull << 32, 0, 23}},
+	{"how a session ended is not known", VPT_BLOCK_SESSION, 1, 136, {8ull << 32, 0, 23}},
 	{"a block's length is wrong", VPT_BLOCK_ORACLE, 0, 24, {0}},
 	{"a block's length is wrong", VPT_BLOCK_ORACLE, 0, 0, {0}},
 	{"a block's length is wrong", VPT_BLOCK_INDEX, 0, 16, {0}},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/model.h"
 #include "core/vcpu.h"
 #include "engine/engine.h"
 
@@ -97,43 +98,56 @@ static void print_json(const struct vpt_probe *p)
 		printf("\"usable\":true}\n");
 }
 
-static void show_model(const char *name, const struct vpt_caps *caps)
+static const char *system_name(const struct vpt_model *model)
 {
-	char ratio[32] = "-";
+	return model->system == VPT_SYSTEM_RTIT ? "rtit" : "pt";
+}
+
+static void show_model(const struct vpt_model *model)
+{
+	const struct vpt_caps *caps = &model->caps;
+	char ratio[32] = "-", leaf[32] = "-";
 
 	if (caps->l15_ebx)
 		snprintf(ratio, sizeof(ratio), "%u/%u", caps->l15_ebx, caps->l15_eax);
-	printf("%-5s  0x%05x  %4u  %5u MHz  %4llu MHz  %6.1f MHz  %-5s  %u  0x%03x 0x%08x\n", name,
-	       caps->signature, caps->max_nonturbo, caps->max_nonturbo * 100u,
-	       (unsigned long long)vpt_clock_tsc_hz(caps) / 1000000, caps->l15_ecx / 1e6, ratio,
-	       vpt_caps_ranges(caps), caps->l14_0_ebx, caps->l14_0_ecx);
+	if (model->system == VPT_SYSTEM_PT)
+		snprintf(leaf, sizeof(leaf), "0x%03x 0x%08x", caps->l14_0_ebx, caps->l14_0_ecx);
+	printf("%-10s  %-5s  0x%05x  %4u  %5u MHz  %4llu MHz  %6.1f MHz  %-5s  %u  %s\n",
+	       model->name, system_name(model), caps->signature, caps->max_nonturbo,
+	       caps->max_nonturbo * 100u, (unsigned long long)vpt_clock_tsc_hz(caps) / 1000000,
+	       caps->l15_ecx / 1e6, ratio, vpt_system_ranges(model->system, caps), leaf);
 }
 
-static void json_model(const char *name, const struct vpt_caps *caps, bool first)
+static void json_model(const struct vpt_model *model, bool first)
 {
-	printf("%s{\"model\":\"%s\",\"signature\":%u,\"max_nonturbo\":%u,\"tsc_hz\":%llu,"
-	       "\"crystal_hz\":%u,\"ratio\":[%u,%u],\"ranges\":%u,\"ebx\":%u,\"ecx\":%u}",
-	       first ? "" : ",", name, caps->signature, caps->max_nonturbo,
-	       (unsigned long long)vpt_clock_tsc_hz(caps), caps->l15_ecx, caps->l15_ebx,
-	       caps->l15_eax, vpt_caps_ranges(caps), caps->l14_0_ebx, caps->l14_0_ecx);
+	const struct vpt_caps *caps = &model->caps;
+
+	printf("%s{\"model\":\"%s\",\"trace\":\"%s\",\"signature\":%u,\"max_nonturbo\":%u,"
+	       "\"tsc_hz\":%llu,\"crystal_hz\":%u,\"ratio\":[%u,%u],\"ranges\":%u,\"ebx\":%u,"
+	       "\"ecx\":%u}",
+	       first ? "" : ",", model->name, system_name(model), caps->signature,
+	       caps->max_nonturbo, (unsigned long long)vpt_clock_tsc_hz(caps), caps->l15_ecx,
+	       caps->l15_ebx, caps->l15_eax, vpt_system_ranges(model->system, caps),
+	       caps->l14_0_ebx, caps->l14_0_ecx);
 }
 
-/* The clocks of 33.8.3, and what there is of PT. */
+/* The clocks of 33.8.3, and what there is of PT or RTIT. */
 static int show_models(bool json)
 {
-	const char *name;
+	struct vpt_model model;
 	unsigned int i;
 
 	if (json)
 		putchar('[');
 	else
-		printf("%-5s  %-7s  %4s  %9s  %8s  %10s  %-5s  %s\n", "model", "1.EAX", "P1",
-		       "P1 clock", "TSC", "crystal", "ratio", "ranges, 14H.0.EBX, ECX");
-	for (i = 0; (name = vpt_caps_model_name(i)); i++) {
+		printf("%-10s  %-5s  %-7s  %4s  %9s  %8s  %10s  %-5s  %s\n", "model", "trace",
+		       "1.EAX", "P1", "P1 clock", "TSC", "crystal", "ratio",
+		       "ranges, 14H.0.EBX, ECX");
+	for (i = 0; vpt_model_at(i, &model); i++) {
 		if (json)
-			json_model(name, vpt_caps_model(name), !i);
+			json_model(&model, !i);
 		else
-			show_model(name, vpt_caps_model(name));
+			show_model(&model);
 	}
 	if (json)
 		puts("]");

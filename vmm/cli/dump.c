@@ -19,6 +19,8 @@ static const char help[] =
 	"and nothing else, such as a copy of an output region. FILE - is standard input.\n"
 	"\n"
 	"  -r, --raw         FILE is trace bytes only\n"
+	"  -t, --trace=KIND  with --raw, what they are of: pt (the default), rtit, or rtit-cyc,\n"
+	"                    that is with cycle counts, which no byte of them tells\n"
 	"  -c, --vcpu=N      only the stream of vCPU N (all, one after the other)\n"
 	"  -o, --offset=N    begin with the first packet at or after byte N of a stream\n"
 	"  -n, --limit=N     show N packets\n"
@@ -37,6 +39,13 @@ static const char help[] =
 	"Before the payload of these four is IPBytes. TNT shows outcomes, oldest first: !\n"
 	"taken, . not taken. IP after PTW, EXSTOP, BEP and CFE says that a FUP follows.\n"
 	"\n"
+	"Of RTIT, FUPs and TIP have CNT before the payload, z where Zext is set; cyc N is the\n"
+	"cycle count that follows a packet. Sessions show the registers that are not at their\n"
+	"reset values, and then those that have other values at the end:\n"
+	"\n"
+	"  00000009  FUP.PGE     1z: 0x401000                            0000000000401000\n"
+	"  0000000e  TIP         0: 0x1040 cyc 12                        0000000000401040\n"
+	"\n"
 	"Where no packet begins, one line with ** says so and reading goes on at the next\n"
 	"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be read\n"
 	"or is not whole.\n"
@@ -49,60 +58,32 @@ struct options {
 	struct vpt_dump dump;
 	const char *path;
 	bool raw;
+	bool cycles; /* what is raw has cycle counts */
+	bool trace;  /* --trace was given */
 	bool help;
 	bool one_vcpu;
 	uint64_t vcpu;
 };
 
-/* What is known of a stream up to where it has been read. */
-struct stream {
-	const uint8_t *bytes;
-	struct vpt_parser parser;
-	uint64_t last_ip;
-	bool last_ip_known;
-};
-
-/* The packet's IP for show, NULL if it has none that can be known. */
-static const uint64_t *track_ip(struct stream *s, const struct vpt_packet *p)
-{
-	switch (p->kind) {
-	case VPT_PKT_PSB:
-		/* Whatever came before (33.4.2.2). */
-		s->last_ip = 0;
-		s->last_ip_known = true;
-		return NULL;
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_FUP:
-		if (p->ip_bytes == VPT_IP_SEXT_48 || p->ip_bytes == VPT_IP_FULL)
-			s->last_ip_known = true;
-		if (vpt_ip_expand(s->last_ip, p->ip_bytes, p->value, &s->last_ip) != VPT_OK)
-			return NULL;
-		return s->last_ip_known ? &s->last_ip : NULL;
-	default:
-		return NULL;
-	}
-}
-
 /* Where to go on after bytes that are no packet. */
-static uint64_t next_psb(const struct stream *s, uint64_t at, uint64_t end)
+static uint64_t next_psb(const struct vpt_dump *d, const struct vpt_dump_stream *s, uint64_t at,
+			 uint64_t end)
 {
-	return at + 1 + vpt_packet_find_psb(s->bytes + at + 1, (size_t)(end - at - 1));
+	return at + 1 + d->system->find_psb(s->bytes + at + 1, (size_t)(end - at - 1));
 }
 
 /* Packets of [at, end), which no packet straddles. */
-static void walk(struct vpt_dump *d, struct stream *s, uint64_t at, uint64_t end, bool may_be_cut)
+static void walk(struct vpt_dump *d, struct vpt_dump_stream *s, uint64_t at, uint64_t end,
+		 bool may_be_cut)
 {
-	memset(&s->parser, 0, sizeof(s->parser));
 	while (at < end && d->limit) {
-		struct vpt_packet packet;
+		struct vpt_dump_item item = {0};
 		uint64_t next;
 
-		switch (vpt_packet_read(&s->parser, s->bytes + at, (size_t)(end - at), &packet)) {
+		switch (d->system->read(s, s->bytes + at, (size_t)(end - at), &item)) {
 		case VPT_OK:
-			next = at + packet.size;
-			vpt_dump_packet(d, at, &packet, track_ip(s, &packet));
+			next = at + item.size;
+			vpt_dump_packet(d, at, &item);
 			break;
 		case VPT_E_EOS:
 			next = end;
@@ -110,14 +91,20 @@ static void walk(struct vpt_dump *d, struct stream *s, uint64_t at, uint64_t end
 				      s->bytes + at, end - at);
 			break;
 		default:
-			next = next_psb(s, at, end);
+			next = next_psb(d, s, at, end);
 			vpt_dump_lost(d, at, VPT_DUMP_BAD, s->bytes + at, next - at);
-			memset(&s->parser, 0, sizeof(s->parser));
-			s->last_ip_known = false;
+			d->system->lost(s);
 			break;
 		}
 		at = next;
 	}
+}
+
+/* Bytes of no session: there are none if the engine tells each edge. */
+static void walk_between(struct vpt_dump *d, struct vpt_dump_stream *s, uint64_t at, uint64_t end)
+{
+	d->system->begin(s, NULL);
+	walk(d, s, at, end, false);
 }
 
 /* A full region or an error takes what does not fit any more (33.2.7.2). */
@@ -130,7 +117,7 @@ static bool end_may_cut(const struct vpt_session *end)
 /* A vCPU's stream, session by session. `from` only grows, whatever the file says. */
 static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int vcpu)
 {
-	struct stream s = {0};
+	struct vpt_dump_stream s = {0};
 	const struct vpt_period *periods;
 	uint64_t from = 0;
 	size_t count, len, i;
@@ -147,18 +134,19 @@ static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int
 
 		if (stop > len)
 			stop = len;
-		/* Bytes of no session: there are none if the engine tells each edge. */
 		if (start > from && start <= stop) {
-			walk(d, &s, from, start, false);
+			walk_between(d, &s, from, start);
 			from = start;
 		}
 		vpt_dump_session(d, i, &periods[i]);
+		d->system->begin(&s, periods[i].start);
 		if (stop > from) {
 			walk(d, &s, from, stop, end_may_cut(end));
 			from = stop;
 		}
+		vpt_dump_session_end(d, i, &periods[i]);
 	}
-	walk(d, &s, from, len, false);
+	walk_between(d, &s, from, len);
 	return VPT_EXIT_OK;
 }
 
@@ -173,6 +161,8 @@ static int dump_vpt(struct options *o)
 	if (err)
 		return vpt_fail(VPT_EXIT_INPUT, "dump: %s: %s%s", o->path, why,
 				err == -EINVAL ? "; --raw is for bare trace bytes" : "");
+	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT)
+		o->dump.system = &vpt_dump_atom;
 	vcpus = vpt_reader_info(reader)->vcpus;
 	if (o->one_vcpu && o->vcpu >= vcpus) {
 		status = vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
@@ -194,7 +184,7 @@ static int dump_vpt(struct options *o)
 static int dump_raw(struct options *o)
 {
 	struct vpt_input in = {0};
-	struct stream s = {0};
+	struct vpt_dump_stream s = {0};
 	int err = vpt_input_open(&in, o->path);
 
 	if (err) {
@@ -203,6 +193,7 @@ static int dump_raw(struct options *o)
 	}
 	s.bytes = in.bytes;
 	o->dump.vcpu = VPT_DUMP_RAW;
+	s.cycle_acc = o->cycles;
 	walk(&o->dump, &s, 0, in.size, false);
 	vpt_input_close(&in);
 	if (o->dump.summary)
@@ -225,6 +216,16 @@ static int bad_number(const char *option, const char *text)
 	return vpt_fail(VPT_EXIT_USAGE, "dump: --%s=%s: not a number", option, text);
 }
 
+static int take_trace(struct options *o, const char *kind)
+{
+	o->trace = true;
+	o->cycles = !strcmp(kind, "rtit-cyc");
+	o->dump.system = strcmp(kind, "pt") ? &vpt_dump_atom : &vpt_dump_pt;
+	if (!strcmp(kind, "pt") || !strcmp(kind, "rtit") || o->cycles)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "dump: --trace=%s: not pt, rtit or rtit-cyc", kind);
+}
+
 /* `word`: the one on the command line, for a complaint. */
 static int take_option(struct options *o, int option, const char *word)
 {
@@ -232,6 +233,8 @@ static int take_option(struct options *o, int option, const char *word)
 	case 'r':
 		o->raw = true;
 		return VPT_EXIT_OK;
+	case 't':
+		return take_trace(o, optarg);
 	case 'c':
 		o->one_vcpu = true;
 		return number(optarg, &o->vcpu) ? VPT_EXIT_OK : bad_number("vcpu", optarg);
@@ -258,16 +261,21 @@ static int take_option(struct options *o, int option, const char *word)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"raw", no_argument, NULL, 'r'},	  {"vcpu", required_argument, NULL, 'c'},
-		{"offset", required_argument, NULL, 'o'}, {"limit", required_argument, NULL, 'n'},
-		{"summary", no_argument, NULL, 's'},	  {"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+		{"raw", no_argument, NULL, 'r'},
+		{"trace", required_argument, NULL, 't'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"offset", required_argument, NULL, 'o'},
+		{"limit", required_argument, NULL, 'n'},
+		{"summary", no_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
 	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "rc:o:n:sjh", longs, NULL)) != -1)
+	while (!status && (option = getopt_long(argc, argv, "rt:c:o:n:sjh", longs, NULL)) != -1)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;
@@ -276,13 +284,15 @@ static int parse(struct options *o, int argc, char **argv)
 				optind == argc ? "FILE is missing" : "only one FILE");
 	if (o->raw && o->one_vcpu)
 		return vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
+	if (!o->raw && o->trace)
+		return vpt_fail(VPT_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
 	o->path = argv[optind];
 	return VPT_EXIT_OK;
 }
 
 int vpt_cmd_dump(int argc, char **argv)
 {
-	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX}};
+	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX, .system = &vpt_dump_pt}};
 	int status = parse(&o, argc, argv);
 
 	if (status)

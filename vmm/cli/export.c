@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/export_pt.h"
 #include "cli/open.h"
 
 static const char help[] =
 	"usage: vpt export --to perf [OPTION]... FILE DIR\n"
+	"       vpt export --to pt [-q] FILE OUT\n"
 	"\n"
 	"Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) opens:\n"
 	"\n"
@@ -24,7 +26,11 @@ static const char help[] =
 	"nothing of the guest is needed, and DIR must stay where it is. A process is an address\n"
 	"space; its command is cr3: and its CR3.\n"
 	"\n"
-	"  -t, --to=perf        what for\n"
+	"With --to=pt FILE is of RTIT, and OUT is a .vpt trace that tells the same flow in "
+	"packets\n"
+	"of Intel PT, for everything that reads those. perf gets RTIT in the same way.\n"
+	"\n"
+	"  -t, --to=FORMAT      perf or pt\n"
 	"  -c, --vcpu=N         only vCPU N\n"
 	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
 	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
@@ -37,14 +43,16 @@ static const char help[] =
 	"those of FILE: see vpt-export(1).\n"
 	"\n"
 	"The exit status is 0 if all was exported, 1 if places in the trace cannot be decoded,\n"
-	"2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 if DIR cannot be\n"
-	"written.\n";
+	"2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 if DIR or OUT\n"
+	"cannot be written.\n";
 
 struct options {
 	struct vpt_export_options export;
 	const char *path;
 	uint64_t vcpu;
 	bool to_perf;
+	bool to_pt;
+	bool perfs; /* an option that is of --to=perf */
 	bool quiet;
 	bool help;
 };
@@ -90,42 +98,65 @@ static int failed(const struct options *o, const struct vpt_export_report *r, in
 			strerror(-err));
 }
 
-static int run(struct options *o)
+/* Why this file cannot be for perf. */
+static int check(const struct options *o, const struct vpt_reader *reader)
+{
+	size_t spaces;
+
+	vpt_reader_spaces(reader, &spaces);
+	if (o->export.one_vcpu && o->vcpu >= vpt_reader_info(reader)->vcpus)
+		return vpt_fail(VPT_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				o->vcpu, o->path, vpt_reader_info(reader)->vcpus - 1);
+	if (spaces)
+		return vpt_fail(VPT_EXIT_INPUT,
+				"export: %s: it spans a host and its guests, and perf knows one "
+				"machine",
+				o->path);
+	return VPT_EXIT_OK;
+}
+
+static int export_perf(struct options *o, struct vpt_reader *reader)
 {
 	struct vpt_export_report report;
+	int err;
+
+	o->export.vcpu = (unsigned int)o->vcpu;
+	err = vpt_export_perf(reader, &o->export, &report);
+	if (err)
+		return failed(o, &report, err);
+	say(o, &report);
+	if (report.errors)
+		return vpt_fail(VPT_EXIT_FAIL,
+				"export: %s: places that cannot be decoded: %" PRIu64
+				"; the first: %s",
+				o->path, report.errors, report.error);
+	return vpt_cli_whole("export", o->path, reader);
+}
+
+/* perf knows PT alone. */
+static int run_perf(struct options *o, struct vpt_reader **reader)
+{
+	struct vpt_recast_report pt = {0};
+	int status = check(o, *reader);
+
+	if (!status && vpt_recast_needed(*reader))
+		status = vpt_export_as_pt(o->path, reader, &pt);
+	if (!status)
+		status = export_perf(o, *reader);
+	return status ? status : vpt_export_pt_errors(o->path, &pt);
+}
+
+static int run(struct options *o)
+{
 	struct vpt_reader *reader;
-	int err, status = vpt_cli_open("export", o->path, &reader);
-	size_t spaces;
+	int status = vpt_cli_open("export", o->path, &reader);
 
 	if (status)
 		return status;
-	vpt_reader_spaces(reader, &spaces);
-	if (o->export.one_vcpu && o->vcpu >= vpt_reader_info(reader)->vcpus) {
-		status =
-			vpt_fail(VPT_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
-				 o->vcpu, o->path, vpt_reader_info(reader)->vcpus - 1);
-	} else if (spaces) {
-		status = vpt_fail(VPT_EXIT_INPUT,
-				  "export: %s: it spans a host and its guests, and perf knows one "
-				  "machine",
-				  o->path);
-	} else {
-		o->export.vcpu = (unsigned int)o->vcpu;
-		err = vpt_export_perf(reader, &o->export, &report);
-		if (err) {
-			status = failed(o, &report, err);
-		} else {
-			say(o, &report);
-			if (report.errors)
-				status = vpt_fail(
-					VPT_EXIT_FAIL,
-					"export: %s: places that cannot be decoded: %" PRIu64
-					"; the first: %s",
-					o->path, report.errors, report.error);
-			else
-				status = vpt_cli_whole("export", o->path, reader);
-		}
-	}
+	if (o->to_pt)
+		status = vpt_export_pt(o->path, reader, o->export.dir, o->quiet);
+	else
+		status = run_perf(o, &reader);
 	vpt_reader_close(reader);
 	return status;
 }
@@ -133,12 +164,15 @@ static int run(struct options *o)
 /* `word`: the one on the command line, for a complaint. */
 static int take_option(struct options *o, int option, const char *word)
 {
+	o->perfs |= option == 'c' || option == 'k' || option == 'T';
 	switch (option) {
 	case 't':
 		o->to_perf = !strcmp(optarg, "perf");
-		if (o->to_perf)
+		o->to_pt = !strcmp(optarg, "pt");
+		if (o->to_perf || o->to_pt)
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=%s: only perf is known", optarg);
+		return vpt_fail(VPT_EXIT_USAGE, "export: --to=%s: only perf and pt are known",
+				optarg);
 	case 'c':
 		o->export.one_vcpu = true;
 		return vpt_cli_number("export", "vcpu", optarg, &o->vcpu);
@@ -182,10 +216,14 @@ static int parse(struct options *o, int argc, char **argv)
 		status = take_option(o, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;
-	if (!o->to_perf)
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf: it has to be said");
+	if (!o->to_perf && !o->to_pt)
+		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
+	if (o->to_pt && o->perfs)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"export: --vcpu, --kallsyms and --time are for --to=perf");
 	if (optind + 2 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and DIR: see vpt export --help");
+		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and %s: see vpt export --help",
+				o->to_pt ? "OUT" : "DIR");
 	o->path = argv[optind];
 	o->export.dir = argv[optind + 1];
 	return VPT_EXIT_OK;

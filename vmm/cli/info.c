@@ -14,14 +14,13 @@
 #include "decode/text.h"
 #include "oracle/report.h"
 #include "vpt/output.h"
-#include "vpt/rtit.h"
 
 static const char help[] =
 	"usage: vpt info [OPTION]... FILE\n"
 	"\n"
-	"Shows what a .vpt file holds: the model of PT, who owned it, the sessions (periods of\n"
-	"TriggerEn) with their registers and how they ended, sizes, and whether the file is\n"
-	"whole; address spaces and VMCSs if it tells of any. FILE - is standard input.\n"
+	"Shows what a .vpt file holds: the model and its trace system, who owned it, the sessions\n"
+	"(periods of TriggerEn) with their registers and how they ended, sizes, and whether the\n"
+	"file is whole; address spaces and VMCSs if it tells of any. FILE - is standard input.\n"
 	"\n"
 	"  -n, --limit=N  show N sessions and VMCSs of each vCPU, N spaces (default 20)\n"
 	"  -j, --json     one JSON object\n"
@@ -50,6 +49,22 @@ const char *vpt_info_owner(uint32_t owner)
 	}
 }
 
+/* PT goes without saying. */
+static void show_system(const struct vpt_file_info *info)
+{
+	const unsigned int errata = VPT_INFO_ERRATA(info->flags);
+	unsigned int n;
+
+	if (!(info->flags & VPT_INFO_RTIT))
+		return;
+	fputs("trace          RTIT, errata:", stdout);
+	for (n = 0; n < 8; n++) {
+		if (errata >> n & 1)
+			printf(" E%u", n + 1);
+	}
+	puts(errata ? "" : " none");
+}
+
 static void show_file(const struct vpt_reader *r)
 {
 	const struct vpt_file_info *info = vpt_reader_info(r);
@@ -66,6 +81,7 @@ static void show_file(const struct vpt_reader *r)
 		printf("TSC            %" PRIu64 " Hz, offset 0x%" PRIx64 ", multiplier 0x%" PRIx64
 		       "\n",
 		       info->tsc_hz, info->tsc_offset, info->tsc_multiplier);
+	show_system(info);
 	if (info->flags & VPT_INFO_DEFERRED)
 		puts("TIPs           deferred");
 	printf("oracle         %s\n", info->oracle ? "yes" : "no");
@@ -131,53 +147,39 @@ const char *vpt_info_error(const struct vpt_session *end)
 		       : "?";
 }
 
-const struct vpt_info_source *vpt_info_source(unsigned int i)
+const struct vpt_info_system *vpt_info_system(const struct vpt_reader *r)
 {
-	static const struct vpt_info_source sources[] = {
-		{VPT_CTL_MASK(BRANCH_EN), "branches"},
-		{VPT_CTL_MASK(TSC_EN), "tsc"},
-		{VPT_CTL_MASK(MTC_EN), "mtc"},
-		{VPT_CTL_MASK(CYC_EN), "cyc"},
-		{VPT_CTL_MASK(PTW_EN), "ptw"},
-		{VPT_CTL_MASK(FUP_ON_PTW), "ptw-fup"},
-		{VPT_CTL_MASK(PWR_EVT_EN), "power"},
-		{VPT_CTL_MASK(EVENT_EN), "events"},
-		{VPT_CTL_MASK(CR3_FILTER), "cr3-filter"},
-		{VPT_CTL_MASK(DIS_RETC), "no-retc"},
-		{VPT_CTL_MASK(DIS_TNT), "no-tnt"},
-	};
+	return vpt_reader_info(r)->flags & VPT_INFO_RTIT ? &vpt_info_atom : &vpt_info_pt;
+}
 
-	return i < sizeof(sources) / sizeof(sources[0]) ? &sources[i] : NULL;
+const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_session *end)
+{
+	return end->end == VPT_END_DISABLED ? system->disabled : vpt_session_end_text(end->end);
 }
 
 /* What the trace has, in words. */
-static void show_sources(const struct vpt_session *s)
+static void show_sources(const struct vpt_info_source *source, uint64_t ctl)
 {
-	const struct vpt_info_source *source;
-	unsigned int i;
-
 	fputs("    traces", stdout);
-	for (i = 0; (source = vpt_info_source(i)); i++) {
-		if (!(s->ctl & source->ctl))
+	for (; source->name; source++) {
+		if (!(ctl & source->ctl))
 			continue;
 		printf(" %s", source->name);
-		if (source->ctl == VPT_CTL_MASK(MTC_EN))
-			printf("=%u", (unsigned int)VPT_CTL_GET(s->ctl, MTC_FREQ));
-		if (source->ctl == VPT_CTL_MASK(CYC_EN))
-			printf("=%u", (unsigned int)VPT_CTL_GET(s->ctl, CYC_THRESH));
+		if (source->how)
+			printf("=%u",
+			       (unsigned int)((ctl & source->how) / (source->how & -source->how)));
 	}
 	putchar('\n');
 }
 
-static void show_session(size_t i, const struct vpt_period *p)
+static void show_session(const struct vpt_info_system *system, size_t i, const struct vpt_period *p)
 {
 	const struct vpt_session *s = p->start;
-	unsigned int n;
 
 	printf("  session %-4zu bytes 0x%" PRIx64, i, s->offset);
 	if (p->end) {
 		printf("..0x%" PRIx64 ", ended by %s", p->end->offset,
-		       vpt_session_end_text(p->end->end));
+		       vpt_info_end(system, p->end));
 		if (p->end->end == VPT_END_ERROR)
 			printf(": %s", vpt_info_error(p->end));
 		/* Where the trace is hardware's they are not counted. */
@@ -186,17 +188,10 @@ static void show_session(size_t i, const struct vpt_period *p)
 	} else {
 		printf("..., no end");
 	}
-	printf("\n    CTL 0x%" PRIx64 "  STATUS 0x%" PRIx64 "  OUTPUT_BASE 0x%" PRIx64
-	       "  OUTPUT_MASK_PTRS 0x%" PRIx64 "\n",
-	       s->ctl, s->status, s->output_base, s->output_mask_ptrs);
-	show_sources(s);
-	if (s->cr3_match)
-		printf("    CR3_MATCH 0x%" PRIx64 "\n", s->cr3_match);
-	for (n = 0; n < VPT_MAX_RANGES; n++) {
-		if (s->addr[2 * n] || s->addr[2 * n + 1])
-			printf("    ADDR%u_A 0x%" PRIx64 "  ADDR%u_B 0x%" PRIx64 "\n", n,
-			       s->addr[2 * n], n, s->addr[2 * n + 1]);
-	}
+	putchar('\n');
+	system->registers(s);
+	show_sources(system->sources, s->ctl);
+	system->more(p);
 }
 
 static void show_vmcs(const struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
@@ -232,7 +227,7 @@ static void show_vcpu(const struct vpt_reader *r, unsigned int vcpu, uint64_t li
 		printf(", oracle records: %" PRIu64, vpt_reader_oracle_count(r, vcpu));
 	putchar('\n');
 	for (i = 0; i < nperiods && i < limit; i++)
-		show_session(i, &periods[i]);
+		show_session(vpt_info_system(r), i, &periods[i]);
 	if (i < nperiods)
 		printf("  ... and %zu more: see --limit\n", nperiods - i);
 	show_vmcs(r, vcpu, limit);

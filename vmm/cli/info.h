@@ -8,12 +8,33 @@
 const char *vpt_info_owner(uint32_t owner);
 const char *vpt_info_error(const struct vpt_session *end);
 
-/* What a bit of IA32_RTIT_CTL adds to a trace; NULL past the last. */
+/* What a bit of RTIT_CTL adds to a trace, and the field there that says how much, 0: none. */
 struct vpt_info_source {
 	uint64_t ctl;
 	const char *name;
+	uint64_t how;
 };
-const struct vpt_info_source *vpt_info_source(unsigned int i);
+
+/* What differs between trace systems: info_pt.c, info_atom.c. */
+struct vpt_info_system {
+	const char *trace;		       /* as --trace of vpt run has it */
+	const char *disabled;		       /* what ends a session that software ends */
+	const struct vpt_info_source *sources; /* the last one has no name */
+	/* The registers of a session, before the sources. */
+	void (*registers)(const struct vpt_session *start);
+	/* Filters, and what else follows the sources. */
+	void (*more)(const struct vpt_period *period);
+	/* As members of an object, each behind a comma. */
+	void (*json_registers)(const struct vpt_period *period);
+};
+
+extern const struct vpt_info_system vpt_info_pt, vpt_info_atom;
+
+const struct vpt_info_system *vpt_info_system(const struct vpt_reader *r);
+const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_session *end);
+
+/* A value as a member of an object, behind a comma. */
+void vpt_info_json_register(const char *name, uint64_t value);
 
 /* info_json.c: all of it on a line. */
 void vpt_info_json(const struct vpt_reader *r);

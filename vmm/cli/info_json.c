@@ -5,7 +5,17 @@
 
 #include "cli/info.h"
 #include "decode/text.h"
-#include "oracle/report.h"
+
+static void json_errata(unsigned int errata)
+{
+	unsigned int i, n = 0;
+
+	fputs(",\"errata\":[", stdout);
+	for (i = 0; i < 8; i++)
+		if (errata >> i & 1)
+			printf("%s\"E%u\"", n++ ? "," : "", i + 1);
+	putchar(']');
+}
 
 static void json_file(const struct vpt_reader *r)
 {
@@ -26,6 +36,9 @@ static void json_file(const struct vpt_reader *r)
 	vpt_json_address(stdout, info->tsc_offset);
 	fputs(",\"tsc_multiplier\":", stdout);
 	vpt_json_address(stdout, info->tsc_multiplier);
+	printf(",\"trace\":\"%s\"", vpt_info_system(r)->trace);
+	if (info->flags & VPT_INFO_RTIT)
+		json_errata(VPT_INFO_ERRATA(info->flags));
 	printf(",\"deferred\":%s", info->flags & VPT_INFO_DEFERRED ? "true" : "false");
 	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
 	if (end)
@@ -122,51 +135,41 @@ static void json_vmcs(const struct vpt_reader *r, unsigned int vcpu)
 	putchar(']');
 }
 
-static void json_register(const char *name, uint64_t value)
+void vpt_info_json_register(const char *name, uint64_t value)
 {
 	printf(",\"%s\":", name);
 	vpt_json_address(stdout, value);
 }
 
-static void json_sources(uint64_t ctl)
+static void json_sources(const struct vpt_info_source *source, uint64_t ctl)
 {
-	const struct vpt_info_source *source;
-	unsigned int i, n = 0;
+	unsigned int n = 0;
 
 	fputs(",\"traces\":[", stdout);
-	for (i = 0; (source = vpt_info_source(i)); i++)
+	for (; source->name; source++)
 		if (ctl & source->ctl)
 			printf("%s\"%s\"", n++ ? "," : "", source->name);
 	putchar(']');
 }
 
-static void json_session(const struct vpt_period *p)
+static void json_session(const struct vpt_info_system *system, const struct vpt_period *p)
 {
 	const struct vpt_session *s = p->start;
-	unsigned int n;
 
 	printf("{\"offset\":%" PRIu64, s->offset);
 	if (p->end) {
 		printf(",\"end_offset\":%" PRIu64 ",\"end\":\"%s\",\"insns\":%" PRIu64,
-		       p->end->offset, vpt_session_end_text(p->end->end), p->end->insns - s->insns);
+		       p->end->offset, vpt_info_end(system, p->end), p->end->insns - s->insns);
 		if (p->end->end == VPT_END_ERROR) {
 			fputs(",\"error\":", stdout);
 			vpt_json_string(stdout, vpt_info_error(p->end));
 		}
 	}
-	json_register("ctl", s->ctl);
-	json_register("status", s->status);
-	json_register("output_base", s->output_base);
-	json_register("output_mask_ptrs", s->output_mask_ptrs);
-	json_register("cr3_match", s->cr3_match);
-	json_sources(s->ctl);
-	fputs(",\"addr\":[", stdout);
-	for (n = 0; n < 2 * VPT_MAX_RANGES; n++) {
-		if (n)
-			putchar(',');
-		vpt_json_address(stdout, s->addr[n]);
-	}
-	fputs("]}", stdout);
+	vpt_info_json_register("ctl", s->ctl);
+	vpt_info_json_register("status", s->status);
+	json_sources(system->sources, s->ctl);
+	system->json_registers(p);
+	putchar('}');
 }
 
 static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
@@ -184,7 +187,7 @@ static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
 	for (i = 0; i < nperiods; i++) {
 		if (i)
 			putchar(',');
-		json_session(&periods[i]);
+		json_session(vpt_info_system(r), &periods[i]);
 	}
 	putchar(']');
 	json_vmcs(r, vcpu);

@@ -95,6 +95,7 @@ static void take_info(struct restore *r)
 	o->engine = info->file.engine;
 	o->model = info->file.model;
 	o->caps = info->caps;
+	o->system = info->file.flags & VPT_INFO_RTIT ? VPT_SYSTEM_RTIT : VPT_SYSTEM_PT;
 	o->owner = (enum vpt_owner)info->file.owner;
 	o->mem = info->mem_bytes;
 	o->oracle = info->file.oracle;
@@ -109,6 +110,7 @@ static int create(struct restore *r)
 		.engine = engine,
 		.probe = &probe,
 		.caps = &r->m.o.caps,
+		.system = r->m.o.system,
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
 		.hooks = vpt_run_hooks(&r->m),

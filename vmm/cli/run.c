@@ -45,6 +45,7 @@ static int create(struct run *r)
 	struct vpt_vm_config config = {
 		.probe = &r->probe,
 		.caps = &r->m.o.caps,
+		.system = r->m.o.system,
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
 		.hooks = vpt_run_hooks(&r->m),
@@ -132,6 +133,8 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 		info->tsc_hz = v->engine->tsc_hz(v->ev, &info->tsc_offset);
 	if (r->m.o.trace.model.defer_tips)
 		info->flags |= VPT_INFO_DEFERRED;
+	if (r->m.o.system == VPT_SYSTEM_RTIT)
+		info->flags |= VPT_INFO_RTIT | VPT_INFO_SET_ERRATA(r->m.o.rtit.model.errata);
 	if (r->m.o.usage.given) {
 		info->tsc_offset = r->m.o.usage.setup.config.tsc.offset;
 		info->tsc_multiplier = r->m.o.usage.setup.config.tsc.multiplier;

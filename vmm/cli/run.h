@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/hv.h"
+#include "core/model.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
 #include "trace/format.h"
@@ -38,12 +39,20 @@ struct vpt_run_trace {
 	bool host;     /* an option of a host's trace was given, */
 	bool of_model; /* one of the processor's */
 	uint64_t ctl;  /* bits of IA32_RTIT_CTL, without the fields below */
-	bool has_mtc_freq, no_branch;
+	bool has_mtc_freq, has_cyc_thresh, no_branch;
 	uint64_t mtc_freq, cyc_thresh;
 	struct vpt_pt_options model;
 	uint64_t cbr; /* 0: that of P1 */
 	struct vpt_cbr_change change[VPT_CBR_CHANGES];
 	size_t changes;
+};
+
+/* run_rtit.c: what RTIT alone has. */
+struct vpt_run_rtit {
+	bool given;	   /* some of this but `trace` */
+	const char *trace; /* --trace, NULL: as the model has it */
+	bool less_pkts;
+	struct vpt_atom_options model;
 };
 
 struct vpt_run_options {
@@ -52,6 +61,7 @@ struct vpt_run_options {
 	const char *engine;
 	const char *model; /* name for the file: "custom" with --caps */
 	struct vpt_caps caps;
+	enum vpt_trace_system system;
 	enum vpt_owner owner;
 	uint64_t mem;
 	const char *output;
@@ -76,6 +86,7 @@ struct vpt_run_options {
 	uint64_t snapshot_at, snapshot_every; /* instructions */
 	struct vpt_run_usage usage;
 	struct vpt_run_trace trace;
+	struct vpt_run_rtit rtit;
 	bool quiet, json, help;
 };
 
@@ -139,6 +150,23 @@ int vpt_run_take_trace(struct vpt_run_options *o, int option);
 int vpt_run_check_trace(const struct vpt_run_options *o);
 uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o);
 int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v);
+
+/* run_rtit.c: its options; which system it is, by --trace and the model; what does not go with
+ * RTIT; the registers of a host's trace that begins at `ip`, but for what turns it on; and
+ * that trace, before the first instruction. Exit statuses. */
+enum vpt_run_rtit_option {
+	VPT_OPT_TRACE = 1024,
+	VPT_OPT_LESS_PKTS,
+	VPT_OPT_ERRATA, /* from here on: of the processor */
+	VPT_OPT_CLEAR_LAG,
+	VPT_OPT_DISABLE_PGD,
+	VPT_OPT_RTIT_END,
+};
+int vpt_run_take_rtit(struct vpt_run_options *o, int option);
+int vpt_run_choose_system(struct vpt_run_options *o, bool model_given);
+int vpt_run_check_rtit(struct vpt_run_options *o);
+struct vpt_atom_regs vpt_run_host_atom(const struct vpt_run_options *o, uint64_t ip);
+int vpt_run_start_rtit(const struct vpt_run_options *o, struct vpt_vcpu *v);
 
 /* run_root.c: symbols of the VMM's side, which is a model. 0 or -errno. */
 int vpt_run_write_root(struct vpt_writer *writer);

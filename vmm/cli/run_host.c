@@ -10,7 +10,8 @@ struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o)
 {
 	struct vpt_caps caps = o->caps;
 
-	caps.l14_0_ecx |= CPUID_ECX_FABRIC;
+	if (o->system == VPT_SYSTEM_PT)
+		caps.l14_0_ecx |= CPUID_ECX_FABRIC;
 	return caps;
 }
 
@@ -85,6 +86,8 @@ int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
 {
 	const struct place p = {.v = v};
 
+	if (o->system == VPT_SYSTEM_RTIT)
+		return vpt_run_start_rtit(o, v);
 	return program(o, &p);
 }
 

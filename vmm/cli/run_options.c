@@ -18,12 +18,14 @@
 static const char help[] =
 	"usage: vpt run [OPTION]... GUEST\n"
 	"\n"
-	"Runs a static x86-64 ELF file as a guest, with Intel PT as a model of a\n"
-	"processor has it, and records the trace. The guest's console is standard output.\n"
+	"Runs a static x86-64 ELF file as a guest, with Intel PT, or the RTIT of Atoms, as a\n"
+	"model of a processor has it, and records the trace. The guest's console is standard\n"
+	"output.\n"
 	"\n"
 	"  -o, --output=FILE    record to this .vpt file\n"
-	"  -p, --pt=OWNER       who owns PT: guest (default), host, or off\n"
-	"  -M, --model=NAME     bdw, skl (default), icx or spr\n"
+	"  -p, --pt=OWNER       who owns it: guest (default), host, or off\n"
+	"  -M, --model=NAME     bdw, skl (default), icx or spr; with RTIT silvermont, airmont\n"
+	"      --trace=SYSTEM   pt or rtit, as the model has it; rtit alone means silvermont\n"
 	"      --caps=LIST      the model with some CPUID words changed: eax= ebx= ecx= of\n"
 	"                       14H.0, eax1= ebx1= of 14H.1, tsc_eax= tsc_ebx= tsc_ecx= of\n"
 	"                       15H, signature=, maxphyaddr=, linaddr=, nonturbo=\n"
@@ -58,6 +60,15 @@ static const char help[] =
 	"      --events         interrupts, exceptions and IRET\n"
 	"      --no-tnt         no conditional branches: DisTNT\n"
 	"      --no-branch      no branches at all\n"
+	"\n"
+	"With RTIT --psb is 0 to 3 (2K to 16K), --tsc is STS packets (on MOV CR3 too), --mtc=N is\n"
+	"MTC_Range (0 to 3), --cyc is cycle counts and has no value, there are two ranges, and\n"
+	"not --ptw, --power, --events, --no-tnt, --no-branch, --defer-tips, --cyc-bits. But:\n"
+	"\n"
+	"      --less-pkts      timing packets only where branches are traced\n"
+	"      --errata=LIST    of the processor: E1 to E8, such as E1,E3, all or none (default)\n"
+	"      --clear-lag=N    its PSBs clear compression up to 4 packets late\n"
+	"      --disable-pgd    it sends FUP.PGD where software ends the trace\n"
 	"\n"
 	"What no CPUID tells of the processor, whoever traces:\n"
 	"\n"
@@ -137,6 +148,11 @@ static const struct option longs[] = {
 	{"buffer", required_argument, NULL, VPT_OPT_BUFFER},
 	{"cyc-bits", required_argument, NULL, VPT_OPT_CYC_BITS},
 	{"cbr", required_argument, NULL, VPT_OPT_CBR},
+	{"trace", required_argument, NULL, VPT_OPT_TRACE},
+	{"less-pkts", no_argument, NULL, VPT_OPT_LESS_PKTS},
+	{"errata", required_argument, NULL, VPT_OPT_ERRATA},
+	{"clear-lag", required_argument, NULL, VPT_OPT_CLEAR_LAG},
+	{"disable-pgd", no_argument, NULL, VPT_OPT_DISABLE_PGD},
 	{"usage", required_argument, NULL, VPT_OPT_USAGE},
 	{"conceal", required_argument, NULL, VPT_OPT_CONCEAL},
 	{"trap", required_argument, NULL, VPT_OPT_TRAP},
@@ -269,6 +285,8 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 			return vpt_run_take_usage(o, option);
 		if (option >= VPT_OPT_MTC && option < VPT_OPT_TRACE_END)
 			return vpt_run_take_trace(o, option);
+		if (option >= VPT_OPT_TRACE && option < VPT_OPT_RTIT_END)
+			return vpt_run_take_rtit(o, option);
 		return vpt_run_take_common(o, option, word);
 	}
 }
@@ -340,21 +358,22 @@ static int change_caps(struct vpt_run_options *o, const char *list)
 
 static int find_model(struct vpt_run_options *o, const char *caps)
 {
-	const struct vpt_caps *model = vpt_caps_model(o->model);
+	struct vpt_model model;
 
-	if (!model) {
+	if (!vpt_model_find(o->model, &model)) {
 		char names[128] = "";
-		const char *name;
 		unsigned int i;
 
-		for (i = 0; (name = vpt_caps_model_name(i)) && strlen(names) < 100; i++) {
+		for (i = 0; vpt_model_at(i, &model) && strlen(names) < 100; i++) {
 			strcat(names, i ? ", " : "");
-			strcat(names, name);
+			strcat(names, model.name);
 		}
 		return vpt_fail(VPT_EXIT_USAGE, "run: --model=%s: unknown; there are %s", o->model,
 				names);
 	}
-	o->caps = *model;
+	o->caps = model.caps;
+	if (caps && model.system != VPT_SYSTEM_PT)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --caps: model %s has no PT", o->model);
 	return caps ? change_caps(o, caps) : VPT_EXIT_OK;
 }
 
@@ -369,12 +388,12 @@ static int check_together(const struct vpt_run_options *o)
 	bool host = o->usage.given ? o->usage.host : o->owner == VPT_OWNER_HOST;
 
 	if (!host && asks_for_host(o))
-		return vpt_fail(
-			VPT_EXIT_USAGE,
-			"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, "
-			"--psb, --tsc, --mtc, --cyc, --ptw, --power, --events, --no-tnt and "
-			"--no-branch are for --pt=host or a --usage that is not the "
-			"guest's: a guest sets up its own trace");
+		return vpt_fail(VPT_EXIT_USAGE,
+				"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, "
+				"--psb, --tsc, --mtc, --cyc, --ptw, --power, --events, --no-tnt, "
+				"--no-branch and --less-pkts are for --pt=host or a --usage that "
+				"is not the "
+				"guest's: a guest sets up its own trace");
 	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --output, "
@@ -382,7 +401,8 @@ static int check_together(const struct vpt_run_options *o)
 	if (o->owner == VPT_OWNER_NONE && o->trace.of_model)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --defer-tips, "
-				"--buffer, --cyc-bits or --cbr");
+				"--buffer, --cyc-bits, --cbr, --errata, --clear-lag or "
+				"--disable-pgd");
 	if (o->owner == VPT_OWNER_HOST && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
@@ -397,7 +417,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 {
 	int option, status = VPT_EXIT_OK;
 	const char *caps = NULL;
-	bool owner_given = false;
+	bool owner_given = false, named = false;
 
 	memset(o, 0, sizeof(*o));
 	o->verb = "run";
@@ -410,6 +430,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	opterr = 0;
 	while (!status && (option = getopt_long(argc, argv, "o:p:M:m:qjh", longs, NULL)) != -1) {
 		owner_given |= option == 'p';
+		named |= option == 'M';
 		status = take_option(o, option, &caps, argv[optind - 1]);
 	}
 	if (status || o->help)
@@ -419,11 +440,15 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	if (optind + 1 != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST", argv[optind + 1]);
 	o->guest = argv[optind];
-	status = find_model(o, caps);
+	status = vpt_run_choose_system(o, named);
+	if (!status)
+		status = find_model(o, caps);
 	if (!status)
 		status = vpt_run_check_usage(o, owner_given);
 	if (!status)
 		status = check_together(o);
+	if (!status && o->system == VPT_SYSTEM_RTIT)
+		return vpt_run_check_rtit(o);
 	/* The model of that engine is not known yet. */
 	if (status || !strcmp(o->engine, "kvm-pt"))
 		return status;

@@ -124,7 +124,7 @@ static int by_symbol(struct vpt_run_range *r, const struct symbols *s)
 
 int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len)
 {
-	unsigned int have = vpt_caps_ranges(&o->caps);
+	unsigned int have = vpt_system_ranges(o->system, &o->caps);
 	int status = VPT_EXIT_OK;
 	struct symbols s;
 	char *image;

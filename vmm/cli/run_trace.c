@@ -53,11 +53,12 @@ static int take_buffer(struct vpt_run_trace *t)
 
 	if (c && *c == ':')
 		c = number(c + 1, &drain);
-	if (!c || *c || bytes < VPT_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
+	/* PT's has to be larger: see vpt_run_check_trace(). */
+	if (!c || *c || bytes < VPT_ATOM_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
 	    drain > UINT32_MAX)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --buffer=%s: not BYTES or BYTES:DRAIN, of %u to %u bytes",
-				optarg, VPT_BUFFER_MIN, VPT_BUFFER_MAX);
+				optarg, VPT_ATOM_BUFFER_MIN, VPT_BUFFER_MAX);
 	t->model.buffer_bytes = (uint32_t)bytes;
 	t->model.buffer_drain = (uint32_t)drain;
 	return VPT_EXIT_OK;
@@ -124,6 +125,7 @@ int vpt_run_take_trace(struct vpt_run_options *o, int option)
 		return take_encoding("mtc", &t->mtc_freq);
 	case VPT_OPT_CYC:
 		t->ctl |= VPT_CTL_MASK(CYC_EN);
+		t->has_cyc_thresh = optarg;
 		return take_encoding("cyc", &t->cyc_thresh);
 	case VPT_OPT_PTW:
 		return take_ptw(t);
@@ -193,6 +195,9 @@ int vpt_run_check_trace(const struct vpt_run_options *o)
 
 	if (option)
 		return lacks(o, option);
+	if (t->model.buffer_bytes && t->model.buffer_bytes < VPT_BUFFER_MIN)
+		return vpt_fail(VPT_EXIT_USAGE, "run: --buffer=%u: PT's has %u to %u bytes",
+				t->model.buffer_bytes, VPT_BUFFER_MIN, VPT_BUFFER_MAX);
 	if (t->ctl & VPT_CTL_MASK(MTC_EN) && !o->caps.l15_ebx)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --mtc: model %s has no crystal ratio in CPUID.15H", o->model);
@@ -227,7 +232,10 @@ int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v)
 {
 	const struct vpt_run_trace *t = &o->trace;
 
-	if (vpt_pt_set_options(&v->tracer.pt, &t->model) != VPT_OK)
+	bool rtit = o->system == VPT_SYSTEM_RTIT;
+
+	if ((rtit ? vpt_atom_set_options(&v->tracer.atom, &o->rtit.model)
+		  : vpt_pt_set_options(&v->tracer.pt, &t->model)) != VPT_OK)
 		return vpt_fail(VPT_EXIT_USAGE, "run: there is no processor with these options");
 	if (t->cbr)
 		vpt_clock_set_cbr(v, (uint8_t)t->cbr);

@@ -185,7 +185,8 @@ static int make_guest_caps(struct vpt_run_options *o)
 	const struct vpt_caps host = vpt_run_host_caps(o);
 	struct vpt_caps wish = o->caps;
 
-	if (o->usage.owned && vpt_usage_guest_caps(&host, &wish, &wish) != VPT_OK)
+	if (o->system == VPT_SYSTEM_PT && o->usage.owned &&
+	    vpt_usage_guest_caps(&host, &wish, &wish) != VPT_OK)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --usage: nothing of this PT is for a guest");
 	if (vpt_tsc_caps(&wish, &o->usage.setup.config.tsc, &o->usage.guest_caps) != VPT_OK)
 		return vpt_fail(VPT_EXIT_USAGE,
@@ -225,7 +226,8 @@ int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v)
 	if (o->usage.owned)
 		setup.config.guest_caps = &v->vm->guest_caps;
 	vpt_rtit_reset(&setup.config.trace);
-	if (o->usage.host) {
+	setup.config.atom = vpt_run_host_atom(o, v->regs->rip);
+	if (o->usage.host && o->system == VPT_SYSTEM_PT) {
 		status = vpt_run_host_registers(o, &v->tracer.caps, &setup.config.trace);
 		if (status)
 			return status;

@@ -55,10 +55,24 @@ static bool has_crystal(const struct vpt_caps *caps)
 	return caps->l15_ebx;
 }
 
+/* There are processors whose trace no leaf tells of. [ATOM-NO-CPUID] */
+static bool has_pt_leaves(const struct vpt_caps *caps)
+{
+	return caps->l14_0_ebx || caps->l14_0_ecx;
+}
+
+/* Above this there is no leaf of the basic ones. */
+static uint32_t highest(const struct vpt_caps *caps)
+{
+	if (!has_pt_leaves(caps))
+		return LEAF_XSAVE;
+	return has_crystal(caps) ? LEAF_HYPERVISOR - 1 : LEAF_PT;
+}
+
 static void vendor(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 {
-	if (!has_crystal(caps))
-		e->eax = LEAF_PT;
+	if (highest(caps) <= LEAF_PT)
+		e->eax = highest(caps);
 	else if (e->eax < LEAF_FREQUENCY)
 		e->eax = LEAF_FREQUENCY;
 	memcpy(&e->ebx, "Genu", 4);
@@ -167,15 +181,14 @@ void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struc
 	for (i = 0; i < *count; i++) {
 		if (dropped(entries[i].leaf))
 			continue;
-		if (entries[i].leaf > LEAF_PT && entries[i].leaf < LEAF_HYPERVISOR &&
-		    !has_crystal(caps))
+		if (entries[i].leaf > highest(caps) && entries[i].leaf < LEAF_HYPERVISOR)
 			continue;
 		entries[n] = entries[i];
 		shape_one(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
 	}
 	for (i = 0; i < sizeof(added) / sizeof(added[0]) && n < VPT_CPUID_ROOM; i++) {
-		if (added[i].leaf > LEAF_PT && !has_crystal(caps))
+		if (added[i].leaf > highest(caps))
 			break;
 		entries[n] = added[i];
 		if (added[i].leaf == LEAF_PERFMON)

@@ -15,7 +15,8 @@ struct step {
 	bool decoded;
 	uint64_t ip, next;
 	uint64_t rflags; /* when it began */
-	uint64_t debug;	 /* what it hit, as bits of DR6 */
+	uint64_t cr0;
+	uint64_t debug; /* what it hit, as bits of DR6 */
 	uint8_t cpl;
 	bool traced; /* TriggerEn was set when it began */
 };
@@ -188,6 +189,28 @@ static bool changed_if(const struct vpt_vcpu *v, const struct step *s)
 	       VPT_CTL_GET(v->tracer.acting->rtit.ctl, EVENT_EN);
 }
 
+/* Tell the tracer what an instruction that retired does to the flow. */
+static void tell(struct vpt_vcpu *v, const struct step *s, uint64_t to, uint8_t kind)
+{
+	uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
+
+	if (s->insn.cls == VPT_INSN_COND)
+		vpt_tracer_cond(&v->tracer, s->ip, to, s->next, v->taken);
+	else if (kind != VPT_EV_COUNT)
+		report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
+	else if (vpt_unlikely(changed_if(v, s)))
+		report(v, VPT_EV_INTR_FLAG, s, to, 0);
+	else if (vpt_unlikely((s->cr0 ^ v->s.cr0) & VPT_CR0_PG))
+		report(v, VPT_EV_PAGING, s, to, 0);
+	else if (s->insn.cls == VPT_INSN_PTWRITE)
+		vpt_ptwrite_tell(v, &s->insn, s->ip, to);
+	/* A trap that is due ends a HLT before it begins. */
+	else if (vpt_unlikely(v->halted) && !trap_causes(v, s))
+		vpt_wait_tell(v, s->ip, to);
+	else
+		vpt_tracer_plain(&v->tracer, s->ip, to);
+}
+
 static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
 	uint8_t kind = fell_through(s) ? VPT_EV_COUNT : event_kind(s->insn.cls);
@@ -205,20 +228,8 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 	v->after_ss = s->insn.flags & VPT_INSN_LOADS_SS;
 	v->shadow = v->after_ss || (s->insn.flags & VPT_INSN_STI && !(s->rflags & VPT_FL_IF));
 	if (traced) {
-		uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
-
 		vpt_tracer_retired(&v->tracer, &insn);
-		if (s->insn.cls == VPT_INSN_COND)
-			vpt_tracer_cond(&v->tracer, s->ip, to, v->taken);
-		else if (kind != VPT_EV_COUNT)
-			report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
-		else if (vpt_unlikely(changed_if(v, s)))
-			report(v, VPT_EV_INTR_FLAG, s, to, 0);
-		else if (s->insn.cls == VPT_INSN_PTWRITE)
-			vpt_ptwrite_tell(v, &s->insn, s->ip, to);
-		/* A trap that is due ends a HLT before it begins. */
-		else if (vpt_unlikely(v->halted) && !trap_causes(v, s))
-			vpt_wait_tell(v, s->ip, to);
+		tell(v, s, to, kind);
 	}
 	vpt_irq_retired(v);
 	debug_trap(v, s);
@@ -429,6 +440,7 @@ static void begin(struct vpt_vcpu *v, struct step *s, uint64_t ip)
 	s->ip = ip;
 	s->cpl = v->cpl;
 	s->rflags = v->regs->rflags;
+	s->cr0 = v->s.cr0;
 	s->traced = vpt_tracer_on(&v->tracer);
 	if (vpt_unlikely(v->hv))
 		vpt_hv_begin(v);

@@ -203,6 +203,8 @@ void vpt_hv_note_rdmsr(struct vpt_vcpu *v, uint32_t index)
 {
 	bool pt = index >= VPT_MSR_FIRST && index <= VPT_MSR_LAST;
 
+	if (vpt_hv_passes(&v->hv->hv, index))
+		return;
 	if (!pt || v->hv->hv.usage != VPT_USAGE_OWNED)
 		note(v, VPT_EXIT_REASON_RDMSR, 0, 0);
 }

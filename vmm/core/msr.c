@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MSRs that the VMM answers for: PT's, the APIC's, counters', the model's clock ratio. */
+/* MSRs that the VMM answers for: the trace unit's, the APIC's, counters', the clock ratio. */
 #include "core/hv.h"
 
 /*
@@ -8,6 +8,7 @@
  */
 static const struct vpt_msr_range ranges[] = {
 	{VPT_MSR_FIRST, VPT_MSR_LAST - VPT_MSR_FIRST + 1, true, true},
+	{VPT_ATOM_MSR_FIRST, VPT_ATOM_MSR_LAST - VPT_ATOM_MSR_FIRST + 1, true, true},
 	{VPT_MSR_IA32_PLATFORM_INFO, 1, true, true},
 	{VPT_MSR_APIC_BASE, 1, true, true},
 	{VPT_MSR_TSC_DEADLINE, 1, true, true},
@@ -52,7 +53,7 @@ enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
 	done = vpt_perfmon_rdmsr(v, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		done = vpt_platform_rdmsr(&v->vm->platform, index, value);
-	if (done == VPT_PLATFORM_OTHER && v->hv)
+	if (done == VPT_PLATFORM_OTHER && v->hv && !vpt_hv_passes(&v->hv->hv, index))
 		return vpt_hv_rdmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		return vpt_tracer_rdmsr(&v->tracer, index, value);
@@ -73,7 +74,7 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 {
 	enum vpt_platform_msr done;
 
-	if (v->hv)
+	if (v->hv && !vpt_hv_passes(&v->hv->hv, index))
 		vpt_hv_exit_wrmsr(v, insn);
 	if (index == VPT_MSR_IA32_PLATFORM_INFO)
 		return VPT_FAULT_GP;
@@ -83,7 +84,7 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 	done = vpt_perfmon_wrmsr(v, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		done = vpt_platform_wrmsr(&v->vm->platform, index, value);
-	if (done == VPT_PLATFORM_OTHER && v->hv)
+	if (done == VPT_PLATFORM_OTHER && v->hv && !vpt_hv_passes(&v->hv->hv, index))
 		return vpt_hv_wrmsr(&v->hv->hv, index, value);
 	if (done == VPT_PLATFORM_OTHER)
 		return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
@@ -92,7 +93,9 @@ enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 	mirror(v, index, value);
 	vpt_devices_touched(v);
 	/* The tracer counts only what it is told of here. */
-	if (!v->hv && vpt_tracer_on(&v->tracer))
+	if (!v->hv && vpt_tracer_on(&v->tracer)) {
 		vpt_tracer_retired(&v->tracer, insn);
+		vpt_tracer_plain(&v->tracer, insn->ip, insn->next);
+	}
 	return VPT_FAULT_NONE;
 }

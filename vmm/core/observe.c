@@ -5,10 +5,21 @@
  */
 #include "core/vcpu.h"
 
-/* Where branches report to, after something that may have started or ended a trace. */
+/* Each instruction is told of for the oracle, or since the trace unit wants it. */
+static bool every(const struct vpt_vcpu *v)
+{
+	return v->tracer.config.oracle || *v->tracer.unit.each_insn;
+}
+
+/*
+ * Where branches report to, after something that may have started or ended a trace. That
+ * instructions are told of stays as it is until run() is called again.
+ */
 static void aim(struct vpt_vcpu *v)
 {
 	v->observer.pt = vpt_tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
+	if (v->observer.every != every(v))
+		v->ev->attention = true;
 }
 
 static void ran(void *opaque, uint64_t insns)
@@ -33,6 +44,8 @@ static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum 
 
 	v->arrived = flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN;
 	vpt_tracer_retired(&v->tracer, &insn);
+	if (flow == VPT_FLOW_NEXT)
+		vpt_tracer_plain(&v->tracer, ip, next);
 }
 
 static void event(void *opaque, const struct vpt_event *event)
@@ -40,7 +53,8 @@ static void event(void *opaque, const struct vpt_event *event)
 	struct vpt_vcpu *v = opaque;
 
 	if (event->kind == VPT_EV_COND)
-		vpt_tracer_cond(&v->tracer, event->from, event->to, event->flags & VPT_EVF_TAKEN);
+		vpt_tracer_cond(&v->tracer, event->from, event->to, event->next,
+				event->flags & VPT_EVF_TAKEN);
 	else
 		vpt_tracer_event(&v->tracer, event, v->cpl);
 	aim(v);
@@ -56,7 +70,7 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 void vpt_observe(struct vpt_vcpu *v)
 {
 	v->observer = (struct vpt_observer){
-		.every = v->tracer.config.oracle,
+		.every = every(v),
 		.ran = ran,
 		.retired = retired,
 		.event = event,

@@ -21,7 +21,7 @@
 struct vpt_writer;
 
 #define VPT_SNAP_MAGIC	     0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define VPT_SNAP_VERSION     2
+#define VPT_SNAP_VERSION     3
 #define VPT_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct vpt_snap_header {

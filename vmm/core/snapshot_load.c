@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
@@ -195,10 +196,23 @@ static bool is_string(const char *text, size_t size)
 	return memchr(text, 0, size);
 }
 
+/* Of a processor with RTIT the name says all; NULL: there can be such. */
+static const char *wrong_processor(const struct vpt_snap_info *info, const struct vpt_caps *caps)
+{
+	struct vpt_model model;
+	const char *what = NULL;
+
+	if (!(info->file.flags & VPT_INFO_RTIT))
+		return vpt_caps_check(caps, &what) == VPT_OK ? NULL : what;
+	if (!vpt_model_find(info->file.model, &model) || model.system != VPT_SYSTEM_RTIT)
+		return "none of this name has RTIT";
+	return memcmp(caps, &model.caps, sizeof(*caps)) ? "not as its name says" : NULL;
+}
+
 static int check_info(struct vpt_snapshot *s, const struct why *why)
 {
 	const struct vpt_snap_info *info = &s->info;
-	const char *what = "";
+	const char *what;
 	uint64_t file_bytes;
 
 	memcpy(&s->info, s->blocks.at[0].bytes, sizeof(s->info));
@@ -207,8 +221,10 @@ static int check_info(struct vpt_snapshot *s, const struct why *why)
 	    !is_string(info->file.model, sizeof(info->file.model)) ||
 	    !is_string(info->file.engine, sizeof(info->file.engine)))
 		return complain(why, -EINVAL, "a name has no end");
-	if (vpt_caps_check(&info->caps, &what) != VPT_OK ||
-	    vpt_caps_check(&info->file.caps, &what) != VPT_OK)
+	what = wrong_processor(info, &info->caps);
+	if (!what)
+		what = wrong_processor(info, &info->file.caps);
+	if (what)
 		return complain(why, -EINVAL, "no such processor: %s", what);
 	if (info->file.vcpus != 1 || info->file.owner > VPT_OWNER_HOST || info->file.oracle > 1)
 		return complain(why, -EINVAL, "no such machine");

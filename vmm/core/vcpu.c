@@ -56,6 +56,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 		.cs_base = v->bits == 64 ? 0 : v->s.cs.base,
 		.cpl = v->cpl,
 		.cbr = vpt_clock_cbr(v),
+		.paging = v->s.cr0 & VPT_CR0_PG,
 		.cs_l = v->s.cs.l,
 		.cs_d = v->s.cs.db,
 		.lma = v->long_mode,
@@ -95,6 +96,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		       const struct vpt_caps *caps)
 {
 	const struct vpt_tracer_config config = {
+		.system = v->vm->system,
 		.caps = caps,
 		.owner = v->vm->owner,
 		.mem = &v->vm->mem,

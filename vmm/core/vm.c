@@ -11,6 +11,7 @@
 
 static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 {
+	bool has_pt = vm->owner == VPT_OWNER_GUEST && vm->system == VPT_SYSTEM_PT;
 	size_t count = VPT_CPUID_ROOM;
 	int error = 0;
 
@@ -25,10 +26,9 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	if (error)
 		return error;
 	vm->cpuid_count = count;
-	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, vm->owner == VPT_OWNER_GUEST);
+	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt);
 	/* Whoever enters and leaves a guest moves PT's registers by MSR. */
-	vpt_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps,
-			 vm->owner == VPT_OWNER_GUEST && !vm->vmx);
+	vpt_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
 		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->observes);
 	/* A VMM would have them exit. */
@@ -63,6 +63,7 @@ int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	vm->probe = *config->probe;
 	vm->caps = *config->caps;
 	vm->guest_caps = config->guest_caps ? *config->guest_caps : vm->caps;
+	vm->system = config->system;
 	vm->owner = config->owner;
 	vm->hooks = config->hooks;
 	vm->epoch = config->epoch;

@@ -6,6 +6,7 @@
 #include "x86/mem.h"
 #include "dev/platform.h"
 #include "engine/engine.h"
+#include "pt/unit.h"
 #include "trace/format.h"
 
 struct vpt_vcpu;
@@ -50,7 +51,8 @@ struct vpt_vm_hooks {
 struct vpt_vm_config {
 	const struct vpt_engine *engine;
 	const struct vpt_probe *probe;
-	const struct vpt_caps *caps;
+	const struct vpt_caps *caps; /* of PT, if the processor has it, and of its clocks */
+	enum vpt_trace_system system;
 	enum vpt_owner owner;
 	uint64_t mem_bytes;
 	int64_t epoch; /* of the real-time clock, seconds since 1970; 0: some fixed day */
@@ -75,6 +77,7 @@ struct vpt_vm {
 	struct vpt_engine_vm *machine;
 	struct vpt_mem mem;
 	struct vpt_caps caps, guest_caps;
+	enum vpt_trace_system system;
 	enum vpt_owner owner;
 	struct vpt_vm_hooks hooks;
 	bool counted, vmx;

@@ -90,19 +90,11 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 	return insn.length;
 }
 
-enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
-				     size_t len, unsigned int *insn_len)
+static enum vpt_insn_class class_of(const ZydisDecodedInstruction *insn)
 {
-	ZydisDecodedInstruction insn;
-	bool far;
+	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
 
-	*insn_len = 0;
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn)))
-		return VPT_INSN_UNKNOWN;
-	*insn_len = insn.length;
-	far = insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
-
-	switch (insn.mnemonic) {
+	switch (insn->mnemonic) {
 	case ZYDIS_MNEMONIC_SYSCALL:
 	case ZYDIS_MNEMONIC_SYSENTER:
 	case ZYDIS_MNEMONIC_INT:
@@ -124,7 +116,7 @@ enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, co
 	default:
 		break;
 	}
-	switch (insn.meta.category) {
+	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
 		return far ? VPT_INSN_FAR_CALL : VPT_INSN_CALL;
 	case ZYDIS_CATEGORY_RET:
@@ -136,4 +128,82 @@ enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, co
 	default:
 		return VPT_INSN_OTHER;
 	}
+}
+
+enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
+				     size_t len, unsigned int *insn_len)
+{
+	ZydisDecodedInstruction insn;
+
+	*insn_len = 0;
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn)))
+		return VPT_INSN_UNKNOWN;
+	*insn_len = insn.length;
+	return class_of(&insn);
+}
+
+/* MOV to CR0 or CR3, which no prefix makes another register. */
+static enum vpt_goes goes_on(const ZydisDecodedInstruction *insn)
+{
+	if (insn->mnemonic == ZYDIS_MNEMONIC_WRMSR)
+		return VPT_GOES_WRMSR;
+	if (insn->mnemonic != ZYDIS_MNEMONIC_MOV || insn->opcode_map != ZYDIS_OPCODE_MAP_0F ||
+	    insn->opcode != 0x22 || insn->raw.rex.R)
+		return VPT_GOES_ON;
+	if (insn->raw.modrm.reg == 3)
+		return VPT_GOES_CR3;
+	return insn->raw.modrm.reg ? VPT_GOES_ON : VPT_GOES_CR0;
+}
+
+static enum vpt_goes goes(const ZydisDecodedInstruction *insn, enum vpt_insn_class class)
+{
+	bool direct = insn->raw.imm[0].is_relative;
+
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_INT3:
+		return VPT_GOES_SOFT_INT;
+	case ZYDIS_MNEMONIC_INTO:
+		return VPT_GOES_INTO;
+	/* They do not retire: VM exits, in non-root operation, or faults. */
+	case ZYDIS_MNEMONIC_VMCALL:
+	case ZYDIS_MNEMONIC_VMLAUNCH:
+	case ZYDIS_MNEMONIC_VMRESUME:
+	case ZYDIS_MNEMONIC_XBEGIN:
+		return VPT_GOES_ON;
+	default:
+		break;
+	}
+	switch (class) {
+	case VPT_INSN_CALL:
+	case VPT_INSN_JUMP:
+		return direct ? VPT_GOES_DIRECT : VPT_GOES_INDIRECT;
+	case VPT_INSN_RETURN:
+		return VPT_GOES_RETURN;
+	case VPT_INSN_COND:
+		return VPT_GOES_COND;
+	case VPT_INSN_FAR_CALL:
+	case VPT_INSN_FAR_RETURN:
+	case VPT_INSN_FAR_JUMP:
+		return VPT_GOES_FAR;
+	default:
+		return goes_on(insn);
+	}
+}
+
+int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+		    struct vpt_insn_look *look)
+{
+	ZydisDecodedInstruction insn;
+	ZyanStatus status =
+		ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn);
+
+	if (!ZYAN_SUCCESS(status))
+		return status == ZYDIS_STATUS_NO_MORE_DATA ? -1 : 0;
+	look->class = (uint8_t)class_of(&insn);
+	look->goes = (uint8_t)goes(&insn, (enum vpt_insn_class)look->class);
+	look->size = insn.length;
+	look->displacement = insn.raw.imm[0].is_relative ? insn.raw.imm[0].value.s : 0;
+	return 1;
 }

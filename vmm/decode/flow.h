@@ -2,6 +2,8 @@
 /*
  * The execution flow of one vCPU, from a trace file: an iterator over items.
  *
+ * RTIT has a decoder of ours (atom.h), which makes instructions; what follows is PT's.
+ *
  * Instructions come from libipt's instruction decoder, blocks from its block
  * decoder, which is several times as fast. Where a page of code changed within
  * the trace, blocks are made of instructions, since only between two of those

@@ -32,7 +32,8 @@ struct vpt_ipt_image {
 	struct pt_image *image;
 };
 
-struct vpt_ipt {
+struct ipt {
+	struct vpt_decoder decoder;
 	struct pt_insn_decoder *insn; /* one of these two */
 	struct pt_block_decoder *block;
 	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
@@ -127,65 +128,27 @@ int vpt_ipt_image_add(struct vpt_ipt_image *image, uint64_t file_offset, uint64_
 static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uint64_t ip,
 		     void *context)
 {
-	const struct vpt_ipt *ipt = context;
+	const struct ipt *ipt = context;
 	size_t n = ipt->fetch(ipt->context, ip, bytes, len);
 
 	(void)asid;
 	return n ? (int)n : -pte_nomap;
 }
 
-struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config)
+static struct ipt *of(struct vpt_decoder *d)
 {
-	struct vpt_ipt *ipt = calloc(1, sizeof(*ipt));
-	struct pt_config c;
-
-	if (!ipt)
-		return NULL;
-
-	ipt->cut = config->cut;
-	ipt->fetch = config->fetch;
-	ipt->context = config->context;
-	pt_config_init(&c);
-	c.begin = (uint8_t *)config->begin;
-	c.end = (uint8_t *)config->begin + config->len;
-	c.cpuid_0x15_eax = config->caps->l15_eax;
-	c.cpuid_0x15_ebx = config->caps->l15_ebx;
-	c.mtc_freq = config->mtc_freq;
-	c.nom_freq = config->caps->max_nonturbo;
-	if (config->blocks) {
-		/* So that a block is a row of bytes. */
-		c.flags.variant.block.end_on_call = 1;
-		c.flags.variant.block.end_on_jump = 1;
-		ipt->block = pt_blk_alloc_decoder(&c);
-	} else {
-		ipt->insn = pt_insn_alloc_decoder(&c);
-	}
-	if (!ipt->insn && !ipt->block) {
-		free(ipt);
-		return NULL;
-	}
-	/* The decoder's own image, which is empty, and a call that cannot fail. */
-	if (ipt->insn)
-		(void)pt_image_set_callback(pt_insn_get_image(ipt->insn), read_code, ipt);
-	return ipt;
+	return (struct ipt *)d;
 }
 
-void vpt_ipt_free(struct vpt_ipt *ipt)
+void vpt_ipt_set_image(struct vpt_decoder *d, struct vpt_ipt_image *image)
 {
-	if (!ipt)
-		return;
-	pt_insn_free_decoder(ipt->insn);
-	pt_blk_free_decoder(ipt->block);
-	free(ipt);
-}
+	struct ipt *ipt = of(d);
 
-void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image)
-{
 	/* NULL is the decoder's own image, which is empty. This cannot fail. */
 	(void)pt_blk_set_image(ipt->block, image ? image->image : NULL);
 }
 
-static uint64_t read_offset(const struct vpt_ipt *ipt)
+static uint64_t read_offset(const struct ipt *ipt)
 {
 	uint64_t offset = 0;
 
@@ -196,8 +159,10 @@ static uint64_t read_offset(const struct vpt_ipt *ipt)
 	return offset;
 }
 
-bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset)
+static bool sync(struct vpt_decoder *d, uint64_t *offset)
 {
+	struct ipt *ipt = of(d);
+
 	ipt->status = ipt->insn ? pt_insn_sync_forward(ipt->insn) : pt_blk_sync_forward(ipt->block);
 	ipt->synced = ipt->status != -pte_eos;
 	ipt->enabled = ipt->status >= 0 && !(ipt->status & pts_ip_suppressed);
@@ -215,25 +180,29 @@ bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset)
 	return true;
 }
 
-bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt)
+static bool unknown_packet(const struct vpt_decoder *d)
 {
+	const struct ipt *ipt = (const struct ipt *)d;
+
 	return ipt->told == -pte_bad_opc || ipt->told == -pte_bad_packet;
 }
 
-bool vpt_ipt_no_code(const struct vpt_ipt *ipt)
+static bool no_code(const struct vpt_decoder *d)
 {
-	return ipt->told == -pte_nomap;
+	return ((const struct ipt *)d)->told == -pte_nomap;
 }
 
-void vpt_ipt_retry(struct vpt_ipt *ipt)
+static void retry(struct vpt_decoder *d)
 {
+	struct ipt *ipt = of(d);
+
 	/* libipt stays at an instruction that it could not read. */
 	ipt->synced = true;
 	ipt->status = 0;
 }
 
 /* The error is that packets are not there which need not be. */
-static bool lost(const struct vpt_ipt *ipt)
+static bool lost(const struct ipt *ipt)
 {
 	return ipt->cut && ipt->error == -pte_eos;
 }
@@ -393,7 +362,7 @@ static const char *error_text(int error)
 	return pt_errstr(pt_errcode(error));
 }
 
-static void next_end(struct vpt_ipt *ipt, struct vpt_item *item)
+static void next_end(struct ipt *ipt, struct vpt_item *item)
 {
 	memset(item, 0, sizeof(*item));
 	item->kind = VPT_ITEM_END;
@@ -401,7 +370,7 @@ static void next_end(struct vpt_ipt *ipt, struct vpt_item *item)
 	ipt->synced = false;
 }
 
-static void next_error(struct vpt_ipt *ipt, struct vpt_item *item)
+static void next_error(struct ipt *ipt, struct vpt_item *item)
 {
 	if (lost(ipt)) {
 		ipt->error = 0;
@@ -418,7 +387,7 @@ static void next_error(struct vpt_ipt *ipt, struct vpt_item *item)
 	ipt->synced = false;
 }
 
-static void next_event(struct vpt_ipt *ipt, struct vpt_item *item)
+static void next_event(struct ipt *ipt, struct vpt_item *item)
 {
 	struct pt_event ev;
 
@@ -445,7 +414,7 @@ static void next_event(struct vpt_ipt *ipt, struct vpt_item *item)
 }
 
 /* Count what ran without a packet; false if that is too much to be true. */
-static bool progress(struct vpt_ipt *ipt, const struct vpt_item *item)
+static bool progress(struct ipt *ipt, const struct vpt_item *item)
 {
 	if (item->offset != ipt->stall_offset) {
 		ipt->stall_offset = item->offset;
@@ -456,7 +425,7 @@ static bool progress(struct vpt_ipt *ipt, const struct vpt_item *item)
 }
 
 /* Fill `item` with the next instruction; false if there was none. */
-static bool decode_insn(struct vpt_ipt *ipt, struct vpt_item *item)
+static bool decode_insn(struct ipt *ipt, struct vpt_item *item)
 {
 	struct pt_insn insn;
 
@@ -477,7 +446,7 @@ static bool decode_insn(struct vpt_ipt *ipt, struct vpt_item *item)
 	return insn.iclass != ptic_error;
 }
 
-static bool decode_block(struct vpt_ipt *ipt, struct vpt_item *item)
+static bool decode_block(struct ipt *ipt, struct vpt_item *item)
 {
 	struct pt_block block;
 
@@ -498,7 +467,7 @@ static bool decode_block(struct vpt_ipt *ipt, struct vpt_item *item)
 	return block.ninsn != 0;
 }
 
-static void next_code(struct vpt_ipt *ipt, struct vpt_item *item)
+static void next_code(struct ipt *ipt, struct vpt_item *item)
 {
 	bool some = ipt->insn ? decode_insn(ipt, item) : decode_block(ipt, item);
 
@@ -518,8 +487,10 @@ static void next_code(struct vpt_ipt *ipt, struct vpt_item *item)
 		ipt->error = -ERR_STALL;
 }
 
-void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item)
+static void next(struct vpt_decoder *d, struct vpt_item *item)
 {
+	struct ipt *ipt = of(d);
+
 	for (;;) {
 		if (!ipt->synced) {
 			next_end(ipt, item);
@@ -551,4 +522,59 @@ void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item)
 		if (item->kind != VPT_ITEM_BLOCK || item->insns)
 			return;
 	}
+}
+
+static void free_ipt(struct vpt_decoder *d)
+{
+	struct ipt *ipt = of(d);
+
+	pt_insn_free_decoder(ipt->insn);
+	pt_blk_free_decoder(ipt->block);
+	free(ipt);
+}
+
+static const struct vpt_decoder_ops ipt_ops = {
+	.free = free_ipt,
+	.sync = sync,
+	.next = next,
+	.unknown_packet = unknown_packet,
+	.no_code = no_code,
+	.retry = retry,
+};
+
+struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config)
+{
+	struct ipt *ipt = calloc(1, sizeof(*ipt));
+	struct pt_config c;
+
+	if (!ipt)
+		return NULL;
+
+	ipt->decoder.ops = &ipt_ops;
+	ipt->cut = config->cut;
+	ipt->fetch = config->fetch;
+	ipt->context = config->context;
+	pt_config_init(&c);
+	c.begin = (uint8_t *)config->begin;
+	c.end = (uint8_t *)config->begin + config->len;
+	c.cpuid_0x15_eax = config->caps->l15_eax;
+	c.cpuid_0x15_ebx = config->caps->l15_ebx;
+	c.mtc_freq = config->mtc_freq;
+	c.nom_freq = config->caps->max_nonturbo;
+	if (config->blocks) {
+		/* So that a block is a row of bytes. */
+		c.flags.variant.block.end_on_call = 1;
+		c.flags.variant.block.end_on_jump = 1;
+		ipt->block = pt_blk_alloc_decoder(&c);
+	} else {
+		ipt->insn = pt_insn_alloc_decoder(&c);
+	}
+	if (!ipt->insn && !ipt->block) {
+		free(ipt);
+		return NULL;
+	}
+	/* The decoder's own image, which is empty, and a call that cannot fail. */
+	if (ipt->insn)
+		(void)pt_image_set_callback(pt_insn_get_image(ipt->insn), read_code, ipt);
+	return &ipt->decoder;
 }

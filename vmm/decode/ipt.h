@@ -18,11 +18,10 @@
 
 #include "vpt/caps.h"
 
-#include "item.h"
+#include "decoder.h"
 
 struct vpt_ipt_code;
 struct vpt_ipt_image;
-struct vpt_ipt;
 
 /* Name and version of the decoder, for messages. */
 void vpt_ipt_version(char *text, size_t size);
@@ -56,31 +55,12 @@ struct vpt_ipt_config {
 };
 
 /*
- * A decoder of one stretch of packets, which must stay where it is. NULL: memory.
- * It is not in step with the packets before vpt_ipt_sync().
+ * A decoder of one stretch of packets, which must stay where it is. NULL: memory. It fills
+ * in neither session nor cr3.
  */
-struct vpt_ipt *vpt_ipt_new(const struct vpt_ipt_config *config);
-void vpt_ipt_free(struct vpt_ipt *ipt);
+struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config);
 
 /* BLOCKs: code is read from here from now on; NULL: there is none. */
-void vpt_ipt_set_image(struct vpt_ipt *ipt, struct vpt_ipt_image *image);
-
-/* Go to the next PSB. False if there is none; *offset is where it is. */
-bool vpt_ipt_sync(struct vpt_ipt *ipt, uint64_t *offset);
-
-/*
- * The next INSN or BLOCK, EVENT, ERROR, or END of the stretch. After an ERROR
- * there is nothing more before vpt_ipt_sync(). Fills in neither session nor cr3.
- */
-void vpt_ipt_next(struct vpt_ipt *ipt, struct vpt_item *item);
-
-/* The last ERROR was a packet that libipt does not know (or no packet at all). */
-bool vpt_ipt_unknown_packet(const struct vpt_ipt *ipt);
-
-/* The last ERROR was that there is no code where it is. */
-bool vpt_ipt_no_code(const struct vpt_ipt *ipt);
-
-/* After that: go on all the same, since there is other code now. */
-void vpt_ipt_retry(struct vpt_ipt *ipt);
+void vpt_ipt_set_image(struct vpt_decoder *d, struct vpt_ipt_image *image);
 
 #endif /* VMM_DECODE_IPT_H */

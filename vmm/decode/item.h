@@ -68,7 +68,7 @@ struct vpt_item {
 	uint8_t size;	  /* INSN */
 	uint8_t raw[15];  /* INSN: its bytes */
 	uint8_t event;	  /* EVENT: enum vpt_flow_event */
-	bool has_to;	  /* EVENT */
+	bool has_to;	  /* EVENT; INSN, where the decoder knows it at once */
 	bool has_tsc;	  /* EVENT */
 	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
 	bool vm_entry;	  /* EVENT, DISABLED: by a VM entry */
@@ -77,7 +77,7 @@ struct vpt_item {
 
 	uint64_t ip;	/* INSN, BLOCK: its first; EVENT: from; ERROR: where */
 	uint64_t last;	/* BLOCK: IP of its last instruction */
-	uint64_t to;	/* EVENT */
+	uint64_t to;	/* EVENT, INSN */
 	uint64_t value; /* EVENT */
 	uint64_t tsc;	/* EVENT: the host's, where the file tells how guests' are made */
 	uint64_t cr3;	/* address space, ~0: not known; the id of a space */

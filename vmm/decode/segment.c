@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "vpt/atom_packet.h"
+
 #define PSB_BYTES 16
 
 bool vpt_is_psb(const uint8_t *bytes, size_t len)
@@ -18,6 +20,11 @@ bool vpt_is_psb(const uint8_t *bytes, size_t len)
 	return true;
 }
 
+bool vpt_is_atom_psb(const uint8_t *bytes, size_t len)
+{
+	return len >= VPT_ATOM_PSB_BYTES && !vpt_atom_packet_find_psb(bytes, VPT_ATOM_PSB_BYTES);
+}
+
 static bool ends_cut(const struct vpt_period *period)
 {
 	return !period->end || period->end->end == VPT_END_TOPA_STOP ||
@@ -25,7 +32,8 @@ static bool ends_cut(const struct vpt_period *period)
 }
 
 struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
-				 const uint8_t *stream, size_t len, size_t *count)
+				 const uint8_t *stream, size_t len, vpt_psb_test *is_psb,
+				 size_t *count)
 {
 	struct vpt_segment *all = calloc(nperiods + 1, sizeof(*all));
 	struct vpt_segment *s = all;
@@ -35,10 +43,12 @@ struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperio
 	if (!all || !len)
 		return all;
 
-	s->fresh = vpt_is_psb(stream, len);
+	s->fresh = is_psb(stream, len);
 	for (i = 0; i < nperiods; i++) {
 		uint64_t at = periods[i].start->offset;
-		bool psb = vpt_is_psb(stream + at, len - at);
+		bool goes_on =
+			i && periods[i - 1].end && periods[i - 1].end->end == VPT_END_CHANGED;
+		bool psb = !goes_on && is_psb(stream + at, len - at);
 
 		/* What comes before the first session has nowhere else to go. */
 		if (i && (psb || ends_cut(&periods[i - 1])) && at > s->begin) {

@@ -3,7 +3,8 @@
  * Where a stream is cut for decoding. A decoder goes on from session to session,
  * since one that starts with PacketByteCnt above 0 has no PSB of its own
  * (33.2.8.4); it starts afresh where a session does have one, and where the last
- * packet of the one before may be cut off.
+ * packet of the one before may be cut off. With RTIT each has one, but for those that go on
+ * with other registers (VPT_END_CHANGED).
  */
 #ifndef VMM_DECODE_SEGMENT_H
 #define VMM_DECODE_SEGMENT_H
@@ -17,11 +18,16 @@ struct vpt_segment {
 	bool cut;	     /* its last packet may not be whole */
 };
 
-/* A list from malloc(), NULL: memory. A stream without bytes has no segments. */
-struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
-				 const uint8_t *stream, size_t len, size_t *count);
-
 /* Is there a PSB at these bytes? */
-bool vpt_is_psb(const uint8_t *bytes, size_t len);
+typedef bool vpt_psb_test(const uint8_t *bytes, size_t len);
+vpt_psb_test vpt_is_psb, vpt_is_atom_psb;
+
+/*
+ * A list from malloc(), NULL: memory. A stream without bytes has no segments. `psb`: that of the
+ * trace system.
+ */
+struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
+				 const uint8_t *stream, size_t len, vpt_psb_test *psb,
+				 size_t *count);
 
 #endif /* VMM_DECODE_SEGMENT_H */

@@ -7,7 +7,7 @@
  * Between two of them CYC packets count core clocks, which are made TSC ticks by the ratio
  * in CBR, and then stretched so that they come out right at the next one. A TSC packet on
  * its own comes after time that nothing counted (a sleep, no TraceEn): up to there only CBR
- * tells, and it corrects.
+ * tells, and it corrects. Of RTIT, STS is TSC and CBR in one, and MTC needs no TMA.
  *
  * The bounds take a stream at its word, with one reserve: the true core:bus ratio is
  * within 1 of what the last CBR packet says. Where nothing bounds, a bound is 0 or ~0.
@@ -22,16 +22,19 @@
 
 #include "vpt/caps.h"
 
-/* IA32_RTIT_CTL from a place in the stream on: TraceEn was cleared before it. */
+/* CTL from a place in the stream on. */
 struct vpt_timeline_session {
 	uint64_t at;
 	uint64_t ctl;
+	bool goes_on; /* RTIT: nothing else happened; else there was no trace before it */
 };
 
 struct vpt_timeline_config {
 	const uint8_t *bytes; /* as long as the timeline */
 	size_t len;
 	const struct vpt_caps *caps;
+	bool rtit;				     /* Atom's, and not PT's packets; */
+	uint8_t errata;				     /* enum vpt_atom_erratum */
 	const struct vpt_timeline_session *sessions; /* the first one's `at` does not count */
 	size_t nsessions;			     /* 0: as if all timing packets were on */
 };

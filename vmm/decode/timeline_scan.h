@@ -31,8 +31,24 @@ struct vpt_mark {
 	uint64_t next; /* anchor: at this TSC there would be an MTC */
 };
 
+struct vpt_timeline_scan;
+
+/* The packets of a trace system. */
+struct vpt_timeline_system {
+	/* Take in the packet at `bytes`: its size, 0 if there is none; *marks: it makes a mark,
+	 * as one that is an anchor does anyway. Says whether clocks are counted. */
+	size_t (*take)(struct vpt_timeline_scan *scan, const uint8_t *bytes, size_t len,
+		       bool *marks);
+	/* A session begins, with `ctl`. */
+	void (*enter)(struct vpt_timeline_scan *scan, const struct vpt_timeline_session *session);
+	size_t (*find_psb)(const uint8_t *bytes, size_t len);
+};
+
+extern const struct vpt_timeline_system vpt_timeline_pt, vpt_timeline_rtit;
+
 struct vpt_timeline_scan {
 	struct vpt_timeline_config config;
+	const struct vpt_timeline_system *system;
 	struct vpt_parser parser;
 	size_t at;
 	size_t session; /* that comes next */
@@ -44,6 +60,9 @@ struct vpt_timeline_scan {
 	bool has_tsc;
 	bool has_relative;
 	uint64_t tsc;
+
+	bool first_mtc;	    /* RTIT: none came since TriggerEn rose */
+	uint64_t threshold; /* the least clocks between two CYCs (33.3.6.3) */
 
 	/* The crystal clock: TSC `base` is that of one of its ticks. */
 	bool has_base, vague;
@@ -70,6 +89,15 @@ void vpt_timeline_scan_init(struct vpt_timeline_scan *scan,
 
 /* The next packet that makes a mark. False: there is none. */
 bool vpt_timeline_scan_next(struct vpt_timeline_scan *scan, struct vpt_mark *mark);
+
+/* For the systems. So many core clocks have passed; the ratio is this one from now on. */
+void vpt_scan_cycles(struct vpt_timeline_scan *scan, uint64_t cycles);
+void vpt_scan_ratio(struct vpt_timeline_scan *scan, unsigned int ratio);
+/* It is now between `lo` and `hi`; `alone`: what passed until now was not counted. */
+void vpt_scan_anchor(struct vpt_timeline_scan *scan, uint64_t lo, uint64_t hi, bool alone);
+/* Packets were lost; nothing was traced for some time. */
+void vpt_scan_lost(struct vpt_timeline_scan *scan);
+void vpt_scan_gap(struct vpt_timeline_scan *scan);
 
 /* a * b / c without overflow, VPT_NEVER where it does not fit. `c` is not 0. */
 uint64_t vpt_muldiv(uint64_t a, uint64_t b, uint64_t c);

@@ -309,7 +309,7 @@ int vpt_export_stream(struct vpt_export_lane *l, bool keep, FILE *out, uint64_t 
 	struct vpt_segment *segments;
 	size_t n, i;
 
-	segments = vpt_segments(l->periods, l->nperiods, l->scan.bytes, l->len, &n);
+	segments = vpt_segments(l->periods, l->nperiods, l->scan.bytes, l->len, vpt_is_psb, &n);
 	if (!segments)
 		return -ENOMEM;
 	if (keep) {

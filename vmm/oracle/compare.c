@@ -9,6 +9,7 @@
 #include "align.h"
 #include "decode/code.h"
 #include "trace/vec.h"
+#include "vpt/atom_msr.h"
 
 /* Instructions from one call of `progress` to the next. */
 #define PROGRESS_EVERY (1u << 20)
@@ -36,6 +37,7 @@ struct compare {
 	const struct vpt_period *periods;
 	size_t nperiods;
 	bool has_spaces; /* a CR3 is not all that tells an address space */
+	bool rtit;	 /* FUP.PGD does not tell an event from an instruction */
 
 	struct vpt_expect expect;
 	struct vpt_step step; /* the next one that is expected */
@@ -63,7 +65,7 @@ struct compare {
 };
 
 /* False if nothing is expected for this item. */
-static bool to_saying(struct saying *s, const struct vpt_item *item)
+static bool to_saying(const struct compare *m, struct saying *s, const struct vpt_item *item)
 {
 	struct vpt_step *step = &s->line.step;
 
@@ -106,7 +108,7 @@ static bool to_saying(struct saying *s, const struct vpt_item *item)
 		step->kind = VPT_STEP_ASYNC;
 		return true;
 	case VPT_FLOW_ASYNC_DISABLED:
-		step->kind = VPT_STEP_ASYNC_OFF;
+		step->kind = m->rtit ? VPT_STEP_DISABLED : VPT_STEP_ASYNC_OFF;
 		return true;
 	case VPT_FLOW_STOP:
 		step->kind = VPT_STEP_STOP;
@@ -133,7 +135,7 @@ static int put_ahead(struct compare *m, const struct vpt_item *item)
 	if (item->kind == VPT_ITEM_INSN)
 		count_decoded(m, item->offset);
 	m->pips += item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_PAGING;
-	if (!to_saying(&s, item))
+	if (!to_saying(m, &s, item))
 		return 0;
 	s.pips = m->pips;
 	/* The text lives as long as the item; nothing is read past an error. */
@@ -394,7 +396,10 @@ static bool falls_short(const struct compare *m)
 	if (!m->segment.count)
 		return true;
 	end = m->periods[m->segment.first + m->segment.count - 1].end;
-	return !end || end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR;
+	if (!end || end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR)
+		return true;
+	/* Packets are being lost, since when nobody knows. */
+	return m->rtit && VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
 static int note_shortfall(struct compare *m, size_t session)
@@ -505,6 +510,7 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 	m.periods = vpt_reader_sessions(reader, vcpu, &m.nperiods);
 	vpt_reader_spaces(reader, &spaces);
 	m.has_spaces = spaces != 0;
+	m.rtit = vpt_reader_info(reader)->flags & VPT_INFO_RTIT;
 	vpt_expect_init(&m.expect, reader, vcpu);
 	vpt_expect_next(&m.expect, &m.step);
 	err = vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &m.flow);

@@ -1,62 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "expect.h"
+#include "expect_system.h"
 
 #include <string.h>
 
-/* Bits of CTL (33.2.8.2), stated here so as not to rely on the library's. */
-#define CTL_OS		(1ull << 2)
-#define CTL_USER	(1ull << 3)
-#define CTL_CR3FILTER	(1ull << 7)
-#define CTL_BRANCHEN	(1ull << 13)
-#define CTL_ADDR_CFG(n) (32 + 4 * (n))
-
-#define RANGE_FILTER 1
-#define RANGE_STOP   2
-
 #define INSN_MAX 15
-
-/* Where execution stands: at an instruction that begins, or is to begin. */
-struct point {
-	uint64_t ip;
-	unsigned int cpl;
-	bool pae;
-	bool arrived;
-};
-
-static bool in_range(const struct vpt_session *s, unsigned int cfg, uint64_t ip)
-{
-	unsigned int n;
-
-	/* Both ends belong to a range (33.2.5.3). */
-	for (n = 0; n < VPT_MAX_RANGES; n++) {
-		if ((s->ctl >> CTL_ADDR_CFG(n) & 15) == cfg && ip >= s->addr[2 * n] &&
-		    ip <= s->addr[2 * n + 1])
-			return true;
-	}
-	return false;
-}
-
-static bool has_range(const struct vpt_session *s, unsigned int cfg)
-{
-	unsigned int n;
-
-	for (n = 0; n < VPT_MAX_RANGES; n++) {
-		if ((s->ctl >> CTL_ADDR_CFG(n) & 15) == cfg)
-			return true;
-	}
-	return false;
-}
-
-/* ContextEn (33.2.6.3); CR3 counts by 63:12, or 63:5 with PAE paging (33.2.5.2). */
-static bool in_context(const struct vpt_expect *e, const struct point *p)
-{
-	const struct vpt_session *s = e->regs;
-	unsigned int low = p->pae ? 5 : 12;
-
-	if (!(s->ctl & (p->cpl ? CTL_USER : CTL_OS)))
-		return false;
-	return !(s->ctl & CTL_CR3FILTER) || e->hw_cr3 >> low == s->cr3_match >> low;
-}
 
 static void tell(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip, uint64_t to)
 {
@@ -82,7 +29,7 @@ static void tell_pending(struct vpt_expect *e, bool on, uint64_t to)
 	struct vpt_step *p = &e->pending;
 
 	if (p->kind == VPT_STEP_ASYNC) {
-		p->kind = on ? VPT_STEP_ASYNC : VPT_STEP_ASYNC_OFF;
+		p->kind = on ? VPT_STEP_ASYNC : e->system->off;
 		p->to = to;
 		e->queue[e->queued++] = *p;
 	} else if (p->kind == VPT_STEP_INSN) {
@@ -96,26 +43,14 @@ static void tell_pending(struct vpt_expect *e, bool on, uint64_t to)
 }
 
 /*
- * Execution has come to a point: work out the enables for it. FilterEn moves only
- * with a taken branch or event, or when ContextEn rises (33.2.5.3, 33.2.6.5).
- * TraceStop counts for these too, for MOV CR3 and for the WRMSR that sets TraceEn
- * (33.4.2.9), and only in context. Returns whether it hits.
+ * Execution has come to a point: work out the enables for it. Returns whether a TraceStop
+ * hits; with `ends` it, or one that was held, ends the session.
  */
-static bool come_to(struct vpt_expect *e, const struct point *p)
+static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool ends)
 {
-	bool context = in_context(e, p);
-	bool rises = context && !e->context;
-	bool arrived = e->first || e->after_event || p->arrived;
-	bool stop = false, on;
+	bool stop, on = e->system->come_to(e, p, &stop);
 
-	if (context && (arrived || rises || e->after_cr3))
-		stop = in_range(e->regs, RANGE_STOP, p->ip);
-	if (context && (arrived || rises))
-		e->filter =
-			!has_range(e->regs, RANGE_FILTER) || in_range(e->regs, RANGE_FILTER, p->ip);
-	e->context = context;
-	on = context && e->filter && !stop && (e->regs->ctl & CTL_BRANCHEN);
-
+	on = on && !(ends && (stop || e->held));
 	tell_pending(e, on, p->ip);
 	e->packet_en = on;
 	e->first = false;
@@ -124,11 +59,25 @@ static bool come_to(struct vpt_expect *e, const struct point *p)
 	return stop;
 }
 
-/* Only INSN records need to say that paging is PAE. */
-static struct point point_of(const struct vpt_expect *e, const struct vpt_oracle_record *r,
-			     unsigned int flags)
+/* The same where the session goes on. False: it cannot. */
+static bool goes_on_at(struct vpt_expect *e, const struct vpt_point *p)
 {
-	return (struct point){
+	if (!come_to(e, p, false))
+		return true;
+	if (!e->system->is_lossy) {
+		wrong(e, p->ip, "a TraceStop range was entered, but the session went on");
+		return false;
+	}
+	e->held = true;
+	tell(e, VPT_STEP_HELD, p->ip, 0);
+	return true;
+}
+
+/* Only INSN records need to say that paging is PAE. */
+static struct vpt_point point_of(const struct vpt_expect *e, const struct vpt_oracle_record *r,
+				 unsigned int flags)
+{
+	return (struct vpt_point){
 		.ip = r->ip,
 		.cpl = r->cpl,
 		.pae = r->kind == VPT_ORACLE_INSN ? !!(flags & VPT_ORACLE_PAE) : e->pae,
@@ -150,12 +99,10 @@ static void wait_for(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip)
 
 static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
-	struct point p = point_of(e, r, r->aux);
+	struct vpt_point p = point_of(e, r, r->aux);
 
-	if (come_to(e, &p)) {
-		wrong(e, r->ip, "a TraceStop range was entered, but the session went on");
+	if (!goes_on_at(e, &p))
 		return;
-	}
 	/* INT n sends FUP and TIP as an event does (table 33-23). */
 	e->pending_soft = r->aux & VPT_ORACLE_SOFT_INT;
 	wait_for(e, e->pending_soft ? VPT_STEP_ASYNC : VPT_STEP_INSN, r->ip);
@@ -164,30 +111,34 @@ static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->pending_entry = r->aux & VPT_ORACLE_VM_ENTRY;
 	e->after_event = e->after_event || e->pending_entry;
 	e->after_cr3 = r->aux & VPT_ORACLE_CR3_WRITE;
+	e->root = e->root && !e->pending_entry;
 	e->pae = p.pae;
 	e->last_ip = r->ip;
 	e->cpl = r->cpl;
-	e->steady = !e->after_event && !e->after_cr3;
+	e->steady = !e->after_event && !e->after_cr3 && !e->walks && !e->stands;
+}
+
+/* An engine need not say how it came here: no instruction is that long, or 0. */
+static bool is_far(const struct vpt_expect *e, uint64_t ip)
+{
+	return !e->first && ip - e->last_ip - 1 >= INSN_MAX;
 }
 
 /* Interrupts, exceptions and VM exits: control leaves ip. */
 static void event(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
-	struct point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
+	struct vpt_point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
 	bool of_insn = e->pending_soft && e->last_ip == r->ip && r->kind == VPT_ORACLE_EVENT;
 
 	e->pending_soft = false;
 	e->pending_entry = false;
 	if (of_insn)
 		return;
-	/* An engine need not say how it came here: no instruction is that long, or 0. */
-	if (!e->first && r->ip - e->last_ip - 1 >= INSN_MAX)
-		p.arrived = true;
-	if (come_to(e, &p)) {
-		wrong(e, r->ip, "a TraceStop range was entered, but the session went on");
+	p.arrived = p.arrived || is_far(e, r->ip);
+	if (!goes_on_at(e, &p))
 		return;
-	}
 	wait_for(e, VPT_STEP_ASYNC, r->ip);
+	e->root = e->root || r->kind == VPT_ORACLE_VM_EXIT;
 	e->after_event = true;
 	e->last_ip = r->ip;
 }
@@ -203,28 +154,33 @@ static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
 		return;
 	}
 	e->regs = e->periods[e->session].start;
-	e->context = false;
-	e->filter = false;
-	e->packet_en = false;
+	e->system->begin(e);
 	e->first = true;
+	e->last_ip = r->ip;
+	/* What the WRMSR that changed a register has shown is yet to be seen. */
+	if (e->changed) {
+		e->changed = false;
+		return;
+	}
+	e->held = e->held && e->system->is_lossy && e->system->is_lossy(e->regs);
+	e->context = false;
+	e->packet_en = false;
 	e->after_event = false;
 	e->after_cr3 = false;
 	e->pending_soft = false;
 	e->pending_entry = false;
-	e->last_ip = r->ip;
-	e->ranges = has_range(e->regs, RANGE_FILTER) || has_range(e->regs, RANGE_STOP);
 }
 
 /*
- * A WRMSR of the guest cleared TraceEn: FUP with its IP, TIP.PGD (33.7). So does a VM
- * exit, with the guest's IP, and an SMI (table 33-56, rows 9 and 11). A VM entry has
+ * A WRMSR of the guest cleared TraceEn. With PT: FUP with its IP, TIP.PGD (33.7). So does a
+ * VM exit, with the guest's IP, and an SMI (table 33-56, rows 9 and 11). A VM entry has
  * the IP after it, since it is done.
  */
 static void disabled_by_guest(struct vpt_expect *e)
 {
 	if (e->pending.kind == VPT_STEP_END)
 		return;
-	if (e->pending_entry) {
+	if (e->pending_entry || e->system->off == VPT_STEP_DISABLED) {
 		tell_pending(e, false, 0);
 		return;
 	}
@@ -234,19 +190,31 @@ static void disabled_by_guest(struct vpt_expect *e)
 }
 
 /* A host did, between two instructions: the same with the IP of the next one. */
-static void disabled_by_host(struct vpt_expect *e, const struct point *p)
+static void disabled_by_host(struct vpt_expect *e, struct vpt_point *p)
 {
-	if (come_to(e, p)) {
-		wrong(e, p->ip, "a TraceStop range was entered, but the session went on");
+	p->arrived = p->arrived || is_far(e, p->ip);
+	if (goes_on_at(e, p) && e->packet_en)
+		tell(e, e->system->off, p->ip, 0);
+}
+
+/* The WRMSR before may have called for it: the registers are as they are left. */
+static void trace_stop(struct vpt_expect *e, struct vpt_point *p)
+{
+	if (e->periods[e->session].end)
+		e->regs = e->periods[e->session].end;
+	p->arrived = is_far(e, p->ip);
+	p->stopped = !e->held;
+	if (!come_to(e, p, true) && !e->held) {
+		wrong(e, p->ip, "a TraceStop was hit where no range calls for one");
 		return;
 	}
-	if (e->packet_en)
-		tell(e, VPT_STEP_ASYNC_OFF, p->ip, 0);
+	e->held = false;
+	tell(e, VPT_STEP_STOP, 0, 0);
 }
 
 static void stop(struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
-	struct point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
+	struct vpt_point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
 	/* In VMX operation it takes an instruction, or a transition. */
 	bool guest = vpt_reader_info(e->reader)->owner != VPT_OWNER_HOST || e->nspaces;
 
@@ -266,14 +234,13 @@ static void stop(struct vpt_expect *e, const struct vpt_oracle_record *r)
 		disabled_by_host(e, &p);
 		break;
 	case VPT_END_TRACE_STOP:
-		/* Only what is arrived at or follows MOV CR3 can have done it. */
-		p.arrived = !e->after_cr3;
-		if (!come_to(e, &p)) {
-			wrong(e, r->ip, "a TraceStop was hit where no range calls for one");
-			return;
-		}
-		tell(e, VPT_STEP_STOP, 0, 0);
+		trace_stop(e, &p);
 		break;
+	case VPT_END_CHANGED:
+		e->changed = true;
+		e->regs = NULL;
+		e->session++;
+		return;
 	default:
 		/* The output ended it: what of this is in the trace, nobody knows. */
 		if (e->pending.kind == VPT_STEP_INSN)
@@ -295,6 +262,7 @@ static void space(struct vpt_expect *e, uint64_t cr3)
 	for (i = 0; i < e->nspaces; i++) {
 		if (e->spaces[i].id == cr3) {
 			e->hw_cr3 = e->spaces[i].cr3;
+			e->root = !(e->spaces[i].flags & VPT_SPACE_NON_ROOT);
 			return;
 		}
 	}
@@ -335,6 +303,8 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 	e->vcpu = vcpu;
 	e->periods = vpt_reader_sessions(reader, vcpu, &e->nperiods);
 	e->spaces = vpt_reader_spaces(reader, &e->nspaces);
+	e->system =
+		vpt_reader_info(reader)->flags & VPT_INFO_RTIT ? &vpt_expect_rtit : &vpt_expect_pt;
 }
 
 /* What insn() comes to where nothing changes, which is so for nearly all of them. */

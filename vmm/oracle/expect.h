@@ -3,8 +3,8 @@
  * What a trace must say, worked out from what the engine saw and the registers.
  *
  * This is the reference that the generator is held against. It is written from
- * the manual's words and shares no code with the library: enables, filters and
- * TraceStop are all done here once more (33.2.5, 33.2.6).
+ * the manuals' words and shares no code with the library: enables, filters and
+ * TraceStop are all done here once more, for each trace system (expect_system.h).
  */
 #ifndef VMM_ORACLE_EXPECT_H
 #define VMM_ORACLE_EXPECT_H
@@ -21,6 +21,7 @@ enum vpt_step_kind {
 	VPT_STEP_ASYNC,	    /* an event or VM exit at ip leads to `to` */
 	VPT_STEP_ASYNC_OFF, /* one at ip ends the trace, or WRMSR there */
 	VPT_STEP_STOP,	    /* TraceStop */
+	VPT_STEP_HELD,	    /* one that can only be late: packets are being lost here */
 	VPT_STEP_WRONG,	    /* the records cannot be as they are, see text */
 };
 
@@ -33,8 +34,11 @@ struct vpt_step {
 	const char *text; /* WRONG: why */
 };
 
+struct vpt_expect_system;
+
 struct vpt_expect {
 	const struct vpt_reader *reader;
+	const struct vpt_expect_system *system;
 	unsigned int vcpu;
 	struct vpt_oracle_cursor cursor;
 	const struct vpt_period *periods;
@@ -48,15 +52,20 @@ struct vpt_expect {
 	const struct vpt_space *spaces;
 	size_t nspaces;
 	bool pae;
+	bool root; /* in VMX root operation, as far as records and spaces tell */
 	bool context, filter, packet_en;
-	bool first; /* nothing has run in the session yet */
-	bool after_event, after_cr3, must_stop;
+	bool first;   /* nothing has run in the session yet */
+	bool changed; /* the session before it ended with VPT_END_CHANGED */
+	bool held;    /* HELD was told, and no STOP since */
+	bool stands;  /* FilterEn was written, and is so at the first instruction */
+	bool after_event, after_cr3;
 	uint64_t last_ip;
 	/*
 	 * The instruction before changed nothing: the next one at the same CPL, with the
-	 * same paging, is in the trace as it is; if it falls through, or there are no ranges.
+	 * same paging, is in the trace as it is; if it falls through, or there are no ranges,
+	 * and if none of them is walked into or out of.
 	 */
-	bool steady, ranges;
+	bool steady, ranges, walks;
 	uint8_t cpl;
 
 	/* Told when it is known what follows it; END: nothing. */

@@ -22,6 +22,8 @@ const char *vpt_session_end_text(uint32_t end)
 		return "the end of the guest";
 	case VPT_END_LOST:
 		return "a loss";
+	case VPT_END_CHANGED:
+		return "a register";
 	default:
 		return "?";
 	}
@@ -42,6 +44,8 @@ static const char *step_text(enum vpt_step_kind kind)
 		return "event, trace off";
 	case VPT_STEP_STOP:
 		return "TraceStop";
+	case VPT_STEP_HELD:
+		return "TraceStop, held while packets are lost";
 	default:
 		return "?";
 	}

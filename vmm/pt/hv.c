@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* VM entries and exits of a vCPU, as PT sees them. */
-#include "pt/hv.h"
+/* VM entries and exits of a vCPU, as PT sees them; and root operation between them. */
+#include "pt/hv_system.h"
 
 #include <string.h>
 
@@ -8,9 +8,6 @@
 #include "vpt/insert.h"
 #include "vpt/vmx_list.h"
 #include "vpt/vmx_pt.h"
-
-/* A page like any other to PT; the next one is the host's. */
-#define VMCS (VPT_ROOT_CR3 + 0x1000)
 
 #define STATUS_WRITABLE \
 	(VPT_STATUS_MASK(PACKET_BYTE_CNT) | VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(ERROR))
@@ -30,7 +27,7 @@ void vpt_hv_context(struct vpt_context *ctx)
 	ctx->cr3 = VPT_ROOT_CR3;
 	ctx->cs_base = 0;
 	ctx->cpl = 0;
-	ctx->cs_l = ctx->lma = true;
+	ctx->cs_l = ctx->lma = ctx->paging = true;
 	ctx->cs_d = ctx->pae = ctx->intr_flag = ctx->in_tx = false;
 }
 
@@ -78,7 +75,7 @@ static void use_plan(struct vpt_hv *hv)
 	};
 }
 
-static void queue(struct vpt_hv *hv, uint32_t msr, uint64_t value)
+void vpt_hv_queue(struct vpt_hv *hv, uint32_t msr, uint64_t value)
 {
 	if (hv->msrs == VPT_HV_MSRS) {
 		hv->error = "too many MSRs to write";
@@ -104,7 +101,7 @@ static void queue_registers(struct vpt_hv *hv, const struct vpt_rtit *is, const 
 			new &= STATUS_WRITABLE;
 		}
 		if (old != new)
-			queue(hv, msr, new);
+			vpt_hv_queue(hv, msr, new);
 	}
 }
 
@@ -122,20 +119,20 @@ static void queue_switch(struct vpt_hv *hv, enum vpt_usage usage)
 	const struct vpt_rtit is = live(hv), to = root_registers(hv, usage);
 
 	if (VPT_CTL_GET(is.ctl, TRACE_EN))
-		queue(hv, VPT_MSR_CTL, 0);
+		vpt_hv_queue(hv, VPT_MSR_CTL, 0);
 	queue_registers(hv, &is, &to);
 	if (to.ctl)
-		queue(hv, VPT_MSR_CTL, to.ctl);
+		vpt_hv_queue(hv, VPT_MSR_CTL, to.ctl);
 }
 
-enum vpt_status vpt_hv_can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
 {
 	struct vpt_usage_plan unused;
 
 	return make_plan(hv, usage, &unused, why);
 }
 
-enum vpt_status vpt_hv_switch(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status change(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
 {
 	struct vpt_usage_plan plan;
 	enum vpt_status status;
@@ -154,16 +151,6 @@ enum vpt_status vpt_hv_switch(struct vpt_hv *hv, enum vpt_usage usage, const cha
 	hv->plan = plan;
 	use_plan(hv);
 	return VPT_OK;
-}
-
-enum vpt_status vpt_hv_init(struct vpt_hv *hv, const struct vpt_hv_config *config, const char **why)
-{
-	memset(hv, 0, sizeof(*hv));
-	hv->config = *config;
-	hv->in_root = true;
-	vpt_rtit_reset(&hv->own);
-	vpt_root_init(&hv->root);
-	return vpt_hv_switch(hv, config->usage, why);
 }
 
 /* An area and the PT that it is for. */
@@ -194,26 +181,27 @@ static void run_area(struct vpt_hv *hv, enum vpt_msr_area kind, const struct vpt
 				    : "VMX abort: an element of a VM exit's MSR area is refused";
 }
 
-static bool checks_pass(struct vpt_hv *hv)
+static const char *check(struct vpt_hv *hv)
 {
 	const struct vpt_caps *caps = &hv->config.tracer->caps;
-	enum vpt_vmx_check check =
+	enum vpt_vmx_check result =
 		vpt_vmx_check_controls(&hv->vmx, caps, hv->config.allowed, pt_of(hv)->rtit.ctl);
 
-	if (check == VPT_VMX_OK)
-		check = vpt_vmx_check_guest(&hv->vmx, caps);
-	if (check != VPT_VMX_OK)
-		hv->error = vpt_vmx_check_text(check);
-	else if (hv->written != hv->msrs)
-		hv->error = "root operation did not write all MSRs";
-	return !hv->error;
+	if (result == VPT_VMX_OK)
+		result = vpt_vmx_check_guest(&hv->vmx, caps);
+	return result == VPT_VMX_OK ? NULL : vpt_vmx_check_text(result);
+}
+
+static void entry_failed(struct vpt_hv *hv, uint64_t next)
+{
+	vpt_pt_vm_entry_failed(pt_of(hv), next);
 }
 
 static void transition_in(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip)
 {
 	const struct vpt_vmx_transition entry = {
 		.controls = hv->vmx.controls,
-		.vmcs = VMCS,
+		.vmcs = VPT_HV_VMCS,
 		.ip = insn->ip,
 		.next = insn->next,
 		.guest_ctl = hv->vmx.guest_ctl,
@@ -234,7 +222,7 @@ static void transition_out(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint6
 	const struct vpt_vmx_transition exit = {
 		.flags = e->vector ? VPT_VMXF_INTR : 0,
 		.controls = hv->vmx.controls,
-		.vmcs = VMCS,
+		.vmcs = VPT_HV_VMCS,
 		.ip = e->ip,
 		.reason = e->reason,
 		.qualification = e->qualification,
@@ -254,11 +242,133 @@ static void transition_out(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint6
 	vpt_tracer_space(t);
 }
 
+static bool is_live(const struct vpt_hv *hv)
+{
+	return hv->usage == VPT_USAGE_OWNED;
+}
+
+/* The guest's registers as it sees them. */
+static struct vpt_rtit guest_registers(struct vpt_hv *hv)
+{
+	struct vpt_rtit rtit = is_live(hv) ? live(hv) : hv->own;
+
+	if (hv->in_root || !is_live(hv))
+		rtit.ctl = hv->own.ctl;
+	return rtit;
+}
+
+/* Is the guest's trace in memory, so that it can be gone on with there? */
+static bool in_memory(const struct vpt_hv *hv)
+{
+	return hv->usage == VPT_USAGE_OWNED;
+}
+
+static bool begin_in_memory(struct vpt_hv *hv, uint64_t ip)
+{
+	struct vpt_tracer *t = hv->config.tracer;
+	struct vpt_rtit guest = guest_registers(hv);
+
+	/* It asks for the guest's context. */
+	hv->in_root = false;
+	vpt_unit_act(t, &hv->insertion);
+	if (vpt_insert_begin(&hv->insertion, &guest, &t->caps, vpt_tracer_ops(), t,
+			     hv->vmx.controls, VPT_HV_VMCS, ip))
+		return true;
+	vpt_unit_act(t, &t->pt);
+	hv->in_root = true;
+	return false;
+}
+
+static bool insert_begin(struct vpt_hv *hv, uint64_t ip)
+{
+	const struct vpt_root_insn nowhere = {.kind = VPT_ROOT_ENTRY};
+	struct vpt_tracer *t = hv->config.tracer;
+
+	if (traces_root(hv->usage) || hv->usage == VPT_USAGE_OFF)
+		return false;
+	if (in_memory(hv)) {
+		if (!begin_in_memory(hv, ip))
+			return false;
+		vpt_tracer_settle(t, ip);
+		return true;
+	}
+	/* A stream is not gone on with from outside: a short stay in the guest. */
+	transition_in(hv, &nowhere, ip);
+	return true;
+}
+
+static void end_in_memory(struct vpt_hv *hv, uint64_t next)
+{
+	struct vpt_tracer *t = hv->config.tracer;
+	struct vpt_rtit is = live(hv), guest;
+
+	vpt_insert_end(&hv->insertion, next, &guest);
+	vpt_tracer_settle(t, next);
+	vpt_unit_act(t, &t->pt);
+	hv->in_root = true;
+	queue_registers(hv, &is, &guest);
+}
+
+static void insert_end(struct vpt_hv *hv, uint64_t next, const struct vpt_hv_exit *e)
+{
+	if (in_memory(hv))
+		end_in_memory(hv, next);
+	else
+		transition_out(hv, e, vpt_root_ip(&hv->root));
+}
+
+static void end(struct vpt_hv *hv)
+{
+	if (VPT_CTL_GET(pt_of(hv)->rtit.ctl, TRACE_EN))
+		vpt_hv_queue(hv, VPT_MSR_CTL, 0);
+}
+
+static const struct vpt_hv_ops pt_ops = {
+	.can = can,
+	.change = change,
+	.check = check,
+	.failed = entry_failed,
+	.enter = transition_in,
+	.leave = transition_out,
+	.end = end,
+	.insert_begin = insert_begin,
+	.insert_end = insert_end,
+};
+
+enum vpt_status vpt_hv_can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+{
+	return hv->ops->can(hv, usage, why);
+}
+
+enum vpt_status vpt_hv_switch(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+{
+	return hv->ops->change(hv, usage, why);
+}
+
+enum vpt_status vpt_hv_init(struct vpt_hv *hv, const struct vpt_hv_config *config, const char **why)
+{
+	memset(hv, 0, sizeof(*hv));
+	hv->config = *config;
+	hv->ops = config->tracer->config.system == VPT_SYSTEM_RTIT ? &vpt_hv_atom : &pt_ops;
+	hv->in_root = true;
+	vpt_rtit_reset(&hv->own);
+	vpt_root_init(&hv->root);
+	return vpt_hv_switch(hv, config->usage, why);
+}
+
+static bool checks_pass(struct vpt_hv *hv)
+{
+	hv->error = hv->ops->check(hv);
+	if (!hv->error && hv->written != hv->msrs)
+		hv->error = "root operation did not write all MSRs";
+	return !hv->error;
+}
+
 static void note_vmcs(struct vpt_hv *hv)
 {
 	struct vpt_tracer *t = hv->config.tracer;
 	struct vpt_vmcs vmcs = {
-		.vmcs = VMCS,
+		.vmcs = VPT_HV_VMCS,
 		.tsc_offset = hv->config.tsc.offset,
 		.tsc_multiplier = hv->config.tsc.multiplier,
 	};
@@ -295,7 +405,7 @@ static void report_branch(struct vpt_tracer *t, const struct vpt_root_insn *insn
 	};
 
 	if (insn->kind == VPT_ROOT_COND)
-		vpt_tracer_cond(t, insn->ip, insn->to, insn->taken);
+		vpt_tracer_cond(t, insn->ip, insn->to, insn->next, insn->taken);
 	else if (event.kind != VPT_EV_COUNT)
 		vpt_tracer_event(t, &event, 0);
 }
@@ -322,7 +432,7 @@ static void do_vmx(struct vpt_hv *hv, const struct vpt_root_insn *insn)
 		break;
 	case VPT_ROOT_VMPTRLD:
 		note_vmcs(hv);
-		vpt_pt_vmptrld(&t->pt, VMCS);
+		vpt_pt_vmptrld(&t->pt, VPT_HV_VMCS);
 		break;
 	case VPT_ROOT_VMXOFF:
 		vpt_pt_vmxoff(&t->pt);
@@ -383,11 +493,11 @@ bool vpt_hv_enter(struct vpt_hv *hv, uint64_t guest_ip, bool inject)
 	hv->msrs = hv->written = 0;
 	if (hv->error) {
 		if (insn.kind == VPT_ROOT_ENTRY)
-			vpt_pt_vm_entry_failed(pt_of(hv), insn.next);
+			hv->ops->failed(hv, insn.next);
 		return false;
 	}
 	hv->launched = true;
-	transition_in(hv, &insn, guest_ip);
+	hv->ops->enter(hv, &insn, guest_ip);
 	return !hv->error;
 }
 
@@ -401,9 +511,8 @@ static void count(struct vpt_hv *hv, const struct vpt_hv_exit *e)
 
 void vpt_hv_exit(struct vpt_hv *hv, const struct vpt_hv_exit *e)
 {
-	if (vpt_tracer_on(hv->config.tracer))
-		vpt_tracer_vm_exit(hv->config.tracer, e->ip, e->cpl, e->flags);
-	transition_out(hv, e, vpt_root_exit(&hv->root));
+	vpt_tracer_vm_exit(hv->config.tracer, e->ip, e->cpl, e->flags);
+	hv->ops->leave(hv, e, vpt_root_exit(&hv->root));
 	hv->arrived = true;
 	hv->input = (struct vpt_root_input){.reason = e->reason, .count = e->count};
 	count(hv, e);
@@ -417,26 +526,10 @@ void vpt_hv_over(struct vpt_hv *hv)
 		return;
 	hv->input.over = true;
 	hv->msrs = hv->written = 0;
-	if (VPT_CTL_GET(pt_of(hv)->rtit.ctl, TRACE_EN))
-		queue(hv, VPT_MSR_CTL, 0);
+	hv->ops->end(hv);
 	do
 		step(hv, &insn);
 	while (insn.kind != VPT_ROOT_HLT);
-}
-
-static bool is_live(const struct vpt_hv *hv)
-{
-	return hv->usage == VPT_USAGE_OWNED;
-}
-
-/* The guest's registers as it sees them. */
-static struct vpt_rtit guest_registers(struct vpt_hv *hv)
-{
-	struct vpt_rtit rtit = is_live(hv) ? live(hv) : hv->own;
-
-	if (hv->in_root || !is_live(hv))
-		rtit.ctl = hv->own.ctl;
-	return rtit;
 }
 
 enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value)
@@ -483,56 +576,15 @@ enum vpt_fault vpt_hv_wrmsr(struct vpt_hv *hv, uint32_t msr, uint64_t value)
 	return VPT_FAULT_NONE;
 }
 
-/* Is the guest's trace in memory, so that it can be gone on with there? */
-static bool in_memory(const struct vpt_hv *hv)
+bool vpt_hv_passes(const struct vpt_hv *hv, uint32_t msr)
 {
-	return hv->usage == VPT_USAGE_OWNED;
-}
-
-static bool begin_in_memory(struct vpt_hv *hv, uint64_t ip)
-{
-	struct vpt_tracer *t = hv->config.tracer;
-	struct vpt_rtit guest = guest_registers(hv);
-
-	/* It asks for the guest's context. */
-	hv->in_root = false;
-	t->acting = &hv->insertion;
-	if (vpt_insert_begin(&hv->insertion, &guest, &t->caps, vpt_tracer_ops(), t,
-			     hv->vmx.controls, VMCS, ip))
-		return true;
-	t->acting = &t->pt;
-	hv->in_root = true;
-	return false;
+	return hv->ops == &vpt_hv_atom && is_live(hv) && msr >= VPT_ATOM_MSR_FIRST &&
+	       msr <= VPT_ATOM_MSR_LAST;
 }
 
 bool vpt_hv_insert_begin(struct vpt_hv *hv, uint64_t ip)
 {
-	const struct vpt_root_insn nowhere = {.kind = VPT_ROOT_ENTRY};
-	struct vpt_tracer *t = hv->config.tracer;
-
-	if (traces_root(hv->usage) || hv->usage == VPT_USAGE_OFF)
-		return false;
-	if (in_memory(hv)) {
-		if (!begin_in_memory(hv, ip))
-			return false;
-		vpt_tracer_settle(t, ip);
-		return true;
-	}
-	/* A stream is not gone on with from outside: a short stay in the guest. */
-	transition_in(hv, &nowhere, ip);
-	return true;
-}
-
-static void end_in_memory(struct vpt_hv *hv, uint64_t next)
-{
-	struct vpt_tracer *t = hv->config.tracer;
-	struct vpt_rtit is = live(hv), guest;
-
-	vpt_insert_end(&hv->insertion, next, &guest);
-	vpt_tracer_settle(t, next);
-	t->acting = &t->pt;
-	hv->in_root = true;
-	queue_registers(hv, &is, &guest);
+	return hv->ops->insert_begin && hv->ops->insert_begin(hv, ip);
 }
 
 void vpt_hv_insert_end(struct vpt_hv *hv, uint64_t next, uint8_t cpl)
@@ -542,12 +594,7 @@ void vpt_hv_insert_end(struct vpt_hv *hv, uint64_t next, uint8_t cpl)
 		.ip = next,
 		.cpl = cpl,
 	};
-	struct vpt_tracer *t = hv->config.tracer;
 
-	if (vpt_tracer_acts(t))
-		vpt_tracer_vm_exit(t, next, cpl, 0);
-	if (in_memory(hv))
-		end_in_memory(hv, next);
-	else
-		transition_out(hv, &e, vpt_root_ip(&hv->root));
+	vpt_tracer_vm_exit(hv->config.tracer, next, cpl, 0);
+	hv->ops->insert_end(hv, next, &e);
 }

@@ -39,20 +39,24 @@ enum vpt_hv_reason {
 
 struct vpt_hv_config {
 	struct vpt_tracer *tracer;
-	enum vpt_usage usage;  /* at the beginning */
-	struct vpt_rtit trace; /* as a host programs it, for SYSTEM, HOST and GUEST */
-	uint32_t allowed;      /* controls that this processor has */
+	enum vpt_usage usage;	   /* at the beginning */
+	struct vpt_rtit trace;	   /* as a host programs it, for SYSTEM, HOST and GUEST */
+	struct vpt_atom_regs atom; /* the same with RTIT, but for what turns it on */
+	uint32_t allowed;	   /* controls that this processor has */
 	uint32_t conceal;
 	struct vpt_tsc tsc;
 	const struct vpt_caps *guest_caps; /* NULL: the guest has no PT */
 };
 
 /* MSRs that root code may have to write between an exit and an entry: all of them once,
- * and CTL twice. */
-#define VPT_HV_MSRS (6 + 2 * VPT_MAX_RANGES)
+ * and CTL twice. RTIT has more. */
+#define VPT_HV_MSRS 24
+
+struct vpt_hv_ops; /* hv_system.h */
 
 struct vpt_hv {
 	struct vpt_hv_config config;
+	const struct vpt_hv_ops *ops;
 	enum vpt_usage usage;
 	struct vpt_usage_plan plan;
 	struct vpt_vmx vmx;
@@ -102,6 +106,10 @@ struct vpt_hv_exit {
 };
 void vpt_hv_exit(struct vpt_hv *hv, const struct vpt_hv_exit *e);
 void vpt_hv_over(struct vpt_hv *hv);
+
+/* Are the guest's accesses to this MSR no exits, but for the tracer? RTIT's, where it owns it:
+ * no control and no area moves them, as it rests in root operation anyway. */
+bool vpt_hv_passes(const struct vpt_hv *hv, uint32_t msr);
 
 /* The guest's own registers. RDMSR may come before its exit, WRMSR after it. */
 enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libvpt's PT, guest RAM and the .vpt file, joined. */
+/* libvpt's trace unit, guest RAM and the .vpt file, joined. */
 #include "pt/tracer.h"
 
 #include <errno.h>
@@ -108,25 +108,9 @@ static void pmi(void *opaque)
 
 static void fill_session(const struct vpt_tracer *t, struct vpt_session *s)
 {
-	const struct vpt_rtit *rtit = &t->acting->rtit;
-
 	memset(s, 0, sizeof(*s));
 	s->insns = t->insns;
-	s->ctl = rtit->ctl;
-	s->status = rtit->status;
-	s->output_base = rtit->output_base;
-	s->output_mask_ptrs = rtit->output_mask_ptrs;
-	s->cr3_match = rtit->cr3_match;
-	memcpy(s->addr, rtit->addr, sizeof(s->addr));
-}
-
-static uint32_t why_ended(const struct vpt_tracer *t)
-{
-	if (VPT_STATUS_GET(t->acting->rtit.status, ERROR))
-		return VPT_END_ERROR;
-	if (VPT_STATUS_GET(t->acting->rtit.status, STOPPED))
-		return t->acting->out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
-	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+	t->unit.ops->registers(t, s);
 }
 
 static void put_session(struct vpt_tracer *t, struct vpt_session *s)
@@ -153,8 +137,7 @@ static void trigger(void *opaque, bool trigger_en)
 	}
 	fill_session(t, &t->end);
 	t->end.edge = VPT_SESSION_END;
-	t->end.end = why_ended(t);
-	t->end.error = t->end.end == VPT_END_ERROR ? t->acting->out.why : 0;
+	t->end.end = t->unit.ops->why_ended(t, &t->end);
 	t->fell = true;
 }
 
@@ -177,15 +160,13 @@ int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config
 	memset(t, 0, sizeof(*t));
 	t->config = *config;
 	t->caps = *config->caps;
-	t->acting = &t->pt;
+	vpt_unit_choose(t, config->system);
 	if (config->writer) {
 		t->pages = vpt_code_pages_create();
 		if (!t->pages)
 			return -ENOMEM;
 	}
-	vpt_pt_init(&t->pt, &t->caps, &ops, t);
-	if (config->owner == VPT_OWNER_HOST || config->vmx)
-		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), host_stream);
+	t->unit.ops->init(t, &ops, host_stream);
 	return 0;
 }
 
@@ -232,16 +213,80 @@ static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 	put_oracle(t, VPT_ORACLE_CR3, cr3, ctx->cpl, 0);
 }
 
+/* The execution mode of what runs next (trace/format.h), if the file is to tell it. */
+static uint64_t mode_of(const struct vpt_tracer *t, const struct vpt_context *ctx)
+{
+	if (t->unit.ops->tells_mode)
+		return 0;
+	if (ctx->lma && ctx->cs_l)
+		return VPT_CR3_CODE64;
+	return ctx->cs_d ? VPT_CR3_CODE32 : VPT_CR3_CODE16;
+}
+
+static uint64_t place_of(struct vpt_tracer *t, const struct vpt_context *ctx)
+{
+	uint64_t space = t->config.vmx ? space_of(t, ctx) : ctx->cr3 & ~PAGE_MASK;
+
+	return space | mode_of(t, ctx);
+}
+
 /* Without PIPs the file says which address space is in use. */
+static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint64_t flags)
+{
+	struct vpt_cr3_switch sw = {.insns = t->insns};
+
+	if (!t->config.writer || t->unit.ops->tells_space(t))
+		return;
+	t->told = place_of(t, ctx);
+	sw.cr3 = t->told | flags;
+	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
+}
+
 static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
 {
-	struct vpt_cr3_switch sw = {.cr3 = ctx->cr3 & ~PAGE_MASK, .insns = t->insns};
+	put_place(t, ctx, 0);
+}
 
-	if (!t->config.writer || VPT_CTL_GET(t->acting->rtit.ctl, OS))
+/* An overflow is over: its packet tells neither what the counter is nor what names the space. */
+static void note_resumed(struct vpt_tracer *t)
+{
+	bool did = t->loses;
+	struct vpt_context ctx;
+
+	t->loses = t->unit.ops->loses(t);
+	if (!did || t->loses)
 		return;
-	if (t->config.vmx)
-		sw.cr3 = space_of(t, ctx);
-	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
+	context(t, &ctx);
+	put_place(t, &ctx, VPT_CR3_RESUMED);
+}
+
+/* A transfer may have changed mode or space, and its packets would not tell. */
+static void follow_place(struct vpt_tracer *t)
+{
+	struct vpt_context ctx;
+
+	if (!*t->unit.trigger_en)
+		return;
+	context(t, &ctx);
+	put_cr3(t, &ctx);
+	if (place_of(t, &ctx) != t->told)
+		put_cr3_switch(t, &ctx);
+}
+
+static void note_start(struct vpt_tracer *t, uint64_t ip, const struct vpt_context *ctx)
+{
+	put_oracle(t, VPT_ORACLE_START, ip, ctx->cpl, 0);
+	t->oracle_cr3_known = false;
+	put_cr3(t, ctx);
+	put_cr3_switch(t, ctx);
+}
+
+static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context *ctx)
+{
+	t->end.insns = t->insns;
+	t->unit.ops->flush(t);
+	put_oracle(t, VPT_ORACLE_STOP, ip, ctx->cpl, (uint16_t)t->end.end);
+	put_session(t, &t->end);
 }
 
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
@@ -249,21 +294,35 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
+	if (t->unit.ops->loses)
+		note_resumed(t);
 	if (!t->fell && !t->rose)
 		return;
 	context(t, &ctx);
-	if (t->rose) {
-		put_oracle(t, VPT_ORACLE_START, ip, ctx.cpl, 0);
-		t->oracle_cr3_known = false;
-		put_cr3(t, &ctx);
-		put_cr3_switch(t, &ctx);
-	}
-	if (t->fell) {
-		t->end.insns = t->insns;
-		put_oracle(t, VPT_ORACLE_STOP, ip, ctx.cpl, (uint16_t)t->end.end);
-		put_session(t, &t->end);
-	}
+	if (t->rose)
+		note_start(t, ip, &ctx);
+	if (t->fell)
+		note_end(t, ip, &ctx);
 	t->fell = t->rose = false;
+}
+
+/*
+ * A register that decoding depends on is written while a trace runs: one session ends, and
+ * one begins with the registers of *s, before the write puts out anything.
+ */
+static void cut(struct vpt_tracer *t, struct vpt_session *s, uint64_t ip)
+{
+	struct vpt_context ctx;
+
+	context(t, &ctx);
+	fill_session(t, &t->end);
+	t->end.edge = VPT_SESSION_END;
+	t->end.end = VPT_END_CHANGED;
+	note_end(t, ip, &ctx);
+	s->edge = VPT_SESSION_START;
+	s->insns = t->insns;
+	put_session(t, s);
+	note_start(t, ip, &ctx);
 }
 
 void vpt_tracer_look(struct vpt_tracer *t)
@@ -273,13 +332,13 @@ void vpt_tracer_look(struct vpt_tracer *t)
 
 void vpt_tracer_sync(struct vpt_tracer *t)
 {
-	vpt_output_flush(&t->pt.out);
+	t->unit.ops->flush(t);
 	if (t->config.writer)
 		note_error(t, vpt_writer_sync(t->config.writer));
 }
 
 /*
- * What a killed run leaves behind lacks no more than its last second. The TNT bits
+ * What a killed run leaves behind lacks no more than its last second. The outcomes
  * that are being gathered stay: a trace is the same however often it is synced. And
  * the file is the same in however many parts instructions are reported, since what
  * is due does not depend on it.
@@ -302,7 +361,7 @@ static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool t
 
 void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns)
 {
-	if (t->pt.packet_en)
+	if (*t->unit.packet_en)
 		t->insns += insns;
 }
 
@@ -310,7 +369,7 @@ enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *va
 {
 	if (t->config.owner != VPT_OWNER_GUEST)
 		return VPT_FAULT_GP;
-	return vpt_pt_rdmsr(&t->pt, msr, value);
+	return t->unit.ops->rdmsr(t, msr, value);
 }
 
 enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
@@ -326,11 +385,18 @@ enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t val
 enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
 				     const struct vpt_retired *insn)
 {
-	bool was = vpt_tracer_on(t), traced = t->pt.packet_en;
+	bool was = *t->unit.trigger_en, traced = *t->unit.packet_en;
+	const struct vpt_unit_ops *unit = t->unit.ops;
+	struct vpt_session s = {.edge = VPT_SESSION_START};
+	bool cuts = unit->cuts && unit->cuts(t, msr, value, &s);
 	enum vpt_fault fault;
 
-	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
-	if (fault == VPT_FAULT_NONE && was)
+	if (cuts) {
+		retired(t, insn, traced);
+		cut(t, &s, insn->next);
+	}
+	fault = unit->wrmsr(t, msr, value, VPT_ACCESS_GUEST, insn->ip, insn->next);
+	if (fault == VPT_FAULT_NONE && was && !cuts)
 		retired(t, insn, traced);
 	settle(t, insn->next);
 	return fault;
@@ -360,7 +426,7 @@ enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_
 
 	if (by_hardware(t))
 		return vpt_hardware_host_write(t, msr, value);
-	fault = vpt_pt_wrmsr(&t->pt, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
+	fault = t->unit.ops->wrmsr(t, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
 	settle(t, next_ip);
 	return fault;
 }
@@ -372,7 +438,8 @@ const struct vpt_pt_ops *vpt_tracer_ops(void)
 
 void vpt_tracer_vm_exit(struct vpt_tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
 {
-	put_oracle(t, VPT_ORACLE_VM_EXIT, ip, cpl, VPT_ORACLE_AUX(0, flags));
+	if (*t->unit.trigger_en)
+		put_oracle(t, VPT_ORACLE_VM_EXIT, ip, cpl, VPT_ORACLE_AUX(0, flags));
 }
 
 void vpt_tracer_settle(struct vpt_tracer *t, uint64_t ip)
@@ -384,7 +451,7 @@ void vpt_tracer_space(struct vpt_tracer *t)
 {
 	struct vpt_context ctx;
 
-	if (!vpt_tracer_acts(t))
+	if (!*t->unit.trigger_en)
 		return;
 	context(t, &ctx);
 	put_cr3(t, &ctx);
@@ -456,48 +523,70 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
 {
-	retired(t, insn, t->acting->packet_en);
+	if (*t->unit.trigger_en)
+		retired(t, insn, *t->unit.packet_en);
+}
+
+void vpt_tracer_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next)
+{
+	const struct vpt_event event = {.kind = VPT_EV_INSN, .from = ip, .to = next, .next = next};
+
+	if (!*t->unit.each_insn)
+		return;
+	t->unit.ops->event(t, &event);
+	settle(t, next);
+}
+
+/* May it change the mode or the address space? */
+static bool goes_far(const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_FAR:
+	case VPT_EV_SOFT_INT:
+	case VPT_EV_ASYNC:
+	case VPT_EV_PAGING:
+	case VPT_EV_INIT:
+	case VPT_EV_SIPI:
+		return true;
+	default:
+		return false;
+	}
 }
 
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
 {
 	if (!vpt_tracer_acts(t))
 		return;
-	if (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT)
+	if (*t->unit.trigger_en && (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT))
 		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl, event->vector);
-	if (event->kind == VPT_EV_CR3) {
-		struct vpt_context ctx;
-
-		context(t, &ctx);
-		put_cr3(t, &ctx);
-		put_cr3_switch(t, &ctx);
-	}
-	vpt_pt_event(t->acting, event);
+	if (event->kind == VPT_EV_CR3)
+		vpt_tracer_space(t);
+	else if (!t->unit.ops->tells_mode && goes_far(event))
+		follow_place(t);
+	t->unit.ops->event(t, event);
 	settle(t, event->to);
 }
 
-void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken)
+void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken)
 {
-	vpt_pt_cond(&t->pt, from, to, taken);
+	struct vpt_event event;
+
+	vpt_event_cond(&event, from, to, next, taken);
+	t->unit.ops->cond(t, &event);
 	settle(t, to);
 }
 
 void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip)
 {
-	if (!vpt_tracer_acts(t) || !t->acting->slow)
+	if (!vpt_tracer_acts(t))
 		return;
-	vpt_pt_tick(t->acting, ip);
+	t->unit.ops->tick(t, ip);
 	settle(t, ip);
 }
 
 void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip)
 {
-	uint64_t ctl = t->pt.rtit.ctl & ~VPT_CTL_MASK(TRACE_EN);
-
 	vpt_hardware_close(t);
-	if (!VPT_CTL_GET(t->pt.rtit.ctl, TRACE_EN))
-		return;
 	t->closing = true;
-	/* Clearing TraceEn alone is always legal. */
-	(void)!vpt_tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
+	t->unit.ops->close(t, ip);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PT of one vCPU of this VMM: libvpt's processor model joined to guest RAM and to
- * the .vpt file. The core reports to it what ran; it decides what is recorded.
+ * The trace unit of one vCPU of this VMM (unit.h): libvpt's processor model joined to guest
+ * RAM and to the .vpt file. The core reports to it what ran; it decides what is recorded.
  */
 #ifndef VMM_PT_TRACER_H
 #define VMM_PT_TRACER_H
@@ -9,13 +9,15 @@
 #include "x86/mem.h"
 #include "engine/engine.h"
 #include "pt/hardware.h"
+#include "pt/unit.h"
 #include "trace/writer.h"
 #include "vpt/state.h"
 
 struct vpt_code_pages;
 
 struct vpt_tracer_config {
-	const struct vpt_caps *caps; /* as the owner sees them; copied */
+	enum vpt_trace_system system;
+	const struct vpt_caps *caps; /* of PT, as the owner sees them; copied */
 	enum vpt_owner owner;
 	const struct vpt_mem *mem;
 	struct vpt_writer *writer; /* NULL: nothing is recorded */
@@ -48,6 +50,8 @@ struct vpt_tracer {
 	struct vpt_pt pt;
 	/* Whose packets these are: `pt`, or an insertion's scratch (vpt/insert.h). */
 	struct vpt_pt *acting;
+	struct vpt_atom atom; /* in use with RTIT, and `pt` is idle then */
+	struct vpt_unit unit;
 	struct vpt_caps caps;
 	struct vpt_tracer_config config;
 	struct vpt_code_pages *pages;
@@ -58,8 +62,11 @@ struct vpt_tracer {
 	uint64_t bytes;	     /* of trace */
 	uint64_t oracle_cr3;
 	bool oracle_cr3_known;
+	uint64_t told;	 /* of the last CR3 block, where packets tell of no space */
 	bool fell, rose; /* TriggerEn moved: to be noted after the event */
 	bool closing;
+	bool loses;		/* as unit.ops->loses() said last */
+	bool disabling;		/* RTIT: in a write to RTIT_CTL that clears TriggerEn */
 	struct vpt_session end; /* if `fell` */
 	int error;		/* first -errno of the writer */
 	uint8_t stage[4096];	/* of a host's stream */
@@ -78,19 +85,19 @@ struct vpt_retired {
 int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config);
 void vpt_tracer_free(struct vpt_tracer *t);
 
-/* Is TriggerEn set, so that everything must be reported? */
+/* Is something to be traced, so that everything must be reported? */
 static inline bool vpt_tracer_on(const struct vpt_tracer *t)
 {
-	return t->pt.trigger_en;
+	return *t->unit.on;
 }
 
 /* The same of `acting`. */
 static inline bool vpt_tracer_acts(const struct vpt_tracer *t)
 {
-	return t->acting->trigger_en;
+	return *t->unit.acts;
 }
 
-/* The guest's accesses; VPT_FAULT_GP also where a host owns PT. */
+/* The guest's accesses; VPT_FAULT_GP also where a host owns the unit. */
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value);
 /*
  * `insn`: the WRMSR itself. It counts as retired if it does not fault and a trace
@@ -133,7 +140,10 @@ void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* A change of flow, with the context already the new one. `cpl`: of event->from. */
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
-void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, bool taken);
+/* A conditional branch; `next`: the IP after it. */
+void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken);
+/* The instruction at `ip` retired and makes no event. */
+void vpt_tracer_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next);
 
 /* Time has passed without an event, `ip` is next: see vpt_pt_tick(). */
 void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip);
@@ -152,11 +162,12 @@ void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip);
  * same state. What the file has of code is not part of it: see code_pages.h.
  */
 struct vpt_tracer_state {
-	struct vpt_pt_state pt;
+	struct vpt_pt_state pt;	    /* or */
+	struct vpt_atom_state atom; /* that of the unit, the other one is zero */
 	uint64_t insns, since_sync, bytes;
-	uint64_t oracle_cr3;
+	uint64_t oracle_cr3, told;
 	uint32_t oracle_cr3_known;
-	uint32_t staged; /* bytes of a host's stream that are in `stage` */
+	uint32_t staged; /* bytes of a host's stream that are in `stage`; RTIT: put, not reported */
 	uint8_t stage[4096];
 };
 

@@ -8,44 +8,39 @@
 /* No guest lives so long; and counts can be added without a look. */
 #define MOST (1ull << 62)
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_tracer_state) == sizeof(struct vpt_pt_state) + 32 + 8 + 4096,
+VPT_STATIC_ASSERT(sizeof(struct vpt_tracer_state) == sizeof(struct vpt_pt_state) +
+							     sizeof(struct vpt_atom_state) + 40 +
+							     8 + 4096,
 		  "without padding");
 
 void vpt_tracer_save(struct vpt_tracer *t, struct vpt_tracer_state *state)
 {
 	memset(state, 0, sizeof(*state));
-	vpt_pt_save(&t->pt, &state->pt);
+	t->unit.ops->save(t, state);
 	state->insns = t->insns;
 	state->since_sync = t->since_sync;
 	state->bytes = t->bytes;
+	state->told = t->told;
 	if (t->oracle_cr3_known) {
 		state->oracle_cr3 = t->oracle_cr3;
 		state->oracle_cr3_known = 1;
 	}
-	if (t->pt.out.kind == VPT_OUTPUT_STREAM)
-		state->staged = (uint32_t)state->pt.unreported;
-	memcpy(state->stage, t->stage, state->staged);
 }
 
 static bool counts_ok(const struct vpt_tracer_state *state)
 {
-	bool stream = state->pt.flags & VPT_STATE_OUTPUT && state->pt.ctl & VPT_CTL_MASK(FABRIC_EN);
-
 	return state->insns < MOST && state->since_sync < MOST && state->bytes < MOST &&
-	       state->oracle_cr3_known <= 1 && state->staged < sizeof(state->stage) &&
-	       state->staged == (stream ? state->pt.unreported : 0);
+	       state->oracle_cr3_known <= 1;
 }
 
 int vpt_tracer_load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
 {
-	if (!counts_ok(state))
-		return -EINVAL;
-	memcpy(t->stage, state->stage, state->staged);
-	if (vpt_pt_load(&t->pt, &state->pt) != VPT_OK)
+	if (!counts_ok(state) || !t->unit.ops->load(t, state))
 		return -EINVAL;
 	t->insns = state->insns;
 	t->since_sync = state->since_sync;
 	t->bytes = state->bytes;
+	t->told = state->told;
 	t->oracle_cr3 = state->oracle_cr3;
 	t->oracle_cr3_known = state->oracle_cr3_known;
 	return 0;

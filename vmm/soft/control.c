@@ -142,11 +142,19 @@ static NOINLINE void do_read_cr8(struct vpt_soft *c, const struct vpt_uop *u)
 		do_##name(c, u);              \
 		return vpt_soft_resume(c, u); \
 	}
-CHANGES_MODE(write_cr0)
 CHANGES_MODE(write_cr3)
 CHANGES_MODE(write_cr4)
 /* An interrupt may be waiting for a lower priority. */
 CHANGES_MODE(write_cr8)
+
+/* Paging that is turned on or off is an event, which the core reports. */
+VPT_UOP(write_cr0)
+{
+	if (c->pt && (source(c, u) ^ c->s.cr0) & VPT_CR0_PG)
+		return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
+	do_write_cr0(c, u);
+	return vpt_soft_resume(c, u);
+}
 
 VPT_UOP(write_cr2)
 {

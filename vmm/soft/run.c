@@ -41,21 +41,28 @@ _Noreturn void vpt_soft_raise_code(struct vpt_soft *c, const struct vpt_uop *u, 
 /* Every-instruction mode: the last instruction of a block that is left early. */
 static __attribute__((noinline)) void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
 {
-	const struct vpt_observer *o = c->base.observer;
 	uint64_t next = u->ip + u->len;
 
-	if (c->pt && o->every)
-		o->retired(o->opaque, u->ip, next, next, VPT_FLOW_NEXT);
+	if (c->pt && c->base.observer->every)
+		vpt_soft_tell_plain(c, u, next);
+}
+
+void vpt_soft_tell_plain(struct vpt_soft *c, const struct vpt_uop *u, uint64_t next)
+{
+	const struct vpt_observer *o = c->base.observer;
+
+	c->base.retired = vpt_soft_retired(c, u) + 1;
+	o->retired(o->opaque, u->ip, next, next, VPT_FLOW_NEXT);
 }
 
 const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u, bool done,
 				     enum vpt_exit_kind kind)
 {
-	c->left += u->rest - done;
 	if (done)
 		tell_last(c, u);
 	else
 		c->r[VPT_R_RIP] = u->ip;
+	c->left += u->rest - done;
 	c->leave = VPT_LEAVE_EXIT;
 	c->exit->kind = kind;
 	c->missed = NULL;

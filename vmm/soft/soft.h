@@ -306,6 +306,8 @@ void vpt_soft_derive(struct vpt_soft *c);
 void vpt_soft_call_attention(struct vpt_soft *c);
 /* A near transfer or a PTWRITE retired: tell the observer. */
 void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct vpt_event *event);
+/* An instruction that goes on with the next one retired, likewise, where each is told of. */
+void vpt_soft_tell_plain(struct vpt_soft *c, const struct vpt_uop *u, uint64_t next);
 /* Between two blocks: tell the observer how many instructions ran until now, so that
  * what is recorded next has its place, in however many runs it is that it got there. */
 void vpt_soft_tell_ran(struct vpt_soft *c);

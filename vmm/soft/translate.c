@@ -140,18 +140,11 @@ VPT_UOP(fall_through)
 	return NULL;
 }
 
-static __attribute__((noinline)) void tell_retired(struct vpt_soft *c, const struct vpt_uop *u)
-{
-	const struct vpt_observer *o = c->base.observer;
-
-	o->retired(o->opaque, u->ip, u->imm, u->imm, VPT_FLOW_NEXT);
-}
-
 /* An instruction that goes on with the next has retired. */
 VPT_UOP(tell)
 {
 	if (c->pt)
-		tell_retired(c, u);
+		vpt_soft_tell_plain(c, u, u->imm);
 	return VPT_NEXT(c, u);
 }
 

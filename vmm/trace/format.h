@@ -16,6 +16,7 @@
 
 #define VPT_FILE_MAGIC	   0x0a45434152545056ull /* "VPTRACE\n" */
 #define VPT_FILE_VERSION   1
+#define VPT_FILE_RTIT	   2 /* version of a file with VPT_INFO_RTIT, which older readers misread */
 #define VPT_BLOCK_MAGIC	   0x4b4c4256u /* "VBLK" */
 #define VPT_FILE_MAX_VCPUS 1024
 #define VPT_CODE_BYTES	   4096 /* of a page in a CODE block */
@@ -76,7 +77,11 @@ struct vpt_file_info {
 /* What of the processor neither `caps` nor a session's registers tell. */
 enum vpt_info_flags {
 	VPT_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
+	VPT_INFO_RTIT = 1 << 1,	    /* the trace is Atom's RTIT (vpt/atom.h), not PT */
 };
+/* With RTIT, of flags: the errata of the processor, enum vpt_atom_erratum. */
+#define VPT_INFO_ERRATA(flags)	    ((uint8_t)((flags) >> 8))
+#define VPT_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
 
 struct vpt_ram_range {
 	uint64_t gpa;
@@ -112,6 +117,15 @@ struct vpt_cr3_switch {
 	uint64_t cr3;	/* as in struct vpt_code_page */
 	uint64_t insns; /* the counter at the switch */
 };
+
+/*
+ * RTIT, which has no packet of execution modes: bits 1:0 of `cr3` are the width of code from
+ * there on, and a block comes where that changes too.
+ */
+enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 };
+#define VPT_CR3_CODE_MASK 3ull
+/* RTIT: the block is of the next FUP.BuffOvf, behind which the counter is not known. */
+#define VPT_CR3_RESUMED 4ull
 
 /*
  * An address space where CR3 alone does not tell it: in traces that span a host and
@@ -175,8 +189,11 @@ enum vpt_session_end {
 	VPT_END_ERROR,	    /* the last packet may be cut */
 	VPT_END_CLOSED,	    /* the guest ended, the VMM closed the trace */
 	VPT_END_LOST,	    /* what follows was overwritten; the last packet may be cut */
+	VPT_END_CHANGED,    /* RTIT: a register was written, and the trace goes on in the session
+			     * that starts here */
 };
 
+/* Of RTIT the registers are packed by trace/atom_session.h, at the end of a session too. */
 struct vpt_session {
 	uint32_t edge;	/* enum vpt_session_edge */
 	uint32_t end;	/* enum vpt_session_end */

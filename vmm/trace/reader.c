@@ -154,7 +154,7 @@ static const char *read_session(struct vcpu *v, const struct vpt_block *b, const
 		return "a block's length is wrong";
 	if (session->offset > v->bytes || (last && session->offset < last->start->offset))
 		return "a session's place in the stream is wrong";
-	if (session->end > VPT_END_LOST)
+	if (session->end > VPT_END_CHANGED)
 		return "how a session ended is not known";
 
 	switch (session->edge) {
@@ -364,9 +364,9 @@ static int read_header(const struct vpt_reader *r, size_t *at, char *why, size_t
 		snprintf(why, size, "not a .vpt file");
 		return -EINVAL;
 	}
-	if (header.version != VPT_FILE_VERSION) {
-		snprintf(why, size, "its format version is %u, this program reads %u",
-			 header.version, VPT_FILE_VERSION);
+	if (header.version != VPT_FILE_VERSION && header.version != VPT_FILE_RTIT) {
+		snprintf(why, size, "its format version is %u, this program reads %u and %u",
+			 header.version, VPT_FILE_VERSION, VPT_FILE_RTIT);
 		return -EINVAL;
 	}
 	if (header.size < sizeof(header) || header.size % 8 || header.size > r->in.size) {

@@ -167,14 +167,6 @@ static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
 
 static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
 {
-	/* The bytes 02 82 may also end the packet before: the last 16 count. */
-	if (s->run > PSB_BYTES) {
-		s->index[s->nindex - 1].offset = offset;
-		if (s->nresolved == s->nindex)
-			s->nresolved--;
-		return 0;
-	}
-
 	if (s->nindex == s->index_room) {
 		size_t room = s->index_room ? 2 * s->index_room : 64;
 		void *index = realloc(s->index, room * sizeof(*s->index));
@@ -191,10 +183,47 @@ static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
 	return 0;
 }
 
+/* The bytes 02 82 may also end the packet before: the last 16 of a row count. */
+static int index_psb(struct vpt_writer *w, struct stream *s, uint64_t offset)
+{
+	if (s->run == PSB_BYTES)
+		return index_add(w, s, offset);
+	s->index[s->nindex - 1].offset = offset;
+	if (s->nresolved == s->nindex)
+		s->nresolved--;
+	return 0;
+}
+
+/* A header and zeros, as many as no other packet has. */
+static int find_rtit_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		/* As above. */
+		if (!s->run) {
+			const uint8_t *next = memchr(bytes + i, 0xc0, len - i);
+
+			if (!next)
+				break;
+			i = (size_t)(next - bytes);
+		}
+		s->run = bytes[i] == 0xc0 ? 1 : !bytes[i] && s->run ? s->run + 1 : 0;
+		if (s->run < RTIT_PSB_BYTES)
+			continue;
+		s->run = 0;
+		if (index_add(w, s, s->bytes + i + 1 - RTIT_PSB_BYTES))
+			return w->error;
+	}
+	return 0;
+}
+
 static int find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
 {
 	size_t i;
 
+	if (w->rtit)
+		return find_rtit_psbs(w, s, bytes, len);
 	for (i = 0; i < len; i++) {
 		/* Mostly there is nothing to be seen for long. */
 		if (!s->run) {
@@ -210,7 +239,7 @@ static int find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *byte
 			s->run = bytes[i] == 0x02;
 
 		if (s->run >= PSB_BYTES && !(s->run & 1) &&
-		    index_add(w, s, s->bytes + i + 1 - PSB_BYTES))
+		    index_psb(w, s, s->bytes + i + 1 - PSB_BYTES))
 			return w->error;
 	}
 	return 0;
@@ -511,7 +540,7 @@ static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
 {
 	struct vpt_file_header header = {
 		.magic = VPT_FILE_MAGIC,
-		.version = VPT_FILE_VERSION,
+		.version = w->rtit ? VPT_FILE_RTIT : VPT_FILE_VERSION,
 		.size = sizeof(header),
 	};
 	struct iovec iov = {&header, sizeof(header)};
@@ -556,6 +585,7 @@ int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct v
 		return -EINVAL;
 	err = vpt_writer_new(path, info->vcpus, writer);
 	if (!err) {
+		(*writer)->rtit = info->flags & VPT_INFO_RTIT;
 		err = write_head(*writer, info);
 		if (err) {
 			vpt_writer_drop(*writer);

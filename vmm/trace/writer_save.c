@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAVED_MAGIC 0x32575456u /* "VTW2" */
+#define SAVED_MAGIC 0x33575456u /* "VTW3" */
 
 struct saved_writer {
 	uint32_t magic;
 	uint32_t vcpus;
 	uint64_t file_bytes;
 	uint64_t nstretches, stretch_bytes;
+	uint64_t rtit;
 };
 
 /*
@@ -85,8 +86,8 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 
 size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
 {
-	const struct saved_writer saved = {SAVED_MAGIC, w->vcpus, w->file_bytes, w->nstretches,
-					   w->stretch_bytes};
+	const struct saved_writer saved = {SAVED_MAGIC,	  w->vcpus,	    w->file_bytes,
+					   w->nstretches, w->stretch_bytes, w->rtit};
 	size_t bytes = sizeof(saved) + w->stretch_bytes;
 	unsigned int i;
 	uint8_t *at;
@@ -202,11 +203,12 @@ int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_
 	int err;
 
 	if (!take(&at, &bytes, &saved, sizeof(saved)) || saved.magic != SAVED_MAGIC ||
-	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS)
+	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS || saved.rtit > 1)
 		return -EINVAL;
 	err = vpt_writer_new(path, saved.vcpus, &w);
 	if (err)
 		return err;
+	w->rtit = saved.rtit;
 	for (i = 0; !err && i < w->vcpus; i++)
 		err = load_stream(&w->stream[i], i, &at, &bytes);
 	if (!err)

@@ -5,13 +5,15 @@
 
 #include <sys/uio.h>
 
+#include "vpt/atom_packet.h"
 #include "writer.h"
 
 #define GATHER_TRACE	 4096u
 #define MAPPED_TRACE	 (1u << 20)
 #define GATHER_ORACLE	 65536u
 #define GATHER_STRETCH	 (sizeof(struct vpt_stretch) + 2u * 65536u) /* the longest */
-#define PSB_BYTES	 16u
+#define PSB_BYTES	 16u					    /* of PT's, the longer one */
+#define RTIT_PSB_BYTES	 VPT_ATOM_PSB_BYTES
 #define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
 #define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
 
@@ -39,7 +41,7 @@ struct stream {
 	 */
 	struct chunk_mark mark[PSB_BYTES];
 	unsigned int marks;
-	unsigned int run; /* length of the row of 02 82 that ends here */
+	unsigned int run; /* length of the row of a PSB's bytes that ends here */
 
 	struct vpt_index_entry *index;
 	size_t nindex, index_room;
@@ -51,6 +53,7 @@ struct vpt_writer {
 	int error; /* -errno, sticky */
 	uint64_t file_bytes;
 	unsigned int vcpus;
+	bool rtit; /* VPT_INFO_RTIT */
 
 	uint8_t *stretches; /* GATHER_STRETCH bytes, NULL: none came yet */
 	size_t stretch_bytes;

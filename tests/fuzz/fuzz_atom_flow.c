@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The decoder of Atom's RTIT: any packets, code, registers of sessions, address spaces and
+ * records of an oracle, in any order, as a file that is otherwise whole. The input is a byte of
+ * errata, then operations: see enum op.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/use_file.h"
+#include "trace/atom_session.h"
+#include "trace/writer.h"
+#include "vpt/atom_packet.h"
+
+#define CODE  0x400000ull /* two pages */
+#define PAGES 2
+
+enum op {
+	OP_CODE,   /* where: 2; so many: 1; bytes */
+	OP_TRACE,  /* so many: 1; bytes of the stream */
+	OP_START,  /* registers */
+	OP_END,	   /* how: 1; registers */
+	OP_CR3,	   /* space and mode: 1 */
+	OP_INSNS,  /* so many retired: 2 */
+	OP_RECORD, /* kind, CPL, flags: 1 each; where: 2 */
+	OP_PACKET, /* kind: 1; where: 2: a packet that is well-formed */
+};
+
+struct input {
+	const uint8_t *at;
+	size_t left;
+};
+
+struct made {
+	struct vpt_writer *w;
+	uint8_t page[PAGES * VPT_CODE_BYTES];
+	uint64_t insns, space;
+	bool open; /* a session */
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* 0 where the input is over. */
+static uint64_t take(struct input *in, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	for (; bytes && in->left; bytes--, in->left--)
+		value = value << 8 | *in->at++;
+	return value;
+}
+
+/* Somewhere in the code, and seldom elsewhere. */
+static uint64_t place(struct input *in)
+{
+	uint64_t at = take(in, 2);
+
+	return at < 0xfff0 ? CODE + at % (PAGES * VPT_CODE_BYTES) : ~at;
+}
+
+static size_t some(struct input *in)
+{
+	size_t n = (size_t)take(in, 1);
+
+	return n < in->left ? n : in->left;
+}
+
+static void skip(struct input *in, size_t n)
+{
+	in->at += n;
+	in->left -= n;
+}
+
+static void put_code(struct made *m, struct input *in)
+{
+	size_t at = take(in, 2) % sizeof(m->page), n = some(in), i;
+
+	if (n > sizeof(m->page) - at)
+		n = sizeof(m->page) - at;
+	memcpy(m->page + at, in->at, n);
+	skip(in, n);
+	for (i = 0; i < PAGES; i++) {
+		struct vpt_code_page page = {.cr3 = m->space,
+					     .vaddr = CODE + i * VPT_CODE_BYTES,
+					     .gpa = CODE + i * VPT_CODE_BYTES,
+					     .insns = m->insns};
+
+		REQUIRE(!vpt_writer_code(m->w, 0, &page, m->page + i * VPT_CODE_BYTES));
+	}
+}
+
+static void put_bytes(struct made *m, const void *bytes, size_t n)
+{
+	if (n)
+		REQUIRE(!vpt_writer_trace(m->w, 0, UINT64_MAX, bytes, n));
+}
+
+static void put_session(struct made *m, struct input *in, enum vpt_session_edge edge,
+			enum vpt_session_end end)
+{
+	struct vpt_session s = {.edge = edge, .end = end, .insns = m->insns};
+	struct vpt_atom_regs regs;
+	unsigned int i;
+
+	if (m->open != (edge == VPT_SESSION_END))
+		return;
+	m->open = !m->open;
+	vpt_atom_regs_reset(&regs);
+	regs.ctl = (uint32_t)take(in, 2);
+	regs.status = (uint32_t)take(in, 1);
+	regs.events = (uint32_t)take(in, 1);
+	regs.tnt_buff = (uint32_t)take(in, 1);
+	regs.last_call_nlip = take(in, 1) << 48 | place(in);
+	regs.last_lip = take(in, 1) << 32 | 0x40;
+	for (i = 0; i < 4; i++)
+		regs.lip[i] = place(in);
+	vpt_atom_session_set(&s, &regs);
+	REQUIRE(!vpt_writer_session(m->w, 0, &s));
+}
+
+static void put_cr3(struct made *m, struct input *in)
+{
+	uint64_t what = take(in, 1);
+	struct vpt_cr3_switch sw = {.insns = m->insns};
+
+	m->space = 0x1000 + (what >> 4 & 1) * 0x1000;
+	sw.cr3 = m->space | (what & 3);
+	REQUIRE(!vpt_writer_cr3(m->w, 0, &sw));
+}
+
+static void put_record(struct made *m, struct input *in)
+{
+	struct vpt_oracle_record r = {
+		.kind = (uint8_t)take(in, 1),
+		.cpl = (uint8_t)(take(in, 1) & 3),
+		.aux = (uint16_t)take(in, 1),
+	};
+
+	r.ip = place(in);
+	REQUIRE(!vpt_writer_oracle(m->w, 0, &r));
+}
+
+/* LIPs lean on nothing, counts of cycles are 0. */
+static void put_packet(struct made *m, struct input *in)
+{
+	uint64_t what = take(in, 1);
+	struct vpt_atom_packet packet = {
+		.kind = (enum vpt_atom_pkt_kind)(what % VPT_ATOM_PKT_COUNT),
+		.cnt = VPT_ATOM_CNT_4,
+		.zext = true,
+		.has_cycles = what >> 7,
+	};
+	uint8_t bytes[VPT_ATOM_PKT_MAX];
+
+	packet.value = place(in) & 0xffffffff;
+	if (packet.kind == VPT_ATOM_PKT_TNT) {
+		packet.bits = (uint8_t)(1 + packet.value % VPT_ATOM_TNT_MAX);
+		packet.value &= (1u << packet.bits) - 1;
+	} else if (packet.kind == VPT_ATOM_PKT_MTC) {
+		packet.value &= 0xff;
+	}
+	put_bytes(m, bytes, vpt_atom_packet_write(bytes, &packet));
+}
+
+static void put(struct made *m, struct input *in)
+{
+	size_t n;
+
+	switch (take(in, 1) & 7) {
+	case OP_CODE:
+		put_code(m, in);
+		break;
+	case OP_TRACE:
+		n = some(in);
+		put_bytes(m, in->at, n);
+		skip(in, n);
+		break;
+	case OP_START:
+		put_session(m, in, VPT_SESSION_START, VPT_END_NONE);
+		break;
+	case OP_END:
+		n = take(in, 1) % VPT_END_CHANGED;
+		put_session(m, in, VPT_SESSION_END, (enum vpt_session_end)(VPT_END_DISABLED + n));
+		break;
+	case OP_CR3:
+		put_cr3(m, in);
+		break;
+	case OP_INSNS:
+		m->insns += take(in, 2);
+		break;
+	case OP_RECORD:
+		put_record(m, in);
+		break;
+	default:
+		put_packet(m, in);
+		break;
+	}
+}
+
+static void make(const char *path, struct input *in)
+{
+	struct vpt_file_info info = {.vcpus = 1, .oracle = 1, .model = "silvermont"};
+	static struct made m;
+
+	memset(&m, 0, sizeof(m));
+	memset(m.page, 0x90, sizeof(m.page));
+	m.space = 0x1000;
+	info.flags = VPT_INFO_RTIT | VPT_INFO_SET_ERRATA((uint32_t)take(in, 1));
+	info.owner = take(in, 1) & 1 ? VPT_OWNER_GUEST : VPT_OWNER_HOST;
+	info.caps.max_nonturbo = 20;
+	REQUIRE(!vpt_writer_open(path, &info, &m.w));
+	while (in->left)
+		put(&m, in);
+	REQUIRE(!vpt_writer_close(m.w, 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	static int fd = -1;
+	struct vpt_reader *r;
+	char path[32], why[128];
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", 0);
+	REQUIRE(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	make(path, &in);
+	REQUIRE(!vpt_reader_open(path, &r, why, sizeof(why)));
+	use_file(r, (size_t)lseek(fd, 0, SEEK_END), false);
+	vpt_reader_close(r);
+	return 0;
+}

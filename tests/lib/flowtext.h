@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a decoder makes of a file made by hand (synth.h), as a word per item:
+ *   S, S+N  segment, after N bytes that cannot be decoded
+ *   1a      instruction at SYNTH_CODE + 0x1a
+ *   E1a     tracing is enabled there
+ *   D, D1a  disabled by the instruction before, towards 1a
+ *   A1a     disabled by an event at 1a
+ *   1a>20   event at 1a that leads to 20
+ *   P2000   CR3 (but not where a PSB+ repeats it)
+ *   O, O1a  overflow, resolved at 1a
+ *   T       TraceStop
+ *   R14     core to bus ratio
+ *   !...    error
+ */
+#ifndef TESTS_LIB_FLOWTEXT_H
+#define TESTS_LIB_FLOWTEXT_H
+
+#include "decode/flow.h"
+#include "lib/synth.h"
+
+/* That of vCPU 0 is `flow`, and END stays the end; `name`: of the row. */
+void flowtext_is(struct vpt_reader *r, enum vpt_flow_unit unit, const char *name, const char *flow);
+
+/* It does not end, and an ERROR says so soon enough. */
+void flowtext_endless(struct vpt_reader *r, enum vpt_flow_unit unit);
+
+/* Let a page change, though later than anything that runs. */
+void flowtext_change(struct synth *s);
+
+#endif /* TESTS_LIB_FLOWTEXT_H */

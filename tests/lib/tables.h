@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tests that are rows of a document's tables, each a scenario: test_tables.c
+ * and others. */
+#ifndef TESTS_LIB_TABLES_H
+#define TESTS_LIB_TABLES_H
+
+#include "lib/scenario.h"
+#include "lib/suite.h"
+
+#include <stddef.h>
+
+#define VPT_ROW(table_, row_, what_, model_, tags_, script_, packets_) \
+	{.name = table_ "\t" row_ "\t" what_,                          \
+	 .tags = tags_,                                                \
+	 .model = model_,                                              \
+	 .script = script_,                                            \
+	 .packets = packets_},
+
+/* With VPT_LIST_ROWS set each row that passed is printed: table, row, what,
+ * packets, by tabs. */
+Suite *vpt_tables_suite(const char *name, const struct vpt_scenario *rows, size_t count);
+
+#endif /* TESTS_LIB_TABLES_H */

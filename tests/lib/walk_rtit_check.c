@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A walk that RTIT traced through the decoder, and back to what was executed. */
+#include "lib/walk_inside.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "oracle/compare.h"
+
+static void say_difference(const struct vpt_comparison *c, char *why, size_t size)
+{
+	const struct vpt_diff *d = &c->diff;
+
+	snprintf(why, size,
+		 "session %zu, after %llu instructions, byte %#llx: %s; expected %d at %#llx, "
+		 "decoded %d at %#llx",
+		 d->session, (unsigned long long)d->insns, (unsigned long long)d->offset,
+		 d->text ? d->text : "a difference",
+		 d->nexpected ? (int)d->expected[0].step.kind : -1,
+		 (unsigned long long)d->expected[0].step.ip,
+		 d->ndecoded ? (int)d->decoded[0].step.kind : -1,
+		 (unsigned long long)d->decoded[0].step.ip);
+}
+
+static bool compare(const char *path, char *why, size_t size, struct walk_seen *seen)
+{
+	struct vpt_comparison c = {0};
+	struct vpt_reader *reader;
+	bool ok;
+
+	if (vpt_reader_open(path, &reader, why, size))
+		return false;
+	MUST(!vpt_compare(reader, 0, &c));
+	ok = !c.mismatches && !c.errors;
+	if (!ok)
+		say_difference(&c, why, size);
+	seen->insns = c.decoded;
+	seen->losses = c.skipped != 0 || c.shortfalls.n;
+	vpt_comparison_free(&c);
+	vpt_reader_close(reader);
+	return ok;
+}
+
+bool walk_rtit_check(const struct walk_config *config, char *why, size_t size,
+		     struct walk_seen *seen)
+{
+	char own[] = "/tmp/vpt-walk-XXXXXX";
+	const char *path = config->rtit.keep;
+	struct walk_seen unused;
+	bool ok;
+
+	seen = seen ? seen : &unused;
+	*seen = (struct walk_seen){0};
+	why[0] = '\0';
+	if (!path) {
+		int fd = mkstemp(own);
+
+		MUST(fd >= 0);
+		close(fd);
+		path = own;
+	}
+	walk_rtit_record(config, path, seen);
+	ok = compare(path, why, size, seen);
+	if (path == own)
+		unlink(own);
+	return ok;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows of the tables of the RTIT reference, its examples and its errata, as scenarios:
+ * tests/atom/, one file per subject. `make check-rtit` lists them.
+ */
+#include "lib/tables.h"
+
+static const struct vpt_scenario rows[] = {
+#include "atom/all.tbl"
+};
+
+Suite *vpt_suite(void)
+{
+	return vpt_tables_suite("atom_tables", rows, sizeof(rows) / sizeof(rows[0]));
+}

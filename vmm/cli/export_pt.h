@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vpt export of a trace that is not Intel PT's, as one that is. */
+#ifndef VMM_CLI_EXPORT_PT_H
+#define VMM_CLI_EXPORT_PT_H
+
+#include "export/recast.h"
+
+/* Write it to `out`, and say what it is unless `quiet`. Returns the exit status. */
+int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet);
+
+/*
+ * For those that know PT only: *reader, which is of the file at `path`, is closed and is then
+ * of such a trace. VPT_EXIT_OK, or an exit status, and *reader is as it was.
+ */
+int vpt_export_as_pt(const char *path, struct vpt_reader **reader,
+		     struct vpt_recast_report *report);
+
+/* Could all of it be decoded? Else one line, and VPT_EXIT_FAIL. */
+int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report);
+
+#endif /* VMM_CLI_EXPORT_PT_H */

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions of Atom's RTIT, for info. */
+#include <stdio.h>
+
+#include "cli/atom_regs.h"
+#include "cli/info.h"
+#include "trace/atom_session.h"
+
+static const struct vpt_info_source sources[] = {
+	{VPT_ATOM_MASK(CTL, TRACE_EN), "branches", 0},
+	{VPT_ATOM_MASK(CTL, STS_EN), "sts", 0},
+	{VPT_ATOM_MASK(CTL, STS_ON_CR3), "sts-on-cr3", 0},
+	{VPT_ATOM_MASK(CTL, MTC_EN), "mtc", VPT_ATOM_MASK(CTL, MTC_RANGE)},
+	{VPT_ATOM_MASK(CTL, CYCLE_ACC), "cyc", 0},
+	{VPT_ATOM_MASK(CTL, CR3_EN), "cr3-filter", 0},
+	{VPT_ATOM_MASK(CTL, CMPRS_RET), "retc", 0},
+	{VPT_ATOM_MASK(CTL, LESS_PKTS), "less-pkts", 0},
+	{0, NULL, 0},
+};
+
+static void registers(const struct vpt_session *s)
+{
+	vpt_atom_regs_text(stdout, "    ", s, NULL);
+}
+
+/* What a decoder needs of the end: outcomes that were not sent, and so on. */
+static void more(const struct vpt_period *p)
+{
+	if (p->end)
+		vpt_atom_regs_text(stdout, "    at the end ", p->end, p->start);
+}
+
+static void json_registers(const struct vpt_period *p)
+{
+	vpt_atom_regs_json(stdout, p);
+}
+
+const struct vpt_info_system vpt_info_atom = {
+	.trace = "rtit",
+	.disabled = "TriggerEn",
+	.sources = sources,
+	.registers = registers,
+	.more = more,
+	.json_registers = json_registers,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Models of processors: those of Intel PT as the library has them, and the Atoms with RTIT,
+ * of which CPUID tells no more than that they are such. [ATOM-NO-CPUID]
+ */
+#include "core/model.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	uint8_t max_nonturbo; /* clock ratio at P1 */
+} atoms[] = {
+	{"silvermont", 20},
+	{"airmont", 16},
+};
+
+static bool atom_at(unsigned int i, struct vpt_model *model)
+{
+	if (i >= sizeof(atoms) / sizeof(atoms[0]))
+		return false;
+	*model = (struct vpt_model){
+		.name = atoms[i].name,
+		.system = VPT_SYSTEM_RTIT,
+		.caps =
+			{
+				.signature = vpt_atom_signature(atoms[i].name),
+				.max_phy_addr = 36,
+				.lin_addr = 48,
+				.max_nonturbo = atoms[i].max_nonturbo,
+			},
+	};
+	return true;
+}
+
+bool vpt_model_at(unsigned int i, struct vpt_model *model)
+{
+	unsigned int n = 0;
+	const char *name;
+
+	while ((name = vpt_caps_model_name(n)) && n < i)
+		n++;
+	if (!name)
+		return atom_at(i - n, model);
+	*model = (struct vpt_model){.name = name, .caps = *vpt_caps_model(name)};
+	return true;
+}
+
+bool vpt_model_find(const char *name, struct vpt_model *model)
+{
+	unsigned int i;
+
+	for (i = 0; vpt_model_at(i, model); i++)
+		if (!strcmp(model->name, name))
+			return true;
+	return false;
+}
+
+unsigned int vpt_system_ranges(enum vpt_trace_system system, const struct vpt_caps *caps)
+{
+	return system == VPT_SYSTEM_RTIT ? VPT_ATOM_RANGES : vpt_caps_ranges(caps);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where sessions begin and end, which few packets tell. */
+#include "atom_inside.h"
+#include "trace/atom_session.h"
+
+const struct vpt_session *vpt_atomd_end(const struct vpt_atom_decoder *a)
+{
+	const struct vpt_atom_stream *s = &a->stream;
+
+	return s->session < s->nperiods ? s->periods[s->session].end : NULL;
+}
+
+bool vpt_atomd_ends_changed(const struct vpt_atom_decoder *a)
+{
+	return vpt_atomd_end(a) && vpt_atomd_end(a)->end == VPT_END_CHANGED;
+}
+
+void vpt_atomd_forget_flow(struct vpt_atom_decoder *a)
+{
+	a->enabled = false;
+	a->noutcomes = 0;
+	a->wait = VPT_ATOM_WAIT_NONE;
+	a->jumped = false;
+	a->ran = false;
+	a->in_tail = false;
+	a->counts = false;
+}
+
+/* Packets and registers are those of `session` now; whether the flow goes on is not said. */
+static void enter(struct vpt_atom_decoder *a, size_t session)
+{
+	const struct vpt_session *start = a->stream.periods[session].start;
+	const struct vpt_atom_regs *regs = &a->stream.regs;
+
+	vpt_atom_stream_enter(&a->stream, session);
+	/* [ATOM-STALE-TNT] */
+	a->stale = (uint8_t)vpt_atomd_outcomes(regs->tnt_buff);
+	a->call_known = VPT_ATOM_GET(LAST_CALL_NLIP, VALID, regs->last_call_nlip);
+	a->call_next = vpt_atom_canonical(VPT_ATOM_GET(LAST_CALL_NLIP, NLIP, regs->last_call_nlip));
+	a->insns = start->insns;
+	a->in_tail = false;
+}
+
+/* A session that begins with TriggerEn rising tells all that there is to know. */
+void vpt_atomd_enter_afresh(struct vpt_atom_decoder *a, size_t session)
+{
+	vpt_atomd_forget_flow(a);
+	enter(a, session);
+	a->counts = true;
+	a->lost = false;
+	a->joins = false;
+}
+
+/* [ATOM-OVF-SET] Software ended an overflow: no packet tells where execution is. */
+static void ended_silently(struct vpt_atom_decoder *a)
+{
+	if (VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, a->stream.regs.status))
+		return;
+	vpt_atomd_forget_flow(a);
+	a->call_known = false;
+	a->lost = a->joins = true;
+}
+
+/* ENDS was said, and all of the session is told. */
+void vpt_atomd_leave_session(struct vpt_atom_decoder *a)
+{
+	struct vpt_atom_stream *s = &a->stream;
+	bool lossy = vpt_atomd_ends_lost(a);
+
+	vpt_atomd_use(a);
+	if (s->session + 1 >= s->nperiods) {
+		a->over = true;
+	} else if (vpt_atomd_ends_changed(a)) {
+		enter(a, s->session + 1);
+		if (lossy)
+			ended_silently(a);
+	} else {
+		vpt_atomd_enter_afresh(a, s->session + 1);
+	}
+}
+
+/* Are there bits that were never sent? [ATOM-DEC-TAIL] */
+static void take_tail(struct vpt_atom_decoder *a, const struct vpt_session *end)
+{
+	struct vpt_atom_regs regs;
+
+	vpt_atom_session_get(end, &regs);
+	vpt_atomd_take_outcomes(a, regs.tnt_buff, vpt_atomd_outcomes(regs.tnt_buff));
+	a->in_tail = true;
+}
+
+bool vpt_atomd_ends_lost(const struct vpt_atom_decoder *a)
+{
+	struct vpt_atom_regs regs;
+
+	if (a->next.what != VPT_ATOM_SAYS_ENDS || !vpt_atomd_end(a))
+		return false;
+	vpt_atom_session_get(vpt_atomd_end(a), &regs);
+	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs.status);
+}
+
+/* What ended the session tells how many instructions are left, where the counter does not. */
+static void count_back(struct vpt_atom_decoder *a, const struct vpt_session *end)
+{
+	bool stop = end->end == VPT_END_TRACE_STOP;
+	bool wrmsr = a->guest && (end->end == VPT_END_DISABLED || end->end == VPT_END_CHANGED);
+	unsigned int n = stop || wrmsr ? vpt_atomd_to_end(a, wrmsr) : 0;
+
+	a->counts = n && n <= end->insns;
+	if (a->counts)
+		a->insns = end->insns - n;
+}
+
+/* The flow is lost from here on. */
+static bool ends_unknown(struct vpt_atom_decoder *a, struct vpt_item *item)
+{
+	vpt_atomd_forget_flow(a);
+	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
+	return true;
+}
+
+bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
+{
+	const struct vpt_session *end = vpt_atomd_end(a);
+
+	if (!end) {
+		a->over = true;
+		return false;
+	}
+	if (!a->in_tail) {
+		take_tail(a, end);
+		return false;
+	}
+	if (vpt_atomd_ends_lost(a)) {
+		vpt_atomd_forget_flow(a);
+		return false;
+	}
+	/* A TraceStop that was held until an overflow was over: nothing was traced since. */
+	if (!a->counts && !a->ran && end->end == VPT_END_TRACE_STOP) {
+		a->enabled = false;
+		return false;
+	}
+	if (!a->counts)
+		count_back(a, end);
+	if (a->counts && a->insns < end->insns)
+		return vpt_atomd_walk(a, item);
+	if (end->end == VPT_END_CHANGED) {
+		vpt_atomd_leave_session(a);
+		return false;
+	}
+	return a->counts ? vpt_atomd_disabled(a, item, false, 0) : ends_unknown(a, item);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What turns packets and code into items: libipt (ipt.h) for PT, ours (atom.h) for RTIT.
+ * A decoder is of one stretch of packets and begins with this struct.
+ */
+#ifndef VMM_DECODE_DECODER_H
+#define VMM_DECODE_DECODER_H
+
+#include "item.h"
+
+struct vpt_decoder {
+	const struct vpt_decoder_ops *ops;
+};
+
+struct vpt_decoder_ops {
+	void (*free)(struct vpt_decoder *d);
+	/* Get in step with the packets, anew after an ERROR; *offset is where. False: there is
+	 * no place left where that is possible. */
+	bool (*sync)(struct vpt_decoder *d, uint64_t *offset);
+	/* The next INSN or BLOCK, EVENT, ERROR, or END of the stretch. After an ERROR there is
+	 * nothing more before sync(). */
+	void (*next)(struct vpt_decoder *d, struct vpt_item *item);
+	/* The last ERROR was a packet that it does not know (or no packet at all). */
+	bool (*unknown_packet)(const struct vpt_decoder *d);
+	/* The last ERROR was that there is no code where it is. */
+	bool (*no_code)(const struct vpt_decoder *d);
+	/* After that: go on all the same, since there is other code now. */
+	void (*retry)(struct vpt_decoder *d);
+};
+
+static inline void vpt_decoder_free(struct vpt_decoder *d)
+{
+	if (d)
+		d->ops->free(d);
+}
+
+#endif /* VMM_DECODE_DECODER_H */

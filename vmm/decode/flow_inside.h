@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of a flow, for its own files. */
+#ifndef VMM_DECODE_FLOW_INSIDE_H
+#define VMM_DECODE_FLOW_INSIDE_H
+
+#include "atom.h"
+#include "bare.h"
+#include "code.h"
+#include "disasm.h"
+#include "filter.h"
+#include "flow.h"
+#include "spaces.h"
+#include "units.h"
+
+struct vpt_flow {
+	struct vpt_reader *reader;
+	unsigned int vcpu;
+	const struct vpt_caps *caps;
+	const struct vpt_period *periods;
+	size_t nperiods;
+	const struct vpt_cr3_switch *cr3s;
+	size_t ncr3s, next_cr3;
+	size_t next_resumed; /* of these, where RTIT's next overflow is looked for */
+	struct vpt_code_store *code;
+	const uint8_t *stream;
+	size_t len;
+
+	struct vpt_segment *segments;
+	size_t nsegments;
+	size_t next; /* segment */
+
+	struct vpt_decoder *decoder; /* NULL between segments */
+	struct vpt_bare bare;	     /* of a segment without TNT, in its place */
+	bool is_bare, told_bare;
+	bool rewrite_all; /* there are packets that libipt cannot read */
+	struct vpt_filtered filtered;
+	struct vpt_filter_known known; /* what has been learned, see filter.h */
+	uint64_t given;		       /* items so far, */
+	uint64_t again;		       /* of which so many are not to be given again */
+	bool blocks;		       /* BLOCKs are wanted, else INSNs */
+	bool changes;		       /* some page has more than one version */
+	uint64_t change;	       /* the counter at which one next does */
+	bool images;		       /* libipt's block decoder is in use */
+	bool give_up;		       /* on the rest of this segment */
+
+	uint64_t insns; /* the counter of format.h */
+	uint64_t cr3;	/* an address space of vpt_code_space() */
+	struct vpt_spaces *spaces;
+	const struct vpt_vmcs *vmcs;
+	size_t nvmcs;
+	const struct vpt_space *space; /* the one that runs, NULL: nothing is known */
+	bool counted;		       /* the last event hid an instruction, and it counts */
+	size_t next_cfe;
+	uint64_t read;		/* by libipt, of what it was given, */
+	uint64_t read_before;	/* and when the item before came */
+	struct vpt_cfe cfe;	/* the one that was told last */
+	struct vpt_item behind; /* that comes after it */
+	bool has_behind;
+	/* Two, for offsets must not fall and what libipt is not given comes when it comes. */
+	struct vpt_timeline *line, *own_line;
+	struct vpt_timeline_session *line_sessions;
+	struct vpt_timeline_sum sum;
+	bool timed;
+	size_t session; /* that the decoder is in */
+	bool pip;	/* PIPs tell the address space */
+	char text[160];
+
+	struct vpt_units units;
+	struct vpt_disasm *disasm;
+	struct vpt_atom_code *atom; /* of RTIT; NULL: the trace is PT's */
+};
+
+/* flow_space.c: the address space that runs, and the session. */
+
+/* Code is that of this space from now on. */
+void vpt_flow_use_space(struct vpt_flow *f, uint64_t cr3);
+
+/* RTIT: take what the file says of the space, and of the code size, up to the counter. */
+void vpt_flow_follow_space(struct vpt_flow *f);
+
+/* The session, and with it the counter, is that of an item that RTIT's decoder made. */
+void vpt_flow_follow_session(struct vpt_flow *f, const struct vpt_item *item);
+
+/* Let an event have its effect on all of that. */
+void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item);
+
+/* There was no code. Is there some in a space that it can be? Then the decoder goes on. */
+bool vpt_flow_elsewhere(struct vpt_flow *f, const struct vpt_item *error);
+
+/* flow_cfe.c: CFEs and packet blocks, which are told beside what a decoder makes. */
+
+/* Is the next one to be told before what was decoded? */
+bool vpt_flow_cfe_first(const struct vpt_flow *f, const struct vpt_item *item);
+void vpt_flow_tell_cfe(struct vpt_flow *f, struct vpt_item *item);
+
+#endif /* VMM_DECODE_FLOW_INSIDE_H */

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which address space runs, by PIPs, by the file, or by where there is code. */
+#include "flow_inside.h"
+
+void vpt_flow_use_space(struct vpt_flow *f, uint64_t cr3)
+{
+	f->cr3 = cr3;
+	f->space = vpt_spaces_find(f->spaces, cr3);
+	if (f->images)
+		vpt_ipt_set_image(f->decoder, vpt_code_image(f->code, cr3));
+	else
+		vpt_code_select(f->code, cr3);
+	if (f->atom)
+		vpt_atom_code_select(f->atom, cr3, f->atom->mode);
+}
+
+static bool in_guest(const struct vpt_flow *f)
+{
+	return f->space && (f->space->flags & VPT_SPACE_NON_ROOT);
+}
+
+/*
+ * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
+ * CR3, or, if it says nothing, by where there is code.
+ */
+static void find_space(struct vpt_flow *f, uint64_t ip)
+{
+	uint64_t cr3 = f->cr3;
+
+	if (f->pip)
+		return;
+	if (!f->ncr3s)
+		cr3 = vpt_code_guess(f->code, ip);
+	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++)
+		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3);
+	if (cr3 != VPT_CR3_UNKNOWN && cr3 != f->cr3)
+		vpt_flow_use_space(f, cr3);
+}
+
+static bool counts(const struct vpt_flow *f)
+{
+	return vpt_atom_decoder_counts(f->decoder);
+}
+
+/*
+ * RTIT: the file tells of all loads of CR3, and of the code size, by the counter. Where that
+ * lags, since packets were lost, PIPs are right, if there are any.
+ */
+void vpt_flow_follow_space(struct vpt_flow *f)
+{
+	static const uint8_t modes[] = {64, 32, 16, 64};
+	uint64_t cr3 = f->cr3;
+
+	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++) {
+		uint64_t is = f->cr3s[f->next_cr3].cr3;
+		uint64_t space =
+			vpt_code_space(f->code, is & ~(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED));
+
+		f->atom->mode = modes[is & VPT_CR3_CODE_MASK];
+		if (space != VPT_CR3_UNKNOWN && (counts(f) || !f->pip))
+			cr3 = space;
+	}
+	if (cr3 != f->cr3)
+		vpt_flow_use_space(f, cr3);
+}
+
+/* FUP.BuffOvf: the file says what the counter is here. */
+static void resume(struct vpt_flow *f)
+{
+	const struct vpt_session *end =
+		f->session < f->nperiods ? f->periods[f->session].end : NULL;
+	size_t i = f->next_resumed;
+
+	while (i < f->ncr3s && (!(f->cr3s[i].cr3 & VPT_CR3_RESUMED) || f->cr3s[i].insns < f->insns))
+		i++;
+	if (i == f->ncr3s || !end || f->cr3s[i].insns > end->insns)
+		return;
+	f->next_resumed = i + 1;
+	f->next_cr3 = i;
+	f->insns = f->cr3s[i].insns;
+	vpt_atom_decoder_count(f->decoder, f->insns);
+	vpt_flow_follow_space(f);
+}
+
+/* RTIT's decoder says which session it is in. */
+void vpt_flow_follow_session(struct vpt_flow *f, const struct vpt_item *item)
+{
+	size_t session = f->segments[f->next - 1].first + item->session;
+
+	if (session == f->session)
+		return;
+	f->session = session;
+	f->pip = false;
+	f->insns = f->periods[session].start->insns;
+}
+
+/* The decoder has read up to `offset`: which session is that? */
+static void enter_session(struct vpt_flow *f, uint64_t offset)
+{
+	const struct vpt_segment *s = &f->segments[f->next - 1];
+	size_t last = s->first + s->count;
+	size_t was = f->session;
+
+	while (f->session + 1 < last && f->periods[f->session + 1].start->offset < offset)
+		f->session++;
+	if (f->session == was)
+		return;
+	f->pip = false;
+	/* Put right what the decoder cannot count. */
+	if (f->periods[f->session].start->insns)
+		f->insns = f->periods[f->session].start->insns;
+}
+
+/*
+ * INT n shows as an event only, and so does a WRMSR that clears TraceEn: both
+ * count as retired.
+ */
+static bool hides_insn(const struct vpt_flow *f, const struct vpt_item *item)
+{
+	uint8_t op[2] = {0, 0};
+	size_t n = vpt_code_read(f->code, f->cr3, item->ip, op, sizeof(op));
+
+	if (n && (op[0] == 0xcc || op[0] == 0xcd || op[0] == 0xce || op[0] == 0xf1))
+		return true;
+	return n == 2 && item->event == VPT_FLOW_ASYNC_DISABLED && op[0] == 0x0f && op[1] == 0x30;
+}
+
+/* A PIP, whose CR3 may be a space's id. */
+static void take_pip(struct vpt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_space *space = vpt_spaces_find(f->spaces, item->value);
+	bool was_guest = in_guest(f);
+
+	if (!f->atom)
+		enter_session(f, item->offset);
+	f->pip = true;
+	/* Only the side-band tells whose it is. */
+	if (f->atom && f->spaces)
+		return;
+	vpt_flow_use_space(f, vpt_code_space(f->code, item->value));
+	if (!space)
+		return;
+	f->space = space;
+	item->value = space->cr3;
+	/* The event was a VM exit: the instruction there has not retired. */
+	if (f->counted && was_guest && !in_guest(f))
+		f->insns--;
+}
+
+void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item)
+{
+	uint64_t was = f->insns;
+
+	switch (item->event) {
+	case VPT_FLOW_PAGING:
+		take_pip(f, item);
+		break;
+	case VPT_FLOW_ENABLED:
+	case VPT_FLOW_OVERFLOW:
+		if (f->atom) {
+			if (item->event == VPT_FLOW_OVERFLOW && item->value)
+				resume(f);
+			break;
+		}
+		enter_session(f, item->offset);
+		find_space(f, item->to);
+		break;
+	case VPT_FLOW_ASYNC_BRANCH:
+	case VPT_FLOW_ASYNC_DISABLED:
+		f->insns += f->atom ? item->insns : hides_insn(f, item);
+		f->counted = f->insns != was;
+		return;
+	default:
+		break;
+	}
+	f->counted = false;
+}
+
+/* Go on in the one space that has code there, if it is another. */
+static bool guess_space(struct vpt_flow *f, const struct vpt_item *error)
+{
+	uint64_t space = vpt_code_guess(f->code, error->ip);
+
+	if (space == VPT_CR3_UNKNOWN || space == f->cr3)
+		return false;
+	vpt_flow_use_space(f, space);
+	f->decoder->ops->retry(f->decoder);
+	return true;
+}
+
+/*
+ * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
+ * the one before has no code: it can only be the one that has.
+ */
+static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
+{
+	if (!f->spaces || !f->decoder->ops->no_code(f->decoder))
+		return false;
+	/* A PIP to where nothing is known is another matter. */
+	if (f->space &&
+	    (vpt_spaces_learned(f->spaces, f->space) || (f->space->flags & VPT_SPACE_NO_CODE)))
+		return false;
+	return guess_space(f, error);
+}
+
+/* RTIT: CR3 was loaded where packets were lost, and with it the PIP. */
+static bool find_lost(struct vpt_flow *f, const struct vpt_item *error)
+{
+	return f->atom && !counts(f) && f->decoder->ops->no_code(f->decoder) &&
+	       guess_space(f, error);
+}
+
+/* A stream is joined where the trace is on already, and no event has told where that is. */
+static bool find_joined(struct vpt_flow *f, const struct vpt_item *error)
+{
+	if (f->cr3 != VPT_CR3_UNKNOWN || !f->decoder->ops->no_code(f->decoder))
+		return false;
+	find_space(f, error->ip);
+	if (f->cr3 == VPT_CR3_UNKNOWN)
+		return false;
+	f->decoder->ops->retry(f->decoder);
+	return true;
+}
+
+bool vpt_flow_elsewhere(struct vpt_flow *f, const struct vpt_item *error)
+{
+	return find_joined(f, error) || find_concealed(f, error) || find_lost(f, error);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The timing packets of Atom's RTIT (4.2.12 to 4.2.15). STS has 40 bits of the TSC, MTC 8; cycle
+ * counts are parts of packets, and count where ContextEn is set, or FilterEn too.
+ */
+#include "timeline_scan.h"
+#include "vpt/atom.h"
+
+#define STS_BITS 40
+
+static bool on(const struct vpt_timeline_scan *s, uint64_t mask)
+{
+	return s->ctl & mask;
+}
+
+/* The first TSC from the last known one on whose bits above `shift` end in `value`. */
+static uint64_t extend(const struct vpt_timeline_scan *s, uint64_t value, unsigned int shift,
+		       unsigned int bits)
+{
+	uint64_t mask = (UINT64_C(1) << bits) - 1, last = s->tsc >> shift;
+
+	return (last + ((value - last) & mask)) << shift;
+}
+
+/* Sent where time was not counted before, or could have been. [ATOM-STS ATOM-SLEEP] */
+static void sts(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+{
+	s->tsc = extend(s, p->value, 0, STS_BITS);
+	s->has_tsc = true;
+	s->begun = false;
+	s->now.relative = false;
+	vpt_scan_ratio(s, p->aux & 0xff);
+	vpt_scan_anchor(s, s->tsc, s->tsc, true);
+}
+
+/*
+ * [ATOM-MTC] As the bits change; [ATOM-E7] the first since TriggerEn rose may lie. What an
+ * overflow lost can be more than they hold.
+ */
+static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+{
+	unsigned int shift = 7 + 2 * p->aux;
+	bool lies = s->first_mtc && s->config.errata & VPT_ATOM_E7;
+
+	s->first_mtc = false;
+	if (lies)
+		return;
+	if (!s->has_tsc && !s->has_relative) {
+		s->has_relative = true;
+		s->now.relative = true;
+	}
+	s->tsc = extend(s, p->value, shift, 8);
+	vpt_scan_anchor(s, s->tsc, s->now.lost == s->base_lost ? s->tsc : VPT_NEVER, false);
+	s->base_lost = s->now.lost;
+	/* Sleep, out of which STS tells, has none. */
+	if (on(s, VPT_ATOM_MASK(CTL, MTC_EN)) && on(s, VPT_ATOM_MASK(CTL, STS_EN)) &&
+	    !on(s, VPT_ATOM_MASK(CTL, LESS_PKTS)))
+		s->now.next = s->tsc + (UINT64_C(1) << shift);
+}
+
+/* [ATOM-E6] */
+static uint64_t clocks(const struct vpt_timeline_scan *s, uint32_t cycles)
+{
+	return cycles + (cycles && s->config.errata & VPT_ATOM_E6);
+}
+
+/* What is not counted is not bounded. [ATOM-CYC-COUNTS] */
+static void uncounted(struct vpt_timeline_scan *s)
+{
+	s->now.wild++;
+	s->now.lost++;
+}
+
+static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+{
+	switch (p->kind) {
+	case VPT_ATOM_PKT_STS:
+		sts(s, p);
+		return true;
+	case VPT_ATOM_PKT_MTC:
+		mtc(s, p);
+		return s->now.anchor;
+	case VPT_ATOM_PKT_PSB:
+		return false;
+	case VPT_ATOM_PKT_BUF_OVF:
+		vpt_scan_lost(s);
+		break;
+	case VPT_ATOM_PKT_PGE:
+		uncounted(s);
+		break;
+	case VPT_ATOM_PKT_TNT:
+		/* One that is not full comes with the packet behind it. */
+		if (p->bits < VPT_ATOM_TNT_MAX)
+			return false;
+		break;
+	default:
+		break;
+	}
+	s->fresh = false;
+	s->now.flow = true;
+	s->now.eligible = p->has_cycles;
+	if (!p->has_cycles)
+		s->now.wild++;
+	return true;
+}
+
+/* Neither STS nor MTC will come: counts alone tell, from here on. */
+static void begin_relative(struct vpt_timeline_scan *s)
+{
+	if (s->has_tsc || s->has_relative ||
+	    on(s, VPT_ATOM_MASK(CTL, STS_EN) | VPT_ATOM_MASK(CTL, MTC_EN)))
+		return;
+	s->has_relative = true;
+	s->now.relative = true;
+	vpt_scan_anchor(s, 0, 0, false);
+}
+
+static size_t take(struct vpt_timeline_scan *s, const uint8_t *bytes, size_t len, bool *marks)
+{
+	struct vpt_atom_packet p;
+
+	s->now.counted = on(s, VPT_ATOM_MASK(CTL, CYCLE_ACC));
+	if (vpt_atom_packet_read(bytes, len, s->now.counted, &p) != VPT_OK)
+		return 0;
+	if (p.kind != VPT_ATOM_PKT_PSB)
+		begin_relative(s);
+	if (p.has_cycles)
+		vpt_scan_cycles(s, clocks(s, p.cycles));
+	*marks = packet(s, &p);
+	return p.size;
+}
+
+static void enter(struct vpt_timeline_scan *s, const struct vpt_timeline_session *session)
+{
+	if (session->goes_on)
+		return;
+	vpt_scan_gap(s);
+	s->first_mtc = true;
+}
+
+const struct vpt_timeline_system vpt_timeline_rtit = {
+	.take = take,
+	.enter = enter,
+	.find_psb = vpt_atom_packet_find_psb,
+};

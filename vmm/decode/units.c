@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "units.h"
+
+#include <string.h>
+
+static bool ends_block(const struct vpt_item *insn)
+{
+	return insn->class != VPT_INSN_OTHER && insn->class != VPT_INSN_PTWRITE;
+}
+
+int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
+{
+	struct vpt_item *block = &u->pending;
+
+	if (u->holding) {
+		*item = u->held;
+		u->holding = false;
+		return 0;
+	}
+	for (;;) {
+		int err = u->next(u->context, item);
+
+		/* BLOCKs are only there when there is nothing to assemble. */
+		if (err || item->kind == VPT_ITEM_BLOCK)
+			return err;
+		if (item->kind != VPT_ITEM_INSN) {
+			if (!block->insns)
+				return 0;
+			u->held = *item;
+			u->holding = true;
+			break;
+		}
+		if (!block->insns) {
+			*block = *item;
+			block->kind = VPT_ITEM_BLOCK;
+		} else {
+			block->insns++;
+			block->last = item->ip;
+			block->class = item->class;
+			block->offset = item->offset;
+		}
+		if (ends_block(item))
+			break;
+	}
+	*item = *block;
+	block->insns = 0;
+	return 0;
+}
+
+/* Where a near JMP or CALL with an immediate leads to, from the end of it. */
+static int64_t displacement(const uint8_t *raw, unsigned int size)
+{
+	int32_t near32 = 0;
+
+	if (size >= 5 && (raw[size - 5] & 0xfe) == 0xe8)
+		memcpy(&near32, raw + size - 4, sizeof(near32));
+	else if (size >= 2 && raw[size - 2] == 0xeb)
+		return (int8_t)raw[size - 1];
+	return near32;
+}
+
+/*
+ * The next instruction of the pending block. False if its code is not as it was. A block that
+ * ends with a PTWRITE whose IP is in the trace can have jumps in it, whatever libipt was asked.
+ */
+static bool take_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
+		      struct vpt_item *item)
+{
+	struct vpt_item *block = &u->pending;
+	unsigned int size;
+	size_t n;
+
+	*item = *block;
+	n = vpt_code_read(code, block->cr3, block->ip, item->raw, sizeof(item->raw));
+	item->kind = VPT_ITEM_INSN;
+	item->class = (uint8_t)vpt_disasm_class(d, block->mode, item->raw, n, &size);
+	item->size = (uint8_t)size;
+	item->insns = 1;
+	item->last = item->ip;
+	block->insns--;
+	block->ip += size;
+	if (item->class == VPT_INSN_JUMP || item->class == VPT_INSN_CALL)
+		block->ip += (uint64_t)displacement(item->raw, size);
+	return size && (block->insns || item->ip == block->last);
+}
+
+int vpt_units_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
+		   struct vpt_item *item)
+{
+	if (!u->pending.insns) {
+		int err = u->next(u->context, item);
+
+		if (err || item->kind != VPT_ITEM_BLOCK)
+			return err;
+		u->pending = *item;
+	}
+	if (!take_insn(u, code, d, item)) {
+		u->pending.insns = 0;
+		item->kind = VPT_ITEM_ERROR;
+		item->text = "libipt's blocks and our disassembler do not agree";
+	}
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A decoder's units need not be the wanted ones: BLOCKs from INSNs and the other way round. */
+#ifndef VMM_DECODE_UNITS_H
+#define VMM_DECODE_UNITS_H
+
+#include "code.h"
+#include "disasm.h"
+#include "item.h"
+
+struct vpt_units {
+	/* The next item as it is decoded. 0 or -errno. */
+	int (*next)(void *context, struct vpt_item *item);
+	void *context;
+	/* A BLOCK that is being made, or one that has `insns` instructions left. 0: none. */
+	struct vpt_item pending;
+	struct vpt_item held; /* what ended the making of a BLOCK */
+	bool holding;
+};
+
+/* The next item, with a BLOCK for INSNs in a row. 0 or -errno. */
+int vpt_units_block(struct vpt_units *u, struct vpt_item *item);
+
+/* The next item, with INSNs for a BLOCK, from the code as it is. 0 or -errno. */
+int vpt_units_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
+		   struct vpt_item *item);
+
+#endif /* VMM_DECODE_UNITS_H */

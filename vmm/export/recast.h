@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace of another system as one of Intel PT, in a .vpt file of its own: the flow that our
+ * decoder sees, in packets that every PT decoder reads. Code, address spaces and symbols are
+ * those of the trace.
+ */
+#ifndef VMM_EXPORT_RECAST_H
+#define VMM_EXPORT_RECAST_H
+
+#include "trace/reader.h"
+
+struct vpt_recast_report {
+	uint64_t insns, sessions, bytes;
+	uint64_t errors; /* places that cannot be decoded: overflows in what is written */
+	char error[160]; /* the first */
+	bool timed;
+	bool oracle; /* what ran is in it, so that it can be verified */
+};
+
+/* Is it of a system that is to be told as PT? */
+bool vpt_recast_needed(const struct vpt_reader *reader);
+
+/*
+ * Write it to `path`. 0 or -errno. Where the trace is not whole, what is written has no end
+ * either. The oracle is left out where address ranges chose what is traced, since those of PT
+ * do not choose like them, and where there is VMX operation.
+ */
+int vpt_recast(struct vpt_reader *reader, const char *path, struct vpt_recast_report *report);
+
+#endif /* VMM_EXPORT_RECAST_H */

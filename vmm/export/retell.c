@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "retell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/code.h"
+#include "retell_session.h"
+#include "trace/vec.h"
+
+#define WAITING_MAX 4096
+
+/* Does the generator tell of address space and code size, where they are new? MOV CR3 is in
+ * the mode that it was in. */
+static bool tells_context(enum vpt_event_kind kind)
+{
+	return kind == VPT_EV_FAR || kind == VPT_EV_ASYNC || kind == VPT_EV_OVERFLOW ||
+	       kind == VPT_EV_CR3;
+}
+
+/* Something at `from` leads to `to`; the context is that of `to`. */
+static void report(struct vpt_retell *r, enum vpt_event_kind kind, uint64_t from, uint64_t to)
+{
+	struct vpt_event event = {.kind = (uint8_t)kind, .from = from, .to = to};
+
+	if ((kind == VPT_EV_FAR || kind == VPT_EV_ASYNC) && r->ctx.cr3 != r->cr3)
+		event.flags = VPT_EVF_CR3;
+	vpt_pt_event(&r->pt, &event);
+	if (r->pt.packet_en && tells_context(kind)) {
+		r->cr3 = r->ctx.cr3;
+		r->mode = vpt_retell_mode(r);
+	}
+	r->ip = to;
+	r->ip_known = true;
+}
+
+/* Packets are missing. With `known` execution is at `ip`, and is traced. */
+static void lose(struct vpt_retell *r, bool known, uint64_t ip)
+{
+	/* Outcomes that were gathered are not among them. */
+	vpt_pt_flush(&r->pt);
+	/* For a new space a PSB+ is due. For a new code size there would be one as well, but
+	 * libipt 2.0.5 does not get over that: it is TIP.PGE that has to tell. */
+	r->ctx.production_enclave = !known || vpt_retell_mode(r) != r->mode;
+	if (r->ctx.cr3 != r->cr3)
+		r->pt.psb_bytes = r->pt.psb_period;
+	report(r, VPT_EV_OVERFLOW, 0, ip);
+	r->gap = false;
+}
+
+void vpt_retell_leave(struct vpt_retell *r)
+{
+	r->ctx.production_enclave = true;
+	if (r->gap)
+		lose(r, false, 0);
+	else if (r->pt.packet_en)
+		report(r, r->ip_known ? VPT_EV_ASYNC : VPT_EV_FAR, r->ip, 0);
+}
+
+static void enter(struct vpt_retell *r, uint64_t ip)
+{
+	r->ctx.production_enclave = false;
+	report(r, VPT_EV_FAR, 0, ip);
+}
+
+/* An instruction is to be where it is, whatever came before. */
+static void come_to(struct vpt_retell *r, const struct vpt_item *insn)
+{
+	if (r->gap)
+		lose(r, true, insn->ip);
+	else if (r->pt.packet_en && ((r->ip_known && r->ip != insn->ip) || r->ctx.cr3 != r->cr3 ||
+				     vpt_retell_mode(r) != r->mode))
+		vpt_retell_leave(r);
+	if (!r->pt.packet_en)
+		enter(r, insn->ip);
+}
+
+static bool is_event(const struct vpt_item *item, enum vpt_flow_event event)
+{
+	return item && item->kind == VPT_ITEM_EVENT && item->event == event;
+}
+
+/* Where it goes from an instruction, as what follows tells it, or the instruction itself. */
+static bool leads_to(const struct vpt_item *insn, const struct vpt_insn_look *look,
+		     const struct vpt_item *follows, bool by_cr3, uint64_t *to)
+{
+	*to = insn->ip + insn->size;
+	/* With a filter by CR3 the instruction itself ends what is traced. */
+	if (look->goes == VPT_GOES_CR3 && by_cr3 && is_event(follows, VPT_FLOW_DISABLED))
+		return false;
+	if (follows && follows->kind == VPT_ITEM_INSN) {
+		*to = follows->ip;
+		return true;
+	}
+	if (is_event(follows, VPT_FLOW_ASYNC_BRANCH) ||
+	    is_event(follows, VPT_FLOW_ASYNC_DISABLED)) {
+		*to = follows->ip;
+		return true;
+	}
+	if (is_event(follows, VPT_FLOW_DISABLED) && follows->has_to) {
+		*to = follows->to;
+		return true;
+	}
+	if (insn->has_to) {
+		*to = insn->to;
+		return true;
+	}
+	if (look->goes == VPT_GOES_DIRECT)
+		*to += (uint64_t)look->displacement;
+	if (insn->mode != 64)
+		*to = (uint32_t)*to;
+	return look->goes == VPT_GOES_DIRECT || look->goes == VPT_GOES_ON ||
+	       look->goes == VPT_GOES_CR0 || look->goes == VPT_GOES_CR3 ||
+	       look->goes == VPT_GOES_WRMSR;
+}
+
+/* What the instruction is to the generator, and where it leads. */
+static void look_at(struct vpt_retell *r, const struct vpt_item *insn, struct vpt_insn_look *look)
+{
+	const uint8_t *end = insn->raw + insn->size;
+
+	memset(look, 0, sizeof(*look));
+	/* Most need no second look. */
+	if ((insn->class == VPT_INSN_OTHER || insn->class == VPT_INSN_PTWRITE) &&
+	    (insn->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
+		return;
+	(void)!vpt_disasm_look(r->disasm, insn->mode, insn->raw, insn->size, look);
+}
+
+static void call(struct vpt_retell *r, const struct vpt_item *insn, bool direct, uint64_t to)
+{
+	const struct vpt_event event = {
+		.kind = direct ? VPT_EV_CALL : VPT_EV_CALL_INDIRECT,
+		.from = insn->ip,
+		.to = to,
+		.next = insn->ip + insn->size,
+	};
+
+	vpt_pt_event(&r->pt, &event);
+}
+
+static void insn(struct vpt_retell *r, const struct vpt_item *item, const struct vpt_item *follows)
+{
+	struct vpt_insn_look look;
+	uint64_t to;
+
+	look_at(r, item, &look);
+	r->ip_known = leads_to(item, &look, follows, vpt_retell_by_cr3(r), &to);
+	if (!r->ip_known)
+		return;
+	r->ip = to;
+	switch (look.goes) {
+	case VPT_GOES_COND:
+		vpt_pt_cond(&r->pt, item->ip, to, to != item->ip + item->size);
+		break;
+	case VPT_GOES_DIRECT:
+		if (item->class == VPT_INSN_CALL)
+			call(r, item, true, to);
+		break;
+	case VPT_GOES_INDIRECT:
+		if (item->class == VPT_INSN_CALL)
+			call(r, item, false, to);
+		else
+			report(r, VPT_EV_JMP_INDIRECT, item->ip, to);
+		break;
+	case VPT_GOES_RETURN:
+		report(r, VPT_EV_RET, item->ip, to);
+		break;
+	case VPT_GOES_FAR:
+		report(r, VPT_EV_FAR, item->ip, to);
+		break;
+	case VPT_GOES_CR3:
+		report(r, VPT_EV_CR3, item->ip, to);
+		break;
+	default:
+		break;
+	}
+}
+
+static void event(struct vpt_retell *r, const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_ENABLED:
+		vpt_retell_leave(r);
+		enter(r, item->to);
+		break;
+	case VPT_FLOW_DISABLED:
+		vpt_retell_leave(r);
+		break;
+	case VPT_FLOW_ASYNC_DISABLED:
+		r->ip = item->ip;
+		r->ip_known = true;
+		vpt_retell_leave(r);
+		break;
+	case VPT_FLOW_ASYNC_BRANCH:
+		report(r, VPT_EV_ASYNC, item->ip, item->to);
+		break;
+	case VPT_FLOW_OVERFLOW:
+		lose(r, item->has_to, item->to);
+		if (item->has_to && !r->pt.packet_en)
+			enter(r, item->to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The context behind an item: of what comes next, as far as anything tells it. */
+static void set_context(struct vpt_retell *r, const struct vpt_item *follows,
+			const struct vpt_item *next)
+{
+	if (follows && follows->cr3 != VPT_CR3_UNKNOWN)
+		r->ctx.cr3 = follows->cr3;
+	if (next)
+		vpt_retell_set_mode(r, next->mode);
+}
+
+/* `follows` it; `next` is the instruction that runs next, NULL: not known. */
+static void tell(struct vpt_retell *r, const struct vpt_item *item, const struct vpt_item *follows,
+		 const struct vpt_item *next)
+{
+	bool is_insn = item->kind == VPT_ITEM_INSN;
+
+	set_context(r, item, is_insn ? item : next);
+	vpt_retell_session(r, item);
+	vpt_retell_time(r, item);
+	if (is_insn)
+		come_to(r, item);
+	r->insns += item->insns;
+	set_context(r, follows, next);
+	if (is_insn)
+		insn(r, item, follows);
+	else
+		event(r, item);
+}
+
+/* All that waits, before `next`, an instruction, or where none is known to come. */
+static void tell_all(struct vpt_retell *r, const struct vpt_item *next)
+{
+	size_t i, n = r->items.n;
+
+	for (i = 0; i < n; i++)
+		tell(r, &r->items.at[i], i + 1 < n ? &r->items.at[i + 1] : next, next);
+	r->items.n = 0;
+}
+
+/* Does it move the flow? The rest shows in what comes next. */
+static bool moves(const struct vpt_item *item)
+{
+	switch (item->event) {
+	case VPT_FLOW_ENABLED:
+	case VPT_FLOW_DISABLED:
+	case VPT_FLOW_ASYNC_DISABLED:
+	case VPT_FLOW_ASYNC_BRANCH:
+	case VPT_FLOW_OVERFLOW:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int wait_for_next(struct vpt_retell *r, const struct vpt_item *item)
+{
+	/* So many events without an instruction are not those of a processor. */
+	if (r->items.n == WAITING_MAX)
+		tell_all(r, NULL);
+	if (!vpt_vec_room(&r->items))
+		return -ENOMEM;
+	r->items.at[r->items.n++] = *item;
+	return 0;
+}
+
+int vpt_retell_item(struct vpt_retell *r, const struct vpt_item *item)
+{
+	int err = 0;
+
+	switch (item->kind) {
+	case VPT_ITEM_INSN:
+		tell_all(r, item);
+		err = wait_for_next(r, item);
+		break;
+	case VPT_ITEM_EVENT:
+		if (item->event == VPT_FLOW_CBR)
+			r->cbr = (uint8_t)item->value;
+		if (moves(item))
+			err = wait_for_next(r, item);
+		break;
+	case VPT_ITEM_SEGMENT:
+		tell_all(r, NULL);
+		/* What comes before the first PSB. */
+		r->gap |= item->value != 0;
+		break;
+	case VPT_ITEM_ERROR:
+		tell_all(r, NULL);
+		r->gap = true;
+		break;
+	default:
+		tell_all(r, NULL);
+		vpt_retell_end(r);
+		break;
+	}
+	return err ? err : r->error;
+}
+
+void vpt_retell_free(struct vpt_retell *r)
+{
+	free(r->items.at);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flow of one vCPU told once more, as the packets of Intel PT: the items of a decoder of
+ * another trace system drive the library's generator, and what that sends goes to a file.
+ *
+ * Each session of the trace becomes one of PT, with a PSB+ of its own. Where the trace leaves
+ * what is traced there, this one does at the next instruction (FUP, TIP.PGD), or, where that
+ * is not told, by the branch itself (TIP.PGD without an IP). What cannot be decoded, and what
+ * was lost, is an overflow.
+ */
+#ifndef VMM_EXPORT_RETELL_H
+#define VMM_EXPORT_RETELL_H
+
+#include "decode/disasm.h"
+#include "decode/flow.h"
+#include "trace/writer.h"
+#include "vpt/pt.h"
+
+/* Errors of the writer are to be had from it. */
+struct vpt_retell {
+	/* Set these, all else zero. */
+	const struct vpt_caps *caps; /* of the PT */
+	const struct vpt_period *periods;
+	size_t nperiods;
+	struct vpt_writer *writer;
+	unsigned int vcpu;
+	struct vpt_disasm *disasm;
+	bool timed;   /* items have times, and `tsc` is the first of them */
+	uint64_t tsc; /* the time now */
+	uint8_t cbr;
+
+	struct vpt_pt pt;
+	uint8_t stage[4096];
+	struct vpt_context ctx;
+	bool on;	/* a session is */
+	size_t session; /* this one, else the next */
+	uint64_t insns; /* the counter of trace/format.h */
+	bool ip_known;	/* while PacketEn: what runs next is at `ip` */
+	uint64_t ip;
+	uint64_t cr3; /* that packets have told, or that the session began with */
+	uint8_t mode; /* the same */
+	bool gap;     /* something is missing here */
+	int error;    /* -errno of the writer, the first one */
+	struct {      /* what waits for the place that it leads to */
+		struct vpt_item *at;
+		size_t n, room;
+	} items;
+};
+
+void vpt_retell_init(struct vpt_retell *r);
+void vpt_retell_free(struct vpt_retell *r);
+
+/* The next item: INSN, EVENT, SEGMENT, ERROR or END, which ends all sessions. 0 or -errno. */
+int vpt_retell_item(struct vpt_retell *r, const struct vpt_item *item);
+
+#endif /* VMM_EXPORT_RETELL_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * RTIT across VM entries and exits (2.6.2): it rests in root operation, and no field of a VMCS
+ * knows of it. So a host that traces its guest sets it up once, and a guest that owns it has
+ * the processor's. [ATOM-VMX]
+ */
+#include "pt/hv_system.h"
+
+static const char *wrong(const struct vpt_hv *hv, enum vpt_usage usage)
+{
+	bool host = hv->config.tracer->config.owner == VPT_OWNER_HOST;
+
+	switch (usage) {
+	case VPT_USAGE_OFF:
+		return NULL;
+	case VPT_USAGE_GUEST:
+		return host ? NULL : "RTIT is the guest's or the host's, not both in turn";
+	case VPT_USAGE_OWNED:
+		return host ? "RTIT is the guest's or the host's, not both in turn" : NULL;
+	default:
+		return "RTIT never traces root operation";
+	}
+}
+
+static enum vpt_status can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+{
+	*why = wrong(hv, usage);
+	return *why ? VPT_E_CAPS : VPT_OK;
+}
+
+static void queue_trace(struct vpt_hv *hv)
+{
+	const struct vpt_atom_regs *r = &hv->config.atom;
+	const uint64_t on = r->ctl | VPT_ATOM_MASK(CTL, TRACE_EN);
+	uint32_t i;
+
+	for (i = 0; i < 2 * VPT_ATOM_RANGES; i++)
+		vpt_hv_queue(hv, VPT_ATOM_MSR_LIP0 + i, r->lip[i]);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_EVENTS, r->events);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_CR3_MATCH, r->cr3_match);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_PKT_CNT, r->pkt_cnt);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_STATUS, r->status);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, on);
+	vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, on | VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+}
+
+static void end(struct vpt_hv *hv)
+{
+	const struct vpt_atom *a = &hv->config.tracer->atom;
+
+	if (a->trigger_en)
+		vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, a->regs.ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+}
+
+static enum vpt_status change(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+{
+	struct vpt_atom *a = &hv->config.tracer->atom;
+	enum vpt_status status = can(hv, usage, why);
+	uint64_t unused;
+
+	if (status != VPT_OK)
+		return status;
+	/* All that root code does comes after VMXON. */
+	a->in_root = true;
+	if (usage == VPT_USAGE_GUEST) {
+		(void)!vpt_atom_rdmsr(a, VPT_ATOM_MSR_CTL, &unused);
+		queue_trace(hv);
+	} else if (usage == VPT_USAGE_OFF) {
+		end(hv);
+	}
+	hv->usage = usage;
+	return VPT_OK;
+}
+
+static const char *check(struct vpt_hv *hv)
+{
+	(void)hv;
+	return NULL;
+}
+
+static void failed(struct vpt_hv *hv, uint64_t next)
+{
+	(void)hv;
+	(void)next;
+}
+
+/* PT rests; which VMCS runs is known by it nevertheless (spaces.h). */
+static void enter(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip)
+{
+	struct vpt_tracer *t = hv->config.tracer;
+
+	(void)insn;
+	hv->in_root = false;
+	t->pt.vmx.non_root = true;
+	vpt_atom_vm_entry(&t->atom, guest_ip);
+	vpt_tracer_settle(t, guest_ip);
+	vpt_tracer_space(t);
+}
+
+static void leave(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint64_t host_ip)
+{
+	struct vpt_tracer *t = hv->config.tracer;
+
+	vpt_atom_vm_exit(&t->atom, e->ip);
+	hv->in_root = true;
+	t->pt.vmx.non_root = false;
+	vpt_tracer_settle(t, host_ip);
+	vpt_tracer_space(t);
+}
+
+const struct vpt_hv_ops vpt_hv_atom = {
+	.can = can,
+	.change = change,
+	.check = check,
+	.failed = failed,
+	.enter = enter,
+	.leave = leave,
+	.end = end,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of hv*.c: what VM entries and exits mean to PT, and to Atom's RTIT. */
+#ifndef VMM_PT_HV_SYSTEM_H
+#define VMM_PT_HV_SYSTEM_H
+
+#include "pt/hv.h"
+
+struct vpt_hv_ops {
+	/* As vpt_hv_can() and vpt_hv_switch() have it; the latter queues MSRs. */
+	enum vpt_status (*can)(const struct vpt_hv *hv, enum vpt_usage usage, const char **why);
+	enum vpt_status (*change)(struct vpt_hv *hv, enum vpt_usage usage, const char **why);
+	/* The checks of an entry: NULL, or why it fails. It may then be told that it failed. */
+	const char *(*check)(struct vpt_hv *hv);
+	void (*failed)(struct vpt_hv *hv, uint64_t next);
+	/* The transitions. */
+	void (*enter)(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip);
+	void (*leave)(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint64_t host_ip);
+	/* Queue what ends a trace. */
+	void (*end)(struct vpt_hv *hv);
+	/* Optional: vpt_hv_insert_begin() and its end. */
+	bool (*insert_begin)(struct vpt_hv *hv, uint64_t ip);
+	void (*insert_end)(struct vpt_hv *hv, uint64_t next, const struct vpt_hv_exit *e);
+};
+
+/* A page like any other to the trace unit; the next one is the host's. */
+#define VPT_HV_VMCS (VPT_ROOT_CR3 + 0x1000)
+
+/* Root code writes this MSR before the next entry. */
+void vpt_hv_queue(struct vpt_hv *hv, uint32_t msr, uint64_t value);
+
+extern const struct vpt_hv_ops vpt_hv_atom; /* hv_atom.c */
+
+#endif /* VMM_PT_HV_SYSTEM_H */

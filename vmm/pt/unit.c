@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which trace unit a tracer drives. */
+#include "pt/unit.h"
+
+#include "pt/tracer.h"
+
+void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting)
+{
+	t->acting = acting;
+	t->unit.acts = t->unit.trigger_en = &acting->trigger_en;
+	t->unit.packet_en = &acting->packet_en;
+}
+
+static void choose_pt(struct vpt_tracer *t)
+{
+	static const bool never;
+
+	t->unit.ops = &vpt_unit_pt;
+	t->unit.on = &t->pt.trigger_en;
+	t->unit.each_insn = &never;
+	vpt_unit_act(t, &t->pt);
+}
+
+static void choose_atom(struct vpt_tracer *t)
+{
+	const struct vpt_atom *a = &t->atom;
+
+	t->acting = &t->pt;
+	t->unit = (struct vpt_unit){
+		.ops = &vpt_unit_atom,
+		.on = &a->watches,
+		.acts = &a->watches,
+		.trigger_en = &a->trigger_en,
+		.packet_en = &a->packet_en,
+		.each_insn = &a->each_insn,
+	};
+}
+
+void vpt_unit_choose(struct vpt_tracer *t, enum vpt_trace_system system)
+{
+	if (system == VPT_SYSTEM_RTIT)
+		choose_atom(t);
+	else
+		choose_pt(t);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of a processor that traces it, for the tracer: what differs between Intel PT
+ * and Atom's RTIT. Another trace system is one more table of these.
+ */
+#ifndef VMM_PT_UNIT_H
+#define VMM_PT_UNIT_H
+
+#include "trace/format.h"
+#include "vpt/atom.h"
+#include "vpt/pt.h"
+
+struct vpt_tracer;
+struct vpt_tracer_state;
+
+enum vpt_trace_system { VPT_SYSTEM_PT, VPT_SYSTEM_RTIT };
+
+struct vpt_unit_ops {
+	/* Packets tell of execution modes; else the file does, beside CR3. */
+	bool tells_mode;
+
+	/* Reset. Bytes of a host's trace go to `stream`. */
+	void (*init)(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+		     void (*stream)(void *opaque, const void *bytes, size_t len));
+	enum vpt_fault (*rdmsr)(struct vpt_tracer *t, uint32_t msr, uint64_t *value);
+	enum vpt_fault (*wrmsr)(struct vpt_tracer *t, uint32_t msr, uint64_t value,
+				enum vpt_access who, uint64_t ip, uint64_t next);
+	/*
+	 * Optional. Would this write succeed, the trace go on, and something that decoding
+	 * depends on be another? Then *s has the registers after it.
+	 */
+	bool (*cuts)(struct vpt_tracer *t, uint32_t msr, uint64_t value, struct vpt_session *s);
+	void (*event)(struct vpt_tracer *t, const struct vpt_event *event);
+	void (*cond)(struct vpt_tracer *t, const struct vpt_event *event);
+	void (*tick)(struct vpt_tracer *t, uint64_t ip);
+	/* All that was put is where it goes to. */
+	void (*flush)(struct vpt_tracer *t);
+
+	/* For the file: the registers; why TriggerEn fell just now, with s->error; do packets
+	 * tell which address space is in use? */
+	void (*registers)(const struct vpt_tracer *t, struct vpt_session *s);
+	enum vpt_session_end (*why_ended)(const struct vpt_tracer *t, struct vpt_session *s);
+	bool (*tells_space)(const struct vpt_tracer *t);
+	/* Optional: are packets being lost, which FUP.BuffOvf ends? */
+	bool (*loses)(const struct vpt_tracer *t);
+
+	/* A host ends a trace that runs, before the instruction at `ip`. */
+	void (*close)(struct vpt_tracer *t, uint64_t ip);
+
+	/* Their part of tracer_save.c; save() before anything else. False: not a state. */
+	void (*save)(struct vpt_tracer *t, struct vpt_tracer_state *state);
+	bool (*load)(struct vpt_tracer *t, const struct vpt_tracer_state *state);
+};
+
+/* What it says, at any time. With an insertion (vpt/insert.h) all but `on` are its scratch's. */
+struct vpt_unit {
+	const struct vpt_unit_ops *ops;
+	const bool *on, *acts; /* events must be reported */
+	const bool *trigger_en, *packet_en;
+	const bool *each_insn; /* VPT_EV_INSN too */
+};
+
+/* That of a system; `pt`, `acting` and `atom` of the tracer need not be initialised yet. */
+void vpt_unit_choose(struct vpt_tracer *t, enum vpt_trace_system system);
+/* PT: whose packets these are from now on. */
+void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting);
+
+/* unit_pt.c, unit_atom.c */
+extern const struct vpt_unit_ops vpt_unit_pt, vpt_unit_atom;
+
+#endif /* VMM_PT_UNIT_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Atom's RTIT, as the tracer drives it. */
+#include <string.h>
+
+#include "pt/tracer.h"
+#include "trace/atom_session.h"
+
+#define TRIGGER (VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE))
+
+/* PT stays as it was at reset: nothing of it is ever on. */
+static void init(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+		 void (*stream)(void *opaque, const void *bytes, size_t len))
+{
+	vpt_pt_init(&t->pt, &t->caps, ops, t);
+	vpt_atom_init(&t->atom, ops, t);
+	if (t->config.owner == VPT_OWNER_HOST)
+		vpt_atom_set_stream(&t->atom, t->stage, sizeof(t->stage), stream);
+}
+
+static enum vpt_fault rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+{
+	return vpt_atom_rdmsr(&t->atom, msr, value);
+}
+
+static bool triggers(uint64_t ctl)
+{
+	return (ctl & TRIGGER) == TRIGGER;
+}
+
+static bool loses(const struct vpt_tracer *t)
+{
+	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, t->atom.regs.status);
+}
+
+static enum vpt_fault wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
+			    uint64_t ip, uint64_t next)
+{
+	enum vpt_fault fault;
+
+	t->disabling = msr == VPT_ATOM_MSR_CTL && !triggers(value);
+	fault = vpt_atom_wrmsr(&t->atom, msr, value, who, ip, next);
+	t->disabling = false;
+	/* Software ended it, and there is no packet. */
+	if (msr == VPT_ATOM_MSR_STATUS)
+		t->loses = loses(t);
+	return fault;
+}
+
+/* What only says where bytes go, and when a PSB does, is left out. */
+static void decoded_by(struct vpt_session *s, const struct vpt_atom_regs *regs)
+{
+	memset(s, 0, sizeof(*s));
+	vpt_atom_session_set(s, regs);
+	s->output_base = s->output_mask_ptrs = 0;
+	s->addr[7] = regs->cntp;
+}
+
+static bool cuts(struct vpt_tracer *t, uint32_t msr, uint64_t value, struct vpt_session *s)
+{
+	struct vpt_atom_regs after;
+	struct vpt_session was, is;
+	uint64_t unused;
+
+	if (!t->atom.trigger_en)
+		return false;
+	/* Registers that move on their own are brought up to date. */
+	(void)!vpt_atom_rdmsr(&t->atom, VPT_ATOM_MSR_CNTP, &unused);
+	after = t->atom.regs;
+	if (vpt_atom_regs_write(&after, msr, value) != VPT_FAULT_NONE || !triggers(after.ctl))
+		return false;
+	decoded_by(&was, &t->atom.regs);
+	decoded_by(&is, &after);
+	vpt_atom_session_set(s, &after);
+	return memcmp(&was, &is, sizeof(was));
+}
+
+static void event(struct vpt_tracer *t, const struct vpt_event *event)
+{
+	vpt_atom_event(&t->atom, event);
+}
+
+static void cond(struct vpt_tracer *t, const struct vpt_event *event)
+{
+	vpt_atom_cond(&t->atom, event->from, event->to, event->next, event->flags & VPT_EVF_TAKEN);
+}
+
+static void tick(struct vpt_tracer *t, uint64_t ip)
+{
+	vpt_atom_tick(&t->atom, ip);
+}
+
+static void flush(struct vpt_tracer *t)
+{
+	vpt_atom_flush(&t->atom);
+}
+
+static void registers(const struct vpt_tracer *t, struct vpt_session *s)
+{
+	vpt_atom_session_set(s, &t->atom.regs);
+}
+
+static enum vpt_session_end why_ended(const struct vpt_tracer *t, struct vpt_session *s)
+{
+	(void)s;
+	if (!t->disabling)
+		return VPT_END_TRACE_STOP;
+	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+}
+
+static bool tells_space(const struct vpt_tracer *t)
+{
+	(void)t;
+	return false;
+}
+
+/* TraceActive goes before Trace_En, which is left to whoever set it. */
+static void close(struct vpt_tracer *t, uint64_t ip)
+{
+	uint64_t ctl = t->atom.regs.ctl;
+
+	if (triggers(ctl))
+		(void)!vpt_tracer_host_write(t, VPT_ATOM_MSR_CTL,
+					     ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE), ip);
+}
+
+static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
+{
+	const struct vpt_output *out = &t->atom.out;
+
+	vpt_atom_save(&t->atom, &state->atom);
+	state->staged = (uint32_t)vpt_output_unreported(out);
+	if (out->kind == VPT_OUTPUT_STREAM)
+		memcpy(state->stage, t->stage, state->staged);
+}
+
+static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
+{
+	if (vpt_atom_load(&t->atom, &state->atom) != VPT_OK ||
+	    vpt_output_resume(&t->atom.out, state->staged) != VPT_OK)
+		return false;
+	if (t->atom.out.kind == VPT_OUTPUT_STREAM)
+		memcpy(t->stage, state->stage, state->staged);
+	return true;
+}
+
+const struct vpt_unit_ops vpt_unit_atom = {
+	.init = init,
+	.rdmsr = rdmsr,
+	.wrmsr = wrmsr,
+	.cuts = cuts,
+	.event = event,
+	.cond = cond,
+	.tick = tick,
+	.flush = flush,
+	.registers = registers,
+	.why_ended = why_ended,
+	.tells_space = tells_space,
+	.loses = loses,
+	.close = close,
+	.save = save,
+	.load = load,
+};

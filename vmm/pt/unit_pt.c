@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Intel PT, as the tracer drives it. */
+#include <string.h>
+
+#include "pt/tracer.h"
+
+static void init(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+		 void (*stream)(void *opaque, const void *bytes, size_t len))
+{
+	vpt_pt_init(&t->pt, &t->caps, ops, t);
+	if (t->config.owner == VPT_OWNER_HOST || t->config.vmx)
+		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), stream);
+}
+
+static enum vpt_fault rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+{
+	return vpt_pt_rdmsr(&t->pt, msr, value);
+}
+
+static enum vpt_fault wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
+			    uint64_t ip, uint64_t next)
+{
+	return vpt_pt_wrmsr(&t->pt, msr, value, who, ip, next);
+}
+
+static void event(struct vpt_tracer *t, const struct vpt_event *event)
+{
+	vpt_pt_event(t->acting, event);
+}
+
+static void cond(struct vpt_tracer *t, const struct vpt_event *event)
+{
+	vpt_pt_cond(&t->pt, event->from, event->to, event->flags & VPT_EVF_TAKEN);
+}
+
+static void tick(struct vpt_tracer *t, uint64_t ip)
+{
+	if (t->acting->slow)
+		vpt_pt_tick(t->acting, ip);
+}
+
+/* TNT bits that are being gathered stay: a trace is the same however often this is done. */
+static void flush(struct vpt_tracer *t)
+{
+	vpt_output_flush(&t->pt.out);
+}
+
+static void registers(const struct vpt_tracer *t, struct vpt_session *s)
+{
+	const struct vpt_rtit *rtit = &t->acting->rtit;
+
+	s->ctl = rtit->ctl;
+	s->status = rtit->status;
+	s->output_base = rtit->output_base;
+	s->output_mask_ptrs = rtit->output_mask_ptrs;
+	s->cr3_match = rtit->cr3_match;
+	memcpy(s->addr, rtit->addr, sizeof(s->addr));
+}
+
+static enum vpt_session_end why_ended(const struct vpt_tracer *t, struct vpt_session *s)
+{
+	if (VPT_STATUS_GET(t->acting->rtit.status, ERROR)) {
+		s->error = t->acting->out.why;
+		return VPT_END_ERROR;
+	}
+	if (VPT_STATUS_GET(t->acting->rtit.status, STOPPED))
+		return t->acting->out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+}
+
+static bool tells_space(const struct vpt_tracer *t)
+{
+	return VPT_CTL_GET(t->acting->rtit.ctl, OS);
+}
+
+/* Clearing TraceEn alone is always legal. */
+static void close(struct vpt_tracer *t, uint64_t ip)
+{
+	uint64_t ctl = t->pt.rtit.ctl;
+
+	if (VPT_CTL_GET(ctl, TRACE_EN))
+		(void)!vpt_tracer_host_write(t, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(TRACE_EN), ip);
+}
+
+static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
+{
+	vpt_pt_save(&t->pt, &state->pt);
+	if (t->pt.out.kind == VPT_OUTPUT_STREAM)
+		state->staged = (uint32_t)state->pt.unreported;
+	memcpy(state->stage, t->stage, state->staged);
+}
+
+static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
+{
+	bool stream = state->pt.flags & VPT_STATE_OUTPUT && state->pt.ctl & VPT_CTL_MASK(FABRIC_EN);
+
+	if (state->staged >= sizeof(state->stage) ||
+	    state->staged != (stream ? state->pt.unreported : 0))
+		return false;
+	memcpy(t->stage, state->stage, state->staged);
+	return vpt_pt_load(&t->pt, &state->pt) == VPT_OK;
+}
+
+const struct vpt_unit_ops vpt_unit_pt = {
+	.tells_mode = true,
+	.init = init,
+	.rdmsr = rdmsr,
+	.wrmsr = wrmsr,
+	.event = event,
+	.cond = cond,
+	.tick = tick,
+	.flush = flush,
+	.registers = registers,
+	.why_ended = why_ended,
+	.tells_space = tells_space,
+	.close = close,
+	.save = save,
+	.load = load,
+};
