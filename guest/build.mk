@@ -3,10 +3,12 @@
 # their own flags, whatever MODE is: a sanitizer's runtime has no place in them.
 GUEST_PAYLOADS := $(patsubst guest/payloads/%.c,%,$(sort $(wildcard guest/payloads/*.c)))
 GUEST_ELF := $(GUEST_PAYLOADS:%=$(O)/guest/%.elf)
-GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/random/*.[cS] \
+GUEST_SRC := $(sort $(wildcard guest/boot/*.[cS] guest/lib/*.[cS] guest/pt/*.[cS] guest/atom/*.[cS] \
+	guest/random/*.[cS] \
 	guest/tasks/*.[cS]))
 GUEST_OBJ := $(patsubst %,$(O)/%.o,$(filter-out guest/boot/multiboot,$(basename $(GUEST_SRC))))
-GUEST_SHARED_OBJ := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/caps.c shared/src/packet_%.c,$(SHARED_SRC)))
+GUEST_SHARED_OBJ := $(patsubst %.c,$(O)/guest/%.o,$(filter shared/src/caps.c shared/src/packet_%.c \
+	shared/src/atom_msr%.c shared/src/atom_packet%.c shared/src/atom_lip%.c,$(SHARED_SRC)))
 GUEST_LIB := $(O)/guest/libguest.a
 ALL += $(GUEST_ELF)
 

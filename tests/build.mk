@@ -50,8 +50,9 @@ $(CONFIGS_TEST): $(O)/tests/random/configs.o $(TEST_LIB) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS)
 
-# The sanitizers look at vpt, not at the models: one model is enough for them.
-GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl,bdw skl icx spr)
+# The sanitizers look at vpt, not at the models: one model of each trace system is enough for
+# them.
+GUEST_MODELS := $(if $(filter asan ubsan cov,$(MODE)),skl silvermont,bdw skl icx spr silvermont airmont)
 RANDOM_PART_SIZE := 25
 RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 
@@ -59,13 +60,13 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
 CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
-	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)')
+	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)' 'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)')
 # `make check` runs a tenth of what check-configs does.
 CONFIGS ?= 1000
 CONFIGS_PART := 100
-CHECKS_CONFIGS_SLICE := '$(CONFIGS_TEST) 1 $(CONFIGS_PART)'
+CHECKS_CONFIGS_SLICE := '$(CONFIGS_TEST) 1 $(CONFIGS_PART)' '$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)'
 CHECKS_CONFIGS := $(foreach part,$(shell seq 1 $(CONFIGS_PART) $(CONFIGS)),\
-	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)')
+	'$(CONFIGS_TEST) $(part) $(CONFIGS_PART)' '$(CONFIGS_TEST) -a $(part) $(CONFIGS_PART)')
 # Points at which runs are stopped and gone on with.
 SNAPSHOT_POINTS := 10
 CHECKS_SNAPSHOT := tests/snapshot/determinism.sh 'tests/snapshot/snapshot.sh $(SNAPSHOT_POINTS)'
@@ -86,7 +87,11 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/events.sh tests/perf/time.sh $(p
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
-CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh
+CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh tests/atom/rtit.sh
+# What make check-rtit runs beside its list.
+CHECKS_RTIT += tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
+	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
+	tests/atom/configs))
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh
 CHECKS_INSTALL := tests/house/install.sh
@@ -101,10 +106,10 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make unit          unit tests
 #?   make check-guest   every payload on the software CPU, traced as guest and as host, decoded
 #?                      and compared with what it saw; all models (sanitizers: one)
-#?   make check-random  the same with RANDOM_SEEDS=200 random programs, and as many with random
-#?                      options of vpt run
+#?   make check-random  the same with RANDOM_SEEDS=200 random programs, as many with random
+#?                      options of vpt run, and as many with those of RTIT
 #?   make check-configs CONFIGS=1000 random configurations of PT: model, CTL, ranges, output,
-#?                      overflows; on random walks, decoded and compared
+#?                      overflows; on random walks, decoded and compared; and as many of RTIT
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
 #?   make check-usage   every payload with each usage of PT under a VMM (docs/usages.md), and
@@ -122,6 +127,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make check-spec    every fact of shared/spec is implemented and proved by a test that
 #?                      passes: how many, and how many not
 #?   make check-tables  rows of the manual's tables, and the packets that they make
+#?   make check-rtit    the same for Atom's RTIT: tables, examples, registers, fields, errata and
+#?                      every rule, each with its tests and how they went
 #?   make check-house   format, headers, layers, objects, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -136,7 +143,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
-	check-spec check-tables \
+	check-spec check-tables check-rtit \
 	check-house check-install check-fresh check-soak check-perf soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -204,6 +211,10 @@ check-tables:
 	$(prepare)
 	$(again) $(tested)
 	@O=$(O) tests/tables/tables.sh --list
+check-rtit:
+	$(prepare)
+	$(again) $(tested)
+	@O=$(O) tests/atom/rtit.sh --list; listed=$$?; $(run) $(CHECKS_RTIT) && exit $$listed
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

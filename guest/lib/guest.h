@@ -4,8 +4,8 @@
  * result and says pass, fail or skip (lib/report.h).
  *
  * The same binary runs in three settings and finds out from CPUID which one it
- * is in: the guest owns PT and traces itself, the host traces it and hides PT,
- * or nobody traces.
+ * is in: the guest owns PT, or on an Atom RTIT, and traces itself; the host traces
+ * it and hides that; or nobody traces.
  */
 #ifndef GUEST_LIB_GUEST_H
 #define GUEST_LIB_GUEST_H

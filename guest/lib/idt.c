@@ -59,10 +59,13 @@ void idt_init(void)
 	__asm__ volatile("lidt %0" : : "m"(pointer));
 }
 
-void idt_hook(uint8_t vector, idt_hook_fn *hook)
+idt_hook_fn *idt_hook(uint8_t vector, idt_hook_fn *hook)
 {
+	idt_hook_fn *before = hooks[vector];
+
 	hooks[vector] = hook;
 	set_gate(vector);
+	return before;
 }
 
 void idt_set_present(uint8_t vector, bool present)

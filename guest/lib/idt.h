@@ -41,8 +41,8 @@ typedef void idt_hook_fn(struct trap_frame *frame);
 
 void idt_init(void);
 
-/* NULL takes the hook off again. */
-void idt_hook(uint8_t vector, idt_hook_fn *hook);
+/* NULL takes the hook off again. Returns the one that was there. */
+idt_hook_fn *idt_hook(uint8_t vector, idt_hook_fn *hook);
 
 /* A vector whose gate is there, or not: then it raises #NP. */
 void idt_set_present(uint8_t vector, bool present);

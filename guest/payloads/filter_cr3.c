@@ -50,7 +50,8 @@ void payload(void)
 	write_cr3(twin.cr3[0]);
 	trace_init(&t, TRACE_BUFFER);
 	if (!t.on || !vpt_caps_has(&t.drv.caps, VPT_CAP_CR3_FILTER)) {
-		work();
+		trace_run(&t, TRACE_ALL, work);
+		trace_report(&t);
 		report_equal(wrong, 0, "each space ran its own code");
 		if (t.on)
 			report_skip("this processor has no CR3 filter");

@@ -220,6 +220,11 @@ static void unknown_msrs(bool all)
 			expect_refused(msr);
 }
 
+static void all_msrs(void)
+{
+	unknown_msrs(true);
+}
+
 /* With ToPA and FabricEn clear the output is a single range. */
 static void scheme(void)
 {
@@ -272,7 +277,8 @@ void payload(void)
 
 	trace_init(&t, TRACE_BUFFER);
 	if (!t.on) {
-		unknown_msrs(true);
+		trace_run(&t, TRACE_ALL, all_msrs);
+		trace_report(&t);
 		group("PT is hidden, every MSR of the block is refused");
 		return;
 	}

@@ -89,7 +89,8 @@ void payload(void)
 
 	trace_init(&t, TRACE_BUFFER);
 	if (!t.on || !vpt_caps_ranges(&t.drv.caps)) {
-		work();
+		trace_run(&t, TRACE_ALL, work);
+		trace_report(&t);
 		report_equal(steps, STEPS, "the work was done");
 		if (t.on)
 			report_skip("this processor has no TraceStop ranges");

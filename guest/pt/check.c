@@ -3,8 +3,6 @@
 
 #include "lib/guest.h"
 #include "lib/mem.h"
-#include "lib/printk.h"
-#include "lib/report.h"
 
 static bool is_quiet(enum vpt_pkt_kind kind)
 {
@@ -51,18 +49,8 @@ struct flow_reader {
 	struct vpt_parser parser;
 	uint64_t last_ip;
 	bool in_psb;
-	struct vpt_flow *flow;
-	size_t count, max;
+	struct vpt_flow_list list;
 };
-
-static void add(struct flow_reader *r, enum vpt_pkt_kind kind, uint64_t value)
-{
-	if (r->count < r->max) {
-		r->flow[r->count].kind = kind;
-		r->flow[r->count].value = value;
-	}
-	r->count++;
-}
 
 static uint64_t expand(struct flow_reader *r, const struct vpt_packet *packet)
 {
@@ -90,7 +78,7 @@ static void take(struct flow_reader *r, const struct vpt_packet *packet)
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
 		for (bit = packet->bits; bit-- > 0;)
-			add(r, VPT_PKT_TNT_8, packet->value >> bit & 1);
+			vpt_flow_add(&r->list, VPT_PKT_TNT_8, packet->value >> bit & 1);
 		break;
 	case VPT_PKT_TIP:
 	case VPT_PKT_TIP_PGE:
@@ -98,16 +86,16 @@ static void take(struct flow_reader *r, const struct vpt_packet *packet)
 	case VPT_PKT_FUP:
 		ip = expand(r, packet);
 		if (!r->in_psb)
-			add(r, packet->kind, ip);
+			vpt_flow_add(&r->list, packet->kind, ip);
 		break;
 	case VPT_PKT_PIP:
 		if (!r->in_psb)
-			add(r, packet->kind, packet->value);
+			vpt_flow_add(&r->list, packet->kind, packet->value);
 		break;
 	case VPT_PKT_TRACE_STOP:
 	case VPT_PKT_OVF:
 		r->in_psb = false;
-		add(r, packet->kind, 0);
+		vpt_flow_add(&r->list, packet->kind, 0);
 		break;
 	default:
 		break;
@@ -116,7 +104,7 @@ static void take(struct flow_reader *r, const struct vpt_packet *packet)
 
 size_t vpt_flow_read(const uint8_t *buf, size_t len, struct vpt_flow *flow, size_t max)
 {
-	struct flow_reader r = {.flow = flow, .max = max};
+	struct flow_reader r = {.list = {.flow = flow, .max = max}};
 	struct vpt_packet packet;
 	size_t at = 0;
 
@@ -124,37 +112,20 @@ size_t vpt_flow_read(const uint8_t *buf, size_t len, struct vpt_flow *flow, size
 		take(&r, &packet);
 		at += packet.size;
 	}
-	return r.count;
+	return r.list.count;
 }
 
-static bool same(const struct vpt_flow *got, const struct vpt_flow *want)
+static const char *name_of(unsigned int kind)
 {
-	return got->kind == want->kind &&
-	       (got->value == want->value || want->value == VPT_FLOW_ANY);
-}
-
-static void print_flow(const char *title, const struct vpt_flow *flow, size_t count)
-{
-	size_t i;
-
-	printk("  %s:", title);
-	for (i = 0; i < count; i++)
-		printk(" %s(%#lx)", vpt_pkt_name(flow[i].kind), flow[i].value);
-	printk("\n");
+	return vpt_pkt_name((enum vpt_pkt_kind)kind);
 }
 
 bool vpt_flow_report(const uint8_t *buf, size_t len, const struct vpt_flow *want, size_t count,
 		     const char *what)
 {
 	struct vpt_flow got[32];
-	size_t i, n = vpt_flow_read(buf, len, got, ARRAY_SIZE(got));
-	bool ok = n == count;
+	struct vpt_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
 
-	for (i = 0; ok && i < n; i++)
-		ok = same(&got[i], &want[i]);
-	if (!ok) {
-		print_flow("got", got, n < ARRAY_SIZE(got) ? n : ARRAY_SIZE(got));
-		print_flow("want", want, count);
-	}
-	return report(ok, "%s", what);
+	list.count = vpt_flow_read(buf, len, got, list.max);
+	return vpt_flow_same(&list, want, count, name_of, what);
 }

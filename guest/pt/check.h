@@ -3,6 +3,7 @@
 #ifndef GUEST_PT_CHECK_H
 #define GUEST_PT_CHECK_H
 
+#include "lib/flow.h"
 #include "vpt/packet.h"
 
 struct vpt_scan {
@@ -16,18 +17,9 @@ struct vpt_scan {
 void vpt_scan(struct vpt_scan *scan, const uint8_t *buf, size_t len);
 
 /*
- * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP, TraceStop and OVF in
- * order with whole IPs, and TNT one branch at a time. Status in PSB+ is left out.
+ * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP (value: CR3), TraceStop and OVF in
+ * order, and TNT_8 for a branch outcome. Status in PSB+ is left out.
  */
-struct vpt_flow {
-	enum vpt_pkt_kind kind; /* TNT_8 for a branch outcome */
-	uint64_t value;		/* IP, VPT_FLOW_NO_IP; TNT: taken; PIP: CR3 */
-};
-
-#define VPT_FLOW_NO_IP (~(uint64_t)0)
-/* In an expectation: any value. */
-#define VPT_FLOW_ANY (~(uint64_t)0 - 1)
-
 #define FLOW_TNT(taken)                \
 	{                              \
 		VPT_PKT_TNT_8, (taken) \

@@ -5,27 +5,72 @@
 #include "lib/page_alloc.h"
 #include "lib/report.h"
 
-void trace_init(struct trace *t, uint64_t buffer_bytes)
+static void own_buffer(struct trace *t, uint64_t bytes)
 {
 	uint64_t *table;
 
-	t->on = vpt_drv_probe(&t->drv);
-	t->bytes = 0;
-	if (t->on != !!(boot->flags & VPT_BOOT_PT_GUEST))
-		report(false, "CPUID %s PT, the boot flags say otherwise",
-		       t->on ? "shows" : "hides");
-	if (!t->on)
+	t->size = bytes;
+	t->buf = page_alloc(bytes);
+	if (t->rtit) {
+		vpt_atom_drv_output(&t->atom, t->buf, bytes);
 		return;
+	}
 	table = page_alloc(PAGE_SIZE);
-	t->size = buffer_bytes;
-	t->buf = page_alloc(t->size);
-	table[0] = vpt_topa_region(t->buf, t->size, 0);
+	table[0] = vpt_topa_region(t->buf, bytes, 0);
 	table[1] = vpt_topa_end(table);
 	vpt_drv_output_topa(&t->drv, table);
 }
 
+void trace_init(struct trace *t, uint64_t buffer_bytes)
+{
+	bool own = !!(boot->flags & VPT_BOOT_PT_GUEST);
+
+	t->on = vpt_drv_probe(&t->drv);
+	t->rtit = vpt_atom_drv_probe(&t->atom);
+	t->bytes = 0;
+	if ((t->on || t->rtit) != own || (t->on && t->rtit))
+		report(false, "%s PT, %s RTIT, the boot flags say otherwise",
+		       t->on ? "there is" : "no", t->rtit ? "there is" : "no");
+	if (t->on || t->rtit)
+		own_buffer(t, buffer_bytes);
+}
+
+/* RTIT_CTL for IA32_RTIT_CTL. Its flow packets have no enable of their own. */
+static uint64_t rtit_ctl(uint64_t ctl)
+{
+	static const struct {
+		uint64_t pt, rtit;
+	} same[] = {
+		{VPT_CTL_MASK(OS), ATOM_CTL(OS)},
+		{VPT_CTL_MASK(USER), ATOM_CTL(USER)},
+		{VPT_CTL_MASK(TSC_EN), ATOM_CTL(STS_EN)},
+		{VPT_CTL_MASK(MTC_EN), ATOM_CTL(MTC_EN)},
+		{VPT_CTL_MASK(CYC_EN), ATOM_CTL(CYCLE_ACC)},
+	};
+	uint64_t out = ctl & VPT_CTL_MASK(DIS_RETC) ? 0 : ATOM_CTL(CMPRS_RET);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(same); i++)
+		if (ctl & same[i].pt)
+			out |= same[i].rtit;
+	return out;
+}
+
+static noinline void rtit_only(struct trace *t, uint64_t ctl, void (*fn)(void))
+{
+	if (!vpt_atom_drv_start(&t->atom, ctl))
+		report(false, "trace: a start with RTIT_CTL %#lx raised #GP", ctl);
+	fn();
+	vpt_atom_drv_stop(&t->atom);
+	t->bytes = vpt_atom_drv_bytes(&t->atom);
+}
+
 noinline void trace_only(struct trace *t, uint64_t ctl, void (*fn)(void))
 {
+	if (t->rtit) {
+		rtit_only(t, rtit_ctl(ctl), fn);
+		return;
+	}
 	if (!t->on) {
 		fn();
 		return;
@@ -37,11 +82,37 @@ noinline void trace_only(struct trace *t, uint64_t ctl, void (*fn)(void))
 	t->bytes = vpt_drv_bytes(&t->drv);
 }
 
+struct vpt_atom_bytes trace_rtit_bytes(const struct trace *t)
+{
+	struct vpt_atom_bytes bytes = {
+		.buf = t->buf,
+		.len = t->bytes,
+		.cycle_acc = !!(t->atom.started & ATOM_CTL(CYCLE_ACC)),
+	};
+
+	return bytes;
+}
+
+static void rtit_scan(struct trace *t)
+{
+	const struct vpt_atom_bytes bytes = trace_rtit_bytes(t);
+
+	vpt_atom_scan(&t->ascan, &bytes);
+}
+
 void trace_run(struct trace *t, uint64_t ctl, void (*fn)(void))
 {
 	trace_only(t, ctl, fn);
 	if (t->on)
 		vpt_scan(&t->scan, t->buf, t->bytes);
+	else if (t->rtit)
+		rtit_scan(t);
+}
+
+void trace_rtit(struct trace *t, uint64_t ctl, void (*fn)(void))
+{
+	rtit_only(t, ctl, fn);
+	rtit_scan(t);
 }
 
 void trace_report_end(const struct trace *t)
@@ -49,19 +120,39 @@ void trace_report_end(const struct trace *t)
 	const uint64_t bad =
 		VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(TRIGGER_EN);
 
-	if (!t->on)
+	if (!t->on && !t->rtit)
 		return;
 	report(t->bytes > 0, "trace: the position moved");
-	report_equal(t->drv.status & bad, 0, "trace: STATUS after the stop");
+	if (t->rtit)
+		report_equal(t->atom.status &
+				     (ATOM_STATUS(TRIGGER_EN) | ATOM_STATUS(BUFFER_OVERFLOW)),
+			     ATOM_STATUS(TRIGGER_EN), "trace: STATUS before the stop");
+	else
+		report_equal(t->drv.status & bad, 0, "trace: STATUS after the stop");
+}
+
+/* What was on when TriggerEn fell needs no FUP.PGD (4.2.8). */
+static void rtit_report(const struct trace *t)
+{
+	const struct vpt_atom_scan *scan = &t->ascan;
+	uint32_t pge = scan->count[VPT_ATOM_PKT_PGE], pgd = scan->count[VPT_ATOM_PKT_PGD];
+
+	report(scan->end == VPT_OK && scan->parsed == t->bytes, "trace: whole packets only");
+	report(scan->first == VPT_ATOM_PKT_PSB, "trace: PSB first");
+	report(pge && (pge == pgd || pge == pgd + 1), "trace: FUP.PGE and FUP.PGD in pairs");
+	report(!scan->bad_cycles, "trace: cycle counts where they belong");
+	report(!scan->count[VPT_ATOM_PKT_BUF_OVF], "trace: nothing lost");
 }
 
 void trace_report(const struct trace *t)
 {
 	const struct vpt_scan *scan = &t->scan;
 
+	trace_report_end(t);
+	if (t->rtit)
+		rtit_report(t);
 	if (!t->on)
 		return;
-	trace_report_end(t);
 	report(scan->end == VPT_OK && scan->parsed == t->bytes, "trace: whole packets only");
 	report(scan->first == VPT_PKT_PSB, "trace: PSB first");
 	report(scan->count[VPT_PKT_PSB] == scan->count[VPT_PKT_PSBEND],
@@ -92,4 +183,11 @@ bool trace_need_pt(const struct trace *t)
 	if (!t->on)
 		report_skip("no PT in this guest's CPUID");
 	return t->on;
+}
+
+bool trace_need_rtit(const struct trace *t)
+{
+	if (!t->rtit)
+		report_skip("this guest has no RTIT of its own");
+	return t->rtit;
 }

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracing a function, for payloads that are about what runs and not about PT's
- * set-up: one circular buffer, which every processor with ToPA can do.
+ * Tracing a function, for payloads that are about what runs and not about the trace system's
+ * set-up: one circular buffer, which every processor with ToPA can do, and RTIT.
  */
 #ifndef GUEST_PT_TRACE_H
 #define GUEST_PT_TRACE_H
 
+#include "atom/check.h"
+#include "atom/drv.h"
 #include "check.h"
 #include "drv.h"
 
 struct trace {
-	bool on; /* this guest has PT of its own */
+	bool on;   /* this guest has PT of its own */
+	bool rtit; /* ... or Atom's RTIT; never both */
 	struct vpt_drv drv;
+	struct vpt_atom_drv atom;
 	uint8_t *buf;
 	uint64_t size;
-	uint64_t bytes;	      /* that the last run produced */
-	struct vpt_scan scan; /* of those */
+	uint64_t bytes;		    /* that the last run produced */
+	struct vpt_scan scan;	    /* of those, with PT */
+	struct vpt_atom_scan ascan; /* ... with RTIT */
 };
 
 /* What a run traces unless it asks otherwise: all code, flow only. */
@@ -23,10 +28,13 @@ struct trace {
 
 #define TRACE_BUFFER (512ull << 10)
 
-/* Find PT and give it a buffer. Without PT a run just runs. */
+/* Find PT or RTIT and give it a buffer. Without either a run just runs. */
 void trace_init(struct trace *t, uint64_t buffer_bytes);
 
-/* Start with these CTL bits, call fn, stop, see how far the output got. */
+/*
+ * Start with these CTL bits, call fn, stop, see how far the output got. They are PT's; RTIT
+ * gets those of its own that do the same.
+ */
 void trace_only(struct trace *t, uint64_t ctl, void (*fn)(void));
 
 /* The same, and then read all packets: much slower than the run itself. */
@@ -55,5 +63,13 @@ void trace_long(struct trace *t, void (*fn)(void));
  * line that says so.
  */
 bool trace_need_pt(const struct trace *t);
+
+/*
+ * For payloads that are about RTIT itself: the same for that, trace_run() with RTIT_CTL bits,
+ * and the bytes of the last run.
+ */
+bool trace_need_rtit(const struct trace *t);
+void trace_rtit(struct trace *t, uint64_t ctl, void (*fn)(void));
+struct vpt_atom_bytes trace_rtit_bytes(const struct trace *t);
 
 #endif /* GUEST_PT_TRACE_H */

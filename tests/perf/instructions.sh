@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every payload with one configuration of tests/perf/configs: the instructions that perf
 # finds in an export are those that ran, and perf reports no error but an overflow for each
-# OVF packet.
+# OVF packet, or FUP.BuffOvf of RTIT.
 # What perf cannot do is in tests/perf/exceptions; that it still cannot is tested, too.
 # usage: instructions.sh CONFIGURATION [PAYLOAD...]
 set -u
@@ -91,7 +91,7 @@ one() { # PAYLOAD
 	fi
 	timeout 120 perf script -i "$dir/t.perf" --itrace=i0nse -F ip >"$dir/perf" 2>"$dir/err"
 	said="$said$(grep error "$dir/perf" | grep -m 3 -v 'code 7: Overflow packet$')"
-	lost=$("$VPT" dump -s "$dir/t.vpt" | awk '$1 == "OVF" { print $2 }')
+	lost=$("$VPT" dump -s "$dir/t.vpt" | awk '$1 == "OVF" || $1 == "FUP.BuffOvf" { print $2 }')
 	told=$(grep -c 'code 7: Overflow packet$' "$dir/perf")
 	[ "${lost:-0}" -eq "$told" ] || said="$said
 overflows: ${lost:-0} in the trace, $told of perf"

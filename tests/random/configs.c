@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random configurations of PT on random walks (tests/lib/walk.h).
+ * Random configurations of PT on random walks (tests/lib/walk.h), or of Atom's RTIT.
  * usage: configs [-v] [FIRST [COUNT]]	seeds FIRST to FIRST + COUNT - 1
+ *	  configs -a [-v] [FIRST [COUNT [FILE]]]	RTIT; FILE is where a walk is recorded
  *
  * A seed is a model, the bits of CTL, ranges, the CR3 filter, an output with its regions, the
  * model's options and the code. Prints TAP, a test for each seed; for one that fails also how
@@ -42,24 +43,52 @@ static void describe(const struct walk_config *config)
 	printf("\n");
 }
 
-static void run(const char *program, uint64_t seed, bool verbose, struct totals *totals)
+static void describe_rtit(const struct walk_config *config)
+{
+	const struct walk_rtit *r = &config->rtit;
+
+	printf("# seed %llu: %u insns, ctl %#x, events %#x, pkt_cnt %#x, cr3_match %#llx, live %d, "
+	       "vmx %d\n",
+	       (unsigned long long)config->seed, config->insns, r->regs.ctl, r->regs.events,
+	       r->regs.pkt_cnt, (unsigned long long)r->regs.cr3_match, r->live, r->vmx);
+	printf("#  extras %#x, errata %#x, clear_lag %u, disable_pgd %d, buffer %u:%u\n",
+	       config->extras, r->options.errata, r->options.clear_lag, r->options.disable_pgd,
+	       r->options.buffer_bytes, r->options.buffer_drain);
+	printf("#  ranges %#llx to %#llx, %#llx to %#llx\n", (unsigned long long)r->regs.lip[0],
+	       (unsigned long long)r->regs.lip[2], (unsigned long long)r->regs.lip[1],
+	       (unsigned long long)r->regs.lip[3]);
+}
+
+/* One of the two systems. */
+struct way {
+	const char *command; /* how it is run */
+	void (*choose)(struct walk_config *config, uint64_t seed);
+	void (*describe)(const struct walk_config *config);
+	bool (*check)(const struct walk_config *config, char *why, size_t size,
+		      struct walk_seen *seen);
+	bool verbose;
+	const char *keep;
+};
+
+static void run(const struct way *way, uint64_t seed, struct totals *totals)
 {
 	struct walk_config config;
 	struct walk_seen seen;
 	char why[1000];
 	bool ok;
 
-	walk_random_config(&config, seed);
-	if (verbose)
-		describe(&config);
-	ok = walk_check(&config, why, sizeof(why), &seen);
+	way->choose(&config, seed);
+	config.rtit.keep = way->keep;
+	if (way->verbose)
+		way->describe(&config);
+	ok = way->check(&config, why, sizeof(why), &seen);
 	totals->count++;
 	printf("%s %u - seed %llu\n", ok ? "ok" : "not ok", totals->count,
 	       (unsigned long long)seed);
 	if (!ok) {
 		totals->failed++;
-		printf("# seed %llu: %s\n# %s -v %llu 1\n", (unsigned long long)seed, why, program,
-		       (unsigned long long)seed);
+		printf("# seed %llu: %s\n# %s -v %llu 1\n", (unsigned long long)seed, why,
+		       way->command, (unsigned long long)seed);
 	}
 	fflush(stdout);
 	totals->insns += seen.insns;
@@ -73,14 +102,25 @@ static void run(const char *program, uint64_t seed, bool verbose, struct totals 
 
 int main(int argc, char **argv)
 {
-	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
-	int at = verbose ? 2 : 1;
-	uint64_t first = argc > at ? strtoull(argv[at], NULL, 10) : 1;
-	uint64_t count = argc > at + 1 ? strtoull(argv[at + 1], NULL, 10) : 100, n;
+	struct way way = {argv[0], walk_random_config, describe, walk_check, false, NULL};
 	struct totals totals = {0};
+	uint64_t first, count, n;
+	char command[256];
+	int at = 1;
 
+	if (at < argc && !strcmp(argv[at], "-a")) {
+		snprintf(command, sizeof(command), "%s -a", argv[0]);
+		way = (struct way){command, walk_random_rtit, describe_rtit, walk_rtit_check, false,
+				   NULL};
+		at++;
+	}
+	way.verbose = at < argc && !strcmp(argv[at], "-v");
+	at += way.verbose;
+	way.keep = argc > at + 2 ? argv[at + 2] : NULL;
+	first = argc > at ? strtoull(argv[at], NULL, 10) : 1;
+	count = argc > at + 1 ? strtoull(argv[at + 1], NULL, 10) : 100;
 	for (n = 0; n < count; n++)
-		run(argv[0], first + n, verbose, &totals);
+		run(&way, first + n, &totals);
 	printf("1..%u\n", totals.count);
 	printf("# %llu instructions and events, %llu bytes, %llu PTWRITEs; configurations that lost"
 	       " packets: %u, wrapped: %u, filled a STOP region: %u, met TraceStop: %u\n",

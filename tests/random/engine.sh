@@ -3,12 +3,11 @@
 # Random programs (guest/random) with random options of `vpt run`: model, who owns PT, what is
 # traced and how; run, trace, decode, compare with what ran.
 # usage: engine.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
-#
-# On failure the two commands that show it again are printed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh
 . tests/lib/roundtrip.sh
+. tests/random/seed.sh
 O=${O:-build/${MODE:-rel}}
 first=${1:?usage: engine.sh FIRST COUNT}
 count=${2:?usage: engine.sh FIRST COUNT}
@@ -16,22 +15,6 @@ engine=${3:-soft}
 [ "$engine" != kvm ] || need_kvm
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-
-# pick N: 0 to N - 1, in $picked.
-pick() {
-	state=$(((state * 1103515245 + 12345) & 0x7fffffff))
-	picked=$(((state >> 8) % $1))
-}
-
-# add N OPTION...: one of the options, in one of N cases.
-add() {
-	pick "$1"
-	shift
-	[ "$picked" -eq 0 ] || return 0
-	pick $#
-	shift "$picked"
-	options="$options $1"
-}
 
 # What a host can ask of a model, and what its trace has.
 host_options() {
@@ -52,8 +35,7 @@ host_options() {
 
 seed=$first
 while [ "$seed" -lt $((first + count)) ]; do
-	state=$((seed * 7919 + 1))
-	options=
+	begin_seed "$seed"
 	pick 4
 	case $picked in
 	0) model=bdw ;;
@@ -70,22 +52,7 @@ while [ "$seed" -lt $((first + count)) ]; do
 	add 3 --defer-tips
 	add 4 --cyc-bits=8 --cyc-bits=16 --cyc-bits=32
 	add 3 --cbr=8 --cbr=40 --cbr=12,30@5000,20@90000 --cbr=30,10@20000:5000
-	options="--engine=$engine --model=$model$options --seed=$seed --oracle"
-	guest=$O/guest/random.elf
-	trace=$dir/$seed.vpt
-	# shellcheck disable=SC2086 # a command line
-	if ! output=$("$O/vpt" run $options -o "$trace" "$guest" 2>&1 </dev/null); then
-		tap_fail "seed $seed: run $options" "$O/vpt run $options -o random.vpt $guest
-$output"
-	elif output=$("$O/vpt" verify "$trace" 2>&1) ||
-		[ "${output#*no instruction that ran should be in the trace}" != "$output" ]; then
-		tap_ok "seed $seed: $options"
-	else
-		tap_fail "seed $seed: verify $options" "$O/vpt run $options -o random.vpt $guest
-$O/vpt verify random.vpt
-$output"
-	fi
-	rm -f "$trace"
+	run_seed "$seed" "--engine=$engine --model=$model$options"
 	seed=$((seed + 1))
 done
 tap_end

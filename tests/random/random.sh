@@ -4,12 +4,12 @@
 # usage: random.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
 #
 # A seed decides the program, and which owner and model it is run with, so that
-# eight seeds in a row have all of those. On failure the two commands that show it
-# again are printed.
+# eight seeds in a row have all of those.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/tap.sh
 . tests/lib/roundtrip.sh
+. tests/random/seed.sh
 O=${O:-build/${MODE:-rel}}
 first=${1:?usage: random.sh FIRST COUNT}
 count=${2:?usage: random.sh FIRST COUNT}
@@ -20,6 +20,7 @@ trap 'rm -rf "$dir"' EXIT
 
 seed=$first
 while [ "$seed" -lt $((first + count)) ]; do
+	begin_seed "$seed"
 	case $((seed % 2)) in
 	0) owner=guest ;;
 	*) owner=host ;;
@@ -30,21 +31,7 @@ while [ "$seed" -lt $((first + count)) ]; do
 	2) model=icx ;;
 	*) model=spr ;;
 	esac
-	trace=$dir/$seed.vpt
-	run="$O/vpt run --engine=$engine --pt=$owner --model=$model --seed=$seed --oracle -o"
-	guest=$O/guest/random.elf
-	# shellcheck disable=SC2086 # a command line
-	if ! output=$($run "$trace" "$guest" 2>&1 </dev/null); then
-		tap_fail "seed $seed, $owner, $model: run" "$run random.vpt $guest
-$output"
-	elif ! output=$("$O/vpt" verify "$trace" 2>&1); then
-		tap_fail "seed $seed, $owner, $model: verify" "$run random.vpt $guest
-$O/vpt verify random.vpt
-$output"
-	else
-		tap_ok "seed $seed, $owner, $model"
-	fi
-	rm -f "$trace"
+	run_seed "$seed" "--engine=$engine --pt=$owner --model=$model"
 	seed=$((seed + 1))
 done
 tap_end

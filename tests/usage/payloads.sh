@@ -25,6 +25,7 @@ done
 rows=$(awk -v owner="$owner" -v model="$model" -v engine="$engine" '
 	/^# payload/ { for (i = 1; i <= NF; i++) column[$i] = i - 1 }
 	/^#/ || NF == 0 || seen[$1, $2]++ { next }
+	$column[model] == "-" { next }
 	$2 == owner && ($column["engine"] == "any" || $column["engine"] == engine) {
 		print $1, $column[model]
 	}' guest/payloads/payloads.cfg)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flow in a trace as a guest reads it, whatever system the trace is of: elements with
+ * whole IPs, and branch outcomes one at a time.
+ */
+#ifndef GUEST_LIB_FLOW_H
+#define GUEST_LIB_FLOW_H
+
+#include "vpt/base.h"
+
+struct vpt_flow {
+	unsigned int kind; /* of the system's packets */
+	uint64_t value;	   /* IP, VPT_FLOW_NO_IP; an outcome: taken; or as the kind says */
+};
+
+#define VPT_FLOW_NO_IP (~(uint64_t)0)
+/* In an expectation: any value. */
+#define VPT_FLOW_ANY (~(uint64_t)0 - 1)
+
+/* At most `max` elements are kept; `count` is of all. */
+struct vpt_flow_list {
+	struct vpt_flow *flow;
+	size_t count, max;
+};
+
+void vpt_flow_add(struct vpt_flow_list *list, unsigned int kind, uint64_t value);
+
+/* Is this what is wanted? One report line; a difference is printed, kinds by `name`. */
+bool vpt_flow_same(const struct vpt_flow_list *got, const struct vpt_flow *want, size_t count,
+		   const char *(*name)(unsigned int kind), const char *what);
+
+#endif /* GUEST_LIB_FLOW_H */
