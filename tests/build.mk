@@ -89,7 +89,8 @@ CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh tests/atom/rtit.sh
 # What make check-rtit runs beside its list.
-CHECKS_RTIT += tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
+CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
+	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
 	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/atom/configs))
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
@@ -214,7 +215,8 @@ check-tables:
 check-rtit:
 	$(prepare)
 	$(again) $(tested)
-	@O=$(O) tests/atom/rtit.sh --list; listed=$$?; $(run) $(CHECKS_RTIT) && exit $$listed
+	@O=$(O) tests/atom/rtit.sh --list; listed=$$?; \
+		MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-rtit $(CHECKS_RTIT) && exit $$listed
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)
@@ -228,7 +230,7 @@ check-fresh:
 check-perf:
 	@.ci/deps build check perf
 	$(again) all $(PERF_TOOLS)
-	@MODE=$(MODE) O=$(O) tests/perf/check $(O)/check-perf $(CHECKS_PERF)
+	@MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-perf $(CHECKS_PERF)
 check-soak:
 	$(prepare)
 	$(again) $(tested)

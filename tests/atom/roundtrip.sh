@@ -54,6 +54,7 @@ $("$VPT" verify --allow-empty "$trace" 2>&1 | tail -n 24)"
 	[ $verified -gt 1 ] || count
 }
 
+echo "# columns: configuration|payloads|instructions|bytes|lost|mismatches"
 for config; do
 	arguments=$(sed -n "s/^${config}[[:blank:]]//p" tests/atom/configs)
 	insns=0 skipped=0 mismatches=0 bytes=0 n=0

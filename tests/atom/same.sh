@@ -52,6 +52,7 @@ per_1000() { # BYTES
 	awk -v bytes="$1" -v insns="$insns" 'BEGIN { printf "%.1f", bytes * 1000 / insns }'
 }
 
+echo "# columns: bytes-per-1000|instructions|PT|RTIT|PT,cyc,mtc|RTIT,cyc,mtc"
 for payload; do
 	traced pt skl "$payload" || continue
 	pt=$bytes

@@ -116,5 +116,6 @@ payloads=0 instructions=0 mismatches=0 errors=0 exceptions=0
 for payload; do
 	one "$payload"
 done
+echo "# columns: configuration|payloads|instructions|mismatches|perf-errors|exceptions"
 echo "# table: $config $payloads $instructions $mismatches $errors $exceptions"
 tap_end

@@ -44,9 +44,13 @@ static void wrote(const struct vpt_tracer *t, uint64_t gpa, size_t len)
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
-	if (!vpt_mem_write(of(opaque)->config.mem, gpa, src, len))
+	struct vpt_tracer *t = of(opaque);
+
+	if (!vpt_mem_write(t->config.mem, gpa, src, len)) {
+		t->refused = !t->unit.ops->ends_refused;
 		return false;
-	wrote(opaque, gpa, len);
+	}
+	wrote(t, gpa, len);
 	return true;
 }
 
@@ -69,7 +73,7 @@ static void mem_committed(void *opaque, uint64_t gpa, size_t len)
 
 	t->bytes += len;
 	wrote(t, gpa, len);
-	if (bytes && t->config.writer)
+	if (bytes && t->config.writer && !t->refused && !t->lost)
 		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes, len));
 }
 
@@ -129,12 +133,15 @@ static void trigger(void *opaque, bool trigger_en)
 	struct vpt_session s;
 
 	if (trigger_en) {
+		t->lost = t->refused = false;
 		fill_session(t, &s);
 		s.edge = VPT_SESSION_START;
 		put_session(t, &s);
 		t->rose = true;
 		return;
 	}
+	if (t->lost)
+		return;
 	fill_session(t, &t->end);
 	t->end.edge = VPT_SESSION_END;
 	t->end.end = t->unit.ops->why_ended(t, &t->end);
@@ -182,7 +189,7 @@ static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t 
 {
 	const struct vpt_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	if (t->config.oracle && t->config.writer)
+	if (t->config.oracle && t->config.writer && !t->lost)
 		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, &record));
 }
 
@@ -289,6 +296,21 @@ static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context
 	put_session(t, &t->end);
 }
 
+/*
+ * Memory has refused bytes of the trace, and what comes behind them cannot be followed: the
+ * file has it up to there, and again from when TriggerEn next rises.
+ */
+static void end_refused(struct vpt_tracer *t)
+{
+	t->refused = false;
+	if (!t->fell) {
+		fill_session(t, &t->end);
+		t->end.edge = VPT_SESSION_END;
+	}
+	t->end.end = VPT_END_LOST;
+	t->fell = true;
+}
+
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
 static void settle(struct vpt_tracer *t, uint64_t ip)
 {
@@ -296,6 +318,8 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 
 	if (t->unit.ops->loses)
 		note_resumed(t);
+	if (vpt_unlikely(t->refused) && !t->lost)
+		end_refused(t);
 	if (!t->fell && !t->rose)
 		return;
 	context(t, &ctx);
@@ -303,6 +327,7 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 		note_start(t, ip, &ctx);
 	if (t->fell)
 		note_end(t, ip, &ctx);
+	t->lost = t->lost || (t->fell && t->end.end == VPT_END_LOST);
 	t->fell = t->rose = false;
 }
 
@@ -388,7 +413,7 @@ enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_
 	bool was = *t->unit.trigger_en, traced = *t->unit.packet_en;
 	const struct vpt_unit_ops *unit = t->unit.ops;
 	struct vpt_session s = {.edge = VPT_SESSION_START};
-	bool cuts = unit->cuts && unit->cuts(t, msr, value, &s);
+	bool cuts = unit->cuts && !t->lost && unit->cuts(t, msr, value, &s);
 	enum vpt_fault fault;
 
 	if (cuts) {

@@ -65,8 +65,10 @@ struct vpt_tracer {
 	uint64_t told;	 /* of the last CR3 block, where packets tell of no space */
 	bool fell, rose; /* TriggerEn moved: to be noted after the event */
 	bool closing;
-	bool loses;		/* as unit.ops->loses() said last */
-	bool disabling;		/* RTIT: in a write to RTIT_CTL that clears TriggerEn */
+	bool refused,
+		lost;	/* bytes of this session were; it is over in the file, not so in `unit` */
+	bool loses;	/* as unit.ops->loses() said last */
+	bool disabling; /* RTIT: in a write to RTIT_CTL that clears TriggerEn */
 	struct vpt_session end; /* if `fell` */
 	int error;		/* first -errno of the writer */
 	uint8_t stage[4096];	/* of a host's stream */
@@ -166,7 +168,7 @@ struct vpt_tracer_state {
 	struct vpt_atom_state atom; /* that of the unit, the other one is zero */
 	uint64_t insns, since_sync, bytes;
 	uint64_t oracle_cr3, told;
-	uint32_t oracle_cr3_known;
+	uint32_t flags;	 /* 1: oracle_cr3 is known, 2: `lost` */
 	uint32_t staged; /* bytes of a host's stream that are in `stage`; RTIT: put, not reported */
 	uint8_t stage[4096];
 };

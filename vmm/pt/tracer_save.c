@@ -8,6 +8,10 @@
 /* No guest lives so long; and counts can be added without a look. */
 #define MOST (1ull << 62)
 
+/* Of the flags. */
+#define CR3_KNOWN 1u
+#define LOST	  2u
+
 VPT_STATIC_ASSERT(sizeof(struct vpt_tracer_state) == sizeof(struct vpt_pt_state) +
 							     sizeof(struct vpt_atom_state) + 40 +
 							     8 + 4096,
@@ -21,16 +25,15 @@ void vpt_tracer_save(struct vpt_tracer *t, struct vpt_tracer_state *state)
 	state->since_sync = t->since_sync;
 	state->bytes = t->bytes;
 	state->told = t->told;
-	if (t->oracle_cr3_known) {
+	if (t->oracle_cr3_known)
 		state->oracle_cr3 = t->oracle_cr3;
-		state->oracle_cr3_known = 1;
-	}
+	state->flags = (t->oracle_cr3_known ? CR3_KNOWN : 0) | (t->lost ? LOST : 0);
 }
 
 static bool counts_ok(const struct vpt_tracer_state *state)
 {
 	return state->insns < MOST && state->since_sync < MOST && state->bytes < MOST &&
-	       state->oracle_cr3_known <= 1;
+	       !(state->flags & ~(CR3_KNOWN | LOST));
 }
 
 int vpt_tracer_load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
@@ -42,6 +45,7 @@ int vpt_tracer_load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
 	t->bytes = state->bytes;
 	t->told = state->told;
 	t->oracle_cr3 = state->oracle_cr3;
-	t->oracle_cr3_known = state->oracle_cr3_known;
+	t->oracle_cr3_known = state->flags & CR3_KNOWN;
+	t->lost = state->flags & LOST;
 	return 0;
 }

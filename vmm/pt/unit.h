@@ -18,6 +18,8 @@ enum vpt_trace_system { VPT_SYSTEM_PT, VPT_SYSTEM_RTIT };
 struct vpt_unit_ops {
 	/* Packets tell of execution modes; else the file does, beside CR3. */
 	bool tells_mode;
+	/* Output that memory refuses ends the trace; else nothing tells of it but the file. */
+	bool ends_refused;
 
 	/* Reset. Bytes of a host's trace go to `stream`. */
 	void (*init)(struct vpt_tracer *t, const struct vpt_pt_ops *ops,

@@ -103,6 +103,7 @@ static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
 
 const struct vpt_unit_ops vpt_unit_pt = {
 	.tells_mode = true,
+	.ends_refused = true,
 	.init = init,
 	.rdmsr = rdmsr,
 	.wrmsr = wrmsr,
