@@ -65,10 +65,10 @@ struct vpt_tracer {
 	uint64_t told;	 /* of the last CR3 block, where packets tell of no space */
 	bool fell, rose; /* TriggerEn moved: to be noted after the event */
 	bool closing;
-	bool refused,
-		lost;	/* bytes of this session were; it is over in the file, not so in `unit` */
-	bool loses;	/* as unit.ops->loses() said last */
-	bool disabling; /* RTIT: in a write to RTIT_CTL that clears TriggerEn */
+	/* Memory has refused bytes of the trace; the file has ended what it has of it. */
+	bool refused, lost;
+	bool loses;		/* as unit.ops->loses() said last */
+	bool disabling;		/* RTIT: in a write to RTIT_CTL that clears TriggerEn */
 	struct vpt_session end; /* if `fell` */
 	int error;		/* first -errno of the writer */
 	uint8_t stage[4096];	/* of a host's stream */
