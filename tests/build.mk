@@ -77,6 +77,7 @@ CHECKS_USAGE := 'tests/usage/payloads.sh kvm system' $(foreach usage,system gues
 CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4')
 # What needs a KVM, and says so where there is none: a part of what the software CPU runs.
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
+	'tests/guest/matrix.sh guest airmont kvm' 'tests/guest/matrix.sh host airmont kvm' \
 	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/random/engine.sh 1 4 kvm' \
 	tests/kvm/kvm.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
