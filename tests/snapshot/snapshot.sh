@@ -86,9 +86,11 @@ tap_run "snapshots while it goes on" often
 
 # A signal that comes before vpt listens must not end it.
 signalled() {
-	(trap '' USR1 && exec "$VPT" run -q --engine=soft --pt=off --timeout=300 --arg=1000000 \
-		--snapshot="$dir/s.vps" "$GUEST/bench_int.elf" >"$dir/signalled.txt" 2>&1) &
+	trap '' USR1
+	"$VPT" run -q --engine=soft --pt=off --timeout=300 --arg=1000000 \
+		--snapshot="$dir/s.vps" "$GUEST/bench_int.elf" >"$dir/signalled.txt" 2>&1 &
 	pid=$!
+	trap - USR1
 	for _ in $(seq 300); do
 		kill -USR1 "$pid" || break
 		[ ! -e "$dir/s.vps" ] || break

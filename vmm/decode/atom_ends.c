@@ -22,6 +22,7 @@ void vpt_atomd_forget_flow(struct vpt_atom_decoder *a)
 	a->wait = VPT_ATOM_WAIT_NONE;
 	a->jumped = false;
 	a->ran = false;
+	a->resumed = false;
 	a->in_tail = false;
 	a->counts = false;
 }
@@ -136,7 +137,8 @@ bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
 		return false;
 	}
 	/* A TraceStop that was held until an overflow was over: nothing was traced since. */
-	if (!a->counts && !a->ran && end->end == VPT_END_TRACE_STOP) {
+	if ((!a->counts || (a->resumed && a->insns == end->insns)) && !a->ran &&
+	    end->end == VPT_END_TRACE_STOP) {
 		a->enabled = false;
 		return false;
 	}

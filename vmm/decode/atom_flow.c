@@ -89,6 +89,7 @@ bool vpt_atomd_overflow(struct vpt_atom_decoder *a, struct vpt_item *item)
 	/* [ATOM-OVF-CLEAR] */
 	a->call_known = false;
 	a->lost = a->joins = false;
+	a->resumed = true;
 	a->ip = lip;
 	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
 	item->has_to = a->enabled;
@@ -102,6 +103,7 @@ bool vpt_atomd_enabled_at(struct vpt_atom_decoder *a, struct vpt_item *item)
 	a->enabled = true;
 	a->ip = a->next.lip;
 	a->ran = false;
+	a->resumed = false;
 	a->jumped = false;
 	a->lost = a->joins = false;
 	vpt_atomd_use(a);
@@ -277,6 +279,7 @@ static bool event(struct vpt_atom_decoder *a, struct vpt_item *item, bool has_to
 	item->to = has_to ? a->next.lip : 0;
 	item->insns = a->soft_int;
 	a->ran = false;
+	a->resumed = false;
 	a->jumped = false;
 	return true;
 }

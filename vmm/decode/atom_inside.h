@@ -38,6 +38,7 @@ struct vpt_atom_decoder {
 	bool jumped;	      /* the instruction before was a near branch that was taken, */
 	uint64_t jumped_next; /* and behind it comes this */
 	bool ran;	      /* an instruction did since the last event */
+	bool resumed;	      /* that event was FUP.BuffOvf */
 	bool may_leave;	      /* the last one can clear ContextEn or FilterEn, falling through */
 	uint8_t did;	      /* the last one, enum vpt_goes */
 

@@ -242,7 +242,7 @@ static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint6
 {
 	struct vpt_cr3_switch sw = {.insns = t->insns};
 
-	if (!t->config.writer || t->unit.ops->tells_space(t))
+	if (!t->config.writer || t->lost || t->unit.ops->tells_space(t))
 		return;
 	t->told = place_of(t, ctx);
 	sw.cr3 = t->told | flags;
@@ -261,7 +261,8 @@ static void note_resumed(struct vpt_tracer *t)
 	struct vpt_context ctx;
 
 	t->loses = t->unit.ops->loses(t);
-	if (!did || t->loses)
+	/* One that is not in the file needs none. */
+	if (!did || t->loses || t->refused)
 		return;
 	context(t, &ctx);
 	put_place(t, &ctx, VPT_CR3_RESUMED);
