@@ -237,21 +237,23 @@ static uint64_t place_of(struct vpt_tracer *t, const struct vpt_context *ctx)
 	return space | mode_of(t, ctx);
 }
 
-/* Without PIPs the file says which address space is in use. */
+/* The file says which address space is in use. */
 static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint64_t flags)
 {
 	struct vpt_cr3_switch sw = {.insns = t->insns};
 
-	if (!t->config.writer || t->lost || t->unit.ops->tells_space(t))
+	if (!t->config.writer || t->lost)
 		return;
 	t->told = place_of(t, ctx);
 	sw.cr3 = t->told | flags;
 	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
 }
 
+/* Without PIPs. */
 static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
 {
-	put_place(t, ctx, 0);
+	if (!t->unit.ops->tells_space(t))
+		put_place(t, ctx, 0);
 }
 
 /* An overflow is over: its packet tells neither what the counter is nor what names the space. */
@@ -286,7 +288,8 @@ static void note_start(struct vpt_tracer *t, uint64_t ip, const struct vpt_conte
 	put_oracle(t, VPT_ORACLE_START, ip, ctx->cpl, 0);
 	t->oracle_cr3_known = false;
 	put_cr3(t, ctx);
-	put_cr3_switch(t, ctx);
+	/* PSB+ has no PIP out of context, and there need not be one. */
+	put_place(t, ctx, 0);
 }
 
 static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context *ctx)
