@@ -408,7 +408,7 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	item->when.known = false;
 	if (f->line)
 		vpt_timeline_flow(f->line, f->read, &item->when);
-	if (vpt_flow_cfe_first(f, item)) {
+	if (f->next_cfe < f->filtered.cfes.n && vpt_flow_cfe_first(f, item)) {
 		f->behind = *item;
 		f->has_behind = true;
 		vpt_flow_tell_cfe(f, item);
@@ -432,6 +432,9 @@ static int next_item(void *flow, struct vpt_item *item)
 
 int vpt_flow_next(struct vpt_flow *f, struct vpt_item *item)
 {
+	/* Instructions that are decoded as such: nothing is to be made of them. */
+	if (!f->blocks && !f->images)
+		return next_item(f, item);
 	return f->blocks ? vpt_units_block(&f->units, item)
 			 : vpt_units_insn(&f->units, f->code, f->disasm, item);
 }
