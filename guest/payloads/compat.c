@@ -79,6 +79,8 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 	"	add $5, %ebx\n"
 	"	ljmp $0x2b, $3b\n"
 	"5:	xor $0x5a5a, %ebx\n"
+	/* Prefixes that do nothing, and many. */
+	"	.byte 0x3e, 0x3e, 0x3e, 0x3e\n"
 	"	lret\n"
 
 	/* uint32_t compat_work(uint32_t n): takes its argument off the stack. */

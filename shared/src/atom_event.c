@@ -2,10 +2,6 @@
 /* Changes of flow into packets of Atom's RTIT: which ones, in which order (2.2, 4.3). */
 #include "atom_gen.h"
 
-/* So long are far transfers with more prefixes than E1 asks for; no event counts them. */
-#define E1_LENGTH 7u
-#define INSN_MAX  15u
-
 /* [ATOM-CALL-NLIP] */
 static void note_call(struct vpt_atom *a, uint64_t next)
 {
@@ -106,14 +102,13 @@ void vpt_atom_transfer(struct vpt_atom *a, uint64_t from, uint64_t to)
 	transfer(a, lip, lip, to);
 }
 
-/* [ATOM-FAR-IP ATOM-E1] FUP.FAR of what looks as if it had so many prefixes points into it. */
+/* [ATOM-FAR-IP ATOM-E1] FUP.FAR of one with so many prefixes points to the middle of it. */
 static void far_insn(struct vpt_atom *a, const struct vpt_event *event)
 {
-	const uint64_t length = event->next - event->from;
 	uint64_t far = event->next;
 
-	if (vpt_atom_erratum(a, VPT_ATOM_E1) && length >= E1_LENGTH && length <= INSN_MAX)
-		far = event->from + length / 2;
+	if (vpt_atom_erratum(a, VPT_ATOM_E1) && event->flags & VPT_EVF_PREFIXES)
+		far = event->from + (event->next - event->from) / 2;
 	transfer(a, vpt_atom_lip(a, far), vpt_atom_lip(a, event->next), event->to);
 }
 

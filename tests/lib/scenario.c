@@ -163,11 +163,17 @@ static bool step_to(struct machine *m, const char *word)
 		enum vpt_event_kind kind;
 		unsigned int flags;
 	} kinds[] = {
-		{"jmp", VPT_EV_JMP, 0},		 {"jmpi", VPT_EV_JMP_INDIRECT, 0},
-		{"call", VPT_EV_CALL, 0},	 {"calli", VPT_EV_CALL_INDIRECT, 0},
-		{"far", VPT_EV_FAR, 0},		 {"farcr3", VPT_EV_FAR, VPT_EVF_CR3},
-		{"int", VPT_EV_SOFT_INT, 0},	 {"async@cur", VPT_EV_ASYNC, 0},
-		{"async@next", VPT_EV_ASYNC, 0}, {"asynccr3@next", VPT_EV_ASYNC, VPT_EVF_CR3},
+		{"jmp", VPT_EV_JMP, 0},
+		{"jmpi", VPT_EV_JMP_INDIRECT, 0},
+		{"call", VPT_EV_CALL, 0},
+		{"calli", VPT_EV_CALL_INDIRECT, 0},
+		{"far", VPT_EV_FAR, 0},
+		{"farcr3", VPT_EV_FAR, VPT_EVF_CR3},
+		{"farpfx", VPT_EV_FAR, VPT_EVF_PREFIXES},
+		{"int", VPT_EV_SOFT_INT, 0},
+		{"async@cur", VPT_EV_ASYNC, 0},
+		{"async@next", VPT_EV_ASYNC, 0},
+		{"asynccr3@next", VPT_EV_ASYNC, VPT_EVF_CR3},
 	};
 	const char *to = strchr(word, '>');
 	size_t len = to ? (size_t)(to - word) : 0, i;

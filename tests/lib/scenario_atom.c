@@ -18,6 +18,7 @@
  *   movcr0=N			MOV CR0 that makes CR0.PG 0 or 1
  *   ecbr=N			core to bus ratio with clock modulation
  *   length=N			of instructions from here on; decimal
+ *   farpfx>N			far branch with more than 3 prefixes
  *   errata=MASK lag=N disable-pgd	what the model is like, before `on`
  *   buffer=BYTES:DRAIN room=N	as with PT
  *   now			what was sent before is not shown

@@ -26,12 +26,32 @@ static uint64_t wrap(const struct vpt_vcpu *v, uint64_t ip)
 	return v->bits == 64 ? ip : (uint32_t)ip;
 }
 
+static bool is_prefix(const struct vpt_insn *insn, uint8_t byte)
+{
+	static const uint8_t legacy[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+					 0x66, 0x67, 0xf0, 0xf2, 0xf3};
+
+	return memchr(legacy, byte, sizeof(legacy)) || (insn->bits == 64 && (byte & 0xf0) == 0x40);
+}
+
+/* Of a far transfer, which some processors tell wrongly then (VPT_EVF_PREFIXES). */
+static uint8_t prefix_flag(const struct vpt_insn *insn)
+{
+	unsigned int n = 0;
+
+	while (n < 4 && is_prefix(insn, (uint8_t)(insn->low >> 8 * n)))
+		n++;
+	return n == 4 ? VPT_EVF_PREFIXES : 0;
+}
+
 static void report(struct vpt_vcpu *v, uint8_t kind, const struct step *s, uint64_t to,
 		   uint8_t vector)
 {
+	const bool far = kind == VPT_EV_FAR || kind == VPT_EV_SOFT_INT;
 	const struct vpt_event event = {
 		.kind = kind,
-		.flags = s->insn.cls == VPT_INSN_IRET ? VPT_EVF_IRET : 0,
+		.flags = (uint8_t)((s->insn.cls == VPT_INSN_IRET ? VPT_EVF_IRET : 0) |
+				   (far ? prefix_flag(&s->insn) : 0)),
 		.vector = vector,
 		.from = s->ip,
 		.to = to,

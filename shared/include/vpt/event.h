@@ -99,6 +99,7 @@ enum vpt_event_flags {
 	VPT_EVF_MWAIT = 1 << 2,	     /* SLEEP */
 	VPT_EVF_HW = 1 << 3,	     /* SLEEP */
 	VPT_EVF_STOPPED = 1 << 2,    /* CBR */
+	VPT_EVF_PREFIXES = 1 << 3,   /* FAR, SOFT_INT: more than 3 of them; for Atom's RTIT (E1) */
 	VPT_EVF_WAIT = 1 << 2,	     /* INIT */
 };
 
