@@ -5,16 +5,8 @@
 # usage: engine.sh FIRST COUNT [ENGINE]    seeds FIRST to FIRST + COUNT - 1
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/roundtrip.sh
 . tests/random/seed.sh
-O=${O:-build/${MODE:-rel}}
-first=${1:?usage: engine.sh FIRST COUNT}
-count=${2:?usage: engine.sh FIRST COUNT}
-engine=${3:-soft}
-[ "$engine" != kvm ] || need_kvm
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+take_seeds "$@"
 
 # What a host can ask of a model, and what its trace has.
 host_options() {

@@ -7,16 +7,8 @@
 # eight seeds in a row have all of those.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/roundtrip.sh
 . tests/random/seed.sh
-O=${O:-build/${MODE:-rel}}
-first=${1:?usage: random.sh FIRST COUNT}
-count=${2:?usage: random.sh FIRST COUNT}
-engine=${3:-soft}
-[ "$engine" != kvm ] || need_kvm
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+take_seeds "$@"
 
 seed=$first
 while [ "$seed" -lt $((first + count)) ]; do

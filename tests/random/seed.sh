@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Source it: a random program (guest/random) with options that its seed decides.
+# Source it: random programs (guest/random) with options that their seeds decide.
+. tests/lib/tap.sh
+. tests/lib/roundtrip.sh
+
+# take_seeds FIRST COUNT [ENGINE]: $first, $count, $engine; $O, the build; $dir, for files.
+# shellcheck disable=SC2034 # for who sources it
+take_seeds() {
+	first=${1:?FIRST is missing}
+	count=${2:?COUNT is missing}
+	engine=${3:-soft}
+	O=${O:-build/${MODE:-rel}}
+	[ "$engine" != kvm ] || need_kvm
+	dir=$(mktemp -d) || exit 1
+	trap 'rm -rf "$dir"' EXIT
+}
 
 # begin_seed SEED: what pick() gives from here on depends on it alone.
 begin_seed() {
