@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What vpt decode and vpt info show of a trace that spans a host and two guests. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,46 @@ START_TEST(refuses)
 }
 END_TEST
 
+/*
+ * PIPs of two CR3s that no SPACE block names. The flow that learned of the two spaces is
+ * closed before their trees are sorted and named: each tree needs its own copy. malloc()
+ * is told to map what is large, so that any use after free() faults in every build.
+ */
+static const char *const trees[] = {"--calls --spaces", "--calls --spaces --json"};
+
+START_TEST(learned)
+{
+	char text[8192];
+	struct synth s;
+
+	ck_assert(mallopt(M_TOP_PAD, 0) && mallopt(M_MMAP_THRESHOLD, 4096));
+	malloc_trim(0);
+	synth_open(&s);
+	ck_assert_int_eq(vpt_writer_spaces(s.w, spaces, 1), 0);
+	synth_code(&s, AT(0), "90 90 0f 30");
+	synth_page_at(&s, ID(0), SYNTH_CODE);
+	synth_start(&s, AT(0), 0);
+	synth_packet(&s, ppt_psb);
+	put_nr_pip(&s, false);
+	synth_mode(&s);
+	synth_packet(&s, ppt_psbend);
+	synth_ip(&s, ppt_tip_pge, AT(0));
+	synth_ip(&s, ppt_fup, AT(1));
+	synth_pip(&s, 0x5000);
+	synth_no_ip(&s, ppt_tip_pgd);
+	synth_pip(&s, 0x6000);
+	put_nr_pip(&s, false);
+	synth_ip(&s, ppt_tip_pge, AT(1));
+	synth_ip(&s, ppt_fup, AT(2));
+	synth_no_ip(&s, ppt_tip_pgd);
+	synth_stop(&s, VPT_END_DISABLED, AT(3), 0);
+	synth_close(&s);
+	ck_assert_int_eq(run("decode", trees[_i], s.path, text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_ptr_nonnull(strstr(text, "host: bash, pid 12"));
+	synth_done(&s);
+}
+END_TEST
+
 /* These are for files that tell of address spaces. */
 START_TEST(no_spaces)
 {
@@ -237,6 +278,7 @@ Suite *vpt_suite(void)
 
 	tcase_add_loop_test(tc, shows, 0, COUNT(shown));
 	tcase_add_loop_test(tc, refuses, 0, COUNT(refused));
+	tcase_add_loop_test(tc, learned, 0, COUNT(trees));
 	tcase_add_test(tc, no_spaces);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -9,21 +9,28 @@
 #include "decode/spaces.h"
 #include "trace/vec.h"
 
-/* The tree of a space, NULL: memory. */
+static bool is_of(const struct vpt_decode_tree *tree, const struct vpt_space *space)
+{
+	return space ? tree->known && vpt_space_is(&tree->space, space) : !tree->known;
+}
+
+/* Find or make the tree of a space. NULL: no memory. */
 static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt_space *space)
 {
 	struct vpt_decode_tree *tree;
 	size_t i;
 
-	if (c->trees.n && c->trees.at[c->now].space == space)
+	if (c->trees.n && is_of(&c->trees.at[c->now], space))
 		return &c->trees.at[c->now];
-	for (i = 0; i < c->trees.n && c->trees.at[i].space != space; i++)
+	for (i = 0; i < c->trees.n && !is_of(&c->trees.at[i], space); i++)
 		;
 	if (i == c->trees.n) {
 		if (!vpt_vec_room(&c->trees))
 			return NULL;
 		tree = &c->trees.at[i];
-		*tree = (struct vpt_decode_tree){.space = space};
+		*tree = (struct vpt_decode_tree){.known = space != NULL};
+		if (space)
+			tree->space = *space;
 		tree->calls = vpt_calls_new(c->symbols, c->disasm);
 		if (!tree->calls)
 			return NULL;
@@ -70,9 +77,9 @@ static int by_insns(const void *a, const void *b)
 
 	if (x->insns != y->insns)
 		return x->insns < y->insns ? 1 : -1;
-	if (!x->space || !y->space)
-		return !x->space - !y->space;
-	return (x->space->id > y->space->id) - (x->space->id < y->space->id);
+	if (!x->known || !y->known)
+		return y->known - x->known;
+	return (x->space.id > y->space.id) - (x->space.id < y->space.id);
 }
 
 void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit)
@@ -85,8 +92,8 @@ void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limi
 	for (i = 0; i < c->trees.n && limit && c->trees.at[i].insns; i++) {
 		const struct vpt_decode_tree *tree = &c->trees.at[i];
 
-		if (tree->space)
-			vpt_space_format(tree->space, text, sizeof(text));
+		if (tree->known)
+			vpt_space_format(&tree->space, text, sizeof(text));
 		else
 			snprintf(text, sizeof(text), "not known");
 		if (c->apart && !json) {

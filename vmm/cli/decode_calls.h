@@ -12,7 +12,9 @@ struct vpt_decode_calls {
 	const struct vpt_pace *pace; /* NULL: no time */
 	struct {
 		struct vpt_decode_tree {
-			const struct vpt_space *space; /* NULL: not known, or all */
+			/* A copy: the flow frees the spaces that it learned of. */
+			struct vpt_space space;
+			bool known; /* false: the space is not known, or is all of them */
 			struct vpt_calls *calls;
 			uint64_t insns;
 		} * at;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spaces.h"
 #include "trace/vec.h"
 
 static bool non_root(const struct vpt_space *space)
@@ -21,8 +22,7 @@ static bool same(const struct vpt_space_share *share, const struct vpt_space *sp
 {
 	if (!space)
 		return !share->known;
-	return share->known && share->space.id == space->id && share->space.cr3 == space->cr3 &&
-	       share->space.vmcs == space->vmcs && share->space.flags == space->flags;
+	return share->known && vpt_space_is(&share->space, space);
 }
 
 /* The share of a space, NULL: memory. */

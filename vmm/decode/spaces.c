@@ -217,6 +217,11 @@ bool vpt_spaces_learned(const struct vpt_spaces *s, const struct vpt_space *spac
 	return space >= s->learned && space < s->learned + LEARNED_MAX;
 }
 
+bool vpt_space_is(const struct vpt_space *a, const struct vpt_space *b)
+{
+	return a->id == b->id && a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
+}
+
 void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
 {
 	char who[48], what[96];

@@ -45,6 +45,12 @@ bool vpt_spaces_learned(const struct vpt_spaces *spaces, const struct vpt_space 
 /* In flags, and in no file: it is neither a host's nor a guest's, for nobody tells. */
 #define VPT_SPACE_ALONE (1u << 31)
 
+/*
+ * Returns true if both describe one address space. Equal ids are not enough: each flow
+ * numbers the spaces that it learns from the top.
+ */
+bool vpt_space_is(const struct vpt_space *a, const struct vpt_space *b);
+
 /* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000"; "cr3 0x1000" if ALONE. */
 void vpt_space_format(const struct vpt_space *space, char *text, size_t size);
 
