@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/hv.h"
+#include "trace/post_mortem.h"
 
 #define SECOND	   1000000000ull
 #define SHOW_AFTER (2 * SECOND)
@@ -49,27 +50,6 @@ void vpt_run_report_tick(struct vpt_run_report *r)
 	fprintf(stderr, "%" PRIu64 " bytes of trace", t->bytes);
 	fflush(stderr);
 	r->drawn = true;
-}
-
-static const char *stop_name(enum vpt_stop_kind kind)
-{
-	static const char *const names[] = {
-		[VPT_STOP_EXIT] = "exit",
-		[VPT_STOP_TRIPLE_FAULT] = "triple fault",
-		[VPT_STOP_HALTED] = "halted",
-		[VPT_STOP_MAX_INSNS] = "instruction limit",
-		[VPT_STOP_SNAPSHOT] = "snapshot",
-		[VPT_STOP_TIMEOUT] = "time limit",
-		[VPT_STOP_INTERRUPTED] = "interrupted",
-		[VPT_STOP_WRITER] = "file error",
-		[VPT_STOP_UNABLE] = "unable",
-		[VPT_STOP_UNTRACEABLE] = "untraceable",
-		[VPT_STOP_UNEXPLAINED] = "unexplained",
-		[VPT_STOP_HOST] = "host error",
-		[VPT_STOP_VMX] = "VM entry failed",
-	};
-
-	return names[kind];
 }
 
 /* The VM exits by name, as the SDM numbers them. */
@@ -128,8 +108,8 @@ static void summary(const struct vpt_run_report *r)
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
 		       ",\"seconds\":%.3f",
-		       stop_name(stop->kind), stop->exit_status, v->tracer.insns, v->tracer.bytes,
-		       v->steps, v->ev->retired, seconds);
+		       vpt_stop_text(stop->kind), stop->exit_status, v->tracer.insns,
+		       v->tracer.bytes, v->steps, v->ev->retired, seconds);
 		if (v->hv)
 			json_exits(&v->hv->hv);
 		puts("}");

@@ -12,25 +12,8 @@
 struct vpt_vcpu;
 
 /* Why a guest no longer runs. */
-enum vpt_stop_kind {
-	VPT_STOP_NONE = 0,
-	VPT_STOP_EXIT, /* it said so; exit_status */
-	VPT_STOP_TRIPLE_FAULT,
-	VPT_STOP_HALTED, /* HLT that nothing will end */
-	VPT_STOP_MAX_INSNS,
-	VPT_STOP_SNAPSHOT, /* it is to go on from there */
-	VPT_STOP_TIMEOUT,
-	VPT_STOP_INTERRUPTED, /* by a signal */
-	VPT_STOP_WRITER,      /* the trace file: error */
-	VPT_STOP_UNABLE,      /* an instruction the host cannot do */
-	VPT_STOP_UNTRACEABLE, /* what runs cannot be traced on this host */
-	VPT_STOP_UNEXPLAINED, /* a step's outcome makes no sense */
-	VPT_STOP_HOST,	      /* the host failed: error */
-	VPT_STOP_VMX,	      /* a VM entry failed */
-};
-
 struct vpt_stop {
-	enum vpt_stop_kind kind;
+	enum vpt_stop_kind kind; /* with `error` where kind is WRITER, HOST or SNAPSHOT */
 	uint32_t exit_status;
 	int error;
 	char text[192]; /* details for a message */

@@ -43,6 +43,7 @@ enum vpt_block_type {
 	VPT_BLOCK_VMCS,	    /* struct vpt_vmcs */
 	VPT_BLOCK_STRETCH,  /* struct vpt_stretch, each with its instructions: of all vCPUs */
 	VPT_BLOCK_RUN,	    /* uint32_t[], see VPT_RUN_CUT */
+	VPT_BLOCK_STOP,	    /* struct vpt_guest_stop, then its faults, then its calls */
 };
 
 struct vpt_block {
@@ -303,9 +304,73 @@ struct vpt_index_entry {
 	uint32_t reserved;
 };
 
+/* Why a guest stopped. The values are those of a STOP block. */
+enum vpt_stop_kind {
+	VPT_STOP_NONE = 0,
+	VPT_STOP_EXIT = 1, /* the guest asked for it, with an exit status */
+	VPT_STOP_TRIPLE_FAULT = 2,
+	VPT_STOP_HALTED = 3, /* HLT, and no interrupt can end it */
+	VPT_STOP_MAX_INSNS = 4,
+	VPT_STOP_SNAPSHOT = 5, /* the run ends, and a snapshot holds the guest */
+	VPT_STOP_TIMEOUT = 6,
+	VPT_STOP_INTERRUPTED = 7,  /* by a signal to the VMM */
+	VPT_STOP_WRITER = 8,	   /* the trace file could not be written */
+	VPT_STOP_UNABLE = 9,	   /* the host cannot execute an instruction */
+	VPT_STOP_UNTRACEABLE = 10, /* the host cannot trace what runs */
+	VPT_STOP_UNEXPLAINED = 11, /* a single step had an impossible result */
+	VPT_STOP_HOST = 12,	   /* the host failed */
+	VPT_STOP_VMX = 13,	   /* a VM entry failed */
+};
+
+/*
+ * The guest when it stopped. A STOP block holds this struct, then @faults of
+ * struct vpt_guest_fault, then @calls of uint64_t. A file has one such block at most,
+ * of the vCPU that stopped the guest.
+ */
+struct vpt_guest_stop {
+	uint32_t kind;	      /* enum vpt_stop_kind */
+	uint32_t exit_status; /* valid only if @kind is VPT_STOP_EXIT */
+	uint64_t insns;	      /* the counter */
+	uint64_t gpr[16];     /* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
+	uint64_t rip, rflags;
+	uint64_t cs_base; /* RIP is relative to it */
+	uint64_t cr0, cr2, cr3, cr4;
+	uint8_t mode; /* of the code segment: 16, 32 or 64 bits */
+	uint8_t cpl;
+	uint8_t insn_len; /* bytes of @insn that could be read */
+	uint8_t reserved;
+	uint16_t faults;  /* 0 to VPT_STOP_FAULTS */
+	uint16_t calls;	  /* 0 to VPT_STOP_CALLS */
+	uint8_t insn[16]; /* the bytes at RIP */
+	char text[96];	  /* details, padded with NUL; may be empty */
+};
+
+#define VPT_STOP_FAULTS 8
+#define VPT_STOP_CALLS	32
+
+/*
+ * The events that led to a triple fault, in their order: each one after the first was
+ * raised while the event before it was being delivered.
+ */
+enum vpt_guest_fault_flags {
+	VPT_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is what the frame would have had */
+	VPT_GUEST_FAULT_INTERRUPT = 1 << 1, /* an external interrupt, not an exception */
+	VPT_GUEST_FAULT_NMI = 1 << 2,
+	VPT_GUEST_FAULT_SOFTWARE = 1 << 3, /* INT n, INT3, INTO or INT1 */
+};
+
+struct vpt_guest_fault {
+	uint64_t rip; /* what the frame would have had */
+	uint64_t cr2; /* valid only for #PF */
+	uint32_t error;
+	uint8_t vector;
+	uint8_t flags; /* enum vpt_guest_fault_flags */
+	uint16_t reserved;
+};
+
 struct vpt_file_end {
 	uint64_t index_offset; /* file offset of the INDEX block, 0: none */
-	uint32_t guest_exit;   /* the guest's exit status */
+	uint32_t guest_exit;   /* the guest's exit status; 0 also where a STOP block says more */
 	uint32_t reserved;
 };
 
@@ -322,5 +387,7 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_stretch_insn) == 2, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_space) == 80, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_guest_stop) == 320, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_guest_fault) == 24, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

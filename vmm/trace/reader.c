@@ -50,6 +50,7 @@ struct vpt_reader {
 	struct vpt_extent extent;
 	const struct vpt_file_info *info;
 	const struct vpt_file_end *end;
+	struct vpt_post_mortem stop; /* its kind is VPT_STOP_NONE: there is none */
 	const struct vpt_ram_range *ram;
 	size_t nram;
 	const struct vpt_index_entry *index;
@@ -249,6 +250,12 @@ static const char *read_end(struct vpt_reader *r, const struct vpt_block *b, con
 	return NULL;
 }
 
+static const char *read_stop(struct vpt_reader *r, const struct vpt_block *b, const void *p)
+{
+	r->stop.vcpu = b->vcpu;
+	return vpt_post_mortem_take(&r->stop, p, b->len);
+}
+
 /* NULL, or what is wrong with it: then nothing of it has been taken over. */
 static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b, const void *p)
 {
@@ -289,6 +296,8 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 		return vpt_stretches_take(&r->stretches, p, b->len);
 	case VPT_BLOCK_RUN:
 		return vpt_oracle_log_words(&v->oracle, &r->stretches, p, b->len);
+	case VPT_BLOCK_STOP:
+		return read_stop(r, b, p);
 	default:
 		r->extent.unknown++;
 		return NULL;
@@ -446,6 +455,11 @@ const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r)
 const struct vpt_file_end *vpt_reader_end(const struct vpt_reader *r)
 {
 	return r->end;
+}
+
+const struct vpt_post_mortem *vpt_reader_stop(const struct vpt_reader *r)
+{
+	return r->stop.stop.kind ? &r->stop : NULL;
 }
 
 const struct vpt_ram_range *vpt_reader_ram(const struct vpt_reader *r, size_t *count)

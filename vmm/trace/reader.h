@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "format.h"
+#include "post_mortem.h"
 
 struct vpt_reader;
 
@@ -55,6 +56,8 @@ const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r);
 /* NULL if the file was not closed. */
 const struct vpt_file_end *vpt_reader_end(const struct vpt_reader *r);
+/* How the guest stopped. NULL: the file has no STOP block, as those of 0.1. */
+const struct vpt_post_mortem *vpt_reader_stop(const struct vpt_reader *r);
 
 const struct vpt_ram_range *vpt_reader_ram(const struct vpt_reader *r, size_t *count);
 const struct vpt_elf_file *vpt_reader_elf(const struct vpt_reader *r, size_t *count);

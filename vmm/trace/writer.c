@@ -458,6 +458,24 @@ int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vm
 	return write_block(w, VPT_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
 }
 
+int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm)
+{
+	uint8_t body[sizeof(pm->fault) + sizeof(pm->call)];
+	size_t faults, calls;
+
+	if (pm->vcpu >= w->vcpus || pm->stop.faults > VPT_STOP_FAULTS ||
+	    pm->stop.calls > VPT_STOP_CALLS)
+		return w->error ? w->error : -EINVAL;
+	faults = pm->stop.faults * sizeof(pm->fault[0]);
+	calls = pm->stop.calls * sizeof(pm->call[0]);
+	memcpy(body, pm->fault, faults);
+	memcpy(body + faults, pm->call, calls);
+	if (vpt_writer_sync(w))
+		return w->error;
+	return write_block(w, VPT_BLOCK_STOP, pm->vcpu, &pm->stop, sizeof(pm->stop), body,
+			   faults + calls);
+}
+
 uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu)
 {
 	return vcpu < w->vcpus ? w->stream[vcpu].bytes : 0;

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "format.h"
+#include "post_mortem.h"
 
 struct vpt_writer;
 
@@ -50,6 +51,9 @@ int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
 		       const struct vpt_stretch_insn *insns);
 int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count);
+
+/* How the guest stopped. Call it once, before vpt_writer_close(). */
+int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm);
 
 /* Bytes of trace written to a vCPU's stream so far. */
 uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu);
