@@ -139,8 +139,14 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 /* The same if PSBFreq's worth of bytes went out since the last one. */
 void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip);
 
-/* An IP as the range comparators see it: of the kind that payloads have. */
-uint64_t vpt_gen_compare_ip(const struct vpt_pt *pt, uint64_t ip);
+/*
+ * [GEN-RETC-LIP] Returns a RIP as payloads show IPs: a LIP where payloads are LIPs. The range
+ * comparators and the stack of CALLs hold such IPs too (33.3.1.1).
+ */
+static inline uint64_t vpt_gen_payload_ip(const struct vpt_pt *pt, uint64_t ip)
+{
+	return (ip + pt->ip_base) & pt->ip_mask;
+}
 
 /* Does the decoder know the mode that `ctx` is in? */
 bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx);

@@ -147,7 +147,7 @@ void vpt_gen_overflow(struct vpt_pt *pt, uint64_t ip)
 	vpt_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, ip));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
 	vpt_gen_update(pt);
 	known = vpt_gen_mode_known(pt, &ctx);
 	pt->mode_exec = VPT_MODE_UNKNOWN;

@@ -10,8 +10,9 @@ void vpt_gen_update(struct vpt_pt *pt)
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
 	pt->slow = pt->time.cyc_en || pt->time.mtc_en || pt->options.buffer_bytes;
+	/* [GEN-RETC-LIP] Quick paths take a RIP for a LIP, so they need a base of 0. */
 	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
-		   !pt->options.defer_tips;
+		   !pt->options.defer_tips && !pt->ip_base;
 	pt->put_slow = !pt->trigger_en || pt->options.buffer_bytes;
 }
 
@@ -60,16 +61,11 @@ static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 	vpt_retstack_clear(&pt->retstack);
 }
 
-uint64_t vpt_gen_compare_ip(const struct vpt_pt *pt, uint64_t ip)
-{
-	return (ip + pt->ip_base) & pt->ip_mask;
-}
-
 /* [GEN-TRACESTOP] Arrival in a TraceStop range while in context (33.2.5.3). */
 static bool stops_at(const struct vpt_pt *pt, uint64_t to)
 {
 	return pt->has_ranges && pt->context_en &&
-	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, vpt_gen_compare_ip(pt, to));
+	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, vpt_gen_payload_ip(pt, to));
 }
 
 static void trace_stop(struct vpt_pt *pt)
@@ -90,7 +86,7 @@ void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t i
 	}
 	/* [EN-FILTER-IDLE] Out of context FilterEn can rise only where nothing filters. */
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, ip));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
 	else
 		pt->filter_en = !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER);
 	vpt_gen_update(pt);
@@ -108,7 +104,8 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 		break;
 	case NEAR_RET:
 		/* [GEN-RETC] */
-		if (pt->ret_compress && vpt_retstack_match(&pt->retstack, event->to))
+		if (pt->ret_compress &&
+		    vpt_retstack_match(&pt->retstack, vpt_gen_payload_ip(pt, event->to)))
 			add_tnt(pt, true);
 		else
 			vpt_gen_ip(pt, VPT_OP_TIP, event->to);
@@ -143,7 +140,7 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 			trace_stop(pt);
 		return;
 	}
-	pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, event->to));
+	pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, event->to));
 	vpt_gen_update(pt);
 	if (was && pt->packet_en) {
 		near_inside(pt, kind, event);
@@ -183,7 +180,7 @@ static void call(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event 
 
 	near_branch(pt, kind, event);
 	if (was && pt->packet_en && pt->ret_compress && counts)
-		vpt_retstack_push(&pt->retstack, event->next);
+		vpt_retstack_push(&pt->retstack, vpt_gen_payload_ip(pt, event->next));
 }
 
 void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was)
@@ -196,7 +193,7 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
 		return;
 	}
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, to));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, to));
 	vpt_gen_update(pt);
 	if (was && pt->packet_en) {
 		vpt_gen_mode_exec(pt, ctx);
@@ -258,7 +255,7 @@ static void cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	}
 	if (pt->context_en && !was_context)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_compare_ip(pt, event->to));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, event->to));
 	vpt_gen_update(pt);
 	if (was && !pt->packet_en)
 		packet_en_falls(pt, false, 0);

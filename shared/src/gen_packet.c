@@ -93,7 +93,7 @@ static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode
 {
 	enum vpt_ip_bytes ip_bytes;
 
-	ip = (ip + pt->ip_base) & pt->ip_mask;
+	ip = vpt_gen_payload_ip(pt, ip);
 	/*
 	 * [GEN-LAST-IP] A decoder that joins at a PSB takes the last IP to be 0.
 	 * Where it cannot know one at all, after an overflow or in a new session,

@@ -24,7 +24,7 @@ static bool resume(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct
 /* Does anything of what is at `ip` reach the trace? */
 static bool reaches(const struct vpt_pt *pt, uint64_t ip)
 {
-	return pt->context_en && vpt_filter_en(&pt->rtit, (ip + pt->ip_base) & pt->ip_mask);
+	return pt->context_en && vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
 }
 
 bool vpt_insert_begin(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct vpt_caps *caps,

@@ -289,7 +289,7 @@ static void reset(struct machine *m, const char *model)
 	ck_assert_msg(m->unit->reset(m, model), "no model %s", model);
 }
 
-void vpt_scenario_check(const struct vpt_scenario *scenario)
+static void run(const struct vpt_scenario *scenario, bool quick)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 	char script[1024];
@@ -299,11 +299,18 @@ void vpt_scenario_check(const struct vpt_scenario *scenario)
 	ck_assert_uint_lt(strlen(scenario->script), sizeof(script));
 	strcpy(script, scenario->script);
 	reset(m, scenario->model);
+	m->quick = quick;
 	for (word = strtok_r(script, " ", &save); word; word = strtok_r(NULL, " ", &save))
 		step(m, word);
 	show(m);
 	ck_assert_msg(!strcmp(m->text, scenario->packets),
-		      "%s\n  script:   %s\n  expected: %s\n  packets:  %s", scenario->name,
-		      scenario->script, scenario->packets, m->text);
+		      "%s%s\n  script:   %s\n  expected: %s\n  packets:  %s", scenario->name,
+		      quick ? " (quick paths)" : "", scenario->script, scenario->packets, m->text);
 	free(m);
+}
+
+void vpt_scenario_check(const struct vpt_scenario *scenario)
+{
+	run(scenario, false);
+	run(scenario, true);
 }

@@ -98,7 +98,10 @@ struct vpt_scenario {
 	const char *packets; /* as vpt_scenario_check() prints them */
 };
 
-/* Run a scenario; fails the current libcheck test if the packets differ. */
+/*
+ * Run a scenario twice: once with events alone, once with the quick paths of pt.h for near
+ * branches. Fails the current libcheck test if the packets of either run differ.
+ */
 void vpt_scenario_check(const struct vpt_scenario *scenario);
 
 #endif /* TESTS_LIB_SCENARIO_H */

@@ -79,6 +79,7 @@ struct machine {
 
 	/* PT. */
 	struct vpt_pt pt;
+	bool quick;	      /* near branches take the quick paths where those accept them */
 	struct vpt_caps caps; /* the model's, which steps may change before `on` */
 	uint64_t status;
 	uint64_t vmcs, reason, qualification, guest_ctl;

@@ -319,9 +319,32 @@ static bool pt_reset(struct machine *m, const char *model)
 	return true;
 }
 
+/* Report a near branch as engines with quick paths do. Returns false if the event is due. */
+static bool quick_event(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_COND:
+		return vpt_pt_quick_cond(pt, event->flags & VPT_EVF_TAKEN);
+	case VPT_EV_JMP:
+		return vpt_pt_quick_jmp(pt);
+	case VPT_EV_CALL:
+		return event->to != event->next && vpt_pt_quick_call(pt, event->next);
+	case VPT_EV_JMP_INDIRECT:
+		return vpt_pt_quick_jmp_indirect(pt, event->to);
+	case VPT_EV_CALL_INDIRECT:
+		return vpt_pt_quick_call_indirect(pt, event->to, event->next);
+	case VPT_EV_RET:
+		return vpt_pt_quick_ret(pt, event->to) || vpt_pt_quick_ret_tip(pt, event->to);
+	default:
+		return false;
+	}
+}
+
 static void pt_event(struct machine *m, const struct vpt_event *event)
 {
-	if (event->kind == VPT_EV_COND)
+	if (m->quick && quick_event(&m->pt, event))
+		return;
+	if (event->kind == VPT_EV_COND && !m->quick)
 		vpt_pt_cond(&m->pt, event->from, event->to, event->flags & VPT_EVF_TAKEN);
 	else
 		vpt_pt_event(&m->pt, event);

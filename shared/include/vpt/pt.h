@@ -117,7 +117,7 @@ struct vpt_pt {
 	/* What the inline hot path touches comes first. */
 	uint64_t tnt;	   /* outcomes not yet sent, below a leading 1 */
 	uint64_t tnt_full; /* tnt at or above this is due */
-	bool fast;	   /* a branch inside context is just a TNT bit */
+	bool fast;	   /* near branches may take the quick paths; an IP needs no CS base */
 	bool packet_en;	   /* PacketEn (33.2.6.1) */
 	bool put_slow;	   /* a packet that is put is lost, or counted */
 	bool slow;	   /* each event has to do with time, or with the buffer */

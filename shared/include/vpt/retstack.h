@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The stack of CALLs that a decoder is known to have seen, for RET compression
- * (33.4.2.2): the youngest 64, the oldest forgotten first.
+ * (33.4.2.2): the youngest 64, the oldest forgotten first. It holds return addresses
+ * as payloads show IPs: LIPs where payloads are LIPs, else RIPs (33.3.1.1).
  */
 #ifndef VPT_RETSTACK_H
 #define VPT_RETSTACK_H

@@ -64,7 +64,7 @@ struct vpt_pt_state {
 	uint32_t psb_bytes;
 	uint32_t vmx_controls; /* in non-root operation, enum vpt_vmx_control */
 	uint32_t calls;
-	uint64_t call[VPT_RETSTACK_SIZE]; /* return addresses, oldest first, then 0 */
+	uint64_t call[VPT_RETSTACK_SIZE]; /* as vpt_retstack holds them, oldest first, then 0 */
 
 	uint64_t vmcs; /* current pointer, ~0: none */
 
