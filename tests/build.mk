@@ -88,6 +88,7 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/events.sh tests/perf/time.sh $(p
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
+CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh tests/atom/rtit.sh
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
@@ -126,6 +127,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make check-perf    perf reads exports of every payload, every packet and every event as we
 #?                      do; ends with a table by configuration
 #?   make check-cli     bad input: one line on stderr, the documented exit status
+#?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
 #?   make check-spec    every fact of shared/spec is implemented and proved by a test that
 #?                      passes: how many, and how many not
 #?   make check-tables  rows of the manual's tables, and the packets that they make
@@ -144,7 +146,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make bench         measure; writes build/bench.json
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
-.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli \
+.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat \
 	check-spec check-tables check-rtit \
 	check-house check-install check-fresh check-soak check-perf soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
@@ -154,7 +156,7 @@ check:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
-		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_UNIT) \
+		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)
@@ -204,6 +206,10 @@ check-cli:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(CHECKS_CLI)
+check-compat:
+	$(prepare)
+	$(again) $(tested)
+	@$(run) $(CHECKS_COMPAT)
 check-spec:
 	$(prepare)
 	$(again) $(tested)
