@@ -267,12 +267,22 @@ static const struct {
 	{"\xff\x2c\x24", 3, 64, 0x500030000ull, 's'}, /* ljmp *(%rsp) */
 	{"\x26\xff\x2b", 3, 64, 0x5000ff200ull, 0},   /* ljmp *%es:(%rbx) */
 	{"\x67\xff\x2b", 3, 64, 0xff200, 0},	      /* ljmp *(%ebx) */
+	/* ljmp *0x101000, with REX.B, which counts for nothing where there is no base. */
+	{"\x67\x41\xff\x2c\x25\x00\x10\x10\x00", 9, 64, 0x101000, 0},
+	{"\x67\x41\xff\x2c\x25\xf0\xff\xff\xff", 9, 64, 0xfffffff0, 0},
+	/* ljmp *0x101000(,%r12d,2); ljmp *0x10(%r13d) */
+	{"\x67\x43\xff\x2c\x65\x00\x10\x10\x00", 9, 64, 0x101024, 0},
+	{"\x67\x41\xff\x6c\x25\x10", 6, 64, 0x2010, 0},
 };
 
 START_TEST(operand_segments)
 {
-	const struct vpt_regs regs = {
-		.rbx = 0x5000ff200ull, .rsi = 0x11010, .rbp = 0x70000, .rsp = 0x500030000ull};
+	const struct vpt_regs regs = {.rbx = 0x5000ff200ull,
+				      .rsi = 0x11010,
+				      .rbp = 0x70000,
+				      .rsp = 0x500030000ull,
+				      .r12 = 0x12,
+				      .r13 = 0x2000};
 	uint64_t address;
 	char segment;
 
@@ -301,6 +311,18 @@ static const struct {
 	{"\x48\xca\x10\x80", 4, 64, VPT_FAR_RET, 8, false, 0, 0, 0x8010},
 	{"\x66\xcb", 2, 32, VPT_FAR_RET, 2, false, 0, 0, 0},
 };
+
+/* What messages show. */
+START_TEST(formatted)
+{
+	const struct vpt_insn_bytes bytes = pack("\x67\x41\xff\x2c\x25\x00\x10\x10\x00", 9);
+	char text[96];
+
+	vpt_insn_format(cache, 0x400000, 64, &bytes, text, sizeof(text));
+	ck_assert_ptr_nonnull(strstr(text, "101000]"));
+	ck_assert_ptr_null(strstr(text, "r13d"));
+}
+END_TEST
 
 START_TEST(far_operands)
 {
@@ -332,6 +354,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, condition_codes, 0, ROW_COUNT(conditions));
 	tcase_add_test(tc, operand_address);
 	tcase_add_loop_test(tc, operand_segments, 0, ROW_COUNT(operands));
+	tcase_add_test(tc, formatted);
 	tcase_add_loop_test(tc, far_operands, 0, ROW_COUNT(far_rows));
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -2,10 +2,10 @@
 /* Decoding by Zydis, cached. */
 #include "core/insn.h"
 
-#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "x86/insn.h"
 #include "x86/x86.h"
 #include "engine/engine.h"
 
@@ -23,9 +23,9 @@ struct vpt_insn_cache *vpt_insn_cache_create(void)
 
 	if (!cache)
 		return NULL;
-	ZydisDecoderInit(&cache->wide, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisDecoderInit(&cache->half, ZYDIS_MACHINE_MODE_LONG_COMPAT_32, ZYDIS_STACK_WIDTH_32);
-	ZydisDecoderInit(&cache->narrow, ZYDIS_MACHINE_MODE_LONG_COMPAT_16, ZYDIS_STACK_WIDTH_16);
+	vpt_x86_decoder_init(&cache->wide, 64);
+	vpt_x86_decoder_init(&cache->half, 32);
+	vpt_x86_decoder_init(&cache->narrow, 16);
 	return cache;
 }
 
@@ -253,7 +253,7 @@ const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa,
 		return slot;
 	memcpy(code, &bytes->low, 8);
 	memcpy(code + 8, &bytes->high, 8);
-	status = ZydisDecoderDecodeFull(decoder(cache, bits), code, bytes->count, &d, op);
+	status = vpt_x86_decode(decoder(cache, bits), code, bytes->count, &d, op);
 	*truncated = status == ZYDIS_STATUS_NO_MORE_DATA;
 	if (!ZYAN_SUCCESS(status))
 		return NULL;
@@ -278,8 +278,7 @@ void vpt_insn_format(struct vpt_insn_cache *cache, uint64_t ip, uint8_t bits,
 	memcpy(code, &bytes->low, 8);
 	memcpy(code + 8, &bytes->high, 8);
 	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(decoder(cache, bits), code, bytes->count, &d, op)) ||
+	if (!ZYAN_SUCCESS(vpt_x86_decode(decoder(cache, bits), code, bytes->count, &d, op)) ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
 		    &formatter, &d, op, d.operand_count_visible, text, size, ip, NULL)))
 		strcpy(text, "no instruction");
@@ -307,8 +306,7 @@ static bool decode(const struct vpt_insn_cache *cache, const struct vpt_insn *in
 
 	memcpy(code, &insn->low, 8);
 	memcpy(code + 8, &insn->high, 8);
-	return ZYAN_SUCCESS(
-		ZydisDecoderDecodeFull(decoder(cache, insn->bits), code, insn->len, d, op));
+	return ZYAN_SUCCESS(vpt_x86_decode(decoder(cache, insn->bits), code, insn->len, d, op));
 }
 
 static char segment_letter(ZydisRegister reg, bool wide)

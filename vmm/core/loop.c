@@ -71,10 +71,7 @@ void vpt_vcpu_step(struct vpt_vcpu *v)
 	if (vpt_unlikely(vpt_irq_pending(v)) && vpt_irq_deliver(v))
 		return;
 	if (vpt_unlikely(v->halted)) {
-		if (vpt_vcpu_counts(v))
-			wait_halted(v);
-		else
-			wait_halted(v);
+		wait_halted(v);
 		return;
 	}
 	vpt_exec_one(v);

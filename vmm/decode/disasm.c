@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Instructions as text, and where execution goes from them. */
 #include "disasm.h"
 
-#include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "x86/insn.h"
 
 struct vpt_disasm {
 	const struct vpt_symbols *symbols;
@@ -44,23 +46,16 @@ static void append_name(const struct vpt_disasm *d, const ZydisDecodedInstructio
 
 struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
 {
-	static const struct {
-		ZydisMachineMode mode;
-		ZydisStackWidth stack;
-	} modes[] = {
-		{ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_STACK_WIDTH_16},
-		{ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32},
-		{ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64},
-	};
+	static const unsigned int modes[] = {16, 32, 64};
 	struct vpt_disasm *d = calloc(1, sizeof(*d));
 	unsigned int i;
 
 	if (!d)
 		return NULL;
 	d->symbols = symbols;
-	/* None of these has a way to fail with arguments that are constant. */
 	for (i = 0; i < 3; i++)
-		ZydisDecoderInit(&d->decoder[i], modes[i].mode, modes[i].stack);
+		vpt_x86_decoder_init(&d->decoder[i], modes[i]);
+	/* Neither of these can fail with constant arguments. */
 	ZydisFormatterInit(&d->formatter, ZYDIS_FORMATTER_STYLE_INTEL);
 	ZydisFormatterSetProperty(&d->formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
 	ZydisFormatterSetProperty(&d->formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
@@ -79,7 +74,7 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(d, mode), bytes, len, &insn, operands)) ||
+	if (!ZYAN_SUCCESS(vpt_x86_decode(decoder(d, mode), bytes, len, &insn, operands)) ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter, &insn, operands,
 							  insn.operand_count_visible, text, size,
 							  ip, NULL))) {
@@ -136,7 +131,7 @@ enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, co
 	ZydisDecodedInstruction insn;
 
 	*insn_len = 0;
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn)))
+	if (!ZYAN_SUCCESS(vpt_x86_decode_insn(decoder(d, mode), bytes, len, &insn)))
 		return VPT_INSN_UNKNOWN;
 	*insn_len = insn.length;
 	return class_of(&insn);
@@ -196,8 +191,7 @@ int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *byte
 		    struct vpt_insn_look *look)
 {
 	ZydisDecodedInstruction insn;
-	ZyanStatus status =
-		ZydisDecoderDecodeInstruction(decoder(d, mode), NULL, bytes, len, &insn);
+	ZyanStatus status = vpt_x86_decode_insn(decoder(d, mode), bytes, len, &insn);
 
 	if (!ZYAN_SUCCESS(status))
 		return status == ZYDIS_STATUS_NO_MORE_DATA ? -1 : 0;

@@ -2,7 +2,6 @@
 /* The software CPU's life, and the table of its operations. */
 #include "soft/engine.h"
 
-#include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,6 +10,7 @@
 #include "soft/native.h"
 #include "soft/state.h"
 #include "soft/system.h"
+#include "x86/insn.h"
 
 static void probe(struct vpt_probe *probe, bool with_costs)
 {
@@ -96,22 +96,14 @@ static void vcpu_destroy(struct vpt_engine_vcpu *ev)
 
 static int make_decoders(struct vpt_soft *c)
 {
-	static const struct {
-		ZydisMachineMode mode;
-		ZydisStackWidth width;
-	} kind[3] = {
-		{ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_STACK_WIDTH_16},
-		{ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32},
-		{ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64},
-	};
+	static const unsigned int bits[3] = {16, 32, 64};
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
 		c->decoder[i] = malloc(sizeof(ZydisDecoder));
 		if (!c->decoder[i])
 			return -ENOMEM;
-		if (!ZYAN_SUCCESS(ZydisDecoderInit(c->decoder[i], kind[i].mode, kind[i].width)))
-			return -EINVAL;
+		vpt_x86_decoder_init(c->decoder[i], bits[i]);
 		vpt_soft_set_features(c, c->decoder[i]);
 	}
 	return 0;

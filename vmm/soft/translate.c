@@ -8,6 +8,7 @@
 
 #include "soft/feature.h"
 #include "soft/kind.h"
+#include "x86/insn.h"
 
 /* No instruction becomes more of them than this. */
 #define UOPS_OF_ONE 24u
@@ -201,7 +202,7 @@ bool vpt_soft_crosses(struct vpt_soft *c, uint32_t mode, const uint8_t *code, un
 
 	if (room >= INSN_MAX)
 		return false;
-	return ZydisDecoderDecodeInstruction(decoder(c, mode), NULL, code, room, &insn) ==
+	return vpt_x86_decode_insn(decoder(c, mode), code, room, &insn) ==
 	       ZYDIS_STATUS_NO_MORE_DATA;
 }
 
@@ -209,26 +210,6 @@ bool vpt_soft_crosses(struct vpt_soft *c, uint32_t mode, const uint8_t *code, un
 static uint8_t vector_of(ZyanStatus status)
 {
 	return status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? VPT_VEC_GP : VPT_VEC_UD;
-}
-
-/*
- * Zydis 4.0.0 takes a SIB byte without base (mod 0, base 5) for R13D if REX.B is set and
- * addresses have 32 bits, and forgets the displacement.
- */
-static void correct_base(const ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
-{
-	unsigned int i;
-
-	if (!(insn->attributes & ZYDIS_ATTRIB_HAS_SIB) || insn->raw.modrm.mod ||
-	    insn->raw.sib.base != 5)
-		return;
-	for (i = 0; i < insn->operand_count_visible; i++) {
-		if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
-			continue;
-		op[i].mem.base = ZYDIS_REGISTER_NONE;
-		op[i].mem.disp.has_displacement = ZYAN_TRUE;
-		op[i].mem.disp.value = insn->raw.disp.value;
-	}
 }
 
 static uint64_t wrap(const struct vpt_translation *t, uint64_t ip)
@@ -244,8 +225,8 @@ static bool one(struct vpt_translation *t, const uint8_t *code, unsigned int roo
 	struct vpt_block *b = t->block;
 	ZyanStatus status;
 
-	status = ZydisDecoderDecodeFull(decoder(t->c, b->mode), code,
-					room < INSN_MAX ? room : INSN_MAX, &insn, op);
+	status = vpt_x86_decode(decoder(t->c, b->mode), code, room < INSN_MAX ? room : INSN_MAX,
+				&insn, op);
 	if (status == ZYDIS_STATUS_NO_MORE_DATA && room < INSN_MAX)
 		return false;
 	t->ends = false;
@@ -254,7 +235,6 @@ static bool one(struct vpt_translation *t, const uint8_t *code, unsigned int roo
 		vpt_tr_raise(t, vector_of(status));
 		b->bytes = (uint16_t)(b->bytes + (room < INSN_MAX ? room : INSN_MAX));
 	} else {
-		correct_base(&insn, op);
 		t->insn = &insn;
 		t->op = op;
 		t->code = code;
