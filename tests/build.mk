@@ -18,7 +18,7 @@ $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB
 
 # Small programs that test scripts use, one per tests/tools/*.c.
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/tools/*.c)))
-$(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o
+$(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(O)/tests/lib/rawfile.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.

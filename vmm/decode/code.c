@@ -14,6 +14,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/*
+ * The most sections that libipt is given. It looks for each new one among those that it has,
+ * one by one: 20,000 sections take 20 s, these less than one.
+ */
+#define SECTIONS_MAX 4096
+
 /* One version of a page. */
 struct version {
 	uint64_t cr3;
@@ -252,32 +258,61 @@ static int add_section(struct vpt_code_store *store, struct space *space, size_t
 				 (end - first) * VPT_CODE_BYTES, store->pages[first].vaddr);
 }
 
+/* Returns the end of the run of adjacent pages of one space that begins at `first`. */
+static size_t end_of_run(const struct vpt_code_store *store, size_t first)
+{
+	const struct page *page = &store->pages[first];
+	size_t i;
+
+	for (i = first + 1; i < store->npages; i++) {
+		if (store->pages[i].cr3 != page->cr3 ||
+		    store->pages[i].vaddr != page->vaddr + (i - first) * VPT_CODE_BYTES)
+			break;
+	}
+	return i;
+}
+
+/* Returns how many sections the images would have. */
+static size_t count_sections(const struct vpt_code_store *store)
+{
+	size_t n = 0, first, sharing = 0, k;
+
+	for (k = 0; k < store->nspaces; k++)
+		sharing += store->spaces[k].common;
+	for (first = 0; first < store->npages; first = end_of_run(store, first)) {
+		n++;
+		if (store->pages[first].cr3 == store->common)
+			n += sharing;
+	}
+	return n;
+}
+
+/* Make a run of pages a section of each space that has them. */
+static int add_run(struct vpt_code_store *store, size_t first, size_t end)
+{
+	uint64_t cr3 = store->pages[first].cr3;
+	struct space *own = (struct space *)find_space(store, cr3);
+	int err = own ? add_section(store, own, first, end) : 0;
+	size_t k;
+
+	for (k = 0; k < store->nspaces && cr3 == store->common && !err; k++) {
+		if (store->spaces[k].common)
+			err = add_section(store, &store->spaces[k], first, end);
+	}
+	return err;
+}
+
 /* Give each space its pages, those in a row as one section. */
 static int fill_images(struct vpt_code_store *store)
 {
-	size_t first, i, k;
-	int err;
+	size_t first, end;
+	int err = 0;
 
-	for (first = 0; first < store->npages; first = i) {
-		const struct page *page = &store->pages[first];
-
-		for (i = first + 1; i < store->npages; i++) {
-			if (store->pages[i].cr3 != page->cr3 ||
-			    store->pages[i].vaddr != page->vaddr + (i - first) * VPT_CODE_BYTES)
-				break;
-		}
-		for (k = 0; k < store->nspaces; k++) {
-			struct space *space = &store->spaces[k];
-
-			if (space->cr3 != page->cr3 &&
-			    !(space->common && page->cr3 == store->common))
-				continue;
-			err = add_section(store, space, first, i);
-			if (err)
-				return err;
-		}
+	for (first = 0; first < store->npages && !err; first = end) {
+		end = end_of_run(store, first);
+		err = add_run(store, first, end);
 	}
-	return 0;
+	return err;
 }
 
 /* The space that others share, 0: none. */
@@ -414,6 +449,8 @@ int vpt_code_make_images(struct vpt_code_store *store)
 
 	if (store->fd >= 0)
 		return 0;
+	if (count_sections(store) > SECTIONS_MAX)
+		return -EOVERFLOW;
 	err = write_file(store);
 	if (err)
 		return err;

@@ -36,12 +36,15 @@ uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3);
  */
 uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip);
 
-/* For a decoder that reads images: make them. 0 or -errno. */
+/*
+ * Make the images, for a decoder that reads them. Returns 0 or -errno; -EOVERFLOW: the code
+ * is so scattered that images would take too long, and the decoder has to fetch it.
+ */
 int vpt_code_make_images(struct vpt_code_store *store);
 /* What it is to read in a space of vpt_code_space(); NULL: nothing. */
 struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space);
 
-/* For one that reads by vpt_code_fetch(): from this space. */
+/* Select the space that vpt_code_fetch() reads. */
 void vpt_code_select(struct vpt_code_store *store, uint64_t space);
 /* As vpt_code_read() does. */
 size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);

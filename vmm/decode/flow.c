@@ -174,7 +174,8 @@ static int start_pt(struct vpt_flow *f, const struct vpt_segment *s, uint64_t *s
 	f->images = config.blocks;
 	if (f->images) {
 		err = vpt_code_make_images(f->code);
-		if (err)
+		f->scattered = err == -EOVERFLOW;
+		if (err && !f->scattered)
 			return err;
 	}
 	err = start_timelines(f, s, config.begin, config.len);

@@ -40,7 +40,8 @@ struct vpt_flow {
 	bool blocks;		       /* BLOCKs are wanted, else INSNs */
 	bool changes;		       /* some page has more than one version */
 	uint64_t change;	       /* the counter at which one next does */
-	bool images;		       /* libipt's block decoder is in use */
+	bool images;		       /* libipt's block decoder is in use, */
+	bool scattered;		       /* and fetches code: there are too many sections */
 	bool give_up;		       /* on the rest of this segment */
 
 	uint64_t insns; /* the counter of format.h */

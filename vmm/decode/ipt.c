@@ -574,7 +574,8 @@ struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config)
 		return NULL;
 	}
 	/* The decoder's own image, which is empty, and a call that cannot fail. */
-	if (ipt->insn)
-		(void)pt_image_set_callback(pt_insn_get_image(ipt->insn), read_code, ipt);
+	(void)pt_image_set_callback(ipt->insn ? pt_insn_get_image(ipt->insn)
+					      : pt_blk_get_image(ipt->block),
+				    read_code, ipt);
 	return &ipt->decoder;
 }

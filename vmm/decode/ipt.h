@@ -49,7 +49,10 @@ struct vpt_ipt_config {
 	uint8_t mtc_freq;
 	bool blocks; /* items are BLOCKs, else INSNs */
 	bool cut;    /* that it ends too early is no error */
-	/* For INSNs: copy up to `len` bytes of code at `ip`, as many as there are. */
+	/*
+	 * Copies up to `len` bytes of code at `ip`, as many as there are. Called for INSNs, and
+	 * for BLOCKs where no image was set.
+	 */
 	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
 	void *context;
 };
@@ -60,7 +63,7 @@ struct vpt_ipt_config {
  */
 struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config);
 
-/* BLOCKs: code is read from here from now on; NULL: there is none. */
+/* BLOCKs: read code from `image` from now on; NULL: by fetch(). */
 void vpt_ipt_set_image(struct vpt_decoder *d, struct vpt_ipt_image *image);
 
 #endif /* VMM_DECODE_IPT_H */

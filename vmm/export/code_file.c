@@ -27,16 +27,21 @@ struct symtab {
 
 int vpt_export_code_list(struct vpt_export_code *code, const struct vpt_export_pages *all)
 {
-	size_t i;
+	const struct vpt_export_page *page;
+	size_t n, i, used = 0;
 
-	code->pages = calloc(all->npages + 1, sizeof(*code->pages));
+	/* Only the process's own pages: together they are no more than the file has. */
+	page = vpt_export_pages_of(all, code->process, &n);
+	for (i = 0; i < n; i++)
+		used += page[i].base && page[i].base_width == code->width;
+	if (!used)
+		return 0;
+	code->pages = calloc(used, sizeof(*code->pages));
 	if (!code->pages)
 		return -ENOMEM;
-	for (i = 0; i < all->npages; i++) {
-		const struct vpt_export_page *page = &all->pages[i];
-
-		if (page->process == code->process && page->base && page->base_width == code->width)
-			code->pages[code->n++] = page;
+	for (i = 0; i < n; i++) {
+		if (page[i].base && page[i].base_width == code->width)
+			code->pages[code->n++] = &page[i];
 	}
 	return 0;
 }
@@ -113,26 +118,40 @@ static int add_symbol(struct symtab *t, const struct vpt_symbol *symbol, uint64_
 	return add_text(t, symbol->name);
 }
 
-/* Symbols of the pages that are there from the beginning. */
+/* Returns the index of the first symbol that starts at @addr or after it. */
+static size_t first_symbol(const struct vpt_symbol *all, size_t n, uint64_t addr)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].start < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* List the symbols of the pages that are there from the beginning. */
 static int list_symbols(const struct vpt_export_code *code, const struct vpt_symbols *symbols,
 			struct symtab *t)
 {
-	size_t n, i, page = 0;
+	size_t n, i, page;
 	const struct vpt_symbol *all = vpt_symbols_all(symbols, &n);
 	int err = vpt_vec_room(&t->syms) ? add_text(t, "") : -ENOMEM;
 
 	if (err)
 		return err;
 	memset(&t->syms.at[t->syms.n++], 0, sizeof(t->syms.at[0]));
-	for (i = 0; i < n && !err; i++) {
-		while (page < code->n && code->pages[page]->vaddr + VPT_CODE_BYTES <= all[i].start)
-			page++;
-		if (page == code->n)
-			break;
-		if (all[i].start >= code->pages[page]->vaddr)
+	for (page = 0; page < code->n; page++) {
+		uint64_t vaddr = code->pages[page]->vaddr;
+
+		i = first_symbol(all, n, vaddr);
+		for (; i < n && all[i].start - vaddr < VPT_CODE_BYTES && !err; i++)
 			err = add_symbol(t, &all[i],
-					 vpt_export_code_page(page) + all[i].start -
-						 code->pages[page]->vaddr);
+					 vpt_export_code_page(page) + all[i].start - vaddr);
 	}
 	return err;
 }

@@ -67,6 +67,32 @@ struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *p,
 	return bsearch(&key, p->pages, p->npages, sizeof(key), by_process);
 }
 
+/* The index of the first page that does not sort before @process. */
+static size_t first_page(const struct vpt_export_pages *p, uintptr_t process)
+{
+	size_t lo = 0, hi = p->npages;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if ((uintptr_t)p->pages[mid].process < process)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages *p,
+						  const struct vpt_export_process *process,
+						  size_t *count)
+{
+	size_t first = first_page(p, (uintptr_t)process);
+
+	*count = first_page(p, (uintptr_t)process + 1) - first;
+	return p->pages + first;
+}
+
 static uint64_t mix(uint64_t x)
 {
 	x *= 0x9e3779b97f4a7c15ull;

@@ -87,6 +87,11 @@ const uint8_t *vpt_export_want(struct vpt_export_pages *pages, unsigned int vcpu
 /* NULL: no code of such a space. */
 struct vpt_export_process *vpt_export_process(const struct vpt_export_pages *pages, uint64_t cr3);
 
+/* The pages of a process, or of the kernel if @process is NULL; *count may be 0. */
+const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages *pages,
+						  const struct vpt_export_process *process,
+						  size_t *count);
+
 /* A page of a process, NULL: none. `process` NULL: of the kernel. */
 struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *pages,
 					const struct vpt_export_process *process, uint64_t vaddr);

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files of which a careless reader makes far more memory, or far more work, than they have
+# bytes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/refuse.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+within=$TOOLS/within
+
+# Each list of a process's pages once had room for the pages of all processes: 1.4 GB for
+# these, 5.5 GB for twice as many.
+"$TOOLS/mkvpt" spaces 10000 "$dir/spaces.vpt"
+tap_run "10,000 address spaces: export" "$within" 200 10 "$VPT" export -q --to perf \
+	"$dir/spaces.vpt" "$dir/perf"
+tap_run "10,000 address spaces: a file of code each" sh -c \
+	"[ \"\$(ls '$dir/perf/code' | wc -l)\" -eq 10000 ]"
+rm -rf "$dir/perf"
+tap_run "10,000 address spaces: a tree each" "$within" 200 2 "$VPT" decode --calls --spaces \
+	--limit=10 "$dir/spaces.vpt"
+rm "$dir/spaces.vpt"
+
+# libipt looks for each new section among all that it has: 20 s for these.
+"$TOOLS/mkvpt" scattered 20000 "$dir/scattered.vpt"
+tap_run "20,000 scattered pages of code" "$within" 200 2 "$VPT" decode -q "$dir/scattered.vpt"
+tap_run "20,000 scattered pages: each is run" sh -c \
+	"'$VPT' decode '$dir/scattered.vpt' | grep -qx 'instructions   20000, .*'"
+rm "$dir/scattered.vpt"
+tap_end

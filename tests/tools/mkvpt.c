@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes a .vpt file of which a careless reader makes far more than the file has:
+ * mkvpt KIND COUNT FILE.
+ *
+ *   spaces     COUNT address spaces of one page of code each, all of which run
+ *   scattered  COUNT pages of code of one address space, no two of them adjacent
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rawfile.h"
+#include "vpt/msr.h"
+#include "vpt/packet.h"
+
+#define CODE 0x400000ull
+
+/* Packets that are gathered into TRACE blocks. */
+struct stream {
+	struct rawfile *file;
+	uint8_t bytes[1 << 16];
+	size_t n;
+};
+
+static void flush(struct stream *s)
+{
+	rawfile_trace(s->file, s->bytes, s->n);
+	s->n = 0;
+}
+
+static void put(struct stream *s, const struct vpt_packet *p)
+{
+	if (sizeof(s->bytes) - s->n < VPT_PKT_MAX)
+		flush(s);
+	s->n += vpt_packet_write(s->bytes + s->n, p);
+}
+
+static void put_ip(struct stream *s, enum vpt_pkt_kind kind, uint64_t ip)
+{
+	put(s, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
+}
+
+static void put_psb(struct stream *s)
+{
+	put(s, &(struct vpt_packet){.kind = VPT_PKT_PSB});
+	put(s, &(struct vpt_packet){.kind = VPT_PKT_MODE_EXEC, .value = 1});
+	put(s, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
+}
+
+static void put_session(struct rawfile *f, enum vpt_session_edge edge)
+{
+	const struct vpt_session session = {
+		.edge = edge,
+		.end = edge == VPT_SESSION_END ? VPT_END_DISABLED : VPT_END_NONE,
+		.offset = f->stream,
+		.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) |
+		       VPT_CTL_MASK(BRANCH_EN),
+	};
+
+	rawfile_block(f, VPT_BLOCK_SESSION, &session, sizeof(session), NULL, 0);
+}
+
+static void put_page(struct rawfile *f, uint64_t cr3, uint64_t vaddr, const void *code, size_t len)
+{
+	const struct vpt_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr};
+	uint8_t bytes[VPT_CODE_BYTES];
+
+	memset(bytes, 0x90, sizeof(bytes));
+	memcpy(bytes, code, len);
+	rawfile_block(f, VPT_BLOCK_CODE, &page, sizeof(page), bytes, sizeof(bytes));
+}
+
+/* Each address space runs two NOPs and is left by an interrupt. */
+static void make_spaces(struct rawfile *f, uint64_t count)
+{
+	static struct stream s;
+	uint64_t i;
+
+	s.file = f;
+	for (i = 0; i < count; i++)
+		put_page(f, (i + 1) << 12, CODE, "\x90\x90", 2);
+	put_session(f, VPT_SESSION_START);
+	put_psb(&s);
+	for (i = 0; i < count; i++) {
+		put(&s, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = (i + 1) << 12});
+		put_ip(&s, VPT_PKT_TIP_PGE, CODE);
+		put_ip(&s, VPT_PKT_FUP, CODE + 2);
+		put(&s, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
+	}
+	flush(&s);
+	put_session(f, VPT_SESSION_END);
+}
+
+/* Each page has one indirect jump, to the next page but one. */
+static void make_scattered(struct rawfile *f, uint64_t count)
+{
+	static struct stream s;
+	uint64_t i;
+
+	s.file = f;
+	for (i = 0; i < count; i++)
+		put_page(f, 1 << 12, CODE + i * 2 * VPT_CODE_BYTES, "\xff\xe0", 2);
+	put_session(f, VPT_SESSION_START);
+	put_psb(&s);
+	put(&s, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = 1 << 12});
+	put_ip(&s, VPT_PKT_TIP_PGE, CODE);
+	for (i = 1; i < count; i++)
+		put_ip(&s, VPT_PKT_TIP, CODE + i * 2 * VPT_CODE_BYTES);
+	put(&s, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
+	flush(&s);
+	put_session(f, VPT_SESSION_END);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct rawfile *f, uint64_t count);
+} kinds[] = {
+	{"spaces", make_spaces},
+	{"scattered", make_scattered},
+};
+
+int main(int argc, char **argv)
+{
+	struct rawfile f;
+	size_t i;
+
+	if (argc == 4) {
+		for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+			if (strcmp(argv[1], kinds[i].name))
+				continue;
+			rawfile_open(&f, argv[3]);
+			kinds[i].make(&f, strtoull(argv[2], NULL, 0));
+			rawfile_close(&f);
+			return 0;
+		}
+	}
+	fputs("usage: mkvpt KIND COUNT FILE\n", stderr);
+	return 2;
+}
