@@ -8,7 +8,7 @@ copy_patch=0001-target-i386-vpt-add-libvpt.patch
 copy_at=target/i386/vpt
 # The library, whole, and what writes .vpt files.
 copied="shared/include/* shared/spec/* shared/src/* vmm/trace/crc32c.[ch] vmm/trace/format.h
-	vmm/trace/vec.h vmm/trace/writer*.[ch]"
+	vmm/trace/post_mortem.h vmm/trace/vec.h vmm/trace/writer*.[ch]"
 # What Debian's patches or ours do to it is not to be told apart by who ran git, or when.
 git_identity="-c user.name=vpt -c user.email=vpt@localhost -c commit.gpgsign=false
 	-c core.autocrlf=false -c gc.auto=0 -c core.whitespace=-blank-at-eol -c advice.detachedHead=false"

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/info.h"
 #include "cli/open.h"
+#include "decode/pips.h"
 #include "decode/spaces.h"
 #include "decode/text.h"
 #include "oracle/report.h"
@@ -211,18 +212,26 @@ static void show_vmcs(const struct vpt_reader *r, unsigned int vcpu, uint64_t li
 		printf("  ... and %zu more VMCSs: see --limit\n", n - i);
 }
 
-static void show_vcpu(const struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
+bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count)
+{
+	return !(vpt_reader_info(r)->flags & VPT_INFO_RTIT) && !vpt_pips_count(r, vcpu, count);
+}
+
+static void show_vcpu(struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
 {
 	const struct vpt_period *periods;
 	size_t nperiods, ncode, ncr3, i;
+	uint64_t pips;
 
 	periods = vpt_reader_sessions(r, vcpu, &nperiods);
 	vpt_reader_code(r, vcpu, &ncode);
 	vpt_reader_cr3(r, vcpu, &ncr3);
 	printf("vCPU %u         trace: %" PRIu64 " bytes, sessions: %zu, pages of code: %zu", vcpu,
 	       vpt_reader_stream_bytes(r, vcpu), nperiods, ncode);
+	if (vpt_info_pips(r, vcpu, &pips) && pips)
+		printf(", PIPs: %" PRIu64, pips);
 	if (ncr3)
-		printf(", CR3 loads: %zu", ncr3);
+		printf(", CR3 blocks: %zu", ncr3);
 	if (vpt_reader_info(r)->oracle)
 		printf(", oracle records: %" PRIu64, vpt_reader_oracle_count(r, vcpu));
 	putchar('\n');
@@ -233,7 +242,7 @@ static void show_vcpu(const struct vpt_reader *r, unsigned int vcpu, uint64_t li
 	show_vmcs(r, vcpu, limit);
 }
 
-static void show(const struct options *o, const struct vpt_reader *r)
+static void show(const struct options *o, struct vpt_reader *r)
 {
 	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
 

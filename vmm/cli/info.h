@@ -36,7 +36,13 @@ const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_
 /* A value as a member of an object, behind a comma. */
 void vpt_info_json_register(const char *name, uint64_t value);
 
+/*
+ * Count the PIPs of a vCPU outside PSB+. False for RTIT, whose packets have none of them
+ * that count, and if there is no memory to look.
+ */
+bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count);
+
 /* info_json.c: all of it on a line. */
-void vpt_info_json(const struct vpt_reader *r);
+void vpt_info_json(struct vpt_reader *r);
 
 #endif /* VMM_CLI_INFO_H */

@@ -172,18 +172,20 @@ static void json_session(const struct vpt_info_system *system, const struct vpt_
 	putchar('}');
 }
 
-static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
+static void json_vcpu(struct vpt_reader *r, unsigned int vcpu)
 {
 	const struct vpt_period *periods;
 	size_t nperiods, ncode, ncr3, i;
+	uint64_t pips;
 
 	periods = vpt_reader_sessions(r, vcpu, &nperiods);
 	vpt_reader_code(r, vcpu, &ncode);
 	vpt_reader_cr3(r, vcpu, &ncr3);
-	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_loads\":%zu,\"oracle\":%" PRIu64
-	       ",\"sessions\":[",
-	       vcpu ? "," : "", vpt_reader_stream_bytes(r, vcpu), ncode, ncr3,
-	       vpt_reader_oracle_count(r, vcpu));
+	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_blocks\":%zu,", vcpu ? "," : "",
+	       vpt_reader_stream_bytes(r, vcpu), ncode, ncr3);
+	if (vpt_info_pips(r, vcpu, &pips))
+		printf("\"pips\":%" PRIu64 ",", pips);
+	printf("\"oracle\":%" PRIu64 ",\"sessions\":[", vpt_reader_oracle_count(r, vcpu));
 	for (i = 0; i < nperiods; i++) {
 		if (i)
 			putchar(',');
@@ -194,7 +196,7 @@ static void json_vcpu(const struct vpt_reader *r, unsigned int vcpu)
 	putchar('}');
 }
 
-void vpt_info_json(const struct vpt_reader *r)
+void vpt_info_json(struct vpt_reader *r)
 {
 	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
 

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What vpt info says of a file, held against what else is known of it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/refuse.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# PIPs outside PSB+, as vpt dump shows the packets.
+pips() {
+	"$VPT" dump "$1" | awk '$2 == "PSB" { psb = 1 } $2 == "PSBEND" { psb = 0 }
+		$2 == "PIP" && !psb { n++ } END { print n + 0 }'
+}
+
+# A guest that traces itself while it switches page tables, and a host that traces one.
+for how in guest:spaces host:kernelmix; do
+	"$VPT" run -q --pt="${how%:*}" -o "$dir/t.vpt" "$GUEST/${how#*:}.elf" >"$dir/said" 2>&1
+	count=$(pips "$dir/t.vpt")
+	tap_run "${how%:*}: there are PIPs" test "$count" -gt 3
+	said=$("$VPT" info "$dir/t.vpt" | sed -n 's/^vCPU 0 .* PIPs: \([0-9]*\).*/\1/p')
+	tap_run "${how%:*}: info counts PIPs outside PSB+" test "$said" = "$count"
+	said=$("$VPT" info --json "$dir/t.vpt" | sed -n 's/.*"pips":\([0-9]*\).*/\1/p')
+	tap_run "${how%:*}: and so does --json" test "$said" = "$count"
+done
+tap_run "blocks of CR3 are not loads of CR3" sh -c "! '$VPT' info '$dir/t.vpt' | grep -q 'CR3 loads'"
+tap_end

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts PIPs, without decoding the flow. */
+#include "pips.h"
+
+#include <errno.h>
+
+#include "vpt/packet.h"
+
+/* Those between @at and @end, where a session or a gap between sessions lies. */
+static uint64_t count_in(const uint8_t *at, const uint8_t *end)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	bool in_psb = false;
+	uint64_t count = 0;
+
+	while (at < end) {
+		size_t left = (size_t)(end - at);
+
+		switch (vpt_packet_read(&parser, at, left, &packet)) {
+		case VPT_OK:
+			break;
+		case VPT_E_EOS:
+			return count;
+		default:
+			at += 1 + vpt_packet_find_psb(at + 1, left - 1);
+			parser = (struct vpt_parser){0};
+			in_psb = false;
+			continue;
+		}
+		if (packet.kind == VPT_PKT_PSB)
+			in_psb = true;
+		else if (packet.kind == VPT_PKT_PSBEND || packet.kind == VPT_PKT_OVF)
+			in_psb = false;
+		else if (packet.kind == VPT_PKT_PIP && !in_psb)
+			count++;
+		at += packet.size;
+	}
+	return count;
+}
+
+int vpt_pips_count(struct vpt_reader *reader, unsigned int vcpu, uint64_t *count)
+{
+	const struct vpt_period *periods;
+	const uint8_t *bytes;
+	uint64_t from = 0;
+	size_t len, n, i;
+
+	*count = 0;
+	bytes = vpt_reader_stream(reader, vcpu, &len);
+	if (!bytes)
+		return -ENOMEM;
+	periods = vpt_reader_sessions(reader, vcpu, &n);
+	/* The last packet of a session may be cut: each session is parsed by itself. */
+	for (i = 0; i < n; i++) {
+		uint64_t start = periods[i].start->offset;
+
+		if (start < from || start > len)
+			continue;
+		*count += count_in(bytes + from, bytes + start);
+		from = start;
+	}
+	*count += count_in(bytes + from, bytes + len);
+	return 0;
+}

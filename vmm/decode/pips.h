@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often the packets of a vCPU say that CR3 or the VMX mode changed. */
+#ifndef VMM_DECODE_PIPS_H
+#define VMM_DECODE_PIPS_H
+
+#include "trace/reader.h"
+
+/*
+ * Count the PIPs of vCPU @vcpu that are not in a PSB+: one for each MOV to CR3, task
+ * switch, VM entry and VM exit that is traced (33.4.2.7). Bytes that are no packet are
+ * skipped up to the next PSB. Returns 0, or -ENOMEM if the stream does not fit into memory.
+ */
+int vpt_pips_count(struct vpt_reader *reader, unsigned int vcpu, uint64_t *count);
+
+#endif /* VMM_DECODE_PIPS_H */
