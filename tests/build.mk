@@ -89,7 +89,9 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/events.sh tests/perf/time.sh $(p
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_COMPAT := tests/compat/compat.sh
-CHECKS_SPEC := .ci/check-spec tests/tables/tables.sh tests/atom/rtit.sh
+CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
+# check-spec looks at what the unit tests recorded in the same run.
+after_units = -l '.ci/check-spec $(O)/check'
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
@@ -128,8 +130,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?                      do; ends with a table by configuration
 #?   make check-cli     bad input: one line on stderr, the documented exit status
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
-#?   make check-spec    every fact of shared/spec is implemented and proved by a test that
-#?                      passes: how many, and how many not
+#?   make check-spec    runs the unit tests; every fact of shared/spec is implemented, and a
+#?                      test that passed has proved it: how many, and how many not
 #?   make check-tables  rows of the manual's tables, and the packets that they make
 #?   make check-rtit    the same for Atom's RTIT: tables, examples, registers, fields, errata and
 #?                      every rule, each with its tests and how they went
@@ -155,7 +157,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
@@ -213,8 +215,8 @@ check-compat:
 check-spec:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(CHECKS_SPEC) .ci/check-proofs; status=$$?; \
-		sed -n 's/^# \([0-9]* facts\)/\1/p' $(O)/check/check-proofs.tap; exit $$status
+	@$(run) $(after_units) $(CHECKS_SPEC) $(CHECKS_UNIT); status=$$?; \
+		sed -n 's/^# \([0-9]* facts\)/\1/p' $(O)/check/check-spec*.tap; exit $$status
 check-tables:
 	$(prepare)
 	$(again) $(tested)
@@ -252,7 +254,10 @@ fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/lib/run.sh -j2 -t $$(($(FUZZ_SECONDS) + 60)) \
 		-d build/fuzz/check $(TEST_FUZZ_SRC:tests/fuzz/fuzz_%.c='tests/lib/fuzz.sh %')
 spec-map:
-	.ci/spec-map >docs/spec-map.md
+	$(prepare)
+	$(again) unit-build
+	@O=$(O) .ci/proofs >$(O)/proofs
+	.ci/spec-map $(O)/proofs >docs/spec-map.md
 cov:
 	$(prepare)
 	$(again) MODE=cov O=build/cov unit

@@ -5,7 +5,7 @@
  * preservation (33.2.7.2, 33.3.7) and without it, by vector and as NMI: each full region is seen
  * to, no handler finds nothing to do, and no PSB is missing.
  * --arg=N is how many times they take turns, a second one bits for CTL.
- * VPT_PROVES("PRES-PMI-OWED PRES-PSB-KEPT PRES-XSAVES XSAVE-SAVE-ORDER XSAVE-RESTORE-ORDER")
+ * Exercises PRES-PMI-OWED, PRES-PSB-KEPT, PRES-XSAVES, XSAVE-SAVE-ORDER and XSAVE-RESTORE-ORDER.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -277,7 +277,7 @@ static void headers(void)
 	write_cr4(read_cr4() | CR4_OSXSAVE);
 }
 
-/* VPT_PROVES("XSAVE-COMPONENT XSAVE-INIT XSAVE-RESTORE-LOCKED XSAVE-RESTORE-VALUES") */
+/* Exercise XSAVE-COMPONENT, XSAVE-INIT, XSAVE-RESTORE-LOCKED and XSAVE-RESTORE-VALUES. */
 static void instructions(void)
 {
 	shapes();

@@ -85,7 +85,7 @@ static void check_log(const char *how)
 	report(!scan.count[VPT_PKT_OVF], "%s: nothing is lost", how);
 }
 
-/* VPT_PROVES("PMI-LVT PMI-LATCH TOPA-INT") */
+/* Exercise PMI-LVT, PMI-LATCH and TOPA-INT. */
 static void one_mode(uint8_t vector, const char *how)
 {
 	begin(vector);
@@ -171,8 +171,7 @@ static void on_freezing_pmi(struct trap_frame *f)
 	wrmsr(MSR_PERF_GLOBAL_CTRL, 1ull << 32);
 }
 
-/* Counters stop at a ToPA PMI if DEBUGCTL says so; the trace goes on.
- * VPT_PROVES("PMI-FREEZE") */
+/* Exercise PMI-FREEZE: a ToPA PMI stops the counters if DEBUGCTL says so, and not the trace. */
 static void freezing(void)
 {
 	uint64_t counted;

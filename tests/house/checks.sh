@@ -158,20 +158,79 @@ EOF2
 fault "a file without a layer" vmm/fault.c check-layers <<EOF2
 $gpl
 EOF2
-fault "an unknown tag" shared/src/fault.c check-spec <<EOF2
+# What the map says is proved stands for what the unit tests record.
+mkdir records
+awk -F ' [|] ' '/^[|] [A-Z][A-Z0-9]*-/ {
+	n = split($5, file, "<br>")
+	for (i = 1; i <= n; i++)
+		print substr($1, 3) "\t" file[i]
+}' docs/spec-map.md >records/map.proofs
+tap_run "check-spec accepts the tree" sh -c '! .ci/check-spec records | grep -A 5 "^not ok"'
+fault "an unknown tag" shared/src/fault.c check-spec records <<EOF2
 $dual
 /* [NO-SUCH-FACT] */
 EOF2
-fault "an unproved fact" shared/spec/fault.def check-spec <<EOF2
+fault "an unproved fact" shared/spec/fault.def check-spec records <<EOF2
 $dual
 /*
  * VPT_RULE(tag, section, rule)
  */
 VPT_RULE(FAULT-TAG, "33.1", "a fact")
 EOF2
-fault "proof of nothing" tests/unit/fault.c check-spec <<EOF2
+fault "an assertion after a proof" tests/unit/test_fault.c check-spec records <<EOF2
 $gpl
-void f(void) { VPT_PROVES("CTL-OS"
-	" NO-SUCH-FACT"); }
+START_TEST(fault)
+{
+	VPT_PROVES("CTL-OS"
+		   " CTL-USER");
+	ck_assert(0);
+}
+END_TEST
 EOF2
+
+# proof NAME FOUND TEXT: a program whose test has the body TEXT runs, and check-spec must find
+# TIME-MOON unproved if FOUND is set, or else proved.
+cat >shared/spec/moon.def <<EOF2
+$dual
+/*
+ * VPT_RULE(tag, section, rule)
+ */
+VPT_RULE(TIME-MOON, "33.1", "the moon is made of TSC packets")
+EOF2
+cat >shared/src/moon.c <<EOF2
+$dual
+/* [TIME-MOON] */
+EOF2
+proof() {
+	cat >tests/unit/test_moon.c <<-EOF2
+		$gpl
+		#include "lib/suite.h"
+		START_TEST(moon)
+		{
+			$3
+		}
+		END_TEST
+		Suite *vpt_suite(void)
+		{
+			Suite *suite = suite_create("moon");
+			TCase *tcase = tcase_create("moon");
+			tcase_add_test(tcase, moon);
+			suite_add_tcase(suite, tcase);
+			return suite;
+		}
+	EOF2
+	tap_run "a program that $1 is built" ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Itests -o test_moon \
+		tests/unit/test_moon.c tests/lib/main.c tests/lib/proofs.c -lcheck -lsubunit -lm -lrt -lpthread
+	tests/lib/run.sh -d moon ./test_moon >/dev/null
+	cat records/map.proofs moon/*.proofs >moon/all.proofs 2>/dev/null
+	found=$(.ci/check-spec moon | grep 'no test has proved TIME-MOON')
+	tap_run "check-spec judges a program that $1" test "${found:+yes}" = "$2"
+}
+proof "names a fact in a comment" yes '/* VPT_PROVES("TIME-MOON") */'
+proof "fails before its proof" yes 'ck_assert(0); VPT_PROVES("TIME-MOON");'
+proof "does not reach its proof" yes 'if (_i == 0) return; VPT_PROVES("TIME-MOON");'
+proof "proves a fact" "" 'ck_assert(1); VPT_PROVES("TIME-MOON");'
+proof "proves what is no fact" yes 'VPT_PROVES("TIME-SUN");'
+tap_run "check-spec finds a proof of nothing" sh -c \
+	'.ci/check-spec moon | grep -q "moon proves TIME-SUN, which is not in shared/spec"'
 tap_end

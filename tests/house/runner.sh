@@ -44,6 +44,27 @@ counts "a plan that isn't kept" "1 passed, 1 failed" 'echo 1..2; echo "ok 1 - a"
 counts "a hang" "1 passed, 1 failed" 'echo "ok 1 - a"; exec sleep 60'
 counts "an unexpected skip" "1 passed, 1 failed" \
 	'echo "ok 1 - a"; echo "ok 2 - b # SKIP no reason"; echo 1..2'
+# suite NAME LINE...: a libcheck suite: a script that writes TAP and a proof where it is told.
+suite() {
+	name=$1
+	shift
+	{
+		echo '#!/bin/sh'
+		echo 'echo FACT >>"$VPT_PROOFS"'
+		printf 'echo "%s" >>"$CK_TAP_LOG_FILE_NAME"\n' "$@"
+	} >"$dir/test_$name"
+	chmod +x "$dir/test_$name"
+}
+
+suite good "1..1" "ok 1 - a"
+suite bad "1..2" "ok 1 - a" "not ok 2 - b"
+printf '#!/bin/sh\nls "$1"/*.proofs | sed "s,.*/,ok 1 - ,"; echo 1..1\n' >"$dir/list"
+chmod +x "$dir/list"
+tests/lib/run.sh -d "$dir/out" -l "$dir/list $dir/out" "$dir/test_bad" "$dir/test_good" >"$dir/log"
+tap_run "the last command runs last and is counted" grep -qx '3 passed, 1 failed' "$dir/log"
+tap_run "a suite that passed keeps its proofs" grep -qx FACT "$dir/out/test_good.proofs"
+tap_run "a suite that failed loses its proofs" test ! -e "$dir/out/test_bad.proofs"
+
 mkdir -p "$dir/lib"
 cp tests/lib/run.sh "$dir/lib/"
 printf 't1: b\ta reason\n' >"$dir/expected-skips"

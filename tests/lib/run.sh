@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Run test commands, some at a time, and add up their TAP.
-# usage: run.sh [-j JOBS] [-d DIR] [-t SECONDS] COMMAND...
+# usage: run.sh [-j JOBS] [-d DIR] [-t SECONDS] [-l LAST] COMMAND...
 #
 # A COMMAND is one argument, split at blanks. A program named test_* is a libcheck
 # suite, anything else prints TAP. Output is kept in DIR. A command that exits
@@ -9,6 +9,9 @@
 # its plan counts as one failed test; so does a skip that tests/expected-skips
 # doesn't list (for this machine: see there). The last line is "N passed, N failed", with ", N skipped" added
 # if there were any.
+#
+# LAST is a command that runs after all others. What a libcheck suite proves (tests/lib/suite.h)
+# is kept in DIR/NAME.proofs if all of its tests passed.
 set -u
 
 here=$(dirname "$0")
@@ -76,11 +79,12 @@ run_one() { # COMMAND
 	name=$(echo "$1" | sed 's,^[^ ]*/,,; s/\.sh\( \|$\)/\1/')
 	slug=$dir/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' '_')
 	start=$(date +%s%N)
-	rm -f "$slug.tap"
+	rm -f "$slug.tap" "$slug.proofs"
 	# shellcheck disable=SC2086 # a command line
 	case $name in
 	test_*)
-		CK_TAP_LOG_FILE_NAME=$slug.tap timeout -k 5 "$limit" $1 >"$slug.log" 2>&1 </dev/null
+		VPT_PROOFS=$slug.proofs CK_TAP_LOG_FILE_NAME=$slug.tap \
+			timeout -k 5 "$limit" $1 >"$slug.log" 2>&1 </dev/null
 		status=$?
 		;;
 	*)
@@ -97,6 +101,7 @@ run_one() { # COMMAND
 	verdict=ok
 	if [ "$failed" -ne 0 ]; then
 		verdict=FAILED
+		rm -f "$slug.proofs"
 		[ ! -s "$slug.log" ] || shown="$shown
 $(tail -n 15 "$slug.log" | sed 's/^/         | /')"
 	fi
@@ -108,11 +113,13 @@ $(tail -n 15 "$slug.log" | sed 's/^/         | /')"
 }"
 }
 
-while getopts j:d:t:1: option; do
+last=
+while getopts j:d:t:l:1: option; do
 	case $option in
 	j) jobs=$OPTARG ;;
 	d) dir=$OPTARG ;;
 	t) limit=$OPTARG ;;
+	l) last=$OPTARG ;;
 	1) one=$OPTARG ;;
 	*) exit 2 ;;
 	esac
@@ -140,8 +147,11 @@ esac
 export LC_ALL=C
 printf '%s\n' "$@" | xargs -d '\n' -P "$jobs" -I '{}' \
 	sh "$0" -d "$dir" -t "$limit" -1 '{}' 9>&-
+[ -z "$last" ] || sh "$0" -d "$dir" -t "$limit" -1 "$last" 9>&-
 
-find "$dir" -name '*.sum' -exec head -qn 1 '{}' + | awk -v want=$# '
+want=$#
+[ -z "$last" ] || want=$((want + 1))
+find "$dir" -name '*.sum' -exec head -qn 1 '{}' + | awk -v want="$want" '
 	{ n++; passed += $1; failed += $2; skipped += $3 }
 	END {
 		# A command whose runner itself vanished leaves no sum.

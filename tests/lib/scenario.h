@@ -92,7 +92,8 @@
 
 struct vpt_scenario {
 	const char *name;
-	const char *tags; /* spec facts that it proves */
+	const char *file; /* the table that has the row, or NULL */
+	const char *tags; /* the facts of shared/spec that the row proves, or NULL */
 	const char *model;
 	const char *script;
 	const char *packets; /* as vpt_scenario_check() prints them */

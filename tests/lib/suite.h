@@ -12,12 +12,20 @@
 Suite *vpt_suite(void);
 
 /*
- * The facts of shared/spec/ that a test proves: VPT_PROVES("CTL-OS CTL-USER").
- * Checked in CI: every tag of every .def file stands in at least one of these.
+ * Record that the running test has proved facts of shared/spec: VPT_PROVES("CTL-OS CTL-USER").
+ * It is the last statement of a test, so that a test that fails an assertion records nothing.
+ * A loop test records its row's facts: VPT_PROVES(rows[_i].tags).
  */
-#define VPT_PROVES(tags) ((void)sizeof(tags))
+#define VPT_PROVES(tags) vpt_proved(tags, __FILE__, __func__, _i)
 
-/* The same as a value in a row of a table. */
+/* The facts that a row of a table proves. The test of the row passes them to VPT_PROVES(). */
 #define VPT_ROW_PROVES(tags) (tags)
+
+/*
+ * Append one line for each of @tags to the file $VPT_PROOFS, if that is set: tag, @file, program,
+ * @test, @row, separated by tabs. @tags may be NULL or empty. Fails the test if the file cannot
+ * be written.
+ */
+void vpt_proved(const char *tags, const char *file, const char *test, int row);
 
 #endif /* TESTS_LIB_SUITE_H */

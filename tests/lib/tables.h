@@ -11,6 +11,7 @@
 
 #define VPT_ROW(table_, row_, what_, model_, tags_, script_, packets_) \
 	{.name = table_ "\t" row_ "\t" what_,                          \
+	 .file = __FILE__,                                             \
 	 .tags = tags_,                                                \
 	 .model = model_,                                              \
 	 .script = script_,                                            \

@@ -11,7 +11,6 @@ START_TEST(edges)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-CTL-DRAIN ATOM-DISABLE");
 	atomfix_begin(fix, ATOMFIX_CTL);
 	ck_assert_uint_eq(fix->rises, 1);
 	ck_assert_uint_eq(fix->edge_committed, 0);
@@ -34,6 +33,7 @@ START_TEST(edges)
 	ck_assert_uint_eq(fix->rises, 1);
 	ck_assert(!fix->atom.watches);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-CTL-DRAIN ATOM-DISABLE");
 }
 END_TEST
 
@@ -43,7 +43,6 @@ START_TEST(asks)
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 	struct vpt_atom *a = &fix->atom;
 
-	VPT_PROVES("ATOM-FILTER-FROZEN ATOM-FILTER-WRITE ATOM-FILTER-ID");
 	atomfix_begin(fix, ATOMFIX_CTL);
 	ck_assert(a->watches && !a->each_insn);
 	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_RANGE0 | VPT_ATOM_ID_NEVER << 3);
@@ -73,6 +72,7 @@ START_TEST(asks)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit | filter_bit);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-FILTER-FROZEN ATOM-FILTER-WRITE ATOM-FILTER-ID");
 }
 END_TEST
 
@@ -81,7 +81,6 @@ START_TEST(context_read)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-CONTEXT-CPL ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT ATOM-CONTEXT-CR3");
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), 0);
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, VPT_ATOM_MASK(CTL, OS));
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit);
@@ -100,6 +99,7 @@ START_TEST(context_read)
 	atomfix_write(fix, VPT_ATOM_MSR_CR3_MATCH, fix->ctx.cr3);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-CONTEXT-CPL ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT ATOM-CONTEXT-CR3");
 }
 END_TEST
 
@@ -110,7 +110,6 @@ START_TEST(locked)
 	struct vpt_atom *a = &fix->atom;
 	uint64_t value = 0;
 
-	VPT_PROVES("ATOM-LOCK ATOM-RESERVED");
 	ck_assert_int_eq(vpt_atom_wrmsr(a, VPT_ATOM_MSR_CTL, 0, VPT_ACCESS_GUEST, 0, 0),
 			 VPT_FAULT_GP);
 	ck_assert_int_eq(vpt_atom_wrmsr(a, VPT_ATOM_MSR_CNTP, 5, VPT_ACCESS_HOST, 0, 0),
@@ -128,6 +127,7 @@ START_TEST(locked)
 	ck_assert(a->packet_en);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-LOCK ATOM-RESERVED");
 }
 END_TEST
 
@@ -137,7 +137,6 @@ START_TEST(written_live)
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 	uint64_t lip = 0;
 
-	VPT_PROVES("ATOM-CTL-LIVE ATOM-TNT-FULL ATOM-PSB-DUE ATOM-LIP-LAST ATOM-RET");
 	atomfix_begin(fix, ATOMFIX_CTL | VPT_ATOM_MASK(CTL, CMPRS_RET));
 	atomfix_write(fix, VPT_ATOM_MSR_TNT_BUFF, 0x55);
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TNT)->value, 0x15);
@@ -173,6 +172,7 @@ START_TEST(written_live)
 	atomfix_packet(fix, VPT_ATOM_PKT_PSB);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_PKT_CNT), 0x30000 + VPT_ATOM_PSB_BYTES);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-CTL-LIVE ATOM-TNT-FULL ATOM-PSB-DUE ATOM-LIP-LAST ATOM-RET");
 }
 END_TEST
 
@@ -181,7 +181,6 @@ START_TEST(overflow_written)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-OVF-SET ATOM-OVF-CLEAR ATOM-OVF-DRAIN ATOM-OVF-PSB ATOM-OVF");
 	atomfix_begin(fix, ATOMFIX_CTL);
 	atomfix_jcc(fix, true);
 	atomfix_write(fix, VPT_ATOM_MSR_STATUS, overflow_bit | filter_bit);
@@ -207,6 +206,7 @@ START_TEST(overflow_written)
 	atomfix_packet(fix, VPT_ATOM_PKT_TIP);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-SET ATOM-OVF-CLEAR ATOM-OVF-DRAIN ATOM-OVF-PSB ATOM-OVF");
 }
 END_TEST
 
@@ -216,7 +216,6 @@ START_TEST(stop_held)
 	const uint64_t stops = VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_ALWAYS << 3;
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET ATOM-STOP-WHEN");
 	atomfix_begin(fix, ATOMFIX_CTL);
 	atomfix_write(fix, VPT_ATOM_MSR_STATUS, overflow_bit | filter_bit);
 	fix->ctx.cpl = 3; /* ... so that no instruction ends it */
@@ -233,6 +232,7 @@ START_TEST(stop_held)
 	ck_assert(!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit));
 	ck_assert_uint_eq(fix->falls, 1);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET ATOM-STOP-WHEN");
 }
 END_TEST
 
@@ -243,7 +243,6 @@ START_TEST(stop_let_go)
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 	bool traced = _i;
 
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET");
 	atomfix_options(fix, &(struct vpt_atom_options){.buffer_bytes = 64, .buffer_drain = 1});
 	atomfix_on(fix, ATOMFIX_CTL);
 	while (!(fix->atom.regs.status & overflow_bit))
@@ -264,6 +263,7 @@ START_TEST(stop_let_go)
 	atomfix_jump(fix, 0x2000);
 	ck_assert(fix->atom.trigger_en);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET");
 }
 END_TEST
 
@@ -284,7 +284,6 @@ START_TEST(options)
 	struct vpt_atom before;
 	size_t i;
 
-	VPT_PROVES("ATOM-LIP-LAG");
 	for (i = 0; i < sizeof(bad_options) / sizeof(bad_options[0]); i++) {
 		before = fix->atom;
 		ck_assert_int_eq(vpt_atom_set_options(&fix->atom, &bad_options[i]), VPT_E_INVAL);
@@ -296,6 +295,7 @@ START_TEST(options)
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, VPT_ATOM_MASK(CTL, TRACE_EN));
 	ck_assert_int_eq(vpt_atom_set_options(&fix->atom, &good), VPT_E_INVAL);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-LIP-LAG");
 }
 END_TEST
 
@@ -309,7 +309,6 @@ START_TEST(quick_cond)
 	struct atomfix *a = atomfix_new(GUESTMEM_MAP_WHOLE), *b = atomfix_new(GUESTMEM_MAP_WHOLE);
 	unsigned int i;
 
-	VPT_PROVES("ATOM-COND ATOM-TNT-FULL");
 	atomfix_on(a, ATOMFIX_CTL | ctl[_i / 2]);
 	atomfix_on(b, ATOMFIX_CTL | ctl[_i / 2]);
 	atomfix_write(a, VPT_ATOM_MSR_EVENTS, events[_i % 2]);
@@ -328,6 +327,7 @@ START_TEST(quick_cond)
 	ck_assert(guestmem_same(&a->mem, &b->mem));
 	atomfix_free(a);
 	atomfix_free(b);
+	VPT_PROVES("ATOM-COND ATOM-TNT-FULL");
 }
 END_TEST
 

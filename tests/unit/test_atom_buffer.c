@@ -66,7 +66,6 @@ START_TEST(level)
 	unsigned int i, lost = 0, over = 0;
 	uint32_t seed = 77;
 
-	VPT_PROVES("ATOM-OVF ATOM-OVF-CLEAR ATOM-PKT-COUNT ATOM-WHEN-OVF");
 	atomfix_options(fix, &options);
 	atomfix_begin(fix, ATOMFIX_CTL);
 	for (i = 0; i < 3000 && fix->shown < ATOMFIX_ROOM - 64; i++) {
@@ -100,6 +99,7 @@ START_TEST(level)
 	ck_assert_int_eq(lost > 0, buffers[_i].drain < 5000);
 	ck_assert_uint_le(over, lost);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF ATOM-OVF-CLEAR ATOM-PKT-COUNT ATOM-WHEN-OVF");
 }
 END_TEST
 
@@ -127,7 +127,6 @@ START_TEST(full_tnt)
 	struct atomfix *fix = filled(VPT_ATOM_MASK(CTL, CYCLE_ACC), 0, 1);
 	unsigned int i;
 
-	VPT_PROVES("ATOM-OVF-TNT ATOM-OVF ATOM-OVF-CLEAR");
 	for (i = 0; i < 6; i++)
 		atomfix_jcc(fix, i % 3);
 	ck_assert(overflows(fix));
@@ -143,6 +142,7 @@ START_TEST(full_tnt)
 	ck_assert_uint_eq(fix->packet.cycles, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-TNT ATOM-OVF ATOM-OVF-CLEAR");
 }
 END_TEST
 
@@ -153,7 +153,6 @@ START_TEST(enables)
 					     VPT_ATOM_MASK(CTL, LESS_PKTS),
 				     0, 2);
 
-	VPT_PROVES("ATOM-OVF-ENABLES ATOM-OVF-PCC ATOM-OVF");
 	atomfix_jump(fix, 0x2000);
 	ck_assert(overflows(fix));
 	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x2000);
@@ -178,6 +177,7 @@ START_TEST(enables)
 	ck_assert_uint_eq(fix->packet.cycles, 1000);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-ENABLES ATOM-OVF-PCC ATOM-OVF");
 }
 END_TEST
 
@@ -186,7 +186,6 @@ START_TEST(no_pcc)
 {
 	struct atomfix *fix = filled(VPT_ATOM_MASK(CTL, CYCLE_ACC), 0, 2);
 
-	VPT_PROVES("ATOM-OVF-PCC");
 	atomfix_jump(fix, 0x2000);
 	fix->atom.options.buffer_drain = 0;
 	atomfix_write(fix, VPT_ATOM_MSR_CNTP, 1 << 21);
@@ -196,6 +195,7 @@ START_TEST(no_pcc)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF)->cycles, (1 << 21) + 65 * 1024);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-PCC");
 }
 END_TEST
 
@@ -204,7 +204,6 @@ START_TEST(trace_stop)
 {
 	struct atomfix *fix = filled(0, _i ? VPT_ATOM_E4 : 0, 2);
 
-	VPT_PROVES("ATOM-OVF-STOP ATOM-E4");
 	atomfix_jump(fix, 0x2000);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x7000);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x8000);
@@ -222,6 +221,7 @@ START_TEST(trace_stop)
 	atomfix_no_packet(fix);
 	ck_assert_int_eq(fix->atom.trigger_en, _i);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-STOP ATOM-E4");
 }
 END_TEST
 
@@ -230,7 +230,6 @@ START_TEST(no_room_to_stop)
 {
 	struct atomfix *fix = filled(0, 0, 0);
 
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF");
 	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_ALWAYS << 3);
 	ck_assert(overflows(fix) && fix->atom.trigger_en);
 	drain(fix);
@@ -239,6 +238,7 @@ START_TEST(no_room_to_stop)
 	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF");
 }
 END_TEST
 
@@ -247,7 +247,6 @@ START_TEST(extra_tip)
 {
 	struct atomfix *fix = filled(0, _i ? VPT_ATOM_E5 : 0, 2);
 
-	VPT_PROVES("ATOM-E5");
 	atomfix_jump(fix, 0x2000);
 	drain(fix);
 	atomfix_jump(fix, 0x3000);
@@ -263,6 +262,7 @@ START_TEST(extra_tip)
 	atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-E5");
 }
 END_TEST
 
@@ -271,7 +271,6 @@ START_TEST(psb_lost)
 {
 	struct atomfix *fix = filled(0, 0, 12);
 
-	VPT_PROVES("ATOM-PSB-DUE ATOM-PKT-COUNT ATOM-OVF");
 	atomfix_write(fix, VPT_ATOM_MSR_PKT_CNT, 0x7fe);
 	atomfix_jump(fix, 0x123456789abc);
 	atomfix_packet(fix, VPT_ATOM_PKT_TIP);
@@ -285,6 +284,7 @@ START_TEST(psb_lost)
 	atomfix_no_packet(fix);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_PKT_CNT), VPT_ATOM_PSB_BYTES);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-PSB-DUE ATOM-PKT-COUNT ATOM-OVF");
 }
 END_TEST
 

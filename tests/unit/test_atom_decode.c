@@ -590,18 +590,21 @@ static void check_row(int i, enum vpt_flow_unit unit, bool change)
 START_TEST(by_insn)
 {
 	check_row(_i, VPT_FLOW_INSNS, false);
+	VPT_PROVES(rows[_i].tags);
 }
 END_TEST
 
 START_TEST(by_block)
 {
 	check_row(_i, VPT_FLOW_BLOCKS, false);
+	VPT_PROVES(rows[_i].tags);
 }
 END_TEST
 
 START_TEST(by_insn_changing)
 {
 	check_row(_i, VPT_FLOW_INSNS, true);
+	VPT_PROVES(rows[_i].tags);
 }
 END_TEST
 

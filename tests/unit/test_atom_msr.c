@@ -130,7 +130,6 @@ START_TEST(register_resets)
 	const struct reg *reg = &regs[_i];
 	struct vpt_atom_regs r = unlocked();
 
-	VPT_PROVES("ATOM-RESET");
 	ck_assert_msg(read_ok(&r, reg->msr) == reg->reset, "%s", reg->name);
 	write_ok(&r, reg->msr, reg->bits | reg->ones);
 	if (reg->bits != reg->reset)
@@ -141,6 +140,8 @@ START_TEST(register_resets)
 		read_faults(&r, reg->msr);
 	ck_assert_uint_eq(read_ok(&r, 0x768), 0);
 	ck_assert_msg(read_ok(&r, reg->msr) == reg->reset, "%s", reg->name);
+	VPT_PROVES("ATOM-RESET");
+	VPT_PROVES(reg->tag);
 }
 END_TEST
 
@@ -150,7 +151,6 @@ START_TEST(register_bits)
 	const struct reg *reg = &regs[_i];
 	const uint64_t from[] = {reg->reset, reg->bits | reg->ones};
 
-	VPT_PROVES("ATOM-RESERVED");
 	for (size_t f = 0; f < COUNT(from); f++) {
 		for (unsigned int n = 0; n < 64; n++) {
 			struct vpt_atom_regs r = unlocked();
@@ -171,6 +171,8 @@ START_TEST(register_bits)
 			ck_assert_uint_eq(read_ok(&r, reg->msr), expected(reg, old, value));
 		}
 	}
+	VPT_PROVES("ATOM-RESERVED");
+	VPT_PROVES(reg->tag);
 }
 END_TEST
 
@@ -200,7 +202,6 @@ START_TEST(locked_until_ctl_is_read)
 {
 	struct vpt_atom_regs r = fresh();
 
-	VPT_PROVES("ATOM-LOCK");
 	for (size_t i = 0; i < COUNT(regs); i++) {
 		write_faults(&r, regs[i].msr, regs[i].reset);
 		if (regs[i].msr != 0x768)
@@ -211,6 +212,7 @@ START_TEST(locked_until_ctl_is_read)
 		ck_assert_uint_eq(read_ok(&r, regs[i].msr), regs[i].reset);
 		write_ok(&r, regs[i].msr, regs[i].reset);
 	}
+	VPT_PROVES("ATOM-LOCK");
 }
 END_TEST
 
@@ -218,7 +220,6 @@ START_TEST(unlisted_numbers_fault)
 {
 	unsigned int there = 0;
 
-	VPT_PROVES("ATOM-UNLISTED");
 	for (uint32_t msr = 0x740; msr < 0x7a0; msr++) {
 		struct vpt_atom_regs r = unlocked();
 
@@ -233,6 +234,7 @@ START_TEST(unlisted_numbers_fault)
 	}
 	ck_assert_uint_eq(there, COUNT(regs));
 	ck_assert_uint_eq(there, 16);
+	VPT_PROVES("ATOM-UNLISTED");
 }
 END_TEST
 
@@ -241,7 +243,6 @@ START_TEST(lips_read_sign_extended)
 	const uint32_t msr = 0x760 + (uint32_t)_i;
 	struct vpt_atom_regs r = unlocked();
 
-	VPT_PROVES("ATOM-LIP-SIGN");
 	write_ok(&r, msr, 0x0000800000000000);
 	ck_assert_uint_eq(read_ok(&r, msr), 0xffff800000000000);
 	ck_assert_uint_eq(r.lip[_i], 0x0000800000000000);
@@ -250,12 +251,12 @@ START_TEST(lips_read_sign_extended)
 	write_ok(&r, msr, ~0ull);
 	ck_assert_uint_eq(read_ok(&r, msr), ~0ull);
 	ck_assert_uint_eq(r.lip[_i], BITS(47, 0));
+	VPT_PROVES("ATOM-LIP-SIGN");
 }
 END_TEST
 
 START_TEST(status_is_half_read_only)
 {
-	VPT_PROVES("ATOM-STATUS-RO");
 	for (uint32_t held = 0; held < 16; held++) {
 		for (uint64_t value = 0; value < 16; value++) {
 			struct vpt_atom_regs r = unlocked();
@@ -265,6 +266,7 @@ START_TEST(status_is_half_read_only)
 			ck_assert_uint_eq(read_ok(&r, 0x769), (value & 9) | (held & 6));
 		}
 	}
+	VPT_PROVES("ATOM-STATUS-RO");
 }
 END_TEST
 
@@ -272,13 +274,13 @@ START_TEST(limit_mask_has_ones)
 {
 	struct vpt_atom_regs r = unlocked();
 
-	VPT_PROVES("ATOM-LIMIT-ONES");
 	for (uint64_t low = 0; low < 0x3f; low++)
 		write_faults(&r, 0x771, 0x3fffc0 | low);
 	for (uint64_t high = 0; high <= 0x3fffff; high += 0x40) {
 		write_ok(&r, 0x771, high | 0x3f);
 		ck_assert_uint_eq(read_ok(&r, 0x771), high | 0x3f);
 	}
+	VPT_PROVES("ATOM-LIMIT-ONES");
 }
 END_TEST
 
@@ -286,32 +288,32 @@ START_TEST(tnt_buff_is_never_zero)
 {
 	struct vpt_atom_regs r = unlocked();
 
-	VPT_PROVES("ATOM-TNT-ZERO");
 	for (uint64_t value = 1; value < 0x80; value++) {
 		write_ok(&r, 0x77d, value);
 		write_faults(&r, 0x77d, 0);
 		ck_assert_uint_eq(read_ok(&r, 0x77d), value);
 	}
 	write_faults(&r, 0x77d, BIT(63));
+	VPT_PROVES("ATOM-TNT-ZERO");
 }
 END_TEST
 
 START_TEST(reserved_ids_are_written)
 {
-	VPT_PROVES("ATOM-RESERVED-ID");
 	for (uint64_t value = 0; value < 0x40; value++) {
 		struct vpt_atom_regs r = unlocked();
 
 		write_ok(&r, 0x76c, value);
 		ck_assert_uint_eq(read_ok(&r, 0x76c), value);
 	}
+	VPT_PROVES("ATOM-RESERVED-ID");
 }
 END_TEST
 
 /* Fields */
 
 struct field {
-	const char *name;
+	const char *tag;
 	unsigned int msr, lo, width;
 	unsigned int shift, bits; /* by the library */
 	uint64_t mask;
@@ -365,6 +367,7 @@ START_TEST(field_has_its_place)
 	write_ok(&r, f->msr, mask);
 	ck_assert_uint_eq(read_ok(&r, f->msr), mask & reg->bits);
 	ck_assert(mask == (mask & reg->bits) || mask == (mask & reg->ignored));
+	VPT_PROVES(f->tag);
 }
 END_TEST
 
@@ -405,7 +408,6 @@ START_TEST(init_changes_no_register)
 	struct vpt_atom a;
 	uint64_t value;
 
-	VPT_PROVES("ATOM-INIT");
 	vpt_atom_init(&a, &ops, NULL);
 	ck_assert_int_eq(vpt_atom_rdmsr(&a, 0x768, &value), VPT_FAULT_NONE);
 	/* All but what makes a trace of it. */
@@ -426,6 +428,7 @@ START_TEST(init_changes_no_register)
 		ck_assert_uint_eq(
 			value, regs[i].msr == 0x768 ? 0xdf9e : expected(&regs[i], 0, regs[i].bits));
 	}
+	VPT_PROVES("ATOM-INIT");
 }
 END_TEST
 
@@ -468,6 +471,7 @@ START_TEST(stepping_has_rtit)
 	ck_assert(vpt_atom_supported(eax));
 	/* What is no part of family, model and stepping: type, extended family, reserved. */
 	ck_assert(vpt_atom_supported(eax | 0xfff0f000));
+	VPT_PROVES(steppings[_i].tag);
 }
 END_TEST
 
@@ -475,7 +479,6 @@ START_TEST(all_signatures)
 {
 	unsigned int found = 0;
 
-	VPT_PROVES("ATOM-NO-CPUID");
 	for (unsigned int family = 0; family < 16; family++) {
 		for (unsigned int model = 0; model < 256; model++) {
 			for (unsigned int stepping = 0; stepping < 16; stepping++) {
@@ -489,6 +492,7 @@ START_TEST(all_signatures)
 		}
 	}
 	ck_assert_uint_eq(found, 7);
+	VPT_PROVES("ATOM-NO-CPUID");
 }
 END_TEST
 

@@ -103,13 +103,13 @@ START_TEST(addresses)
 	enum guestmem_map map = (enum guestmem_map)(_i % GUESTMEM_MAP_MODES);
 	struct atomfix *fix = atomfix_new(map);
 
-	VPT_PROVES("ATOM-OUT-ADDRESS ATOM-OUT-WRAP ATOM-OUT-PORT ATOM-CTL-DRAIN");
 	record(60);
 	guestmem_ram(&fix->mem, BASE & ~0x3fffffull, 0x400000);
 	put_region(fix, p->base, p->mask, p->offset);
 	trace(fix, 60);
 	compare(fix, p);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OUT-ADDRESS ATOM-OUT-WRAP ATOM-OUT-PORT ATOM-CTL-DRAIN");
 }
 END_TEST
 
@@ -122,7 +122,6 @@ START_TEST(refused)
 	uint8_t byte;
 	size_t i, n = 0;
 
-	VPT_PROVES("ATOM-OUT-ADDRESS");
 	record(30);
 	if (first)
 		guestmem_ram(&fix->mem, base, first);
@@ -139,6 +138,7 @@ START_TEST(refused)
 	ck_assert_uint_eq(fix->mem.committed.count, n);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_OFFSET), seen.len);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OUT-ADDRESS");
 }
 END_TEST
 
@@ -148,7 +148,6 @@ START_TEST(moved)
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 	size_t middle;
 
-	VPT_PROVES("ATOM-CTL-LIVE ATOM-OUT-ADDRESS");
 	guestmem_ram(&fix->mem, BASE, 0x10000);
 	put_region(fix, BASE, 0xfff, 0);
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL);
@@ -165,6 +164,7 @@ START_TEST(moved)
 	ck_assert_uint_eq(fix->mem.committed.gpa[fix->mem.committed.count - 1],
 			  BASE + 0x4000 + ((fix->atom.regs.offset - 1) & 0x3f));
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-CTL-LIVE ATOM-OUT-ADDRESS");
 }
 END_TEST
 
@@ -177,7 +177,6 @@ START_TEST(trace_stop)
 	uint64_t stop, end;
 	uint8_t byte;
 
-	VPT_PROVES("ATOM-STOP-DEST ATOM-STOP ATOM-WHEN-STOP");
 	guestmem_ram(&fix->mem, BASE, 0x10000);
 	put_region(fix, BASE, 0xfff, at);
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, (ATOMFIX_CTL & ~VPT_ATOM_MASK(CTL, DEST)) | dest);
@@ -190,6 +189,7 @@ START_TEST(trace_stop)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_OFFSET), end + 1);
 	ck_assert_uint_eq(fix->falls, 1);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-STOP-DEST ATOM-STOP ATOM-WHEN-STOP");
 }
 END_TEST
 

@@ -99,6 +99,7 @@ START_TEST(vector_writes)
 	memset(buf, 0x5a, sizeof(buf));
 	ck_assert_msg(vpt_atom_packet_write(buf, &v->packet) == v->len, "%s", v->text);
 	ck_assert_msg(!memcmp(buf, v->b, v->len), "%s", v->text);
+	VPT_PROVES(v->tags);
 }
 END_TEST
 
@@ -111,6 +112,7 @@ START_TEST(vector_reads)
 		      v->text);
 	ck_assert_msg(vpt_atom_packet_same(&got, &v->packet), "%s", v->text);
 	ck_assert_uint_eq(got.size, v->len);
+	VPT_PROVES(v->tags);
 }
 END_TEST
 
@@ -201,12 +203,12 @@ START_TEST(which_packets_have_cycles)
 	};
 	const enum vpt_atom_pkt_kind kind = (enum vpt_atom_pkt_kind)_i;
 
-	VPT_PROVES("ATOM-CYC");
 	for (unsigned int bits = 0; bits < 8; bits++)
 		ck_assert(vpt_atom_pkt_has_cycles(kind, bits) ==
 			  (kind == VPT_ATOM_PKT_TNT ? bits == 6 : has[kind]));
 	ck_assert(!vpt_atom_pkt_has_cycles(VPT_ATOM_PKT_COUNT, 6));
 	ck_assert(!vpt_atom_pkt_has_cycles((enum vpt_atom_pkt_kind)1000, 6));
+	VPT_PROVES("ATOM-CYC");
 }
 END_TEST
 
@@ -465,7 +467,6 @@ START_TEST(table_18_row)
 	const struct row_18 *row = &table_18[_i];
 	unsigned int hits = 0;
 
-	VPT_PROVES("ATOM-LIP-LAST");
 	for (size_t n = 0; n < WORDS * WORDS; n++) {
 		for (size_t k = 0; k < WORDS * WORDS; k++) {
 			for (unsigned int valid = 0; valid < 2; valid++) {
@@ -479,6 +480,7 @@ START_TEST(table_18_row)
 		}
 	}
 	ck_assert_uint_gt(hits, 0);
+	VPT_PROVES("ATOM-LIP-LAST");
 }
 END_TEST
 

@@ -52,7 +52,6 @@ START_TEST(mtc)
 	unsigned int n, mtcs = 0, jumps = 0;
 	uint32_t seed = 1 + (uint32_t)_i;
 
-	VPT_PROVES("ATOM-MTC ATOM-CYC ATOM-CYC-RESET ATOM-TSC");
 	fix->ctx.tsc = 77; /* software's: nobody looks at it */
 	pass(fix, 0, num, den);
 	atomfix_on(fix, ATOMFIX_CTL | CYC | MTC | range_bits(range));
@@ -89,6 +88,7 @@ START_TEST(mtc)
 	ck_assert_uint_eq(mtcs, (fix->clock.tsc >> shift) - (1000 >> shift));
 	ck_assert_uint_eq(cycles, fix->clock.cycles);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-MTC ATOM-CYC ATOM-CYC-RESET ATOM-TSC");
 }
 END_TEST
 
@@ -98,7 +98,6 @@ START_TEST(mtc_burst)
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 	unsigned int n;
 
-	VPT_PROVES("ATOM-MTC ATOM-MTC-LOST");
 	atomfix_begin(fix, ATOMFIX_CTL | MTC | STS);
 	atomfix_wait(fix, 255 * 128);
 	atomfix_jcc(fix, true);
@@ -116,6 +115,7 @@ START_TEST(mtc_burst)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-MTC ATOM-MTC-LOST");
 }
 END_TEST
 
@@ -124,7 +124,6 @@ START_TEST(tsc_back)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-MTC");
 	fix->clock.tsc = 1 << 20;
 	atomfix_begin(fix, ATOMFIX_CTL | MTC);
 	fix->clock.tsc = 1000;
@@ -134,6 +133,7 @@ START_TEST(tsc_back)
 	atomfix_jcc(fix, true);
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, 1128 >> 7);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-MTC");
 }
 END_TEST
 
@@ -143,7 +143,6 @@ START_TEST(timing_when)
 	const uint64_t less = _i ? LESS : 0;
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-MTC-WHEN ATOM-STS-WHEN");
 	atomfix_begin(fix, ATOMFIX_CTL | MTC | STS | less);
 	fix->ctx.cpl = 3;
 	atomfix_event(fix, VPT_EV_FAR, 0, 0x2000);
@@ -161,6 +160,7 @@ START_TEST(timing_when)
 	atomfix_packet(fix, VPT_ATOM_PKT_PGE);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-MTC-WHEN ATOM-STS-WHEN");
 }
 END_TEST
 
@@ -170,7 +170,6 @@ START_TEST(cntp)
 	const uint64_t cyc = _i & 1 ? CYC : 0, less = _i & 2 ? LESS : 0;
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-CYC-COUNTS ATOM-CYC-WRAP");
 	atomfix_begin(fix, ATOMFIX_CTL | cyc | less);
 	atomfix_write(fix, VPT_ATOM_MSR_CNTP, 100);
 	atomfix_wait(fix, 50);
@@ -203,6 +202,7 @@ START_TEST(cntp)
 	atomfix_wait(fix, 50);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_CNTP), cyc ? 0 : 2);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-CYC-COUNTS ATOM-CYC-WRAP");
 }
 END_TEST
 
@@ -214,7 +214,6 @@ START_TEST(cycle_counts)
 	static const uint32_t told[] = {0, 1, 63, 64, 16383, 16384, 0x1fffff, 0, 7, 0};
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-CYC ATOM-CYC-WRAP");
 	atomfix_begin(fix, ATOMFIX_CTL | CYC);
 	atomfix_wait(fix, clocks[_i]);
 	atomfix_jump(fix, 0x2000);
@@ -226,6 +225,7 @@ START_TEST(cycle_counts)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TIP)->cycles, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-CYC ATOM-CYC-WRAP");
 }
 END_TEST
 
@@ -234,7 +234,6 @@ START_TEST(pcc)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-PCC ATOM-PCC-WHEN");
 	atomfix_begin(fix, ATOMFIX_CTL | (_i ? CYC : 0));
 	atomfix_wait(fix, CNTP_TOP / 2 - 1);
 	vpt_atom_tick(&fix->atom, 0x1234);
@@ -255,6 +254,7 @@ START_TEST(pcc)
 	}
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-PCC ATOM-PCC-WHEN");
 }
 END_TEST
 
@@ -270,7 +270,6 @@ START_TEST(sleep_states)
 		.kind = VPT_EV_SLEEP, .cstate = cstate, .from = ATOMFIX_IP, .to = ATOMFIX_IP + 1};
 	uint32_t fill;
 
-	VPT_PROVES("ATOM-SLEEP ATOM-SLEEP-DRAIN ATOM-STS");
 	atomfix_options(fix, &(struct vpt_atom_options){.buffer_bytes = 128, .buffer_drain = 512});
 	atomfix_begin(fix, ATOMFIX_CTL | CYC | MTC | STS);
 	atomfix_jump(fix, 0x2000);
@@ -295,6 +294,7 @@ START_TEST(sleep_states)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, (10132 >> 7) & 0xff);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-SLEEP ATOM-SLEEP-DRAIN ATOM-STS");
 }
 END_TEST
 
@@ -303,7 +303,6 @@ START_TEST(shutdown)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-SLEEP ATOM-STS");
 	atomfix_begin(fix, ATOMFIX_CTL | STS | CYC);
 	atomfix_event(fix, VPT_EV_SHUTDOWN, 0, 0x1000);
 	atomfix_wait(fix, 1000);
@@ -321,6 +320,7 @@ START_TEST(shutdown)
 	}
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-SLEEP ATOM-STS");
 }
 END_TEST
 
@@ -329,7 +329,6 @@ START_TEST(stopped)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-STS ATOM-CYC-COUNTS");
 	atomfix_begin(fix, ATOMFIX_CTL | STS | (_i ? CYC | MTC : 0));
 	atomfix_wait(fix, 100);
 	vpt_atom_tick(&fix->atom, 0x1000);
@@ -345,6 +344,7 @@ START_TEST(stopped)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_CNTP), _i ? 0 : 100);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-STS ATOM-CYC-COUNTS");
 }
 END_TEST
 
@@ -353,7 +353,6 @@ START_TEST(errata)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-E6 ATOM-E7");
 	atomfix_options(fix, &(struct vpt_atom_options){.errata = VPT_ATOM_E6 | VPT_ATOM_E7});
 	atomfix_begin(fix, ATOMFIX_CTL | CYC | MTC);
 	atomfix_wait(fix, 9);
@@ -372,6 +371,7 @@ START_TEST(errata)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TIP)->cycles, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-E6 ATOM-E7");
 }
 END_TEST
 

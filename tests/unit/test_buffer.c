@@ -132,7 +132,6 @@ START_TEST(whole_ip)
 					   0,	 0,    0,    0x2d, 0x00, 0x30};
 	size_t before;
 
-	VPT_PROVES("GEN-OVF GEN-LAST-IP");
 	reset(&options);
 	enable();
 	while (!m.pt.buffer.overflow)
@@ -144,6 +143,7 @@ START_TEST(whole_ip)
 	jump(0x3000);
 	ck_assert_uint_eq(bytes() - before, sizeof(expected));
 	ck_assert(!memcmp(m.trace + before, expected, sizeof(expected)));
+	VPT_PROVES("GEN-OVF GEN-LAST-IP");
 }
 END_TEST
 
@@ -179,7 +179,6 @@ START_TEST(fill_level)
 	bool lost = false;
 	unsigned int i, losses = 0;
 
-	VPT_PROVES("BUF-LEVEL BUF-RESOLVE");
 	m.random = (uint64_t)_i;
 	options = (struct vpt_pt_options){
 		.buffer_bytes = 128 + rnd(300),
@@ -221,6 +220,7 @@ START_TEST(fill_level)
 	/* A rate that does not keep up with 3 bytes in 3.5 clocks loses some. */
 	if (options.buffer_drain < 200)
 		ck_assert_uint_gt(losses, 0);
+	VPT_PROVES("BUF-LEVEL BUF-RESOLVE");
 }
 END_TEST
 
@@ -234,7 +234,6 @@ START_TEST(full_of_tips)
 	size_t at;
 	unsigned int tips = 0;
 
-	VPT_PROVES("DEFER-TIP");
 	reset(&options);
 	enable();
 	at = bytes();
@@ -255,6 +254,7 @@ START_TEST(full_of_tips)
 		ck_assert_uint_eq(last_ip, 0x1000 + 8 * tips++);
 	}
 	ck_assert_uint_eq(tips, 100);
+	VPT_PROVES("DEFER-TIP");
 }
 END_TEST
 
@@ -272,7 +272,6 @@ START_TEST(lbr_models)
 	struct vpt_caps caps = *vpt_caps_model("spr");
 	struct vpt_rtit rtit;
 
-	VPT_PROVES("LBR-MODELS LBR-SUSPEND");
 	caps.signature = processors[_i].signature;
 	vpt_rtit_reset(&rtit);
 	ck_assert_int_eq(vpt_lbr_excluded(&caps), processors[_i].excluded);
@@ -282,6 +281,7 @@ START_TEST(lbr_models)
 	/* Stopped or not: it is TraceEn that counts. */
 	rtit.status |= VPT_STATUS_MASK(STOPPED);
 	ck_assert_int_eq(vpt_lbr_suspended(&caps, &rtit), processors[_i].excluded);
+	VPT_PROVES("LBR-MODELS LBR-SUSPEND");
 }
 END_TEST
 
@@ -300,8 +300,8 @@ static const struct {
 
 START_TEST(lbr_msrs)
 {
-	VPT_PROVES("LBR-MSRS");
 	ck_assert_int_eq(vpt_lbr_msr(msrs[_i].msr, msrs[_i].lbrs), msrs[_i].is);
+	VPT_PROVES("LBR-MSRS");
 }
 END_TEST
 

@@ -93,9 +93,6 @@ START_TEST(capability_bit)
 	struct vpt_caps caps = one_bit(&cap_bits[_i]);
 	size_t i;
 
-	VPT_PROVES("CPUID-CR3FILTER CPUID-PSBCYC CPUID-IPFILTER CPUID-MTC CPUID-PTWRITE");
-	VPT_PROVES("CPUID-PWREVT CPUID-PSBPMI CPUID-EVENT CPUID-DISTNT CPUID-TOPA CPUID-MENTRY");
-	VPT_PROVES("CPUID-SNGLRNG CPUID-FABRIC CPUID-LIP");
 	ck_assert_uint_eq(COUNT(cap_bits), VPT_CAP_COUNT);
 	for (i = 0; i < COUNT(cap_bits); i++)
 		ck_assert_int_eq(vpt_caps_has(&caps, cap_bits[i].cap), (int)i == _i);
@@ -105,6 +102,9 @@ START_TEST(capability_bit)
 	caps.l14_0_ecx = ~caps.l14_0_ecx;
 	for (i = 0; i < COUNT(cap_bits); i++)
 		ck_assert_int_eq(vpt_caps_has(&caps, cap_bits[i].cap), (int)i != _i);
+	VPT_PROVES("CPUID-CR3FILTER CPUID-PSBCYC CPUID-IPFILTER CPUID-MTC CPUID-PTWRITE");
+	VPT_PROVES("CPUID-PWREVT CPUID-PSBPMI CPUID-EVENT CPUID-DISTNT CPUID-TOPA CPUID-MENTRY");
+	VPT_PROVES("CPUID-SNGLRNG CPUID-FABRIC CPUID-LIP");
 }
 END_TEST
 
@@ -114,10 +114,10 @@ START_TEST(range_count)
 	/* What surrounds the field is of no account. */
 	struct vpt_caps caps = {.l14_0_ebx = 0x4, .l14_1_eax = 0xfffffff8 | (uint32_t)_i};
 
-	VPT_PROVES("CAPS-RANGES-MAX");
 	ck_assert_uint_eq(vpt_caps_ranges(&caps), expected[_i]);
 	caps.l14_0_ebx = ~0x4u;
 	ck_assert_uint_eq(vpt_caps_ranges(&caps), 0);
+	VPT_PROVES("CAPS-RANGES-MAX");
 }
 END_TEST
 
@@ -130,7 +130,6 @@ START_TEST(encoding)
 	struct vpt_caps psb = {.l14_0_ebx = 0x2, .l14_1_ebx = 1u << (16 + set)};
 	struct vpt_caps orphan = {.l14_1_eax = ~0u, .l14_1_ebx = ~0u};
 
-	VPT_PROVES("CAPS-ZERO-ENCODING CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP");
 	for (enc = 0; enc < 40; enc++) {
 		bool legal = enc == set || enc == 0;
 
@@ -144,6 +143,7 @@ START_TEST(encoding)
 		ck_assert_int_eq(vpt_caps_cyc_thresh_ok(&orphan, enc), enc == 0);
 		ck_assert_int_eq(vpt_caps_psb_freq_ok(&orphan, enc), enc == 0);
 	}
+	VPT_PROVES("CAPS-ZERO-ENCODING CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP");
 }
 END_TEST
 
@@ -281,10 +281,6 @@ START_TEST(check_row)
 	enum vpt_status expected = row->why ? VPT_E_CAPS : VPT_OK;
 	size_t i;
 
-	VPT_PROVES("CAPS-SUBLEAF CAPS-SUBLEAF1 CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-OUTPUT");
-	VPT_PROVES("CAPS-MENTRY-TOPA CAPS-EAX1-RESERVED CAPS-RANGES-MAX CAPS-RANGES-IPFILTER");
-	VPT_PROVES("CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP CAPS-RATIO CAPS-CRYSTAL");
-	VPT_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX");
 	for (i = 0; i < COUNT(row->set); i++)
 		set_word(&caps, row->set[i].word, row->set[i].value);
 	ck_assert_msg(vpt_caps_check(&caps, &why) == expected, "%s, row %d: %s", row->tag, _i,
@@ -292,6 +288,10 @@ START_TEST(check_row)
 	ck_assert_pstr_eq(why, row->why);
 	/* Nobody has to ask why. */
 	ck_assert_int_eq(vpt_caps_check(&caps, NULL), expected);
+	VPT_PROVES("CAPS-SUBLEAF CAPS-SUBLEAF1 CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-OUTPUT");
+	VPT_PROVES("CAPS-MENTRY-TOPA CAPS-EAX1-RESERVED CAPS-RANGES-MAX CAPS-RANGES-IPFILTER");
+	VPT_PROVES("CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP CAPS-RATIO CAPS-CRYSTAL");
+	VPT_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX");
 }
 END_TEST
 
@@ -301,7 +301,6 @@ START_TEST(reserved_bit)
 	uint32_t bit = 1u << _i;
 	struct vpt_caps ebx = sound, ecx = sound, eax1 = sound;
 
-	VPT_PROVES("CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-EAX1-RESERVED");
 	ebx.l14_0_ebx |= bit;
 	ecx.l14_0_ecx |= bit;
 	eax1.l14_1_eax |= bit;
@@ -309,6 +308,7 @@ START_TEST(reserved_bit)
 	ck_assert_int_eq(vpt_caps_check(&ecx, NULL) == VPT_OK, _i <= 3 || _i == 31);
 	/* Bits 2:0 are the count, and five or more is too many. */
 	ck_assert_int_eq(vpt_caps_check(&eax1, NULL) == VPT_OK, _i < 2 || _i > 15);
+	VPT_PROVES("CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-EAX1-RESERVED");
 }
 END_TEST
 
@@ -358,10 +358,10 @@ START_TEST(cpuid_row)
 	bool shaped =
 		vpt_caps_cpuid(vpt_caps_model("spr"), row->present, row->leaf, row->subleaf, &regs);
 
-	VPT_PROVES("CAPS-FEATURE CAPS-LEAF14 CAPS-LEAF15");
 	ck_assert_int_eq(shaped, row->shaped);
 	ck_assert_msg(!memcmp(&regs, &row->regs, sizeof(regs)), "%s, row %d: %x %x %x %x", row->tag,
 		      _i, regs.eax, regs.ebx, regs.ecx, regs.edx);
+	VPT_PROVES("CAPS-FEATURE CAPS-LEAF14 CAPS-LEAF15");
 }
 END_TEST
 
@@ -369,12 +369,12 @@ START_TEST(feature_bit_is_set)
 {
 	struct vpt_cpuid_regs regs = {2, 0, 0, 0};
 
-	VPT_PROVES("CAPS-FEATURE");
 	ck_assert(vpt_caps_cpuid(vpt_caps_model("bdw"), true, 7, 0, &regs));
 	ck_assert_uint_eq(regs.ebx, 1u << 25);
 	ck_assert(vpt_caps_cpuid(vpt_caps_model("bdw"), false, 7, 0, &regs));
 	ck_assert_uint_eq(regs.ebx, 0);
 	ck_assert_uint_eq(regs.eax, 2);
+	VPT_PROVES("CAPS-FEATURE");
 }
 END_TEST
 

@@ -19,13 +19,13 @@ START_TEST(trigger)
 	bool expected = trace_en && !error && !stopped;
 	struct vpt_rtit rtit = {0};
 
-	VPT_PROVES("EN-TRIGGER");
 	rtit.ctl = trace_en ? EN : 0;
 	rtit.status = (error ? BIT(4) : 0) | (stopped ? BIT(5) : 0);
 	ck_assert_int_eq(vpt_trigger_en(&rtit), expected);
 	rtit.ctl |= ~EN;
 	rtit.status |= ~(BIT(4) | BIT(5));
 	ck_assert_int_eq(vpt_trigger_en(&rtit), expected);
+	VPT_PROVES("EN-TRIGGER");
 }
 END_TEST
 
@@ -61,10 +61,10 @@ START_TEST(cr3_match)
 	struct vpt_rtit rtit = {.cr3_match = row->match};
 	struct vpt_context ctx = {.cr3 = row->cr3};
 
-	VPT_PROVES("EN-CR3-WIDTH");
 	ck_assert_int_eq(vpt_cr3_matches(&rtit, &ctx), row->matches);
 	ctx.pae = true;
 	ck_assert_int_eq(vpt_cr3_matches(&rtit, &ctx), row->matches_pae);
+	VPT_PROVES("EN-CR3-WIDTH");
 }
 END_TEST
 
@@ -77,10 +77,10 @@ START_TEST(context)
 	struct vpt_rtit rtit = {.cr3_match = 0x1000};
 	struct vpt_context ctx = {.cr3 = match ? 0x1000 : 0x2000, .cpl = (uint8_t)cpl};
 
-	VPT_PROVES("EN-CPL EN-CR3 EN-ENCLAVE");
 	ctx.production_enclave = enclave;
 	rtit.ctl = (os ? OS : 0) | (user ? USER : 0) | (filter ? CR3F : 0);
 	ck_assert_int_eq(vpt_context_en(&rtit, &ctx), privilege && !enclave && (!filter || match));
+	VPT_PROVES("EN-CPL EN-CR3 EN-ENCLAVE");
 }
 END_TEST
 
@@ -90,12 +90,12 @@ START_TEST(context_pae)
 	struct vpt_rtit rtit = {.ctl = OS | CR3F, .cr3_match = 0x1020};
 	struct vpt_context ctx = {.cr3 = 0x1040};
 
-	VPT_PROVES("EN-CR3 EN-CR3-WIDTH");
 	ck_assert(vpt_context_en(&rtit, &ctx));
 	ctx.pae = true;
 	ck_assert(!vpt_context_en(&rtit, &ctx));
 	ctx.cr3 = 0x1020;
 	ck_assert(vpt_context_en(&rtit, &ctx));
+	VPT_PROVES("EN-CR3 EN-CR3-WIDTH");
 }
 END_TEST
 
@@ -146,7 +146,6 @@ START_TEST(range)
 	const struct range *row = &range_rows[_i];
 	unsigned int n;
 
-	VPT_PROVES("EN-RANGE-INCLUSIVE EN-FILTER CTL-ADDRCFG");
 	for (n = 0; n < 4; n++) {
 		struct vpt_rtit rtit = with_range(n, VPT_ADDR_FILTER, row->base, row->limit);
 
@@ -164,6 +163,7 @@ START_TEST(range)
 		ck_assert_int_eq(vpt_range_hit(&rtit, VPT_ADDR_STOP, row->ip), row->inside);
 		ck_assert(vpt_filter_en(&rtit, row->ip));
 	}
+	VPT_PROVES("EN-RANGE-INCLUSIVE EN-FILTER CTL-ADDRCFG");
 }
 END_TEST
 
@@ -174,7 +174,6 @@ START_TEST(four_ranges)
 	unsigned int cfg[4], n, rest = (unsigned int)_i;
 	bool filters = false;
 
-	VPT_PROVES("EN-FILTER CTL-ADDRCFG");
 	for (n = 0; n < 4; n++) {
 		cfg[n] = rest % 3;
 		rest /= 3;
@@ -192,6 +191,7 @@ START_TEST(four_ranges)
 		ck_assert_int_eq(vpt_filter_en(&rtit, ip), !filters || cfg[n] == 1);
 	}
 	ck_assert_int_eq(vpt_filter_en(&rtit, 0x9000), !filters);
+	VPT_PROVES("EN-FILTER CTL-ADDRCFG");
 }
 END_TEST
 
@@ -200,7 +200,6 @@ START_TEST(overlap)
 {
 	struct vpt_rtit rtit = with_range(0, VPT_ADDR_FILTER, 0x1000, 0x3fff);
 
-	VPT_PROVES("EN-FILTER");
 	rtit.ctl |= ADDR_CFG(1, VPT_ADDR_FILTER) | ADDR_CFG(2, VPT_ADDR_STOP);
 	rtit.addr[2] = 0x2000;
 	rtit.addr[3] = 0x4fff;
@@ -212,6 +211,7 @@ START_TEST(overlap)
 	ck_assert(!vpt_filter_en(&rtit, 0x5000));
 	ck_assert(vpt_range_hit(&rtit, VPT_ADDR_STOP, 0x2800));
 	ck_assert(!vpt_range_hit(&rtit, VPT_ADDR_STOP, 0x4800));
+	VPT_PROVES("EN-FILTER");
 }
 END_TEST
 

@@ -46,8 +46,8 @@ START_TEST(inline_encoders_write_the_same)
 		VPT_PKT_TIP_PGE, VPT_PKT_TIP_PGD, VPT_PKT_FUP,
 	};
 
-	VPT_PROVES("PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE PKT-TIP-PGD PKT-FUP");
 	ck_assert_uint_gt(vpt_each_packet(kinds[_i], compare_writers, NULL), 100);
+	VPT_PROVES("PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE PKT-TIP-PGD PKT-FUP");
 }
 END_TEST
 
@@ -111,11 +111,11 @@ START_TEST(ip_reconstruction)
 	const uint64_t untouched = 0xdeadbeef;
 	uint64_t ip = untouched;
 
-	VPT_PROVES("PKT-IP-SUPPRESSED PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 "
-		   "PKT-IP-UPDATE48 PKT-IP-FULL PKT-IP-RESERVED");
 	ck_assert_int_eq(vpt_ip_expand(rows[_i].last_ip, rows[_i].ip_bytes, rows[_i].payload, &ip),
 			 rows[_i].status);
 	ck_assert_uint_eq(ip, rows[_i].status ? untouched : rows[_i].ip);
+	VPT_PROVES("PKT-IP-SUPPRESSED PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 "
+		   "PKT-IP-UPDATE48 PKT-IP-FULL PKT-IP-RESERVED");
 }
 END_TEST
 
@@ -189,7 +189,6 @@ START_TEST(compression_at_each_bit)
 	};
 	unsigned int bit = (unsigned int)_i;
 
-	VPT_PROVES("PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 PKT-IP-UPDATE48 PKT-IP-FULL");
 	for (unsigned int i = 0; i < ARRAY_SIZE(lasts); i++) {
 		uint64_t ip = lasts[i] ^ 1ull << bit;
 		/* Bits below the highest difference differ as well, or don't. */
@@ -198,6 +197,7 @@ START_TEST(compression_at_each_bit)
 		ck_assert_int_eq(check_choice(ip, lasts[i]), expected(ip, bit));
 		ck_assert_int_eq(check_choice(below, lasts[i]), expected(below, bit));
 	}
+	VPT_PROVES("PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 PKT-IP-UPDATE48 PKT-IP-FULL");
 }
 END_TEST
 

@@ -210,7 +210,6 @@ START_TEST(tsx_commit)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("TSX-BEGIN TSX-COMMIT");
 	begin(c, VPT_CTL_MASK(OS));
 	put(c, 0x1002, XBEGIN_1040, sizeof(XBEGIN_1040));
 	put(c, 0x1008, JE, sizeof(JE));
@@ -221,6 +220,7 @@ START_TEST(tsx_commit)
 	end(c, 0x100e);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x100a, false}, {0x100d, false});
 	free(c);
+	VPT_PROVES("TSX-BEGIN TSX-COMMIT");
 }
 END_TEST
 
@@ -228,7 +228,6 @@ START_TEST(tsx_abort)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("TSX-ABORT");
 	begin(c, VPT_CTL_MASK(OS));
 	put(c, 0x1002, XBEGIN_1040, sizeof(XBEGIN_1040));
 	put(c, 0x1009, XABORT, sizeof(XABORT));
@@ -237,6 +236,7 @@ START_TEST(tsx_abort)
 	end(c, 0x1041);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x1040, false});
 	free(c);
+	VPT_PROVES("TSX-ABORT");
 }
 END_TEST
 
@@ -246,7 +246,6 @@ START_TEST(tsx_filter)
 	static const uint8_t jump_out[] = {0xe9, 0xf3, 0x01, 0, 0}; /* at 1008, to 1200 */
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("TSX-FILTER TSX-ABORT-EDGE");
 	wrmsr(c, VPT_MSR_ADDR0_A, 0x1000, 0);
 	wrmsr(c, VPT_MSR_ADDR0_B, 0x10ff, 0);
 	begin(c, VPT_CTL_MASK(OS) | 1ull << VPT_CTL_ADDR0_CFG_SHIFT);
@@ -258,6 +257,7 @@ START_TEST(tsx_filter)
 	end(c, 0x1041);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x1040, false});
 	free(c);
+	VPT_PROVES("TSX-FILTER TSX-ABORT-EDGE");
 }
 END_TEST
 
@@ -265,7 +265,6 @@ START_TEST(smm)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("SMM-SMI SMM-RSM");
 	begin(c, VPT_CTL_MASK(OS));
 	vpt_pt_smi(&c->pt, 0x1003);
 	ck_assert(vpt_pt_in_smm(&c->pt));
@@ -275,6 +274,7 @@ START_TEST(smm)
 	end(c, 0x1005);
 	RAN(c, {0x1002, false}, {0x1003, false}, {0x1004, false});
 	free(c);
+	VPT_PROVES("SMM-SMI SMM-RSM");
 }
 END_TEST
 
@@ -282,7 +282,6 @@ START_TEST(production_enclave)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("SGX-PRODUCTION");
 	c->ctx.cpl = 3;
 	begin(c, VPT_CTL_MASK(USER));
 	put(c, 0x1003, ENCLU, sizeof(ENCLU));
@@ -294,6 +293,7 @@ START_TEST(production_enclave)
 	end(c, 0x1007);
 	RAN(c, {0x1002, false}, {0x1006, false});
 	free(c);
+	VPT_PROVES("SGX-PRODUCTION");
 }
 END_TEST
 
@@ -301,7 +301,6 @@ START_TEST(debug_enclave)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("SGX-TRANSFER");
 	c->ctx.cpl = 3;
 	begin(c, VPT_CTL_MASK(USER));
 	put(c, 0x1003, ENCLU, sizeof(ENCLU));
@@ -311,6 +310,7 @@ START_TEST(debug_enclave)
 	end(c, 0x1007);
 	RAN(c, {0x1002, false}, {0x1300, false}, {0x1006, false});
 	free(c);
+	VPT_PROVES("SGX-TRANSFER");
 }
 END_TEST
 
@@ -318,7 +318,6 @@ START_TEST(init_and_user_interrupt)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("SYS-INIT UINTR-DELIVER");
 	begin(c, VPT_CTL_MASK(OS));
 	send(c, VPT_EV_UINTR, 0, 0x1003, 0x1100);
 	c->ctx.cs_l = false;
@@ -326,6 +325,7 @@ START_TEST(init_and_user_interrupt)
 	end(c, 0x1201);
 	RAN(c, {0x1002, false}, {0x1100, false}, {0x1101, false}, {0x1200, false});
 	free(c);
+	VPT_PROVES("SYS-INIT UINTR-DELIVER");
 }
 END_TEST
 
@@ -334,7 +334,6 @@ START_TEST(acm)
 {
 	struct cpu *c = new_cpu("skl");
 
-	VPT_PROVES("SYS-ACM");
 	begin(c, VPT_CTL_MASK(OS) | VPT_CTL_MASK(TSC_EN));
 	put(c, 0x1003, JE, sizeof(JE));
 	put(c, 0x1005, JE, sizeof(JE));
@@ -348,6 +347,7 @@ START_TEST(acm)
 	end(c, 0x1008);
 	RAN(c, {0x1002, false}, {0x1003, false}, {0x1005, false}, {0x1007, false});
 	free(c);
+	VPT_PROVES("SYS-ACM");
 }
 END_TEST
 
@@ -516,7 +516,6 @@ START_TEST(random_events)
 	uint64_t ctl = draw_ctl(&state);
 	unsigned int i;
 
-	VPT_PROVES("EVT-ENABLE EVT-IP EVT-SHARED-FUP EVT-IF EVT-IF-FAR EVT-IF-RESUME");
 	wrmsr(c, VPT_MSR_ADDR0_A, 0x1000, 0);
 	wrmsr(c, VPT_MSR_ADDR0_B, 0x1fff, 0);
 	wrmsr(c, VPT_MSR_CTL, ctl, 0x1000);
@@ -535,6 +534,7 @@ START_TEST(random_events)
 	else if (ctl & (VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER)))
 		ck_assert(r.cfes > 100 && r.lone > 10 && r.ifs > 100);
 	free(c);
+	VPT_PROVES("EVT-ENABLE EVT-IP EVT-SHARED-FUP EVT-IF EVT-IF-FAR EVT-IF-RESUME");
 }
 END_TEST
 

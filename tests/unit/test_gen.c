@@ -148,6 +148,7 @@ static const struct vpt_scenario others[] = {
 	START_TEST(table##_row)                 \
 	{                                       \
 		vpt_scenario_check(&table[_i]); \
+		VPT_PROVES(table[_i].tags);     \
 	}                                       \
 	END_TEST
 

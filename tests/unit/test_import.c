@@ -565,7 +565,6 @@ START_TEST(verifies)
 	unsigned int v;
 	size_t n;
 
-	VPT_PROVES("VMX-EXIT-CONCEAL VMX-ENTRY-CONCEAL VMX-FAIL-EARLY VMX-FAIL-LATE");
 	set_up(&b, _i);
 	open_import(&b, &c);
 	vpt_import_sessions(b.import, &n);
@@ -589,6 +588,7 @@ START_TEST(verifies)
 	vpt_comparison_free(&sum);
 	vpt_reader_close(r);
 	tear_down(&b);
+	VPT_PROVES("VMX-EXIT-CONCEAL VMX-ENTRY-CONCEAL VMX-FAIL-EARLY VMX-FAIL-LATE");
 }
 END_TEST
 
@@ -693,7 +693,6 @@ START_TEST(vmcs)
 	struct bed b;
 	size_t n, i, guests = 0;
 
-	VPT_PROVES("VMX-TSC-GUEST");
 	set_up(&b, log_number("two VMs"));
 	open_import(&b, &c);
 	ck_assert_int_eq(vpt_import_write(b.import, b.path), 0);
@@ -718,6 +717,7 @@ START_TEST(vmcs)
 	ck_assert_uint_eq(guests, 2);
 	vpt_reader_close(r);
 	tear_down(&b);
+	VPT_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 

@@ -199,7 +199,6 @@ static void insert(enum vpt_event_kind kind)
 
 START_TEST(no_branch)
 {
-	VPT_PROVES("VMX-INSERT");
 	ck_assert(begin(0, 0x1000));
 	vpt_insert_end(&m.pt, 0x1003, &m.guest);
 	ck_assert_str_eq(shown(), "CBR(14) MODE.Exec(1) TIP.PGE(1000) FUP(1003) TIP.PGD()");
@@ -208,6 +207,7 @@ START_TEST(no_branch)
 	ck_assert_uint_eq(byte_count(), 0x100 + offset());
 	ck_assert_uint_eq(m.rises, 1);
 	ck_assert_uint_eq(m.falls, 1);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -228,29 +228,28 @@ START_TEST(branch)
 {
 	char expected[128];
 
-	VPT_PROVES("VMX-INSERT");
 	snprintf(expected, sizeof(expected),
 		 "CBR(14) MODE.Exec(1) TIP.PGE(1000) %sFUP(3000) TIP.PGD()", branches[_i].packets);
 	insert(branches[_i].kind);
 	ck_assert_str_eq(shown(), expected);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 /* Two insertions are two visits of the guest. */
 START_TEST(again)
 {
-	VPT_PROVES("VMX-INSERT");
 	insert(VPT_EV_JMP_INDIRECT);
 	shown();
 	insert(VPT_EV_JMP_INDIRECT);
 	ck_assert_str_eq(shown(),
 			 "CBR(14) MODE.Exec(1) TIP.PGE(1000) TIP(3000) FUP(3000) TIP.PGD()");
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 START_TEST(psb_when_due)
 {
-	VPT_PROVES("VMX-INSERT VMX-EXEC-CONCEAL VMX-PSB-VMCS");
 	m.guest.status = 3;
 	insert(VPT_EV_JMP);
 	ck_assert_str_eq(shown(), "PSB CBR(14) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND "
@@ -266,6 +265,7 @@ START_TEST(psb_when_due)
 	ck_assert_str_eq(shown(), "CBR(14) MODE.Exec(1) TIP.PGE(1000) PSB CBR(14) PIP(2000,NR) "
 				  "VMCS(5000) MODE.TSX(0) MODE.Exec(1) FUP(3000) PSBEND "
 				  "FUP(3000) TIP.PGD()");
+	VPT_PROVES("VMX-INSERT VMX-EXEC-CONCEAL VMX-PSB-VMCS");
 }
 END_TEST
 
@@ -282,38 +282,37 @@ static void check_nothing(void)
 
 START_TEST(filtered_by_cpl)
 {
-	VPT_PROVES("VMX-INSERT");
 	m.guest.ctl &= ~VPT_CTL_MASK(OS);
 	check_nothing();
 	ck_assert_uint_eq(status(), 1);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 START_TEST(filtered_by_cr3)
 {
-	VPT_PROVES("VMX-INSERT");
 	m.guest.ctl |= VPT_CTL_MASK(CR3_FILTER);
 	m.guest.cr3_match = 0x7000;
 	check_nothing();
 	ck_assert_uint_eq(status(), 1);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 START_TEST(filtered_by_ip)
 {
-	VPT_PROVES("VMX-INSERT");
 	m.guest.ctl |= 1ull << VPT_CTL_ADDR0_CFG_SHIFT;
 	m.guest.addr[0] = 0x8000;
 	m.guest.addr[1] = 0x8fff;
 	check_nothing();
 	ck_assert_uint_eq(status(), 2);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 /* Into the filter, and into context, by the emulated operation. */
 START_TEST(enters)
 {
-	VPT_PROVES("VMX-INSERT");
 	if (_i) {
 		m.guest.ctl |= 1ull << VPT_CTL_ADDR0_CFG_SHIFT;
 		m.guest.addr[0] = 0x3000;
@@ -326,17 +325,18 @@ START_TEST(enters)
 	event(VPT_EV_FAR, 0x1000, 0x3000);
 	vpt_insert_end(&m.pt, 0x3000, &m.guest);
 	ck_assert_str_eq(shown(), "MODE.Exec(1) TIP.PGE(3000) FUP(3000) TIP.PGD()");
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
 /* A PSB+ that is owed is not lost by an operation outside of the trace. */
 START_TEST(filtered_but_due)
 {
-	VPT_PROVES("VMX-INSERT");
 	m.guest.ctl &= ~VPT_CTL_MASK(OS);
 	m.guest.status = 1;
 	insert(VPT_EV_JMP);
 	ck_assert_str_eq(shown(), "PSB CBR(14) PSBEND");
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -344,7 +344,6 @@ START_TEST(not_running)
 {
 	struct vpt_rtit before;
 
-	VPT_PROVES("VMX-INSERT VMX-INSERT-PIP");
 	if (_i == 0)
 		m.guest.ctl &= ~VPT_CTL_MASK(TRACE_EN);
 	else
@@ -354,12 +353,12 @@ START_TEST(not_running)
 	vpt_insert_pip(&m.pt, &m.guest, m.caps, &ops, NULL, 0, VMCS);
 	ck_assert_mem_eq(&m.guest, &before, sizeof(before));
 	ck_assert_uint_eq(m.contexts + m.pmis + m.rises + m.falls, 0);
+	VPT_PROVES("VMX-INSERT VMX-INSERT-PIP");
 }
 END_TEST
 
 START_TEST(trace_stop)
 {
-	VPT_PROVES("VMX-INSERT");
 	m.guest.ctl |= 2ull << VPT_CTL_ADDR0_CFG_SHIFT;
 	m.guest.addr[0] = 0x3000;
 	m.guest.addr[1] = 0x3fff;
@@ -368,6 +367,7 @@ START_TEST(trace_stop)
 	ck_assert_uint_eq(status(), 0x22);
 	ck_assert_uint_eq(m.guest.ctl & 1, 1);
 	ck_assert(!begin(0, 0x3000));
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -388,13 +388,13 @@ START_TEST(single_range_wraps)
 	uint8_t bytes[64];
 	size_t len = bytes_of(bytes);
 
-	VPT_PROVES("VMX-INSERT SR-WRAP");
 	set_offset(REGION_SIZE - 5);
 	insert(VPT_EV_JMP_INDIRECT);
 	ck_assert_mem_eq(m.ram + REGION + REGION_SIZE - 5, bytes, 5);
 	ck_assert_mem_eq(m.ram + REGION, bytes + 5, len - 5);
 	ck_assert_uint_eq(offset(), len - 5);
 	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
+	VPT_PROVES("VMX-INSERT SR-WRAP");
 }
 END_TEST
 
@@ -404,7 +404,6 @@ START_TEST(topa_int)
 	uint8_t bytes[64];
 	size_t len = bytes_of(bytes), room = (size_t)_i;
 
-	VPT_PROVES("VMX-INSERT TOPA-INT");
 	topa(REGION | INT, REGION + REGION_SIZE);
 	set_offset(REGION_SIZE - room);
 	insert(VPT_EV_JMP_INDIRECT);
@@ -418,6 +417,7 @@ START_TEST(topa_int)
 	ck_assert_uint_eq(offset(),
 			  (size_t)_i <= len ? len - room : REGION_SIZE - (size_t)_i + len);
 	ck_assert_uint_eq(status(), 3);
+	VPT_PROVES("VMX-INSERT TOPA-INT");
 }
 END_TEST
 
@@ -426,7 +426,6 @@ START_TEST(topa_stop)
 	uint8_t bytes[64];
 	size_t len = bytes_of(bytes), room = (size_t)_i;
 
-	VPT_PROVES("VMX-INSERT TOPA-STOP");
 	topa(REGION | STOP, REGION + REGION_SIZE);
 	set_offset(REGION_SIZE - room);
 	insert(VPT_EV_JMP_INDIRECT);
@@ -439,17 +438,18 @@ START_TEST(topa_stop)
 	ck_assert_uint_eq(m.guest.ctl, CTL | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(m.rises, m.falls);
 	ck_assert_uint_eq(begin(0, 0x1000), (size_t)_i > len);
+	VPT_PROVES("VMX-INSERT TOPA-STOP");
 }
 END_TEST
 
 START_TEST(topa_error)
 {
-	VPT_PROVES("VMX-INSERT");
 	topa(REGION | 2, 0);
 	insert(VPT_EV_JMP_INDIRECT);
 	ck_assert_uint_eq(status() & 0x34, VPT_STATUS_MASK(ERROR));
 	ck_assert_uint_eq(m.guest.ctl, CTL | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(m.ram[REGION], 0);
+	VPT_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -461,7 +461,6 @@ static void insert_pip(uint32_t controls)
 
 START_TEST(pip)
 {
-	VPT_PROVES("VMX-INSERT-PIP VMX-EXEC-CONCEAL");
 	m.ctx.cr3 = 0x9000;
 	insert_pip(0);
 	ck_assert_str_eq(shown(), "PIP(9000,NR)");
@@ -470,6 +469,7 @@ START_TEST(pip)
 	ck_assert_uint_eq(byte_count(), 0x110);
 	ck_assert_uint_eq(status(), 3);
 	ck_assert_uint_eq(m.guest.ctl, CTL);
+	VPT_PROVES("VMX-INSERT-PIP VMX-EXEC-CONCEAL");
 }
 END_TEST
 
@@ -489,30 +489,29 @@ static const struct {
 
 START_TEST(pip_conditions)
 {
-	VPT_PROVES("VMX-INSERT-PIP");
 	m.guest.ctl = (m.guest.ctl & ~pips[_i].clear) | pips[_i].set;
 	m.ctx.cr3 = pips[_i].cr3;
 	m.ctx.cpl = pips[_i].cpl;
 	insert_pip(0);
 	ck_assert_str_eq(shown(), pips[_i].packets);
 	ck_assert_uint_eq(status(), pips[_i].status);
+	VPT_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
 /* FilterEn and TriggerEn are left alone, whatever they are. */
 START_TEST(pip_keeps_status)
 {
-	VPT_PROVES("VMX-INSERT-PIP");
 	m.guest.status &= ~7ull;
 	m.guest.status |= (uint64_t)_i;
 	insert_pip(0);
 	ck_assert_uint_eq(status(), (uint64_t)_i | VPT_STATUS_MASK(CONTEXT_EN));
+	VPT_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
 START_TEST(pip_fills)
 {
-	VPT_PROVES("VMX-INSERT-PIP");
 	topa(REGION | INT, REGION + REGION_SIZE);
 	set_offset(REGION_SIZE - 8);
 	insert_pip(0);
@@ -525,6 +524,7 @@ START_TEST(pip_fills)
 	insert_pip(0);
 	ck_assert_uint_eq(status(), 3 | VPT_STATUS_MASK(STOPPED));
 	ck_assert_uint_eq(offset(), REGION_SIZE);
+	VPT_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
@@ -544,7 +544,6 @@ START_TEST(cr3_match)
 	const uint64_t shadow = cr3s[_i];
 	size_t a, b;
 
-	VPT_PROVES("VMX-CR3-MATCH");
 	for (a = 0; a < sizeof(cr3s) / sizeof(cr3s[0]); a++) {
 		for (b = 0; b < sizeof(cr3s) / sizeof(cr3s[0]); b++) {
 			uint64_t match = cr3s[a] & ~0x1full;
@@ -560,6 +559,7 @@ START_TEST(cr3_match)
 			}
 		}
 	}
+	VPT_PROVES("VMX-CR3-MATCH");
 }
 END_TEST
 

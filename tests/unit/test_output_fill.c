@@ -405,9 +405,6 @@ START_TEST(fill_at_every_byte)
 	enum guestmem_map map = (enum guestmem_map)(_i % GUESTMEM_MAP_MODES);
 	uint64_t back;
 
-	VPT_PROVES("SR-ADDRESS SR-WRAP TOPA-ADVANCE TOPA-END TOPA-STOP TOPA-INT TOPA-SINGLE-PMI "
-		   "TOPA-FETCH TOPA-ERROR-CURSOR OUT-REGION-MEMORY OUT-CURSOR-EXACT OUT-FILL-EAGER "
-		   "OUT-FABRIC-WINS OUT-FABRIC-MSRS");
 	for (back = 1; back <= FURTHEST && back <= scheme->size; back++) {
 		run(scheme, map, back, false);
 		run(scheme, map, back, true);
@@ -417,6 +414,9 @@ START_TEST(fill_at_every_byte)
 			run(scheme, map, MARGIN + back, true);
 		}
 	}
+	VPT_PROVES("SR-ADDRESS SR-WRAP TOPA-ADVANCE TOPA-END TOPA-STOP TOPA-INT TOPA-SINGLE-PMI "
+		   "TOPA-FETCH TOPA-ERROR-CURSOR OUT-REGION-MEMORY OUT-CURSOR-EXACT OUT-FILL-EAGER "
+		   "OUT-FABRIC-WINS OUT-FABRIC-MSRS");
 }
 END_TEST
 
@@ -527,8 +527,6 @@ START_TEST(random_tables_and_packets)
 	uint64_t state = 0x9e3779b97f4a7c15u * (uint64_t)(_i + 1);
 	unsigned int memory, page, put;
 
-	VPT_PROVES("TOPA-CURSOR-LOAD TOPA-FETCH TOPA-ADVANCE TOPA-END TOPA-STOP TOPA-INT "
-		   "TOPA-SINGLE-PMI TOPA-ERROR-CURSOR OUT-CURSOR-EXACT OUT-REGION-MEMORY");
 	for (memory = 0; memory < MEMORIES; memory++) {
 		struct duel *duel = duel_new((enum guestmem_map)below(&state, GUESTMEM_MAP_MODES),
 					     one_in(&state, 3) ? ONE : MANY);
@@ -552,6 +550,8 @@ START_TEST(random_tables_and_packets)
 		duel_end(duel);
 		duel_free(duel);
 	}
+	VPT_PROVES("TOPA-CURSOR-LOAD TOPA-FETCH TOPA-ADVANCE TOPA-END TOPA-STOP TOPA-INT "
+		   "TOPA-SINGLE-PMI TOPA-ERROR-CURSOR OUT-CURSOR-EXACT OUT-REGION-MEMORY");
 }
 END_TEST
 

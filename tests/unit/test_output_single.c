@@ -19,13 +19,13 @@ START_TEST(lower_mask)
 {
 	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
 
-	VPT_PROVES("SR-ADDRESS");
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(127, 0)), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 2), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(1, 0x7f));
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE + 64, outfix_ptrs(0, 0)), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_BASE_UNALIGNED);
 	outfix_free(fix);
+	VPT_PROVES("SR-ADDRESS");
 }
 END_TEST
 
@@ -35,7 +35,6 @@ START_TEST(every_size)
 	uint64_t size = 1ull << _i, base = size, mask = size - 1;
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("SR-ADDRESS SR-WRAP OUT-FILL-EAGER OUT-CURSOR-EXACT");
 	guestmem_ram(&fix->mem, base, 1);
 	guestmem_ram(&fix->mem, base + mask, 1);
 	ck_assert_uint_eq(outfix_start(fix, 0, base, outfix_ptrs(mask, (uint32_t)mask)), 0);
@@ -46,6 +45,7 @@ START_TEST(every_size)
 	ck_assert(outfix_holds(fix, base + mask, 0, 1));
 	ck_assert(outfix_holds(fix, base, 1, 1));
 	outfix_free(fix);
+	VPT_PROVES("SR-ADDRESS SR-WRAP OUT-FILL-EAGER OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -55,13 +55,13 @@ START_TEST(mask_gap)
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 	uint64_t ptrs = outfix_ptrs(5, 0xffffffffu & ~(1u << _i));
 
-	VPT_PROVES("SR-MASK-CONTIGUOUS");
 	ck_assert_uint_eq(outfix_start(fix, 0, 0, ptrs), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_MASK_GAP);
 	outfix_assert_cursor(fix, 0, ptrs);
 	/* With nothing above it, it is where the mask ends. */
 	ck_assert_uint_eq(outfix_start(fix, 0, 0, outfix_ptrs(5, (1u << _i) - 1)), VPT_OUT_OK);
 	outfix_free(fix);
+	VPT_PROVES("SR-MASK-CONTIGUOUS");
 }
 END_TEST
 
@@ -71,7 +71,6 @@ START_TEST(base_alignment)
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 	uint64_t size = 1ull << _i, ptrs = outfix_ptrs(0, (uint32_t)(size - 1));
 
-	VPT_PROVES("SR-BASE-ALIGN");
 	ck_assert_uint_eq(outfix_start(fix, 0, 3 * size, ptrs), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_start(fix, 0, size / 2, ptrs), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_BASE_UNALIGNED);
@@ -79,6 +78,7 @@ START_TEST(base_alignment)
 	ck_assert_uint_eq(outfix_start(fix, 0, size | 0x80, ptrs),
 			  size > 128 ? VPT_OUT_ERROR : VPT_OUT_OK);
 	outfix_free(fix);
+	VPT_PROVES("SR-BASE-ALIGN");
 }
 END_TEST
 
@@ -89,7 +89,6 @@ START_TEST(offset_limit)
 	uint64_t size = 1ull << _i;
 	uint32_t mask = (uint32_t)(size - 1);
 
-	VPT_PROVES("SR-OFFSET");
 	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(mask, mask)), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(size, mask)), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_OFFSET_PAST_MASK);
@@ -97,6 +96,7 @@ START_TEST(offset_limit)
 	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(0xffffffffu, mask)),
 			  VPT_OUT_ERROR);
 	outfix_free(fix);
+	VPT_PROVES("SR-OFFSET");
 }
 END_TEST
 
@@ -104,7 +104,6 @@ START_TEST(first_error_wins)
 {
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("SR-MASK-CONTIGUOUS SR-BASE-ALIGN");
 	outfix_start(fix, 0, 0x1080, outfix_ptrs(0xffffffffu, 0x1eff));
 	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_MASK_GAP);
 	outfix_start(fix, 0, 0x1080, outfix_ptrs(0xffffffffu, 0x1fff));
@@ -112,6 +111,7 @@ START_TEST(first_error_wins)
 	outfix_start(fix, 0, 0x2000, outfix_ptrs(0xffffffffu, 0x1fff));
 	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_OFFSET_PAST_MASK);
 	outfix_free(fix);
+	VPT_PROVES("SR-MASK-CONTIGUOUS SR-BASE-ALIGN");
 }
 END_TEST
 
@@ -120,7 +120,6 @@ START_TEST(error_is_over)
 {
 	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
 
-	VPT_PROVES("OUT-NO-ERROR");
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(128, 0x7f)), VPT_OUT_ERROR);
 	vpt_output_end(&fix->out);
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(127, 0x7f)), VPT_OUT_OK);
@@ -128,6 +127,7 @@ START_TEST(error_is_over)
 	ck_assert_uint_eq(outfix_put(fix, 0, 4), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(3, 0x7f));
 	outfix_free(fix);
+	VPT_PROVES("OUT-NO-ERROR");
 }
 END_TEST
 
@@ -137,7 +137,6 @@ START_TEST(put_longer_than_range)
 	struct outfix *fix = small_range((enum guestmem_map)_i, 100);
 	size_t i;
 
-	VPT_PROVES("SR-WRAP");
 	ck_assert_uint_eq(outfix_put(fix, 0, 300), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(400 % 128, 0x7f));
 	vpt_output_end(&fix->out);
@@ -150,6 +149,7 @@ START_TEST(put_longer_than_range)
 	for (i = 0; i < 300; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + (100 + i) % 128);
 	outfix_free(fix);
+	VPT_PROVES("SR-WRAP");
 }
 END_TEST
 
@@ -159,7 +159,6 @@ START_TEST(top_of_address_space)
 	struct outfix *fix = outfix_new((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 	uint64_t base = (1ull << 52) - 128;
 
-	VPT_PROVES("SR-ADDRESS");
 	guestmem_ram(&fix->mem, base, 128);
 	outfix_start(fix, 0, base, outfix_ptrs(126, 0x7f));
 	ck_assert_uint_eq(outfix_put(fix, 0, 3), VPT_OUT_OK);
@@ -167,6 +166,7 @@ START_TEST(top_of_address_space)
 	ck_assert(outfix_holds(fix, base + 126, 0, 2));
 	ck_assert(outfix_holds(fix, base, 2, 1));
 	outfix_free(fix);
+	VPT_PROVES("SR-ADDRESS");
 }
 END_TEST
 
@@ -202,15 +202,15 @@ static void refused_part(enum guestmem_map map, bool read_only)
 
 START_TEST(hole_in_range)
 {
-	VPT_PROVES("OUT-REGION-MEMORY");
 	refused_part((enum guestmem_map)_i, false);
+	VPT_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
 START_TEST(read_only_range)
 {
-	VPT_PROVES("OUT-REGION-MEMORY");
 	refused_part((enum guestmem_map)_i, true);
+	VPT_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -219,13 +219,13 @@ START_TEST(hole_never_reached)
 {
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("OUT-REGION-MEMORY OUT-CURSOR-EXACT");
 	guestmem_ram(&fix->mem, BASE, 4096);
 	outfix_start(fix, 0, BASE, outfix_ptrs(4090, 0x1fff));
 	ck_assert_uint_eq(outfix_put(fix, 0, 6), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 0), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(4096, 0x1fff));
 	outfix_free(fix);
+	VPT_PROVES("OUT-REGION-MEMORY OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -235,7 +235,6 @@ START_TEST(flush_reports)
 	struct outfix *fix = small_range((enum guestmem_map)_i, 0);
 	size_t n, i;
 
-	VPT_PROVES("OUT-CURSOR-EXACT");
 	for (n = 0; n < 500; n += 5) {
 		outfix_put(fix, n, 5);
 		outfix_assert_cursor(fix, BASE, outfix_ptrs((n + 5) % 128, 0x7f));
@@ -249,6 +248,7 @@ START_TEST(flush_reports)
 	for (i = 0; i < 500; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + i % 128);
 	outfix_free(fix);
+	VPT_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -258,7 +258,6 @@ START_TEST(not_running)
 	struct outfix *fix = outfix_new((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 	struct vpt_rtit rtit = {.output_base = 0x123, .output_mask_ptrs = 0x456};
 
-	VPT_PROVES("OUT-CURSOR-EXACT");
 	guestmem_ram(&fix->mem, BASE, 4096);
 	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
 	vpt_output_flush(&fix->out);
@@ -273,6 +272,7 @@ START_TEST(not_running)
 	ck_assert_uint_eq(rtit.output_mask_ptrs, 0x456);
 	ck_assert(guestmem_intact(&fix->mem, BASE + 16, 4096 - 16));
 	outfix_free(fix);
+	VPT_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -281,7 +281,6 @@ START_TEST(start_while_running)
 {
 	struct outfix *fix = small_range((enum guestmem_map)_i, 0);
 
-	VPT_PROVES("OUT-CURSOR-EXACT");
 	outfix_put(fix, 0, 16);
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE, outfix_ptrs(64, 0x7f)), VPT_OUT_OK);
 	ck_assert_uint_eq(fix->mem.committed.count, 16);
@@ -291,6 +290,7 @@ START_TEST(start_while_running)
 	ck_assert(outfix_holds(fix, BASE, 0, 16));
 	ck_assert(outfix_holds(fix, BASE + 64, 16, 16));
 	outfix_free(fix);
+	VPT_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -299,13 +299,13 @@ START_TEST(nobody_to_report_to)
 {
 	struct outfix *fix = small_range(GUESTMEM_MAP_WHOLE, 0);
 
-	VPT_PROVES("SR-WRAP");
 	fix->mem.ops.committed = NULL;
 	outfix_put(fix, 0, 130);
 	vpt_output_flush(&fix->out);
 	vpt_output_end(&fix->out);
 	ck_assert(outfix_holds(fix, BASE, 128, 2));
 	outfix_free(fix);
+	VPT_PROVES("SR-WRAP");
 }
 END_TEST
 
@@ -314,10 +314,10 @@ START_TEST(error_text)
 {
 	enum vpt_output_error err = (enum vpt_output_error)_i;
 
-	VPT_PROVES("OUT-NO-ERROR");
 	ck_assert_uint_gt(strlen(vpt_output_error_text(err)), 1);
 	ck_assert_str_eq(vpt_output_error_text(VPT_OUT_ERR_COUNT), "?");
 	ck_assert_str_eq(vpt_output_error_text((enum vpt_output_error) - 1), "?");
+	VPT_PROVES("OUT-NO-ERROR");
 }
 END_TEST
 

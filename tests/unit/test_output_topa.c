@@ -111,37 +111,42 @@ START_TEST(reserved_bit)
 {
 	uint64_t bit = 1u << reserved_bits[_i];
 
-	VPT_PROVES("TOPA-RESERVED TOPA-ERROR-CURSOR");
 	expect_error(OUTFIX_MANY_ENTRIES, 0, region(REGION, 0, 0) | bit,
 		     VPT_OUT_ERR_ENTRY_RESERVED);
 	expect_error(OUTFIX_MANY_ENTRIES, 3, region(REGION, 0, 0) | bit,
 		     VPT_OUT_ERR_ENTRY_RESERVED);
 	expect_error(OUTFIX_MANY_ENTRIES, 3, end_to(OTHER_TABLE) | bit, VPT_OUT_ERR_ENTRY_RESERVED);
 	expect_error(OUTFIX_ONE_ENTRY, 1, end_to(TABLE) | bit, VPT_OUT_ERR_ENTRY_RESERVED);
+	VPT_PROVES("TOPA-RESERVED TOPA-ERROR-CURSOR");
 }
 END_TEST
 
-/* Row: an address bit. Those of the width are addresses like any other. */
+/* Row: an address bit at or above MAXPHYADDR. */
 START_TEST(address_width)
 {
 	enum vpt_output_error err = VPT_OUT_ERR_ADDRESS_WIDTH;
 	uint64_t bit = 1ull << _i;
-	struct outfix *fix;
 
+	expect_error(OUTFIX_MANY_ENTRIES, 0, region(REGION | bit, 0, 0), err);
+	expect_error(OUTFIX_MANY_ENTRIES, 2, region(REGION | bit, 0, 0), err);
+	expect_error(OUTFIX_MANY_ENTRIES, 2, end_to(OTHER_TABLE | bit), err);
 	VPT_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
-	if (_i >= OUTFIX_WIDTH) {
-		expect_error(OUTFIX_MANY_ENTRIES, 0, region(REGION | bit, 0, 0), err);
-		expect_error(OUTFIX_MANY_ENTRIES, 2, region(REGION | bit, 0, 0), err);
-		expect_error(OUTFIX_MANY_ENTRIES, 2, end_to(OTHER_TABLE | bit), err);
-		return;
-	}
-	fix = new_fix(GUESTMEM_MAP_NONE, OUTFIX_MANY_ENTRIES);
+}
+END_TEST
+
+/* Bits below MAXPHYADDR are part of the address. */
+START_TEST(address_below_width)
+{
+	uint64_t bit = 1ull << _i;
+	struct outfix *fix = new_fix(GUESTMEM_MAP_NONE, OUTFIX_MANY_ENTRIES);
+
 	guestmem_ram(&fix->mem, bit, 16);
 	set_entry(fix, TABLE, 0, region(bit, 0, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 0, 0), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
 	ck_assert(outfix_holds(fix, bit, 0, 16));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -150,11 +155,11 @@ START_TEST(region_alignment)
 {
 	unsigned int size = (unsigned int)_i, bit;
 
-	VPT_PROVES("TOPA-REGION-ALIGN TOPA-ERROR-CURSOR");
 	for (bit = 12; bit < 12 + size; bit++)
 		expect_error(OUTFIX_MANY_ENTRIES, 1, region(1ull << bit, size, 0),
 			     VPT_OUT_ERR_REGION_UNALIGNED);
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, region(1ull << (12 + size), size, 0));
+	VPT_PROVES("TOPA-REGION-ALIGN TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -164,7 +169,6 @@ START_TEST(region_size)
 	uint64_t size = 4096ull << _i, base = 1u << 30, next = 1u << 29;
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-SIZE TOPA-OFFSET TOPA-ADVANCE");
 	guestmem_ram(&fix->mem, TABLE, 0x1000);
 	guestmem_ram(&fix->mem, base + size - 1, 1);
 	guestmem_ram(&fix->mem, next, 1);
@@ -184,6 +188,7 @@ START_TEST(region_size)
 	ck_assert(outfix_holds(fix, base + size - 1, 0, 1));
 	ck_assert(outfix_holds(fix, next, 1, 1));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-SIZE TOPA-OFFSET TOPA-ADVANCE");
 }
 END_TEST
 
@@ -193,7 +198,6 @@ START_TEST(table_alignment)
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 	uint64_t base = TABLE | 1u << _i;
 
-	VPT_PROVES("TOPA-TABLE-ALIGN");
 	set_entry(fix, base, 0, region(REGION, 0, 0));
 	if (_i >= 12) {
 		ck_assert_uint_eq(start(fix, base, 0, 7), VPT_OUT_OK);
@@ -204,6 +208,7 @@ START_TEST(table_alignment)
 	}
 	outfix_assert_cursor(fix, base, ptrs(0, 7));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-TABLE-ALIGN");
 }
 END_TEST
 
@@ -211,7 +216,6 @@ START_TEST(end_errors)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_ONE_ENTRY);
 
-	VPT_PROVES("TOPA-END-FIRST TOPA-END-STOPINT TOPA-ERROR-CURSOR");
 	expect_error(OUTFIX_MANY_ENTRIES, 0, end_to(OTHER_TABLE), VPT_OUT_ERR_END_FIRST);
 	expect_error(OUTFIX_MANY_ENTRIES, 1, end_to(OTHER_TABLE) | STOP,
 		     VPT_OUT_ERR_END_WITH_STOP_INT);
@@ -224,17 +228,18 @@ START_TEST(end_errors)
 	ck_assert_uint_eq(start(fix, TABLE, 0, 0), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_END_FIRST);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-END-FIRST TOPA-END-STOPINT TOPA-ERROR-CURSOR");
 }
 END_TEST
 
 START_TEST(one_entry_errors)
 {
-	VPT_PROVES("TOPA-SINGLE-NOEND TOPA-SINGLE-BASE TOPA-ERROR-CURSOR");
 	expect_error(OUTFIX_ONE_ENTRY, 1, region(REGION, 0, 0), VPT_OUT_ERR_SINGLE_NO_END);
 	expect_error(OUTFIX_ONE_ENTRY, 1, end_to(OTHER_TABLE), VPT_OUT_ERR_SINGLE_END_BASE);
 	expect_error(OUTFIX_ONE_ENTRY, 1, end_to(0), VPT_OUT_ERR_SINGLE_END_BASE);
 	expect_fine(OUTFIX_ONE_ENTRY, 1, end_to(TABLE));
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, region(REGION, 0, 0));
+	VPT_PROVES("TOPA-SINGLE-NOEND TOPA-SINGLE-BASE TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -243,11 +248,11 @@ START_TEST(one_entry_high_index)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_ONE_ENTRY);
 
-	VPT_PROVES("TOPA-SINGLE-NOEND");
 	set_entry(fix, TABLE, 2, region(REGION, 0, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 2, 0), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_SINGLE_NO_END);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-SINGLE-NOEND");
 }
 END_TEST
 
@@ -269,9 +274,9 @@ static const struct {
 
 START_TEST(first_error_wins)
 {
+	expect_error(several[_i].ecx, several[_i].index, several[_i].entry, several[_i].err);
 	VPT_PROVES("TOPA-RESERVED TOPA-MAXPHYADDR TOPA-END-FIRST TOPA-END-STOPINT "
 		   "TOPA-SINGLE-BASE TOPA-SINGLE-NOEND");
-	expect_error(several[_i].ecx, several[_i].index, several[_i].entry, several[_i].err);
 }
 END_TEST
 
@@ -280,12 +285,12 @@ START_TEST(offset_error_comes_last)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-OFFSET TOPA-ERROR-CURSOR");
 	set_entry(fix, TABLE, 0, region(0x1000, 1, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 0, 99999), VPT_OUT_ERROR);
 	outfix_assert_cursor(fix, TABLE, ptrs(0, 99999));
 	outfix_assert_dead(fix, VPT_OUT_ERR_REGION_UNALIGNED);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-OFFSET TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -307,7 +312,6 @@ START_TEST(table_not_there)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-TABLE-MEMORY");
 	/* Memory where nobody may look: beyond the width, and where sums wrap to. */
 	guestmem_ram(&fix->mem, 1ull << OUTFIX_WIDTH, 4096);
 	guestmem_ram(&fix->mem, 0xfffffffffffff000u, 4096);
@@ -318,6 +322,7 @@ START_TEST(table_not_there)
 	outfix_assert_cursor(fix, absent[_i].base, ptrs(absent[_i].index, 5));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-TABLE-MEMORY");
 }
 END_TEST
 
@@ -326,7 +331,6 @@ START_TEST(table_runs_out)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-TABLE-MEMORY TOPA-ERROR-CURSOR");
 	set_entry(fix, TABLE, 1, end_to(0x77000));
 	ck_assert_uint_eq(arrive(fix, 1, true), VPT_OUT_ERROR);
 	outfix_assert_cursor(fix, 0x77000, ptrs(0, 0));
@@ -336,6 +340,7 @@ START_TEST(table_runs_out)
 	outfix_assert_cursor(fix, TABLE, ptrs(0x2000 / 8, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-TABLE-MEMORY TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -344,7 +349,6 @@ START_TEST(read_only_memory)
 {
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-TABLE-MEMORY OUT-REGION-MEMORY");
 	guestmem_rom(&fix->mem, 0x90000, 4096);
 	set_entry(fix, 0x90000, 0, region(REGION, 0, 0));
 	set_entry(fix, 0x90000, 1, region(0x90000, 0, 0));
@@ -356,6 +360,7 @@ START_TEST(read_only_memory)
 	ck_assert(guestmem_intact(&fix->mem, 0x90010, 4080));
 	ck_assert_uint_eq(fix->mem.committed.count, 6);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-TABLE-MEMORY OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -364,7 +369,6 @@ START_TEST(hole_in_region)
 {
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("OUT-REGION-MEMORY");
 	guestmem_ram(&fix->mem, 0x80000, 4096);
 	guestmem_ram(&fix->mem, 0x82000, 8192);
 	set_entry(fix, TABLE, 0, region(0x80000, 2, 0));
@@ -375,6 +379,7 @@ START_TEST(hole_in_region)
 	ck_assert(outfix_holds(fix, 0x80000 + 4000, 0, 96));
 	ck_assert(guestmem_intact(&fix->mem, 0x82000, 8192));
 	outfix_free(fix);
+	VPT_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -384,7 +389,6 @@ START_TEST(unified_buffer)
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 	size_t i;
 
-	VPT_PROVES("TOPA-ADVANCE TOPA-END OUT-FILL-EAGER OUT-CURSOR-EXACT");
 	guestmem_ram(&fix->mem, 0x90000, 8192);
 	set_entry(fix, TABLE, 6, region(REGION, 0, 0));
 	set_entry(fix, TABLE, 7, region(OTHER_REGION, 0, 0));
@@ -406,15 +410,16 @@ START_TEST(unified_buffer)
 	for (i = 0; i < 4096; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[10 + i], OTHER_REGION + i);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-ADVANCE TOPA-END OUT-FILL-EAGER OUT-CURSOR-EXACT");
 }
 END_TEST
 
 /* Row: Size of the END entry. */
 START_TEST(end_size_is_ignored)
 {
-	VPT_PROVES("TOPA-END-SIZE");
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, end_to(OTHER_TABLE) | (uint64_t)_i << 6);
 	expect_fine(OUTFIX_ONE_ENTRY, 1, end_to(TABLE) | (uint64_t)_i << 6);
+	VPT_PROVES("TOPA-END-SIZE");
 }
 END_TEST
 
@@ -423,12 +428,12 @@ START_TEST(start_on_end)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-END TOPA-CURSOR-LOAD");
 	set_entry(fix, TABLE, 1, end_to(OTHER_TABLE));
 	set_entry(fix, OTHER_TABLE, 0, region(REGION, 0, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 1, 0xfffff), VPT_OUT_OK);
 	outfix_assert_cursor(fix, OTHER_TABLE, ptrs(0, 0));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-END TOPA-CURSOR-LOAD");
 }
 END_TEST
 
@@ -439,7 +444,6 @@ START_TEST(start_loads_cursor)
 	uint32_t index = 0x1555555;
 	uint64_t at = TABLE + 8ull * index;
 
-	VPT_PROVES("TOPA-CURSOR-LOAD OUT-CURSOR-EXACT");
 	guestmem_ram(&fix->mem, at, 8);
 	guestmem_ram(&fix->mem, REGION, 4096);
 	guestmem_poke64(&fix->mem, at, region(REGION, 0, 0));
@@ -451,6 +455,7 @@ START_TEST(start_loads_cursor)
 	ck_assert(outfix_holds(fix, REGION + 1000, 0, 16));
 	outfix_assert_cursor(fix, TABLE, ptrs(index, 1016));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-CURSOR-LOAD OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -460,7 +465,6 @@ START_TEST(longest_table)
 	struct outfix *fix = outfix_new(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 	uint64_t table = 0x20000000, last = table + 0x0ffffff8;
 
-	VPT_PROVES("TOPA-TABLE-WRAP");
 	guestmem_ram(&fix->mem, table, 8);
 	guestmem_ram(&fix->mem, last, 8);
 	guestmem_ram(&fix->mem, REGION, 4096);
@@ -480,6 +484,7 @@ START_TEST(longest_table)
 	outfix_assert_cursor(fix, table, ptrs(0, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_END_FIRST);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-TABLE-WRAP");
 }
 END_TEST
 
@@ -502,7 +507,6 @@ START_TEST(region_filled)
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, filled[_i].ecx);
 	size_t before, len;
 
-	VPT_PROVES("TOPA-STOP TOPA-INT OUT-FILL-EAGER");
 	set_entry(fix, TABLE, 0, region(REGION, 0, filled[_i].flags));
 	set_entry(fix, TABLE, 1, end_to(TABLE));
 	for (before = 1; before <= 16; before++) {
@@ -528,6 +532,7 @@ START_TEST(region_filled)
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4096), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_OFFSET_PAST_REGION);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-STOP TOPA-INT OUT-FILL-EAGER");
 }
 END_TEST
 
@@ -537,7 +542,6 @@ START_TEST(int_on_each_pass)
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 	size_t n;
 
-	VPT_PROVES("TOPA-INT TOPA-END");
 	set_entry(fix, TABLE, 0, region(REGION, 0, INT));
 	set_entry(fix, TABLE, 1, region(OTHER_REGION, 0, 0));
 	set_entry(fix, TABLE, 2, end_to(TABLE));
@@ -546,6 +550,7 @@ START_TEST(int_on_each_pass)
 		ck_assert_uint_eq(outfix_put(fix, n, 16),
 				  n % 8192 == 4096 ? VPT_OUT_INT : VPT_OUT_OK);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-INT TOPA-END");
 }
 END_TEST
 
@@ -554,7 +559,6 @@ START_TEST(int_and_error)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-INT TOPA-ERROR-CURSOR");
 	set_entry(fix, TABLE, 0, region(REGION, 0, INT));
 	set_entry(fix, TABLE, 1, 2);
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4000), VPT_OUT_OK);
@@ -562,6 +566,7 @@ START_TEST(int_and_error)
 	outfix_assert_cursor(fix, TABLE, ptrs(1, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_ENTRY_RESERVED);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-INT TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -572,7 +577,6 @@ START_TEST(one_entry_int)
 	uint64_t due = 4096 - VPT_TOPA_PMI_MARGIN;
 	size_t n;
 
-	VPT_PROVES("TOPA-SINGLE-PMI");
 	set_entry(fix, TABLE, 0, region(REGION, 0, INT));
 	set_entry(fix, TABLE, 1, end_to(TABLE));
 	/* Byte by byte over three passes. */
@@ -589,6 +593,7 @@ START_TEST(one_entry_int)
 	ck_assert_uint_eq(outfix_put(fix, 0, 700), VPT_OUT_INT);
 	outfix_assert_cursor(fix, TABLE, ptrs(0, 699 - VPT_TOPA_PMI_MARGIN));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -598,7 +603,6 @@ START_TEST(one_entry_int_at_start)
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_ONE_ENTRY);
 	uint64_t due = 4096 - VPT_TOPA_PMI_MARGIN;
 
-	VPT_PROVES("TOPA-SINGLE-PMI");
 	set_entry(fix, TABLE, 0, region(REGION, 0, INT | STOP));
 	set_entry(fix, TABLE, 1, end_to(TABLE));
 	ck_assert_uint_eq(start(fix, TABLE, 0, due - 1), VPT_OUT_OK);
@@ -611,6 +615,7 @@ START_TEST(one_entry_int_at_start)
 	set_entry(fix, TABLE, 0, region(REGION, 0, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4095), VPT_OUT_OK);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -619,13 +624,13 @@ START_TEST(no_early_int_with_many_entries)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-INT TOPA-SINGLE-PMI");
 	set_entry(fix, TABLE, 0, region(REGION, 0, INT));
 	set_entry(fix, TABLE, 1, end_to(TABLE));
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4095 - 16), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 1), VPT_OUT_INT);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-INT TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -634,7 +639,6 @@ START_TEST(table_changed_between_runs)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-CURSOR-LOAD");
 	set_entry(fix, TABLE, 0, region(REGION, 0, STOP | INT));
 	set_entry(fix, TABLE, 1, end_to(TABLE));
 	start(fix, TABLE, 0, 4090);
@@ -653,6 +657,7 @@ START_TEST(table_changed_between_runs)
 	ck_assert(outfix_holds(fix, OTHER_REGION + 4093, 3, 3));
 	ck_assert(outfix_holds(fix, OTHER_REGION, 6, 2));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-CURSOR-LOAD");
 }
 END_TEST
 
@@ -661,7 +666,6 @@ START_TEST(table_changed_under_way)
 {
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-FETCH");
 	set_entry(fix, TABLE, 0, region(REGION, 0, 0));
 	set_entry(fix, TABLE, 1, 2);
 	start(fix, TABLE, 0, 4000);
@@ -683,6 +687,7 @@ START_TEST(table_changed_under_way)
 	ck_assert_uint_eq(fix->mem.reads.gpa[0], TABLE);
 	ck_assert_uint_eq(fix->mem.reads.gpa[1], TABLE + 8);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -698,7 +703,6 @@ START_TEST(entry_is_judged_from_one_read)
 {
 	struct outfix *fix = new_fix(GUESTMEM_MAP_WHOLE, OUTFIX_MANY_ENTRIES);
 
-	VPT_PROVES("TOPA-FETCH");
 	fix->mem.on_read = flip_entry;
 	ck_assert_uint_eq(start(fix, TABLE, 0, 0), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 4095), VPT_OUT_OK);
@@ -708,6 +712,7 @@ START_TEST(entry_is_judged_from_one_read)
 	ck_assert_uint_eq(fix->mem.reads.count, 2);
 	outfix_assert_dead(fix, VPT_OUT_ERR_REGION_UNALIGNED);
 	outfix_free(fix);
+	VPT_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -720,7 +725,6 @@ START_TEST(table_inside_region)
 	struct outfix *fix = new_fix((enum guestmem_map)_i, OUTFIX_MANY_ENTRIES);
 	uint8_t raw[16];
 
-	VPT_PROVES("TOPA-FETCH TOPA-ADVANCE");
 	set_entry(fix, TABLE, 511, region(TABLE, 0, 0));
 	guestmem_ram(&fix->mem, TABLE + 0x2000, 4096);
 	vpt_memset(raw, 0, sizeof(raw));
@@ -740,6 +744,7 @@ START_TEST(table_inside_region)
 	ck_assert(outfix_holds(fix, OTHER_REGION + 0x1000, 0, 4096));
 	ck_assert(outfix_holds(fix, TABLE, 0, 4096));
 	outfix_free(fix);
+	VPT_PROVES("TOPA-FETCH TOPA-ADVANCE");
 }
 END_TEST
 
@@ -748,7 +753,8 @@ static void add_error_tests(Suite *suite)
 	TCase *tc = tcase_create("errors");
 
 	tcase_add_loop_test(tc, reserved_bit, 0, 5);
-	tcase_add_loop_test(tc, address_width, 20, 64);
+	tcase_add_loop_test(tc, address_width, OUTFIX_WIDTH, 64);
+	tcase_add_loop_test(tc, address_below_width, 20, OUTFIX_WIDTH);
 	tcase_add_loop_test(tc, region_alignment, 0, 16);
 	tcase_add_loop_test(tc, table_alignment, 7, 13);
 	tcase_add_test(tc, end_errors);

@@ -92,25 +92,25 @@ START_TEST(vector_writes)
 	const struct vector *v = &vectors[_i];
 	uint8_t buf[VPT_PKT_MAX];
 
+	memset(buf, 0x5a, sizeof(buf));
+	ck_assert_msg(vpt_packet_write(buf, &v->packet) == v->bytes.len, "%s", v->name);
+	ck_assert_msg(!memcmp(buf, v->bytes.b, v->bytes.len), "%s", v->name);
 	VPT_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
 		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
 		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
 		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
 		   "PKT-EVD");
-	memset(buf, 0x5a, sizeof(buf));
-	ck_assert_msg(vpt_packet_write(buf, &v->packet) == v->bytes.len, "%s", v->name);
-	ck_assert_msg(!memcmp(buf, v->bytes.b, v->bytes.len), "%s", v->name);
 }
 END_TEST
 
 START_TEST(vector_reads)
 {
+	check_read(&vectors[_i]);
 	VPT_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
 		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
 		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
 		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
 		   "PKT-EVD PKT-CYC-EXP PKT-BLOCK-OPEN");
-	check_read(&vectors[_i]);
 }
 END_TEST
 
@@ -126,8 +126,8 @@ END_TEST
 
 START_TEST(reserved_bits_are_ignored)
 {
-	VPT_PROVES("PKT-RSVD PKT-CYC-EXP");
 	check_read(&read_vectors[_i]);
+	VPT_PROVES("PKT-RSVD PKT-CYC-EXP");
 }
 END_TEST
 
@@ -139,8 +139,6 @@ START_TEST(bad_bytes)
 	struct vpt_parser parser = parser_in(v->block), before = parser;
 	struct vpt_packet got = untouched;
 
-	VPT_PROVES("PKT-IP-RESERVED PKT-TNT-STOP PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-PSB "
-		   "PKT-MNT");
 	for (size_t len = 0; len <= v->bytes.len; len++) {
 		enum vpt_status status = read_exact(&parser, v->bytes.b, len, &got);
 
@@ -151,6 +149,8 @@ START_TEST(bad_bytes)
 	ck_assert(vpt_packet_same(&got, &untouched));
 	ck_assert(parser.in_block == before.in_block);
 	ck_assert(parser.block_4_bytes == before.block_4_bytes);
+	VPT_PROVES("PKT-IP-RESERVED PKT-TNT-STOP PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-PSB "
+		   "PKT-MNT");
 }
 END_TEST
 
@@ -342,8 +342,8 @@ START_TEST(out_of_range_is_not_written)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
-	VPT_PROVES("PKT-TNT-STOP PKT-IP-RESERVED");
 	ck_assert_uint_eq(vpt_packet_write(buf, &unwritable[_i]), 0);
+	VPT_PROVES("PKT-TNT-STOP PKT-IP-RESERVED");
 }
 END_TEST
 
@@ -416,7 +416,6 @@ START_TEST(blocks)
 		[VPT_PKT_MWAIT] = true,
 	};
 
-	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BLOCK-FORBIDDEN");
 	for (unsigned int i = 0; i < ARRAY_SIZE(vectors); i++) {
 		const uint8_t item[] = {0x14, 1, 2, 3, 4, 5, 6, 7, 8};
 		struct vpt_parser parser = parser_in(8);
@@ -433,6 +432,7 @@ START_TEST(blocks)
 		if (!ends[kind])
 			ck_assert_uint_eq(got.size, kind == VPT_PKT_BBP && v->packet.flag ? 5 : 9);
 	}
+	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BLOCK-FORBIDDEN");
 }
 END_TEST
 
@@ -456,7 +456,6 @@ START_TEST(block_in_a_stream)
 	struct vpt_parser parser = {0};
 	size_t at = 0;
 
-	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BBP PKT-BIP PKT-BEP");
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct vpt_packet got;
 
@@ -466,6 +465,7 @@ START_TEST(block_in_a_stream)
 		at += got.size;
 	}
 	ck_assert_uint_eq(at, sizeof(stream));
+	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BBP PKT-BIP PKT-BEP");
 }
 END_TEST
 
@@ -498,7 +498,6 @@ START_TEST(psb_is_found)
 	uint64_t random = (uint64_t)_i;
 	unsigned int found = 0;
 
-	VPT_PROVES("PKT-PSB-SYNC");
 	for (unsigned int round = 0; round < 20000; round++) {
 		uint8_t buf[96];
 		size_t len = vpt_test_random(&random) % sizeof(buf);
@@ -514,6 +513,7 @@ START_TEST(psb_is_found)
 	}
 	ck_assert_uint_gt(found, 2000);
 	ck_assert_uint_lt(found, 18000);
+	VPT_PROVES("PKT-PSB-SYNC");
 }
 END_TEST
 
@@ -525,7 +525,6 @@ START_TEST(psb_after_a_lookalike)
 	struct vpt_packet psb = {.kind = VPT_PKT_PSB}, got;
 	size_t at = 3 + 2 * (size_t)_i;
 
-	VPT_PROVES("PKT-PSB-SYNC");
 	for (size_t i = 3; i < at; i++)
 		buf[i] = i % 2 ? 0x02 : 0x82;
 	vpt_packet_write(buf + at, &psb);
@@ -534,6 +533,7 @@ START_TEST(psb_after_a_lookalike)
 	ck_assert_uint_eq(vpt_packet_find_psb(buf, sizeof(buf)), at);
 	ck_assert_int_eq(vpt_packet_read(&parser, buf + at + 16, 2, &got), VPT_OK);
 	ck_assert_int_eq(got.kind, VPT_PKT_PSBEND);
+	VPT_PROVES("PKT-PSB-SYNC");
 }
 END_TEST
 

@@ -140,7 +140,6 @@ static void jumps(unsigned int count)
 
 START_TEST(topa_stop)
 {
-	VPT_PROVES("STATUS-STOPPED GEN-STOP-BEFORE-INT STATUS-TRIGGEREN");
 	entry(0, REGION | STOP | INT);
 	entry(1, TABLE | END);
 	start_topa(0);
@@ -158,12 +157,12 @@ START_TEST(topa_stop)
 	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
 	ck_assert_uint_eq(offset(), REGION_SIZE);
 	ck_assert_uint_eq(m.falls, 1);
+	VPT_PROVES("STATUS-STOPPED GEN-STOP-BEFORE-INT STATUS-TRIGGEREN");
 }
 END_TEST
 
 START_TEST(topa_int_and_wrap)
 {
-	VPT_PROVES("GEN-PEND-PMI");
 	entry(0, REGION | INT);
 	entry(1, TABLE | END);
 	start_topa(0);
@@ -171,12 +170,12 @@ START_TEST(topa_int_and_wrap)
 	ck_assert_uint_ge(m.pmis, 3);
 	ck_assert_uint_eq(m.falls, 0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x80, 0);
+	VPT_PROVES("GEN-PEND-PMI");
 }
 END_TEST
 
 START_TEST(pending_pmi)
 {
-	VPT_PROVES("GEN-PEND-PMI STATUS-PENDPMI CTL-INJECT");
 	entry(0, REGION | INT);
 	entry(1, TABLE | END);
 	start_topa(VPT_CTL_MASK(INJECT_PSB_PMI));
@@ -190,12 +189,12 @@ START_TEST(pending_pmi)
 	write_msr(VPT_MSR_CTL, 0);
 	start_topa(0);
 	ck_assert_uint_eq(m.pmis, 1);
+	VPT_PROVES("GEN-PEND-PMI STATUS-PENDPMI CTL-INJECT");
 }
 END_TEST
 
 START_TEST(topa_error)
 {
-	VPT_PROVES("STATUS-ERROR");
 	entry(0, REGION);
 	entry(1, REGION | 1 << 3);
 	start_topa(0);
@@ -206,12 +205,12 @@ START_TEST(topa_error)
 	ck_assert_uint_eq(offset(), 0);
 	ck_assert_uint_eq(m.pt.out.why, VPT_OUT_ERR_ENTRY_RESERVED);
 	ck_assert_uint_eq(m.falls, 1);
+	VPT_PROVES("STATUS-ERROR");
 }
 END_TEST
 
 START_TEST(error_at_once)
 {
-	VPT_PROVES("STATUS-ERROR EN-TRIGGER");
 	entry(0, REGION | 2);
 	start_topa(0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x10);
@@ -226,6 +225,7 @@ START_TEST(error_at_once)
 	start_topa(0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x04);
 	ck_assert_uint_eq(m.ram[REGION], 0x02);
+	VPT_PROVES("STATUS-ERROR EN-TRIGGER");
 }
 END_TEST
 
@@ -251,12 +251,12 @@ START_TEST(psb_period)
 {
 	size_t distance;
 
-	VPT_PROVES("GEN-PSB-PERIOD CTL-PSBFREQ");
 	start_single((uint64_t)_i << VPT_CTL_PSB_FREQ_SHIFT, 0x3ffff);
 	jumps(3 * (2048u << _i) / 7);
 	distance = psb_distance(0x80000, 0x80000 + offset());
 	ck_assert_uint_ge(distance, 2048u << _i);
 	ck_assert_uint_lt(distance, (2048u << _i) + 16);
+	VPT_PROVES("GEN-PSB-PERIOD CTL-PSBFREQ");
 }
 END_TEST
 
@@ -264,11 +264,11 @@ START_TEST(psb_between_tnts)
 {
 	unsigned int i;
 
-	VPT_PROVES("GEN-PSB-PERIOD");
 	start_single(0, 0x3ffff);
 	for (i = 0; i < 20000; i++)
 		vpt_pt_cond(&m.pt, 0x1000, 0x1000, true);
 	ck_assert_uint_lt(psb_distance(0x80000, 0x80000 + offset()), 2048 + 16);
+	VPT_PROVES("GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -276,19 +276,18 @@ START_TEST(byte_count)
 {
 	uint64_t before, after;
 
-	VPT_PROVES("GEN-BYTE-CNT STATUS-BYTECNT");
 	start_single(5ull << VPT_CTL_PSB_FREQ_SHIFT, 0x3ffff);
 	before = VPT_STATUS_GET(read_msr(VPT_MSR_STATUS), PACKET_BYTE_CNT);
 	ck_assert_uint_eq(before, offset());
 	jumps(10);
 	after = VPT_STATUS_GET(read_msr(VPT_MSR_STATUS), PACKET_BYTE_CNT);
 	ck_assert_uint_eq(after - before, 70);
+	VPT_PROVES("GEN-BYTE-CNT STATUS-BYTECNT");
 }
 END_TEST
 
 START_TEST(byte_count_absent)
 {
-	VPT_PROVES("GEN-BYTE-CNT CPUID-PSBCYC");
 	setup_model("bdw");
 	entry(0, REGION);
 	entry(1, TABLE | END);
@@ -297,6 +296,7 @@ START_TEST(byte_count_absent)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0);
 	write_msr(VPT_MSR_CTL, 0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0);
+	VPT_PROVES("GEN-BYTE-CNT CPUID-PSBCYC");
 }
 END_TEST
 
@@ -304,7 +304,6 @@ START_TEST(pending_psb)
 {
 	uint64_t status;
 
-	VPT_PROVES("GEN-PEND-PSB STATUS-PENDPSB");
 	/* So close to the period that the packets of disabling cross it. */
 	start_single(VPT_CTL_MASK(INJECT_PSB_PMI), 0x3ffff);
 	m.pt.psb_bytes = m.pt.psb_period - 1;
@@ -315,6 +314,7 @@ START_TEST(pending_psb)
 	status = read_msr(VPT_MSR_STATUS);
 	ck_assert(!VPT_STATUS_GET(status, PEND_PSB));
 	ck_assert_uint_eq(vpt_packet_find_psb(m.ram + 0x80000, offset()), 0);
+	VPT_PROVES("GEN-PEND-PSB STATUS-PENDPSB");
 }
 END_TEST
 
@@ -322,7 +322,6 @@ START_TEST(host_changes_settings)
 {
 	uint64_t ctl, end;
 
-	VPT_PROVES("CTL-RESTART");
 	start_single(0, 0x3ffff);
 	ctl = read_msr(VPT_MSR_CTL);
 	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(OS), VPT_ACCESS_GUEST, 1,
@@ -334,6 +333,7 @@ START_TEST(host_changes_settings)
 	ck_assert_uint_eq(m.ram[0x80000 + end] & 0x1f, 0x1d);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 7, 5);
 	ck_assert_uint_eq(m.rises, 2);
+	VPT_PROVES("CTL-RESTART");
 }
 END_TEST
 
@@ -341,7 +341,6 @@ START_TEST(warm_reset)
 {
 	uint64_t end;
 
-	VPT_PROVES("CPUID-IPFILTER");
 	start_single(0, 0x3ffff);
 	jumps(5);
 	end = offset();
@@ -352,6 +351,7 @@ START_TEST(warm_reset)
 	ck_assert_uint_eq(m.falls, 1);
 	jumps(5);
 	ck_assert_uint_eq(offset(), end);
+	VPT_PROVES("CPUID-IPFILTER");
 }
 END_TEST
 
@@ -380,7 +380,6 @@ START_TEST(linear_payloads)
 	struct vpt_parser parser = {0};
 	uint64_t at;
 
-	VPT_PROVES("CPUID-LIP");
 	if (_i)
 		caps.l14_0_ecx |= 1u << 31;
 	vpt_pt_init(&m.pt, &caps, &ops, NULL);
@@ -395,6 +394,7 @@ START_TEST(linear_payloads)
 	vpt_pt_event(&m.pt, &event);
 	ck_assert(vpt_packet_read(&parser, m.ram + 0x80000 + at, offset() - at, &packet) == VPT_OK);
 	ck_assert_uint_eq(packet.value, _i ? 0x12344678 : 0x12345678);
+	VPT_PROVES("CPUID-LIP");
 }
 END_TEST
 

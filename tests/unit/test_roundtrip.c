@@ -35,8 +35,8 @@ START_TEST(everything)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
 	check_walk(&config);
+	VPT_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -44,9 +44,9 @@ START_TEST(no_ret_compression)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("CTL-DISRETC");
 	config.ctl |= VPT_CTL_MASK(DIS_RETC);
 	check_walk(&config);
+	VPT_PROVES("CTL-DISRETC");
 }
 END_TEST
 
@@ -54,9 +54,9 @@ START_TEST(user_only)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("CTL-USER GEN-PGD GEN-PGE");
 	config.ctl &= ~VPT_CTL_MASK(OS);
 	check_walk(&config);
+	VPT_PROVES("CTL-USER GEN-PGD GEN-PGE");
 }
 END_TEST
 
@@ -64,9 +64,9 @@ START_TEST(kernel_only)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("CTL-OS GEN-PGD GEN-PGE");
 	config.ctl &= ~VPT_CTL_MASK(USER);
 	check_walk(&config);
+	VPT_PROVES("CTL-OS GEN-PGD GEN-PGE");
 }
 END_TEST
 
@@ -74,10 +74,10 @@ START_TEST(cr3_filter)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("CTL-CR3FILTER GEN-CR3");
 	config.ctl |= VPT_CTL_MASK(CR3_FILTER);
 	config.cr3_match = 0x2000;
 	check_walk(&config);
+	VPT_PROVES("CTL-CR3FILTER GEN-CR3");
 }
 END_TEST
 
@@ -103,11 +103,11 @@ START_TEST(ip_filter)
 {
 	struct walk_config config = ranged(_i);
 
-	VPT_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
 	set_range(&config, 0, 1, 0x800 + 64 * (unsigned int)_i, 0x1fff);
 	if (_i % 3 == 0)
 		set_range(&config, 1, 1, 0x4001, 0x5a00);
 	check_walk(&config);
+	VPT_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
 }
 END_TEST
 
@@ -127,11 +127,11 @@ START_TEST(trace_stop)
 {
 	struct walk_config config = ranged(_i);
 
-	VPT_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
 	set_range(&config, 0, 2, 0x7000, 0x7000 + 8 * (unsigned int)_i);
 	if (_i % 2)
 		set_range(&config, 1, 1, 0x1000, 0x7100);
 	check_walk(&config);
+	VPT_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
 }
 END_TEST
 
@@ -139,9 +139,9 @@ START_TEST(toggled)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
 	config.toggle = true;
 	check_walk(&config);
+	VPT_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
 }
 END_TEST
 
@@ -149,9 +149,9 @@ START_TEST(overflows)
 {
 	struct walk_config config = base(_i);
 
-	VPT_PROVES("GEN-OVF GEN-RETC-RESET");
 	config.overflow = true;
 	check_walk(&config);
+	VPT_PROVES("GEN-OVF GEN-RETC-RESET");
 }
 END_TEST
 
@@ -176,9 +176,9 @@ START_TEST(vmx)
 {
 	struct walk_config config = virtualized(_i);
 
+	check_walk(&config);
 	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-EXIT-SYSTEM VMX-ENTRY-LOAD VMX-EXIT-CLEAR VMX-FAIL-EARLY "
 		   "VMX-FAIL-LATE VMX-ENTRY-RISE VMX-EXIT-FALL");
-	check_walk(&config);
 }
 END_TEST
 

@@ -522,17 +522,9 @@ static void check_on_all(const struct row *row)
 
 START_TEST(rule)
 {
-	VPT_PROVES("MSR-CTL MSR-STATUS MSR-OUTPUT-BASE MSR-OUTPUT-MASK MSR-CR3-MATCH MSR-ADDR");
-	VPT_PROVES("CTL-TRACEEN CTL-CYCEN CTL-OS CTL-USER CTL-PWREVTEN CTL-FUPONPTW CTL-FABRICEN");
-	VPT_PROVES("CTL-CR3FILTER CTL-TOPA CTL-MTCEN CTL-TSCEN CTL-DISRETC CTL-PTWEN CTL-BRANCHEN");
-	VPT_PROVES("CTL-MTCFREQ CTL-CYCTHRESH CTL-PSBFREQ CTL-EVENTEN CTL-ADDRCFG CTL-DISTNT");
-	VPT_PROVES("CTL-INJECT CTL-SAME-VALUE CTL-DISABLE-CHANGE CTL-NO-OUTPUT");
-	VPT_PROVES("STATUS-FILTEREN STATUS-CONTEXTEN STATUS-TRIGGEREN STATUS-ERROR STATUS-STOPPED");
-	VPT_PROVES("STATUS-PENDPSB STATUS-PENDPMI STATUS-BYTECNT STATUS-RO");
-	VPT_PROVES("MSR-ABSENT MSR-OUTPUT-EXISTS MSR-CR3-EXISTS MSR-ADDR-EXISTS MSR-TRACEEN-LOCK");
-	VPT_PROVES("MSR-ATOMIC MSR-BASE-LOW MSR-BASE-WIDTH MSR-MASK-LOW MSR-CR3-LOW");
-	VPT_PROVES("MSR-ADDR-CANONICAL");
 	check_on_all(&rows[_i]);
+	VPT_PROVES(rows[_i].tag);
+	VPT_PROVES("MSR-ATOMIC");
 }
 END_TEST
 
@@ -628,7 +620,6 @@ START_TEST(ctl_bit)
 	char text[16], flip[32];
 	const char *need = bit_need(ctl_fields, COUNT(ctl_fields), (unsigned int)_i, text);
 
-	VPT_PROVES("MSR-RESERVED CTL-ADDRCFG-RESERVED MSR-TRACEEN-LOCK");
 	check_on_all(&(struct row){"bit", GUEST_WR, CTL, 0, 0, bit, need, bit});
 	check_on_all(&(struct row){"bit", HOST_WR, CTL, 0, 0, bit, need, bit});
 	/* A guest can flip none but TraceEn; a host any that leaves something legal. */
@@ -638,6 +629,7 @@ START_TEST(ctl_bit)
 		 bit == FABRIC ? "c0" : (bit == TOPA ? "c3" : "c3 c0"));
 	check_on_all(&(struct row){"flip", HOST_WR, CTL, running, 0, running ^ bit,
 				   flip + strspn(flip, " "), running ^ bit});
+	VPT_PROVES("MSR-RESERVED CTL-ADDRCFG-RESERVED MSR-TRACEEN-LOCK");
 }
 END_TEST
 
@@ -647,13 +639,13 @@ START_TEST(status_bit)
 	char text[16];
 	const char *need = bit_need(status_fields, COUNT(status_fields), (unsigned int)_i, text);
 
-	VPT_PROVES("MSR-RESERVED STATUS-RO");
 	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, 0, 0, bit, need, bit & ~read_only});
 	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, 0, before, bit, need,
 				   before | (bit & ~read_only)});
 	check_on_all(&(struct row){"bit", HOST_WR, STATUS, 0, before, bit, need, bit});
 	check_on_all(&(struct row){"bit", HOST_WR, STATUS, EN | TOPA, before, bit, need, bit});
 	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, EN | TOPA, before, bit, "-", 0});
+	VPT_PROVES("MSR-RESERVED STATUS-RO");
 }
 END_TEST
 
@@ -663,7 +655,6 @@ START_TEST(ctl_encoding)
 	unsigned int enc = (unsigned int)_i;
 	size_t i;
 
-	VPT_PROVES("CTL-ENCODING CTL-ADDRCFG-RESERVED CAPS-ZERO-ENCODING CAPS-RANGES-MAX");
 	for (i = 0; i < COUNT(ctl_fields); i++) {
 		uint64_t value = (uint64_t)enc << ctl_fields[i].lo;
 		char text[16];
@@ -675,6 +666,7 @@ START_TEST(ctl_encoding)
 		check_on_all(&(struct row){"enc", GUEST_WR, CTL, EN | TOPA, 0, value, need, value});
 		check_on_all(&(struct row){"enc", HOST_WR, CTL, OS, 0, value, need, value});
 	}
+	VPT_PROVES("CTL-ENCODING CTL-ADDRCFG-RESERVED CAPS-ZERO-ENCODING CAPS-RANGES-MAX");
 }
 END_TEST
 
@@ -705,7 +697,6 @@ START_TEST(number)
 	uint64_t zero = msr == MASK ? 0x7f : 0;
 	size_t i;
 
-	VPT_PROVES("MSR-UNLISTED MSR-ABSENT");
 	check_on_all(&(struct row){"number", READ, msr, 0, 0, 0, need, 0});
 	check_on_all(&(struct row){"number", GUEST_WR, msr, 0, 0, 0, need, zero});
 	check_on_all(&(struct row){"number", HOST_WR, msr, 0, 0, 0, need, zero});
@@ -714,6 +705,7 @@ START_TEST(number)
 
 		ck_assert_int_eq(vpt_rtit_exists(&model.caps, msr), holds(&model.caps, need));
 	}
+	VPT_PROVES("MSR-UNLISTED MSR-ABSENT");
 }
 END_TEST
 
@@ -735,13 +727,13 @@ START_TEST(masks)
 	struct model model = model_at((size_t)_i);
 	const struct vpt_caps *caps = &model.caps;
 
-	VPT_PROVES("MSR-RESERVED");
 	/* The masks of a set without PT are of no use to anyone. */
 	if (!caps->l14_0_ebx && !caps->l14_0_ecx)
 		return;
 	ck_assert_uint_eq(vpt_rtit_ctl_mask(caps), mask_of(caps, ctl_fields, COUNT(ctl_fields)));
 	ck_assert_uint_eq(vpt_rtit_status_mask(caps),
 			  mask_of(caps, status_fields, COUNT(status_fields)));
+	VPT_PROVES("MSR-RESERVED");
 }
 END_TEST
 
@@ -777,7 +769,6 @@ START_TEST(ctl_random)
 	uint64_t seed = 0x9e3779b97f4a7c15 + (uint64_t)_i;
 	unsigned int n, legal = 0;
 
-	VPT_PROVES("CTL-ENCODING CTL-NO-OUTPUT MSR-RESERVED");
 	for (n = 0; n < 4096; n++) {
 		uint64_t value = vpt_rtit_ctl_mask(&model.caps) & next_random(&seed);
 		unsigned int thin = n % 4;
@@ -791,6 +782,7 @@ START_TEST(ctl_random)
 						value, ok ? "" : "-", value});
 	}
 	ck_assert(legal > 0 || !strcmp(model.name, "no-pt"));
+	VPT_PROVES("CTL-ENCODING CTL-NO-OUTPUT MSR-RESERVED");
 }
 END_TEST
 
@@ -800,12 +792,12 @@ START_TEST(absurd_widths)
 	static const uint8_t widths[] = {0, 64, 65, 255};
 	struct model model = {"absurd", *vpt_caps_model("skl")};
 
-	VPT_PROVES("MSR-BASE-WIDTH MSR-ADDR-CANONICAL");
 	model.caps.max_phy_addr = _i ? widths[_i] : 64;
 	model.caps.lin_addr = widths[_i];
 	check_row(&model, &(struct row)WR("width", BASE, ~0x7full, ""));
 	check_row(&model, &(struct row)WR("width", BASE, 0x40, "-"));
 	check_row(&model, &(struct row)WR("width", ADDR_A(0), BIT(62), ""));
+	VPT_PROVES("MSR-BASE-WIDTH MSR-ADDR-CANONICAL");
 }
 END_TEST
 
@@ -816,10 +808,10 @@ START_TEST(cold_reset)
 	static const struct vpt_rtit clear = {.output_mask_ptrs = 0x7f};
 	struct vpt_rtit rtit;
 
-	VPT_PROVES("MSR-COLD-RESET");
 	memset(&rtit, 0xff, sizeof(rtit));
 	vpt_rtit_reset(&rtit);
 	ck_assert(!memcmp(&rtit, &clear, sizeof(rtit)));
+	VPT_PROVES("MSR-COLD-RESET");
 }
 END_TEST
 
@@ -829,7 +821,6 @@ START_TEST(warm_reset)
 	const struct row tracing = {"", READ, CTL, EN | TOPA | OS, 0, 0, "", 0};
 	struct vpt_rtit rtit = state_before(&tracing), expected;
 
-	VPT_PROVES("MSR-WARM-RESET MSR-WARM-KEEP CPUID-IPFILTER");
 	rtit.status = 0x1000000037;
 	expected = rtit;
 	if (model.caps.l14_0_ebx & BIT(2)) {
@@ -841,6 +832,7 @@ START_TEST(warm_reset)
 	}
 	vpt_rtit_warm_reset(&rtit, &model.caps);
 	ck_assert_msg(!memcmp(&rtit, &expected, sizeof(rtit)), "warm reset on %s", model.name);
+	VPT_PROVES("MSR-WARM-RESET MSR-WARM-KEEP CPUID-IPFILTER");
 }
 END_TEST
 

@@ -143,7 +143,6 @@ START_TEST(ptw_values)
 	struct rig *rig = begin(VPT_CTL_MASK(PTW_EN), 0x1000);
 	unsigned int bits, i;
 
-	VPT_PROVES("PTW-SIZE PTW-DEPENDS PKT-PTW");
 	for (bits = 32; bits <= 64; bits += 32) {
 		for (i = 0; i < bits + 2; i++) {
 			const struct vpt_event event = {
@@ -165,6 +164,7 @@ START_TEST(ptw_values)
 		}
 	}
 	free(rig);
+	VPT_PROVES("PTW-SIZE PTW-DEPENDS PKT-PTW");
 }
 END_TEST
 
@@ -173,7 +173,6 @@ START_TEST(pwre_states)
 {
 	unsigned int state;
 
-	VPT_PROVES("PWR-STATE PWR-HW PWR-SHALLOW PKT-PWRE");
 	for (state = 0; state < 512; state++) {
 		struct rig *rig = begin(VPT_CTL_MASK(PWR_EVT_EN), 0x1000);
 		const struct vpt_event asleep = {.kind = VPT_EV_SLEEP, .cstate = 0x30};
@@ -203,6 +202,7 @@ START_TEST(pwre_states)
 		}
 		free(rig);
 	}
+	VPT_PROVES("PWR-STATE PWR-HW PWR-SHALLOW PKT-PWRE");
 }
 END_TEST
 
@@ -210,7 +210,6 @@ START_TEST(mwait_values)
 {
 	unsigned int i;
 
-	VPT_PROVES("PWR-MWAIT PKT-MWAIT");
 	for (i = 0; i < 1024; i++) {
 		struct rig *rig = begin(VPT_CTL_MASK(PWR_EVT_EN), 0x1000);
 		const struct vpt_event event = {
@@ -238,6 +237,7 @@ START_TEST(mwait_values)
 		ck_assert_uint_eq(seen.payload.mwait.ext, i >> 8);
 		free(rig);
 	}
+	VPT_PROVES("PWR-MWAIT PKT-MWAIT");
 }
 END_TEST
 
@@ -246,7 +246,6 @@ START_TEST(pwrx_values)
 {
 	unsigned int i;
 
-	VPT_PROVES("PWR-WAKE PWR-STATE PKT-PWRX");
 	for (i = 0; i < 4096; i++) {
 		struct rig *rig;
 		const struct vpt_event event = {
@@ -273,6 +272,7 @@ START_TEST(pwrx_values)
 		ck_assert_uint_eq(known, i >> 8 & 0xd);
 		free(rig);
 	}
+	VPT_PROVES("PWR-WAKE PWR-STATE PKT-PWRX");
 }
 END_TEST
 
@@ -281,7 +281,6 @@ START_TEST(mnt_values)
 	struct rig *rig = begin(0, 0x1000);
 	unsigned int i;
 
-	VPT_PROVES("MNT-PLAIN PKT-MNT");
 	for (i = 0; i < 66; i++) {
 		const struct vpt_packet want = {.kind = VPT_PKT_MNT, .value = boundary(i, 64)};
 		struct pt_packet seen;
@@ -292,6 +291,7 @@ START_TEST(mnt_values)
 		ck_assert_uint_eq(seen.payload.mnt.payload, want.value);
 	}
 	free(rig);
+	VPT_PROVES("MNT-PLAIN PKT-MNT");
 }
 END_TEST
 
@@ -322,8 +322,6 @@ START_TEST(block_items)
 	const struct item *item = &items[_i];
 	unsigned int i, bits;
 
-	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM BLK-SIZE BLK-ORDER "
-		   "PKT-BBP PKT-BIP PKT-BEP");
 	for (bits = 32; bits <= 64; bits += 32) {
 		struct rig *rig = begin(0, 0x1000);
 
@@ -352,6 +350,8 @@ START_TEST(block_items)
 		}
 		free(rig);
 	}
+	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM BLK-SIZE BLK-ORDER "
+		   "PKT-BBP PKT-BIP PKT-BEP");
 }
 END_TEST
 
@@ -360,7 +360,6 @@ START_TEST(block_table)
 {
 	unsigned int type, id, n = 0;
 
-	VPT_PROVES("BLK-TYPES BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 	ck_assert_uint_eq(ITEMS, 18 + 3 + 4 + 3 * 32 + 32);
 	for (type = 0; type < 256; type++) {
 		for (id = 0; id < 64; id++) {
@@ -379,6 +378,7 @@ START_TEST(block_table)
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_LBR_2, 0x1f), "LBR[TOS-31]_INFO");
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_GPR, 0x11), "R15");
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_XMM, 0x1d), "XMM14_Q1");
+	VPT_PROVES("BLK-TYPES BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 }
 END_TEST
 
@@ -479,7 +479,6 @@ START_TEST(pebs_groups)
 	struct vpt_pebs_record record = random_record(sections, lbrs);
 	uint8_t last = 0;
 
-	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 	memset(group, 0xa5, sizeof(group));
 	count = vpt_pebs_groups(&record, group);
 	ck_assert_uint_le(count, VPT_PEBS_GROUPS);
@@ -502,6 +501,7 @@ START_TEST(pebs_groups)
 		record.lbrs = ~0u;
 		ck_assert_uint_eq(vpt_pebs_groups(&record, group), count);
 	}
+	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 }
 END_TEST
 
@@ -515,7 +515,6 @@ START_TEST(pebs_stream)
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
 
-	VPT_PROVES("BLK-ORDER BLK-FUP BLK-FORBIDDEN");
 	vpt_pt_cond(&rig->pt, 0x1000, 0x1100, true);
 	ck_assert_int_eq(vpt_pt_blocks(&rig->pt, group, count, 0x1100), VPT_OK);
 	vpt_pt_cond(&rig->pt, 0x1100, 0x1108, false);
@@ -539,6 +538,7 @@ START_TEST(pebs_stream)
 	packet = next_of(rig, &parser, VPT_PKT_TNT_8);
 	ck_assert_uint_eq(packet.bits, 1);
 	free(rig);
+	VPT_PROVES("BLK-ORDER BLK-FUP BLK-FORBIDDEN");
 }
 END_TEST
 
@@ -553,7 +553,6 @@ START_TEST(psb_waits)
 	bool open = false;
 	uint64_t ip = 0x1000;
 
-	VPT_PROVES("BLK-FORBIDDEN");
 	for (i = 0; i < 20; i++) {
 		ck_assert_int_eq(vpt_pt_blocks(&rig->pt, group, count, ip), VPT_OK);
 		vpt_pt_event(&rig->pt, &(struct vpt_event){.kind = VPT_EV_JMP_INDIRECT,
@@ -575,6 +574,7 @@ START_TEST(psb_waits)
 	}
 	ck_assert_uint_ge(psbs, 10);
 	free(rig);
+	VPT_PROVES("BLK-FORBIDDEN");
 }
 END_TEST
 
@@ -713,7 +713,6 @@ START_TEST(libipt_events)
 	struct rig *rig;
 	char text[1024];
 
-	VPT_PROVES("PTW-FUP PWR-EXSTOP-IP PWR-ENTRY PWR-MWAIT");
 	rig = begin(bits | VPT_CTL_MASK(FUP_ON_PTW) | VPT_CTL_MASK(PWR_EVT_EN), PROGRAM);
 	run_program(rig);
 	decode(rig, text);
@@ -726,6 +725,7 @@ START_TEST(libipt_events)
 	decode(rig, text);
 	ck_assert_str_eq(text, "ptw@1000=2a/4 ptw@1004=10000000000/8 ");
 	free(rig);
+	VPT_PROVES("PTW-FUP PWR-EXSTOP-IP PWR-ENTRY PWR-MWAIT");
 }
 END_TEST
 

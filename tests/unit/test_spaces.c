@@ -509,7 +509,6 @@ START_TEST(flow)
 	struct synth s;
 	char text[2000] = "";
 
-	VPT_PROVES("PKT-VMCS PKT-PIP PKT-CFE PKT-EVD");
 	synth_open(&s);
 	flows[_i].make(&s);
 	r = synth_read(&s);
@@ -518,6 +517,7 @@ START_TEST(flow)
 		      flows[_i].name, text, flows[_i].words);
 	vpt_reader_close(r);
 	synth_done(&s);
+	VPT_PROVES("PKT-VMCS PKT-PIP PKT-CFE PKT-EVD");
 }
 END_TEST
 
@@ -775,7 +775,6 @@ START_TEST(one_time)
 	uint64_t last = 0;
 	size_t n = 0;
 
-	VPT_PROVES("VMX-TSC-PACKET");
 	synth_open(&s);
 	s.session.ctl |= VPT_CTL_MASK(TSC_EN);
 	code(&s);
@@ -825,6 +824,7 @@ START_TEST(one_time)
 	vpt_flow_close(f);
 	vpt_reader_close(r);
 	synth_done(&s);
+	VPT_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 

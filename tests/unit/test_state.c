@@ -427,7 +427,6 @@ START_TEST(keeps_its_entry)
 	uint32_t seed = 5, ahead;
 	unsigned int i;
 
-	VPT_PROVES("TOPA-FETCH");
 	start(&a, &ways[3], 0);
 	for (i = 0; i < 20; i++)
 		step(&a, &seed);
@@ -445,6 +444,7 @@ START_TEST(keeps_its_entry)
 	same(&a, &b);
 	free(a.stream);
 	free(b.stream);
+	VPT_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -676,7 +676,6 @@ START_TEST(back_to_root)
 	static struct machine a;
 	struct vpt_pt_state state;
 
-	VPT_PROVES("VMX-SMM-ROOT");
 	start(&a, &ways[0], 0);
 	vpt_pt_vmxon(&a.pt, 0x400000);
 	vpt_pt_vm_entry(&a.pt, &t);
@@ -687,6 +686,7 @@ START_TEST(back_to_root)
 	ck_assert_uint_eq(state.vmcs, VPT_NO_VMCS);
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
 	free(a.stream);
+	VPT_PROVES("VMX-SMM-ROOT");
 }
 END_TEST
 
@@ -696,7 +696,6 @@ START_TEST(no_pt_in_vmx)
 	static struct machine a;
 	struct vpt_pt_state state;
 
-	VPT_PROVES("VMX-NO-PT");
 	start(&a, &ways[6], 0);
 	vpt_pt_save(&a.pt, &state);
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
@@ -711,6 +710,7 @@ START_TEST(no_pt_in_vmx)
 	state.vmx_controls = VPT_VMX_EXEC_CONCEAL;
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_E_INVAL);
 	free(a.stream);
+	VPT_PROVES("VMX-NO-PT");
 }
 END_TEST
 

@@ -395,8 +395,6 @@ START_TEST(random_traces)
 	uint32_t seed = 17 + (uint32_t)_i;
 	struct reader r;
 
-	VPT_PROVES("TIME-CYC-ELIGIBLE TIME-CYC-ONE TIME-CYC-THRESH TIME-CYC-ALONE TIME-CYC-COUNT "
-		   "TIME-MTC TIME-MTC-CYC TIME-TMA TIME-ORDER GEN-CYC-TNT");
 	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
 	set_ratio(m, setup->num, setup->den);
 	advance(m, next(&seed));
@@ -417,6 +415,8 @@ START_TEST(random_traces)
 	if (setup->ctl & VPT_CTL_MASK(MTC_EN))
 		ck_assert_uint_eq(r.mtcs, art(m, m->clock.tsc) >> enc);
 	free(m);
+	VPT_PROVES("TIME-CYC-ELIGIBLE TIME-CYC-ONE TIME-CYC-THRESH TIME-CYC-ALONE TIME-CYC-COUNT "
+		   "TIME-MTC TIME-MTC-CYC TIME-TMA TIME-ORDER GEN-CYC-TNT");
 }
 END_TEST
 
@@ -534,7 +534,6 @@ START_TEST(libipt_agrees)
 	uint32_t seed = 3 + (uint32_t)_i;
 	struct off off;
 
-	VPT_PROVES("TIME-MTC TIME-TMA TIME-FAST TIME-CYC-ELIGIBLE GEN-TIMING");
 	advance(m, 123456789);
 	set_frequency(m, peer->cbr);
 	begin(m, ctl);
@@ -555,6 +554,7 @@ START_TEST(libipt_agrees)
 	ck_assert_uint_le(off.early, period * peer->early / 100);
 	ck_assert_uint_gt(off.checked, 1000);
 	free(m);
+	VPT_PROVES("TIME-MTC TIME-TMA TIME-FAST TIME-CYC-ELIGIBLE GEN-TIMING");
 }
 END_TEST
 
@@ -610,7 +610,6 @@ START_TEST(burst)
 	struct vpt_packet packet;
 	size_t pos;
 
-	VPT_PROVES("TIME-MTC-LOST");
 	advance(m, 4 * (uint64_t)_i * 16 + 1);
 	begin(m, VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(TSC_EN));
 	pos = m->mark[0].end;
@@ -628,6 +627,7 @@ START_TEST(burst)
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 4 & 0xffff);
 	ck_assert_uint_eq(packet.aux, m->clock.tsc % 4);
 	free(m);
+	VPT_PROVES("TIME-MTC-LOST");
 }
 END_TEST
 
@@ -645,7 +645,6 @@ START_TEST(overflow)
 	size_t before, ovf, pos;
 	uint64_t told;
 
-	VPT_PROVES("TIME-OVF");
 	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
 	begin(m, VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(CYC_EN) | 3ull << VPT_CTL_MTC_FREQ_SHIFT);
 	while (!m->pt.buffer.overflow) {
@@ -673,6 +672,7 @@ START_TEST(overflow)
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 256 & 0xff);
 	ck_assert_uint_eq(count(m, pos, VPT_PKT_MTC), 1);
 	free(m);
+	VPT_PROVES("TIME-OVF");
 }
 END_TEST
 
@@ -685,7 +685,6 @@ START_TEST(lost_mtcs)
 	unsigned int i, late;
 	size_t before, pos;
 
-	VPT_PROVES("TIME-MTC-LOST TIME-OVF");
 	ck_assert_int_eq(vpt_pt_set_options(&m->pt, &options), VPT_OK);
 	begin(m, VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(TSC_EN));
 	while (!m->pt.buffer.overflow) {
@@ -711,6 +710,7 @@ START_TEST(lost_mtcs)
 	find(m, pos, VPT_PKT_MTC, &packet);
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 4 & 0xff);
 	free(m);
+	VPT_PROVES("TIME-MTC-LOST TIME-OVF");
 }
 END_TEST
 

@@ -82,9 +82,9 @@ static const struct {
 
 START_TEST(row)
 {
-	VPT_PROVES("VMX-TSC-GUEST");
 	ck_assert_uint_eq(vpt_tsc_guest(&rows[_i].tsc, rows[_i].host), rows[_i].guest);
 	ck_assert_uint_eq(guest_of(&rows[_i].tsc, rows[_i].host), rows[_i].guest);
+	VPT_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 
@@ -111,7 +111,6 @@ START_TEST(back)
 	uint64_t seed = (uint64_t)_i, first, last;
 	unsigned int n, again = 0;
 
-	VPT_PROVES("VMX-TSC-GUEST");
 	for (n = 0; n < 2000; n++) {
 		struct vpt_tsc tsc = any_tsc(&seed);
 		uint64_t r = vpt_test_random(&seed), host = vpt_test_random(&seed) >> (r & 63);
@@ -134,6 +133,7 @@ START_TEST(back)
 		check_run(&tsc, first, last, host);
 	}
 	ck_assert_uint_gt(again, 0);
+	VPT_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 
@@ -203,7 +203,6 @@ START_TEST(packet)
 	uint64_t seed = (uint64_t)_i, first, last;
 	unsigned int n, checked = 0;
 
-	VPT_PROVES("VMX-TSC-PACKET");
 	for (n = 0; n < 2000; n++) {
 		struct vpt_tsc tsc = any_tsc(&seed);
 		uint64_t r = vpt_test_random(&seed), host = vpt_test_random(&seed) >> (r & 63);
@@ -226,6 +225,7 @@ START_TEST(packet)
 		check_run(&tsc, first, last, host);
 	}
 	ck_assert_uint_gt(checked, 500);
+	VPT_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 
@@ -262,12 +262,12 @@ START_TEST(packet_row)
 {
 	uint64_t first = 0, last = 0;
 
-	VPT_PROVES("VMX-TSC-PACKET");
 	ck_assert_int_eq(vpt_tsc_host_packet(&packets[_i].tsc, packets[_i].payload,
 					     packets[_i].about, &first, &last),
 			 packets[_i].status);
 	ck_assert_uint_eq(first, packets[_i].first);
 	ck_assert_uint_eq(last, packets[_i].last);
+	VPT_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 
@@ -293,9 +293,9 @@ START_TEST(nest)
 {
 	struct vpt_tsc both = vpt_tsc_nest(&nests[_i].outer, &nests[_i].inner);
 
-	VPT_PROVES("VMX-TSC-NEST");
 	ck_assert_uint_eq(both.multiplier, nests[_i].both.multiplier);
 	ck_assert_uint_eq(both.offset, nests[_i].both.offset);
+	VPT_PROVES("VMX-TSC-NEST");
 }
 END_TEST
 
@@ -305,7 +305,6 @@ START_TEST(nest_any)
 	uint64_t seed = (uint64_t)_i;
 	unsigned int n;
 
-	VPT_PROVES("VMX-TSC-NEST");
 	for (n = 0; n < 2000; n++) {
 		const struct vpt_tsc outer = {vpt_test_random(&seed) >> 24,
 					      ONE / 4 + (vpt_test_random(&seed) & (2 * ONE - 1))};
@@ -324,6 +323,7 @@ START_TEST(nest_any)
 		/* Three roundings, the multiplier's on a TSC of less than 2^47. */
 		ck_assert_msg(error >= -4 && error <= 4, "%ld", (long)error);
 	}
+	VPT_PROVES("VMX-TSC-NEST");
 }
 END_TEST
 
@@ -358,7 +358,6 @@ START_TEST(ratio)
 	struct vpt_caps guest, expected;
 	const char *why = "";
 
-	VPT_PROVES("VMX-TSC-RATIO");
 	memset(&guest, 0x3c, sizeof(guest));
 	expected = guest;
 	ck_assert_int_eq(vpt_tsc_caps(host, &tsc, &guest), ratios[_i].status);
@@ -372,6 +371,7 @@ START_TEST(ratio)
 	ck_assert_uint_eq(guest.l15_eax, expected.l15_eax);
 	ck_assert_uint_eq(guest.l15_ebx, expected.l15_ebx);
 	ck_assert(!memcmp(&guest, &expected, sizeof(guest)));
+	VPT_PROVES("VMX-TSC-RATIO");
 }
 END_TEST
 
@@ -386,7 +386,6 @@ START_TEST(ratio_any)
 	uint64_t seed = (uint64_t)_i;
 	unsigned int n, good = 0;
 
-	VPT_PROVES("VMX-TSC-RATIO");
 	for (n = 0; n < 5000; n++) {
 		struct vpt_caps host = *vpt_caps_model("icx"), guest;
 		const struct vpt_tsc tsc = {0, vpt_test_random(&seed) >> (8 + n % 16)};
@@ -407,6 +406,7 @@ START_TEST(ratio_any)
 			      "%u/%u", guest.l15_ebx, guest.l15_eax);
 	}
 	ck_assert_uint_gt(good, 500);
+	VPT_PROVES("VMX-TSC-RATIO");
 }
 END_TEST
 

@@ -405,8 +405,6 @@ START_TEST(every_case)
 	unsigned int allowed, kinds, plans = 0;
 	size_t i;
 
-	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED");
-	VPT_PROVES("VMX-USAGE-RELOAD VMX-USAGE-CPUID");
 	for (allowed = 0; allowed < 64; allowed++) {
 		/* No PT: no registers that are anything but 0. */
 		for (kinds = 0; kinds < (processor == 5 ? 1 : 9); kinds++) {
@@ -416,6 +414,8 @@ START_TEST(every_case)
 		}
 	}
 	ck_assert(plans || (processor >= 4 && usage != VPT_USAGE_OFF));
+	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED");
+	VPT_PROVES("VMX-USAGE-RELOAD VMX-USAGE-CPUID");
 }
 END_TEST
 
@@ -439,7 +439,6 @@ START_TEST(run_time)
 	struct machine m = boot((unsigned int)_i % 4, (uint32_t)_i, 0, 0);
 	unsigned int turn, plans = 0;
 
-	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-RELOAD");
 	ck_assert_int_eq(take_up(&m, VPT_USAGE_OFF, 0), VPT_OK);
 	for (turn = 0; turn < 2000; turn++) {
 		uint64_t random = vpt_test_random(&seed);
@@ -458,6 +457,7 @@ START_TEST(run_time)
 	}
 	ck_assert_uint_gt(plans, 100);
 	ck_assert(m.traced[ROOT] && m.traced[NON_ROOT]);
+	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-RELOAD");
 }
 END_TEST
 
@@ -508,7 +508,6 @@ START_TEST(whole_plan)
 {
 	struct machine m = boot(1, plans[_i].allowed, plans[_i].host, plans[_i].guest);
 
-	VPT_PROVES("VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED VMX-USAGE-RELOAD");
 	ck_assert_int_eq(take_up(&m, plans[_i].usage, 0), VPT_OK);
 	ck_assert_uint_eq(m.plan.controls, plans[_i].controls);
 	if (m.plan.controls & LOAD)
@@ -517,6 +516,7 @@ START_TEST(whole_plan)
 	check_list(&m, &m.plan.exit_load, plans[_i].exit);
 	ck_assert_uint_eq(m.plan.reload, plans[_i].reload);
 	ck_assert_int_eq(m.plan.guest_physical, plans[_i].physical);
+	VPT_PROVES("VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED VMX-USAGE-RELOAD");
 }
 END_TEST
 
@@ -659,7 +659,6 @@ START_TEST(guest_caps)
 	uint64_t seed = (uint64_t)_i;
 	unsigned int turn, offered = 0;
 
-	VPT_PROVES("VMX-GUEST-CAPS");
 	for (turn = 0; turn < 200; turn++) {
 		struct vpt_caps host = any_caps(&seed), wish = any_caps(&seed), guest, before;
 		bool can = host.l14_0_ecx & wish.l14_0_ecx & 5;
@@ -687,6 +686,7 @@ START_TEST(guest_caps)
 		check_writes(&host, &guest, &seed);
 	}
 	ck_assert_uint_gt(offered, 50);
+	VPT_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 
@@ -696,7 +696,6 @@ START_TEST(guest_caps_models)
 	const struct vpt_caps *wish = vpt_caps_model(vpt_caps_model_name((unsigned int)_i % 4));
 	struct vpt_caps guest;
 
-	VPT_PROVES("VMX-GUEST-CAPS");
 	ck_assert_int_eq(vpt_usage_guest_caps(host, wish, &guest), VPT_OK);
 	ck_assert_uint_eq(guest.l14_0_ebx, host->l14_0_ebx & wish->l14_0_ebx);
 	ck_assert_uint_eq(guest.l14_0_ecx, host->l14_0_ecx & wish->l14_0_ecx);
@@ -708,6 +707,7 @@ START_TEST(guest_caps_models)
 	guest = *wish;
 	ck_assert_int_eq(vpt_usage_guest_caps(host, &guest, &guest), VPT_OK);
 	ck_assert_uint_eq(guest.l14_0_ebx, host->l14_0_ebx & wish->l14_0_ebx);
+	VPT_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 
@@ -792,13 +792,13 @@ START_TEST(cut)
 {
 	struct vpt_caps guest;
 
-	VPT_PROVES("VMX-GUEST-CAPS");
 	ck_assert_int_eq(vpt_usage_guest_caps(&cuts[_i].host, &cuts[_i].wish, &guest), VPT_OK);
 	ck_assert_uint_eq(guest.l14_0_eax, cuts[_i].eax);
 	ck_assert_uint_eq(guest.l14_0_ebx, cuts[_i].ebx);
 	ck_assert_uint_eq(guest.l14_0_ecx, cuts[_i].ecx);
 	ck_assert_uint_eq(guest.l14_1_eax, cuts[_i].eax1);
 	ck_assert_uint_eq(guest.l14_1_ebx, cuts[_i].ebx1);
+	VPT_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 

@@ -37,8 +37,6 @@ START_TEST(field_bit)
 	struct vpt_vmx_fields fields;
 	size_t i;
 
-	VPT_PROVES("VMX-EXEC-CONCEAL VMX-USE-GPA VMX-EXIT-CONCEAL VMX-EXIT-CLEAR");
-	VPT_PROVES("VMX-ENTRY-CONCEAL VMX-ENTRY-LOAD");
 	word[_i / 32] = 1u << _i % 32;
 	for (i = 0; i < COUNT(places); i++) {
 		if (places[i].field == (size_t)_i / 32 && places[i].bit == (unsigned int)_i % 32)
@@ -51,6 +49,8 @@ START_TEST(field_bit)
 	ck_assert_uint_eq(fields.exec2, !expected ? word[0] : 0);
 	ck_assert_uint_eq(fields.exit, !expected ? word[1] : 0);
 	ck_assert_uint_eq(fields.entry, !expected ? word[2] : 0);
+	VPT_PROVES("VMX-EXEC-CONCEAL VMX-USE-GPA VMX-EXIT-CONCEAL VMX-EXIT-CLEAR");
+	VPT_PROVES("VMX-ENTRY-CONCEAL VMX-ENTRY-LOAD");
 }
 END_TEST
 
@@ -151,8 +151,6 @@ START_TEST(controls)
 	struct entry e = {.allowed = (uint32_t)_i};
 	unsigned int n;
 
-	VPT_PROVES("VMX-MISC-PT VMX-CONTROL-ALLOWED VMX-GPA-EPT VMX-GPA-LOAD VMX-GPA-CLEAR");
-	VPT_PROVES("VMX-ENTRY-TRACEEN");
 	for (n = 0; n < 64 * 8; n++) {
 		e.controls = n / 8;
 		e.pt = n & 1;
@@ -166,6 +164,8 @@ START_TEST(controls)
 		for (n = 0; n < VPT_VMX_GUEST_CTL; n++)
 			ck_assert_msg(seen[n], "%s", vpt_vmx_check_text((enum vpt_vmx_check)n));
 	}
+	VPT_PROVES("VMX-MISC-PT VMX-CONTROL-ALLOWED VMX-GPA-EPT VMX-GPA-LOAD VMX-GPA-CLEAR");
+	VPT_PROVES("VMX-ENTRY-TRACEEN");
 }
 END_TEST
 
@@ -230,9 +230,9 @@ START_TEST(guest_ctl)
 {
 	const struct vpt_caps *caps = vpt_caps_model(guest_ctls[_i].model);
 
-	VPT_PROVES("VMX-GUEST-CTL");
 	ck_assert_msg(refused(caps, guest_ctls[_i].ctl) == guest_ctls[_i].refused, "%s: %lx",
 		      guest_ctls[_i].model, (unsigned long)guest_ctls[_i].ctl);
+	VPT_PROVES("VMX-GUEST-CTL");
 }
 END_TEST
 
@@ -242,7 +242,6 @@ START_TEST(guest_ctl_any)
 	uint64_t seed = (uint64_t)_i;
 	unsigned int bit, ok = 0;
 
-	VPT_PROVES("VMX-GUEST-CTL");
 	for (bit = 0; bit < 64; bit++)
 		ok += !refused(caps, BIT(bit));
 	for (bit = 0; bit < 20000; bit++) {
@@ -252,6 +251,7 @@ START_TEST(guest_ctl_any)
 		ok += !refused(caps, ctl);
 	}
 	ck_assert_uint_gt(ok, 64);
+	VPT_PROVES("VMX-GUEST-CTL");
 }
 END_TEST
 

@@ -15,10 +15,10 @@
 
 START_TEST(most)
 {
-	VPT_PROVES("VMX-AREA-MAX");
 	ck_assert_uint_eq(vpt_msr_area_max((uint64_t)_i << 25), 512u * ((unsigned int)_i + 1));
 	ck_assert_uint_eq(vpt_msr_area_max((uint64_t)_i << 25 | ~(7ull << 25)),
 			  512u * ((unsigned int)_i + 1));
+	VPT_PROVES("VMX-AREA-MAX");
 }
 END_TEST
 
@@ -68,6 +68,7 @@ START_TEST(place)
 	ck_assert_msg(vpt_msr_area_ok(&caps, places[_i].address, places[_i].count) == places[_i].ok,
 		      "%u bits: %u at %lx", places[_i].width, places[_i].count,
 		      (unsigned long)places[_i].address);
+	VPT_PROVES(places[_i].tag);
 }
 END_TEST
 
@@ -105,8 +106,6 @@ START_TEST(listable)
 	size_t i;
 	uint32_t n;
 
-	VPT_PROVES("VMX-AREA-BASES VMX-AREA-X2APIC VMX-AREA-SMM-LOAD VMX-AREA-SMM-STORE");
-	VPT_PROVES("VMX-AREA-MICROCODE");
 	for (i = 0; i < COUNT(first); i++) {
 		for (n = 0; n < 0x1000; n++)
 			ck_assert_msg(vpt_msr_listable(area, first[i] + n) ==
@@ -116,6 +115,8 @@ START_TEST(listable)
 	/* Numbers of which only the low half looks like one that is refused. */
 	ck_assert(vpt_msr_listable(area, 0x10800));
 	ck_assert(vpt_msr_listable(area, 0x80000100));
+	VPT_PROVES("VMX-AREA-BASES VMX-AREA-X2APIC VMX-AREA-SMM-LOAD VMX-AREA-SMM-STORE");
+	VPT_PROVES("VMX-AREA-MICROCODE");
 }
 END_TEST
 
@@ -221,7 +222,6 @@ START_TEST(refusal)
 	bool all = how == BY_NOTHING || (how == BY_STORE && area != VPT_AREA_EXIT_STORE);
 	uint32_t i, failed = vpt_msr_area_run(area, ELEMENTS, &ops, &b);
 
-	VPT_PROVES("VMX-AREA-ORDER VMX-AREA-RESERVED VMX-AREA-FAULT");
 	ck_assert_uint_eq(failed, all ? 0 : where + 1);
 	ck_assert_uint_eq(b.done, all ? ELEMENTS : where);
 	for (i = 0; i < ELEMENTS; i++) {
@@ -229,6 +229,7 @@ START_TEST(refusal)
 
 		ck_assert_uint_eq(b.fetches[i], read);
 	}
+	VPT_PROVES("VMX-AREA-ORDER VMX-AREA-RESERVED VMX-AREA-FAULT");
 }
 END_TEST
 
@@ -254,10 +255,10 @@ END_TEST
 
 START_TEST(abort_codes)
 {
-	VPT_PROVES("VMX-AREA-ABORT");
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_ENTRY_LOAD), 0);
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_EXIT_STORE), 1);
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_EXIT_LOAD), 4);
+	VPT_PROVES("VMX-AREA-ABORT");
 }
 END_TEST
 
@@ -347,7 +348,6 @@ START_TEST(rtit_list)
 {
 	struct machine m = {.list = rtit_lists[_i].list};
 
-	VPT_PROVES("VMX-AREA-FAULT VMX-AREA-ORDER");
 	vpt_rtit_reset(&m.rtit);
 	m.rtit.ctl = rtit_lists[_i].ctl;
 	ck_assert_msg(vpt_msr_area_run(VPT_AREA_EXIT_LOAD, 4, &machine_ops, &m) ==
@@ -355,6 +355,7 @@ START_TEST(rtit_list)
 		      "%s", rtit_lists[_i].what);
 	ck_assert_uint_eq(m.rtit.ctl, rtit_lists[_i].ctl_after);
 	ck_assert_uint_eq(m.rtit.output_base, rtit_lists[_i].base_after);
+	VPT_PROVES("VMX-AREA-FAULT VMX-AREA-ORDER");
 }
 END_TEST
 

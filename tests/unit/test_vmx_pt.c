@@ -337,6 +337,7 @@ static const struct vpt_scenario aborts[] = {
 	START_TEST(table##_row)                 \
 	{                                       \
 		vpt_scenario_check(&table[_i]); \
+		VPT_PROVES(table[_i].tags);     \
 	}                                       \
 	END_TEST
 

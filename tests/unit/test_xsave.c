@@ -140,7 +140,6 @@ START_TEST(layout)
 	uint8_t state[VPT_XSAVE_BYTES];
 	unsigned int i;
 
-	VPT_PROVES("XSAVE-COMPONENT XSAVE-SAVE-ORDER");
 	setup(vpt_caps_model("spr"));
 	memset(state, 0xff, sizeof(state));
 	for (i = 1; i < 9; i++)
@@ -162,6 +161,7 @@ START_TEST(layout)
 	set_slot(state, 15, ~0ull);
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert_uint_eq(m.pt.rtit.addr[4], 0);
+	VPT_PROVES("XSAVE-COMPONENT XSAVE-SAVE-ORDER");
 }
 END_TEST
 
@@ -169,13 +169,13 @@ START_TEST(which_have_it)
 {
 	struct vpt_caps none = *vpt_caps_model("skl");
 
-	VPT_PROVES("XSAVE-COMPONENT");
 	ck_assert_uint_eq(vpt_xsave_bytes(vpt_caps_model("bdw")), 0);
 	ck_assert_uint_eq(vpt_xsave_bytes(vpt_caps_model("skl")), 128);
 	ck_assert_uint_eq(vpt_xsave_bytes(vpt_caps_model("icx")), 128);
 	ck_assert_uint_eq(vpt_xsave_bytes(vpt_caps_model("spr")), 128);
 	none.l14_0_ebx = none.l14_0_ecx = 0;
 	ck_assert_uint_eq(vpt_xsave_bytes(&none), 0);
+	VPT_PROVES("XSAVE-COMPONENT");
 }
 END_TEST
 
@@ -184,7 +184,6 @@ START_TEST(initial)
 	static const uint64_t values[] = {CTL_ALL, 0x1000, 0xfff, PEND_PSB, 0x20, 1, 1, 1, 1};
 	unsigned int i;
 
-	VPT_PROVES("XSAVE-INIT MSR-COLD-RESET");
 	setup(vpt_caps_model("spr"));
 	ck_assert(vpt_xsave_is_initial(&m.pt));
 	for (i = 0; i < 9; i++) {
@@ -202,6 +201,7 @@ START_TEST(initial)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 7, 3);
 	ck_assert(vpt_pt_xrstors(&m.pt, NULL, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert(vpt_xsave_is_initial(&m.pt));
+	VPT_PROVES("XSAVE-INIT MSR-COLD-RESET");
 }
 END_TEST
 
@@ -210,7 +210,6 @@ START_TEST(locked)
 	uint8_t state[VPT_XSAVE_BYTES] = {0};
 	struct vpt_rtit before;
 
-	VPT_PROVES("XSAVE-RESTORE-LOCKED");
 	setup(vpt_caps_model("spr"));
 	entry(0, OUT);
 	entry(1, TABLE | END);
@@ -220,6 +219,7 @@ START_TEST(locked)
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_GP);
 	ck_assert(vpt_pt_xrstors(&m.pt, NULL, HERE, NEXT(HERE)) == VPT_FAULT_GP);
 	ck_assert_mem_eq(&before, &m.pt.rtit, sizeof(before));
+	VPT_PROVES("XSAVE-RESTORE-LOCKED");
 }
 END_TEST
 
@@ -250,7 +250,6 @@ START_TEST(as_by_wrmsr)
 	static const char *const models[] = {"skl", "icx", "spr"};
 	unsigned int faults = 0, rounds;
 
-	VPT_PROVES("XSAVE-RESTORE-VALUES XSAVE-RESTORE-ORDER");
 	seed = 0x9e3779b97f4a7c15ull;
 	for (rounds = 0; rounds < 3000; rounds++) {
 		uint8_t state[VPT_XSAVE_BYTES] = {0};
@@ -277,6 +276,7 @@ START_TEST(as_by_wrmsr)
 	}
 	ck_assert_uint_gt(faults, 500);
 	ck_assert_uint_lt(faults, 2500);
+	VPT_PROVES("XSAVE-RESTORE-VALUES XSAVE-RESTORE-ORDER");
 }
 END_TEST
 
@@ -352,7 +352,6 @@ START_TEST(no_psb_is_lost)
 	unsigned int pended = 0, count, n = 0;
 	size_t end, most;
 
-	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES PRES-XSAVES GEN-PSB-PERIOD");
 	seed = 77 + (uint64_t)_i;
 	setup(vpt_caps_model("spr"));
 	ck_assert(takes_single());
@@ -372,6 +371,7 @@ START_TEST(no_psb_is_lost)
 		ck_assert_uint_eq(pended, 0);
 	else if (period <= 8192)
 		ck_assert_uint_gt(pended, 0);
+	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES PRES-XSAVES GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -380,7 +380,6 @@ START_TEST(psb_is_cut)
 {
 	unsigned int left;
 
-	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES");
 	for (left = 1; left < 64; left++) {
 		bool pending = left <= 32; /* what this one has bytes */
 
@@ -397,12 +396,12 @@ START_TEST(psb_is_cut)
 		ck_assert_uint_eq(vpt_packet_find_psb(m.ram + OUT, 64), pending ? 0 : 64);
 		ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0xf0, 0);
 	}
+	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES");
 }
 END_TEST
 
 START_TEST(pmi_is_owed)
 {
-	VPT_PROVES("PRES-PMI-OWED PRES-OFF GEN-PEND-PMI");
 	setup(vpt_caps_model("spr"));
 	entry(0, OUT);
 	entry(1, TABLE | END);
@@ -434,6 +433,7 @@ START_TEST(pmi_is_owed)
 	write_msr(VPT_MSR_STATUS, PEND_PMI | VPT_STATUS_MASK(ERROR));
 	start_topa(0, INJECT);
 	ck_assert_uint_eq(m.pmis, 4);
+	VPT_PROVES("PRES-PMI-OWED PRES-OFF GEN-PEND-PMI");
 }
 END_TEST
 
@@ -441,7 +441,6 @@ START_TEST(pmi_at_start)
 {
 	struct vpt_caps caps = *vpt_caps_model("spr");
 
-	VPT_PROVES("PRES-PMI-START TOPA-SINGLE-PMI PRES-OFF");
 	caps.l14_0_ecx &= ~(1u << 1); /* one output entry */
 	setup(&caps);
 	entry(0, OUT | INT);
@@ -457,6 +456,7 @@ START_TEST(pmi_at_start)
 	/* Owed from before as well: still one. */
 	start_topa(REGION_BYTES - 100, INJECT);
 	ck_assert_uint_eq(m.pmis, 3);
+	VPT_PROVES("PRES-PMI-START TOPA-SINGLE-PMI PRES-OFF");
 }
 END_TEST
 
@@ -466,7 +466,6 @@ START_TEST(pmi_in_xsaves)
 	uint8_t state[VPT_XSAVE_BYTES];
 	uint64_t at;
 
-	VPT_PROVES("PRES-XSAVES XSAVE-SAVE-ORDER GEN-PEND-PMI");
 	setup(vpt_caps_model("spr"));
 	entry(0, OUT | INT);
 	entry(1, OUT + REGION_BYTES);
@@ -487,6 +486,7 @@ START_TEST(pmi_in_xsaves)
 	ck_assert_uint_eq(m.pmis, 1);
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert_uint_eq(m.pmis, 2);
+	VPT_PROVES("PRES-XSAVES XSAVE-SAVE-ORDER GEN-PEND-PMI");
 }
 END_TEST
 
@@ -506,7 +506,6 @@ START_TEST(no_pmi_is_lost)
 	unsigned int i, handled = 0, ignored = 0, seen = 0;
 	uint64_t last = 0, now;
 
-	VPT_PROVES("PRES-PMI-OWED PRES-XSAVES GEN-PEND-PMI");
 	seed = 4711 + (uint64_t)_i;
 	setup(vpt_caps_model("spr"));
 	for (i = 0; i < 500; i++)
@@ -543,6 +542,7 @@ START_TEST(no_pmi_is_lost)
 	ck_assert_uint_ge(seen, 449);
 	ck_assert_uint_gt(handled, 100);
 	ck_assert_uint_gt(ignored, 50);
+	VPT_PROVES("PRES-PMI-OWED PRES-XSAVES GEN-PEND-PMI");
 }
 END_TEST
 
