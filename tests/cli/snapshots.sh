@@ -45,6 +45,14 @@ tap_empty "none of these left a file behind" "$(find "$dir" -name 'x.vps*')"
 refuses "a place that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" \
 	--snapshot="$dir/x.vps" --snapshot-at=19999 "$good"
 refuses "a limit that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" --max-insns=1 "$good"
+refuses "restore: --max-mem that is no size" "$USAGE" "not a size" restore --max-mem=x "$good"
+refuses "restore: --max-mem below the guest's memory" "$INPUT" "its guest has 64M of memory" \
+	restore -q --max-mem=63M "$good"
+# shellcheck disable=SC2086 # a command line
+tap_run "a guest with 2G" "$VPT" $run --mem=2G --snapshot="$dir/large.vps" --snapshot-at=20000 "$elf"
+refuses "restore: a guest with more memory than the default limit" "$INPUT" "--max-mem=1024M" \
+	restore -q "$dir/large.vps"
+tap_run "restore --max-mem: the same guest" "$VPT" restore -q --max-mem=2G "$dir/large.vps"
 refuses "over itself" "$USAGE" "overwrite" restore -o "$good" "$good"
 refuses "a trace file where there was none" "$INPUT" "nothing was recorded" \
 	restore -o "$dir/x.vpt" "$dir/bare.vps"

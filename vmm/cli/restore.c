@@ -2,11 +2,13 @@
 /* vpt restore: a guest, from a snapshot on. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/open.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
@@ -18,6 +20,7 @@ static const char help[] =
 	"file become the same, byte for byte, as if it had never stopped.\n"
 	"\n"
 	"  -o, --output=FILE    the .vpt file: all of it, what was recorded before too\n"
+	"      --max-mem=SIZE   refuse a guest with more memory (1G)\n"
 	"      --max-insns=N    end after N traced instructions, earlier ones included\n"
 	"      --timeout=S      end after S seconds\n"
 	"      --snapshot=FILE  as for vpt run, and so are\n"
@@ -33,8 +36,14 @@ static const char help[] =
 	"  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt demo.elf\n"
 	"  vpt restore -o whole.vpt demo.vps\n";
 
+/* A snapshot can claim any RAM, and a guest can write to all of it. */
+#define DEFAULT_MAX_MEM (1ull << 30)
+
+enum { OPT_MAX_MEM = VPT_OPT_COMMON_END };
+
 static const struct option longs[] = {
 	{"output", required_argument, NULL, 'o'},
+	{"max-mem", required_argument, NULL, OPT_MAX_MEM},
 	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
 	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
 	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
@@ -50,7 +59,15 @@ struct restore {
 	struct vpt_run_machine m;
 	struct vpt_snapshot *s;
 	const char *path;
+	uint64_t max_mem;
 };
+
+static int take_option(struct restore *r, int option, const char *word)
+{
+	if (option == OPT_MAX_MEM)
+		return vpt_cli_size("restore", "max-mem", optarg, &r->max_mem);
+	return vpt_run_take_common(&r->m.o, option, word);
+}
 
 static int parse(struct restore *r, int argc, char **argv)
 {
@@ -61,7 +78,7 @@ static int parse(struct restore *r, int argc, char **argv)
 	optind = 0;
 	opterr = 0;
 	while (!status && (option = getopt_long(argc, argv, "o:qjh", longs, NULL)) != -1)
-		status = vpt_run_take_common(o, option, argv[optind - 1]);
+		status = take_option(r, option, argv[optind - 1]);
 	if (status || o->help)
 		return status;
 	if (optind == argc)
@@ -118,6 +135,11 @@ static int create(struct restore *r)
 	char why[160];
 	int error;
 
+	if (r->m.o.mem > r->max_mem)
+		return vpt_fail(VPT_EXIT_INPUT,
+				"restore: %s: its guest has %" PRIu64 "M of memory, more than "
+				"--max-mem=%" PRIu64 "M: raise that if you trust the file",
+				r->path, r->m.o.mem >> 20, r->max_mem >> 20);
 	if (!engine || !engine->load)
 		return refuse(r, -EINVAL, "no engine of this vpt has made it");
 	engine->probe(&probe, false);
@@ -157,7 +179,7 @@ static bool is_same_file(const char *a, const char *b)
 
 int vpt_cmd_restore(int argc, char **argv)
 {
-	struct restore r = {0};
+	struct restore r = {.max_mem = DEFAULT_MAX_MEM};
 	int status = parse(&r, argc, argv), error;
 	char why[160];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: the command line. */
+#include "cli/open.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -173,28 +174,12 @@ void vpt_run_help(void)
 	fputs(help, stdout);
 }
 
-static bool size(const char *text, uint64_t *value)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (text[0] < '0' || text[0] > '9' || errno)
-		return false;
-	if (!*end)
-		return true;
-	unit = strchr(units, *end & ~0x20);
-	if (!unit || end[1])
-		return false;
-	return !__builtin_mul_overflow(*value, 1ull << (10 * (unit - units + 1)), value);
-}
-
 static int take_mem(struct vpt_run_options *o)
 {
-	if (!size(optarg, &o->mem))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --mem=%s: not a size such as 64M", optarg);
+	int status = vpt_cli_size("run", "mem", optarg, &o->mem);
+
+	if (status)
+		return status;
 	if (o->mem < MIN_MEM || o->mem > MAX_MEM || o->mem % 4096)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --mem=%s: from 1M to 32G, in whole pages of 4K", optarg);
