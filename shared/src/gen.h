@@ -57,27 +57,30 @@ void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx);
  * trace, with a FUP there. */
 void vpt_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
 
-/* TSC, TMA and CBR, as on enabling without a PSB+ (33.2.8.3). */
+/* Send TSC, TMA and CBR, as on enabling without a PSB+ (33.2.8.3). The clock was read. */
 void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx);
 
 /* gen_time.c: what CTL says of time; TriggerEn rises, the counters begin. */
 void vpt_gen_time_load(struct vpt_pt *pt);
 void vpt_gen_time_start(struct vpt_pt *pt);
-/* An event begins: `now` is brought up to date, MTC and CYC packets that are due go out. */
+/* Read the clock and send the MTC and CYC packets that are due. */
 void vpt_gen_time_pass(struct vpt_pt *pt);
-/* A CYC-eligible packet comes next: its CYC, if it is to have one (33.3.6). */
-void vpt_gen_cyc(struct vpt_pt *pt);
+/*
+ * A CYC-eligible packet comes next: send its CYC, if it is to have one (33.3.6). With
+ * `elapses` the engine may say that time has passed within the event.
+ */
+void vpt_gen_cyc(struct vpt_pt *pt, bool elapses);
 static inline void vpt_gen_eligible(struct vpt_pt *pt)
 {
 	if (vpt_unlikely(pt->time.cyc_en))
-		vpt_gen_cyc(pt);
+		vpt_gen_cyc(pt, true);
 }
 /* A trace is gone on with that was saved: where MTCs stand at `now`. */
 void vpt_gen_time_loaded(struct vpt_pt *pt);
 /* Neither counter counts from here on, or both do again; `now` is right. */
 void vpt_gen_time_sleep(struct vpt_pt *pt);
 void vpt_gen_time_wake(struct vpt_pt *pt);
-/* What has passed since `now` was a stop, of which TSC will tell. */
+/* In place of vpt_gen_now(): the time since `now` was a stop, which a TSC will report. */
 void vpt_gen_time_stop(struct vpt_pt *pt);
 
 /* gen_buffer.c: the buffer of a trace that begins; what has left it by `now`; an overflow
@@ -85,7 +88,7 @@ void vpt_gen_time_stop(struct vpt_pt *pt);
 void vpt_gen_buffer_start(struct vpt_pt *pt);
 void vpt_gen_buffer_drain(struct vpt_pt *pt);
 void vpt_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip);
-/* Something begins that sends packets, but is not an event of vpt_pt_event(). */
+/* [TIME-ONE-MOMENT] Begin a call that sends packets: the one reading of the clock. */
 static inline void vpt_gen_now(struct vpt_pt *pt)
 {
 	if (vpt_likely(!pt->slow) || !pt->trigger_en)
@@ -174,7 +177,8 @@ void vpt_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup);
  */
 void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was);
 
-/* IA32_RTIT_CTL becomes `ctl`, which was checked: what WRMSR does after its checks. */
+/* Set IA32_RTIT_CTL to `ctl`, which was checked, as WRMSR does after its checks. If the trace may
+ * end the caller has called vpt_gen_now(). */
 void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip);
 
 /* TriggerEn is about to fall: a PSB that is due then is owed, if software wants that. */

@@ -365,7 +365,8 @@ static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *e
 {
 	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
 		vpt_gen_time_stop(pt);
-	vpt_gen_now(pt);
+	else
+		vpt_gen_now(pt);
 	if (!pt->trigger_en)
 		return;
 	dispatch(pt, event);

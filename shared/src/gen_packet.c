@@ -70,8 +70,9 @@ void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet)
 	uint8_t buf[VPT_PKT_MAX];
 
 	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
-	if (vpt_pkt_cyc_eligible(packet->kind))
-		vpt_gen_eligible(pt);
+	/* [TIME-ONE-MOMENT] TMA, which follows a TSC at once, is of the same moment. */
+	if (vpt_unlikely(pt->time.cyc_en) && vpt_pkt_cyc_eligible(packet->kind))
+		vpt_gen_cyc(pt, packet->kind != VPT_PKT_TSC);
 	vpt_gen_put(pt, buf, vpt_packet_write(buf, packet));
 	if (vpt_unlikely(pt->buffer.overflow))
 		vpt_gen_note_lost(pt, (enum vpt_pkt_kind)packet->kind);

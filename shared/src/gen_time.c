@@ -210,18 +210,16 @@ static void restart(struct vpt_pt *pt)
 	vpt_gen_timing(pt, &ctx);
 }
 
-void vpt_gen_time_pass(struct vpt_pt *pt)
+static void pass_to(struct vpt_pt *pt, const struct vpt_clock *next)
 {
 	struct vpt_pt_time *time = &pt->time;
-	struct vpt_clock next;
 
-	read_clock(pt, &next);
 	if (time->asleep) {
 		/* [TIME-ASLEEP] */
-		time->cyc_last += next.cycles - time->now.cycles;
-		skip(pt, &next);
-	} else if (!catch_up(pt, &next)) {
-		skip(pt, &next);
+		time->cyc_last += next->cycles - time->now.cycles;
+		skip(pt, next);
+	} else if (!catch_up(pt, next)) {
+		skip(pt, next);
 		if (!pt->buffer.overflow)
 			restart(pt);
 	}
@@ -229,12 +227,31 @@ void vpt_gen_time_pass(struct vpt_pt *pt)
 		wrap(pt);
 }
 
-/* [TIME-CYC-ELIGIBLE] An event may last: what time is it by now? */
-void vpt_gen_cyc(struct vpt_pt *pt)
+void vpt_gen_time_pass(struct vpt_pt *pt)
+{
+	struct vpt_clock next;
+
+	read_clock(pt, &next);
+	pass_to(pt, &next);
+}
+
+/* [TIME-CYC-ELIGIBLE] The engine may know that an event takes time. */
+static VPT_COLD void elapse(struct vpt_pt *pt)
+{
+	struct vpt_clock next;
+
+	pt->ops->elapse(pt->opaque, &next);
+	if (next.cycles < pt->time.now.cycles)
+		next.cycles = pt->time.now.cycles;
+	pass_to(pt, &next);
+}
+
+void vpt_gen_cyc(struct vpt_pt *pt, bool elapses)
 {
 	if (!pt->trigger_en)
 		return;
-	vpt_gen_time_pass(pt);
+	if (vpt_unlikely(pt->ops->elapse) && elapses)
+		elapse(pt);
 	cyc(pt);
 }
 
@@ -255,6 +272,8 @@ void vpt_gen_time_stop(struct vpt_pt *pt)
 
 	read_clock(pt, &next);
 	skip(pt, &next);
+	if (pt->options.buffer_bytes)
+		vpt_gen_buffer_drain(pt);
 }
 
 /* [TIME-TMA] Of the moment at which the TSC was sent: it has no CYC between. */
@@ -265,12 +284,18 @@ static void tma(struct vpt_pt *pt)
 	put(pt, VPT_PKT_TMA, art & 0xffff, vpt_clock_fast(pt->caps, pt->time.now.tsc));
 }
 
+/* [TIME-ONE-MOMENT] Returns what RDTSC would return at the moment of the event. */
+static uint64_t event_tsc(const struct vpt_pt *pt, const struct vpt_context *ctx)
+{
+	/* Without a clock the context has been asked for the TSC before. */
+	return pt->slow && !pt->ops->clock ? pt->time.now.tsc : ctx->tsc;
+}
+
 /* [GEN-TIMING] */
 void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx)
 {
-	vpt_gen_now(pt);
 	if (VPT_CTL_GET(pt->rtit.ctl, TSC_EN)) {
-		vpt_gen_packet(pt, VPT_PKT_TSC, ctx->tsc & VPT_MASK64(55, 0), false);
+		vpt_gen_packet(pt, VPT_PKT_TSC, event_tsc(pt, ctx) & VPT_MASK64(55, 0), false);
 		if (pt->time.mtc_en)
 			tma(pt);
 	}
@@ -286,6 +311,7 @@ void vpt_pt_timing(struct vpt_pt *pt)
 
 	if (!pt->trigger_en || !VPT_CTL_GET(pt->rtit.ctl, TSC_EN))
 		return;
+	vpt_gen_now(pt);
 	pt->ops->context(pt->opaque, &ctx);
 	vpt_gen_timing(pt, &ctx);
 }

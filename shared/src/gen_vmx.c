@@ -28,8 +28,10 @@ static void settle(struct vpt_pt *pt, bool on, bool non_root, uint64_t vmcs, uin
 void vpt_pt_vmxon(struct vpt_pt *pt, uint64_t ip)
 {
 	/* [VMX-NO-PT] */
-	if (!pt->caps->vmx_pt && VPT_CTL_GET(pt->rtit.ctl, TRACE_EN))
+	if (!pt->caps->vmx_pt && VPT_CTL_GET(pt->rtit.ctl, TRACE_EN)) {
+		vpt_gen_now(pt);
 		vpt_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
+	}
 	settle(pt, true, false, VPT_NO_VMCS, 0);
 }
 
@@ -162,8 +164,10 @@ uint64_t vpt_pt_vm_exit(struct vpt_pt *pt, const struct vpt_vmx_transition *exit
 void vpt_pt_vm_exit_host(struct vpt_pt *pt)
 {
 	/* [VMX-EXIT-CLEAR] */
-	if (pt->vmx.controls & VPT_VMX_EXIT_CLEAR_CTL)
-		vpt_gen_set_ctl(pt, 0, 0, 0);
+	if (!(pt->vmx.controls & VPT_VMX_EXIT_CLEAR_CTL))
+		return;
+	vpt_gen_now(pt);
+	vpt_gen_set_ctl(pt, 0, 0, 0);
 }
 
 /* What the side at which a transition arrives adds to its account. */

@@ -47,6 +47,7 @@ void vpt_insert_end(struct vpt_pt *pt, uint64_t next_ip, struct vpt_rtit *guest)
 {
 	uint64_t ctl = pt->rtit.ctl;
 
+	vpt_gen_now(pt);
 	vpt_gen_set_ctl(pt, 0, next_ip, next_ip);
 	*guest = pt->rtit;
 	guest->ctl = ctl;

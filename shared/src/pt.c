@@ -175,10 +175,10 @@ bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
 			raise_owed_pmi(pt);
 		return false;
 	}
+	vpt_gen_time_start(pt);
 	pt->ops->context(pt->opaque, ctx);
 	vpt_gen_ip_form(pt, ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, ctx);
-	vpt_gen_time_start(pt);
 	vpt_gen_buffer_start(pt);
 	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
 	set_trigger(pt, true);
@@ -241,7 +241,6 @@ void vpt_gen_end(struct vpt_pt *pt)
  */
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {
-	vpt_gen_now(pt);
 	if (pt->trigger_en) {
 		vpt_gen_flush_tnt(pt);
 		if (pt->packet_en) {
@@ -317,6 +316,8 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 	}
 	if (ctl_locked_by_vmx(pt, after.ctl, who))
 		return VPT_FAULT_GP;
+	if (after.ctl != pt->rtit.ctl)
+		vpt_gen_now(pt);
 	vpt_gen_set_ctl(pt, after.ctl, ip, next_ip);
 	return VPT_FAULT_NONE;
 }

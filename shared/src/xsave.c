@@ -79,8 +79,10 @@ void vpt_pt_xsaves(struct vpt_pt *pt, void *state, uint64_t ip, uint64_t next_ip
 	uint8_t *to = (uint8_t *)state;
 	unsigned int slot;
 
-	if (VPT_CTL_GET(ctl, TRACE_EN))
+	if (VPT_CTL_GET(ctl, TRACE_EN)) {
+		vpt_gen_now(pt);
 		vpt_gen_set_ctl(pt, ctl & ~VPT_CTL_MASK(TRACE_EN), ip, next_ip);
+	}
 	vpt_memset(to, 0, VPT_XSAVE_BYTES);
 	put_slot(to, 0, ctl);
 	for (slot = 1; slot < SLOTS; slot++)

@@ -40,9 +40,26 @@ static void context(void *opaque, struct vpt_context *ctx)
 	*ctx = ((const struct machine *)opaque)->ctx;
 }
 
+static void moving_context(void *opaque, struct vpt_context *ctx)
+{
+	scenario_move_clock(opaque);
+	context(opaque, ctx);
+}
+
 static void tell_time(void *opaque, struct vpt_clock *now)
 {
-	scenario_clock(opaque, now);
+	struct machine *m = opaque;
+
+	scenario_move_clock(m);
+	*now = m->clock;
+}
+
+static void elapse(void *opaque, struct vpt_clock *now)
+{
+	struct machine *m = opaque;
+
+	scenario_elapse(m);
+	*now = m->clock;
 }
 
 static void count_pmi(void *opaque)
@@ -54,6 +71,20 @@ const struct vpt_pt_ops scenario_ops = {
 	.mem = {.read = mem_read, .write = mem_write},
 	.context = context,
 	.clock = tell_time,
+	.pmi = count_pmi,
+};
+
+const struct vpt_pt_ops scenario_ops_elapse = {
+	.mem = {.read = mem_read, .write = mem_write},
+	.context = context,
+	.clock = tell_time,
+	.elapse = elapse,
+	.pmi = count_pmi,
+};
+
+const struct vpt_pt_ops scenario_ops_no_clock = {
+	.mem = {.read = mem_read, .write = mem_write},
+	.context = moving_context,
 	.pmi = count_pmi,
 };
 

@@ -82,6 +82,8 @@
  *   crystal=N/D		CPUID.15H: EBX and EAX, before `on`; decimal
  *   cycbits=N			cycle counter's bits; decimal
  *   pass=N,N,...		clocks that pass before each eligible packet of the next event
+ *   moves=N			the clock moves by N clocks whenever it is read; decimal
+ *   noclock			the engine has no clock(): each context() reads the TSC
  *   tick			vpt_pt_tick
  *   taskgate>N			software interrupt that loads CR3
  *

@@ -36,7 +36,7 @@ struct ratio {
 };
 
 /* Clocks that pass within an event, before its first packet that is
- * CYC-eligible, its second and so on: each is one more reading of the clock. */
+ * CYC-eligible, its second and so on. */
 enum { PASSING_MAX = 8 };
 struct passing {
 	unsigned int count, reads;
@@ -68,6 +68,7 @@ struct machine {
 	struct vpt_clock clock;
 	struct ratio ratio;
 	struct passing pass;
+	uint64_t moves; /* core clocks that pass at each reading of a clock */
 	uint64_t ip;
 	unsigned int length; /* of an instruction */
 	uint64_t ra[RA_MAX];
@@ -103,6 +104,8 @@ struct machine {
 
 /* What both trace systems are given. */
 extern const struct vpt_pt_ops scenario_ops;
+/* The same without a clock of its own, and with time that passes within an event. */
+extern const struct vpt_pt_ops scenario_ops_no_clock, scenario_ops_elapse;
 
 /* Report an event of the instruction at m->ip; execution is at `to` then. */
 void branch(struct machine *m, enum vpt_event_kind kind, unsigned int flags, uint64_t to);
@@ -126,8 +129,10 @@ struct bit_name {
 /* "A,B,C" up to the end or a '!': the bits of these names. */
 uint64_t named_bits(const struct bit_name *names, size_t count, const char *text);
 
-/* What the processor is told of time. */
-void scenario_clock(struct machine *m, struct vpt_clock *now);
+/* A reading of a clock that moves. */
+void scenario_move_clock(struct machine *m);
+/* Time passes within an event. */
+void scenario_elapse(struct machine *m);
 
 /* True: the word is a step of theirs, and was done. */
 bool scenario_step_time(struct machine *m, const char *word);

@@ -19,14 +19,18 @@ static void set_clock(struct machine *m, uint64_t cycles)
 	m->ctx.tsc += m->clock.tsc - before;
 }
 
-/* What is read first is the time of the event itself. */
-void scenario_clock(struct machine *m, struct vpt_clock *now)
+void scenario_move_clock(struct machine *m)
+{
+	if (m->moves)
+		set_clock(m, m->clock.cycles + m->moves);
+}
+
+void scenario_elapse(struct machine *m)
 {
 	struct passing *pass = &m->pass;
 
-	if (pass->count && pass->reads++ && pass->reads <= pass->count + 1)
-		set_clock(m, m->clock.cycles + pass->clocks[pass->reads - 2]);
-	*now = m->clock;
+	if (pass->reads < pass->count)
+		set_clock(m, m->clock.cycles + pass->clocks[pass->reads++]);
 }
 
 static void set_ratio(struct machine *m, const char *text)
@@ -41,6 +45,7 @@ static void set_passing(struct machine *m, const char *text)
 {
 	struct passing *pass = &m->pass;
 
+	m->pt.ops = &scenario_ops_elapse;
 	memset(pass, 0, sizeof(*pass));
 	while (*text) {
 		ck_assert_uint_lt(pass->count, PASSING_MAX);
@@ -74,6 +79,10 @@ bool scenario_step_time(struct machine *m, const char *word)
 		set_ratio(m, word + 6);
 	else if (is(word, "pass="))
 		set_passing(m, word + 5);
+	else if (is(word, "moves="))
+		m->moves = decimal(word + 6);
+	else if (!strcmp(word, "noclock"))
+		m->pt.ops = &scenario_ops_no_clock;
 	else if (is(word, "taskgate>"))
 		branch(m, VPT_EV_SOFT_INT, VPT_EVF_CR3, hex(word + 9));
 	else

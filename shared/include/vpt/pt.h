@@ -38,12 +38,24 @@ struct vpt_pt_ops {
 	 */
 	void (*trigger)(void *opaque, bool trigger_en);
 	/*
-	 * Optional. What time it is; asked where MTC or CYC packets are on, or a model of the
-	 * internal buffer, for each event and in between for packets of one event that are
-	 * not of one cycle. It is of the same moment as context()'s TSC. Without it that stands
-	 * for both clocks.
+	 * Optional. Fill in the clocks. All packets of one event are of one moment, so the
+	 * library reads the clocks once in a call that reports an event or accesses an MSR
+	 * (twice if a host's write restarts a trace), and before it asks for the context. It
+	 * does so only while MTC or CYC packets or the model of the internal buffer are on.
+	 *
+	 * context() shall report the TSC of the same moment, or TSC and TMA packets disagree.
+	 * An engine whose TSC runs by itself therefore keeps its first reading for the rest of
+	 * the call. Without this callback the TSC of the first context() of a call stands for
+	 * both clocks.
 	 */
 	void (*clock)(void *opaque, struct vpt_clock *now);
+	/*
+	 * Optional. For engines that know how long the parts of an operation take (33.3.6.2):
+	 * fill in the clocks as of the next CYC-eligible packet of the event at hand.
+	 * context() shall report the TSC of that moment from then on. Called only while CYC
+	 * packets are on, and not for TSC packets.
+	 */
+	void (*elapse)(void *opaque, struct vpt_clock *now);
 };
 
 /*
