@@ -198,6 +198,7 @@ void synth_pip(struct synth *s, uint64_t cr3)
 	struct pt_packet packet = {.type = ppt_pip};
 
 	packet.payload.pip.cr3 = cr3;
+	packet.payload.pip.nr = s->non_root;
 	put(s, &packet);
 }
 

@@ -21,6 +21,7 @@ struct synth {
 	struct vpt_file_info info;
 	struct vpt_session session; /* registers for the next session */
 	uint64_t insns;		    /* the counter */
+	bool non_root;		    /* PIPs have NR set */
 
 	uint8_t packets[65536];
 	struct pt_encoder *enc;

@@ -131,6 +131,22 @@ static void gap(struct synth *s)
 	finish(s, AT(0x10));
 }
 
+/* A guest's trace, of which the file does not say that it is one. */
+static void non_root(struct synth *s)
+{
+	s->non_root = true;
+	mov_cr3(s);
+	s->non_root = false;
+}
+
+/* The same with a PSB in which CR3 is repeated. */
+static void non_root_psb(struct synth *s)
+{
+	s->non_root = true;
+	psb_before(s);
+	s->non_root = false;
+}
+
 static void mode16(struct synth *s)
 {
 	static const uint8_t mode[] = {0x99, 0x00};
@@ -243,6 +259,8 @@ static const struct {
 	{"MOV CR3", mov_cr3, SYNTH_CODE, 6, 0, 2, 0, 0},
 	{"PSB before", psb_before, SYNTH_CODE, 10, 0, 2, 0, 0},
 	{"page-table isolation", isolated, KERNEL, 10, 0, 2, 0, 0},
+	{"non-root operation", non_root, SYNTH_CODE, 6, 0, 2, 0, 0},
+	{"non-root operation, kernel", non_root_psb, KERNEL, 10, 0, 2, 2, 0},
 	{"gap", gap, SYNTH_CODE, 9, 0, 1, 0, 0},
 	{"gap, kernel", gap, KERNEL, 9, 0, 1, 0, 0},
 	{"16-bit code", bits16, SYNTH_CODE, 5, 3, 1, 0, 0},

@@ -215,6 +215,18 @@ static bool was_moved(struct rewrite *r, uint64_t at)
 	return true;
 }
 
+/*
+ * perf takes NR for a guest of the machine that was recorded, and shows nothing of a guest
+ * that it has no side-band of. The export is of one machine: NR is cleared.
+ */
+static void pip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw)
+{
+	if (p->flag)
+		put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = p->value});
+	else
+		put(r, raw, p->size);
+}
+
 static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw, uint64_t at)
 {
 	if (p->kind == VPT_PKT_PSB) {
@@ -236,6 +248,9 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 	case VPT_PKT_FUP:
 		if (!was_moved(r, at))
 			ip_packet(r, p, raw, at);
+		return;
+	case VPT_PKT_PIP:
+		pip_packet(r, p, raw);
 		return;
 	default:
 		put(r, raw, p->size);
