@@ -40,6 +40,14 @@ $(GUEST_LIB): $(filter-out $(O)/guest/boot/start.o,$(GUEST_OBJ)) $(GUEST_SHARED_
 $(GUEST_ELF): $(O)/guest/%.elf: $(O)/guest/payloads/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
 	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
 
+# Guests that attack their VMM, for tests/soak: each runs for ever unless --arg says how long.
+GUEST_HOSTILE := $(patsubst guest/hostile/%.c,$(O)/guest/hostile/%.elf,$(sort $(wildcard guest/hostile/*.c)))
+ALL += $(GUEST_HOSTILE)
+guests: $(GUEST_HOSTILE)
+
+$(GUEST_HOSTILE): $(O)/guest/hostile/%.elf: $(O)/guest/hostile/%.o $(O)/guest/boot/start.o $(GUEST_LIB) guest/boot/guest.lds
+	$(call say,GUESTLD,$@)gcc $(GUEST_LDFLAGS) -T guest/boot/guest.lds -o $@ $(filter %.o %.a,$^)
+
 # Payloads for a machine that is not vpt's: Multiboot images, see boot/multiboot.S. The
 # test bed runs them (tests/testbed).
 GUEST_BARE := $(patsubst guest/bare/%.c,$(O)/guest/bare/%.elf,$(sort $(wildcard guest/bare/*.c)))

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When a page of code must be recorded. */
+/* When a page of code, or a mapping of one, must be recorded. */
 #include "lib/suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pt/code_pages.h"
 
 static struct vpt_code_pages *pages;
 static uint8_t page[4096];
+static uint64_t ids, id;
 
 static void setup(void)
 {
 	pages = vpt_code_pages_create();
 	ck_assert_ptr_nonnull(pages);
 	memset(page, 0x90, sizeof(page));
+	ids = 0;
 }
 
 static void teardown(void)
@@ -21,42 +24,61 @@ static void teardown(void)
 	vpt_code_pages_destroy(pages);
 }
 
+/* As the tracer does it; `id` is the content's. */
 static int note(uint64_t cr3, uint64_t vaddr, uint64_t gpa, size_t offset, size_t len)
 {
-	return vpt_code_pages_note(pages, cr3, vaddr, gpa, page, offset, len);
+	const struct vpt_code_place place = {cr3, vaddr, gpa};
+	int news = vpt_code_pages_note(pages, &place, page, offset, len, &id);
+
+	if (news == VPT_CODE_CHANGED) {
+		id = ++ids;
+		vpt_code_pages_number(pages, id);
+	}
+	return news;
 }
 
 START_TEST(first_time_only)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), 1);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), 0);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 4095, 1), 0);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 4095, 1), VPT_CODE_KNOWN);
 }
 END_TEST
 
+/* The same frame elsewhere is a mapping more, and no content. */
 START_TEST(per_address_space_page_and_frame)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), 1);
-	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), 1);
-	ck_assert_int_eq(note(0x1000, 0x401000, 0x400000, 0, 5), 1);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, 1);
+	ck_assert_int_eq(note(0x1000, 0x401000, 0x400000, 0, 5), VPT_CODE_MAPPED);
 	/* Mapped to another frame: recorded, though the bytes are the same. */
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), 1);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), 0);
-	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), 0);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), VPT_CODE_KNOWN);
 }
 END_TEST
 
 /* A byte that changed counts when it runs, not before; then the whole page does. */
 START_TEST(changed_bytes_count_when_they_run)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), 1);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
 	page[10] = 0xcc;
 	page[20] = 0xcc;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), 0);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), 1);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), 0);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), VPT_CODE_KNOWN);
+	/* Back to a version that there was: the mapping changes, and nothing else. */
 	page[10] = 0x90;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), 1);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, 1);
+	/* The other address keeps the version that ran there until other bytes run. */
+	page[10] = 0xcc;
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 10, 1), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, 2);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 11, 1), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, 2);
 }
 END_TEST
 
@@ -65,9 +87,83 @@ START_TEST(many_pages)
 	uint64_t i;
 
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), 1);
+		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), VPT_CODE_CHANGED);
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), 0);
+		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), VPT_CODE_KNOWN);
+	for (i = 0; i < 5000; i++)
+		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_MAPPED);
+	for (i = 0; i < 5000; i++) {
+		const struct vpt_code_place place = {0x9000, i << 12, i << 12};
+
+		ck_assert(vpt_code_pages_has(pages, &place));
+		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_KNOWN);
+	}
+}
+END_TEST
+
+/* Old versions are looked for, but not for ever. */
+START_TEST(versions)
+{
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		page[1] = (uint8_t)i;
+		ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+	}
+	page[1] = 195;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_MAPPED);
+	page[1] = 10;
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+}
+END_TEST
+
+/* A table that is full is emptied: what runs is recorded again, and memory is bounded. */
+START_TEST(mappings_are_bounded)
+{
+	struct vpt_code_map *maps;
+	size_t count;
+	uint64_t i;
+
+	for (i = 0; i < VPT_CODE_MAPS; i++)
+		ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5),
+				 i ? VPT_CODE_MAPPED : VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, 1);
+	for (i = 0; i < 3 * VPT_CODE_MAPS; i++) {
+		(void)note(i / 3, i << 12, 0x5000, 0, 5);
+		ck_assert_uint_eq(id, 1);
+	}
+	ck_assert_int_eq(vpt_code_pages_maps(pages, &maps, &count), 0);
+	ck_assert_uint_le(count, VPT_CODE_MAPS);
+	free(maps);
+}
+END_TEST
+
+static int count_contents(void *opaque, const struct vpt_code_content *content,
+			  const uint8_t *bytes)
+{
+	(void)content;
+	(void)bytes;
+	++*(size_t *)opaque;
+	return 0;
+}
+
+START_TEST(contents_are_bounded)
+{
+	size_t count = 0;
+	uint64_t i;
+
+	for (i = 0; i < VPT_CODE_CONTENTS + 5; i++) {
+		memcpy(page, &i, sizeof(i));
+		ck_assert_int_eq(note(0x1000, i % 100 << 12, i % 50 << 12, 0, 8), VPT_CODE_CHANGED);
+		ck_assert_uint_eq(id, i + 1);
+		ck_assert_int_eq(note(0x1000, i % 100 << 12, i % 50 << 12, 0, 8), VPT_CODE_KNOWN);
+	}
+	ck_assert_int_eq(vpt_code_pages_contents(pages, count_contents, &count), 0);
+	ck_assert_uint_eq(count, 5);
 }
 END_TEST
 
@@ -81,6 +177,9 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, per_address_space_page_and_frame);
 	tcase_add_test(tc, changed_bytes_count_when_they_run);
 	tcase_add_test(tc, many_pages);
+	tcase_add_test(tc, versions);
+	tcase_add_test(tc, mappings_are_bounded);
+	tcase_add_test(tc, contents_are_bounded);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -315,6 +315,13 @@ static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
 			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, 9), 0);
 		if (i % 100 == 8)
 			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb + 9, 7), 0);
+		if (i % 300 == 9) {
+			static const uint8_t page[VPT_CODE_BYTES];
+			struct vpt_page_map map = {.page = {.insns = i}};
+
+			ck_assert_int_eq(vpt_writer_page(w, page, &map.content), 0);
+			ck_assert_int_eq(vpt_writer_map(w, 0, &map, 1), 0);
+		}
 		/* What ran in both forms. */
 		if (i % 500 < 250) {
 			ck_assert_int_eq(vpt_writer_oracle(w, 0, &record), 0);
@@ -402,19 +409,21 @@ static const struct change writer_changes[] = {
 	{"very much of stretches", 24, 8, ~0ull},
 	{"a part of a stretch", 24, 8, 4},
 	{"neither of the trace systems", 32, 8, 2},
-	{"fewer bytes than are gathered", 40, 8, 1},
-	{"a chunk that is not at the end", 48, 8, 1},
-	{"more gathered than there is room for", 64, 4, 4096},
-	{"very much gathered", 64, 4, ~0u},
-	{"more records than there is room for", 68, 4, 4096},
-	{"very many records", 68, 4, ~0u},
-	{"a row longer than the stream", 76, 4, ~0u},
-	{"records among words", 68, 4, 1},
-	{"more words than there is room for", 80, 8, 16385},
-	{"very many words", 80, 8, ~0ull},
-	{"more of an index than there is", 88, 8, 1000},
-	{"very much of an index", 88, 8, ~0ull},
-	{"more entries resolved than there are", 96, 8, 1000},
+	{"fewer bytes than are gathered", 48, 8, 1},
+	{"a chunk that is not at the end", 56, 8, 1},
+	{"more gathered than there is room for", 72, 4, 4096},
+	{"very much gathered", 72, 4, ~0u},
+	{"more records than there is room for", 76, 4, 4096},
+	{"very many records", 76, 4, ~0u},
+	{"a row longer than the stream", 84, 4, ~0u},
+	{"records among words", 76, 4, 1},
+	{"more words than there is room for", 88, 8, 16385},
+	{"very many words", 88, 8, ~0ull},
+	{"more of an index than there is", 96, 8, 1000},
+	{"very much of an index", 96, 8, ~0ull},
+	{"more entries resolved than there are", 104, 8, 1000},
+	{"more contents than anybody counts", 40, 8, 1ull << 62},
+	{"an index of more entries than are kept", 96, 8, 65537},
 };
 
 START_TEST(writer_refuses)
@@ -475,37 +484,58 @@ START_TEST(writer_needs_a_file)
 }
 END_TEST
 
+static int add_content(void *opaque, const struct vpt_code_content *content, const uint8_t *bytes)
+{
+	return vpt_code_pages_add(opaque, content, bytes);
+}
+
+static int compare_content(void *opaque, const struct vpt_code_content *content,
+			   const uint8_t *bytes)
+{
+	const struct vpt_code_place place = {5 * content->id << 12, 0x1000, content->gpa};
+	uint64_t id = 0;
+
+	/* Known, though not at this place. */
+	ck_assert_int_eq(vpt_code_pages_note(opaque, &place, bytes, 0, 4096, &id), VPT_CODE_MAPPED);
+	ck_assert_uint_eq(id, content->id);
+	return 0;
+}
+
 START_TEST(code_pages)
 {
 	struct vpt_code_pages *a = vpt_code_pages_create(), *b = vpt_code_pages_create();
-	struct vpt_code_version *of_a, *of_b;
+	struct vpt_code_map *of_a, *of_b;
 	static uint8_t page[4096];
 	size_t n, m;
 	unsigned int i;
 
 	for (i = 0; i < 3000; i++) {
+		const struct vpt_code_place place = {i * 7 % 5 << 12, (uint64_t)(i ^ 0x2a5) << 12,
+						     (uint64_t)(i % 1000) << 12};
+		uint64_t id;
+
 		page[0] = (uint8_t)i;
-		ck_assert_int_eq(vpt_code_pages_note(a, i * 7 % 5 << 12,
-						     (uint64_t)(i ^ 0x2a5) << 12, (uint64_t)i << 12,
-						     page, 0, 1),
-				 1);
+		ck_assert_int_eq(vpt_code_pages_note(a, &place, page, 0, 1, &id), VPT_CODE_CHANGED);
+		vpt_code_pages_number(a, i + 1);
 	}
-	ck_assert_int_eq(vpt_code_pages_list(a, &of_a, &n), 0);
+	ck_assert_int_eq(vpt_code_pages_maps(a, &of_a, &n), 0);
 	ck_assert_uint_eq(n, 3000);
+	ck_assert_int_eq(vpt_code_pages_contents(a, add_content, b), 0);
 	for (i = 0; i < n; i++)
-		ck_assert_int_eq(vpt_code_pages_add(b, &of_a[n - 1 - i]), 0);
-	ck_assert_int_eq(vpt_code_pages_list(b, &of_b, &m), 0);
+		ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[n - 1 - i]), 0);
+	ck_assert_int_eq(vpt_code_pages_maps(b, &of_b, &m), 0);
 	ck_assert_uint_eq(m, n);
-	for (i = 0; i < n; i++) {
-		ck_assert_uint_eq(of_a[i].cr3, of_b[i].cr3);
-		ck_assert_uint_eq(of_a[i].vaddr, of_b[i].vaddr);
-		ck_assert_uint_eq(of_a[i].gpa, of_b[i].gpa);
-		ck_assert_mem_eq(of_a[i].bytes, of_b[i].bytes, 4096);
-		/* It is known there: nothing is to be recorded. */
-		ck_assert_int_eq(vpt_code_pages_note(b, of_a[i].cr3, of_a[i].vaddr, of_a[i].gpa,
-						     of_a[i].bytes, 0, 4096),
-				 0);
-	}
+	ck_assert_mem_eq(of_a, of_b, n * sizeof(*of_a));
+	/* Not a second time, and not from elsewhere. */
+	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	of_a[7].place.cr3 += 0x100000;
+	of_a[7].place.gpa += 0x1000;
+	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	of_a[7].content = 3001;
+	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){3000, 0}, page), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){3001, 1}, page), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_contents(a, compare_content, b), 0);
 	free(of_a);
 	free(of_b);
 	vpt_code_pages_destroy(a);

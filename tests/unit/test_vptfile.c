@@ -51,6 +51,30 @@ static int open_bytes(const uint8_t *at, size_t n, struct vpt_reader **r, char *
 	return vpt_reader_open(path, r, why, size);
 }
 
+/* Two contents, of which one is at two places, and of one place both. */
+static void write_pages(struct vpt_writer *w)
+{
+	struct vpt_page_map maps[3] = {
+		{{.cr3 = 0x1000, .vaddr = 0x500000, .gpa = 0x7000, .insns = 5}, 0},
+		{{.cr3 = 0x2000, .vaddr = 0x600000, .gpa = 0x7000, .insns = 6}, 0},
+		{{.cr3 = 0x1000, .vaddr = 0x500000, .gpa = 0x7000, .insns = 7}, 0},
+	};
+	uint8_t bytes[VPT_CODE_BYTES];
+
+	memset(bytes, 0x90, sizeof(bytes));
+	ck_assert_int_eq(vpt_writer_page(w, bytes, &maps[0].content), 0);
+	ck_assert_uint_eq(maps[0].content, 1);
+	maps[1].content = maps[0].content;
+	ck_assert_int_eq(vpt_writer_map(w, 1, maps, 2), 0);
+	memset(bytes, 0xcc, sizeof(bytes));
+	ck_assert_int_eq(vpt_writer_page(w, bytes, &maps[2].content), 0);
+	ck_assert_int_eq(vpt_writer_map(w, 1, &maps[2], 1), 0);
+	maps[2].content = 3;
+	ck_assert_int_eq(vpt_writer_map(w, 1, &maps[2], 1), -EINVAL);
+	maps[2].content = 0;
+	ck_assert_int_eq(vpt_writer_map(w, 1, &maps[2], 1), -EINVAL);
+}
+
 /* A bit of everything, in two vCPUs' worth of blocks. */
 static void write_sample(const char *path)
 {
@@ -75,6 +99,7 @@ static void write_sample(const char *path)
 	vpt_writer_elf(w, &image, "not really", 10);
 	vpt_writer_session(w, 1, &session);
 	vpt_writer_code(w, 1, &page, code);
+	write_pages(w);
 	vpt_writer_trace(w, 1, 0x5000, psb, sizeof(psb));
 	vpt_writer_trace(w, 1, 0x5010, "abc", 3);
 	vpt_writer_trace(w, 1, 0x9000, "defg", 4);
@@ -152,6 +177,10 @@ START_TEST(layout)
 	ck_assert_int_eq(VPT_BLOCK_VMCS, 12);
 	ck_assert_int_eq(VPT_BLOCK_STRETCH, 13);
 	ck_assert_int_eq(VPT_BLOCK_RUN, 14);
+	ck_assert_int_eq(VPT_BLOCK_PAGE, 16);
+	ck_assert_int_eq(VPT_BLOCK_MAP, 17);
+	ck_assert_uint_eq(sizeof(struct vpt_page_content), 16);
+	ck_assert_uint_eq(offsetof(struct vpt_page_map, content), 32);
 	ck_assert_uint_eq(offsetof(struct vpt_stretch, insns), 6);
 	ck_assert_uint_eq(offsetof(struct vpt_stretch, ip), 8);
 	ck_assert_uint_eq(offsetof(struct vpt_space, flags), 24);
@@ -199,9 +228,21 @@ START_TEST(round_trip)
 	vpt_reader_code(r, 0, &n);
 	ck_assert_uint_eq(n, 0);
 	code = vpt_reader_code(r, 1, &n);
-	ck_assert_uint_eq(n, 1);
+	ck_assert_uint_eq(n, 4);
 	ck_assert_uint_eq(code->page->insns, 5);
 	ck_assert_uint_eq(code->bytes[VPT_CODE_BYTES - 1], 0xf4);
+	ck_assert_uint_eq(code->content, 0);
+	for (i = 1; i < 4; i++) {
+		ck_assert_uint_eq(code[i].page->cr3, i == 2 ? 0x2000 : 0x1000);
+		ck_assert_uint_eq(code[i].page->vaddr, i == 2 ? 0x600000 : 0x500000);
+		ck_assert_uint_eq(code[i].page->gpa, 0x7000);
+		ck_assert_uint_eq(code[i].page->insns, 4 + i);
+		ck_assert_uint_eq(code[i].content, i == 3 ? 2 : 1);
+		ck_assert_uint_eq(code[i].bytes[VPT_CODE_BYTES - 1], i == 3 ? 0xcc : 0x90);
+	}
+	ck_assert_ptr_eq(code[1].bytes, code[2].bytes);
+	ck_assert_ptr_eq(vpt_reader_contents(r, &n)[1], code[3].bytes);
+	ck_assert_uint_eq(n, 2);
 	sw = vpt_reader_cr3(r, 1, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(sw->cr3, 0x3000);
@@ -355,6 +396,42 @@ static size_t boundaries(const struct bytes *b, size_t *ends)
 	}
 }
 
+/* A guest that does nothing but send PSBs does not fill memory with their places. */
+START_TEST(index_is_bounded)
+{
+	char path[] = "/tmp/vpt-test-XXXXXX";
+	struct vpt_file_info info = {.vcpus = 1};
+	const struct vpt_index_entry *index;
+	struct vpt_writer *w;
+	struct vpt_reader *r;
+	const uint8_t *stream;
+	char why[128];
+	size_t n, len, i;
+
+	close(mkstemp(path));
+	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
+	for (i = 0; i < 300000; i++) {
+		ck_assert_int_eq(vpt_writer_trace(w, 0, UINT64_MAX, psb, sizeof(psb)), 0);
+		ck_assert_int_eq(vpt_writer_trace(w, 0, UINT64_MAX, "abcd", i % 5), 0);
+	}
+	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+
+	ck_assert_int_eq(vpt_reader_open(path, &r, why, sizeof(why)), 0);
+	stream = vpt_reader_stream(r, 0, &len);
+	index = vpt_reader_index(r, &n);
+	ck_assert_uint_gt(n, 30000);
+	ck_assert_uint_le(n, 65536);
+	for (i = 0; i < n; i++) {
+		ck_assert(!i || index[i].offset > index[i - 1].offset);
+		ck_assert_uint_le(index[i].offset + sizeof(psb), len);
+		ck_assert_mem_eq(stream + index[i].offset, psb, sizeof(psb));
+		ck_assert_uint_ne(index[i].file_offset, 0);
+	}
+	vpt_reader_close(r);
+	unlink(path);
+}
+END_TEST
+
 /* All that a reader has is what the whole file has, or the beginning of it. */
 static void check_prefix(struct vpt_reader *r)
 {
@@ -502,6 +579,7 @@ START_TEST(from_pipe)
 }
 END_TEST
 
+#define NO_PAGE	    "a MAP block names a PAGE block that is not there"
 #define SPACE_WRONG "an address space is not as it must be"
 #define FULL	    0x6161616161616161ull /* of a name without an end */
 
@@ -543,6 +621,13 @@ static const struct {
 	{SPACE_WRONG, VPT_BLOCK_SPACE, 0, 80, {0x1000, 0, 0, 0, 0, FULL, FULL, FULL, FULL, FULL}},
 	{"a block's length is wrong", VPT_BLOCK_VMCS, 1, 48, {0}},
 	{"a VMCS block goes back", VPT_BLOCK_VMCS, 1, 40, {0x8000, 22}},
+	{"a block's length is wrong", VPT_BLOCK_PAGE, 0, 40, {3}},
+	{"a block's length is wrong", VPT_BLOCK_MAP, 1, 48, {0x1000, 0, 0, 0, 2}},
+	{"a block's length is wrong", VPT_BLOCK_MAP, 1, 0, {0}},
+	{"a page of code is not aligned", VPT_BLOCK_MAP, 1, 40, {0x1000, 1, 0, 0, 2}},
+	{"a PAGE block's id does not rise", VPT_BLOCK_PAGE, 0, 16 + VPT_CODE_BYTES, {2}},
+	{NO_PAGE, VPT_BLOCK_MAP, 1, 40, {0x1000, 0x1000, 0, 0, 3}},
+	{NO_PAGE, VPT_BLOCK_MAP, 1, 80, {0x1000, 0x1000, 0, 0, 2, 0x1000, 0x2000, 0, 0, 0}},
 };
 
 static void append(struct bytes *b, uint16_t type, uint16_t vcpu, uint32_t len, const void *p)
@@ -558,6 +643,7 @@ static void append(struct bytes *b, uint16_t type, uint16_t vcpu, uint32_t len, 
 
 START_TEST(wrong_block)
 {
+	uint8_t payload[2 * VPT_CODE_BYTES] = {0};
 	struct bytes b = sample();
 	size_t ends[64], nends = boundaries(&b, ends);
 	struct vpt_reader *r;
@@ -565,7 +651,8 @@ START_TEST(wrong_block)
 
 	/* In place of INDEX and END. */
 	b.n = ends[nends - 3];
-	append(&b, wrong[_i].type, wrong[_i].vcpu, wrong[_i].len, wrong[_i].words);
+	memcpy(payload, wrong[_i].words, sizeof(wrong[_i].words));
+	append(&b, wrong[_i].type, wrong[_i].vcpu, wrong[_i].len, payload);
 	ck_assert_int_eq(open_bytes(b.at, b.n, &r, why, sizeof(why)), 0);
 	ck_assert_ptr_nonnull(vpt_reader_extent(r)->why);
 	ck_assert_str_eq(vpt_reader_extent(r)->why, wrong[_i].why);
@@ -732,6 +819,7 @@ START_TEST(bad_vcpu)
 	ck_assert_int_eq(vpt_writer_trace(w, 2, 0, psb, 1), -EINVAL);
 	ck_assert_int_eq(vpt_writer_session(w, 2, &session), -EINVAL);
 	ck_assert_int_eq(vpt_writer_code(w, 2, &page, psb), -EINVAL);
+	ck_assert_int_eq(vpt_writer_map(w, 2, NULL, 0), -EINVAL);
 	ck_assert_int_eq(vpt_writer_cr3(w, 2, &sw), -EINVAL);
 	ck_assert_int_eq(vpt_writer_oracle(w, 2, &record), -EINVAL);
 	ck_assert_uint_eq(vpt_writer_stream_bytes(w, 2), 0);
@@ -751,6 +839,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, crc_known);
 	tcase_add_test(tc, layout);
 	tcase_add_test(tc, round_trip);
+	tcase_add_test(tc, index_is_bounded);
 	tcase_add_test(tc, large_streams);
 	tcase_add_loop_test(tc, psb_index, 1, 41);
 	tcase_add_test(tc, every_truncation);

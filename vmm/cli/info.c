@@ -136,6 +136,9 @@ static void show_contents(const struct vpt_reader *r)
 		printf("ELF image      %s, %zu bytes, bias 0x%" PRIx64 "\n", name, elf[i].len,
 		       elf[i].image->bias);
 	}
+	vpt_reader_contents(r, &n);
+	if (n)
+		printf("code           %zu different pages, %zu bytes\n", n, n * VPT_CODE_BYTES);
 	vpt_reader_index(r, &n);
 	if (n)
 		printf("PSBs           %zu\n", n);

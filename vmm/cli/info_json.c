@@ -43,6 +43,8 @@ static void json_file(const struct vpt_reader *r)
 	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
 	if (end)
 		printf("\"guest_exit\":%u,", end->guest_exit);
+	vpt_reader_contents(r, &pages);
+	printf("\"contents\":%zu,", pages);
 	vpt_reader_index(r, &pages);
 	printf("\"psbs\":%zu,\"bytes\":%" PRIu64 ",\"readable\":%" PRIu64
 	       ",\"blocks\":%zu,\"unknown\":%zu,\"whole\":%s",

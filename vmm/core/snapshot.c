@@ -11,7 +11,6 @@
 
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
-#include "pt/code_pages.h"
 #include "trace/crc32c.h"
 #include "trace/writer.h"
 
@@ -145,23 +144,29 @@ static void put_vcpu(struct out *o, struct vpt_vcpu *v)
 	put_block(o, VPT_SNAP_TRACER, NULL, 0, &tracer, sizeof(tracer));
 }
 
+static int put_content(void *opaque, const struct vpt_code_content *content, const uint8_t *bytes)
+{
+	struct out *o = opaque;
+
+	put_block(o, VPT_SNAP_CODE, content, sizeof(*content), bytes, VPT_PAGE_SIZE);
+	return o->error;
+}
+
 static void put_code(struct out *o, const struct vpt_code_pages *pages)
 {
-	struct vpt_code_version *version;
-	size_t count, i;
-	int error = vpt_code_pages_list(pages, &version, &count);
+	struct vpt_code_map *maps;
+	size_t count;
+	int error = vpt_code_pages_contents(pages, put_content, o);
 
+	if (!error)
+		error = vpt_code_pages_maps(pages, &maps, &count);
 	if (error) {
 		o->error = error;
 		return;
 	}
-	for (i = 0; i < count; i++) {
-		const struct vpt_snap_code code = {version[i].cr3, version[i].vaddr,
-						   version[i].gpa};
-
-		put_block(o, VPT_SNAP_CODE, &code, sizeof(code), version[i].bytes, VPT_PAGE_SIZE);
-	}
-	free(version);
+	if (count)
+		put_block(o, VPT_SNAP_MAPS, NULL, 0, maps, count * sizeof(*maps));
+	free(maps);
 }
 
 static void put_writer(struct out *o, const struct vpt_writer *w)

@@ -17,11 +17,12 @@
 #include <stddef.h>
 
 #include "core/vm.h"
+#include "pt/code_pages.h"
 
 struct vpt_writer;
 
 #define VPT_SNAP_MAGIC	     0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define VPT_SNAP_VERSION     3
+#define VPT_SNAP_VERSION     4
 #define VPT_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
 struct vpt_snap_header {
@@ -39,7 +40,8 @@ enum vpt_snap_type {
 	VPT_SNAP_VCPU,	   /* struct vpt_vcpu_state */
 	VPT_SNAP_DEVICES,  /* as they save themselves */
 	VPT_SNAP_TRACER,   /* struct vpt_tracer_state */
-	VPT_SNAP_CODE,	   /* any number: struct vpt_snap_code, then the page */
+	VPT_SNAP_CODE,	   /* any number: struct vpt_code_content, then the page */
+	VPT_SNAP_MAPS,	   /* at most one: struct vpt_code_map[] */
 	VPT_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
 	VPT_SNAP_FILE,	   /* any number: what the trace file has, from its beginning */
 	VPT_SNAP_END,	   /* struct vpt_snap_end */
@@ -71,10 +73,6 @@ struct vpt_snap_leaf {
 	uint32_t reserved;
 };
 
-struct vpt_snap_code {
-	uint64_t cr3, vaddr, gpa; /* as in struct vpt_code_page */
-};
-
 struct vpt_snap_end {
 	uint64_t blocks; /* this one too */
 };
@@ -83,6 +81,8 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_snap_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_snap_block) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_snap_info) == 120 + 40 + 40 + 64, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_snap_leaf) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_code_content) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_code_map) == 32, "file format");
 
 /* What it is a snapshot of, beyond what the machine knows itself. */
 struct vpt_snap_origin {

@@ -13,7 +13,6 @@
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
-#include "pt/code_pages.h"
 #include "trace/crc32c.h"
 #include "trace/input.h"
 #include "trace/vec.h"
@@ -77,7 +76,8 @@ static const struct {
 	[VPT_SNAP_VCPU] = {"vCPU", true, sizeof(struct vpt_vcpu_state)},
 	[VPT_SNAP_DEVICES] = {"devices", true, 0},
 	[VPT_SNAP_TRACER] = {"tracer", true, sizeof(struct vpt_tracer_state)},
-	[VPT_SNAP_CODE] = {"code", false, sizeof(struct vpt_snap_code) + VPT_PAGE_SIZE},
+	[VPT_SNAP_CODE] = {"code", false, sizeof(struct vpt_code_content) + VPT_PAGE_SIZE},
+	[VPT_SNAP_MAPS] = {"mappings", false, 0},
 	[VPT_SNAP_WRITER] = {"writer", true, 0},
 	[VPT_SNAP_FILE] = {"trace file", false, 0},
 	[VPT_SNAP_END] = {"end", true, sizeof(struct vpt_snap_end)},
@@ -168,6 +168,7 @@ static int check_order(const struct vpt_snapshot *s, const struct why *why)
 			return complain(why, -EINVAL, "%zu blocks of %s", n, types[type].name);
 	}
 	if (!has_file && (vpt_snapshot_count(s, VPT_SNAP_CODE, NULL) ||
+			  vpt_snapshot_count(s, VPT_SNAP_MAPS, NULL) ||
 			  vpt_snapshot_count(s, VPT_SNAP_FILE, NULL)))
 		return complain(why, -EINVAL, "part of a trace file, without its writer");
 	memcpy(&end, last->bytes, sizeof(end));
@@ -410,23 +411,46 @@ static int open_writer(const struct vpt_snapshot *s, const char *output, struct 
 	return error ? complain(why, error, "%s: %s", output, strerror(-error)) : 0;
 }
 
-static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages)
+static int load_content(const struct block *b, struct vpt_code_pages *pages)
+{
+	struct vpt_code_content content;
+
+	memcpy(&content, b->bytes, sizeof(content));
+	return vpt_code_pages_add(pages, &content, b->bytes + sizeof(content));
+}
+
+static int load_maps(const struct block *b, struct vpt_code_pages *pages)
+{
+	struct vpt_code_map map;
+	uint32_t at;
+	int error = 0;
+
+	if (b->len % sizeof(map))
+		return -EINVAL;
+	for (at = 0; at < b->len && !error; at += sizeof(map)) {
+		memcpy(&map, b->bytes + at, sizeof(map));
+		error = vpt_code_pages_add_map(pages, &map);
+	}
+	return error;
+}
+
+static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages,
+		     const struct why *why)
 {
 	int error = 0;
 	size_t i;
 
 	for (i = 0; !error && i < s->blocks.n; i++) {
 		const struct block *b = &s->blocks.at[i];
-		struct vpt_snap_code code;
 
-		if (b->type != VPT_SNAP_CODE)
-			continue;
-		memcpy(&code, b->bytes, sizeof(code));
-		error = vpt_code_pages_add(
-			pages, &(struct vpt_code_version){code.cr3, code.vaddr, code.gpa,
-							  b->bytes + sizeof(code)});
+		if (b->type == VPT_SNAP_CODE)
+			error = load_content(b, pages);
+		else if (b->type == VPT_SNAP_MAPS)
+			error = load_maps(b, pages);
 	}
-	return error;
+	if (error == -ENOMEM)
+		return no_memory(why);
+	return error ? complain(why, error, "not the code of a trace file") : 0;
 }
 
 int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const char *output,
@@ -443,9 +467,13 @@ int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const ch
 		if (error)
 			return error;
 	}
-	if (vpt_vcpu_record(v, *writer, output && s->info.file.oracle, &s->info.file.caps) ||
-	    (output && load_code(s, v->tracer.pages)))
+	if (vpt_vcpu_record(v, *writer, output && s->info.file.oracle, &s->info.file.caps))
 		return no_memory(&why);
+	if (output) {
+		error = load_code(s, v->tracer.pages, &why);
+		if (error)
+			return error;
+	}
 	memcpy(&state, the(s, VPT_SNAP_TRACER)->bytes, sizeof(state));
 	error = vpt_tracer_load(&v->tracer, &state);
 	if (error || v->tracer.insns != s->info.insns || v->tracer.bytes != s->info.trace_bytes)

@@ -34,6 +34,7 @@ struct page {
 	uint64_t cr3;
 	uint64_t vaddr;
 	const uint8_t *bytes;
+	uint64_t place; /* of the bytes in the memory file */
 };
 
 struct space {
@@ -228,33 +229,83 @@ static void sort_out(struct vpt_code_store *store, struct version *all, size_t n
 			store->later[store->nlater++] = *v;
 			continue;
 		}
-		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes};
+		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes, 0};
 		add_space(store, v->cr3);
 	}
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+	const struct page *const *x = a, *const *y = b;
+	int d = compare_u64((uintptr_t)(*x)->bytes, (uintptr_t)(*y)->bytes);
+
+	return d ? d : compare_u64((uintptr_t)*x, (uintptr_t)*y);
+}
+
+/*
+ * Give each page its place in the memory file. A content that the trace file has at many
+ * addresses is there once: otherwise each address, of 56 bytes, would take 4096.
+ */
+static int place_pages(struct vpt_code_store *store)
+{
+	struct page **sorted = calloc(store->npages + 1, sizeof(*sorted));
+	uint64_t at = 0;
+	size_t i;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < store->npages; i++)
+		sorted[i] = &store->pages[i];
+	qsort(sorted, store->npages, sizeof(*sorted), by_bytes);
+	/* The first page with the same content, by number. */
+	for (i = 0; i < store->npages; i++) {
+		bool again = i && sorted[i]->bytes == sorted[i - 1]->bytes;
+
+		sorted[i]->place =
+			again ? sorted[i - 1]->place : (uint64_t)(sorted[i] - store->pages);
+	}
+	free(sorted);
+	for (i = 0; i < store->npages; i++) {
+		struct page *page = &store->pages[i];
+
+		if (page->place != i) {
+			page->place = store->pages[page->place].place;
+			continue;
+		}
+		page->place = at;
+		at += VPT_CODE_BYTES;
+	}
+	return 0;
+}
+
+/* Contents have rising places, from the first page on that has them. */
 static int write_file(struct vpt_code_store *store)
 {
+	uint64_t at = 0;
 	size_t i;
 	int err = 0;
 
 	store->fd = memfd_create("vpt-code", MFD_CLOEXEC);
 	if (store->fd < 0)
 		return -errno;
-	for (i = 0; i < store->npages && !err; i++)
+	for (i = 0; i < store->npages && !err; i++) {
+		if (store->pages[i].place != at)
+			continue;
 		err = write_all(store->fd, store->pages[i].bytes, VPT_CODE_BYTES);
+		at += VPT_CODE_BYTES;
+	}
 	return err;
 }
 
-/* The pages first up to end, which are in a row, for a space. */
+/* The pages first up to end, which are in a row in the file too, for a space. */
 static int add_section(struct vpt_code_store *store, struct space *space, size_t first, size_t end)
 {
 	if (!space->image)
 		space->image = vpt_ipt_image_new(store->code);
 	if (!space->image)
 		return -ENOMEM;
-	return vpt_ipt_image_add(space->image, first * VPT_CODE_BYTES,
+	return vpt_ipt_image_add(space->image, store->pages[first].place,
 				 (end - first) * VPT_CODE_BYTES, store->pages[first].vaddr);
 }
 
@@ -265,8 +316,11 @@ static size_t end_of_run(const struct vpt_code_store *store, size_t first)
 	size_t i;
 
 	for (i = first + 1; i < store->npages; i++) {
+		uint64_t distance = (i - first) * VPT_CODE_BYTES;
+
 		if (store->pages[i].cr3 != page->cr3 ||
-		    store->pages[i].vaddr != page->vaddr + (i - first) * VPT_CODE_BYTES)
+		    store->pages[i].vaddr != page->vaddr + distance ||
+		    store->pages[i].place != page->place + distance)
 			break;
 	}
 	return i;
@@ -449,6 +503,9 @@ int vpt_code_make_images(struct vpt_code_store *store)
 
 	if (store->fd >= 0)
 		return 0;
+	err = place_pages(store);
+	if (err)
+		return err;
 	if (count_sections(store) > SECTIONS_MAX)
 		return -EOVERFLOW;
 	err = write_file(store);

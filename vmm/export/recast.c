@@ -147,6 +147,19 @@ static int put_trace(struct recast *m, unsigned int vcpu)
 	return err;
 }
 
+/* The new file numbers contents as the old one does: from 1 on, in their order. */
+static int put_contents(const struct recast *m)
+{
+	size_t i, n;
+	const uint8_t *const *contents = vpt_reader_contents(m->reader, &n);
+	uint64_t id;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = vpt_writer_page(m->writer, contents[i], &id);
+	return err;
+}
+
 static int put_code(const struct recast *m, unsigned int vcpu)
 {
 	const struct vpt_code *code;
@@ -154,8 +167,14 @@ static int put_code(const struct recast *m, unsigned int vcpu)
 	int err = 0;
 
 	code = vpt_reader_code(m->reader, vcpu, &n);
-	for (i = 0; i < n && !err; i++)
-		err = vpt_writer_code(m->writer, vcpu, code[i].page, code[i].bytes);
+	for (i = 0; i < n && !err; i++) {
+		const struct vpt_page_map map = {*code[i].page, code[i].content};
+
+		if (map.content)
+			err = vpt_writer_map(m->writer, vcpu, &map, 1);
+		else
+			err = vpt_writer_code(m->writer, vcpu, code[i].page, code[i].bytes);
+	}
 	return err;
 }
 
@@ -228,7 +247,7 @@ static int put_machine(const struct recast *m)
 	elf = vpt_reader_elf(m->reader, &n);
 	for (i = 0; i < n && !err; i++)
 		err = vpt_writer_elf(m->writer, elf[i].image, elf[i].bytes, elf[i].len);
-	return err;
+	return err ? err : put_contents(m);
 }
 
 /* A processor with PT and the clocks of the one that was traced. */

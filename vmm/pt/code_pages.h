@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which version of which page of code the file already has. */
+/*
+ * Which code the trace file already has: the contents of physical pages, and where those
+ * pages are mapped.
+ *
+ * A guest decides how many there are of both, so both tables have a bound. A table that
+ * is full is emptied, and what the guest goes on to execute is recorded once more. The
+ * tables depend on what was executed and on nothing else, so that a guest makes the same
+ * file each time.
+ */
 #ifndef VMM_PT_CODE_PAGES_H
 #define VMM_PT_CODE_PAGES_H
 
@@ -7,32 +15,67 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The bounds: 64 MiB of contents, and 262144 mappings, which take 12 MiB. */
+#define VPT_CODE_CONTENTS 16384u
+#define VPT_CODE_MAPS	  262144u
+
 struct vpt_code_pages;
 
 struct vpt_code_pages *vpt_code_pages_create(void);
 void vpt_code_pages_destroy(struct vpt_code_pages *pages);
 
-/*
- * `len` bytes at `offset` of a page are about to run. `now`: the whole page. 1 if
- * the page is new there or those bytes are not what was last recorded, so that it
- * must be recorded now; 0 if not; -ENOMEM.
- */
-int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
-			const uint8_t *now, size_t offset, size_t len);
-
-/* A page as it was last recorded. */
-struct vpt_code_version {
+/* A page that is executed: the space and the address, both aligned, and the frame. */
+struct vpt_code_place {
 	uint64_t cr3, vaddr, gpa;
-	const uint8_t *bytes; /* the whole page */
+};
+
+/* What must be recorded before the code runs. */
+enum vpt_code_news {
+	VPT_CODE_KNOWN,	  /* nothing */
+	VPT_CODE_MAPPED,  /* the place, with the content *id */
+	VPT_CODE_CHANGED, /* the content too; see vpt_code_pages_number() */
 };
 
 /*
- * For snapshots: all of them, in the order of their addresses. *versions is the
- * caller's to free, what it points to is not. -ENOMEM.
+ * Note that @len bytes at @offset of the page at @place are about to run. @now is the
+ * whole page. Returns enum vpt_code_news, or -ENOMEM. *id is the content's number, valid
+ * only for VPT_CODE_MAPPED.
  */
-int vpt_code_pages_list(const struct vpt_code_pages *pages, struct vpt_code_version **versions,
+int vpt_code_pages_note(struct vpt_code_pages *pages, const struct vpt_code_place *place,
+			const uint8_t *now, size_t offset, size_t len, uint64_t *id);
+/* Give the content that the last call of vpt_code_pages_note() found its number. */
+void vpt_code_pages_number(struct vpt_code_pages *pages, uint64_t id);
+/* Returns true if some content is recorded for the place. */
+bool vpt_code_pages_has(const struct vpt_code_pages *pages, const struct vpt_code_place *place);
+
+/*
+ * For snapshots. Contents are in the order in which they were recorded, mappings in that
+ * of their addresses. Each function passes what it finds to @fn until one call does not
+ * return 0, and returns what that call returned.
+ */
+struct vpt_code_content {
+	uint64_t id, gpa;
+};
+int vpt_code_pages_contents(const struct vpt_code_pages *pages,
+			    int (*fn)(void *opaque, const struct vpt_code_content *content,
+				      const uint8_t *bytes),
+			    void *opaque);
+
+struct vpt_code_map {
+	struct vpt_code_place place;
+	uint64_t content;
+};
+/* *maps is the caller's to free. 0 or -ENOMEM. */
+int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
 			size_t *count);
-/* This was recorded. -ENOMEM. */
-int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_version *version);
+
+/*
+ * The way back, into empty tables: all contents, then all mappings. 0, -ENOMEM, or -EINVAL
+ * if the tables cannot hold it: an id that does not rise, a content that is not there, a
+ * mapping that comes twice or to another frame than the content's, or too many.
+ */
+int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
+		       const uint8_t *bytes);
+int vpt_code_pages_add_map(struct vpt_code_pages *pages, const struct vpt_code_map *map);
 
 #endif /* VMM_PT_CODE_PAGES_H */

@@ -44,17 +44,13 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		.gpa = gpa,
 		.insns = counter(t),
 	};
-	const uint8_t *now = vpt_mem_at(t->config.mem, gpa, VPT_PAGE_SIZE);
-	int is_new;
+	const struct vpt_code_place place = {c->cr3, vaddr, gpa};
 
 	if (vpt_collect_has(&t->hardware.collect, gpa))
 		return;
-	is_new = vpt_code_pages_note(t->pages, c->cr3, vaddr, gpa, now, 0,
-				     c->only_new ? 0 : VPT_PAGE_SIZE);
-	if (is_new < 0)
-		note_error(t, is_new);
-	else if (is_new)
-		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, &page, now));
+	if (!c->only_new || !vpt_code_pages_has(t->pages, &place))
+		vpt_tracer_page(t, &page, 0, VPT_PAGE_SIZE,
+				vpt_mem_at(t->config.mem, gpa, VPT_PAGE_SIZE));
 }
 
 static void sweep(struct vpt_tracer *t, const struct vpt_paging *paging, bool only_new)

@@ -487,16 +487,21 @@ void vpt_tracer_space(struct vpt_tracer *t)
 	put_cr3_switch(t, &ctx);
 }
 
-static void note_bytes(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
-		       unsigned int len, const uint8_t *now)
+void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
+		     unsigned int len, const uint8_t *now)
 {
-	int is_new =
-		vpt_code_pages_note(t->pages, page->cr3, page->vaddr, page->gpa, now, offset, len);
+	const struct vpt_code_place place = {page->cr3, page->vaddr, page->gpa};
+	struct vpt_page_map map = {.page = *page};
+	int news = vpt_code_pages_note(t->pages, &place, now, offset, len, &map.content);
+	int error = news < 0 ? news : 0;
 
-	if (is_new < 0)
-		note_error(t, is_new);
-	else if (is_new)
-		note_error(t, vpt_writer_code(t->config.writer, t->config.vcpu, page, now));
+	if (news == VPT_CODE_CHANGED) {
+		error = vpt_writer_page(t->config.writer, now, &map.content);
+		vpt_code_pages_number(t->pages, map.content);
+	}
+	if (news > VPT_CODE_KNOWN && !error)
+		error = vpt_writer_map(t->config.writer, t->config.vcpu, &map, 1);
+	note_error(t, error);
 }
 
 static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
@@ -511,7 +516,7 @@ static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned 
 	const uint8_t *now = vpt_mem_at(t->config.mem, page.gpa, VPT_PAGE_SIZE);
 
 	if (now)
-		note_bytes(t, &page, ip & PAGE_MASK, len, now);
+		vpt_tracer_page(t, &page, ip & PAGE_MASK, len, now);
 }
 
 static uint64_t space_now(struct vpt_tracer *t)
@@ -534,7 +539,7 @@ void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, u
 	if (!t->pages)
 		return;
 	page.cr3 = space_now(t);
-	note_bytes(t, &page, ip & PAGE_MASK, len, bytes);
+	vpt_tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
 }
 
 void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,

@@ -136,6 +136,13 @@ void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, u
 void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
 		     uint64_t gpa, uint64_t gpa2);
 
+/*
+ * Record a page of code if @len bytes at @offset are not in the file yet; @now is the whole
+ * page. Only with a writer. For hardware.c.
+ */
+void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
+		     unsigned int len, const uint8_t *now);
+
 /* So many instructions retired, and PacketEn was for all of them what it is now. */
 void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
 /* An instruction retired. Before its event, if it makes one. */

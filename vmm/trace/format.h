@@ -44,6 +44,8 @@ enum vpt_block_type {
 	VPT_BLOCK_STRETCH,  /* struct vpt_stretch, each with its instructions: of all vCPUs */
 	VPT_BLOCK_RUN,	    /* uint32_t[], see VPT_RUN_CUT */
 	VPT_BLOCK_STOP,	    /* struct vpt_guest_stop, then its faults, then its calls */
+	VPT_BLOCK_PAGE,	    /* struct vpt_page_content, then 4096 bytes: of all vCPUs */
+	VPT_BLOCK_MAP,	    /* struct vpt_page_map[] */
 };
 
 struct vpt_block {
@@ -107,6 +109,22 @@ struct vpt_code_page {
 	uint64_t vaddr; /* 4 KiB aligned */
 	uint64_t gpa;
 	uint64_t insns; /* the counter from which on it is what executes */
+};
+
+/*
+ * The same with content and mappings apart, so that a page that is executed at many
+ * addresses is in the file once. A PAGE block holds the content of a page at some time;
+ * the ids of PAGE blocks rise from block to block and begin above 0. An entry of a MAP
+ * block stands for a CODE block with that content, and its PAGE block comes before it.
+ */
+struct vpt_page_content {
+	uint64_t id;
+	uint64_t reserved;
+};
+
+struct vpt_page_map {
+	struct vpt_code_page page;
+	uint64_t content; /* the id of a PAGE block */
 };
 
 /*
@@ -380,6 +398,8 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_block) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_file_info) == 120, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_elf_image) == 72, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_code_page) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_page_content) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_page_map) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_session) == 136, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_oracle_record) == 16, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_stretch) == 16, "file format");

@@ -63,6 +63,10 @@ struct vpt_reader {
 		struct vpt_space *at;
 		size_t n, room;
 	} spaces;
+	struct {
+		const uint8_t **at; /* each behind its struct vpt_page_content; ids rise */
+		size_t n, room;
+	} contents;
 	struct vpt_stretches stretches;
 	struct vcpu *vcpu; /* info->vcpus of them */
 };
@@ -121,7 +125,79 @@ static const char *read_code(struct vcpu *v, const struct vpt_block *b, const vo
 		return "a page of code is not aligned";
 	if (!vpt_vec_room(&v->code))
 		return no_memory;
-	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)(page + 1)};
+	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)(page + 1), 0};
+	return NULL;
+}
+
+static uint64_t content_id(const struct vpt_reader *r, size_t i)
+{
+	return ((const struct vpt_page_content *)r->contents.at[i])[-1].id;
+}
+
+static const char *read_page(struct vpt_reader *r, const struct vpt_block *b, const void *p)
+{
+	const struct vpt_page_content *content = p;
+	uint64_t last = r->contents.n ? content_id(r, r->contents.n - 1) : 0;
+
+	if (b->len != sizeof(*content) + VPT_CODE_BYTES)
+		return "a block's length is wrong";
+	if (content->id <= last)
+		return "a PAGE block's id does not rise";
+	if (!vpt_vec_room(&r->contents))
+		return no_memory;
+	r->contents.at[r->contents.n++] = (const uint8_t *)(content + 1);
+	return NULL;
+}
+
+/* The index of the content with this id, from 1 on; 0: there is none. */
+static size_t find_content(const struct vpt_reader *r, uint64_t id)
+{
+	size_t lo = 0, hi = r->contents.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (content_id(r, mid) == id)
+			return mid + 1;
+		if (content_id(r, mid) < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return 0;
+}
+
+static const char *add_map(struct vpt_reader *r, struct vcpu *v, const struct vpt_page_map *map)
+{
+	size_t content = find_content(r, map->content);
+
+	if (map->page.vaddr % VPT_CODE_BYTES)
+		return "a page of code is not aligned";
+	if (!content)
+		return "a MAP block names a PAGE block that is not there";
+	if (!vpt_vec_room(&v->code))
+		return no_memory;
+	v->code.at[v->code.n++] =
+		(struct vpt_code){&map->page, r->contents.at[content - 1], content};
+	return NULL;
+}
+
+static const char *read_map(struct vpt_reader *r, struct vcpu *v, const struct vpt_block *b,
+			    const void *p)
+{
+	const struct vpt_page_map *map = p;
+	size_t n = b->len / sizeof(*map), before = v->code.n, i;
+
+	if (!n || b->len % sizeof(*map))
+		return "a block's length is wrong";
+	for (i = 0; i < n; i++) {
+		const char *why = add_map(r, v, &map[i]);
+
+		if (why) {
+			v->code.n = before;
+			return why;
+		}
+	}
 	return NULL;
 }
 
@@ -276,6 +352,10 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 		return read_elf(r, b, p);
 	case VPT_BLOCK_CODE:
 		return read_code(v, b, p);
+	case VPT_BLOCK_PAGE:
+		return read_page(r, b, p);
+	case VPT_BLOCK_MAP:
+		return read_map(r, v, b, p);
 	case VPT_BLOCK_TRACE:
 		return read_trace(v, b, p);
 	case VPT_BLOCK_SESSION:
@@ -437,6 +517,7 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r->vcpu);
 	free(r->elf.at);
 	free(r->spaces.at);
+	free(r->contents.at);
 	free(r->stretches.at);
 	vpt_input_close(&r->in);
 	free(r);
@@ -484,6 +565,12 @@ const struct vpt_code *vpt_reader_code(const struct vpt_reader *r, unsigned int 
 {
 	*count = r->vcpu[vcpu].code.n;
 	return r->vcpu[vcpu].code.at;
+}
+
+const uint8_t *const *vpt_reader_contents(const struct vpt_reader *r, size_t *count)
+{
+	*count = r->contents.n;
+	return r->contents.at;
 }
 
 const struct vpt_period *vpt_reader_sessions(const struct vpt_reader *r, unsigned int vcpu,

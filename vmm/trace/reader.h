@@ -40,9 +40,11 @@ struct vpt_elf_file {
 	size_t len;
 };
 
+/* What a CODE block has, or an entry of a MAP block and its content. */
 struct vpt_code {
 	const struct vpt_code_page *page;
 	const uint8_t *bytes; /* VPT_CODE_BYTES */
+	size_t content;	      /* which of vpt_reader_contents(), from 1 on; 0: a CODE block */
 };
 
 /*
@@ -61,6 +63,9 @@ const struct vpt_post_mortem *vpt_reader_stop(const struct vpt_reader *r);
 
 const struct vpt_ram_range *vpt_reader_ram(const struct vpt_reader *r, size_t *count);
 const struct vpt_elf_file *vpt_reader_elf(const struct vpt_reader *r, size_t *count);
+
+/* The contents of PAGE blocks, VPT_CODE_BYTES each, in the order of the file. */
+const uint8_t *const *vpt_reader_contents(const struct vpt_reader *r, size_t *count);
 
 /* These take a vCPU below info->vcpus. Order is that of the file. */
 const struct vpt_code *vpt_reader_code(const struct vpt_reader *r, unsigned int vcpu,

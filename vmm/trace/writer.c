@@ -165,8 +165,24 @@ static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
 	return err ? err : flush_run(w, vcpu);
 }
 
+static void thin_index(struct stream *s)
+{
+	size_t i;
+
+	for (i = 0; 2 * i < s->nindex; i++)
+		s->index[i] = s->index[2 * i];
+	s->nindex = i;
+	s->nresolved = (s->nresolved + 1) / 2;
+	s->index_gap = s->index_gap ? 2 * s->index_gap : INDEX_GAP;
+}
+
 static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
 {
+	s->passed_over = s->nindex && offset - s->index[s->nindex - 1].offset < s->index_gap;
+	if (s->passed_over)
+		return 0;
+	if (s->nindex == INDEX_MOST)
+		thin_index(s);
 	if (s->nindex == s->index_room) {
 		size_t room = s->index_room ? 2 * s->index_room : 64;
 		void *index = realloc(s->index, room * sizeof(*s->index));
@@ -188,6 +204,8 @@ static int index_psb(struct vpt_writer *w, struct stream *s, uint64_t offset)
 {
 	if (s->run == PSB_BYTES)
 		return index_add(w, s, offset);
+	if (s->passed_over)
+		return 0;
 	s->index[s->nindex - 1].offset = offset;
 	if (s->nresolved == s->nindex)
 		s->nresolved--;
@@ -434,6 +452,30 @@ int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_co
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	return write_block(w, VPT_BLOCK_CODE, vcpu, page, sizeof(*page), bytes, VPT_CODE_BYTES);
+}
+
+int vpt_writer_page(struct vpt_writer *w, const void *bytes, uint64_t *id)
+{
+	struct vpt_page_content content = {.id = w->contents + 1};
+	int err =
+		write_block(w, VPT_BLOCK_PAGE, 0, &content, sizeof(content), bytes, VPT_CODE_BYTES);
+
+	if (!err)
+		*id = ++w->contents;
+	return err;
+}
+
+int vpt_writer_map(struct vpt_writer *w, unsigned int vcpu, const struct vpt_page_map *maps,
+		   size_t count)
+{
+	size_t i;
+
+	if (vcpu >= w->vcpus)
+		return w->error ? w->error : -EINVAL;
+	for (i = 0; i < count; i++)
+		if (!maps[i].content || maps[i].content > w->contents)
+			return w->error ? w->error : -EINVAL;
+	return write_block(w, VPT_BLOCK_MAP, vcpu, NULL, 0, maps, count * sizeof(*maps));
 }
 
 int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw)

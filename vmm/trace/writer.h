@@ -29,6 +29,13 @@ int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image, cons
 /* `bytes`: VPT_CODE_BYTES of them. */
 int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_code_page *page,
 		    const void *bytes);
+/*
+ * The same in two parts. The writer numbers contents: *id is above 0. A mapping names
+ * such a number; -EINVAL, which does not stick, if no content has it.
+ */
+int vpt_writer_page(struct vpt_writer *w, const void *bytes, uint64_t *id);
+int vpt_writer_map(struct vpt_writer *w, unsigned int vcpu, const struct vpt_page_map *maps,
+		   size_t count);
 /* Trace bytes in stream order; the writer keeps the offset and the PSB index. */
 int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
 		     size_t len);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAVED_MAGIC 0x33575456u /* "VTW3" */
+#define SAVED_MAGIC 0x34575456u /* "VTW4" */
 
 struct saved_writer {
 	uint32_t magic;
@@ -21,6 +21,7 @@ struct saved_writer {
 	uint64_t file_bytes;
 	uint64_t nstretches, stretch_bytes;
 	uint64_t rtit;
+	uint64_t contents;
 };
 
 /*
@@ -34,10 +35,11 @@ struct saved_stream {
 	uint32_t marks, run;
 	uint64_t nwords;
 	uint64_t nindex, nresolved;
+	uint64_t index_gap; /* bit 0: passed_over */
 	struct chunk_mark mark[PSB_BYTES];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 64 + 16 * PSB_BYTES, "without padding");
+VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 72 + 16 * PSB_BYTES, "without padding");
 
 static size_t stream_room(const struct stream *s)
 {
@@ -71,6 +73,7 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 		.nwords = s->nwords,
 		.nindex = s->nindex,
 		.nresolved = s->nresolved,
+		.index_gap = s->index_gap | s->passed_over,
 	};
 
 	/* The head of nothing is of no interest. */
@@ -86,8 +89,8 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 
 size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
 {
-	const struct saved_writer saved = {SAVED_MAGIC,	  w->vcpus,	    w->file_bytes,
-					   w->nstretches, w->stretch_bytes, w->rtit};
+	const struct saved_writer saved = {SAVED_MAGIC,	     w->vcpus, w->file_bytes, w->nstretches,
+					   w->stretch_bytes, w->rtit,  w->contents};
 	size_t bytes = sizeof(saved) + w->stretch_bytes;
 	unsigned int i;
 	uint8_t *at;
@@ -128,8 +131,8 @@ static bool counts_ok(const struct saved_stream *s, size_t left)
 	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
 	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
 	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
-	       s->nindex <= left / sizeof(struct vpt_index_entry) && s->nresolved <= s->nindex &&
-	       (s->run < PSB_BYTES || s->nindex);
+	       s->nindex <= left / sizeof(struct vpt_index_entry) && s->nindex <= INDEX_MOST &&
+	       s->nresolved <= s->nindex && (s->run < PSB_BYTES || s->nindex);
 }
 
 static bool head_ok(const struct saved_stream *s)
@@ -169,6 +172,8 @@ static int load_stream(struct stream *s, unsigned int vcpu, const uint8_t **at, 
 	s->run = saved.run;
 	s->nindex = s->index_room = saved.nindex;
 	s->nresolved = saved.nresolved;
+	s->index_gap = saved.index_gap & ~1ull;
+	s->passed_over = saved.index_gap & 1;
 	memcpy(s->mark, saved.mark, sizeof(s->mark));
 	if (!take_padded(at, left, s->buf, s->gathered) ||
 	    !take(at, left, s->records, s->nrecords * sizeof(*s->records)) ||
@@ -203,12 +208,14 @@ int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_
 	int err;
 
 	if (!take(&at, &bytes, &saved, sizeof(saved)) || saved.magic != SAVED_MAGIC ||
-	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS || saved.rtit > 1)
+	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS || saved.rtit > 1 ||
+	    saved.contents >> 62)
 		return -EINVAL;
 	err = vpt_writer_new(path, saved.vcpus, &w);
 	if (err)
 		return err;
 	w->rtit = saved.rtit;
+	w->contents = saved.contents;
 	for (i = 0; !err && i < w->vcpus; i++)
 		err = load_stream(&w->stream[i], i, &at, &bytes);
 	if (!err)

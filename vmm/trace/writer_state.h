@@ -15,6 +15,8 @@
 #define PSB_BYTES	 16u					    /* of PT's, the longer one */
 #define RTIT_PSB_BYTES	 VPT_ATOM_PSB_BYTES
 #define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
+#define INDEX_MOST	 65536u
+#define INDEX_GAP	 4096u /* the first one */
 #define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
 
 /* Where in the file a stretch of a stream begins. */
@@ -43,9 +45,15 @@ struct stream {
 	unsigned int marks;
 	unsigned int run; /* length of the row of a PSB's bytes that ends here */
 
+	/*
+	 * At most INDEX_MOST entries, since it is the guest that sends PSBs: then half of
+	 * them go, and the next ones are further apart.
+	 */
 	struct vpt_index_entry *index;
 	size_t nindex, index_room;
-	size_t nresolved; /* entries whose block has been written */
+	size_t nresolved;   /* entries whose block has been written */
+	uint64_t index_gap; /* least distance of two entries from now on, even */
+	bool passed_over;   /* the PSB that was seen last is not in the index */
 };
 
 struct vpt_writer {
@@ -58,6 +66,7 @@ struct vpt_writer {
 	uint8_t *stretches; /* GATHER_STRETCH bytes, NULL: none came yet */
 	size_t stretch_bytes;
 	uint64_t nstretches; /* that came */
+	uint64_t contents;   /* PAGE blocks, which is the last one's id */
 
 	struct stream stream[];
 };
