@@ -8,8 +8,22 @@
 #include "engine/engine.h"
 
 /*
- * A trace is made a thousand times faster by the software CPU than by stepping a KVM
- * guest, and exactly where KVM steps wrong; without one KVM is the fastest.
+ * NULL if the guest runs fastest under the KVM that @probe describes, else the reason for
+ * the software CPU. A KVM without VMX and SVM below it emulates ring 0, which takes hundreds
+ * of times as long as the software CPU.
+ */
+static const char *why_not_kvm(const struct vpt_probe *probe)
+{
+	if (probe->problem)
+		return "KVM cannot be used here";
+	if (!strcmp(probe->hardware, "none"))
+		return "this KVM has no hardware virtualization and is slower (vpt caps)";
+	return NULL;
+}
+
+/*
+ * The software CPU makes a trace a thousand times faster than single steps under KVM, and
+ * it is exact where KVM steps wrong. Without a trace a KVM on VMX or SVM is the fastest.
  */
 static const struct vpt_engine *choose(const struct vpt_run_options *o, struct vpt_probe *probe,
 				       const char **why)
@@ -19,11 +33,11 @@ static const struct vpt_engine *choose(const struct vpt_run_options *o, struct v
 	if (o->owner == VPT_OWNER_NONE && !o->snapshot) {
 		engine = vpt_engine_find("kvm");
 		engine->probe(probe, false);
-		if (!probe->problem) {
+		*why = why_not_kvm(probe);
+		if (!*why) {
 			*why = "nothing is traced";
 			return engine;
 		}
-		*why = "KVM cannot be used here";
 	} else if (o->owner == VPT_OWNER_NONE) {
 		*why = "it has snapshots";
 	} else {
