@@ -4,8 +4,8 @@
  * as a file; and the way back, after which the machine and the trace go on as if they
  * had never stopped (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks, in the order of enum
- * vpt_snap_type, each with its length and checksum, the last one END. It is not trusted:
+ * A .vps file is a header and a sequence of blocks, in the order of enum vpt_snap_type
+ * but for MAPS, each with its length and checksum, the last one END. It is not trusted:
  * vpt_snapshot_open() refuses what is not whole or not in order, and each part of the
  * machine checks what it is given. Integers are little-endian; a payload is padded with
  * zeros to a multiple of 8 that `len` does not count.
@@ -41,10 +41,10 @@ enum vpt_snap_type {
 	VPT_SNAP_DEVICES,  /* as they save themselves */
 	VPT_SNAP_TRACER,   /* struct vpt_tracer_state */
 	VPT_SNAP_CODE,	   /* any number: struct vpt_code_content, then the page */
-	VPT_SNAP_MAPS,	   /* at most one: struct vpt_code_map[] */
 	VPT_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
 	VPT_SNAP_FILE,	   /* any number: what the trace file has, from its beginning */
 	VPT_SNAP_END,	   /* struct vpt_snap_end */
+	VPT_SNAP_MAPS,	   /* at most one, between CODE and WRITER: struct vpt_code_map[] */
 	VPT_SNAP_TYPES
 };
 

@@ -149,6 +149,12 @@ static int next_block(struct vpt_snapshot *s, size_t *where, const struct why *w
 	return 0;
 }
 
+/* Where blocks of a type are in the file: MAPS, which is newer than END, follow CODE. */
+static unsigned int rank(enum vpt_snap_type type)
+{
+	return type == VPT_SNAP_MAPS ? 2 * VPT_SNAP_CODE + 1 : 2 * type;
+}
+
 /* Blocks are in the order of their types, and there is one of what there must be. */
 static int check_order(const struct vpt_snapshot *s, const struct why *why)
 {
@@ -159,7 +165,7 @@ static int check_order(const struct vpt_snapshot *s, const struct why *why)
 	size_t i;
 
 	for (i = 1; i < s->blocks.n; i++)
-		if (s->blocks.at[i].type < s->blocks.at[i - 1].type)
+		if (rank(s->blocks.at[i].type) < rank(s->blocks.at[i - 1].type))
 			return complain(why, -EINVAL, "blocks are out of order");
 	for (type = 1; type < VPT_SNAP_TYPES; type++) {
 		size_t n = vpt_snapshot_count(s, (enum vpt_snap_type)type, NULL);
