@@ -75,7 +75,7 @@ include $(wildcard patches/build.mk patches/*/build.mk)
 #?   make uninstall     remove exactly those
 #?   make deps          install the Debian packages that building and testing need
 #?   make clean         remove build/
-.PHONY: all clean help deps demo picture format
+.PHONY: all clean help deps demo figures format
 all: $(ALL)
 
 clean:
@@ -96,9 +96,10 @@ demo:
 	$(again) all
 	@MODE=$(MODE) O=$(O) .ci/demo
 
-#?   make picture       docs/demo.svg, from the trace that make demo left
-picture:
-	$(O)/vpt decode --calls build/demo.vpt | awk -f docs/calls.awk >docs/demo.svg
+#?   make figures       renew the output shown in README.md and docs/, and docs/demo.svg
+figures:
+	$(again) all
+	@MODE=$(MODE) O=$(O) tests/docs/examples.sh --update
 
 #?   make format        clang-format every C file
 format:

@@ -92,6 +92,7 @@ CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
 after_units = -l '.ci/check-spec $(O)/check'
+CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/faults.sh
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
@@ -129,6 +130,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make check-perf    perf reads exports of every payload, every packet and every event as we
 #?                      do; ends with a table by configuration
 #?   make check-cli     bad input: one line on stderr, the documented exit status
+#?   make check-docs    run every example of README, docs, manual pages and --help, but those
+#?                      that need QEMU or libvirt; see tests/docs/examples.sh
 #?   make check-compat  files that earlier versions wrote: decoded and verified, or refused
 #?   make check-spec    runs the unit tests; every fact of shared/spec is implemented, and a
 #?                      test that passed has proved it: how many, and how many not
@@ -148,7 +151,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make bench         measure; writes build/bench.json
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
-.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat \
+.PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit \
 	check-house check-install check-fresh check-soak check-perf soak fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
@@ -158,7 +161,7 @@ check:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
-		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_UNIT) \
+		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_DOCS) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)

@@ -43,16 +43,16 @@ static const char help[] =
 	"cycle count that follows a packet. Sessions show the registers that are not at their\n"
 	"reset values, and then those that have other values at the end:\n"
 	"\n"
-	"  00000009  FUP.PGE     1z: 0x401000                            0000000000401000\n"
+	"  00000009  FUP.PGE     1z: 0x401000 cyc 0                      0000000000401000\n"
 	"  0000000e  TIP         0: 0x1040 cyc 12                        0000000000401040\n"
 	"\n"
 	"Where no packet begins, one line with ** says so and reading goes on at the next\n"
 	"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be read\n"
 	"or is not whole.\n"
 	"\n"
-	"  vpt dump -s trace.vpt               which packets take the room?\n"
-	"  vpt dump -c 1 -o 0x8000 -n 20 t.vpt 20 packets of vCPU 1 from byte 8000H on\n"
-	"  vpt dump --raw topa0.bin            bytes copied out of a guest\n";
+	"  vpt dump -s trace.vpt                which packets take the room?\n"
+	"  vpt dump -c 0 -o 0x8000 -n 20 t.vpt  20 packets of vCPU 0 from byte 8000H on\n"
+	"  vpt dump --raw topa0.bin             bytes copied out of a guest\n";
 
 struct options {
 	struct vpt_dump dump;

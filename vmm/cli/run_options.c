@@ -98,7 +98,7 @@ static const char help[] =
 	"machine lacks something. What was recorded until then can be read in any case.\n"
 	"\n"
 	"  vpt run -o t.vpt demo.elf\n"
-	"  vpt run --pt=host --filter=main --no-retc -o t.vpt demo.elf\n";
+	"  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf\n";
 
 enum long_only {
 	OPT_CAPS = VPT_OPT_COMMON_END,

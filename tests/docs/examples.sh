@@ -1,0 +1,265 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Run every example of README.md, docs/, the manual pages and --help, and compare its output
+# with what the document shows.
+#
+# usage: examples.sh [TARGET]     run the examples that make check runs, or those of TARGET
+#        examples.sh --list       list every example and what runs it
+#        examples.sh --update     write the output shown in Markdown files anew
+#
+# The examples of one document run in order, in one folder of their own. There build/rel is
+# what is tested, vpt is in the path, and each payload of the tree is there as PAYLOAD.elf.
+# An example must end with status 0, or with N if its comment says "exit status N".
+#
+# given      what a document's text says is there: a command that makes it
+# samples    output shown without its command: the command that must print it
+# elsewhere  examples that make check does not run: the target that does, or why none can
+#
+# EXAMPLES_OF='GLOB...' takes other documents than all, and no --help.
+#
+# A line of these files that no example needs is a failure. An example "make TARGET" is not
+# run, but for make install: TARGET must be one that make help lists.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/lib/tap.sh
+. tests/lib/tap.sh
+tree=$PWD
+O=${O:-build/${MODE:-rel}}
+given=$O
+[[ $O == /* ]] || O=$tree/$O
+here=$tree/tests/docs
+mode=run
+target=
+case ${1-} in
+--list | --update) mode=${1#--} ;;
+*) target=${1-} ;;
+esac
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export HOME=$work/home LC_ALL=C PATH=$work/bin:$O:$PATH
+mkdir "$work/home" "$work/bin"
+# make is called in the tree, and builds nothing.
+printf '#!/bin/sh\nunset MAKEFLAGS MAKELEVEL\nexec %s -s -C "%s" MODE=%s O="%s" "$@"\n' \
+	"$(command -v make)" "$tree" "${MODE:-rel}" "$given" >"$work/bin/make"
+cat >"$work/bin/holds" <<END
+#!/bin/sh
+cat "\$@" >part && awk -v part=1 -f '$here/match.awk' "\$EXAMPLE" part
+END
+chmod +x "$work/bin/make" "$work/bin/holds"
+
+# Lines of one of the lists, without comments.
+list() { # given|samples|elsewhere
+	grep -v '^#' "$here/$1"
+}
+
+# Writes the index of all examples, and their parts below $work/parts.
+extract() {
+	local file verb format number=0
+	mkdir "$work/parts"
+	{
+		# shellcheck disable=SC2086 # a list of globs
+		.ci/files ${EXAMPLES_OF:-README.md docs/*.md docs/man/*}
+		[ -n "${EXAMPLES_OF-}" ] || for verb in '' $("$O/vpt" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
+			echo "vpt${verb:+ $verb} --help"
+		done
+	} >"$work/documents"
+	while IFS= read -r file; do
+		number=$((number + 1))
+		case $file in
+		*.md) format=md ;;
+		docs/man/*) format=man ;;
+		*) format=help ;;
+		esac
+		if [ $format = help ]; then $file; else cat "$file"; fi |
+			awk -v format=$format -v name="$file" -v dir="$work/parts" \
+				-v prefix="$(printf '%02d.' $number)" -f "$here/extract.awk"
+	done <"$work/documents" >"$work/index"
+}
+
+# What runs an example: check (this), make, sample, a line of elsewhere, or nothing.
+classify() {
+	list elsewhere >"$work/elsewhere"
+	list samples >"$work/samples"
+	awk -F '\t' -v OFS='\t' '
+	FILENAME ~ /elsewhere$/ { elsewhere[$1 FS $2] = $3; next }
+	FILENAME ~ /samples$/ { samples[$1 FS $2] = $3; next }
+	{
+		file = $3
+		sub(/:[0-9]*$/, "", file)
+		at = file FS $4
+		if (at in elsewhere)
+			by = elsewhere[at]
+		else if (at in samples)
+			by = "sample"
+		else if ($2 == "run" && $4 ~ /^make( |$)/ && $4 !~ /^make install /)
+			by = "make"
+		else if ($2 == "run")
+			by = "check"
+		else
+			by = "nothing"
+		print $1, $2, $3, by, $4
+		seen[at] = 1
+	}
+	END {
+		for (at in elsewhere)
+			if (!(at in seen))
+				print "-", "-", "elsewhere", "stale", at
+		for (at in samples)
+			if (!(at in seen))
+				print "-", "-", "samples", "stale", at
+	}' "$work/elsewhere" "$work/samples" "$work/index" >"$work/classes"
+}
+
+# A folder as an example finds it.
+make_folder() { # DIR
+	mkdir -p "$1/build"
+	ln -s "$O" "$1/build/rel"
+	ln -s "$O"/guest/*.elf "$tree"/{docs,guest,patches,shared,tests,vmm} "$1/"
+}
+
+# Runs commands in one shell, each with its output and status apart.
+#   reads: ID of each; takes ID.cmd from $work/parts
+run_script() { # DIR
+	local id
+	while IFS= read -r id; do
+		printf '{\n%s\n} >%s 2>&1 </dev/null\necho $? >%s\n' "$(cat "$work/parts/$id.cmd")" \
+			"'$work/parts/$id.got'" "'$work/parts/$id.status'"
+	done >"$1.script"
+	(cd "$1" && timeout 100 bash -o pipefail "$1.script") >"$1.log" 2>&1
+}
+
+# The examples of one document that TARGET runs.
+run_document() { # NUMBER DOCUMENT
+	local dir=$work/$1 given
+	make_folder "$dir"
+	list given | awk -F '\t' -v name="${target:+$target:}$2" '$1 == name { print $2 }' >"$dir.given"
+	(cd "$dir" && timeout 100 sh -e "$dir.given") >"$dir.given.log" 2>&1 || {
+		tap_fail "$2: what is given" "$(tail -n 5 "$dir.given.log")"
+		return
+	}
+	awk -F '\t' -v by="${target:-check}" -v number="$1." \
+		'index($1, number) == 1 && $4 == by { print $1 }' "$work/classes" | run_script "$dir"
+	[ -n "$target" ] || run_samples "$1" "$dir"
+}
+
+# The command that proves a sample, in the same folder.
+run_samples() { # NUMBER DIR
+	local id at key
+	while IFS=$'\t' read -r id _ at _ key; do
+		awk -F '\t' -v name="${at%:*}" -v key="$key" '$1 == name && $2 == key { print $3 }' \
+			"$work/samples" >"$work/parts/$id.cmd"
+		(cd "$2" && EXAMPLE=$work/parts/$id.want timeout 100 sh "$work/parts/$id.cmd") \
+			>"$work/parts/$id.got" 2>&1 </dev/null
+		echo $? >"$work/parts/$id.status"
+	done < <(awk -F '\t' -v number="$1." 'index($1, number) == 1 && $4 == "sample"' "$work/classes")
+}
+
+# The status that an example must end with.
+wanted_status() { # ID
+	sed -n 's/.*# .*exit status \([0-9]*\).*/\1/p' "$work/parts/$1.cmd" | grep . || echo 0
+}
+
+judge_run() { # ID NAME KIND
+	local got=$work/parts/$1.got want=$work/parts/$1.want status wrong
+	status=$(cat "$work/parts/$1.status" 2>/dev/null || echo none)
+	# A reader such as head may leave the rest unread.
+	[ "$status" != 141 ] || status=0
+	if [ "$target" = check-docs ] && [ "$status" = 4 ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
+		tap_skip "$2" "/dev/kvm is missing, or not to be opened by $(id -un)"
+		return
+	fi
+	if [ "$status" != "$(wanted_status "$1")" ]; then
+		tap_fail "$2" "exit status $status
+$(tail -n 5 "$got" 2>/dev/null)"
+	elif [ -e "$want" ] && [ "$3" = run ] && ! wrong=$(awk -f "$here/match.awk" "$want" "$got"); then
+		tap_fail "$2" "$wrong
+make figures writes the output shown anew"
+	else
+		tap_ok "$2"
+	fi
+}
+
+judge() { # ID KIND AT BY KEY
+	local name="$3: $5" wrong
+	case $4 in
+	"${target:-check}") judge_run "$1" "$name" "$2" ;;
+	*) [ -z "$target" ] || return ;;&
+	sample)
+		if [ "$2" = code ]; then
+			judge_run "$1" "$name" code
+		else
+			wrong=$(awk -v part=1 -f "$here/match.awk" "$work/parts/$1.want" "$work/parts/$1.got")
+			tap_empty "$name" "$wrong"
+		fi
+		;;
+	make)
+		if make_target_exists "$5"; then tap_ok "$name"; else
+			tap_fail "$name" "make help lists no such target"
+		fi
+		;;
+	stale) tap_fail "tests/docs/$3: $5" "no document has this example" ;;
+	nothing)
+		tap_fail "$name" "not run by anything: $2; see tests/docs/examples.sh"
+		;;
+	esac
+}
+
+make_target_exists() { # COMMAND
+	local word
+	word=$(awk '{ for (i = 2; i <= NF; i++) if ($i !~ /=/) { print $i; exit } }' <<<"$1")
+	[ -z "$word" ] || grep -qE "^#\?   make $word( |$)" Makefile ./*/build.mk patches/*/build.mk
+}
+
+# Every line of elsewhere names a target, and says why.
+judge_elsewhere() {
+	local name key by why
+	while IFS=$'\t' read -r name key by why; do
+		[ "$by" = none ] || make_target_exists "make $by" ||
+			tap_fail "tests/docs/elsewhere: $name: $key" "$by is no target of make"
+		[ -n "$why" ] || tap_fail "tests/docs/elsewhere: $name: $key" "no reason"
+	done <"$work/elsewhere"
+	while IFS=$'\t' read -r name key; do
+		grep -qxF "${name#*:}" "$work/documents" ||
+			tap_fail "tests/docs/given: $name" "there is no such document"
+	done < <(list given)
+}
+
+# Writes anew what Markdown files show and is no longer so; the last example first, so that
+# line numbers stay right.
+renew() {
+	local id at file
+	awk -F '\t' '$4 == "check" && $3 ~ /\.md:/ { print $1, $3 }' "$work/classes" | sort -r |
+		while read -r id at; do
+			file=${at%:*}
+			[ -e "$work/parts/$id.want" ] || continue
+			awk -f "$here/match.awk" "$work/parts/$id.want" "$work/parts/$id.got" >/dev/null && continue
+			awk -v line="${at##*:}" -v got="$work/parts/$id.got" -f "$here/renew.awk" "$file" \
+				>"$work/renewed" && cat "$work/renewed" >"$file" && echo "$at"
+		done
+}
+
+extract
+classify
+if [ $mode = list ]; then
+	awk -F '\t' '{ printf "%-14s %-40s %s\n", $4, $3, $5 }' "$work/classes"
+	exit
+fi
+count=0
+while IFS= read -r document; do
+	count=$((count + 1))
+	run_document "$(printf '%02d' $count)" "$document"
+done <"$work/documents"
+[ -n "$target" ] || vpt decode --calls "$work/01/build/demo.vpt" | awk -f docs/calls.awk >"$work/demo.svg"
+if [ $mode = update ]; then
+	renew
+	cp "$work/demo.svg" docs/demo.svg
+	exit
+fi
+# The picture in README.md is drawn from the trace that its examples leave.
+[ -n "$target" ] || tap_run "docs/demo.svg: make figures draws it anew" cmp "$work/demo.svg" docs/demo.svg
+while IFS=$'\t' read -r id kind at by key; do
+	judge "$id" "$kind" "$at" "$by" "$key"
+done <"$work/classes"
+[ -n "$target" ] || judge_elsewhere
+tap_end
