@@ -102,7 +102,8 @@ void vpt_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
 
 	if (vpt_likely(!buffer->overflow) || buffer->fill || !pt->trigger_en)
 		return;
-	buffer->state_lost = false;
+	/* A PSB+ has neither PIP nor VMCS out of context: they stay lost until ContextEn rises. */
+	buffer->state_lost = state && !pt->context_en;
 	buffer->timing_lost = false;
 	/* [BUF-MTC] */
 	timing = timing || pt->time.mtc_last - pt->time.mtc_told >= MTC_LOST_MAX;

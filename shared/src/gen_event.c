@@ -14,6 +14,9 @@ void vpt_gen_update(struct vpt_pt *pt)
 	pt->fast = pt->packet_en && !pt->has_ranges && !pt->dis_tnt && !pt->slow &&
 		   !pt->options.defer_tips && !pt->ip_base;
 	pt->put_slow = !pt->trigger_en || pt->options.buffer_bytes;
+	/* [BUF-STATE] ContextEn has risen: the PSB+ with what was lost comes with this event. */
+	if (vpt_unlikely(pt->buffer.state_lost) && pt->context_en && !pt->buffer.overflow)
+		pt->psb_bytes = pt->psb_period;
 }
 
 void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)

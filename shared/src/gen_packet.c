@@ -241,6 +241,8 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 		vpt_gen_ip(pt, VPT_OP_FUP, ip);
 	}
 	vpt_gen_packet(pt, VPT_PKT_PSBEND, 0, false);
+	if (pt->context_en && !pt->buffer.overflow)
+		pt->buffer.state_lost = false;
 	if (pt->trigger_en)
 		pt->rtit.status &= ~pending;
 }

@@ -224,6 +224,74 @@ START_TEST(fill_level)
 }
 END_TEST
 
+static void go_far(uint8_t cpl, uint64_t to)
+{
+	const struct vpt_event event = {.kind = VPT_EV_FAR, .from = 0x1000, .to = to};
+
+	m.ctx.cpl = cpl;
+	vpt_pt_event(&m.pt, &event);
+}
+
+/* The kinds of packets from byte `at` on, and the payload of the last PIP. */
+static unsigned int kinds_from(size_t at, uint8_t *kinds, unsigned int room, uint64_t *cr3)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	unsigned int n = 0;
+
+	for (; at < bytes(); at += packet.size) {
+		ck_assert_int_eq(vpt_packet_read(&parser, m.trace + at, m.len - at, &packet),
+				 VPT_OK);
+		ck_assert_uint_lt(n, room);
+		kinds[n++] = (uint8_t)packet.kind;
+		if (packet.kind == VPT_PKT_PIP)
+			*cr3 = packet.value;
+	}
+	return n;
+}
+
+/*
+ * CR3 is loaded in an overflow that is over while user code runs, which is not traced: the next
+ * kernel code has a PSB+ with the PIP, and only the first time.
+ */
+START_TEST(pip_lost_outside)
+{
+	static const uint8_t expected[] = {
+		VPT_PKT_OVF,	   VPT_PKT_PSB, VPT_PKT_CBR,	VPT_PKT_PSBEND,	 VPT_PKT_MODE_EXEC,
+		VPT_PKT_TIP_PGE,   VPT_PKT_PSB, VPT_PKT_CBR,	VPT_PKT_PIP,	 VPT_PKT_MODE_TSX,
+		VPT_PKT_MODE_EXEC, VPT_PKT_FUP, VPT_PKT_PSBEND, VPT_PKT_TIP_PGD, VPT_PKT_TIP_PGE,
+	};
+	const struct vpt_event load = {.kind = VPT_EV_CR3, .from = 0x2000, .to = 0x2003};
+	const struct vpt_pt_options options = {.buffer_bytes = 256};
+	uint8_t kinds[32];
+	uint64_t cr3 = 0;
+	unsigned int i;
+	size_t at;
+
+	VPT_PROVES("BUF-STATE");
+	reset(&options);
+	enable();
+	for (i = 0; i < 100; i++)
+		jump(0x2000 + 16 * (i & 1));
+	ck_assert(m.pt.buffer.overflow);
+	at = bytes();
+	m.ctx.cr3 = 0x7000;
+	vpt_pt_event(&m.pt, &load);
+	go_far(3, 0x400000);
+	m.clock.cycles += 100000;
+	vpt_pt_tick(&m.pt, 0x400000);
+	go_far(0, 0x3000);
+	m.clock.cycles += 100000;
+	go_far(3, 0x400000);
+	m.clock.cycles += 100000;
+	go_far(0, 0x3000);
+	ck_assert_uint_eq(kinds_from(at, kinds, 32, &cr3), sizeof(expected));
+	for (i = 0; i < sizeof(expected); i++)
+		ck_assert_int_eq(kinds[i], expected[i]);
+	ck_assert_uint_eq(cr3, 0x7000);
+}
+END_TEST
+
 /* As many TIPs as there is room for wait; the next one sends them all, and none is lost. */
 START_TEST(full_of_tips)
 {
@@ -314,6 +382,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, whole_ip);
 	tcase_add_test(tcase, default_rate);
 	tcase_add_loop_test(tcase, fill_level, 0, SEEDS);
+	tcase_add_test(tcase, pip_lost_outside);
 	tcase_add_test(tcase, full_of_tips);
 	tcase_add_loop_test(tcase, lbr_models, 0, sizeof(processors) / sizeof(processors[0]));
 	tcase_add_loop_test(tcase, lbr_msrs, 0, sizeof(msrs) / sizeof(msrs[0]));

@@ -100,7 +100,8 @@ struct vpt_pt_buffer {
 	uint32_t fill;
 	uint32_t credit;  /* of the next byte that leaves, 1024ths, below 1024 */
 	bool overflow;	  /* packets are being lost, */
-	bool state_lost;  /* PIP, VMCS, MODE or a part of a PSB+ among them, */
+	bool state_lost;  /* PIP, VMCS, MODE or a part of a PSB+ among them, or was and no
+			   * PSB+ in context has come since, */
 	bool timing_lost; /* or TSC or CBR */
 };
 
