@@ -94,20 +94,12 @@ static void precede(struct vpt_atom *a, uint32_t ctl, uint64_t next_ip)
 		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, vpt_atom_lip(a, next_ip));
 }
 
-/*
- * [ATOM-CTL-LIVE ATOM-FILTER-WRITE] The registers are written: PacketEn as it is now. FilterEn
- * that was itself written stands; otherwise a WRMSR is an instruction like any.
- */
-static void settle(struct vpt_atom *a, const struct vpt_atom_before *before, bool walks,
-		   uint64_t next_ip)
+/* [ATOM-CTL-LIVE] A register is written: the WRMSR is an instruction like any. */
+static void settle(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
 {
 	uint64_t lip = vpt_atom_lip(a, next_ip);
-	bool stops = false;
+	bool stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
 
-	if (walks)
-		stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
-	else
-		vpt_atom_update(a);
 	vpt_atom_cross(a, before, stops, lip, lip);
 }
 
@@ -128,20 +120,30 @@ static void wrote_ctl(struct vpt_atom *a, const struct vpt_atom_before *before, 
 		start(a);
 	else if (a->trigger_en)
 		vpt_atom_time_load(a);
-	settle(a, before, true, next_ip);
+	settle(a, before, next_ip);
 	drain(a);
 }
 
-/* [ATOM-OVF-SET] Buffer_Overflow that software clears takes no TraceStop along, but where none can come. */
+/*
+ * [ATOM-FILTER-WRITE] FilterEn that is written to another value stands; a write of the value that
+ * it has is an instruction like any. [ATOM-OVF-SET ATOM-STOP] A TraceStop that was held ends the
+ * trace once software has cleared Buffer_Overflow, and then no FUP.PGE is sent.
+ */
 static void wrote_status(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
 {
-	a->filter_en = VPT_ATOM_GET(STATUS, FILTER_EN, a->regs.status);
-	settle(a, before, false, next_ip);
-	if (vpt_atom_overflow(a) || !a->buffer.stop_held)
-		return;
-	a->buffer.stop_held = false;
-	if (a->trigger_en)
-		vpt_atom_trace_stop(a);
+	const bool filter = VPT_ATOM_GET(STATUS, FILTER_EN, a->regs.status);
+	const uint64_t lip = vpt_atom_lip(a, next_ip);
+	bool stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
+
+	if (filter != before->filter_en) {
+		a->filter_en = filter;
+		vpt_atom_update(a);
+	}
+	if (a->buffer.stop_held && !vpt_atom_overflow(a)) {
+		a->buffer.stop_held = false;
+		stops = stops || a->trigger_en;
+	}
+	vpt_atom_cross(a, before, stops, lip, lip);
 }
 
 /* Any other: what it means for the trace that runs. */
@@ -150,7 +152,7 @@ static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before
 {
 	if (msr == VPT_ATOM_MSR_CR3_MATCH)
 		look(a);
-	settle(a, before, true, next_ip);
+	settle(a, before, next_ip);
 	if (!a->trigger_en)
 		return;
 	switch (msr) {

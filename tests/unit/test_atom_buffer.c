@@ -225,6 +225,47 @@ START_TEST(trace_stop)
 }
 END_TEST
 
+/* A TraceStop is held; then software clears Buffer_Overflow, and PacketEn rises: no FUP.PGE. */
+START_TEST(stop_after_clear)
+{
+	struct atomfix *fix = filled(0, 0, 2);
+
+	VPT_PROVES("ATOM-OVF-SET ATOM-STOP");
+	atomfix_jump(fix, 0x2000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x7000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x8000);
+	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_NEVER | VPT_ATOM_ID_RANGE0 << 3);
+	atomfix_jump(fix, 0x7800);
+	ck_assert(overflows(fix) && !fix->atom.packet_en);
+	atomfix_write(fix, VPT_ATOM_MSR_STATUS, VPT_ATOM_MASK(STATUS, FILTER_EN));
+	drain(fix);
+	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
+	atomfix_no_packet(fix);
+	ck_assert(!fix->atom.trigger_en);
+	atomfix_free(fix);
+}
+END_TEST
+
+/* A WRMSR to RTIT_STATUS that walks to a base stops the trace as any instruction does. */
+START_TEST(stop_at_status)
+{
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+
+	VPT_PROVES("ATOM-STOP-WHEN ATOM-FILTER-WRITE");
+	atomfix_begin(fix, ATOMFIX_CTL);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP0, ATOMFIX_IP + 2);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x8000);
+	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_RANGE0 << 3);
+	ck_assert_int_eq(vpt_atom_wrmsr(&fix->atom, VPT_ATOM_MSR_STATUS,
+					VPT_ATOM_MASK(STATUS, FILTER_EN), VPT_ACCESS_HOST,
+					ATOMFIX_IP, ATOMFIX_IP + 2),
+			 VPT_FAULT_NONE);
+	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
+	ck_assert(!fix->atom.trigger_en);
+	atomfix_free(fix);
+}
+END_TEST
+
 /* A TraceStop that finds no room is the one that overflows. */
 START_TEST(no_room_to_stop)
 {
@@ -298,6 +339,8 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, enables);
 	tcase_add_test(tc, no_pcc);
 	tcase_add_loop_test(tc, trace_stop, 0, 2);
+	tcase_add_test(tc, stop_after_clear);
+	tcase_add_test(tc, stop_at_status);
 	tcase_add_test(tc, no_room_to_stop);
 	tcase_add_loop_test(tc, extra_tip, 0, 2);
 	tcase_add_test(tc, psb_lost);

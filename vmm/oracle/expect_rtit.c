@@ -132,10 +132,10 @@ static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
 	*stop = false;
 	e->context = in_context(e, p);
 	e->stands = e->stands && e->first;
-	if (e->context && !e->stands) {
+	if (e->context && !e->stands)
 		move_filter(e, arrived, lip);
+	if (e->context)
 		*stop = stops(e, arrived, lip);
-	}
 	return e->context && e->filter;
 }
 
