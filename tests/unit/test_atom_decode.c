@@ -9,6 +9,7 @@
  *   stop=10-20			RANGE1 is where TraceStop is
  *   tnt=10, call=5, ovf	TNT_BUFF, LAST_CALL_NLIP, Buffer_Overflow of the next block
  *   host			the file's owner
+ *   errata=2			the processor has E2, the only one
  *   [ ]			TriggerEn rises and falls
  *   ]stop ]closed ]changed ]no	it falls otherwise; ]changed starts the next; ]no: no block
  *   +3				so many instructions retired
@@ -273,7 +274,7 @@ static void word(struct script *t, const char *text)
 		cr3_block(t, hex(value));
 	} else if ((value = rest(text, "page="))) {
 		other_page(t, value);
-	} else {
+	} else if (!rest(text, "errata=")) {
 		ck_abort_msg("%s: no such word", text);
 	}
 }
@@ -297,12 +298,15 @@ static void code(struct synth *s, const char *text)
 
 static void make(struct script *t, const char *bytes, const char *text, bool host)
 {
+	const char *errata = strstr(text, "errata=");
 	char words[1024];
 	char *at;
 
 	memset(t, 0, sizeof(*t));
 	synth_open(&t->s);
 	t->s.info.flags = VPT_INFO_RTIT;
+	if (errata)
+		t->s.info.flags |= VPT_INFO_SET_ERRATA(1u << (atoi(errata + 7) - 1));
 	t->s.info.owner = host ? VPT_OWNER_HOST : VPT_OWNER_GUEST;
 	strcpy(t->s.info.model, "silvermont");
 	synth_reopen(&t->s);
@@ -459,7 +463,7 @@ static const struct {
 	{"overflow ends outside, FUP.PGE", "0: 90 90 90", "[ psb pge:0 ovf:2 pge:0 pgd:1 ]",
 	 "S E0 O E0 0 A1", VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
 	{"overflow ends outside, by range", "0: 90 90 90; 40: 90",
-	 "filter=0-20 [ psb pge:0 ovf:40 pgd:40 pge:0 pgd:1 ]", "S E0 O E0 0 A1",
+	 "errata=2 filter=0-20 [ psb pge:0 ovf:40 pgd:40 pge:0 pgd:1 ]", "S E0 O E0 0 A1",
 	 VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
 	{"overflow ends outside, by the end", "0: 90 90 90; 40: 90",
 	 "filter=0-20 [ psb pge:0 ovf:1 outside +2 ]", "S E0 O", VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
@@ -491,11 +495,24 @@ static const struct {
 	{"overflow over two sessions", "0: 90 75 fd 0f 30",
 	 "[ psb pge:0 tnt=1 ovf +20 ] tnt=1 ovf [ psb tnt:1 ovf:0 tnt:0 pgd:3 ]",
 	 "S E0 0 1 O S O0 0 1 A3", VPT_ROW_PROVES("ATOM-OVF-PSB")},
-	{"E5", "0: 90 ff e0; 20: 90", "[ psb pge:0 ovf:1 tip:1 tip:20 pgd:21 ]", "S E0 O1 1 20 A21",
+	{"E5", "0: 90 ff e0; 20: 90", "errata=5 [ psb pge:0 ovf:1 tip:1 tip:20 pgd:21 ]",
+	 "S E0 O1 1 20 A21",
 	 VPT_ROW_PROVES("ATOM-E5")},
 	{"not E5", "0: 90 ff e0; 20: 90", "[ psb pge:0 ovf:1 tip:20 pgd:21 ]", "S E0 O1 1 20 A21",
 	 VPT_ROW_PROVES("ATOM-E5")},
-	{"E5, and a PSB", "0: 90 ff e0; 20: 90", "[ psb pge:0 ovf:1 psb tip:1 tip:20 pgd:21 ]",
+	{"no E5: a branch to the same place", "0: 90 ff e0; 20: 90",
+	 "[ psb pge:0 ovf:1 tip:1 tip:20 pgd:21 ]", "S E0 O1 1 1 20 A21",
+	 VPT_ROW_PROVES("ATOM-E5")},
+	{"overflow ends outside a range, traced", "0: 90; 40: 90 90",
+	 "filter=0-20 [ psb pge:0 ovf:40 pgd:41 ]", "S E0 O40 40 A41",
+	 VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
+	{"E2: left where the overflow ends", "0: 90; 10: 90",
+	 "errata=2 filter=0-20 [ psb pge:0 ovf:10 pgd:10 tip:0 ]", "S E0 O10 A10",
+	 VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
+	{"RET from a lost CALL", "0: 90 0f 30; 20: c3; 30: ff e0",
+	 "retc [ psb pge:0 +2 ovf ]changed [ tip:20 tnt:1 tip:30 tip:20 pgd:20 ]",
+	 "S E0 O O 30 A20", VPT_ROW_PROVES("ATOM-RET ATOM-OVF-SET")},
+	{"E5, and a PSB", "0: 90 ff e0; 20: 90", "errata=5 [ psb pge:0 ovf:1 psb tip:1 tip:20 pgd:21 ]",
 	 "S E0 O1 1 20 A21", VPT_ROW_PROVES("ATOM-E5 ATOM-DEC-PSB")},
 
 	{"TraceStop", "0: 90 75 fd 90 90", "[ psb pge:0 stop tnt=10 +5 ]stop", "S E0 0 1 0 1 3 D T",

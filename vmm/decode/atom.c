@@ -80,6 +80,7 @@ static bool find(struct vpt_atom_decoder *a, struct vpt_item *item)
 			a->ran = false;
 			a->ip = a->next.lip;
 			a->lost = a->joins = false;
+			a->call_lost = true;
 		}
 		a->no_tip = false;
 		break;
@@ -255,6 +256,7 @@ struct vpt_decoder *vpt_atom_decoder_new(const struct vpt_atom_config *config)
 	a->decoder.ops = &atom_ops;
 	a->code = config->code;
 	a->guest = config->guest;
+	a->errata = config->errata;
 	a->stream.bytes = config->begin;
 	a->stream.len = config->len;
 	a->stream.offset = config->offset;
@@ -273,4 +275,9 @@ void vpt_atom_decoder_count(struct vpt_decoder *d, uint64_t insns)
 {
 	of(d)->insns = insns;
 	of(d)->counts = true;
+}
+
+void vpt_atom_decoder_doubt(struct vpt_decoder *d)
+{
+	of(d)->counts = false;
 }

@@ -25,13 +25,14 @@ struct vpt_atom_config {
 	size_t nperiods; /* those of this stretch */
 	bool cut;	 /* that it ends too early is no error */
 	bool guest;	 /* sessions end and change by WRMSRs that are traced */
+	uint8_t errata;	 /* enum vpt_atom_erratum: those that the processor has */
 	struct vpt_atom_code *code;
 };
 
 /*
  * NULL: memory. Items have the session, from 0 on for the first of these. An event that stands
- * for an instruction that retired, as INT n does, has 1 in `insns`; an OVERFLOW that a packet
- * tells of has 1 in `value`.
+ * for an instruction that retired, as INT n does, has 1 in `insns`. An OVERFLOW that a packet
+ * tells of has 1 in `value`, or 2 if the decoder may have left out instructions behind it.
  */
 struct vpt_decoder *vpt_atom_decoder_new(const struct vpt_atom_config *config);
 
@@ -43,5 +44,7 @@ bool vpt_atom_decoder_counts(const struct vpt_decoder *d);
 
 /* They have been now: there were so many. */
 void vpt_atom_decoder_count(struct vpt_decoder *d, uint64_t insns);
+/* The number is not exact any more. */
+void vpt_atom_decoder_doubt(struct vpt_decoder *d);
 
 #endif /* VMM_DECODE_ATOM_H */

@@ -22,6 +22,7 @@ void vpt_atomd_forget_flow(struct vpt_atom_decoder *a)
 	a->wait = VPT_ATOM_WAIT_NONE;
 	a->jumped = false;
 	a->ran = false;
+	a->will_run = false;
 	a->resumed = false;
 	a->in_tail = false;
 	a->counts = false;
@@ -37,6 +38,7 @@ static void enter(struct vpt_atom_decoder *a, size_t session)
 	/* [ATOM-STALE-TNT] */
 	a->stale = (uint8_t)vpt_atomd_outcomes(regs->tnt_buff);
 	a->call_known = VPT_ATOM_GET(LAST_CALL_NLIP, VALID, regs->last_call_nlip);
+	a->call_lost = false;
 	a->call_next = vpt_atom_canonical(VPT_ATOM_GET(LAST_CALL_NLIP, NLIP, regs->last_call_nlip));
 	a->insns = start->insns;
 	a->in_tail = false;
@@ -52,14 +54,20 @@ void vpt_atomd_enter_afresh(struct vpt_atom_decoder *a, size_t session)
 	a->joins = false;
 }
 
+/* Nothing tells where execution is until a packet with an IP comes. */
+void vpt_atomd_lose(struct vpt_atom_decoder *a)
+{
+	vpt_atomd_forget_flow(a);
+	a->call_known = false;
+	a->lost = a->joins = true;
+}
+
 /* [ATOM-OVF-SET] Software ended an overflow: no packet tells where execution is. */
 static void ended_silently(struct vpt_atom_decoder *a)
 {
 	if (VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, a->stream.regs.status))
 		return;
-	vpt_atomd_forget_flow(a);
-	a->call_known = false;
-	a->lost = a->joins = true;
+	vpt_atomd_lose(a);
 }
 
 /* ENDS was said, and all of the session is told. */
@@ -120,6 +128,22 @@ static bool ends_unknown(struct vpt_atom_decoder *a, struct vpt_item *item)
 	return true;
 }
 
+/*
+ * Has TraceStop ended the session before the instruction at a->ip? It may have been held until an
+ * overflow was over, or a branch or an event has led into its range.
+ */
+static bool stopped_here(const struct vpt_atom_decoder *a, const struct vpt_session *end)
+{
+	if (end->end != VPT_END_TRACE_STOP)
+		return false;
+	if (a->counts)
+		return a->resumed && !a->ran && a->insns == end->insns;
+	if (a->resumed && !a->ran)
+		return true;
+	return !a->will_run && (!a->ran || a->jumped || a->did == VPT_GOES_FAR) &&
+	       vpt_atomd_stops_at(&a->stream.regs, a->ip, true);
+}
+
 bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
 {
 	const struct vpt_session *end = vpt_atomd_end(a);
@@ -136,11 +160,9 @@ bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
 		vpt_atomd_forget_flow(a);
 		return false;
 	}
-	/* A TraceStop that was held until an overflow was over: nothing was traced since. */
-	if ((!a->counts || (a->resumed && a->insns == end->insns)) && !a->ran &&
-	    end->end == VPT_END_TRACE_STOP) {
+	if (stopped_here(a, end)) {
 		a->enabled = false;
-		return false;
+		return a->ran && vpt_atomd_disabled(a, item, false, 0);
 	}
 	if (!a->counts)
 		count_back(a, end);

@@ -2,6 +2,7 @@
 /* What packets say, with PacketEn and without. */
 #include "atom_inside.h"
 #include "trace/atom_session.h"
+#include "vpt/atom.h"
 
 /* The next flow packet behind the one at hand, or what there is instead. */
 void vpt_atomd_behind(const struct vpt_atom_decoder *a, struct vpt_atom_said *said)
@@ -30,6 +31,26 @@ static bool stops(const struct vpt_atom_decoder *a)
 }
 
 /*
+ * [ATOM-FILTER-FROZEN] In a range FilterEn is set, unless it was clear as the session began and
+ * no branch has led there since. Where that is not known the flow is left out.
+ */
+static bool in_filter_for_sure(const struct vpt_atom_decoder *a)
+{
+	const struct vpt_atom_regs *regs = &a->stream.regs;
+
+	return vpt_atomd_in_filter(regs, a->next.lip) &&
+	       (VPT_ATOM_GET(EVENTS, FILTER, regs->events) == VPT_ATOM_ID_ALWAYS ||
+		VPT_ATOM_GET(STATUS, FILTER_EN, regs->status));
+}
+
+/* [ATOM-E2] An extra FUP.PGD comes before anything has run, for FilterEn that fell. */
+static bool is_extra_pgd(const struct vpt_atom_decoder *a, const struct vpt_atom_said *pgd)
+{
+	return (a->errata & VPT_ATOM_E2) && pgd->lip == a->next.lip &&
+	       !vpt_atomd_in_filter(&a->stream.regs, pgd->lip);
+}
+
+/*
  * [ATOM-OVF-ENABLES] With FUP.BuffOvf there is TriggerEn and ContextEn. FilterEn is as the next
  * packet of the flow tells, or as the session's end has it, or as a branch to there makes it.
  */
@@ -52,15 +73,20 @@ static bool enabled_behind_overflow(const struct vpt_atom_decoder *a)
 		case VPT_ATOM_PKT_TIP:
 		case VPT_ATOM_PKT_FAR:
 			return true;
+		case VPT_ATOM_PKT_PGD:
+			return !is_extra_pgd(a, &said);
 		default:
 			break;
 		}
 	}
-	return vpt_atomd_in_filter(&a->stream.regs, a->next.lip);
+	return in_filter_for_sure(a);
 }
 
-/* [ATOM-E5] The TIP of a branch in an overflow that led to where that was over. */
-static void drop_spurious_tip(struct vpt_atom_decoder *a, uint64_t lip)
+/*
+ * [ATOM-E5] The TIP of a branch in an overflow that led to where that was over. Returns whether
+ * there is one. It looks like that of a loop's branch, so that the loop may have run once more.
+ */
+static bool drop_spurious_tip(struct vpt_atom_decoder *a, uint64_t lip)
 {
 	struct vpt_atom_stream ahead = a->stream;
 	struct vpt_atom_said said;
@@ -68,41 +94,46 @@ static void drop_spurious_tip(struct vpt_atom_decoder *a, uint64_t lip)
 	do {
 		vpt_atom_stream_read(&ahead, &said);
 	} while (vpt_atomd_is_packet(&said, VPT_ATOM_PKT_PSB));
-	if (vpt_atomd_is_packet(&said, VPT_ATOM_PKT_TIP) && said.has_lip && said.lip == lip)
-		a->stream = ahead;
+	if (!vpt_atomd_is_packet(&said, VPT_ATOM_PKT_TIP) || !said.has_lip || said.lip != lip)
+		return false;
+	a->stream = ahead;
+	return true;
 }
 
 /* FUP.BuffOvf. */
 bool vpt_atomd_overflow(struct vpt_atom_decoder *a, struct vpt_item *item)
 {
 	uint64_t lip = a->next.lip;
+	bool dropped;
 
 	if (!a->next.has_lip) {
 		vpt_atomd_use(a);
 		vpt_atomd_fail(a, item, "the place where an overflow ends is not known");
 		return true;
 	}
-	drop_spurious_tip(a, lip);
+	dropped = (a->errata & VPT_ATOM_E5) && drop_spurious_tip(a, lip);
 	vpt_atomd_forget_flow(a);
 	a->enabled = enabled_behind_overflow(a);
 	vpt_atomd_use(a);
 	/* [ATOM-OVF-CLEAR] */
-	a->call_known = false;
+	a->call_known = a->call_lost = false;
 	a->lost = a->joins = false;
 	a->resumed = true;
 	a->ip = lip;
 	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
 	item->has_to = a->enabled;
 	item->to = a->enabled ? lip : 0;
-	item->value = 1;
+	item->value = dropped ? 2 : 1;
 	return true;
 }
 
 bool vpt_atomd_enabled_at(struct vpt_atom_decoder *a, struct vpt_item *item)
 {
+	a->call_lost = a->call_lost || a->lost;
 	a->enabled = true;
 	a->ip = a->next.lip;
 	a->ran = false;
+	a->will_run = true; /* [ATOM-STOP] */
 	a->resumed = false;
 	a->jumped = false;
 	a->lost = a->joins = false;
@@ -279,6 +310,7 @@ static bool event(struct vpt_atom_decoder *a, struct vpt_item *item, bool has_to
 	item->to = has_to ? a->next.lip : 0;
 	item->insns = a->soft_int;
 	a->ran = false;
+	a->will_run = false;
 	a->resumed = false;
 	a->jumped = false;
 	return true;

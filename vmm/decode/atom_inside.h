@@ -19,6 +19,7 @@ struct vpt_atom_decoder {
 	struct vpt_atom_stream stream;
 	struct vpt_atom_code *code;
 	bool guest;
+	uint8_t errata; /* enum vpt_atom_erratum */
 
 	struct vpt_atom_said next; /* read, and not yet used; no packet of time */
 	bool has_next;
@@ -28,6 +29,7 @@ struct vpt_atom_decoder {
 	uint8_t outcomes, noutcomes; /* the oldest is at bit noutcomes - 1 */
 	uint8_t stale; /* so many of the next TNT are of a trace before [ATOM-STALE-TNT] */
 	bool call_known;
+	bool call_lost;	    /* a CALL may have retired before decoding joined the trace */
 	uint64_t call_next; /* as RTIT_LAST_CALL_NLIP */
 	bool paging, paging_known;
 
@@ -38,6 +40,7 @@ struct vpt_atom_decoder {
 	bool jumped;	      /* the instruction before was a near branch that was taken, */
 	uint64_t jumped_next; /* and behind it comes this */
 	bool ran;	      /* an instruction did since the last event */
+	bool will_run;	      /* FUP.PGE: the instruction there runs, or there would be none */
 	bool resumed;	      /* that event was FUP.BuffOvf */
 	bool may_leave;	      /* the last one can clear ContextEn or FilterEn, falling through */
 	uint8_t did;	      /* the last one, enum vpt_goes */
@@ -106,6 +109,8 @@ bool vpt_atomd_ends_changed(const struct vpt_atom_decoder *a);
 /* Was it said that it ends, and do packets go on being lost then? */
 bool vpt_atomd_ends_lost(const struct vpt_atom_decoder *a);
 void vpt_atomd_forget_flow(struct vpt_atom_decoder *a);
+/* Forget the flow and the last CALL; decoding joins again at the next packet with an IP. */
+void vpt_atomd_lose(struct vpt_atom_decoder *a);
 /* A session that begins with TriggerEn rising tells all that there is to know. */
 void vpt_atomd_enter_afresh(struct vpt_atom_decoder *a, size_t session);
 /* It was said that the session ends, and all of it is told. */

@@ -28,6 +28,7 @@ static void retire(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in,
 	item->offset = a->has_next ? a->next.at : a->stream.at;
 	a->insns++;
 	a->ran = true;
+	a->will_run = false;
 	a->may_leave = false;
 	a->jumped = false;
 	a->did = in->goes;
@@ -99,6 +100,14 @@ static bool indirect(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in,
 	return jump(a, in, to, item);
 }
 
+/* The RET returns from a CALL that retired where packets were lost. */
+static bool lose_at_ret(struct vpt_atom_decoder *a, struct vpt_item *item)
+{
+	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
+	vpt_atomd_lose(a);
+	return true;
+}
+
 /*
  * [ATOM-RET] An outcome is the RET's own: outcomes gathered go out before a TIP, so that none
  * would be left.
@@ -109,6 +118,8 @@ static bool ret(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in, stru
 		return indirect(a, in, item);
 	if (!VPT_ATOM_GET(CTL, CMPRS_RET, a->stream.regs.ctl))
 		return misfit(a, item, "an outcome is left at a RET that is not compressed");
+	if (!a->call_known && a->call_lost)
+		return lose_at_ret(a, item);
 	if (!a->call_known)
 		return misfit(a, item, "a compressed RET returns from a call that was not seen");
 	if (!next_outcome(a))

@@ -119,6 +119,7 @@ static int start_rtit(struct vpt_flow *f, const struct vpt_segment *s, uint64_t 
 		.nperiods = s->count,
 		.cut = s->cut,
 		.guest = vpt_reader_info(f->reader)->owner == VPT_OWNER_GUEST,
+		.errata = VPT_INFO_ERRATA(vpt_reader_info(f->reader)->flags),
 		.code = f->atom,
 	};
 	int err = start_timelines(f, s, config.begin, config.len);

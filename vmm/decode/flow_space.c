@@ -64,8 +64,8 @@ void vpt_flow_follow_space(struct vpt_flow *f)
 		vpt_flow_use_space(f, cr3);
 }
 
-/* FUP.BuffOvf: the file says what the counter is here. */
-static void resume(struct vpt_flow *f)
+/* FUP.BuffOvf: the file says what the counter is here; `exact`: the decoder leaves nothing out. */
+static void resume(struct vpt_flow *f, bool exact)
 {
 	const struct vpt_session *end =
 		f->session < f->nperiods ? f->periods[f->session].end : NULL;
@@ -80,6 +80,8 @@ static void resume(struct vpt_flow *f)
 	f->insns = f->cr3s[i].insns;
 	vpt_atom_decoder_count(f->decoder, f->insns);
 	vpt_flow_follow_space(f);
+	if (!exact)
+		vpt_atom_decoder_doubt(f->decoder);
 }
 
 /* RTIT's decoder says which session it is in. */
@@ -159,7 +161,7 @@ void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item)
 	case VPT_FLOW_OVERFLOW:
 		if (f->atom) {
 			if (item->event == VPT_FLOW_OVERFLOW && item->value)
-				resume(f);
+				resume(f, item->value == 1);
 			break;
 		}
 		enter_session(f, item->offset);
