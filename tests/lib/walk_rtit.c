@@ -108,7 +108,7 @@ static void event(struct walker *w, const struct vpt_event *event)
 		vpt_tracer_cond(&r->tracer, event->from, event->to, event->next,
 				event->flags & VPT_EVF_TAKEN);
 	else
-		vpt_tracer_event(&r->tracer, event, r->cpl);
+		vpt_tracer_event_at(&r->tracer, event, r->cpl, w->arrived);
 }
 
 static void look(struct walker *w, bool cr3_written)

@@ -73,6 +73,7 @@ void vpt_exec_shutdown(struct vpt_vcpu *v, uint64_t rip)
 static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 {
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = rip};
+	bool arrived = v->arrived;
 	uint8_t cpl = v->cpl;
 
 	if (!v->long_mode && !v->engine->observes) {
@@ -97,7 +98,7 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 		event.flags = VPT_EVF_PAGE_FAULT;
 		event.value = e->cr2;
 	}
-	vpt_tracer_event(&v->tracer, &event, cpl);
+	vpt_tracer_event_at(&v->tracer, &event, cpl, arrived);
 }
 
 void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)

@@ -217,6 +217,7 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 	enum vpt_event_source source = nmi_pending(v) ? VPT_SOURCE_NMI : VPT_SOURCE_EXTERNAL;
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = v->regs->rip};
 	struct vpt_exception e;
+	bool arrived = v->arrived;
 	uint8_t cpl = v->cpl;
 
 	if (!can_take(v, source))
@@ -234,6 +235,6 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 	v->arrived = true;
 	event.to = v->regs->rip;
 	event.vector = e.vector;
-	vpt_tracer_event(&v->tracer, &event, cpl);
+	vpt_tracer_event_at(&v->tracer, &event, cpl, arrived);
 	return true;
 }

@@ -22,12 +22,13 @@ bool vpt_same_step(const struct vpt_step *a, const struct vpt_step *b)
 
 /* Knuth, Morris, Pratt: loops make for many near misses. */
 int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size_t end,
-	      const struct vpt_step *pattern, size_t n, uint64_t *before)
+	      const struct vpt_step *pattern, size_t n, bool last, uint64_t *before)
 {
 	size_t *back = calloc(n + 1, sizeof(*back));
 	struct vpt_expect e = *expect;
 	struct vpt_step s = *step;
 	uint64_t seen = 0;
+	bool found = false;
 	size_t i, k = 0;
 
 	if (!back)
@@ -39,16 +40,18 @@ int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size
 		k += vpt_same_step(&pattern[k], &pattern[i]);
 		back[i + 1] = k;
 	}
-	for (k = 0; k < n && s.kind != VPT_STEP_END && s.kind != VPT_STEP_WRONG && s.session < end;
-	     seen++) {
-		while (k && !vpt_same_step(&pattern[k], &s))
+	for (k = 0; (last || !found) && s.kind != VPT_STEP_END && s.kind != VPT_STEP_WRONG &&
+		    s.session < end;) {
+		while (k && (k == n || !vpt_same_step(&pattern[k], &s)))
 			k = back[k];
 		k += vpt_same_step(&pattern[k], &s);
 		vpt_expect_next(&e, &s);
+		seen++;
+		if (k == n) {
+			found = true;
+			*before = seen - n;
+		}
 	}
 	free(back);
-	if (k < n)
-		return -ENOENT;
-	*before = seen - n;
-	return 0;
+	return found ? 0 : -ENOENT;
 }

@@ -8,11 +8,12 @@
 bool vpt_same_step(const struct vpt_step *a, const struct vpt_step *b);
 
 /*
- * Where do `n` decoded steps first occur among the expected ones, of which `step`
- * is the next and `expect` has the rest, before session `end`? 0 and the number of
- * steps before them, -ENOENT or -ENOMEM.
+ * Find @n decoded steps among the expected ones before session @end. @step is the next expected
+ * step and @expect has those after it. The first place counts, or with @last the last one, for
+ * decoded steps with which the trace ends. Returns 0 and the number of expected steps before that
+ * place, -ENOENT or -ENOMEM.
  */
 int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size_t end,
-	      const struct vpt_step *pattern, size_t n, uint64_t *before);
+	      const struct vpt_step *pattern, size_t n, bool last, uint64_t *before);
 
 #endif /* VMM_ORACLE_ALIGN_H */

@@ -273,6 +273,7 @@ static int align(struct compare *m)
 {
 	struct vpt_step *pattern;
 	uint64_t before;
+	bool ends = false;
 	size_t n;
 	int err = read_ahead(m, ALIGN_MAX - 1);
 
@@ -282,11 +283,12 @@ static int align(struct compare *m)
 	if (!pattern)
 		return -ENOMEM;
 	for (n = 0; n < ALIGN_MAX && m->head + n < m->ahead.n; n++) {
+		ends = ahead(m, n)->said == SAID_SEGMENT || ahead(m, n)->said == SAID_END;
 		if (ahead(m, n)->said != SAID_STEP)
 			break;
 		pattern[n] = ahead(m, n)->line.step;
 	}
-	err = vpt_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n,
+	err = vpt_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n, ends,
 			&before);
 	free(pattern);
 	if (err == -ENOENT)

@@ -589,10 +589,17 @@ static bool goes_far(const struct vpt_event *event)
 
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
 {
+	vpt_tracer_event_at(t, event, cpl, false);
+}
+
+void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl,
+			 bool arrived)
+{
 	if (!vpt_tracer_acts(t))
 		return;
 	if (*t->unit.trigger_en && (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT))
-		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl, event->vector);
+		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl,
+			   VPT_ORACLE_AUX(event->vector, arrived ? VPT_ORACLE_ARRIVED : 0));
 	if (event->kind == VPT_EV_CR3)
 		vpt_tracer_space(t);
 	else if (!t->unit.ops->tells_mode && goes_far(event))

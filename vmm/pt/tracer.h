@@ -149,6 +149,12 @@ void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* A change of flow, with the context already the new one. `cpl`: of event->from. */
 void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
+/*
+ * The same for an interrupt or an exception. @arrived: event->from was reached by a taken branch
+ * or by an event. Filters depend on it, and a CALL to the next instruction does not show it.
+ */
+void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl,
+			 bool arrived);
 /* A conditional branch; `next`: the IP after it. */
 void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken);
 /* The instruction at `ip` retired and makes no event. */
