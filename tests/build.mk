@@ -16,10 +16,18 @@ $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) $(CHECK_LIBS)
 
+# Files made by hand.
+TEST_RAW := $(O)/tests/libraw.a
+$(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
 # Small programs that test scripts use, one per tests/tools/*.c.
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/tools/*.c)))
-$(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(O)/tests/lib/rawfile.o $(LIBVMM) $(LIBVPT)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
+$(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+# libdw judges how vpt reads line tables; vpt itself does not use it.
+$(O)/tests/lines: TOOL_LIBS := -ldw -lelf -lz
+$(O)/tests/mkvpt: TOOL_LIBS := -lz
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))

@@ -134,7 +134,7 @@ void use_file(struct vpt_reader *r, size_t size, bool images)
 	unsigned int v;
 
 	use_extent(r, size);
-	/* libelf and libdw are not what is tested: only now and then. */
+	/* Images take time: only now and then. */
 	if (images)
 		REQUIRE(!vpt_symbols_open(r, &symbols));
 	for (v = 0; v < vcpus && v < 4; v++) {

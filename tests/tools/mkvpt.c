@@ -5,10 +5,14 @@
  *
  *   spaces     COUNT address spaces of one page of code each, all of which run
  *   scattered  COUNT pages of code of one address space, no two of them adjacent
+ *   inflated   COUNT ELF files with a debug section of 290 MB, compressed to 290 KB
+ *   rows       COUNT ELF files with a line table of 60 million rows, compressed to 60 KB
+ *   names      an ELF file with COUNT symbols, each with a name of a megabyte
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/rawelf.h"
 #include "lib/rawfile.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
@@ -111,12 +115,106 @@ static void make_scattered(struct rawfile *f, uint64_t count)
 	put_session(f, VPT_SESSION_END);
 }
 
+static void put_elf(struct rawfile *f, struct rawelf *e, uint64_t count)
+{
+	const struct vpt_elf_image image = {.name = "hostile.elf"};
+
+	rawelf_close(e);
+	for (; count; count--)
+		rawfile_block(f, VPT_BLOCK_ELF, &image, sizeof(image), e->bytes, e->len);
+	free(e->bytes);
+}
+
+/* One page that runs, so that there is something to be named. */
+static void put_run(struct rawfile *f)
+{
+	make_spaces(f, 1);
+}
+
+static uint8_t *fill(size_t len, int byte)
+{
+	uint8_t *bytes = malloc(len);
+
+	if (!bytes)
+		abort();
+	return memset(bytes, byte, len);
+}
+
+static void make_inflated(struct rawfile *f, uint64_t count)
+{
+	const size_t len = 290u << 20;
+	uint8_t *bytes = fill(len, 0);
+	struct rawelf e;
+
+	rawelf_open(&e);
+	rawelf_add_compressed(&e, ".debug_line", bytes, len);
+	put_elf(f, &e, count);
+	free(bytes);
+	put_run(f);
+}
+
+/* The header of a line program of version 4, with neither folders nor files. */
+static const uint8_t line_head[] = {
+	0,  0,	0, 0,	 /* unit_length */
+	4,  0,		 /* version */
+	20, 0,	0, 0,	 /* header_length */
+	1,  1,	1, 0xfb, /* of an instruction, operations, is_stmt, line_base */
+	14, 13,		 /* line_range, opcode_base */
+	0,  1,	1, 1,	 1, 0, 0, 0, 1, 0, 0, 1, /* operands of standard opcodes */
+	0,  0,					 /* no folders, no files */
+};
+
+static void make_rows(struct rawfile *f, uint64_t count)
+{
+	const size_t len = 60u << 20;
+	/* A special opcode: a row. */
+	uint8_t *bytes = fill(len, 0x20);
+	uint32_t unit = (uint32_t)len - 4;
+	struct rawelf e;
+
+	memcpy(bytes, line_head, sizeof(line_head));
+	memcpy(bytes, &unit, sizeof(unit));
+	rawelf_open(&e);
+	rawelf_add_compressed(&e, ".debug_line", bytes, len);
+	put_elf(f, &e, count);
+	free(bytes);
+	put_run(f);
+}
+
+static void make_names(struct rawfile *f, uint64_t count)
+{
+	const size_t len = 1u << 20;
+	uint8_t *names = fill(len, 'a');
+	Elf64_Sym *syms = calloc(count, sizeof(*syms));
+	Elf64_Shdr *table;
+	struct rawelf e;
+	uint64_t i;
+
+	if (!syms)
+		abort();
+	names[len - 1] = 0;
+	for (i = 0; i < count; i++)
+		syms[i] = (Elf64_Sym){.st_name = (Elf64_Word)(i % 4096),
+				      .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				      .st_shndx = SHN_ABS,
+				      .st_value = CODE + i};
+	rawelf_open(&e);
+	table = rawelf_add(&e, ".symtab", SHT_SYMTAB, syms, count * sizeof(*syms));
+	table->sh_entsize = sizeof(*syms);
+	table->sh_link = 2;
+	rawelf_add(&e, ".strtab", SHT_STRTAB, names, len);
+	put_elf(f, &e, 1);
+	free(names);
+	free(syms);
+	put_run(f);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct rawfile *f, uint64_t count);
 } kinds[] = {
-	{"spaces", make_spaces},
-	{"scattered", make_scattered},
+	{"spaces", make_spaces}, {"scattered", make_scattered}, {"inflated", make_inflated},
+	{"rows", make_rows},	 {"names", make_names},
 };
 
 int main(int argc, char **argv)

@@ -144,21 +144,24 @@ START_TEST(symbols_of)
 	vpt_symbols_format(NULL, 0x1234, name, sizeof(name));
 	ck_assert_str_eq(name, "0x1234");
 
+	ck_assert_int_eq(vpt_symbols_read_lines(symbols), 0);
 	line = vpt_symbols_line(symbols, first->start);
 	ck_assert_ptr_nonnull(line);
 	ck_assert_ptr_nonnull(strstr(line->file, "test_show.c"));
 	ck_assert_uint_ge(line->line, line_of_first);
 	ck_assert_uint_le(line->line, line_of_first + 3);
 	ck_assert_ptr_null(vpt_symbols_line(symbols, 0));
+	ck_assert_ptr_null(vpt_symbols_problem(symbols));
 	vpt_symbols_close(symbols);
 	vpt_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
+/* What is no ELF file has no names, and is a problem that is reported. */
 START_TEST(no_elf)
 {
-	static const struct vpt_elf_image image = {.name = "junk"};
+	static const struct vpt_elf_image image = {.name = "junk\33"};
 	struct vpt_symbols *symbols;
 	struct vpt_reader *r;
 	struct synth s;
@@ -172,8 +175,10 @@ START_TEST(no_elf)
 	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
 	vpt_symbols_all(symbols, &n);
 	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(vpt_symbols_read_lines(symbols), 0);
 	vpt_symbols_lines(symbols, &n);
 	ck_assert_uint_eq(n, 0);
+	ck_assert_str_eq(vpt_symbols_problem(symbols), "junk?: it is no ELF file");
 	vpt_symbols_close(symbols);
 	vpt_reader_close(r);
 	synth_done(&s);

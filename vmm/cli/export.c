@@ -130,7 +130,11 @@ static int export_perf(struct options *o, struct vpt_reader *reader)
 				"export: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, report.errors, report.error);
-	return vpt_cli_whole("export", o->path, reader);
+	err = vpt_cli_whole("export", o->path, reader);
+	if (!err && *report.problem)
+		return vpt_fail(VPT_EXIT_INPUT, "export: %s: names are missing: %s", o->path,
+				report.problem);
+	return err;
 }
 
 /* perf knows PT alone. */

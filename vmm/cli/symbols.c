@@ -47,6 +47,16 @@ static int add(struct vpt_symbols *symbols, const char *verb, const char *word)
 	return status;
 }
 
+int vpt_cli_symbols_whole(const char *verb, const char *path, const struct vpt_symbols *symbols)
+{
+	const char *problem = vpt_symbols_problem(symbols);
+
+	if (!problem)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: names or lines are missing: %s", verb, path,
+			problem);
+}
+
 int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
 			 const struct vpt_reader *reader, struct vpt_symbols **symbols)
 {

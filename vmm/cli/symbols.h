@@ -19,4 +19,10 @@ int vpt_cli_symbols_take(struct vpt_cli_symbols *s, const char *verb, const char
 int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
 			 const struct vpt_reader *reader, struct vpt_symbols **symbols);
 
+/*
+ * VPT_EXIT_OK if no names or lines were left out. VPT_EXIT_INPUT, after the one line was
+ * printed, if an ELF file is damaged or would take too much memory.
+ */
+int vpt_cli_symbols_whole(const char *verb, const char *path, const struct vpt_symbols *symbols);
+
 #endif /* VMM_CLI_SYMBOLS_H */

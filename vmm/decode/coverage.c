@@ -133,6 +133,8 @@ static int find_places(struct vpt_symbols *symbols, const struct sums *sums, str
 	const struct vpt_line *rows;
 	size_t n, i;
 
+	if (vpt_symbols_read_lines(symbols))
+		return -ENOMEM;
 	rows = vpt_symbols_lines(symbols, &n);
 	for (i = 0; i < n; i++) {
 		if (rows[i].file &&

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Names and source lines for addresses, from ELF files and symbol maps. */
 #include "symbol.h"
 
-#include <elfutils/libdw.h>
 #include <errno.h>
-#include <gelf.h>
-#include <libelf.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol_map.h"
+#include "text.h"
 #include "trace/input.h"
 #include "trace/vec.h"
 
+/*
+ * A symbol's name may overlap others in the file, and is written wherever the symbol is shown:
+ * together they may be so many times as long as the file, and as short files as this.
+ */
+#define NAMES_RATIO 4
+#define NAMES_BASE  (1u << 20)
+
 struct image {
-	Elf *elf;
-	Dwarf *dwarf;
+	struct vpt_object object;
 	uint64_t bias;
+	char name[64]; /* for messages */
 };
 
 struct vpt_symbols {
@@ -36,54 +43,52 @@ struct vpt_symbols {
 		struct vpt_symbol *at;
 		size_t n, room;
 	} symbols;
-	struct {
-		struct vpt_line *at;
-		size_t n, room;
-	} lines;
+	struct vpt_lines lines;
 	bool lines_read;
+	char problem[192]; /* the first thing that was left out; empty: nothing */
 };
 
-static bool names_code(const GElf_Sym *sym, Elf *elf)
+static void note(struct vpt_symbols *s, const struct image *image, const char *what)
 {
-	unsigned int type = GELF_ST_TYPE(sym->st_info);
-	GElf_Shdr shdr;
-	Elf_Scn *scn;
-
-	if (type == STT_FUNC)
-		return sym->st_shndx != SHN_UNDEF;
-	/* Assembly often has labels only. */
-	if (type != STT_NOTYPE || sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
-		return false;
-	scn = elf_getscn(elf, sym->st_shndx);
-	return scn && gelf_getshdr(scn, &shdr) && (shdr.sh_flags & SHF_EXECINSTR);
+	if (!*s->problem)
+		snprintf(s->problem, sizeof(s->problem), "%s: %s", image->name, what);
 }
 
-static int add_table(struct vpt_symbols *s, const struct image *image, Elf_Scn *scn,
-		     const GElf_Shdr *shdr)
+static bool names_code(const struct vpt_object *o, const struct vpt_elf_symbol *sym)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n, i;
+	struct vpt_section section;
 
-	if (!data || !shdr->sh_entsize)
-		return 0;
-	n = shdr->sh_size / shdr->sh_entsize;
-	for (i = 0; i < n && i <= INT32_MAX; i++) {
-		const char *name;
-		GElf_Sym sym;
+	if (sym->type == STT_FUNC)
+		return sym->section != SHN_UNDEF;
+	/* Assembly often has labels only. */
+	if (sym->type != STT_NOTYPE || sym->section == SHN_UNDEF || sym->section >= SHN_LORESERVE)
+		return false;
+	return vpt_object_section(o, sym->section, &section) && (section.flags & SHF_EXECINSTR);
+}
 
-		if (!gelf_getsym(data, (int)i, &sym))
-			break;
-		if (!names_code(&sym, image->elf))
+static int add_table(struct vpt_symbols *s, const struct image *image,
+		     const struct vpt_symtab *table)
+{
+	uint64_t left = NAMES_BASE + NAMES_RATIO * (uint64_t)image->object.len;
+	struct vpt_elf_symbol sym;
+	size_t i, len;
+
+	for (i = 0; i < table->count; i++) {
+		if (!vpt_symtab_get(table, i, &sym) || !names_code(&image->object, &sym) ||
+		    !strncmp(sym.name, ".L", 2))
 			continue;
-		name = elf_strptr(image->elf, shdr->sh_link, sym.st_name);
-		if (!name || !*name || !strncmp(name, ".L", 2))
-			continue;
+		len = strnlen(sym.name, left);
+		if (len == left) {
+			note(s, image, "its symbols have more names than the file has room for");
+			return 0;
+		}
+		left -= len;
 		if (!vpt_vec_room(&s->symbols))
 			return -ENOMEM;
 		s->symbols.at[s->symbols.n++] = (struct vpt_symbol){
-			.start = sym.st_value + image->bias,
-			.end = sym.st_value + image->bias + sym.st_size,
-			.name = name,
+			.start = sym.value + image->bias,
+			.end = sym.value + image->bias + sym.size,
+			.name = sym.name,
 		};
 	}
 	return 0;
@@ -92,25 +97,15 @@ static int add_table(struct vpt_symbols *s, const struct image *image, Elf_Scn *
 /* .symtab, or .dynsym in an image that was stripped. */
 static int add_symbols(struct vpt_symbols *s, const struct image *image)
 {
-	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
 	size_t had = s->symbols.n;
-	size_t i;
+	struct vpt_symtab table;
+	int err = 0;
 
-	for (i = 0; i < 2 && s->symbols.n == had; i++) {
-		Elf_Scn *scn = NULL;
-
-		while ((scn = elf_nextscn(image->elf, scn))) {
-			GElf_Shdr shdr;
-			int err;
-
-			if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != types[i])
-				continue;
-			err = add_table(s, image, scn, &shdr);
-			if (err)
-				return err;
-		}
-	}
-	return 0;
+	if (vpt_object_symtab(&image->object, SHT_SYMTAB, &table))
+		err = add_table(s, image, &table);
+	if (!err && s->symbols.n == had && vpt_object_symtab(&image->object, SHT_DYNSYM, &table))
+		err = add_table(s, image, &table);
+	return err;
 }
 
 static int by_start(const void *a, const void *b)
@@ -122,7 +117,11 @@ static int by_start(const void *a, const void *b)
 	/* Of several at one place, the longest, then the first by name. */
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
-	return strcmp(x->name, y->name);
+	if (strcmp(x->name, y->name))
+		return strcmp(x->name, y->name);
+	if (!x->module || !y->module)
+		return !x->module - !y->module;
+	return strcmp(x->module, y->module);
 }
 
 /*
@@ -153,26 +152,41 @@ static void tidy(struct vpt_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
-/* 0, -ENOMEM, or -EINVAL: it is no ELF file. */
-static int add_image(struct vpt_symbols *s, const uint8_t *bytes, size_t len, uint64_t bias)
+/* Returns NULL, or what is wrong with the file; *err is -ENOMEM if there is no memory. */
+static const char *add_image(struct vpt_symbols *s, const void *bytes, size_t len,
+			     const struct image *as, int *err)
 {
 	size_t first = s->symbols.n;
 	struct image *image;
+	const char *why;
+
+	*err = -ENOMEM;
+	if (!vpt_vec_room(&s->images))
+		return NULL;
+	image = &s->images.at[s->images.n];
+	*image = *as;
+	*err = 0;
+	why = vpt_object_open(&image->object, bytes, len);
+	if (why)
+		return why;
+	s->images.n++;
+	*err = add_symbols(s, image);
+	if (!*err)
+		tidy(s, first);
+	return NULL;
+}
+
+static int add_recorded(struct vpt_symbols *s, const struct vpt_elf_file *file)
+{
+	struct image as = {.bias = file->image->bias};
+	const char *why;
 	int err;
 
-	if (!vpt_vec_room(&s->images))
-		return -ENOMEM;
-	image = &s->images.at[s->images.n];
-	/* libelf wants it writable; what the reader hands out is private. */
-	*image = (struct image){.elf = elf_memory((char *)bytes, len), .bias = bias};
-	if (!image->elf || elf_kind(image->elf) != ELF_K_ELF) {
-		elf_end(image->elf);
-		return -EINVAL;
-	}
-	s->images.n++;
-	err = add_symbols(s, image);
-	if (!err)
-		tidy(s, first);
+	vpt_text_copy(as.name, sizeof(as.name), file->image->name,
+		      strnlen(file->image->name, sizeof(file->image->name)));
+	why = add_image(s, file->bytes, file->len, &as, &err);
+	if (why)
+		note(s, &as, why);
 	return err;
 }
 
@@ -185,9 +199,8 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 	if (!s)
 		return -ENOMEM;
 	files = vpt_reader_elf(reader, &n);
-	elf_version(EV_CURRENT);
 	for (i = 0; i < n; i++) {
-		if (add_image(s, files[i].bytes, files[i].len, files[i].image->bias) == -ENOMEM) {
+		if (add_recorded(s, &files[i])) {
 			vpt_symbols_close(s);
 			return -ENOMEM;
 		}
@@ -230,11 +243,14 @@ static int add_map(struct vpt_symbols *s, const struct vpt_input *in, uint64_t b
 			return -ENOMEM;
 		s->symbols.at[s->symbols.n++] = map->at[i];
 	}
+	vpt_symbol_map_release(map);
 	return 0;
 }
 
 static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
 {
+	const char *slash = strrchr(path, '/'), *wrong;
+	struct image as = {.bias = bias};
 	size_t had = s->symbols.n;
 	struct vpt_input *in;
 	int err;
@@ -248,10 +264,13 @@ static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char
 		return err;
 	if (!is_elf(in))
 		return add_map(s, in, bias, why, size);
-	err = add_image(s, in->bytes, in->size, bias);
-	if (err == -EINVAL)
-		snprintf(why, size, "the ELF file is damaged");
-	if (!err && s->symbols.n == had) {
+	slash = slash ? slash + 1 : path;
+	vpt_text_copy(as.name, sizeof(as.name), slash, strlen(slash));
+	wrong = add_image(s, in->bytes, in->size, &as, &err);
+	if (wrong) {
+		snprintf(why, size, "%s", wrong);
+		err = -EINVAL;
+	} else if (!err && s->symbols.n == had) {
 		snprintf(why, size, "it has no symbols of code");
 		err = -EINVAL;
 	}
@@ -277,10 +296,6 @@ void vpt_symbols_close(struct vpt_symbols *s)
 
 	if (!s)
 		return;
-	for (i = 0; i < s->images.n; i++) {
-		dwarf_end(s->images.at[i].dwarf);
-		elf_end(s->images.at[i].elf);
-	}
 	for (i = 0; i < s->inputs.n; i++)
 		vpt_input_close(&s->inputs.at[i]);
 	for (i = 0; i < s->maps.n; i++)
@@ -289,7 +304,7 @@ void vpt_symbols_close(struct vpt_symbols *s)
 	free(s->inputs.at);
 	free(s->maps.at);
 	free(s->symbols.at);
-	free(s->lines.at);
+	vpt_lines_free(&s->lines);
 	free(s);
 }
 
@@ -317,108 +332,44 @@ const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *s, uint64_t 
 	return &s->symbols.at[lo - 1];
 }
 
-static int add_row(struct vpt_symbols *s, uint64_t addr, const char *file, int line)
+const char *vpt_symbols_problem(const struct vpt_symbols *s)
 {
-	if (!vpt_vec_room(&s->lines))
-		return -ENOMEM;
-	s->lines.at[s->lines.n++] = (struct vpt_line){
-		.addr = addr,
-		.file = file,
-		.line = line > 0 ? (unsigned int)line : 0,
-	};
-	return 0;
+	return *s->problem ? s->problem : NULL;
 }
 
-static int add_unit(struct vpt_symbols *s, const struct image *image, Dwarf_Die *unit)
-{
-	Dwarf_Lines *lines;
-	size_t n, i;
-
-	if (dwarf_getsrclines(unit, &lines, &n))
-		return 0;
-	for (i = 0; i < n; i++) {
-		Dwarf_Line *row = dwarf_onesrcline(lines, i);
-		const char *file = NULL;
-		Dwarf_Addr addr;
-		bool end = false;
-		int line = 0;
-
-		if (!row || dwarf_lineaddr(row, &addr))
-			continue;
-		if (dwarf_lineendsequence(row, &end) || dwarf_lineno(row, &line))
-			continue;
-		if (!end && line > 0)
-			file = dwarf_linesrc(row, NULL, NULL);
-		if (add_row(s, addr + image->bias, file, line))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Sort key: rows that end a sequence come before those that begin one there. */
-static int by_addr(const void *a, const void *b)
-{
-	const struct vpt_line *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return (x->file != NULL) - (y->file != NULL);
-}
-
-static int read_lines(struct vpt_symbols *s)
+int vpt_symbols_read_lines(struct vpt_symbols *s)
 {
 	size_t i;
 
+	if (s->lines_read)
+		return 0;
 	for (i = 0; i < s->images.n; i++) {
-		struct image *image = &s->images.at[i];
-		Dwarf_Off at = 0, next;
-		size_t head;
+		const struct image *image = &s->images.at[i];
+		int err = vpt_lines_read(&s->lines, &image->object, image->bias);
 
-		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-		if (!image->dwarf)
-			continue;
-		while (!dwarf_nextcu(image->dwarf, at, &next, &head, NULL, NULL, NULL)) {
-			Dwarf_Die unit;
-
-			if (dwarf_offdie(image->dwarf, at + head, &unit) &&
-			    add_unit(s, image, &unit))
-				return -ENOMEM;
-			if (next <= at)
-				break;
-			at = next;
-		}
+		if (err == -EFBIG)
+			note(s, image,
+			     "its debug information takes more memory than such a file may: "
+			     "decompress it (objcopy --decompress-debug-sections)");
+		else if (err == -EINVAL)
+			note(s, image, "its line tables are damaged, or of a kind not known");
+		else if (err)
+			return err;
 	}
-	if (s->lines.n)
-		qsort(s->lines.at, s->lines.n, sizeof(*s->lines.at), by_addr);
+	vpt_lines_sort(&s->lines);
+	s->lines_read = true;
 	return 0;
 }
 
-const struct vpt_line *vpt_symbols_lines(struct vpt_symbols *s, size_t *count)
+const struct vpt_line *vpt_symbols_lines(const struct vpt_symbols *s, size_t *count)
 {
-	if (!s->lines_read) {
-		/* Without memory there are just fewer lines. */
-		(void)read_lines(s);
-		s->lines_read = true;
-	}
 	*count = s->lines.n;
 	return s->lines.at;
 }
 
-const struct vpt_line *vpt_symbols_line(struct vpt_symbols *s, uint64_t addr)
+const struct vpt_line *vpt_symbols_line(const struct vpt_symbols *s, uint64_t addr)
 {
-	const struct vpt_line *rows;
-	size_t lo = 0, hi;
-
-	rows = vpt_symbols_lines(s, &hi);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && rows[lo - 1].file ? &rows[lo - 1] : NULL;
+	return vpt_lines_find(&s->lines, addr);
 }
 
 size_t vpt_symbols_format(const struct vpt_symbols *s, uint64_t addr, char *text, size_t size)

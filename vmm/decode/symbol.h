@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names and source lines for addresses, from the ELF images that a trace file
- * carries, and from other files. The images are not trusted; what is wrong with one
- * only means that it has no names.
+ * carries, and from other files. The images are not trusted: what is wrong with one
+ * means that it has no names, and is a problem that the caller reports.
  */
 #ifndef VMM_DECODE_SYMBOL_H
 #define VMM_DECODE_SYMBOL_H
 
+#include "debug/line.h"
 #include "trace/reader.h"
 
 struct vpt_symbols;
@@ -16,13 +17,6 @@ struct vpt_symbol {
 	uint64_t end; /* exclusive */
 	const char *name;
 	const char *module; /* of a kernel; NULL: none */
-};
-
-/* One row of a line table: code from `addr` on is of this line. */
-struct vpt_line {
-	uint64_t addr;
-	const char *file; /* NULL: of no line */
-	unsigned int line;
 };
 
 /* 0 or -ENOMEM. The reader outlives the symbols. */
@@ -42,14 +36,20 @@ const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *symbols, uin
 /* All symbols of code, sorted by address. */
 const struct vpt_symbol *vpt_symbols_all(const struct vpt_symbols *symbols, size_t *count);
 
-/*
- * All rows of all line tables, sorted by address, read on the first call. A row
- * reaches to the next one.
- */
-const struct vpt_line *vpt_symbols_lines(struct vpt_symbols *symbols, size_t *count);
+/* Read all line tables, for the two functions below; again: does nothing. 0 or -ENOMEM. */
+int vpt_symbols_read_lines(struct vpt_symbols *symbols);
+
+/* All rows of all line tables, sorted by address. A row reaches to the next one. */
+const struct vpt_line *vpt_symbols_lines(const struct vpt_symbols *symbols, size_t *count);
 
 /* The row for an address, NULL: none. */
-const struct vpt_line *vpt_symbols_line(struct vpt_symbols *symbols, uint64_t addr);
+const struct vpt_line *vpt_symbols_line(const struct vpt_symbols *symbols, uint64_t addr);
+
+/*
+ * What was left out so far because an image is damaged or would take too much memory, in one
+ * line that begins with its name; NULL: nothing.
+ */
+const char *vpt_symbols_problem(const struct vpt_symbols *symbols);
 
 /*
  * "name+0x12", "name", "name+0x12 [module]" or "0x401000" for an address, safe to

@@ -8,6 +8,8 @@
 
 #include "trace/vec.h"
 
+enum { NO_CODE, CODE };
+
 /* A symbol with nothing after it in its module reaches this far. */
 #define LAST_BYTES 4096
 
@@ -38,7 +40,7 @@ static char *module_name(char *word)
 	return word + 1;
 }
 
-/* Take a line apart. What is not code has no name. */
+/* Take a line apart. Until finish(), `end` tells whether the symbol is one of code. */
 static bool parse_line(char *line, uint64_t bias, struct vpt_symbol *s)
 {
 	char *addr = next_word(&line), *type = next_word(&line);
@@ -54,8 +56,8 @@ static bool parse_line(char *line, uint64_t bias, struct vpt_symbol *s)
 		if (!s->module || next_word(&line))
 			return false;
 	}
-	if (is_code(*type))
-		s->name = name;
+	s->name = name;
+	s->end = is_code(*type) ? CODE : NO_CODE;
 	return true;
 }
 
@@ -63,7 +65,10 @@ static int by_start(const void *a, const void *b)
 {
 	const struct vpt_symbol *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	/* In the order of the text. */
+	return (x->name > y->name) - (x->name < y->name);
 }
 
 static bool same_module(const struct vpt_symbol *a, const struct vpt_symbol *b)
@@ -82,6 +87,7 @@ static void finish(struct vpt_symbol_map *map)
 		qsort(map->at, map->n, sizeof(*map->at), by_start);
 	for (i = 0; i < map->n; i++) {
 		struct vpt_symbol *s = &map->at[i];
+		bool code = s->end == CODE;
 
 		while (next < map->n && map->at[next].start <= s->start)
 			next++;
@@ -89,7 +95,7 @@ static void finish(struct vpt_symbol_map *map)
 		if (next < map->n &&
 		    (map->at[next].start < s->end || same_module(&map->at[next], s)))
 			s->end = map->at[next].start;
-		if (s->name)
+		if (code)
 			map->at[n++] = *s;
 	}
 	map->n = n;
@@ -118,6 +124,13 @@ int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t le
 	}
 	finish(map);
 	return 0;
+}
+
+void vpt_symbol_map_release(struct vpt_symbol_map *map)
+{
+	free(map->at);
+	map->at = NULL;
+	map->n = map->room = 0;
 }
 
 void vpt_symbol_map_free(struct vpt_symbol_map *map)

@@ -20,6 +20,8 @@ struct vpt_symbol_map {
  * as it must be. All zero before; free also after an error.
  */
 int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t len, uint64_t bias);
+/* Free the list of symbols, and keep the text that has their names. */
+void vpt_symbol_map_release(struct vpt_symbol_map *map);
 void vpt_symbol_map_free(struct vpt_symbol_map *map);
 
 #endif /* VMM_DECODE_SYMBOL_MAP_H */

@@ -435,6 +435,9 @@ int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *
 	err = vpt_symbols_open(reader, &x.symbols);
 	if (err)
 		return err;
+	if (vpt_symbols_problem(x.symbols))
+		snprintf(report->problem, sizeof(report->problem), "%s",
+			 vpt_symbols_problem(x.symbols));
 	err = vpt_export_plan_open(&x.plan, reader, options->one_vcpu, options->vcpu);
 	if (!err) {
 		err = vpt_export_timing(&x.plan, options->how, &x.timing);

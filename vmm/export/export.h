@@ -25,8 +25,9 @@ struct vpt_export_options {
 };
 
 struct vpt_export_report {
-	char path[4096]; /* what an error is about, "": the trace */
-	char error[160]; /* the first place that could not be decoded */
+	char path[4096];   /* what an error is about, "": the trace */
+	char error[160];   /* the first place that could not be decoded */
+	char problem[192]; /* why names are missing, "": none are (vpt_symbols_problem()) */
 	uint64_t insns, errors;
 	uint64_t skipped; /* instructions before perf can begin */
 	bool bits16;	  /* because of 16-bit code */
