@@ -226,6 +226,29 @@ static bool doubles(uint8_t first, uint8_t second)
 	return contributory(first) && contributory(second);
 }
 
+/* Remember an event for vpt_vcpu_post_mortem(), should this end in a triple fault. */
+static void note(struct vpt_vcpu *v, const struct vpt_exception *e, enum vpt_event_source source,
+		 uint64_t rip)
+{
+	uint8_t flags = e->has_error ? VPT_GUEST_FAULT_HAS_ERROR : 0;
+
+	if (v->faults == VPT_STOP_FAULTS)
+		return;
+	if (source == VPT_SOURCE_EXTERNAL)
+		flags |= VPT_GUEST_FAULT_INTERRUPT;
+	else if (source == VPT_SOURCE_NMI)
+		flags |= VPT_GUEST_FAULT_NMI;
+	else if (source != VPT_SOURCE_EXCEPTION)
+		flags |= VPT_GUEST_FAULT_SOFTWARE;
+	v->fault[v->faults++] = (struct vpt_guest_fault){
+		.rip = rip,
+		.cr2 = e->vector == VPT_VEC_PF ? e->cr2 : 0,
+		.error = e->has_error ? e->error : 0,
+		.vector = e->vector,
+		.flags = flags,
+	};
+}
+
 bool vpt_deliver_software(struct vpt_vcpu *v, const struct vpt_exception *event,
 			  enum vpt_event_source source, uint64_t rip, struct vpt_exception *e)
 {
@@ -239,19 +262,25 @@ bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_sou
 
 	if (source == VPT_SOURCE_NMI)
 		v->nmi_blocked = true;
+	v->faults = 0;
+	note(v, e, source, rip);
 	/* Each round delivers or gets worse: exception, #DF, triple fault. */
 	while (!attempt(v, e, source, rip, &second)) {
 		if (v->vm->stop.kind == VPT_STOP_UNABLE)
 			return false;
+		note(v, &second, VPT_SOURCE_EXCEPTION, rip);
 		if (second.vector == VPT_VEC_PF)
 			v->s.cr2 = second.cr2;
 		if (source == VPT_SOURCE_EXCEPTION && e->vector == VPT_VEC_DF)
 			return false;
-		if (source == VPT_SOURCE_EXCEPTION && doubles(e->vector, second.vector))
+		if (source == VPT_SOURCE_EXCEPTION && doubles(e->vector, second.vector)) {
 			*e = vpt_fault_code(VPT_VEC_DF, 0);
-		else
+			note(v, e, VPT_SOURCE_EXCEPTION, rip);
+		} else {
 			*e = second;
+		}
 		source = VPT_SOURCE_EXCEPTION;
 	}
+	v->faults = 0;
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "core/vm.h"
 #include "x86/x86.h"
 #include "pt/tracer.h"
+#include "trace/post_mortem.h"
 
 /* Interrupts to come (abi/boot.h): one timer, one PMI; and the devices' time. */
 struct vpt_irq {
@@ -98,9 +99,12 @@ struct vpt_vcpu {
 	uint64_t retired;		/* in vpt_exec_one() */
 	uint64_t deliveries;		/* through the IDT */
 	struct vpt_exception delivered; /* the last of them */
-	uint64_t max_insns;		/* traced ones; 0: no limit */
-	uint64_t pause_at;		/* retired ones, exactly, with an engine that observes */
-	uint64_t deadline;		/* ns of CLOCK_MONOTONIC, 0: none */
+	/* What is being delivered, and what was raised meanwhile, in order (idt.c). */
+	struct vpt_guest_fault fault[VPT_STOP_FAULTS];
+	unsigned int faults; /* 0 between deliveries; else those behind a triple fault */
+	uint64_t max_insns;  /* traced ones; 0: no limit */
+	uint64_t pause_at;   /* retired ones, exactly, with an engine that observes */
+	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: none */
 	uint64_t next_tick;
 	uint64_t sync_at; /* retired by then, the file is brought up to date */
 };
@@ -228,6 +232,12 @@ bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_sou
  */
 bool vpt_deliver_software(struct vpt_vcpu *v, const struct vpt_exception *event,
 			  enum vpt_event_source source, uint64_t rip, struct vpt_exception *e);
+
+/*
+ * post_mortem.c: the vCPU as the guest left it, once the VM has stopped. Reads guest memory
+ * by the guest's page tables, and sets accessed bits there.
+ */
+void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm);
 
 /* exec.c: one instruction and all that comes with it: events, faults, traps. */
 void vpt_exec_one(struct vpt_vcpu *v);

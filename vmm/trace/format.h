@@ -353,6 +353,9 @@ struct vpt_guest_stop {
 	uint64_t rip, rflags;
 	uint64_t cs_base; /* RIP is relative to it */
 	uint64_t cr0, cr2, cr3, cr4;
+	uint64_t idt_base;
+	uint32_t idt_limit;
+	uint32_t reserved2;
 	uint8_t mode; /* of the code segment: 16, 32 or 64 bits */
 	uint8_t cpl;
 	uint8_t insn_len; /* bytes of @insn that could be read */
@@ -407,7 +410,7 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_stretch_insn) == 2, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_space) == 80, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_guest_stop) == 320, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_guest_stop) == 336, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_guest_fault) == 24, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The vCPU as a guest left it: registers, the instruction at RIP, callers on the stack. */
+#include "core/vcpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Words of the stack that are looked at. */
+#define STACK_WORDS 512u
+/* Near CALLs have 2 bytes (FF /2 with a register) to 9 (prefix, REX, SIB, disp32). */
+#define CALL_MIN 2u
+#define CALL_MAX 9u
+
+/* Read as the kernel of the guest would, whatever SMAP and SMEP say. */
+static bool look(struct vpt_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
+		 uint64_t *gpa)
+{
+	struct vpt_paging paging = v->paging;
+	uint8_t *at = to;
+	uint32_t error;
+
+	paging.cpl = 0;
+	paging.cr4 &= ~(VPT_CR4_SMAP | VPT_CR4_SMEP);
+	while (len) {
+		size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+		const void *from;
+
+		if (room > len)
+			room = len;
+		if (v->long_mode && !vpt_canonical(v, gva))
+			return false;
+		if (!vpt_walk(&v->vm->mem, &paging, gva, access, gpa, &error))
+			return false;
+		from = vpt_mem_at(&v->vm->mem, *gpa, room);
+		if (!from)
+			return false;
+		memcpy(at, from, room);
+		at += room;
+		gva += room;
+		len -= room;
+	}
+	return true;
+}
+
+static uint64_t linear(const struct vpt_vcpu *v, const struct vpt_segment *segment, uint64_t offset)
+{
+	return v->bits == 64 ? offset : (uint32_t)(offset + segment->base);
+}
+
+/* Do @len bytes before @ip make a near CALL? */
+static bool is_call(struct vpt_vcpu *v, uint64_t ip, unsigned int len)
+{
+	struct vpt_insn_bytes bytes = {.count = (uint8_t)len};
+	uint64_t gva = linear(v, &v->s.cs, ip - len), gpa;
+	const struct vpt_insn *insn;
+	uint8_t code[16] = {0};
+	bool truncated;
+
+	if (!look(v, gva, code, len, VPT_WALK_FETCH, &gpa))
+		return false;
+	memcpy(&bytes.low, code, 8);
+	memcpy(&bytes.high, code + 8, 8);
+	insn = vpt_insn_find(v->insns, gpa, v->bits, &bytes, &truncated);
+	return insn && insn->len == len &&
+	       (insn->cls == VPT_INSN_CALL || insn->cls == VPT_INSN_CALL_INDIRECT);
+}
+
+/* A word of the stack is taken for a return address if a CALL ends there. */
+static bool returns(struct vpt_vcpu *v, uint64_t ip)
+{
+	unsigned int len;
+
+	if (ip < CALL_MAX || (v->bits == 64 && !vpt_canonical(v, ip)))
+		return false;
+	for (len = CALL_MIN; len <= CALL_MAX; len++)
+		if (is_call(v, ip, len))
+			return true;
+	return false;
+}
+
+static void find_calls(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+{
+	const unsigned int bytes = v->bits / 8;
+	uint64_t sp = v->regs->rsp, gpa;
+	unsigned int i;
+
+	if (v->bits == 16)
+		sp &= 0xffff;
+	for (i = 0; i < STACK_WORDS && pm->stop.calls < VPT_STOP_CALLS; i++) {
+		uint64_t word = 0;
+
+		if (!look(v, linear(v, &v->s.ss, sp + (uint64_t)i * bytes), &word, bytes,
+			  VPT_WALK_READ, &gpa))
+			return;
+		if (returns(v, word))
+			pm->call[pm->stop.calls++] = word;
+	}
+}
+
+static void take_registers(const struct vpt_vcpu *v, struct vpt_guest_stop *s)
+{
+	const struct vpt_regs *r = v->regs;
+	const uint64_t gpr[16] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+				  r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15};
+
+	memcpy(s->gpr, gpr, sizeof(s->gpr));
+	s->rip = r->rip;
+	s->rflags = r->rflags;
+	s->cs_base = v->bits == 64 ? 0 : v->s.cs.base;
+	s->cr0 = v->s.cr0;
+	s->cr2 = v->s.cr2;
+	s->cr3 = v->s.cr3;
+	s->cr4 = v->s.cr4;
+	s->idt_base = v->s.idt.base;
+	s->idt_limit = v->s.idt.limit;
+	s->mode = v->bits;
+	s->cpl = v->cpl;
+}
+
+/* The bytes at RIP, up to the end of the page if the next one cannot be read. */
+static void take_insn(struct vpt_vcpu *v, struct vpt_guest_stop *s)
+{
+	uint64_t gva = linear(v, &v->s.cs, s->rip), gpa;
+	size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+
+	if (room > VPT_INSN_MAX)
+		room = VPT_INSN_MAX;
+	if (look(v, gva, s->insn, VPT_INSN_MAX, VPT_WALK_FETCH, &gpa)) {
+		s->insn_len = VPT_INSN_MAX;
+		return;
+	}
+	memset(s->insn, 0, sizeof(s->insn));
+	if (look(v, gva, s->insn, room, VPT_WALK_FETCH, &gpa))
+		s->insn_len = (uint8_t)room;
+}
+
+void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+{
+	const struct vpt_stop *stop = &v->vm->stop;
+	struct vpt_guest_stop *s = &pm->stop;
+
+	memset(pm, 0, sizeof(*pm));
+	pm->vcpu = v->index;
+	s->kind = stop->kind;
+	s->exit_status = stop->kind == VPT_STOP_EXIT ? stop->exit_status : 0;
+	s->insns = v->tracer.insns;
+	snprintf(s->text, sizeof(s->text), "%.*s", (int)sizeof(s->text) - 1, stop->text);
+	take_registers(v, s);
+	take_insn(v, s);
+	if (stop->kind == VPT_STOP_TRIPLE_FAULT) {
+		s->faults = (uint16_t)v->faults;
+		memcpy(pm->fault, v->fault, v->faults * sizeof(pm->fault[0]));
+	}
+	if (stop->kind != VPT_STOP_EXIT && stop->kind != VPT_STOP_SNAPSHOT)
+		find_calls(v, pm);
+}
