@@ -79,8 +79,7 @@ static bool find(struct vpt_atom_decoder *a, struct vpt_item *item)
 			a->enabled = true;
 			a->ran = false;
 			a->ip = a->next.lip;
-			a->lost = a->joins = false;
-			a->call_lost = true;
+			vpt_atomd_join(a);
 		}
 		a->no_tip = false;
 		break;

@@ -62,6 +62,13 @@ void vpt_atomd_lose(struct vpt_atom_decoder *a)
 	a->lost = a->joins = true;
 }
 
+void vpt_atomd_join(struct vpt_atom_decoder *a)
+{
+	a->lost = a->joins = false;
+	a->call_known = false;
+	a->call_lost = true;
+}
+
 /* [ATOM-OVF-SET] Software ended an overflow: no packet tells where execution is. */
 static void ended_silently(struct vpt_atom_decoder *a)
 {

@@ -129,7 +129,8 @@ bool vpt_atomd_overflow(struct vpt_atom_decoder *a, struct vpt_item *item)
 
 bool vpt_atomd_enabled_at(struct vpt_atom_decoder *a, struct vpt_item *item)
 {
-	a->call_lost = a->call_lost || a->lost;
+	if (a->lost)
+		vpt_atomd_join(a);
 	a->enabled = true;
 	a->ip = a->next.lip;
 	a->ran = false;
@@ -296,8 +297,11 @@ static bool stopped_there(const struct vpt_atom_decoder *a)
 	struct vpt_atom_said said;
 
 	vpt_atomd_behind(a, &said);
-	return vpt_atomd_is_packet(&said, VPT_ATOM_PKT_TRACE_STOP) && end &&
-	       end->end == VPT_END_TRACE_STOP && a->counts && end->insns == a->insns;
+	if (!vpt_atomd_is_packet(&said, VPT_ATOM_PKT_TRACE_STOP) || !end ||
+	    end->end != VPT_END_TRACE_STOP)
+		return false;
+	return a->counts ? end->insns == a->insns
+			 : vpt_atomd_stops_at(&a->stream.regs, a->next.lip, true);
 }
 
 static bool event(struct vpt_atom_decoder *a, struct vpt_item *item, bool has_to)

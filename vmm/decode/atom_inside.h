@@ -111,6 +111,8 @@ bool vpt_atomd_ends_lost(const struct vpt_atom_decoder *a);
 void vpt_atomd_forget_flow(struct vpt_atom_decoder *a);
 /* Forget the flow and the last CALL; decoding joins again at the next packet with an IP. */
 void vpt_atomd_lose(struct vpt_atom_decoder *a);
+/* It does so; what CALLs there were before is not known. */
+void vpt_atomd_join(struct vpt_atom_decoder *a);
 /* A session that begins with TriggerEn rising tells all that there is to know. */
 void vpt_atomd_enter_afresh(struct vpt_atom_decoder *a, size_t session);
 /* It was said that the session ends, and all of it is told. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Time and core clocks between the items of a flow. */
 #include "pace.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -31,7 +30,7 @@ uint64_t vpt_pace_core_hz(const struct vpt_pace *p, uint64_t cycles, uint64_t ti
 static void take_tsc(struct vpt_pace *p, const struct vpt_item *item)
 {
 	p->ticks = 0;
-	if (!vpt_pace_knows(&item->when))
+	if (!item->when.known)
 		return;
 	if (!p->has_first)
 		p->first = item->when.tsc;
