@@ -176,20 +176,17 @@ static void text_pace(const struct vpt_pace *p)
 		printf("core clock     %.4f of the TSC's\n",
 		       (double)p->sum.cycles / (double)p->sum.ticks);
 	if (p->cycles)
-		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each%s\n",
-		       p->cycles, (double)p->insns / (double)p->cycles,
-		       p->is_virtual ? "; virtual: an instruction is a core clock by definition"
-				     : "");
+		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each\n",
+		       p->cycles, (double)p->insns / (double)p->cycles);
 	else
 		puts("core clocks    not counted: there are no CYC packets");
 }
 
 static void json_pace(const struct vpt_pace *p)
 {
-	printf(",\"virtual_time\":%s", p->is_virtual ? "true" : "false");
+	printf(",\"cycles\":%" PRIu64, p->cycles);
 	if (p->cycles)
-		printf(",\"cycles\":%" PRIu64 ",\"insns_per_cycle\":%.6f", p->cycles,
-		       (double)p->insns / (double)p->cycles);
+		printf(",\"insns_per_cycle\":%.6f", (double)p->insns / (double)p->cycles);
 	if (p->sum.ticks && p->hz)
 		printf(",\"core_hz\":%" PRIu64, vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
@@ -303,13 +300,6 @@ static int show(struct decode *d)
 	}
 }
 
-/* Engines of ours count retired instructions as core clocks (adr/0010). */
-static bool has_virtual_time(const struct vpt_file_info *info)
-{
-	return !strncmp(info->engine, "soft", sizeof(info->engine)) ||
-	       !strncmp(info->engine, "kvm", sizeof(info->engine));
-}
-
 static int decode_all(struct decode *d)
 {
 	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
@@ -323,7 +313,6 @@ static int decode_all(struct decode *d)
 	d->calls.apart = d->o->spaces;
 	d->calls.pace = d->o->time ? &d->pace : NULL;
 	d->pace.hz = vpt_reader_info(d->reader)->tsc_hz;
-	d->pace.is_virtual = has_virtual_time(vpt_reader_info(d->reader));
 	d->left = d->o->limit;
 	d->listing = (struct vpt_listing){
 		.out = stdout,

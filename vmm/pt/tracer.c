@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pt/code_by_rip.h"
 #include "pt/code_pages.h"
 #include "pt/spaces.h"
 #include "vpt/xsave.h"
@@ -185,12 +186,20 @@ void vpt_tracer_free(struct vpt_tracer *t)
 	vpt_spaces_free(&t->spaces);
 }
 
-static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
+static void put_record(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
 {
 	const struct vpt_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
 	if (t->config.oracle && t->config.writer && !t->lost)
 		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, &record));
+}
+
+/* The oracle has IPs as the packets do: where payloads are LIPs, @rip is not yet one. */
+static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t rip, uint8_t cpl, uint16_t aux)
+{
+	uint64_t base = *t->unit.ip_base;
+
+	put_record(t, kind, base ? (uint32_t)(rip + base) : rip, cpl, aux);
 }
 
 /* The id of the address space that counts now; in the file before it is used there. */
@@ -217,7 +226,7 @@ static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 		return;
 	t->oracle_cr3 = cr3;
 	t->oracle_cr3_known = true;
-	put_oracle(t, VPT_ORACLE_CR3, cr3, ctx->cpl, 0);
+	put_record(t, VPT_ORACLE_CR3, cr3, ctx->cpl, 0);
 }
 
 /* The execution mode of what runs next (trace/format.h), if the file is to tell it. */
@@ -542,14 +551,32 @@ void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, u
 	vpt_tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
 }
 
+/* The base of a code segment that is not flat, where payloads are RIPs; else 0. */
+static uint64_t rip_base(struct vpt_tracer *t)
+{
+	struct vpt_context ctx;
+
+	if (t->config.system != VPT_SYSTEM_PT || *t->unit.ip_mask > UINT32_MAX ||
+	    vpt_caps_has(&t->caps, VPT_CAP_LIP))
+		return 0;
+	context(t, &ctx);
+	return ctx.cs_base;
+}
+
 void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
 		     uint64_t gpa, uint64_t gpa2)
 {
 	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (ip & PAGE_MASK));
+	struct vpt_code_by_rip code = {.lin = ip, .len = len, .gpa = {gpa, gpa2}};
 
 	if (!t->pages)
 		return;
-	cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
+	code.cr3 = cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
+	code.base = rip_base(t);
+	if (vpt_unlikely(code.base)) {
+		vpt_tracer_code_by_rip(t, &code);
+		return;
+	}
 	note_page(t, cr3, ip, len < room ? len : room, gpa);
 	if (len > room)
 		note_page(t, cr3, ip + room, len - room, gpa2);

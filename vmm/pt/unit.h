@@ -60,6 +60,8 @@ struct vpt_unit {
 	const bool *on, *acts; /* events must be reported */
 	const bool *trigger_en, *packet_en;
 	const bool *each_insn; /* VPT_EV_INSN too */
+	/* What payloads add to a RIP, and the bits that they keep of the sum. */
+	const uint64_t *ip_base, *ip_mask;
 };
 
 /* That of a system; `pt`, `acting` and `atom` of the tracer need not be initialised yet. */

@@ -106,7 +106,7 @@ struct vpt_elf_image {
  */
 struct vpt_code_page {
 	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
-	uint64_t vaddr; /* 4 KiB aligned */
+	uint64_t vaddr; /* 4 KiB aligned; as payloads have it: a LIP or a RIP (33.3.1.1) */
 	uint64_t gpa;
 	uint64_t insns; /* the counter from which on it is what executes */
 };
@@ -229,6 +229,7 @@ struct vpt_session {
  * a trace can be worked out independently of the generator.
  */
 enum vpt_oracle_kind {
+	/* Each ip is as payloads have it, a LIP or a RIP (33.3.1.1). */
 	VPT_ORACLE_INSN = 0, /* ip retired; aux: enum vpt_oracle_insn_flags */
 	VPT_ORACLE_EVENT,    /* interrupt, exception, INT n at ip; aux: vector in
 				 * 7:0, enum vpt_oracle_insn_flags of ip in 15:8 */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Code of segments whose base is not 0, for traces whose payloads are RIPs (33.3.1.1). A decoder
+ * looks code up at the RIPs that the packets give it, so the file has it there.
+ */
+#include "pt/code_by_rip.h"
+
+#include <string.h>
+
+#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+
+/* The part of @page, at RIP @rip, that the frame at @gpa holds; its first byte is at RIP @at. */
+static bool copy_frame(struct vpt_tracer *t, uint8_t *page, uint64_t rip, uint64_t at, uint64_t gpa)
+{
+	const uint8_t *frame = vpt_mem_at(t->config.mem, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	uint32_t ahead = (uint32_t)(at - rip), behind = (uint32_t)(rip - at);
+
+	if (!frame)
+		return false;
+	if (ahead < VPT_PAGE_SIZE)
+		memcpy(page + ahead, frame, VPT_PAGE_SIZE - ahead);
+	else if (behind < VPT_PAGE_SIZE)
+		memcpy(page, frame + behind, VPT_PAGE_SIZE - behind);
+	return true;
+}
+
+/* The code's bytes in the page at RIP @rip: bytes of other frames are 0 until they run. */
+static void note(struct vpt_tracer *t, const struct vpt_code_by_rip *code, uint64_t rip,
+		 unsigned int offset, unsigned int len)
+{
+	uint64_t frame = (uint32_t)(code->lin - code->base - (code->lin & PAGE_MASK));
+	bool both = (code->lin & PAGE_MASK) + code->len > VPT_PAGE_SIZE;
+	uint8_t bytes[VPT_PAGE_SIZE] = {0};
+	struct vpt_code_page page = {
+		.cr3 = code->cr3,
+		.vaddr = rip,
+		.gpa = code->gpa[0] & ~PAGE_MASK,
+		.insns = t->insns,
+	};
+
+	if (!copy_frame(t, bytes, rip, frame, code->gpa[0]))
+		return;
+	if (both && !copy_frame(t, bytes, rip, frame + VPT_PAGE_SIZE, code->gpa[1]))
+		return;
+	vpt_tracer_page(t, &page, offset, len, bytes);
+}
+
+void vpt_tracer_code_by_rip(struct vpt_tracer *t, const struct vpt_code_by_rip *code)
+{
+	uint32_t rip = (uint32_t)(code->lin - code->base);
+	unsigned int offset = rip & PAGE_MASK, room = VPT_PAGE_SIZE - offset;
+
+	note(t, code, rip - offset, offset, code->len < room ? code->len : room);
+	if (code->len > room)
+		note(t, code, (uint32_t)(rip + room), 0, code->len - room);
+}
