@@ -40,7 +40,7 @@ if $new true 2>/dev/null; then
 	mkdir "$dir/small"
 	# What is there when the disk fills up can still be read.
 	$new sh -c 'mount -t tmpfs -o size=256k none "$0/small" && shift 0 &&
-		{ "$@" 2>"$0/said"; echo $? >"$0/status"; cp "$0/small/t.vpt" "$0/t.vpt"; }' \
+		{ "$@" 2>"$0/said"; echo $? >"$0/status"; cp "$0/small/t.vpt.part" "$0/t.vpt"; }' \
 		"$dir" "$VPT" run -q --pt host --oracle -o "$dir/small/t.vpt" "$GUEST/demo.elf" >/dev/null
 	tap_run "a disk that fills up: status" test "$(cat "$dir/status")" -eq "$HOST"
 	tap_run "a disk that fills up: one line" test "$(grep -c '^vpt run: .*No space' "$dir/said")/$(

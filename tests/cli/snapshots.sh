@@ -53,7 +53,7 @@ tap_run "a guest with 2G" "$VPT" $run --mem=2G --snapshot="$dir/large.vps" --sna
 refuses "restore: a guest with more memory than the default limit" "$INPUT" "--max-mem=1024M" \
 	restore -q "$dir/large.vps"
 tap_run "restore --max-mem: the same guest" "$VPT" restore -q --max-mem=2G "$dir/large.vps"
-refuses "over itself" "$USAGE" "overwrite" restore -o "$good" "$good"
+refuses "over itself" "$USAGE" "same file as FILE" restore -o "$good" "$good"
 refuses "a trace file where there was none" "$INPUT" "nothing was recorded" \
 	restore -o "$dir/x.vpt" "$dir/bare.vps"
 refuses "a trace file that cannot be made" "$HOST" "No such file" \

@@ -70,7 +70,7 @@ pid=$!
 # The oracle takes 16 bytes an instruction, the packets a tenth of one.
 for _ in $(seq 1000); do
 	sleep 0.02
-	[ "$(stat -c %s "$dir/killed.vpt" 2>/dev/null || echo 0)" -lt 3000000 ] || break
+	[ "$(stat -c %s "$dir/killed.vpt.part" 2>/dev/null || echo 0)" -lt 3000000 ] || break
 done
 kill -9 $pid
 wait $pid 2>/dev/null

@@ -79,7 +79,7 @@ static void save_again(struct vpt_vm *vm, const struct vpt_snapshot *s, struct v
 	char why[160];
 
 	make(&f);
-	REQUIRE(!vpt_snapshot_save(f.path, vm, &origin));
+	REQUIRE(!vpt_snapshot_save(f.path, vm, &origin, why, sizeof(why)));
 	REQUIRE(!vpt_snapshot_open(f.path, &again, why, sizeof(why)));
 	vpt_snapshot_close(again);
 	close(f.fd);
@@ -94,7 +94,7 @@ static bool run(struct vpt_vm *vm, const struct vpt_snapshot *s)
 	bool good = false;
 
 	make(&out);
-	if (!vpt_snapshot_trace(s, vm, vpt_snapshot_info(s)->file_bytes ? out.path : NULL, &w, why,
+	if (!vpt_snapshot_trace(s, vm, vpt_snapshot_info(s)->file_bytes ? out.fd : -1, &w, why,
 				sizeof(why))) {
 		save_again(vm, s, w);
 		vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
@@ -213,7 +213,7 @@ static uint8_t *make_good(enum vpt_owner owner, size_t *size)
 		vpt_vcpu_load(vm.vcpu);
 		REQUIRE(exit.kind == VPT_EXIT_KICK);
 	}
-	REQUIRE(!vpt_snapshot_save(out.path, &vm, &origin));
+	REQUIRE(!vpt_snapshot_save(out.path, &vm, &origin, why, sizeof(why)));
 	vpt_writer_close(origin.writer, 0);
 	vpt_vm_destroy(&vm);
 	*size = (size_t)lseek(out.fd, 0, SEEK_END);

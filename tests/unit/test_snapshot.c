@@ -284,7 +284,7 @@ START_TEST(due_now)
 	vpt_vcpu_load(vm.vcpu);
 	ck_assert_uint_eq(vm.vcpu->ev->retired, 11);
 	ck_assert(!vm.vcpu->irq.timer_due);
-	ck_assert_int_eq(vpt_snapshot_save(path, &vm, &origin), 0);
+	ck_assert_int_eq(vpt_snapshot_save(path, &vm, &origin, why, sizeof(why)), 0);
 	ck_assert_int_eq(vpt_snapshot_open(path, &s, why, sizeof(why)), 0);
 	create(&again);
 	ck_assert_int_eq(vpt_snapshot_load(s, &again, why, sizeof(why)), 0);
@@ -378,7 +378,7 @@ START_TEST(writer_goes_on)
 	ck_assert_int_eq(vpt_writer_reread(w, &old), 0);
 	before = contents(old, &have);
 	close(old);
-	ck_assert_int_eq(vpt_writer_resume(path[1], state, bytes, &file_bytes, &again), 0);
+	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes, &file_bytes, &again), 0);
 	ck_assert_uint_eq(file_bytes, have);
 	ck_assert_uint_eq(file_bytes, vpt_writer_file_bytes(w));
 	ck_assert_int_eq(vpt_writer_refill(again, before, have), 0);
@@ -439,8 +439,8 @@ START_TEST(writer_refuses)
 	fill(w, 0, 1000);
 	state = writer_state(w, &bytes);
 	memcpy(state + c->at, &c->value, c->bytes);
-	ck_assert_msg(vpt_writer_resume(path[1], state, bytes, &file_bytes, &again) == -EINVAL,
-		      "%s", c->what);
+	ck_assert_msg(vpt_writer_resume(fd[1], state, bytes, &file_bytes, &again) == -EINVAL, "%s",
+		      c->what);
 	free(state);
 	vpt_writer_close(w, 0);
 	close(fd[0]);
@@ -464,7 +464,7 @@ START_TEST(writer_without_index)
 	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, sizeof(psb)), 0);
 	state = writer_state(w, &bytes);
 	memcpy(state + 80, &none, 8);
-	ck_assert_int_eq(vpt_writer_resume(path[1], state, bytes - sizeof(struct vpt_index_entry),
+	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes - sizeof(struct vpt_index_entry),
 					   &file_bytes, &again),
 			 -EINVAL);
 	free(state);

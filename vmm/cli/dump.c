@@ -154,13 +154,11 @@ static int dump_vpt(struct options *o)
 {
 	struct vpt_reader *reader;
 	unsigned int vcpu, vcpus;
-	int err, status = VPT_EXIT_OK;
-	char why[256];
+	int status;
 
-	err = vpt_reader_open(o->path, &reader, why, sizeof(why));
-	if (err)
-		return vpt_fail(VPT_EXIT_INPUT, "dump: %s: %s%s", o->path, why,
-				err == -EINVAL ? "; --raw is for bare trace bytes" : "");
+	status = vpt_cli_open_or("dump", o->path, "; --raw is for bare trace bytes", &reader);
+	if (status)
+		return status;
 	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT)
 		o->dump.system = &vpt_dump_atom;
 	vcpus = vpt_reader_info(reader)->vcpus;

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/export_pt.h"
+#include "cli/files.h"
 #include "cli/open.h"
 
 static const char help[] =
@@ -233,6 +234,17 @@ static int parse(struct options *o, int argc, char **argv)
 	return VPT_EXIT_OK;
 }
 
+static int check_files(const struct options *o)
+{
+	const struct vpt_cli_file files[] = {
+		{VPT_CLI_INPUT, "FILE", o->path},
+		{VPT_CLI_INPUT, "--kallsyms", o->export.kallsyms},
+		{VPT_CLI_OUTPUT, o->to_pt ? "OUT" : "DIR", o->export.dir},
+	};
+
+	return vpt_cli_files_check("export", files, sizeof(files) / sizeof(files[0]));
+}
+
 int vpt_cmd_export(int argc, char **argv)
 {
 	struct options o = {0};
@@ -244,5 +256,6 @@ int vpt_cmd_export(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	return run(&o);
+	status = check_files(&o);
+	return status ? status : run(&o);
 }

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/open.h"
 
 int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report)
@@ -27,26 +27,25 @@ static void say(const char *out, const struct vpt_recast_report *r)
 	       r->oracle ? "yes" : "none");
 }
 
-/* The file that is read would be gone as it is opened. */
-static bool same_file(const char *path, const char *out)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(out, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet)
 {
 	struct vpt_recast_report report;
+	struct vpt_outfile output;
 	int err, status;
 
 	if (!vpt_recast_needed(reader))
 		return vpt_fail(VPT_EXIT_USAGE, "export: --to=pt: %s is Intel PT already", path);
-	if (same_file(path, out))
-		return vpt_fail(VPT_EXIT_USAGE, "export: %s: FILE and OUT are the same", path);
-	err = vpt_recast(reader, out, &report);
-	if (err)
+	status = vpt_cli_output("export", out, VPT_OUTFILE_WHOLE, &output);
+	if (status)
+		return status;
+	err = vpt_recast(reader, output.fd, &report);
+	if (err) {
+		vpt_cli_drop(&output);
 		return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", out, strerror(-err));
+	}
+	status = vpt_cli_commit("export", &output);
+	if (status)
+		return status;
 	if (!quiet)
 		say(out, &report);
 	status = vpt_export_pt_errors(path, &report);
@@ -62,7 +61,7 @@ int vpt_export_as_pt(const char *path, struct vpt_reader **reader, struct vpt_re
 
 	if (!err) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fileno(file));
-		err = vpt_recast(*reader, name, report);
+		err = vpt_recast(*reader, fileno(file), report);
 	}
 	if (!err && vpt_reader_open(name, &pt, why, sizeof(why)))
 		err = -EIO;

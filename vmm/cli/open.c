@@ -1,32 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens the trace that a verb reads, or what there is of it. */
 #include "cli/open.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "trace/outfile.h"
+
+/* What there is beside a trace. */
+struct beside {
+	char *part; /* NULL: there is no part file, or the trace is newer */
+	bool alone; /* there is no trace */
+	enum vpt_outfile_writer writer;
+};
+
+static struct beside look_beside(const char *path)
+{
+	struct beside b = {0};
+	struct vpt_place place;
+	struct stat st;
+	int fd = -1;
+
+	if (!strcmp(path, "-") || vpt_place_find(path, &place))
+		return b;
+	b.alone = place.kind == VPT_PLACE_NONE;
+	b.part = vpt_outfile_part(&place);
+	if (b.part)
+		fd = open(b.part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size ||
+	    (!b.alone && st.st_mtime < place.st.st_mtime)) {
+		free(b.part);
+		b.part = NULL;
+	} else {
+		b.writer = vpt_outfile_writer(fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	vpt_place_free(&place);
+	return b;
+}
+
+static int refuse(const char *verb, const char *path, int err, const char *why, const char *hint)
+{
+	return vpt_fail(err == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT, "%s: %s: %s%s", verb, path,
+			why, hint && err == -EINVAL ? hint : "");
+}
+
+int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
+		    struct vpt_reader **reader)
+{
+	struct beside b = look_beside(path);
+	const char *name = b.part && b.alone ? b.part : path;
+	int status = VPT_EXIT_OK, err;
+	char why[256];
+
+	err = vpt_reader_open(name, reader, why, sizeof(why));
+	if (err)
+		status = refuse(verb, name, err, why, hint);
+	else if (b.part && !b.alone)
+		fprintf(stderr, "vpt %s: %s: an earlier trace: %s is what a later run %s\n", verb,
+			path, b.part, b.writer == VPT_OUTFILE_HAS_WRITER ? "is writing" : "left");
+	free(b.part);
+	return status;
+}
 
 int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader)
 {
-	char why[256];
-
-	if (vpt_reader_open(path, reader, why, sizeof(why)))
-		return vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s", verb, path, why);
-	return VPT_EXIT_OK;
+	return vpt_cli_open_or(verb, path, NULL, reader);
 }
 
 int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader)
 {
 	const struct vpt_extent *extent = vpt_reader_extent(reader);
+	struct beside b;
+	const char *what;
+	int status;
 
 	if (!extent->why)
 		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb, path,
-			extent->cut ? "cut" : "damaged", extent->why,
-			extent->file_bytes - extent->readable);
+	b = look_beside(path);
+	what = !extent->cut				       ? "damaged"
+	       : b.alone && b.writer == VPT_OUTFILE_HAS_WRITER ? "still being written"
+							       : "cut";
+	status = vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb,
+			  b.part && b.alone ? b.part : path, what, extent->why,
+			  extent->file_bytes - extent->readable);
+	free(b.part);
+	return status;
 }
 
 int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value)

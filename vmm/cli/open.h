@@ -5,7 +5,14 @@
 
 #include "trace/reader.h"
 
-/* Open a file; VPT_EXIT_OK, or an exit status after the one line was printed. */
+/*
+ * Open a trace. If there is none but its part file, as while vpt run writes it or after it was
+ * killed, that is read. If there are both, a line on standard error names the part. Returns
+ * VPT_EXIT_OK, or an exit status after the one line was printed. @hint follows in that line if
+ * the file is not a trace; NULL: none.
+ */
+int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
+		    struct vpt_reader **reader);
 int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader);
 
 /*

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "host/cpu.h"
 #include "vpt/msr.h"
 
@@ -39,7 +40,7 @@ static const char help[] =
 	"of them there are VM entries and exits and address spaces.\n"
 	"\n"
 	"The exit status is 0; 1 if some of the trace was lost; 2 if the command is wrong; 4 if\n"
-	"this machine lacks something. What was recorded until then can be read in any case.\n"
+	"this machine lacks something. A trace that was not completed stays in FILE.part.\n"
 	"\n"
 	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
 
@@ -48,12 +49,14 @@ struct record {
 	struct vpt_perf *perf;
 	unsigned int n; /* of them that are open */
 	struct pollfd *poll;
+	struct vpt_outfile output;
 	struct vpt_writer *writer;
 	struct vpt_record_host host;
 	struct vpt_record_sum sum;
 	bool stopped;		      /* a record said so */
 	bool tasks;		      /* there are other processes than there were */
 	uint64_t losses, records;     /* trace, and records of perf's */
+	uint64_t bytes;		      /* of trace */
 	pid_t child;		      /* 0: none */
 	int go, failed;		      /* pipes to it and from it */
 	struct timespec begin, ended; /* of recording */
@@ -204,7 +207,9 @@ static int finish(struct record *r)
 	}
 	if (!err)
 		err = vpt_record_host_tasks(&r->host, true);
-	return err ? err : vpt_record_code(&r->host, r->writer, r->o->output, &r->sum);
+	return err ? err
+		   : vpt_record_code(&r->host, r->writer,
+				     r->output.part ? r->output.part : r->o->output, &r->sum);
 }
 
 static void run_child(struct record *r, int go, int failed)
@@ -331,8 +336,11 @@ static int open_file(struct record *r, const struct vpt_caps *caps)
 		.tsc_hz = vpt_host_tsc_hz(caps),
 		.tsc_multiplier = 1ull << 48,
 	};
-	int err = vpt_writer_open(r->o->output, &info, &r->writer);
+	int status = vpt_cli_output("record", r->o->output, VPT_OUTFILE_TRACE, &r->output), err;
 
+	if (status)
+		return status;
+	err = vpt_writer_start(r->output.fd, &info, &r->writer);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output, strerror(-err));
 	return VPT_EXIT_OK;
@@ -362,16 +370,21 @@ static int record(struct record *r)
 	return err ? err : late;
 }
 
-static void summary(const struct record *r)
+static void sum_bytes(struct record *r)
 {
-	uint64_t bytes = 0, ms = elapsed_ms(&r->begin, &r->ended);
 	unsigned int i;
 
 	for (i = 0; i < r->n; i++)
-		bytes += vpt_writer_stream_bytes(r->writer, i);
+		r->bytes += vpt_writer_stream_bytes(r->writer, i);
+}
+
+static void summary(const struct record *r)
+{
+	uint64_t ms = elapsed_ms(&r->begin, &r->ended);
+
 	printf("%" PRIu64 ".%03" PRIu64 " s of CPUs: %u, trace: %" PRIu64
 	       " bytes; address spaces: %zu of the host, of which have names: %zu; %zu of guests\n",
-	       ms / 1000, ms % 1000, r->n, bytes, r->sum.host, r->sum.named, r->sum.guest);
+	       ms / 1000, ms % 1000, r->n, r->bytes, r->sum.host, r->sum.named, r->sum.guest);
 	if (r->sum.guest)
 		puts("code of guests is not in the file: what they ran is left out");
 	if (r->sum.changed)
@@ -381,24 +394,51 @@ static void summary(const struct record *r)
 		       r->records);
 }
 
-static int report(struct record *r, int err)
+/* The file is closed. `err` of recording; `child`: the status of starting COMMAND. */
+static int save(struct record *r, int err, int child)
 {
-	if (!err && !r->o->quiet)
+	int status;
+
+	/* COMMAND was wrong: nothing of interest was recorded. */
+	if (child)
+		return child;
+	if (err) {
+		const char *part = r->output.part;
+
+		status = vpt_fail(VPT_EXIT_HOST, "record: %s: %s%s%s", r->o->output, strerror(-err),
+				  part ? ": what was recorded is in " : "", part ? part : "");
+		vpt_cli_keep(&r->output);
+		return status;
+	}
+	status = vpt_cli_commit("record", &r->output);
+	if (status)
+		return status;
+	if (!r->o->quiet)
 		summary(r);
-	if (!err && r->losses)
+	if (r->losses)
 		return vpt_fail(VPT_EXIT_FAIL,
 				"record: the ring was full, and trace was lost, times: %" PRIu64
 				": use a larger --buffer, or fewer CPUs",
 				r->losses);
-	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output, strerror(-err));
 	return VPT_EXIT_OK;
+}
+
+static int run_recording(struct record *r)
+{
+	int err, child, late;
+
+	catch_signals();
+	err = record(r);
+	child = end_child(r);
+	sum_bytes(r);
+	late = vpt_writer_close(r->writer, 0);
+	return save(r, err ? err : late, child);
 }
 
 static int run(const struct vpt_record_options *o)
 {
 	struct record r = {.o = o, .go = -1, .failed = -1};
-	int type = vpt_perf_pt_type(SYSFS), status, other;
+	int type = vpt_perf_pt_type(SYSFS), status;
 	struct vpt_caps caps;
 
 	if (type < 0 || !vpt_host_caps(SYSFS, &caps))
@@ -409,25 +449,27 @@ static int run(const struct vpt_record_options *o)
 	status = open_cpus(&r, type);
 	if (!status)
 		status = open_file(&r, &caps);
-	if (!status) {
-		int err, late;
-
-		catch_signals();
-		err = record(&r);
-		other = end_child(&r);
-		status = report(&r, err);
-		late = vpt_writer_close(r.writer, 0);
-		if (!status && late)
-			status = report(&r, late);
-		if (!status)
-			status = other;
-	}
+	if (!status)
+		status = run_recording(&r);
+	vpt_cli_drop(&r.output);
 	while (r.n)
 		vpt_perf_close(&r.perf[--r.n]);
 	vpt_record_host_close(&r.host);
 	free(r.perf);
 	free(r.poll);
 	return status;
+}
+
+static int check_files(const struct vpt_record_options *o)
+{
+	/* A COMMAND without a slash is one of PATH's. */
+	const char *program = o->command && strchr(o->command[0], '/') ? o->command[0] : NULL;
+	const struct vpt_cli_file files[] = {
+		{VPT_CLI_INPUT, "COMMAND", program},
+		{VPT_CLI_TRACE, "--output", o->output},
+	};
+
+	return vpt_cli_files_check("record", files, sizeof(files) / sizeof(files[0]));
 }
 
 int vpt_cmd_record(int argc, char **argv)
@@ -441,5 +483,6 @@ int vpt_cmd_record(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	return run(&o);
+	status = check_files(&o);
+	return status ? status : run(&o);
 }

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/open.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
@@ -153,28 +153,26 @@ static int create(struct restore *r)
 
 static int go_on(struct restore *r)
 {
+	struct vpt_run_machine *m = &r->m;
+	int fd = -1, status, error;
 	char why[160];
-	int error =
-		vpt_snapshot_trace(r->s, &r->m.vm, r->m.o.output, &r->m.writer, why, sizeof(why));
-	int status;
 
+	if (m->o.output) {
+		status = vpt_cli_output("restore", m->o.output, VPT_OUTFILE_TRACE, &m->output);
+		if (status)
+			return status;
+		fd = m->output.fd;
+	}
+	error = vpt_snapshot_trace(r->s, &m->vm, fd, &m->writer, why, sizeof(why));
 	if (error == -EINVAL)
 		return refuse(r, error, why);
 	if (error)
-		return vpt_fail(VPT_EXIT_HOST, "restore: %s", why);
-	status = vpt_run_check_snapshots(&r->m);
+		return vpt_fail(VPT_EXIT_HOST, "restore: %s: %s",
+				m->o.output ? m->o.output : r->path, why);
+	status = vpt_run_check_snapshots(m);
 	if (!status)
-		vpt_run_loop(&r->m);
+		vpt_run_loop(m);
 	return status;
-}
-
-/* The file that is read must not be the one that is written. */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat of_a, of_b;
-
-	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
-	       of_a.st_ino == of_b.st_ino;
 }
 
 int vpt_cmd_restore(int argc, char **argv)
@@ -189,8 +187,9 @@ int vpt_cmd_restore(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	if (r.m.o.output && is_same_file(r.path, r.m.o.output))
-		return vpt_fail(VPT_EXIT_USAGE, "restore: %s: -o would overwrite it", r.path);
+	status = vpt_run_check_files(&r.m.o, "FILE", r.path);
+	if (status)
+		return status;
 	error = vpt_snapshot_open(r.path, &r.s, why, sizeof(why));
 	if (error)
 		return refuse(&r, error, why);

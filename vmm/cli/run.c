@@ -9,6 +9,7 @@
 
 #include "boot/boot.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
 #include "vpt/abi/boot.h"
@@ -141,7 +142,10 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 	}
 	if (!r->m.o.output)
 		return VPT_EXIT_OK;
-	err = vpt_writer_open(r->m.o.output, info, &r->m.writer);
+	err = vpt_cli_output("run", r->m.o.output, VPT_OUTFILE_TRACE, &r->m.output);
+	if (err)
+		return err;
+	err = vpt_writer_start(r->m.output.fd, info, &r->m.writer);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, strerror(-err));
 	return write_start(r);
@@ -201,7 +205,9 @@ int vpt_cmd_run(int argc, char **argv)
 		vpt_run_help();
 		return VPT_EXIT_OK;
 	}
-	status = read_files(&r);
+	status = vpt_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
+	if (!status)
+		status = read_files(&r);
 	if (!status)
 		status = create(&r);
 	if (!status)

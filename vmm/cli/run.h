@@ -12,6 +12,7 @@
 #include "core/vcpu.h"
 #include "core/vm.h"
 #include "trace/format.h"
+#include "trace/outfile.h"
 #include "vpt/caps.h"
 
 struct vpt_writer;
@@ -175,12 +176,13 @@ int vpt_run_write_root(struct vpt_writer *writer);
 struct vpt_run_report {
 	const struct vpt_run_options *options;
 	const struct vpt_vm *vm;
-	uint64_t began, shown; /* ns */
+	const struct vpt_outfile *output; /* of the trace */
+	uint64_t began, shown;		  /* ns */
 	bool terminal, drawn;
 };
 
 void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
-			  const struct vpt_vm *vm);
+			  const struct vpt_vm *vm, const struct vpt_outfile *output);
 void vpt_run_report_tick(struct vpt_run_report *r);
 int vpt_run_report_end(struct vpt_run_report *r);
 
@@ -188,6 +190,7 @@ int vpt_run_report_end(struct vpt_run_report *r);
 struct vpt_run_machine {
 	struct vpt_run_options o;
 	struct vpt_vm vm;
+	struct vpt_outfile output; /* the trace file, if there is one */
 	struct vpt_writer *writer; /* NULL: no trace file */
 	struct vpt_file_info info; /* of the trace file */
 	struct vpt_run_report report;
@@ -215,6 +218,11 @@ enum vpt_run_common {
 	VPT_OPT_COMMON_END,
 };
 int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word);
+/*
+ * Refuse outputs that are inputs: @input, whose name is @what, the initrd, or each other. An exit
+ * status.
+ */
+int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input);
 int vpt_run_take_number(const struct vpt_run_options *o, const char *name, uint64_t *value);
 /* The whole text is one number, decimal or 0x. */
 bool vpt_run_number(const char *text, uint64_t *value);

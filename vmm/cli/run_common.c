@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/run.h"
 
 #define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
@@ -67,4 +68,16 @@ int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
 				"%s: %s: unknown, or without its value: see vpt %s --help", o->verb,
 				word, o->verb);
 	}
+}
+
+int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input)
+{
+	const struct vpt_cli_file files[] = {
+		{VPT_CLI_INPUT, what, input},
+		{VPT_CLI_INPUT, "--initrd", o->initrd},
+		{VPT_CLI_TRACE, "--output", o->output},
+		{VPT_CLI_OUTPUT, "--snapshot", o->snapshot},
+	};
+
+	return vpt_cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
@@ -31,13 +32,14 @@ static void console(void *opaque, char c)
 static void take_snapshot(struct vpt_run_machine *m)
 {
 	const struct vpt_snap_origin origin = {&m->info, m->o.guest, m->writer};
+	char why[sizeof(m->vm.stop.text)];
 	int error;
 
 	fflush(stdout);
-	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin);
+	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
 	if (error && !m->vm.stop.kind) {
 		m->vm.stop.error = error;
-		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
+		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", why);
 		return;
 	}
 	m->snapshots++;
@@ -127,7 +129,7 @@ void vpt_run_loop(struct vpt_run_machine *m)
 	uint64_t retired = v->ev->retired;
 
 	catch_signals(m->o.snapshot);
-	vpt_run_report_begin(&m->report, &m->o, &m->vm);
+	vpt_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	v->max_insns = m->o.max_insns;
 	if (m->o.timeout)
 		v->deadline = vpt_now() + m->o.timeout * 1000000000u;
@@ -135,18 +137,37 @@ void vpt_run_loop(struct vpt_run_machine *m)
 	vpt_vcpu_loop(v);
 }
 
-/* Closing can fail too: a disk that is full is found out late. */
-int vpt_run_finish(struct vpt_run_machine *m, int status)
+/*
+ * Close the trace file. A run that did not begin leaves the earlier file; one whose trace could
+ * not be written completely leaves a part file. Closing can fail too: a disk that is full is
+ * found out late.
+ */
+static void end_output(struct vpt_run_machine *m, bool ran)
 {
-	bool ran = !status;
+	struct vpt_stop *stop = &m->vm.stop;
 	int err = 0;
 
 	if (m->writer)
-		err = vpt_writer_close(m->writer, m->vm.stop.exit_status);
-	if (ran && err && m->vm.stop.kind != VPT_STOP_WRITER) {
-		m->vm.stop.kind = VPT_STOP_WRITER;
-		m->vm.stop.error = err;
+		err = vpt_writer_close(m->writer, stop->exit_status);
+	if (!ran) {
+		vpt_cli_drop(&m->output);
+		return;
 	}
+	if (!err && m->writer && stop->kind != VPT_STOP_WRITER)
+		err = vpt_outfile_commit(&m->output);
+	if (err && stop->kind != VPT_STOP_WRITER) {
+		stop->kind = VPT_STOP_WRITER;
+		stop->error = err;
+	}
+	if (m->writer)
+		vpt_outfile_keep(&m->output);
+}
+
+int vpt_run_finish(struct vpt_run_machine *m, int status)
+{
+	bool ran = !status;
+
+	end_output(m, ran);
 	if (ran)
 		status = vpt_run_report_end(&m->report);
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
@@ -154,6 +175,7 @@ int vpt_run_finish(struct vpt_run_machine *m, int status)
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
 				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
+	vpt_outfile_free(&m->output);
 	vpt_vm_destroy(&m->vm);
 	return status;
 }

@@ -95,7 +95,7 @@ static const char help[] =
 	"\n"
 	"The exit status is 0 if the guest's is 0; 1 if it is another, or the guest crashed,\n"
 	"hung or ran into a limit; 2 if the command is wrong; 3 if a file is; 4 if this\n"
-	"machine lacks something. What was recorded until then can be read in any case.\n"
+	"machine lacks something. A trace that was not completed stays in FILE.part.\n"
 	"\n"
 	"  vpt run -o t.vpt demo.elf\n"
 	"  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf\n";

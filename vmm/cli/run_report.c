@@ -16,9 +16,9 @@
 #define SHOW_EVERY (SECOND / 2)
 
 void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
-			  const struct vpt_vm *vm)
+			  const struct vpt_vm *vm, const struct vpt_outfile *output)
 {
-	*r = (struct vpt_run_report){.options = o, .vm = vm, .began = vpt_now()};
+	*r = (struct vpt_run_report){.options = o, .vm = vm, .output = output, .began = vpt_now()};
 	r->terminal = isatty(STDERR_FILENO) && !o->quiet && !o->json;
 }
 
@@ -151,9 +151,7 @@ int vpt_run_report_end(struct vpt_run_report *r)
 		if (!stop->error)
 			return VPT_EXIT_OK;
 		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s", o->verb, o->snapshot,
-				stop->error == -ESPIPE
-					? "-o is not a regular file that could be read back"
-					: strerror(-stop->error));
+				stop->text);
 	case VPT_STOP_TIMEOUT:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%" PRIu64 " reached %s", o->verb,
 				o->guest, o->timeout, stop->text);
@@ -161,9 +159,10 @@ int vpt_run_report_end(struct vpt_run_report *r)
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s", o->verb, o->guest,
 				stop->text);
 	case VPT_STOP_WRITER:
-		return vpt_fail(VPT_EXIT_HOST,
-				"%s: %s: %s: the guest was stopped, what was written can be read",
-				o->verb, o->output, strerror(-stop->error));
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s: %s%s%s", o->verb, o->output,
+				strerror(-stop->error),
+				r->output->part ? ": what was recorded is in " : "",
+				r->output->part ? r->output->part : "");
 	case VPT_STOP_UNABLE:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: this KVM cannot execute %s", o->verb,
 				o->guest, stop->text);

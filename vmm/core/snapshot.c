@@ -3,15 +3,16 @@
 #include "core/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
 #include "trace/crc32c.h"
+#include "trace/outfile.h"
 #include "trace/writer.h"
 
 /* Of RAM or of a file in one block. */
@@ -233,63 +234,66 @@ static void put_all(struct out *o, struct vpt_vm *vm, const struct vpt_snap_orig
 	put_block(o, VPT_SNAP_END, NULL, 0, &end, sizeof(end));
 }
 
-static int write_file(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
-		      int fd)
+/* The stream has a descriptor of its own, since closing it can fail. */
+static int write_file(int to, struct vpt_vm *vm, const struct vpt_snap_origin *origin, int fd)
 {
-	struct out o = {.file = fopen(path, "we")};
+	struct out o = {0};
+	int copy = fcntl(to, F_DUPFD_CLOEXEC, 0), error;
 
-	if (!o.file)
+	if (copy < 0)
 		return -errno;
+	o.file = fdopen(copy, "w");
+	if (!o.file) {
+		error = -errno;
+		close(copy);
+		return error;
+	}
 	put_all(&o, vm, origin, fd);
 	if (fclose(o.file) && !o.error)
 		o.error = -errno;
 	return o.error;
 }
 
-/* Not a name that a device or a link has: those are written to as they are. */
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
-}
-
 /* Whoever finds a file of this name finds a whole one. */
-static int write_then_rename(const char *path, struct vpt_vm *vm,
-			     const struct vpt_snap_origin *origin, int fd)
+static int write_then_name(const char *path, struct vpt_vm *vm,
+			   const struct vpt_snap_origin *origin, int fd, char *why, size_t size)
 {
-	char *part;
-	int error;
+	struct vpt_outfile o;
+	int error = vpt_outfile_open(&o, path, VPT_OUTFILE_WHOLE, why, size);
 
-	if (!is_file(path))
-		return write_file(path, vm, origin, fd);
-	if (asprintf(&part, "%s.part", path) < 0)
-		return -ENOMEM;
-	error = write_file(part, vm, origin, fd);
-	if (!error && rename(part, path))
-		error = -errno;
 	if (error)
-		unlink(part);
-	free(part);
+		return error;
+	error = write_file(o.fd, vm, origin, fd);
+	if (error)
+		vpt_outfile_drop(&o);
+	else
+		error = vpt_outfile_commit(&o);
+	vpt_outfile_free(&o);
+	if (error)
+		snprintf(why, size, "%s", strerror(-error));
 	return error;
 }
 
-int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin)
+int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
+		      char *why, size_t size)
 {
-	int fd = -1, error;
+	int fd = -1, error = 0;
 
 	if (!vm->engine->save)
-		return -ENOTSUP;
-	if (vm->vcpu->tracer.error)
-		return vm->vcpu->tracer.error;
+		error = -ENOTSUP;
+	else if (vm->vcpu->tracer.error)
+		error = vm->vcpu->tracer.error;
+	else if (origin->writer)
+		error = vpt_writer_reread(origin->writer, &fd);
+	if (error) {
+		snprintf(why, size, "%s",
+			 error == -ESPIPE ? "-o is not a regular file that could be read back"
+					  : strerror(-error));
+		return error;
+	}
 	/* What is due by now is so in each part that is saved. */
 	vpt_irq_advance(vm->vcpu);
-	if (origin->writer) {
-		error = vpt_writer_reread(origin->writer, &fd);
-		if (error)
-			return error;
-	}
-	error = write_then_rename(path, vm, origin, fd);
+	error = write_then_name(path, vm, origin, fd, why, size);
 	if (fd >= 0)
 		close(fd);
 	return error;

@@ -92,11 +92,13 @@ struct vpt_snap_origin {
 };
 
 /*
- * Write the machine to `path`, which gets its name when it is whole. Between two
- * instructions; nothing changes. 0 or -errno: -ENOTSUP if the engine cannot, -ESPIPE if
- * what the trace file has cannot be read back, since it is no regular file.
+ * Write the machine to @path, which gets its name when it is complete and on disk. Between two
+ * instructions; nothing changes. Returns 0, or -errno with one line in @why: -ENOTSUP if the
+ * engine cannot, -ESPIPE if what the trace file has cannot be read back, since it is no regular
+ * file.
  */
-int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin);
+int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
+		      char *why, size_t size);
 
 struct vpt_snapshot;
 
@@ -111,10 +113,10 @@ size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type,
 /* Fill a machine that is new and as vpt_snapshot_info() says. */
 int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *why, size_t size);
 /*
- * Then: let its trace go on, into the file `output` if it is not NULL, which gets what
- * the old one had. *writer is the caller's to close.
+ * Then resume its trace in the file @fd, which gets what the old one had and stays the caller's.
+ * @fd of -1: do not record. *writer is the caller's to close.
  */
-int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const char *output,
+int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, int fd,
 		       struct vpt_writer **writer, char *why, size_t size);
 
 #endif /* VMM_CORE_SNAPSHOT_H */

@@ -396,7 +396,7 @@ static int refill(const struct vpt_snapshot *s, struct vpt_writer *w)
 	return error;
 }
 
-static int open_writer(const struct vpt_snapshot *s, const char *output, struct vpt_writer **writer,
+static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer **writer,
 		       const struct why *why)
 {
 	const struct block *b;
@@ -406,15 +406,15 @@ static int open_writer(const struct vpt_snapshot *s, const char *output, struct 
 	if (!s->info.file_bytes)
 		return complain(why, -EINVAL, "nothing was recorded when it was made");
 	b = the(s, VPT_SNAP_WRITER);
-	error = vpt_writer_resume(output, b->bytes, b->len, &file_bytes, writer);
+	error = vpt_writer_resume(fd, b->bytes, b->len, &file_bytes, writer);
 	if (error == -EINVAL)
 		return complain(why, error, "not a state of a trace file");
 	if (error)
-		return complain(why, error, "%s: %s", output, strerror(-error));
+		return complain(why, error, "%s", strerror(-error));
 	if (file_bytes != s->info.file_bytes)
 		return complain(why, -EINVAL, "not all of its trace file");
 	error = refill(s, *writer);
-	return error ? complain(why, error, "%s: %s", output, strerror(-error)) : 0;
+	return error ? complain(why, error, "%s", strerror(-error)) : 0;
 }
 
 static int load_content(const struct block *b, struct vpt_code_pages *pages)
@@ -459,7 +459,7 @@ static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages,
 	return error ? complain(why, error, "not the code of a trace file") : 0;
 }
 
-int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const char *output,
+int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, int fd,
 		       struct vpt_writer **writer, char *text, size_t size)
 {
 	const struct why why = {text, size};
@@ -468,14 +468,14 @@ int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, const ch
 	int error;
 
 	*writer = NULL;
-	if (output) {
-		error = open_writer(s, output, writer, &why);
+	if (fd >= 0) {
+		error = open_writer(s, fd, writer, &why);
 		if (error)
 			return error;
 	}
-	if (vpt_vcpu_record(v, *writer, output && s->info.file.oracle, &s->info.file.caps))
+	if (vpt_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle, &s->info.file.caps))
 		return no_memory(&why);
-	if (output) {
+	if (fd >= 0) {
 		error = load_code(s, v->tracer.pages, &why);
 		if (error)
 			return error;

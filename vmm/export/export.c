@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "code_file.h"
 #include "kernel.h"
@@ -14,10 +13,13 @@
 #include "record.h"
 #include "stream.h"
 #include "timing.h"
+#include "trace/outdir.h"
 #include "vpt/msr.h"
 
 /* perf sorts records between two of these. */
 #define ROUND 4096
+/* The longest path of a directory, in bytes. */
+#define DIR_MAX 4000
 
 struct export
 {
@@ -29,39 +31,27 @@ struct export
 	struct vpt_export_text text;
 	struct vpt_export_code *codes; /* by process and width */
 	enum vpt_record_timing timing;
-	char *dir;     /* as perf finds it from anywhere */
+	struct vpt_outdir dir;
 	uint64_t zero; /* from which a change's time counts, in nanoseconds */
 };
 
-/* dir/name, -ENAMETOOLONG. It is what an error is about from now on. */
-static int path(struct export *x, const char *name)
+/* An error is about this file of the directory from now on; "": the directory. */
+static void report_path(struct export *x, const char *name)
 {
-	size_t size = sizeof(x->report->path);
-
-	if ((size_t)snprintf(x->report->path, size, "%s%s%s", x->dir ? x->dir : x->o->dir,
-			     *name ? "/" : "", name) >= size)
-		return -ENAMETOOLONG;
-	return 0;
+	snprintf(x->report->path, sizeof(x->report->path), "%s%s%s", x->o->dir, *name ? "/" : "",
+		 name);
 }
 
 static int make_dir(struct export *x, const char *name)
 {
-	int err = path(x, name);
-
-	if (err)
-		return err;
-	return mkdir(x->report->path, 0777) ? -errno : 0;
+	report_path(x, name);
+	return vpt_outdir_mkdir(&x->dir, name);
 }
 
 static FILE *create(struct export *x, const char *name)
 {
-	int err = path(x, name);
-
-	if (err) {
-		errno = -err;
-		return NULL;
-	}
-	return fopen(x->report->path, "wbx");
+	report_path(x, name);
+	return vpt_outdir_create(&x->dir, name);
 }
 
 /* Close what was written: 0 or `err` or -errno. */
@@ -168,7 +158,7 @@ static void record_code(const struct export *x, struct vpt_record *r,
 	size_t i, n;
 
 	code_name(code, name, sizeof(name));
-	snprintf(file, sizeof(file), "%s/%s", x->dir, name);
+	snprintf(file, sizeof(file), "%s/%s", x->dir.path, name);
 	for (i = 0; i < code->n; i += n) {
 		n = vpt_export_code_run(code, i);
 		vpt_record_map(r, &id,
@@ -221,7 +211,7 @@ static void record_patch(const struct export *x, struct vpt_record *r, struct vp
 	char name[64], file[4096 + 64];
 
 	code_name(code, name, sizeof(name));
-	snprintf(file, sizeof(file), "%s/%s", x->dir, name);
+	snprintf(file, sizeof(file), "%s/%s", x->dir.path, name);
 	vpt_export_code_patch(code, event->patch, &patch);
 	id->pid = event->process->pid;
 	vpt_record_map(r, id,
@@ -405,20 +395,37 @@ static void count(struct export *x)
 	report->unordered = !timed && x->plan.nlanes > 1;
 }
 
+/* perf finds files by their absolute names, which are as long as a record has room for. */
+static int open_dir(struct export *x)
+{
+	int err;
+
+	report_path(x, "");
+	err = vpt_outdir_open(&x->dir, x->o->dir);
+	if (!err && strlen(x->dir.path) > DIR_MAX) {
+		vpt_outdir_drop(&x->dir);
+		err = -ENAMETOOLONG;
+	}
+	return err;
+}
+
 static int write_all(struct export *x)
 {
-	int err = make_dir(x, "");
+	int err = open_dir(x);
 
 	if (err)
 		return err;
-	x->dir = realpath(x->o->dir, NULL);
-	if (!x->dir)
-		return -errno;
 	err = write_kernel(x);
 	if (!err)
 		err = write_code(x);
 	if (!err)
 		err = write_data(x);
+	if (err) {
+		vpt_outdir_drop(&x->dir);
+		return err;
+	}
+	report_path(x, "");
+	err = vpt_outdir_commit(&x->dir);
 	if (!err)
 		x->report->path[0] = 0;
 	return err;
@@ -450,6 +457,6 @@ int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *
 	}
 	vpt_symbols_close(x.symbols);
 	free(x.codes);
-	free(x.dir);
+	vpt_outdir_free(&x.dir);
 	return err;
 }

@@ -39,7 +39,10 @@ struct vpt_export_report {
 	bool unordered; /* without TSC packets vCPUs have no common time */
 };
 
-/* 0 or -errno, -ENOTSUP: not with time told like this. What was written stays. */
+/*
+ * Returns 0 or -errno, -ENOTSUP: not with time told like this. After an error there is no
+ * directory.
+ */
 int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *options,
 		    struct vpt_export_report *report);
 

@@ -284,7 +284,7 @@ static int finish(const struct recast *m, int err)
 	return err ? err : close_err;
 }
 
-int vpt_recast(struct vpt_reader *reader, const char *path, struct vpt_recast_report *report)
+int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report)
 {
 	struct recast m = {
 		.reader = reader,
@@ -301,7 +301,7 @@ int vpt_recast(struct vpt_reader *reader, const char *path, struct vpt_recast_re
 	m.disasm = vpt_disasm_new(NULL);
 	if (!m.disasm)
 		return -ENOMEM;
-	err = vpt_writer_open(path, &m.info, &m.writer);
+	err = vpt_writer_start(fd, &m.info, &m.writer);
 	if (!err) {
 		err = put_machine(&m);
 		for (v = 0; v < m.from->vcpus && !err; v++)

@@ -21,10 +21,10 @@ struct vpt_recast_report {
 bool vpt_recast_needed(const struct vpt_reader *reader);
 
 /*
- * Write it to `path`. 0 or -errno. Where the trace is not whole, what is written has no end
+ * Write it to @fd, which stays the caller's. Returns 0 or -errno. Where the trace is not whole, what is written has no end
  * either. The oracle is left out where address ranges chose what is traced, since those of PT
  * do not choose like them, and where there is VMX operation.
  */
-int vpt_recast(struct vpt_reader *reader, const char *path, struct vpt_recast_report *report);
+int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report);
 
 #endif /* VMM_EXPORT_RECAST_H */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -610,7 +611,7 @@ static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
 	return write_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
 }
 
-int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **writer)
+int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer)
 {
 	struct vpt_writer *w = calloc(1, sizeof(*w) + vcpus * sizeof(w->stream[0]));
 	unsigned int i;
@@ -627,7 +628,7 @@ int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **wri
 			return -ENOMEM;
 		}
 	}
-	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (w->fd < 0) {
 		err = -errno;
 		writer_free(w);
@@ -637,13 +638,13 @@ int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **wri
 	return 0;
 }
 
-int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+int vpt_writer_start(int fd, const struct vpt_file_info *info, struct vpt_writer **writer)
 {
 	int err;
 
 	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
 		return -EINVAL;
-	err = vpt_writer_new(path, info->vcpus, writer);
+	err = vpt_writer_new(fd, info->vcpus, writer);
 	if (!err) {
 		(*writer)->rtit = info->flags & VPT_INFO_RTIT;
 		err = write_head(*writer, info);
@@ -652,5 +653,36 @@ int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct v
 			*writer = NULL;
 		}
 	}
+	return err;
+}
+
+/* Have the file for ourselves, and empty. Only regular files can be. */
+static int claim(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+#ifdef F_OFD_SETLK
+	if (fcntl(fd, F_OFD_SETLK, &(struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET}) &&
+	    (errno == EAGAIN || errno == EACCES))
+		return -EBUSY;
+#endif
+	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = claim(fd);
+	if (!err)
+		err = vpt_writer_start(fd, info, writer);
+	close(fd);
 	return err;
 }

@@ -20,7 +20,16 @@
 
 struct vpt_writer;
 
-/* Creates or truncates `path`. On success *writer is the caller's to close. */
+/*
+ * Write to @fd, which is at its beginning. The writer has a duplicate of it: @fd stays the
+ * caller's. On success *writer is the caller's to close.
+ */
+int vpt_writer_start(int fd, const struct vpt_file_info *info, struct vpt_writer **writer);
+/*
+ * The same for a path: the file is made with mode 0600, or truncated. -EBUSY: another process
+ * writes to it in this way. For callers without trace/outfile.h, which keeps an earlier file
+ * until the new one is complete.
+ */
 int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer);
 
 int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count);
@@ -81,10 +90,11 @@ uint64_t vpt_writer_file_bytes(const struct vpt_writer *w);
 /* A descriptor to read what is in the file; -ESPIPE if that is not a regular one. */
 int vpt_writer_reread(const struct vpt_writer *w, int *fd);
 /*
- * Go on in a new file. *file_bytes: so many bytes must be given to refill() first, which
- * are those that the old file had. -EINVAL: the state is not what save() writes.
+ * Resume in a new file, as vpt_writer_start(). *file_bytes: so many bytes must be given to
+ * refill() first, which are those that the old file had. -EINVAL: the state is not what save()
+ * writes.
  */
-int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_t *file_bytes,
+int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_bytes,
 		      struct vpt_writer **writer);
 int vpt_writer_refill(struct vpt_writer *w, const void *bytes, size_t len);
 

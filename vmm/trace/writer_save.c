@@ -198,7 +198,7 @@ static int load_stretches(struct vpt_writer *w, const struct saved_writer *saved
 	return take(at, left, w->stretches, w->stretch_bytes) ? 0 : -EINVAL;
 }
 
-int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_t *file_bytes,
+int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_bytes,
 		      struct vpt_writer **writer)
 {
 	const uint8_t *at = state;
@@ -209,9 +209,9 @@ int vpt_writer_resume(const char *path, const void *state, size_t bytes, uint64_
 
 	if (!take(&at, &bytes, &saved, sizeof(saved)) || saved.magic != SAVED_MAGIC ||
 	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS || saved.rtit > 1 ||
-	    saved.contents >> 62)
+	    saved.contents >> 62 || saved.vcpus > bytes / sizeof(struct saved_stream))
 		return -EINVAL;
-	err = vpt_writer_new(path, saved.vcpus, &w);
+	err = vpt_writer_new(fd, saved.vcpus, &w);
 	if (err)
 		return err;
 	w->rtit = saved.rtit;

@@ -78,7 +78,7 @@ static inline size_t vpt_pad8(size_t n)
 
 /* Write bytes as they are. 0 or -errno, which sticks. */
 int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);
-/* A writer to an empty file. */
-int vpt_writer_new(const char *path, unsigned int vcpus, struct vpt_writer **writer);
+/* A writer to a duplicate of a descriptor; nothing is written yet. */
+int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer);
 
 #endif /* VMM_TRACE_WRITER_STATE_H */
