@@ -74,6 +74,17 @@ static void put_evd(struct vpt_line *line, const struct vpt_packet *p)
 	vpt_line_hex(line, " ", p->value);
 }
 
+static void put_trig(struct vpt_line *line, const struct vpt_packet *p)
+{
+	vpt_line_hex(line, "", p->aux & 0xff);
+	vpt_line_flag(line, p->aux & VPT_TRIG_MULT, " mult");
+	if (p->bits) {
+		vpt_line_text(line, " icnt ");
+		vpt_line_digits(line, p->value, 10, 1);
+	}
+	vpt_line_flag(line, p->flag, " IP");
+}
+
 static void put_sized(struct vpt_line *line, const struct vpt_packet *p)
 {
 	vpt_line_digits(line, p->bits / 8u, 10, 1);
@@ -153,6 +164,9 @@ static void put_payload(struct vpt_line *line, const struct vpt_packet *p)
 		break;
 	case VPT_PKT_EVD:
 		put_evd(line, p);
+		break;
+	case VPT_PKT_TRIG:
+		put_trig(line, p);
 		break;
 	default:
 		break;

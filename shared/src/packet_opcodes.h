@@ -12,6 +12,7 @@ enum vpt_opcode {
 	VPT_OP_TSC = 0x19,
 	VPT_OP_MTC = 0x59,
 	VPT_OP_MODE = 0x99,
+	VPT_OP_TRIG = 0xd9,
 };
 
 /* The byte after VPT_OP_EXT. */
@@ -51,6 +52,10 @@ enum vpt_ext_opcode {
 #define VPT_MODE_LEAF_SHIFT 5
 #define VPT_MODE_LEAF_EXEC  0u
 #define VPT_MODE_LEAF_TSX   1u
+/* TRIG, second byte; the triggers follow, and a count of two bytes if ICNTV is set. */
+#define VPT_TRIG_IP    0x80u
+#define VPT_TRIG_ICNTV 0x40u
+#define VPT_TRIG_MORE  0x20u
 /* CYC: Exp of the first and of each later byte (table 33-33). */
 #define VPT_CYC_LOW	  0x03u
 #define VPT_CYC_EXP_FIRST 0x04u

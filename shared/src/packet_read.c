@@ -249,7 +249,28 @@ static enum vpt_status read_ext(struct vpt_packet *p, const uint8_t *buf, size_t
 	return status ? status : ext_fields(p, buf);
 }
 
-/* TSC, MTC and MODE have bits 4:0 in common and use what are IPBytes elsewhere. */
+/* [PKT-TRIG] */
+static enum vpt_status read_trig(struct vpt_packet *p, const uint8_t *buf, size_t len)
+{
+	enum vpt_status status;
+	bool counts;
+
+	if (len < 2)
+		return VPT_E_EOS;
+	counts = buf[1] & VPT_TRIG_ICNTV;
+	status = take(p, VPT_PKT_TRIG, counts ? 5 : 3, len);
+	if (status)
+		return status;
+	p->flag = buf[1] & VPT_TRIG_IP;
+	p->aux = (uint16_t)(buf[2] | (buf[1] & VPT_TRIG_MORE ? VPT_TRIG_MULT : 0));
+	if (counts) {
+		p->bits = 16;
+		p->value = vpt_get_le(buf + 3, 2);
+	}
+	return VPT_OK;
+}
+
+/* TSC, MTC, MODE and TRIG have bits 4:0 in common and use what are IPBytes elsewhere. */
 static enum vpt_status read_timing_mode(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
 	enum vpt_status status;
@@ -263,6 +284,8 @@ static enum vpt_status read_timing_mode(struct vpt_packet *p, const uint8_t *buf
 		break;
 	case VPT_OP_MODE:
 		return read_mode(p, buf, len);
+	case VPT_OP_TRIG:
+		return read_trig(p, buf, len);
 	default:
 		return VPT_E_BAD_PACKET;
 	}

@@ -139,6 +139,19 @@ static size_t put_event(uint8_t *buf, const struct vpt_packet *p)
 	return 11;
 }
 
+/* [PKT-TRIG] */
+static size_t put_trig(uint8_t *buf, const struct vpt_packet *p)
+{
+	if ((p->bits != 0 && p->bits != 16) || !vpt_fits(p->value, p->bits) || !vpt_fits(p->aux, 9))
+		return 0;
+	buf[0] = VPT_OP_TRIG;
+	buf[1] = (uint8_t)((p->flag ? VPT_TRIG_IP : 0) | (p->bits ? VPT_TRIG_ICNTV : 0) |
+			   (p->aux & VPT_TRIG_MULT ? VPT_TRIG_MORE : 0));
+	buf[2] = (uint8_t)p->aux;
+	vpt_put_le(buf + 3, p->value, p->bits / 8u);
+	return 3 + p->bits / 8u;
+}
+
 static size_t put_psb(uint8_t *buf)
 {
 	unsigned int i;
@@ -225,6 +238,8 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_CFE:
 	case VPT_PKT_EVD:
 		return put_event(buf, p);
+	case VPT_PKT_TRIG:
+		return put_trig(buf, p);
 	case VPT_PKT_COUNT:
 		break;
 	}

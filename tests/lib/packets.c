@@ -61,7 +61,8 @@ static void walk_shape(struct walk *walk, const struct shape *shape)
 
 				packet.value = vpt_test_value(&walk->random, v, shape->value)
 					       << shape->shift;
-				packet.aux = (uint16_t)vpt_test_value(&walk->random, a, shape->aux);
+				packet.aux |=
+					(uint16_t)vpt_test_value(&walk->random, a, shape->aux);
 				packet.flag = flag;
 				walk->fn(&packet, walk->opaque);
 				walk->count++;
@@ -109,6 +110,23 @@ static void walk_sized(struct walk *walk, enum vpt_pkt_kind kind, unsigned int a
 	}
 }
 
+static void walk_trig(struct walk *walk)
+{
+	for (unsigned int bits = 0; bits <= 16; bits += 16) {
+		struct shape shape = {
+			.base = {.kind = VPT_PKT_TRIG, .bits = bits},
+			.value = bits,
+			.aux = 8,
+			.flag = 1,
+		};
+
+		walk_shape(walk, &shape);
+		shape.aux = 0;
+		shape.base.aux = VPT_TRIG_MULT;
+		walk_shape(walk, &shape);
+	}
+}
+
 unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
 			     void (*fn)(const struct vpt_packet *packet, void *opaque),
 			     void *opaque)
@@ -147,6 +165,9 @@ unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
 		break;
 	case VPT_PKT_BIP:
 		walk_sized(&walk, kind, 5, 0);
+		break;
+	case VPT_PKT_TRIG:
+		walk_trig(&walk);
 		break;
 	default:
 		shape.value = fixed[kind].value;

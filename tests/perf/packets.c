@@ -36,10 +36,11 @@ static void put(struct stream *s, const struct vpt_packet *p)
 	s->len += vpt_packet_write(s->bytes + s->len, p);
 }
 
-/* perf refuses what the manual leaves undefined: CS.L with CS.D, and both of TSX. */
+/* perf refuses what the manual leaves undefined: CS.L with CS.D, and both of TSX. It has no TRIG. */
 static bool refused(const struct vpt_packet *p)
 {
-	return (p->kind == VPT_PKT_MODE_EXEC || p->kind == VPT_PKT_MODE_TSX) && (p->value & 3) == 3;
+	return p->kind == VPT_PKT_TRIG ||
+	       (p->kind == VPT_PKT_MODE_EXEC || p->kind == VPT_PKT_MODE_TSX) && (p->value & 3) == 3;
 }
 
 static void one(const struct vpt_packet *p, void *opaque)

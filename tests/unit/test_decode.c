@@ -290,6 +290,38 @@ static void blocks_outside(struct synth *s)
 	finish(s, AT(3));
 }
 
+/* TRIG packets with an instruction count, with an IP, and with a FUP that the next IP packet is
+ * compressed against. The flow is that of the same trace without them. */
+static void triggers(struct synth *s)
+{
+	synth_code(s, AT(0), "90 75 fd ff e0");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_tnt(s, "1");
+	synth_raw(s, "\xd9\x40\x1a\x03\x00", 5);
+	synth_raw(s, "\xd9\xa0\x01", 3);
+	synth_ip(s, ppt_fup, AT(0));
+	synth_tnt(s, "0");
+	synth_raw(s, "\xd9\xc0\x81\x00\x00", 5);
+	synth_ip(s, ppt_fup, AT(3) + 0x10000);
+	synth_raw(s, "\x4d\x00\x10\x40\x00", 5); /* TIP of AT(0), 32 bits */
+	synth_tnt(s, "0");
+	finish(s, AT(3));
+}
+
+/* Likewise where the packets are all that there is. */
+static void triggers_dis_tnt(struct synth *s)
+{
+	s->session.ctl |= VPT_CTL_MASK(DIS_TNT);
+	synth_code(s, AT(0), "90 75 fd ff e0");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_raw(s, "\xd9\x80\x1a", 3);
+	synth_ip(s, ppt_fup, AT(1));
+	synth_ip(s, ppt_tip, AT(2));
+	finish(s, AT(3));
+}
+
 /* Without TNT: what the packets say. */
 static void dis_tnt_packets(struct synth *s)
 {
@@ -609,6 +641,9 @@ static const struct {
 	{"event trace", event_trace, "S E0 0 1 0 1 C2 A3"},
 	{"blocks", blocks, "S E0 0 1 B4@0 0=401001 1=2 B1@0 3=7 0 1 A3"},
 	{"blocks outside", blocks_outside, "S E0 A0 B10 E0 0 1 A3"},
+	{"triggers", triggers, "S E0 0 1 0 1 3 0 1 A3"},
+	{"triggers, dis tnt", triggers_dis_tnt,
+	 "S !DisTNT was set: the flow is not in the trace E0 t2 A3"},
 	{"dis tnt: packets", dis_tnt_packets,
 	 "S !DisTNT was set: the flow is not in the trace E0 t2 C1 3>1 D B1 3=7 E0 O3 A4"},
 	{"resync", resync, "S E0 0 1 !trace stream does not match query 0 1 3 A4"},

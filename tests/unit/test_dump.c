@@ -80,6 +80,26 @@ START_TEST(json_of_packets)
 }
 END_TEST
 
+/* TRIG, with and without a count, and what follows it. */
+START_TEST(triggers)
+{
+	static const uint8_t bytes[] = {0xd9, 0x00, 0x1a, 0xd9, 0xe0, 0x01, 0x03, 0x02, 0x06};
+	char text[4096];
+
+	verb_put_file(bytes, sizeof(bytes));
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_str_eq(text, "00000000  TRIG      0x1a\n"
+			       "00000003  TRIG      0x1 mult icnt 515 IP\n"
+			       "00000008  TNT       !\n");
+	ck_assert_int_eq(dump("-r -j", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_str_eq(text, "{\"offset\":0,\"packet\":\"TRIG\",\"size\":3,\"triggers\":26,"
+			       "\"mult\":false,\"fup\":false}\n"
+			       "{\"offset\":3,\"packet\":\"TRIG\",\"size\":5,\"triggers\":1,"
+			       "\"mult\":true,\"icnt\":515,\"fup\":true}\n"
+			       "{\"offset\":8,\"packet\":\"TNT\",\"size\":1,\"outcomes\":\"1\"}\n");
+}
+END_TEST
+
 START_TEST(summary_of_packets)
 {
 	char text[4096];
@@ -358,6 +378,7 @@ Suite *vpt_suite(void)
 	tcase_add_checked_fixture(tc, verb_setup, verb_teardown);
 	tcase_add_test(tc, text_of_packets);
 	tcase_add_test(tc, json_of_packets);
+	tcase_add_test(tc, triggers);
 	tcase_add_test(tc, summary_of_packets);
 	tcase_add_test(tc, offset_and_limit);
 	tcase_add_test(tc, resync);

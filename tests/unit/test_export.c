@@ -246,6 +246,29 @@ static void event(struct synth *s)
 	finish(s, AT(0x10));
 }
 
+/* perf has no TRIG packets: they are left out with their FUPs. */
+static void trigger(struct synth *s)
+{
+	const uint32_t low = (uint32_t)AT(3);
+	const uint8_t tip[] = {0x4d, (uint8_t)low, (uint8_t)(low >> 8), (uint8_t)(low >> 16),
+			       (uint8_t)(low >> 24)};
+
+	page(s, SYNTH_CR3, 0, "90 74 0d ff e0");
+	begin(s);
+	synth_tnt(s, "0");
+	synth_raw(s, "\xd9\x40\x1a\x03\x00", 5);
+	synth_raw(s, "\xd9\xa0\x01", 3);
+	synth_ip(s, ppt_fup, AT(3));
+	synth_ip(s, ppt_tip, AT(0));
+	synth_tnt(s, "0");
+	synth_raw(s, "\xd9\x80\x01", 3);
+	synth_ip(s, ppt_fup, AT(1) ^ 0x10000);
+	synth_raw(s, tip, sizeof(tip));
+	synth_ip(s, ppt_tip, AT(0));
+	synth_tnt(s, "1");
+	finish(s, AT(0x10));
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct synth *s);
@@ -271,6 +294,8 @@ static const struct {
 	{"overflow, user", overflow, SYNTH_CODE, 8, 0, 1, 0, 1},
 	{"overflow, kernel", overflow, KERNEL, 8, 0, 1, 1, 0},
 	{"event, user", event, SYNTH_CODE, 7, 0, 1, 0, 1},
+	{"triggers, user", trigger, SYNTH_CODE, 9, 0, 1, 0, 0},
+	{"triggers, kernel", trigger, KERNEL, 9, 0, 1, 0, 0},
 	{"event, kernel", event, KERNEL, 7, 0, 1, 1, 0},
 };
 

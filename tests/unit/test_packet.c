@@ -99,7 +99,7 @@ START_TEST(vector_writes)
 		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
 		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
 		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
-		   "PKT-EVD");
+		   "PKT-EVD PKT-TRIG");
 }
 END_TEST
 
@@ -110,7 +110,7 @@ START_TEST(vector_reads)
 		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
 		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
 		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
-		   "PKT-EVD PKT-CYC-EXP PKT-BLOCK-OPEN");
+		   "PKT-EVD PKT-TRIG PKT-CYC-EXP PKT-BLOCK-OPEN");
 }
 END_TEST
 
@@ -258,6 +258,10 @@ START_TEST(each_packet_is_each)
 	s = seen(VPT_PKT_BIP);
 	ck_assert_uint_eq(s.ids & s.ids_4, 0xffffffff);
 	ck_assert_uint_eq(seen(VPT_PKT_EVD).ids, ~0ull);
+	s = seen(VPT_PKT_TRIG);
+	ck_assert_uint_eq(s.cyc_bytes, 1 << 3 | 1 << 5);
+	for (i = 0; i < 256; i++)
+		ck_assert(s.vector[i]);
 	s = seen(VPT_PKT_PTW);
 	ck_assert_uint_eq(s.bits & s.bits_ip, 12);
 }
@@ -336,6 +340,10 @@ static const struct vpt_packet unwritable[] = {
 	{.kind = VPT_PKT_CFE, .value = 0x20},
 	{.kind = VPT_PKT_CFE, .aux = 0x100},
 	{.kind = VPT_PKT_EVD, .aux = 0x40},
+	{.kind = VPT_PKT_TRIG, .aux = 0x200},
+	{.kind = VPT_PKT_TRIG, .value = 1},
+	{.kind = VPT_PKT_TRIG, .bits = 8, .value = 1},
+	{.kind = VPT_PKT_TRIG, .bits = 16, .value = 0x10000},
 };
 
 START_TEST(out_of_range_is_not_written)

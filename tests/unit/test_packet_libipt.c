@@ -274,7 +274,7 @@ END_TEST
 static bool newer_than_peer(const struct vpt_packet *p)
 {
 	return p->kind == VPT_PKT_BBP || p->kind == VPT_PKT_BEP || p->kind == VPT_PKT_CFE ||
-	       p->kind == VPT_PKT_EVD;
+	       p->kind == VPT_PKT_EVD || p->kind == VPT_PKT_TRIG;
 }
 
 /* libipt refuses a TMA whose reserved bits are set. */

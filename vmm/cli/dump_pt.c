@@ -105,12 +105,21 @@ static const struct field_names field_names[VPT_PKT_COUNT] = {
 	[VPT_PKT_BEP] = {NULL, NULL, "fup", NULL},
 	[VPT_PKT_CFE] = {"type", "vector", "fup", NULL},
 	[VPT_PKT_EVD] = {"payload", "type", NULL, NULL},
+	[VPT_PKT_TRIG] = {NULL, NULL, "fup", NULL},
 };
 
 static bool is_ip(enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_TIP || kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD ||
 	       kind == VPT_PKT_FUP;
+}
+
+static void json_trig(FILE *out, const struct vpt_packet *p)
+{
+	fprintf(out, ",\"triggers\":%u,\"mult\":%s", p->aux & 0xff,
+		p->aux & VPT_TRIG_MULT ? "true" : "false");
+	if (p->bits)
+		fprintf(out, ",\"icnt\":%u", (unsigned int)p->value);
 }
 
 /* Values are strings: a JSON number doesn't hold 64 bits everywhere. */
@@ -127,6 +136,8 @@ static void json(FILE *out, const struct vpt_dump_item *item)
 		if (p->ip_bytes)
 			fprintf(out, ",\"payload\":\"0x%" PRIx64 "\"", p->value);
 	}
+	if (p->kind == VPT_PKT_TRIG)
+		json_trig(out, p);
 	if (names->value)
 		fprintf(out, ",\"%s\":\"0x%" PRIx64 "\"", names->value, p->value);
 	if (names->aux)

@@ -26,7 +26,8 @@ struct state {
 	uint64_t wrong_ip; /* the last IP of who reads the output */
 	bool in_psb;	   /* between PSB and PSBEND */
 	bool fup_taken;	   /* the next FUP belongs to a packet before it, */
-	bool fup_lone;	   /* which libipt does not know */
+	bool fup_lone;	   /* which libipt does not know; */
+	bool fup_trig;	   /* or to a TRIG, and to no CFE */
 	bool fup;	   /* a FUP waits for its TIP */
 	bool entry;	   /* it was one of a VM entry that clears TraceEn */
 	bool overflow;	   /* nothing of the flow since an OVF */
@@ -158,6 +159,10 @@ static bool take_fup(struct state *st, uint64_t ip, const uint8_t *in, size_t le
 {
 	bool lone = st->fup_lone;
 
+	if (st->fup_trig) {
+		st->fup_trig = false;
+		return true;
+	}
 	st->fup = !st->in_psb && !st->fup_taken && !lone;
 	if (lone || st->fup)
 		bind_cfes(st, ip);
@@ -539,7 +544,7 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 		st->fup = false;
 		st->entry = false;
 		/* A FUP that a CFE waits for was lost: the next one is the overflow's. */
-		st->fup_lone = false;
+		st->fup_lone = st->fup_trig = false;
 		st->bound = st->out->cfes.n;
 		/* Without BranchEn it has none. */
 		st->fup_taken = s->ctl & VPT_CTL_MASK(BRANCH_EN);
@@ -598,6 +603,9 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct vpt
 		return bip_packet(st, p);
 	case VPT_PKT_BEP:
 		return bep_packet(st, p);
+	case VPT_PKT_TRIG:
+		st->fup_trig = p->flag;
+		return DROP;
 	case VPT_PKT_MODE_TSX:
 		/* An abort's FUP does have a TIP. */
 		st->fup_taken = !st->in_psb && !(p->value & 2);
@@ -673,6 +681,7 @@ static int rewrite(struct state *st)
 				n = DROP;
 			memset(&st->parser, 0, sizeof(st->parser));
 			st->pip = st->fup = st->fup_taken = st->fup_lone = st->in_psb = false;
+			st->fup_trig = false;
 			st->entry = st->target = false;
 		}
 

@@ -38,7 +38,8 @@
  *
  * Event trace (33.4.2.29): CFE and EVD are taken out, to be handed out beside what
  * libipt makes of the rest; and so is the FUP that a CFE, or a MODE.Exec for a new
- * RFLAGS.IF alone, has for itself. So are packet blocks, and the FUP of their BEP.
+ * RFLAGS.IF alone, has for itself. So are packet blocks, and the FUP of their BEP. TRIG
+ * packets and their FUPs are taken out and not reported.
  */
 #ifndef VMM_DECODE_FILTER_H
 #define VMM_DECODE_FILTER_H

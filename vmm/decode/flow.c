@@ -296,6 +296,7 @@ static bool has_blocks(const struct vpt_flow *f, const struct vpt_item *error)
 		case VPT_PKT_BEP:
 		case VPT_PKT_CFE:
 		case VPT_PKT_EVD:
+		case VPT_PKT_TRIG:
 			return true;
 		case VPT_PKT_PSB:
 		case VPT_PKT_FUP:

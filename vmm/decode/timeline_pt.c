@@ -147,6 +147,7 @@ static bool begins_event(struct vpt_timeline_scan *s, const struct vpt_packet *p
 	case VPT_PKT_PTW:
 	case VPT_PKT_EXSTOP:
 	case VPT_PKT_BEP:
+	case VPT_PKT_TRIG:
 		s->bound = p->flag;
 		return false;
 	case VPT_PKT_OVF:

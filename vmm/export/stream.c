@@ -16,6 +16,7 @@ struct rewrite {
 	size_t moved;		 /* the next move whose TIP is to be left out */
 	uint64_t tsc;		 /* that was written last */
 	uint64_t last_ip;
+	bool trig;		  /* the next FUP is that of a TRIG */
 	bool full;		  /* perf's last IP is another one: the next is sent whole */
 	uint8_t cyc[VPT_PKT_MAX]; /* one that waits for what comes after it */
 	size_t ncyc;
@@ -227,6 +228,20 @@ static void pip_packet(struct rewrite *r, const struct vpt_packet *p, const uint
 		put(r, raw, p->size);
 }
 
+/* TRIG and its FUP: perf has neither, and would lose all up to the next PSB. */
+static bool is_trigger(struct rewrite *r, const struct vpt_packet *p)
+{
+	if (p->kind == VPT_PKT_TRIG) {
+		r->trig = p->flag;
+		return true;
+	}
+	if (!r->trig || p->kind != VPT_PKT_FUP)
+		return false;
+	r->trig = false;
+	r->full = take_ip(r, p) || r->full;
+	return true;
+}
+
 static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw, uint64_t at)
 {
 	if (p->kind == VPT_PKT_PSB) {
@@ -234,7 +249,7 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 		/* perf reads the IP of a PSB+ ahead, and with the last one from before it. */
 		r->full = true;
 	}
-	if (fold(r, p, raw))
+	if (fold(r, p, raw) || is_trigger(r, p))
 		return;
 	put_cyc(r);
 	switch (p->kind) {

@@ -155,6 +155,7 @@ static bool binds(const struct vpt_packet *p)
 	case VPT_PKT_EXSTOP:
 	case VPT_PKT_BEP:
 	case VPT_PKT_CFE:
+	case VPT_PKT_TRIG:
 		return p->flag;
 	case VPT_PKT_MODE_EXEC:
 		return true;

@@ -27,6 +27,9 @@ enum vpt_ip_bytes {
 	VPT_IP_FULL = 6,
 };
 
+/* In `aux` of TRIG, above the triggers. */
+#define VPT_TRIG_MULT 0x100u
+
 #define VPT_TNT8_MAX  6
 #define VPT_TNT64_MAX 47
 
@@ -54,6 +57,9 @@ enum vpt_ip_bytes {
  *   BIP             value: payload; aux: id; bits: 32 or 64
  *   CFE             value: type; aux: vector; flag: a FUP follows
  *   EVD             value: payload; aux: type
+ *   TRIG            aux: triggers, and VPT_TRIG_MULT if others fired that are not reported;
+ *                   bits: 16 if value is a number of instructions after the last IP packet
+ *                   or TNT outcome, else 0; flag: a FUP follows, from which they count
  */
 struct vpt_packet {
 	enum vpt_pkt_kind kind;
@@ -148,6 +154,7 @@ size_t vpt_packet_find_psb(const uint8_t *buf, size_t len);
  *   BIP       1f: 0x2a		ID
  *   CFE       INTR vector 0xe IP
  *   PWRX      last 0x2 deepest 0x6 wake interrupt
+ *   TRIG      0x1a mult icnt 3 IP
  */
 size_t vpt_packet_format(char *text, size_t size, const struct vpt_packet *packet);
 
