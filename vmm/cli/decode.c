@@ -176,17 +176,20 @@ static void text_pace(const struct vpt_pace *p)
 		printf("core clock     %.4f of the TSC's\n",
 		       (double)p->sum.cycles / (double)p->sum.ticks);
 	if (p->cycles)
-		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each\n",
-		       p->cycles, (double)p->insns / (double)p->cycles);
+		printf("core clocks    %" PRIu64 " while traced, %.3f instructions each%s\n",
+		       p->cycles, (double)p->insns / (double)p->cycles,
+		       p->is_virtual ? "; virtual: an instruction is a core clock by definition"
+				     : "");
 	else
 		puts("core clocks    not counted: there are no CYC packets");
 }
 
 static void json_pace(const struct vpt_pace *p)
 {
-	printf(",\"cycles\":%" PRIu64, p->cycles);
+	printf(",\"virtual_time\":%s", p->is_virtual ? "true" : "false");
 	if (p->cycles)
-		printf(",\"insns_per_cycle\":%.6f", (double)p->insns / (double)p->cycles);
+		printf(",\"cycles\":%" PRIu64 ",\"insns_per_cycle\":%.6f", p->cycles,
+		       (double)p->insns / (double)p->cycles);
 	if (p->sum.ticks && p->hz)
 		printf(",\"core_hz\":%" PRIu64, vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
@@ -278,7 +281,7 @@ static int show_coverage(struct decode *d)
 
 	vpt_tally_sort(&d->tally);
 	err = vpt_coverage_write(d->symbols, &d->tally, stdout, &sum);
-	if (!err && !sum.files && !vpt_symbols_problem(d->symbols))
+	if (!err && !sum.files)
 		fprintf(stderr, "vpt decode: %s: there is no debug information in it\n",
 			d->o->path);
 	return err;
@@ -300,6 +303,13 @@ static int show(struct decode *d)
 	}
 }
 
+/* Engines of ours count retired instructions as core clocks (adr/0010). */
+static bool has_virtual_time(const struct vpt_file_info *info)
+{
+	return !strncmp(info->engine, "soft", sizeof(info->engine)) ||
+	       !strncmp(info->engine, "kvm", sizeof(info->engine));
+}
+
 static int decode_all(struct decode *d)
 {
 	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
@@ -313,6 +323,7 @@ static int decode_all(struct decode *d)
 	d->calls.apart = d->o->spaces;
 	d->calls.pace = d->o->time ? &d->pace : NULL;
 	d->pace.hz = vpt_reader_info(d->reader)->tsc_hz;
+	d->pace.is_virtual = has_virtual_time(vpt_reader_info(d->reader));
 	d->left = d->o->limit;
 	d->listing = (struct vpt_listing){
 		.out = stdout,
@@ -362,8 +373,7 @@ static int decode(struct decode *d)
 				"decode: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, d->sum.errors, d->sum.first_error);
-	err = vpt_cli_whole("decode", o->path, d->reader);
-	return err ? err : vpt_cli_symbols_whole("decode", o->path, d->symbols);
+	return vpt_cli_whole("decode", o->path, d->reader);
 }
 
 /* Open what decoding needs. VPT_EXIT_OK or a status. */
@@ -383,10 +393,7 @@ static int prepare(struct decode *d)
 			return vpt_fail(VPT_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;
-	status = vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
-	if (!status && o->lines && vpt_symbols_read_lines(d->symbols))
-		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
-	return status;
+	return vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
 }
 
 static int run(const struct options *o)

@@ -165,8 +165,12 @@ void vpt_decode_side_json(struct vpt_shares *shares)
 				printf(",\"pid\":%u", s->space.pid);
 		}
 		printf(",\"insns\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"vm_entries\":%" PRIu64
-		       ",\"vm_exits\":%" PRIu64 ",\"time\":%" PRIu64 "}",
-		       s->insns, s->blocks, s->entries, s->exits, s->time);
+		       ",\"vm_exits\":%" PRIu64,
+		       s->insns, s->blocks, s->entries, s->exits);
+		/* Without TSC packets nothing is known of it. */
+		if (shares->time)
+			printf(",\"time\":%" PRIu64, s->time);
+		putchar('}');
 	}
 	putchar(']');
 }

@@ -31,8 +31,10 @@ static void json_file(const struct vpt_reader *r)
 	vpt_text_copy(text, sizeof(text), info->engine, sizeof(info->engine));
 	fputs(",\"engine\":", stdout);
 	vpt_json_string(stdout, text);
-	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64 ",\"tsc_hz\":%" PRIu64 ",\"tsc_offset\":",
-	       vpt_info_owner(info->owner), info->seed, info->tsc_hz);
+	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64, vpt_info_owner(info->owner), info->seed);
+	if (info->tsc_hz)
+		printf(",\"tsc_hz\":%" PRIu64, info->tsc_hz);
+	fputs(",\"tsc_offset\":", stdout);
 	vpt_json_address(stdout, info->tsc_offset);
 	fputs(",\"tsc_multiplier\":", stdout);
 	vpt_json_address(stdout, info->tsc_multiplier);

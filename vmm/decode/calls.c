@@ -289,6 +289,32 @@ static void name(const struct vpt_calls *c, const struct node *node, char *text,
 	vpt_symbols_format(c->symbols, node->func, text, size);
 }
 
+/*
+ * No packet that tells the time came while a node without ticks ran: how long it took is
+ * not known, which is not the same as 0.
+ */
+static void text_ticks(const struct vpt_pace *pace, uint64_t ticks, FILE *out)
+{
+	uint64_t ns = vpt_pace_ns(pace, ticks);
+
+	if (!ticks)
+		fputs(", time unknown", out);
+	else if (!pace->hz)
+		fprintf(out, ", %" PRIu64 " ticks", ticks);
+	else if (!ns)
+		fputs(", under 1 ns", out);
+	else
+		fprintf(out, ", %" PRIu64 " ns", ns);
+}
+
+static void json_ticks(const struct vpt_pace *pace, uint64_t ticks, FILE *out)
+{
+	if (ticks)
+		fprintf(out, ",\"ticks\":%" PRIu64, ticks);
+	if (ticks && pace->hz)
+		fprintf(out, ",\"ns\":%" PRIu64, vpt_pace_ns(pace, ticks));
+}
+
 static void print_node(const struct vpt_calls *c, const struct node *node, FILE *out, bool json,
 		       const char *space)
 {
@@ -307,18 +333,14 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 			vpt_json_string(out, space);
 		}
 		if (pace)
-			fprintf(out, ",\"ticks\":%" PRIu64, node->ticks);
-		if (pace && pace->hz)
-			fprintf(out, ",\"ns\":%" PRIu64, vpt_pace_ns(pace, node->ticks));
+			json_ticks(pace, node->ticks, out);
 		fputs("}\n", out);
 		return;
 	}
 	fprintf(out, "%*s%" PRIu64 "x  %s  (%" PRIu64 " insns", 2 * (int)(node->depth - 1) + 2, "",
 		node->count, text, node->insns);
-	if (pace && pace->hz)
-		fprintf(out, ", %" PRIu64 " ns", vpt_pace_ns(pace, node->ticks));
-	else if (pace)
-		fprintf(out, ", %" PRIu64 " ticks", node->ticks);
+	if (pace)
+		text_ticks(pace, node->ticks, out);
 	fputs(")\n", out);
 }
 

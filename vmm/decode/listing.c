@@ -36,7 +36,7 @@ static void text_time(struct vpt_listing *l, const struct vpt_item *item)
 
 	if (!p)
 		return;
-	if (!item->when.known)
+	if (!vpt_pace_knows(&item->when))
 		fprintf(l->out, "%16s %14s  ", "-", "-");
 	else if (p->hz)
 		fprintf(l->out, "%16" PRIu64 " %11" PRIu64 " ns  ", item->when.tsc,
@@ -50,7 +50,7 @@ static void json_time(struct vpt_listing *l, const struct vpt_item *item)
 	const struct vpt_pace *p = l->pace;
 	const struct vpt_when *w = &item->when;
 
-	if (!p || !w->known)
+	if (!p || !vpt_pace_knows(w))
 		return;
 	json_address(l, w->relative ? "relative_time" : "time", w->tsc);
 	json_address(l, "time_low", w->lo);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Time and core clocks between the items of a flow. */
 #include "pace.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -30,7 +31,7 @@ uint64_t vpt_pace_core_hz(const struct vpt_pace *p, uint64_t cycles, uint64_t ti
 static void take_tsc(struct vpt_pace *p, const struct vpt_item *item)
 {
 	p->ticks = 0;
-	if (!item->when.known)
+	if (!vpt_pace_knows(&item->when))
 		return;
 	if (!p->has_first)
 		p->first = item->when.tsc;

@@ -10,6 +10,8 @@
 
 struct vpt_pace {
 	uint64_t hz; /* of the TSC; 0: not known */
+	/* Core clocks are retired instructions by definition (adr/0010): not a measurement. */
+	bool is_virtual;
 	/* While instructions are traced, and CYC packets count; of these: */
 	uint64_t insns, cycles;
 	/* Of all spans between two times, traced or not (timeline.h). */
@@ -21,6 +23,15 @@ struct vpt_pace {
 	uint64_t at_cycles;   /* of the last item, in its segment */
 	uint64_t ticks;	      /* of the item at hand, since the one before */
 };
+
+/*
+ * Is the time of an item known? Not if it is relative to a beginning that no packet is of,
+ * and no later packet bounds it: then all that is known is that it was not before 0.
+ */
+static inline bool vpt_pace_knows(const struct vpt_when *when)
+{
+	return when->known && !(when->relative && !when->tsc && when->until == UINT64_MAX);
+}
 
 /* What follows is of another vCPU. */
 void vpt_pace_begin(struct vpt_pace *p);
