@@ -28,6 +28,15 @@ refuses "an ELF file of another machine" "$INPUT" "x86-64" run "$(made machine)"
 refuses "an object file" "$INPUT" "link" run "$(made object)"
 refuses "a dynamic ELF file" "$INPUT" "static" run "$(made dynamic)"
 refuses "a dynamic program of this system" "$INPUT" "static" run /bin/true
+# What a first try may be: each gets a line that says what vpt run expects.
+echo 'int main(void) { return 0; }' >"$dir/main.c"
+for how in -static -static-pie -no-pie -pie -c; do
+	gcc $how -o "$dir/main" "$dir/main.c"
+	refuses "gcc $how" "$INPUT" "vpt run takes a bare-metal program.*-nostdlib" run "$dir/main"
+done
+# The magic number of a bzImage, whose first sector is anything.
+{ head -c 514 /dev/zero && printf HdrS && head -c 512 /dev/zero; } >"$dir/bzImage"
+refuses "a Linux kernel" "$INPUT" "Linux kernel.*QEMU" run "$dir/bzImage"
 refuses "no segments" "$INPUT" "nothing to load" run "$(made no-segments)"
 refuses "overlapping segments" "$INPUT" "overlap" run "$(made overlap)"
 refuses "a segment of a terabyte" "$INPUT" "memory" run "$(made huge)"

@@ -16,6 +16,7 @@ static struct {
 	Elf64_Phdr ph[2];
 	uint8_t file[FILE_SIZE];
 	size_t len;
+	const void *note; /* NULL: none */
 	struct vpt_elf elf;
 } t;
 
@@ -60,6 +61,8 @@ static enum vpt_elf_error load(void)
 	enum vpt_elf_error error;
 
 	memset(t.file + 0x1000, 0xab, FILE_SIZE - 0x1000);
+	if (t.note)
+		memcpy(t.file + t.ph[1].p_offset, t.note, t.ph[1].p_filesz);
 	memcpy(t.file, &t.header, sizeof(t.header));
 	memcpy(t.file + sizeof(t.header), t.ph, sizeof(t.ph));
 	error = vpt_elf_parse(t.file, t.len, RAM, &t.elf);
@@ -80,6 +83,25 @@ START_TEST(good)
 	ck_assert_uint_eq(t.mem.host[DATA + 0x2ff], 0);
 	ck_assert_uint_eq(t.mem.host[DATA + 0x300], 0x55);
 	ck_assert_uint_eq(t.mem.host[LOAD + TEXT_BYTES], 0);
+}
+END_TEST
+
+/* Notes of others, cut ones, and ABI tags of other systems are nothing to refuse. */
+START_TEST(good_notes)
+{
+	static const uint8_t bsd[] = {4, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0,
+				      3, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 0,	0,   0,	  0};
+	static const uint8_t cut[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0};
+
+	t.ph[1].p_type = PT_NOTE;
+	t.note = bsd;
+	t.ph[1].p_filesz = sizeof(bsd);
+	ck_assert_int_eq(load(), VPT_ELF_OK);
+	t.note = cut;
+	t.ph[1].p_filesz = sizeof(cut);
+	ck_assert_int_eq(load(), VPT_ELF_OK);
+	t.ph[1].p_filesz = 0;
+	ck_assert_int_eq(load(), VPT_ELF_OK);
 }
 END_TEST
 
@@ -188,6 +210,47 @@ static void no_segments(void)
 	t.header.e_phnum = 0;
 }
 
+/* Notes take the place of the data segment's bytes. */
+static void put_note(const void *bytes, size_t len)
+{
+	t.ph[1].p_type = PT_NOTE;
+	t.ph[1].p_filesz = len;
+	t.note = bytes;
+}
+static const uint8_t abi_tag[] = {4, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0,
+				  0, 0, 0, 0, 3,  0, 0, 0, 2, 0, 0, 0, 0,   0,	 0,   0};
+static void linux_program(void)
+{
+	put_note(abi_tag, sizeof(abi_tag));
+}
+/* Behind a build-id, as gcc -static has it. */
+static void linux_program_later(void)
+{
+	static uint8_t both[24 + sizeof(abi_tag)] = {4, 0, 0, 0, 5,   0,   0,  0,
+						     3, 0, 0, 0, 'G', 'N', 'U'};
+
+	memcpy(both + 24, abi_tag, sizeof(abi_tag));
+	put_note(both, sizeof(both));
+}
+static void vmlinux(void)
+{
+	put_note("\6\0\0\0\4\0\0\0\0\1\0\0Linux\0\0\0\0\0\0\0", 24);
+}
+static void notes_outside(void)
+{
+	t.ph[1].p_type = PT_NOTE;
+	t.ph[1].p_offset = FILE_SIZE - 8;
+	t.ph[1].p_filesz = 16;
+}
+static void bzimage(void)
+{
+	memcpy(t.file + 0x202, "HdrS", 4);
+}
+static void object(void)
+{
+	t.header.e_type = ET_REL;
+}
+
 static const struct {
 	void (*spoil)(void);
 	enum vpt_elf_error error;
@@ -216,6 +279,12 @@ static const struct {
 	{entry_in_data, VPT_ELF_BAD_ENTRY},
 	{entry_nowhere, VPT_ELF_BAD_ENTRY},
 	{no_segments, VPT_ELF_NO_SEGMENTS},
+	{linux_program, VPT_ELF_PROGRAM},
+	{linux_program_later, VPT_ELF_PROGRAM},
+	{vmlinux, VPT_ELF_KERNEL},
+	{bzimage, VPT_ELF_KERNEL},
+	{notes_outside, VPT_ELF_TRUNCATED},
+	{object, VPT_ELF_NOT_LINKED},
 };
 
 START_TEST(refused)
@@ -233,6 +302,7 @@ Suite *vpt_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, good);
+	tcase_add_test(tcase, good_notes);
 	tcase_add_test(tcase, good_to_the_last_byte);
 	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
 	suite_add_tcase(suite, tcase);

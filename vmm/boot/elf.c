@@ -10,12 +10,24 @@
 /* RAM that the boot page tables map one to one. */
 #define BOOT_MAPPED (4ull << 30)
 
+/* Where a bzImage has the magic number of its setup header. */
+#define BZIMAGE_MAGIC_AT 0x202
+
+/* What a guest has to be, for those who try a program of their own. */
+#define EXPECTED                                                                        \
+	"vpt run takes a bare-metal program, without libc and crt: gcc -ffreestanding " \
+	"-nostdlib -static -no-pie, see vpt-run(1), GUESTS"
+
 static const char *const texts[VPT_ELF_ERRORS] = {
 	[VPT_ELF_OK] = "no error",
 	[VPT_ELF_NOT_ELF] = "not an ELF file",
 	[VPT_ELF_NOT_X86_64] = "not for x86-64",
-	[VPT_ELF_NOT_EXEC] = "not linked to fixed addresses: link with -static -no-pie",
-	[VPT_ELF_DYNAMIC] = "dynamically linked: link with -static",
+	[VPT_ELF_NOT_LINKED] = "an object file, which is not linked: " EXPECTED,
+	[VPT_ELF_NOT_EXEC] = "a position-independent program (PIE) or a library: " EXPECTED,
+	[VPT_ELF_DYNAMIC] = "a dynamically linked program: " EXPECTED,
+	[VPT_ELF_PROGRAM] = "a program for Linux, linked with its libc: " EXPECTED,
+	[VPT_ELF_KERNEL] = "a Linux kernel, which needs a boot loader and devices: trace it in "
+			   "QEMU, see docs/qemu.md",
 	[VPT_ELF_TRUNCATED] = "cut off: a segment ends beyond the file",
 	[VPT_ELF_MALFORMED] = "malformed program headers",
 	[VPT_ELF_NO_SEGMENTS] = "nothing to load",
@@ -33,6 +45,9 @@ const char *vpt_elf_error_text(enum vpt_elf_error error)
 
 static enum vpt_elf_error check_header(const void *file, size_t len, Elf64_Ehdr *eh)
 {
+	if (len > BZIMAGE_MAGIC_AT + 4 &&
+	    !memcmp((const uint8_t *)file + BZIMAGE_MAGIC_AT, "HdrS", 4))
+		return VPT_ELF_KERNEL;
 	if (len < sizeof(*eh))
 		return VPT_ELF_NOT_ELF;
 	memcpy(eh, file, sizeof(*eh));
@@ -41,8 +56,8 @@ static enum vpt_elf_error check_header(const void *file, size_t len, Elf64_Ehdr 
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    eh->e_machine != EM_X86_64)
 		return VPT_ELF_NOT_X86_64;
-	if (eh->e_type == ET_DYN)
-		return VPT_ELF_NOT_EXEC;
+	if (eh->e_type == ET_REL)
+		return VPT_ELF_NOT_LINKED;
 	if (eh->e_type != ET_EXEC)
 		return VPT_ELF_NOT_EXEC;
 	if (eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phnum == PN_XNUM)
@@ -105,6 +120,47 @@ static enum vpt_elf_error add_segment(struct vpt_elf *elf, const Elf64_Phdr *ph,
 	return VPT_ELF_OK;
 }
 
+/* Does the note at @at, in a segment that ends at @end, say whose program this is? */
+static enum vpt_elf_error check_note(const Elf64_Nhdr *note, const uint8_t *at, const uint8_t *end)
+{
+	uint32_t os;
+
+	if (note->n_namesz == 6 && (size_t)(end - at) >= 6 && !memcmp(at, "Linux", 6))
+		return VPT_ELF_KERNEL;
+	if (note->n_namesz != 4 || note->n_descsz < 4 || (size_t)(end - at) < 8 ||
+	    memcmp(at, ELF_NOTE_GNU, 4) || note->n_type != NT_GNU_ABI_TAG)
+		return VPT_ELF_OK;
+	memcpy(&os, at + 4, 4);
+	return os == ELF_NOTE_OS_LINUX ? VPT_ELF_PROGRAM : VPT_ELF_OK;
+}
+
+static enum vpt_elf_error check_notes(const void *file, size_t len, const Elf64_Phdr *ph)
+{
+	const uint8_t *at = file, *end;
+
+	if (ph->p_offset > len || len - ph->p_offset < ph->p_filesz)
+		return VPT_ELF_TRUNCATED;
+	at += ph->p_offset;
+	end = at + ph->p_filesz;
+	while ((size_t)(end - at) >= sizeof(Elf64_Nhdr)) {
+		enum vpt_elf_error error;
+		Elf64_Nhdr note;
+		uint64_t bytes;
+
+		memcpy(&note, at, sizeof(note));
+		at += sizeof(note);
+		error = check_note(&note, at, end);
+		if (error)
+			return error;
+		bytes = ((uint64_t)note.n_namesz + 3) / 4 * 4 +
+			((uint64_t)note.n_descsz + 3) / 4 * 4;
+		if (bytes > (uint64_t)(end - at))
+			break;
+		at += bytes;
+	}
+	return VPT_ELF_OK;
+}
+
 /* The guest starts with RAM mapped one to one. */
 static bool entry_is_code(const struct vpt_elf *elf)
 {
@@ -134,6 +190,8 @@ enum vpt_elf_error vpt_elf_parse(const void *file, size_t len, uint64_t ram, str
 		memcpy(&ph, (const uint8_t *)file + eh.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type == PT_INTERP || ph.p_type == PT_DYNAMIC)
 			error = VPT_ELF_DYNAMIC;
+		else if (ph.p_type == PT_NOTE)
+			error = check_notes(file, len, &ph);
 		else if (ph.p_type == PT_LOAD && ph.p_memsz)
 			error = add_segment(elf, &ph, len, ram);
 	}

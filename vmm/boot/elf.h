@@ -15,9 +15,12 @@ enum vpt_elf_error {
 	VPT_ELF_OK = 0,
 	VPT_ELF_NOT_ELF,
 	VPT_ELF_NOT_X86_64,
-	VPT_ELF_NOT_EXEC,  /* a library, an object, position-independent */
-	VPT_ELF_DYNAMIC,   /* needs an interpreter or a dynamic linker */
-	VPT_ELF_TRUNCATED, /* a header or segment ends beyond the file */
+	VPT_ELF_NOT_LINKED, /* an object */
+	VPT_ELF_NOT_EXEC,   /* position-independent, or a library */
+	VPT_ELF_DYNAMIC,    /* needs an interpreter or a dynamic linker */
+	VPT_ELF_PROGRAM,    /* of Linux, by its ABI tag: linked with a libc */
+	VPT_ELF_KERNEL,	    /* of Linux: vmlinux or bzImage */
+	VPT_ELF_TRUNCATED,  /* a header or segment ends beyond the file */
 	VPT_ELF_MALFORMED,
 	VPT_ELF_NO_SEGMENTS,
 	VPT_ELF_TOO_MANY,
@@ -42,13 +45,17 @@ struct vpt_elf {
 	size_t culprit; /* on an error: which segment, if one */
 };
 
-/* Check a file and say what it would load; `ram`: bytes of RAM there are. */
+/*
+ * Check a file and find out what it loads into @ram bytes of RAM. Programs and kernels of
+ * Linux are refused, since they would crash after some instructions: they need what a boot
+ * loader or a kernel does for them.
+ */
 enum vpt_elf_error vpt_elf_parse(const void *file, size_t len, uint64_t ram, struct vpt_elf *elf);
 
 /* Copy what vpt_elf_parse() accepted, into RAM of at least that size. */
 void vpt_elf_load(const void *file, const struct vpt_elf *elf, const struct vpt_mem *mem);
 
-/* A few words for a message. */
+/* What is wrong, and what the user can do, for a message of one line. */
 const char *vpt_elf_error_text(enum vpt_elf_error error);
 
 #endif /* VMM_BOOT_ELF_H */
