@@ -281,7 +281,7 @@ static int show_coverage(struct decode *d)
 
 	vpt_tally_sort(&d->tally);
 	err = vpt_coverage_write(d->symbols, &d->tally, stdout, &sum);
-	if (!err && !sum.files)
+	if (!err && !sum.files && !vpt_symbols_problem(d->symbols))
 		fprintf(stderr, "vpt decode: %s: there is no debug information in it\n",
 			d->o->path);
 	return err;
@@ -373,7 +373,8 @@ static int decode(struct decode *d)
 				"decode: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, d->sum.errors, d->sum.first_error);
-	return vpt_cli_whole("decode", o->path, d->reader);
+	err = vpt_cli_whole("decode", o->path, d->reader);
+	return err ? err : vpt_cli_symbols_whole("decode", o->path, d->symbols);
 }
 
 /* Open what decoding needs. VPT_EXIT_OK or a status. */
@@ -393,7 +394,10 @@ static int prepare(struct decode *d)
 			return vpt_fail(VPT_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;
-	return vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
+	status = vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
+	if (!status && o->lines && vpt_symbols_read_lines(d->symbols))
+		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
+	return status;
 }
 
 static int run(const struct options *o)
