@@ -23,6 +23,7 @@ static const char help[] =
 	"      --max-mem=SIZE   refuse a guest with more memory (1G)\n"
 	"      --max-insns=N    end after N traced instructions, earlier ones included\n"
 	"      --timeout=S      end after S seconds\n"
+	"      --max-bytes=SIZE end when the trace file has SIZE bytes (4G)\n"
 	"      --snapshot=FILE  as for vpt run, and so are\n"
 	"      --snapshot-at=N, --snapshot-every=N\n"
 	"  -q, --quiet          no progress, no summary\n"
@@ -46,6 +47,7 @@ static const struct option longs[] = {
 	{"max-mem", required_argument, NULL, OPT_MAX_MEM},
 	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
 	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
+	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
 	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
 	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
 	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
@@ -169,7 +171,9 @@ static int go_on(struct restore *r)
 	if (error)
 		return vpt_fail(VPT_EXIT_HOST, "restore: %s: %s",
 				m->o.output ? m->o.output : r->path, why);
-	status = vpt_run_check_snapshots(m);
+	status = vpt_run_limit(m);
+	if (!status)
+		status = vpt_run_check_snapshots(m);
 	if (!status)
 		vpt_run_loop(m);
 	return status;
@@ -177,7 +181,7 @@ static int go_on(struct restore *r)
 
 int vpt_cmd_restore(int argc, char **argv)
 {
-	struct restore r = {.max_mem = DEFAULT_MAX_MEM};
+	struct restore r = {.m.o.max_bytes = VPT_RUN_MAX_BYTES, .max_mem = DEFAULT_MAX_MEM};
 	int status = parse(&r, argc, argv), error;
 	char why[160];
 

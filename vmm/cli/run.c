@@ -110,7 +110,7 @@ static int write_start(struct run *r)
 		err = vpt_run_write_root(r->m.writer);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, strerror(-err));
-	return VPT_EXIT_OK;
+	return vpt_run_limit(&r->m);
 }
 
 static int open_output(struct run *r, const struct vpt_caps *caps)

@@ -73,7 +73,8 @@ struct vpt_run_options {
 	uint64_t arg[VPT_RUN_ARGS];
 	size_t args;
 	uint64_t max_insns;
-	uint64_t timeout; /* seconds */
+	uint64_t timeout;   /* seconds */
+	uint64_t max_bytes; /* of the trace file */
 	struct vpt_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	bool user, kernel;
@@ -212,11 +213,18 @@ int vpt_run_finish(struct vpt_run_machine *m, int status);
 enum vpt_run_common {
 	VPT_OPT_MAX_INSNS = 256,
 	VPT_OPT_TIMEOUT,
+	VPT_OPT_MAX_BYTES,
 	VPT_OPT_SNAPSHOT,
 	VPT_OPT_SNAPSHOT_AT,
 	VPT_OPT_SNAPSHOT_EVERY,
 	VPT_OPT_COMMON_END,
 };
+/* --max-bytes unless it is given, and its least value. */
+#define VPT_RUN_MAX_BYTES     (4ull << 30)
+#define VPT_RUN_MAX_BYTES_MIN (1ull << 20)
+/* Put --max-bytes into force for m->writer. An exit status: the file may be larger already. */
+int vpt_run_limit(const struct vpt_run_machine *m);
+
 int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word);
 /*
  * Refuse outputs that are inputs: @input, whose name is @what, the initrd, or each other. An exit

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/open.h"
 #include "cli/run.h"
 
 #define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
@@ -36,6 +37,15 @@ static int take_timeout(struct vpt_run_options *o)
 	return status;
 }
 
+static int take_max_bytes(struct vpt_run_options *o)
+{
+	int status = vpt_cli_size(o->verb, "max-bytes", optarg, &o->max_bytes);
+
+	if (!status && o->max_bytes < VPT_RUN_MAX_BYTES_MIN)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --max-bytes=%s: at least 1M", o->verb, optarg);
+	return status;
+}
+
 int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
 {
 	switch (option) {
@@ -46,6 +56,8 @@ int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
 		return vpt_run_take_number(o, "max-insns", &o->max_insns);
 	case VPT_OPT_TIMEOUT:
 		return take_timeout(o);
+	case VPT_OPT_MAX_BYTES:
+		return take_max_bytes(o);
 	case VPT_OPT_SNAPSHOT:
 		o->snapshot = optarg;
 		return VPT_EXIT_OK;

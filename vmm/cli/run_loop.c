@@ -123,6 +123,22 @@ int vpt_run_check_snapshots(const struct vpt_run_machine *m)
 	return VPT_EXIT_OK;
 }
 
+int vpt_run_limit(const struct vpt_run_machine *m)
+{
+	const struct vpt_run_options *o = &m->o;
+
+	if (!m->writer)
+		return VPT_EXIT_OK;
+	vpt_writer_limit(m->writer, o->max_bytes);
+	if (!*vpt_writer_full(m->writer))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE,
+			"%s: --max-bytes=%" PRIu64
+			": too small: what the trace file begins with has %" PRIu64
+			" bytes, and its end needs 1M",
+			o->verb, o->max_bytes, vpt_writer_file_bytes(m->writer));
+}
+
 void vpt_run_loop(struct vpt_run_machine *m)
 {
 	struct vpt_vcpu *v = m->vm.vcpu;

@@ -38,6 +38,7 @@ static const char help[] =
 	"      --engine=NAME    auto (the default), soft, kvm, or kvm-pt: this machine's own PT\n"
 	"      --max-insns=N    end after N traced instructions\n"
 	"      --timeout=S      end after S seconds\n"
+	"      --max-bytes=SIZE end when the trace file has SIZE bytes (default 4G)\n"
 	"      --snapshot=FILE  write snapshots to FILE, the last one stays: on SIGUSR1, and\n"
 	"      --snapshot-at=N  after N instructions, and end there, or\n"
 	"      --snapshot-every=N  whenever N more have been executed; see vpt restore\n"
@@ -130,6 +131,7 @@ static const struct option longs[] = {
 	{"engine", required_argument, NULL, OPT_ENGINE},
 	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
 	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
+	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
 	{"filter", required_argument, NULL, OPT_FILTER},
 	{"stop", required_argument, NULL, OPT_STOP},
 	{"user", no_argument, NULL, OPT_USER},
@@ -410,6 +412,7 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	o->model = "skl";
 	o->owner = VPT_OWNER_GUEST;
 	o->mem = DEFAULT_MEM;
+	o->max_bytes = VPT_RUN_MAX_BYTES;
 	vpt_run_init_usage(&o->usage);
 	optind = 0;
 	opterr = 0;

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/hv.h"
+#include "pt/spaces.h"
 #include "trace/post_mortem.h"
 
 #define SECOND	   1000000000ull
@@ -163,6 +164,16 @@ int vpt_run_report_end(struct vpt_run_report *r)
 				strerror(-stop->error),
 				r->output->part ? ": what was recorded is in " : "",
 				r->output->part ? r->output->part : "");
+	case VPT_STOP_LIMIT:
+		if (r->vm->vcpu->tracer.crowded)
+			return vpt_fail(VPT_EXIT_FAIL,
+					"%s: %s: the guest has more than %u address spaces: the "
+					"trace ends %s",
+					o->verb, o->output, VPT_SPACES_MOST, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL,
+				"%s: %s: --max-bytes=%" PRIu64 " reached: the trace ends %s; a "
+				"larger limit records more",
+				o->verb, o->output, o->max_bytes, stop->text);
 	case VPT_STOP_UNABLE:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: this KVM cannot execute %s", o->verb,
 				o->guest, stop->text);

@@ -206,6 +206,7 @@ static void one_exactly(struct vpt_vcpu *v)
 	vpt_exec_one(v);
 	if (v->ev->retired == retired)
 		v->ev->retired++;
+	vpt_tracer_limit(&v->tracer, v->regs->rip);
 }
 
 static uint64_t next_sync(const struct vpt_vcpu *v)
@@ -309,7 +310,20 @@ static void sync_at_times(struct vpt_vcpu *v)
 		return;
 	vpt_tracer_tick(&v->tracer, v->hv ? vpt_hv_where(v) : v->regs->rip);
 	vpt_tracer_sync(&v->tracer);
+	vpt_tracer_limit(&v->tracer, v->regs->rip);
 	v->sync_at = next_sync(v);
+}
+
+/* Returns true if the trace file has reached its limit. The guest then stops. */
+static bool is_full(struct vpt_vcpu *v)
+{
+	/* With one that observes this is looked at where the file grows: see end_full(). */
+	if (!v->engine->observes || v->hv)
+		vpt_tracer_limit(&v->tracer, v->regs->rip);
+	if (vpt_likely(!v->tracer.full))
+		return false;
+	vpt_vm_stop(v->vm, VPT_STOP_LIMIT, "at %#llx", (unsigned long long)v->regs->rip);
+	return true;
 }
 
 void vpt_vcpu_loop(struct vpt_vcpu *v)
@@ -319,7 +333,7 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 
 	v->next_tick = vpt_now() + TICK_NS;
 	v->sync_at = next_sync(v);
-	while (!v->vm->stop.kind) {
+	while (!v->vm->stop.kind && !is_full(v)) {
 		if (v->hv) {
 			sync_at_times(v);
 			vpt_hv_step(v);

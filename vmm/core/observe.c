@@ -18,7 +18,7 @@ static bool every(const struct vpt_vcpu *v)
 static void aim(struct vpt_vcpu *v)
 {
 	v->observer.pt = vpt_tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
-	if (v->observer.every != every(v))
+	if (v->observer.every != every(v) || v->tracer.full)
 		v->ev->attention = true;
 }
 
@@ -44,8 +44,10 @@ static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum 
 
 	v->arrived = flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN;
 	vpt_tracer_retired(&v->tracer, &insn);
-	if (flow == VPT_FLOW_NEXT)
-		vpt_tracer_plain(&v->tracer, ip, next);
+	if (flow != VPT_FLOW_NEXT)
+		return;
+	vpt_tracer_plain(&v->tracer, ip, next);
+	vpt_tracer_limit(&v->tracer, next);
 }
 
 static void event(void *opaque, const struct vpt_event *event)
@@ -65,6 +67,9 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 	struct vpt_vcpu *v = opaque;
 
 	vpt_tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
+	vpt_tracer_limit(&v->tracer, v->regs->rip);
+	if (vpt_unlikely(v->tracer.full))
+		aim(v);
 }
 
 void vpt_observe(struct vpt_vcpu *v)

@@ -123,7 +123,8 @@ struct vpt_observer {
 	 * between segments are the core's. */
 	void (*event)(void *opaque, const struct vpt_event *event);
 	/* Code about to run, at linear address `lin`, the first time since something
-	 * about it or its mapping has changed; see vpt_tracer_code(). */
+	 * about it or its mapping has changed; see vpt_tracer_code(). Nothing may be traced
+	 * any more after it. */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
 };

@@ -180,8 +180,9 @@ static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_
 	struct vpt_tracer *t = opaque;
 
 	t->bytes += len;
-	if (!t->config.writer)
+	if (!t->config.writer || t->refused)
 		return;
+	len = vpt_tracer_fit(t, len);
 	vpt_hardware_feed(&t->hardware.spaces, bytes, len);
 	note_error(t, vpt_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
 }
@@ -191,6 +192,8 @@ static void take_lost(void *opaque)
 {
 	struct vpt_tracer *t = opaque;
 
+	if (t->refused)
+		return;
 	t->hardware.spaces.synced = false;
 	t->hardware.spaces.rests = 0;
 	put_session(t, &t->hardware.rtit, VPT_END_LOST);
@@ -229,6 +232,8 @@ static void begin(struct vpt_tracer *t, const struct vpt_rtit *rtit)
 static enum vpt_session_end why_ended(const struct vpt_tracer *t, const struct vpt_rtit *rtit,
 				      enum vpt_session_end otherwise)
 {
+	if (t->refused)
+		return VPT_END_LOST;
 	if (VPT_STATUS_GET(rtit->status, ERROR))
 		return VPT_END_ERROR;
 	if (VPT_STATUS_GET(rtit->status, STOPPED))

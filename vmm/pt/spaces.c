@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list with the last one found first: execution stays where it is for long. */
+/* A list, with a hash of what names a space; the last one found is looked at first. */
 #include "pt/spaces.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 /* Beyond the 46 bits of any CR3 that a guest of this VMM can have. */
 #define FIRST_ID 0x000f000000001000ull
 #define ID_STEP	 0x1000u
+#define BUCKETS	 (2 * VPT_SPACES_MOST)
 
 static bool is_same(const struct vpt_space *a, const struct vpt_space *b)
 {
@@ -36,31 +37,51 @@ static struct vpt_space describe(const struct vpt_pt_vmx *vmx, const struct vpt_
 	return space;
 }
 
+/* The bucket of a space, or the free one that it would take. */
+static uint32_t *find(const struct vpt_space_table *spaces, const struct vpt_space *space)
+{
+	uint64_t hash = ((space->cr3 >> 5) + space->vmcs + space->flags) * 0x9e3779b97f4a7c15ull;
+	size_t i = (size_t)(hash >> 32) % BUCKETS;
+
+	while (spaces->bucket[i] && !is_same(&spaces->at[spaces->bucket[i] - 1], space))
+		i = (i + 1) % BUCKETS;
+	return &spaces->bucket[i];
+}
+
 int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx,
 		    const struct vpt_context *ctx, struct vpt_space *space)
 {
-	size_t i;
+	uint32_t *bucket;
 
 	*space = describe(vmx, ctx);
-	for (i = 0; i < spaces->n; i++) {
-		size_t at = (spaces->last + i) % spaces->n;
-
-		if (is_same(&spaces->at[at], space)) {
-			spaces->last = at;
-			*space = spaces->at[at];
-			return 0;
-		}
+	if (spaces->n && is_same(&spaces->at[spaces->last], space)) {
+		*space = spaces->at[spaces->last];
+		return 0;
 	}
+	if (!spaces->bucket)
+		spaces->bucket = calloc(BUCKETS, sizeof(*spaces->bucket));
+	if (!spaces->bucket)
+		return -ENOMEM;
+	bucket = find(spaces, space);
+	if (*bucket) {
+		spaces->last = *bucket - 1;
+		*space = spaces->at[spaces->last];
+		return 0;
+	}
+	if (spaces->n == VPT_SPACES_MOST)
+		return -ENOSPC;
 	if (!vpt_vec_room(spaces))
 		return -ENOMEM;
 	space->id = FIRST_ID + spaces->n * ID_STEP;
 	spaces->last = spaces->n;
 	spaces->at[spaces->n++] = *space;
+	*bucket = (uint32_t)spaces->n;
 	return 1;
 }
 
 void vpt_spaces_free(struct vpt_space_table *spaces)
 {
 	free(spaces->at);
+	free(spaces->bucket);
 	memset(spaces, 0, sizeof(*spaces));
 }

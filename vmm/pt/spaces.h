@@ -8,9 +8,13 @@
 /* The space's name in root operation, whose code is a model (root.h). */
 #define VPT_ROOT_NAME "vmm (model)"
 
+/* The guest loads CR3, so there is a bound: 5 MiB of memory. */
+#define VPT_SPACES_MOST 65536u
+
 /*
- * The space of this context. 1 if it was not there yet, so that the file does not know
- * of it; 0 if it was; -ENOMEM, and its id is 0.
+ * Find the space of this context. Returns 1 if the space is new, so that the file does not
+ * have it yet; 0 if it is known; -ENOSPC for one more than VPT_SPACES_MOST, or -ENOMEM:
+ * then the id is 0.
  */
 int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx,
 		    const struct vpt_context *ctx, struct vpt_space *space);

@@ -13,6 +13,9 @@
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
 
+/* More than the blocks of one page take. */
+#define CODE_ROOM (2 * VPT_PAGE_SIZE)
+
 /* Instructions after which what there is goes to the file: a second or less. */
 #define SYNC_INSNS (1u << 15)
 
@@ -25,6 +28,19 @@ static void note_error(struct vpt_tracer *t, int error)
 {
 	if (error && !t->error)
 		t->error = error;
+}
+
+size_t vpt_tracer_fit(struct vpt_tracer *t, size_t len)
+{
+	size_t room;
+
+	if (vpt_likely(!*t->file_full))
+		return len;
+	room = vpt_writer_room(t->config.writer);
+	if (len <= room)
+		return len;
+	t->refused = true;
+	return room;
 }
 
 static struct vpt_tracer *of(void *opaque)
@@ -75,7 +91,8 @@ static void mem_committed(void *opaque, uint64_t gpa, size_t len)
 	t->bytes += len;
 	wrote(t, gpa, len);
 	if (bytes && t->config.writer && !t->refused && !t->lost)
-		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes, len));
+		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes,
+					       vpt_tracer_fit(t, len)));
 }
 
 static void host_stream(void *opaque, const void *bytes, size_t len)
@@ -83,9 +100,9 @@ static void host_stream(void *opaque, const void *bytes, size_t len)
 	struct vpt_tracer *t = of(opaque);
 
 	t->bytes += len;
-	if (t->config.writer)
-		note_error(t,
-			   vpt_writer_trace(t->config.writer, t->config.vcpu, ~0ull, bytes, len));
+	if (t->config.writer && !t->refused && !t->lost)
+		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, ~0ull, bytes,
+					       vpt_tracer_fit(t, len)));
 }
 
 static void context(void *opaque, struct vpt_context *ctx)
@@ -134,7 +151,10 @@ static void trigger(void *opaque, bool trigger_en)
 	struct vpt_session s;
 
 	if (trigger_en) {
-		t->lost = t->refused = false;
+		t->refused = false;
+		t->lost = t->full;
+		if (t->lost)
+			return;
 		fill_session(t, &s);
 		s.edge = VPT_SESSION_START;
 		put_session(t, &s);
@@ -165,8 +185,11 @@ static const struct vpt_pt_ops ops = {
 
 int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config)
 {
+	static const bool never;
+
 	memset(t, 0, sizeof(*t));
 	t->config = *config;
+	t->file_full = config->writer ? vpt_writer_full(config->writer) : &never;
 	t->caps = *config->caps;
 	vpt_unit_choose(t, config->system);
 	if (config->writer) {
@@ -208,10 +231,13 @@ static uint64_t space_of(struct vpt_tracer *t, const struct vpt_context *ctx)
 	struct vpt_space space;
 	int is_new;
 
-	if (!t->config.writer)
+	if (!t->config.writer || t->lost)
 		return 0;
 	is_new = vpt_spaces_note(&t->spaces, &t->acting->vmx, ctx, &space);
-	if (is_new < 0)
+	/* What runs in it cannot be recorded: the session ends before it. */
+	if (is_new == -ENOSPC)
+		t->crowded = t->refused = t->full = true;
+	else if (is_new < 0)
 		note_error(t, is_new);
 	else if (is_new)
 		note_error(t, vpt_writer_spaces(t->config.writer, &space, 1));
@@ -222,7 +248,7 @@ static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 {
 	uint64_t cr3 = t->config.vmx ? space_of(t, ctx) : ctx->cr3;
 
-	if (t->oracle_cr3_known && t->oracle_cr3 == cr3)
+	if (t->crowded || (t->oracle_cr3_known && t->oracle_cr3 == cr3))
 		return;
 	t->oracle_cr3 = cr3;
 	t->oracle_cr3_known = true;
@@ -254,6 +280,8 @@ static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint6
 	if (!t->config.writer || t->lost)
 		return;
 	t->told = place_of(t, ctx);
+	if (t->crowded)
+		return;
 	sw.cr3 = t->told | flags;
 	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
 }
@@ -305,6 +333,9 @@ static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context
 {
 	t->end.insns = t->insns;
 	t->unit.ops->flush(t);
+	if (t->refused)
+		t->end.end = VPT_END_LOST;
+	t->refused = false;
 	put_oracle(t, VPT_ORACLE_STOP, ip, ctx->cpl, (uint16_t)t->end.end);
 	put_session(t, &t->end);
 }
@@ -324,8 +355,32 @@ static void end_refused(struct vpt_tracer *t)
 	t->fell = true;
 }
 
+/*
+ * The file has become full: end the trace before the instruction at `ip`. Where it ends
+ * must not depend on when the engine comes back, so that a guest makes the same file each
+ * time, in one run or with snapshots in between. With an engine that is asked for each
+ * step the core stops at the next one; in VMX operation there is a transition to finish.
+ */
+static void end_full(struct vpt_tracer *t, uint64_t ip)
+{
+	if (t->full)
+		return;
+	t->full = true;
+	if (!t->config.engine || !t->config.engine->observes || t->config.vmx)
+		return;
+	t->closing = true;
+	t->unit.ops->close(t, ip);
+	t->lost = true;
+}
+
+void vpt_tracer_limit(struct vpt_tracer *t, uint64_t ip)
+{
+	if (vpt_unlikely(*t->file_full))
+		end_full(t, ip);
+}
+
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
-static void settle(struct vpt_tracer *t, uint64_t ip)
+static void note_trigger(struct vpt_tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
@@ -342,6 +397,13 @@ static void settle(struct vpt_tracer *t, uint64_t ip)
 		note_end(t, ip, &ctx);
 	t->lost = t->lost || (t->fell && t->end.end == VPT_END_LOST);
 	t->fell = t->rose = false;
+}
+
+/* What is due after an event or MSR write; `ip`: what runs next. */
+static void settle(struct vpt_tracer *t, uint64_t ip)
+{
+	note_trigger(t, ip);
+	vpt_tracer_limit(t, ip);
 }
 
 /*
@@ -501,9 +563,12 @@ void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, uns
 {
 	const struct vpt_code_place place = {page->cr3, page->vaddr, page->gpa};
 	struct vpt_page_map map = {.page = *page};
-	int news = vpt_code_pages_note(t->pages, &place, now, offset, len, &map.content);
-	int error = news < 0 ? news : 0;
+	int news, error;
 
+	if (vpt_unlikely(*t->file_full) && vpt_writer_room(t->config.writer) < CODE_ROOM)
+		return;
+	news = vpt_code_pages_note(t->pages, &place, now, offset, len, &map.content);
+	error = news < 0 ? news : 0;
 	if (news == VPT_CODE_CHANGED) {
 		error = vpt_writer_page(t->config.writer, now, &map.content);
 		vpt_code_pages_number(t->pages, map.content);
@@ -548,7 +613,8 @@ void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, u
 	if (!t->pages)
 		return;
 	page.cr3 = space_now(t);
-	vpt_tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
+	if (!t->crowded)
+		vpt_tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
 }
 
 /* The base of a code segment that is not flat, where payloads are RIPs; else 0. */
@@ -572,6 +638,8 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 	if (!t->pages)
 		return;
 	code.cr3 = cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
+	if (t->crowded)
+		return;
 	code.base = rip_base(t);
 	if (vpt_unlikely(code.base)) {
 		vpt_tracer_code_by_rip(t, &code);

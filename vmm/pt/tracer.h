@@ -44,6 +44,7 @@ struct vpt_tracer_config {
 struct vpt_space_table {
 	struct vpt_space *at;
 	size_t n, room, last;
+	uint32_t *bucket; /* index of a space, plus 1; 0: free */
 };
 
 struct vpt_tracer {
@@ -65,6 +66,14 @@ struct vpt_tracer {
 	uint64_t told;	 /* of the last CR3 block, where packets tell of no space */
 	bool fell, rose; /* TriggerEn moved: to be noted after the event */
 	bool closing;
+	/*
+	 * The file has its most bytes: nothing more is recorded, and the guest is to be
+	 * stopped. With an engine that observes the trace has ended, else it is yet to be
+	 * closed. `file_full` is the writer's, or points to a false.
+	 */
+	bool full;
+	bool crowded; /* it is not the file, but that there are too many spaces (spaces.h) */
+	const bool *file_full;
 	/* Memory has refused bytes of the trace; the file has ended what it has of it. */
 	bool refused, lost;
 	bool loses;		/* as unit.ops->loses() said last */
@@ -165,6 +174,14 @@ void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip);
 
 /* Bring the file up to date. */
 void vpt_tracer_sync(struct vpt_tracer *t);
+
+/*
+ * End the trace before the instruction at `ip` if the file is full. Call it between two
+ * instructions, where something may have been recorded without one of the calls above.
+ */
+void vpt_tracer_limit(struct vpt_tracer *t, uint64_t ip);
+/* Returns how many of `len` bytes of trace the file can take; `refused` if not all. */
+size_t vpt_tracer_fit(struct vpt_tracer *t, size_t len);
 
 /* Now and then: what a processor's own PT has put out is to be taken. */
 void vpt_tracer_look(struct vpt_tracer *t);

@@ -315,6 +315,7 @@ struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
 	if (c->pt && o && o->code) {
 		vpt_soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
+		vpt_soft_look_at_observer(c);
 	}
 	return b;
 }

@@ -311,6 +311,8 @@ void vpt_soft_tell_plain(struct vpt_soft *c, const struct vpt_uop *u, uint64_t n
 /* Between two blocks: tell the observer how many instructions ran until now, so that
  * what is recorded next has its place, in however many runs it is that it got there. */
 void vpt_soft_tell_ran(struct vpt_soft *c);
+/* After a call of the observer, which may have ended the trace or asked for attention. */
+void vpt_soft_look_at_observer(struct vpt_soft *c);
 /* Call ops of `base.bus`, with the time right. */
 void vpt_soft_bus_io(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port, uint8_t size,
 		     bool in, uint32_t count, void *data);

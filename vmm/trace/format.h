@@ -339,6 +339,7 @@ enum vpt_stop_kind {
 	VPT_STOP_UNEXPLAINED = 11, /* a single step had an impossible result */
 	VPT_STOP_HOST = 12,	   /* the host failed */
 	VPT_STOP_VMX = 13,	   /* a VM entry failed */
+	VPT_STOP_LIMIT = 14,	   /* the trace file reached its most bytes */
 };
 
 /*

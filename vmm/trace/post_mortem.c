@@ -21,6 +21,7 @@ const char *vpt_stop_text(uint32_t kind)
 		[VPT_STOP_UNEXPLAINED] = "unexplained",
 		[VPT_STOP_HOST] = "host error",
 		[VPT_STOP_VMX] = "VM entry failed",
+		[VPT_STOP_LIMIT] = "size limit",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";

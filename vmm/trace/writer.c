@@ -45,6 +45,45 @@ int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count)
 	return 0;
 }
 
+/* What must have room after what is in the file now. */
+static uint64_t end_bytes(const struct vpt_writer *w)
+{
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < w->vcpus; i++)
+		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct vpt_index_entry);
+	return bytes;
+}
+
+static void look_at_limit(struct vpt_writer *w)
+{
+	uint64_t near = w->limit / NEAR_FACTOR < NEAR_BYTES ? w->limit / NEAR_FACTOR : NEAR_BYTES;
+
+	if (w->limit != UINT64_MAX)
+		w->full = w->full || w->file_bytes + end_bytes(w) + near > w->limit;
+}
+
+void vpt_writer_limit(struct vpt_writer *w, uint64_t bytes)
+{
+	w->limit = bytes;
+	look_at_limit(w);
+}
+
+const bool *vpt_writer_full(const struct vpt_writer *w)
+{
+	return &w->full;
+}
+
+size_t vpt_writer_room(const struct vpt_writer *w)
+{
+	uint64_t need = w->file_bytes + end_bytes(w);
+
+	if (w->limit == UINT64_MAX)
+		return SIZE_MAX;
+	return need < w->limit ? (size_t)(w->limit - need) : 0;
+}
+
 static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
 		       const void *head, size_t head_len, const void *body, size_t body_len)
 {
@@ -71,7 +110,10 @@ static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned 
 	block.crc = vpt_crc32c(0, &block, sizeof(block));
 	block.crc = vpt_crc32c(block.crc, head, head_len);
 	block.crc = vpt_crc32c(block.crc, body, body_len);
-	return vpt_writer_put(w, iov, 4);
+	if (vpt_writer_put(w, iov, 4))
+		return w->error;
+	look_at_limit(w);
+	return 0;
 }
 
 /* Now that a chunk's place in the file is known, so is that of PSBs in it. */
@@ -620,6 +662,7 @@ int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer)
 	if (!w)
 		return -ENOMEM;
 	w->vcpus = vcpus;
+	w->limit = UINT64_MAX;
 	for (i = 0; i < w->vcpus; i++) {
 		w->stream[i].buf = malloc(GATHER_TRACE);
 		w->stream[i].records = malloc(GATHER_ORACLE);

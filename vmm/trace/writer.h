@@ -68,6 +68,17 @@ int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
 		       const struct vpt_stretch_insn *insns);
 int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count);
 
+/*
+ * Give the file a size that it never exceeds, UINT64_MAX if this is not called. The writer
+ * keeps room for what it has gathered, the index and the end, and the caller does the rest:
+ * once *vpt_writer_full() is true, the caller is to end the trace soon, and it passes no
+ * more than vpt_writer_room() bytes to a call. Which block makes the file full depends on
+ * the blocks alone. Valid as long as the writer.
+ */
+void vpt_writer_limit(struct vpt_writer *w, uint64_t bytes);
+const bool *vpt_writer_full(const struct vpt_writer *w);
+size_t vpt_writer_room(const struct vpt_writer *w);
+
 /* How the guest stopped. Call it once, before vpt_writer_close(). */
 int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm);
 

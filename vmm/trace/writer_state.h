@@ -19,6 +19,14 @@
 #define INDEX_GAP	 4096u /* the first one */
 #define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
 
+/*
+ * Of a file's limit: for what one vCPU gathers and for the last blocks. And how far before
+ * the limit a trace is to end: so much can be put out until the caller finds out.
+ */
+#define END_BYTES   (GATHER_TRACE + 2 * GATHER_ORACLE + GATHER_STRETCH + (64u << 10))
+#define NEAR_BYTES  (32ull << 20)
+#define NEAR_FACTOR 8 /* of a small limit only this part */
+
 /* Where in the file a stretch of a stream begins. */
 struct chunk_mark {
 	uint64_t offset;
@@ -67,6 +75,8 @@ struct vpt_writer {
 	size_t stretch_bytes;
 	uint64_t nstretches; /* that came */
 	uint64_t contents;   /* PAGE blocks, which is the last one's id */
+	uint64_t limit;	     /* of file_bytes */
+	bool full;	     /* the limit is near */
 
 	struct stream stream[];
 };
