@@ -2,7 +2,7 @@
 /*
  * Writes a small ELF file that is wrong in one way: mkelf KIND FILE. The kind "good"
  * is a guest that exits with status 0, so that what the others show is their fault
- * and not that of everything else here.
+ * and not that of everything else here. Those that begin with "spin" are guests that hang.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -18,6 +18,10 @@ struct image {
 	unsigned char code[64];
 	size_t bytes; /* of this struct that go to the file */
 };
+
+/* jmp to itself; pause, nop, jmp to pause; xor %eax, %eax, jz to itself */
+static const unsigned char spin[] = {0xeb, 0xfe}, pause[] = {0xf3, 0x90, 0x90, 0xeb, 0xfb},
+			   spin_jz[] = {0x31, 0xc0, 0x74, 0xfe};
 
 /* mov $0xf4, %edx; xor %eax, %eax; out %eax, %dx; hlt; jmp to the hlt */
 static const unsigned char exit_0[] = {0xba, 0xf4, 0, 0, 0, 0x31, 0xc0, 0xef, 0xf4, 0xeb, 0xfd};
@@ -59,6 +63,12 @@ static bool spoil(struct image *elf, const char *kind)
 {
 	if (!strcmp(kind, "good")) {
 		return true;
+	} else if (!strcmp(kind, "spin")) {
+		memcpy(elf->code, spin, sizeof(spin));
+	} else if (!strcmp(kind, "spin-pause")) {
+		memcpy(elf->code, pause, sizeof(pause));
+	} else if (!strcmp(kind, "spin-jz")) {
+		memcpy(elf->code, spin_jz, sizeof(spin_jz));
 	} else if (!strcmp(kind, "elf32")) {
 		elf->ehdr.e_ident[EI_CLASS] = ELFCLASS32;
 		elf->ehdr.e_machine = EM_386;

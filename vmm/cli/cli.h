@@ -13,6 +13,7 @@ enum vpt_exit_status {
 	VPT_EXIT_INPUT = 3,   /* a file or guest is not what it must be */
 	VPT_EXIT_HOST = 4,    /* this machine lacks something: KVM, space, ... */
 	VPT_EXIT_PARTIAL = 5, /* the answer is yes as far as this machine could go */
+	VPT_EXIT_FORMAT = 6,  /* the answer is yes as far as the trace's format can tell */
 };
 
 int vpt_cmd_run(int argc, char **argv);

@@ -45,9 +45,14 @@ static const char help[] =
 	"\n"
 	"  verify: DisTNT: N retired, T targets, E events, K mismatches\n"
 	"\n"
+	"No packet tells how often a loop of direct branches runs, such as jmp to itself. Where a\n"
+	"trace stays in one, that is said, and the iterations are not compared.\n"
+	"\n"
 	"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 if\n"
 	"the command is wrong, 3 if FILE can't be read, is damaged, or has no oracle; 4 if\n"
-	"something is lacking here, 5 if K is 0 and DisTNT was set.\n"
+	"something is lacking here, 5 if K is 0 and DisTNT was set, 6 if K is 0 and the trace "
+	"stays\n"
+	"in a loop of direct branches.\n"
 	"\n"
 	"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt\n";
 
@@ -66,16 +71,19 @@ static int can_verify(const struct options *o, const struct vpt_reader *reader)
 	return VPT_EXIT_OK;
 }
 
-static int show_diff(struct vpt_symbols *symbols, const struct vpt_diff *diff)
+/* The first difference, and the loops that the format says nothing of. */
+static int show_places(struct vpt_symbols *symbols, const struct vpt_comparison *c)
 {
 	struct vpt_listing l = {.out = stdout, .symbols = symbols};
 	int err = 0;
 
 	l.disasm = vpt_disasm_new(l.symbols);
-	if (l.disasm)
-		vpt_report_diff(&l, diff);
-	else
+	if (!l.disasm)
 		err = -ENOMEM;
+	if (!err && c->mismatches)
+		vpt_report_diff(&l, &c->diff);
+	if (!err)
+		vpt_report_loops(&l, c);
 	vpt_listing_fini(&l);
 	vpt_disasm_free(l.disasm);
 	return err;
@@ -88,8 +96,8 @@ static int show(const struct options *o, struct vpt_symbols *symbols,
 		vpt_report_json(stdout, c);
 		return 0;
 	}
-	if (c->mismatches && !o->quiet) {
-		int err = show_diff(symbols, &c->diff);
+	if ((c->mismatches || c->loops) && !o->quiet) {
+		int err = show_places(symbols, c);
 
 		if (err)
 			return err;
@@ -206,7 +214,7 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 	status = vpt_cli_whole("verify", o->path, reader);
 	if (c->mismatches || (!c->retired && !o->allow_empty))
 		return VPT_EXIT_FAIL;
-	return status;
+	return !status && c->loops ? VPT_EXIT_FORMAT : status;
 }
 
 static int run(const struct options *o)

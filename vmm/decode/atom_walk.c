@@ -179,7 +179,7 @@ bool vpt_atomd_walk(struct vpt_atom_decoder *a, struct vpt_item *item)
 			      a->no_code ? "there is no code here" : "this is no instruction");
 	}
 	if (stalls(a))
-		return misfit(a, item, "execution goes on without end or packets");
+		return misfit(a, item, VPT_ITEM_STALL);
 	switch (in->goes) {
 	case VPT_GOES_COND:
 		return cond(a, in, item);

@@ -355,7 +355,7 @@ static void fill_event(struct vpt_item *item, const struct pt_event *ev)
 static const char *error_text(int error)
 {
 	if (error == -ERR_STALL)
-		return "execution goes on without end or packets";
+		return VPT_ITEM_STALL;
 	/* What the block decoder says when a branch needs a packet and there is none. */
 	if (error == -pte_eos)
 		error = -pte_bad_query;

@@ -97,4 +97,7 @@ struct vpt_item {
 /* "async branch" and so on. */
 const char *vpt_flow_event_text(enum vpt_flow_event event);
 
+/* The text of an ERROR: execution did not come to the next packet. */
+#define VPT_ITEM_STALL "execution goes on without end or packets"
+
 #endif /* VMM_DECODE_ITEM_H */

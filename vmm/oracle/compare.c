@@ -8,6 +8,7 @@
 
 #include "align.h"
 #include "decode/code.h"
+#include "loop.h"
 #include "trace/vec.h"
 #include "vpt/atom_msr.h"
 
@@ -43,6 +44,7 @@ struct compare {
 	struct vpt_step step; /* the next one that is expected */
 
 	struct vpt_flow *flow;
+	struct vpt_disasm *disasm; /* NULL until it is needed */
 	struct {
 		struct saying *at;
 		size_t n, room;
@@ -361,6 +363,44 @@ static int run_on(struct compare *m)
 	return 0;
 }
 
+static unsigned int mode_here(const struct compare *m)
+{
+	return m->ncommon ? m->common[(m->ncommon - 1) % VPT_DIFF_CONTEXT].mode : 64;
+}
+
+/*
+ * Does what is expected next run in a loop of direct branches, and go on with @decoded after it?
+ * NULL: it may go on with anything. Then the loop is used up. Returns 1, 0 or -ENOMEM.
+ */
+static int leave_loop(struct compare *m, const struct vpt_step *decoded)
+{
+	struct vpt_expect expect = m->expect;
+	struct vpt_step step = m->step;
+	struct vpt_loop_seen seen = {m->vcpu, m->step.session, m->insns, m->step.ip, false};
+	struct vpt_loop loop;
+	uint64_t n;
+
+	if (!expected_here(m, &m->step))
+		return 0;
+	if (!m->disasm)
+		m->disasm = vpt_disasm_new(NULL);
+	if (!m->disasm)
+		return -ENOMEM;
+	if (!vpt_loop_find(&loop, vpt_flow_code(m->flow), m->disasm, mode_here(m), &step))
+		return 0;
+	n = vpt_loop_leave(&loop, &expect, &step);
+	if (decoded && (!expected_here(m, &step) || !vpt_same_step(&step, decoded)))
+		return 0;
+	m->c->looped += n;
+	for (; n; n--)
+		take_step(m);
+	vpt_expect_next(&expect, &step);
+	seen.ends = is_over(&step) || step.session != seen.session;
+	if (!m->c->loops++ || seen.ends)
+		m->c->loop = seen;
+	return 1;
+}
+
 /* A step was decoded. */
 static int compare_step(struct compare *m)
 {
@@ -386,9 +426,33 @@ static int compare_step(struct compare *m)
 		m->head++;
 		return err;
 	}
-	err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL);
+	err = leave_loop(m, &s->line.step);
+	if (err > 0) {
+		agree(m, &s->line);
+		return 0;
+	}
+	if (!err)
+		err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL);
 	m->head++;
 	return err;
+}
+
+/* The decoder could not go on. In a loop of direct branches that is no difference. */
+static int compare_error(struct compare *m)
+{
+	const char *text = ahead(m, 0)->text;
+	int err = 0;
+
+	if (!m->dead && !strcmp(text, VPT_ITEM_STALL))
+		err = leave_loop(m, NULL);
+	if (err > 0)
+		m->align = true;
+	else
+		m->c->errors++;
+	if (!err && !m->dead)
+		err = differ(m, text);
+	m->head++;
+	return err < 0 ? err : 0;
 }
 
 static bool falls_short(const struct compare *m)
@@ -485,10 +549,7 @@ static int run(struct compare *m)
 			m->head++;
 			break;
 		case SAID_ERROR:
-			m->c->errors++;
-			if (!m->dead)
-				err = differ(m, ahead(m, 0)->text);
-			m->head++;
+			err = compare_error(m);
 			break;
 		case SAID_END:
 			return end_segment(m);
@@ -529,6 +590,7 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 		err = differ(&m, m.step.text);
 	c->sessions += m.nperiods;
 	vpt_flow_close(m.flow);
+	vpt_disasm_free(m.disasm);
 	free(m.ahead.at);
 	return err;
 }

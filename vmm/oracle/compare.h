@@ -41,14 +41,26 @@ struct vpt_shortfall {
 	uint64_t retired, decoded;
 };
 
+/* A loop of direct branches: the trace does not say how often it ran. */
+struct vpt_loop_seen {
+	unsigned int vcpu;
+	size_t session;
+	uint64_t after; /* instructions that agreed before it, since decoding set in */
+	uint64_t ip;
+	bool ends; /* nothing else ran in the session */
+};
+
 struct vpt_comparison {
 	uint64_t retired;    /* instructions that should be in the trace */
 	uint64_t decoded;    /* that are */
 	uint64_t events;     /* that agreed */
 	uint64_t mismatches; /* at most one per segment */
 	uint64_t sessions;
-	uint64_t skipped; /* retired, but before a PSB or in an overflow */
-	uint64_t errors;  /* of the decoder */
+	uint64_t skipped;	   /* retired, but before a PSB or in an overflow */
+	uint64_t errors;	   /* of the decoder */
+	uint64_t loops;		   /* of direct branches */
+	uint64_t looped;	   /* retired in these, and not in what was decoded */
+	struct vpt_loop_seen loop; /* one that ends a session, or else the first */
 	struct {
 		struct vpt_shortfall *at;
 		size_t n, room;

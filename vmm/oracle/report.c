@@ -95,6 +95,24 @@ void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff)
 	fputs("  (- ran, and should be in the trace; + is in the trace)\n", l->out);
 }
 
+void vpt_report_loops(struct vpt_listing *l, const struct vpt_comparison *c)
+{
+	const struct vpt_loop_seen *loop = &c->loop;
+
+	if (!c->loops)
+		return;
+	fprintf(l->out, "vCPU %u, session %zu, after %" PRIu64 " instructions: the trace %s",
+		loop->vcpu, loop->session, loop->after,
+		loop->ends ? "ends in a loop of direct branches"
+			   : "runs through a loop of direct branches");
+	show_address(l, "at", loop->ip);
+	fputs(": the format does not record how often it ran\n", l->out);
+	fprintf(l->out,
+		"loops of direct branches: %" PRIu64 ", with %" PRIu64
+		" instructions that were not compared\n",
+		c->loops, c->looped);
+}
+
 void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c)
 {
 	size_t i;
@@ -163,6 +181,14 @@ void vpt_report_json(FILE *out, const struct vpt_comparison *c)
 			s->decoded);
 	}
 	fputc(']', out);
+	if (c->loops) {
+		fprintf(out,
+			",\"loops\":%" PRIu64 ",\"looped\":%" PRIu64
+			",\"loop\":{\"vcpu\":%u,\"session\":%zu,\"insns\":%" PRIu64 ",\"ip\":",
+			c->loops, c->looped, c->loop.vcpu, c->loop.session, c->loop.after);
+		vpt_json_address(out, c->loop.ip);
+		fputc('}', out);
+	}
 	if (c->mismatches)
 		json_diff(out, &c->diff);
 	fputs("}\n", out);

@@ -15,6 +15,9 @@ const char *vpt_session_end_text(uint32_t end);
  */
 void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff);
 
+/* Loops of direct branches, if there are any. */
+void vpt_report_loops(struct vpt_listing *l, const struct vpt_comparison *c);
+
 /* Sessions of which the trace has a part only. */
 void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c);
 
