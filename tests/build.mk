@@ -25,8 +25,6 @@ $(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o
 TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/tools/*.c)))
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
-# libdw judges how vpt reads line tables; vpt itself does not use it.
-$(O)/tests/lines: TOOL_LIBS := -ldw -lelf -lz
 $(O)/tests/mkvpt: TOOL_LIBS := -lz
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.

@@ -128,7 +128,7 @@ static const struct {
 	{"100 T a [b\n", "line 1 is not of a symbol map"},
 	{"100 T a []\n", "line 1 is not of a symbol map"},
 	{"100 T a [b] c\n", "line 1 is not of a symbol map"},
-	{"\177ELF\2\1\1 and no more\n", "its ELF header is cut off"},
+	{"\177ELF\2\1\1 and no more\n", "it is no ELF file, or a damaged one"},
 };
 
 START_TEST(refused)

@@ -2,7 +2,10 @@
 /* vpt lockstep: the function an address is in. */
 #include "cli/lockstep.h"
 
-#include "debug/object.h"
+#include <elf.h>
+#include <stdio.h>
+
+#include "debug/debug.h"
 #include "decode/text.h"
 
 struct nearest {
@@ -12,7 +15,7 @@ struct nearest {
 
 static void consider(struct nearest *n, const struct vpt_elf_symbol *symbol)
 {
-	if (symbol->section == SHN_UNDEF || symbol->type > STT_FUNC || symbol->type == STT_OBJECT)
+	if (!symbol->defined || symbol->type > STT_FUNC || symbol->type == STT_OBJECT)
 		return;
 	if (symbol->value > n->address || (n->name && symbol->value <= n->start))
 		return;
@@ -25,21 +28,19 @@ static void consider(struct nearest *n, const struct vpt_elf_symbol *symbol)
 void vpt_lockstep_symbol(const void *image, size_t len, uint64_t address, char *text, size_t size)
 {
 	struct nearest n = {.address = address};
-	struct vpt_symtab table = {0};
-	struct vpt_elf_symbol symbol;
-	struct vpt_object object;
+	const char *problem;
+	struct vpt_debug debug;
 	size_t i;
 
 	text[0] = 0;
-	if (!vpt_object_open(&object, image, len))
-		(void)vpt_object_symtab(&object, SHT_SYMTAB, &table);
-	for (i = 0; i < table.count; i++) {
-		if (vpt_symtab_get(&table, i, &symbol))
-			consider(&n, &symbol);
-	}
+	/* Without symbols the address alone is shown. */
+	(void)vpt_debug_read(image, len, VPT_DEBUG_SYMBOLS, &debug, &problem);
+	for (i = 0; i < debug.nsymbols; i++)
+		consider(&n, &debug.symbols[i]);
 	if (n.name && address == n.start)
 		snprintf(text, size, "%s", n.name);
 	else if (n.name)
 		snprintf(text, size, "%s+%#llx", n.name, (unsigned long long)(address - n.start));
 	vpt_text_clean(text);
+	vpt_debug_free(&debug);
 }

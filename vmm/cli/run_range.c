@@ -7,41 +7,38 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "debug/object.h"
-
-/* Read symbol `i`. Returns false if it has no name or is not defined in the file. */
-static bool get(const struct vpt_symtab *s, size_t i, struct vpt_elf_symbol *symbol)
-{
-	return vpt_symtab_get(s, i, symbol) && symbol->section != SHN_UNDEF;
-}
+#include "debug/debug.h"
 
 /* Where code without a size ends: before the next symbol. */
-static uint64_t guess_end(const struct vpt_symtab *s, uint64_t start)
+static uint64_t guess_end(const struct vpt_debug *s, uint64_t start)
 {
 	uint64_t end = UINT64_MAX;
-	struct vpt_elf_symbol symbol;
 	size_t i;
 
-	for (i = 0; i < s->count; i++)
-		if (get(s, i, &symbol) && symbol.value > start && symbol.value <= end)
-			end = symbol.value - 1;
+	for (i = 0; i < s->nsymbols; i++) {
+		const struct vpt_elf_symbol *symbol = &s->symbols[i];
+
+		if (symbol->defined && symbol->value > start && symbol->value <= end)
+			end = symbol->value - 1;
+	}
 	return end == UINT64_MAX ? start : end;
 }
 
-static bool find(const struct vpt_symtab *s, const char *wanted, size_t len, uint64_t *first,
+static bool find(const struct vpt_debug *s, const char *wanted, size_t len, uint64_t *first,
 		 uint64_t *last)
 {
-	struct vpt_elf_symbol symbol;
 	size_t i;
 
-	for (i = 0; i < s->count; i++) {
-		if (!get(s, i, &symbol) || strncmp(symbol.name, wanted, len) || symbol.name[len])
+	for (i = 0; i < s->nsymbols; i++) {
+		const struct vpt_elf_symbol *symbol = &s->symbols[i];
+
+		if (!symbol->defined || strncmp(symbol->name, wanted, len) || symbol->name[len])
 			continue;
-		*first = symbol.value;
-		if (symbol.size)
-			*last = symbol.value + (symbol.size - 1);
+		*first = symbol->value;
+		if (symbol->size)
+			*last = symbol->value + (symbol->size - 1);
 		else
-			*last = guess_end(s, symbol.value);
+			*last = guess_end(s, symbol->value);
 		return *last >= *first;
 	}
 	return false;
@@ -68,13 +65,13 @@ static int addresses(struct vpt_run_range *r)
 	return VPT_EXIT_OK;
 }
 
-static int by_symbol(struct vpt_run_range *r, const struct vpt_symtab *s)
+static int by_symbol(struct vpt_run_range *r, const struct vpt_debug *s)
 {
 	const char *dots = strstr(r->text, "..");
 	size_t len = dots ? (size_t)(dots - r->text) : strlen(r->text);
 	uint64_t unused;
 
-	if (!s->count)
+	if (!s->nsymbols)
 		return vpt_fail(VPT_EXIT_INPUT,
 				"run: --%s=%s: the guest has no symbols: give addresses, or do not "
 				"strip it",
@@ -92,8 +89,8 @@ int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len)
 {
 	unsigned int have = vpt_system_ranges(o->system, &o->caps);
 	int status = VPT_EXIT_OK;
-	struct vpt_symtab s = {0};
-	struct vpt_object object;
+	const char *problem;
+	struct vpt_debug s;
 	size_t i;
 
 	if (!o->ranges)
@@ -102,8 +99,9 @@ int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --filter, --stop: %zu ranges, but model %s has %u", o->ranges,
 				o->model, have);
-	if (!vpt_object_open(&object, elf, len))
-		(void)vpt_object_symtab(&object, SHT_SYMTAB, &s);
+	/* What is wrong with the file is said by what loads it. */
+	if (vpt_debug_read(elf, len, VPT_DEBUG_SYMBOLS, &s, &problem))
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: no memory to look for symbols", o->guest);
 	for (i = 0; !status && i < o->ranges; i++) {
 		struct vpt_run_range *r = &o->range[i];
 
@@ -115,5 +113,6 @@ int vpt_run_resolve(struct vpt_run_options *o, const void *elf, size_t len)
 			status = vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: ends before it begins",
 					  option_name(r), r->text);
 	}
+	vpt_debug_free(&s);
 	return status;
 }

@@ -2,8 +2,8 @@
 /* Names and source lines for addresses, from ELF files and symbol maps. */
 #include "symbol.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,11 @@
 #include "trace/input.h"
 #include "trace/vec.h"
 
-/*
- * A symbol's name may overlap others in the file, and is written wherever the symbol is shown:
- * together they may be so many times as long as the file, and as short files as this.
- */
-#define NAMES_RATIO 4
-#define NAMES_BASE  (1u << 20)
-
 struct image {
-	struct vpt_object object;
+	const uint8_t *bytes;
+	size_t len;
+	struct vpt_debug names; /* which the symbols refer to */
+	struct vpt_debug lines;
 	uint64_t bias;
 	char name[64]; /* for messages */
 };
@@ -43,7 +39,10 @@ struct vpt_symbols {
 		struct vpt_symbol *at;
 		size_t n, room;
 	} symbols;
-	struct vpt_lines lines;
+	struct {
+		struct vpt_line *at;
+		size_t n, room;
+	} lines;
 	bool lines_read;
 	char problem[192]; /* the first thing that was left out; empty: nothing */
 };
@@ -54,58 +53,32 @@ static void note(struct vpt_symbols *s, const struct image *image, const char *w
 		snprintf(s->problem, sizeof(s->problem), "%s: %s", image->name, what);
 }
 
-static bool names_code(const struct vpt_object *o, const struct vpt_elf_symbol *sym)
+static bool names_code(const struct vpt_elf_symbol *sym)
 {
-	struct vpt_section section;
-
-	if (sym->type == STT_FUNC)
-		return sym->section != SHN_UNDEF;
-	/* Assembly often has labels only. */
-	if (sym->type != STT_NOTYPE || sym->section == SHN_UNDEF || sym->section >= SHN_LORESERVE)
+	if (!sym->defined || !strncmp(sym->name, ".L", 2))
 		return false;
-	return vpt_object_section(o, sym->section, &section) && (section.flags & SHF_EXECINSTR);
+	/* Assembly often has labels only. */
+	return sym->type == STT_FUNC || (sym->type == STT_NOTYPE && sym->in_code);
 }
 
-static int add_table(struct vpt_symbols *s, const struct image *image,
-		     const struct vpt_symtab *table)
+static int add_symbols(struct vpt_symbols *s, const struct image *image)
 {
-	uint64_t left = NAMES_BASE + NAMES_RATIO * (uint64_t)image->object.len;
-	struct vpt_elf_symbol sym;
-	size_t i, len;
+	size_t i;
 
-	for (i = 0; i < table->count; i++) {
-		if (!vpt_symtab_get(table, i, &sym) || !names_code(&image->object, &sym) ||
-		    !strncmp(sym.name, ".L", 2))
+	for (i = 0; i < image->names.nsymbols; i++) {
+		const struct vpt_elf_symbol *sym = &image->names.symbols[i];
+
+		if (!names_code(sym))
 			continue;
-		len = strnlen(sym.name, left);
-		if (len == left) {
-			note(s, image, "its symbols have more names than the file has room for");
-			return 0;
-		}
-		left -= len;
 		if (!vpt_vec_room(&s->symbols))
 			return -ENOMEM;
 		s->symbols.at[s->symbols.n++] = (struct vpt_symbol){
-			.start = sym.value + image->bias,
-			.end = sym.value + image->bias + sym.size,
-			.name = sym.name,
+			.start = sym->value + image->bias,
+			.end = sym->value + image->bias + sym->size,
+			.name = sym->name,
 		};
 	}
 	return 0;
-}
-
-/* .symtab, or .dynsym in an image that was stripped. */
-static int add_symbols(struct vpt_symbols *s, const struct image *image)
-{
-	size_t had = s->symbols.n;
-	struct vpt_symtab table;
-	int err = 0;
-
-	if (vpt_object_symtab(&image->object, SHT_SYMTAB, &table))
-		err = add_table(s, image, &table);
-	if (!err && s->symbols.n == had && vpt_object_symtab(&image->object, SHT_DYNSYM, &table))
-		err = add_table(s, image, &table);
-	return err;
 }
 
 static int by_start(const void *a, const void *b)
@@ -152,41 +125,41 @@ static void tidy(struct vpt_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
-/* Returns NULL, or what is wrong with the file; *err is -ENOMEM if there is no memory. */
-static const char *add_image(struct vpt_symbols *s, const void *bytes, size_t len,
-			     const struct image *as, int *err)
+/* 0 or -ENOMEM; *problem is NULL, or says why symbols are missing. */
+static int add_image(struct vpt_symbols *s, const void *bytes, size_t len, const struct image *as,
+		     const char **problem)
 {
 	size_t first = s->symbols.n;
 	struct image *image;
-	const char *why;
+	int err;
 
-	*err = -ENOMEM;
 	if (!vpt_vec_room(&s->images))
-		return NULL;
+		return -ENOMEM;
 	image = &s->images.at[s->images.n];
 	*image = *as;
-	*err = 0;
-	why = vpt_object_open(&image->object, bytes, len);
-	if (why)
-		return why;
+	image->bytes = bytes;
+	image->len = len;
+	err = vpt_debug_read(bytes, len, VPT_DEBUG_SYMBOLS, &image->names, problem);
+	if (err)
+		return err;
 	s->images.n++;
-	*err = add_symbols(s, image);
-	if (!*err)
+	err = add_symbols(s, image);
+	if (!err)
 		tidy(s, first);
-	return NULL;
+	return err;
 }
 
 static int add_recorded(struct vpt_symbols *s, const struct vpt_elf_file *file)
 {
 	struct image as = {.bias = file->image->bias};
-	const char *why;
+	const char *problem = NULL;
 	int err;
 
 	vpt_text_copy(as.name, sizeof(as.name), file->image->name,
 		      strnlen(file->image->name, sizeof(file->image->name)));
-	why = add_image(s, file->bytes, file->len, &as, &err);
-	if (why)
-		note(s, &as, why);
+	err = add_image(s, file->bytes, file->len, &as, &problem);
+	if (problem)
+		note(s, &as, problem);
 	return err;
 }
 
@@ -249,7 +222,7 @@ static int add_map(struct vpt_symbols *s, const struct vpt_input *in, uint64_t b
 
 static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
 {
-	const char *slash = strrchr(path, '/'), *wrong;
+	const char *slash = strrchr(path, '/'), *wrong = NULL;
 	struct image as = {.bias = bias};
 	size_t had = s->symbols.n;
 	struct vpt_input *in;
@@ -266,7 +239,7 @@ static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char
 		return add_map(s, in, bias, why, size);
 	slash = slash ? slash + 1 : path;
 	vpt_text_copy(as.name, sizeof(as.name), slash, strlen(slash));
-	wrong = add_image(s, in->bytes, in->size, &as, &err);
+	err = add_image(s, in->bytes, in->size, &as, &wrong);
 	if (wrong) {
 		snprintf(why, size, "%s", wrong);
 		err = -EINVAL;
@@ -300,11 +273,15 @@ void vpt_symbols_close(struct vpt_symbols *s)
 		vpt_input_close(&s->inputs.at[i]);
 	for (i = 0; i < s->maps.n; i++)
 		vpt_symbol_map_free(&s->maps.at[i]);
+	for (i = 0; i < s->images.n; i++) {
+		vpt_debug_free(&s->images.at[i].names);
+		vpt_debug_free(&s->images.at[i].lines);
+	}
 	free(s->images.at);
 	free(s->inputs.at);
 	free(s->maps.at);
 	free(s->symbols.at);
-	vpt_lines_free(&s->lines);
+	free(s->lines.at);
 	free(s);
 }
 
@@ -337,6 +314,26 @@ const char *vpt_symbols_problem(const struct vpt_symbols *s)
 	return *s->problem ? s->problem : NULL;
 }
 
+static int add_lines(struct vpt_symbols *s, struct image *image)
+{
+	const char *problem;
+	int err =
+		vpt_debug_read(image->bytes, image->len, VPT_DEBUG_LINES, &image->lines, &problem);
+	size_t i;
+
+	if (problem)
+		note(s, image, problem);
+	for (i = 0; !err && i < image->lines.nlines; i++) {
+		if (!vpt_vec_room(&s->lines))
+			return -ENOMEM;
+		s->lines.at[s->lines.n] = image->lines.lines[i];
+		s->lines.at[s->lines.n].addr += image->bias;
+		s->lines.at[s->lines.n].order = (uint32_t)s->lines.n;
+		s->lines.n++;
+	}
+	return err;
+}
+
 int vpt_symbols_read_lines(struct vpt_symbols *s)
 {
 	size_t i;
@@ -344,19 +341,12 @@ int vpt_symbols_read_lines(struct vpt_symbols *s)
 	if (s->lines_read)
 		return 0;
 	for (i = 0; i < s->images.n; i++) {
-		const struct image *image = &s->images.at[i];
-		int err = vpt_lines_read(&s->lines, &image->object, image->bias);
+		int err = add_lines(s, &s->images.at[i]);
 
-		if (err == -EFBIG)
-			note(s, image,
-			     "its debug information takes more memory than such a file may: "
-			     "decompress it (objcopy --decompress-debug-sections)");
-		else if (err == -EINVAL)
-			note(s, image, "its line tables are damaged, or of a kind not known");
-		else if (err)
+		if (err)
 			return err;
 	}
-	vpt_lines_sort(&s->lines);
+	vpt_lines_sort(s->lines.at, s->lines.n);
 	s->lines_read = true;
 	return 0;
 }
@@ -369,7 +359,7 @@ const struct vpt_line *vpt_symbols_lines(const struct vpt_symbols *s, size_t *co
 
 const struct vpt_line *vpt_symbols_line(const struct vpt_symbols *s, uint64_t addr)
 {
-	return vpt_lines_find(&s->lines, addr);
+	return vpt_lines_find(s->lines.at, s->lines.n, addr);
 }
 
 size_t vpt_symbols_format(const struct vpt_symbols *s, uint64_t addr, char *text, size_t size)

@@ -7,7 +7,7 @@
 #ifndef VMM_DECODE_SYMBOL_H
 #define VMM_DECODE_SYMBOL_H
 
-#include "debug/line.h"
+#include "debug/debug.h"
 #include "trace/reader.h"
 
 struct vpt_symbols;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The child's limits and its output. */
+#include "debug/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "debug/debug.h"
+
+/* What a file may make the libraries take, beside so many times its size. */
+#define MEMORY_BASE  (64ull << 20)
+#define MEMORY_RATIO 16
+#define OUTPUT_BASE  (16ull << 20)
+#define OUTPUT_RATIO 8
+#define SECONDS_BASE 10
+#define SECOND_BYTES (8ull << 20) /* and a second for so many bytes */
+
+/* AddressSanitizer takes terabytes of address space for itself. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LIMITS_MEMORY 0
+#elif defined(__has_feature)
+#define LIMITS_MEMORY !__has_feature(address_sanitizer)
+#else
+#define LIMITS_MEMORY 1
+#endif
+
+static struct vpt_debug_out child_out;
+
+/* Bytes of address space that this process has; 0: it is not known. */
+static uint64_t address_space(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f) {
+		if (fscanf(f, "%llu", &pages) != 1)
+			pages = 0;
+		fclose(f);
+	}
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void vpt_debug_no_memory(void)
+{
+	/* Lift the limit, or there may be no memory to look. */
+	static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_AS, &none);
+	_exit(address_space() > child_out.start + child_out.room / 4 ? VPT_CHILD_LIMIT
+								     : VPT_CHILD_NO_MEMORY);
+}
+
+/* A library used a pointer that malloc() did not return. */
+static void on_crash(int sig)
+{
+	if (errno == ENOMEM)
+		vpt_debug_no_memory();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void limit(int resource, uint64_t soft)
+{
+	struct rlimit r;
+
+	/* A limit that is lower already stays. */
+	if (getrlimit(resource, &r) || (r.rlim_cur != RLIM_INFINITY && r.rlim_cur <= soft))
+		return;
+	r.rlim_cur = soft;
+	setrlimit(resource, &r);
+}
+
+void vpt_debug_flush(struct vpt_debug_out *out)
+{
+	size_t done = 0;
+
+	while (done < out->used) {
+		ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(errno == EFBIG ? VPT_CHILD_LIMIT : VPT_CHILD_NO_MEMORY);
+		done += (size_t)n;
+	}
+	out->used = 0;
+}
+
+static void put(struct vpt_debug_out *out, const void *bytes, size_t len)
+{
+	const uint8_t *from = bytes;
+
+	while (len) {
+		size_t n = sizeof(out->buffer) - out->used;
+
+		if (n > len)
+			n = len;
+		memcpy(out->buffer + out->used, from, n);
+		out->used += n;
+		from += n;
+		len -= n;
+		if (out->used == sizeof(out->buffer))
+			vpt_debug_flush(out);
+	}
+}
+
+void vpt_debug_put(struct vpt_debug_out *out, const struct vpt_debug_record *record,
+		   const char *text)
+{
+	struct vpt_debug_record made = *record;
+	size_t len = text ? strlen(text) + 1 : 0;
+
+	if (len > UINT32_MAX)
+		_exit(VPT_CHILD_LIMIT);
+	made.text = (uint32_t)len;
+	put(out, &made, sizeof(made));
+	put(out, text, len);
+}
+
+void vpt_debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
+{
+	struct vpt_debug_out *out = &child_out;
+
+	out->fd = fd;
+	out->start = address_space();
+	out->room = MEMORY_BASE + MEMORY_RATIO * (uint64_t)len;
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGSEGV, on_crash);
+	signal(SIGBUS, on_crash);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_CPU, SECONDS_BASE + len / SECOND_BYTES);
+	limit(RLIMIT_FSIZE, OUTPUT_BASE + OUTPUT_RATIO * (uint64_t)len);
+	if (LIMITS_MEMORY && out->start)
+		limit(RLIMIT_AS, out->start + out->room);
+	_exit(vpt_debug_child(elf, len, what, out));
+}

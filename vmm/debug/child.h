@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process that libelf and libdw run in. */
+#ifndef VMM_DEBUG_CHILD_H
+#define VMM_DEBUG_CHILD_H
+
+#include "debug/record.h"
+
+/* In the child, after fork(): set limits, write the records of a file to @fd, and end. */
+void vpt_debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
+	__attribute__((noreturn));
+
+#endif /* VMM_DEBUG_CHILD_H */

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parent's side: start the child, wait for it, and check what it wrote. */
+#include "debug/debug.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "debug/child.h"
+#include "trace/vec.h"
+
+/* Run the child. Returns the status that waitpid() gives, or -ENOMEM. */
+static int run_child(const void *elf, size_t len, unsigned int what, int fd, int *status)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -ENOMEM;
+	if (!pid)
+		vpt_debug_run_child(elf, len, what, fd);
+	while (waitpid(pid, status, 0) < 0) {
+		if (errno != EINTR)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What a child's end means: NULL: nothing is wrong. */
+static const char *problem_of(int status)
+{
+	if (!WIFEXITED(status))
+		return WTERMSIG(status) == SIGXCPU
+			       ? "its symbols or line tables take too long to read"
+			       : "reading it made the library crash";
+	switch (WEXITSTATUS(status)) {
+	case VPT_CHILD_OK:
+		return NULL;
+	case VPT_CHILD_NO_ELF:
+		return "it is no ELF file, or a damaged one";
+	case VPT_CHILD_LIMIT:
+		return "reading it takes more memory than a file of its size should: strip it";
+	case VPT_CHILD_INFLATES:
+		return "its debug information takes more memory than a file of its size "
+		       "should: decompress it";
+	default:
+		return "its symbols or line tables are damaged";
+	}
+}
+
+static char *read_all(int fd, size_t *len)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	size_t done = 0;
+	char *bytes;
+
+	if (end < 0)
+		return NULL;
+	*len = (size_t)end;
+	bytes = malloc(*len + 1);
+	while (bytes && done < *len) {
+		ssize_t n = pread(fd, bytes + done, *len - done, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			free(bytes);
+			return NULL;
+		}
+		done += (size_t)n;
+	}
+	return bytes;
+}
+
+struct taken {
+	struct {
+		struct vpt_elf_symbol *at;
+		size_t n, room;
+	} symbols;
+	struct {
+		struct vpt_line *at;
+		size_t n, room;
+	} lines;
+	const char *file;
+};
+
+/* False: no memory. */
+static bool take_record(struct taken *t, const struct vpt_debug_record *r, const char *text)
+{
+	switch (r->kind) {
+	case VPT_RECORD_SYMBOL:
+		if (!text || !*text)
+			return true;
+		if (!vpt_vec_room(&t->symbols))
+			return false;
+		t->symbols.at[t->symbols.n++] = (struct vpt_elf_symbol){
+			.value = r->value,
+			.size = r->size,
+			.name = text,
+			.type = (uint8_t)r->flags,
+			.defined = r->flags & VPT_RECORD_DEFINED,
+			.in_code = r->flags & VPT_RECORD_IN_CODE,
+		};
+		return true;
+	case VPT_RECORD_FILE:
+		t->file = text;
+		return true;
+	case VPT_RECORD_ROW:
+		if (!vpt_vec_room(&t->lines))
+			return false;
+		t->lines.at[t->lines.n] = (struct vpt_line){
+			.addr = r->value,
+			.file = r->size ? t->file : NULL,
+			.line = (uint32_t)r->size,
+			.order = (uint32_t)t->lines.n,
+		};
+		t->lines.n++;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* The child may have been taken over by the file: trust no length. False: no memory. */
+static bool take_all(struct taken *t, const char *bytes, size_t len)
+{
+	struct vpt_debug_record r;
+	size_t at = 0;
+
+	while (len - at >= sizeof(r)) {
+		const char *text = NULL;
+
+		memcpy(&r, bytes + at, sizeof(r));
+		at += sizeof(r);
+		if (r.text > len - at)
+			break;
+		if (r.text) {
+			text = bytes + at;
+			if (text[r.text - 1])
+				break;
+			at += r.text;
+		}
+		if (!take_record(t, &r, text))
+			return false;
+	}
+	return true;
+}
+
+int vpt_debug_read(const void *elf, size_t len, unsigned int what, struct vpt_debug *debug,
+		   const char **problem)
+{
+	struct taken t = {0};
+	int fd = memfd_create("vpt-debug", MFD_CLOEXEC), status, err;
+	size_t size;
+
+	memset(debug, 0, sizeof(*debug));
+	*problem = NULL;
+	if (fd < 0)
+		return -ENOMEM;
+	err = run_child(elf, len, what, fd, &status);
+	if (!err && WIFEXITED(status) && WEXITSTATUS(status) == VPT_CHILD_NO_MEMORY)
+		err = -ENOMEM;
+	if (!err) {
+		*problem = problem_of(status);
+		debug->text = read_all(fd, &size);
+		err = debug->text && take_all(&t, debug->text, size) ? 0 : -ENOMEM;
+	}
+	close(fd);
+	debug->symbols = t.symbols.at;
+	debug->nsymbols = t.symbols.n;
+	debug->lines = t.lines.at;
+	debug->nlines = t.lines.n;
+	if (err)
+		vpt_debug_free(debug);
+	return err;
+}
+
+void vpt_debug_free(struct vpt_debug *debug)
+{
+	free(debug->symbols);
+	free(debug->lines);
+	free(debug->text);
+	memset(debug, 0, sizeof(*debug));
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct vpt_line *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (!x->file != !y->file)
+		return x->file ? 1 : -1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+void vpt_lines_sort(struct vpt_line *lines, size_t count)
+{
+	if (count)
+		qsort(lines, count, sizeof(*lines), by_addr);
+}
+
+const struct vpt_line *vpt_lines_find(const struct vpt_line *lines, size_t count, uint64_t addr)
+{
+	size_t lo = 0, hi = count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (lines[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && lines[lo - 1].file ? &lines[lo - 1] : NULL;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The child's side: libelf and libdw read the file, and records are written. */
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "debug/debug.h"
+#include "debug/record.h"
+
+struct child {
+	Elf *elf;
+	struct vpt_debug_out *out;
+	bool damaged;
+};
+
+/* A library call failed: for want of memory, or because of the file? */
+static void failed(struct child *c)
+{
+	if (errno == ENOMEM)
+		vpt_debug_no_memory();
+	c->damaged = true;
+}
+
+static uint16_t flags_of(struct child *c, const GElf_Sym *sym)
+{
+	uint16_t flags = GELF_ST_TYPE(sym->st_info);
+	GElf_Shdr shdr;
+	Elf_Scn *scn;
+
+	if (sym->st_shndx == SHN_UNDEF)
+		return flags;
+	flags |= VPT_RECORD_DEFINED;
+	if (sym->st_shndx >= SHN_LORESERVE)
+		return flags;
+	scn = elf_getscn(c->elf, sym->st_shndx);
+	if (scn && gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_EXECINSTR)
+		flags |= VPT_RECORD_IN_CODE;
+	return flags;
+}
+
+static bool put_table(struct child *c, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	bool any = false;
+	GElf_Sym sym;
+	size_t n, i;
+
+	if (!data || !shdr->sh_entsize) {
+		failed(c);
+		return false;
+	}
+	n = shdr->sh_size / shdr->sh_entsize;
+	for (i = 0; i < n && i <= INT32_MAX; i++) {
+		const char *name;
+
+		if (!gelf_getsym(data, (int)i, &sym)) {
+			failed(c);
+			break;
+		}
+		name = elf_strptr(c->elf, shdr->sh_link, sym.st_name);
+		if (!name) {
+			failed(c);
+			continue;
+		}
+		if (!*name)
+			continue;
+		vpt_debug_put(c->out,
+			      &(struct vpt_debug_record){.kind = VPT_RECORD_SYMBOL,
+							 .flags = flags_of(c, &sym),
+							 .value = sym.st_value,
+							 .size = sym.st_size},
+			      name);
+		any = true;
+	}
+	return any;
+}
+
+/* .symtab, or .dynsym in a file that was stripped. */
+static void put_symbols(struct child *c)
+{
+	static const GElf_Word types[] = {SHT_SYMTAB, SHT_DYNSYM};
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < 2 && !any; i++) {
+		Elf_Scn *scn = NULL;
+		GElf_Shdr shdr;
+
+		while ((scn = elf_nextscn(c->elf, scn))) {
+			if (!gelf_getshdr(scn, &shdr))
+				failed(c);
+			else if (shdr.sh_type == types[i])
+				any |= put_table(c, scn, &shdr);
+		}
+	}
+}
+
+/* Bytes that a section has once it is decompressed. */
+static uint64_t inflated(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
+{
+	GElf_Chdr chdr;
+	Elf_Data *raw;
+
+	if (shdr->sh_flags & SHF_COMPRESSED && gelf_getchdr(scn, &chdr))
+		return chdr.ch_size;
+	/* The older form: "ZLIB" and the size, big-endian. */
+	raw = strncmp(name, ".zdebug", 7) ? NULL : elf_rawdata(scn, NULL);
+	if (raw && raw->d_buf && raw->d_size >= 12 && !memcmp(raw->d_buf, "ZLIB", 4)) {
+		uint64_t size;
+
+		memcpy(&size, (const char *)raw->d_buf + 4, sizeof(size));
+		return be64toh(size);
+	}
+	return 0;
+}
+
+/* Does the file have line tables, and how much would its debug sections grow? */
+static bool has_lines(struct child *c, uint64_t *grows)
+{
+	bool lines = false;
+	size_t names;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	*grows = 0;
+	if (elf_getshdrstrndx(c->elf, &names)) {
+		failed(c);
+		return false;
+	}
+	while ((scn = elf_nextscn(c->elf, scn))) {
+		const char *name = NULL;
+		uint64_t size;
+
+		if (gelf_getshdr(scn, &shdr))
+			name = elf_strptr(c->elf, names, shdr.sh_name);
+		if (!name) {
+			failed(c);
+			continue;
+		}
+		if (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8))
+			continue;
+		lines |= !strcmp(name, ".debug_line") || !strcmp(name, ".zdebug_line");
+		size = inflated(scn, &shdr, name);
+		*grows = *grows + size < size ? UINT64_MAX : *grows + size;
+	}
+	return lines;
+}
+
+static void put_row(struct child *c, Dwarf_Line *row, const char **file)
+{
+	struct vpt_debug_record record = {.kind = VPT_RECORD_ROW};
+	const char *path = NULL;
+	Dwarf_Addr addr;
+	bool end = false;
+	int line = 0;
+
+	if (!row || dwarf_lineaddr(row, &addr) || dwarf_lineendsequence(row, &end) ||
+	    dwarf_lineno(row, &line)) {
+		failed(c);
+		return;
+	}
+	if (!end && line > 0) {
+		path = dwarf_linesrc(row, NULL, NULL);
+		if (!path) {
+			failed(c);
+			return;
+		}
+		record.size = (uint64_t)line;
+	}
+	/* libdw keeps one string for a file of a unit, so that its address tells. */
+	if (path && path != *file) {
+		*file = path;
+		vpt_debug_put(c->out, &(struct vpt_debug_record){.kind = VPT_RECORD_FILE}, path);
+	}
+	record.value = addr;
+	vpt_debug_put(c->out, &record, NULL);
+}
+
+static void put_lines(struct child *c)
+{
+	Dwarf *dwarf = dwarf_begin_elf(c->elf, DWARF_C_READ, NULL);
+	const char *file = NULL;
+	Dwarf_Off at = 0, next;
+	Dwarf_Lines *lines;
+	Dwarf_CU *cu = NULL;
+	size_t n, i;
+	int more = -1;
+
+	if (dwarf)
+		dwarf_new_oom_handler(dwarf, vpt_debug_no_memory);
+	while (dwarf && !(more = dwarf_next_lines(dwarf, at, &next, &cu, NULL, NULL, &lines, &n))) {
+		for (i = 0; i < n; i++)
+			put_row(c, dwarf_onesrcline(lines, i), &file);
+		at = next;
+	}
+	if (more < 0)
+		failed(c);
+}
+
+int vpt_debug_child(const void *elf, size_t len, unsigned int what, struct vpt_debug_out *out)
+{
+	struct child c = {.out = out};
+	uint64_t grows;
+
+	errno = 0;
+	elf_version(EV_CURRENT);
+	/* libelf wants it writable, and this process has a copy of its own. */
+	c.elf = elf_memory((char *)elf, len);
+	if (!c.elf && errno == ENOMEM)
+		vpt_debug_no_memory();
+	if (!c.elf || elf_kind(c.elf) != ELF_K_ELF)
+		return VPT_CHILD_NO_ELF;
+	if (what & VPT_DEBUG_SYMBOLS)
+		put_symbols(&c);
+	if (what & VPT_DEBUG_LINES && has_lines(&c, &grows)) {
+		if (grows > out->room / 2) {
+			vpt_debug_flush(out);
+			return VPT_CHILD_INFLATES;
+		}
+		put_lines(&c);
+	}
+	/* A library may have left something out for want of memory, and not said so. */
+	if (errno == ENOMEM)
+		vpt_debug_no_memory();
+	vpt_debug_flush(out);
+	return c.damaged ? VPT_CHILD_DAMAGED : VPT_CHILD_OK;
+}
