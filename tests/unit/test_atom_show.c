@@ -309,7 +309,6 @@ START_TEST(info_of_a_file)
 			 "seed           0\n"
 			 "trace          RTIT, errata: E1 E6\n"
 			 "oracle         no\n"
-			 "guest's exit   0\n"
 			 "file           936 bytes, blocks: 9, whole\n"
 			 "PSBs           1\n"
 			 "vCPU 0         trace: 20 bytes, sessions: 2, pages of code: 0\n"

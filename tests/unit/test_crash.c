@@ -87,6 +87,7 @@ START_TEST(no_idt)
 	ck_assert_uint_eq(pm.stop.faults, 4);
 	check_fault(&pm, 0, VPT_VEC_PF, VPT_GUEST_FAULT_HAS_ERROR, 2);
 	ck_assert_uint_eq(pm.fault[0].cr2, HOLE);
+	ck_assert_uint_eq(pm.stop.cr2, HOLE);
 	check_fault(&pm, 1, VPT_VEC_GP, VPT_GUEST_FAULT_HAS_ERROR, VPT_VEC_PF * 8 + 3);
 	check_fault(&pm, 2, VPT_VEC_DF, VPT_GUEST_FAULT_HAS_ERROR, 0);
 	check_fault(&pm, 3, VPT_VEC_GP, VPT_GUEST_FAULT_HAS_ERROR, VPT_VEC_DF * 8 + 3);

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
+#include "cli/decode_stop.h"
 #include "cli/open.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
@@ -97,6 +98,8 @@ struct decode {
 	struct vpt_by_cr3 *by_cr3;
 	struct vpt_shares shares;
 	uint64_t left; /* lines */
+	struct vpt_decode_stop stop;
+	struct vpt_cli_names names; /* borrowed from the two above */
 };
 
 static bool wanted(const struct options *o, unsigned int vcpu)
@@ -114,6 +117,7 @@ static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow 
 		return -ENOMEM;
 	if (d->o->time)
 		vpt_pace_item(&d->pace, item);
+	vpt_decode_stop_item(&d->stop, vcpu, item);
 	if (!vpt_decode_side_wants(&d->o->side, item))
 		return 0;
 	vpt_summary_item(&d->sum, vcpu, item);
@@ -219,6 +223,7 @@ static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 		json_pace(&d->pace);
 	if (d->has_spaces)
 		vpt_decode_side_json(&d->shares);
+	vpt_decode_stop_json(&d->stop, &d->names);
 	puts("}");
 }
 
@@ -252,6 +257,7 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 		printf("%7.2f%%  %12" PRIu64 "  %s\n",
 		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
 	}
+	vpt_decode_stop_text(&d->stop, &d->names);
 }
 
 static void show_summary(struct decode *d)
@@ -299,6 +305,8 @@ static int show(struct decode *d)
 	case COVERAGE:
 		return show_coverage(d);
 	default:
+		if (goes_on(d))
+			vpt_decode_stop_line(&d->stop, &d->names, d->o->json);
 		return 0;
 	}
 }
@@ -318,6 +326,10 @@ static int decode_all(struct decode *d)
 	d->disasm = vpt_disasm_new(d->symbols);
 	if (!d->disasm)
 		return -ENOMEM;
+	d->stop.pm = vpt_reader_stop(d->reader);
+	if (d->stop.pm && vpt_symbols_read_lines(d->symbols))
+		return -ENOMEM;
+	d->names = (struct vpt_cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
 	d->calls.disasm = d->disasm;
 	d->calls.apart = d->o->spaces;

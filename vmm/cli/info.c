@@ -12,6 +12,7 @@
 #include "cli/open.h"
 #include "decode/pips.h"
 #include "decode/spaces.h"
+#include "decode/symbol.h"
 #include "decode/text.h"
 #include "oracle/report.h"
 #include "vpt/output.h"
@@ -66,11 +67,31 @@ static void show_system(const struct vpt_file_info *info)
 	puts(errata ? "" : " none");
 }
 
+bool vpt_info_exit(const struct vpt_reader *r, uint32_t *status)
+{
+	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
+	const struct vpt_file_end *end = vpt_reader_end(r);
+
+	*status = pm ? pm->stop.exit_status : end ? end->guest_exit : 0;
+	return pm ? pm->stop.kind == VPT_STOP_EXIT : *status != 0;
+}
+
+/* How the guest stopped, unless that is an exit status. */
+static void show_stop(const struct vpt_reader *r, const struct vpt_cli_names *names)
+{
+	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
+
+	if (!pm || pm->stop.kind == VPT_STOP_EXIT)
+		return;
+	vpt_post_mortem_headline(stdout, pm, names);
+	vpt_post_mortem_print(stdout, "  ", pm, names);
+}
+
 static void show_file(const struct vpt_reader *r)
 {
 	const struct vpt_file_info *info = vpt_reader_info(r);
 	const struct vpt_extent *extent = vpt_reader_extent(r);
-	const struct vpt_file_end *end = vpt_reader_end(r);
+	uint32_t guest_exit;
 	char model[sizeof(info->model) + 1], engine[sizeof(info->engine) + 1];
 
 	vpt_text_copy(model, sizeof(model), info->model, sizeof(info->model));
@@ -86,8 +107,8 @@ static void show_file(const struct vpt_reader *r)
 	if (info->flags & VPT_INFO_DEFERRED)
 		puts("TIPs           deferred");
 	printf("oracle         %s\n", info->oracle ? "yes" : "no");
-	if (end)
-		printf("guest's exit   %u\n", end->guest_exit);
+	if (vpt_info_exit(r, &guest_exit))
+		printf("guest's exit   %u\n", guest_exit);
 	printf("file           %" PRIu64 " bytes, blocks: %zu", extent->file_bytes, extent->blocks);
 	if (extent->unknown)
 		printf(", of unknown types: %zu", extent->unknown);
@@ -245,7 +266,7 @@ static void show_vcpu(struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
 	show_vmcs(r, vcpu, limit);
 }
 
-static void show(const struct options *o, struct vpt_reader *r)
+static void show(const struct options *o, struct vpt_reader *r, const struct vpt_cli_names *names)
 {
 	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
 
@@ -255,9 +276,10 @@ static void show(const struct options *o, struct vpt_reader *r)
 		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)
 			show_vcpu(r, v, o->limit);
+		show_stop(r, names);
 		return;
 	}
-	vpt_info_json(r);
+	vpt_info_json(r, names);
 }
 
 static int take_option(struct options *o, int option, const char *word)
@@ -301,9 +323,20 @@ static int parse(struct options *o, int argc, char **argv)
 	return VPT_EXIT_OK;
 }
 
+/* Names are for the place where a guest stopped. Without memory there are none. */
+static void open_names(const struct vpt_reader *reader, struct vpt_cli_names *names)
+{
+	struct vpt_symbols *symbols;
+
+	*names = (struct vpt_cli_names){0};
+	if (vpt_reader_stop(reader) && !vpt_symbols_open(reader, &symbols))
+		(void)vpt_cli_names_open(names, symbols);
+}
+
 int vpt_cmd_info(int argc, char **argv)
 {
 	struct options o = {.limit = LIMIT_DEFAULT};
+	struct vpt_cli_names names;
 	struct vpt_reader *reader;
 	int status = parse(&o, argc, argv);
 
@@ -316,7 +349,9 @@ int vpt_cmd_info(int argc, char **argv)
 	status = vpt_cli_open("info", o.path, &reader);
 	if (status)
 		return status;
-	show(&o, reader);
+	open_names(reader, &names);
+	show(&o, reader, &names);
+	vpt_cli_names_close(&names);
 	if (fflush(stdout) || ferror(stdout))
 		status = vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", strerror(errno));
 	else

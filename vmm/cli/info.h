@@ -3,6 +3,7 @@
 #ifndef VMM_CLI_INFO_H
 #define VMM_CLI_INFO_H
 
+#include "cli/post_mortem.h"
 #include "trace/reader.h"
 
 const char *vpt_info_owner(uint32_t owner);
@@ -42,7 +43,13 @@ void vpt_info_json_register(const char *name, uint64_t value);
  */
 bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count);
 
+/*
+ * The guest's exit status. False: the guest did not end itself, or the file does not tell. Files
+ * of 0.1 have 0 also for a guest that crashed.
+ */
+bool vpt_info_exit(const struct vpt_reader *r, uint32_t *status);
+
 /* info_json.c: all of it on a line. */
-void vpt_info_json(struct vpt_reader *r);
+void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names);
 
 #endif /* VMM_CLI_INFO_H */

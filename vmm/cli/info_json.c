@@ -21,8 +21,8 @@ static void json_file(const struct vpt_reader *r)
 {
 	const struct vpt_file_info *info = vpt_reader_info(r);
 	const struct vpt_extent *extent = vpt_reader_extent(r);
-	const struct vpt_file_end *end = vpt_reader_end(r);
 	char text[sizeof(info->model) + 1];
+	uint32_t guest_exit;
 	size_t pages;
 
 	vpt_text_copy(text, sizeof(text), info->model, sizeof(info->model));
@@ -43,8 +43,8 @@ static void json_file(const struct vpt_reader *r)
 		json_errata(VPT_INFO_ERRATA(info->flags));
 	printf(",\"deferred\":%s", info->flags & VPT_INFO_DEFERRED ? "true" : "false");
 	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
-	if (end)
-		printf("\"guest_exit\":%u,", end->guest_exit);
+	if (vpt_info_exit(r, &guest_exit))
+		printf("\"guest_exit\":%u,", guest_exit);
 	vpt_reader_contents(r, &pages);
 	printf("\"contents\":%zu,", pages);
 	vpt_reader_index(r, &pages);
@@ -200,9 +200,10 @@ static void json_vcpu(struct vpt_reader *r, unsigned int vcpu)
 	putchar('}');
 }
 
-void vpt_info_json(struct vpt_reader *r)
+void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names)
 {
 	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
+	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
 
 	json_file(r);
 	json_contents(r);
@@ -210,5 +211,10 @@ void vpt_info_json(struct vpt_reader *r)
 	fputs(",\"vcpus\":[", stdout);
 	for (v = 0; v < vcpus; v++)
 		json_vcpu(r, v);
-	puts("]}");
+	putchar(']');
+	if (pm) {
+		fputs(",\"stop\":", stdout);
+		vpt_post_mortem_json(stdout, pm, names);
+	}
+	puts("}");
 }

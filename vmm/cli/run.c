@@ -207,6 +207,7 @@ int vpt_cmd_run(int argc, char **argv)
 		vpt_run_help();
 		return VPT_EXIT_OK;
 	}
+	r.m.elf = &r.guest;
 	status = vpt_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
 	if (!status)
 		status = read_files(&r);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/post_mortem.h"
 #include "core/hv.h"
 #include "core/model.h"
 #include "core/vcpu.h"
@@ -15,6 +16,7 @@
 #include "trace/outfile.h"
 #include "vpt/caps.h"
 
+struct vpt_input;
 struct vpt_writer;
 
 #define VPT_RUN_ARGS 4
@@ -178,6 +180,8 @@ struct vpt_run_report {
 	const struct vpt_run_options *options;
 	const struct vpt_vm *vm;
 	const struct vpt_outfile *output; /* of the trace */
+	struct vpt_post_mortem pm;	  /* valid once the guest has stopped */
+	struct vpt_cli_names names;	  /* may be empty */
 	uint64_t began, shown;		  /* ns */
 	bool terminal, drawn;
 };
@@ -195,8 +199,9 @@ struct vpt_run_machine {
 	struct vpt_writer *writer; /* NULL: no trace file */
 	struct vpt_file_info info; /* of the trace file */
 	struct vpt_run_report report;
-	uint64_t snapshots; /* taken */
-	bool at_reached;    /* --snapshot-at */
+	uint64_t snapshots;	     /* taken */
+	bool at_reached;	     /* --snapshot-at */
+	const struct vpt_input *elf; /* the guest's file; NULL: not at hand */
 };
 
 struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m);

@@ -11,6 +11,8 @@
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
+#include "decode/symbol.h"
+#include "trace/input.h"
 
 static volatile sig_atomic_t interrupted, asked;
 
@@ -163,6 +165,9 @@ static void end_output(struct vpt_run_machine *m, bool ran)
 	struct vpt_stop *stop = &m->vm.stop;
 	int err = 0;
 
+	if (m->writer && ran)
+		(void)vpt_writer_stop(m->writer, &m->report.pm);
+	/* An error of the line before sticks. */
 	if (m->writer)
 		err = vpt_writer_close(m->writer, stop->exit_status);
 	if (!ran) {
@@ -179,10 +184,25 @@ static void end_output(struct vpt_run_machine *m, bool ran)
 		vpt_outfile_keep(&m->output);
 }
 
+/* A report without names is better than none. */
+static void open_names(struct vpt_run_machine *m)
+{
+	struct vpt_symbols *symbols = NULL;
+
+	if (m->elf && vpt_symbols_open_elf(m->elf->bytes, m->elf->size, m->o.guest, &symbols))
+		symbols = NULL;
+	(void)vpt_cli_names_open(&m->report.names, symbols);
+}
+
 int vpt_run_finish(struct vpt_run_machine *m, int status)
 {
 	bool ran = !status;
 
+	if (ran) {
+		vpt_vcpu_post_mortem(m->vm.vcpu, &m->report.pm);
+		if (m->vm.stop.kind != VPT_STOP_EXIT)
+			open_names(m);
+	}
 	end_output(m, ran);
 	if (ran)
 		status = vpt_run_report_end(&m->report);
@@ -191,6 +211,7 @@ int vpt_run_finish(struct vpt_run_machine *m, int status)
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
 				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
+	vpt_cli_names_close(&m->report.names);
 	vpt_outfile_free(&m->output);
 	vpt_vm_destroy(&m->vm);
 	return status;

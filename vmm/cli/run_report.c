@@ -113,6 +113,8 @@ static void summary(const struct vpt_run_report *r)
 		       v->tracer.bytes, v->steps, v->ev->retired, seconds);
 		if (v->hv)
 			json_exits(&v->hv->hv);
+		fputs(",\"stop\":", stdout);
+		vpt_post_mortem_json(stdout, &r->pm, &r->names);
 		puts("}");
 		fflush(stdout);
 	} else if (!r->options->quiet && r->vm->owner != VPT_OWNER_NONE) {
@@ -126,13 +128,14 @@ static void summary(const struct vpt_run_report *r)
 	}
 }
 
-int vpt_run_report_end(struct vpt_run_report *r)
+/* The one line that says how the guest ended, unless it ended well; and the status. */
+static int show_end(const struct vpt_run_report *r)
 {
 	const struct vpt_run_options *o = r->options;
 	const struct vpt_stop *stop = &r->vm->stop;
+	char where[512];
 
-	wipe(r);
-	summary(r);
+	vpt_post_mortem_where(&r->pm, &r->names, where, sizeof(where));
 	switch (stop->kind) {
 	case VPT_STOP_EXIT:
 		if (!stop->exit_status)
@@ -140,25 +143,25 @@ int vpt_run_report_end(struct vpt_run_report *r)
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: the guest ended with status %u", o->verb,
 				o->guest, stop->exit_status);
 	case VPT_STOP_TRIPLE_FAULT:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: triple fault %s", o->verb, o->guest,
-				stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: triple fault %s%s", o->verb, o->guest,
+				stop->text, where);
 	case VPT_STOP_HALTED:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: halted for ever %s", o->verb, o->guest,
-				stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: halted for ever %s%s", o->verb, o->guest,
+				stop->text, where);
 	case VPT_STOP_MAX_INSNS:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s",
-				o->verb, o->guest, o->max_insns, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s%s",
+				o->verb, o->guest, o->max_insns, stop->text, where);
 	case VPT_STOP_SNAPSHOT:
 		if (!stop->error)
 			return VPT_EXIT_OK;
 		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s", o->verb, o->snapshot,
 				stop->text);
 	case VPT_STOP_TIMEOUT:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%" PRIu64 " reached %s", o->verb,
-				o->guest, o->timeout, stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%" PRIu64 " reached %s%s",
+				o->verb, o->guest, o->timeout, stop->text, where);
 	case VPT_STOP_INTERRUPTED:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s", o->verb, o->guest,
-				stop->text);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s%s", o->verb, o->guest,
+				stop->text, where);
 	case VPT_STOP_WRITER:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: %s%s%s", o->verb, o->output,
 				strerror(-stop->error),
@@ -190,4 +193,17 @@ int vpt_run_report_end(struct vpt_run_report *r)
 	default:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: KVM: %s", o->verb, o->guest, stop->text);
 	}
+}
+
+int vpt_run_report_end(struct vpt_run_report *r)
+{
+	const struct vpt_run_options *o = r->options;
+	int status;
+
+	wipe(r);
+	summary(r);
+	status = show_end(r);
+	if (!o->quiet && !o->json)
+		vpt_post_mortem_print(stderr, "  ", &r->pm, &r->names);
+	return status;
 }

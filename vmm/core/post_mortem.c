@@ -134,6 +134,19 @@ static void take_insn(struct vpt_vcpu *v, struct vpt_guest_stop *s)
 		s->insn_len = (uint8_t)room;
 }
 
+static void take_faults(const struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->faults; i++) {
+		pm->fault[i] = v->fault[i];
+		/* A processor loads CR2 when it raises #PF, delivered or not. */
+		if (v->fault[i].vector == VPT_VEC_PF)
+			pm->stop.cr2 = v->fault[i].cr2;
+	}
+	pm->stop.faults = (uint16_t)v->faults;
+}
+
 void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
 {
 	const struct vpt_stop *stop = &v->vm->stop;
@@ -147,10 +160,8 @@ void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
 	snprintf(s->text, sizeof(s->text), "%.*s", (int)sizeof(s->text) - 1, stop->text);
 	take_registers(v, s);
 	take_insn(v, s);
-	if (stop->kind == VPT_STOP_TRIPLE_FAULT) {
-		s->faults = (uint16_t)v->faults;
-		memcpy(pm->fault, v->fault, v->faults * sizeof(pm->fault[0]));
-	}
+	if (stop->kind == VPT_STOP_TRIPLE_FAULT)
+		take_faults(v, pm);
 	if (stop->kind != VPT_STOP_EXIT && stop->kind != VPT_STOP_SNAPSHOT)
 		find_calls(v, pm);
 }

@@ -183,6 +183,29 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 	return 0;
 }
 
+int vpt_symbols_open_elf(const void *bytes, size_t len, const char *name,
+			 struct vpt_symbols **symbols)
+{
+	struct vpt_symbols *s = calloc(1, sizeof(*s));
+	struct image as = {.bias = 0};
+	const char *problem = NULL;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	vpt_text_copy(as.name, sizeof(as.name), name, strlen(name));
+	err = add_image(s, bytes, len, &as, &problem);
+	if (err) {
+		vpt_symbols_close(s);
+		return err;
+	}
+	if (problem)
+		note(s, &as, problem);
+	tidy(s, 0);
+	*symbols = s;
+	return 0;
+}
+
 static bool is_elf(const struct vpt_input *in)
 {
 	return in->size >= SELFMAG && !memcmp(in->bytes, ELFMAG, SELFMAG);

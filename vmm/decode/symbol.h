@@ -21,6 +21,12 @@ struct vpt_symbol {
 
 /* 0 or -ENOMEM. The reader outlives the symbols. */
 int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols);
+/*
+ * Those of one ELF file in memory, which outlives the symbols. 0 or -ENOMEM. A file that is
+ * damaged has no names, which vpt_symbols_problem() tells.
+ */
+int vpt_symbols_open_elf(const void *bytes, size_t len, const char *name,
+			 struct vpt_symbols **symbols);
 void vpt_symbols_close(struct vpt_symbols *symbols);
 
 /*

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the guest stopped, in what `vpt decode` shows. */
+#ifndef VMM_CLI_DECODE_STOP_H
+#define VMM_CLI_DECODE_STOP_H
+
+#include "cli/post_mortem.h"
+#include "decode/disasm.h"
+#include "decode/last_calls.h"
+#include "decode/symbol.h"
+
+struct vpt_decode_stop {
+	const struct vpt_post_mortem *pm; /* NULL: the file does not tell */
+	struct vpt_last_calls last;	  /* of the vCPU that stopped */
+};
+
+/* Take the next item of @vcpu. */
+void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu,
+			  const struct vpt_item *item);
+
+/* The end of the summary: what happened, and the calls before it. */
+void vpt_decode_stop_text(const struct vpt_decode_stop *s, const struct vpt_cli_names *names);
+/* The same as members of an object, each behind a comma. */
+void vpt_decode_stop_json(const struct vpt_decode_stop *s, const struct vpt_cli_names *names);
+/* The last line of a listing. */
+void vpt_decode_stop_line(const struct vpt_decode_stop *s, const struct vpt_cli_names *names,
+			  bool json);
+
+#endif /* VMM_CLI_DECODE_STOP_H */

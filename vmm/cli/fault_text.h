@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Exceptions and their error codes in words (SDM vol. 3, 6.13 and 6.15). */
+#ifndef VMM_CLI_FAULT_TEXT_H
+#define VMM_CLI_FAULT_TEXT_H
+
+#include <stddef.h>
+
+#include "trace/format.h"
+
+enum { VPT_VECTOR_DF = 8, VPT_VECTOR_PF = 14 };
+
+/* "#PF", "NMI", "interrupt" and so on. */
+const char *vpt_fault_name(const struct vpt_guest_fault *fault);
+
+/*
+ * "#PF page fault, error code 2H (write, supervisor mode, page not present), CR2 0x1000".
+ * @stop has the IDT that the processor looked into.
+ */
+void vpt_fault_text(const struct vpt_guest_fault *fault, const struct vpt_guest_stop *stop,
+		    char *text, size_t size);
+
+#endif /* VMM_CLI_FAULT_TEXT_H */
