@@ -26,6 +26,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/to
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt: TOOL_LIBS := -lz
+$(O)/tests/follow: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -93,6 +94,7 @@ CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
+CHECKS_LIBDECODE := tests/libdecode/same.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
@@ -166,7 +168,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_SILICON) \
+	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_DOCS) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:

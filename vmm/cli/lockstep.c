@@ -8,7 +8,6 @@
 
 #include "boot/boot.h"
 #include "cli/cli.h"
-#include "cli/open.h"
 #include "trace/input.h"
 
 struct guest {
@@ -36,8 +35,7 @@ static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
 	int err = vpt_input_open(&g->file, o->guest);
 
 	if (err)
-		return vpt_fail(vpt_cli_input_status(err), "lockstep: %s: %s", o->guest,
-				strerror(-err));
+		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest, strerror(-err));
 	error = vpt_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
 	if (error)
 		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/open.h"
 #include "core/snapshot.h"
 #include "decode/text.h"
 
@@ -116,7 +115,8 @@ int vpt_cmd_snapshot(int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "snapshot: give one FILE: see vpt snapshot --help");
 	error = vpt_snapshot_open(argv[optind], &s, why, sizeof(why));
 	if (error)
-		return vpt_fail(vpt_cli_input_status(error), "snapshot: %s: %s", argv[optind], why);
+		return vpt_fail(error == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT,
+				"snapshot: %s: %s", argv[optind], why);
 	(json ? show_json : show)(s);
 	vpt_snapshot_close(s);
 	if (fflush(stdout) || ferror(stdout))

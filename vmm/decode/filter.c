@@ -742,20 +742,18 @@ int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *
 	return err;
 }
 
-int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		     struct vpt_filter_known *known)
+bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
+		      struct vpt_filter_known *known)
 {
 	size_t i = out->doubts.n;
 
 	while (i && out->doubts.at[i - 1].at >= offset)
 		i--;
 	if (!i || offset > out->doubts.at[i - 1].until || known->n == KNOWN_MAX ||
-	    is_known(known, out->doubts.at[i - 1].at))
-		return 0;
-	if (!vpt_vec_room(known))
-		return -ENOMEM;
+	    is_known(known, out->doubts.at[i - 1].at) || !vpt_vec_room(known))
+		return false;
 	known->at[known->n++] = out->doubts.at[i - 1].at;
-	return 1;
+	return true;
 }
 
 void vpt_filter_free(struct vpt_filtered *out)

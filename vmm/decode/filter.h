@@ -131,11 +131,10 @@ uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset);
 uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
 
 /*
- * A decoder that has read up to `offset` of the stream failed at a conditional branch.
- * Returns 1 if that was for a TIP.PGD that was taken wrongly, which is then in `known`; 0 if
- * not; or -ENOMEM.
+ * A decoder that has read up to `offset` of the stream failed at a conditional
+ * branch. Was it for a TIP.PGD that was taken wrongly? If so, `known` is added to.
  */
-int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		     struct vpt_filter_known *known);
+bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
+		      struct vpt_filter_known *known);
 
 #endif /* VMM_DECODE_FILTER_H */

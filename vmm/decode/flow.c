@@ -328,7 +328,6 @@ static void next_read(struct vpt_flow *f, struct vpt_item *item)
 static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 {
 	const struct vpt_segment *s;
-	int learned;
 
 	if (f->has_behind) {
 		if (vpt_flow_cfe_first(f, &f->behind)) {
@@ -386,8 +385,6 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	case VPT_ITEM_ERROR:
 		if (f->is_bare)
 			break;
-		if (f->decoder->ops->no_memory(f->decoder))
-			return -ENOMEM;
 		if (has_blocks(f, item)) {
 			int err;
 
@@ -395,9 +392,8 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 			err = start_over(f);
 			return err ? err : decode_item(f, item);
 		}
-		learned = vpt_filter_learn(&f->filtered, item->offset, &f->known);
-		if (learned) {
-			int err = learned < 0 ? learned : start_over(f);
+		if (vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
+			int err = start_over(f);
 
 			return err ? err : decode_item(f, item);
 		}

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Decoding of x86 instructions by Zydis, with its errors corrected. */
 #include "x86/insn.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The x86 front end: Zydis, and corrections of what Zydis 4.0.0 gets wrong. Everything
  * that looks at the operands of an instruction decodes it here. tests/silicon is the

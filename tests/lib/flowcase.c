@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Run one case of tests/libdecode through the flow decoder. */
+#include "lib/flowcase.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libdecode/tracelet.h"
+
+#define TEXT_MAX 262144
+
+struct run {
+	const struct flow_case *c;
+	struct dec_code *code;
+	struct dec_flow flow;
+	struct dec_pt pt;
+	char *text;
+	size_t len;
+	unsigned int next; /* code that is not there yet */
+	struct {
+		uint64_t key;
+		uint8_t bytes[DEC_PAGE];
+	} page[FLOW_CODE_MAX];
+	unsigned int npages;
+};
+
+/* The page of a key. What a case does not say is no instruction in any mode. */
+static uint8_t *page_of(struct run *r, uint64_t key)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->npages; i++) {
+		if (r->page[i].key == key)
+			return r->page[i].bytes;
+	}
+	r->page[r->npages].key = key;
+	for (i = 0; i < DEC_PAGE; i++)
+		r->page[r->npages].bytes[i] = i % 2 ? 0xff : 0x0f;
+	return r->page[r->npages++].bytes;
+}
+
+static void word(struct run *r, const char *text)
+{
+	int n = snprintf(r->text + r->len, TEXT_MAX - r->len, "%s%s", r->len ? " " : "", text);
+
+	r->len += n < 0 ? 0 : (size_t)n;
+	if (r->len >= TEXT_MAX)
+		abort();
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	struct run *r = context;
+	const uint8_t *lens = dec_code_lens(r->code, block);
+	uint64_t ip = block->ip;
+	unsigned int i;
+	char text[32];
+
+	for (i = 0; i < first + count; ip += lens[i++]) {
+		if (i < first)
+			continue;
+		snprintf(text, sizeof(text), "%llx", (unsigned long long)ip);
+		word(r, text);
+	}
+}
+
+static void name_of(const char *name, char *text)
+{
+	for (; *name; name++)
+		*text++ = *name == ' ' ? '-' : *name;
+	*text = 0;
+}
+
+static bool has_value(enum dec_event_kind kind)
+{
+	return kind == DEC_EVENT_PAGING || kind == DEC_EVENT_EXEC_MODE || kind == DEC_EVENT_TSX ||
+	       kind == DEC_EVENT_VMCS || kind == DEC_EVENT_PTWRITE || kind == DEC_EVENT_CFE ||
+	       kind == DEC_EVENT_IFLAG || kind == DEC_EVENT_MWAIT || kind == DEC_EVENT_PWRE ||
+	       kind == DEC_EVENT_PWRX || kind == DEC_EVENT_EVD || kind == DEC_EVENT_BLOCK ||
+	       kind == DEC_EVENT_ITEM;
+}
+
+static void on_event(void *context, const struct dec_event *e)
+{
+	char text[160], name[80];
+	size_t n;
+
+	if (e->flags & DEC_EV_STATUS)
+		return;
+	name_of(dec_event_text(e->kind), text);
+	n = strlen(text);
+	if (e->flags & DEC_EV_IP)
+		n += (size_t)sprintf(text + n, "@%llx", (unsigned long long)e->ip);
+	if (e->flags & DEC_EV_TO)
+		n += (size_t)sprintf(text + n, ">%llx", (unsigned long long)e->to);
+	if (has_value(e->kind))
+		n += (size_t)sprintf(text + n, "=%llx", (unsigned long long)e->value);
+	if (e->kind == DEC_EVENT_ERROR) {
+		name_of(dec_status_text((enum dec_status)e->value), name);
+		sprintf(text + n, ":%s", name);
+	}
+	word(context, text);
+}
+
+/* Let code be there that is due. */
+static void on_limit(void *context)
+{
+	struct run *r = context;
+
+	for (; r->next < r->c->ncode && r->c->code[r->next].at <= r->flow.insns; r->next++) {
+		const struct flow_code *code = &r->c->code[r->next];
+		uint8_t *page = page_of(r, code->key);
+
+		memcpy(page + code->address % DEC_PAGE, code->bytes, code->len);
+		if (dec_code_content(r->code, code->key, page) ||
+		    dec_code_map(r->code, code->space, code->address & ~(uint64_t)(DEC_PAGE - 1),
+				 code->key))
+			abort();
+	}
+	r->flow.limit = r->next < r->c->ncode ? r->c->code[r->next].at : UINT64_MAX;
+}
+
+static void decode(struct run *r, size_t piece, bool tracelets, bool report)
+{
+	static const struct dec_flow_ops loud = {on_run, on_limit}, silent = {NULL, on_limit};
+	static const struct dec_pt_ops loud_pt = {on_event, NULL}, silent_pt = {NULL, NULL};
+	size_t at, n;
+
+	r->code = dec_code_new();
+	if (!r->code)
+		abort();
+	dec_flow_init(&r->flow, r->code, report ? &loud : &silent, r);
+	if (tracelets)
+		r->flow.tracelets = dec_tracelets_new(1 << 16, true);
+	on_limit(r);
+	dec_pt_init(&r->pt, &r->flow, &r->c->config, report ? &loud_pt : &silent_pt, r);
+	for (at = 0; at < r->c->len; at += n) {
+		n = r->c->len - at < piece ? r->c->len - at : piece;
+		dec_pt_push(&r->pt, r->c->packets + at, n);
+	}
+	dec_pt_finish(&r->pt);
+}
+
+static void finish(struct run *r)
+{
+	dec_tracelets_free(r->flow.tracelets);
+	dec_code_free(r->code);
+}
+
+char *flow_case_run(const struct flow_case *c, size_t piece)
+{
+	static struct run r;
+
+	memset(&r, 0, sizeof(r));
+	r.c = c;
+	r.text = malloc(TEXT_MAX);
+	if (!r.text)
+		abort();
+	r.text[0] = 0;
+	decode(&r, piece, false, true);
+	finish(&r);
+	return r.text;
+}
+
+uint64_t flow_case_count(const struct flow_case *c, bool tracelets)
+{
+	static struct run r;
+	uint64_t insns;
+
+	memset(&r, 0, sizeof(r));
+	r.c = c;
+	decode(&r, SIZE_MAX, tracelets, false);
+	insns = r.flow.insns;
+	finish(&r);
+	return insns;
+}

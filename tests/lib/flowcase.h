@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Cases for the flow decoder: tests/libdecode/README.md describes their files. */
+#ifndef TESTS_LIB_FLOWCASE_H
+#define TESTS_LIB_FLOWCASE_H
+
+#include <stddef.h>
+
+#include "libdecode/pt.h"
+
+#define FLOW_CODE_MAX 32
+
+struct flow_case {
+	char name[160];
+	struct dec_pt_config config;
+	unsigned int ncode;
+	struct flow_code {
+		uint64_t space, address, key;
+		uint64_t at; /* the instruction counter from which on it is there */
+		uint8_t bytes[256];
+		size_t len;
+	} code[FLOW_CODE_MAX];
+	uint8_t packets[65536];
+	size_t len;
+	char *flow; /* expected, words separated by one blank */
+};
+
+/* Read all *.flow files of a folder. Fails the test run if one cannot be read. */
+unsigned int flow_cases_read(const char *folder, struct flow_case *cases, unsigned int max);
+
+/* Decode a case, @piece bytes at a time. Returns what it gives, for free(). */
+char *flow_case_run(const struct flow_case *c, size_t piece);
+
+/* The number of instructions, with nothing reported. */
+uint64_t flow_case_count(const struct flow_case *c, bool tracelets);
+
+#endif /* TESTS_LIB_FLOWCASE_H */

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hold vmm/libdecode against the flow that vpt decodes with libipt: the same instructions in the
+ * same order, and as many with tracelets.
+ * usage: follow FILE	a trace of Intel PT without SPACE blocks; vCPU 0 is compared
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/flow.h"
+#include "decode/segment.h"
+#include "libdecode/pt.h"
+#include "libdecode/tracelet.h"
+#include "trace/vec.h"
+#include "vpt/msr.h"
+
+struct version {
+	uint64_t cr3, vaddr, insns, key;
+	size_t order;
+	const uint8_t *bytes;
+};
+
+struct follow {
+	struct vpt_reader *reader;
+	struct dec_code *code;
+	struct dec_flow flow;
+	struct dec_pt pt;
+	struct version *versions, *later;
+	size_t nversions, nlater, next;
+	const struct vpt_cr3_switch *cr3s;
+	size_t ncr3s, next_cr3;
+	const struct vpt_period *periods;
+	size_t nperiods, period;
+	bool pip;
+	uint64_t errors;
+	struct {
+		uint64_t *at;
+		size_t n, room;
+	} ips;
+};
+
+static int by_page(const void *a, const void *b)
+{
+	const struct version *x = a, *y = b;
+
+	if (x->cr3 != y->cr3)
+		return x->cr3 < y->cr3 ? -1 : 1;
+	if (x->vaddr != y->vaddr)
+		return x->vaddr < y->vaddr ? -1 : 1;
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct version *x = a, *y = b;
+
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool is_first(const struct follow *f, size_t i)
+{
+	return !i || f->versions[i - 1].cr3 != f->versions[i].cr3 ||
+	       f->versions[i - 1].vaddr != f->versions[i].vaddr;
+}
+
+static void map(struct follow *f, const struct version *v)
+{
+	if (dec_code_content(f->code, v->key, v->bytes) ||
+	    dec_code_map(f->code, v->cr3, v->vaddr, v->key))
+		abort();
+}
+
+/* First versions are there from the start, the others from their counter on. */
+static void load_code(struct follow *f)
+{
+	size_t n, i;
+	const struct vpt_code *code = vpt_reader_code(f->reader, 0, &n);
+
+	f->versions = calloc(n + 1, sizeof(*f->versions));
+	f->later = calloc(n + 1, sizeof(*f->later));
+	if (!f->versions || !f->later)
+		abort();
+	for (i = 0; i < n; i++)
+		f->versions[i] = (struct version){
+			code[i].page->cr3, code[i].page->vaddr, code[i].page->insns, i + 1, i,
+			code[i].bytes};
+	qsort(f->versions, n, sizeof(*f->versions), by_page);
+	for (i = 0; i < n; i++) {
+		if (is_first(f, i))
+			map(f, &f->versions[i]);
+		else
+			f->later[f->nlater++] = f->versions[i];
+	}
+	qsort(f->later, f->nlater, sizeof(*f->later), by_time);
+	f->nversions = n;
+}
+
+static void on_limit(void *context)
+{
+	struct follow *f = context;
+
+	for (; f->next < f->nlater && f->later[f->next].insns <= f->flow.insns; f->next++)
+		map(f, &f->later[f->next]);
+	f->flow.limit = f->next < f->nlater ? f->later[f->next].insns : UINT64_MAX;
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	struct follow *f = context;
+	const uint8_t *lens = dec_code_lens(f->code, block);
+	uint64_t ip = block->ip;
+	unsigned int i;
+
+	for (i = 0; i < first + count; ip += lens[i++]) {
+		if (i < first)
+			continue;
+		if (!vpt_vec_room(&f->ips))
+			abort();
+		f->ips.at[f->ips.n++] = ip;
+	}
+}
+
+/* PIPs carry CR3[51:5], and pages are known by 63:12 unless paging is PAE. */
+static uint64_t space_of(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
+{
+	const struct follow *f = context;
+	size_t i;
+
+	(void)nr;
+	(void)vmcs;
+	for (i = 0; i < f->nversions; i++) {
+		if (f->versions[i].cr3 == cr3)
+			return cr3;
+	}
+	return cr3 & ~(uint64_t)0xfff;
+}
+
+/* A session begins, or an overflow ends: where no PIP tells, the file says which space it is. */
+static void resumed(struct follow *f, const struct dec_event *e)
+{
+	size_t was = f->period;
+
+	while (f->period + 1 < f->nperiods && f->periods[f->period + 1].start->offset < e->offset)
+		f->period++;
+	if (f->period != was) {
+		f->pip = false;
+		if (f->periods[f->period].start->insns)
+			f->flow.insns = f->periods[f->period].start->insns;
+	}
+	for (; !f->pip && f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->flow.insns;
+	     f->next_cr3++)
+		dec_code_select(f->code, space_of(f, f->cr3s[f->next_cr3].cr3, false, 0));
+	if (f->flow.limit <= f->flow.insns)
+		on_limit(f);
+}
+
+static void on_event(void *context, const struct dec_event *e)
+{
+	struct follow *f = context;
+
+	switch (e->kind) {
+	case DEC_EVENT_ERROR:
+		if (!f->errors++)
+			printf("# byte %#" PRIx64 ", ip %#" PRIx64 ": %s\n", e->offset, e->ip,
+			       dec_status_text((enum dec_status)e->value));
+		break;
+	case DEC_EVENT_PAGING:
+		f->pip = true;
+		break;
+	case DEC_EVENT_ENABLED:
+	case DEC_EVENT_OVERFLOW:
+	case DEC_EVENT_SYNC:
+		if (e->flags & DEC_EV_TO)
+			resumed(f, e);
+		break;
+	/* libipt shows INT n, and the WRMSR that clears TraceEn, as events alone. */
+	case DEC_EVENT_ASYNC_BRANCH:
+		f->ips.n -= f->ips.n && e->flags & DEC_EV_SOFT_INT;
+		break;
+	case DEC_EVENT_ASYNC_DISABLED:
+		f->ips.n -= f->ips.n && f->ips.at[f->ips.n - 1] == e->ip;
+		break;
+	default:
+		break;
+	}
+}
+
+static void decode_segment(struct follow *f, const struct vpt_segment *s, const uint8_t *stream)
+{
+	static const struct dec_pt_ops ops = {on_event, space_of};
+	struct dec_pt_config config = {0};
+
+	if (s->count) {
+		const struct vpt_session *start = f->periods[s->first].start;
+
+		config.no_flow = !(start->ctl & VPT_CTL_MASK(BRANCH_EN)) ||
+				 start->ctl & VPT_CTL_MASK(DIS_TNT);
+		config.no_retc = start->ctl & VPT_CTL_MASK(DIS_RETC);
+		config.event_en = start->ctl & VPT_CTL_MASK(EVENT_EN);
+		config.cr3_filter = start->ctl & VPT_CTL_MASK(CR3_FILTER);
+		config.cr3_match = start->cr3_match;
+		f->period = s->first;
+		if (start->insns)
+			f->flow.insns = start->insns;
+	}
+	f->pip = false;
+	dec_pt_init(&f->pt, &f->flow, &config, &ops, f);
+	f->pt.offset = s->begin;
+	dec_pt_push(&f->pt, stream + s->begin, s->end - s->begin);
+	dec_pt_finish(&f->pt);
+}
+
+/* Decode all of vCPU 0. Returns the sum of what the segments' counters moved on by. */
+static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
+{
+	static const struct dec_flow_ops loud = {on_run, on_limit}, silent = {NULL, on_limit};
+	const uint8_t *stream;
+	struct vpt_segment *segments;
+	size_t len, n, i;
+	uint64_t sum = 0;
+
+	memset(f, 0, sizeof(*f));
+	f->reader = reader;
+	f->code = dec_code_new();
+	stream = vpt_reader_stream(reader, 0, &len);
+	f->periods = vpt_reader_sessions(reader, 0, &f->nperiods);
+	f->cr3s = vpt_reader_cr3(reader, 0, &f->ncr3s);
+	segments = vpt_segments(f->periods, f->nperiods, stream, len, vpt_is_psb, &n);
+	if (!f->code || !segments)
+		abort();
+	load_code(f);
+	dec_flow_init(&f->flow, f->code, report ? &loud : &silent, f);
+	if (!report)
+		f->flow.tracelets = dec_tracelets_new(1 << 20, true);
+	on_limit(f);
+	for (i = 0; i < n; i++) {
+		uint64_t before = f->flow.insns;
+
+		if (segments[i].count && f->periods[segments[i].first].start->insns)
+			before = f->periods[segments[i].first].start->insns;
+		decode_segment(f, &segments[i], stream);
+		sum += f->flow.insns - before;
+	}
+	free(segments);
+	dec_tracelets_free(f->flow.tracelets);
+	dec_code_free(f->code);
+	free(f->versions);
+	free(f->later);
+	return sum;
+}
+
+/* 0 if the flow of libipt has the same instructions. */
+static int compare(const struct follow *f, struct vpt_reader *reader)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	size_t n = 0;
+
+	if (vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow))
+		abort();
+	do {
+		if (vpt_flow_next(flow, &item))
+			abort();
+		if (item.kind == VPT_ITEM_ERROR)
+			break;
+		if (item.kind != VPT_ITEM_INSN)
+			continue;
+		if (n == f->ips.n || f->ips.at[n] != item.ip)
+			break;
+		n++;
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(flow);
+	if (item.kind == VPT_ITEM_END && n == f->ips.n)
+		return 0;
+	printf("# instruction %zu of %zu differs: %#" PRIx64 "\n", n, f->ips.n, item.ip);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct follow f;
+	struct vpt_reader *reader;
+	uint64_t whole, counted;
+	char why[256];
+	int differs;
+
+	if (argc != 2 || vpt_reader_open(argv[1], &reader, why, sizeof(why))) {
+		fprintf(stderr, "usage: follow FILE\n");
+		return 2;
+	}
+	whole = decode(&f, reader, true);
+	differs = compare(&f, reader) || f.errors;
+	free(f.ips.at);
+	counted = decode(&f, reader, false);
+	if (counted != whole) {
+		printf("# with tracelets %" PRIu64 " instructions, without %" PRIu64 "\n", counted,
+		       whole);
+		differs = 1;
+	}
+	printf("%" PRIu64 " instructions, %" PRIu64 " errors\n", whole, f.errors);
+	vpt_reader_close(reader);
+	return differs;
+}

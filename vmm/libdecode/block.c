@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Blocks: instructions in a row, decoded once for each version of their page. */
+#include "libdecode/code_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INSNS_MAX 512u
+
+void dec_blocks_free(struct dec_code *code)
+{
+	uint32_t i;
+
+	for (i = 0; i < code->nchunks; i++)
+		free(code->chunk[i]);
+	free(code->chunk);
+	free(code->blocks.slots);
+	free(code->lens);
+}
+
+uint32_t dec_code_count(const struct dec_code *code)
+{
+	return code->nblocks;
+}
+
+struct dec_block *dec_code_at(const struct dec_code *code, uint32_t id)
+{
+	return &code->chunk[id / DEC_CHUNK][id % DEC_CHUNK];
+}
+
+const uint8_t *dec_code_lens(const struct dec_code *code, const struct dec_block *block)
+{
+	return code->lens + block->lens;
+}
+
+static struct dec_block *new_block(struct dec_code *code)
+{
+	struct dec_block *block;
+
+	if (code->nblocks == code->nchunks * DEC_CHUNK) {
+		struct dec_block **chunk =
+			realloc(code->chunk, (code->nchunks + 1) * sizeof(*chunk));
+
+		if (!chunk)
+			return NULL;
+		code->chunk = chunk;
+		chunk[code->nchunks] = calloc(DEC_CHUNK, sizeof(**chunk));
+		if (!chunk[code->nchunks])
+			return NULL;
+		code->nchunks++;
+	}
+	block = dec_code_at(code, code->nblocks);
+	block->id = code->nblocks++;
+	return block;
+}
+
+static int lens_room(struct dec_code *code)
+{
+	uint32_t room = code->room ? 2 * code->room : 65536;
+	uint8_t *lens;
+
+	if (code->room - code->nlens >= INSNS_MAX)
+		return 0;
+	lens = realloc(code->lens, room);
+	if (!lens)
+		return -ENOMEM;
+	code->lens = lens;
+	code->room = room;
+	return 0;
+}
+
+static uint64_t wrap(unsigned int mode, uint64_t ip)
+{
+	return mode == 64 ? ip : ip & 0xffffffffu;
+}
+
+static uint64_t target_of(const struct dec_insn *insn, unsigned int mode, uint64_t next)
+{
+	uint64_t target = insn->absolute ? (uint64_t)insn->disp : next + (uint64_t)insn->disp;
+
+	/* With a CS base in it the address does not tell where its 64 KiB end. */
+	return insn->target16 && next <= 0xffff ? target & 0xffff : wrap(mode, target);
+}
+
+static enum dec_end end_of(const struct dec_insn *insn)
+{
+	switch ((enum dec_insn_kind)insn->kind) {
+	case DEC_INSN_PLAIN:
+		return DEC_END_NEXT;
+	case DEC_INSN_COND:
+		return DEC_END_COND;
+	case DEC_INSN_JUMP:
+		return DEC_END_JUMP;
+	case DEC_INSN_CALL:
+		/* A CALL to the next instruction is not pushed (33.4.2.2). */
+		return insn->disp ? DEC_END_CALL : DEC_END_JUMP;
+	case DEC_INSN_JUMP_IND:
+		return DEC_END_JUMP_IND;
+	case DEC_INSN_CALL_IND:
+		return DEC_END_CALL_IND;
+	case DEC_INSN_RET:
+		return DEC_END_RET;
+	case DEC_INSN_CR3:
+		return DEC_END_CR3;
+	case DEC_INSN_PTWRITE:
+		return DEC_END_PTWRITE;
+	case DEC_INSN_WRMSR:
+		return DEC_END_WRMSR;
+	default:
+		return DEC_END_FAR;
+	}
+}
+
+/*
+ * Decode the instruction at @ip, which starts in the block's page. A straddling one also needs
+ * the page behind it. 1, 0 and -1 as dec_x86_read() has them.
+ */
+static int read_insn(struct dec_code *code, struct dec_block *block, uint64_t ip,
+		     struct dec_insn *insn)
+{
+	const uint8_t *page = block->place->page->now->bytes;
+	size_t at = ip & (DEC_PAGE - 1), room = DEC_PAGE - at;
+	uint8_t bytes[DEC_INSN_MAX];
+	bool shared;
+	int status;
+
+	status = dec_x86_read(code->x86, block->mode, page + at,
+			      room < DEC_INSN_MAX ? room : DEC_INSN_MAX, insn);
+	if (status >= 0 || room >= DEC_INSN_MAX)
+		return status;
+	memcpy(bytes, page + at, room);
+	block->tail = dec_code_place(code, wrap(block->mode, ip + room), &shared);
+	if (!block->tail || !block->tail->page->now) {
+		block->tail = NULL;
+		return -1;
+	}
+	block->tail_gen = block->tail->page->now->gen;
+	memcpy(bytes + room, block->tail->page->now->bytes, DEC_INSN_MAX - room);
+	return dec_x86_read(code->x86, block->mode, bytes, DEC_INSN_MAX, insn);
+}
+
+static void fill(struct dec_code *code, struct dec_block *block)
+{
+	uint64_t ip = block->ip, vaddr = block->place->vaddr;
+
+	block->lens = code->nlens;
+	block->last = ip;
+	block->end = DEC_END_NEXT;
+	while (block->insns < INSNS_MAX && ip - vaddr < DEC_PAGE) {
+		struct dec_insn insn;
+		int status = read_insn(code, block, ip, &insn);
+
+		if (status <= 0) {
+			block->end = status ? DEC_END_HOLE : DEC_END_BAD;
+			break;
+		}
+		code->lens[code->nlens++] = insn.len;
+		block->insns++;
+		block->last = ip;
+		block->insn_kind = insn.kind;
+		ip += insn.len;
+		block->end = (uint8_t)end_of(&insn);
+		if (block->end != DEC_END_NEXT) {
+			block->target = target_of(&insn, block->mode, ip);
+			break;
+		}
+	}
+	block->next = wrap(block->mode, ip);
+	if (block->end == DEC_END_HOLE)
+		code->holes = true;
+}
+
+/* Is the block as the code is now? Its place and generation are. */
+static bool is_current(const struct dec_code *code, const struct dec_block *block)
+{
+	bool shared;
+
+	if (block->end == DEC_END_HOLE)
+		return false;
+	if (!block->tail)
+		return true;
+	return dec_code_place(code, block->place->vaddr + DEC_PAGE, &shared) == block->tail &&
+	       block->tail->page->now->gen == block->tail_gen;
+}
+
+/* There is no page: the same block says so of all addresses. */
+static struct dec_block *no_code(struct dec_code *code, uint64_t ip, unsigned int mode)
+{
+	code->hole = (struct dec_block){
+		.ip = ip,
+		.last = ip,
+		.next = ip,
+		.mode = (uint8_t)mode,
+		.end = DEC_END_HOLE,
+	};
+	return &code->hole;
+}
+
+static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned int mode)
+{
+	struct dec_block *block;
+	struct dec_place *place;
+	uint64_t key, key2;
+	bool shared;
+	void **slot;
+
+	place = dec_code_place(code, ip, &shared);
+	if (!place || !place->page->now)
+		return no_code(code, ip, mode);
+	key = (uint64_t)place->id << 32 | place->page->now->gen;
+	key2 = ip << 8 | mode;
+	slot = dec_table_find(&code->blocks, key, key2);
+	if (slot && is_current(code, *slot)) {
+		block = *slot;
+		block->of_all_spaces = shared;
+		return block;
+	}
+	if (lens_room(code))
+		return NULL;
+	block = new_block(code);
+	if (!block)
+		return NULL;
+	block->ip = ip;
+	block->mode = (uint8_t)mode;
+	block->of_all_spaces = shared;
+	block->place = place;
+	block->gen = place->page->now->gen;
+	fill(code, block);
+	if (slot)
+		*slot = block;
+	else if (dec_table_add(&code->blocks, key, key2, block))
+		return NULL;
+	return block;
+}
+
+struct dec_block *dec_code_block(struct dec_code *code, uint64_t ip, unsigned int mode)
+{
+	struct dec_recent *recent;
+	struct dec_block *block;
+
+	ip = wrap(mode, ip);
+	recent = &code->recent[(ip ^ ip >> 12) % DEC_RECENT];
+	block = recent->block;
+	if (block && recent->ip == ip && block->mode == mode &&
+	    recent->view == code->views[block->of_all_spaces])
+		return block;
+	block = look_up(code, ip, mode);
+	if (block && block != &code->hole)
+		*recent = (struct dec_recent){ip, block, code->views[block->of_all_spaces]};
+	return block;
+}
+
+struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, unsigned int which)
+{
+	uint64_t ip = which == DEC_TAKEN ? block->target : block->next;
+	struct dec_block *to = dec_code_block(code, ip, block->mode);
+	bool shared;
+
+	if (!to || !to->insns)
+		return to;
+	/* A link is as good for all spaces as both of its ends are. */
+	dec_code_place(code, ip, &shared);
+	block->of_all[which] = shared && block->of_all_spaces;
+	block->to[which] = to;
+	block->view[which] = code->views[block->of_all[which]];
+	return to;
+}

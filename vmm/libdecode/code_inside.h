@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The state of the code store, for code.c and block.c alone. */
+#ifndef VMM_LIBDECODE_CODE_INSIDE_H
+#define VMM_LIBDECODE_CODE_INSIDE_H
+
+#include "libdecode/code.h"
+
+#define DEC_CHUNK 1024u /* blocks per allocation */
+
+/* Open addressing by two keys; a slot without a value is free. Nothing is removed. */
+struct dec_slot {
+	uint64_t key, key2;
+	void *value;
+};
+
+struct dec_table {
+	struct dec_slot *slots;
+	size_t mask, used;
+};
+
+void **dec_table_find(const struct dec_table *t, uint64_t key, uint64_t key2);
+int dec_table_add(struct dec_table *t, uint64_t key, uint64_t key2, void *value);
+void dec_table_free(struct dec_table *t, void (*drop)(void *value));
+
+struct dec_version {
+	struct dec_version *next;
+	uint64_t hash;
+	uint32_t gen; /* unique among all versions of all pages */
+	uint8_t bytes[DEC_PAGE];
+};
+
+struct dec_page {
+	uint64_t key;
+	struct dec_version *versions, *now;
+};
+
+/* A page at an address. */
+struct dec_place {
+	struct dec_page *page;
+	uint64_t vaddr;
+	uint32_t id;
+};
+
+struct dec_space {
+	uint64_t key;
+	uint32_t view, epoch;
+};
+
+struct dec_common {
+	struct dec_place *place;
+	bool differs; /* two spaces have different pages here */
+};
+
+/* Blocks that were looked up lately, by address: targets of indirect branches repeat. */
+#define DEC_RECENT 8192u
+
+struct dec_recent {
+	uint64_t ip;
+	struct dec_block *block;
+	uint32_t view; /* of the look-up: of all spaces if the block is */
+};
+
+struct dec_code {
+	struct dec_x86 *x86;
+	struct dec_table pages;	 /* key -> page */
+	struct dec_table places; /* page and address -> place */
+	struct dec_table spaces;
+	struct dec_table common; /* address -> common, in the kernel's half */
+	struct dec_table maps;	 /* address and space -> place */
+	struct dec_space *space; /* the selected one */
+	uint32_t epoch, past, last_view, last_gen, last_place;
+	uint32_t views[2];
+	bool holes; /* a block of this epoch ended for want of a page */
+
+	struct dec_table blocks; /* place and generation, offset and mode -> block */
+	struct dec_block **chunk;
+	uint32_t nblocks, nchunks;
+	uint8_t *lens;
+	uint32_t nlens, room;
+	struct dec_recent recent[DEC_RECENT];
+	struct dec_block hole; /* the block that dec_code_block() returns where there is no page */
+};
+
+/* The place of an address in the selected space, NULL if there is none. *shared: all have it. */
+struct dec_place *dec_code_place(const struct dec_code *code, uint64_t ip, bool *shared);
+
+void dec_blocks_free(struct dec_code *code);
+
+#endif /* VMM_LIBDECODE_CODE_INSIDE_H */

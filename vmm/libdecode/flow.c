@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Walk blocks of code by outcomes and targets. */
+#include "libdecode/flow.h"
+
+#include <string.h>
+
+#include "libdecode/tracelet.h"
+
+/* Direct branches in a row without an outcome. Straight code has an end; circles do not. */
+#define CIRCLE (1u << 20)
+
+void dec_flow_init(struct dec_flow *f, struct dec_code *code, const struct dec_flow_ops *ops,
+		   void *context)
+{
+	memset(f, 0, sizeof(*f));
+	f->code = code;
+	f->views = dec_code_views(code);
+	f->ops = ops;
+	f->context = context;
+	f->mode = 64;
+	f->limit = UINT64_MAX;
+	f->pops = true;
+}
+
+void dec_flow_stop(struct dec_flow *f)
+{
+	f->cur = NULL;
+	f->bits = 0;
+	f->nbits = 0;
+	f->depth = 0;
+}
+
+enum dec_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
+{
+	f->cur = dec_code_block(f->code, ip, f->mode);
+	f->index = 0;
+	if (!f->cur)
+		return DEC_E_MEMORY;
+	f->ip = f->cur->ip;
+	return DEC_OK;
+}
+
+static enum dec_status no_more(const struct dec_block *block)
+{
+	return block->end == DEC_END_BAD ? DEC_E_BAD_INSN : DEC_E_HOLE;
+}
+
+static void report(struct dec_flow *f, uint32_t count)
+{
+	f->insns += count;
+	if (f->ops && f->ops->run && count)
+		f->ops->run(f->context, f->cur, f->index, count);
+	f->index += count;
+}
+
+/* Run instructions of the current block up to number @until. */
+static void run_to(struct dec_flow *f, uint32_t until)
+{
+	const uint8_t *lens = dec_code_lens(f->code, f->cur);
+	uint32_t i;
+
+	for (i = f->index; i < until; i++)
+		f->ip += lens[i];
+	report(f, until - f->index);
+}
+
+/* Code changes within the current block: run up to there, and look at the code again. */
+static VPT_COLD enum dec_status change_code(struct dec_flow *f)
+{
+	if (f->limit > f->insns)
+		run_to(f, f->index + (uint32_t)(f->limit - f->insns));
+	f->ops->limit(f->context);
+	return dec_flow_jump(f, f->ip);
+}
+
+/* Before a block is looked at: has its code changed right there? */
+static inline enum dec_status see_code(struct dec_flow *f)
+{
+	bool has_next = f->index < f->cur->insns || f->cur->end >= DEC_END_HOLE;
+
+	return vpt_unlikely(f->limit <= f->insns) && has_next ? change_code(f) : DEC_OK;
+}
+
+/*
+ * Run the rest of the current block. Where code changes on the way the block becomes another
+ * one, so that its end must be looked at again: *again is set, and nothing more was run.
+ */
+static inline enum dec_status finish(struct dec_flow *f, bool *again)
+{
+	uint32_t left = f->cur->insns - f->index;
+
+	*again = false;
+	if (vpt_unlikely(f->limit - f->insns < left)) {
+		*again = true;
+		return change_code(f);
+	}
+	report(f, left);
+	f->ip = f->cur->next;
+	return DEC_OK;
+}
+
+/* Continue at the other end of a link of the current block. */
+static inline enum dec_status follow(struct dec_flow *f, unsigned int which)
+{
+	struct dec_block *block = f->cur;
+
+	block->hits[which]++;
+	f->cur = dec_flow_link(f, block, which);
+	f->index = 0;
+	if (vpt_unlikely(!f->cur))
+		return DEC_E_MEMORY;
+	f->ip = f->cur->ip;
+	return DEC_OK;
+}
+
+enum dec_status dec_flow_finish(struct dec_flow *f)
+{
+	enum dec_status status;
+	bool again;
+
+	do {
+		status = finish(f, &again);
+	} while (!status && again);
+	return status;
+}
+
+enum dec_status dec_flow_through(struct dec_flow *f, unsigned int which)
+{
+	enum dec_status status = dec_flow_finish(f);
+
+	if (status)
+		return status;
+	if (f->cur->end == DEC_END_CALL)
+		dec_flow_push(f, f->cur->next);
+	return follow(f, which);
+}
+
+static bool is_direct(const struct dec_block *block)
+{
+	return block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
+}
+
+/* A compressed RET: the outcome is that it was taken (33.4.2.2). */
+static enum dec_status compressed_return(struct dec_flow *f)
+{
+	uint64_t to;
+
+	if (!(f->bits >> 63) || !dec_flow_pop(f, &to))
+		return DEC_E_RETURN;
+	f->bits <<= 1;
+	f->nbits--;
+	f->cur->hits[DEC_TAKEN]++;
+	return dec_flow_jump(f, to);
+}
+
+static enum dec_status one_block(struct dec_flow *f)
+{
+	enum dec_status status;
+	bool again;
+
+	switch ((enum dec_end)f->cur->end) {
+	case DEC_END_JUMP_IND:
+	case DEC_END_CALL_IND:
+	case DEC_END_FAR:
+		return DEC_STUCK;
+	case DEC_END_RET:
+		if (!f->has_retc)
+			return DEC_STUCK;
+		break;
+	default:
+		break;
+	}
+	status = finish(f, &again);
+	if (status || again)
+		return status;
+	switch ((enum dec_end)f->cur->end) {
+	case DEC_END_COND: {
+		unsigned int taken = (unsigned int)(f->bits >> 63);
+
+		f->bits <<= 1;
+		f->nbits--;
+		return follow(f, taken);
+	}
+	case DEC_END_CALL:
+		dec_flow_push(f, f->cur->next);
+		return follow(f, DEC_TAKEN);
+	case DEC_END_JUMP:
+		return follow(f, DEC_TAKEN);
+	case DEC_END_RET:
+		return compressed_return(f);
+	case DEC_END_HOLE:
+	case DEC_END_BAD:
+		return no_more(f->cur);
+	default:
+		return follow(f, DEC_FALL);
+	}
+}
+
+enum dec_status dec_flow_settle(struct dec_flow *f)
+{
+	uint32_t steps = 0;
+
+	while (f->nbits) {
+		unsigned int before = f->nbits;
+		enum dec_status status = see_code(f);
+
+		if (status)
+			return status;
+		if (f->tracelets && !f->index && dec_tracelets_run(f->tracelets, f)) {
+			steps = 0;
+			continue;
+		}
+		status = one_block(f);
+		if (status)
+			return status;
+		steps = f->nbits == before ? steps + 1 : 0;
+		if (steps == CIRCLE)
+			return DEC_E_LOOP;
+	}
+	return DEC_OK;
+}
+
+/* One block on, where neither outcome nor target is needed. */
+static enum dec_status go_on(struct dec_flow *f)
+{
+	switch ((enum dec_end)f->cur->end) {
+	case DEC_END_COND:
+		return DEC_E_NO_OUTCOME;
+	case DEC_END_RET:
+	case DEC_END_JUMP_IND:
+	case DEC_END_CALL_IND:
+	case DEC_END_FAR:
+		return DEC_E_NO_TARGET;
+	case DEC_END_HOLE:
+	case DEC_END_BAD:
+		dec_flow_finish(f);
+		return no_more(f->cur);
+	default:
+		break;
+	}
+	return dec_flow_through(f, is_direct(f->cur) ? DEC_TAKEN : DEC_FALL);
+}
+
+enum dec_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found)
+{
+	uint32_t steps;
+
+	for (steps = 0; steps < CIRCLE; steps++) {
+		enum dec_status status = see_code(f);
+
+		if (status)
+			return status;
+		if (ends >> f->cur->end & 1) {
+			*found = f->cur;
+			return DEC_OK;
+		}
+		status = go_on(f);
+		if (status)
+			return status;
+	}
+	return DEC_E_LOOP;
+}
+
+#define NEEDS_TARGET \
+	(1u << DEC_END_RET | 1u << DEC_END_JUMP_IND | 1u << DEC_END_CALL_IND | 1u << DEC_END_FAR)
+
+enum dec_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
+{
+	enum dec_status status;
+	uint64_t expected;
+
+	do {
+		status = dec_flow_seek(f, NEEDS_TARGET, by);
+		if (!status)
+			status = dec_flow_finish(f);
+		if (status)
+			return status;
+	} while (!(NEEDS_TARGET >> f->cur->end & 1)); /* The code changed on the way. */
+	*by = f->cur;
+	f->cur->hits[DEC_TAKEN]++;
+	if (f->cur->end == DEC_END_CALL_IND)
+		dec_flow_push(f, f->cur->next);
+	else if (f->cur->end == DEC_END_RET && f->pops)
+		dec_flow_pop(f, &expected);
+	return DEC_OK;
+}
+
+/* The number of the instruction at @ip among those of the current block that are left. */
+static bool find(const struct dec_flow *f, uint64_t ip, uint32_t *index)
+{
+	const uint8_t *lens = dec_code_lens(f->code, f->cur);
+	uint64_t at = f->ip;
+	uint32_t i;
+
+	if (ip - f->ip > f->cur->last - f->ip)
+		return false;
+	for (i = f->index; i < f->cur->insns; at += lens[i++]) {
+		if (at == ip) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool enters_behind(const struct dec_flow *f, uint64_t ip)
+{
+	return f->cur->end == DEC_END_FAR && f->cur->insn_kind == DEC_INSN_VM_ENTRY &&
+	       f->cur->next == ip;
+}
+
+enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
+{
+	uint32_t steps, index;
+
+	*entered = false;
+
+	if (f->mode != 64)
+		ip &= 0xffffffffu;
+	for (steps = 0; steps < CIRCLE; steps++) {
+		enum dec_status status;
+
+		if (f->ip == ip)
+			return DEC_OK;
+		status = see_code(f);
+		if (status)
+			return status;
+		if (find(f, ip, &index)) {
+			if (f->limit - f->insns < index - f->index) {
+				status = change_code(f);
+				if (status)
+					return status;
+				continue;
+			}
+			run_to(f, index);
+			return DEC_OK;
+		}
+		*entered = enters_behind(f, ip);
+		/* Execution can stop right where a page ends that has no successor. */
+		if (*entered || (f->cur->end == DEC_END_HOLE && f->cur->next == ip)) {
+			status = dec_flow_finish(f);
+			return status ? status : dec_flow_jump(f, ip);
+		}
+		status = go_on(f);
+		if (status)
+			return status;
+	}
+	return DEC_E_LOOP;
+}
+
+bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)
+{
+	struct dec_flow probe = *f;
+	bool entered;
+
+	/* Nothing of the probe is reported, and the code stays as it is. */
+	probe.ops = NULL;
+	probe.limit = UINT64_MAX;
+	return dec_flow_goto(&probe, ip, &entered) == DEC_OK;
+}

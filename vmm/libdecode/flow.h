@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Execution through blocks of code, driven by outcomes of conditional branches, targets and
+ * addresses. The flow knows nothing of packets: Intel PT and RTIT share it.
+ *
+ * The position is an instruction that has not run yet. Outcomes are queued and used when the
+ * caller needs the position, or when the queue fills.
+ */
+#ifndef VMM_LIBDECODE_FLOW_H
+#define VMM_LIBDECODE_FLOW_H
+
+#include "vpt/base.h"
+
+#include "libdecode/code.h"
+
+#define DEC_STACK 1024u /* return addresses kept; a power of two, and at least 64 (33.4.2.2) */
+
+enum dec_status {
+	DEC_OK = 0,
+	DEC_STUCK, /* a target is needed, and outcomes are left */
+	DEC_E_MEMORY,
+	DEC_E_HOLE,	  /* there is no code at the position */
+	DEC_E_BAD_INSN,	  /* the bytes at the position are no instruction */
+	DEC_E_NO_OUTCOME, /* a conditional branch comes first */
+	DEC_E_NO_TARGET,  /* an indirect branch comes first */
+	DEC_E_RETURN,	  /* a compressed RET has no CALL, or its outcome is not taken */
+	DEC_E_LOOP,	  /* direct branches lead in a circle */
+	DEC_E_PACKET,	  /* no packet has these bytes, or none may come here */
+};
+
+struct dec_flow;
+
+struct dec_flow_ops {
+	/* @count instructions of @block ran, from number @first on. */
+	void (*run)(void *context, const struct dec_block *block, unsigned int first,
+		    unsigned int count);
+	/* The instruction counter has reached the limit: change the code, set the next limit. */
+	void (*limit)(void *context);
+};
+
+struct dec_tracelets;
+
+struct dec_flow {
+	struct dec_code *code;
+	const uint32_t *views;
+	const struct dec_flow_ops *ops;
+	void *context;
+	struct dec_tracelets *tracelets; /* NULL: block by block */
+	struct dec_block *cur;
+	uint32_t index;	    /* instructions of @cur that have run */
+	uint8_t mode;	    /* of code, 16, 32 or 64 */
+	bool has_retc;	    /* RETs can be compressed */
+	bool pops;	    /* a RET with a target takes an entry off the stack, too */
+	uint64_t ip;	    /* the position */
+	uint64_t insns;	    /* instructions so far */
+	uint64_t limit;	    /* see dec_flow_ops */
+	uint64_t bits;	    /* outcomes, the oldest in bit 63, */
+	unsigned int nbits; /* and how many */
+	uint32_t top, depth;
+	uint64_t stack[DEC_STACK];
+};
+
+/* Set up a flow without a position. @ops may be NULL. */
+void dec_flow_init(struct dec_flow *f, struct dec_code *code, const struct dec_flow_ops *ops,
+		   void *context);
+
+/* Forget outcomes and position; the stack too. */
+void dec_flow_stop(struct dec_flow *f);
+static inline void dec_flow_clear_stack(struct dec_flow *f)
+{
+	f->depth = 0;
+}
+
+/* Continue at @ip, with the mode that is set. */
+enum dec_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
+
+/* Use all outcomes. OK, STUCK at an instruction that needs a target, or an error. */
+enum dec_status dec_flow_settle(struct dec_flow *f);
+
+/* Append @n outcomes, the oldest in bit n - 1. @n is 1 to 47. */
+static inline enum dec_status dec_flow_outcomes(struct dec_flow *f, uint64_t bits, unsigned int n)
+{
+	if (f->nbits + n > 64) {
+		enum dec_status status = dec_flow_settle(f);
+
+		if (status > DEC_STUCK)
+			return status;
+		if (f->nbits + n > 64)
+			return DEC_E_NO_TARGET;
+	}
+	f->bits |= bits << (64 - n - f->nbits);
+	f->nbits += n;
+	return DEC_OK;
+}
+
+/*
+ * Run up to the next branch that needs a target, and through it. Outcomes must have been used as
+ * far as possible. *by is the block that ended with that branch. dec_flow_jump() must follow.
+ */
+enum dec_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
+
+/*
+ * Run up to @ip, which no outcome or target is needed for. *entered: the last instruction was a
+ * VM entry, behind which @ip is (table 33-56, row 9).
+ */
+enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
+
+/* Would dec_flow_goto() come to @ip? Runs nothing. */
+bool dec_flow_reaches(struct dec_flow *f, uint64_t ip);
+
+/* Is the position at the last instruction of its block? */
+static inline bool dec_flow_at_end(const struct dec_flow *f)
+{
+	return f->index + 1 == f->cur->insns;
+}
+
+/*
+ * Run on to the first block whose end is one of @ends (a mask of 1 << enum dec_end), without
+ * running its last instruction; *found is that block. COND, RET, indirect and far ends stop the
+ * search always: NO_OUTCOME or NO_TARGET if they are not in @ends.
+ */
+enum dec_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
+
+/* Run the rest of the current block, and continue behind it or at its direct target. */
+enum dec_status dec_flow_through(struct dec_flow *f, unsigned int which);
+
+/* Run the rest of the current block; the position is none until dec_flow_jump(). */
+enum dec_status dec_flow_finish(struct dec_flow *f);
+
+/* The block that a link leads to. NULL: no memory. */
+static inline struct dec_block *dec_flow_link(struct dec_flow *f, struct dec_block *block,
+					      unsigned int which)
+{
+	return vpt_likely(block->view[which] == f->views[block->of_all[which]])
+		       ? block->to[which]
+		       : dec_code_link(f->code, block, which);
+}
+
+static inline void dec_flow_push(struct dec_flow *f, uint64_t ip)
+{
+	f->stack[f->top++ % DEC_STACK] = ip;
+	if (f->depth < DEC_STACK)
+		f->depth++;
+}
+
+/* False: the stack is empty. */
+static inline bool dec_flow_pop(struct dec_flow *f, uint64_t *ip)
+{
+	if (!f->depth)
+		return false;
+	f->depth--;
+	*ip = f->stack[--f->top % DEC_STACK];
+	return true;
+}
+
+#endif /* VMM_LIBDECODE_FLOW_H */

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Read packets, expand their addresses, and hand each on. */
+#include "libdecode/pt.h"
+
+#include <string.h>
+
+#include "libdecode/pt_inside.h"
+
+const char *dec_event_text(enum dec_event_kind kind)
+{
+#define DEC_EVENT(name, text) text,
+	static const char *const texts[] = {DEC_EVENTS(DEC_EVENT)};
+#undef DEC_EVENT
+	return kind < DEC_EVENT_COUNT ? texts[kind] : "?";
+}
+
+const char *dec_status_text(enum dec_status status)
+{
+	static const char *const texts[] = {
+		[DEC_OK] = "no error",
+		[DEC_STUCK] = "a target is missing",
+		[DEC_E_MEMORY] = "out of memory",
+		[DEC_E_HOLE] = "there is no code here",
+		[DEC_E_BAD_INSN] = "this is no instruction",
+		[DEC_E_NO_OUTCOME] = "a conditional branch has no outcome",
+		[DEC_E_NO_TARGET] = "an indirect branch has no target",
+		[DEC_E_RETURN] = "a compressed return has no call",
+		[DEC_E_LOOP] = "direct branches lead in a circle",
+		[DEC_E_PACKET] = "no packet of this kind may come here",
+	};
+
+	return status < sizeof(texts) / sizeof(*texts) ? texts[status] : "?";
+}
+
+void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_config *config,
+		 const struct dec_pt_ops *ops, void *context)
+{
+	memset(pt, 0, sizeof(*pt));
+	pt->flow = flow;
+	pt->config = *config;
+	pt->ops = ops;
+	pt->context = context;
+	pt->vmcs = UINT64_MAX;
+	flow->has_retc = !config->no_retc;
+	flow->pops = !config->keeps_ret;
+}
+
+void dec_pt_emit(struct dec_pt *pt, struct dec_event event)
+{
+	event.offset = pt->offset;
+	if (pt->ops->event)
+		pt->ops->event(pt->context, &event);
+}
+
+void dec_pt_desync(struct dec_pt *pt, enum dec_status status)
+{
+	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_ERROR,
+					   .flags = pt->flow->cur ? DEC_EV_IP : 0,
+					   .ip = pt->flow->ip,
+					   .value = status});
+	pt->synced = false;
+	pt->enabled = false;
+	pt->waits = 0;
+	pt->nalone = 0;
+	memset(&pt->parser, 0, sizeof(pt->parser));
+	dec_flow_stop(pt->flow);
+}
+
+static enum dec_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
+{
+	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
+		/* Outcomes that cannot be followed, up to the next TIP. */
+		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
+			return DEC_OK;
+		return pt->config.no_flow ? DEC_OK : DEC_E_PACKET;
+	}
+	return dec_flow_outcomes(pt->flow, bits, n);
+}
+
+static enum dec_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	bool suppressed = p->ip_bytes == VPT_IP_SUPPRESSED;
+	enum vpt_status expanded = vpt_ip_expand(pt->last_ip, p->ip_bytes, p->value, &pt->last_ip);
+
+	if (expanded && !suppressed)
+		return DEC_E_PACKET;
+	switch (p->kind) {
+	case VPT_PKT_TIP:
+		return dec_pt_tip(pt, pt->last_ip, suppressed);
+	case VPT_PKT_TIP_PGE:
+		return dec_pt_pge(pt, pt->last_ip, suppressed);
+	case VPT_PKT_TIP_PGD:
+		return dec_pt_pgd(pt, pt->last_ip, suppressed);
+	default:
+		return dec_pt_fup(pt, pt->last_ip, suppressed);
+	}
+}
+
+static enum dec_status mode_tsx(struct dec_pt *pt, unsigned int value)
+{
+	if (pt->waits & W_PSB) {
+		pt->tsx = (uint8_t)value;
+		pt->waits |= W_TSX;
+		return DEC_OK;
+	}
+	/* An abort is a branch: its FUP has a TIP. */
+	if (value & 2 && pt->enabled) {
+		pt->waits |= W_ABORT;
+		return DEC_OK;
+	}
+	dec_pt_alone(pt, (struct dec_event){.kind = DEC_EVENT_TSX, .value = value});
+	return DEC_OK;
+}
+
+static void vmcs(struct dec_pt *pt, uint64_t value)
+{
+	if (pt->waits & W_PSB) {
+		pt->psb_vmcs = value;
+		pt->waits |= W_VMCS;
+		return;
+	}
+	pt->vmcs = value;
+	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_VMCS, .value = value});
+}
+
+/* Packets that change neither flow nor what it runs in. */
+static enum dec_status event_packet(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	struct dec_event event = {.value = p->value, .aux = p->aux};
+
+	switch (p->kind) {
+	case VPT_PKT_EXSTOP:
+		event.kind = DEC_EVENT_EXSTOP;
+		break;
+	case VPT_PKT_MWAIT:
+		event.kind = DEC_EVENT_MWAIT;
+		break;
+	case VPT_PKT_PWRE:
+		event.kind = DEC_EVENT_PWRE;
+		event.aux = p->flag;
+		break;
+	case VPT_PKT_PWRX:
+		event.kind = DEC_EVENT_PWRX;
+		break;
+	case VPT_PKT_CBR:
+		event.kind = DEC_EVENT_CBR;
+		event.flags = pt->waits & W_PSB ? DEC_EV_STATUS : 0;
+		break;
+	case VPT_PKT_MNT:
+		event.kind = DEC_EVENT_MNT;
+		break;
+	case VPT_PKT_CFE:
+		event.kind = DEC_EVENT_CFE;
+		break;
+	case VPT_PKT_EVD:
+		event.kind = DEC_EVENT_EVD;
+		break;
+	case VPT_PKT_BBP:
+		event.kind = DEC_EVENT_BLOCK;
+		break;
+	case VPT_PKT_BIP:
+		event.kind = DEC_EVENT_ITEM;
+		break;
+	case VPT_PKT_TRACE_STOP:
+		event.kind = DEC_EVENT_STOP;
+		break;
+	default:
+		return DEC_OK;
+	}
+	if (p->flag && (p->kind == VPT_PKT_EXSTOP || p->kind == VPT_PKT_CFE))
+		dec_pt_alone(pt, event);
+	else
+		dec_pt_emit(pt, event);
+	return DEC_OK;
+}
+
+static bool is_timing(enum vpt_pkt_kind kind)
+{
+	return kind == VPT_PKT_PAD || kind == VPT_PKT_TSC || kind == VPT_PKT_MTC ||
+	       kind == VPT_PKT_TMA || kind == VPT_PKT_CYC || kind == VPT_PKT_CBR;
+}
+
+/* What the packets before have left open ends with this one. */
+static enum dec_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
+{
+	if (is_timing(kind))
+		return DEC_OK;
+	if (pt->waits & W_PGD) {
+		enum dec_status status = dec_pt_pgd_now(pt, kind);
+
+		if (status)
+			return status;
+	}
+	if (kind != VPT_PKT_TIP_PGD)
+		pt->waits &= ~(uint32_t)W_CR3;
+	/* MODE and PIP may come with the TIP.PGE. */
+	if (kind != VPT_PKT_TIP_PGE && kind != VPT_PKT_MODE_EXEC && kind != VPT_PKT_PIP)
+		pt->waits &= ~(uint32_t)(W_BDM70 | W_APL12);
+	if (pt->waits & W_ALONE &&
+	    (kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64 || kind == VPT_PKT_TIP ||
+	     kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD))
+		dec_pt_drop_alone(pt);
+	return DEC_OK;
+}
+
+static enum dec_status packet(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	enum dec_status status = pt->waits ? close_waits(pt, p->kind) : DEC_OK;
+
+	if (status)
+		return status;
+	switch (p->kind) {
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+		return outcomes(pt, p->value, p->bits);
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		return ip_packet(pt, p);
+	case VPT_PKT_PSB:
+		dec_pt_psb(pt);
+		return DEC_OK;
+	case VPT_PKT_PSBEND:
+		return dec_pt_psbend(pt);
+	case VPT_PKT_OVF:
+		return dec_pt_overflow(pt);
+	case VPT_PKT_PIP:
+		return dec_pt_pip(pt, p->value, p->flag);
+	case VPT_PKT_MODE_EXEC:
+		pt->mode_exec = (uint8_t)p->value;
+		pt->waits |= W_MODE;
+		return DEC_OK;
+	case VPT_PKT_MODE_TSX:
+		return mode_tsx(pt, (unsigned int)p->value);
+	case VPT_PKT_VMCS:
+		vmcs(pt, p->value);
+		return DEC_OK;
+	case VPT_PKT_PTW:
+		return dec_pt_ptwrite(pt, p);
+	default:
+		return event_packet(pt, p);
+	}
+}
+
+/*
+ * Short TNT packets, of which most traces consist, while nothing waits. Returns the bytes used.
+ */
+static inline size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
+				enum dec_status *status)
+{
+	size_t i;
+
+	for (i = 0; i < len && !(bytes[i] & 1) && bytes[i] > 2; i++) {
+		uint64_t tnt = bytes[i] >> 1;
+		unsigned int n = 31u - (unsigned int)__builtin_clz((unsigned int)tnt);
+
+		*status = dec_flow_outcomes(pt->flow, tnt ^ VPT_BIT64(n), n);
+		if (vpt_unlikely(*status))
+			return i + 1;
+	}
+	return i;
+}
+
+/* Skip to the next PSB. Returns the bytes used; those that may begin one are left. */
+static size_t find_psb(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	size_t at = vpt_packet_find_psb(bytes, len);
+
+	if (at < len) {
+		pt->synced = false;
+		pt->waits = W_PSB;
+		return at;
+	}
+	return len > VPT_PKT_MAX - 1 ? len - (VPT_PKT_MAX - 1) : 0;
+}
+
+/*
+ * A CYC that an OVF has cut looks like one whose second byte is the OVF's first. Two CYCs in a
+ * row do not exist, so that the OVF's second byte, which would be another, tells.
+ */
+static enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes, size_t len,
+				   struct vpt_packet *p)
+{
+	enum vpt_status status = vpt_packet_read(&pt->parser, bytes, len, p);
+
+	if (status || p->kind != VPT_PKT_CYC || p->size != 2 || bytes[1] != 0x02 ||
+	    !dec_pt_has(pt, DEC_SKD007))
+		return status;
+	if (len == 2)
+		return VPT_E_EOS;
+	if (bytes[2] == 0xf3)
+		*p = (struct vpt_packet){.kind = VPT_PKT_OVF, .size = 3};
+	return VPT_OK;
+}
+
+/* One step into the bytes. Returns how many were used; 0: more are needed. */
+static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	enum dec_status status = DEC_OK;
+	struct vpt_packet p;
+	size_t used;
+
+	if (!pt->synced && !(pt->waits & W_PSB)) {
+		used = find_psb(pt, bytes, len);
+		pt->offset += used;
+		if (!(pt->waits & W_PSB))
+			return used;
+		bytes += used;
+		len -= used;
+	} else {
+		used = 0;
+	}
+	if (pt->enabled && !pt->waits && !pt->parser.in_block) {
+		size_t tnts = short_tnts(pt, bytes, len, &status);
+
+		if (tnts) {
+			pt->offset += tnts;
+			if (status)
+				dec_pt_desync(pt, status);
+			return used + tnts;
+		}
+	}
+	switch (read_packet(pt, bytes, len, &p)) {
+	case VPT_OK:
+		pt->offset += p.size;
+		used += p.size;
+		status = packet(pt, &p);
+		break;
+	case VPT_E_EOS:
+		return used;
+	default:
+		status = DEC_E_PACKET;
+		pt->offset++;
+		used++;
+	}
+	if (status)
+		dec_pt_desync(pt, status);
+	return used;
+}
+
+/* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
+static size_t complete(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	size_t had = pt->ncarry, room = sizeof(pt->carry) - had, used;
+
+	if (len < room)
+		room = len;
+	memcpy(pt->carry + had, bytes, room);
+	used = step(pt, pt->carry, had + room);
+	if (!used) {
+		pt->ncarry = had + room;
+		return room;
+	}
+	if (used < had) {
+		memmove(pt->carry, pt->carry + used, had - used);
+		pt->ncarry = had - used;
+		return 0;
+	}
+	pt->ncarry = 0;
+	return used - had;
+}
+
+void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	while (len && pt->ncarry) {
+		size_t used = complete(pt, bytes, len);
+
+		bytes += used;
+		len -= used;
+	}
+	while (len) {
+		size_t used = step(pt, bytes, len);
+
+		if (!used)
+			break;
+		bytes += used;
+		len -= used;
+	}
+	if (len && len <= sizeof(pt->carry)) {
+		memcpy(pt->carry, bytes, len);
+		pt->ncarry = len;
+	}
+}
+
+void dec_pt_finish(struct dec_pt *pt)
+{
+	enum dec_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : DEC_OK;
+
+	if (!status && pt->synced)
+		status = dec_pt_settle(pt);
+	dec_pt_drop_alone(pt);
+	if (status)
+		dec_pt_desync(pt, status);
+	pt->synced = false;
+	pt->enabled = false;
+	pt->waits = 0;
+	pt->ncarry = 0;
+	memset(&pt->parser, 0, sizeof(pt->parser));
+	dec_flow_stop(pt->flow);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c). */
+#ifndef VMM_LIBDECODE_PT_INSIDE_H
+#define VMM_LIBDECODE_PT_INSIDE_H
+
+#include "libdecode/pt.h"
+
+enum dec_pt_waits {
+	W_PSB = 1 << 0,	   /* in a PSB+ */
+	W_OVF = 1 << 1,	   /* an overflow, for the address at which tracing resumes */
+	W_FUP = 1 << 2,	   /* `fup`, for its TIP or TIP.PGD */
+	W_MODE = 1 << 3,   /* `mode_exec` */
+	W_PIP = 1 << 4,	   /* `pip_cr3`, `pip_nr` */
+	W_ALONE = 1 << 5,  /* `alone`, for a FUP */
+	W_PGD = 1 << 6,	   /* a TIP.PGD, for the next packet to tell which instruction sent it */
+	W_CR3 = 1 << 7,	   /* the last packet was a PIP that a MOV CR3 has sent */
+	W_TSX = 1 << 8,	   /* `tsx`, of a PSB+ */
+	W_VMCS = 1 << 9,   /* `psb_vmcs` */
+	W_ABORT = 1 << 10, /* a transaction's abort, whose FUP is that of the branch */
+	W_BDM70 = 1 << 11, /* a PSB+ with a FUP, for a TIP.PGE that makes it an error */
+	W_APL12 = 1 << 12, /* an overflow with a FUP, likewise */
+};
+
+/* pt_bind.c: one function for each packet that is not only an event. */
+enum dec_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum dec_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum dec_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum dec_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum dec_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
+enum dec_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
+enum dec_status dec_pt_overflow(struct dec_pt *pt);
+/* A TIP.PGD that waited: the next packet is of this kind. */
+enum dec_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
+/* The events that wait for a FUP get none. */
+void dec_pt_drop_alone(struct dec_pt *pt);
+
+static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
+{
+	return pt->config.errata & erratum;
+}
+
+/* pt_psb.c */
+void dec_pt_psb(struct dec_pt *pt);
+enum dec_status dec_pt_psbend(struct dec_pt *pt);
+
+/* Report an error, and be as before the first PSB. */
+void dec_pt_desync(struct dec_pt *pt, enum dec_status status);
+/* Outcomes are used, and the position is where the next packet counts. */
+enum dec_status dec_pt_settle(struct dec_pt *pt);
+void dec_pt_emit(struct dec_pt *pt, struct dec_event event);
+/* Wait for a FUP with an event. */
+void dec_pt_alone(struct dec_pt *pt, struct dec_event event);
+void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags);
+void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags);
+
+#endif /* VMM_LIBDECODE_PT_INSIDE_H */

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The tracelet cache.
+ *
+ * A walk's key is its first block and its outcomes. A RET that returns from a function that was
+ * entered before the walk takes an address off the flow's stack: the walk is good only where the
+ * same address is on top then, which is checked at each use. A walk of another view is made
+ * again in its place.
+ */
+#include "libdecode/tracelet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_MAX 12u  /* addresses that a walk takes and leaves, together */
+#define STEPS	  512u /* blocks of one walk at most */
+
+struct walk {
+	struct dec_block *from; /* NULL: the slot is free */
+	uint64_t bits;		/* the outcomes, left-aligned; the lowest bits: how many */
+	struct dec_block *to;
+	uint64_t hits;
+	uint32_t view;
+	uint32_t insns;
+	uint32_t stack; /* index of the addresses in `addresses` */
+	uint32_t path;	/* index of the blocks in `path`, if paths are kept */
+	uint16_t steps; /* blocks */
+	uint8_t used;	/* outcomes */
+	uint8_t pops, pushes;
+	uint8_t of_all; /* @view is that of all spaces: index of views[] */
+	uint32_t next;	/* slot of the walk that came after it last */
+};
+
+struct dec_tracelets {
+	struct walk *walk;
+	size_t mask, used;
+	size_t max; /* slots */
+	uint64_t *addresses;
+	uint32_t naddresses, room;
+	bool keeps_paths;
+	uint32_t *path; /* block ids, shifted left by one, and the link that was taken */
+	uint32_t npath, path_room;
+	struct walk *last; /* the one that was used last */
+};
+
+#define FIRST_SLOTS 4096u
+
+struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
+{
+	struct dec_tracelets *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->keeps_paths = counts;
+	t->mask = FIRST_SLOTS - 1;
+	t->max = FIRST_SLOTS;
+	while (2 * t->max * sizeof(*t->walk) <= max_bytes)
+		t->max *= 2;
+	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
+	t->last = t->walk;
+	if (!t->walk) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void dec_tracelets_free(struct dec_tracelets *t)
+{
+	if (!t)
+		return;
+	free(t->walk);
+	free(t->addresses);
+	free(t->path);
+	free(t);
+}
+
+static inline size_t slot_of(const struct dec_tracelets *t, const struct dec_block *from,
+			     uint64_t bits)
+{
+	/* The product's high bits depend on all bits of its factors. */
+	uint64_t hash = (bits ^ bits >> 31 ^ (uint64_t)from->id << 20) * 0x9e3779b97f4a7c15ull;
+
+	return hash >> 32 & t->mask;
+}
+
+static inline bool is_walk(const struct dec_flow *f, const struct walk *w, uint64_t bits)
+{
+	return w->from == f->cur && w->bits == bits && w->view == f->views[w->of_all];
+}
+
+/* The walk, or the slot that it is to have: one whose view is of the past, or a free one. */
+static struct walk *find(const struct dec_tracelets *t, const struct dec_flow *f, uint64_t bits)
+{
+	uint32_t past = dec_code_past(f->code);
+	size_t i = slot_of(t, f->cur, bits);
+
+	for (; t->walk[i].from; i = (i + 1) & t->mask) {
+		struct walk *w = &t->walk[i];
+
+		if (w->from == f->cur && w->bits == bits &&
+		    (w->view == f->views[w->of_all] || w->view <= past))
+			break;
+	}
+	return &t->walk[i];
+}
+
+static struct walk *free_slot(const struct dec_tracelets *t, const struct walk *w)
+{
+	size_t i = slot_of(t, w->from, w->bits);
+
+	while (t->walk[i].from)
+		i = (i + 1) & t->mask;
+	return &t->walk[i];
+}
+
+/* What a walk does while it is made. */
+struct make {
+	struct dec_block *at;
+	uint64_t bits;
+	unsigned int left; /* outcomes */
+	uint32_t insns;
+	uint64_t pop[STACK_MAX], push[STACK_MAX];
+	unsigned int pops, pushes, steps;
+	bool of_all;
+	uint32_t path[STEPS];
+};
+
+/* The walk returns to an address: one that it has pushed, or one of the flow's stack. */
+static struct dec_block *walk_return(struct dec_flow *f, struct make *m)
+{
+	uint64_t to;
+
+	if (m->pushes) {
+		to = m->push[--m->pushes];
+	} else if (m->pops < f->depth && m->pops < STACK_MAX / 2) {
+		to = f->stack[(f->top - 1 - m->pops) % DEC_STACK];
+		m->pop[m->pops++] = to;
+	} else {
+		return NULL;
+	}
+	return dec_code_block(f->code, to, m->at->mode);
+}
+
+/* One block of a walk. False: the walk ends in front of it. */
+static bool walk_block(struct dec_flow *f, struct make *m)
+{
+	struct dec_block *block = m->at, *to;
+	unsigned int which = DEC_FALL;
+
+	switch ((enum dec_end)block->end) {
+	case DEC_END_COND:
+		which = (unsigned int)(m->bits >> 63);
+		to = dec_flow_link(f, block, which);
+		break;
+	case DEC_END_CALL:
+		if (m->pushes == STACK_MAX / 2)
+			return false;
+		which = DEC_TAKEN;
+		to = dec_flow_link(f, block, which);
+		if (to)
+			m->push[m->pushes++] = block->next;
+		break;
+	case DEC_END_JUMP:
+		which = DEC_TAKEN;
+		to = dec_flow_link(f, block, which);
+		break;
+	case DEC_END_NEXT:
+	case DEC_END_PTWRITE:
+	case DEC_END_WRMSR:
+		to = dec_flow_link(f, block, which);
+		break;
+	case DEC_END_RET:
+		if (!f->has_retc || !(m->bits >> 63))
+			return false;
+		which = DEC_TAKEN;
+		to = walk_return(f, m);
+		break;
+	default:
+		return false;
+	}
+	/* What cannot be linked may be a block that lives until the next one is made. */
+	if (!to || !to->insns)
+		return false;
+	if (block->end == DEC_END_COND || block->end == DEC_END_RET) {
+		m->bits <<= 1;
+		m->left--;
+	}
+	m->path[m->steps++] = block->id << 1 | which;
+	m->insns += block->insns;
+	m->of_all &= to->of_all_spaces;
+	m->at = to;
+	return true;
+}
+
+static void walk(struct dec_flow *f, struct make *m)
+{
+	while (m->left && m->steps < STEPS && walk_block(f, m))
+		;
+}
+
+static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
+{
+	uint32_t want = *room ? 2 * *room : 65536;
+	void *grown;
+
+	if (*room - used >= more)
+		return true;
+	grown = realloc(*array, want * size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = want;
+	return true;
+}
+
+static bool has_room(struct dec_tracelets *t)
+{
+	void *addresses = t->addresses, *path = t->path;
+	bool ok =
+		grow(&addresses, &t->room, t->naddresses, STACK_MAX, sizeof(*t->addresses)) &&
+		(!t->keeps_paths || grow(&path, &t->path_room, t->npath, STEPS, sizeof(*t->path)));
+
+	t->addresses = addresses;
+	t->path = path;
+	return ok;
+}
+
+/* Count the blocks of a walk as often as it was used. */
+static void expand(const struct dec_tracelets *t, const struct dec_code *code, struct walk *w)
+{
+	const uint32_t *path = t->path + w->path;
+	unsigned int i;
+
+	for (i = 0; w->hits && i < w->steps; i++)
+		dec_code_at(code, path[i] >> 1)->hits[path[i] & 1] += w->hits;
+	w->hits = 0;
+}
+
+void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_code *code)
+{
+	size_t i;
+
+	for (i = 0; t->keeps_paths && i <= t->mask; i++) {
+		if (t->walk[i].from)
+			expand(t, code, &t->walk[i]);
+	}
+}
+
+/* Twice the slots, or none of the walks. False: no memory. */
+static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
+{
+	struct dec_tracelets old = *t;
+	size_t i;
+
+	if (t->mask + 1 >= t->max) {
+		dec_tracelets_expand(t, f->code);
+		memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
+		t->used = 0;
+		t->naddresses = 0;
+		t->npath = 0;
+		return true;
+	}
+	t->mask = 2 * t->mask + 1;
+	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
+	if (!t->walk) {
+		*t = old;
+		return false;
+	}
+	for (i = 0; i <= old.mask; i++) {
+		if (old.walk[i].from)
+			*free_slot(t, &old.walk[i]) = old.walk[i];
+	}
+	free(old.walk);
+	t->last = t->walk;
+	return true;
+}
+
+/* The walk that these outcomes make. NULL: it does not get past the first block. */
+static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struct walk *w,
+			      uint64_t key, unsigned int n)
+{
+	struct make m;
+	unsigned int i;
+
+	m.at = f->cur;
+	m.bits = f->bits;
+	m.left = n;
+	m.of_all = f->cur->of_all_spaces;
+	m.insns = m.pops = m.pushes = m.steps = 0;
+	walk(f, &m);
+	if (m.left == n || !has_room(t))
+		return NULL;
+	if (!w->from) {
+		if (t->used * 4 > t->mask * 3) {
+			if (!make_room(t, f))
+				return NULL;
+			w = find(t, f, key);
+		}
+		t->used++;
+	}
+	*w = (struct walk){
+		.from = f->cur,
+		.bits = key,
+		.to = m.at,
+		.view = f->views[m.of_all],
+		.of_all = m.of_all,
+		.insns = m.insns,
+		.stack = t->naddresses,
+		.path = t->npath,
+		.steps = (uint16_t)m.steps,
+		.used = (uint8_t)(n - m.left),
+		.pops = (uint8_t)m.pops,
+		.pushes = (uint8_t)m.pushes,
+	};
+	for (i = 0; i < m.pops; i++)
+		t->addresses[t->naddresses++] = m.pop[i];
+	for (i = 0; i < m.pushes; i++)
+		t->addresses[t->naddresses++] = m.push[i];
+	if (t->keeps_paths) {
+		memcpy(t->path + t->npath, m.path, m.steps * sizeof(*m.path));
+		t->npath += m.steps;
+	}
+	return w;
+}
+
+/* Are the addresses that the walk takes off the stack those that are there? */
+static inline bool returns_match(const struct dec_tracelets *t, const struct dec_flow *f,
+				 const struct walk *w)
+{
+	unsigned int i;
+
+	if (f->depth < w->pops)
+		return false;
+	for (i = 0; i < w->pops; i++) {
+		if (t->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
+			return false;
+	}
+	return true;
+}
+
+static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct walk *w)
+{
+	const uint64_t *push = t->addresses + w->stack + w->pops;
+	unsigned int i;
+
+	f->top -= w->pops;
+	f->depth -= w->pops;
+	for (i = 0; i < w->pushes; i++)
+		dec_flow_push(f, push[i]);
+	f->bits <<= w->used;
+	f->nbits -= w->used;
+	f->insns += w->insns;
+	f->cur = w->to;
+	f->ip = w->to->ip;
+	w->hits++;
+	t->last = w;
+	__builtin_prefetch(&t->walk[w->next & t->mask]);
+}
+
+bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
+{
+	unsigned int n = f->nbits < DEC_TRACELET ? f->nbits : DEC_TRACELET;
+	uint64_t key = (f->bits & ~(uint64_t)0 << (64 - n)) | n;
+	struct walk *w = &t->walk[t->last->next & t->mask];
+
+	if (vpt_unlikely(!is_walk(f, w, key))) {
+		w = find(t, f, key);
+		t->last->next = (uint32_t)(w - t->walk);
+	}
+	if (vpt_unlikely(!w->from || w->view != f->views[w->of_all] || !returns_match(t, f, w))) {
+		if (w->from && t->keeps_paths)
+			expand(t, f->code, w);
+		w = make_walk(t, f, w, key, n);
+		if (!w)
+			return false;
+	}
+	if (vpt_unlikely(f->limit - f->insns < w->insns))
+		return false;
+	take(t, f, w);
+	return true;
+}
