@@ -54,7 +54,10 @@ static const struct {
 		 .max_nonturbo = 34,
 		 .vmx_pt = 1,
 	 }},
-	/* These two have five-level paging, but canonical means 48 bits until it is on. */
+	/*
+	 * These two have five-level paging. A write to ADDRn is checked against the width that
+	 * the processor has, whatever CR4.LA57 is.
+	 */
 	{"icx",
 	 {
 		 .l14_0_eax = 1,
@@ -67,7 +70,7 @@ static const struct {
 		 .l15_ecx = 25000000,
 		 .signature = 0x606a6,
 		 .max_phy_addr = 52,
-		 .lin_addr = 48,
+		 .lin_addr = 57,
 		 .max_nonturbo = 26,
 		 .vmx_pt = 1,
 	 }},
@@ -83,7 +86,7 @@ static const struct {
 		 .l15_ecx = 25000000,
 		 .signature = 0x806f8,
 		 .max_phy_addr = 52,
-		 .lin_addr = 48,
+		 .lin_addr = 57,
 		 .max_nonturbo = 20,
 		 .vmx_pt = 1,
 	 }},

@@ -17,8 +17,8 @@ struct model {
 static const struct model models[] = {
 	{"bdw", {0, 0x1, 0x1, 0, 0, 0, 0, 0, 0x306d4, 39, 48, 24, 0}},
 	{"skl", {1, 0xf, 0x7, 0x02490002, 0x003f3fff, 2, 284, 24000000, 0x506e3, 39, 48, 34, 1}},
-	{"icx", {1, 0xf, 0x7, 0x02490002, 0x003f1fff, 2, 208, 25000000, 0x606a6, 52, 48, 26, 1}},
-	{"spr", {1, 0x1df, 0x7, 0x02490002, 0x003f003f, 2, 160, 25000000, 0x806f8, 52, 48, 20, 1}},
+	{"icx", {1, 0xf, 0x7, 0x02490002, 0x003f1fff, 2, 208, 25000000, 0x606a6, 52, 57, 26, 1}},
+	{"spr", {1, 0x1df, 0x7, 0x02490002, 0x003f003f, 2, 160, 25000000, 0x806f8, 52, 57, 20, 1}},
 };
 
 static void assert_same_set(const struct vpt_caps *a, const struct vpt_caps *b)
