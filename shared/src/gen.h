@@ -181,6 +181,12 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
  * end the caller has called vpt_gen_now(). */
 void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip);
 
+/* [VMX-NO-PT SMM-NOT-VMX] Returns true if VMX operation keeps software from IA32_RTIT_CTL. */
+static inline bool vpt_gen_ctl_is_locked(const struct vpt_pt *pt)
+{
+	return pt->vmx.on && !pt->in_smm && !pt->caps->vmx_pt;
+}
+
 /* TriggerEn is about to fall: a PSB that is due then is owed, if software wants that. */
 void vpt_gen_note_pending_psb(struct vpt_pt *pt);
 

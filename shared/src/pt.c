@@ -89,7 +89,12 @@ static void idle(struct vpt_pt *pt)
 void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
 		 void *opaque)
 {
+	/* [MSR-ABSENT] */
+	static const struct vpt_caps none;
+
 	vpt_memset(pt, 0, sizeof(*pt));
+	if (!caps)
+		caps = &none;
 	pt->caps = caps;
 	pt->ops = ops;
 	pt->opaque = opaque;
@@ -297,8 +302,7 @@ void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next
 /* [VMX-NO-PT SMM-NOT-VMX] */
 static bool ctl_locked_by_vmx(const struct vpt_pt *pt, uint64_t ctl, enum vpt_access who)
 {
-	return pt->vmx.on && !pt->in_smm && !pt->caps->vmx_pt &&
-	       (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
+	return vpt_gen_ctl_is_locked(pt) && (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
 }
 
 enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enum vpt_access who,

@@ -51,7 +51,7 @@ const char *vpt_vmx_check_text(enum vpt_vmx_check check)
 	case VPT_VMX_TRACING:
 		return "TraceEn is set and IA32_RTIT_CTL to be loaded";
 	case VPT_VMX_GUEST_CTL:
-		return "the guest's IA32_RTIT_CTL has reserved bits set";
+		return "the guest's IA32_RTIT_CTL is a value that WRMSR refuses";
 	case VPT_VMX_CHECK_COUNT:
 		break;
 	}

@@ -110,8 +110,8 @@ static enum vpt_fault restored(const struct vpt_pt *pt, const uint8_t *state,
 
 static enum vpt_fault work_out(const struct vpt_pt *pt, const void *state, struct vpt_rtit *after)
 {
-	/* [XSAVE-RESTORE-LOCKED], and [VMX-NO-PT] as for WRMSR. */
-	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || (pt->vmx.on && !pt->caps->vmx_pt))
+	/* [XSAVE-RESTORE-LOCKED], and [VMX-NO-PT SMM-NOT-VMX] as for WRMSR. */
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || vpt_gen_ctl_is_locked(pt))
 		return VPT_FAULT_GP;
 	if (state)
 		return restored(pt, (const uint8_t *)state, after);

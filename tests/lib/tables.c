@@ -30,13 +30,33 @@ START_TEST(row)
 }
 END_TEST
 
+static size_t all_count;
+
+/* A row is cited by its table and name. */
+START_TEST(names_are_unique)
+{
+	char one[64], other[64];
+	size_t i, j;
+
+	for (i = 0; i < all_count; i++) {
+		short_name(one, sizeof(one), &all_rows[i]);
+		for (j = 0; j < i; j++) {
+			short_name(other, sizeof(other), &all_rows[j]);
+			ck_assert_msg(strcmp(one, other) != 0, "row %s is there twice", one);
+		}
+	}
+}
+END_TEST
+
 Suite *vpt_tables_suite(const char *name, const struct vpt_scenario *rows, size_t count)
 {
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create("rows");
 
 	all_rows = rows;
+	all_count = count;
 	tcase_add_loop_test(tcase, row, 0, (int)count);
+	tcase_add_test(tcase, names_are_unique);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

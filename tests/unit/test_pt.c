@@ -398,6 +398,27 @@ START_TEST(linear_payloads)
 }
 END_TEST
 
+/* Without capabilities there is no PT, and nothing to trip over. */
+START_TEST(no_caps)
+{
+	const struct vpt_event event = {.kind = VPT_EV_RET, .from = 0x1000, .to = 0x2000};
+	struct vpt_pt pt;
+	uint32_t msr;
+	uint64_t value;
+
+	vpt_pt_init(&pt, vpt_caps_model("no such model"), &ops, NULL);
+	for (msr = VPT_MSR_FIRST; msr <= VPT_MSR_LAST; msr++) {
+		ck_assert(vpt_pt_rdmsr(&pt, msr, &value) == VPT_FAULT_GP);
+		ck_assert(vpt_pt_wrmsr(&pt, msr, 0, VPT_ACCESS_GUEST, 0, 2) == VPT_FAULT_GP);
+	}
+	vpt_pt_event(&pt, &event);
+	vpt_pt_tick(&pt, 0x2000);
+	vpt_pt_flush(&pt);
+	vpt_pt_warm_reset(&pt);
+	ck_assert(!pt.trigger_en);
+}
+END_TEST
+
 START_TEST(unknown_event)
 {
 	struct vpt_event event = {.kind = VPT_EV_COUNT, .to = 0x2000};
@@ -432,6 +453,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, flush_is_only_early);
 	tcase_add_loop_test(tcase, linear_payloads, 0, 2);
 	tcase_add_test(tcase, unknown_event);
+	tcase_add_test(tcase, no_caps);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -269,6 +269,9 @@ START_TEST(texts)
 	ck_assert_str_eq(vpt_vmx_check_text(VPT_VMX_GPA_NEEDS_EPT),
 			 "guest-physical output needs EPT");
 	ck_assert_str_eq(vpt_vmx_check_text((enum vpt_vmx_check)77), "no such check");
+	/* It may be an encoding: no bit of that is reserved. */
+	ck_assert_str_eq(vpt_vmx_check_text(VPT_VMX_GUEST_CTL),
+			 "the guest's IA32_RTIT_CTL is a value that WRMSR refuses");
 }
 END_TEST
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "vpt/packet.h"
+#include "vpt/system.h"
+#include "vpt/vmx_pt.h"
 #include "vpt/xsave.h"
 
 enum { RAM = 4 << 20, TABLE = 0x1000, OUT = 0x100000, REGION_BYTES = 4096 };
@@ -220,6 +222,27 @@ START_TEST(locked)
 	ck_assert(vpt_pt_xrstors(&m.pt, NULL, HERE, NEXT(HERE)) == VPT_FAULT_GP);
 	ck_assert_mem_eq(&before, &m.pt.rtit, sizeof(before));
 	VPT_PROVES("XSAVE-RESTORE-LOCKED");
+}
+END_TEST
+
+/* VMX operation without PT in it: CTL is locked for XRSTORS as it is for WRMSR, but not in SMM. */
+START_TEST(locked_by_vmx)
+{
+	struct vpt_caps caps = *vpt_caps_model("spr");
+	uint8_t state[VPT_XSAVE_BYTES] = {0};
+
+	caps.vmx_pt = 0;
+	setup(&caps);
+	vpt_pt_vmxon(&m.pt, HERE);
+	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_GP);
+	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, 0, VPT_ACCESS_GUEST, HERE, NEXT(HERE)) ==
+		  VPT_FAULT_GP);
+	vpt_pt_smi(&m.pt, HERE);
+	ck_assert(vpt_pt_wrmsr(&m.pt, VPT_MSR_CTL, 0, VPT_ACCESS_GUEST, HERE, NEXT(HERE)) ==
+		  VPT_FAULT_NONE);
+	ck_assert(vpt_pt_xrstors_check(&m.pt, state) == VPT_FAULT_NONE);
+	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
+	VPT_PROVES("VMX-NO-PT SMM-NOT-VMX");
 }
 END_TEST
 
@@ -555,6 +578,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(state, which_have_it);
 	tcase_add_test(state, initial);
 	tcase_add_test(state, locked);
+	tcase_add_test(state, locked_by_vmx);
 	tcase_add_test(state, as_by_wrmsr);
 	suite_add_tcase(s, state);
 

@@ -175,7 +175,8 @@ struct vpt_pt {
 
 /*
  * Power-on reset. `caps`, `ops` and `opaque` must outlive the struct, which is
- * the caller's; there is nothing to release.
+ * the caller's; there is nothing to release. With NULL for `caps`, as vpt_caps_model()
+ * returns it for an unknown name, the processor has no PT: each MSR access raises #GP.
  */
 void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
 		 void *opaque);

@@ -74,7 +74,8 @@ enum vpt_vmx_check {
 	VPT_VMX_GPA_NEEDS_LOAD,	 /* early: ... and "load IA32_RTIT_CTL" */
 	VPT_VMX_GPA_NEEDS_CLEAR, /* early: ... and "clear IA32_RTIT_CTL" */
 	VPT_VMX_TRACING,	 /* early: TraceEn is set and "load IA32_RTIT_CTL" too */
-	VPT_VMX_GUEST_CTL,	 /* late: field 2814H has a reserved bit set */
+	VPT_VMX_GUEST_CTL,	 /* late: field 2814H sets a reserved bit, or an encoding
+				  * that CPUID does not have */
 	VPT_VMX_CHECK_COUNT
 };
 
