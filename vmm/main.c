@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt VERB ...: chooses the verb. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,30 @@ static void help(FILE *to)
 	fputs("\nvpt VERB --help says more of each.\n", to);
 }
 
+/* Do the words differ by one letter that is wrong, missing, too much, or swapped? */
+static bool is_near(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (!*a || !*b)
+		return strlen(a) + strlen(b) <= 1;
+	return !strcmp(a + 1, b) || !strcmp(a, b + 1) || !strcmp(a + 1, b + 1) ||
+	       (a[0] == b[1] && a[1] == b[0] && !strcmp(a + 2, b + 2));
+}
+
+static int unknown(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < VERBS; i++)
+		if (is_near(word, verbs[i].name))
+			return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: did you mean %s?", word,
+					verbs[i].name);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", word);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
@@ -46,16 +71,25 @@ int main(int argc, char **argv)
 		help(stderr);
 		return VPT_EXIT_USAGE;
 	}
+	/* vpt help VERB is vpt VERB --help. */
+	if (!strcmp(argv[1], "help") && argc > 2) {
+		char *swapped[] = {argv[2], (char *)"--help", NULL};
+
+		for (i = 0; i < VERBS; i++)
+			if (!strcmp(argv[2], verbs[i].name))
+				return verbs[i].run(2, swapped);
+		return unknown(argv[2]);
+	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		help(stdout);
 		return VPT_EXIT_OK;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("vpt " VPT_VERSION);
 		return VPT_EXIT_OK;
 	}
 	for (i = 0; i < VERBS; i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(argc - 1, argv + 1);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", argv[1]);
+	return unknown(argv[1]);
 }

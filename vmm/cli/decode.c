@@ -257,6 +257,8 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 		printf("%7.2f%%  %12" PRIu64 "  %s\n",
 		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
 	}
+	if (vpt_cli_empty(d->reader))
+		puts(vpt_cli_empty(d->reader));
 	vpt_decode_stop_text(&d->stop, &d->names);
 }
 

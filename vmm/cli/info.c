@@ -276,6 +276,8 @@ static void show(const struct options *o, struct vpt_reader *r, const struct vpt
 		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)
 			show_vcpu(r, v, o->limit);
+		if (vpt_cli_empty(r))
+			puts(vpt_cli_empty(r));
 		show_stop(r, names);
 		return;
 	}

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/lockstep.h"
+#include "cli/open.h"
 
 #define DEFAULT_MEM_MIB	  64u
 #define MAX_MEM_MIB	  32768u
@@ -25,7 +26,7 @@ static const char help[] =
 	"      --memory=N       compare RAM, MSRs and debug registers after every N (4096)\n"
 	"  -p, --pt=OWNER       who owns PT: guest (default) or off\n"
 	"  -M, --model=NAME     bdw, skl (default), icx or spr\n"
-	"  -m, --mem=MIB        guest memory in MiB: 64\n"
+	"  -m, --mem=SIZE       guest memory, such as 64M (default), or a number of MiB\n"
 	"      --seed=N         boot info's seed\n"
 	"      --arg=N          boot info's next argument; up to four\n"
 	"      --max-insns=N    end after N instructions\n"
@@ -140,7 +141,19 @@ static int take_owner(struct vpt_lockstep_options *o)
 
 static int take_mem(struct vpt_lockstep_options *o)
 {
-	int status = take_number("mem", 1, MAX_MEM_MIB, &o->mem);
+	const size_t len = strlen(optarg);
+	int status;
+
+	/* As vpt run takes it; a number alone is MiB. */
+	if (len && strchr("KMGkmg", optarg[len - 1])) {
+		status = vpt_cli_size("lockstep", "mem", optarg, &o->mem);
+		if (!status && (!o->mem || o->mem % (1u << 20) || o->mem >> 20 > MAX_MEM_MIB))
+			status = vpt_fail(VPT_EXIT_USAGE,
+					  "lockstep: --mem=%s: whole MiB, from 1M to %uM", optarg,
+					  (unsigned int)MAX_MEM_MIB);
+		return status;
+	}
+	status = take_number("mem", 1, MAX_MEM_MIB, &o->mem);
 
 	o->mem <<= 20;
 	return status;

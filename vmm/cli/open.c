@@ -131,3 +131,23 @@ int vpt_cli_size(const char *verb, const char *option, const char *text, uint64_
 		return VPT_EXIT_OK;
 	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a size such as 64M", verb, option, text);
 }
+
+const char *vpt_cli_empty(const struct vpt_reader *reader)
+{
+	const struct vpt_file_info *info = vpt_reader_info(reader);
+	unsigned int v;
+	size_t n;
+
+	if (info->owner != VPT_OWNER_GUEST)
+		return NULL;
+	for (v = 0; v < info->vcpus; v++) {
+		vpt_reader_sessions(reader, v, &n);
+		if (n || vpt_reader_stream_bytes(reader, v))
+			return NULL;
+	}
+	return info->flags & VPT_INFO_RTIT
+		       ? "nothing was traced: the guest never enabled RTIT; --pt=host traces it "
+			 "without its help"
+		       : "nothing was traced: the guest never enabled PT; --pt=host traces it "
+			 "without its help";
+}

@@ -28,4 +28,10 @@ int vpt_cli_number(const char *verb, const char *option, const char *text, uint6
 /* A size of an option: a number of bytes, or of K, M or G. VPT_EXIT_OK or VPT_EXIT_USAGE. */
 int vpt_cli_size(const char *verb, const char *option, const char *text, uint64_t *value);
 
+/*
+ * Returns a line about a trace without a byte and without a session, of a guest that owned the
+ * trace system and never enabled it. NULL: the trace is of another kind.
+ */
+const char *vpt_cli_empty(const struct vpt_reader *reader);
+
 #endif /* VMM_CLI_OPEN_H */

@@ -22,7 +22,8 @@ static const char help[] =
 	"  -o, --output=FILE    the .vpt file: all of it, what was recorded before too\n"
 	"      --max-mem=SIZE   refuse a guest with more memory (1G)\n"
 	"      --max-insns=N    end after N traced instructions, earlier ones included\n"
-	"      --timeout=S      end after S seconds\n"
+	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
+	"      --console=FILE   the guest's console goes to FILE\n"
 	"      --max-bytes=SIZE end when the trace file has SIZE bytes (4G)\n"
 	"      --snapshot=FILE  as for vpt run, and so are\n"
 	"      --snapshot-at=N, --snapshot-every=N\n"
@@ -47,6 +48,7 @@ static const struct option longs[] = {
 	{"max-mem", required_argument, NULL, OPT_MAX_MEM},
 	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
 	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
+	{"console", required_argument, NULL, VPT_OPT_CONSOLE},
 	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
 	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
 	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
@@ -174,6 +176,8 @@ static int go_on(struct restore *r)
 	status = vpt_run_limit(m);
 	if (!status)
 		status = vpt_run_check_snapshots(m);
+	if (!status)
+		status = vpt_run_open_console(m);
 	if (!status)
 		vpt_run_loop(m);
 	return status;

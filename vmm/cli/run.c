@@ -180,6 +180,8 @@ static int run(struct run *r)
 		status = vpt_run_check_snapshots(&r->m);
 	if (!status)
 		status = start_trace(r);
+	if (!status)
+		status = vpt_run_open_console(&r->m);
 	if (status)
 		return status;
 	vpt_run_loop(&r->m);

@@ -75,8 +75,10 @@ struct vpt_run_options {
 	uint64_t arg[VPT_RUN_ARGS];
 	size_t args;
 	uint64_t max_insns;
-	uint64_t timeout;   /* seconds */
-	uint64_t max_bytes; /* of the trace file */
+	uint64_t timeout_ns;	  /* 0: none */
+	const char *timeout_text; /* as it was given */
+	const char *console;	  /* where the guest's console goes; NULL: standard output */
+	uint64_t max_bytes;	  /* of the trace file */
 	struct vpt_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	bool user, kernel;
@@ -202,11 +204,17 @@ struct vpt_run_machine {
 	uint64_t snapshots;	     /* taken */
 	bool at_reached;	     /* --snapshot-at */
 	const struct vpt_input *elf; /* the guest's file; NULL: not at hand */
+	FILE *console;		     /* of the guest */
 };
 
 struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m);
 /* What is asked for, of a machine that there is now. An exit status. */
 int vpt_run_check_snapshots(const struct vpt_run_machine *m);
+/*
+ * Open the guest's console, after all checks: the file of --console, or standard error with
+ * --json, which has standard output for itself. An exit status.
+ */
+int vpt_run_open_console(struct vpt_run_machine *m);
 void vpt_run_loop(struct vpt_run_machine *m);
 /* Close, report, destroy; `status` of what was done until now. */
 int vpt_run_finish(struct vpt_run_machine *m, int status);
@@ -222,6 +230,7 @@ enum vpt_run_common {
 	VPT_OPT_SNAPSHOT,
 	VPT_OPT_SNAPSHOT_AT,
 	VPT_OPT_SNAPSHOT_EVERY,
+	VPT_OPT_CONSOLE,
 	VPT_OPT_COMMON_END,
 };
 /* --max-bytes unless it is given, and its least value. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/files.h"
@@ -27,14 +28,22 @@ int vpt_run_take_number(const struct vpt_run_options *o, const char *name, uint6
 	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a number", o->verb, name, optarg);
 }
 
+/* Seconds, which may have a fraction; 0: no limit. */
 static int take_timeout(struct vpt_run_options *o)
 {
-	int status = vpt_run_take_number(o, "timeout", &o->timeout);
+	char *end;
+	double seconds = strtod(optarg, &end);
 
-	if (!status && o->timeout > MAX_TIMEOUT)
+	if (end == optarg || *end || strspn(optarg, "0123456789.") != strlen(optarg))
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: --timeout=%s: not a number of seconds such as 10 or 0.5",
+				o->verb, optarg);
+	if (seconds > MAX_TIMEOUT)
 		return vpt_fail(VPT_EXIT_USAGE, "%s: --timeout=%s: at most %u", o->verb, optarg,
 				MAX_TIMEOUT);
-	return status;
+	o->timeout_ns = (uint64_t)(seconds * 1e9);
+	o->timeout_text = optarg;
+	return VPT_EXIT_OK;
 }
 
 static int take_max_bytes(struct vpt_run_options *o)
@@ -58,6 +67,9 @@ int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
 		return take_timeout(o);
 	case VPT_OPT_MAX_BYTES:
 		return take_max_bytes(o);
+	case VPT_OPT_CONSOLE:
+		o->console = optarg;
+		return VPT_EXIT_OK;
 	case VPT_OPT_SNAPSHOT:
 		o->snapshot = optarg;
 		return VPT_EXIT_OK;
@@ -89,6 +101,7 @@ int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const
 		{VPT_CLI_INPUT, "--initrd", o->initrd},
 		{VPT_CLI_TRACE, "--output", o->output},
 		{VPT_CLI_OUTPUT, "--snapshot", o->snapshot},
+		{VPT_CLI_OUTPUT, "--console", o->console},
 	};
 
 	return vpt_cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));

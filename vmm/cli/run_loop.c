@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A machine that is ready, until its guest ends: signals, progress, snapshots. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +27,9 @@ static void on_signal(int sig)
 
 static void console(void *opaque, char c)
 {
-	(void)opaque;
-	putchar(c);
+	const struct vpt_run_machine *m = opaque;
+
+	putc(c, m->console);
 }
 
 /* What was on the console before it is shown by then, and not again after it. */
@@ -37,7 +39,7 @@ static void take_snapshot(struct vpt_run_machine *m)
 	char why[sizeof(m->vm.stop.text)];
 	int error;
 
-	fflush(stdout);
+	fflush(m->console);
 	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
 	if (error && !m->vm.stop.kind) {
 		m->vm.stop.error = error;
@@ -54,6 +56,7 @@ static bool tick(void *opaque)
 {
 	struct vpt_run_machine *m = opaque;
 
+	fflush(m->console);
 	vpt_run_report_tick(&m->report);
 	if (asked && m->o.snapshot) {
 		asked = 0;
@@ -141,6 +144,35 @@ int vpt_run_limit(const struct vpt_run_machine *m)
 			o->verb, o->max_bytes, vpt_writer_file_bytes(m->writer));
 }
 
+int vpt_run_open_console(struct vpt_run_machine *m)
+{
+	int fd;
+
+	m->console = m->o.json ? stderr : stdout;
+	if (!m->o.console)
+		return VPT_EXIT_OK;
+	fd = open(m->o.console, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	m->console = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!m->console)
+		return vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
+				strerror(errno));
+	return VPT_EXIT_OK;
+}
+
+/* What the guest printed is an output like any other: a full disk is an error. */
+static int close_console(struct vpt_run_machine *m, int status)
+{
+	bool failed;
+
+	if (!m->console || !m->o.console)
+		return status;
+	failed = ferror(m->console);
+	if ((fclose(m->console) || failed) && !status)
+		status = vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: cannot write: %s", m->o.verb,
+				  m->o.console, strerror(errno));
+	return status;
+}
+
 void vpt_run_loop(struct vpt_run_machine *m)
 {
 	struct vpt_vcpu *v = m->vm.vcpu;
@@ -149,8 +181,8 @@ void vpt_run_loop(struct vpt_run_machine *m)
 	catch_signals(m->o.snapshot);
 	vpt_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	v->max_insns = m->o.max_insns;
-	if (m->o.timeout)
-		v->deadline = vpt_now() + m->o.timeout * 1000000000u;
+	if (m->o.timeout_ns)
+		v->deadline = vpt_now() + m->o.timeout_ns;
 	v->pause_at = next_snapshot(m, retired);
 	vpt_vcpu_loop(v);
 }
@@ -211,6 +243,7 @@ int vpt_run_finish(struct vpt_run_machine *m, int status)
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
 				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
+	status = close_console(m, status);
 	vpt_cli_names_close(&m->report.names);
 	vpt_outfile_free(&m->output);
 	vpt_vm_destroy(&m->vm);

@@ -37,7 +37,8 @@ static const char help[] =
 	"      --initrd=FILE    put FILE into memory after the program\n"
 	"      --engine=NAME    auto (the default), soft, kvm, or kvm-pt: this machine's own PT\n"
 	"      --max-insns=N    end after N traced instructions\n"
-	"      --timeout=S      end after S seconds\n"
+	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
+	"      --console=FILE   the guest's console goes to FILE, not to standard output\n"
 	"      --max-bytes=SIZE end when the trace file has SIZE bytes (default 4G)\n"
 	"      --snapshot=FILE  write snapshots to FILE, the last one stays: on SIGUSR1, and\n"
 	"      --snapshot-at=N  after N instructions, and end there, or\n"
@@ -131,6 +132,7 @@ static const struct option longs[] = {
 	{"engine", required_argument, NULL, OPT_ENGINE},
 	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
 	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
+	{"console", required_argument, NULL, VPT_OPT_CONSOLE},
 	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
 	{"filter", required_argument, NULL, OPT_FILTER},
 	{"stop", required_argument, NULL, OPT_STOP},

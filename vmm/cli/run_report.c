@@ -99,6 +99,32 @@ static uint64_t count_exits(const struct vpt_hv *hv)
 	return count;
 }
 
+/* A trace without a byte has a reason that the user can do something about. */
+static void show_empty(const struct vpt_run_report *r)
+{
+	const struct vpt_run_options *o = r->options;
+
+	const struct vpt_tracer *t = &r->vm->vcpu->tracer;
+
+	/* A host's trace has packets even if no instruction is traced. */
+	if (o->usage.given || (t->bytes && (r->vm->engine->pt || t->insns)))
+		return;
+	if (t->bytes && r->vm->owner == VPT_OWNER_GUEST)
+		return;
+	if (r->vm->owner == VPT_OWNER_GUEST)
+		fprintf(stderr,
+			"vpt %s: nothing was traced: the guest never enabled %s; --pt=host traces "
+			"it "
+			"without its help\n",
+			o->verb, r->vm->system == VPT_SYSTEM_RTIT ? "RTIT" : "PT");
+	else
+		fprintf(stderr,
+			"vpt %s: nothing was traced: no instruction is within what --filter, "
+			"--user, "
+			"--kernel and --cr3 choose\n",
+			o->verb);
+}
+
 static void summary(const struct vpt_run_report *r)
 {
 	const struct vpt_stop *stop = &r->vm->stop;
@@ -125,6 +151,7 @@ static void summary(const struct vpt_run_report *r)
 		if (v->hv)
 			fprintf(stderr, "%" PRIu64 " VM exits, ", count_exits(&v->hv->hv));
 		fprintf(stderr, "%.2f s\n", seconds);
+		show_empty(r);
 	}
 }
 
@@ -157,8 +184,8 @@ static int show_end(const struct vpt_run_report *r)
 		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s", o->verb, o->snapshot,
 				stop->text);
 	case VPT_STOP_TIMEOUT:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%" PRIu64 " reached %s%s",
-				o->verb, o->guest, o->timeout, stop->text, where);
+		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
+				o->guest, o->timeout_text, stop->text, where);
 	case VPT_STOP_INTERRUPTED:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s%s", o->verb, o->guest,
 				stop->text, where);

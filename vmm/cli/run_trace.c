@@ -155,7 +155,10 @@ int vpt_run_take_trace(struct vpt_run_options *o, int option)
 
 static int lacks(const struct vpt_run_options *o, const char *option)
 {
-	return vpt_fail(VPT_EXIT_USAGE, "run: --%s: model %s does not have it", option, o->model);
+	return vpt_fail(VPT_EXIT_USAGE,
+			"run: --%s: model %s does not have it: use --model=spr, or set its bit in "
+			"CPUID.14H.0:EBX with --caps=ebx=",
+			option, o->model);
 }
 
 /* The option that the model has nothing of, or NULL. */
