@@ -165,7 +165,7 @@ static bool too_many_cyc(const struct vpt_pt *pt, const struct vpt_clock *next)
 }
 
 /* Send what is due at `next`. False: it is too much to be sent. */
-static bool catch_up(struct vpt_pt *pt, const struct vpt_clock *next)
+static VPT_ALWAYS_INLINE bool catch_up(struct vpt_pt *pt, const struct vpt_clock *next)
 {
 	struct vpt_pt_time *time = &pt->time;
 	uint64_t count = time->mtc_en ? mtc_count_at(pt, next) : 0;
@@ -174,7 +174,8 @@ static bool catch_up(struct vpt_pt *pt, const struct vpt_clock *next)
 		return false;
 	if (too_many_cyc(pt, next) && !pt->buffer.overflow)
 		return false;
-	send_mtcs(pt, next, count);
+	if (count != time->mtc_last)
+		send_mtcs(pt, next, count);
 	time->now = *next;
 	if (time->cyc_en)
 		cyc_alone(pt);
@@ -210,7 +211,7 @@ static void restart(struct vpt_pt *pt)
 	vpt_gen_timing(pt, &ctx);
 }
 
-static void pass_to(struct vpt_pt *pt, const struct vpt_clock *next)
+static VPT_ALWAYS_INLINE void pass_to(struct vpt_pt *pt, const struct vpt_clock *next)
 {
 	struct vpt_pt_time *time = &pt->time;
 
