@@ -134,11 +134,11 @@ START_TEST(names)
 {
 	uint32_t kind;
 
-	for (kind = VPT_STOP_EXIT; kind <= VPT_STOP_VMX; kind++)
+	for (kind = VPT_STOP_EXIT; kind <= VPT_STOP_LIMIT; kind++)
 		ck_assert_str_ne(vpt_stop_text(kind), "?");
 	ck_assert_str_eq(vpt_stop_text(VPT_STOP_TRIPLE_FAULT), "triple fault");
 	ck_assert_str_eq(vpt_stop_text(0), "?");
-	ck_assert_str_eq(vpt_stop_text(VPT_STOP_VMX + 1), "?");
+	ck_assert_str_eq(vpt_stop_text(VPT_STOP_LIMIT + 1), "?");
 	ck_assert_str_eq(vpt_stop_text(UINT32_MAX), "?");
 }
 END_TEST
