@@ -267,9 +267,11 @@ static int start_over(struct vpt_flow *f)
 	f->insns = 0;
 	f->has_behind = false;
 	memset(&f->sum, 0, sizeof(f->sum));
-	if (f->given > f->again)
-		f->again = f->given;
-	f->given = 0;
+	if (f->items.given > f->items.again)
+		f->items.again = f->items.given;
+	if (f->cfe_items.given > f->cfe_items.again)
+		f->cfe_items.again = f->cfe_items.given;
+	f->items.given = f->cfe_items.given = 0;
 	err = vpt_code_open(f->reader, f->vcpu, &f->code);
 	if (!err)
 		f->change = vpt_code_next_change(f->code);
@@ -419,18 +421,23 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	return 0;
 }
 
+/* Was the item given before all was decoded once more? */
+static bool was_given(struct vpt_flow *f, const struct vpt_item *item)
+{
+	if (item->kind == VPT_ITEM_EVENT && item->cfe)
+		return ++f->cfe_items.given <= f->cfe_items.again;
+	return ++f->items.given <= f->items.again && item->kind != VPT_ITEM_END;
+}
+
 static int next_item(void *flow, struct vpt_item *item)
 {
 	struct vpt_flow *f = flow;
+	int err;
 
 	do {
-		int err = decode_item(f, item);
-
-		if (err)
-			return err;
-		f->given++;
-	} while (f->given <= f->again && item->kind != VPT_ITEM_END);
-	return 0;
+		err = decode_item(f, item);
+	} while (!err && was_given(f, item));
+	return err;
 }
 
 int vpt_flow_next(struct vpt_flow *f, struct vpt_item *item)

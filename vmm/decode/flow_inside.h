@@ -35,14 +35,16 @@ struct vpt_flow {
 	bool rewrite_all; /* there are packets that libipt cannot read */
 	struct vpt_filtered filtered;
 	struct vpt_filter_known known; /* what has been learned, see filter.h */
-	uint64_t given;		       /* items so far, */
-	uint64_t again;		       /* of which so many are not to be given again */
-	bool blocks;		       /* BLOCKs are wanted, else INSNs */
-	bool changes;		       /* some page has more than one version */
-	uint64_t change;	       /* the counter at which one next does */
-	bool images;		       /* libipt's block decoder is in use, */
-	bool scattered;		       /* and fetches code: there are too many sections */
-	bool give_up;		       /* on the rest of this segment */
+	struct {
+		uint64_t given; /* so far, */
+		uint64_t again; /* of which so many are not to be given again */
+	} items, cfe_items; /* what is decoded; CFEs and blocks, whose place among it may move */
+	bool blocks;	    /* BLOCKs are wanted, else INSNs */
+	bool changes;	    /* some page has more than one version */
+	uint64_t change;    /* the counter at which one next does */
+	bool images;	    /* libipt's block decoder is in use, */
+	bool scattered;	    /* and fetches code: there are too many sections */
+	bool give_up;	    /* on the rest of this segment */
 
 	uint64_t insns; /* the counter of format.h */
 	uint64_t cr3;	/* an address space of vpt_code_space() */
