@@ -66,7 +66,7 @@ RANDOM_PARTS := $(shell seq 1 $(RANDOM_PART_SIZE) $(RANDOM_SEEDS))
 # What each kind of check runs; see tests/lib/run.sh. The long ones come first.
 CHECKS_GUEST := $(foreach owner,guest host,$(foreach model,$(GUEST_MODELS),\
 	'tests/guest/matrix.sh $(owner) $(model)'))
-CHECKS_RANDOM := $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
+CHECKS_RANDOM := tests/random/fixed.sh tests/random/resume.sh $(foreach part,$(RANDOM_PARTS),'tests/random/random.sh $(part) $(RANDOM_PART_SIZE)' \
 	'tests/random/engine.sh $(part) $(RANDOM_PART_SIZE)' 'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)')
 # `make check` runs a tenth of what check-configs does.
 CONFIGS ?= 1000
@@ -89,6 +89,9 @@ CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host 
 	tests/kvm/kvm.sh
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
+SOAK_SEEDS ?= 10000
+SEEDS ?= 50000
+FIRST ?=
 SOAK_SLICE := $(if $(filter asan ubsan cov,$(MODE)),5000000,100000000)
 CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
@@ -124,6 +127,9 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?                      options of vpt run, and as many with those of RTIT
 #?   make check-configs CONFIGS=1000 random configurations of PT: model, CTL, ranges, output,
 #?                      overflows; on random walks, decoded and compared; and as many of RTIT
+#?   make seeds         SEEDS=50000 fresh seeds of each kind (programs, options, configurations,
+#?                      RTIT programs, RTIT configurations) on JOBS cores, from FIRST=, which
+#?                      follows from the commit's hash; resumes a run that was interrupted
 #?   make check-snapshot  a run that is stopped and goes on makes the same trace, and so do two
 #?                      runs; SNAPSHOT_POINTS=10
 #?   make check-usage   every payload with each usage of PT under a VMM (docs/usages.md), and
@@ -152,7 +158,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
 #?   make check-soak    a tenth of make soak, and hostile guests for 10 s
 #?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
-#?                      interrupts and faults included; ends with a table by payload
+#?                      interrupts and faults included; ends with a table by payload; then
+#?                      SOAK_SEEDS=10000 seeds of each kind, from a first one that is random
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
@@ -161,7 +168,7 @@ SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit \
-	check-house check-install check-fresh check-soak check-perf soak fuzz spec-map cov bench
+	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -257,8 +264,15 @@ check-soak:
 	@$(run) $(CHECKS_SOAK)
 soak:
 	$(prepare)
-	$(again) all
-	@MODE=$(MODE) O=$(O) tests/soak/soak.sh -j $(JOBS) $(SOAK_INSNS)
+	$(again) all $(CONFIGS_TEST)
+	@MODE=$(MODE) O=$(O) tests/soak/soak.sh -j $(JOBS) $(SOAK_INSNS); soaked=$$?; \
+		MODE=$(MODE) O=$(O) tests/random/seeds.sh -j $(JOBS) -n $(SOAK_SEEDS) \
+		-f $$(od -An -N3 -tu4 /dev/urandom | tr -d " ") -d $(O)/soak-seeds && exit $$soaked
+seeds:
+	$(prepare)
+	$(again) all $(CONFIGS_TEST)
+	@MODE=$(MODE) O=$(O) tests/random/seeds.sh -j $(JOBS) -n $(SEEDS) $(if $(FIRST),-f $(FIRST)) \
+		-d build/seeds
 fuzz:
 	@.ci/deps build fuzz
 	$(again) MODE=fuzz O=build/fuzz fuzz-build
