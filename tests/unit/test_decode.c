@@ -48,6 +48,34 @@ static void loop(struct synth *s)
 	finish(s, AT(3));
 }
 
+/*
+ * Two habits after a RET that is not compressed: libipt keeps its stack of CALLs, perf takes one
+ * entry off. Here a compressed RET follows, with 5 below 25 on the stack; a processor that keeps
+ * goes to 25, and one that pops to 5. Decoding is libipt's.
+ */
+static void two_calls(struct synth *s)
+{
+	synth_code(s, AT(0), "e8 1b 00 00 00 90 90");
+	synth_code(s, AT(0x20), "e8 1b 00 00 00 90 90 c3");
+	synth_code(s, AT(0x40), "c3");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip, AT(0x27));
+	synth_tnt(s, "1");
+}
+
+static void ret_keeps(struct synth *s)
+{
+	two_calls(s);
+	finish(s, AT(0x26));
+}
+
+static void ret_pops(struct synth *s)
+{
+	two_calls(s);
+	finish(s, AT(6));
+}
+
 /* libipt does not pop at a RET that is not compressed. */
 static void ret_uncompressed(struct synth *s)
 {
@@ -622,6 +650,9 @@ static const struct {
 	const char *flow;
 } rows[] = {
 	{"loop", loop, "S E0 0 1 0 1 0 1 A3"},
+	{"RET of a processor that keeps", ret_keeps, "S E0 0 20 40 27 25 A26"},
+	{"RET of a processor that pops: a limit", ret_pops,
+	 "S E0 0 20 40 27 25 26 27 !trace stream does not match query"},
 	{"ret", ret_uncompressed, "S E0 0 20 6 7 5 A6"},
 	{"call next", call_next, "S E0 0 5 6 !compressed return without call"},
 	{"int n", int_n, "S E0 0 1>20 20 21 3 A4"},
