@@ -86,6 +86,7 @@ void vpt_atom_enter(struct vpt_atom *a, const struct vpt_context *ctx)
 	a->context_en = vpt_atom_in_context(a, ctx);
 }
 
+/* [ATOM-FILTER-ID] */
 static bool uses(uint64_t id, unsigned int range)
 {
 	return id == range || id == VPT_ATOM_ID_EITHER;
@@ -113,7 +114,7 @@ static bool is_bound(const struct vpt_atom *a, uint64_t id, unsigned int first, 
 	return false;
 }
 
-/* [ATOM-FILTER-BRANCH ATOM-FILTER-WALK] */
+/* [ATOM-FILTER-ID ATOM-FILTER-BRANCH ATOM-FILTER-WALK] */
 static bool filter_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
 {
 	const uint64_t id = VPT_ATOM_GET(EVENTS, FILTER, a->regs.events);

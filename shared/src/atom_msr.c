@@ -48,7 +48,6 @@ struct atom_register {
 	uint64_t reset, bits, ignored, ones;
 };
 
-/* [ATOM-UNLISTED] by there being no others. */
 static const struct atom_register registers[] = {
 #define VPT_ATOM_MSR(name, address, reset, bits, ignored, ones, tag, section, meaning) \
 	{address, OFFSET_OF(MEMBER_##name), SIZE_OF(MEMBER_##name), reset, bits, ignored, ones},
@@ -82,6 +81,7 @@ uint32_t vpt_atom_signature(const char *name)
 	return 0;
 }
 
+/* [ATOM-UNLISTED] */
 static const struct atom_register *find(uint32_t msr)
 {
 	size_t i;

@@ -2,8 +2,8 @@
 /*
  * The processor's internal buffer: what happens when it is full, and then no more (33.3.8).
  *
- * Packets fill it, core clocks empty it. [BUF-LEVEL] The one that does not fit begins an
- * overflow, which is over by the end of the event that finds the buffer empty.
+ * Packets fill it, core clocks empty it. A packet that does not fit begins an overflow, which
+ * is over by the end of the event that finds the buffer empty.
  */
 #include "gen.h"
 #include "gen_clock.h"
@@ -37,6 +37,7 @@ bool vpt_gen_room(struct vpt_pt *pt, size_t len)
 	if (buffer->overflow)
 		return false;
 	vpt_gen_buffer_drain(pt);
+	/* [BUF-LEVEL] */
 	if (len > pt->options.buffer_bytes - buffer->fill) {
 		buffer->overflow = true;
 		return false;
@@ -45,7 +46,7 @@ bool vpt_gen_room(struct vpt_pt *pt, size_t len)
 	return true;
 }
 
-/* [BUF-PIP] A TNT, and PIP, timing, VMCS, MODE.Exec and TIP with a CYC each. */
+/* A TNT, and PIP, timing, VMCS, MODE.Exec and TIP with a CYC each. */
 #define PIP_BYTES 80u
 
 void vpt_gen_reserve(struct vpt_pt *pt)
@@ -55,6 +56,7 @@ void vpt_gen_reserve(struct vpt_pt *pt)
 	if (!pt->trigger_en)
 		return;
 	vpt_gen_buffer_drain(pt);
+	/* [BUF-PIP] */
 	if (pt->options.buffer_bytes - buffer->fill < PIP_BYTES)
 		buffer->overflow = true;
 }

@@ -2,7 +2,7 @@
 /*
  * Deferred TIPs (33.4.2.3).
  *
- * [DEFER-TIP DEFER-RET] A TIP of an indirect JMP or CALL that finds outcomes gathered waits
+ * [DEFER-TIP] A TIP of an indirect JMP or CALL that finds outcomes gathered waits
  * with them. Every other packet sends the outcomes first, as one TNT, and after it the TIPs,
  * which are compressed in the order in which they are made, since nothing gets between.
  */
@@ -22,7 +22,6 @@ void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
 	pt->tips_wait = true;
 }
 
-/* [DEFER-WHOLE] Both are lost, or neither. */
 size_t vpt_gen_take_tips(struct vpt_pt *pt, uint8_t *buf)
 {
 	size_t len = pt->defer.len;

@@ -111,7 +111,7 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 		    vpt_retstack_match(&pt->retstack, vpt_gen_payload_ip(pt, event->to)))
 			add_tnt(pt, true);
 		else
-			vpt_gen_ip(pt, VPT_OP_TIP, event->to);
+			vpt_gen_ip(pt, VPT_OP_TIP, event->to); /* [DEFER-RET] */
 		break;
 	case NEAR_INDIRECT:
 		vpt_gen_tip(pt, event->to);

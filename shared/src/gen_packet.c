@@ -18,7 +18,10 @@ void vpt_gen_output_events(struct vpt_pt *pt, unsigned int events)
 	}
 }
 
-/* [DEFER-TIP] Only one TNT can be before TIPs that belong among its outcomes. */
+/*
+ * [DEFER-TIP DEFER-WHOLE] Only one TNT can be before TIPs that belong among its outcomes. The
+ * TNT and the TIPs are one put, so that an overflow takes all of them or none.
+ */
 static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
 {
 	uint8_t buf[VPT_PKT_MAX + VPT_DEFER_BYTES];

@@ -2,13 +2,16 @@
 /* Single-range output (33.2.7.1): one circular region, described by two MSRs. */
 #include "output_scheme.h"
 
+/*
+ * [SR-ADDRESS] The offset is less than the size, and the base is aligned to the size, as is
+ * checked. So region + offset is the base plus the offset under the mask.
+ */
 static void describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
 {
 	out->kind = VPT_OUTPUT_SINGLE;
 	out->base = base;
 	out->mask = mask;
 	out->offset = offset;
-	/* Aligned, as is checked: region + offset is [SR-ADDRESS] and can't overflow. */
 	out->region = base;
 	out->size = mask + 1;
 }

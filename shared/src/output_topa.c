@@ -2,7 +2,7 @@
 /*
  * Table of physical addresses (33.2.7.2): regions that entries in guest memory
  * name. An entry is read when the cursor reaches it, once, and all that follows
- * is derived from that copy; none is kept for later [TOPA-FETCH].
+ * is derived from that copy; none is kept for later.
  */
 #include "output_scheme.h"
 
@@ -97,6 +97,7 @@ static enum vpt_output_error fetch(struct vpt_output *out)
 	if (too_wide(out, out->base) || too_wide(out, gpa) ||
 	    !out->mem->read(out->opaque, gpa, raw, sizeof(raw)))
 		return VPT_OUT_ERR_TABLE_REFUSED;
+	/* [TOPA-FETCH] */
 	out->entry = get_le64(raw);
 	return judge(out, out->entry);
 }

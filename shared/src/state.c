@@ -2,7 +2,7 @@
 /*
  * A trace unit as plain data. Where output is follows from the registers, so loading
  * starts it as a WRMSR would, with the same checks, but for a ToPA entry, which is
- * the one that was read when the cursor came to it [TOPA-FETCH].
+ * the one that was read when the cursor came to it.
  */
 #include "vpt/state.h"
 
@@ -375,6 +375,7 @@ static unsigned int start(struct vpt_output *out, const struct vpt_rtit *rtit,
 
 	vpt_memset(&saved, 0, sizeof(saved));
 	saved.read = stopped ? read_nothing : read_saved;
+	/* [TOPA-FETCH] */
 	out->mem = &saved;
 	out->opaque = &entry;
 	events = vpt_output_start(out, rtit);

@@ -76,6 +76,45 @@ START_TEST(asks)
 }
 END_TEST
 
+/* Table 7: row: an event ID, and where a jump must lead for FilterEn to be set. */
+static const struct {
+	unsigned int id;
+	bool range0, range1, elsewhere;
+} filter_ids[] = {
+	{0, true, false, false},  {1, false, true, false},  {2, true, true, false},
+	{3, false, false, false}, {4, false, false, false}, {5, false, false, false},
+	{6, false, false, false}, {7, true, true, true},
+};
+
+START_TEST(filter_by_id)
+{
+	const struct {
+		uint64_t lip;
+		bool expected;
+	} targets[] = {
+		{0x1fff, filter_ids[_i].elsewhere}, {0x2000, filter_ids[_i].range0},
+		{0x2fff, filter_ids[_i].range0},    {0x3000, filter_ids[_i].elsewhere},
+		{0x3fff, filter_ids[_i].elsewhere}, {0x4000, filter_ids[_i].range1},
+		{0x4fff, filter_ids[_i].range1},    {0x5000, filter_ids[_i].elsewhere},
+	};
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+
+	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x2000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x3000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP1, 0x4000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP3, 0x5000);
+	atomfix_begin(fix, ATOMFIX_CTL);
+	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, filter_ids[_i].id | VPT_ATOM_ID_NEVER << 3);
+	for (size_t n = 0; n < sizeof(targets) / sizeof(targets[0]); n++) {
+		atomfix_jump(fix, targets[n].lip);
+		ck_assert_int_eq(!!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit),
+				 targets[n].expected);
+	}
+	atomfix_free(fix);
+	VPT_PROVES("ATOM-FILTER-ID ATOM-FILTER-LIMIT ATOM-RESERVED-ID");
+}
+END_TEST
+
 /* ContextEn is what it is, whether anybody traces or not. */
 START_TEST(context_read)
 {
@@ -204,6 +243,16 @@ START_TEST(overflow_written)
 	atomfix_no_packet(fix);
 	atomfix_jump(fix, 0x2000);
 	atomfix_packet(fix, VPT_ATOM_PKT_TIP);
+	atomfix_no_packet(fix);
+	/* An overflow that ends by itself clears LAST_LIP and LAST_CALL_NLIP. */
+	atomfix_write(fix, VPT_ATOM_MSR_LAST_LIP, VPT_ATOM_MASK(LAST_LIP, VALID) | 0x7fff1234);
+	atomfix_write(fix, VPT_ATOM_MSR_LAST_CALL_NLIP,
+		      VPT_ATOM_MASK(LAST_CALL_NLIP, VALID) | 0x7000);
+	atomfix_write(fix, VPT_ATOM_MSR_STATUS, overflow_bit | filter_bit);
+	atomfix_jump(fix, 0x7fff12340000);
+	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF)->value, 0x7fff12340000);
+	ck_assert_uint_eq(fix->packet.cnt, VPT_ATOM_CNT_6);
+	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_LAST_CALL_NLIP), 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
 	VPT_PROVES("ATOM-OVF-SET ATOM-OVF-CLEAR ATOM-OVF-DRAIN ATOM-OVF-PSB ATOM-OVF");
@@ -336,6 +385,7 @@ Suite *vpt_suite(void)
 	Suite *suite = suite_create("atom");
 	TCase *tc = tcase_create("unit");
 
+	tcase_add_loop_test(tc, filter_by_id, 0, sizeof(filter_ids) / sizeof(filter_ids[0]));
 	tcase_add_test(tc, edges);
 	tcase_add_test(tc, asks);
 	tcase_add_test(tc, context_read);

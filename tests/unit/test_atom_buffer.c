@@ -127,6 +127,9 @@ START_TEST(full_tnt)
 	struct atomfix *fix = filled(VPT_ATOM_MASK(CTL, CYCLE_ACC), 0, 1);
 	unsigned int i;
 
+	atomfix_write(fix, VPT_ATOM_MSR_LAST_LIP, VPT_ATOM_MASK(LAST_LIP, VALID) | 0x7fff1234);
+	atomfix_write(fix, VPT_ATOM_MSR_LAST_CALL_NLIP,
+		      VPT_ATOM_MASK(LAST_CALL_NLIP, VALID) | 0x7000);
 	for (i = 0; i < 6; i++)
 		atomfix_jcc(fix, i % 3);
 	ck_assert(overflows(fix));
@@ -134,12 +137,20 @@ START_TEST(full_tnt)
 	atomfix_jcc(fix, true);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_TNT_BUFF), 0x5b);
 	drain(fix);
-	atomfix_event(fix, VPT_EV_COND, VPT_EVF_TAKEN, 0x4000);
+	/* Out of context the overflow is not over, though the buffer is empty. */
+	fix->ctx.cpl = 3;
+	atomfix_event(fix, VPT_EV_FAR, 0, 0x3000);
+	ck_assert(overflows(fix));
+	fix->ctx.cpl = 0;
+	atomfix_event(fix, VPT_EV_FAR, 0, 0x7fff12340000);
+	ck_assert(!overflows(fix));
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TNT)->bits, 6);
 	ck_assert_uint_eq(fix->packet.value, 0x1b);
 	ck_assert_uint_eq(fix->packet.cycles, 65 * 1024);
-	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF)->value, 0x4000);
+	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF)->value, 0x7fff12340000);
 	ck_assert_uint_eq(fix->packet.cycles, 0);
+	ck_assert_uint_eq(fix->packet.cnt, VPT_ATOM_CNT_6);
+	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_LAST_CALL_NLIP), 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
 	VPT_PROVES("ATOM-OVF-TNT ATOM-OVF ATOM-OVF-CLEAR");
@@ -230,7 +241,6 @@ START_TEST(stop_after_clear)
 {
 	struct atomfix *fix = filled(0, 0, 2);
 
-	VPT_PROVES("ATOM-OVF-SET ATOM-STOP");
 	atomfix_jump(fix, 0x2000);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x7000);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x8000);
@@ -243,6 +253,7 @@ START_TEST(stop_after_clear)
 	atomfix_no_packet(fix);
 	ck_assert(!fix->atom.trigger_en);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-OVF-SET ATOM-STOP");
 }
 END_TEST
 
@@ -251,7 +262,6 @@ START_TEST(stop_at_status)
 {
 	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
 
-	VPT_PROVES("ATOM-STOP-WHEN ATOM-FILTER-WRITE");
 	atomfix_begin(fix, ATOMFIX_CTL);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP0, ATOMFIX_IP + 2);
 	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x8000);
@@ -263,6 +273,7 @@ START_TEST(stop_at_status)
 	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
 	ck_assert(!fix->atom.trigger_en);
 	atomfix_free(fix);
+	VPT_PROVES("ATOM-STOP-WHEN ATOM-FILTER-WRITE");
 }
 END_TEST
 

@@ -140,8 +140,8 @@ START_TEST(register_resets)
 		read_faults(&r, reg->msr);
 	ck_assert_uint_eq(read_ok(&r, 0x768), 0);
 	ck_assert_msg(read_ok(&r, reg->msr) == reg->reset, "%s", reg->name);
-	VPT_PROVES("ATOM-RESET");
 	VPT_PROVES(reg->tag);
+	VPT_PROVES("ATOM-RESET");
 }
 END_TEST
 
@@ -171,8 +171,8 @@ START_TEST(register_bits)
 			ck_assert_uint_eq(read_ok(&r, reg->msr), expected(reg, old, value));
 		}
 	}
-	VPT_PROVES("ATOM-RESERVED");
 	VPT_PROVES(reg->tag);
+	VPT_PROVES("ATOM-RESERVED");
 }
 END_TEST
 

@@ -268,7 +268,6 @@ START_TEST(pip_lost_outside)
 	unsigned int i;
 	size_t at;
 
-	VPT_PROVES("BUF-STATE");
 	reset(&options);
 	enable();
 	for (i = 0; i < 100; i++)
@@ -289,6 +288,7 @@ START_TEST(pip_lost_outside)
 	for (i = 0; i < sizeof(expected); i++)
 		ck_assert_int_eq(kinds[i], expected[i]);
 	ck_assert_uint_eq(cr3, 0x7000);
+	VPT_PROVES("BUF-STATE");
 }
 END_TEST
 

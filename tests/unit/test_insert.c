@@ -417,6 +417,12 @@ START_TEST(topa_int)
 	ck_assert_uint_eq(offset(),
 			  (size_t)_i <= len ? len - room : REGION_SIZE - (size_t)_i + len);
 	ck_assert_uint_eq(status(), 3);
+	/* The same region without INT raises none. */
+	m.pmis = 0;
+	topa(REGION, REGION + REGION_SIZE);
+	set_offset(REGION_SIZE - (size_t)_i);
+	insert(VPT_EV_JMP_INDIRECT);
+	ck_assert_uint_eq(m.pmis, 0);
 	VPT_PROVES("VMX-INSERT TOPA-INT");
 }
 END_TEST

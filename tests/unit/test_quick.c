@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The quick paths of near branches against vpt_pt_event(): random branches, the same packets and
+ * the same state after each.
+ */
+#include "lib/guestmem.h"
+#include "lib/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/pt.h"
+
+#define REGION	    0x10000u
+#define REGION_SIZE 0x1000u
+#define STEPS	    20000u
+#define CTL \
+	(VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN))
+
+struct unit {
+	struct guestmem mem; /* first: it is the callbacks' `opaque` */
+	struct vpt_pt_ops ops;
+	struct vpt_pt pt;
+	struct vpt_context ctx;
+};
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	*ctx = ((struct unit *)opaque)->ctx;
+}
+
+static struct unit *new_unit(uint64_t ctl)
+{
+	struct unit *u = calloc(1, sizeof(*u));
+
+	ck_assert_ptr_nonnull(u);
+	guestmem_init(&u->mem, GUESTMEM_MAP_MORE);
+	guestmem_ram(&u->mem, REGION, REGION_SIZE);
+	u->ops.mem = u->mem.ops;
+	u->ops.context = context;
+	u->ctx = (struct vpt_context){.cr3 = 0x1000, .cs_l = true, .lma = true, .paging = true};
+	vpt_pt_init(&u->pt, vpt_caps_model("spr"), &u->ops, u);
+	u->pt.rtit.output_base = REGION;
+	u->pt.rtit.output_mask_ptrs = REGION_SIZE - 1;
+	ck_assert_int_eq(
+		vpt_pt_wrmsr(&u->pt, VPT_MSR_CTL, CTL | ctl, VPT_ACCESS_HOST, 0x1000, 0x1000),
+		VPT_FAULT_NONE);
+	return u;
+}
+
+static void free_unit(struct unit *u)
+{
+	ck_assert(guestmem_guards_intact(&u->mem));
+	guestmem_free(&u->mem);
+	free(u);
+}
+
+/* Report a branch by its quick path where there is one. Returns whether the path took it. */
+static bool quick(struct vpt_pt *pt, const struct vpt_event *event)
+{
+	switch (event->kind) {
+	case VPT_EV_COND:
+		return vpt_pt_quick_cond(pt, event->flags & VPT_EVF_TAKEN);
+	case VPT_EV_JMP:
+		return vpt_pt_quick_jmp(pt);
+	case VPT_EV_JMP_INDIRECT:
+		return vpt_pt_quick_jmp_indirect(pt, event->to);
+	case VPT_EV_CALL:
+		return event->to != event->next && vpt_pt_quick_call(pt, event->next);
+	case VPT_EV_CALL_INDIRECT:
+		return vpt_pt_quick_call_indirect(pt, event->to, event->next);
+	case VPT_EV_RET:
+		return vpt_pt_quick_ret(pt, event->to) || vpt_pt_quick_ret_tip(pt, event->to);
+	default:
+		return false;
+	}
+}
+
+static uint64_t random_of(uint64_t *seed, uint64_t below)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (*seed >> 33) % below;
+}
+
+/* IPs that differ from the one before in any of their four words, canonical or not. */
+static uint64_t next_ip(uint64_t ip, uint64_t *seed)
+{
+	switch (random_of(seed, 8)) {
+	case 0:
+		return ip ^ random_of(seed, 0x10000) << 16;
+	case 1:
+		return ip ^ random_of(seed, 0x8000) << 32;
+	case 2:
+		return 0xffff800000000000ull | random_of(seed, 0x1000000);
+	case 3:
+		return ip ^ random_of(seed, 0x10000) << 48;
+	case 4:
+		return ip ^ 0xff00000000000000ull;
+	default:
+		return (ip & ~0xffffull) | random_of(seed, 0x10000);
+	}
+}
+
+static struct vpt_event random_event(const struct vpt_pt *pt, uint64_t ip, uint64_t *seed)
+{
+	static const uint8_t kinds[] = {
+		VPT_EV_COND, VPT_EV_COND,	  VPT_EV_COND,		VPT_EV_JMP,
+		VPT_EV_CALL, VPT_EV_JMP_INDIRECT, VPT_EV_CALL_INDIRECT, VPT_EV_RET,
+	};
+	const struct vpt_retstack *stack = &pt->retstack;
+	struct vpt_event event = {
+		.kind = kinds[random_of(seed, sizeof(kinds))],
+		.flags = random_of(seed, 2) ? VPT_EVF_TAKEN : 0,
+		.from = ip,
+		.next = ip + 4,
+		.to = next_ip(ip, seed),
+	};
+
+	if (event.kind == VPT_EV_RET && random_of(seed, 4))
+		event.to = stack->ip[(stack->top - 1) % VPT_RETSTACK_SIZE];
+	if (event.kind != VPT_EV_COND)
+		event.flags = 0;
+	if (event.kind == VPT_EV_CALL && !random_of(seed, 16))
+		event.to = event.next;
+	return event;
+}
+
+static void check_same(const struct vpt_pt *a, const struct vpt_pt *b)
+{
+	uint32_t i;
+
+	ck_assert_uint_eq(a->tnt, b->tnt);
+	ck_assert_uint_eq(a->last_ip, b->last_ip);
+	ck_assert_uint_eq(a->psb_bytes, b->psb_bytes);
+	ck_assert_uint_eq(a->retstack.depth, b->retstack.depth);
+	for (i = 1; i <= a->retstack.depth; i++)
+		ck_assert_uint_eq(a->retstack.ip[(a->retstack.top - i) % VPT_RETSTACK_SIZE],
+				  b->retstack.ip[(b->retstack.top - i) % VPT_RETSTACK_SIZE]);
+}
+
+static const uint64_t controls[] = {
+	0,
+	VPT_CTL_MASK(DIS_RETC),
+	1ull << VPT_CTL_PSB_FREQ_SHIFT,
+	VPT_CTL_MASK(DIS_TNT),
+	VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(CYC_EN),
+};
+
+/* Row: a configuration. In the first two every kind takes its quick path now and then. */
+START_TEST(same_packets)
+{
+	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
+	unsigned int taken[VPT_EV_COUNT] = {0}, left[VPT_EV_COUNT] = {0}, i;
+	uint64_t seed = 7 + (uint64_t)_i, ip = 0x1000;
+
+	for (i = 0; i < STEPS; i++) {
+		struct vpt_event event = random_event(&b->pt, ip, &seed);
+		bool done = quick(&a->pt, &event);
+
+		if (!done)
+			vpt_pt_event(&a->pt, &event);
+		vpt_pt_event(&b->pt, &event);
+		(done ? taken : left)[event.kind]++;
+		check_same(&a->pt, &b->pt);
+		if (i % 50 == 0) {
+			vpt_pt_flush(&a->pt);
+			vpt_pt_flush(&b->pt);
+			ck_assert_uint_eq(a->pt.rtit.output_mask_ptrs, b->pt.rtit.output_mask_ptrs);
+			ck_assert(guestmem_same(&a->mem, &b->mem));
+		}
+		ip = event.kind == VPT_EV_COND && !event.flags ? event.next : event.to;
+	}
+	if (_i < 2) {
+		ck_assert_uint_gt(taken[VPT_EV_COND], left[VPT_EV_COND]);
+		ck_assert_uint_gt(taken[VPT_EV_JMP], 0);
+		ck_assert_uint_gt(taken[VPT_EV_CALL], 0);
+		ck_assert_uint_gt(taken[VPT_EV_JMP_INDIRECT], left[VPT_EV_JMP_INDIRECT]);
+		ck_assert_uint_gt(taken[VPT_EV_CALL_INDIRECT], left[VPT_EV_CALL_INDIRECT]);
+		ck_assert_uint_gt(taken[VPT_EV_RET], left[VPT_EV_RET]);
+		ck_assert_uint_gt(left[VPT_EV_JMP_INDIRECT], 0);
+	}
+	free_unit(a);
+	free_unit(b);
+	VPT_PROVES("GEN-TNT-ORDER GEN-LAST-IP GEN-CALL");
+}
+END_TEST
+
+/* vpt_pt_cond() is vpt_pt_event() of a conditional branch, traced or not. */
+START_TEST(cond)
+{
+	struct unit *a = new_unit(controls[_i]), *b = new_unit(controls[_i]);
+	uint64_t seed = 70 + (uint64_t)_i;
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++) {
+		bool taken = random_of(&seed, 2), traced = random_of(&seed, 4);
+		struct vpt_event event = {.kind = VPT_EV_COND,
+					  .flags = taken ? VPT_EVF_TAKEN : 0,
+					  .from = 0x1000 + 8 * i,
+					  .to = 0x1008 + 8 * i,
+					  .next = 0x1008 + 8 * i};
+
+		if (!traced) {
+			struct vpt_event far = {.kind = VPT_EV_FAR, .from = event.from};
+
+			far.to = far.next = event.from;
+			vpt_pt_event(&a->pt, &far);
+			vpt_pt_event(&b->pt, &far);
+		}
+		vpt_pt_cond(&a->pt, event.from, event.to, taken);
+		vpt_pt_event(&b->pt, &event);
+		check_same(&a->pt, &b->pt);
+	}
+	vpt_pt_flush(&a->pt);
+	vpt_pt_flush(&b->pt);
+	ck_assert_uint_eq(a->pt.rtit.output_mask_ptrs, b->pt.rtit.output_mask_ptrs);
+	ck_assert(guestmem_same(&a->mem, &b->mem));
+	free_unit(a);
+	free_unit(b);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	const int rows = (int)(sizeof(controls) / sizeof(controls[0]));
+	Suite *suite = suite_create("quick");
+	TCase *tcase = tcase_create("against events");
+
+	tcase_add_loop_test(tcase, same_packets, 0, rows);
+	tcase_add_loop_test(tcase, cond, 0, rows);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
