@@ -110,7 +110,7 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/atom/configs))
 CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
-	tests/house/runner.sh
+	tests/house/runner.sh tests/house/bench.sh
 CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
@@ -164,11 +164,13 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
+#?   make bench-against BASE=COMMIT  processor time of each row beside that of a commit; fails if
+#?                      one is slower; can be interrupted; writes build/bench-against.json
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit \
-	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench
+	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -307,7 +309,7 @@ $(SILICON): $(SILICON_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 
 # Measuring: see tests/bench/bench.c.
 BENCH := $(O)/tests/vpt-bench
-BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
+BENCH_SRC := $(filter-out %/rows.c,$(sort $(wildcard tests/bench/*.c)))
 $(BENCH): $(BENCH_SRC:%.c=$(O)/%.o) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBVMM) $(LIBVPT) $(VMM_LIBS)
@@ -315,3 +317,7 @@ bench:
 	@.ci/deps build bench
 	$(again) all $(BENCH)
 	@MODE=$(MODE) O=$(O) tests/bench/run.sh
+bench-against:
+	@.ci/deps build
+	$(again) all $(O)/tests/cputime
+	@O=$(O) JOBS=$(JOBS) tests/bench/against.sh $(BASE)

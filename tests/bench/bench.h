@@ -31,6 +31,13 @@ int bench_generate(void);
 /* Timing and event packets against branches alone; the generator's part. Same returns. */
 int bench_packets(void);
 
+/*
+ * Our part of one row of the above, @rounds times, for make bench-against. Returns 0, or -1 if
+ * there is no row of that name or it does not start.
+ */
+int bench_generate_row(const char *name, unsigned int rounds);
+int bench_packets_row(const char *name, unsigned int rounds);
+
 /* A recorded trace: its density, and decoding it. Same returns. */
 int bench_trace(const char *path);
 

@@ -9,6 +9,7 @@
 #include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine.h"
 #include "vpt/encode.h"
@@ -112,6 +113,28 @@ static void compare(struct bench_machine *m, struct pt_encoder *encoder,
 		     "libipt encoder, no PSB", cond[1] * ns);
 	bench_report("indirect branch, PSB every 2K", tip[0] * ns, "ns", "libipt encoder, no PSB",
 		     tip[1] * ns);
+}
+
+int bench_generate_row(const char *name, unsigned int rounds)
+{
+	struct bench_machine *m = bench_machine_create();
+	struct bench_pattern *p = calloc(1, sizeof(*p));
+	double (*row)(struct bench_machine * machine, const struct bench_pattern *pattern) = NULL;
+	int err = -1;
+
+	if (!strcmp(name, "conditional branch"))
+		row = ours_cond;
+	if (!strcmp(name, "indirect branch"))
+		row = ours_tip;
+	if (m && p && row && bench_machine_start(m, "skl", VPT_CTL_MASK(BRANCH_EN), NULL, false)) {
+		bench_pattern_fill(p);
+		for (; rounds; rounds--)
+			row(m, p);
+		err = 0;
+	}
+	bench_machine_destroy(m);
+	free(p);
+	return err;
 }
 
 int bench_generate(void)

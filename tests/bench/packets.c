@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machine.h"
 
@@ -120,6 +121,30 @@ static void report(size_t i, const double best[ROWS], const double bytes[ROWS])
 		     best[plain] * 1e9 / EVENTS);
 	bench_report(name, bytes[i] * 1000 / EVENTS / CLOCKS, "bytes/1000 clocks", rows[plain].name,
 		     bytes[plain] * 1000 / EVENTS / CLOCKS);
+}
+
+int bench_packets_row(const char *name, unsigned int rounds)
+{
+	struct bench_machine *m = bench_machine_create();
+	struct bench_pattern *p = calloc(1, sizeof(*p));
+	const struct row *row = NULL;
+	int err = -1;
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (!strcmp(name, rows[i].name))
+			row = &rows[i];
+	if (m && p && row &&
+	    bench_machine_start(m, "spr", row->ctl | VPT_CTL_MASK(BRANCH_EN), &row->options,
+				false)) {
+		bench_pattern_fill(p);
+		for (; rounds; rounds--)
+			once(m, p, row->stream);
+		err = 0;
+	}
+	bench_machine_destroy(m);
+	free(p);
+	return err;
 }
 
 int bench_packets(void)
