@@ -5,6 +5,7 @@
 .PHONY: check-libvirt check-qemu-kvm
 check-libvirt:
 	@.ci/deps build qemu guest libvirt
+	$(again) all
 	@O=$(O) JOBS=$(JOBS) tests/libvirt/check
 
 check-qemu-kvm:

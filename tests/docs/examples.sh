@@ -9,13 +9,15 @@
 #
 # The examples of one document run in order, in one folder of their own. There build/rel is
 # what is tested, vpt is in the path, and each payload of the tree is there as PAYLOAD.elf.
-# An example must end with status 0, or with N if its comment says "exit status N".
+# An example must end with status 0; with N if its comment says "exit status N"; with 1 if it
+# shows a line "error: ...".
 #
 # given      what a document's text says is there: a command that makes it
 # samples    output shown without its command: the command that must print it
 # elsewhere  examples that make check does not run: the target that does, or why none can
 #
-# EXAMPLES_OF='GLOB...' takes other documents than all, and no --help.
+# EXAMPLES_OF='GLOB...' takes other documents than all, and no --help. CODE_RAN=FILE is a file
+# that exists if the caller has run the code of docs/qemu.md.
 #
 # A line of these files that no example needs is a failure. An example "make TARGET" is not
 # run, but for make install: TARGET must be one that make help lists.
@@ -35,8 +37,13 @@ case ${1-} in
 *) target=${1-} ;;
 esac
 
+# Seconds for the examples of a document; other targets decode whole boots.
+limit=100
+[ -z "$target" ] || limit=3600
+
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+export VPT_CACHE=${VPT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/vpt}
 export HOME=$work/home LC_ALL=C PATH=$work/bin:$O:$PATH
 mkdir "$work/home" "$work/bin"
 # make is called in the tree, and builds nothing.
@@ -68,7 +75,7 @@ extract() {
 		number=$((number + 1))
 		case $file in
 		*.md) format=md ;;
-		docs/man/*) format=man ;;
+		docs/man/*) format="man" ;;
 		*) format=help ;;
 		esac
 		if [ $format = help ]; then $file; else cat "$file"; fi |
@@ -119,14 +126,29 @@ make_folder() { # DIR
 }
 
 # Runs commands in one shell, each with its output and status apart.
-#   reads: ID of each; takes ID.cmd from $work/parts
+#   reads: ID and KIND of each; takes ID.cmd from $work/parts
 run_script() { # DIR
-	local id
-	while IFS= read -r id; do
-		printf '{\n%s\n} >%s 2>&1 </dev/null\necho $? >%s\n' "$(cat "$work/parts/$id.cmd")" \
-			"'$work/parts/$id.got'" "'$work/parts/$id.status'"
-	done >"$1.script"
-	(cd "$1" && timeout 100 bash -o pipefail "$1.script") >"$1.log" 2>&1
+	local id kind machine='' commands=''
+	{
+		while read -r id kind; do
+			[ "$kind" != guest ] || commands="$commands $work/parts/$id.cmd"
+			[ "$kind" = run ] || continue
+			[ -z "$machine" ] || print_step "$machine" "$commands"
+			machine=$id
+			commands=''
+		done
+		[ -z "$machine" ] || print_step "$machine" "$commands"
+	} >"$1.script"
+	(cd "$1" && timeout "$limit" bash -o pipefail "$1.script") >"$1.log" 2>&1
+}
+
+# A command as a step of a script; with commands for a guest, it starts the machine.
+print_step() { # ID COMMANDS
+	local command
+	command=$(cat "$work/parts/$1.cmd")
+	[ -z "$2" ] || command="'$here/in-guest' '$work/parts/$1.cmd'$2"
+	printf '{\n%s\n} >%s 2>&1 </dev/null\necho $? >%s\n' "$command" \
+		"'$work/parts/$1.got'" "'$work/parts/$1.status'"
 }
 
 # The examples of one document that TARGET runs.
@@ -139,7 +161,7 @@ run_document() { # NUMBER DOCUMENT
 		return
 	}
 	awk -F '\t' -v by="${target:-check}" -v number="$1." \
-		'index($1, number) == 1 && $4 == by { print $1 }' "$work/classes" | run_script "$dir"
+		'index($1, number) == 1 && $4 == by { print $1, $2 }' "$work/classes" | run_script "$dir"
 	[ -n "$target" ] || run_samples "$1" "$dir"
 }
 
@@ -157,7 +179,8 @@ run_samples() { # NUMBER DIR
 
 # The status that an example must end with.
 wanted_status() { # ID
-	sed -n 's/.*# .*exit status \([0-9]*\).*/\1/p' "$work/parts/$1.cmd" | grep . || echo 0
+	sed -n 's/.*# .*exit status \([0-9]*\).*/\1/p' "$work/parts/$1.cmd" | grep . ||
+		if grep -qs '^error: ' "$work/parts/$1.want"; then echo 1; else echo 0; fi
 }
 
 judge_run() { # ID NAME KIND
@@ -182,10 +205,11 @@ make figures writes the output shown anew"
 
 judge() { # ID KIND AT BY KEY
 	local name="$3: $5" wrong
-	case $4 in
-	"${target:-check}") judge_run "$1" "$name" "$2" ;;
+	case $4,$2 in
+	check-qemu,code) [ "$target" != check-qemu ] || tap_run "$name" test -s "${CODE_RAN-}" ;;
+	"${target:-check}",*) judge_run "$1" "$name" "$2" ;;
 	*) [ -z "$target" ] || return ;;&
-	sample)
+	sample,*)
 		if [ "$2" = code ]; then
 			judge_run "$1" "$name" code
 		else
@@ -193,13 +217,13 @@ judge() { # ID KIND AT BY KEY
 			tap_empty "$name" "$wrong"
 		fi
 		;;
-	make)
+	make,*)
 		if make_target_exists "$5"; then tap_ok "$name"; else
 			tap_fail "$name" "make help lists no such target"
 		fi
 		;;
-	stale) tap_fail "tests/docs/$3: $5" "no document has this example" ;;
-	nothing)
+	stale,*) tap_fail "tests/docs/$3: $5" "no document has this example" ;;
+	nothing,*)
 		tap_fail "$name" "not run by anything: $2; see tests/docs/examples.sh"
 		;;
 	esac
@@ -241,7 +265,7 @@ renew() {
 
 extract
 classify
-if [ $mode = list ]; then
+if [ "$mode" = list ]; then
 	awk -F '\t' '{ printf "%-14s %-40s %s\n", $4, $3, $5 }' "$work/classes"
 	exit
 fi
@@ -251,7 +275,7 @@ while IFS= read -r document; do
 	run_document "$(printf '%02d' $count)" "$document"
 done <"$work/documents"
 [ -n "$target" ] || vpt decode --calls "$work/01/build/demo.vpt" | awk -f docs/calls.awk >"$work/demo.svg"
-if [ $mode = update ]; then
+if [ "$mode" = update ]; then
 	renew
 	cp "$work/demo.svg" docs/demo.svg
 	exit

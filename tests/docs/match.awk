@@ -4,8 +4,9 @@
 # usage: awk -v part=0|1 -f match.awk WANT GOT
 #
 # A line of WANT that is "..." stands for any number of lines, "..." within a line for any
-# text. Seconds, which differ from run to run, are not compared. With part=1, GOT must have
-# each line of WANT in this order, whatever is between them, and numbers are not compared.
+# text. Seconds, which differ from run to run, and empty lines at the end are not compared.
+# With part=1, GOT must have each line of WANT in this order, whatever is between them, and
+# numbers are not compared.
 # Prints the first line of WANT that GOT does not have, and exits with 1.
 
 BEGIN {
@@ -66,6 +67,10 @@ END {
 		}
 		exit 0
 	}
+	while (given && got[given] == "")
+		given--
+	while (wanted && want[wanted] == "")
+		wanted--
 	at = 1
 	for (i = 1; i <= wanted; i++) {
 		if (want[i] == "...") {
