@@ -160,6 +160,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
 #?                      interrupts and faults included; ends with a table by payload; then
 #?                      SOAK_SEEDS=10000 seeds of each kind, from a first one that is random
+#?   make check-faults  the k-th allocation, mmap, write, ftruncate or fsync fails, k = 1 to
+#?                      FAULTS_MAX=200, for every verb: status, output, files; resumes
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
@@ -321,3 +323,20 @@ bench-against:
 	@.ci/deps build
 	$(again) all $(O)/tests/cputime
 	@O=$(O) JOBS=$(JOBS) tests/bench/against.sh $(BASE)
+
+# Failing allocations and system calls: see tests/faults/faults.c.
+FAULTS := $(O)/tests/faults-run
+FAULTS_SHIM := $(O)/tests/faults-shim.so
+FAULTS_MAX ?= 200
+faults-build: $(FAULTS) $(FAULTS_SHIM)
+$(FAULTS): $(O)/tests/faults/faults.o $(O)/tests/faults/inject.o $(O)/tests/faults/tree.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^
+$(FAULTS_SHIM): tests/faults/shim.c tests/faults/shim.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) -Itests -O2 -g $(WARN) -std=gnu11 -D_GNU_SOURCE -fPIC -shared -o $@ $<
+.PHONY: faults-build check-faults
+check-faults:
+	$(prepare)
+	$(again) all faults-build
+	@O=$(O) MODE=$(MODE) tests/faults/faults.sh $(FAULTS_MAX)

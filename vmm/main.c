@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt VERB ...: chooses the verb. */
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,16 +62,25 @@ static int unknown(const char *word)
 	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", word);
 }
 
-int main(int argc, char **argv)
+/*
+ * Nothing is missing on standard output in silence, whichever verb wrote to it: a write that
+ * failed is status 4. Some verbs have said so themselves.
+ */
+static int check_output(const char *verb, int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (status == VPT_EXIT_HOST)
+		return status;
+	return vpt_fail(VPT_EXIT_HOST, "%s: standard output cannot be written%s%s", verb,
+			errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
+static int run(int argc, char **argv)
 {
 	size_t i;
 
-	/* A file that may not grow further is an error like a full disk, not a death. */
-	signal(SIGXFSZ, SIG_IGN);
-	if (argc < 2) {
-		help(stderr);
-		return VPT_EXIT_USAGE;
-	}
 	/* vpt help VERB is vpt VERB --help. */
 	if (!strcmp(argv[1], "help") && argc > 2) {
 		char *swapped[] = {argv[2], (char *)"--help", NULL};
@@ -92,4 +102,15 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(argc - 1, argv + 1);
 	return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	/* A file that may not grow further is an error like a full disk, not a death. */
+	signal(SIGXFSZ, SIG_IGN);
+	if (argc < 2) {
+		help(stderr);
+		return VPT_EXIT_USAGE;
+	}
+	return check_output(argv[1], run(argc, argv));
 }

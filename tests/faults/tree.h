@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files below a folder, as what a command has made. */
+#ifndef TESTS_FAULTS_TREE_H
+#define TESTS_FAULTS_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree {
+	struct tree_file {
+		char *path; /* below the folder */
+		uint64_t size, hash;
+	} * at; /* sorted by path */
+	size_t n, room;
+};
+
+/* The process ends if it cannot be read. */
+void tree_read(struct tree *t, const char *dir);
+void tree_free(struct tree *t);
+/* NULL: there is none. */
+const struct tree_file *tree_find(const struct tree *t, const char *path);
+bool tree_same(const struct tree *a, const struct tree *b);
+/* Remove what is below a folder. */
+void tree_remove(const char *dir);
+uint64_t tree_hash(const char *path, uint64_t *size);
+
+#endif /* TESTS_FAULTS_TREE_H */
