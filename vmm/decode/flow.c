@@ -132,6 +132,10 @@ static int start_rtit(struct vpt_flow *f, const struct vpt_segment *s, uint64_t 
 	*skipped = config.len;
 	f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
 	f->atom->mode = 64;
+	/* Where packets were lost the segment before may have counted too many instructions. */
+	while (f->next_cr3 && s->count &&
+	       f->cr3s[f->next_cr3 - 1].insns > f->periods[s->first].start->insns)
+		f->next_cr3--;
 	/* What the segment before came to is so at its end, and here. */
 	if (f->next_cr3)
 		f->next_cr3--;
