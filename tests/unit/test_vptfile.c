@@ -488,7 +488,49 @@ START_TEST(every_truncation)
 }
 END_TEST
 
-/* Change each byte, by the bits of flips[_i]. */
+/* What a reader has where one block is missing: what the file has, or holes. */
+static void check_parts(struct vpt_reader *r)
+{
+	static const uint8_t whole[] = "\2\x82\2\x82\2\x82\2\x82\2\x82\2\x82\2\x82\2\x82"
+				       "abcdefg";
+	struct vpt_oracle_cursor cursor = {0};
+	const struct vpt_oracle_record *record;
+	const struct vpt_extent *extent = vpt_reader_extent(r);
+	const struct vpt_code *code;
+	const uint8_t *stream;
+	uint64_t i = 0, missing = 0;
+	size_t n, k;
+
+	stream = vpt_reader_stream(r, 1, &n);
+	ck_assert_uint_le(n, 23);
+	for (k = 0; k < n; k++) {
+		missing += stream[k] != whole[k];
+		ck_assert(stream[k] == whole[k] || !stream[k]);
+	}
+	ck_assert_uint_eq(missing, vpt_reader_stream_missing(r, 1));
+	code = vpt_reader_code(r, 1, &n);
+	for (k = 0; k < n; k++)
+		ck_assert(code[k].bytes[0] == 0xf4 || code[k].bytes[0] == 0x90 ||
+			  code[k].bytes[0] == 0xcc);
+	while ((record = vpt_reader_oracle(r, 0, &cursor)))
+		ck_assert_uint_eq(record->ip, i++);
+	ck_assert_uint_eq(i, vpt_reader_oracle_count(r, 0));
+	ck_assert_uint_eq(extent->damages, 1);
+	ck_assert_uint_eq(extent->damage->offset, extent->readable);
+	ck_assert_uint_eq(extent->damage->bytes, extent->lost);
+}
+
+/* Is it where a block ends? */
+static bool is_end(uint64_t at, const size_t *ends, size_t nends)
+{
+	size_t i;
+
+	for (i = 0; i < nends && ends[i] != at; i++)
+		;
+	return i < nends;
+}
+
+/* Change each byte, by the bits of flips[_i]: one block is missing, and what follows is not. */
 START_TEST(every_flip)
 {
 	static const uint8_t flips[] = {0xff, 0x01, 0x80};
@@ -510,7 +552,12 @@ START_TEST(every_flip)
 			/* Only the header's reserved words may change unnoticed. */
 			ck_assert_uint_eq(vpt_reader_extent(r)->readable, last ? last : b.n);
 			ck_assert(last || n >= offsetof(struct vpt_file_header, reserved));
-			check_prefix(r);
+			if (last) {
+				check_parts(r);
+				ck_assert(is_end(last + vpt_reader_extent(r)->lost, ends, nends));
+			} else {
+				check_prefix(r);
+			}
 			vpt_reader_close(r);
 		}
 		b.at[n] ^= flips[_i];
@@ -807,21 +854,16 @@ END_TEST
 START_TEST(bad_vcpu)
 {
 	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct vpt_file_info info = {.vcpus = 2};
-	struct vpt_session session = {0};
-	struct vpt_code_page page = {0};
-	struct vpt_cr3_switch sw = {0};
-	struct vpt_oracle_record record = {0};
 	struct vpt_writer *w;
 
 	close(mkstemp(path));
-	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
+	ck_assert_int_eq(vpt_writer_open(path, &(struct vpt_file_info){.vcpus = 2}, &w), 0);
 	ck_assert_int_eq(vpt_writer_trace(w, 2, 0, psb, 1), -EINVAL);
-	ck_assert_int_eq(vpt_writer_session(w, 2, &session), -EINVAL);
-	ck_assert_int_eq(vpt_writer_code(w, 2, &page, psb), -EINVAL);
+	ck_assert_int_eq(vpt_writer_session(w, 2, &(struct vpt_session){0}), -EINVAL);
+	ck_assert_int_eq(vpt_writer_code(w, 2, &(struct vpt_code_page){0}, psb), -EINVAL);
 	ck_assert_int_eq(vpt_writer_map(w, 2, NULL, 0), -EINVAL);
-	ck_assert_int_eq(vpt_writer_cr3(w, 2, &sw), -EINVAL);
-	ck_assert_int_eq(vpt_writer_oracle(w, 2, &record), -EINVAL);
+	ck_assert_int_eq(vpt_writer_cr3(w, 2, &(struct vpt_cr3_switch){0}), -EINVAL);
+	ck_assert_int_eq(vpt_writer_oracle(w, 2, &(struct vpt_oracle_record){0}), -EINVAL);
 	ck_assert_uint_eq(vpt_writer_stream_bytes(w, 2), 0);
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
 	unlink(path);

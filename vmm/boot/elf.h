@@ -9,7 +9,9 @@
 
 #include "x86/mem.h"
 
-#define VPT_ELF_SEGMENTS 32
+#define VPT_ELF_SEGMENTS  32
+#define VPT_ELF_MAGIC	  "\177ELF"
+#define VPT_ELF_MAGIC_LEN 4
 
 enum vpt_elf_error {
 	VPT_ELF_OK = 0,

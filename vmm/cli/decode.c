@@ -417,7 +417,7 @@ static int prepare(struct decode *d)
 static int run(const struct options *o)
 {
 	struct decode d = {.o = o};
-	int status = vpt_cli_open("decode", o->path, &d.reader);
+	int status = vpt_cli_open("decode", o->path, VPT_READER_NO_ORACLE, &d.reader);
 
 	if (status)
 		return status;

@@ -156,7 +156,8 @@ static int dump_vpt(struct options *o)
 	unsigned int vcpu, vcpus;
 	int status;
 
-	status = vpt_cli_open_or("dump", o->path, "; --raw is for bare trace bytes", &reader);
+	status = vpt_cli_open_or("dump", o->path, VPT_READER_NO_ORACLE,
+				 "; --raw is for bare trace bytes", &reader);
 	if (status)
 		return status;
 	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT)

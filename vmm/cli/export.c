@@ -154,7 +154,7 @@ static int run_perf(struct options *o, struct vpt_reader **reader)
 static int run(struct options *o)
 {
 	struct vpt_reader *reader;
-	int status = vpt_cli_open("export", o->path, &reader);
+	int status = vpt_cli_open("export", o->path, 0, &reader);
 
 	if (status)
 		return status;

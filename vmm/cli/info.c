@@ -87,7 +87,22 @@ static void show_stop(const struct vpt_reader *r, const struct vpt_cli_names *na
 	vpt_post_mortem_print(stdout, "  ", pm, names);
 }
 
-static void show_file(const struct vpt_reader *r)
+static void show_damage(const struct vpt_extent *extent, uint64_t limit)
+{
+	size_t i;
+
+	if (extent->cut) {
+		printf("cut            %s; bytes lost: %" PRIu64 "\n", extent->why, extent->lost);
+		return;
+	}
+	for (i = 0; i < extent->damages && i < limit; i++)
+		printf("damaged        byte %" PRIu64 ": %s; bytes left out: %" PRIu64 "\n",
+		       extent->damage[i].offset, extent->damage[i].why, extent->damage[i].bytes);
+	if (i < extent->damages)
+		printf("  ... and %zu more: see --limit\n", extent->damages - i);
+}
+
+static void show_file(const struct vpt_reader *r, uint64_t limit)
 {
 	const struct vpt_file_info *info = vpt_reader_info(r);
 	const struct vpt_extent *extent = vpt_reader_extent(r);
@@ -112,13 +127,8 @@ static void show_file(const struct vpt_reader *r)
 	printf("file           %" PRIu64 " bytes, blocks: %zu", extent->file_bytes, extent->blocks);
 	if (extent->unknown)
 		printf(", of unknown types: %zu", extent->unknown);
-	if (extent->why)
-		printf("\n               %s: %s; bytes lost: %" PRIu64,
-		       extent->cut ? "cut" : "damaged", extent->why,
-		       extent->file_bytes - extent->readable);
-	else
-		printf(", whole");
-	putchar('\n');
+	puts(extent->why ? "" : ", whole");
+	show_damage(extent, limit);
 }
 
 static void show_spaces(const struct vpt_reader *r, uint64_t limit)
@@ -250,8 +260,11 @@ static void show_vcpu(struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
 	periods = vpt_reader_sessions(r, vcpu, &nperiods);
 	vpt_reader_code(r, vcpu, &ncode);
 	vpt_reader_cr3(r, vcpu, &ncr3);
-	printf("vCPU %u         trace: %" PRIu64 " bytes, sessions: %zu, pages of code: %zu", vcpu,
-	       vpt_reader_stream_bytes(r, vcpu), nperiods, ncode);
+	printf("vCPU %u         trace: %" PRIu64 " bytes, ", vcpu,
+	       vpt_reader_stream_bytes(r, vcpu));
+	if (vpt_reader_stream_missing(r, vcpu))
+		printf("of which are missing: %" PRIu64 ", ", vpt_reader_stream_missing(r, vcpu));
+	printf("sessions: %zu, pages of code: %zu", nperiods, ncode);
 	if (vpt_info_pips(r, vcpu, &pips) && pips)
 		printf(", PIPs: %" PRIu64, pips);
 	if (ncr3)
@@ -271,7 +284,7 @@ static void show(const struct options *o, struct vpt_reader *r, const struct vpt
 	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
 
 	if (!o->json) {
-		show_file(r);
+		show_file(r, o->limit);
 		show_contents(r);
 		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)
@@ -348,7 +361,7 @@ int vpt_cmd_info(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	status = vpt_cli_open("info", o.path, &reader);
+	status = vpt_cli_open("info", o.path, 0, &reader);
 	if (status)
 		return status;
 	open_names(reader, &names);

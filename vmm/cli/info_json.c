@@ -17,6 +17,21 @@ static void json_errata(unsigned int errata)
 	putchar(']');
 }
 
+static void json_damage(const struct vpt_extent *extent)
+{
+	size_t i;
+
+	printf(",\"cut\":%s,\"lost\":%" PRIu64 ",\"damage\":[", extent->cut ? "true" : "false",
+	       extent->lost);
+	for (i = 0; i < extent->damages; i++) {
+		printf("%s{\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"why\":", i ? "," : "",
+		       extent->damage[i].offset, extent->damage[i].bytes);
+		vpt_json_string(stdout, extent->damage[i].why);
+		putchar('}');
+	}
+	putchar(']');
+}
+
 static void json_file(const struct vpt_reader *r)
 {
 	const struct vpt_file_info *info = vpt_reader_info(r);
@@ -55,6 +70,7 @@ static void json_file(const struct vpt_reader *r)
 	if (extent->why) {
 		fputs(",\"why\":", stdout);
 		vpt_json_string(stdout, extent->why);
+		json_damage(extent);
 	}
 }
 

@@ -32,7 +32,7 @@ static bool tick(void *opaque)
 static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
 {
 	enum vpt_elf_error error;
-	int err = vpt_input_open(&g->file, o->guest);
+	int err = vpt_input_open_magic(&g->file, o->guest, VPT_ELF_MAGIC, VPT_ELF_MAGIC_LEN);
 
 	if (err)
 		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest, strerror(-err));

@@ -53,7 +53,7 @@ static int refuse(const char *verb, const char *path, int err, const char *why, 
 			why, hint && err == -EINVAL ? hint : "");
 }
 
-int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
+int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,
 		    struct vpt_reader **reader)
 {
 	struct beside b = look_beside(path);
@@ -61,7 +61,7 @@ int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
 	int status = VPT_EXIT_OK, err;
 	char why[256];
 
-	err = vpt_reader_open(name, reader, why, sizeof(why));
+	err = vpt_reader_open_as(name, how, reader, why, sizeof(why));
 	if (err)
 		status = refuse(verb, name, err, why, hint);
 	else if (b.part && !b.alone)
@@ -71,27 +71,38 @@ int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
 	return status;
 }
 
-int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader)
+int vpt_cli_open(const char *verb, const char *path, unsigned int how, struct vpt_reader **reader)
 {
-	return vpt_cli_open_or(verb, path, NULL, reader);
+	return vpt_cli_open_or(verb, path, how, NULL, reader);
+}
+
+static int damaged(const char *verb, const char *name, const struct vpt_extent *extent)
+{
+	return vpt_fail(VPT_EXIT_INPUT,
+			"%s: %s: damaged at byte %" PRIu64
+			": %s; places: %zu, bytes left out: %" PRIu64,
+			verb, name, extent->readable, extent->why, extent->damages, extent->lost);
 }
 
 int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader)
 {
 	const struct vpt_extent *extent = vpt_reader_extent(reader);
 	struct beside b;
-	const char *what;
+	const char *name;
 	int status;
 
 	if (!extent->why)
 		return VPT_EXIT_OK;
 	b = look_beside(path);
-	what = !extent->cut				       ? "damaged"
-	       : b.alone && b.writer == VPT_OUTFILE_HAS_WRITER ? "still being written"
-							       : "cut";
-	status = vpt_fail(VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb,
-			  b.part && b.alone ? b.part : path, what, extent->why,
-			  extent->file_bytes - extent->readable);
+	name = b.part && b.alone ? b.part : path;
+	if (extent->cut)
+		status = vpt_fail(
+			VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb, name,
+			b.alone && b.writer == VPT_OUTFILE_HAS_WRITER ? "still being written"
+								      : "cut",
+			extent->why, extent->lost);
+	else
+		status = damaged(verb, name, extent);
 	free(b.part);
 	return status;
 }

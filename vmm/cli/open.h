@@ -8,17 +8,18 @@
 /*
  * Open a trace. If there is none but its part file, as while vpt run writes it or after it was
  * killed, that is read. If there are both, a line on standard error names the part. Returns
- * VPT_EXIT_OK, or an exit status after the one line was printed. @hint follows in that line if
- * the file is not a trace; NULL: none.
+ * VPT_EXIT_OK, or an exit status after the one line was printed. @how is of enum
+ * vpt_reader_how. @hint follows in that line if the file is not a trace; NULL: none.
  */
-int vpt_cli_open_or(const char *verb, const char *path, const char *hint,
+int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,
 		    struct vpt_reader **reader);
-int vpt_cli_open(const char *verb, const char *path, struct vpt_reader **reader);
+int vpt_cli_open(const char *verb, const char *path, unsigned int how, struct vpt_reader **reader);
 
 /*
  * VPT_EXIT_OK if the file is whole. VPT_EXIT_INPUT, after the one line was printed, if
  * it ends early, as when its writer was killed, or is damaged: a script that goes by the
- * exit status must not take a part for all.
+ * exit status must not take a part for all. That comes before any other complaint about what
+ * the file holds, which may be a consequence.
  */
 int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader);
 

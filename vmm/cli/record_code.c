@@ -38,7 +38,7 @@ static int look_through(struct out *o, const char *path)
 	struct vpt_reader *reader;
 	unsigned int vcpu, vcpus;
 	char why[256];
-	int err = vpt_reader_open(path, &reader, why, sizeof(why));
+	int err = vpt_reader_open_as(path, VPT_READER_NO_ORACLE, &reader, why, sizeof(why));
 
 	if (err)
 		return err;

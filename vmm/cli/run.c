@@ -24,7 +24,7 @@ struct run {
 static int read_files(struct run *r)
 {
 	enum vpt_elf_error error;
-	int err = vpt_input_open(&r->guest, r->m.o.guest);
+	int err = vpt_input_open_magic(&r->guest, r->m.o.guest, VPT_ELF_MAGIC, VPT_ELF_MAGIC_LEN);
 
 	if (err)
 		return vpt_fail(VPT_EXIT_INPUT, "run: %s: %s", r->m.o.guest, strerror(-err));

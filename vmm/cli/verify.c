@@ -222,7 +222,7 @@ static int run(const struct options *o)
 	struct vpt_comparison c = {0};
 	struct vpt_symbols *symbols = NULL;
 	struct vpt_reader *reader;
-	int status = vpt_cli_open("verify", o->path, &reader);
+	int status = vpt_cli_open("verify", o->path, VPT_READER_PREFIX, &reader);
 
 	if (status)
 		return status;

@@ -13,8 +13,9 @@
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"
+#include "trace/arena.h"
 #include "trace/crc32c.h"
-#include "trace/input.h"
+#include "trace/source.h"
 #include "trace/vec.h"
 #include "trace/writer.h"
 
@@ -23,15 +24,21 @@
 /* As vpt run has it. */
 #define MIN_MEM (1ull << 20)
 #define MAX_MEM (1ull << 35)
+/* Of a payload at a time. */
+#define PIECE 65536u
+/* Longer payloads are checked before there is memory for them. */
+#define LARGE (4u << 20)
 
 struct block {
 	enum vpt_snap_type type;
-	uint32_t len;
-	const uint8_t *bytes;
+	uint32_t len, crc;
+	uint64_t at;	      /* of the header, in the file */
+	const uint8_t *bytes; /* a copy; NULL: read it piece by piece */
 };
 
 struct vpt_snapshot {
-	struct vpt_input in;
+	struct vpt_source *source;
+	struct vpt_arena arena;
 	struct vpt_snap_info info;
 	struct {
 		struct block *at;
@@ -83,15 +90,30 @@ static const struct {
 	[VPT_SNAP_END] = {"end", true, sizeof(struct vpt_snap_end)},
 };
 
+/* A part of the file. What a file lost that was made shorter meanwhile is a cut. */
+static int read_at(const struct vpt_snapshot *s, uint64_t at, void *to, size_t len,
+		   const struct why *why)
+{
+	int error = vpt_source_read(s->source, at, to, len);
+
+	if (error == -ENODATA)
+		return complain(why, -EINVAL, "cut at byte %llu", (unsigned long long)at);
+	return error ? complain(why, error, "%s", strerror(-error)) : 0;
+}
+
 static int check_header(const struct vpt_snapshot *s, const struct why *why)
 {
 	struct vpt_snap_header header;
+	uint64_t magic = VPT_SNAP_MAGIC;
 
-	if (s->in.size < sizeof(header))
-		return complain(why, -EINVAL, "too short for a snapshot");
-	memcpy(&header, s->in.bytes, sizeof(header));
-	if (header.magic != VPT_SNAP_MAGIC)
+	if (s->source->size >= sizeof(magic) && read_at(s, 0, &magic, sizeof(magic), why))
+		return -EINVAL;
+	if (magic != VPT_SNAP_MAGIC)
 		return complain(why, -EINVAL, "not a snapshot");
+	if (s->source->size < sizeof(header))
+		return complain(why, -EINVAL, "too short for a snapshot");
+	if (read_at(s, 0, &header, sizeof(header), why))
+		return -EINVAL;
 	if (header.version != VPT_SNAP_VERSION)
 		return complain(why, -EINVAL, "version %u, this vpt reads %u", header.version,
 				VPT_SNAP_VERSION);
@@ -109,43 +131,99 @@ static bool is_padding(const uint8_t *at, size_t len)
 	return true;
 }
 
-static uint32_t crc_of(struct vpt_snap_block block, const uint8_t *payload)
+/* Takes a piece of a payload, which begins at `offset` in it. 0 or -errno. */
+typedef int (*piece_fn)(void *opaque, uint64_t offset, const uint8_t *bytes, size_t len);
+
+/*
+ * Go through a payload and check it, once more each time: the file may have changed meanwhile,
+ * which must not change the header that the caller knows. 0, -EINVAL or an error of `put`, which
+ * may be NULL.
+ */
+static int each_piece(const struct vpt_snapshot *s, const struct block *b, piece_fn put,
+		      void *opaque, const struct why *why)
 {
-	block.crc = 0;
-	return vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)), payload, block.len);
+	const struct vpt_snap_block head = {VPT_SNAP_BLOCK_MAGIC, b->type, b->len, 0};
+	uint32_t crc = vpt_crc32c(0, &head, sizeof(head)), done = 0;
+	uint8_t bytes[PIECE];
+	int error;
+
+	while (done < b->len) {
+		const uint32_t n = b->len - done < PIECE ? b->len - done : PIECE;
+
+		error = read_at(s, b->at + sizeof(head) + done, bytes, n, why);
+		if (!error && put)
+			error = put(opaque, done, bytes, n);
+		if (error)
+			return error;
+		crc = vpt_crc32c(crc, bytes, n);
+		done += n;
+	}
+	error = read_at(s, b->at + sizeof(head) + done, bytes, -done & 7, why);
+	if (!error && (crc != b->crc || !is_padding(bytes, -done & 7)))
+		return complain(why, -EINVAL, "damaged at byte %llu: checksum",
+				(unsigned long long)b->at);
+	return error;
+}
+
+static int keep_piece(void *to, uint64_t offset, const uint8_t *bytes, size_t len)
+{
+	memcpy((uint8_t *)to + offset, bytes, len);
+	return 0;
+}
+
+/* A checked payload in memory, or only checked if it is RAM or a trace, of any size. */
+static int load_block(struct vpt_snapshot *s, struct block *b, const struct why *why)
+{
+	int error = 0;
+	void *copy;
+
+	if (b->type == VPT_SNAP_RAM || b->type == VPT_SNAP_FILE)
+		return each_piece(s, b, NULL, NULL, why);
+	if (b->len > LARGE)
+		error = each_piece(s, b, NULL, NULL, why);
+	if (error)
+		return error;
+	copy = vpt_arena_alloc(&s->arena, b->len);
+	if (!copy)
+		return no_memory(why);
+	b->bytes = copy;
+	return each_piece(s, b, keep_piece, copy, why);
 }
 
 /* The block at `where`, which becomes the place after it. */
-static int next_block(struct vpt_snapshot *s, size_t *where, const struct why *why)
+static int next_block(struct vpt_snapshot *s, uint64_t *where, const struct why *why)
 {
-	size_t at = *where, left = s->in.size - at, padded;
+	const uint64_t at = *where, left = s->source->size - at;
 	struct vpt_snap_block block;
+	struct block b;
+	int error;
 
 	if (left < sizeof(block))
-		return complain(why, -EINVAL, "cut at byte %zu: no end block", at);
-	memcpy(&block, s->in.bytes + at, sizeof(block));
-	left -= sizeof(block);
-	padded = ((size_t)block.len + 7) & ~(size_t)7;
+		return complain(why, -EINVAL, "cut at byte %llu: no end block",
+				(unsigned long long)at);
+	error = read_at(s, at, &block, sizeof(block), why);
+	if (error)
+		return error;
 	if (block.magic != VPT_SNAP_BLOCK_MAGIC)
-		return complain(why, -EINVAL, "damaged at byte %zu: no block", at);
-	if (padded > left)
-		return complain(why, -EINVAL, "cut at byte %zu: a block is longer than the file",
-				at);
-	at += sizeof(block);
-	if (block.crc != crc_of(block, s->in.bytes + at) ||
-	    !is_padding(s->in.bytes + at + block.len, padded - block.len))
-		return complain(why, -EINVAL, "damaged at byte %zu: checksum", *where);
+		return complain(why, -EINVAL, "damaged at byte %llu: no block",
+				(unsigned long long)at);
+	*where += sizeof(block) + (((uint64_t)block.len + 7) & ~7ull);
+	if (*where - at > left)
+		return complain(why, -EINVAL, "cut at byte %llu: a block is longer than the file",
+				(unsigned long long)at + sizeof(block));
+	b = (struct block){(enum vpt_snap_type)block.type, block.len, block.crc, at, NULL};
+	error = load_block(s, &b, why);
+	if (error)
+		return error;
 	if (!block.type || block.type >= VPT_SNAP_TYPES)
-		return complain(why, -EINVAL, "damaged at byte %zu: block of type %u", *where,
-				block.type);
+		return complain(why, -EINVAL, "damaged at byte %llu: block of type %u",
+				(unsigned long long)at, block.type);
 	if (types[block.type].len && types[block.type].len != block.len)
-		return complain(why, -EINVAL, "damaged at byte %zu: length of %s", *where,
-				types[block.type].name);
+		return complain(why, -EINVAL, "damaged at byte %llu: length of %s",
+				(unsigned long long)at, types[block.type].name);
 	if (!vpt_vec_room(&s->blocks))
 		return no_memory(why);
-	s->blocks.at[s->blocks.n++] =
-		(struct block){(enum vpt_snap_type)block.type, block.len, s->in.bytes + at};
-	*where = at + padded;
+	s->blocks.at[s->blocks.n++] = b;
 	return 0;
 }
 
@@ -185,7 +263,7 @@ static int check_order(const struct vpt_snapshot *s, const struct why *why)
 
 static int check_blocks(struct vpt_snapshot *s, const struct why *why)
 {
-	size_t where = sizeof(struct vpt_snap_header);
+	uint64_t where = sizeof(struct vpt_snap_header);
 	int error;
 
 	do {
@@ -193,8 +271,9 @@ static int check_blocks(struct vpt_snapshot *s, const struct why *why)
 		if (error)
 			return error;
 	} while (s->blocks.at[s->blocks.n - 1].type != VPT_SNAP_END);
-	if (where != s->in.size)
-		return complain(why, -EINVAL, "damaged at byte %zu: more after the end", where);
+	if (where != s->source->size)
+		return complain(why, -EINVAL, "damaged at byte %llu: more after the end",
+				(unsigned long long)where);
 	return check_order(s, why);
 }
 
@@ -245,6 +324,20 @@ static int check_info(struct vpt_snapshot *s, const struct why *why)
 	return 0;
 }
 
+static int open_source(struct vpt_snapshot *s, const char *path, const struct why *why)
+{
+	static const uint64_t magic = VPT_SNAP_MAGIC;
+	int error;
+
+	s->source = malloc(sizeof(*s->source));
+	if (!s->source)
+		return no_memory(why);
+	error = vpt_source_open(s->source, path, &magic, sizeof(magic));
+	if (error == -EFBIG)
+		return complain(why, error, "a pipe or a device may have 1 GiB: give a file");
+	return error ? complain(why, error, "%s", strerror(-error)) : 0;
+}
+
 int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *text, size_t size)
 {
 	const struct why why = {text, size};
@@ -253,10 +346,8 @@ int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *te
 
 	if (!s)
 		return no_memory(&why);
-	error = vpt_input_open(&s->in, path);
-	if (error)
-		complain(&why, error, "%s", strerror(-error));
-	else
+	error = open_source(s, path, &why);
+	if (!error)
 		error = check_header(s, &why);
 	if (!error)
 		error = check_blocks(s, &why);
@@ -273,7 +364,10 @@ void vpt_snapshot_close(struct vpt_snapshot *s)
 {
 	if (!s)
 		return;
-	vpt_input_close(&s->in);
+	if (s->source)
+		vpt_source_close(s->source);
+	free(s->source);
+	vpt_arena_free(&s->arena);
 	free(s->blocks.at);
 	free(s);
 }
@@ -331,27 +425,52 @@ static int check_cpuid(const struct vpt_snapshot *s, const struct vpt_vm *vm, co
 	return 0;
 }
 
+struct ram {
+	const struct vpt_mem *mem;
+	uint64_t gpa;
+};
+
+/* The payload is an address, then pages. */
+static int put_ram(void *opaque, uint64_t offset, const uint8_t *bytes, size_t len)
+{
+	const struct ram *ram = opaque;
+	const size_t skip = offset ? 0 : sizeof(ram->gpa);
+
+	return vpt_mem_write(ram->mem, ram->gpa + offset + skip - sizeof(ram->gpa), bytes + skip,
+			     len - skip)
+		       ? 0
+		       : -EINVAL;
+}
+
+static int load_pages(const struct vpt_snapshot *s, const struct vpt_mem *mem,
+		      const struct block *b, const struct why *why)
+{
+	struct ram ram = {.mem = mem};
+	uint64_t len;
+	int error;
+
+	if (b->len < sizeof(ram.gpa))
+		return complain(why, -EINVAL, "RAM without an address");
+	len = b->len - sizeof(ram.gpa);
+	error = read_at(s, b->at + sizeof(struct vpt_snap_block), &ram.gpa, sizeof(ram.gpa), why);
+	if (error)
+		return error;
+	if (len % VPT_PAGE_SIZE || ram.gpa % VPT_PAGE_SIZE || ram.gpa > mem->bytes ||
+	    len > mem->bytes - ram.gpa)
+		return complain(why, -EINVAL, "RAM at %#llx: not pages of %llu bytes",
+				(unsigned long long)ram.gpa, (unsigned long long)mem->bytes);
+	return each_piece(s, b, put_ram, &ram, why);
+}
+
 static int load_ram(const struct vpt_snapshot *s, const struct vpt_mem *mem, const struct why *why)
 {
+	int error = 0;
 	size_t i;
 
-	for (i = 0; i < s->blocks.n; i++) {
-		const struct block *b = &s->blocks.at[i];
-		uint64_t gpa;
-		size_t len;
-
-		if (b->type != VPT_SNAP_RAM)
-			continue;
-		if (b->len < sizeof(gpa))
-			return complain(why, -EINVAL, "RAM without an address");
-		memcpy(&gpa, b->bytes, sizeof(gpa));
-		len = b->len - sizeof(gpa);
-		if (len % VPT_PAGE_SIZE || gpa % VPT_PAGE_SIZE ||
-		    !vpt_mem_write(mem, gpa, b->bytes + sizeof(gpa), len))
-			return complain(why, -EINVAL, "RAM at %#llx: not pages of %llu bytes",
-					(unsigned long long)gpa, (unsigned long long)mem->bytes);
-	}
-	return 0;
+	for (i = 0; i < s->blocks.n && !error; i++)
+		if (s->blocks.at[i].type == VPT_SNAP_RAM)
+			error = load_pages(s, mem, &s->blocks.at[i], why);
+	return error;
 }
 
 static int load_vcpu(const struct vpt_snapshot *s, struct vpt_vcpu *v, const struct why *why)
@@ -385,14 +504,20 @@ int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *tex
 	return error ? error : load_vcpu(s, vm->vcpu, &why);
 }
 
-static int refill(const struct vpt_snapshot *s, struct vpt_writer *w)
+static int put_file(void *writer, uint64_t offset, const uint8_t *bytes, size_t len)
+{
+	(void)offset;
+	return vpt_writer_refill(writer, bytes, len);
+}
+
+static int refill(const struct vpt_snapshot *s, struct vpt_writer *w, const struct why *why)
 {
 	int error = 0;
 	size_t i;
 
 	for (i = 0; !error && i < s->blocks.n; i++)
 		if (s->blocks.at[i].type == VPT_SNAP_FILE)
-			error = vpt_writer_refill(w, s->blocks.at[i].bytes, s->blocks.at[i].len);
+			error = each_piece(s, &s->blocks.at[i], put_file, w, why);
 	return error;
 }
 
@@ -413,8 +538,9 @@ static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer *
 		return complain(why, error, "%s", strerror(-error));
 	if (file_bytes != s->info.file_bytes)
 		return complain(why, -EINVAL, "not all of its trace file");
-	error = refill(s, *writer);
-	return error ? complain(why, error, "%s", strerror(-error)) : 0;
+	error = refill(s, *writer, why);
+	/* Of the file that is written; what is wrong with the snapshot has been said. */
+	return error && error != -EINVAL ? complain(why, error, "%s", strerror(-error)) : error;
 }
 
 static int load_content(const struct block *b, struct vpt_code_pages *pages)

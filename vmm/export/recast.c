@@ -286,6 +286,7 @@ static int finish(const struct recast *m, int err)
 
 int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report)
 {
+	const struct vpt_extent *extent = vpt_reader_extent(reader);
 	struct recast m = {
 		.reader = reader,
 		.from = vpt_reader_info(reader),
@@ -295,7 +296,7 @@ int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *repo
 	int err;
 
 	*report = (struct vpt_recast_report){
-		.oracle = m.from->oracle && same_choice(reader),
+		.oracle = m.from->oracle && same_choice(reader) && (!extent->why || extent->cut),
 	};
 	set_info(&m);
 	m.disasm = vpt_disasm_new(NULL);

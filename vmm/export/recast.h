@@ -22,7 +22,7 @@ bool vpt_recast_needed(const struct vpt_reader *reader);
 
 /*
  * Write it to @fd, which stays the caller's. Returns 0 or -errno. Where the trace is not whole, what is written has no end
- * either. The oracle is left out where address ranges chose what is traced, since those of PT
+ * either. The oracle is left out where the file is damaged, where address ranges chose what is traced, since those of PT
  * do not choose like them, and where there is VMX operation.
  */
 int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report);

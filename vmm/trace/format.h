@@ -46,6 +46,7 @@ enum vpt_block_type {
 	VPT_BLOCK_STOP,	    /* struct vpt_guest_stop, then its faults, then its calls */
 	VPT_BLOCK_PAGE,	    /* struct vpt_page_content, then 4096 bytes: of all vCPUs */
 	VPT_BLOCK_MAP,	    /* struct vpt_page_map[] */
+	VPT_BLOCK_TYPES
 };
 
 struct vpt_block {

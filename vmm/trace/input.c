@@ -1,79 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads input files. */
 #include "input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "vec.h"
+#include "source.h"
 
-/* What is no regular file has no size and cannot be mapped. */
-static int slurp(struct vpt_input *in, int fd)
+#define FIRST 4096u
+
+static int copy(struct vpt_input *in, struct vpt_source *s, size_t bytes)
 {
-	size_t room = 0;
+	in->bytes = malloc(bytes + 1);
+	if (!in->bytes)
+		return -ENOMEM;
+	in->size = bytes;
+	return vpt_source_read(s, 0, in->bytes, bytes);
+}
 
-	for (;;) {
-		ssize_t n;
+static int load(struct vpt_input *in, struct vpt_source *s, const void *magic, size_t len)
+{
+	uint8_t first[16];
+	size_t bytes = (size_t)s->size;
+	int err = 0;
 
-		if (in->size == room) {
-			void *p = vpt_vec_grow(in->bytes, &room, 1);
-
-			if (!p)
-				return -ENOMEM;
-			in->bytes = p;
-		}
-		n = read(fd, in->bytes + in->size, room - in->size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return 0;
-		in->size += (size_t)n;
+	/* All that there is of a pipe or a device is in memory already. */
+	if (s->fd < 0 && s->bytes) {
+		in->bytes = s->bytes;
+		in->size = bytes;
+		s->bytes = NULL;
+		return 0;
 	}
+	if (len && len <= sizeof(first) && len <= s->size)
+		err = vpt_source_read(s, 0, first, len);
+	if (!err && len && len <= s->size && memcmp(first, magic, len) && bytes > FIRST)
+		bytes = FIRST;
+	if (bytes > VPT_INPUT_MAX)
+		return -EFBIG;
+	return err ? err : copy(in, s, bytes);
+}
+
+int vpt_input_open_magic(struct vpt_input *in, const char *path, const void *magic, size_t len)
+{
+	struct vpt_source s;
+	unsigned int i;
+	int err = -ENODATA;
+
+	/* A file may be made shorter just then. */
+	for (i = 0; i < 3 && err == -ENODATA; i++) {
+		vpt_input_close(in);
+		err = vpt_source_open(&s, path, magic, len);
+		if (!err)
+			err = load(in, &s, magic, len);
+		vpt_source_close(&s);
+	}
+	return err == -ENODATA ? -EIO : err;
 }
 
 int vpt_input_open(struct vpt_input *in, const char *path)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	struct stat st;
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st)) {
-		err = -errno;
-	} else if (S_ISDIR(st.st_mode)) {
-		err = -EISDIR;
-	} else if (S_ISREG(st.st_mode) && st.st_size > 0) {
-		/* Private and writable: libelf may convert in place. */
-		void *map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-
-		if (map == MAP_FAILED) {
-			err = -errno;
-		} else {
-			in->bytes = map;
-			in->size = (size_t)st.st_size;
-			in->mapped = true;
-		}
-	} else {
-		/* Files of /proc say that they are regular, and of no bytes. */
-		err = slurp(in, fd);
-	}
-	if (fd != STDIN_FILENO)
-		close(fd);
-	return err;
+	return vpt_input_open_magic(in, path, NULL, 0);
 }
 
 void vpt_input_close(struct vpt_input *in)
 {
-	if (in->mapped)
-		munmap(in->bytes, in->size);
-	else
-		free(in->bytes);
+	free(in->bytes);
+	*in = (struct vpt_input){0};
 }

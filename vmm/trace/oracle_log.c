@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "vec.h"
+#include "reader_state.h"
 
 static const char wrong_length[] = "a block's length is wrong";
-static const char no_memory[] = "there is no memory to list a block";
 
 static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
 {
@@ -98,7 +97,7 @@ const char *vpt_stretches_take(struct vpt_stretches *t, const void *payload, siz
 		if (find(t, s->id))
 			return "a stretch comes twice";
 		if (!make_room(t, s->id))
-			return no_memory;
+			return vpt_reader_no_memory;
 		t->at[s->id] = s;
 		t->count++;
 		p += stretch_size(s);
@@ -155,7 +154,7 @@ const char *vpt_oracle_log_records(struct vpt_oracle_log *log, const void *paylo
 	if (!n || len % sizeof(*r))
 		return wrong_length;
 	if (!vpt_vec_room(&log->blocks))
-		return no_memory;
+		return vpt_reader_no_memory;
 	log->blocks.at[log->blocks.n++] = (struct vpt_oracle_block){payload, n, false};
 	/* Counting them is for the sake of a REP before them. */
 	for (i = 0; log->rep && i < n; i++)
@@ -201,7 +200,7 @@ const char *vpt_oracle_log_words(struct vpt_oracle_log *log, const struct vpt_st
 	if (!len || len % sizeof(uint32_t))
 		return wrong_length;
 	if (!vpt_vec_room(&log->blocks))
-		return no_memory;
+		return vpt_reader_no_memory;
 	why = check_words(log, t, payload, len / sizeof(uint32_t));
 	if (why) {
 		log->records = records;

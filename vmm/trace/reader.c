@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the blocks of a file, checks them and hands them out. */
+/* Checks what the blocks of a file hold, and hands it out. */
 #include "reader.h"
 
 #include <errno.h>
@@ -7,73 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
-#include "input.h"
-#include "oracle_log.h"
-#include "vec.h"
+#include "reader_state.h"
 
-struct chunk {
-	uint64_t offset;
-	uint64_t gpa;
-	const uint8_t *bytes;
-	size_t len;
-};
-
-struct vcpu {
-	uint64_t bytes; /* of stream */
-	uint8_t *stream;
-	struct {
-		struct chunk *at;
-		size_t n, room;
-	} chunks;
-	struct {
-		struct vpt_code *at;
-		size_t n, room;
-	} code;
-	struct {
-		struct vpt_period *at;
-		size_t n, room;
-	} periods;
-	struct {
-		struct vpt_cr3_switch *at;
-		size_t n, room;
-	} cr3;
-	struct {
-		struct vpt_vmcs *at;
-		size_t n, room;
-	} vmcs;
-	struct vpt_oracle_log oracle;
-};
-
-struct vpt_reader {
-	struct vpt_input in;
-	struct vpt_extent extent;
-	const struct vpt_file_info *info;
-	const struct vpt_file_end *end;
-	struct vpt_post_mortem stop; /* its kind is VPT_STOP_NONE: there is none */
-	const struct vpt_ram_range *ram;
-	size_t nram;
-	const struct vpt_index_entry *index;
-	size_t nindex;
-	struct {
-		struct vpt_elf_file *at;
-		size_t n, room;
-	} elf;
-	struct {
-		struct vpt_space *at;
-		size_t n, room;
-	} spaces;
-	struct {
-		const uint8_t **at; /* each behind its struct vpt_page_content; ids rise */
-		size_t n, room;
-	} contents;
-	struct vpt_stretches stretches;
-	struct vcpu *vcpu; /* info->vcpus of them */
-};
-
-static const char cut_off[] = "a block is cut off";
-static const char no_end[] = "the file ends without an END block";
-static const char no_memory[] = "there is no memory to list a block";
+const char vpt_reader_no_memory[] = "there is no memory to list a block";
 
 static const char *read_info(struct vpt_reader *r, const struct vpt_block *b, const void *p)
 {
@@ -85,7 +21,7 @@ static const char *read_info(struct vpt_reader *r, const struct vpt_block *b, co
 		return "the number of vCPUs is out of range";
 	r->vcpu = calloc(info->vcpus, sizeof(*r->vcpu));
 	if (!r->vcpu)
-		return no_memory;
+		return vpt_reader_no_memory;
 	r->info = info;
 	return NULL;
 }
@@ -106,7 +42,7 @@ static const char *read_elf(struct vpt_reader *r, const struct vpt_block *b, con
 	if (b->len < sizeof(*image))
 		return "a block's length is wrong";
 	if (!vpt_vec_room(&r->elf))
-		return no_memory;
+		return vpt_reader_no_memory;
 	r->elf.at[r->elf.n++] = (struct vpt_elf_file){
 		.image = image,
 		.bytes = (const uint8_t *)(image + 1),
@@ -115,7 +51,7 @@ static const char *read_elf(struct vpt_reader *r, const struct vpt_block *b, con
 	return NULL;
 }
 
-static const char *read_code(struct vcpu *v, const struct vpt_block *b, const void *p)
+static const char *read_code(struct vpt_reader_vcpu *v, const struct vpt_block *b, const void *p)
 {
 	const struct vpt_code_page *page = p;
 
@@ -124,8 +60,9 @@ static const char *read_code(struct vcpu *v, const struct vpt_block *b, const vo
 	if (page->vaddr % VPT_CODE_BYTES)
 		return "a page of code is not aligned";
 	if (!vpt_vec_room(&v->code))
-		return no_memory;
+		return vpt_reader_no_memory;
 	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)(page + 1), 0};
+	vpt_reader_saw(v, page->insns);
 	return NULL;
 }
 
@@ -144,7 +81,7 @@ static const char *read_page(struct vpt_reader *r, const struct vpt_block *b, co
 	if (content->id <= last)
 		return "a PAGE block's id does not rise";
 	if (!vpt_vec_room(&r->contents))
-		return no_memory;
+		return vpt_reader_no_memory;
 	r->contents.at[r->contents.n++] = (const uint8_t *)(content + 1);
 	return NULL;
 }
@@ -167,23 +104,28 @@ static size_t find_content(const struct vpt_reader *r, uint64_t id)
 	return 0;
 }
 
-static const char *add_map(struct vpt_reader *r, struct vcpu *v, const struct vpt_page_map *map)
+static const char *add_map(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			   const struct vpt_page_map *map)
 {
 	size_t content = find_content(r, map->content);
 
 	if (map->page.vaddr % VPT_CODE_BYTES)
 		return "a page of code is not aligned";
+	/* It may have been in what is missing: the other entries are good. */
+	if (!content && r->blocks.damages.n)
+		return NULL;
 	if (!content)
 		return "a MAP block names a PAGE block that is not there";
 	if (!vpt_vec_room(&v->code))
-		return no_memory;
+		return vpt_reader_no_memory;
 	v->code.at[v->code.n++] =
 		(struct vpt_code){&map->page, r->contents.at[content - 1], content};
+	vpt_reader_saw(v, map->page.insns);
 	return NULL;
 }
 
-static const char *read_map(struct vpt_reader *r, struct vcpu *v, const struct vpt_block *b,
-			    const void *p)
+static const char *read_map(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			    const struct vpt_block *b, const void *p)
 {
 	const struct vpt_page_map *map = p;
 	size_t n = b->len / sizeof(*map), before = v->code.n, i;
@@ -201,58 +143,7 @@ static const char *read_map(struct vpt_reader *r, struct vcpu *v, const struct v
 	return NULL;
 }
 
-static const char *read_trace(struct vcpu *v, const struct vpt_block *b, const void *p)
-{
-	const struct vpt_trace_chunk *chunk = p;
-
-	if (b->len <= sizeof(*chunk))
-		return "a block's length is wrong";
-	if (chunk->offset != v->bytes)
-		return "a TRACE block does not continue its stream";
-	if (!vpt_vec_room(&v->chunks))
-		return no_memory;
-	v->chunks.at[v->chunks.n++] = (struct chunk){
-		.offset = chunk->offset,
-		.gpa = chunk->gpa,
-		.bytes = (const uint8_t *)(chunk + 1),
-		.len = b->len - sizeof(*chunk),
-	};
-	v->bytes += b->len - sizeof(*chunk);
-	return NULL;
-}
-
-static const char *read_session(struct vcpu *v, const struct vpt_block *b, const void *p)
-{
-	const struct vpt_session *session = p;
-	struct vpt_period *last = v->periods.n ? &v->periods.at[v->periods.n - 1] : NULL;
-	bool open = last && !last->end;
-
-	if (b->len != sizeof(*session))
-		return "a block's length is wrong";
-	if (session->offset > v->bytes || (last && session->offset < last->start->offset))
-		return "a session's place in the stream is wrong";
-	if (session->end > VPT_END_CHANGED)
-		return "how a session ended is not known";
-
-	switch (session->edge) {
-	case VPT_SESSION_START:
-		if (open)
-			return "a session starts inside another";
-		if (!vpt_vec_room(&v->periods))
-			return no_memory;
-		v->periods.at[v->periods.n++] = (struct vpt_period){session, NULL};
-		return NULL;
-	case VPT_SESSION_END:
-		if (!open || session->end == VPT_END_NONE)
-			return "a session ends that never started";
-		last->end = session;
-		return NULL;
-	default:
-		return "a SESSION block is neither start nor end";
-	}
-}
-
-static const char *read_cr3(struct vcpu *v, const struct vpt_block *b, const void *p)
+static const char *read_cr3(struct vpt_reader_vcpu *v, const struct vpt_block *b, const void *p)
 {
 	const struct vpt_cr3_switch *sw = p;
 
@@ -261,8 +152,9 @@ static const char *read_cr3(struct vcpu *v, const struct vpt_block *b, const voi
 	if (v->cr3.n && sw->insns < v->cr3.at[v->cr3.n - 1].insns)
 		return "a CR3 block goes back";
 	if (!vpt_vec_room(&v->cr3))
-		return no_memory;
+		return vpt_reader_no_memory;
 	v->cr3.at[v->cr3.n++] = *sw;
+	vpt_reader_saw(v, sw->insns);
 	return NULL;
 }
 
@@ -287,14 +179,14 @@ static const char *read_spaces(struct vpt_reader *r, const struct vpt_block *b, 
 	for (i = 0; i < n; i++) {
 		if (!vpt_vec_room(&r->spaces)) {
 			r->spaces.n -= i;
-			return no_memory;
+			return vpt_reader_no_memory;
 		}
 		r->spaces.at[r->spaces.n++] = space[i];
 	}
 	return NULL;
 }
 
-static const char *read_vmcs(struct vcpu *v, const struct vpt_block *b, const void *p)
+static const char *read_vmcs(struct vpt_reader_vcpu *v, const struct vpt_block *b, const void *p)
 {
 	const struct vpt_vmcs *vmcs = p;
 
@@ -303,7 +195,7 @@ static const char *read_vmcs(struct vcpu *v, const struct vpt_block *b, const vo
 	if (v->vmcs.n && vmcs->offset < v->vmcs.at[v->vmcs.n - 1].offset)
 		return "a VMCS block goes back";
 	if (!vpt_vec_room(&v->vmcs))
-		return no_memory;
+		return vpt_reader_no_memory;
 	v->vmcs.at[v->vmcs.n++] = *vmcs;
 	return NULL;
 }
@@ -322,7 +214,7 @@ static const char *read_end(struct vpt_reader *r, const struct vpt_block *b, con
 	if (b->len != sizeof(*r->end))
 		return "a block's length is wrong";
 	r->end = p;
-	r->extent.closed = true;
+	r->blocks.extent.closed = true;
 	return NULL;
 }
 
@@ -332,17 +224,24 @@ static const char *read_stop(struct vpt_reader *r, const struct vpt_block *b, co
 	return vpt_post_mortem_take(&r->stop, p, b->len);
 }
 
+static const char *check_vcpu(const struct vpt_reader *r, const struct vpt_block *b)
+{
+	if (!r->info)
+		return "the INFO block is missing";
+	return b->vcpu < r->info->vcpus ? NULL : "a block is of a vCPU that is not there";
+}
+
 /* NULL, or what is wrong with it: then nothing of it has been taken over. */
 static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b, const void *p)
 {
-	struct vcpu *v;
+	struct vpt_reader_vcpu *v;
+	const char *why;
 
 	if (b->type == VPT_BLOCK_INFO)
 		return read_info(r, b, p);
-	if (!r->info)
-		return "the INFO block is missing";
-	if (b->vcpu >= r->info->vcpus)
-		return "a block is of a vCPU that is not there";
+	why = check_vcpu(r, b);
+	if (why)
+		return why;
 
 	v = &r->vcpu[b->vcpu];
 	switch (b->type) {
@@ -357,9 +256,9 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_MAP:
 		return read_map(r, v, b, p);
 	case VPT_BLOCK_TRACE:
-		return read_trace(v, b, p);
+		return vpt_reader_trace(r, v, p, b->len);
 	case VPT_BLOCK_SESSION:
-		return read_session(v, b, p);
+		return vpt_reader_session(r, v, p, b->len);
 	case VPT_BLOCK_ORACLE:
 		return vpt_oracle_log_records(&v->oracle, p, b->len);
 	case VPT_BLOCK_INDEX:
@@ -379,76 +278,78 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_STOP:
 		return read_stop(r, b, p);
 	default:
-		r->extent.unknown++;
 		return NULL;
 	}
 }
 
-/* Check and take the block at `at`. *len receives the bytes it takes. */
-static const char *read_block(struct vpt_reader *r, size_t at, size_t *len)
+/* Of these the payload is copied to where it is needed. */
+static bool is_copied(uint16_t type)
 {
-	size_t left = r->in.size - at;
-	struct vpt_block head;
-	const uint8_t *payload;
-	size_t padded, i;
-	uint32_t crc;
-
-	if (left < sizeof(head))
-		return cut_off;
-	memcpy(&head, r->in.bytes + at, sizeof(head));
-	if (head.magic != VPT_BLOCK_MAGIC)
-		return "there is something that is no block";
-	padded = ((size_t)head.len + 7) & ~(size_t)7;
-	if (padded > left - sizeof(head))
-		return cut_off;
-
-	payload = r->in.bytes + at + sizeof(head);
-	crc = head.crc;
-	head.crc = 0;
-	if (vpt_crc32c(vpt_crc32c(0, &head, sizeof(head)), payload, head.len) != crc)
-		return "a block's checksum is wrong";
-	for (i = head.len; i < padded; i++) {
-		if (payload[i])
-			return "a block's padding is not zero";
-	}
-	*len = sizeof(head) + padded;
-	return read_payload(r, &head, payload);
+	return type == VPT_BLOCK_TRACE || type == VPT_BLOCK_CR3 || type == VPT_BLOCK_SPACE ||
+	       type == VPT_BLOCK_VMCS || type == VPT_BLOCK_STOP;
 }
 
-static void read_blocks(struct vpt_reader *r, size_t at)
+static bool is_oracle(uint16_t type)
 {
-	struct vpt_extent *extent = &r->extent;
-
-	extent->readable = at;
-	while (at < r->in.size) {
-		size_t len;
-
-		extent->why = extent->closed ? "something follows the END block"
-					     : read_block(r, at, &len);
-		if (extent->why) {
-			extent->cut = extent->why == cut_off;
-			return;
-		}
-		at += len;
-		extent->blocks++;
-		extent->readable = at;
-	}
-	if (!extent->closed) {
-		extent->why = no_end;
-		extent->cut = true;
-	}
+	return type == VPT_BLOCK_ORACLE || type == VPT_BLOCK_STRETCH || type == VPT_BLOCK_RUN;
 }
 
-/* 0 and where the first block is, or -EINVAL with the reason in `why`. */
-static int read_header(const struct vpt_reader *r, size_t *at, char *why, size_t size)
+static bool is_unknown(uint16_t type)
 {
+	return !type || type >= VPT_BLOCK_TYPES;
+}
+
+static bool wants(struct vpt_blocks *b, const struct vpt_block *head)
+{
+	struct vpt_reader *r = (struct vpt_reader *)b;
+
+	/* What ran makes sense from its beginning on, without a gap. */
+	if (r->info && is_oracle(head->type))
+		return !(r->how & VPT_READER_NO_ORACLE) && !b->damages.n;
+	return !is_unknown(head->type) || !r->info;
+}
+
+static enum vpt_block_fate take(struct vpt_blocks *b, const struct vpt_block *head,
+				const void *payload, const char **why)
+{
+	struct vpt_reader *r = (struct vpt_reader *)b;
+
+	*why = payload ? read_payload(r, head, payload) : check_vcpu(r, head);
+	if (*why == vpt_reader_no_memory)
+		b->error = -ENOMEM;
+	if (*why)
+		return VPT_BLOCK_REFUSE;
+	b->extent.unknown += is_unknown(head->type);
+	return is_copied(head->type) ? VPT_BLOCK_DROP : VPT_BLOCK_KEEP;
+}
+
+/* Which vCPU's blocks are missing is not known. */
+static void resumed(struct vpt_blocks *b)
+{
+	vpt_reader_gap((struct vpt_reader *)b);
+}
+
+/* 0 and where the first block is, or -errno with the reason in `why`. */
+static int read_header(struct vpt_reader *r, uint64_t *at, char *why, size_t size)
+{
+	struct vpt_source *source = &r->blocks.source;
 	struct vpt_file_header header;
+	int err = vpt_source_read(source, 0, &header, sizeof(header));
 
-	if (r->in.size < sizeof(header)) {
-		snprintf(why, size, "not a .vpt file: it has %zu bytes", r->in.size);
+	if (err == -ENODATA) {
+		/* Of a pipe or a device no more was read. */
+		if (!vpt_source_read(source, 0, &header.magic, sizeof(header.magic)) &&
+		    header.magic != VPT_FILE_MAGIC)
+			snprintf(why, size, "not a .vpt file");
+		else
+			snprintf(why, size, "not a .vpt file: it has %llu bytes",
+				 (unsigned long long)source->size);
 		return -EINVAL;
 	}
-	memcpy(&header, r->in.bytes, sizeof(header));
+	if (err) {
+		snprintf(why, size, "%s", strerror(-err));
+		return err;
+	}
 	if (header.magic != VPT_FILE_MAGIC) {
 		snprintf(why, size, "not a .vpt file");
 		return -EINVAL;
@@ -458,7 +359,7 @@ static int read_header(const struct vpt_reader *r, size_t *at, char *why, size_t
 			 header.version, VPT_FILE_VERSION, VPT_FILE_RTIT);
 		return -EINVAL;
 	}
-	if (header.size < sizeof(header) || header.size % 8 || header.size > r->in.size) {
+	if (header.size < sizeof(header) || header.size % 8 || header.size > source->size) {
 		snprintf(why, size, "its header is damaged");
 		return -EINVAL;
 	}
@@ -466,37 +367,65 @@ static int read_header(const struct vpt_reader *r, size_t *at, char *why, size_t
 	return 0;
 }
 
-int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size)
+static int open_source(struct vpt_reader *r, const char *path, char *why, size_t size)
+{
+	static const uint64_t magic = VPT_FILE_MAGIC;
+	int err = vpt_source_open(&r->blocks.source, path, &magic, sizeof(magic));
+
+	if (err == -EFBIG)
+		snprintf(why, size, "a pipe or a device may have 1 GiB: give a file");
+	else if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	return err;
+}
+
+static int read_file(struct vpt_reader *r, const char *path, char *why, size_t size)
+{
+	uint64_t at;
+	int err = open_source(r, path, why, size);
+
+	if (!err)
+		err = read_header(r, &at, why, size);
+	if (err)
+		return err;
+	err = vpt_blocks_read(&r->blocks, at, r->how);
+	if (err) {
+		snprintf(why, size, "%s", strerror(-err));
+	} else if (!r->info) {
+		snprintf(why, size, "its first block cannot be read: %s", r->blocks.extent.why);
+		err = -EINVAL;
+	}
+	/* All there is of it is in memory. */
+	vpt_source_close(&r->blocks.source);
+	return err;
+}
+
+int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **reader, char *why,
+		       size_t size)
 {
 	struct vpt_reader *r = calloc(1, sizeof(*r));
-	size_t at;
 	int err;
 
 	if (!r) {
 		snprintf(why, size, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	err = vpt_input_open(&r->in, path);
-	if (err) {
-		snprintf(why, size, "%s", strerror(-err));
-		goto out;
-	}
-	err = read_header(r, &at, why, size);
+	r->blocks.source.fd = -1;
+	r->blocks.wants = wants;
+	r->blocks.take = take;
+	r->blocks.resumed = resumed;
+	r->how = how;
+	err = read_file(r, path, why, size);
 	if (err)
-		goto out;
-
-	r->extent.file_bytes = r->in.size;
-	read_blocks(r, at);
-	if (!r->info) {
-		snprintf(why, size, "its first block cannot be read: %s", r->extent.why);
-		err = -EINVAL;
-		goto out;
-	}
-	*reader = r;
-	return 0;
-out:
-	vpt_reader_close(r);
+		vpt_reader_close(r);
+	else
+		*reader = r;
 	return err;
+}
+
+int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size)
+{
+	return vpt_reader_open_as(path, 0, reader, why, size);
 }
 
 void vpt_reader_close(struct vpt_reader *r)
@@ -506,7 +435,7 @@ void vpt_reader_close(struct vpt_reader *r)
 	if (!r)
 		return;
 	for (i = 0; r->info && i < r->info->vcpus; i++) {
-		free(r->vcpu[i].stream);
+		free(r->vcpu[i].stream.at);
 		free(r->vcpu[i].chunks.at);
 		free(r->vcpu[i].code.at);
 		free(r->vcpu[i].periods.at);
@@ -519,13 +448,13 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r->spaces.at);
 	free(r->contents.at);
 	free(r->stretches.at);
-	vpt_input_close(&r->in);
+	vpt_blocks_close(&r->blocks);
 	free(r);
 }
 
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r)
 {
-	return &r->extent;
+	return &r->blocks.extent;
 }
 
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r)
@@ -573,13 +502,6 @@ const uint8_t *const *vpt_reader_contents(const struct vpt_reader *r, size_t *co
 	return r->contents.at;
 }
 
-const struct vpt_period *vpt_reader_sessions(const struct vpt_reader *r, unsigned int vcpu,
-					     size_t *count)
-{
-	*count = r->vcpu[vcpu].periods.n;
-	return r->vcpu[vcpu].periods.at;
-}
-
 const struct vpt_cr3_switch *vpt_reader_cr3(const struct vpt_reader *r, unsigned int vcpu,
 					    size_t *count)
 {
@@ -597,50 +519,6 @@ const struct vpt_vmcs *vpt_reader_vmcs(const struct vpt_reader *r, unsigned int 
 {
 	*count = r->vcpu[vcpu].vmcs.n;
 	return r->vcpu[vcpu].vmcs.at;
-}
-
-const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t *len)
-{
-	struct vcpu *v = &r->vcpu[vcpu];
-	size_t i;
-
-	*len = v->bytes;
-	if (v->chunks.n == 1)
-		return v->chunks.at[0].bytes;
-	if (!v->stream) {
-		v->stream = malloc(v->bytes + 1);
-		if (!v->stream)
-			return NULL;
-		for (i = 0; i < v->chunks.n; i++)
-			memcpy(v->stream + v->chunks.at[i].offset, v->chunks.at[i].bytes,
-			       v->chunks.at[i].len);
-	}
-	return v->stream;
-}
-
-uint64_t vpt_reader_stream_bytes(const struct vpt_reader *r, unsigned int vcpu)
-{
-	return r->vcpu[vcpu].bytes;
-}
-
-uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset)
-{
-	const struct vcpu *v = &r->vcpu[vcpu];
-	size_t lo = 0, hi = v->chunks.n;
-
-	if (offset >= v->bytes)
-		return UINT64_MAX;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->chunks.at[mid].offset <= offset)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	if (v->chunks.at[lo].gpa == UINT64_MAX)
-		return UINT64_MAX;
-	return v->chunks.at[lo].gpa + (offset - v->chunks.at[lo].offset);
 }
 
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a .vpt file. Its content is not trusted: every length is checked before
- * it is used, and reading ends at the first block that is not as it must be.
- * What comes before that block is there; vpt_reader_extent() tells what is lost.
+ * Reads a .vpt file. Its content is not trusted: every length is checked before it is used, and
+ * what is handed out is a copy, which does not change with the file. A block that is not as it
+ * must be is left out, and reading resumes at the next good one; vpt_reader_extent() has all
+ * places. Trace that is missing is a hole in its stream, between a session that ends with
+ * VPT_END_LOST and one that begins behind it.
  *
  * Everything handed out belongs to the reader and lives as long as it does.
  */
@@ -17,15 +19,24 @@
 
 struct vpt_reader;
 
-/* What one .vpt file could be read of. */
+/* A part of the file that cannot be read. */
+struct vpt_damage {
+	uint64_t offset, bytes; /* 0 bytes: the file ends without an END block */
+	const char *why;	/* static */
+};
+
+/* The readable part of one .vpt file. */
 struct vpt_extent {
 	uint64_t file_bytes;
-	uint64_t readable; /* bytes up to the end of the last whole block */
-	const char *why;   /* what is wrong there, static; NULL: nothing */
-	bool cut;	   /* it is that the file ends there, as if its writer was killed */
-	bool closed;	   /* the writer closed the file */
+	uint64_t readable; /* bytes before the first damage */
+	uint64_t lost;	   /* bytes of all damage */
+	const char *why;   /* what is wrong with the first, NULL: nothing is */
+	bool cut;    /* the only damage is that the file ends early, as if its writer was killed */
+	bool closed; /* the writer closed the file */
 	size_t blocks;
-	size_t unknown; /* blocks of types that this reader does not know */
+	size_t unknown;			 /* blocks of types that this reader does not know */
+	const struct vpt_damage *damage; /* in the order of the file */
+	size_t damages;
 };
 
 /* A TriggerEn period. `end` is NULL when the file ends before it does. */
@@ -47,10 +58,18 @@ struct vpt_code {
 	size_t content;	      /* which of vpt_reader_contents(), from 1 on; 0: a CODE block */
 };
 
+enum vpt_reader_how {
+	VPT_READER_PREFIX = 1 << 0,    /* read nothing behind the first damage */
+	VPT_READER_NO_ORACLE = 1 << 1, /* leave out what ran, which can be most of the file */
+};
+
 /*
  * Open a file, or standard input for "-". 0 and *reader, or -errno with one line
- * in `why` that says what is wrong: -EINVAL where it is the content.
+ * in `why` that says what is wrong: -EINVAL where it is the content. What ran is read up to the
+ * first damage only. @how: enum vpt_reader_how; vpt_reader_open() has 0.
  */
+int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **reader, char *why,
+		       size_t size);
 int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size);
 void vpt_reader_close(struct vpt_reader *r);
 
@@ -82,13 +101,12 @@ const struct vpt_space *vpt_reader_spaces(const struct vpt_reader *r, size_t *co
 const struct vpt_vmcs *vpt_reader_vmcs(const struct vpt_reader *r, unsigned int vcpu,
 				       size_t *count);
 
-/*
- * The whole packet stream of a vCPU as one piece. It is put together on the
- * first call: NULL if there is no memory for that.
- */
+/* The whole packet stream of a vCPU as one piece. What is missing is 0. Never NULL. */
 const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t *len);
 
 uint64_t vpt_reader_stream_bytes(const struct vpt_reader *r, unsigned int vcpu);
+/* How many of them are missing in the file. */
+uint64_t vpt_reader_stream_missing(const struct vpt_reader *r, unsigned int vcpu);
 
 /* Of a byte in the stream: where the guest's buffer held it, ~0: nowhere. */
 uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the blocks of a file and checks them. */
+#include "blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32c.h"
+#include "vec.h"
+
+/* Larger payloads are checked before there is memory for them: a header may claim any length. */
+#define LARGE (4u << 20)
+#define PIECE 65536u
+/* Hostile data can have a header everywhere, each with a checksum over all that follows. */
+#define BUDGET_FILES 8u
+#define BUDGET_BYTES (64ull << 20)
+#define TRIAL	     256u /* bytes that the work on a header is worth */
+
+static const char cut_off[] = "a block is cut off";
+static const char wrong_length[] = "a block's length is wrong";
+static const char no_block[] = "there is something that is no block";
+static const char wrong_sum[] = "a block's checksum is wrong";
+static const char padding[] = "a block's padding is not zero";
+static const char no_end[] = "the file ends without an END block";
+static const char after_end[] = "something follows the END block";
+
+/* The bytes that a block takes in the file. */
+static uint64_t size_of(const struct vpt_block *head)
+{
+	return sizeof(*head) + (((uint64_t)head->len + 7) & ~7ull);
+}
+
+static uint32_t sum_of_head(struct vpt_block head)
+{
+	head.crc = 0;
+	return vpt_crc32c(0, &head, sizeof(head));
+}
+
+/* NULL, or a read failed: the file was made shorter meanwhile, or has an error of its own. */
+static const char *short_of(struct vpt_blocks *b, int err)
+{
+	if (err && err != -ENODATA)
+		b->error = err;
+	return err ? cut_off : NULL;
+}
+
+static const char *check_padding(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
+{
+	const size_t n = (size_t)(size_of(head) - sizeof(*head) - head->len);
+	uint8_t bytes[8];
+	int err = vpt_source_read(&b->source, at + sizeof(*head) + head->len, bytes, n);
+	size_t i;
+
+	if (err)
+		return short_of(b, err);
+	for (i = 0; i < n; i++)
+		if (bytes[i])
+			return padding;
+	return NULL;
+}
+
+/* NULL, or what is wrong with the block at `at` before its checksum is known. */
+static const char *read_head(struct vpt_blocks *b, uint64_t at, struct vpt_block *head)
+{
+	const uint64_t left = b->source.size - at;
+	int err;
+
+	if (left < sizeof(*head))
+		return cut_off;
+	err = vpt_source_read(&b->source, at, head, sizeof(*head));
+	if (err)
+		return short_of(b, err);
+	if (head->magic != VPT_BLOCK_MAGIC)
+		return no_block;
+	return size_of(head) > left ? cut_off : NULL;
+}
+
+/* The checksum of a block, a piece of it at a time. */
+static const char *check_sum(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
+{
+	uint32_t crc = sum_of_head(*head), done = 0;
+	uint8_t piece[PIECE];
+
+	while (done < head->len) {
+		const uint32_t n = head->len - done < PIECE ? head->len - done : PIECE;
+		int err = vpt_source_read(&b->source, at + sizeof(*head) + done, piece, n);
+
+		if (err)
+			return short_of(b, err);
+		crc = vpt_crc32c(crc, piece, n);
+		done += n;
+	}
+	return crc == head->crc ? check_padding(b, at, head) : wrong_sum;
+}
+
+/* A payload in the arena. What is checked is the copy. */
+static const char *load(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head,
+			void **payload)
+{
+	const char *why;
+	int err;
+
+	*payload = vpt_arena_alloc(&b->arena, head->len);
+	if (!*payload) {
+		b->error = -ENOMEM;
+		return cut_off;
+	}
+	err = vpt_source_read(&b->source, at + sizeof(*head), *payload, head->len);
+	if (err)
+		why = short_of(b, err);
+	else if (vpt_crc32c(sum_of_head(*head), *payload, head->len) != head->crc)
+		why = wrong_sum;
+	else
+		why = check_padding(b, at, head);
+	if (why)
+		vpt_arena_undo(&b->arena, *payload, head->len);
+	return why;
+}
+
+/* Check and take the block at `at`. *len receives the bytes it takes. */
+static const char *read_block(struct vpt_blocks *b, uint64_t at, uint64_t *len)
+{
+	struct vpt_block head;
+	const char *why = read_head(b, at, &head);
+	void *payload = NULL;
+	bool wanted;
+
+	if (why)
+		return why;
+	*len = size_of(&head);
+	wanted = b->wants(b, &head);
+	if (!wanted || head.len > LARGE)
+		why = check_sum(b, at, &head);
+	if (!why && wanted)
+		why = load(b, at, &head, &payload);
+	if (why)
+		return why;
+	switch (b->take(b, &head, payload, &why)) {
+	case VPT_BLOCK_KEEP:
+		return NULL;
+	case VPT_BLOCK_DROP:
+		why = NULL;
+		break;
+	default:
+		break;
+	}
+	if (payload)
+		vpt_arena_undo(&b->arena, payload, head.len);
+	return why;
+}
+
+/* Is a whole block there? */
+static bool is_block(struct vpt_blocks *b, uint64_t at)
+{
+	struct vpt_block head;
+
+	if (at >= b->source.size || read_head(b, at, &head) || head.len + TRIAL > b->budget)
+		return false;
+	if (!check_sum(b, at, &head))
+		return true;
+	b->budget -= head.len + TRIAL;
+	return false;
+}
+
+/* The first good block in some bytes that are at `at` in the file. UINT64_MAX: there is none. */
+static uint64_t search(struct vpt_blocks *b, uint64_t at, const uint8_t *bytes, size_t len)
+{
+	const uint32_t magic = VPT_BLOCK_MAGIC;
+	size_t from = 0;
+
+	while (!b->error) {
+		const uint8_t *found = memmem(bytes + from, len - from, &magic, sizeof(magic));
+
+		if (!found)
+			break;
+		from = (size_t)(found - bytes);
+		if (is_block(b, at + from))
+			return at + from;
+		from++;
+	}
+	return UINT64_MAX;
+}
+
+/*
+ * Where a good block is behind a bad one at `at`, or the end of the file. If the bad one's
+ * length leads to a block, that is it: what lies between is guest memory, which may hold
+ * anything, blocks too.
+ */
+static uint64_t find_block(struct vpt_blocks *b, uint64_t at)
+{
+	struct vpt_block head;
+	uint8_t piece[PIECE];
+
+	if (!read_head(b, at, &head) && is_block(b, at + size_of(&head)))
+		return at + size_of(&head);
+	for (at++; !b->error;) {
+		uint64_t left, found;
+		size_t n;
+
+		at = vpt_source_data(&b->source, at);
+		left = b->source.size - at;
+		n = left < PIECE ? (size_t)left : PIECE;
+		if (left < sizeof(head) || short_of(b, vpt_source_read(&b->source, at, piece, n)))
+			break;
+		found = search(b, at, piece, n);
+		if (found != UINT64_MAX)
+			return found;
+		/* A magic can lie across the end of a piece. */
+		at += n - sizeof(head.magic) + 1;
+	}
+	return b->source.size;
+}
+
+static struct vpt_damage *add_damage(struct vpt_blocks *b, uint64_t at, const char *why)
+{
+	if (!vpt_vec_room(&b->damages)) {
+		b->error = -ENOMEM;
+		return NULL;
+	}
+	b->damages.at[b->damages.n] = (struct vpt_damage){.offset = at, .why = why};
+	return &b->damages.at[b->damages.n++];
+}
+
+/* Note what is wrong at `at`. Returns where reading resumes. */
+static uint64_t skip(struct vpt_blocks *b, uint64_t at, const char *why, unsigned int how)
+{
+	struct vpt_damage *damage = add_damage(b, at, why);
+	uint64_t next = b->source.size;
+
+	if (!damage)
+		return next;
+	if (!(how & VPT_READER_PREFIX) && why != after_end)
+		next = find_block(b, at);
+	damage->bytes = next - at;
+	b->extent.lost += damage->bytes;
+	/* If blocks follow, it is the length that is wrong. */
+	if (why == cut_off && next < b->source.size)
+		damage->why = wrong_length;
+	if (next < b->source.size)
+		b->resumed(b);
+	return next;
+}
+
+static bool ends_in_damage(const struct vpt_blocks *b)
+{
+	const struct vpt_damage *last = b->damages.n ? &b->damages.at[b->damages.n - 1] : NULL;
+
+	return last && last->offset + last->bytes == b->source.size;
+}
+
+static void sum_up(struct vpt_blocks *b)
+{
+	const struct vpt_damage *first = b->damages.at;
+	struct vpt_extent *extent = &b->extent;
+
+	extent->damage = first;
+	extent->damages = b->damages.n;
+	extent->readable = first ? first->offset : b->source.size;
+	extent->why = first ? first->why : NULL;
+	extent->cut = b->damages.n == 1 && ends_in_damage(b) &&
+		      (extent->why == cut_off || extent->why == no_end);
+}
+
+int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how)
+{
+	struct vpt_extent *extent = &b->extent;
+
+	extent->file_bytes = b->source.size;
+	b->budget = BUDGET_FILES * b->source.size + BUDGET_BYTES;
+	while (at < b->source.size && !b->error) {
+		uint64_t len = 0;
+		const char *why = extent->closed ? after_end : read_block(b, at, &len);
+
+		if (b->error)
+			break;
+		if (why) {
+			at = skip(b, at, why, how);
+			continue;
+		}
+		at += len;
+		extent->blocks++;
+	}
+	if (!b->error && !extent->closed && !ends_in_damage(b))
+		add_damage(b, b->source.size, no_end);
+	sum_up(b);
+	return b->error;
+}
+
+void vpt_blocks_close(struct vpt_blocks *b)
+{
+	vpt_source_close(&b->source);
+	vpt_arena_free(&b->arena);
+	free(b->damages.at);
+}

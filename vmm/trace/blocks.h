@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The blocks of a .vpt file: finds them, checks them, hands out copies, and resumes behind
+ * damage at the next block whose checksum is right.
+ */
+#ifndef VMM_TRACE_BLOCKS_H
+#define VMM_TRACE_BLOCKS_H
+
+#include "arena.h"
+#include "reader.h"
+#include "source.h"
+
+/* What becomes of a block's payload. */
+enum vpt_block_fate {
+	VPT_BLOCK_KEEP, /* it stays in the arena */
+	VPT_BLOCK_DROP,
+	VPT_BLOCK_REFUSE, /* the block is damage, for the reason given */
+};
+
+struct vpt_blocks {
+	struct vpt_source source;
+	struct vpt_arena arena;
+	struct vpt_extent extent; /* its `damage` is `damages.at` */
+	struct {
+		struct vpt_damage *at;
+		size_t n, room;
+	} damages;
+	uint64_t budget; /* bytes that may still be checked in vain */
+
+	/* Is the payload needed? If not, the block is checked and passed over. */
+	bool (*wants)(struct vpt_blocks *b, const struct vpt_block *head);
+	/*
+	 * Take a block; @payload is NULL if it is not wanted. *why: the reason for VPT_BLOCK_REFUSE, static. An error of its own is
+	 * in `error`, and ends reading.
+	 */
+	enum vpt_block_fate (*take)(struct vpt_blocks *b, const struct vpt_block *head,
+				    const void *payload, const char **why);
+	/* A place of damage ends; blocks follow. */
+	void (*resumed)(struct vpt_blocks *b);
+	int error; /* -errno */
+};
+
+/*
+ * Read all blocks from @at on; up to the first damage if @how is VPT_READER_PREFIX. Returns 0,
+ * also for a file that is damaged, or -errno: -ENOMEM, or the file cannot be read.
+ */
+int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how);
+void vpt_blocks_close(struct vpt_blocks *b);
+
+#endif /* VMM_TRACE_BLOCKS_H */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads files by place: regular ones as needed, others at once. */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vec.h"
+
+#define WINDOW 65536u
+
+/* Read up to @room bytes; fewer only at the end. The number of them or -errno. */
+static ssize_t read_some(int fd, uint8_t *to, size_t room)
+{
+	size_t have = 0;
+
+	while (have < room) {
+		ssize_t n = read(fd, to + have, room - have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		have += (size_t)n;
+	}
+	return (ssize_t)have;
+}
+
+/* What has no places, in memory. */
+static int slurp(struct vpt_source *s, int fd, const void *magic, size_t len)
+{
+	size_t room = 0;
+
+	while (s->size == room) {
+		ssize_t n;
+		void *p;
+
+		if (len && room >= len && memcmp(s->bytes, magic, len))
+			return 0;
+		if (room >= VPT_SOURCE_PIPE_MAX)
+			return -EFBIG;
+		p = vpt_vec_grow(s->bytes, &room, 1);
+		if (!p)
+			return -ENOMEM;
+		s->bytes = p;
+		n = read_some(fd, s->bytes + s->size, room - s->size);
+		if (n < 0)
+			return (int)n;
+		s->size += (uint64_t)n;
+	}
+	return 0;
+}
+
+int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, size_t len)
+{
+	bool is_input = !strcmp(path, "-");
+	struct stat st;
+	int err = 0, fd;
+
+	*s = (struct vpt_source){.fd = -1};
+	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+		      : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st)) {
+		err = -errno;
+	} else if (S_ISDIR(st.st_mode)) {
+		err = -EISDIR;
+	} else if (S_ISREG(st.st_mode) && st.st_size > 0) {
+		s->window = malloc(WINDOW);
+		if (s->window) {
+			s->fd = fd;
+			s->size = (uint64_t)st.st_size;
+			return 0;
+		}
+		err = -ENOMEM;
+	} else {
+		/* Files of /proc say that they are regular, and of no bytes. */
+		err = slurp(s, fd, magic, len);
+	}
+	close(fd);
+	return err;
+}
+
+void vpt_source_close(struct vpt_source *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->bytes);
+	free(s->window);
+	*s = (struct vpt_source){.fd = -1};
+}
+
+/* 0, -ENODATA, or -errno; *have: bytes that were read. */
+static int read_at(int fd, uint64_t at, uint8_t *to, size_t len, size_t *have)
+{
+	*have = 0;
+	while (*have < len) {
+		ssize_t n = pread(fd, to + *have, len - *have, (off_t)(at + *have));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -ENODATA;
+		*have += (size_t)n;
+	}
+	return 0;
+}
+
+int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
+{
+	size_t have;
+	int err;
+
+	if (at > s->size || len > s->size - at)
+		return -ENODATA;
+	if (s->fd < 0) {
+		if (len)
+			memcpy(to, s->bytes + at, len);
+		return 0;
+	}
+	if (len >= WINDOW)
+		return read_at(s->fd, at, to, len, &have);
+	if (at < s->at || at - s->at > s->have || len > s->have - (size_t)(at - s->at)) {
+		s->have = 0;
+		err = read_at(s->fd, at, s->window, WINDOW, &s->have);
+		if (err && err != -ENODATA)
+			return err;
+		s->at = at;
+		if (s->have < len)
+			return -ENODATA;
+	}
+	memcpy(to, s->window + (at - s->at), len);
+	return 0;
+}
+
+uint64_t vpt_source_data(const struct vpt_source *s, uint64_t at)
+{
+	off_t next;
+
+	if (s->fd < 0)
+		return at;
+	next = lseek(s->fd, (off_t)at, SEEK_DATA);
+	if (next < 0)
+		return errno == ENXIO ? s->size : at;
+	return (uint64_t)next < s->size ? (uint64_t)next : s->size;
+}
