@@ -291,6 +291,27 @@ cov:
 	$(prepare)
 	$(again) MODE=cov O=build/cov unit
 	@.ci/cov
+
+#?   make mutants       break shared/src in COUNT=300 ways that SEED chooses (the commit's hash),
+#?                      and see how many the unit tests notice; resumes after an interruption
+#?   make mutants TAGS=1  break each fact of shared/spec; the tests that claim it must notice
+COUNT ?= 300
+SEED ?=
+mutants: export CC := $(CC)
+mutants: export SHARED_CFLAGS := $(SHARED_CFLAGS)
+mutants: export VMM_CFLAGS := $(VMM_CFLAGS)
+mutants: export LIBS = $(VMM_LIBS) $(CHECK_LIBS)
+.PHONY: mutants
+mutants:
+	@.ci/deps build check mutants
+	$(again) unit-build
+ifeq ($(TAGS),1)
+	@O=$(O) .ci/proofs >$(O)/proofs
+	@python3 -B tests/mutants/tags.py $(O)/proofs $(O)
+else
+	@python3 -B tests/mutants/mutants.py --count $(COUNT) --seed '$(SEED)' $(O)
+endif
+
 .PHONY: fuzz-build
 fuzz-build: $(TEST_FUZZ)
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Users of the inline functions of shared/include outside of libvpt: vmm/ and the tests.
+
+A mutant of an inline function is compiled into each of them. Only the objects that come out
+different are linked, into the tests that need them.
+"""
+import re
+import subprocess
+from pathlib import Path
+
+from shadow import words
+
+INLINE = re.compile(r"^static (?:inline|VPT_ALWAYS_INLINE) [^;{]*?\b(\w+)\([^;{]*\)\n\{(.*?)\n\}",
+                    re.MULTILINE | re.DOTALL)
+FOLDERS = ("vmm", "tests/lib", "tests/unit")
+
+
+class Outside:
+    def __init__(self, shadow):
+        self.shadow = shadow
+        self.base, self.work = shadow.out / "outside/base", shadow.out / "outside/work"
+        self.changed = {}  # source: object, of the mutant at hand
+        self.linked = {}
+        self.flags = [*words("VMM_CFLAGS"), "-O1", "-DNDEBUG", "-w", f"-I{shadow.tree}/shared/include",
+                      "-Ivmm", "-Itests"]
+        self.sources = {
+            p: p.read_text() for folder in FOLDERS for p in Path(shadow.root, folder).rglob("*.c")}
+        headers = [p for folder in ("shared/include", *FOLDERS)
+                   for p in Path(shadow.root, folder).rglob("*.h")]
+        self.inlines = [m for p in headers for m in INLINE.findall(p.read_text())]
+
+    def names(self, function):
+        """The function and all inline functions that call it."""
+        found = {function}
+        while True:
+            more = {name for name, body in self.inlines
+                    if name not in found and found & set(re.findall(r"\w+", body))}
+            if not more:
+                return found
+            found |= more
+
+    def users(self, mutant):
+        if mutant.file.endswith(".def"):
+            # The tests keep the numbers as they were: that is how they notice.
+            row = re.findall(r"\b[A-Z][A-Z0-9_]+\b", mutant.before.split('"')[0])[1:]
+            name = re.compile(rf"(\b|_)({'|'.join(row)})\b")
+            return [p for p, text in self.sources.items()
+                    if "tests" not in p.relative_to(self.shadow.root).parts and name.search(text)]
+        if not mutant.file.startswith("shared/include/"):
+            return []
+        names = self.names(mutant.function)
+        return [p for p, text in self.sources.items() if names & set(re.findall(r"\w+", text))]
+
+    def compile(self, source, folder, text=None):
+        """Compile a file of the tree, or the text as if it were that file."""
+        source = source.relative_to(self.shadow.root)
+        target = folder / "_".join(source.with_suffix(".o").parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = (self.shadow.root / source).read_text() if text is None else text
+        subprocess.run([*self.shadow.cc, *self.flags, f"-iquote{source.parent}", "-xc", "-c", "-o",
+                        str(target), "-"], input=f'#line 1 "{source}"\n{text}', text=True,
+                       cwd=self.shadow.root, check=True, capture_output=True)
+        return target
+
+    def build(self, mutant, text):
+        """Compile the users with the mutant; self.changed is what differs."""
+        self.changed, self.linked = {}, {}
+        users = self.users(mutant)
+        if not users:
+            return
+        old = {source: self.compile(source, self.base).read_bytes() for source in users}
+        self.shadow.write(mutant.file, text)
+        try:
+            for source in users:
+                new = self.compile(source, self.work)
+                if new.read_bytes() != old[source]:
+                    self.changed[source] = new
+        except subprocess.CalledProcessError:
+            self.changed = {}
+        finally:
+            self.shadow.restore(mutant.file)
+
+    def replace(self, file, text):
+        """Compile a file of vmm/ with the text in place of its own. Returns whether it differs.
+
+        A header of vmm/ is not handled: nothing differs."""
+        self.changed, self.linked = {}, {}
+        source = self.shadow.root / file
+        if source.suffix != ".c":
+            return False
+        old = self.compile(source, self.base).read_bytes()
+        try:
+            new = self.compile(source, self.work, text)
+        except subprocess.CalledProcessError:
+            return False
+        if new.read_bytes() == old:
+            return False
+        self.shadow.link(self.shadow.work, {})
+        self.changed[source] = new
+        return True
+
+    def reaches(self, mutant, name):
+        return bool(self.changed)
+
+    def program(self, name):
+        """Link a test with what differs. Returns None if it has nothing to do with that."""
+        if not self.changed:
+            return None
+        if name not in self.linked:
+            unit = self.shadow.root / f"tests/unit/{name}.c"
+            replaced = [o for s, o in self.changed.items() if "tests/unit" not in str(s)]
+            self.linked[name] = self.shadow.link_test(
+                name, self.work, replaced, self.changed.get(unit))
+        return self.linked[name]
