@@ -90,7 +90,7 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 		 void *opaque)
 {
 	/* [MSR-ABSENT] */
-	static const struct vpt_caps none;
+	static const struct vpt_caps none = VPT_ZERO;
 
 	vpt_memset(pt, 0, sizeof(*pt));
 	if (!caps)

@@ -191,6 +191,7 @@ static uint8_t *make_good(enum vpt_owner owner, size_t *size)
 	struct file trace, out;
 	struct vpt_vm vm;
 	uint8_t *bytes;
+	char why[256];
 
 	config.engine->probe(&probe, false);
 	REQUIRE(!vpt_vm_create(&vm, &config) && !vpt_boot(&vm, &elf, &boot));

@@ -20,10 +20,18 @@
 
 #ifdef __cplusplus
 #define VPT_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
-#define VPT_BEGIN_DECLS		     extern "C" {
-#define VPT_END_DECLS		     }
+/* Initializes every member of a struct to zero, in each language without a warning. */
+#define VPT_ZERO \
+	{        \
+	}
+#define VPT_BEGIN_DECLS extern "C" {
+#define VPT_END_DECLS	}
 #else
 #define VPT_STATIC_ASSERT(cond, msg) _Static_assert(cond, msg)
+#define VPT_ZERO  \
+	{         \
+		0 \
+	}
 #define VPT_BEGIN_DECLS
 #define VPT_END_DECLS
 #endif
