@@ -26,8 +26,7 @@ static const char *const texts[VPT_ELF_ERRORS] = {
 	[VPT_ELF_NOT_EXEC] = "a position-independent program (PIE) or a library: " EXPECTED,
 	[VPT_ELF_DYNAMIC] = "a dynamically linked program: " EXPECTED,
 	[VPT_ELF_PROGRAM] = "a program for Linux, linked with its libc: " EXPECTED,
-	[VPT_ELF_KERNEL] = "a Linux kernel, which needs a boot loader and devices: trace it in "
-			   "QEMU, see docs/qemu.md",
+	[VPT_ELF_KERNEL] = "a Linux kernel, which needs devices: trace it in QEMU, docs/qemu.md",
 	[VPT_ELF_TRUNCATED] = "cut off: a segment ends beyond the file",
 	[VPT_ELF_MALFORMED] = "malformed program headers",
 	[VPT_ELF_NO_SEGMENTS] = "nothing to load",
