@@ -21,7 +21,7 @@ PAYLOAD("32-bit code in segments with different bases, near RETs across them");
 #define SEL_C  0x28
 #define CODE32 0x00cf9b000000ffffull /* CPL 0, limit 4 GiB */
 
-/* What each part of a round adds to the sum. */
+/* Each part of a round adds one of these to the sum. */
 #define LEAF  1u
 #define AFTER 1000u
 #define BACK  30000u
@@ -126,7 +126,7 @@ __asm__(".pushsection .text\n"
 													       "	ret\n"
 													       "b_leaf:\n"
 													       "	ret\n"
-													       /* Where the CALL at a_call returns to, as a RIP. */
+													       /* The RIP that the CALL at a_call returns to. */
 													       "	.org segment_b + 0x45\n"
 													       "	add $" VALUE(
 														       AFTER) ", %ebx\n"

@@ -45,7 +45,7 @@ struct test_case {
 	char *argv[ARGS_MAX];
 };
 
-/* What a run without failures does. */
+/* The result of a run without failures. */
 struct baseline {
 	int status;
 	uint64_t out_hash, out_size;
@@ -215,7 +215,7 @@ static bool has_line(const struct test_case *c)
 	}
 	if (f)
 		fclose(f);
-	/* What has no verb begins with the command's name alone. */
+	/* A case without a verb begins with the name of the command alone. */
 	return lines == 1 && (good || *c->verb == '-' || !strcmp(c->verb, "help"));
 }
 

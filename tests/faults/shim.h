@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the injector and the library that it preloads agree on. */
+/* The interface between the injector and the library that it preloads. */
 #ifndef TESTS_FAULTS_SHIM_H
 #define TESTS_FAULTS_SHIM_H
 

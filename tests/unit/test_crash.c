@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is kept of a guest that stopped: the faults behind a triple fault, its callers. */
+/* The record of a guest that stopped: the faults behind a triple fault, its callers. */
 #include "lib/suite.h"
 
 #include <string.h>

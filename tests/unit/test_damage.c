@@ -308,7 +308,7 @@ START_TEST(holes_are_bounded)
 }
 END_TEST
 
-/* What is missing of what ran cannot be told: it ends there. */
+/* The oracle ends where records are missing: their number is unknown. */
 START_TEST(oracle_ends)
 {
 	const struct vpt_oracle_record record[2] = {{.ip = 1}, {.ip = 2}};
@@ -409,7 +409,7 @@ static void use_all(void)
 	ck_assert_uint_eq(vpt_reader_info(r)->vcpus, 1);
 }
 
-/* What was read is a copy. */
+/* The reader hands out copies of the file. */
 START_TEST(changed_meanwhile)
 {
 	const uint32_t many = 1000000;
