@@ -86,7 +86,7 @@ CHECKS_LOCKSTEP := $(foreach part,0 1 2 3,'tests/lockstep/lockstep.sh $(part) 4'
 CHECKS_KVM := 'tests/guest/matrix.sh guest skl kvm' 'tests/guest/matrix.sh host spr kvm' \
 	'tests/guest/matrix.sh guest airmont kvm' 'tests/guest/matrix.sh host airmont kvm' \
 	'tests/random/random.sh 1 $(RANDOM_PART_SIZE) kvm' 'tests/random/engine.sh 1 4 kvm' \
-	tests/kvm/kvm.sh
+	tests/kvm/kvm.sh 'tests/cli/late.sh kvm'
 # A slice of `make soak`, and hostile guests for so many seconds.
 SOAK_INSNS ?= 1000000000
 SOAK_SEEDS ?= 10000

@@ -73,7 +73,7 @@ static uint64_t stop(void *opaque)
 static void save_again(struct vpt_vm *vm, const struct vpt_snapshot *s, struct vpt_writer *w)
 {
 	const struct vpt_snap_info *info = vpt_snapshot_info(s);
-	const struct vpt_snap_origin origin = {&info->file, info->guest, w};
+	const struct vpt_snap_origin origin = {&info->file, info->guest, w, NULL};
 	struct vpt_snapshot *again;
 	struct file f;
 	char why[160];

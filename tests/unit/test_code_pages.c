@@ -27,8 +27,7 @@ static void teardown(void)
 /* As the tracer does it; `id` is the content's. */
 static int note(uint64_t cr3, uint64_t vaddr, uint64_t gpa, size_t offset, size_t len)
 {
-	const struct vpt_code_place place = {cr3, vaddr, gpa};
-	int news = vpt_code_pages_note(pages, &place, page, offset, len, &id);
+	int news = vpt_code_pages_note(pages, cr3, vaddr, gpa, page, offset, len, &id);
 
 	if (news == VPT_CODE_CHANGED) {
 		id = ++ids;
@@ -93,9 +92,7 @@ START_TEST(many_pages)
 	for (i = 0; i < 5000; i++)
 		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_MAPPED);
 	for (i = 0; i < 5000; i++) {
-		const struct vpt_code_place place = {0x9000, i << 12, i << 12};
-
-		ck_assert(vpt_code_pages_has(pages, &place));
+		ck_assert(vpt_code_pages_has(pages, 0x9000, i << 12, i << 12));
 		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_KNOWN);
 	}
 }
@@ -151,17 +148,25 @@ static int count_contents(void *opaque, const struct vpt_code_content *content,
 	return 0;
 }
 
+/* Of one frame 8 versions are kept, and all together a number of contents. */
 START_TEST(contents_are_bounded)
 {
 	size_t count = 0;
 	uint64_t i;
 
-	for (i = 0; i < VPT_CODE_CONTENTS + 5; i++) {
+	for (i = 0; i < 1000; i++) {
 		memcpy(page, &i, sizeof(i));
-		ck_assert_int_eq(note(0x1000, i % 100 << 12, i % 50 << 12, 0, 8), VPT_CODE_CHANGED);
-		ck_assert_uint_eq(id, i + 1);
-		ck_assert_int_eq(note(0x1000, i % 100 << 12, i % 50 << 12, 0, 8), VPT_CODE_KNOWN);
+		ck_assert_int_eq(note(0x1000, 0x400000, 1ull << 40, 0, 8), VPT_CODE_CHANGED);
 	}
+	ck_assert_int_eq(vpt_code_pages_contents(pages, count_contents, &count), 0);
+	ck_assert_uint_eq(count, VPT_CODE_VERSIONS);
+	for (; i < 1000 + VPT_CODE_CONTENTS - VPT_CODE_VERSIONS + 5; i++) {
+		memcpy(page, &i, sizeof(i));
+		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), VPT_CODE_CHANGED);
+		ck_assert_uint_eq(id, i + 1);
+		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), VPT_CODE_KNOWN);
+	}
+	count = 0;
 	ck_assert_int_eq(vpt_code_pages_contents(pages, count_contents, &count), 0);
 	ck_assert_uint_eq(count, 5);
 }

@@ -266,7 +266,7 @@ START_TEST(due_now)
 {
 	static const uint8_t code[] = {0xeb, 0xfe}; /* jmp . */
 	struct vpt_file_info info = {.owner = VPT_OWNER_GUEST, .vcpus = 1, .engine = "soft"};
-	const struct vpt_snap_origin origin = {&info, "test", NULL};
+	const struct vpt_snap_origin origin = {&info, "test", NULL, NULL};
 	struct vpt_snapshot *s;
 	struct vpt_exit exit;
 	char path[32], why[160];
@@ -489,14 +489,15 @@ static int add_content(void *opaque, const struct vpt_code_content *content, con
 	return vpt_code_pages_add(opaque, content, bytes);
 }
 
+/* Known, though not at this place; the ids are those of the contents. */
 static int compare_content(void *opaque, const struct vpt_code_content *content,
 			   const uint8_t *bytes)
 {
-	const struct vpt_code_place place = {5 * content->id << 12, 0x1000, content->gpa};
 	uint64_t id = 0;
 
-	/* Known, though not at this place. */
-	ck_assert_int_eq(vpt_code_pages_note(opaque, &place, bytes, 0, 4096, &id), VPT_CODE_MAPPED);
+	ck_assert_int_eq(vpt_code_pages_note(opaque, 5 * content->id << 12, 0x1000, content->gpa,
+					     bytes, 0, 4096, &id),
+			 VPT_CODE_MAPPED);
 	ck_assert_uint_eq(id, content->id);
 	return 0;
 }
@@ -506,35 +507,62 @@ START_TEST(code_pages)
 	struct vpt_code_pages *a = vpt_code_pages_create(), *b = vpt_code_pages_create();
 	struct vpt_code_map *of_a, *of_b;
 	static uint8_t page[4096];
-	size_t n, m;
+	size_t n, m, stale = 0;
 	unsigned int i;
+	uint64_t id;
 
+	/* 100 frames of 30 versions each, of which 8 are kept. */
 	for (i = 0; i < 3000; i++) {
-		const struct vpt_code_place place = {i * 7 % 5 << 12, (uint64_t)(i ^ 0x2a5) << 12,
-						     (uint64_t)(i % 1000) << 12};
-		uint64_t id;
+		uint64_t cr3 = i * 7 % 5 << 12, vaddr = (uint64_t)(i ^ 0x2a5) << 12;
+		uint64_t gpa = (uint64_t)(i % 100) << 12;
 
-		page[0] = (uint8_t)i;
-		ck_assert_int_eq(vpt_code_pages_note(a, &place, page, 0, 1, &id), VPT_CODE_CHANGED);
+		page[0] = (uint8_t)(i / 100);
+		ck_assert_int_eq(vpt_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id),
+				 VPT_CODE_CHANGED);
 		vpt_code_pages_number(a, i + 1);
 	}
 	ck_assert_int_eq(vpt_code_pages_maps(a, &of_a, &n), 0);
 	ck_assert_uint_eq(n, 3000);
+	for (i = 0; i < n; i++)
+		stale += of_a[i].stale;
+	ck_assert_uint_eq(stale, 2200);
 	ck_assert_int_eq(vpt_code_pages_contents(a, add_content, b), 0);
 	for (i = 0; i < n; i++)
 		ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[n - 1 - i]), 0);
 	ck_assert_int_eq(vpt_code_pages_maps(b, &of_b, &m), 0);
 	ck_assert_uint_eq(m, n);
 	ck_assert_mem_eq(of_a, of_b, n * sizeof(*of_a));
+	/* What is noted from now on is the same in both. */
+	for (i = 0; i < 3000; i++) {
+		uint64_t cr3 = i * 7 % 5 << 12, vaddr = (uint64_t)(i ^ 0x2a5) << 12;
+		uint64_t gpa = (uint64_t)(i % 100) << 12;
+		uint64_t of_b_id = 0;
+		int news;
+
+		page[0] = (uint8_t)(i * 3 % 40);
+		news = vpt_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id);
+		ck_assert_int_eq(vpt_code_pages_note(b, cr3, vaddr, gpa, page, 0, 1, &of_b_id),
+				 news);
+		if (news == VPT_CODE_CHANGED) {
+			vpt_code_pages_number(a, 4000 + i);
+			vpt_code_pages_number(b, 4000 + i);
+		} else if (news == VPT_CODE_MAPPED) {
+			ck_assert_uint_eq(id, of_b_id);
+		}
+	}
 	/* Not a second time, and not from elsewhere. */
 	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
-	of_a[7].place.cr3 += 0x100000;
-	of_a[7].place.gpa += 0x1000;
+	of_a[7].cr3 += 0x100000;
+	of_a[7].stale = 2;
 	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
-	of_a[7].content = 3001;
+	of_a[7].stale = 0;
+	of_a[7].gpa += 0x1000;
 	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){3000, 0}, page), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){3001, 1}, page), -EINVAL);
+	of_a[7].content = 800;
+	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){0, 0}, page), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 1}, page), -EINVAL);
+	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 0}, page), -EINVAL);
 	ck_assert_int_eq(vpt_code_pages_contents(a, compare_content, b), 0);
 	free(of_a);
 	free(of_b);

@@ -57,7 +57,7 @@ static void sweep(uint64_t cr0, uint64_t cr4, uint64_t efer)
 	const struct vpt_paging paging = {
 		.cr0 = cr0, .cr3 = TABLES, .cr4 = cr4, .efer = efer, .max_phy_addr = 46};
 
-	vpt_sweep(&mem, &paging, note, NULL);
+	vpt_sweep(&mem, &paging, NULL, note, NULL);
 }
 
 static void is(size_t i, uint64_t vaddr, uint64_t gpa)
@@ -172,9 +172,31 @@ START_TEST(tables_without_an_end)
 
 	for (i = 0; i < 512; i++)
 		put(TABLES + 8 * i, TABLES | P, 8);
-	vpt_sweep(&mem, &paging, count, NULL);
+	vpt_sweep(&mem, &paging, NULL, count, NULL);
 	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_le(calls, 4 * RAM / 4096 + 65536);
+}
+END_TEST
+
+static volatile bool enough;
+
+static void count_to_ten(void *opaque, uint64_t vaddr, uint64_t gpa)
+{
+	count(opaque, vaddr, gpa);
+	enough = calls == 10;
+}
+
+/* A guest that is to stop is not waited for. */
+START_TEST(given_up)
+{
+	const struct vpt_paging paging = {.cr0 = VPT_CR0_PE};
+
+	memset(mem.host, 0xcc, RAM);
+	calls = 0;
+	vpt_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	ck_assert_uint_eq(calls, 10);
+	vpt_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	ck_assert_uint_eq(calls, 10);
 }
 END_TEST
 
@@ -190,6 +212,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, pae);
 	tcase_add_test(tcase, two_levels);
 	tcase_add_test(tcase, tables_without_an_end);
+	tcase_add_test(tcase, given_up);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

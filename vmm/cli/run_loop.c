@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/files.h"
@@ -15,54 +18,113 @@
 #include "decode/symbol.h"
 #include "trace/input.h"
 
-static volatile sig_atomic_t interrupted, asked;
+/* How often a run that is to end is told so: a system call may just have begun to wait. */
+#define AGAIN_NS 20000000
+
+static volatile sig_atomic_t interrupted, asked, ending;
+/* What the handlers are for; NULL: no guest runs. */
+static struct vpt_vcpu *volatile running;
+static timer_t timer;
+static bool has_timer;
+
+static void set_timer(int flags, uint64_t ns)
+{
+	const struct itimerspec when = {
+		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)},
+		.it_interval = {0, AGAIN_NS},
+	};
+
+	if (has_timer)
+		(void)timer_settime(timer, flags, &when, NULL);
+}
+
+static void end_soon(void)
+{
+	ending = 1;
+	if (running)
+		vpt_vcpu_urge(running);
+}
+
+/* The end of --timeout, or once more after a signal. */
+static void on_timer(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (info->si_code == SI_TIMER)
+		end_soon();
+}
 
 static void on_signal(int sig)
 {
-	if (sig == SIGUSR1)
+	int error = errno;
+
+	if (sig == SIGUSR1) {
 		asked = 1;
-	else
-		interrupted = 1;
+		return;
+	}
+	interrupted = 1;
+	end_soon();
+	set_timer(0, AGAIN_NS);
+	errno = error;
 }
 
+/* A console that nobody reads must not hold up the end. */
 static void console(void *opaque, char c)
 {
 	const struct vpt_run_machine *m = opaque;
 
-	putc(c, m->console);
+	/* A write that the end of the run interrupted is no error of the file. */
+	if (!ending && putc(c, m->console) == EOF && ending)
+		clearerr(m->console);
 }
 
-/* What was on the console before it is shown by then, and not again after it. */
-static void take_snapshot(struct vpt_run_machine *m)
+static void give_up_console(FILE *to)
 {
-	const struct vpt_snap_origin origin = {&m->info, m->o.guest, m->writer};
+	struct pollfd out = {.fd = fileno(to), .events = POLLOUT};
+
+	if (!poll(&out, 1, 0))
+		__fpurge(to);
+}
+
+/*
+ * Write a snapshot, after what was on the console before it, which is not shown again when
+ * the guest is restored. Returns false if the run is to end first.
+ */
+static bool take_snapshot(struct vpt_run_machine *m)
+{
+	const struct vpt_snap_origin origin = {&m->info, m->o.guest, m->writer, &m->vm.vcpu->hurry};
 	char why[sizeof(m->vm.stop.text)];
 	int error;
 
 	fflush(m->console);
 	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
+	if (error == -ECANCELED)
+		return false;
 	if (error && !m->vm.stop.kind) {
 		m->vm.stop.error = error;
 		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", why);
-		return;
+		return true;
 	}
 	m->snapshots++;
 	if (!m->o.quiet)
 		fprintf(stderr, "vpt %s: snapshot at %" PRIu64 " instructions: %s\n", m->o.verb,
 			m->vm.vcpu->ev->retired, m->o.snapshot);
+	return true;
 }
 
 static bool tick(void *opaque)
 {
 	struct vpt_run_machine *m = opaque;
 
+	if (ending)
+		return interrupted;
 	fflush(m->console);
 	vpt_run_report_tick(&m->report);
 	if (asked && m->o.snapshot) {
 		asked = 0;
-		take_snapshot(m);
+		(void)take_snapshot(m);
 	}
-	return interrupted;
+	return false;
 }
 
 /* When it comes next, after `retired` instructions. */
@@ -82,7 +144,8 @@ static uint64_t pause_machine(void *opaque)
 	struct vpt_run_machine *m = opaque;
 	uint64_t retired = m->vm.vcpu->ev->retired;
 
-	take_snapshot(m);
+	if (!take_snapshot(m))
+		return next_snapshot(m, retired);
 	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
 		m->at_reached = true;
 		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
@@ -96,15 +159,35 @@ struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m)
 		.console = console, .tick = tick, .pause = pause_machine, .opaque = m};
 }
 
+/*
+ * Whatever interrupts a run may come while the guest is in the middle of something that
+ * takes seconds, so the handlers end that. Without a timer the loop finds out by itself,
+ * later.
+ */
 static void catch_signals(bool snapshots)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_signal}, alarm = {0};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 
-	sigemptyset(&action.sa_mask);
+	sigfillset(&action.sa_mask);
+	sigfillset(&alarm.sa_mask);
+	alarm.sa_sigaction = on_timer;
+	alarm.sa_flags = SA_SIGINFO;
+	sigaction(SIGALRM, &alarm, NULL);
+	has_timer = !timer_create(CLOCK_MONOTONIC, &event, &timer);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (snapshots)
 		sigaction(SIGUSR1, &action, NULL);
+}
+
+/* What is left to be done is brief, and system calls in it are not to be interrupted. */
+static void release_signals(void)
+{
+	running = NULL;
+	if (has_timer)
+		timer_delete(timer);
+	has_timer = false;
 }
 
 int vpt_run_check_snapshots(const struct vpt_run_machine *m)
@@ -178,13 +261,19 @@ void vpt_run_loop(struct vpt_run_machine *m)
 	struct vpt_vcpu *v = m->vm.vcpu;
 	uint64_t retired = v->ev->retired;
 
+	running = v;
 	catch_signals(m->o.snapshot);
 	vpt_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	v->max_insns = m->o.max_insns;
-	if (m->o.timeout_ns)
+	if (m->o.timeout_ns) {
 		v->deadline = vpt_now() + m->o.timeout_ns;
+		set_timer(TIMER_ABSTIME, v->deadline);
+	}
 	v->pause_at = next_snapshot(m, retired);
 	vpt_vcpu_loop(v);
+	release_signals();
+	if (ending)
+		give_up_console(m->console);
 }
 
 /*

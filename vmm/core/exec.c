@@ -439,7 +439,7 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 			return done;
 		if (!between_iterations(v, s))
 			break;
-		if (v->vm->stop.kind || iteration_traps(v, s))
+		if (v->vm->stop.kind || v->urgent || iteration_traps(v, s))
 			return VPT_DONE_AGAIN;
 	}
 	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)

@@ -7,7 +7,7 @@
 
 #include "trace/crc32c.h"
 
-#define STEPS_PER_TICK 4096u
+#define STEPS_PER_TICK 64u /* a step can take 0.2 ms, and a signal must not wait */
 
 /* An engine's operation knows nothing of who calls it, so this is here. */
 static struct {

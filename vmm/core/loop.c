@@ -10,11 +10,20 @@
 #define STEPS_PER_LOOK 256u
 #define INSNS_PER_LOOK (1u << 20)
 
+void vpt_vcpu_urge(struct vpt_vcpu *v)
+{
+	v->urgent = v->hurry = true;
+	v->engine->interrupt(v->ev);
+}
+
 /* Time limit, progress, trouble with the file. */
 static void look_around(struct vpt_vcpu *v)
 {
 	struct vpt_vm *vm = v->vm;
 	uint64_t now = vpt_now();
+	bool urgent = v->urgent;
+
+	v->urgent = false;
 
 	vpt_irq_poll(v);
 	vpt_tracer_look(&v->tracer);
@@ -25,7 +34,7 @@ static void look_around(struct vpt_vcpu *v)
 	}
 	if (v->deadline && now >= v->deadline)
 		vpt_vm_stop(vm, VPT_STOP_TIMEOUT, "at %#llx", (unsigned long long)v->regs->rip);
-	if (now < v->next_tick)
+	if (now < v->next_tick && !urgent)
 		return;
 	v->next_tick = now + TICK_NS;
 	if (vm->hooks.tick && vm->hooks.tick(vm->hooks.opaque))
@@ -334,6 +343,10 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 	v->next_tick = vpt_now() + TICK_NS;
 	v->sync_at = next_sync(v);
 	while (!v->vm->stop.kind && !is_full(v)) {
+		if (vpt_unlikely(v->urgent)) {
+			look_around(v);
+			continue;
+		}
 		if (v->hv) {
 			sync_at_times(v);
 			vpt_hv_step(v);

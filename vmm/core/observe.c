@@ -47,7 +47,8 @@ static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum 
 	if (flow != VPT_FLOW_NEXT)
 		return;
 	vpt_tracer_plain(&v->tracer, ip, next);
-	vpt_tracer_limit(&v->tracer, next);
+	if (vpt_unlikely(*v->tracer.file_full))
+		vpt_tracer_limit(&v->tracer, next);
 }
 
 static void event(void *opaque, const struct vpt_event *event)
@@ -67,9 +68,10 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 	struct vpt_vcpu *v = opaque;
 
 	vpt_tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
-	vpt_tracer_limit(&v->tracer, v->regs->rip);
-	if (vpt_unlikely(v->tracer.full))
+	if (vpt_unlikely(*v->tracer.file_full)) {
+		vpt_tracer_limit(&v->tracer, v->regs->rip);
 		aim(v);
+	}
 }
 
 void vpt_observe(struct vpt_vcpu *v)

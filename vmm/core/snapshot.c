@@ -22,7 +22,16 @@ struct out {
 	FILE *file;
 	uint64_t blocks;
 	int error; /* the first -errno */
+	const volatile bool *give_up;
 };
+
+/* A machine's memory and a trace file take their time: is there still any? */
+static bool goes_on(struct out *o)
+{
+	if (!o->error && o->give_up && *o->give_up)
+		o->error = -ECANCELED;
+	return !o->error;
+}
 
 static void put(struct out *o, const void *bytes, size_t len)
 {
@@ -93,7 +102,7 @@ static void put_ram(struct out *o, const struct vpt_mem *mem)
 {
 	uint64_t gpa = 0;
 
-	while (gpa < mem->bytes && !o->error) {
+	while (gpa < mem->bytes && goes_on(o)) {
 		uint64_t end = gpa;
 
 		while (end < mem->bytes && end - gpa < PIECE && !is_zero(mem->host + end))
@@ -192,7 +201,7 @@ static void put_file(struct out *o, int fd, uint64_t bytes)
 
 	if (!piece)
 		o->error = -ENOMEM;
-	while (at < bytes && !o->error) {
+	while (at < bytes && goes_on(o)) {
 		size_t len = bytes - at < PIECE ? (size_t)(bytes - at) : PIECE, have = 0;
 
 		while (have < len) {
@@ -237,7 +246,7 @@ static void put_all(struct out *o, struct vpt_vm *vm, const struct vpt_snap_orig
 /* The stream has a descriptor of its own, since closing it can fail. */
 static int write_file(int to, struct vpt_vm *vm, const struct vpt_snap_origin *origin, int fd)
 {
-	struct out o = {0};
+	struct out o = {.give_up = origin->give_up};
 	int copy = fcntl(to, F_DUPFD_CLOEXEC, 0), error;
 
 	if (copy < 0)
@@ -249,6 +258,7 @@ static int write_file(int to, struct vpt_vm *vm, const struct vpt_snap_origin *o
 		return error;
 	}
 	put_all(&o, vm, origin, fd);
+	(void)goes_on(&o);
 	if (fclose(o.file) && !o.error)
 		o.error = -errno;
 	return o.error;

@@ -89,6 +89,8 @@ struct vpt_snap_origin {
 	const struct vpt_file_info *file;
 	const char *guest;
 	struct vpt_writer *writer; /* NULL: no trace file */
+	/* Give up with -ECANCELED when this becomes true; NULL: never. */
+	const volatile bool *give_up;
 };
 
 /*

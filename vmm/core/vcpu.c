@@ -105,6 +105,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.oracle = oracle,
 		.caller_syncs = vpt_vcpu_counts(v),
 		.vmx = v->vm->vmx,
+		.hurry = &v->hurry,
 		.engine = v->engine,
 		.ev = v->ev,
 		.context = context,

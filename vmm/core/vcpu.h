@@ -101,10 +101,11 @@ struct vpt_vcpu {
 	struct vpt_exception delivered; /* the last of them */
 	/* What is being delivered, and what was raised meanwhile, in order (idt.c). */
 	struct vpt_guest_fault fault[VPT_STOP_FAULTS];
-	unsigned int faults; /* 0 between deliveries; else those behind a triple fault */
-	uint64_t max_insns;  /* traced ones; 0: no limit */
-	uint64_t pause_at;   /* retired ones, exactly, with an engine that observes */
-	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: none */
+	unsigned int faults;	     /* 0 between deliveries; else those behind a triple fault */
+	uint64_t max_insns;	     /* traced ones; 0: no limit */
+	uint64_t pause_at;	     /* retired ones, exactly, with an engine that observes */
+	uint64_t deadline;	     /* ns of CLOCK_MONOTONIC, 0: none */
+	volatile bool urgent, hurry; /* vpt_vcpu_urge() was called just now, at all */
 	uint64_t next_tick;
 	uint64_t sync_at; /* retired by then, the file is brought up to date */
 };
@@ -128,6 +129,12 @@ void vpt_vcpu_step(struct vpt_vcpu *v);
 
 /* Run until the VM stops, then end a trace that is still on. */
 void vpt_vcpu_loop(struct vpt_vcpu *v);
+
+/*
+ * Make vpt_vcpu_loop() look at the deadline and at the tick hook at once. For a signal
+ * handler of the thread that runs the loop, when the guest is to stop.
+ */
+void vpt_vcpu_urge(struct vpt_vcpu *v);
 
 /* Take the system state over from the engine, or give it back after a change. */
 void vpt_vcpu_load(struct vpt_vcpu *v);

@@ -123,8 +123,8 @@ struct vpt_observer {
 	 * between segments are the core's. */
 	void (*event)(void *opaque, const struct vpt_event *event);
 	/* Code about to run, at linear address `lin`, the first time since something
-	 * about it or its mapping has changed; see vpt_tracer_code(). Nothing may be traced
-	 * any more after it. */
+	 * about it or its mapping has changed; see vpt_tracer_code(). If this ends the
+	 * trace it asks for the return. */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
 };
@@ -163,8 +163,9 @@ struct vpt_engine_vcpu {
 	const struct vpt_observer *observer; /* NULL: nobody looks */
 	struct vpt_engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
-	bool attention;	 /* run() is to end with KICK at the next chance */
-	bool ptwrite;	 /* the processor has PTWRITE; before the first run() */
+	/* run() is to end with KICK at the next chance; interrupt() sets it as well. */
+	volatile bool attention;
+	bool ptwrite; /* the processor has PTWRITE; before the first run() */
 	/* The engine counts: */
 	uint64_t retired; /* instructions, also as of an event or a call of the bus */
 	bool shadow;	  /* no interrupt before one more instruction (STI, MOV SS) */
@@ -272,6 +273,13 @@ struct vpt_engine {
 	int (*watch)(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count);
 	/* End run() with KICK after this time, or not at all if 0. */
 	int (*kick_after)(struct vpt_engine_vcpu *vcpu, uint64_t ns);
+	/*
+	 * End run() with KICK at once, whatever the guest does, or the next run() if none is
+	 * in progress. For a signal handler of the thread that calls run(). It is for a guest
+	 * that is to stop: where run() comes back may change what a guest sees of code whose
+	 * mapping it changed without invalidating it.
+	 */
+	void (*interrupt)(struct vpt_engine_vcpu *vcpu);
 
 	/*
 	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not

@@ -105,6 +105,7 @@ int vpt_kvm_vcpu_create(struct vpt_engine_vm *vm, unsigned int index,
 			struct vpt_engine_vcpu **vcpu);
 void vpt_kvm_vcpu_destroy(struct vpt_engine_vcpu *vcpu);
 int vpt_kvm_kick_after(struct vpt_engine_vcpu *vcpu, uint64_t ns);
+void vpt_kvm_interrupt(struct vpt_engine_vcpu *vcpu);
 
 /* kvm_state.c */
 int vpt_kvm_get_sregs(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *sregs);

@@ -124,4 +124,5 @@ const struct vpt_engine vpt_kvm_pt_engine = {
 	.watch = vpt_kvm_watch,
 	.complete = vpt_kvm_complete,
 	.kick_after = vpt_kvm_kick_after,
+	.interrupt = vpt_kvm_interrupt,
 };

@@ -32,16 +32,20 @@ static int kick_signal(void)
  * The flag first: a kick that comes before KVM_RUN must end it too, and one that
  * comes while complete() has immediate_exit for itself must not be forgotten.
  */
-static void on_kick(int sig, siginfo_t *info, void *context)
+void vpt_kvm_interrupt(struct vpt_engine_vcpu *vcpu)
 {
-	struct vpt_kvm_vcpu *v = info->si_value.sival_ptr;
+	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
 
-	(void)sig;
-	(void)context;
-	if (info->si_code != SI_TIMER || !v)
-		return;
 	v->kicked = 1;
 	v->run->immediate_exit = 1;
+}
+
+static void on_kick(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (info->si_code == SI_TIMER && info->si_value.sival_ptr)
+		vpt_kvm_interrupt(info->si_value.sival_ptr);
 }
 
 static int create_timer(struct vpt_kvm_vcpu *v)
@@ -50,7 +54,7 @@ static int create_timer(struct vpt_kvm_vcpu *v)
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
 
 	event.sigev_signo = kick_signal();
-	event.sigev_value.sival_ptr = v;
+	event.sigev_value.sival_ptr = &v->base;
 	event._sigev_un._tid = (int)syscall(SYS_gettid);
 	sigemptyset(&action.sa_mask);
 	if (sigaction(kick_signal(), &action, NULL) ||

@@ -15,24 +15,24 @@
 #define PAGE	   4096u
 #define FIRST_MAPS 1024u
 #define FRAMES	   (2 * VPT_CODE_CONTENTS) /* buckets, so that half of them stay free */
-/* A guest can make any number of versions of a page, and each look must end soon. */
-#define VERSIONS 8
 
 struct content {
 	uint64_t id, gpa;
 	uint32_t older; /* content of the same frame before this one, plus 1; 0: none */
+	uint32_t use;	/* counts what this place of the table has held */
 };
 
 struct map {
 	uint64_t cr3, vaddr;
 	uint32_t content; /* index plus 1, 0: an empty slot */
+	uint32_t use;	  /* that of the content, else it is stale */
 };
 
 struct vpt_code_pages {
 	uint8_t *copies; /* of the contents, a page each */
 	struct content content[VPT_CODE_CONTENTS];
-	uint32_t contents;
-	uint32_t newest[FRAMES]; /* content of the frame, plus 1; 0: an empty slot */
+	uint32_t contents, latest; /* latest: where a content was put last, plus 1 */
+	uint32_t newest[FRAMES];   /* content of the frame, plus 1; 0: an empty slot */
 
 	struct map *map;
 	size_t slots, maps; /* slots: a power of two */
@@ -136,56 +136,86 @@ static uint32_t find_version(struct vpt_code_pages *pages, uint64_t gpa, const u
 			     size_t offset, size_t len)
 {
 	uint32_t content = *find_frame(pages, gpa);
-	unsigned int i;
 
-	for (i = 0; content && i < VERSIONS; i++) {
-		if (!memcmp(copy_of(pages, content) + offset, now + offset, len))
-			return content;
+	while (content && memcmp(copy_of(pages, content) + offset, now + offset, len))
 		content = pages->content[content - 1].older;
-	}
-	return 0;
+	return content;
 }
 
-/* There is room. The id is not known yet. */
+/* Take the oldest of the frame's versions out of the table if there are as many as can be. */
+static uint32_t take_oldest(struct vpt_code_pages *pages, uint32_t *newest)
+{
+	uint32_t *link = newest, content, n = 1;
+
+	if (!*link)
+		return 0;
+	while (pages->content[*link - 1].older) {
+		link = &pages->content[*link - 1].older;
+		n++;
+	}
+	if (n < VPT_CODE_VERSIONS)
+		return 0;
+	content = *link;
+	*link = 0;
+	return content;
+}
+
+static void forget_all(struct vpt_code_pages *pages)
+{
+	memset(pages->newest, 0, sizeof(pages->newest));
+	pages->contents = 0;
+	forget_maps(pages);
+}
+
+/* The id is not known yet. */
 static uint32_t add_content(struct vpt_code_pages *pages, uint64_t gpa, const uint8_t *bytes)
 {
-	uint32_t *newest = find_frame(pages, gpa), content = ++pages->contents;
+	uint32_t *newest = find_frame(pages, gpa), content = take_oldest(pages, newest);
 
-	pages->content[content - 1] = (struct content){.gpa = gpa, .older = *newest};
-	*newest = content;
+	if (!content) {
+		if (pages->contents == VPT_CODE_CONTENTS)
+			forget_all(pages);
+		newest = find_frame(pages, gpa);
+		content = ++pages->contents;
+	}
+	pages->content[content - 1] = (struct content){
+		.gpa = gpa, .older = *newest, .use = pages->content[content - 1].use + 1};
+	*newest = pages->latest = content;
 	memcpy(copy_of(pages, content), bytes, PAGE);
 	return content;
 }
 
-int vpt_code_pages_note(struct vpt_code_pages *pages, const struct vpt_code_place *place,
+static bool is_current(const struct vpt_code_pages *pages, const struct map *map, uint64_t gpa)
+{
+	const struct content *content = &pages->content[map->content - 1];
+
+	return content->gpa == gpa && content->use == map->use;
+}
+
+int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
 			const uint8_t *now, size_t offset, size_t len, uint64_t *id)
 {
 	struct map *map = pages->last;
 	int news = VPT_CODE_MAPPED;
 	uint32_t content;
 
-	if (!map || map->vaddr != place->vaddr || map->cr3 != place->cr3)
-		map = find(pages->map, pages->slots, place->cr3, place->vaddr);
+	if (!map || map->vaddr != vaddr || map->cr3 != cr3)
+		map = find(pages->map, pages->slots, cr3, vaddr);
 	pages->last = map;
-	if (map->content && pages->content[map->content - 1].gpa == place->gpa &&
+	if (map->content && is_current(pages, map, gpa) &&
 	    !memcmp(copy_of(pages, map->content) + offset, now + offset, len))
 		return VPT_CODE_KNOWN;
 	pages->last = NULL;
-	content = find_version(pages, place->gpa, now, offset, len);
+	content = find_version(pages, gpa, now, offset, len);
 	if (!content) {
 		news = VPT_CODE_CHANGED;
-		if (pages->contents == VPT_CODE_CONTENTS) {
-			memset(pages->newest, 0, sizeof(pages->newest));
-			pages->contents = 0;
-			forget_maps(pages);
-		}
-		content = add_content(pages, place->gpa, now);
+		content = add_content(pages, gpa, now);
 	}
 	if (!map->content && make_room(pages))
 		return -ENOMEM;
-	map = find(pages->map, pages->slots, place->cr3, place->vaddr);
+	map = find(pages->map, pages->slots, cr3, vaddr);
 	pages->maps += !map->content;
-	*map = (struct map){place->cr3, place->vaddr, content};
+	*map = (struct map){cr3, vaddr, content, pages->content[content - 1].use};
 	pages->last = map;
 	*id = pages->content[content - 1].id;
 	return news;
@@ -193,14 +223,15 @@ int vpt_code_pages_note(struct vpt_code_pages *pages, const struct vpt_code_plac
 
 void vpt_code_pages_number(struct vpt_code_pages *pages, uint64_t id)
 {
-	pages->content[pages->contents - 1].id = id;
+	pages->content[pages->latest - 1].id = id;
 }
 
-bool vpt_code_pages_has(const struct vpt_code_pages *pages, const struct vpt_code_place *place)
+bool vpt_code_pages_has(const struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			uint64_t gpa)
 {
-	const struct map *map = find(pages->map, pages->slots, place->cr3, place->vaddr);
+	const struct map *map = find(pages->map, pages->slots, cr3, vaddr);
 
-	return map->content && pages->content[map->content - 1].gpa == place->gpa;
+	return map->content && pages->content[map->content - 1].gpa == gpa;
 }
 
 int vpt_code_pages_contents(const struct vpt_code_pages *pages,
@@ -224,9 +255,9 @@ static int by_address(const void *a, const void *b)
 {
 	const struct vpt_code_map *x = a, *y = b;
 
-	if (x->place.cr3 != y->place.cr3)
-		return x->place.cr3 < y->place.cr3 ? -1 : 1;
-	return x->place.vaddr < y->place.vaddr ? -1 : x->place.vaddr > y->place.vaddr;
+	if (x->cr3 != y->cr3)
+		return x->cr3 < y->cr3 ? -1 : 1;
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
 int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
@@ -244,7 +275,8 @@ int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map 
 		if (!map->content)
 			continue;
 		content = &pages->content[map->content - 1];
-		all[n++] = (struct vpt_code_map){{map->cr3, map->vaddr, content->gpa}, content->id};
+		all[n++] = (struct vpt_code_map){map->cr3, map->vaddr, content->gpa,
+						 map->content - 1, map->use != content->use};
 	}
 	qsort(all, n, sizeof(*all), by_address);
 	*maps = all;
@@ -255,48 +287,40 @@ int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map 
 int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
 		       const uint8_t *bytes)
 {
-	uint64_t last = pages->contents ? pages->content[pages->contents - 1].id : 0;
+	uint32_t *link = find_frame(pages, content->gpa), n = 1;
+	struct content *to;
 
-	if (content->id <= last || content->gpa % PAGE || pages->contents == VPT_CODE_CONTENTS)
+	if (!content->id || content->gpa % PAGE || pages->contents == VPT_CODE_CONTENTS)
 		return -EINVAL;
-	(void)add_content(pages, content->gpa, bytes);
-	vpt_code_pages_number(pages, content->id);
-	return 0;
-}
-
-/* The content with this id, plus 1; 0: there is none. */
-static uint32_t by_id(const struct vpt_code_pages *pages, uint64_t id)
-{
-	uint32_t lo = 0, hi = pages->contents;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (pages->content[mid].id == id)
-			return mid + 1;
-		if (pages->content[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return 0;
+	/* Newer ones have larger ids. */
+	for (; *link; link = &pages->content[*link - 1].older, n++)
+		if (pages->content[*link - 1].id <= content->id)
+			break;
+	if (*link && pages->content[*link - 1].id == content->id)
+		return -EINVAL;
+	to = &pages->content[pages->contents++];
+	*to = (struct content){content->id, content->gpa, *link, 1};
+	*link = pages->contents;
+	for (; to->older; to = &pages->content[to->older - 1])
+		n++;
+	memcpy(copy_of(pages, pages->contents), bytes, PAGE);
+	return n <= VPT_CODE_VERSIONS ? 0 : -EINVAL;
 }
 
 int vpt_code_pages_add_map(struct vpt_code_pages *pages, const struct vpt_code_map *map)
 {
-	const struct vpt_code_place *place = &map->place;
-	uint32_t content = by_id(pages, map->content);
+	const struct content *content = &pages->content[map->content];
 	struct map *slot;
 
-	if (!content || pages->content[content - 1].gpa != place->gpa || place->vaddr % PAGE ||
-	    pages->maps == VPT_CODE_MAPS)
+	if (map->content >= pages->contents || content->gpa != map->gpa || map->stale > 1 ||
+	    map->vaddr % PAGE || pages->maps == VPT_CODE_MAPS)
 		return -EINVAL;
 	if (make_room(pages))
 		return -ENOMEM;
-	slot = find(pages->map, pages->slots, place->cr3, place->vaddr);
+	slot = find(pages->map, pages->slots, map->cr3, map->vaddr);
 	if (slot->content)
 		return -EINVAL;
-	*slot = (struct map){place->cr3, place->vaddr, content};
+	*slot = (struct map){map->cr3, map->vaddr, map->content + 1, content->use - map->stale};
 	pages->maps++;
 	return 0;
 }

@@ -15,19 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bounds: 64 MiB of contents, and 262144 mappings, which take 12 MiB. */
+/*
+ * The bounds: 64 MiB of contents, of which one frame has 8 at most, since a guest can make
+ * any number of versions of a page; and 262144 mappings, which take 12 MiB.
+ */
 #define VPT_CODE_CONTENTS 16384u
+#define VPT_CODE_VERSIONS 8u
 #define VPT_CODE_MAPS	  262144u
 
 struct vpt_code_pages;
 
 struct vpt_code_pages *vpt_code_pages_create(void);
 void vpt_code_pages_destroy(struct vpt_code_pages *pages);
-
-/* A page that is executed: the space and the address, both aligned, and the frame. */
-struct vpt_code_place {
-	uint64_t cr3, vaddr, gpa;
-};
 
 /* What must be recorded before the code runs. */
 enum vpt_code_news {
@@ -37,21 +36,22 @@ enum vpt_code_news {
 };
 
 /*
- * Note that @len bytes at @offset of the page at @place are about to run. @now is the
+ * Note that @len bytes at @offset of the page at this place are about to run. @now is the
  * whole page. Returns enum vpt_code_news, or -ENOMEM. *id is the content's number, valid
  * only for VPT_CODE_MAPPED.
  */
-int vpt_code_pages_note(struct vpt_code_pages *pages, const struct vpt_code_place *place,
+int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
 			const uint8_t *now, size_t offset, size_t len, uint64_t *id);
 /* Give the content that the last call of vpt_code_pages_note() found its number. */
 void vpt_code_pages_number(struct vpt_code_pages *pages, uint64_t id);
 /* Returns true if some content is recorded for the place. */
-bool vpt_code_pages_has(const struct vpt_code_pages *pages, const struct vpt_code_place *place);
+bool vpt_code_pages_has(const struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			uint64_t gpa);
 
 /*
- * For snapshots. Contents are in the order in which they were recorded, mappings in that
- * of their addresses. Each function passes what it finds to @fn until one call does not
- * return 0, and returns what that call returned.
+ * For snapshots. Contents are in the order of the table, mappings in that of their
+ * addresses. Contents are passed to @fn until one call does not return 0, and the result is
+ * what that call returned.
  */
 struct vpt_code_content {
 	uint64_t id, gpa;
@@ -62,8 +62,9 @@ int vpt_code_pages_contents(const struct vpt_code_pages *pages,
 			    void *opaque);
 
 struct vpt_code_map {
-	struct vpt_code_place place;
-	uint64_t content;
+	uint64_t cr3, vaddr, gpa; /* as in struct vpt_code_page */
+	uint32_t content;	  /* its place among the contents, from 0 on */
+	uint32_t stale;		  /* 1: the version that ran there is no longer kept */
 };
 /* *maps is the caller's to free. 0 or -ENOMEM. */
 int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
@@ -71,8 +72,8 @@ int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map 
 
 /*
  * The way back, into empty tables: all contents, then all mappings. 0, -ENOMEM, or -EINVAL
- * if the tables cannot hold it: an id that does not rise, a content that is not there, a
- * mapping that comes twice or to another frame than the content's, or too many.
+ * if the tables cannot hold it: a content that is not there, an id of 0 or twice for one
+ * frame, a mapping that comes twice or to another frame than the content's, or too many.
  */
 int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
 		       const uint8_t *bytes);

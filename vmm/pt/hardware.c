@@ -44,11 +44,10 @@ static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 		.gpa = gpa,
 		.insns = counter(t),
 	};
-	const struct vpt_code_place place = {c->cr3, vaddr, gpa};
 
 	if (vpt_collect_has(&t->hardware.collect, gpa))
 		return;
-	if (!c->only_new || !vpt_code_pages_has(t->pages, &place))
+	if (!c->only_new || !vpt_code_pages_has(t->pages, c->cr3, vaddr, gpa))
 		vpt_tracer_page(t, &page, 0, VPT_PAGE_SIZE,
 				vpt_mem_at(t->config.mem, gpa, VPT_PAGE_SIZE));
 }
@@ -57,7 +56,7 @@ static void sweep(struct vpt_tracer *t, const struct vpt_paging *paging, bool on
 {
 	struct code c = {.t = t, .cr3 = paging->cr3 & ~(VPT_PAGE_SIZE - 1), .only_new = only_new};
 
-	vpt_sweep(t->config.mem, paging, code_page, &c);
+	vpt_sweep(t->config.mem, paging, t->config.hurry, code_page, &c);
 }
 
 /* All address spaces that are known of; nothing of what is recorded needs them without. */

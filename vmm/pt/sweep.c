@@ -41,6 +41,7 @@ struct sweep {
 	bool narrow; /* entries of 4 bytes */
 	vpt_sweep_fn *fn;
 	void *opaque;
+	const volatile bool *give_up;
 	uint64_t looks; /* that are left */
 	int pagemap;	/* -1: all pages are looked at */
 	uint64_t first; /* page of the window */
@@ -63,6 +64,17 @@ static bool is_touched(struct sweep *s, const uint8_t *page)
 	return s->window[number - s->first] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
 }
 
+/* Take one of the looks that are left. False: there is none, or no time. */
+static bool take_look(struct sweep *s)
+{
+	if (s->give_up && *s->give_up)
+		s->looks = 0;
+	if (!s->looks)
+		return false;
+	s->looks--;
+	return true;
+}
+
 static bool is_zero(const uint8_t *page)
 {
 	return !page[0] && !memcmp(page, page + 1, VPT_PAGE_SIZE - 1);
@@ -70,12 +82,11 @@ static bool is_zero(const uint8_t *page)
 
 static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 {
-	for (; bytes && s->looks; bytes -= VPT_PAGE_SIZE) {
+	for (; bytes; bytes -= VPT_PAGE_SIZE) {
 		const uint8_t *page = vpt_mem_at(s->mem, gpa, VPT_PAGE_SIZE);
 
-		if (!page)
+		if (!page || !take_look(s))
 			return;
-		s->looks--;
 		if (is_touched(s, page) && !is_zero(page))
 			s->fn(s->opaque, vaddr, gpa);
 		vaddr += VPT_PAGE_SIZE;
@@ -112,12 +123,11 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 {
 	unsigned int i;
 
-	for (i = 0; i < 1u << l->bits && s->looks; i++) {
+	for (i = 0; i < 1u << l->bits && take_look(s); i++) {
 		uint64_t entry = entry_at(s, at, i);
 		uint64_t to = vaddr | (uint64_t)i << l->shift;
 		uint64_t bytes = 1ull << l->shift;
 
-		s->looks--;
 		if (!(entry & PTE_P))
 			continue;
 		if (!s->narrow && s->paging->efer & VPT_EFER_NXE && entry & PTE_NX)
@@ -129,10 +139,10 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 	}
 }
 
-void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *p, vpt_sweep_fn *fn,
-	       void *opaque)
+void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *p, const volatile bool *give_up,
+	       vpt_sweep_fn *fn, void *opaque)
 {
-	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque};
+	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque, .give_up = give_up};
 
 	s.looks = mem->bytes / VPT_PAGE_SIZE * MOST_TIMES + MORE_LOOKS;
 	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

@@ -558,24 +558,34 @@ void vpt_tracer_space(struct vpt_tracer *t)
 	put_cr3_switch(t, &ctx);
 }
 
-void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
-		     unsigned int len, const uint8_t *now)
+static void put_page(struct vpt_tracer *t, const struct vpt_code_page *page, int news, uint64_t id,
+		     const uint8_t *now)
 {
-	const struct vpt_code_place place = {page->cr3, page->vaddr, page->gpa};
-	struct vpt_page_map map = {.page = *page};
-	int news, error;
+	struct vpt_page_map map = {.page = *page, .content = id};
+	int error = 0;
 
 	if (vpt_unlikely(*t->file_full) && vpt_writer_room(t->config.writer) < CODE_ROOM)
 		return;
-	news = vpt_code_pages_note(t->pages, &place, now, offset, len, &map.content);
-	error = news < 0 ? news : 0;
 	if (news == VPT_CODE_CHANGED) {
 		error = vpt_writer_page(t->config.writer, now, &map.content);
 		vpt_code_pages_number(t->pages, map.content);
 	}
-	if (news > VPT_CODE_KNOWN && !error)
+	if (!error)
 		error = vpt_writer_map(t->config.writer, t->config.vcpu, &map, 1);
 	note_error(t, error);
+}
+
+void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
+		     unsigned int len, const uint8_t *now)
+{
+	uint64_t id = 0;
+	int news = vpt_code_pages_note(t->pages, page->cr3, page->vaddr, page->gpa, now, offset,
+				       len, &id);
+
+	if (news > VPT_CODE_KNOWN)
+		put_page(t, page, news, id, now);
+	else if (vpt_unlikely(news < 0))
+		note_error(t, news);
 }
 
 static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
@@ -633,15 +643,17 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 		     uint64_t gpa, uint64_t gpa2)
 {
 	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (ip & PAGE_MASK));
-	struct vpt_code_by_rip code = {.lin = ip, .len = len, .gpa = {gpa, gpa2}};
+	uint64_t base;
 
 	if (!t->pages)
 		return;
-	code.cr3 = cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
+	cr3 = t->config.vmx ? space_now(t) : cr3 & ~PAGE_MASK;
 	if (t->crowded)
 		return;
-	code.base = rip_base(t);
-	if (vpt_unlikely(code.base)) {
+	base = rip_base(t);
+	if (vpt_unlikely(base)) {
+		const struct vpt_code_by_rip code = {cr3, ip, base, {gpa, gpa2}, len};
+
 		vpt_tracer_code_by_rip(t, &code);
 		return;
 	}

@@ -27,6 +27,8 @@ struct vpt_tracer_config {
 	/* In VMX operation (hv.h): address spaces are told apart by more than CR3, and who
 	 * may access the MSRs is not decided here. */
 	bool vmx;
+	/* Optional: true once the guest is to stop, so that nothing may take long. */
+	const volatile bool *hurry;
 	/* With `pt`: it makes the trace, and is asked for it by this vCPU; see hardware.h. */
 	const struct vpt_engine *engine;
 	struct vpt_engine_vcpu *ev;

@@ -18,10 +18,17 @@
 /* The most that one block takes. */
 #define BLOCK_MAX (sizeof(struct vpt_block) + VPT_BLOCK_MAX_UOPS * sizeof(struct vpt_uop))
 
+/*
+ * A write to code looks at each block of the page. Page tables can make one page run at any
+ * number of addresses, each with blocks of its own; with more than this all of them go.
+ */
+#define PAGE_BLOCKS 4096u
+
 /* What is known of a page of RAM: its blocks, and which 64-byte lines they are in. */
 struct code_page {
 	struct vpt_block *blocks;
-	uint64_t lines;
+	uint64_t lines; /* or more than those */
+	uint32_t count; /* of the blocks, dead ones included */
 };
 
 struct vpt_soft_cache {
@@ -110,6 +117,7 @@ static void add_to_page(struct vpt_soft *c, struct vpt_block *b, unsigned int wh
 	page->lines |= lines_of(first, len);
 	b->page_next[which] = page->blocks;
 	page->blocks = b;
+	page->count++;
 }
 
 static struct vpt_block **bucket(struct vpt_soft_cache *cache, uint64_t gpa, uint64_t ip,
@@ -129,60 +137,67 @@ static const struct vpt_uop *stale(struct vpt_soft *c, const struct vpt_uop *u)
 	return NULL;
 }
 
-static void remove_from_page(struct vpt_soft *c, struct vpt_block *b, unsigned int which)
+/*
+ * The block is not to run any more: not even what is left of it, if it is running, but for
+ * the rest of the instruction of `u`. It stays in lists until they are next gone through.
+ */
+static void kill(struct vpt_block *b, const struct vpt_uop *u)
 {
-	uint64_t gpa = which ? b->gpa2 : b->gpa;
-	struct code_page *page = page_of(c->cache, gpa);
-	struct vpt_block **at = &page->blocks, *other;
-	uint64_t first, len;
-
-	page->lines = 0;
-	while ((other = *at)) {
-		unsigned int in = which_page(other, gpa);
-
-		if (other == b) {
-			*at = other->page_next[in];
-			continue;
-		}
-		extent(other, in, &first, &len);
-		page->lines |= lines_of(first, len);
-		at = &other->page_next[in];
-	}
-}
-
-static void drop(struct vpt_soft *c, struct vpt_block *b, const struct vpt_uop *u)
-{
-	struct vpt_block **at = bucket(c->cache, b->gpa, b->ip, b->mode);
 	unsigned int i;
 
-	while (*at != b)
-		at = &(*at)->hash_next;
-	*at = b->hash_next;
-	remove_from_page(c, b, 0);
-	if (b->gpa2)
-		remove_from_page(c, b, 1);
 	b->dead = true;
 	for (i = 0; i < b->uops; i++)
 		if (!u || b->uop[i].ip != u->ip || b->uop[i].rest != u->rest)
 			b->uop[i].fn = stale;
+}
+
+static bool touches(const struct vpt_block *b, unsigned int which, uint64_t at, uint64_t len)
+{
+	uint64_t first, bytes;
+
+	extent(b, which, &first, &bytes);
+	return at < first + bytes && first < at + len && !b->dead;
+}
+
+/* Kill the blocks of a page that [at, at + len) of it touches, in one pass through all. */
+static void drop(struct vpt_soft *c, const struct vpt_uop *u, struct code_page *page, uint64_t gpa,
+		 uint64_t at, uint64_t len)
+{
+	struct vpt_block **link = &page->blocks, *b;
+
+	page->lines = 0;
+	while ((b = *link)) {
+		unsigned int which = which_page(b, gpa);
+		uint64_t first, bytes;
+
+		if (touches(b, which, at, len))
+			kill(b, u);
+		if (b->dead) {
+			*link = b->page_next[which];
+			page->count--;
+			continue;
+		}
+		extent(b, which, &first, &bytes);
+		page->lines |= lines_of(first, bytes);
+		link = &b->page_next[which];
+	}
 	vpt_soft_unlink(c);
 }
 
 static void wrote_page(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint64_t len)
 {
 	struct code_page *page = page_of(c->cache, gpa);
-	struct vpt_block *b, *next;
-	uint64_t first, bytes, at = gpa & PAGE_MASK;
+	uint64_t at = gpa & PAGE_MASK;
+	const struct vpt_block *b;
 
 	if (!page || !(page->lines & lines_of(at, len)))
 		return;
-	for (b = page->blocks; b; b = next) {
-		unsigned int which = which_page(b, gpa);
-
-		next = b->page_next[which];
-		extent(b, which, &first, &bytes);
-		if (at < first + bytes && first < at + len)
-			drop(c, b, u);
+	/* Mostly it is data in the same line. */
+	for (b = page->blocks; b; b = b->page_next[which_page(b, gpa)]) {
+		if (touches(b, which_page(b, gpa), at, len)) {
+			drop(c, u, page, gpa, at, len);
+			return;
+		}
 	}
 }
 
@@ -198,29 +213,43 @@ void vpt_soft_wrote(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, u
 	}
 }
 
+/* How much of the arena a block takes. */
+static size_t room_of(const struct vpt_block *b)
+{
+	return (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
+}
+
 /* Everything goes: nothing of it is running, since blocks are looked for between
  * them only. */
 static void empty(struct vpt_soft *c)
 {
 	struct vpt_soft_cache *cache = c->cache;
-	unsigned int i;
+	size_t at = 0;
 
-	for (i = 0; i < HASH_SIZE; i++) {
-		const struct vpt_block *b;
+	while (at < cache->used) {
+		const struct vpt_block *b = (const struct vpt_block *)(cache->arena + at);
 
-		for (b = cache->hash[i]; b; b = b->hash_next) {
-			*page_of(cache, b->gpa) = (struct code_page){NULL, 0};
-			if (b->gpa2)
-				*page_of(cache, b->gpa2) = (struct code_page){NULL, 0};
-		}
-		cache->hash[i] = NULL;
+		*page_of(cache, b->gpa) = (struct code_page){0};
+		if (b->gpa2)
+			*page_of(cache, b->gpa2) = (struct code_page){0};
+		at += room_of(b);
 	}
+	memset(cache->hash, 0, sizeof(cache->hash));
 	cache->used = 0;
 	if (c->compiler)
 		vpt_compiler_reset(c->compiler);
 	vpt_native_reset(c->native);
 	c->missed = NULL;
 	vpt_soft_unlink(c);
+}
+
+/* Is there room for one more block of this page? If not, make it. */
+static void make_page_room(struct vpt_soft *c, uint64_t gpa)
+{
+	struct code_page *page = page_of(c->cache, gpa);
+
+	if (page->count >= PAGE_BLOCKS)
+		drop(c, NULL, page, gpa, 0, VPT_PAGE_SIZE);
 }
 
 /* The next page of an instruction that reaches it. */
@@ -254,6 +283,9 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 	if (cache->used + BLOCK_MAX > ARENA_BYTES ||
 	    (c->compiler && !vpt_compiler_has_room(c->compiler)) || !vpt_native_has_room(c->native))
 		empty(c);
+	make_page_room(c, gpa);
+	if (gpa2)
+		make_page_room(c, gpa2);
 	b = (struct vpt_block *)(cache->arena + cache->used);
 	memset(b, 0, sizeof(*b));
 	b->gpa = gpa;
@@ -262,7 +294,7 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 	b->cs_base = c->bits == 64 ? 0 : c->s.cs.base;
 	b->mode = mode;
 	vpt_soft_fill(c, b, code, room, more);
-	cache->used += (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
+	cache->used += room_of(b);
 	at = bucket(cache, gpa, b->ip, mode);
 	b->hash_next = *at;
 	*at = b;
@@ -275,12 +307,18 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 static struct vpt_block *find(struct vpt_soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
 {
 	uint64_t base = c->bits == 64 ? 0 : c->s.cs.base, ip = c->r[VPT_R_RIP];
-	struct vpt_block *b;
+	struct vpt_block **link = bucket(c->cache, gpa, ip, mode), *b;
 
-	for (b = *bucket(c->cache, gpa, ip, mode); b; b = b->hash_next)
+	while ((b = *link)) {
+		if (vpt_unlikely(b->dead)) {
+			*link = b->hash_next;
+			continue;
+		}
 		if (b->gpa == gpa && b->ip == ip && b->mode == mode && b->cs_base == base &&
 		    (!b->gpa2 || next_page(c, lin) == b->gpa2))
 			return b;
+		link = &b->hash_next;
+	}
 	return NULL;
 }
 
@@ -315,7 +353,9 @@ struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
 	if (c->pt && o && o->code) {
 		vpt_soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
-		vpt_soft_look_at_observer(c);
+		/* Where it has ended the trace it wants attention. */
+		if (vpt_unlikely(c->base.attention))
+			vpt_soft_look_at_observer(c);
 	}
 	return b;
 }

@@ -233,6 +233,19 @@ static int kick_after(struct vpt_engine_vcpu *ev, uint64_t ns)
 	return 0;
 }
 
+/*
+ * Blocks lead to each other by links, and nothing but a link that does not hold brings a
+ * chain of them back. A generation that no link has makes that sure; where this changes
+ * it in the middle of a change, that change does the same.
+ */
+static void interrupt(struct vpt_engine_vcpu *ev)
+{
+	struct vpt_soft *c = vpt_soft(ev);
+
+	ev->attention = true;
+	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
+}
+
 const struct vpt_engine vpt_soft_engine = {
 	.name = "soft",
 	.observes = true,
@@ -258,6 +271,7 @@ const struct vpt_engine vpt_soft_engine = {
 	.complete = complete,
 	.watch = watch,
 	.kick_after = kick_after,
+	.interrupt = interrupt,
 	.save = vpt_soft_save,
 	.load = vpt_soft_load,
 };
