@@ -40,7 +40,8 @@ static void put(struct stream *s, const struct vpt_packet *p)
 static bool refused(const struct vpt_packet *p)
 {
 	return p->kind == VPT_PKT_TRIG ||
-	       ((p->kind == VPT_PKT_MODE_EXEC || p->kind == VPT_PKT_MODE_TSX) && (p->value & 3) == 3);
+	       ((p->kind == VPT_PKT_MODE_EXEC || p->kind == VPT_PKT_MODE_TSX) &&
+		(p->value & 3) == 3);
 }
 
 static void one(const struct vpt_packet *p, void *opaque)
