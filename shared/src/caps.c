@@ -184,6 +184,22 @@ static const char *vpt_check_leaf_14_0(const struct vpt_caps *caps)
 	return NULL;
 }
 
+/* [CAPS-ZERO-ENCODING] A map that enumerates anything enumerates encoding 0. */
+static const char *vpt_check_maps(const struct vpt_caps *caps)
+{
+	uint32_t mtc_map = caps->l14_1_eax >> VPT_MTC_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t cyc_map = caps->l14_1_ebx >> VPT_CYC_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t psb_map = caps->l14_1_ebx >> VPT_PSB_MAP_SHIFT & VPT_MAP_MASK;
+
+	if (mtc_map && !(mtc_map & 1))
+		return "MTC periods lack encoding 0, which reset leaves in MTCFreq";
+	if (cyc_map && !(cyc_map & 1))
+		return "cycle thresholds lack encoding 0, which reset leaves in CycThresh";
+	if (psb_map && !(psb_map & 1))
+		return "PSB frequencies lack encoding 0, which reset leaves in PSBFreq";
+	return NULL;
+}
+
 static const char *vpt_check_leaf_14_1(const struct vpt_caps *caps)
 {
 	uint32_t ranges = caps->l14_1_eax & VPT_RANGES_MASK;
@@ -212,7 +228,7 @@ static const char *vpt_check_leaf_14_1(const struct vpt_caps *caps)
 	/* [CAPS-PSB-MAP] */
 	if (vpt_caps_has(caps, VPT_CAP_PSB_CYC) != psb_map)
 		return "PSB frequencies and configurable PSB need each other";
-	return NULL;
+	return vpt_check_maps(caps);
 }
 
 static const char *vpt_check_processor(const struct vpt_caps *caps)
@@ -220,6 +236,9 @@ static const char *vpt_check_processor(const struct vpt_caps *caps)
 	/* [CAPS-RATIO] */
 	if (!caps->l15_eax != !caps->l15_ebx)
 		return "CPUID.15H has one half of the crystal ratio";
+	/* [CAPS-MTC-RATIO] */
+	if (vpt_caps_has(caps, VPT_CAP_MTC) && !caps->l15_eax)
+		return "MTC packets without a crystal ratio in CPUID.15H";
 	/* [CAPS-CRYSTAL] */
 	if (caps->l15_eax && caps->l15_ebx <= caps->l15_eax)
 		return "CPUID.15H has a crystal no slower than the TSC";

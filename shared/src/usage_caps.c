@@ -2,8 +2,8 @@
 /* What a guest may be told it has of the host's PT. */
 #include "vpt/usage.h"
 
-#define VPT_MAP_HIGH 0xffff0000u
-#define VPT_MAP_LOW  0x0000ffffu
+#define VPT_MAP_HIGH  0xffff0000u
+#define VPT_MAP_SHIFT 16
 
 enum vpt_cap_bit {
 #define VPT_CPUID(cap, reg, bit, tag, section, meaning) VPT_CAP_BIT_##cap = (bit),
@@ -14,6 +14,12 @@ enum vpt_cap_bit {
 static unsigned int vpt_least_of(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
+}
+
+/* A capability with a map is offered only if both maps have encoding 0: [CAPS-ZERO-ENCODING]. */
+static bool vpt_has_zero(uint32_t map)
+{
+	return map & 1;
 }
 
 /* Sub-leaf 1, and without what it has to describe the capabilities that need it. */
@@ -28,9 +34,10 @@ static void vpt_cut_leaf_14_1(const struct vpt_caps *host, const struct vpt_caps
 	guest->l14_0_eax = there;
 	if (!there || !ranges)
 		guest->l14_0_ebx &= ~(1u << VPT_CAP_BIT_IP_FILTER);
-	if (!there || !(eax & VPT_MAP_HIGH))
+	/* [CAPS-MTC-RATIO] */
+	if (!there || !vpt_has_zero(eax >> VPT_MAP_SHIFT) || !host->l15_eax)
 		guest->l14_0_ebx &= ~(1u << VPT_CAP_BIT_MTC);
-	if (!there || !(ebx & VPT_MAP_HIGH) || !(ebx & VPT_MAP_LOW))
+	if (!there || !vpt_has_zero(ebx >> VPT_MAP_SHIFT) || !vpt_has_zero(ebx))
 		guest->l14_0_ebx &= ~(1u << VPT_CAP_BIT_PSB_CYC);
 
 	guest->l14_1_eax = vpt_caps_has(guest, VPT_CAP_IP_FILTER) ? ranges : 0;

@@ -34,6 +34,9 @@ wrong "an MTC frequency that is not offered" "mtc=5: model skl" --mtc=5
 wrong "an MTC frequency beyond the field" "mtc=16" --mtc=16
 wrong "an MTC frequency in words" "mtc=often" --mtc=often
 wrong "MTC without a crystal" "15H" --caps=tsc_eax=0,tsc_ebx=0 --mtc
+wrong "MTC periods without the one that reset leaves" "encoding 0" --caps=eax1=0x02480002
+wrong "CYC thresholds without the one that reset leaves" "encoding 0" --caps=ebx1=0x003f3ffe
+wrong "PSB frequencies without the one that reset leaves" "encoding 0" --caps=ebx1=0x003e3fff
 wrong "a CYC threshold that is not offered" "cyc=14: model skl" --cyc=14
 wrong "a CYC threshold below 0" "cyc=-1" --cyc=-1
 wrong "PTWRITE of a processor without" "ptw: model icx" --model=icx --ptw

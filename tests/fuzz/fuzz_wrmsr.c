@@ -69,10 +69,13 @@ static struct vpt_caps take_caps(struct input *in)
 		caps.l14_0_ecx &= ~2u;
 	if (caps.l14_0_ebx & BIT(2))
 		caps.l14_1_eax |= 1 + (more >> 1 & 3);
-	if (caps.l14_0_ebx & BIT(3))
-		caps.l14_1_eax |= (uint32_t)(mtc ? mtc : 1) << 16;
+	if (caps.l14_0_ebx & BIT(3)) {
+		caps.l14_1_eax |= (uint32_t)(mtc | 1) << 16;
+		caps.l15_eax = 2;
+		caps.l15_ebx = 284;
+	}
 	if (caps.l14_0_ebx & BIT(1))
-		caps.l14_1_ebx = (uint32_t)(psb ? psb : 1) << 16 | (cyc ? cyc : 1);
+		caps.l14_1_ebx = (uint32_t)(psb | 1) << 16 | (cyc | 1);
 	caps.max_phy_addr = widths[width & 7];
 	caps.lin_addr = width & 8 ? 57 : 48;
 	if (vpt_caps_check(&caps, &why) != VPT_OK)

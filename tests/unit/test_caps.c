@@ -168,6 +168,10 @@ struct check {
 #define CYC	 "cycle thresholds and cycle-accurate mode need each other"
 #define PSB	 "PSB frequencies and configurable PSB need each other"
 #define RATIO	 "CPUID.15H has one half of the crystal ratio"
+#define NO_RATIO "MTC packets without a crystal ratio in CPUID.15H"
+#define MTC_ZERO "MTC periods lack encoding 0, which reset leaves in MTCFreq"
+#define CYC_ZERO "cycle thresholds lack encoding 0, which reset leaves in CycThresh"
+#define PSB_ZERO "PSB frequencies lack encoding 0, which reset leaves in PSBFreq"
 #define SLOWER	 "CPUID.15H has a crystal no slower than the TSC"
 #define WIDTH	 "physical address width is not 32 to 52 bits"
 #define LINEAR	 "linear address width is neither 48 nor 57 bits"
@@ -218,21 +222,28 @@ static const struct check check_rows[] = {
 	{ "CAPS-RANGES-IPFILTER", { { EBX0, 0x1fb }, { EAX1, 0x02490000 } }, NULL },
 	{ "CAPS-MTC-MAP", { { EBX0, 0x1f7 } }, MTC },
 	{ "CAPS-MTC-MAP", { { EAX1, 0x00000002 } }, MTC },
-	{ "CAPS-MTC-MAP", { { EAX1, 0x80000002 } }, NULL },
+	{ "CAPS-ZERO-ENCODING", { { EAX1, 0x80000002 } }, MTC_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EAX1, 0xfffe0002 } }, MTC_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EAX1, 0x80010002 } }, NULL },
 	{ "CAPS-MTC-MAP", { { EAX1, 0x00010002 } }, NULL },
 	{ "CAPS-MTC-MAP", { { EBX0, 0x1f7 }, { EAX1, 0x00000002 } }, NULL },
 	{ "CAPS-CYC-MAP", { { EBX1, 0x003f0000 } }, CYC },
-	{ "CAPS-CYC-MAP", { { EBX1, 0x003f8000 } }, NULL },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0x003f8000 } }, CYC_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0x003ffffe } }, CYC_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0x003f8001 } }, NULL },
 	{ "CAPS-CYC-MAP", { { EBX1, 0x003f0001 } }, NULL },
 	{ "CAPS-CYC-MAP", { { EBX0, 0x1fd } }, CYC },
 	{ "CAPS-PSB-MAP", { { EBX1, 0x00003fff } }, PSB },
-	{ "CAPS-PSB-MAP", { { EBX1, 0x80003fff } }, NULL },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0x80003fff } }, PSB_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0xfffe3fff } }, PSB_ZERO },
+	{ "CAPS-ZERO-ENCODING", { { EBX1, 0x80013fff } }, NULL },
 	{ "CAPS-PSB-MAP", { { EBX1, 0x00013fff } }, NULL },
 	{ "CAPS-PSB-MAP", { { EBX0, 0x1fd }, { EBX1, 0x003f0000 } }, PSB },
 	{ "CAPS-PSB-MAP", { { EBX0, 0x1fd }, { EBX1, 0 } }, NULL },
 	{ "CAPS-RATIO", { { RATIO_EAX, 0 } }, RATIO },
 	{ "CAPS-RATIO", { { RATIO_EBX, 0 } }, RATIO },
-	{ "CAPS-RATIO", { { RATIO_EAX, 0 }, { RATIO_EBX, 0 }, { CRYSTAL, 0 } }, NULL },
+	{ "CAPS-MTC-RATIO", { { RATIO_EAX, 0 }, { RATIO_EBX, 0 } }, NO_RATIO },
+	{ "CAPS-MTC-RATIO", { { RATIO_EAX, 0 }, { RATIO_EBX, 0 }, { CRYSTAL, 0 } }, NO_RATIO },
 	{ "CAPS-RATIO", { { CRYSTAL, 0 } }, NULL },
 	{ "CAPS-CRYSTAL", { { RATIO_EBX, 2 } }, SLOWER },
 	{ "CAPS-CRYSTAL", { { RATIO_EBX, 1 } }, SLOWER },
@@ -291,7 +302,25 @@ START_TEST(check_row)
 	VPT_PROVES("CAPS-SUBLEAF CAPS-SUBLEAF1 CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-OUTPUT");
 	VPT_PROVES("CAPS-MENTRY-TOPA CAPS-EAX1-RESERVED CAPS-RANGES-MAX CAPS-RANGES-IPFILTER");
 	VPT_PROVES("CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP CAPS-RATIO CAPS-CRYSTAL");
-	VPT_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX");
+	VPT_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX CAPS-ZERO-ENCODING CAPS-MTC-RATIO");
+}
+END_TEST
+
+/* A processor without MTC may lack the ratio, as Broadwell does; one with MTC may not. */
+START_TEST(ratio_is_for_mtc)
+{
+	struct vpt_caps caps = sound;
+	const char *why = NULL;
+
+	caps.l14_0_ebx &= ~0x8u;
+	caps.l14_1_eax = 2;
+	caps.l15_eax = caps.l15_ebx = caps.l15_ecx = 0;
+	ck_assert_int_eq(vpt_caps_check(&caps, NULL), VPT_OK);
+	caps.l14_0_ebx |= 0x8;
+	caps.l14_1_eax |= 0x10000;
+	ck_assert_int_eq(vpt_caps_check(&caps, &why), VPT_E_CAPS);
+	ck_assert_str_eq(why, NO_RATIO);
+	VPT_PROVES("CAPS-MTC-RATIO");
 }
 END_TEST
 
@@ -395,6 +424,7 @@ Suite *vpt_suite(void)
 
 	tcase = tcase_create("check");
 	tcase_add_loop_test(tcase, check_row, 0, COUNT(check_rows));
+	tcase_add_test(tcase, ratio_is_for_mtc);
 	tcase_add_loop_test(tcase, reserved_bit, 0, 32);
 	suite_add_tcase(suite, tcase);
 

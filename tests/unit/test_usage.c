@@ -618,9 +618,13 @@ static struct vpt_caps any_caps(uint64_t *seed)
 	if (caps.l14_0_ebx & 4)
 		caps.l14_1_eax |= 1 + (r >> 32 & 3);
 	if (caps.l14_0_ebx & 8)
-		caps.l14_1_eax |= (maps << 16 & 0x30000) | 0x40000;
+		caps.l14_1_eax |= (maps << 16 & 0xe0000) | 0x10000;
+	if (caps.l14_0_ebx & 8 && !caps.l15_eax) {
+		caps.l15_eax = 2;
+		caps.l15_ebx = 284;
+	}
 	if (caps.l14_0_ebx & 2)
-		caps.l14_1_ebx = (maps >> 32 & 0x30003) | ((maps & 4) ? 0x40004 : 0x80008);
+		caps.l14_1_ebx = (maps >> 32 & 0xe000e) | 0x10001;
 	if (!(caps.l14_0_ecx & 13))
 		caps.l14_0_ecx |= 1;
 	if (!(caps.l14_0_ecx & 1))
@@ -715,22 +719,54 @@ static const struct {
 	struct vpt_caps host, wish;
 	uint32_t eax, ebx, ecx, eax1, ebx1;
 } cuts[] = {
-	/* No period in common: no MTC. */
+	/* Encoding 0 of the MTC period is not in common: no MTC. */
+	{{1, 0x9, 1, 0x50000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
+	 {1, 0x9, 1, 0x60000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
+	 1,
+	 1,
+	 1,
+	 0,
+	 0},
+	/* Encoding 0 is: the periods that both have. */
+	{{1, 0x9, 1, 0x50000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
+	 {1, 0x9, 1, 0x30000, 0, 0, 0, 0, 0, 39, 48, 0, 1},
+	 1,
+	 9,
+	 1,
+	 0x10000,
+	 0},
+	/* The processor has no crystal ratio: no MTC. */
 	{{1, 0x9, 1, 0x10000, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x9, 1, 0x20000, 0, 0, 0, 0, 0, 39, 48, 0, 1},
+	 {1, 0x9, 1, 0x10000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
 	 1,
 	 1,
 	 1,
 	 0,
 	 0},
-	/* No threshold in common: neither thresholds nor PSB frequencies. */
-	{{1, 0x3, 1, 0, 0x70001, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x3, 1, 0, 0x70002, 0, 0, 0, 0, 39, 48, 0, 1},
+	/* Cycle threshold 0 is not in common: neither thresholds nor PSB frequencies. */
+	{{1, 0x3, 1, 0, 0x70005, 0, 0, 0, 0, 39, 48, 0, 1},
+	 {1, 0x3, 1, 0, 0x70006, 0, 0, 0, 0, 39, 48, 0, 1},
 	 1,
 	 1,
 	 1,
 	 0,
 	 0},
+	/* PSB frequency 0 is not in common: the same. */
+	{{1, 0x3, 1, 0, 0x60007, 0, 0, 0, 0, 39, 48, 0, 1},
+	 {1, 0x3, 1, 0, 0x70007, 0, 0, 0, 0, 39, 48, 0, 1},
+	 1,
+	 1,
+	 1,
+	 0,
+	 0},
+	/* Both are. */
+	{{1, 0x3, 1, 0, 0x50003, 0, 0, 0, 0, 39, 48, 0, 1},
+	 {1, 0x3, 1, 0, 0x30005, 0, 0, 0, 0, 39, 48, 0, 1},
+	 1,
+	 3,
+	 1,
+	 0,
+	 0x10001},
 	/* Four ranges and two: two. */
 	{{1, 0x4, 1, 4, 0, 0, 0, 0, 0, 39, 48, 0, 1},
 	 {1, 0x4, 1, 2, 0, 0, 0, 0, 0, 39, 48, 0, 1},

@@ -90,8 +90,9 @@ enum vpt_status vpt_usage_make_plan(const struct vpt_usage_want *want, const str
 /*
  * What a guest may be told it has: `wish` cut down to what the processor can do for it
  * (ranges, encodings, output schemes). What is the processor's own, and no wish, is its
- * own: LIP and CPUID.15H (see vpt_tsc_caps() for scaling). The trace transport is never
- * offered. VPT_E_CAPS, and *guest untouched, if nothing is left to offer.
+ * own: LIP and CPUID.15H (see vpt_tsc_caps() for scaling). MTC needs a ratio there. A map of
+ * periods or thresholds that lacks encoding 0 takes its capability away. The trace transport is
+ * never offered. VPT_E_CAPS, and *guest untouched, if nothing is left to offer.
  */
 enum vpt_status vpt_usage_guest_caps(const struct vpt_caps *host, const struct vpt_caps *wish,
 				     struct vpt_caps *guest) VPT_MUST_CHECK;
