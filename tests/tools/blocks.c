@@ -3,8 +3,11 @@
  * Prints the type of every block of a .vpt or .vps file, one number a line. It knows of the
  * format only what both have in common, and shares no code with the readers of vpt.
  *
- * usage: blocks FILE...
+ * usage: blocks [-o] FILE...
+ *
+ *   -o   print the offset of the block before its type
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +23,7 @@ struct block {
 };
 
 /* Returns false if the file does not consist of whole blocks. */
-static int print_types(FILE *file)
+static int print_types(FILE *file, bool offsets)
 {
 	struct block block;
 	int is_trace;
@@ -31,6 +34,8 @@ static int print_types(FILE *file)
 		is_trace = !memcmp(block.magic, "VBLK", 4);
 		if (!is_trace && memcmp(block.magic, "SBLK", 4))
 			return 0;
+		if (offsets)
+			printf("%ld ", ftell(file) - (long)sizeof(block));
 		printf("%u\n", (unsigned int)(is_trace ? block.type & 0xffff : block.type));
 		if (fseek(file, ((long)block.len + 7) & ~7l, SEEK_CUR))
 			return 0;
@@ -40,12 +45,13 @@ static int print_types(FILE *file)
 
 int main(int argc, char **argv)
 {
+	bool offsets = argc > 1 && !strcmp(argv[1], "-o");
 	int i;
 
-	for (i = 1; i < argc; i++) {
+	for (i = offsets ? 2 : 1; i < argc; i++) {
 		FILE *file = fopen(argv[i], "rb");
 
-		if (!file || !print_types(file)) {
+		if (!file || !print_types(file, offsets)) {
 			fprintf(stderr, "blocks: %s: cannot be read\n", argv[i]);
 			return 1;
 		}

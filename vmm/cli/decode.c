@@ -60,9 +60,9 @@ static const char help[] =
 	"--symbols.\n"
 	"\n"
 	"The exit status is 1 if some of the trace could not be decoded, 2 if the command is\n"
-	"wrong, 3 if FILE can't be read or is damaged, 4 if something is lacking here. A file\n"
-	"that ends early, as after kill -9, is decoded as far as it goes; a line on standard\n"
-	"error says so.\n"
+	"wrong, 3 if FILE can't be read or is damaged, or has no debug information for\n"
+	"--coverage, 4 if something is lacking here. A file that ends early, as after kill -9, is\n"
+	"decoded as far as it goes; a line on standard error says so, and the status is 3.\n"
 	"\n"
 	"  vpt decode t.vpt                    how much is in it, and where\n"
 	"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
@@ -100,6 +100,7 @@ struct decode {
 	uint64_t left; /* lines */
 	struct vpt_decode_stop stop;
 	struct vpt_cli_names names; /* borrowed from the two above */
+	bool no_lines;		    /* there was nothing to make coverage of */
 };
 
 static bool wanted(const struct options *o, unsigned int vcpu)
@@ -289,9 +290,7 @@ static int show_coverage(struct decode *d)
 
 	vpt_tally_sort(&d->tally);
 	err = vpt_coverage_write(d->symbols, &d->tally, stdout, &sum);
-	if (!err && !sum.files && !vpt_symbols_problem(d->symbols))
-		fprintf(stderr, "vpt decode: %s: there is no debug information in it\n",
-			d->o->path);
+	d->no_lines = !err && !sum.files;
 	return err;
 }
 
@@ -382,13 +381,21 @@ static int decode(struct decode *d)
 		return vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(-err));
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", strerror(errno));
+	err = vpt_cli_whole("decode", o->path, d->reader);
+	if (err)
+		return err;
 	if (d->sum.errors)
 		return vpt_fail(VPT_EXIT_FAIL,
 				"decode: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, d->sum.errors, d->sum.first_error);
-	err = vpt_cli_whole("decode", o->path, d->reader);
-	return err ? err : vpt_cli_symbols_whole("decode", o->path, d->symbols);
+	err = vpt_cli_symbols_whole("decode", o->path, d->symbols);
+	if (!err && d->no_lines)
+		err = vpt_fail(VPT_EXIT_INPUT,
+			       "decode: %s: no debug information: build the guest with -g, or give "
+			       "--symbols=FILE that has it",
+			       o->path);
+	return err;
 }
 
 /* Open what decoding needs. VPT_EXIT_OK or a status. */

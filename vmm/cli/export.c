@@ -116,39 +116,55 @@ static int check(const struct options *o, const struct vpt_reader *reader)
 	return VPT_EXIT_OK;
 }
 
-static int export_perf(struct options *o, struct vpt_reader *reader)
+static int export_perf(struct options *o, struct vpt_reader *pt, struct vpt_export_report *report)
 {
-	struct vpt_export_report report;
 	int err;
 
 	o->export.vcpu = (unsigned int)o->vcpu;
-	err = vpt_export_perf(reader, &o->export, &report);
+	err = vpt_export_perf(pt, &o->export, report);
 	if (err)
-		return failed(o, &report, err);
-	say(o, &report);
-	if (report.errors)
+		return failed(o, report, err);
+	say(o, report);
+	return VPT_EXIT_OK;
+}
+
+/* Return the exit status after DIR was written. What is wrong with FILE itself comes first. */
+static int judge(const struct options *o, const struct vpt_reader *file,
+		 const struct vpt_recast_report *recast, const struct vpt_export_report *report)
+{
+	int status = vpt_cli_whole("export", o->path, file);
+
+	if (status)
+		return status;
+	if (report->errors)
 		return vpt_fail(VPT_EXIT_FAIL,
 				"export: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
-				o->path, report.errors, report.error);
-	err = vpt_cli_whole("export", o->path, reader);
-	if (!err && *report.problem)
+				o->path, report->errors, report->error);
+	status = vpt_export_pt_errors(o->path, recast);
+	if (!status && *report->problem)
 		return vpt_fail(VPT_EXIT_INPUT, "export: %s: names are missing: %s", o->path,
-				report.problem);
-	return err;
+				report->problem);
+	return status;
 }
 
 /* perf knows PT alone. */
-static int run_perf(struct options *o, struct vpt_reader **reader)
+static int run_perf(struct options *o, struct vpt_reader *file)
 {
-	struct vpt_recast_report pt = {0};
-	int status = check(o, *reader);
+	struct vpt_recast_report recast = {0};
+	struct vpt_export_report report;
+	struct vpt_reader *pt = NULL;
+	int status = check(o, file);
 
-	if (!status && vpt_recast_needed(*reader))
-		status = vpt_export_as_pt(o->path, reader, &pt);
+	if (!status && vpt_recast_needed(file))
+		status = vpt_export_as_pt(o->path, file, &pt, &recast);
 	if (!status)
-		status = export_perf(o, *reader);
-	return status ? status : vpt_export_pt_errors(o->path, &pt);
+		status = export_perf(o, pt ? pt : file, &report);
+	if (!status)
+		status = judge(o, file, &recast, &report);
+	if (pt)
+		vpt_reader_close(pt);
+	return status;
 }
 
 static int run(struct options *o)
@@ -161,7 +177,7 @@ static int run(struct options *o)
 	if (o->to_pt)
 		status = vpt_export_pt(o->path, reader, o->export.dir, o->quiet);
 	else
-		status = run_perf(o, &reader);
+		status = run_perf(o, reader);
 	vpt_reader_close(reader);
 	return status;
 }

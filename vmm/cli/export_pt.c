@@ -48,29 +48,28 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 		return status;
 	if (!quiet)
 		say(out, &report);
-	status = vpt_export_pt_errors(path, &report);
-	return status ? status : vpt_cli_whole("export", path, reader);
+	status = vpt_cli_whole("export", path, reader);
+	return status ? status : vpt_export_pt_errors(path, &report);
 }
 
-int vpt_export_as_pt(const char *path, struct vpt_reader **reader, struct vpt_recast_report *report)
+int vpt_export_as_pt(const char *path, struct vpt_reader *reader, struct vpt_reader **pt,
+		     struct vpt_recast_report *report)
 {
 	FILE *file = tmpfile();
-	struct vpt_reader *pt;
 	char name[32], why[256];
 	int err = file ? 0 : -errno;
 
 	if (!err) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fileno(file));
-		err = vpt_recast(*reader, fileno(file), report);
+		err = vpt_recast(reader, fileno(file), report);
 	}
-	if (!err && vpt_reader_open(name, &pt, why, sizeof(why)))
+	if (!err && vpt_reader_open(name, pt, why, sizeof(why)))
 		err = -EIO;
 	if (file)
 		fclose(file);
-	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "export: %s: as Intel PT, in a temporary file: %s",
-				path, strerror(-err));
-	vpt_reader_close(*reader);
-	*reader = pt;
-	return VPT_EXIT_OK;
+	if (!err)
+		return VPT_EXIT_OK;
+	*pt = NULL;
+	return vpt_fail(VPT_EXIT_HOST, "export: %s: as Intel PT, in a temporary file: %s", path,
+			strerror(-err));
 }

@@ -49,7 +49,8 @@ static const char help[] =
 	"trace stays in one, that is said, and the iterations are not compared.\n"
 	"\n"
 	"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 if\n"
-	"the command is wrong, 3 if FILE can't be read, is damaged, or has no oracle; 4 if\n"
+	"the command is wrong, 3 if FILE can't be read, has no oracle, or is damaged, whatever K\n"
+	"is; 4 if\n"
 	"something is lacking here, 5 if K is 0 and DisTNT was set, 6 if K is 0 and the trace "
 	"stays\n"
 	"in a loop of direct branches.\n"
@@ -195,9 +196,9 @@ static int verify_targets(const struct options *o, struct vpt_reader *reader)
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
 	status = vpt_cli_whole("verify", o->path, reader);
-	if (t.mismatches || (!t.retired && !o->allow_empty))
-		return VPT_EXIT_FAIL;
-	return status ? status : VPT_EXIT_PARTIAL;
+	if (status)
+		return status;
+	return t.mismatches || (!t.retired && !o->allow_empty) ? VPT_EXIT_FAIL : VPT_EXIT_PARTIAL;
 }
 
 static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols *symbols,
@@ -212,9 +213,11 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
 	status = vpt_cli_whole("verify", o->path, reader);
+	if (status)
+		return status;
 	if (c->mismatches || (!c->retired && !o->allow_empty))
 		return VPT_EXIT_FAIL;
-	return !status && c->loops ? VPT_EXIT_FORMAT : status;
+	return c->loops ? VPT_EXIT_FORMAT : VPT_EXIT_OK;
 }
 
 static int run(const struct options *o)
