@@ -49,7 +49,7 @@ $(filter-out $(O)/testbed/bed,$(TESTBED_BIN)): $(O)/testbed/%: $$(call testbed-o
 $(O)/testbed/traces: $(patsubst %,$(O)/tests/testbed/programs/kvm-bugs/%.o,vm guest.S)
 $(TESTBED_BIN):
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -static -o $@ $^
+	$(call say,LD,$@)$(CC) $(LDFLAGS_STATIC) -o $@ $^
 
 $(O)/testbed/libtestbed.a: $(patsubst %.c,$(O)/%.o,$(filter-out %/bed.c,$(wildcard tests/testbed/lib/*.c)))
 	@mkdir -p $(@D)
@@ -100,7 +100,7 @@ qemu-objects = $(patsubst %,$(O)/%.o,$(patsubst %.c,%,$(wildcard tests/qemu/prog
 	tests/qemu/programs/$1/*.c tests/qemu/programs/$1/*.S)))
 $(QEMU_BIN): $(O)/qemu/programs/%: $$(call qemu-objects,%)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -static -o $@ $^ -lpthread
+	$(call say,LD,$@)$(CC) $(LDFLAGS_STATIC) -o $@ $^ -lpthread
 
 $(O)/tests/qemu/%.S.o: tests/qemu/%.S
 	@mkdir -p $(@D)

@@ -109,7 +109,7 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
 	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/atom/configs))
-CHECKS_HOUSE := $(addprefix .ci/check-,format headers layers objects series tail tree) tests/house/checks.sh \
+CHECKS_HOUSE := $(addprefix .ci/check-,format hardened headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh
 CHECKS_INSTALL := tests/house/install.sh
 
@@ -152,7 +152,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?   make check-tables  rows of the manual's tables, and the packets that they make
 #?   make check-rtit    the same for Atom's RTIT: tables, examples, registers, fields, errata and
 #?                      every rule, each with its tests and how they went
-#?   make check-house   format, headers, layers, objects, tail jumps, tree; and that these
+#?   make check-house   format, hardening, headers, layers, objects, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)

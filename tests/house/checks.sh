@@ -233,4 +233,43 @@ proof "proves a fact" "" 'ck_assert(1); VPT_PROVES("TIME-MOON");'
 proof "proves what is no fact" yes 'VPT_PROVES("TIME-SUN");'
 tap_run "check-spec finds a proof of nothing" sh -c \
 	'.ci/check-spec moon | grep -q "moon proves TIME-SUN, which is not in shared/spec"'
+
+# A program that is hardened, and the same with one fault each. CC may be a path with options.
+cat >soft.c <<EOF2
+#include <string.h>
+int main(int argc, char **argv)
+{
+	char copy[64];
+	memcpy(copy, argv[0], (size_t)argc);
+	return copy[0] == 'x';
+}
+EOF2
+hardened="-O2 -g -fPIE -fcf-protection=full -fstack-clash-protection -fstack-protector-strong
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -pie -Wl,-z,relro,-z,now,-z,noexecstack"
+# softer WHAT FLAG...: check-hardened names the row WHAT of a program that is built so.
+softer() {
+	what=$1
+	shift
+	# shellcheck disable=SC2086 # a list of flags
+	${CC:-gcc} $hardened -o soft soft.c "$@" || return
+	found=$(.ci/check-hardened soft | sed -n "s/^not ok [0-9]* - soft: //p")
+	if [ -z "$what" ]; then
+		tap_empty "check-hardened: a program without a fault" "$found"
+	else
+		printf "%s\n" "$found" >found
+		tap_run "check-hardened finds a fault: not \"$what\"" grep -qxF "$what" found
+	fi
+}
+softer ""
+softer "position-independent" -fno-pie -no-pie
+softer "read-only after relocation" -Wl,-z,norelro
+softer "bound before it starts" -Wl,-z,lazy
+softer "no executable stack" -Wl,-z,execstack
+softer "no search path of its own" -Wl,-rpath,/nowhere
+softer "stack protectors" -fno-stack-protector
+softer "checked string functions" -U_FORTIFY_SOURCE
+softer "stacks grow page by page" -fno-stack-clash-protection
+${CC:-gcc} -c -fcf-protection=none -o soft.o soft.c && ar rcs soft.a soft.o
+found=$(.ci/check-hardened soft.a | grep -F 'soft.a(soft.o)')
+tap_run "check-hardened finds an object without CET" test -n "$found"
 tap_end
