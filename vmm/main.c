@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 
 static const struct {
 	const char *name;
@@ -38,25 +39,12 @@ static void help(FILE *to)
 	fputs("\nvpt VERB --help says more of each.\n", to);
 }
 
-/* Do the words differ by one letter that is wrong, missing, too much, or swapped? */
-static bool is_near(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	if (!*a || !*b)
-		return strlen(a) + strlen(b) <= 1;
-	return !strcmp(a + 1, b) || !strcmp(a, b + 1) || !strcmp(a + 1, b + 1) ||
-	       (a[0] == b[1] && a[1] == b[0] && !strcmp(a + 2, b + 2));
-}
-
 static int unknown(const char *word)
 {
 	size_t i;
 
 	for (i = 0; i < VERBS; i++)
-		if (is_near(word, verbs[i].name))
+		if (vpt_cli_is_near(word, verbs[i].name))
 			return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: did you mean %s?", word,
 					verbs[i].name);
 	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", word);

@@ -48,7 +48,7 @@ done
 refuses "lockstep: no guest named" "$USAGE" "GUEST is missing" lockstep
 refuses "lockstep: an unknown option" "$USAGE" "frobnicate" lockstep --frobnicate x
 refuses "lockstep: one engine" "$USAGE" "engines" lockstep --engines=soft "$elf"
-refuses "lockstep: an unknown engine" "$USAGE" "soft and kvm" lockstep --engines=soft,abacus "$elf"
+refuses "lockstep: an unknown engine" "$USAGE" "not soft or kvm" lockstep --engines=soft,abacus "$elf"
 refuses "lockstep: no such file" "$INPUT" "No such file" lockstep "$dir/none.elf"
 
 # The command itself has no verb to name.

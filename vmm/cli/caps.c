@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt caps: can `vpt run` work here, and how? */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 #include "core/model.h"
 #include "core/vcpu.h"
 #include "engine/engine.h"
@@ -163,6 +163,8 @@ int vpt_cmd_caps(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const char *const engines[] = {"soft", "kvm", NULL};
+	static const struct vpt_cli_options options = {"caps", ":e:mjh", longs, help};
 	const struct vpt_engine *engine;
 	const char *name = "kvm";
 	struct vpt_probe probe;
@@ -170,8 +172,7 @@ int vpt_cmd_caps(int argc, char **argv)
 	int option;
 
 	optind = 0;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "e:mjh", longs, NULL)) != -1) {
+	while ((option = vpt_cli_option(&options, argc, argv)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return VPT_EXIT_OK;
@@ -183,8 +184,7 @@ int vpt_cmd_caps(int argc, char **argv)
 		else if (option == 'm')
 			models = true;
 		else
-			return vpt_fail(VPT_EXIT_USAGE, "caps: %s: unknown: see vpt caps --help",
-					argv[optind - 1]);
+			return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 	if (optind != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
@@ -192,8 +192,7 @@ int vpt_cmd_caps(int argc, char **argv)
 		return show_models(json);
 	engine = vpt_engine_find(name);
 	if (!engine)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"caps: --engine=%s: unknown; there are soft and kvm", name);
+		return vpt_cli_no_word("caps", "engine", name, engines);
 	if (strcmp(name, "kvm")) {
 		/* It needs nothing of the machine. */
 		puts(json ? "{\"usable\":true}" : "engine soft works on every x86-64 machine");

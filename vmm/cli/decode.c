@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt decode: what ran, from a trace. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
 #include "decode/coverage.h"
@@ -448,8 +448,10 @@ static void set_mode(struct options *o, enum mode mode)
 	o->modes++;
 }
 
-static int take_option(struct options *o, int option, const char *word)
+static int take_option(struct options *o, int option)
 {
+	static const char *const sides[] = {"host", "guest", "all", NULL};
+
 	switch (option) {
 	case 'i':
 		set_mode(o, INSN);
@@ -477,7 +479,7 @@ static int take_option(struct options *o, int option, const char *word)
 	case 's':
 		if (vpt_decode_side_take(&o->side, optarg))
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE, "decode: --side=%s: host, guest or all", optarg);
+		return vpt_cli_no_word("decode", "side", optarg, sides);
 	case 'm':
 		o->side.one_vm = true;
 		return vpt_cli_number("decode", "vm", optarg, &o->side.vm);
@@ -502,9 +504,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"decode: %s: unknown, or without its value: see vpt decode --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -521,13 +521,13 @@ static int parse(struct options *o, int argc, char **argv)
 		{"json", no_argument, NULL, 'j'},	 {"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"decode", ":ibtgTln:c:s:m:p:aS:jqh", longs,
+						       help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
-	opterr = 0;
-	while (!status &&
-	       (option = getopt_long(argc, argv, "ibtgTln:c:s:m:p:aS:jqh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (optind + 1 != argc)

@@ -3,13 +3,13 @@
 #include "dump.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "open.h"
+#include "option.h"
 #include "trace/input.h"
 
 static const char help[] =
@@ -217,16 +217,17 @@ static int bad_number(const char *option, const char *text)
 
 static int take_trace(struct options *o, const char *kind)
 {
+	static const char *const kinds[] = {"pt", "rtit", "rtit-cyc", NULL};
+
 	o->trace = true;
 	o->cycles = !strcmp(kind, "rtit-cyc");
 	o->dump.system = strcmp(kind, "pt") ? &vpt_dump_atom : &vpt_dump_pt;
 	if (!strcmp(kind, "pt") || !strcmp(kind, "rtit") || o->cycles)
 		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "dump: --trace=%s: not pt, rtit or rtit-cyc", kind);
+	return vpt_cli_no_word("dump", "trace", kind, kinds);
 }
 
-/* `word`: the one on the command line, for a complaint. */
-static int take_option(struct options *o, int option, const char *word)
+static int take_option(struct options *o, int option)
 {
 	switch (option) {
 	case 'r':
@@ -251,9 +252,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"dump: %s: unknown, or without its value: see vpt dump --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -270,12 +269,12 @@ static int parse(struct options *o, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"dump", ":rt:c:o:n:sjh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "rt:c:o:n:sjh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (optind + 1 != argc)

@@ -3,7 +3,6 @@
 #include "export/export.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cli/export_pt.h"
 #include "cli/files.h"
 #include "cli/open.h"
+#include "cli/option.h"
 
 static const char help[] =
 	"usage: vpt export --to perf [OPTION]... FILE DIR\n"
@@ -182,9 +182,11 @@ static int run(struct options *o)
 	return status;
 }
 
-/* `word`: the one on the command line, for a complaint. */
-static int take_option(struct options *o, int option, const char *word)
+static int take_option(struct options *o, int option)
 {
+	static const char *const formats[] = {"perf", "pt", NULL};
+	static const char *const times[] = {"packets", "tsc", NULL};
+
 	o->perfs |= option == 'c' || option == 'k' || option == 'T';
 	switch (option) {
 	case 't':
@@ -192,8 +194,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->to_pt = !strcmp(optarg, "pt");
 		if (o->to_perf || o->to_pt)
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=%s: only perf and pt are known",
-				optarg);
+		return vpt_cli_no_word("export", "to", optarg, formats);
 	case 'c':
 		o->export.one_vcpu = true;
 		return vpt_cli_number("export", "vcpu", optarg, &o->vcpu);
@@ -204,7 +205,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->export.how = !strcmp(optarg, "tsc") ? VPT_EXPORT_TSC : VPT_EXPORT_PACKETS;
 		if (o->export.how == VPT_EXPORT_TSC || !strcmp(optarg, "packets"))
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE, "export: --time=%s: packets or tsc", optarg);
+		return vpt_cli_no_word("export", "time", optarg, times);
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
@@ -212,9 +213,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"export: %s: unknown, or without its value: see vpt export --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -229,12 +228,12 @@ static int parse(struct options *o, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"export", ":t:c:k:T:qh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "t:c:k:T:qh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (!o->to_perf && !o->to_pt)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt info: what a trace file holds. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/info.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "decode/pips.h"
 #include "decode/spaces.h"
 #include "decode/symbol.h"
@@ -297,7 +297,7 @@ static void show(const struct options *o, struct vpt_reader *r, const struct vpt
 	vpt_info_json(r, names);
 }
 
-static int take_option(struct options *o, int option, const char *word)
+static int take_option(struct options *o, int option)
 {
 	switch (option) {
 	case 'n':
@@ -309,9 +309,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"info: %s: unknown, or without its value: see vpt info --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -323,12 +321,12 @@ static int parse(struct options *o, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"info", ":n:jh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "n:jh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (optind + 1 != argc)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt lockstep: the command line. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +8,12 @@
 #include "cli/cli.h"
 #include "cli/lockstep.h"
 #include "cli/open.h"
+#include "cli/option.h"
 
 #define DEFAULT_MEM_MIB	  64u
 #define MAX_MEM_MIB	  32768u
 #define DEFAULT_EVERY_ALL 4096u
+#define MAX_MODELS	  16
 
 static const char help[] =
 	"usage: vpt lockstep [OPTION]... GUEST\n"
@@ -107,6 +108,7 @@ static int take_number(const char *name, uint64_t least, uint64_t most, uint64_t
 
 static int take_engines(struct vpt_lockstep_options *o, const char *text)
 {
+	static const char *const engines[] = {"soft", "kvm", NULL};
 	char *comma, *name[2];
 	unsigned int i;
 
@@ -121,8 +123,7 @@ static int take_engines(struct vpt_lockstep_options *o, const char *text)
 	for (i = 0; i < 2; i++) {
 		o->engine[i] = vpt_engine_find(name[i]);
 		if (!o->engine[i])
-			return vpt_fail(VPT_EXIT_USAGE,
-					"lockstep: --engines=%s: there are soft and kvm", text);
+			return vpt_cli_no_word("lockstep", "engines", name[i], engines);
 	}
 	*comma = ',';
 	return VPT_EXIT_OK;
@@ -130,12 +131,14 @@ static int take_engines(struct vpt_lockstep_options *o, const char *text)
 
 static int take_owner(struct vpt_lockstep_options *o)
 {
+	static const char *const owners[] = {"guest", "off", NULL};
+
 	if (!strcmp(optarg, "guest"))
 		o->owner = VPT_OWNER_GUEST;
 	else if (!strcmp(optarg, "off"))
 		o->owner = VPT_OWNER_NONE;
 	else
-		return vpt_fail(VPT_EXIT_USAGE, "lockstep: --pt=%s: not guest or off", optarg);
+		return vpt_cli_no_word("lockstep", "pt", optarg, owners);
 	return VPT_EXIT_OK;
 }
 
@@ -166,7 +169,7 @@ static int take_arg(struct vpt_lockstep_options *o)
 	return take_number("arg", 0, UINT64_MAX, &o->arg[o->args++]);
 }
 
-static int take_option(struct vpt_lockstep_options *o, int option, const char *word)
+static int take_option(struct vpt_lockstep_options *o, int option)
 {
 	switch (option) {
 	case 'e':
@@ -201,15 +204,25 @@ static int take_option(struct vpt_lockstep_options *o, int option, const char *w
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(
-			VPT_EXIT_USAGE,
-			"lockstep: %s: unknown, or without its value: see vpt lockstep --help",
-			word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
+}
+
+static int check_model(const struct vpt_lockstep_options *o)
+{
+	const char *names[MAX_MODELS + 1] = {NULL};
+	unsigned int i;
+
+	if (vpt_caps_model(o->model))
+		return VPT_EXIT_OK;
+	for (i = 0; i < MAX_MODELS && vpt_caps_model_name(i); i++)
+		names[i] = vpt_caps_model_name(i);
+	return vpt_cli_no_word("lockstep", "model", o->model, names);
 }
 
 int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv)
 {
+	static const struct vpt_cli_options options = {"lockstep", ":e:n:p:M:m:qjh", longs, help};
 	int option, status;
 
 	*o = (struct vpt_lockstep_options){
@@ -221,17 +234,13 @@ int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv)
 	};
 	status = take_engines(o, "soft,kvm");
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "e:n:p:M:m:qjh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help || o->list)
 		return status;
 	if (optind + 1 != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "lockstep: %s: see vpt lockstep --help",
 				optind == argc ? "GUEST is missing" : "only one GUEST");
 	o->guest = argv[optind];
-	if (!vpt_caps_model(o->model))
-		return vpt_fail(VPT_EXIT_USAGE,
-				"lockstep: --model=%s: unknown: see vpt lockstep --help", o->model);
-	return VPT_EXIT_OK;
+	return check_model(o);
 }

@@ -22,28 +22,6 @@
 /* How long a process can live and not be seen, if perf does not wake us for it. */
 #define POLL_MS 5
 
-static const char help[] =
-	"usage: vpt record --system [OPTION]... [--] [COMMAND [ARGUMENT]...]\n"
-	"\n"
-	"Records with Intel PT what this machine runs, its kernel, its processes and its guests,\n"
-	"until COMMAND ends, the time is over, or Ctrl-C. Takes root and a processor with PT.\n"
-	"\n"
-	"      --system         the whole machine: it is the only choice there is\n"
-	"  -o, --output=FILE    record to this .vpt file (trace.vpt)\n"
-	"  -c, --cpu=LIST       only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE\n"
-	"  -s, --seconds=N      end after N seconds\n"
-	"      --buffer=BYTES   of each CPU's ring, a power of 2 (4 MiB)\n"
-	"  -q, --quiet          no summary\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"vpt decode then tells host, VMs, and processes apart. Code of guests is not recorded:\n"
-	"of them there are VM entries and exits and address spaces.\n"
-	"\n"
-	"The exit status is 0; 1 if some of the trace was lost; 2 if the command is wrong; 4 if\n"
-	"this machine lacks something. A trace that was not completed stays in FILE.part.\n"
-	"\n"
-	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
-
 struct record {
 	const struct vpt_record_options *o;
 	struct vpt_perf *perf;
@@ -480,7 +458,7 @@ int vpt_cmd_record(int argc, char **argv)
 	if (status)
 		return status;
 	if (o.help) {
-		fputs(help, stdout);
+		vpt_record_help();
 		return VPT_EXIT_OK;
 	}
 	status = check_files(&o);

@@ -22,6 +22,7 @@ struct vpt_record_options {
 	bool system, quiet, help;
 };
 
+void vpt_record_help(void);
 /* record_options.c: VPT_EXIT_OK, or a status after the one line was printed. */
 int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv);
 

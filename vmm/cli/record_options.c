@@ -2,18 +2,46 @@
 /* vpt record: the command line. */
 #include "cli/record.h"
 
-#include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "host/cpu.h"
 
 #define DEFAULT_BUFFER (4u << 20)
 #define MIN_BUFFER     (64u << 10)
 #define MAX_BUFFER     (1u << 30)
 
+static const char help[] =
+	"usage: vpt record --system [OPTION]... [--] [COMMAND [ARGUMENT]...]\n"
+	"\n"
+	"Records with Intel PT what this machine runs, its kernel, its processes and its guests,\n"
+	"until COMMAND ends, the time is over, or Ctrl-C. Takes root and a processor with PT.\n"
+	"\n"
+	"      --system         the whole machine: it is the only choice there is\n"
+	"  -o, --output=FILE    record to this .vpt file (trace.vpt)\n"
+	"  -c, --cpu=LIST       only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE\n"
+	"  -s, --seconds=N      end after N seconds\n"
+	"      --buffer=BYTES   of each CPU's ring, a power of 2 (4 MiB)\n"
+	"  -q, --quiet          no summary\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"vpt decode then tells host, VMs, and processes apart. Code of guests is not recorded:\n"
+	"of them there are VM entries and exits and address spaces.\n"
+	"\n"
+	"The exit status is 0; 1 if some of the trace was lost; 2 if the command is wrong; 4 if\n"
+	"this machine lacks something. A trace that was not completed stays in FILE.part.\n"
+	"\n"
+	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
+
 enum { OPT_SYSTEM = 256, OPT_BUFFER };
+
+void vpt_record_help(void)
+{
+	fputs(help, stdout);
+}
 
 static int take_buffer(struct vpt_record_options *o, const char *text)
 {
@@ -26,7 +54,7 @@ static int take_buffer(struct vpt_record_options *o, const char *text)
 	return VPT_EXIT_OK;
 }
 
-static int take_option(struct vpt_record_options *o, int option, const char *word)
+static int take_option(struct vpt_record_options *o, int option)
 {
 	switch (option) {
 	case OPT_SYSTEM:
@@ -56,9 +84,7 @@ static int take_option(struct vpt_record_options *o, int option, const char *wor
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"record: %s: unknown, or without its value: see vpt record --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -74,16 +100,16 @@ int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"record", "+:o:c:s:qh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	memset(o, 0, sizeof(*o));
 	o->output = "trace.vpt";
 	o->buffer = DEFAULT_BUFFER;
 	optind = 0;
-	opterr = 0;
 	/* "+": options after COMMAND are its own. */
-	while (!status && (option = getopt_long(argc, argv, "+o:c:s:qh", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (!o->system)

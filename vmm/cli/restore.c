@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt restore: a guest, from a snapshot on. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
@@ -25,8 +25,9 @@ static const char help[] =
 	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
 	"      --console=FILE   the guest's console goes to FILE\n"
 	"      --max-bytes=SIZE end when the trace file has SIZE bytes (4G)\n"
-	"      --snapshot=FILE  as for vpt run, and so are\n"
-	"      --snapshot-at=N, --snapshot-every=N\n"
+	"      --snapshot=FILE  write a snapshot to FILE on SIGUSR1; the last one stays\n"
+	"      --snapshot-at=N  write it after N instructions, and end there\n"
+	"      --snapshot-every=N  write it whenever N more have been executed\n"
 	"  -q, --quiet          no progress, no summary\n"
 	"  -j, --json           the summary as one line of JSON on standard output\n"
 	"  -h, --help           this text\n"
@@ -66,23 +67,23 @@ struct restore {
 	uint64_t max_mem;
 };
 
-static int take_option(struct restore *r, int option, const char *word)
+static int take_option(struct restore *r, int option)
 {
 	if (option == OPT_MAX_MEM)
 		return vpt_cli_size("restore", "max-mem", optarg, &r->max_mem);
-	return vpt_run_take_common(&r->m.o, option, word);
+	return vpt_run_take_common(&r->m.o, option);
 }
 
 static int parse(struct restore *r, int argc, char **argv)
 {
 	struct vpt_run_options *o = &r->m.o;
+	static const struct vpt_cli_options options = {"restore", ":o:qjh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	o->verb = "restore";
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "o:qjh", longs, NULL)) != -1)
-		status = take_option(r, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(r, option);
 	if (status || o->help)
 		return status;
 	if (optind == argc)

@@ -239,7 +239,7 @@ enum vpt_run_common {
 /* Put --max-bytes into force for m->writer. An exit status: the file may be larger already. */
 int vpt_run_limit(const struct vpt_run_machine *m);
 
-int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word);
+int vpt_run_take_common(struct vpt_run_options *o, int option);
 /*
  * Refuse outputs that are inputs: @input, whose name is @what, the initrd, or each other. An exit
  * status.

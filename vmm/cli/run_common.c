@@ -55,7 +55,7 @@ static int take_max_bytes(struct vpt_run_options *o)
 	return status;
 }
 
-int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
+int vpt_run_take_common(struct vpt_run_options *o, int option)
 {
 	switch (option) {
 	case 'o':
@@ -88,9 +88,7 @@ int vpt_run_take_common(struct vpt_run_options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"%s: %s: unknown, or without its value: see vpt %s --help", o->verb,
-				word, o->verb);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 

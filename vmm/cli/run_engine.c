@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 #include "cli/run.h"
 #include "engine/engine.h"
 
@@ -51,6 +52,7 @@ static const struct vpt_engine *choose(const struct vpt_run_options *o, struct v
 int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **engine,
 		   struct vpt_probe *probe)
 {
+	static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", NULL};
 	const char *why;
 
 	if (!strcmp(o->engine, "auto")) {
@@ -61,9 +63,7 @@ int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **en
 	}
 	*engine = vpt_engine_find(o->engine);
 	if (!*engine)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --engine=%s: unknown; there are auto, soft, kvm and kvm-pt",
-				o->engine);
+		return vpt_cli_no_word("run", "engine", o->engine, engines);
 	(*engine)->probe(probe, false);
 	if (probe->problem)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);

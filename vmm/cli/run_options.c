@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: the command line. */
 #include "cli/open.h"
+#include "cli/option.h"
 #include "cli/run.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
+#define MAX_MODELS  16
 /* The engine keeps pages of its own right below 1 << 36. */
 #define MAX_MEM (1ull << 35)
 
@@ -40,9 +41,9 @@ static const char help[] =
 	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
 	"      --console=FILE   the guest's console goes to FILE, not to standard output\n"
 	"      --max-bytes=SIZE end when the trace file has SIZE bytes (default 4G)\n"
-	"      --snapshot=FILE  write snapshots to FILE, the last one stays: on SIGUSR1, and\n"
-	"      --snapshot-at=N  after N instructions, and end there, or\n"
-	"      --snapshot-every=N  whenever N more have been executed; see vpt restore\n"
+	"      --snapshot=FILE  write a snapshot to FILE on SIGUSR1; the last one stays\n"
+	"      --snapshot-at=N  write it after N instructions, and end there\n"
+	"      --snapshot-every=N  write it whenever N more have been executed; see vpt restore\n"
 	"  -q, --quiet          no progress, no summary\n"
 	"  -j, --json           the summary as one line of JSON on standard output\n"
 	"  -h, --help           this text\n"
@@ -89,8 +90,8 @@ static const char help[] =
 	"      --conceal=LIST   exec, exit, entry, all or none (default): hide VMX in packets\n"
 	"      --trap=cr3       the VMM emulates MOV to CR3\n"
 	"      --controls=none  no VMX controls of PT's: MSR areas do their work\n"
-	"      --tsc-offset=N   what is added to the TSC in the guest, and\n"
-	"      --tsc-scale=F    the factor before that, such as 1.25\n"
+	"      --tsc-offset=N   N is added to the TSC in the guest\n"
+	"      --tsc-scale=F    the TSC is multiplied by F before that, such as 1.25\n"
 	"\n"
 	"RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, both\n"
 	"inside). Numbers are decimal, or hex after 0x.\n"
@@ -192,6 +193,8 @@ static int take_mem(struct vpt_run_options *o)
 
 static int take_owner(struct vpt_run_options *o)
 {
+	static const char *const owners[] = {"guest", "host", "off", NULL};
+
 	if (!strcmp(optarg, "guest"))
 		o->owner = VPT_OWNER_GUEST;
 	else if (!strcmp(optarg, "host"))
@@ -199,7 +202,7 @@ static int take_owner(struct vpt_run_options *o)
 	else if (!strcmp(optarg, "off"))
 		o->owner = VPT_OWNER_NONE;
 	else
-		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=%s: not guest, host or off", optarg);
+		return vpt_cli_no_word("run", "pt", optarg, owners);
 	return VPT_EXIT_OK;
 }
 
@@ -220,7 +223,7 @@ static int take_range(struct vpt_run_options *o, bool stop)
 	return VPT_EXIT_OK;
 }
 
-static int take_option(struct vpt_run_options *o, int option, const char **caps, const char *word)
+static int take_option(struct vpt_run_options *o, int option, const char **caps)
 {
 	switch (option) {
 	case 'p':
@@ -276,7 +279,7 @@ static int take_option(struct vpt_run_options *o, int option, const char **caps,
 			return vpt_run_take_trace(o, option);
 		if (option >= VPT_OPT_TRACE && option < VPT_OPT_RTIT_END)
 			return vpt_run_take_rtit(o, option);
-		return vpt_run_take_common(o, option, word);
+		return vpt_run_take_common(o, option);
 	}
 }
 
@@ -350,15 +353,12 @@ static int find_model(struct vpt_run_options *o, const char *caps)
 	struct vpt_model model;
 
 	if (!vpt_model_find(o->model, &model)) {
-		char names[128] = "";
+		const char *names[MAX_MODELS + 1] = {NULL};
 		unsigned int i;
 
-		for (i = 0; vpt_model_at(i, &model) && strlen(names) < 100; i++) {
-			strcat(names, i ? ", " : "");
-			strcat(names, model.name);
-		}
-		return vpt_fail(VPT_EXIT_USAGE, "run: --model=%s: unknown; there are %s", o->model,
-				names);
+		for (i = 0; i < MAX_MODELS && vpt_model_at(i, &model); i++)
+			names[i] = model.name;
+		return vpt_cli_no_word("run", "model", o->model, names);
 	}
 	o->caps = model.caps;
 	if (caps && model.system != VPT_SYSTEM_PT)
@@ -404,6 +404,7 @@ static int check_together(const struct vpt_run_options *o)
 
 int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 {
+	static const struct vpt_cli_options options = {"run", ":o:p:M:m:qjh", longs, help};
 	int option, status = VPT_EXIT_OK;
 	const char *caps = NULL;
 	bool owner_given = false, named = false;
@@ -417,11 +418,10 @@ int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 	o->max_bytes = VPT_RUN_MAX_BYTES;
 	vpt_run_init_usage(&o->usage);
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "o:p:M:m:qjh", longs, NULL)) != -1) {
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1) {
 		owner_given |= option == 'p';
 		named |= option == 'M';
-		status = take_option(o, option, &caps, argv[optind - 1]);
+		status = take_option(o, option, &caps);
 	}
 	if (status || o->help)
 		return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 #include "cli/run.h"
 #include "core/vcpu.h"
 
@@ -33,6 +34,7 @@ static bool errata(const char *list, uint8_t *set)
 
 int vpt_run_take_rtit(struct vpt_run_options *o, int option)
 {
+	static const char *const systems[] = {"pt", "rtit", NULL};
 	struct vpt_run_rtit *r = &o->rtit;
 	uint64_t lag;
 
@@ -44,7 +46,7 @@ int vpt_run_take_rtit(struct vpt_run_options *o, int option)
 		r->trace = optarg;
 		if (!strcmp(optarg, "pt") || !strcmp(optarg, "rtit"))
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE, "run: --trace=%s: not pt or rtit", optarg);
+		return vpt_cli_no_word("run", "trace", optarg, systems);
 	case VPT_OPT_LESS_PKTS:
 		r->less_pkts = true;
 		return VPT_EXIT_OK;

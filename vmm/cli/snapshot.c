@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt snapshot: what a snapshot holds. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/option.h"
 #include "core/snapshot.h"
 #include "decode/text.h"
 
@@ -93,22 +93,20 @@ int vpt_cmd_snapshot(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"snapshot", ":jh", longs, help};
 	struct vpt_snapshot *s;
 	bool json = false;
 	char why[160];
 	int option, error;
 
 	optind = 0;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "jh", longs, NULL)) != -1) {
+	while ((option = vpt_cli_option(&options, argc, argv)) != -1) {
 		if (option == 'h') {
 			fputs(help, stdout);
 			return VPT_EXIT_OK;
 		}
 		if (option != 'j')
-			return vpt_fail(VPT_EXIT_USAGE,
-					"snapshot: %s: unknown: see vpt snapshot --help",
-					argv[optind - 1]);
+			return VPT_EXIT_USAGE; /* The line was printed. */
 		json = true;
 	}
 	if (optind + 1 != argc)

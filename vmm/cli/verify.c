@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt verify: is what the trace says what ran? */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/open.h"
+#include "cli/option.h"
 #include "cli/symbols.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
@@ -242,7 +242,7 @@ static int run(const struct options *o)
 	return status;
 }
 
-static int take_option(struct options *o, int option, const char *word)
+static int take_option(struct options *o, int option)
 {
 	switch (option) {
 	case 'e':
@@ -260,9 +260,7 @@ static int take_option(struct options *o, int option, const char *word)
 		o->help = true;
 		return VPT_EXIT_OK;
 	default:
-		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: %s: unknown, or without its value: see vpt verify --help",
-				word);
+		return VPT_EXIT_USAGE; /* The line was printed. */
 	}
 }
 
@@ -273,12 +271,12 @@ static int parse(struct options *o, int argc, char **argv)
 		{"quiet", no_argument, NULL, 'q'},	 {"symbols", required_argument, NULL, 'S'},
 		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
 	};
+	static const struct vpt_cli_options options = {"verify", ":ejqS:h", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
-	opterr = 0;
-	while (!status && (option = getopt_long(argc, argv, "ejqS:h", longs, NULL)) != -1)
-		status = take_option(o, option, argv[optind - 1]);
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
 	if (status || o->help)
 		return status;
 	if (optind + 1 != argc)
