@@ -8,6 +8,7 @@
  *   filter=10-20, filter=off	RANGE0 is what is traced, with FilterEn; back to always
  *   stop=10-20			RANGE1 is where TraceStop is
  *   tnt=10, call=5, ovf	TNT_BUFF, LAST_CALL_NLIP, Buffer_Overflow of the next block
+ *   call:=1000000400000	LAST_CALL_NLIP of the next block, as it is read: valid in bit 48
  *   host			the file's owner
  *   errata=2			the processor has E2, the only one
  *   [ ]			TriggerEn rises and falls
@@ -232,7 +233,9 @@ static bool register_word(struct script *t, const char *word)
 	else if ((value = rest(word, "tnt=")))
 		t->regs.tnt_buff = outcomes(value);
 	else if ((value = rest(word, "call=")))
-		t->regs.last_call_nlip = AT(hex(value)) | VPT_ATOM_MASK(LAST_CALL_NLIP, VALID);
+		t->regs.last_call_nlip = AT(hex(value)) | 1ull << 48;
+	else if ((value = rest(word, "call:=")))
+		t->regs.last_call_nlip = hex(value);
 	else
 		return false;
 	return true;
@@ -419,6 +422,13 @@ static const struct {
 	 "filter=0-3 [ psb pge:0 tip:0 tip:1 tip:8 pgd:3 ]", "S E0 0 1 0 1 1 D8", NULL},
 	{"compressed ret out", "0: 90 c3", "retc filter=0-20 call=41 [ psb pge:0 tnt:1 pgd:2 ]",
 	 "S E0 0 1 D41", VPT_ROW_PROVES("ATOM-NEAR-LEAVES ATOM-RET")},
+	{"compressed ret to the other half", "0: 90 c3",
+	 "retc filter=0-20 call:=1ffff80401000 [ psb pge:0 tnt:1 pgd:2 ]", "S E0 0 1 Dffffffff80000000",
+	 VPT_ROW_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID")},
+	{"compressed ret, but the register is not valid", "0: 90 c3",
+	 "retc filter=0-20 call:=400041 [ psb pge:0 tnt:1 pgd:2 ]",
+	 "S E0 0 !a compressed RET returns from a call that was not seen",
+	 VPT_ROW_PROVES("ATOM-LASTCALL-VALID")},
 	{"never in the filter", "0: 90 eb 3e", "filter=100-200 [ psb pge:0 pgd:3 ]", "S E0 0 1 D41",
 	 NULL},
 	{"far, out of the filter", "0: 90 0f 05", "filter=0-20 [ psb pge:0 pgd:3 tip:40 ]",
