@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "x86/guard.h"
+
 #define PAGE	   4096u
 #define FIRST_MAPS 1024u
 #define FRAMES	   (2 * VPT_CODE_CONTENTS) /* buckets, so that half of them stay free */
@@ -42,10 +44,9 @@ struct vpt_code_pages {
 struct vpt_code_pages *vpt_code_pages_create(void)
 {
 	struct vpt_code_pages *pages = calloc(1, sizeof(*pages));
-	void *copies = mmap(NULL, (size_t)VPT_CODE_CONTENTS * PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *copies = vpt_guard_map((size_t)VPT_CODE_CONTENTS * PAGE, PROT_READ | PROT_WRITE, -1);
 
-	if (copies == MAP_FAILED) {
+	if (!copies) {
 		free(pages);
 		return NULL;
 	}
@@ -56,7 +57,7 @@ struct vpt_code_pages *vpt_code_pages_create(void)
 		if (pages->map)
 			return pages;
 	}
-	munmap(copies, (size_t)VPT_CODE_CONTENTS * PAGE);
+	vpt_guard_unmap(copies, (size_t)VPT_CODE_CONTENTS * PAGE);
 	free(pages);
 	return NULL;
 }
@@ -65,7 +66,7 @@ void vpt_code_pages_destroy(struct vpt_code_pages *pages)
 {
 	if (!pages)
 		return;
-	munmap(pages->copies, (size_t)VPT_CODE_CONTENTS * PAGE);
+	vpt_guard_unmap(pages->copies, (size_t)VPT_CODE_CONTENTS * PAGE);
 	free(pages->map);
 	free(pages);
 }

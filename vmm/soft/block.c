@@ -9,6 +9,7 @@
 #include "soft/compile.h"
 #include "soft/native.h"
 #include "soft/soft.h"
+#include "x86/guard.h"
 
 #define HASH_BITS   13
 #define HASH_SIZE   (1u << HASH_BITS)
@@ -42,13 +43,11 @@ struct vpt_soft_cache {
 struct vpt_soft_cache *vpt_soft_cache_create(const struct vpt_mem *mem)
 {
 	struct vpt_soft_cache *cache = calloc(1, sizeof(*cache));
-	void *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *arena = vpt_guard_map(ARENA_BYTES, PROT_READ | PROT_WRITE, -1);
 
-	if (!cache || arena == MAP_FAILED) {
+	if (!cache || !arena) {
 		free(cache);
-		if (arena != MAP_FAILED)
-			munmap(arena, ARENA_BYTES);
+		vpt_guard_unmap(arena, ARENA_BYTES);
 		return NULL;
 	}
 	cache->arena = arena;
@@ -64,7 +63,7 @@ void vpt_soft_cache_destroy(struct vpt_soft_cache *cache)
 {
 	if (!cache)
 		return;
-	munmap(cache->arena, ARENA_BYTES);
+	vpt_guard_unmap(cache->arena, ARENA_BYTES);
 	free(cache->page);
 	free(cache);
 }

@@ -6,23 +6,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "x86/guard.h"
+
 int vpt_region_create(struct vpt_region *r, size_t bytes)
 {
 	int fd = memfd_create("vpt", MFD_CLOEXEC), error = 0;
-	void *w = MAP_FAILED, *x = MAP_FAILED;
+	void *w = NULL, *x = NULL;
 
 	if (fd < 0)
 		return -errno;
 	if (!ftruncate(fd, (off_t)bytes)) {
-		w = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		x = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+		w = vpt_guard_map(bytes, PROT_READ | PROT_WRITE, fd);
+		x = w ? vpt_guard_map(bytes, PROT_READ | PROT_EXEC, fd) : NULL;
 	}
-	if (w == MAP_FAILED || x == MAP_FAILED)
+	if (!w || !x)
 		error = -errno;
 	close(fd);
-	*r = (struct vpt_region){.writable = w == MAP_FAILED ? NULL : w,
-				 .executable = x == MAP_FAILED ? NULL : x,
-				 .bytes = bytes};
+	*r = (struct vpt_region){.writable = w, .executable = x, .bytes = bytes};
 	if (error)
 		vpt_region_destroy(r);
 	return error;
@@ -30,10 +30,8 @@ int vpt_region_create(struct vpt_region *r, size_t bytes)
 
 void vpt_region_destroy(struct vpt_region *r)
 {
-	if (r->writable)
-		munmap(r->writable, r->bytes);
-	if (r->executable)
-		munmap(r->executable, r->bytes);
+	vpt_guard_unmap(r->writable, r->bytes);
+	vpt_guard_unmap(r->executable, r->bytes);
 	*r = (struct vpt_region){0};
 }
 

@@ -6,15 +6,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "x86/guard.h"
+
 int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes)
 {
 	void *host;
 
 	if (!bytes || bytes % VPT_PAGE_SIZE || bytes > SIZE_MAX / 2)
 		return -EINVAL;
-	host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (host == MAP_FAILED)
+	host = vpt_guard_map(bytes, PROT_READ | PROT_WRITE, -1);
+	if (!host)
 		return -errno;
 	mem->host = host;
 	mem->bytes = bytes;
@@ -23,8 +24,7 @@ int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes)
 
 void vpt_mem_destroy(struct vpt_mem *mem)
 {
-	if (mem->host)
-		munmap(mem->host, mem->bytes);
+	vpt_guard_unmap(mem->host, mem->bytes);
 	memset(mem, 0, sizeof(*mem));
 }
 

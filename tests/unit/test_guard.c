@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory that a guest fills lies between inaccessible pages and is left out of core dumps: the
+ * mappings of this process as the kernel lists them, and accesses beyond their ends.
+ */
+#include "lib/suite.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/beside.h"
+#include "soft/region.h"
+#include "x86/guard.h"
+
+struct mapping {
+	unsigned long first, last;
+	char rights[8], name[64];
+	bool undumped;
+};
+
+#define MAPPINGS 4096
+
+static struct mapping mappings[MAPPINGS];
+static size_t count;
+
+/* Read /proc/self/smaps. */
+static void look(void)
+{
+	FILE *smaps = fopen("/proc/self/smaps", "r");
+	char line[512];
+
+	ck_assert_ptr_nonnull(smaps);
+	count = 0;
+	while (fgets(line, sizeof(line), smaps)) {
+		struct mapping m = {0};
+
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %63s", &m.first, &m.last, m.rights,
+			   m.name) >= 3) {
+			ck_assert_uint_lt(count, MAPPINGS);
+			mappings[count++] = m;
+		}
+		if (!strncmp(line, "VmFlags:", 8) && count)
+			mappings[count - 1].undumped = strstr(line, " dd") != NULL;
+	}
+	fclose(smaps);
+}
+
+/* The mapping that begins at this address. */
+static size_t at(const void *address)
+{
+	size_t i;
+
+	for (i = 0; i < count && mappings[i].first != (unsigned long)address; i++)
+		;
+	ck_assert_msg(i < count, "no mapping begins at %p", address);
+	return i;
+}
+
+static bool is_guard(const struct mapping *m)
+{
+	return !strncmp(m->rights, "---", 3) && m->last - m->first >= VPT_GUARD_BYTES;
+}
+
+static void expect_guarded(size_t i)
+{
+	const struct mapping *m = &mappings[i];
+
+	ck_assert_uint_gt(i, 0);
+	ck_assert_uint_lt(i + 1, count);
+	ck_assert_msg(is_guard(&m[-1]) && m[-1].last == m->first, "no guard before %lx", m->first);
+	ck_assert_msg(is_guard(&m[1]) && m[1].first == m->last, "no guard after %lx", m->last);
+	ck_assert_msg(m->undumped, "%lx would be in a core dump", m->first);
+}
+
+/* What a child dies of that reads this byte; 0 if it does not. */
+static int death_at(const volatile uint8_t *byte)
+{
+	struct rlimit none = {0};
+	int status = 0;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		setrlimit(RLIMIT_CORE, &none);
+		signal(SIGSEGV, SIG_DFL);
+		(void)*byte;
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+START_TEST(ram)
+{
+	struct vpt_mem mem;
+
+	ck_assert_int_eq(vpt_mem_create(&mem, 3 * VPT_PAGE_SIZE), 0);
+	look();
+	expect_guarded(at(mem.host));
+	ck_assert_int_eq(death_at(mem.host), 0);
+	ck_assert_int_eq(death_at(mem.host + mem.bytes - 1), 0);
+	ck_assert_int_eq(death_at(mem.host - 1), SIGSEGV);
+	ck_assert_int_eq(death_at(mem.host - VPT_GUARD_BYTES), SIGSEGV);
+	ck_assert_int_eq(death_at(mem.host + mem.bytes), SIGSEGV);
+	ck_assert_int_eq(death_at(mem.host + mem.bytes + VPT_GUARD_BYTES - 1), SIGSEGV);
+	vpt_mem_destroy(&mem);
+}
+END_TEST
+
+START_TEST(generated_code)
+{
+	struct vpt_region r;
+
+	ck_assert_int_eq(vpt_region_create(&r, 1 << 16), 0);
+	look();
+	expect_guarded(at(r.writable));
+	expect_guarded(at(r.executable));
+	vpt_region_destroy(&r);
+}
+END_TEST
+
+/* A whole machine: all of its RAM, and each of its regions of generated code. */
+START_TEST(a_guest_that_has_run)
+{
+	size_t i, regions = 0;
+
+	*beside_vcpu->regs = (struct vpt_regs){.rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
+	ck_assert_int_eq(beside_run("\xf4", 1, 1 << 20).kind, VPT_EXIT_HLT);
+	look();
+	expect_guarded(at(beside_mem.host));
+	for (i = 0; i < count; i++)
+		if (!strncmp(mappings[i].name, "/memfd:vpt", 10)) {
+			regions++;
+			expect_guarded(i);
+		}
+	ck_assert_uint_ge(regions, 2);
+}
+END_TEST
+
+/* Unmapping takes the guards along, and leaves nothing else out. */
+START_TEST(nothing_is_left)
+{
+	static const size_t sizes[] = {1, 4096, 12345, 2 << 20, (2 << 20) + 1, 100 << 20};
+	unsigned long before = 0, after = 0;
+	size_t i;
+	uint8_t *m;
+
+	look();
+	for (i = 0; i < count; i++)
+		before += is_guard(&mappings[i]) ? mappings[i].last - mappings[i].first : 0;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		m = vpt_guard_map(sizes[i], PROT_READ | PROT_WRITE, -1);
+		ck_assert_ptr_nonnull(m);
+		ck_assert_uint_eq((uintptr_t)m % (2 << 20), 0);
+		m[0] = m[sizes[i] - 1] = 1;
+		look();
+		expect_guarded(at(m));
+		vpt_guard_unmap(m, sizes[i]);
+	}
+	look();
+	for (i = 0; i < count; i++)
+		after += is_guard(&mappings[i]) ? mappings[i].last - mappings[i].first : 0;
+	ck_assert_uint_eq(after, before);
+}
+END_TEST
+
+START_TEST(no_room)
+{
+	errno = 0;
+	ck_assert_ptr_null(vpt_guard_map(0, PROT_READ, -1));
+	ck_assert_int_eq(errno, ENOMEM);
+	errno = 0;
+	ck_assert_ptr_null(vpt_guard_map(SIZE_MAX, PROT_READ, -1));
+	ck_assert_int_eq(errno, ENOMEM);
+	errno = 0;
+	ck_assert_ptr_null(vpt_guard_map((size_t)1 << 62, PROT_READ, -1));
+	ck_assert_int_eq(errno, ENOMEM);
+	/* A file that cannot be mapped so: its error, and no reservation left behind. */
+	errno = 0;
+	ck_assert_ptr_null(vpt_guard_map(4096, PROT_READ, 1 << 20));
+	ck_assert_int_eq(errno, EBADF);
+	vpt_guard_unmap(NULL, 4096);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("guard");
+	TCase *tc = tcase_create("guard");
+
+	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
+	tcase_add_test(tc, ram);
+	tcase_add_test(tc, generated_code);
+	tcase_add_test(tc, a_guest_that_has_run);
+	tcase_add_test(tc, nothing_is_left);
+	tcase_add_test(tc, no_room);
+	suite_add_tcase(s, tc);
+	return s;
+}

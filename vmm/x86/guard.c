@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mappings between guard pages, left out of core dumps. */
+#include "x86/guard.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define PAGE  ((size_t)4096)
+#define LARGE ((size_t)2 << 20)
+
+/* Whole pages, or 0 if there cannot be as many. */
+static size_t whole(size_t bytes)
+{
+	return bytes > SIZE_MAX / 2 ? 0 : (bytes + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* Reserve @bytes and both guards, without what alignment does not need. */
+static uint8_t *reserve(size_t bytes)
+{
+	size_t all = bytes + 2 * VPT_GUARD_BYTES + LARGE, before;
+	uint8_t *from =
+		mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (from == MAP_FAILED)
+		return NULL;
+	before = -((uintptr_t)from + VPT_GUARD_BYTES) % LARGE;
+	if (before)
+		munmap(from, before);
+	munmap(from + before + bytes + 2 * VPT_GUARD_BYTES, LARGE - before);
+	return from + before + VPT_GUARD_BYTES;
+}
+
+void *vpt_guard_map(size_t bytes, int prot, int fd)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+	uint8_t *at;
+
+	bytes = whole(bytes);
+	if (!bytes) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	at = reserve(bytes);
+	if (!at)
+		return NULL;
+	if (mmap(at, bytes, prot, flags | MAP_FIXED, fd, 0) == MAP_FAILED) {
+		int error = errno;
+
+		vpt_guard_unmap(at, bytes);
+		errno = error;
+		return NULL;
+	}
+	/* A kernel that cannot leave it out maps it all the same. */
+	madvise(at, bytes, MADV_DONTDUMP);
+	return at;
+}
+
+void vpt_guard_unmap(void *at, size_t bytes)
+{
+	if (at)
+		munmap((uint8_t *)at - VPT_GUARD_BYTES, whole(bytes) + 2 * VPT_GUARD_BYTES);
+}
