@@ -43,11 +43,22 @@ static bool in_filter_for_sure(const struct vpt_atom_decoder *a)
 		VPT_ATOM_GET(STATUS, FILTER_EN, regs->status));
 }
 
-/* [ATOM-E2] An extra FUP.PGD comes before anything has run, for FilterEn that fell. */
-static bool is_extra_pgd(const struct vpt_atom_decoder *a, const struct vpt_atom_said *pgd)
+/*
+ * [ATOM-E2] Is a FUP.PGD behind FUP.BuffOvf that may be an extra one next? Only the TIP of a far
+ * transfer that leaves the filter tells that it is not.
+ */
+static bool may_be_extra_pgd(const struct vpt_atom_decoder *a)
 {
-	return (a->errata & VPT_ATOM_E2) && pgd->lip == a->next.lip &&
-	       !vpt_atomd_in_filter(&a->stream.regs, pgd->lip);
+	struct vpt_atom_stream ahead = a->stream;
+	struct vpt_atom_said said;
+
+	if (!(a->errata & VPT_ATOM_E2) || in_filter_for_sure(a))
+		return false;
+	vpt_atom_stream_flow(&ahead, &said);
+	if (!vpt_atomd_is_packet(&said, VPT_ATOM_PKT_PGD))
+		return false;
+	vpt_atom_stream_flow(&ahead, &said);
+	return !vpt_atomd_is_packet(&said, VPT_ATOM_PKT_TIP);
 }
 
 /*
@@ -72,9 +83,8 @@ static bool enabled_behind_overflow(const struct vpt_atom_decoder *a)
 		case VPT_ATOM_PKT_TNT:
 		case VPT_ATOM_PKT_TIP:
 		case VPT_ATOM_PKT_FAR:
-			return true;
 		case VPT_ATOM_PKT_PGD:
-			return !is_extra_pgd(a, &said);
+			return true;
 		default:
 			break;
 		}
@@ -104,7 +114,7 @@ static bool drop_spurious_tip(struct vpt_atom_decoder *a, uint64_t lip)
 bool vpt_atomd_overflow(struct vpt_atom_decoder *a, struct vpt_item *item)
 {
 	uint64_t lip = a->next.lip;
-	bool dropped;
+	bool dropped, lost;
 
 	if (!a->next.has_lip) {
 		vpt_atomd_use(a);
@@ -112,18 +122,21 @@ bool vpt_atomd_overflow(struct vpt_atom_decoder *a, struct vpt_item *item)
 		return true;
 	}
 	dropped = (a->errata & VPT_ATOM_E5) && drop_spurious_tip(a, lip);
-	vpt_atomd_forget_flow(a);
-	a->enabled = enabled_behind_overflow(a);
+	lost = may_be_extra_pgd(a);
+	vpt_atomd_lose(a);
+	if (!lost) {
+		a->enabled = enabled_behind_overflow(a);
+		a->lost = a->joins = false;
+		a->resumed = true;
+		/* [ATOM-OVF-CLEAR] */
+		a->call_lost = false;
+	}
 	vpt_atomd_use(a);
-	/* [ATOM-OVF-CLEAR] */
-	a->call_known = a->call_lost = false;
-	a->lost = a->joins = false;
-	a->resumed = true;
 	a->ip = lip;
 	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
 	item->has_to = a->enabled;
 	item->to = a->enabled ? lip : 0;
-	item->value = dropped ? 2 : 1;
+	item->value = dropped || lost ? 2 : 1;
 	return true;
 }
 
