@@ -115,16 +115,39 @@ bool vpt_atomd_ends_lost(const struct vpt_atom_decoder *a)
 	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs.status);
 }
 
-/* What ended the session tells how many instructions are left, where the counter does not. */
+/*
+ * Where packets were lost, the counter of instructions is not known. Derive it from the instruction
+ * that ended the session, if the code has only one that can have done so.
+ */
 static void count_back(struct vpt_atom_decoder *a, const struct vpt_session *end)
 {
-	bool stop = end->end == VPT_END_TRACE_STOP;
-	bool wrmsr = a->guest && (end->end == VPT_END_DISABLED || end->end == VPT_END_CHANGED);
-	unsigned int n = stop || wrmsr ? vpt_atomd_to_end(a, wrmsr) : 0;
+	unsigned int n = 0;
 
+	if (end->end == VPT_END_TRACE_STOP)
+		n = vpt_atomd_to_stop(a);
+	else if (a->guest && (end->end == VPT_END_DISABLED || end->end == VPT_END_CHANGED))
+		n = vpt_atomd_to_wrmsr(a);
 	a->counts = n && n <= end->insns;
 	if (a->counts)
 		a->insns = end->insns - n;
+}
+
+/*
+ * The session ends by a write of a register, at a place that is not known: the next packet of the
+ * next session takes execution past it. But a CALL before that place would replace a
+ * LAST_CALL_NLIP that was written there. Returns whether `item` was made.
+ */
+static bool change_registers(struct vpt_atom_decoder *a, struct vpt_item *item)
+{
+	struct vpt_atom_regs before;
+
+	vpt_atom_session_get(vpt_atomd_end(a), &before);
+	vpt_atomd_leave_session(a);
+	if (a->counts || a->over || a->stream.regs.last_call_nlip == before.last_call_nlip)
+		return false;
+	vpt_atomd_lose(a);
+	vpt_atomd_event_item(a, item, VPT_FLOW_OVERFLOW);
+	return true;
 }
 
 /* The flow is lost from here on. */
@@ -175,9 +198,7 @@ bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
 		count_back(a, end);
 	if (a->counts && a->insns < end->insns)
 		return vpt_atomd_walk(a, item);
-	if (end->end == VPT_END_CHANGED) {
-		vpt_atomd_leave_session(a);
-		return false;
-	}
+	if (end->end == VPT_END_CHANGED)
+		return change_registers(a, item);
 	return a->counts ? vpt_atomd_disabled(a, item, false, 0) : ends_unknown(a, item);
 }

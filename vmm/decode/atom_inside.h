@@ -77,10 +77,16 @@ void vpt_atomd_use(struct vpt_atom_decoder *a);
 bool vpt_atomd_walk(struct vpt_atom_decoder *a, struct vpt_item *item);
 
 /*
- * How many instructions without packets there are up to and with what must have ended the
- * session: a WRMSR, else the way to a range of TraceStop. 0: there is no such.
+ * The number of instructions without packets from a->ip up to the range of TraceStop, including
+ * the one that leads there. 0: execution needs a packet before that.
  */
-unsigned int vpt_atomd_to_end(struct vpt_atom_decoder *a, bool wrmsr);
+unsigned int vpt_atomd_to_stop(struct vpt_atom_decoder *a);
+
+/*
+ * The same up to and with a WRMSR. 0: there is none before execution needs a packet, or there are
+ * several, and no packet tells which of them ended the session.
+ */
+unsigned int vpt_atomd_to_wrmsr(struct vpt_atom_decoder *a);
 
 /* atom_flow.c: each true if `item` was made. */
 

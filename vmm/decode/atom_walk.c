@@ -219,7 +219,7 @@ static bool goes_alone(const struct vpt_atom_insn *in, uint64_t *to)
 	}
 }
 
-unsigned int vpt_atomd_to_end(struct vpt_atom_decoder *a, bool wrmsr)
+unsigned int vpt_atomd_to_stop(struct vpt_atom_decoder *a)
 {
 	const struct vpt_atom_regs *regs = &a->stream.regs;
 	const struct vpt_atom_insn *in;
@@ -229,9 +229,26 @@ unsigned int vpt_atomd_to_end(struct vpt_atom_decoder *a, bool wrmsr)
 	for (n = 1; n <= END_LIMIT; n++) {
 		if (vpt_atom_code_at(a->code, ip, &in) != VPT_ATOM_CODE_OK || !goes_alone(in, &ip))
 			return 0;
-		if (wrmsr ? in->goes == VPT_GOES_WRMSR
-			  : vpt_atomd_stops_at(regs, ip, in->goes == VPT_GOES_DIRECT))
+		if (vpt_atomd_stops_at(regs, ip, in->goes == VPT_GOES_DIRECT))
 			return n;
+	}
+	return 0;
+}
+
+unsigned int vpt_atomd_to_wrmsr(struct vpt_atom_decoder *a)
+{
+	const struct vpt_atom_insn *in;
+	unsigned int n, found = 0;
+	uint64_t ip = a->ip;
+
+	for (n = 1; n <= END_LIMIT; n++) {
+		if (vpt_atom_code_at(a->code, ip, &in) != VPT_ATOM_CODE_OK || !goes_alone(in, &ip))
+			return found;
+		if (in->goes != VPT_GOES_WRMSR)
+			continue;
+		if (found)
+			return 0;
+		found = n;
 	}
 	return 0;
 }
