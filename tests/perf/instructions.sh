@@ -43,7 +43,7 @@ esac
 exception() { # PAYLOAD
 	awk -F '\t' -v config="$config" -v payload="$1" '
 	/^#/ { next }
-	($1 == config || $1 == "*") && ($2 == payload || $2 == "*") { print $3; exit }
+	($1 == "*" || index("," $1 ",", "," config ",")) && ($2 == payload || $2 == "*") { print $3; exit }
 	' tests/perf/exceptions
 }
 

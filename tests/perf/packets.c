@@ -236,8 +236,10 @@ int main(int argc, char **argv)
 		return 2;
 	fill(&s);
 	for (kind = 0; kind < VPT_PKT_COUNT; kind++) {
-		if (!s.kinds[kind])
+		if (!s.kinds[kind] && kind != VPT_PKT_TRIG) {
+			fprintf(stderr, "no %s\n", vpt_pkt_name((enum vpt_pkt_kind)kind));
 			return 2;
+		}
 	}
 	err = write_file(&s, argv[1]);
 	if (err) {
