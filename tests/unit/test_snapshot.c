@@ -560,6 +560,8 @@ START_TEST(code_pages)
 	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	of_a[7].content = 800;
 	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	of_a[7].content = UINT32_MAX;
+	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){0, 0}, page), -EINVAL);
 	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 1}, page), -EINVAL);
 	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 0}, page), -EINVAL);

@@ -310,11 +310,14 @@ int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_conte
 
 int vpt_code_pages_add_map(struct vpt_code_pages *pages, const struct vpt_code_map *map)
 {
-	const struct content *content = &pages->content[map->content];
+	const struct content *content;
 	struct map *slot;
 
-	if (map->content >= pages->contents || content->gpa != map->gpa || map->stale > 1 ||
-	    map->vaddr % PAGE || pages->maps == VPT_CODE_MAPS)
+	if (map->content >= pages->contents || map->stale > 1 || map->vaddr % PAGE ||
+	    pages->maps == VPT_CODE_MAPS)
+		return -EINVAL;
+	content = &pages->content[map->content];
+	if (content->gpa != map->gpa)
 		return -EINVAL;
 	if (make_room(pages))
 		return -ENOMEM;
