@@ -99,6 +99,7 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/libdecode/same.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
+CHECKS_FORGED := 'tests/forged/forged.sh -t 200'
 CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
@@ -115,7 +116,7 @@ CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
+tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build forged-build
 
 #?
 #? Testing (each prints "N passed, N failed" last):
@@ -162,6 +163,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build
 #?                      SOAK_SEEDS=10000 seeds of each kind, from a first one that is random
 #?   make check-faults  the k-th allocation, mmap, write, ftruncate or fsync fails, k = 1 to
 #?                      FAULTS_MAX=200, for every verb: status, output, files; resumes
+#?   make check-forged  COUNT=100000 forged .vpt files, snapshots, ELF files and symbol maps of
+#?                      each kind (KIND=) through every verb, with sanitizers; resumes
 #?   make fuzz          every fuzzer for FUZZ_SECONDS=600
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
@@ -180,7 +183,7 @@ check:
 	$(prepare)
 	$(again) $(tested)
 	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) $(CHECKS_SILICON) \
-		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_DOCS) $(CHECKS_UNIT) \
+		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_FORGED) $(CHECKS_DOCS) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:
 	$(prepare)
@@ -361,3 +364,19 @@ check-faults:
 	$(prepare)
 	$(again) all faults-build
 	@O=$(O) MODE=$(MODE) tests/faults/faults.sh $(FAULTS_MAX)
+
+# Forged files: see tests/forged/forged.c.
+FORGED := $(O)/tests/forged-run
+FORGED_SRC := $(sort $(wildcard tests/forged/*.c))
+forged-build: $(FORGED)
+$(FORGED): $(FORGED_SRC:%.c=$(O)/%.o) $(TEST_RAW) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_RAW) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS)
+.PHONY: forged-build check-forged
+check-forged: COUNT = 100000
+check-forged:
+	$(prepare)
+	$(again) MODE=san O=build/san all forged-build
+	@MODE=san O=build/san tests/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
+		$(if $(KIND),-k $(KIND))
