@@ -283,7 +283,7 @@ START_TEST(json_dump_of_a_file)
 	ck_assert_int_eq(dump("-j -o 14 -n 1", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "{\"vcpu\":0,\"offset\":0,\"session\":0,"
 					   "\"ctl\":\"0x2c0d\",\"end_offset\":14,"
-					   "\"ended\":\"a register was written\","
+					   "\"end\":\"a register was written\","
 					   "\"registers\":{\"LIP0\":\"0x0\","));
 	ck_assert_ptr_nonnull(strstr(text, "\"CTL\":\"0x2c0f\",\"STATUS\":\"0x7\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"end_registers\":{\"LIP0\":\"0x0\","));
@@ -301,41 +301,42 @@ START_TEST(info_of_a_file)
 
 	put_vpt();
 	ck_assert_int_eq(info("", text, sizeof(text)), VPT_EXIT_OK);
-	ck_assert_str_eq(text,
-			 "model          silvermont\n"
-			 "owner          host\n"
-			 "engine         \n"
-			 "vCPUs          1\n"
-			 "seed           0\n"
-			 "trace          RTIT, errata: E1 E6\n"
-			 "oracle         no\n"
-			 "file           936 bytes, blocks: 9, whole\n"
-			 "PSBs           1\n"
-			 "vCPU 0         trace: 20 bytes, sessions: 2, pages of code: 0\n"
-			 "  session 0    bytes 0x0..0xe, ended by a register, instructions: 5\n"
-			 "    CTL 0x2c0d TRACE_EN OS USER STS_EN CMPRS_RET TRACE_ACTIVE MTC_"
-			 "RANGE=0\n"
-			 "    STATUS 0x7 FILTER_EN CONTEXT_EN TRIGGER_EN\n"
-			 "    EVENTS 0x37 FILTER=7 STOP=6\n"
-			 "    traces branches sts retc\n"
-			 "    at the end LAST_LIP 0x100000040 LIP=0x40 VALID\n"
-			 "    at the end OFFSET 0xe\n"
-			 "    at the end PKT_CNT 0x2000e BYTES=14 MASK=2\n"
-			 "  session 1    bytes 0xe..0x14, ended by TriggerEn, instructions: 7\n"
-			 "    CTL 0x2c0f TRACE_EN CYCLE_ACC OS USER STS_EN CMPRS_RET TRACE_A"
-			 "CTIVE MTC_RANGE=0\n"
-			 "    STATUS 0x7 FILTER_EN CONTEXT_EN TRIGGER_EN\n"
-			 "    EVENTS 0x37 FILTER=7 STOP=6\n"
-			 "    LAST_LIP 0x100000040 LIP=0x40 VALID\n"
-			 "    OFFSET 0xe\n"
-			 "    PKT_CNT 0x2000e BYTES=14 MASK=2\n"
-			 "    traces branches sts cyc retc\n"
-			 "    at the end CTL 0xc0f TRACE_EN CYCLE_ACC OS USER STS_EN CMPRS_R"
-			 "ET MTC_RANGE=0\n"
-			 "    at the end STATUS 0x3 FILTER_EN CONTEXT_EN\n"
-			 "    at the end OFFSET 0x14\n"
-			 "    at the end PKT_CNT 0x20014 BYTES=20 MASK=2\n"
-			 "    at the end TNT_BUFF 0x5\n");
+	ck_assert_str_eq(
+		text,
+		"model          silvermont\n"
+		"owner          host\n"
+		"engine         \n"
+		"vCPUs          1\n"
+		"seed           0\n"
+		"trace          RTIT, errata: E1 E6\n"
+		"oracle         no\n"
+		"file           936 bytes, blocks: 9, whole\n"
+		"PSBs           1\n"
+		"vCPU 0         trace: 20 bytes, sessions: 2, pages of code: 0\n"
+		"  session 0    bytes 0x0..0xe, end: a register was written, instructions: 5\n"
+		"    CTL 0x2c0d TRACE_EN OS USER STS_EN CMPRS_RET TRACE_ACTIVE MTC_"
+		"RANGE=0\n"
+		"    STATUS 0x7 FILTER_EN CONTEXT_EN TRIGGER_EN\n"
+		"    EVENTS 0x37 FILTER=7 STOP=6\n"
+		"    traces branches sts retc\n"
+		"    at the end LAST_LIP 0x100000040 LIP=0x40 VALID\n"
+		"    at the end OFFSET 0xe\n"
+		"    at the end PKT_CNT 0x2000e BYTES=14 MASK=2\n"
+		"  session 1    bytes 0xe..0x14, end: TriggerEn was cleared, instructions: 7\n"
+		"    CTL 0x2c0f TRACE_EN CYCLE_ACC OS USER STS_EN CMPRS_RET TRACE_A"
+		"CTIVE MTC_RANGE=0\n"
+		"    STATUS 0x7 FILTER_EN CONTEXT_EN TRIGGER_EN\n"
+		"    EVENTS 0x37 FILTER=7 STOP=6\n"
+		"    LAST_LIP 0x100000040 LIP=0x40 VALID\n"
+		"    OFFSET 0xe\n"
+		"    PKT_CNT 0x2000e BYTES=14 MASK=2\n"
+		"    traces branches sts cyc retc\n"
+		"    at the end CTL 0xc0f TRACE_EN CYCLE_ACC OS USER STS_EN CMPRS_R"
+		"ET MTC_RANGE=0\n"
+		"    at the end STATUS 0x3 FILTER_EN CONTEXT_EN\n"
+		"    at the end OFFSET 0x14\n"
+		"    at the end PKT_CNT 0x20014 BYTES=20 MASK=2\n"
+		"    at the end TNT_BUFF 0x5\n");
 }
 END_TEST
 
@@ -346,11 +347,12 @@ START_TEST(json_info_of_a_file)
 	put_vpt();
 	ck_assert_int_eq(info("--json", text, sizeof(text)), VPT_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "\"trace\":\"rtit\",\"errata\":[\"E1\",\"E6\"],"));
-	ck_assert_ptr_nonnull(strstr(text, "{\"offset\":0,\"end_offset\":14,\"end\":\"a register\","
-					   "\"insns\":5,\"ctl\":\"0x2c0d\",\"status\":\"0x7\","
-					   "\"traces\":[\"branches\",\"sts\",\"retc\"],"
-					   "\"registers\":{\"LIP0\":\"0x0\","));
-	ck_assert_ptr_nonnull(strstr(text, "\"end\":\"TriggerEn\",\"insns\":7,"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "{\"offset\":0,\"end_offset\":14,\"end\":\"a register was written\","
+			     "\"insns\":5,\"ctl\":\"0x2c0d\",\"status\":\"0x7\","
+			     "\"traces\":[\"branches\",\"sts\",\"retc\"],"
+			     "\"registers\":{\"LIP0\":\"0x0\","));
+	ck_assert_ptr_nonnull(strstr(text, "\"end\":\"TriggerEn was cleared\",\"insns\":7,"));
 	ck_assert_ptr_nonnull(strstr(text, "\"TNT_BUFF\":\"0x5\"}}],\"vmcs\":[]}]}\n"));
 	ck_assert_ptr_null(strstr(text, "output_base"));
 }

@@ -258,7 +258,7 @@ START_TEST(vpt_file)
 			       "00000013  ** the last packet is cut, as this end may do: 02 a3 01 "
 			       "(3 bytes lost)\n"
 			       "# vcpu 1, session 1: CTL 0x2105, from 16 to 18: "
-			       "ToPA table base is not 4 KiB aligned\n"
+			       "an operational error: ToPA table base is not 4 KiB aligned\n"
 			       "00000016  MTC       0x7\n");
 }
 END_TEST
@@ -269,15 +269,15 @@ START_TEST(vpt_file_one_vcpu_json)
 
 	put_vpt();
 	ck_assert_int_eq(dump("--json --vcpu=1 --offset=19", text, sizeof(text)), VPT_EXIT_OK);
-	ck_assert_str_eq(text,
-			 "{\"vcpu\":1,\"offset\":0,\"session\":0,\"ctl\":\"0x2105\","
-			 "\"end_offset\":22,\"ended\":\"ToPA STOP\"}\n"
-			 "{\"vcpu\":1,\"offset\":19,\"lost\":3,"
-			 "\"why\":\"the last packet is cut, as this end may do\"}\n"
-			 "{\"vcpu\":1,\"offset\":22,\"session\":1,\"ctl\":\"0x2105\","
-			 "\"end_offset\":24,\"ended\":\"ToPA table base is not 4 KiB aligned\"}\n"
-			 "{\"vcpu\":1,\"offset\":22,\"packet\":\"MTC\",\"size\":2,"
-			 "\"ctc\":\"0x7\"}\n");
+	ck_assert_str_eq(text, "{\"vcpu\":1,\"offset\":0,\"session\":0,\"ctl\":\"0x2105\","
+			       "\"end_offset\":22,\"end\":\"ToPA STOP\"}\n"
+			       "{\"vcpu\":1,\"offset\":19,\"lost\":3,"
+			       "\"why\":\"the last packet is cut, as this end may do\"}\n"
+			       "{\"vcpu\":1,\"offset\":22,\"session\":1,\"ctl\":\"0x2105\","
+			       "\"end_offset\":24,\"end\":\"an operational error\","
+			       "\"error\":\"ToPA table base is not 4 KiB aligned\"}\n"
+			       "{\"vcpu\":1,\"offset\":22,\"packet\":\"MTC\",\"size\":2,"
+			       "\"ctc\":\"0x7\"}\n");
 }
 END_TEST
 

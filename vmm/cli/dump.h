@@ -43,8 +43,7 @@ struct vpt_dump_stream {
 
 struct vpt_dump_system {
 	unsigned int kinds;
-	int columns;	      /* that a packet takes before its IP */
-	const char *disabled; /* how a session ends that software ends */
+	int columns; /* that a packet takes before its IP */
 	/* Of a kind; no two of a system have the same. */
 	const char *(*name)(unsigned int kind);
 	/* The packet at `buf`, as the system's own reader; keeps track of IPs. */

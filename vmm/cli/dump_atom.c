@@ -116,7 +116,6 @@ static void registers(FILE *out, const struct vpt_period *period, bool at_end)
 const struct vpt_dump_system vpt_dump_atom = {
 	.kinds = VPT_ATOM_PKT_COUNT,
 	.columns = 42,
-	.disabled = "TriggerEn was cleared",
 	.name = name,
 	.read = read_packet,
 	.find_psb = vpt_atom_packet_find_psb,

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "vpt/output.h"
+#include "trace/session_end.h"
 
 /* Bytes of a loss that are shown. */
 #define LOST_SHOWN 8
@@ -103,25 +103,10 @@ void vpt_dump_lost(struct vpt_dump *d, uint64_t offset, enum vpt_dump_loss loss,
 	fprintf(d->out, "%s(%" PRIu64 " bytes lost)\n", len > LOST_SHOWN ? "... " : "", len);
 }
 
-static const char *session_end(const struct vpt_dump *d, const struct vpt_session *end)
+static const char *end_text(const struct vpt_dump *d, const struct vpt_period *period)
 {
-	static const char *const text[] = {
-		[VPT_END_NONE] = "not told",
-		[VPT_END_TRACE_STOP] = "TraceStop",
-		[VPT_END_TOPA_STOP] = "ToPA STOP",
-		[VPT_END_ERROR] = "error",
-		[VPT_END_CLOSED] = "the trace was closed",
-		[VPT_END_LOST] = "what follows is lost",
-		[VPT_END_CHANGED] = "a register was written",
-	};
-
-	if (!end)
-		return "the file ends before it does";
-	if (end->end == VPT_END_DISABLED)
-		return d->system->disabled;
-	if (end->end == VPT_END_ERROR && end->error < VPT_OUT_ERR_COUNT)
-		return vpt_output_error_text((enum vpt_output_error)end->error);
-	return end->end < sizeof(text) / sizeof(text[0]) ? text[end->end] : "unknown";
+	return vpt_session_end_text(period->end ? period->end->end : VPT_END_NONE,
+				    d->system == &vpt_dump_atom);
 }
 
 static bool shows_sessions(const struct vpt_dump *d, const struct vpt_period *period)
@@ -135,7 +120,9 @@ static void json_session(const struct vpt_dump *d, size_t number, const struct v
 	fprintf(d->out, ",\"session\":%zu,\"ctl\":\"0x%" PRIx64 "\"", number, period->start->ctl);
 	if (period->end)
 		fprintf(d->out, ",\"end_offset\":%" PRIu64, period->end->offset);
-	fprintf(d->out, ",\"ended\":\"%s\"", session_end(d, period->end));
+	fprintf(d->out, ",\"end\":\"%s\"", end_text(d, period));
+	if (period->end && vpt_session_error_text(period->end))
+		fprintf(d->out, ",\"error\":\"%s\"", vpt_session_error_text(period->end));
 	if (d->system->json_registers)
 		d->system->json_registers(d->out, period);
 	fputs("}\n", d->out);
@@ -153,7 +140,10 @@ void vpt_dump_session(struct vpt_dump *d, size_t number, const struct vpt_period
 		period->start->ctl, period->start->offset);
 	if (period->end)
 		fprintf(d->out, " to %" PRIx64, period->end->offset);
-	fprintf(d->out, ": %s\n", session_end(d, period->end));
+	fprintf(d->out, ": %s", end_text(d, period));
+	if (period->end && vpt_session_error_text(period->end))
+		fprintf(d->out, ": %s", vpt_session_error_text(period->end));
+	fputc('\n', d->out);
 	if (d->system->registers)
 		d->system->registers(d->out, period, false);
 }

@@ -151,7 +151,6 @@ static void json(FILE *out, const struct vpt_dump_item *item)
 const struct vpt_dump_system vpt_dump_pt = {
 	.kinds = VPT_PKT_COUNT,
 	.columns = 32,
-	.disabled = "TraceEn was cleared",
 	.name = name,
 	.read = read_packet,
 	.find_psb = vpt_packet_find_psb,

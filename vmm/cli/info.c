@@ -14,8 +14,7 @@
 #include "decode/spaces.h"
 #include "decode/symbol.h"
 #include "decode/text.h"
-#include "oracle/report.h"
-#include "vpt/output.h"
+#include "trace/session_end.h"
 
 static const char help[] =
 	"usage: vpt info [OPTION]... FILE\n"
@@ -175,21 +174,14 @@ static void show_contents(const struct vpt_reader *r)
 		printf("PSBs           %zu\n", n);
 }
 
-const char *vpt_info_error(const struct vpt_session *end)
-{
-	return end->error < VPT_OUT_ERR_COUNT
-		       ? vpt_output_error_text((enum vpt_output_error)end->error)
-		       : "?";
-}
-
 const struct vpt_info_system *vpt_info_system(const struct vpt_reader *r)
 {
 	return vpt_reader_info(r)->flags & VPT_INFO_RTIT ? &vpt_info_atom : &vpt_info_pt;
 }
 
-const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_session *end)
+const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_period *p)
 {
-	return end->end == VPT_END_DISABLED ? system->disabled : vpt_session_end_text(end->end);
+	return vpt_session_end_text(p->end ? p->end->end : VPT_END_NONE, system == &vpt_info_atom);
 }
 
 /* What the trace has, in words. */
@@ -212,17 +204,14 @@ static void show_session(const struct vpt_info_system *system, size_t i, const s
 	const struct vpt_session *s = p->start;
 
 	printf("  session %-4zu bytes 0x%" PRIx64, i, s->offset);
-	if (p->end) {
-		printf("..0x%" PRIx64 ", ended by %s", p->end->offset,
-		       vpt_info_end(system, p->end));
-		if (p->end->end == VPT_END_ERROR)
-			printf(": %s", vpt_info_error(p->end));
-		/* Where the trace is hardware's they are not counted. */
-		if (p->end->insns != s->insns)
-			printf(", instructions: %" PRIu64, p->end->insns - s->insns);
-	} else {
-		printf("..., no end");
-	}
+	if (p->end)
+		printf("..0x%" PRIx64, p->end->offset);
+	printf(", end: %s", vpt_info_end(system, p));
+	if (p->end && vpt_session_error_text(p->end))
+		printf(": %s", vpt_session_error_text(p->end));
+	/* Where the trace is hardware's they are not counted. */
+	if (p->end && p->end->insns != s->insns)
+		printf(", instructions: %" PRIu64, p->end->insns - s->insns);
 	putchar('\n');
 	system->registers(s);
 	show_sources(system->sources, s->ctl);

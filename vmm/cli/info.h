@@ -7,7 +7,6 @@
 #include "trace/reader.h"
 
 const char *vpt_info_owner(uint32_t owner);
-const char *vpt_info_error(const struct vpt_session *end);
 
 /* What a bit of RTIT_CTL adds to a trace, and the field there that says how much, 0: none. */
 struct vpt_info_source {
@@ -19,7 +18,6 @@ struct vpt_info_source {
 /* What differs between trace systems: info_pt.c, info_atom.c. */
 struct vpt_info_system {
 	const char *trace;		       /* as --trace of vpt run has it */
-	const char *disabled;		       /* what ends a session that software ends */
 	const struct vpt_info_source *sources; /* the last one has no name */
 	/* The registers of a session, before the sources. */
 	void (*registers)(const struct vpt_session *start);
@@ -32,7 +30,8 @@ struct vpt_info_system {
 extern const struct vpt_info_system vpt_info_pt, vpt_info_atom;
 
 const struct vpt_info_system *vpt_info_system(const struct vpt_reader *r);
-const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_session *end);
+/* Why a session ended. */
+const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_period *p);
 
 /* A value as a member of an object, behind a comma. */
 void vpt_info_json_register(const char *name, uint64_t value);

@@ -37,7 +37,6 @@ static void json_registers(const struct vpt_period *p)
 
 const struct vpt_info_system vpt_info_atom = {
 	.trace = "rtit",
-	.disabled = "TriggerEn",
 	.sources = sources,
 	.registers = registers,
 	.more = more,

@@ -5,6 +5,7 @@
 
 #include "cli/info.h"
 #include "decode/text.h"
+#include "trace/session_end.h"
 
 static void json_errata(unsigned int errata)
 {
@@ -177,14 +178,15 @@ static void json_session(const struct vpt_info_system *system, const struct vpt_
 	const struct vpt_session *s = p->start;
 
 	printf("{\"offset\":%" PRIu64, s->offset);
-	if (p->end) {
-		printf(",\"end_offset\":%" PRIu64 ",\"end\":\"%s\",\"insns\":%" PRIu64,
-		       p->end->offset, vpt_info_end(system, p->end), p->end->insns - s->insns);
-		if (p->end->end == VPT_END_ERROR) {
-			fputs(",\"error\":", stdout);
-			vpt_json_string(stdout, vpt_info_error(p->end));
-		}
+	if (p->end)
+		printf(",\"end_offset\":%" PRIu64, p->end->offset);
+	printf(",\"end\":\"%s\"", vpt_info_end(system, p));
+	if (p->end && vpt_session_error_text(p->end)) {
+		fputs(",\"error\":", stdout);
+		vpt_json_string(stdout, vpt_session_error_text(p->end));
 	}
+	if (p->end)
+		printf(",\"insns\":%" PRIu64, p->end->insns - s->insns);
 	vpt_info_json_register("ctl", s->ctl);
 	vpt_info_json_register("status", s->status);
 	json_sources(system->sources, s->ctl);

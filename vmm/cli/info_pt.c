@@ -62,7 +62,6 @@ static void json_registers(const struct vpt_period *p)
 
 const struct vpt_info_system vpt_info_pt = {
 	.trace = "pt",
-	.disabled = "TraceEn",
 	.sources = sources,
 	.registers = registers,
 	.more = more,

@@ -478,6 +478,7 @@ static int note_shortfall(struct compare *m, size_t session)
 		.vcpu = m->vcpu,
 		.session = session,
 		.end = end ? end->end : VPT_END_NONE,
+		.rtit = m->rtit,
 		.retired = m->session == session ? m->session_retired : 0,
 		.decoded = m->session == session ? m->session_decoded : 0,
 	};

@@ -38,6 +38,7 @@ struct vpt_shortfall {
 	unsigned int vcpu;
 	size_t session;
 	uint32_t end; /* enum vpt_session_end, NONE: the file is cut */
+	bool rtit;
 	uint64_t retired, decoded;
 };
 

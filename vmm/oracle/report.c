@@ -4,30 +4,7 @@
 #include <inttypes.h>
 
 #include "decode/text.h"
-
-const char *vpt_session_end_text(uint32_t end)
-{
-	switch (end) {
-	case VPT_END_NONE:
-		return "the end of the file";
-	case VPT_END_DISABLED:
-		return "TraceEn";
-	case VPT_END_TRACE_STOP:
-		return "TraceStop";
-	case VPT_END_TOPA_STOP:
-		return "ToPA STOP";
-	case VPT_END_ERROR:
-		return "an operational error";
-	case VPT_END_CLOSED:
-		return "the end of the guest";
-	case VPT_END_LOST:
-		return "a loss";
-	case VPT_END_CHANGED:
-		return "a register";
-	default:
-		return "?";
-	}
-}
+#include "trace/session_end.h"
 
 static const char *step_text(enum vpt_step_kind kind)
 {
@@ -121,9 +98,10 @@ void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c)
 		const struct vpt_shortfall *s = &c->shortfalls.at[i];
 
 		fprintf(out,
-			"vCPU %u, session %zu: truncated by %s: %" PRIu64 " of %" PRIu64
+			"vCPU %u, session %zu: truncated: %s: %" PRIu64 " of %" PRIu64
 			" in the trace\n",
-			s->vcpu, s->session, vpt_session_end_text(s->end), s->decoded, s->retired);
+			s->vcpu, s->session, vpt_session_end_text(s->end, s->rtit), s->decoded,
+			s->retired);
 	}
 	if (c->skipped)
 		fprintf(out, "before a PSB, or lost to overflows: %" PRIu64 "\n", c->skipped);
@@ -177,8 +155,8 @@ void vpt_report_json(FILE *out, const struct vpt_comparison *c)
 		fprintf(out,
 			"%s{\"vcpu\":%u,\"session\":%zu,\"by\":\"%s\",\"retired\":%" PRIu64
 			",\"decoded\":%" PRIu64 "}",
-			i ? "," : "", s->vcpu, s->session, vpt_session_end_text(s->end), s->retired,
-			s->decoded);
+			i ? "," : "", s->vcpu, s->session, vpt_session_end_text(s->end, s->rtit),
+			s->retired, s->decoded);
 	}
 	fputc(']', out);
 	if (c->loops) {

@@ -6,9 +6,6 @@
 #include "compare.h"
 #include "decode/listing.h"
 
-/* How a session ended, such as "ToPA STOP". */
-const char *vpt_session_end_text(uint32_t end);
-
 /*
  * The first difference, with what is around it: lines that both have, then "-" what
  * ran and is not in the trace, "+" what is in the trace and did not run.

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why a session ended, in the words that all verbs use. */
+#ifndef VMM_TRACE_SESSION_END_H
+#define VMM_TRACE_SESSION_END_H
+
+#include <stdbool.h>
+
+#include "format.h"
+
+/* @end: enum vpt_session_end, VPT_END_NONE for a file that ends first. @rtit: of RTIT. */
+const char *vpt_session_end_text(uint32_t end, bool rtit);
+
+/* What error an @end with VPT_END_ERROR is; NULL for every other end. */
+const char *vpt_session_error_text(const struct vpt_session *end);
+
+#endif /* VMM_TRACE_SESSION_END_H */
