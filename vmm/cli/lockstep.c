@@ -8,6 +8,7 @@
 
 #include "boot/boot.h"
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "trace/input.h"
 
 struct guest {
@@ -27,6 +28,11 @@ static bool tick(void *opaque)
 {
 	(void)opaque;
 	return interrupted;
+}
+
+static void console(void *to, char c)
+{
+	(void)vpt_terminal_put(to, (uint8_t)c);
 }
 
 static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
@@ -61,13 +67,15 @@ static int run(const struct vpt_lockstep_options *o, struct guest *g, const stru
 	       uint64_t exact_from, struct vpt_lockstep *l)
 {
 	const bool silent = exact_from != UINT64_MAX || o->quiet || o->json;
+	struct vpt_terminal terminal;
 	const struct vpt_lockstep_config config = {
 		.engine = {o->engine[0], o->engine[1]},
 		.probe = {&found[0], &found[1]},
 		.caps = vpt_caps_model(o->model),
 		.owner = o->owner,
 		.mem_bytes = o->mem,
-		.console = silent ? NULL : stdout,
+		.console = silent ? NULL : console,
+		.console_to = &terminal,
 		.every = o->every,
 		.every_all = o->every_all,
 		.exact_from = exact_from,
@@ -81,12 +89,14 @@ static int run(const struct vpt_lockstep_options *o, struct guest *g, const stru
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
 				strerror(-err));
+	vpt_terminal_open(&terminal, stdout);
 	memcpy(boot.arg, o->arg, sizeof(boot.arg));
 	for (i = 0; i < 2; i++) {
 		vpt_elf_load(g->file.bytes, &g->elf, &l->side[i].vm.mem);
 		(void)vpt_boot(&l->side[i].vm, &g->elf, &boot);
 	}
 	vpt_lockstep_run(l);
+	(void)vpt_terminal_end(&terminal);
 	return VPT_EXIT_OK;
 }
 

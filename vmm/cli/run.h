@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/post_mortem.h"
+#include "cli/terminal.h"
 #include "core/hv.h"
 #include "core/model.h"
 #include "core/vcpu.h"
@@ -201,10 +202,11 @@ struct vpt_run_machine {
 	struct vpt_writer *writer; /* NULL: no trace file */
 	struct vpt_file_info info; /* of the trace file */
 	struct vpt_run_report report;
-	uint64_t snapshots;	     /* taken */
-	bool at_reached;	     /* --snapshot-at */
-	const struct vpt_input *elf; /* the guest's file; NULL: not at hand */
-	FILE *console;		     /* of the guest */
+	uint64_t snapshots;	      /* taken */
+	bool at_reached;	      /* --snapshot-at */
+	const struct vpt_input *elf;  /* the guest's file; NULL: not at hand */
+	FILE *console;		      /* of the guest */
+	struct vpt_terminal terminal; /* the way to it */
 };
 
 struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m);
@@ -212,7 +214,8 @@ struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m);
 int vpt_run_check_snapshots(const struct vpt_run_machine *m);
 /*
  * Open the guest's console, after all checks: the file of --console, or standard error with
- * --json, which has standard output for itself. An exit status.
+ * --json, which has standard output for itself. Only what --console names is not filtered if it is
+ * a terminal. An exit status.
  */
 int vpt_run_open_console(struct vpt_run_machine *m);
 void vpt_run_loop(struct vpt_run_machine *m);

@@ -71,10 +71,10 @@ static void on_signal(int sig)
 /* A console that nobody reads must not hold up the end. */
 static void console(void *opaque, char c)
 {
-	const struct vpt_run_machine *m = opaque;
+	struct vpt_run_machine *m = opaque;
 
 	/* A write that the end of the run interrupted is no error of the file. */
-	if (!ending && putc(c, m->console) == EOF && ending)
+	if (!ending && !vpt_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
 }
 
@@ -232,6 +232,7 @@ int vpt_run_open_console(struct vpt_run_machine *m)
 	int fd;
 
 	m->console = m->o.json ? stderr : stdout;
+	vpt_terminal_open(&m->terminal, m->console);
 	if (!m->o.console)
 		return VPT_EXIT_OK;
 	fd = open(m->o.console, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -239,6 +240,7 @@ int vpt_run_open_console(struct vpt_run_machine *m)
 	if (!m->console)
 		return vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
 				strerror(errno));
+	m->terminal = (struct vpt_terminal){.to = m->console};
 	return VPT_EXIT_OK;
 }
 
@@ -272,6 +274,7 @@ void vpt_run_loop(struct vpt_run_machine *m)
 	v->pause_at = next_snapshot(m, retired);
 	vpt_vcpu_loop(v);
 	release_signals();
+	(void)vpt_terminal_end(&m->terminal);
 	if (ending)
 		give_up_console(m->console);
 }

@@ -41,7 +41,7 @@ static void console(void *opaque, char c)
 	side->printed++;
 	side->printed_crc = vpt_crc32c(side->printed_crc, &c, 1);
 	if (side->console)
-		putc(c, side->console);
+		side->console(side->console_to, c);
 }
 
 /* What an engine would give; it can be asked only when there is a VM. */
@@ -94,6 +94,7 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 	if (error)
 		return error;
 	side->console = i ? NULL : config->console;
+	side->console_to = config->console_to;
 	side->ops = *config->engine[i];
 	if (i)
 		side->ops.step = step_or_not;

@@ -12,8 +12,6 @@
 #ifndef VMM_CORE_LOCKSTEP_H
 #define VMM_CORE_LOCKSTEP_H
 
-#include <stdio.h>
-
 #include "core/vcpu.h"
 
 /* What is compared, as numbers: lockstep_fields.def. */
@@ -75,7 +73,8 @@ struct vpt_lockstep_config {
 	const struct vpt_caps *caps;
 	enum vpt_owner owner;
 	uint64_t mem_bytes;
-	FILE *console;	      /* what the guest prints; NULL: nowhere */
+	void (*console)(void *to, char c); /* what the guest prints; NULL: nowhere */
+	void *console_to;
 	uint64_t every;	      /* steps from one comparison to the next */
 	uint64_t every_all;   /* steps from one comparison of everything to the next */
 	uint64_t exact_from;  /* from this step on everything is compared each time */
@@ -86,7 +85,8 @@ struct vpt_lockstep_config {
 struct vpt_lockstep_side {
 	struct vpt_vm vm;
 	struct vpt_engine ops; /* the engine's, but for the time */
-	FILE *console;
+	void (*console)(void *to, char c);
+	void *console_to;
 	uint64_t printed;
 	uint32_t printed_crc;
 };

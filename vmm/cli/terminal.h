@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a guest prints, on its way to a stream. On a terminal, control characters could retitle
+ * windows, fill the clipboard, or make the terminal type; the filter shows them instead. Files
+ * and pipes get the guest's bytes as they are.
+ */
+#ifndef VMM_CLI_TERMINAL_H
+#define VMM_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct vpt_terminal {
+	FILE *to;
+	bool filtered;
+	bool utf8;	  /* the terminal's encoding; else bytes above 7EH are shown as \xNN */
+	uint8_t part[4];  /* a UTF-8 sequence that is not complete */
+	uint8_t len, all; /* bytes in it, and of the whole sequence */
+};
+
+/* Filter if @to is a terminal. Its encoding is that of the environment's locale. */
+void vpt_terminal_open(struct vpt_terminal *t, FILE *to);
+
+/*
+ * Print a byte. Line feed, carriage return, tab, backspace and printable characters pass. Other
+ * control characters become ^X, C1 and bidirectional controls \u{NNNN}, and bytes that are no
+ * UTF-8 \xNN. Returns false if the stream reports an error.
+ */
+bool vpt_terminal_put(struct vpt_terminal *t, uint8_t byte);
+
+/* Show what is left of an incomplete sequence. Returns as vpt_terminal_put() does. */
+bool vpt_terminal_end(struct vpt_terminal *t);
+
+#endif /* VMM_CLI_TERMINAL_H */
