@@ -59,6 +59,24 @@ for bad in x 1x -1 1e3 .; do
 done
 refuses "a feature that the model lacks: the remedy" "$USAGE" "use --model=spr.*--caps" \
 	run --pt=host --events -o "$dir/t.vpt" "$dir/idle"
+
+# --oracle says what it costs, before and after.
+"$VPT" run --engine=soft --oracle --pt=host -o "$dir/t.vpt" "$GUEST/calls.elf" >/dev/null 2>"$dir/err"
+size=$(stat -c %s "$dir/t.vpt")
+tap_run "--oracle: what an instruction costs" grep -q \
+	"^vpt run: --oracle: 16 bytes of file for each instruction .* --max-bytes, is 4096M$" "$dir/err"
+tap_run "--oracle: the size of the file" grep -q ", $size bytes of file with the oracle, " "$dir/err"
+# The file is the oracle's records, and little else.
+insns=$(sed -n 's/^vpt run: \([0-9]*\) instructions.*/\1/p' "$dir/err")
+tap_run "--oracle: 16 bytes is true" test $((size - 16 * insns)) -gt 0 -a $((size - 16 * insns)) -lt 250000
+"$VPT" run -q --engine=soft --oracle --pt=host -o "$dir/t.vpt" "$GUEST/calls.elf" >/dev/null 2>"$dir/err"
+tap_run "--oracle -q: nothing" test ! -s "$dir/err"
+"$VPT" run --json --engine=soft --oracle --pt=host -o "$dir/t.vpt" "$GUEST/calls.elf" >"$dir/out" 2>/dev/null
+tap_run "--oracle --json: the size of the file" jq -e ".file_bytes == $size" "$dir/out"
+"$VPT" run --engine=soft --pt=host -o "$dir/t.vpt" "$GUEST/calls.elf" >/dev/null 2>"$dir/err"
+tap_run "without --oracle: not a word of it" sh -c "! grep -q oracle '$dir/err'"
+tap_run "--help says it" sh -c "'$VPT' run --help | grep -A1 -e --oracle | grep -q '16 bytes'"
+
 refuses "lockstep -m: a size that is none" "$USAGE" "mem" lockstep -m 64X "$dir/idle"
 refuses "lockstep -m 64M: a size; then the guest is missing" "$USAGE" "GUEST|missing" lockstep -m 64M
 tap_end

@@ -186,6 +186,7 @@ struct vpt_run_report {
 	struct vpt_post_mortem pm;	  /* valid once the guest has stopped */
 	struct vpt_cli_names names;	  /* may be empty */
 	uint64_t began, shown;		  /* ns */
+	uint64_t file_bytes;		  /* of a regular trace file, once it is complete */
 	bool terminal, drawn;
 };
 

@@ -287,6 +287,7 @@ void vpt_run_loop(struct vpt_run_machine *m)
 static void end_output(struct vpt_run_machine *m, bool ran)
 {
 	struct vpt_stop *stop = &m->vm.stop;
+	struct stat st;
 	int err = 0;
 
 	if (m->writer && ran)
@@ -294,6 +295,8 @@ static void end_output(struct vpt_run_machine *m, bool ran)
 	/* An error of the line before sticks. */
 	if (m->writer)
 		err = vpt_writer_close(m->writer, stop->exit_status);
+	if (ran && m->writer && !fstat(m->output.fd, &st) && S_ISREG(st.st_mode))
+		m->report.file_bytes = (uint64_t)st.st_size;
 	if (!ran) {
 		vpt_cli_drop(&m->output);
 		return;

@@ -16,11 +16,24 @@
 #define SHOW_AFTER (2 * SECOND)
 #define SHOW_EVERY (SECOND / 2)
 
+/* Say what --oracle costs before it does. */
+static void show_oracle(const struct vpt_run_report *r)
+{
+	const struct vpt_run_options *o = r->options;
+
+	fprintf(stderr,
+		"vpt %s: --oracle: %zu bytes of file for each instruction while tracing is "
+		"enabled; the limit, --max-bytes, is %" PRIu64 "M\n",
+		o->verb, sizeof(struct vpt_oracle_record), o->max_bytes >> 20);
+}
+
 void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
 			  const struct vpt_vm *vm, const struct vpt_outfile *output)
 {
 	*r = (struct vpt_run_report){.options = o, .vm = vm, .output = output, .began = vpt_now()};
 	r->terminal = isatty(STDERR_FILENO) && !o->quiet && !o->json;
+	if (o->oracle && o->output && !o->quiet && !o->json)
+		show_oracle(r);
 }
 
 static void wipe(struct vpt_run_report *r)
@@ -137,6 +150,8 @@ static void summary(const struct vpt_run_report *r)
 		       ",\"seconds\":%.3f",
 		       vpt_stop_text(stop->kind), stop->exit_status, v->tracer.insns,
 		       v->tracer.bytes, v->steps, v->ev->retired, seconds);
+		if (r->file_bytes)
+			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)
 			json_exits(&v->hv->hv);
 		fputs(",\"stop\":", stdout);
@@ -148,6 +163,9 @@ static void summary(const struct vpt_run_report *r)
 		fprintf(stderr, "vpt %s: ", r->options->verb);
 		show_insns(r);
 		fprintf(stderr, "%" PRIu64 " bytes of trace, ", v->tracer.bytes);
+		if (r->options->oracle && r->file_bytes)
+			fprintf(stderr, "%" PRIu64 " bytes of file with the oracle, ",
+				r->file_bytes);
 		if (v->hv)
 			fprintf(stderr, "%" PRIu64 " VM exits, ", count_exits(&v->hv->hv));
 		fprintf(stderr, "%.2f s\n", seconds);
