@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 
 from runner import run
+from shadow import Shadow
+
+SECONDS = 600  # that one program may take
 
 
 def parse(text):
@@ -22,16 +25,25 @@ def parse(text):
     return {file: {k: sorted(v) for k, v in entry.items()} for file, entry in found.items()}
 
 
-def measure(shadow, programs, seconds):
-    """Run each program on an instrumented library. Returns {name: parse()}."""
-    result = {}
-    for name, program in programs.items():
+class Coverage:
+    """An instrumented library, built when the first program is measured."""
+
+    def __init__(self, root, built, out):
+        self.shadow = Shadow(root, built, out, ["-O0", "--coverage"])
+        self.ready = False
+
+    def measure(self, program):
+        """Run a program on the instrumented library. Returns parse()."""
+        shadow = self.shadow
+        if not self.ready:
+            shadow.prepare()
+            self.ready = True
         counts = shadow.base / "counts"
         shutil.rmtree(counts, ignore_errors=True)
-        verdict, _ = run(program, shadow.base, shadow.root, seconds, {
+        verdict, _ = run(program, shadow.base, shadow.root, SECONDS, {
             "GCOV_PREFIX": str(counts.resolve())})
         if verdict != "passed":
-            raise RuntimeError(f"{name} {verdict} without a mutant")
+            raise RuntimeError(f"{program.name} {verdict} without a mutant")
         folder = Path(str(counts.resolve()) + str(shadow.base.resolve()))
         for notes in shadow.base.glob("*.gcno"):
             if folder.exists():
@@ -41,5 +53,4 @@ def measure(shadow, programs, seconds):
         if files:
             text = subprocess.run(["gcov", "--json-format", "--stdout", *files], cwd=folder,
                                   capture_output=True, text=True, check=True).stdout
-        result[name] = parse(text)
-    return result
+        return parse(text)

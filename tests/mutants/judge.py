@@ -31,7 +31,7 @@ class Judge:
                 here.append(name)
             elif mutant.function in cov["functions"]:
                 function.append(name)
-            elif not known or self.outside.reaches(mutant, name):
+            elif not known or self.outside.reaches(name):
                 elsewhere.append(name)
 
         def cost(name):
@@ -47,7 +47,8 @@ class Judge:
     def judge(self, mutant):
         """Returns the ledger's entry: "broken", "same", "killed", "timeout" or "survived"."""
         key = mutant.key
-        known = self.ledger.find(key)
+        self.outside.clear()
+        known = self.ledger.find(key, mutant.file, self.order(mutant, key))
         if known:
             return known
         text = apply(self.text(mutant.file), mutant)
@@ -57,12 +58,13 @@ class Judge:
             if verdict == "same" and self.outside.changed:
                 verdict = "built"
         if verdict != "built":
-            return self.ledger.add(key, mutant.file, verdict)
-        for name in self.order(mutant, key):
+            return self.ledger.add(key, mutant.file, verdict, [])
+        names = self.order(mutant, key)
+        for name in names:
             program = self.outside.program(name) or self.programs[name]
             limit = max(LEAST, SLACK * self.seconds[name])
             result, _ = run(program, self.shadow.work, self.shadow.root, limit)
             if result != "passed":
                 verdict = "killed" if result == "failed" else "timeout"
-                return self.ledger.add(key, mutant.file, verdict, name)
-        return self.ledger.add(key, mutant.file, "survived")
+                return self.ledger.add(key, mutant.file, verdict, [name], name)
+        return self.ledger.add(key, mutant.file, "survived", names)

@@ -27,7 +27,6 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 KILLED = 97  # percent of those that are not equivalent, at least
 EQUIVALENT = 12  # percent of the sample, at most
-FOLDERS = ("shared", "vmm", "tests/unit", "tests/lib", "tests/tables", "tests/atom")
 
 
 def population(only):
@@ -50,20 +49,29 @@ def commit():
                           check=True).stdout[:12]
 
 
-def cached(path, state, make):
-    """make(), or what it returned last time if no source has changed since."""
-    if path.exists():
-        kept = json.loads(path.read_text())
-        if kept["state"] == state:
-            return kept["value"]
-    value = make()
-    path.write_text(json.dumps({"state": state, "value": value}))
-    return value
+class Cache:
+    """Values by program, in a file: one is made anew if what it depends on has changed."""
+
+    def __init__(self, path, states):
+        self.path, self.states = path, states
+        self.kept = json.loads(path.read_text()) if path.exists() else {}
+
+    def fill(self, make):
+        """Return {name: value}. A value of None is not kept."""
+        values = {}
+        for name, state in self.states.items():
+            entry = self.kept.get(name)
+            if not isinstance(entry, dict) or entry["state"] != state:
+                entry = {"state": state, "value": make(name)}
+                self.kept[name] = entry
+                self.path.write_text(json.dumps(self.kept))
+            if entry["value"] is not None:
+                values[name] = entry["value"]
+        return values
 
 
 def prepare(built, out):
     """Returns a Judge with everything built, timed and measured."""
-    state = fingerprint(ROOT, FOLDERS)
     shadow = Shadow(ROOT, built, out)
     shadow.prepare()
     folder = out / "tests"
@@ -71,27 +79,22 @@ def prepare(built, out):
     names = [p.stem for p in sorted((ROOT / "tests/unit").glob("test_*.c")) if p.stem != "test_kvm"]
     programs = {name: shadow.link_test(name, folder) for name in names}
 
-    def time_all():
-        times = {}
-        for name, program in programs.items():
-            verdict, seconds = run(program, shadow.base, ROOT, 600)
-            if verdict == "passed":
-                times[name] = seconds
-            else:
-                print(f"{name}: {verdict} without a mutant: left out", flush=True)
-        return times
+    def time_one(name):
+        verdict, seconds = run(programs[name], shadow.base, ROOT, 600)
+        if verdict == "passed":
+            return seconds
+        print(f"{name}: {verdict} without a mutant: left out", flush=True)
+        return None
 
-    seconds = cached(out / "seconds", state, time_all)
-    programs = {name: programs[name] for name in seconds}
+    states = {name: shadow.inputs.program(name) for name in names}
+    seconds = Cache(out / "times", states).fill(time_one)
 
-    def cover_all():
-        counted = Shadow(ROOT, built, out / "coverage", ["-O0", "--coverage"])
-        counted.prepare()
-        return coverage.measure(counted, programs, 600)
-
-    covered = cached(out / "covered", state, cover_all)
-    return Judge(shadow, Outside(shadow), programs, seconds, covered,
-                 Ledger(out / "ledger", state))
+    library = fingerprint(ROOT, ["shared"])
+    states = {name: library + states[name] for name in seconds}
+    counted = coverage.Coverage(ROOT, built, out / "coverage")
+    covered = Cache(out / "lines", states).fill(lambda name: counted.measure(programs[name]))
+    return Judge(shadow, Outside(shadow), {name: programs[name] for name in seconds}, seconds,
+                 covered, Ledger(out / "ledger", shadow.inputs))
 
 
 def main():

@@ -19,8 +19,8 @@ class Outside:
     def __init__(self, shadow):
         self.shadow = shadow
         self.base, self.work = shadow.out / "outside/base", shadow.out / "outside/work"
-        self.changed = {}  # source: object, of the mutant at hand
-        self.linked = {}
+        self.clear()
+        self.originals = {}  # source: its object without a mutant
         self.flags = [*words("VMM_CFLAGS"), "-O1", "-DNDEBUG", "-w", f"-I{shadow.tree}/shared/include",
                       "-Ivmm", "-Itests"]
         self.sources = {
@@ -28,6 +28,15 @@ class Outside:
         headers = [p for folder in ("shared/include", *FOLDERS)
                    for p in Path(shadow.root, folder).rglob("*.h")]
         self.inlines = [m for p in headers for m in INLINE.findall(p.read_text())]
+
+    def clear(self):
+        self.changed = {}  # source: object, of the mutant at hand
+        self.linked = {}  # program: file, linked with those objects
+
+    def original(self, source):
+        if source not in self.originals:
+            self.originals[source] = self.compile(source, self.base).read_bytes()
+        return self.originals[source]
 
     def names(self, function):
         """The function and all inline functions that call it."""
@@ -62,13 +71,18 @@ class Outside:
                        cwd=self.shadow.root, check=True, capture_output=True)
         return target
 
-    def build(self, mutant, text):
-        """Compile the users with the mutant; self.changed is what differs."""
-        self.changed, self.linked = {}, {}
+    def build(self, mutant, text, programs=()):
+        """Compile the users with the mutant; self.changed is what differs.
+
+        With `programs`, only the users that are part of one of these."""
+        self.clear()
         users = self.users(mutant)
+        if programs:
+            inputs = self.shadow.inputs
+            users = [u for u in users if any(inputs.contains(p, u) for p in programs)]
         if not users:
             return
-        old = {source: self.compile(source, self.base).read_bytes() for source in users}
+        old = {source: self.original(source) for source in users}
         self.shadow.write(mutant.file, text)
         try:
             for source in users:
@@ -80,15 +94,18 @@ class Outside:
         finally:
             self.shadow.restore(mutant.file)
 
-    def replace(self, file, text):
-        """Compile a file of vmm/ with the text in place of its own. Returns whether it differs.
+    def replace(self, file, text, programs):
+        """Compile a file of vmm/ with the text in place of its own.
+
+        Returns whether it differs, and is part of one of the programs.
 
         A header of vmm/ is not handled: nothing differs."""
-        self.changed, self.linked = {}, {}
+        self.clear()
         source = self.shadow.root / file
-        if source.suffix != ".c":
+        contains = self.shadow.inputs.contains
+        if source.suffix != ".c" or not any(contains(name, source) for name in programs):
             return False
-        old = self.compile(source, self.base).read_bytes()
+        old = self.original(source)
         try:
             new = self.compile(source, self.work, text)
         except subprocess.CalledProcessError:
@@ -99,16 +116,20 @@ class Outside:
         self.changed[source] = new
         return True
 
-    def reaches(self, mutant, name):
-        return bool(self.changed)
+    def reaches(self, name):
+        """Is anything that differs part of the program?"""
+        return any(self.shadow.inputs.contains(name, source) for source in self.changed)
 
     def program(self, name):
         """Link a test with what differs. Returns None if it has nothing to do with that."""
         if not self.changed:
             return None
+        if name not in self.linked and not self.reaches(name):
+            return None
         if name not in self.linked:
             unit = self.shadow.root / f"tests/unit/{name}.c"
-            replaced = [o for s, o in self.changed.items() if "tests/unit" not in str(s)]
+            replaced = [o for s, o in self.changed.items()
+                        if "tests/unit" not in str(s) and self.shadow.inputs.contains(name, s)]
             self.linked[name] = self.shadow.link_test(
                 name, self.work, replaced, self.changed.get(unit))
         return self.linked[name]

@@ -11,6 +11,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from inputs import Inputs
+
 # What no compiler would pass is no mutant.
 STRICT = (
     "-Werror=return-type -Werror=incompatible-pointer-types -Werror=int-conversion "
@@ -32,7 +34,10 @@ class Shadow:
         self.tree = self.out / "tree"
         self.base = self.out / "base"
         self.work = self.out / "work"
-        self.cc, self.mode = words("CC", "gcc"), mode
+        # What is compiled here is compiled once: a cache would only cost time.
+        self.cc = [word for word in words("CC", "gcc") if Path(word).name != "ccache"]
+        self.mode = mode
+        self.inputs = Inputs(root, built)
         self.flags = [*mode, "-DNDEBUG", "-fPIC", "-fno-semantic-interposition", *STRICT,
                       *words("SHARED_CFLAGS"), "-Ishared/include"]
         self.libs = words("LIBS")
@@ -102,9 +107,12 @@ class Shadow:
         """Link a test program against libvpt.so, with other objects in place of some."""
         objects = [unit or self.built / f"tests/unit/{name}.o", self.built / "tests/lib/main.o"]
         archives = [self.built / "tests/libtest.a", self.built / "libvmm.a"]
-        subprocess.run(
-            [*self.cc, "-o", str(folder / name), *map(str, objects), *map(str, replaced),
-             *map(str, archives), f"-L{self.base}", "-lvpt", *self.libs], check=True)
+        done = subprocess.run(
+            [*self.cc, "-Wl,-t,-t", "-o", str(folder / name), *map(str, objects),
+             *map(str, replaced), *map(str, archives), f"-L{self.base}", "-lvpt", *self.libs],
+            check=True, stdout=subprocess.PIPE, text=True)
+        if not unit and not replaced:
+            self.inputs.note(name, done.stdout)
         return folder / name
 
 

@@ -18,10 +18,9 @@ from ledger import Ledger
 from operators import apply
 from outside import Outside
 from runner import run
-from shadow import Shadow, fingerprint
+from shadow import Shadow
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("shared", "vmm", "tests/unit", "tests/lib", "tests/tables", "tests/atom")
 TRIES = 40
 LIMIT = 100  # seconds
 
@@ -36,21 +35,22 @@ def read(path):
 
 
 class Breaker:
-    def __init__(self, built, out, state):
+    def __init__(self, built, out):
         self.shadow = Shadow(ROOT, built, out, ["-O1", "-ftrivial-auto-var-init=zero"])
         self.shadow.prepare()
         self.outside = Outside(self.shadow)
-        self.ledger = Ledger(out / "ledger", state)
+        self.ledger = Ledger(out / "ledger", self.shadow.inputs)
         self.programs = {}
         self.proofs = out / "proofs"
 
-    def program(self, name):
-        changed = self.outside.program(name)
-        if changed:
-            return changed
+    def original(self, name):
+        """The program without a mutant of what is outside of the library."""
         if name not in self.programs:
             self.programs[name] = self.shadow.link_test(name, self.shadow.base)
         return self.programs[name]
+
+    def program(self, name):
+        return self.outside.program(name) or self.original(name)
 
     def records(self, name, library):
         """What a program records now: {tag: {file: {(test, row)}}}"""
@@ -59,25 +59,28 @@ class Breaker:
             "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_DEFAULT_TIMEOUT": "10"})
         return read(self.proofs) if self.proofs.exists() else {}
 
-    def build(self, mutant):
-        """Returns whether anything that is built differs."""
+    def build(self, mutant, names):
+        """Build what these programs are made of. Returns whether anything differs."""
         text = apply((ROOT / mutant.file).read_text(), mutant)
         if mutant.file.startswith("vmm/"):
-            return self.outside.replace(mutant.file, text)
+            return self.outside.replace(mutant.file, text, names)
         verdict = self.shadow.build(mutant.file, text)
         if verdict == "broken":
             return False
-        self.outside.build(mutant, text)
+        self.outside.build(mutant, text, names)
         return verdict == "built" or bool(self.outside.changed)
 
     def noticed(self, tag, mutant, files):
         """The files of `files` ({file: {program: records}}) in which a test notices."""
         key = f"{tag} {mutant.key} " + " ".join(sorted(files))
-        known = self.ledger.find(key)
+        names = {name for programs in files.values() for name in programs}
+        for name in names:
+            self.original(name)
+        known = self.ledger.find(key, mutant.file, names)
         if known:
             return set(known["by"].split()), known["verdict"]
-        if not self.build(mutant):
-            self.ledger.add(key, mutant.file, "same")
+        if not self.build(mutant, names):
+            self.ledger.add(key, mutant.file, "same", names)
             return set(), "same"
         found, now = set(), {}
         for file, programs in files.items():
@@ -87,7 +90,7 @@ class Breaker:
                 after = now[name].get(tag, {}).get(file, {}).get(name, set())
                 if before - after:
                     found.add(file)
-        self.ledger.add(key, mutant.file, "built", " ".join(sorted(found)))
+        self.ledger.add(key, mutant.file, "built", names, " ".join(sorted(found)))
         return found, "built"
 
 
@@ -114,7 +117,7 @@ def main():
     out = ROOT / "build/mutants/tags"
     out.mkdir(parents=True, exist_ok=True)
     claims, facts = read(args.records), Facts(ROOT)
-    breaker = Breaker(args.build, out, fingerprint(ROOT, FOLDERS))
+    breaker = Breaker(args.build, out)
     passed = failed = 0
     for tag in dict.fromkeys(row[0] for row in rows(ROOT)):
         if args.only and not tag.startswith(args.only):
