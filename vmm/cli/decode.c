@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/decode_calls.h"
@@ -12,6 +14,7 @@
 #include "cli/decode_stop.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "cli/progress.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
 #include "decode/coverage.h"
@@ -319,8 +322,21 @@ static bool has_virtual_time(const struct vpt_file_info *info)
 	       !strncmp(info->engine, "kvm", sizeof(info->engine));
 }
 
+/* A listing on the same terminal, or in a pager there, shows by itself how far it is. */
+static bool shows_progress(const struct options *o)
+{
+	struct stat st;
+
+	if (o->quiet || o->json)
+		return false;
+	if (o->mode != INSN && o->mode != BLOCKS)
+		return true;
+	return !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode);
+}
+
 static int decode_all(struct decode *d)
 {
+	struct vpt_cli_progress progress = {0};
 	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
 	int err = 0;
 
@@ -346,10 +362,13 @@ static int decode_all(struct decode *d)
 		.symbols = d->symbols,
 		.disasm = d->disasm,
 	};
+	vpt_cli_progress_begin(&progress, d->reader, d->o->one_vcpu ? (int)d->o->vcpu : -1,
+			       shows_progress(d->o));
 	for (i = 0; i < vcpus && !err && goes_on(d); i++) {
 		if (wanted(d->o, i))
 			err = decode_vcpu(d, i);
 	}
+	vpt_cli_progress_end(&progress);
 	return err || d->o->quiet ? err : show(d);
 }
 

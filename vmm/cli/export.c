@@ -12,6 +12,7 @@
 #include "cli/files.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "cli/progress.h"
 
 static const char help[] =
 	"usage: vpt export --to perf [OPTION]... FILE DIR\n"
@@ -36,7 +37,7 @@ static const char help[] =
 	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
 	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
 	"                       alone. Else packets where there are some and perf can follow\n"
-	"  -q, --quiet          no summary\n"
+	"  -q, --quiet          no summary, no progress\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"perf knows no 16-bit code: the export of a vCPU begins at the first PSB after the last\n"
@@ -118,10 +119,13 @@ static int check(const struct options *o, const struct vpt_reader *reader)
 
 static int export_perf(struct options *o, struct vpt_reader *pt, struct vpt_export_report *report)
 {
+	struct vpt_cli_progress progress = {0};
 	int err;
 
 	o->export.vcpu = (unsigned int)o->vcpu;
+	vpt_cli_progress_begin(&progress, pt, o->export.one_vcpu ? (int)o->vcpu : -1, !o->quiet);
 	err = vpt_export_perf(pt, &o->export, report);
+	vpt_cli_progress_end(&progress);
 	if (err)
 		return failed(o, report, err);
 	say(o, report);
@@ -157,7 +161,7 @@ static int run_perf(struct options *o, struct vpt_reader *file)
 	int status = check(o, file);
 
 	if (!status && vpt_recast_needed(file))
-		status = vpt_export_as_pt(o->path, file, &pt, &recast);
+		status = vpt_export_as_pt(o->path, file, o->quiet, &pt, &recast);
 	if (!status)
 		status = export_perf(o, pt ? pt : file, &report);
 	if (!status)

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/open.h"
+#include "cli/progress.h"
 
 int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report)
 {
@@ -27,6 +28,17 @@ static void say(const char *out, const struct vpt_recast_report *r)
 	       r->oracle ? "yes" : "none");
 }
 
+static int recast(struct vpt_reader *reader, int fd, bool quiet, struct vpt_recast_report *report)
+{
+	struct vpt_cli_progress progress = {0};
+	int err;
+
+	vpt_cli_progress_begin(&progress, reader, -1, !quiet);
+	err = vpt_recast(reader, fd, report);
+	vpt_cli_progress_end(&progress);
+	return err;
+}
+
 int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet)
 {
 	struct vpt_recast_report report;
@@ -38,7 +50,7 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 	status = vpt_cli_output("export", out, VPT_OUTFILE_WHOLE, &output);
 	if (status)
 		return status;
-	err = vpt_recast(reader, output.fd, &report);
+	err = recast(reader, output.fd, quiet, &report);
 	if (err) {
 		vpt_cli_drop(&output);
 		return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", out, strerror(-err));
@@ -52,8 +64,8 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 	return status ? status : vpt_export_pt_errors(path, &report);
 }
 
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, struct vpt_reader **pt,
-		     struct vpt_recast_report *report)
+int vpt_export_as_pt(const char *path, struct vpt_reader *reader, bool quiet,
+		     struct vpt_reader **pt, struct vpt_recast_report *report)
 {
 	FILE *file = tmpfile();
 	char name[32], why[256];
@@ -61,7 +73,7 @@ int vpt_export_as_pt(const char *path, struct vpt_reader *reader, struct vpt_rea
 
 	if (!err) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fileno(file));
-		err = vpt_recast(reader, fileno(file), report);
+		err = recast(reader, fileno(file), quiet, report);
 	}
 	if (!err && vpt_reader_open(name, pt, why, sizeof(why)))
 		err = -EIO;

@@ -13,8 +13,8 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
  * the reader of that file; the caller closes it. Returns VPT_EXIT_OK, or an exit status after one
  * line; *pt is then NULL.
  */
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, struct vpt_reader **pt,
-		     struct vpt_recast_report *report);
+int vpt_export_as_pt(const char *path, struct vpt_reader *reader, bool quiet,
+		     struct vpt_reader **pt, struct vpt_recast_report *report);
 
 /* Could all of it be decoded? Else one line, and VPT_EXIT_FAIL. */
 int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report);

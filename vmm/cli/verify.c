@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "cli/progress.h"
 #include "cli/symbols.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
@@ -112,54 +111,16 @@ static int show(const struct options *o, struct vpt_symbols *symbols,
 	return 0;
 }
 
-#define SECOND	   1000000000ull
-#define SHOW_AFTER (2 * SECOND)
-#define SHOW_EVERY (SECOND / 2)
-
-/* A line on a terminal that says how far it is, once it takes long. */
-struct progress {
-	const struct vpt_reader *reader;
-	const struct vpt_comparison *c;
-	uint64_t began, shown;
-};
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(void *context, unsigned int vcpu, uint64_t offset)
-{
-	struct progress *p = context;
-	uint64_t at = now(), all = vpt_reader_stream_bytes(p->reader, vcpu);
-
-	if (at - p->began < SHOW_AFTER || at - p->shown < SHOW_EVERY)
-		return;
-	p->shown = at;
-	fprintf(stderr,
-		"\r\033[KvCPU %u: %.1f %%, %" PRIu64 " instructions, %" PRIu64 " mismatches", vcpu,
-		all ? 100.0 * (double)offset / (double)all : 100.0, p->c->decoded,
-		p->c->mismatches);
-	fflush(stderr);
-}
-
 static int compare_all(const struct options *o, struct vpt_reader *reader, struct vpt_comparison *c)
 {
+	struct vpt_cli_progress progress = {.mismatches = &c->mismatches};
 	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
-	struct progress p = {.reader = reader, .c = c, .began = now()};
 	int err = 0;
 
-	if (isatty(STDERR_FILENO) && !o->quiet && !o->json) {
-		c->progress = show_progress;
-		c->context = &p;
-	}
+	vpt_cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
 	for (v = 0; v < vcpus && !err; v++)
 		err = vpt_compare(reader, v, c);
-	if (p.shown)
-		fputs("\r\033[K", stderr);
+	vpt_cli_progress_end(&progress);
 	return err;
 }
 
@@ -186,10 +147,13 @@ static int verify_targets(const struct options *o, struct vpt_reader *reader)
 {
 	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
 	struct vpt_targets t = {0};
+	struct vpt_cli_progress progress = {.mismatches = &t.mismatches};
 	int err = 0, status;
 
+	vpt_cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
 	for (v = 0; v < vcpus && !err; v++)
 		err = vpt_targets(reader, v, &t);
+	vpt_cli_progress_end(&progress);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
 	show_targets(o, &t);

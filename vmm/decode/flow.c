@@ -10,6 +10,9 @@
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
+/* Items from one call of the reader's watch to the next, a power of 2. */
+#define WATCH_EVERY 1024u
+
 const char *vpt_flow_event_text(enum vpt_flow_event event)
 {
 #define VPT_FLOW(name, text) text,
@@ -440,6 +443,8 @@ static int next_item(void *flow, struct vpt_item *item)
 
 	do {
 		err = decode_item(f, item);
+		if (!(++f->decoded % WATCH_EVERY))
+			vpt_reader_progress(f->reader, f->vcpu, item->offset);
 	} while (!err && was_given(f, item));
 	return err;
 }

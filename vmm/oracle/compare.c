@@ -12,9 +12,6 @@
 #include "trace/vec.h"
 #include "vpt/atom_msr.h"
 
-/* Instructions from one call of `progress` to the next. */
-#define PROGRESS_EVERY (1u << 20)
-
 /* The most decoded steps that are looked at to find where a trace sets in. */
 #define ALIGN_MAX 65536
 
@@ -123,19 +120,12 @@ static bool to_saying(const struct compare *m, struct saying *s, const struct vp
 	}
 }
 
-static void count_decoded(struct compare *m, uint64_t offset)
-{
-	if (!(++m->c->decoded % PROGRESS_EVERY) && m->c->progress)
-		m->c->progress(m->c->context, m->vcpu, offset);
-}
-
 /* Note what was decoded, if it is to be compared. 0 or -ENOMEM. */
 static int put_ahead(struct compare *m, const struct vpt_item *item)
 {
 	struct saying s;
 
-	if (item->kind == VPT_ITEM_INSN)
-		count_decoded(m, item->offset);
+	m->c->decoded += item->kind == VPT_ITEM_INSN;
 	m->pips += item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_PAGING;
 	if (!to_saying(m, &s, item))
 		return 0;
@@ -350,7 +340,7 @@ static int run_on(struct compare *m)
 			return err;
 		if (item.kind != VPT_ITEM_INSN || item.ip != m->step.ip)
 			return put_ahead(m, &item);
-		count_decoded(m, item.offset);
+		m->c->decoded++;
 		m->insns++;
 		line = &m->common[m->ncommon++ % VPT_DIFF_CONTEXT];
 		line->step = m->step;

@@ -67,15 +67,9 @@ struct vpt_comparison {
 		size_t n, room;
 	} shortfalls;
 	struct vpt_diff diff; /* the first, if there are mismatches */
-	/* NULL, or told how far it is in the vCPU's stream. */
-	void (*progress)(void *context, unsigned int vcpu, uint64_t offset);
-	void *context;
 };
 
-/*
- * Compare a vCPU and add to `c`, zero to begin with but for `progress`, which is called
- * now and then. 0 or -errno.
- */
+/* Compare a vCPU and add to `c`, zero to begin with. 0 or -errno. */
 int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c);
 void vpt_comparison_free(struct vpt_comparison *c);
 

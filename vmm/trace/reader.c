@@ -452,6 +452,17 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r);
 }
 
+void vpt_reader_watch(struct vpt_reader *r, const struct vpt_watch *watch)
+{
+	r->watch = watch;
+}
+
+void vpt_reader_progress(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset)
+{
+	if (r->watch)
+		r->watch->progress(r->watch->context, vcpu, offset);
+}
+
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r)
 {
 	return &r->blocks.extent;

@@ -73,6 +73,17 @@ int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **r
 int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size);
 void vpt_reader_close(struct vpt_reader *r);
 
+/* Called now and then while a vCPU's stream is decoded, with the offset in it. */
+struct vpt_watch {
+	void (*progress)(void *context, unsigned int vcpu, uint64_t offset);
+	void *context;
+};
+
+/* Set who is called, of all decoders of @r; NULL: nobody. @watch outlives its use. */
+void vpt_reader_watch(struct vpt_reader *r, const struct vpt_watch *watch);
+/* For decoders: tell @r's watch, if there is one. */
+void vpt_reader_progress(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);
+
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r);
 /* NULL if the file was not closed. */

@@ -47,7 +47,8 @@ struct vpt_reader_vcpu {
 struct vpt_reader {
 	struct vpt_blocks blocks; /* first: its callbacks get a pointer to it */
 	unsigned int how;	  /* enum vpt_reader_how */
-	uint64_t missing;	  /* bytes of trace that may be missing: 0 without damage */
+	const struct vpt_watch *watch;
+	uint64_t missing; /* bytes of trace that may be missing: 0 without damage */
 	const struct vpt_file_info *info;
 	const struct vpt_file_end *end;
 	struct vpt_post_mortem stop; /* its kind is VPT_STOP_NONE: there is none */

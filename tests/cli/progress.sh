@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# decode, export and verify show on a terminal how far they are, and nothing anywhere else.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+. tests/lib/refuse.sh
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# slow.py NAME COMMAND...: run it with a pseudo-terminal as standard error. NAME.out has its
+# standard output, or is the terminal too if it exists as a directory. NAME.err has what came
+# there, with \r as @ and ESC as ^. The command gets 5 ms in 155 until it shows something, but
+# for no longer than 4 s.
+cat >"$dir/slow.py" <<'END'
+import os, select, signal, subprocess, sys, time
+
+name, command = sys.argv[1], sys.argv[2:]
+master, slave = os.openpty()
+out = slave if os.path.isdir(name + ".out") else open(name + ".out", "wb")
+child = subprocess.Popen(command, stdout=out, stderr=slave)
+os.close(slave)
+said = b""
+
+
+def read(seconds):
+    """Append what comes; False at the end."""
+    global said
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([master], [], [], left)[0]:
+            continue
+        try:
+            said += os.read(master, 65536)
+        except OSError:
+            return False
+    return True
+
+
+end = time.monotonic() + 4
+while b" %, " not in said and time.monotonic() < end and read(0.005):
+    child.send_signal(signal.SIGSTOP)
+    read(0.15)
+    child.send_signal(signal.SIGCONT)
+while read(1):
+    pass
+with open(name + ".err", "w") as file:
+    file.write(said.replace(b"\r\n", b"\n").replace(b"\r", b"@").replace(b"\033", b"^").decode())
+sys.exit(child.wait())
+END
+
+slow() { # NAME COMMAND...
+	sl_name=$1
+	shift
+	python3 "$dir/slow.py" "$dir/$sl_name" "$@" &
+}
+
+line='@\^\[K[0-9]+\.[0-9] %, [0-9]+\.[0-9][0-9] MB/s, [0-9]+:[0-9][0-9] left'
+
+# shown NAME REST: the terminal got lines that end with REST and were cleared, and nothing else.
+shown() {
+	tap_run "$1: percent, rate, remaining time; cleared at the end" \
+		sh -c 'printf "%s\n" "$(cat "$1")" | grep -qxE "$2"' x "$dir/$1.err" "($line$2)+@\^\[K"
+}
+
+# silent NAME: it got no such line.
+silent() {
+	tap_empty "$1: no line" "$(grep -a ' %, ' "$dir/$1.err")"
+}
+
+"$VPT" run -q --engine=soft --pt=host --tsc --cyc --max-insns=15000000 --arg=100000000 -o "$dir/t.vpt" \
+	"$GUEST/bench_int.elf" >/dev/null 2>&1
+"$VPT" run -q --engine=soft --pt=host --oracle --max-insns=3000000 --arg=100000000 -o "$dir/o.vpt" \
+	"$GUEST/bench_int.elf" >/dev/null 2>&1
+"$VPT" run -q --engine=soft --model=silvermont --pt=host --max-insns=3000000 --arg=100000000 \
+	-o "$dir/r.vpt" "$GUEST/bench_int.elf" >/dev/null 2>&1
+
+mkdir "$dir/listing-here.out"
+slow decode "$VPT" decode "$dir/t.vpt"
+slow listing "$VPT" decode --blocks "$dir/t.vpt"
+slow export "$VPT" export --to=perf "$dir/t.vpt" "$dir/perf"
+slow recast "$VPT" export --to=pt "$dir/r.vpt" "$dir/pt.vpt"
+slow verify "$VPT" verify "$dir/o.vpt"
+slow listing-here "$VPT" decode --blocks --limit=30000 "$dir/t.vpt"
+slow json "$VPT" decode --json "$dir/t.vpt"
+slow verify-json "$VPT" verify --json "$dir/o.vpt"
+slow quiet "$VPT" decode --quiet "$dir/t.vpt"
+slow no-terminal sh -c '"$1" decode "$2" 2>&1 | cat' x "$VPT" "$dir/t.vpt"
+wait
+
+for name in decode listing export recast; do
+	shown $name ""
+done
+shown verify ", 0 mismatches"
+tap_run "decode: the summary" grep -q '^instructions *15000000' "$dir/decode.out"
+tap_run "export: the summary" grep -q 'instructions: 15000000,' "$dir/export.out"
+tap_run "verify: the last line" grep -qx 'verify: 3000000 retired, 3000000 decoded, 0 mismatches' \
+	"$dir/verify.out"
+for name in listing-here json verify-json quiet no-terminal; do
+	silent $name
+done
+tap_run "json: the summary" grep -q '"insns":15000000' "$dir/json.out"
+tap_end

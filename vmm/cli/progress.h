@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A line on a terminal that says how far decoding is, for every verb that decodes. */
+#ifndef VMM_CLI_PROGRESS_H
+#define VMM_CLI_PROGRESS_H
+
+#include "trace/reader.h"
+
+struct vpt_cli_progress {
+	const uint64_t *mismatches; /* NULL: not shown */
+
+	/* The rest is progress.c's. */
+	struct vpt_reader *reader;
+	struct vpt_watch watch;
+	uint64_t *at;	       /* of each vCPU: the offset in its stream; NULL: nothing is shown */
+	uint64_t total;	       /* bytes of trace */
+	uint64_t began, shown; /* ns; 0: not shown yet */
+};
+
+/*
+ * Show on standard error how much of @reader's trace is decoded, the rate, and the remaining time.
+ * Nothing is shown if standard error is not a terminal, if @wanted is false, or in the first two
+ * seconds. @vcpu: the only one that is decoded; -1: all are. @p is zero but for `mismatches`.
+ */
+void vpt_cli_progress_begin(struct vpt_cli_progress *p, struct vpt_reader *reader, int vcpu,
+			    bool wanted);
+
+/* Clear the line. Call it before anything else is printed, while the reader is open. */
+void vpt_cli_progress_end(struct vpt_cli_progress *p);
+
+#endif /* VMM_CLI_PROGRESS_H */
