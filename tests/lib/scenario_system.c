@@ -50,6 +50,7 @@ static bool step_event_to(struct machine *m, const char *word, const char *to)
 		{"init", VPT_EV_INIT, 0, 0, 0},
 		{"initcr3", VPT_EV_INIT, VPT_EVF_CR3, 0, 0},
 		{"sipi", VPT_EV_SIPI, 0, 0x9a, 0},
+		{"sipicr3", VPT_EV_SIPI, VPT_EVF_CR3, 0x9a, 0},
 		{"eenter", VPT_EV_ENCLAVE, 0, 0, 0},
 		{"eresume", VPT_EV_ENCLAVE, 0, 0, 0},
 		{"eexit", VPT_EV_ENCLAVE, 0, 0, 0},

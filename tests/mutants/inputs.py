@@ -19,7 +19,9 @@ class Inputs:
         for archive, folders in PARTS.items():
             for folder in folders:
                 for path in (self.built / folder).rglob("*.o"):
-                    self.objects[archive, path.stem].append(path)
+                    # BUILD may have objects of sources that are gone.
+                    if (self.root / path.relative_to(self.built)).with_suffix(".c").exists():
+                        self.objects[archive, path.stem].append(path)
 
     def note(self, name, trace):
         """Keep the archive members that ld -t -t named as it linked a program."""
@@ -49,7 +51,7 @@ class Inputs:
             for word in text.split(":", 1)[1].split():
                 if word.endswith(":"):
                     break
-                if not word.startswith(("shared/", "/")):
+                if not word.startswith(("shared/", "/")):  # nor for those of the system
                     found.add(self.root / word)
         return found
 

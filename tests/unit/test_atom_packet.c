@@ -86,6 +86,8 @@ static const struct vector vectors[] = {
 	{"STS         0x504030201 acbr 21 ecbr 42", BYTES(0xd5, 0x6a, 0x01, 0x02, 0x03, 0x04, 0x05),
 	 {.kind = VPT_ATOM_PKT_STS, .value = 0x504030201, .aux = 21 | 42 << 8},
 	 VPT_ROW_PROVES("ATOM-PKT-STS")},
+	{"STS         0x0 acbr 0 ecbr 9", BYTES(0xd0, 0x09, 0, 0, 0, 0, 0),
+	 {.kind = VPT_ATOM_PKT_STS, .aux = 9 << 8}, ""},
 	{"STS         0x0 acbr 63 ecbr 1 cyc 63", BYTES(0xdf, 0xc1, 0, 0, 0, 0, 0, 0xfd),
 	 {.kind = VPT_ATOM_PKT_STS, .aux = 63 | 1 << 8, .has_cycles = true, .cycles = 63}, ""},
 };

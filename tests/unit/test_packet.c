@@ -3,6 +3,7 @@
 #include "lib/packets.h"
 #include "lib/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -572,6 +573,42 @@ START_TEST(format_cuts)
 }
 END_TEST
 
+/* Types that have a vector show it, 0 too; others show one only if it is not 0. */
+START_TEST(format_cfe)
+{
+	static const char *const texts[] = {
+		"type 0x0",
+		"INTR vector 0x0",
+		"IRET",
+		"SMI",
+		"RSM",
+		"SIPI vector 0x0",
+		"INIT",
+		"VMENTRY",
+		"VMEXIT",
+		"VMEXIT_INTR vector 0x0",
+		"SHUTDOWN",
+		"type 0xb",
+		"UINTR vector 0x0",
+		"UIRET",
+		"type 0xe",
+		"type 0xf",
+	};
+	struct vpt_packet packet = {.kind = VPT_PKT_CFE, .value = (uint64_t)_i};
+	char text[64], wanted[64];
+
+	if (_i < 16)
+		snprintf(wanted, sizeof(wanted), "CFE       %s", texts[_i]);
+	else
+		snprintf(wanted, sizeof(wanted), "CFE       type 0x%x", (unsigned int)_i);
+	vpt_packet_format(text, sizeof(text), &packet);
+	ck_assert_str_eq(text, wanted);
+	packet.aux = 0x1f;
+	vpt_packet_format(text, sizeof(text), &packet);
+	ck_assert_ptr_nonnull(strstr(text, " vector 0x1f"));
+}
+END_TEST
+
 /* A name alone has no blanks after it, even where the buffer ends among them. */
 START_TEST(format_cuts_names)
 {
@@ -641,6 +678,7 @@ Suite *vpt_suite(void)
 
 	tc = tcase_create("format");
 	tcase_add_loop_test(tc, format_cuts, 0, 32);
+	tcase_add_loop_test(tc, format_cfe, 0, 40);
 	tcase_add_loop_test(tc, format_cuts_names, 1, 16);
 	tcase_add_test(tc, format_of_nonsense);
 	suite_add_tcase(suite, tc);

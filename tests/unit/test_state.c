@@ -580,6 +580,27 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* MODE.Exec has three bits: a state with any of their values is taken, and gives it back. */
+START_TEST(takes_each_mode)
+{
+	static struct machine a, b;
+	struct vpt_pt_state state;
+
+	start(&a, &ways[0], 0);
+	vpt_pt_save(&a.pt, &state);
+	init(&b, ways[0].model);
+	copy(&b, &a);
+	state.mode_exec = (uint32_t)_i;
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), _i < 8 ? VPT_OK : VPT_E_INVAL);
+	if (_i < 8) {
+		vpt_pt_save(&b.pt, &state);
+		ck_assert_uint_eq(state.mode_exec, (uint32_t)_i);
+	}
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
 /* Nothing of memory is in it that is not state. */
 START_TEST(has_no_leftovers)
 {
@@ -723,6 +744,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, ends, 0, WAYS);
 	tcase_add_test(tcase, keeps_its_entry);
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
+	tcase_add_loop_test(tcase, takes_each_mode, 0, 10);
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
 	tcase_add_test(tcase, other_model);
 	tcase_add_test(tcase, keeps_times);

@@ -326,6 +326,8 @@ static const struct vpt_scenario smm[] = {
 static const struct vpt_scenario aborts[] = {
 	S("abort", VPT_ROW_PROVES("VMX-ABORT"), "skl", GUEST("os,br") "jcc abort",
 	  "TNT(1) FUP(7100)"),
+	S("root operation after the abort", VPT_ROW_PROVES("VMX-ABORT"), "skl",
+	  GUEST("os,br") "abort movcr3=3000", "FUP(7008) PIP(3000)"),
 	S("abort after TraceEn fell", VPT_ROW_PROVES("VMX-ABORT"), "skl",
 	  GUEST("os,br") "controls:clear abort", "FUP(7008) TIP.PGD()"),
 	S("abort after TraceEn was set", VPT_ROW_PROVES("VMX-ABORT"), "skl",

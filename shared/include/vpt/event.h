@@ -92,7 +92,7 @@ enum vpt_event_kind {
 /* Bits of vpt_event.flags. One bit may mean different things to different kinds. */
 enum vpt_event_flags {
 	VPT_EVF_TAKEN = 1 << 0,	     /* COND: the branch was taken */
-	VPT_EVF_CR3 = 1 << 1,	     /* FAR, SOFT_INT, ASYNC, INIT: CR3 was loaded */
+	VPT_EVF_CR3 = 1 << 1,	     /* FAR, SOFT_INT, ASYNC, INIT, SIPI: CR3 was loaded */
 	VPT_EVF_IRET = 1 << 2,	     /* FAR: it is an IRET */
 	VPT_EVF_PAGE_FAULT = 1 << 2, /* ASYNC: #PF; value: the address, as CR2 has it */
 	VPT_EVF_WIDE = 1 << 2,	     /* PTWRITE */
