@@ -2,8 +2,8 @@
 /*
  * Forged files: .vpt files, snapshots, ELF files and symbol maps that were changed by their
  * structure are read by every verb that reads such files. Each seed is one input. Verbs run in
- * a child process, which this one watches: a crash, 10 seconds or 1 GiB of memory are
- * failures of the seed in use, and so are the answers that verbs.c calls wrong.
+ * a child process, which this one watches: a crash, 10 seconds of processor time or 1 GiB of
+ * memory are failures of the seed in use, and so are the answers that verbs.c calls wrong.
  *
  * usage: forged [-n COUNT] [-f FIRST] [-j JOBS] [-b BATCH] [-l LEDGER] [-k KIND] [-t] IN SCRATCH
  *        forged -k KIND -1 SEED IN SCRATCH      show what the verbs print; the file stays
@@ -172,17 +172,30 @@ static uint64_t resident(pid_t pid)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
+/* Processor time that a process had, without its children, in ns. */
+static uint64_t spent(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void watch(const struct options *o, struct worker *w)
 {
-	uint64_t began = w->slot->began, kib;
+	uint64_t began = w->slot->began, before = w->slot->spent, kib;
 
 	if (!w->pid || w->killed[0] || !began || o->one)
 		return;
 	kib = resident(w->pid);
 	if (kib > FORGED_KIB)
 		snprintf(w->killed, sizeof(w->killed), "%" PRIu64 " MiB of memory", kib >> 10);
-	else if (forged_now() - began > FORGED_SECONDS * 1000000000ull)
+	else if (spent(w->pid) > before + FORGED_SECONDS * 1000000000ull)
 		snprintf(w->killed, sizeof(w->killed), "%u seconds", FORGED_SECONDS);
+	else if (forged_now() > began + FORGED_HANG * 1000000000ull)
+		snprintf(w->killed, sizeof(w->killed), "it hangs");
 	/* Its children belong to its group. */
 	if (w->killed[0])
 		kill(-w->pid, SIGKILL);

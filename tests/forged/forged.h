@@ -8,7 +8,8 @@
 
 #include "forged/change.h"
 
-#define FORGED_SECONDS	10
+#define FORGED_SECONDS	10	   /* of processor time */
+#define FORGED_HANG	120	   /* of any time: a busy machine may do nothing here for long */
 #define FORGED_KIB	(1u << 20) /* 1 GiB of memory */
 #define FORGED_STATUSES 7
 
@@ -31,7 +32,7 @@ struct forged_sums {
 	uint64_t accepted; /* something was read, so that no verb refused all of it */
 	uint64_t decoded;  /* and instructions, or names, were shown */
 	uint64_t failed;
-	uint64_t ns;
+	uint64_t ns; /* of processor time, with children */
 	uint64_t longest_ns, longest_seed;
 	uint64_t most_kib, most_seed;
 	uint64_t status[FORGED_VERBS][FORGED_STATUSES];
@@ -41,6 +42,7 @@ struct forged_sums {
 struct forged_slot {
 	volatile uint64_t seed;	 /* of the input that is being used */
 	volatile uint64_t began; /* when, in ns; 0: between two inputs */
+	volatile uint64_t spent; /* processor time of the process before, in ns */
 	uint64_t next;		 /* the first seed that is left */
 	char doing[160];	 /* the command line */
 	char why[256];		 /* set by a worker that ends because an answer was wrong */

@@ -33,7 +33,7 @@ for file in tests/compat/files/*.vpt.gz; do
 	gzip -dc "$file" >"$dir/old"
 	case $name in
 	code.vpt | user.vpt | topa-stop.vpt) ;;
-	guest.vpt | rtit.vpt | cut.vpt) mv "$dir/old" "$dir/vpt/$name" ;;
+	guest.vpt | cut.vpt) mv "$dir/old" "$dir/vpt/$name" ;;
 	*) without_images "$dir/old" "$dir/vpt/$name" ;;
 	esac
 done
@@ -85,6 +85,12 @@ few() { # OUT OPTION...
 	# shellcheck disable=SC2086 # a command line
 	"$VPT" $soft -o "$dir/$out" "$@" >/dev/null 2>&1 || [ $? -eq 1 ]
 }
+plain() { # NAME OPTION...
+	name=$1
+	shift
+	few whole.vpt "$@"
+	without_images "$dir/whole.vpt" "$dir/vpt/$name.vpt"
+}
 # Traces of this version: PAGE, MAP and STOP blocks, symbols and lines.
 few whole.vpt --pt=host --max-insns=200 "$dir/elf/dwarf5.elf"
 without_images "$dir/whole.vpt" "$dir/base.vpt"
@@ -93,11 +99,11 @@ few vpt/compressed.vpt --pt=host --max-insns=100 "$dir/elf/compressed.elf"
 few vpt/crash.vpt --pt=host "$dir/crash.elf"
 cp "$GUEST/calls.elf" "$GUEST/hostile/aliases.elf" "$GUEST/random.elf" "$GUEST/spaces.elf" "$dir"
 strip "$dir/calls.elf" "$dir/aliases.elf" "$dir/random.elf" "$dir/spaces.elf"
-few vpt/aliases.vpt --pt=host --arg=20 --max-insns=2000 "$dir/aliases.elf"
-few vpt/spaces.vpt --usage=system --tsc --max-insns=2000 "$dir/spaces.elf"
-few vpt/defer.vpt --pt=host --model=spr --events --ptw=fup --defer-tips --max-insns=1500 \
+plain aliases --pt=host --arg=20 --max-insns=1000 "$dir/aliases.elf"
+plain spaces --usage=system --tsc --max-insns=1000 "$dir/spaces.elf"
+plain defer --pt=host --model=spr --events --ptw=fup --defer-tips --max-insns=1000 \
 	"$dir/random.elf"
-few vpt/atom.vpt --pt=host --model=silvermont --tsc --max-insns=1500 "$dir/random.elf"
+plain atom --pt=host --model=silvermont --tsc --max-insns=1000 "$dir/random.elf"
 
 # Snapshots in the middle of traces, and of no trace.
 snap() { # OUT OPTION...

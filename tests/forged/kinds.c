@@ -31,9 +31,11 @@ static void use_vpt(struct forged_input *input)
 {
 	static const char *const infos[] = {"", "-j", "-n 3"};
 	static const char *const dumps[] = {"", "-j", "-s", "-s -j", "-o 0x40 -n 50"};
-	static const char *const decodes[] = {"",   "-i",    "-b",	 "-t",	  "-g",
-					      "-T", "-i -l", "-i -T -j", "-t -a", "-a --pti",
-					      "-j", "-b -j", "-t -T -j", "-q"};
+	/* Loops without packets make millions of lines, which takes long and shows no more. */
+	static const char *const decodes[] = {
+		"",	     "-i -n 3000",    "-b -n 3000",	  "-t",	   "-g",
+		"-T",	     "-i -l -n 3000", "-i -T -j -n 3000", "-t -a", "-a --pti",
+		"-j -n 500", "-b -j -n 3000", "-t -T -j",	  "-q"};
 	static const char *const verifies[] = {"", "-j", "-q", "-e"};
 	static const char *const exports[] = {"--to=perf", "--to=perf", "--to=perf -T tsc",
 					      "--to=pt"};

@@ -95,8 +95,8 @@ void forged_table(const struct forged_kind *kind, const struct forged_sums *s)
 	printf("%s: inputs: %" PRIu64 ", accepted: %" PRIu64 ", %s: %" PRIu64 ", failed: %" PRIu64
 	       "\n",
 	       kind->name, s->inputs, s->accepted, kind->what, s->decoded, s->failed);
-	printf("  %.1f ms each; longest: %" PRIu64 " ms (seed %" PRIu64 "); most memory: %" PRIu64
-	       " MiB (seed %" PRIu64 ")\n",
+	printf("  processor time: %.1f ms each; longest: %" PRIu64 " ms (seed %" PRIu64
+	       "); most memory: %" PRIu64 " MiB (seed %" PRIu64 ")\n",
 	       s->inputs ? (double)s->ns / (double)s->inputs / MS : 0.0, s->longest_ns / MS,
 	       s->longest_seed, s->most_kib >> 10, s->most_seed);
 	for (unsigned int i = 0; i < FORGED_VERBS; i++) {

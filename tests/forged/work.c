@@ -16,7 +16,7 @@
 
 #define FILES_MAX  64
 #define ROOM	   (1u << 20)
-#define FILE_LIMIT (256u << 20) /* no verb writes more about such a file */
+#define FILE_LIMIT (1u << 30) /* no verb writes more about such a file */
 
 #if defined(__SANITIZE_ADDRESS__)
 const char *__asan_default_options(void);
@@ -53,6 +53,24 @@ uint64_t forged_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t ns_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000;
+}
+
+/* Processor time that this process and its children had so far. */
+static uint64_t spent(void)
+{
+	uint64_t ns = 0;
+	struct rusage u;
+
+	for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+		getrusage(who, &u);
+		ns += ns_of(&u.ru_utime) + ns_of(&u.ru_stime);
+	}
+	return ns;
 }
 
 static bool load(const char *path)
@@ -160,7 +178,7 @@ static uint64_t peak(void)
 static void account(struct forged_slot *slot)
 {
 	struct forged_sums *sums = &slot->sums;
-	uint64_t ns = forged_now() - slot->began, kib = peak();
+	uint64_t ns = spent() - slot->spent, kib = peak();
 
 	sums->ns += ns;
 	if (ns > sums->longest_ns) {
@@ -173,6 +191,8 @@ static void account(struct forged_slot *slot)
 	}
 	if (kib > FORGED_KIB)
 		forged_wrong(slot, "%llu MiB of memory", (unsigned long long)kib >> 10);
+	if (ns > FORGED_SECONDS * 1000000000ull)
+		forged_wrong(slot, "%u seconds", FORGED_SECONDS);
 }
 
 void forged_work(struct forged_slot *slot, const struct forged_kind *kind, uint64_t end, bool show)
@@ -184,6 +204,7 @@ void forged_work(struct forged_slot *slot, const struct forged_kind *kind, uint6
 	signal(SIGXFSZ, SIG_DFL);
 	while (slot->next < end) {
 		slot->seed = slot->next++;
+		slot->spent = spent();
 		slot->began = forged_now();
 		use(slot, kind, show);
 		account(slot);
