@@ -99,7 +99,7 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/libdecode/same.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
-CHECKS_FORGED := 'tests/forged/forged.sh -t 200'
+CHECKS_FORGED := 'tests/forged/forged.sh -t 250'
 CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
@@ -161,6 +161,8 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
 #?                      interrupts and faults included; ends with a table by payload; then
 #?                      SOAK_SEEDS=10000 seeds of each kind, from a first one that is random
+#?   make soak-hostile  memory and disk of guests made to fill both, for SECONDS=600 each, on the
+#?                      software CPU and on KVM, held against their limits; resumes
 #?   make check-faults  the k-th allocation, mmap, write, ftruncate or fsync fails, k = 1 to
 #?                      FAULTS_MAX=200, for every verb: status, output, files; resumes
 #?   make check-forged  COUNT=100000 forged .vpt files, snapshots, ELF files and symbol maps of
@@ -373,10 +375,17 @@ $(FORGED): $(FORGED_SRC:%.c=$(O)/%.o) $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_RAW) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS)
-.PHONY: forged-build check-forged
+.PHONY: forged-build check-forged soak-hostile
 check-forged: COUNT = 100000
 check-forged:
 	$(prepare)
 	$(again) MODE=san O=build/san all forged-build
 	@MODE=san O=build/san tests/forged/forged.sh -n $(COUNT) $(if $(SEED),-f $(SEED)) -j $(JOBS) \
 		$(if $(KIND),-k $(KIND))
+
+soak-hostile: SECONDS = 600
+soak-hostile:
+	$(prepare)
+	$(again) all
+	@O=$(O) MODE=$(MODE) tests/soak/hostile_guests.sh -s $(SECONDS) \
+		-j $(if $(findstring command,$(origin JOBS)),$(JOBS),1)
