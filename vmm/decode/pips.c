@@ -3,8 +3,22 @@
 #include "pips.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "vpt/packet.h"
+
+/* Whether the bytes of PIP's header, 02H 43H, are anywhere from @at on. */
+static bool may_have_pip(const uint8_t *at, const uint8_t *end)
+{
+	const uint8_t *second = at;
+
+	while (second < end && (second = memchr(second, 0x43, (size_t)(end - second)))) {
+		if (second > at && second[-1] == 0x02)
+			return true;
+		second++;
+	}
+	return false;
+}
 
 /* Those between @at and @end, where a session or a gap between sessions lies. */
 static uint64_t count_in(const uint8_t *at, const uint8_t *end)
@@ -35,6 +49,13 @@ static uint64_t count_in(const uint8_t *at, const uint8_t *end)
 		else if (packet.kind == VPT_PKT_PIP && !in_psb)
 			count++;
 		at += packet.size;
+		/* Most of a trace has no PIP: behind a PSB+ bytes are searched, not parsed. */
+		if (packet.kind == VPT_PKT_PSBEND) {
+			const uint8_t *psb = at + vpt_packet_find_psb(at, (size_t)(end - at));
+
+			if (!may_have_pip(at, psb))
+				at = psb;
+		}
 	}
 	return count;
 }
