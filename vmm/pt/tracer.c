@@ -361,7 +361,7 @@ static void end_refused(struct vpt_tracer *t)
  * time, in one run or with snapshots in between. With an engine that is asked for each
  * step the core stops at the next one; in VMX operation there is a transition to finish.
  */
-static void end_full(struct vpt_tracer *t, uint64_t ip)
+void vpt_tracer_end_full(struct vpt_tracer *t, uint64_t ip)
 {
 	if (t->full)
 		return;
@@ -371,12 +371,6 @@ static void end_full(struct vpt_tracer *t, uint64_t ip)
 	t->closing = true;
 	t->unit.ops->close(t, ip);
 	t->lost = true;
-}
-
-void vpt_tracer_limit(struct vpt_tracer *t, uint64_t ip)
-{
-	if (vpt_unlikely(*t->file_full))
-		end_full(t, ip);
 }
 
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
@@ -692,11 +686,6 @@ static bool goes_far(const struct vpt_event *event)
 	default:
 		return false;
 	}
-}
-
-void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl)
-{
-	vpt_tracer_event_at(t, event, cpl, false);
 }
 
 void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl,

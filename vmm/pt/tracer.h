@@ -158,14 +158,19 @@ void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, uns
 void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
 /* An instruction retired. Before its event, if it makes one. */
 void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
-/* A change of flow, with the context already the new one. `cpl`: of event->from. */
-void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl);
 /*
- * The same for an interrupt or an exception. @arrived: event->from was reached by a taken branch
- * or by an event. Filters depend on it, and a CALL to the next instruction does not show it.
+ * A change of flow, with the context already the new one. `cpl`: of event->from. For an
+ * interrupt or an exception, @arrived: event->from was reached by a taken branch or by an
+ * event. Filters depend on it, and a CALL to the next instruction does not show it.
  */
 void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl,
 			 bool arrived);
+/* The same for any other event. */
+static inline void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event *event,
+				    uint8_t cpl)
+{
+	vpt_tracer_event_at(t, event, cpl, false);
+}
 /* A conditional branch; `next`: the IP after it. */
 void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken);
 /* The instruction at `ip` retired and makes no event. */
@@ -177,11 +182,17 @@ void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip);
 /* Bring the file up to date. */
 void vpt_tracer_sync(struct vpt_tracer *t);
 
+/* The file is full: end the trace before the instruction at `ip`. For vpt_tracer_limit(). */
+void vpt_tracer_end_full(struct vpt_tracer *t, uint64_t ip);
 /*
  * End the trace before the instruction at `ip` if the file is full. Call it between two
  * instructions, where something may have been recorded without one of the calls above.
  */
-void vpt_tracer_limit(struct vpt_tracer *t, uint64_t ip);
+static inline void vpt_tracer_limit(struct vpt_tracer *t, uint64_t ip)
+{
+	if (vpt_unlikely(*t->file_full))
+		vpt_tracer_end_full(t, ip);
+}
 /* Returns how many of `len` bytes of trace the file can take; `refused` if not all. */
 size_t vpt_tracer_fit(struct vpt_tracer *t, size_t len);
 

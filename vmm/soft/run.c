@@ -140,10 +140,16 @@ void vpt_soft_tell_ran(struct vpt_soft *c)
 	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
 }
 
-void vpt_soft_look_at_observer(struct vpt_soft *c)
+/* Each branch that is reported comes here. */
+static inline __attribute__((always_inline)) void look_at_observer(struct vpt_soft *c)
 {
 	c->pt = report_to(c);
 	note_attention(c);
+}
+
+void vpt_soft_look_at_observer(struct vpt_soft *c)
+{
+	look_at_observer(c);
 }
 
 static enum vpt_flow flow_of(const struct vpt_event *event)
@@ -166,7 +172,7 @@ void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct v
 	if (o->every)
 		o->retired(o->opaque, event->from, next, event->to, flow_of(event));
 	o->event(o->opaque, event);
-	vpt_soft_look_at_observer(c);
+	look_at_observer(c);
 }
 
 static __attribute__((noinline)) void report_if(struct vpt_soft *c, uint64_t ip)
@@ -181,7 +187,7 @@ static __attribute__((noinline)) void report_if(struct vpt_soft *c, uint64_t ip)
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left - c->stash);
 	ran_until(c, c->base.retired);
 	c->base.observer->event(c->base.observer->opaque, &event);
-	vpt_soft_look_at_observer(c);
+	look_at_observer(c);
 }
 
 const struct vpt_uop *vpt_soft_resume_if(struct vpt_soft *c, const struct vpt_uop *u)

@@ -115,7 +115,8 @@ static bool maps(const struct walk *w)
 	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & VPT_CR4_PSE);
 }
 
-static bool has_reserved(const struct walk *w)
+/* @page: this entry maps one. */
+static bool has_reserved(const struct walk *w, bool page)
 {
 	uint64_t reserved = w->reserved;
 
@@ -123,7 +124,7 @@ static bool has_reserved(const struct walk *w)
 		reserved = PDPTE_RESERVED | above(w->paging);
 	if (w->level->flags & NO_PS)
 		reserved |= PTE_PS;
-	if (!(w->level->flags & MAPS) && maps(w)) {
+	if (page && !(w->level->flags & MAPS)) {
 		if (w->narrow)
 			reserved = PSE36_TOP | (above(w->paging) >> 32 & PSE36_BITS) << PSE36_SHIFT;
 		else /* below the page's number, but for PAT in bit 12 */
@@ -214,23 +215,31 @@ static bool unpaged(uint64_t gva, struct vpt_page *page)
 bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
 		   unsigned int access, struct vpt_page *page)
 {
-	struct walk w = {.mem = mem, .paging = paging, .access = access};
+	struct walk w;
 	uint64_t table;
+	bool last;
 
 	if (!(paging->efer & VPT_EFER_LMA))
 		gva = (uint32_t)gva;
 	if (!(paging->cr0 & VPT_CR0_PG))
 		return unpaged(gva, page);
+	/* The array of entries is left as it is: most walks of a run are from here. */
+	w.mem = mem;
+	w.paging = paging;
+	w.access = access;
+	w.narrow = w.nx = false;
+	w.depth = 0;
 	for (table = begin(&w);; table = w.pte & PTE_ADDRESS, w.level++) {
 		if (!next(&w, table, gva))
 			return fault(&w, 0, page);
-		if (has_reserved(&w))
+		last = maps(&w);
+		if (has_reserved(&w, last))
 			return fault(&w, PF_PRESENT | PF_RESERVED, page);
 		if (!(w.level->flags & NO_RIGHTS)) {
 			w.allowed &= w.pte;
 			w.nx |= w.pte >> 63;
 		}
-		if (maps(&w))
+		if (last)
 			break;
 	}
 	if (!permitted(&w, access))
