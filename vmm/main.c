@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/option.h"
 
 static const struct {
@@ -36,7 +37,10 @@ static void help(FILE *to)
 	fputs("usage: vpt VERB [OPTION]... [FILE]...\n\n", to);
 	for (i = 0; i < VERBS; i++)
 		fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].what);
-	fputs("\nvpt VERB --help says more of each.\n", to);
+	fputs("\nvpt VERB --help says more of each. Every verb takes --sandbox=MODE, which is "
+	      "auto, on\n"
+	      "or off.\n",
+	      to);
 }
 
 static int unknown(const char *word)
@@ -94,8 +98,13 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	/* A file that may not grow further is an error like a full disk, not a death. */
 	signal(SIGXFSZ, SIG_IGN);
+	status = vpt_confine_take(&argc, argv);
+	if (status)
+		return status;
 	if (argc < 2) {
 		help(stderr);
 		return VPT_EXIT_USAGE;

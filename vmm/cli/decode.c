@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
@@ -578,5 +579,6 @@ int vpt_cmd_decode(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	return run(&o);
+	status = vpt_confine_reader("decode");
+	return status ? status : run(&o);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "confine.h"
 #include "open.h"
 #include "option.h"
 #include "trace/input.h"
@@ -299,6 +300,9 @@ int vpt_cmd_dump(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
+	status = vpt_confine_reader("dump");
+	if (status)
+		return status;
 	status = o.raw ? dump_raw(&o) : dump_vpt(&o);
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "dump: cannot write: %s", strerror(errno));

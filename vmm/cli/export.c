@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/export_pt.h"
 #include "cli/files.h"
 #include "cli/open.h"
@@ -161,7 +162,7 @@ static int run_perf(struct options *o, struct vpt_reader *file)
 	int status = check(o, file);
 
 	if (!status && vpt_recast_needed(file))
-		status = vpt_export_as_pt(o->path, file, o->quiet, &pt, &recast);
+		status = vpt_export_as_pt(o->path, file, o->export.dir, o->quiet, &pt, &recast);
 	if (!status)
 		status = export_perf(o, pt ? pt : file, &report);
 	if (!status)
@@ -276,5 +277,8 @@ int vpt_cmd_export(int argc, char **argv)
 		return VPT_EXIT_OK;
 	}
 	status = check_files(&o);
+	if (!status)
+		status =
+			vpt_confine("export", &(struct vpt_sandbox_want){.output = {o.export.dir}});
 	return status ? status : run(&o);
 }

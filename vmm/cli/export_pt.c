@@ -2,14 +2,19 @@
 #include "cli/export_pt.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/open.h"
 #include "cli/progress.h"
+#include "trace/place.h"
 
 int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report)
 {
@@ -64,21 +69,43 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 	return status ? status : vpt_export_pt_errors(path, &report);
 }
 
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, bool quiet,
+/*
+ * A file without a name beside @path, where files may be made; or in memory, where the file
+ * system has no such files. Returns a descriptor or -errno.
+ */
+static int temporary_beside(const char *path)
+{
+	struct vpt_place place;
+	char *dir;
+	int err = vpt_place_find(path, &place), fd;
+
+	if (err)
+		return err;
+	dir = vpt_place_dir(&place);
+	vpt_place_free(&place);
+	if (!dir)
+		return -ENOMEM;
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	free(dir);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+		fd = memfd_create("vpt-export", MFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet,
 		     struct vpt_reader **pt, struct vpt_recast_report *report)
 {
-	FILE *file = tmpfile();
+	int fd = temporary_beside(out), err = fd < 0 ? fd : 0;
 	char name[32], why[256];
-	int err = file ? 0 : -errno;
 
 	if (!err) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", fileno(file));
-		err = recast(reader, fileno(file), quiet, report);
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+		err = recast(reader, fd, quiet, report);
 	}
 	if (!err && vpt_reader_open(name, pt, why, sizeof(why)))
 		err = -EIO;
-	if (file)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	if (!err)
 		return VPT_EXIT_OK;
 	*pt = NULL;

@@ -9,11 +9,11 @@
 int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet);
 
 /*
- * Make Intel PT of the trace at @path, in a temporary file, for tools that know PT only. *pt is
+ * Make Intel PT of the trace at @path, in a temporary file beside @out, for tools that know PT only. *pt is
  * the reader of that file; the caller closes it. Returns VPT_EXIT_OK, or an exit status after one
  * line; *pt is then NULL.
  */
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, bool quiet,
+int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet,
 		     struct vpt_reader **pt, struct vpt_recast_report *report);
 
 /* Could all of it be decoded? Else one line, and VPT_EXIT_FAIL. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/info.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -348,7 +349,9 @@ int vpt_cmd_info(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	status = vpt_cli_open("info", o.path, 0, &reader);
+	status = vpt_confine_reader("info");
+	if (!status)
+		status = vpt_cli_open("info", o.path, 0, &reader);
 	if (status)
 		return status;
 	open_names(reader, &names);

@@ -8,6 +8,7 @@
 
 #include "boot/boot.h"
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/terminal.h"
 #include "trace/input.h"
 
@@ -151,6 +152,9 @@ static int lockstep(const struct vpt_lockstep_options *o)
 
 	if (!status)
 		status = probe(o, found);
+	if (!status)
+		status = vpt_confine("lockstep",
+				     &(struct vpt_sandbox_want){.kvm = true, .code = true});
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/files.h"
 #include "host/cpu.h"
 #include "vpt/msr.h"
@@ -342,6 +343,8 @@ static int record(struct record *r)
 		err = start(r, i);
 	if (!err && r->child && write(r->go, "", 1) != 1)
 		err = -errno;
+	if (!err && vpt_confine("record", &(struct vpt_sandbox_want){.watch = true}))
+		err = -ECANCELED;
 	if (!err)
 		err = loop(r);
 	late = finish(r);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -184,6 +185,15 @@ static int go_on(struct restore *r)
 	return status;
 }
 
+/* The snapshot comes from anywhere, so before it is read. */
+static int confine(const struct vpt_run_options *o)
+{
+	return vpt_confine(o->verb, &(struct vpt_sandbox_want){
+					    .output = {o->output, o->snapshot, o->console},
+					    .code = true,
+				    });
+}
+
 int vpt_cmd_restore(int argc, char **argv)
 {
 	struct restore r = {.m.o.max_bytes = VPT_RUN_MAX_BYTES, .max_mem = DEFAULT_MAX_MEM};
@@ -197,6 +207,9 @@ int vpt_cmd_restore(int argc, char **argv)
 		return VPT_EXIT_OK;
 	}
 	status = vpt_run_check_files(&r.m.o, "FILE", r.path);
+	if (status)
+		return status;
+	status = confine(&r.m.o);
 	if (status)
 		return status;
 	error = vpt_snapshot_open(r.path, &r.s, why, sizeof(why));

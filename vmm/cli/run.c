@@ -9,6 +9,7 @@
 
 #include "boot/boot.h"
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/files.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
@@ -172,6 +173,15 @@ static int start_trace(struct run *r)
 	return r->m.o.owner == VPT_OWNER_HOST ? vpt_run_start_host(&r->m.o, v) : VPT_EXIT_OK;
 }
 
+/* All is open and mapped. What is still to come: snapshots, and the trace file's name. */
+static int confine(const struct vpt_run_machine *m)
+{
+	return vpt_confine("run", &(struct vpt_sandbox_want){
+					  .output = {m->o.output, m->o.snapshot},
+					  .caps = m->vm.vcpu->engine->pt,
+				  });
+}
+
 static int run(struct run *r)
 {
 	int status = watch_cpuid(r);
@@ -182,6 +192,8 @@ static int run(struct run *r)
 		status = start_trace(r);
 	if (!status)
 		status = vpt_run_open_console(&r->m);
+	if (!status)
+		status = confine(&r->m);
 	if (status)
 		return status;
 	vpt_run_loop(&r->m);

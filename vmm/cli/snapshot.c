@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/option.h"
 #include "core/snapshot.h"
 #include "decode/text.h"
@@ -97,7 +98,7 @@ int vpt_cmd_snapshot(int argc, char **argv)
 	struct vpt_snapshot *s;
 	bool json = false;
 	char why[160];
-	int option, error;
+	int option, status, error;
 
 	optind = 0;
 	while ((option = vpt_cli_option(&options, argc, argv)) != -1) {
@@ -111,6 +112,9 @@ int vpt_cmd_snapshot(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "snapshot: give one FILE: see vpt snapshot --help");
+	status = vpt_confine_reader("snapshot");
+	if (status)
+		return status;
 	error = vpt_snapshot_open(argv[optind], &s, why, sizeof(why));
 	if (error)
 		return vpt_fail(error == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT,

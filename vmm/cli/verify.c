@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
@@ -261,5 +262,6 @@ int vpt_cmd_verify(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	return run(&o);
+	status = vpt_confine_reader("verify");
+	return status ? status : run(&o);
 }

@@ -28,6 +28,11 @@ static char *directory_of(const char *path)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+char *vpt_place_dir(const struct vpt_place *place)
+{
+	return directory_of(place->path);
+}
+
 static int stat_directory(const char *path, struct stat *st)
 {
 	char *dir = directory_of(path);

@@ -30,6 +30,8 @@ void vpt_place_free(struct vpt_place *place);
 
 /* The last component of place->path. */
 const char *vpt_place_name(const struct vpt_place *place);
+/* The path of the directory that holds it, which the caller frees. NULL: no memory. */
+char *vpt_place_dir(const struct vpt_place *place);
 
 /*
  * Returns true if both are the same file or would be. Devices and pipes are never the same:

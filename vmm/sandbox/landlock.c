@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Restricts which files can be written, by Landlock (Linux 5.13 and later). */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox/sandbox.h"
+#include "trace/place.h"
+
+/* Later versions' rights, which the header may not have. */
+#define REFER	     (1ull << 13) /* 2: link or rename to another directory */
+#define TRUNCATE     (1ull << 14) /* 3 */
+#define SCOPE_SIGNAL (1ull << 1)  /* 6 */
+
+#define ON_FILES (LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE)
+#define ON_DIRS                                                                         \
+	(ON_FILES | REFER | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR | \
+	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR)
+/* All that changes files. */
+#define WRITES                                                                   \
+	(ON_DIRS | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK | \
+	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |          \
+	 LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_EXECUTE)
+
+/* struct landlock_ruleset_attr as of version 6; earlier ones are shorter. */
+struct ruleset {
+	uint64_t fs, net, scoped;
+};
+
+/* Add a rule for what is at this path. A path that leads nowhere has none. */
+static int allow(int rules, const char *path, uint64_t rights)
+{
+	struct landlock_path_beneath_attr rule = {.allowed_access = rights};
+	int err = 0;
+
+	rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+	if (rule.parent_fd < 0)
+		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0))
+		err = -errno;
+	close(rule.parent_fd);
+	return err;
+}
+
+/* An output takes its name by a rename, unless it is a device, a pipe or a descriptor. */
+static int allow_output(int rules, const char *path, uint64_t handled)
+{
+	struct vpt_place place;
+	char *dir;
+	int err = vpt_place_find(path, &place);
+
+	/* Opening it will say what is wrong. */
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	if (place.kind == VPT_PLACE_OTHER && !S_ISDIR(place.st.st_mode)) {
+		err = allow(rules, place.path, ON_FILES & handled);
+		/* Pipes and sockets are in no directory, and not restricted. */
+		if (err == -EBADFD || err == -EINVAL)
+			err = 0;
+	} else {
+		dir = vpt_place_dir(&place);
+		err = dir ? allow(rules, dir, ON_DIRS & handled) : -ENOMEM;
+		free(dir);
+	}
+	vpt_place_free(&place);
+	return err;
+}
+
+static int restrict_writes(int rules, const struct vpt_sandbox_want *want, uint64_t handled)
+{
+	unsigned int i;
+	int err = want->kvm ? allow(rules, "/dev/kvm", ON_FILES & handled) : 0;
+
+	for (i = 0; !err && i < VPT_SANDBOX_OUTPUTS; i++)
+		if (want->output[i])
+			err = allow_output(rules, want->output[i], handled);
+	if (!err && syscall(SYS_landlock_restrict_self, rules, 0))
+		err = -errno;
+	return err;
+}
+
+int vpt_sandbox_landlock(const struct vpt_sandbox_want *want)
+{
+	struct ruleset set = {.fs = WRITES, .scoped = SCOPE_SIGNAL};
+	size_t size = sizeof(set);
+	int rules, err;
+	long version;
+
+	/* It would also forbid reading /proc/PID/mem. */
+	if (want->watch)
+		return 0;
+	version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	if (version < 0)
+		return -errno;
+	if (version < 6)
+		size = offsetof(struct ruleset, scoped);
+	if (version < 4)
+		size = offsetof(struct ruleset, net);
+	if (version < 3)
+		set.fs &= ~TRUNCATE;
+	if (version < 2)
+		set.fs &= ~REFER;
+	rules = (int)syscall(SYS_landlock_create_ruleset, &set, size, 0);
+	if (rules < 0)
+		return -errno;
+	err = restrict_writes(rules, want, set.fs);
+	close(rules);
+	return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Confine this process to what it still has to do, before it runs a guest or reads a file that
+ * an adversary may have made:
+ *
+ *  - no_new_privs, and no capabilities;
+ *  - a seccomp filter: system calls that nothing here needs fail with EPERM, and those that only
+ *    an attack would make (execve, ptrace, sockets, ...) kill the process with SIGSYS;
+ *  - a Landlock ruleset: files can be written, made and removed in the directories of the
+ *    outputs only, and signals reach only processes of this sandbox.
+ *
+ * There is no way out of it, for this process and its children.
+ */
+#ifndef VMM_SANDBOX_SANDBOX_H
+#define VMM_SANDBOX_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define VPT_SANDBOX_OUTPUTS 4
+
+/* What the process still has to do. */
+struct vpt_sandbox_want {
+	/* Paths that may be written after this, also by a rename in their directories; NULL: none.
+	 * A file that is open already needs no entry. */
+	const char *output[VPT_SANDBOX_OUTPUTS];
+	bool kvm;   /* open /dev/kvm; its ioctls are always allowed */
+	bool code;  /* map memory that is executable */
+	bool caps;  /* keep the capabilities */
+	bool watch; /* look at other processes and the kernel, as vpt record does: only the
+		     * calls that kill are refused, and files are not restricted */
+};
+
+/* Layers that are in force, as bits. */
+enum vpt_sandbox_layer {
+	VPT_SANDBOX_CAPS = 1 << 0,
+	VPT_SANDBOX_SECCOMP = 1 << 1,
+	VPT_SANDBOX_LANDLOCK = 1 << 2,
+	VPT_SANDBOX_ALL = 7,
+};
+
+/*
+ * Enter. Returns the layers that are in force; *error is 0 or the -errno of the first one that
+ * is not.
+ */
+unsigned int vpt_sandbox_enter(const struct vpt_sandbox_want *want, int *error);
+
+/* The layers, in this order after no_new_privs. 0 or -errno. */
+int vpt_sandbox_landlock(const struct vpt_sandbox_want *want);
+int vpt_sandbox_drop_caps(const struct vpt_sandbox_want *want);
+int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want);
+
+#endif /* VMM_SANDBOX_SANDBOX_H */

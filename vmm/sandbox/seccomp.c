@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The filter of system calls. It is written as BPF and not by libseccomp, which would be one
+ * more library for a list of numbers and a few tests of arguments.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "sandbox/sandbox.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_ASAN 1
+#elif defined(__has_feature)
+#define IS_ASAN __has_feature(address_sanitizer)
+#else
+#define IS_ASAN 0
+#endif
+
+#define X32	    0x40000000u
+#define KVM_TYPE    0xaeu
+#define NAMESPACES  0x7e020000u /* CLONE_NEWNS and the others; CLONE_NEWTIME is not clone()'s */
+#define TMPFILE_BIT 020000000u	/* of O_TMPFILE, which is more than one */
+#define PR_SET_VMA_ 0x53564d41u /* malloc() names its memory so */
+
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+
+static const int allowed[] = {
+	/* Files, most of them by descriptors that are open. */
+	SYS_read,
+	SYS_write,
+	SYS_readv,
+	SYS_writev,
+	SYS_pread64,
+	SYS_pwrite64,
+	SYS_preadv,
+	SYS_pwritev,
+	SYS_lseek,
+	SYS_close,
+	SYS_fstat,
+	SYS_stat,
+	SYS_lstat,
+	SYS_newfstatat,
+	SYS_statx,
+	SYS_statfs,
+	SYS_fstatfs,
+	SYS_access,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_readlink,
+	SYS_readlinkat,
+	SYS_getcwd,
+	SYS_getdents64,
+	SYS_fcntl,
+	SYS_flock,
+	SYS_dup,
+	SYS_pipe2,
+	SYS_poll,
+	SYS_ppoll,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_fadvise64,
+	/* An output's name. */
+	SYS_linkat,
+	SYS_renameat,
+	SYS_renameat2,
+	SYS_unlinkat,
+	SYS_unlink,
+	SYS_rmdir,
+	SYS_mkdir,
+	SYS_mkdirat,
+	SYS_rename,
+	/* Memory. mmap and mprotect are looked at. */
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_brk,
+	SYS_msync,
+	SYS_memfd_create,
+	/* Signals and time. */
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_sigaltstack,
+	SYS_timer_create,
+	SYS_timer_settime,
+	SYS_timer_gettime,
+	SYS_timer_getoverrun,
+	SYS_timer_delete,
+	SYS_setitimer,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_gettimeofday,
+	SYS_time,
+	SYS_tgkill,
+	SYS_restart_syscall,
+	/* The process itself, and the child that reads debug information. */
+	SYS_getpid,
+	SYS_getppid,
+	SYS_gettid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_futex,
+	SYS_set_robust_list,
+	SYS_set_tid_address,
+	SYS_rseq,
+	SYS_getrlimit,
+	SYS_setrlimit,
+	SYS_prlimit64,
+	SYS_getrusage,
+	SYS_sysinfo,
+	SYS_uname,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_getcpu,
+	SYS_getrandom,
+	SYS_arch_prctl,
+	SYS_wait4,
+	SYS_exit,
+	SYS_exit_group,
+};
+
+/* Nothing here makes these calls, so that who does is not us. */
+static const int deadly[] = {
+	SYS_execve,
+	SYS_execveat,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_socket,
+	SYS_socketpair,
+	SYS_connect,
+	SYS_bind,
+	SYS_listen,
+	SYS_accept,
+	SYS_accept4,
+	SYS_sendto,
+	SYS_sendmsg,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_bpf,
+	SYS_mount,
+	SYS_umount2,
+	SYS_pivot_root,
+	SYS_chroot,
+	SYS_fsopen,
+	SYS_fsmount,
+	SYS_open_tree,
+	SYS_move_mount,
+	SYS_mount_setattr,
+	SYS_unshare,
+	SYS_setns,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_keyctl,
+	SYS_init_module,
+	SYS_finit_module,
+	SYS_delete_module,
+	SYS_kexec_load,
+	SYS_kexec_file_load,
+	SYS_reboot,
+	SYS_userfaultfd,
+	SYS_io_uring_setup,
+	SYS_io_uring_enter,
+	SYS_io_uring_register,
+	SYS_setuid,
+	SYS_setgid,
+	SYS_setreuid,
+	SYS_setregid,
+	SYS_setresuid,
+	SYS_setresgid,
+	SYS_setgroups,
+	SYS_personality,
+	SYS_iopl,
+	SYS_ioperm,
+	SYS_swapon,
+	SYS_swapoff,
+	SYS_open_by_handle_at,
+	SYS_pidfd_getfd,
+	SYS_fanotify_init,
+	SYS_ptrace,
+};
+
+struct program {
+	struct sock_filter code[512];
+	unsigned short len;
+};
+
+static void put(struct program *p, uint16_t op, uint32_t k, uint8_t yes, uint8_t no)
+{
+	if (p->len < sizeof(p->code) / sizeof(p->code[0]))
+		p->code[p->len++] = (struct sock_filter){op, yes, no, k};
+}
+
+static void ret(struct program *p, uint32_t action)
+{
+	put(p, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static void load(struct program *p, size_t at)
+{
+	put(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
+}
+
+/* The lower half of an argument. Flags and commands have no upper half that the kernel reads. */
+static void load_arg(struct program *p, unsigned int n)
+{
+	load(p, offsetof(struct seccomp_data, args) + 8 * n);
+}
+
+static void judge(struct program *p, int call, uint32_t action)
+{
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
+	ret(p, action);
+}
+
+/* Refuse the call if bits of an argument are set. */
+static void without(struct program *p, int call, unsigned int arg, uint32_t bits)
+{
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+	load_arg(p, arg);
+	put(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	ret(p, REFUSE);
+	ret(p, SECCOMP_RET_ALLOW);
+}
+
+/*
+ * KVM's ioctls, and what isatty() asks. Nothing else: TIOCSTI types into the terminal. Tested
+ * first, since every entry of a guest is one.
+ */
+static void ioctls(struct program *p)
+{
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 7);
+	load_arg(p, 1);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, TCGETS, 3, 0);
+	put(p, BPF_ALU | BPF_RSH | BPF_K, _IOC_TYPESHIFT, 0, 0);
+	put(p, BPF_ALU | BPF_AND | BPF_K, _IOC_TYPEMASK, 0, 0);
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, KVM_TYPE, 0, 1);
+	ret(p, SECCOMP_RET_ALLOW);
+	ret(p, REFUSE);
+}
+
+static void prctls(struct program *p)
+{
+	static const uint32_t options[] = {PR_SET_NO_NEW_PRIVS, PR_SET_NAME, PR_SET_VMA_};
+	const size_t count = sizeof(options) / sizeof(options[0]);
+	size_t i;
+
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, (uint8_t)(2 * count + 2));
+	load_arg(p, 0);
+	for (i = 0; i < count; i++)
+		judge(p, (int)options[i], SECCOMP_RET_ALLOW);
+	ret(p, REFUSE);
+}
+
+static void arguments(struct program *p, const struct vpt_sandbox_want *want)
+{
+	const uint32_t exec = want->code ? 0 : PROT_EXEC;
+	uint32_t writes = O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT;
+	unsigned int i;
+
+	for (i = 0; i < VPT_SANDBOX_OUTPUTS; i++)
+		if (want->output[i])
+			writes = 0;
+	if (want->kvm)
+		writes = 0;
+	without(p, SYS_openat, 2, writes);
+	without(p, SYS_open, 1, writes);
+	without(p, SYS_mmap, 2, exec);
+	without(p, SYS_mprotect, 2, exec);
+	without(p, SYS_clone, 0, NAMESPACES);
+	/* Its flags are in memory. libc makes do with clone(). */
+	judge(p, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+	if (!IS_ASAN)
+		prctls(p);
+}
+
+int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want)
+{
+	struct program p = {.len = 0};
+	struct sock_fprog prog = {.filter = p.code};
+	size_t i;
+
+	load(&p, offsetof(struct seccomp_data, arch));
+	put(&p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	ret(&p, SECCOMP_RET_KILL_PROCESS);
+	load(&p, offsetof(struct seccomp_data, nr));
+	put(&p, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
+	ret(&p, SECCOMP_RET_KILL_PROCESS);
+	if (!want->watch) {
+		ioctls(&p);
+		arguments(&p, want);
+		for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+			judge(&p, allowed[i], SECCOMP_RET_ALLOW);
+	}
+	/* LeakSanitizer stops and reads its own process at the end. */
+	if (IS_ASAN) {
+		judge(&p, SYS_ptrace, SECCOMP_RET_ALLOW);
+		judge(&p, SYS_prctl, SECCOMP_RET_ALLOW);
+		judge(&p, SYS_process_vm_readv, SECCOMP_RET_ALLOW);
+		judge(&p, SYS_getdents, SECCOMP_RET_ALLOW);
+	}
+	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		judge(&p, deadly[i], SECCOMP_RET_KILL_PROCESS);
+	ret(&p, want->watch ? SECCOMP_RET_ALLOW : REFUSE);
+	prog.len = p.len;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) ? -errno : 0;
+}
