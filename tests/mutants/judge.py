@@ -3,8 +3,8 @@
 from operators import apply
 from runner import run
 
-SLACK = 10  # a mutant may take so many times as long as the original
-LEAST = 10  # seconds
+SLACK = 5  # a mutant may take so many times as long as the original
+LEAST = 3  # seconds of processor time
 
 
 class Judge:

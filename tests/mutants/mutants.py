@@ -87,7 +87,7 @@ def prepare(built, out):
         return None
 
     states = {name: shadow.inputs.program(name) for name in names}
-    seconds = Cache(out / "times", states).fill(time_one)
+    seconds = Cache(out / "seconds", states).fill(time_one)
 
     library = fingerprint(ROOT, ["shared"])
     states = {name: library + states[name] for name in seconds}

@@ -22,7 +22,7 @@ from shadow import Shadow
 
 ROOT = Path(__file__).resolve().parents[2]
 TRIES = 40
-LIMIT = 100  # seconds
+CPU = 5  # seconds of processor time that one test may take
 
 
 def read(path):
@@ -55,8 +55,8 @@ class Breaker:
     def records(self, name, library):
         """What a program records now: {tag: {file: {(test, row)}}}"""
         self.proofs.unlink(missing_ok=True)
-        run(self.program(name), library, ROOT, LIMIT, {
-            "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_DEFAULT_TIMEOUT": "10"})
+        run(self.program(name), library, ROOT, CPU, {
+            "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"})
         return read(self.proofs) if self.proofs.exists() else {}
 
     def build(self, mutant, names):

@@ -440,7 +440,9 @@ static uint64_t lip_of(size_t n, uint64_t low)
 
 static void check_lip(const struct row_18 *row, uint64_t lip, uint64_t last, bool valid)
 {
-	struct vpt_atom_packet packet = {.kind = VPT_ATOM_PKT_TIP}, got;
+	/* What the function does not set would show. */
+	struct vpt_atom_packet packet = {.kind = VPT_ATOM_PKT_TIP, .cnt = 9, .zext = !row->zext},
+			       got;
 	uint8_t buf[VPT_ATOM_PKT_MAX];
 	uint64_t back = 0;
 	size_t len;
