@@ -100,5 +100,18 @@ $file at $part/64: status $status: $said"
 done
 tap_empty "cut files, wrong bytes" "$wrong"
 
+# A snapshot has the name of its guest, which must not reach a terminal as it is.
+plain_name() {
+	odd=$dir/$(printf 'odd\033[31m.elf')
+	cp "$elf" "$odd"
+	# shellcheck disable=SC2086
+	"$VPT" $run --snapshot="$dir/odd.vps" --snapshot-at=2000 "$odd" >/dev/null 2>&1
+	for verb in "restore -q --max-insns=120" "snapshot" "snapshot -j"; do
+		"$VPT" $verb "$dir/odd.vps" >"$dir/said" 2>&1
+		cat -v "$dir/said"
+		grep -q 'odd.*31m.elf' "$dir/said" && ! grep -q "$(printf '\033')" "$dir/said" || return
+	done
+}
+tap_run "the name of a guest is shown without control characters" plain_name
 tap_run "the whole file, after all that" "$VPT" restore -q -o "$dir/rest.vpt" "$good"
 tap_end

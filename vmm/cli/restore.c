@@ -13,6 +13,7 @@
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
+#include "decode/text.h"
 
 static const char help[] =
 	"usage: vpt restore [OPTION]... FILE\n"
@@ -66,6 +67,7 @@ struct restore {
 	struct vpt_snapshot *s;
 	const char *path;
 	uint64_t max_mem;
+	char guest[sizeof(((struct vpt_snap_info *)0)->guest) + 1]; /* its name, to be shown */
 };
 
 static int take_option(struct restore *r, int option)
@@ -114,7 +116,8 @@ static void take_info(struct restore *r)
 	struct vpt_run_options *o = &r->m.o;
 
 	r->m.info = info->file;
-	o->guest = info->guest;
+	vpt_text_copy(r->guest, sizeof(r->guest), info->guest, sizeof(info->guest));
+	o->guest = r->guest;
 	o->engine = info->file.engine;
 	o->model = info->file.model;
 	o->caps = info->caps;
