@@ -455,7 +455,7 @@ int vpt_flow_next(struct vpt_flow *f, struct vpt_item *item)
 	if (!f->blocks && !f->images)
 		return next_item(f, item);
 	return f->blocks ? vpt_units_block(&f->units, item)
-			 : vpt_units_insn(&f->units, f->code, f->disasm, item);
+			 : vpt_units_insn(&f->units, &f->code, f->disasm, item);
 }
 
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,

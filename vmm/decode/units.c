@@ -84,7 +84,7 @@ static bool take_insn(struct vpt_units *u, const struct vpt_code_store *code, st
 	return size && (block->insns || item->ip == block->last);
 }
 
-int vpt_units_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
+int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
 		   struct vpt_item *item)
 {
 	if (!u->pending.insns) {
@@ -94,7 +94,7 @@ int vpt_units_insn(struct vpt_units *u, const struct vpt_code_store *code, struc
 			return err;
 		u->pending = *item;
 	}
-	if (!take_insn(u, code, d, item)) {
+	if (!take_insn(u, *code, d, item)) {
 		u->pending.insns = 0;
 		item->kind = VPT_ITEM_ERROR;
 		item->text = "libipt's blocks and our disassembler do not agree";

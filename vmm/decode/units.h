@@ -20,8 +20,11 @@ struct vpt_units {
 /* The next item, with a BLOCK for INSNs in a row. 0 or -errno. */
 int vpt_units_block(struct vpt_units *u, struct vpt_item *item);
 
-/* The next item, with INSNs for a BLOCK, from the code as it is. 0 or -errno. */
-int vpt_units_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
+/*
+ * The next item, with INSNs for a BLOCK, from the code as it is. 0 or -errno. next() may put another
+ * store in place of *code.
+ */
+int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
 		   struct vpt_item *item);
 
 #endif /* VMM_DECODE_UNITS_H */
