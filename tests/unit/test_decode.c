@@ -525,6 +525,20 @@ static void jmp_out(struct synth *s)
 	synth_stop(s, VPT_END_TRACE_STOP, AT(0x200), 0);
 }
 
+/* Execution falls out of the range, and an indirect JMP leads back to that code. */
+static void fallen_out(struct synth *s)
+{
+	filter(s, 0, AT(0), AT(2), VPT_ADDR_FILTER);
+	synth_code(s, AT(0), "90 90 90 90 90 ff e0");
+	synth_page(s);
+	begin(s, AT(0));
+	synth_ip(s, ppt_tip_pgd, AT(4));
+	synth_ip(s, ppt_tip_pge, AT(1));
+	synth_ip(s, ppt_tip_pgd, AT(0x100));
+	synth_ip(s, ppt_tip_pge, AT(2));
+	finish(s, AT(3));
+}
+
 /* Code that changes between its second and its third instruction, twice. */
 static void changes(struct synth *s)
 {
@@ -688,6 +702,7 @@ static const struct {
 	{"cr3 into stop", cr3_into_stop, "S E0 0 P1000 D T"},
 	{"syscall out of filter", syscall_out_of_filter, "S E0 0 1 6 D E8 8 A9"},
 	{"jmp out", jmp_out, "S E0 0 1 D100 E6 6 7 D200 T"},
+	{"fallen out", fallen_out, "S E0 0 1 2 3 4 5 D4 E1 1 2 3 4 5 D100 E2 2 A3"},
 	{"changes", changes, "S E0 0 1 2 0 1 2 0 1 2 0 1 2 A4"},
 	{"changes after int", changes_after_int, "S E0 0>20 20 21 2 3 5 A6"},
 	{"user processes", user_processes, "S E0 0 1 D E3 3 3 A5"},

@@ -217,7 +217,7 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 }
 
 /*
- * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD that needs an IP. The bytes
+ * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD that needs another IP. The bytes
  * of its new form in `buf`, or KEEP, or DROP.
  */
 static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond, const uint8_t *in,
@@ -243,20 +243,18 @@ static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond,
 
 	if (st->blind || st->blind_next)
 		return blind_packet(st, p, buf);
-	if (has_ip) {
-		if (drop)
-			return DROP;
-		st->wrong_ip = ip;
-		if (!stale)
-			return KEEP;
-		return (int)vpt_encode_ip(buf, opcode(p->kind), VPT_IP_FULL, ip);
-	}
 	if (drop)
 		return DROP;
-	if (!of_cond || p->kind != VPT_PKT_TIP_PGD)
+	if (of_cond && p->kind == VPT_PKT_TIP_PGD) {
+		st->wrong_ip = VPT_FILTER_NO_IP;
+		return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
+	}
+	if (!has_ip)
 		return KEEP;
-	st->wrong_ip = VPT_FILTER_NO_IP;
-	return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
+	st->wrong_ip = ip;
+	if (!stale)
+		return KEEP;
+	return (int)vpt_encode_ip(buf, opcode(p->kind), VPT_IP_FULL, ip);
 }
 
 static bool is_known(const struct vpt_filter_known *known, uint64_t at)
@@ -264,20 +262,20 @@ static bool is_known(const struct vpt_filter_known *known, uint64_t at)
 	size_t i;
 
 	for (i = 0; i < known->n; i++) {
-		if (known->at[i] == at)
+		if (known->at[i].at == at)
 			return true;
 	}
 	return false;
 }
 
-/* Take the TIP.PGD to be of MOV CR3, but remember that it need not be. */
-static void doubt(struct state *st, uint64_t at, uint64_t until)
+/* Leave the TIP.PGD as it is, but remember that libipt may take it for another's. */
+static void doubt(struct state *st, uint64_t at, uint64_t until, uint64_t ip)
 {
 	if (!vpt_vec_room(&st->out->doubts)) {
 		st->no_memory = true;
 		return;
 	}
-	st->out->doubts.at[st->out->doubts.n++] = (struct vpt_filter_doubt){at, until};
+	st->out->doubts.at[st->out->doubts.n++] = (struct vpt_filter_doubt){at, until, ip};
 }
 
 /* Is the TIP.PGD without an IP that ends at in + at one of MOV CR3? */
@@ -289,15 +287,41 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
 
 	if (st->pip)
 		return st->outside || next_kind(st->parser, in, len, &next) == VPT_PKT_TRACE_STOP;
-	if (!st->input->known)
+	if (st->input->blocks)
 		return true;
 	if (!(s->ctl & VPT_CTL_MASK(CR3_FILTER)) || !(s->ctl & VPT_CTL_MASK(OS)))
 		return false;
 	kind = next_kind(st->parser, in, len, &next);
 	if (kind == VPT_PKT_TIP_PGE || is_known(st->input->known, st->begin + at - 1))
 		return false;
-	doubt(st, st->begin + at - 1, st->begin + next);
+	doubt(st, st->begin + at - 1, st->begin + next, VPT_FILTER_NO_IP);
 	return true;
+}
+
+/*
+ * libipt's block decoder ends the trace as soon as execution falls through to the IP of a TIP.PGD.
+ * Is the TIP.PGD that ends at in + at known to be of a branch behind that place? If it is not, the
+ * decoder notices before it has read the packet behind the next TIP.PGE.
+ */
+static bool falls_through(struct state *st, const struct vpt_packet *pgd,
+			  const struct vpt_session *s, const uint8_t *in, size_t len, size_t at)
+{
+	struct vpt_packet p;
+	size_t next = at;
+	uint64_t ip;
+
+	if (!st->input->blocks || !filters(s) ||
+	    vpt_ip_expand(st->last_ip, pgd->ip_bytes, pgd->value, &ip) != VPT_OK)
+		return false;
+	if (is_known(st->input->known, st->begin + at - 1))
+		return true;
+	if (next_kind(st->parser, in, len, &next) == VPT_PKT_TIP_PGE &&
+	    vpt_packet_read(&st->parser, in + next, len - next, &p) == VPT_OK) {
+		next += p.size;
+		(void)next_kind(st->parser, in, len, &next);
+	}
+	doubt(st, st->begin + at - 1, st->begin + next, ip);
+	return false;
 }
 
 /* Would libipt take the TIP.PGD without an IP that ends at in + at for another's? */
@@ -576,7 +600,7 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 static int packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
 		  const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {
-	bool pgd = p->kind == VPT_PKT_TIP_PGD && p->ip_bytes == VPT_IP_SUPPRESSED && !st->fup;
+	bool pgd = p->kind == VPT_PKT_TIP_PGD && !st->fup, other_ip = false;
 	int n;
 
 	switch (p->kind) {
@@ -585,7 +609,11 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct vpt
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
 		/* Sessions of a segment need not all filter. */
-		n = ip_packet(st, p, pgd && needs_ip(st, s, in, len, at), in, len, at, buf);
+		if (pgd && p->ip_bytes == VPT_IP_SUPPRESSED)
+			other_ip = needs_ip(st, s, in, len, at);
+		else if (pgd)
+			other_ip = falls_through(st, p, s, in, len, at);
+		n = ip_packet(st, p, other_ip, in, len, at, buf);
 		st->pip = false;
 		return n;
 	case VPT_PKT_VMCS:
@@ -714,6 +742,18 @@ static bool any_session(const struct vpt_segment *segment, const struct vpt_peri
 	return false;
 }
 
+bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip)
+{
+	unsigned int n;
+
+	for (n = 0; n < VPT_MAX_RANGES; n++) {
+		if ((s->ctl >> (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n) & 15) == VPT_ADDR_FILTER &&
+		    ip >= s->addr[2 * n] && ip <= s->addr[2 * n + 1])
+			return true;
+	}
+	return false;
+}
+
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods)
 {
 	return any_session(segment, periods, filters);
@@ -752,8 +792,19 @@ bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
 	if (!i || offset > out->doubts.at[i - 1].until || known->n == KNOWN_MAX ||
 	    is_known(known, out->doubts.at[i - 1].at) || !vpt_vec_room(known))
 		return false;
-	known->at[known->n++] = out->doubts.at[i - 1].at;
+	known->at[known->n++] = out->doubts.at[i - 1];
 	return true;
+}
+
+uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < known->n; i++) {
+		if (known->at[i].at < offset && offset <= known->at[i].until)
+			return known->at[i].ip;
+	}
+	return VPT_FILTER_NO_IP;
 }
 
 void vpt_filter_free(struct vpt_filtered *out)

@@ -23,6 +23,12 @@
  * of MOV CR3; if it is not, the decoder fails at the very branch, and all is done
  * again with what has been learned.
  *
+ * A TIP.PGD that has an IP ends the trace for the block decoder as soon as that IP is reached, also
+ * by falling through. But what leaves the filter is a branch (33.2.5.3). Where execution has walked
+ * out of the range and then branches back to that code, the branch comes later. Then all is done
+ * again, and the TIP.PGD gets another IP. The first instruction behind the range is left to libipt,
+ * since a processor may notice there.
+ *
  * Without IP filters there is one such case: where CPL 3 is not traced and a kernel goes
  * back to it after MOV CR3 without another packet, as Linux does with page-table
  * isolation. libipt takes the TIP.PGD to be of the MOV CR3. If its CR3 is traced it is
@@ -84,8 +90,9 @@ struct vpt_filtered {
 	} shifts;
 	struct {
 		struct vpt_filter_doubt {
-			uint64_t at;	/* a TIP.PGD in the stream, taken to be of MOV CR3 */
-			uint64_t until; /* the next packet of the flow */
+			uint64_t at;	/* a TIP.PGD in the stream that has been left as it is */
+			uint64_t until; /* a decoder has read up to there at most */
+			uint64_t ip;	/* its own, or VPT_FILTER_NO_IP */
 		} * at;
 		size_t n, room;
 	} doubts;
@@ -99,21 +106,27 @@ struct vpt_filtered {
 	} items;
 };
 
-/* TIP.PGDs in the stream that are known to be of conditional branches. */
+/*
+ * TIP.PGDs in the stream that are known to be of conditional branches; for the block decoder, of a
+ * branch behind code that has run at their IP.
+ */
 struct vpt_filter_known {
-	uint64_t *at;
+	struct vpt_filter_doubt *at;
 	size_t n, room;
 };
 
 /* Does a session of the segment use address ranges? */
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods);
 
+/* Is the IP inside of a range that filters? */
+bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip);
+
 struct vpt_filter_input {
 	bool all; /* rewrite it whatever the registers say, since there are blocks in it */
 	const struct vpt_segment *segment;
 	const struct vpt_period *periods;
 	const uint8_t *stream;
-	/* NULL: it is for the block decoder. */
+	bool blocks; /* it is for the block decoder */
 	const struct vpt_filter_known *known;
 	/* NULL: a CR3 is what it says; else with the code as the segment begins. */
 	struct vpt_spaces *spaces;
@@ -131,10 +144,14 @@ uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset);
 uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
 
 /*
- * A decoder that has read up to `offset` of the stream failed at a conditional
- * branch. Was it for a TIP.PGD that was taken wrongly? If so, `known` is added to.
+ * A decoder that has read up to `offset` of the stream failed at a conditional branch, or the block
+ * decoder ended the trace without a branch. Was it for a TIP.PGD that was taken wrongly? If so,
+ * `known` is added to.
  */
 bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
 		      struct vpt_filter_known *known);
+
+/* The IP of the TIP.PGD that a decoder has read last, which got another; or VPT_FILTER_NO_IP. */
+uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset);
 
 #endif /* VMM_DECODE_FILTER_H */

@@ -165,7 +165,8 @@ static int start_pt(struct vpt_flow *f, const struct vpt_segment *s, uint64_t *s
 		.segment = s,
 		.periods = f->periods,
 		.stream = f->stream,
-		.known = config.blocks ? NULL : &f->known,
+		.blocks = config.blocks,
+		.known = &f->known,
 		.spaces = f->spaces,
 		.code = f->code,
 		.vmcs = f->vmcs,
@@ -272,7 +273,7 @@ static int start_over(struct vpt_flow *f)
 	f->next = 0;
 	f->next_cr3 = 0;
 	f->insns = 0;
-	f->has_behind = false;
+	f->has_behind = f->has_ahead = false;
 	memset(&f->sum, 0, sizeof(f->sum));
 	if (f->items.given > f->items.again)
 		f->items.again = f->items.given;
@@ -333,11 +334,32 @@ static void next_read(struct vpt_flow *f, struct vpt_item *item)
 	}
 }
 
+/* An offset that a decoder has read up to, as one in the stream. */
+static uint64_t stream_offset(const struct vpt_flow *f, uint64_t offset)
+{
+	return f->segments[f->next - 1].begin + vpt_filter_offset(&f->filtered, offset);
+}
+
+/*
+ * Does the trace end where the block only falls through to, for a TIP.PGD of a branch that comes
+ * later? The item behind the block is read ahead.
+ */
+static bool walks_out(struct vpt_flow *f, const struct vpt_item *block)
+{
+	if (!f->images || !f->filtered.doubts.n || block->kind != VPT_ITEM_BLOCK ||
+	    (block->class != VPT_INSN_OTHER && block->class != VPT_INSN_PTWRITE) ||
+	    vpt_filter_inside(f->periods[f->session].start, block->last))
+		return false;
+	next_read(f, &f->ahead);
+	f->has_ahead = true;
+	return f->ahead.kind == VPT_ITEM_EVENT && f->ahead.event == VPT_FLOW_DISABLED &&
+	       f->ahead.has_to && f->ahead.to != VPT_FILTER_NO_IP &&
+	       vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
+}
+
 /* The next item as libipt gives it, with what the file knows of it. */
 static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 {
-	const struct vpt_segment *s;
-
 	if (f->has_behind) {
 		if (vpt_flow_cfe_first(f, &f->behind)) {
 			vpt_flow_tell_cfe(f, item);
@@ -371,13 +393,21 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	if (f->atom)
 		vpt_flow_follow_space(f);
 
-	next_read(f, item);
+	if (f->has_ahead)
+		*item = f->ahead;
+	else
+		next_read(f, item);
+	f->has_ahead = false;
+	if (walks_out(f, item)) {
+		int err = start_over(f);
+
+		return err ? err : decode_item(f, item);
+	}
 	if (f->atom)
 		vpt_flow_follow_session(f, item);
-	s = &f->segments[f->next - 1];
 	f->read_before = f->read;
 	f->read = item->offset;
-	item->offset = s->begin + vpt_filter_offset(&f->filtered, item->offset);
+	item->offset = stream_offset(f, item->offset);
 	switch (item->kind) {
 	case VPT_ITEM_INSN:
 	case VPT_ITEM_BLOCK:
@@ -386,8 +416,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	case VPT_ITEM_EVENT:
 		item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
 		if (item->has_to && item->to == VPT_FILTER_NO_IP) {
-			item->has_to = false;
-			item->to = 0;
+			item->to = vpt_filter_target(&f->known, item->offset);
+			item->has_to = item->to != VPT_FILTER_NO_IP;
+			item->to = item->has_to ? item->to : 0;
 		}
 		vpt_flow_note_event(f, item);
 		break;
@@ -401,7 +432,7 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 			err = start_over(f);
 			return err ? err : decode_item(f, item);
 		}
-		if (vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
+		if (!f->images && vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
 			int err = start_over(f);
 
 			return err ? err : decode_item(f, item);

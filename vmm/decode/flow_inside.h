@@ -60,6 +60,8 @@ struct vpt_flow {
 	struct vpt_cfe cfe;	/* the one that was told last */
 	struct vpt_item behind; /* that comes after it */
 	bool has_behind;
+	struct vpt_item ahead; /* read behind a block, see walks_out() */
+	bool has_ahead;
 	/* Two, for offsets must not fall and what libipt is not given comes when it comes. */
 	struct vpt_timeline *line, *own_line;
 	struct vpt_timeline_session *line_sessions;
