@@ -66,8 +66,9 @@ program() { # OUT SOURCE OPTION...
 	out=$1
 	source=$2
 	shift 2
-	(cd "$dir" && gcc -O1 -ffreestanding -fno-pic -fno-stack-protector -fcf-protection=none -nostdlib \
-		-fdebug-prefix-map="$(pwd -P)"=. -static -no-pie -Wl,--build-id=none,-Ttext=0x201000,-z,noseparate-code "$@" -o "$out" "$source")
+	(cd "$dir" && gcc -O1 -ffreestanding -fno-pic -fno-stack-protector -fcf-protection=none \
+		-fdebug-prefix-map="$(pwd -P)"=. -nostdlib -static -no-pie \
+		-Wl,--build-id=none,-Ttext=0x201000,-z,noseparate-code "$@" -o "$out" "$source")
 }
 program elf/dwarf5.elf small.c -gdwarf-5
 program elf/dwarf4.elf small.c -gdwarf-4
