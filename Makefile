@@ -76,8 +76,8 @@ include $(wildcard patches/build.mk patches/*/build.mk)
 
 #?
 #? Building:
-#?   make               the vpt command, libvpt.a and the guests
-#?   make install       program, library, headers, vpt.pc, manual pages; DESTDIR=, PREFIX=
+#?   make               the vpt command, libvpt.a, libvptdecode and the guests
+#?   make install       program, libraries, headers, pkg-config, manual pages; DESTDIR=, PREFIX=
 #?   make uninstall     remove exactly those
 #?   make deps          install the Debian packages that building and testing need
 #?   make clean         remove build/
@@ -121,6 +121,9 @@ dest = $(DESTDIR)$(PREFIX)
 installed = sed 's,"\(\.\./\)*spec/,"spec/,'
 
 INSTALLED = $(PREFIX)/bin/vpt $(PREFIX)/lib/libvpt.a $(PREFIX)/lib/pkgconfig/vpt.pc \
+	$(PREFIX)/lib/libvptdecode.a $(PREFIX)/lib/$(notdir $(DECODE_SO)) \
+	$(PREFIX)/lib/libvptdecode.so $(PREFIX)/lib/pkgconfig/vptdecode.pc \
+	$(PREFIX)/include/vptdecode.h \
 	$(patsubst shared/include/%,$(PREFIX)/include/%,$(HEADERS)) \
 	$(patsubst shared/spec/%,$(PREFIX)/include/vpt/spec/%,$(TABLES)) \
 	$(foreach page,$(PAGES),$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
@@ -129,7 +132,10 @@ INSTALLED = $(PREFIX)/bin/vpt $(PREFIX)/lib/libvpt.a $(PREFIX)/lib/pkgconfig/vpt
 install: all
 	@mkdir -p $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
 	install -m 755 $(VPT) $(dest)/bin/vpt
-	install -m 644 $(LIBVPT) $(dest)/lib/libvpt.a
+	install -m 644 $(LIBVPT) $(DECODE_A) $(dest)/lib/
+	install -m 755 $(DECODE_SO) $(dest)/lib/
+	ln -sf $(notdir $(DECODE_SO)) $(dest)/lib/libvptdecode.so
+	install -m 644 vmm/libdecode/vptdecode.h $(dest)/include/
 	@for file in $(HEADERS:shared/include/%=%); do \
 		$(installed) shared/include/$$file >$(dest)/include/$$file && \
 		chmod 644 $(dest)/include/$$file || exit 1; done
@@ -140,6 +146,10 @@ install: all
 		'Description: Intel Processor Trace as state machine, packet generator and parser' \
 		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lvpt' \
 		>$(dest)/lib/pkgconfig/vpt.pc
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: vptdecode' 'Version: $(VERSION)' \
+		'Description: what a processor executed, from Intel PT packets and code' \
+		'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lvptdecode' \
+		'Libs.private: -lZydis' >$(dest)/lib/pkgconfig/vptdecode.pc
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -21,3 +21,24 @@ $(O)/vmm/soft/%.o: VMM_CFLAGS += -fno-strict-aliasing
 ifeq ($(MODE),rel)
 $(O)/vmm/soft/%.o: VMM_CFLAGS += -DVPT_SOFT_THREADED -foptimize-sibling-calls -fno-stack-protector
 endif
+
+# libvptdecode: the flow decoder for other programs, with what it needs of libvpt and of the
+# x86 front end. Its own names are the only ones that a program sees.
+DECODE_SRC := $(sort $(wildcard vmm/libdecode/*.c)) vmm/x86/insn.c \
+	shared/src/packet_read.c shared/src/packet_sync.c shared/src/packet_ip.c
+DECODE_OBJ := $(DECODE_SRC:%.c=$(O)/pic/%.o)
+DECODE_A := $(O)/libvptdecode.a
+DECODE_SO := $(O)/libvptdecode.so.0
+ALL += $(DECODE_A) $(DECODE_SO)
+
+$(O)/pic/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(VMM_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(DECODE_A): $(DECODE_OBJ)
+	$(call say,AR,$@)rm -f $@ $@.o && ld -r -o $@.o $^ && \
+		objcopy --wildcard --keep-global-symbol='vptd_*' $@.o && ar rcs $@ $@.o && rm $@.o
+
+$(DECODE_SO): $(DECODE_OBJ) vmm/libdecode/exports
+	$(call say,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(notdir $@) \
+		-Wl,--version-script=vmm/libdecode/exports -o $@ $(DECODE_OBJ) -lZydis

@@ -72,6 +72,11 @@ tap_run "pkg-config knows the version" pkg-config --exact-version="$(sed -n 's/^
 tap_run "the command runs" "$dir/usr/bin/vpt" --help
 tap_run "vpt.1 is there" test -s "$dir/usr/share/man/man1/vpt.1"
 
+# The flow decoder: shared and static, in C and C++, and from Python by its shared object.
+O=$O tests/libdecode/example.sh "$dir/usr" "$dir/decode" $sanitize >"$dir/decode.tap" 2>&1
+tap_empty "libvptdecode works where it is installed" "$(grep -v '^ok\|^1\.\.' "$dir/decode.tap")"
+tap_run "it was tried in four ways" test "$(grep -c '^ok' "$dir/decode.tap")" -ge 8
+
 echo keep >"$dir/usr/lib/other"
 tap_run "make uninstall" install uninstall PREFIX="$dir/usr"
 tap_empty "uninstall leaves what is not ours, and nothing else" \

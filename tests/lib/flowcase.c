@@ -73,32 +73,32 @@ static void name_of(const char *name, char *text)
 	*text = 0;
 }
 
-static bool has_value(enum dec_event_kind kind)
+static bool has_value(enum vptd_event_kind kind)
 {
-	return kind == DEC_EVENT_PAGING || kind == DEC_EVENT_EXEC_MODE || kind == DEC_EVENT_TSX ||
-	       kind == DEC_EVENT_VMCS || kind == DEC_EVENT_PTWRITE || kind == DEC_EVENT_CFE ||
-	       kind == DEC_EVENT_IFLAG || kind == DEC_EVENT_MWAIT || kind == DEC_EVENT_PWRE ||
-	       kind == DEC_EVENT_PWRX || kind == DEC_EVENT_EVD || kind == DEC_EVENT_BLOCK ||
-	       kind == DEC_EVENT_ITEM;
+	return kind == VPTD_EVENT_PAGING || kind == VPTD_EVENT_EXEC_MODE ||
+	       kind == VPTD_EVENT_TSX || kind == VPTD_EVENT_VMCS || kind == VPTD_EVENT_PTWRITE ||
+	       kind == VPTD_EVENT_CFE || kind == VPTD_EVENT_IFLAG || kind == VPTD_EVENT_MWAIT ||
+	       kind == VPTD_EVENT_PWRE || kind == VPTD_EVENT_PWRX || kind == VPTD_EVENT_EVD ||
+	       kind == VPTD_EVENT_BLOCK || kind == VPTD_EVENT_ITEM;
 }
 
-static void on_event(void *context, const struct dec_event *e)
+static void on_event(void *context, const struct vptd_event *e)
 {
 	char text[160], name[80];
 	size_t n;
 
-	if (e->flags & DEC_EV_STATUS)
+	if (e->flags & VPTD_EV_STATUS)
 		return;
-	name_of(dec_event_text(e->kind), text);
+	name_of(vptd_event_text(e->kind), text);
 	n = strlen(text);
-	if (e->flags & DEC_EV_IP)
+	if (e->flags & VPTD_EV_IP)
 		n += (size_t)sprintf(text + n, "@%llx", (unsigned long long)e->ip);
-	if (e->flags & DEC_EV_TO)
+	if (e->flags & VPTD_EV_TO)
 		n += (size_t)sprintf(text + n, ">%llx", (unsigned long long)e->to);
 	if (has_value(e->kind))
 		n += (size_t)sprintf(text + n, "=%llx", (unsigned long long)e->value);
-	if (e->kind == DEC_EVENT_ERROR) {
-		name_of(dec_status_text((enum dec_status)e->value), name);
+	if (e->kind == VPTD_EVENT_ERROR) {
+		name_of(vptd_status_text((enum vptd_status)e->value), name);
 		sprintf(text + n, ":%s", name);
 	}
 	word(context, text);

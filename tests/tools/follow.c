@@ -144,7 +144,7 @@ static uint64_t space_of(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 }
 
 /* A session begins, or an overflow ends: where no PIP tells, the file says which space it is. */
-static void resumed(struct follow *f, const struct dec_event *e)
+static void resumed(struct follow *f, const struct vptd_event *e)
 {
 	size_t was = f->period;
 
@@ -162,30 +162,30 @@ static void resumed(struct follow *f, const struct dec_event *e)
 		on_limit(f);
 }
 
-static void on_event(void *context, const struct dec_event *e)
+static void on_event(void *context, const struct vptd_event *e)
 {
 	struct follow *f = context;
 
 	switch (e->kind) {
-	case DEC_EVENT_ERROR:
+	case VPTD_EVENT_ERROR:
 		if (!f->errors++)
 			printf("# byte %#" PRIx64 ", ip %#" PRIx64 ": %s\n", e->offset, e->ip,
-			       dec_status_text((enum dec_status)e->value));
+			       vptd_status_text((enum vptd_status)e->value));
 		break;
-	case DEC_EVENT_PAGING:
+	case VPTD_EVENT_PAGING:
 		f->pip = true;
 		break;
-	case DEC_EVENT_ENABLED:
-	case DEC_EVENT_OVERFLOW:
-	case DEC_EVENT_SYNC:
-		if (e->flags & DEC_EV_TO)
+	case VPTD_EVENT_ENABLED:
+	case VPTD_EVENT_OVERFLOW:
+	case VPTD_EVENT_SYNC:
+		if (e->flags & VPTD_EV_TO)
 			resumed(f, e);
 		break;
 	/* libipt shows INT n, and the WRMSR that clears TraceEn, as events alone. */
-	case DEC_EVENT_ASYNC_BRANCH:
-		f->ips.n -= f->ips.n && e->flags & DEC_EV_SOFT_INT;
+	case VPTD_EVENT_ASYNC_BRANCH:
+		f->ips.n -= f->ips.n && e->flags & VPTD_EV_SOFT_INT;
 		break;
-	case DEC_EVENT_ASYNC_DISABLED:
+	case VPTD_EVENT_ASYNC_DISABLED:
 		f->ips.n -= f->ips.n && f->ips.at[f->ips.n - 1] == e->ip;
 		break;
 	default:

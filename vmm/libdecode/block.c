@@ -172,7 +172,7 @@ static void fill(struct dec_code *code, struct dec_block *block)
 }
 
 /* Is the block as the code is now? Its place and generation are. */
-static bool is_current(const struct dec_code *code, const struct dec_block *block)
+static bool is_current(struct dec_code *code, const struct dec_block *block)
 {
 	bool shared;
 

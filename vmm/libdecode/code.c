@@ -264,14 +264,16 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 			return err;
 	}
 	slot = dec_table_find(&code->maps, vaddr, space);
-	if (!slot)
-		err = dec_table_add(&code->maps, vaddr, space, place);
-	else
-		err = 0;
+	err = slot ? 0 : dec_table_add(&code->maps, vaddr, space, place);
 	if (err)
 		return err;
 	if (slot && *slot != place) {
 		*slot = place;
+		if (space == DEC_ANY_SPACE)
+			new_epoch(code);
+		else
+			new_view(code, space);
+	} else if (!slot && dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE)) {
 		new_view(code, space);
 	} else if (code->holes) {
 		/* A block that ended for want of this page can go on now. */
@@ -316,25 +318,66 @@ const uint32_t *dec_code_views(const struct dec_code *code)
 	return code->views;
 }
 
-struct dec_place *dec_code_place(const struct dec_code *code, uint64_t ip, bool *shared)
+static struct dec_place *map_of(const struct dec_code *code, uint64_t vaddr)
 {
-	uint64_t vaddr = ip & ~(uint64_t)(DEC_PAGE - 1);
+	void **slot = dec_table_find(&code->maps, vaddr, code->space->key);
+
+	if (!slot)
+		slot = dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE);
+	return slot ? *slot : NULL;
+}
+
+static struct dec_place *place_now(const struct dec_code *code, uint64_t vaddr, bool *shared)
+{
+	const struct dec_common *common;
 	void **slot;
 
-	*shared = ip >> 63;
-	if (*shared) {
-		const struct dec_common *common;
+	*shared = vaddr >> 63;
+	if (!*shared)
+		return map_of(code, vaddr);
+	slot = dec_table_find(&code->common, vaddr, 0);
+	if (!slot)
+		return NULL;
+	common = *slot;
+	if (!common->differs)
+		return common->place;
+	*shared = false;
+	return map_of(code, vaddr);
+}
 
-		slot = dec_table_find(&code->common, vaddr, 0);
-		if (!slot)
-			return NULL;
-		common = *slot;
-		if (!common->differs)
-			return common->place;
-		*shared = false;
-	}
-	slot = dec_table_find(&code->maps, vaddr, code->space->key);
-	return slot ? *slot : NULL;
+struct dec_place *dec_code_place(struct dec_code *code, uint64_t ip, bool *shared)
+{
+	uint64_t vaddr = ip & ~(uint64_t)(DEC_PAGE - 1);
+	struct dec_place *place = place_now(code, vaddr, shared);
+
+	if (!place && code->fetch && code->fetch(code->context, code->space->key, vaddr))
+		place = place_now(code, vaddr, shared);
+	return place;
+}
+
+void dec_code_on_miss(struct dec_code *code,
+		      bool (*fetch)(void *context, uint64_t space, uint64_t vaddr), void *context)
+{
+	code->fetch = fetch;
+	code->context = context;
+}
+
+bool dec_code_at_page(const struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t *key,
+		      const uint8_t **bytes)
+{
+	void **slot = dec_table_find(&code->maps, vaddr, space);
+	const struct dec_place *place = slot ? *slot : NULL;
+
+	if (!place)
+		return false;
+	*key = place->page->key;
+	*bytes = place->page->now ? place->page->now->bytes : NULL;
+	return true;
+}
+
+uint64_t dec_block_key(const struct dec_block *block)
+{
+	return block->place ? block->place->page->key : 0;
 }
 
 size_t dec_code_read(struct dec_code *code, uint64_t ip, uint8_t *bytes, size_t len)

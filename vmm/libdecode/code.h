@@ -80,6 +80,25 @@ int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 /* From now on @space maps the page of @key at @vaddr (4 KiB aligned). 0, or -ENOMEM. */
 int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t key);
 
+/* Code of this space is in all spaces, where they have none of their own. */
+#define DEC_ANY_SPACE UINT64_MAX
+
+/*
+ * Ask for code that is not there: @fetch gives it with the two functions above and returns true.
+ */
+void dec_code_on_miss(struct dec_code *code,
+		      bool (*fetch)(void *context, uint64_t space, uint64_t vaddr), void *context);
+
+/*
+ * The page that @space itself has at @vaddr: its key, and its content or NULL. False: none. It
+ * is not asked for.
+ */
+bool dec_code_at_page(const struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t *key,
+		      const uint8_t **bytes);
+
+/* The key of the block's page. */
+uint64_t dec_block_key(const struct dec_block *block);
+
 /* Use this address space from now on. 0, or -ENOMEM. */
 int dec_code_select(struct dec_code *code, uint64_t space);
 

@@ -70,7 +70,9 @@ struct dec_code {
 	struct dec_space *space; /* the selected one */
 	uint32_t epoch, past, last_view, last_gen, last_place;
 	uint32_t views[2];
-	bool holes; /* a block of this epoch ended for want of a page */
+	bool (*fetch)(void *context, uint64_t space, uint64_t vaddr);
+	void *context; /* of fetch() */
+	bool holes;    /* a block of this epoch ended for want of a page */
 
 	struct dec_table blocks; /* place and generation, offset and mode -> block */
 	struct dec_block **chunk;
@@ -82,7 +84,7 @@ struct dec_code {
 };
 
 /* The place of an address in the selected space, NULL if there is none. *shared: all have it. */
-struct dec_place *dec_code_place(const struct dec_code *code, uint64_t ip, bool *shared);
+struct dec_place *dec_code_place(struct dec_code *code, uint64_t ip, bool *shared);
 
 void dec_blocks_free(struct dec_code *code);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "libdecode/edges.h"
 #include "libdecode/tracelet.h"
 
 /* Direct branches in a row without an outcome. Straight code has an end; circles do not. */
@@ -30,19 +31,28 @@ void dec_flow_stop(struct dec_flow *f)
 	f->depth = 0;
 }
 
-enum dec_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
+enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
 {
 	f->cur = dec_code_block(f->code, ip, f->mode);
 	f->index = 0;
 	if (!f->cur)
-		return DEC_E_MEMORY;
+		return VPTD_E_MEMORY;
 	f->ip = f->cur->ip;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
-static enum dec_status no_more(const struct dec_block *block)
+enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by, uint64_t ip)
 {
-	return block->end == DEC_END_BAD ? DEC_E_BAD_INSN : DEC_E_HOLE;
+	enum vptd_status status = dec_flow_jump(f, ip);
+
+	if (!status && f->edges)
+		dec_edges_add(f->edges, by->id, f->ip, 1);
+	return status;
+}
+
+static enum vptd_status no_more(const struct dec_block *block)
+{
+	return block->end == DEC_END_BAD ? VPTD_E_BAD_INSN : VPTD_E_HOLE;
 }
 
 static void report(struct dec_flow *f, uint32_t count)
@@ -65,7 +75,7 @@ static void run_to(struct dec_flow *f, uint32_t until)
 }
 
 /* Code changes within the current block: run up to there, and look at the code again. */
-static VPT_COLD enum dec_status change_code(struct dec_flow *f)
+static VPT_COLD enum vptd_status change_code(struct dec_flow *f)
 {
 	if (f->limit > f->insns)
 		run_to(f, f->index + (uint32_t)(f->limit - f->insns));
@@ -74,18 +84,18 @@ static VPT_COLD enum dec_status change_code(struct dec_flow *f)
 }
 
 /* Before a block is looked at: has its code changed right there? */
-static inline enum dec_status see_code(struct dec_flow *f)
+static inline enum vptd_status see_code(struct dec_flow *f)
 {
 	bool has_next = f->index < f->cur->insns || f->cur->end >= DEC_END_HOLE;
 
-	return vpt_unlikely(f->limit <= f->insns) && has_next ? change_code(f) : DEC_OK;
+	return vpt_unlikely(f->limit <= f->insns) && has_next ? change_code(f) : VPTD_OK;
 }
 
 /*
  * Run the rest of the current block. Where code changes on the way the block becomes another
  * one, so that its end must be looked at again: *again is set, and nothing more was run.
  */
-static inline enum dec_status finish(struct dec_flow *f, bool *again)
+static inline enum vptd_status finish(struct dec_flow *f, bool *again)
 {
 	uint32_t left = f->cur->insns - f->index;
 
@@ -96,11 +106,11 @@ static inline enum dec_status finish(struct dec_flow *f, bool *again)
 	}
 	report(f, left);
 	f->ip = f->cur->next;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /* Continue at the other end of a link of the current block. */
-static inline enum dec_status follow(struct dec_flow *f, unsigned int which)
+static inline enum vptd_status follow(struct dec_flow *f, unsigned int which)
 {
 	struct dec_block *block = f->cur;
 
@@ -108,14 +118,14 @@ static inline enum dec_status follow(struct dec_flow *f, unsigned int which)
 	f->cur = dec_flow_link(f, block, which);
 	f->index = 0;
 	if (vpt_unlikely(!f->cur))
-		return DEC_E_MEMORY;
+		return VPTD_E_MEMORY;
 	f->ip = f->cur->ip;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
-enum dec_status dec_flow_finish(struct dec_flow *f)
+enum vptd_status dec_flow_finish(struct dec_flow *f)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	bool again;
 
 	do {
@@ -124,9 +134,9 @@ enum dec_status dec_flow_finish(struct dec_flow *f)
 	return status;
 }
 
-enum dec_status dec_flow_through(struct dec_flow *f, unsigned int which)
+enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which)
 {
-	enum dec_status status = dec_flow_finish(f);
+	enum vptd_status status = dec_flow_finish(f);
 
 	if (status)
 		return status;
@@ -141,31 +151,30 @@ static bool is_direct(const struct dec_block *block)
 }
 
 /* A compressed RET: the outcome is that it was taken (33.4.2.2). */
-static enum dec_status compressed_return(struct dec_flow *f)
+static enum vptd_status compressed_return(struct dec_flow *f)
 {
 	uint64_t to;
 
 	if (!(f->bits >> 63) || !dec_flow_pop(f, &to))
-		return DEC_E_RETURN;
+		return VPTD_E_RETURN;
 	f->bits <<= 1;
 	f->nbits--;
-	f->cur->hits[DEC_TAKEN]++;
-	return dec_flow_jump(f, to);
+	return dec_flow_arrive(f, f->cur, to);
 }
 
-static enum dec_status one_block(struct dec_flow *f)
+static enum vptd_status one_block(struct dec_flow *f)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	bool again;
 
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_JUMP_IND:
 	case DEC_END_CALL_IND:
 	case DEC_END_FAR:
-		return DEC_STUCK;
+		return VPTD_STUCK;
 	case DEC_END_RET:
 		if (!f->has_retc)
-			return DEC_STUCK;
+			return VPTD_STUCK;
 		break;
 	default:
 		break;
@@ -196,13 +205,13 @@ static enum dec_status one_block(struct dec_flow *f)
 	}
 }
 
-enum dec_status dec_flow_settle(struct dec_flow *f)
+enum vptd_status dec_flow_settle(struct dec_flow *f)
 {
 	uint32_t steps = 0;
 
 	while (f->nbits) {
 		unsigned int before = f->nbits;
-		enum dec_status status = see_code(f);
+		enum vptd_status status = see_code(f);
 
 		if (status)
 			return status;
@@ -215,22 +224,22 @@ enum dec_status dec_flow_settle(struct dec_flow *f)
 			return status;
 		steps = f->nbits == before ? steps + 1 : 0;
 		if (steps == CIRCLE)
-			return DEC_E_LOOP;
+			return VPTD_E_LOOP;
 	}
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /* One block on, where neither outcome nor target is needed. */
-static enum dec_status go_on(struct dec_flow *f)
+static enum vptd_status go_on(struct dec_flow *f)
 {
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_COND:
-		return DEC_E_NO_OUTCOME;
+		return VPTD_E_NO_OUTCOME;
 	case DEC_END_RET:
 	case DEC_END_JUMP_IND:
 	case DEC_END_CALL_IND:
 	case DEC_END_FAR:
-		return DEC_E_NO_TARGET;
+		return VPTD_E_NO_TARGET;
 	case DEC_END_HOLE:
 	case DEC_END_BAD:
 		dec_flow_finish(f);
@@ -241,32 +250,32 @@ static enum dec_status go_on(struct dec_flow *f)
 	return dec_flow_through(f, is_direct(f->cur) ? DEC_TAKEN : DEC_FALL);
 }
 
-enum dec_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found)
+enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found)
 {
 	uint32_t steps;
 
 	for (steps = 0; steps < CIRCLE; steps++) {
-		enum dec_status status = see_code(f);
+		enum vptd_status status = see_code(f);
 
 		if (status)
 			return status;
 		if (ends >> f->cur->end & 1) {
 			*found = f->cur;
-			return DEC_OK;
+			return VPTD_OK;
 		}
 		status = go_on(f);
 		if (status)
 			return status;
 	}
-	return DEC_E_LOOP;
+	return VPTD_E_LOOP;
 }
 
 #define NEEDS_TARGET \
 	(1u << DEC_END_RET | 1u << DEC_END_JUMP_IND | 1u << DEC_END_CALL_IND | 1u << DEC_END_FAR)
 
-enum dec_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
+enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	uint64_t expected;
 
 	do {
@@ -277,12 +286,11 @@ enum dec_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
 			return status;
 	} while (!(NEEDS_TARGET >> f->cur->end & 1)); /* The code changed on the way. */
 	*by = f->cur;
-	f->cur->hits[DEC_TAKEN]++;
 	if (f->cur->end == DEC_END_CALL_IND)
 		dec_flow_push(f, f->cur->next);
 	else if (f->cur->end == DEC_END_RET && f->pops)
 		dec_flow_pop(f, &expected);
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /* The number of the instruction at @ip among those of the current block that are left. */
@@ -309,7 +317,7 @@ static bool enters_behind(const struct dec_flow *f, uint64_t ip)
 	       f->cur->next == ip;
 }
 
-enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
+enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 {
 	uint32_t steps, index;
 
@@ -318,10 +326,10 @@ enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 	if (f->mode != 64)
 		ip &= 0xffffffffu;
 	for (steps = 0; steps < CIRCLE; steps++) {
-		enum dec_status status;
+		enum vptd_status status;
 
 		if (f->ip == ip)
-			return DEC_OK;
+			return VPTD_OK;
 		status = see_code(f);
 		if (status)
 			return status;
@@ -333,7 +341,7 @@ enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 				continue;
 			}
 			run_to(f, index);
-			return DEC_OK;
+			return VPTD_OK;
 		}
 		*entered = enters_behind(f, ip);
 		/* Execution can stop right where a page ends that has no successor. */
@@ -345,7 +353,7 @@ enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 		if (status)
 			return status;
 	}
-	return DEC_E_LOOP;
+	return VPTD_E_LOOP;
 }
 
 bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)
@@ -356,5 +364,5 @@ bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)
 	/* Nothing of the probe is reported, and the code stays as it is. */
 	probe.ops = NULL;
 	probe.limit = UINT64_MAX;
-	return dec_flow_goto(&probe, ip, &entered) == DEC_OK;
+	return dec_flow_goto(&probe, ip, &entered) == VPTD_OK;
 }

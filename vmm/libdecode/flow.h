@@ -12,21 +12,9 @@
 #include "vpt/base.h"
 
 #include "libdecode/code.h"
+#include "libdecode/vptdecode.h"
 
 #define DEC_STACK 1024u /* return addresses kept; a power of two, and at least 64 (33.4.2.2) */
-
-enum dec_status {
-	DEC_OK = 0,
-	DEC_STUCK, /* a target is needed, and outcomes are left */
-	DEC_E_MEMORY,
-	DEC_E_HOLE,	  /* there is no code at the position */
-	DEC_E_BAD_INSN,	  /* the bytes at the position are no instruction */
-	DEC_E_NO_OUTCOME, /* a conditional branch comes first */
-	DEC_E_NO_TARGET,  /* an indirect branch comes first */
-	DEC_E_RETURN,	  /* a compressed RET has no CALL, or its outcome is not taken */
-	DEC_E_LOOP,	  /* direct branches lead in a circle */
-	DEC_E_PACKET,	  /* no packet has these bytes, or none may come here */
-};
 
 struct dec_flow;
 
@@ -39,6 +27,7 @@ struct dec_flow_ops {
 };
 
 struct dec_tracelets;
+struct dec_edges;
 
 struct dec_flow {
 	struct dec_code *code;
@@ -46,6 +35,7 @@ struct dec_flow {
 	const struct dec_flow_ops *ops;
 	void *context;
 	struct dec_tracelets *tracelets; /* NULL: block by block */
+	struct dec_edges *edges;	 /* NULL: those of indirect branches are not counted */
 	struct dec_block *cur;
 	uint32_t index;	    /* instructions of @cur that have run */
 	uint8_t mode;	    /* of code, 16, 32 or 64 */
@@ -72,38 +62,41 @@ static inline void dec_flow_clear_stack(struct dec_flow *f)
 }
 
 /* Continue at @ip, with the mode that is set. */
-enum dec_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
+enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
 
 /* Use all outcomes. OK, STUCK at an instruction that needs a target, or an error. */
-enum dec_status dec_flow_settle(struct dec_flow *f);
+enum vptd_status dec_flow_settle(struct dec_flow *f);
 
 /* Append @n outcomes, the oldest in bit n - 1. @n is 1 to 47. */
-static inline enum dec_status dec_flow_outcomes(struct dec_flow *f, uint64_t bits, unsigned int n)
+static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bits, unsigned int n)
 {
 	if (f->nbits + n > 64) {
-		enum dec_status status = dec_flow_settle(f);
+		enum vptd_status status = dec_flow_settle(f);
 
-		if (status > DEC_STUCK)
+		if (status > VPTD_STUCK)
 			return status;
 		if (f->nbits + n > 64)
-			return DEC_E_NO_TARGET;
+			return VPTD_E_NO_TARGET;
 	}
 	f->bits |= bits << (64 - n - f->nbits);
 	f->nbits += n;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /*
  * Run up to the next branch that needs a target, and through it. Outcomes must have been used as
- * far as possible. *by is the block that ended with that branch. dec_flow_jump() must follow.
+ * far as possible. *by is the block that ended with that branch. dec_flow_arrive() must follow.
  */
-enum dec_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
+enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
+
+/* Continue at @ip, where the branch at the end of @by leads. */
+enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by, uint64_t ip);
 
 /*
  * Run up to @ip, which no outcome or target is needed for. *entered: the last instruction was a
  * VM entry, behind which @ip is (table 33-56, row 9).
  */
-enum dec_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
+enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
 
 /* Would dec_flow_goto() come to @ip? Runs nothing. */
 bool dec_flow_reaches(struct dec_flow *f, uint64_t ip);
@@ -119,13 +112,13 @@ static inline bool dec_flow_at_end(const struct dec_flow *f)
  * running its last instruction; *found is that block. COND, RET, indirect and far ends stop the
  * search always: NO_OUTCOME or NO_TARGET if they are not in @ends.
  */
-enum dec_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
+enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
 
 /* Run the rest of the current block, and continue behind it or at its direct target. */
-enum dec_status dec_flow_through(struct dec_flow *f, unsigned int which);
+enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which);
 
 /* Run the rest of the current block; the position is none until dec_flow_jump(). */
-enum dec_status dec_flow_finish(struct dec_flow *f);
+enum vptd_status dec_flow_finish(struct dec_flow *f);
 
 /* The block that a link leads to. NULL: no memory. */
 static inline struct dec_block *dec_flow_link(struct dec_flow *f, struct dec_block *block,

@@ -6,32 +6,6 @@
 
 #include "libdecode/pt_inside.h"
 
-const char *dec_event_text(enum dec_event_kind kind)
-{
-#define DEC_EVENT(name, text) text,
-	static const char *const texts[] = {DEC_EVENTS(DEC_EVENT)};
-#undef DEC_EVENT
-	return kind < DEC_EVENT_COUNT ? texts[kind] : "?";
-}
-
-const char *dec_status_text(enum dec_status status)
-{
-	static const char *const texts[] = {
-		[DEC_OK] = "no error",
-		[DEC_STUCK] = "a target is missing",
-		[DEC_E_MEMORY] = "out of memory",
-		[DEC_E_HOLE] = "there is no code here",
-		[DEC_E_BAD_INSN] = "this is no instruction",
-		[DEC_E_NO_OUTCOME] = "a conditional branch has no outcome",
-		[DEC_E_NO_TARGET] = "an indirect branch has no target",
-		[DEC_E_RETURN] = "a compressed return has no call",
-		[DEC_E_LOOP] = "direct branches lead in a circle",
-		[DEC_E_PACKET] = "no packet of this kind may come here",
-	};
-
-	return status < sizeof(texts) / sizeof(*texts) ? texts[status] : "?";
-}
-
 void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_config *config,
 		 const struct dec_pt_ops *ops, void *context)
 {
@@ -45,19 +19,19 @@ void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_c
 	flow->pops = !config->keeps_ret;
 }
 
-void dec_pt_emit(struct dec_pt *pt, struct dec_event event)
+void dec_pt_emit(struct dec_pt *pt, struct vptd_event event)
 {
 	event.offset = pt->offset;
 	if (pt->ops->event)
 		pt->ops->event(pt->context, &event);
 }
 
-void dec_pt_desync(struct dec_pt *pt, enum dec_status status)
+void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 {
-	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_ERROR,
-					   .flags = pt->flow->cur ? DEC_EV_IP : 0,
-					   .ip = pt->flow->ip,
-					   .value = status});
+	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ERROR,
+					    .flags = pt->flow->cur ? VPTD_EV_IP : 0,
+					    .ip = pt->flow->ip,
+					    .value = status});
 	pt->synced = false;
 	pt->enabled = false;
 	pt->waits = 0;
@@ -66,24 +40,24 @@ void dec_pt_desync(struct dec_pt *pt, enum dec_status status)
 	dec_flow_stop(pt->flow);
 }
 
-static enum dec_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
+static enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
 {
 	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
 		/* Outcomes that cannot be followed, up to the next TIP. */
 		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
-			return DEC_OK;
-		return pt->config.no_flow ? DEC_OK : DEC_E_PACKET;
+			return VPTD_OK;
+		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	}
 	return dec_flow_outcomes(pt->flow, bits, n);
 }
 
-static enum dec_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
+static enum vptd_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	bool suppressed = p->ip_bytes == VPT_IP_SUPPRESSED;
 	enum vpt_status expanded = vpt_ip_expand(pt->last_ip, p->ip_bytes, p->value, &pt->last_ip);
 
 	if (expanded && !suppressed)
-		return DEC_E_PACKET;
+		return VPTD_E_PACKET;
 	switch (p->kind) {
 	case VPT_PKT_TIP:
 		return dec_pt_tip(pt, pt->last_ip, suppressed);
@@ -96,20 +70,20 @@ static enum dec_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
 	}
 }
 
-static enum dec_status mode_tsx(struct dec_pt *pt, unsigned int value)
+static enum vptd_status mode_tsx(struct dec_pt *pt, unsigned int value)
 {
 	if (pt->waits & W_PSB) {
 		pt->tsx = (uint8_t)value;
 		pt->waits |= W_TSX;
-		return DEC_OK;
+		return VPTD_OK;
 	}
 	/* An abort is a branch: its FUP has a TIP. */
 	if (value & 2 && pt->enabled) {
 		pt->waits |= W_ABORT;
-		return DEC_OK;
+		return VPTD_OK;
 	}
-	dec_pt_alone(pt, (struct dec_event){.kind = DEC_EVENT_TSX, .value = value});
-	return DEC_OK;
+	dec_pt_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX, .value = value});
+	return VPTD_OK;
 }
 
 static void vmcs(struct dec_pt *pt, uint64_t value)
@@ -120,58 +94,58 @@ static void vmcs(struct dec_pt *pt, uint64_t value)
 		return;
 	}
 	pt->vmcs = value;
-	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_VMCS, .value = value});
+	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_VMCS, .value = value});
 }
 
 /* Packets that change neither flow nor what it runs in. */
-static enum dec_status event_packet(struct dec_pt *pt, const struct vpt_packet *p)
+static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
-	struct dec_event event = {.value = p->value, .aux = p->aux};
+	struct vptd_event event = {.value = p->value, .aux = p->aux};
 
 	switch (p->kind) {
 	case VPT_PKT_EXSTOP:
-		event.kind = DEC_EVENT_EXSTOP;
+		event.kind = VPTD_EVENT_EXSTOP;
 		break;
 	case VPT_PKT_MWAIT:
-		event.kind = DEC_EVENT_MWAIT;
+		event.kind = VPTD_EVENT_MWAIT;
 		break;
 	case VPT_PKT_PWRE:
-		event.kind = DEC_EVENT_PWRE;
+		event.kind = VPTD_EVENT_PWRE;
 		event.aux = p->flag;
 		break;
 	case VPT_PKT_PWRX:
-		event.kind = DEC_EVENT_PWRX;
+		event.kind = VPTD_EVENT_PWRX;
 		break;
 	case VPT_PKT_CBR:
-		event.kind = DEC_EVENT_CBR;
-		event.flags = pt->waits & W_PSB ? DEC_EV_STATUS : 0;
+		event.kind = VPTD_EVENT_CBR;
+		event.flags = pt->waits & W_PSB ? VPTD_EV_STATUS : 0;
 		break;
 	case VPT_PKT_MNT:
-		event.kind = DEC_EVENT_MNT;
+		event.kind = VPTD_EVENT_MNT;
 		break;
 	case VPT_PKT_CFE:
-		event.kind = DEC_EVENT_CFE;
+		event.kind = VPTD_EVENT_CFE;
 		break;
 	case VPT_PKT_EVD:
-		event.kind = DEC_EVENT_EVD;
+		event.kind = VPTD_EVENT_EVD;
 		break;
 	case VPT_PKT_BBP:
-		event.kind = DEC_EVENT_BLOCK;
+		event.kind = VPTD_EVENT_BLOCK;
 		break;
 	case VPT_PKT_BIP:
-		event.kind = DEC_EVENT_ITEM;
+		event.kind = VPTD_EVENT_ITEM;
 		break;
 	case VPT_PKT_TRACE_STOP:
-		event.kind = DEC_EVENT_STOP;
+		event.kind = VPTD_EVENT_STOP;
 		break;
 	default:
-		return DEC_OK;
+		return VPTD_OK;
 	}
 	if (p->flag && (p->kind == VPT_PKT_EXSTOP || p->kind == VPT_PKT_CFE))
 		dec_pt_alone(pt, event);
 	else
 		dec_pt_emit(pt, event);
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 static bool is_timing(enum vpt_pkt_kind kind)
@@ -181,12 +155,12 @@ static bool is_timing(enum vpt_pkt_kind kind)
 }
 
 /* What the packets before have left open ends with this one. */
-static enum dec_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
+static enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	if (is_timing(kind))
-		return DEC_OK;
+		return VPTD_OK;
 	if (pt->waits & W_PGD) {
-		enum dec_status status = dec_pt_pgd_now(pt, kind);
+		enum vptd_status status = dec_pt_pgd_now(pt, kind);
 
 		if (status)
 			return status;
@@ -200,12 +174,12 @@ static enum dec_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 	    (kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64 || kind == VPT_PKT_TIP ||
 	     kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD))
 		dec_pt_drop_alone(pt);
-	return DEC_OK;
+	return VPTD_OK;
 }
 
-static enum dec_status packet(struct dec_pt *pt, const struct vpt_packet *p)
+static enum vptd_status packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
-	enum dec_status status = pt->waits ? close_waits(pt, p->kind) : DEC_OK;
+	enum vptd_status status = pt->waits ? close_waits(pt, p->kind) : VPTD_OK;
 
 	if (status)
 		return status;
@@ -220,7 +194,7 @@ static enum dec_status packet(struct dec_pt *pt, const struct vpt_packet *p)
 		return ip_packet(pt, p);
 	case VPT_PKT_PSB:
 		dec_pt_psb(pt);
-		return DEC_OK;
+		return VPTD_OK;
 	case VPT_PKT_PSBEND:
 		return dec_pt_psbend(pt);
 	case VPT_PKT_OVF:
@@ -230,12 +204,12 @@ static enum dec_status packet(struct dec_pt *pt, const struct vpt_packet *p)
 	case VPT_PKT_MODE_EXEC:
 		pt->mode_exec = (uint8_t)p->value;
 		pt->waits |= W_MODE;
-		return DEC_OK;
+		return VPTD_OK;
 	case VPT_PKT_MODE_TSX:
 		return mode_tsx(pt, (unsigned int)p->value);
 	case VPT_PKT_VMCS:
 		vmcs(pt, p->value);
-		return DEC_OK;
+		return VPTD_OK;
 	case VPT_PKT_PTW:
 		return dec_pt_ptwrite(pt, p);
 	default:
@@ -247,7 +221,7 @@ static enum dec_status packet(struct dec_pt *pt, const struct vpt_packet *p)
  * Short TNT packets, of which most traces consist, while nothing waits. Returns the bytes used.
  */
 static inline size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
-				enum dec_status *status)
+				enum vptd_status *status)
 {
 	size_t i;
 
@@ -297,7 +271,7 @@ static enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes, size
 /* One step into the bytes. Returns how many were used; 0: more are needed. */
 static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
-	enum dec_status status = DEC_OK;
+	enum vptd_status status = VPTD_OK;
 	struct vpt_packet p;
 	size_t used;
 
@@ -330,7 +304,7 @@ static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	case VPT_E_EOS:
 		return used;
 	default:
-		status = DEC_E_PACKET;
+		status = VPTD_E_PACKET;
 		pt->offset++;
 		used++;
 	}
@@ -385,7 +359,7 @@ void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 
 void dec_pt_finish(struct dec_pt *pt)
 {
-	enum dec_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : DEC_OK;
+	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;
 
 	if (!status && pt->synced)
 		status = dec_pt_settle(pt);

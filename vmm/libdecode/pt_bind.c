@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Bind packets to instructions: which one sent each, and what follows from that (33.4.2, 33.7). */
+#include "libdecode/edges.h"
 #include "libdecode/pt_inside.h"
 
-enum dec_status dec_pt_settle(struct dec_pt *pt)
+enum vptd_status dec_pt_settle(struct dec_pt *pt)
 {
-	enum dec_status status;
+	enum vptd_status status;
 
 	if (!pt->enabled || !pt->flow->nbits)
-		return DEC_OK;
+		return VPTD_OK;
 	status = dec_flow_settle(pt->flow);
 	/* Anything but a TIP comes after the TIPs of all outcomes before it (33.4.2.3). */
-	return status == DEC_STUCK ? DEC_E_NO_TARGET : status;
+	return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
 }
 
 void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags)
@@ -20,10 +21,10 @@ void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int fla
 	pt->cr3 = cr3;
 	pt->nr = nr;
 	dec_code_select(pt->flow->code, key);
-	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_PAGING,
-					   .flags = (uint8_t)flags,
-					   .value = cr3,
-					   .aux = nr});
+	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_PAGING,
+					    .flags = (uint8_t)flags,
+					    .value = cr3,
+					    .aux = nr});
 }
 
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags)
@@ -34,9 +35,9 @@ void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int fla
 	if (mode == pt->flow->mode && !flags)
 		return;
 	pt->flow->mode = mode;
-	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_EXEC_MODE,
-					   .flags = (uint8_t)flags,
-					   .value = mode});
+	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_EXEC_MODE,
+					    .flags = (uint8_t)flags,
+					    .value = mode});
 }
 
 /* What belongs to the branch that is being bound takes effect at its target. */
@@ -49,7 +50,7 @@ static void use_pending(struct dec_pt *pt)
 	pt->waits &= ~(uint32_t)(W_PIP | W_MODE);
 }
 
-void dec_pt_alone(struct dec_pt *pt, struct dec_event event)
+void dec_pt_alone(struct dec_pt *pt, struct vptd_event event)
 {
 	if (pt->nalone == sizeof(pt->alone) / sizeof(*pt->alone))
 		dec_pt_drop_alone(pt);
@@ -68,9 +69,9 @@ void dec_pt_drop_alone(struct dec_pt *pt)
 }
 
 /* The FUP of events that have one for themselves: execution comes to @ip and stays there. */
-static enum dec_status fup_alone(struct dec_pt *pt, uint64_t ip)
+static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 {
-	enum dec_status status = DEC_OK;
+	enum vptd_status status = VPTD_OK;
 	unsigned int i;
 	bool entered;
 
@@ -82,43 +83,43 @@ static enum dec_status fup_alone(struct dec_pt *pt, uint64_t ip)
 	if (status)
 		return status;
 	for (i = 0; i < pt->nalone; i++) {
-		pt->alone[i].flags |= DEC_EV_IP;
+		pt->alone[i].flags |= VPTD_EV_IP;
 		pt->alone[i].ip = ip;
 	}
 	dec_pt_drop_alone(pt);
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /* Tracing resumes in the traced region (33.3.8). */
-static enum dec_status resume(struct dec_pt *pt, uint64_t ip)
+static enum vptd_status resume(struct dec_pt *pt, uint64_t ip)
 {
 	pt->waits &= ~(uint32_t)W_OVF;
 	use_pending(pt);
-	dec_pt_emit(pt,
-		    (struct dec_event){.kind = DEC_EVENT_OVERFLOW, .flags = DEC_EV_TO, .to = ip});
+	dec_pt_emit(pt, (struct vptd_event){
+				.kind = VPTD_EVENT_OVERFLOW, .flags = VPTD_EV_TO, .to = ip});
 	pt->enabled = !pt->config.no_flow;
 	if (dec_pt_has(pt, DEC_APL12))
 		pt->waits |= W_APL12;
-	return pt->enabled ? dec_flow_jump(pt->flow, ip) : DEC_OK;
+	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
 }
 
 /* Only RFLAGS.IF has changed (table 33-59, row 22). */
-static enum dec_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
+static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 {
 	pt->waits &= ~(uint32_t)W_MODE;
-	dec_pt_alone(pt,
-		     (struct dec_event){.kind = DEC_EVENT_IFLAG, .value = pt->mode_exec >> 2 & 1u});
+	dec_pt_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_IFLAG,
+					     .value = pt->mode_exec >> 2 & 1u});
 	return fup_alone(pt, ip);
 }
 
-enum dec_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
+enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	if (suppressed)
-		return DEC_E_PACKET;
+		return VPTD_E_PACKET;
 	if (pt->waits & W_PSB) {
 		pt->fup = ip;
 		pt->waits |= W_FUP;
-		return DEC_OK;
+		return VPTD_OK;
 	} else if (pt->waits & W_OVF) {
 		return resume(pt, ip);
 	} else if (pt->waits & W_ALONE) {
@@ -128,18 +129,18 @@ enum dec_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	}
 	pt->fup = ip;
 	pt->waits |= W_FUP;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /*
  * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
  * a FUP with their own address, and have run.
  */
-static enum dec_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *flags)
+static enum vptd_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *flags)
 {
 	struct dec_flow *f = pt->flow;
 	bool abort = pt->waits & W_ABORT;
-	enum dec_status status = dec_pt_settle(pt);
+	enum vptd_status status = dec_pt_settle(pt);
 	bool entered, ran;
 
 	*flags = 0;
@@ -152,83 +153,83 @@ static enum dec_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *fl
 	if (status)
 		return status;
 	if (entered)
-		*flags |= DEC_EV_VM_ENTRY;
+		*flags |= VPTD_EV_VM_ENTRY;
 	if (!dec_flow_at_end(f))
-		return DEC_OK;
+		return VPTD_OK;
 	ran = f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO;
 	if (ran)
-		*flags |= DEC_EV_SOFT_INT;
+		*flags |= VPTD_EV_SOFT_INT;
 	ran |= disabled && f->cur->insn_kind == DEC_INSN_WRMSR;
 	if (disabled && f->cur->insn_kind == DEC_INSN_VM_ENTRY && dec_pt_has(pt, DEC_SKD022)) {
-		*flags |= DEC_EV_VM_ENTRY;
+		*flags |= VPTD_EV_VM_ENTRY;
 		ran = true;
 	}
-	return ran ? dec_flow_finish(f) : DEC_OK;
+	return ran ? dec_flow_finish(f) : VPTD_OK;
 }
 
-static enum dec_status async_branch(struct dec_pt *pt, uint64_t ip)
+static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	uint8_t flags;
 
 	pt->waits &= ~(uint32_t)W_FUP;
 	if (!pt->enabled)
-		return pt->config.no_flow ? DEC_OK : DEC_E_PACKET;
+		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	status = come_to_fup(pt, false, &flags);
 	if (status)
 		return status;
 	if (pt->waits & W_ABORT)
-		dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_TSX, .value = 2});
+		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX, .value = 2});
 	pt->waits &= ~(uint32_t)W_ABORT;
-	dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_ASYNC_BRANCH,
-					   .flags = flags | DEC_EV_IP | DEC_EV_TO,
-					   .ip = pt->fup,
-					   .to = ip});
+	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
+					    .flags = flags | VPTD_EV_IP | VPTD_EV_TO,
+					    .ip = pt->fup,
+					    .to = ip});
 	use_pending(pt);
 	return dec_flow_jump(pt->flow, ip);
 }
 
-enum dec_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
+enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	struct dec_block *by;
-	enum dec_status status;
+	enum vptd_status status;
 
 	if (pt->waits & W_PSB || suppressed)
-		return DEC_E_PACKET;
+		return VPTD_E_PACKET;
 	if (pt->waits & W_FUP)
 		return async_branch(pt, ip);
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
 		return resume(pt, ip);
 	if (!pt->enabled)
-		return pt->config.no_flow ? DEC_OK : DEC_E_PACKET;
+		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	status = dec_flow_settle(pt->flow);
-	if (status > DEC_STUCK)
+	if (status > VPTD_STUCK)
 		return status;
 	status = dec_flow_branch(pt->flow, &by);
 	if (status)
 		return status;
 	use_pending(pt);
-	return dec_flow_jump(pt->flow, ip);
+	return dec_flow_arrive(pt->flow, by, ip);
 }
 
-enum dec_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
+enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	if (pt->waits & W_PSB || suppressed || (pt->enabled && !(pt->waits & (W_BDM70 | W_APL12))))
-		return DEC_E_PACKET;
+		return VPTD_E_PACKET;
 	if (pt->waits & W_OVF) {
 		pt->waits &= ~(uint32_t)W_OVF;
-		dec_pt_emit(pt, (struct dec_event){.kind = DEC_EVENT_OVERFLOW});
+		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
 	}
 	pt->waits &= ~(uint32_t)W_FUP;
 	use_pending(pt);
 	pt->enabled = !pt->config.no_flow;
 	dec_flow_clear_stack(pt->flow);
 	dec_pt_emit(pt,
-		    (struct dec_event){.kind = DEC_EVENT_ENABLED, .flags = DEC_EV_TO, .to = ip});
-	return pt->enabled ? dec_flow_jump(pt->flow, ip) : DEC_OK;
+		    (struct vptd_event){.kind = VPTD_EVENT_ENABLED, .flags = VPTD_EV_TO, .to = ip});
+	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
 }
 
-static void disable(struct dec_pt *pt, struct dec_event event)
+static void disable(struct dec_pt *pt, struct vptd_event event)
 {
 	dec_pt_emit(pt, event);
 	use_pending(pt);
@@ -245,7 +246,7 @@ static bool leaves_filter(const struct dec_pt *pt, uint64_t ip)
 	unsigned int i;
 
 	for (i = 0; i < pt->config.nranges; i++) {
-		const struct dec_pt_range *range = &pt->config.range[i];
+		const struct vptd_range *range = &pt->config.range[i];
 		bool hit = ip >= range->first && ip <= range->last;
 
 		if (range->stops && hit)
@@ -256,18 +257,35 @@ static bool leaves_filter(const struct dec_pt *pt, uint64_t ip)
 	return filters && !inside;
 }
 
+/* The branch out of the traced region is an edge, if its target is known. */
+static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
+{
+	struct dec_block *block = pt->flow->cur;
+
+	switch ((enum dec_end)block->end) {
+	case DEC_END_COND:
+	case DEC_END_JUMP:
+	case DEC_END_CALL:
+		block->hits[DEC_TAKEN]++;
+		return;
+	default:
+		if (pt->flow->edges && !suppressed)
+			dec_edges_add(pt->flow->edges, block->id, ip, 1);
+	}
+}
+
 /*
  * The instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
  * so that of direct ones only that to the address counts. Without an address it is a conditional
  * branch out of the filter, or what left the context: a far transfer, or a MOV CR3, which sends
  * a PIP only where the context stays (33.4.2.5, 33.4.2.7).
  */
-static enum dec_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
+static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
 	uint32_t ends = LEADS_AWAY | (suppressed ? BIT(CR3) : 0) |
 			(suppressed && !skl014 ? 0 : BIT(JUMP) | BIT(CALL));
-	enum dec_status status;
+	enum vptd_status status;
 	struct dec_block *block;
 
 	for (;;) {
@@ -283,22 +301,24 @@ static enum dec_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppress
 		if (status)
 			return status;
 	}
-	pt->flow->cur->hits[DEC_TAKEN]++;
-	return dec_flow_finish(pt->flow);
+	status = dec_flow_finish(pt->flow);
+	if (!status)
+		count_sender(pt, ip, suppressed);
+	return status;
 }
 
-static enum dec_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
+static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
-	enum dec_status status = dec_pt_settle(pt);
+	enum vptd_status status = dec_pt_settle(pt);
 
 	if (!status)
 		status = find_sender(pt, ip, suppressed);
 	if (status)
 		return status;
-	disable(pt, (struct dec_event){.kind = DEC_EVENT_DISABLED,
-				       .flags = suppressed ? 0 : DEC_EV_TO,
-				       .to = ip});
-	return DEC_OK;
+	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
+					.flags = suppressed ? 0 : VPTD_EV_TO,
+					.to = ip});
+	return VPTD_OK;
 }
 
 static bool leaves_context(const struct dec_pt *pt)
@@ -306,64 +326,64 @@ static bool leaves_context(const struct dec_pt *pt)
 	return pt->config.cr3_filter && pt->cr3 != pt->config.cr3_match;
 }
 
-enum dec_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
+enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	bool fup = pt->waits & W_FUP, after_cr3 = pt->waits & W_CR3;
 	uint8_t flags;
 
 	if (pt->waits & W_PSB)
-		return DEC_E_PACKET;
+		return VPTD_E_PACKET;
 	pt->waits &= ~(uint32_t)(W_FUP | W_CR3);
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_APL11))
-		return DEC_OK;
+		return VPTD_OK;
 	if (!pt->enabled)
-		return pt->config.no_flow ? DEC_OK : DEC_E_PACKET;
+		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	if (fup) {
 		status = come_to_fup(pt, true, &flags);
 		if (status)
 			return status;
 		if (!suppressed)
-			flags |= DEC_EV_TO;
+			flags |= VPTD_EV_TO;
 		/* A VM entry is an instruction that left: nothing interrupted what is behind it. */
-		if (flags & DEC_EV_VM_ENTRY)
-			disable(pt, (struct dec_event){
-					    .kind = DEC_EVENT_DISABLED, .flags = flags, .to = ip});
+		if (flags & VPTD_EV_VM_ENTRY)
+			disable(pt, (struct vptd_event){
+					    .kind = VPTD_EVENT_DISABLED, .flags = flags, .to = ip});
 		else
-			disable(pt, (struct dec_event){.kind = DEC_EVENT_ASYNC_DISABLED,
-						       .flags = flags | DEC_EV_IP,
-						       .ip = pt->fup,
-						       .to = ip});
-		return DEC_OK;
+			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_DISABLED,
+							.flags = flags | VPTD_EV_IP,
+							.ip = pt->fup,
+							.to = ip});
+		return VPTD_OK;
 	}
 	if (suppressed && after_cr3) {
 		if (leaves_context(pt)) {
-			disable(pt, (struct dec_event){.kind = DEC_EVENT_DISABLED});
-			return DEC_OK;
+			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
+			return VPTD_OK;
 		}
 		/* If a TraceStop follows the MOV CR3 led there, else a later branch is meant. */
 		pt->waits |= W_PGD;
-		return DEC_OK;
+		return VPTD_OK;
 	}
 	return sync_disabled(pt, ip, suppressed);
 }
 
-enum dec_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next)
+enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next)
 {
 	pt->waits &= ~(uint32_t)W_PGD;
 	if (next != VPT_PKT_TRACE_STOP)
 		return sync_disabled(pt, 0, true);
-	disable(pt, (struct dec_event){.kind = DEC_EVENT_DISABLED});
-	return DEC_OK;
+	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
+	return VPTD_OK;
 }
 
 /*
  * A PIP behind a FUP belongs to the event's TIP. Else it is of the next MOV CR3 or far transfer
  * (33.4.2.7): of a MOV CR3 at once, of a transfer with its TIP.
  */
-enum dec_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
+enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 {
-	enum dec_status status;
+	enum vptd_status status;
 	struct dec_block *block;
 
 	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP))) {
@@ -383,24 +403,24 @@ enum dec_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 		}
 	} else if (!pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_OVF))) {
 		dec_pt_use_space(pt, cr3, nr, 0);
-		return DEC_OK;
+		return VPTD_OK;
 	}
 	pt->pip_cr3 = cr3;
 	pt->pip_nr = nr;
 	pt->waits |= W_PIP;
-	return DEC_OK;
+	return VPTD_OK;
 }
 
 /* Without a FUP it is of the next PTWRITE. */
-enum dec_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p)
+enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p)
 {
-	struct dec_event event = {.kind = DEC_EVENT_PTWRITE, .value = p->value};
-	enum dec_status status;
+	struct vptd_event event = {.kind = VPTD_EVENT_PTWRITE, .value = p->value};
+	enum vptd_status status;
 	struct dec_block *block;
 
 	if (p->flag) {
 		dec_pt_alone(pt, event);
-		return DEC_OK;
+		return VPTD_OK;
 	}
 	if (pt->enabled) {
 		status = dec_pt_settle(pt);
@@ -410,16 +430,16 @@ enum dec_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p)
 			status = dec_flow_through(pt->flow, DEC_FALL);
 		if (status)
 			return status;
-		event.flags = DEC_EV_IP;
+		event.flags = VPTD_EV_IP;
 		event.ip = block->last;
 	}
 	dec_pt_emit(pt, event);
-	return DEC_OK;
+	return VPTD_OK;
 }
 
-enum dec_status dec_pt_overflow(struct dec_pt *pt)
+enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 {
-	enum dec_status status = pt->waits & W_PSB ? DEC_OK : dec_pt_settle(pt);
+	enum vptd_status status = pt->waits & W_PSB ? VPTD_OK : dec_pt_settle(pt);
 
 	/* A FUP that events wait for was lost: the next one is the overflow's. */
 	dec_pt_drop_alone(pt);

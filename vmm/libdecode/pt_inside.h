@@ -22,15 +22,15 @@ enum dec_pt_waits {
 };
 
 /* pt_bind.c: one function for each packet that is not only an event. */
-enum dec_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed);
-enum dec_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
-enum dec_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
-enum dec_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
-enum dec_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
-enum dec_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
-enum dec_status dec_pt_overflow(struct dec_pt *pt);
+enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
+enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
+enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
+enum vptd_status dec_pt_overflow(struct dec_pt *pt);
 /* A TIP.PGD that waited: the next packet is of this kind. */
-enum dec_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
+enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
 /* The events that wait for a FUP get none. */
 void dec_pt_drop_alone(struct dec_pt *pt);
 
@@ -41,15 +41,15 @@ static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 
 /* pt_psb.c */
 void dec_pt_psb(struct dec_pt *pt);
-enum dec_status dec_pt_psbend(struct dec_pt *pt);
+enum vptd_status dec_pt_psbend(struct dec_pt *pt);
 
 /* Report an error, and be as before the first PSB. */
-void dec_pt_desync(struct dec_pt *pt, enum dec_status status);
+void dec_pt_desync(struct dec_pt *pt, enum vptd_status status);
 /* Outcomes are used, and the position is where the next packet counts. */
-enum dec_status dec_pt_settle(struct dec_pt *pt);
-void dec_pt_emit(struct dec_pt *pt, struct dec_event event);
+enum vptd_status dec_pt_settle(struct dec_pt *pt);
+void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
 /* Wait for a FUP with an event. */
-void dec_pt_alone(struct dec_pt *pt, struct dec_event event);
+void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
 void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags);
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags);
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libdecode/edges.h"
+
 #define STACK_MAX 12u  /* addresses that a walk takes and leaves, together */
 #define STEPS	  512u /* blocks of one walk at most */
 
@@ -227,23 +229,31 @@ static bool has_room(struct dec_tracelets *t)
 }
 
 /* Count the blocks of a walk as often as it was used. */
-static void expand(const struct dec_tracelets *t, const struct dec_code *code, struct walk *w)
+static void expand(const struct dec_tracelets *t, const struct dec_flow *f, struct walk *w)
 {
 	const uint32_t *path = t->path + w->path;
 	unsigned int i;
 
-	for (i = 0; w->hits && i < w->steps; i++)
-		dec_code_at(code, path[i] >> 1)->hits[path[i] & 1] += w->hits;
+	for (i = 0; w->hits && i < w->steps; i++) {
+		struct dec_block *block = dec_code_at(f->code, path[i] >> 1);
+		const struct dec_block *to =
+			i + 1u < w->steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
+
+		if (block->end != DEC_END_RET)
+			block->hits[path[i] & 1] += w->hits;
+		else if (f->edges)
+			dec_edges_add(f->edges, block->id, to->ip, w->hits);
+	}
 	w->hits = 0;
 }
 
-void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_code *code)
+void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	size_t i;
 
 	for (i = 0; t->keeps_paths && i <= t->mask; i++) {
 		if (t->walk[i].from)
-			expand(t, code, &t->walk[i]);
+			expand(t, f, &t->walk[i]);
 	}
 }
 
@@ -254,7 +264,7 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 	size_t i;
 
 	if (t->mask + 1 >= t->max) {
-		dec_tracelets_expand(t, f->code);
+		dec_tracelets_expand(t, f);
 		memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
 		t->used = 0;
 		t->naddresses = 0;
@@ -370,7 +380,7 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
 	}
 	if (vpt_unlikely(!w->from || w->view != f->views[w->of_all] || !returns_match(t, f, w))) {
 		if (w->from && t->keeps_paths)
-			expand(t, f->code, w);
+			expand(t, f, w);
 		w = make_walk(t, f, w, key, n);
 		if (!w)
 			return false;

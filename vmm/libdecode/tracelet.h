@@ -22,7 +22,7 @@ void dec_tracelets_free(struct dec_tracelets *t);
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
-/* Add the counts of all cached walks to the blocks' hits. */
-void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_code *code);
+/* Add the counts of all cached walks to the blocks' hits, those of RETs to the flow's edges. */
+void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
 #endif /* VMM_LIBDECODE_TRACELET_H */

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The public decoder: code, flow and packets in one object. */
+#include "libdecode/decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/msr.h"
+
+#define CACHE	  (128u << 20)
+#define OWN_KEYS  (1ull << 63)
+#define PAGE_MASK ((uint64_t)VPTD_PAGE - 1)
+
+static void on_event(void *context, const struct vptd_event *event)
+{
+	struct vptd_decoder *d = context;
+
+	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
+		d->no_memory = true;
+	/* What a PSB+ repeats is no event: parts of a trace would have it twice. */
+	if (!(event->flags & VPTD_EV_STATUS) && event->kind != VPTD_EVENT_SYNC)
+		d->events[event->kind]++;
+	if (d->ops.event)
+		d->ops.event(d->context, event);
+}
+
+static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
+{
+	struct vptd_decoder *d = context;
+
+	return d->ops.space ? d->ops.space(d->context, cr3, nr, vmcs) : cr3 | nr;
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	struct vptd_decoder *d = context;
+	const uint8_t *lens = dec_code_lens(d->code, block);
+	struct vptd_run run = {
+		.ip = block->ip,
+		.page = dec_block_key(block),
+		.offset = d->pt.offset,
+		.lens = lens + first,
+		.count = count,
+		.mode = block->mode,
+	};
+	unsigned int i;
+
+	for (i = 0; i < first; i++)
+		run.ip += lens[i];
+	d->ops.run(d->context, &run);
+}
+
+static bool on_miss(void *context, uint64_t space, uint64_t address)
+{
+	struct vptd_decoder *d = context;
+	uint64_t key = OWN_KEYS | d->own_keys;
+	uint8_t bytes[VPTD_PAGE];
+
+	if (d->ops.fetch(d->context, space, address, &key, bytes) != 1)
+		return false;
+	d->own_keys += key == (OWN_KEYS | d->own_keys);
+	if (dec_code_content(d->code, key, bytes) || dec_code_map(d->code, space, address, key)) {
+		d->no_memory = true;
+		return false;
+	}
+	return true;
+}
+
+static const struct dec_flow_ops reports = {.run = on_run};
+static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
+
+static bool is_valid(const struct vptd_config *config, const struct vptd_ops *ops)
+{
+	return config->size == sizeof(*config) && ops->size == sizeof(*ops) &&
+	       config->nranges <= VPTD_RANGES;
+}
+
+static void start(struct vptd_decoder *d, const struct vptd_config *config)
+{
+	struct dec_pt_config pt = {
+		.keeps_ret = config->flags & VPTD_KEEPS_RET,
+		.cr3_match = config->cr3_match,
+		.nranges = config->nranges,
+		.errata = dec_errata_of(config->family, config->model),
+	};
+
+	if (config->flags & VPTD_CTL) {
+		pt.no_flow = !(config->ctl & VPT_CTL_MASK(BRANCH_EN)) ||
+			     config->ctl & VPT_CTL_MASK(DIS_TNT);
+		pt.no_retc = config->ctl & VPT_CTL_MASK(DIS_RETC);
+		pt.event_en = config->ctl & VPT_CTL_MASK(EVENT_EN);
+		pt.cr3_filter = config->ctl & VPT_CTL_MASK(CR3_FILTER);
+	}
+	memcpy(pt.range, config->range, sizeof(pt.range));
+	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
+	dec_pt_init(&d->pt, &d->flow, &pt, &pt_ops, d);
+	if (d->ops.fetch)
+		dec_code_on_miss(d->code, on_miss, d);
+	d->counts_edges = config->flags & VPTD_EDGES;
+	if (d->counts_edges)
+		d->flow.edges = &d->edges;
+}
+
+struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vptd_ops *ops,
+			      void *context, enum vptd_status *status)
+{
+	static const struct vptd_config plain = {.size = sizeof(plain)};
+	static const struct vptd_ops silent = {.size = sizeof(silent)};
+	struct vptd_decoder *d;
+
+	if (!config)
+		config = &plain;
+	if (!ops)
+		ops = &silent;
+	*status = VPTD_E_ARGUMENT;
+	if (!is_valid(config, ops))
+		return NULL;
+	*status = VPTD_E_MEMORY;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->ops = *ops;
+	d->context = context;
+	d->code = dec_code_new();
+	if (!d->code) {
+		vptd_free(d);
+		return NULL;
+	}
+	start(d, config);
+	/* Runs are reported one by one; else a walk through many branches is one look-up. */
+	if (!d->ops.run) {
+		d->flow.tracelets =
+			dec_tracelets_new(config->cache ? config->cache : CACHE, d->counts_edges);
+		if (!d->flow.tracelets) {
+			vptd_free(d);
+			return NULL;
+		}
+	}
+	*status = VPTD_OK;
+	return d;
+}
+
+void vptd_free(struct vptd_decoder *d)
+{
+	if (!d)
+		return;
+	dec_tracelets_free(d->flow.tracelets);
+	dec_edges_free(&d->edges);
+	dec_code_free(d->code);
+	free(d);
+}
+
+static enum vptd_status status_of(int err)
+{
+	return err ? VPTD_E_MEMORY : VPTD_OK;
+}
+
+enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t address, uint64_t key,
+			   const uint8_t *bytes)
+{
+	int err;
+
+	if (address & PAGE_MASK || key >= OWN_KEYS)
+		return VPTD_E_ARGUMENT;
+	err = dec_code_content(d->code, key, bytes);
+	return status_of(err ? err : dec_code_map(d->code, space, address, key));
+}
+
+/* Bytes of one page. */
+static int part(struct vptd_decoder *d, uint64_t space, uint64_t address, const uint8_t *bytes,
+		size_t len)
+{
+	uint64_t vaddr = address & ~PAGE_MASK, key;
+	const uint8_t *before = NULL;
+	uint8_t page[VPTD_PAGE];
+	int err;
+
+	if (!dec_code_at_page(d->code, space, vaddr, &key, &before))
+		key = OWN_KEYS | d->own_keys++;
+	if (before)
+		memcpy(page, before, sizeof(page));
+	else
+		memset(page, 0, sizeof(page));
+	memcpy(page + (address & PAGE_MASK), bytes, len);
+	err = dec_code_content(d->code, key, page);
+	return err ? err : dec_code_map(d->code, space, vaddr, key);
+}
+
+enum vptd_status vptd_code(struct vptd_decoder *d, uint64_t space, uint64_t address,
+			   const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		size_t n = VPTD_PAGE - (size_t)(address & PAGE_MASK);
+		int err;
+
+		if (n > len)
+			n = len;
+		err = part(d, space, address, bytes, n);
+		if (err)
+			return VPTD_E_MEMORY;
+		address += n;
+		bytes += n;
+		len -= n;
+	}
+	return VPTD_OK;
+}
+
+enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int mode)
+{
+	if (space == VPTD_ANY_SPACE || (mode != 16 && mode != 32 && mode != 64))
+		return VPTD_E_ARGUMENT;
+	d->flow.mode = (uint8_t)mode;
+	return status_of(dec_code_select(d->code, space));
+}
+
+static enum vptd_status done(struct vptd_decoder *d)
+{
+	bool no_memory = d->no_memory || d->edges.lost;
+
+	d->no_memory = d->edges.lost = false;
+	return no_memory ? VPTD_E_MEMORY : VPTD_OK;
+}
+
+enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
+{
+	dec_pt_push(&d->pt, bytes, len);
+	return done(d);
+}
+
+enum vptd_status vptd_finish(struct vptd_decoder *d)
+{
+	dec_pt_finish(&d->pt);
+	return done(d);
+}
+
+size_t vptd_find_psb(const uint8_t *bytes, size_t len)
+{
+	return vpt_packet_find_psb(bytes, len);
+}
+
+size_t vptd_psb_size(const uint8_t *bytes, size_t len)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	size_t at;
+
+	for (at = 0; at < len; at += packet.size) {
+		if (vpt_packet_read(&parser, bytes + at, len - at, &packet))
+			break;
+		if (!at && packet.kind != VPT_PKT_PSB)
+			break;
+		if (packet.kind == VPT_PKT_OVF)
+			break;
+		if (packet.kind == VPT_PKT_PSBEND)
+			return at + packet.size;
+	}
+	return 0;
+}
+
+uint64_t vptd_insns(const struct vptd_decoder *d)
+{
+	return d->flow.insns;
+}
+
+uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)
+{
+	return kind < VPTD_EVENT_COUNT ? d->events[kind] : 0;
+}

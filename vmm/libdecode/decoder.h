@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What is behind struct vptd_decoder, for decoder.c and counts.c. */
+#ifndef VMM_LIBDECODE_DECODER_H
+#define VMM_LIBDECODE_DECODER_H
+
+#include "libdecode/edges.h"
+#include "libdecode/pt.h"
+#include "libdecode/tracelet.h"
+#include "libdecode/vptdecode.h"
+
+struct vptd_decoder {
+	struct dec_code *code;
+	struct dec_flow flow;
+	struct dec_pt pt;
+	struct dec_edges edges;
+	struct vptd_ops ops;
+	void *context;	   /* of ops */
+	uint64_t own_keys; /* keys given to pages that came without */
+	uint64_t events[VPTD_EVENT_COUNT];
+	bool counts_edges;
+	bool no_memory; /* since it was last told */
+};
+
+#endif /* VMM_LIBDECODE_DECODER_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* How often branches whose target is not in the code led to each of their targets. */
+#ifndef VMM_LIBDECODE_EDGES_H
+#define VMM_LIBDECODE_EDGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A slot is free if its count is 0. */
+struct dec_edges {
+	struct dec_edge {
+		uint64_t to;
+		uint64_t count;
+		uint32_t from; /* id of the block that ends with the branch */
+	} * slots;
+	size_t mask, used;
+	bool lost; /* there was no memory for an edge */
+};
+
+/* Add @count (not 0) to an edge. */
+void dec_edges_add(struct dec_edges *edges, uint32_t from, uint64_t to, uint64_t count);
+/* All counts become 0. */
+void dec_edges_clear(struct dec_edges *edges);
+void dec_edges_free(struct dec_edges *edges);
+
+#endif /* VMM_LIBDECODE_EDGES_H */
