@@ -10,9 +10,6 @@
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
-/* Items from one call of the reader's watch to the next, a power of 2. */
-#define WATCH_EVERY 1024u
-
 const char *vpt_flow_event_text(enum vpt_flow_event event)
 {
 #define VPT_FLOW(name, text) text,
@@ -414,6 +411,8 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		f->insns += item->insns;
 		break;
 	case VPT_ITEM_EVENT:
+		/* Each PSB+ has one. */
+		vpt_reader_progress(f->reader, f->vcpu, item->offset);
 		item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
 		if (item->has_to && item->to == VPT_FILTER_NO_IP) {
 			item->to = vpt_filter_target(&f->known, item->offset);
@@ -474,8 +473,6 @@ static int next_item(void *flow, struct vpt_item *item)
 
 	do {
 		err = decode_item(f, item);
-		if (!(++f->decoded % WATCH_EVERY))
-			vpt_reader_progress(f->reader, f->vcpu, item->offset);
 	} while (!err && was_given(f, item));
 	return err;
 }

@@ -39,7 +39,6 @@ struct vpt_flow {
 		uint64_t given; /* so far, */
 		uint64_t again; /* of which so many are not to be given again */
 	} items, cfe_items; /* what is decoded; CFEs and blocks, whose place among it may move */
-	uint32_t decoded;   /* items, repeated ones too, for the reader's watch */
 	bool blocks;	    /* BLOCKs are wanted, else INSNs */
 	bool changes;	    /* some page has more than one version */
 	uint64_t change;    /* the counter at which one next does */

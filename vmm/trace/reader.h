@@ -73,7 +73,7 @@ int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **r
 int vpt_reader_open(const char *path, struct vpt_reader **reader, char *why, size_t size);
 void vpt_reader_close(struct vpt_reader *r);
 
-/* Called now and then while a vCPU's stream is decoded, with the offset in it. */
+/* Called at each event while a vCPU's stream is decoded, with the offset in it. */
 struct vpt_watch {
 	void (*progress)(void *context, unsigned int vcpu, uint64_t offset);
 	void *context;
