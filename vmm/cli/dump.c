@@ -189,7 +189,7 @@ static int dump_raw(struct options *o)
 
 	if (err) {
 		vpt_input_close(&in);
-		return vpt_fail(VPT_EXIT_INPUT, "dump: %s: %s", o->path, strerror(-err));
+		return vpt_fail(vpt_cli_input_status(err), "dump: %s: %s", o->path, strerror(-err));
 	}
 	s.bytes = in.bytes;
 	o->dump.vcpu = VPT_DUMP_RAW;

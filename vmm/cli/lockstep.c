@@ -9,6 +9,7 @@
 #include "boot/boot.h"
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/open.h"
 #include "cli/terminal.h"
 #include "trace/input.h"
 
@@ -42,7 +43,8 @@ static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
 	int err = vpt_input_open_magic(&g->file, o->guest, VPT_ELF_MAGIC, VPT_ELF_MAGIC_LEN);
 
 	if (err)
-		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest, strerror(-err));
+		return vpt_fail(vpt_cli_input_status(err), "lockstep: %s: %s", o->guest,
+				strerror(-err));
 	error = vpt_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
 	if (error)
 		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest,

@@ -47,10 +47,15 @@ static struct beside look_beside(const char *path)
 	return b;
 }
 
+int vpt_cli_input_status(int err)
+{
+	return err == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT;
+}
+
 static int refuse(const char *verb, const char *path, int err, const char *why, const char *hint)
 {
-	return vpt_fail(err == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT, "%s: %s: %s%s", verb, path,
-			why, hint && err == -EINVAL ? hint : "");
+	return vpt_fail(vpt_cli_input_status(err), "%s: %s: %s%s", verb, path, why,
+			hint && err == -EINVAL ? hint : "");
 }
 
 int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,

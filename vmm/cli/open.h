@@ -16,6 +16,12 @@ int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const 
 int vpt_cli_open(const char *verb, const char *path, unsigned int how, struct vpt_reader **reader);
 
 /*
+ * The status for a file that could not be opened or read, by -errno: VPT_EXIT_HOST if there
+ * was no memory, which says nothing about the file; else VPT_EXIT_INPUT.
+ */
+int vpt_cli_input_status(int err);
+
+/*
  * VPT_EXIT_OK if the file is whole. VPT_EXIT_INPUT, after the one line was printed, if
  * it ends early, as when its writer was killed, or is damaged: a script that goes by the
  * exit status must not take a part for all. That comes before any other complaint about what

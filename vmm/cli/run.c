@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/files.h"
+#include "cli/open.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
 #include "vpt/abi/boot.h"
@@ -28,11 +29,12 @@ static int read_files(struct run *r)
 	int err = vpt_input_open_magic(&r->guest, r->m.o.guest, VPT_ELF_MAGIC, VPT_ELF_MAGIC_LEN);
 
 	if (err)
-		return vpt_fail(VPT_EXIT_INPUT, "run: %s: %s", r->m.o.guest, strerror(-err));
+		return vpt_fail(vpt_cli_input_status(err), "run: %s: %s", r->m.o.guest,
+				strerror(-err));
 	if (r->m.o.initrd) {
 		err = vpt_input_open(&r->initrd, r->m.o.initrd);
 		if (err)
-			return vpt_fail(VPT_EXIT_INPUT, "run: %s: %s", r->m.o.initrd,
+			return vpt_fail(vpt_cli_input_status(err), "run: %s: %s", r->m.o.initrd,
 					strerror(-err));
 	}
 	error = vpt_elf_parse(r->guest.bytes, r->guest.size, r->m.o.mem, &r->elf);

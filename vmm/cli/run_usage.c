@@ -234,5 +234,7 @@ int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v)
 	}
 	if (vpt_hv_create(v, &setup, &why) == VPT_OK)
 		return VPT_EXIT_OK;
+	if (!why)
+		return vpt_fail(VPT_EXIT_HOST, "run: --usage: there is no memory");
 	return vpt_fail(VPT_EXIT_USAGE, "run: --usage: model %s: %s", o->model, why);
 }

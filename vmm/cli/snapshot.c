@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/open.h"
 #include "cli/option.h"
 #include "core/snapshot.h"
 #include "decode/text.h"
@@ -117,8 +118,7 @@ int vpt_cmd_snapshot(int argc, char **argv)
 		return status;
 	error = vpt_snapshot_open(argv[optind], &s, why, sizeof(why));
 	if (error)
-		return vpt_fail(error == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT,
-				"snapshot: %s: %s", argv[optind], why);
+		return vpt_fail(vpt_cli_input_status(error), "snapshot: %s: %s", argv[optind], why);
 	(json ? show_json : show)(s);
 	vpt_snapshot_close(s);
 	if (fflush(stdout) || ferror(stdout))

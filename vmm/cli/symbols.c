@@ -39,10 +39,13 @@ static int add(struct vpt_symbols *symbols, const char *verb, const char *word)
 {
 	char why[256], *path;
 	uint64_t bias;
-	int status = split(verb, word, &path, &bias);
+	int status = split(verb, word, &path, &bias), err = 0;
 
-	if (!status && vpt_symbols_add(symbols, path, bias, why, sizeof(why)))
-		status = vpt_fail(VPT_EXIT_INPUT, "%s: --symbols: %s: %s", verb, path, why);
+	if (!status)
+		err = vpt_symbols_add(symbols, path, bias, why, sizeof(why));
+	if (err)
+		status = vpt_fail(vpt_cli_input_status(err), "%s: --symbols: %s: %s", verb, path,
+				  why);
 	free(path);
 	return status;
 }

@@ -24,7 +24,7 @@ enum vpt_status vpt_hv_create(struct vpt_vcpu *v, const struct vpt_hv_setup *set
 	size_t i;
 
 	if (!h) {
-		*why = "no memory";
+		*why = NULL;
 		return VPT_E_INVAL;
 	}
 	v->hv = h;

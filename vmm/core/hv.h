@@ -53,7 +53,7 @@ struct vpt_hv_setup {
 	bool trap_cr3;
 };
 
-/* After vpt_vcpu_record(). VPT_OK, or what makes it impossible, with *why. */
+/* After vpt_vcpu_record(). VPT_OK, or what makes it impossible, with *why; NULL: no memory. */
 enum vpt_status vpt_hv_create(struct vpt_vcpu *v, const struct vpt_hv_setup *setup,
 			      const char **why);
 void vpt_hv_destroy(struct vpt_vcpu *v);

@@ -121,10 +121,10 @@ static void put_engine(struct out *o, struct vpt_vcpu *v)
 	size_t bytes = v->engine->save(v->ev, NULL, 0);
 	void *state = calloc(1, bytes + 1);
 
-	if (!state || !bytes) {
+	/* An engine that has no memory to save itself returns 0, at any time. */
+	if (!state || !bytes || v->engine->save(v->ev, state, bytes) != bytes) {
 		o->error = -ENOMEM;
 	} else {
-		v->engine->save(v->ev, state, bytes);
 		put_block(o, VPT_SNAP_ENGINE, NULL, 0, state, bytes);
 	}
 	free(state);

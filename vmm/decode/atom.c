@@ -221,6 +221,13 @@ static bool unknown_packet(const struct vpt_decoder *d)
 	return false;
 }
 
+/* Nothing is allocated while it decodes. */
+static bool no_memory(const struct vpt_decoder *d)
+{
+	(void)d;
+	return false;
+}
+
 static bool no_code(const struct vpt_decoder *d)
 {
 	return ((const struct vpt_atom_decoder *)d)->no_code;
@@ -242,6 +249,7 @@ static const struct vpt_decoder_ops atom_ops = {
 	.sync = sync,
 	.next = next,
 	.unknown_packet = unknown_packet,
+	.no_memory = no_memory,
 	.no_code = no_code,
 	.retry = retry,
 };

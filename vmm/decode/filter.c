@@ -782,18 +782,20 @@ int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *
 	return err;
 }
 
-bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		      struct vpt_filter_known *known)
+int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
+		     struct vpt_filter_known *known)
 {
 	size_t i = out->doubts.n;
 
 	while (i && out->doubts.at[i - 1].at >= offset)
 		i--;
 	if (!i || offset > out->doubts.at[i - 1].until || known->n == KNOWN_MAX ||
-	    is_known(known, out->doubts.at[i - 1].at) || !vpt_vec_room(known))
-		return false;
+	    is_known(known, out->doubts.at[i - 1].at))
+		return 0;
+	if (!vpt_vec_room(known))
+		return -ENOMEM;
 	known->at[known->n++] = out->doubts.at[i - 1];
-	return true;
+	return 1;
 }
 
 uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset)

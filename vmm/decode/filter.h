@@ -145,11 +145,11 @@ uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
 
 /*
  * A decoder that has read up to `offset` of the stream failed at a conditional branch, or the block
- * decoder ended the trace without a branch. Was it for a TIP.PGD that was taken wrongly? If so,
- * `known` is added to.
+ * decoder ended the trace without a branch. Returns 1 if that was for a TIP.PGD that was taken
+ * wrongly, which is then in `known`; 0 if not; or -ENOMEM.
  */
-bool vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		      struct vpt_filter_known *known);
+int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
+		     struct vpt_filter_known *known);
 
 /* The IP of the TIP.PGD that a decoder has read last, which got another; or VPT_FILTER_NO_IP. */
 uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset);

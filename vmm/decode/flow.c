@@ -339,24 +339,27 @@ static uint64_t stream_offset(const struct vpt_flow *f, uint64_t offset)
 
 /*
  * Does the trace end where the block only falls through to, for a TIP.PGD of a branch that comes
- * later? The item behind the block is read ahead.
+ * later? The item behind the block is read ahead. Returns 1, 0, or -ENOMEM.
  */
-static bool walks_out(struct vpt_flow *f, const struct vpt_item *block)
+static int walks_out(struct vpt_flow *f, const struct vpt_item *block)
 {
 	if (!f->images || !f->filtered.doubts.n || block->kind != VPT_ITEM_BLOCK ||
 	    (block->class != VPT_INSN_OTHER && block->class != VPT_INSN_PTWRITE) ||
 	    vpt_filter_inside(f->periods[f->session].start, block->last))
-		return false;
+		return 0;
 	next_read(f, &f->ahead);
 	f->has_ahead = true;
-	return f->ahead.kind == VPT_ITEM_EVENT && f->ahead.event == VPT_FLOW_DISABLED &&
-	       f->ahead.has_to && f->ahead.to != VPT_FILTER_NO_IP &&
-	       vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
+	if (f->ahead.kind != VPT_ITEM_EVENT || f->ahead.event != VPT_FLOW_DISABLED ||
+	    !f->ahead.has_to || f->ahead.to == VPT_FILTER_NO_IP)
+		return 0;
+	return vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
 }
 
 /* The next item as libipt gives it, with what the file knows of it. */
 static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 {
+	int learned;
+
 	if (f->has_behind) {
 		if (vpt_flow_cfe_first(f, &f->behind)) {
 			vpt_flow_tell_cfe(f, item);
@@ -395,8 +398,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	else
 		next_read(f, item);
 	f->has_ahead = false;
-	if (walks_out(f, item)) {
-		int err = start_over(f);
+	learned = walks_out(f, item);
+	if (learned) {
+		int err = learned < 0 ? learned : start_over(f);
 
 		return err ? err : decode_item(f, item);
 	}
@@ -424,6 +428,8 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	case VPT_ITEM_ERROR:
 		if (f->is_bare)
 			break;
+		if (f->decoder->ops->no_memory(f->decoder))
+			return -ENOMEM;
 		if (has_blocks(f, item)) {
 			int err;
 
@@ -431,8 +437,9 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 			err = start_over(f);
 			return err ? err : decode_item(f, item);
 		}
-		if (!f->images && vpt_filter_learn(&f->filtered, item->offset, &f->known)) {
-			int err = start_over(f);
+		learned = f->images ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
+		if (learned) {
+			int err = learned < 0 ? learned : start_over(f);
 
 			return err ? err : decode_item(f, item);
 		}

@@ -187,6 +187,11 @@ static bool unknown_packet(const struct vpt_decoder *d)
 	return ipt->told == -pte_bad_opc || ipt->told == -pte_bad_packet;
 }
 
+static bool no_memory(const struct vpt_decoder *d)
+{
+	return ((const struct ipt *)d)->told == -pte_nomem;
+}
+
 static bool no_code(const struct vpt_decoder *d)
 {
 	return ((const struct ipt *)d)->told == -pte_nomap;
@@ -538,6 +543,7 @@ static const struct vpt_decoder_ops ipt_ops = {
 	.sync = sync,
 	.next = next,
 	.unknown_packet = unknown_packet,
+	.no_memory = no_memory,
 	.no_code = no_code,
 	.retry = retry,
 };

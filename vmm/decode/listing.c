@@ -120,7 +120,7 @@ struct vpt_listing_cache {
 		uint64_t ip;
 		uint8_t mode, len; /* len 0: empty */
 		uint8_t raw[15];
-		char text[207];
+		char text[VPT_LISTING_TEXT];
 	} at[8192];
 };
 
@@ -141,10 +141,12 @@ static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mo
 {
 	struct cached *c;
 
-	if (!l->cache) {
+	if (!l->cache)
 		l->cache = calloc(1, sizeof(*l->cache));
-		if (!l->cache)
-			return "(no memory)";
+	/* Without a cache each text is made anew: slower, and the same. */
+	if (!l->cache) {
+		format_insn(l, ip, mode, bytes, len, l->text, sizeof(l->text));
+		return l->text;
 	}
 	c = &l->cache->at[(ip ^ ip >> 11) % 8192];
 	if (c->ip == ip && c->mode == mode && c->len == len && !memcmp(c->raw, bytes, len))

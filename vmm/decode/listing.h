@@ -10,6 +10,8 @@
 #include "pace.h"
 #include "symbol.h"
 
+#define VPT_LISTING_TEXT 207
+
 struct vpt_listing {
 	FILE *out;
 	bool json;
@@ -21,6 +23,7 @@ struct vpt_listing {
 	const struct vpt_space *space; /* of what was shown last; used while that is shown */
 	const struct vpt_line *last;   /* line table row that was shown last */
 	struct vpt_listing_cache *cache;
+	char text[VPT_LISTING_TEXT]; /* of an instruction, if there is no memory for a cache */
 };
 
 /* What is zero needs no initialising, but this at the end. */

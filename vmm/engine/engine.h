@@ -285,7 +285,7 @@ struct vpt_engine {
 	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not
 	 * RAM, which is the caller's; NULL: it cannot be had. save() returns how many
 	 * bytes there are, whatever `room` is, and writes them if they fit: plain data,
-	 * the same for the same state. load() trusts nothing: -EINVAL, with `vcpu` to be
+	 * the same for the same state; 0: no memory. load() trusts nothing: -EINVAL, with `vcpu` to be
 	 * used no further, if it is not what save() wrote or not what this vCPU can be.
 	 * `vcpu` is new, and what is to be in RAM is.
 	 */

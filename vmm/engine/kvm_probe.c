@@ -3,6 +3,7 @@
 #include "engine/kvm_tiny.h"
 
 #include <cpuid.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,16 @@ static const uint8_t code_rdmsr[] = {0x0f, 0x32};
 static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
 
 static const struct vpt_step_hint plain;
+
+/* Like vpt_tiny_create(); notes in @probe if there was no memory for the try. */
+static int create(struct vpt_tiny *t, struct vpt_probe *probe, const struct vpt_probe *as,
+		  unsigned int ring, const void *code, size_t len)
+{
+	int err = vpt_tiny_create(t, as, ring, code, len);
+
+	probe->no_memory |= err == -ENOMEM;
+	return err;
+}
 
 /* At full speed, past any signal. */
 static void run(struct vpt_tiny *t, struct vpt_exit *exit)
@@ -43,7 +54,7 @@ static enum vpt_step_way try_step(struct vpt_probe *probe, unsigned int ring)
 	as.fault = VPT_FAULT_WAY_EVENT;
 	as.syscall = as.soft_int = true;
 	as.step[ring == 3] = VPT_STEP_SHUTDOWN;
-	if (vpt_tiny_create(&t, &as, ring, code_nop, sizeof(code_nop)))
+	if (create(&t, probe, &as, ring, code_nop, sizeof(code_nop)))
 		return VPT_STEP_NONE;
 	vpt_kvm_step(&t.v->base, &plain, &exit);
 	if (exit.kind == VPT_EXIT_NONE && t.v->base.regs->rip == VPT_TINY_CODE + 1)
@@ -98,7 +109,7 @@ static bool try_faults_in(struct vpt_probe *probe, unsigned int ring, enum vpt_f
 	as.syscall = as.soft_int = true;
 	for (i = 0; i < FAULTS; i++)
 		memcpy(code + i * FAULT_BYTES, faults[i].code, faults[i].len);
-	if (vpt_tiny_create(&t, &as, ring, code, sizeof(code)))
+	if (create(&t, probe, &as, ring, code, sizeof(code)))
 		return false;
 	for (i = 0; ok && i < FAULTS; i++) {
 		struct vpt_regs *regs = t.v->base.regs;
@@ -130,7 +141,7 @@ static bool try_shutdown_resets(struct vpt_probe *probe)
 	bool same;
 
 	as.syscall = as.soft_int = true;
-	if (vpt_tiny_create(&t, &as, 0, code_ud2, sizeof(code_ud2)))
+	if (create(&t, probe, &as, 0, code_ud2, sizeof(code_ud2)))
 		return true;
 	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
 	vpt_kvm_hide_idt(t.v);
@@ -151,7 +162,7 @@ static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t le
 	bool ok;
 
 	as.syscall = as.soft_int = true;
-	if (vpt_tiny_create(&t, &as, 3, code, len))
+	if (create(&t, probe, &as, 3, code, len))
 		return false;
 	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
 	vpt_kvm_set_msr(&t.v->base, VPT_MSR_LSTAR, VPT_TINY_HANDLER);
@@ -177,7 +188,7 @@ static bool try_msr_exit(struct vpt_probe *probe)
 	bool ok;
 
 	as.syscall = as.soft_int = true;
-	if (vpt_tiny_create(&t, &as, 0, code_rdmsr, sizeof(code_rdmsr)))
+	if (create(&t, probe, &as, 0, code_rdmsr, sizeof(code_rdmsr)))
 		return false;
 	t.v->base.regs->rcx = 0x570;
 	ok = !vpt_kvm_trap_msrs(t.vm, &range, 1);
@@ -197,7 +208,7 @@ static bool try_cpuid(struct vpt_probe *probe)
 	bool ok;
 
 	as.syscall = as.soft_int = true;
-	if (vpt_tiny_create(&t, &as, 0, code_cpuid, sizeof(code_cpuid)))
+	if (create(&t, probe, &as, 0, code_cpuid, sizeof(code_cpuid)))
 		return false;
 	t.v->base.regs->rax = 7;
 	run(&t, &exit);
@@ -214,7 +225,7 @@ static uint32_t step_cost(struct vpt_probe *probe, unsigned int ring)
 	int64_t ns;
 	int i;
 
-	if (!probe->step[ring == 3] || vpt_tiny_create(&t, probe, ring, code_jmp, sizeof(code_jmp)))
+	if (!probe->step[ring == 3] || create(&t, probe, probe, ring, code_jmp, sizeof(code_jmp)))
 		return 0;
 	vpt_kvm_step(&t.v->base, &plain, &exit);
 	clock_gettime(CLOCK_MONOTONIC, &from);
@@ -266,6 +277,8 @@ const char *vpt_kvm_problem(const struct vpt_probe *probe)
 		return "no permission to open /dev/kvm: join the group kvm, or run as root";
 	if (!probe->device)
 		return "/dev/kvm does not open";
+	if (probe->no_memory)
+		return "there is no memory to try out what KVM can do";
 	if (probe->api_version != KVM_API_VERSION)
 		return "KVM's API version is not 12: use a newer kernel";
 	if (!probe->sync_regs)
