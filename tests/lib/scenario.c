@@ -15,10 +15,17 @@ static bool touchable(const struct machine *m, uint64_t gpa, size_t len)
 	return gpa + len <= m->refused || gpa >= m->refused_end;
 }
 
+/* EPT: guest-physical address 0 is at EPT. */
+static uint64_t physical(const struct machine *m, uint64_t address)
+{
+	return address + (vpt_pt_output_is_guest_physical(&m->pt) ? EPT : 0);
+}
+
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	const struct machine *m = opaque;
 
+	gpa = physical(m, gpa);
 	if (!touchable(m, gpa, len))
 		return false;
 	memcpy(dst, m->ram + gpa, len);
@@ -29,6 +36,7 @@ static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	struct machine *m = opaque;
 
+	gpa = physical(m, gpa);
 	if (!touchable(m, gpa, len))
 		return false;
 	memcpy(m->ram + gpa, src, len);

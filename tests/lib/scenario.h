@@ -30,10 +30,13 @@
  *   status ctl			shows STATUS[7:0] as [status N], CTL as [ctl N]
  *   output			sets the output MSRs as the first `on` does
  *   vmxon vmxoff vmptrld=N vmclear
- *   controls:WORDS		of later transitions: exec exit entry (conceal), load, clear
+ *   controls:WORDS		of later transitions: exec exit entry (conceal), load, clear, gpa
  *   field:BITS			guest IA32_RTIT_CTL in the VMCS, bits as for `on`, or off
  *   entryload:BITS exitload:BITS	what the next MSR-load area writes to CTL
  *   enter>N exit>N exitint>N	VM entry; VM exit to the host at N, by vector e
+ *   guestmem guesttopa bytes	packets are shown of guest-physical memory; output to it by a
+ *				ToPA table there; bytes that are not 0 in the output region of
+ *				physical and of guest-physical memory, as [bytes N N]
  *   early late>N		entries that fail; late>N goes to the host
  *   smi>N smcall>N		SMM VM exits, by SMI and by VMCALL, the VMCS being 9000
  *   rsm>N rsmroot>N		entries that return from SMM

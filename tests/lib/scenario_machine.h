@@ -17,7 +17,9 @@
 enum {
 	RAM_SIZE = 1 << 20,
 	REGION = 0x40000,
+	REGION_SIZE = 0x10000,
 	TABLE = 0x10000,
+	EPT = 0x80000, /* where guest-physical memory begins */
 	INSN = 8,
 	RA_MAX = 256,
 	SMM_VMCS = 0x9000,
@@ -80,6 +82,7 @@ struct machine {
 
 	/* PT. */
 	struct vpt_pt pt;
+	bool guest_shown;     /* packets are shown of guest-physical memory */
 	bool quick;	      /* near branches take the quick paths where those accept them */
 	struct vpt_caps caps; /* the model's, which steps may change before `on` */
 	uint64_t status;

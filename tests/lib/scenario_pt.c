@@ -128,7 +128,7 @@ static void say_packet(struct machine *m, const struct vpt_packet *packet, uint6
 /* Hidden packets still move the last IP. */
 static void pt_show(struct machine *m)
 {
-	const uint8_t *bytes = m->ram + REGION;
+	const uint8_t *bytes = m->ram + REGION + (m->guest_shown ? EPT : 0);
 	size_t end = produced(m), at = 0;
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;

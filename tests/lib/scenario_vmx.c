@@ -119,7 +119,7 @@ static uint32_t control_bits(const char *bits)
 	static const struct bit_name words[] = {
 		{"exec", VPT_VMX_EXEC_CONCEAL},	   {"exit", VPT_VMX_EXIT_CONCEAL},
 		{"entry", VPT_VMX_ENTRY_CONCEAL},  {"load", VPT_VMX_ENTRY_LOAD_CTL},
-		{"clear", VPT_VMX_EXIT_CLEAR_CTL},
+		{"clear", VPT_VMX_EXIT_CLEAR_CTL}, {"gpa", VPT_VMX_EXEC_USE_GPA},
 	};
 
 	return (uint32_t)named_bits(words, sizeof(words) / sizeof(words[0]), bits);
@@ -168,6 +168,36 @@ static bool step_set(struct machine *m, const char *word)
 	return true;
 }
 
+static unsigned int count_bytes(const uint8_t *region)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < REGION_SIZE; i++)
+		count += region[i] != 0;
+	return count;
+}
+
+/* Output in guest-physical memory. */
+static bool step_memory(struct machine *m, const char *word)
+{
+	static const uint64_t table[2] = {REGION | 4 << 6, TABLE | 1};
+
+	if (!strcmp(word, "guestmem")) {
+		m->guest_shown = true;
+	} else if (!strcmp(word, "guesttopa")) {
+		memcpy(m->ram + EPT + TABLE, table, sizeof(table));
+		wrmsr(m, VPT_MSR_OUTPUT_BASE, TABLE);
+		wrmsr(m, VPT_MSR_OUTPUT_MASK_PTRS, 0);
+	} else if (!strcmp(word, "bytes")) {
+		show(m);
+		say(m, "[bytes %u %u]", count_bytes(m->ram + REGION),
+		    count_bytes(m->ram + EPT + REGION));
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static bool step_plain(struct machine *m, const char *word)
 {
 	if (!strcmp(word, "vmxon")) {
@@ -193,5 +223,5 @@ static bool step_plain(struct machine *m, const char *word)
 bool scenario_step_vmx(struct machine *m, const char *word)
 {
 	return step_transition(m, word) || step_set(m, word) || step_plain(m, word) ||
-	       step_bits(m, word);
+	       step_bits(m, word) || step_memory(m, word);
 }

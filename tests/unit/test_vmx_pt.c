@@ -335,6 +335,39 @@ static const struct vpt_scenario aborts[] = {
 	S("abort out of context", VPT_ROW_PROVES("VMX-ABORT"), "skl", GUEST("user,br") "abort", ""),
 };
 
+/* The guest's output is at the same addresses as the host's, guest-physical ones. */
+#define PADS_5	"PAD(0) PAD(0) PAD(0) PAD(0) PAD(0) "
+#define PADS_10 PADS_5 PADS_5
+#define GPA	"controls:load,clear,gpa field:os,br "
+
+static const struct vpt_scenario guest_physical[] = {
+	S("single range", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
+	  "output vmxon vmptrld=5000 " GPA "guestmem cr3=2000 enter>7000 jmpi>7100 cr3=1000 "
+	  "exit>1100 bytes",
+	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
+	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 0 39]"),
+	S("without the control", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
+	  "output vmxon vmptrld=5000 controls:load,clear field:os,br cr3=2000 enter>7000 "
+	  "jmpi>7100 cr3=1000 exit>1100 bytes",
+	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
+	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 39 0]"),
+	S("ToPA table and region", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
+	  "guesttopa vmxon vmptrld=5000 controls:load,clear,gpa field:os,br,topa guestmem cr3=2000 "
+	  "enter>7000 jmpi>7100 cr3=1000 exit>1100 bytes status",
+	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
+	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 0 39] [status 3]"),
+	S("a ToPA table that is in physical memory only", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
+	  "on:os,br,topa off vmxon vmptrld=5000 controls:load,clear,gpa field:os,br,topa "
+	  "refuse=90000-90fff enter>7000 status",
+	  "FUP(1008) TIP.PGD() [status 12]"),
+	/* Where the guest's packets are in guest-physical memory the host's has a gap. */
+	S("the host's own trace before and after", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
+	  "on:os,br jmpi>2000 off bytes vmxon vmptrld=5000 " GPA
+	  "cr3=2000 enter>7000 jmpi>7100 cr3=1000 exitload:os,br exit>1100 jmpi>1200 bytes",
+	  "TIP(2000) FUP(2000) TIP.PGD() [bytes 36 0] " PADS_10 PADS_10
+	  "CBR(22) MODE.Exec(1) TIP.PGE(1100) TIP(1200) [bytes 45 12]"),
+};
+
 #define TABLE_TEST(table)                       \
 	START_TEST(table##_row)                 \
 	{                                       \
@@ -350,6 +383,7 @@ TABLE_TEST(table_33_56)
 TABLE_TEST(table_33_59)
 TABLE_TEST(smm)
 TABLE_TEST(aborts)
+TABLE_TEST(guest_physical)
 
 #define ADD(table) \
 	tcase_add_loop_test(tcase, table##_row, 0, (int)(sizeof(table) / sizeof((table)[0])))
@@ -366,6 +400,7 @@ Suite *vpt_suite(void)
 	ADD(table_33_59);
 	ADD(smm);
 	ADD(aborts);
+	ADD(guest_physical);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -2,8 +2,10 @@
 /*
  * How the library reaches memory: through its host, which may refuse.
  *
- * Addresses are guest-physical. The host decides what is RAM; a hole, MMIO or
- * a read-only page is refused, never touched. Table entries are read once and
+ * Addresses are those of the output registers and ToPA entries: physical ones of
+ * the processor that is modelled, or guest-physical ones in its non-root operation
+ * (vpt_pt_output_is_guest_physical() in vmx_pt.h). The host decides what is RAM; a
+ * hole, MMIO or a read-only page is refused, never touched. Table entries are read once and
  * judged from that copy, so a guest that changes them meanwhile gains nothing.
  */
 #ifndef VPT_MEM_H

@@ -90,6 +90,17 @@ void vpt_pt_vm_exit_host(struct vpt_pt *pt);
 void vpt_pt_vm_exited(struct vpt_pt *pt, uint64_t host_ip);
 
 /*
+ * [VMX-USE-GPA] Returns true if the addresses that the memory callbacks (mem.h) are given
+ * are guest-physical: in non-root operation, up to the last packet of a VM exit, with
+ * VPT_VMX_EXEC_USE_GPA in the controls. Else they are physical. For callbacks of an engine
+ * that has EPT.
+ */
+static inline bool vpt_pt_output_is_guest_physical(const struct vpt_pt *pt)
+{
+	return pt->vmx.non_root && (pt->vmx.controls & VPT_VMX_EXEC_USE_GPA);
+}
+
+/*
  * VMX abort (33.5.2.6), at any point of an exit: the processor shuts down. What the exit
  * had yet to send is lost, what was sent is in memory; a TraceEn that the exit set never
  * took effect and is clear. Only a reset follows.
