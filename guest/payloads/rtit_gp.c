@@ -225,6 +225,20 @@ static void all_msrs(void)
 	unknown_msrs(true);
 }
 
+/*
+ * The machine has no last-branch records, so there is nothing that TraceEn could suspend
+ * (33.3.1.2): LBR_SELECT, TOS, LER, and the first and last MSRs of the stack.
+ */
+static void lbr_msrs(void)
+{
+	static const uint32_t msrs[] = {0x1c8, 0x1c9, 0x1dd, 0x1de, 0x680,
+					0x69f, 0x6c0, 0x6df, 0xdc0, 0xddf};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(msrs); i++)
+		expect_refused(msrs[i]);
+}
+
 /* With ToPA and FabricEn clear the output is a single range. */
 static void scheme(void)
 {
@@ -263,6 +277,8 @@ static void while_tracing(const struct vpt_drv *topa)
 	wrong += !rdmsr_safe(VPT_MSR_OUTPUT_BASE, &value);
 	wrong += !rdmsr_safe(VPT_MSR_OUTPUT_MASK_PTRS, &value);
 	group("while TraceEn is set");
+	lbr_msrs();
+	group("MSRs of LBRs do not exist while TraceEn is set");
 
 	/* A write that clears TraceEn may change the rest as well. */
 	expect(VPT_MSR_CTL, VPT_CTL_MASK(USER) | VPT_CTL_MASK(TSC_EN), true);
@@ -300,6 +316,8 @@ void payload(void)
 	group("OUTPUT_BASE and OUTPUT_MASK_PTRS");
 	unknown_msrs(false);
 	group("MSRs that do not exist");
+	lbr_msrs();
+	group("MSRs of LBRs do not exist");
 	scheme();
 	while_tracing(&topa);
 }

@@ -338,38 +338,10 @@ static const struct {
 START_TEST(lbr_models)
 {
 	struct vpt_caps caps = *vpt_caps_model("spr");
-	struct vpt_rtit rtit;
 
 	caps.signature = processors[_i].signature;
-	vpt_rtit_reset(&rtit);
 	ck_assert_int_eq(vpt_lbr_excluded(&caps), processors[_i].excluded);
-	ck_assert(!vpt_lbr_suspended(&caps, &rtit));
-	rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
-	ck_assert_int_eq(vpt_lbr_suspended(&caps, &rtit), processors[_i].excluded);
-	/* Stopped or not: it is TraceEn that counts. */
-	rtit.status |= VPT_STATUS_MASK(STOPPED);
-	ck_assert_int_eq(vpt_lbr_suspended(&caps, &rtit), processors[_i].excluded);
-	VPT_PROVES("LBR-MODELS LBR-SUSPEND");
-}
-END_TEST
-
-static const struct {
-	uint32_t msr;
-	unsigned int lbrs;
-	bool is;
-} msrs[] = {
-	{0x1c8, 16, true},  {0x1c9, 16, true},	{0x1dd, 16, true},  {0x1de, 16, true},
-	{0x1ca, 16, false}, {0x1d9, 16, false}, {0x67f, 16, false}, {0x680, 16, true},
-	{0x68f, 16, true},  {0x690, 16, false}, {0x69f, 32, true},  {0x6a0, 32, false},
-	{0x6bf, 32, false}, {0x6c0, 16, true},	{0x6cf, 16, true},  {0x6d0, 16, false},
-	{0x6df, 32, true},  {0x6e0, 32, false}, {0xdbf, 32, false}, {0xdc0, 32, true},
-	{0xddf, 32, true},  {0xde0, 32, false}, {0x570, 32, false}, {0x680, 0, false},
-};
-
-START_TEST(lbr_msrs)
-{
-	ck_assert_int_eq(vpt_lbr_msr(msrs[_i].msr, msrs[_i].lbrs), msrs[_i].is);
-	VPT_PROVES("LBR-MSRS");
+	VPT_PROVES("LBR-MODELS");
 }
 END_TEST
 
@@ -385,7 +357,6 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, pip_lost_outside);
 	tcase_add_test(tcase, full_of_tips);
 	tcase_add_loop_test(tcase, lbr_models, 0, sizeof(processors) / sizeof(processors[0]));
-	tcase_add_loop_test(tcase, lbr_msrs, 0, sizeof(msrs) / sizeof(msrs[0]));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -21,6 +21,8 @@ static const struct vpt_msr_range ranges[] = {
 	{0x345, 1, true, true},
 	{0x38d, 6, true, true},
 	{0x4c1, VPT_PERFMON_GENERAL, true, true},
+	/* LER_FROM_LIP and LER_TO_LIP, which KVM has and reads as 0. The machine has no LBRs. */
+	{0x1dd, 2, true, true},
 };
 
 void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
