@@ -111,7 +111,7 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/atom/configs))
 CHECKS_HOUSE := $(addprefix .ci/check-,format hardened headers layers objects series tail tree) tests/house/checks.sh \
-	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh
+	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/progress.sh
 CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check

@@ -73,14 +73,33 @@ fill() { # COMMAND [ARG...]
 }
 
 # Run a command with its output in a log of the cache. If it fails, show what it calls an
-# error, or its last lines, and say where the log is.
+# error, or its last lines, and say where the log is. On a terminal the last line of the output
+# is shown while the command runs, which for ninja says how far it is: "[12/1400] Compiling ...".
 logged() { # LOG WHAT COMMAND...
 	log=$cache/$1
 	what=$2
 	shift 2
-	"$@" >>"$log" 2>&1 </dev/null && return
+	if [ -t 2 ]; then
+		[ "$({ with_status "$@" | tee -a "$log" | show_lines; } 3>&1 >&2)" = 0 ] && return
+	else
+		"$@" >>"$log" 2>&1 </dev/null && return
+	fi
 	{ grep -m 5 -E 'error: |^E: |FAILED|^ERROR: ' "$log" || tail -n 5 "$log"; } >&2
 	fail "$what: the log is $log"
+}
+
+# Run a command with its errors in its output, and write its exit status to file descriptor 3.
+with_status() { # COMMAND...
+	("$@" 2>&1 3>&- </dev/null)
+	echo $? >&3
+}
+
+# Show each line of standard input in the place of the one before, and nothing at the end.
+show_lines() {
+	while IFS= read -r line; do
+		printf '\r\033[K%.78s' "$line"
+	done
+	printf '\r\033[K'
 }
 
 begin_log() { # LOG
