@@ -3,7 +3,8 @@
 
 A row of a table is broken in its numbers. A rule is broken in the code that cites its tag in
 brackets: in the rest of the line for a comment behind code, else in the statement, function or
-definition that follows the comment.
+definition that follows the comment. A packet's row has no number that the library uses: it is
+broken in the packet's opcode, and where the writer and the reader name it.
 """
 import re
 from collections import defaultdict
@@ -78,12 +79,50 @@ def region(text, tokens, comment):
     return tokens[first].start, tokens[min(i, len(tokens) - 1)].end
 
 
+OPCODE = re.compile(r"^\t(VPT_(?:OP|EXT)_(\w+)) = (0x[0-9a-f]+)", re.MULTILINE)
+PACKET_CODE = ("shared/include/vpt/encode.h", "shared/src/packet_opcodes.h",
+               "shared/src/packet_write.c", "shared/src/packet_read.c")
+
+
+def opcode_mutants(file, text):
+    """Yield (kind, mutant) of each opcode, by one bit more or less."""
+    for match in OPCODE.finditer(text):
+        for bit in (0x40, 0x01):
+            new = f"{int(match.group(3), 16) ^ bit:#04x}"
+            yield match.group(2), Mutant(
+                file, match.group(1), "constant", match.start(3), match.end(3), new,
+                match.group().strip(), f"{match.group(1)} = {new}")
+
+
+def packet_mutants(root):
+    """{kind of packet: mutants}"""
+    found = defaultdict(list)
+    for file in PACKET_CODE:
+        text = (root / file).read_text()
+        for kind, mutant in opcode_mutants(file, text):
+            found[kind].append(mutant)
+        tokens, all_mutants = scan(text), mutants(file, text)
+        for i, token in enumerate(tokens):
+            match = re.fullmatch(r"VPT_(?:PKT|OP|EXT)_(\w+)", token.text)
+            if not match or not token.function:
+                continue
+            start = text.rfind("\n", 0, token.start)
+            end = next((t.end for t in tokens[i:] if t.text == ";"), len(text))
+            found[match.group(1)] += [
+                m for m in all_mutants if start <= m.start and m.end <= end]
+    return found
+
+
 class Facts:
     def __init__(self, root, folders=("shared/src", "shared/include", "vmm")):
         self.breaks = defaultdict(list)
         self.root = root
         for tag, file, text, start, plain in rows(root):
             self.breaks[tag] += row_mutants(tag, file, text, start, plain)
+        packets = packet_mutants(root)
+        for tag, file, text, start, plain in rows(root):
+            if file.endswith("/packets.def"):
+                self.breaks[tag] = packets[plain.split(",")[0].strip()] + self.breaks[tag]
         for folder in folders:
             for path in sorted((root / folder).rglob("*.[ch]")):
                 self.read_code(path)
