@@ -110,13 +110,16 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
 	$(patsubst %,'tests/atom/roundtrip.sh %',$(shell sed -n 's/^\([a-z][a-z-]*\)[[:blank:]].*/\1/p' \
 	tests/atom/configs))
+# Three cases of each verb, few failures of each kind; not with sanitizers, whose allocator is
+# their own.
+CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
 CHECKS_HOUSE := $(addprefix .ci/check-,format hardened headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/progress.sh
 CHECKS_INSTALL := tests/house/install.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
-tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build forged-build
+tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build forged-build faults-build
 
 #?
 #? Testing (each prints "N passed, N failed" last):
@@ -184,7 +187,7 @@ tools-build: $(TEST_TOOLS)
 check:
 	$(prepare)
 	$(again) $(tested)
-	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) $(CHECKS_SILICON) \
+	@$(run) $(after_units) $(CHECKS_KVM) $(CHECKS_USAGE) $(CHECKS_LOCKSTEP) $(CHECKS_FAULTS) $(CHECKS_SOAK) $(CHECKS_GUEST) $(CHECKS_RANDOM) $(CHECKS_CONFIGS_SLICE) $(CHECKS_SNAPSHOT) $(CHECKS_SOFT) $(CHECKS_LIBDECODE) $(CHECKS_SILICON) \
 		$(CHECKS_HOUSE) $(CHECKS_CLI) $(CHECKS_COMPAT) $(CHECKS_FORGED) $(CHECKS_DOCS) $(CHECKS_UNIT) \
 		$(CHECKS_SPEC) $(CHECKS_INSTALL)
 unit:

@@ -301,7 +301,9 @@ static void end_output(struct vpt_run_machine *m, bool ran)
 		vpt_cli_drop(&m->output);
 		return;
 	}
-	if (!err && m->writer && stop->kind != VPT_STOP_WRITER)
+	/* The trace ends where a snapshot could not be written: not what was asked for. */
+	if (!err && m->writer && stop->kind != VPT_STOP_WRITER &&
+	    !(stop->kind == VPT_STOP_SNAPSHOT && stop->error))
 		err = vpt_outfile_commit(&m->output);
 	if (err && stop->kind != VPT_STOP_WRITER) {
 		stop->kind = VPT_STOP_WRITER;

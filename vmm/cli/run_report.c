@@ -199,8 +199,9 @@ static int show_end(const struct vpt_run_report *r)
 	case VPT_STOP_SNAPSHOT:
 		if (!stop->error)
 			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s", o->verb, o->snapshot,
-				stop->text);
+		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s%s%s", o->verb, o->snapshot,
+				stop->text, r->output->part ? ": what was recorded is in " : "",
+				r->output->part ? r->output->part : "");
 	case VPT_STOP_TIMEOUT:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
 				o->guest, o->timeout_text, stop->text, where);
