@@ -36,10 +36,12 @@ done
 		--snapshot="$dir/x.vps" --snapshot-at=999999999 -o "$dir/x.vpt" "$elf"
 	refuses "a trace file that cannot be read back" "$HOST" "not a regular file" $run \
 		--snapshot="$dir/x.vps" --snapshot-at=20000 -o /dev/null "$elf"
-	refuses "a snapshot that cannot be written" "$HOST" "No such file" $run \
-		--snapshot="$dir/none/x.vps" --snapshot-at=20000 -o "$dir/x.vpt" "$elf"
-	refuses "no room for a snapshot" "$HOST" "No space" $run --snapshot=/dev/full \
-		--snapshot-at=20000 -o "$dir/x.vpt" "$elf"
+	# What was recorded until then is no trace of the run that was asked for.
+	refuses "a snapshot that cannot be written" "$HOST" "No such file.*is in .*y.vpt.part" $run \
+		--snapshot="$dir/none/x.vps" --snapshot-at=20000 -o "$dir/y.vpt" "$elf"
+	tap_run "the trace does not get its name" test ! -e "$dir/y.vpt" -a -s "$dir/y.vpt.part"
+	refuses "no room for a snapshot" "$HOST" "No space.*is in .*z.vpt.part" $run --snapshot=/dev/full \
+		--snapshot-at=20000 -o "$dir/z.vpt" "$elf"
 }
 tap_empty "none of these left a file behind" "$(find "$dir" -name 'x.vps*')"
 refuses "a place that is over" "$USAGE" "that is over" restore -o "$dir/x.vpt" \
