@@ -53,7 +53,10 @@ run_once() { # GUEST ENGINE SECONDS LIMIT DIR
 	[ $status -eq 1 ] && [ -n "$ended" ] || why="$why status $status: $(tail -n 1 "$5/$1.$2.err");"
 	[ "$size" -gt 0 ] && [ "$size" -le "$4" ] || why="$why a file of $size bytes, limit $4;"
 	"$VPT" info -j "$file" 2>&1 | grep -q '"whole":true' || why="$why the file is not whole;"
-	if [ "$ended" = limit ] && [ $((size + 16777216)) -lt "$4" ]; then
+	# Room that is kept for what comes before the trace can end: an eighth of the limit, but
+	# 32 MiB at most, and the index.
+	room=$(($4 / 8 < 33554432 ? $4 / 8 : 33554432))
+	if [ "$ended" = limit ] && [ $((size + room + 4194304)) -lt "$4" ]; then
 		why="$why the limit came at $size of $4 bytes;"
 	fi
 	rm -f "$file" "$file.part"
