@@ -66,7 +66,7 @@ static int check_output(const char *verb, int status)
 	if (status == VPT_EXIT_HOST)
 		return status;
 	return vpt_fail(VPT_EXIT_HOST, "%s: standard output cannot be written%s%s", verb,
-			errno ? ": " : "", errno ? strerror(errno) : "");
+			errno ? ": " : "", errno ? vpt_cli_reason(errno) : "");
 }
 
 static int run(int argc, char **argv)

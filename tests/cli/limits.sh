@@ -84,4 +84,24 @@ refuses "less than a snapshot's file has" "$USAGE" "too small: what the trace fi
 for verb in run restore; do
 	tap_run "vpt $verb --help names the default" sh -c "'$VPT' $verb --help | grep 'max-bytes.*4G'"
 done
+
+# A limit of the shell's is named, with its size: 8 KiB, in which no generated code has room, and
+# 19 MB, which the trace exceeds.
+"$VPT" $soft -o "$dir/m.vpt" --pt=host "$GUEST/demo.elf" >/dev/null 2>&1
+small() { # NAME BLOCKS VERB ARG...
+	small_name=$1
+	small_blocks=$2
+	shift 2
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	refuses_as "$small_name" "$HOST" "File too large.*limited to $((small_blocks * 512)) bytes \(ulimit -f\)" \
+		"$1" sh -c "ulimit -f $small_blocks"' && exec "$@"' sh "$VPT" "$@"
+}
+small "ulimit -f, the machine" 16 run -q --engine=soft "$GUEST/demo.elf"
+small "ulimit -f, the trace" 38000 $soft --pt=host -o "$dir/y.vpt" "$GUEST/demo.elf"
+small "ulimit -f, an export" 200 export -q --to=perf "$dir/m.vpt" "$dir/perf"
+# The trace is part of the snapshot, which therefore is what does not fit.
+snapshot="$soft --pt=host -o $dir/z.vpt --snapshot=$dir/z.vps --snapshot-at=1150000 $GUEST/demo.elf"
+"$VPT" $snapshot >/dev/null 2>&1
+small "ulimit -f, a snapshot" $(($(stat -c %s "$dir/z.vps") / 512 - 100)) $snapshot
+tap_run "it is the snapshot that is named" expr "$rf_said" : ".*--snapshot=.*z.vps: File too large"
 tap_end

@@ -34,4 +34,10 @@ int vpt_cmd_snapshot(int argc, char **argv);
  */
 int vpt_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * The text of an errno, for the line above. A file that is too large has the limit in it that
+ * the shell's ulimit -f shows. Valid until the next call.
+ */
+const char *vpt_cli_reason(int error);
+
 #endif /* VMM_CLI_CLI_H */

@@ -398,9 +398,9 @@ static int decode(struct decode *d)
 	int err = decode_all(d);
 
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, vpt_cli_reason(-err));
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", vpt_cli_reason(errno));
 	err = vpt_cli_whole("decode", o->path, d->reader);
 	if (err)
 		return err;

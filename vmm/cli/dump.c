@@ -189,7 +189,8 @@ static int dump_raw(struct options *o)
 
 	if (err) {
 		vpt_input_close(&in);
-		return vpt_fail(vpt_cli_input_status(err), "dump: %s: %s", o->path, strerror(-err));
+		return vpt_fail(vpt_cli_input_status(err), "dump: %s: %s", o->path,
+				vpt_cli_reason(-err));
 	}
 	s.bytes = in.bytes;
 	o->dump.vcpu = VPT_DUMP_RAW;
@@ -305,7 +306,7 @@ int vpt_cmd_dump(int argc, char **argv)
 		return status;
 	status = o.raw ? dump_raw(&o) : dump_vpt(&o);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "dump: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "dump: cannot write: %s", vpt_cli_reason(errno));
 	if (!status && o.dump.bad)
 		return vpt_fail(VPT_EXIT_FAIL,
 				"dump: %s: %" PRIu64 " bytes are in no packet; places: %" PRIu64,

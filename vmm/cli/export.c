@@ -98,7 +98,7 @@ static int failed(const struct options *o, const struct vpt_export_report *r, in
 			"change, or the time as it is told",
 			o->path);
 	return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
-			strerror(-err));
+			vpt_cli_reason(-err));
 }
 
 /* Why this file cannot be for perf. */

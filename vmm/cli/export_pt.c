@@ -58,7 +58,7 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 	err = recast(reader, output.fd, quiet, &report);
 	if (err) {
 		vpt_cli_drop(&output);
-		return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", out, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", out, vpt_cli_reason(-err));
 	}
 	status = vpt_cli_commit("export", &output);
 	if (status)
@@ -110,5 +110,5 @@ int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *ou
 		return VPT_EXIT_OK;
 	*pt = NULL;
 	return vpt_fail(VPT_EXIT_HOST, "export: %s: as Intel PT, in a temporary file: %s", path,
-			strerror(-err));
+			vpt_cli_reason(-err));
 }

@@ -2,8 +2,12 @@
 /* The one line an error gets. */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 
 int vpt_fail(int status, const char *fmt, ...)
 {
@@ -17,4 +21,16 @@ int vpt_fail(int status, const char *fmt, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	return status;
+}
+
+const char *vpt_cli_reason(int error)
+{
+	static char text[120];
+	struct rlimit limit;
+
+	if (error != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return strerror(error);
+	snprintf(text, sizeof(text), "%s: files are limited to %" PRIu64 " bytes (ulimit -f)",
+		 strerror(error), (uint64_t)limit.rlim_cur);
+	return text;
 }

@@ -108,9 +108,10 @@ int vpt_cli_commit(const char *verb, struct vpt_outfile *o)
 	err = vpt_outfile_commit(o);
 	if (err && o->part)
 		status = vpt_fail(VPT_EXIT_HOST, "%s: %s: %s: the trace is in %s", verb,
-				  o->place.path, strerror(-err), o->part);
+				  o->place.path, vpt_cli_reason(-err), o->part);
 	else if (err)
-		status = vpt_fail(VPT_EXIT_HOST, "%s: %s: %s", verb, o->place.path, strerror(-err));
+		status = vpt_fail(VPT_EXIT_HOST, "%s: %s: %s", verb, o->place.path,
+				  vpt_cli_reason(-err));
 	vpt_outfile_free(o);
 	return status;
 }

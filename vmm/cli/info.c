@@ -358,7 +358,7 @@ int vpt_cmd_info(int argc, char **argv)
 	show(&o, reader, &names);
 	vpt_cli_names_close(&names);
 	if (fflush(stdout) || ferror(stdout))
-		status = vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", strerror(errno));
+		status = vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", vpt_cli_reason(errno));
 	else
 		status = vpt_cli_whole("info", o.path, reader);
 	vpt_reader_close(reader);

@@ -44,7 +44,7 @@ static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
 
 	if (err)
 		return vpt_fail(vpt_cli_input_status(err), "lockstep: %s: %s", o->guest,
-				strerror(-err));
+				vpt_cli_reason(-err));
 	error = vpt_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
 	if (error)
 		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest,
@@ -91,7 +91,7 @@ static int run(const struct vpt_lockstep_options *o, struct guest *g, const stru
 
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
-				strerror(-err));
+				vpt_cli_reason(-err));
 	vpt_terminal_open(&terminal, stdout);
 	memcpy(boot.arg, o->arg, sizeof(boot.arg));
 	for (i = 0; i < 2; i++) {

@@ -241,7 +241,7 @@ int vpt_lockstep_report(const struct vpt_lockstep_options *o, const struct vpt_l
 	else
 		print_text(&r);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot write: %s", vpt_cli_reason(errno));
 	switch (l->end) {
 	case VPT_LOCKSTEP_DIVERGED:
 		return VPT_EXIT_FAIL;

@@ -241,7 +241,7 @@ static int end_child(struct record *r)
 		;
 	if (read(r->failed, &error, sizeof(error)) == sizeof(error))
 		status = vpt_fail(VPT_EXIT_USAGE, "record: %s: %s", r->o->command[0],
-				  strerror(error));
+				  vpt_cli_reason(error));
 	close(r->failed);
 	return status;
 }
@@ -271,7 +271,7 @@ static int open_cpu(struct record *r, int type, unsigned int cpu)
 				cpu, r->o->buffer);
 	default:
 		return vpt_fail(VPT_EXIT_HOST, "record: CPU %u: perf_event_open: %s", cpu,
-				strerror(-err));
+				vpt_cli_reason(-err));
 	}
 }
 
@@ -321,7 +321,8 @@ static int open_file(struct record *r, const struct vpt_caps *caps)
 		return status;
 	err = vpt_writer_start(r->output.fd, &info, &r->writer);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output,
+				vpt_cli_reason(-err));
 	return VPT_EXIT_OK;
 }
 
@@ -386,8 +387,9 @@ static int save(struct record *r, int err, int child)
 	if (err) {
 		const char *part = r->output.part;
 
-		status = vpt_fail(VPT_EXIT_HOST, "record: %s: %s%s%s", r->o->output, strerror(-err),
-				  part ? ": what was recorded is in " : "", part ? part : "");
+		status = vpt_fail(VPT_EXIT_HOST, "record: %s: %s%s%s", r->o->output,
+				  vpt_cli_reason(-err), part ? ": what was recorded is in " : "",
+				  part ? part : "");
 		vpt_cli_keep(&r->output);
 		return status;
 	}

@@ -155,7 +155,7 @@ static int create(struct restore *r)
 	error = vpt_vm_create(&r->m.vm, &config);
 	if (error)
 		return vpt_fail(VPT_EXIT_HOST, "restore: cannot make a virtual machine: %s",
-				strerror(-error));
+				vpt_cli_reason(-error));
 	error = vpt_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
 	return error ? refuse(r, error, why) : VPT_EXIT_OK;
 }

@@ -30,12 +30,12 @@ static int read_files(struct run *r)
 
 	if (err)
 		return vpt_fail(vpt_cli_input_status(err), "run: %s: %s", r->m.o.guest,
-				strerror(-err));
+				vpt_cli_reason(-err));
 	if (r->m.o.initrd) {
 		err = vpt_input_open(&r->initrd, r->m.o.initrd);
 		if (err)
 			return vpt_fail(vpt_cli_input_status(err), "run: %s: %s", r->m.o.initrd,
-					strerror(-err));
+					vpt_cli_reason(-err));
 	}
 	error = vpt_elf_parse(r->guest.bytes, r->guest.size, r->m.o.mem, &r->elf);
 	if (error)
@@ -68,7 +68,7 @@ static int create(struct run *r)
 	err = vpt_vm_create(&r->m.vm, &config);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: cannot make a virtual machine: %s",
-				strerror(-err));
+				vpt_cli_reason(-err));
 	vpt_elf_load(r->guest.bytes, &r->elf, &r->m.vm.mem);
 	memcpy(boot.arg, r->m.o.arg, sizeof(boot.arg));
 	boot.initrd = r->m.o.initrd ? r->initrd.bytes : NULL;
@@ -112,7 +112,7 @@ static int write_start(struct run *r)
 	if (!err && r->m.o.usage.given)
 		err = vpt_run_write_root(r->m.writer);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, vpt_cli_reason(-err));
 	return vpt_run_limit(&r->m);
 }
 
@@ -150,7 +150,7 @@ static int open_output(struct run *r, const struct vpt_caps *caps)
 		return err;
 	err = vpt_writer_start(r->m.output.fd, info, &r->m.writer);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "run: %s: %s", r->m.o.output, vpt_cli_reason(-err));
 	return write_start(r);
 }
 

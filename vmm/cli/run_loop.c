@@ -239,7 +239,7 @@ int vpt_run_open_console(struct vpt_run_machine *m)
 	m->console = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!m->console)
 		return vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
-				strerror(errno));
+				vpt_cli_reason(errno));
 	m->terminal = (struct vpt_terminal){.to = m->console};
 	return VPT_EXIT_OK;
 }
@@ -254,7 +254,7 @@ static int close_console(struct vpt_run_machine *m, int status)
 	failed = ferror(m->console);
 	if ((fclose(m->console) || failed) && !status)
 		status = vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: cannot write: %s", m->o.verb,
-				  m->o.console, strerror(errno));
+				  m->o.console, vpt_cli_reason(errno));
 	return status;
 }
 

@@ -200,7 +200,8 @@ static int show_end(const struct vpt_run_report *r)
 		if (!stop->error)
 			return VPT_EXIT_OK;
 		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s%s%s", o->verb, o->snapshot,
-				stop->text, r->output->part ? ": what was recorded is in " : "",
+				stop->error == -EFBIG ? vpt_cli_reason(EFBIG) : stop->text,
+				r->output->part ? ": what was recorded is in " : "",
 				r->output->part ? r->output->part : "");
 	case VPT_STOP_TIMEOUT:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
@@ -210,7 +211,7 @@ static int show_end(const struct vpt_run_report *r)
 				stop->text, where);
 	case VPT_STOP_WRITER:
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s: %s%s%s", o->verb, o->output,
-				strerror(-stop->error),
+				vpt_cli_reason(-stop->error),
 				r->output->part ? ": what was recorded is in " : "",
 				r->output->part ? r->output->part : "");
 	case VPT_STOP_LIMIT:

@@ -122,6 +122,6 @@ int vpt_cmd_snapshot(int argc, char **argv)
 	(json ? show_json : show)(s);
 	vpt_snapshot_close(s);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "snapshot: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "snapshot: cannot write: %s", vpt_cli_reason(errno));
 	return VPT_EXIT_OK;
 }

@@ -156,10 +156,10 @@ static int verify_targets(const struct options *o, struct vpt_reader *reader)
 		err = vpt_targets(reader, v, &t);
 	vpt_cli_progress_end(&progress);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, vpt_cli_reason(-err));
 	show_targets(o, &t);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
 	status = vpt_cli_whole("verify", o->path, reader);
 	if (status)
 		return status;
@@ -174,9 +174,9 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 	if (!err)
 		err = show(o, symbols, c);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, strerror(-err));
+		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, vpt_cli_reason(-err));
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", strerror(errno));
+		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
 	status = vpt_cli_whole("verify", o->path, reader);
 	if (status)
 		return status;

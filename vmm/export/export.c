@@ -57,6 +57,9 @@ static FILE *create(struct export *x, const char *name)
 /* Close what was written: 0 or `err` or -errno. */
 static int finish(FILE *out, int err)
 {
+	/* What a stream failed of is in errno only when it is tried again. */
+	if (err == -EIO && ferror(out) && fflush(out))
+		err = -errno;
 	if (!err && (fflush(out) || ferror(out)))
 		err = errno ? -errno : -EIO;
 	if (fclose(out) && !err)

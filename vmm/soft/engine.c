@@ -174,11 +174,15 @@ static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 	c->vm = vm;
 	vm->vcpu = c;
 	c->cache = vpt_soft_cache_create(&vm->mem);
+	errno = 0;
 	c->native = vpt_native_create();
 #ifdef VPT_SOFT_THREADED
 	c->compiler = vpt_compiler_create();
 #endif
-	error = c->cache && c->native ? copy_cpuid(c, cpuid, count) : -ENOMEM;
+	if (!c->cache || !c->native)
+		error = c->cache && errno == EFBIG ? -EFBIG : -ENOMEM;
+	else
+		error = copy_cpuid(c, cpuid, count);
 	if (!error)
 		error = make_decoders(c);
 	if (error) {

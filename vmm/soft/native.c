@@ -3,6 +3,7 @@
  * Where stubs are kept and how they are run. Their memory is mapped twice, to be
  * written at one address and executed at another.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "soft/native.h"
@@ -39,6 +40,7 @@ VPT_UOP(stop)
 struct vpt_native *vpt_native_create(void)
 {
 	struct vpt_native *n = aligned_alloc(4096, (sizeof(*n) + 4095) & ~4095ul);
+	int error;
 
 	if (!n)
 		return NULL;
@@ -47,8 +49,10 @@ struct vpt_native *vpt_native_create(void)
 	n->host.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 	n->host.avx512bw = __builtin_cpu_supports("avx512bw");
 	n->alone[1].fn = stop;
-	if (vpt_region_create(&n->region, REGION)) {
+	error = vpt_region_create(&n->region, REGION);
+	if (error) {
 		free(n);
+		errno = -error;
 		return NULL;
 	}
 	vpt_native_reset(n);
