@@ -39,6 +39,8 @@ struct worker {
 	uint64_t first, end; /* the batch */
 	char dir[512];
 	char killed[64]; /* why this process killed it */
+	uint64_t seed;	 /* in use when this process looked last */
+	uint64_t looks;	 /* how often it looked since that seed began */
 };
 
 struct run {
@@ -80,7 +82,7 @@ static void show_log(const struct worker *w)
 static void start(struct run *r, struct worker *w)
 {
 	w->killed[0] = 0;
-	w->slot->began = 0;
+	w->slot->busy = 0;
 	w->slot->why[0] = 0;
 	fflush(stdout);
 	w->pid = fork();
@@ -185,16 +187,19 @@ static uint64_t spent(pid_t pid)
 
 static void watch(const struct options *o, struct worker *w)
 {
-	uint64_t began = w->slot->began, before = w->slot->spent, kib;
+	uint64_t before = w->slot->spent, kib;
 
-	if (!w->pid || w->killed[0] || !began || o->one)
+	if (!w->pid || w->killed[0] || !w->slot->busy || o->one)
 		return;
+	/* Looks, not a clock: while this process is stopped, so are those that it watches. */
+	w->looks = w->seed == w->slot->seed ? w->looks + 1 : 0;
+	w->seed = w->slot->seed;
 	kib = resident(w->pid);
 	if (kib > FORGED_KIB)
 		snprintf(w->killed, sizeof(w->killed), "%" PRIu64 " MiB of memory", kib >> 10);
 	else if (spent(w->pid) > before + FORGED_SECONDS * 1000000000ull)
 		snprintf(w->killed, sizeof(w->killed), "%u seconds", FORGED_SECONDS);
-	else if (forged_now() > began + FORGED_HANG * 1000000000ull)
+	else if (w->looks > FORGED_HANG * 1000000000ull / POLL_NS)
 		snprintf(w->killed, sizeof(w->killed), "it hangs");
 	/* Its children belong to its group. */
 	if (w->killed[0])

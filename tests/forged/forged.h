@@ -41,7 +41,7 @@ struct forged_sums {
 /* Shared memory of one worker. */
 struct forged_slot {
 	volatile uint64_t seed;	 /* of the input that is being used */
-	volatile uint64_t began; /* when, in ns; 0: between two inputs */
+	volatile uint64_t busy;	 /* 0: between two inputs */
 	volatile uint64_t spent; /* processor time of the process before, in ns */
 	uint64_t next;		 /* the first seed that is left */
 	char doing[160];	 /* the command line */
@@ -68,8 +68,6 @@ struct forged_kind {
 #define FORGED_KINDS 4
 extern const struct forged_kind forged_kinds[FORGED_KINDS];
 extern const char *const forged_names[FORGED_VERBS];
-
-uint64_t forged_now(void);
 
 /*
  * Run a verb in this process: @words is its command line, split at blanks. Returns the status.
