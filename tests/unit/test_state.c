@@ -580,6 +580,34 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* A trace without time keeps nothing of the clocks of the one before it. */
+START_TEST(forgets_clocks)
+{
+	static struct machine a, b;
+	struct vpt_pt_state state;
+	uint32_t seed = 7;
+	unsigned int i;
+
+	start(&a, &ways[CYC_WAY], 0);
+	for (i = 0; i < 40; i++)
+		step(&a, &seed);
+	ck_assert_uint_ne(a.clock.cycles, 0);
+	wrmsr(&a, VPT_MSR_CTL, control(&ways[CYC_WAY]) & ~VPT_CTL_MASK(TRACE_EN));
+	wrmsr(&a, VPT_MSR_CTL, control(&ways[0]));
+	for (i = 0; i < 40; i++)
+		step(&a, &seed);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.clock_cycles, 0);
+	ck_assert_uint_eq(state.clock_tsc, 0);
+	init(&b, ways[0].model);
+	copy(&b, &a);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	same(&a, &b);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
 /* MODE.Exec has three bits: a state with any of their values is taken, and gives it back. */
 START_TEST(takes_each_mode)
 {
@@ -745,6 +773,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, keeps_its_entry);
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, takes_each_mode, 0, 10);
+	tcase_add_test(tcase, forgets_clocks);
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
 	tcase_add_test(tcase, other_model);
 	tcase_add_test(tcase, keeps_times);
