@@ -684,6 +684,22 @@ START_TEST(hostile)
 }
 END_TEST
 
+/* Without a ratio in CPUID.15H there is no ART, and no part of a tick of it. */
+START_TEST(no_ratio)
+{
+	static const uint64_t values[] = {0, 1, 511, 512, 1000000, ~0ull};
+	const struct vpt_caps *bdw = vpt_caps_model("bdw");
+	size_t i;
+
+	ck_assert(!vpt_clock_has_art(bdw));
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		ck_assert_uint_eq(vpt_clock_art(bdw, values[i]), 0);
+		ck_assert_uint_eq(vpt_clock_tsc(bdw, values[i]), 0);
+		ck_assert_uint_eq(vpt_clock_fast(bdw, values[i]), 0);
+	}
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("clock");
@@ -696,6 +712,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, frequency, 0, 8);
 	tcase_add_loop_test(tc, as_libipt, 0, sizeof(libipts) / sizeof(libipts[0]));
 	tcase_add_loop_test(tc, hostile, 0, 200);
+	tcase_add_test(tc, no_ratio);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -608,6 +608,25 @@ START_TEST(forgets_clocks)
 }
 END_TEST
 
+/* A caller that maps no memory cannot take bytes that were put and not reported. */
+START_TEST(needs_a_mapping)
+{
+	struct vpt_pt_ops plain = ops;
+	static struct machine a, b;
+	struct vpt_pt_state state;
+
+	plain.mem.map = NULL;
+	start(&a, &ways[1], 0);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_ne(state.unreported, 0);
+	init(&b, ways[1].model);
+	vpt_pt_init(&b.pt, &b.caps, &plain, &b);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_E_NOSPC);
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
 /* MODE.Exec has three bits: a state with any of their values is taken, and gives it back. */
 START_TEST(takes_each_mode)
 {
@@ -774,6 +793,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, takes_each_mode, 0, 10);
 	tcase_add_test(tcase, forgets_clocks);
+	tcase_add_test(tcase, needs_a_mapping);
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
 	tcase_add_test(tcase, other_model);
 	tcase_add_test(tcase, keeps_times);

@@ -569,6 +569,28 @@ START_TEST(no_pmi_is_lost)
 }
 END_TEST
 
+/* Broadwell's four models lack the component, the models beside them in each bit do not. */
+START_TEST(models_without)
+{
+	static const uint32_t models[] = {0x3d, 0x47, 0x4f, 0x56};
+	const uint32_t model = models[_i];
+	struct vpt_caps caps = *vpt_caps_model("skl");
+	unsigned int bit;
+
+	caps.signature = (model >> 4) << 16 | 6 << 8 | (model & 0xf) << 4 | 4;
+	ck_assert_uint_eq(vpt_xsave_bytes(&caps), 0);
+	caps.signature ^= 1 << 8; /* family 7 */
+	ck_assert_uint_eq(vpt_xsave_bytes(&caps), 128);
+	for (bit = 0; bit < 8; bit++) {
+		const uint32_t other = model ^ 1u << bit;
+
+		caps.signature = (other >> 4) << 16 | 6 << 8 | (other & 0xf) << 4;
+		ck_assert_uint_eq(vpt_xsave_bytes(&caps), other == 0x47 || other == 0x4f ? 0 : 128);
+	}
+	VPT_PROVES("XSAVE-COMPONENT");
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("xsave");
@@ -576,6 +598,7 @@ Suite *vpt_suite(void)
 
 	tcase_add_test(state, layout);
 	tcase_add_test(state, which_have_it);
+	tcase_add_loop_test(state, models_without, 0, 4);
 	tcase_add_test(state, initial);
 	tcase_add_test(state, locked);
 	tcase_add_test(state, locked_by_vmx);
