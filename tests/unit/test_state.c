@@ -627,6 +627,30 @@ START_TEST(needs_a_mapping)
 }
 END_TEST
 
+/* Without output nothing of output is set. */
+static const struct change idle[] = {
+	{"an entry", 0, AT(topa_entry), REGION, VPT_E_INVAL},
+	{"bytes that were not reported", 0, AT(unreported), 1, VPT_E_INVAL},
+	{"an error", 0, AT(error), 1, VPT_E_INVAL},
+	{"that it stopped", 0, AT(flags), VPT_STATE_STOPPED, VPT_E_INVAL},
+	{"an INT that is owed", 0, AT(flags), VPT_STATE_INT_OWED, VPT_E_INVAL},
+	{"TriggerEn", 0, AT(flags), VPT_STATE_TRIGGER_EN, VPT_E_INVAL},
+};
+
+START_TEST(refuses_idle)
+{
+	static struct machine a;
+	struct vpt_pt_state state;
+
+	init(&a, "skl");
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	memcpy((char *)&state + idle[_i].offset, &idle[_i].value, idle[_i].bytes);
+	ck_assert_msg(vpt_pt_load(&a.pt, &state) == idle[_i].status, "%s", idle[_i].what);
+	free(a.stream);
+}
+END_TEST
+
 /* MODE.Exec has three bits: a state with any of their values is taken, and gives it back. */
 START_TEST(takes_each_mode)
 {
@@ -792,6 +816,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, keeps_its_entry);
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, takes_each_mode, 0, 10);
+	tcase_add_loop_test(tcase, refuses_idle, 0, sizeof(idle) / sizeof(idle[0]));
 	tcase_add_test(tcase, forgets_clocks);
 	tcase_add_test(tcase, needs_a_mapping);
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
