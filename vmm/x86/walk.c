@@ -228,6 +228,7 @@ bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, u
 	w.paging = paging;
 	w.access = access;
 	w.narrow = w.nx = false;
+	w.reserved = 0;
 	w.depth = 0;
 	for (table = begin(&w);; table = w.pte & PTE_ADDRESS, w.level++) {
 		if (!next(&w, table, gva))
