@@ -179,7 +179,7 @@ static uint8_t *make_good(enum vpt_owner owner, size_t *size)
 	const struct vpt_boot_config boot = {.seed = 1};
 	struct vpt_file_info info = {
 		.owner = owner, .vcpus = 1, .engine = "soft", .oracle = owner == VPT_OWNER_HOST};
-	struct vpt_snap_origin origin = {&info, "good", NULL};
+	struct vpt_snap_origin origin = {.file = &info, .guest = "good"};
 	struct vpt_probe probe;
 	struct vpt_vm_config config = {
 		.engine = vpt_engine_find("soft"),
