@@ -44,6 +44,13 @@ counts "a plan that isn't kept" "1 passed, 1 failed" 'echo 1..2; echo "ok 1 - a"
 counts "a hang" "1 passed, 1 failed" 'echo "ok 1 - a"; exec sleep 60'
 counts "an unexpected skip" "1 passed, 1 failed" \
 	'echo "ok 1 - a"; echo "ok 2 - b # SKIP no reason"; echo 1..2'
+mkdir "$dir/one" "$dir/two"
+printf '#!/bin/sh\necho "ok 1 - a"; echo 1..1\n' | tee "$dir/one/same.sh" >"$dir/two/same.sh"
+chmod +x "$dir/one/same.sh" "$dir/two/same.sh"
+tests/lib/run.sh -t 2 -d "$dir/out" "$dir/one/same.sh" "$dir/two/same.sh" >"$dir/log" 2>&1 &&
+	echo "status 0" >>"$dir/log"
+tap_empty "two tests of one name are refused" "$(printf '%s\n' \
+	"run.sh: more than one test has the name: same " "0 passed, 1 failed" | diff - "$dir/log")"
 # suite NAME LINE...: a libcheck suite: a script that writes TAP and a proof where it is told.
 suite() {
 	name=$1

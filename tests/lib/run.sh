@@ -75,8 +75,12 @@ judge() { # NAME TAP STATUS SKIPS
 	}' "$2"
 }
 
+names() { # reads commands, prints their names
+	sed 's,^[^ ]*/,,; s/\.sh\( \|$\)/\1/'
+}
+
 run_one() { # COMMAND
-	name=$(echo "$1" | sed 's,^[^ ]*/,,; s/\.sh\( \|$\)/\1/')
+	name=$(echo "$1" | names)
 	slug=$dir/$(echo "$name" | tr -c 'A-Za-z0-9._\n-' '_')
 	start=$(date +%s%N)
 	rm -f "$slug.tap" "$slug.proofs"
@@ -129,6 +133,14 @@ shift $((OPTIND - 1))
 if [ -n "${one-}" ]; then
 	run_one "$one"
 	exit 0
+fi
+
+# The results of two commands with one name would be in one file.
+twice=$(printf '%s\n' "$@" ${last:+"$last"} | names | sort | uniq -d | tr '\n' ' ')
+if [ -n "$twice" ]; then
+	echo "run.sh: more than one test has the name: $twice"
+	echo "0 passed, 1 failed"
+	exit 1
 fi
 
 # Two runs at once would take each other's files away.
