@@ -58,7 +58,7 @@ both() {
 		(cd "$dir/work" && "$VPT" "$@" "--sandbox=$mode" >out 2>err </dev/null
 		echo "status $?" >>out)
 		# Times differ.
-		sed -i 's/[0-9.]* s\>//' "$dir/work/out" "$dir/work/err"
+		sed -i 's,[0-9.]* s\>,,' "$dir/work/out" "$dir/work/err"
 		rm -rf "${dir:?}/$mode"
 		mv "$dir/work" "$dir/$mode"
 	done

@@ -8,7 +8,7 @@
 
 #define BLOCKS_MAX 1024
 #define HEADER	   sizeof(struct vpt_file_header)
-/* What a payload begins with is mostly a struct; records and pages follow. */
+/* Most payloads begin with a struct; records and pages follow it. */
 #define STRUCT_BYTES 96
 
 struct blocks {

@@ -13,7 +13,7 @@ static Elf64_Ehdr header_of(const struct change *c)
 	return eh;
 }
 
-/* Where entry `i` of a table lies. Returns false if it is not in the file. */
+/* Find entry `i` of a table. Returns false if it is not in the file. */
 static bool entry_at(const struct change *c, uint64_t table, size_t size, size_t i, size_t *at)
 {
 	if (table > c->len || (c->len - table) / size <= i)

@@ -4,7 +4,7 @@
 
 #include "forged/change.h"
 
-/* Where the line or word that holds `at` begins and ends; `ends` are bytes that end one. */
+/* Find the line or word that holds `at`. The bytes in `ends` end one. */
 static void bounds(const struct change *c, const char *ends, size_t at, size_t *begin, size_t *end)
 {
 	size_t n = strlen(ends);

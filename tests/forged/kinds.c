@@ -43,7 +43,7 @@ static void use_vpt(struct forged_input *input)
 	char words[64];
 	int status;
 
-	/* What could be read of a damaged file is shown, with status 3. */
+	/* A verb shows as much of a damaged file as it could read, and ends with status 3. */
 	forged_call(input, FORGED_INFO, "-j in", &printed);
 	input->accepted = printed > 0;
 	call(input, FORGED_INFO, ONE_OF(input, infos), "in");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was done so far, as lines of a file, and the table of it. */
+/* The ledger: a file with a line for each batch that is done, and the table made of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -110,7 +110,7 @@ static void judge(struct forged_slot *slot, enum forged_verb verb, int status)
 		forged_wrong(slot, "status %d without a line that says why", status);
 	if (control(printed[1].text, printed[1].len))
 		forged_wrong(slot, "a control character on standard error");
-	/* What a guest prints is the guest's. */
+	/* A guest may print control characters: only vpt's own output is checked. */
 	if (verb < FORGED_RESTORE && control(printed[0].text, printed[0].len))
 		forged_wrong(slot, "a control character on standard output");
 }

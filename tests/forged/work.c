@@ -41,7 +41,7 @@ static struct {
 static unsigned int nfiles;
 static uint8_t bytes[ROOM];
 
-/* What is to be on disk is of no interest here, and takes most of the time. */
+/* These tests do not need files on disk, and waiting for that takes most of the time. */
 int fsync(int fd)
 {
 	return fd < 0;

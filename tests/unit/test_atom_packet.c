@@ -440,7 +440,7 @@ static uint64_t lip_of(size_t n, uint64_t low)
 
 static void check_lip(const struct row_18 *row, uint64_t lip, uint64_t last, bool valid)
 {
-	/* What the function does not set would show. */
+	/* Both fields begin wrong: one that the function does not set would show. */
 	struct vpt_atom_packet packet = {.kind = VPT_ATOM_PKT_TIP, .cnt = 9, .zext = !row->zext},
 			       got;
 	uint8_t buf[VPT_ATOM_PKT_MAX];
