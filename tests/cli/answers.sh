@@ -4,10 +4,7 @@
 # where the guest's console goes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 tap_run "-V is --version" test "$("$VPT" -V)" = "$("$VPT" --version)"
 tap_run "help VERB is VERB --help" test "$("$VPT" help decode)" = "$("$VPT" decode --help)"

@@ -4,10 +4,7 @@
 # what the right ones make.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 elf=$GUEST/calls.elf
 out=$dir/t.vpt
 host="run --engine=soft --pt=host -o $out"

@@ -4,10 +4,7 @@
 # vpt info and vpt decode.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 VPT=$(realpath "$VPT")
 cd "$dir" || exit 1
 

@@ -3,10 +3,7 @@
 # Damaged traces: what can be read is, what cannot is named, and the exit status is 3.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export LC_ALL=C
 good=$dir/good.vpt
 bad=$dir/bad.vpt

@@ -4,10 +4,8 @@
 # core clock, so that the time of each instruction is how many ran, times the ratio.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 lines=120000
 
 # check PARTS MAX: PARTS/100 ticks a clock; the estimate may be wrong by MAX ticks.

@@ -3,10 +3,7 @@
 # Which engine --engine=auto takes, and the reason that it gives.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 # The engine that vpt run says it takes.
 taken() {

@@ -5,10 +5,8 @@
 # flow is still the one that ran.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # events NAME [OPTION...]: run the payload into $dir/NAME.vpt, its lists of events beside it.
 events() {

@@ -4,10 +4,7 @@
 # bytes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 within=$TOOLS/within
 
 # Each list of a process's pages once had room for the pages of all processes: 1.4 GB for

@@ -4,10 +4,7 @@
 # instruction; and commands that are wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 . tests/lib/exported.sh
 
 # payload OWNER NAME [OPTION...]

@@ -4,10 +4,7 @@
 # shows that the others fail for the reason they are made for.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 made() { # KIND
 	"$TOOLS/mkelf" "$1" "$dir/$1.elf" || exit 1

@@ -3,10 +3,7 @@
 # What the machine may lack: KVM, room on the disk, the right to write.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 elf=$GUEST/calls.elf
 
 # A mount namespace of our own, in which /dev/kvm is something else.

@@ -3,10 +3,7 @@
 # What vpt info says of a file, held against what else is known of it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 # PIPs outside PSB+, as vpt dump shows the packets.
 pips() {

@@ -3,10 +3,7 @@
 # --engine=kvm-pt: a guest and its trace, or one line that says what this machine lacks.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 elf=$GUEST/calls.elf
 
 # Either is right, according to the machine: but nothing in between.

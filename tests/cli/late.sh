@@ -6,12 +6,9 @@
 # usage: late.sh [kvm]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-VPT=${O:-build/${MODE:-rel}}/vpt
 HOSTILE=${O:-build/${MODE:-rel}}/guest/hostile
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 # Sanitizers make everything take several times as long.
 most=$([ "${MODE:-rel}" = rel ] && echo 0.1 || echo 1)
 

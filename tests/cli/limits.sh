@@ -5,10 +5,7 @@
 # map one page everywhere, or rewrite their code, take no more memory than others.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 soft="run -q --engine=soft --oracle --timeout=100"
 
 # limited OPTION... GUEST: the run must end by a limit of 2 MiB, and its file verify.

@@ -4,11 +4,8 @@
 # runs: vpt verify says so, with a status of its own, and finds no difference.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-TOOLS=${O:-build/${MODE:-rel}}/tests
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # hang NAME KIND STATUS TEXT OPTION...: one test. verify of a guest that hangs ends with STATUS and
 # says TEXT, a pattern.

@@ -3,10 +3,8 @@
 # Traces without TNT packets: what they say is so, and verify says how much that is.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 for payload in calls demo events exceptions filter_ip interrupts longjmp ring3 spaces; do
 	for options in "" "--no-retc" "--events --tsc --mtc --cyc" "--user" "--kernel"; do

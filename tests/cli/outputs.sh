@@ -3,10 +3,7 @@
 # What becomes of the files of a user: inputs, earlier outputs, and what a killed run recorded.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export LC_ALL=C
 elf=$GUEST/calls.elf
 long=$GUEST/bench_int.elf

@@ -3,10 +3,7 @@
 # decode, export and verify show on a terminal how far they are, and nothing anywhere else.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 # slow.py NAME COMMAND...: run it with a pseudo-terminal as standard error. NAME.out has its
 # standard output, or is the terminal too if it exists as a directory. NAME.err has what came

@@ -3,10 +3,7 @@
 # vpt record: command lines that are none, and machines that have no PT.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 refuses "nothing to record" "$USAGE" "system" record
 refuses "an unknown option" "$USAGE" "frobnicate" record --frobnicate

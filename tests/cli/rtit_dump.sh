@@ -4,11 +4,8 @@
 # session has them, sessions with their registers by name.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 trace=$dir/t.vpt
 
 # record PAYLOAD [OPTION...]

@@ -4,10 +4,7 @@
 # commands that are wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 . tests/lib/exported.sh
 
 # record NAME [OPTION...]: a host's RTIT of a payload, to $dir/t.vpt.

@@ -3,10 +3,7 @@
 # Snapshots: commands that are wrong, and files that are no snapshot or not a whole one.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 elf=$GUEST/calls.elf
 good=$dir/good.vps
 run="run -q --engine=soft"

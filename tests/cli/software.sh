@@ -3,10 +3,8 @@
 # What guests put into the trace by PTWRITE, and by sleeping, packet by packet in order.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 # The values of guest/payloads/ptwrite.c, each as EAX, RAX and the same from memory.
 kernel() {

@@ -4,10 +4,7 @@
 # files: four processes and a kernel.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 t=$dir/t.vpt
 
 tap_run "processes" "$VPT" run -q --oracle -o "$t" "$GUEST/processes.elf"

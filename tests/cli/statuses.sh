@@ -4,10 +4,7 @@
 # whatever else there is to say about it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 export LC_ALL=C
 good=$dir/good.vpt
 bad=$dir/bad.vpt

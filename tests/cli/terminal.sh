@@ -4,10 +4,7 @@
 # names get the guest's bytes as they are. script(1) is the terminal.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 VPT=$(realpath "$VPT")
 
 # A guest that prints a sequence that sets the title, one that asks a terminal to answer, a

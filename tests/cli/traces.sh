@@ -3,11 +3,8 @@
 # Files that are no trace, or not a whole one.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
+. tests/lib/cli.sh
 . tests/lib/roundtrip.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 good=$dir/good.vpt
 
 tap_run "a trace" "$VPT" run -q --oracle -o "$good" "$GUEST/calls.elf"

@@ -3,10 +3,7 @@
 # Time that no packet tells is not shown as 0, and time that is virtual is called so.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 # trace NAME OPTION...
 trace() {

@@ -3,10 +3,7 @@
 # Command lines that are wrong: refused before anything is done.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 elf=$GUEST/calls.elf
 out=$dir/t.vpt
 

@@ -4,10 +4,7 @@
 # where to look.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/lib/tap.sh
-. tests/lib/refuse.sh
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. tests/lib/cli.sh
 
 verbs=$("$VPT" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 tap_run "there are verbs" test "$(echo "$verbs" | wc -w)" -ge 11
