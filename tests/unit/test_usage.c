@@ -715,125 +715,75 @@ START_TEST(guest_caps_models)
 }
 END_TEST
 
-static const struct {
-	struct vpt_caps host, wish;
+/* CPUID.14H of a processor, and whether CPUID.15H has a crystal ratio. */
+struct leaves {
 	uint32_t eax, ebx, ecx, eax1, ebx1;
+	bool ratio;
+};
+
+static struct vpt_caps with_leaves(const struct leaves *leaves)
+{
+	return (struct vpt_caps){
+		.l14_0_eax = leaves->eax,
+		.l14_0_ebx = leaves->ebx,
+		.l14_0_ecx = leaves->ecx,
+		.l14_1_eax = leaves->eax1,
+		.l14_1_ebx = leaves->ebx1,
+		.l15_eax = leaves->ratio ? 2 : 0,
+		.l15_ebx = leaves->ratio ? 284 : 0,
+		.max_phy_addr = 39,
+		.lin_addr = 48,
+		.vmx_pt = 1,
+	};
+}
+
+static const struct {
+	struct leaves host, wish, guest;
 } cuts[] = {
 	/* Encoding 0 of the MTC period is not in common: no MTC. */
-	{{1, 0x9, 1, 0x50000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
-	 {1, 0x9, 1, 0x60000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 1,
-	 0,
-	 0},
+	{{1, 9, 1, 0x50000, 0, true}, {1, 9, 1, 0x60000, 0, true}, {1, 1, 1, 0, 0, true}},
 	/* Encoding 0 is: the periods that both have. */
-	{{1, 0x9, 1, 0x50000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
-	 {1, 0x9, 1, 0x30000, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 9,
-	 1,
-	 0x10000,
-	 0},
+	{{1, 9, 1, 0x50000, 0, true}, {1, 9, 1, 0x30000, 0, false}, {1, 9, 1, 0x10000, 0, true}},
 	/* The processor has no crystal ratio: no MTC. */
-	{{1, 0x9, 1, 0x10000, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x9, 1, 0x10000, 0, 2, 284, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 1,
-	 0,
-	 0},
+	{{1, 9, 1, 0x10000, 0, false}, {1, 9, 1, 0x10000, 0, true}, {1, 1, 1, 0, 0, false}},
 	/* Cycle threshold 0 is not in common: neither thresholds nor PSB frequencies. */
-	{{1, 0x3, 1, 0, 0x70005, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x3, 1, 0, 0x70006, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 1,
-	 0,
-	 0},
+	{{1, 3, 1, 0, 0x70005, false}, {1, 3, 1, 0, 0x70006, false}, {1, 1, 1, 0, 0, false}},
 	/* PSB frequency 0 is not in common: the same. */
-	{{1, 0x3, 1, 0, 0x60007, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x3, 1, 0, 0x70007, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 1,
-	 0,
-	 0},
+	{{1, 3, 1, 0, 0x60007, false}, {1, 3, 1, 0, 0x70007, false}, {1, 1, 1, 0, 0, false}},
 	/* Both are. */
-	{{1, 0x3, 1, 0, 0x50003, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x3, 1, 0, 0x30005, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 3,
-	 1,
-	 0,
-	 0x10001},
+	{{1, 3, 1, 0, 0x50003, false}, {1, 3, 1, 0, 0x30005, false}, {1, 3, 1, 0, 0x10001, false}},
 	/* Four ranges and two: two. */
-	{{1, 0x4, 1, 4, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x4, 1, 2, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 4,
-	 1,
-	 2,
-	 0},
+	{{1, 4, 1, 4, 0, false}, {1, 4, 1, 2, 0, false}, {1, 4, 1, 2, 0, false}},
 	/* Two ranges and none, though there is IP filtering: no IP filtering. */
-	{{1, 0x5, 1, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x5, 1, 2, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 1,
-	 0,
-	 0},
+	{{1, 5, 1, 0, 0, false}, {1, 5, 1, 2, 0, false}, {1, 1, 1, 0, 0, false}},
 	/* Seven ranges are four. */
-	{{1, 0x4, 1, 7, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0x4, 1, 7, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 4,
-	 1,
-	 4,
-	 0},
+	{{1, 4, 1, 7, 0, false}, {1, 4, 1, 7, 0, false}, {1, 4, 1, 4, 0, false}},
 	/* No sub-leaf 1: nothing that it would describe. */
-	{{1, 0xf, 7, 0x10002, 0x10001, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {0, 0x1, 7, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 0,
-	 1,
-	 7,
-	 0,
-	 0},
+	{{1, 0xf, 7, 0x10002, 0x10001, false}, {0, 1, 7, 0, 0, false}, {0, 1, 7, 0, 0, false}},
 	/* Bits that are not known here are not passed on. */
-	{{1, 0xfffff001, 0x7ffffff5, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {1, 0xfffff001, 0x7ffffff5, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 1,
-	 1,
-	 5,
-	 0,
-	 0},
+	{{1, 0xfffff001, 0x7ffffff5, 0, 0, false},
+	 {1, 0xfffff001, 0x7ffffff5, 0, 0, false},
+	 {1, 1, 5, 0, 0, false}},
 	/* LIP as the processor has it. */
-	{{0, 1, 0x80000001, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {0, 1, 0x1, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 0,
-	 1,
-	 0x80000001,
-	 0,
-	 0},
-	{{0, 1, 0x1, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 {0, 1, 0x80000001, 0, 0, 0, 0, 0, 0, 39, 48, 0, 1},
-	 0,
-	 1,
-	 0x1,
-	 0,
-	 0},
+	{{0, 1, 0x80000001, 0, 0, false}, {0, 1, 1, 0, 0, false}, {0, 1, 0x80000001, 0, 0, false}},
+	{{0, 1, 1, 0, 0, false}, {0, 1, 0x80000001, 0, 0, false}, {0, 1, 1, 0, 0, false}},
 };
 
 START_TEST(cut)
 {
+	const struct vpt_caps host = with_leaves(&cuts[_i].host);
+	const struct vpt_caps wish = with_leaves(&cuts[_i].wish);
+	const struct vpt_caps want = with_leaves(&cuts[_i].guest);
 	struct vpt_caps guest;
 
-	ck_assert_int_eq(vpt_usage_guest_caps(&cuts[_i].host, &cuts[_i].wish, &guest), VPT_OK);
-	ck_assert_uint_eq(guest.l14_0_eax, cuts[_i].eax);
-	ck_assert_uint_eq(guest.l14_0_ebx, cuts[_i].ebx);
-	ck_assert_uint_eq(guest.l14_0_ecx, cuts[_i].ecx);
-	ck_assert_uint_eq(guest.l14_1_eax, cuts[_i].eax1);
-	ck_assert_uint_eq(guest.l14_1_ebx, cuts[_i].ebx1);
+	ck_assert_int_eq(vpt_usage_guest_caps(&host, &wish, &guest), VPT_OK);
+	ck_assert_uint_eq(guest.l14_0_eax, want.l14_0_eax);
+	ck_assert_uint_eq(guest.l14_0_ebx, want.l14_0_ebx);
+	ck_assert_uint_eq(guest.l14_0_ecx, want.l14_0_ecx);
+	ck_assert_uint_eq(guest.l14_1_eax, want.l14_1_eax);
+	ck_assert_uint_eq(guest.l14_1_ebx, want.l14_1_ebx);
+	ck_assert_uint_eq(guest.l15_eax, want.l15_eax);
+	ck_assert_uint_eq(guest.l15_ebx, want.l15_ebx);
 	VPT_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST

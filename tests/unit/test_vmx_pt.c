@@ -339,23 +339,21 @@ static const struct vpt_scenario aborts[] = {
 #define PADS_5	"PAD(0) PAD(0) PAD(0) PAD(0) PAD(0) "
 #define PADS_10 PADS_5 PADS_5
 #define GPA	"controls:load,clear,gpa field:os,br "
+#define TRIP	"cr3=2000 enter>7000 jmpi>7100 cr3=1000 exit>1100 bytes "
+#define TRIP_TRACE                                                                           \
+	"PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) " \
+	"TIP(7100) FUP(7100) TIP.PGD() "
 
 static const struct vpt_scenario guest_physical[] = {
 	S("single range", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
-	  "output vmxon vmptrld=5000 " GPA "guestmem cr3=2000 enter>7000 jmpi>7100 cr3=1000 "
-	  "exit>1100 bytes",
-	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
-	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 0 39]"),
+	  "output vmxon vmptrld=5000 " GPA "guestmem " TRIP, TRIP_TRACE "[bytes 0 39]"),
 	S("without the control", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
-	  "output vmxon vmptrld=5000 controls:load,clear field:os,br cr3=2000 enter>7000 "
-	  "jmpi>7100 cr3=1000 exit>1100 bytes",
-	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
-	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 39 0]"),
+	  "output vmxon vmptrld=5000 controls:load,clear field:os,br " TRIP,
+	  TRIP_TRACE "[bytes 39 0]"),
 	S("ToPA table and region", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
-	  "guesttopa vmxon vmptrld=5000 controls:load,clear,gpa field:os,br,topa guestmem cr3=2000 "
-	  "enter>7000 jmpi>7100 cr3=1000 exit>1100 bytes status",
-	  "PSB CBR(22) PIP(2000,NR) VMCS(5000) MODE.TSX(0) PSBEND MODE.Exec(1) TIP.PGE(7000) "
-	  "TIP(7100) FUP(7100) TIP.PGD() [bytes 0 39] [status 3]"),
+	  "guesttopa vmxon vmptrld=5000 controls:load,clear,gpa field:os,br,topa guestmem " TRIP
+	  "status",
+	  TRIP_TRACE "[bytes 0 39] [status 3]"),
 	S("a ToPA table that is in physical memory only", VPT_ROW_PROVES("VMX-USE-GPA"), "skl",
 	  "on:os,br,topa off vmxon vmptrld=5000 controls:load,clear,gpa field:os,br,topa "
 	  "refuse=90000-90fff enter>7000 status",
