@@ -161,6 +161,31 @@ START_TEST(code_of_any_space)
 }
 END_TEST
 
+/* An instruction over the end of a page is decoded once all spaces have got the second page. */
+START_TEST(late_code_of_any_space)
+{
+	/* JMP to the NOP; then the loop, whose first instruction is in both pages. */
+	static const uint8_t jmp[] = {0xe9, 0xf9, 0x0f, 0x00, 0x00};
+	struct vptd_decoder *d;
+	struct seen seen;
+	uint8_t first[VPTD_PAGE] = {0};
+
+	memcpy(first, jmp, sizeof(jmp));
+	first[VPTD_PAGE - 2] = 0x90;
+	first[VPTD_PAGE - 1] = loop[0];
+	d = make(&seen, 0, _i, false);
+	memcpy(page, loop + 1, sizeof(loop) - 1);
+	ck_assert_int_eq(vptd_page(d, VPTD_ANY_SPACE, CODE, 1, first), VPTD_OK);
+	ck_assert_uint_eq(decode(&seen), 2);
+	ck_assert_uint_eq(seen.error, VPTD_E_HOLE);
+	seen.errors = 0;
+	ck_assert_int_eq(vptd_page(d, VPTD_ANY_SPACE, CODE + VPTD_PAGE, 2, page), VPTD_OK);
+	ck_assert_uint_eq(decode(&seen), 2 + INSNS);
+	ck_assert_uint_eq(seen.errors, 0);
+	vptd_free(d);
+}
+END_TEST
+
 /* Bytes over the end of a page, and a patch inside. */
 START_TEST(code_in_bytes)
 {
@@ -308,6 +333,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(t, runs_and_pieces);
 	tcase_add_test(t, code_is_asked_for);
 	tcase_add_test(t, code_of_any_space);
+	tcase_add_loop_test(t, late_code_of_any_space, 0, 2);
 	tcase_add_test(t, code_in_bytes);
 	tcase_add_test(t, refused);
 	tcase_add_loop_test(t, edges, 0, 2);

@@ -273,7 +273,8 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 			new_epoch(code);
 		else
 			new_view(code, space);
-	} else if (!slot && dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE)) {
+	} else if (!slot && space != DEC_ANY_SPACE &&
+		   dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE)) {
 		new_view(code, space);
 	} else if (code->holes) {
 		/* A block that ended for want of this page can go on now. */
