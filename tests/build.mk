@@ -16,6 +16,10 @@ $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIBVMM) $(LIBVPT) \
 		$(VMM_LIBS) $(CHECK_LIBS)
 
+# Its allocations fail one by one.
+$(O)/tests/test_vptdecode_memory: private LDFLAGS += \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # Files made by hand.
 TEST_RAW := $(O)/tests/libraw.a
 $(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o

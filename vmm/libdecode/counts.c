@@ -129,6 +129,8 @@ enum vptd_status vptd_count(struct vptd_decoder *d, struct vptd_counts *counts)
 		return VPTD_E_ARGUMENT;
 	if (d->flow.tracelets)
 		dec_tracelets_expand(d->flow.tracelets, &d->flow);
+	if (d->edges.lost)
+		return VPTD_E_MEMORY;
 	for (id = 0; id < dec_code_count(d->code); id++) {
 		if (!add_block(counts, dec_code_at(d->code, id)))
 			return VPTD_E_MEMORY;

@@ -20,7 +20,8 @@ static struct dec_edge *find(const struct dec_edges *edges, uint32_t from, uint6
 static bool grow(struct dec_edges *edges)
 {
 	struct dec_edges grown = {.mask = edges->slots ? 2 * edges->mask + 1 : FIRST_SLOTS - 1,
-				  .used = edges->used};
+				  .used = edges->used,
+				  .lost = edges->lost};
 	size_t i;
 
 	grown.slots = calloc(grown.mask + 1, sizeof(*grown.slots));

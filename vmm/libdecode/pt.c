@@ -34,6 +34,7 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 					    .value = status});
 	pt->synced = false;
 	pt->enabled = false;
+	pt->no_memory = false;
 	pt->waits = 0;
 	pt->nalone = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
@@ -308,6 +309,8 @@ static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 		pt->offset++;
 		used++;
 	}
+	if (!status && pt->no_memory)
+		status = VPTD_E_MEMORY;
 	if (status)
 		dec_pt_desync(pt, status);
 	return used;
@@ -363,6 +366,8 @@ void dec_pt_finish(struct dec_pt *pt)
 
 	if (!status && pt->synced)
 		status = dec_pt_settle(pt);
+	if (!status && pt->no_memory)
+		status = VPTD_E_MEMORY;
 	dec_pt_drop_alone(pt);
 	if (status)
 		dec_pt_desync(pt, status);

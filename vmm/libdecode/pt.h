@@ -45,6 +45,7 @@ struct dec_pt {
 	uint32_t waits;	 /* enum dec_pt_waits */
 	bool enabled;	 /* PacketEn, as far as it is known */
 	bool synced;
+	bool no_memory;	   /* to select the address space of a PIP */
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
 	uint8_t tsx;
 	uint64_t fup; /* the FUP that waits, or of a PSB+ */

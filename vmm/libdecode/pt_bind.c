@@ -20,7 +20,9 @@ void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int fla
 
 	pt->cr3 = cr3;
 	pt->nr = nr;
-	dec_code_select(pt->flow->code, key);
+	/* Reported as an error once the packet is done. */
+	if (dec_code_select(pt->flow->code, key))
+		pt->no_memory = true;
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_PAGING,
 					    .flags = (uint8_t)flags,
 					    .value = cr3,
