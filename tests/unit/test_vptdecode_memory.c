@@ -155,12 +155,45 @@ START_TEST(each_allocation)
 }
 END_TEST
 
+/* A page that changes all the time: its tracelets are made again and again. */
+START_TEST(changing_code)
+{
+	const struct vptd_config config = {
+		.size = sizeof(config), .flags = VPTD_EDGES, .cache = _i ? UINT64_MAX : 1u << 20};
+	unsigned int i, rounds = _i ? 1 : 20000;
+	uint8_t page[VPTD_PAGE] = {0};
+	enum vptd_status status;
+	struct vptd_decoder *d;
+
+	memcpy(page, code, sizeof(code));
+	page[sizeof(code)] = 0xc3;
+	armed = true;
+	failing = 0;
+	largest = 0;
+	d = vptd_new(&config, NULL, NULL, &status);
+	for (i = 0; d && !status && i < rounds; i++) {
+		page[VPTD_PAGE - 1] = i & 1;
+		status = vptd_page(d, VPTD_ANY_SPACE, CODE, 1, page);
+		if (!status)
+			status = vptd_push(d, trace, sizeof(trace));
+		if (!status)
+			status = vptd_finish(d);
+	}
+	armed = false;
+	ck_assert_int_eq(status, VPTD_OK);
+	ck_assert_uint_eq(vptd_insns(d), rounds * 52ull);
+	ck_assert_uint_le(largest, 1u << 20);
+	vptd_free(d);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("vptdecode_memory");
 	TCase *t = tcase_create("memory");
 
 	tcase_add_test(t, each_allocation);
+	tcase_add_loop_test(t, changing_code, 0, 2);
 	suite_add_tcase(s, t);
 	return s;
 }

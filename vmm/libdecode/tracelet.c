@@ -37,6 +37,7 @@ struct dec_tracelets {
 	struct walk *walk;
 	size_t mask, used;
 	size_t max; /* slots */
+	uint32_t max_addresses, max_path;
 	uint64_t *addresses;
 	uint32_t naddresses, room;
 	bool keeps_paths;
@@ -46,6 +47,18 @@ struct dec_tracelets {
 };
 
 #define FIRST_SLOTS 4096u
+#define FIRST_ROOM  65536u     /* entries of the other arrays */
+#define MAX_ENTRIES (1u << 30) /* of any array: indexes have 32 bits */
+
+/* Returns how many entries of @size bytes an array may have: a power of two. */
+static uint32_t entries(size_t max_bytes, size_t size, uint32_t least)
+{
+	uint32_t n = least;
+
+	while (n < MAX_ENTRIES && n <= max_bytes / size / 2)
+		n *= 2;
+	return n;
+}
 
 struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
 {
@@ -55,9 +68,9 @@ struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
 		return NULL;
 	t->keeps_paths = counts;
 	t->mask = FIRST_SLOTS - 1;
-	t->max = FIRST_SLOTS;
-	while (2 * t->max * sizeof(*t->walk) <= max_bytes)
-		t->max *= 2;
+	t->max = entries(max_bytes, sizeof(*t->walk), FIRST_SLOTS);
+	t->max_addresses = entries(max_bytes, sizeof(*t->addresses), FIRST_ROOM);
+	t->max_path = entries(max_bytes, sizeof(*t->path), FIRST_ROOM);
 	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
 	t->last = t->walk;
 	if (!t->walk) {
@@ -203,7 +216,7 @@ static void walk(struct dec_flow *f, struct make *m)
 
 static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
 {
-	uint32_t want = *room ? 2 * *room : 65536;
+	uint32_t want = *room ? 2 * *room : FIRST_ROOM;
 	void *grown;
 
 	if (*room - used >= more)
@@ -257,6 +270,21 @@ void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 	}
 }
 
+static void forget_all(struct dec_tracelets *t, const struct dec_flow *f)
+{
+	dec_tracelets_expand(t, f);
+	memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
+	t->used = 0;
+	t->naddresses = 0;
+	t->npath = 0;
+}
+
+/* May an array not grow for another walk? A walk that is made again leaves its entries behind. */
+static bool is_full(const struct dec_tracelets *t)
+{
+	return t->max_addresses - t->naddresses < STACK_MAX || t->max_path - t->npath < STEPS;
+}
+
 /* Twice the slots, or none of the walks. False: no memory. */
 static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 {
@@ -264,11 +292,7 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 	size_t i;
 
 	if (t->mask + 1 >= t->max) {
-		dec_tracelets_expand(t, f);
-		memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
-		t->used = 0;
-		t->naddresses = 0;
-		t->npath = 0;
+		forget_all(t, f);
 		return true;
 	}
 	t->mask = 2 * t->mask + 1;
@@ -299,7 +323,13 @@ static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struc
 	m.of_all = f->cur->of_all_spaces;
 	m.insns = m.pops = m.pushes = m.steps = 0;
 	walk(f, &m);
-	if (m.left == n || !has_room(t))
+	if (m.left == n)
+		return NULL;
+	if (is_full(t)) {
+		forget_all(t, f);
+		w = find(t, f, key);
+	}
+	if (!has_room(t))
 		return NULL;
 	if (!w->from) {
 		if (t->used * 4 > t->mask * 3) {

@@ -12,7 +12,10 @@
 
 #define DEC_TRACELET 56u /* outcomes at most */
 
-/* NULL: no memory. @max_bytes bounds the table. @counts: dec_tracelets_expand() will be used. */
+/*
+ * NULL: no memory. @max_bytes bounds each of three arrays: walks, return addresses and, with
+ * @counts, paths. @counts: dec_tracelets_expand() will be used.
+ */
 struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts);
 void dec_tracelets_free(struct dec_tracelets *t);
 

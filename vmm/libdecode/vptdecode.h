@@ -153,7 +153,7 @@ struct vptd_config {
 	uint64_t ctl;	    /* IA32_RTIT_CTL */
 	uint64_t cr3_match; /* IA32_RTIT_CR3_MATCH */
 	struct vptd_range range[VPTD_RANGES];
-	uint64_t cache; /* bytes for tracelets at most; 0: 128 MiB */
+	uint64_t cache; /* bytes of each of three arrays of tracelets at most; 0: 128 MiB */
 };
 
 struct vptd_decoder;
