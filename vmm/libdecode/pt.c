@@ -35,6 +35,7 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 	pt->synced = false;
 	pt->enabled = false;
 	pt->no_memory = false;
+	pt->block_type = 0;
 	pt->waits = 0;
 	pt->nalone = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
@@ -98,6 +99,15 @@ static void vmcs(struct dec_pt *pt, uint64_t value)
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_VMCS, .value = value});
 }
 
+/* Another BBP ends a block too, and has no FUP for it (33.4.2.26). */
+static void begin_block(struct dec_pt *pt, uint8_t type)
+{
+	if (pt->block_type)
+		dec_pt_emit(pt,
+			    (struct vptd_event){.kind = VPTD_EVENT_BLOCK, .value = pt->block_type});
+	pt->block_type = type;
+}
+
 /* Packets that change neither flow nor what it runs in. */
 static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
@@ -131,7 +141,12 @@ static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet 
 		event.kind = VPTD_EVENT_EVD;
 		break;
 	case VPT_PKT_BBP:
+		begin_block(pt, (uint8_t)p->value);
+		return VPTD_OK;
+	case VPT_PKT_BEP:
 		event.kind = VPTD_EVENT_BLOCK;
+		event.value = pt->block_type;
+		pt->block_type = 0;
 		break;
 	case VPT_PKT_BIP:
 		event.kind = VPTD_EVENT_ITEM;
@@ -142,7 +157,8 @@ static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet 
 	default:
 		return VPTD_OK;
 	}
-	if (p->flag && (p->kind == VPT_PKT_EXSTOP || p->kind == VPT_PKT_CFE))
+	if (p->flag &&
+	    (p->kind == VPT_PKT_EXSTOP || p->kind == VPT_PKT_CFE || p->kind == VPT_PKT_BEP))
 		dec_pt_alone(pt, event);
 	else
 		dec_pt_emit(pt, event);
@@ -373,6 +389,7 @@ void dec_pt_finish(struct dec_pt *pt)
 		dec_pt_desync(pt, status);
 	pt->synced = false;
 	pt->enabled = false;
+	pt->block_type = 0;
 	pt->waits = 0;
 	pt->ncarry = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));

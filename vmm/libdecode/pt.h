@@ -48,7 +48,8 @@ struct dec_pt {
 	bool no_memory;	   /* to select the address space of a PIP */
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
 	uint8_t tsx;
-	uint64_t fup; /* the FUP that waits, or of a PSB+ */
+	uint8_t block_type; /* of the BBP whose block is open; 0 is reserved: none is */
+	uint64_t fup;	    /* the FUP that waits, or of a PSB+ */
 	uint64_t cr3, vmcs;
 	bool nr;
 	uint64_t pip_cr3; /* the PIP that waits, or of a PSB+ */

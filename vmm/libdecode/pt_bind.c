@@ -448,6 +448,7 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 	pt->waits = W_OVF;
 	pt->last_ip = 0;
 	pt->enabled = false;
+	pt->block_type = 0;
 	dec_flow_stop(pt->flow);
 	return status;
 }
