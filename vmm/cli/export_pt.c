@@ -70,8 +70,8 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
 }
 
 /*
- * A file without a name beside @path, where files may be made; or in memory, where the file
- * system has no such files. Returns a descriptor or -errno.
+ * Open a file without a name in the directory of @path, where the sandbox allows it, or in memory
+ * if the file system has no such files. Returns a descriptor or -errno.
  */
 static int temporary_beside(const char *path)
 {

@@ -9,9 +9,9 @@
 int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet);
 
 /*
- * Make Intel PT of the trace at @path, in a temporary file beside @out, for tools that know PT only. *pt is
- * the reader of that file; the caller closes it. Returns VPT_EXIT_OK, or an exit status after one
- * line; *pt is then NULL.
+ * Convert the trace at @path to Intel PT in a temporary file beside @out, and set *pt to a reader
+ * of that file, which the caller closes. Returns VPT_EXIT_OK; or an exit status, after one line,
+ * with *pt NULL.
  */
 int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet,
 		     struct vpt_reader **pt, struct vpt_recast_report *report);

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 
 #define NAMES_MAX  160 /* bytes of a list of options */
-#define ROW_MAX	   400 /* and of a row of the help */
-#define ROW_INDENT 12  /* columns at least before a line that continues a row */
+#define ROW_MAX	   400 /* bytes of a row of the help */
+#define ROW_INDENT 12  /* least indent of a line that continues a row */
 
 bool vpt_cli_is_near(const char *a, const char *b)
 {
@@ -23,7 +23,7 @@ bool vpt_cli_is_near(const char *a, const char *b)
 	       (a[0] == b[1] && a[1] == b[0] && !strcmp(a + 2, b + 2));
 }
 
-/* The long option with this letter or number. */
+/* Find the long option whose letter or number is @value. */
 static const struct option *find(const struct vpt_cli_options *o, int value)
 {
 	const struct option *l;
@@ -97,7 +97,7 @@ static void copy_row(const char *row, char *text, size_t size)
 	while (*at && used + 1 < size) {
 		size_t blanks = strspn(at, " \n");
 
-		/* A row of its own, or no row. */
+		/* The next line is another row, or no row. */
 		if (memchr(at, '\n', blanks) && (blanks < ROW_INDENT || at[blanks] == '-'))
 			break;
 		if (blanks)

@@ -188,7 +188,7 @@ static int go_on(struct restore *r)
 	return status;
 }
 
-/* The snapshot comes from anywhere, so before it is read. */
+/* Call it before the snapshot, which is not trusted, is read. */
 static int confine(const struct vpt_run_options *o)
 {
 	return vpt_confine(o->verb, &(struct vpt_sandbox_want){

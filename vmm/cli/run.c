@@ -175,7 +175,7 @@ static int start_trace(struct run *r)
 	return r->m.o.owner == VPT_OWNER_HOST ? vpt_run_start_host(&r->m.o, v) : VPT_EXIT_OK;
 }
 
-/* All is open and mapped. What is still to come: snapshots, and the trace file's name. */
+/* Everything is open and mapped. Snapshots and the trace file's name are still to be written. */
 static int confine(const struct vpt_run_machine *m)
 {
 	return vpt_confine("run", &(struct vpt_sandbox_want){

@@ -18,11 +18,11 @@
 #include "decode/symbol.h"
 #include "trace/input.h"
 
-/* How often a run that is to end is told so: a system call may just have begun to wait. */
+/* Interval of the timer that repeats the end: a system call may just have begun to wait. */
 #define AGAIN_NS 20000000
 
 static volatile sig_atomic_t interrupted, asked, ending;
-/* What the handlers are for; NULL: no guest runs. */
+/* The vCPU that the handlers interrupt; NULL: no guest runs. */
 static struct vpt_vcpu *volatile running;
 static timer_t timer;
 static bool has_timer;
@@ -45,7 +45,7 @@ static void end_soon(void)
 		vpt_vcpu_urge(running);
 }
 
-/* The end of --timeout, or once more after a signal. */
+/* Handle the end of --timeout, and the repetition after a signal. */
 static void on_timer(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
@@ -68,12 +68,12 @@ static void on_signal(int sig)
 	errno = error;
 }
 
-/* A console that nobody reads must not hold up the end. */
+/* Once the run is to end, drop output: a console that nobody reads would block. */
 static void console(void *opaque, char c)
 {
 	struct vpt_run_machine *m = opaque;
 
-	/* A write that the end of the run interrupted is no error of the file. */
+	/* An error of a write that the end interrupted does not count. */
 	if (!ending && !vpt_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
 }
@@ -87,8 +87,8 @@ static void give_up_console(FILE *to)
 }
 
 /*
- * Write a snapshot, after what was on the console before it, which is not shown again when
- * the guest is restored. Returns false if the run is to end first.
+ * Flush the console, whose output is not repeated when the guest is restored, and write a
+ * snapshot. Returns false if the run is to end and the snapshot was given up.
  */
 static bool take_snapshot(struct vpt_run_machine *m)
 {
@@ -160,9 +160,8 @@ struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m)
 }
 
 /*
- * Whatever interrupts a run may come while the guest is in the middle of something that
- * takes seconds, so the handlers end that. Without a timer the loop finds out by itself,
- * later.
+ * Install handlers that interrupt the engine, which may be busy for seconds in one piece of work.
+ * Without a timer the loop notices the end of --timeout by itself, but later.
  */
 static void catch_signals(bool snapshots)
 {
@@ -181,7 +180,7 @@ static void catch_signals(bool snapshots)
 		sigaction(SIGUSR1, &action, NULL);
 }
 
-/* What is left to be done is brief, and system calls in it are not to be interrupted. */
+/* Stop the timer: the work that is left is brief, and must not be interrupted. */
 static void release_signals(void)
 {
 	running = NULL;
@@ -301,7 +300,7 @@ static void end_output(struct vpt_run_machine *m, bool ran)
 		vpt_cli_drop(&m->output);
 		return;
 	}
-	/* The trace ends where a snapshot could not be written: not what was asked for. */
+	/* A trace that ends at a failed snapshot stays a part file. */
 	if (!err && m->writer && stop->kind != VPT_STOP_WRITER &&
 	    !(stop->kind == VPT_STOP_SNAPSHOT && stop->error))
 		err = vpt_outfile_commit(&m->output);

@@ -27,7 +27,7 @@ void vpt_terminal_open(struct vpt_terminal *t, FILE *to)
 	t->utf8 = t->filtered && locale_is_utf8();
 }
 
-/* Length of the sequence that this byte begins; 0: none begins so. */
+/* Returns the length of the UTF-8 sequence that begins with @first, or 0. */
 static unsigned int sequence(uint8_t first)
 {
 	if (first >= 0xc2 && first <= 0xdf)
@@ -37,7 +37,7 @@ static unsigned int sequence(uint8_t first)
 	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* Shortest form, no surrogates, nothing above 10FFFFH: by the second byte. */
+/* The second byte tells overlong forms, surrogates and values above 10FFFFH. */
 static bool may_follow(const struct vpt_terminal *t, uint8_t byte)
 {
 	uint8_t first = t->part[0];
@@ -60,7 +60,7 @@ static uint32_t code_point(const struct vpt_terminal *t)
 	return c;
 }
 
-/* C1 controls, which some terminals obey; line breaks; and what reorders text. */
+/* C1 controls, which some terminals obey, line separators and bidirectional controls. */
 static bool is_control(uint32_t c)
 {
 	return (c >= 0x80 && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||

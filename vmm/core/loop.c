@@ -326,7 +326,7 @@ static void sync_at_times(struct vpt_vcpu *v)
 /* Returns true if the trace file has reached its limit. The guest then stops. */
 static bool is_full(struct vpt_vcpu *v)
 {
-	/* With one that observes this is looked at where the file grows: see vpt_tracer_end_full(). */
+	/* If the engine observes, vpt_tracer_limit() is called wherever the file grows. */
 	if (!v->engine->observes || v->hv)
 		vpt_tracer_limit(&v->tracer, v->regs->rip);
 	if (vpt_likely(!v->tracer.full))

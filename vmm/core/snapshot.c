@@ -25,7 +25,7 @@ struct out {
 	const volatile bool *give_up;
 };
 
-/* A machine's memory and a trace file take their time: is there still any? */
+/* Returns false after an error, or if the caller gave up meanwhile. */
 static bool goes_on(struct out *o)
 {
 	if (!o->error && o->give_up && *o->give_up)
@@ -121,7 +121,7 @@ static void put_engine(struct out *o, struct vpt_vcpu *v)
 	size_t bytes = v->engine->save(v->ev, NULL, 0);
 	void *state = calloc(1, bytes + 1);
 
-	/* An engine that has no memory to save itself returns 0, at any time. */
+	/* save() returns 0 if there is no memory. */
 	if (!state || !bytes || v->engine->save(v->ev, state, bytes) != bytes) {
 		o->error = -ENOMEM;
 	} else {

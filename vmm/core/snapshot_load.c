@@ -90,7 +90,7 @@ static const struct {
 	[VPT_SNAP_END] = {"end", true, sizeof(struct vpt_snap_end)},
 };
 
-/* A part of the file. What a file lost that was made shorter meanwhile is a cut. */
+/* Read a part of the file. A file that became shorter meanwhile counts as cut. */
 static int read_at(const struct vpt_snapshot *s, uint64_t at, void *to, size_t len,
 		   const struct why *why)
 {
@@ -135,9 +135,9 @@ static bool is_padding(const uint8_t *at, size_t len)
 typedef int (*piece_fn)(void *opaque, uint64_t offset, const uint8_t *bytes, size_t len);
 
 /*
- * Go through a payload and check it, once more each time: the file may have changed meanwhile,
- * which must not change the header that the caller knows. 0, -EINVAL or an error of `put`, which
- * may be NULL.
+ * Pass a payload to @put, which may be NULL, piece by piece, and check it. Every pass checks again,
+ * with the header as it was first read, since the file may change. Returns 0, -EINVAL, or an error
+ * of @put.
  */
 static int each_piece(const struct vpt_snapshot *s, const struct block *b, piece_fn put,
 		      void *opaque, const struct why *why)
@@ -171,7 +171,7 @@ static int keep_piece(void *to, uint64_t offset, const uint8_t *bytes, size_t le
 	return 0;
 }
 
-/* A checked payload in memory, or only checked if it is RAM or a trace, of any size. */
+/* Check a payload and copy it to memory, unless it is RAM or a trace of any size. */
 static int load_block(struct vpt_snapshot *s, struct block *b, const struct why *why)
 {
 	int error = 0;
@@ -539,7 +539,7 @@ static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer *
 	if (file_bytes != s->info.file_bytes)
 		return complain(why, -EINVAL, "not all of its trace file");
 	error = refill(s, *writer, why);
-	/* Of the file that is written; what is wrong with the snapshot has been said. */
+	/* -EINVAL is damage of the snapshot, which each_piece() has described. */
 	return error && error != -EINVAL ? complain(why, error, "%s", strerror(-error)) : error;
 }
 

@@ -101,11 +101,12 @@ struct vpt_vcpu {
 	struct vpt_exception delivered; /* the last of them */
 	/* What is being delivered, and what was raised meanwhile, in order (idt.c). */
 	struct vpt_guest_fault fault[VPT_STOP_FAULTS];
-	unsigned int faults;	     /* 0 between deliveries; else those behind a triple fault */
-	uint64_t max_insns;	     /* traced ones; 0: no limit */
-	uint64_t pause_at;	     /* retired ones, exactly, with an engine that observes */
-	uint64_t deadline;	     /* ns of CLOCK_MONOTONIC, 0: none */
-	volatile bool urgent, hurry; /* vpt_vcpu_urge() was called just now, at all */
+	unsigned int faults; /* 0 between deliveries; else those behind a triple fault */
+	uint64_t max_insns;  /* traced ones; 0: no limit */
+	uint64_t pause_at;   /* retired ones, exactly, with an engine that observes */
+	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: none */
+	/* vpt_vcpu_urge() was called: since the loop last looked around, and ever. */
+	volatile bool urgent, hurry;
 	uint64_t next_tick;
 	uint64_t sync_at; /* retired by then, the file is brought up to date */
 };
@@ -131,8 +132,8 @@ void vpt_vcpu_step(struct vpt_vcpu *v);
 void vpt_vcpu_loop(struct vpt_vcpu *v);
 
 /*
- * Make vpt_vcpu_loop() look at the deadline and at the tick hook at once. For a signal
- * handler of the thread that runs the loop, when the guest is to stop.
+ * Make vpt_vcpu_loop() check the deadline and call the tick hook at once. Only a signal handler
+ * of the thread that runs the loop may call it, and only when the guest is to stop.
  */
 void vpt_vcpu_urge(struct vpt_vcpu *v);
 

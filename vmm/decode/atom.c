@@ -221,7 +221,7 @@ static bool unknown_packet(const struct vpt_decoder *d)
 	return false;
 }
 
-/* Nothing is allocated while it decodes. */
+/* The decoder allocates nothing. */
 static bool no_memory(const struct vpt_decoder *d)
 {
 	(void)d;

@@ -133,9 +133,9 @@ static void count_back(struct vpt_atom_decoder *a, const struct vpt_session *end
 }
 
 /*
- * The session ends by a write of a register, at a place that is not known: the next packet of the
- * next session takes execution past it. But a CALL before that place would replace a
- * LAST_CALL_NLIP that was written there. Returns whether `item` was made.
+ * End a session that a write of a register ended at an unknown instruction. The next packet of the
+ * next session takes execution past that instruction. If the write changed LAST_CALL_NLIP, a CALL
+ * before it would set the wrong value, so the flow is lost. Returns true if @item was made.
  */
 static bool change_registers(struct vpt_atom_decoder *a, struct vpt_item *item)
 {

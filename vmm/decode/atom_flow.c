@@ -44,8 +44,8 @@ static bool in_filter_for_sure(const struct vpt_atom_decoder *a)
 }
 
 /*
- * [ATOM-E2] Is a FUP.PGD behind FUP.BuffOvf that may be an extra one next? Only the TIP of a far
- * transfer that leaves the filter tells that it is not.
+ * [ATOM-E2] Returns true if the packet behind FUP.BuffOvf is a FUP.PGD that may be spurious. Only
+ * the TIP of a far transfer out of the filter proves that it is not.
  */
 static bool may_be_extra_pgd(const struct vpt_atom_decoder *a)
 {

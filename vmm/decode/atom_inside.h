@@ -77,14 +77,14 @@ void vpt_atomd_use(struct vpt_atom_decoder *a);
 bool vpt_atomd_walk(struct vpt_atom_decoder *a, struct vpt_item *item);
 
 /*
- * The number of instructions without packets from a->ip up to the range of TraceStop, including
- * the one that leads there. 0: execution needs a packet before that.
+ * Returns how many instructions without packets run from a->ip to the range of TraceStop,
+ * including the one that leads there. Returns 0 if execution needs a packet before that.
  */
 unsigned int vpt_atomd_to_stop(struct vpt_atom_decoder *a);
 
 /*
- * The same up to and with a WRMSR. 0: there is none before execution needs a packet, or there are
- * several, and no packet tells which of them ended the session.
+ * The same up to and including a WRMSR. Returns 0 if execution needs a packet before the first
+ * WRMSR, or if there are several and no packet tells which of them ended the session.
  */
 unsigned int vpt_atomd_to_wrmsr(struct vpt_atom_decoder *a);
 

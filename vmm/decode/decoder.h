@@ -22,7 +22,7 @@ struct vpt_decoder_ops {
 	void (*next)(struct vpt_decoder *d, struct vpt_item *item);
 	/* The last ERROR was a packet that it does not know (or no packet at all). */
 	bool (*unknown_packet)(const struct vpt_decoder *d);
-	/* The last ERROR was that there is no memory. */
+	/* Returns true if the last ERROR was a failed allocation. */
 	bool (*no_memory)(const struct vpt_decoder *d);
 	/* The last ERROR was that there is no code where it is. */
 	bool (*no_code)(const struct vpt_decoder *d);

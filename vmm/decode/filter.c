@@ -217,7 +217,7 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 }
 
 /*
- * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD that needs another IP. The bytes
+ * An IP packet, which ends at in + at; `of_cond`: a TIP.PGD whose IP must be replaced. The bytes
  * of its new form in `buf`, or KEEP, or DROP.
  */
 static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond, const uint8_t *in,
@@ -268,7 +268,7 @@ static bool is_known(const struct vpt_filter_known *known, uint64_t at)
 	return false;
 }
 
-/* Leave the TIP.PGD as it is, but remember that libipt may take it for another's. */
+/* Leave the TIP.PGD as it is, but note that libipt may bind it to the wrong instruction. */
 static void doubt(struct state *st, uint64_t at, uint64_t until, uint64_t ip)
 {
 	if (!vpt_vec_room(&st->out->doubts)) {
@@ -300,8 +300,8 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
 
 /*
  * libipt's block decoder ends the trace as soon as execution falls through to the IP of a TIP.PGD.
- * Is the TIP.PGD that ends at in + at known to be of a branch behind that place? If it is not, the
- * decoder notices before it has read the packet behind the next TIP.PGE.
+ * Returns true if the TIP.PGD that ends at in + at is known to belong to a later branch. If it is
+ * not known, the decoder notices before it reads the packet behind the next TIP.PGE.
  */
 static bool falls_through(struct state *st, const struct vpt_packet *pgd,
 			  const struct vpt_session *s, const uint8_t *in, size_t len, size_t at)

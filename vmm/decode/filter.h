@@ -23,11 +23,11 @@
  * of MOV CR3; if it is not, the decoder fails at the very branch, and all is done
  * again with what has been learned.
  *
- * A TIP.PGD that has an IP ends the trace for the block decoder as soon as that IP is reached, also
- * by falling through. But what leaves the filter is a branch (33.2.5.3). Where execution has walked
- * out of the range and then branches back to that code, the branch comes later. Then all is done
- * again, and the TIP.PGD gets another IP. The first instruction behind the range is left to libipt,
- * since a processor may notice there.
+ * The block decoder ends the trace as soon as execution reaches the IP of a TIP.PGD, even by
+ * falling through. But only a branch leaves the filter (33.2.5.3). If execution falls out of the
+ * range and later branches back to that code, the decoder ends the trace too early. Decoding
+ * then starts over, and the TIP.PGD gets another IP. The first instruction behind the range is
+ * left to libipt, since a processor may notice there.
  *
  * Without IP filters there is one such case: where CPL 3 is not traced and a kernel goes
  * back to it after MOV CR3 without another packet, as Linux does with page-table
@@ -90,9 +90,9 @@ struct vpt_filtered {
 	} shifts;
 	struct {
 		struct vpt_filter_doubt {
-			uint64_t at;	/* a TIP.PGD in the stream that has been left as it is */
-			uint64_t until; /* a decoder has read up to there at most */
-			uint64_t ip;	/* its own, or VPT_FILTER_NO_IP */
+			uint64_t at;	/* stream offset of a TIP.PGD that was left as it is */
+			uint64_t until; /* a decoder that was misled has read no further */
+			uint64_t ip;	/* IP of the TIP.PGD, or VPT_FILTER_NO_IP */
 		} * at;
 		size_t n, room;
 	} doubts;
@@ -107,8 +107,8 @@ struct vpt_filtered {
 };
 
 /*
- * TIP.PGDs in the stream that are known to be of conditional branches; for the block decoder, of a
- * branch behind code that has run at their IP.
+ * TIP.PGDs that are known to belong to conditional branches or, for the block decoder, to a branch
+ * that comes after execution fell through to their IP.
  */
 struct vpt_filter_known {
 	struct vpt_filter_doubt *at;
@@ -118,7 +118,7 @@ struct vpt_filter_known {
 /* Does a session of the segment use address ranges? */
 bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods);
 
-/* Is the IP inside of a range that filters? */
+/* Returns true if @ip is inside a range of FilterEn. */
 bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip);
 
 struct vpt_filter_input {
@@ -126,7 +126,7 @@ struct vpt_filter_input {
 	const struct vpt_segment *segment;
 	const struct vpt_period *periods;
 	const uint8_t *stream;
-	bool blocks; /* it is for the block decoder */
+	bool blocks; /* the stream is for the block decoder */
 	const struct vpt_filter_known *known;
 	/* NULL: a CR3 is what it says; else with the code as the segment begins. */
 	struct vpt_spaces *spaces;
@@ -144,14 +144,17 @@ uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset);
 uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
 
 /*
- * A decoder that has read up to `offset` of the stream failed at a conditional branch, or the block
- * decoder ended the trace without a branch. Returns 1 if that was for a TIP.PGD that was taken
- * wrongly, which is then in `known`; 0 if not; or -ENOMEM.
+ * Call it when a decoder that has read up to @offset of the stream fails at a conditional
+ * branch, or when the block decoder ends the trace without a branch. Returns 1 if a TIP.PGD was
+ * bound wrongly, and adds it to @known; 0 if none was; or -ENOMEM.
  */
 int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
 		     struct vpt_filter_known *known);
 
-/* The IP of the TIP.PGD that a decoder has read last, which got another; or VPT_FILTER_NO_IP. */
+/*
+ * Returns the original IP of the TIP.PGD before @offset if the decoder got another one in its
+ * place; else VPT_FILTER_NO_IP.
+ */
 uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset);
 
 #endif /* VMM_DECODE_FILTER_H */

@@ -132,7 +132,7 @@ static int start_rtit(struct vpt_flow *f, const struct vpt_segment *s, uint64_t 
 	*skipped = config.len;
 	f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
 	f->atom->mode = 64;
-	/* Where packets were lost the segment before may have counted too many instructions. */
+	/* If packets were lost, the segment before may have counted too many instructions. */
 	while (f->next_cr3 && s->count &&
 	       f->cr3s[f->next_cr3 - 1].insns > f->periods[s->first].start->insns)
 		f->next_cr3--;
@@ -331,15 +331,15 @@ static void next_read(struct vpt_flow *f, struct vpt_item *item)
 	}
 }
 
-/* An offset that a decoder has read up to, as one in the stream. */
+/* Convert an offset in what the decoder reads to one in the stream. */
 static uint64_t stream_offset(const struct vpt_flow *f, uint64_t offset)
 {
 	return f->segments[f->next - 1].begin + vpt_filter_offset(&f->filtered, offset);
 }
 
 /*
- * Does the trace end where the block only falls through to, for a TIP.PGD of a branch that comes
- * later? The item behind the block is read ahead. Returns 1, 0, or -ENOMEM.
+ * Read the item behind @block ahead. Returns 1 if it ends the trace where @block only falls through
+ * to, for a TIP.PGD of a later branch; 0 if not; or -ENOMEM.
  */
 static int walks_out(struct vpt_flow *f, const struct vpt_item *block)
 {
@@ -415,7 +415,7 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		f->insns += item->insns;
 		break;
 	case VPT_ITEM_EVENT:
-		/* Each PSB+ has one. */
+		/* Each PSB+ makes an event. */
 		vpt_reader_progress(f->reader, f->vcpu, item->offset);
 		item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
 		if (item->has_to && item->to == VPT_FILTER_NO_IP) {

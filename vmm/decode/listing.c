@@ -143,7 +143,7 @@ static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mo
 
 	if (!l->cache)
 		l->cache = calloc(1, sizeof(*l->cache));
-	/* Without a cache each text is made anew: slower, and the same. */
+	/* Without a cache each text is formatted anew. */
 	if (!l->cache) {
 		format_insn(l, ip, mode, bytes, len, l->text, sizeof(l->text));
 		return l->text;

@@ -23,7 +23,7 @@ struct vpt_listing {
 	const struct vpt_space *space; /* of what was shown last; used while that is shown */
 	const struct vpt_line *last;   /* line table row that was shown last */
 	struct vpt_listing_cache *cache;
-	char text[VPT_LISTING_TEXT]; /* of an instruction, if there is no memory for a cache */
+	char text[VPT_LISTING_TEXT]; /* of an instruction; used if there is no memory for a cache */
 };
 
 /* What is zero needs no initialising, but this at the end. */

@@ -7,7 +7,7 @@
 
 #include "vpt/packet.h"
 
-/* Whether the bytes of PIP's header, 02H 43H, are anywhere from @at on. */
+/* Returns true if the bytes of a PIP's header, 02H 43H, occur between @at and @end. */
 static bool may_have_pip(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *second = at;
@@ -49,7 +49,7 @@ static uint64_t count_in(const uint8_t *at, const uint8_t *end)
 		else if (packet.kind == VPT_PKT_PIP && !in_psb)
 			count++;
 		at += packet.size;
-		/* Most of a trace has no PIP: behind a PSB+ bytes are searched, not parsed. */
+		/* Most of a trace has no PIP: skip to the next PSB if these bytes have none. */
 		if (packet.kind == VPT_PKT_PSBEND) {
 			const uint8_t *psb = at + vpt_packet_find_psb(at, (size_t)(end - at));
 

@@ -21,8 +21,8 @@ struct vpt_units {
 int vpt_units_block(struct vpt_units *u, struct vpt_item *item);
 
 /*
- * The next item, with INSNs for a BLOCK, from the code as it is. 0 or -errno. next() may put another
- * store in place of *code.
+ * Get the next item, with INSNs for a BLOCK, from the code as it is. next() may replace *code.
+ * Returns 0 or -errno.
  */
 int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
 		   struct vpt_item *item);

@@ -275,9 +275,9 @@ struct vpt_engine {
 	int (*kick_after)(struct vpt_engine_vcpu *vcpu, uint64_t ns);
 	/*
 	 * End run() with KICK at once, whatever the guest does, or the next run() if none is
-	 * in progress. For a signal handler of the thread that calls run(). It is for a guest
-	 * that is to stop: where run() comes back may change what a guest sees of code whose
-	 * mapping it changed without invalidating it.
+	 * in progress. A signal handler of the thread that calls run() may call it. Use it only
+	 * for a guest that is to stop: a guest that changed the mapping of code without
+	 * invalidating it can see where run() ended.
 	 */
 	void (*interrupt)(struct vpt_engine_vcpu *vcpu);
 
@@ -285,8 +285,8 @@ struct vpt_engine {
 	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not
 	 * RAM, which is the caller's; NULL: it cannot be had. save() returns how many
 	 * bytes there are, whatever `room` is, and writes them if they fit: plain data,
-	 * the same for the same state; 0: no memory. load() trusts nothing: -EINVAL, with `vcpu` to be
-	 * used no further, if it is not what save() wrote or not what this vCPU can be.
+	 * the same for the same state; 0: no memory. load() trusts nothing: -EINVAL, with `vcpu`
+	 * to be used no further, if it is not what save() wrote or not what this vCPU can be.
 	 * `vcpu` is new, and what is to be in RAM is.
 	 */
 	size_t (*save)(struct vpt_engine_vcpu *vcpu, void *to, size_t room);

@@ -22,7 +22,7 @@ static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
 
 static const struct vpt_step_hint plain;
 
-/* Like vpt_tiny_create(); notes in @probe if there was no memory for the try. */
+/* Call vpt_tiny_create(), and note in @probe if there was no memory. */
 static int create(struct vpt_tiny *t, struct vpt_probe *probe, const struct vpt_probe *as,
 		  unsigned int ring, const void *code, size_t len)
 {

@@ -44,7 +44,7 @@ struct vpt_probe {
 	struct vpt_caps pt_host, pt_guest;
 	const char *no_pt_host, *no_pt_guest;
 
-	bool no_memory; /* for a try: what it was to find out is not known */
+	bool no_memory; /* a try failed for want of memory, so its result is unknown */
 
 	/* NULL if `vpt run` can work, else what is missing and what to do. */
 	const char *problem;

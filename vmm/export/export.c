@@ -57,7 +57,7 @@ static FILE *create(struct export *x, const char *name)
 /* Close what was written: 0 or `err` or -errno. */
 static int finish(FILE *out, int err)
 {
-	/* What a stream failed of is in errno only when it is tried again. */
+	/* A failed stream keeps no errno: write again to get it. */
 	if (err == -EIO && ferror(out) && fflush(out))
 		err = -errno;
 	if (!err && (fflush(out) || ferror(out)))

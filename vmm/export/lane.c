@@ -168,7 +168,7 @@ static int note_disabled(struct vpt_export_lane *l)
 	if (b->class == VPT_INSN_COND || b->class == VPT_INSN_JUMP || b->class == VPT_INSN_CALL) {
 		if (!direct_target(op, size, b->mode, b->last, &to))
 			return 0;
-		/* Without its session, which damage can take, the filter is not known. */
+		/* Damage can take the session, and with it the filter. */
 		if (b->class == VPT_INSN_COND && b->session >= l->nperiods)
 			return 0;
 		if (b->class != VPT_INSN_COND)

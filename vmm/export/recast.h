@@ -21,9 +21,10 @@ struct vpt_recast_report {
 bool vpt_recast_needed(const struct vpt_reader *reader);
 
 /*
- * Write it to @fd, which stays the caller's. Returns 0 or -errno. Where the trace is not whole, what is written has no end
- * either. The oracle is left out where the file is damaged, where address ranges chose what is traced, since those of PT
- * do not choose like them, and where there is VMX operation.
+ * Write the trace to @fd, which stays the caller's. The new file has no END block if the trace
+ * is not whole. It has no oracle if the file is damaged, if there is VMX operation, or if
+ * address ranges chose what is traced, since those of PT choose differently. Returns 0 or
+ * -errno.
  */
 int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report);
 

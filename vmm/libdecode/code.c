@@ -277,7 +277,7 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 		   dec_table_find(&code->maps, vaddr, DEC_ANY_SPACE)) {
 		new_view(code, space);
 	} else if (code->holes) {
-		/* A block that ended for want of this page can go on now. */
+		/* The page may complete a block that ended where it was missing. */
 		code->holes = false;
 		new_epoch(code);
 	}

@@ -80,23 +80,24 @@ int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 /* From now on @space maps the page of @key at @vaddr (4 KiB aligned). 0, or -ENOMEM. */
 int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t key);
 
-/* Code of this space is in all spaces, where they have none of their own. */
+/* Code of this space belongs to every space that has no code of its own there. */
 #define DEC_ANY_SPACE UINT64_MAX
 
 /*
- * Ask for code that is not there: @fetch gives it with the two functions above and returns true.
+ * Set a callback for pages without code. @fetch adds the page by the two functions above and
+ * returns true, or returns false if there is no such page.
  */
 void dec_code_on_miss(struct dec_code *code,
 		      bool (*fetch)(void *context, uint64_t space, uint64_t vaddr), void *context);
 
 /*
- * The page that @space itself has at @vaddr: its key, and its content or NULL. False: none. It
- * is not asked for.
+ * Find the page that @space itself has at @vaddr. Sets *key and *bytes, which is NULL if the page
+ * has no content. Returns false if there is no page. Does not call the callback.
  */
 bool dec_code_at_page(const struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t *key,
 		      const uint8_t **bytes);
 
-/* The key of the block's page. */
+/* Returns the key of the page that holds the block. */
 uint64_t dec_block_key(const struct dec_block *block);
 
 /* Use this address space from now on. 0, or -ENOMEM. */

@@ -72,7 +72,7 @@ struct dec_code {
 	uint32_t views[2];
 	bool (*fetch)(void *context, uint64_t space, uint64_t vaddr);
 	void *context; /* of fetch() */
-	bool holes;    /* a block of this epoch ended for want of a page */
+	bool holes;    /* a block of this epoch ends where a page is missing */
 
 	struct dec_table blocks; /* place and generation, offset and mode -> block */
 	struct dec_block **chunk;
@@ -83,7 +83,10 @@ struct dec_code {
 	struct dec_block hole; /* the block that dec_code_block() returns where there is no page */
 };
 
-/* The place of an address in the selected space, NULL if there is none. *shared: all have it. */
+/*
+ * Returns the place of @ip in the selected space, or NULL. *shared: all spaces have the same place
+ * there. May call the callback for missing code.
+ */
 struct dec_place *dec_code_place(struct dec_code *code, uint64_t ip, bool *shared);
 
 void dec_blocks_free(struct dec_code *code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Counts of edges, apart from the decoder that made them. */
+/* Counts of edges, independent of the decoder that made them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 4096u
 
-/* Open addressing; a slot without a count is free. In a sorted list the edges come first. */
+/* A table with open addressing: a slot whose count is 0 is free. Sorting puts the edges first. */
 struct vptd_counts {
 	struct vptd_edge *slots;
 	size_t mask, used;
@@ -45,7 +45,7 @@ static struct vptd_edge *find(const struct vptd_counts *c, const struct vptd_edg
 	return &c->slots[i];
 }
 
-/* The same edges, found by their hashes, in @slots slots. */
+/* Place the edges by their hashes in a new table of @slots slots. */
 static bool lay_out(struct vptd_counts *c, size_t slots)
 {
 	struct vptd_counts new = {.mask = slots - 1, .used = c->used};
@@ -84,7 +84,7 @@ static bool add(struct vptd_counts *c, const struct vptd_edge *edge)
 	return true;
 }
 
-/* The edges of a block that its code tells, and that its counts are for. */
+/* Add the edges of a block that ends with a direct branch, and clear its counts. */
 static bool add_block(struct vptd_counts *c, struct dec_block *block)
 {
 	struct vptd_edge edge = {.from = block->last, .page = dec_block_key(block)};
@@ -106,7 +106,7 @@ static bool add_block(struct vptd_counts *c, struct dec_block *block)
 	return true;
 }
 
-/* The edges of the other branches. */
+/* Add an edge of an indirect branch or RET. */
 static bool add_indirect(struct vptd_counts *c, const struct vptd_decoder *d, struct dec_edge *from)
 {
 	const struct dec_block *block = dec_code_at(d->code, from->from);

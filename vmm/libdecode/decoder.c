@@ -17,7 +17,7 @@ static void on_event(void *context, const struct vptd_event *event)
 
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		d->no_memory = true;
-	/* What a PSB+ repeats is no event: parts of a trace would have it twice. */
+	/* The state in a PSB+ is not counted: parts of a trace would count it twice. */
 	if (!(event->flags & VPTD_EV_STATUS) && event->kind != VPTD_EVENT_SYNC)
 		d->events[event->kind]++;
 	if (d->ops.event)
@@ -128,7 +128,7 @@ struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vpt
 		return NULL;
 	}
 	start(d, config);
-	/* Runs are reported one by one; else a walk through many branches is one look-up. */
+	/* Tracelets report no runs, so they serve only a caller that wants none. */
 	if (!d->ops.run) {
 		d->flow.tracelets =
 			dec_tracelets_new(config->cache ? config->cache : CACHE, d->counts_edges);
@@ -167,7 +167,7 @@ enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t addr
 	return status_of(err ? err : dec_code_map(d->code, space, address, key));
 }
 
-/* Bytes of one page. */
+/* Replace @len bytes within one page. */
 static int part(struct vptd_decoder *d, uint64_t space, uint64_t address, const uint8_t *bytes,
 		size_t len)
 {

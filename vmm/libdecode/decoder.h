@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What is behind struct vptd_decoder, for decoder.c and counts.c. */
+/* The definition of struct vptd_decoder, for decoder.c and counts.c. */
 #ifndef VMM_LIBDECODE_DECODER_H
 #define VMM_LIBDECODE_DECODER_H
 
@@ -15,10 +15,10 @@ struct vptd_decoder {
 	struct dec_edges edges;
 	struct vptd_ops ops;
 	void *context;	   /* of ops */
-	uint64_t own_keys; /* keys given to pages that came without */
+	uint64_t own_keys; /* number of keys that the library has chosen */
 	uint64_t events[VPTD_EVENT_COUNT];
 	bool counts_edges;
-	bool no_memory; /* since it was last told */
+	bool no_memory; /* an allocation failed since the last call of done() */
 };
 
 #endif /* VMM_LIBDECODE_DECODER_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How often branches whose target is not in the code led to each of their targets. */
+/* Counts of the targets of indirect branches and RETs, which the code does not tell. */
 #ifndef VMM_LIBDECODE_EDGES_H
 #define VMM_LIBDECODE_EDGES_H
 
@@ -15,12 +15,12 @@ struct dec_edges {
 		uint32_t from; /* id of the block that ends with the branch */
 	} * slots;
 	size_t mask, used;
-	bool lost; /* there was no memory for an edge */
+	bool lost; /* an edge was not counted for want of memory */
 };
 
-/* Add @count (not 0) to an edge. */
+/* Add @count, which is not 0, to an edge. Sets `lost` if there is no memory. */
 void dec_edges_add(struct dec_edges *edges, uint32_t from, uint64_t to, uint64_t count);
-/* All counts become 0. */
+/* Set all counts to 0. Keeps `lost`. */
 void dec_edges_clear(struct dec_edges *edges);
 void dec_edges_free(struct dec_edges *edges);
 

@@ -35,7 +35,7 @@ struct dec_flow {
 	const struct dec_flow_ops *ops;
 	void *context;
 	struct dec_tracelets *tracelets; /* NULL: block by block */
-	struct dec_edges *edges;	 /* NULL: those of indirect branches are not counted */
+	struct dec_edges *edges;	 /* counts indirect branches; NULL: not counted */
 	struct dec_block *cur;
 	uint32_t index;	    /* instructions of @cur that have run */
 	uint8_t mode;	    /* of code, 16, 32 or 64 */
@@ -89,7 +89,7 @@ static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bi
  */
 enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
 
-/* Continue at @ip, where the branch at the end of @by leads. */
+/* Count an edge from the branch at the end of @by to @ip, and continue at @ip. */
 enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by, uint64_t ip);
 
 /*

@@ -45,10 +45,10 @@ struct dec_pt {
 	uint32_t waits;	 /* enum dec_pt_waits */
 	bool enabled;	 /* PacketEn, as far as it is known */
 	bool synced;
-	bool no_memory;	   /* to select the address space of a PIP */
+	bool no_memory;	   /* the address space of a PIP could not be selected */
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
 	uint8_t tsx;
-	uint8_t block_type; /* of the BBP whose block is open; 0 is reserved: none is */
+	uint8_t block_type; /* of the open block; 0, a reserved type: no block is open */
 	uint64_t fup;	    /* the FUP that waits, or of a PSB+ */
 	uint64_t cr3, vmcs;
 	bool nr;

@@ -279,13 +279,13 @@ static void forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 	t->npath = 0;
 }
 
-/* May an array not grow for another walk? A walk that is made again leaves its entries behind. */
+/* Returns true if an array has no room for another walk: a replaced walk keeps its entries. */
 static bool is_full(const struct dec_tracelets *t)
 {
 	return t->max_addresses - t->naddresses < STACK_MAX || t->max_path - t->npath < STEPS;
 }
 
-/* Twice the slots, or none of the walks. False: no memory. */
+/* Double the slots, or drop all walks at the limit. Returns false if there is no memory. */
 static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	struct dec_tracelets old = *t;
@@ -310,7 +310,7 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 	return true;
 }
 
-/* The walk that these outcomes make. NULL: it does not get past the first block. */
+/* Make the walk of these outcomes. Returns NULL if it ends in its first block. */
 static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struct walk *w,
 			      uint64_t key, unsigned int n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A cache of walks: from a block and some outcomes to where they lead, how many instructions run
- * on the way and what becomes of the return stack. One look-up stands for up to DEC_TRACELET
- * branches. Nothing else is touched: how often each block ran is worked out from the number of
- * times that each walk was used, when somebody asks.
+ * on the way and what becomes of the return stack. One look-up replaces up to DEC_TRACELET
+ * branches and touches no block. dec_tracelets_expand() derives how often each block ran from
+ * how often each walk was used.
  */
 #ifndef VMM_LIBDECODE_TRACELET_H
 #define VMM_LIBDECODE_TRACELET_H
@@ -13,19 +13,20 @@
 #define DEC_TRACELET 56u /* outcomes at most */
 
 /*
- * NULL: no memory. @max_bytes bounds each of three arrays: walks, return addresses and, with
- * @counts, paths. @counts: dec_tracelets_expand() will be used.
+ * Make a cache. @max_bytes bounds each of three arrays: walks, return addresses and, with
+ * @counts, paths. @counts must be true if dec_tracelets_expand() is used. Returns NULL if there
+ * is no memory.
  */
 struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts);
 void dec_tracelets_free(struct dec_tracelets *t);
 
 /*
- * Use outcomes of the flow, which is at the first instruction of its block, by a cached walk or
- * by one that is cached now. False: nothing was done, and the next block needs to be run alone.
+ * Consume outcomes of the flow, which is at the first instruction of a block, by a cached walk or
+ * by a new one. Returns false if nothing was done: the caller must run the next block alone.
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
-/* Add the counts of all cached walks to the blocks' hits, those of RETs to the flow's edges. */
+/* Move the counts of all walks to the hits of blocks and, for RETs, to the edges of @f. */
 void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
 #endif /* VMM_LIBDECODE_TRACELET_H */

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /*
- * The bounds: 64 MiB of contents, of which one frame has 8 at most, since a guest can make
- * any number of versions of a page; and 262144 mappings, which take 12 MiB.
+ * The bounds are 64 MiB of contents, at most 8 of them for one frame, and 262144 mappings, which
+ * take 12 MiB. A guest can make any number of versions of a page.
  */
 #define VPT_CODE_CONTENTS 16384u
 #define VPT_CODE_VERSIONS 8u
@@ -66,14 +66,14 @@ struct vpt_code_map {
 	uint32_t content;	  /* its place among the contents, from 0 on */
 	uint32_t stale;		  /* 1: the version that ran there is no longer kept */
 };
-/* *maps is the caller's to free. 0 or -ENOMEM. */
+/* Copy the mappings to *maps, which the caller frees. Returns 0 or -ENOMEM. */
 int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
 			size_t *count);
 
 /*
- * The way back, into empty tables: all contents, then all mappings. 0, -ENOMEM, or -EINVAL
- * if the tables cannot hold it: a content that is not there, an id of 0 or twice for one
- * frame, a mapping that comes twice or to another frame than the content's, or too many.
+ * Fill empty tables: add all contents first, then all mappings. Returns 0, -ENOMEM or -EINVAL. An
+ * id is not valid if it is 0 or its frame has it already. A mapping is not valid if it comes
+ * twice, or names a content that is missing or of another frame. Tables that are full refuse more.
  */
 int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
 		       const uint8_t *bytes);

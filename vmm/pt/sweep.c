@@ -64,7 +64,7 @@ static bool is_touched(struct sweep *s, const uint8_t *page)
 	return s->window[number - s->first] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED);
 }
 
-/* Take one of the looks that are left. False: there is none, or no time. */
+/* Count one look. Returns false if none is left, or the caller gave up. */
 static bool take_look(struct sweep *s)
 {
 	if (s->give_up && *s->give_up)

@@ -27,7 +27,7 @@ struct vpt_tracer_config {
 	/* In VMX operation (hv.h): address spaces are told apart by more than CR3, and who
 	 * may access the MSRs is not decided here. */
 	bool vmx;
-	/* Optional: true once the guest is to stop, so that nothing may take long. */
+	/* Becomes true when the guest is to stop: nothing may take long then. May be NULL. */
 	const volatile bool *hurry;
 	/* With `pt`: it makes the trace, and is asked for it by this vCPU; see hardware.h. */
 	const struct vpt_engine *engine;
