@@ -187,6 +187,41 @@ START_TEST(changing_code)
 }
 END_TEST
 
+/* Two places that one slot of the cache of recent blocks is for, each before a missing page. */
+START_TEST(missing_pages)
+{
+	static const uint64_t pages[] = {CODE, CODE + (1u << 25)};
+	uint8_t page[VPTD_PAGE], bytes[27];
+	unsigned int i, before = 0;
+	struct vptd_decoder *d;
+	enum vptd_status status;
+
+	memset(page, 0x90, sizeof(page));
+	page[VPTD_PAGE - 1] = 0xe9;
+	memcpy(bytes, trace, 16);
+	memcpy(bytes + 16, "\x99\x01\x7d\xfe\x1f", 5);
+	memcpy(bytes + 25, "\x02\x23", 2);
+	armed = true;
+	failing = 0;
+	d = vptd_new(NULL, NULL, NULL, &status);
+	for (i = 0; !status && i < 2; i++)
+		status = vptd_page(d, VPTD_ANY_SPACE, pages[i], i + 1, page);
+	for (i = 0; !status && i < 200000; i++) {
+		const uint64_t ip = pages[i & 1] + 0xffe;
+
+		memcpy(bytes + 19, &ip, 6);
+		status = vptd_push(d, bytes, sizeof(bytes));
+		if (i == 1000)
+			before = calls;
+	}
+	armed = false;
+	ck_assert_int_eq(status, VPTD_OK);
+	ck_assert_uint_eq(vptd_events(d, VPTD_EVENT_ERROR), 199999);
+	ck_assert_uint_eq(calls, before);
+	vptd_free(d);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("vptdecode_memory");
@@ -194,6 +229,7 @@ Suite *vpt_suite(void)
 
 	tcase_add_test(t, each_allocation);
 	tcase_add_loop_test(t, changing_code, 0, 2);
+	tcase_add_test(t, missing_pages);
 	suite_add_tcase(s, t);
 	return s;
 }

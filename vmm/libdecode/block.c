@@ -197,6 +197,29 @@ static struct dec_block *no_code(struct dec_code *code, uint64_t ip, unsigned in
 	return &code->hole;
 }
 
+/*
+ * Decode a block that ended at a missing page again. No walk leads through it and it has no edges,
+ * so it can stay where it is: a trace may come to it any number of times.
+ */
+static void refill(struct dec_code *code, struct dec_block *block)
+{
+	const struct dec_block old = *block;
+
+	*block = (struct dec_block){
+		.ip = old.ip,
+		.mode = old.mode,
+		.place = old.place,
+		.gen = old.gen,
+		.id = old.id,
+	};
+	fill(code, block);
+	/* The page is still missing, and the lengths are the same. */
+	if (block->end == DEC_END_HOLE) {
+		code->nlens = block->lens;
+		block->lens = old.lens;
+	}
+}
+
 static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned int mode)
 {
 	struct dec_block *block;
@@ -218,6 +241,12 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 	}
 	if (lens_room(code))
 		return NULL;
+	if (slot && ((struct dec_block *)*slot)->end == DEC_END_HOLE) {
+		block = *slot;
+		refill(code, block);
+		block->of_all_spaces = shared;
+		return block;
+	}
 	block = new_block(code);
 	if (!block)
 		return NULL;
