@@ -160,6 +160,7 @@ static struct dec_block *walk_return(struct dec_flow *f, struct make *m)
 /* One block of a walk. False: the walk ends in front of it. */
 static bool walk_block(struct dec_flow *f, struct make *m)
 {
+	const unsigned int pops = m->pops, pushes = m->pushes;
 	struct dec_block *block = m->at, *to;
 	unsigned int which = DEC_FALL;
 
@@ -195,8 +196,11 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 		return false;
 	}
 	/* What cannot be linked may be a block that lives until the next one is made. */
-	if (!to || !to->insns)
+	if (!to || !to->insns) {
+		m->pops = pops;
+		m->pushes = pushes;
 		return false;
+	}
 	if (block->end == DEC_END_COND || block->end == DEC_END_RET) {
 		m->bits <<= 1;
 		m->left--;
