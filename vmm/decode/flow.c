@@ -355,35 +355,54 @@ static int walks_out(struct vpt_flow *f, const struct vpt_item *block)
 	return vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
 }
 
-/* The next item as libipt gives it, with what the file knows of it. */
-static int decode_item(struct vpt_flow *f, struct vpt_item *item)
-{
-	int learned;
+/* Returned by steps of decode_item() beside 0 and -errno: decode another item in place of this. */
+#define AGAIN 1
 
+/* Start over with what was learned. Returns AGAIN or -errno. */
+static int decode_again(struct vpt_flow *f)
+{
+	int err = start_over(f);
+
+	return err ? err : AGAIN;
+}
+
+/*
+ * Make the item that was held back for a CFE, a CFE at the end of a segment, the first item of the
+ * next segment, or the END. Returns false if the decoder is to make the item; else *err is 0 or
+ * -errno.
+ */
+static bool make_item(struct vpt_flow *f, struct vpt_item *item, int *err)
+{
+	*err = 0;
 	if (f->has_behind) {
 		if (vpt_flow_cfe_first(f, &f->behind)) {
 			vpt_flow_tell_cfe(f, item);
-			return 0;
+			return true;
 		}
 		*item = f->behind;
 		f->has_behind = false;
-		return 0;
+		return true;
 	}
-	if (f->decoder && f->give_up && f->next_cfe < f->filtered.cfes.n) {
+	if (f->decoder && !f->give_up)
+		return false;
+	if (f->decoder && f->next_cfe < f->filtered.cfes.n) {
 		vpt_flow_tell_cfe(f, item);
-		return 0;
+		return true;
 	}
-	if (!f->decoder || f->give_up) {
-		end_segment(f);
-		f->give_up = false;
-		if (f->next == f->nsegments) {
-			memset(item, 0, sizeof(*item));
-			item->offset = f->len;
-			return 0;
-		}
-		return start_segment(f, item);
+	end_segment(f);
+	f->give_up = false;
+	if (f->next == f->nsegments) {
+		memset(item, 0, sizeof(*item));
+		item->offset = f->len;
+	} else {
+		*err = start_segment(f, item);
 	}
+	return true;
+}
 
+/* Apply changes of the code and of the address space that come before the next item. */
+static void follow_code(struct vpt_flow *f)
+{
 	if (f->insns >= f->change) {
 		vpt_code_advance(f->code, f->insns);
 		f->change = vpt_code_next_change(f->code);
@@ -392,6 +411,47 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 	}
 	if (f->atom)
 		vpt_flow_follow_space(f);
+}
+
+static void take_event(struct vpt_flow *f, struct vpt_item *item)
+{
+	/* Each PSB+ makes an event. */
+	vpt_reader_progress(f->reader, f->vcpu, item->offset);
+	item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
+	if (item->has_to && item->to == VPT_FILTER_NO_IP) {
+		item->to = vpt_filter_target(&f->known, item->offset);
+		item->has_to = item->to != VPT_FILTER_NO_IP;
+		item->to = item->has_to ? item->to : 0;
+	}
+	vpt_flow_note_event(f, item);
+}
+
+/* Returns 0 if the error is to be reported, AGAIN if it can be avoided, or -errno. */
+static int take_error(struct vpt_flow *f, struct vpt_item *item)
+{
+	int learned;
+
+	if (f->is_bare)
+		return 0;
+	if (f->decoder->ops->no_memory(f->decoder))
+		return -ENOMEM;
+	if (has_blocks(f, item)) {
+		f->rewrite_all = true;
+		return decode_again(f);
+	}
+	learned = f->images ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
+	if (learned)
+		return learned < 0 ? learned : decode_again(f);
+	if (vpt_flow_elsewhere(f, item))
+		return AGAIN;
+	note_error(f, item);
+	return 0;
+}
+
+/* Take the next item from the decoder. Returns 0, AGAIN or -errno. */
+static int read_item(struct vpt_flow *f, struct vpt_item *item)
+{
+	int learned;
 
 	if (f->has_ahead)
 		*item = f->ahead;
@@ -399,11 +459,8 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		next_read(f, item);
 	f->has_ahead = false;
 	learned = walks_out(f, item);
-	if (learned) {
-		int err = learned < 0 ? learned : start_over(f);
-
-		return err ? err : decode_item(f, item);
-	}
+	if (learned)
+		return learned < 0 ? learned : decode_again(f);
 	if (f->atom)
 		vpt_flow_follow_session(f, item);
 	f->read_before = f->read;
@@ -415,42 +472,30 @@ static int decode_item(struct vpt_flow *f, struct vpt_item *item)
 		f->insns += item->insns;
 		break;
 	case VPT_ITEM_EVENT:
-		/* Each PSB+ makes an event. */
-		vpt_reader_progress(f->reader, f->vcpu, item->offset);
-		item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
-		if (item->has_to && item->to == VPT_FILTER_NO_IP) {
-			item->to = vpt_filter_target(&f->known, item->offset);
-			item->has_to = item->to != VPT_FILTER_NO_IP;
-			item->to = item->has_to ? item->to : 0;
-		}
-		vpt_flow_note_event(f, item);
+		take_event(f, item);
 		break;
 	case VPT_ITEM_ERROR:
-		if (f->is_bare)
-			break;
-		if (f->decoder->ops->no_memory(f->decoder))
-			return -ENOMEM;
-		if (has_blocks(f, item)) {
-			int err;
-
-			f->rewrite_all = true;
-			err = start_over(f);
-			return err ? err : decode_item(f, item);
-		}
-		learned = f->images ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
-		if (learned) {
-			int err = learned < 0 ? learned : start_over(f);
-
-			return err ? err : decode_item(f, item);
-		}
-		if (vpt_flow_elsewhere(f, item))
-			return decode_item(f, item);
-		note_error(f, item);
-		break;
+		return take_error(f, item);
 	case VPT_ITEM_END:
 		f->give_up = true;
-		return decode_item(f, item);
+		return AGAIN;
 	}
+	return 0;
+}
+
+/* Decode the next item, and add what the file knows of it. Returns 0 or -errno. */
+static int decode_item(struct vpt_flow *f, struct vpt_item *item)
+{
+	int err;
+
+	do {
+		if (make_item(f, item, &err))
+			return err;
+		follow_code(f);
+		err = read_item(f, item);
+	} while (err == AGAIN);
+	if (err)
+		return err;
 	item->cr3 = f->cr3;
 	item->space = f->space;
 	item->session = (uint32_t)f->session;
