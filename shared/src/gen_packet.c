@@ -247,7 +247,7 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 	if (pt->context_en && !pt->buffer.overflow)
 		pt->buffer.state_lost = false;
 	if (pt->trigger_en)
-		pt->rtit.status &= ~pending;
+		pt->rtit.status &= ~pending; /* [PRES-PSB-KEPT] */
 }
 
 /* [GEN-PSB-PERIOD] Callers are between two instructions. */

@@ -48,13 +48,23 @@ class Outside:
                 return found
             found |= more
 
-    def users(self, mutant):
+    def row_pattern(self, mutant):
+        """What a file that uses a row holds: its name, an inline function that does, or all rows."""
+        macro, _, fields = mutant.before.partition("(")
+        words = re.findall(r"[A-Za-z]\w*", fields)
+        # A field's name follows that of its register.
+        word = words[1 if macro == "VPT_ATOM_FIELD" else 0]
+        name = rf"(?:\b|_){word}(?:\b|_)"
+        functions = [n for n, body in self.inlines if re.search(name, body)]
+        functions = sorted(set().union(*map(self.names, functions)))
+        return re.compile("|".join([name, re.escape(Path(mutant.file).name),
+                                    *(rf"\b{n}\b" for n in functions)]))
+
+    def users(self, mutant, tests):
         if mutant.file.endswith(".def"):
-            # The tests keep the numbers as they were: that is how they notice.
-            row = re.findall(r"\b[A-Z][A-Z0-9_]+\b", mutant.before.split('"')[0])[1:]
-            name = re.compile(rf"(\b|_)({'|'.join(row)})\b")
-            return [p for p, text in self.sources.items()
-                    if "tests" not in p.relative_to(self.shadow.root).parts and name.search(text)]
+            uses = self.row_pattern(mutant)
+            return [p for p, text in self.sources.items() if uses.search(text)
+                    and (tests or "tests" not in p.relative_to(self.shadow.root).parts)]
         if not mutant.file.startswith("shared/include/"):
             return []
         names = self.names(mutant.function)
@@ -71,17 +81,18 @@ class Outside:
                        cwd=self.shadow.root, check=True, capture_output=True)
         return target
 
-    def build(self, mutant, text, programs=()):
+    def build(self, mutant, text, programs=(), tests=True):
         """Compile the users with the mutant; self.changed is what differs.
 
-        With `programs`, only the users that are part of one of these."""
+        With `programs`, only the users that are part of one of these. Without `tests`, a test
+        keeps the numbers that a row of shared/spec had. Returns False if a user does not compile."""
         self.clear()
-        users = self.users(mutant)
+        users = self.users(mutant, tests)
         if programs:
             inputs = self.shadow.inputs
             users = [u for u in users if any(inputs.contains(p, u) for p in programs)]
         if not users:
-            return
+            return True
         old = {source: self.original(source) for source in users}
         self.shadow.write(mutant.file, text)
         try:
@@ -91,8 +102,10 @@ class Outside:
                     self.changed[source] = new
         except subprocess.CalledProcessError:
             self.changed = {}
+            return False
         finally:
             self.shadow.restore(mutant.file)
+        return True
 
     def replace(self, file, text, programs):
         """Compile a file of vmm/ with the text in place of its own.

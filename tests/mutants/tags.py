@@ -59,7 +59,7 @@ class Breaker:
             "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"})
         return read(self.proofs) if self.proofs.exists() else {}
 
-    def build(self, mutant, names):
+    def build(self, mutant, names, tests):
         """Build what these programs are made of. Returns whether anything differs."""
         text = apply((ROOT / mutant.file).read_text(), mutant)
         if mutant.file.startswith("vmm/"):
@@ -67,19 +67,22 @@ class Breaker:
         verdict = self.shadow.build(mutant.file, text)
         if verdict == "broken":
             return False
-        self.outside.build(mutant, text, names)
+        if not self.outside.build(mutant, text, names, tests):
+            return False
         return verdict == "built" or bool(self.outside.changed)
 
-    def noticed(self, tag, mutant, files):
-        """The files of `files` ({file: {program: records}}) in which a test notices."""
-        key = f"{tag} {mutant.key} " + " ".join(sorted(files))
+    def noticed(self, tag, mutant, files, tests):
+        """The files of `files` ({file: {program: records}}) in which a test notices.
+
+        With `tests`, the tests are built with the mutant as well."""
+        key = f"{tag} {mutant.key} {tests} " + " ".join(sorted(files))
         names = {name for programs in files.values() for name in programs}
         for name in names:
             self.original(name)
         known = self.ledger.find(key, mutant.file, names)
         if known:
             return set(known["by"].split()), known["verdict"]
-        if not self.build(mutant, names):
+        if not self.build(mutant, names, tests):
             self.ledger.add(key, mutant.file, "same", names)
             return set(), "same"
         found, now = set(), {}
@@ -100,11 +103,14 @@ def judge(breaker, tag, candidates, files):
     for mutant in candidates:
         if not left or tries == TRIES:
             break
-        found, verdict = breaker.noticed(tag, mutant, left)
-        tries += verdict == "built"
-        if found:
-            used.append((mutant, found))
-            left = {f: p for f, p in left.items() if f not in found}
+        for tests in (False, True) if mutant.file.endswith(".def") else (True,):
+            if not left:
+                break
+            found, verdict = breaker.noticed(tag, mutant, left, tests)
+            tries += verdict == "built"
+            if found:
+                used.append((mutant, found))
+                left = {f: p for f, p in left.items() if f not in found}
     return used, left
 
 

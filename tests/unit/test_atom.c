@@ -33,7 +33,7 @@ START_TEST(edges)
 	ck_assert_uint_eq(fix->rises, 1);
 	ck_assert(!fix->atom.watches);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-CTL-DRAIN ATOM-DISABLE");
+	VPT_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-DISABLE");
 }
 END_TEST
 
@@ -380,6 +380,51 @@ START_TEST(quick_cond)
 }
 END_TEST
 
+/* The engine lost packets, and went to where the filter says something else. */
+START_TEST(engine_loses)
+{
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+
+	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x2000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x3000);
+	atomfix_begin(fix, ATOMFIX_CTL);
+	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_RANGE0 | VPT_ATOM_ID_NEVER << 3);
+	atomfix_jump(fix, 0x2000);
+	ck_assert(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit);
+	atomfix_event(fix, VPT_EV_OVERFLOW, 0, 0x5000);
+	ck_assert(!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit));
+	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+	atomfix_write(fix, VPT_ATOM_MSR_STATUS, 0);
+	/* Without a trace there is nothing to lose, but execution is elsewhere. */
+	atomfix_event(fix, VPT_EV_OVERFLOW, 0, 0x2800);
+	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit | filter_bit);
+	atomfix_free(fix);
+}
+END_TEST
+
+/* Each write to RTIT_CTL reports what was put before, and drains the buffer. */
+START_TEST(ctl_drains)
+{
+	const struct vpt_atom_options small = {.buffer_bytes = 64, .buffer_drain = 0};
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+	unsigned int i;
+
+	atomfix_options(fix, &small);
+	atomfix_on(fix, ATOMFIX_CTL);
+	ck_assert_uint_eq(fix->mem.committed.count, atomfix_read(fix, VPT_ATOM_MSR_OFFSET));
+	/* Nothing else drains it, and it has room for no more than half of these packets. */
+	for (i = 0; i < 32; i++) {
+		atomfix_jump(fix, 0x2000 + 0x100 * i);
+		atomfix_write(fix, VPT_ATOM_MSR_CTL,
+			      ATOMFIX_CTL | (i & 1 ? VPT_ATOM_MASK(CTL, CMPRS_RET) : 0));
+		ck_assert_uint_eq(fix->mem.committed.count, atomfix_read(fix, VPT_ATOM_MSR_OFFSET));
+		ck_assert(!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & overflow_bit));
+	}
+	atomfix_free(fix);
+	VPT_PROVES("ATOM-CTL-DRAIN");
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("atom");
@@ -388,6 +433,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, filter_by_id, 0, sizeof(filter_ids) / sizeof(filter_ids[0]));
 	tcase_add_test(tc, edges);
 	tcase_add_test(tc, asks);
+	tcase_add_test(tc, engine_loses);
+	tcase_add_test(tc, ctl_drains);
 	tcase_add_test(tc, context_read);
 	tcase_add_test(tc, locked);
 	tcase_add_test(tc, written_live);

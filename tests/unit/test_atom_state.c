@@ -211,6 +211,26 @@ START_TEST(walks)
 }
 END_TEST
 
+/* A host ends a trace while the core sleeps: nothing of its time is left. */
+START_TEST(ends_asleep)
+{
+	const struct vpt_event sleep = {
+		.kind = VPT_EV_SLEEP, .cstate = 0x52, .from = ATOMFIX_IP, .to = ATOMFIX_IP};
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+	struct vpt_atom_state state;
+
+	atomfix_on(fix, ATOMFIX_CTL);
+	vpt_atom_event(&fix->atom, &sleep);
+	vpt_atom_save(&fix->atom, &state);
+	ck_assert(state.flags & VPT_ATOM_STATE_ASLEEP);
+	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+	vpt_atom_save(&fix->atom, &state);
+	ck_assert(!(state.flags & VPT_ATOM_STATE_ASLEEP));
+	ck_assert_int_eq(vpt_atom_load(&fix->atom, &state), VPT_OK);
+	atomfix_free(fix);
+}
+END_TEST
+
 /* Where hostile bytes land: nothing breaks, and what is refused changes nothing. */
 START_TEST(garbage)
 {
@@ -310,6 +330,7 @@ Suite *vpt_suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, walks, 0, WALKS);
+	tcase_add_test(tc, ends_asleep);
 	tcase_add_loop_test(tc, garbage, 0, 8);
 	tcase_add_loop_test(tc, refused, 0, (int)(sizeof(refusals) / sizeof(refusals[0])));
 	suite_add_tcase(suite, tc);

@@ -375,12 +375,31 @@ START_TEST(errata)
 }
 END_TEST
 
+/* A trace begins with the clock as it is then, though that is behind where the last trace ended. */
+START_TEST(clock_begins_anew)
+{
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+
+	atomfix_wait(fix, 100000);
+	atomfix_on(fix, ATOMFIX_CTL | CYC);
+	atomfix_wait(fix, 5);
+	atomfix_write(fix, VPT_ATOM_MSR_CTL, 0);
+	fix->clock.cycles = fix->clock.tsc = 10;
+	atomfix_write(fix, VPT_ATOM_MSR_CNTP, 0);
+	atomfix_on(fix, ATOMFIX_CTL | CYC);
+	atomfix_wait(fix, 20);
+	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_CNTP), 20);
+	atomfix_free(fix);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("atom_time");
 	TCase *tc = tcase_create("time");
 
 	tcase_add_loop_test(tc, mtc, 0, 4 * (int)RATIOS);
+	tcase_add_test(tc, clock_begins_anew);
 	tcase_add_test(tc, mtc_burst);
 	tcase_add_test(tc, tsc_back);
 	tcase_add_loop_test(tc, timing_when, 0, 2);

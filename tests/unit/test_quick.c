@@ -220,6 +220,26 @@ START_TEST(cond)
 }
 END_TEST
 
+/* vpt_event_cond() fills in a branch, and leaves nothing of what was there. */
+START_TEST(cond_is_whole)
+{
+	struct vpt_event event;
+
+	memset(&event, 0xa5, sizeof(event));
+	vpt_event_cond(&event, 0x1000, 0x2000, 0x1002, _i);
+	ck_assert_uint_eq(event.kind, VPT_EV_COND);
+	ck_assert_uint_eq(event.flags, _i ? VPT_EVF_TAKEN : 0);
+	ck_assert_uint_eq(event.vector, 0);
+	ck_assert_uint_eq(event.cstate, 0);
+	ck_assert_uint_eq(event.deepest, 0);
+	ck_assert_uint_eq(event.wake, 0);
+	ck_assert_uint_eq(event.ext, 0);
+	ck_assert_uint_eq(event.from, 0x1000);
+	ck_assert_uint_eq(event.to, 0x2000);
+	ck_assert_uint_eq(event.next, 0x1002);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	const int rows = (int)(sizeof(controls) / sizeof(controls[0]));
@@ -228,6 +248,10 @@ Suite *vpt_suite(void)
 
 	tcase_add_loop_test(tcase, same_packets, 0, rows);
 	tcase_add_loop_test(tcase, cond, 0, rows);
+	suite_add_tcase(suite, tcase);
+
+	tcase = tcase_create("shape");
+	tcase_add_loop_test(tcase, cond_is_whole, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -392,6 +392,40 @@ START_TEST(goes_on)
 }
 END_TEST
 
+/* As many calls as the generator keeps: each of them is compressed after a load. */
+START_TEST(keeps_all_calls)
+{
+	struct vpt_event event = {.kind = VPT_EV_CALL};
+	static struct machine a, b;
+	struct vpt_pt_state state;
+	unsigned int i;
+
+	start(&a, &ways[0], 0);
+	for (i = 0; i < VPT_RETSTACK_SIZE; i++) {
+		event.from = 0x1000 + 0x10 * i;
+		event.next = event.from + 5;
+		event.to = event.from + 0x10;
+		vpt_pt_event(&a.pt, &event);
+	}
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.calls, 64);
+	init(&b, ways[0].model);
+	copy(&b, &a);
+	ck_assert_int_eq(vpt_pt_load(&b.pt, &state), VPT_OK);
+	same(&a, &b);
+	event.kind = VPT_EV_RET;
+	while (i--) {
+		event.from = event.to;
+		event.to = 0x1000 + 0x10 * i + 5;
+		vpt_pt_event(&a.pt, &event);
+		vpt_pt_event(&b.pt, &event);
+		same(&a, &b);
+	}
+	free(a.stream);
+	free(b.stream);
+}
+END_TEST
+
 /* The trace ends: what is flushed then is the same. */
 START_TEST(ends)
 {
@@ -812,6 +846,7 @@ Suite *vpt_suite(void)
 	TCase *tcase = tcase_create("state");
 
 	tcase_add_loop_test(tcase, goes_on, 0, 2 * WAYS);
+	tcase_add_test(tcase, keeps_all_calls);
 	tcase_add_loop_test(tcase, ends, 0, WAYS);
 	tcase_add_test(tcase, keeps_its_entry);
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));

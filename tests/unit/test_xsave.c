@@ -167,6 +167,27 @@ START_TEST(layout)
 }
 END_TEST
 
+/* All of four ranges have a place, and nothing is written behind the last. */
+START_TEST(layout_of_four_ranges)
+{
+	struct vpt_caps caps = *vpt_caps_model("spr");
+	uint8_t state[VPT_XSAVE_BYTES];
+	unsigned int i;
+
+	caps.l14_1_eax = (caps.l14_1_eax & ~7u) | 4;
+	setup(&caps);
+	memset(state, 0xff, sizeof(state));
+	for (i = 5; i < 13; i++)
+		write_msr(msr_of(i), 0x123456789abcull + i);
+	vpt_pt_xsaves(&m.pt, state, HERE, NEXT(HERE));
+	for (i = 5; i < 13; i++)
+		ck_assert_uint_eq(slot(state, i), 0x123456789abcull + i);
+	for (; i < VPT_XSAVE_BYTES / 8; i++)
+		ck_assert_uint_eq(slot(state, i), 0);
+	VPT_PROVES("XSAVE-COMPONENT");
+}
+END_TEST
+
 START_TEST(which_have_it)
 {
 	struct vpt_caps none = *vpt_caps_model("skl");
@@ -188,6 +209,10 @@ START_TEST(initial)
 
 	setup(vpt_caps_model("spr"));
 	ck_assert(vpt_xsave_is_initial(&m.pt));
+	/* Only registers count. */
+	memset(&m.pt.out, 0xff, sizeof(m.pt.out));
+	ck_assert(vpt_xsave_is_initial(&m.pt));
+	setup(vpt_caps_model("spr"));
 	for (i = 0; i < 9; i++) {
 		write_msr(msr_of(i), values[i]);
 		ck_assert(!vpt_xsave_is_initial(&m.pt));
@@ -597,6 +622,7 @@ Suite *vpt_suite(void)
 	TCase *state = tcase_create("state"), *kept = tcase_create("preservation");
 
 	tcase_add_test(state, layout);
+	tcase_add_test(state, layout_of_four_ranges);
 	tcase_add_test(state, which_have_it);
 	tcase_add_loop_test(state, models_without, 0, 4);
 	tcase_add_test(state, initial);
