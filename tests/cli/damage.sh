@@ -77,7 +77,7 @@ said=$("$VPT" verify -j "$bad" 2>/dev/null)
 tap_run "verify: no mismatch up to there" sh -c "echo '$said' | grep -q '\"mismatches\":0'"
 tap_run "verify: something was compared" sh -c "echo '$said' | grep -q '\"decoded\":[1-9][0-9]\{4\}'"
 
-# A file without an end, and one whose first block is damaged.
+# A file whose first block is damaged.
 cp "$good" "$bad"
 flip "$bad" 60
 refuses "the first block" "$INPUT" "first block cannot be read" info "$bad"
