@@ -7,9 +7,6 @@
 #include "libdecode/edges.h"
 #include "libdecode/tracelet.h"
 
-/* Direct branches in a row without an outcome. Straight code has an end; circles do not. */
-#define CIRCLE (1u << 20)
-
 void dec_flow_init(struct dec_flow *f, struct dec_code *code, const struct dec_flow_ops *ops,
 		   void *context)
 {
@@ -207,7 +204,7 @@ static enum vptd_status one_block(struct dec_flow *f)
 
 enum vptd_status dec_flow_settle(struct dec_flow *f)
 {
-	uint32_t steps = 0;
+	struct dec_circle circle = {0};
 
 	while (f->nbits) {
 		unsigned int before = f->nbits;
@@ -216,14 +213,15 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 		if (status)
 			return status;
 		if (f->tracelets && !f->index && dec_tracelets_run(f->tracelets, f)) {
-			steps = 0;
+			circle = (struct dec_circle){0};
 			continue;
 		}
 		status = one_block(f);
 		if (status)
 			return status;
-		steps = f->nbits == before ? steps + 1 : 0;
-		if (steps == CIRCLE)
+		if (f->nbits != before)
+			circle = (struct dec_circle){0};
+		else if (dec_flow_circles(f, &circle))
 			return VPTD_E_LOOP;
 	}
 	return VPTD_OK;
@@ -252,9 +250,9 @@ static enum vptd_status go_on(struct dec_flow *f)
 
 enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found)
 {
-	uint32_t steps;
+	struct dec_circle circle = {0};
 
-	for (steps = 0; steps < CIRCLE; steps++) {
+	for (;;) {
 		enum vptd_status status = see_code(f);
 
 		if (status)
@@ -263,11 +261,12 @@ enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_blo
 			*found = f->cur;
 			return VPTD_OK;
 		}
+		if (dec_flow_circles(f, &circle))
+			return VPTD_E_LOOP;
 		status = go_on(f);
 		if (status)
 			return status;
 	}
-	return VPTD_E_LOOP;
 }
 
 #define NEEDS_TARGET \
@@ -319,13 +318,14 @@ static bool enters_behind(const struct dec_flow *f, uint64_t ip)
 
 enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 {
-	uint32_t steps, index;
+	struct dec_circle circle = {0};
+	uint32_t index;
 
 	*entered = false;
 
 	if (f->mode != 64)
 		ip &= 0xffffffffu;
-	for (steps = 0; steps < CIRCLE; steps++) {
+	for (;;) {
 		enum vptd_status status;
 
 		if (f->ip == ip)
@@ -349,11 +349,12 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 			status = dec_flow_finish(f);
 			return status ? status : dec_flow_jump(f, ip);
 		}
+		if (dec_flow_circles(f, &circle))
+			return VPTD_E_LOOP;
 		status = go_on(f);
 		if (status)
 			return status;
 	}
-	return VPTD_E_LOOP;
 }
 
 bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)

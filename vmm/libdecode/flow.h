@@ -61,6 +61,33 @@ static inline void dec_flow_clear_stack(struct dec_flow *f)
 	f->depth = 0;
 }
 
+/*
+ * Detects a circle of direct branches. Without outcomes the current block decides which block is
+ * next, so a block that comes again comes forever. Zero-initialise it before a search and after
+ * an outcome was used.
+ */
+struct dec_circle {
+	const struct dec_block *mark;
+	uint32_t steps;
+};
+
+/* The most blocks of a search whose code changes, in which a block may come again. */
+#define DEC_STEPS_MAX (1u << 20)
+
+/*
+ * Call it once for each block that a search passes. Returns true if the search is in a circle,
+ * after at most three times as many blocks as there are in the circle and on the way to it.
+ */
+static inline bool dec_flow_circles(const struct dec_flow *f, struct dec_circle *circle)
+{
+	if (f->cur == circle->mark && f->limit == UINT64_MAX)
+		return true;
+	/* Brent's method: the distances between marks double. */
+	if (!(circle->steps & (circle->steps - 1)))
+		circle->mark = f->cur;
+	return ++circle->steps == DEC_STEPS_MAX;
+}
+
 /* Continue at @ip, with the mode that is set. */
 enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
 

@@ -287,6 +287,7 @@ static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppres
 	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
 	uint32_t ends = LEADS_AWAY | (suppressed ? BIT(CR3) : 0) |
 			(suppressed && !skl014 ? 0 : BIT(JUMP) | BIT(CALL));
+	struct dec_circle circle = {0};
 	enum vptd_status status;
 	struct dec_block *block;
 
@@ -299,6 +300,8 @@ static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppres
 		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
 		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
 			break;
+		if (dec_flow_circles(pt->flow, &circle))
+			return VPTD_E_LOOP;
 		status = dec_flow_through(pt->flow, DEC_TAKEN);
 		if (status)
 			return status;
