@@ -221,7 +221,7 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 			return status;
 		if (f->nbits != before)
 			circle = (struct dec_circle){0};
-		else if (dec_flow_circles(f, &circle))
+		else if (dec_flow_circles(f, f->cur, &circle))
 			return VPTD_E_LOOP;
 	}
 	return VPTD_OK;
@@ -261,7 +261,7 @@ enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_blo
 			*found = f->cur;
 			return VPTD_OK;
 		}
-		if (dec_flow_circles(f, &circle))
+		if (dec_flow_circles(f, f->cur, &circle))
 			return VPTD_E_LOOP;
 		status = go_on(f);
 		if (status)
@@ -349,7 +349,7 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 			status = dec_flow_finish(f);
 			return status ? status : dec_flow_jump(f, ip);
 		}
-		if (dec_flow_circles(f, &circle))
+		if (dec_flow_circles(f, f->cur, &circle))
 			return VPTD_E_LOOP;
 		status = go_on(f);
 		if (status)

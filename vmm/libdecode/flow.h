@@ -75,16 +75,17 @@ struct dec_circle {
 #define DEC_STEPS_MAX (1u << 20)
 
 /*
- * Call it once for each block that a search passes. Returns true if the search is in a circle,
+ * Call it once for each block @at that a search passes. Returns true if it is in a circle,
  * after at most three times as many blocks as there are in the circle and on the way to it.
  */
-static inline bool dec_flow_circles(const struct dec_flow *f, struct dec_circle *circle)
+static inline bool dec_flow_circles(const struct dec_flow *f, const struct dec_block *at,
+				    struct dec_circle *circle)
 {
-	if (f->cur == circle->mark && f->limit == UINT64_MAX)
+	if (at == circle->mark && f->limit == UINT64_MAX)
 		return true;
 	/* Brent's method: the distances between marks double. */
 	if (!(circle->steps & (circle->steps - 1)))
-		circle->mark = f->cur;
+		circle->mark = at;
 	return ++circle->steps == DEC_STEPS_MAX;
 }
 

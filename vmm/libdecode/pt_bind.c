@@ -300,7 +300,7 @@ static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppres
 		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
 		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
 			break;
-		if (dec_flow_circles(pt->flow, &circle))
+		if (dec_flow_circles(pt->flow, block, &circle))
 			return VPTD_E_LOOP;
 		status = dec_flow_through(pt->flow, DEC_TAKEN);
 		if (status)

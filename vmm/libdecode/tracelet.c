@@ -212,10 +212,39 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 	return true;
 }
 
+/* Where a walk was when it used its last outcome. */
+struct used {
+	struct dec_block *at;
+	uint32_t insns;
+	unsigned int pushes, steps;
+};
+
+/*
+ * Walk until the outcomes are used or an instruction needs a target. Behind its last outcome a walk
+ * must not follow a circle of direct branches: dec_flow_settle() reports those.
+ */
 static void walk(struct dec_flow *f, struct make *m)
 {
-	while (m->left && m->steps < STEPS && walk_block(f, m))
-		;
+	struct used last = {.at = m->at};
+	struct dec_circle circle = {0};
+	unsigned int left = m->left;
+
+	while (m->left) {
+		if (m->left != left) {
+			left = m->left;
+			last = (struct used){m->at, m->insns, m->pushes, m->steps};
+			circle = (struct dec_circle){0};
+		}
+		if (m->steps == STEPS || dec_flow_circles(f, m->at, &circle)) {
+			m->at = last.at;
+			m->insns = last.insns;
+			m->pushes = last.pushes;
+			m->steps = last.steps;
+			return;
+		}
+		if (!walk_block(f, m))
+			return;
+	}
 }
 
 static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
