@@ -194,9 +194,18 @@ static const int deadly[] = {
 	SYS_ptrace,
 };
 
+/* More than the numbers of all calls; those from here on are judged as the last one. */
+#define CALLS 512u
+
 struct program {
-	struct sock_filter code[512];
+	struct sock_filter code[2 * CALLS];
 	unsigned short len;
+};
+
+/* What becomes of calls from a number on, up to the next range's. */
+struct range {
+	uint32_t from;
+	uint32_t action;
 };
 
 static void put(struct program *p, uint16_t op, uint32_t k, uint8_t yes, uint8_t no)
@@ -288,11 +297,60 @@ static void arguments(struct program *p, const struct vpt_sandbox_want *want)
 		prctls(p);
 }
 
+static void set(uint32_t *actions, const int *calls, size_t n, uint32_t action)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((unsigned int)calls[i] < CALLS)
+			actions[calls[i]] = action;
+}
+
+#define SET(actions, calls, action) set(actions, calls, sizeof(calls) / sizeof((calls)[0]), action)
+
+static size_t find_ranges(const struct vpt_sandbox_want *want, struct range *ranges)
+{
+	/* LeakSanitizer stops and reads its own process at the end. */
+	static const int of_asan[] = {SYS_ptrace, SYS_prctl, SYS_process_vm_readv, SYS_getdents};
+	uint32_t actions[CALLS], call;
+	size_t n = 0;
+
+	for (call = 0; call < CALLS; call++)
+		actions[call] = want->watch ? SECCOMP_RET_ALLOW : REFUSE;
+	SET(actions, deadly, SECCOMP_RET_KILL_PROCESS);
+	if (!want->watch)
+		SET(actions, allowed, SECCOMP_RET_ALLOW);
+	if (IS_ASAN)
+		SET(actions, of_asan, SECCOMP_RET_ALLOW);
+	for (call = 0; call < CALLS; call++)
+		if (!n || ranges[n - 1].action != actions[call])
+			ranges[n++] = (struct range){call, actions[call]};
+	return n;
+}
+
+/*
+ * Search the ranges by halves. The kernel runs a new filter once for each system call there is,
+ * to know which it always allows: with a list of comparisons that takes half a millisecond.
+ */
+static void search(struct program *p, const struct range *ranges, size_t n)
+{
+	/* A jump passes over 255 instructions at most, and m ranges take 2m - 1. */
+	size_t lower = n / 2 < 128 ? n / 2 : 128;
+
+	if (n == 1) {
+		ret(p, ranges->action);
+		return;
+	}
+	put(p, BPF_JMP | BPF_JGE | BPF_K, ranges[lower].from, (uint8_t)(2 * lower - 1), 0);
+	search(p, ranges, lower);
+	search(p, ranges + lower, n - lower);
+}
+
 int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want)
 {
 	struct program p = {.len = 0};
 	struct sock_fprog prog = {.filter = p.code};
-	size_t i;
+	struct range ranges[CALLS];
 
 	load(&p, offsetof(struct seccomp_data, arch));
 	put(&p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
@@ -303,19 +361,8 @@ int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want)
 	if (!want->watch) {
 		ioctls(&p);
 		arguments(&p, want);
-		for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
-			judge(&p, allowed[i], SECCOMP_RET_ALLOW);
 	}
-	/* LeakSanitizer stops and reads its own process at the end. */
-	if (IS_ASAN) {
-		judge(&p, SYS_ptrace, SECCOMP_RET_ALLOW);
-		judge(&p, SYS_prctl, SECCOMP_RET_ALLOW);
-		judge(&p, SYS_process_vm_readv, SECCOMP_RET_ALLOW);
-		judge(&p, SYS_getdents, SECCOMP_RET_ALLOW);
-	}
-	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-		judge(&p, deadly[i], SECCOMP_RET_KILL_PROCESS);
-	ret(&p, want->watch ? SECCOMP_RET_ALLOW : REFUSE);
+	search(&p, ranges, find_ranges(want, ranges));
 	prog.len = p.len;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0) ? -errno : 0;
 }
