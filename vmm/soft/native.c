@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/platform/x86.h>
 
 #include "soft/native.h"
 #include "soft/region.h"
@@ -45,9 +46,9 @@ struct vpt_native *vpt_native_create(void)
 	if (!n)
 		return NULL;
 	memset(n, 0, sizeof(*n));
-	n->host.avx = __builtin_cpu_supports("avx");
-	n->host.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-	n->host.avx512bw = __builtin_cpu_supports("avx512bw");
+	n->host.avx = CPU_FEATURE_ACTIVE(AVX);
+	n->host.avx512 = CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512VL);
+	n->host.avx512bw = CPU_FEATURE_ACTIVE(AVX512BW);
 	n->alone[1].fn = stop;
 	error = vpt_region_create(&n->region, REGION);
 	if (error) {
