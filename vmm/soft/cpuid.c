@@ -61,19 +61,27 @@ static const struct leaf leaves[] = {
 	{.leaf = 0x80000008, .ours = {48 << 8 | 39}},
 };
 
-/* What is done here of the XSAVE feature set needs the rest of it, which is the host's. */
-static bool has_xsave(void)
-{
-	uint32_t a, b, c = 0, d;
-
-	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_XSAVE;
-}
-
 #define LEAVES (sizeof(leaves) / sizeof(leaves[0]))
+
+/* The highest leaves of this processor. In a virtual machine each CPUID is an exit. */
+struct limits {
+	uint32_t basic, extended;
+};
+
+static void ask_host(const struct leaf *l, const struct limits *max, uint32_t *r)
+{
+	bool some = l->hosts[0] | l->hosts[1] | l->hosts[2] | l->hosts[3];
+
+	if (some && l->leaf <= (l->leaf >> 31 ? max->extended : max->basic))
+		__cpuid_count(l->leaf, l->subleaf, r[0], r[1], r[2], r[3]);
+}
 
 int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
 			     size_t *count)
 {
+	const struct limits max = {__get_cpuid_max(0, NULL), __get_cpuid_max(1u << 31, NULL)};
+	/* What is done here of the XSAVE feature set needs the rest of it, which is the host's. */
+	bool has_xsave = false;
 	size_t i, n = 0;
 
 	(void)vm;
@@ -83,9 +91,11 @@ int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *e
 		const struct leaf *l = &leaves[i];
 		uint32_t r[4] = {0};
 
-		if (l->leaf == 0xd && !has_xsave())
+		if (l->leaf == 0xd && !has_xsave)
 			continue;
-		__get_cpuid_count(l->leaf, l->subleaf, &r[0], &r[1], &r[2], &r[3]);
+		ask_host(l, &max, r);
+		if (l->leaf == 1)
+			has_xsave = r[2] & bit_XSAVE;
 		entries[n++] = (struct vpt_cpuid_entry){
 			.leaf = l->leaf,
 			.subleaf = l->subleaf,
