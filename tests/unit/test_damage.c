@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* .vpt files of which a part is missing, and files that change while they are read. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,6 +425,75 @@ START_TEST(changed_meanwhile)
 }
 END_TEST
 
+/* The sum of all that stays in the file. It may change, but is there. */
+static unsigned int sum_in_place(void)
+{
+	struct vpt_oracle_cursor cursor = {0};
+	const struct vpt_oracle_record *record;
+	unsigned int sum = 0, i;
+	size_t n;
+	const struct vpt_code *code = vpt_reader_code(r, 0, &n);
+
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(code[1].page->vaddr, 0x2000);
+	for (i = 0; i < VPT_CODE_BYTES; i++)
+		sum += code[0].bytes[i] + code[1].bytes[i];
+	for (i = 0; (record = vpt_reader_oracle(r, 0, &cursor)); i++)
+		sum += (unsigned int)record->ip;
+	ck_assert_uint_eq(i, 300);
+	return sum;
+}
+
+/* What is large stays in the file, which may be rewritten or made shorter meanwhile. */
+START_TEST(in_place)
+{
+	static struct {
+		struct vpt_code_page page;
+		uint8_t bytes[VPT_CODE_BYTES];
+	} code = {.page = {.vaddr = 0x1000}};
+	static struct vpt_oracle_record records[300];
+	const unsigned int how[] = {0, VPT_READER_CODE_IN_PLACE};
+	const bool shorter = _i & 1;
+	unsigned int before, i;
+
+	for (i = 0; i < 300; i++)
+		records[i].ip = 1;
+	memset(code.bytes, 1, sizeof(code.bytes));
+	begin(1);
+	add(VPT_BLOCK_CODE, 0, &code, sizeof(code));
+	code.page.vaddr = 0x2000;
+	add(VPT_BLOCK_CODE, 0, &code, sizeof(code));
+	add(VPT_BLOCK_ORACLE, 0, records, sizeof(records));
+	finish();
+	open_file(how[_i / 2]);
+	before = sum_in_place();
+	ck_assert_uint_eq(before, 2 * VPT_CODE_BYTES + 300);
+	ck_assert(!vpt_reader_torn(r));
+
+	memset(code.bytes, 3, sizeof(code.bytes));
+	if (shorter)
+		ck_assert_int_eq(ftruncate(file.fd, 0), 0);
+	else
+		ck_assert_int_gt(pwrite(file.fd, &code, sizeof(code),
+					(off_t)(file.at[1] + sizeof(struct vpt_block))),
+				 0);
+	if (shorter)
+		ck_assert_uint_eq(sum_in_place(), _i / 2 ? 0 : 2 * VPT_CODE_BYTES);
+	else
+		ck_assert_uint_eq(sum_in_place(), _i / 2 ? before + 2 * VPT_CODE_BYTES : before);
+	ck_assert_int_eq(vpt_reader_torn(r), shorter);
+}
+END_TEST
+
+/* A signal that is not of a map is nobody else's. */
+START_TEST(other_bus_errors)
+{
+	sample();
+	open_file(0);
+	raise(SIGBUS);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("damage");
@@ -441,6 +511,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, sparse, 0, 2);
 	tcase_add_test(tc, endless);
 	tcase_add_loop_test(tc, changed_meanwhile, 0, 2);
+	tcase_add_loop_test(tc, in_place, 0, 4);
+	tcase_add_test_raise_signal(tc, other_bus_errors, SIGBUS);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("moved");

@@ -157,7 +157,7 @@ static int dump_vpt(struct options *o)
 	unsigned int vcpu, vcpus;
 	int status;
 
-	status = vpt_cli_open_or("dump", o->path, VPT_READER_NO_ORACLE,
+	status = vpt_cli_open_or("dump", o->path, VPT_READER_NO_ORACLE | VPT_READER_CODE_IN_PLACE,
 				 "; --raw is for bare trace bytes", &reader);
 	if (status)
 		return status;

@@ -175,7 +175,7 @@ static int run_perf(struct options *o, struct vpt_reader *file)
 static int run(struct options *o)
 {
 	struct vpt_reader *reader;
-	int status = vpt_cli_open("export", o->path, 0, &reader);
+	int status = vpt_cli_open("export", o->path, o->to_pt ? 0 : VPT_READER_NO_ORACLE, &reader);
 
 	if (status)
 		return status;

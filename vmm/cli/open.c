@@ -96,6 +96,9 @@ int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *r
 	const char *name;
 	int status;
 
+	if (!extent->why && vpt_reader_torn(reader))
+		return vpt_fail(VPT_EXIT_INPUT, "%s: %s: it was made shorter meanwhile", verb,
+				path);
 	if (!extent->why)
 		return VPT_EXIT_OK;
 	b = look_beside(path);

@@ -9,7 +9,6 @@
 #include "crc32c.h"
 #include "vec.h"
 
-/* Larger payloads are checked before there is memory for them: a header may claim any length. */
 #define LARGE (4u << 20)
 #define PIECE 65536u
 /* Hostile data can have a header everywhere, each with a checksum over all that follows. */
@@ -25,10 +24,10 @@ static const char padding[] = "a block's padding is not zero";
 static const char no_end[] = "the file ends without an END block";
 static const char after_end[] = "something follows the END block";
 
-/* The bytes that a block takes in the file. */
-static uint64_t size_of(const struct vpt_block *head)
+/* The bytes that a block's payload takes in the file. */
+static size_t padded(const struct vpt_block *head)
 {
-	return sizeof(*head) + (((uint64_t)head->len + 7) & ~7ull);
+	return ((size_t)head->len + 7) & ~(size_t)7;
 }
 
 static uint32_t sum_of_head(struct vpt_block head)
@@ -45,21 +44,6 @@ static const char *short_of(struct vpt_blocks *b, int err)
 	return err ? cut_off : NULL;
 }
 
-static const char *check_padding(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
-{
-	const size_t n = (size_t)(size_of(head) - sizeof(*head) - head->len);
-	uint8_t bytes[8];
-	int err = vpt_source_read(&b->source, at + sizeof(*head) + head->len, bytes, n);
-	size_t i;
-
-	if (err)
-		return short_of(b, err);
-	for (i = 0; i < n; i++)
-		if (bytes[i])
-			return padding;
-	return NULL;
-}
-
 /* NULL, or what is wrong with the block at `at` before its checksum is known. */
 static const char *read_head(struct vpt_blocks *b, uint64_t at, struct vpt_block *head)
 {
@@ -73,81 +57,115 @@ static const char *read_head(struct vpt_blocks *b, uint64_t at, struct vpt_block
 		return short_of(b, err);
 	if (head->magic != VPT_BLOCK_MAGIC)
 		return no_block;
-	return size_of(head) > left ? cut_off : NULL;
+	return padded(head) > left - sizeof(*head) ? cut_off : NULL;
 }
 
-/* The checksum of a block, a piece of it at a time. */
-static const char *check_sum(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
+static const char *check_padding(const struct vpt_block *head, const uint8_t *bytes)
 {
+	size_t i;
+
+	for (i = 0; i < padded(head) - head->len; i++)
+		if (bytes[i])
+			return padding;
+	return NULL;
+}
+
+/* Check a block whose payload is in memory. */
+static const char *check(const struct vpt_block *head, const uint8_t *payload)
+{
+	if (vpt_crc32c(sum_of_head(*head), payload, head->len) != head->crc)
+		return wrong_sum;
+	return check_padding(head, payload + head->len);
+}
+
+/* Check a block of which nothing is copied, a piece of it at a time if there is no map. */
+static const char *check_pieces(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
+{
+	/* A large block would stay in memory as part of the map. */
+	const uint8_t *bytes =
+		head->len > LARGE ? NULL
+				  : vpt_source_look(&b->source, at + sizeof(*head), padded(head));
 	uint32_t crc = sum_of_head(*head), done = 0;
 	uint8_t piece[PIECE];
+	const char *why;
+	int err;
 
+	if (bytes) {
+		why = check(head, bytes);
+		return vpt_source_torn(&b->source) ? cut_off : why;
+	}
+	at += sizeof(*head);
 	while (done < head->len) {
 		const uint32_t n = head->len - done < PIECE ? head->len - done : PIECE;
-		int err = vpt_source_read(&b->source, at + sizeof(*head) + done, piece, n);
 
+		err = vpt_source_read(&b->source, at + done, piece, n);
 		if (err)
 			return short_of(b, err);
 		crc = vpt_crc32c(crc, piece, n);
 		done += n;
 	}
-	return crc == head->crc ? check_padding(b, at, head) : wrong_sum;
+	if (crc != head->crc)
+		return wrong_sum;
+	err = vpt_source_read(&b->source, at + done, piece, padded(head) - done);
+	return err ? short_of(b, err) : check_padding(head, piece);
 }
 
 /* A payload in the arena. What is checked is the copy. */
 static const char *load(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head,
 			void **payload)
 {
+	const size_t len = padded(head);
 	const char *why;
 	int err;
 
-	*payload = vpt_arena_alloc(&b->arena, head->len);
+	*payload = vpt_arena_alloc(&b->arena, len);
 	if (!*payload) {
 		b->error = -ENOMEM;
 		return cut_off;
 	}
-	err = vpt_source_read(&b->source, at + sizeof(*head), *payload, head->len);
-	if (err)
-		why = short_of(b, err);
-	else if (vpt_crc32c(sum_of_head(*head), *payload, head->len) != head->crc)
-		why = wrong_sum;
-	else
-		why = check_padding(b, at, head);
+	err = vpt_source_read(&b->source, at + sizeof(*head), *payload, len);
+	why = err ? short_of(b, err) : check(head, *payload);
 	if (why)
-		vpt_arena_undo(&b->arena, *payload, head->len);
+		vpt_arena_undo(&b->arena, *payload, len);
+	return why;
+}
+
+static const char *take_copy(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head,
+			     enum vpt_block_use use)
+{
+	/* A header may claim any length: what is large is checked before there is memory for it. */
+	const char *why = head->len > LARGE ? check_pieces(b, at, head) : NULL;
+	void *payload = NULL;
+
+	if (!why)
+		why = load(b, at, head, &payload);
+	if (why)
+		return why;
+	why = b->take(b, head, payload);
+	if (why || use == VPT_USE_LOOK)
+		vpt_arena_undo(&b->arena, payload, padded(head));
 	return why;
 }
 
 /* Check and take the block at `at`. *len receives the bytes it takes. */
 static const char *read_block(struct vpt_blocks *b, uint64_t at, uint64_t *len)
 {
+	const uint8_t *payload = NULL;
+	enum vpt_block_use use;
 	struct vpt_block head;
 	const char *why = read_head(b, at, &head);
-	void *payload = NULL;
-	bool wanted;
 
 	if (why)
 		return why;
-	*len = size_of(&head);
-	wanted = b->wants(b, &head);
-	if (!wanted || head.len > LARGE)
-		why = check_sum(b, at, &head);
-	if (!why && wanted)
-		why = load(b, at, &head, &payload);
-	if (why)
-		return why;
-	switch (b->take(b, &head, payload, &why)) {
-	case VPT_BLOCK_KEEP:
-		return NULL;
-	case VPT_BLOCK_DROP:
-		why = NULL;
-		break;
-	default:
-		break;
-	}
-	if (payload)
-		vpt_arena_undo(&b->arena, payload, head.len);
-	return why;
+	*len = sizeof(head) + padded(&head);
+	use = b->use(b, &head);
+	/* Behind damage a block can be anywhere, and what it holds not aligned. */
+	if (use == VPT_USE_STAY && !(at % 8) && head.len <= LARGE)
+		payload = vpt_source_look(&b->source, at + sizeof(head), padded(&head));
+	if (use != VPT_USE_PASS && !payload)
+		return take_copy(b, at, &head, use);
+	why = check_pieces(b, at, &head);
+	return why ? why : b->take(b, &head, payload);
 }
 
 /* Is a whole block there? */
@@ -157,7 +175,7 @@ static bool is_block(struct vpt_blocks *b, uint64_t at)
 
 	if (at >= b->source.size || read_head(b, at, &head) || head.len + TRIAL > b->budget)
 		return false;
-	if (!check_sum(b, at, &head))
+	if (!check_pieces(b, at, &head))
 		return true;
 	b->budget -= head.len + TRIAL;
 	return false;
@@ -192,8 +210,8 @@ static uint64_t find_block(struct vpt_blocks *b, uint64_t at)
 	struct vpt_block head;
 	uint8_t piece[PIECE];
 
-	if (!read_head(b, at, &head) && is_block(b, at + size_of(&head)))
-		return at + size_of(&head);
+	if (!read_head(b, at, &head) && is_block(b, at + sizeof(head) + padded(&head)))
+		return at + sizeof(head) + padded(&head);
 	for (at++; !b->error;) {
 		uint64_t left, found;
 		size_t n;

@@ -10,11 +10,12 @@
 #include "reader.h"
 #include "source.h"
 
-/* What becomes of a block's payload. */
-enum vpt_block_fate {
-	VPT_BLOCK_KEEP, /* it stays in the arena */
-	VPT_BLOCK_DROP,
-	VPT_BLOCK_REFUSE, /* the block is damage, for the reason given */
+/* What is done with a block that is as it must be. */
+enum vpt_block_use {
+	VPT_USE_PASS, /* it is taken without its payload */
+	VPT_USE_LOOK, /* a copy of its payload is there while it is taken */
+	VPT_USE_KEEP, /* a copy of its payload stays in the arena */
+	VPT_USE_STAY, /* its payload stays where the file is mapped, or is kept */
 };
 
 struct vpt_blocks {
@@ -27,14 +28,14 @@ struct vpt_blocks {
 	} damages;
 	uint64_t budget; /* bytes that may still be checked in vain */
 
-	/* Is the payload needed? If not, the block is checked and passed over. */
-	bool (*wants)(struct vpt_blocks *b, const struct vpt_block *head);
+	enum vpt_block_use (*use)(struct vpt_blocks *b, const struct vpt_block *head);
 	/*
-	 * Take a block; @payload is NULL if it is not wanted. *why: the reason for VPT_BLOCK_REFUSE, static. An error of its own is
-	 * in `error`, and ends reading.
+	 * Take a block; @payload is NULL if it is passed, and may change if it is mapped. Returns NULL, or the reason why the
+	 * block is damage, static: then nothing of it is kept. An error of its own is in `error`,
+	 * and ends reading.
 	 */
-	enum vpt_block_fate (*take)(struct vpt_blocks *b, const struct vpt_block *head,
-				    const void *payload, const char **why);
+	const char *(*take)(struct vpt_blocks *b, const struct vpt_block *head,
+			    const void *payload);
 	/* A place of damage ends; blocks follow. */
 	void (*resumed)(struct vpt_blocks *b);
 	int error; /* -errno */

@@ -146,19 +146,20 @@ static const char *count_cut(struct vpt_oracle_log *log, uint32_t n)
 	return NULL;
 }
 
-const char *vpt_oracle_log_records(struct vpt_oracle_log *log, const void *payload, size_t len)
+const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void *payload,
+					 size_t len)
 {
 	const struct vpt_oracle_record *r = payload;
 	size_t n = len / sizeof(*r), i;
 
 	if (!n || len % sizeof(*r))
 		return wrong_length;
-	if (!vpt_vec_room(&log->blocks))
-		return vpt_reader_no_memory;
-	log->blocks.at[log->blocks.n++] = (struct vpt_oracle_block){payload, n, false};
 	/* Counting them is for the sake of a REP before them. */
-	for (i = 0; log->rep && i < n; i++)
-		count_record(log, &r[i]);
+	for (i = 0; log->rep && i < n; i++) {
+		struct vpt_oracle_record copy = r[i];
+
+		count_record(log, &copy);
+	}
 	log->records += n - i;
 	log->last = NULL;
 	return NULL;
@@ -191,24 +192,38 @@ static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stre
 	return why;
 }
 
-const char *vpt_oracle_log_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
-				 const void *payload, size_t len)
+const char *vpt_oracle_log_count_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+				       const void *payload, size_t len)
 {
 	const uint64_t records = log->records;
 	const char *why;
 
 	if (!len || len % sizeof(uint32_t))
 		return wrong_length;
+	why = check_words(log, t, payload, len / sizeof(uint32_t));
+	if (why)
+		log->records = records;
+	return why;
+}
+
+static const char *keep(struct vpt_oracle_log *log, const struct vpt_oracle_block *block)
+{
 	if (!vpt_vec_room(&log->blocks))
 		return vpt_reader_no_memory;
-	why = check_words(log, t, payload, len / sizeof(uint32_t));
-	if (why) {
-		log->records = records;
-		return why;
-	}
-	log->blocks.at[log->blocks.n++] =
-		(struct vpt_oracle_block){payload, len / sizeof(uint32_t), true};
+	log->blocks.at[log->blocks.n++] = *block;
 	return NULL;
+}
+
+const char *vpt_oracle_log_keep_records(struct vpt_oracle_log *log, const void *payload, size_t len)
+{
+	return keep(log, &(struct vpt_oracle_block){.at = payload,
+						    .n = len / sizeof(struct vpt_oracle_record)});
+}
+
+const char *vpt_oracle_log_keep_words(struct vpt_oracle_log *log, const void *payload, size_t len)
+{
+	return keep(log, &(struct vpt_oracle_block){
+				 .at = payload, .n = len / sizeof(uint32_t), .words = true});
 }
 
 /* The block that a cursor is in, NULL at the end. */
@@ -393,9 +408,9 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 		if (!b->words) {
 			const struct vpt_oracle_record *r = b->at;
 
-			r += c->record++;
-			pass(c, r);
-			return r;
+			c->made = r[c->record++];
+			pass(c, &c->made);
+			return &c->made;
 		}
 		words = (const uint32_t *)b->at + c->record;
 		if (*words == VPT_RUN_RECORD)

@@ -34,13 +34,24 @@ struct vpt_oracle_log {
 };
 
 /*
- * Take a block's payload, which stays where it is. NULL, or what is wrong with it: then
- * reading ends, and no later block may be taken.
+ * Take a block's payload of stretches, which stays where it is. NULL, or what is wrong with it:
+ * then reading ends, and no later block may be taken.
  */
 const char *vpt_stretches_take(struct vpt_stretches *s, const void *payload, size_t len);
-const char *vpt_oracle_log_records(struct vpt_oracle_log *log, const void *payload, size_t len);
-const char *vpt_oracle_log_words(struct vpt_oracle_log *log, const struct vpt_stretches *s,
-				 const void *payload, size_t len);
+
+/* Check the payload of an ORACLE or RUN block, and count what it says. Returns as above. */
+const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void *payload,
+					 size_t len);
+const char *vpt_oracle_log_count_words(struct vpt_oracle_log *log, const struct vpt_stretches *s,
+				       const void *payload, size_t len);
+
+/*
+ * Add one that was counted, and which stays where it is, for vpt_oracle_log_next(). NULL, or
+ * that there is no memory.
+ */
+const char *vpt_oracle_log_keep_records(struct vpt_oracle_log *log, const void *payload,
+					size_t len);
+const char *vpt_oracle_log_keep_words(struct vpt_oracle_log *log, const void *payload, size_t len);
 
 /* As vpt_reader_oracle(). */
 const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log *log,

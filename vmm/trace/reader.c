@@ -51,38 +51,38 @@ static const char *read_elf(struct vpt_reader *r, const struct vpt_block *b, con
 	return NULL;
 }
 
-static const char *read_code(struct vpt_reader_vcpu *v, const struct vpt_block *b, const void *p)
+static const char *read_code(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			     const struct vpt_block *b, const void *p)
 {
-	const struct vpt_code_page *page = p;
+	struct vpt_code_page *page;
 
 	if (b->len != sizeof(*page) + VPT_CODE_BYTES)
 		return "a block's length is wrong";
+	page = vpt_arena_alloc(&r->blocks.arena, sizeof(*page));
+	if (!page || !vpt_vec_room(&v->code))
+		return vpt_reader_no_memory;
+	memcpy(page, p, sizeof(*page));
 	if (page->vaddr % VPT_CODE_BYTES)
 		return "a page of code is not aligned";
-	if (!vpt_vec_room(&v->code))
-		return vpt_reader_no_memory;
-	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)(page + 1), 0};
+	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)p + sizeof(*page), 0};
 	vpt_reader_saw(v, page->insns);
 	return NULL;
 }
 
-static uint64_t content_id(const struct vpt_reader *r, size_t i)
-{
-	return ((const struct vpt_page_content *)r->contents.at[i])[-1].id;
-}
-
 static const char *read_page(struct vpt_reader *r, const struct vpt_block *b, const void *p)
 {
-	const struct vpt_page_content *content = p;
-	uint64_t last = r->contents.n ? content_id(r, r->contents.n - 1) : 0;
+	struct vpt_page_content content;
+	uint64_t last = r->contents.n ? r->ids.at[r->contents.n - 1] : 0;
 
-	if (b->len != sizeof(*content) + VPT_CODE_BYTES)
+	if (b->len != sizeof(content) + VPT_CODE_BYTES)
 		return "a block's length is wrong";
-	if (content->id <= last)
+	memcpy(&content, p, sizeof(content));
+	if (content.id <= last)
 		return "a PAGE block's id does not rise";
-	if (!vpt_vec_room(&r->contents))
+	if (!vpt_vec_room(&r->contents) || !vpt_vec_room(&r->ids))
 		return vpt_reader_no_memory;
-	r->contents.at[r->contents.n++] = (const uint8_t *)(content + 1);
+	r->contents.at[r->contents.n++] = (const uint8_t *)p + sizeof(content);
+	r->ids.at[r->ids.n++] = content.id;
 	return NULL;
 }
 
@@ -94,9 +94,9 @@ static size_t find_content(const struct vpt_reader *r, uint64_t id)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (content_id(r, mid) == id)
+		if (r->ids.at[mid] == id)
 			return mid + 1;
-		if (content_id(r, mid) < id)
+		if (r->ids.at[mid] < id)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -224,6 +224,26 @@ static const char *read_stop(struct vpt_reader *r, const struct vpt_block *b, co
 	return vpt_post_mortem_take(&r->stop, p, b->len);
 }
 
+static const char *read_oracle(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			       const struct vpt_block *b, const void *p)
+{
+	const char *why = vpt_oracle_log_count_records(&v->oracle, p, b->len);
+
+	if (why || r->how & VPT_READER_COUNT_ORACLE)
+		return why;
+	return vpt_oracle_log_keep_records(&v->oracle, p, b->len);
+}
+
+static const char *read_run(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			    const struct vpt_block *b, const void *p)
+{
+	const char *why = vpt_oracle_log_count_words(&v->oracle, &r->stretches, p, b->len);
+
+	if (why || r->how & VPT_READER_COUNT_ORACLE)
+		return why;
+	return vpt_oracle_log_keep_words(&v->oracle, p, b->len);
+}
+
 static const char *check_vcpu(const struct vpt_reader *r, const struct vpt_block *b)
 {
 	if (!r->info)
@@ -250,7 +270,7 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_ELF:
 		return read_elf(r, b, p);
 	case VPT_BLOCK_CODE:
-		return read_code(v, b, p);
+		return read_code(r, v, b, p);
 	case VPT_BLOCK_PAGE:
 		return read_page(r, b, p);
 	case VPT_BLOCK_MAP:
@@ -260,7 +280,7 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_SESSION:
 		return vpt_reader_session(r, v, p, b->len);
 	case VPT_BLOCK_ORACLE:
-		return vpt_oracle_log_records(&v->oracle, p, b->len);
+		return read_oracle(r, v, b, p);
 	case VPT_BLOCK_INDEX:
 		return read_index(r, b, p);
 	case VPT_BLOCK_END:
@@ -274,19 +294,12 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_STRETCH:
 		return vpt_stretches_take(&r->stretches, p, b->len);
 	case VPT_BLOCK_RUN:
-		return vpt_oracle_log_words(&v->oracle, &r->stretches, p, b->len);
+		return read_run(r, v, b, p);
 	case VPT_BLOCK_STOP:
 		return read_stop(r, b, p);
 	default:
 		return NULL;
 	}
-}
-
-/* Of these the payload is copied to where it is needed. */
-static bool is_copied(uint16_t type)
-{
-	return type == VPT_BLOCK_TRACE || type == VPT_BLOCK_CR3 || type == VPT_BLOCK_SPACE ||
-	       type == VPT_BLOCK_VMCS || type == VPT_BLOCK_STOP;
 }
 
 static bool is_oracle(uint16_t type)
@@ -299,28 +312,45 @@ static bool is_unknown(uint16_t type)
 	return !type || type >= VPT_BLOCK_TYPES;
 }
 
-static bool wants(struct vpt_blocks *b, const struct vpt_block *head)
+static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head)
 {
 	struct vpt_reader *r = (struct vpt_reader *)b;
 
+	if (is_unknown(head->type) && r->info)
+		return VPT_USE_PASS;
 	/* What ran makes sense from its beginning on, without a gap. */
-	if (r->info && is_oracle(head->type))
-		return !(r->how & VPT_READER_NO_ORACLE) && !b->damages.n;
-	return !is_unknown(head->type) || !r->info;
+	if (is_oracle(head->type) && r->info && (r->how & VPT_READER_NO_ORACLE || b->damages.n))
+		return VPT_USE_PASS;
+	switch (head->type) {
+	case VPT_BLOCK_ORACLE:
+		return VPT_USE_STAY;
+	case VPT_BLOCK_CODE:
+	case VPT_BLOCK_PAGE:
+		return r->how & VPT_READER_CODE_IN_PLACE ? VPT_USE_STAY : VPT_USE_KEEP;
+	case VPT_BLOCK_RUN:
+		return r->how & VPT_READER_COUNT_ORACLE ? VPT_USE_LOOK : VPT_USE_KEEP;
+	case VPT_BLOCK_TRACE:
+	case VPT_BLOCK_CR3:
+	case VPT_BLOCK_SPACE:
+	case VPT_BLOCK_VMCS:
+	case VPT_BLOCK_STOP:
+		/* Their content is copied to where it is needed. */
+		return VPT_USE_LOOK;
+	default:
+		return VPT_USE_KEEP;
+	}
 }
 
-static enum vpt_block_fate take(struct vpt_blocks *b, const struct vpt_block *head,
-				const void *payload, const char **why)
+static const char *take(struct vpt_blocks *b, const struct vpt_block *head, const void *payload)
 {
 	struct vpt_reader *r = (struct vpt_reader *)b;
+	const char *why = payload ? read_payload(r, head, payload) : check_vcpu(r, head);
 
-	*why = payload ? read_payload(r, head, payload) : check_vcpu(r, head);
-	if (*why == vpt_reader_no_memory)
+	if (why == vpt_reader_no_memory)
 		b->error = -ENOMEM;
-	if (*why)
-		return VPT_BLOCK_REFUSE;
-	b->extent.unknown += is_unknown(head->type);
-	return is_copied(head->type) ? VPT_BLOCK_DROP : VPT_BLOCK_KEEP;
+	else if (!why)
+		b->extent.unknown += is_unknown(head->type);
+	return why;
 }
 
 /* Which vCPU's blocks are missing is not known. */
@@ -388,6 +418,7 @@ static int read_file(struct vpt_reader *r, const char *path, char *why, size_t s
 		err = read_header(r, &at, why, size);
 	if (err)
 		return err;
+	vpt_source_map(&r->blocks.source);
 	err = vpt_blocks_read(&r->blocks, at, r->how);
 	if (err) {
 		snprintf(why, size, "%s", strerror(-err));
@@ -395,8 +426,6 @@ static int read_file(struct vpt_reader *r, const char *path, char *why, size_t s
 		snprintf(why, size, "its first block cannot be read: %s", r->blocks.extent.why);
 		err = -EINVAL;
 	}
-	/* All there is of it is in memory. */
-	vpt_source_close(&r->blocks.source);
 	return err;
 }
 
@@ -411,7 +440,7 @@ int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **r
 		return -ENOMEM;
 	}
 	r->blocks.source.fd = -1;
-	r->blocks.wants = wants;
+	r->blocks.use = use;
 	r->blocks.take = take;
 	r->blocks.resumed = resumed;
 	r->how = how;
@@ -447,6 +476,7 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r->elf.at);
 	free(r->spaces.at);
 	free(r->contents.at);
+	free(r->ids.at);
 	free(r->stretches.at);
 	vpt_blocks_close(&r->blocks);
 	free(r);
@@ -536,6 +566,11 @@ const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, un
 						  struct vpt_oracle_cursor *cursor)
 {
 	return vpt_oracle_log_next(&r->vcpu[vcpu].oracle, &r->stretches, cursor);
+}
+
+bool vpt_reader_torn(const struct vpt_reader *r)
+{
+	return vpt_source_torn(&r->blocks.source);
 }
 
 uint64_t vpt_reader_oracle_count(const struct vpt_reader *r, unsigned int vcpu)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads a .vpt file. Its content is not trusted: every length is checked before it is used, and
- * what is handed out is a copy, which does not change with the file. A block that is not as it
+ * what is handed out is a copy, which does not change with the file. The oracle's records are
+ * copied one by one as they are walked, and may be others than were checked. A block that is not as it
  * must be is left out, and reading resumes at the next good one; vpt_reader_extent() has all
  * places. Trace that is missing is a hole in its stream, between a session that ends with
  * VPT_END_LOST and one that begins behind it.
@@ -59,8 +60,12 @@ struct vpt_code {
 };
 
 enum vpt_reader_how {
-	VPT_READER_PREFIX = 1 << 0,    /* read nothing behind the first damage */
-	VPT_READER_NO_ORACLE = 1 << 1, /* leave out what ran, which can be most of the file */
+	VPT_READER_PREFIX = 1 << 0, /* read nothing behind the first damage */
+	/* What ran can be most of the file. */
+	VPT_READER_NO_ORACLE = 1 << 1,	  /* leave it out */
+	VPT_READER_COUNT_ORACLE = 1 << 2, /* check and count it: there is nothing to walk */
+	/* The bytes of pages of code may change with the file: no byte may be read twice. */
+	VPT_READER_CODE_IN_PLACE = 1 << 3,
 };
 
 /*
@@ -85,6 +90,11 @@ void vpt_reader_watch(struct vpt_reader *r, const struct vpt_watch *watch);
 void vpt_reader_progress(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);
 
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
+/*
+ * Was the file made shorter, or is it not readable, since it was opened? Records of what ran,
+ * and code in place, can have been zeros.
+ */
+bool vpt_reader_torn(const struct vpt_reader *r);
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r);
 /* NULL if the file was not closed. */
 const struct vpt_file_end *vpt_reader_end(const struct vpt_reader *r);

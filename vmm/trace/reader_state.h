@@ -65,9 +65,13 @@ struct vpt_reader {
 		size_t n, room;
 	} spaces;
 	struct {
-		const uint8_t **at; /* each behind its struct vpt_page_content; ids rise */
+		const uint8_t **at;
 		size_t n, room;
 	} contents;
+	struct {
+		uint64_t *at; /* of the contents; they rise */
+		size_t n, room;
+	} ids;
 	struct vpt_stretches stretches;
 	struct vpt_reader_vcpu *vcpu; /* info->vcpus of them */
 };

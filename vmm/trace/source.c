@@ -74,13 +74,9 @@ int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, s
 	} else if (S_ISDIR(st.st_mode)) {
 		err = -EISDIR;
 	} else if (S_ISREG(st.st_mode) && st.st_size > 0) {
-		s->window = malloc(WINDOW);
-		if (s->window) {
-			s->fd = fd;
-			s->size = (uint64_t)st.st_size;
-			return 0;
-		}
-		err = -ENOMEM;
+		s->fd = fd;
+		s->size = (uint64_t)st.st_size;
+		return 0;
 	} else {
 		/* Files of /proc say that they are regular, and of no bytes. */
 		err = slurp(s, fd, magic, len);
@@ -91,6 +87,7 @@ int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, s
 
 void vpt_source_close(struct vpt_source *s)
 {
+	vpt_filemap_close(&s->map);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->bytes);
@@ -116,20 +113,36 @@ static int read_at(int fd, uint64_t at, uint8_t *to, size_t len, size_t *have)
 	return 0;
 }
 
-int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
+void vpt_source_map(struct vpt_source *s)
 {
-	size_t have;
+	/* Without it, bytes are copied out. */
+	if (s->fd >= 0 && s->size <= SIZE_MAX)
+		(void)vpt_filemap_open(&s->map, s->fd, (size_t)s->size);
+}
+
+const uint8_t *vpt_source_look(struct vpt_source *s, uint64_t at, size_t len)
+{
+	if (at > s->size || len > s->size - at)
+		return NULL;
+	if (s->fd < 0)
+		return s->bytes + at;
+	return s->map.at ? vpt_filemap_look(&s->map, at, len) : NULL;
+}
+
+bool vpt_source_torn(const struct vpt_source *s)
+{
+	return s->map.torn;
+}
+
+/* By way of the window, which has some bytes that follow too. */
+static int read_window(struct vpt_source *s, uint64_t at, void *to, size_t len)
+{
 	int err;
 
-	if (at > s->size || len > s->size - at)
-		return -ENODATA;
-	if (s->fd < 0) {
-		if (len)
-			memcpy(to, s->bytes + at, len);
-		return 0;
-	}
-	if (len >= WINDOW)
-		return read_at(s->fd, at, to, len, &have);
+	if (!s->window)
+		s->window = malloc(WINDOW);
+	if (!s->window)
+		return -ENOMEM;
 	if (at < s->at || at - s->at > s->have || len > s->have - (size_t)(at - s->at)) {
 		s->have = 0;
 		err = read_at(s->fd, at, s->window, WINDOW, &s->have);
@@ -141,6 +154,25 @@ int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
 	}
 	memcpy(to, s->window + (at - s->at), len);
 	return 0;
+}
+
+int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
+{
+	const uint8_t *bytes;
+	size_t have;
+
+	if (at > s->size || len > s->size - at)
+		return -ENODATA;
+	if (!len)
+		return 0;
+	bytes = s->fd < 0 || len < WINDOW ? vpt_source_look(s, at, len) : NULL;
+	if (bytes) {
+		memcpy(to, bytes, len);
+		return vpt_source_torn(s) ? -ENODATA : 0;
+	}
+	if (len >= WINDOW)
+		return read_at(s->fd, at, to, len, &have);
+	return read_window(s, at, to, len);
 }
 
 uint64_t vpt_source_data(const struct vpt_source *s, uint64_t at)

@@ -6,8 +6,11 @@
 #ifndef VMM_TRACE_SOURCE_H
 #define VMM_TRACE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "filemap.h"
 
 /* The most that is read of a pipe or a device, which has to be kept in memory. */
 #define VPT_SOURCE_PIPE_MAX (1ull << 30)
@@ -17,7 +20,9 @@ struct vpt_source {
 	uint64_t size;	/* when it was opened */
 	uint8_t *bytes; /* of a pipe or a device */
 
-	uint8_t *window; /* bytes at @at that were read ahead */
+	struct vpt_filemap map; /* of a file, if vpt_source_map() made it */
+
+	uint8_t *window; /* of a file without a map: bytes at @at that were read ahead */
 	uint64_t at;
 	size_t have;
 };
@@ -29,6 +34,18 @@ struct vpt_source {
  */
 int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, size_t len);
 void vpt_source_close(struct vpt_source *s);
+
+/* Map the file, so that vpt_source_look() shows it. It may fail. @s stays where it is. */
+void vpt_source_map(struct vpt_source *s);
+
+/*
+ * The @len bytes at @at where they are, without a copy: they may change with the file at any
+ * time. NULL: the file ends before, or there is no map.
+ */
+const uint8_t *vpt_source_look(struct vpt_source *s, uint64_t at, size_t len);
+
+/* Has the file lost bytes since it was mapped? What was shown in their place is 0. */
+bool vpt_source_torn(const struct vpt_source *s);
 
 /* Copy @len bytes from @at on. Returns 0, -ENODATA if the file ends before, or -errno. */
 int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Maps files, and puts zeros where they lose pages. */
+#include "filemap.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#define PAGE  ((size_t)4096)
+#define AHEAD ((size_t)2 << 20)
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14; an earlier one refuses it, and faults pages in */
+#endif
+
+/* The handler has nothing else to find them by. */
+static struct vpt_filemap *maps;
+static struct sigaction before;
+
+/* Zeros from the page at `p` on: what follows is gone too, or is not worth a fault for each. */
+static bool tear(struct vpt_filemap *m, const uint8_t *p)
+{
+	const size_t from = (size_t)(p - m->at) & ~(PAGE - 1);
+
+	if (mmap((void *)(m->at + from), m->bytes - from, PROT_READ,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+		return false;
+	m->torn = 1;
+	return true;
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	const int saved = errno;
+	const uint8_t *p = info->si_addr;
+	struct vpt_filemap *m;
+
+	(void)number;
+	(void)context;
+	for (m = maps; m; m = m->next)
+		if (p >= m->at && p < m->at + m->bytes)
+			break;
+	/* What is not ours is for whoever was there before: a fault comes again by itself. */
+	if (!m || !tear(m, p)) {
+		sigaction(SIGBUS, &before, NULL);
+		if (info->si_code <= 0)
+			raise(SIGBUS);
+	}
+	errno = saved;
+}
+
+static int catch_bus_errors(void)
+{
+	struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+
+	sigemptyset(&action.sa_mask);
+	return sigaction(SIGBUS, &action, &before) ? -errno : 0;
+}
+
+int vpt_filemap_open(struct vpt_filemap *m, int fd, size_t bytes)
+{
+	int err = maps ? 0 : catch_bus_errors();
+	void *at;
+
+	*m = (struct vpt_filemap){0};
+	if (err)
+		return err;
+	at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED) {
+		err = -errno;
+		if (!maps)
+			sigaction(SIGBUS, &before, NULL);
+		return err;
+	}
+	*m = (struct vpt_filemap){.at = at, .bytes = bytes, .next = maps};
+	maps = m;
+	return 0;
+}
+
+void vpt_filemap_close(struct vpt_filemap *m)
+{
+	struct vpt_filemap **p = &maps;
+
+	if (!m->at)
+		return;
+	while (*p != m)
+		p = &(*p)->next;
+	*p = m->next;
+	munmap((void *)m->at, m->bytes);
+	*m = (struct vpt_filemap){0};
+	if (!maps)
+		sigaction(SIGBUS, &before, NULL);
+}
+
+/* A fault for each few pages takes several times as long. */
+static void populate(struct vpt_filemap *m, size_t from, size_t to)
+{
+	size_t len;
+
+	if (from < m->populated)
+		from = m->populated;
+	from &= ~(PAGE - 1);
+	len = to - from > AHEAD ? to - from : AHEAD;
+	if (len > m->bytes - from)
+		len = m->bytes - from;
+	/* If it fails there are faults, or the handler is called. */
+	madvise((void *)(m->at + from), len, MADV_POPULATE_READ);
+	m->populated = from + len;
+}
+
+const uint8_t *vpt_filemap_look(struct vpt_filemap *m, size_t at, size_t len)
+{
+	if (at + len > m->populated)
+		populate(m, at, at + len);
+	return m->at + at;
+}
