@@ -344,8 +344,9 @@ static int decode_all(struct decode *d)
 	d->disasm = vpt_disasm_new(d->symbols);
 	if (!d->disasm)
 		return -ENOMEM;
-	d->stop.pm = vpt_reader_stop(d->reader);
-	if (d->stop.pm && vpt_symbols_read_lines(d->symbols))
+	if (!d->o->quiet)
+		d->stop.pm = vpt_reader_stop(d->reader);
+	if (vpt_decode_stop_names(&d->stop, d->o->json) && vpt_symbols_read_lines(d->symbols))
 		return -ENOMEM;
 	d->names = (struct vpt_cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
@@ -409,7 +410,7 @@ static int decode(struct decode *d)
 				"decode: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, d->sum.errors, d->sum.first_error);
-	err = vpt_cli_symbols_whole("decode", o->path, d->symbols);
+	err = d->symbols ? vpt_cli_symbols_whole("decode", o->path, d->symbols) : VPT_EXIT_OK;
 	if (!err && d->no_lines)
 		err = vpt_fail(VPT_EXIT_INPUT,
 			       "decode: %s: no debug information: build the guest with -g, or give "
@@ -435,6 +436,9 @@ static int prepare(struct decode *d)
 			return vpt_fail(VPT_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;
+	/* Names and lines take as long to read as a small trace to decode. */
+	if (o->quiet && !o->lines && !o->symbols.n)
+		return VPT_EXIT_OK;
 	status = vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
 	if (!status && o->lines && vpt_symbols_read_lines(d->symbols))
 		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
@@ -444,7 +448,8 @@ static int prepare(struct decode *d)
 static int run(const struct options *o)
 {
 	struct decode d = {.o = o};
-	int status = vpt_cli_open("decode", o->path, VPT_READER_NO_ORACLE, &d.reader);
+	int status = vpt_cli_open("decode", o->path,
+				  VPT_READER_NO_ORACLE | VPT_READER_CODE_IN_PLACE, &d.reader);
 
 	if (status)
 		return status;

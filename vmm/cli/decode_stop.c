@@ -6,16 +6,21 @@
 
 #include "decode/text.h"
 
-void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu, const struct vpt_item *item)
-{
-	if (s->pm && vcpu == s->pm->vcpu)
-		vpt_last_calls_item(&s->last, item);
-}
-
 /* Only a guest that did not end itself has calls that are of interest. */
 static bool has_calls(const struct vpt_decode_stop *s)
 {
 	return s->pm->stop.kind != VPT_STOP_EXIT && s->pm->stop.kind != VPT_STOP_SNAPSHOT;
+}
+
+void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu, const struct vpt_item *item)
+{
+	if (s->pm && vcpu == s->pm->vcpu && has_calls(s))
+		vpt_last_calls_item(&s->last, item);
+}
+
+bool vpt_decode_stop_names(const struct vpt_decode_stop *s, bool json)
+{
+	return s->pm && (json || has_calls(s));
 }
 
 static void print_call(const struct vpt_last_call *call, const struct vpt_symbols *symbols)

@@ -17,6 +17,9 @@ struct vpt_decode_stop {
 void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu,
 			  const struct vpt_item *item);
 
+/* Do these name functions and lines? @json: as members of an object. */
+bool vpt_decode_stop_names(const struct vpt_decode_stop *s, bool json);
+
 /* The end of the summary: what happened, and the calls before it. */
 void vpt_decode_stop_text(const struct vpt_decode_stop *s, const struct vpt_cli_names *names);
 /* The same as members of an object, each behind a comma. */

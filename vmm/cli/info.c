@@ -327,12 +327,16 @@ static int parse(struct options *o, int argc, char **argv)
 }
 
 /* Names are for the place where a guest stopped. Without memory there are none. */
-static void open_names(const struct vpt_reader *reader, struct vpt_cli_names *names)
+static void open_names(const struct vpt_reader *reader, bool json, struct vpt_cli_names *names)
 {
+	const struct vpt_post_mortem *pm = vpt_reader_stop(reader);
 	struct vpt_symbols *symbols;
 
 	*names = (struct vpt_cli_names){0};
-	if (vpt_reader_stop(reader) && !vpt_symbols_open(reader, &symbols))
+	/* As text, an exit is its status. */
+	if (!pm || (!json && pm->stop.kind == VPT_STOP_EXIT))
+		return;
+	if (!vpt_symbols_open(reader, &symbols))
 		(void)vpt_cli_names_open(names, symbols);
 }
 
@@ -351,10 +355,11 @@ int vpt_cmd_info(int argc, char **argv)
 	}
 	status = vpt_confine_reader("info");
 	if (!status)
-		status = vpt_cli_open("info", o.path, 0, &reader);
+		status = vpt_cli_open("info", o.path,
+				      VPT_READER_COUNT_ORACLE | VPT_READER_CODE_IN_PLACE, &reader);
 	if (status)
 		return status;
-	open_names(reader, &names);
+	open_names(reader, o.json, &names);
 	show(&o, reader, &names);
 	vpt_cli_names_close(&names);
 	if (fflush(stdout) || ferror(stdout))

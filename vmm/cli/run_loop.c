@@ -328,7 +328,7 @@ int vpt_run_finish(struct vpt_run_machine *m, int status)
 
 	if (ran) {
 		vpt_vcpu_post_mortem(m->vm.vcpu, &m->report.pm);
-		if (m->vm.stop.kind != VPT_STOP_EXIT)
+		if (m->vm.stop.kind != VPT_STOP_EXIT && m->vm.stop.kind != VPT_STOP_SNAPSHOT)
 			open_names(m);
 	}
 	end_output(m, ran);

@@ -90,16 +90,19 @@ static int show_places(struct vpt_symbols *symbols, const struct vpt_comparison 
 	return err;
 }
 
-static int show(const struct options *o, struct vpt_symbols *symbols,
-		const struct vpt_comparison *c)
+/* Names are seldom needed, and take as long to read as a small trace. */
+static int show(const struct options *o, const struct vpt_reader *reader,
+		struct vpt_symbols **symbols, const struct vpt_comparison *c)
 {
 	if (o->json) {
 		vpt_report_json(stdout, c);
 		return 0;
 	}
 	if ((c->mismatches || c->loops) && !o->quiet) {
-		int err = show_places(symbols, c);
+		int err = *symbols ? 0 : vpt_symbols_open(reader, symbols);
 
+		if (!err)
+			err = show_places(*symbols, c);
 		if (err)
 			return err;
 	}
@@ -166,13 +169,13 @@ static int verify_targets(const struct options *o, struct vpt_reader *reader)
 	return t.mismatches || (!t.retired && !o->allow_empty) ? VPT_EXIT_FAIL : VPT_EXIT_PARTIAL;
 }
 
-static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols *symbols,
+static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols **symbols,
 		  struct vpt_comparison *c)
 {
 	int status, err = compare_all(o, reader, c);
 
 	if (!err)
-		err = show(o, symbols, c);
+		err = show(o, reader, symbols, c);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, vpt_cli_reason(-err));
 	if (fflush(stdout) || ferror(stdout))
@@ -190,17 +193,18 @@ static int run(const struct options *o)
 	struct vpt_comparison c = {0};
 	struct vpt_symbols *symbols = NULL;
 	struct vpt_reader *reader;
-	int status = vpt_cli_open("verify", o->path, VPT_READER_PREFIX, &reader);
+	int status = vpt_cli_open("verify", o->path, VPT_READER_PREFIX | VPT_READER_CODE_IN_PLACE,
+				  &reader);
 
 	if (status)
 		return status;
 	status = can_verify(o, reader);
-	/* What is wrong with them is said before the long work. */
-	if (!status)
+	/* What is wrong with these files is said before the long work. */
+	if (!status && o->symbols.n)
 		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status)
 		status = vpt_targets_needed(reader) ? verify_targets(o, reader)
-						    : verify(o, reader, symbols, &c);
+						    : verify(o, reader, &symbols, &c);
 	vpt_symbols_close(symbols);
 	vpt_comparison_free(&c);
 	vpt_reader_close(reader);
