@@ -5,7 +5,6 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,10 +76,7 @@ int vpt_sandbox_drop_caps(const struct vpt_sandbox_want *want)
 	err = get(&effective, &permitted);
 	if (err || !permitted)
 		return err;
-	/* The bounding set is for programs that are executed, and none will be. */
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	for (i = 0; effective & 1ull << CAP_SETPCAP && !prctl(PR_CAPBSET_DROP, i, 0, 0, 0); i++)
-		;
+	/* The bounding set stays: with no_new_privs, a program that is executed gains nothing. */
 	err = set(0, permitted);
 	for (i = 0; !err && i < VPT_SANDBOX_OUTPUTS; i++)
 		if (want->output[i] && is_refused(want->output[i]))
