@@ -685,6 +685,29 @@ START_TEST(pace)
 }
 END_TEST
 
+static const struct {
+	uint64_t value;
+	unsigned int width;
+	const char *hex, *decimal;
+} numbers_of[] = {
+	{0, 1, "0000000000000000", "0"},
+	{0, 3, "0000000000000000", "  0"},
+	{987, 3, "00000000000003db", "987"},
+	{987, 2, "00000000000003db", "987"},
+	{UINT64_MAX, 22, "ffffffffffffffff", "  18446744073709551615"},
+};
+
+START_TEST(numbers)
+{
+	char text[32];
+
+	*vpt_text_hex(text, numbers_of[_i].value, 16) = 0;
+	ck_assert_str_eq(text, numbers_of[_i].hex);
+	*vpt_text_decimal(text, numbers_of[_i].value, numbers_of[_i].width) = 0;
+	ck_assert_str_eq(text, numbers_of[_i].decimal);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("show");
@@ -692,6 +715,7 @@ Suite *vpt_suite(void)
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, text_of, 0, COUNT(texts));
+	tcase_add_loop_test(tc, numbers, 0, COUNT(numbers_of));
 	tcase_add_test(tc, symbols_of);
 	tcase_add_test(tc, no_elf);
 	tcase_add_test(tc, coverage);

@@ -29,20 +29,40 @@ static void json_address(struct vpt_listing *l, const char *name, uint64_t addr)
 	vpt_json_address(l->out, addr);
 }
 
+/* The longest beginning of a line: times of 20 digits, an address and what is between. */
+#define HEAD_MAX 96
+
+static char *put_text(char *to, const char *text)
+{
+	const size_t len = strlen(text);
+
+	memcpy(to, text, len);
+	return to + len;
+}
+
 /* TSC and nanoseconds since the first that is known; columns stay where they are. */
-static void text_time(struct vpt_listing *l, const struct vpt_item *item)
+static char *put_time(const struct vpt_listing *l, const struct vpt_item *item, char *to)
 {
 	const struct vpt_pace *p = l->pace;
 
 	if (!p)
-		return;
+		return to;
 	if (!vpt_pace_knows(&item->when))
-		fprintf(l->out, "%16s %14s  ", "-", "-");
-	else if (p->hz)
-		fprintf(l->out, "%16" PRIu64 " %11" PRIu64 " ns  ", item->when.tsc,
-			vpt_pace_ns(p, item->when.tsc > p->first ? item->when.tsc - p->first : 0));
-	else
-		fprintf(l->out, "%16" PRIu64 " %14s  ", item->when.tsc, "-");
+		return put_text(to, "               -              -  ");
+	to = vpt_text_decimal(to, item->when.tsc, 16);
+	if (!p->hz)
+		return put_text(to, "              -  ");
+	*to++ = ' ';
+	to = vpt_text_decimal(
+		to, vpt_pace_ns(p, item->when.tsc > p->first ? item->when.tsc - p->first : 0), 11);
+	return put_text(to, " ns  ");
+}
+
+static void text_time(struct vpt_listing *l, const struct vpt_item *item)
+{
+	char head[HEAD_MAX];
+
+	fwrite(head, (size_t)(put_time(l, item, head) - head), 1, l->out);
 }
 
 static void json_time(struct vpt_listing *l, const struct vpt_item *item)
@@ -159,12 +179,23 @@ static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mo
 	return c->text;
 }
 
-void vpt_listing_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
-		      size_t len)
+/* Write @head, of which there is some already up to @to, and an instruction behind it. */
+static void show_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
+		      size_t len, char *head, char *to)
 {
 	const char *text = len && len <= 15 ? insn_text(l, ip, mode, bytes, len) : "(no code)";
 
-	fprintf(l->out, "%016" PRIx64 "  %s", ip, text);
+	to = put_text(vpt_text_hex(to, ip, 16), "  ");
+	fwrite_unlocked(head, (size_t)(to - head), 1, l->out);
+	fputs_unlocked(text, l->out);
+}
+
+void vpt_listing_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
+		      size_t len)
+{
+	char head[HEAD_MAX];
+
+	show_insn(l, ip, mode, bytes, len, head, head);
 }
 
 void vpt_listing_fini(struct vpt_listing *l)
@@ -199,13 +230,13 @@ static void show_space(struct vpt_listing *l, const struct vpt_item *item)
 
 static void insn(struct vpt_listing *l, const struct vpt_item *item)
 {
-	char text[256];
+	char text[256], head[HEAD_MAX];
 
 	if (!l->json) {
 		show_line(l, item->ip);
-		text_time(l, item);
-		vpt_listing_insn(l, item->ip, item->mode, item->raw, item->size);
-		fputc('\n', l->out);
+		show_insn(l, item->ip, item->mode, item->raw, item->size, head,
+			  put_time(l, item, head));
+		putc_unlocked('\n', l->out);
 		return;
 	}
 	vpt_disasm_format(l->disasm, item->ip, item->mode, item->raw, item->size, text,
@@ -223,7 +254,7 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 
 static void block(struct vpt_listing *l, const struct vpt_item *item)
 {
-	char name[128] = "";
+	char name[128] = "", head[HEAD_MAX], *to;
 
 	if (l->json) {
 		json_head(l);
@@ -240,9 +271,12 @@ static void block(struct vpt_listing *l, const struct vpt_item *item)
 	show_line(l, item->ip);
 	if (vpt_symbols_find(l->symbols, item->ip))
 		vpt_symbols_format(l->symbols, item->ip, name, sizeof(name));
-	text_time(l, item);
-	fprintf(l->out, "%016" PRIx64 "..%016" PRIx64 " %5u  %s\n", item->ip, item->last,
-		item->insns, name);
+	to = put_text(vpt_text_hex(put_time(l, item, head), item->ip, 16), "..");
+	to = vpt_text_decimal(vpt_text_hex(to, item->last, 16), item->insns, 6);
+	to = put_text(to, "  ");
+	fwrite_unlocked(head, (size_t)(to - head), 1, l->out);
+	fputs_unlocked(name, l->out);
+	putc_unlocked('\n', l->out);
 }
 
 /* Which of ip, to and value an event has. */

@@ -23,6 +23,31 @@ void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len)
 	vpt_text_clean(text);
 }
 
+char *vpt_text_hex(char *to, uint64_t value, unsigned int digits)
+{
+	unsigned int i;
+
+	for (i = digits; i; i--, value >>= 4)
+		to[i - 1] = "0123456789abcdef"[value & 15];
+	return to + digits;
+}
+
+char *vpt_text_decimal(char *to, uint64_t value, unsigned int width)
+{
+	char digits[20];
+	unsigned int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (width-- > n)
+		*to++ = ' ';
+	while (n)
+		*to++ = digits[--n];
+	return to;
+}
+
 void vpt_json_string(FILE *out, const char *text)
 {
 	fputc('"', out);

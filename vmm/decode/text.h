@@ -13,6 +13,14 @@ void vpt_text_clean(char *text);
 /* Copy up to `len` bytes or a NUL, cleaned, into `text` of `size` (at least 1). */
 void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len);
 
+/*
+ * Put a number as @digits hexadecimal digits, or as a decimal of at least @width characters, at
+ * most 20 digits, behind spaces. Return the end, which has no NUL. Listings have a line for an
+ * instruction, and printf() takes several times as long.
+ */
+char *vpt_text_hex(char *to, uint64_t value, unsigned int digits);
+char *vpt_text_decimal(char *to, uint64_t value, unsigned int width);
+
 /* Write `text` as a JSON string, quotes and all. */
 void vpt_json_string(FILE *out, const char *text);
 
