@@ -6,6 +6,8 @@
 
 #include "libdecode/pt_inside.h"
 
+#define PSB_BYTES 16u
+
 void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_config *config,
 		 const struct dec_pt_ops *ops, void *context)
 {
@@ -253,12 +255,26 @@ static inline size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t 
 	return i;
 }
 
-/* Skip to the next PSB. Returns the bytes used; those that may begin one are left. */
+/* Returns the end of the pairs of bytes 02H 82H, of which a PSB has eight, from @at on. */
+static size_t end_of_pairs(const uint8_t *bytes, size_t len, size_t at)
+{
+	while (len - at >= 2 && bytes[at] == 0x02 && bytes[at + 1] == 0x82)
+		at += 2;
+	return at;
+}
+
+/*
+ * Skip to the next PSB. Returns the bytes used; those that may begin one are left. A PSB is the
+ * last eight of a row of pairs, so the bytes behind the row must be there.
+ */
 static size_t find_psb(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
-	size_t at = vpt_packet_find_psb(bytes, len);
+	size_t at = vpt_packet_find_psb(bytes, len), end;
 
 	if (at < len) {
+		end = end_of_pairs(bytes, len, at);
+		if (end == len || (end + 1 == len && bytes[end] == 0x02))
+			return end - PSB_BYTES;
 		pt->synced = false;
 		pt->waits = W_PSB;
 		return at;
