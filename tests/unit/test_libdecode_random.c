@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libvptdecode on random packets and random code, most of which do not fit. A decoder with runs,
+ * one with tracelets and one that gets the stream in pieces must count the same.
+ */
+#include "lib/suite.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "libdecode/vptdecode.h"
+
+#define CODE  0x401000u
+#define PAGES 5u
+
+static uint64_t seed;
+static uint8_t page[PAGES][VPTD_PAGE];
+static bool missing[PAGES];
+static struct {
+	uint8_t bytes[8192];
+	size_t len;
+} trace;
+
+static unsigned int below(unsigned int n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned int)((seed * 0x2545f4914f6cdd1dull >> 33) % n);
+}
+
+/* Branches of each kind, and the size of the displacement that ends them. */
+static const struct {
+	const char *bytes;
+	uint8_t len, disp;
+} insns[] = {
+	{"\x90", 1, 0},
+	{"\x74\x00", 2, 1},
+	{"\x75\x00", 2, 1},
+	{"\xeb\x00", 2, 1},
+	{"\xe8\x00\x00\x00", 5, 4},
+	{"\xe9\x00\x00\x00", 5, 4},
+	{"\xc3", 1, 0},
+	{"\xc3", 1, 0},
+	{"\xff\xe0", 2, 0},
+	{"\xff\xd0", 2, 0},
+	{"\x0f\x05", 2, 0},
+	{"\x0f\x22\xd8", 3, 0},
+	{"\xcd\x80", 2, 0},
+	{"\x48\xcf", 2, 0},
+	{"\x0f\x30", 2, 0},
+	{"\x0f\x01\xc2", 3, 0},
+	{"\x48\x89\xc8", 3, 0},
+	{"\x06", 1, 0},
+};
+
+static void make_code(void)
+{
+	unsigned int p, at;
+
+	for (p = 0; p < PAGES; p++) {
+		missing[p] = p && !below(4);
+		for (at = 0; at + 5 <= VPTD_PAGE;) {
+			unsigned int i = below(sizeof(insns) / sizeof(insns[0]));
+			unsigned int end = at + insns[i].len;
+			int32_t disp = (int32_t)(below(4) * VPTD_PAGE + below(128)) -
+				       (int32_t)(p * VPTD_PAGE + end);
+
+			memcpy(page[p] + at, insns[i].bytes, insns[i].len);
+			if (insns[i].disp == 1)
+				page[p][end - 1] = (uint8_t)(below(32) - 16);
+			if (insns[i].disp == 4)
+				memcpy(page[p] + end - 4, &disp, 4);
+			at = end;
+		}
+		/* The last bytes are an instruction that the next page completes. */
+		memset(page[p] + at, 0x0f, VPTD_PAGE - at);
+	}
+}
+
+static void put(const void *bytes, size_t len)
+{
+	ck_assert_uint_le(trace.len + len, sizeof(trace.bytes));
+	memcpy(trace.bytes + trace.len, bytes, len);
+	trace.len += len;
+}
+
+/* TIP, TIP.PGE, TIP.PGD or FUP, by opcode: IP suppressed, 2 bytes or 6. */
+static void put_ip(uint8_t opcode)
+{
+	uint64_t ip = CODE + below(3) * VPTD_PAGE + (below(2) ? below(VPTD_PAGE) : below(64));
+	unsigned int form = below(12);
+	uint8_t byte = opcode | (uint8_t)((form > 3 ? 3 : form > 0) << 5);
+
+	put(&byte, 1);
+	put(&ip, form > 3 ? 6 : form > 0 ? 2 : 0);
+}
+
+static void put_tnt(void)
+{
+	unsigned int n = 1 + below(6);
+	uint8_t byte = (uint8_t)((1u << n | below(1u << n)) << 1);
+
+	put(&byte, 1);
+}
+
+static void put_psb(void)
+{
+	uint64_t ip = CODE + below(3) * VPTD_PAGE + below(64);
+
+	put("\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82", 16);
+	if (below(16)) {
+		put("\x7d", 1);
+		put(&ip, 6);
+	}
+	put("\x02\x23", 2);
+}
+
+static void put_other(void)
+{
+	/* PIP, MODE.Exec, MODE.TSX, OVF, TraceStop, CBR, PTW, CFE, a block of one item. */
+	static const struct {
+		const char *bytes;
+		uint8_t len;
+	} packets[] = {
+		{"\x02\x43\x00\x10\0\0\0\0", 8},
+		{"\x99\x01", 2},
+		{"\x99\x05", 2},
+		{"\x99\x21", 2},
+		{"\x99\x22", 2},
+		{"\x02\xf3", 2},
+		{"\x02\x83", 2},
+		{"\x02\x03\x14\0", 4},
+		{"\x02\xb2\1\2\3\4\5\6\7\x8", 10},
+		{"\x02\x13\x81\x0e", 4},
+		{"\x02\x63\x04\x04\1\2\3\4\5\6\7\x8\x02\xb3", 14},
+		{"\x02\x82", 2},
+	};
+	unsigned int i = below(sizeof(packets) / sizeof(packets[0]));
+
+	put(packets[i].bytes, packets[i].len);
+}
+
+static void make_trace(void)
+{
+	static const uint8_t ips[] = {0x0d, 0x0d, 0x0d, 0x11, 0x01, 0x1d};
+	bool wild = !below(3);
+	unsigned int i;
+
+	trace.len = 0;
+	put_psb();
+	for (i = below(160); i; i--) {
+		if (!below(8))
+			put_psb();
+		if (below(3) && !wild)
+			put_tnt();
+		else if (below(3))
+			put_ip(ips[wild ? below(sizeof(ips)) : 0]);
+		else
+			put_other();
+	}
+}
+
+struct result {
+	uint64_t insns, events[VPTD_EVENT_COUNT], edges, hash;
+};
+
+static uint64_t circles;
+
+static void on_event(void *context, const struct vptd_event *event)
+{
+	(void)context;
+	circles += event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_LOOP;
+}
+
+static void on_run(void *context, const struct vptd_run *run)
+{
+	*(uint64_t *)context += run->count;
+}
+
+static void decode(bool runs, size_t piece, struct result *r)
+{
+	const struct vptd_config config = {.size = sizeof(config), .flags = VPTD_EDGES};
+	const struct vptd_ops ops = {
+		.size = sizeof(ops), .event = on_event, .run = runs ? on_run : NULL};
+	struct vptd_counts *counts = vptd_counts_new();
+	enum vptd_status status;
+	uint64_t ran = 0;
+	struct vptd_decoder *d = vptd_new(&config, &ops, &ran, &status);
+	struct vptd_edge edge;
+	size_t i, n;
+
+	ck_assert(d && counts);
+	memset(r, 0, sizeof(*r));
+	for (i = 0; i < PAGES; i++)
+		if (!missing[i])
+			ck_assert_int_eq(
+				vptd_page(d, VPTD_ANY_SPACE, CODE + i * VPTD_PAGE, i, page[i]),
+				VPTD_OK);
+	for (i = 0; i < trace.len; i += n) {
+		n = trace.len - i < piece ? trace.len - i : piece;
+		ck_assert_int_eq(vptd_push(d, trace.bytes + i, n), VPTD_OK);
+	}
+	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
+	ck_assert_int_eq(vptd_count(d, counts), VPTD_OK);
+	r->insns = vptd_insns(d);
+	ck_assert(!runs || ran == r->insns);
+	for (i = 0; i < VPTD_EVENT_COUNT; i++)
+		r->events[i] = vptd_events(d, (enum vptd_event_kind)i);
+	r->edges = vptd_counts_edges(counts);
+	for (i = 0; vptd_counts_edge(counts, i, &edge); i++)
+		r->hash = (r->hash ^ edge.from * 31 ^ edge.to) * 0x9e3779b97f4a7c15ull + edge.count;
+	vptd_counts_free(counts);
+	vptd_free(d);
+}
+
+START_TEST(same_counts)
+{
+	struct result runs, whole, pieces;
+	uint64_t ran = 0;
+	unsigned int i;
+
+	seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
+	make_code();
+	for (i = 0; i < 60; i++) {
+		make_trace();
+		circles = 0;
+		decode(false, trace.len, &whole);
+		decode(false, 1 + below(9), &pieces);
+		ck_assert_msg(!memcmp(&whole, &pieces, sizeof(whole)), "trace %u in pieces", i);
+		decode(true, trace.len, &runs);
+		/* A circle of branches is noticed after different numbers of rounds. */
+		ck_assert_msg(circles || !memcmp(&whole, &runs, sizeof(whole)),
+			      "trace %u with runs: %lu instructions, not %lu", i,
+			      (unsigned long)runs.insns, (unsigned long)whole.insns);
+		ran += whole.insns;
+	}
+	ck_assert_uint_gt(ran, 60);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("libdecode_random");
+	TCase *t = tcase_create("random");
+
+	tcase_add_loop_test(t, same_counts, 0, 20);
+	suite_add_tcase(s, t);
+	return s;
+}
