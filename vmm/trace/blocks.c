@@ -172,12 +172,16 @@ static const char *read_block(struct vpt_blocks *b, uint64_t at, uint64_t *len)
 static bool is_block(struct vpt_blocks *b, uint64_t at)
 {
 	struct vpt_block head;
+	uint64_t cost;
 
-	if (at >= b->source.size || read_head(b, at, &head) || head.len + TRIAL > b->budget)
+	if (at >= b->source.size || read_head(b, at, &head))
+		return false;
+	cost = (uint64_t)head.len + TRIAL;
+	if (cost > b->budget)
 		return false;
 	if (!check_pieces(b, at, &head))
 		return true;
-	b->budget -= head.len + TRIAL;
+	b->budget -= cost;
 	return false;
 }
 
