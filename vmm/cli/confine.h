@@ -8,14 +8,14 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Take --sandbox=MODE out of a command line, wherever it is before "--". The last one counts.
- * Returns an exit status, after the one line about a MODE that there is not.
+ * Remove each --sandbox=MODE before "--" from a command line. The last one counts. Returns an exit
+ * status, after one line if MODE is unknown.
  */
 int vpt_confine_take(int *argc, char **argv);
 
 /*
- * Enter the sandbox, unless --sandbox=off was given. Returns an exit status: without
- * --sandbox=on, layers that the kernel lacks are no error.
+ * Enter the sandbox, unless --sandbox=off was given. Returns an exit status: a layer that the
+ * kernel lacks is an error only with --sandbox=on.
  */
 int vpt_confine(const char *verb, const struct vpt_sandbox_want *want);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of a verb, and what to say about a wrong one. */
+/* Reading the options of a verb, with messages about wrong ones. */
 #ifndef VMM_CLI_OPTION_H
 #define VMM_CLI_OPTION_H
 
@@ -24,8 +24,8 @@ int vpt_cli_option(const struct vpt_cli_options *o, int argc, char **argv);
 bool vpt_cli_is_near(const char *a, const char *b);
 
 /*
- * Print the one line about a value of --@option that is none of @words, which NULL ends: the word
- * that is meant if one is near, or else all of them. Returns VPT_EXIT_USAGE.
+ * Print one line about a value of --@option that is none of @words, a list that NULL ends. The line
+ * names the word that is near, or else all of them. Returns VPT_EXIT_USAGE.
  */
 int vpt_cli_no_word(const char *verb, const char *option, const char *value,
 		    const char *const *words);

@@ -6,9 +6,9 @@
 #include "trace/reader.h"
 
 struct vpt_cli_progress {
-	const uint64_t *mismatches; /* NULL: not shown */
+	const uint64_t *mismatches; /* a count to show; NULL: none */
 
-	/* The rest is progress.c's. */
+	/* The rest is private to progress.c. */
 	struct vpt_reader *reader;
 	struct vpt_watch watch;
 	uint64_t *at;	       /* of each vCPU: the offset in its stream; NULL: nothing is shown */
@@ -19,7 +19,7 @@ struct vpt_cli_progress {
 /*
  * Show on standard error how much of @reader's trace is decoded, the rate, and the remaining time.
  * Nothing is shown if standard error is not a terminal, if @wanted is false, or in the first two
- * seconds. @vcpu: the only one that is decoded; -1: all are. @p is zero but for `mismatches`.
+ * seconds. @vcpu is the only vCPU that is decoded, or -1 for all. @p is zero but for `mismatches`.
  */
 void vpt_cli_progress_begin(struct vpt_cli_progress *p, struct vpt_reader *reader, int vcpu,
 			    bool wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory that is released all at once. Zero-initialise; vpt_arena_free() in the end. */
+/* Memory that vpt_arena_free() releases all at once. Zero-initialise the struct. */
 #ifndef VMM_TRACE_ARENA_H
 #define VMM_TRACE_ARENA_H
 
@@ -9,9 +9,9 @@ struct vpt_arena {
 	struct vpt_arena_slab *slab; /* the newest first */
 };
 
-/* @len bytes, aligned to 16, which stay where they are. NULL: no memory. */
+/* Allocate @len bytes, aligned to 16, at a fixed address. Returns NULL if there is no memory. */
 void *vpt_arena_alloc(struct vpt_arena *a, size_t len);
-/* Take back @p, an allocation of @len bytes, if it is the newest one. */
+/* Release @p, an allocation of @len bytes, if it is the newest one. */
 void vpt_arena_undo(struct vpt_arena *a, void *p, size_t len);
 void vpt_arena_free(struct vpt_arena *a);
 

@@ -12,13 +12,14 @@ struct vpt_input {
 };
 
 /*
- * Load `path`, or standard input for "-". 0 or -errno: -EFBIG if it has more than VPT_INPUT_MAX
- * bytes, or VPT_SOURCE_PIPE_MAX if it is a pipe or a device. The struct is the caller's, zero-initialised; vpt_input_close() also after an error.
+ * Load @path, or standard input for "-". Returns 0 or -errno: -EFBIG if the file has more than
+ * VPT_INPUT_MAX bytes, or a pipe or a device more than VPT_SOURCE_PIPE_MAX. The caller
+ * zero-initialises the struct, and calls vpt_input_close() also after an error.
  */
 int vpt_input_open(struct vpt_input *in, const char *path);
 /*
- * The same for a file that begins with @magic. If it does not, only its first bytes are loaded,
- * which are enough to say so.
+ * The same for a file that must begin with @magic. Of another file only the first bytes are
+ * loaded.
  */
 int vpt_input_open_magic(struct vpt_input *in, const char *path, const void *magic, size_t len);
 void vpt_input_close(struct vpt_input *in);
