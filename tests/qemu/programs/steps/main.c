@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A program whose trace is known beforehand.
- * usage: steps COUNT WORK
+ * usage: steps COUNT WORK [PID]
  *
  * COUNT times it calls the next of four functions, and does WORK before each call: it reads
- * so many bytes with one instruction.
+ * so many bytes with one instruction. Before, it stops a process: the signal alone would leave
+ * that one running for as long as another CPU takes to notice.
  */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define WORK_MAX 65536
 
@@ -17,15 +23,44 @@ void steps(uint64_t count, uint64_t work, const uint8_t *bytes);
 
 static const uint8_t bytes[WORK_MAX];
 
+/* The field of /proc/PID/stat that follows the name tells. */
+static bool is_stopped(const char *pid)
+{
+	char path[64], stat[256], *state;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return true; /* There is nothing to wait for. */
+	n = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	if (n <= 0)
+		return true;
+	stat[n] = 0;
+	state = strrchr(stat, ')');
+	return !state || state[2] == 'T';
+}
+
+static void stop(const char *pid)
+{
+	kill(atoi(pid), SIGSTOP);
+	while (!is_stopped(pid))
+		usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
 	uint64_t work = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
 
-	if (!count || argc != 3 || work > WORK_MAX) {
-		fprintf(stderr, "usage: steps COUNT WORK\n");
+	if (!count || argc < 3 || argc > 4 || work > WORK_MAX) {
+		fprintf(stderr, "usage: steps COUNT WORK [PID]\n");
 		return 2;
 	}
+	if (argc == 4)
+		stop(argv[3]);
 	steps(count, work, bytes);
 	return 0;
 }
