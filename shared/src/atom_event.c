@@ -28,9 +28,9 @@ static void near_inside(struct vpt_atom *a, const struct vpt_event *event)
 	case VPT_EV_COND:
 		vpt_atom_outcome(a, event->flags & VPT_EVF_TAKEN);
 		break;
-	case VPT_EV_CALL: /* [ATOM-DIRECT] */
+	case VPT_EV_CALL:
 		note_call(a, event->next);
-		break;
+		break; /* [ATOM-DIRECT] */
 	case VPT_EV_CALL_INDIRECT:
 		/* Before its TIP, behind which a PSB can be that clears it for a decoder to join. */
 		note_call(a, event->next);

@@ -158,7 +158,7 @@ static bool send_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t l
 
 void vpt_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t lip)
 {
-	/* [ATOM-TNT-PARTIAL] */
+	/* [ATOM-TNT-PARTIAL ATOM-STALE-TNT] */
 	vpt_atom_put_tnt(a);
 	if (!send_lip(a, kind, lip) && kind == VPT_ATOM_PKT_TIP) {
 		a->buffer.branched = true;

@@ -127,7 +127,7 @@ void vpt_gen_load_config(struct vpt_pt *pt)
 {
 	uint64_t ctl = pt->rtit.ctl;
 
-	pt->branch_en = VPT_CTL_GET(ctl, BRANCH_EN);
+	pt->branch_en = VPT_CTL_GET(ctl, BRANCH_EN); /* [CTL-BRANCHEN] */
 	pt->ret_compress = !VPT_CTL_GET(ctl, DIS_RETC);
 	pt->dis_tnt = VPT_CTL_GET(ctl, DIS_TNT);
 	pt->has_ranges = vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER) ||

@@ -106,7 +106,12 @@ START_TEST(addresses)
 	record(60);
 	guestmem_ram(&fix->mem, BASE & ~0x3fffffull, 0x400000);
 	put_region(fix, p->base, p->mask, p->offset);
-	trace(fix, 60);
+	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL);
+	/* A mapped region is written byte by byte only if its mask has holes. */
+	if (map == GUESTMEM_MAP_WHOLE)
+		ck_assert_int_eq(fix->atom.scattered, (p->mask & (p->mask + 1)) != 0);
+	walk(fix, 60);
+	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
 	compare(fix, p);
 	atomfix_free(fix);
 	VPT_PROVES("ATOM-OUT-ADDRESS ATOM-OUT-WRAP ATOM-OUT-PORT");

@@ -181,6 +181,25 @@ static void round_trip(const struct vpt_packet *packet, void *opaque)
 	ck_assert_uint_eq(got.size, len);
 }
 
+static void stays_inside(const struct vpt_packet *p, void *opaque)
+{
+	uint8_t buf[VPT_PKT_MAX + 8];
+	unsigned int i;
+
+	(void)opaque;
+	memset(buf, 0xa5, sizeof(buf));
+	ck_assert_uint_ne(vpt_packet_write(buf, p), 0);
+	for (i = VPT_PKT_MAX; i < sizeof(buf); i++)
+		ck_assert_uint_eq(buf[i], 0xa5);
+}
+
+/* Nothing is written behind the buffer. */
+START_TEST(every_packet_stays_inside)
+{
+	ck_assert_uint_gt(vpt_each_packet((enum vpt_pkt_kind)_i, stays_inside, NULL), 0);
+}
+END_TEST
+
 START_TEST(every_packet_round_trips)
 {
 	ck_assert_uint_gt(vpt_each_packet((enum vpt_pkt_kind)_i, round_trip, NULL), 0);
@@ -702,6 +721,7 @@ Suite *vpt_suite(void)
 
 	tc = tcase_create("kinds");
 	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, every_packet_stays_inside, 0, VPT_PKT_COUNT);
 	tcase_add_loop_test(tc, every_packet_round_trips, 0, VPT_PKT_COUNT);
 	tcase_add_test(tc, each_packet_is_each);
 	tcase_add_loop_test(tc, sizes_and_names, 0, VPT_PKT_COUNT);

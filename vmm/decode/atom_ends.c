@@ -198,6 +198,7 @@ bool vpt_atomd_tail(struct vpt_atom_decoder *a, struct vpt_item *item)
 		count_back(a, end);
 	if (a->counts && a->insns < end->insns)
 		return vpt_atomd_walk(a, item);
+	/* [ATOM-CTL-LIVE] */
 	if (end->end == VPT_END_CHANGED)
 		return change_registers(a, item);
 	return a->counts ? vpt_atomd_disabled(a, item, false, 0) : ends_unknown(a, item);

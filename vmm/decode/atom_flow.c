@@ -291,7 +291,7 @@ bool vpt_atomd_inside(struct vpt_atom_decoder *a, struct vpt_item *item)
 		}
 		return vpt_atomd_walk(a, item);
 	case VPT_ATOM_PKT_PIP:
-		/* [ATOM-PIP] */
+		/* [ATOM-PIP ATOM-CR3-ORDER] */
 		if (a->ran &&
 		    (a->did == VPT_GOES_CR3 || (a->did == VPT_GOES_CR0 && changed_paging(a)))) {
 			a->did = VPT_GOES_ON;

@@ -77,6 +77,7 @@ static bool next_outcome(struct vpt_atom_decoder *a)
 	return a->outcomes >> --a->noutcomes & 1;
 }
 
+/* [ATOM-COND] */
 static bool cond(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in, struct vpt_item *item)
 {
 	if (!a->noutcomes)
@@ -86,7 +87,7 @@ static bool cond(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in, str
 	return go_on(a, in, item);
 }
 
-/* Near indirect JMP and CALL, RET that is not compressed. */
+/* [ATOM-INDIRECT] Near indirect JMP and CALL, RET that is not compressed. */
 static bool indirect(struct vpt_atom_decoder *a, const struct vpt_atom_insn *in,
 		     struct vpt_item *item)
 {

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Corners of the PT unit that no table of the manual describes: registers, ends, saved state. */
+#include "lib/guestmem.h"
+#include "lib/suite.h"
+
+#include <string.h>
+
+#include "vpt/packet.h"
+#include "vpt/pt.h"
+#include "vpt/state.h"
+#include "vpt/system.h"
+#include "vpt/vmx_pt.h"
+
+#define RAM  0x400000u
+#define ROOM 0x40000u
+#define IP   0x1000u
+#define CTL  (VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN))
+#define ON   (CTL | VPT_CTL_MASK(TRACE_EN))
+
+struct unit {
+	struct guestmem mem; /* first: it is the callbacks' `opaque` */
+	struct vpt_pt_ops ops;
+	struct vpt_pt pt;
+	struct vpt_context ctx;
+	size_t committed_at_end; /* bytes, as the trace ended last */
+};
+
+static struct unit u;
+
+static void context(void *opaque, struct vpt_context *ctx)
+{
+	*ctx = ((struct unit *)opaque)->ctx;
+}
+
+static void trigger(void *opaque, bool trigger_en)
+{
+	struct unit *unit = opaque;
+
+	if (!trigger_en)
+		unit->committed_at_end = unit->mem.committed.count;
+}
+
+static void setup(const struct vpt_caps *caps)
+{
+	memset(&u, 0, sizeof(u));
+	guestmem_init(&u.mem, GUESTMEM_MAP_WHOLE);
+	guestmem_ram(&u.mem, RAM, ROOM);
+	u.ops.mem = u.mem.ops;
+	u.ops.context = context;
+	u.ops.trigger = trigger;
+	u.ctx = (struct vpt_context){.cr3 = 0x1000, .cs_l = true, .lma = true, .cbr = 20};
+	vpt_pt_init(&u.pt, caps, &u.ops, &u);
+}
+
+static void finish(void)
+{
+	ck_assert(guestmem_guards_intact(&u.mem));
+	guestmem_free(&u.mem);
+}
+
+static void write_msr(uint32_t msr, uint64_t value)
+{
+	ck_assert_int_eq(vpt_pt_wrmsr(&u.pt, msr, value, VPT_ACCESS_GUEST, IP, IP + 2),
+			 VPT_FAULT_NONE);
+}
+
+static uint64_t read_msr(uint32_t msr)
+{
+	uint64_t value = ~0ull;
+
+	ck_assert_int_eq(vpt_pt_rdmsr(&u.pt, msr, &value), VPT_FAULT_NONE);
+	return value;
+}
+
+/* A single range of @room bytes, and a trace into it. */
+static void start(uint64_t room, uint64_t ctl)
+{
+	write_msr(VPT_MSR_OUTPUT_BASE, RAM);
+	write_msr(VPT_MSR_OUTPUT_MASK_PTRS, room - 1);
+	write_msr(VPT_MSR_CTL, ctl);
+}
+
+/* Indirect jumps far apart: TIPs of seven bytes. */
+static void jumps(unsigned int count)
+{
+	struct vpt_event event = {.kind = VPT_EV_JMP_INDIRECT, .from = IP};
+
+	while (count--) {
+		event.to = count & 1 ? 0x7f0000001000 : 0x550000002000;
+		vpt_pt_event(&u.pt, &event);
+	}
+}
+
+/* PacketByteCnt has 17 bits, and sticks at its maximum. */
+START_TEST(byte_count)
+{
+	struct vpt_caps caps = *vpt_caps_model("skl");
+
+	caps.l14_1_ebx |= 0xffff0000; /* each PSBFreq */
+	setup(&caps);
+	start(ROOM, ON | 15ull << VPT_CTL_PSB_FREQ_SHIFT);
+	jumps(14000);
+	ck_assert_uint_gt(read_msr(VPT_MSR_STATUS) >> 32, 0x17000);
+	ck_assert_uint_lt(read_msr(VPT_MSR_STATUS) >> 32, 0x18000);
+	jumps(6000);
+	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0x1ffff);
+	finish();
+	VPT_PROVES("STATUS-BYTECNT");
+}
+END_TEST
+
+/* A TraceStop: all bytes are reported before the trace is said to end. */
+START_TEST(stop_commits)
+{
+	const struct vpt_event stop = {.kind = VPT_EV_JMP, .from = IP, .to = 0x5000};
+
+	setup(vpt_caps_model("skl"));
+	write_msr(VPT_MSR_ADDR0_A, 0x5000);
+	write_msr(VPT_MSR_ADDR0_B, 0x5fff);
+	start(0x1000, ON | 2ull << VPT_CTL_ADDR0_CFG_SHIFT);
+	jumps(10);
+	vpt_pt_event(&u.pt, &stop);
+	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x27, 0x22);
+	ck_assert_uint_gt(u.committed_at_end, 80);
+	ck_assert_uint_eq(u.committed_at_end, read_msr(VPT_MSR_OUTPUT_MASK_PTRS) >> 32);
+	finish();
+}
+END_TEST
+
+/* RSM restores TraceEn, but STATUS.Stopped keeps TriggerEn clear: nothing is evaluated. */
+START_TEST(rsm_while_stopped)
+{
+	setup(vpt_caps_model("skl"));
+	start(0x1000, ON);
+	vpt_pt_smi(&u.pt, IP);
+	write_msr(VPT_MSR_STATUS, VPT_STATUS_MASK(STOPPED));
+	u.mem.committed.count = 0;
+	ck_assert(vpt_pt_rsm(&u.pt, IP, false));
+	ck_assert_uint_eq(read_msr(VPT_MSR_CTL), ON);
+	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS), VPT_STATUS_MASK(STOPPED));
+	vpt_pt_flush(&u.pt);
+	ck_assert_uint_eq(u.mem.committed.count, 0);
+	finish();
+}
+END_TEST
+
+/* In VMX operation without PT a guest cannot write CTL, but any other register. */
+START_TEST(ctl_alone_is_locked)
+{
+	struct vpt_caps caps = *vpt_caps_model("spr");
+
+	caps.vmx_pt = 0;
+	setup(&caps);
+	vpt_pt_vmxon(&u.pt, IP);
+	ck_assert_int_eq(vpt_pt_wrmsr(&u.pt, VPT_MSR_CTL, CTL, VPT_ACCESS_GUEST, IP, IP + 2),
+			 VPT_FAULT_GP);
+	write_msr(VPT_MSR_OUTPUT_BASE, RAM);
+	write_msr(VPT_MSR_CR3_MATCH, 0x5000);
+	ck_assert_uint_eq(read_msr(VPT_MSR_OUTPUT_BASE), RAM);
+	ck_assert_uint_eq(read_msr(VPT_MSR_CR3_MATCH), 0x5000);
+	finish();
+}
+END_TEST
+
+/* VMXOFF leaves a unit as it was before VMXON. */
+START_TEST(vmxoff_leaves_nothing)
+{
+	struct vpt_pt_state before, after;
+
+	setup(vpt_caps_model("spr"));
+	vpt_pt_save(&u.pt, &before);
+	vpt_pt_vmxon(&u.pt, IP);
+	vpt_pt_vmptrld(&u.pt, 0x5000);
+	vpt_pt_vmxoff(&u.pt);
+	vpt_pt_save(&u.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	finish();
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("pt_corners");
+	TCase *tcase = tcase_create("registers");
+
+	tcase_add_test(tcase, byte_count);
+	tcase_add_test(tcase, ctl_alone_is_locked);
+	suite_add_tcase(suite, tcase);
+
+	tcase = tcase_create("ends");
+	tcase_add_test(tcase, stop_commits);
+	tcase_add_test(tcase, rsm_while_stopped);
+	tcase_add_test(tcase, vmxoff_leaves_nothing);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
