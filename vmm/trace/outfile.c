@@ -303,6 +303,9 @@ int vpt_outfile_commit(struct vpt_outfile *o)
 			free(o->part);
 			o->part = NULL;
 		}
+		/* Some file systems have no such thing. */
+		if (!err && fsync(o->dir) && errno != EBADF && errno != EINVAL)
+			err = -errno;
 	}
 	vpt_outfile_keep(o);
 	return err;

@@ -45,10 +45,9 @@ int vpt_outfile_open(struct vpt_outfile *o, const char *path, enum vpt_outfile_k
 		     size_t size);
 
 /*
- * Make what was written durable and give it its name. If the machine crashes just then, the name
- * is of the new file or of what had it before. Returns 0 or -errno. After an error a part file
- * still has the name o->part, and anything else is gone. o->part is NULL once the output has its
- * name.
+ * Make what was written durable and give it its name. Returns 0 or -errno. After an error a
+ * part file still has the name o->part, and anything else is gone. o->part is NULL once the
+ * output has its name, which it also has if only the directory could not be synchronised.
  */
 int vpt_outfile_commit(struct vpt_outfile *o);
 /* Close, and leave a part file under its name. */
