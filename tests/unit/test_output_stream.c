@@ -137,6 +137,23 @@ START_TEST(dropped_without_endpoint)
 }
 END_TEST
 
+/* A stage whose endpoint is not there holds no bytes that were not reported. */
+START_TEST(stage_without_endpoint)
+{
+	uint8_t stage[64];
+	struct outfix *fix = new_fix(NULL, 0);
+
+	vpt_output_set_stream(&fix->out, stage, sizeof(stage), NULL);
+	ck_assert_uint_eq(start(fix), VPT_OUT_OK);
+	ck_assert_uint_eq(outfix_put(fix, 0, 10), VPT_OUT_OK);
+	ck_assert_uint_eq(vpt_output_unreported(&fix->out), 0);
+	ck_assert_int_eq(vpt_output_resume(&fix->out, 1), VPT_E_NOSPC);
+	vpt_output_flush(&fix->out);
+	assert_memory_unused(fix);
+	outfix_free(fix);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("output_stream");
@@ -146,6 +163,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, nothing_is_checked);
 	tcase_add_test(tc, not_without_the_bit);
 	tcase_add_test(tc, dropped_without_endpoint);
+	tcase_add_test(tc, stage_without_endpoint);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
