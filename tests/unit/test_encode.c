@@ -235,6 +235,30 @@ START_TEST(compression_at_random)
 }
 END_TEST
 
+/* Exactly @_i bytes are copied, whichever stores do it. */
+START_TEST(short_copies)
+{
+	const size_t len = (size_t)_i;
+	uint8_t from[64], to[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i + 1);
+	memset(to, 0xa5, sizeof(to));
+	vpt_copy_short(to + 24, from + 24, len);
+	for (i = 0; i < sizeof(to); i++)
+		ck_assert_uint_eq(to[i], i >= 24 && i < 24 + len ? i + 1 : 0xa5);
+	for (i = 0; i < sizeof(from); i++)
+		ck_assert_uint_eq(from[i], i + 1);
+	if (len < 3 || len > 10)
+		return;
+	memset(to, 0xa5, sizeof(to));
+	vpt_put_short(to + 24, 0x0807060504030201, 0x0a09, len);
+	for (i = 0; i < sizeof(to); i++)
+		ck_assert_uint_eq(to[i], i >= 24 && i < 24 + len ? i - 23 : 0xa5);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("encode");
@@ -244,6 +268,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, inline_encoders_write_the_same, 0, 6);
 	tcase_add_loop_test(tc, msb, 0, 64);
 	tcase_add_loop_test(tc, put_le, 0, 9);
+	tcase_add_loop_test(tc, short_copies, 0, VPT_COPY_SHORT_MAX + 1);
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("ip");

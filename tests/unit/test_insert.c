@@ -546,7 +546,7 @@ static bool lets_through(uint64_t match, uint64_t cr3, bool pae)
 START_TEST(cr3_match)
 {
 	static const uint64_t cr3s[] = {
-		0, 0x1000, 0x1020, 0x101f, 0x2000, 0x123456789abcd000, 0xffffffffffffffff};
+		0, 0x1000, 0x1020, 0x101f, 0x1800, 0x2000, 0x123456789abcd000, 0xffffffffffffffff};
 	const uint64_t shadow = cr3s[_i];
 	size_t a, b;
 

@@ -147,9 +147,10 @@ static bool fetch(void *opaque, uint32_t i, struct vpt_msr_entry *entry)
 	struct bench *b = opaque;
 
 	b->last = i;
+	/* The entry is a good one, even where fetching it fails. */
+	*entry = b->entry[i % ELEMENTS];
 	if (i >= b->limit || (b->how == BY_FETCH && i == b->where))
 		return false;
-	*entry = b->entry[i % ELEMENTS];
 	b->fetches[i % ELEMENTS]++;
 	return true;
 }
