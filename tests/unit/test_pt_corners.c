@@ -178,6 +178,30 @@ START_TEST(vmxoff_leaves_nothing)
 }
 END_TEST
 
+/* A state has the last IP that a PSB makes 0, and the CS base that makes LIPs of IPs. */
+START_TEST(state_of_ips)
+{
+	struct vpt_caps caps = *vpt_caps_model("skl");
+	struct vpt_pt_state before, after;
+
+	caps.l14_0_ecx |= 1u << 31;
+	setup(&caps);
+	u.ctx.cs_l = u.ctx.lma = false;
+	u.ctx.cs_base = 0x10000;
+	u.ctx.cpl = 3;
+	start(0x1000, ON);
+	vpt_pt_flush(&u.pt);
+	vpt_pt_save(&u.pt, &before);
+	ck_assert_uint_eq(before.last_ip, 0);
+	ck_assert_uint_eq(before.ip_base, 0x10000);
+	vpt_pt_init(&u.pt, &caps, &u.ops, &u);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	vpt_pt_save(&u.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	finish();
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("pt_corners");
@@ -191,6 +215,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, stop_commits);
 	tcase_add_test(tcase, rsm_while_stopped);
 	tcase_add_test(tcase, vmxoff_leaves_nothing);
+	tcase_add_test(tcase, state_of_ips);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
