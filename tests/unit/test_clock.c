@@ -12,11 +12,14 @@
 
 #include "decode/timeline.h"
 #include "lib/plain.h"
+#include "libdecode/time.h"
 #include "vpt/encode.h"
 #include "vpt/msr.h"
 #include "vpt/pt.h"
 
 enum { RAM = 1 << 20, EVENTS = 4000, BITS = EVENTS + 1, P1 = 24 };
+
+#define TSC_MASK ((UINT64_C(1) << 56) - 1)
 
 /* So many parts is a tick. */
 #define PARTS UINT64_C(720720)
@@ -261,6 +264,10 @@ struct check {
 	struct vpt_timeline_sum sum;
 	bool has_zero;
 	uint64_t zero; /* what a relative time counts from */
+	/* The same of libvptdecode, which does not look ahead. */
+	struct dec_time_config ours_config;
+	struct dec_time ours;
+	uint64_t ours_known, ours_bounded, ours_worst, ours_width;
 };
 
 /* The time that an MTC stands for: the last one with its payload. */
@@ -303,6 +310,54 @@ static void verdict(struct check *k, const struct vpt_packet *p, const struct vp
 	k->width = w->hi - w->lo > k->width ? w->hi - w->lo : k->width;
 }
 
+static struct dec_time_config ours_config(const struct machine *m)
+{
+	const struct setup *s = m->setup;
+
+	return (struct dec_time_config){
+		.crystal_num = m->caps.l15_ebx,
+		.crystal_den = m->caps.l15_eax,
+		.max_nonturbo = m->caps.max_nonturbo,
+		.mtc_freq = s->freq,
+		.mtc = s->mtc,
+		.cyc = s->cyc,
+		.threshold = s->thresh ? 1ull << (s->thresh - 1) : 0,
+	};
+}
+
+/* Bounds of libvptdecode hold the truth, in the 56 bits of the last TSC packet. */
+static void our_verdict(struct check *k, const struct vpt_packet *p, uint64_t truth)
+{
+	const struct dec_time_config *c = &k->ours_config;
+	const struct dec_time *t = &k->ours;
+	uint64_t lo, hi, tsc, error;
+	bool eligible;
+
+	if (!t->known)
+		return;
+	eligible = vpt_pkt_cyc_eligible(p->kind) && p->kind != VPT_PKT_MWAIT;
+	lo = dec_time_lo(t, c);
+	hi = eligible ? dec_time_hi(t, c) : dec_time_until(t);
+	tsc = dec_time_tsc(t, c);
+	if (truth > TSC_MASK && lo <= TSC_MASK && tsc < TSC_MASK / 2)
+		truth &= TSC_MASK;
+	ck_assert_msg(lo <= truth && truth <= hi,
+		      "%s: libvptdecode, %s at %zx: %llu is not between %llu and %llu (%llu)",
+		      k->m->setup->name, vpt_pkt_name(p->kind), k->at, (unsigned long long)truth,
+		      (unsigned long long)lo, (unsigned long long)hi, (unsigned long long)tsc);
+	k->ours_known++;
+	/* Other packets have no CYC of their own. An event is reported at a packet that has one. */
+	if (!eligible)
+		return;
+	tsc = tsc < lo ? lo : tsc > hi ? hi : tsc;
+	error = truth > tsc ? truth - tsc : tsc - truth;
+	k->ours_worst = error > k->ours_worst ? error : k->ours_worst;
+	if (hi == DEC_NO_BOUND)
+		return;
+	k->ours_bounded++;
+	k->ours_width = hi - lo > k->ours_width ? hi - lo : k->ours_width;
+}
+
 /* The packet at k->at, of which `t` is the event. */
 static void check_packet(struct check *k, const struct vpt_packet *p, const struct truth *t)
 {
@@ -311,6 +366,7 @@ static void check_packet(struct check *k, const struct vpt_packet *p, const stru
 	struct vpt_when w;
 
 	vpt_timeline_packet(k->line, k->at + p->size, &w);
+	dec_time_take(&k->ours, &k->ours_config, p);
 	switch (p->kind) {
 	case VPT_PKT_PSB:
 	case VPT_PKT_PSBEND:
@@ -335,6 +391,7 @@ static void check_packet(struct check *k, const struct vpt_packet *p, const stru
 		break;
 	}
 	verdict(k, p, &w, truth);
+	our_verdict(k, p, truth);
 }
 
 static void check_all(struct check *k)
@@ -365,6 +422,7 @@ static void run(const struct setup *s, uint64_t seed, struct check *total)
 
 	ck_assert_ptr_nonnull(m);
 	start(m, s, seed);
+	k.ours_config = ours_config(m);
 	for (i = 0; i < EVENTS / 3; i++)
 		step(m);
 	config.len = position(m);
@@ -379,6 +437,10 @@ static void run(const struct setup *s, uint64_t seed, struct check *total)
 	total->bounded += k.bounded;
 	total->worst = k.worst > total->worst ? k.worst : total->worst;
 	total->width = k.width > total->width ? k.width : total->width;
+	total->ours_known += k.ours_known;
+	total->ours_bounded += k.ours_bounded;
+	total->ours_worst = k.ours_worst > total->ours_worst ? k.ours_worst : total->ours_worst;
+	total->ours_width = k.ours_width > total->ours_width ? k.ours_width : total->ours_width;
 	vpt_timeline_free(k.line);
 	free(m);
 }
@@ -427,9 +489,16 @@ START_TEST(true_time)
 	       (unsigned long long)total.total, (unsigned long long)total.known,
 	       (unsigned long long)total.bounded, (unsigned long long)total.worst,
 	       (unsigned long long)total.width);
+	printf("    libvptdecode: %7llu known, %7llu bounded, error %llu, width %llu\n",
+	       (unsigned long long)total.ours_known, (unsigned long long)total.ours_bounded,
+	       (unsigned long long)total.ours_worst, (unsigned long long)total.ours_width);
 	ck_assert_uint_gt(total.known, 0);
 	if (s->tolerance)
 		ck_assert_uint_le(total.worst, s->tolerance);
+	/* Without TSC packets there is no time at all. */
+	ck_assert_int_eq(total.ours_known > 0, s->tsc);
+	if (s->tolerance)
+		ck_assert_uint_le(total.ours_worst, s->tolerance);
 }
 END_TEST
 

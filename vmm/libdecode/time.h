@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Timing packets to a TSC value with bounds (33.8.3), in one pass and without look-ahead.
+ *
+ * An anchor is a packet that tells the TSC: a TSC packet, or an MTC that a TMA has tied to the
+ * TSC. From an anchor on, CYC packets count core clocks, which the core:bus ratio of the last CBR
+ * packet converts to TSC ticks. Bounds hold if the true ratio is within 1 of that of CBR. Each PSB+
+ * establishes all of this anew, so that no time depends on packets before the last PSB.
+ *
+ * The functions know nothing of the flow. Hostile packets make wrong times and nothing else.
+ */
+#ifndef VMM_LIBDECODE_TIME_H
+#define VMM_LIBDECODE_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vpt/packet.h"
+
+#define DEC_NO_BOUND UINT64_MAX
+
+struct dec_time_config {
+	uint32_t crystal_num, crystal_den; /* TSC ticks per crystal clock; 0: unknown */
+	uint32_t max_nonturbo;		   /* core:bus ratio of the TSC; 0: unknown */
+	uint8_t mtc_freq;		   /* IA32_RTIT_CTL.MTCFreq */
+	bool mtc, cyc;			   /* MTCEn, CYCEn */
+	uint64_t threshold;		   /* core clocks of CycThresh (33.3.6.3); 0: none */
+};
+
+/* Zero-initialise it. Assignment copies it. */
+struct dec_time {
+	bool known; /* there was an anchor; else only `cycles` and `cbr` are valid */
+	/* The last anchor was between these. */
+	uint64_t lo, hi;
+	/* While no MTC is lost, the next one is not sent before this TSC. */
+	uint64_t next;
+
+	/* Since the anchor: core clocks at the ratio `cbr`, and those before the CYCs at hand. */
+	uint64_t clocks, told_clocks;
+	uint64_t drop; /* the first clocks may be from before the anchor: so many at most */
+	/* All other clocks, in parts of a tick: as estimated, at least, at most. */
+	uint64_t parts, least, most, told_least;
+	bool no_most; /* `most` does not hold */
+	bool in_cycs; /* the last packet was CYC */
+
+	uint8_t cbr;		  /* 0: unknown */
+	uint8_t cbr_guess;	  /* the last one since the PSB, for estimates after an overflow */
+	uint8_t cbr_min, cbr_max; /* since the last CYC; 0: unknown */
+	/* Calibration: core clocks and ticks between anchors since the PSB, at this ratio. */
+	uint64_t cal_clocks, cal_ticks;
+	uint64_t span; /* core clocks since the anchor, if `spans` */
+	bool spans;
+
+	/* The crystal clock. TSC `base` is that of one of its ticks, or up to `width` more. */
+	bool has_base;
+	bool vague;   /* an unknown number of MTCs was lost */
+	bool lost;    /* packets were lost since the last anchor */
+	bool has_tsc; /* the anchor is a TSC packet */
+	uint8_t ctc;
+	uint8_t ctc_bits; /* bits of `ctc` that are known */
+	uint64_t base, width;
+	int64_t ticks; /* from `base` to the last change of what MTC watches */
+
+	bool in_psb, psb_tsc;
+	uint64_t cycles;     /* of all CYC packets */
+	uint64_t psb_cycles; /* part of `cycles`: of those in the last PSB+ */
+};
+
+/* Take the next packet. Only TSC, TMA, MTC, CYC, CBR, PSB, PSBEND and OVF matter. */
+void dec_time_take(struct dec_time *t, const struct dec_time_config *c, const struct vpt_packet *p);
+
+/* Packets were skipped, or another stream begins: nothing is known but `cycles`. */
+void dec_time_forget(struct dec_time *t);
+
+/*
+ * Bounds of the TSC at the last packet. dec_time_hi() holds for a packet that is CYC-eligible
+ * (33.3.6), and for what ran before a timing packet. dec_time_until() holds for all that ran
+ * before the next timing packet. DEC_NO_BOUND: nothing bounds it.
+ */
+uint64_t dec_time_lo(const struct dec_time *t, const struct dec_time_config *c);
+uint64_t dec_time_hi(const struct dec_time *t, const struct dec_time_config *c);
+uint64_t dec_time_until(const struct dec_time *t);
+
+/* Estimate the TSC at the last packet. It can lie outside of the bounds. */
+uint64_t dec_time_tsc(const struct dec_time *t, const struct dec_time_config *c);
+
+#endif /* VMM_LIBDECODE_TIME_H */
