@@ -15,6 +15,7 @@ struct run {
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
+	struct dec_timing timing;
 	char *text;
 	size_t len;
 	unsigned int next; /* code that is not there yet */
@@ -49,6 +50,24 @@ static void word(struct run *r, const char *text)
 		abort();
 }
 
+/* Append the time of what is being reported: /lo,tsc,hi+cycles or /?+cycles. */
+static void put_time(struct run *r, char *text, enum dec_timed what)
+{
+	struct dec_point p;
+
+	if (!r->c->timed)
+		return;
+	r->timing.what = what;
+	dec_timing_point(&r->timing, &p);
+	text += strlen(text);
+	if (p.known)
+		text += sprintf(text, "/%llx,%llx,", (unsigned long long)p.lo,
+				(unsigned long long)p.tsc);
+	if (p.known && p.hi != DEC_NO_BOUND)
+		text += sprintf(text, "%llx", (unsigned long long)p.hi);
+	sprintf(text, "%s+%llx", p.known ? "" : "/?", (unsigned long long)p.cycles);
+}
+
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
@@ -56,14 +75,18 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	const uint8_t *lens = dec_code_lens(r->code, block);
 	uint64_t ip = block->ip;
 	unsigned int i;
-	char text[32];
+	char text[120];
 
 	for (i = 0; i < first + count; ip += lens[i++]) {
 		if (i < first)
 			continue;
 		snprintf(text, sizeof(text), "%llx", (unsigned long long)ip);
+		if (i == first)
+			put_time(r, text, DEC_TIMED_RUN);
 		word(r, text);
 	}
+	if (r->c->timed)
+		dec_timing_ran(&r->timing, block, first, count);
 }
 
 static void name_of(const char *name, char *text)
@@ -84,7 +107,7 @@ static bool has_value(enum vptd_event_kind kind)
 
 static void on_event(void *context, const struct vptd_event *e)
 {
-	char text[160], name[80];
+	char text[240], name[80];
 	size_t n;
 
 	if (e->flags & VPTD_EV_STATUS)
@@ -101,6 +124,7 @@ static void on_event(void *context, const struct vptd_event *e)
 		name_of(vptd_status_text((enum vptd_status)e->value), name);
 		sprintf(text + n, ":%s", name);
 	}
+	put_time(context, text, DEC_TIMED_EVENT);
 	word(context, text);
 }
 
@@ -136,6 +160,10 @@ static void decode(struct run *r, size_t piece, bool tracelets, bool report)
 		r->flow.tracelets = dec_tracelets_new(1 << 16, true);
 	on_limit(r);
 	dec_pt_init(&r->pt, &r->flow, &r->c->config, report ? &loud_pt : &silent_pt, r);
+	if (r->c->timed) {
+		dec_timing_init(&r->timing, &r->c->time, report);
+		r->pt.timing = &r->timing;
+	}
 	for (at = 0; at < r->c->len; at += n) {
 		n = r->c->len - at < piece ? r->c->len - at : piece;
 		dec_pt_push(&r->pt, r->c->packets + at, n);

@@ -5,13 +5,15 @@
 
 #include <stddef.h>
 
-#include "libdecode/pt.h"
+#include "libdecode/pt_time.h"
 
 #define FLOW_CODE_MAX 32
 
 struct flow_case {
 	char name[160];
 	struct dec_pt_config config;
+	bool timed;
+	struct dec_time_config time;
 	unsigned int ncode;
 	struct flow_code {
 		uint64_t space, address, key;

@@ -74,6 +74,15 @@ static void put_ip(struct flow_case *c, enum vpt_pkt_kind kind, const char *text
 	put(c, &p);
 }
 
+static void put_tma(struct flow_case *c, const char *text)
+{
+	const char *fast = strchr(text, '/');
+
+	put(c, &(struct vpt_packet){.kind = VPT_PKT_TMA,
+				    .value = number(text),
+				    .aux = fast ? (uint16_t)number(fast + 1) : 0});
+}
+
 /* Words of packets with a payload: kind, and how the text behind the colon is read. */
 static const struct {
 	const char *name;
@@ -115,6 +124,10 @@ static void packet(struct flow_case *c, char *word)
 		put_tnt(c, payload);
 		return;
 	}
+	if (!strcmp(word, "TMA")) {
+		put_tma(c, payload);
+		return;
+	}
 	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		struct vpt_packet p = {
 			.kind = words[i].kind, .flag = words[i].flag, .bits = words[i].bits};
@@ -137,7 +150,7 @@ static void packet(struct flow_case *c, char *word)
 
 static void option(struct flow_case *c, char *word)
 {
-	unsigned int family, model;
+	unsigned int family, model, n;
 	char *dash;
 
 	if (sscanf(word, "cpu=%u/%x", &family, &model) == 2) {
@@ -153,6 +166,15 @@ static void option(struct flow_case *c, char *word)
 	} else if (!strncmp(word, "cr3=", 4)) {
 		c->config.cr3_filter = true;
 		c->config.cr3_match = number(word + 4);
+	} else if (sscanf(word, "time=%u/%u/%u", &c->time.crystal_num, &c->time.crystal_den,
+			  &c->time.max_nonturbo) == 3) {
+		c->timed = true;
+	} else if (sscanf(word, "mtc=%u", &n) == 1) {
+		c->time.mtc = true;
+		c->time.mtc_freq = (uint8_t)n;
+	} else if (sscanf(word, "cyc=%u", &n) == 1) {
+		c->time.cyc = true;
+		c->time.threshold = n;
 	} else if (!strncmp(word, "filter=", 7) && (dash = strchr(word, '-')) &&
 		   c->config.nranges < 4) {
 		c->config.range[c->config.nranges].first = number(word + 7);

@@ -207,6 +207,113 @@ START_TEST(code_in_bytes)
 }
 END_TEST
 
+/* PSB, TSC 1000H, MODE.Exec 64, CBR 24, FUP 401000H, PSBEND; CYC 16, TNT of TTN; CYC 16, TIP 401000H. */
+static const uint8_t timed[] = {
+	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
+	0x82, 0x02, 0x82, 0x19, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x99, 0x01,
+	0x02, 0x03, 0x18, 0x00, 0x7d, 0x00, 0x10, 0x40, 0x00, 0x00, 0x00, 0x02, 0x23,
+	0x83, 0x1c, 0x83, 0x6d, 0x00, 0x10, 0x40, 0x00, 0x00, 0x00,
+};
+
+static struct {
+	struct vptd_decoder *d;
+	struct vptd_time run[8];
+	unsigned int n;
+} times;
+
+static void on_timed_run(void *context, const struct vptd_run *run)
+{
+	(void)context;
+	(void)run;
+	ck_assert_uint_lt(times.n, 8);
+	ck_assert_int_eq(vptd_time(times.d, &times.run[times.n++]), VPTD_OK);
+}
+
+static struct vptd_decoder *timed_decoder(void)
+{
+	const struct vptd_config config = {
+		.size = sizeof(config),
+		.flags = VPTD_CTL | VPTD_TIME,
+		/* BranchEn, TSCEn, OS, User, CYCEn */
+		.ctl = 0x240e,
+		.max_nonturbo = 24,
+	};
+	const struct vptd_ops ops = {.size = sizeof(ops), .run = on_timed_run};
+	enum vptd_status status;
+
+	times.n = 0;
+	times.d = vptd_new(&config, &ops, NULL, &status);
+	ck_assert(times.d && status == VPTD_OK);
+	memcpy(page, loop, sizeof(loop));
+	ck_assert_int_eq(vptd_page(times.d, 0, CODE, 7, page), VPTD_OK);
+	return times.d;
+}
+
+/* The time of each run, and parts that have the times of the whole. */
+START_TEST(time_of_runs)
+{
+	struct vptd_time whole[8], now;
+	uint8_t twice[2 * sizeof(timed)];
+	struct vptd_decoder *d = timed_decoder();
+	uint64_t before;
+	unsigned int i, n;
+
+	memcpy(twice, timed, sizeof(timed));
+	memcpy(twice + sizeof(timed), timed, sizeof(timed));
+	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert(!now.flags && !now.cycles);
+	ck_assert_int_eq(vptd_push(d, twice, sizeof(twice)), VPTD_OK);
+	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert(now.flags == VPTD_TIME_KNOWN && now.ratio == 24 && now.tsc == 0x1020);
+	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
+	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert(!now.flags && now.cycles == 64);
+	n = times.n;
+	ck_assert_uint_eq(n, 8);
+	memcpy(whole, times.run, sizeof(whole));
+	ck_assert(whole[0].lo == 0x1000 && whole[0].tsc == 0x1010 && whole[0].hi == 0x1013);
+	ck_assert(whole[1].lo == 0x100d && whole[1].tsc == 0x1010 && whole[1].hi == 0x1024);
+	ck_assert(whole[3].lo == 0x100d && whole[3].tsc == 0x1020 && whole[3].hi == 0x1024);
+	vptd_free(d);
+
+	d = timed_decoder();
+	i = (unsigned int)vptd_psb_size(timed, sizeof(timed));
+	ck_assert_int_eq(vptd_push(d, twice, sizeof(timed) + i), VPTD_OK);
+	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
+	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert_uint_eq(before = now.cycles, 32);
+	ck_assert_uint_eq(times.n, n / 2);
+	ck_assert(!memcmp(times.run, whole, n / 2 * sizeof(whole[0])));
+	vptd_free(d);
+	d = timed_decoder();
+	ck_assert_int_eq(vptd_push(d, timed, sizeof(timed)), VPTD_OK);
+	for (i = 0; i < times.n; i++)
+		times.run[i].cycles += before;
+	ck_assert_uint_eq(times.n, n / 2);
+	ck_assert(!memcmp(times.run, whole + n / 2, n / 2 * sizeof(whole[0])));
+	vptd_free(d);
+}
+END_TEST
+
+/* A caller that was compiled when the configuration was shorter; and time without CTL. */
+START_TEST(configurations)
+{
+	struct vptd_config config = {.size = 144, .max_nonturbo = 24};
+	struct vptd_decoder *d;
+	struct vptd_time time;
+	enum vptd_status status;
+
+	ck_assert_uint_eq(offsetof(struct vptd_config, crystal_num), 144);
+	d = vptd_new(&config, NULL, NULL, &status);
+	ck_assert(d && status == VPTD_OK);
+	ck_assert_int_eq(vptd_time(d, &time), VPTD_E_ARGUMENT);
+	vptd_free(d);
+	config.size = sizeof(config);
+	config.flags = VPTD_TIME;
+	ck_assert(!vptd_new(&config, NULL, NULL, &status) && status == VPTD_E_ARGUMENT);
+}
+END_TEST
+
 START_TEST(refused)
 {
 	struct vptd_config config = {.size = sizeof(config) + 8};
@@ -336,6 +443,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(t, late_code_of_any_space, 0, 2);
 	tcase_add_test(t, code_in_bytes);
 	tcase_add_test(t, refused);
+	tcase_add_test(t, time_of_runs);
+	tcase_add_test(t, configurations);
 	tcase_add_loop_test(t, edges, 0, 2);
 	tcase_add_test(t, where_to_cut);
 	tcase_add_test(t, no_flow);

@@ -20,8 +20,11 @@ static void on_event(void *context, const struct vptd_event *event)
 	/* The state in a PSB+ is not counted: parts of a trace would count it twice. */
 	if (!(event->flags & VPTD_EV_STATUS) && event->kind != VPTD_EVENT_SYNC)
 		d->events[event->kind]++;
-	if (d->ops.event)
-		d->ops.event(d->context, event);
+	if (!d->ops.event)
+		return;
+	d->timing.what = DEC_TIMED_EVENT;
+	d->ops.event(d->context, event);
+	d->timing.what = DEC_TIMED_NONE;
 }
 
 static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
@@ -48,7 +51,11 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 
 	for (i = 0; i < first; i++)
 		run.ip += lens[i];
+	d->timing.what = DEC_TIMED_RUN;
 	d->ops.run(d->context, &run);
+	d->timing.what = DEC_TIMED_NONE;
+	if (d->pt.timing)
+		dec_timing_ran(&d->timing, block, first, count);
 }
 
 static bool on_miss(void *context, uint64_t space, uint64_t address)
@@ -70,10 +77,33 @@ static bool on_miss(void *context, uint64_t space, uint64_t address)
 static const struct dec_flow_ops reports = {.run = on_run};
 static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
 
+/* A caller may have been compiled when the structure ended before `crystal_num`. */
+#define CONFIG_1 offsetof(struct vptd_config, crystal_num)
+
 static bool is_valid(const struct vptd_config *config, const struct vptd_ops *ops)
 {
-	return config->size == sizeof(*config) && ops->size == sizeof(*ops) &&
-	       config->nranges <= VPTD_RANGES;
+	if (config->size != sizeof(*config) && config->size != CONFIG_1)
+		return false;
+	if (config->flags & VPTD_TIME && !(config->flags & VPTD_CTL))
+		return false;
+	return ops->size == sizeof(*ops) && config->nranges <= VPTD_RANGES;
+}
+
+static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
+{
+	unsigned int thresh = (unsigned int)VPT_CTL_GET(config->ctl, CYC_THRESH);
+	const struct dec_time_config time = {
+		.crystal_num = config->crystal_num,
+		.crystal_den = config->crystal_den,
+		.max_nonturbo = config->max_nonturbo,
+		.mtc_freq = (uint8_t)VPT_CTL_GET(config->ctl, MTC_FREQ),
+		.mtc = config->ctl & VPT_CTL_MASK(MTC_EN),
+		.cyc = config->ctl & VPT_CTL_MASK(CYC_EN),
+		.threshold = thresh ? VPT_BIT64(thresh - 1) : 0,
+	};
+
+	dec_timing_init(&d->timing, &time, d->ops.run);
+	d->pt.timing = &d->timing;
 }
 
 static void start(struct vptd_decoder *d, const struct vptd_config *config)
@@ -95,6 +125,8 @@ static void start(struct vptd_decoder *d, const struct vptd_config *config)
 	memcpy(pt.range, config->range, sizeof(pt.range));
 	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
 	dec_pt_init(&d->pt, &d->flow, &pt, &pt_ops, d);
+	if (config->flags & VPTD_TIME)
+		start_time(d, config);
 	if (d->ops.fetch)
 		dec_code_on_miss(d->code, on_miss, d);
 	d->counts_edges = config->flags & VPTD_EDGES;
@@ -107,6 +139,7 @@ struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vpt
 {
 	static const struct vptd_config plain = {.size = sizeof(plain)};
 	static const struct vptd_ops silent = {.size = sizeof(silent)};
+	struct vptd_config whole = {.size = sizeof(whole)};
 	struct vptd_decoder *d;
 
 	if (!config)
@@ -116,6 +149,7 @@ struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vpt
 	*status = VPTD_E_ARGUMENT;
 	if (!is_valid(config, ops))
 		return NULL;
+	memcpy(&whole, config, (size_t)config->size);
 	*status = VPTD_E_MEMORY;
 	d = calloc(1, sizeof(*d));
 	if (!d)
@@ -127,11 +161,11 @@ struct vptd_decoder *vptd_new(const struct vptd_config *config, const struct vpt
 		vptd_free(d);
 		return NULL;
 	}
-	start(d, config);
+	start(d, &whole);
 	/* Tracelets report no runs, so they serve only a caller that wants none. */
 	if (!d->ops.run) {
 		d->flow.tracelets =
-			dec_tracelets_new(config->cache ? config->cache : CACHE, d->counts_edges);
+			dec_tracelets_new(whole.cache ? whole.cache : CACHE, d->counts_edges);
 		if (!d->flow.tracelets) {
 			vptd_free(d);
 			return NULL;
@@ -266,4 +300,22 @@ uint64_t vptd_insns(const struct vptd_decoder *d)
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)
 {
 	return kind < VPTD_EVENT_COUNT ? d->events[kind] : 0;
+}
+
+enum vptd_status vptd_time(const struct vptd_decoder *d, struct vptd_time *time)
+{
+	struct dec_point point;
+
+	if (!d->pt.timing)
+		return VPTD_E_ARGUMENT;
+	dec_timing_point(&d->timing, &point);
+	*time = (struct vptd_time){
+		.flags = point.known ? VPTD_TIME_KNOWN : 0,
+		.ratio = d->timing.now.cbr,
+		.tsc = point.tsc,
+		.lo = point.lo,
+		.hi = point.hi,
+		.cycles = point.cycles,
+	};
+	return VPTD_OK;
 }

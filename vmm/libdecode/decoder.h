@@ -4,7 +4,7 @@
 #define VMM_LIBDECODE_DECODER_H
 
 #include "libdecode/edges.h"
-#include "libdecode/pt.h"
+#include "libdecode/pt_time.h"
 #include "libdecode/tracelet.h"
 #include "libdecode/vptdecode.h"
 
@@ -12,6 +12,7 @@ struct vptd_decoder {
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
+	struct dec_timing timing; /* if pt.timing is set */
 	struct dec_edges edges;
 	struct vptd_ops ops;
 	void *context;	   /* of ops */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libdecode/pt_inside.h"
+#include "libdecode/pt_time.h"
 
 #define PSB_BYTES 16u
 
@@ -42,6 +43,8 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 	pt->nalone = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
 	dec_flow_stop(pt->flow);
+	if (pt->timing)
+		dec_timing_forget(pt->timing);
 }
 
 static enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
@@ -332,7 +335,12 @@ static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	case VPT_OK:
 		pt->offset += p.size;
 		used += p.size;
-		status = packet(pt, &p);
+		if (vpt_unlikely(pt->timing))
+			status = dec_pt_time_before(pt, &p);
+		if (!status)
+			status = packet(pt, &p);
+		if (vpt_unlikely(pt->timing))
+			dec_pt_time_after(pt, &p);
 		break;
 	case VPT_E_EOS:
 		return used;
@@ -410,4 +418,6 @@ void dec_pt_finish(struct dec_pt *pt)
 	pt->ncarry = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
 	dec_flow_stop(pt->flow);
+	if (pt->timing)
+		dec_timing_finish(pt->timing, pt->offset);
 }

@@ -34,8 +34,11 @@ struct dec_pt_ops {
 	uint64_t (*space)(void *context, uint64_t cr3, bool nr, uint64_t vmcs);
 };
 
+struct dec_timing;
+
 struct dec_pt {
 	struct dec_flow *flow;
+	struct dec_timing *timing; /* see pt_time.h; NULL: nobody asks for time */
 	const struct dec_pt_ops *ops;
 	void *context;
 	struct dec_pt_config config;

@@ -129,10 +129,14 @@ static void no_calibration(struct dec_time *t)
 
 static void ratio(struct dec_time *t, const struct dec_time_config *c, uint8_t value)
 {
+	bool whole;
+
 	if (t->cbr == value)
 		return;
 	close_clocks(t, c);
+	whole = t->spans && !t->span;
 	no_calibration(t);
+	t->spans = whole;
 	t->cbr = value;
 	t->cbr_guess = value ? value : t->cbr_guess;
 	/* A PSB+ repeats the ratio. Elsewhere the clocks until now are of both, or of any. */
@@ -153,7 +157,7 @@ static void anchor(struct dec_time *t, const struct dec_time_config *c, uint64_t
 		t->cal_clocks = add(t->cal_clocks, t->span);
 		t->cal_ticks += lo - t->lo;
 	}
-	t->known = true;
+	t->known = t->at_anchor = true;
 	t->lo = lo;
 	t->hi = hi;
 	t->next = DEC_NO_BOUND;
@@ -295,6 +299,7 @@ void dec_time_forget(struct dec_time *t)
 
 void dec_time_take(struct dec_time *t, const struct dec_time_config *c, const struct vpt_packet *p)
 {
+	t->at_anchor = false;
 	switch (p->kind) {
 	case VPT_PKT_CYC:
 		cycles(t, c, p->value);

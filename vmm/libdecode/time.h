@@ -29,7 +29,8 @@ struct dec_time_config {
 
 /* Zero-initialise it. Assignment copies it. */
 struct dec_time {
-	bool known; /* there was an anchor; else only `cycles` and `cbr` are valid */
+	bool known;	/* there was an anchor; else only `cycles` and `cbr` are valid */
+	bool at_anchor; /* the last packet is one */
 	/* The last anchor was between these. */
 	uint64_t lo, hi;
 	/* While no MTC is lost, the next one is not sent before this TSC. */

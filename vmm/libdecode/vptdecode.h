@@ -110,7 +110,8 @@ struct vptd_run {
 
 /*
  * Callbacks of a decoder. Each may be NULL. A callback must not call functions of this decoder,
- * with one exception: space() and fetch() may call vptd_page() and vptd_code().
+ * with two exceptions: space() and fetch() may call vptd_page() and vptd_code(), and event() and
+ * run() may call vptd_time().
  */
 struct vptd_ops {
 	uint64_t size; /* sizeof(struct vptd_ops) */
@@ -144,6 +145,7 @@ enum vptd_flags {
 	VPTD_CTL = 1 << 0,	 /* `ctl` is valid; else it is taken as 200DH: BranchEn, OS, User */
 	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET leaves the call stack as it is */
 	VPTD_EDGES = 1 << 2,	 /* count edges */
+	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_time(); needs VPTD_CTL */
 };
 
 /* Known properties of the processor and of the trace. A field of 0 is unknown. */
@@ -157,6 +159,11 @@ struct vptd_config {
 	uint64_t cr3_match; /* IA32_RTIT_CR3_MATCH */
 	struct vptd_range range[VPTD_RANGES];
 	uint64_t cache; /* bytes of each of three arrays of tracelets at most; 0: 128 MiB */
+	/* For VPTD_TIME. A caller whose structure ends before them may pass its own `size`. */
+	uint32_t crystal_num;  /* CPUID.15H:EBX and EAX: TSC ticks per crystal clock; for MTC */
+	uint32_t crystal_den;  /* packets */
+	uint32_t max_nonturbo; /* MSR_PLATFORM_INFO[15:8]: core:bus ratio of the TSC; for CYC */
+	uint32_t zero;
 };
 
 struct vptd_decoder;
@@ -217,6 +224,38 @@ size_t vptd_psb_size(const uint8_t *bytes, size_t len);
 /* Return how many instructions ran so far, and how many events of @kind there were. */
 uint64_t vptd_insns(const struct vptd_decoder *d);
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind);
+
+enum vptd_time_flags {
+	VPTD_TIME_KNOWN = 1 << 0, /* `tsc`, `lo` and `hi` are valid */
+};
+
+/* TSC values are those of the last TSC packet, of 56 bits, and what was added since. */
+struct vptd_time {
+	uint32_t flags;	 /* enum vptd_time_flags */
+	uint32_t ratio;	 /* core:bus ratio of the last CBR packet; 0: unknown */
+	uint64_t tsc;	 /* estimate, from `lo` to `hi` */
+	uint64_t lo, hi; /* the true value is between them; 0 and UINT64_MAX: no bound */
+	uint64_t cycles; /* core clocks that CYC packets counted up to here, see vptd_time() */
+};
+
+/*
+ * Store the time of the run or event that is being reported. All instructions of the run retired
+ * from `lo` to `hi`, and `tsc` estimates when the run ended. Outside of a callback it is the time
+ * at the last packet. Nothing is computed for runs and events that the caller does not ask about.
+ *
+ * The time is that of 33.8.3.2: TSC packets, MTC packets that TMA ties to them, and between
+ * those CYC packets at the ratio of CBR, which MTC packets calibrate. The bounds hold if the true
+ * ratio is within 1 of that of CBR, and if TSC, CTL and the ratios of the configuration stay as they
+ * are (33.8.3.3: TSC offsets and scaling of VMX do not). A packet that comes after an event never
+ * changes its time.
+ *
+ * Each PSB+ begins anew, and nothing is known before its TSC packet. Parts that are cut at PSBs
+ * therefore give the times of the whole. `cycles` counts from the begin of the decoder: in a part,
+ * add what the parts before have after vptd_finish().
+ *
+ * Returns VPTD_OK, or VPTD_E_ARGUMENT if @d was made without VPTD_TIME.
+ */
+enum vptd_status vptd_time(const struct vptd_decoder *d, struct vptd_time *time);
 
 /*
  * Counts of edges, independent of the decoders that add to them.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Bind the time of packets to runs and events. */
+#include "libdecode/pt_time.h"
+
+#include <string.h>
+
+#include "libdecode/pt_inside.h"
+
+/* Events whose time is that of a packet before the one that completes them. */
+#define W_HELD (W_ALONE | W_PGD)
+
+void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config, bool binds)
+{
+	memset(t, 0, sizeof(*t));
+	t->config = *config;
+	t->binds = binds;
+	t->eligible = true;
+}
+
+void dec_timing_forget(struct dec_timing *t)
+{
+	dec_time_forget(&t->now);
+	t->first = t->behind = t->holds = t->from_now = false;
+	t->from = 0;
+}
+
+void dec_timing_finish(struct dec_timing *t, uint64_t offset)
+{
+	/* The PSB+ that ends a part belongs to the next part. */
+	if (t->now.in_psb || offset == t->psb_end)
+		t->now.cycles -= t->now.psb_cycles;
+	dec_timing_forget(t);
+}
+
+/* The time moves on: keep when the next run began. */
+static void keep_from(struct dec_timing *t)
+{
+	if (t->from_now)
+		t->from = t->now.known ? dec_time_lo(&t->now, &t->config) : 0;
+	t->from_now = false;
+}
+
+static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	struct dec_timing *t = pt->timing;
+	enum vptd_status status = VPTD_OK;
+
+	if (pt->waits & W_HELD && !t->holds) {
+		t->held = t->now;
+		t->holds = true;
+	}
+	if (t->binds && pt->enabled && pt->flow->nbits) {
+		t->next = t->now;
+		dec_time_take(&t->next, &t->config, p);
+		t->has_next = true;
+		status = dec_flow_settle(pt->flow);
+		t->has_next = false;
+		keep_from(t);
+		t->now = t->next;
+	} else {
+		keep_from(t);
+		dec_time_take(&t->now, &t->config, p);
+	}
+	t->behind = pt->flow->nbits != 0;
+	t->first = true;
+	return status == VPTD_STUCK ? VPTD_OK : status;
+}
+
+enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	struct dec_timing *t = pt->timing;
+
+	t->resumes = pt->waits & W_OVF;
+	if (t->end != pt->offset - p->size)
+		t->now.in_cycs = false;
+	t->end = pt->offset;
+	switch (p->kind) {
+	case VPT_PKT_CYC:
+	case VPT_PKT_MTC:
+	case VPT_PKT_TSC:
+		return move_on(pt, p);
+	case VPT_PKT_TMA:
+	case VPT_PKT_CBR:
+	case VPT_PKT_OVF:
+		keep_from(t);
+		dec_time_take(&t->now, &t->config, p);
+		break;
+	default:
+		break;
+	}
+	/* A CYC does not tell when an MWAIT ran. */
+	t->eligible = vpt_pkt_cyc_eligible(p->kind) && p->kind != VPT_PKT_MWAIT;
+	return VPTD_OK;
+}
+
+void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
+{
+	struct dec_timing *t = pt->timing;
+	bool at_target =
+		p->kind == VPT_PKT_TIP || p->kind == VPT_PKT_TIP_PGE || p->kind == VPT_PKT_PSBEND;
+
+	/* What a PSB ends is reported before. */
+	if (p->kind == VPT_PKT_PSB || p->kind == VPT_PKT_PSBEND) {
+		keep_from(t);
+		dec_time_take(&t->now, &t->config, p);
+	}
+	if (p->kind == VPT_PKT_PSBEND)
+		t->psb_end = pt->offset;
+	if ((at_target || (t->resumes && !(pt->waits & W_OVF))) && !t->behind)
+		t->from_now = true;
+	if (!(pt->waits & W_HELD))
+		t->holds = false;
+	/* Packets that are not passed to these functions are short TNTs. */
+	t->eligible = true;
+}
+
+void dec_timing_ran(struct dec_timing *t, const struct dec_block *block, unsigned int first,
+		    unsigned int count)
+{
+	if (first + count < block->insns)
+		return;
+	switch (block->end) {
+	case DEC_END_COND:
+	case DEC_END_JUMP_IND:
+	case DEC_END_CALL_IND:
+	case DEC_END_RET:
+	case DEC_END_FAR:
+		t->first = false;
+		t->from_now = t->from_now || !t->behind;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Nothing eligible came since `now`, and nothing else tells how long ago that was. */
+static uint64_t upper(const struct dec_timing *t)
+{
+	uint64_t hi = dec_time_until(&t->now), by;
+	bool exact = t->what == DEC_TIMED_RUN ? t->first && !t->behind : t->what != DEC_TIMED_NONE;
+
+	if (exact && t->eligible)
+		hi = dec_time_hi(&t->now, &t->config);
+	if (!t->has_next)
+		return hi;
+	by = t->next.at_anchor ? t->next.hi : dec_time_hi(&t->next, &t->config);
+	/* An MTC shows that those before it were dropped. */
+	if (t->next.at_anchor && !t->next.has_tsc && t->next.lo > hi && t->next.lo - hi > 1)
+		return by;
+	return by < hi ? by : hi;
+}
+
+static uint64_t lower(const struct dec_timing *t, const struct dec_time *began)
+{
+	return t->what == DEC_TIMED_RUN && !t->from_now ? t->from : dec_time_lo(began, &t->config);
+}
+
+void dec_timing_point(const struct dec_timing *t, struct dec_point *point)
+{
+	const struct dec_time *began = t->holds && t->what != DEC_TIMED_NONE ? &t->held : &t->now;
+
+	memset(point, 0, sizeof(*point));
+	point->cycles = began->cycles;
+	if (!began->known)
+		return;
+	point->known = true;
+	point->lo = lower(t, began);
+	point->hi = upper(t);
+	/* The core clock is not what CBR says. */
+	if (point->lo > point->hi) {
+		point->lo = 0;
+		point->hi = DEC_NO_BOUND;
+	}
+	point->tsc = dec_time_tsc(began, &t->config);
+	if (point->tsc < point->lo)
+		point->tsc = point->lo;
+	if (point->tsc > point->hi)
+		point->tsc = point->hi;
+}
