@@ -38,6 +38,14 @@ VPT_UOP(stop)
 	return NULL;
 }
 
+/* What CPU_FEATURE_ACTIVE() of libc says, which shifts a 1 into the sign for AVX512VL. */
+static bool is_active(unsigned int feature)
+{
+	const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(feature / 128);
+
+	return leaf->active_array[feature % 128 / 32] >> feature % 32 & 1;
+}
+
 struct vpt_native *vpt_native_create(void)
 {
 	struct vpt_native *n = aligned_alloc(4096, (sizeof(*n) + 4095) & ~4095ul);
@@ -46,9 +54,9 @@ struct vpt_native *vpt_native_create(void)
 	if (!n)
 		return NULL;
 	memset(n, 0, sizeof(*n));
-	n->host.avx = CPU_FEATURE_ACTIVE(AVX);
-	n->host.avx512 = CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512VL);
-	n->host.avx512bw = CPU_FEATURE_ACTIVE(AVX512BW);
+	n->host.avx = is_active(x86_cpu_AVX);
+	n->host.avx512 = is_active(x86_cpu_AVX512F) && is_active(x86_cpu_AVX512VL);
+	n->host.avx512bw = is_active(x86_cpu_AVX512BW);
 	n->alone[1].fn = stop;
 	error = vpt_region_create(&n->region, REGION);
 	if (error) {
