@@ -139,8 +139,14 @@ void vpt_gen_intr_flag(struct vpt_pt *pt, const struct vpt_event *event);
 
 /* PSB+ at `ip`, the next instruction's (33.3.7). */
 void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip);
-/* The same if PSBFreq's worth of bytes went out since the last one. */
-void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip);
+void vpt_gen_psb_due(struct vpt_pt *pt, uint64_t ip);
+
+/* [GEN-PSB-PERIOD] The same if PSBFreq's worth of bytes went out since the last one. */
+static inline void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip)
+{
+	if (vpt_unlikely(pt->psb_bytes >= pt->psb_period))
+		vpt_gen_psb_due(pt, ip);
+}
 
 /*
  * [GEN-RETC-LIP] Returns a RIP as payloads show IPs: a LIP where payloads are LIPs. The range

@@ -251,13 +251,12 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 }
 
 /* [GEN-PSB-PERIOD] Callers are between two instructions. */
-void vpt_gen_psb_if_due(struct vpt_pt *pt, uint64_t ip)
+void vpt_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
 {
 	struct vpt_context ctx;
 
-	if (vpt_likely(pt->psb_bytes < pt->psb_period) || !pt->trigger_en)
-		return;
-	if (pt->buffer.overflow) /* [BUF-BYTE-CNT] */
+	/* [BUF-BYTE-CNT] */
+	if (!pt->trigger_en || pt->buffer.overflow)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	vpt_gen_psb_plus(pt, &ctx, ip);
