@@ -30,7 +30,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/to
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/edges: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/edges $(O)/tests/listing: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -160,6 +160,9 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?   make check-tables  rows of the manual's tables, and the packets that they make
 #?   make check-rtit    the same for Atom's RTIT: tables, examples, registers, fields, errata and
 #?                      every rule, each with its tests and how they went
+#?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
+#?                      network once): libvptdecode lists the flow that each expects, or
+#?                      tests/ptt/differences says why not
 #?   make check-house   format, hardening, headers, layers, objects, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
@@ -183,7 +186,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
-	check-spec check-tables check-rtit \
+	check-spec check-tables check-rtit check-ptt \
 	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
@@ -260,6 +263,11 @@ check-rtit:
 	$(again) $(tested)
 	@O=$(O) tests/atom/rtit.sh --list; listed=$$?; \
 		MODE=$(MODE) O=$(O) tests/lib/tabled.sh $(O)/check-rtit $(CHECKS_RTIT) && exit $$listed
+check-ptt:
+	@.ci/deps build ptt
+	$(again) $(O)/tests/listing
+	@tests/ptt/streams >/dev/null
+	@MODE=$(MODE) O=$(O) tests/lib/run.sh -j2 -t 600 -d $(O)/check-ptt tests/ptt/check
 check-house:
 	$(prepare)
 	@$(run) $(CHECKS_HOUSE)

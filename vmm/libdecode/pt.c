@@ -18,19 +18,14 @@ void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_c
 	pt->ops = ops;
 	pt->context = context;
 	pt->vmcs = UINT64_MAX;
+	pt->mode_told = DEC_PT_UNKNOWN;
 	flow->has_retc = !config->no_retc;
 	flow->pops = !config->keeps_ret;
 }
 
-void dec_pt_emit(struct dec_pt *pt, struct vptd_event event)
-{
-	event.offset = pt->offset;
-	if (pt->ops->event)
-		pt->ops->event(pt->context, &event);
-}
-
 void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 {
+	dec_pt_end_overflow(pt);
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ERROR,
 					    .flags = pt->flow->cur ? VPTD_EV_IP : 0,
 					    .ip = pt->flow->ip,
@@ -40,7 +35,9 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 	pt->no_memory = false;
 	pt->block_type = 0;
 	pt->waits = 0;
-	pt->nalone = 0;
+	pt->alone.n = 0;
+	pt->bound.n = 0;
+	pt->mode_told = DEC_PT_UNKNOWN;
 	memset(&pt->parser, 0, sizeof(pt->parser));
 	dec_flow_stop(pt->flow);
 	if (pt->timing)
@@ -95,13 +92,11 @@ static enum vptd_status mode_tsx(struct dec_pt *pt, unsigned int value)
 
 static void vmcs(struct dec_pt *pt, uint64_t value)
 {
-	if (pt->waits & W_PSB) {
-		pt->psb_vmcs = value;
-		pt->waits |= W_VMCS;
-		return;
-	}
-	pt->vmcs = value;
-	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_VMCS, .value = value});
+	pt->new_vmcs = value;
+	pt->waits |= W_VMCS;
+	/* A VM entry or exit is a branch that the packet belongs to. */
+	if (!pt->enabled && !(pt->waits & W_PSB))
+		dec_pt_use_vmcs(pt);
 }
 
 /* Another BBP ends a block too, and has no FUP for it (33.4.2.26). */
@@ -121,10 +116,12 @@ static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet 
 	switch (p->kind) {
 	case VPT_PKT_EXSTOP:
 		event.kind = VPTD_EVENT_EXSTOP;
-		break;
+		dec_pt_exstop(pt, event, p->flag);
+		return VPTD_OK;
 	case VPT_PKT_MWAIT:
 		event.kind = VPTD_EVENT_MWAIT;
-		break;
+		dec_pt_mwait(pt, event);
+		return VPTD_OK;
 	case VPT_PKT_PWRE:
 		event.kind = VPTD_EVENT_PWRE;
 		event.aux = p->flag;
@@ -141,10 +138,12 @@ static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet 
 		break;
 	case VPT_PKT_CFE:
 		event.kind = VPTD_EVENT_CFE;
-		break;
+		dec_pt_cfe(pt, event, p->flag);
+		return VPTD_OK;
 	case VPT_PKT_EVD:
 		event.kind = VPTD_EVENT_EVD;
-		break;
+		dec_pt_cfe(pt, event, false);
+		return VPTD_OK;
 	case VPT_PKT_BBP:
 		begin_block(pt, (uint8_t)p->value);
 		return VPTD_OK;
@@ -162,8 +161,7 @@ static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet 
 	default:
 		return VPTD_OK;
 	}
-	if (p->flag &&
-	    (p->kind == VPT_PKT_EXSTOP || p->kind == VPT_PKT_CFE || p->kind == VPT_PKT_BEP))
+	if (p->flag && p->kind == VPT_PKT_BEP)
 		dec_pt_alone(pt, event);
 	else
 		dec_pt_emit(pt, event);
@@ -174,6 +172,30 @@ static bool is_timing(enum vpt_pkt_kind kind)
 {
 	return kind == VPT_PKT_PAD || kind == VPT_PKT_TSC || kind == VPT_PKT_MTC ||
 	       kind == VPT_PKT_TMA || kind == VPT_PKT_CYC || kind == VPT_PKT_CBR;
+}
+
+static bool is_tnt(enum vpt_pkt_kind kind)
+{
+	return kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64;
+}
+
+/* APL12: a TIP.PGE that shows the erratum may still come behind these packets. */
+static bool keeps_apl12(enum vpt_pkt_kind kind)
+{
+	return kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_MODE_EXEC || kind == VPT_PKT_PIP ||
+	       kind == VPT_PKT_VMCS || kind == VPT_PKT_PSB || kind == VPT_PKT_PSBEND;
+}
+
+/* The overflow was as the manual has it: a PIP that has waited is that of a MOV to CR3. */
+static enum vptd_status no_apl12(struct dec_pt *pt)
+{
+	bool pip = pt->waits & W_PIP && !(pt->waits & W_PSB);
+
+	pt->waits &= ~(uint32_t)W_APL12;
+	if (!pip)
+		return VPTD_OK;
+	pt->waits &= ~(uint32_t)W_PIP;
+	return dec_pt_pip(pt, pt->pip_cr3, pt->pip_nr);
 }
 
 /* What the packets before have left open ends with this one. */
@@ -191,10 +213,22 @@ static enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 		pt->waits &= ~(uint32_t)W_CR3;
 	/* MODE and PIP may come with the TIP.PGE. */
 	if (kind != VPT_PKT_TIP_PGE && kind != VPT_PKT_MODE_EXEC && kind != VPT_PKT_PIP)
-		pt->waits &= ~(uint32_t)(W_BDM70 | W_APL12);
-	if (pt->waits & W_ALONE &&
-	    (kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64 || kind == VPT_PKT_TIP ||
-	     kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD))
+		pt->waits &= ~(uint32_t)W_BDM70;
+	if (pt->waits & W_APL12 && !keeps_apl12(kind)) {
+		enum vptd_status status = no_apl12(pt);
+
+		if (status)
+			return status;
+	}
+	if (kind != VPT_PKT_PWRE && kind != VPT_PKT_EXSTOP)
+		dec_pt_drop_mwait(pt);
+	/* No branch came: VMPTRLD sends a VMCS packet, too. */
+	if (is_tnt(kind) && !(pt->waits & (W_PSB | W_FUP))) {
+		dec_pt_use_bound(pt);
+		dec_pt_use_vmcs(pt);
+	}
+	if (pt->waits & W_ALONE && (is_tnt(kind) || kind == VPT_PKT_TIP ||
+				    kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_TIP_PGD))
 		dec_pt_drop_alone(pt);
 	return VPTD_OK;
 }
@@ -285,6 +319,17 @@ static size_t find_psb(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	return len > VPT_PKT_MAX - 1 ? len - (VPT_PKT_MAX - 1) : 0;
 }
 
+/* A wrong TMA has a byte more. It shows only where bits are set that are reserved. */
+static enum vpt_status skip_wrong_tma(const uint8_t *bytes, size_t len, struct vpt_packet *p)
+{
+	if (!bytes[4] && !(bytes[6] & 0xfe))
+		return VPT_OK;
+	if (len <= p->size)
+		return VPT_E_EOS;
+	*p = (struct vpt_packet){.kind = VPT_PKT_PAD, .size = p->size + 1};
+	return VPT_OK;
+}
+
 /*
  * A CYC that an OVF has cut looks like one whose second byte is the OVF's first. Two CYCs in a
  * row do not exist, so that the OVF's second byte, which would be another, tells.
@@ -294,6 +339,8 @@ static enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes, size
 {
 	enum vpt_status status = vpt_packet_read(&pt->parser, bytes, len, p);
 
+	if (!status && p->kind == VPT_PKT_TMA && dec_pt_has(pt, DEC_SKZ84))
+		return skip_wrong_tma(bytes, len, p);
 	if (status || p->kind != VPT_PKT_CYC || p->size != 2 || bytes[1] != 0x02 ||
 	    !dec_pt_has(pt, DEC_SKD007))
 		return status;
@@ -408,13 +455,15 @@ void dec_pt_finish(struct dec_pt *pt)
 		status = dec_pt_settle(pt);
 	if (!status && pt->no_memory)
 		status = VPTD_E_MEMORY;
-	dec_pt_drop_alone(pt);
+	dec_pt_drop_waiting(pt);
+	dec_pt_end_overflow(pt);
 	if (status)
 		dec_pt_desync(pt, status);
 	pt->synced = false;
 	pt->enabled = false;
 	pt->block_type = 0;
 	pt->waits = 0;
+	pt->mode_told = DEC_PT_UNKNOWN;
 	pt->ncarry = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
 	dec_flow_stop(pt->flow);

@@ -36,6 +36,14 @@ struct dec_pt_ops {
 
 struct dec_timing;
 
+#define DEC_PT_QUEUE   8u   /* events of one queue */
+#define DEC_PT_UNKNOWN 0xff /* MODE.Exec, until a packet tells it */
+
+struct dec_pt_queue {
+	struct vptd_event at[DEC_PT_QUEUE];
+	unsigned int n;
+};
+
 struct dec_pt {
 	struct dec_flow *flow;
 	struct dec_timing *timing; /* see pt_time.h; NULL: nobody asks for time */
@@ -44,12 +52,14 @@ struct dec_pt {
 	struct dec_pt_config config;
 	struct vpt_parser parser;
 	uint64_t last_ip;
-	uint64_t offset; /* in the stream, behind the last packet */
-	uint32_t waits;	 /* enum dec_pt_waits */
-	bool enabled;	 /* PacketEn, as far as it is known */
+	uint64_t offset;	  /* in the stream, behind the last packet */
+	uint64_t overflow_offset; /* the same of the OVF that waits */
+	uint32_t waits;		  /* enum dec_pt_waits */
+	bool enabled;		  /* PacketEn, as far as it is known */
 	bool synced;
 	bool no_memory;	   /* the address space of a PIP could not be selected */
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
+	uint8_t mode_told; /* the last MODE.Exec that took effect, or DEC_PT_UNKNOWN */
 	uint8_t tsx;
 	uint8_t block_type; /* of the open block; 0, a reserved type: no block is open */
 	uint64_t fup;	    /* the FUP that waits, or of a PSB+ */
@@ -57,9 +67,11 @@ struct dec_pt {
 	bool nr;
 	uint64_t pip_cr3; /* the PIP that waits, or of a PSB+ */
 	bool pip_nr;
-	uint64_t psb_vmcs;
-	struct vptd_event alone[8]; /* events that wait for a FUP of their own */
-	unsigned int nalone;
+	uint64_t new_vmcs;	    /* the VMCS packet that waits, or of a PSB+ */
+	struct dec_pt_queue alone;  /* events that wait for a FUP of their own */
+	struct dec_pt_queue bound;  /* CFE and EVD, for their branch */
+	struct dec_pt_queue behind; /* events behind an OVF that waits */
+	struct vptd_event mwait;
 	uint8_t carry[2 * VPT_PKT_MAX];
 	size_t ncarry;
 };

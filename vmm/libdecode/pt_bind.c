@@ -3,6 +3,12 @@
 #include "libdecode/edges.h"
 #include "libdecode/pt_inside.h"
 
+enum cfe_type {
+#define VPT_CFE(name, type, tag, section, meaning) CFE_##name = type,
+#include "../../shared/spec/cfe.def"
+#undef VPT_CFE
+};
+
 enum vptd_status dec_pt_settle(struct dec_pt *pt)
 {
 	enum vptd_status status;
@@ -29,22 +35,50 @@ void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int fla
 					    .aux = nr});
 }
 
+/* Table 33-25: CS.L & LMA, then CS.D. */
+static uint8_t mode_of(unsigned int mode_exec)
+{
+	return mode_exec & 1 ? 64 : mode_exec & 2 ? 32 : 16;
+}
+
+static bool changes_mode(const struct dec_pt *pt, unsigned int mode_exec)
+{
+	return pt->mode_told == DEC_PT_UNKNOWN || mode_of(pt->mode_told) != mode_of(mode_exec);
+}
+
+static bool changes_iflag(const struct dec_pt *pt, unsigned int mode_exec)
+{
+	return pt->config.event_en &&
+	       (pt->mode_told == DEC_PT_UNKNOWN || (pt->mode_told ^ mode_exec) & 4);
+}
+
+static struct vptd_event mode_event(unsigned int mode_exec)
+{
+	return (struct vptd_event){.kind = VPTD_EVENT_EXEC_MODE, .value = mode_of(mode_exec)};
+}
+
+static struct vptd_event iflag_event(unsigned int mode_exec)
+{
+	return (struct vptd_event){.kind = VPTD_EVENT_IFLAG, .value = mode_exec >> 2 & 1u};
+}
+
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags)
 {
-	/* Table 33-25: CS.L & LMA, then CS.D. */
-	uint8_t mode = mode_exec & 1 ? 64 : mode_exec & 2 ? 32 : 16;
+	struct vptd_event event = mode_event(mode_exec);
 
-	if (mode == pt->flow->mode && !flags)
-		return;
-	pt->flow->mode = mode;
-	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_EXEC_MODE,
-					    .flags = (uint8_t)flags,
-					    .value = mode});
+	pt->flow->mode = mode_of(mode_exec);
+	event.flags = (uint8_t)flags;
+	if (flags || changes_mode(pt, mode_exec))
+		dec_pt_emit(pt, event);
+	if (!flags && changes_iflag(pt, mode_exec))
+		dec_pt_emit(pt, iflag_event(mode_exec));
+	pt->mode_told = (uint8_t)mode_exec;
 }
 
 /* What belongs to the branch that is being bound takes effect at its target. */
 static void use_pending(struct dec_pt *pt)
 {
+	dec_pt_use_vmcs(pt);
 	if (pt->waits & W_PIP)
 		dec_pt_use_space(pt, pt->pip_cr3, pt->pip_nr, 0);
 	if (pt->waits & W_MODE)
@@ -52,66 +86,75 @@ static void use_pending(struct dec_pt *pt)
 	pt->waits &= ~(uint32_t)(W_PIP | W_MODE);
 }
 
-void dec_pt_alone(struct dec_pt *pt, struct vptd_event event)
+static bool is_ptwrite(const struct dec_pt *pt)
 {
-	if (pt->nalone == sizeof(pt->alone) / sizeof(*pt->alone))
-		dec_pt_drop_alone(pt);
-	pt->alone[pt->nalone++] = event;
-	pt->waits |= W_ALONE;
+	return pt->alone.n == 1 && pt->alone.at[0].kind == VPTD_EVENT_PTWRITE &&
+	       pt->flow->cur->end == DEC_END_PTWRITE && dec_flow_at_end(pt->flow);
 }
 
-void dec_pt_drop_alone(struct dec_pt *pt)
+/* IRET, UIRET and VM entries send their own address: the branch is theirs (table 33-50). */
+static bool is_transfer(const struct dec_pt *pt)
 {
-	unsigned int i, n = pt->nalone;
+	const struct vptd_event *last = &pt->alone.at[pt->alone.n - 1];
 
-	pt->waits &= ~(uint32_t)W_ALONE;
-	pt->nalone = 0;
-	for (i = 0; i < n; i++)
-		dec_pt_emit(pt, pt->alone[i]);
+	return pt->alone.n && last->kind == VPTD_EVENT_CFE &&
+	       (last->value == CFE_IRET || last->value == CFE_UIRET ||
+		last->value == CFE_VMENTRY) &&
+	       pt->flow->cur->end == DEC_END_FAR && dec_flow_at_end(pt->flow);
 }
 
-/* The FUP of events that have one for themselves: execution comes to @ip and stays there. */
+/*
+ * The FUP of events that have one for themselves: execution comes to @ip and stays there. A
+ * PTWRITE sends its own address, and has run.
+ */
 static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 {
 	enum vptd_status status = VPTD_OK;
-	unsigned int i;
 	bool entered;
 
 	if (pt->enabled) {
 		status = dec_pt_settle(pt);
 		if (!status)
 			status = dec_flow_goto(pt->flow, ip, &entered);
+		if (!status && is_ptwrite(pt))
+			status = dec_flow_through(pt->flow, DEC_FALL);
 	}
 	if (status)
 		return status;
-	for (i = 0; i < pt->nalone; i++) {
-		pt->alone[i].flags |= VPTD_EV_IP;
-		pt->alone[i].ip = ip;
-	}
-	dec_pt_drop_alone(pt);
+	dec_pt_place_alone(pt, ip, pt->enabled && is_transfer(pt));
 	return VPTD_OK;
 }
 
-/* Tracing resumes in the traced region (33.3.8). */
-static enum vptd_status resume(struct dec_pt *pt, uint64_t ip)
+enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 {
-	pt->waits &= ~(uint32_t)W_OVF;
 	use_pending(pt);
-	dec_pt_emit(pt, (struct vptd_event){
-				.kind = VPTD_EVENT_OVERFLOW, .flags = VPTD_EV_TO, .to = ip});
+	dec_pt_resume_overflow(pt, ip);
+	/* SKD010: an event's FUP is the first that tells where tracing resumes. */
+	dec_pt_place_alone(pt, ip, false);
 	pt->enabled = !pt->config.no_flow;
 	if (dec_pt_has(pt, DEC_APL12))
 		pt->waits |= W_APL12;
 	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
 }
 
-/* Only RFLAGS.IF has changed (table 33-59, row 22). */
+/*
+ * MODE.Exec with a FUP of its own: RFLAGS.IF has changed (table 33-59, row 22). The mode changes
+ * only by a branch, but may be another one where packets are disabled.
+ */
 static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 {
+	bool mode = changes_mode(pt, pt->mode_exec);
+	enum vptd_status status;
+
 	pt->waits &= ~(uint32_t)W_MODE;
-	dec_pt_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_IFLAG,
-					     .value = pt->mode_exec >> 2 & 1u});
-	return fup_alone(pt, ip);
+	if (mode)
+		dec_pt_alone(pt, mode_event(pt->mode_exec));
+	if (changes_iflag(pt, pt->mode_exec))
+		dec_pt_alone(pt, iflag_event(pt->mode_exec));
+	status = fup_alone(pt, ip);
+	pt->mode_told = pt->mode_exec;
+	pt->flow->mode = mode_of(pt->mode_exec);
+	return !status && mode && pt->enabled ? dec_flow_jump(pt->flow, ip) : status;
 }
 
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
@@ -123,7 +166,7 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		pt->waits |= W_FUP;
 		return VPTD_OK;
 	} else if (pt->waits & W_OVF) {
-		return resume(pt, ip);
+		return dec_pt_resume(pt, ip);
 	} else if (pt->waits & W_ALONE) {
 		return fup_alone(pt, ip);
 	} else if (pt->waits & W_MODE && pt->config.event_en && !(pt->waits & (W_FUP | W_ABORT))) {
@@ -169,6 +212,18 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *f
 	return ran ? dec_flow_finish(f) : VPTD_OK;
 }
 
+/* What belongs to an event, and is reported before it. */
+static void use_bound(struct dec_pt *pt)
+{
+	if (pt->waits & W_ABORT)
+		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX,
+						    .flags = VPTD_EV_IP,
+						    .ip = pt->fup,
+						    .value = 2});
+	pt->waits &= ~(uint32_t)W_ABORT;
+	dec_pt_use_bound(pt);
+}
+
 static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 {
 	enum vptd_status status;
@@ -180,9 +235,7 @@ static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 	status = come_to_fup(pt, false, &flags);
 	if (status)
 		return status;
-	if (pt->waits & W_ABORT)
-		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX, .value = 2});
-	pt->waits &= ~(uint32_t)W_ABORT;
+	use_bound(pt);
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
 					    .flags = flags | VPTD_EV_IP | VPTD_EV_TO,
 					    .ip = pt->fup,
@@ -201,7 +254,7 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (pt->waits & W_FUP)
 		return async_branch(pt, ip);
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
-		return resume(pt, ip);
+		return dec_pt_resume(pt, ip);
 	if (!pt->enabled)
 		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	status = dec_flow_settle(pt->flow);
@@ -210,24 +263,28 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	status = dec_flow_branch(pt->flow, &by);
 	if (status)
 		return status;
+	dec_pt_use_bound(pt);
 	use_pending(pt);
 	return dec_flow_arrive(pt->flow, by, ip);
 }
 
 enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
+	bool mode;
+
 	if (pt->waits & W_PSB || suppressed || (pt->enabled && !(pt->waits & (W_BDM70 | W_APL12))))
 		return VPTD_E_PACKET;
-	if (pt->waits & W_OVF) {
-		pt->waits &= ~(uint32_t)W_OVF;
-		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
-	}
-	pt->waits &= ~(uint32_t)W_FUP;
+	dec_pt_end_overflow(pt);
+	mode = pt->waits & W_MODE;
+	pt->waits &= ~(uint32_t)(W_FUP | W_MODE | W_APL12 | W_BDM70);
+	dec_pt_use_bound(pt);
 	use_pending(pt);
 	pt->enabled = !pt->config.no_flow;
 	dec_flow_clear_stack(pt->flow);
 	dec_pt_emit(pt,
 		    (struct vptd_event){.kind = VPTD_EVENT_ENABLED, .flags = VPTD_EV_TO, .to = ip});
+	if (mode)
+		dec_pt_use_mode(pt, pt->mode_exec, 0);
 	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
 }
 
@@ -320,6 +377,9 @@ static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppr
 		status = find_sender(pt, ip, suppressed);
 	if (status)
 		return status;
+	/* The instruction has run, and with it what it changes. */
+	dec_pt_use_bound(pt);
+	use_pending(pt);
 	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
 					.flags = suppressed ? 0 : VPTD_EV_TO,
 					.to = ip});
@@ -340,7 +400,7 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (pt->waits & W_PSB)
 		return VPTD_E_PACKET;
 	pt->waits &= ~(uint32_t)(W_FUP | W_CR3);
-	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_APL11))
+	if (pt->waits & W_OVF && (dec_pt_has(pt, DEC_APL11) || dec_pt_has(pt, DEC_SKD010)))
 		return VPTD_OK;
 	if (!pt->enabled)
 		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
@@ -348,6 +408,7 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		status = come_to_fup(pt, true, &flags);
 		if (status)
 			return status;
+		use_bound(pt);
 		if (!suppressed)
 			flags |= VPTD_EV_TO;
 		/* A VM entry is an instruction that left: nothing interrupted what is behind it. */
@@ -391,7 +452,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 	enum vptd_status status;
 	struct dec_block *block;
 
-	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP))) {
+	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_APL12))) {
 		status = dec_pt_settle(pt);
 		if (!status)
 			status = dec_flow_seek(pt->flow, BIT(CR3) | LEADS_AWAY, &block);
@@ -402,6 +463,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 			if (status)
 				return status;
 			pt->flow->cur->hits[DEC_FALL]++;
+			dec_pt_use_vmcs(pt);
 			dec_pt_use_space(pt, cr3, nr, 0);
 			pt->waits |= W_CR3;
 			return dec_flow_jump(pt->flow, pt->flow->cur->next);
@@ -447,8 +509,15 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 	enum vptd_status status = pt->waits & W_PSB ? VPTD_OK : dec_pt_settle(pt);
 
 	/* A FUP that events wait for was lost: the next one is the overflow's. */
-	dec_pt_drop_alone(pt);
+	dec_pt_drop_waiting(pt);
+	dec_pt_end_overflow(pt);
+	/* The rest of a PSB+ is lost, but not what it has told. */
+	if (pt->waits & W_PSB)
+		dec_pt_use_status(pt);
+	pt->synced = true;
 	pt->waits = W_OVF;
+	pt->overflow_offset = pt->offset;
+	pt->mode_told = DEC_PT_UNKNOWN;
 	pt->last_ip = 0;
 	pt->enabled = false;
 	pt->block_type = 0;

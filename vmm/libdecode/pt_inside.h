@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c). */
+/*
+ * Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c) and
+ * events that wait (pt_wait.c).
+ */
 #ifndef VMM_LIBDECODE_PT_INSIDE_H
 #define VMM_LIBDECODE_PT_INSIDE_H
 
@@ -15,10 +18,12 @@ enum dec_pt_waits {
 	W_PGD = 1 << 6,	   /* a TIP.PGD, for the next packet to tell which instruction sent it */
 	W_CR3 = 1 << 7,	   /* the last packet was a PIP that a MOV CR3 has sent */
 	W_TSX = 1 << 8,	   /* `tsx`, of a PSB+ */
-	W_VMCS = 1 << 9,   /* `psb_vmcs` */
+	W_VMCS = 1 << 9,   /* `new_vmcs` */
 	W_ABORT = 1 << 10, /* a transaction's abort, whose FUP is that of the branch */
 	W_BDM70 = 1 << 11, /* a PSB+ with a FUP, for a TIP.PGE that makes it an error */
 	W_APL12 = 1 << 12, /* an overflow with a FUP, likewise */
+	W_BOUND = 1 << 13, /* `bound`, for the branch that the events belong to */
+	W_MWAIT = 1 << 14, /* `mwait`, for an EXSTOP whose FUP it shares */
 };
 
 /* pt_bind.c: one function for each packet that is not only an event. */
@@ -29,17 +34,45 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
 enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
 enum vptd_status dec_pt_overflow(struct dec_pt *pt);
+/* Behind an overflow tracing resumes in the traced region (33.3.8). */
+enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip);
 /* A TIP.PGD that waited: the next packet is of this kind. */
 enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
-/* The events that wait for a FUP get none. */
-void dec_pt_drop_alone(struct dec_pt *pt);
 
 static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 {
 	return pt->config.errata & erratum;
 }
 
+/* pt_wait.c */
+/* Wait for a FUP with an event. */
+void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
+/* The events that wait for a FUP get none. */
+void dec_pt_drop_alone(struct dec_pt *pt);
+/* The events that wait for a FUP have this address. With @to_branch they wait for a branch too. */
+void dec_pt_place_alone(struct dec_pt *pt, uint64_t ip, bool to_branch);
+/* An EVD, or a CFE. Without a FUP of its own it belongs to the next branch. */
+void dec_pt_cfe(struct dec_pt *pt, struct vptd_event event, bool has_fup);
+/* Before a branch is reported, or if there is none: report the CFE and EVD that wait for it. */
+void dec_pt_use_bound(struct dec_pt *pt);
+/* MWAIT has the address that the EXSTOP behind it has (33.4.2.22). */
+void dec_pt_mwait(struct dec_pt *pt, struct vptd_event event);
+void dec_pt_exstop(struct dec_pt *pt, struct vptd_event event, bool has_fup);
+void dec_pt_drop_mwait(struct dec_pt *pt);
+/* A VMCS packet that waits takes effect. */
+void dec_pt_use_vmcs(struct dec_pt *pt);
+/* Report all that waits, but not an overflow, as what it waits for does not come. */
+void dec_pt_drop_waiting(struct dec_pt *pt);
+/*
+ * An overflow is reported at its OVF if tracing does not resume by a FUP, and else where tracing
+ * resumes, behind the events that came in between.
+ */
+void dec_pt_end_overflow(struct dec_pt *pt);
+void dec_pt_resume_overflow(struct dec_pt *pt, uint64_t ip);
+
 /* pt_psb.c */
+/* The packets of a PSB+ are the state of the trace. */
+void dec_pt_use_status(struct dec_pt *pt);
 void dec_pt_psb(struct dec_pt *pt);
 enum vptd_status dec_pt_psbend(struct dec_pt *pt);
 
@@ -48,8 +81,6 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status);
 /* Outcomes are used, and the position is where the next packet counts. */
 enum vptd_status dec_pt_settle(struct dec_pt *pt);
 void dec_pt_emit(struct dec_pt *pt, struct vptd_event event);
-/* Wait for a FUP with an event. */
-void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);
 void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int flags);
 void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int flags);
 

@@ -8,7 +8,7 @@ void dec_pt_psb(struct dec_pt *pt)
 
 	if (pt->synced) {
 		status = dec_pt_settle(pt);
-		dec_pt_drop_alone(pt);
+		dec_pt_drop_waiting(pt);
 	}
 	/* What came before is lost, but decoding can begin anew right here. */
 	if (status)
@@ -16,13 +16,13 @@ void dec_pt_psb(struct dec_pt *pt)
 	/* No RET is compressed across a PSB (33.4.2.2). */
 	dec_flow_clear_stack(pt->flow);
 	pt->last_ip = 0;
-	pt->waits = (pt->waits & W_OVF) | W_PSB;
+	pt->waits = (pt->waits & (W_OVF | W_APL12)) | W_PSB;
 }
 
-static void use_status(struct dec_pt *pt)
+void dec_pt_use_status(struct dec_pt *pt)
 {
 	if (pt->waits & W_VMCS) {
-		pt->vmcs = pt->psb_vmcs;
+		pt->vmcs = pt->new_vmcs;
 		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_VMCS,
 						    .flags = VPTD_EV_STATUS,
 						    .value = pt->vmcs});
@@ -41,7 +41,7 @@ static enum vptd_status begin(struct dec_pt *pt, bool on)
 {
 	pt->synced = true;
 	pt->enabled = on;
-	use_status(pt);
+	dec_pt_use_status(pt);
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_SYNC,
 					    .flags = on ? VPTD_EV_TO : 0,
 					    .to = on ? pt->fup : 0});
@@ -54,10 +54,15 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 	enum vptd_status status = VPTD_OK;
 	bool entered;
 
+	/* Nothing was enabled behind the overflow, whatever its FUP said. */
+	if (!on && pt->waits & W_APL12) {
+		pt->enabled = false;
+		dec_flow_stop(pt->flow);
+	}
 	/* TIP.PGE follows, and tells where. */
 	if (on && !pt->enabled && dec_pt_has(pt, DEC_BDM70)) {
 		pt->waits &= ~(uint32_t)W_MODE;
-		use_status(pt);
+		dec_pt_use_status(pt);
 		return VPTD_OK;
 	}
 	if (on != pt->enabled)
@@ -66,8 +71,18 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		status = dec_flow_goto(pt->flow, pt->fup, &entered);
 	if (status)
 		return status;
-	use_status(pt);
+	dec_pt_use_status(pt);
 	return VPTD_OK;
+}
+
+/* A FUP or TIP.PGE tells where tracing resumes. SKD010: the FUP may be that of the PSB+. */
+static enum vptd_status behind_overflow(struct dec_pt *pt, bool on)
+{
+	dec_pt_use_status(pt);
+	pt->waits &= W_OVF;
+	if (!on || !dec_pt_has(pt, DEC_SKD010))
+		return VPTD_OK;
+	return dec_pt_resume(pt, pt->fup);
 }
 
 enum vptd_status dec_pt_psbend(struct dec_pt *pt)
@@ -79,9 +94,8 @@ enum vptd_status dec_pt_psbend(struct dec_pt *pt)
 		return VPTD_E_PACKET;
 	if (!pt->synced)
 		status = begin(pt, on);
-	/* Behind an overflow a PSB+ tells its state, and a FUP or TIP.PGE where tracing resumes. */
 	else if (pt->waits & W_OVF)
-		use_status(pt);
+		return behind_overflow(pt, on);
 	else
 		status = check(pt, on);
 	pt->waits &= W_OVF;

@@ -56,20 +56,20 @@ enum vptd_event_kind {
 	VPTD_EVENT_ASYNC_DISABLED, /* tracing ends by an event: ip, to */
 	VPTD_EVENT_ASYNC_BRANCH,   /* an interrupt or exception: ip, to */
 	VPTD_EVENT_PAGING,	   /* value: CR3; aux: NR */
-	VPTD_EVENT_EXEC_MODE,	   /* value: 16, 32, 64 */
-	VPTD_EVENT_IFLAG,	   /* ip; value: RFLAGS.IF */
+	VPTD_EVENT_EXEC_MODE,	   /* value: 16, 32, 64; the first after lost packets too */
+	VPTD_EVENT_IFLAG,	   /* ip, unless a branch changed it; value: RFLAGS.IF */
 	VPTD_EVENT_OVERFLOW,	   /* packets were lost: to, if tracing resumes there */
 	VPTD_EVENT_STOP,	   /* TraceStop */
 	VPTD_EVENT_TSX,		   /* ip; value: InTX | TXAbort << 1 */
 	VPTD_EVENT_VMCS,	   /* value: VMCS pointer */
 	VPTD_EVENT_PTWRITE,	   /* ip; value */
 	VPTD_EVENT_EXSTOP,	   /* ip */
-	VPTD_EVENT_MWAIT,	   /* value: hints; aux: EXT */
+	VPTD_EVENT_MWAIT,	   /* ip, if EXSTOP has it; value: hints; aux: EXT */
 	VPTD_EVENT_PWRE,	   /* value: C-states; aux: HW */
 	VPTD_EVENT_PWRX,	   /* value: C-states; aux: wake reason */
 	VPTD_EVENT_CBR,		   /* value: ratio */
 	VPTD_EVENT_MNT,		   /* value: payload */
-	VPTD_EVENT_CFE,		   /* ip; value: type; aux: vector */
+	VPTD_EVENT_CFE,		   /* ip, if it has a FUP; value: type; aux: vector */
 	VPTD_EVENT_EVD,		   /* value: payload; aux: type; precedes its CFE */
 	VPTD_EVENT_BLOCK,	   /* ip, if BEP has it; value: BBP.Type; follows its items */
 	VPTD_EVENT_ITEM,	   /* value: payload; aux: id */
