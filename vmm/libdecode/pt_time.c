@@ -7,7 +7,7 @@
 #include "libdecode/pt_inside.h"
 
 /* Events whose time is that of a packet before the one that completes them. */
-#define W_HELD (W_ALONE | W_PGD)
+#define W_HELD (W_ALONE | W_PGD | W_BOUND | W_MWAIT | W_OVF)
 
 void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config, bool binds)
 {

@@ -4,6 +4,7 @@
  * known how an overflow ended.
  */
 #include "libdecode/pt_inside.h"
+#include "libdecode/pt_time.h"
 
 static void report(struct dec_pt *pt, const struct vptd_event *event)
 {
@@ -20,7 +21,10 @@ static bool put(struct dec_pt_queue *queue, const struct vptd_event *event)
 	return true;
 }
 
-/* Report the events behind an overflow, whose own event follows or preceded. */
+/*
+ * Report the events behind an overflow, whose own event follows or preceded. What comes next has
+ * the time of its own packet.
+ */
 static void report_behind(struct dec_pt *pt)
 {
 	unsigned int i;
@@ -28,6 +32,8 @@ static void report_behind(struct dec_pt *pt)
 	for (i = 0; i < pt->behind.n; i++)
 		report(pt, &pt->behind.at[i]);
 	pt->behind.n = 0;
+	if (pt->timing && !(pt->waits & W_ALONE))
+		pt->timing->holds = false;
 }
 
 void dec_pt_emit(struct dec_pt *pt, struct vptd_event event)
