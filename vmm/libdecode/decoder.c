@@ -51,11 +51,18 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 
 	for (i = 0; i < first; i++)
 		run.ip += lens[i];
-	d->timing.what = DEC_TIMED_RUN;
 	d->ops.run(d->context, &run);
+}
+
+static void on_timed_run(void *context, const struct dec_block *block, unsigned int first,
+			 unsigned int count)
+{
+	struct vptd_decoder *d = context;
+
+	d->timing.what = DEC_TIMED_RUN;
+	on_run(context, block, first, count);
 	d->timing.what = DEC_TIMED_NONE;
-	if (d->pt.timing)
-		dec_timing_ran(&d->timing, block, first, count);
+	dec_timing_ran(&d->timing, block, first, count);
 }
 
 static bool on_miss(void *context, uint64_t space, uint64_t address)
@@ -75,6 +82,7 @@ static bool on_miss(void *context, uint64_t space, uint64_t address)
 }
 
 static const struct dec_flow_ops reports = {.run = on_run};
+static const struct dec_flow_ops timed_reports = {.run = on_timed_run};
 static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
 
 /* A caller may have been compiled when the structure ended before `crystal_num`. */
@@ -104,6 +112,8 @@ static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
 
 	dec_timing_init(&d->timing, &time, d->ops.run);
 	d->pt.timing = &d->timing;
+	if (d->ops.run)
+		d->flow.ops = &timed_reports;
 }
 
 static void start(struct vptd_decoder *d, const struct vptd_config *config)

@@ -44,7 +44,7 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 		dec_timing_forget(pt->timing);
 }
 
-static enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
+static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
 {
 	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
 		/* Outcomes that cannot be followed, up to the next TIP. */
@@ -55,7 +55,7 @@ static enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int 
 	return dec_flow_outcomes(pt->flow, bits, n);
 }
 
-static enum vptd_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
+static VPT_ALWAYS_INLINE enum vptd_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	bool suppressed = p->ip_bytes == VPT_IP_SUPPRESSED;
 	enum vpt_status expanded = vpt_ip_expand(pt->last_ip, p->ip_bytes, p->value, &pt->last_ip);
@@ -74,7 +74,7 @@ static enum vptd_status ip_packet(struct dec_pt *pt, const struct vpt_packet *p)
 	}
 }
 
-static enum vptd_status mode_tsx(struct dec_pt *pt, unsigned int value)
+static VPT_ALWAYS_INLINE enum vptd_status mode_tsx(struct dec_pt *pt, unsigned int value)
 {
 	if (pt->waits & W_PSB) {
 		pt->tsx = (uint8_t)value;
@@ -109,7 +109,8 @@ static void begin_block(struct dec_pt *pt, uint8_t type)
 }
 
 /* Packets that change neither flow nor what it runs in. */
-static enum vptd_status event_packet(struct dec_pt *pt, const struct vpt_packet *p)
+static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
+						       const struct vpt_packet *p)
 {
 	struct vptd_event event = {.value = p->value, .aux = p->aux};
 
@@ -199,7 +200,7 @@ static enum vptd_status no_apl12(struct dec_pt *pt)
 }
 
 /* What the packets before have left open ends with this one. */
-static enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
+static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
 	if (is_timing(kind))
 		return VPTD_OK;
@@ -233,7 +234,7 @@ static enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 	return VPTD_OK;
 }
 
-static enum vptd_status packet(struct dec_pt *pt, const struct vpt_packet *p)
+static VPT_ALWAYS_INLINE enum vptd_status packet(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	enum vptd_status status = pt->waits ? close_waits(pt, p->kind) : VPTD_OK;
 
@@ -276,8 +277,8 @@ static enum vptd_status packet(struct dec_pt *pt, const struct vpt_packet *p)
 /*
  * Short TNT packets, of which most traces consist, while nothing waits. Returns the bytes used.
  */
-static inline size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
-				enum vptd_status *status)
+static VPT_ALWAYS_INLINE size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
+					   enum vptd_status *status)
 {
 	size_t i;
 
@@ -334,8 +335,8 @@ static enum vpt_status skip_wrong_tma(const uint8_t *bytes, size_t len, struct v
  * A CYC that an OVF has cut looks like one whose second byte is the OVF's first. Two CYCs in a
  * row do not exist, so that the OVF's second byte, which would be another, tells.
  */
-static enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes, size_t len,
-				   struct vpt_packet *p)
+static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes,
+						     size_t len, struct vpt_packet *p)
 {
 	enum vpt_status status = vpt_packet_read(&pt->parser, bytes, len, p);
 
@@ -352,7 +353,11 @@ static enum vpt_status read_packet(struct dec_pt *pt, const uint8_t *bytes, size
 }
 
 /* One step into the bytes. Returns how many were used; 0: more are needed. */
-static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+typedef size_t (*step_fn)(struct dec_pt *pt, const uint8_t *bytes, size_t len);
+
+/* This and what it calls is inlined twice, so that a decoder without time does not pay for it. */
+static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes, size_t len,
+					 bool timed)
 {
 	enum vptd_status status = VPTD_OK;
 	struct vpt_packet p;
@@ -382,11 +387,11 @@ static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	case VPT_OK:
 		pt->offset += p.size;
 		used += p.size;
-		if (vpt_unlikely(pt->timing))
+		if (timed)
 			status = dec_pt_time_before(pt, &p);
 		if (!status)
 			status = packet(pt, &p);
-		if (vpt_unlikely(pt->timing))
+		if (timed)
 			dec_pt_time_after(pt, &p);
 		break;
 	case VPT_E_EOS:
@@ -403,15 +408,25 @@ static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	return used;
 }
 
+static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	return any_step(pt, bytes, len, false);
+}
+
+static size_t timed_step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+{
+	return any_step(pt, bytes, len, true);
+}
+
 /* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
-static size_t complete(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+static size_t complete(struct dec_pt *pt, step_fn take, const uint8_t *bytes, size_t len)
 {
 	size_t had = pt->ncarry, room = sizeof(pt->carry) - had, used;
 
 	if (len < room)
 		room = len;
 	memcpy(pt->carry + had, bytes, room);
-	used = step(pt, pt->carry, had + room);
+	used = take(pt, pt->carry, had + room);
 	if (!used) {
 		pt->ncarry = had + room;
 		return room;
@@ -427,14 +442,16 @@ static size_t complete(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 
 void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
+	const step_fn take = pt->timing ? timed_step : step;
+
 	while (len && pt->ncarry) {
-		size_t used = complete(pt, bytes, len);
+		size_t used = complete(pt, take, bytes, len);
 
 		bytes += used;
 		len -= used;
 	}
 	while (len) {
-		size_t used = step(pt, bytes, len);
+		size_t used = take(pt, bytes, len);
 
 		if (!used)
 			break;

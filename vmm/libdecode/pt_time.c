@@ -6,8 +6,10 @@
 
 #include "libdecode/pt_inside.h"
 
-/* Events whose time is that of a packet before the one that completes them. */
-#define W_HELD (W_ALONE | W_PGD | W_BOUND | W_MWAIT | W_OVF)
+/* Events whose time is that of a packet before the one that completes them, */
+#define W_HELD_TSC (W_ALONE | W_PGD | W_VMCS | W_MWAIT)
+/* or that may be of either. */
+#define W_HELD (W_HELD_TSC | W_BOUND | W_OVF)
 
 void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config, bool binds)
 {
@@ -47,6 +49,7 @@ static enum vptd_status move_on(struct dec_pt *pt, const struct vpt_packet *p)
 
 	if (pt->waits & W_HELD && !t->holds) {
 		t->held = t->now;
+		t->held_tsc = pt->waits & W_HELD_TSC;
 		t->holds = true;
 	}
 	if (t->binds && pt->enabled && pt->flow->nbits) {
@@ -139,6 +142,8 @@ static uint64_t upper(const struct dec_timing *t)
 	uint64_t hi = dec_time_until(&t->now), by;
 	bool exact = t->what == DEC_TIMED_RUN ? t->first && !t->behind : t->what != DEC_TIMED_NONE;
 
+	if (!t->now.known)
+		return DEC_NO_BOUND;
 	if (exact && t->eligible)
 		hi = dec_time_hi(&t->now, &t->config);
 	if (!t->has_next)
@@ -158,20 +163,25 @@ static uint64_t lower(const struct dec_timing *t, const struct dec_time *began)
 void dec_timing_point(const struct dec_timing *t, struct dec_point *point)
 {
 	const struct dec_time *began = t->holds && t->what != DEC_TIMED_NONE ? &t->held : &t->now;
+	const struct dec_time *of = &t->now;
+	bool is_held;
 
 	memset(point, 0, sizeof(*point));
-	point->cycles = began->cycles;
-	if (!began->known)
+	point->cycles = of->cycles;
+	if (!began->known && !t->now.known)
 		return;
 	point->known = true;
-	point->lo = lower(t, began);
+	point->lo = began->known ? lower(t, began) : 0;
 	point->hi = upper(t);
 	/* The core clock is not what CBR says. */
 	if (point->lo > point->hi) {
 		point->lo = 0;
 		point->hi = DEC_NO_BOUND;
 	}
-	point->tsc = dec_time_tsc(began, &t->config);
+	is_held = began->known && (t->held_tsc || !t->now.known);
+	of = is_held ? began : &t->now;
+	point->cycles = of->cycles;
+	point->tsc = dec_time_tsc(of, &t->config);
 	if (point->tsc < point->lo)
 		point->tsc = point->lo;
 	if (point->tsc > point->hi)

@@ -23,6 +23,7 @@ struct dec_timing {
 	struct dec_time next; /* behind the timing packet that is being taken, if `has_next` */
 	struct dec_time held; /* when an event began that waits for other packets, if `holds` */
 	bool has_next, holds;
+	bool held_tsc; /* the event that waits is of that time */
 	bool eligible; /* the packet at hand has a CYC if time has passed (33.3.6) */
 	bool first;    /* no branch has run since the last timing packet */
 	bool behind;   /* outcomes from before the last timing packet wait for a deferred TIP */
