@@ -141,6 +141,46 @@ static void put_other(void)
 	put(packets[i].bytes, packets[i].len);
 }
 
+/* TSC, TMA, MTC, CYC and CBR, with payloads that are near each other or wild. */
+static void put_time(void)
+{
+	uint8_t p[8] = {0x19, (uint8_t)below(256), (uint8_t)below(256), (uint8_t)below(2)};
+
+	switch (below(8)) {
+	case 0:
+		memset(p + 4, below(16) ? 0 : 0xff, 4);
+		put(p, 8);
+		break;
+	case 1:
+		put("\x02\x73", 2);
+		put(p + 1, 2);
+		put("\0", 1);
+		put(p + 2, 2);
+		trace.bytes[trace.len - 1] &= 1;
+		break;
+	case 2:
+	case 3:
+		p[0] = 0x59;
+		put(p, 2);
+		break;
+	case 4:
+		p[2] = (uint8_t)below(40);
+		put("\x02\x03", 2);
+		put(p + 2, 1);
+		put("\0", 1);
+		break;
+	case 5:
+		if (!below(8)) {
+			put("\xff\xff\xff\xff\xff\xff\xfe", 7);
+			break;
+		}
+		/* fallthrough */
+	default:
+		p[0] = (uint8_t)(p[1] << 3 | 3);
+		put(p, 1);
+	}
+}
+
 static void make_trace(void)
 {
 	static const uint8_t ips[] = {0x0d, 0x0d, 0x0d, 0x11, 0x01, 0x1d};
@@ -152,6 +192,8 @@ static void make_trace(void)
 	for (i = below(160); i; i--) {
 		if (!below(8))
 			put_psb();
+		if (!below(3))
+			put_time();
 		if (below(3) && !wild)
 			put_tnt();
 		else if (below(3))
@@ -167,20 +209,47 @@ struct result {
 
 static uint64_t circles;
 
+/* Of the decoder at hand, if it has time: its times, in a hash. */
+static struct vptd_decoder *timed;
+static uint64_t times;
+
+static void take_time(void)
+{
+	struct vptd_time time;
+
+	if (!timed)
+		return;
+	ck_assert_int_eq(vptd_time(timed, &time), VPTD_OK);
+	ck_assert(time.lo <= time.tsc && time.tsc <= time.hi);
+	times = (times ^ time.lo ^ time.tsc * 3 ^ time.hi * 5 ^ time.cycles * 7) *
+			0x9e3779b97f4a7c15ull +
+		time.ratio;
+}
+
 static void on_event(void *context, const struct vptd_event *event)
 {
 	(void)context;
+	take_time();
 	circles += event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_LOOP;
 }
 
 static void on_run(void *context, const struct vptd_run *run)
 {
+	take_time();
 	*(uint64_t *)context += run->count;
 }
 
-static void decode(bool runs, size_t piece, struct result *r)
+static void decode(bool runs, bool time, size_t piece, struct result *r)
 {
-	const struct vptd_config config = {.size = sizeof(config), .flags = VPTD_EDGES};
+	const struct vptd_config config = {
+		.size = sizeof(config),
+		.flags = VPTD_EDGES | (time ? VPTD_TIME | VPTD_CTL : 0),
+		/* BranchEn, TSCEn, MTCEn, CYCEn, OS, User, MTCFreq 3 or 10, CycThresh 0 or 4 */
+		.ctl = 0x260eu | (trace.len & 1 ? 3u << 14 : 10u << 14 | 4u << 19),
+		.crystal_num = 7,
+		.crystal_den = 3,
+		.max_nonturbo = 24,
+	};
 	const struct vptd_ops ops = {
 		.size = sizeof(ops), .event = on_event, .run = runs ? on_run : NULL};
 	struct vptd_counts *counts = vptd_counts_new();
@@ -191,6 +260,8 @@ static void decode(bool runs, size_t piece, struct result *r)
 	size_t i, n;
 
 	ck_assert(d && counts);
+	timed = time ? d : NULL;
+	times = 0;
 	memset(r, 0, sizeof(*r));
 	for (i = 0; i < PAGES; i++)
 		if (!missing[i])
@@ -217,7 +288,7 @@ static void decode(bool runs, size_t piece, struct result *r)
 START_TEST(same_counts)
 {
 	struct result runs, whole, pieces;
-	uint64_t ran = 0;
+	uint64_t ran = 0, with_time;
 	unsigned int i;
 
 	seed = ((uint64_t)_i + 1) * 0x9e3779b97f4a7c15ull;
@@ -225,10 +296,17 @@ START_TEST(same_counts)
 	for (i = 0; i < 60; i++) {
 		make_trace();
 		circles = 0;
-		decode(false, trace.len, &whole);
-		decode(false, 1 + below(9), &pieces);
+		decode(false, false, trace.len, &whole);
+		decode(false, false, 1 + below(9), &pieces);
 		ck_assert_msg(!memcmp(&whole, &pieces, sizeof(whole)), "trace %u in pieces", i);
-		decode(true, trace.len, &runs);
+		decode(false, true, trace.len, &pieces);
+		ck_assert_msg(!memcmp(&whole, &pieces, sizeof(whole)), "trace %u with time", i);
+		decode(true, true, trace.len, &runs);
+		with_time = times;
+		decode(true, true, 1 + below(9), &pieces);
+		ck_assert_msg(!memcmp(&runs, &pieces, sizeof(runs)) && times == with_time,
+			      "trace %u with time in pieces", i);
+		decode(true, false, trace.len, &runs);
 		/* A circle of branches is noticed after different numbers of rounds. */
 		ck_assert_msg(circles || !memcmp(&whole, &runs, sizeof(whole)),
 			      "trace %u with runs: %lu instructions, not %lu", i,

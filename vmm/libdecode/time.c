@@ -31,8 +31,12 @@ static uint64_t min(uint64_t a, uint64_t b)
 /* a * b / c, rounded down or up. @c is not 0. */
 static uint64_t muldiv(uint64_t a, uint64_t b, uint64_t c, bool up)
 {
-	u128 q = ((u128)a * b + (up ? c - 1 : 0)) / c;
+	uint64_t more = up ? c - 1 : 0, product;
+	u128 q;
 
+	if (!__builtin_mul_overflow(a, b, &product) && product <= UINT64_MAX - more)
+		return (product + more) / c;
+	q = ((u128)a * b + more) / c;
 	return q > UINT64_MAX ? UINT64_MAX : (uint64_t)q;
 }
 
