@@ -95,9 +95,12 @@ static bool is_ptwrite(const struct dec_pt *pt)
 /* IRET, UIRET and VM entries send their own address: the branch is theirs (table 33-50). */
 static bool is_transfer(const struct dec_pt *pt)
 {
-	const struct vptd_event *last = &pt->alone.at[pt->alone.n - 1];
+	const struct vptd_event *last;
 
-	return pt->alone.n && last->kind == VPTD_EVENT_CFE &&
+	if (!pt->alone.n)
+		return false;
+	last = &pt->alone.at[pt->alone.n - 1];
+	return last->kind == VPTD_EVENT_CFE &&
 	       (last->value == CFE_IRET || last->value == CFE_UIRET ||
 		last->value == CFE_VMENTRY) &&
 	       pt->flow->cur->end == DEC_END_FAR && dec_flow_at_end(pt->flow);
