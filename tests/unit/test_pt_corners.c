@@ -178,6 +178,28 @@ START_TEST(vmxoff_leaves_nothing)
 }
 END_TEST
 
+/* A state has the error that stopped the output, and a load restores it. */
+START_TEST(state_of_an_error)
+{
+	struct vpt_pt_state before, after;
+
+	setup(vpt_caps_model("skl"));
+	guestmem_poke64(&u.mem, RAM, RAM | 1 << 10); /* a reserved bit */
+	write_msr(VPT_MSR_OUTPUT_BASE, RAM);
+	write_msr(VPT_MSR_OUTPUT_MASK_PTRS, 0x7f);
+	write_msr(VPT_MSR_CTL, ON | VPT_CTL_MASK(TOPA));
+	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, VPT_STATUS_MASK(ERROR));
+	vpt_pt_save(&u.pt, &before);
+	ck_assert_uint_eq(before.error, VPT_OUT_ERR_ENTRY_RESERVED);
+	vpt_pt_init(&u.pt, vpt_caps_model("skl"), &u.ops, &u);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	ck_assert_int_eq(u.pt.out.why, VPT_OUT_ERR_ENTRY_RESERVED);
+	vpt_pt_save(&u.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	finish();
+}
+END_TEST
+
 /* A state has the last IP that a PSB makes 0, and the CS base that makes LIPs of IPs. */
 START_TEST(state_of_ips)
 {
@@ -215,6 +237,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, stop_commits);
 	tcase_add_test(tcase, rsm_while_stopped);
 	tcase_add_test(tcase, vmxoff_leaves_nothing);
+	tcase_add_test(tcase, state_of_an_error);
 	tcase_add_test(tcase, state_of_ips);
 	suite_add_tcase(suite, tcase);
 	return suite;
