@@ -225,6 +225,7 @@ static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct
 void vpt_pt_vm_entered(struct vpt_pt *pt, uint64_t guest_ip)
 {
 	const struct vpt_pt_vmx way = pt->vmx;
+	/* [VMX-SMM-ROOT] */
 	bool non_root = !((way.flags & VPT_VMXF_SMM) && (way.flags & VPT_VMXF_TO_ROOT));
 	struct arrival to;
 
@@ -233,7 +234,7 @@ void vpt_pt_vm_entered(struct vpt_pt *pt, uint64_t guest_ip)
 	vpt_memset(&to, 0, sizeof(to));
 	to.ip = guest_ip;
 	to.conceal = way.controls & VPT_VMX_ENTRY_CONCEAL;
-	to.nr = non_root; /* [VMX-SMM-ROOT] */
+	to.nr = non_root;
 	to.event = !to.conceal;
 	to.type = VPT_CFE_VMENTRY;
 	settle(pt, true, non_root, way.vmcs, non_root ? way.controls : 0);

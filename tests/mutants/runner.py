@@ -36,8 +36,8 @@ def spent():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(program, library, root, cpu, environment=None):
-    """Run a program. Each of its processes may take `cpu` seconds of processor time.
+def run(program, library, root, cpu, environment=None, wait=WAIT):
+    """Run a program. Each of its processes may take `cpu` seconds of processor time, all `wait`.
 
     Returns (verdict, seconds of processor time): "passed", "failed" or "timeout"."""
     env = {**os.environ, "LD_LIBRARY_PATH": str(library), "CK_FORK": "no", "LC_ALL": "C",
@@ -47,7 +47,7 @@ def run(program, library, root, cpu, environment=None):
         [str(program)], cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=lambda: limit(math.ceil(cpu)))
     try:
-        status = process.wait(WAIT)
+        status = process.wait(wait)
         verdict = "timeout" if -status in SLOW else "failed" if status else "passed"
     except subprocess.TimeoutExpired:
         verdict = "timeout"

@@ -23,6 +23,7 @@ from shadow import Shadow
 ROOT = Path(__file__).resolve().parents[2]
 TRIES = 40
 CPU = 5  # seconds of processor time that one test may take
+WAIT = 120  # seconds that all tests of a program may take, each of which is a process
 
 
 def read(path):
@@ -56,7 +57,8 @@ class Breaker:
         """What a program records now: {tag: {file: {(test, row)}}}"""
         self.proofs.unlink(missing_ok=True)
         run(self.program(name), library, ROOT, CPU, {
-            "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"})
+            "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"},
+            WAIT)
         return read(self.proofs) if self.proofs.exists() else {}
 
     def build(self, mutant, names, tests):

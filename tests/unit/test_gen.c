@@ -114,7 +114,7 @@ static const struct vpt_scenario others[] = {
 	  "on:os,br jcc jncc jcc jmpi>2000", "TNT(101) TIP(2000)"),
 	S("far branch out of the filter has its IP", VPT_ROW_PROVES("GEN-PGD"), "skl",
 	  "range0=1000-1fff on:os,br,f0 far>9000", "TIP.PGD(9000)"),
-	S("BranchEn 0", VPT_ROW_PROVES("GEN-BRANCHEN CTL-BRANCHEN"), "skl",
+	S("BranchEn 0", VPT_ROW_PROVES("GEN-BRANCHEN"), "skl",
 	  "on:os jcc jmpi>2000 async@next>9000 movcr3=7000 bits=32 far>1000 cbr",
 	  "PIP(7000) CBR(22)"),
 	S("BranchEn 0, enable", VPT_ROW_PROVES("GEN-BRANCHEN"), "skl", "on:os!",

@@ -112,6 +112,7 @@ static bool read_on(struct vpt_atom_decoder *a, struct vpt_item *item)
 		/* [ATOM-DEC-PSB] To a decoder in step it says nothing. */
 		if (a->next.packet.kind == VPT_ATOM_PKT_PSB)
 			a->joins = a->lost;
+		/* [ATOM-DEC-PSB] A PSB is no event. */
 		if (a->next.packet.kind != VPT_ATOM_PKT_STS)
 			continue;
 		vpt_atomd_event_item(a, item, VPT_FLOW_CBR);
