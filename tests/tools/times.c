@@ -52,7 +52,7 @@ static void on_run(void *context, const struct vptd_run *run)
 	struct insn insn = {.ip = run->ip};
 	uint32_t i;
 
-	if (vptd_time(of->d, &insn.time))
+	if (vptd_now(of->d, &insn.time))
 		abort();
 	insn.time.cycles += of->cycles;
 	for (i = 0; i < run->count; insn.ip += run->lens[i++]) {
@@ -113,7 +113,7 @@ static uint64_t decode(const struct trace *t, size_t from, size_t to, uint64_t c
 			abort();
 	}
 	if (vptd_push(of.d, t->stream + from, to - from) || vptd_finish(of.d) ||
-	    vptd_time(of.d, &time))
+	    vptd_now(of.d, &time))
 		abort();
 	if (vptd_events(of.d, VPTD_EVENT_ERROR))
 		printf("# errors: %" PRIu64 "\n", vptd_events(of.d, VPTD_EVENT_ERROR));

@@ -219,7 +219,7 @@ static void take_time(void)
 
 	if (!timed)
 		return;
-	ck_assert_int_eq(vptd_time(timed, &time), VPTD_OK);
+	ck_assert_int_eq(vptd_now(timed, &time), VPTD_OK);
 	ck_assert(time.lo <= time.tsc && time.tsc <= time.hi);
 	times = (times ^ time.lo ^ time.tsc * 3 ^ time.hi * 5 ^ time.cycles * 7) *
 			0x9e3779b97f4a7c15ull +

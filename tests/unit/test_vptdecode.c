@@ -226,7 +226,7 @@ static void on_timed_run(void *context, const struct vptd_run *run)
 	(void)context;
 	(void)run;
 	ck_assert_uint_lt(times.n, 8);
-	ck_assert_int_eq(vptd_time(times.d, &times.run[times.n++]), VPTD_OK);
+	ck_assert_int_eq(vptd_now(times.d, &times.run[times.n++]), VPTD_OK);
 }
 
 static struct vptd_decoder *timed_decoder(void)
@@ -260,13 +260,13 @@ START_TEST(time_of_runs)
 
 	memcpy(twice, timed, sizeof(timed));
 	memcpy(twice + sizeof(timed), timed, sizeof(timed));
-	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert_int_eq(vptd_now(d, &now), VPTD_OK);
 	ck_assert(!now.flags && !now.cycles);
 	ck_assert_int_eq(vptd_push(d, twice, sizeof(twice)), VPTD_OK);
-	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert_int_eq(vptd_now(d, &now), VPTD_OK);
 	ck_assert(now.flags == VPTD_TIME_KNOWN && now.ratio == 24 && now.tsc == 0x1020);
 	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
-	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert_int_eq(vptd_now(d, &now), VPTD_OK);
 	ck_assert(!now.flags && now.cycles == 64);
 	n = times.n;
 	ck_assert_uint_eq(n, 8);
@@ -280,7 +280,7 @@ START_TEST(time_of_runs)
 	i = (unsigned int)vptd_psb_size(timed, sizeof(timed));
 	ck_assert_int_eq(vptd_push(d, twice, sizeof(timed) + i), VPTD_OK);
 	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
-	ck_assert_int_eq(vptd_time(d, &now), VPTD_OK);
+	ck_assert_int_eq(vptd_now(d, &now), VPTD_OK);
 	ck_assert_uint_eq(before = now.cycles, 32);
 	ck_assert_uint_eq(times.n, n / 2);
 	ck_assert(!memcmp(times.run, whole, n / 2 * sizeof(whole[0])));
@@ -306,7 +306,7 @@ START_TEST(configurations)
 	ck_assert_uint_eq(offsetof(struct vptd_config, crystal_num), 144);
 	d = vptd_new(&config, NULL, NULL, &status);
 	ck_assert(d && status == VPTD_OK);
-	ck_assert_int_eq(vptd_time(d, &time), VPTD_E_ARGUMENT);
+	ck_assert_int_eq(vptd_now(d, &time), VPTD_E_ARGUMENT);
 	vptd_free(d);
 	config.size = sizeof(config);
 	config.flags = VPTD_TIME;

@@ -312,7 +312,7 @@ uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)
 	return kind < VPTD_EVENT_COUNT ? d->events[kind] : 0;
 }
 
-enum vptd_status vptd_time(const struct vptd_decoder *d, struct vptd_time *time)
+enum vptd_status vptd_now(const struct vptd_decoder *d, struct vptd_time *time)
 {
 	struct dec_point point;
 

@@ -111,7 +111,7 @@ struct vptd_run {
 /*
  * Callbacks of a decoder. Each may be NULL. A callback must not call functions of this decoder,
  * with two exceptions: space() and fetch() may call vptd_page() and vptd_code(), and event() and
- * run() may call vptd_time().
+ * run() may call vptd_now().
  */
 struct vptd_ops {
 	uint64_t size; /* sizeof(struct vptd_ops) */
@@ -145,7 +145,7 @@ enum vptd_flags {
 	VPTD_CTL = 1 << 0,	 /* `ctl` is valid; else it is taken as 200DH: BranchEn, OS, User */
 	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET leaves the call stack as it is */
 	VPTD_EDGES = 1 << 2,	 /* count edges */
-	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_time(); needs VPTD_CTL */
+	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_now(); needs VPTD_CTL */
 };
 
 /* Known properties of the processor and of the trace. A field of 0 is unknown. */
@@ -235,7 +235,7 @@ struct vptd_time {
 	uint32_t ratio;	 /* core:bus ratio of the last CBR packet; 0: unknown */
 	uint64_t tsc;	 /* estimate, from `lo` to `hi` */
 	uint64_t lo, hi; /* the true value is between them; 0 and UINT64_MAX: no bound */
-	uint64_t cycles; /* core clocks that CYC packets counted up to here, see vptd_time() */
+	uint64_t cycles; /* core clocks that CYC packets counted up to here, see vptd_now() */
 };
 
 /*
@@ -255,7 +255,7 @@ struct vptd_time {
  *
  * Returns VPTD_OK, or VPTD_E_ARGUMENT if @d was made without VPTD_TIME.
  */
-enum vptd_status vptd_time(const struct vptd_decoder *d, struct vptd_time *time);
+enum vptd_status vptd_now(const struct vptd_decoder *d, struct vptd_time *time);
 
 /*
  * Counts of edges, independent of the decoders that add to them.
