@@ -38,7 +38,7 @@ expect "a terminal" 'build: building\n@\033[K[1/2] Compiling one@\033[K[2/2] Lin
 tap_run "a terminal: standard output is not touched" test ! -s "$dir/out"
 script -qec "sh $dir/build 7" /dev/null </dev/null >"$dir/got"
 tap_run "a terminal: a command that fails: status" test $? -eq 1
-tail -n 3 "$dir/got" | sed 's/.*K//' >"$dir/last" && mv "$dir/last" "$dir/got"
+tail -n 3 "$dir/got" | sed "s/.*$(printf '\033')\[K//" >"$dir/last" && mv "$dir/last" "$dir/got"
 expect "a terminal: a command that fails" \
 	"[1/2] Compiling one\n[2/2] Linking two, with a warning\nbuild: it does not compile: the log is $dir/cache/build.log\n"
 sh "$dir/build" 0 >"$dir/got" 2>&1
