@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -485,12 +486,23 @@ START_TEST(in_place)
 }
 END_TEST
 
-/* A signal that is not of a map is nobody else's. */
+/* A signal that is not of a map does what it did before. */
 START_TEST(other_bus_errors)
 {
+	int status;
+	pid_t pid;
+
 	sample();
 	open_file(0);
-	raise(SIGBUS);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		raise(SIGBUS);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	/* A sanitizer has a handler of its own, which ends the process. */
+	ck_assert(WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS : WEXITSTATUS(status));
 }
 END_TEST
 
@@ -512,7 +524,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, endless);
 	tcase_add_loop_test(tc, changed_meanwhile, 0, 2);
 	tcase_add_loop_test(tc, in_place, 0, 4);
-	tcase_add_test_raise_signal(tc, other_bus_errors, SIGBUS);
+	tcase_add_test(tc, other_bus_errors);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("moved");
