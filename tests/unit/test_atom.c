@@ -402,6 +402,23 @@ START_TEST(engine_loses)
 }
 END_TEST
 
+/* It went to where one range ends within another: one that walks there would leave. */
+START_TEST(engine_loses_at_bound)
+{
+	struct atomfix *fix = atomfix_new(GUESTMEM_MAP_WHOLE);
+
+	atomfix_write(fix, VPT_ATOM_MSR_LIP0, 0x2000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP2, 0x3000);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP1, 0x2800);
+	atomfix_write(fix, VPT_ATOM_MSR_LIP3, 0x4000);
+	atomfix_begin(fix, ATOMFIX_CTL);
+	atomfix_write(fix, VPT_ATOM_MSR_EVENTS, VPT_ATOM_ID_EITHER | VPT_ATOM_ID_NEVER << 3);
+	atomfix_event(fix, VPT_EV_OVERFLOW, 0, 0x3000);
+	ck_assert(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit);
+	atomfix_free(fix);
+}
+END_TEST
+
 /* Each write to RTIT_CTL reports what was put before, and drains the buffer. */
 START_TEST(ctl_drains)
 {
@@ -434,6 +451,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, edges);
 	tcase_add_test(tc, asks);
 	tcase_add_test(tc, engine_loses);
+	tcase_add_test(tc, engine_loses_at_bound);
 	tcase_add_test(tc, ctl_drains);
 	tcase_add_test(tc, context_read);
 	tcase_add_test(tc, locked);

@@ -332,7 +332,7 @@ static const struct {
 } processors[] = {
 	{0x306d4, true},  {0x40671, true},  {0x406e3, true},  {0x406f1, true},	{0x50663, true},
 	{0x506e3, true},  {0x50654, false}, {0x806e9, false}, {0x606a6, false}, {0x806f8, false},
-	{0x506c9, false}, {0x003d4, false}, {0xf03d4, false}, {0x30fd4, false},
+	{0x506c9, false}, {0x51663, true},  {0x003d4, false}, {0xf03d4, false}, {0x30fd4, false},
 };
 
 START_TEST(lbr_models)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "vpt/encode.h"
 #include "vpt/packet.h"
 #include "vpt/pt.h"
 #include "vpt/state.h"
@@ -224,6 +225,53 @@ START_TEST(state_of_ips)
 }
 END_TEST
 
+/* A state has both addresses of each range that there can be. */
+START_TEST(state_of_ranges)
+{
+	struct vpt_caps caps = *vpt_caps_model("skl");
+	struct vpt_pt_state before, after;
+	unsigned int i;
+
+	caps.l14_1_eax = (caps.l14_1_eax & ~7u) | VPT_MAX_RANGES;
+	setup(&caps);
+	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
+		write_msr(VPT_MSR_ADDR0_A + i, 0x1000 * (i + 1));
+	vpt_pt_save(&u.pt, &before);
+	vpt_pt_init(&u.pt, &caps, &u.ops, &u);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &before), VPT_OK);
+	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
+		ck_assert_uint_eq(read_msr(VPT_MSR_ADDR0_A + i), 0x1000 * (i + 1));
+	vpt_pt_save(&u.pt, &after);
+	ck_assert_mem_eq(&before, &after, sizeof(before));
+	finish();
+}
+END_TEST
+
+/* Thirteen TIPs of five bytes, each good, of which the last one ends behind the state. */
+START_TEST(state_of_tips)
+{
+	const struct vpt_pt_options options = {.defer_tips = true};
+	struct vpt_pt_state state;
+	unsigned int at;
+
+	setup(vpt_caps_model("skl"));
+	ck_assert_int_eq(vpt_pt_set_options(&u.pt, &options), VPT_OK);
+	start(0x1000, ON);
+	vpt_pt_cond(&u.pt, IP, IP + 8, false);
+	jumps(2);
+	vpt_pt_save(&u.pt, &state);
+	ck_assert_uint_ne(state.tips, 0);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &state), VPT_OK);
+	memset(state.tip, 0, sizeof(state.tip));
+	for (at = 0; at < VPT_DEFER_BYTES; at += 5)
+		state.tip[at] = (uint8_t)(VPT_IP_UPDATE_32 << 5 | VPT_OP_TIP);
+	state.tips = at;
+	ck_assert_uint_eq(state.tips, VPT_DEFER_BYTES + 1);
+	ck_assert_int_eq(vpt_pt_load(&u.pt, &state), VPT_E_INVAL);
+	finish();
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("pt_corners");
@@ -239,6 +287,8 @@ Suite *vpt_suite(void)
 	tcase_add_test(tcase, vmxoff_leaves_nothing);
 	tcase_add_test(tcase, state_of_an_error);
 	tcase_add_test(tcase, state_of_ips);
+	tcase_add_test(tcase, state_of_ranges);
+	tcase_add_test(tcase, state_of_tips);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

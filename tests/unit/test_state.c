@@ -685,6 +685,32 @@ START_TEST(refuses_idle)
 }
 END_TEST
 
+/* Output has met an error: a reason that there is not, and one without TraceEn. */
+static const struct change failed[] = {
+	{"an error that there is not", 7, AT(error), VPT_OUT_ERR_COUNT, VPT_E_INVAL},
+	{"an error without TraceEn", 7, AT(ctl), VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN),
+	 VPT_E_INVAL},
+};
+
+START_TEST(refuses_failed)
+{
+	const struct change *c = &failed[_i];
+	static struct machine a;
+	struct vpt_pt_state state;
+	uint32_t seed = 13;
+
+	start(&a, &ways[c->way], 0);
+	while (a.pt.trigger_en)
+		step(&a, &seed);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_ne(state.error, 0);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	memcpy((char *)&state + c->offset, &c->value, c->bytes);
+	ck_assert_msg(vpt_pt_load(&a.pt, &state) == c->status, "%s", c->what);
+	free(a.stream);
+}
+END_TEST
+
 /* MODE.Exec has three bits: a state with any of their values is taken, and gives it back. */
 START_TEST(takes_each_mode)
 {
@@ -831,6 +857,11 @@ START_TEST(no_pt_in_vmx)
 	vpt_pt_save(&a.pt, &state);
 	ck_assert_uint_eq(state.ctl & 1, 0);
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
+	/* An entry has no control of it either. */
+	transit(&a, VPT_VMX_CONTROLS, 0x402000);
+	vpt_pt_save(&a.pt, &state);
+	ck_assert_uint_eq(state.vmx_controls, 0);
+	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
 	state.flags |= VPT_STATE_NON_ROOT;
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
 	state.vmx_controls = VPT_VMX_EXEC_CONCEAL;
@@ -852,6 +883,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tcase, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tcase, takes_each_mode, 0, 10);
 	tcase_add_loop_test(tcase, refuses_idle, 0, sizeof(idle) / sizeof(idle[0]));
+	tcase_add_loop_test(tcase, refuses_failed, 0, sizeof(failed) / sizeof(failed[0]));
 	tcase_add_test(tcase, forgets_clocks);
 	tcase_add_test(tcase, needs_a_mapping);
 	tcase_add_loop_test(tcase, has_no_leftovers, 0, WAYS);
