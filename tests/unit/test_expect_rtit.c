@@ -464,6 +464,22 @@ static void status_written(struct rtit *t)
 	end(t, VPT_END_DISABLED, 6, 0);
 }
 
+/* A write that leaves FilterEn as it is walks onto the base like any instruction. */
+static void overflow_written(struct rtit *t)
+{
+	filter(t, VPT_ATOM_ID_RANGE0);
+	range(t, 0, 0x10, 0x20);
+	start(t, 0, 0);
+	i(t, 0, 0, 0);
+	i(t, 0xe, 0, 0);
+	changed(t, 0x10, 0);
+	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
+	start(t, 0x10, 0);
+	i(t, 0x10, 0, 0);
+	i(t, 0x11, 0, 0);
+	end(t, VPT_END_DISABLED, 0x12, 0);
+}
+
 /* An interrupt before the instruction after it. */
 static void changed_then_event(struct rtit *t)
 {
@@ -560,6 +576,7 @@ static const struct {
 	 VPT_OWNER_NONE},
 	{registers_change, "E0 0 1 D E6 6 8 D E14 14 D", VPT_OWNER_NONE},
 	{status_written, "E2 2 D", VPT_OWNER_NONE},
+	{overflow_written, "E10 10 11 D", VPT_OWNER_NONE},
 	{changed_then_event, "E0 0 2>40 40 41 D", VPT_OWNER_NONE},
 	{root_operation, "E0 0 D E1 1 D", VPT_OWNER_NONE},
 	{root_by_space, "E40 40 D", VPT_OWNER_NONE},

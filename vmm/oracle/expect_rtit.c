@@ -76,11 +76,13 @@ static bool in_context(const struct vpt_expect *e, const struct vpt_point *p)
 	return !(s->ctl & CTL_CR3EN) || (e->hw_cr3 & CR3_MASK) == (s->cr3_match & CR3_MASK);
 }
 
-/* By the WRMSR between two sessions. */
-static bool wrote_status(const struct vpt_period *before, const struct vpt_session *now)
+/*
+ * By the WRMSR between two sessions: then it stands. Where STATUS was written and FilterEn is as
+ * it was, the WRMSR is an instruction like any.
+ */
+static bool wrote_filter(const struct vpt_period *before, const struct vpt_session *now)
 {
-	return before->end &&
-	       ((before->end->status ^ now->status) & (STATUS_FILTER | STATUS_OVERFLOW));
+	return before->end && ((before->end->status ^ now->status) & STATUS_FILTER);
 }
 
 static bool is_lossy(const struct vpt_session *s)
@@ -94,7 +96,7 @@ static void begin(struct vpt_expect *e)
 	e->walks = filter_id(e->regs) <= EITHER || stop_id(e->regs) <= EITHER;
 	e->ranges = e->walks || filter_id(e->regs) < NEVER;
 	e->filter = e->regs->status & STATUS_FILTER;
-	e->stands = e->changed && wrote_status(&e->periods[e->session - 1], e->regs);
+	e->stands = e->changed && wrote_filter(&e->periods[e->session - 1], e->regs);
 }
 
 static void move_filter(struct vpt_expect *e, bool arrived, uint64_t lip)
