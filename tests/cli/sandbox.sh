@@ -51,13 +51,13 @@ both() {
 	name=$1
 	shift
 	for mode in $on off; do
-		mkdir "$dir/work"
-		(cd "$dir/work" && "$VPT" "$@" "--sandbox=$mode" >out 2>err </dev/null
+		mkdir "$dir/run"
+		(cd "$dir/run" && "$VPT" "$@" "--sandbox=$mode" >out 2>err </dev/null
 		echo "status $?" >>out)
 		# Times differ.
-		sed -i 's,[0-9.]* s\>,,' "$dir/work/out" "$dir/work/err"
+		sed -i 's,[0-9.]* s\>,,' "$dir/run/out" "$dir/run/err"
 		rm -rf "${dir:?}/$mode"
-		mv "$dir/work" "$dir/$mode"
+		mv "$dir/run" "$dir/$mode"
 	done
 	tap_run "$name" diff -r "$dir/$on" "$dir/off"
 }

@@ -241,7 +241,7 @@ static void compare(struct tally *t, const struct pair *p)
 /* Instruction @n ran at @truth. */
 static void check_truth(struct tally *t, const struct vptd_time *o, uint64_t truth)
 {
-	/* What a tick is cut off of. */
+	/* A part of a tick may have been cut off. */
 	if (!(o->flags & VPTD_TIME_KNOWN) || (o->lo <= truth && truth - (truth != 0) <= o->hi))
 		return;
 	if (!t->untrue++)

@@ -445,7 +445,7 @@ static unsigned int sum_in_place(void)
 	return sum;
 }
 
-/* What is large stays in the file, which may be rewritten or made shorter meanwhile. */
+/* Large parts stay in the file, which may be rewritten or made shorter meanwhile. */
 START_TEST(in_place)
 {
 	static struct {

@@ -199,7 +199,7 @@ static int run(const struct options *o)
 	if (status)
 		return status;
 	status = can_verify(o, reader);
-	/* What is wrong with these files is said before the long work. */
+	/* Errors in these files are reported before the long work. */
 	if (!status && o->symbols.n)
 		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status)

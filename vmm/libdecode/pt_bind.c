@@ -215,7 +215,7 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *f
 	return ran ? dec_flow_finish(f) : VPTD_OK;
 }
 
-/* What belongs to an event, and is reported before it. */
+/* Packets that belong to an event, and are reported before it. */
 static void use_bound(struct dec_pt *pt)
 {
 	if (pt->waits & W_ABORT)

@@ -102,7 +102,7 @@ void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
 	bool at_target =
 		p->kind == VPT_PKT_TIP || p->kind == VPT_PKT_TIP_PGE || p->kind == VPT_PKT_PSBEND;
 
-	/* What a PSB ends is reported before. */
+	/* Whatever a PSB ends is reported before it. */
 	if (p->kind == VPT_PKT_PSB || p->kind == VPT_PKT_PSBEND) {
 		keep_from(t);
 		dec_time_take(&t->now, &t->config, p);

@@ -263,7 +263,7 @@ static void begin_psb(struct dec_time *t, const struct dec_time_config *c)
 	t->in_psb = true;
 	t->psb_tsc = false;
 	t->psb_cycles = 0;
-	/* What follows must not depend on what came before. */
+	/* Nothing that follows may depend on what came before. */
 	no_calibration(t);
 	ratio(t, c, 0);
 	t->cbr_guess = 0;

@@ -212,7 +212,7 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 	return true;
 }
 
-/* Where a walk was when it used its last outcome. */
+/* The place of a walk when it used its last outcome. */
 struct used {
 	struct dec_block *at;
 	uint32_t insns;

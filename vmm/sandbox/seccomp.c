@@ -202,7 +202,7 @@ struct program {
 	unsigned short len;
 };
 
-/* What becomes of calls from a number on, up to the next range's. */
+/* One action for all calls from a number on, up to the next range's. */
 struct range {
 	uint32_t from;
 	uint32_t action;

@@ -80,7 +80,7 @@ int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *e
 			     size_t *count)
 {
 	const struct limits max = {__get_cpuid_max(0, NULL), __get_cpuid_max(1u << 31, NULL)};
-	/* What is done here of the XSAVE feature set needs the rest of it, which is the host's. */
+	/* The parts of the XSAVE feature set that are done here need the rest, which is the host's. */
 	bool has_xsave = false;
 	size_t i, n = 0;
 

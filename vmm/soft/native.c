@@ -38,7 +38,7 @@ VPT_UOP(stop)
 	return NULL;
 }
 
-/* What CPU_FEATURE_ACTIVE() of libc says, which shifts a 1 into the sign for AVX512VL. */
+/* The same as CPU_FEATURE_ACTIVE() of libc, which shifts a 1 into the sign for AVX512VL. */
 static bool is_active(unsigned int feature)
 {
 	const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(feature / 128);

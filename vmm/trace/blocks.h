@@ -10,7 +10,7 @@
 #include "reader.h"
 #include "source.h"
 
-/* What is done with a block that is as it must be. */
+/* The use that is made of a block which is as it must be. */
 enum vpt_block_use {
 	VPT_USE_PASS, /* it is taken without its payload */
 	VPT_USE_LOOK, /* a copy of its payload is there while it is taken */

@@ -40,7 +40,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	for (m = maps; m; m = m->next)
 		if (p >= m->at && p < m->at + m->bytes)
 			break;
-	/* What is not ours is for whoever was there before: a fault comes again by itself. */
+	/* Any other is for whoever was there before: a fault comes again by itself. */
 	if (!m || !tear(m, p)) {
 		sigaction(SIGBUS, &before, NULL);
 		if (info->si_code <= 0)

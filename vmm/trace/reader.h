@@ -61,7 +61,7 @@ struct vpt_code {
 
 enum vpt_reader_how {
 	VPT_READER_PREFIX = 1 << 0, /* read nothing behind the first damage */
-	/* What ran can be most of the file. */
+	/* The records of what ran can be most of the file. */
 	VPT_READER_NO_ORACLE = 1 << 1,	  /* leave it out */
 	VPT_READER_COUNT_ORACLE = 1 << 2, /* check and count it: there is nothing to walk */
 	/* The bytes of pages of code may change with the file: no byte may be read twice. */
