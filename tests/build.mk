@@ -20,9 +20,9 @@ $(TEST_UNIT): $(O)/tests/%: $(O)/tests/unit/%.o $(O)/tests/lib/main.o $(TEST_LIB
 $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-# Files made by hand.
+# For tools: files made by hand, and traces in one piece.
 TEST_RAW := $(O)/tests/libraw.a
-$(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o
+$(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 # Small programs that test scripts use, one per tests/tools/*.c.

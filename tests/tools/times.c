@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/onepiece.h"
 #include "decode/flow.h"
 #include "libdecode/vptdecode.h"
 #include "trace/reader.h"
@@ -292,22 +293,14 @@ static bool as_timeline(const struct trace *t, const struct insns *whole, uint64
 
 static bool suits(struct trace *t)
 {
-	const struct vpt_period *periods;
-	size_t n, i;
+	const struct vpt_session *session = one_piece(t->reader);
 
 	t->stream = vpt_reader_stream(t->reader, 0, &t->len);
 	t->code = vpt_reader_code(t->reader, 0, &t->ncode);
 	t->caps = &vpt_reader_info(t->reader)->caps;
-	periods = vpt_reader_sessions(t->reader, 0, &n);
-	if (!t->stream || n != 1)
+	if (!session)
 		return false;
-	t->ctl = periods[0].start->ctl;
-	for (i = 1; i < t->ncode; i++) {
-		const struct vpt_code_page *a = t->code[i - 1].page, *b = t->code[i].page;
-
-		if (a->cr3 != b->cr3 || a->vaddr == b->vaddr)
-			return false;
-	}
+	t->ctl = session->ctl;
 	return t->ctl & VPT_CTL_MASK(TSC_EN);
 }
 

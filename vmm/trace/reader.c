@@ -54,16 +54,17 @@ static const char *read_elf(struct vpt_reader *r, const struct vpt_block *b, con
 static const char *read_code(struct vpt_reader *r, struct vpt_reader_vcpu *v,
 			     const struct vpt_block *b, const void *p)
 {
-	struct vpt_code_page *page;
+	struct vpt_code_page copy, *page;
 
-	if (b->len != sizeof(*page) + VPT_CODE_BYTES)
+	if (b->len != sizeof(copy) + VPT_CODE_BYTES)
 		return "a block's length is wrong";
+	memcpy(&copy, p, sizeof(copy));
+	if (copy.vaddr % VPT_CODE_BYTES)
+		return "a page of code is not aligned";
 	page = vpt_arena_alloc(&r->blocks.arena, sizeof(*page));
 	if (!page || !vpt_vec_room(&v->code))
 		return vpt_reader_no_memory;
-	memcpy(page, p, sizeof(*page));
-	if (page->vaddr % VPT_CODE_BYTES)
-		return "a page of code is not aligned";
+	*page = copy;
 	v->code.at[v->code.n++] = (struct vpt_code){page, (const uint8_t *)p + sizeof(*page), 0};
 	vpt_reader_saw(v, page->insns);
 	return NULL;
