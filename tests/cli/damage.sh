@@ -94,6 +94,21 @@ refuses_as "snapshot: an endless file" "$INPUT" "not a snapshot" snapshot \
 # shellcheck disable=SC2016 # expanded by the inner shell
 tap_run "a file through a pipe" sh -c 'cat "$1" | "$0" decode -q -' "$VPT" "$good"
 
+# The pipe is full long before the end, so that decoding goes on when the file is gone.
+shortened_meanwhile() {
+	"$VPT" run -q --engine=soft --pt=host -o "$dir/jit.vpt" "$GUEST/jit.elf" >/dev/null 2>&1
+	{
+		"$VPT" decode -i "$dir/jit.vpt" 2>"$dir/said"
+		echo $? >"$dir/status"
+	} | {
+		read -r _ && truncate -s 0 "$dir/jit.vpt"
+		cat >/dev/null
+	}
+	cat "$dir/said" "$dir/status"
+	[ "$(cat "$dir/status")" -eq "$INPUT" ] && grep -q 'was made shorter meanwhile$' "$dir/said"
+}
+tap_run "a file that is made shorter while it is decoded" shortened_meanwhile
+
 # A damaged SESSION block is left out: the exporter must not need one.
 without_sessions() {
 	python3 -B -c '
