@@ -78,7 +78,8 @@ void vpt_clock_slept(struct vpt_vcpu *v, uint64_t ns)
 
 void vpt_clock_now(struct vpt_vcpu *v, struct vpt_clock *now, uint64_t *tsc)
 {
-	if (vpt_unlikely(v->untraced))
+	/* Where the engine counts there is nothing to hold. */
+	if (vpt_unlikely(v->untraced && !vpt_vcpu_counts(v)))
 		vpt_clock_hold(v);
 	*now = vpt_time_clock(&v->ev->time, v->ev->retired);
 	*tsc = now->tsc + v->ev->time.offset;
