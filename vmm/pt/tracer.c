@@ -656,18 +656,15 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 		note_page(t, cr3, ip + room, len - room, gpa2);
 }
 
-void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
+void vpt_tracer_note_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
 {
-	if (*t->unit.trigger_en)
-		retired(t, insn, *t->unit.packet_en);
+	retired(t, insn, *t->unit.packet_en);
 }
 
-void vpt_tracer_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next)
+void vpt_tracer_tell_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next)
 {
 	const struct vpt_event event = {.kind = VPT_EV_INSN, .from = ip, .to = next, .next = next};
 
-	if (!*t->unit.each_insn)
-		return;
 	t->unit.ops->event(t, &event);
 	settle(t, next);
 }

@@ -156,8 +156,14 @@ void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, uns
 
 /* So many instructions retired, and PacketEn was for all of them what it is now. */
 void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
+/* For vpt_tracer_retired(), while TriggerEn is set. */
+void vpt_tracer_note_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* An instruction retired. Before its event, if it makes one. */
-void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
+static inline void vpt_tracer_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
+{
+	if (*t->unit.trigger_en)
+		vpt_tracer_note_retired(t, insn);
+}
 /*
  * A change of flow, with the context already the new one. `cpl`: of event->from. For an
  * interrupt or an exception, @arrived: event->from was reached by a taken branch or by an
@@ -173,8 +179,14 @@ static inline void vpt_tracer_event(struct vpt_tracer *t, const struct vpt_event
 }
 /* A conditional branch; `next`: the IP after it. */
 void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken);
+/* For vpt_tracer_plain(), while the unit asks for each instruction. */
+void vpt_tracer_tell_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next);
 /* The instruction at `ip` retired and makes no event. */
-void vpt_tracer_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next);
+static inline void vpt_tracer_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next)
+{
+	if (vpt_unlikely(*t->unit.each_insn))
+		vpt_tracer_tell_plain(t, ip, next);
+}
 
 /* Time has passed without an event, `ip` is next: see vpt_pt_tick(). */
 void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip);
