@@ -128,7 +128,7 @@ static struct vpt_block **bucket(struct vpt_soft_cache *cache, uint64_t gpa, uin
 }
 
 /* Execution must not go on in a block whose bytes have changed. */
-static const struct vpt_uop *stale(struct vpt_soft *c, const struct vpt_uop *u)
+static VPT_NO_ENDBR const struct vpt_uop *stale(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	c->left += u->rest;
 	c->r[VPT_R_RIP] = u->ip;

@@ -148,7 +148,7 @@ static inline void check_target(struct vpt_soft *c, const struct vpt_uop *u, uin
 		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
 }
 
-static COLD const struct vpt_uop *far_end(struct vpt_soft *c, const struct vpt_uop *u)
+static COLD VPT_NO_ENDBR const struct vpt_uop *far_end(struct vpt_soft *c, const struct vpt_uop *u)
 {
 	vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
 }

@@ -46,8 +46,20 @@ struct vpt_soft;
 struct vpt_uop;
 struct vpt_block;
 
+/*
+ * Micro-operations jump to each other through vpt_uop_fn, and to code that compile.c has made,
+ * which does not begin with ENDBR. So these jumps have a NOTRACK prefix, and no handler begins
+ * with an ENDBR that each micro-operation would execute.
+ */
+#if defined(__CET__) && defined(__GNUC__)
+#define VPT_NO_ENDBR __attribute__((nocf_check))
+#else
+#define VPT_NO_ENDBR
+#endif
+
 /* Returns what is to run next, NULL to leave. */
-typedef const struct vpt_uop *(*vpt_uop_fn)(struct vpt_soft *c, const struct vpt_uop *u);
+typedef const struct vpt_uop *(*vpt_uop_fn)(struct vpt_soft *c,
+					    const struct vpt_uop *u)VPT_NO_ENDBR;
 
 enum vpt_uop_flags {
 	VPT_UOP_SS = 1 << 0, /* its address is on the stack: #SS, not #GP */
@@ -244,7 +256,8 @@ static inline struct vpt_soft *vpt_soft(struct vpt_engine_vcpu *ev)
 #define VPT_NEXT(c, u) VPT_RUN(c, (u) + 1)
 
 /* Defines a micro-operation: VPT_UOP(name) { ...; return VPT_NEXT(c, u); } */
-#define VPT_UOP(name) static const struct vpt_uop *name(struct vpt_soft *c, const struct vpt_uop *u)
+#define VPT_UOP(name) \
+	static VPT_NO_ENDBR const struct vpt_uop *name(struct vpt_soft *c, const struct vpt_uop *u)
 
 /* Operand registers; a 32-bit result goes through vpt_set32(). */
 #define VPT_REG(c, offset, type) (*(type *)((char *)(c)->r + (offset)))
