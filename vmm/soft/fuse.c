@@ -84,49 +84,60 @@ UNARY(inc, 64)
 UNARY(dec, 32)
 UNARY(dec, 64)
 
-/* The handlers of one kind, by condition: without an index, and with one. */
-struct kind {
-	vpt_uop_fn plain[16], indexed[16];
-};
-
+/*
+ * The handlers of one kind, by condition. Tables of what there is, and not one table with holes:
+ * the dynamic linker writes each pointer as the program starts.
+ */
 #define PLAIN(cc, n, op, form, bits)   [n] = op##_##form##bits##_##cc,
 #define INDEXED(cc, n, op, form, bits) [n] = op##_##form##bits##_##cc##_indexed,
-#define KIND(op, form, bits)                                       \
-	{                                                          \
-		.plain = { VPT_CONDITIONS(PLAIN, op, form, bits) } \
+#define KIND(kind, op, form, FORM, bits, size)                                            \
+	case VPT_KIND(kind, FORM, size, 0): {                                             \
+		static const vpt_uop_fn fn[16] = {VPT_CONDITIONS(PLAIN, op, form, bits)}; \
+                                                                                          \
+		return indexed ? NULL : fn[cc];                                           \
 	}
-#define KIND_LOAD(op, form, bits)                                     \
-	{                                                             \
-		.plain = {VPT_CONDITIONS(PLAIN, op, form, bits)},     \
-		.indexed = {VPT_CONDITIONS(INDEXED, op, form, bits)}, \
+#define KIND_LOAD(kind, op, form, FORM, bits, size)                \
+	case VPT_KIND(kind, FORM, size, 0): {                      \
+		static const vpt_uop_fn fn[2][16] = {              \
+			{VPT_CONDITIONS(PLAIN, op, form, bits)},   \
+			{VPT_CONDITIONS(INDEXED, op, form, bits)}, \
+		};                                                 \
+                                                                   \
+		return fn[indexed][cc];                            \
 	}
-#define COMPARE_KINDS(row, op, bits, size)                                                     \
-	[row][VPT_K_RR]                                                                        \
-	     [size] = KIND(op, rr, bits),                                                      \
-  [row][VPT_K_RI][size] = KIND(op, ri, bits), [row][VPT_K_RM][size] = KIND_LOAD(op, rm, bits), \
-  [row][VPT_K_MR][size] = KIND_LOAD(op, mr, bits), [row][VPT_K_MI][size] = KIND_LOAD(op, mi, bits)
-#define BINARY_KINDS(row, op, bits, size) \
-	[row][VPT_K_RR][size] = KIND(op, rr, bits), [row][VPT_K_RI][size] = KIND(op, ri, bits)
-#define UNARY_KINDS(row, op, bits, size) [row][VPT_K_RR][size] = KIND(op, rr, bits)
-
-static const struct kind kinds[VPT_K_DEC + 1][VPT_K_FORMS][4] = {
-	COMPARE_KINDS(VPT_K_CMP, cmp, 8, 0),	COMPARE_KINDS(VPT_K_CMP, cmp, 32, 2),
-	COMPARE_KINDS(VPT_K_CMP, cmp, 64, 3),	COMPARE_KINDS(VPT_K_TEST, test, 8, 0),
-	COMPARE_KINDS(VPT_K_TEST, test, 32, 2), COMPARE_KINDS(VPT_K_TEST, test, 64, 3),
-	BINARY_KINDS(VPT_K_ADD, add, 32, 2),	BINARY_KINDS(VPT_K_ADD, add, 64, 3),
-	BINARY_KINDS(VPT_K_SUB, sub, 32, 2),	BINARY_KINDS(VPT_K_SUB, sub, 64, 3),
-	BINARY_KINDS(VPT_K_AND, and, 32, 2),	BINARY_KINDS(VPT_K_AND, and, 64, 3),
-	UNARY_KINDS(VPT_K_INC, inc, 32, 2),	UNARY_KINDS(VPT_K_INC, inc, 64, 3),
-	UNARY_KINDS(VPT_K_DEC, dec, 32, 2),	UNARY_KINDS(VPT_K_DEC, dec, 64, 3),
-};
+#define COMPARE_KINDS(kind, op, bits, size)           \
+	KIND(kind, op, rr, VPT_K_RR, bits, size)      \
+	KIND(kind, op, ri, VPT_K_RI, bits, size)      \
+	KIND_LOAD(kind, op, rm, VPT_K_RM, bits, size) \
+	KIND_LOAD(kind, op, mr, VPT_K_MR, bits, size) \
+	KIND_LOAD(kind, op, mi, VPT_K_MI, bits, size)
+#define BINARY_KINDS(kind, op, bits, size)       \
+	KIND(kind, op, rr, VPT_K_RR, bits, size) \
+	KIND(kind, op, ri, VPT_K_RI, bits, size)
+#define UNARY_KINDS(kind, op, bits, size) KIND(kind, op, rr, VPT_K_RR, bits, size)
 
 vpt_uop_fn vpt_soft_fused(const struct vpt_uop *u, unsigned int cc)
 {
-	unsigned int op = VPT_KIND_OP(u->kind);
-	const struct kind *kind;
+	bool indexed = u->index != VPT_R_ZERO * 8;
 
-	if (op > VPT_K_DEC)
+	switch (u->kind) {
+		COMPARE_KINDS(VPT_K_CMP, cmp, 8, 0)
+		COMPARE_KINDS(VPT_K_CMP, cmp, 32, 2)
+		COMPARE_KINDS(VPT_K_CMP, cmp, 64, 3)
+		COMPARE_KINDS(VPT_K_TEST, test, 8, 0)
+		COMPARE_KINDS(VPT_K_TEST, test, 32, 2)
+		COMPARE_KINDS(VPT_K_TEST, test, 64, 3)
+		BINARY_KINDS(VPT_K_ADD, add, 32, 2)
+		BINARY_KINDS(VPT_K_ADD, add, 64, 3)
+		BINARY_KINDS(VPT_K_SUB, sub, 32, 2)
+		BINARY_KINDS(VPT_K_SUB, sub, 64, 3)
+		BINARY_KINDS(VPT_K_AND, and, 32, 2)
+		BINARY_KINDS(VPT_K_AND, and, 64, 3)
+		UNARY_KINDS(VPT_K_INC, inc, 32, 2)
+		UNARY_KINDS(VPT_K_INC, inc, 64, 3)
+		UNARY_KINDS(VPT_K_DEC, dec, 32, 2)
+		UNARY_KINDS(VPT_K_DEC, dec, 64, 3)
+	default:
 		return NULL;
-	kind = &kinds[op][VPT_KIND_FORM(u->kind)][VPT_KIND_SIZE(u->kind)];
-	return u->index == VPT_R_ZERO * 8 ? kind->plain[cc] : kind->indexed[cc];
+	}
 }

@@ -65,10 +65,11 @@ uint8_t vpt_tr_source16(struct vpt_translation *t, unsigned int n);
 void vpt_tr_put_t0(struct vpt_translation *t, unsigned int n);
 
 /* Parts of vpt_tr_system(), vpt_tr_segment() and vpt_tr_msr(), by file. */
-VPT_TRANSLATOR(control); /* control.c: MOV of control and debug registers, CLTS LMSW SMSW */
-VPT_TRANSLATOR(tables);	 /* tables.c: LGDT LIDT SGDT SIDT LLDT SLDT LTR STR */
-VPT_TRANSLATOR(rights);	 /* rights.c: LAR LSL VERR VERW ARPL */
-VPT_TRANSLATOR(query);	 /* query.c: CPUID RDTSC RDTSCP RDPID RDPMC */
-VPT_TRANSLATOR(bases);	 /* bases.c: RDFSBASE to WRGSBASE, SWAPGS */
+bool vpt_tr_control(struct vpt_translation
+			    *t); /* control.c: MOV of control and debug registers, CLTS LMSW SMSW */
+bool vpt_tr_tables(struct vpt_translation *t); /* tables.c: LGDT LIDT SGDT SIDT LLDT SLDT LTR STR */
+bool vpt_tr_rights(struct vpt_translation *t); /* rights.c: LAR LSL VERR VERW ARPL */
+bool vpt_tr_query(struct vpt_translation *t);  /* query.c: CPUID RDTSC RDTSCP RDPID RDPMC */
+bool vpt_tr_bases(struct vpt_translation *t);  /* bases.c: RDFSBASE to WRGSBASE, SWAPGS */
 
 #endif /* VMM_SOFT_SYSTEM_H */

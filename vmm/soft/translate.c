@@ -14,14 +14,28 @@
 #define UOPS_OF_ONE 24u
 #define INSN_MAX    15u
 
+/* By number, so that the dynamic linker has no pointer to write for each mnemonic. */
+enum translator {
+	NO_TRANSLATOR,
+#define VPT_TRANSLATOR(name) TRANSLATOR_##name,
+#include "soft/translators.def"
+#undef VPT_TRANSLATOR
+};
+
+static const vpt_translate_fn translators[] = {
+#define VPT_TRANSLATOR(name) [TRANSLATOR_##name] = vpt_tr_##name,
+#include "soft/translators.def"
+#undef VPT_TRANSLATOR
+};
+
 struct row {
-	vpt_translate_fn fn;
+	uint8_t translator;
 	uint32_t arg;
 };
 
 static const struct row rows[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
-#define VPT_INSN(mnemonic, translator, value) \
-	[ZYDIS_MNEMONIC_##mnemonic] = {.fn = vpt_tr_##translator, .arg = (value)},
+#define VPT_INSN(mnemonic, name, value) \
+	[ZYDIS_MNEMONIC_##mnemonic] = {.translator = TRANSLATOR_##name, .arg = (value)},
 #include "soft/insns_alu.def"
 #include "soft/insns_branch.def"
 #include "soft/insns_system.def"
@@ -183,7 +197,7 @@ static void translate(struct vpt_translation *t)
 
 	t->arg = row->arg;
 	t->size = t->insn->operand_count ? (uint8_t)(t->op[0].size / 8) : 0;
-	if (!vector && (!row->fn || !row->fn(t))) {
+	if (!vector && (!row->translator || !translators[row->translator](t))) {
 		t->block->uops = uops;
 		vector = VPT_VEC_UD;
 	}

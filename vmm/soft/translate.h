@@ -76,37 +76,9 @@ void vpt_tr_raise(struct vpt_translation *t, uint8_t vector);
  * below is for instructions that the core alone does.) */
 void vpt_tr_leave(struct vpt_translation *t);
 
-/* Translators, by file. insns.def says which does what. */
-#define VPT_TRANSLATOR(name) bool vpt_tr_##name(struct vpt_translation *t)
-VPT_TRANSLATOR(alu);   /* alu.c: ADD OR ADC SBB AND SUB XOR CMP TEST INC DEC NEG NOT */
-VPT_TRANSLATOR(shift); /* shift.c: ROL ROR RCL RCR SHL SHR SAR, SHLD SHRD */
-VPT_TRANSLATOR(mul);   /* muldiv.c: MUL IMUL MULX */
-VPT_TRANSLATOR(div);   /* DIV IDIV */
-VPT_TRANSLATOR(mov);   /* mov.c: MOV of registers, memory, immediates; MOVABS */
-VPT_TRANSLATOR(movx);  /* MOVZX MOVSX MOVSXD */
-VPT_TRANSLATOR(cmov);  /* CMOVcc */
-VPT_TRANSLATOR(setcc); /* SETcc */
-VPT_TRANSLATOR(lea);
-VPT_TRANSLATOR(xchg);	 /* exchange.c: XCHG XADD CMPXCHG CMPXCHG8B CMPXCHG16B */
-VPT_TRANSLATOR(bit);	 /* bit.c: BT BTS BTR BTC with their bit-string forms */
-VPT_TRANSLATOR(extend);	 /* mov.c: CBW CWDE CDQE CWD CDQ CQO */
-VPT_TRANSLATOR(flag);	 /* flag.c: CLC STC CMC CLD STD LAHF SAHF */
-VPT_TRANSLATOR(stack);	 /* stack.c: PUSH POP PUSHA POPA ENTER LEAVE */
-VPT_TRANSLATOR(pushf);	 /* PUSHF POPF */
-VPT_TRANSLATOR(string);	 /* string.c: MOVS CMPS SCAS LODS STOS INS OUTS, with REP */
-VPT_TRANSLATOR(decimal); /* decimal.c: DAA DAS AAA AAS AAM AAD, SALC, XLAT, BOUND */
-VPT_TRANSLATOR(branch);	 /* branch.c: near JMP CALL RET, Jcc, LOOPcc, J*CXZ */
-VPT_TRANSLATOR(nop);	 /* nop.c: NOP PAUSE PREFETCH fences CLFLUSH... */
-VPT_TRANSLATOR(core);	 /* system.c: what only the core does: far transfers, INT, IRET ... */
-VPT_TRANSLATOR(system);	 /* system.c: CR, DR, descriptor tables, HLT, CLI, STI, INVLPG ... */
-VPT_TRANSLATOR(segment); /* segment.c: MOV and POP to segment registers, LDS..., LAR LSL VERR */
-VPT_TRANSLATOR(msr);	 /* msr.c: RDMSR WRMSR RDTSC RDTSCP RDPMC CPUID, FSGSBASE, SWAPGS */
-VPT_TRANSLATOR(io);	 /* io.c: IN OUT */
-VPT_TRANSLATOR(ptwrite); /* ptwrite.c */
-VPT_TRANSLATOR(native);	 /* native.c: by the same instruction on the host, registers only
-			  * general ones: BMI, ADX, CRC32, MOVBE, POPCNT, BSF, BSWAP ... */
-VPT_TRANSLATOR(vector);	 /* vector.c: likewise MMX, SSE, AVX, AVX-512 */
-VPT_TRANSLATOR(x87);	 /* x87.c: likewise */
-VPT_TRANSLATOR(xstate);	 /* xstate.c: FXSAVE XSAVE family, LDMXCSR, XGETBV, XSETBV, EMMS */
+/* Translators, by file. insns_*.def say which does what. */
+#define VPT_TRANSLATOR(name) bool vpt_tr_##name(struct vpt_translation *t);
+#include "soft/translators.def"
+#undef VPT_TRANSLATOR
 
 #endif /* VMM_SOFT_TRANSLATE_H */
