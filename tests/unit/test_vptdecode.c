@@ -207,6 +207,42 @@ START_TEST(code_in_bytes)
 }
 END_TEST
 
+/*
+ * Code that changes between two packets is new for the second alone, even where the decoder has
+ * not used the outcomes of the first, or stands at the changed instruction. @_i: with runs, and by
+ * which function the code changes.
+ */
+START_TEST(code_changes_between_packets)
+{
+	/* NOP; NOP; JNZ back; JZ to the JMP; JMP RAX. */
+	static const uint8_t other[] = {0x90, 0x90, 0x75, 0xfc, 0x74, 0x00, 0xff, 0xe0};
+	/* The TNT of `trace`; then the JZ, which is taken, and the TIP. */
+	static const uint8_t taken[] = {0x06};
+	const size_t cut = PSB_PLUS + 1;
+	struct vptd_decoder *d;
+	uint8_t changed[VPTD_PAGE] = {0};
+	struct seen seen;
+
+	memcpy(changed, other, sizeof(other));
+	d = make(&seen, 0, _i & 1, false);
+	ck_assert_int_eq(vptd_page(d, 0, CODE, 1, page), VPTD_OK);
+	ck_assert_int_eq(vptd_push(d, trace, cut), VPTD_OK);
+	if (_i < 2)
+		ck_assert_int_eq(vptd_page(d, 0, CODE, 1, changed), VPTD_OK);
+	else if (_i < 4)
+		ck_assert_int_eq(vptd_page(d, 0, CODE, 2, changed), VPTD_OK);
+	else
+		ck_assert_int_eq(vptd_code(d, 0, CODE, other, sizeof(other)), VPTD_OK);
+	ck_assert_int_eq(vptd_push(d, taken, sizeof(taken)), VPTD_OK);
+	ck_assert_int_eq(vptd_push(d, trace + cut, sizeof(trace) - cut), VPTD_OK);
+	ck_assert_int_eq(vptd_finish(d), VPTD_OK);
+	ck_assert_uint_eq(seen.errors, 0);
+	ck_assert_uint_eq(vptd_insns(d), 8);
+	ck_assert(!(_i & 1) || seen.insns == 8);
+	vptd_free(d);
+}
+END_TEST
+
 /* PSB, TSC 1000H, MODE.Exec 64, CBR 24, FUP 401000H, PSBEND; CYC 16, TNT of TTN; CYC 16, TIP 401000H. */
 static const uint8_t timed[] = {
 	0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
@@ -442,6 +478,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(t, code_of_any_space);
 	tcase_add_loop_test(t, late_code_of_any_space, 0, 2);
 	tcase_add_test(t, code_in_bytes);
+	tcase_add_loop_test(t, code_changes_between_packets, 0, 6);
 	tcase_add_test(t, refused);
 	tcase_add_test(t, time_of_runs);
 	tcase_add_test(t, configurations);

@@ -30,8 +30,14 @@ static void on_event(void *context, const struct vptd_event *event)
 static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 {
 	struct vptd_decoder *d = context;
+	uint64_t space;
 
-	return d->ops.space ? d->ops.space(d->context, cr3, nr, vmcs) : cr3 | nr;
+	if (!d->ops.space)
+		return cr3 | nr;
+	d->asks = true;
+	space = d->ops.space(d->context, cr3, nr, vmcs);
+	d->asks = false;
+	return space;
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
@@ -70,8 +76,12 @@ static bool on_miss(void *context, uint64_t space, uint64_t address)
 	struct vptd_decoder *d = context;
 	uint64_t key = OWN_KEYS | d->own_keys;
 	uint8_t bytes[VPTD_PAGE];
+	int found;
 
-	if (d->ops.fetch(d->context, space, address, &key, bytes) != 1)
+	d->asks = true;
+	found = d->ops.fetch(d->context, space, address, &key, bytes);
+	d->asks = false;
+	if (found != 1)
 		return false;
 	d->own_keys += key == (OWN_KEYS | d->own_keys);
 	if (dec_code_content(d->code, key, bytes) || dec_code_map(d->code, space, address, key)) {
@@ -200,6 +210,24 @@ static enum vptd_status status_of(int err)
 	return err ? VPTD_E_MEMORY : VPTD_OK;
 }
 
+/*
+ * Code that changes is new for the packets that follow. What was pushed before is used first; then
+ * the position is looked up again, as its block is of the code before. The callbacks that provide
+ * code are called where the decoder looks code up, and need neither.
+ */
+static void begin_change(struct vptd_decoder *d)
+{
+	if (!d->asks)
+		dec_pt_catch_up(&d->pt);
+}
+
+static enum vptd_status end_change(struct vptd_decoder *d, int err)
+{
+	if (!d->asks)
+		dec_pt_look_again(&d->pt);
+	return status_of(err);
+}
+
 enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t address, uint64_t key,
 			   const uint8_t *bytes)
 {
@@ -207,8 +235,9 @@ enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t addr
 
 	if (address & PAGE_MASK || key >= OWN_KEYS)
 		return VPTD_E_ARGUMENT;
+	begin_change(d);
 	err = dec_code_content(d->code, key, bytes);
-	return status_of(err ? err : dec_code_map(d->code, space, address, key));
+	return end_change(d, err ? err : dec_code_map(d->code, space, address, key));
 }
 
 /* Replace @len bytes within one page. */
@@ -234,28 +263,29 @@ static int part(struct vptd_decoder *d, uint64_t space, uint64_t address, const 
 enum vptd_status vptd_code(struct vptd_decoder *d, uint64_t space, uint64_t address,
 			   const uint8_t *bytes, size_t len)
 {
-	while (len) {
+	int err = 0;
+
+	begin_change(d);
+	while (len && !err) {
 		size_t n = VPTD_PAGE - (size_t)(address & PAGE_MASK);
-		int err;
 
 		if (n > len)
 			n = len;
 		err = part(d, space, address, bytes, n);
-		if (err)
-			return VPTD_E_MEMORY;
 		address += n;
 		bytes += n;
 		len -= n;
 	}
-	return VPTD_OK;
+	return end_change(d, err);
 }
 
 enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int mode)
 {
 	if (space == VPTD_ANY_SPACE || (mode != 16 && mode != 32 && mode != 64))
 		return VPTD_E_ARGUMENT;
+	begin_change(d);
 	d->flow.mode = (uint8_t)mode;
-	return status_of(dec_code_select(d->code, space));
+	return end_change(d, dec_code_select(d->code, space));
 }
 
 static enum vptd_status done(struct vptd_decoder *d)

@@ -19,6 +19,7 @@ struct vptd_decoder {
 	uint64_t own_keys; /* number of keys that the library has chosen */
 	uint64_t events[VPTD_EVENT_COUNT];
 	bool counts_edges;
+	bool asks;	/* ops.space() or ops.fetch() is being called */
 	bool no_memory; /* an allocation failed since the last call of done() */
 };
 

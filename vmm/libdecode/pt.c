@@ -464,6 +464,26 @@ void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 	}
 }
 
+void dec_pt_catch_up(struct dec_pt *pt)
+{
+	enum vptd_status status = VPTD_OK;
+
+	if (pt->enabled && pt->flow->nbits)
+		status = dec_flow_settle(pt->flow);
+	if (status > VPTD_STUCK)
+		dec_pt_desync(pt, status);
+}
+
+void dec_pt_look_again(struct dec_pt *pt)
+{
+	enum vptd_status status = VPTD_OK;
+
+	if (pt->flow->cur)
+		status = dec_flow_jump(pt->flow, pt->flow->ip);
+	if (status)
+		dec_pt_desync(pt, status);
+}
+
 void dec_pt_finish(struct dec_pt *pt)
 {
 	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;

@@ -85,6 +85,14 @@ void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_c
  */
 void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len);
 
+/*
+ * Use the outcomes that were pushed, as far as they can be used. What is wrong is reported as an
+ * ERROR event.
+ */
+void dec_pt_catch_up(struct dec_pt *pt);
+/* The code, its mode or the address space is another one: look up the position in it. */
+void dec_pt_look_again(struct dec_pt *pt);
+
 /* The stream ends, or what comes next does not continue it. Uses what is left. */
 void dec_pt_finish(struct dec_pt *pt);
 

@@ -184,7 +184,8 @@ void vptd_free(struct vptd_decoder *d);
  *
  * The caller chooses keys below 2^63. The guest-physical address is the best key: the decoder
  * decodes a page once, however many addresses it is mapped at. Returning to an earlier content
- * of a page is cheap. Returns VPTD_OK, VPTD_E_MEMORY or VPTD_E_ARGUMENT.
+ * of a page is cheap. The outcomes of packets that were pushed before are used first, so that runs
+ * and errors may be reported. Returns VPTD_OK, VPTD_E_MEMORY or VPTD_E_ARGUMENT.
  */
 enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t address, uint64_t key,
 			   const uint8_t *bytes);
