@@ -13,6 +13,7 @@
 struct run {
 	const struct flow_case *c;
 	struct dec_code *code;
+	struct dec_tracelets *tracelets;
 	struct dec_flow flow;
 	struct dec_pt pt;
 	struct dec_timing timing;
@@ -146,18 +147,17 @@ static void on_limit(void *context)
 	r->flow.limit = r->next < r->c->ncode ? r->c->code[r->next].at : UINT64_MAX;
 }
 
-static void decode(struct run *r, size_t piece, bool tracelets, bool report)
+/* Decode with the code and the tracelets that @r has. */
+static void decode(struct run *r, size_t piece, bool report)
 {
 	static const struct dec_flow_ops loud = {on_run, on_limit}, silent = {NULL, on_limit};
 	static const struct dec_pt_ops loud_pt = {on_event, NULL}, silent_pt = {NULL, NULL};
 	size_t at, n;
 
-	r->code = dec_code_new();
-	if (!r->code)
-		abort();
 	dec_flow_init(&r->flow, r->code, report ? &loud : &silent, r);
-	if (tracelets)
-		r->flow.tracelets = dec_tracelets_new(1 << 16, true);
+	r->flow.tracelets = r->tracelets;
+	if (dec_code_select(r->code, 0))
+		abort();
 	on_limit(r);
 	dec_pt_init(&r->pt, &r->flow, &r->c->config, report ? &loud_pt : &silent_pt, r);
 	if (r->c->timed) {
@@ -171,9 +171,19 @@ static void decode(struct run *r, size_t piece, bool tracelets, bool report)
 	dec_pt_finish(&r->pt);
 }
 
+static void begin(struct run *r, const struct flow_case *c, bool tracelets)
+{
+	memset(r, 0, sizeof(*r));
+	r->c = c;
+	r->code = dec_code_new();
+	r->tracelets = tracelets ? dec_tracelets_new(1 << 16, true) : NULL;
+	if (!r->code || (tracelets && !r->tracelets))
+		abort();
+}
+
 static void finish(struct run *r)
 {
-	dec_tracelets_free(r->flow.tracelets);
+	dec_tracelets_free(r->tracelets);
 	dec_code_free(r->code);
 }
 
@@ -181,26 +191,55 @@ char *flow_case_run(const struct flow_case *c, size_t piece)
 {
 	static struct run r;
 
-	memset(&r, 0, sizeof(r));
-	r.c = c;
+	begin(&r, c, false);
 	r.text = malloc(TEXT_MAX);
 	if (!r.text)
 		abort();
 	r.text[0] = 0;
-	decode(&r, piece, false, true);
+	decode(&r, piece, true);
 	finish(&r);
 	return r.text;
 }
 
-uint64_t flow_case_count(const struct flow_case *c, bool tracelets)
+uint64_t flow_case_count(const struct flow_case *c, bool tracelets, size_t piece, bool again)
 {
 	static struct run r;
 	uint64_t insns;
 
-	memset(&r, 0, sizeof(r));
-	r.c = c;
-	decode(&r, SIZE_MAX, tracelets, false);
+	begin(&r, c, tracelets);
+	decode(&r, piece, false);
 	insns = r.flow.insns;
+	if (again) {
+		decode(&r, piece, false);
+		if (r.flow.insns != insns)
+			insns = UINT64_MAX;
+	}
 	finish(&r);
 	return insns;
+}
+
+uint64_t flow_case_insns(const struct flow_case *c)
+{
+	const char *word = c->flow;
+	uint64_t n = 0;
+
+	while (*word) {
+		size_t digits = strspn(word, "0123456789abcdef"), len = strcspn(word, " ");
+
+		/* The word is an address alone, or one with its time. */
+		n += digits && (digits == len || word[digits] == '/');
+		word += len + (word[len] == ' ');
+	}
+	return n;
+}
+
+bool flow_case_changes(const struct flow_case *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->ncode; i++) {
+		if (c->code[i].at)
+			return true;
+	}
+	return false;
 }

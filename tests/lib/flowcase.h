@@ -32,7 +32,17 @@ unsigned int flow_cases_read(const char *folder, struct flow_case *cases, unsign
 /* Decode a case, @piece bytes at a time. Returns what it gives, for free(). */
 char *flow_case_run(const struct flow_case *c, size_t piece);
 
-/* The number of instructions, with nothing reported. */
-uint64_t flow_case_count(const struct flow_case *c, bool tracelets);
+/*
+ * Decode a case with nothing reported, @piece bytes at a time. Returns the number of instructions.
+ * With @again it is decoded once more, with the blocks and tracelets of the first time; returns
+ * UINT64_MAX if that gives another number.
+ */
+uint64_t flow_case_count(const struct flow_case *c, bool tracelets, size_t piece, bool again);
+
+/* The number of instructions that the case expects. */
+uint64_t flow_case_insns(const struct flow_case *c);
+
+/* Code that changes in the middle of a case: it cannot be decoded again. */
+bool flow_case_changes(const struct flow_case *c);
 
 #endif /* TESTS_LIB_FLOWCASE_H */
