@@ -13,8 +13,6 @@ void dec_pt_psb(struct dec_pt *pt)
 	/* What came before is lost, but decoding can begin anew right here. */
 	if (status)
 		dec_pt_desync(pt, status);
-	/* No RET is compressed across a PSB (33.4.2.2). */
-	dec_flow_clear_stack(pt->flow);
 	pt->last_ip = 0;
 	pt->waits = (pt->waits & (W_OVF | W_APL12)) | W_PSB;
 }
@@ -41,6 +39,7 @@ static enum vptd_status begin(struct dec_pt *pt, bool on)
 {
 	pt->synced = true;
 	pt->enabled = on;
+	dec_flow_clear_stack(pt->flow);
 	dec_pt_use_status(pt);
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_SYNC,
 					    .flags = on ? VPTD_EV_TO : 0,
@@ -71,6 +70,8 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		status = dec_flow_goto(pt->flow, pt->fup, &entered);
 	if (status)
 		return status;
+	/* No RET is compressed across a PSB (33.4.2.2), and CALLs may have run up to here. */
+	dec_flow_clear_stack(pt->flow);
 	dec_pt_use_status(pt);
 	return VPTD_OK;
 }
