@@ -437,6 +437,9 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
 	uint64_t key = (f->bits & ~(uint64_t)0 << (64 - n)) | n;
 	struct walk *w = &t->walk[t->last->next & t->mask];
 
+	/* A CALL and its RET within a walk do not show that the oldest address is lost. */
+	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX))
+		return false;
 	if (vpt_unlikely(!is_walk(f, w, key))) {
 		w = find(t, f, key);
 		t->last->next = (uint32_t)(w - t->walk);
