@@ -16,6 +16,7 @@
 static uint64_t seed;
 static uint8_t page[PAGES][VPTD_PAGE];
 static bool missing[PAGES];
+static bool twins; /* two pages are one, of which only a decoder without runs is told */
 static struct {
 	uint8_t bytes[8192];
 	size_t len;
@@ -76,6 +77,9 @@ static void make_code(void)
 		/* The last bytes are an instruction that the next page completes. */
 		memset(page[p] + at, 0x0f, VPTD_PAGE - at);
 	}
+	twins = below(2);
+	if (twins)
+		memcpy(page[2], page[0], VPTD_PAGE);
 }
 
 static void put(const void *bytes, size_t len)
@@ -263,11 +267,14 @@ static void decode(bool runs, bool time, size_t piece, struct result *r)
 	timed = time ? d : NULL;
 	times = 0;
 	memset(r, 0, sizeof(*r));
-	for (i = 0; i < PAGES; i++)
+	for (i = 0; i < PAGES; i++) {
+		uint64_t key = twins && !runs && i == 2 ? 0 : i;
+
 		if (!missing[i])
 			ck_assert_int_eq(
-				vptd_page(d, VPTD_ANY_SPACE, CODE + i * VPTD_PAGE, i, page[i]),
+				vptd_page(d, VPTD_ANY_SPACE, CODE + i * VPTD_PAGE, key, page[i]),
 				VPTD_OK);
+	}
 	for (i = 0; i < trace.len; i += n) {
 		n = trace.len - i < piece ? trace.len - i : piece;
 		ck_assert_int_eq(vptd_push(d, trace.bytes + i, n), VPTD_OK);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code at its limits: call stacks deeper than those of processor and decoder, and a page that
- * changes 100,000 times. Each with runs and with counts alone, and with the stream as a whole and
- * byte by byte.
+ * Code at its limits: call stacks deeper than those of processor and decoder, a page that changes
+ * 100,000 times, and one page at several addresses. Each with runs and with counts alone, and with
+ * the stream as a whole and byte by byte.
  */
 #include "lib/suite.h"
 
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "libdecode/code.h"
 #include "libdecode/flow.h"
 #include "libdecode/vptdecode.h"
 
@@ -244,6 +245,130 @@ START_TEST(a_page_that_flips)
 }
 END_TEST
 
+#define ELSEWHERE (CODE + 0x7f0000000000u)
+
+/* One page at two addresses of a space: what runs at each, and the page's key for both. */
+START_TEST(a_page_at_two_addresses)
+{
+	struct vptd_counts *counts = vptd_counts_new();
+	struct vptd_config config = {.size = sizeof(config), .flags = VPTD_EDGES};
+	struct vptd_ops ops = {
+		.size = sizeof(ops), .event = on_event, .run = _i & RUNS ? on_run : NULL};
+	const uint64_t at[] = {CODE, ELSEWHERE};
+	enum vptd_status status;
+	struct vptd_decoder *d;
+	struct vptd_edge edge;
+	struct seen seen = {0};
+	unsigned int i, k;
+
+	memcpy(page, recursion, sizeof(recursion));
+	d = vptd_new(&config, &ops, &seen, &status);
+	ck_assert(d && counts);
+	trace.len = 0;
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(vptd_page(d, 0, at[i], 1, page), VPTD_OK);
+		put_psb(at[i]);
+		for (k = 0; k < 3; k++)
+			tnt(k == 2);
+		for (k = 0; k < 3; k++)
+			tnt(true);
+		put_ip(0x6d, at[1 - i]);
+		put_psb(at[1 - i]);
+		put_ip(0x7d, at[1 - i]);
+		put_ip(0x6d, at[1 - i]);
+	}
+	ck_assert_uint_eq(decode(d, &seen, _i), 2 * (3 * 3 + 1));
+	ck_assert_uint_eq(seen.errors, 0);
+	ck_assert_int_eq(vptd_count(d, counts), VPTD_OK);
+	ck_assert_uint_eq(vptd_counts_edges(counts), 2 * 7);
+	for (i = 0; vptd_counts_edge(counts, i, &edge); i++) {
+		ck_assert_uint_eq(edge.from & ~0xfffull, at[i / 7] & ~0xfffull);
+		ck_assert_uint_eq(edge.page, 1);
+	}
+	vptd_free(d);
+	vptd_counts_free(counts);
+}
+END_TEST
+
+static const struct dec_block *block_at(struct dec_code *code, uint64_t ip, unsigned int mode)
+{
+	const struct dec_block *block = dec_code_block(code, ip, mode);
+
+	ck_assert_ptr_nonnull(block);
+	return block;
+}
+
+/* Is @b the block @a at another address, and made without decoding it again? */
+static void same_block(struct dec_code *code, const struct dec_block *a, const struct dec_block *b)
+{
+	uint64_t delta = b->ip - a->ip;
+
+	ck_assert_uint_eq(a->insns, b->insns);
+	ck_assert_uint_eq(a->end, b->end);
+	ck_assert_uint_eq(a->insn_kind, b->insn_kind);
+	ck_assert_uint_eq(a->last + delta, b->last);
+	ck_assert_uint_eq(a->next + delta, b->next);
+	ck_assert_ptr_eq(dec_code_lens(code, a), dec_code_lens(code, b));
+	ck_assert_int_eq(a->id != b->id, 1);
+}
+
+static const unsigned int modes[] = {16, 32, 64};
+
+/* The blocks of a page are decoded once, whatever addresses it is mapped at. */
+START_TEST(decoded_once)
+{
+	const uint64_t at[] = {0x7000, CODE, 0x405000, 0x12345000};
+	struct dec_code *code = dec_code_new();
+	const struct dec_block *first, *block;
+	unsigned int mode = modes[_i], i;
+
+	ck_assert_ptr_nonnull(code);
+	memset(page, 0x90, sizeof(page));
+	memcpy(page + 3, "\x74\x10\x90\xeb\x20\x90\xff\xe0", 8);
+	memcpy(page + 0x100, "\x48\x74", 2);
+	memcpy(page + 0xffe, "\x90\x74", 2);
+	ck_assert_int_eq(dec_code_content(code, 7, page), 0);
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(dec_code_map(code, 0, at[i], 7), 0);
+	/* First where the page was mapped first, and elsewhere. */
+	first = block_at(code, at[0], mode);
+	ck_assert_uint_eq(first->insns, 4);
+	ck_assert_uint_eq(first->target, at[0] + 0x15);
+	for (i = 1; i < 4; i++) {
+		block = block_at(code, at[i], mode);
+		same_block(code, first, block);
+		ck_assert_uint_eq(block->target, at[i] + 0x15);
+	}
+	first = block_at(code, at[2] + 5, mode);
+	for (i = 0; i < 4; i++) {
+		block = block_at(code, at[i] + 5, mode);
+		if (i != 2)
+			same_block(code, first, block);
+		ck_assert_uint_eq(block->target, at[i] + 0x28);
+	}
+	/* A block that another page completes is one of its address. */
+	ck_assert_int_eq(dec_code_map(code, 0, at[3] + DEC_PAGE, 7), 0);
+	ck_assert_uint_eq(block_at(code, at[3] + 0xffe, mode)->end, DEC_END_COND);
+	ck_assert_uint_eq(block_at(code, at[1] + 0xffe, mode)->end, DEC_END_HOLE);
+	ck_assert_int_eq(dec_code_map(code, 0, at[1] + DEC_PAGE, 7), 0);
+	ck_assert_uint_eq(block_at(code, at[1] + 0xffe, mode)->end, DEC_END_COND);
+	ck_assert_uint_eq(block_at(code, at[2] + 0xffe, mode)->end, DEC_END_HOLE);
+	/* A mode has blocks of its own: DEC EAX and JZ, or JZ with a prefix. */
+	for (i = 0; i < 8; i++) {
+		unsigned int other = modes[1 + i % 2];
+
+		block = block_at(code, at[3 - i / 2] + 0x100, other);
+		ck_assert_uint_eq(block->insns, other == 64 ? 1 : 2);
+	}
+	/* Other content has blocks of its own. */
+	page[0] = 0xeb;
+	ck_assert_int_eq(dec_code_content(code, 7, page), 0);
+	ck_assert_uint_eq(block_at(code, at[3], mode)->insns, 1);
+	ck_assert_uint_eq(block_at(code, at[1], mode)->insns, 1);
+	dec_code_free(code);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("vptdecode_rows");
@@ -252,6 +377,8 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(t, deep_stack, 0, DEPTHS * WAYS);
 	tcase_add_loop_test(t, too_deep_for_the_decoder, 0, WAYS);
 	tcase_add_loop_test(t, a_page_that_flips, 0, WAYS);
+	tcase_add_loop_test(t, a_page_at_two_addresses, 0, WAYS);
+	tcase_add_loop_test(t, decoded_once, 0, 3);
 	suite_add_tcase(s, t);
 	return s;
 }

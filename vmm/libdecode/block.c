@@ -16,6 +16,7 @@ void dec_blocks_free(struct dec_code *code)
 		free(code->chunk[i]);
 	free(code->chunk);
 	free(code->blocks.slots);
+	free(code->twins.slots);
 	free(code->lens);
 }
 
@@ -171,6 +172,76 @@ static void fill(struct dec_code *code, struct dec_block *block)
 		code->holes = true;
 }
 
+/* Keys of the table of blocks. */
+static uint64_t key_of(const struct dec_place *place, uint32_t gen)
+{
+	return (uint64_t)place->id << 32 | gen;
+}
+
+static uint64_t key2_of(uint64_t ip, unsigned int mode)
+{
+	return ip << 8 | mode;
+}
+
+/* A block that all addresses of its page can have: nothing of it is in another page. */
+static bool is_twin(const struct dec_block *block)
+{
+	return !block->tail && block->end != DEC_END_HOLE;
+}
+
+/* Returns the block that another address of the page has, or NULL. */
+static const struct dec_block *find_twin(const struct dec_code *code, const struct dec_block *block)
+{
+	const struct dec_place *first = block->place->page->first;
+	uint64_t offset = block->ip & (DEC_PAGE - 1);
+	void **slot;
+
+	if (first != block->place) {
+		slot = dec_table_find(&code->blocks, key_of(first, block->gen),
+				      key2_of(first->vaddr + offset, block->mode));
+		if (slot && is_twin(*slot))
+			return *slot;
+	}
+	slot = dec_table_find(&code->twins, block->gen, key2_of(offset, block->mode));
+	return slot ? *slot : NULL;
+}
+
+/* Make the block of its twin: only where it leads depends on the address. */
+static void copy_twin(struct dec_code *code, struct dec_block *block, const struct dec_block *twin)
+{
+	struct dec_insn insn;
+
+	block->lens = twin->lens;
+	block->insns = twin->insns;
+	block->end = twin->end;
+	block->insn_kind = twin->insn_kind;
+	block->last = block->ip + (twin->last - twin->ip);
+	block->next = block->ip;
+	if (!block->insns)
+		return;
+	block->next = block->last + code->lens[block->lens + block->insns - 1u];
+	if (block->end != DEC_END_NEXT && block->end != DEC_END_BAD &&
+	    read_insn(code, block, block->last, &insn) > 0)
+		block->target = target_of(&insn, block->mode, block->next);
+	block->next = wrap(block->mode, block->next);
+}
+
+/* Returns false if there is no memory. */
+static bool make(struct dec_code *code, struct dec_block *block)
+{
+	const struct dec_block *twin = find_twin(code, block);
+
+	if (twin) {
+		copy_twin(code, block, twin);
+		return true;
+	}
+	fill(code, block);
+	if (block->place == block->place->page->first || !is_twin(block))
+		return true;
+	return !dec_table_add(&code->twins, block->gen,
+			      key2_of(block->ip & (DEC_PAGE - 1), block->mode), block);
+}
+
 /* Is the block as the code is now? Its place and generation are. */
 static bool is_current(struct dec_code *code, const struct dec_block *block)
 {
@@ -231,8 +302,8 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 	place = dec_code_place(code, ip, &shared);
 	if (!place || !place->page->now)
 		return no_code(code, ip, mode);
-	key = (uint64_t)place->id << 32 | place->page->now->gen;
-	key2 = ip << 8 | mode;
+	key = key_of(place, place->page->now->gen);
+	key2 = key2_of(ip, mode);
 	slot = dec_table_find(&code->blocks, key, key2);
 	if (slot && is_current(code, *slot)) {
 		block = *slot;
@@ -255,7 +326,8 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 	block->of_all_spaces = shared;
 	block->place = place;
 	block->gen = place->page->now->gen;
-	fill(code, block);
+	if (!make(code, block))
+		return NULL;
 	if (slot)
 		*slot = block;
 	else if (dec_table_add(&code->blocks, key, key2, block))

@@ -221,6 +221,8 @@ static struct dec_place *place_of(struct dec_code *code, struct dec_page *page, 
 		free(place);
 		return NULL;
 	}
+	if (!page->first)
+		page->first = place;
 	return place;
 }
 

@@ -29,9 +29,12 @@ struct dec_version {
 	uint8_t bytes[DEC_PAGE];
 };
 
+struct dec_place;
+
 struct dec_page {
 	uint64_t key;
 	struct dec_version *versions, *now;
+	struct dec_place *first; /* where the page was mapped first */
 };
 
 /* A page at an address. */
@@ -74,7 +77,8 @@ struct dec_code {
 	void *context; /* of fetch() */
 	bool holes;    /* a block of this epoch ends where a page is missing */
 
-	struct dec_table blocks; /* place and generation, offset and mode -> block */
+	struct dec_table blocks; /* place and generation, address and mode -> block */
+	struct dec_table twins;	 /* generation, offset and mode -> block that is not in `first` */
 	struct dec_block **chunk;
 	uint32_t nblocks, nchunks;
 	uint8_t *lens;
