@@ -112,6 +112,51 @@ START_TEST(runs_and_pieces)
 }
 END_TEST
 
+static struct {
+	uint64_t at[256];
+	unsigned int n;
+} offsets;
+
+static void on_offset(void *context, const struct vptd_run *run)
+{
+	(void)context;
+	ck_assert_uint_lt(offsets.n, 256);
+	offsets.at[offsets.n++] = run->offset;
+}
+
+/* Runs are reported behind the packet that was read last, however the bytes were pushed. */
+START_TEST(offsets_of_runs)
+{
+	const struct vptd_ops ops = {.size = sizeof(ops), .run = on_offset};
+	uint8_t tnts[30];
+	uint64_t whole[256];
+	size_t piece, i;
+
+	memset(tnts, 0xfe, sizeof(tnts));
+	memset(page, 0, sizeof(page));
+	memcpy(page, loop, sizeof(loop));
+	for (piece = sizeof(tnts); piece; piece = piece == 1 ? 0 : piece / 5) {
+		enum vptd_status status;
+		struct vptd_decoder *d = vptd_new(NULL, &ops, NULL, &status);
+
+		ck_assert(d && status == VPTD_OK);
+		offsets.n = 0;
+		ck_assert_int_eq(vptd_page(d, 0, CODE, 7, page), VPTD_OK);
+		ck_assert_int_eq(vptd_push(d, trace, PSB_PLUS), VPTD_OK);
+		for (i = 0; i < sizeof(tnts); i += piece)
+			ck_assert_int_eq(vptd_push(d, tnts + i, piece), VPTD_OK);
+		ck_assert_int_eq(vptd_finish(d), VPTD_OK);
+		vptd_free(d);
+		ck_assert_uint_eq(offsets.n, sizeof(tnts) * 6);
+		if (piece == sizeof(tnts))
+			memcpy(whole, offsets.at, sizeof(whole));
+		ck_assert(!memcmp(whole, offsets.at, offsets.n * sizeof(*whole)));
+	}
+	/* Outcomes wait while there is room for 64. */
+	ck_assert_uint_eq(whole[0], PSB_PLUS + 11);
+}
+END_TEST
+
 START_TEST(code_is_asked_for)
 {
 	struct vptd_decoder *d;
@@ -474,6 +519,7 @@ Suite *vpt_suite(void)
 	TCase *t = tcase_create("interface");
 
 	tcase_add_test(t, runs_and_pieces);
+	tcase_add_test(t, offsets_of_runs);
 	tcase_add_test(t, code_is_asked_for);
 	tcase_add_test(t, code_of_any_space);
 	tcase_add_loop_test(t, late_code_of_any_space, 0, 2);

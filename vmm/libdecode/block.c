@@ -32,7 +32,7 @@ struct dec_block *dec_code_at(const struct dec_code *code, uint32_t id)
 
 const uint8_t *dec_code_lens(const struct dec_code *code, const struct dec_block *block)
 {
-	return code->lens + block->lens;
+	return block->insns ? code->lens + block->lens : NULL;
 }
 
 static struct dec_block *new_block(struct dec_code *code)

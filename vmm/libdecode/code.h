@@ -121,7 +121,10 @@ uint32_t dec_code_past(const struct dec_code *code);
 /* The block behind a link that is not of the current view; see dec_code_block(). */
 struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, unsigned int which);
 
-/* Lengths of the block's instructions, one byte each. Valid until the next block is made. */
+/*
+ * Lengths of the block's instructions, one byte each; NULL if it has none. Valid until the next
+ * block is made.
+ */
 const uint8_t *dec_code_lens(const struct dec_code *code, const struct dec_block *block);
 
 /* Blocks made so far, stale ones included, by id from 0. */

@@ -280,16 +280,21 @@ static VPT_ALWAYS_INLINE enum vptd_status packet(struct dec_pt *pt, const struct
 static VPT_ALWAYS_INLINE size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
 					   enum vptd_status *status)
 {
+	const uint64_t start = pt->offset;
 	size_t i;
 
 	for (i = 0; i < len && !(bytes[i] & 1) && bytes[i] > 2; i++) {
 		uint64_t tnt = bytes[i] >> 1;
 		unsigned int n = 31u - (unsigned int)__builtin_clz((unsigned int)tnt);
 
+		/* The queue is full: runs are reported. */
+		if (vpt_unlikely(pt->flow->nbits + n > 64))
+			pt->offset = start + i + 1;
 		*status = dec_flow_outcomes(pt->flow, tnt ^ VPT_BIT64(n), n);
 		if (vpt_unlikely(*status))
 			return i + 1;
 	}
+	pt->offset = start + i;
 	return i;
 }
 
@@ -352,6 +357,16 @@ static VPT_ALWAYS_INLINE enum vpt_status read_packet(struct dec_pt *pt, const ui
 	return VPT_OK;
 }
 
+/* A packet is wrong. What the outcomes before it tell has run, and may be wrong, too. */
+static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
+{
+	enum vptd_status status = VPTD_OK;
+
+	if (pt->enabled && pt->flow->nbits)
+		status = dec_flow_settle(pt->flow);
+	return status > VPTD_STUCK ? status : VPTD_E_PACKET;
+}
+
 /* One step into the bytes. Returns how many were used; 0: more are needed. */
 typedef size_t (*step_fn)(struct dec_pt *pt, const uint8_t *bytes, size_t len);
 
@@ -377,7 +392,6 @@ static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes
 		size_t tnts = short_tnts(pt, bytes, len, &status);
 
 		if (tnts) {
-			pt->offset += tnts;
 			if (status)
 				dec_pt_desync(pt, status);
 			return used + tnts;
@@ -403,6 +417,8 @@ static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes
 	}
 	if (!status && pt->no_memory)
 		status = VPTD_E_MEMORY;
+	if (status == VPTD_E_PACKET)
+		status = bad_packet(pt);
 	if (status)
 		dec_pt_desync(pt, status);
 	return used;
