@@ -161,6 +161,8 @@ static void option(struct flow_case *c, char *word)
 		c->config.no_retc = true;
 	} else if (!strcmp(word, "keeps-ret")) {
 		c->config.keeps_ret = true;
+	} else if (!strcmp(word, "no-os")) {
+		c->config.no_os = true;
 	} else if (!strcmp(word, "event-en")) {
 		c->config.event_en = true;
 	} else if (!strncmp(word, "cr3=", 4)) {

@@ -204,6 +204,7 @@ static void decode_segment(struct follow *f, const struct vpt_segment *s, const 
 		config.no_flow = !(start->ctl & VPT_CTL_MASK(BRANCH_EN)) ||
 				 start->ctl & VPT_CTL_MASK(DIS_TNT);
 		config.no_retc = start->ctl & VPT_CTL_MASK(DIS_RETC);
+		config.no_os = !(start->ctl & VPT_CTL_MASK(OS));
 		config.event_en = start->ctl & VPT_CTL_MASK(EVENT_EN);
 		config.cr3_filter = start->ctl & VPT_CTL_MASK(CR3_FILTER);
 		config.cr3_match = start->cr3_match;

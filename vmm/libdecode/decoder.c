@@ -139,6 +139,7 @@ static void start(struct vptd_decoder *d, const struct vptd_config *config)
 		pt.no_flow = !(config->ctl & VPT_CTL_MASK(BRANCH_EN)) ||
 			     config->ctl & VPT_CTL_MASK(DIS_TNT);
 		pt.no_retc = config->ctl & VPT_CTL_MASK(DIS_RETC);
+		pt.no_os = !(config->ctl & VPT_CTL_MASK(OS));
 		pt.event_en = config->ctl & VPT_CTL_MASK(EVENT_EN);
 		pt.cr3_filter = config->ctl & VPT_CTL_MASK(CR3_FILTER);
 	}

@@ -19,6 +19,7 @@ struct dec_pt_config {
 	bool no_flow;	/* BranchEn is 0 or DisTNT is 1: events only */
 	bool no_retc;	/* DisRETC */
 	bool keeps_ret; /* an uncompressed RET leaves the return stack as it is */
+	bool no_os;	/* OS is 0: nothing of CPL 0 is in the trace */
 	bool event_en;
 	bool cr3_filter;
 	uint64_t cr3_match;

@@ -160,6 +160,17 @@ static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 	return !status && mode && pt->enabled ? dec_flow_jump(pt->flow, ip) : status;
 }
 
+/*
+ * The FUP of an overflow comes before all events, so that of an event shows no more than that
+ * tracing has not resumed. SKD010: it was dropped. These events have a FUP only if it has.
+ */
+static bool shows_where(const struct dec_pt *pt)
+{
+	enum vptd_event_kind kind = (enum vptd_event_kind)pt->alone.at[pt->alone.n - 1].kind;
+
+	return dec_pt_has(pt, DEC_SKD010) && (kind == VPTD_EVENT_TSX || kind == VPTD_EVENT_PTWRITE);
+}
+
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	if (suppressed)
@@ -168,10 +179,10 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		pt->fup = ip;
 		pt->waits |= W_FUP;
 		return VPTD_OK;
+	} else if (pt->waits & W_ALONE && !(pt->waits & W_OVF && shows_where(pt))) {
+		return fup_alone(pt, ip);
 	} else if (pt->waits & W_OVF) {
 		return dec_pt_resume(pt, ip);
-	} else if (pt->waits & W_ALONE) {
-		return fup_alone(pt, ip);
 	} else if (pt->waits & W_MODE && pt->config.event_en && !(pt->waits & (W_FUP | W_ABORT))) {
 		return interrupt_flag(pt, ip);
 	}
@@ -181,10 +192,21 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 }
 
 /*
- * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
- * a FUP with their own address, and have run.
+ * A FUP and a TIP.PGD without an address at a WRMSR: it has cleared TraceEn. Its fault would have
+ * an address if it left the filter, and left the context only from user mode. SKD022: the same of
+ * a VM entry.
  */
-static enum vptd_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *flags)
+static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
+{
+	return !pt->config.no_os && (kind == DEC_INSN_WRMSR ||
+				     (kind == DEC_INSN_VM_ENTRY && dec_pt_has(pt, DEC_SKD022)));
+}
+
+/*
+ * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
+ * a FUP with their own address, and have run. @off: the event is a TIP.PGD without an address.
+ */
+static enum vptd_status come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 {
 	struct dec_flow *f = pt->flow;
 	bool abort = pt->waits & W_ABORT;
@@ -207,10 +229,10 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool disabled, uint8_t *f
 	ran = f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO;
 	if (ran)
 		*flags |= VPTD_EV_SOFT_INT;
-	ran |= disabled && f->cur->insn_kind == DEC_INSN_WRMSR;
-	if (disabled && f->cur->insn_kind == DEC_INSN_VM_ENTRY && dec_pt_has(pt, DEC_SKD022)) {
-		*flags |= VPTD_EV_VM_ENTRY;
+	if (off && clears_trace_en(pt, (enum dec_insn_kind)f->cur->insn_kind)) {
 		ran = true;
+		if (f->cur->insn_kind == DEC_INSN_VM_ENTRY)
+			*flags |= VPTD_EV_VM_ENTRY;
 	}
 	return ran ? dec_flow_finish(f) : VPTD_OK;
 }
@@ -408,7 +430,7 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (!pt->enabled)
 		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	if (fup) {
-		status = come_to_fup(pt, true, &flags);
+		status = come_to_fup(pt, suppressed, &flags);
 		if (status)
 			return status;
 		use_bound(pt);
