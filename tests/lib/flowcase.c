@@ -150,7 +150,8 @@ static void on_limit(void *context)
 /* Decode with the code and the tracelets that @r has. */
 static void decode(struct run *r, size_t piece, bool report)
 {
-	static const struct dec_flow_ops loud = {on_run, on_limit}, silent = {NULL, on_limit};
+	static const struct dec_flow_ops loud = {.run = on_run, .limit = on_limit},
+					 silent = {.limit = on_limit};
 	static const struct dec_pt_ops loud_pt = {on_event, NULL}, silent_pt = {NULL, NULL};
 	size_t at, n;
 

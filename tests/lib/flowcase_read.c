@@ -140,8 +140,14 @@ static void packet(struct flow_case *c, char *word)
 			put_ip(c, words[i].kind, payload);
 			return;
 		}
-		if (words[i].payload == VALUE)
+		if (words[i].payload == VALUE) {
+			char *vector = strchr(payload, '/');
+
+			if (vector)
+				*vector++ = 0;
 			p.value = number(payload);
+			p.aux = vector ? (uint16_t)number(vector) : 0;
+		}
 		put(c, &p);
 		return;
 	}
@@ -163,6 +169,8 @@ static void option(struct flow_case *c, char *word)
 		c->config.keeps_ret = true;
 	} else if (!strcmp(word, "no-os")) {
 		c->config.no_os = true;
+	} else if (!strcmp(word, "no-flow")) {
+		c->config.no_flow = true;
 	} else if (!strcmp(word, "event-en")) {
 		c->config.event_en = true;
 	} else if (!strncmp(word, "cr3=", 4)) {

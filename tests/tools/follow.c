@@ -222,7 +222,8 @@ static void decode_segment(struct follow *f, const struct vpt_segment *s, const 
 /* Decode all of vCPU 0. Returns the sum of what the segments' counters moved on by. */
 static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
 {
-	static const struct dec_flow_ops loud = {on_run, on_limit}, silent = {NULL, on_limit};
+	static const struct dec_flow_ops loud = {.run = on_run, .limit = on_limit},
+					 silent = {.limit = on_limit};
 	const uint8_t *stream;
 	struct vpt_segment *segments;
 	size_t len, n, i;

@@ -108,6 +108,8 @@ static enum dec_end end_of(const struct dec_insn *insn)
 		return DEC_END_PTWRITE;
 	case DEC_INSN_WRMSR:
 		return DEC_END_WRMSR;
+	case DEC_INSN_VMPTRLD:
+		return DEC_END_VMPTRLD;
 	default:
 		return DEC_END_FAR;
 	}

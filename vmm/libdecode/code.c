@@ -204,6 +204,13 @@ int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes)
 	return 0;
 }
 
+bool dec_code_has(const struct dec_code *code, uint64_t key)
+{
+	void **slot = dec_table_find(&code->pages, key, 0);
+
+	return slot && ((const struct dec_page *)*slot)->now;
+}
+
 static struct dec_place *place_of(struct dec_code *code, struct dec_page *page, uint64_t vaddr)
 {
 	void **slot = dec_table_find(&code->places, page->key, vaddr + 1);
@@ -260,7 +267,7 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 
 	if (!place)
 		return -ENOMEM;
-	if (vaddr >> 63) {
+	if (vaddr >> 63 && !code->separate) {
 		err = map_common(code, vaddr, place);
 		if (err)
 			return err;
@@ -311,6 +318,11 @@ int dec_code_select(struct dec_code *code, uint64_t key)
 	return 0;
 }
 
+void dec_code_separate(struct dec_code *code)
+{
+	code->separate = true;
+}
+
 uint32_t dec_code_past(const struct dec_code *code)
 {
 	return code->past;
@@ -335,7 +347,7 @@ static struct dec_place *place_now(const struct dec_code *code, uint64_t vaddr, 
 	const struct dec_common *common;
 	void **slot;
 
-	*shared = vaddr >> 63;
+	*shared = vaddr >> 63 && !code->separate;
 	if (!*shared)
 		return map_of(code, vaddr);
 	slot = dec_table_find(&code->common, vaddr, 0);

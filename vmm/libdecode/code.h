@@ -35,6 +35,7 @@ enum dec_end {
 	DEC_END_CR3,	  /* MOV to CR3; falls through */
 	DEC_END_PTWRITE,  /* PTWRITE; falls through */
 	DEC_END_WRMSR,	  /* WRMSR; falls through */
+	DEC_END_VMPTRLD,  /* VMPTRLD; falls through */
 	DEC_END_HOLE,	  /* the next instruction cannot be read: there is no code */
 	DEC_END_BAD,	  /* the next bytes are no instruction */
 };
@@ -77,8 +78,17 @@ void dec_code_free(struct dec_code *code);
  */
 int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 
+/* Does the page of this key have a content? */
+bool dec_code_has(const struct dec_code *code, uint64_t key);
+
 /* From now on @space maps the page of @key at @vaddr (4 KiB aligned). 0, or -ENOMEM. */
 int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t key);
+
+/*
+ * Address spaces share nothing but what is mapped in DEC_ANY_SPACE, not even the kernel's half, of
+ * which one that is a guest's can have another one. Call it before there is any code.
+ */
+void dec_code_separate(struct dec_code *code);
 
 /* Code of this space belongs to every space that has no code of its own there. */
 #define DEC_ANY_SPACE UINT64_MAX

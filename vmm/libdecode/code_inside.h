@@ -75,6 +75,7 @@ struct dec_code {
 	uint32_t views[2];
 	bool (*fetch)(void *context, uint64_t space, uint64_t vaddr);
 	void *context; /* of fetch() */
+	bool separate; /* see dec_code_separate() */
 	bool holes;    /* a block of this epoch ends where a page is missing */
 
 	struct dec_table blocks; /* place and generation, address and mode -> block */

@@ -47,9 +47,14 @@ enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by,
 	return status;
 }
 
-static enum vptd_status no_more(const struct dec_block *block)
+/* The current block ends where there is no instruction. Go on if there is one now. */
+static VPT_COLD enum vptd_status no_more(struct dec_flow *f)
 {
-	return block->end == DEC_END_BAD ? VPTD_E_BAD_INSN : VPTD_E_HOLE;
+	if (f->cur->end == DEC_END_BAD)
+		return VPTD_E_BAD_INSN;
+	if (!f->ops || !f->ops->hole || !f->ops->hole(f->context, f->ip))
+		return VPTD_E_HOLE;
+	return dec_flow_jump(f, f->ip);
 }
 
 static void report(struct dec_flow *f, uint32_t count)
@@ -196,7 +201,7 @@ static enum vptd_status one_block(struct dec_flow *f)
 		return compressed_return(f);
 	case DEC_END_HOLE:
 	case DEC_END_BAD:
-		return no_more(f->cur);
+		return no_more(f);
 	default:
 		return follow(f, DEC_FALL);
 	}
@@ -230,6 +235,9 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 /* One block on, where neither outcome nor target is needed. */
 static enum vptd_status go_on(struct dec_flow *f)
 {
+	enum vptd_status status;
+	bool again;
+
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_COND:
 		return VPTD_E_NO_OUTCOME;
@@ -240,8 +248,8 @@ static enum vptd_status go_on(struct dec_flow *f)
 		return VPTD_E_NO_TARGET;
 	case DEC_END_HOLE:
 	case DEC_END_BAD:
-		dec_flow_finish(f);
-		return no_more(f->cur);
+		status = finish(f, &again);
+		return status || again ? status : no_more(f);
 	default:
 		break;
 	}

@@ -24,6 +24,11 @@ struct dec_flow_ops {
 		    unsigned int count);
 	/* The instruction counter has reached the limit: change the code, set the next limit. */
 	void (*limit)(void *context);
+	/*
+	 * There is no code at @ip, where execution is. Optional: add code or select another
+	 * address space, and return true if there is code now.
+	 */
+	bool (*hole)(void *context, uint64_t ip);
 };
 
 struct dec_tracelets;

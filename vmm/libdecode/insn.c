@@ -83,7 +83,11 @@ static enum dec_insn_kind kind_of(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_PTWRITE:
 		return DEC_INSN_PTWRITE;
 	case ZYDIS_MNEMONIC_WRMSR:
+	case ZYDIS_MNEMONIC_XSAVES:
+	case ZYDIS_MNEMONIC_XSAVES64:
 		return DEC_INSN_WRMSR;
+	case ZYDIS_MNEMONIC_VMPTRLD:
+		return DEC_INSN_VMPTRLD;
 	case ZYDIS_MNEMONIC_MOV:
 		return is_mov_cr3(insn) ? DEC_INSN_CR3 : DEC_INSN_PLAIN;
 	default:

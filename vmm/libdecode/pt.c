@@ -7,20 +7,26 @@
 #include "libdecode/pt_inside.h"
 #include "libdecode/pt_time.h"
 
-#define PSB_BYTES 16u
+#define PSB_BYTES   16u
+#define BLOCK_SHORT 0x80u /* in block_type: BBP.SZ, items have four bytes */
+
+void dec_pt_configure(struct dec_pt *pt, const struct dec_pt_config *config)
+{
+	pt->config = *config;
+	pt->flow->has_retc = !config->no_retc;
+	pt->flow->pops = !config->keeps_ret;
+}
 
 void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_config *config,
 		 const struct dec_pt_ops *ops, void *context)
 {
 	memset(pt, 0, sizeof(*pt));
 	pt->flow = flow;
-	pt->config = *config;
+	dec_pt_configure(pt, config);
 	pt->ops = ops;
 	pt->context = context;
 	pt->vmcs = UINT64_MAX;
 	pt->mode_told = DEC_PT_UNKNOWN;
-	flow->has_retc = !config->no_retc;
-	flow->pops = !config->keeps_ret;
 }
 
 void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
@@ -90,22 +96,19 @@ static VPT_ALWAYS_INLINE enum vptd_status mode_tsx(struct dec_pt *pt, unsigned i
 	return VPTD_OK;
 }
 
-static void vmcs(struct dec_pt *pt, uint64_t value)
+static struct vptd_event block_event(const struct dec_pt *pt)
 {
-	pt->new_vmcs = value;
-	pt->waits |= W_VMCS;
-	/* A VM entry or exit is a branch that the packet belongs to. */
-	if (!pt->enabled && !(pt->waits & W_PSB))
-		dec_pt_use_vmcs(pt);
+	return (struct vptd_event){.kind = VPTD_EVENT_BLOCK,
+				   .value = pt->block_type & ~BLOCK_SHORT,
+				   .aux = pt->block_type & BLOCK_SHORT ? 1 : 0};
 }
 
 /* Another BBP ends a block too, and has no FUP for it (33.4.2.26). */
-static void begin_block(struct dec_pt *pt, uint8_t type)
+static void begin_block(struct dec_pt *pt, const struct vpt_packet *p)
 {
 	if (pt->block_type)
-		dec_pt_emit(pt,
-			    (struct vptd_event){.kind = VPTD_EVENT_BLOCK, .value = pt->block_type});
-	pt->block_type = type;
+		dec_pt_emit(pt, block_event(pt));
+	pt->block_type = (uint8_t)(p->value | (p->flag ? BLOCK_SHORT : 0));
 }
 
 /* Packets that change neither flow nor what it runs in. */
@@ -146,11 +149,10 @@ static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 		dec_pt_cfe(pt, event, false);
 		return VPTD_OK;
 	case VPT_PKT_BBP:
-		begin_block(pt, (uint8_t)p->value);
+		begin_block(pt, p);
 		return VPTD_OK;
 	case VPT_PKT_BEP:
-		event.kind = VPTD_EVENT_BLOCK;
-		event.value = pt->block_type;
+		event = block_event(pt);
 		pt->block_type = 0;
 		break;
 	case VPT_PKT_BIP:
@@ -265,8 +267,7 @@ static VPT_ALWAYS_INLINE enum vptd_status packet(struct dec_pt *pt, const struct
 	case VPT_PKT_MODE_TSX:
 		return mode_tsx(pt, (unsigned int)p->value);
 	case VPT_PKT_VMCS:
-		vmcs(pt, p->value);
-		return VPTD_OK;
+		return dec_pt_vmcs(pt, p->value);
 	case VPT_PKT_PTW:
 		return dec_pt_ptwrite(pt, p);
 	default:
@@ -496,6 +497,16 @@ void dec_pt_look_again(struct dec_pt *pt)
 
 	if (pt->flow->cur)
 		status = dec_flow_jump(pt->flow, pt->flow->ip);
+	if (status)
+		dec_pt_desync(pt, status);
+}
+
+void dec_pt_pause(struct dec_pt *pt)
+{
+	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;
+
+	if (!status && pt->synced)
+		status = dec_pt_settle(pt);
 	if (status)
 		dec_pt_desync(pt, status);
 }

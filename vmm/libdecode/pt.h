@@ -62,7 +62,7 @@ struct dec_pt {
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
 	uint8_t mode_told; /* the last MODE.Exec that took effect, or DEC_PT_UNKNOWN */
 	uint8_t tsx;
-	uint8_t block_type; /* of the open block; 0, a reserved type: no block is open */
+	uint8_t block_type; /* of the open block, with BBP.SZ in bit 7; 0: no block is open */
 	uint64_t fup;	    /* the FUP that waits, or of a PSB+ */
 	uint64_t cr3, vmcs;
 	bool nr;
@@ -76,6 +76,9 @@ struct dec_pt {
 	uint8_t carry[2 * VPT_PKT_MAX];
 	size_t ncarry;
 };
+
+/* Between sessions: what the processor is told from here on. */
+void dec_pt_configure(struct dec_pt *pt, const struct dec_pt_config *config);
 
 void dec_pt_init(struct dec_pt *pt, struct dec_flow *flow, const struct dec_pt_config *config,
 		 const struct dec_pt_ops *ops, void *context);
@@ -93,6 +96,8 @@ void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len);
 void dec_pt_catch_up(struct dec_pt *pt);
 /* The code, its mode or the address space is another one: look up the position in it. */
 void dec_pt_look_again(struct dec_pt *pt);
+/* TraceEn is 0 here: use what waits for the next packet. The stream goes on. */
+void dec_pt_pause(struct dec_pt *pt);
 
 /* The stream ends, or what comes next does not continue it. Uses what is left. */
 void dec_pt_finish(struct dec_pt *pt);

@@ -191,6 +191,41 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	return VPTD_OK;
 }
 
+/* The vector of the INT n, INT3, INT1 or INTO at @ip. */
+static unsigned int vector_of(struct dec_pt *pt, uint64_t ip)
+{
+	uint8_t op[2] = {0, 0};
+
+	dec_code_read(pt->flow->code, ip, op, sizeof(op));
+	switch (op[0]) {
+	case 0xcc:
+		return 3;
+	case 0xce:
+		return 4;
+	case 0xf1:
+		return 1;
+	default:
+		return op[1];
+	}
+}
+
+/*
+ * An INT n at the FUP has run, or it raised an exception, or a VM exit took its place. Where
+ * neither a CFE nor a PIP tells it is taken to have run (table 33-23 has one address for both).
+ */
+static bool interrupts(struct dec_pt *pt)
+{
+	unsigned int i;
+
+	if (pt->waits & W_PIP && pt->nr && !pt->pip_nr)
+		return false;
+	for (i = 0; i < pt->bound.n; i++) {
+		if (pt->bound.at[i].kind == VPTD_EVENT_CFE && pt->bound.at[i].value == CFE_INTR)
+			return pt->bound.at[i].aux == vector_of(pt, pt->fup);
+	}
+	return true;
+}
+
 /*
  * A FUP and a TIP.PGD without an address at a WRMSR: it has cleared TraceEn. Its fault would have
  * an address if it left the filter, and left the context only from user mode. SKD022: the same of
@@ -226,7 +261,8 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 		*flags |= VPTD_EV_VM_ENTRY;
 	if (!dec_flow_at_end(f))
 		return VPTD_OK;
-	ran = f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO;
+	ran = (f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO) &&
+	      interrupts(pt);
 	if (ran)
 		*flags |= VPTD_EV_SOFT_INT;
 	if (off && clears_trace_en(pt, (enum dec_insn_kind)f->cur->insn_kind)) {
@@ -240,13 +276,36 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 /* Packets that belong to an event, and are reported before it. */
 static void use_bound(struct dec_pt *pt)
 {
+	unsigned int i;
+
 	if (pt->waits & W_ABORT)
 		dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_TSX,
 						    .flags = VPTD_EV_IP,
 						    .ip = pt->fup,
 						    .value = 2});
 	pt->waits &= ~(uint32_t)W_ABORT;
+	/* The FUP of the event is that of its CFE, too. */
+	for (i = 0; i < pt->bound.n; i++) {
+		if (pt->bound.at[i].kind != VPTD_EVENT_CFE)
+			continue;
+		pt->bound.at[i].flags |= VPTD_EV_IP;
+		pt->bound.at[i].ip = pt->fup;
+	}
 	dec_pt_use_bound(pt);
+}
+
+/* Without a flow its packets are all that is known of a branch. */
+static enum vptd_status branch_alone(struct dec_pt *pt, struct vptd_event event)
+{
+	if (!pt->config.no_flow)
+		return VPTD_E_PACKET;
+	if (event.flags & VPTD_EV_IP)
+		use_bound(pt);
+	else
+		dec_pt_use_bound(pt);
+	dec_pt_emit(pt, event);
+	use_pending(pt);
+	return VPTD_OK;
 }
 
 static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
@@ -256,7 +315,10 @@ static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 
 	pt->waits &= ~(uint32_t)W_FUP;
 	if (!pt->enabled)
-		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
+		return branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
+							    .flags = VPTD_EV_IP | VPTD_EV_TO,
+							    .ip = pt->fup,
+							    .to = ip});
 	status = come_to_fup(pt, false, &flags);
 	if (status)
 		return status;
@@ -281,7 +343,9 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
 		return dec_pt_resume(pt, ip);
 	if (!pt->enabled)
-		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
+		return branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_TARGET,
+							    .flags = VPTD_EV_TO,
+							    .to = ip});
 	status = dec_flow_settle(pt->flow);
 	if (status > VPTD_STUCK)
 		return status;
@@ -416,6 +480,19 @@ static bool leaves_context(const struct dec_pt *pt)
 	return pt->config.cr3_filter && pt->cr3 != pt->config.cr3_match;
 }
 
+/* The same of a TIP.PGD. */
+static enum vptd_status disabled_alone(struct dec_pt *pt, bool fup, uint64_t ip, bool suppressed)
+{
+	struct vptd_event event = {
+		.kind = fup ? VPTD_EVENT_ASYNC_DISABLED : VPTD_EVENT_DISABLED,
+		.flags = (uint8_t)((fup ? VPTD_EV_IP : 0) | (suppressed ? 0 : VPTD_EV_TO)),
+		.ip = fup ? pt->fup : 0,
+		.to = suppressed ? 0 : ip,
+	};
+
+	return branch_alone(pt, event);
+}
+
 enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	enum vptd_status status;
@@ -428,7 +505,7 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (pt->waits & W_OVF && (dec_pt_has(pt, DEC_APL11) || dec_pt_has(pt, DEC_SKD010)))
 		return VPTD_OK;
 	if (!pt->enabled)
-		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
+		return disabled_alone(pt, fup, ip, suppressed);
 	if (fup) {
 		status = come_to_fup(pt, suppressed, &flags);
 		if (status)
@@ -501,6 +578,36 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 	pt->pip_nr = nr;
 	pt->waits |= W_PIP;
 	return VPTD_OK;
+}
+
+/*
+ * VMPTRLD sends a VMCS packet, and has run. So does a VM entry or exit, with a branch that the
+ * packet belongs to (33.4.2.15).
+ */
+enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value)
+{
+	enum vptd_status status;
+	struct dec_block *block;
+
+	pt->new_vmcs = value;
+	pt->waits |= W_VMCS;
+	if (pt->waits & W_PSB)
+		return VPTD_OK;
+	if (!pt->enabled) {
+		dec_pt_use_vmcs(pt);
+		return VPTD_OK;
+	}
+	if (pt->waits & (W_FUP | W_APL12))
+		return VPTD_OK;
+	status = dec_pt_settle(pt);
+	if (!status)
+		status = dec_flow_seek(pt->flow, BIT(VMPTRLD) | LEADS_AWAY, &block);
+	if (status || block->end != DEC_END_VMPTRLD)
+		return status;
+	status = dec_flow_through(pt->flow, DEC_FALL);
+	if (!status)
+		dec_pt_use_vmcs(pt);
+	return status;
 }
 
 /* Without a FUP it is of the next PTWRITE. */

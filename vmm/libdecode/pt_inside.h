@@ -32,6 +32,7 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed);
 enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr);
+enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value);
 enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p);
 enum vptd_status dec_pt_overflow(struct dec_pt *pt);
 /* Behind an overflow tracing resumes in the traced region (33.3.8). */

@@ -51,7 +51,7 @@ static enum vptd_status begin(struct dec_pt *pt, bool on)
 static enum vptd_status check(struct dec_pt *pt, bool on)
 {
 	enum vptd_status status = VPTD_OK;
-	bool entered;
+	bool entered, moves;
 
 	/* Nothing was enabled behind the overflow, whatever its FUP said. */
 	if (!on && pt->waits & W_APL12) {
@@ -72,7 +72,11 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		return status;
 	/* No RET is compressed across a PSB (33.4.2.2), and CALLs may have run up to here. */
 	dec_flow_clear_stack(pt->flow);
+	moves = pt->waits & W_PIP && (pt->pip_cr3 != pt->cr3 || pt->pip_nr != pt->nr);
 	dec_pt_use_status(pt);
+	/* Behind an overflow it may be the first to tell what runs at this address. */
+	if (on && (moves || pt->flow->cur->mode != pt->flow->mode))
+		return dec_flow_jump(pt->flow, pt->fup);
 	return VPTD_OK;
 }
 

@@ -184,6 +184,7 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 	case DEC_END_NEXT:
 	case DEC_END_PTWRITE:
 	case DEC_END_WRMSR:
+	case DEC_END_VMPTRLD:
 		to = dec_flow_link(f, block, which);
 		break;
 	case DEC_END_RET:

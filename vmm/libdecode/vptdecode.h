@@ -71,10 +71,11 @@ enum vptd_event_kind {
 	VPTD_EVENT_MNT,		   /* value: payload */
 	VPTD_EVENT_CFE,		   /* ip, if it has a FUP; value: type; aux: vector */
 	VPTD_EVENT_EVD,		   /* value: payload; aux: type; precedes its CFE */
-	VPTD_EVENT_BLOCK,	   /* ip, if BEP has it; value: BBP.Type; follows its items */
-	VPTD_EVENT_ITEM,	   /* value: payload; aux: id */
-	VPTD_EVENT_SYNC,	   /* decoding starts: to, if tracing is enabled */
-	VPTD_EVENT_ERROR,	   /* ip; value: enum vptd_status */
+	VPTD_EVENT_BLOCK,  /* ip, if BEP has it; value: BBP.Type; aux: BBP.SZ; after its items */
+	VPTD_EVENT_ITEM,   /* value: payload; aux: id */
+	VPTD_EVENT_SYNC,   /* decoding starts: to, if tracing is enabled */
+	VPTD_EVENT_ERROR,  /* ip; value: enum vptd_status */
+	VPTD_EVENT_TARGET, /* to: of a branch, where CTL has DisTNT */
 	VPTD_EVENT_COUNT
 };
 
