@@ -30,7 +30,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/to
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/edges $(O)/tests/times $(O)/tests/listing: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -101,7 +101,7 @@ CHECKS_SOAK := 'tests/soak/soak.sh -t $(SOAK_SLICE)' '$(HOSTILE) 10'
 CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests/perf/time.sh $(patsubst %,'tests/perf/instructions.sh %',\
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
-CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/edges.sh tests/libdecode/times.sh
+CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/items.sh tests/libdecode/edges.sh tests/libdecode/times.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_FORGED := 'tests/forged/forged.sh -t 250'
 CHECKS_COMPAT := tests/compat/compat.sh

@@ -27,6 +27,7 @@ static const char help[] =
 	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
 	"  -j, --json         one JSON object\n"
 	"  -q, --quiet        no differences, no progress, only the last line\n"
+	"  -w, --with=DECODER  which decoder of Intel PT: libipt (default) or libvptdecode\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -60,6 +61,7 @@ static const char help[] =
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet, help;
+	enum vpt_flow_by by;
 	struct vpt_cli_symbols symbols;
 };
 
@@ -108,6 +110,10 @@ static int show(const struct options *o, const struct vpt_reader *reader,
 	}
 	if (!o->quiet)
 		vpt_report_shortfalls(stdout, c);
+	if (c->untold && !o->quiet)
+		printf("%" PRIu64 " instructions look as if they had run: INT n that raised an "
+		       "exception, or that left by a VM exit\n",
+		       c->untold);
 	if (!c->retired)
 		puts("no instruction that ran should be in the trace");
 	printf("verify: %" PRIu64 " retired, %" PRIu64 " decoded, %" PRIu64 " mismatches\n",
@@ -190,7 +196,7 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 
 static int run(const struct options *o)
 {
-	struct vpt_comparison c = {0};
+	struct vpt_comparison c = {.by = o->by};
 	struct vpt_symbols *symbols = NULL;
 	struct vpt_reader *reader;
 	int status = vpt_cli_open("verify", o->path, VPT_READER_PREFIX | VPT_READER_CODE_IN_PLACE,
@@ -211,6 +217,18 @@ static int run(const struct options *o)
 	return status;
 }
 
+static int take_decoder(struct options *o, const char *name)
+{
+	if (!strcmp(name, "libipt"))
+		o->by = VPT_FLOW_BY_LIBIPT;
+	else if (!strcmp(name, "libvptdecode"))
+		o->by = VPT_FLOW_BY_LIBVPTDECODE;
+	else
+		return vpt_fail(VPT_EXIT_USAGE,
+				"verify: --with=%s: there is libipt and libvptdecode", name);
+	return VPT_EXIT_OK;
+}
+
 static int take_option(struct options *o, int option)
 {
 	switch (option) {
@@ -223,6 +241,8 @@ static int take_option(struct options *o, int option)
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
+	case 'w':
+		return take_decoder(o, optarg);
 	case 'S':
 		return vpt_cli_symbols_take(&o->symbols, "verify", optarg);
 	case 'h':
@@ -236,11 +256,15 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"allow-empty", no_argument, NULL, 'e'}, {"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},	 {"symbols", required_argument, NULL, 'S'},
-		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
+		{"allow-empty", no_argument, NULL, 'e'},
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"symbols", required_argument, NULL, 'S'},
+		{"with", required_argument, NULL, 'w'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
-	static const struct vpt_cli_options options = {"verify", ":ejqS:h", longs, help};
+	static const struct vpt_cli_options options = {"verify", ":ejqS:w:h", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;

@@ -473,6 +473,33 @@ void vpt_code_advance(struct vpt_code_store *store, uint64_t insns)
 	store->last_bytes = NULL;
 }
 
+void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
+			   void (*changed)(void *context, uint64_t space, uint64_t vaddr,
+					   const uint8_t *bytes),
+			   void *context)
+{
+	size_t first = store->next, i, k;
+
+	vpt_code_advance(store, insns);
+	for (i = first; i < store->next; i++) {
+		const struct version *v = &store->later[i];
+
+		changed(context, v->cr3, v->vaddr, v->bytes);
+		for (k = 0; k < store->nspaces && v->cr3 == store->common; k++) {
+			if (store->spaces[k].common &&
+			    find_page(store, store->spaces[k].cr3, v->vaddr) < 0)
+				changed(context, store->spaces[k].cr3, v->vaddr, v->bytes);
+		}
+	}
+}
+
+const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr)
+{
+	const struct space *s = find_space(store, space);
+
+	return s ? page_bytes(store, s, vaddr) : NULL;
+}
+
 uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3)
 {
 	const struct space *space = find_space(store, cr3);

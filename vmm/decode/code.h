@@ -25,6 +25,17 @@ uint64_t vpt_code_next_change(const struct vpt_code_store *store);
 void vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
 
 /*
+ * The same, and call @changed for each page that a version replaces, in each space that has it.
+ */
+void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
+			   void (*changed)(void *context, uint64_t space, uint64_t vaddr,
+					   const uint8_t *bytes),
+			   void *context);
+
+/* The page at @vaddr, VPT_CODE_BYTES bytes as they are now; NULL: there is no code. */
+const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr);
+
+/*
  * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
  * by 63:12 unless paging is PAE. VPT_CR3_UNKNOWN: no code is known for it.
  */

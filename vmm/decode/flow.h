@@ -24,6 +24,11 @@ struct vpt_code_store;
 
 enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS };
 
+enum vpt_flow_by { VPT_FLOW_BY_LIBIPT, VPT_FLOW_BY_LIBVPTDECODE };
+
+/* As vpt_flow_open(), with the decoder to use for Intel PT. */
+int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		     enum vpt_flow_by by, struct vpt_flow **flow);
 /* 0 or -errno. The reader outlives the flow. */
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		  struct vpt_flow **flow);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "flow_inside.h"
+#include "ipt_flow.h"
 
 /* Does what was decoded belong to this CFE, or come after it for sure? */
 static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
@@ -24,7 +24,7 @@ static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
  * Is the next CFE to be told before what was decoded? libipt reads ahead, so that where
  * it is in the packets says no more than what cannot be.
  */
-bool vpt_flow_cfe_first(const struct vpt_flow *f, const struct vpt_item *item)
+bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *item)
 {
 	size_t i;
 
@@ -45,7 +45,7 @@ bool vpt_flow_cfe_first(const struct vpt_flow *f, const struct vpt_item *item)
 	return false;
 }
 
-void vpt_flow_tell_cfe(struct vpt_flow *f, struct vpt_item *item)
+void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item)
 {
 	f->cfe = f->filtered.cfes.at[f->next_cfe++];
 	memset(item, 0, sizeof(*item));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which address space runs, by PIPs, by the file, or by where there is code. */
-#include "flow_inside.h"
+#include "ipt_flow.h"
 
-void vpt_flow_use_space(struct vpt_flow *f, uint64_t cr3)
+void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3)
 {
 	f->cr3 = cr3;
 	f->space = vpt_spaces_find(f->spaces, cr3);
@@ -14,7 +14,7 @@ void vpt_flow_use_space(struct vpt_flow *f, uint64_t cr3)
 		vpt_atom_code_select(f->atom, cr3, f->atom->mode);
 }
 
-static bool in_guest(const struct vpt_flow *f)
+static bool in_guest(const struct vpt_ipt_flow *f)
 {
 	return f->space && (f->space->flags & VPT_SPACE_NON_ROOT);
 }
@@ -23,7 +23,7 @@ static bool in_guest(const struct vpt_flow *f)
  * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
  * CR3, or, if it says nothing, by where there is code.
  */
-static void find_space(struct vpt_flow *f, uint64_t ip)
+static void find_space(struct vpt_ipt_flow *f, uint64_t ip)
 {
 	uint64_t cr3 = f->cr3;
 
@@ -37,7 +37,7 @@ static void find_space(struct vpt_flow *f, uint64_t ip)
 		vpt_flow_use_space(f, cr3);
 }
 
-static bool counts(const struct vpt_flow *f)
+static bool counts(const struct vpt_ipt_flow *f)
 {
 	return vpt_atom_decoder_counts(f->decoder);
 }
@@ -46,7 +46,7 @@ static bool counts(const struct vpt_flow *f)
  * RTIT: the file tells of all loads of CR3, and of the code size, by the counter. Where that
  * lags, since packets were lost, PIPs are right, if there are any.
  */
-void vpt_flow_follow_space(struct vpt_flow *f)
+void vpt_flow_follow_space(struct vpt_ipt_flow *f)
 {
 	static const uint8_t modes[] = {64, 32, 16, 64};
 	uint64_t cr3 = f->cr3;
@@ -65,7 +65,7 @@ void vpt_flow_follow_space(struct vpt_flow *f)
 }
 
 /* FUP.BuffOvf: the file says what the counter is here; `exact`: the decoder leaves nothing out. */
-static void resume(struct vpt_flow *f, bool exact)
+static void resume(struct vpt_ipt_flow *f, bool exact)
 {
 	const struct vpt_session *end =
 		f->session < f->nperiods ? f->periods[f->session].end : NULL;
@@ -85,7 +85,7 @@ static void resume(struct vpt_flow *f, bool exact)
 }
 
 /* RTIT's decoder says which session it is in. */
-void vpt_flow_follow_session(struct vpt_flow *f, const struct vpt_item *item)
+void vpt_flow_follow_session(struct vpt_ipt_flow *f, const struct vpt_item *item)
 {
 	size_t session = f->segments[f->next - 1].first + item->session;
 
@@ -97,7 +97,7 @@ void vpt_flow_follow_session(struct vpt_flow *f, const struct vpt_item *item)
 }
 
 /* The decoder has read up to `offset`: which session is that? */
-static void enter_session(struct vpt_flow *f, uint64_t offset)
+static void enter_session(struct vpt_ipt_flow *f, uint64_t offset)
 {
 	const struct vpt_segment *s = &f->segments[f->next - 1];
 	size_t last = s->first + s->count;
@@ -117,7 +117,7 @@ static void enter_session(struct vpt_flow *f, uint64_t offset)
  * INT n shows as an event only, and so does a WRMSR that clears TraceEn: both
  * count as retired.
  */
-static bool hides_insn(const struct vpt_flow *f, const struct vpt_item *item)
+static bool hides_insn(const struct vpt_ipt_flow *f, const struct vpt_item *item)
 {
 	uint8_t op[2] = {0, 0};
 	size_t n = vpt_code_read(f->code, f->cr3, item->ip, op, sizeof(op));
@@ -128,7 +128,7 @@ static bool hides_insn(const struct vpt_flow *f, const struct vpt_item *item)
 }
 
 /* A PIP, whose CR3 may be a space's id. */
-static void take_pip(struct vpt_flow *f, struct vpt_item *item)
+static void take_pip(struct vpt_ipt_flow *f, struct vpt_item *item)
 {
 	const struct vpt_space *space = vpt_spaces_find(f->spaces, item->value);
 	bool was_guest = in_guest(f);
@@ -149,7 +149,7 @@ static void take_pip(struct vpt_flow *f, struct vpt_item *item)
 		f->insns--;
 }
 
-void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item)
+void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item)
 {
 	uint64_t was = f->insns;
 
@@ -179,7 +179,7 @@ void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item)
 }
 
 /* Go on in the one space that has code there, if it is another. */
-static bool guess_space(struct vpt_flow *f, const struct vpt_item *error)
+static bool guess_space(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
 	uint64_t space = vpt_code_guess(f->code, error->ip);
 
@@ -194,7 +194,7 @@ static bool guess_space(struct vpt_flow *f, const struct vpt_item *error)
  * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
  * the one before has no code: it can only be the one that has.
  */
-static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
+static bool find_concealed(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
 	if (!f->spaces || !f->decoder->ops->no_code(f->decoder))
 		return false;
@@ -206,14 +206,14 @@ static bool find_concealed(struct vpt_flow *f, const struct vpt_item *error)
 }
 
 /* RTIT: CR3 was loaded where packets were lost, and with it the PIP. */
-static bool find_lost(struct vpt_flow *f, const struct vpt_item *error)
+static bool find_lost(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
 	return f->atom && !counts(f) && f->decoder->ops->no_code(f->decoder) &&
 	       guess_space(f, error);
 }
 
 /* A stream is joined where the trace is on already, and no event has told where that is. */
-static bool find_joined(struct vpt_flow *f, const struct vpt_item *error)
+static bool find_joined(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
 	if (f->cr3 != VPT_CR3_UNKNOWN || !f->decoder->ops->no_code(f->decoder))
 		return false;
@@ -224,7 +224,7 @@ static bool find_joined(struct vpt_flow *f, const struct vpt_item *error)
 	return true;
 }
 
-bool vpt_flow_elsewhere(struct vpt_flow *f, const struct vpt_item *error)
+bool vpt_flow_elsewhere(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
 	return find_joined(f, error) || find_concealed(f, error) || find_lost(f, error);
 }

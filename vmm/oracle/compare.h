@@ -52,13 +52,19 @@ struct vpt_loop_seen {
 };
 
 struct vpt_comparison {
+	enum vpt_flow_by by; /* set by the caller: the decoder of Intel PT */
 	uint64_t retired;    /* instructions that should be in the trace */
 	uint64_t decoded;    /* that are */
 	uint64_t events;     /* that agreed */
 	uint64_t mismatches; /* at most one per segment */
 	uint64_t sessions;
-	uint64_t skipped;	   /* retired, but before a PSB or in an overflow */
-	uint64_t errors;	   /* of the decoder */
+	uint64_t skipped; /* retired, but before a PSB or in an overflow */
+	uint64_t errors;  /* of the decoder */
+	/*
+	 * Instructions that raised an exception or left by a VM exit, which in the trace look as if
+	 * they had run: INT n, and what clears TraceEn. They are decoded, and not retired.
+	 */
+	uint64_t untold;
 	uint64_t loops;		   /* of direct branches */
 	uint64_t looped;	   /* retired in these, and not in what was decoded */
 	struct vpt_loop_seen loop; /* one that ends a session, or else the first */
@@ -69,7 +75,7 @@ struct vpt_comparison {
 	struct vpt_diff diff; /* the first, if there are mismatches */
 };
 
-/* Compare a vCPU and add to `c`, zero to begin with. 0 or -errno. */
+/* Compare a vCPU and add to `c`, zero to begin with but for `by`. 0 or -errno. */
 int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c);
 void vpt_comparison_free(struct vpt_comparison *c);
 

@@ -46,6 +46,8 @@ struct vpt_expect {
 	size_t session;			/* the one that runs, or the next */
 	const struct vpt_session *regs; /* NULL: no session runs */
 	bool over;
+	/* The decoder shows INT n, and what clears TraceEn, as instructions before their events. */
+	bool tells_all;
 
 	uint64_t cr3;	 /* of records: the id of a space, in files that have those */
 	uint64_t hw_cr3; /* what the processor had in CR3 */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The state of a flow, for its own files. */
-#ifndef VMM_DECODE_FLOW_INSIDE_H
-#define VMM_DECODE_FLOW_INSIDE_H
+#ifndef VMM_DECODE_IPT_FLOW_H
+#define VMM_DECODE_IPT_FLOW_H
 
 #include "atom.h"
 #include "bare.h"
 #include "code.h"
 #include "disasm.h"
 #include "filter.h"
-#include "flow.h"
+#include "flow_ops.h"
 #include "spaces.h"
 #include "units.h"
 
-struct vpt_flow {
+struct vpt_ipt_flow {
+	struct vpt_flow base;
 	struct vpt_reader *reader;
 	unsigned int vcpu;
 	const struct vpt_caps *caps;
@@ -78,24 +79,24 @@ struct vpt_flow {
 /* flow_space.c: the address space that runs, and the session. */
 
 /* Code is that of this space from now on. */
-void vpt_flow_use_space(struct vpt_flow *f, uint64_t cr3);
+void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3);
 
 /* RTIT: take what the file says of the space, and of the code size, up to the counter. */
-void vpt_flow_follow_space(struct vpt_flow *f);
+void vpt_flow_follow_space(struct vpt_ipt_flow *f);
 
 /* The session, and with it the counter, is that of an item that RTIT's decoder made. */
-void vpt_flow_follow_session(struct vpt_flow *f, const struct vpt_item *item);
+void vpt_flow_follow_session(struct vpt_ipt_flow *f, const struct vpt_item *item);
 
 /* Let an event have its effect on all of that. */
-void vpt_flow_note_event(struct vpt_flow *f, struct vpt_item *item);
+void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item);
 
 /* There was no code. Is there some in a space that it can be? Then the decoder goes on. */
-bool vpt_flow_elsewhere(struct vpt_flow *f, const struct vpt_item *error);
+bool vpt_flow_elsewhere(struct vpt_ipt_flow *f, const struct vpt_item *error);
 
 /* flow_cfe.c: CFEs and packet blocks, which are told beside what a decoder makes. */
 
 /* Is the next one to be told before what was decoded? */
-bool vpt_flow_cfe_first(const struct vpt_flow *f, const struct vpt_item *item);
-void vpt_flow_tell_cfe(struct vpt_flow *f, struct vpt_item *item);
+bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *item);
+void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item);
 
-#endif /* VMM_DECODE_FLOW_INSIDE_H */
+#endif /* VMM_DECODE_IPT_FLOW_H */

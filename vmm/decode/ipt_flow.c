@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ipt_flow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/msr.h"
+#include "vpt/packet.h"
+
+static size_t fetch(void *flow, uint64_t ip, uint8_t *bytes, size_t len)
+{
+	struct vpt_ipt_flow *f = flow;
+
+	return vpt_code_fetch(f->code, ip, bytes, len);
+}
+
+/* Left after VMLAUNCH or VMRESUME: only these lead where there is no IP (filter.h). */
+static bool by_vm_entry(const struct vpt_ipt_flow *f, const struct vpt_item *item)
+{
+	return f->spaces && item->has_to && item->to == VPT_FILTER_NO_IP &&
+	       !vpt_filter_ranges(&f->segments[f->next - 1], f->periods);
+}
+
+static void end_timelines(struct vpt_ipt_flow *f)
+{
+	struct vpt_timeline_sum sum = {0, 0};
+
+	if (f->line)
+		vpt_timeline_sum(f->line, &sum);
+	f->sum.cycles += sum.cycles;
+	f->sum.ticks += sum.ticks;
+	vpt_timeline_free(f->line);
+	vpt_timeline_free(f->own_line);
+	free(f->line_sessions);
+	f->line = f->own_line = NULL;
+	f->line_sessions = NULL;
+}
+
+/* RTIT: the session is the one before it with a register written. */
+static bool goes_on(const struct vpt_ipt_flow *f, size_t i)
+{
+	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == VPT_END_CHANGED;
+}
+
+/* The time of what a decoder is given to read. 0 or -ENOMEM. */
+static int start_timelines(struct vpt_ipt_flow *f, const struct vpt_segment *s,
+			   const uint8_t *begin, uint64_t len)
+{
+	const struct vpt_file_info *info = vpt_reader_info(f->reader);
+	struct vpt_timeline_config config = {
+		.bytes = begin,
+		.len = len,
+		.caps = f->caps,
+		.rtit = info->flags & VPT_INFO_RTIT,
+		.errata = VPT_INFO_ERRATA(info->flags),
+		.nsessions = s->count,
+	};
+	size_t i;
+
+	if (!f->timed)
+		return 0;
+	f->line_sessions = calloc(s->count + 1, sizeof(*f->line_sessions));
+	if (!f->line_sessions)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++) {
+		const struct vpt_session *start = f->periods[s->first + i].start;
+
+		f->line_sessions[i].at = vpt_filter_place(&f->filtered, start->offset - s->begin);
+		f->line_sessions[i].ctl = start->ctl;
+		f->line_sessions[i].goes_on = goes_on(f, s->first + i);
+	}
+	config.sessions = f->line_sessions;
+	f->line = vpt_timeline_new(&config);
+	f->own_line = vpt_timeline_new(&config);
+	return f->line && f->own_line ? 0 : -ENOMEM;
+}
+
+static void end_segment(struct vpt_ipt_flow *f)
+{
+	end_timelines(f);
+	vpt_decoder_free(f->decoder);
+	f->decoder = NULL;
+	vpt_filter_free(&f->filtered);
+}
+
+/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
+static bool no_tnt(const struct vpt_ipt_flow *f)
+{
+	const struct vpt_segment *s = &f->segments[f->next - 1];
+	size_t i;
+
+	for (i = s->first; i < s->first + s->count; i++) {
+		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
+			return true;
+	}
+	return false;
+}
+
+/* A decoder for the segment; *skipped: bytes that it has no use for. 0 or -ENOMEM. */
+static int start_rtit(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
+{
+	const struct vpt_atom_config config = {
+		/* There may be neither bytes nor sessions. */
+		.begin = f->stream ? f->stream + s->begin : NULL,
+		.len = s->end - s->begin,
+		.offset = s->begin,
+		.periods = s->count ? f->periods + s->first : NULL,
+		.nperiods = s->count,
+		.cut = s->cut,
+		.guest = vpt_reader_info(f->reader)->owner == VPT_OWNER_GUEST,
+		.errata = VPT_INFO_ERRATA(vpt_reader_info(f->reader)->flags),
+		.code = f->atom,
+	};
+	int err = start_timelines(f, s, config.begin, config.len);
+
+	if (err)
+		return err;
+	f->decoder = vpt_atom_decoder_new(&config);
+	if (!f->decoder)
+		return -ENOMEM;
+	*skipped = config.len;
+	f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
+	f->atom->mode = 64;
+	/* If packets were lost, the segment before may have counted too many instructions. */
+	while (f->next_cr3 && s->count &&
+	       f->cr3s[f->next_cr3 - 1].insns > f->periods[s->first].start->insns)
+		f->next_cr3--;
+	/* What the segment before came to is so at its end, and here. */
+	if (f->next_cr3)
+		f->next_cr3--;
+	return 0;
+}
+
+static int start_pt(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
+{
+	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
+	bool ranges = vpt_filter_ranges(s, f->periods);
+	struct vpt_ipt_config config = {
+		.begin = f->stream + s->begin,
+		.len = s->end - s->begin,
+		.caps = f->caps,
+		.mtc_freq = start ? (uint8_t)VPT_CTL_GET(start->ctl, MTC_FREQ) : 0,
+		/* The block decoder is the one that needs no guess, see filter.h. */
+		.blocks = !f->changes && (f->blocks || ranges),
+		.cut = s->cut,
+		.fetch = fetch,
+		.context = f,
+	};
+	const struct vpt_filter_input input = {
+		.all = f->rewrite_all || f->is_bare,
+		.segment = s,
+		.periods = f->periods,
+		.stream = f->stream,
+		.blocks = config.blocks,
+		.known = &f->known,
+		.spaces = f->spaces,
+		.code = f->code,
+		.vmcs = f->vmcs,
+		.nvmcs = f->nvmcs,
+	};
+	int err = vpt_filter_rewrite(&f->filtered, &input);
+
+	if (err)
+		return err;
+	if (f->filtered.bytes) {
+		config.begin = f->filtered.bytes;
+		config.len = f->filtered.len;
+	}
+	f->images = config.blocks;
+	if (f->images) {
+		err = vpt_code_make_images(f->code);
+		f->scattered = err == -EOVERFLOW;
+		if (err && !f->scattered)
+			return err;
+	}
+	err = start_timelines(f, s, config.begin, config.len);
+	if (err)
+		return err;
+	f->decoder = vpt_ipt_new(&config);
+	if (!f->decoder)
+		return -ENOMEM;
+	*skipped = config.len;
+	if (!f->is_bare) {
+		f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
+		return 0;
+	}
+	vpt_bare_init(&f->bare, config.begin, config.len);
+	f->bare.branches = VPT_CTL_GET(start->ctl, BRANCH_EN);
+	*skipped = vpt_packet_find_psb(config.begin, config.len);
+	f->give_up = *skipped == config.len;
+	return 0;
+}
+
+static int start_segment(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_segment *s = &f->segments[f->next++];
+	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
+	uint64_t skipped;
+	int err;
+
+	f->session = s->first;
+	f->pip = false;
+	f->next_cfe = 0;
+	f->is_bare = !f->atom && no_tnt(f);
+	f->told_bare = false;
+	err = f->atom ? start_rtit(f, s, &skipped) : start_pt(f, s, &skipped);
+	if (err)
+		return err;
+	if (start && (start->insns || f->atom))
+		f->insns = start->insns;
+	vpt_flow_use_space(f, VPT_CR3_UNKNOWN);
+
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_SEGMENT;
+	item->session = (uint32_t)s->first;
+	item->cr3 = VPT_CR3_UNKNOWN;
+	item->value = vpt_filter_offset(&f->filtered, skipped);
+	item->offset = s->begin;
+	return 0;
+}
+
+/* Name the packet that libipt cannot read. */
+static void name_packet(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	char version[32];
+
+	if (item->offset >= f->len || vpt_packet_read(&parser, f->stream + item->offset,
+						      f->len - item->offset, &packet) != VPT_OK)
+		return;
+	vpt_ipt_version(version, sizeof(version));
+	snprintf(f->text, sizeof(f->text), "%s cannot read %s packets", version,
+		 vpt_pkt_name(packet.kind));
+	item->text = f->text;
+	/* There will be more of them, and the flow is no better after a PSB. */
+	f->give_up = true;
+}
+
+static void note_error(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	uint64_t offset;
+
+	if (f->decoder->ops->unknown_packet(f->decoder)) {
+		name_packet(f, item);
+	}
+	if (!f->give_up && !f->decoder->ops->sync(f->decoder, &offset))
+		f->give_up = true;
+}
+
+/* Decode all up to here once more, for the filter has learned something. */
+static int start_over(struct vpt_ipt_flow *f)
+{
+	int err;
+
+	end_segment(f);
+	vpt_code_close(f->code);
+	f->code = NULL;
+	f->next = 0;
+	f->next_cr3 = 0;
+	f->insns = 0;
+	f->has_behind = f->has_ahead = false;
+	memset(&f->sum, 0, sizeof(f->sum));
+	if (f->items.given > f->items.again)
+		f->items.again = f->items.given;
+	if (f->cfe_items.given > f->cfe_items.again)
+		f->cfe_items.again = f->cfe_items.given;
+	f->items.given = f->cfe_items.given = 0;
+	err = vpt_code_open(f->reader, f->vcpu, &f->code);
+	if (!err)
+		f->change = vpt_code_next_change(f->code);
+	return err;
+}
+
+/*
+ * Is it because of packets that the filter takes out, but was not told to look for? After an
+ * OVF libipt looks ahead for where execution goes on, and has not read up to what it saw.
+ */
+static bool has_blocks(const struct vpt_ipt_flow *f, const struct vpt_item *error)
+{
+	struct vpt_parser parser = {0};
+	struct vpt_packet p;
+	uint64_t at;
+
+	if (f->is_bare || f->rewrite_all || !f->decoder->ops->unknown_packet(f->decoder))
+		return false;
+	for (at = error->offset; at < f->len; at += p.size) {
+		if (vpt_packet_read(&parser, f->stream + at, f->len - at, &p) != VPT_OK)
+			return false;
+		switch (p.kind) {
+		case VPT_PKT_BBP:
+		case VPT_PKT_BEP:
+		case VPT_PKT_CFE:
+		case VPT_PKT_EVD:
+		case VPT_PKT_TRIG:
+			return true;
+		case VPT_PKT_PSB:
+		case VPT_PKT_FUP:
+		case VPT_PKT_TIP_PGE:
+			return false;
+		default:
+			break;
+		}
+	}
+	return false;
+}
+
+/* The next item, with offsets of what was read. */
+static void next_read(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	if (!f->is_bare) {
+		f->decoder->ops->next(f->decoder, item);
+	} else if (!f->told_bare) {
+		memset(item, 0, sizeof(*item));
+		item->kind = VPT_ITEM_ERROR;
+		item->text = "DisTNT was set: the flow is not in the trace";
+		f->told_bare = true;
+	} else {
+		vpt_bare_next(&f->bare, item);
+	}
+}
+
+/* Convert an offset in what the decoder reads to one in the stream. */
+static uint64_t stream_offset(const struct vpt_ipt_flow *f, uint64_t offset)
+{
+	return f->segments[f->next - 1].begin + vpt_filter_offset(&f->filtered, offset);
+}
+
+/*
+ * Read the item behind @block ahead. Returns 1 if it ends the trace where @block only falls through
+ * to, for a TIP.PGD of a later branch; 0 if not; or -ENOMEM.
+ */
+static int walks_out(struct vpt_ipt_flow *f, const struct vpt_item *block)
+{
+	if (!f->images || !f->filtered.doubts.n || block->kind != VPT_ITEM_BLOCK ||
+	    (block->class != VPT_INSN_OTHER && block->class != VPT_INSN_PTWRITE) ||
+	    vpt_filter_inside(f->periods[f->session].start, block->last))
+		return 0;
+	next_read(f, &f->ahead);
+	f->has_ahead = true;
+	if (f->ahead.kind != VPT_ITEM_EVENT || f->ahead.event != VPT_FLOW_DISABLED ||
+	    !f->ahead.has_to || f->ahead.to == VPT_FILTER_NO_IP)
+		return 0;
+	return vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
+}
+
+/* Returned by steps of decode_item() beside 0 and -errno: decode another item in place of this. */
+#define AGAIN 1
+
+/* Start over with what was learned. Returns AGAIN or -errno. */
+static int decode_again(struct vpt_ipt_flow *f)
+{
+	int err = start_over(f);
+
+	return err ? err : AGAIN;
+}
+
+/*
+ * Make the item that was held back for a CFE, a CFE at the end of a segment, the first item of the
+ * next segment, or the END. Returns false if the decoder is to make the item; else *err is 0 or
+ * -errno.
+ */
+static bool make_item(struct vpt_ipt_flow *f, struct vpt_item *item, int *err)
+{
+	*err = 0;
+	if (f->has_behind) {
+		if (vpt_flow_cfe_first(f, &f->behind)) {
+			vpt_flow_tell_cfe(f, item);
+			return true;
+		}
+		*item = f->behind;
+		f->has_behind = false;
+		return true;
+	}
+	if (f->decoder && !f->give_up)
+		return false;
+	if (f->decoder && f->next_cfe < f->filtered.cfes.n) {
+		vpt_flow_tell_cfe(f, item);
+		return true;
+	}
+	end_segment(f);
+	f->give_up = false;
+	if (f->next == f->nsegments) {
+		memset(item, 0, sizeof(*item));
+		item->offset = f->len;
+	} else {
+		*err = start_segment(f, item);
+	}
+	return true;
+}
+
+/* Apply changes of the code and of the address space that come before the next item. */
+static void follow_code(struct vpt_ipt_flow *f)
+{
+	if (f->insns >= f->change) {
+		vpt_code_advance(f->code, f->insns);
+		f->change = vpt_code_next_change(f->code);
+		if (f->atom)
+			vpt_atom_code_changed(f->atom);
+	}
+	if (f->atom)
+		vpt_flow_follow_space(f);
+}
+
+static void take_event(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	/* Each PSB+ makes an event. */
+	vpt_reader_progress(f->reader, f->vcpu, item->offset);
+	item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
+	if (item->has_to && item->to == VPT_FILTER_NO_IP) {
+		item->to = vpt_filter_target(&f->known, item->offset);
+		item->has_to = item->to != VPT_FILTER_NO_IP;
+		item->to = item->has_to ? item->to : 0;
+	}
+	vpt_flow_note_event(f, item);
+}
+
+/* Returns 0 if the error is to be reported, AGAIN if it can be avoided, or -errno. */
+static int take_error(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	int learned;
+
+	if (f->is_bare)
+		return 0;
+	if (f->decoder->ops->no_memory(f->decoder))
+		return -ENOMEM;
+	if (has_blocks(f, item)) {
+		f->rewrite_all = true;
+		return decode_again(f);
+	}
+	learned = f->images ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
+	if (learned)
+		return learned < 0 ? learned : decode_again(f);
+	if (vpt_flow_elsewhere(f, item))
+		return AGAIN;
+	note_error(f, item);
+	return 0;
+}
+
+/* Take the next item from the decoder. Returns 0, AGAIN or -errno. */
+static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	int learned;
+
+	if (f->has_ahead)
+		*item = f->ahead;
+	else
+		next_read(f, item);
+	f->has_ahead = false;
+	learned = walks_out(f, item);
+	if (learned)
+		return learned < 0 ? learned : decode_again(f);
+	if (f->atom)
+		vpt_flow_follow_session(f, item);
+	f->read_before = f->read;
+	f->read = item->offset;
+	item->offset = stream_offset(f, item->offset);
+	switch (item->kind) {
+	case VPT_ITEM_INSN:
+	case VPT_ITEM_BLOCK:
+		f->insns += item->insns;
+		break;
+	case VPT_ITEM_EVENT:
+		take_event(f, item);
+		break;
+	case VPT_ITEM_ERROR:
+		return take_error(f, item);
+	case VPT_ITEM_END:
+		f->give_up = true;
+		return AGAIN;
+	}
+	return 0;
+}
+
+/* Decode the next item, and add what the file knows of it. Returns 0 or -errno. */
+static int decode_item(struct vpt_ipt_flow *f, struct vpt_item *item)
+{
+	int err;
+
+	do {
+		if (make_item(f, item, &err))
+			return err;
+		follow_code(f);
+		err = read_item(f, item);
+	} while (err == AGAIN);
+	if (err)
+		return err;
+	item->cr3 = f->cr3;
+	item->space = f->space;
+	item->session = (uint32_t)f->session;
+	item->when.known = false;
+	if (f->line)
+		vpt_timeline_flow(f->line, f->read, &item->when);
+	if (f->next_cfe < f->filtered.cfes.n && vpt_flow_cfe_first(f, item)) {
+		f->behind = *item;
+		f->has_behind = true;
+		vpt_flow_tell_cfe(f, item);
+	}
+	return 0;
+}
+
+/* Was the item given before all was decoded once more? */
+static bool was_given(struct vpt_ipt_flow *f, const struct vpt_item *item)
+{
+	if (item->kind == VPT_ITEM_EVENT && item->cfe)
+		return ++f->cfe_items.given <= f->cfe_items.again;
+	return ++f->items.given <= f->items.again && item->kind != VPT_ITEM_END;
+}
+
+static int next_item(void *flow, struct vpt_item *item)
+{
+	struct vpt_ipt_flow *f = flow;
+	int err;
+
+	do {
+		err = decode_item(f, item);
+	} while (!err && was_given(f, item));
+	return err;
+}
+
+static struct vpt_ipt_flow *of(struct vpt_flow *flow)
+{
+	return (struct vpt_ipt_flow *)flow;
+}
+
+static int next(struct vpt_flow *flow, struct vpt_item *item)
+{
+	struct vpt_ipt_flow *f = of(flow);
+
+	/* Instructions that are decoded as such: nothing is to be made of them. */
+	if (!f->blocks && !f->images)
+		return next_item(f, item);
+	return f->blocks ? vpt_units_block(&f->units, item)
+			 : vpt_units_insn(&f->units, &f->code, f->disasm, item);
+}
+
+static void close_flow(struct vpt_flow *flow)
+{
+	struct vpt_ipt_flow *f = of(flow);
+
+	end_segment(f);
+	vpt_code_close(f->code);
+	vpt_spaces_close(f->spaces);
+	vpt_disasm_free(f->disasm);
+	free(f->atom);
+	free(f->known.at);
+	free(f->segments);
+	free(f);
+}
+
+static void keep_time(struct vpt_flow *flow)
+{
+	of(flow)->timed = true;
+}
+
+static void time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum)
+{
+	*sum = ((const struct vpt_ipt_flow *)flow)->sum;
+}
+
+static const struct vpt_segment *segment(const struct vpt_flow *flow)
+{
+	const struct vpt_ipt_flow *f = (const struct vpt_ipt_flow *)flow;
+
+	return &f->segments[f->next ? f->next - 1 : 0];
+}
+
+static const struct vpt_code_store *code(const struct vpt_flow *flow)
+{
+	return ((const struct vpt_ipt_flow *)flow)->code;
+}
+
+static const struct vpt_flow_ops ipt_flow_ops = {
+	.close = close_flow,
+	.keep_time = keep_time,
+	.time_sum = time_sum,
+	.next = next,
+	.segment = segment,
+	.code = code,
+};
+
+int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		      struct vpt_flow **flow)
+{
+	struct vpt_ipt_flow *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->base.ops = &ipt_flow_ops;
+	f->reader = reader;
+	f->vcpu = vcpu;
+	f->caps = &vpt_reader_info(reader)->caps;
+	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
+	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->vmcs = vpt_reader_vmcs(reader, vcpu, &f->nvmcs);
+	f->cr3 = VPT_CR3_UNKNOWN;
+	f->units.next = next_item;
+	f->units.context = f;
+
+	err = vpt_code_open(reader, vcpu, &f->code);
+	if (err)
+		goto out;
+	err = vpt_spaces_open(reader, f->code, &f->spaces);
+	if (err)
+		goto out;
+	f->blocks = unit == VPT_FLOW_BLOCKS;
+	f->rewrite_all = vpt_ipt_reads_events();
+	f->change = vpt_code_next_change(f->code);
+	f->changes = f->change != UINT64_MAX;
+
+	err = -ENOMEM;
+	f->disasm = vpt_disasm_new(NULL);
+	if (!f->disasm)
+		goto out;
+	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT) {
+		f->atom = calloc(1, sizeof(*f->atom));
+		if (!f->atom)
+			goto out;
+		f->atom->fetch = fetch;
+		f->atom->context = f;
+		f->atom->disasm = f->disasm;
+	}
+	f->stream = vpt_reader_stream(reader, vcpu, &f->len);
+	if (!f->stream)
+		goto out;
+	f->segments = vpt_segments(f->periods, f->nperiods, f->stream, f->len,
+				   f->atom ? vpt_is_atom_psb : vpt_is_psb, &f->nsegments);
+	if (!f->segments)
+		goto out;
+	*flow = &f->base;
+	return 0;
+out:
+	close_flow(&f->base);
+	return err;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The decoder of a flow: give it packets and code, and queue what it reports. */
+#include <errno.h>
+#include <string.h>
+
+#include "pt_flow.h"
+#include "trace/vec.h"
+#include "vpt/msr.h"
+
+/* Bytes of the stream that are decoded before what they led to is given out. */
+#define PIECE 256u
+
+/* Selected where no space is known. No space of a file has this number, and it has no code. */
+#define NO_SPACE 1u
+
+static struct vpt_pt_flow *of(void *context)
+{
+	return context;
+}
+
+/* Room for one more, with what all have. NULL: memory. */
+static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
+{
+	struct vpt_told *told;
+
+	if (!vpt_vec_room(&f->told)) {
+		f->ahead.no_memory = true;
+		return NULL;
+	}
+	told = &f->told.at[f->told.n++];
+	memset(told, 0, sizeof(*told));
+	told->kind = (uint8_t)kind;
+	told->session = (uint32_t)f->ahead.session;
+	told->offset = f->ahead.pt.offset;
+	return told;
+}
+
+static enum vpt_insn_class class_of(const struct dec_block *block)
+{
+	switch ((enum dec_insn_kind)block->insn_kind) {
+	case DEC_INSN_COND:
+		return VPT_INSN_COND;
+	case DEC_INSN_JUMP:
+	case DEC_INSN_JUMP_IND:
+		return VPT_INSN_JUMP;
+	case DEC_INSN_CALL:
+	case DEC_INSN_CALL_IND:
+		return VPT_INSN_CALL;
+	case DEC_INSN_RET:
+		return VPT_INSN_RETURN;
+	case DEC_INSN_FAR_JUMP:
+		return VPT_INSN_FAR_JUMP;
+	case DEC_INSN_FAR_CALL:
+	case DEC_INSN_SOFT_INT:
+	case DEC_INSN_INTO:
+		return VPT_INSN_FAR_CALL;
+	case DEC_INSN_FAR_RETURN:
+	case DEC_INSN_VM_ENTRY:
+		return VPT_INSN_FAR_RETURN;
+	case DEC_INSN_PTWRITE:
+		return VPT_INSN_PTWRITE;
+	case DEC_INSN_PLAIN:
+	case DEC_INSN_CR3:
+	case DEC_INSN_WRMSR:
+	case DEC_INSN_VMPTRLD:
+		break;
+	}
+	return VPT_INSN_OTHER;
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	struct vpt_pt_flow *f = of(context);
+	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
+	struct vpt_told *told = tell(f, VPT_TOLD_RUN);
+	unsigned int i;
+
+	if (!told)
+		return;
+	told->block = block;
+	told->first = first;
+	told->count = count;
+	told->mode = block->mode;
+	told->insns = f->ahead.flow.insns - count;
+	told->class = (uint8_t)(first + count == block->insns ? class_of(block) : VPT_INSN_OTHER);
+	told->ip = block->ip;
+	for (i = 0; i < first; i++)
+		told->ip += lens[i];
+}
+
+static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
+{
+	/* A content is at one place in the file, which is a key for all pages that have it. */
+	uint64_t key = (uintptr_t)bytes;
+	struct dec_code *code = f->ahead.code;
+
+	if ((!dec_code_has(code, key) && dec_code_content(code, key, bytes)) ||
+	    dec_code_map(code, space, vaddr, key))
+		f->ahead.no_memory = true;
+}
+
+static bool fetch(void *context, uint64_t space, uint64_t vaddr)
+{
+	struct vpt_pt_flow *f = of(context);
+	const uint8_t *bytes =
+		space == NO_SPACE ? NULL : vpt_code_page(f->ahead.store, space, vaddr);
+
+	if (bytes)
+		map(f, space, vaddr, bytes);
+	return bytes != NULL;
+}
+
+static void changed(void *context, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
+{
+	struct vpt_pt_flow *f = of(context);
+	const uint8_t *is;
+	uint64_t key;
+
+	/* What was not looked at yet is fetched as it is then. */
+	if (dec_code_at_page(f->ahead.code, space, vaddr, &key, &is))
+		map(f, space, vaddr, bytes);
+}
+
+static void on_limit(void *context)
+{
+	struct vpt_pt_flow *f = of(context);
+
+	vpt_code_advance_told(f->ahead.store, f->ahead.flow.insns, changed, f);
+	f->ahead.flow.limit = vpt_code_next_change(f->ahead.store);
+}
+
+static void select_space(struct vpt_pt_flow *f, uint64_t cr3)
+{
+	f->ahead.cr3 = cr3;
+	f->ahead.space = vpt_spaces_find(f->spaces, cr3);
+	if (dec_code_select(f->ahead.code, cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : cr3))
+		f->ahead.no_memory = true;
+}
+
+static void use_space(struct vpt_pt_flow *f, uint64_t cr3)
+{
+	struct vpt_told *told;
+
+	select_space(f, cr3);
+	told = tell(f, VPT_TOLD_SPACE);
+	if (!told)
+		return;
+	told->cr3 = cr3;
+	told->space = f->ahead.space;
+}
+
+/* A PIP, before its event is reported. Returns what dec_code_select() is to be given. */
+static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
+{
+	struct vpt_pt_flow *f = of(context);
+	struct vpt_pt_ahead *a = &f->ahead;
+	const struct vpt_space_key key = {
+		.cr3 = cr3,
+		/* All ones: no VMCS is current (33.4.2.15). */
+		.vmcs = vmcs == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : vmcs,
+		.non_root = nr,
+	};
+	uint64_t id = f->spaces ? vpt_spaces_resolve(f->spaces, &key) : cr3;
+
+	a->pip = true;
+	a->cr3 = vpt_code_space(a->store, id);
+	a->space = vpt_spaces_find(f->spaces, id);
+	return a->cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : a->cr3;
+}
+
+/*
+ * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
+ * CR3, or, if it says nothing, by where there is code.
+ */
+static void find_space(struct vpt_pt_flow *f, uint64_t ip)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	uint64_t cr3 = a->cr3;
+
+	if (a->pip)
+		return;
+	if (!f->ncr3s)
+		cr3 = vpt_code_guess(a->store, ip);
+	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns; a->next_cr3++)
+		cr3 = vpt_code_space(a->store, f->cr3s[a->next_cr3].cr3);
+	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
+		use_space(f, cr3);
+}
+
+/*
+ * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
+ * the one before has no code: it can only be the one that has.
+ */
+static bool find_concealed(struct vpt_pt_flow *f, uint64_t ip)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	uint64_t cr3;
+
+	/* A PIP to where nothing is known is another matter. */
+	if (!f->spaces || (a->space && (vpt_spaces_learned(f->spaces, a->space) ||
+					(a->space->flags & VPT_SPACE_NO_CODE))))
+		return false;
+	cr3 = vpt_code_guess(a->store, ip);
+	if (cr3 == VPT_CR3_UNKNOWN || cr3 == a->cr3)
+		return false;
+	use_space(f, cr3);
+	return true;
+}
+
+static bool on_hole(void *context, uint64_t ip)
+{
+	struct vpt_pt_flow *f = of(context);
+
+	/* A stream is joined where the trace is on already. */
+	if (f->ahead.cr3 == VPT_CR3_UNKNOWN) {
+		find_space(f, ip);
+		if (f->ahead.cr3 != VPT_CR3_UNKNOWN)
+			return true;
+	}
+	return find_concealed(f, ip);
+}
+
+static void on_event(void *context, const struct vptd_event *event)
+{
+	struct vpt_pt_flow *f = of(context);
+	struct dec_point point;
+	struct vpt_told *told;
+
+	if (event->flags & VPTD_EV_TO &&
+	    (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
+	     event->kind == VPTD_EVENT_SYNC))
+		find_space(f, event->to);
+	if (event->kind == VPTD_EVENT_PAGING) {
+		told = tell(f, VPT_TOLD_SPACE);
+		if (!told)
+			return;
+		told->cr3 = f->ahead.cr3;
+		told->space = f->ahead.space;
+	}
+	told = tell(f, VPT_TOLD_EVENT);
+	if (!told)
+		return;
+	told->event = *event;
+	f->ahead.timing.what = DEC_TIMED_EVENT;
+	dec_timing_point(&f->ahead.timing, &point);
+	f->ahead.timing.what = DEC_TIMED_NONE;
+	told->has_tsc = point.known;
+	told->tsc = point.tsc;
+	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
+		f->ahead.no_memory = true;
+}
+
+static const struct dec_flow_ops flow_ops = {.run = on_run, .limit = on_limit, .hole = on_hole};
+static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
+
+static struct dec_pt_config config_of(const struct vpt_session *s)
+{
+	struct dec_pt_config config = {0};
+
+	if (!s)
+		return config;
+	config.no_flow = !(s->ctl & VPT_CTL_MASK(BRANCH_EN)) || s->ctl & VPT_CTL_MASK(DIS_TNT);
+	config.no_retc = s->ctl & VPT_CTL_MASK(DIS_RETC);
+	config.event_en = s->ctl & VPT_CTL_MASK(EVENT_EN);
+	config.cr3_filter = s->ctl & VPT_CTL_MASK(CR3_FILTER);
+	config.cr3_match = s->cr3_match;
+	return config;
+}
+
+static void keep_tsc(struct vpt_pt_flow *f, const struct vpt_session *s)
+{
+	uint64_t ctl = s ? s->ctl : 0;
+	unsigned int thresh = (unsigned int)VPT_CTL_GET(ctl, CYC_THRESH);
+	const struct dec_time_config config = {
+		.crystal_num = f->caps->l15_ebx,
+		.crystal_den = f->caps->l15_eax,
+		.max_nonturbo = f->caps->max_nonturbo,
+		.mtc_freq = (uint8_t)VPT_CTL_GET(ctl, MTC_FREQ),
+		.mtc = ctl & VPT_CTL_MASK(MTC_EN),
+		.cyc = ctl & VPT_CTL_MASK(CYC_EN),
+		.threshold = thresh ? VPT_BIT64(thresh - 1) : 0,
+	};
+
+	dec_timing_init(&f->ahead.timing, &config, false);
+	f->ahead.pt.timing = &f->ahead.timing;
+}
+
+int vpt_pt_ahead_open(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	int err = vpt_code_open(f->reader, f->vcpu, &a->store);
+
+	if (err)
+		return err;
+	a->code = dec_code_new();
+	if (!a->code)
+		return -ENOMEM;
+	dec_code_separate(a->code);
+	dec_code_on_miss(a->code, fetch, f);
+	dec_flow_init(&a->flow, a->code, &flow_ops, f);
+	a->flow.limit = vpt_code_next_change(a->store);
+	return 0;
+}
+
+void vpt_pt_ahead_close(struct vpt_pt_flow *f)
+{
+	dec_code_free(f->ahead.code);
+	vpt_code_close(f->ahead.store);
+}
+
+static const struct vpt_session *session_of(const struct vpt_pt_flow *f)
+{
+	const struct vpt_segment *s = f->ahead.segment;
+
+	return s->count ? f->periods[f->ahead.session].start : NULL;
+}
+
+void vpt_pt_ahead_begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	const struct vpt_session *start;
+	struct dec_pt_config config;
+
+	a->segment = segment;
+	a->at = segment->begin;
+	a->session = segment->first;
+	a->pip = false;
+	start = session_of(f);
+	config = config_of(start);
+	if (start && start->insns)
+		a->flow.insns = start->insns;
+	dec_pt_init(&a->pt, &a->flow, &config, &pt_ops, f);
+	a->pt.offset = segment->begin;
+	keep_tsc(f, start);
+	select_space(f, VPT_CR3_UNKNOWN);
+}
+
+/* Another session of the segment: TraceEn was cleared and set. */
+static void next_session(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	const struct vpt_session *start;
+	struct dec_pt_config config;
+
+	dec_pt_pause(&a->pt);
+	a->session++;
+	a->pip = false;
+	start = session_of(f);
+	config = config_of(start);
+	dec_pt_configure(&a->pt, &config);
+	/* Put right what the decoder cannot count. */
+	if (start->insns)
+		a->flow.insns = start->insns;
+	a->flow.limit = 0; /* on_limit() is called, and sets it. */
+}
+
+int vpt_pt_ahead_push(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	const struct vpt_segment *s = a->segment;
+	uint64_t end = s->end, len;
+
+	if (a->at == s->end) {
+		dec_pt_finish(&a->pt);
+		a->segment = NULL;
+		return a->no_memory ? -ENOMEM : 0;
+	}
+	while (a->session + 1 < s->first + s->count &&
+	       f->periods[a->session + 1].start->offset <= a->at)
+		next_session(f);
+	if (a->session + 1 < s->first + s->count && f->periods[a->session + 1].start->offset < end)
+		end = f->periods[a->session + 1].start->offset;
+	len = end - a->at < PIECE ? end - a->at : PIECE;
+	dec_pt_push(&a->pt, f->stream + a->at, (size_t)len);
+	a->at += len;
+	return a->no_memory ? -ENOMEM : 1;
+}

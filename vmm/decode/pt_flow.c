@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Items of Intel PT, by libvptdecode. */
+#include "pt_flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/msr.h"
+#include "vpt/packet.h"
+
+static struct vpt_pt_flow *of(struct vpt_flow *flow)
+{
+	return (struct vpt_pt_flow *)flow;
+}
+
+static const struct vpt_pt_flow *of_const(const struct vpt_flow *flow)
+{
+	return (const struct vpt_pt_flow *)flow;
+}
+
+static const struct vpt_segment *segment(const struct vpt_flow *flow)
+{
+	const struct vpt_pt_flow *f = of_const(flow);
+
+	return &f->segments[f->next ? f->next - 1 : 0];
+}
+
+static void end_timeline(struct vpt_pt_flow *f)
+{
+	struct vpt_timeline_sum sum = {0, 0};
+
+	if (f->line)
+		vpt_timeline_sum(f->line, &sum);
+	f->sum.cycles += sum.cycles;
+	f->sum.ticks += sum.ticks;
+	vpt_timeline_free(f->line);
+	free(f->line_sessions);
+	f->line = NULL;
+	f->line_sessions = NULL;
+}
+
+static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
+{
+	struct vpt_timeline_config config = {
+		.bytes = f->stream + s->begin,
+		.len = s->end - s->begin,
+		.caps = f->caps,
+		.nsessions = s->count,
+	};
+	size_t i;
+
+	if (!f->timed)
+		return 0;
+	f->line_sessions = calloc(s->count + 1, sizeof(*f->line_sessions));
+	if (!f->line_sessions)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++) {
+		const struct vpt_session *start = f->periods[s->first + i].start;
+
+		f->line_sessions[i].at = start->offset - s->begin;
+		f->line_sessions[i].ctl = start->ctl;
+	}
+	config.sessions = f->line_sessions;
+	f->line = vpt_timeline_new(&config);
+	return f->line ? 0 : -ENOMEM;
+}
+
+/* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
+static bool no_tnt(const struct vpt_pt_flow *f, const struct vpt_segment *s)
+{
+	size_t i;
+
+	for (i = s->first; i < s->first + s->count; i++) {
+		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
+			return true;
+	}
+	return false;
+}
+
+static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_segment *s = &f->segments[f->next++];
+	int err;
+
+	end_timeline(f);
+	err = start_timeline(f, s);
+	if (err)
+		return err;
+	vpt_pt_ahead_begin(f, s);
+	f->cr3 = VPT_CR3_UNKNOWN;
+	f->space = NULL;
+	f->read = 0;
+	memset(&f->cfe, 0, sizeof(f->cfe));
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_SEGMENT;
+	item->session = (uint32_t)s->first;
+	item->cr3 = VPT_CR3_UNKNOWN;
+	item->value = vpt_packet_find_psb(f->stream + s->begin, s->end - s->begin);
+	item->offset = s->begin;
+	f->told_bare = !no_tnt(f, s);
+	return 0;
+}
+
+/* What the place that was reached adds to an item. */
+static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+{
+	uint64_t read = told->offset - segment(&f->base)->begin;
+
+	/* An overflow is told with the offset of its OVF, which other packets may follow. */
+	if (read > f->read)
+		f->read = read;
+	item->cr3 = f->cr3;
+	item->space = f->space;
+	item->session = told->session;
+	item->when.known = false;
+	if (f->line)
+		vpt_timeline_flow(f->line, f->read, &item->when);
+}
+
+static void start_run(struct vpt_pt_flow *f, const struct vpt_told *told)
+{
+	f->run = *told;
+	if (told->insns < f->change || f->store == f->ahead.store)
+		return;
+	vpt_code_advance(f->store, told->insns);
+	f->change = vpt_code_next_change(f->store);
+}
+
+static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	struct vpt_told *run = &f->run;
+	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
+
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_INSN;
+	item->class = run->count == 1 ? run->class : VPT_INSN_OTHER;
+	item->mode = run->mode;
+	item->size = lens[run->first];
+	item->insns = 1;
+	item->ip = item->last = run->ip;
+	item->offset = run->offset;
+	(void)vpt_code_fetch(f->store, run->ip, item->raw, item->size);
+	place(f, run, item);
+	run->ip += item->size;
+	run->first++;
+	run->count--;
+}
+
+/* All of the run. */
+static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	struct vpt_told *run = &f->run;
+	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
+
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_BLOCK;
+	item->class = run->class;
+	item->mode = run->mode;
+	item->insns = run->count;
+	item->ip = item->last = run->ip;
+	item->offset = run->offset;
+	while (run->count-- > 1)
+		item->last += lens[run->first++];
+	run->count = 0;
+	place(f, run, item);
+}
+
+/* Returns 1: there is an item; 0: none yet; or -errno. */
+static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	const struct vpt_told *told = &f->told.at[f->head++];
+	int some;
+
+	switch ((enum vpt_told_kind)told->kind) {
+	case VPT_TOLD_RUN:
+		start_run(f, told);
+		return 0;
+	case VPT_TOLD_SPACE:
+		f->cr3 = told->cr3;
+		f->space = told->space;
+		vpt_code_select(f->store, f->cr3);
+		return 0;
+	case VPT_TOLD_EVENT:
+		break;
+	}
+	some = vpt_pt_item(f, told, item);
+	if (some > 0)
+		place(f, told, item);
+	/* EVDs are those of one CFE. */
+	if (some > 0 && item->cfe && !item->cfe->is_block) {
+		f->given = f->cfe;
+		item->cfe = &f->given;
+		memset(&f->cfe, 0, sizeof(f->cfe));
+	}
+	return some;
+}
+
+/* The decoder has told nothing more: let it go on. */
+static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	int more;
+
+	f->head = f->told.n = 0;
+	if (f->ahead.segment) {
+		vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
+		more = vpt_pt_ahead_push(f);
+		return more < 0 ? more : 0;
+	}
+	if (f->next < f->nsegments) {
+		more = start_segment(f, item);
+		return more ? more : 1;
+	}
+	end_timeline(f);
+	memset(item, 0, sizeof(*item));
+	item->offset = f->len;
+	return 1;
+}
+
+static void bare_item(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_ERROR;
+	item->text = "DisTNT was set: the flow is not in the trace";
+	item->session = (uint32_t)f->ahead.session;
+	item->cr3 = f->cr3;
+	f->told_bare = true;
+}
+
+static int next_item(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	int some;
+
+	do {
+		if (f->run.count) {
+			if (f->blocks)
+				whole_run(f, item);
+			else
+				one_insn(f, item);
+			return 0;
+		}
+		if (f->ahead.segment && !f->told_bare) {
+			bare_item(f, item);
+			return 0;
+		}
+		some = f->head < f->told.n ? take_told(f, item) : go_on(f, item);
+	} while (!some);
+	return some < 0 ? some : 0;
+}
+
+static bool ends_block(const struct vpt_item *item)
+{
+	return item->class != VPT_INSN_OTHER && item->class != VPT_INSN_PTWRITE;
+}
+
+/* A block goes on from run to run, up to the next branch. */
+static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
+{
+	struct vpt_item *block = &f->block;
+	int err;
+
+	if (f->has_behind) {
+		*item = f->behind;
+		f->has_behind = false;
+		return 0;
+	}
+	block->insns = 0;
+	do {
+		err = next_item(f, item);
+		if (err)
+			return err;
+		if (item->kind != VPT_ITEM_BLOCK) {
+			if (!block->insns)
+				return 0;
+			f->behind = *item;
+			f->has_behind = true;
+			break;
+		}
+		if (!block->insns) {
+			*block = *item;
+		} else {
+			block->insns += item->insns;
+			block->last = item->last;
+			block->class = item->class;
+			block->offset = item->offset;
+		}
+	} while (!ends_block(block));
+	*item = *block;
+	return 0;
+}
+
+static int next(struct vpt_flow *flow, struct vpt_item *item)
+{
+	struct vpt_pt_flow *f = of(flow);
+
+	return f->blocks ? next_block(f, item) : next_item(f, item);
+}
+
+static void keep_time(struct vpt_flow *flow)
+{
+	of(flow)->timed = true;
+}
+
+static void time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum)
+{
+	*sum = of_const(flow)->sum;
+}
+
+static const struct vpt_code_store *code(const struct vpt_flow *flow)
+{
+	return of_const(flow)->store;
+}
+
+static void close_flow(struct vpt_flow *flow)
+{
+	struct vpt_pt_flow *f = of(flow);
+
+	end_timeline(f);
+	if (f->store != f->ahead.store)
+		vpt_code_close(f->store);
+	vpt_pt_ahead_close(f);
+	vpt_spaces_close(f->spaces);
+	free(f->told.at);
+	free(f->cfe_items.at);
+	free(f->segments);
+	free(f);
+}
+
+static const struct vpt_flow_ops pt_flow_ops = {
+	.close = close_flow,
+	.keep_time = keep_time,
+	.time_sum = time_sum,
+	.next = next,
+	.segment = segment,
+	.code = code,
+};
+
+/* The code as it is where items are given out: another one than where the decoder is. */
+static int open_store(struct vpt_pt_flow *f)
+{
+	f->change = vpt_code_next_change(f->ahead.store);
+	f->store = f->ahead.store;
+	if (f->change == UINT64_MAX)
+		return 0;
+	f->store = NULL;
+	return vpt_code_open(f->reader, f->vcpu, &f->store);
+}
+
+static int open_parts(struct vpt_pt_flow *f)
+{
+	int err = vpt_pt_ahead_open(f);
+
+	if (!err)
+		err = open_store(f);
+	if (!err)
+		err = vpt_spaces_open(f->reader, f->ahead.store, &f->spaces);
+	if (err)
+		return err;
+	f->stream = vpt_reader_stream(f->reader, f->vcpu, &f->len);
+	f->segments =
+		vpt_segments(f->periods, f->nperiods, f->stream, f->len, vpt_is_psb, &f->nsegments);
+	return f->stream && f->segments ? 0 : -ENOMEM;
+}
+
+int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		     struct vpt_flow **flow)
+{
+	struct vpt_pt_flow *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->base.ops = &pt_flow_ops;
+	f->reader = reader;
+	f->vcpu = vcpu;
+	f->blocks = unit == VPT_FLOW_BLOCKS;
+	f->caps = &vpt_reader_info(reader)->caps;
+	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
+	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->cr3 = VPT_CR3_UNKNOWN;
+	err = open_parts(f);
+	if (err) {
+		close_flow(&f->base);
+		return err;
+	}
+	*flow = &f->base;
+	return 0;
+}

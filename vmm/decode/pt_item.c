@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Events of libvptdecode as items. */
+#include <errno.h>
+#include <string.h>
+
+#include "pt_flow.h"
+#include "trace/vec.h"
+
+enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
+
+/* PWRE and PWRX: the resolved state, and the last one (33.4.2.23, 33.4.2.24). */
+#define STATE_SHIFT 4
+
+static void take_evd(struct vpt_cfe *cfe, const struct vptd_event *e)
+{
+	switch (e->aux) {
+	case EVD_FAULT_ADDRESS:
+		cfe->has_fault_address = true;
+		cfe->fault_address = e->value;
+		break;
+	case EVD_QUALIFICATION:
+		cfe->has_qualification = true;
+		cfe->qualification = e->value;
+		break;
+	case EVD_REASON:
+		cfe->has_reason = true;
+		cfe->reason = e->value;
+		break;
+	default:
+		break;
+	}
+}
+
+static int take_block_item(struct vpt_pt_flow *f, const struct vptd_event *e)
+{
+	/* The block before was given out. */
+	if (f->cfe.item)
+		f->cfe_items.n = 0;
+	f->cfe.item = NULL;
+	if (!vpt_vec_room(&f->cfe_items))
+		return -ENOMEM;
+	f->cfe_items.at[f->cfe_items.n++] =
+		(struct vpt_block_item){.value = e->value, .id = (uint8_t)e->aux};
+	return 0;
+}
+
+/* A CFE or a block, with what came before for it. */
+static void complete(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+{
+	const struct vptd_event *e = &told->event;
+	struct vpt_cfe *cfe = &f->cfe;
+
+	cfe->is_block = e->kind == VPTD_EVENT_BLOCK;
+	cfe->type = (uint8_t)e->value;
+	cfe->vector = cfe->is_block ? 0 : (uint8_t)e->aux;
+	cfe->short_items = cfe->is_block && e->aux;
+	cfe->has_ip = e->flags & VPTD_EV_IP;
+	cfe->ip = e->ip;
+	cfe->offset = told->offset;
+	cfe->items = 0;
+	if (cfe->is_block) {
+		if (cfe->item)
+			f->cfe_items.n = 0;
+		cfe->items = (uint32_t)f->cfe_items.n;
+		cfe->item = f->cfe_items.at;
+	}
+	item->event = cfe->is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
+	item->value = cfe->type;
+	item->cfe = cfe;
+}
+
+static int error_item(struct vpt_pt_flow *f, const struct vptd_event *e, struct vpt_item *item)
+{
+	enum vptd_status status = (enum vptd_status)e->value;
+
+	if (status == VPTD_E_MEMORY)
+		return -ENOMEM;
+	(void)f;
+	item->kind = VPT_ITEM_ERROR;
+	item->text = status == VPTD_E_LOOP ? VPT_ITEM_STALL : vptd_status_text(status);
+	return 1;
+}
+
+/* Those of which the item says no more than the event. */
+static const uint8_t same[VPTD_EVENT_COUNT] = {
+	[VPTD_EVENT_ENABLED] = VPT_FLOW_ENABLED,
+	[VPTD_EVENT_DISABLED] = VPT_FLOW_DISABLED,
+	[VPTD_EVENT_ASYNC_DISABLED] = VPT_FLOW_ASYNC_DISABLED,
+	[VPTD_EVENT_ASYNC_BRANCH] = VPT_FLOW_ASYNC_BRANCH,
+	[VPTD_EVENT_PAGING] = VPT_FLOW_PAGING,
+	[VPTD_EVENT_EXEC_MODE] = VPT_FLOW_EXEC_MODE,
+	[VPTD_EVENT_OVERFLOW] = VPT_FLOW_OVERFLOW,
+	[VPTD_EVENT_STOP] = VPT_FLOW_STOP,
+	[VPTD_EVENT_TSX] = VPT_FLOW_TSX,
+	[VPTD_EVENT_VMCS] = VPT_FLOW_VMCS,
+	[VPTD_EVENT_PTWRITE] = VPT_FLOW_PTWRITE,
+	[VPTD_EVENT_EXSTOP] = VPT_FLOW_EXSTOP,
+	[VPTD_EVENT_MWAIT] = VPT_FLOW_MWAIT,
+	[VPTD_EVENT_PWRE] = VPT_FLOW_PWRE,
+	[VPTD_EVENT_PWRX] = VPT_FLOW_PWRX,
+	[VPTD_EVENT_CBR] = VPT_FLOW_CBR,
+	[VPTD_EVENT_MNT] = VPT_FLOW_MNT,
+	[VPTD_EVENT_TARGET] = VPT_FLOW_TARGET,
+};
+
+static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
+		       struct vpt_item *item)
+{
+	item->event = same[e->kind];
+	item->value = e->value;
+	if (e->kind == VPTD_EVENT_PWRE || e->kind == VPTD_EVENT_PWRX)
+		item->value >>= STATE_SHIFT;
+	/* A space has a name of its own for what is in CR3. */
+	if (e->kind == VPTD_EVENT_PAGING && f->space)
+		item->value = f->space->cr3;
+	item->vm_entry = e->kind == VPTD_EVENT_DISABLED && e->flags & VPTD_EV_VM_ENTRY;
+}
+
+int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+{
+	const struct vptd_event *e = &told->event;
+
+	memset(item, 0, sizeof(*item));
+	item->kind = VPT_ITEM_EVENT;
+	item->ip = e->flags & VPTD_EV_IP ? e->ip : 0;
+	item->has_to = e->flags & VPTD_EV_TO;
+	item->to = item->has_to ? e->to : 0;
+	item->status = e->flags & VPTD_EV_STATUS;
+	item->has_tsc = told->has_tsc;
+	item->tsc = told->tsc;
+	item->offset = told->offset;
+	switch ((enum vptd_event_kind)e->kind) {
+	case VPTD_EVENT_ERROR:
+		return error_item(f, e, item);
+	case VPTD_EVENT_EVD:
+		take_evd(&f->cfe, e);
+		return 0;
+	case VPTD_EVENT_ITEM:
+		return take_block_item(f, e);
+	case VPTD_EVENT_CFE:
+	case VPTD_EVENT_BLOCK:
+		complete(f, told, item);
+		return 1;
+	case VPTD_EVENT_IFLAG:
+	case VPTD_EVENT_SYNC:
+	case VPTD_EVENT_COUNT:
+		return 0;
+	default:
+		plain_item(f, e, item);
+		return 1;
+	}
+}
