@@ -140,7 +140,7 @@ static void put_record(struct made *m, struct input *in)
 	};
 
 	r.ip = place(in);
-	REQUIRE(!vpt_writer_oracle(m->w, 0, &r));
+	REQUIRE(!vpt_writer_oracle(m->w, 0, r));
 }
 
 /* LIPs lean on nothing, counts of cycles are 0. */

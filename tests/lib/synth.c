@@ -110,7 +110,7 @@ static void record(struct synth *s, uint8_t kind, uint64_t ip, uint8_t cpl, uint
 {
 	struct vpt_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, &r), 0);
+	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
 }
 
 void synth_start(struct synth *s, uint64_t ip, uint8_t cpl)

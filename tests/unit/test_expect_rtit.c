@@ -64,7 +64,7 @@ static void record(struct rtit *t, uint8_t kind, uint64_t at)
 {
 	struct vpt_oracle_record r = {.kind = kind, .ip = AT(at)};
 
-	ck_assert_int_eq(vpt_writer_oracle(t->s.w, 0, &r), 0);
+	ck_assert_int_eq(vpt_writer_oracle(t->s.w, 0, r), 0);
 }
 
 /* TriggerEn that falls is no event: the WRMSR is an instruction, and then it ends. */

@@ -324,7 +324,7 @@ static void record_only(struct synth *s, uint8_t kind)
 {
 	struct vpt_oracle_record r = {.kind = kind, .ip = AT(0)};
 
-	vpt_writer_oracle(s->w, 0, &r);
+	vpt_writer_oracle(s->w, 0, r);
 }
 
 static void start_twice(struct synth *s)

@@ -72,7 +72,7 @@ static void put_all(struct synth *s, const char *text)
 				.ip = strtoull(word + 2, NULL, 16),
 				.kind = (uint8_t)(strchr(kinds, word[1]) - kinds)};
 
-			ck_assert_int_eq(vpt_writer_oracle(s->w, 0, &r), 0);
+			ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
 		} else if (*word == 'c') {
 			put(s, VPT_RUN_CUT | (uint32_t)strtoul(word + 1, NULL, 10));
 		} else if (strchr(kinds, *word)) {

@@ -28,7 +28,7 @@ static void vm_exit(struct synth *s, unsigned int at, uint8_t cpl)
 {
 	struct vpt_oracle_record r = {.kind = VPT_ORACLE_VM_EXIT, .ip = AT(at), .cpl = cpl};
 
-	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, &r), 0);
+	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
 }
 
 /* Host and guest, both traced; the guest's code is close by, the exit arrives there. */

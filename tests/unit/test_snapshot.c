@@ -324,7 +324,7 @@ static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
 		}
 		/* What ran in both forms. */
 		if (i % 500 < 250) {
-			ck_assert_int_eq(vpt_writer_oracle(w, 0, &record), 0);
+			ck_assert_int_eq(vpt_writer_oracle(w, 0, record), 0);
 			continue;
 		}
 		ck_assert_int_eq(vpt_writer_stretch(w, &stretch, insns), 0);

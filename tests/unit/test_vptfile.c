@@ -111,7 +111,7 @@ static void write_sample(const char *path)
 	for (i = 0; i < RECORDS; i++) {
 		struct vpt_oracle_record record = {.ip = i, .aux = 1};
 
-		vpt_writer_oracle(w, 0, &record);
+		vpt_writer_oracle(w, 0, record);
 	}
 	ck_assert_int_eq(vpt_writer_sync(w), 0);
 	session.edge = VPT_SESSION_END;
@@ -312,7 +312,7 @@ START_TEST(large_streams)
 		if (!(i & 1))
 			at += len;
 		for (k = 0; k < 100; k++)
-			ck_assert_int_eq(vpt_writer_oracle(w, 1, &record), 0);
+			ck_assert_int_eq(vpt_writer_oracle(w, 1, record), 0);
 	}
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
 
@@ -766,14 +766,14 @@ static int write_limited(const char *path, size_t limit)
 	if (!err) {
 		vpt_writer_session(w, 0, &session);
 		vpt_writer_trace(w, 0, UINT64_MAX, psb, sizeof(psb));
-		vpt_writer_oracle(w, 0, &record);
+		vpt_writer_oracle(w, 0, record);
 		err = vpt_writer_sync(w);
 		/* An error stays, whatever is tried next. */
 		if (err) {
 			ck_assert_int_eq(vpt_writer_trace(w, 0, 0, psb, 1), err);
 			ck_assert_int_eq(vpt_writer_ram(w, NULL, 0), err);
 			ck_assert_int_eq(vpt_writer_session(w, 0, &session), err);
-			ck_assert_int_eq(vpt_writer_oracle(w, 0, &record), err);
+			ck_assert_int_eq(vpt_writer_oracle(w, 0, record), err);
 			ck_assert_int_eq(vpt_writer_close(w, 0), err);
 		} else {
 			err = vpt_writer_close(w, 0);
@@ -863,7 +863,7 @@ START_TEST(bad_vcpu)
 	ck_assert_int_eq(vpt_writer_code(w, 2, &(struct vpt_code_page){0}, psb), -EINVAL);
 	ck_assert_int_eq(vpt_writer_map(w, 2, NULL, 0), -EINVAL);
 	ck_assert_int_eq(vpt_writer_cr3(w, 2, &(struct vpt_cr3_switch){0}), -EINVAL);
-	ck_assert_int_eq(vpt_writer_oracle(w, 2, &(struct vpt_oracle_record){0}), -EINVAL);
+	ck_assert_int_eq(vpt_writer_oracle(w, 2, (struct vpt_oracle_record){0}), -EINVAL);
 	ck_assert_uint_eq(vpt_writer_stream_bytes(w, 2), 0);
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
 	unlink(path);

@@ -218,7 +218,7 @@ static int put_oracle(const struct recast *m, unsigned int vcpu)
 		struct vpt_oracle_record copy = *record;
 
 		mend(&copy);
-		err = vpt_writer_oracle(m->writer, vcpu, &copy);
+		err = vpt_writer_oracle(m->writer, vcpu, copy);
 	}
 	return err;
 }

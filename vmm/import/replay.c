@@ -69,7 +69,7 @@ static int record(struct replay *m, uint8_t kind, uint64_t ip, uint8_t cpl, uint
 {
 	const struct vpt_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	return m->session ? vpt_writer_oracle(m->writer, stream(m), &r) : 0;
+	return m->session ? vpt_writer_oracle(m->writer, stream(m), r) : 0;
 }
 
 static uint8_t cpl(const struct replay *m)

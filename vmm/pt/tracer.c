@@ -214,7 +214,7 @@ static void put_record(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t 
 	const struct vpt_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
 	if (t->config.oracle && t->config.writer && !t->lost)
-		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, &record));
+		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, record));
 }
 
 /* The oracle has IPs as the packets do: where payloads are LIPs, @rip is not yet one. */

@@ -390,8 +390,7 @@ int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_sessi
 	return write_block(w, VPT_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
 }
 
-int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
-		      const struct vpt_oracle_record *record)
+int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record)
 {
 	struct stream *s;
 
@@ -405,10 +404,10 @@ int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
 	if (s->nwords) {
 		uint32_t words[1 + VPT_RECORD_WORDS] = {VPT_RUN_RECORD};
 
-		memcpy(words + 1, record, sizeof(*record));
+		memcpy(words + 1, &record, sizeof(record));
 		return vpt_writer_run(w, vcpu, words, 1 + VPT_RECORD_WORDS);
 	}
-	s->records[s->nrecords++] = *record;
+	s->records[s->nrecords++] = record;
 	return s->nrecords == ORACLE_PER_BLOCK ? flush_oracle(w, vcpu) : 0;
 }
 

@@ -57,8 +57,8 @@ int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3
 int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count);
 /* `vmcs->offset` is filled in as well. */
 int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs);
-int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu,
-		      const struct vpt_oracle_record *record);
+/* By value, and so in registers: reading back what was just stored in parts would stall. */
+int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record);
 /*
  * In place of records: what an engine's block has, before it first runs, then what ran.
  * -EINVAL, which does not stick: the stretch cannot be as it is. The words of a call end
