@@ -570,6 +570,7 @@ static int parse(struct options *o, int argc, char **argv)
 	if (o->pti && !o->spaces && !o->side.space)
 		return vpt_fail(VPT_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
 	o->path = argv[optind];
+	o->symbols.lines = o->lines || o->mode == COVERAGE;
 	return VPT_EXIT_OK;
 }
 

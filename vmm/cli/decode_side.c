@@ -16,11 +16,6 @@ bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text)
 	return side->host || side->guest || !strcmp(text, "all");
 }
 
-bool vpt_decode_side_part(const struct vpt_decode_side *side)
-{
-	return side->host || side->guest || side->one_vm || side->space;
-}
-
 /* The next of a row of words with commas. */
 static bool next_name(const char **at, const char **name, size_t *len)
 {
@@ -83,13 +78,13 @@ static bool is_one_of(const struct vpt_space *space, const char *names)
 	return false;
 }
 
-bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_item *item)
+bool vpt_decode_side_has(const struct vpt_decode_side *side, const struct vpt_item *item)
 {
 	const struct vpt_space *space = item->space;
 	bool guest;
 
-	if (!vpt_decode_side_part(side) || item->kind == VPT_ITEM_SEGMENT ||
-	    item->kind == VPT_ITEM_ERROR || item->kind == VPT_ITEM_END)
+	if (item->kind == VPT_ITEM_SEGMENT || item->kind == VPT_ITEM_ERROR ||
+	    item->kind == VPT_ITEM_END)
 		return true;
 	if (!space)
 		return false;

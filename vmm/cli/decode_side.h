@@ -18,11 +18,19 @@ struct vpt_decode_side {
 /* --side=TEXT; false: it is none of host, guest, all. */
 bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text);
 /* Is only a part wanted? */
-bool vpt_decode_side_part(const struct vpt_decode_side *side);
+static inline bool vpt_decode_side_part(const struct vpt_decode_side *side)
+{
+	return side->host || side->guest || side->one_vm || side->space;
+}
 /* Does that take a file that tells of address spaces, other than by CR3? */
 bool vpt_decode_side_told(const struct vpt_decode_side *side);
-/* Is the item of that part? What is nobody's is. */
-bool vpt_decode_side_wants(const struct vpt_decode_side *side, const struct vpt_item *item);
+/* Is the item of the part? What is nobody's is. Only if a part is wanted. */
+bool vpt_decode_side_has(const struct vpt_decode_side *side, const struct vpt_item *item);
+static inline bool vpt_decode_side_wants(const struct vpt_decode_side *side,
+					 const struct vpt_item *item)
+{
+	return !vpt_decode_side_part(side) || vpt_decode_side_has(side, item);
+}
 
 /*
  * The table of the summary; nothing where there are no address spaces. `told`: the file

@@ -6,21 +6,9 @@
 
 #include "decode/text.h"
 
-/* Only a guest that did not end itself has calls that are of interest. */
-static bool has_calls(const struct vpt_decode_stop *s)
-{
-	return s->pm->stop.kind != VPT_STOP_EXIT && s->pm->stop.kind != VPT_STOP_SNAPSHOT;
-}
-
-void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu, const struct vpt_item *item)
-{
-	if (s->pm && vcpu == s->pm->vcpu && has_calls(s))
-		vpt_last_calls_item(&s->last, item);
-}
-
 bool vpt_decode_stop_names(const struct vpt_decode_stop *s, bool json)
 {
-	return s->pm && (json || has_calls(s));
+	return s->pm && (json || vpt_decode_stop_has_calls(s));
 }
 
 static void print_call(const struct vpt_last_call *call, const struct vpt_symbols *symbols)
@@ -40,7 +28,7 @@ void vpt_decode_stop_text(const struct vpt_decode_stop *s, const struct vpt_cli_
 	const struct vpt_last_call *call;
 	unsigned int i;
 
-	if (!s->pm || !has_calls(s))
+	if (!s->pm || !vpt_decode_stop_has_calls(s))
 		return;
 	putchar('\n');
 	vpt_post_mortem_headline(stdout, s->pm, names);
@@ -72,7 +60,7 @@ void vpt_decode_stop_json(const struct vpt_decode_stop *s, const struct vpt_cli_
 		return;
 	fputs(",\"stop\":", stdout);
 	vpt_post_mortem_json(stdout, s->pm, names);
-	if (!has_calls(s))
+	if (!vpt_decode_stop_has_calls(s))
 		return;
 	fputs(",\"last_calls\":[", stdout);
 	for (i = 0; (call = vpt_last_calls_get(&s->last, i)); i++) {
@@ -90,7 +78,7 @@ void vpt_decode_stop_json(const struct vpt_decode_stop *s, const struct vpt_cli_
 void vpt_decode_stop_line(const struct vpt_decode_stop *s, const struct vpt_cli_names *names,
 			  bool json)
 {
-	if (!s->pm || !has_calls(s))
+	if (!s->pm || !vpt_decode_stop_has_calls(s))
 		return;
 	if (json) {
 		printf("{\"vcpu\":%u,\"stop\":", s->pm->vcpu);

@@ -13,9 +13,19 @@ struct vpt_decode_stop {
 	struct vpt_last_calls last;	  /* of the vCPU that stopped */
 };
 
+/* Only a guest that did not end itself has calls that are of interest. */
+static inline bool vpt_decode_stop_has_calls(const struct vpt_decode_stop *s)
+{
+	return s->pm->stop.kind != VPT_STOP_EXIT && s->pm->stop.kind != VPT_STOP_SNAPSHOT;
+}
+
 /* Take the next item of @vcpu. */
-void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu,
-			  const struct vpt_item *item);
+static inline void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu,
+					const struct vpt_item *item)
+{
+	if (s->pm && vcpu == s->pm->vcpu && vpt_decode_stop_has_calls(s))
+		vpt_last_calls_item(&s->last, item);
+}
 
 /* Do these name functions and lines? @json: as members of an object. */
 bool vpt_decode_stop_names(const struct vpt_decode_stop *s, bool json);

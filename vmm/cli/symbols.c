@@ -66,7 +66,8 @@ int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
 	int status = VPT_EXIT_OK;
 	unsigned int i;
 
-	if (vpt_symbols_open(reader, symbols)) {
+	if (s->lines ? vpt_symbols_open_lines(reader, symbols)
+		     : vpt_symbols_open(reader, symbols)) {
 		*symbols = NULL;
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	}

@@ -10,6 +10,7 @@
 struct vpt_cli_symbols {
 	const char *word[VPT_CLI_SYMBOLS_MAX];
 	unsigned int n;
+	bool lines; /* line tables are wanted, too */
 };
 
 /* Note what was given. VPT_EXIT_OK or VPT_EXIT_USAGE. */

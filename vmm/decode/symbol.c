@@ -17,7 +17,8 @@ struct image {
 	const uint8_t *bytes;
 	size_t len;
 	struct vpt_debug names; /* which the symbols refer to */
-	struct vpt_debug lines;
+	struct vpt_debug lines; /* unless they are in `names` too */
+	bool has_lines;		/* they are */
 	uint64_t bias;
 	char name[64]; /* for messages */
 };
@@ -44,6 +45,7 @@ struct vpt_symbols {
 		size_t n, room;
 	} lines;
 	bool lines_read;
+	bool wants_lines;  /* read them with the names, by the same child */
 	char problem[192]; /* the first thing that was left out; empty: nothing */
 };
 
@@ -125,6 +127,22 @@ static void tidy(struct vpt_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
+/* As vpt_debug_read(), with the lines too if they are wanted. What is wrong with them comes later. */
+static int read_names(const struct vpt_symbols *s, struct image *image, const char **problem)
+{
+	if (s->wants_lines) {
+		int err =
+			vpt_debug_read(image->bytes, image->len,
+				       VPT_DEBUG_SYMBOLS | VPT_DEBUG_LINES, &image->names, problem);
+
+		image->has_lines = !err && !*problem;
+		if (err || image->has_lines)
+			return err;
+		vpt_debug_free(&image->names);
+	}
+	return vpt_debug_read(image->bytes, image->len, VPT_DEBUG_SYMBOLS, &image->names, problem);
+}
+
 /* 0 or -ENOMEM; *problem is NULL, or says why symbols are missing. */
 static int add_image(struct vpt_symbols *s, const void *bytes, size_t len, const struct image *as,
 		     const char **problem)
@@ -139,7 +157,7 @@ static int add_image(struct vpt_symbols *s, const void *bytes, size_t len, const
 	*image = *as;
 	image->bytes = bytes;
 	image->len = len;
-	err = vpt_debug_read(bytes, len, VPT_DEBUG_SYMBOLS, &image->names, problem);
+	err = read_names(s, image, problem);
 	if (err)
 		return err;
 	s->images.n++;
@@ -163,7 +181,7 @@ static int add_recorded(struct vpt_symbols *s, const struct vpt_elf_file *file)
 	return err;
 }
 
-int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols)
+static int open_recorded(const struct vpt_reader *reader, bool lines, struct vpt_symbols **symbols)
 {
 	struct vpt_symbols *s = calloc(1, sizeof(*s));
 	const struct vpt_elf_file *files;
@@ -171,6 +189,7 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 
 	if (!s)
 		return -ENOMEM;
+	s->wants_lines = lines;
 	files = vpt_reader_elf(reader, &n);
 	for (i = 0; i < n; i++) {
 		if (add_recorded(s, &files[i])) {
@@ -181,6 +200,16 @@ int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbo
 	tidy(s, 0);
 	*symbols = s;
 	return 0;
+}
+
+int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols)
+{
+	return open_recorded(reader, false, symbols);
+}
+
+int vpt_symbols_open_lines(const struct vpt_reader *reader, struct vpt_symbols **symbols)
+{
+	return open_recorded(reader, true, symbols);
 }
 
 int vpt_symbols_open_elf(const void *bytes, size_t len, const char *name,
@@ -339,17 +368,20 @@ const char *vpt_symbols_problem(const struct vpt_symbols *s)
 
 static int add_lines(struct vpt_symbols *s, struct image *image)
 {
-	const char *problem;
-	int err =
-		vpt_debug_read(image->bytes, image->len, VPT_DEBUG_LINES, &image->lines, &problem);
+	const struct vpt_debug *from = image->has_lines ? &image->names : &image->lines;
+	const char *problem = NULL;
+	int err = 0;
 	size_t i;
 
+	if (!image->has_lines)
+		err = vpt_debug_read(image->bytes, image->len, VPT_DEBUG_LINES, &image->lines,
+				     &problem);
 	if (problem)
 		note(s, image, problem);
-	for (i = 0; !err && i < image->lines.nlines; i++) {
+	for (i = 0; !err && i < from->nlines; i++) {
 		if (!vpt_vec_room(&s->lines))
 			return -ENOMEM;
-		s->lines.at[s->lines.n] = image->lines.lines[i];
+		s->lines.at[s->lines.n] = from->lines[i];
 		s->lines.at[s->lines.n].addr += image->bias;
 		s->lines.at[s->lines.n].order = (uint32_t)s->lines.n;
 		s->lines.n++;

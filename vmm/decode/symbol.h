@@ -21,6 +21,8 @@ struct vpt_symbol {
 
 /* 0 or -ENOMEM. The reader outlives the symbols. */
 int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols);
+/* The same where vpt_symbols_read_lines() follows: both are read at once. */
+int vpt_symbols_open_lines(const struct vpt_reader *reader, struct vpt_symbols **symbols);
 /*
  * Those of one ELF file in memory, which outlives the symbols. 0 or -ENOMEM. A file that is
  * damaged has no names, which vpt_symbols_problem() tells.
