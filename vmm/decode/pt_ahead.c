@@ -51,14 +51,15 @@ static enum vpt_insn_class class_of(const struct dec_block *block)
 	case DEC_INSN_FAR_JUMP:
 		return VPT_INSN_FAR_JUMP;
 	case DEC_INSN_FAR_CALL:
-	case DEC_INSN_SOFT_INT:
-	case DEC_INSN_INTO:
 		return VPT_INSN_FAR_CALL;
 	case DEC_INSN_FAR_RETURN:
 	case DEC_INSN_VM_ENTRY:
 		return VPT_INSN_FAR_RETURN;
 	case DEC_INSN_PTWRITE:
 		return VPT_INSN_PTWRITE;
+	/* What an INT n calls is told by its event. */
+	case DEC_INSN_SOFT_INT:
+	case DEC_INSN_INTO:
 	case DEC_INSN_PLAIN:
 	case DEC_INSN_CR3:
 	case DEC_INSN_WRMSR:
@@ -166,6 +167,8 @@ static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 	a->pip = true;
 	a->cr3 = vpt_code_space(a->store, id);
 	a->space = vpt_spaces_find(f->spaces, id);
+	if (nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)
+		return VPTD_NO_CODE;
 	return a->cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : a->cr3;
 }
 
@@ -261,6 +264,7 @@ static struct dec_pt_config config_of(const struct vpt_session *s)
 	if (!s)
 		return config;
 	config.no_flow = !(s->ctl & VPT_CTL_MASK(BRANCH_EN)) || s->ctl & VPT_CTL_MASK(DIS_TNT);
+	config.no_os = !(s->ctl & VPT_CTL_MASK(OS));
 	config.no_retc = s->ctl & VPT_CTL_MASK(DIS_RETC);
 	config.event_en = s->ctl & VPT_CTL_MASK(EVENT_EN);
 	config.cr3_filter = s->ctl & VPT_CTL_MASK(CR3_FILTER);
@@ -372,7 +376,7 @@ int vpt_pt_ahead_push(struct vpt_pt_flow *f)
 	if (a->session + 1 < s->first + s->count && f->periods[a->session + 1].start->offset < end)
 		end = f->periods[a->session + 1].start->offset;
 	len = end - a->at < PIECE ? end - a->at : PIECE;
-	dec_pt_push(&a->pt, f->stream + a->at, (size_t)len);
+	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;
 }

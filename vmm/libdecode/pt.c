@@ -38,6 +38,7 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 					    .value = status});
 	pt->synced = false;
 	pt->enabled = false;
+	pt->blind = false;
 	pt->no_memory = false;
 	pt->block_type = 0;
 	pt->waits = 0;
@@ -53,6 +54,8 @@ void dec_pt_desync(struct dec_pt *pt, enum vptd_status status)
 static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t bits, unsigned int n)
 {
 	if (pt->waits & (W_PSB | W_FUP) || !pt->enabled) {
+		if (pt->blind)
+			return VPTD_OK;
 		/* Outcomes that cannot be followed, up to the next TIP. */
 		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
 			return VPTD_OK;
@@ -525,6 +528,7 @@ void dec_pt_finish(struct dec_pt *pt)
 		dec_pt_desync(pt, status);
 	pt->synced = false;
 	pt->enabled = false;
+	pt->blind = false;
 	pt->block_type = 0;
 	pt->waits = 0;
 	pt->mode_told = DEC_PT_UNKNOWN;

@@ -58,6 +58,7 @@ struct dec_pt {
 	uint32_t waits;		  /* enum dec_pt_waits */
 	bool enabled;		  /* PacketEn, as far as it is known */
 	bool synced;
+	bool blind;	   /* what runs has no code (VPTD_NO_CODE) */
 	bool no_memory;	   /* the address space of a PIP could not be selected */
 	uint8_t mode_exec; /* MODE.Exec that waits, or of a PSB+ */
 	uint8_t mode_told; /* the last MODE.Exec that took effect, or DEC_PT_UNKNOWN */

@@ -26,8 +26,9 @@ void dec_pt_use_space(struct dec_pt *pt, uint64_t cr3, bool nr, unsigned int fla
 
 	pt->cr3 = cr3;
 	pt->nr = nr;
+	pt->blind = key == VPTD_NO_CODE;
 	/* Reported as an error once the packet is done. */
-	if (dec_code_select(pt->flow->code, key))
+	if (!pt->blind && dec_code_select(pt->flow->code, key))
 		pt->no_memory = true;
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_PAGING,
 					    .flags = (uint8_t)flags,
@@ -76,7 +77,7 @@ void dec_pt_use_mode(struct dec_pt *pt, unsigned int mode_exec, unsigned int fla
 }
 
 /* What belongs to the branch that is being bound takes effect at its target. */
-static void use_pending(struct dec_pt *pt)
+void dec_pt_use_pending(struct dec_pt *pt)
 {
 	dec_pt_use_vmcs(pt);
 	if (pt->waits & W_PIP)
@@ -130,11 +131,11 @@ static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 {
-	use_pending(pt);
+	dec_pt_use_pending(pt);
 	dec_pt_resume_overflow(pt, ip);
 	/* SKD010: an event's FUP is the first that tells where tracing resumes. */
 	dec_pt_place_alone(pt, ip, false);
-	pt->enabled = !pt->config.no_flow;
+	pt->enabled = !pt->config.no_flow && !pt->blind;
 	if (dec_pt_has(pt, DEC_APL12))
 		pt->waits |= W_APL12;
 	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
@@ -183,7 +184,8 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return fup_alone(pt, ip);
 	} else if (pt->waits & W_OVF) {
 		return dec_pt_resume(pt, ip);
-	} else if (pt->waits & W_MODE && pt->config.event_en && !(pt->waits & (W_FUP | W_ABORT))) {
+	} else if (pt->waits & W_MODE && pt->config.event_en && !pt->blind &&
+		   !(pt->waits & (W_FUP | W_ABORT))) {
 		return interrupt_flag(pt, ip);
 	}
 	pt->fup = ip;
@@ -241,7 +243,7 @@ static bool clears_trace_en(const struct dec_pt *pt, enum dec_insn_kind kind)
  * Execution comes to where an event takes it away. INT n, and a WRMSR that clears TraceEn, sent
  * a FUP with their own address, and have run. @off: the event is a TIP.PGD without an address.
  */
-static enum vptd_status come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
+enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 {
 	struct dec_flow *f = pt->flow;
 	bool abort = pt->waits & W_ABORT;
@@ -274,7 +276,7 @@ static enum vptd_status come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 }
 
 /* Packets that belong to an event, and are reported before it. */
-static void use_bound(struct dec_pt *pt)
+void dec_pt_use_event_bound(struct dec_pt *pt)
 {
 	unsigned int i;
 
@@ -294,17 +296,46 @@ static void use_bound(struct dec_pt *pt)
 	dec_pt_use_bound(pt);
 }
 
+/*
+ * A TIP where what runs has no code: a PIP leads out of it, of a VM exit. A MODE waits for that,
+ * since it may be the last to tell the mode there.
+ */
+static enum vptd_status blind_branch(struct dec_pt *pt, uint64_t ip)
+{
+	dec_pt_use_bound(pt);
+	if (!(pt->waits & W_PIP))
+		return VPTD_OK;
+	dec_pt_use_space(pt, pt->pip_cr3, pt->pip_nr, 0);
+	pt->waits &= ~(uint32_t)W_PIP;
+	if (pt->blind)
+		return VPTD_OK;
+	dec_pt_emit(pt,
+		    (struct vptd_event){.kind = VPTD_EVENT_ENABLED, .flags = VPTD_EV_TO, .to = ip});
+	dec_pt_use_pending(pt);
+	pt->enabled = true;
+	return dec_flow_jump(pt->flow, ip);
+}
+
+/* The branch that has just been bound led to where there is no code, as a VM entry does. */
+static void go_blind(struct dec_pt *pt)
+{
+	dec_pt_emit(pt,
+		    (struct vptd_event){.kind = VPTD_EVENT_DISABLED, .flags = VPTD_EV_VM_ENTRY});
+	pt->enabled = false;
+	dec_flow_stop(pt->flow);
+}
+
 /* Without a flow its packets are all that is known of a branch. */
-static enum vptd_status branch_alone(struct dec_pt *pt, struct vptd_event event)
+enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event)
 {
 	if (!pt->config.no_flow)
 		return VPTD_E_PACKET;
 	if (event.flags & VPTD_EV_IP)
-		use_bound(pt);
+		dec_pt_use_event_bound(pt);
 	else
 		dec_pt_use_bound(pt);
 	dec_pt_emit(pt, event);
-	use_pending(pt);
+	dec_pt_use_pending(pt);
 	return VPTD_OK;
 }
 
@@ -314,20 +345,26 @@ static enum vptd_status async_branch(struct dec_pt *pt, uint64_t ip)
 	uint8_t flags;
 
 	pt->waits &= ~(uint32_t)W_FUP;
+	if (pt->blind)
+		return blind_branch(pt, ip);
 	if (!pt->enabled)
-		return branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
-							    .flags = VPTD_EV_IP | VPTD_EV_TO,
-							    .ip = pt->fup,
-							    .to = ip});
-	status = come_to_fup(pt, false, &flags);
+		return dec_pt_branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
+								   .flags = VPTD_EV_IP | VPTD_EV_TO,
+								   .ip = pt->fup,
+								   .to = ip});
+	status = dec_pt_come_to_fup(pt, false, &flags);
 	if (status)
 		return status;
-	use_bound(pt);
+	dec_pt_use_event_bound(pt);
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_BRANCH,
 					    .flags = flags | VPTD_EV_IP | VPTD_EV_TO,
 					    .ip = pt->fup,
 					    .to = ip});
-	use_pending(pt);
+	dec_pt_use_pending(pt);
+	if (pt->blind) {
+		go_blind(pt);
+		return VPTD_OK;
+	}
 	return dec_flow_jump(pt->flow, ip);
 }
 
@@ -342,10 +379,12 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return async_branch(pt, ip);
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
 		return dec_pt_resume(pt, ip);
+	if (pt->blind)
+		return blind_branch(pt, ip);
 	if (!pt->enabled)
-		return branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_TARGET,
-							    .flags = VPTD_EV_TO,
-							    .to = ip});
+		return dec_pt_branch_alone(pt, (struct vptd_event){.kind = VPTD_EVENT_TARGET,
+								   .flags = VPTD_EV_TO,
+								   .to = ip});
 	status = dec_flow_settle(pt->flow);
 	if (status > VPTD_STUCK)
 		return status;
@@ -353,7 +392,11 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (status)
 		return status;
 	dec_pt_use_bound(pt);
-	use_pending(pt);
+	dec_pt_use_pending(pt);
+	if (pt->blind) {
+		go_blind(pt);
+		return VPTD_OK;
+	}
 	return dec_flow_arrive(pt->flow, by, ip);
 }
 
@@ -367,7 +410,10 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	mode = pt->waits & W_MODE;
 	pt->waits &= ~(uint32_t)(W_FUP | W_MODE | W_APL12 | W_BDM70);
 	dec_pt_use_bound(pt);
-	use_pending(pt);
+	dec_pt_use_pending(pt);
+	/* An entry from where nothing was traced. */
+	if (pt->blind)
+		return VPTD_OK;
 	pt->enabled = !pt->config.no_flow;
 	dec_flow_clear_stack(pt->flow);
 	dec_pt_emit(pt,
@@ -375,174 +421,6 @@ enum vptd_status dec_pt_pge(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	if (mode)
 		dec_pt_use_mode(pt, pt->mode_exec, 0);
 	return pt->enabled ? dec_flow_jump(pt->flow, ip) : VPTD_OK;
-}
-
-static void disable(struct dec_pt *pt, struct vptd_event event)
-{
-	dec_pt_emit(pt, event);
-	use_pending(pt);
-	pt->enabled = false;
-	dec_flow_stop(pt->flow);
-}
-
-#define BIT(end)   (1u << DEC_END_##end)
-#define LEADS_AWAY (BIT(COND) | BIT(RET) | BIT(JUMP_IND) | BIT(CALL_IND) | BIT(FAR))
-
-static bool leaves_filter(const struct dec_pt *pt, uint64_t ip)
-{
-	bool filters = false, inside = false;
-	unsigned int i;
-
-	for (i = 0; i < pt->config.nranges; i++) {
-		const struct vptd_range *range = &pt->config.range[i];
-		bool hit = ip >= range->first && ip <= range->last;
-
-		if (range->stops && hit)
-			return true;
-		filters |= !range->stops;
-		inside |= !range->stops && hit;
-	}
-	return filters && !inside;
-}
-
-/* The branch out of the traced region is an edge, if its target is known. */
-static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
-{
-	struct dec_block *block = pt->flow->cur;
-
-	switch ((enum dec_end)block->end) {
-	case DEC_END_COND:
-	case DEC_END_JUMP:
-	case DEC_END_CALL:
-		block->hits[DEC_TAKEN]++;
-		return;
-	default:
-		if (pt->flow->edges && !suppressed)
-			dec_edges_add(pt->flow->edges, block->id, ip, 1);
-	}
-}
-
-/*
- * The instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
- * so that of direct ones only that to the address counts. Without an address it is a conditional
- * branch out of the filter, or what left the context: a far transfer, or a MOV CR3, which sends
- * a PIP only where the context stays (33.4.2.5, 33.4.2.7).
- */
-static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
-{
-	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
-	uint32_t ends = LEADS_AWAY | (suppressed ? BIT(CR3) : 0) |
-			(suppressed && !skl014 ? 0 : BIT(JUMP) | BIT(CALL));
-	struct dec_circle circle = {0};
-	enum vptd_status status;
-	struct dec_block *block;
-
-	for (;;) {
-		bool direct;
-
-		status = dec_flow_seek(pt->flow, ends, &block);
-		if (status)
-			return status;
-		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
-		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
-			break;
-		if (dec_flow_circles(pt->flow, block, &circle))
-			return VPTD_E_LOOP;
-		status = dec_flow_through(pt->flow, DEC_TAKEN);
-		if (status)
-			return status;
-	}
-	status = dec_flow_finish(pt->flow);
-	if (!status)
-		count_sender(pt, ip, suppressed);
-	return status;
-}
-
-static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
-{
-	enum vptd_status status = dec_pt_settle(pt);
-
-	if (!status)
-		status = find_sender(pt, ip, suppressed);
-	if (status)
-		return status;
-	/* The instruction has run, and with it what it changes. */
-	dec_pt_use_bound(pt);
-	use_pending(pt);
-	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
-					.flags = suppressed ? 0 : VPTD_EV_TO,
-					.to = ip});
-	return VPTD_OK;
-}
-
-static bool leaves_context(const struct dec_pt *pt)
-{
-	return pt->config.cr3_filter && pt->cr3 != pt->config.cr3_match;
-}
-
-/* The same of a TIP.PGD. */
-static enum vptd_status disabled_alone(struct dec_pt *pt, bool fup, uint64_t ip, bool suppressed)
-{
-	struct vptd_event event = {
-		.kind = fup ? VPTD_EVENT_ASYNC_DISABLED : VPTD_EVENT_DISABLED,
-		.flags = (uint8_t)((fup ? VPTD_EV_IP : 0) | (suppressed ? 0 : VPTD_EV_TO)),
-		.ip = fup ? pt->fup : 0,
-		.to = suppressed ? 0 : ip,
-	};
-
-	return branch_alone(pt, event);
-}
-
-enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
-{
-	enum vptd_status status;
-	bool fup = pt->waits & W_FUP, after_cr3 = pt->waits & W_CR3;
-	uint8_t flags;
-
-	if (pt->waits & W_PSB)
-		return VPTD_E_PACKET;
-	pt->waits &= ~(uint32_t)(W_FUP | W_CR3);
-	if (pt->waits & W_OVF && (dec_pt_has(pt, DEC_APL11) || dec_pt_has(pt, DEC_SKD010)))
-		return VPTD_OK;
-	if (!pt->enabled)
-		return disabled_alone(pt, fup, ip, suppressed);
-	if (fup) {
-		status = come_to_fup(pt, suppressed, &flags);
-		if (status)
-			return status;
-		use_bound(pt);
-		if (!suppressed)
-			flags |= VPTD_EV_TO;
-		/* A VM entry is an instruction that left: nothing interrupted what is behind it. */
-		if (flags & VPTD_EV_VM_ENTRY)
-			disable(pt, (struct vptd_event){
-					    .kind = VPTD_EVENT_DISABLED, .flags = flags, .to = ip});
-		else
-			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_DISABLED,
-							.flags = flags | VPTD_EV_IP,
-							.ip = pt->fup,
-							.to = ip});
-		return VPTD_OK;
-	}
-	if (suppressed && after_cr3) {
-		if (leaves_context(pt)) {
-			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
-			return VPTD_OK;
-		}
-		/* If a TraceStop follows the MOV CR3 led there, else a later branch is meant. */
-		pt->waits |= W_PGD;
-		return VPTD_OK;
-	}
-	return sync_disabled(pt, ip, suppressed);
-}
-
-enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next)
-{
-	pt->waits &= ~(uint32_t)W_PGD;
-	if (next != VPT_PKT_TRACE_STOP)
-		return sync_disabled(pt, 0, true);
-	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
-	return VPTD_OK;
 }
 
 /*
@@ -557,7 +435,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_APL12))) {
 		status = dec_pt_settle(pt);
 		if (!status)
-			status = dec_flow_seek(pt->flow, BIT(CR3) | LEADS_AWAY, &block);
+			status = dec_flow_seek(pt->flow, DEC_END_BIT(CR3) | DEC_LEADS_AWAY, &block);
 		if (status)
 			return status;
 		if (block->end == DEC_END_CR3) {
@@ -570,7 +448,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 			pt->waits |= W_CR3;
 			return dec_flow_jump(pt->flow, pt->flow->cur->next);
 		}
-	} else if (!pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_OVF))) {
+	} else if (!pt->enabled && !pt->blind && !(pt->waits & (W_PSB | W_FUP | W_OVF))) {
 		dec_pt_use_space(pt, cr3, nr, 0);
 		return VPTD_OK;
 	}
@@ -601,7 +479,7 @@ enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value)
 		return VPTD_OK;
 	status = dec_pt_settle(pt);
 	if (!status)
-		status = dec_flow_seek(pt->flow, BIT(VMPTRLD) | LEADS_AWAY, &block);
+		status = dec_flow_seek(pt->flow, DEC_END_BIT(VMPTRLD) | DEC_LEADS_AWAY, &block);
 	if (status || block->end != DEC_END_VMPTRLD)
 		return status;
 	status = dec_flow_through(pt->flow, DEC_FALL);
@@ -624,7 +502,7 @@ enum vptd_status dec_pt_ptwrite(struct dec_pt *pt, const struct vpt_packet *p)
 	if (pt->enabled) {
 		status = dec_pt_settle(pt);
 		if (!status)
-			status = dec_flow_seek(pt->flow, BIT(PTWRITE), &block);
+			status = dec_flow_seek(pt->flow, DEC_END_BIT(PTWRITE), &block);
 		if (!status)
 			status = dec_flow_through(pt->flow, DEC_FALL);
 		if (status)

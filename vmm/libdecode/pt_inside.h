@@ -45,6 +45,25 @@ static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 	return pt->config.errata & erratum;
 }
 
+/* For pt_pgd.c: what belongs to a branch or an event that is being bound. */
+/* PIP, MODE and VMCS take effect at its target. */
+void dec_pt_use_pending(struct dec_pt *pt);
+/* The CFE and EVD of an event, and a transaction's abort, are reported before it. */
+void dec_pt_use_event_bound(struct dec_pt *pt);
+/*
+ * Execution comes to where an event takes it away; @off: by a TIP.PGD without an address. *flags
+ * are those of the event.
+ */
+enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags);
+/* Without a flow its packets are all that is known of a branch. */
+enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event);
+
+/* Masks of enum dec_end, for dec_flow_seek(). */
+#define DEC_END_BIT(end) (1u << DEC_END_##end)
+#define DEC_LEADS_AWAY                                                                          \
+	(DEC_END_BIT(COND) | DEC_END_BIT(RET) | DEC_END_BIT(JUMP_IND) | DEC_END_BIT(CALL_IND) | \
+	 DEC_END_BIT(FAR))
+
 /* pt_wait.c */
 /* Wait for a FUP with an event. */
 void dec_pt_alone(struct dec_pt *pt, struct vptd_event event);

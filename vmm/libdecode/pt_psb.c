@@ -41,10 +41,24 @@ static enum vptd_status begin(struct dec_pt *pt, bool on)
 	pt->enabled = on;
 	dec_flow_clear_stack(pt->flow);
 	dec_pt_use_status(pt);
+	on = on && !pt->blind;
+	pt->enabled = on;
 	dec_pt_emit(pt, (struct vptd_event){.kind = VPTD_EVENT_SYNC,
 					    .flags = on ? VPTD_EV_TO : 0,
 					    .to = on ? pt->fup : 0});
 	return on ? dec_flow_jump(pt->flow, pt->fup) : VPTD_OK;
+}
+
+/* A guest without code runs, or its VM exit was lost. */
+static enum vptd_status check_blind(struct dec_pt *pt, bool on)
+{
+	dec_pt_use_status(pt);
+	if (pt->blind || !on)
+		return VPTD_OK;
+	pt->enabled = true;
+	dec_pt_emit(pt, (struct vptd_event){
+				.kind = VPTD_EVENT_SYNC, .flags = VPTD_EV_TO, .to = pt->fup});
+	return dec_flow_jump(pt->flow, pt->fup);
 }
 
 /* Execution comes to the PSB's address before its state can count: MODE is that at the FUP. */
@@ -64,6 +78,8 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 		dec_pt_use_status(pt);
 		return VPTD_OK;
 	}
+	if (pt->blind)
+		return check_blind(pt, on);
 	if (on != pt->enabled)
 		return VPTD_E_PACKET;
 	if (on)
@@ -74,6 +90,11 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 	dec_flow_clear_stack(pt->flow);
 	moves = pt->waits & W_PIP && (pt->pip_cr3 != pt->cr3 || pt->pip_nr != pt->nr);
 	dec_pt_use_status(pt);
+	if (on && pt->blind) {
+		pt->enabled = false;
+		dec_flow_stop(pt->flow);
+		return VPTD_OK;
+	}
 	/* Behind an overflow it may be the first to tell what runs at this address. */
 	if (on && (moves || pt->flow->cur->mode != pt->flow->mode))
 		return dec_flow_jump(pt->flow, pt->fup);

@@ -31,6 +31,12 @@ extern "C" {
 /* Code of this space belongs to every address space that has no code of its own there. */
 #define VPTD_ANY_SPACE UINT64_MAX
 
+/*
+ * What ops.space() returns for an address space of whose code there is nothing, as that of a guest
+ * of which nothing is known: it is not followed until the next space, as if tracing were disabled.
+ */
+#define VPTD_NO_CODE (UINT64_MAX - 1)
+
 /* Why something could not be decoded. */
 enum vptd_status {
 	VPTD_OK = 0,
@@ -120,8 +126,8 @@ struct vptd_ops {
 	void (*event)(void *context, const struct vptd_event *event);
 	void (*run)(void *context, const struct vptd_run *run);
 	/*
-	 * Returns the address space that a PIP selects, any value but VPTD_ANY_SPACE. If space
-	 * is NULL, the address space is CR3 with NR in bit 0. @vmcs is the base address of the
+	 * Returns the address space that a PIP selects, any value but VPTD_ANY_SPACE, or
+	 * VPTD_NO_CODE. If space is NULL, the address space is CR3 with NR in bit 0. @vmcs is the base address of the
 	 * last VMCS packet, or UINT64_MAX before the first.
 	 */
 	uint64_t (*space)(void *context, uint64_t cr3, int nr, uint64_t vmcs);

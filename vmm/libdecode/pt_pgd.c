@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* TIP.PGD: which instruction or event has left the traced region (33.4.2.5, 33.7). */
+#include "libdecode/edges.h"
+#include "libdecode/pt_inside.h"
+
+static void disable(struct dec_pt *pt, struct vptd_event event)
+{
+	dec_pt_emit(pt, event);
+	dec_pt_use_pending(pt);
+	pt->enabled = false;
+	dec_flow_stop(pt->flow);
+}
+
+static bool leaves_filter(const struct dec_pt *pt, uint64_t ip)
+{
+	bool filters = false, inside = false;
+	unsigned int i;
+
+	for (i = 0; i < pt->config.nranges; i++) {
+		const struct vptd_range *range = &pt->config.range[i];
+		bool hit = ip >= range->first && ip <= range->last;
+
+		if (range->stops && hit)
+			return true;
+		filters |= !range->stops;
+		inside |= !range->stops && hit;
+	}
+	return filters && !inside;
+}
+
+/* The branch out of the traced region is an edge, if its target is known. */
+static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
+{
+	struct dec_block *block = pt->flow->cur;
+
+	switch ((enum dec_end)block->end) {
+	case DEC_END_COND:
+	case DEC_END_JUMP:
+	case DEC_END_CALL:
+		block->hits[DEC_TAKEN]++;
+		return;
+	default:
+		if (pt->flow->edges && !suppressed)
+			dec_edges_add(pt->flow->edges, block->id, ip, 1);
+	}
+}
+
+/*
+ * The instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
+ * so that of direct ones only that to the address counts. Without an address it is a conditional
+ * branch out of the filter, or what left the context: a far transfer, or a MOV CR3, which sends
+ * a PIP only where the context stays (33.4.2.5, 33.4.2.7).
+ */
+static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
+{
+	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
+	uint32_t ends = DEC_LEADS_AWAY | (suppressed ? DEC_END_BIT(CR3) : 0) |
+			(suppressed && !skl014 ? 0 : DEC_END_BIT(JUMP) | DEC_END_BIT(CALL));
+	struct dec_circle circle = {0};
+	enum vptd_status status;
+	struct dec_block *block;
+
+	for (;;) {
+		bool direct;
+
+		status = dec_flow_seek(pt->flow, ends, &block);
+		if (status)
+			return status;
+		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
+		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
+			break;
+		if (dec_flow_circles(pt->flow, block, &circle))
+			return VPTD_E_LOOP;
+		status = dec_flow_through(pt->flow, DEC_TAKEN);
+		if (status)
+			return status;
+	}
+	status = dec_flow_finish(pt->flow);
+	if (!status)
+		count_sender(pt, ip, suppressed);
+	return status;
+}
+
+static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
+{
+	enum vptd_status status = dec_pt_settle(pt);
+
+	if (!status)
+		status = find_sender(pt, ip, suppressed);
+	if (status)
+		return status;
+	/* The instruction has run, and with it what it changes. */
+	dec_pt_use_bound(pt);
+	dec_pt_use_pending(pt);
+	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
+					.flags = suppressed ? 0 : VPTD_EV_TO,
+					.to = ip});
+	return VPTD_OK;
+}
+
+static bool leaves_context(const struct dec_pt *pt)
+{
+	return pt->config.cr3_filter && pt->cr3 != pt->config.cr3_match;
+}
+
+/* The same of a TIP.PGD. */
+static enum vptd_status disabled_alone(struct dec_pt *pt, bool fup, uint64_t ip, bool suppressed)
+{
+	struct vptd_event event = {
+		.kind = fup ? VPTD_EVENT_ASYNC_DISABLED : VPTD_EVENT_DISABLED,
+		.flags = (uint8_t)((fup ? VPTD_EV_IP : 0) | (suppressed ? 0 : VPTD_EV_TO)),
+		.ip = fup ? pt->fup : 0,
+		.to = suppressed ? 0 : ip,
+	};
+
+	return dec_pt_branch_alone(pt, event);
+}
+
+enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
+{
+	enum vptd_status status;
+	bool fup = pt->waits & W_FUP, after_cr3 = pt->waits & W_CR3;
+	uint8_t flags;
+
+	if (pt->waits & W_PSB)
+		return VPTD_E_PACKET;
+	pt->waits &= ~(uint32_t)(W_FUP | W_CR3);
+	if (pt->waits & W_OVF && (dec_pt_has(pt, DEC_APL11) || dec_pt_has(pt, DEC_SKD010)))
+		return VPTD_OK;
+	if (pt->blind)
+		return VPTD_OK;
+	if (!pt->enabled)
+		return disabled_alone(pt, fup, ip, suppressed);
+	if (fup) {
+		status = dec_pt_come_to_fup(pt, suppressed, &flags);
+		if (status)
+			return status;
+		dec_pt_use_event_bound(pt);
+		if (!suppressed)
+			flags |= VPTD_EV_TO;
+		/* A VM entry is an instruction that left: nothing interrupted what is behind it. */
+		if (flags & VPTD_EV_VM_ENTRY)
+			disable(pt, (struct vptd_event){
+					    .kind = VPTD_EVENT_DISABLED, .flags = flags, .to = ip});
+		else
+			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_ASYNC_DISABLED,
+							.flags = flags | VPTD_EV_IP,
+							.ip = pt->fup,
+							.to = ip});
+		return VPTD_OK;
+	}
+	if (suppressed && after_cr3) {
+		if (leaves_context(pt)) {
+			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
+			return VPTD_OK;
+		}
+		/* If a TraceStop follows the MOV CR3 led there, else a later branch is meant. */
+		pt->waits |= W_PGD;
+		return VPTD_OK;
+	}
+	return sync_disabled(pt, ip, suppressed);
+}
+
+enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next)
+{
+	pt->waits &= ~(uint32_t)W_PGD;
+	if (next != VPT_PKT_TRACE_STOP)
+		return sync_disabled(pt, 0, true);
+	disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
+	return VPTD_OK;
+}
