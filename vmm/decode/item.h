@@ -72,6 +72,7 @@ struct vpt_item {
 	bool has_tsc;	  /* EVENT */
 	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
 	bool vm_entry;	  /* EVENT, DISABLED: by a VM entry */
+	bool shown;	  /* EVENT: the instruction at `ip` has run, and was an item before */
 	uint32_t insns;	  /* INSN: 1, BLOCK: how many */
 	uint32_t session; /* index into vpt_reader_sessions() */
 

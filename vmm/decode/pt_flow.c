@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guest_tsc.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
@@ -43,7 +44,7 @@ static void end_timeline(struct vpt_pt_flow *f)
 static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
 {
 	struct vpt_timeline_config config = {
-		.bytes = f->stream + s->begin,
+		.bytes = f->bytes,
 		.len = s->end - s->begin,
 		.caps = f->caps,
 		.nsessions = s->count,
@@ -66,6 +67,22 @@ static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
 	return f->line ? 0 : -ENOMEM;
 }
 
+static int start_bytes(struct vpt_pt_flow *f, const struct vpt_segment *s)
+{
+	struct vpt_guest_tsc_input input = {
+		.segment = s,
+		.stream = f->stream,
+		.spaces = f->spaces,
+	};
+	int err;
+
+	input.vmcs = vpt_reader_vmcs(f->reader, f->vcpu, &input.nvmcs);
+	free(f->own_bytes);
+	err = vpt_guest_tsc(&input, &f->own_bytes);
+	f->bytes = f->own_bytes ? f->own_bytes : f->stream + s->begin;
+	return err;
+}
+
 /* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
 static bool no_tnt(const struct vpt_pt_flow *f, const struct vpt_segment *s)
 {
@@ -84,7 +101,9 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 	int err;
 
 	end_timeline(f);
-	err = start_timeline(f, s);
+	err = start_bytes(f, s);
+	if (!err)
+		err = start_timeline(f, s);
 	if (err)
 		return err;
 	vpt_pt_ahead_begin(f, s);
@@ -142,6 +161,7 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->offset = run->offset;
 	(void)vpt_code_fetch(f->store, run->ip, item->raw, item->size);
 	place(f, run, item);
+	f->last = run->ip;
 	run->ip += item->size;
 	run->first++;
 	run->count--;
@@ -163,6 +183,7 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	while (run->count-- > 1)
 		item->last += lens[run->first++];
 	run->count = 0;
+	f->last = item->last;
 	place(f, run, item);
 }
 
@@ -185,8 +206,12 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 		break;
 	}
 	some = vpt_pt_item(f, told, item);
-	if (some > 0)
+	if (some > 0) {
 		place(f, told, item);
+		item->shown = (item->event == VPT_FLOW_ASYNC_BRANCH ||
+			       item->event == VPT_FLOW_ASYNC_DISABLED) &&
+			      item->ip == f->last;
+	}
 	/* EVDs are those of one CFE. */
 	if (some > 0 && item->cfe && !item->cfe->is_block) {
 		f->given = f->cfe;
@@ -224,6 +249,7 @@ static void bare_item(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->text = "DisTNT was set: the flow is not in the trace";
 	item->session = (uint32_t)f->ahead.session;
 	item->cr3 = f->cr3;
+	item->offset = segment(&f->base)->begin;
 	f->told_bare = true;
 }
 
@@ -322,6 +348,7 @@ static void close_flow(struct vpt_flow *flow)
 	vpt_spaces_close(f->spaces);
 	free(f->told.at);
 	free(f->cfe_items.at);
+	free(f->own_bytes);
 	free(f->segments);
 	free(f);
 }

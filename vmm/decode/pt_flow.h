@@ -75,6 +75,8 @@ struct vpt_pt_flow {
 	size_t len;
 	struct vpt_segment *segments;
 	size_t nsegments, next;
+	const uint8_t *bytes; /* of the segment, */
+	uint8_t *own_bytes;   /* or with the host's TSCs; NULL: it has no other ones */
 
 	struct vpt_pt_ahead ahead;
 	struct {
@@ -90,6 +92,7 @@ struct vpt_pt_flow {
 	const struct vpt_space *space;
 	struct vpt_told run; /* of which instructions are left */
 	uint64_t read;	     /* of the segment */
+	uint64_t last;	     /* IP of the last instruction that was given out */
 	struct vpt_item block, behind;
 	bool has_behind;
 	struct vpt_cfe cfe;   /* EVDs, and items of a block, that wait for theirs */

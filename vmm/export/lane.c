@@ -98,7 +98,8 @@ static bool hides_insn(const struct vpt_export_lane *l, const struct vpt_item *i
 	uint8_t op[2] = {0, 0};
 	size_t n;
 
-	if (item->event != VPT_FLOW_ASYNC_BRANCH && item->event != VPT_FLOW_ASYNC_DISABLED)
+	if (item->shown ||
+	    (item->event != VPT_FLOW_ASYNC_BRANCH && item->event != VPT_FLOW_ASYNC_DISABLED))
 		return false;
 	n = read_code(l, item->cr3, item->ip, op, sizeof(op));
 	if (n && (op[0] == 0xcc || op[0] == 0xcd || op[0] == 0xce || op[0] == 0xf1))

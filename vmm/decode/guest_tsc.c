@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "guest_tsc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vpt/packet.h"
+#include "vpt/tsc.h"
+
+struct state {
+	const struct vpt_guest_tsc_input *input;
+	struct vpt_parser parser;
+	struct vpt_space_key key;
+	const struct vpt_space *space; /* that runs, as far as packets tell */
+	size_t vmcs;		       /* blocks of VMCSs that count by now */
+};
+
+static void take_pip(struct state *st, const struct vpt_packet *p)
+{
+	st->key.cr3 = p->value;
+	st->key.non_root = p->flag;
+	st->space =
+		vpt_spaces_find(st->input->spaces, vpt_spaces_resolve(st->input->spaces, &st->key));
+}
+
+static void take_vmcs(struct state *st, const struct vpt_packet *p)
+{
+	/* All ones: no VMCS is current (33.4.2.15). */
+	st->key.vmcs = p->value == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : p->value;
+}
+
+/* A PSB+ tells the space of all of it: look behind its TSC. */
+static void take_psb(struct state *st, const uint8_t *in, size_t len)
+{
+	struct vpt_packet pip = {.kind = VPT_PKT_PAD}, p;
+	struct vpt_parser parser = st->parser;
+	size_t at;
+
+	for (at = 0; vpt_packet_read(&parser, in + at, len - at, &p) == VPT_OK; at += p.size) {
+		if (p.kind == VPT_PKT_VMCS)
+			take_vmcs(st, &p);
+		else if (p.kind == VPT_PKT_PIP)
+			pip = p;
+		else if (p.kind == VPT_PKT_PSBEND || p.kind == VPT_PKT_OVF || p.kind == VPT_PKT_PSB)
+			break;
+	}
+	if (pip.kind == VPT_PKT_PIP)
+		take_pip(st, &pip);
+}
+
+/* How the TSC of the guest that runs is made, at @at. False: none does, or who knows. */
+static bool find_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
+{
+	const struct vpt_vmcs *all = st->input->vmcs;
+	size_t i;
+
+	while (st->vmcs < st->input->nvmcs && all[st->vmcs].offset <= at)
+		st->vmcs++;
+	if (!st->space || !(st->space->flags & VPT_SPACE_NON_ROOT))
+		return false;
+	for (i = st->vmcs; i; i--) {
+		if (all[i - 1].vmcs != st->space->vmcs)
+			continue;
+		*tsc = (struct vpt_tsc){all[i - 1].tsc_offset, all[i - 1].tsc_multiplier};
+		return true;
+	}
+	return false;
+}
+
+/* A TSC packet at @out, which ends @at bytes into the stream. */
+static void tsc_packet(struct state *st, const struct vpt_packet *p, uint8_t *out, uint64_t at)
+{
+	struct vpt_packet made = *p;
+	uint8_t buf[VPT_PKT_MAX];
+	struct vpt_tsc tsc;
+	uint64_t last;
+
+	/* No TSC has got to bits 63:56. */
+	if (!find_tsc(st, at, &tsc) ||
+	    vpt_tsc_host_packet(&tsc, p->value, 0, &made.value, &last) != VPT_OK)
+		return;
+	made.value &= VPT_MASK64(55, 0);
+	if (vpt_packet_write(buf, &made) == p->size)
+		memcpy(out, buf, p->size);
+}
+
+static void rewrite(struct state *st, uint8_t *bytes, size_t len)
+{
+	uint64_t begin = st->input->segment->begin;
+	struct vpt_packet p;
+	size_t at = vpt_packet_find_psb(bytes, len);
+
+	while (at < len) {
+		if (vpt_packet_read(&st->parser, bytes + at, len - at, &p) != VPT_OK) {
+			/* A decoder goes on at the next PSB, too. */
+			memset(&st->parser, 0, sizeof(st->parser));
+			at++;
+			at += vpt_packet_find_psb(bytes + at, len - at);
+			continue;
+		}
+		at += p.size;
+		if (p.kind == VPT_PKT_PSB)
+			take_psb(st, bytes + at, len - at);
+		else if (p.kind == VPT_PKT_PIP)
+			take_pip(st, &p);
+		else if (p.kind == VPT_PKT_VMCS)
+			take_vmcs(st, &p);
+		else if (p.kind == VPT_PKT_TSC)
+			tsc_packet(st, &p, bytes + at - p.size, begin + at);
+	}
+}
+
+int vpt_guest_tsc(const struct vpt_guest_tsc_input *input, uint8_t **bytes)
+{
+	const struct vpt_segment *s = input->segment;
+	struct state st = {.input = input, .key = {.vmcs = VPT_SPACE_ANY_VMCS}};
+	size_t len = s->end - s->begin;
+
+	*bytes = NULL;
+	if (!input->nvmcs || !input->spaces)
+		return 0;
+	*bytes = malloc(len + 1);
+	if (!*bytes)
+		return -ENOMEM;
+	memcpy(*bytes, input->stream + s->begin, len);
+	rewrite(&st, *bytes, len);
+	return 0;
+}

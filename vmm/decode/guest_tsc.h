@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * TSC packets of a guest have its TSC (33.8.3.3). Where the file tells how that is made (VMCS
+ * blocks), they get the host's, so that there is one time from end to end.
+ */
+#ifndef VMM_DECODE_GUEST_TSC_H
+#define VMM_DECODE_GUEST_TSC_H
+
+#include "segment.h"
+#include "spaces.h"
+
+struct vpt_guest_tsc_input {
+	const struct vpt_segment *segment;
+	const uint8_t *stream;
+	struct vpt_spaces *spaces;
+	const struct vpt_vmcs *vmcs; /* of the stream */
+	size_t nvmcs;
+};
+
+/*
+ * Copy the packets of a segment with TSCs of the host. *bytes is as long as the segment, and the
+ * caller's to free; NULL: no packet is another one. Returns 0 or -ENOMEM.
+ */
+int vpt_guest_tsc(const struct vpt_guest_tsc_input *input, uint8_t **bytes);
+
+#endif /* VMM_DECODE_GUEST_TSC_H */
