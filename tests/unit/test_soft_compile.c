@@ -342,7 +342,8 @@ END_TEST
 /* It stands for the host code at the start of a block, and counts how often that ran. */
 uint64_t compile_test_count;
 vpt_uop_fn compile_test_run;
-const struct vpt_uop *compile_test_counted(struct vpt_soft *c, const struct vpt_uop *u);
+VPT_NO_ENDBR const struct vpt_uop *compile_test_counted(struct vpt_soft *c,
+							const struct vpt_uop *u);
 
 __asm__(".text\n"
 	".type compile_test_counted, @function\n"
