@@ -51,7 +51,7 @@ void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item)
 	memset(item, 0, sizeof(*item));
 	item->kind = VPT_ITEM_EVENT;
 	item->event = f->cfe.is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
-	if (f->cfe.is_block)
+	if (f->cfe.items)
 		f->cfe.item = f->filtered.items.at + f->cfe.first_item;
 	item->ip = f->cfe.has_ip ? f->cfe.ip : 0;
 	item->value = f->cfe.type;

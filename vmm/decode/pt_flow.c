@@ -212,12 +212,6 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 			       item->event == VPT_FLOW_ASYNC_DISABLED) &&
 			      item->ip == f->last;
 	}
-	/* EVDs are those of one CFE. */
-	if (some > 0 && item->cfe && !item->cfe->is_block) {
-		f->given = f->cfe;
-		item->cfe = &f->given;
-		memset(&f->cfe, 0, sizeof(f->cfe));
-	}
 	return some;
 }
 

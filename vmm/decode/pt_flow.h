@@ -95,12 +95,13 @@ struct vpt_pt_flow {
 	uint64_t last;	     /* IP of the last instruction that was given out */
 	struct vpt_item block, behind;
 	bool has_behind;
-	struct vpt_cfe cfe;   /* EVDs, and items of a block, that wait for theirs */
-	struct vpt_cfe given; /* the CFE that was given out last */
+	struct vpt_cfe cfe;   /* EVDs that wait for their CFE */
+	struct vpt_cfe given; /* the CFE or block that was given out last */
 	struct {
 		struct vpt_block_item *at;
 		size_t n, room;
-	} cfe_items;
+	} cfe_items;	  /* of a block, */
+	bool items_given; /* and the next item is of another one */
 	bool told_bare;
 
 	struct vpt_timeline *line;

@@ -33,10 +33,10 @@ static void take_evd(struct vpt_cfe *cfe, const struct vptd_event *e)
 
 static int take_block_item(struct vpt_pt_flow *f, const struct vptd_event *e)
 {
-	/* The block before was given out. */
-	if (f->cfe.item)
+	/* Those of the block before were given out with it. */
+	if (f->items_given)
 		f->cfe_items.n = 0;
-	f->cfe.item = NULL;
+	f->items_given = false;
 	if (!vpt_vec_room(&f->cfe_items))
 		return -ENOMEM;
 	f->cfe_items.at[f->cfe_items.n++] =
@@ -44,29 +44,31 @@ static int take_block_item(struct vpt_pt_flow *f, const struct vptd_event *e)
 	return 0;
 }
 
-/* A CFE or a block, with what came before for it. */
+/* A CFE with the EVDs before it, or a block with its items. */
 static void complete(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
 {
 	const struct vptd_event *e = &told->event;
-	struct vpt_cfe *cfe = &f->cfe;
+	struct vpt_cfe *given = &f->given;
 
-	cfe->is_block = e->kind == VPTD_EVENT_BLOCK;
-	cfe->type = (uint8_t)e->value;
-	cfe->vector = cfe->is_block ? 0 : (uint8_t)e->aux;
-	cfe->short_items = cfe->is_block && e->aux;
-	cfe->has_ip = e->flags & VPTD_EV_IP;
-	cfe->ip = e->ip;
-	cfe->offset = told->offset;
-	cfe->items = 0;
-	if (cfe->is_block) {
-		if (cfe->item)
-			f->cfe_items.n = 0;
-		cfe->items = (uint32_t)f->cfe_items.n;
-		cfe->item = f->cfe_items.at;
+	if (e->kind == VPTD_EVENT_BLOCK) {
+		bool some = !f->items_given && f->cfe_items.n;
+
+		*given = (struct vpt_cfe){.is_block = true, .short_items = e->aux};
+		given->items = some ? (uint32_t)f->cfe_items.n : 0;
+		given->item = some ? f->cfe_items.at : NULL;
+		f->items_given = true;
+	} else {
+		*given = f->cfe;
+		given->vector = (uint8_t)e->aux;
+		memset(&f->cfe, 0, sizeof(f->cfe));
 	}
-	item->event = cfe->is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
-	item->value = cfe->type;
-	item->cfe = cfe;
+	given->type = (uint8_t)e->value;
+	given->has_ip = e->flags & VPTD_EV_IP;
+	given->ip = e->ip;
+	given->offset = told->offset;
+	item->event = given->is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
+	item->value = given->type;
+	item->cfe = given;
 }
 
 static int error_item(struct vpt_pt_flow *f, const struct vptd_event *e, struct vpt_item *item)
