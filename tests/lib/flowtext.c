@@ -94,13 +94,13 @@ static void add_block(char *text, const struct vpt_flow *flow, const struct vpt_
 	vpt_disasm_free(d);
 }
 
-static void decode(struct vpt_reader *r, enum vpt_flow_unit unit, char *text)
+static void decode(struct vpt_reader *r, enum vpt_flow_unit unit, enum vpt_flow_by by, char *text)
 {
 	struct vpt_flow *flow;
 	struct vpt_item item;
 
 	*text = 0;
-	ck_assert_int_eq(vpt_flow_open(r, 0, unit, &flow), 0);
+	ck_assert_int_eq(vpt_flow_open_by(r, 0, unit, by, &flow), 0);
 	for (;;) {
 		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
 		switch (item.kind) {
@@ -129,12 +129,18 @@ static void decode(struct vpt_reader *r, enum vpt_flow_unit unit, char *text)
 	vpt_flow_close(flow);
 }
 
-void flowtext_is(struct vpt_reader *r, enum vpt_flow_unit unit, const char *name, const char *flow)
+void flowtext_is_by(struct vpt_reader *r, enum vpt_flow_unit unit, enum vpt_flow_by by,
+		    const char *name, const char *flow)
 {
 	char text[4096];
 
-	decode(r, unit, text);
+	decode(r, unit, by, text);
 	ck_assert_msg(!strcmp(text, flow), "%s: %s, not %s", name, text, flow);
+}
+
+void flowtext_is(struct vpt_reader *r, enum vpt_flow_unit unit, const char *name, const char *flow)
+{
+	flowtext_is_by(r, unit, VPT_FLOW_BY_LIBIPT, name, flow);
 }
 
 void flowtext_change(struct synth *s)

@@ -22,6 +22,10 @@
 /* That of vCPU 0 is `flow`, and END stays the end; `name`: of the row. */
 void flowtext_is(struct vpt_reader *r, enum vpt_flow_unit unit, const char *name, const char *flow);
 
+/* The same by one of the decoders of Intel PT. */
+void flowtext_is_by(struct vpt_reader *r, enum vpt_flow_unit unit, enum vpt_flow_by by,
+		    const char *name, const char *flow);
+
 /* It does not end, and an ERROR says so soon enough. */
 void flowtext_endless(struct vpt_reader *r, enum vpt_flow_unit unit);
 

@@ -144,6 +144,7 @@ int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_i
 		complete(f, told, item);
 		return 1;
 	case VPTD_EVENT_IFLAG:
+	case VPTD_EVENT_TRIG:
 	case VPTD_EVENT_SYNC:
 	case VPTD_EVENT_COUNT:
 		return 0;

@@ -161,6 +161,11 @@ static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 	case VPT_PKT_BIP:
 		event.kind = VPTD_EVENT_ITEM;
 		break;
+	case VPT_PKT_TRIG:
+		event.kind = VPTD_EVENT_TRIG;
+		dec_pt_catch_up(pt);
+		dec_pt_trig(pt, event, p->flag);
+		return VPTD_OK;
 	case VPT_PKT_TRACE_STOP:
 		event.kind = VPTD_EVENT_STOP;
 		break;
@@ -228,6 +233,8 @@ static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vp
 	}
 	if (kind != VPT_PKT_PWRE && kind != VPT_PKT_EXSTOP)
 		dec_pt_drop_mwait(pt);
+	if (kind != VPT_PKT_FUP)
+		dec_pt_end_trig(pt, NULL);
 	/* No branch came: VMPTRLD sends a VMCS packet, too. */
 	if (is_tnt(kind) && !(pt->waits & (W_PSB | W_FUP))) {
 		dec_pt_use_bound(pt);

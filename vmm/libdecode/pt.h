@@ -73,7 +73,7 @@ struct dec_pt {
 	struct dec_pt_queue alone;  /* events that wait for a FUP of their own */
 	struct dec_pt_queue bound;  /* CFE and EVD, for their branch */
 	struct dec_pt_queue behind; /* events behind an OVF that waits */
-	struct vptd_event mwait;
+	struct vptd_event mwait, trig;
 	uint8_t carry[2 * VPT_PKT_MAX];
 	size_t ncarry;
 };

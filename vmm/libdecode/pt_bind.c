@@ -176,6 +176,10 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	if (suppressed)
 		return VPTD_E_PACKET;
+	if (pt->waits & W_TRIG) {
+		dec_pt_end_trig(pt, &ip);
+		return VPTD_OK;
+	}
 	if (pt->waits & W_PSB) {
 		pt->fup = ip;
 		pt->waits |= W_FUP;

@@ -24,6 +24,7 @@ enum dec_pt_waits {
 	W_APL12 = 1 << 12, /* an overflow with a FUP, likewise */
 	W_BOUND = 1 << 13, /* `bound`, for the branch that the events belong to */
 	W_MWAIT = 1 << 14, /* `mwait`, for an EXSTOP whose FUP it shares */
+	W_TRIG = 1 << 15,  /* `trig`, for a FUP of its own, to which execution need not come */
 };
 
 /* pt_bind.c: one function for each packet that is not only an event. */
@@ -79,6 +80,9 @@ void dec_pt_use_bound(struct dec_pt *pt);
 void dec_pt_mwait(struct dec_pt *pt, struct vptd_event event);
 void dec_pt_exstop(struct dec_pt *pt, struct vptd_event event, bool has_fup);
 void dec_pt_drop_mwait(struct dec_pt *pt);
+/* A TRIG packet, and its FUP or, without IP, that there is none. */
+void dec_pt_trig(struct dec_pt *pt, struct vptd_event event, bool has_fup);
+void dec_pt_end_trig(struct dec_pt *pt, const uint64_t *ip);
 /* A VMCS packet that waits takes effect. */
 void dec_pt_use_vmcs(struct dec_pt *pt);
 /* Report all that waits, but not an overflow, as what it waits for does not come. */

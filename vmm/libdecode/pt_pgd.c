@@ -150,7 +150,8 @@ enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		return VPTD_OK;
 	}
 	if (suppressed && after_cr3) {
-		if (leaves_context(pt)) {
+		/* Where there is no code, execution did not go on. */
+		if (leaves_context(pt) || !pt->flow->cur->insns) {
 			disable(pt, (struct vptd_event){.kind = VPTD_EVENT_DISABLED});
 			return VPTD_OK;
 		}

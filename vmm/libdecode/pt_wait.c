@@ -166,6 +166,28 @@ void dec_pt_drop_mwait(struct dec_pt *pt)
 	dec_pt_emit(pt, pt->mwait);
 }
 
+void dec_pt_trig(struct dec_pt *pt, struct vptd_event event, bool has_fup)
+{
+	if (!has_fup) {
+		dec_pt_emit(pt, event);
+		return;
+	}
+	pt->trig = event;
+	pt->waits |= W_TRIG;
+}
+
+void dec_pt_end_trig(struct dec_pt *pt, const uint64_t *ip)
+{
+	if (!(pt->waits & W_TRIG))
+		return;
+	pt->waits &= ~(uint32_t)W_TRIG;
+	if (ip) {
+		pt->trig.flags |= VPTD_EV_IP;
+		pt->trig.ip = *ip;
+	}
+	dec_pt_emit(pt, pt->trig);
+}
+
 void dec_pt_use_bound(struct dec_pt *pt)
 {
 	pt->waits &= ~(uint32_t)W_BOUND;
@@ -185,6 +207,7 @@ void dec_pt_drop_waiting(struct dec_pt *pt)
 {
 	dec_pt_drop_alone(pt);
 	dec_pt_drop_mwait(pt);
+	dec_pt_end_trig(pt, NULL);
 	dec_pt_use_bound(pt);
 	if (!(pt->waits & W_PSB))
 		dec_pt_use_vmcs(pt);

@@ -29,6 +29,7 @@ const char *vptd_event_text(enum vptd_event_kind kind)
 		[VPTD_EVENT_ITEM] = "item",
 		[VPTD_EVENT_SYNC] = "sync",
 		[VPTD_EVENT_ERROR] = "error",
+		[VPTD_EVENT_TRIG] = "trig",
 		[VPTD_EVENT_TARGET] = "target",
 	};
 

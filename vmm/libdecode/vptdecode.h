@@ -81,6 +81,7 @@ enum vptd_event_kind {
 	VPTD_EVENT_ITEM,   /* value: payload; aux: id */
 	VPTD_EVENT_SYNC,   /* decoding starts: to, if tracing is enabled */
 	VPTD_EVENT_ERROR,  /* ip; value: enum vptd_status */
+	VPTD_EVENT_TRIG,   /* ip, if it has a FUP; value: instructions; aux: triggers */
 	VPTD_EVENT_TARGET, /* to: of a branch, where CTL has DisTNT */
 	VPTD_EVENT_COUNT
 };
