@@ -28,7 +28,6 @@ static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 		return NULL;
 	}
 	told = &f->told.at[f->told.n++];
-	memset(told, 0, sizeof(*told));
 	told->kind = (uint8_t)kind;
 	told->session = (uint32_t)f->ahead.session;
 	told->offset = f->ahead.pt.offset;

@@ -137,9 +137,9 @@ static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt
 		vpt_timeline_flow(f->line, f->read, &item->when);
 }
 
-static void start_run(struct vpt_pt_flow *f, const struct vpt_told *told)
+static void start_run(struct vpt_pt_flow *f, struct vpt_told *told)
 {
-	f->run = *told;
+	f->run = told;
 	if (told->insns < f->change || f->store == f->ahead.store)
 		return;
 	vpt_code_advance(f->store, told->insns);
@@ -148,7 +148,7 @@ static void start_run(struct vpt_pt_flow *f, const struct vpt_told *told)
 
 static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 {
-	struct vpt_told *run = &f->run;
+	struct vpt_told *run = f->run;
 	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
 
 	memset(item, 0, sizeof(*item));
@@ -164,14 +164,16 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 	f->last = run->ip;
 	run->ip += item->size;
 	run->first++;
-	run->count--;
+	if (!--run->count)
+		f->run = NULL;
 }
 
 /* All of the run. */
 static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 {
-	struct vpt_told *run = &f->run;
-	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
+	const struct vpt_told *run = f->run;
+	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block) + run->first;
+	uint32_t i;
 
 	memset(item, 0, sizeof(*item));
 	item->kind = VPT_ITEM_BLOCK;
@@ -180,9 +182,9 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->insns = run->count;
 	item->ip = item->last = run->ip;
 	item->offset = run->offset;
-	while (run->count-- > 1)
-		item->last += lens[run->first++];
-	run->count = 0;
+	for (i = 0; i + 1 < run->count; i++)
+		item->last += lens[i];
+	f->run = NULL;
 	f->last = item->last;
 	place(f, run, item);
 }
@@ -190,7 +192,7 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 /* Returns 1: there is an item; 0: none yet; or -errno. */
 static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 {
-	const struct vpt_told *told = &f->told.at[f->head++];
+	struct vpt_told *told = &f->told.at[f->head++];
 	int some;
 
 	switch ((enum vpt_told_kind)told->kind) {
@@ -252,7 +254,7 @@ static int next_item(struct vpt_pt_flow *f, struct vpt_item *item)
 	int some;
 
 	do {
-		if (f->run.count) {
+		if (f->run) {
 			if (f->blocks)
 				whole_run(f, item);
 			else
@@ -276,7 +278,7 @@ static bool ends_block(const struct vpt_item *item)
 /* A block goes on from run to run, up to the next branch. */
 static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 {
-	struct vpt_item *block = &f->block;
+	struct vpt_item *more = &f->behind;
 	int err;
 
 	if (f->has_behind) {
@@ -284,29 +286,19 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 		f->has_behind = false;
 		return 0;
 	}
-	block->insns = 0;
-	do {
-		err = next_item(f, item);
-		if (err)
-			return err;
-		if (item->kind != VPT_ITEM_BLOCK) {
-			if (!block->insns)
-				return 0;
-			f->behind = *item;
-			f->has_behind = true;
+	err = next_item(f, item);
+	while (!err && item->kind == VPT_ITEM_BLOCK && !ends_block(item)) {
+		err = next_item(f, more);
+		if (err || more->kind != VPT_ITEM_BLOCK) {
+			f->has_behind = !err;
 			break;
 		}
-		if (!block->insns) {
-			*block = *item;
-		} else {
-			block->insns += item->insns;
-			block->last = item->last;
-			block->class = item->class;
-			block->offset = item->offset;
-		}
-	} while (!ends_block(block));
-	*item = *block;
-	return 0;
+		item->insns += more->insns;
+		item->last = more->last;
+		item->class = more->class;
+		item->offset = more->offset;
+	}
+	return err;
 }
 
 static int next(struct vpt_flow *flow, struct vpt_item *item)
