@@ -161,7 +161,6 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->offset = run->offset;
 	(void)vpt_code_fetch(f->store, run->ip, item->raw, item->size);
 	place(f, run, item);
-	f->last = run->ip;
 	run->ip += item->size;
 	run->first++;
 	if (!--run->count)
@@ -185,7 +184,6 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	for (i = 0; i + 1 < run->count; i++)
 		item->last += lens[i];
 	f->run = NULL;
-	f->last = item->last;
 	place(f, run, item);
 }
 
@@ -208,12 +206,8 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 		break;
 	}
 	some = vpt_pt_item(f, told, item);
-	if (some > 0) {
+	if (some > 0)
 		place(f, told, item);
-		item->shown = (item->event == VPT_FLOW_ASYNC_BRANCH ||
-			       item->event == VPT_FLOW_ASYNC_DISABLED) &&
-			      item->ip == f->last;
-	}
 	return some;
 }
 

@@ -90,9 +90,8 @@ struct vpt_pt_flow {
 	uint64_t change;	      /* the counter at which code next does */
 	uint64_t cr3;
 	const struct vpt_space *space;
-	struct vpt_told *run; /* of which instructions are left; NULL: none */
-	uint64_t read;	     /* of the segment */
-	uint64_t last;	     /* IP of the last instruction that was given out */
+	struct vpt_told *run;	/* of which instructions are left; NULL: none */
+	uint64_t read;		/* of the segment */
 	struct vpt_item behind; /* a block that was given out, if has_behind */
 	bool has_behind;
 	struct vpt_cfe cfe;   /* EVDs that wait for their CFE */

@@ -276,7 +276,10 @@ enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 		if (f->cur->insn_kind == DEC_INSN_VM_ENTRY)
 			*flags |= VPTD_EV_VM_ENTRY;
 	}
-	return ran ? dec_flow_finish(f) : VPTD_OK;
+	if (!ran)
+		return VPTD_OK;
+	*flags |= VPTD_EV_RAN;
+	return dec_flow_finish(f);
 }
 
 /* Packets that belong to an event, and are reported before it. */

@@ -94,6 +94,7 @@ enum vptd_event_flags {
 	VPTD_EV_STATUS = 1 << 2,   /* a PSB+ repeats the current state */
 	VPTD_EV_SOFT_INT = 1 << 3, /* ASYNC_BRANCH caused by the last instruction, an INT n */
 	VPTD_EV_VM_ENTRY = 1 << 4, /* the last instruction is a VM entry and caused the event */
+	VPTD_EV_RAN = 1 << 5,	   /* the instruction at `ip` caused the event, and ran before it */
 };
 
 struct vptd_event {
