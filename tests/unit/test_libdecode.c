@@ -12,7 +12,7 @@
 
 #include "lib/flowcase.h"
 
-#define CASES_MAX 200
+#define CASES_MAX 400
 
 static struct flow_case cases[CASES_MAX];
 static unsigned int ncases;

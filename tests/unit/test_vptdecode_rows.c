@@ -290,6 +290,46 @@ START_TEST(a_page_at_two_addresses)
 }
 END_TEST
 
+/* BDM64: the decoder looks ahead for the abort, and counts each branch on the way there once. */
+START_TEST(edges_of_a_look_ahead)
+{
+	struct vptd_counts *counts = vptd_counts_new();
+	struct vptd_config config = {
+		.size = sizeof(config), .flags = VPTD_EDGES, .family = 6, .model = 0x3d};
+	struct vptd_ops ops = {
+		.size = sizeof(ops), .event = on_event, .run = _i & RUNS ? on_run : NULL};
+	enum vptd_status status;
+	struct vptd_decoder *d;
+	struct vptd_edge edge;
+	struct seen seen = {0};
+	unsigned int i;
+
+	memset(page, 0x90, sizeof(page));
+	memcpy(page, "\xff\xe0", 2);
+	memcpy(page + 0x100, "\xeb\x02", 2);
+	memcpy(page + 0x200, "\xff\xe0", 2);
+	d = vptd_new(&config, &ops, &seen, &status);
+	ck_assert(d && counts);
+	ck_assert_int_eq(vptd_page(d, 0, CODE, 1, page), VPTD_OK);
+	trace.len = 0;
+	put_psb(CODE);
+	put_ip(0x6d, CODE + 0x100);
+	/* MODE.TSX with TXAbort */
+	put("\x99\x22", 2);
+	put_ip(0x7d, CODE + 0x104);
+	put_ip(0x6d, CODE + 0x200);
+	put_ip(0x6d, CODE);
+	ck_assert_uint_eq(decode(d, &seen, _i), 3);
+	ck_assert_uint_eq(seen.errors, 0);
+	ck_assert_int_eq(vptd_count(d, counts), VPTD_OK);
+	ck_assert_uint_eq(vptd_counts_edges(counts), 3);
+	for (i = 0; vptd_counts_edge(counts, i, &edge); i++)
+		ck_assert_uint_eq(edge.count, 1);
+	vptd_free(d);
+	vptd_counts_free(counts);
+}
+END_TEST
+
 static const struct dec_block *block_at(struct dec_code *code, uint64_t ip, unsigned int mode)
 {
 	const struct dec_block *block = dec_code_block(code, ip, mode);
@@ -379,6 +419,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(t, a_page_that_flips, 0, WAYS);
 	tcase_add_loop_test(t, a_page_at_two_addresses, 0, WAYS);
 	tcase_add_loop_test(t, decoded_once, 0, 3);
+	tcase_add_loop_test(t, edges_of_a_look_ahead, 0, WAYS);
 	suite_add_tcase(s, t);
 	return s;
 }

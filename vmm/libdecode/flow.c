@@ -16,6 +16,7 @@ void dec_flow_init(struct dec_flow *f, struct dec_code *code, const struct dec_f
 	f->ops = ops;
 	f->context = context;
 	f->mode = 64;
+	f->weight = 1;
 	f->limit = UINT64_MAX;
 	f->pops = true;
 }
@@ -116,7 +117,7 @@ static inline enum vptd_status follow(struct dec_flow *f, unsigned int which)
 {
 	struct dec_block *block = f->cur;
 
-	block->hits[which]++;
+	block->hits[which] += f->weight;
 	f->cur = dec_flow_link(f, block, which);
 	f->index = 0;
 	if (vpt_unlikely(!f->cur))
@@ -365,13 +366,20 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 	}
 }
 
-bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)
+struct dec_flow dec_flow_probe(const struct dec_flow *f)
 {
 	struct dec_flow probe = *f;
-	bool entered;
 
-	/* Nothing of the probe is reported, and the code stays as it is. */
 	probe.ops = NULL;
 	probe.limit = UINT64_MAX;
+	probe.weight = 0;
+	return probe;
+}
+
+bool dec_flow_reaches(struct dec_flow *f, uint64_t ip)
+{
+	struct dec_flow probe = dec_flow_probe(f);
+	bool entered;
+
 	return dec_flow_goto(&probe, ip, &entered) == VPTD_OK;
 }

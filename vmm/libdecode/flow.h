@@ -43,6 +43,7 @@ struct dec_flow {
 	struct dec_edges *edges;	 /* counts indirect branches; NULL: not counted */
 	struct dec_block *cur;
 	uint32_t index;	    /* instructions of @cur that have run */
+	uint32_t weight;    /* what an execution counts: 1, or 0 in a probe */
 	uint8_t mode;	    /* of code, 16, 32 or 64 */
 	bool has_retc;	    /* RETs can be compressed */
 	bool pops;	    /* a RET with a target takes an entry off the stack, too */
@@ -130,6 +131,12 @@ enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by,
  * VM entry, behind which @ip is (table 33-56, row 9).
  */
 enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered);
+
+/*
+ * A copy of the flow to look ahead with, by dec_flow_seek() and the like. Nothing that it runs is
+ * reported or counted, and the code stays as it is.
+ */
+struct dec_flow dec_flow_probe(const struct dec_flow *f);
 
 /* Would dec_flow_goto() come to @ip? Runs nothing. */
 bool dec_flow_reaches(struct dec_flow *f, uint64_t ip);

@@ -57,8 +57,10 @@ static VPT_ALWAYS_INLINE enum vptd_status outcomes(struct dec_pt *pt, uint64_t b
 		if (pt->blind)
 			return VPTD_OK;
 		/* Outcomes that cannot be followed, up to the next TIP. */
-		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
+		if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010)) {
+			pt->waits |= W_LATE;
 			return VPTD_OK;
+		}
 		return pt->config.no_flow ? VPTD_OK : VPTD_E_PACKET;
 	}
 	return dec_flow_outcomes(pt->flow, bits, n);
@@ -190,25 +192,6 @@ static bool is_tnt(enum vpt_pkt_kind kind)
 	return kind == VPT_PKT_TNT_8 || kind == VPT_PKT_TNT_64;
 }
 
-/* APL12: a TIP.PGE that shows the erratum may still come behind these packets. */
-static bool keeps_apl12(enum vpt_pkt_kind kind)
-{
-	return kind == VPT_PKT_TIP_PGE || kind == VPT_PKT_MODE_EXEC || kind == VPT_PKT_PIP ||
-	       kind == VPT_PKT_VMCS || kind == VPT_PKT_PSB || kind == VPT_PKT_PSBEND;
-}
-
-/* The overflow was as the manual has it: a PIP that has waited is that of a MOV to CR3. */
-static enum vptd_status no_apl12(struct dec_pt *pt)
-{
-	bool pip = pt->waits & W_PIP && !(pt->waits & W_PSB);
-
-	pt->waits &= ~(uint32_t)W_APL12;
-	if (!pip)
-		return VPTD_OK;
-	pt->waits &= ~(uint32_t)W_PIP;
-	return dec_pt_pip(pt, pt->pip_cr3, pt->pip_nr);
-}
-
 /* What the packets before have left open ends with this one. */
 static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vpt_pkt_kind kind)
 {
@@ -222,11 +205,8 @@ static VPT_ALWAYS_INLINE enum vptd_status close_waits(struct dec_pt *pt, enum vp
 	}
 	if (kind != VPT_PKT_TIP_PGD)
 		pt->waits &= ~(uint32_t)W_CR3;
-	/* MODE and PIP may come with the TIP.PGE. */
-	if (kind != VPT_PKT_TIP_PGE && kind != VPT_PKT_MODE_EXEC && kind != VPT_PKT_PIP)
-		pt->waits &= ~(uint32_t)W_BDM70;
-	if (pt->waits & W_APL12 && !keeps_apl12(kind)) {
-		enum vptd_status status = no_apl12(pt);
+	if (pt->waits & W_ERRATA) {
+		enum vptd_status status = dec_pt_close_errata(pt, kind);
 
 		if (status)
 			return status;

@@ -132,6 +132,7 @@ static enum vptd_status fup_alone(struct dec_pt *pt, uint64_t ip)
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip)
 {
 	dec_pt_use_pending(pt);
+	pt->waits &= ~(uint32_t)W_LATE;
 	dec_pt_resume_overflow(pt, ip);
 	/* SKD010: an event's FUP is the first that tells where tracing resumes. */
 	dec_pt_place_alone(pt, ip, false);
@@ -161,17 +162,6 @@ static enum vptd_status interrupt_flag(struct dec_pt *pt, uint64_t ip)
 	return !status && mode && pt->enabled ? dec_flow_jump(pt->flow, ip) : status;
 }
 
-/*
- * The FUP of an overflow comes before all events, so that of an event shows no more than that
- * tracing has not resumed. SKD010: it was dropped. These events have a FUP only if it has.
- */
-static bool shows_where(const struct dec_pt *pt)
-{
-	enum vptd_event_kind kind = (enum vptd_event_kind)pt->alone.at[pt->alone.n - 1].kind;
-
-	return dec_pt_has(pt, DEC_SKD010) && (kind == VPTD_EVENT_TSX || kind == VPTD_EVENT_PTWRITE);
-}
-
 enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	if (suppressed)
@@ -184,10 +174,10 @@ enum vptd_status dec_pt_fup(struct dec_pt *pt, uint64_t ip, bool suppressed)
 		pt->fup = ip;
 		pt->waits |= W_FUP;
 		return VPTD_OK;
-	} else if (pt->waits & W_ALONE && !(pt->waits & W_OVF && shows_where(pt))) {
+	} else if (pt->waits & W_ALONE && !(pt->waits & W_OVF && dec_pt_shows_where(pt))) {
 		return fup_alone(pt, ip);
 	} else if (pt->waits & W_OVF) {
-		return dec_pt_resume(pt, ip);
+		return dec_pt_resume_at_fup(pt, ip);
 	} else if (pt->waits & W_MODE && pt->config.event_en && !pt->blind &&
 		   !(pt->waits & (W_FUP | W_ABORT))) {
 		return interrupt_flag(pt, ip);
@@ -265,7 +255,7 @@ enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 		return status;
 	if (entered)
 		*flags |= VPTD_EV_VM_ENTRY;
-	if (!dec_flow_at_end(f))
+	if (entered || !dec_flow_at_end(f))
 		return VPTD_OK;
 	ran = (f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO) &&
 	      interrupts(pt);
@@ -382,6 +372,11 @@ enum vptd_status dec_pt_tip(struct dec_pt *pt, uint64_t ip, bool suppressed)
 
 	if (pt->waits & W_PSB || suppressed)
 		return VPTD_E_PACKET;
+	if (pt->waits & W_DOUBT) {
+		status = dec_pt_end_doubt(pt, false, ip, false);
+		if (status)
+			return status;
+	}
 	if (pt->waits & W_FUP)
 		return async_branch(pt, ip);
 	if (pt->waits & W_OVF && dec_pt_has(pt, DEC_SKD010))
@@ -439,7 +434,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 	enum vptd_status status;
 	struct dec_block *block;
 
-	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_APL12))) {
+	if (pt->enabled && !(pt->waits & (W_PSB | W_FUP | W_APL12 | W_BDM70 | W_DOUBT))) {
 		status = dec_pt_settle(pt);
 		if (!status)
 			status = dec_flow_seek(pt->flow, DEC_END_BIT(CR3) | DEC_LEADS_AWAY, &block);
@@ -482,7 +477,7 @@ enum vptd_status dec_pt_vmcs(struct dec_pt *pt, uint64_t value)
 		dec_pt_use_vmcs(pt);
 		return VPTD_OK;
 	}
-	if (pt->waits & (W_FUP | W_APL12))
+	if (pt->waits & (W_FUP | W_APL12 | W_BDM70 | W_DOUBT))
 		return VPTD_OK;
 	status = dec_pt_settle(pt);
 	if (!status)
@@ -528,6 +523,9 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 	/* A FUP that events wait for was lost: the next one is the overflow's. */
 	dec_pt_drop_waiting(pt);
 	dec_pt_end_overflow(pt);
+	/* What came before is lost, but decoding can begin anew behind the overflow. */
+	if (status)
+		dec_pt_desync(pt, status);
 	/* The rest of a PSB+ is lost, but not what it has told. */
 	if (pt->waits & W_PSB)
 		dec_pt_use_status(pt);
@@ -539,5 +537,5 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt)
 	pt->enabled = false;
 	pt->block_type = 0;
 	dec_flow_stop(pt->flow);
-	return status;
+	return VPTD_OK;
 }

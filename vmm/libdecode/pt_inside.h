@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c) and
- * events that wait (pt_wait.c).
+ * Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c),
+ * events that wait (pt_wait.c) and errata (pt_errata.c).
  */
 #ifndef VMM_LIBDECODE_PT_INSIDE_H
 #define VMM_LIBDECODE_PT_INSIDE_H
@@ -25,6 +25,8 @@ enum dec_pt_waits {
 	W_BOUND = 1 << 13, /* `bound`, for the branch that the events belong to */
 	W_MWAIT = 1 << 14, /* `mwait`, for an EXSTOP whose FUP it shares */
 	W_TRIG = 1 << 15,  /* `trig`, for a FUP of its own, to which execution need not come */
+	W_LATE = 1 << 16,  /* SKD010: outcomes were skipped, so the overflow's FUP is missing */
+	W_DOUBT = 1 << 17, /* SKD010: the FUP of the overflow, or an event's whose TIP follows */
 };
 
 /* pt_bind.c: one function for each packet that is not only an event. */
@@ -40,6 +42,10 @@ enum vptd_status dec_pt_overflow(struct dec_pt *pt);
 enum vptd_status dec_pt_resume(struct dec_pt *pt, uint64_t ip);
 /* A TIP.PGD that waited: the next packet is of this kind. */
 enum vptd_status dec_pt_pgd_now(struct dec_pt *pt, enum vpt_pkt_kind next);
+
+/* Run to the instruction that sent a TIP.PGD. */
+enum vptd_status dec_pt_seek_sender(const struct dec_pt *pt, struct dec_flow *f, uint64_t ip,
+				    bool suppressed);
 
 static inline bool dec_pt_has(const struct dec_pt *pt, enum dec_errata erratum)
 {
@@ -64,6 +70,20 @@ enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event)
 #define DEC_LEADS_AWAY                                                                          \
 	(DEC_END_BIT(COND) | DEC_END_BIT(RET) | DEC_END_BIT(JUMP_IND) | DEC_END_BIT(CALL_IND) | \
 	 DEC_END_BIT(FAR))
+
+/* pt_errata.c */
+#define W_ERRATA (W_BDM70 | W_APL12 | W_DOUBT)
+/* A packet of this kind comes, and it can show whether there was an erratum. */
+enum vptd_status dec_pt_close_errata(struct dec_pt *pt, enum vpt_pkt_kind kind);
+/* Behind an overflow, does the FUP of the events that wait show that tracing has resumed? */
+bool dec_pt_shows_where(const struct dec_pt *pt);
+/* The first FUP behind an overflow. */
+enum vptd_status dec_pt_resume_at_fup(struct dec_pt *pt, uint64_t ip);
+/*
+ * W_DOUBT, at a TIP, or a TIP.PGD if @disables: if execution cannot come from the FUP to what sent
+ * it the FUP was an event's, else that of the overflow.
+ */
+enum vptd_status dec_pt_end_doubt(struct dec_pt *pt, bool disables, uint64_t ip, bool suppressed);
 
 /* pt_wait.c */
 /* Wait for a FUP with an event. */

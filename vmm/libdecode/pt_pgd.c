@@ -46,12 +46,13 @@ static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 }
 
 /*
- * The instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
+ * Run to the instruction that sent a TIP.PGD. With an address it is a taken branch out of the filter,
  * so that of direct ones only that to the address counts. Without an address it is a conditional
  * branch out of the filter, or what left the context: a far transfer, or a MOV CR3, which sends
  * a PIP only where the context stays (33.4.2.5, 33.4.2.7).
  */
-static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
+enum vptd_status dec_pt_seek_sender(const struct dec_pt *pt, struct dec_flow *f, uint64_t ip,
+				    bool suppressed)
 {
 	bool skl014 = suppressed && dec_pt_has(pt, DEC_SKL014);
 	uint32_t ends = DEC_LEADS_AWAY | (suppressed ? DEC_END_BIT(CR3) : 0) |
@@ -63,22 +64,18 @@ static enum vptd_status find_sender(struct dec_pt *pt, uint64_t ip, bool suppres
 	for (;;) {
 		bool direct;
 
-		status = dec_flow_seek(pt->flow, ends, &block);
+		status = dec_flow_seek(f, ends, &block);
 		if (status)
 			return status;
 		direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
 		if (!direct || (skl014 ? leaves_filter(pt, block->target) : block->target == ip))
-			break;
-		if (dec_flow_circles(pt->flow, block, &circle))
+			return VPTD_OK;
+		if (dec_flow_circles(f, block, &circle))
 			return VPTD_E_LOOP;
-		status = dec_flow_through(pt->flow, DEC_TAKEN);
+		status = dec_flow_through(f, DEC_TAKEN);
 		if (status)
 			return status;
 	}
-	status = dec_flow_finish(pt->flow);
-	if (!status)
-		count_sender(pt, ip, suppressed);
-	return status;
 }
 
 static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppressed)
@@ -86,9 +83,12 @@ static enum vptd_status sync_disabled(struct dec_pt *pt, uint64_t ip, bool suppr
 	enum vptd_status status = dec_pt_settle(pt);
 
 	if (!status)
-		status = find_sender(pt, ip, suppressed);
+		status = dec_pt_seek_sender(pt, pt->flow, ip, suppressed);
+	if (!status)
+		status = dec_flow_finish(pt->flow);
 	if (status)
 		return status;
+	count_sender(pt, ip, suppressed);
 	/* The instruction has run, and with it what it changes. */
 	dec_pt_use_bound(pt);
 	dec_pt_use_pending(pt);
@@ -119,11 +119,17 @@ static enum vptd_status disabled_alone(struct dec_pt *pt, bool fup, uint64_t ip,
 enum vptd_status dec_pt_pgd(struct dec_pt *pt, uint64_t ip, bool suppressed)
 {
 	enum vptd_status status;
-	bool fup = pt->waits & W_FUP, after_cr3 = pt->waits & W_CR3;
+	bool fup, after_cr3 = pt->waits & W_CR3;
 	uint8_t flags;
 
 	if (pt->waits & W_PSB)
 		return VPTD_E_PACKET;
+	if (pt->waits & W_DOUBT) {
+		status = dec_pt_end_doubt(pt, true, ip, suppressed);
+		if (status)
+			return status;
+	}
+	fup = pt->waits & W_FUP;
 	pt->waits &= ~(uint32_t)(W_FUP | W_CR3);
 	if (pt->waits & W_OVF && (dec_pt_has(pt, DEC_APL11) || dec_pt_has(pt, DEC_SKD010)))
 		return VPTD_OK;

@@ -104,11 +104,16 @@ static enum vptd_status check(struct dec_pt *pt, bool on)
 /* A FUP or TIP.PGE tells where tracing resumes. SKD010: the FUP may be that of the PSB+. */
 static enum vptd_status behind_overflow(struct dec_pt *pt, bool on)
 {
+	enum vptd_status status;
+
 	dec_pt_use_status(pt);
 	pt->waits &= W_OVF;
 	if (!on || !dec_pt_has(pt, DEC_SKD010))
 		return VPTD_OK;
-	return dec_pt_resume(pt, pt->fup);
+	status = dec_pt_resume(pt, pt->fup);
+	if (dec_pt_has(pt, DEC_BDM70))
+		pt->waits |= W_BDM70;
+	return status;
 }
 
 enum vptd_status dec_pt_psbend(struct dec_pt *pt)
