@@ -20,6 +20,7 @@ static bool twins; /* two pages are one, of which only a decoder without runs is
 static struct {
 	uint8_t bytes[8192];
 	size_t len;
+	uint32_t model; /* of the processor, with its errata; 0: none */
 } trace;
 
 static unsigned int below(unsigned int n)
@@ -188,9 +189,12 @@ static void put_time(void)
 static void make_trace(void)
 {
 	static const uint8_t ips[] = {0x0d, 0x0d, 0x0d, 0x11, 0x01, 0x1d};
+	/* Broadwell, Skylake, Goldmont, Skylake of servers, Alder Lake */
+	static const uint8_t models[] = {0, 0, 0x3d, 0x5e, 0x5e, 0x5c, 0x55, 0x97};
 	bool wild = !below(3);
 	unsigned int i;
 
+	trace.model = models[below(sizeof(models))];
 	trace.len = 0;
 	put_psb();
 	for (i = below(160); i; i--) {
@@ -250,6 +254,8 @@ static void decode(bool runs, bool time, size_t piece, struct result *r)
 		.flags = VPTD_EDGES | (time ? VPTD_TIME | VPTD_CTL : 0),
 		/* BranchEn, TSCEn, MTCEn, CYCEn, OS, User, MTCFreq 3 or 10, CycThresh 0 or 4 */
 		.ctl = 0x260eu | (trace.len & 1 ? 3u << 14 : 10u << 14 | 4u << 19),
+		.family = 6,
+		.model = trace.model,
 		.crystal_num = 7,
 		.crystal_den = 3,
 		.max_nonturbo = 24,
