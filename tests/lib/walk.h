@@ -27,9 +27,10 @@ enum {
 /* What VM entries and exits are there for. */
 enum walk_vmx {
 	WALK_NO_VMX,
-	WALK_SYSTEM,	 /* host and guest are traced alike */
-	WALK_GUEST,	 /* entries load CTL, exits clear it */
-	WALK_GUEST_AREAS /* MSR areas do */
+	WALK_SYSTEM,	  /* host and guest are traced alike */
+	WALK_GUEST,	  /* entries load CTL, exits clear it */
+	WALK_GUEST_AREAS, /* MSR areas do */
+	WALK_HOST	  /* MSR areas of entries clear CTL, those of exits load it */
 };
 
 /* Where the trace goes. */
@@ -70,8 +71,9 @@ struct walk_config {
 	uint64_t ctl;	    /* CTL without TraceEn and output bits */
 	uint64_t cr3_match;
 	uint64_t addr[2 * VPT_MAX_RANGES];
-	bool toggle;   /* WRMSRs in the code switch TraceEn off and on */
-	bool overflow; /* lose packets now and then */
+	bool toggle;	     /* WRMSRs in the code switch TraceEn off and on */
+	bool overflow;	     /* lose packets now and then */
+	unsigned int aborts; /* one in so many instructions of a transaction aborts it; 0: 60 */
 	enum walk_vmx vmx;
 	uint32_t conceal; /* subset of VPT_VMX_CONCEAL */
 	uint32_t extras;  /* enum walk_extras */
@@ -99,7 +101,8 @@ struct walk_item {
 	bool begins;   /* nothing was traced right before it */
 	bool tip;      /* where it leads to is not in the binary; a RET too */
 	uint64_t ip;
-	size_t at; /* bytes of trace before it */
+	size_t at;    /* bytes of trace before it */
+	uint64_t tsc; /* when it was executed */
 };
 
 /* A value that PTWRITE put into the trace. */

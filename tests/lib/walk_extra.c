@@ -120,7 +120,7 @@ bool walk_aborts(struct walker *w, const struct insn *insn)
 	case I_RET:
 	case I_PTWRITE:
 	case I_XEND:
-		return !walk_rnd(w, 60);
+		return !walk_rnd(w, w->config->aborts ? w->config->aborts : 60);
 	default:
 		return true;
 	}

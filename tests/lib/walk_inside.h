@@ -143,6 +143,8 @@ void walk_execute(struct walker *w);
 
 /* walk_vmx.c */
 uint64_t walk_traced_ctl(const struct walker *w);
+/* Is the side that runs one that is traced? */
+bool walk_is_traced_side(const struct walker *w);
 void walk_vm_exit(struct walker *w);
 void walk_vmx_insn(struct walker *w, enum insn_kind kind);
 

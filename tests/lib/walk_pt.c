@@ -111,6 +111,7 @@ static void account(struct walker *w, enum walk_kind kind)
 		.kind = kind,
 		.ip = WALK_CODE_BASE + w->ip,
 		.at = walk_bytes(w),
+		.tsc = w->clock.tsc,
 		.begins = w->gap,
 		.tip = leads_away(w, kind),
 	};
@@ -156,7 +157,7 @@ static void set_trace(struct walker *w, bool on)
 
 static void wrmsr(struct walker *w)
 {
-	if (w->config->toggle && (w->guest || w->config->vmx <= WALK_SYSTEM) && walk_rnd(w, 2)) {
+	if (w->config->toggle && walk_is_traced_side(w) && walk_rnd(w, 2)) {
 		walk_account(w, w->tracing ? WALK_OFF : WALK_INSN);
 		set_trace(w, !w->tracing);
 	} else {
@@ -257,7 +258,7 @@ struct walk_result *walk_run(const struct walk_config *config)
 	w->guest_ctl = walk_traced_ctl(w);
 	if (config->vmx)
 		vpt_pt_vmxon(&w->pt, WALK_CODE_BASE + w->ip);
-	set_trace(w, config->vmx <= WALK_SYSTEM);
+	set_trace(w, walk_is_traced_side(w));
 	walk_execute(w);
 	out->stopped = w->stopped;
 	if (w->tracing)

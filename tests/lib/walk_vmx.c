@@ -10,6 +10,11 @@ uint64_t walk_traced_ctl(const struct walker *w)
 	return w->config->ctl | walk_output_ctl(w) | VPT_CTL_MASK(TRACE_EN);
 }
 
+bool walk_is_traced_side(const struct walker *w)
+{
+	return w->config->vmx <= WALK_SYSTEM || w->guest == (w->config->vmx != WALK_HOST);
+}
+
 static struct vpt_vmx_transition transition(struct walker *w)
 {
 	struct vpt_vmx_transition t = {
@@ -55,9 +60,11 @@ static void arrive_in_host(struct walker *w)
 	vpt_pt_vm_exit_host(&w->pt);
 	if (w->config->vmx == WALK_GUEST_AREAS)
 		area(w, 0);
+	else if (w->config->vmx == WALK_HOST)
+		area(w, walk_traced_ctl(w));
 	w->ctx.cpl = 0;
 	vpt_pt_vm_exited(&w->pt, WALK_CODE_BASE + to);
-	retrace(w, false);
+	retrace(w, w->config->vmx == WALK_HOST);
 	walk_go(w, to, true);
 }
 
@@ -76,6 +83,8 @@ static void vm_enter(struct walker *w)
 	vpt_pt_vm_entry(&w->pt, &entry);
 	if (w->config->vmx == WALK_GUEST_AREAS)
 		area(w, w->guest_ctl);
+	else if (w->config->vmx == WALK_HOST)
+		area(w, 0);
 	if (!walk_rnd(w, 8)) {
 		entry.flags = VPT_VMXF_ENTRY_FAIL;
 		vpt_pt_vm_exit(&w->pt, &entry);
@@ -85,7 +94,7 @@ static void vm_enter(struct walker *w)
 	swap_sides(w);
 	w->guest = true;
 	vpt_pt_vm_entered(&w->pt, WALK_CODE_BASE + to);
-	retrace(w, w->guest_ctl & VPT_CTL_MASK(TRACE_EN));
+	retrace(w, w->config->vmx != WALK_HOST && w->guest_ctl & VPT_CTL_MASK(TRACE_EN));
 	walk_go(w, to, true);
 }
 
