@@ -3,8 +3,9 @@
 #include "debug/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -34,14 +35,16 @@ static struct vpt_debug_out child_out;
 /* Bytes of address space that this process has; 0: it is not known. */
 static uint64_t address_space(void)
 {
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[32] = "";
+	uint64_t pages = 0;
 
-	if (f) {
-		if (fscanf(f, "%llu", &pages) != 1)
-			pages = 0;
-		fclose(f);
-	}
+	if (fd < 0)
+		return 0;
+	/* The first of a row of numbers. */
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		pages = strtoull(text, NULL, 10);
+	close(fd);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

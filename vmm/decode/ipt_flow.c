@@ -308,7 +308,7 @@ static bool has_blocks(const struct vpt_ipt_flow *f, const struct vpt_item *erro
 }
 
 /* The next item, with offsets of what was read. */
-static void next_read(struct vpt_ipt_flow *f, struct vpt_item *item)
+static VPT_ALWAYS_INLINE void next_read(struct vpt_ipt_flow *f, struct vpt_item *item)
 {
 	if (!f->is_bare) {
 		f->decoder->ops->next(f->decoder, item);
@@ -325,16 +325,18 @@ static void next_read(struct vpt_ipt_flow *f, struct vpt_item *item)
 /* Convert an offset in what the decoder reads to one in the stream. */
 static uint64_t stream_offset(const struct vpt_ipt_flow *f, uint64_t offset)
 {
-	return f->segments[f->next - 1].begin + vpt_filter_offset(&f->filtered, offset);
+	if (f->filtered.shifts.n)
+		offset = vpt_filter_offset(&f->filtered, offset);
+	return f->segments[f->next - 1].begin + offset;
 }
 
 /*
  * Read the item behind @block ahead. Returns 1 if it ends the trace where @block only falls through
  * to, for a TIP.PGD of a later branch; 0 if not; or -ENOMEM.
  */
-static int walks_out(struct vpt_ipt_flow *f, const struct vpt_item *block)
+static VPT_COLD int walks_out(struct vpt_ipt_flow *f, const struct vpt_item *block)
 {
-	if (!f->images || !f->filtered.doubts.n || block->kind != VPT_ITEM_BLOCK ||
+	if (block->kind != VPT_ITEM_BLOCK ||
 	    (block->class != VPT_INSN_OTHER && block->class != VPT_INSN_PTWRITE) ||
 	    vpt_filter_inside(f->periods[f->session].start, block->last))
 		return 0;
@@ -400,7 +402,8 @@ static void follow_code(struct vpt_ipt_flow *f)
 		if (f->atom)
 			vpt_atom_code_changed(f->atom);
 	}
-	if (f->atom)
+	/* Only where the file tells of another space or mode. */
+	if (f->atom && f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns)
 		vpt_flow_follow_space(f);
 }
 
@@ -449,10 +452,10 @@ static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 	else
 		next_read(f, item);
 	f->has_ahead = false;
-	learned = walks_out(f, item);
+	learned = vpt_unlikely(f->images && f->filtered.doubts.n) ? walks_out(f, item) : 0;
 	if (learned)
 		return learned < 0 ? learned : decode_again(f);
-	if (f->atom)
+	if (f->atom && f->segments[f->next - 1].first + item->session != f->session)
 		vpt_flow_follow_session(f, item);
 	f->read_before = f->read;
 	f->read = item->offset;
