@@ -233,12 +233,19 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 	return VPTD_OK;
 }
 
-/* One block on, where neither outcome nor target is needed. */
+/* Does code change within the rest of the current block, so that its end may be another one? */
+static inline bool changes_within(const struct dec_flow *f)
+{
+	return f->limit - f->insns < f->cur->insns - f->index;
+}
+
+/* One block on, where neither outcome nor target is needed; or to where its code changes. */
 static enum vptd_status go_on(struct dec_flow *f)
 {
 	enum vptd_status status;
-	bool again;
 
+	if (vpt_unlikely(changes_within(f)))
+		return change_code(f);
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_COND:
 		return VPTD_E_NO_OUTCOME;
@@ -249,8 +256,8 @@ static enum vptd_status go_on(struct dec_flow *f)
 		return VPTD_E_NO_TARGET;
 	case DEC_END_HOLE:
 	case DEC_END_BAD:
-		status = finish(f, &again);
-		return status || again ? status : no_more(f);
+		status = dec_flow_finish(f);
+		return status ? status : no_more(f);
 	default:
 		break;
 	}
@@ -266,7 +273,7 @@ enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_blo
 
 		if (status)
 			return status;
-		if (ends >> f->cur->end & 1) {
+		if (ends >> f->cur->end & 1 && !changes_within(f)) {
 			*found = f->cur;
 			return VPTD_OK;
 		}
@@ -286,14 +293,11 @@ enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
 	enum vptd_status status;
 	uint64_t expected;
 
-	do {
-		status = dec_flow_seek(f, NEEDS_TARGET, by);
-		if (!status)
-			status = dec_flow_finish(f);
-		if (status)
-			return status;
-	} while (!(NEEDS_TARGET >> f->cur->end & 1)); /* The code changed on the way. */
-	*by = f->cur;
+	status = dec_flow_seek(f, NEEDS_TARGET, by);
+	if (!status)
+		status = dec_flow_finish(f);
+	if (status)
+		return status;
 	if (f->cur->end == DEC_END_CALL_IND)
 		dec_flow_push(f, f->cur->next);
 	else if (f->cur->end == DEC_END_RET && f->pops)
@@ -337,11 +341,11 @@ enum vptd_status dec_flow_goto(struct dec_flow *f, uint64_t ip, bool *entered)
 	for (;;) {
 		enum vptd_status status;
 
-		if (f->ip == ip)
-			return VPTD_OK;
 		status = see_code(f);
 		if (status)
 			return status;
+		if (f->ip == ip)
+			return VPTD_OK;
 		if (find(f, ip, &index)) {
 			if (f->limit - f->insns < index - f->index) {
 				status = change_code(f);

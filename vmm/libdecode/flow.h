@@ -149,8 +149,9 @@ static inline bool dec_flow_at_end(const struct dec_flow *f)
 
 /*
  * Run on to the first block whose end is one of @ends (a mask of 1 << enum dec_end), without
- * running its last instruction; *found is that block. COND, RET, indirect and far ends stop the
- * search always: NO_OUTCOME or NO_TARGET if they are not in @ends.
+ * running its last instruction; *found is that block, whose code does not change up to its end.
+ * COND, RET, indirect and far ends stop the search always: NO_OUTCOME or NO_TARGET if they are not
+ * in @ends.
  */
 enum vptd_status dec_flow_seek(struct dec_flow *f, uint32_t ends, struct dec_block **found);
 
