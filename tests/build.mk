@@ -181,13 +181,15 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?   make spec-map      write docs/spec-map.md anew
 #?   make cov           line coverage of the unit tests, by file
 #?   make bench         measure; writes build/bench.json
+#?   make bench-decode  libvptdecode beside libipt, on a boot of Linux that our QEMU records (built
+#?                      once) and on payloads; writes build/bench-decode.json
 #?   make bench-against BASE=COMMIT  processor time of each row beside that of a commit; fails if
 #?                      one is slower; can be interrupted; writes build/bench-against.json
 SILICON_COUNT ?= 10000000
 .PHONY: check-configs check-usage silicon-build check-soft check-silicon silicon
 .PHONY: unit-build tools-build check unit check-guest check-random check-snapshot check-lockstep check-kvm check-cli check-compat check-docs \
 	check-spec check-tables check-rtit check-ptt \
-	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-against
+	check-house check-install check-fresh check-soak check-perf soak seeds fuzz spec-map cov bench bench-decode bench-against
 unit-build: $(TEST_UNIT)
 tools-build: $(TEST_TOOLS)
 
@@ -360,6 +362,18 @@ bench:
 	@.ci/deps build bench
 	$(again) all $(BENCH)
 	@MODE=$(MODE) O=$(O) tests/bench/run.sh
+# libvptdecode beside libipt: see tests/bench/decode/main.c. The library comes first, so that the
+# interface is measured that other programs link.
+BENCH_DECODE := $(O)/tests/vpt-bench-decode
+BENCH_DECODE_SRC := $(sort $(wildcard tests/bench/decode/*.c))
+$(BENCH_DECODE): $(BENCH_DECODE_SRC:%.c=$(O)/%.o) $(DECODE_A) $(LIBVMM) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(DECODE_A) $(LIBVMM) $(LIBVPT) \
+		$(VMM_LIBS)
+bench-decode:
+	@.ci/deps build qemu guest
+	$(again) all $(BENCH_DECODE)
+	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/bench/decode.sh
 bench-against:
 	@.ci/deps build
 	$(again) all $(O)/tests/cputime

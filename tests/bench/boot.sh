@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Record a whole boot of Debian's kernel in our QEMU, from the reset vector on, all processes,
+# without an oracle, and print the file's name. What runs is that of the scenario record-boot.
+# The file lies in the cache, under a hash of QEMU, the guest and the scenario.
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck disable=SC2034 # of lib.sh
+tool=bench-decode from=$PWD
+# shellcheck source=patches/tools/lib.sh
+. patches/tools/lib.sh
+# shellcheck source=tests/qemu/scenarios/record-boot
+. tests/qemu/scenarios/record-boot
+qemu=$(patches/tools/qemu)
+kernel=$(patches/tools/guest)
+
+record() { # DIR
+	say "recording a boot of Linux"
+	make_scratch
+	{
+		printf '%s\nset -eu\n' '. /etc/scenario'
+		declare -f guest
+		echo guest
+	} >"$scratch/guest"
+	begin_log boot.log
+	logged boot.log "the boot failed" tests/qemu/run --out "$scratch/out" --mem "$mem" --time "$limit" \
+		--pt off --qemu "$qemu/qemu-system-x86_64" "$scratch/guest" -- \
+		-object "vpt-recording,id=boot,filename=$1/boot.vpt"
+}
+
+cached boot "$(echo tests/bench/boot.sh | hash_of "$qemu $kernel $(declare -f guest)")" record
+# shellcheck disable=SC2154 # set by cached
+echo "$entry/boot.vpt"
