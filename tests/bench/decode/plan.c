@@ -102,8 +102,8 @@ static void decode(struct plan *p)
 
 int bench_input_plan(struct bench_input *in)
 {
-	static const struct dec_flow_ops flow_ops = {NULL, on_limit};
-	static const struct dec_pt_ops ops = {on_event, space_of};
+	static const struct dec_flow_ops flow_ops = {.limit = on_limit};
+	static const struct dec_pt_ops ops = {.event = on_event, .space = space_of};
 	const struct dec_pt_config config = {.no_retc = in->ctl & VPT_CTL_MASK(DIS_RETC),
 					     .event_en = in->ctl & VPT_CTL_MASK(EVENT_EN)};
 	struct plan *p = calloc(1, sizeof(*p));
