@@ -60,6 +60,7 @@ static enum vpt_insn_class class_of(const struct dec_block *block)
 	case DEC_INSN_SOFT_INT:
 	case DEC_INSN_INTO:
 	case DEC_INSN_PLAIN:
+	case DEC_INSN_CR0:
 	case DEC_INSN_CR3:
 	case DEC_INSN_WRMSR:
 	case DEC_INSN_VMPTRLD:

@@ -104,6 +104,10 @@ static enum dec_end end_of(const struct dec_insn *insn)
 		return DEC_END_RET;
 	case DEC_INSN_CR3:
 		return DEC_END_CR3;
+	case DEC_INSN_CR0:
+		return DEC_END_CR0;
+	case DEC_INSN_INTO:
+		return DEC_END_INTO;
 	case DEC_INSN_PTWRITE:
 		return DEC_END_PTWRITE;
 	case DEC_INSN_WRMSR:

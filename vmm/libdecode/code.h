@@ -33,6 +33,8 @@ enum dec_end {
 	DEC_END_RET,	  /* near RET */
 	DEC_END_FAR,	  /* far transfer of any kind, see `insn_kind` */
 	DEC_END_CR3,	  /* MOV to CR3; falls through */
+	DEC_END_CR0,	  /* MOV to CR0; falls through */
+	DEC_END_INTO,	  /* INTO; falls through unless it is an interrupt */
 	DEC_END_PTWRITE,  /* PTWRITE; falls through */
 	DEC_END_WRMSR,	  /* WRMSR; falls through */
 	DEC_END_VMPTRLD,  /* VMPTRLD; falls through */

@@ -143,7 +143,7 @@ enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which)
 
 	if (status)
 		return status;
-	if (f->cur->end == DEC_END_CALL)
+	if (dec_flow_pushes(f, f->cur))
 		dec_flow_push(f, f->cur->next);
 	return follow(f, which);
 }
@@ -160,12 +160,14 @@ static enum vptd_status compressed_return(struct dec_flow *f)
 
 	if (!(f->bits >> 63) || !dec_flow_pop(f, &to))
 		return VPTD_E_RETURN;
+	if (f->last_call)
+		dec_flow_push(f, to);
 	f->bits <<= 1;
 	f->nbits--;
 	return dec_flow_arrive(f, f->cur, to);
 }
 
-static enum vptd_status one_block(struct dec_flow *f)
+enum vptd_status dec_flow_block(struct dec_flow *f)
 {
 	enum vptd_status status;
 	bool again;
@@ -178,6 +180,9 @@ static enum vptd_status one_block(struct dec_flow *f)
 	case DEC_END_RET:
 		if (!f->has_retc)
 			return VPTD_STUCK;
+		/* What it returns to may be known elsewhere: it has not run. */
+		if (f->last_call && !(f->depth && f->bits >> 63))
+			return VPTD_E_RETURN;
 		break;
 	default:
 		break;
@@ -194,9 +199,9 @@ static enum vptd_status one_block(struct dec_flow *f)
 		return follow(f, taken);
 	}
 	case DEC_END_CALL:
-		dec_flow_push(f, f->cur->next);
-		return follow(f, DEC_TAKEN);
 	case DEC_END_JUMP:
+		if (dec_flow_pushes(f, f->cur))
+			dec_flow_push(f, f->cur->next);
 		return follow(f, DEC_TAKEN);
 	case DEC_END_RET:
 		return compressed_return(f);
@@ -222,7 +227,7 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 			circle = (struct dec_circle){0};
 			continue;
 		}
-		status = one_block(f);
+		status = dec_flow_block(f);
 		if (status)
 			return status;
 		if (f->nbits != before)
@@ -321,6 +326,38 @@ static bool find(const struct dec_flow *f, uint64_t ip, uint32_t *index)
 		}
 	}
 	return false;
+}
+
+enum vptd_status dec_flow_advance(struct dec_flow *f, uint64_t ip, uint64_t insns, bool *there)
+{
+	for (;;) {
+		enum vptd_status status = see_code(f);
+		uint32_t until;
+
+		if (status)
+			return status;
+		*there = f->ip == ip || f->insns >= insns;
+		if (*there)
+			return VPTD_OK;
+		if (f->index == f->cur->insns) {
+			status = no_more(f);
+			if (status)
+				return status;
+			continue;
+		}
+		if (!find(f, ip, &until))
+			until = f->cur->insns - 1u;
+		if (insns - f->insns < until - f->index)
+			until = f->index + (uint32_t)(insns - f->insns);
+		if (f->limit - f->insns < until - f->index)
+			status = change_code(f);
+		else if (until != f->index)
+			run_to(f, until);
+		else
+			return VPTD_OK;
+		if (status)
+			return status;
+	}
 }
 
 static bool enters_behind(const struct dec_flow *f, uint64_t ip)

@@ -47,6 +47,7 @@ struct dec_flow {
 	uint8_t mode;	    /* of code, 16, 32 or 64 */
 	bool has_retc;	    /* RETs can be compressed */
 	bool pops;	    /* a RET with a target takes an entry off the stack, too */
+	bool last_call;	    /* RTIT: a compressed RET leaves on the stack where it returns to */
 	uint64_t ip;	    /* the position */
 	uint64_t insns;	    /* instructions so far */
 	uint64_t limit;	    /* see dec_flow_ops */
@@ -100,6 +101,20 @@ enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip);
 
 /* Use all outcomes. OK, STUCK at an instruction that needs a target, or an error. */
 enum vptd_status dec_flow_settle(struct dec_flow *f);
+
+/*
+ * Run the rest of the current block, and follow the branch at its end, with the oldest outcome if
+ * that needs one: there must be one then. STUCK where it needs a target; nothing runs then. Where
+ * code changes within the block, only the part before the change runs.
+ */
+enum vptd_status dec_flow_block(struct dec_flow *f);
+
+/*
+ * Run instructions of the current block up to that at @ip, or until @insns have run since the
+ * counter was 0, but never its last one. *there is true if execution has come to @ip or to @insns,
+ * else the position is the last instruction of its block, and code is as it is there.
+ */
+enum vptd_status dec_flow_advance(struct dec_flow *f, uint64_t ip, uint64_t insns, bool *there);
 
 /* Append @n outcomes, the oldest in bit n - 1. @n is 1 to 47. */
 static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bits, unsigned int n)
@@ -175,6 +190,14 @@ static inline void dec_flow_push(struct dec_flow *f, uint64_t ip)
 	f->stack[f->top++ % DEC_STACK] = ip;
 	if (f->depth < DEC_STACK)
 		f->depth++;
+}
+
+/* Does the CALL at the end of this block count for compressed RETs? */
+static inline bool dec_flow_pushes(const struct dec_flow *f, const struct dec_block *block)
+{
+	return block->end == DEC_END_CALL ||
+	       (vpt_unlikely(f->last_call) && block->end == DEC_END_JUMP &&
+		block->insn_kind == DEC_INSN_CALL);
 }
 
 /* False: the stack is empty. */

@@ -47,10 +47,19 @@ static enum dec_insn_kind branch_kind(const ZydisDecodedInstruction *insn)
 	}
 }
 
-static bool is_mov_cr3(const ZydisDecodedInstruction *insn)
+/* MOV to CR0 or CR3, and any other MOV. */
+static enum dec_insn_kind mov_kind(const ZydisDecodedInstruction *insn)
 {
-	return insn->opcode_map == ZYDIS_OPCODE_MAP_0F && insn->opcode == 0x22 &&
-	       insn->raw.modrm.reg == 3 && !insn->raw.rex.R;
+	if (insn->opcode_map != ZYDIS_OPCODE_MAP_0F || insn->opcode != 0x22 || insn->raw.rex.R)
+		return DEC_INSN_PLAIN;
+	switch (insn->raw.modrm.reg) {
+	case 0:
+		return DEC_INSN_CR0;
+	case 3:
+		return DEC_INSN_CR3;
+	default:
+		return DEC_INSN_PLAIN;
+	}
 }
 
 static enum dec_insn_kind kind_of(const ZydisDecodedInstruction *insn)
@@ -89,7 +98,7 @@ static enum dec_insn_kind kind_of(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_VMPTRLD:
 		return DEC_INSN_VMPTRLD;
 	case ZYDIS_MNEMONIC_MOV:
-		return is_mov_cr3(insn) ? DEC_INSN_CR3 : DEC_INSN_PLAIN;
+		return mov_kind(insn);
 	default:
 		return branch_kind(insn);
 	}

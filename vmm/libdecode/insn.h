@@ -24,6 +24,7 @@ enum dec_insn_kind {
 	DEC_INSN_INTO,	     /* an interrupt if OF is set, else it falls through */
 	DEC_INSN_VM_ENTRY,   /* VMLAUNCH, VMRESUME */
 	DEC_INSN_CR3,	     /* MOV to CR3 */
+	DEC_INSN_CR0,	     /* MOV to CR0 */
 	DEC_INSN_PTWRITE,
 	DEC_INSN_WRMSR, /* WRMSR, and XSAVES, which clears TraceEn, too [XSAVE-SAVE-ORDER] */
 	DEC_INSN_VMPTRLD,

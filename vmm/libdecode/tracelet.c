@@ -146,7 +146,15 @@ static struct dec_block *walk_return(struct dec_flow *f, struct make *m)
 {
 	uint64_t to;
 
-	if (m->pushes) {
+	if (m->pushes && f->last_call) {
+		to = m->push[m->pushes - 1];
+	} else if (f->last_call) {
+		if (!f->depth)
+			return NULL;
+		to = f->stack[(f->top - 1) % DEC_STACK];
+		m->pop[m->pops++] = to;
+		m->push[m->pushes++] = to;
+	} else if (m->pushes) {
 		to = m->push[--m->pushes];
 	} else if (m->pops < f->depth && m->pops < STACK_MAX / 2) {
 		to = f->stack[(f->top - 1 - m->pops) % DEC_STACK];
@@ -170,21 +178,24 @@ static bool walk_block(struct dec_flow *f, struct make *m)
 		to = dec_flow_link(f, block, which);
 		break;
 	case DEC_END_CALL:
-		if (m->pushes == STACK_MAX / 2)
-			return false;
+	case DEC_END_JUMP:
 		which = DEC_TAKEN;
+		if (!dec_flow_pushes(f, block)) {
+			to = dec_flow_link(f, block, which);
+			break;
+		}
+		if (m->pushes == (f->last_call ? STACK_MAX - 1 : STACK_MAX / 2))
+			return false;
 		to = dec_flow_link(f, block, which);
 		if (to)
 			m->push[m->pushes++] = block->next;
-		break;
-	case DEC_END_JUMP:
-		which = DEC_TAKEN;
-		to = dec_flow_link(f, block, which);
 		break;
 	case DEC_END_NEXT:
 	case DEC_END_PTWRITE:
 	case DEC_END_WRMSR:
 	case DEC_END_VMPTRLD:
+	case DEC_END_CR0:
+	case DEC_END_INTO:
 		to = dec_flow_link(f, block, which);
 		break;
 	case DEC_END_RET:
@@ -439,7 +450,7 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
 	struct walk *w = &t->walk[t->last->next & t->mask];
 
 	/* A CALL and its RET within a walk do not show that the oldest address is lost. */
-	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX))
+	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX && !f->last_call))
 		return false;
 	if (vpt_unlikely(!is_walk(f, w, key))) {
 		w = find(t, f, key);
