@@ -22,7 +22,8 @@ $(O)/tests/test_vptdecode_memory: private LDFLAGS += \
 
 # For tools: files made by hand, and traces in one piece.
 TEST_RAW := $(O)/tests/libraw.a
-$(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o
+$(TEST_RAW): $(O)/tests/lib/rawfile.o $(O)/tests/lib/rawelf.o $(O)/tests/lib/onepiece.o $(O)/tests/lib/versions.o \
+	$(O)/tests/lib/rtit_follow.o
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 # Small programs that test scripts use, one per tests/tools/*.c.
@@ -30,7 +31,7 @@ TEST_TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(sort $(wildcard tests/to
 $(TEST_TOOLS): $(O)/tests/%: $(O)/tests/tools/%.o $(TEST_RAW) $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(O)/tests/mkvpt: TOOL_LIBS := -lz
-$(O)/tests/follow $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows: TOOL_LIBS := $(VMM_LIBS)
+$(O)/tests/follow $(O)/tests/follow_rtit $(O)/tests/edges $(O)/tests/times $(O)/tests/listing $(O)/tests/flows: TOOL_LIBS := $(VMM_LIBS)
 
 # One program per tests/fuzz/fuzz_*.c; only MODE=fuzz can link them.
 TEST_FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -102,7 +103,7 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/items.sh tests/libdecode/edges.sh tests/libdecode/times.sh \
-	tests/libdecode/public.sh
+	tests/libdecode/public.sh tests/libdecode/rtit.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_FORGED := 'tests/forged/forged.sh -t 250'
 CHECKS_COMPAT := tests/compat/compat.sh

@@ -12,24 +12,18 @@
 
 #include "decode/flow.h"
 #include "decode/segment.h"
+#include "lib/versions.h"
 #include "libdecode/pt.h"
 #include "libdecode/tracelet.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
-
-struct version {
-	uint64_t cr3, vaddr, insns, key;
-	size_t order;
-	const uint8_t *bytes;
-};
 
 struct follow {
 	struct vpt_reader *reader;
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
-	struct version *versions, *later;
-	size_t nversions, nlater, next;
+	struct versions versions;
 	const struct vpt_cr3_switch *cr3s;
 	size_t ncr3s, next_cr3;
 	const struct vpt_period *periods;
@@ -42,73 +36,11 @@ struct follow {
 	} ips;
 };
 
-static int by_page(const void *a, const void *b)
-{
-	const struct version *x = a, *y = b;
-
-	if (x->cr3 != y->cr3)
-		return x->cr3 < y->cr3 ? -1 : 1;
-	if (x->vaddr != y->vaddr)
-		return x->vaddr < y->vaddr ? -1 : 1;
-	if (x->insns != y->insns)
-		return x->insns < y->insns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct version *x = a, *y = b;
-
-	if (x->insns != y->insns)
-		return x->insns < y->insns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static bool is_first(const struct follow *f, size_t i)
-{
-	return !i || f->versions[i - 1].cr3 != f->versions[i].cr3 ||
-	       f->versions[i - 1].vaddr != f->versions[i].vaddr;
-}
-
-static void map(struct follow *f, const struct version *v)
-{
-	if (dec_code_content(f->code, v->key, v->bytes) ||
-	    dec_code_map(f->code, v->cr3, v->vaddr, v->key))
-		abort();
-}
-
-/* First versions are there from the start, the others from their counter on. */
-static void load_code(struct follow *f)
-{
-	size_t n, i;
-	const struct vpt_code *code = vpt_reader_code(f->reader, 0, &n);
-
-	f->versions = calloc(n + 1, sizeof(*f->versions));
-	f->later = calloc(n + 1, sizeof(*f->later));
-	if (!f->versions || !f->later)
-		abort();
-	for (i = 0; i < n; i++)
-		f->versions[i] = (struct version){
-			code[i].page->cr3, code[i].page->vaddr, code[i].page->insns, i + 1, i,
-			code[i].bytes};
-	qsort(f->versions, n, sizeof(*f->versions), by_page);
-	for (i = 0; i < n; i++) {
-		if (is_first(f, i))
-			map(f, &f->versions[i]);
-		else
-			f->later[f->nlater++] = f->versions[i];
-	}
-	qsort(f->later, f->nlater, sizeof(*f->later), by_time);
-	f->nversions = n;
-}
-
 static void on_limit(void *context)
 {
 	struct follow *f = context;
 
-	for (; f->next < f->nlater && f->later[f->next].insns <= f->flow.insns; f->next++)
-		map(f, &f->later[f->next]);
-	f->flow.limit = f->next < f->nlater ? f->later[f->next].insns : UINT64_MAX;
+	f->flow.limit = versions_advance(&f->versions, f->flow.insns);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
@@ -128,19 +60,14 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	}
 }
 
-/* PIPs carry CR3[51:5], and pages are known by 63:12 unless paging is PAE. */
 static uint64_t space_of(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 {
 	const struct follow *f = context;
-	size_t i;
+	uint64_t space = versions_space(&f->versions, cr3);
 
 	(void)nr;
 	(void)vmcs;
-	for (i = 0; i < f->nversions; i++) {
-		if (f->versions[i].cr3 == cr3)
-			return cr3;
-	}
-	return cr3 & ~(uint64_t)0xfff;
+	return space == NO_SPACE ? cr3 & ~(uint64_t)0xfff : space;
 }
 
 /* A session begins, or an overflow ends: where no PIP tells, the file says which space it is. */
@@ -238,7 +165,7 @@ static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
 	segments = vpt_segments(f->periods, f->nperiods, stream, len, vpt_is_psb, &n);
 	if (!f->code || !segments)
 		abort();
-	load_code(f);
+	versions_open(&f->versions, reader, f->code);
 	dec_flow_init(&f->flow, f->code, report ? &loud : &silent, f);
 	if (!report)
 		f->flow.tracelets = dec_tracelets_new(1 << 20, true);
@@ -254,8 +181,7 @@ static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
 	free(segments);
 	dec_tracelets_free(f->flow.tracelets);
 	dec_code_free(f->code);
-	free(f->versions);
-	free(f->later);
+	versions_close(&f->versions);
 	return sum;
 }
 

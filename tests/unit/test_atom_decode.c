@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "lib/flowtext.h"
+#include "lib/rtit_follow.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "trace/atom_session.h"
@@ -458,6 +459,8 @@ static const struct {
 	 "S E0 0 1 4 4 A6", NULL},
 	{"MOV CR0", "0: 40 0f 22 c0 0f 22 c0 90", "[ cr3=1001 pip0:1000 psb pge:0 pip:1000 pgd:8 ]",
 	 "S P1000 E0 0 1 P1000 4 7 A8", VPT_ROW_PROVES("ATOM-PIP")},
+	{"MOV CR0, CR0.PG not known", "0: 40 0f 22 c0 90", "[ cr3=1001 psb pge:0 pip:1000 pgd:5 ]",
+	 "S E0 0 1 P1000 4 A5", NULL},
 	{"another space behind FUP.PGE", "0: 90 90 90",
 	 "page=2000:1:75fe [ cr3=1000 psb pge:0 pgd:1 +1 cr3=2000 pge:1 tnt:10 pgd:3 ]",
 	 "S E0 0 A1 E1 1 1 A3", NULL},
@@ -547,8 +550,10 @@ static const struct {
 	{"TraceStop out of the filter", "0: 90 90", "filter=0-1 [ psb pge:0 pgd:1 stop +1 ]stop",
 	 "S E0 0 D T", VPT_ROW_PROVES("ATOM-STOP")},
 	{"TraceStop outside", "0: 90 90", "[ psb stop ]stop", "S T", VPT_ROW_PROVES("ATOM-STOP")},
-	{"TraceStop by an event", "0: 90 90", "[ psb pge:0 far:1 tip:40 stop +1 ]stop", "S E0 0 A1 T",
+	{"TraceStop by an event", "0: 90 90", "stop=40-50 [ psb pge:0 far:1 tip:40 stop +1 ]stop", "S E0 0 A1 T",
 	 VPT_ROW_PROVES("ATOM-STOP")},
+	{"TraceStop, FUP.PGE in its range behind an overflow", "10: 90 90",
+	 "stop=10-20 [ psb ovf:40 pge:10 stop +77 ]stop", "S O E10 O T", NULL},
 	{"TraceStop behind an event", "0: 90 90; 40: 90", "[ psb pge:0 far:1 tip:40 stop +2 ]stop",
 	 "S E0 0 1>40 40 D T", VPT_ROW_PROVES("ATOM-STOP")},
 	{"TraceStop held", "0: 90 90", "[ psb pge:0 ovf:1 stop +1 ]stop", "S E0 O1 T",
@@ -658,6 +663,22 @@ START_TEST(by_insn_changing)
 }
 END_TEST
 
+/* libdecode's front end makes the same instructions and events. */
+START_TEST(by_libdecode)
+{
+	struct rtit_followed followed;
+	struct vpt_reader *r;
+	struct script t;
+
+	make(&t, rows[_i].code, rows[_i].script, strstr(rows[_i].script, "]closed"));
+	r = synth_read(&t.s);
+	rtit_follow(r, false, &followed);
+	ck_assert_msg(!followed.differs, "%s", rows[_i].name);
+	vpt_reader_close(r);
+	synth_done(&t.s);
+}
+END_TEST
+
 /* Neither a packet nor the counter ends it. */
 START_TEST(no_progress)
 {
@@ -685,6 +706,7 @@ Suite *vpt_suite(void)
 	tcase_add_loop_test(tc, by_insn, 0, COUNT(rows));
 	tcase_add_loop_test(tc, by_block, 0, COUNT(rows));
 	tcase_add_loop_test(tc, by_insn_changing, 0, COUNT(rows));
+	tcase_add_loop_test(tc, by_libdecode, 0, COUNT(rows));
 	tcase_add_loop_test(tc, no_progress, 0, 2);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The code of a trace file in a code store of vmm/libdecode, each page in its versions. */
+#ifndef TESTS_LIB_VERSIONS_H
+#define TESTS_LIB_VERSIONS_H
+
+#include "libdecode/code.h"
+#include "trace/reader.h"
+
+struct version {
+	uint64_t cr3, vaddr, insns, key;
+	size_t order;
+	const uint8_t *bytes;
+};
+
+struct versions {
+	struct dec_code *code;
+	struct version *all, *later; /* by page; those that are not a page's first, by counter */
+	size_t nall, nlater, next;
+};
+
+/* Map the first version of each page of vCPU 0. @reader and @code outlive it. */
+void versions_open(struct versions *v, const struct vpt_reader *reader, struct dec_code *code);
+void versions_close(struct versions *v);
+
+/* Map the versions up to this counter. Returns the counter of the next, UINT64_MAX: there is none. */
+uint64_t versions_advance(struct versions *v, uint64_t insns);
+
+#define NO_SPACE UINT64_MAX
+
+/*
+ * The address space of a CR3 (PIPs carry CR3[51:5], and pages are known by 63:12 unless paging is
+ * PAE), and the only one that has code at @ip. NO_SPACE: there is none.
+ */
+uint64_t versions_space(const struct versions *v, uint64_t cr3);
+uint64_t versions_guess(const struct versions *v, uint64_t ip);
+
+#endif /* TESTS_LIB_VERSIONS_H */

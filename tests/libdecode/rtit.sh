@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vmm/libdecode follows RTIT as vmm/decode does, instruction by instruction and event by event:
+# traces of payloads with cycle counts, filters, TraceStop, overflows and errata, as whole, in pieces
+# and with tracelets.
+# ALL=1: every payload with every configuration; else each payload has three of them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+O=${O:-build/${MODE:-rel}}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+all=${ALL:-}
+compared=0 insns=0
+
+# Of tests/atom/configs, and what those leave out: guests that trace themselves, and packets that
+# errata or software lose.
+{
+	sed -n 's/^[a-z][a-z-]*[[:blank:]]*/--pt=host /p' tests/atom/configs
+	cat <<'END'
+--pt=guest --model=silvermont
+--pt=guest --model=airmont --errata=E1,E2,E3,E5,E6,E7
+--pt=host --errata=E8 --psb=0
+--pt=host --errata=all --psb=0 --buffer=128:256
+--pt=host --buffer=64:64 --filter=0x100000-0x102000 --filter=0x103000-0x108000 --errata=E2
+--pt=host --buffer=96:300 --filter=0x100000-0x200000 --stop=0x102345-0x102400
+--pt=host --buffer=64:200 --stop=0x107000-0x107100 --errata=E4
+--pt=host --buffer=96:300 --psb=1 --clear-lag=4 --no-retc --tsc
+END
+} >"$dir/configs"
+configs=$(wc -l <"$dir/configs")
+
+one() { # PAYLOAD OPTION...
+	name=$1
+	shift
+	rm -f "$dir/t.vpt"
+	"$O/vpt" run -q --engine=soft --trace=rtit "$@" --max-insns=100000 -o "$dir/t.vpt" \
+		"$O/guest/$name.elf" >/dev/null 2>&1 </dev/null
+	[ -s "$dir/t.vpt" ] || return
+	output=$("$O/tests/follow_rtit" "$dir/t.vpt" 2>&1)
+	case $? in
+	0)
+		compared=$((compared + 1))
+		last=$(echo "$output" | tail -n 1)
+		insns=$((insns + ${last%% *}))
+		;;
+	*) tap_fail "$name $*" "$output" ;;
+	esac
+}
+
+take() { # NUMBER: the configurations of a payload
+	if [ "$all" ]; then
+		cat "$dir/configs"
+		return
+	fi
+	for part in 0 1 2; do
+		sed -n "$((($1 + part * 7) % configs + 1))p" "$dir/configs"
+	done
+}
+
+number=0
+for guest in "$O"/guest/*.elf; do
+	number=$((number + 1))
+	name=$(basename "$guest" .elf)
+	while read -r options; do
+		# shellcheck disable=SC2086 # a command line
+		one "$name" $options
+	done <<-END
+		$(take "$number")
+	END
+done
+least=165
+[ -z "$all" ] || least=$((55 * configs))
+tap_run "at least $least traces were compared" test "$compared" -ge "$least"
+tap_run "at least $((least * 20000)) instructions" test "$insns" -ge $((least * 20000))
+echo "# $compared traces, $insns instructions"
+tap_end

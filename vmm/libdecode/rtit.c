@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Use the packets of RTIT one by one, and find the flow again where it is lost. */
+#include "libdecode/rtit.h"
+
+#include <string.h>
+
+#include "libdecode/rtit_inside.h"
+
+void dec_rtit_reset(struct dec_rtit *r)
+{
+	dec_rtit_forget(r);
+	dec_flow_clear_stack(r->flow);
+	vpt_atom_regs_reset(&r->regs);
+	r->lost = r->skips = true;
+	r->joins = r->no_tip = r->call_lost = r->continues = r->last_known = false;
+	r->flow->has_retc = false;
+	r->stale = 0;
+	r->paging = DEC_RTIT_UNKNOWN;
+	r->nheld = 0;
+	r->ncarry = 0;
+}
+
+void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_rtit_config *config,
+		   const struct dec_rtit_ops *ops, void *context)
+{
+	memset(r, 0, sizeof(*r));
+	r->flow = flow;
+	r->config = *config;
+	r->ops = ops;
+	r->context = context;
+	flow->last_call = true;
+	flow->pops = false;
+	dec_rtit_reset(r);
+}
+
+enum vptd_status dec_rtit_use_space(struct dec_rtit *r, uint64_t key, uint64_t cr3,
+				    unsigned int mode)
+{
+	r->cr3 = cr3;
+	r->flow->mode = (uint8_t)mode;
+	return dec_code_select(r->flow->code, key) ? VPTD_E_MEMORY : VPTD_OK;
+}
+
+void dec_rtit_emit_at(struct dec_rtit *r, struct vptd_event event, uint64_t offset)
+{
+	event.offset = offset;
+	if (r->ops->event)
+		r->ops->event(r->context, &event);
+}
+
+void dec_rtit_report_sts(struct dec_rtit *r, const struct dec_rtit_said *sts)
+{
+	const struct vptd_event event = {.kind = VPTD_EVENT_CBR, .value = sts->packet.aux & 0xffu};
+
+	dec_rtit_emit_at(r, event, sts->offset);
+}
+
+/* Does a RET return from a CALL that retired where packets were lost? */
+static bool lost_at_ret(const struct dec_rtit *r, enum vptd_status status)
+{
+	const struct dec_flow *f = r->flow;
+
+	return status == VPTD_E_RETURN && r->call_lost && !f->depth && f->nbits && f->bits >> 63;
+}
+
+/* Run up to the branch that lacks an outcome or a target. */
+static void run_to_branch(struct dec_rtit *r, enum vptd_status status)
+{
+	bool there;
+
+	if (r->enabled && r->flow->cur && r->waits == R_NONE &&
+	    (status == VPTD_E_NO_OUTCOME || status == VPTD_E_NO_TARGET || status == VPTD_E_RETURN))
+		(void)dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, UINT64_MAX, &there);
+}
+
+void dec_rtit_failed(struct dec_rtit *r, enum vptd_status status)
+{
+	const struct dec_flow *f = r->flow;
+
+	run_to_branch(r, status);
+	if (lost_at_ret(r, status)) {
+		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
+		dec_rtit_lose(r);
+		return;
+	}
+	dec_rtit_emit(r, (struct vptd_event){
+				 .kind = VPTD_EVENT_ERROR,
+				 .flags = r->enabled && f->cur ? VPTD_EV_IP : 0,
+				 .ip = r->enabled && f->cur ? f->ip : 0,
+				 .value = status,
+			 });
+	dec_rtit_forget(r);
+	r->lost = true;
+	r->joins = false;
+}
+
+/* STS and PSB are behind all instructions whose outcomes came before. */
+static void settle(struct dec_rtit *r)
+{
+	enum vptd_status status = r->enabled && r->waits == R_NONE ? dec_rtit_settle(r) : VPTD_OK;
+
+	if (status)
+		dec_rtit_failed(r, status);
+}
+
+/* A packet that FAR, EVENT or LEFT wait for. Returns true if it is the TIP. */
+static bool take_tip(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	bool tip = said->packet.kind == VPT_ATOM_PKT_TIP;
+	enum vptd_status status;
+
+	if (vpt_atom_pkt_has_lip(said->packet.kind) && !said->has_lip) {
+		status = VPTD_E_PACKET;
+	} else if (said->packet.kind == VPT_ATOM_PKT_BUF_OVF && r->waits != R_LEFT) {
+		/* It was lost. */
+		r->waits = R_NONE;
+		status = VPTD_OK;
+	} else {
+		status = dec_rtit_tip_came(r, tip ? said : NULL);
+	}
+	if (status)
+		dec_rtit_failed(r, status);
+	return tip;
+}
+
+void dec_rtit_take(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	enum vptd_status status;
+
+	while (dec_rtit_holds(r)) {
+		if (dec_rtit_decide(r, said))
+			return;
+	}
+	if (said->packet.kind == VPT_ATOM_PKT_STS) {
+		settle(r);
+		dec_rtit_report_sts(r, said);
+		return;
+	}
+	if (r->waits != R_NONE && take_tip(r, said))
+		return;
+	status = dec_rtit_bind(r, said);
+	if (!status)
+		return;
+	dec_rtit_failed(r, status);
+	/* What led here is lost, but the packet may say where execution is. */
+	status = dec_rtit_bind(r, said);
+	if (status)
+		dec_rtit_failed(r, status);
+}
+
+void dec_rtit_packet(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	switch (said->packet.kind) {
+	case VPT_ATOM_PKT_PSB:
+		/* [ATOM-DEC-PSB] To a decoder in step it says nothing. */
+		settle(r);
+		r->joins = r->lost;
+		break;
+	case VPT_ATOM_PKT_MTC:
+	case VPT_ATOM_PKT_PCC:
+		r->spurious = false;
+		break;
+	default:
+		dec_rtit_take(r, said);
+	}
+}
+
+void dec_rtit_bad(struct dec_rtit *r)
+{
+	dec_rtit_decide_at_end(r, NULL, DEC_RTIT_ENDED, 0);
+	settle(r);
+	dec_rtit_failed(r, VPTD_E_PACKET);
+	dec_rtit_release(r);
+	r->last_known = false;
+}

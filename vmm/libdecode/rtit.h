@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Atom's RTIT: packets to events and to the flow, in one pass.
+ *
+ * RTIT has packets for branches, and none for what a decoder must know beside them: the registers,
+ * the address space and the mode where a trace begins, and how a trace ends. The caller reports
+ * them, session by session. A session begins where TriggerEn rises, or where software writes a
+ * register while the trace runs, and ends at the next such place.
+ *
+ * Packets act as they come. What only a later packet decides waits as state. The flow is moved no
+ * further than the packets prove, and at the end of a session up to its last instruction.
+ *
+ * Sections are those of the "Real Time Instruction Trace Programming Reference", v1.05.
+ */
+#ifndef VMM_LIBDECODE_RTIT_H
+#define VMM_LIBDECODE_RTIT_H
+
+#include "vpt/atom_msr.h"
+#include "vpt/atom_packet.h"
+
+#include "libdecode/flow.h"
+
+struct dec_rtit_config {
+	uint8_t errata; /* enum vpt_atom_erratum: those that the processor has */
+	bool guest;	/* sessions end and change by WRMSRs of the traced code */
+};
+
+struct dec_rtit_ops {
+	void (*event)(void *context, const struct vptd_event *event);
+	/* The key of the address space that a PIP names; NULL: its CR3. */
+	uint64_t (*space)(void *context, uint64_t cr3);
+	/*
+	 * Packets were lost, and the trace resumes. Returns true and sets *insns if the caller knows
+	 * how many instructions have retired up to there. NULL: it does not.
+	 */
+	bool (*resumed)(void *context, uint64_t *insns);
+};
+
+/* Why a session ends. */
+enum dec_rtit_why {
+	DEC_RTIT_ENDED,	  /* for a reason that is none of these */
+	DEC_RTIT_CLEARED, /* software cleared Trace_En or TraceActive */
+	DEC_RTIT_STOPPED, /* TraceStop */
+	DEC_RTIT_CHANGED, /* software wrote a register, and another session continues the trace */
+};
+
+/* A packet, with its LIP as an address and the offset behind it. */
+struct dec_rtit_said {
+	struct vpt_atom_packet packet;
+	bool has_lip; /* false: the LIP depends on one that is not known */
+	uint64_t lip;
+	uint64_t offset;
+};
+
+#define DEC_RTIT_HELD 32u /* packets that wait for a later one */
+
+struct dec_rtit {
+	struct dec_flow *flow;
+	const struct dec_rtit_ops *ops;
+	void *context;
+	struct dec_rtit_config config;
+	struct vpt_atom_regs regs; /* as the session began */
+	uint64_t offset;	   /* in the stream, behind the last packet */
+	uint64_t cr3;		   /* see dec_rtit_use_space() */
+	bool counts;		   /* the flow's counter is exact; callers may read it */
+	bool enabled;		   /* PacketEn, as far as it is known */
+	bool lost;		   /* where execution is must be found */
+	bool joins;		   /* a TIP tells it, since there was a PSB */
+	bool no_tip;		   /* a FUP.PGD came just before, whose TIP leads out */
+	bool call_lost;		   /* a CALL may have retired before decoding joined the trace */
+	bool continues;		   /* the last session ended with DEC_RTIT_CHANGED */
+	bool was_lossy;		   /* and in an overflow */
+	bool skips;		   /* look for the next PSB */
+	bool last_known;
+	uint32_t last;	/* RTIT_LAST_LIP[31:0] */
+	uint8_t stale;	/* outcomes of the next TNT that belong to a trace before this one */
+	uint8_t waits;	/* enum dec_rtit_waits */
+	uint8_t paging; /* CR0.PG, or DEC_RTIT_UNKNOWN */
+	uint64_t last_call_nlip; /* the register as the session before ended */
+
+	/* How execution has come to the position: see rtit_walk.c. */
+	uint8_t since;	      /* enum dec_rtit_since: the event before, */
+	uint64_t since_insns; /* and the counter there */
+	uint64_t by_insns;    /* the counter behind the instruction that is described here: */
+	uint64_t by_next;     /* the address behind it */
+	uint8_t by_kind;      /* enum dec_insn_kind */
+	bool by_jump;	      /* it was a near branch that was taken */
+
+	/* What waits. */
+	uint64_t from;		 /* the address of an event or of a far transfer */
+	bool by_insn;		 /* tracing ends by an instruction */
+	bool soft_int;		 /* the event is the INT n before */
+	bool spurious;		 /* OVF: the next packet can be the TIP of E5, */
+	bool dropped;		 /* which has come */
+	struct vptd_event event; /* ARRIVED */
+	uint64_t lip;		 /* OVF, JOIN: where execution is */
+	uint64_t event_offset;	 /* OVF, ARRIVED: behind the packet that waits */
+	struct dec_rtit_said held[DEC_RTIT_HELD];
+	unsigned int nheld;
+
+	uint8_t carry[2 * VPT_ATOM_PKT_MAX];
+	size_t ncarry;
+};
+
+#define DEC_RTIT_UNKNOWN 0xff
+
+/* Nothing is known until dec_rtit_begin(), or until a PSB in a stream without sessions. */
+void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_rtit_config *config,
+		   const struct dec_rtit_ops *ops, void *context);
+
+/*
+ * A session begins with the next byte. @regs are its registers there, and @insns is the counter of
+ * instructions, which becomes the flow's. Without dec_rtit_end() before it the trace begins anew.
+ */
+void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns);
+
+/*
+ * Decode these bytes of the session. A packet that they cut in two is kept for the next call. What
+ * cannot be decoded is reported as ERROR events, and decoding resumes at the next packet that tells
+ * where execution is: FUP.PGE, FUP.BuffOvf, or a TIP behind a PSB.
+ */
+void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len);
+
+/*
+ * The session ends here: its registers and counter are these. The flow runs up to @insns, with the
+ * outcomes that are in RTIT_TNT_BUFF.
+ */
+void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
+		  enum dec_rtit_why why);
+
+/* The stream ends, or what comes next does not continue it. Uses what is left. */
+void dec_rtit_finish(struct dec_rtit *r);
+
+/*
+ * From the position on, code is of the address space @key, whose CR3 is @cr3, and of this mode (16,
+ * 32, 64). Call it before dec_rtit_begin(), or from the flow's limit() and hole(). Returns VPTD_OK or
+ * VPTD_E_MEMORY.
+ */
+enum vptd_status dec_rtit_use_space(struct dec_rtit *r, uint64_t key, uint64_t cr3,
+				    unsigned int mode);
+
+#endif /* VMM_LIBDECODE_RTIT_H */

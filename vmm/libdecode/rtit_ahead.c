@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Look ahead in the code. Where packets were lost, the counter of instructions is not known. It is
+ * derived from the instruction that ended the session, if the code has only one that can have done so.
+ */
+#include "libdecode/rtit_inside.h"
+
+/* How far the end of a session is looked for, in instructions. */
+#define END_MAX 4096u
+
+/* One instruction further, where that takes no packet. */
+struct ahead {
+	struct dec_block *block;
+	uint32_t index;
+	uint64_t ip;
+	uint8_t kind; /* enum dec_insn_kind of the one before */
+	bool direct;  /* which was a direct branch */
+};
+
+static bool go_ahead(struct dec_flow *f, struct ahead *a)
+{
+	struct dec_block *block = a->block;
+
+	if (a->index == block->insns)
+		return false;
+	a->ip += dec_code_lens(f->code, block)[a->index++];
+	a->kind = DEC_INSN_PLAIN;
+	a->direct = false;
+	if (a->index < block->insns)
+		return true;
+	a->kind = block->insn_kind;
+	switch ((enum dec_end)block->end) {
+	case DEC_END_JUMP:
+	case DEC_END_CALL:
+		a->direct = true;
+		break;
+	case DEC_END_COND:
+	case DEC_END_RET:
+	case DEC_END_JUMP_IND:
+	case DEC_END_CALL_IND:
+	case DEC_END_FAR:
+	case DEC_END_INTO:
+		return false;
+	default:
+		break;
+	}
+	a->block = dec_flow_link(f, block, a->direct ? DEC_TAKEN : DEC_FALL);
+	if (!a->block)
+		return false;
+	a->index = 0;
+	a->ip = a->block->ip;
+	return true;
+}
+
+/*
+ * Return how many instructions without packets run from the position to the range of TraceStop, the
+ * one that leads there included. 0: a packet is needed before.
+ */
+static unsigned int to_stop(const struct dec_rtit *r, struct ahead a)
+{
+	unsigned int n;
+
+	for (n = 1; n <= END_MAX; n++) {
+		if (!go_ahead(r->flow, &a))
+			return 0;
+		if (dec_rtit_stops_at(&r->regs, a.ip, a.direct))
+			return n;
+	}
+	return 0;
+}
+
+/*
+ * The same up to a WRMSR, that included. 0: a packet is needed before the first, or there are several
+ * and nothing tells which of them ended the session.
+ */
+static unsigned int to_wrmsr(const struct dec_rtit *r, struct ahead a)
+{
+	unsigned int n, found = 0;
+
+	for (n = 1; n <= END_MAX; n++) {
+		if (!go_ahead(r->flow, &a))
+			return found;
+		if (a.kind != DEC_INSN_WRMSR)
+			continue;
+		if (found)
+			return 0;
+		found = n;
+	}
+	return 0;
+}
+
+enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum dec_rtit_why why)
+{
+	struct dec_flow *f = r->flow;
+	unsigned int n = 0;
+	struct ahead a;
+	bool there;
+	/* Code as it is at the position. */
+	enum vptd_status status = dec_flow_advance(f, f->ip, UINT64_MAX, &there);
+
+	if (status)
+		return status;
+	a = (struct ahead){.block = f->cur, .index = f->index, .ip = f->ip};
+	if (why == DEC_RTIT_STOPPED)
+		n = to_stop(r, a);
+	else if (r->config.guest && (why == DEC_RTIT_CLEARED || why == DEC_RTIT_CHANGED))
+		n = to_wrmsr(r, a);
+	r->counts = n && n <= insns;
+	if (r->counts)
+		dec_rtit_set_count(r, insns - n);
+	return VPTD_OK;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What packets mean: with PacketEn, without it, and where execution is to be found (table 19). */
+#include "libdecode/rtit_inside.h"
+
+enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned int n)
+{
+	unsigned int drop = r->stale < n ? r->stale : n;
+
+	/* [ATOM-STALE-TNT] The oldest belong to a trace before this one. */
+	r->stale = 0;
+	n -= drop;
+	if (!n)
+		return VPTD_OK;
+	if (!r->enabled)
+		return VPTD_E_PACKET;
+	return dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
+}
+
+void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event)
+{
+	r->enabled = false;
+	r->flow->cur = NULL;
+	dec_rtit_emit(r, event);
+}
+
+static enum vptd_status enable(struct dec_rtit *r, uint64_t lip)
+{
+	if (r->lost)
+		dec_rtit_join(r);
+	r->enabled = true;
+	dec_rtit_came(r, SINCE_ENABLED);
+	dec_rtit_emit(
+		r, (struct vptd_event){.kind = VPTD_EVENT_ENABLED, .flags = VPTD_EV_TO, .to = lip});
+	return dec_flow_jump(r->flow, lip);
+}
+
+/* [ATOM-PIP] The MOV has run, if it is traced. */
+static enum vptd_status paging(struct dec_rtit *r, const struct vpt_atom_packet *pip)
+{
+	uint64_t key = r->ops->space ? r->ops->space(r->context, pip->value) : pip->value;
+
+	r->paging = pip->flag;
+	r->cr3 = pip->value;
+	if (dec_code_select(r->flow->code, key))
+		return VPTD_E_MEMORY;
+	dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_PAGING, .value = pip->value});
+	return r->enabled && !r->waits ? dec_flow_jump(r->flow, r->flow->ip) : VPTD_OK;
+}
+
+/* Where execution is must be found. Behind a PSB a TIP tells it, unless the TIP leads out. */
+static enum vptd_status find(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	bool after_pgd = r->no_tip;
+
+	r->no_tip = false;
+	switch (said->packet.kind) {
+	case VPT_ATOM_PKT_PGE:
+		return said->has_lip ? enable(r, said->lip) : VPTD_OK;
+	case VPT_ATOM_PKT_BUF_OVF:
+		return said->has_lip ? dec_rtit_overflow(r, said) : VPTD_OK;
+	case VPT_ATOM_PKT_TIP:
+		if (said->has_lip && r->joins && !after_pgd) {
+			r->lip = said->lip;
+			r->waits = R_JOIN;
+		}
+		return VPTD_OK;
+	case VPT_ATOM_PKT_PGD:
+		r->no_tip = true;
+		return VPTD_OK;
+	case VPT_ATOM_PKT_PIP:
+		return paging(r, &said->packet);
+	case VPT_ATOM_PKT_TNT:
+		r->stale = 0;
+		return VPTD_OK;
+	default:
+		return VPTD_OK;
+	}
+}
+
+static enum vptd_status outside(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	switch (said->packet.kind) {
+	case VPT_ATOM_PKT_TNT:
+		return dec_rtit_outcomes(r, said->packet.value, said->packet.bits);
+	case VPT_ATOM_PKT_PGE:
+		return enable(r, said->lip);
+	case VPT_ATOM_PKT_PGD:
+		/* [ATOM-E2] */
+		return VPTD_OK;
+	case VPT_ATOM_PKT_BUF_OVF:
+		return dec_rtit_overflow(r, said);
+	case VPT_ATOM_PKT_PIP:
+		return paging(r, &said->packet);
+	case VPT_ATOM_PKT_TRACE_STOP:
+		r->waits = R_STOP;
+		return VPTD_OK;
+	default:
+		return VPTD_E_PACKET;
+	}
+}
+
+static enum vptd_status inside(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	enum vptd_status status;
+
+	switch (said->packet.kind) {
+	case VPT_ATOM_PKT_TNT:
+		return dec_rtit_outcomes(r, said->packet.value, said->packet.bits);
+	case VPT_ATOM_PKT_TIP:
+		return dec_rtit_to_tip(r, said->lip);
+	case VPT_ATOM_PKT_FAR:
+		return dec_rtit_to_far(r, said->lip);
+	case VPT_ATOM_PKT_PGD:
+		return dec_rtit_to_pgd(r, said->lip);
+	case VPT_ATOM_PKT_PIP:
+		status = dec_rtit_to_pip(r, &said->packet);
+		return status ? status : paging(r, &said->packet);
+	case VPT_ATOM_PKT_BUF_OVF:
+		status = dec_rtit_settle_fast(r);
+		return status ? status : dec_rtit_overflow(r, said);
+	case VPT_ATOM_PKT_TRACE_STOP:
+		r->waits = R_STOP;
+		return VPTD_OK;
+	default:
+		return VPTD_E_PACKET;
+	}
+}
+
+enum vptd_status dec_rtit_bind(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	if (r->lost)
+		return find(r, said);
+	if (vpt_atom_pkt_has_lip(said->packet.kind) && !said->has_lip)
+		return VPTD_E_PACKET;
+	return r->enabled ? inside(r, said) : outside(r, said);
+}
+
+enum vptd_status dec_rtit_arrive(struct dec_rtit *r, bool stopped)
+{
+	uint64_t to = r->event.to;
+
+	r->waits = R_NONE;
+	r->enabled = !stopped;
+	r->event.kind = stopped ? VPTD_EVENT_ASYNC_DISABLED : VPTD_EVENT_ASYNC_BRANCH;
+	dec_rtit_came(r, SINCE_EVENT);
+	dec_rtit_emit_at(r, r->event, r->event_offset);
+	if (!stopped)
+		return dec_flow_jump(r->flow, to);
+	r->flow->cur = NULL;
+	return VPTD_OK;
+}
+
+/* The event is that of the INT n at its address. */
+#define SOFT_INT (VPTD_EV_SOFT_INT | VPTD_EV_RAN)
+
+static bool is_far(enum dec_insn_kind kind)
+{
+	return kind == DEC_INSN_FAR_JUMP || kind == DEC_INSN_FAR_CALL ||
+	       kind == DEC_INSN_FAR_RETURN;
+}
+
+/* FUP.PGD, and the TIP where a far transfer or an event led out of the filter. */
+static void left(struct dec_rtit *r, const struct dec_rtit_said *tip)
+{
+	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};
+
+	/* What falls through has no TIP. */
+	if (r->by_insn && (!tip || is_far(dec_rtit_did(r)))) {
+		event.kind = VPTD_EVENT_DISABLED;
+		dec_rtit_disabled(r, event);
+		return;
+	}
+	event.kind = VPTD_EVENT_ASYNC_DISABLED;
+	event.flags |= VPTD_EV_IP | (r->soft_int ? SOFT_INT : 0);
+	event.ip = r->from;
+	dec_rtit_came(r, SINCE_EVENT);
+	dec_rtit_disabled(r, event);
+}
+
+enum vptd_status dec_rtit_tip_came(struct dec_rtit *r, const struct dec_rtit_said *tip)
+{
+	uint8_t waited = r->waits;
+	struct dec_block *by = r->flow->cur;
+
+	r->waits = R_NONE;
+	if (waited == R_LEFT) {
+		left(r, tip);
+		return VPTD_OK;
+	}
+	if (!tip)
+		return VPTD_E_PACKET;
+	if (waited == R_FAR)
+		return dec_flow_arrive(r->flow, by, tip->lip);
+	r->event = (struct vptd_event){
+		.flags = VPTD_EV_IP | VPTD_EV_TO | (r->soft_int ? SOFT_INT : 0),
+		.ip = r->from,
+		.to = tip->lip,
+	};
+	r->event_offset = tip->offset;
+	if (!dec_rtit_stops_at(&r->regs, tip->lip, true))
+		return dec_rtit_arrive(r, false);
+	r->waits = R_ARRIVED;
+	return VPTD_OK;
+}

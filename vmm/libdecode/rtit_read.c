@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Read packets of RTIT from bytes that come in pieces, and expand their LIPs. */
+#include <string.h>
+
+#include "libdecode/rtit_inside.h"
+
+/* [ATOM-LIP-LAST] What is sent next depends on this one, whatever the kind. */
+static void take_lip(struct dec_rtit *r, struct dec_rtit_said *said)
+{
+	uint64_t lip;
+
+	said->has_lip = false;
+	if (!vpt_atom_pkt_has_lip(said->packet.kind))
+		return;
+	said->has_lip = !vpt_atom_lip_expand(&said->packet, r->last, r->last_known, &lip);
+	r->last_known = said->has_lip;
+	if (!said->has_lip)
+		return;
+	r->last = (uint32_t)(lip >> 16);
+	said->lip = vpt_atom_canonical(lip);
+}
+
+void dec_rtit_cut(struct dec_rtit *r)
+{
+	if (r->ncarry && !r->skips)
+		dec_rtit_bad(r);
+	r->ncarry = 0;
+}
+
+/* TNTs, of which most traces consist, while nothing waits. Returns the bytes used. */
+static size_t plain_tnts(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && bytes[i] > 1 && bytes[i] >> (VPT_ATOM_TNT_MAX + 1) == 0; i++) {
+		unsigned int n = 31u - (unsigned int)__builtin_clz(bytes[i]);
+		enum vptd_status status =
+			dec_flow_outcomes(r->flow, bytes[i] ^ (uint64_t)1 << n, n);
+
+		r->offset++;
+		if (vpt_unlikely(status)) {
+			dec_rtit_failed(r, status);
+			return i + 1;
+		}
+	}
+	return i;
+}
+
+/* Skip to the next PSB. Returns the bytes used; those that may begin one are left. */
+static size_t find_psb(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+{
+	size_t at = vpt_atom_packet_find_psb(bytes, len);
+
+	if (at == len)
+		at = len > VPT_ATOM_PSB_BYTES - 1 ? len - (VPT_ATOM_PSB_BYTES - 1) : 0;
+	else
+		r->skips = false;
+	r->offset += at;
+	return at;
+}
+
+/* One step into the bytes. Returns how many were used; 0: more are needed. */
+static size_t step(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+{
+	bool cycle_acc = VPT_ATOM_GET(CTL, CYCLE_ACC, r->regs.ctl);
+	struct dec_rtit_said said;
+	size_t used = 0;
+
+	if (r->skips) {
+		used = find_psb(r, bytes, len);
+		if (r->skips)
+			return used;
+		bytes += used;
+		len -= used;
+	}
+	if (r->enabled && r->waits == R_NONE && !r->stale && !cycle_acc) {
+		size_t tnts = plain_tnts(r, bytes, len);
+
+		if (tnts)
+			return used + tnts;
+	}
+	switch (vpt_atom_packet_read(bytes, len, cycle_acc, &said.packet)) {
+	case VPT_OK:
+		r->offset += said.packet.size;
+		said.offset = r->offset;
+		take_lip(r, &said);
+		dec_rtit_packet(r, &said);
+		return used + said.packet.size;
+	case VPT_E_EOS:
+		return used;
+	default:
+		dec_rtit_bad(r);
+		r->skips = true;
+		r->offset++;
+		return used + 1;
+	}
+}
+
+/* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
+static size_t complete(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+{
+	size_t had = r->ncarry, room = sizeof(r->carry) - had, used;
+
+	if (len < room)
+		room = len;
+	memcpy(r->carry + had, bytes, room);
+	used = step(r, r->carry, had + room);
+	if (!used) {
+		r->ncarry = had + room;
+		return room;
+	}
+	if (used < had) {
+		memmove(r->carry, r->carry + used, had - used);
+		r->ncarry = had - used;
+		return 0;
+	}
+	r->ncarry = 0;
+	return used - had;
+}
+
+void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+{
+	while (len && r->ncarry) {
+		size_t used = complete(r, bytes, len);
+
+		bytes += used;
+		len -= used;
+	}
+	while (len) {
+		size_t used = step(r, bytes, len);
+
+		if (!used)
+			break;
+		bytes += used;
+		len -= used;
+	}
+	if (len && len <= sizeof(r->carry)) {
+		memcpy(r->carry, bytes, len);
+		r->ncarry = len;
+	}
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What a later packet, or the end of the session, decides: whether tracing resumes behind an
+ * overflow, whether a TIP or an event leads to where nothing is traced, whether TraceStop took
+ * effect. Packets that come in between are held, and used afterwards.
+ */
+#include "libdecode/rtit_inside.h"
+
+/*
+ * [ATOM-FILTER-FROZEN] In a range FilterEn is set, unless it was clear as the session began and
+ * no branch has led there since. Where that is not known the flow is left out.
+ */
+static bool in_filter_for_sure(const struct dec_rtit *r)
+{
+	return dec_rtit_in_filter(&r->regs, r->lip) &&
+	       (VPT_ATOM_GET(EVENTS, FILTER, r->regs.events) == VPT_ATOM_ID_ALWAYS ||
+		VPT_ATOM_GET(STATUS, FILTER_EN, r->regs.status));
+}
+
+void dec_rtit_release(struct dec_rtit *r)
+{
+	struct dec_rtit_said held[DEC_RTIT_HELD];
+	uint64_t offset = r->offset;
+	unsigned int i, n = r->nheld;
+
+	r->nheld = 0;
+	for (i = 0; i < n; i++)
+		held[i] = r->held[i];
+	for (i = 0; i < n; i++) {
+		r->offset = held[i].offset;
+		dec_rtit_take(r, &held[i]);
+	}
+	r->offset = offset;
+}
+
+enum vptd_status dec_rtit_overflow(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	dec_rtit_lose(r);
+	r->lost = r->joins = false;
+	r->lip = said->lip;
+	r->event_offset = said->offset;
+	r->waits = R_OVF;
+	r->spurious = r->config.errata & VPT_ATOM_E5;
+	r->dropped = false;
+	return VPTD_OK;
+}
+
+/* Report the overflow. @lossy: the decoder may have left out instructions behind it. */
+static void report_overflow(struct dec_rtit *r, bool lossy)
+{
+	struct vptd_event event = {.kind = VPTD_EVENT_OVERFLOW};
+	uint64_t insns;
+
+	if (r->enabled) {
+		event.flags = VPTD_EV_TO;
+		event.to = r->lip;
+	}
+	if (r->ops->resumed && r->ops->resumed(r->context, &insns)) {
+		r->flow->insns = insns;
+		r->counts = !lossy;
+	}
+	dec_rtit_came(r, SINCE_OVERFLOW);
+	dec_rtit_emit_at(r, event, r->event_offset);
+}
+
+/*
+ * [ATOM-OVF-ENABLES] With FUP.BuffOvf there is TriggerEn and ContextEn. FilterEn is as the next
+ * packet of the flow shows, or as the session's end has it, or as a branch to there makes it.
+ */
+static enum vptd_status resume(struct dec_rtit *r, bool enabled)
+{
+	r->waits = R_NONE;
+	r->enabled = enabled;
+	/* [ATOM-OVF-CLEAR] */
+	r->call_lost = false;
+	report_overflow(r, r->dropped);
+	return enabled ? dec_flow_jump(r->flow, r->lip) : VPTD_OK;
+}
+
+/* [ATOM-E2] The FUP.PGD behind FUP.BuffOvf may be spurious: PacketEn is not known. */
+static void resume_unsure(struct dec_rtit *r)
+{
+	dec_rtit_lose(r);
+	report_overflow(r, true);
+}
+
+static enum vptd_status join(struct dec_rtit *r)
+{
+	r->waits = R_NONE;
+	r->enabled = true;
+	dec_rtit_join(r);
+	dec_rtit_came(r, SINCE_EVENT);
+	dec_rtit_emit(
+		r, (struct vptd_event){.kind = VPTD_EVENT_SYNC, .flags = VPTD_EV_TO, .to = r->lip});
+	return dec_flow_jump(r->flow, r->lip);
+}
+
+/* Report the STS packets that are held before what they wait for, so that there is room. */
+static void report_held(struct dec_rtit *r)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < r->nheld; i++) {
+		if (r->held[i].packet.kind == VPT_ATOM_PKT_STS)
+			dec_rtit_report_sts(r, &r->held[i]);
+		else
+			r->held[n++] = r->held[i];
+	}
+	r->nheld = n;
+}
+
+static bool hold(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	if (r->nheld == DEC_RTIT_HELD)
+		report_held(r);
+	if (r->nheld == DEC_RTIT_HELD)
+		return false;
+	r->held[r->nheld++] = *said;
+	return true;
+}
+
+/* What waited is decided: use the packets that were held. */
+static void decided(struct dec_rtit *r, enum vptd_status status)
+{
+	if (status)
+		dec_rtit_failed(r, status);
+	dec_rtit_release(r);
+}
+
+/* Decide without a packet of the flow. */
+static void decide_now(struct dec_rtit *r, bool filter_en, bool stopped)
+{
+	switch (r->waits) {
+	case R_OVF:
+		decided(r, resume(r, filter_en));
+		break;
+	case R_OVF_PGD:
+		r->waits = R_NONE;
+		resume_unsure(r);
+		dec_rtit_release(r);
+		break;
+	case R_JOIN:
+		decided(r, join(r));
+		break;
+	case R_ARRIVED:
+		decided(r, dec_rtit_arrive(r, stopped));
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * [ATOM-E5] The TIP of a branch in an overflow that led to where that was over comes right behind
+ * it. It looks like that of a loop's branch, so that the loop may have run once more.
+ */
+static bool is_spurious(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	if (!r->spurious || said->packet.kind != VPT_ATOM_PKT_TIP || !said->has_lip ||
+	    said->lip != r->lip)
+		return false;
+	r->dropped = true;
+	return true;
+}
+
+/* The first packet of the flow behind FUP.BuffOvf. Returns true if it is held. */
+static bool decide_overflow(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	switch (said->packet.kind) {
+	case VPT_ATOM_PKT_PGE:
+		decided(r, resume(r, false));
+		return false;
+	case VPT_ATOM_PKT_TNT:
+	case VPT_ATOM_PKT_TIP:
+	case VPT_ATOM_PKT_FAR:
+		decided(r, resume(r, true));
+		return false;
+	case VPT_ATOM_PKT_PGD:
+		/* Only the TIP of a far transfer out of the filter proves that it is not spurious. */
+		if (r->config.errata & VPT_ATOM_E2 && !in_filter_for_sure(r) && hold(r, said)) {
+			r->waits = R_OVF_PGD;
+			return true;
+		}
+		decided(r, resume(r, true));
+		return false;
+	default:
+		decided(r, resume(r, in_filter_for_sure(r)));
+		return false;
+	}
+}
+
+/* There is no room for another PIP. */
+static void give_up(struct dec_rtit *r)
+{
+	switch (r->waits) {
+	case R_OVF:
+		if (in_filter_for_sure(r)) {
+			decided(r, resume(r, true));
+			break;
+		}
+		r->waits = R_NONE;
+		resume_unsure(r);
+		dec_rtit_release(r);
+		break;
+	case R_JOIN:
+	case R_STOP:
+		r->waits = R_NONE;
+		dec_rtit_release(r);
+		break;
+	default:
+		decide_now(r, false, false);
+		break;
+	}
+}
+
+bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	enum vpt_atom_pkt_kind kind = said->packet.kind;
+
+	if (r->waits == R_OVF && is_spurious(r, said)) {
+		r->spurious = false;
+		return true;
+	}
+	r->spurious = false;
+	if (kind == VPT_ATOM_PKT_PIP || kind == VPT_ATOM_PKT_STS) {
+		if (hold(r, said))
+			return true;
+		give_up(r);
+		return false;
+	}
+	switch (r->waits) {
+	case R_OVF:
+		return decide_overflow(r, said);
+	case R_OVF_PGD:
+		if (kind == VPT_ATOM_PKT_TIP)
+			decided(r, resume(r, true));
+		else
+			decide_now(r, false, false);
+		return false;
+	case R_JOIN:
+		if (kind != VPT_ATOM_PKT_PGD) {
+			decide_now(r, false, false);
+			return false;
+		}
+		r->waits = R_NONE;
+		dec_rtit_release(r);
+		return false;
+	case R_ARRIVED:
+		if (kind == VPT_ATOM_PKT_TRACE_STOP && hold(r, said))
+			return true;
+		decide_now(r, false, false);
+		return false;
+	default:
+		/* [ATOM-E4] The trace goes on as if there was no TraceStop. */
+		r->waits = R_NONE;
+		dec_rtit_release(r);
+		return false;
+	}
+}
+
+void dec_rtit_decide_at_end(struct dec_rtit *r, const struct vpt_atom_regs *regs,
+			    enum dec_rtit_why why, uint64_t insns)
+{
+	bool stop = r->nheld && r->held[r->nheld - 1].packet.kind == VPT_ATOM_PKT_TRACE_STOP;
+	bool filter_en = in_filter_for_sure(r);
+
+	if (regs && why != DEC_RTIT_STOPPED)
+		filter_en = VPT_ATOM_GET(STATUS, FILTER_EN, regs->status);
+	decide_now(r, filter_en,
+		   stop && regs && why == DEC_RTIT_STOPPED &&
+			   (!r->counts || r->flow->insns == insns));
+}

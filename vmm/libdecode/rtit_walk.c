@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Walk to the instructions that packets belong to (tables 1, 2 and 19). */
+#include "libdecode/rtit_inside.h"
+
+/* Instructions at the end of a session, behind its last packet: a loop of direct jumps has none. */
+#define TAIL_MAX (1u << 22)
+
+#define BIT(end) (1u << DEC_END_##end)
+
+/* [ATOM-INDIRECT ATOM-RET] The next near indirect branch leads to @lip. */
+enum vptd_status dec_rtit_to_tip(struct dec_rtit *r, uint64_t lip)
+{
+	enum vptd_status status = dec_rtit_settle_fast(r);
+	struct dec_block *by;
+
+	if (!status)
+		status = dec_flow_seek(r->flow, BIT(RET) | BIT(JUMP_IND) | BIT(CALL_IND), &by);
+	if (!status)
+		status = dec_flow_branch(r->flow, &by);
+	if (!status)
+		status = dec_flow_arrive(r->flow, by, lip);
+	if (!status)
+		dec_rtit_note(r, by, true);
+	return status;
+}
+
+/*
+ * Is the FUP with @lip that of the far transfer which ends the block? [ATOM-FAR-IP] It has the
+ * address behind it, or [ATOM-E1] one inside of it.
+ */
+static bool transfers(const struct dec_block *block, uint64_t lip)
+{
+	return (block->end == DEC_END_FAR || block->end == DEC_END_INTO) &&
+	       lip - block->last - 1 < block->next - block->last;
+}
+
+/* [ATOM-FAR ATOM-FAR-LEAVES] The far transfer runs. Where it leads is in the TIP, if there is one. */
+static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
+{
+	const struct dec_block *block = r->flow->cur;
+	bool soft = block->insn_kind == DEC_INSN_SOFT_INT || block->insn_kind == DEC_INSN_INTO;
+	enum vptd_status status = dec_flow_finish(r->flow);
+
+	if (status)
+		return status;
+	dec_rtit_note(r, block, false);
+	r->from = block->last;
+	r->soft_int = soft;
+	r->by_insn = !soft;
+	if (leaves)
+		r->waits = R_LEFT;
+	else
+		r->waits = soft ? R_EVENT : R_FAR;
+	return VPTD_OK;
+}
+
+enum vptd_status dec_rtit_to_far(struct dec_rtit *r, uint64_t lip)
+{
+	enum vptd_status status = dec_rtit_settle_fast(r);
+	struct dec_circle circle = {0};
+	bool there;
+
+	while (!status) {
+		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
+		if (status)
+			break;
+		if (there) {
+			r->from = lip;
+			r->soft_int = false;
+			r->waits = R_EVENT;
+			break;
+		}
+		if (transfers(r->flow->cur, lip))
+			return transfer(r, false);
+		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
+			return VPTD_E_LOOP;
+		status = dec_rtit_pass(r);
+	}
+	return status;
+}
+
+/* Can the instruction before the position have cleared ContextEn or FilterEn by falling through? */
+static bool may_have_left(const struct dec_rtit *r)
+{
+	if (!dec_rtit_ran(r) || dec_rtit_jumped(r))
+		return false;
+	switch (dec_rtit_did(r)) {
+	case DEC_INSN_CR3:
+	case DEC_INSN_WRMSR:
+		return true;
+	case DEC_INSN_FAR_JUMP:
+	case DEC_INSN_FAR_CALL:
+	case DEC_INSN_FAR_RETURN:
+		return false;
+	default:
+		return dec_rtit_ends_filter(&r->regs, r->flow->ip);
+	}
+}
+
+/* [ATOM-PGD-IP ATOM-NEAR-LEAVES] Has a near branch in front of @lip left the filter? */
+static bool branched_out(const struct dec_rtit *r, uint64_t lip)
+{
+	return r->flow->ip != lip && dec_rtit_jumped(r) && r->by_next == lip &&
+	       !dec_rtit_in_filter(&r->regs, r->flow->ip);
+}
+
+enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip)
+{
+	enum vptd_status status = dec_rtit_settle(r);
+	struct dec_circle circle = {0};
+	bool there;
+
+	while (!status) {
+		if (branched_out(r, lip)) {
+			dec_rtit_disabled(r, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
+								 .flags = VPTD_EV_TO,
+								 .to = r->flow->ip});
+			break;
+		}
+		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
+		if (status)
+			break;
+		if (there) {
+			r->from = lip;
+			r->by_insn = may_have_left(r);
+			r->soft_int = false;
+			r->waits = R_LEFT;
+			break;
+		}
+		if (transfers(r->flow->cur, lip))
+			return transfer(r, true);
+		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
+			return VPTD_E_LOOP;
+		status = dec_rtit_pass(r);
+	}
+	return status;
+}
+
+/* Is a MOV to CR0 the one that changed paging, as the PIP says? 64-bit code cannot. */
+static bool changes_paging(const struct dec_rtit *r, const struct vpt_atom_packet *pip)
+{
+	if (r->flow->mode == 64)
+		return false;
+	if (r->paging != DEC_RTIT_UNKNOWN)
+		return pip->flag != r->paging;
+	/* The CR3 is what it was. */
+	return !((pip->value ^ r->cr3) & ~UINT64_C(0xfff));
+}
+
+/* [ATOM-PIP ATOM-CR3-ORDER] Run up to the MOV that sent the PIP, and through it. */
+enum vptd_status dec_rtit_to_pip(struct dec_rtit *r, const struct vpt_atom_packet *pip)
+{
+	enum vptd_status status = dec_rtit_settle_fast(r);
+	struct dec_circle circle = {0};
+	bool there, found = false;
+
+	while (!status && !found) {
+		status = dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, UINT64_MAX, &there);
+		if (status)
+			return status;
+		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
+			return VPTD_E_LOOP;
+		found = r->flow->cur->end == DEC_END_CR3 ||
+			(r->flow->cur->end == DEC_END_CR0 && changes_paging(r, pip));
+		status = dec_rtit_pass(r);
+	}
+	return status;
+}
+
+enum vptd_status dec_rtit_to_count(struct dec_rtit *r, uint64_t insns)
+{
+	uint64_t most = r->flow->insns + TAIL_MAX;
+
+	while (r->flow->insns < insns) {
+		enum vptd_status status;
+		bool there;
+
+		status = dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, insns, &there);
+		if (status)
+			return status;
+		if (there)
+			break;
+		if (r->flow->insns >= most)
+			return VPTD_E_LOOP;
+		status = dec_rtit_pass(r);
+		if (status)
+			return status;
+	}
+	return VPTD_OK;
+}
