@@ -453,12 +453,6 @@ static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool t
 	sync_now_and_then(t);
 }
 
-void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns)
-{
-	if (*t->unit.packet_en)
-		t->insns += insns;
-}
-
 enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
 {
 	if (t->config.owner != VPT_OWNER_GUEST)
@@ -690,7 +684,7 @@ void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, ui
 {
 	if (!vpt_tracer_acts(t))
 		return;
-	if (*t->unit.trigger_en && (event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT))
+	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT) && *t->unit.trigger_en)
 		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl,
 			   VPT_ORACLE_AUX(event->vector, arrived ? VPT_ORACLE_ARRIVED : 0));
 	if (event->kind == VPT_EV_CR3)

@@ -155,7 +155,11 @@ void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, uns
 		     unsigned int len, const uint8_t *now);
 
 /* So many instructions retired, and PacketEn was for all of them what it is now. */
-void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns);
+static inline void vpt_tracer_ran(struct vpt_tracer *t, uint64_t insns)
+{
+	if (*t->unit.packet_en)
+		t->insns += insns;
+}
 /* For vpt_tracer_retired(), while TriggerEn is set. */
 void vpt_tracer_note_retired(struct vpt_tracer *t, const struct vpt_retired *insn);
 /* An instruction retired. Before its event, if it makes one. */
