@@ -39,7 +39,7 @@ void rawfile_open(struct rawfile *f, const char *path)
 {
 	const struct vpt_file_header header = {
 		.magic = VPT_FILE_MAGIC,
-		.version = VPT_FILE_VERSION,
+		.version = VPT_FILE_OLD,
 		.size = sizeof(header),
 	};
 	const struct vpt_file_info info = {

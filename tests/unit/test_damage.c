@@ -79,7 +79,7 @@ static void add_session(enum vpt_session_edge edge, uint64_t offset, uint64_t ct
 static void begin(uint32_t vcpus)
 {
 	const struct vpt_file_header header = {
-		.magic = VPT_FILE_MAGIC, .version = VPT_FILE_VERSION, .size = sizeof(header)};
+		.magic = VPT_FILE_MAGIC, .version = VPT_FILE_OLD, .size = sizeof(header)};
 	const struct vpt_file_info info = {.vcpus = vcpus, .model = "skl"};
 
 	file.fd = memfd_create("damage", MFD_CLOEXEC);

@@ -15,8 +15,9 @@
 #include "vpt/caps.h"
 
 #define VPT_FILE_MAGIC	   0x0a45434152545056ull /* "VPTRACE\n" */
-#define VPT_FILE_VERSION   1
-#define VPT_FILE_RTIT	   2 /* version of a file with VPT_INFO_RTIT, which older readers misread */
+#define VPT_FILE_OLD	   1			 /* the version that vpt 0.1 wrote for PT */
+#define VPT_FILE_OLD_RTIT  2			 /* the same with VPT_INFO_RTIT */
+#define VPT_FILE_VERSION   3
 #define VPT_BLOCK_MAGIC	   0x4b4c4256u /* "VBLK" */
 #define VPT_FILE_MAX_VCPUS 1024
 #define VPT_CODE_BYTES	   4096 /* of a page in a CODE block */
@@ -25,7 +26,9 @@ struct vpt_file_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t size; /* of this header */
-	uint64_t reserved[2];
+	/* From version 3 on. A reader refuses a file with a flag that the reader does not know. */
+	uint64_t flags; /* none is defined */
+	uint64_t reserved;
 };
 
 enum vpt_block_type {
@@ -46,8 +49,24 @@ enum vpt_block_type {
 	VPT_BLOCK_STOP,	    /* struct vpt_guest_stop, then its faults, then its calls */
 	VPT_BLOCK_PAGE,	    /* struct vpt_page_content, then 4096 bytes: of all vCPUs */
 	VPT_BLOCK_MAP,	    /* struct vpt_page_map[] */
+	/* From version 3 on; in an older file these types are not known. */
+	VPT_BLOCK_ORIGIN, /* struct vpt_origin */
+	VPT_BLOCK_SWITCH, /* struct vpt_switch[] */
+	VPT_BLOCK_POINT,  /* struct vpt_psb_point[], in place of INDEX */
+	VPT_BLOCK_PACKED, /* struct vpt_packed, then compressed blocks: of all vCPUs */
+	VPT_BLOCK_EPOCH,  /* struct vpt_epoch */
+	VPT_BLOCK_FRAME,  /* struct vpt_frame[]: of all vCPUs */
+	VPT_BLOCK_VIEW,	  /* struct vpt_view[]: of all vCPUs */
+	VPT_BLOCK_INPUT,  /* struct vpt_recorded, each with its bytes */
+	VPT_BLOCK_FILE,	  /* struct vpt_file_ref, then a name: of all vCPUs */
+	VPT_BLOCK_MARK,	  /* struct vpt_user_mark, each with its text */
+	VPT_BLOCK_CUT,	  /* struct vpt_cut */
 	VPT_BLOCK_TYPES
 };
+
+#define VPT_BLOCK_TYPES_OLD VPT_BLOCK_ORIGIN /* the types of versions 1 and 2 end here */
+/* A reader skips a block of an unknown type, but refuses the file if the type has this bit. */
+#define VPT_BLOCK_NEEDED 0x8000u
 
 struct vpt_block {
 	uint32_t magic;
@@ -75,7 +94,7 @@ struct vpt_file_info {
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
 	uint64_t seed;
 	uint32_t oracle; /* ORACLE blocks are present */
-	uint32_t flags;	 /* enum vpt_info_flags; others are not looked at */
+	uint32_t flags;	 /* enum vpt_info_flags; from version 3 on others refuse the file */
 };
 
 /* What of the processor neither `caps` nor a session's registers tell. */
@@ -83,6 +102,7 @@ enum vpt_info_flags {
 	VPT_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
 	VPT_INFO_RTIT = 1 << 1,	    /* the trace is Atom's RTIT (vpt/atom.h), not PT */
 };
+#define VPT_INFO_FLAGS (VPT_INFO_DEFERRED | VPT_INFO_RTIT | 0xff00u)
 /* With RTIT, of flags: the errata of the processor, enum vpt_atom_erratum. */
 #define VPT_INFO_ERRATA(flags)	    ((uint8_t)((flags) >> 8))
 #define VPT_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
@@ -398,6 +418,252 @@ struct vpt_file_end {
 	uint32_t reserved;
 };
 
+/*
+ * Version 3. A flag that is not defined here makes the reader refuse the block as damaged.
+ */
+
+/* The program and the machine that a trace is from. A file has one such block at most. */
+enum vpt_origin_kind {
+	VPT_ORIGIN_UNKNOWN,
+	VPT_ORIGIN_RUN,	   /* vpt run: @engine of INFO executed the guest */
+	VPT_ORIGIN_RECORD, /* vpt record, on this processor */
+	VPT_ORIGIN_QEMU,   /* QEMU with the series of vpt */
+	VPT_ORIGIN_BED,	   /* the logs of an emulator */
+	VPT_ORIGIN_PERF,   /* a perf.data file */
+	VPT_ORIGIN_LLDB,   /* a trace bundle of LLDB */
+	VPT_ORIGIN_RAW,	   /* packets without side-band */
+	VPT_ORIGIN_OTHER,
+	VPT_ORIGIN_KINDS
+};
+
+enum vpt_origin_flags {
+	/* A processor wrote the packets, so that the errata of its signature apply. */
+	VPT_ORIGIN_HARDWARE = 1 << 0,
+	/* @time_zero, @time_mult and @time_shift are valid. */
+	VPT_ORIGIN_TIME = 1 << 1,
+	/* The end of the trace may be missing: the recording program lost or cut off bytes. */
+	VPT_ORIGIN_TRUNCATED = 1 << 2,
+};
+#define VPT_ORIGIN_FLAGS (VPT_ORIGIN_HARDWARE | VPT_ORIGIN_TIME | VPT_ORIGIN_TRUNCATED)
+
+enum vpt_cpu_vendor { VPT_CPU_UNKNOWN, VPT_CPU_INTEL, VPT_CPU_OTHER, VPT_CPU_VENDORS };
+
+/* CPUID.1:EAX as display family and display model. All fields are 0 if they are not known. */
+struct vpt_cpu {
+	uint16_t vendor; /* enum vpt_cpu_vendor */
+	uint16_t family;
+	uint16_t model;
+	uint16_t stepping;
+};
+
+struct vpt_origin {
+	uint32_t kind;	/* enum vpt_origin_kind */
+	uint32_t flags; /* enum vpt_origin_flags */
+	struct vpt_cpu cpu;
+	/* Nanoseconds of the recording host's clock: time_zero + (TSC * time_mult >> time_shift) */
+	uint64_t time_zero;
+	uint32_t time_mult;
+	uint32_t time_shift; /* 0 to 63 */
+	char program[32];    /* that wrote this file, and its version; ends with NUL */
+	char source[64];     /* name of the imported file without its folder; ends with NUL */
+};
+
+/*
+ * A switch of the address space that no PIP reports, as of user code whose trace omits the
+ * kernel. The switch takes effect for packets that begin at @offset or behind it. Offsets of
+ * a vCPU do not fall; of equal ones the last counts. On a vCPU with such blocks no PIP of
+ * root operation (NR = 0) selects a space. Kernel code is in a space with VPT_SPACE_COMMON.
+ */
+struct vpt_switch {
+	uint64_t offset; /* in the stream */
+	uint64_t space;	 /* as struct vpt_code_page.cr3; 0: no code is known from here on */
+	uint64_t tsc;	 /* at the switch, 0: not known */
+	uint32_t pid;	 /* 0: not known */
+	uint32_t tid;	 /* 0: not known */
+};
+
+/*
+ * The state at a PSB, from which a decoder can start. Places of a vCPU rise. The block is a
+ * help: a reader that does not trust it looks for the PSB itself.
+ */
+enum vpt_point_flags {
+	VPT_POINT_CR3 = 1 << 0,	     /* @cr3 is valid: PSB+ has a PIP */
+	VPT_POINT_NR = 1 << 1,	     /* the PIP's NR; 0 without a PIP */
+	VPT_POINT_VMCS = 1 << 2,     /* @vmcs is valid: PSB+ has a VMCS packet */
+	VPT_POINT_TSC = 1 << 3,	     /* @tsc is valid: PSB+ has a TSC packet */
+	VPT_POINT_IP = 1 << 4,	     /* @ip is valid: PSB+ has a FUP, so PacketEn is set */
+	VPT_POINT_MODE = 1 << 5,     /* @mode is valid: PSB+ has a MODE.Exec */
+	VPT_POINT_IF = 1 << 6,	     /* MODE.Exec's IF; 0 without the packet */
+	VPT_POINT_CBR = 1 << 7,	     /* @cbr is valid */
+	VPT_POINT_INSNS = 1 << 8,    /* @insns is valid */
+	VPT_POINT_SPACE = 1 << 9,    /* @space is valid: of the last SWITCH or CR3 block before */
+	VPT_POINT_EPOCH = 1 << 10,   /* @epoch is valid */
+	VPT_POINT_SESSION = 1 << 11, /* the PSB is the first of its session */
+};
+#define VPT_POINT_FLAGS 0xfffu
+
+struct vpt_psb_point {
+	uint64_t offset; /* of the PSB in the vCPU's stream */
+	uint64_t
+		file_offset; /* of the TRACE block that has its first byte, or of that one's PACKED */
+	uint64_t cr3;	     /* bits 51:5, as in the PIP */
+	uint64_t vmcs;
+	uint64_t tsc; /* as in the packet: bits 55:0 */
+	uint64_t ip;
+	uint64_t insns; /* the counter */
+	uint64_t space; /* as in struct vpt_code_page */
+	uint64_t epoch;
+	uint32_t flags; /* enum vpt_point_flags */
+	uint8_t mode;	/* 16, 32 or 64 bits; 0 if it is not known */
+	uint8_t cbr;
+	uint16_t reserved;
+};
+
+/*
+ * Whole blocks in a row, each with its header, checksum and padding, as one zstd frame of
+ * @packed bytes. Zeros may follow the frame. @bytes is at most VPT_PACKED_MAX, and at most
+ * VPT_PACKED_RATIO times the payload of the PACKED block, so that a file cannot claim more
+ * memory than that. Blocks of types INFO, PACKED, INDEX, POINT and END are never in one.
+ */
+enum vpt_packed_method { VPT_PACKED_ZSTD = 1 };
+#define VPT_PACKED_MAX	 (4u << 20)
+#define VPT_PACKED_RATIO 64u
+
+struct vpt_packed {
+	uint32_t method; /* enum vpt_packed_method */
+	uint32_t bytes;	 /* of the blocks, a multiple of 8 */
+	uint32_t packed; /* of the frame */
+	uint32_t reserved;
+};
+
+/*
+ * Epochs of code. An epoch is a number for the whole file that rises whenever code changes
+ * for any vCPU. An EPOCH block binds an epoch to a place of its vCPU: from @offset in the
+ * stream and @insns of the counter on, this vCPU executes the code of that epoch. The values
+ * of a vCPU do not fall. Before its first EPOCH block a vCPU is in epoch 0.
+ */
+struct vpt_epoch {
+	uint64_t epoch;
+	uint64_t offset;
+	uint64_t insns;
+	uint64_t tsc; /* 0: not known */
+};
+
+/* From an epoch on the physical page @gpa of a machine has the content of a PAGE block. */
+struct vpt_frame {
+	uint64_t gpa;	  /* a multiple of 4096 */
+	uint64_t content; /* the id of a PAGE block before this one */
+	uint64_t epoch;
+	uint32_t vm; /* as in struct vpt_space */
+	uint32_t reserved;
+};
+
+/*
+ * From an epoch on @vaddr of an address space leads to @gpa of a machine, on every vCPU.
+ * FRAME and VIEW blocks stand for CODE blocks of all vCPUs.
+ */
+enum vpt_view_flags { VPT_VIEW_GONE = 1 << 0 /* @vaddr leads nowhere; @gpa is 0 */ };
+#define VPT_VIEW_FLAGS VPT_VIEW_GONE
+
+struct vpt_view {
+	uint64_t space; /* as struct vpt_code_page.cr3 */
+	uint64_t vaddr; /* a multiple of 4096 */
+	uint64_t gpa;	/* a multiple of 4096 */
+	uint64_t epoch;
+	uint32_t vm;
+	uint32_t flags; /* enum vpt_view_flags */
+};
+
+/*
+ * An input from outside of the machine, which a replay delivers again. The struct is followed
+ * by @len bytes, and padded with zeros to a multiple of 8. The order of the blocks is that of
+ * the inputs of all vCPUs.
+ */
+enum vpt_recorded_kind {
+	VPT_RECORDED_CONSOLE = 1,
+	VPT_RECORDED_NETWORK, /* a frame */
+	VPT_RECORDED_FOLDER,  /* a reply of the shared folder */
+	VPT_RECORDED_MONITOR, /* a command */
+	VPT_RECORDED_SIGNAL,  /* its number as uint32_t */
+	VPT_RECORDED_CLOCK,   /* host time as uint64_t, in nanoseconds since 1970 */
+	VPT_RECORDED_DEBUGGER,
+	VPT_RECORDED_DISK, /* completion of a request that did not take its computed time */
+	VPT_RECORDED_KINDS
+};
+
+struct vpt_recorded {
+	/* Instructions that the vCPU retired since the run began, traced or not. */
+	uint64_t retired;
+	uint64_t turn;	 /* of the vCPUs' schedule; 0 if there is only one vCPU */
+	uint64_t tsc;	 /* the guest's */
+	uint16_t kind;	 /* enum vpt_recorded_kind */
+	uint16_t device; /* which of several */
+	uint32_t len;
+};
+#define VPT_RECORDED_MAX (1u << 20) /* of @len */
+
+/* A file outside of the trace file that it belongs with. @name_len bytes of name follow. */
+enum vpt_file_ref_kind {
+	VPT_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
+	VPT_REF_CORE,	    /* the memory of a machine, as an ELF core or a kdump file */
+	VPT_REF_BINARY,	    /* an ELF file with code, at bias @base */
+	VPT_REF_KERNEL,
+	VPT_REF_INITRD,
+	VPT_REF_DISK,
+	VPT_REF_SNAPSHOT, /* a .vps file: the machine at @retired of the block's vCPU */
+	VPT_REF_TRACE,	  /* the file that this one was made from */
+	VPT_REF_KINDS
+};
+
+enum vpt_hash_kind {
+	VPT_HASH_NONE,
+	VPT_HASH_SHA256,
+	VPT_HASH_BUILD_ID, /* of an ELF file, padded with zeros */
+	VPT_HASH_CRC32C,   /* the first 4 bytes */
+	VPT_HASH_KINDS
+};
+
+struct vpt_file_ref {
+	uint32_t kind;	   /* enum vpt_file_ref_kind */
+	uint32_t vm;	   /* as in struct vpt_space */
+	uint32_t hash_is;  /* enum vpt_hash_kind */
+	uint32_t name_len; /* 1 to VPT_REF_NAME_MAX */
+	uint64_t bytes;	   /* size of the file */
+	uint64_t mtime;	   /* nanoseconds since 1970, 0: not known */
+	uint64_t base;
+	uint64_t retired;
+	uint8_t hash[32];
+};
+#define VPT_REF_NAME_MAX 4096u
+
+/* A mark that the guest or the user put into the trace. @len bytes of text follow. */
+struct vpt_user_mark {
+	uint64_t offset; /* in the stream */
+	uint64_t insns;	 /* the counter */
+	uint64_t tsc;	 /* 0: not known */
+	uint64_t value;
+	uint32_t kind; /* 0: of the guest; 1: of the monitor; 2: of an importer */
+	uint32_t
+		len; /* of the text, 0 to VPT_USER_MARK_MAX; padded with zeros to a multiple of 8 */
+};
+#define VPT_USER_MARK_KINDS 3u
+#define VPT_USER_MARK_MAX   4096u
+
+/*
+ * The stream of the vCPU does not begin with its first byte: the file is a part of a trace, or
+ * the end of a ring. All places in the file are those of the whole stream. The block comes
+ * before every other block of its vCPU that has a place in the stream.
+ */
+enum vpt_cut_why { VPT_CUT_RING = 1, VPT_CUT_SHARD, VPT_CUT_WHYS };
+
+struct vpt_cut {
+	uint64_t offset; /* where the stream begins in this file */
+	uint64_t bytes;	 /* of the whole stream, 0: not known */
+	uint64_t insns;	 /* the counter there, 0: not known */
+	uint32_t why;	 /* enum vpt_cut_why */
+	uint32_t reserved;
+};
+
 /* These are a file format: a change is a new VPT_FILE_VERSION. */
 VPT_STATIC_ASSERT(sizeof(struct vpt_file_header) == 32, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_block) == 16, "file format");
@@ -415,5 +681,16 @@ VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_guest_stop) == 336, "file format");
 VPT_STATIC_ASSERT(sizeof(struct vpt_guest_fault) == 24, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_origin) == 128, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_switch) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_psb_point) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_packed) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_epoch) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_frame) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_view) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_recorded) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_file_ref) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_user_mark) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct vpt_cut) == 32, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

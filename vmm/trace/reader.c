@@ -385,9 +385,9 @@ static int read_header(struct vpt_reader *r, uint64_t *at, char *why, size_t siz
 		snprintf(why, size, "not a .vpt file");
 		return -EINVAL;
 	}
-	if (header.version != VPT_FILE_VERSION && header.version != VPT_FILE_RTIT) {
+	if (header.version != VPT_FILE_OLD && header.version != VPT_FILE_OLD_RTIT) {
 		snprintf(why, size, "its format version is %u, this program reads %u and %u",
-			 header.version, VPT_FILE_VERSION, VPT_FILE_RTIT);
+			 header.version, VPT_FILE_OLD, VPT_FILE_OLD_RTIT);
 		return -EINVAL;
 	}
 	if (header.size < sizeof(header) || header.size % 8 || header.size > source->size) {

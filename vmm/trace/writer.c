@@ -642,7 +642,7 @@ static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
 {
 	struct vpt_file_header header = {
 		.magic = VPT_FILE_MAGIC,
-		.version = w->rtit ? VPT_FILE_RTIT : VPT_FILE_VERSION,
+		.version = w->rtit ? VPT_FILE_OLD_RTIT : VPT_FILE_OLD,
 		.size = sizeof(header),
 	};
 	struct iovec iov = {&header, sizeof(header)};
