@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory images: their formats, hostile ones, and which image has the code of a CR3. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/nested.h"
+#include "image/set.h"
+#include "lib/imagefile.h"
+#include "lib/suite.h"
+#include "trace/format.h"
+
+#define PAGES 64u
+#define PAGE  IMG_PAGE_BYTES
+#define BASE  0x40000000ull
+#define RWU   7ull
+
+static uint8_t ram[PAGES * PAGE];
+static char path[64];
+static const struct imagefile whole = {ram, sizeof(ram), 0, NULL};
+
+static void begin(void)
+{
+	strcpy(path, "/tmp/vpt-image-XXXXXX");
+	close(mkstemp(path));
+	memset(ram, 0, sizeof(ram));
+}
+
+static void end(void)
+{
+	unlink(path);
+}
+
+/* Some pages are zero, and so left out of most formats. */
+static void fill_ram(void)
+{
+	uint64_t state = 1;
+	size_t i;
+
+	for (i = 0; i < sizeof(ram); i++) {
+		state = state * 6364136223846793005ull + 1442695040888963407ull;
+		/* Half of it compresses well. */
+		ram[i] = i / PAGE % 5 == 3   ? 0
+			 : i / PAGE % 2 == 0 ? (uint8_t)(i / PAGE + 1)
+					     : (uint8_t)(state >> 56);
+	}
+}
+
+static struct img_image *open_image(uint64_t base)
+{
+	struct img_image *image;
+	char why[256] = "";
+	int err = img_open(path, base, &image, why, sizeof(why));
+
+	ck_assert_msg(!err, "%s", why);
+	return image;
+}
+
+static void refused(uint64_t base, int err, const char *text)
+{
+	struct img_image *image;
+	char why[256] = "";
+
+	ck_assert_int_eq(img_open(path, base, &image, why, sizeof(why)), err);
+	ck_assert_msg(strstr(why, text), "%s", why);
+}
+
+static void write_image(enum imagefile_format format, const struct imagefile *i)
+{
+	ck_assert(imagefile_write(path, format, i));
+}
+
+static void put(const void *bytes, size_t n)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert(file && fwrite(bytes, 1, n, file) == n && !fclose(file));
+}
+
+START_TEST(formats)
+{
+	static const char *const names[] = {"raw",	"ELF core",	   "ELF core",
+					    "ELF core", "compressed dump", "compressed dump"};
+	enum imagefile_format format = (enum imagefile_format)_i;
+	struct imagefile i = whole;
+	uint64_t base = format == IMAGEFILE_RAW ? BASE : 0;
+	struct img_image *image;
+	size_t k;
+
+	fill_ram();
+	i.base = BASE;
+	write_image(format, &i);
+	image = open_image(base);
+	ck_assert_str_eq(img_format(image), names[_i]);
+	for (k = 0; k < PAGES; k++) {
+		const uint8_t *page = img_page(image, BASE + k * PAGE + 123);
+
+		if (format != IMAGEFILE_RAW && k % 5 == 3) {
+			ck_assert_ptr_null(page);
+			continue;
+		}
+		ck_assert(page && !memcmp(page, ram + k * PAGE, PAGE));
+		ck_assert_ptr_eq(page, img_page(image, BASE + k * PAGE));
+	}
+	ck_assert_ptr_null(img_page(image, BASE - 1));
+	ck_assert_ptr_null(img_page(image, BASE + sizeof(ram)));
+	ck_assert_ptr_null(img_page(image, UINT64_MAX));
+	ck_assert_ptr_null(img_damage(image));
+	img_close(image);
+}
+END_TEST
+
+START_TEST(lzo_is_said)
+{
+	struct img_image *image;
+
+	fill_ram();
+	write_image(IMAGEFILE_LZO, &whole);
+	image = open_image(0);
+	ck_assert_ptr_null(img_page(image, 0x1000));
+	ck_assert_msg(strstr(img_damage(image), "LZO"), "%s", img_damage(image));
+	img_close(image);
+}
+END_TEST
+
+static const struct {
+	enum imagefile_format format;
+	const char *text;
+	enum img_paging paging;
+} notes[] = {
+	{IMAGEFILE_ELF, NULL, IMG_PAGINGS},
+	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=0\n", IMG_LEVELS4},
+	{IMAGEFILE_ELF, "OSRELEASE=6.1\nNUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
+	{IMAGEFILE_PAGED, "NUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
+	{IMAGEFILE_KDUMP, "NUMBER(pgtable_l5_enabled)=1\n", IMG_LEVELS5},
+	{IMAGEFILE_FLAT, "NUMBER(pgtable_l5_enabled)=0\n", IMG_LEVELS4},
+	{IMAGEFILE_ELF32, "CONFIG_X86_PAE=y\n", IMG_PAE},
+	{IMAGEFILE_ELF32, "OSRELEASE=6.1\n", IMG_LEGACY},
+};
+
+START_TEST(paging_of_notes)
+{
+	struct imagefile i = whole;
+	struct img_image *image;
+
+	fill_ram();
+	i.vmcoreinfo = notes[_i].text;
+	write_image(notes[_i].format, &i);
+	image = open_image(0);
+	ck_assert_int_eq(img_known_paging(image), notes[_i].paging);
+	img_close(image);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+	uint8_t bytes[2 * PAGE] = {0};
+
+	put(bytes, 0);
+	refused(0, -EINVAL, "empty");
+	put(bytes, 100);
+	refused(0, -EINVAL, "smaller than a page");
+	put(bytes, sizeof(bytes));
+	refused(123, -EINVAL, "begins at a page");
+	refused(1ull << 52, -EINVAL, "below 1 << 52");
+	memcpy(bytes, "\177ELF\2\1\1", 7);
+	put(bytes, sizeof(bytes));
+	refused(0, -EINVAL, "not a core");
+	refused(PAGE, -EINVAL, "no base");
+	put(bytes, 20);
+	refused(0, -EINVAL, "cut short");
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, "KDUMP   ", 8);
+	put(bytes, sizeof(bytes));
+	refused(0, -ENOTSUP, "another machine");
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, "makedumpfile", 13);
+	put(bytes, sizeof(bytes));
+	refused(0, -EINVAL, "flattened");
+	unlink(path);
+	refused(0, -ENOENT, "No such file");
+	strcpy(path, "/");
+	refused(0, -EINVAL, "not a regular file");
+}
+END_TEST
+
+/* Bytes of the headers change: whatever is made of them, nothing is read beyond what is there. */
+START_TEST(hostile)
+{
+	enum imagefile_format format = (enum imagefile_format)(_i % IMAGEFILE_FORMATS);
+	uint64_t state = (uint64_t)_i + 1;
+	unsigned int opened = 0, round, k;
+	static uint8_t bytes[4 * sizeof(ram)];
+	struct imagefile i = whole;
+	FILE *file;
+	size_t n;
+
+	fill_ram();
+	i.vmcoreinfo = "NUMBER(pgtable_l5_enabled)=1\n";
+	write_image(format, &i);
+	file = fopen(path, "r");
+	n = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	for (round = 0; round < 60; round++) {
+		uint8_t was[8];
+		size_t at[8], cut;
+		struct img_image *image;
+		char why[256];
+
+		for (k = 0; k < 8; k++) {
+			state = state * 6364136223846793005ull + 1442695040888963407ull;
+			/* Headers, and where descriptors and pieces are. */
+			at[k] = (state >> 40) % (k & 1 ? n : 512);
+			was[k] = bytes[at[k]];
+			bytes[at[k]] = (uint8_t)(k & 2 ? state >> 20 : 0xff);
+		}
+		cut = round % 4 ? n : (state >> 33) % n;
+		put(bytes, cut);
+		if (!img_open(path, 0, &image, why, sizeof(why))) {
+			opened++;
+			for (k = 0; k < PAGES; k++)
+				(void)img_page(image, k * PAGE);
+			(void)img_page(image, state >> 12);
+			img_close(image);
+		}
+		for (k = 8; k--;)
+			bytes[at[k]] = was[k];
+	}
+	ck_assert(opened || format != IMAGEFILE_RAW);
+}
+END_TEST
+
+/* The tables of 4-level paging at @table that map one page at @vaddr. Takes three more pages. */
+static void map4(uint64_t table, uint64_t vaddr, uint64_t physical)
+{
+	unsigned int shift;
+
+	for (shift = 39; shift > 12; shift -= 9, table += PAGE) {
+		uint64_t entry = (table + PAGE) | RWU;
+
+		memcpy(ram + table + 8 * (vaddr >> shift & 511), &entry, 8);
+	}
+	physical |= RWU;
+	memcpy(ram + table + 8 * (vaddr >> 12 & 511), &physical, 8);
+}
+
+static void mark(uint64_t physical, const char *text)
+{
+	strcpy((char *)ram + physical, text);
+}
+
+#define CR3   0x1000ull
+#define VADDR 0xffffffff81000000ull
+
+/* What is at VADDR in an address space of the set, "": nothing. */
+static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
+{
+	const struct vpt_code_source source = img_set_source(set);
+	const struct vpt_source_key key = {CR3, vmcs, non_root};
+	uint64_t number = source.space(source.context, &key);
+	const uint8_t *page;
+
+	if (number == VPT_SOURCE_NONE)
+		return "no image";
+	ck_assert_uint_eq(number, source.space(source.context, &key));
+	ck_assert_uint_eq(number & 0x000fffffffffffe0ull, CR3);
+	ck_assert(!non_root == !(number >> 52));
+	page = source.page(source.context, number, VADDR);
+	ck_assert_ptr_eq(page, source.page(source.context, number, VADDR));
+	ck_assert_ptr_null(source.page(source.context, number, VADDR + PAGE));
+	return page ? (const char *)page : "";
+}
+
+static void add(struct img_set *set, enum img_side side, uint64_t vmcs, const char *text)
+{
+	const struct img_use use = {
+		.side = side, .vmcs = vmcs, .paging = IMG_PAGINGS, .cr3 = VPT_SOURCE_NONE};
+
+	memset(ram, 0, sizeof(ram));
+	map4(CR3, VADDR, 0x8000);
+	mark(0x8000, text);
+	write_image(IMAGEFILE_RAW, &whole);
+	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+}
+
+START_TEST(which_image)
+{
+	struct img_set *set = img_set_new();
+
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "no image");
+	add(set, IMG_GUEST, 0x7000, "one guest");
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "no image");
+	ck_assert_str_eq(code_at(set, true, 0x9000), "no image");
+	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
+	/* Nothing says which guest it is: there is one image. */
+	ck_assert_str_eq(code_at(set, true, VPT_SPACE_ANY_VMCS), "one guest");
+	add(set, IMG_GUEST, VPT_SPACE_ANY_VMCS, "any guest");
+	ck_assert_str_eq(code_at(set, true, 0xa000), "any guest");
+	add(set, IMG_HOST, VPT_SPACE_ANY_VMCS, "host");
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "host");
+	ck_assert_str_eq(code_at(set, false, 0x7000), "host");
+	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
+	img_set_free(set);
+
+	set = img_set_new();
+	add(set, IMG_ALL, VPT_SPACE_ANY_VMCS, "all");
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "all");
+	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
+	img_set_free(set);
+}
+END_TEST
+
+/* EPT at @table: guest-physical pages 0 to 31 are at @to and behind it. */
+static void map_ept(uint64_t table, uint64_t to)
+{
+	uint64_t entry, i;
+	unsigned int level;
+
+	for (level = 0; level < 3; level++, table += PAGE) {
+		entry = (table + PAGE) | RWU;
+		memcpy(ram + table, &entry, 8);
+	}
+	for (i = 0; i < 32; i++) {
+		entry = (to + i * PAGE) | 0x30 | RWU;
+		memcpy(ram + table + 8 * i, &entry, 8);
+	}
+}
+
+#define VMCS 0x9000ull
+#define EPT  0xa000ull
+#define EPTP (EPT | 0x5e)
+#define HPA  0x20000ull
+
+/* A host's memory with its own CR3, and a guest of the same CR3 in the upper half of it. */
+static void fill_host(uint64_t eptp, size_t at)
+{
+	static uint8_t guest[0x10000];
+
+	memset(ram, 0, sizeof(ram));
+	map4(CR3, VADDR, 0x8000);
+	mark(0x8000, "guest");
+	memcpy(guest, ram, sizeof(guest));
+	mark(0x8000, "host");
+	memcpy(ram + HPA, guest, sizeof(guest));
+	map_ept(EPT, HPA);
+	memcpy(ram + VMCS + at, &eptp, sizeof(eptp));
+	write_image(IMAGEFILE_RAW, &whole);
+}
+
+START_TEST(guest_in_host)
+{
+	struct img_use use = {.side = IMG_HOST,
+			      .vmcs = VPT_SPACE_ANY_VMCS,
+			      .paging = IMG_PAGINGS,
+			      .cr3 = VPT_SOURCE_NONE};
+	struct img_set *set = img_set_new();
+	uint64_t eptps[IMG_EPTPS_MAX], decoy = 0x5e;
+	struct img_image *image;
+
+	/* A decoy, an EPTP of a table that maps nothing, comes before it. */
+	fill_host(EPTP, 0x7d4);
+	memcpy(ram + VMCS + 0x100, &decoy, sizeof(decoy));
+	write_image(IMAGEFILE_RAW, &whole);
+	image = open_image(0);
+	ck_assert_uint_eq(img_vmcs_eptps(image, VMCS, eptps), 2);
+	ck_assert_uint_eq(eptps[1], EPTP);
+	ck_assert_uint_eq(img_vmcs_eptps(image, 1ull << 40, eptps), 0);
+	ck_assert_int_eq(img_set_add(set, image, &use), 0);
+	ck_assert_str_eq(code_at(set, false, VMCS), "host");
+	ck_assert_str_eq(code_at(set, true, VMCS), "guest");
+	/* Without an EPT the guest runs on page tables of its host's. */
+	ck_assert_str_eq(code_at(set, true, 0xf000), "host");
+	img_set_free(set);
+
+	/* The EPTP is told, and no VMCS is needed. */
+	set = img_set_new();
+	fill_host(0, 0x10);
+	use.side = IMG_GUEST;
+	use.eptp = EPTP;
+	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_str_eq(code_at(set, false, VMCS), "no image");
+	ck_assert_str_eq(code_at(set, true, VPT_SPACE_ANY_VMCS), "guest");
+	img_set_free(set);
+}
+END_TEST
+
+/* A region full of EPTPs of tables that point to themselves: few are tried, and all fail. */
+START_TEST(hostile_vmcs)
+{
+	const struct img_use use = {.side = IMG_HOST,
+				    .vmcs = VPT_SPACE_ANY_VMCS,
+				    .paging = IMG_PAGINGS,
+				    .cr3 = VPT_SOURCE_NONE};
+	struct img_set *set = img_set_new();
+	uint64_t eptp = 0x3005e, self = 0x30000 | RWU;
+	size_t i;
+
+	memset(ram, 0, sizeof(ram));
+	for (i = 8; i + 8 <= PAGE; i += 8, eptp += PAGE) {
+		memcpy(ram + VMCS + i, &eptp, 8);
+		memcpy(ram + 0x30000 + i, &self, 8);
+	}
+	write_image(IMAGEFILE_RAW, &whole);
+	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_str_eq(code_at(set, true, VMCS), "");
+	img_set_free(set);
+}
+END_TEST
+
+START_TEST(guesses)
+{
+	static const struct {
+		enum img_paging told;
+		const char *note, *at;
+	} rows[] = {
+		{IMG_PAGINGS, NULL, "all"},
+		{IMG_LEVELS4, NULL, "all"},
+		{IMG_LEVELS5, NULL, ""},
+		{IMG_PAE, NULL, ""},
+		{IMG_PAGINGS, "NUMBER(pgtable_l5_enabled)=0\n", "all"},
+		{IMG_PAGINGS, "NUMBER(pgtable_l5_enabled)=1\n", ""},
+		{IMG_LEVELS4, "NUMBER(pgtable_l5_enabled)=1\n", "all"},
+	};
+	const struct img_use use = {
+		.side = IMG_ALL, .vmcs = VPT_SPACE_ANY_VMCS, .paging = rows[_i].told, .cr3 = CR3};
+	struct img_set *set = img_set_new();
+	struct imagefile i = whole;
+	struct vpt_code_source source;
+
+	memset(ram, 0, sizeof(ram));
+	map4(CR3, VADDR, 0x8000);
+	mark(0x8000, "all");
+	i.vmcoreinfo = rows[_i].note;
+	write_image(IMAGEFILE_ELF, &i);
+	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), rows[_i].at);
+	source = img_set_source(set);
+	ck_assert_uint_eq(source.guess(source.context, VADDR), CR3);
+	img_set_free(set);
+}
+END_TEST
+
+/* Ranges of an open file, as record reads a process: they overlap, and one has a hole. */
+START_TEST(ranges)
+{
+	const struct img_range all[] = {{0x8000, 0x2000, 0x1000},
+					{0x9000, 0x2000, 0x2000},
+					{0, 0x800, 0},
+					{0x800, 0x800, 0x800}};
+	struct img_image *image;
+	int fd;
+
+	fill_ram();
+	write_image(IMAGEFILE_RAW, &whole);
+	fd = open(path, O_RDONLY);
+	ck_assert_int_eq(img_of_ranges(fd, all, 4, &image), 0);
+	ck_assert_uint_eq(img_bytes(image), 0x4000);
+	ck_assert(!memcmp(img_page(image, 0), ram, PAGE));
+	ck_assert(!memcmp(img_page(image, 0x8000), ram + 0x1000, PAGE));
+	ck_assert(!memcmp(img_page(image, 0xa000), ram + 0x3000, PAGE));
+	ck_assert_ptr_null(img_page(image, 0xb000));
+	img_close(image);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *files = tcase_create("files"), *sets = tcase_create("sets");
+
+	tcase_add_checked_fixture(files, begin, end);
+	tcase_add_loop_test(files, formats, 0, IMAGEFILE_LZO);
+	tcase_add_test(files, lzo_is_said);
+	tcase_add_loop_test(files, paging_of_notes, 0, sizeof(notes) / sizeof(notes[0]));
+	tcase_add_test(files, refusals);
+	tcase_add_loop_test(files, hostile, 0, 3 * IMAGEFILE_FORMATS);
+	tcase_add_test(files, ranges);
+	suite_add_tcase(suite, files);
+	tcase_add_checked_fixture(sets, begin, end);
+	tcase_add_test(sets, which_image);
+	tcase_add_test(sets, guest_in_host);
+	tcase_add_test(sets, hostile_vmcs);
+	tcase_add_loop_test(sets, guesses, 0, 7);
+	suite_add_tcase(suite, sets);
+	return suite;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files that makedumpfile -F flattened, as QEMU's dump-guest-memory -z writes them: a header of
+ * 4096 bytes, then pieces, each behind its offset and its length, both big-endian.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inside.h"
+#include "trace/vec.h"
+
+#define HEADER_BYTES 4096u
+#define PIECES_MAX   (1u << 22)
+
+struct piece_header {
+	uint64_t offset, bytes; /* big-endian, all ones at the end */
+};
+
+/* A later piece replaces what an earlier one has of the same offsets. */
+static int by_offset(const void *a, const void *b)
+{
+	const struct img_piece *x = a, *y = b;
+	int d = (x->offset > y->offset) - (x->offset < y->offset);
+
+	return d ? d : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Read one piece's header at *at. Returns 1, 0 at the end, or -errno. */
+static int next_piece(const struct img_image *image, uint64_t *at, struct img_piece *piece,
+		      const struct img_why *why)
+{
+	struct img_image plain = *image;
+	struct piece_header h;
+
+	plain.pieces.n = 0;
+	if (img_file_read(&plain, *at, &h, sizeof(h)))
+		return img_refuse(why, -EINVAL, "a flattened dump that is cut short");
+	if (h.offset == UINT64_MAX && h.bytes == UINT64_MAX)
+		return 0;
+	*piece = (struct img_piece){be64toh(h.offset), be64toh(h.bytes), *at + sizeof(h)};
+	if (!piece->bytes || piece->bytes > image->file_bytes ||
+	    piece->at > image->file_bytes - piece->bytes ||
+	    piece->offset > UINT64_MAX - piece->bytes)
+		return img_refuse(why, -EINVAL, "a flattened dump with a piece that is wrong");
+	*at = piece->at + piece->bytes;
+	return 1;
+}
+
+int img_flat_open(struct img_image *image, const struct img_why *why)
+{
+	uint64_t at = HEADER_BYTES;
+	struct img_piece piece;
+	int some;
+
+	while ((some = next_piece(image, &at, &piece, why)) > 0) {
+		if (image->pieces.n == PIECES_MAX)
+			return img_refuse(why, -EINVAL, "a flattened dump of too many pieces");
+		if (!vpt_vec_room(&image->pieces))
+			return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
+		image->pieces.at[image->pieces.n++] = piece;
+	}
+	if (some < 0)
+		return some;
+	if (!image->pieces.n)
+		return img_refuse(why, -EINVAL, "a flattened dump without a piece");
+	qsort(image->pieces.at, image->pieces.n, sizeof(*image->pieces.at), by_offset);
+	return 0;
+}
+
+/* The last piece that begins at or before @offset, NULL: it does not have that. */
+static const struct img_piece *find_piece(const struct img_image *image, uint64_t offset)
+{
+	size_t lo = 0, hi = image->pieces.n;
+	const struct img_piece *p;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (image->pieces.at[mid].offset <= offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	p = lo ? &image->pieces.at[lo - 1] : NULL;
+	return p && offset - p->offset < p->bytes ? p : NULL;
+}
+
+int img_flat_read(const struct img_image *image, uint64_t offset, void *to, size_t len)
+{
+	struct img_image plain = *image;
+	uint8_t *p = to;
+
+	plain.pieces.n = 0;
+	while (len) {
+		const struct img_piece *piece = find_piece(image, offset);
+		uint64_t in, n = len;
+		int err;
+
+		if (!piece)
+			return -ENODATA;
+		in = offset - piece->offset;
+		/* Up to the next piece, which can begin within this one. */
+		if (n > piece->bytes - in)
+			n = piece->bytes - in;
+		if (piece + 1 < image->pieces.at + image->pieces.n && n > piece[1].offset - offset)
+			n = piece[1].offset - offset;
+		err = img_file_read(&plain, piece->at + in, p, (size_t)n);
+		if (err)
+			return err;
+		p += n;
+		offset += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which image a CR3 belongs to, and what its page tables map. What is not told is guessed: the
+ * paging by which formats map the address where the trace is, the EPTP by what the VMCS region
+ * has. A guess that led to a page is kept for that address space.
+ */
+#include "set.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "nested.h"
+#include "table.h"
+#include "trace/format.h"
+
+/* A space's number, see struct vpt_code_source. */
+#define CR3_MASK    0x000fffffffffffe0ull
+#define GUEST_SHIFT 52
+#define GUESTS_MAX  4095u
+#define FOUR_GIB    (1ull << 32)
+
+struct member {
+	struct img_image *image;
+	struct img_use use;
+	enum img_paging last; /* the last good guess; IMG_PAGINGS: none yet */
+};
+
+/* An address space of which a page was found. */
+struct space {
+	struct member *member;
+	struct img_view view;
+	enum img_paging paging;
+};
+
+struct img_set {
+	struct member members[IMG_SET_MAX];
+	size_t n;
+	uint64_t guests[GUESTS_MAX]; /* VMCSs, in the order of their numbers from 1 on */
+	unsigned int nguests;
+	struct img_table spaces; /* number -> struct space */
+	struct img_table pages;	 /* number and address -> bytes */
+	const char *damage;
+};
+
+struct img_set *img_set_new(void)
+{
+	return calloc(1, sizeof(struct img_set));
+}
+
+void img_set_free(struct img_set *set)
+{
+	size_t i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->n; i++)
+		img_close(set->members[i].image);
+	for (i = 0; set->spaces.slots && i <= set->spaces.mask; i++)
+		free((void *)set->spaces.slots[i].value);
+	free(set->spaces.slots);
+	free(set->pages.slots);
+	free(set);
+}
+
+int img_set_add(struct img_set *set, struct img_image *image, const struct img_use *use)
+{
+	if (set->n == IMG_SET_MAX) {
+		img_close(image);
+		return -E2BIG;
+	}
+	set->members[set->n++] = (struct member){.image = image, .use = *use, .last = IMG_PAGINGS};
+	return 0;
+}
+
+/* How well an image fits a key; 0: it does not. */
+static unsigned int fitness(const struct img_use *use, const struct vpt_source_key *key)
+{
+	switch (use->side) {
+	case IMG_HOST:
+		return key->non_root ? 1 : 3;
+	case IMG_ALL:
+		return 2;
+	case IMG_GUEST:
+		break;
+	}
+	if (!key->non_root)
+		return 0;
+	if (use->vmcs == VPT_SPACE_ANY_VMCS || key->vmcs == VPT_SPACE_ANY_VMCS)
+		return 3;
+	return use->vmcs == key->vmcs ? 4 : 0;
+}
+
+/* The first image that fits best, NULL: none does. */
+static struct member *choose(struct img_set *set, const struct vpt_source_key *key)
+{
+	struct member *best = NULL;
+	unsigned int most = 0;
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		unsigned int fits = fitness(&set->members[i].use, key);
+
+		if (fits > most) {
+			best = &set->members[i];
+			most = fits;
+		}
+	}
+	return best;
+}
+
+/* The number of a VMCS, from 1 on; 0: there are too many. */
+static uint64_t guest_number(struct img_set *set, uint64_t vmcs)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nguests; i++) {
+		if (set->guests[i] == vmcs)
+			return i + 1;
+	}
+	if (i == GUESTS_MAX)
+		return 0;
+	set->guests[i] = vmcs;
+	return ++set->nguests;
+}
+
+static uint64_t space_number(void *context, const struct vpt_source_key *key)
+{
+	struct img_set *set = context;
+	uint64_t guest = 0;
+
+	if (!choose(set, key))
+		return VPT_SOURCE_NONE;
+	if (key->non_root) {
+		guest = guest_number(set, key->vmcs);
+		if (!guest)
+			return VPT_SOURCE_NONE;
+	}
+	return (key->cr3 & CR3_MASK) | guest << GUEST_SHIFT;
+}
+
+static struct vpt_source_key key_of(const struct img_set *set, uint64_t number)
+{
+	uint64_t guest = number >> GUEST_SHIFT;
+
+	return (struct vpt_source_key){
+		.cr3 = number & CR3_MASK,
+		.vmcs = guest ? set->guests[guest - 1] : VPT_SPACE_ANY_VMCS,
+		.non_root = guest != 0,
+	};
+}
+
+static uint64_t guess_space(void *context, uint64_t ip)
+{
+	struct img_set *set = context;
+	size_t i;
+
+	(void)ip;
+	for (i = 0; i < set->n; i++) {
+		const struct img_use *use = &set->members[i].use;
+		const struct vpt_source_key key = {
+			.cr3 = use->cr3,
+			.vmcs = use->vmcs,
+			.non_root = use->side == IMG_GUEST,
+		};
+
+		if (use->cr3 != VPT_SOURCE_NONE)
+			return space_number(set, &key);
+	}
+	return VPT_SOURCE_NONE;
+}
+
+/* The bytes at @vaddr with one of the formats, the likelier ones first. */
+static const uint8_t *guess_paging(struct space *space, uint64_t cr3, uint64_t vaddr)
+{
+	static const enum img_paging all[] = {IMG_LEVELS4, IMG_LEVELS5, IMG_PAE, IMG_LEGACY,
+					      IMG_FLAT};
+	enum img_paging last = space->member->last;
+	const uint8_t *bytes = NULL;
+	size_t i;
+
+	if (last != IMG_PAGINGS) {
+		space->paging = last;
+		bytes = img_view_code(&space->view, last, cr3, vaddr);
+	}
+	for (i = 0; i < sizeof(all) / sizeof(all[0]) && !bytes; i++) {
+		/* Before paging is enabled CR3 is 0. */
+		if (all[i] == last || (all[i] == IMG_FLAT && cr3))
+			continue;
+		space->paging = all[i];
+		bytes = img_view_code(&space->view, all[i], cr3, vaddr);
+	}
+	return bytes;
+}
+
+static const uint8_t *try_view(struct space *space, uint64_t eptp, uint64_t cr3, uint64_t vaddr)
+{
+	const struct img_use *use = &space->member->use;
+	enum img_paging known = use->paging;
+
+	space->view.eptp = eptp;
+	/* Notes are of the machine that the image is of, not of its guests. */
+	if (known == IMG_PAGINGS && !eptp)
+		known = img_known_paging(space->member->image);
+	if (known == IMG_PAGINGS)
+		return guess_paging(space, cr3, vaddr);
+	space->paging = known;
+	return img_view_code(&space->view, known, cr3, vaddr);
+}
+
+/* A guest in its host's memory: through an EPT of its VMCS, or by shadow page tables. */
+static const uint8_t *try_guest(struct space *space, const struct vpt_source_key *key,
+				uint64_t vaddr)
+{
+	const uint8_t *bytes = NULL;
+	uint64_t eptps[IMG_EPTPS_MAX];
+	unsigned int n = 0, i;
+
+	if (key->vmcs != VPT_SPACE_ANY_VMCS)
+		n = img_vmcs_eptps(space->member->image, key->vmcs, eptps);
+	for (i = 0; i < n && !bytes; i++)
+		bytes = try_view(space, eptps[i], key->cr3, vaddr);
+	return bytes ? bytes : try_view(space, 0, key->cr3, vaddr);
+}
+
+static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t vaddr)
+{
+	const struct vpt_source_key key = key_of(set, number);
+	struct member *member = choose(set, &key);
+	struct space found, *kept;
+	const uint8_t *bytes;
+
+	if (!member)
+		return NULL;
+	found = (struct space){.member = member, .view = {.image = member->image}};
+	if (key.non_root && member->use.side == IMG_HOST && !member->use.eptp)
+		bytes = try_guest(&found, &key, vaddr);
+	else
+		bytes = try_view(&found, key.non_root ? member->use.eptp : 0, key.cr3, vaddr);
+	if (!bytes)
+		return NULL;
+	kept = malloc(sizeof(*kept));
+	if (!kept)
+		return NULL;
+	*kept = found;
+	if (!img_table_add(&set->spaces, number, 0, kept)) {
+		free(kept);
+		return NULL;
+	}
+	member->last = found.paging;
+	return bytes;
+}
+
+static const uint8_t *find_page(void *context, uint64_t number, uint64_t vaddr)
+{
+	struct img_set *set = context;
+	const uint8_t *bytes = img_table_find(&set->pages, number, vaddr);
+	struct space *space;
+
+	if (bytes)
+		return bytes;
+	if (set->pages.used == IMG_SET_PAGES) {
+		set->damage = "more than 1 GiB of code is asked for: the rest is left out";
+		return NULL;
+	}
+	if (number >> GUEST_SHIFT > set->nguests)
+		return NULL;
+	space = (struct space *)img_table_find(&set->spaces, number, 0);
+	if (space)
+		bytes = img_view_code(&space->view, space->paging, number & CR3_MASK, vaddr);
+	else
+		bytes = find_first(set, number, vaddr);
+	if (bytes && !img_table_add(&set->pages, number, vaddr, bytes))
+		return NULL;
+	return bytes;
+}
+
+struct vpt_code_source img_set_source(struct img_set *set)
+{
+	return (struct vpt_code_source){
+		.space = space_number,
+		.guess = guess_space,
+		.page = find_page,
+		.context = set,
+	};
+}
+
+const char *img_set_damage(const struct img_set *set)
+{
+	const char *damage = set->damage;
+	size_t i;
+
+	for (i = 0; i < set->n && !damage; i++)
+		damage = img_damage(set->members[i].image);
+	return damage;
+}

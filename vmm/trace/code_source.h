@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A source of code beside the trace file, for pages that the file does not have. */
+#ifndef VMM_TRACE_CODE_SOURCE_H
+#define VMM_TRACE_CODE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a PIP and the VMCS packet before it say of an address space. */
+struct vpt_source_key {
+	uint64_t cr3;  /* bits 51:5; others are ignored */
+	uint64_t vmcs; /* current pointer, VPT_SPACE_ANY_VMCS: not known, or none */
+	bool non_root; /* PIP.NR */
+};
+
+/* Returned by space(): the source has no code of such a space. */
+#define VPT_SOURCE_NONE UINT64_MAX
+
+struct vpt_code_source {
+	/*
+	 * Return the number of an address space: CR3[51:5] in these bits, 0 in bits 4:0, and 0 in
+	 * bits 63:52 if it is not of VMX non-root operation. The same key has the same number.
+	 */
+	uint64_t (*space)(void *context, const struct vpt_source_key *key);
+	/* Return the number of the space where nothing tells CR3, or VPT_SOURCE_NONE. */
+	uint64_t (*guess)(void *context, uint64_t ip);
+	/*
+	 * Return the page at @vaddr (4 KiB aligned) of a space: 4096 bytes that live and stay the
+	 * same as long as the source, at one place for each physical page. NULL: no code is there.
+	 */
+	const uint8_t *(*page)(void *context, uint64_t space, uint64_t vaddr);
+	void *context;
+};
+
+#endif /* VMM_TRACE_CODE_SOURCE_H */
