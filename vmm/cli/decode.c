@@ -13,6 +13,7 @@
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
+#include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
@@ -51,8 +52,8 @@ static const char help[] =
 	"  -a, --spaces      address spaces: a table in the summary, a tree each with --calls\n"
 	"      --pti         two whose CR3 differs in bit 12 alone are one, as with Linux' PTI\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code from an ELF file, System.map or a copy of\n"
-	"                    /proc/kallsyms too, BIAS added to its addresses; any number of them\n"
-	"  -j, --json        one JSON object per line\n"
+	"                    /proc/kallsyms too, BIAS added to its addresses; any number of "
+	"them\n" VPT_CLI_MEMORY_HELP "  -j, --json        one JSON object per line\n"
 	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -86,10 +87,11 @@ struct options {
 	uint64_t limit;
 	struct vpt_decode_side side;
 	struct vpt_cli_symbols symbols;
+	struct vpt_cli_memory memory;
 };
 
 struct decode {
-	const struct options *o;
+	struct options *o;
 	struct vpt_reader *reader;
 	struct vpt_symbols *symbols;
 	struct vpt_disasm *disasm;
@@ -403,6 +405,8 @@ static int decode(struct decode *d)
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", vpt_cli_reason(errno));
 	err = vpt_cli_whole("decode", o->path, d->reader);
+	if (!err)
+		err = vpt_cli_memory_whole(&o->memory, "decode", o->path);
 	if (err)
 		return err;
 	if (d->sum.errors)
@@ -422,12 +426,15 @@ static int decode(struct decode *d)
 /* Open what decoding needs. VPT_EXIT_OK or a status. */
 static int prepare(struct decode *d)
 {
-	const struct options *o = d->o;
+	struct options *o = d->o;
 	size_t spaces;
 	int status;
 
 	vpt_reader_spaces(d->reader, &spaces);
 	status = check_options(o, d->reader, spaces);
+	if (status)
+		return status;
+	status = vpt_cli_memory_open(&o->memory, "decode", d->reader);
 	if (status)
 		return status;
 	if (!spaces && (o->spaces || o->side.space)) {
@@ -445,7 +452,7 @@ static int prepare(struct decode *d)
 	return status;
 }
 
-static int run(const struct options *o)
+static int run(struct options *o)
 {
 	struct decode d = {.o = o};
 	int status = vpt_cli_open("decode", o->path,
@@ -464,6 +471,7 @@ static int run(const struct options *o)
 	vpt_by_cr3_free(d.by_cr3);
 	vpt_symbols_close(d.symbols);
 	vpt_reader_close(d.reader);
+	vpt_cli_memory_close(&o->memory);
 	return status;
 }
 
@@ -519,6 +527,8 @@ static int take_option(struct options *o, int option)
 		return VPT_EXIT_OK;
 	case 'S':
 		return vpt_cli_symbols_take(&o->symbols, "decode", optarg);
+	case 'M':
+		return vpt_cli_memory_take(&o->memory, "decode", optarg);
 	case 'j':
 		o->json = true;
 		return VPT_EXIT_OK;
@@ -536,17 +546,27 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},	 {"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},	 {"coverage", no_argument, NULL, 'g'},
-		{"time", no_argument, NULL, 'T'},	 {"lines", no_argument, NULL, 'l'},
-		{"limit", required_argument, NULL, 'n'}, {"vcpu", required_argument, NULL, 'c'},
-		{"side", required_argument, NULL, 's'},	 {"vm", required_argument, NULL, 'm'},
-		{"space", required_argument, NULL, 'p'}, {"spaces", no_argument, NULL, 'a'},
-		{"pti", no_argument, NULL, 'k'},	 {"symbols", required_argument, NULL, 'S'},
-		{"json", no_argument, NULL, 'j'},	 {"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	 {NULL, 0, NULL, 0},
+		{"insn", no_argument, NULL, 'i'},
+		{"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},
+		{"coverage", no_argument, NULL, 'g'},
+		{"time", no_argument, NULL, 'T'},
+		{"lines", no_argument, NULL, 'l'},
+		{"limit", required_argument, NULL, 'n'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"side", required_argument, NULL, 's'},
+		{"vm", required_argument, NULL, 'm'},
+		{"space", required_argument, NULL, 'p'},
+		{"spaces", no_argument, NULL, 'a'},
+		{"pti", no_argument, NULL, 'k'},
+		{"symbols", required_argument, NULL, 'S'},
+		{"memory", required_argument, NULL, 'M'},
+		{"json", no_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
-	static const struct vpt_cli_options options = {"decode", ":ibtgTln:c:s:m:p:aS:jqh", longs,
+	static const struct vpt_cli_options options = {"decode", ":ibtgTln:c:s:m:p:aS:M:jqh", longs,
 						       help};
 	int option, status = VPT_EXIT_OK;
 

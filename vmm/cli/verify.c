@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
@@ -28,7 +29,7 @@ static const char help[] =
 	"  -j, --json         one JSON object\n"
 	"  -q, --quiet        no differences, no progress, only the last line\n"
 	"  -w, --with=DECODER  which decoder of Intel PT: libipt (default) or libvptdecode\n"
-	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n"
+	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n" VPT_CLI_MEMORY_HELP
 	"  -h, --help         this text\n"
 	"\n"
 	"The last line is\n"
@@ -61,8 +62,10 @@ static const char help[] =
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet, help;
+	bool with; /* `by` was asked for */
 	enum vpt_flow_by by;
 	struct vpt_cli_symbols symbols;
+	struct vpt_cli_memory memory;
 };
 
 static int can_verify(const struct options *o, const struct vpt_reader *reader)
@@ -194,7 +197,7 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 	return c->loops ? VPT_EXIT_FORMAT : VPT_EXIT_OK;
 }
 
-static int run(const struct options *o)
+static int run(struct options *o)
 {
 	struct vpt_comparison c = {.by = o->by};
 	struct vpt_symbols *symbols = NULL;
@@ -205,20 +208,26 @@ static int run(const struct options *o)
 	if (status)
 		return status;
 	status = can_verify(o, reader);
+	if (!status)
+		status = vpt_cli_memory_open(&o->memory, "verify", reader);
 	/* Errors in these files are reported before the long work. */
 	if (!status && o->symbols.n)
 		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status)
 		status = vpt_targets_needed(reader) ? verify_targets(o, reader)
 						    : verify(o, reader, &symbols, &c);
+	if (!status)
+		status = vpt_cli_memory_whole(&o->memory, "verify", o->path);
 	vpt_symbols_close(symbols);
 	vpt_comparison_free(&c);
 	vpt_reader_close(reader);
+	vpt_cli_memory_close(&o->memory);
 	return status;
 }
 
 static int take_decoder(struct options *o, const char *name)
 {
+	o->with = true;
 	if (!strcmp(name, "libipt"))
 		o->by = VPT_FLOW_BY_LIBIPT;
 	else if (!strcmp(name, "libvptdecode"))
@@ -245,6 +254,8 @@ static int take_option(struct options *o, int option)
 		return take_decoder(o, optarg);
 	case 'S':
 		return vpt_cli_symbols_take(&o->symbols, "verify", optarg);
+	case 'M':
+		return vpt_cli_memory_take(&o->memory, "verify", optarg);
 	case 'h':
 		o->help = true;
 		return VPT_EXIT_OK;
@@ -256,15 +267,12 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"allow-empty", no_argument, NULL, 'e'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"symbols", required_argument, NULL, 'S'},
-		{"with", required_argument, NULL, 'w'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"allow-empty", no_argument, NULL, 'e'},   {"json", no_argument, NULL, 'j'},
+		{"memory", required_argument, NULL, 'M'},  {"quiet", no_argument, NULL, 'q'},
+		{"symbols", required_argument, NULL, 'S'}, {"with", required_argument, NULL, 'w'},
+		{"help", no_argument, NULL, 'h'},	   {NULL, 0, NULL, 0},
 	};
-	static const struct vpt_cli_options options = {"verify", ":ejqS:w:h", longs, help};
+	static const struct vpt_cli_options options = {"verify", ":ejqS:M:w:h", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
@@ -276,6 +284,12 @@ static int parse(struct options *o, int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: see vpt verify --help",
 				optind == argc ? "FILE is missing" : "only one FILE");
 	o->path = argv[optind];
+	if (o->memory.n && o->with && o->by == VPT_FLOW_BY_LIBIPT)
+		return vpt_fail(VPT_EXIT_USAGE,
+				"verify: --memory: it is for --with=libvptdecode alone");
+	/* libipt does not ask for code that the file does not have. */
+	if (o->memory.n)
+		o->by = VPT_FLOW_BY_LIBVPTDECODE;
 	return VPT_EXIT_OK;
 }
 

@@ -43,6 +43,11 @@ struct space {
 	struct vpt_ipt_image *image;
 };
 
+/* A space that the file tells of, as the source has it. */
+struct other {
+	uint64_t id, number; /* VPT_SOURCE_NONE: the source does not have it */
+};
+
 struct vpt_code_store {
 	int fd; /* -1: there are no images */
 	struct vpt_ipt_code *code;
@@ -60,8 +65,13 @@ struct vpt_code_store {
 	size_t nlater;
 	size_t next;
 
+	/* Code that the file does not have, NULL: there is none. */
+	const struct vpt_code_source *source;
+	struct other *others; /* spaces of SPACE blocks, sorted by id */
+	size_t nothers;
+
 	/* What vpt_code_fetch() reads, and the page it read last. */
-	const struct space *selected;
+	uint64_t selected;
 	uint64_t last_vaddr;
 	const uint8_t *last_bytes; /* NULL: none */
 };
@@ -162,6 +172,65 @@ static const uint8_t *page_bytes(const struct vpt_code_store *store, const struc
 	if (page < 0 && space->common)
 		page = find_page(store, store->common, vaddr);
 	return page < 0 ? NULL : store->pages[page].bytes;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct other *x = a, *y = b;
+
+	return compare_u64(x->id, y->id);
+}
+
+/* The number of a space of the store in the source, or VPT_SOURCE_NONE. */
+static uint64_t source_number(const struct vpt_code_store *store, uint64_t id)
+{
+	const struct other key = {.id = id}, *other;
+
+	if (!store->source)
+		return VPT_SOURCE_NONE;
+	other = store->nothers ? bsearch(&key, store->others, store->nothers, sizeof(key), by_id)
+			       : NULL;
+	return other ? other->number : id;
+}
+
+/* The bytes of a page, of the file or else of the source; or NULL. */
+static const uint8_t *bytes_at(const struct vpt_code_store *store, uint64_t id, uint64_t vaddr)
+{
+	const struct space *space = find_space(store, id);
+	const uint8_t *bytes = space ? page_bytes(store, space, vaddr) : NULL;
+	uint64_t number;
+
+	if (bytes || !store->source)
+		return bytes;
+	number = source_number(store, id);
+	return number == VPT_SOURCE_NONE
+		       ? NULL
+		       : store->source->page(store->source->context, number, vaddr);
+}
+
+/* Ask the source which of its spaces the file's are. */
+static int list_others(struct vpt_code_store *store, const struct vpt_space *all, size_t n)
+{
+	size_t i;
+
+	if (!store->source || !n)
+		return 0;
+	store->others = calloc(n, sizeof(*store->others));
+	if (!store->others)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		const struct vpt_source_key key = {
+			.cr3 = all[i].cr3,
+			.vmcs = all[i].vmcs,
+			.non_root = all[i].flags & VPT_SPACE_NON_ROOT,
+		};
+
+		store->others[i].id = all[i].id;
+		store->others[i].number = store->source->space(store->source->context, &key);
+	}
+	store->nothers = n;
+	qsort(store->others, n, sizeof(*store->others), by_id);
+	return 0;
 }
 
 static int write_all(int fd, const uint8_t *bytes, size_t len)
@@ -417,6 +486,8 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 	if (!store)
 		return -ENOMEM;
 	store->fd = -1;
+	store->selected = VPT_CR3_UNKNOWN;
+	store->source = vpt_reader_source(reader);
 
 	spaces = vpt_reader_spaces(reader, &nspaces);
 	store->common = find_common(spaces, nspaces);
@@ -430,6 +501,8 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 	sort_out(store, all, n);
 	share_common(store, spaces, nspaces);
 	err = make_buckets(store);
+	if (!err)
+		err = list_others(store, spaces, nspaces);
 out:
 	free(all);
 	if (err)
@@ -453,6 +526,7 @@ void vpt_code_close(struct vpt_code_store *store)
 	free(store->buckets);
 	free(store->pages);
 	free(store->later);
+	free(store->others);
 	free(store->spaces);
 	free(store);
 }
@@ -495,18 +569,32 @@ void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
 
 const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr)
 {
-	const struct space *s = find_space(store, space);
+	return bytes_at(store, space, vaddr);
+}
 
-	return s ? page_bytes(store, s, vaddr) : NULL;
+uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
+			   const struct vpt_source_key *key)
+{
+	const struct space *space = find_space(store, id);
+	uint64_t number;
+
+	if (!space)
+		space = find_space(store, id & ~(uint64_t)0xfff);
+	if (space || !store->source)
+		return space ? space->cr3 : VPT_CR3_UNKNOWN;
+	number = source_number(store, id);
+	/* The file tells of it, so that its id stands for it. */
+	if (number != id)
+		return number == VPT_SOURCE_NONE ? VPT_CR3_UNKNOWN : id;
+	number = store->source->space(store->source->context, key);
+	return number == VPT_SOURCE_NONE ? VPT_CR3_UNKNOWN : number;
 }
 
 uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3)
 {
-	const struct space *space = find_space(store, cr3);
+	const struct vpt_source_key key = {.cr3 = cr3, .vmcs = VPT_SPACE_ANY_VMCS};
 
-	if (!space)
-		space = find_space(store, cr3 & ~(uint64_t)0xfff);
-	return space ? space->cr3 : VPT_CR3_UNKNOWN;
+	return vpt_code_space_by(store, cr3, &key);
 }
 
 uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip)
@@ -521,6 +609,8 @@ uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip)
 			return VPT_CR3_UNKNOWN;
 		found = store->spaces[i].cr3;
 	}
+	if (found == VPT_CR3_UNKNOWN && store->source)
+		found = store->source->guess(store->source->context, ip);
 	return found;
 }
 
@@ -551,21 +641,20 @@ struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_
 
 void vpt_code_select(struct vpt_code_store *store, uint64_t space)
 {
-	store->selected = find_space(store, space);
+	store->selected = space;
 	store->last_bytes = NULL;
 }
 
-/* Like vpt_code_read(), which see, of a space that may be NULL. */
-static size_t read_space(const struct vpt_code_store *store, const struct space *space, uint64_t ip,
-			 uint8_t *bytes, size_t len)
+size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
+		     uint8_t *bytes, size_t len)
 {
 	size_t done = 0;
 
-	while (space && done < len) {
+	while (done < len) {
 		uint64_t at = ip + done;
 		size_t in_page = at % VPT_CODE_BYTES;
 		size_t n = VPT_CODE_BYTES - in_page;
-		const uint8_t *page = page_bytes(store, space, at - in_page);
+		const uint8_t *page = bytes_at(store, space, at - in_page);
 
 		if (!page)
 			break;
@@ -583,20 +672,13 @@ size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes,
 
 	/* The second page of one that crosses is seldom the next to be read. */
 	if (len > VPT_CODE_BYTES - in_page)
-		return read_space(store, store->selected, ip, bytes, len);
+		return vpt_code_read(store, store->selected, ip, bytes, len);
 	if (!store->last_bytes || store->last_vaddr != ip - in_page) {
 		store->last_vaddr = ip - in_page;
-		store->last_bytes =
-			store->selected ? page_bytes(store, store->selected, ip - in_page) : NULL;
+		store->last_bytes = bytes_at(store, store->selected, ip - in_page);
 		if (!store->last_bytes)
 			return 0;
 	}
 	memcpy(bytes, store->last_bytes + in_page, len);
 	return len;
-}
-
-size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
-		     uint8_t *bytes, size_t len)
-{
-	return read_space(store, find_space(store, space), ip, bytes, len);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code that one vCPU ran: pages by address space, each in the version that
- * counts at the point that has been reached.
+ * counts at the point that has been reached. Pages that the file does not have come from the
+ * reader's source of code, if it has one; libipt's images do not have those.
  */
 #ifndef VMM_DECODE_CODE_H
 #define VMM_DECODE_CODE_H
@@ -40,6 +41,14 @@ const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space,
  * by 63:12 unless paging is PAE. VPT_CR3_UNKNOWN: no code is known for it.
  */
 uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3);
+
+/*
+ * The address space of a PIP: @id is what vpt_spaces_resolve() returned, or its CR3. If the file
+ * has no code for it, the reader's source of code decides by @key whether it has some. Returns
+ * VPT_CR3_UNKNOWN if nobody has.
+ */
+uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
+			   const struct vpt_source_key *key);
 
 /*
  * The address space, without a PIP to tell: the only one that has code at `ip`.

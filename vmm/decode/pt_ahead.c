@@ -162,14 +162,15 @@ static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 		.vmcs = vmcs == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : vmcs,
 		.non_root = nr,
 	};
+	const struct vpt_source_key source = {key.cr3, key.vmcs, nr};
 	uint64_t id = f->spaces ? vpt_spaces_resolve(f->spaces, &key) : cr3;
 
 	a->pip = true;
-	a->cr3 = vpt_code_space(a->store, id);
+	a->cr3 = vpt_code_space_by(a->store, id, &source);
 	a->space = vpt_spaces_find(f->spaces, id);
-	if (nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)
-		return VPTD_NO_CODE;
-	return a->cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : a->cr3;
+	if (a->cr3 != VPT_CR3_UNKNOWN)
+		return a->cr3;
+	return nr && a->space && a->space->flags & VPT_SPACE_NO_CODE ? VPTD_NO_CODE : NO_SPACE;
 }
 
 /*

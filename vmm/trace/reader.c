@@ -483,6 +483,16 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r);
 }
 
+void vpt_reader_set_source(struct vpt_reader *r, const struct vpt_code_source *source)
+{
+	r->source = source;
+}
+
+const struct vpt_code_source *vpt_reader_source(const struct vpt_reader *r)
+{
+	return r->source;
+}
+
 void vpt_reader_watch(struct vpt_reader *r, const struct vpt_watch *watch)
 {
 	r->watch = watch;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "code_source.h"
 #include "format.h"
 #include "post_mortem.h"
 
@@ -88,6 +89,13 @@ struct vpt_watch {
 void vpt_reader_watch(struct vpt_reader *r, const struct vpt_watch *watch);
 /* For decoders: tell @r's watch, if there is one. */
 void vpt_reader_progress(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);
+
+/*
+ * Set where decoders find code that the file does not have; NULL: nowhere. @source outlives its
+ * use by any decoder of @r.
+ */
+void vpt_reader_set_source(struct vpt_reader *r, const struct vpt_code_source *source);
+const struct vpt_code_source *vpt_reader_source(const struct vpt_reader *r);
 
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
 /*

@@ -48,6 +48,7 @@ struct vpt_reader {
 	struct vpt_blocks blocks; /* first: its callbacks get a pointer to it */
 	unsigned int how;	  /* enum vpt_reader_how */
 	const struct vpt_watch *watch;
+	const struct vpt_code_source *source;
 	uint64_t missing; /* bytes of trace that may be missing: 0 without damage */
 	const struct vpt_file_info *info;
 	const struct vpt_file_end *end;

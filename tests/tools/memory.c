@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * For tests of --memory: a trace without its code, and the guest's memory as an image.
+ *
+ *   memory blind TRACE OUT          TRACE, with no byte of its pages of code
+ *   memory FORMAT SNAPSHOT OUT      the RAM of a .vps file, as lib/imagefile.h has the formats
+ *   memory FORMAT SNAPSHOT OUT TEXT   with TEXT as VMCOREINFO
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/snapshot.h"
+#include "lib/imagefile.h"
+#include "lib/rawfile.h"
+
+/* Of no block that a reader knows. */
+#define UNKNOWN_TYPE 0x7ffe
+
+struct bytes {
+	uint8_t *at;
+	size_t n;
+};
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "memory: %s\n", what);
+	return 2;
+}
+
+static bool load(const char *path, struct bytes *b)
+{
+	FILE *file = fopen(path, "r");
+	long n = -1;
+
+	if (file && !fseek(file, 0, SEEK_END))
+		n = ftell(file);
+	if (n < 0)
+		return false;
+	rewind(file);
+	b->n = (size_t)n;
+	b->at = malloc(b->n + 1);
+	return b->at && fread(b->at, 1, b->n, file) == b->n && !fclose(file);
+}
+
+static bool is_code(unsigned int type)
+{
+	return type == VPT_BLOCK_CODE || type == VPT_BLOCK_PAGE || type == VPT_BLOCK_MAP;
+}
+
+/* Returns the number of blocks that had code, 0 if the file is damaged. */
+static unsigned int blind(struct bytes *b)
+{
+	size_t at = sizeof(struct vpt_file_header);
+	unsigned int n = 0;
+
+	while (at + sizeof(struct vpt_block) <= b->n) {
+		struct vpt_block block;
+		size_t len;
+
+		memcpy(&block, b->at + at, sizeof(block));
+		len = sizeof(block) + ((block.len + 7ull) & ~7ull);
+		if (block.magic != VPT_BLOCK_MAGIC || len > b->n - at)
+			return 0;
+		if (is_code(block.type)) {
+			block.type = UNKNOWN_TYPE;
+			memset(b->at + at + sizeof(block), 0, len - sizeof(block));
+			memcpy(b->at + at, &block, sizeof(block));
+			n++;
+		}
+		at += len;
+	}
+	rawfile_mend(b->at, b->n);
+	return n;
+}
+
+/* RAM of a snapshot: what no block has is zero. */
+static bool find_ram(const struct bytes *b, struct bytes *ram)
+{
+	size_t at = sizeof(struct vpt_snap_header);
+
+	while (at + sizeof(struct vpt_snap_block) <= b->n) {
+		const uint8_t *payload = b->at + at + sizeof(struct vpt_snap_block);
+		struct vpt_snap_block block;
+		struct vpt_snap_info info;
+		uint64_t address;
+
+		memcpy(&block, b->at + at, sizeof(block));
+		if (block.magic != VPT_SNAP_BLOCK_MAGIC || block.len > b->n - at - sizeof(block))
+			return false;
+		if (block.type == VPT_SNAP_INFO) {
+			memcpy(&info, payload, sizeof(info));
+			ram->n = info.mem_bytes;
+			ram->at = calloc(1, ram->n);
+		}
+		if (block.type == VPT_SNAP_RAM) {
+			memcpy(&address, payload, sizeof(address));
+			if (!ram->at || address + block.len - sizeof(address) > ram->n)
+				return false;
+			memcpy(ram->at + address, payload + sizeof(address),
+			       block.len - sizeof(address));
+		}
+		at += sizeof(block) + ((block.len + 7ull) & ~7ull);
+	}
+	return ram->at != NULL;
+}
+
+static int write_blind(struct bytes *b, const char *path)
+{
+	unsigned int n = blind(b);
+	FILE *file;
+
+	if (!n)
+		return fail("not a trace, or it has no code");
+	file = fopen(path, "w");
+	if (!file || fwrite(b->at, 1, b->n, file) != b->n || fclose(file))
+		return fail("cannot write");
+	printf("blocks of code that were blanked: %u\n", n);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct bytes in = {0}, ram = {0};
+	struct imagefile image = {0};
+	unsigned int i;
+
+	if (argc < 4 || argc > 5)
+		return fail("FORMAT IN OUT [TEXT]");
+	if (!load(argv[2], &in))
+		return fail("cannot read");
+	if (!strcmp(argv[1], "blind"))
+		return write_blind(&in, argv[3]);
+	if (!find_ram(&in, &ram))
+		return fail("not a snapshot");
+	image = (struct imagefile){ram.at, ram.n, 0, argv[4]};
+	for (i = 0; i < IMAGEFILE_FORMATS; i++) {
+		if (!strcmp(argv[1], imagefile_names[i]))
+			return imagefile_write(argv[3], (enum imagefile_format)i, &image)
+				       ? 0
+				       : fail("cannot write");
+	}
+	return fail("no such format");
+}

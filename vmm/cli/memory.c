@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --memory=FILE[@BASE][,WORD]...: which image of memory has the code of which CR3. */
+#include "cli/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/open.h"
+#include "image/nested.h"
+
+/* One --memory, taken apart. */
+struct given {
+	char *path;
+	uint64_t base;
+	struct img_use use;
+};
+
+int vpt_cli_memory_take(struct vpt_cli_memory *m, const char *verb, const char *word)
+{
+	if (!*word || *word == ',')
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --memory=: a file's name", verb);
+	if (m->n == IMG_SET_MAX)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: no more than %u times", verb,
+				IMG_SET_MAX);
+	m->word[m->n++] = word;
+	return VPT_EXIT_OK;
+}
+
+static int take_paging(const char *verb, const char *text, enum img_paging *paging)
+{
+	static const char *const names[] = {"none", "32", "pae", "4", "5", NULL};
+	unsigned int i;
+
+	for (i = 0; names[i]; i++) {
+		if (!strcmp(text, names[i])) {
+			*paging = (enum img_paging)i;
+			return VPT_EXIT_OK;
+		}
+	}
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: paging=%s: there is none, 32, pae, 4 and 5",
+			verb, text);
+}
+
+static int take_word(const char *verb, char *word, struct img_use *use)
+{
+	char *value = strchr(word, '=');
+	int status;
+
+	if (!strcmp(word, "host") || !strcmp(word, "guest")) {
+		if (use->side != IMG_ALL)
+			return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: %s: the side is given twice",
+					verb, word);
+		use->side = *word == 'h' ? IMG_HOST : IMG_GUEST;
+		return VPT_EXIT_OK;
+	}
+	if (value)
+		*value++ = 0;
+	if (value && !strcmp(word, "paging"))
+		return take_paging(verb, value, &use->paging);
+	if (value && !strcmp(word, "vmcs"))
+		status = vpt_cli_number(verb, "memory: vmcs", value, &use->vmcs);
+	else if (value && !strcmp(word, "ept"))
+		status = vpt_cli_number(verb, "memory: ept", value, &use->eptp);
+	else if (value && !strcmp(word, "cr3"))
+		status = vpt_cli_number(verb, "memory: cr3", value, &use->cr3);
+	else
+		status =
+			vpt_fail(VPT_EXIT_USAGE,
+				 "%s: --memory: %s: there is host, guest, vmcs=, paging=, ept= and "
+				 "cr3=; a file's name has no comma",
+				 verb, word);
+	return status;
+}
+
+/* What comes after the last @ is the base; a name may have one all the same. */
+static int take_base(const char *verb, struct given *g)
+{
+	char *at = strrchr(g->path, '@');
+
+	if (!at || strchr(at, '/'))
+		return VPT_EXIT_OK;
+	*at = 0;
+	return vpt_cli_number(verb, "memory=FILE@BASE", at + 1, &g->base);
+}
+
+static int take_apart(const char *verb, const char *text, struct given *g)
+{
+	char *rest, *word;
+	int status;
+
+	*g = (struct given){
+		.path = strdup(text),
+		.use = {.vmcs = VPT_SPACE_ANY_VMCS, .paging = IMG_PAGINGS, .cr3 = VPT_SOURCE_NONE},
+	};
+	if (!g->path)
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+	rest = g->path;
+	word = strsep(&rest, ",");
+	status = take_base(verb, g);
+	while (!status && (word = strsep(&rest, ",")))
+		status = take_word(verb, word, &g->use);
+	/* A VMCS is of a guest, and so is the EPT that its memory is found by. */
+	if (!status && (g->use.vmcs != VPT_SPACE_ANY_VMCS || g->use.eptp)) {
+		if (g->use.side == IMG_HOST)
+			return vpt_fail(VPT_EXIT_USAGE,
+					"%s: --memory: vmcs= and ept= are of a guest: without host",
+					verb);
+		g->use.side = IMG_GUEST;
+	}
+	return status;
+}
+
+static int add(struct vpt_cli_memory *m, const char *verb, const char *word)
+{
+	struct img_image *image;
+	struct given g;
+	char why[256];
+	int status = take_apart(verb, word, &g), err = 0;
+
+	if (!status) {
+		err = img_open(g.path, g.base, &image, why, sizeof(why));
+		if (err)
+			status = vpt_fail(vpt_cli_input_status(err), "%s: --memory: %s: %s", verb,
+					  g.path, why);
+	}
+	if (!status && g.use.eptp && !img_is_eptp(image, g.use.eptp)) {
+		status = vpt_fail(VPT_EXIT_USAGE,
+				  "%s: --memory: ept=0x%" PRIx64 ": not an EPTP in %s", verb,
+				  g.use.eptp, g.path);
+		img_close(image);
+	}
+	if (!status)
+		img_set_add(m->set, image, &g.use);
+	free(g.path);
+	return status;
+}
+
+int vpt_cli_memory_open(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader)
+{
+	int status = VPT_EXIT_OK;
+	unsigned int i;
+
+	if (!m->n)
+		return status;
+	m->set = img_set_new();
+	if (!m->set)
+		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+	for (i = 0; i < m->n && !status; i++)
+		status = add(m, verb, m->word[i]);
+	m->source = img_set_source(m->set);
+	vpt_reader_set_source(reader, &m->source);
+	return status;
+}
+
+void vpt_cli_memory_close(struct vpt_cli_memory *m)
+{
+	img_set_free(m->set);
+	m->set = NULL;
+}
+
+int vpt_cli_memory_whole(const struct vpt_cli_memory *m, const char *verb, const char *path)
+{
+	const char *damage = m->set ? img_set_damage(m->set) : NULL;
+
+	if (!damage)
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: code is missing: --memory: %s", verb, path,
+			damage);
+}

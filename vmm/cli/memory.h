@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option --memory=FILE of the verbs that decode. */
+#ifndef VMM_CLI_MEMORY_H
+#define VMM_CLI_MEMORY_H
+
+#include "image/set.h"
+#include "trace/reader.h"
+
+struct vpt_cli_memory {
+	const char *word[IMG_SET_MAX];
+	unsigned int n;
+	struct img_set *set; /* NULL: nothing was given, or it is not open */
+	struct vpt_code_source source;
+};
+
+/* Help text, two lines of it. */
+#define VPT_CLI_MEMORY_HELP                                                                   \
+	"  -M, --memory=FILE[@BASE][,WORD]...  code that the trace lacks, from an image of\n" \
+	"                    memory: see MEMORY IMAGES in vpt-decode(1); any number of them\n"
+
+/* Note what was given. VPT_EXIT_OK or VPT_EXIT_USAGE. */
+int vpt_cli_memory_take(struct vpt_cli_memory *m, const char *verb, const char *word);
+
+/*
+ * Open the images, and make them the source of code of @reader. @m outlives the reader's use of
+ * it. VPT_EXIT_OK, or a status after the one line was printed; vpt_cli_memory_close() follows
+ * always.
+ */
+int vpt_cli_memory_open(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader);
+void vpt_cli_memory_close(struct vpt_cli_memory *m);
+
+/*
+ * VPT_EXIT_OK if nothing was left out of the images. VPT_EXIT_INPUT, after the one line was
+ * printed, if a page of them could not be read.
+ */
+int vpt_cli_memory_whole(const struct vpt_cli_memory *m, const char *verb, const char *path);
+
+#endif /* VMM_CLI_MEMORY_H */
