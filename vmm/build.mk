@@ -3,7 +3,7 @@
 VMM_SRC := $(sort $(filter-out vmm/main.c,$(wildcard vmm/*.c vmm/*/*.c)))
 VMM_OBJ := $(VMM_SRC:%.c=$(O)/%.o)
 LIBVMM := $(O)/libvmm.a
-VMM_LIBS := -lZydis -lipt -ldw -lelf -lz
+VMM_LIBS := -lZydis -lipt -ldw -lelf -lz -lzstd
 VPT := $(O)/vpt
 ALL += $(VPT)
 

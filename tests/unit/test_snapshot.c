@@ -464,7 +464,7 @@ START_TEST(writer_without_index)
 	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, sizeof(psb)), 0);
 	state = writer_state(w, &bytes);
 	memcpy(state + 80, &none, 8);
-	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes - sizeof(struct vpt_index_entry),
+	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes - sizeof(struct vpt_psb_point),
 					   &file_bytes, &again),
 			 -EINVAL);
 	free(state);

@@ -336,7 +336,7 @@ START_TEST(psb_index)
 {
 	char path[] = "/tmp/vpt-test-XXXXXX";
 	struct vpt_file_info info = {.vcpus = 1};
-	const struct vpt_index_entry *index;
+	const struct vpt_psb_point *index;
 	uint8_t bytes[64] = {0};
 	struct vpt_writer *w;
 	struct vpt_reader *r;
@@ -360,7 +360,7 @@ START_TEST(psb_index)
 
 	b = load(path);
 	ck_assert_int_eq(vpt_reader_open(path, &r, why, sizeof(why)), 0);
-	index = vpt_reader_index(r, &n);
+	index = vpt_reader_points(r, 0, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(index[0].offset, 3);
 	ck_assert_uint_eq(index[1].offset, 40);
@@ -401,7 +401,7 @@ START_TEST(index_is_bounded)
 {
 	char path[] = "/tmp/vpt-test-XXXXXX";
 	struct vpt_file_info info = {.vcpus = 1};
-	const struct vpt_index_entry *index;
+	const struct vpt_psb_point *index;
 	struct vpt_writer *w;
 	struct vpt_reader *r;
 	const uint8_t *stream;
@@ -418,7 +418,7 @@ START_TEST(index_is_bounded)
 
 	ck_assert_int_eq(vpt_reader_open(path, &r, why, sizeof(why)), 0);
 	stream = vpt_reader_stream(r, 0, &len);
-	index = vpt_reader_index(r, &n);
+	index = vpt_reader_points(r, 0, &n);
 	ck_assert_uint_gt(n, 30000);
 	ck_assert_uint_le(n, 65536);
 	for (i = 0; i < n; i++) {
@@ -573,8 +573,8 @@ static const struct {
 	const char *why;
 } headers[] = {
 	{"foreign", 0, 'X', "not a .vpt file"},
-	{"newer", 8, 3, "its format version is 3, this program reads 1 and 2"},
-	{"version 0", 8, 0, "its format version is 0, this program reads 1 and 2"},
+	{"newer", 8, 4, "its format version is 4, this program reads 1 to 3"},
+	{"version 0", 8, 0, "its format version is 0, this program reads 1 to 3"},
 	{"short header", 12, 24, "its header is damaged"},
 	{"odd header", 12, 33, "its header is damaged"},
 	{"header past the end", 14, 1, "its header is damaged"},

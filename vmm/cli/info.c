@@ -149,6 +149,18 @@ static void show_spaces(const struct vpt_reader *r, uint64_t limit)
 		printf("  ... and %zu more: see --limit\n", n - i);
 }
 
+size_t vpt_info_points(const struct vpt_reader *r)
+{
+	size_t all = 0, n;
+	unsigned int i;
+
+	for (i = 0; i < vpt_reader_info(r)->vcpus; i++) {
+		vpt_reader_points(r, i, &n);
+		all += n;
+	}
+	return all;
+}
+
 static void show_contents(const struct vpt_reader *r)
 {
 	const struct vpt_ram_range *ram;
@@ -170,7 +182,7 @@ static void show_contents(const struct vpt_reader *r)
 	vpt_reader_contents(r, &n);
 	if (n)
 		printf("code           %zu different pages, %zu bytes\n", n, n * VPT_CODE_BYTES);
-	vpt_reader_index(r, &n);
+	n = vpt_info_points(r);
 	if (n)
 		printf("PSBs           %zu\n", n);
 }

@@ -48,6 +48,9 @@ bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count);
  */
 bool vpt_info_exit(const struct vpt_reader *r, uint32_t *status);
 
+/* How many PSBs are listed, of all vCPUs. */
+size_t vpt_info_points(const struct vpt_reader *r);
+
 /* info_json.c: all of it on a line. */
 void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names);
 

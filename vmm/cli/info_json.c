@@ -63,7 +63,7 @@ static void json_file(const struct vpt_reader *r)
 		printf("\"guest_exit\":%u,", guest_exit);
 	vpt_reader_contents(r, &pages);
 	printf("\"contents\":%zu,", pages);
-	vpt_reader_index(r, &pages);
+	pages = vpt_info_points(r);
 	printf("\"psbs\":%zu,\"bytes\":%" PRIu64 ",\"readable\":%" PRIu64
 	       ",\"blocks\":%zu,\"unknown\":%zu,\"whole\":%s",
 	       pages, extent->file_bytes, extent->readable, extent->blocks, extent->unknown,

@@ -17,6 +17,10 @@ static const char *read_info(struct vpt_reader *r, const struct vpt_block *b, co
 
 	if (r->info || b->len != sizeof(*info))
 		return "an INFO block is not the only one, or of a wrong length";
+	if (r->version == VPT_FILE_OLD_RTIT && !(info->flags & VPT_INFO_RTIT))
+		return "its version is that of RTIT, and its flags are not";
+	if (r->version >= VPT_FILE_VERSION && info->flags & ~(uint32_t)VPT_INFO_FLAGS)
+		return "it has flags that this program does not know";
 	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
 		return "the number of vCPUs is out of range";
 	r->vcpu = calloc(info->vcpus, sizeof(*r->vcpu));
@@ -87,8 +91,7 @@ static const char *read_page(struct vpt_reader *r, const struct vpt_block *b, co
 	return NULL;
 }
 
-/* The index of the content with this id, from 1 on; 0: there is none. */
-static size_t find_content(const struct vpt_reader *r, uint64_t id)
+size_t vpt_reader_find_content(const struct vpt_reader *r, uint64_t id)
 {
 	size_t lo = 0, hi = r->contents.n;
 
@@ -108,7 +111,7 @@ static size_t find_content(const struct vpt_reader *r, uint64_t id)
 static const char *add_map(struct vpt_reader *r, struct vpt_reader_vcpu *v,
 			   const struct vpt_page_map *map)
 {
-	size_t content = find_content(r, map->content);
+	size_t content = vpt_reader_find_content(r, map->content);
 
 	if (map->page.vaddr % VPT_CODE_BYTES)
 		return "a page of code is not aligned";
@@ -189,24 +192,18 @@ static const char *read_spaces(struct vpt_reader *r, const struct vpt_block *b, 
 
 static const char *read_vmcs(struct vpt_reader_vcpu *v, const struct vpt_block *b, const void *p)
 {
-	const struct vpt_vmcs *vmcs = p;
+	struct vpt_vmcs copy, *vmcs = &copy;
 
 	if (b->len != sizeof(*vmcs))
 		return "a block's length is wrong";
+	memcpy(vmcs, p, sizeof(*vmcs));
+	if (!vpt_reader_rebase(v, &vmcs->offset))
+		return "a place in the stream is wrong";
 	if (v->vmcs.n && vmcs->offset < v->vmcs.at[v->vmcs.n - 1].offset)
 		return "a VMCS block goes back";
 	if (!vpt_vec_room(&v->vmcs))
 		return vpt_reader_no_memory;
 	v->vmcs.at[v->vmcs.n++] = *vmcs;
-	return NULL;
-}
-
-static const char *read_index(struct vpt_reader *r, const struct vpt_block *b, const void *p)
-{
-	if (b->len % sizeof(*r->index))
-		return "a block's length is wrong";
-	r->index = p;
-	r->nindex = b->len / sizeof(*r->index);
 	return NULL;
 }
 
@@ -252,6 +249,38 @@ static const char *check_vcpu(const struct vpt_reader *r, const struct vpt_block
 	return b->vcpu < r->info->vcpus ? NULL : "a block is of a vCPU that is not there";
 }
 
+/* The types that older files do not have. */
+static const char *read_newer(struct vpt_reader *r, struct vpt_reader_vcpu *v,
+			      const struct vpt_block *b, const void *p)
+{
+	switch (b->type) {
+	case VPT_BLOCK_ORIGIN:
+		return vpt_reader_take_origin(r, p, b->len);
+	case VPT_BLOCK_SWITCH:
+		return vpt_reader_take_switches(v, p, b->len);
+	case VPT_BLOCK_POINT:
+		return vpt_reader_take_points(v, p, b->len);
+	case VPT_BLOCK_PACKED:
+		return vpt_reader_packed(r, p, b->len);
+	case VPT_BLOCK_EPOCH:
+		return vpt_reader_take_epoch(v, p, b->len);
+	case VPT_BLOCK_FRAME:
+		return vpt_reader_take_frames(r, p, b->len);
+	case VPT_BLOCK_VIEW:
+		return vpt_reader_take_views(r, p, b->len);
+	case VPT_BLOCK_INPUT:
+		return vpt_reader_take_inputs(r, b->vcpu, p, b->len);
+	case VPT_BLOCK_FILE:
+		return vpt_reader_take_ref(r, b->vcpu, p, b->len);
+	case VPT_BLOCK_MARK:
+		return vpt_reader_take_marks(v, p, b->len);
+	case VPT_BLOCK_CUT:
+		return vpt_reader_take_cut(v, p, b->len);
+	default:
+		return NULL;
+	}
+}
+
 /* NULL, or what is wrong with it: then nothing of it has been taken over. */
 static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b, const void *p)
 {
@@ -283,7 +312,7 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_ORACLE:
 		return read_oracle(r, v, b, p);
 	case VPT_BLOCK_INDEX:
-		return read_index(r, b, p);
+		return vpt_reader_take_index(r, p, b->len);
 	case VPT_BLOCK_END:
 		return read_end(r, b, p);
 	case VPT_BLOCK_CR3:
@@ -299,7 +328,7 @@ static const char *read_payload(struct vpt_reader *r, const struct vpt_block *b,
 	case VPT_BLOCK_STOP:
 		return read_stop(r, b, p);
 	default:
-		return NULL;
+		return read_newer(r, v, b, p);
 	}
 }
 
@@ -308,16 +337,22 @@ static bool is_oracle(uint16_t type)
 	return type == VPT_BLOCK_ORACLE || type == VPT_BLOCK_STRETCH || type == VPT_BLOCK_RUN;
 }
 
-static bool is_unknown(uint16_t type)
+static bool is_unknown(const struct vpt_reader *r, uint16_t type)
 {
-	return !type || type >= VPT_BLOCK_TYPES;
+	return !type || type >= VPT_BLOCK_TYPES ||
+	       (type >= VPT_BLOCK_TYPES_OLD && r->version < VPT_FILE_VERSION);
+}
+
+static bool is_needed(const struct vpt_reader *r, uint16_t type)
+{
+	return type & VPT_BLOCK_NEEDED && r->version >= VPT_FILE_VERSION;
 }
 
 static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head)
 {
 	struct vpt_reader *r = (struct vpt_reader *)b;
 
-	if (is_unknown(head->type) && r->info)
+	if (is_unknown(r, head->type) && r->info)
 		return VPT_USE_PASS;
 	/* What ran makes sense from its beginning on, without a gap. */
 	if (is_oracle(head->type) && r->info && (r->how & VPT_READER_NO_ORACLE || b->damages.n))
@@ -335,6 +370,14 @@ static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head
 	case VPT_BLOCK_SPACE:
 	case VPT_BLOCK_VMCS:
 	case VPT_BLOCK_STOP:
+	case VPT_BLOCK_SWITCH:
+	case VPT_BLOCK_POINT:
+	case VPT_BLOCK_INDEX:
+	case VPT_BLOCK_PACKED:
+	case VPT_BLOCK_EPOCH:
+	case VPT_BLOCK_FRAME:
+	case VPT_BLOCK_VIEW:
+	case VPT_BLOCK_CUT:
 		/* Their content is copied to where it is needed. */
 		return VPT_USE_LOOK;
 	default:
@@ -349,8 +392,13 @@ static const char *take(struct vpt_blocks *b, const struct vpt_block *head, cons
 
 	if (why == vpt_reader_no_memory)
 		b->error = -ENOMEM;
-	else if (!why)
-		b->extent.unknown += is_unknown(head->type);
+	else if (!why && is_unknown(r, head->type)) {
+		b->extent.unknown++;
+		if (is_needed(r, head->type)) {
+			r->needed = head->type;
+			b->error = -EINVAL;
+		}
+	}
 	return why;
 }
 
@@ -385,15 +433,23 @@ static int read_header(struct vpt_reader *r, uint64_t *at, char *why, size_t siz
 		snprintf(why, size, "not a .vpt file");
 		return -EINVAL;
 	}
-	if (header.version != VPT_FILE_OLD && header.version != VPT_FILE_OLD_RTIT) {
-		snprintf(why, size, "its format version is %u, this program reads %u and %u",
-			 header.version, VPT_FILE_OLD, VPT_FILE_OLD_RTIT);
+	if (!header.version || header.version > VPT_FILE_VERSION) {
+		snprintf(why, size, "its format version is %u, this program reads %u to %u",
+			 header.version, VPT_FILE_OLD, VPT_FILE_VERSION);
+		return -EINVAL;
+	}
+	if (header.version == VPT_FILE_VERSION && header.flags) {
+		snprintf(why, size,
+			 "its header has flags 0x%llx, which this program does not know: "
+			 "use a newer vpt",
+			 (unsigned long long)header.flags);
 		return -EINVAL;
 	}
 	if (header.size < sizeof(header) || header.size % 8 || header.size > source->size) {
 		snprintf(why, size, "its header is damaged");
 		return -EINVAL;
 	}
+	r->version = header.version;
 	*at = header.size;
 	return 0;
 }
@@ -421,7 +477,17 @@ static int read_file(struct vpt_reader *r, const char *path, char *why, size_t s
 		return err;
 	vpt_source_map(&r->blocks.source);
 	err = vpt_blocks_read(&r->blocks, at, r->how);
-	if (err) {
+	if (!err)
+		err = vpt_reader_resolve(r);
+	if (r->needed) {
+		snprintf(why, size,
+			 "it cannot be read without its blocks of type 0x%x, which this program "
+			 "does not know: use a newer vpt",
+			 r->needed);
+	} else if (err == -E2BIG) {
+		snprintf(why, size, "its FRAME and VIEW blocks would take too much memory");
+		err = -EINVAL;
+	} else if (err) {
 		snprintf(why, size, "%s", strerror(-err));
 	} else if (!r->info) {
 		snprintf(why, size, "its first block cannot be read: %s", r->blocks.extent.why);
@@ -471,11 +537,19 @@ void vpt_reader_close(struct vpt_reader *r)
 		free(r->vcpu[i].periods.at);
 		free(r->vcpu[i].cr3.at);
 		free(r->vcpu[i].vmcs.at);
+		free(r->vcpu[i].switches.at);
+		free(r->vcpu[i].points.at);
+		free(r->vcpu[i].epochs.at);
+		free(r->vcpu[i].marks.at);
 		free(r->vcpu[i].oracle.blocks.at);
 	}
 	free(r->vcpu);
 	free(r->elf.at);
 	free(r->spaces.at);
+	free(r->inputs.at);
+	free(r->refs.at);
+	free(r->frames.at);
+	free(r->views.at);
 	free(r->contents.at);
 	free(r->ids.at);
 	free(r->stretches.at);
@@ -509,6 +583,11 @@ const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r)
 	return &r->blocks.extent;
 }
 
+unsigned int vpt_reader_version(const struct vpt_reader *r)
+{
+	return r->version;
+}
+
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r)
 {
 	return r->info;
@@ -534,12 +613,6 @@ const struct vpt_elf_file *vpt_reader_elf(const struct vpt_reader *r, size_t *co
 {
 	*count = r->elf.n;
 	return r->elf.at;
-}
-
-const struct vpt_index_entry *vpt_reader_index(const struct vpt_reader *r, size_t *count)
-{
-	*count = r->nindex;
-	return r->index;
 }
 
 const struct vpt_code *vpt_reader_code(const struct vpt_reader *r, unsigned int vcpu, size_t *count)

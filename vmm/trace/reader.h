@@ -35,7 +35,8 @@ struct vpt_extent {
 	const char *why;   /* what is wrong with the first, NULL: nothing is */
 	bool cut;    /* the only damage is that the file ends early, as if its writer was killed */
 	bool closed; /* the writer closed the file */
-	size_t blocks;
+	size_t blocks;			 /* as they stand in the file */
+	size_t inside;			 /* blocks that were in PACKED blocks */
 	size_t unknown;			 /* blocks of types that this reader does not know */
 	const struct vpt_damage *damage; /* in the order of the file */
 	size_t damages;
@@ -103,6 +104,8 @@ const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
  * and code in place, can have been zeros.
  */
 bool vpt_reader_torn(const struct vpt_reader *r);
+/* The header's version: VPT_FILE_OLD, VPT_FILE_OLD_RTIT or VPT_FILE_VERSION. */
+unsigned int vpt_reader_version(const struct vpt_reader *r);
 const struct vpt_file_info *vpt_reader_info(const struct vpt_reader *r);
 /* NULL if the file was not closed. */
 const struct vpt_file_end *vpt_reader_end(const struct vpt_reader *r);
@@ -140,8 +143,55 @@ uint64_t vpt_reader_stream_missing(const struct vpt_reader *r, unsigned int vcpu
 /* Of a byte in the stream: where the guest's buffer held it, ~0: nowhere. */
 uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset);
 
-/* The index of PSBs as the writer left it, NULL: none. */
-const struct vpt_index_entry *vpt_reader_index(const struct vpt_reader *r, size_t *count);
+/*
+ * PSBs and the state at each, as the writer left them. An old file has the places alone. The
+ * last one that is not behind @offset, and at whose place a PSB begins; NULL: there is none.
+ */
+const struct vpt_psb_point *vpt_reader_points(const struct vpt_reader *r, unsigned int vcpu,
+					      size_t *count);
+const struct vpt_psb_point *vpt_reader_point_before(const struct vpt_reader *r, unsigned int vcpu,
+						    uint64_t offset);
+
+/*
+ * From version 3 on. All places are relative to the part of the stream that the file has: the
+ * part begins at vpt_reader_cut()->offset of the whole stream. NULL: it begins at 0.
+ */
+const struct vpt_cut *vpt_reader_cut(const struct vpt_reader *r, unsigned int vcpu);
+/* NULL: the file does not say. */
+const struct vpt_origin *vpt_reader_origin(const struct vpt_reader *r);
+/* In the order of their place in the stream. */
+const struct vpt_switch *vpt_reader_switches(const struct vpt_reader *r, unsigned int vcpu,
+					     size_t *count);
+/* Where a vCPU enters which epoch. Code that is bound to epochs is in vpt_reader_code() too. */
+const struct vpt_epoch *vpt_reader_epochs(const struct vpt_reader *r, unsigned int vcpu,
+					  size_t *count);
+
+/* What came from outside, of all vCPUs in its order. @bytes are @head->len. */
+struct vpt_reader_input {
+	unsigned int vcpu;
+	const struct vpt_recorded *head;
+	const uint8_t *bytes;
+};
+
+const struct vpt_reader_input *vpt_reader_inputs(const struct vpt_reader *r, size_t *count);
+
+/* In the order of their place in the stream. @text has @mark.len bytes and no NUL. */
+struct vpt_reader_mark {
+	struct vpt_user_mark mark;
+	const char *text;
+};
+
+const struct vpt_reader_mark *vpt_reader_marks(const struct vpt_reader *r, unsigned int vcpu,
+					       size_t *count);
+
+/* Files outside. @name has @ref->name_len bytes, none of which is NUL. */
+struct vpt_reader_ref {
+	unsigned int vcpu;
+	const struct vpt_file_ref *ref;
+	const char *name;
+};
+
+const struct vpt_reader_ref *vpt_reader_refs(const struct vpt_reader *r, size_t *count);
 
 /* How an instruction that comes next would be come to. */
 enum vpt_came {

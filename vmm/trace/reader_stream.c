@@ -94,12 +94,16 @@ static const char *make_hole(struct vpt_reader *r, struct vpt_reader_vcpu *v, ui
 const char *vpt_reader_trace(struct vpt_reader *r, struct vpt_reader_vcpu *v, const void *payload,
 			     size_t len)
 {
-	const struct vpt_trace_chunk *chunk = payload;
+	const uint8_t *bytes = (const uint8_t *)payload + sizeof(struct vpt_trace_chunk);
+	struct vpt_trace_chunk copy, *chunk = &copy;
 	const char *why = NULL;
 
 	if (len <= sizeof(*chunk))
 		return "a block's length is wrong";
+	memcpy(chunk, payload, sizeof(*chunk));
 	len -= sizeof(*chunk);
+	if (!vpt_reader_rebase(v, &chunk->offset))
+		return "a place in the stream is wrong";
 	if (chunk->offset < v->stream.n || (chunk->offset > v->stream.n && !r->missing))
 		return "a TRACE block does not continue its stream";
 	if (!vpt_vec_room(&v->chunks))
@@ -112,7 +116,7 @@ const char *vpt_reader_trace(struct vpt_reader *r, struct vpt_reader_vcpu *v, co
 		return vpt_reader_no_memory;
 	v->chunks.at[v->chunks.n++] =
 		(struct vpt_reader_chunk){.offset = chunk->offset, .gpa = chunk->gpa, .len = len};
-	memcpy(v->stream.at + v->stream.n, chunk + 1, len);
+	memcpy(v->stream.at + v->stream.n, bytes, len);
 	v->stream.n += len;
 	return NULL;
 }
@@ -167,6 +171,20 @@ static const char *check_session(const struct vpt_reader *r, const struct vpt_re
 	return NULL;
 }
 
+/* A copy with its place in the part that the file has. A place before that part cannot be right. */
+static const struct vpt_session *rebased(struct vpt_reader *r, const struct vpt_reader_vcpu *v,
+					 const struct vpt_session *session)
+{
+	struct vpt_session *copy = vpt_arena_alloc(&r->blocks.arena, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *session;
+	if (!vpt_reader_rebase(v, &copy->offset))
+		copy->edge = UINT32_MAX;
+	return copy;
+}
+
 const char *vpt_reader_session(struct vpt_reader *r, struct vpt_reader_vcpu *v, const void *payload,
 			       size_t len)
 {
@@ -175,6 +193,11 @@ const char *vpt_reader_session(struct vpt_reader *r, struct vpt_reader_vcpu *v, 
 
 	if (len != sizeof(*session))
 		return "a block's length is wrong";
+	if (v->cut.offset) {
+		session = rebased(r, v, session);
+		if (!session)
+			return vpt_reader_no_memory;
+	}
 	why = check_session(r, v, session);
 	if (!why && session->offset > v->stream.n)
 		why = make_hole(r, v, session->offset);

@@ -52,7 +52,7 @@ static uint64_t end_bytes(const struct vpt_writer *w)
 	unsigned int i;
 
 	for (i = 0; i < w->vcpus; i++)
-		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct vpt_index_entry);
+		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct vpt_psb_point);
 	return bytes;
 }
 
@@ -84,8 +84,8 @@ size_t vpt_writer_room(const struct vpt_writer *w)
 	return need < w->limit ? (size_t)(w->limit - need) : 0;
 }
 
-static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
-		       const void *head, size_t head_len, const void *body, size_t body_len)
+int vpt_writer_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
+		     const void *head, size_t head_len, const void *body, size_t body_len)
 {
 	static const uint8_t zeros[8];
 	size_t len = head_len + body_len;
@@ -116,23 +116,6 @@ static int write_block(struct vpt_writer *w, enum vpt_block_type type, unsigned 
 	return 0;
 }
 
-/* Now that a chunk's place in the file is known, so is that of PSBs in it. */
-static void resolve_index(struct stream *s, uint64_t file_offset)
-{
-	s->mark[s->marks++ % PSB_BYTES] = (struct chunk_mark){s->chunk.offset, file_offset};
-
-	for (; s->nresolved < s->nindex; s->nresolved++) {
-		struct vpt_index_entry *entry = &s->index[s->nresolved];
-		unsigned int i = s->marks;
-		unsigned int oldest = s->marks > PSB_BYTES ? s->marks - PSB_BYTES : 0;
-
-		while (i > oldest && s->mark[(i - 1) % PSB_BYTES].offset > entry->offset)
-			i--;
-		if (i > oldest)
-			entry->file_offset = s->mark[(i - 1) % PSB_BYTES].file_offset;
-	}
-}
-
 static int flush_trace(struct vpt_writer *w, unsigned int vcpu)
 {
 	struct stream *s = &w->stream[vcpu];
@@ -142,11 +125,11 @@ static int flush_trace(struct vpt_writer *w, unsigned int vcpu)
 	if (w->error || !s->gathered)
 		return w->error;
 
-	err = write_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), s->buf,
-			  s->gathered);
+	err = vpt_writer_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), s->buf,
+			       s->gathered);
 	if (err)
 		return err;
-	resolve_index(s, file_offset);
+	vpt_writer_resolve(s, file_offset);
 	s->gathered = 0;
 	return 0;
 }
@@ -159,8 +142,8 @@ static int flush_oracle(struct vpt_writer *w, unsigned int vcpu)
 	if (w->error || !s->nrecords)
 		return w->error;
 
-	err = write_block(w, VPT_BLOCK_ORACLE, vcpu, NULL, 0, s->records,
-			  s->nrecords * sizeof(*s->records));
+	err = vpt_writer_block(w, VPT_BLOCK_ORACLE, vcpu, NULL, 0, s->records,
+			       s->nrecords * sizeof(*s->records));
 	s->nrecords = 0;
 	return err;
 }
@@ -172,7 +155,7 @@ static int flush_stretches(struct vpt_writer *w)
 	if (w->error || !w->stretch_bytes)
 		return w->error;
 
-	err = write_block(w, VPT_BLOCK_STRETCH, 0, NULL, 0, w->stretches, w->stretch_bytes);
+	err = vpt_writer_block(w, VPT_BLOCK_STRETCH, 0, NULL, 0, w->stretches, w->stretch_bytes);
 	w->stretch_bytes = 0;
 	return err;
 }
@@ -183,7 +166,7 @@ static int write_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *wo
 
 	if (err)
 		return err;
-	return write_block(w, VPT_BLOCK_RUN, vcpu, NULL, 0, words, count * sizeof(*words));
+	return vpt_writer_block(w, VPT_BLOCK_RUN, vcpu, NULL, 0, words, count * sizeof(*words));
 }
 
 static int flush_run(struct vpt_writer *w, unsigned int vcpu)
@@ -206,104 +189,6 @@ static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
 	if (!err)
 		err = flush_oracle(w, vcpu);
 	return err ? err : flush_run(w, vcpu);
-}
-
-static void thin_index(struct stream *s)
-{
-	size_t i;
-
-	for (i = 0; 2 * i < s->nindex; i++)
-		s->index[i] = s->index[2 * i];
-	s->nindex = i;
-	s->nresolved = (s->nresolved + 1) / 2;
-	s->index_gap = s->index_gap ? 2 * s->index_gap : INDEX_GAP;
-}
-
-static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset)
-{
-	s->passed_over = s->nindex && offset - s->index[s->nindex - 1].offset < s->index_gap;
-	if (s->passed_over)
-		return 0;
-	if (s->nindex == INDEX_MOST)
-		thin_index(s);
-	if (s->nindex == s->index_room) {
-		size_t room = s->index_room ? 2 * s->index_room : 64;
-		void *index = realloc(s->index, room * sizeof(*s->index));
-
-		if (!index)
-			return w->error = -ENOMEM;
-		s->index = index;
-		s->index_room = room;
-	}
-	s->index[s->nindex++] = (struct vpt_index_entry){
-		.offset = offset,
-		.vcpu = (uint32_t)(s - w->stream),
-	};
-	return 0;
-}
-
-/* The bytes 02 82 may also end the packet before: the last 16 of a row count. */
-static int index_psb(struct vpt_writer *w, struct stream *s, uint64_t offset)
-{
-	if (s->run == PSB_BYTES)
-		return index_add(w, s, offset);
-	if (s->passed_over)
-		return 0;
-	s->index[s->nindex - 1].offset = offset;
-	if (s->nresolved == s->nindex)
-		s->nresolved--;
-	return 0;
-}
-
-/* A header and zeros, as many as no other packet has. */
-static int find_rtit_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		/* As above. */
-		if (!s->run) {
-			const uint8_t *next = memchr(bytes + i, 0xc0, len - i);
-
-			if (!next)
-				break;
-			i = (size_t)(next - bytes);
-		}
-		s->run = bytes[i] == 0xc0 ? 1 : !bytes[i] && s->run ? s->run + 1 : 0;
-		if (s->run < RTIT_PSB_BYTES)
-			continue;
-		s->run = 0;
-		if (index_add(w, s, s->bytes + i + 1 - RTIT_PSB_BYTES))
-			return w->error;
-	}
-	return 0;
-}
-
-static int find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
-{
-	size_t i;
-
-	if (w->rtit)
-		return find_rtit_psbs(w, s, bytes, len);
-	for (i = 0; i < len; i++) {
-		/* Mostly there is nothing to be seen for long. */
-		if (!s->run) {
-			const uint8_t *next = memchr(bytes + i, 0x02, len - i);
-
-			if (!next)
-				break;
-			i = (size_t)(next - bytes);
-		}
-		if (bytes[i] == (s->run & 1 ? 0x82 : 0x02))
-			s->run++;
-		else
-			s->run = bytes[i] == 0x02;
-
-		if (s->run >= PSB_BYTES && !(s->run & 1) &&
-		    index_psb(w, s, s->bytes + i + 1 - PSB_BYTES))
-			return w->error;
-	}
-	return 0;
 }
 
 int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
@@ -331,7 +216,7 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 		if (!s->gathered)
 			s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
 		memcpy(s->buf + s->gathered, p, n);
-		if (find_psbs(w, s, p, n))
+		if (vpt_writer_find_psbs(w, s, p, n))
 			return w->error;
 		s->gathered += n;
 		s->bytes += n;
@@ -363,10 +248,10 @@ int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, con
 		const uint64_t file_offset = w->file_bytes;
 
 		s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
-		if (find_psbs(w, s, p, n) ||
-		    write_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), p, n))
+		if (vpt_writer_find_psbs(w, s, p, n) ||
+		    vpt_writer_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), p, n))
 			break;
-		resolve_index(s, file_offset);
+		vpt_writer_resolve(s, file_offset);
 		s->bytes += n;
 		p += n;
 		len -= n;
@@ -387,7 +272,10 @@ int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_sessi
 	if (flush_vcpu(w, vcpu))
 		return w->error;
 	session->offset = w->stream[vcpu].bytes;
-	return write_block(w, VPT_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
+	w->stream[vcpu].placed = true;
+	if (session->edge == VPT_SESSION_START)
+		vpt_writer_point_session(&w->stream[vcpu], session);
+	return vpt_writer_block(w, VPT_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
 }
 
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record)
@@ -479,13 +367,13 @@ int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *word
 
 int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count)
 {
-	return write_block(w, VPT_BLOCK_RAM, 0, ranges, count * sizeof(*ranges), NULL, 0);
+	return vpt_writer_block(w, VPT_BLOCK_RAM, 0, ranges, count * sizeof(*ranges), NULL, 0);
 }
 
 int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image, const void *bytes,
 		   size_t len)
 {
-	return write_block(w, VPT_BLOCK_ELF, 0, image, sizeof(*image), bytes, len);
+	return vpt_writer_block(w, VPT_BLOCK_ELF, 0, image, sizeof(*image), bytes, len);
 }
 
 int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_code_page *page,
@@ -493,14 +381,15 @@ int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_co
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
-	return write_block(w, VPT_BLOCK_CODE, vcpu, page, sizeof(*page), bytes, VPT_CODE_BYTES);
+	return vpt_writer_block(w, VPT_BLOCK_CODE, vcpu, page, sizeof(*page), bytes,
+				VPT_CODE_BYTES);
 }
 
 int vpt_writer_page(struct vpt_writer *w, const void *bytes, uint64_t *id)
 {
 	struct vpt_page_content content = {.id = w->contents + 1};
-	int err =
-		write_block(w, VPT_BLOCK_PAGE, 0, &content, sizeof(content), bytes, VPT_CODE_BYTES);
+	int err = vpt_writer_block(w, VPT_BLOCK_PAGE, 0, &content, sizeof(content), bytes,
+				   VPT_CODE_BYTES);
 
 	if (!err)
 		*id = ++w->contents;
@@ -517,21 +406,24 @@ int vpt_writer_map(struct vpt_writer *w, unsigned int vcpu, const struct vpt_pag
 	for (i = 0; i < count; i++)
 		if (!maps[i].content || maps[i].content > w->contents)
 			return w->error ? w->error : -EINVAL;
-	return write_block(w, VPT_BLOCK_MAP, vcpu, NULL, 0, maps, count * sizeof(*maps));
+	return vpt_writer_block(w, VPT_BLOCK_MAP, vcpu, NULL, 0, maps, count * sizeof(*maps));
 }
 
 int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw)
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
-	return write_block(w, VPT_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
+	/* With RTIT the low bits are no part of the space. */
+	if (!w->rtit)
+		vpt_writer_point_space(&w->stream[vcpu], sw->cr3);
+	return vpt_writer_block(w, VPT_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
 }
 
 int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count)
 {
 	if (!count)
 		return w->error;
-	return write_block(w, VPT_BLOCK_SPACE, 0, spaces, count * sizeof(*spaces), NULL, 0);
+	return vpt_writer_block(w, VPT_BLOCK_SPACE, 0, spaces, count * sizeof(*spaces), NULL, 0);
 }
 
 int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs)
@@ -539,7 +431,8 @@ int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vm
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	vmcs->offset = w->stream[vcpu].bytes;
-	return write_block(w, VPT_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
+	w->stream[vcpu].placed = true;
+	return vpt_writer_block(w, VPT_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
 }
 
 int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm)
@@ -556,13 +449,13 @@ int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm)
 	memcpy(body + faults, pm->call, calls);
 	if (vpt_writer_sync(w))
 		return w->error;
-	return write_block(w, VPT_BLOCK_STOP, pm->vcpu, &pm->stop, sizeof(pm->stop), body,
-			   faults + calls);
+	return vpt_writer_block(w, VPT_BLOCK_STOP, pm->vcpu, &pm->stop, sizeof(pm->stop), body,
+				faults + calls);
 }
 
 uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu)
 {
-	return vcpu < w->vcpus ? w->stream[vcpu].bytes : 0;
+	return vcpu < w->vcpus ? w->stream[vcpu].bytes - w->stream[vcpu].base : 0;
 }
 
 int vpt_writer_sync(struct vpt_writer *w)
@@ -572,31 +465,6 @@ int vpt_writer_sync(struct vpt_writer *w)
 	for (i = 0; i < w->vcpus && !w->error; i++)
 		flush_vcpu(w, i);
 	return flush_stretches(w);
-}
-
-static int write_index(struct vpt_writer *w)
-{
-	struct vpt_index_entry *all;
-	size_t total = 0, at = 0;
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < w->vcpus; i++)
-		total += w->stream[i].nindex;
-	all = malloc(total * sizeof(*all) + 1);
-	if (!all)
-		return w->error = -ENOMEM;
-
-	for (i = 0; i < w->vcpus; i++) {
-		const struct stream *s = &w->stream[i];
-
-		if (s->nindex)
-			memcpy(all + at, s->index, s->nindex * sizeof(*all));
-		at += s->nindex;
-	}
-	err = write_block(w, VPT_BLOCK_INDEX, 0, all, total * sizeof(*all), NULL, 0);
-	free(all);
-	return err;
 }
 
 static void writer_free(struct vpt_writer *w)
@@ -626,9 +494,8 @@ int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit)
 
 	vpt_writer_sync(w);
 	if (!w->error) {
-		end.index_offset = w->file_bytes;
-		if (!write_index(w))
-			write_block(w, VPT_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
+		end.index_offset = vpt_writer_points(w);
+		vpt_writer_block(w, VPT_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
 	}
 	/* Some file systems report a failed write here only. */
 	if (close(w->fd) && !w->error)
@@ -642,14 +509,14 @@ static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
 {
 	struct vpt_file_header header = {
 		.magic = VPT_FILE_MAGIC,
-		.version = w->rtit ? VPT_FILE_OLD_RTIT : VPT_FILE_OLD,
+		.version = VPT_FILE_VERSION,
 		.size = sizeof(header),
 	};
 	struct iovec iov = {&header, sizeof(header)};
 
 	if (vpt_writer_put(w, &iov, 1))
 		return w->error;
-	return write_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
+	return vpt_writer_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
 }
 
 int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer)

@@ -57,6 +57,30 @@ int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3
 int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count);
 /* `vmcs->offset` is filled in as well. */
 int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs);
+
+/*
+ * writer_side.c: side-band that version 3 of the file has. Beside the errors of all calls,
+ * -EINVAL: a field is out of range, or a place falls. It does not stick.
+ */
+int vpt_writer_origin(struct vpt_writer *w, const struct vpt_origin *origin);
+/* Before anything else of the vCPU that has a place in the stream. */
+int vpt_writer_cut(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cut *cut);
+/* Each `offset` is the caller's, and does not fall from entry to entry or from call to call. */
+int vpt_writer_switches(struct vpt_writer *w, unsigned int vcpu, const struct vpt_switch *at,
+			size_t count);
+/* `offset` is filled in from the stream, here and in a mark. */
+int vpt_writer_epoch(struct vpt_writer *w, unsigned int vcpu, struct vpt_epoch *epoch);
+int vpt_writer_mark(struct vpt_writer *w, unsigned int vcpu, struct vpt_user_mark *mark,
+		    const char *text);
+/* `content` is a number of vpt_writer_page(). */
+int vpt_writer_frames(struct vpt_writer *w, const struct vpt_frame *frames, size_t count);
+int vpt_writer_views(struct vpt_writer *w, const struct vpt_view *views, size_t count);
+int vpt_writer_input(struct vpt_writer *w, unsigned int vcpu, const struct vpt_recorded *head,
+		     const void *bytes);
+/* `name_len` is filled in. */
+int vpt_writer_ref(struct vpt_writer *w, unsigned int vcpu, struct vpt_file_ref *ref,
+		   const char *name);
+
 /* By value, and so in registers: reading back what was just stored in parts would stall. */
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record);
 /*

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAVED_MAGIC 0x34575456u /* "VTW4" */
+#define SAVED_MAGIC 0x35575456u /* "VTW5" */
 
 struct saved_writer {
 	uint32_t magic;
@@ -37,9 +37,18 @@ struct saved_stream {
 	uint64_t nindex, nresolved;
 	uint64_t index_gap; /* bit 0: passed_over */
 	struct chunk_mark mark[PSB_BYTES];
+	struct vpt_psb_point state;
+	uint64_t session_offset, base, switched, plus_at;
+	uint32_t plus_have;
+	uint32_t bits; /* enum saved_bits */
+	uint8_t plus[PLUS_BYTES];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct saved_stream) == 72 + 16 * PSB_BYTES, "without padding");
+enum saved_bits { SAVED_PLUS = 1 << 0, SAVED_PLACED = 1 << 1, SAVED_BITS = 3 };
+
+VPT_STATIC_ASSERT(sizeof(struct saved_stream) ==
+			  72 + 16 * PSB_BYTES + sizeof(struct vpt_psb_point) + 40 + PLUS_BYTES,
+		  "without padding");
 
 static size_t stream_room(const struct stream *s)
 {
@@ -74,12 +83,23 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 		.nindex = s->nindex,
 		.nresolved = s->nresolved,
 		.index_gap = s->index_gap | s->passed_over,
+		.state = s->state,
+		.session_offset = s->session_offset,
+		.base = s->base,
+		.switched = s->switched,
+		.bits = s->placed ? SAVED_PLACED : 0,
 	};
 
 	/* The head of nothing is of no interest. */
 	if (s->gathered)
 		saved.chunk = s->chunk;
 	memcpy(saved.mark, s->mark, sizeof(saved.mark));
+	if (s->plus.on) {
+		saved.bits |= SAVED_PLUS;
+		saved.plus_at = s->plus.at;
+		saved.plus_have = s->plus.have;
+		memcpy(saved.plus, s->plus.bytes, s->plus.have);
+	}
 	to = put(to, &saved, sizeof(saved));
 	to = put_padded(to, s->buf, s->gathered);
 	to = put(to, s->records, s->nrecords * sizeof(*s->records));
@@ -131,7 +151,7 @@ static bool counts_ok(const struct saved_stream *s, size_t left)
 	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
 	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
 	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
-	       s->nindex <= left / sizeof(struct vpt_index_entry) && s->nindex <= INDEX_MOST &&
+	       s->nindex <= left / sizeof(struct vpt_psb_point) && s->nindex <= INDEX_MOST &&
 	       s->nresolved <= s->nindex && (s->run < PSB_BYTES || s->nindex);
 }
 
@@ -142,21 +162,38 @@ static bool head_ok(const struct saved_stream *s)
 	return !s->chunk.offset && !s->chunk.gpa;
 }
 
-static bool index_ok(const struct stream *s, unsigned int vcpu)
+static bool point_ok(const struct vpt_psb_point *point)
+{
+	return !(point->flags & ~(uint32_t)VPT_POINT_FLAGS) && !point->reserved;
+}
+
+/* The bytes of a PSB+ that were collected are those before the end of the stream. */
+static bool plus_ok(const struct saved_stream *s)
+{
+	if (s->bits & ~(uint32_t)SAVED_BITS || s->base > s->bytes)
+		return false;
+	if (!(s->bits & SAVED_PLUS))
+		return !s->plus_at && !s->plus_have;
+	return s->nindex && s->plus_have < PLUS_BYTES && s->plus_at <= s->bytes &&
+	       s->plus_have == s->bytes - s->plus_at;
+}
+
+static bool index_ok(const struct stream *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->nindex; i++)
-		if (s->index[i].vcpu != vcpu || s->index[i].reserved)
+		if (!point_ok(&s->index[i]))
 			return false;
 	return true;
 }
 
-static int load_stream(struct stream *s, unsigned int vcpu, const uint8_t **at, size_t *left)
+static int load_stream(struct stream *s, const uint8_t **at, size_t *left)
 {
 	struct saved_stream saved;
 
-	if (!take(at, left, &saved, sizeof(saved)) || !counts_ok(&saved, *left) || !head_ok(&saved))
+	if (!take(at, left, &saved, sizeof(saved)) || !counts_ok(&saved, *left) ||
+	    !head_ok(&saved) || !plus_ok(&saved) || !point_ok(&saved.state))
 		return -EINVAL;
 	s->index = malloc(saved.nindex * sizeof(*s->index) + 1);
 	if (saved.nwords)
@@ -175,12 +212,21 @@ static int load_stream(struct stream *s, unsigned int vcpu, const uint8_t **at, 
 	s->index_gap = saved.index_gap & ~1ull;
 	s->passed_over = saved.index_gap & 1;
 	memcpy(s->mark, saved.mark, sizeof(s->mark));
+	s->state = saved.state;
+	s->session_offset = saved.session_offset;
+	s->base = saved.base;
+	s->switched = saved.switched;
+	s->placed = saved.bits & SAVED_PLACED;
+	s->plus.on = saved.bits & SAVED_PLUS;
+	s->plus.at = saved.plus_at;
+	s->plus.have = saved.plus_have;
+	memcpy(s->plus.bytes, saved.plus, saved.plus_have);
 	if (!take_padded(at, left, s->buf, s->gathered) ||
 	    !take(at, left, s->records, s->nrecords * sizeof(*s->records)) ||
 	    !take_padded(at, left, s->words, s->nwords * sizeof(*s->words)) ||
 	    !take(at, left, s->index, s->nindex * sizeof(*s->index)))
 		return -EINVAL;
-	return index_ok(s, vcpu) ? 0 : -EINVAL;
+	return index_ok(s) ? 0 : -EINVAL;
 }
 
 static int load_stretches(struct vpt_writer *w, const struct saved_writer *saved,
@@ -217,7 +263,7 @@ int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_by
 	w->rtit = saved.rtit;
 	w->contents = saved.contents;
 	for (i = 0; !err && i < w->vcpus; i++)
-		err = load_stream(&w->stream[i], i, &at, &bytes);
+		err = load_stream(&w->stream[i], &at, &bytes);
 	if (!err)
 		err = load_stretches(w, &saved, &at, &bytes);
 	if (!err && bytes)

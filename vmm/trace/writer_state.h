@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the writer: shared by writer.c, writer_save.c and nothing else. */
+/* Inside of the writer: shared by writer*.c and nothing else. */
 #ifndef VMM_TRACE_WRITER_STATE_H
 #define VMM_TRACE_WRITER_STATE_H
 
@@ -18,6 +18,7 @@
 #define INDEX_MOST	 65536u
 #define INDEX_GAP	 4096u /* the first one */
 #define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
+#define PLUS_BYTES	 96u /* more than the packets of a PSB+ behind its PSB */
 
 /*
  * Of a file's limit: for what one vCPU gathers and for the last blocks. And how far before
@@ -57,11 +58,26 @@ struct stream {
 	 * At most INDEX_MOST entries, since it is the guest that sends PSBs: then half of
 	 * them go, and the next ones are further apart.
 	 */
-	struct vpt_index_entry *index;
+	struct vpt_psb_point *index;
 	size_t nindex, index_room;
 	size_t nresolved;   /* entries whose block has been written */
 	uint64_t index_gap; /* least distance of two entries from now on, even */
 	bool passed_over;   /* the PSB that was seen last is not in the index */
+
+	/* What the next entry has beside its PSB+: counter, space, epoch, and their flags. */
+	struct vpt_psb_point state;
+	uint64_t session_offset; /* where the session began that is latest */
+	/* The bytes behind the PSB of the last entry, until they are enough. */
+	struct {
+		uint64_t at; /* of the first one in the stream */
+		uint32_t have;
+		bool on;
+		uint8_t bytes[PLUS_BYTES];
+	} plus;
+
+	uint64_t base;	   /* where the stream begins, from a CUT block */
+	uint64_t switched; /* offset of the last SWITCH entry */
+	bool placed;	   /* a block has a place in the stream: no CUT block may come */
 };
 
 struct vpt_writer {
@@ -85,6 +101,21 @@ static inline size_t vpt_pad8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
 }
+
+/* Write a block, with its head and body in a row. 0 or -errno, which sticks. */
+int vpt_writer_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
+		     const void *head, size_t head_len, const void *body, size_t body_len);
+
+/* writer_point.c: look through @len bytes that begin at s->bytes. 0 or -errno, which sticks. */
+int vpt_writer_find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len);
+/* The gathered bytes are in the block at this place of the file. */
+void vpt_writer_resolve(struct stream *s, uint64_t file_offset);
+/* A session, a space or an epoch begins at s->bytes. */
+void vpt_writer_point_session(struct stream *s, const struct vpt_session *start);
+void vpt_writer_point_space(struct stream *s, uint64_t space);
+void vpt_writer_point_epoch(struct stream *s, uint64_t epoch);
+/* Write the POINT blocks. Returns the file offset of the first one, 0: there is none. */
+uint64_t vpt_writer_points(struct vpt_writer *w);
 
 /* Write bytes as they are. 0 or -errno, which sticks. */
 int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);

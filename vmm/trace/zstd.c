@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The only file that uses libzstd. */
+#include "zstd.h"
+
+#include <zstd.h>
+
+size_t vpt_zstd_bound(size_t len)
+{
+	return ZSTD_compressBound(len);
+}
+
+size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int level)
+{
+	size_t n = ZSTD_compress(to, room, from, len, level);
+
+	return ZSTD_isError(n) ? 0 : n;
+}
+
+bool vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
+{
+	/* Several frames in a row would be accepted below. */
+	if (ZSTD_findFrameCompressedSize(from, len) != len)
+		return false;
+	return ZSTD_decompress(to, bytes, from, len) == bytes;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compression with zstd, for PACKED blocks. */
+#ifndef VMM_TRACE_ZSTD_H
+#define VMM_TRACE_ZSTD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define VPT_ZSTD_LEVEL	   3 /* the default */
+#define VPT_ZSTD_LEVEL_MAX 19
+
+/* The most bytes that vpt_zstd_pack() needs for @len bytes. */
+size_t vpt_zstd_bound(size_t len);
+
+/*
+ * Compress @len bytes at @from into one frame. @level is 1 to VPT_ZSTD_LEVEL_MAX. Returns the
+ * length of the frame, or 0: there is no memory, or the frame is longer than @room.
+ */
+size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int level);
+
+/*
+ * Decompress a frame of @len bytes into @to. Returns false unless the frame holds exactly
+ * @bytes bytes. Never writes more than that, whatever the frame claims.
+ */
+bool vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len);
+
+#endif /* VMM_TRACE_ZSTD_H */
