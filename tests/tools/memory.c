@@ -3,6 +3,7 @@
  * For tests of --memory: a trace without its code, and the guest's memory as an image.
  *
  *   memory blind TRACE OUT          TRACE, with no byte of its pages of code
+ *   memory blind-guests TRACE OUT   TRACE, with none of its guests' pages
  *   memory FORMAT SNAPSHOT OUT      the RAM of a .vps file, as lib/imagefile.h has the formats
  *   memory FORMAT SNAPSHOT OUT TEXT   with TEXT as VMCOREINFO
  */
@@ -48,9 +49,44 @@ static bool is_code(unsigned int type)
 	return type == VPT_BLOCK_CODE || type == VPT_BLOCK_PAGE || type == VPT_BLOCK_MAP;
 }
 
-/* Returns the number of blocks that had code, 0 if the file is damaged. */
-static unsigned int blind(struct bytes *b)
+/* Ids of guests' spaces, which come before their code. */
+struct guests {
+	uint64_t id[256];
+	size_t n;
+};
+
+static void note_spaces(struct guests *g, const uint8_t *payload, size_t len)
 {
+	struct vpt_space space;
+
+	for (; len >= sizeof(space); payload += sizeof(space), len -= sizeof(space)) {
+		memcpy(&space, payload, sizeof(space));
+		if (space.flags & VPT_SPACE_NON_ROOT && g->n < sizeof(g->id) / sizeof(g->id[0]))
+			g->id[g->n++] = space.id;
+	}
+}
+
+/* Is it code of a guest? PAGE and MAP blocks are not told apart. */
+static bool is_guests(const struct guests *g, unsigned int type, const uint8_t *payload)
+{
+	struct vpt_code_page page;
+	size_t i;
+
+	if (type != VPT_BLOCK_CODE)
+		return false;
+	memcpy(&page, payload, sizeof(page));
+	for (i = 0; i < g->n && g->id[i] != page.cr3; i++)
+		;
+	return i < g->n;
+}
+
+/*
+ * Returns the number of blocks that had code, 0 if the file is damaged. @guests: only theirs is
+ * removed.
+ */
+static unsigned int blind(struct bytes *b, bool guests)
+{
+	struct guests g = {.n = 0};
 	size_t at = sizeof(struct vpt_file_header);
 	unsigned int n = 0;
 
@@ -62,7 +98,10 @@ static unsigned int blind(struct bytes *b)
 		len = sizeof(block) + ((block.len + 7ull) & ~7ull);
 		if (block.magic != VPT_BLOCK_MAGIC || len > b->n - at)
 			return 0;
-		if (is_code(block.type)) {
+		if (block.type == VPT_BLOCK_SPACE)
+			note_spaces(&g, b->at + at + sizeof(block), block.len);
+		if (guests ? is_guests(&g, block.type, b->at + at + sizeof(block))
+			   : is_code(block.type)) {
 			block.type = UNKNOWN_TYPE;
 			memset(b->at + at + sizeof(block), 0, len - sizeof(block));
 			memcpy(b->at + at, &block, sizeof(block));
@@ -105,9 +144,9 @@ static bool find_ram(const struct bytes *b, struct bytes *ram)
 	return ram->at != NULL;
 }
 
-static int write_blind(struct bytes *b, const char *path)
+static int write_blind(struct bytes *b, const char *path, bool guests)
 {
-	unsigned int n = blind(b);
+	unsigned int n = blind(b, guests);
 	FILE *file;
 
 	if (!n)
@@ -130,7 +169,9 @@ int main(int argc, char **argv)
 	if (!load(argv[2], &in))
 		return fail("cannot read");
 	if (!strcmp(argv[1], "blind"))
-		return write_blind(&in, argv[3]);
+		return write_blind(&in, argv[3], false);
+	if (!strcmp(argv[1], "blind-guests"))
+		return write_blind(&in, argv[3], true);
 	if (!find_ram(&in, &ram))
 		return fail("not a snapshot");
 	image = (struct imagefile){ram.at, ram.n, 0, argv[4]};

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* EPTP: memory type in 2:0, length of the walk less 1 in 5:3, accessed and dirty flags in 6. */
+/* EPTP: memory type in 2:0, length of the walk less 1 in 5:3, accessed and dirty flags in 6, CET in 7. */
 #define EPTP_TYPE     7ull
 #define EPTP_TYPE_WB  6ull
 #define EPTP_LENGTH   (7ull << 3)
 #define EPTP_LENGTH_4 (3ull << 3)
 #define EPTP_LENGTH_5 (4ull << 3)
-#define EPTP_RESERVED (0xfff0000000000f80ull)
+#define EPTP_RESERVED (0xfff0000000000f00ull)
 
 /* Behind the revision identifier and the VMX-abort indicator. */
 #define VMCS_DATA 8u

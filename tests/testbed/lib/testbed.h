@@ -27,6 +27,7 @@ enum vpt_bed_command {
 	VPT_BED_MARK = 5,
 	VPT_BED_POWER_OFF = 6, /* argument: exit status, 0 to 255 */
 	VPT_BED_COUNTERS = 7,  /* write them to the file of that name; they start at 0 again */
+	VPT_BED_MEMORY = 8,    /* write the machine's RAM to the file of that name */
 };
 
 #define VPT_BED_MAGIC 0x54505600u
@@ -76,6 +77,13 @@ static inline void vpt_bed_export(const char *name, const void *bytes, size_t si
 	vpt_bed_command(VPT_BED_EXPORT_OPEN, 0);
 	vpt_bed_bytes(VPT_BED_DATA, bytes, size);
 	vpt_bed_command(VPT_BED_EXPORT_CLOSE, 0);
+}
+
+/* Write the machine's RAM, from physical address 0 on, to a file of the results. */
+static inline void vpt_bed_memory(const char *name)
+{
+	vpt_bed_text(name);
+	vpt_bed_command(VPT_BED_MEMORY, 0);
 }
 
 #if __STDC_HOSTED__

@@ -65,6 +65,27 @@ void trace_host(void)
 	perf_pt_close(&pt);
 }
 
+/* The same, and images of memory while the guest's is mapped: the guest's and the machine's. */
+void trace_memory(void)
+{
+	struct machine machine;
+	struct perf_pt pt;
+
+	open_host(&pt, &all);
+	machine_open(&machine, 0, PLAN_ALL, 64);
+	machine_start(&machine);
+	begin(&pt);
+	while (machine_step(&machine))
+		perf_pt_read(&pt);
+	end(&pt);
+	if (pt.truncated)
+		fail("the host's trace is truncated");
+	vpt_bed_export("guest.ram", machine.vm.memory, VM_MEMORY);
+	vpt_bed_memory("machine.ram");
+	machine_close(&machine);
+	perf_pt_close(&pt);
+}
+
 /* A buffer that fills, and is read in time. */
 void pmi_host(void)
 {

@@ -17,15 +17,25 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
-	{"guest-range", guest_range}, {"guest-topa", guest_topa},
-	{"guest-pmi", guest_pmi},     {"guest-hole", guest_hole},
-	{"host", trace_host},	      {"both", trace_both},
-	{"pmi-host", pmi_host},	      {"pmi-host-full", pmi_host_full},
-	{"two-vcpus", two_vcpus},     {"system-two", system_two},
-	{"tsc-offset", tsc_offset},   {"tsc-scaled", tsc_scaled},
-	{"count-guest", count_guest}, {"count-both", count_both},
-	{"failed-late", failed_late}, {"failed-early", failed_early},
-	{"perf-user", perf_user},     {"load", load},
+	{"guest-range", guest_range},
+	{"guest-topa", guest_topa},
+	{"guest-pmi", guest_pmi},
+	{"guest-hole", guest_hole},
+	{"host", trace_host},
+	{"both", trace_both},
+	{"memory", trace_memory},
+	{"pmi-host", pmi_host},
+	{"pmi-host-full", pmi_host_full},
+	{"two-vcpus", two_vcpus},
+	{"system-two", system_two},
+	{"tsc-offset", tsc_offset},
+	{"tsc-scaled", tsc_scaled},
+	{"count-guest", count_guest},
+	{"count-both", count_both},
+	{"failed-late", failed_late},
+	{"failed-early", failed_early},
+	{"perf-user", perf_user},
+	{"load", load},
 };
 
 const char *counters_file = "counted";

@@ -10,6 +10,7 @@ void guest_hole(void);
 
 /* host.c: perf traces CPU 0, kernel and user. */
 void trace_host(void);
+void trace_memory(void);
 void trace_both(void);
 void pmi_host(void);
 void pmi_host_full(void);

@@ -3,6 +3,7 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "iodev/iodev.h"
+#include "memory/memory-bochs.h"
 #include "bed.hh"
 #include "oracle.hh"
 
@@ -27,6 +28,7 @@ enum bed_command {
 	BED_MARK,      /* the text goes to the log */
 	BED_POWER_OFF, /* exit status in bits 15:8 */
 	BED_COUNTERS,  /* the text, if any, is the name of the file; all start at 0 again */
+	BED_MEMORY,    /* write RAM to an export of that name */
 };
 
 #define TEXT_MAX 255
@@ -175,6 +177,32 @@ static void write_counters(const char *name)
 		complain("not complete", path);
 }
 
+/* Pages of zeros, and those that are no RAM, become holes of the file. */
+static bool write_memory(FILE *file)
+{
+	static const uint8_t zeros[4096] = {0};
+	uint64_t end = BX_MEM(0)->get_memory_len(), at;
+
+	for (at = 0; at < end; at += sizeof(zeros)) {
+		const uint8_t *page = BX_MEM(0)->getHostMemAddr(NULL, at, BX_READ);
+
+		if (!page || !memcmp(page, zeros, sizeof(zeros)))
+			continue;
+		if (fseeko(file, (off_t)at, SEEK_SET) ||
+		    fwrite(page, 1, sizeof(zeros), file) != sizeof(zeros))
+			return false;
+	}
+	return !fflush(file) && !ftruncate(fileno(file), (off_t)end);
+}
+
+static void export_memory(const std::string &name)
+{
+	open_export(name);
+	if (bed.exported && !write_memory(bed.exported))
+		complain("not complete", name.c_str());
+	close_export();
+}
+
 static void close_all()
 {
 	unsigned i;
@@ -226,6 +254,9 @@ static void command(uint32_t value)
 		break;
 	case BED_COUNTERS:
 		write_counters(take_text());
+		break;
+	case BED_MEMORY:
+		export_memory(take_text());
 		break;
 	default:
 		fprintf(stderr, "vpt: 0x%x is no command\n", value);
