@@ -165,6 +165,13 @@ static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 	const struct vpt_source_key source = {key.cr3, key.vmcs, nr};
 	uint64_t id = f->spaces ? vpt_spaces_resolve(f->spaces, &key) : cr3;
 
+	/* The side-band tells the spaces of this side (trace/format.h). */
+	if (f->nswitches && !nr) {
+		id = f->ahead.next_switch ? f->switches[f->ahead.next_switch - 1].space : 0;
+		a->cr3 = id ? vpt_code_space(a->store, id) : VPT_CR3_UNKNOWN;
+		a->space = vpt_spaces_find(f->spaces, id);
+		return a->cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : a->cr3;
+	}
 	a->pip = true;
 	a->cr3 = vpt_code_space_by(a->store, id, &source);
 	a->space = vpt_spaces_find(f->spaces, id);
@@ -182,7 +189,7 @@ static void find_space(struct vpt_pt_flow *f, uint64_t ip)
 	struct vpt_pt_ahead *a = &f->ahead;
 	uint64_t cr3 = a->cr3;
 
-	if (a->pip)
+	if (a->pip || f->nswitches)
 		return;
 	if (!f->ncr3s)
 		cr3 = vpt_code_guess(a->store, ip);
@@ -201,9 +208,10 @@ static bool find_concealed(struct vpt_pt_flow *f, uint64_t ip)
 	struct vpt_pt_ahead *a = &f->ahead;
 	uint64_t cr3;
 
-	/* A PIP to where nothing is known is another matter. */
-	if (!f->spaces || (a->space && (vpt_spaces_learned(f->spaces, a->space) ||
-					(a->space->flags & VPT_SPACE_NO_CODE))))
+	/* A PIP or a switch to where nothing is known is another matter. */
+	if (!f->spaces || f->nswitches ||
+	    (a->space &&
+	     (vpt_spaces_learned(f->spaces, a->space) || (a->space->flags & VPT_SPACE_NO_CODE))))
 		return false;
 	cr3 = vpt_code_guess(a->store, ip);
 	if (cr3 == VPT_CR3_UNKNOWN || cr3 == a->cr3)
@@ -253,6 +261,25 @@ static void on_event(void *context, const struct vptd_event *event)
 	told->tsc = point.tsc;
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		f->ahead.no_memory = true;
+}
+
+/*
+ * Let the switches up to a->at count. Returns the place of the next one, UINT64_MAX if there is
+ * none.
+ */
+static uint64_t follow_switches(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	const size_t before = a->next_switch;
+	uint64_t space;
+
+	while (a->next_switch < f->nswitches && f->switches[a->next_switch].offset <= a->at)
+		a->next_switch++;
+	if (a->next_switch != before) {
+		space = f->switches[a->next_switch - 1].space;
+		use_space(f, space ? vpt_code_space(a->store, space) : VPT_CR3_UNKNOWN);
+	}
+	return a->next_switch < f->nswitches ? f->switches[a->next_switch].offset : UINT64_MAX;
 }
 
 static const struct dec_flow_ops flow_ops = {.run = on_run, .limit = on_limit, .hole = on_hole};
@@ -339,6 +366,7 @@ void vpt_pt_ahead_begin(struct vpt_pt_flow *f, const struct vpt_segment *segment
 	a->pt.offset = segment->begin;
 	keep_tsc(f, start);
 	select_space(f, VPT_CR3_UNKNOWN);
+	a->next_switch = 0; /* The last one before the segment counts. */
 }
 
 /* Another session of the segment: TraceEn was cleared and set. */
@@ -364,7 +392,7 @@ int vpt_pt_ahead_push(struct vpt_pt_flow *f)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	const struct vpt_segment *s = a->segment;
-	uint64_t end = s->end, len;
+	uint64_t end = s->end, len, next;
 
 	if (a->at == s->end) {
 		dec_pt_finish(&a->pt);
@@ -376,6 +404,9 @@ int vpt_pt_ahead_push(struct vpt_pt_flow *f)
 		next_session(f);
 	if (a->session + 1 < s->first + s->count && f->periods[a->session + 1].start->offset < end)
 		end = f->periods[a->session + 1].start->offset;
+	next = follow_switches(f);
+	if (next < end)
+		end = next;
 	len = end - a->at < PIECE ? end - a->at : PIECE;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;

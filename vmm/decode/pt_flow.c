@@ -384,6 +384,7 @@ int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 	f->caps = &vpt_reader_info(reader)->caps;
 	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
 	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->switches = vpt_reader_switches(reader, vcpu, &f->nswitches);
 	f->cr3 = VPT_CR3_UNKNOWN;
 	err = open_parts(f);
 	if (err) {

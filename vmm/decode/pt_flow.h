@@ -54,6 +54,7 @@ struct vpt_pt_ahead {
 	uint64_t at;			   /* in the stream */
 	size_t session;
 	size_t next_cr3;
+	size_t next_switch;
 	uint64_t cr3; /* of vpt_code_space() */
 	const struct vpt_space *space;
 	bool pip; /* PIPs tell the address space */
@@ -70,6 +71,8 @@ struct vpt_pt_flow {
 	size_t nperiods;
 	const struct vpt_cr3_switch *cr3s;
 	size_t ncr3s;
+	const struct vpt_switch *switches;
+	size_t nswitches;
 	struct vpt_spaces *spaces;
 	const uint8_t *stream;
 	size_t len;
