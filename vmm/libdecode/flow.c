@@ -95,21 +95,19 @@ static inline enum vptd_status see_code(struct dec_flow *f)
 }
 
 /*
- * Run the rest of the current block. Where code changes on the way the block becomes another
- * one, so that its end must be looked at again: *again is set, and nothing more was run.
+ * Does code change within the rest of the current block? Then the block becomes another one there,
+ * and its end must be looked at again.
  */
-static inline enum vptd_status finish(struct dec_flow *f, bool *again)
+static inline bool changes_within(const struct dec_flow *f)
 {
-	uint32_t left = f->cur->insns - f->index;
+	return f->limit - f->insns < f->cur->insns - f->index;
+}
 
-	*again = false;
-	if (vpt_unlikely(f->limit - f->insns < left)) {
-		*again = true;
-		return change_code(f);
-	}
-	report(f, left);
+/* Run the rest of the current block, in which no code changes. */
+static inline void finish(struct dec_flow *f)
+{
+	report(f, f->cur->insns - f->index);
 	f->ip = f->cur->next;
-	return VPTD_OK;
 }
 
 /* Continue at the other end of a link of the current block. */
@@ -128,13 +126,14 @@ static inline enum vptd_status follow(struct dec_flow *f, unsigned int which)
 
 enum vptd_status dec_flow_finish(struct dec_flow *f)
 {
-	enum vptd_status status;
-	bool again;
+	while (vpt_unlikely(changes_within(f))) {
+		enum vptd_status status = change_code(f);
 
-	do {
-		status = finish(f, &again);
-	} while (!status && again);
-	return status;
+		if (status)
+			return status;
+	}
+	finish(f);
+	return VPTD_OK;
 }
 
 enum vptd_status dec_flow_through(struct dec_flow *f, unsigned int which)
@@ -169,9 +168,8 @@ static enum vptd_status compressed_return(struct dec_flow *f)
 
 enum vptd_status dec_flow_block(struct dec_flow *f)
 {
-	enum vptd_status status;
-	bool again;
-
+	if (vpt_unlikely(changes_within(f)))
+		return change_code(f);
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_JUMP_IND:
 	case DEC_END_CALL_IND:
@@ -187,9 +185,7 @@ enum vptd_status dec_flow_block(struct dec_flow *f)
 	default:
 		break;
 	}
-	status = finish(f, &again);
-	if (status || again)
-		return status;
+	finish(f);
 	switch ((enum dec_end)f->cur->end) {
 	case DEC_END_COND: {
 		unsigned int taken = (unsigned int)(f->bits >> 63);
@@ -236,12 +232,6 @@ enum vptd_status dec_flow_settle(struct dec_flow *f)
 			return VPTD_E_LOOP;
 	}
 	return VPTD_OK;
-}
-
-/* Does code change within the rest of the current block, so that its end may be another one? */
-static inline bool changes_within(const struct dec_flow *f)
-{
-	return f->limit - f->insns < f->cur->insns - f->index;
 }
 
 /* One block on, where neither outcome nor target is needed; or to where its code changes. */
