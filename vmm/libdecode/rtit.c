@@ -123,14 +123,25 @@ static bool take_tip(struct dec_rtit *r, const struct dec_rtit_said *said)
 	return tip;
 }
 
+/* What runs up to a packet ran before it, but for the instruction that sent it. */
+static void lead(struct dec_rtit *r, const struct dec_rtit_said *said)
+{
+	r->led = said->offset;
+	if (said->packet.kind != VPT_ATOM_PKT_TNT)
+		r->led -= said->packet.size;
+}
+
 void dec_rtit_take(struct dec_rtit *r, const struct dec_rtit_said *said)
 {
 	enum vptd_status status;
 
+	lead(r, said);
 	while (dec_rtit_holds(r)) {
 		if (dec_rtit_decide(r, said))
 			return;
 	}
+	/* Packets that were held may have been used in between. */
+	lead(r, said);
 	if (said->packet.kind == VPT_ATOM_PKT_STS) {
 		settle(r);
 		dec_rtit_report_sts(r, said);

@@ -23,6 +23,7 @@
 struct dec_rtit_config {
 	uint8_t errata; /* enum vpt_atom_erratum: those that the processor has */
 	bool guest;	/* sessions end and change by WRMSRs of the traced code */
+	bool at_once;	/* use outcomes as they come: `led` is exact for all that runs */
 };
 
 struct dec_rtit_ops {
@@ -61,6 +62,7 @@ struct dec_rtit {
 	struct dec_rtit_config config;
 	struct vpt_atom_regs regs; /* as the session began */
 	uint64_t offset;	   /* in the stream, behind the last packet */
+	uint64_t led;		   /* the same of the packets that led to what runs now */
 	uint64_t cr3;		   /* see dec_rtit_use_space() */
 	bool counts;		   /* the flow's counter is exact; callers may read it */
 	bool enabled;		   /* PacketEn, as far as it is known */
@@ -94,7 +96,7 @@ struct dec_rtit {
 	bool dropped;		 /* which has come */
 	struct vptd_event event; /* ARRIVED */
 	uint64_t lip;		 /* OVF, JOIN: where execution is */
-	uint64_t event_offset;	 /* OVF, ARRIVED: behind the packet that waits */
+	uint64_t event_offset;	 /* LEFT, OVF, ARRIVED: behind the packet that waits */
 	struct dec_rtit_said held[DEC_RTIT_HELD];
 	unsigned int nheld;
 

@@ -5,6 +5,7 @@
 enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned int n)
 {
 	unsigned int drop = r->stale < n ? r->stale : n;
+	enum vptd_status status;
 
 	/* [ATOM-STALE-TNT] The oldest belong to a trace before this one. */
 	r->stale = 0;
@@ -13,14 +14,15 @@ enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned i
 		return VPTD_OK;
 	if (!r->enabled)
 		return VPTD_E_PACKET;
-	return dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
+	status = dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
+	return status || !r->config.at_once ? status : dec_rtit_settle(r);
 }
 
-void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event)
+void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event, uint64_t offset)
 {
 	r->enabled = false;
 	r->flow->cur = NULL;
-	dec_rtit_emit(r, event);
+	dec_rtit_emit_at(r, event, offset);
 }
 
 static enum vptd_status enable(struct dec_rtit *r, uint64_t lip)
@@ -163,18 +165,19 @@ static bool is_far(enum dec_insn_kind kind)
 static void left(struct dec_rtit *r, const struct dec_rtit_said *tip)
 {
 	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};
+	uint64_t offset = tip ? tip->offset : r->event_offset;
 
 	/* What falls through has no TIP. */
 	if (r->by_insn && (!tip || is_far(dec_rtit_did(r)))) {
 		event.kind = VPTD_EVENT_DISABLED;
-		dec_rtit_disabled(r, event);
+		dec_rtit_disabled(r, event, offset);
 		return;
 	}
 	event.kind = VPTD_EVENT_ASYNC_DISABLED;
 	event.flags |= VPTD_EV_IP | (r->soft_int ? SOFT_INT : 0);
 	event.ip = r->from;
 	dec_rtit_came(r, SINCE_EVENT);
-	dec_rtit_disabled(r, event);
+	dec_rtit_disabled(r, event, offset);
 }
 
 enum vptd_status dec_rtit_tip_came(struct dec_rtit *r, const struct dec_rtit_said *tip)

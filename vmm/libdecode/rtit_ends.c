@@ -136,7 +136,7 @@ static enum vptd_status tail(struct dec_rtit *r, const struct vpt_atom_regs *reg
 	if (stopped_here(r, insns, why)) {
 		r->enabled = false;
 		if (dec_rtit_ran(r))
-			dec_rtit_disabled(r, disabled);
+			dec_rtit_disabled(r, disabled, r->led);
 		return VPTD_OK;
 	}
 	if (!r->counts)
@@ -147,7 +147,7 @@ static enum vptd_status tail(struct dec_rtit *r, const struct vpt_atom_regs *reg
 	if (status || why == DEC_RTIT_CHANGED)
 		return status;
 	if (r->counts) {
-		dec_rtit_disabled(r, disabled);
+		dec_rtit_disabled(r, disabled, r->led);
 		return VPTD_OK;
 	}
 	dec_rtit_forget(r);
@@ -177,6 +177,8 @@ void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t
 
 	dec_rtit_cut(r);
 	dec_rtit_decide_at_end(r, regs, why, insns);
+	if (r->waits != R_STOP)
+		r->led = r->offset;
 	stops = r->waits == R_STOP && why != DEC_RTIT_CHANGED;
 	status = no_tip(r, lossy);
 	r->waits = R_NONE;
@@ -201,6 +203,7 @@ void dec_rtit_finish(struct dec_rtit *r)
 	enum vptd_status status;
 
 	dec_rtit_decide_at_end(r, NULL, DEC_RTIT_ENDED, 0);
+	r->led = r->offset;
 	stops = r->waits == R_STOP && !r->enabled;
 	status = r->waits == R_LEFT ? dec_rtit_tip_came(r, NULL) : VPTD_OK;
 	if (!status && r->enabled && r->waits == R_NONE)

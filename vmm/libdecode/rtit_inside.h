@@ -61,7 +61,8 @@ enum vptd_status dec_rtit_bind(struct dec_rtit *r, const struct dec_rtit_said *s
 enum vptd_status dec_rtit_tip_came(struct dec_rtit *r, const struct dec_rtit_said *tip);
 /* Report an event that took execution away. */
 enum vptd_status dec_rtit_arrive(struct dec_rtit *r, bool stopped);
-void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event);
+/* Report how tracing ends, with the offset behind the last packet of that. */
+void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event, uint64_t offset);
 /* Append outcomes, without those that a trace before this one left behind. */
 enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned int n);
 

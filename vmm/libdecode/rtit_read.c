@@ -37,7 +37,9 @@ static size_t plain_tnts(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 		enum vptd_status status =
 			dec_flow_outcomes(r->flow, bytes[i] ^ (uint64_t)1 << n, n);
 
-		r->offset++;
+		r->led = ++r->offset;
+		if (!status && r->config.at_once)
+			status = dec_rtit_settle(r);
 		if (vpt_unlikely(status)) {
 			dec_rtit_failed(r, status);
 			return i + 1;

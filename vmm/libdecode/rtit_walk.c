@@ -47,6 +47,7 @@ static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
 	r->from = block->last;
 	r->soft_int = soft;
 	r->by_insn = !soft;
+	r->event_offset = r->offset;
 	if (leaves)
 		r->waits = R_LEFT;
 	else
@@ -112,9 +113,11 @@ enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip)
 
 	while (!status) {
 		if (branched_out(r, lip)) {
-			dec_rtit_disabled(r, (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
-								 .flags = VPTD_EV_TO,
-								 .to = r->flow->ip});
+			dec_rtit_disabled(r,
+					  (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
+							      .flags = VPTD_EV_TO,
+							      .to = r->flow->ip},
+					  r->offset);
 			break;
 		}
 		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
@@ -124,6 +127,7 @@ enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip)
 			r->from = lip;
 			r->by_insn = may_have_left(r);
 			r->soft_int = false;
+			r->event_offset = r->offset;
 			r->waits = R_LEFT;
 			break;
 		}
