@@ -7,9 +7,21 @@
 # shellcheck disable=SC2154 # it is of who sources this
 export HOME="$dir" PERF_CONFIG=/dev/null
 
-# instructions TRACE: their addresses, one a line.
+# instructions TRACE: their addresses, one a line. Others show an INT n as an event alone.
 instructions() {
-	"$VPT" decode --insn -j "$1" | sed -n 's/.*"ip":"0x\([0-9a-f]*\)".*/\1/p'
+	"$VPT" decode --insn -j "$1" | awk '
+		function flush() {
+			if (ip != "")
+				print ip
+			ip = ""
+		}
+		match($0, /"ip":"0x[0-9a-f]*"/) {
+			flush()
+			ip = substr($0, RSTART + 8, RLENGTH - 9)
+			int_n = /"insn":"int/
+		}
+		int_n && index($0, "\"from\":\"0x" ip "\"") { ip = "" }
+		END { flush() }'
 }
 
 # perf_same NAME: $dir/t.vpt, as perf sees it with every instruction and with every branch.

@@ -40,7 +40,6 @@ struct follow {
 	size_t nperiods, period;
 	uint64_t space, sum, errors;
 	bool pip;
-	bool soft_int; /* the last instruction that ran is one */
 	struct records records;
 };
 
@@ -101,8 +100,6 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 		if (i >= first)
 			add(&f->records, (struct record){.kind = INSN, .ip = ip});
 	}
-	f->soft_int = first + count == block->insns &&
-		      (block->insn_kind == DEC_INSN_SOFT_INT || block->insn_kind == DEC_INSN_INTO);
 }
 
 static uint64_t on_space(void *context, uint64_t cr3)
@@ -134,32 +131,15 @@ static bool on_resumed(void *context, uint64_t *insns)
 	return true;
 }
 
-/* Drop the last instruction, which other events may follow. */
-static void drop_insn(struct records *records)
-{
-	size_t i = records->n - 1;
-
-	while (records->at[i].kind != INSN)
-		i--;
-	memmove(&records->at[i], &records->at[i + 1], (--records->n - i) * sizeof(*records->at));
-}
-
 static void on_event(void *context, const struct vptd_event *e)
 {
 	struct follow *f = context;
 	struct record record = {.kind = e->kind, .insns = f->flow.insns};
 
 	f->errors += e->kind == VPTD_EVENT_ERROR;
-	/*
-	 * The other flow does not report where it joins. It shows INT n as an event alone, and not at
-	 * all where its TIP was lost.
-	 */
+	/* The other flow does not report where it joins. */
 	if (e->kind == VPTD_EVENT_SYNC)
 		return;
-	if (f->soft_int && (e->flags & VPTD_EV_SOFT_INT || e->kind == VPTD_EVENT_OVERFLOW))
-		drop_insn(&f->records);
-	if (e->kind != VPTD_EVENT_CBR)
-		f->soft_int = false;
 	if (e->flags & VPTD_EV_TO) {
 		record.has_to = true;
 		record.to = e->to;

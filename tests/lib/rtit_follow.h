@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hold vmm/libdecode's front end for RTIT against the flow that vpt decodes of RTIT: the same
- * instructions and events in the same order. With tracelets, and with the packets in pieces, it
- * makes the same events at the same counters.
+ * Hold vmm/libdecode's front end for RTIT, which gathers outcomes here, against the flow of vpt
+ * decode, where it does not: the same instructions and events in the same order. With tracelets, and
+ * with the packets in pieces, it makes the same events at the same counters.
  */
 #ifndef TESTS_LIB_RTIT_FOLLOW_H
 #define TESTS_LIB_RTIT_FOLLOW_H

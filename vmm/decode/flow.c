@@ -20,7 +20,7 @@ int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 	/* What libipt reads is made of the file alone, and it is told no place in the stream. */
 	if (vpt_reader_source(reader) || switches)
 		by = VPT_FLOW_BY_LIBVPTDECODE;
-	if (by == VPT_FLOW_BY_LIBIPT || vpt_reader_info(reader)->flags & VPT_INFO_RTIT)
+	if (by == VPT_FLOW_BY_LIBIPT && !(vpt_reader_info(reader)->flags & VPT_INFO_RTIT))
 		return vpt_ipt_flow_open(reader, vcpu, unit, flow);
 	return vpt_pt_flow_open(reader, vcpu, unit, flow);
 }

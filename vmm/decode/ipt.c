@@ -444,7 +444,7 @@ static bool decode_insn(struct ipt *ipt, struct vpt_item *item)
 	item->class = (uint8_t)insn_class(insn.iclass);
 	item->mode = mode_bits(insn.mode);
 	item->size = insn.size;
-	memcpy(item->raw, insn.raw, sizeof(item->raw));
+	memcpy(item->raw, insn.raw, sizeof(insn.raw));
 	item->insns = 1;
 	item->ip = insn.ip;
 	item->last = insn.ip;

@@ -62,12 +62,13 @@ struct vpt_space;
 struct vpt_cfe;
 
 struct vpt_item {
-	uint8_t kind;	  /* enum vpt_item_kind */
-	uint8_t class;	  /* INSN, BLOCK (of its last): enum vpt_insn_class */
-	uint8_t mode;	  /* INSN, BLOCK: 16, 32 or 64 bits */
+	uint8_t kind;  /* enum vpt_item_kind */
+	uint8_t class; /* INSN, BLOCK (of its last): enum vpt_insn_class */
+	uint8_t mode;  /* INSN, BLOCK: 16, 32 or 64 bits */
+	uint8_t event; /* EVENT: enum vpt_flow_event */
+	/* Not next to the mode: a copy of both would be one load that waits for two stores. */
 	uint8_t size;	  /* INSN */
-	uint8_t raw[15];  /* INSN: its bytes */
-	uint8_t event;	  /* EVENT: enum vpt_flow_event */
+	uint8_t raw[16];  /* INSN: its bytes, 15 at most */
 	bool has_to;	  /* EVENT; INSN, where the decoder knows it at once */
 	bool has_tsc;	  /* EVENT */
 	bool status;	  /* EVENT: repeats what is so, in a PSB+ */

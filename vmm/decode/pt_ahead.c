@@ -6,9 +6,7 @@
 #include "pt_flow.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
-
-/* Bytes of the stream that are decoded before what they led to is given out. */
-#define PIECE 256u
+#include "vpt/packet.h"
 
 /* Selected where no space is known. No space of a file has this number, and it has no code. */
 #define NO_SPACE 1u
@@ -30,7 +28,7 @@ static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	told = &f->told.at[f->told.n++];
 	told->kind = (uint8_t)kind;
 	told->session = (uint32_t)f->ahead.session;
-	told->offset = f->ahead.pt.offset;
+	told->offset = *f->ahead.offset;
 	return told;
 }
 
@@ -69,16 +67,16 @@ static enum vpt_insn_class class_of(const struct dec_block *block)
 	return VPT_INSN_OTHER;
 }
 
-static void on_run(void *context, const struct dec_block *block, unsigned int first,
-		   unsigned int count)
+struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,
+				 unsigned int first, unsigned int count)
 {
-	struct vpt_pt_flow *f = of(context);
 	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
 	struct vpt_told *told = tell(f, VPT_TOLD_RUN);
 	unsigned int i;
 
 	if (!told)
-		return;
+		return NULL;
+	told->has_to = false;
 	told->block = block;
 	told->first = first;
 	told->count = count;
@@ -88,6 +86,13 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	told->ip = block->ip;
 	for (i = 0; i < first; i++)
 		told->ip += lens[i];
+	return told;
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	(void)vpt_pt_tell_run(of(context), block, first, count);
 }
 
 static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
@@ -123,27 +128,35 @@ static void changed(void *context, uint64_t space, uint64_t vaddr, const uint8_t
 		map(f, space, vaddr, bytes);
 }
 
-static void on_limit(void *context)
+void vpt_pt_follow_code(struct vpt_pt_flow *f)
 {
-	struct vpt_pt_flow *f = of(context);
-
 	vpt_code_advance_told(f->ahead.store, f->ahead.flow.insns, changed, f);
 	f->ahead.flow.limit = vpt_code_next_change(f->ahead.store);
 }
 
-static void select_space(struct vpt_pt_flow *f, uint64_t cr3)
+static void on_limit(void *context)
+{
+	vpt_pt_follow_code(of(context));
+}
+
+uint64_t vpt_pt_space_key(uint64_t cr3)
+{
+	return cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : cr3;
+}
+
+void vpt_pt_select_space(struct vpt_pt_flow *f, uint64_t cr3)
 {
 	f->ahead.cr3 = cr3;
 	f->ahead.space = vpt_spaces_find(f->spaces, cr3);
-	if (dec_code_select(f->ahead.code, cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : cr3))
+	if (dec_code_select(f->ahead.code, vpt_pt_space_key(cr3)))
 		f->ahead.no_memory = true;
 }
 
-static void use_space(struct vpt_pt_flow *f, uint64_t cr3)
+void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3)
 {
 	struct vpt_told *told;
 
-	select_space(f, cr3);
+	vpt_pt_select_space(f, cr3);
 	told = tell(f, VPT_TOLD_SPACE);
 	if (!told)
 		return;
@@ -170,14 +183,14 @@ static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 		id = f->ahead.next_switch ? f->switches[f->ahead.next_switch - 1].space : 0;
 		a->cr3 = id ? vpt_code_space(a->store, id) : VPT_CR3_UNKNOWN;
 		a->space = vpt_spaces_find(f->spaces, id);
-		return a->cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : a->cr3;
+		return vpt_pt_space_key(a->cr3);
 	}
 	a->pip = true;
 	a->cr3 = vpt_code_space_by(a->store, id, &source);
 	a->space = vpt_spaces_find(f->spaces, id);
-	if (a->cr3 != VPT_CR3_UNKNOWN)
-		return a->cr3;
-	return nr && a->space && a->space->flags & VPT_SPACE_NO_CODE ? VPTD_NO_CODE : NO_SPACE;
+	if (a->cr3 == VPT_CR3_UNKNOWN && nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)
+		return VPTD_NO_CODE;
+	return vpt_pt_space_key(a->cr3);
 }
 
 /*
@@ -196,14 +209,10 @@ static void find_space(struct vpt_pt_flow *f, uint64_t ip)
 	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns; a->next_cr3++)
 		cr3 = vpt_code_space(a->store, f->cr3s[a->next_cr3].cr3);
 	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
-		use_space(f, cr3);
+		vpt_pt_use_space(f, cr3);
 }
 
-/*
- * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
- * the one before has no code: it can only be the one that has.
- */
-static bool find_concealed(struct vpt_pt_flow *f, uint64_t ip)
+bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	uint64_t cr3;
@@ -216,7 +225,7 @@ static bool find_concealed(struct vpt_pt_flow *f, uint64_t ip)
 	cr3 = vpt_code_guess(a->store, ip);
 	if (cr3 == VPT_CR3_UNKNOWN || cr3 == a->cr3)
 		return false;
-	use_space(f, cr3);
+	vpt_pt_use_space(f, cr3);
 	return true;
 }
 
@@ -230,7 +239,28 @@ static bool on_hole(void *context, uint64_t ip)
 		if (f->ahead.cr3 != VPT_CR3_UNKNOWN)
 			return true;
 	}
-	return find_concealed(f, ip);
+	return vpt_pt_find_concealed(f, ip);
+}
+
+struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_event *event)
+{
+	struct vpt_told *told;
+
+	if (event->kind == VPTD_EVENT_PAGING) {
+		told = tell(f, VPT_TOLD_SPACE);
+		if (!told)
+			return NULL;
+		told->cr3 = f->ahead.cr3;
+		told->space = f->ahead.space;
+	}
+	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
+		f->ahead.no_memory = true;
+	told = tell(f, VPT_TOLD_EVENT);
+	if (!told)
+		return NULL;
+	told->event = *event;
+	told->has_tsc = false;
+	return told;
 }
 
 static void on_event(void *context, const struct vptd_event *event)
@@ -243,24 +273,14 @@ static void on_event(void *context, const struct vptd_event *event)
 	    (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
 	     event->kind == VPTD_EVENT_SYNC))
 		find_space(f, event->to);
-	if (event->kind == VPTD_EVENT_PAGING) {
-		told = tell(f, VPT_TOLD_SPACE);
-		if (!told)
-			return;
-		told->cr3 = f->ahead.cr3;
-		told->space = f->ahead.space;
-	}
-	told = tell(f, VPT_TOLD_EVENT);
+	told = vpt_pt_tell_event(f, event);
 	if (!told)
 		return;
-	told->event = *event;
 	f->ahead.timing.what = DEC_TIMED_EVENT;
 	dec_timing_point(&f->ahead.timing, &point);
 	f->ahead.timing.what = DEC_TIMED_NONE;
 	told->has_tsc = point.known;
 	told->tsc = point.tsc;
-	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
-		f->ahead.no_memory = true;
 }
 
 /*
@@ -277,7 +297,7 @@ static uint64_t follow_switches(struct vpt_pt_flow *f)
 		a->next_switch++;
 	if (a->next_switch != before) {
 		space = f->switches[a->next_switch - 1].space;
-		use_space(f, space ? vpt_code_space(a->store, space) : VPT_CR3_UNKNOWN);
+		vpt_pt_use_space(f, space ? vpt_code_space(a->store, space) : VPT_CR3_UNKNOWN);
 	}
 	return a->next_switch < f->nswitches ? f->switches[a->next_switch].offset : UINT64_MAX;
 }
@@ -318,7 +338,7 @@ static void keep_tsc(struct vpt_pt_flow *f, const struct vpt_session *s)
 	f->ahead.pt.timing = &f->ahead.timing;
 }
 
-int vpt_pt_ahead_open(struct vpt_pt_flow *f)
+int vpt_pt_ahead_open(struct vpt_pt_flow *f, const struct vpt_ahead_system *system)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	int err = vpt_code_open(f->reader, f->vcpu, &a->store);
@@ -330,7 +350,8 @@ int vpt_pt_ahead_open(struct vpt_pt_flow *f)
 		return -ENOMEM;
 	dec_code_separate(a->code);
 	dec_code_on_miss(a->code, fetch, f);
-	dec_flow_init(&a->flow, a->code, &flow_ops, f);
+	a->system = system;
+	dec_flow_init(&a->flow, a->code, system->flow, f);
 	a->flow.limit = vpt_code_next_change(a->store);
 	return 0;
 }
@@ -348,7 +369,7 @@ static const struct vpt_session *session_of(const struct vpt_pt_flow *f)
 	return s->count ? f->periods[f->ahead.session].start : NULL;
 }
 
-void vpt_pt_ahead_begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
+static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	const struct vpt_session *start;
@@ -364,8 +385,9 @@ void vpt_pt_ahead_begin(struct vpt_pt_flow *f, const struct vpt_segment *segment
 		a->flow.insns = start->insns;
 	dec_pt_init(&a->pt, &a->flow, &config, &pt_ops, f);
 	a->pt.offset = segment->begin;
+	a->offset = &a->pt.offset;
 	keep_tsc(f, start);
-	select_space(f, VPT_CR3_UNKNOWN);
+	vpt_pt_select_space(f, VPT_CR3_UNKNOWN);
 	a->next_switch = 0; /* The last one before the segment counts. */
 }
 
@@ -388,7 +410,7 @@ static void next_session(struct vpt_pt_flow *f)
 	a->flow.limit = 0; /* on_limit() is called, and sets it. */
 }
 
-int vpt_pt_ahead_push(struct vpt_pt_flow *f)
+static int push(struct vpt_pt_flow *f)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	const struct vpt_segment *s = a->segment;
@@ -407,8 +429,16 @@ int vpt_pt_ahead_push(struct vpt_pt_flow *f)
 	next = follow_switches(f);
 	if (next < end)
 		end = next;
-	len = end - a->at < PIECE ? end - a->at : PIECE;
+	len = end - a->at < VPT_AHEAD_PIECE ? end - a->at : VPT_AHEAD_PIECE;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;
 }
+
+const struct vpt_ahead_system vpt_ahead_pt = {
+	.flow = &flow_ops,
+	.is_psb = vpt_is_psb,
+	.find_psb = vpt_packet_find_psb,
+	.begin = begin,
+	.push = push,
+};

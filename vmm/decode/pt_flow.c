@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Items of Intel PT, by libvptdecode. */
+/* Items of Intel PT and of RTIT, by libvptdecode. */
 #include "pt_flow.h"
 
 #include <errno.h>
@@ -9,6 +9,9 @@
 #include "guest_tsc.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
+
+/* The address of no page. */
+#define NO_PAGE UINT64_MAX
 
 static struct vpt_pt_flow *of(struct vpt_flow *flow)
 {
@@ -41,12 +44,20 @@ static void end_timeline(struct vpt_pt_flow *f)
 	f->line_sessions = NULL;
 }
 
+/* RTIT: the session is the one before it with a register written. */
+static bool goes_on(const struct vpt_pt_flow *f, size_t i)
+{
+	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == VPT_END_CHANGED;
+}
+
 static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
 {
 	struct vpt_timeline_config config = {
 		.bytes = f->bytes,
 		.len = s->end - s->begin,
 		.caps = f->caps,
+		.rtit = vpt_pt_is_rtit(f),
+		.errata = VPT_INFO_ERRATA(vpt_reader_info(f->reader)->flags),
 		.nsessions = s->count,
 	};
 	size_t i;
@@ -61,6 +72,7 @@ static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
 
 		f->line_sessions[i].at = start->offset - s->begin;
 		f->line_sessions[i].ctl = start->ctl;
+		f->line_sessions[i].goes_on = goes_on(f, s->first + i);
 	}
 	config.sessions = f->line_sessions;
 	f->line = vpt_timeline_new(&config);
@@ -78,7 +90,8 @@ static int start_bytes(struct vpt_pt_flow *f, const struct vpt_segment *s)
 
 	input.vmcs = vpt_reader_vmcs(f->reader, f->vcpu, &input.nvmcs);
 	free(f->own_bytes);
-	err = vpt_guest_tsc(&input, &f->own_bytes);
+	f->own_bytes = NULL;
+	err = vpt_pt_is_rtit(f) ? 0 : vpt_guest_tsc(&input, &f->own_bytes);
 	f->bytes = f->own_bytes ? f->own_bytes : f->stream + s->begin;
 	return err;
 }
@@ -88,11 +101,19 @@ static bool no_tnt(const struct vpt_pt_flow *f, const struct vpt_segment *s)
 {
 	size_t i;
 
-	for (i = s->first; i < s->first + s->count; i++) {
+	for (i = s->first; !vpt_pt_is_rtit(f) && i < s->first + s->count; i++) {
 		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
 			return true;
 	}
 	return false;
+}
+
+/* Bytes in front of the first that can be decoded. The file has RTIT's registers from the first on. */
+static uint64_t skipped(const struct vpt_pt_flow *f, const struct vpt_segment *s)
+{
+	if (vpt_pt_is_rtit(f) && s->count)
+		return f->periods[s->first].start->offset - s->begin;
+	return f->ahead.system->find_psb(f->stream + s->begin, s->end - s->begin);
 }
 
 static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
@@ -106,8 +127,9 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 		err = start_timeline(f, s);
 	if (err)
 		return err;
-	vpt_pt_ahead_begin(f, s);
+	f->ahead.system->begin(f, s);
 	f->cr3 = VPT_CR3_UNKNOWN;
+	f->page_at = NO_PAGE;
 	f->space = NULL;
 	f->read = 0;
 	memset(&f->cfe, 0, sizeof(f->cfe));
@@ -115,7 +137,7 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->kind = VPT_ITEM_SEGMENT;
 	item->session = (uint32_t)s->first;
 	item->cr3 = VPT_CR3_UNKNOWN;
-	item->value = vpt_packet_find_psb(f->stream + s->begin, s->end - s->begin);
+	item->value = skipped(f, s);
 	item->offset = s->begin;
 	f->told_bare = !no_tnt(f, s);
 	return 0;
@@ -143,7 +165,31 @@ static void start_run(struct vpt_pt_flow *f, struct vpt_told *told)
 	if (told->insns < f->change || f->store == f->ahead.store)
 		return;
 	vpt_code_advance(f->store, told->insns);
+	f->page_at = NO_PAGE;
 	f->change = vpt_code_next_change(f->store);
+}
+
+/* As memset() does. Its size makes of that an instruction that is slower than all else here. */
+static void clear(struct vpt_item *item)
+{
+	memset(item, 0, offsetof(struct vpt_item, ip));
+	memset(&item->ip, 0, offsetof(struct vpt_item, when) - offsetof(struct vpt_item, ip));
+	memset(&item->when, 0, sizeof(item->when));
+}
+
+/* The bytes of an instruction. Most are of the page that the one before was of. */
+static void copy_code(struct vpt_pt_flow *f, uint64_t ip, struct vpt_item *item)
+{
+	uint64_t in_page = ip % VPT_CODE_BYTES;
+
+	if (f->page_at != ip - in_page) {
+		f->page_at = ip - in_page;
+		f->page = vpt_code_page(f->store, f->cr3, f->page_at);
+	}
+	if (f->page && in_page <= VPT_CODE_BYTES - sizeof(item->raw))
+		memcpy(item->raw, f->page + in_page, sizeof(item->raw));
+	else
+		(void)vpt_code_fetch(f->store, ip, item->raw, item->size);
 }
 
 static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
@@ -151,7 +197,7 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 	struct vpt_told *run = f->run;
 	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
 
-	memset(item, 0, sizeof(*item));
+	clear(item);
 	item->kind = VPT_ITEM_INSN;
 	item->class = run->count == 1 ? run->class : VPT_INSN_OTHER;
 	item->mode = run->mode;
@@ -159,7 +205,9 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->insns = 1;
 	item->ip = item->last = run->ip;
 	item->offset = run->offset;
-	(void)vpt_code_fetch(f->store, run->ip, item->raw, item->size);
+	copy_code(f, run->ip, item);
+	item->has_to = run->count == 1 && run->has_to;
+	item->to = item->has_to ? run->to : 0;
 	place(f, run, item);
 	run->ip += item->size;
 	run->first++;
@@ -174,7 +222,7 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block) + run->first;
 	uint32_t i;
 
-	memset(item, 0, sizeof(*item));
+	clear(item);
 	item->kind = VPT_ITEM_BLOCK;
 	item->class = run->class;
 	item->mode = run->mode;
@@ -201,6 +249,7 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 		f->cr3 = told->cr3;
 		f->space = told->space;
 		vpt_code_select(f->store, f->cr3);
+		f->page_at = NO_PAGE;
 		return 0;
 	case VPT_TOLD_EVENT:
 		break;
@@ -219,7 +268,7 @@ static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
 	f->head = f->told.n = 0;
 	if (f->ahead.segment) {
 		vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
-		more = vpt_pt_ahead_push(f);
+		more = f->ahead.system->push(f);
 		return more < 0 ? more : 0;
 	}
 	if (f->next < f->nsegments) {
@@ -355,7 +404,8 @@ static int open_store(struct vpt_pt_flow *f)
 
 static int open_parts(struct vpt_pt_flow *f)
 {
-	int err = vpt_pt_ahead_open(f);
+	bool rtit = vpt_reader_info(f->reader)->flags & VPT_INFO_RTIT;
+	int err = vpt_pt_ahead_open(f, rtit ? &vpt_ahead_rtit : &vpt_ahead_pt);
 
 	if (!err)
 		err = open_store(f);
@@ -364,8 +414,8 @@ static int open_parts(struct vpt_pt_flow *f)
 	if (err)
 		return err;
 	f->stream = vpt_reader_stream(f->reader, f->vcpu, &f->len);
-	f->segments =
-		vpt_segments(f->periods, f->nperiods, f->stream, f->len, vpt_is_psb, &f->nsegments);
+	f->segments = vpt_segments(f->periods, f->nperiods, f->stream, f->len,
+				   f->ahead.system->is_psb, &f->nsegments);
 	return f->stream && f->segments ? 0 : -ENOMEM;
 }
 
@@ -386,6 +436,7 @@ int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
 	f->switches = vpt_reader_switches(reader, vcpu, &f->nswitches);
 	f->cr3 = VPT_CR3_UNKNOWN;
+	f->page_at = NO_PAGE;
 	err = open_parts(f);
 	if (err) {
 		close_flow(&f->base);

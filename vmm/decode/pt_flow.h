@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flow of Intel PT by libvptdecode, for its own files.
+ * The flow of Intel PT and of RTIT by libvptdecode, for its own files.
  *
  * Two places count. The decoder is pushed a few bytes of the stream at a time, and reports what
  * ran and what happened into a queue. From there items are given out, one by one. So the decoder
@@ -15,6 +15,7 @@
 #include "item.h"
 #include "libdecode/pt.h"
 #include "libdecode/pt_time.h"
+#include "libdecode/rtit.h"
 #include "segment.h"
 #include "spaces.h"
 #include "cfe.h"
@@ -30,12 +31,14 @@ struct vpt_told {
 	uint8_t class; /* RUN: of its last instruction */
 	uint8_t mode;
 	bool has_tsc;
+	bool has_to; /* RUN: `to` is known */
 	uint32_t session;
 	uint32_t first, count;
 	const struct dec_block *block;
 	uint64_t ip;	 /* RUN: of its first instruction */
 	uint64_t insns;	 /* RUN: the counter of format.h, before it */
 	uint64_t offset; /* in the stream, behind the last packet that was read */
+	uint64_t to;	 /* RUN: where execution went from there */
 	uint64_t tsc;	 /* EVENT */
 	uint64_t cr3;	 /* SPACE */
 	const struct vpt_space *space;
@@ -44,10 +47,13 @@ struct vpt_told {
 
 /* The decoder, and where it is. */
 struct vpt_pt_ahead {
+	const struct vpt_ahead_system *system;
 	struct vpt_code_store *store;
 	struct dec_code *code;
 	struct dec_flow flow;
+	const uint64_t *offset; /* in the stream, behind what was read: pt's or rtit's */
 	struct dec_pt pt;
+	struct dec_rtit rtit;
 	struct dec_timing timing;
 	struct dec_pt_ops ops;
 	const struct vpt_segment *segment; /* NULL: between two */
@@ -55,7 +61,8 @@ struct vpt_pt_ahead {
 	size_t session;
 	size_t next_cr3;
 	size_t next_switch;
-	uint64_t cr3; /* of vpt_code_space() */
+	size_t next_resumed; /* RTIT: of the CR3 blocks, where the next overflow is looked for */
+	uint64_t cr3;	     /* of vpt_code_space() */
 	const struct vpt_space *space;
 	bool pip; /* PIPs tell the address space */
 	bool no_memory;
@@ -93,6 +100,8 @@ struct vpt_pt_flow {
 	uint64_t change;	      /* the counter at which code next does */
 	uint64_t cr3;
 	const struct vpt_space *space;
+	uint64_t page_at;	/* the page of the last instruction, */
+	const uint8_t *page;	/* and its bytes */
 	struct vpt_told *run;	/* of which instructions are left; NULL: none */
 	uint64_t read;		/* of the segment */
 	struct vpt_item behind; /* a block that was given out, if has_behind */
@@ -112,14 +121,48 @@ struct vpt_pt_flow {
 	bool timed;
 };
 
-/* pt_ahead.c: the decoder. */
+/* A trace system. */
+struct vpt_ahead_system {
+	const struct dec_flow_ops *flow;
+	vpt_psb_test *is_psb;
+	size_t (*find_psb)(const uint8_t *bytes, size_t len);
+	void (*begin)(struct vpt_pt_flow *f, const struct vpt_segment *segment);
+	/* Decode some of the segment. Returns 1, 0 if there is no more of it, or -ENOMEM. */
+	int (*push)(struct vpt_pt_flow *f);
+};
+
+/* pt_ahead.c and rtit_ahead.c: the decoders. */
+extern const struct vpt_ahead_system vpt_ahead_pt, vpt_ahead_rtit;
 
 /* Returns 0 or -errno. */
-int vpt_pt_ahead_open(struct vpt_pt_flow *f);
+int vpt_pt_ahead_open(struct vpt_pt_flow *f, const struct vpt_ahead_system *system);
 void vpt_pt_ahead_close(struct vpt_pt_flow *f);
-void vpt_pt_ahead_begin(struct vpt_pt_flow *f, const struct vpt_segment *segment);
-/* Decode some of the segment. Returns 1, 0 if there is no more of it, or -ENOMEM. */
-int vpt_pt_ahead_push(struct vpt_pt_flow *f);
+static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
+{
+	return f->ahead.system == &vpt_ahead_rtit;
+}
+
+/* pt_ahead.c, for both. */
+
+/* Bytes of the stream that are decoded before what they led to is given out. */
+#define VPT_AHEAD_PIECE 256u
+
+/* Queue a run that has just ended, or an event. NULL: memory. */
+struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,
+				 unsigned int first, unsigned int count);
+struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_event *event);
+/* Give the decoder code as it is at the counter. */
+void vpt_pt_follow_code(struct vpt_pt_flow *f);
+/* What dec_code_select() is to be given for a space of vpt_code_space(). */
+uint64_t vpt_pt_space_key(uint64_t cr3);
+/* Code is of this space of vpt_code_space() from here on; the second one queues that. */
+void vpt_pt_select_space(struct vpt_pt_flow *f, uint64_t cr3);
+void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3);
+/*
+ * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
+ * the one before has no code: it can only be the one that has. False: it is not known.
+ */
+bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip);
 
 /* pt_item.c: what the decoder told, as items. */
 

@@ -113,7 +113,7 @@ static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
 	if (e->kind == VPTD_EVENT_PWRE || e->kind == VPTD_EVENT_PWRX)
 		item->value >>= STATE_SHIFT;
 	/* A space has a name of its own for what is in CR3. */
-	if (e->kind == VPTD_EVENT_PAGING && f->space)
+	if (e->kind == VPTD_EVENT_PAGING && f->space && !vpt_pt_is_rtit(f))
 		item->value = f->space->cr3;
 	item->shown = e->flags & VPTD_EV_RAN;
 	item->vm_entry = e->kind == VPTD_EVENT_DISABLED && e->flags & VPTD_EV_VM_ENTRY;

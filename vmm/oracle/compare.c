@@ -600,7 +600,7 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 	m.has_spaces = spaces != 0;
 	m.rtit = vpt_reader_info(reader)->flags & VPT_INFO_RTIT;
 	vpt_expect_init(&m.expect, reader, vcpu);
-	m.expect.tells_all = c->by == VPT_FLOW_BY_LIBVPTDECODE && !m.rtit;
+	m.expect.tells_all = m.rtit || c->by == VPT_FLOW_BY_LIBVPTDECODE;
 	vpt_expect_next(&m.expect, &m.step);
 	err = vpt_flow_open_by(reader, vcpu, VPT_FLOW_INSNS, c->by, &m.flow);
 	if (err)
