@@ -501,12 +501,23 @@ void dec_pt_pause(struct dec_pt *pt)
 		dec_pt_desync(pt, status);
 }
 
+/* TIP packets may be deferred beyond the end (33.4.2.3): the branch of such a one has run. */
+static enum vptd_status settle_at_end(struct dec_pt *pt)
+{
+	enum vptd_status status;
+
+	if (!pt->synced || !pt->enabled || !pt->flow->nbits)
+		return VPTD_OK;
+	status = dec_flow_settle(pt->flow);
+	return status == VPTD_STUCK ? dec_flow_finish(pt->flow) : status;
+}
+
 void dec_pt_finish(struct dec_pt *pt)
 {
 	enum vptd_status status = pt->waits & W_PGD ? dec_pt_pgd_now(pt, VPT_PKT_PAD) : VPTD_OK;
 
-	if (!status && pt->synced)
-		status = dec_pt_settle(pt);
+	if (!status)
+		status = settle_at_end(pt);
 	if (!status && pt->no_memory)
 		status = VPTD_E_MEMORY;
 	dec_pt_drop_waiting(pt);

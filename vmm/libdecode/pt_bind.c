@@ -255,7 +255,8 @@ enum vptd_status dec_pt_come_to_fup(struct dec_pt *pt, bool off, uint8_t *flags)
 		return status;
 	if (entered)
 		*flags |= VPTD_EV_VM_ENTRY;
-	if (entered || !dec_flow_at_end(f))
+	/* What aborts a transaction did not run. */
+	if (entered || abort || !dec_flow_at_end(f))
 		return VPTD_OK;
 	ran = (f->cur->insn_kind == DEC_INSN_SOFT_INT || f->cur->insn_kind == DEC_INSN_INTO) &&
 	      interrupts(pt);
