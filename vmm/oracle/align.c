@@ -42,6 +42,10 @@ int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size
 	}
 	for (k = 0; (last || !found) && s.kind != VPT_STEP_END && s.kind != VPT_STEP_WRONG &&
 		    s.session < end;) {
+		if (s.told) {
+			vpt_expect_next(&e, &s);
+			continue;
+		}
 		while (k && (k == n || !vpt_same_step(&pattern[k], &s)))
 			k = back[k];
 		k += vpt_same_step(&pattern[k], &s);

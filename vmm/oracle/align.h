@@ -8,10 +8,11 @@
 bool vpt_same_step(const struct vpt_step *a, const struct vpt_step *b);
 
 /*
- * Find @n decoded steps among the expected ones before session @end. @step is the next expected
+ * Find @n decoded steps among the expected ones before session @end, those that are told by the
+ * step behind them left out in both. @step is the next expected
  * step and @expect has those after it. The first place counts, or with @last the last one, for
- * decoded steps with which the trace ends. Returns 0 and the number of expected steps before that
- * place, -ENOENT or -ENOMEM.
+ * decoded steps with which the trace ends. Returns 0 and the number of expected steps, again without
+ * those, before that place, -ENOENT or -ENOMEM.
  */
 int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size_t end,
 	      const struct vpt_step *pattern, size_t n, bool last, uint64_t *before);

@@ -260,13 +260,42 @@ static void agree(struct compare *m, const struct vpt_diff_line *line)
 	m->head++;
 }
 
+/* INT n, or what can clear TraceEn: WRMSR, XSAVES. */
+static bool may_be_untold(const struct vpt_diff_line *line)
+{
+	const uint8_t *op = line->raw;
+	unsigned int i = 0;
+
+	if (line->mode == 64 && (op[0] & 0xf0) == 0x40)
+		i++;
+	if (op[i] == 0xcc || op[i] == 0xcd || op[i] == 0xce || op[i] == 0xf1)
+		return true;
+	if (op[i] != 0x0f)
+		return false;
+	return op[i + 1] == 0x30 || (op[i + 1] == 0xc7 && (op[i + 2] >> 3 & 7) == 5);
+}
+
+/* Does the step ahead tell nothing that the one behind it does not? */
+static bool is_told(struct compare *m, size_t i)
+{
+	const struct vpt_diff_line *line = &ahead(m, i)->line;
+	const struct vpt_step *next;
+
+	if (!m->expect.tells_all || line->step.kind != VPT_STEP_INSN || !may_be_untold(line) ||
+	    m->head + i + 1 >= m->ahead.n || ahead(m, i + 1)->said != SAID_STEP)
+		return false;
+	next = &ahead(m, i + 1)->line.step;
+	return next->ip == line->step.ip &&
+	       (next->kind == VPT_STEP_ASYNC || next->kind == VPT_STEP_ASYNC_OFF);
+}
+
 /* Find out where in what ran the trace sets in. */
 static int align(struct compare *m)
 {
 	struct vpt_step *pattern;
 	uint64_t before;
 	bool ends = false;
-	size_t n;
+	size_t i, n = 0;
 	int err = read_ahead(m, ALIGN_MAX - 1);
 
 	if (err)
@@ -274,11 +303,12 @@ static int align(struct compare *m)
 	pattern = calloc(ALIGN_MAX, sizeof(*pattern));
 	if (!pattern)
 		return -ENOMEM;
-	for (n = 0; n < ALIGN_MAX && m->head + n < m->ahead.n; n++) {
-		ends = ahead(m, n)->said == SAID_SEGMENT || ahead(m, n)->said == SAID_END;
-		if (ahead(m, n)->said != SAID_STEP)
+	for (i = 0; i < ALIGN_MAX && m->head + i < m->ahead.n; i++) {
+		ends = ahead(m, i)->said == SAID_SEGMENT || ahead(m, i)->said == SAID_END;
+		if (ahead(m, i)->said != SAID_STEP)
 			break;
-		pattern[n] = ahead(m, n)->line.step;
+		if (!is_told(m, i))
+			pattern[n++] = ahead(m, i)->line.step;
 	}
 	err = vpt_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n, ends,
 			&before);
@@ -288,8 +318,9 @@ static int align(struct compare *m)
 	if (err)
 		return err;
 
-	for (; before; before--) {
+	while (before) {
 		m->c->skipped += m->step.kind == VPT_STEP_INSN;
+		before -= !m->step.told;
 		take_step(m);
 	}
 	m->align = false;
@@ -389,21 +420,6 @@ static int leave_loop(struct compare *m, const struct vpt_step *decoded)
 	if (!m->c->loops++ || seen.ends)
 		m->c->loop = seen;
 	return 1;
-}
-
-/* INT n, or what can clear TraceEn: WRMSR, XSAVES. */
-static bool may_be_untold(const struct vpt_diff_line *line)
-{
-	const uint8_t *op = line->raw;
-	unsigned int i = 0;
-
-	if (line->mode == 64 && (op[0] & 0xf0) == 0x40)
-		i++;
-	if (op[i] == 0xcc || op[i] == 0xcd || op[i] == 0xce || op[i] == 0xf1)
-		return true;
-	if (op[i] != 0x0f)
-		return false;
-	return op[i + 1] == 0x30 || (op[i + 1] == 0xc7 && (op[i + 2] >> 3 & 7) == 5);
 }
 
 /*

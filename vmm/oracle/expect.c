@@ -105,8 +105,10 @@ static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 		return;
 	/* INT n sends FUP and TIP as an event does (table 33-23). */
 	e->pending_soft = r->aux & VPT_ORACLE_SOFT_INT;
-	if (e->pending_soft && e->tells_all && e->packet_en)
+	if (e->pending_soft && e->tells_all && e->packet_en) {
 		tell(e, VPT_STEP_INSN, r->ip, 0);
+		e->queue[e->queued - 1].told = true;
+	}
 	wait_for(e, e->pending_soft ? VPT_STEP_ASYNC : VPT_STEP_INSN, r->ip);
 	e->after_event = e->pending_soft;
 	/* VM entry: the guest is arrived at, whatever its first IP (33.5.2.1). */
@@ -186,8 +188,10 @@ static void disabled_by_guest(struct vpt_expect *e)
 		tell_pending(e, false, 0);
 		return;
 	}
-	if (e->tells_all && e->pending.kind == VPT_STEP_INSN)
-		e->queue[e->queued++] = e->pending;
+	if (e->tells_all && e->pending.kind == VPT_STEP_INSN) {
+		e->queue[e->queued] = e->pending;
+		e->queue[e->queued++].told = true;
+	}
 	e->pending.kind = VPT_STEP_ASYNC_OFF;
 	e->queue[e->queued++] = e->pending;
 	e->pending.kind = VPT_STEP_END;

@@ -31,6 +31,7 @@ struct vpt_step {
 	uint64_t ip;
 	uint64_t to;
 	uint64_t cr3;
+	bool told;	  /* INSN: the event that follows stands for it too (tells_all) */
 	const char *text; /* WRONG: why */
 };
 
