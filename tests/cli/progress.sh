@@ -67,7 +67,7 @@ silent() {
 
 "$VPT" run -q --engine=soft --pt=host --tsc --cyc --max-insns=15000000 --arg=100000000 -o "$dir/t.vpt" \
 	"$GUEST/bench_int.elf" >/dev/null 2>&1
-"$VPT" run -q --engine=soft --pt=host --oracle --max-insns=3000000 --arg=100000000 -o "$dir/o.vpt" \
+"$VPT" run -q --engine=soft --pt=host --oracle --max-insns=8000000 --arg=100000000 -o "$dir/o.vpt" \
 	"$GUEST/bench_int.elf" >/dev/null 2>&1
 "$VPT" run -q --engine=soft --model=silvermont --pt=host --max-insns=3000000 --arg=100000000 \
 	-o "$dir/r.vpt" "$GUEST/bench_int.elf" >/dev/null 2>&1
@@ -91,7 +91,7 @@ done
 shown verify ", 0 mismatches"
 tap_run "decode: the summary" grep -q '^instructions *15000000' "$dir/decode.out"
 tap_run "export: the summary" grep -q 'instructions: 15000000,' "$dir/export.out"
-tap_run "verify: the last line" grep -qx 'verify: 3000000 retired, 3000000 decoded, 0 mismatches' \
+tap_run "verify: the last line" grep -qx 'verify: 8000000 retired, 8000000 decoded, 0 mismatches' \
 	"$dir/verify.out"
 for name in listing-here json verify-json quiet no-terminal; do
 	silent $name

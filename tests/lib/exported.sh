@@ -7,7 +7,8 @@
 # shellcheck disable=SC2154 # it is of who sources this
 export HOME="$dir" PERF_CONFIG=/dev/null
 
-# instructions TRACE: their addresses, one a line. Others show an INT n as an event alone.
+# instructions TRACE: their addresses, one a line. Others show an INT n, and the WRMSR that ends a
+# trace, as events alone.
 instructions() {
 	"$VPT" decode --insn -j "$1" | awk '
 		function flush() {
@@ -18,9 +19,8 @@ instructions() {
 		match($0, /"ip":"0x[0-9a-f]*"/) {
 			flush()
 			ip = substr($0, RSTART + 8, RLENGTH - 9)
-			int_n = /"insn":"int/
 		}
-		int_n && index($0, "\"from\":\"0x" ip "\"") { ip = "" }
+		/"ran":true/ { ip = "" }
 		END { flush() }'
 }
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/flow.h"
+#include "lib/flowhold.h"
 #include "oracle/compare.h"
 #include "oracle/expect.h"
 #include "trace/reader.h"
@@ -89,6 +89,7 @@ static void expected(const struct vpt_reader *r, struct list *l)
 
 static void decoded(struct vpt_reader *r, struct list *l)
 {
+	struct flowhold hold = {.holds = false};
 	struct vpt_flow *flow;
 	struct vpt_item item;
 	int err = vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow);
@@ -96,7 +97,7 @@ static void decoded(struct vpt_reader *r, struct list *l)
 	if (err)
 		die("decoder", err);
 	do {
-		err = vpt_flow_next(flow, &item);
+		err = flowhold_next(&hold, flow, &item);
 		if (err)
 			die("decoder", err);
 		if (item.kind == VPT_ITEM_INSN)

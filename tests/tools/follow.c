@@ -192,7 +192,7 @@ static int compare(const struct follow *f, struct vpt_reader *reader)
 	struct vpt_item item;
 	size_t n = 0;
 
-	if (vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow))
+	if (vpt_flow_open_by(reader, 0, VPT_FLOW_INSNS, VPT_FLOW_BY_LIBIPT, &flow))
 		abort();
 	do {
 		if (vpt_flow_next(flow, &item))

@@ -260,7 +260,7 @@ static bool as_timeline(const struct trace *t, const struct insns *whole, uint64
 	struct vpt_item item;
 	bool ok;
 
-	if (vpt_flow_open(t->reader, 0, VPT_FLOW_INSNS, &flow))
+	if (vpt_flow_open_by(t->reader, 0, VPT_FLOW_INSNS, VPT_FLOW_BY_LIBIPT, &flow))
 		abort();
 	vpt_flow_keep_time(flow);
 	do {

@@ -757,7 +757,7 @@ static void check_row(int i, enum vpt_flow_unit unit, bool change)
 	if (change)
 		flowtext_change(&s);
 	r = synth_read(&s);
-	for (by = VPT_FLOW_BY_LIBIPT; by <= VPT_FLOW_BY_LIBVPTDECODE; by++)
+	for (by = VPT_FLOW_BY_LIBVPTDECODE; by <= VPT_FLOW_BY_LIBIPT; by++)
 		flowtext_is_by(r, unit, by, rows[i].name, flow_of(i, by));
 	vpt_reader_close(r);
 	synth_done(&s);

@@ -455,23 +455,24 @@ static const struct {
 	void (*make)(struct synthlog *m);
 	const char *model;
 	size_t streams, sessions;
-	uint64_t retired; /* that should be in the trace */
+	/* That should be in the trace, with the WRMSR that clears TraceEn, unless it is concealed. */
+	uint64_t retired;
 } logs[] = {
-	{"system wide", system_wide, "skl", 1, 1, 39},
-	{"two VMs", two_vms, "skl", 1, 1, 83},
-	{"host only", host_only, "skl", 1, 3, 21},
+	{"system wide", system_wide, "skl", 1, 1, 40},
+	{"two VMs", two_vms, "skl", 1, 1, 84},
+	{"host only", host_only, "skl", 1, 3, 22},
 	{"guest only", guest_only, "skl", 1, 2, 18},
 	{"guest only, CR3", guest_only_cr3, "skl", 1, 2, 11},
 	{"guest only, user", guest_user, "skl", 1, 2, 18},
-	{"everyone", everyone, "skl", 3, 13, 75},
-	{"events", events, "skl", 1, 1, 22},
-	{"CR3 filter", cr3_filter, "skl", 1, 1, 45},
+	{"everyone", everyone, "skl", 3, 13, 82},
+	{"events", events, "skl", 1, 1, 24},
+	{"CR3 filter", cr3_filter, "skl", 1, 1, 46},
 	{"user only", user_only, "skl", 1, 1, 9},
-	{"kernel only", kernel_only, "skl", 1, 1, 30},
-	{"concealed", concealed, "skl", 1, 1, 27},
-	{"concealed exit", concealed_exit, "skl", 1, 1, 7},
-	{"failed entries", failures, "skl", 1, 1, 30},
-	{"event trace", event_trace, "spr", 1, 2, 34},
+	{"kernel only", kernel_only, "skl", 1, 1, 31},
+	{"concealed", concealed, "skl", 1, 1, 28},
+	{"concealed exit", concealed_exit, "skl", 1, 1, 8},
+	{"failed entries", failures, "skl", 1, 1, 31},
+	{"event trace", event_trace, "spr", 1, 2, 35},
 };
 
 /* Each in both orders of TRIGGER and instruction. */
@@ -600,12 +601,12 @@ static const struct {
 	size_t streams;
 	uint64_t retired;
 } cuts[] = {
-	{0, UINT64_MAX, true, false, 0, 1, 21},
+	{0, UINT64_MAX, true, false, 0, 1, 28},
 	{0, UINT64_MAX, false, true, 0, 2, 54},
 	{0, UINT64_MAX, false, true, VMCS1, 1, 27},
-	{0, UINT64_MAX, true, true, VMCS1, 2, 48},
+	{0, UINT64_MAX, true, true, VMCS1, 2, 55},
 	{1, 1, true, true, 0, 1, 9},
-	{0, 0, true, true, 0, 1, 3},
+	{0, 0, true, true, 0, 1, 4},
 	/* Neither has a PSB. */
 	{11, UINT64_MAX, true, true, 0, 2, 0},
 	{13, UINT64_MAX, true, true, 0, 0, 0},

@@ -476,8 +476,8 @@ START_TEST(compared)
 
 	compare(0, &c);
 	ck_assert_uint_eq(c.mismatches, 0);
-	ck_assert_uint_eq(c.retired, 5);
-	ck_assert_uint_eq(c.decoded, 5);
+	ck_assert_uint_eq(c.retired, 6);
+	ck_assert_uint_eq(c.decoded, 6);
 	vpt_comparison_free(&c);
 	compare(1, &c);
 	ck_assert_uint_eq(c.mismatches, 1);

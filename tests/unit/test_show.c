@@ -371,7 +371,7 @@ static const struct {
 	{interrupt, "  1x  0x401000  (6 insns)\n"
 		    "    1x  0x401020  (3 insns)\n"
 		    "      1x  0x401040  (1 insns)\n"},
-	{int_n, "  1x  0x401000  (2 insns)\n"
+	{int_n, "  1x  0x401000  (3 insns)\n"
 		"    1x  0x401020  (1 insns)\n"},
 	{long_jump, "  1x  0x401000  (11 insns)\n"
 		    "    1x  0x401020  (4 insns)\n"

@@ -162,15 +162,15 @@ static const struct {
 	 "bash"},
 	{"decode",
 	 "",
-	 {"instructions   5", "time  space",
-	  "           3             2         0         0   70.00%  host: bash, pid 12",
+	 {"instructions   6", "time  space",
+	  "           4             2         0         0   70.00%  host: bash, pid 12",
 	  "           2             1         1         1   30.00%  VM 3 vCPU 1: cr3 0x1000"},
 	 "not known"},
 	{"decode", "--side=guest", {"instructions   2", "cfe            1"}, NULL},
 	{"decode",
 	 "--json",
 	 {"\"spaces\":[{\"space\":\"host: bash, pid 12\",\"side\":\"host\",\"cr3\":\"0x1000\","
-	  "\"pid\":12,\"insns\":3",
+	  "\"pid\":12,\"insns\":4",
 	  "\"vmcs\":\"0x7000\",\"vm\":3,\"vm_vcpu\":1,\"insns\":2,\"blocks\":1,\"vm_entries\":1,"
 	  "\"vm_exits\":1,\"time\":300"},
 	 NULL},

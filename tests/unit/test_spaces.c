@@ -532,7 +532,7 @@ START_TEST(flow)
 	synth_open(&s);
 	flows[_i].make(&s);
 	r = synth_read(&s);
-	for (by = VPT_FLOW_BY_LIBIPT; by <= VPT_FLOW_BY_LIBVPTDECODE; by++) {
+	for (by = VPT_FLOW_BY_LIBVPTDECODE; by <= VPT_FLOW_BY_LIBIPT; by++) {
 		const char *expected = words_of((size_t)_i, by);
 		char text[2000] = "";
 

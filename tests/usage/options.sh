@@ -38,8 +38,9 @@ for payload in calls quicksort exceptions processes; do
 	insns "$dir/h" >"$dir/h.insns"
 	diff "$dir/h.insns" "$dir/g.insns" >"$dir/diff"
 	tap_run "$payload: the VMM takes some instructions off the guest" test -s "$dir/diff"
+	# A VM exit at an INT n looks as if that had run.
 	tap_empty "$payload: none but I/O, CPUID, HLT" "$(grep '^[<>]' "$dir/diff" |
-		grep -vE '^< [0-9a-f]* +(in|out|cpuid|hlt)\b' | head -n 4)"
+		grep -vE '^< [0-9a-f]* +(in|out|cpuid|hlt)\b|^> [0-9a-f]* +int\b' | head -n 4)"
 done
 
 # A guest that has PT of its own has the same packets as on a processor without a VMM.

@@ -28,7 +28,7 @@ static const char help[] =
 	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
 	"  -j, --json         one JSON object\n"
 	"  -q, --quiet        no differences, no progress, only the last line\n"
-	"  -w, --with=DECODER  which decoder of Intel PT: libipt (default) or libvptdecode\n"
+	"  -w, --with=DECODER  which decoder of Intel PT: libvptdecode (default) or libipt\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n" VPT_CLI_MEMORY_HELP
 	"  -h, --help         this text\n"
 	"\n"
@@ -234,7 +234,7 @@ static int take_decoder(struct options *o, const char *name)
 		o->by = VPT_FLOW_BY_LIBVPTDECODE;
 	else
 		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: --with=%s: there is libipt and libvptdecode", name);
+				"verify: --with=%s: there is libvptdecode and libipt", name);
 	return VPT_EXIT_OK;
 }
 

@@ -28,7 +28,7 @@ int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		  struct vpt_flow **flow)
 {
-	return vpt_flow_open_by(reader, vcpu, unit, VPT_FLOW_BY_LIBIPT, flow);
+	return vpt_flow_open_by(reader, vcpu, unit, VPT_FLOW_BY_LIBVPTDECODE, flow);
 }
 
 void vpt_flow_close(struct vpt_flow *flow)

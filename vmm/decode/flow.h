@@ -24,7 +24,7 @@ struct vpt_code_store;
 
 enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS };
 
-enum vpt_flow_by { VPT_FLOW_BY_LIBIPT, VPT_FLOW_BY_LIBVPTDECODE };
+enum vpt_flow_by { VPT_FLOW_BY_LIBVPTDECODE, VPT_FLOW_BY_LIBIPT };
 
 /* As vpt_flow_open(), with the decoder to use for Intel PT. */
 int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,

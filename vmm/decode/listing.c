@@ -440,6 +440,8 @@ static void json_event(struct vpt_listing *l, const struct vpt_item *item)
 		json_block(l, item->cfe);
 	else if (item->cfe)
 		json_cfe(l, item->cfe);
+	if (item->shown)
+		fputs(",\"ran\":true", l->out);
 	if (item->vm_entry)
 		fputs(",\"vm_entry\":true", l->out);
 	json_space(l, item);

@@ -16,12 +16,30 @@ static struct vpt_pt_flow *of(void *context)
 	return context;
 }
 
+static bool tell_time(struct vpt_pt_flow *f, enum vpt_told_kind kind)
+{
+	struct dec_timing *t = &f->ahead.timing;
+
+	if (!vpt_vec_room(&f->points))
+		return false;
+	t->what = kind == VPT_TOLD_RUN	   ? DEC_TIMED_RUN
+		  : kind == VPT_TOLD_EVENT ? DEC_TIMED_EVENT
+					   : DEC_TIMED_NONE;
+	dec_timing_point(t, &f->points.at[f->points.n++]);
+	t->what = DEC_TIMED_NONE;
+	return true;
+}
+
 /* Room for one more, with what all have. NULL: memory. */
 static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 {
 	struct vpt_told *told;
 
 	if (!vpt_vec_room(&f->told)) {
+		f->ahead.no_memory = true;
+		return NULL;
+	}
+	if (f->timed && !tell_time(f, kind)) {
 		f->ahead.no_memory = true;
 		return NULL;
 	}
@@ -86,6 +104,8 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 	told->ip = block->ip;
 	for (i = 0; i < first; i++)
 		told->ip += lens[i];
+	if (f->timed)
+		dec_timing_ran(&f->ahead.timing, block, first, count);
 	return told;
 }
 
@@ -320,7 +340,7 @@ static struct dec_pt_config config_of(const struct vpt_session *s)
 	return config;
 }
 
-static void keep_tsc(struct vpt_pt_flow *f, const struct vpt_session *s)
+static struct dec_time_config time_of(const struct vpt_pt_flow *f, const struct vpt_session *s)
 {
 	uint64_t ctl = s ? s->ctl : 0;
 	unsigned int thresh = (unsigned int)VPT_CTL_GET(ctl, CYC_THRESH);
@@ -334,7 +354,14 @@ static void keep_tsc(struct vpt_pt_flow *f, const struct vpt_session *s)
 		.threshold = thresh ? VPT_BIT64(thresh - 1) : 0,
 	};
 
-	dec_timing_init(&f->ahead.timing, &config, false);
+	return config;
+}
+
+static void keep_time(struct vpt_pt_flow *f, const struct vpt_session *s)
+{
+	const struct dec_time_config config = time_of(f, s);
+
+	dec_timing_init(&f->ahead.timing, &config, f->timed);
 	f->ahead.pt.timing = &f->ahead.timing;
 }
 
@@ -386,7 +413,7 @@ static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 	dec_pt_init(&a->pt, &a->flow, &config, &pt_ops, f);
 	a->pt.offset = segment->begin;
 	a->offset = &a->pt.offset;
-	keep_tsc(f, start);
+	keep_time(f, start);
 	vpt_pt_select_space(f, VPT_CR3_UNKNOWN);
 	a->next_switch = 0; /* The last one before the segment counts. */
 }
@@ -404,6 +431,7 @@ static void next_session(struct vpt_pt_flow *f)
 	start = session_of(f);
 	config = config_of(start);
 	dec_pt_configure(&a->pt, &config);
+	a->timing.config = time_of(f, start);
 	/* Put right what the decoder cannot count. */
 	if (start->insns)
 		a->flow.insns = start->insns;

@@ -143,6 +143,18 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 	return 0;
 }
 
+/* The decoder knows better than the place in the stream what belongs to which time. */
+static void set_time(const struct dec_point *point, struct vpt_when *when)
+{
+	if (!point->known)
+		return;
+	when->known = true;
+	when->relative = false;
+	when->tsc = point->tsc;
+	when->lo = point->lo;
+	when->hi = when->until = point->hi;
+}
+
 /* What the place that was reached adds to an item. */
 static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
 {
@@ -157,6 +169,8 @@ static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt
 	item->when.known = false;
 	if (f->line)
 		vpt_timeline_flow(f->line, f->read, &item->when);
+	if (f->timed)
+		set_time(&f->points.at[told - f->told.at], &item->when);
 }
 
 static void start_run(struct vpt_pt_flow *f, struct vpt_told *told)
@@ -265,7 +279,7 @@ static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
 {
 	int more;
 
-	f->head = f->told.n = 0;
+	f->head = f->told.n = f->points.n = 0;
 	if (f->ahead.segment) {
 		vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
 		more = f->ahead.system->push(f);
@@ -376,6 +390,7 @@ static void close_flow(struct vpt_flow *flow)
 	vpt_pt_ahead_close(f);
 	vpt_spaces_close(f->spaces);
 	free(f->told.at);
+	free(f->points.at);
 	free(f->cfe_items.at);
 	free(f->own_bytes);
 	free(f->segments);

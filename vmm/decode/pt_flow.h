@@ -93,6 +93,11 @@ struct vpt_pt_flow {
 		struct vpt_told *at;
 		size_t n, room;
 	} told;
+	/* The time of each; only if `timed`. */
+	struct {
+		struct dec_point *at;
+		size_t n, room;
+	} points;
 	size_t head; /* of these, the next to be given out */
 
 	/* What is given out. */
