@@ -17,6 +17,7 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "host/cpu.h"
+#include "trace/origin.h"
 #include "vpt/msr.h"
 
 #define SYSFS "/sys"
@@ -315,11 +316,15 @@ static int open_file(struct record *r, const struct vpt_caps *caps)
 		.tsc_hz = vpt_host_tsc_hz(caps),
 		.tsc_multiplier = 1ull << 48,
 	};
+	const struct vpt_cpu cpu = vpt_cpu_of(caps->signature);
+	const struct vpt_origin origin = vpt_origin_of(VPT_ORIGIN_RECORD, &cpu);
 	int status = vpt_cli_output("record", r->o->output, VPT_OUTFILE_TRACE, &r->output), err;
 
 	if (status)
 		return status;
 	err = vpt_writer_start(r->output.fd, &info, &r->writer);
+	if (!err)
+		err = vpt_writer_origin(r->writer, &origin);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output,
 				vpt_cli_reason(-err));
