@@ -25,6 +25,7 @@ int vpt_cmd_info(int argc, char **argv);
 int vpt_cmd_lockstep(int argc, char **argv);
 int vpt_cmd_record(int argc, char **argv);
 int vpt_cmd_restore(int argc, char **argv);
+int vpt_cmd_import(int argc, char **argv);
 int vpt_cmd_export(int argc, char **argv);
 int vpt_cmd_snapshot(int argc, char **argv);
 

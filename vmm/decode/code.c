@@ -468,7 +468,8 @@ static struct version *list_code(const struct vpt_reader *reader, unsigned int v
 					  code[i].page->insns, i, code[i].bytes};
 	*count = n;
 	for (i = 0; i < nfirst; i++) {
-		if (first[i].page->cr3 == common)
+		/* The versions that a vCPU has later are its own. */
+		if (first[i].page->cr3 == common && !first[i].page->insns)
 			all[(*count)++] = (struct version){common, first[i].page->vaddr, 0, i,
 							   first[i].bytes};
 	}

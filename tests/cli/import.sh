@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vpt import: perf.data in all its forms decodes to the instructions that ran, exports too, and
+# whatever a file holds, the command ends with a documented status.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/cli.sh
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 HOME="$dir"
+made=$dir/made
+mkdir "$made"
+out=$dir/out.vpt
+
+# ips FILE: the addresses of the instructions.
+ips() {
+	"$VPT" decode -i -j "$1" 2>"$dir/decode.err" | sed -n 's/.*"ip":"0x\([0-9a-f]*\)".*"insn".*/\1/p'
+}
+
+# imports NAME STATUS LINES FILE [OPTION...]: LINES is what standard error has to say, a regular
+# expression each, by semicolons.
+imports() {
+	im_name=$1
+	im_status=$2
+	im_lines=$3
+	im_file=$4
+	shift 4
+	rm -f "$out"
+	"$VPT" import -q --root="$made/root" "$@" -o "$out" "$im_file" 2>"$dir/err"
+	im_got=$?
+	ips "$out" >"$dir/ips"
+	im_wrong=$(cmp "$made/$im_name.ips" "$dir/ips" 2>&1)
+	[ "$im_got" -eq "$im_status" ] || im_wrong="$im_wrong status $im_got"
+	im_count=$(grep -c . "$dir/err")
+	im_expected=0
+	while [ -n "$im_lines" ]; do
+		grep -qE "^vpt import: ${im_lines%%;*}" "$dir/err" || im_wrong="$im_wrong no line: ${im_lines%%;*}"
+		im_expected=$((im_expected + 1))
+		case $im_lines in
+		*\;*) im_lines=${im_lines#*;} ;;
+		*) im_lines= ;;
+		esac
+	done
+	[ "$im_count" -eq $im_expected ] || im_wrong="$im_wrong $(cat "$dir/err")"
+	[ ! -s "$dir/decode.err" ] || im_wrong="$im_wrong $(cat "$dir/decode.err")"
+	tap_empty "perf.data: $im_name${1:+, $*}" "$im_wrong"
+}
+
+tap_run "perf.data is made" python3 tests/foreign/make.py "$made"
+imports two 0 "" "$made/two.data"
+imports life 0 "" "$made/life.data"
+imports thread 0 "" "$made/thread.data"
+imports lost 0 "records of unknown types.*: 2;damaged records.*: 1;records that perf lost: 5;places where trace was lost: 1" \
+	"$made/lost.data"
+imports pieces 0 "places where trace was lost: 1" "$made/pieces.data"
+imports snapshots 0 "" "$made/snapshots.data"
+imports kernel 0 "" "$made/kernel.data" --kcore="$made/kcore"
+imports many 0 "" "$made/many.dir"
+imports pipe 0 "" "$made/pipe.data"
+# shellcheck disable=SC2002 # a pipe is what this is about
+tap_run "perf.data: a pipe" sh -c "cat '$made/pipe.data' | '$VPT' import -q --root='$made/root' -o '$out' -"
+ips "$out" >"$dir/ips"
+tap_run "perf.data: a pipe has the same" cmp "$made/pipe.ips" "$dir/ips"
+imports killed 3 ".*what comes before is in" "$made/killed.data"
+
+# What vpt exports for perf: processes, code that changes, the kernel.
+exported() { # OWNER NAME [OPTION...]
+	ex_owner=$1
+	ex_name=$2
+	shift 2
+	rm -rf "$dir/t.perf"
+	"$VPT" run -q --pt "$ex_owner" "$@" -o "$dir/t.vpt" "$GUEST/$ex_name.elf" >/dev/null 2>&1
+	"$VPT" export -q -t perf "$dir/t.vpt" "$dir/t.perf"
+	ips "$dir/t.vpt" >"$made/export.ips"
+	imports export 0 "$lines" "$dir/t.perf" --root=
+}
+lines=".*use --kcore"
+exported guest calls
+exported guest selfmod
+exported guest jit
+exported guest compat
+exported host processes --tsc
+lines=".*several processes: 1;.*use --kcore"
+exported host kernelmix --no-retc --tsc
+
+# Code that cannot be had is said, and only what needs it is not decoded.
+says() { # NAME WORDS COMMAND...
+	sa_name=$1
+	sa_words=$2
+	shift 2
+	if "$@" 2>&1 | grep -qE "$sa_words"; then
+		tap_ok "$sa_name"
+	else
+		tap_fail "$sa_name" "no line with: $sa_words"
+	fi
+}
+says "another build" "not those that were traced: 1: the first: /bin/one" \
+	"$VPT" import --root="$made/root" -o "$out" "$made/wrong.data"
+says "no file" "there is no file: 3: the first: /bin/one" \
+	"$VPT" import --root="$dir/none" -o "$out" "$made/absent.data"
+says "no code of the kernel" "no code of it: use --kcore" \
+	"$VPT" import --root="$made/root" -o "$out" "$made/kernel.data"
+mkdir -p "$dir/.debug/.build-id/01/01010101010101010101010101010101010101"
+cp "$made/root/bin/one" "$dir/.debug/.build-id/01/01010101010101010101010101010101010101/elf"
+rm "$made/root/bin/one"
+imports two 0 "" "$made/two.data"
+
+# Other verbs.
+tap_run "info names the processes" sh -c "'$VPT' info '$out' | grep -q 'host: two, pid 2'"
+tap_run "dump" "$VPT" dump "$out"
+refuses "verify says that there is no oracle" "$INPUT" "oracle" verify "$out"
+tap_run "a space of one process" sh -c "'$VPT' decode -p two '$out' | grep -q '^instructions'"
+
+# Commands.
+refuses "no file to write" "$USAGE" "output" import "$made/two.data"
+refuses "no file to read" "$USAGE" "one FILE" import -o "$out"
+refuses "the file itself" "$USAGE" "" import -o "$made/two.data" "$made/two.data"
+refuses "no such file" "$INPUT" "No such file" import -o "$out" "$made/none"
+refuses "another file" "$INPUT" "not a perf.data file" import -o "$out" "$made/kcore"
+refuses "an empty file" "$INPUT" "not a perf.data file" import -o "$out" /dev/null
+refuses "no place for the output" "$HOST" "No such file" import -o "$dir/a/b" "$made/two.data"
+
+# Each prefix of a file, and each byte of its head with other bits.
+wrong=
+size=$(stat -c %s "$made/two.data")
+at=0
+while [ $at -lt "$size" ]; do
+	head -c $at "$made/two.data" >"$dir/cut"
+	timeout 10 "$VPT" import -q --root="$made/root" -o "$out" "$dir/cut" 2>/dev/null
+	status=$?
+	[ $status -eq 3 ] || wrong="$wrong $at:$status"
+	at=$((at + 13))
+done
+tap_empty "a file that is cut is status 3" "$wrong"
+tap_run "a file that is changed" python3 tests/foreign/mutate.py "$VPT" "$made/two.data" "$made/root" "$dir"
+tap_end

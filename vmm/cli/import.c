@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* vpt import: a trace that another program recorded, as a .vpt file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/confine.h"
+#include "cli/files.h"
+#include "cli/open.h"
+#include "cli/option.h"
+#include "foreign/output.h"
+#include "foreign/perf.h"
+
+static const char help[] =
+	"usage: vpt import [OPTION]... FILE -o OUT\n"
+	"\n"
+	"Makes a .vpt file of a trace that another program recorded, for all verbs that read one.\n"
+	"FILE is what perf record wrote of intel_pt: a perf.data file or directory, or - for what\n"
+	"perf wrote to a pipe.\n"
+	"\n"
+	"  vpt import perf.data -o ls.vpt\n"
+	"\n"
+	"  -o, --output=OUT  the .vpt file\n"
+	"  -r, --root=DIR    look for the files that were traced under DIR\n"
+	"  -k, --kcore=FILE  the kernel's code: a copy of /proc/kcore, as perf record --kcore "
+	"makes\n"
+	"                    one in a directory\n"
+	"  -q, --quiet       no summary\n"
+	"  -h, --help        this text\n"
+	"\n"
+	"The code is read from the files that FILE names, if they have the build-ids that it "
+	"names,\n"
+	"else from ~/.debug. See vpt-import(1).\n"
+	"\n"
+	"The exit status is 0 if OUT has all of the trace, 2 if the command is wrong, 3 if FILE\n"
+	"can't be read or is not whole (OUT then has what comes before the damage), 4 if OUT "
+	"cannot\n"
+	"be written.\n";
+
+struct options {
+	const char *path, *output;
+	const char *root, *kcore;
+	bool quiet;
+	bool help;
+};
+
+static int take_option(struct options *o, int option)
+{
+	switch (option) {
+	case 'o':
+		o->output = optarg;
+		return VPT_EXIT_OK;
+	case 'r':
+		o->root = optarg;
+		return VPT_EXIT_OK;
+	case 'k':
+		o->kcore = optarg;
+		return VPT_EXIT_OK;
+	case 'q':
+		o->quiet = true;
+		return VPT_EXIT_OK;
+	case 'h':
+		o->help = true;
+		return VPT_EXIT_OK;
+	default:
+		return VPT_EXIT_USAGE; /* The line was printed. */
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"output", required_argument, NULL, 'o'}, {"root", required_argument, NULL, 'r'},
+		{"kcore", required_argument, NULL, 'k'},  {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+	};
+	static const struct vpt_cli_options options = {"import", ":o:r:k:qh", longs, help};
+	int option, status = VPT_EXIT_OK;
+
+	optind = 0;
+	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
+		status = take_option(o, option);
+	if (status || o->help)
+		return status;
+	if (optind + 1 != argc)
+		return vpt_fail(VPT_EXIT_USAGE, "import: one FILE: see vpt import --help");
+	if (!o->output)
+		return vpt_fail(VPT_EXIT_USAGE, "import: --output: it has to be said");
+	o->path = argv[optind];
+	return VPT_EXIT_OK;
+}
+
+static int check_files(const struct options *o)
+{
+	const struct vpt_cli_file files[] = {
+		{VPT_CLI_INPUT, "FILE", strcmp(o->path, "-") ? o->path : NULL},
+		{VPT_CLI_INPUT, "--kcore", o->kcore},
+		{VPT_CLI_OUTPUT, "--output", o->output},
+	};
+
+	return vpt_cli_files_check("import", files, sizeof(files) / sizeof(files[0]));
+}
+
+static void warn(uint64_t count, const char *what, const char *first)
+{
+	if (count)
+		fprintf(stderr, "vpt import: %s: %" PRIu64 "%s%s\n", what, count,
+			*first ? ": the first: " : "", first);
+}
+
+/* What is missing, a line each: where it was needed, decoding will report errors. */
+static void report(const struct options *o, const struct foreign_report *r)
+{
+	if (!o->quiet)
+		printf("%s: bytes of trace: %" PRIu64 ", streams: %" PRIu64
+		       ", address spaces: %" PRIu64 ", pages of code: %" PRIu64
+		       ", switches: %" PRIu64 "\n",
+		       o->output, r->bytes, r->streams, r->spaces, r->pages, r->switches);
+	warn(r->unknown_records, "records of unknown types, left out", "");
+	warn(r->bad_records, "damaged records, left out", "");
+	warn(r->lost_records, "records that perf lost", "");
+	warn(r->truncated, "places where trace was lost", "");
+	warn(r->no_file, "mapped code of which there is no file", r->first_no_file);
+	warn(r->wrong_build, "files that are not those that were traced", r->first_wrong);
+	warn(r->generated, "code that the kernel made, of which there is none", "");
+	warn(r->guests, "address spaces of guests, whose code is not known", "");
+	warn(r->reused, "values of CR3 that stood for several processes", "");
+	warn(r->left_out, "pages and mappings over the limit, left out", "");
+	if (r->no_times)
+		fputs("vpt import: the trace has no times: which process ran is not known\n",
+		      stderr);
+	if (r->no_kernel)
+		fputs("vpt import: the kernel was traced, and there is no code of it: use "
+		      "--kcore\n",
+		      stderr);
+}
+
+static int write_file(const struct options *o, struct foreign_trace *t, struct vpt_outfile *out)
+{
+	struct vpt_file_info info;
+	struct vpt_writer *writer;
+	int err, late;
+
+	foreign_info(t, &info);
+	err = vpt_writer_start(out->fd, &info, &writer);
+	if (!err) {
+		err = foreign_write(t, o->path, writer);
+		late = vpt_writer_close(writer, 0);
+		err = err ? err : late;
+	}
+	if (err)
+		return vpt_fail(VPT_EXIT_HOST, "import: %s: %s", o->output, vpt_cli_reason(-err));
+	return vpt_cli_commit("import", out);
+}
+
+static int run(const struct options *o, struct foreign_trace *t)
+{
+	struct vpt_outfile out = {0};
+	const char *damage;
+	char why[256];
+	uint64_t where;
+	int err = foreign_perf_read(o->path, t, &damage, &where, why, sizeof(why)), status;
+
+	if (err)
+		return vpt_fail(vpt_cli_input_status(err), "import: %s: %s", o->path, why);
+	status = vpt_cli_output("import", o->output, VPT_OUTFILE_WHOLE, &out);
+	if (!status)
+		status = write_file(o, t, &out);
+	vpt_cli_drop(&out);
+	if (status)
+		return status;
+	report(o, &t->report);
+	if (damage)
+		return vpt_fail(VPT_EXIT_INPUT,
+				"import: %s: byte %" PRIu64 ": %s: what comes before is in %s",
+				o->path, where, damage, o->output);
+	return VPT_EXIT_OK;
+}
+
+int vpt_cmd_import(int argc, char **argv)
+{
+	struct foreign_trace trace = {0};
+	struct options o = {0};
+	int status = parse(&o, argc, argv);
+
+	if (status)
+		return status;
+	if (o.help) {
+		fputs(help, stdout);
+		return VPT_EXIT_OK;
+	}
+	status = check_files(&o);
+	if (!status)
+		status = vpt_confine("import", &(struct vpt_sandbox_want){.output = {o.output}});
+	if (status)
+		return status;
+	trace.root = o.root;
+	trace.kcore = o.kcore ? strdup(o.kcore) : NULL;
+	if (o.kcore && !trace.kcore)
+		status = vpt_fail(VPT_EXIT_HOST, "import: %s", strerror(ENOMEM));
+	else
+		status = run(&o, &trace);
+	foreign_free(&trace);
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an ELF file says of itself: its build-id, and where it loads. The file is hostile. */
+#ifndef VMM_FOREIGN_ELF_NOTE_H
+#define VMM_FOREIGN_ELF_NOTE_H
+
+#include "foreign.h"
+
+/* A part of the file that is loaded. */
+struct foreign_load {
+	uint64_t vaddr, offset, len;
+	bool executable;
+};
+
+struct foreign_loads {
+	struct foreign_load *at;
+	size_t n, room;
+};
+
+/*
+ * Read the build-id of the ELF file @fd. id->len is 0 if it has none, or if it is no ELF file.
+ * Returns 0 or -errno.
+ */
+int foreign_elf_build_id(int fd, struct foreign_build_id *id);
+/* List what is loaded. Returns 0, -errno, or -EINVAL: it is no ELF file of x86. */
+int foreign_elf_loads(int fd, struct foreign_loads *loads);
+
+#endif /* VMM_FOREIGN_ELF_NOTE_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes of one stream in a row, and the places where some are missing. */
+#ifndef VMM_FOREIGN_JOINED_H
+#define VMM_FOREIGN_JOINED_H
+
+#include "foreign.h"
+
+struct foreign_joined {
+	uint8_t *bytes;
+	size_t len;
+	struct {
+		size_t *at; /* ascending: here trace was lost */
+		size_t n, room;
+	} breaks;
+};
+
+/* Returns 0, -ENOMEM, or -errno of a file that cannot be read. */
+int foreign_join(struct foreign_trace *t, const struct foreign_stream *stream,
+		 struct foreign_joined *joined);
+void foreign_joined_free(struct foreign_joined *joined);
+
+#endif /* VMM_FOREIGN_JOINED_H */

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the parts of a foreign trace to a .vpt file: streams, then address spaces, then code. */
+#include "output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output_state.h"
+
+void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->caps = t->caps;
+	snprintf(info->model, sizeof(info->model), "%s", "foreign");
+	snprintf(info->engine, sizeof(info->engine), "%s", t->program);
+	info->owner = VPT_OWNER_HOST;
+	info->vcpus = (uint32_t)t->streams.n;
+	info->tsc_hz = t->tsc_hz;
+	info->tsc_multiplier = 1ull << 48;
+}
+
+/* CPUID.1:EAX as the display family and model. */
+static struct vpt_cpu cpu_of(uint32_t eax)
+{
+	uint32_t family = eax >> 8 & 0xf, model = eax >> 4 & 0xf;
+
+	if (!eax)
+		return (struct vpt_cpu){0};
+	if (family == 0x6 || family == 0xf)
+		model |= eax >> 12 & 0xf0;
+	if (family == 0xf)
+		family += eax >> 20 & 0xff;
+	return (struct vpt_cpu){VPT_CPU_INTEL, (uint16_t)family, (uint16_t)model,
+				(uint16_t)(eax & 0xf)};
+}
+
+static int write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w)
+{
+	const char *slash = strrchr(source, '/');
+	struct vpt_origin origin = {
+		.kind = t->kind,
+		.flags = t->caps.signature ? VPT_ORIGIN_HARDWARE : 0,
+		.cpu = cpu_of(t->caps.signature),
+		.program = "vpt import",
+	};
+
+	if (t->report.truncated)
+		origin.flags |= VPT_ORIGIN_TRUNCATED;
+	if (t->clock.known) {
+		origin.flags |= VPT_ORIGIN_TIME;
+		origin.time_zero = t->clock.zero;
+		origin.time_mult = (uint32_t)t->clock.mult;
+		origin.time_shift = t->clock.shift;
+	}
+	snprintf(origin.source, sizeof(origin.source), "%s",
+		 slash && slash[1] ? slash + 1 : source);
+	return vpt_writer_origin(w, &origin);
+}
+
+uint64_t foreign_counter(const struct foreign_output *o, unsigned int vcpu, uint64_t time)
+{
+	const struct foreign_marks *m = &o->marks[vcpu];
+	size_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->at[mid].time < time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->n ? m->at[lo].insns : UINT64_MAX;
+}
+
+static void output_free(struct foreign_output *o)
+{
+	size_t i;
+
+	for (i = 0; o->marks && i < o->trace->streams.n; i++)
+		free(o->marks[i].at);
+	free(o->marks);
+	free(o->spaces.at);
+	vpt_pairs_free(&o->votes);
+	vpt_pairs_free(&o->pips);
+	vpt_pairs_free(&o->used);
+	foreign_code_free(&o->code);
+	foreign_tasks_free(&o->tasks);
+}
+
+int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer *writer)
+{
+	struct foreign_output o = {.trace = t, .writer = writer};
+	unsigned int vcpu;
+	int err;
+
+	if (!t->streams.n)
+		return -ENODATA;
+	foreign_sort(t);
+	o.marks = calloc(t->streams.n, sizeof(*o.marks));
+	err = o.marks ? foreign_code_init(&o.code, t, writer) : -ENOMEM;
+	if (!err)
+		err = foreign_tasks_follow(&o.tasks, t);
+	for (vcpu = 0; vcpu < t->streams.n && !err; vcpu++)
+		err = foreign_write_stream(&o, vcpu);
+	if (!err)
+		err = write_origin(t, source, writer);
+	if (!err)
+		err = foreign_write_spaces(&o);
+	if (!err)
+		err = foreign_write_kernel(&o);
+	if (!err)
+		err = foreign_write_code(&o);
+	t->report.streams = t->streams.n;
+	t->report.pages = o.code.pages;
+	t->report.spaces = o.spaces.n ? o.spaces.n - 1 : 0;
+	output_free(&o);
+	return err;
+}

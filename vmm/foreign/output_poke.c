@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Changes of the kernel's code: from the page as it is in the file of the kernel's memory, each
+ * change makes another version, which counts on each vCPU from the time of the change on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output_state.h"
+#include "trace/vec.h"
+
+/* Versions of pages, beyond which a trace is taken for damaged: 256 MiB. */
+#define VERSIONS_MAX 65536u
+
+/* Pages that were changed, as they are by now. */
+struct poked {
+	struct foreign_output *o;
+	int fd;
+	const struct foreign_loads *loads;
+	struct vpt_pairs numbers; /* (address, 0) to the place in `pages` */
+	struct {
+		uint8_t (*at)[VPT_CODE_BYTES];
+		size_t n, room;
+	} pages;
+	uint64_t versions;
+};
+
+/* The page as the file has it. False: it has none. */
+static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
+{
+	size_t i;
+
+	for (i = 0; i < p->loads->n; i++) {
+		const struct foreign_load *load = &p->loads->at[i];
+		uint64_t at = vaddr - load->vaddr;
+
+		if (vaddr >= load->vaddr && at < load->len && load->offset + at <= INT64_MAX &&
+		    pread(p->fd, bytes, VPT_CODE_BYTES, (off_t)(load->offset + at)) ==
+			    VPT_CODE_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* The page as it is by now in *@bytes, NULL: there is none. Returns 0 or -ENOMEM. */
+static int find_page(struct poked *p, uint64_t vaddr, uint8_t **bytes)
+{
+	struct vpt_pair *entry = vpt_pairs_find(&p->numbers, vaddr, 0);
+
+	*bytes = NULL;
+	if (!entry) {
+		if (!vpt_vec_room(&p->pages))
+			return -ENOMEM;
+		if (!read_page(p, vaddr, p->pages.at[p->pages.n]))
+			return 0;
+		entry = vpt_pairs_add(&p->numbers, vaddr, 0);
+		if (!entry)
+			return -ENOMEM;
+		entry->value = p->pages.n++;
+	}
+	*bytes = p->pages.at[entry->value];
+	return 0;
+}
+
+static int write_version(struct poked *p, uint64_t vaddr, const uint8_t *bytes, uint64_t time)
+{
+	struct vpt_page_map map = {
+		.page = {.cr3 = FOREIGN_FIRST_ID, .vaddr = vaddr, .gpa = UINT64_MAX},
+	};
+	unsigned int vcpu;
+	int err = vpt_writer_page(p->o->writer, bytes, &map.content);
+
+	for (vcpu = 0; vcpu < p->o->trace->streams.n && !err; vcpu++) {
+		map.page.insns = foreign_counter(p->o, vcpu, time);
+		if (map.page.insns != UINT64_MAX)
+			err = vpt_writer_map(p->o->writer, vcpu, &map, 1);
+	}
+	return err;
+}
+
+static int write_poke(struct poked *p, const struct foreign_event *e)
+{
+	const uint8_t *from = p->o->trace->pokes.at + e->poke.bytes;
+	uint64_t at = e->poke.addr, end = at + e->poke.len;
+	int err = 0;
+
+	while (!err && at < end) {
+		uint64_t in_page = at % VPT_CODE_BYTES, n = VPT_CODE_BYTES - in_page;
+		uint8_t *bytes;
+
+		if (n > end - at)
+			n = end - at;
+		if (++p->versions > VERSIONS_MAX) {
+			p->o->trace->report.left_out++;
+			return 0;
+		}
+		err = find_page(p, at - in_page, &bytes);
+		if (!err && bytes) {
+			memcpy(bytes + in_page, from, (size_t)n);
+			err = write_version(p, at - in_page, bytes, e->time);
+		}
+		at += n;
+		from += n;
+	}
+	return err;
+}
+
+int foreign_write_pokes(struct foreign_output *o, int fd, const struct foreign_loads *loads)
+{
+	struct poked p = {.o = o, .fd = fd, .loads = loads};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < o->trace->events.n && !err; i++) {
+		if (o->trace->events.at[i].kind == FOREIGN_POKE)
+			err = write_poke(&p, &o->trace->events.at[i]);
+	}
+	free(p.pages.at);
+	vpt_pairs_free(&p.numbers);
+	return err;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * SPACE blocks. If the kernel is not traced there are no PIPs, and CR3 blocks name the processes'
+ * address spaces. Else each CR3 of a PIP is the address space of the process that had most
+ * packets in user space under it, and an address space without code of its own if none had.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output_state.h"
+#include "trace/vec.h"
+#include "vpt/msr.h"
+
+static int add(struct foreign_output *o, const struct vpt_space *space)
+{
+	if (!vpt_vec_room(&o->spaces))
+		return -ENOMEM;
+	o->spaces.at[o->spaces.n++] = *space;
+	return 0;
+}
+
+static struct vpt_space space_of(const struct foreign_output *o, size_t mm)
+{
+	const struct foreign_mm *m = &o->tasks.mms.at[mm];
+	struct vpt_space space = {
+		.id = foreign_mm_id(mm),
+		.cr3 = foreign_mm_id(mm),
+		.vmcs = VPT_SPACE_ANY_VMCS,
+		.vm = VPT_SPACE_NO_VM,
+		.pid = m->pid,
+	};
+
+	memcpy(space.name, m->comm, sizeof(m->comm));
+	space.name[sizeof(m->comm) - 1] = 0;
+	return space;
+}
+
+/* Without PIPs: the processes. */
+static int list_used(struct foreign_output *o)
+{
+	struct vpt_pairs listed = {0};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < o->used.n && !err; i++) {
+		struct vpt_space space = space_of(o, (size_t)o->used.at[i].b);
+		struct vpt_pair *entry = vpt_pairs_add(&listed, space.id, 0);
+
+		if (!entry)
+			err = -ENOMEM;
+		else if (!entry->value++)
+			err = add(o, &space);
+	}
+	vpt_pairs_free(&listed);
+	return err;
+}
+
+/* Who had most packets under each CR3, as (CR3, 0) to the index of that vote. */
+static int count_votes(struct foreign_output *o, struct vpt_pairs *best)
+{
+	size_t i;
+
+	for (i = 0; i < o->votes.n; i++) {
+		const struct vpt_pair *vote = &o->votes.at[i];
+		struct vpt_pair *entry;
+		size_t maps;
+
+		/* Threads of the kernel run in any address space. */
+		(void)foreign_tasks_maps(&o->tasks, (size_t)vote->b, &maps);
+		if (!maps)
+			continue;
+		entry = vpt_pairs_add(best, vote->a, 0);
+		if (!entry)
+			return -ENOMEM;
+		if (!entry->value || o->votes.at[entry->value - 1].value < vote->value)
+			entry->value = i + 1;
+	}
+	return 0;
+}
+
+/*
+ * Count the values of CR3 that more than one process had, in part: a few packets may be of another
+ * one because times are estimates.
+ */
+static void count_reused(struct foreign_output *o, const struct vpt_pairs *best)
+{
+	size_t i;
+
+	for (i = 0; i < o->votes.n && o->trace->ctl & VPT_CTL_MASK(USER); i++) {
+		const struct vpt_pair *vote = &o->votes.at[i];
+		const struct vpt_pair *entry = vpt_pairs_find(best, vote->a, 0);
+
+		o->trace->report.reused += entry && entry->value != i + 1 &&
+					   vote->value > o->votes.at[entry->value - 1].value / 4;
+	}
+}
+
+/* The space of a PIP's CR3, and of NR. */
+static int list_pip(struct foreign_output *o, const struct vpt_pair *pip,
+		    const struct vpt_pairs *best)
+{
+	const struct vpt_pair *vote = vpt_pairs_find(best, pip->a, 0);
+	struct vpt_space space = {
+		.vmcs = VPT_SPACE_ANY_VMCS,
+		.vm = VPT_SPACE_NO_VM,
+	};
+
+	if (pip->b) {
+		space.flags = VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE;
+		o->trace->report.guests++;
+	} else if (vote) {
+		space = space_of(o, (size_t)o->votes.at[vote->value - 1].b);
+	}
+	if (!space.id)
+		space.id = o->next_id += VPT_CODE_BYTES;
+	space.cr3 = pip->a;
+	return add(o, &space);
+}
+
+int foreign_write_spaces(struct foreign_output *o)
+{
+	const struct vpt_space kernel = {
+		.id = FOREIGN_FIRST_ID,
+		.cr3 = FOREIGN_FIRST_ID,
+		.vmcs = VPT_SPACE_ANY_VMCS,
+		.flags = VPT_SPACE_COMMON,
+		.vm = VPT_SPACE_NO_VM,
+		.name = "kernel",
+	};
+	struct vpt_pairs best = {0};
+	size_t i;
+	int err = add(o, &kernel);
+
+	/* Behind those of all processes. */
+	o->next_id = foreign_mm_id(o->tasks.mms.n);
+	if (!err && !o->pips.n)
+		err = list_used(o);
+	if (!err)
+		err = count_votes(o, &best);
+	if (!err)
+		count_reused(o, &best);
+	for (i = 0; i < o->pips.n && !err; i++)
+		err = list_pip(o, &o->pips.at[i], &best);
+	vpt_pairs_free(&best);
+	return err ? err : vpt_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
+}

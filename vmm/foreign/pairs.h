@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A table from pairs of numbers to a number. All zero is empty. */
+#ifndef VMM_FOREIGN_PAIRS_H
+#define VMM_FOREIGN_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct vpt_pair {
+	uint64_t a, b, value;
+};
+
+struct vpt_pairs {
+	struct vpt_pair *at; /* in the order in which they came */
+	size_t n, room;
+	uint32_t *buckets; /* indices plus 1; 0: free */
+	size_t mask;
+};
+
+/* The entry of a pair, NULL if there is none. Valid until the next vpt_pairs_add(). */
+struct vpt_pair *vpt_pairs_find(const struct vpt_pairs *p, uint64_t a, uint64_t b);
+/* The same, and a new one with value 0 if there is none. NULL: no memory. */
+struct vpt_pair *vpt_pairs_add(struct vpt_pairs *p, uint64_t a, uint64_t b);
+void vpt_pairs_free(struct vpt_pairs *p);
+
+#endif /* VMM_FOREIGN_PAIRS_H */

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Find the places of changes in a stream.
+ *
+ * If only user space is traced, a change takes effect where tracing resumes: at the first
+ * TIP.PGE that is not earlier. Its place is behind the TIP.PGD before it. If the kernel is traced
+ * too, the place is before the first packet of the flow that is not earlier. In both cases it is
+ * behind a packet that completes what it belongs to, so that the decoder has nothing pending.
+ *
+ * Before the first TSC packet there is no time: the first change whose time is known counts.
+ */
+#include "place.h"
+
+#include <errno.h>
+
+#include "decode/timeline.h"
+#include "vpt/msr.h"
+#include "vpt/packet.h"
+
+struct walk {
+	const struct foreign_place *p;
+	struct vpt_timeline *line;
+	bool user_only, kernel_only;
+	bool in_psb;
+	bool has_time;
+	uint64_t time; /* of the packet that was read last */
+	size_t quiet;  /* the last place at which nothing is pending */
+	size_t next;   /* change */
+	size_t mm;     /* that counts here */
+	uint64_t cr3;
+	bool has_cr3;
+	uint64_t last_ip;
+};
+
+static uint64_t ns_of(const struct foreign_clock *c, uint64_t tsc)
+{
+	uint64_t quot = tsc >> c->shift, rem = tsc & (((uint64_t)1 << c->shift) - 1);
+
+	return c->zero + quot * c->mult + (rem * c->mult >> c->shift);
+}
+
+static void read_time(struct walk *w, size_t offset)
+{
+	struct vpt_when when;
+
+	vpt_timeline_packet(w->line, offset, &when);
+	w->has_time = when.known && !when.relative;
+	if (w->has_time)
+		w->time = ns_of(&w->p->trace->clock, when.tsc);
+}
+
+/* The changes up to now take effect at @offset. */
+static void apply(struct walk *w, size_t offset)
+{
+	struct foreign_changes *c = w->p->changes;
+
+	for (; w->next < c->n && c->at[w->next].time <= w->time; w->next++) {
+		c->at[w->next].offset = offset;
+		if (c->at[w->next].mm != FOREIGN_NONE)
+			w->mm = c->at[w->next].mm;
+	}
+}
+
+static bool is_flow(enum vpt_pkt_kind kind)
+{
+	switch (kind) {
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+	case VPT_PKT_PIP:
+	case VPT_PKT_OVF:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool completes(enum vpt_pkt_kind kind)
+{
+	switch (kind) {
+	case VPT_PKT_TNT_8:
+	case VPT_PKT_TNT_64:
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_PSBEND:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int vote(struct walk *w, const struct vpt_packet *packet)
+{
+	struct vpt_pair *entry;
+	uint64_t ip;
+
+	switch (packet->kind) {
+	case VPT_PKT_PSB:
+		w->last_ip = 0;
+		return 0;
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		break;
+	default:
+		return 0;
+	}
+	if (vpt_ip_expand(w->last_ip, packet->ip_bytes, packet->value, &ip) != VPT_OK)
+		return 0;
+	w->last_ip = ip;
+	/* If only the kernel is traced, all that it does for a process counts. */
+	if ((ip >> 63 && !w->kernel_only) || !w->has_cr3 || !w->has_time || w->mm == FOREIGN_NONE)
+		return 0;
+	entry = vpt_pairs_add(w->p->votes, w->cr3, w->mm);
+	if (!entry)
+		return -ENOMEM;
+	entry->value++;
+	return 0;
+}
+
+static int take_pip(struct walk *w, const struct vpt_packet *packet)
+{
+	struct vpt_pair *entry = vpt_pairs_add(w->p->pips, packet->value, packet->flag);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->value = 1;
+	w->has_cr3 = !packet->flag;
+	w->cr3 = packet->value;
+	return 0;
+}
+
+static int take(struct walk *w, size_t at, const struct vpt_packet *packet)
+{
+	bool waits = w->next < w->p->changes->n || w->p->votes->n;
+	int err = 0;
+
+	if (packet->kind == VPT_PKT_PSB)
+		w->in_psb = true;
+	if (waits && w->p->trace->clock.known && is_flow(packet->kind) && !w->in_psb &&
+	    (!w->user_only || packet->kind == VPT_PKT_TIP_PGE || packet->kind == VPT_PKT_OVF)) {
+		read_time(w, at + packet->size);
+		if (w->has_time)
+			apply(w, w->quiet);
+	}
+	if (packet->kind == VPT_PKT_PIP)
+		err = take_pip(w, packet);
+	if (!err)
+		err = vote(w, packet);
+	if (packet->kind == VPT_PKT_PSBEND || packet->kind == VPT_PKT_OVF)
+		w->in_psb = false;
+	if (completes(packet->kind) && !w->in_psb)
+		w->quiet = at + packet->size;
+	return err;
+}
+
+static int walk(struct walk *w)
+{
+	const struct foreign_joined *j = w->p->joined;
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	size_t at = vpt_packet_find_psb(j->bytes, j->len), next_break = 0;
+	int err = 0;
+
+	while (at < j->len && !err) {
+		size_t end = next_break < j->breaks.n ? j->breaks.at[next_break] : j->len;
+
+		if (at >= end && end < j->len) {
+			w->quiet = end;
+			w->in_psb = false;
+			next_break++;
+			at = end + vpt_packet_find_psb(j->bytes + end, j->len - end);
+			parser = (struct vpt_parser){0};
+			continue;
+		}
+		if (vpt_packet_read(&parser, j->bytes + at, end - at, &packet) != VPT_OK) {
+			at += 1 + vpt_packet_find_psb(j->bytes + at + 1, end - at - 1);
+			parser = (struct vpt_parser){0};
+			w->in_psb = false;
+			continue;
+		}
+		err = take(w, at, &packet);
+		at += packet.size;
+	}
+	return err;
+}
+
+/* The time at the first packet that has one: what was so by then was so from the beginning. */
+static void begin(struct walk *w)
+{
+	const struct foreign_joined *j = w->p->joined;
+	struct vpt_parser parser = {0};
+	struct vpt_packet packet;
+	size_t at = vpt_packet_find_psb(j->bytes, j->len);
+
+	while (at < j->len &&
+	       vpt_packet_read(&parser, j->bytes + at, j->len - at, &packet) == VPT_OK) {
+		if (packet.kind == VPT_PKT_TSC) {
+			w->time = ns_of(&w->p->trace->clock, packet.value);
+			apply(w, 0);
+			return;
+		}
+		at += packet.size;
+	}
+}
+
+/* Without any time only what was so from the beginning is known. */
+static void begin_untimed(struct walk *w)
+{
+	struct foreign_changes *c = w->p->changes;
+
+	if (c->n) {
+		w->time = c->at[0].time;
+		apply(w, 0);
+	}
+}
+
+int foreign_place(const struct foreign_place *p)
+{
+	struct vpt_timeline_session session = {.ctl = p->trace->ctl};
+	struct walk w = {
+		.p = p,
+		.user_only = !(p->trace->ctl & VPT_CTL_MASK(OS)),
+		.kernel_only = !(p->trace->ctl & VPT_CTL_MASK(USER)),
+		.mm = FOREIGN_NONE,
+	};
+	struct vpt_timeline_config config = {
+		.bytes = p->joined->bytes,
+		.len = p->joined->len,
+		.caps = &p->trace->caps,
+		.sessions = &session,
+		.nsessions = 1,
+	};
+	size_t i;
+	int err;
+
+	for (i = 0; i < p->changes->n; i++)
+		p->changes->at[i].offset = FOREIGN_NONE;
+	w.line = vpt_timeline_new(&config);
+	if (!w.line)
+		return -ENOMEM;
+	if (p->trace->clock.known)
+		begin(&w);
+	if (!w.next)
+		begin_untimed(&w);
+	err = walk(&w);
+	vpt_timeline_free(w.line);
+	return err;
+}

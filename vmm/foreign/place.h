@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Places of a stream at which something changes that no packet tells: the process that runs,
+ * or the code. The side-band has the time of each change, timing packets have that of packets.
+ */
+#ifndef VMM_FOREIGN_PLACE_H
+#define VMM_FOREIGN_PLACE_H
+
+#include "foreign.h"
+#include "joined.h"
+#include "pairs.h"
+
+struct foreign_change {
+	uint64_t time;
+	size_t mm;     /* the address space from here on; FOREIGN_NONE: the same as before */
+	size_t offset; /* set by foreign_place(); FOREIGN_NONE: behind the end */
+};
+
+struct foreign_changes {
+	struct foreign_change *at;
+	size_t n, room;
+};
+
+struct foreign_place {
+	const struct foreign_trace *trace;
+	const struct foreign_joined *joined;
+	struct foreign_changes *changes; /* by time */
+	/*
+	 * Set: (CR3, address space) to how many packets had a target in user space while both
+	 * were so; and (CR3, NR) to 1 for each PIP.
+	 */
+	struct vpt_pairs *votes, *pips;
+};
+
+/* Set the offset of each change. Returns 0 or -ENOMEM. */
+int foreign_place(const struct foreign_place *p);
+
+#endif /* VMM_FOREIGN_PLACE_H */
