@@ -151,13 +151,43 @@ static bool goes_on(const struct decode *d)
 	return d->left || (d->o->mode != INSN && d->o->mode != BLOCKS);
 }
 
+/* Counts are by far the fastest, and tell neither when nor in which space something ran. */
+static enum vpt_flow_unit unit_of(const struct decode *d, unsigned int vcpu)
+{
+	if (d->o->quiet)
+		return VPT_FLOW_COUNTS;
+	switch (d->o->mode) {
+	case INSN:
+		return VPT_FLOW_INSNS;
+	case SUMMARY:
+	case COVERAGE:
+		return d->o->time || d->has_spaces || vpt_decode_side_told(&d->o->side) ||
+				       vpt_decode_stop_wants(&d->stop, vcpu)
+			       ? VPT_FLOW_BLOCKS
+			       : VPT_FLOW_COUNTS;
+	default:
+		return VPT_FLOW_BLOCKS;
+	}
+}
+
+static int take_counts(struct decode *d, struct vpt_flow *flow)
+{
+	struct vpt_flow_sum sum;
+	int err = d->o->quiet ? 0 : vpt_flow_counts(flow, &d->tally, &sum);
+
+	if (err || d->o->quiet)
+		return err;
+	d->sum.insns += sum.insns;
+	d->sum.blocks += sum.blocks;
+	return 0;
+}
+
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
-	bool insns = d->o->mode == INSN && !d->o->quiet;
 	struct vpt_timeline_sum sum;
 	struct vpt_flow *flow;
 	struct vpt_item item;
-	int err = vpt_flow_open(d->reader, vcpu, insns ? VPT_FLOW_INSNS : VPT_FLOW_BLOCKS, &flow);
+	int err = vpt_flow_open(d->reader, vcpu, unit_of(d, vcpu), &flow);
 
 	if (err)
 		return err;
@@ -171,6 +201,8 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 		if (!err)
 			err = take_item(d, vcpu, flow, &item);
 	} while (!err && item.kind != VPT_ITEM_END && goes_on(d));
+	if (!err)
+		err = take_counts(d, flow);
 	vpt_flow_time_sum(flow, &sum);
 	d->pace.sum.cycles += sum.cycles;
 	d->pace.sum.ticks += sum.ticks;

@@ -19,11 +19,17 @@ static inline bool vpt_decode_stop_has_calls(const struct vpt_decode_stop *s)
 	return s->pm->stop.kind != VPT_STOP_EXIT && s->pm->stop.kind != VPT_STOP_SNAPSHOT;
 }
 
+/* Are the items of @vcpu needed? */
+static inline bool vpt_decode_stop_wants(const struct vpt_decode_stop *s, unsigned int vcpu)
+{
+	return s->pm && vcpu == s->pm->vcpu && vpt_decode_stop_has_calls(s);
+}
+
 /* Take the next item of @vcpu. */
 static inline void vpt_decode_stop_item(struct vpt_decode_stop *s, unsigned int vcpu,
 					const struct vpt_item *item)
 {
-	if (s->pm && vcpu == s->pm->vcpu && vpt_decode_stop_has_calls(s))
+	if (vpt_decode_stop_wants(s, vcpu))
 		vpt_last_calls_item(&s->last, item);
 }
 

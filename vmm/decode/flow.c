@@ -47,6 +47,12 @@ void vpt_flow_time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum
 	flow->ops->time_sum(flow, sum);
 }
 
+int vpt_flow_counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum)
+{
+	*sum = (struct vpt_flow_sum){0, 0};
+	return flow->ops->counts ? flow->ops->counts(flow, tally, sum) : 0;
+}
+
 int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item)
 {
 	return flow->ops->next(flow, item);

@@ -18,11 +18,13 @@
 
 #include "item.h"
 #include "segment.h"
+#include "tally.h"
 
 struct vpt_flow;
 struct vpt_code_store;
 
-enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS };
+/* COUNTS: without INSN and BLOCK items, as far as vpt_flow_counts() has what they would tell. */
+enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS, VPT_FLOW_COUNTS };
 
 enum vpt_flow_by { VPT_FLOW_BY_LIBVPTDECODE, VPT_FLOW_BY_LIBIPT };
 
@@ -37,6 +39,16 @@ void vpt_flow_close(struct vpt_flow *flow);
 void vpt_flow_keep_time(struct vpt_flow *flow);
 /* The counts of all segments that have ended, of which the last one does with END. */
 void vpt_flow_time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum);
+
+/*
+ * After END: add what ran, but for that of the BLOCK items that there were. All 0 unless the unit is
+ * COUNTS. Returns 0, or -ENOMEM, after which the tally is of no use.
+ */
+struct vpt_flow_sum {
+	uint64_t insns, blocks;
+};
+
+int vpt_flow_counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum);
 
 /* 0 and the next item, or -errno; after END always END. */
 int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item);

@@ -11,6 +11,9 @@
 /* Selected where no space is known. No space of a file has this number, and it has no code. */
 #define NO_SPACE 1u
 
+/* Bytes of the stream that are decoded at once where runs are not queued. */
+#define COUNTED_PIECE 16384u
+
 static struct vpt_pt_flow *of(void *context)
 {
 	return context;
@@ -50,7 +53,7 @@ static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	return told;
 }
 
-static enum vpt_insn_class class_of(const struct dec_block *block)
+enum vpt_insn_class vpt_pt_class(const struct dec_block *block)
 {
 	switch ((enum dec_insn_kind)block->insn_kind) {
 	case DEC_INSN_COND:
@@ -100,7 +103,8 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 	told->count = count;
 	told->mode = block->mode;
 	told->insns = f->ahead.flow.insns - count;
-	told->class = (uint8_t)(first + count == block->insns ? class_of(block) : VPT_INSN_OTHER);
+	told->class =
+		(uint8_t)(first + count == block->insns ? vpt_pt_class(block) : VPT_INSN_OTHER);
 	told->ip = block->ip;
 	for (i = 0; i < first; i++)
 		told->ip += lens[i];
@@ -293,8 +297,10 @@ static void on_event(void *context, const struct vptd_event *event)
 	    (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
 	     event->kind == VPTD_EVENT_SYNC))
 		find_space(f, event->to);
+	if (f->counts.wanted && vpt_pt_is_item((enum vptd_event_kind)event->kind))
+		vpt_pt_counts_break(f);
 	told = vpt_pt_tell_event(f, event);
-	if (!told)
+	if (!told || !f->ahead.pt.timing)
 		return;
 	f->ahead.timing.what = DEC_TIMED_EVENT;
 	dec_timing_point(&f->ahead.timing, &point);
@@ -362,7 +368,8 @@ static void keep_time(struct vpt_pt_flow *f, const struct vpt_session *s)
 	const struct dec_time_config config = time_of(f, s);
 
 	dec_timing_init(&f->ahead.timing, &config, f->timed);
-	f->ahead.pt.timing = &f->ahead.timing;
+	/* Events have a TSC, which nobody sees who only counts. */
+	f->ahead.pt.timing = f->timed || !f->counts.wanted ? &f->ahead.timing : NULL;
 }
 
 int vpt_pt_ahead_open(struct vpt_pt_flow *f, const struct vpt_ahead_system *system)
@@ -442,10 +449,11 @@ static int push(struct vpt_pt_flow *f)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	const struct vpt_segment *s = a->segment;
-	uint64_t end = s->end, len, next;
+	uint64_t end = s->end, len, next, piece;
 
 	if (a->at == s->end) {
 		dec_pt_finish(&a->pt);
+		vpt_pt_counts_break(f);
 		a->segment = NULL;
 		return a->no_memory ? -ENOMEM : 0;
 	}
@@ -457,7 +465,8 @@ static int push(struct vpt_pt_flow *f)
 	next = follow_switches(f);
 	if (next < end)
 		end = next;
-	len = end - a->at < VPT_AHEAD_PIECE ? end - a->at : VPT_AHEAD_PIECE;
+	piece = f->counts.wanted ? COUNTED_PIECE : VPT_AHEAD_PIECE;
+	len = end - a->at < piece ? end - a->at : piece;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;

@@ -327,11 +327,6 @@ static int next_item(struct vpt_pt_flow *f, struct vpt_item *item)
 	return some < 0 ? some : 0;
 }
 
-static bool ends_block(const struct vpt_item *item)
-{
-	return item->class != VPT_INSN_OTHER && item->class != VPT_INSN_PTWRITE;
-}
-
 /* A block goes on from run to run, up to the next branch. */
 static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 {
@@ -344,7 +339,7 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 		return 0;
 	}
 	err = next_item(f, item);
-	while (!err && item->kind == VPT_ITEM_BLOCK && !ends_block(item)) {
+	while (!err && item->kind == VPT_ITEM_BLOCK && !vpt_pt_ends_block(item->class)) {
 		err = next_item(f, more);
 		if (err || more->kind != VPT_ITEM_BLOCK) {
 			f->has_behind = !err;
@@ -387,6 +382,8 @@ static void close_flow(struct vpt_flow *flow)
 	end_timeline(f);
 	if (f->store != f->ahead.store)
 		vpt_code_close(f->store);
+	if (f->counts.wanted)
+		vpt_pt_counts_close(f);
 	vpt_pt_ahead_close(f);
 	vpt_spaces_close(f->spaces);
 	free(f->told.at);
@@ -397,8 +394,16 @@ static void close_flow(struct vpt_flow *flow)
 	free(f);
 }
 
+static int counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum)
+{
+	struct vpt_pt_flow *f = of(flow);
+
+	return f->counts.wanted ? vpt_pt_counts_sum(f, tally, sum) : 0;
+}
+
 static const struct vpt_flow_ops pt_flow_ops = {
 	.close = close_flow,
+	.counts = counts,
 	.keep_time = keep_time,
 	.time_sum = time_sum,
 	.next = next,
@@ -411,7 +416,7 @@ static int open_store(struct vpt_pt_flow *f)
 {
 	f->change = vpt_code_next_change(f->ahead.store);
 	f->store = f->ahead.store;
-	if (f->change == UINT64_MAX)
+	if (f->change == UINT64_MAX || f->counts.wanted)
 		return 0;
 	f->store = NULL;
 	return vpt_code_open(f->reader, f->vcpu, &f->store);
@@ -422,6 +427,9 @@ static int open_parts(struct vpt_pt_flow *f)
 	bool rtit = vpt_reader_info(f->reader)->flags & VPT_INFO_RTIT;
 	int err = vpt_pt_ahead_open(f, rtit ? &vpt_ahead_rtit : &vpt_ahead_pt);
 
+	f->counts.wanted = f->counts.wanted && !rtit;
+	if (!err && f->counts.wanted)
+		err = vpt_pt_counts_open(f);
 	if (!err)
 		err = open_store(f);
 	if (!err)
@@ -445,7 +453,8 @@ int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 	f->base.ops = &pt_flow_ops;
 	f->reader = reader;
 	f->vcpu = vcpu;
-	f->blocks = unit == VPT_FLOW_BLOCKS;
+	f->blocks = unit != VPT_FLOW_INSNS;
+	f->counts.wanted = unit == VPT_FLOW_COUNTS;
 	f->caps = &vpt_reader_info(reader)->caps;
 	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
 	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);

@@ -68,6 +68,20 @@ struct vpt_pt_ahead {
 	bool no_memory;
 };
 
+/* What ran, where nobody asks for it in order (pt_counts.c). */
+struct vpt_pt_counts {
+	bool wanted;
+	struct dec_flow_ops ops;
+	bool open;	/* a block has begun and is not over, */
+	uint64_t until; /* if the counter of instructions is still this */
+	struct {
+		uint64_t *at;
+		size_t n, room;
+	} runs; /* of whole blocks outside of tracelets, by id */
+	struct vpt_tally parts;
+	uint64_t blocks; /* outside of tracelets */
+};
+
 struct vpt_pt_flow {
 	struct vpt_flow base;
 	struct vpt_reader *reader;
@@ -99,6 +113,8 @@ struct vpt_pt_flow {
 		size_t n, room;
 	} points;
 	size_t head; /* of these, the next to be given out */
+
+	struct vpt_pt_counts counts;
 
 	/* What is given out. */
 	struct vpt_code_store *store; /* the code as it is there; the decoder's if none changes */
@@ -169,7 +185,26 @@ void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3);
  */
 bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip);
 
+enum vpt_insn_class vpt_pt_class(const struct dec_block *block);
+/* Does an instruction of this class end a BLOCK? */
+static inline bool vpt_pt_ends_block(unsigned int class)
+{
+	return class != VPT_INSN_OTHER && class != VPT_INSN_PTWRITE;
+}
+
+/* pt_counts.c: runs that are counted instead of told. */
+
+/* Have the flow of the decoder, which is set up, count. Returns 0 or -ENOMEM. */
+int vpt_pt_counts_open(struct vpt_pt_flow *f);
+void vpt_pt_counts_close(struct vpt_pt_flow *f);
+/* An item comes next, which a block does not go on behind. */
+void vpt_pt_counts_break(struct vpt_pt_flow *f);
+int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt_flow_sum *sum);
+
 /* pt_item.c: what the decoder told, as items. */
+
+/* Is an event of this kind an item of its own? */
+bool vpt_pt_is_item(enum vptd_event_kind kind);
 
 /* Make an item of an event. Returns 1, 0 if there is nothing to be given out, or -ENOMEM. */
 int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item);

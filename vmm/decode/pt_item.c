@@ -119,6 +119,21 @@ static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
 	item->vm_entry = e->kind == VPTD_EVENT_DISABLED && e->flags & VPTD_EV_VM_ENTRY;
 }
 
+bool vpt_pt_is_item(enum vptd_event_kind kind)
+{
+	switch (kind) {
+	case VPTD_EVENT_EVD:
+	case VPTD_EVENT_ITEM:
+	case VPTD_EVENT_IFLAG:
+	case VPTD_EVENT_TRIG:
+	case VPTD_EVENT_SYNC:
+	case VPTD_EVENT_COUNT:
+		return false;
+	default:
+		return true;
+	}
+}
+
 int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
 {
 	const struct vptd_event *e = &told->event;

@@ -33,18 +33,20 @@ static bool grow(struct vpt_tally *t)
 	return true;
 }
 
-bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns)
+bool vpt_tally_add_count(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t count,
+			 uint64_t insns)
 {
 	struct vpt_block_count *slot;
 
 	if (t->used * 2 >= t->nslots && !grow(t))
 		return false;
 	slot = find(t, ip, last);
-	if (!slot->count++) {
+	if (!slot->count) {
 		slot->ip = ip;
 		slot->last = last;
 		t->used++;
 	}
+	slot->count += count;
 	slot->insns += insns;
 	return true;
 }

@@ -20,8 +20,13 @@ struct vpt_tally {
 	size_t nslots, used;
 };
 
-/* False if there is no memory. */
-bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns);
+/* Count a block that ran @count times, with @insns instructions in all. False: no memory. */
+bool vpt_tally_add_count(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t count,
+			 uint64_t insns);
+static inline bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns)
+{
+	return vpt_tally_add_count(t, ip, last, 1, insns);
+}
 
 /* Pack the counts at the beginning of `slots`, sorted by IP; adding ends here. */
 void vpt_tally_sort(struct vpt_tally *t);

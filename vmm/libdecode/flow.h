@@ -43,7 +43,7 @@ struct dec_flow {
 	struct dec_edges *edges;	 /* counts indirect branches; NULL: not counted */
 	struct dec_block *cur;
 	uint32_t index;	    /* instructions of @cur that have run */
-	uint32_t weight;    /* what an execution counts: 1, or 0 in a probe */
+	uint32_t weight;    /* what an execution outside of tracelets counts: 1; 0: nothing */
 	uint8_t mode;	    /* of code, 16, 32 or 64 */
 	bool has_retc;	    /* RETs can be compressed */
 	bool pops;	    /* a RET with a target takes an entry off the stack, too */

@@ -445,7 +445,7 @@ enum vptd_status dec_pt_pip(struct dec_pt *pt, uint64_t cr3, bool nr)
 			status = dec_flow_finish(pt->flow);
 			if (status)
 				return status;
-			pt->flow->cur->hits[DEC_FALL]++;
+			pt->flow->cur->hits[DEC_FALL] += pt->flow->weight;
 			dec_pt_use_vmcs(pt);
 			dec_pt_use_space(pt, cr3, nr, 0);
 			pt->waits |= W_CR3;

@@ -37,7 +37,7 @@ static void count_sender(struct dec_pt *pt, uint64_t ip, bool suppressed)
 	case DEC_END_COND:
 	case DEC_END_JUMP:
 	case DEC_END_CALL:
-		block->hits[DEC_TAKEN]++;
+		block->hits[DEC_TAKEN] += pt->flow->weight;
 		return;
 	default:
 		if (pt->flow->edges && !suppressed)

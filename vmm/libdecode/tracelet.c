@@ -297,10 +297,10 @@ static void expand(const struct dec_tracelets *t, const struct dec_flow *f, stru
 		const struct dec_block *to =
 			i + 1u < w->steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
 
-		if (block->end != DEC_END_RET)
-			block->hits[path[i] & 1] += w->hits;
-		else if (f->edges)
+		if (block->end == DEC_END_RET && f->edges)
 			dec_edges_add(f->edges, block->id, to->ip, w->hits);
+		else
+			block->hits[path[i] & 1] += w->hits;
 	}
 	w->hits = 0;
 }

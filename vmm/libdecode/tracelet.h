@@ -26,7 +26,7 @@ void dec_tracelets_free(struct dec_tracelets *t);
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
-/* Move the counts of all walks to the hits of blocks and, for RETs, to the edges of @f. */
+/* Move the counts of all walks to the hits of blocks, and for RETs to the edges of @f if it has any. */
 void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
 #endif /* VMM_LIBDECODE_TRACELET_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs that are counted. Whole blocks are counted by tracelets, or here by their number where the
+ * decoder goes block by block; parts of blocks, of which there are few, go into a tally.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libdecode/tracelet.h"
+#include "pt_flow.h"
+
+/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
+#define CACHE ((size_t)128 << 20)
+
+static bool has_room(struct vpt_pt_counts *c, size_t id)
+{
+	size_t room = c->runs.room ? 2 * c->runs.room : 4096;
+	uint64_t *at;
+
+	if (id < c->runs.room)
+		return true;
+	while (room <= id)
+		room *= 2;
+	at = realloc(c->runs.at, room * sizeof(*at));
+	if (!at)
+		return false;
+	memset(at + c->runs.room, 0, (room - c->runs.room) * sizeof(*at));
+	c->runs.at = at;
+	c->runs.room = room;
+	return true;
+}
+
+/* Instructions of a block that do not all run, at their addresses. */
+static bool add_part(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
+		     unsigned int count)
+{
+	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
+	uint64_t ip = block->ip, last;
+	unsigned int i;
+
+	for (i = 0; i < first; i++)
+		ip += lens[i];
+	last = ip;
+	for (; i + 1 < first + count; i++)
+		last += lens[i];
+	return vpt_tally_add(&f->counts.parts, ip, last, count);
+}
+
+static void on_run(void *context, const struct dec_block *block, unsigned int first,
+		   unsigned int count)
+{
+	struct vpt_pt_flow *f = context;
+	struct vpt_pt_counts *c = &f->counts;
+	bool to_end = first + count == block->insns;
+	bool ok;
+
+	if (!first && to_end) {
+		ok = has_room(c, block->id);
+		if (ok)
+			c->runs.at[block->id]++;
+	} else {
+		ok = add_part(f, block, first, count);
+	}
+	if (!ok)
+		f->ahead.no_memory = true;
+	c->open = !to_end || !vpt_pt_ends_block(vpt_pt_class(block));
+	c->blocks += !c->open;
+	c->until = f->ahead.flow.insns;
+}
+
+void vpt_pt_counts_break(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_counts *c = &f->counts;
+
+	/* Else tracelets went on from there, and they end with blocks. */
+	if (c->open && c->until == f->ahead.flow.insns)
+		c->blocks++;
+	c->open = false;
+}
+
+int vpt_pt_counts_open(struct vpt_pt_flow *f)
+{
+	struct dec_flow *flow = &f->ahead.flow;
+
+	f->counts.ops = *flow->ops;
+	f->counts.ops.run = on_run;
+	flow->ops = &f->counts.ops;
+	flow->weight = 0;
+	flow->tracelets = dec_tracelets_new(CACHE, true);
+	return flow->tracelets ? 0 : -ENOMEM;
+}
+
+void vpt_pt_counts_close(struct vpt_pt_flow *f)
+{
+	dec_tracelets_free(f->ahead.flow.tracelets);
+	free(f->counts.runs.at);
+	vpt_tally_free(&f->counts.parts);
+}
+
+static bool add_block(struct vpt_pt_counts *c, struct dec_block *block, struct vpt_tally *tally,
+		      struct vpt_flow_sum *sum)
+{
+	uint64_t walked = block->hits[DEC_FALL] + block->hits[DEC_TAKEN];
+	uint64_t count = walked + (block->id < c->runs.room ? c->runs.at[block->id] : 0);
+
+	if (!count)
+		return true;
+	sum->insns += count * block->insns;
+	if (vpt_pt_ends_block(vpt_pt_class(block)))
+		sum->blocks += walked;
+	return vpt_tally_add_count(tally, block->ip, block->last, count, count * block->insns);
+}
+
+int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt_flow_sum *sum)
+{
+	struct vpt_pt_counts *c = &f->counts;
+	uint32_t id;
+	size_t i;
+
+	dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow);
+	sum->blocks += c->blocks;
+	for (id = 0; id < dec_code_count(f->ahead.code); id++) {
+		if (!add_block(c, dec_code_at(f->ahead.code, id), tally, sum))
+			return -ENOMEM;
+	}
+	for (i = 0; i < c->parts.nslots; i++) {
+		const struct vpt_block_count *part = &c->parts.slots[i];
+
+		sum->insns += part->insns;
+		if (part->count &&
+		    !vpt_tally_add_count(tally, part->ip, part->last, part->count, part->insns))
+			return -ENOMEM;
+	}
+	return 0;
+}
