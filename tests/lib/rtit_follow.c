@@ -40,6 +40,7 @@ struct follow {
 	size_t nperiods, period;
 	uint64_t space, sum, errors;
 	bool pip;
+	bool sides; /* SPACE blocks, and no PIP, tell the space */
 	struct records records;
 };
 
@@ -107,7 +108,8 @@ static uint64_t on_space(void *context, uint64_t cr3)
 	struct follow *f = context;
 
 	f->pip = true;
-	f->space = versions_space(&f->versions, cr3);
+	if (!f->sides)
+		f->space = versions_space(&f->versions, cr3);
 	return f->space;
 }
 
@@ -151,13 +153,16 @@ static void on_event(void *context, const struct vptd_event *e)
 	add(&f->records, record);
 }
 
-/* Where packets were lost, execution can be in the only space that has code there. */
+/*
+ * Where packets were lost, or a VM entry or exit sent no PIP, execution can be in the only space that
+ * has code there.
+ */
 static bool on_hole(void *context, uint64_t ip)
 {
 	struct follow *f = context;
 	uint64_t found;
 
-	if (f->rtit.counts && f->space != NO_SPACE)
+	if (f->rtit.counts && f->space != NO_SPACE && !f->sides)
 		return false;
 	found = versions_guess(&f->versions, ip);
 	if (found == NO_SPACE || found == f->space)
@@ -253,6 +258,8 @@ static void decode(struct follow *f, struct vpt_reader *reader, enum how how, un
 	size_t len, n, i;
 
 	memset(f, 0, sizeof(*f));
+	vpt_reader_spaces(reader, &n);
+	f->sides = n != 0;
 	f->code = dec_code_new();
 	stream = vpt_reader_stream(reader, 0, &len);
 	f->periods = vpt_reader_sessions(reader, 0, &f->nperiods);

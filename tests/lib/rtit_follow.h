@@ -14,7 +14,7 @@ struct rtit_followed {
 	uint64_t insns, events, errors;
 };
 
-/* Compare vCPU 0 of a trace of RTIT without SPACE blocks. @list: show all that both make. */
+/* Compare vCPU 0 of a trace of RTIT. @list: show all that both make. */
 void rtit_follow(struct vpt_reader *reader, bool list, struct rtit_followed *followed);
 
 #endif /* TESTS_LIB_RTIT_FOLLOW_H */

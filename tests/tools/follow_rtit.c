@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Hold vmm/libdecode's front end for RTIT against the flow that vpt decodes (lib/rtit_follow.h).
- * usage: follow_rtit [-d] FILE	a trace of RTIT without SPACE blocks; vCPU 0 is compared.
+ * usage: follow_rtit [-d] FILE	a trace of RTIT; vCPU 0 is compared.
  *				-d: list what both make
  */
 #include <inttypes.h>
@@ -15,16 +15,14 @@ int main(int argc, char **argv)
 	bool list = argc == 3 && !strcmp(argv[1], "-d");
 	struct vpt_reader *reader;
 	char why[256];
-	size_t spaces;
 	struct rtit_followed followed;
 
 	if (argc != 2 + list || vpt_reader_open(argv[1 + list], &reader, why, sizeof(why))) {
 		fprintf(stderr, "usage: follow_rtit [-d] FILE\n");
 		return 2;
 	}
-	vpt_reader_spaces(reader, &spaces);
-	if (spaces || !(vpt_reader_info(reader)->flags & VPT_INFO_RTIT)) {
-		fprintf(stderr, "follow_rtit: not a trace of RTIT, or with SPACE blocks\n");
+	if (!(vpt_reader_info(reader)->flags & VPT_INFO_RTIT)) {
+		fprintf(stderr, "follow_rtit: not a trace of RTIT\n");
 		vpt_reader_close(reader);
 		return 3;
 	}

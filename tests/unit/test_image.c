@@ -7,11 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/record.h"
+#include "decode/flow.h"
 #include "image/nested.h"
 #include "image/set.h"
 #include "lib/imagefile.h"
 #include "lib/suite.h"
-#include "trace/format.h"
+#include "trace/reader.h"
+#include "vpt/msr.h"
+#include "vpt/packet.h"
 
 #define PAGES 64u
 #define PAGE  IMG_PAGE_BYTES
@@ -466,6 +470,113 @@ START_TEST(ranges)
 }
 END_TEST
 
+static void put_packet(struct vpt_writer *w, const struct vpt_packet *p)
+{
+	uint8_t bytes[VPT_PKT_MAX];
+
+	ck_assert_int_eq(vpt_writer_trace(w, 0, 0, bytes, vpt_packet_write(bytes, p)), 0);
+}
+
+static void put_ip(struct vpt_writer *w, enum vpt_pkt_kind kind, uint64_t ip)
+{
+	put_packet(w, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
+}
+
+/* A guest executes five bytes of NOPs, up to an event. */
+static void put_visit(struct vpt_writer *w, uint64_t vmcs, uint64_t cr3)
+{
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_VMCS, .value = vmcs});
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = cr3, .flag = true});
+	put_ip(w, VPT_PKT_TIP_PGE, VADDR);
+	put_ip(w, VPT_PKT_FUP, VADDR + 5);
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
+}
+
+/* Two guests, whose spaces have no code: one is in memory, one is not. */
+static const struct vpt_space two[] = {
+	{.id = 0xf000000001000, .cr3 = CR3, .vmcs = VMCS, .flags = 5, .vm = 0},
+	{.id = 0xf000000002000, .cr3 = 0x5000, .vmcs = 0xf000, .flags = 5, .vm = 1},
+};
+
+static struct vpt_writer *write_trace(const char *file)
+{
+	struct vpt_file_info info = {.vcpus = 1, .owner = VPT_OWNER_HOST};
+	struct vpt_session session = {.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
+					     VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN)};
+	struct vpt_writer *w;
+	int i;
+
+	ck_assert_int_eq(vpt_writer_open(file, &info, &w), 0);
+	vpt_writer_session(w, 0, &session);
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSB});
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_MODE_EXEC, .value = 1});
+	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
+	for (i = 0; i < 10; i++) {
+		put_visit(w, VMCS, CR3);
+		put_visit(w, 0xf000, 0x5000);
+	}
+	session.edge = VPT_SESSION_END;
+	session.end = VPT_END_CLOSED;
+	vpt_writer_session(w, 0, &session);
+	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
+	return w;
+}
+
+static uint64_t count_insns(struct vpt_reader *r, unsigned int *errors)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	uint64_t n = 0;
+
+	*errors = 0;
+	ck_assert_int_eq(vpt_flow_open_by(r, 0, VPT_FLOW_BLOCKS, VPT_FLOW_BY_LIBVPTDECODE, &flow),
+			 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		n += item.insns;
+		*errors += item.kind == VPT_ITEM_ERROR;
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(flow);
+	return n;
+}
+
+/* vpt record: the file gets the code of the guest that is there, and the other is left out. */
+START_TEST(recorded)
+{
+	struct vpt_record_sum sum = {0};
+	const struct vpt_code *code;
+	const struct vpt_space *spaces;
+	struct vpt_reader *r;
+	unsigned int errors;
+	char file[80], why[256];
+	size_t n;
+	struct vpt_writer *w;
+
+	fill_host(EPTP, 0x7d4);
+	memset(ram + HPA + 0x8000, 0x90, PAGE);
+	write_image(IMAGEFILE_ELF, &whole);
+	snprintf(file, sizeof(file), "%s.vpt", path);
+	w = write_trace(file);
+	ck_assert_int_eq(vpt_record_guests(w, file, path, two, 2, &sum), 0);
+	ck_assert_uint_eq(sum.guest_code, 1);
+	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+
+	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
+	code = vpt_reader_code(r, 0, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert(code->page->cr3 == two[0].id && code->page->vaddr == VADDR);
+	ck_assert(!memcmp(code->bytes, ram + HPA + 0x8000, PAGE));
+	spaces = vpt_reader_spaces(r, &n);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_uint_eq(spaces[0].flags, VPT_SPACE_NON_ROOT);
+	ck_assert_uint_eq(spaces[1].flags, VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE);
+	ck_assert_uint_eq(count_insns(r, &errors), 50);
+	ck_assert_uint_eq(errors, 0);
+	vpt_reader_close(r);
+	unlink(file);
+}
+END_TEST
+
 Suite *vpt_suite(void)
 {
 	Suite *suite = suite_create("image");
@@ -484,6 +595,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(sets, guest_in_host);
 	tcase_add_test(sets, hostile_vmcs);
 	tcase_add_loop_test(sets, guesses, 0, 7);
+	tcase_add_test(sets, recorded);
 	suite_add_tcase(suite, sets);
 	return suite;
 }

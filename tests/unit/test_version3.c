@@ -7,9 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decode/flow.h"
 #include "lib/suite.h"
-#include "lib/synth.h"
 #include "trace/crc32c.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -708,107 +706,6 @@ START_TEST(views_are_bounded)
 }
 END_TEST
 
-/* Code at one address that is one instruction longer in the second space. */
-static void two_spaces(struct synth *s)
-{
-	synth_open(s);
-	synth_code(s, SYNTH_CODE, "75 fe");
-	synth_page_at(s, 0x1000, SYNTH_CODE);
-	synth_code(s, SYNTH_CODE, "90 75 fd");
-	synth_page_at(s, 0x2000, SYNTH_CODE);
-}
-
-static void run_once(struct synth *s, uint64_t end)
-{
-	synth_ip(s, ppt_tip_pge, SYNTH_CODE);
-	synth_tnt(s, "0");
-	synth_ip(s, ppt_fup, end);
-	synth_no_ip(s, ppt_tip_pgd);
-	synth_flush(s);
-}
-
-static void add_switch(struct synth *s, uint64_t space)
-{
-	const struct vpt_switch sw = {.offset = vpt_writer_stream_bytes(s->w, 0), .space = space};
-
-	ck_assert_int_eq(vpt_writer_switches(s->w, 0, &sw, 1), 0);
-}
-
-/* The instructions that are decoded, as letters: their space, or x for an error. */
-static void decode(struct vpt_reader *r, char *text)
-{
-	struct vpt_flow *flow;
-	struct vpt_item item;
-
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
-	for (;;) {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		if (item.kind == VPT_ITEM_END)
-			break;
-		if (item.kind == VPT_ITEM_INSN)
-			*text++ = item.cr3 == 0x1000 ? 'a' : item.cr3 == 0x2000 ? 'b' : '?';
-		else if (item.kind == VPT_ITEM_ERROR)
-			*text++ = 'x';
-	}
-	*text = 0;
-	vpt_flow_close(flow);
-}
-
-/* Two threads of a program without its kernel: no PIP tells which one runs. */
-START_TEST(switches_select_code)
-{
-	static struct synth s;
-	struct vpt_reader *r;
-	char text[64];
-
-	two_spaces(&s);
-	synth_start(&s, SYNTH_CODE, 3);
-	synth_psb(&s, 0);
-	synth_mode(&s);
-	synth_flush(&s);
-	add_switch(&s, 0x1000);
-	run_once(&s, SYNTH_CODE + 2);
-	add_switch(&s, 0x2000);
-	run_once(&s, SYNTH_CODE + 3);
-	run_once(&s, SYNTH_CODE + 3);
-	/* Of several at one place the last counts, and PIPs do not. */
-	add_switch(&s, 0x2000);
-	add_switch(&s, 0x1000);
-	synth_pip(&s, 0x2000);
-	run_once(&s, SYNTH_CODE + 2);
-	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
-	r = synth_read(&s);
-	decode(r, text);
-	ck_assert_str_eq(text, "abbbba");
-	vpt_reader_close(r);
-	synth_done(&s);
-}
-END_TEST
-
-/* In space 0 there is no code: an error, and the next switch is good again. */
-START_TEST(switch_to_nothing)
-{
-	static struct synth s;
-	struct vpt_reader *r;
-	char text[64];
-
-	two_spaces(&s);
-	synth_start(&s, SYNTH_CODE, 3);
-	synth_psb(&s, 0);
-	synth_mode(&s);
-	run_once(&s, SYNTH_CODE + 2);
-	add_switch(&s, 0x2000);
-	synth_psb(&s, 0);
-	run_once(&s, SYNTH_CODE + 3);
-	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
-	r = synth_read(&s);
-	decode(r, text);
-	ck_assert_str_eq(text, "xbb");
-	vpt_reader_close(r);
-	synth_done(&s);
-}
-END_TEST
-
 Suite *vpt_suite(void)
 {
 	Suite *s = suite_create("version3");
@@ -819,8 +716,6 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, cut_stream);
 	tcase_add_loop_test(tc, point_has_psb_plus, 1, 130);
 	tcase_add_test(tc, epochs);
-	tcase_add_test(tc, switches_select_code);
-	tcase_add_test(tc, switch_to_nothing);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("wrong");

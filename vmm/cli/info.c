@@ -127,6 +127,8 @@ static void show_file(const struct vpt_reader *r, uint64_t limit)
 	printf("file           %" PRIu64 " bytes, blocks: %zu", extent->file_bytes, extent->blocks);
 	if (extent->unknown)
 		printf(", of unknown types: %zu", extent->unknown);
+	if (extent->inside)
+		printf(", in compressed blocks: %zu", extent->inside);
 	puts(extent->why ? "" : ", whole");
 	show_damage(extent, limit);
 }
@@ -147,18 +149,6 @@ static void show_spaces(const struct vpt_reader *r, uint64_t limit)
 	}
 	if (i < n)
 		printf("  ... and %zu more: see --limit\n", n - i);
-}
-
-size_t vpt_info_points(const struct vpt_reader *r)
-{
-	size_t all = 0, n;
-	unsigned int i;
-
-	for (i = 0; i < vpt_reader_info(r)->vcpus; i++) {
-		vpt_reader_points(r, i, &n);
-		all += n;
-	}
-	return all;
 }
 
 static void show_contents(const struct vpt_reader *r)
@@ -274,6 +264,7 @@ static void show_vcpu(struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
 	if (vpt_reader_info(r)->oracle)
 		printf(", oracle records: %" PRIu64, vpt_reader_oracle_count(r, vcpu));
 	putchar('\n');
+	vpt_info_side_vcpu(r, vcpu);
 	for (i = 0; i < nperiods && i < limit; i++)
 		show_session(vpt_info_system(r), i, &periods[i]);
 	if (i < nperiods)
@@ -287,6 +278,7 @@ static void show(const struct options *o, struct vpt_reader *r, const struct vpt
 
 	if (!o->json) {
 		show_file(r, o->limit);
+		vpt_info_side(r, o->limit);
 		show_contents(r);
 		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)

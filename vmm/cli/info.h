@@ -48,8 +48,14 @@ bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count);
  */
 bool vpt_info_exit(const struct vpt_reader *r, uint32_t *status);
 
-/* How many PSBs are listed, of all vCPUs. */
+/* info_side.c: what version 3 of the file adds. How many PSBs are listed, of all vCPUs. */
 size_t vpt_info_points(const struct vpt_reader *r);
+/* Origin, files, inputs; then what there is of a vCPU. */
+void vpt_info_side(const struct vpt_reader *r, uint64_t limit);
+void vpt_info_side_vcpu(const struct vpt_reader *r, unsigned int vcpu);
+/* The same as members of an object, each behind a comma. */
+void vpt_info_json_side(const struct vpt_reader *r);
+void vpt_info_json_side_vcpu(const struct vpt_reader *r, unsigned int vcpu);
 
 /* info_json.c: all of it on a line. */
 void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names);

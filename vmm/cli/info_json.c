@@ -215,6 +215,7 @@ static void json_vcpu(struct vpt_reader *r, unsigned int vcpu)
 	}
 	putchar(']');
 	json_vmcs(r, vcpu);
+	vpt_info_json_side_vcpu(r, vcpu);
 	putchar('}');
 }
 
@@ -226,6 +227,7 @@ void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names)
 	json_file(r);
 	json_contents(r);
 	json_spaces(r);
+	vpt_info_json_side(r);
 	fputs(",\"vcpus\":[", stdout);
 	for (v = 0; v < vcpus; v++)
 		json_vcpu(r, v);

@@ -17,6 +17,7 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "host/cpu.h"
+#include "trace/origin.h"
 #include "vpt/msr.h"
 
 #define SYSFS "/sys"
@@ -315,11 +316,15 @@ static int open_file(struct record *r, const struct vpt_caps *caps)
 		.tsc_hz = vpt_host_tsc_hz(caps),
 		.tsc_multiplier = 1ull << 48,
 	};
+	const struct vpt_cpu cpu = vpt_cpu_of(caps->signature);
+	const struct vpt_origin origin = vpt_origin_of(VPT_ORIGIN_RECORD, &cpu);
 	int status = vpt_cli_output("record", r->o->output, VPT_OUTFILE_TRACE, &r->output), err;
 
 	if (status)
 		return status;
 	err = vpt_writer_start(r->output.fd, &info, &r->writer);
+	if (!err)
+		err = vpt_writer_origin(r->writer, &origin);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output,
 				vpt_cli_reason(-err));
@@ -332,6 +337,7 @@ static int record(struct record *r)
 	unsigned int i;
 	int err = vpt_record_host_open(&r->host), late;
 
+	r->host.guests = !r->o->no_guests;
 	/* perf's own switches in the kernel's code are set by now: it is open. */
 	if (!err)
 		err = vpt_record_host_kernel(&r->host);
@@ -367,8 +373,10 @@ static void summary(const struct record *r)
 	printf("%" PRIu64 ".%03" PRIu64 " s of CPUs: %u, trace: %" PRIu64
 	       " bytes; address spaces: %zu of the host, of which have names: %zu; %zu of guests\n",
 	       ms / 1000, ms % 1000, r->n, r->bytes, r->sum.host, r->sum.named, r->sum.guest);
-	if (r->sum.guest)
-		puts("code of guests is not in the file: what they ran is left out");
+	if (r->sum.guest > r->sum.guest_code)
+		printf("address spaces of guests without their code: %zu: what ran there is left "
+		       "out\n",
+		       r->sum.guest - r->sum.guest_code);
 	if (r->sum.changed)
 		printf("pages of the kernel's code that changed meanwhile: %zu\n", r->sum.changed);
 	if (r->records)

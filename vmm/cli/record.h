@@ -19,7 +19,7 @@ struct vpt_record_options {
 	uint64_t seconds;   /* 0: no limit */
 	uint64_t buffer;    /* bytes of each CPU's ring */
 	char **command;	    /* NULL: none */
-	bool system, quiet, help;
+	bool system, no_guests, quiet, help;
 };
 
 void vpt_record_help(void);
@@ -39,6 +39,7 @@ struct vpt_record_host {
 	struct vpt_ksyms syms;
 	struct vpt_tasks_where where;
 	bool has_tasks; /* `where` is filled in */
+	bool guests;	/* their code is wanted */
 	struct vpt_procs procs;
 	struct {
 		struct vpt_record_page *at;
@@ -57,6 +58,7 @@ void vpt_record_host_close(struct vpt_record_host *h);
 /* What came to be in the file. */
 struct vpt_record_sum {
 	size_t host, named, guest; /* address spaces */
+	size_t guest_code;	   /* of the guests' those with their code */
 	size_t changed;		   /* pages of kernel code that were not the same at the end */
 };
 
@@ -66,5 +68,13 @@ struct vpt_record_sum {
  */
 int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const char *path,
 		    struct vpt_record_sum *sum);
+
+/*
+ * record_guests.c: the code of guests, which are among the @n @spaces of the file. @path is the
+ * file that the writer writes, and has the code of the host. @memory is an image of the
+ * machine's memory: /proc/kcore. Without it a line is printed. 0 or -errno.
+ */
+int vpt_record_guests(struct vpt_writer *writer, const char *path, const char *memory,
+		      const struct vpt_space *spaces, size_t n, struct vpt_record_sum *sum);
 
 #endif /* VMM_CLI_RECORD_H */

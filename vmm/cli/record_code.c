@@ -311,6 +311,8 @@ int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const 
 		err = write_processes(&o);
 	if (!err)
 		count(&o, sum);
+	if (!err && h->guests)
+		err = vpt_record_guests(writer, path, "/proc/kcore", o.spaces.at, o.spaces.n, sum);
 	vpt_seen_free(&o.seen);
 	free(o.spaces.at);
 	free(o.vmcs.at);

@@ -25,18 +25,21 @@ static const char help[] =
 	"  -c, --cpu=LIST       only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE\n"
 	"  -s, --seconds=N      end after N seconds\n"
 	"      --buffer=BYTES   of each CPU's ring, a power of 2 (4 MiB)\n"
+	"      --no-guest-code  do not look for the guests' code, for which the trace is decoded\n"
+	"                       once when recording has ended\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"vpt decode then tells host, VMs, and processes apart. Code of guests is not recorded:\n"
-	"of them there are VM entries and exits and address spaces.\n"
+	"vpt decode then tells host, VMs, and processes apart. Code of guests is found by their\n"
+	"page tables while they still run. Where it is not, there are VM entries and exits and\n"
+	"address spaces.\n"
 	"\n"
 	"The exit status is 0; 1 if some of the trace was lost; 2 if the command is wrong; 4 if\n"
 	"this machine lacks something. A trace that was not completed stays in FILE.part.\n"
 	"\n"
 	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
 
-enum { OPT_SYSTEM = 256, OPT_BUFFER };
+enum { OPT_SYSTEM = 256, OPT_BUFFER, OPT_NO_GUEST_CODE };
 
 void vpt_record_help(void)
 {
@@ -59,6 +62,9 @@ static int take_option(struct vpt_record_options *o, int option)
 	switch (option) {
 	case OPT_SYSTEM:
 		o->system = true;
+		return VPT_EXIT_OK;
+	case OPT_NO_GUEST_CODE:
+		o->no_guests = true;
 		return VPT_EXIT_OK;
 	case OPT_BUFFER:
 		return take_buffer(o, optarg);
@@ -96,6 +102,7 @@ int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv)
 		{"cpu", required_argument, NULL, 'c'},
 		{"seconds", required_argument, NULL, 's'},
 		{"buffer", required_argument, NULL, OPT_BUFFER},
+		{"no-guest-code", no_argument, NULL, OPT_NO_GUEST_CODE},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},

@@ -14,6 +14,7 @@
 #include "cli/open.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
+#include "trace/origin.h"
 #include "vpt/abi/boot.h"
 
 struct run {
@@ -102,11 +103,16 @@ static int write_start(struct run *r)
 {
 	const char *slash = strrchr(r->m.o.guest, '/');
 	const struct vpt_ram_range ram = {.gpa = 0, .bytes = r->m.vm.mem.bytes};
+	const struct vpt_cpu cpu = vpt_cpu_of(r->m.info.caps.signature);
+	const struct vpt_origin origin =
+		vpt_origin_of(VPT_ORIGIN_RUN, r->m.vm.vcpu->engine->pt ? &cpu : NULL);
 	struct vpt_elf_image image = {.bias = 0};
 	int err;
 
 	snprintf(image.name, sizeof(image.name), "%s", slash ? slash + 1 : r->m.o.guest);
-	err = vpt_writer_ram(r->m.writer, &ram, 1);
+	err = vpt_writer_origin(r->m.writer, &origin);
+	if (!err)
+		err = vpt_writer_ram(r->m.writer, &ram, 1);
 	if (!err)
 		err = vpt_writer_elf(r->m.writer, &image, r->guest.bytes, r->guest.size);
 	if (!err && r->m.o.usage.given)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What turns packets and code into items: libipt (ipt.h) for PT, ours (atom.h) for RTIT.
+ * What turns packets and code into items: libipt (ipt.h).
  * A decoder is of one stretch of packets and begins with this struct.
  */
 #ifndef VMM_DECODE_DECODER_H

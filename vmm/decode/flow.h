@@ -2,7 +2,7 @@
 /*
  * The execution flow of one vCPU, from a trace file: an iterator over items.
  *
- * RTIT has a decoder of ours (atom.h), which makes instructions; what follows is PT's.
+ * libvptdecode decodes RTIT, and Intel PT where it is asked to. The rest is about libipt.
  *
  * Instructions come from libipt's instruction decoder, blocks from its block
  * decoder, which is several times as fast. Where a page of code changed within

@@ -10,8 +10,6 @@ void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3)
 		vpt_ipt_set_image(f->decoder, vpt_code_image(f->code, cr3));
 	else
 		vpt_code_select(f->code, cr3);
-	if (f->atom)
-		vpt_atom_code_select(f->atom, cr3, f->atom->mode);
 }
 
 static bool in_guest(const struct vpt_ipt_flow *f)
@@ -35,65 +33,6 @@ static void find_space(struct vpt_ipt_flow *f, uint64_t ip)
 		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3);
 	if (cr3 != VPT_CR3_UNKNOWN && cr3 != f->cr3)
 		vpt_flow_use_space(f, cr3);
-}
-
-static bool counts(const struct vpt_ipt_flow *f)
-{
-	return vpt_atom_decoder_counts(f->decoder);
-}
-
-/*
- * RTIT: the file tells of all loads of CR3, and of the code size, by the counter. Where that
- * lags, since packets were lost, PIPs are right, if there are any.
- */
-void vpt_flow_follow_space(struct vpt_ipt_flow *f)
-{
-	static const uint8_t modes[] = {64, 32, 16, 64};
-	uint64_t cr3 = f->cr3;
-
-	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++) {
-		uint64_t is = f->cr3s[f->next_cr3].cr3;
-		uint64_t space =
-			vpt_code_space(f->code, is & ~(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED));
-
-		f->atom->mode = modes[is & VPT_CR3_CODE_MASK];
-		if (space != VPT_CR3_UNKNOWN && (counts(f) || !f->pip))
-			cr3 = space;
-	}
-	if (cr3 != f->cr3)
-		vpt_flow_use_space(f, cr3);
-}
-
-/* FUP.BuffOvf: the file says what the counter is here; `exact`: the decoder leaves nothing out. */
-static void resume(struct vpt_ipt_flow *f, bool exact)
-{
-	const struct vpt_session *end =
-		f->session < f->nperiods ? f->periods[f->session].end : NULL;
-	size_t i = f->next_resumed;
-
-	while (i < f->ncr3s && (!(f->cr3s[i].cr3 & VPT_CR3_RESUMED) || f->cr3s[i].insns < f->insns))
-		i++;
-	if (i == f->ncr3s || !end || f->cr3s[i].insns > end->insns)
-		return;
-	f->next_resumed = i + 1;
-	f->next_cr3 = i;
-	f->insns = f->cr3s[i].insns;
-	vpt_atom_decoder_count(f->decoder, f->insns);
-	vpt_flow_follow_space(f);
-	if (!exact)
-		vpt_atom_decoder_doubt(f->decoder);
-}
-
-/* RTIT's decoder says which session it is in. */
-void vpt_flow_follow_session(struct vpt_ipt_flow *f, const struct vpt_item *item)
-{
-	size_t session = f->segments[f->next - 1].first + item->session;
-
-	if (session == f->session)
-		return;
-	f->session = session;
-	f->pip = false;
-	f->insns = f->periods[session].start->insns;
 }
 
 /* The decoder has read up to `offset`: which session is that? */
@@ -133,12 +72,8 @@ static void take_pip(struct vpt_ipt_flow *f, struct vpt_item *item)
 	const struct vpt_space *space = vpt_spaces_find(f->spaces, item->value);
 	bool was_guest = in_guest(f);
 
-	if (!f->atom)
-		enter_session(f, item->offset);
+	enter_session(f, item->offset);
 	f->pip = true;
-	/* Only the side-band tells whose it is. */
-	if (f->atom && f->spaces)
-		return;
 	vpt_flow_use_space(f, vpt_code_space(f->code, item->value));
 	if (!space)
 		return;
@@ -159,17 +94,12 @@ void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item)
 		break;
 	case VPT_FLOW_ENABLED:
 	case VPT_FLOW_OVERFLOW:
-		if (f->atom) {
-			if (item->event == VPT_FLOW_OVERFLOW && item->value)
-				resume(f, item->value == 1);
-			break;
-		}
 		enter_session(f, item->offset);
 		find_space(f, item->to);
 		break;
 	case VPT_FLOW_ASYNC_BRANCH:
 	case VPT_FLOW_ASYNC_DISABLED:
-		f->insns += f->atom ? item->insns : hides_insn(f, item);
+		f->insns += hides_insn(f, item);
 		f->counted = f->insns != was;
 		return;
 	default:
@@ -205,13 +135,6 @@ static bool find_concealed(struct vpt_ipt_flow *f, const struct vpt_item *error)
 	return guess_space(f, error);
 }
 
-/* RTIT: CR3 was loaded where packets were lost, and with it the PIP. */
-static bool find_lost(struct vpt_ipt_flow *f, const struct vpt_item *error)
-{
-	return f->atom && !counts(f) && f->decoder->ops->no_code(f->decoder) &&
-	       guess_space(f, error);
-}
-
 /* A stream is joined where the trace is on already, and no event has told where that is. */
 static bool find_joined(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
@@ -226,5 +149,5 @@ static bool find_joined(struct vpt_ipt_flow *f, const struct vpt_item *error)
 
 bool vpt_flow_elsewhere(struct vpt_ipt_flow *f, const struct vpt_item *error)
 {
-	return find_joined(f, error) || find_concealed(f, error) || find_lost(f, error);
+	return find_joined(f, error) || find_concealed(f, error);
 }

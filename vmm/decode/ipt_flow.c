@@ -38,23 +38,14 @@ static void end_timelines(struct vpt_ipt_flow *f)
 	f->line_sessions = NULL;
 }
 
-/* RTIT: the session is the one before it with a register written. */
-static bool goes_on(const struct vpt_ipt_flow *f, size_t i)
-{
-	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == VPT_END_CHANGED;
-}
-
 /* The time of what a decoder is given to read. 0 or -ENOMEM. */
 static int start_timelines(struct vpt_ipt_flow *f, const struct vpt_segment *s,
 			   const uint8_t *begin, uint64_t len)
 {
-	const struct vpt_file_info *info = vpt_reader_info(f->reader);
 	struct vpt_timeline_config config = {
 		.bytes = begin,
 		.len = len,
 		.caps = f->caps,
-		.rtit = info->flags & VPT_INFO_RTIT,
-		.errata = VPT_INFO_ERRATA(info->flags),
 		.nsessions = s->count,
 	};
 	size_t i;
@@ -69,7 +60,6 @@ static int start_timelines(struct vpt_ipt_flow *f, const struct vpt_segment *s,
 
 		f->line_sessions[i].at = vpt_filter_place(&f->filtered, start->offset - s->begin);
 		f->line_sessions[i].ctl = start->ctl;
-		f->line_sessions[i].goes_on = goes_on(f, s->first + i);
 	}
 	config.sessions = f->line_sessions;
 	f->line = vpt_timeline_new(&config);
@@ -99,41 +89,7 @@ static bool no_tnt(const struct vpt_ipt_flow *f)
 }
 
 /* A decoder for the segment; *skipped: bytes that it has no use for. 0 or -ENOMEM. */
-static int start_rtit(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
-{
-	const struct vpt_atom_config config = {
-		/* There may be neither bytes nor sessions. */
-		.begin = f->stream ? f->stream + s->begin : NULL,
-		.len = s->end - s->begin,
-		.offset = s->begin,
-		.periods = s->count ? f->periods + s->first : NULL,
-		.nperiods = s->count,
-		.cut = s->cut,
-		.guest = vpt_reader_info(f->reader)->owner == VPT_OWNER_GUEST,
-		.errata = VPT_INFO_ERRATA(vpt_reader_info(f->reader)->flags),
-		.code = f->atom,
-	};
-	int err = start_timelines(f, s, config.begin, config.len);
-
-	if (err)
-		return err;
-	f->decoder = vpt_atom_decoder_new(&config);
-	if (!f->decoder)
-		return -ENOMEM;
-	*skipped = config.len;
-	f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
-	f->atom->mode = 64;
-	/* If packets were lost, the segment before may have counted too many instructions. */
-	while (f->next_cr3 && s->count &&
-	       f->cr3s[f->next_cr3 - 1].insns > f->periods[s->first].start->insns)
-		f->next_cr3--;
-	/* What the segment before came to is so at its end, and here. */
-	if (f->next_cr3)
-		f->next_cr3--;
-	return 0;
-}
-
-static int start_pt(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
+static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
 {
 	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
 	bool ranges = vpt_filter_ranges(s, f->periods);
@@ -203,12 +159,12 @@ static int start_segment(struct vpt_ipt_flow *f, struct vpt_item *item)
 	f->session = s->first;
 	f->pip = false;
 	f->next_cfe = 0;
-	f->is_bare = !f->atom && no_tnt(f);
+	f->is_bare = no_tnt(f);
 	f->told_bare = false;
-	err = f->atom ? start_rtit(f, s, &skipped) : start_pt(f, s, &skipped);
+	err = start_decoder(f, s, &skipped);
 	if (err)
 		return err;
-	if (start && (start->insns || f->atom))
+	if (start && start->insns)
 		f->insns = start->insns;
 	vpt_flow_use_space(f, VPT_CR3_UNKNOWN);
 
@@ -399,12 +355,7 @@ static void follow_code(struct vpt_ipt_flow *f)
 	if (f->insns >= f->change) {
 		vpt_code_advance(f->code, f->insns);
 		f->change = vpt_code_next_change(f->code);
-		if (f->atom)
-			vpt_atom_code_changed(f->atom);
 	}
-	/* Only where the file tells of another space or mode. */
-	if (f->atom && f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns)
-		vpt_flow_follow_space(f);
 }
 
 static void take_event(struct vpt_ipt_flow *f, struct vpt_item *item)
@@ -455,8 +406,6 @@ static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 	learned = vpt_unlikely(f->images && f->filtered.doubts.n) ? walks_out(f, item) : 0;
 	if (learned)
 		return learned < 0 ? learned : decode_again(f);
-	if (f->atom && f->segments[f->next - 1].first + item->session != f->session)
-		vpt_flow_follow_session(f, item);
 	f->read_before = f->read;
 	f->read = item->offset;
 	item->offset = stream_offset(f, item->offset);
@@ -547,7 +496,6 @@ static void close_flow(struct vpt_flow *flow)
 	vpt_code_close(f->code);
 	vpt_spaces_close(f->spaces);
 	vpt_disasm_free(f->disasm);
-	free(f->atom);
 	free(f->known.at);
 	free(f->segments);
 	free(f);
@@ -618,19 +566,11 @@ int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flo
 	f->disasm = vpt_disasm_new(NULL);
 	if (!f->disasm)
 		goto out;
-	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT) {
-		f->atom = calloc(1, sizeof(*f->atom));
-		if (!f->atom)
-			goto out;
-		f->atom->fetch = fetch;
-		f->atom->context = f;
-		f->atom->disasm = f->disasm;
-	}
 	f->stream = vpt_reader_stream(reader, vcpu, &f->len);
 	if (!f->stream)
 		goto out;
-	f->segments = vpt_segments(f->periods, f->nperiods, f->stream, f->len,
-				   f->atom ? vpt_is_atom_psb : vpt_is_psb, &f->nsegments);
+	f->segments =
+		vpt_segments(f->periods, f->nperiods, f->stream, f->len, vpt_is_psb, &f->nsegments);
 	if (!f->segments)
 		goto out;
 	*flow = &f->base;

@@ -3,7 +3,6 @@
 #ifndef VMM_DECODE_IPT_FLOW_H
 #define VMM_DECODE_IPT_FLOW_H
 
-#include "atom.h"
 #include "bare.h"
 #include "code.h"
 #include "disasm.h"
@@ -21,7 +20,6 @@ struct vpt_ipt_flow {
 	size_t nperiods;
 	const struct vpt_cr3_switch *cr3s;
 	size_t ncr3s, next_cr3;
-	size_t next_resumed; /* of these, where RTIT's next overflow is looked for */
 	struct vpt_code_store *code;
 	const uint8_t *stream;
 	size_t len;
@@ -73,19 +71,12 @@ struct vpt_ipt_flow {
 
 	struct vpt_units units;
 	struct vpt_disasm *disasm;
-	struct vpt_atom_code *atom; /* of RTIT; NULL: the trace is PT's */
 };
 
 /* flow_space.c: the address space that runs, and the session. */
 
 /* Code is that of this space from now on. */
 void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3);
-
-/* RTIT: take what the file says of the space, and of the code size, up to the counter. */
-void vpt_flow_follow_space(struct vpt_ipt_flow *f);
-
-/* The session, and with it the counter, is that of an item that RTIT's decoder made. */
-void vpt_flow_follow_session(struct vpt_ipt_flow *f, const struct vpt_item *item);
 
 /* Let an event have its effect on all of that. */
 void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item);

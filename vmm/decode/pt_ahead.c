@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pt_errata.h"
 #include "pt_flow.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
@@ -415,6 +416,7 @@ static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 	a->pip = false;
 	start = session_of(f);
 	config = config_of(start);
+	vpt_pt_errata(f->reader, start, &config);
 	if (start && start->insns)
 		a->flow.insns = start->insns;
 	dec_pt_init(&a->pt, &a->flow, &config, &pt_ops, f);
@@ -437,6 +439,7 @@ static void next_session(struct vpt_pt_flow *f)
 	a->pip = false;
 	start = session_of(f);
 	config = config_of(start);
+	vpt_pt_errata(f->reader, start, &config);
 	dec_pt_configure(&a->pt, &config);
 	a->timing.config = time_of(f, start);
 	/* Put right what the decoder cannot count. */

@@ -8,6 +8,7 @@
 #include "decode/code.h"
 #include "retell.h"
 #include "trace/atom_session.h"
+#include "trace/origin.h"
 #include "vpt/msr.h"
 
 #define MODEL "skl"
@@ -234,6 +235,16 @@ static int put_vcpu(struct recast *m, unsigned int vcpu)
 	return err ? err : put_oracle(m, vcpu);
 }
 
+/* The packets of the new file are ours, whoever wrote the old ones. */
+static int put_origin(const struct recast *m)
+{
+	const struct vpt_origin *from = vpt_reader_origin(m->reader);
+	const struct vpt_origin origin =
+		vpt_origin_of(from ? from->kind : VPT_ORIGIN_UNKNOWN, NULL);
+
+	return vpt_writer_origin(m->writer, &origin);
+}
+
 static int put_machine(const struct recast *m)
 {
 	const struct vpt_ram_range *ram;
@@ -241,8 +252,9 @@ static int put_machine(const struct recast *m)
 	size_t i, n;
 	int err = 0;
 
+	err = put_origin(m);
 	ram = vpt_reader_ram(m->reader, &n);
-	if (n)
+	if (n && !err)
 		err = vpt_writer_ram(m->writer, ram, n);
 	elf = vpt_reader_elf(m->reader, &n);
 	for (i = 0; i < n && !err; i++)

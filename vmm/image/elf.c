@@ -92,7 +92,8 @@ static int add_segment(const struct core *c, const Elf64_Phdr *p)
 {
 	uint64_t bytes = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
 
-	if (!bytes)
+	/* /proc/kcore has virtual memory too, which is at no physical address. */
+	if (!bytes || p->p_paddr == UINT64_MAX)
 		return 0;
 	if (p->p_paddr >= PHYSICAL_MAX || bytes > PHYSICAL_MAX - p->p_paddr ||
 	    p->p_offset > UINT64_MAX - bytes)

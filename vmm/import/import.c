@@ -8,6 +8,7 @@
 
 #include "index.h"
 #include "replay.h"
+#include "trace/origin.h"
 
 struct vpt_import {
 	struct vpt_import_config config;
@@ -117,6 +118,7 @@ static bool all_closed(const struct vpt_import *m)
 
 int vpt_import_write(struct vpt_import *m, const char *path)
 {
+	const struct vpt_origin origin = vpt_origin_of(VPT_ORIGIN_BED, NULL);
 	struct vpt_file_info info;
 	struct vpt_writer *writer;
 	size_t i;
@@ -130,7 +132,9 @@ int vpt_import_write(struct vpt_import *m, const char *path)
 	err = vpt_writer_open(path, &info, &writer);
 	if (err)
 		return err;
-	err = vpt_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
+	err = vpt_writer_origin(writer, &origin);
+	if (!err)
+		err = vpt_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
 	for (i = 0; i < m->nlogs && !err; i++)
 		err = vpt_replay(&m->index, &m->logs[i], i, m->config.lip, writer, &m->no_code);
 	/* Nor is the file whole where a log is not: the trace may say more than that. */

@@ -185,7 +185,10 @@ enum vpt_space_flags {
 	 * has it, is in each of them on every vCPU. One of root operation at most.
 	 */
 	VPT_SPACE_COMMON = 1 << 1,
-	/* The file has no code of its own for it. What a guest runs there is left out. */
+	/*
+	 * The file has no code of its own for it. What a guest runs there is left out. It does not
+	 * count if there is code in spite of it, which was found after the space was written.
+	 */
 	VPT_SPACE_NO_CODE = 1 << 2,
 };
 #define VPT_SPACE_FLAGS (VPT_SPACE_NON_ROOT | VPT_SPACE_COMMON | VPT_SPACE_NO_CODE)

@@ -479,6 +479,8 @@ static int read_file(struct vpt_reader *r, const char *path, char *why, size_t s
 	err = vpt_blocks_read(&r->blocks, at, r->how);
 	if (!err)
 		err = vpt_reader_resolve(r);
+	if (!err)
+		err = vpt_reader_spaces_resolve(r);
 	if (r->needed) {
 		snprintf(why, size,
 			 "it cannot be read without its blocks of type 0x%x, which this program "

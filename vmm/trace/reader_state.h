@@ -167,6 +167,9 @@ const char *vpt_reader_take_views(struct vpt_reader *r, const void *payload, siz
 /* When all blocks are read: make code of FRAME and VIEW blocks. 0, -ENOMEM, or -E2BIG. */
 int vpt_reader_resolve(struct vpt_reader *r);
 
+/* reader_spaces.c: clear VPT_SPACE_NO_CODE where there is code in spite of it. 0 or -ENOMEM. */
+int vpt_reader_spaces_resolve(struct vpt_reader *r);
+
 /*
  * reader_packed.c: take all blocks inside. What is wrong may be with one of them: then those
  * before it have been taken over.

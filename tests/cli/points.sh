@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A decoder can start at any PSB with the state that the file has for it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/lib/tap.sh
+VPT=${VPT:-${O:-build/${MODE:-rel}}/vpt}
+POINTS=${O:-build/${MODE:-rel}}/tests/points
+GUEST=${O:-build/${MODE:-rel}}/guest
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# from_points LEAST GUEST OPTION...: at least so many places are started from.
+from_points() {
+	least=$1
+	payload=$2
+	shift 2
+	"$VPT" run -q --engine=soft --pt=host --psb=0 -o "$dir/t.vpt" "$@" "$GUEST/$payload.elf" \
+		>/dev/null 2>"$dir/err"
+	said=$("$POINTS" "$dir/t.vpt" 2>&1)
+	status=$?
+	starts=${said##* }
+	if [ $status -eq 0 ] && [ "$starts" -ge "$least" ]; then
+		tap_ok "$payload $*: $said"
+	else
+		tap_fail "$payload $*" "$said
+$(cat "$dir/err")"
+	fi
+}
+
+from_points 1 calls
+from_points 10 quicksort
+from_points 20 quicksort --tsc --mtc --cyc
+from_points 4 compat
+from_points 16 legacy
+from_points 6 longjmp --tsc
+from_points 4 processes
+from_points 10 storm --no-retc
+from_points 1 spaces --tsc
+tap_end

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Decoding by what version 3 of the file says: switches of the address space, and the processor. */
+#include <stdio.h>
+#include <string.h>
+
+#include "decode/flow.h"
+#include "lib/suite.h"
+#include "lib/synth.h"
+#include "trace/origin.h"
+
+#define OLD VPT_ORIGIN_KINDS
+
+/* Code at one address that is one instruction longer in the second space. */
+static void two_spaces(struct synth *s)
+{
+	synth_open(s);
+	synth_code(s, SYNTH_CODE, "75 fe");
+	synth_page_at(s, 0x1000, SYNTH_CODE);
+	synth_code(s, SYNTH_CODE, "90 75 fd");
+	synth_page_at(s, 0x2000, SYNTH_CODE);
+}
+
+static void run_once(struct synth *s, uint64_t end)
+{
+	synth_ip(s, ppt_tip_pge, SYNTH_CODE);
+	synth_tnt(s, "0");
+	synth_ip(s, ppt_fup, end);
+	synth_no_ip(s, ppt_tip_pgd);
+	synth_flush(s);
+}
+
+static void add_switch(struct synth *s, uint64_t space)
+{
+	const struct vpt_switch sw = {.offset = vpt_writer_stream_bytes(s->w, 0), .space = space};
+
+	ck_assert_int_eq(vpt_writer_switches(s->w, 0, &sw, 1), 0);
+}
+
+/* The instructions that are decoded, as letters: their space, or x for an error. */
+static void decode(struct vpt_reader *r, char *text)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	for (;;) {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		if (item.kind == VPT_ITEM_END)
+			break;
+		if (item.kind == VPT_ITEM_INSN)
+			*text++ = item.cr3 == 0x1000 ? 'a' : item.cr3 == 0x2000 ? 'b' : '?';
+		else if (item.kind == VPT_ITEM_ERROR)
+			*text++ = 'x';
+	}
+	*text = 0;
+	vpt_flow_close(flow);
+}
+
+/* Two threads of a program without its kernel: no PIP tells which one runs. */
+START_TEST(switches_select_code)
+{
+	static struct synth s;
+	struct vpt_reader *r;
+	char text[64];
+
+	two_spaces(&s);
+	synth_start(&s, SYNTH_CODE, 3);
+	synth_psb(&s, 0);
+	synth_mode(&s);
+	synth_flush(&s);
+	add_switch(&s, 0x1000);
+	run_once(&s, SYNTH_CODE + 2);
+	add_switch(&s, 0x2000);
+	run_once(&s, SYNTH_CODE + 3);
+	run_once(&s, SYNTH_CODE + 3);
+	/* Of several at one place the last counts, and PIPs do not. */
+	add_switch(&s, 0x2000);
+	add_switch(&s, 0x1000);
+	synth_pip(&s, 0x2000);
+	run_once(&s, SYNTH_CODE + 2);
+	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
+	r = synth_read(&s);
+	decode(r, text);
+	ck_assert_str_eq(text, "abbbba");
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+/* In space 0 there is no code: an error, and the next switch is good again. */
+START_TEST(switch_to_nothing)
+{
+	static struct synth s;
+	struct vpt_reader *r;
+	char text[64];
+
+	two_spaces(&s);
+	synth_start(&s, SYNTH_CODE, 3);
+	synth_psb(&s, 0);
+	synth_mode(&s);
+	run_once(&s, SYNTH_CODE + 2);
+	add_switch(&s, 0x2000);
+	synth_psb(&s, 0);
+	run_once(&s, SYNTH_CODE + 3);
+	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
+	r = synth_read(&s);
+	decode(r, text);
+	ck_assert_str_eq(text, "xbb");
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+static const struct {
+	uint32_t signature;
+	struct vpt_cpu cpu;
+} cpus[] = {
+	{0, {0}},
+	{0x306d4, {VPT_CPU_INTEL, 6, 0x3d, 4}},
+	{0x506e3, {VPT_CPU_INTEL, 6, 0x5e, 3}},
+	{0x806f8, {VPT_CPU_INTEL, 6, 0x8f, 8}},
+	{0x00f29, {VPT_CPU_INTEL, 15, 2, 9}},
+	{0x10ff1, {VPT_CPU_INTEL, 15, 0x1f, 1}},
+	{0x200f10, {VPT_CPU_INTEL, 17, 1, 0}},
+	{0x00543, {VPT_CPU_INTEL, 5, 4, 3}},
+};
+
+START_TEST(signatures)
+{
+	const struct vpt_cpu cpu = vpt_cpu_of(cpus[_i].signature);
+
+	ck_assert_mem_eq(&cpu, &cpus[_i].cpu, sizeof(cpu));
+}
+END_TEST
+
+/* BDM70: behind a PSB+ with FUP and MODE.Exec tracing is still disabled, and TIP.PGE follows. */
+static const struct {
+	const char *engine;
+	uint16_t kind; /* enum vpt_origin_kind, OLD: no ORIGIN block, as in a file of 0.1 */
+	uint16_t flags, vendor, model;
+	uint32_t signature;
+	char text;
+} errata[] = {
+	{"perf.data", VPT_ORIGIN_PERF, VPT_ORIGIN_HARDWARE, VPT_CPU_INTEL, 0x3d, 0, 'a'},
+	{"perf.data", VPT_ORIGIN_PERF, 0, VPT_CPU_INTEL, 0x3d, 0, 'x'},
+	{"perf.data", VPT_ORIGIN_PERF, VPT_ORIGIN_HARDWARE, VPT_CPU_INTEL, 0x0f, 0, 'x'},
+	{"perf.data", VPT_ORIGIN_PERF, VPT_ORIGIN_HARDWARE, VPT_CPU_OTHER, 0x3d, 0, 'x'},
+	{"soft", VPT_ORIGIN_RUN, 0, 0, 0, 0x306d4, 'x'},
+	{"soft", OLD, 0, 0, 0, 0x306d4, 'x'},
+	{"perf", OLD, 0, 0, 0, 0x306d4, 'a'},
+};
+
+START_TEST(errata_by_origin)
+{
+	const struct vpt_origin origin = {
+		.kind = errata[_i].kind,
+		.flags = errata[_i].flags,
+		.cpu = {errata[_i].vendor, 6, errata[_i].model, 4},
+	};
+	static struct synth s;
+	struct vpt_reader *r;
+	char text[64];
+
+	synth_open(&s);
+	snprintf(s.info.engine, sizeof(s.info.engine), "%s", errata[_i].engine);
+	s.info.caps.signature = errata[_i].signature;
+	synth_reopen(&s);
+	if (errata[_i].kind != OLD)
+		ck_assert_int_eq(vpt_writer_origin(s.w, &origin), 0);
+	synth_code(&s, SYNTH_CODE, "75 fe");
+	synth_page_at(&s, 0x1000, SYNTH_CODE);
+	synth_start(&s, SYNTH_CODE, 3);
+	synth_psb(&s, SYNTH_CODE);
+	/* So that libvptdecode's flow is the one that decodes. */
+	add_switch(&s, 0x1000);
+	run_once(&s, SYNTH_CODE + 2);
+	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
+	r = synth_read(&s);
+	decode(r, text);
+	ck_assert_int_eq(text[0], errata[_i].text);
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
+Suite *vpt_suite(void)
+{
+	Suite *s = suite_create("origin");
+	TCase *tc = tcase_create("decode");
+
+	tcase_add_test(tc, switches_select_code);
+	tcase_add_test(tc, switch_to_nothing);
+	tcase_add_loop_test(tc, signatures, 0, sizeof(cpus) / sizeof(cpus[0]));
+	tcase_add_loop_test(tc, errata_by_origin, 0, sizeof(errata) / sizeof(errata[0]));
+	suite_add_tcase(s, tc);
+	return s;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From a file's signature of a processor to the errata of its traces. */
+#include "pt_errata.h"
+
+#include "trace/origin.h"
+#include "vpt/rtit.h"
+
+void vpt_pt_errata(const struct vpt_reader *reader, const struct vpt_session *session,
+		   struct dec_pt_config *config)
+{
+	struct vpt_cpu cpu;
+	unsigned int n;
+
+	if (!session || !vpt_origin_cpu(reader, &cpu) || cpu.vendor != VPT_CPU_INTEL)
+		return;
+	config->errata = dec_errata_of(cpu.family, cpu.model);
+	for (n = 0; config->errata && n < VPT_MAX_RANGES; n++) {
+		unsigned int cfg =
+			(unsigned int)(session->ctl >> (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n)) & 15;
+
+		if (cfg != VPT_ADDR_FILTER && cfg != VPT_ADDR_STOP)
+			continue;
+		config->range[config->nranges++] = (struct vptd_range){
+			.first = session->addr[2 * n],
+			.last = session->addr[2 * n + 1],
+			.stops = cfg == VPT_ADDR_STOP,
+		};
+	}
+}

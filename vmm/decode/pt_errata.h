@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The errata of the processor that wrote a trace, for libvptdecode. */
+#ifndef VMM_DECODE_PT_ERRATA_H
+#define VMM_DECODE_PT_ERRATA_H
+
+#include "libdecode/pt.h"
+#include "trace/reader.h"
+
+/*
+ * Add what a file tells of errata to a session's configuration: which ones the processor has,
+ * and the ranges that some of them need. A trace that no processor wrote has none.
+ */
+void vpt_pt_errata(const struct vpt_reader *reader, const struct vpt_session *session,
+		   struct dec_pt_config *config);
+
+#endif /* VMM_DECODE_PT_ERRATA_H */

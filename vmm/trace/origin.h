@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a trace is from, and which processor wrote it. */
+#ifndef VMM_TRACE_ORIGIN_H
+#define VMM_TRACE_ORIGIN_H
+
+#include <stdbool.h>
+
+#include "reader.h"
+
+/* Take CPUID.1:EAX of a processor of Intel's apart. All fields are 0 if @signature is 0. */
+struct vpt_cpu vpt_cpu_of(uint32_t signature);
+
+/* An ORIGIN block of this program. @cpu: the processor that writes the packets, NULL: none does. */
+struct vpt_origin vpt_origin_of(enum vpt_origin_kind kind, const struct vpt_cpu *cpu);
+
+/*
+ * The processor that wrote the packets. Returns false if none did, or if the file does not say
+ * which one. A file of 0.1 says so by its engine.
+ */
+bool vpt_origin_cpu(const struct vpt_reader *r, struct vpt_cpu *cpu);
+
+/* A kind in words; "?" for one that does not exist. */
+const char *vpt_origin_text(uint32_t kind);
+
+#endif /* VMM_TRACE_ORIGIN_H */
