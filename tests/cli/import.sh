@@ -59,6 +59,8 @@ imports pipe 0 "" "$made/pipe.data"
 tap_run "perf.data: a pipe" sh -c "cat '$made/pipe.data' | '$VPT' import -q --root='$made/root' -o '$out' -"
 ips "$out" >"$dir/ips"
 tap_run "perf.data: a pipe has the same" cmp "$made/pipe.ips" "$dir/ips"
+imports packed 0 "" "$made/packed.data"
+imports packed2 0 "" "$made/packed2.data"
 imports killed 3 ".*what comes before is in" "$made/killed.data"
 
 # What vpt exports for perf: processes, code that changes, the kernel.
@@ -72,13 +74,13 @@ exported() { # OWNER NAME [OPTION...]
 	ips "$dir/t.vpt" >"$made/export.ips"
 	imports export 0 "$lines" "$dir/t.perf" --root=
 }
-lines=".*use --kcore"
+lines=".*import --kcore"
 exported guest calls
 exported guest selfmod
 exported guest jit
 exported guest compat
 exported host processes --tsc
-lines=".*several processes: 1;.*use --kcore"
+lines=".*several processes: 1;.*import --kcore"
 exported host kernelmix --no-retc --tsc
 
 # Code that cannot be had is said, and only what needs it is not decoded.
@@ -96,7 +98,7 @@ says "another build" "not those that were traced: 1: the first: /bin/one" \
 	"$VPT" import --root="$made/root" -o "$out" "$made/wrong.data"
 says "no file" "there is no file: 3: the first: /bin/one" \
 	"$VPT" import --root="$dir/none" -o "$out" "$made/absent.data"
-says "no code of the kernel" "no code of it: use --kcore" \
+says "no code of the kernel" "no code of it: use vpt import --kcore" \
 	"$VPT" import --root="$made/root" -o "$out" "$made/kernel.data"
 mkdir -p "$dir/.debug/.build-id/01/01010101010101010101010101010101010101"
 cp "$made/root/bin/one" "$dir/.debug/.build-id/01/01010101010101010101010101010101010101/elf"
@@ -108,6 +110,15 @@ tap_run "info names the processes" sh -c "'$VPT' info '$out' | grep -q 'host: tw
 tap_run "dump" "$VPT" dump "$out"
 refuses "verify says that there is no oracle" "$INPUT" "oracle" verify "$out"
 tap_run "a space of one process" sh -c "'$VPT' decode -p two '$out' | grep -q '^instructions'"
+
+# The same without vpt import; these have no --root.
+says "decode reads it directly" "no file: 2: " "$VPT" decode "$made/two.data"
+says "info reads it directly" "^engine +perf" "$VPT" info "$made/two.data"
+says "dump reads a directory directly" "TIP.PGE" "$VPT" dump "$made/many.dir"
+refuses "verify says that there is no oracle, directly" "$INPUT" "oracle" verify "$made/none.data"
+refuses "export says that it is perf's" "$INPUT" "perf recorded it" export -t perf "$out" "$dir/x"
+"$VPT" decode -q "$made/killed.data" >/dev/null 2>"$dir/err"
+tap_empty "a recording that is not whole is status 3" "$([ $? -eq 3 ] || cat "$dir/err")"
 
 # Commands.
 refuses "no file to write" "$USAGE" "output" import "$made/two.data"

@@ -8,7 +8,8 @@ addresses of the instructions that each of them must decode to.
 import os
 import sys
 
-from perf_data import PGD, Recording, elf, pge, pip, psb, tip, tnt, tsc
+from perf_data import (PGD, Recording, elf, pge, pip, psb, tip, tnt, tsc, zstd_begin,
+                       zstd_block)
 
 # Two programs at one address: a loop, then a system call, then the loop again.
 BASE = 0x401000
@@ -201,6 +202,27 @@ def many(case):
             f.write(data)
 
 
+def pack_records(case, kind):
+    """Put all records but those of AUXTRACE into compressed ones, cut at places of no meaning."""
+    r, plain, packed = case.r, [], b""
+    for record in r.records:
+        if record[0] in (70, 71):
+            plain.append(record)
+        else:
+            packed += record
+    info, trace = plain[0], plain[1:]
+    r.records = [info]
+    begin = zstd_begin()
+    for at in range(0, len(packed), 100):
+        body = begin + zstd_block(packed[at:at + 100])
+        begin = b""
+        if kind == 83:
+            body = len(body).to_bytes(8, "little") + body
+            body += bytes(-len(body) % 8)
+        r.add(kind, 0, body)
+    r.records += trace
+
+
 def main(where):
     root = os.path.join(where, "root", "bin")
     os.makedirs(root)
@@ -218,6 +240,14 @@ def main(where):
     case = Case(where, "pipe")
     two(case)
     case.write(case.r.pipe())
+    for name, kind in (("packed", 81), ("packed2", 83)):
+        case = Case(where, name)
+        two(case)
+        pack_records(case, kind)
+        case.write()
+    case = Case(where, "none")
+    case.r.trace(psb(100))
+    case.write()
     case = Case(where, "killed")
     two(case)
     case.write(case.r.file(complete=False))

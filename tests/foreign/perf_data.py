@@ -119,6 +119,16 @@ class Recording:
         return head + pack("IHH", 64, 0, 8 + len(attr)) + attr + self.data()
 
 
+def zstd_begin():
+    """A zstd frame of a window of 64 KiB, without a size or a checksum (RFC 8878)."""
+    return pack("I", 0xFD2FB528) + bytes([0, 6 << 3])
+
+
+def zstd_block(data):
+    """A block that is not compressed, and not the last one."""
+    return pack("I", len(data) << 3)[:3] + data
+
+
 # Packets.
 PSB, PSBEND, PGD = b"\x02\x82" * 8, b"\x02\x23", b"\x01"
 

@@ -104,12 +104,16 @@ static int failed(const struct options *o, const struct vpt_export_report *r, in
 /* Why this file cannot be for perf. */
 static int check(const struct options *o, const struct vpt_reader *reader)
 {
+	const struct vpt_origin *origin = vpt_reader_origin(reader);
 	size_t spaces;
 
 	vpt_reader_spaces(reader, &spaces);
 	if (o->export.one_vcpu && o->vcpu >= vpt_reader_info(reader)->vcpus)
 		return vpt_fail(VPT_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				o->vcpu, o->path, vpt_reader_info(reader)->vcpus - 1);
+	if (origin && origin->kind == VPT_ORIGIN_PERF)
+		return vpt_fail(VPT_EXIT_INPUT,
+				"export: %s: perf recorded it: give perf the recording", o->path);
 	if (spaces)
 		return vpt_fail(VPT_EXIT_INPUT,
 				"export: %s: it spans a host and its guests, and perf knows one "

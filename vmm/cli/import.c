@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/confine.h"
 #include "cli/files.h"
+#include "cli/foreign.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "foreign/output.h"
@@ -104,13 +105,6 @@ static int check_files(const struct options *o)
 	return vpt_cli_files_check("import", files, sizeof(files) / sizeof(files[0]));
 }
 
-static void warn(uint64_t count, const char *what, const char *first)
-{
-	if (count)
-		fprintf(stderr, "vpt import: %s: %" PRIu64 "%s%s\n", what, count,
-			*first ? ": the first: " : "", first);
-}
-
 /* What is missing, a line each: where it was needed, decoding will report errors. */
 static void report(const struct options *o, const struct foreign_report *r)
 {
@@ -119,23 +113,7 @@ static void report(const struct options *o, const struct foreign_report *r)
 		       ", address spaces: %" PRIu64 ", pages of code: %" PRIu64
 		       ", switches: %" PRIu64 "\n",
 		       o->output, r->bytes, r->streams, r->spaces, r->pages, r->switches);
-	warn(r->unknown_records, "records of unknown types, left out", "");
-	warn(r->bad_records, "damaged records, left out", "");
-	warn(r->lost_records, "records that perf lost", "");
-	warn(r->truncated, "places where trace was lost", "");
-	warn(r->no_file, "mapped code of which there is no file", r->first_no_file);
-	warn(r->wrong_build, "files that are not those that were traced", r->first_wrong);
-	warn(r->generated, "code that the kernel made, of which there is none", "");
-	warn(r->guests, "address spaces of guests, whose code is not known", "");
-	warn(r->reused, "values of CR3 that stood for several processes", "");
-	warn(r->left_out, "pages and mappings over the limit, left out", "");
-	if (r->no_times)
-		fputs("vpt import: the trace has no times: which process ran is not known\n",
-		      stderr);
-	if (r->no_kernel)
-		fputs("vpt import: the kernel was traced, and there is no code of it: use "
-		      "--kcore\n",
-		      stderr);
+	vpt_cli_foreign_warn("import", r);
 }
 
 static int write_file(const struct options *o, struct foreign_trace *t, struct vpt_outfile *out)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/foreign.h"
 #include "trace/outfile.h"
 
 /* What there is beside a trace. */
@@ -61,11 +62,15 @@ static int refuse(const char *verb, const char *path, int err, const char *why, 
 int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,
 		    struct vpt_reader **reader)
 {
-	struct beside b = look_beside(path);
-	const char *name = b.part && b.alone ? b.part : path;
+	struct beside b;
+	const char *name;
 	int status = VPT_EXIT_OK, err;
 	char why[256];
 
+	if (vpt_cli_foreign_is(path))
+		return vpt_cli_foreign_open(verb, path, how, reader);
+	b = look_beside(path);
+	name = b.part && b.alone ? b.part : path;
 	err = vpt_reader_open_as(name, how, reader, why, sizeof(why));
 	if (err)
 		status = refuse(verb, name, err, why, hint);

@@ -82,6 +82,7 @@ int foreign_perf_read(const char *path, struct foreign_trace *t, const char **da
 		snprintf(why, size, "%s", strerror(-err));
 	*damage = f.damage;
 	*where = f.where;
+	perf_packed_free(f.unpack);
 	free(f.attrs.at);
 	vpt_pairs_free(&f.ids);
 	return err;

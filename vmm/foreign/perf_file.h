@@ -63,6 +63,9 @@ int perf_walk_bytes(struct perf_file *f, size_t source, const uint8_t *bytes, si
 		    size_t *used);
 /* perf_record.c: take one. Returns 0 or -errno. */
 int perf_record_take(struct perf_file *f, struct perf_record *r);
+/* perf_packed.c: take the records that a compressed one holds. */
+int perf_packed(struct perf_file *f, struct perf_record *r);
+void perf_packed_free(struct perf_unpack *u);
 /* perf_info.c: what the trace is like, once all records were read. */
 int perf_info(struct perf_file *f, struct span body);
 int perf_settle(struct perf_file *f);

@@ -283,6 +283,9 @@ int perf_record_take(struct perf_file *f, struct perf_record *r)
 	case REC_LOST:
 	case REC_LOST_SAMPLES:
 		return take_lost(f, r);
+	case REC_COMPRESSED:
+	case REC_COMPRESSED2:
+		return perf_packed(f, r);
 	case REC_SAMPLE:
 		return perf_sample(f, r);
 	case REC_HEADER_ATTR:
