@@ -14,6 +14,7 @@ done
 cp "$GUEST/calls.elf" "$GUEST/processes.elf" "$dir"
 "$VPT" run -q --oracle -o "$dir/t.vpt" "$dir/calls.elf" >/dev/null
 "$VPT" run -q --oracle --pt=host --tsc --mtc --cyc -o "$dir/time.vpt" "$dir/calls.elf" >/dev/null
+"$VPT" pack -q "$dir/time.vpt" "$dir/packed.vpt"
 "$VPT" run -q --oracle -o "$dir/spaces.vpt" "$dir/processes.elf" >/dev/null
 "$VPT" run -q --snapshot="$dir/s.vps" --snapshot-at=20000 -o "$dir/part.vpt" "$dir/calls.elf" \
 	>/dev/null || [ $? -eq 1 ]

@@ -19,7 +19,7 @@ with open(sys.argv[1], "rb") as f:
 at, new = 32, old[:32]
 while at + 16 <= len(old):
     size = 16 + (struct.unpack_from("<I", old, at + 8)[0] + 7) // 8 * 8
-    if struct.unpack_from("<H", old, at + 4)[0] not in (3, 8):
+    if struct.unpack_from("<H", old, at + 4)[0] not in (3, 8, 20):
         new += old[at:at + size]
     at += size
 with open(sys.argv[2], "wb") as f:
@@ -105,6 +105,11 @@ plain spaces --usage=system --tsc --max-insns=1000 "$dir/spaces.elf"
 plain defer --pt=host --model=spr --events --ptw=fup --defer-tips --max-insns=1000 \
 	"$dir/random.elf"
 plain atom --pt=host --model=silvermont --tsc --max-insns=1000 "$dir/random.elf"
+
+# Blocks that version 3 added, plain and packed.
+"$TOOLS/side" "$dir/vpt/side.vpt"
+"$VPT" pack -q "$dir/vpt/side.vpt" "$dir/vpt/packed.vpt"
+"$VPT" pack -q "$dir/vpt/small.vpt" "$dir/vpt/small-packed.vpt"
 
 # Snapshots in the middle of traces, and of no trace.
 snap() { # OUT OPTION...

@@ -39,6 +39,7 @@ static void use_vpt(struct forged_input *input)
 	static const char *const verifies[] = {"", "-j", "-q", "-e"};
 	static const char *const exports[] = {"--to=perf", "--to=perf", "--to=perf -T tsc",
 					      "--to=pt"};
+	static const char *const packs[] = {"", "-l 0", "-l 19"};
 	uint64_t printed;
 	char words[64];
 	int status;
@@ -53,6 +54,7 @@ static void use_vpt(struct forged_input *input)
 	input->decoded = input->accepted && (printed > 0 || status == VPT_EXIT_OK);
 	call(input, FORGED_VERIFY, ONE_OF(input, verifies), "in");
 	call(input, FORGED_EXPORT, ONE_OF(input, exports), "-q in out");
+	call(input, FORGED_PACK, ONE_OF(input, packs), "-q in again");
 }
 
 static void use_vps(struct forged_input *input)

@@ -13,8 +13,8 @@
 
 #define WORDS_MAX 24
 
-const char *const forged_names[FORGED_VERBS] = {"info",	  "dump",     "decode",	 "verify",
-						"export", "snapshot", "restore", "run"};
+const char *const forged_names[FORGED_VERBS] = {"info", "dump",	    "decode",  "verify", "export",
+						"pack", "snapshot", "restore", "run"};
 
 static const struct {
 	int (*run)(int argc, char **argv);
@@ -30,6 +30,7 @@ static const struct {
 						   1 << VPT_EXIT_FORMAT},
 	[FORGED_EXPORT] = {vpt_cmd_export, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |
 						   1 << VPT_EXIT_USAGE | 1 << VPT_EXIT_INPUT},
+	[FORGED_PACK] = {vpt_cmd_pack, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_INPUT},
 	[FORGED_SNAPSHOT] = {vpt_cmd_snapshot, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_INPUT},
 	/* A forged count of instructions can be above that of --snapshot-at: status 2. */
 	[FORGED_RESTORE] = {vpt_cmd_restore, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |

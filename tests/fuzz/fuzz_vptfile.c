@@ -2,7 +2,8 @@
 /*
  * Any bytes as a .vpt file: opened, decoded both ways, compared with its oracle and
  * its images searched for symbols, all without harm. Where the first byte is odd the
- * checksums are made right first, so that what is behind them is reached.
+ * checksums are made right first, so that what is behind them is reached. Where its bit 2 is
+ * set, all blocks but the first are compressed first.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "lib/use_file.h"
 #include "trace/crc32c.h"
 #include "trace/reader.h"
+#include "trace/zstd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,26 +39,65 @@ static void fix_checksums(uint8_t *at, size_t size)
 	}
 }
 
+/*
+ * Put all blocks but the first into a PACKED block, in @to, which has @room bytes. Returns the
+ * new size, or 0 if this cannot be.
+ */
+static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
+{
+	struct vpt_packed packed = {.method = VPT_PACKED_ZSTD};
+	struct vpt_block block = {.magic = VPT_BLOCK_MAGIC, .type = VPT_BLOCK_PACKED};
+	size_t first = sizeof(struct vpt_file_header), head;
+	uint8_t *payload;
+
+	if (size < first + sizeof(block))
+		return 0;
+	memcpy(&block.len, at + first + 8, 4);
+	first += sizeof(block) + (((size_t)block.len + 7) & ~(size_t)7);
+	if (first >= size || room < first + sizeof(block) + sizeof(packed))
+		return 0;
+	packed.bytes = (uint32_t)(size - first) & ~7u;
+	head = first + sizeof(block);
+	packed.packed =
+		(uint32_t)vpt_zstd_pack(to + head + sizeof(packed), room - head - sizeof(packed),
+					at + first, packed.bytes, 1);
+	if (!packed.packed)
+		return 0;
+	block.len = (uint32_t)sizeof(packed) + packed.packed;
+	payload = to + head;
+	memcpy(payload, &packed, sizeof(packed));
+	memset(payload + block.len, 0, 8);
+	block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)), payload, block.len);
+	memcpy(to, at, first);
+	memcpy(to + first, &block, sizeof(block));
+	return head + ((block.len + 7) & ~7u);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
 	struct vpt_reader *r;
-	char path[32], why[128];
-	uint8_t *copy;
+	char path[32], why[160];
+	size_t room = 2 * size + 1024, len, packed;
+	uint8_t *copy, *repacked;
 	int err;
 
 	if (!size)
 		return 0;
 	copy = malloc(size);
-	REQUIRE(copy);
+	repacked = malloc(room);
+	REQUIRE(copy && repacked);
 	memcpy(copy, data + 1, size - 1);
 	if (data[0] & 1)
 		fix_checksums(copy, size - 1);
 	if (fd < 0)
 		fd = memfd_create("fuzz", 0);
+	packed = data[0] & 4 ? pack(copy, size - 1, repacked, room - 8) : 0;
+	len = packed ? packed : size - 1;
 	REQUIRE(!ftruncate(fd, 0));
-	REQUIRE(pwrite(fd, copy, size - 1, 0) == (ssize_t)size - 1);
+	REQUIRE(pwrite(fd, packed ? repacked : copy, len, 0) == (ssize_t)len);
 	free(copy);
+	free(repacked);
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = vpt_reader_open(path, &r, why, sizeof(why));
@@ -64,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(*why && !strchr(why, '\n'));
 		return 0;
 	}
-	use_file(r, size - 1, data[0] & 2);
+	use_file(r, len, data[0] & 2);
 	vpt_reader_close(r);
 	return 0;
 }

@@ -36,6 +36,44 @@ static uint64_t sum(const void *bytes, size_t len)
 	return n;
 }
 
+/* The side-band of version 3. */
+static uint64_t read_side(struct vpt_reader *r, unsigned int vcpu)
+{
+	const struct vpt_reader_input *inputs;
+	const struct vpt_psb_point *points;
+	const struct vpt_switch *switches;
+	const struct vpt_reader_mark *marks;
+	const struct vpt_epoch *epochs;
+	const struct vpt_reader_ref *refs;
+	size_t count, i;
+	uint64_t n = 0;
+
+	points = vpt_reader_points(r, vcpu, &count);
+	for (i = 0; i < count; i++) {
+		REQUIRE(!i || points[i].offset > points[i - 1].offset);
+		n += sum(&points[i], sizeof(*points));
+	}
+	for (i = 0; i < 64; i++)
+		n += vpt_reader_point_before(r, vcpu, 1ull << i) != NULL;
+	switches = vpt_reader_switches(r, vcpu, &count);
+	n += sum(switches, count * sizeof(*switches));
+	epochs = vpt_reader_epochs(r, vcpu, &count);
+	n += sum(epochs, count * sizeof(*epochs));
+	marks = vpt_reader_marks(r, vcpu, &count);
+	for (i = 0; i < count; i++)
+		n += sum(marks[i].text, marks[i].mark.len);
+	inputs = vpt_reader_inputs(r, &count);
+	for (i = 0; i < count; i++)
+		n += sum(inputs[i].bytes, inputs[i].head->len);
+	refs = vpt_reader_refs(r, &count);
+	for (i = 0; i < count; i++)
+		n += sum(refs[i].ref, sizeof(*refs[i].ref)) +
+		     sum(refs[i].name, refs[i].ref->name_len);
+	if (vpt_reader_origin(r))
+		n += sum(vpt_reader_origin(r), sizeof(struct vpt_origin));
+	return n;
+}
+
 /* Touch every byte that is handed out. */
 static uint64_t read_all(struct vpt_reader *r, unsigned int vcpu)
 {
@@ -71,7 +109,7 @@ static uint64_t read_all(struct vpt_reader *r, unsigned int vcpu)
 	/* As many as are counted. */
 	if (i < RECORDS_MAX)
 		REQUIRE(i == vpt_reader_oracle_count(r, vcpu));
-	return n;
+	return n + read_side(r, vcpu);
 }
 
 static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit unit,

@@ -28,6 +28,7 @@ int vpt_cmd_restore(int argc, char **argv);
 int vpt_cmd_import(int argc, char **argv);
 int vpt_cmd_export(int argc, char **argv);
 int vpt_cmd_snapshot(int argc, char **argv);
+int vpt_cmd_pack(int argc, char **argv);
 
 /*
  * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.

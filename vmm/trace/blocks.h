@@ -48,4 +48,11 @@ struct vpt_blocks {
 int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how);
 void vpt_blocks_close(struct vpt_blocks *b);
 
+/*
+ * reader_packed.c: use and take all blocks inside a PACKED block, as those of the file. Returns
+ * NULL or the reason why the block is damage, static. It may be one of those inside that is: then
+ * those before it have been taken.
+ */
+const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t len);
+
 #endif /* VMM_TRACE_BLOCKS_H */

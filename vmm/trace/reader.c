@@ -261,7 +261,7 @@ static const char *read_newer(struct vpt_reader *r, struct vpt_reader_vcpu *v,
 	case VPT_BLOCK_POINT:
 		return vpt_reader_take_points(v, p, b->len);
 	case VPT_BLOCK_PACKED:
-		return vpt_reader_packed(r, p, b->len);
+		return vpt_blocks_unpack(&r->blocks, p, b->len);
 	case VPT_BLOCK_EPOCH:
 		return vpt_reader_take_epoch(v, p, b->len);
 	case VPT_BLOCK_FRAME:

@@ -46,9 +46,8 @@ static const char *check(const uint8_t *at, size_t left, struct vpt_block *head)
 }
 
 /* Take one block, whose payload is copied if it is to stay. */
-static const char *take(struct vpt_reader *r, const struct vpt_block *head, const void *payload)
+static const char *take(struct vpt_blocks *b, const struct vpt_block *head, const void *payload)
 {
-	struct vpt_blocks *b = &r->blocks;
 	const enum vpt_block_use use = b->use(b, head);
 	const char *why;
 	void *copy;
@@ -67,18 +66,18 @@ static const char *take(struct vpt_reader *r, const struct vpt_block *head, cons
 	return why;
 }
 
-static const char *take_all(struct vpt_reader *r, const uint8_t *at, size_t left)
+static const char *take_all(struct vpt_blocks *b, const uint8_t *at, size_t left)
 {
 	struct vpt_block head;
 	const char *why = NULL;
 
-	while (left && !why && !r->blocks.error) {
+	while (left && !why && !b->error) {
 		why = check(at, left, &head);
 		if (!why)
-			why = take(r, &head, at + sizeof(head));
+			why = take(b, &head, at + sizeof(head));
 		if (why)
 			break;
-		r->blocks.extent.inside++;
+		b->extent.inside++;
 		at += whole(&head);
 		left -= whole(&head);
 	}
@@ -92,7 +91,7 @@ static bool lengths_ok(const struct vpt_packed *packed, size_t len)
 	       packed->packed <= len - sizeof(*packed) && !packed->reserved;
 }
 
-const char *vpt_reader_packed(struct vpt_reader *r, const void *payload, size_t len)
+const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t len)
 {
 	struct vpt_packed packed;
 	const char *why;
@@ -110,7 +109,7 @@ const char *vpt_reader_packed(struct vpt_reader *r, const void *payload, size_t 
 		return vpt_reader_no_memory;
 	if (vpt_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
 			    packed.packed))
-		why = take_all(r, bytes, packed.bytes);
+		why = take_all(b, bytes, packed.bytes);
 	else
 		why = "a PACKED block cannot be unpacked";
 	free(bytes);

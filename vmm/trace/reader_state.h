@@ -171,12 +171,6 @@ int vpt_reader_resolve(struct vpt_reader *r);
 int vpt_reader_spaces_resolve(struct vpt_reader *r);
 
 /*
- * reader_packed.c: take all blocks inside. What is wrong may be with one of them: then those
- * before it have been taken over.
- */
-const char *vpt_reader_packed(struct vpt_reader *r, const void *payload, size_t len);
-
-/*
  * reader_stream.c: take the payload of a TRACE or SESSION block. NULL, or what is wrong with it:
  * then nothing of it has been taken over.
  */

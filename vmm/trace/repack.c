@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Copies the blocks of a file into a new one. They are gathered and compressed together, since
+ * most are too small to be compressed one by one. An entry of the new index is made of each PSB
+ * as it passes, as when the trace was recorded.
+ */
+#include "repack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "blocks.h"
+#include "writer_state.h"
+#include "zstd.h"
+
+/* Bytes of blocks that are compressed together. A reader that seeks unpacks so many. */
+#define GATHER_BLOCKS (512u << 10)
+
+struct repack {
+	struct vpt_blocks blocks; /* first: its callbacks get a pointer to it */
+	const struct vpt_reader *reader;
+	uint32_t version;     /* of the old file */
+	struct vpt_writer *w; /* NULL: the INFO block has not come */
+	int fd;
+	int level;
+	uint8_t *gathered; /* VPT_PACKED_MAX bytes, of which @n are used */
+	size_t n;
+	uint8_t *packed; /* a PACKED block's payload, @room bytes */
+	size_t room;
+	struct vpt_file_end end;
+	struct vpt_repack_report *report;
+};
+
+static const char cannot_write[] = "the new file cannot be written";
+
+/* Write out what is gathered, as one PACKED block. */
+static int flush(struct repack *p)
+{
+	struct vpt_packed head = {.method = VPT_PACKED_ZSTD, .bytes = (uint32_t)p->n};
+	size_t len, least = p->n / VPT_PACKED_RATIO;
+
+	if (!p->n || p->w->error)
+		return p->w->error;
+	len = vpt_zstd_pack(p->packed, p->room, p->gathered, p->n, p->level);
+	if (!len)
+		return p->w->error = -ENOMEM;
+	head.packed = (uint32_t)len;
+	/* A reader refuses more for less. */
+	if (len < least) {
+		memset(p->packed + len, 0, least - len);
+		len = least;
+	}
+	p->n = 0;
+	return vpt_writer_block(p->w, VPT_BLOCK_PACKED, 0, &head, sizeof(head), p->packed, len);
+}
+
+/* Append a block to what is gathered. Its checksum stays right. */
+static void gather(struct repack *p, const struct vpt_block *head, const void *payload)
+{
+	uint8_t *to = p->gathered + p->n;
+
+	memcpy(to, head, sizeof(*head));
+	memcpy(to + sizeof(*head), payload, head->len);
+	memset(to + sizeof(*head) + head->len, 0, -head->len & 7);
+	p->n += sizeof(*head) + vpt_pad8(head->len);
+}
+
+static int put(struct repack *p, const struct vpt_block *head, const void *payload)
+{
+	const size_t whole = sizeof(*head) + vpt_pad8(head->len);
+
+	if (!p->level || whole > VPT_PACKED_MAX) {
+		if (flush(p))
+			return p->w->error;
+		return vpt_writer_block(p->w, (enum vpt_block_type)head->type, head->vcpu, payload,
+					head->len, NULL, 0);
+	}
+	if (p->n + whole > VPT_PACKED_MAX && flush(p))
+		return p->w->error;
+	gather(p, head, payload);
+	return p->n >= GATHER_BLOCKS ? flush(p) : 0;
+}
+
+/*
+ * The packets are at the place where put() puts them, and so are the points in them. Those of an
+ * old file are found anew.
+ */
+static int put_trace(struct repack *p, const struct vpt_block *head, const uint8_t *payload)
+{
+	struct stream *s = &p->w->stream[head->vcpu];
+	const size_t len = head->len - sizeof(s->chunk);
+	uint64_t place;
+
+	/* The block before may have to go out first. */
+	if (p->n + sizeof(*head) + vpt_pad8(head->len) > VPT_PACKED_MAX && flush(p))
+		return p->w->error;
+	place = p->w->file_bytes;
+	memcpy(&s->chunk, payload, sizeof(s->chunk));
+	s->bytes = s->chunk.offset + len;
+	if (p->version == VPT_FILE_VERSION) {
+		while (s->nresolved < s->nindex && s->index[s->nresolved].offset < s->bytes)
+			s->index[s->nresolved++].file_offset = place;
+		return put(p, head, payload);
+	}
+	s->bytes = s->chunk.offset;
+	if (vpt_writer_find_psbs(p->w, s, payload + sizeof(s->chunk), len))
+		return p->w->error;
+	vpt_writer_resolve(s, place);
+	s->bytes += len;
+	return put(p, head, payload);
+}
+
+/* The points of a file of this version, with their places in the whole stream. */
+static int take_points(struct repack *p)
+{
+	unsigned int i;
+	size_t k;
+
+	for (i = 0; i < p->w->vcpus; i++) {
+		const struct vpt_cut *cut = vpt_reader_cut(p->reader, i);
+		struct stream *s = &p->w->stream[i];
+		const struct vpt_psb_point *old = vpt_reader_points(p->reader, i, &s->nindex);
+
+		s->index = malloc(s->nindex * sizeof(*s->index) + 1);
+		if (!s->index) {
+			s->nindex = 0;
+			return -ENOMEM;
+		}
+		s->index_room = s->nindex;
+		for (k = 0; k < s->nindex; k++) {
+			s->index[k] = old[k];
+			s->index[k].offset += cut ? cut->offset : 0;
+		}
+	}
+	return 0;
+}
+
+/* Header and INFO block of the new file. */
+static int begin(struct repack *p, const struct vpt_block *head, const void *payload)
+{
+	struct vpt_file_info info;
+	int err;
+
+	if (p->w || head->len != sizeof(info))
+		return -EINVAL;
+	memcpy(&info, payload, sizeof(info));
+	/* The file is another one than the reader has. */
+	if (info.vcpus != vpt_reader_info(p->reader)->vcpus)
+		return -EINVAL;
+	if (p->version < VPT_FILE_VERSION)
+		info.flags &= VPT_INFO_FLAGS;
+	err = vpt_writer_start(p->fd, &info, &p->w);
+	return !err && p->version == VPT_FILE_VERSION ? take_points(p) : err;
+}
+
+/* Of an old file: the first point of a session has the counter. */
+static void note_session(struct repack *p, const struct vpt_block *head, const void *payload)
+{
+	struct vpt_session session;
+
+	if (p->version == VPT_FILE_VERSION || head->len != sizeof(session))
+		return;
+	memcpy(&session, payload, sizeof(session));
+	if (session.edge == VPT_SESSION_START)
+		vpt_writer_point_session(&p->w->stream[head->vcpu], &session);
+}
+
+static bool is_old(const struct repack *p, uint16_t type)
+{
+	return p->version < VPT_FILE_VERSION && type >= VPT_BLOCK_TYPES_OLD;
+}
+
+static int copy(struct repack *p, const struct vpt_block *head, const void *payload)
+{
+	if (head->type == VPT_BLOCK_INFO)
+		return begin(p, head, payload);
+	if (!p->w || head->vcpu >= p->w->vcpus)
+		return -EINVAL;
+	if (is_old(p, head->type)) {
+		p->report->dropped++;
+		return 0;
+	}
+	switch (head->type) {
+	case VPT_BLOCK_INDEX:
+	case VPT_BLOCK_POINT:
+		return 0;
+	case VPT_BLOCK_END:
+		if (head->len != sizeof(p->end))
+			return -EINVAL;
+		memcpy(&p->end, payload, sizeof(p->end));
+		p->blocks.extent.closed = true;
+		return 0;
+	case VPT_BLOCK_TRACE:
+		return head->len > sizeof(struct vpt_trace_chunk) ? put_trace(p, head, payload)
+								  : -EINVAL;
+	case VPT_BLOCK_SESSION:
+		note_session(p, head, payload);
+		return put(p, head, payload);
+	default:
+		return put(p, head, payload);
+	}
+}
+
+static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head)
+{
+	(void)b;
+	(void)head;
+	return VPT_USE_LOOK;
+}
+
+static const char *take(struct vpt_blocks *b, const struct vpt_block *head, const void *payload)
+{
+	struct repack *p = (struct repack *)b;
+
+	if (head->type == VPT_BLOCK_PACKED && !is_old(p, head->type))
+		return vpt_blocks_unpack(b, payload, head->len);
+	b->error = copy(p, head, payload);
+	return b->error ? cannot_write : NULL;
+}
+
+static void resumed(struct vpt_blocks *b)
+{
+	(void)b;
+}
+
+static int read_header(struct repack *p, uint64_t *at)
+{
+	struct vpt_file_header header;
+	int err = vpt_source_read(&p->blocks.source, 0, &header, sizeof(header));
+
+	if (err)
+		return err == -ENODATA ? -EINVAL : err;
+	if (header.magic != VPT_FILE_MAGIC || header.version > VPT_FILE_VERSION)
+		return -EINVAL;
+	if (header.version != vpt_reader_version(p->reader))
+		return -EINVAL;
+	p->version = header.version;
+	*at = header.size;
+	return 0;
+}
+
+static int copy_all(struct repack *p, const char *path)
+{
+	static const uint64_t magic = VPT_FILE_MAGIC;
+	uint64_t at = 0;
+	int err = vpt_source_open(&p->blocks.source, path, &magic, sizeof(magic));
+
+	if (!err)
+		err = read_header(p, &at);
+	if (!err)
+		err = vpt_blocks_read(&p->blocks, at, VPT_READER_PREFIX);
+	if (!err && (p->blocks.extent.why || !p->w))
+		err = -EINVAL;
+	return err ? err : flush(p);
+}
+
+/* The index and the end. */
+static int finish(struct repack *p, int err)
+{
+	struct stat st;
+
+	if (!p->w)
+		return err;
+	if (err) {
+		vpt_writer_drop(p->w);
+		return err;
+	}
+	p->report->from = p->blocks.source.size;
+	err = vpt_writer_close(p->w, p->end.guest_exit);
+	if (!err && !fstat(p->fd, &st))
+		p->report->to = (uint64_t)st.st_size;
+	return err;
+}
+
+int vpt_repack(const struct vpt_reader *reader, const char *path, int fd, int level,
+	       struct vpt_repack_report *report)
+{
+	struct repack p = {
+		.blocks = {.source = {.fd = -1}, .use = use, .take = take, .resumed = resumed},
+		.reader = reader,
+		.fd = fd,
+		.level = level,
+		.room = vpt_zstd_bound(VPT_PACKED_MAX),
+		.report = report,
+	};
+	int err = -ENOMEM;
+
+	*report = (struct vpt_repack_report){0};
+	p.gathered = malloc(VPT_PACKED_MAX);
+	p.packed = malloc(p.room);
+	if (p.gathered && p.packed)
+		err = copy_all(&p, path);
+	err = finish(&p, err);
+	vpt_blocks_close(&p.blocks);
+	free(p.gathered);
+	free(p.packed);
+	return err;
+}
