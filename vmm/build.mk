@@ -24,8 +24,10 @@ endif
 
 # libvptdecode: the flow decoder for other programs, with what it needs of libvpt and of the
 # x86 front end. Its own names are the only ones that a program sees.
-DECODE_SRC := $(filter-out vmm/libdecode/rtit%,$(sort $(wildcard vmm/libdecode/*.c))) vmm/x86/insn.c \
-	shared/src/packet_read.c shared/src/packet_sync.c shared/src/packet_ip.c
+DECODE_SRC := $(sort $(wildcard vmm/libdecode/*.c)) vmm/x86/insn.c \
+	shared/src/packet_read.c shared/src/packet_sync.c shared/src/packet_ip.c \
+	shared/src/atom_packet.c shared/src/atom_packet_format.c shared/src/atom_packet_read.c \
+	shared/src/atom_lip.c shared/src/atom_msr.c
 DECODE_OBJ := $(DECODE_SRC:%.c=$(O)/pic/%.o)
 DECODE_A := $(O)/libvptdecode.a
 DECODE_SO := $(O)/libvptdecode.so.0

@@ -11,7 +11,7 @@
 #define OWN_KEYS  (1ull << 63)
 #define PAGE_MASK ((uint64_t)VPTD_PAGE - 1)
 
-static void on_event(void *context, const struct vptd_event *event)
+void dec_decoder_event(void *context, const struct vptd_event *event)
 {
 	struct vptd_decoder *d = context;
 
@@ -48,7 +48,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	struct vptd_run run = {
 		.ip = block->ip,
 		.page = dec_block_key(block),
-		.offset = d->pt.offset,
+		.offset = *d->offset,
 		.lens = lens + first,
 		.count = count,
 		.mode = block->mode,
@@ -93,18 +93,24 @@ static bool on_miss(void *context, uint64_t space, uint64_t address)
 
 static const struct dec_flow_ops reports = {.run = on_run};
 static const struct dec_flow_ops timed_reports = {.run = on_timed_run};
-static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
+static const struct dec_pt_ops pt_ops = {.event = dec_decoder_event, .space = on_space};
 
 /* A caller may have been compiled when the structure ended before `crystal_num`. */
 #define CONFIG_1 offsetof(struct vptd_config, crystal_num)
+
+/* Errata of RTIT are E1 to E8. */
+static bool knows_errata(const struct vptd_config *config)
+{
+	return config->size == CONFIG_1 || config->rtit_errata <= UINT8_MAX;
+}
 
 static bool is_valid(const struct vptd_config *config, const struct vptd_ops *ops)
 {
 	if (config->size != sizeof(*config) && config->size != CONFIG_1)
 		return false;
-	if (config->flags & VPTD_TIME && !(config->flags & VPTD_CTL))
+	if (config->flags & VPTD_TIME && (!(config->flags & VPTD_CTL) || config->flags & VPTD_RTIT))
 		return false;
-	return ops->size == sizeof(*ops) && config->nranges <= VPTD_RANGES;
+	return ops->size == sizeof(*ops) && config->nranges <= VPTD_RANGES && knows_errata(config);
 }
 
 static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
@@ -126,7 +132,34 @@ static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
 		d->flow.ops = &timed_reports;
 }
 
-static void start(struct vptd_decoder *d, const struct vptd_config *config)
+static void push_pt(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
+{
+	dec_pt_push(&d->pt, bytes, len);
+}
+
+static void finish_pt(struct vptd_decoder *d)
+{
+	dec_pt_finish(&d->pt);
+}
+
+static void catch_up_pt(struct vptd_decoder *d)
+{
+	dec_pt_catch_up(&d->pt);
+}
+
+static void look_again_pt(struct vptd_decoder *d)
+{
+	dec_pt_look_again(&d->pt);
+}
+
+static uint64_t insns_pt(const struct vptd_decoder *d)
+{
+	return d->flow.insns;
+}
+
+static const struct dec_front front_pt = {push_pt, finish_pt, catch_up_pt, look_again_pt, insns_pt};
+
+static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 {
 	struct dec_pt_config pt = {
 		.keeps_ret = config->flags & VPTD_KEEPS_RET,
@@ -144,10 +177,20 @@ static void start(struct vptd_decoder *d, const struct vptd_config *config)
 		pt.cr3_filter = config->ctl & VPT_CTL_MASK(CR3_FILTER);
 	}
 	memcpy(pt.range, config->range, sizeof(pt.range));
-	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
 	dec_pt_init(&d->pt, &d->flow, &pt, &pt_ops, d);
+	d->front = &front_pt;
+	d->offset = &d->pt.offset;
 	if (config->flags & VPTD_TIME)
 		start_time(d, config);
+}
+
+static void start(struct vptd_decoder *d, const struct vptd_config *config)
+{
+	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
+	if (config->flags & VPTD_RTIT)
+		dec_decoder_start_rtit(d, config);
+	else
+		start_pt(d, config);
 	if (d->ops.fetch)
 		dec_code_on_miss(d->code, on_miss, d);
 	d->counts_edges = config->flags & VPTD_EDGES;
@@ -219,13 +262,13 @@ static enum vptd_status status_of(int err)
 static void begin_change(struct vptd_decoder *d)
 {
 	if (!d->asks)
-		dec_pt_catch_up(&d->pt);
+		d->front->catch_up(d);
 }
 
 static enum vptd_status end_change(struct vptd_decoder *d, int err)
 {
 	if (!d->asks)
-		dec_pt_look_again(&d->pt);
+		d->front->look_again(d);
 	return status_of(err);
 }
 
@@ -286,10 +329,11 @@ enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int
 		return VPTD_E_ARGUMENT;
 	begin_change(d);
 	d->flow.mode = (uint8_t)mode;
+	d->rtit.cr3 = space;
 	return end_change(d, dec_code_select(d->code, space));
 }
 
-static enum vptd_status done(struct vptd_decoder *d)
+enum vptd_status dec_decoder_done(struct vptd_decoder *d)
 {
 	bool no_memory = d->no_memory || d->edges.lost;
 
@@ -299,14 +343,14 @@ static enum vptd_status done(struct vptd_decoder *d)
 
 enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
 {
-	dec_pt_push(&d->pt, bytes, len);
-	return done(d);
+	d->front->push(d, bytes, len);
+	return dec_decoder_done(d);
 }
 
 enum vptd_status vptd_finish(struct vptd_decoder *d)
 {
-	dec_pt_finish(&d->pt);
-	return done(d);
+	d->front->finish(d);
+	return dec_decoder_done(d);
 }
 
 size_t vptd_find_psb(const uint8_t *bytes, size_t len)
@@ -335,7 +379,7 @@ size_t vptd_psb_size(const uint8_t *bytes, size_t len)
 
 uint64_t vptd_insns(const struct vptd_decoder *d)
 {
-	return d->flow.insns;
+	return d->front->insns(d);
 }
 
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)

@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The definition of struct vptd_decoder, for decoder.c and counts.c. */
+/* The definition of struct vptd_decoder, for decoder*.c and counts.c. */
 #ifndef VMM_LIBDECODE_DECODER_H
 #define VMM_LIBDECODE_DECODER_H
 
 #include "libdecode/edges.h"
 #include "libdecode/pt_time.h"
+#include "libdecode/rtit.h"
 #include "libdecode/tracelet.h"
 #include "libdecode/vptdecode.h"
 
+/* What reads the packets: Intel PT's or RTIT's front end. */
+struct dec_front {
+	void (*push)(struct vptd_decoder *d, const uint8_t *bytes, size_t len);
+	void (*finish)(struct vptd_decoder *d);
+	/* Before code changes, and after that. */
+	void (*catch_up)(struct vptd_decoder *d);
+	void (*look_again)(struct vptd_decoder *d);
+	uint64_t (*insns)(const struct vptd_decoder *d);
+};
+
 struct vptd_decoder {
+	const struct dec_front *front;
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
+	struct dec_rtit rtit;
+	const uint64_t *offset;	  /* in the stream, behind what was read: pt's or rtit's */
 	struct dec_timing timing; /* if pt.timing is set */
 	struct dec_edges edges;
 	struct vptd_ops ops;
@@ -20,7 +34,15 @@ struct vptd_decoder {
 	uint64_t events[VPTD_EVENT_COUNT];
 	bool counts_edges;
 	bool asks;	/* ops.space() or ops.fetch() is being called */
-	bool no_memory; /* an allocation failed since the last call of done() */
+	bool no_memory; /* an allocation failed since the last call of dec_decoder_done() */
 };
+
+/* decoder.c */
+void dec_decoder_event(void *context, const struct vptd_event *event);
+/* Return whether memory was lacking since the last call. */
+enum vptd_status dec_decoder_done(struct vptd_decoder *d);
+
+/* decoder_rtit.c */
+void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *config);
 
 #endif /* VMM_LIBDECODE_DECODER_H */

@@ -30,6 +30,7 @@ void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_r
 	r->context = context;
 	flow->last_call = true;
 	flow->pops = false;
+	r->added = flow->insns;
 	dec_rtit_reset(r);
 }
 
@@ -73,10 +74,22 @@ static void run_to_branch(struct dec_rtit *r, enum vptd_status status)
 		(void)dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, UINT64_MAX, &there);
 }
 
+/* A packet that may not come here is behind all outcomes that came before: use those first. */
+static enum vptd_status use_outcomes(struct dec_rtit *r, enum vptd_status status)
+{
+	enum vptd_status before;
+
+	if (status != VPTD_E_PACKET || !r->enabled || r->waits != R_NONE)
+		return status;
+	before = dec_rtit_settle(r);
+	return before ? before : status;
+}
+
 void dec_rtit_failed(struct dec_rtit *r, enum vptd_status status)
 {
 	const struct dec_flow *f = r->flow;
 
+	status = use_outcomes(r, status);
 	run_to_branch(r, status);
 	if (lost_at_ret(r, status)) {
 		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
@@ -155,6 +168,28 @@ void dec_rtit_take(struct dec_rtit *r, const struct dec_rtit_said *said)
 	dec_rtit_failed(r, status);
 	/* What led here is lost, but the packet may say where execution is. */
 	status = dec_rtit_bind(r, said);
+	if (status)
+		dec_rtit_failed(r, status);
+}
+
+/* Is there a position, and a block of code for it, that execution continues from? */
+static bool has_position(const struct dec_rtit *r)
+{
+	return r->enabled && r->flow->cur && (r->waits == R_NONE || r->waits == R_STOP);
+}
+
+void dec_rtit_catch_up(struct dec_rtit *r)
+{
+	enum vptd_status status = has_position(r) ? dec_rtit_settle(r) : VPTD_OK;
+
+	if (status)
+		dec_rtit_failed(r, status);
+}
+
+void dec_rtit_look_again(struct dec_rtit *r)
+{
+	enum vptd_status status = has_position(r) ? dec_flow_jump(r->flow, r->flow->ip) : VPTD_OK;
+
 	if (status)
 		dec_rtit_failed(r, status);
 }

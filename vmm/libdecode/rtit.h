@@ -62,6 +62,7 @@ struct dec_rtit {
 	struct dec_rtit_config config;
 	struct vpt_atom_regs regs; /* as the session began */
 	uint64_t offset;	   /* in the stream, behind the last packet */
+	uint64_t added;		   /* to the counter, beside what ran: see dec_rtit_insns() */
 	uint64_t led;		   /* the same of the packets that led to what runs now */
 	uint64_t cr3;		   /* see dec_rtit_use_space() */
 	bool counts;		   /* the flow's counter is exact; callers may read it */
@@ -104,7 +105,8 @@ struct dec_rtit {
 	size_t ncarry;
 };
 
-#define DEC_RTIT_UNKNOWN 0xff
+#define DEC_RTIT_UNKNOWN  0xff
+#define DEC_RTIT_NO_COUNT VPTD_RTIT_UNKNOWN
 
 /* Nothing is known until dec_rtit_begin(), or until a PSB in a stream without sessions. */
 void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_rtit_config *config,
@@ -112,7 +114,8 @@ void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_r
 
 /*
  * A session begins with the next byte. @regs are its registers there, and @insns is the counter of
- * instructions, which becomes the flow's. Without dec_rtit_end() before it the trace begins anew.
+ * instructions, which becomes the flow's, or DEC_RTIT_NO_COUNT. Without dec_rtit_end() before it the
+ * trace begins anew.
  */
 void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns);
 
@@ -124,11 +127,24 @@ void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64
 void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len);
 
 /*
- * The session ends here: its registers and counter are these. The flow runs up to @insns, with the
+ * The session ends here: its registers and counter, or DEC_RTIT_NO_COUNT, are these. The flow runs up to @insns, with the
  * outcomes that are in RTIT_TNT_BUFF.
  */
 void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
 		  enum dec_rtit_why why);
+
+/* How many instructions ran since dec_rtit_init(), whatever the counter is set to. */
+static inline uint64_t dec_rtit_insns(const struct dec_rtit *r)
+{
+	return r->flow->insns - r->added;
+}
+
+/*
+ * Before code changes: use the outcomes that came before. And after that: look at the code of the
+ * position again.
+ */
+void dec_rtit_catch_up(struct dec_rtit *r);
+void dec_rtit_look_again(struct dec_rtit *r);
 
 /* The stream ends, or what comes next does not continue it. Uses what is left. */
 void dec_rtit_finish(struct dec_rtit *r);

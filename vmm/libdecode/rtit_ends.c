@@ -35,6 +35,7 @@ void dec_rtit_set_count(struct dec_rtit *r, uint64_t insns)
 	struct dec_flow *f = r->flow;
 	bool ran = dec_rtit_ran(r), is_last = r->by_insns == f->insns;
 
+	r->added += insns - f->insns;
 	f->insns = insns;
 	r->since_insns = ran ? ~insns : insns;
 	r->by_insns = is_last ? insns : ~insns;
@@ -76,19 +77,24 @@ static void change(struct dec_rtit *r, const struct vpt_atom_regs *regs)
 
 void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns)
 {
+	bool counts = insns != DEC_RTIT_NO_COUNT;
+
+	if (!counts)
+		insns = r->flow->insns;
 	r->skips = false;
 	r->ncarry = 0;
 	if (r->continues) {
 		use_registers(r, regs);
+		r->counts = r->counts && counts;
 		dec_rtit_set_count(r, insns);
 		change(r, regs);
 	} else {
 		dec_rtit_forget(r);
 		r->nheld = 0;
 		use_registers(r, regs);
-		r->flow->insns = insns;
+		dec_rtit_set_count(r, insns);
 		dec_rtit_came(r, SINCE_EVENT);
-		r->counts = true;
+		r->counts = counts;
 		r->lost = r->joins = r->no_tip = false;
 	}
 	r->continues = false;
@@ -175,6 +181,11 @@ void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t
 	bool lossy = VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status), stops;
 	enum vptd_status status;
 
+	/* Any counter does that is far enough, where none is exact. */
+	if (insns == DEC_RTIT_NO_COUNT) {
+		r->counts = false;
+		insns = r->flow->insns + UINT32_MAX;
+	}
 	dec_rtit_cut(r);
 	dec_rtit_decide_at_end(r, regs, why, insns);
 	if (r->waits != R_STOP)

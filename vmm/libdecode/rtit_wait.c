@@ -49,13 +49,14 @@ enum vptd_status dec_rtit_overflow(struct dec_rtit *r, const struct dec_rtit_sai
 static void report_overflow(struct dec_rtit *r, bool lossy)
 {
 	struct vptd_event event = {.kind = VPTD_EVENT_OVERFLOW};
-	uint64_t insns;
+	uint64_t insns, before = r->flow->insns;
 
 	if (r->enabled) {
 		event.flags = VPTD_EV_TO;
 		event.to = r->lip;
 	}
 	if (r->ops->resumed && r->ops->resumed(r->context, &insns)) {
+		r->added += insns - before;
 		r->flow->insns = insns;
 		r->counts = !lossy;
 	}

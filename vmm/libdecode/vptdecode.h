@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libvptdecode: decodes Intel PT packets and code into the instructions that a processor ran.
+ * libvptdecode: decodes packets of Intel PT, or of Atom's RTIT, and code into the instructions that a
+ * processor ran.
  *
  * The caller pushes packets in the order of the stream. The decoder follows each packet at
  * once, so code must be known before the packets that lead to it. All results are sums over
@@ -11,7 +12,8 @@
  * can fail returns a status. No content of a trace or of code makes a function fail: the
  * decoder reports VPTD_EVENT_ERROR where it cannot follow, and resumes at the next PSB.
  *
- * Sections are those of the Intel SDM, volume 3C, chapter 33.
+ * Sections are those of the Intel SDM, volume 3C, chapter 33. RTIT is what the "Real Time Instruction
+ * Trace Programming Reference", v1.05, describes.
  */
 #ifndef VPTDECODE_H
 #define VPTDECODE_H
@@ -155,6 +157,8 @@ enum vptd_flags {
 	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET leaves the call stack as it is */
 	VPTD_EDGES = 1 << 2,	 /* count edges */
 	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_now(); needs VPTD_CTL */
+	VPTD_RTIT = 1 << 4,	 /* the packets are RTIT's, see vptd_rtit_begin() */
+	VPTD_RTIT_GUEST = 1 << 5, /* RTIT: WRMSRs of the traced code end and change sessions */
 };
 
 /* Known properties of the processor and of the trace. A field of 0 is unknown. */
@@ -172,7 +176,7 @@ struct vptd_config {
 	uint32_t crystal_num;  /* CPUID.15H:EBX and EAX: TSC ticks per crystal clock; for MTC */
 	uint32_t crystal_den;  /* packets */
 	uint32_t max_nonturbo; /* MSR_PLATFORM_INFO[15:8]: core:bus ratio of the TSC; for CYC */
-	uint32_t zero;
+	uint32_t rtit_errata;  /* RTIT: bit n - 1 for erratum En (appendix E) */
 };
 
 struct vptd_decoder;
@@ -223,7 +227,56 @@ enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t 
 enum vptd_status vptd_finish(struct vptd_decoder *d);
 
 /*
- * Functions to cut a stream into parts. vptd_find_psb() returns the offset of the first whole
+ * RTIT. A decoder with VPTD_RTIT in its configuration reads RTIT's packets, ignores family, model,
+ * ranges, CR3 and CTL of the configuration, and keeps no time: VPTD_TIME is not valid with VPTD_RTIT.
+ *
+ * RTIT has packets for branches, and none for what a decoder must know beside them: the registers
+ * where a trace begins, and how it ends. The caller reports both, session by session. A session
+ * begins where TriggerEn rises, or where software writes a register while the trace runs. It ends at
+ * the next such place, or where TriggerEn falls.
+ *
+ * In a stream without sessions, decoding starts at the first packet behind a PSB that tells where
+ * execution is. Instructions behind the last packet are then not known.
+ */
+
+/* Registers of RTIT as RDMSR reads them. A session uses these alone. */
+struct vptd_rtit_regs {
+	uint32_t ctl, status, events, tnt_buff; /* RTIT_CTL and so on */
+	uint64_t last_lip, last_call_nlip;
+	uint64_t lip[4]; /* RTIT_LIP0 to RTIT_LIP3 */
+};
+
+/* Why a session ends. */
+enum vptd_rtit_end {
+	VPTD_RTIT_ENDED = 0, /* for a reason that is none of these */
+	VPTD_RTIT_CLEARED,   /* software cleared Trace_En or TraceActive */
+	VPTD_RTIT_STOPPED,   /* TraceStop */
+	VPTD_RTIT_CHANGED,   /* software wrote a register; vptd_rtit_begin() continues the trace */
+};
+
+/* A counter of instructions that is not known. */
+#define VPTD_RTIT_UNKNOWN UINT64_MAX
+
+/*
+ * A session begins with the next byte that is pushed. @regs are its registers there. @insns is a
+ * counter of retired instructions, or VPTD_RTIT_UNKNOWN. Address space and mode are those of
+ * vptd_begin(). Returns VPTD_OK or VPTD_E_MEMORY, or VPTD_E_ARGUMENT if @d was made without VPTD_RTIT.
+ */
+enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_regs *regs,
+				 uint64_t insns);
+/*
+ * The session ends behind the last byte that was pushed. @regs and @insns are as there. The decoder
+ * uses outcomes that are left in RTIT_TNT_BUFF, and follows code without branches up to @insns. If
+ * the counter is not known at both ends, or packets were lost, the instructions behind the last
+ * outcome are left out, and an OVERFLOW is reported, unless only one instruction can have ended the
+ * session. Returns as vptd_rtit_begin() does; VPTD_E_ARGUMENT if @end is not one of enum
+ * vptd_rtit_end, too.
+ */
+enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_regs *regs,
+			       uint64_t insns, enum vptd_rtit_end end);
+
+/*
+ * Functions to cut a stream of Intel PT into parts. vptd_find_psb() returns the offset of the first whole
  * PSB, or @len. vptd_psb_size() returns the size in bytes of the PSB+ at @bytes, including
  * PSBEND, or 0 if it is not whole. Push the PSB+ that follows a part as well: it tells how far
  * the part's last instructions go.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* RTIT in the public decoder: its front end, and sessions. */
+#include <string.h>
+
+#include "libdecode/decoder.h"
+
+static uint64_t on_space(void *context, uint64_t cr3)
+{
+	struct vptd_decoder *d = context;
+	uint64_t space;
+
+	if (!d->ops.space)
+		return cr3;
+	d->asks = true;
+	space = d->ops.space(d->context, cr3, 0, UINT64_MAX);
+	d->asks = false;
+	return space;
+}
+
+static void push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
+{
+	dec_rtit_push(&d->rtit, bytes, len);
+}
+
+static void finish(struct vptd_decoder *d)
+{
+	dec_rtit_finish(&d->rtit);
+}
+
+static void catch_up(struct vptd_decoder *d)
+{
+	dec_rtit_catch_up(&d->rtit);
+}
+
+static void look_again(struct vptd_decoder *d)
+{
+	dec_rtit_look_again(&d->rtit);
+}
+
+static uint64_t insns(const struct vptd_decoder *d)
+{
+	return dec_rtit_insns(&d->rtit);
+}
+
+static const struct dec_front front_rtit = {push, finish, catch_up, look_again, insns};
+static const struct dec_rtit_ops rtit_ops = {.event = dec_decoder_event, .space = on_space};
+
+void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *config)
+{
+	const struct dec_rtit_config rtit = {
+		.errata = (uint8_t)config->rtit_errata,
+		.guest = config->flags & VPTD_RTIT_GUEST,
+	};
+
+	dec_rtit_init(&d->rtit, &d->flow, &rtit, &rtit_ops, d);
+	d->front = &front_rtit;
+	d->offset = &d->rtit.offset;
+}
+
+static void take_regs(const struct vptd_rtit_regs *from, struct vpt_atom_regs *regs)
+{
+	vpt_atom_regs_reset(regs);
+	regs->ctl = from->ctl;
+	regs->status = from->status;
+	regs->events = from->events;
+	regs->tnt_buff = from->tnt_buff;
+	regs->last_lip = from->last_lip;
+	regs->last_call_nlip = from->last_call_nlip;
+	memcpy(regs->lip, from->lip, sizeof(regs->lip));
+}
+
+enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_regs *from,
+				 uint64_t count)
+{
+	struct vpt_atom_regs regs;
+
+	if (d->front != &front_rtit)
+		return VPTD_E_ARGUMENT;
+	take_regs(from, &regs);
+	dec_rtit_begin(&d->rtit, &regs, count);
+	return dec_decoder_done(d);
+}
+
+enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_regs *from,
+			       uint64_t count, enum vptd_rtit_end end)
+{
+	static const enum dec_rtit_why whys[] = {
+		[VPTD_RTIT_ENDED] = DEC_RTIT_ENDED,
+		[VPTD_RTIT_CLEARED] = DEC_RTIT_CLEARED,
+		[VPTD_RTIT_STOPPED] = DEC_RTIT_STOPPED,
+		[VPTD_RTIT_CHANGED] = DEC_RTIT_CHANGED,
+	};
+	struct vpt_atom_regs regs;
+
+	if (d->front != &front_rtit || (unsigned int)end >= sizeof(whys) / sizeof(whys[0]))
+		return VPTD_E_ARGUMENT;
+	take_regs(from, &regs);
+	dec_rtit_end(&d->rtit, &regs, count, whys[end]);
+	return dec_decoder_done(d);
+}
