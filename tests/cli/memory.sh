@@ -32,6 +32,17 @@ for row in calls:30000 processes:95000 compat:50000 exceptions:22000 spaces:1200
 		"${has:-none}" = "$is"
 done
 
+# The same for RTIT.
+mkdir "$dir/rtit"
+tap_run "RTIT" "$VPT" run -q --oracle --pt=host --model=silvermont -o "$dir/rtit/t.vpt" \
+	--snapshot="$dir/rtit/s.vps" --snapshot-at=90000 "$GUEST/processes.elf"
+"$tool" blind "$dir/rtit/t.vpt" "$dir/rtit/blind" >"$dir/out" && "$tool" raw "$dir/rtit/s.vps" "$dir/rtit/raw"
+is=$(verified "$dir/rtit/t.vpt")
+tap_run "RTIT with --memory" test "${is:-0}" -gt 10000 -a \
+	"$(verified "$dir/rtit/blind" --memory="$dir/rtit/raw")" = "$is"
+refuses "RTIT: export" "$USAGE" "is of RTIT" export --to perf --memory="$dir/rtit/raw" \
+	"$dir/rtit/blind" "$dir/x"
+
 t=$dir/processes.blind
 for format in elf paged kdump flat; do
 	"$tool" $format "$dir/processes.vps" "$dir/image"
@@ -63,6 +74,13 @@ tap_run "decode --spaces" sh -c \
 	"'$VPT' decode --spaces --memory='$dir/processes.raw' '$t' | grep -c 'cr3 0x' | grep -qx 6"
 tap_run "the trace's own code comes first" "$VPT" verify --memory="$dir/processes.raw" "$dir/calls.vpt"
 
+# The same number of instructions and processes, and perf is given as much code.
+"$VPT" export --to perf "$dir/processes.vpt" "$dir/p" >"$dir/whole"
+tap_run "export" sh -c "'$VPT' export --to perf --memory='$dir/processes.raw' '$t' '$dir/q' >'$dir/blind'"
+tap_run "export: as much" sh -c "sed 's,^[^:]*:,,' '$dir/whole' >'$dir/a' &&
+	sed 's,^[^:]*:,,' '$dir/blind' | cmp '$dir/a' -"
+refuses "export --to pt" "$USAGE" "for --to=perf" export --to pt --memory="$dir/low" "$t" "$dir/x"
+
 "$tool" lzo "$dir/calls.vps" "$dir/image"
 refuses "pages that cannot be decompressed" "$INPUT" "LZO" decode -q --memory="$dir/image" \
 	"$dir/calls.blind"
@@ -82,6 +100,6 @@ for verb in decode verify; do
 	refuses "$verb: a base that is no number" "$USAGE" "not a number" $verb --memory="$dir/low@x" "$t"
 	refuses "$verb: a base of a core" "$INPUT" "no base" $verb --memory="$dir/image@4096" "$t"
 done
-refuses "verify --with=libipt" "$USAGE" "libvptdecode alone" verify --with=libipt \
+refuses "verify --with=libipt" "$USAGE" "does not go with" verify --with=libipt \
 	--memory="$dir/low" "$t"
 tap_end

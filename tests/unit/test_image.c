@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "cli/record.h"
+#include "decode/by_cr3.h"
 #include "decode/flow.h"
+#include "decode/spaces.h"
 #include "image/nested.h"
 #include "image/set.h"
 #include "lib/imagefile.h"
@@ -498,7 +500,7 @@ static const struct vpt_space two[] = {
 	{.id = 0xf000000002000, .cr3 = 0x5000, .vmcs = 0xf000, .flags = 5, .vm = 1},
 };
 
-static struct vpt_writer *write_trace(const char *file)
+static struct vpt_writer *write_packets(const char *file)
 {
 	struct vpt_file_info info = {.vcpus = 1, .owner = VPT_OWNER_HOST};
 	struct vpt_session session = {.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
@@ -518,7 +520,6 @@ static struct vpt_writer *write_trace(const char *file)
 	session.edge = VPT_SESSION_END;
 	session.end = VPT_END_CLOSED;
 	vpt_writer_session(w, 0, &session);
-	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
 	return w;
 }
 
@@ -556,7 +557,8 @@ START_TEST(recorded)
 	memset(ram + HPA + 0x8000, 0x90, PAGE);
 	write_image(IMAGEFILE_ELF, &whole);
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_trace(file);
+	w = write_packets(file);
+	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
 	ck_assert_int_eq(vpt_record_guests(w, file, path, two, 2, &sum), 0);
 	ck_assert_uint_eq(sum.guest_code, 1);
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
@@ -573,6 +575,44 @@ START_TEST(recorded)
 	ck_assert_uint_eq(count_insns(r, &errors), 50);
 	ck_assert_uint_eq(errors, 0);
 	vpt_reader_close(r);
+	unlink(file);
+}
+END_TEST
+
+/* The host's CR3 is the guest's, and the file tells of no spaces: the images tell them apart. */
+START_TEST(no_spaces)
+{
+	struct vpt_by_cr3 *by_cr3 = vpt_by_cr3_new(false);
+	struct vpt_code_source source;
+	struct img_set *set = img_set_new();
+	const struct vpt_space *seen = NULL;
+	struct vpt_reader *r;
+	struct vpt_flow *flow;
+	struct vpt_item item;
+	char file[80], why[256], text[64];
+	struct vpt_writer *w;
+
+	add(set, IMG_GUEST, VPT_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
+	snprintf(file, sizeof(file), "%s.vpt", path);
+	w = write_packets(file);
+	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
+	source = img_set_source(set);
+	vpt_reader_set_source(r, &source);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
+	do {
+		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert(vpt_by_cr3_item(by_cr3, &item));
+		if (item.kind == VPT_ITEM_BLOCK && !seen)
+			seen = item.space;
+	} while (item.kind != VPT_ITEM_END);
+	ck_assert_ptr_nonnull(seen);
+	vpt_space_format(seen, text, sizeof(text));
+	ck_assert_str_eq(text, "guest: cr3 0x1000");
+	vpt_flow_close(flow);
+	vpt_reader_close(r);
+	vpt_by_cr3_free(by_cr3);
+	img_set_free(set);
 	unlink(file);
 }
 END_TEST
@@ -596,6 +636,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(sets, hostile_vmcs);
 	tcase_add_loop_test(sets, guesses, 0, 7);
 	tcase_add_test(sets, recorded);
+	tcase_add_test(sets, no_spaces);
 	suite_add_tcase(suite, sets);
 	return suite;
 }

@@ -11,6 +11,7 @@
 #include "cli/confine.h"
 #include "cli/export_pt.h"
 #include "cli/files.h"
+#include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
@@ -38,6 +39,8 @@ static const char help[] =
 	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
 	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
 	"                       alone. Else packets where there are some and perf can follow\n"
+	"  -M, --memory=FILE[@BASE][,WORD]...  code that the trace lacks, from an image of\n"
+	"                       memory: see MEMORY IMAGES in vpt-decode(1)\n"
 	"  -q, --quiet          no summary, no progress\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -53,6 +56,7 @@ struct options {
 	struct vpt_export_options export;
 	const char *path;
 	uint64_t vcpu;
+	struct vpt_cli_memory memory;
 	bool to_perf;
 	bool to_pt;
 	bool perfs; /* an option that is of --to=perf */
@@ -165,12 +169,20 @@ static int run_perf(struct options *o, struct vpt_reader *file)
 	struct vpt_reader *pt = NULL;
 	int status = check(o, file);
 
+	if (!status && o->memory.n && vpt_recast_needed(file))
+		status = vpt_fail(VPT_EXIT_USAGE, "export: --memory: %s is of RTIT", o->path);
+	if (!status)
+		status = vpt_cli_memory_open(&o->memory, "export", file);
+	if (!status)
+		status = vpt_cli_memory_fill(&o->memory, "export", file);
 	if (!status && vpt_recast_needed(file))
 		status = vpt_export_as_pt(o->path, file, o->export.dir, o->quiet, &pt, &recast);
 	if (!status)
 		status = export_perf(o, pt ? pt : file, &report);
 	if (!status)
 		status = judge(o, file, &recast, &report);
+	if (!status)
+		status = vpt_cli_memory_whole(&o->memory, "export", o->path);
 	if (pt)
 		vpt_reader_close(pt);
 	return status;
@@ -188,6 +200,7 @@ static int run(struct options *o)
 	else
 		status = run_perf(o, reader);
 	vpt_reader_close(reader);
+	vpt_cli_memory_close(&o->memory);
 	return status;
 }
 
@@ -196,7 +209,7 @@ static int take_option(struct options *o, int option)
 	static const char *const formats[] = {"perf", "pt", NULL};
 	static const char *const times[] = {"packets", "tsc", NULL};
 
-	o->perfs |= option == 'c' || option == 'k' || option == 'T';
+	o->perfs |= option == 'c' || option == 'k' || option == 'T' || option == 'M';
 	switch (option) {
 	case 't':
 		o->to_perf = !strcmp(optarg, "perf");
@@ -215,6 +228,8 @@ static int take_option(struct options *o, int option)
 		if (o->export.how == VPT_EXPORT_TSC || !strcmp(optarg, "packets"))
 			return VPT_EXIT_OK;
 		return vpt_cli_no_word("export", "time", optarg, times);
+	case 'M':
+		return vpt_cli_memory_take(&o->memory, "export", optarg);
 	case 'q':
 		o->quiet = true;
 		return VPT_EXIT_OK;
@@ -229,15 +244,12 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"to", required_argument, NULL, 't'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"kallsyms", required_argument, NULL, 'k'},
-		{"time", required_argument, NULL, 'T'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"to", required_argument, NULL, 't'},	    {"vcpu", required_argument, NULL, 'c'},
+		{"kallsyms", required_argument, NULL, 'k'}, {"time", required_argument, NULL, 'T'},
+		{"memory", required_argument, NULL, 'M'},   {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
 	};
-	static const struct vpt_cli_options options = {"export", ":t:c:k:T:qh", longs, help};
+	static const struct vpt_cli_options options = {"export", ":t:c:k:T:M:qh", longs, help};
 	int option, status = VPT_EXIT_OK;
 
 	optind = 0;
@@ -248,8 +260,9 @@ static int parse(struct options *o, int argc, char **argv)
 	if (!o->to_perf && !o->to_pt)
 		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
 	if (o->to_pt && o->perfs)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"export: --vcpu, --kallsyms and --time are for --to=perf");
+		return vpt_fail(
+			VPT_EXIT_USAGE,
+			"export: --vcpu, --kallsyms, --time and --memory are for --to=perf");
 	if (optind + 2 != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and %s: see vpt export --help",
 				o->to_pt ? "OUT" : "DIR");

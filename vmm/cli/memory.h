@@ -30,6 +30,13 @@ int vpt_cli_memory_open(struct vpt_cli_memory *m, const char *verb, struct vpt_r
 void vpt_cli_memory_close(struct vpt_cli_memory *m);
 
 /*
+ * Decode the trace once, and give @reader the code of the images that it led through, in place of
+ * the source: for what lists the code of a file. The file tells of no spaces. Call it after
+ * vpt_cli_memory_open(). VPT_EXIT_OK, or VPT_EXIT_HOST after the one line was printed.
+ */
+int vpt_cli_memory_fill(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader);
+
+/*
  * VPT_EXIT_OK if nothing was left out of the images. VPT_EXIT_INPUT, after the one line was
  * printed, if a page of them could not be read.
  */

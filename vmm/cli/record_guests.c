@@ -117,7 +117,7 @@ static int collect_vcpu(struct collect *c, struct vpt_reader *reader)
 	struct vpt_flow *flow;
 	struct vpt_item item;
 	int err =
-		vpt_flow_open_by(reader, c->vcpu, VPT_FLOW_BLOCKS, VPT_FLOW_BY_LIBVPTDECODE, &flow);
+		vpt_flow_open_by(reader, c->vcpu, VPT_FLOW_COUNTS, VPT_FLOW_BY_LIBVPTDECODE, &flow);
 
 	if (err)
 		return err;

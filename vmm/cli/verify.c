@@ -62,7 +62,6 @@ static const char help[] =
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet, help;
-	bool with; /* `by` was asked for */
 	enum vpt_flow_by by;
 	struct vpt_cli_symbols symbols;
 	struct vpt_cli_memory memory;
@@ -227,7 +226,6 @@ static int run(struct options *o)
 
 static int take_decoder(struct options *o, const char *name)
 {
-	o->with = true;
 	if (!strcmp(name, "libipt"))
 		o->by = VPT_FLOW_BY_LIBIPT;
 	else if (!strcmp(name, "libvptdecode"))
@@ -284,12 +282,10 @@ static int parse(struct options *o, int argc, char **argv)
 		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: see vpt verify --help",
 				optind == argc ? "FILE is missing" : "only one FILE");
 	o->path = argv[optind];
-	if (o->memory.n && o->with && o->by == VPT_FLOW_BY_LIBIPT)
+	/* What libipt reads is made of the file alone. */
+	if (o->memory.n && o->by == VPT_FLOW_BY_LIBIPT)
 		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: --memory: it is for --with=libvptdecode alone");
-	/* libipt does not ask for code that the file does not have. */
-	if (o->memory.n)
-		o->by = VPT_FLOW_BY_LIBVPTDECODE;
+				"verify: --memory: it does not go with --with=libipt");
 	return VPT_EXIT_OK;
 }
 

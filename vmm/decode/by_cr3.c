@@ -9,6 +9,10 @@
 #define PTI_USER   0x1000ull
 #define FIRST_SIZE 64u
 
+/* The number of a space of trace/code_source.h: which guest it is of, and its CR3. */
+#define GUEST_BITS 0xfff0000000000000ull
+#define CR3_BITS   (~GUEST_BITS)
+
 struct vpt_by_cr3 {
 	struct vpt_space **at; /* a hash table, NULL: free */
 	size_t size, used;
@@ -49,7 +53,7 @@ static struct vpt_space **slot(struct vpt_space **at, size_t size, uint64_t cr3)
 {
 	size_t i = (cr3 * 0x9e3779b97f4a7c15ull >> 32) & (size - 1);
 
-	while (at[i] && at[i]->cr3 != cr3)
+	while (at[i] && at[i]->id != cr3)
 		i = (i + 1) & (size - 1);
 	return &at[i];
 }
@@ -63,7 +67,7 @@ static bool grow(struct vpt_by_cr3 *all)
 		return false;
 	for (i = 0; i < all->size; i++) {
 		if (all->at[i])
-			*slot(more, 2 * all->size, all->at[i]->cr3) = all->at[i];
+			*slot(more, 2 * all->size, all->at[i]->id) = all->at[i];
 	}
 	free(all->at);
 	all->at = more;
@@ -75,7 +79,7 @@ static struct vpt_space *find(struct vpt_by_cr3 *all, uint64_t cr3)
 {
 	struct vpt_space **at;
 
-	if (all->last && all->last->cr3 == cr3)
+	if (all->last && all->last->id == cr3)
 		return all->last;
 	if (2 * all->used >= all->size && !grow(all))
 		return NULL;
@@ -86,9 +90,9 @@ static struct vpt_space *find(struct vpt_by_cr3 *all, uint64_t cr3)
 			return NULL;
 		**at = (struct vpt_space){
 			.id = cr3,
-			.cr3 = cr3,
+			.cr3 = cr3 & CR3_BITS,
 			.vmcs = VPT_SPACE_ANY_VMCS,
-			.flags = VPT_SPACE_ALONE,
+			.flags = VPT_SPACE_ALONE | (cr3 & GUEST_BITS ? VPT_SPACE_NON_ROOT : 0),
 			.vm = VPT_SPACE_NO_VM,
 		};
 		all->used++;

@@ -227,7 +227,8 @@ void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
 	char who[48], what[96];
 
 	if (space->flags & VPT_SPACE_ALONE) {
-		snprintf(text, size, "cr3 0x%" PRIx64, space->cr3);
+		snprintf(text, size, "%scr3 0x%" PRIx64, non_root(space) ? "guest: " : "",
+			 space->cr3);
 		return;
 	}
 	if (!non_root(space))

@@ -51,7 +51,7 @@ bool vpt_spaces_learned(const struct vpt_spaces *spaces, const struct vpt_space 
  */
 bool vpt_space_is(const struct vpt_space *a, const struct vpt_space *b);
 
-/* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000"; "cr3 0x1000" if ALONE. */
+/* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000"; "cr3 0x1000" if ALONE, after "guest: " if NON_ROOT. */
 void vpt_space_format(const struct vpt_space *space, char *text, size_t size);
 
 #endif /* VMM_DECODE_SPACES_H */

@@ -559,6 +559,19 @@ void vpt_reader_close(struct vpt_reader *r)
 	free(r);
 }
 
+int vpt_reader_add_code(struct vpt_reader *r, unsigned int vcpu, const struct vpt_code_page *page,
+			const uint8_t *bytes)
+{
+	struct vpt_reader_vcpu *v = &r->vcpu[vcpu];
+	struct vpt_code_page *copy = vpt_arena_alloc(&r->blocks.arena, sizeof(*copy));
+
+	if (!copy || !vpt_vec_room(&v->code))
+		return -ENOMEM;
+	*copy = *page;
+	v->code.at[v->code.n++] = (struct vpt_code){copy, bytes, 0};
+	return 0;
+}
+
 void vpt_reader_set_source(struct vpt_reader *r, const struct vpt_code_source *source)
 {
 	r->source = source;

@@ -98,6 +98,13 @@ void vpt_reader_progress(const struct vpt_reader *r, unsigned int vcpu, uint64_t
 void vpt_reader_set_source(struct vpt_reader *r, const struct vpt_code_source *source);
 const struct vpt_code_source *vpt_reader_source(const struct vpt_reader *r);
 
+/*
+ * Add a page of code as if the file had it; @bytes, VPT_CODE_BYTES of them, outlive the reader.
+ * Lists that vpt_reader_code() returned before are stale. 0 or -ENOMEM.
+ */
+int vpt_reader_add_code(struct vpt_reader *r, unsigned int vcpu, const struct vpt_code_page *page,
+			const uint8_t *bytes);
+
 const struct vpt_extent *vpt_reader_extent(const struct vpt_reader *r);
 /*
  * Was the file made shorter, or is it not readable, since it was opened? Records of what ran,

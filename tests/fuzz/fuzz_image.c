@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory images. The input is a format, then places of a good image and what is there instead: in
+ * headers, bitmaps and descriptors as well as in page tables, EPTs and VMCS regions, which the memory
+ * has. Every page is read, and code is looked for in spaces of a host and of guests.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/set.h"
+#include "lib/imagefile.h"
+#include "trace/format.h"
+
+#define REQUIRE(cond)            \
+	do {                     \
+		if (!(cond))     \
+			abort(); \
+	} while (0)
+
+#define PAGE  IMG_PAGE_BYTES
+#define PAGES 24u
+#define RWU   7ull
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct change {
+	uint8_t at[3], to[5];
+};
+
+static uint8_t ram[PAGES * PAGE];
+
+/* Four levels at 0x1000, an EPT at 0x6000, whose memory begins at 0, and a VMCS at 0xa000. */
+static void fill(void)
+{
+	uint64_t table, entry, i;
+
+	memset(ram, 0, sizeof(ram));
+	for (table = 1; table < 4; table++) {
+		entry = (table + 1) * PAGE | RWU;
+		memcpy(ram + table * PAGE, &entry, 8);
+		entry = (table + 6) * PAGE | RWU;
+		memcpy(ram + (table + 5) * PAGE, &entry, 8);
+	}
+	for (i = 0; i < PAGES; i++) {
+		entry = i * PAGE | RWU;
+		memcpy(ram + 4 * PAGE + 8 * i, &entry, 8);
+		entry = i * PAGE | 0x30 | RWU;
+		memcpy(ram + 9 * PAGE + 8 * i, &entry, 8);
+	}
+	entry = 0x605e;
+	memcpy(ram + 10 * PAGE + 0x40, &entry, 8);
+}
+
+/* Look for code in one address space. */
+static void look(const struct vpt_code_source *source, uint64_t cr3, uint64_t vmcs, bool guest)
+{
+	const struct vpt_source_key key = {cr3, vmcs, guest};
+	uint64_t number = source->space(source->context, &key), i;
+	unsigned int sum = 0;
+
+	for (i = 0; number != VPT_SOURCE_NONE && i < 8; i++) {
+		const uint8_t *page = source->page(source->context, number, i * PAGE);
+
+		REQUIRE(page == source->page(source->context, number, i * PAGE));
+		sum += page ? page[0] + page[PAGE - 1] : 0;
+		(void)source->page(source->context, number, ~0ull << (63 - 8 * i));
+	}
+	(void)sum;
+}
+
+static void use(struct img_image *image, unsigned int how)
+{
+	const struct img_use as = {
+		.side = (enum img_side)(how % 3),
+		.vmcs = VPT_SPACE_ANY_VMCS,
+		.paging = (enum img_paging)(how / 3 % (IMG_PAGINGS + 1)),
+		.eptp = how % 3 == IMG_GUEST ? 0x605e : 0,
+		.cr3 = VPT_SOURCE_NONE,
+	};
+	struct img_set *set = img_set_new();
+	struct vpt_code_source source;
+	uint64_t i;
+
+	REQUIRE(set);
+	for (i = 0; i < 2 * PAGES; i++)
+		(void)img_page(image, i * PAGE);
+	(void)img_page(image, UINT64_MAX);
+	REQUIRE(!img_set_add(set, image, &as));
+	source = img_set_source(set);
+	look(&source, 0x1000, VPT_SPACE_ANY_VMCS, false);
+	look(&source, 0x1000, 0xa000, true);
+	look(&source, 0x2000, 0xb000, true);
+	look(&source, UINT64_MAX, UINT64_MAX, true);
+	img_set_free(set);
+}
+
+static void change(uint8_t *bytes, size_t n, const uint8_t *data, size_t size)
+{
+	struct change c;
+
+	for (; n >= 8 && size >= sizeof(c); data += sizeof(c), size -= sizeof(c)) {
+		size_t at;
+
+		memcpy(&c, data, sizeof(c));
+		at = c.at[0] | c.at[1] << 8 | (size_t)(c.at[2] & 3) << 16;
+		memcpy(bytes + at % (n - 7), c.to, sizeof(c.to));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct imagefile good = {ram, sizeof(ram), 0, "NUMBER(pgtable_l5_enabled)=0\n"};
+	struct img_image *image;
+	static int fd = -1;
+	char path[32], why[256];
+	struct stat st;
+	uint8_t *bytes;
+
+	if (size < 2)
+		return 0;
+	fill();
+	/* Tables are changed before, headers and the like afterwards. */
+	if (data[0] & 0x80)
+		change(ram, sizeof(ram), data + 2, size - 2);
+	if (data[0] & 0x40)
+		good.vmcoreinfo = NULL;
+	if (fd < 0)
+		fd = memfd_create("fuzz", 0);
+	REQUIRE(fd >= 0 && !ftruncate(fd, 0));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	REQUIRE(imagefile_write(path, (enum imagefile_format)(data[0] % IMAGEFILE_FORMATS), &good));
+	REQUIRE(!fstat(fd, &st));
+	if (!(data[0] & 0x80)) {
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		REQUIRE(bytes != MAP_FAILED);
+		change(bytes, (size_t)st.st_size, data + 2, size - 2);
+		munmap(bytes, (size_t)st.st_size);
+	}
+	if (!img_open(path, 0, &image, why, sizeof(why)))
+		use(image, data[1]);
+	return 0;
+}
