@@ -182,6 +182,13 @@ static int take_counts(struct decode *d, struct vpt_flow *flow)
 	return 0;
 }
 
+static uint64_t function_at(void *context, uint64_t ip)
+{
+	const struct vpt_symbol *symbol = vpt_symbols_find(context, ip);
+
+	return symbol ? symbol->start : 0;
+}
+
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
 	struct vpt_timeline_sum sum;
@@ -195,6 +202,8 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	vpt_pace_begin(&d->pace);
 	if (d->o->time)
 		vpt_flow_keep_time(flow);
+	if (d->o->mode == CALLS)
+		vpt_flow_merge(flow, function_at, d->symbols);
 	vpt_shares_begin(&d->shares);
 	do {
 		err = vpt_flow_next(flow, &item);

@@ -31,6 +31,7 @@ struct frame {
 	size_t node;
 	uint64_t ret;
 	bool event; /* `ret` is where the event came */
+	bool below; /* the caller, too, is deeper than its node */
 };
 
 /* How the next block is come to. */
@@ -57,6 +58,7 @@ struct vpt_calls {
 		size_t n, room;
 	} stack;
 	size_t now;
+	bool below; /* what runs is deeper than `now`, which has DEPTH_MAX */
 	enum arrival arrival;
 	uint64_t ret; /* BY_CALL, BY_EVENT */
 };
@@ -120,7 +122,8 @@ static bool enter(struct vpt_calls *c, size_t parent, uint64_t func)
 {
 	size_t i;
 
-	if (c->nodes.at[parent].depth == DEPTH_MAX) {
+	c->below = c->nodes.at[parent].depth == DEPTH_MAX;
+	if (c->below) {
 		c->now = parent;
 		return true;
 	}
@@ -139,7 +142,7 @@ static bool call(struct vpt_calls *c, uint64_t func, bool event)
 {
 	if (!vpt_vec_room(&c->stack))
 		return false;
-	c->stack.at[c->stack.n++] = (struct frame){c->now, c->ret, event};
+	c->stack.at[c->stack.n++] = (struct frame){c->now, c->ret, event, c->below};
 	return enter(c, c->now, func);
 }
 
@@ -148,7 +151,7 @@ static bool jump(struct vpt_calls *c, uint64_t func)
 {
 	if (c->now == ROOT)
 		return enter(c, ROOT, func);
-	if (c->nodes.at[c->now].func == func)
+	if (c->below || c->nodes.at[c->now].func == func)
 		return true;
 	return enter(c, c->nodes.at[c->now].parent, func);
 }
@@ -165,8 +168,10 @@ static bool come_back(struct vpt_calls *c, uint64_t ip)
 	for (i = c->stack.n; i; i--) {
 		if (returns_to(&c->stack.at[i - 1], ip)) {
 			c->now = c->stack.at[i - 1].node;
+			c->below = c->stack.at[i - 1].below;
 			c->stack.n = i - 1;
-			return true;
+			/* An event can have come where a function goes on into another one. */
+			return jump(c, function(c, ip, c->nodes.at[c->now].func));
 		}
 	}
 	/* From a call that is not in the trace. */
@@ -185,6 +190,7 @@ static bool resume(struct vpt_calls *c, uint64_t func)
 
 		if (node != ROOT && c->nodes.at[node].func == func) {
 			c->now = node;
+			c->below = c->stack.at[i - 1].below;
 			c->stack.n = i - 1;
 			return true;
 		}
@@ -214,19 +220,27 @@ static bool arrive(struct vpt_calls *c, uint64_t ip)
 	}
 }
 
-/* How the block ends, by a closer look at its last instruction. */
+/* What the flow does not know of the block's last instruction: libipt does not tell how long it is. */
+static enum vpt_insn_class look(struct vpt_calls *c, const struct vpt_flow *flow,
+				const struct vpt_item *item, unsigned int *len)
+{
+	uint8_t raw[15];
+	size_t n = vpt_code_read(vpt_flow_code(flow), item->cr3, item->last, raw, sizeof(raw));
+
+	return vpt_disasm_class(c->disasm, item->mode, raw, n, len);
+}
+
+/* How the block ends. */
 static void leave(struct vpt_calls *c, const struct vpt_flow *flow, const struct vpt_item *item)
 {
 	enum vpt_insn_class class = (enum vpt_insn_class)item->class;
-	uint8_t raw[15];
-	unsigned int len;
-	size_t n;
+	unsigned int len = item->size;
 
 	c->arrival = BY_FALLING;
 	if (class == VPT_INSN_OTHER || class == VPT_INSN_COND || class == VPT_INSN_PTWRITE)
 		return;
-	n = vpt_code_read(vpt_flow_code(flow), item->cr3, item->last, raw, sizeof(raw));
-	class = vpt_disasm_class(c->disasm, item->mode, raw, n, &len);
+	if (!len)
+		class = look(c, flow, item, &len);
 	c->ret = item->last + len;
 	if (class == VPT_INSN_CALL || class == VPT_INSN_FAR_CALL)
 		c->arrival = BY_CALL;

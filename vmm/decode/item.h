@@ -67,7 +67,7 @@ struct vpt_item {
 	uint8_t mode;  /* INSN, BLOCK: 16, 32 or 64 bits */
 	uint8_t event; /* EVENT: enum vpt_flow_event */
 	/* Not next to the mode: a copy of both would be one load that waits for two stores. */
-	uint8_t size;	  /* INSN */
+	uint8_t size;	  /* INSN; BLOCK: of its last, 0: not known */
 	uint8_t raw[16];  /* INSN: its bytes, 15 at most */
 	bool has_to;	  /* EVENT; INSN, where the decoder knows it at once */
 	bool has_tsc;	  /* EVENT */

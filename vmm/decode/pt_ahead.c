@@ -34,8 +34,7 @@ static bool tell_time(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	return true;
 }
 
-/* Room for one more, with what all have. NULL: memory. */
-static struct vpt_told *tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
+struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 {
 	struct vpt_told *told;
 
@@ -93,7 +92,7 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 				 unsigned int first, unsigned int count)
 {
 	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
-	struct vpt_told *told = tell(f, VPT_TOLD_RUN);
+	struct vpt_told *told = vpt_pt_tell(f, VPT_TOLD_RUN);
 	unsigned int i;
 
 	if (!told)
@@ -182,7 +181,8 @@ void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3)
 	struct vpt_told *told;
 
 	vpt_pt_select_space(f, cr3);
-	told = tell(f, VPT_TOLD_SPACE);
+	vpt_pt_merge_flush(f);
+	told = vpt_pt_tell(f, VPT_TOLD_SPACE);
 	if (!told)
 		return;
 	told->cr3 = cr3;
@@ -271,8 +271,9 @@ struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_even
 {
 	struct vpt_told *told;
 
+	vpt_pt_merge_flush(f);
 	if (event->kind == VPTD_EVENT_PAGING) {
-		told = tell(f, VPT_TOLD_SPACE);
+		told = vpt_pt_tell(f, VPT_TOLD_SPACE);
 		if (!told)
 			return NULL;
 		told->cr3 = f->ahead.cr3;
@@ -280,7 +281,7 @@ struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_even
 	}
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		f->ahead.no_memory = true;
-	told = tell(f, VPT_TOLD_EVENT);
+	told = vpt_pt_tell(f, VPT_TOLD_EVENT);
 	if (!told)
 		return NULL;
 	told->event = *event;
@@ -457,6 +458,7 @@ static int push(struct vpt_pt_flow *f)
 	if (a->at == s->end) {
 		dec_pt_finish(&a->pt);
 		vpt_pt_counts_break(f);
+		vpt_pt_merge_flush(f);
 		a->segment = NULL;
 		return a->no_memory ? -ENOMEM : 0;
 	}

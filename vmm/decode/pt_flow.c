@@ -245,8 +245,25 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	item->offset = run->offset;
 	for (i = 0; i + 1 < run->count; i++)
 		item->last += lens[i];
+	item->size = lens[i];
 	f->run = NULL;
 	place(f, run, item);
+}
+
+static void merged(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+{
+	const struct vpt_told_blocks *blocks = &told->blocks;
+
+	clear(item);
+	item->kind = VPT_ITEM_BLOCK;
+	item->class = blocks->class;
+	item->mode = blocks->mode;
+	item->size = blocks->size;
+	item->insns = blocks->insns;
+	item->ip = blocks->ip;
+	item->last = blocks->last;
+	item->offset = blocks->offset;
+	place(f, told, item);
 }
 
 /* Returns 1: there is an item; 0: none yet; or -errno. */
@@ -265,6 +282,9 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 		vpt_code_select(f->store, f->cr3);
 		f->page_at = NO_PAGE;
 		return 0;
+	case VPT_TOLD_BLOCKS:
+		merged(f, told, item);
+		return 1;
 	case VPT_TOLD_EVENT:
 		break;
 	}
@@ -347,6 +367,7 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 		}
 		item->insns += more->insns;
 		item->last = more->last;
+		item->size = more->size;
 		item->class = more->class;
 		item->offset = more->offset;
 	}
@@ -384,6 +405,7 @@ static void close_flow(struct vpt_flow *flow)
 		vpt_code_close(f->store);
 	if (f->counts.wanted)
 		vpt_pt_counts_close(f);
+	vpt_pt_merge_close(f);
 	vpt_pt_ahead_close(f);
 	vpt_spaces_close(f->spaces);
 	free(f->told.at);
@@ -403,6 +425,7 @@ static int counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flo
 
 static const struct vpt_flow_ops pt_flow_ops = {
 	.close = close_flow,
+	.merge = vpt_pt_merge,
 	.counts = counts,
 	.keep_time = keep_time,
 	.time_sum = time_sum,

@@ -21,9 +21,17 @@
 #include "cfe.h"
 
 enum vpt_told_kind {
-	VPT_TOLD_RUN,	/* `block` from `first` on, `count` instructions */
-	VPT_TOLD_EVENT, /* `event` */
-	VPT_TOLD_SPACE, /* `cr3` and `space` run from here on */
+	VPT_TOLD_RUN,	 /* `block` from `first` on, `count` instructions */
+	VPT_TOLD_EVENT,	 /* `event` */
+	VPT_TOLD_SPACE,	 /* `cr3` and `space` run from here on */
+	VPT_TOLD_BLOCKS, /* `blocks`: several, that are merged */
+};
+
+struct vpt_told_blocks {
+	uint64_t ip, last, function, offset;
+	uint32_t insns;	     /* 0: there are none */
+	uint8_t class, size; /* of the last instruction */
+	uint8_t mode;
 };
 
 struct vpt_told {
@@ -42,7 +50,10 @@ struct vpt_told {
 	uint64_t tsc;	 /* EVENT */
 	uint64_t cr3;	 /* SPACE */
 	const struct vpt_space *space;
-	struct vptd_event event;
+	union {
+		struct vptd_event event;
+		struct vpt_told_blocks blocks;
+	};
 };
 
 /* The decoder, and where it is. */
@@ -82,6 +93,18 @@ struct vpt_pt_counts {
 	uint64_t blocks; /* outside of tracelets */
 };
 
+/* See vpt_flow_merge(). */
+struct vpt_pt_merge {
+	vpt_flow_function *function; /* NULL: nothing is merged */
+	void *context;
+	struct dec_flow_ops ops;
+	struct {
+		uint64_t *at;
+		size_t room;
+	} functions;		       /* of blocks, by id */
+	struct vpt_told_blocks blocks; /* that are not told yet */
+};
+
 struct vpt_pt_flow {
 	struct vpt_flow base;
 	struct vpt_reader *reader;
@@ -115,6 +138,7 @@ struct vpt_pt_flow {
 	size_t head; /* of these, the next to be given out */
 
 	struct vpt_pt_counts counts;
+	struct vpt_pt_merge merge;
 
 	/* What is given out. */
 	struct vpt_code_store *store; /* the code as it is there; the decoder's if none changes */
@@ -169,6 +193,8 @@ static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
 #define VPT_AHEAD_PIECE 256u
 
 /* Queue a run that has just ended, or an event. NULL: memory. */
+/* Room for one more, with what all have. NULL: memory. */
+struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind);
 struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,
 				 unsigned int first, unsigned int count);
 struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_event *event);
@@ -200,6 +226,12 @@ void vpt_pt_counts_close(struct vpt_pt_flow *f);
 /* An item comes next, which a block does not go on behind. */
 void vpt_pt_counts_break(struct vpt_pt_flow *f);
 int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt_flow_sum *sum);
+
+/* pt_merge.c: blocks that are told together. */
+void vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context);
+/* Something else is told next. */
+void vpt_pt_merge_flush(struct vpt_pt_flow *f);
+void vpt_pt_merge_close(struct vpt_pt_flow *f);
 
 /* pt_item.c: what the decoder told, as items. */
 
