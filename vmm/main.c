@@ -24,7 +24,7 @@ static const struct {
 	{"decode", vpt_cmd_decode, "the instructions, calls or coverage of a trace"},
 	{"verify", vpt_cmd_verify, "check a trace against what really ran"},
 	{"info", vpt_cmd_info, "what a trace file holds"},
-	{"import", vpt_cmd_import, "a trace that perf recorded, as a .vpt file"},
+	{"import", vpt_cmd_import, "a trace of perf's, or packets alone, as a .vpt file"},
 	{"export", vpt_cmd_export, "a trace for other tools: perf, or RTIT as PT"},
 	{"pack", vpt_cmd_pack, "a trace written anew, compressed or not"},
 	{"lockstep", vpt_cmd_lockstep, "run a guest on two engines and compare each instruction"},

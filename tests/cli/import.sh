@@ -83,7 +83,6 @@ exported host processes --tsc
 lines=".*several processes: 1;.*import --kcore"
 exported host kernelmix --no-retc --tsc
 
-# Code that cannot be had is said, and only what needs it is not decoded.
 says() { # NAME WORDS COMMAND...
 	sa_name=$1
 	sa_words=$2
@@ -94,6 +93,41 @@ says() { # NAME WORDS COMMAND...
 		tap_fail "$sa_name" "no line with: $sa_words"
 	fi
 }
+
+# Packets alone.
+raw() { # NAME OPTION...
+	ra_name=$1
+	shift
+	rm -f "$out"
+	"$VPT" import -q --raw -o "$out" "$@" "$made/$ra_name.pt" 2>"$dir/err"
+	ips "$out" >"$dir/ips"
+	tap_empty "packets: $ra_name, $(echo "$*" | sed "s,$made/,,g")" \
+		"$(cmp "$made/$ra_name.ips" "$dir/ips" 2>&1)$(cat "$dir/err" "$dir/decode.err")"
+}
+raw raw --code="$made/one.bin@0x401000"
+raw raw --elf="$made/root/bin/one@0x401000" --cpu=6/94/3 --ctl=0x240d
+raw raw --pages="$made/page_cache.dump,$made/page_cache.addr" --range=0x401000-0x401fff
+raw raw_two --cr3=0x1000 --code="$made/one.bin@0x401000" --cr3=0x2000 --code="$made/two.bin@0x401000"
+raw raw_guest --pages="$made/page_cache.dump,$made/page_cache.addr"
+raw raw_32 --code="$made/three.bin@0x401000"
+tap_run "packets of a guest are exported" "$VPT" export -q -t perf "$out" "$dir/raw.perf"
+says "packets: the ranges are in the file" "ADDR0" sh -c \
+	"'$VPT' import -q --raw --range=0x1000-0x2000 --range=0x3000-0x4000:stop -o '$out' '$made/raw.pt' && '$VPT' info '$out'"
+refuses "packets: no CPU" "$USAGE" "FAMILY/MODEL" import --raw --cpu=6 -o "$out" "$made/raw.pt"
+refuses "packets: no range" "$USAGE" "FIRST-LAST" import --raw --range=5-4 -o "$out" "$made/raw.pt"
+refuses "packets: too many ranges" "$USAGE" "four" import --raw --range=1-2 --range=1-2 --range=1-2 \
+	--range=1-2 --range=1-2 -o "$out" "$made/raw.pt"
+refuses "packets: code without an address" "$USAGE" "FILE@ADDRESS" import --raw --code=x -o "$out" "$made/raw.pt"
+refuses "packets: a bias that is none" "$USAGE" "behind @" import --raw --elf=x@y -o "$out" "$made/raw.pt"
+refuses "packets: pages without a list" "$USAGE" "DUMP,ADDRESSES" import --raw --pages=x -o "$out" "$made/raw.pt"
+refuses "packets: no such code" "$INPUT" "No such file" import --raw --elf="$dir/none" -o "$out" "$made/raw.pt"
+refuses "packets: code that is no ELF file" "$INPUT" "not an ELF file" import --raw --elf="$made/one.bin" \
+	-o "$out" "$made/raw.pt"
+refuses "packets: an empty file" "$INPUT" "no packets" import --raw -o "$out" /dev/null
+refuses "packets: --raw is missing" "$USAGE" "for --raw" import --ctl=1 -o "$out" "$made/raw.pt"
+refuses "packets: an option of perf's" "$USAGE" "for perf" import --raw --root=/ -o "$out" "$made/raw.pt"
+
+# Code that cannot be had is said, and only what needs it is not decoded.
 says "another build" "not those that were traced: 1: the first: /bin/one" \
 	"$VPT" import --root="$made/root" -o "$out" "$made/wrong.data"
 says "no file" "there is no file: 3: the first: /bin/one" \

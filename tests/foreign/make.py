@@ -223,6 +223,33 @@ def pack_records(case, kind):
     r.records += trace
 
 
+def raw(where):
+    """Packets alone: without PIPs, of two address spaces, of a guest, and of 32-bit code."""
+    one = Case(where, "raw")
+    one.ran(ONE, "TTN")
+    one.write(psb(100) + visit("TTN"), ".pt")
+    both = Case(where, "raw_two")
+    both.ran(ONE, "TN")
+    both.ran(TWO, "TTN")
+    both.write(psb(100, 0x1000) + visit("TN") + psb(200, 0x2000) + visit("TTN"), ".pt")
+    guest = Case(where, "raw_guest")
+    guest.ran(ONE, "TN")
+    guest.ran(ONE, "TTN")
+    guest.write(psb(100, 0x3000, guest=True) + visit("TN") +
+                psb(200, 0x4000, guest=True) + visit("TTN"), ".pt")
+    narrow = Case(where, "raw_32")
+    narrow.ips = [BASE, BASE + 1, BASE + 2]  # inc eax; dec eax; ret
+    narrow.write(psb(100, mode=2) + pge(BASE) + PGD, ".pt")
+    files = {"one": ONE, "two": TWO, "three": bytes.fromhex("40" "48" "c3")}
+    for name, code in files.items():
+        with open(os.path.join(where, name + ".bin"), "wb") as f:
+            f.write(code)
+    with open(os.path.join(where, "page_cache.dump"), "wb") as f:
+        f.write(bytes(4096) + ONE.ljust(4096, b"\xcc"))
+    with open(os.path.join(where, "page_cache.addr"), "wb") as f:
+        f.write((BASE - 4096).to_bytes(8, "little") + BASE.to_bytes(8, "little"))
+
+
 def main(where):
     root = os.path.join(where, "root", "bin")
     os.makedirs(root)
@@ -240,6 +267,7 @@ def main(where):
     case = Case(where, "pipe")
     two(case)
     case.write(case.r.pipe())
+    raw(where)
     for name, kind in (("packed", 81), ("packed2", 83)):
         case = Case(where, name)
         two(case)

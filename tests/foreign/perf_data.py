@@ -137,8 +137,8 @@ def tsc(value):
     return b"\x19" + pack("Q", value)[:7]
 
 
-def pip(cr3):
-    return b"\x02\x43" + pack("Q", cr3 >> 5 << 1)[:6]
+def pip(cr3, guest=False):
+    return b"\x02\x43" + pack("Q", cr3 >> 5 << 1 | guest)[:6]
 
 
 def ip(header, address):
@@ -162,8 +162,9 @@ def tnt(outcomes):
     return bytes([int("1" + outcomes.replace("T", "1").replace("N", "0"), 2) << 1])
 
 
-def psb(time, cr3=None, address=None):
-    inside = tsc(time) + b"\x02\x03\x22\x00" + (pip(cr3) if cr3 else b"") + b"\x99\x01"
+def psb(time, cr3=None, address=None, guest=False, mode=1):
+    inside = tsc(time) + b"\x02\x03\x22\x00" + (pip(cr3, guest) if cr3 else b"")
+    inside += bytes([0x99, mode])
     return PSB + inside + (fup(address) if address else b"") + PSBEND
 
 

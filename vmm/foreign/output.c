@@ -36,7 +36,7 @@ static struct vpt_cpu cpu_of(uint32_t eax)
 				(uint16_t)(eax & 0xf)};
 }
 
-static int write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w)
+int foreign_write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w)
 {
 	const char *slash = strrchr(source, '/');
 	struct vpt_origin origin = {
@@ -106,7 +106,7 @@ int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer
 	for (vcpu = 0; vcpu < t->streams.n && !err; vcpu++)
 		err = foreign_write_stream(&o, vcpu);
 	if (!err)
-		err = write_origin(t, source, writer);
+		err = foreign_write_origin(t, source, writer);
 	if (!err)
 		err = foreign_write_spaces(&o);
 	if (!err)

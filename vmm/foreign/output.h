@@ -24,6 +24,8 @@
  * -errno. foreign_info() fills in what the writer is begun with.
  */
 int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer *writer);
+/* The ORIGIN block of it. */
+int foreign_write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w);
 void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info);
 
 #endif /* VMM_FOREIGN_OUTPUT_H */
