@@ -21,7 +21,7 @@
 
 #define PAGES 64u
 #define PAGE  IMG_PAGE_BYTES
-#define BASE  0x40000000ull
+#define BASE  0x3ffe0000ull /* bits of the pages are in two groups of kdump.c */
 #define RWU   7ull
 
 static uint8_t ram[PAGES * PAGE];
@@ -288,6 +288,8 @@ static void add(struct img_set *set, enum img_side side, uint64_t vmcs, const ch
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
 	mark(0x8000, text);
+	/* Images before it stay as they are: nothing of them has been read yet. */
+	unlink(path);
 	write_image(IMAGEFILE_RAW, &whole);
 	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
 }
@@ -314,6 +316,13 @@ START_TEST(which_image)
 	set = img_set_new();
 	add(set, IMG_ALL, VPT_SPACE_ANY_VMCS, "all");
 	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "all");
+	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
+	img_set_free(set);
+
+	set = img_set_new();
+	add(set, IMG_ALL, VPT_SPACE_ANY_VMCS, "all");
+	add(set, IMG_HOST, VPT_SPACE_ANY_VMCS, "host");
+	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "host");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
 	img_set_free(set);
 }
@@ -485,22 +494,24 @@ static void put_ip(struct vpt_writer *w, enum vpt_pkt_kind kind, uint64_t ip)
 }
 
 /* A guest executes five bytes of NOPs, up to an event. */
-static void put_visit(struct vpt_writer *w, uint64_t vmcs, uint64_t cr3)
+static void put_visit(struct vpt_writer *w, uint64_t vmcs, uint64_t cr3, uint64_t ip)
 {
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_VMCS, .value = vmcs});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = cr3, .flag = true});
-	put_ip(w, VPT_PKT_TIP_PGE, VADDR);
-	put_ip(w, VPT_PKT_FUP, VADDR + 5);
+	put_ip(w, VPT_PKT_TIP_PGE, ip);
+	put_ip(w, VPT_PKT_FUP, ip + 5);
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
 }
 
-/* Two guests, whose spaces have no code: one is in memory, one is not. */
+#define PART 0x11000ull /* a CR3 of which not all is mapped that is executed */
+
+/* Two guests, whose spaces have no code: one is in memory, one in part. */
 static const struct vpt_space two[] = {
 	{.id = 0xf000000001000, .cr3 = CR3, .vmcs = VMCS, .flags = 5, .vm = 0},
-	{.id = 0xf000000002000, .cr3 = 0x5000, .vmcs = 0xf000, .flags = 5, .vm = 1},
+	{.id = 0xf000000002000, .cr3 = PART, .vmcs = 0xf000, .flags = 5, .vm = 1},
 };
 
-static struct vpt_writer *write_packets(const char *file)
+static struct vpt_writer *write_packets(const char *file, bool part)
 {
 	struct vpt_file_info info = {.vcpus = 1, .owner = VPT_OWNER_HOST};
 	struct vpt_session session = {.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
@@ -513,10 +524,13 @@ static struct vpt_writer *write_packets(const char *file)
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSB});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_MODE_EXEC, .value = 1});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
-	for (i = 0; i < 10; i++) {
-		put_visit(w, VMCS, CR3);
-		put_visit(w, 0xf000, 0x5000);
+	/* The second visit is an error, behind which nothing decodes: there is no PSB. */
+	if (part) {
+		put_visit(w, 0xf000, PART, VADDR);
+		put_visit(w, 0xf000, PART, VADDR + PAGE);
 	}
+	for (i = 0; i < 10; i++)
+		put_visit(w, VMCS, CR3, VADDR);
 	session.edge = VPT_SESSION_END;
 	session.end = VPT_END_CLOSED;
 	vpt_writer_session(w, 0, &session);
@@ -555,9 +569,10 @@ START_TEST(recorded)
 
 	fill_host(EPTP, 0x7d4);
 	memset(ram + HPA + 0x8000, 0x90, PAGE);
+	map4(PART, VADDR, HPA + 0x8000);
 	write_image(IMAGEFILE_ELF, &whole);
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_packets(file);
+	w = write_packets(file, true);
 	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
 	ck_assert_int_eq(vpt_record_guests(w, file, path, two, 2, &sum), 0);
 	ck_assert_uint_eq(sum.guest_code, 1);
@@ -594,7 +609,7 @@ START_TEST(no_spaces)
 
 	add(set, IMG_GUEST, VPT_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
 	snprintf(file, sizeof(file), "%s.vpt", path);
-	w = write_packets(file);
+	w = write_packets(file, false);
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
 	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
 	source = img_set_source(set);

@@ -18,7 +18,7 @@ struct piece_header {
 	uint64_t offset, bytes; /* big-endian, all ones at the end */
 };
 
-/* A later piece replaces what an earlier one has of the same offsets. */
+/* Of pieces with one offset the last one of the file counts: headers are written again. */
 static int by_offset(const void *a, const void *b)
 {
 	const struct img_piece *x = a, *y = b;
@@ -48,6 +48,26 @@ static int next_piece(const struct img_image *image, uint64_t *at, struct img_pi
 	return 1;
 }
 
+/* Drop pieces that were written again. Returns 0, or -EINVAL if others overlap. */
+static int resolve(struct img_image *image, const struct img_why *why)
+{
+	struct img_piece *all = image->pieces.at;
+	size_t i, n = 0;
+
+	qsort(all, image->pieces.n, sizeof(*all), by_offset);
+	for (i = 0; i < image->pieces.n; i++) {
+		struct img_piece p = all[i], *last = n ? &all[n - 1] : NULL;
+
+		if (last && last->offset == p.offset && last->bytes <= p.bytes)
+			n--;
+		else if (last && last->offset + last->bytes > p.offset)
+			return img_refuse(why, -EINVAL, "a flattened dump whose pieces overlap");
+		all[n++] = p;
+	}
+	image->pieces.n = n;
+	return 0;
+}
+
 int img_flat_open(struct img_image *image, const struct img_why *why)
 {
 	uint64_t at = HEADER_BYTES;
@@ -65,8 +85,7 @@ int img_flat_open(struct img_image *image, const struct img_why *why)
 		return some;
 	if (!image->pieces.n)
 		return img_refuse(why, -EINVAL, "a flattened dump without a piece");
-	qsort(image->pieces.at, image->pieces.n, sizeof(*image->pieces.at), by_offset);
-	return 0;
+	return resolve(image, why);
 }
 
 /* The last piece that begins at or before @offset, NULL: it does not have that. */
@@ -101,11 +120,8 @@ int img_flat_read(const struct img_image *image, uint64_t offset, void *to, size
 		if (!piece)
 			return -ENODATA;
 		in = offset - piece->offset;
-		/* Up to the next piece, which can begin within this one. */
 		if (n > piece->bytes - in)
 			n = piece->bytes - in;
-		if (piece + 1 < image->pieces.at + image->pieces.n && n > piece[1].offset - offset)
-			n = piece[1].offset - offset;
 		err = img_file_read(&plain, piece->at + in, p, (size_t)n);
 		if (err)
 			return err;
