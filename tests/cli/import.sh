@@ -44,10 +44,24 @@ imports() {
 	tap_empty "perf.data: $im_name${1:+, $*}" "$im_wrong"
 }
 
+says() { # NAME WORDS COMMAND...
+	sa_name=$1
+	sa_words=$2
+	shift 2
+	if "$@" 2>&1 | grep -qE "$sa_words"; then
+		tap_ok "$sa_name"
+	else
+		tap_fail "$sa_name" "no line with: $sa_words"
+	fi
+}
+
 tap_run "perf.data is made" python3 tests/foreign/make.py "$made"
 imports two 0 "" "$made/two.data"
+says "no names where processes have different code" "names: 0" sh -c \
+	"echo names: \$('$VPT' decode -t '$out' | grep -c _loop)"
 imports life 0 "" "$made/life.data"
 imports thread 0 "" "$made/thread.data"
+says "names of functions" "one_loop" "$VPT" decode "$out"
 imports lost 0 "records of unknown types.*: 2;damaged records.*: 1;records that perf lost: 5;places where trace was lost: 1" \
 	"$made/lost.data"
 imports pieces 0 "places where trace was lost: 1" "$made/pieces.data"
@@ -82,17 +96,6 @@ exported guest compat
 exported host processes --tsc
 lines=".*several processes: 1;.*import --kcore"
 exported host kernelmix --no-retc --tsc
-
-says() { # NAME WORDS COMMAND...
-	sa_name=$1
-	sa_words=$2
-	shift 2
-	if "$@" 2>&1 | grep -qE "$sa_words"; then
-		tap_ok "$sa_name"
-	else
-		tap_fail "$sa_name" "no line with: $sa_words"
-	fi
-}
 
 # Packets alone.
 raw() { # NAME OPTION...

@@ -255,7 +255,7 @@ def main(where):
     os.makedirs(root)
     for name, code in (("one", ONE), ("two", TWO), ("three", THREE)):
         with open(os.path.join(root, name), "wb") as f:
-            f.write(elf(ID[name], code.ljust(4096, b"\xcc")))
+            f.write(elf(ID[name], code.ljust(4096, b"\xcc"), symbol=name + "_loop"))
     with open(os.path.join(where, "kcore"), "wb") as f:
         f.write(elf(b"\x09" * 20, ONE.ljust(4096, b"\xcc"), core=KERNEL))
     cases = ((two, {}), (life, {}), (thread, {"timed": False}), (lost, {}), (pieces, {}),

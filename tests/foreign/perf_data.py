@@ -168,11 +168,27 @@ def psb(time, cr3=None, address=None, guest=False, mode=1):
     return PSB + inside + (fup(address) if address else b"") + PSBEND
 
 
-def elf(build_id, content, offset=4096, core=None):
-    """An ELF file with a build-id, and content at an offset; core: a PT_LOAD at that address."""
+def elf(build_id, content, offset=4096, core=None, symbol=None):
+    """
+    An ELF file with a build-id, and content at an offset, which is loaded at @core if that is
+    given; and a function at the begin of it if that has a name.
+    """
     note = pack("III", 4, len(build_id), 3) + b"GNU\0" + build_id
     headers = pack("IIQQQQQQ", 4, 4, 64 + 56 * 2, 0, 0, len(note), len(note), 4)
     headers += pack("IIQQQQQQ", 1, 5, offset, core or 0, 0, len(content), len(content), 4096)
+    tail, sections = b"", 0
+    if symbol:
+        names = b"\0" + symbol.encode() + b"\0"
+        tail = names.ljust(64, b"\0") + bytes(24)
+        tail += pack("IBBHQQ", 1, 2, 0, 1, core or 0, 8)
+        at = offset + len(content)
+        table = bytes(64)
+        table += pack("IIQQQQIIQQ", 0, 1, 6, core or 0, offset, len(content), 0, 0, 16, 0)
+        table += pack("IIQQQQIIQQ", 0, 2, 0, 0, at + 64, 48, 3, 1, 8, 24)
+        table += pack("IIQQQQIIQQ", 0, 3, 0, 0, at, 64, 0, 0, 1, 0)
+        sections = at + len(tail)
+        tail += table
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
-    head += pack("HHIQQQIHHHHHH", 4 if core else 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
-    return (head + headers + note).ljust(offset, b"\0") + content
+    head += pack("HHIQQQIHHHHHH", 4 if core else 3, 62, 1, 0, 64, sections, 0, 64, 56, 2, 64,
+                 4 if symbol else 0, 3 if symbol else 0)
+    return (head + headers + note).ljust(offset, b"\0") + content + tail

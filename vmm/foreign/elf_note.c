@@ -162,3 +162,23 @@ int foreign_elf_loads(int fd, struct foreign_loads *loads)
 		free(loads->at);
 	return err;
 }
+
+bool foreign_elf_has_symbols(int fd)
+{
+	Elf64_Ehdr e;
+	Elf64_Shdr section;
+	unsigned int i;
+
+	if (read_at(fd, 0, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_shentsize != sizeof(section))
+		return false;
+	for (i = 0; i < e.e_shnum && i < HEADERS_MAX; i++) {
+		if (e.e_shoff > INT64_MAX / 2 ||
+		    read_at(fd, e.e_shoff + i * sizeof(section), &section, sizeof(section)))
+			return false;
+		if ((section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) &&
+		    section.sh_size)
+			return true;
+	}
+	return false;
+}

@@ -23,5 +23,7 @@ struct foreign_loads {
 int foreign_elf_build_id(int fd, struct foreign_build_id *id);
 /* List what is loaded. Returns 0, -errno, or -EINVAL: it is no ELF file of x86. */
 int foreign_elf_loads(int fd, struct foreign_loads *loads);
+/* Returns true if the 64-bit ELF file has a table of symbols. */
+bool foreign_elf_has_symbols(int fd);
 
 #endif /* VMM_FOREIGN_ELF_NOTE_H */

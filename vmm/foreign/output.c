@@ -113,6 +113,8 @@ int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer
 		err = foreign_write_kernel(&o);
 	if (!err)
 		err = foreign_write_code(&o);
+	if (!err)
+		err = foreign_write_images(&o);
 	t->report.streams = t->streams.n;
 	t->report.pages = o.code.pages;
 	t->report.spaces = o.spaces.n ? o.spaces.n - 1 : 0;

@@ -47,6 +47,8 @@ int foreign_write_stream(struct foreign_output *o, unsigned int vcpu);
 int foreign_write_spaces(struct foreign_output *o);
 /* output_code.c: code of the processes that ran, output_kernel.c: of the kernel. */
 int foreign_write_code(struct foreign_output *o);
+/* output_elf.c: the images, once their code is written. */
+int foreign_write_images(struct foreign_output *o);
 int foreign_write_kernel(struct foreign_output *o);
 /* output_poke.c: its changes. */
 int foreign_write_pokes(struct foreign_output *o, int fd, const struct foreign_loads *loads);
