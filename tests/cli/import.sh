@@ -66,6 +66,7 @@ imports lost 0 "records of unknown types.*: 2;damaged records.*: 1;records that 
 	"$made/lost.data"
 imports pieces 0 "places where trace was lost: 1" "$made/pieces.data"
 imports snapshots 0 "" "$made/snapshots.data"
+imports samples 0 "" "$made/samples.data"
 imports kernel 0 "" "$made/kernel.data" --kcore="$made/kcore"
 imports many 0 "" "$made/many.dir"
 imports pipe 0 "" "$made/pipe.data"
@@ -96,6 +97,16 @@ exported guest compat
 exported host processes --tsc
 lines=".*several processes: 1;.*import --kcore"
 exported host kernelmix --no-retc --tsc
+
+# Bundles of LLDB.
+imports threads.lldb 0 "" "$made/threads.lldb" --root=
+imports cpus.lldb 0 "" "$made/cpus.lldb/trace.json" --root=
+mkdir "$dir/lldb"
+for text in '' '{' '{"type":"intel-pt"}' '{"type":"x"}' '{"type":"intel-pt","processes":[{"pid":1,"threads":[{' \
+	'[[[[' '{"processes":{}}' '{"cpus":[{"id":0,"iptTrace":"none"}]}' '{"a":"\u1"}'; do
+	printf '%s' "$text" >"$dir/lldb/trace.json"
+	refuses "a bundle that is wrong: $text" "$INPUT" "" import -o "$out" "$dir/lldb"
+done
 
 # Packets alone.
 raw() { # NAME OPTION...

@@ -5,7 +5,9 @@ usage: make.py DIR
 Writes to DIR perf.data files, the files that they name (under DIR/root), and, as NAME.ips, the
 addresses of the instructions that each of them must decode to.
 """
+import json
 import os
+import struct
 import sys
 
 from perf_data import (PGD, Recording, elf, pge, pip, psb, tip, tnt, tsc, zstd_begin,
@@ -156,6 +158,25 @@ def snapshots(case):
     r.trace(parts[4])
 
 
+def samples(case):
+    """Packets in samples, of which the second begins with the end of the first."""
+    r = case.r
+    # The layout of all events is that of samples.
+    r.sample(1, 100, b"")
+    r.records.pop()
+    case.maps(1, "one")
+    case.maps(2, "two")
+    r.start(1, time=90)
+    first, second = psb(100) + visit("TTN"), psb(200) + visit("TN")
+    r.sample(1, 110, bytes(-len(first) % 8) + first)
+    r.switch(1, 2, 190)
+    r.sample(2, 210, first + second)
+    r.sample(2, 310, psb(300) + visit("N"))
+    case.ran(ONE, "TTN")
+    case.ran(TWO, "TN")
+    case.ran(TWO, "N")
+
+
 def kernel(case):
     """Two processes and the kernel, by PIPs; the kernel's code is poked."""
     r = case.r
@@ -250,6 +271,46 @@ def raw(where):
         f.write((BASE - 4096).to_bytes(8, "little") + BASE.to_bytes(8, "little"))
 
 
+def lldb(where):
+    """Bundles of LLDB: packets of two threads; and packets of a CPU with its switches."""
+    def bundle(name, parts, files):
+        folder = os.path.join(where, name)
+        os.mkdir(folder)
+        modules = {1: "one", 2: "two"}
+        text = {"type": "intel-pt",
+                "cpuInfo": {"vendor": "GenuineIntel", "family": 6, "model": 85, "stepping": 7},
+                "tscPerfZeroConversion": {"timeMult": 1, "timeShift": 0, "timeZero": "0"}}
+        text.update(parts)
+        for process in text["processes"]:
+            program = modules[process["pid"]]
+            process["modules"] = [{"systemPath": "/bin/" + program, "uuid": "x\\u0041\"",
+                                   "file": "../root/bin/" + program, "loadAddress": hex(BASE)}]
+        with open(os.path.join(folder, "trace.json"), "w") as f:
+            json.dump(text, f, indent=1)
+        for path, data in files.items():
+            with open(os.path.join(folder, path), "wb") as f:
+                f.write(data)
+
+    case = Case(where, "threads.lldb")
+    case.ran(ONE, "TN")
+    case.ran(TWO, "TTN")
+    case.write(b"", ".unused")
+    bundle("threads.lldb",
+           {"processes": [{"pid": 1, "threads": [{"tid": 10, "iptTrace": "10.pt"}]},
+                          {"pid": 2, "triple": None, "threads": [{"tid": 20, "iptTrace": "20.pt"}]}]},
+           {"10.pt": psb(100) + visit("TN"), "20.pt": psb(100) + visit("TTN")})
+    case = Case(where, "cpus.lldb")
+    case.ran(ONE, "TN")
+    case.ran(TWO, "TTN")
+    case.write(b"", ".unused")
+    switches = struct.pack("<IHHIIIIQ", 15, 0, 32, 9, 9, 1, 10, 50)
+    switches += struct.pack("<IHHIIIIQ", 15, 1 << 13, 32, 2, 20, 1, 10, 150)
+    bundle("cpus.lldb",
+           {"processes": [{"pid": 1, "threads": [{"tid": 10}]}, {"pid": 2, "threads": [{"tid": 20}]}],
+            "cpus": [{"id": 0, "iptTrace": "0.pt", "contextSwitchTrace": "0.switches"}]},
+           {"0.pt": psb(100) + visit("TN") + tsc(200) + visit("TTN"), "0.switches": switches})
+
+
 def main(where):
     root = os.path.join(where, "root", "bin")
     os.makedirs(root)
@@ -259,7 +320,7 @@ def main(where):
     with open(os.path.join(where, "kcore"), "wb") as f:
         f.write(elf(b"\x09" * 20, ONE.ljust(4096, b"\xcc"), core=KERNEL))
     cases = ((two, {}), (life, {}), (thread, {"timed": False}), (lost, {}), (pieces, {}),
-             (snapshots, {"snapshot": True}), (kernel, {"kernel": True}), (many, {}))
+             (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}), (many, {}))
     for make, how in cases:
         case = Case(where, make.__name__, **how)
         make(case)
@@ -268,6 +329,7 @@ def main(where):
     two(case)
     case.write(case.r.pipe())
     raw(where)
+    lldb(where)
     for name, kind in (("packed", 81), ("packed2", 83)):
         case = Case(where, name)
         two(case)

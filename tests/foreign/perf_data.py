@@ -8,6 +8,8 @@ import struct
 
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16  # IP TID TIME CPU IDENTIFIER
 SAMPLE_TIME = 1 << 2
+# READ up to TRANSACTION and REGS_INTR, PHYS_ADDR, AUX, CGROUP, page sizes; ADDR, ID, PERIOD ...
+SAMPLE_MORE = (1 << 24) - 1 & ~(1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 16)
 PT_TYPE = 8
 CONFIG = 1 << 13 | 1 << 10 | 1  # BranchEn, TSCEn, pt
 EXCLUDE_USER, EXCLUDE_KERNEL, SAMPLE_ID_ALL = 1 << 4, 1 << 5, 1 << 18
@@ -40,6 +42,7 @@ class Recording:
         tail = pack("II", pid, pid if tid is None else tid)
         if self.sample_type & SAMPLE_TIME:
             tail += pack("Q", time)
+        tail += bytes(8 * (bool(self.sample_type & 1 << 6) + bool(self.sample_type & 1 << 9)))
         self.add(kind, misc, body + tail + pack("IIQ", cpu, 0, 1))
 
     def mmap2(self, pid, addr, size, offset, name, time=0, build_id=None, misc=2):
@@ -82,9 +85,25 @@ class Recording:
         idx = (cpu if cpu != 0xFFFFFFFF else 0) if idx is None else idx
         self.add(71, 0, pack("QQQIIII", len(data), offset, 0, idx, tid, cpu, 0), data)
 
+    def sample(self, pid, time, data, cpu=0):
+        """A sample of all kinds of fields, with packets at its end."""
+        self.sample_type = SAMPLE_TYPE | SAMPLE_MORE
+        body = pack("QQIIQ", 1, 0x401000, pid, pid, time) + pack("Q", 5)  # ID IP TID TIME ADDR
+        body += pack("QQIIQ", 1, 2, cpu, 0, 1)  # ID STREAM_ID CPU PERIOD
+        body += pack("QQ", 7, 1)  # READ: value, id
+        body += pack("QQQ", 2, 0x1000, 0x2000)  # CALLCHAIN
+        body += pack("I", 12) + bytes(12)  # RAW
+        body += pack("QQ", 1, 0) + bytes(24)  # BRANCH_STACK with an index
+        body += pack("QQQ", 2, 8, 9)  # REGS_USER
+        body += pack("Q", 16) + bytes(16) + pack("Q", 8)  # STACK_USER
+        body += bytes(8 * 3) + pack("Q", 0)  # WEIGHT DATA_SRC TRANSACTION, no REGS_INTR
+        body += bytes(8 * 4)  # PHYS_ADDR CGROUP DATA_PAGE_SIZE CODE_PAGE_SIZE
+        self.add(9, 2, body + pack("Q", len(padded(data))) + padded(data))
+
     def attr(self):
-        return pack("IIQQQQQ", PT_TYPE, 128, CONFIG, 1, self.sample_type, 4,
-                    self.flags).ljust(128, b"\0")
+        start = pack("IIQQQQQ", PT_TYPE, 128, CONFIG, 1, self.sample_type, 4, self.flags)
+        start += bytes(24) + pack("QQIIQ", 1 << 17, 0x81, 16, 0, 0xFF)
+        return start.ljust(128, b"\0")
 
     def build_id(self, name, build_id):
         body = pack("i", -1) + build_id.ljust(20, b"\0") + pack("B3x", len(build_id))

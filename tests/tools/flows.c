@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "decode/cfe.h"
-#include "judge/judge.h"
+#include "decode/flow.h"
 #include "trace/reader.h"
 #include "trace/vec.h"
 

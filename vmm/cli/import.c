@@ -13,6 +13,7 @@
 #include "cli/import_raw.h"
 #include "cli/open.h"
 #include "cli/option.h"
+#include "foreign/lldb.h"
 #include "foreign/output.h"
 #include "foreign/perf.h"
 
@@ -22,7 +23,8 @@ static const char help[] =
 	"\n"
 	"Makes a .vpt file of a trace that another program recorded, for all verbs that read one.\n"
 	"FILE is what perf record wrote of intel_pt: a perf.data file or directory, or - for what\n"
-	"perf wrote to a pipe. With --raw it is packets of Intel PT, of one processor.\n"
+	"perf wrote to a pipe; or a trace bundle of LLDB, a folder with trace.json. With --raw it\n"
+	"is packets of Intel PT, of one processor.\n"
 	"\n"
 	"  vpt import perf.data -o ls.vpt\n"
 	"\n"
@@ -210,6 +212,16 @@ static int run_perf(const struct options *o, struct foreign_trace *t)
 	return status;
 }
 
+static int run_lldb(const struct options *o, struct foreign_trace *t)
+{
+	char why[256];
+	int err = foreign_lldb_read(o->path, t, why, sizeof(why));
+
+	if (err)
+		return vpt_fail(vpt_cli_input_status(err), "import: %s: %s", o->path, why);
+	return write_out(o, t, NULL);
+}
+
 static int run_raw(const struct options *o, struct foreign_trace *t)
 {
 	struct foreign_raw_pages pages = {0};
@@ -253,7 +265,9 @@ int vpt_cmd_import(int argc, char **argv)
 	if (o.kcore && !trace.kcore)
 		status = vpt_fail(VPT_EXIT_HOST, "import: %s", strerror(ENOMEM));
 	else
-		status = o.raw.raw ? run_raw(&o, &trace) : run_perf(&o, &trace);
+		status = o.raw.raw		   ? run_raw(&o, &trace)
+			 : foreign_lldb_is(o.path) ? run_lldb(&o, &trace)
+						   : run_perf(&o, &trace);
 	foreign_free(&trace);
 	return status;
 }

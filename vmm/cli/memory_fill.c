@@ -61,7 +61,8 @@ static int decode(struct fill *f)
 {
 	struct vpt_flow *flow;
 	struct vpt_item item;
-	int err = vpt_flow_open(f->reader, f->vcpu, VPT_FLOW_COUNTS, &flow);
+	int err = vpt_flow_open_by(f->reader, f->vcpu, VPT_FLOW_COUNTS, VPT_FLOW_BY_LIBVPTDECODE,
+				   &flow);
 
 	if (err)
 		return err;

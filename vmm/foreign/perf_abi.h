@@ -83,6 +83,17 @@ enum {
 	SAMPLE_WEIGHT_STRUCT = 1 << 24,
 };
 
+enum {
+	READ_ENABLED = 1 << 0,
+	READ_RUNNING = 1 << 1,
+	READ_ID = 1 << 2,
+	READ_GROUP = 1 << 3,
+	READ_LOST = 1 << 4,
+};
+
+/* Of branch_sample_type. */
+#define BRANCH_HW_INDEX (1ull << 17)
+
 /* Features of the header: bits, and what FEATURE records have. */
 enum {
 	FEAT_BUILD_ID = 2,

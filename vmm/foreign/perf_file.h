@@ -11,6 +11,7 @@
 struct perf_attr {
 	uint32_t type;
 	uint64_t config, sample_type, read_format, flags;
+	uint64_t branches, regs_user, regs_intr; /* 0 where the file's struct ends before */
 };
 
 struct perf_file {

@@ -43,6 +43,12 @@ int perf_attr_add(struct perf_file *f, struct span attr, struct span ids)
 	a.flags = span_u64(&attr);
 	if (attr.bad || size < ATTR_LEAST || f->attrs.n >= ATTRS_MAX)
 		return -EINVAL;
+	/* Newer fields may not be there. */
+	(void)span_bytes(&attr, 3 * sizeof(uint64_t));
+	a.branches = span_u64(&attr);
+	a.regs_user = span_u64(&attr);
+	(void)span_u64(&attr);
+	a.regs_intr = span_u64(&attr);
 	if (!vpt_vec_room(&f->attrs))
 		return -ENOMEM;
 	while (ids.left >= sizeof(uint64_t)) {

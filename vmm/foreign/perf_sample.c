@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The sample id that records of the kernel end with, and samples that have packets. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "perf_file.h"
 
@@ -51,9 +52,131 @@ void perf_sample_id(const struct perf_file *f, struct span *body, struct perf_sa
 		id->cpu = span_u32(&s);
 }
 
+/* Values of counters, alone or of a group. */
+static void skip_read(struct span *s, uint64_t format)
+{
+	const unsigned int each = 1u + !!(format & READ_ID) + !!(format & READ_LOST);
+	const unsigned int times = !!(format & READ_ENABLED) + !!(format & READ_RUNNING);
+	uint64_t n = format & READ_GROUP ? span_u64(s) : 1;
+
+	if (n > s->left / 8)
+		s->bad = true;
+	else
+		(void)span_bytes(s, ((size_t)n * each + times) * 8);
+}
+
+/* @n items of @size bytes, of which the count is hostile. */
+static void skip_items(struct span *s, uint64_t n, size_t size)
+{
+	if (n > s->left)
+		s->bad = true;
+	else
+		(void)span_bytes(s, (size_t)n * size);
+}
+
+static void skip_registers(struct span *s, uint64_t mask)
+{
+	/* Without an ABI there are none. */
+	if (span_u64(s))
+		skip_items(s, (uint64_t)__builtin_popcountll(mask), 8);
+}
+
+static void skip_stack(struct span *s)
+{
+	uint64_t size = span_u64(s);
+
+	skip_items(s, size, 1);
+	if (size)
+		(void)span_u64(s);
+}
+
+/* What comes before the time, or is of no interest until the trace. */
+static void read_head(const struct perf_attr *a, struct span *s, struct perf_sample_id *id)
+{
+	const uint64_t type = a->sample_type;
+
+	skip_items(s, !!(type & SAMPLE_IDENTIFIER) + !!(type & SAMPLE_IP), 8);
+	if (type & SAMPLE_TID) {
+		id->pid = span_u32(s);
+		id->tid = span_u32(s);
+	}
+	if (type & SAMPLE_TIME)
+		id->time = span_u64(s);
+	skip_items(s, !!(type & SAMPLE_ADDR) + !!(type & SAMPLE_ID) + !!(type & SAMPLE_STREAM_ID),
+		   8);
+	if (type & SAMPLE_CPU) {
+		id->cpu = span_u32(s);
+		(void)span_u32(s);
+	}
+	skip_items(s, !!(type & SAMPLE_PERIOD), 8);
+}
+
+/* From there up to the trace, in the order of struct perf_event_mmap_page's documentation. */
+static void skip_middle(const struct perf_attr *a, struct span *s)
+{
+	const uint64_t type = a->sample_type;
+
+	if (type & SAMPLE_READ)
+		skip_read(s, a->read_format);
+	if (type & SAMPLE_CALLCHAIN)
+		skip_items(s, span_u64(s), 8);
+	if (type & SAMPLE_RAW)
+		skip_items(s, span_u32(s), 1);
+	if (type & SAMPLE_BRANCH_STACK) {
+		uint64_t n = span_u64(s);
+
+		skip_items(s, !!(a->branches & BRANCH_HW_INDEX), 8);
+		skip_items(s, n, 24);
+	}
+	if (type & SAMPLE_REGS_USER)
+		skip_registers(s, a->regs_user);
+	if (type & SAMPLE_STACK_USER)
+		skip_stack(s);
+	skip_items(s, !!(type & (SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT)), 8);
+	skip_items(s, !!(type & SAMPLE_DATA_SRC) + !!(type & SAMPLE_TRANSACTION), 8);
+	if (type & SAMPLE_REGS_INTR)
+		skip_registers(s, a->regs_intr);
+	skip_items(s, !!(type & SAMPLE_PHYS_ADDR) + !!(type & SAMPLE_CGROUP), 8);
+	skip_items(s, !!(type & SAMPLE_DATA_PAGE_SIZE) + !!(type & SAMPLE_CODE_PAGE_SIZE), 8);
+}
+
+/* The event of a sample, which has its id first, if anywhere that can be found without it. */
+static const struct perf_attr *attr_of_sample(const struct perf_file *f, const struct span *body)
+{
+	const struct perf_attr *a = f->attrs.n ? &f->attrs.at[0] : NULL;
+	const struct vpt_pair *entry;
+	uint64_t id;
+
+	if (!a || !(a->sample_type & SAMPLE_IDENTIFIER) || body->left < sizeof(id))
+		return a;
+	memcpy(&id, body->at, sizeof(id));
+	entry = vpt_pairs_find(&f->ids, id, 0);
+	return entry ? &f->attrs.at[entry->value] : a;
+}
+
 int perf_sample(struct perf_file *f, struct perf_record *r)
 {
-	(void)f;
-	(void)r;
-	return 0;
+	const struct perf_attr *a = attr_of_sample(f, &r->body);
+	struct perf_sample_id id = {.cpu = FOREIGN_ANY_CPU};
+	struct foreign_stream key = {.tid = FOREIGN_ANY_CPU};
+	struct foreign_piece piece = {.source = r->source, .order = r->behind, .fresh = true};
+	int err;
+
+	if (!a || !(a->sample_type & SAMPLE_AUX))
+		return 0;
+	read_head(a, &r->body, &id);
+	skip_middle(a, &r->body);
+	piece.len = span_u64(&r->body);
+	if (r->body.bad || piece.len > r->body.left || r->packed) {
+		f->trace->report.bad_records++;
+		return 0;
+	}
+	piece.at = r->behind - r->body.left;
+	key.idx = key.cpu = id.cpu;
+	if (id.cpu == FOREIGN_ANY_CPU)
+		key.tid = id.tid;
+	err = piece.len ? foreign_piece(f->trace, &key, &piece) : 0;
+	if (err == -E2BIG)
+		snprintf(f->why, f->size, "it has more streams than a .vpt file can have");
+	return err;
 }
