@@ -3,6 +3,7 @@
  * Unpacks PACKED blocks. The blocks inside are checked as the blocks of a file are, since
  * the writer of the frame need not be ours.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t 
 	struct vpt_packed packed;
 	const char *why;
 	uint8_t *bytes;
+	int err;
 
 	if (len < sizeof(packed))
 		return "a block's length is wrong";
@@ -107,11 +109,12 @@ const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t 
 	bytes = malloc(packed.bytes);
 	if (!bytes)
 		return vpt_reader_no_memory;
-	if (vpt_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
-			    packed.packed))
+	err = vpt_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
+			      packed.packed);
+	if (!err)
 		why = take_all(b, bytes, packed.bytes);
 	else
-		why = "a PACKED block cannot be unpacked";
+		why = err == -ENOMEM ? vpt_reader_no_memory : "a PACKED block cannot be unpacked";
 	free(bytes);
 	return why;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "blocks.h"
+#include "reader_state.h"
 #include "writer_state.h"
 #include "zstd.h"
 
@@ -214,8 +215,13 @@ static const char *take(struct vpt_blocks *b, const struct vpt_block *head, cons
 {
 	struct repack *p = (struct repack *)b;
 
-	if (head->type == VPT_BLOCK_PACKED && !is_old(p, head->type))
-		return vpt_blocks_unpack(b, payload, head->len);
+	if (head->type == VPT_BLOCK_PACKED && !is_old(p, head->type)) {
+		const char *why = vpt_blocks_unpack(b, payload, head->len);
+
+		if (why == vpt_reader_no_memory && !b->error)
+			b->error = -ENOMEM;
+		return why;
+	}
 	b->error = copy(p, head, payload);
 	return b->error ? cannot_write : NULL;
 }

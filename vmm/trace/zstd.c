@@ -2,6 +2,7 @@
 /* The only file that uses libzstd. */
 #include "zstd.h"
 
+#include <errno.h>
 #include <zstd.h>
 
 size_t vpt_zstd_bound(size_t len)
@@ -16,10 +17,19 @@ size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int le
 	return ZSTD_isError(n) ? 0 : n;
 }
 
-bool vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
+int vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
 {
+	ZSTD_DCtx *context;
+	size_t n;
+
 	/* Several frames in a row would be accepted below. */
 	if (ZSTD_findFrameCompressedSize(from, len) != len)
-		return false;
-	return ZSTD_decompress(to, bytes, from, len) == bytes;
+		return -EINVAL;
+	/* ZSTD_decompress() makes one too, and does not tell a lack of memory from a bad frame. */
+	context = ZSTD_createDCtx();
+	if (!context)
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(context, to, bytes, from, len);
+	ZSTD_freeDCtx(context);
+	return n == bytes ? 0 : -EINVAL;
 }

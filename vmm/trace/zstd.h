@@ -3,7 +3,6 @@
 #ifndef VMM_TRACE_ZSTD_H
 #define VMM_TRACE_ZSTD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define VPT_ZSTD_LEVEL	   3 /* the default */
@@ -19,9 +18,9 @@ size_t vpt_zstd_bound(size_t len);
 size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int level);
 
 /*
- * Decompress a frame of @len bytes into @to. Returns false unless the frame holds exactly
- * @bytes bytes. Never writes more than that, whatever the frame claims.
+ * Decompress a frame of @len bytes into @to. Never writes more than @bytes bytes, whatever the
+ * frame claims. Returns 0, -ENOMEM, or -EINVAL unless the frame holds exactly @bytes bytes.
  */
-bool vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len);
+int vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len);
 
 #endif /* VMM_TRACE_ZSTD_H */
