@@ -143,9 +143,15 @@ int vpt_cli_memory_open(struct vpt_cli_memory *m, const char *verb, struct vpt_r
 {
 	int status = VPT_EXIT_OK;
 	unsigned int i;
+	size_t pages;
 
 	if (!m->n)
 		return status;
+	m->alone = true;
+	for (i = 0; i < vpt_reader_info(reader)->vcpus; i++) {
+		vpt_reader_code(reader, i, &pages);
+		m->alone &= !pages;
+	}
 	m->set = img_set_new();
 	if (!m->set)
 		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
@@ -166,6 +172,10 @@ int vpt_cli_memory_whole(const struct vpt_cli_memory *m, const char *verb, const
 {
 	const char *damage = m->set ? img_set_damage(m->set) : NULL;
 
+	if (m->set && m->alone && !img_set_pages(m->set) && !damage)
+		return vpt_fail(VPT_EXIT_FAIL,
+				"%s: %s: --memory: no code of what ran is in the images", verb,
+				path);
 	if (!damage)
 		return VPT_EXIT_OK;
 	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: code is missing: --memory: %s", verb, path,

@@ -11,6 +11,7 @@ struct vpt_cli_memory {
 	unsigned int n;
 	struct img_set *set; /* NULL: nothing was given, or it is not open */
 	struct vpt_code_source source;
+	bool alone; /* the trace has no code of its own */
 };
 
 /* Help text, two lines of it. */
@@ -37,8 +38,8 @@ void vpt_cli_memory_close(struct vpt_cli_memory *m);
 int vpt_cli_memory_fill(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader);
 
 /*
- * VPT_EXIT_OK if nothing was left out of the images. VPT_EXIT_INPUT, after the one line was
- * printed, if a page of them could not be read.
+ * VPT_EXIT_OK if nothing was left out of the images. After the one line was printed VPT_EXIT_INPUT
+ * if a page of them could not be read, VPT_EXIT_FAIL if there was no other code and they had none.
  */
 int vpt_cli_memory_whole(const struct vpt_cli_memory *m, const char *verb, const char *path);
 

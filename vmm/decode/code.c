@@ -591,6 +591,11 @@ uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
 	return number == VPT_SOURCE_NONE ? VPT_CR3_UNKNOWN : number;
 }
 
+bool vpt_code_leaves_out(const struct vpt_code_store *store)
+{
+	return store->source && !store->npages;
+}
+
 uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3)
 {
 	const struct vpt_source_key key = {.cr3 = cr3, .vmcs = VPT_SPACE_ANY_VMCS};

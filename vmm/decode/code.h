@@ -51,6 +51,12 @@ uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
 			   const struct vpt_source_key *key);
 
 /*
+ * Returns true if what runs in spaces without code is left out: the file has no code at all, so that
+ * the source is all that there is, as with the memory of a guest for a trace of its host.
+ */
+bool vpt_code_leaves_out(const struct vpt_code_store *store);
+
+/*
  * The address space, without a PIP to tell: the only one that has code at `ip`.
  * VPT_CR3_UNKNOWN if there is none or more than one.
  */

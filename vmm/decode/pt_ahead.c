@@ -213,7 +213,8 @@ static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 	a->pip = true;
 	a->cr3 = vpt_code_space_by(a->store, id, &source);
 	a->space = vpt_spaces_find(f->spaces, id);
-	if (a->cr3 == VPT_CR3_UNKNOWN && nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)
+	if (a->cr3 == VPT_CR3_UNKNOWN && (vpt_code_leaves_out(a->store) ||
+					  (nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)))
 		return VPTD_NO_CODE;
 	return vpt_pt_space_key(a->cr3);
 }

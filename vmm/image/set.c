@@ -284,6 +284,11 @@ struct vpt_code_source img_set_source(struct img_set *set)
 	};
 }
 
+size_t img_set_pages(const struct img_set *set)
+{
+	return set->pages.used;
+}
+
 const char *img_set_damage(const struct img_set *set)
 {
 	const char *damage = set->damage;

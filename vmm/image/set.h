@@ -45,6 +45,9 @@ int img_set_add(struct img_set *set, struct img_image *image, const struct img_u
 /* The set as a source of code, as long as it lives. */
 struct vpt_code_source img_set_source(struct img_set *set);
 
+/* Returns how many pages of code were found, over all address spaces. */
+size_t img_set_pages(const struct img_set *set);
+
 /* A line about what is wrong with an image or was left out. NULL: nothing. */
 const char *img_set_damage(const struct img_set *set);
 
