@@ -286,7 +286,8 @@ static bool is_told(struct compare *m, size_t i)
 		return false;
 	next = &ahead(m, i + 1)->line.step;
 	return next->ip == line->step.ip &&
-	       (next->kind == VPT_STEP_ASYNC || next->kind == VPT_STEP_ASYNC_OFF);
+	       (next->kind == VPT_STEP_ASYNC || next->kind == VPT_STEP_ASYNC_OFF ||
+		(m->rtit && next->kind == VPT_STEP_DISABLED));
 }
 
 /* Find out where in what ran the trace sets in. */
