@@ -203,6 +203,32 @@ def kernel(case):
     r.trace(trace)
 
 
+def reused(case):
+    """The kernel is traced, and a process has the CR3 of one that ended, at another place too."""
+    r = case.r
+    case.maps(1, "one")
+    case.maps(2, "two")
+    r.kernel_map(KERNEL, 4096)
+    r.start(1, time=90)
+    trace = psb(100, 0x1000, BASE)
+    for turn in range(8):
+        code = TWO if turn % 2 else ONE
+        trace += tsc(200 * turn + 110)
+        for _ in range(3):
+            trace += tnt("TN") + tip(KERNEL) + tnt("N") + tip(BASE)
+            case.ran(code, "TN")
+            case.ran(ONE, "N", KERNEL)
+        trace += tnt("N") + tip(KERNEL)
+        case.ran(code, "N")
+        r.switch(turn % 2 + 1, 2 - turn % 2, 200 * turn + 250)
+        trace += tsc(200 * turn + 280) + pip(0x1000) + tnt("N") + tip(BASE)
+        case.ran(ONE, "N", KERNEL)
+    trace += tnt("N") + tip(KERNEL) + PGD
+    case.ran(ONE, "N")
+    case.ips += [KERNEL, KERNEL + 2]
+    r.trace(trace)
+
+
 def many(case):
     """A directory with a file for each CPU."""
     r = case.r
@@ -320,7 +346,8 @@ def main(where):
     with open(os.path.join(where, "kcore"), "wb") as f:
         f.write(elf(b"\x09" * 20, ONE.ljust(4096, b"\xcc"), core=KERNEL))
     cases = ((two, {}), (life, {}), (thread, {"timed": False}), (lost, {}), (pieces, {}),
-             (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}), (many, {}))
+             (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}),
+             (reused, {"kernel": True}), (many, {}))
     for make, how in cases:
         case = Case(where, make.__name__, **how)
         make(case)

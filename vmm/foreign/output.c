@@ -81,7 +81,13 @@ static void output_free(struct foreign_output *o)
 
 	for (i = 0; o->marks && i < o->trace->streams.n; i++)
 		free(o->marks[i].at);
+	for (i = 0; o->visits && i < o->trace->streams.n; i++)
+		free(o->visits[i].at);
 	free(o->marks);
+	free(o->visits);
+	vpt_pairs_free(&o->best);
+	vpt_pairs_free(&o->reused);
+	vpt_pairs_free(&o->ids);
 	free(o->spaces.at);
 	vpt_pairs_free(&o->votes);
 	vpt_pairs_free(&o->pips);
@@ -100,7 +106,8 @@ int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer
 		return -ENODATA;
 	foreign_sort(t);
 	o.marks = calloc(t->streams.n, sizeof(*o.marks));
-	err = o.marks ? foreign_code_init(&o.code, t, writer) : -ENOMEM;
+	o.visits = calloc(t->streams.n, sizeof(*o.visits));
+	err = o.marks && o.visits ? foreign_code_init(&o.code, t, writer) : -ENOMEM;
 	if (!err)
 		err = foreign_tasks_follow(&o.tasks, t);
 	for (vcpu = 0; vcpu < t->streams.n && !err; vcpu++)
@@ -109,6 +116,8 @@ int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer
 		err = foreign_write_origin(t, source, writer);
 	if (!err)
 		err = foreign_write_spaces(&o);
+	if (!err)
+		err = foreign_write_reused(&o);
 	if (!err)
 		err = foreign_write_kernel(&o);
 	if (!err)

@@ -12,6 +12,9 @@
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
+/* As few packets of a process may be there because times are estimates. */
+#define REUSED_LEAST 4
+
 static int add(struct foreign_output *o, const struct vpt_space *space)
 {
 	if (!vpt_vec_room(&o->spaces))
@@ -56,51 +59,49 @@ static int list_used(struct foreign_output *o)
 	return err;
 }
 
-/* Who had most packets under each CR3, as (CR3, 0) to the index of that vote. */
-static int count_votes(struct foreign_output *o, struct vpt_pairs *best)
+/* The votes of processes: threads of the kernel run in any address space. */
+static bool counts(const struct foreign_output *o, const struct vpt_pair *vote)
+{
+	size_t maps;
+
+	(void)foreign_tasks_maps(&o->tasks, (size_t)vote->b, &maps);
+	return maps;
+}
+
+/* Who had most packets under each CR3, and which CR3s more than one process had. */
+static int count_votes(struct foreign_output *o)
 {
 	size_t i;
 
 	for (i = 0; i < o->votes.n; i++) {
 		const struct vpt_pair *vote = &o->votes.at[i];
 		struct vpt_pair *entry;
-		size_t maps;
 
-		/* Threads of the kernel run in any address space. */
-		(void)foreign_tasks_maps(&o->tasks, (size_t)vote->b, &maps);
-		if (!maps)
+		if (!counts(o, vote))
 			continue;
-		entry = vpt_pairs_add(best, vote->a, 0);
+		entry = vpt_pairs_add(&o->best, vote->a, 0);
 		if (!entry)
 			return -ENOMEM;
 		if (!entry->value || o->votes.at[entry->value - 1].value < vote->value)
 			entry->value = i + 1;
 	}
+	for (i = 0; i < o->votes.n && o->trace->ctl & VPT_CTL_MASK(USER); i++) {
+		const struct vpt_pair *vote = &o->votes.at[i];
+
+		if (counts(o, vote) && vote->value >= REUSED_LEAST &&
+		    vpt_pairs_find(&o->best, vote->a, 0)->value != i + 1 &&
+		    !vpt_pairs_add(&o->reused, vote->a, 0))
+			return -ENOMEM;
+	}
+	o->trace->report.reused = o->reused.n;
 	return 0;
 }
 
-/*
- * Count the values of CR3 that more than one process had, in part: a few packets may be of another
- * one because times are estimates.
- */
-static void count_reused(struct foreign_output *o, const struct vpt_pairs *best)
-{
-	size_t i;
-
-	for (i = 0; i < o->votes.n && o->trace->ctl & VPT_CTL_MASK(USER); i++) {
-		const struct vpt_pair *vote = &o->votes.at[i];
-		const struct vpt_pair *entry = vpt_pairs_find(best, vote->a, 0);
-
-		o->trace->report.reused += entry && entry->value != i + 1 &&
-					   vote->value > o->votes.at[entry->value - 1].value / 4;
-	}
-}
-
 /* The space of a PIP's CR3, and of NR. */
-static int list_pip(struct foreign_output *o, const struct vpt_pair *pip,
-		    const struct vpt_pairs *best)
+static int list_pip(struct foreign_output *o, const struct vpt_pair *pip)
 {
-	const struct vpt_pair *vote = vpt_pairs_find(best, pip->a, 0);
+	const struct vpt_pair *vote = vpt_pairs_find(&o->best, pip->a, 0);
+	struct vpt_pair *entry;
 	struct vpt_space space = {
 		.vmcs = VPT_SPACE_ANY_VMCS,
 		.vm = VPT_SPACE_NO_VM,
@@ -115,6 +116,10 @@ static int list_pip(struct foreign_output *o, const struct vpt_pair *pip,
 	if (!space.id)
 		space.id = o->next_id += VPT_CODE_BYTES;
 	space.cr3 = pip->a;
+	entry = vpt_pairs_add(&o->ids, pip->a, pip->b);
+	if (!entry)
+		return -ENOMEM;
+	entry->value = space.id;
 	return add(o, &space);
 }
 
@@ -128,7 +133,6 @@ int foreign_write_spaces(struct foreign_output *o)
 		.vm = VPT_SPACE_NO_VM,
 		.name = "kernel",
 	};
-	struct vpt_pairs best = {0};
 	size_t i;
 	int err = add(o, &kernel);
 
@@ -137,11 +141,11 @@ int foreign_write_spaces(struct foreign_output *o)
 	if (!err && !o->pips.n)
 		err = list_used(o);
 	if (!err)
-		err = count_votes(o, &best);
-	if (!err)
-		count_reused(o, &best);
+		err = count_votes(o);
 	for (i = 0; i < o->pips.n && !err; i++)
-		err = list_pip(o, &o->pips.at[i], &best);
-	vpt_pairs_free(&best);
+		err = list_pip(o, &o->pips.at[i]);
+	/* Those that are not the one of their CR3. */
+	if (!err && o->reused.n)
+		err = list_used(o);
 	return err ? err : vpt_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
 }

@@ -23,9 +23,13 @@ struct foreign_output {
 	struct foreign_tasks tasks;
 	struct foreign_code code;
 	struct vpt_writer *writer;
-	struct vpt_pairs votes, pips; /* as struct foreign_place has them */
-	struct vpt_pairs used;	      /* (vCPU, address space) */
-	struct foreign_marks *marks;  /* of each vCPU */
+	struct vpt_pairs votes, pips;  /* as struct foreign_place has them */
+	struct vpt_pairs used;	       /* (vCPU, address space) */
+	struct foreign_marks *marks;   /* of each vCPU */
+	struct foreign_visits *visits; /* likewise */
+	struct vpt_pairs best;	 /* (CR3, 0) to the index plus 1 of the vote with most packets */
+	struct vpt_pairs reused; /* (CR3, 0) that other processes had, too */
+	struct vpt_pairs ids;	 /* (CR3, NR) to its space */
 	struct {
 		struct vpt_space *at;
 		size_t n, room;
@@ -45,6 +49,8 @@ uint64_t foreign_counter(const struct foreign_output *o, unsigned int vcpu, uint
 int foreign_write_stream(struct foreign_output *o, unsigned int vcpu);
 /* output_spaces.c: SPACE blocks, once all streams are written. */
 int foreign_write_spaces(struct foreign_output *o);
+/* output_reused.c: SWITCH blocks in place of PIPs where a CR3 stood for several processes. */
+int foreign_write_reused(struct foreign_output *o);
 /* output_code.c: code of the processes that ran, output_kernel.c: of the kernel. */
 int foreign_write_code(struct foreign_output *o);
 /* output_elf.c: the images, once their code is written. */

@@ -230,6 +230,7 @@ int foreign_write_stream(struct foreign_output *o, unsigned int vcpu)
 		.changes = &w.changes,
 		.votes = &o->votes,
 		.pips = &o->pips,
+		.visits = &o->visits[vcpu],
 	};
 	int err = foreign_join(o->trace, &o->trace->streams.at[vcpu], &w.joined);
 

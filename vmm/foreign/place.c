@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "decode/timeline.h"
+#include "trace/vec.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
@@ -93,6 +94,22 @@ static bool completes(enum vpt_pkt_kind kind)
 	}
 }
 
+/* Boyer and Moore: the one that has more than half of the packets of a visit, if there is one. */
+static void count_visit(struct walk *w)
+{
+	struct foreign_visits *v = w->p->visits;
+	struct foreign_visit *visit = v->n ? &v->at[v->n - 1] : NULL;
+
+	if (!visit)
+		return;
+	if (!visit->weight)
+		visit->mm = w->mm;
+	if (visit->mm == w->mm)
+		visit->weight += visit->weight < UINT32_MAX;
+	else
+		visit->weight--;
+}
+
 static int vote(struct walk *w, const struct vpt_packet *packet)
 {
 	struct vpt_pair *entry;
@@ -116,6 +133,7 @@ static int vote(struct walk *w, const struct vpt_packet *packet)
 	/* If only the kernel is traced, all that it does for a process counts. */
 	if ((ip >> 63 && !w->kernel_only) || !w->has_cr3 || !w->has_time || w->mm == FOREIGN_NONE)
 		return 0;
+	count_visit(w);
 	entry = vpt_pairs_add(w->p->votes, w->cr3, w->mm);
 	if (!entry)
 		return -ENOMEM;
@@ -123,12 +141,15 @@ static int vote(struct walk *w, const struct vpt_packet *packet)
 	return 0;
 }
 
-static int take_pip(struct walk *w, const struct vpt_packet *packet)
+static int take_pip(struct walk *w, size_t at, const struct vpt_packet *packet)
 {
 	struct vpt_pair *entry = vpt_pairs_add(w->p->pips, packet->value, packet->flag);
+	struct foreign_visits *v = w->p->visits;
 
-	if (!entry)
+	if (!entry || (!packet->flag && !vpt_vec_room(v)))
 		return -ENOMEM;
+	if (!packet->flag)
+		v->at[v->n++] = (struct foreign_visit){at, packet->value, FOREIGN_NONE, 0};
 	entry->value = 1;
 	w->has_cr3 = !packet->flag;
 	w->cr3 = packet->value;
@@ -149,7 +170,7 @@ static int take(struct walk *w, size_t at, const struct vpt_packet *packet)
 			apply(w, w->quiet);
 	}
 	if (packet->kind == VPT_PKT_PIP)
-		err = take_pip(w, packet);
+		err = take_pip(w, at, packet);
 	if (!err)
 		err = vote(w, packet);
 	if (packet->kind == VPT_PKT_PSBEND || packet->kind == VPT_PKT_OVF)

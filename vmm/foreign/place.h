@@ -21,6 +21,19 @@ struct foreign_changes {
 	size_t n, room;
 };
 
+/* What a PIP begins: up to the next one. */
+struct foreign_visit {
+	size_t offset; /* of the PIP */
+	uint64_t cr3;
+	size_t mm; /* that had most packets with a target in user space; FOREIGN_NONE: none had */
+	uint32_t weight;
+};
+
+struct foreign_visits {
+	struct foreign_visit *at;
+	size_t n, room;
+};
+
 struct foreign_place {
 	const struct foreign_trace *trace;
 	const struct foreign_joined *joined;
@@ -30,6 +43,7 @@ struct foreign_place {
 	 * were so; and (CR3, NR) to 1 for each PIP.
 	 */
 	struct vpt_pairs *votes, *pips;
+	struct foreign_visits *visits; /* of PIPs with NR=0 */
 };
 
 /* Set the offset of each change. Returns 0 or -ENOMEM. */

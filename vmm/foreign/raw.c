@@ -152,7 +152,9 @@ static int write_code(struct out *o)
 static int write_all(struct out *o, const char *source)
 {
 	struct foreign_changes none = {0};
-	const struct foreign_place place = {o->trace, &o->joined, &none, &o->votes, &o->pips};
+	struct foreign_visits visits = {0};
+	const struct foreign_place place = {o->trace,  &o->joined, &none,
+					    &o->votes, &o->pips,   &visits};
 	int err = foreign_join(o->trace, &o->trace->streams.at[0], &o->joined);
 
 	o->contents = calloc(o->pages->pages.n + 1, sizeof(*o->contents));
@@ -160,6 +162,7 @@ static int write_all(struct out *o, const char *source)
 		err = -ENOMEM;
 	if (!err)
 		err = foreign_place(&place);
+	free(visits.at);
 	if (!err)
 		err = foreign_write_origin(o->trace, source, o->writer);
 	if (!err)
