@@ -111,6 +111,35 @@ START_TEST(switch_to_nothing)
 }
 END_TEST
 
+/* The switches before trace that was lost count behind it too. */
+START_TEST(switch_before_segment)
+{
+	static struct synth s;
+	struct vpt_reader *r;
+	unsigned int i;
+	char text[64];
+
+	two_spaces(&s);
+	for (i = 0; i < 3; i++) {
+		synth_start(&s, SYNTH_CODE, 3);
+		if (!i) {
+			synth_flush(&s);
+			add_switch(&s, 0x1000);
+			add_switch(&s, 0x2000);
+		}
+		synth_psb(&s, 0);
+		synth_mode(&s);
+		run_once(&s, SYNTH_CODE + 3);
+		synth_stop(&s, VPT_END_LOST, SYNTH_CODE, 3);
+	}
+	r = synth_read(&s);
+	decode(r, text);
+	ck_assert_str_eq(text, "bbbbbb");
+	vpt_reader_close(r);
+	synth_done(&s);
+}
+END_TEST
+
 static const struct {
 	uint32_t signature;
 	struct vpt_cpu cpu;
@@ -190,6 +219,7 @@ Suite *vpt_suite(void)
 
 	tcase_add_test(tc, switches_select_code);
 	tcase_add_test(tc, switch_to_nothing);
+	tcase_add_test(tc, switch_before_segment);
 	tcase_add_loop_test(tc, signatures, 0, sizeof(cpus) / sizeof(cpus[0]));
 	tcase_add_loop_test(tc, errata_by_origin, 0, sizeof(errata) / sizeof(errata[0]));
 	suite_add_tcase(s, tc);

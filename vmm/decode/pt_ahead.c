@@ -312,6 +312,22 @@ static void on_event(void *context, const struct vptd_event *event)
 	told->tsc = point.tsc;
 }
 
+/* The last switch up to a place, which is to be the next one. 0 if there is none. */
+static size_t last_switch(const struct vpt_pt_flow *f, uint64_t at)
+{
+	size_t lo = 0, hi = f->nswitches;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->switches[mid].offset <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? lo - 1 : 0;
+}
+
 /*
  * Let the switches up to a->at count. Returns the place of the next one, UINT64_MAX if there is
  * none.
@@ -426,7 +442,7 @@ static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 	a->offset = &a->pt.offset;
 	keep_time(f, start);
 	vpt_pt_select_space(f, VPT_CR3_UNKNOWN);
-	a->next_switch = 0; /* The last one before the segment counts. */
+	a->next_switch = last_switch(f, segment->begin);
 }
 
 /* Another session of the segment: TraceEn was cleared and set. */
