@@ -125,7 +125,7 @@ static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uin
 	uint64_t key = (uintptr_t)bytes;
 	struct dec_code *code = f->ahead.code;
 
-	if ((!dec_code_has(code, key) && dec_code_content(code, key, bytes)) ||
+	if ((!dec_code_has(code, key) && dec_code_lend(code, key, bytes)) ||
 	    dec_code_map(code, space, vaddr, key))
 		f->ahead.no_memory = true;
 }

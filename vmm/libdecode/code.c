@@ -177,6 +177,32 @@ static struct dec_page *page_of(struct dec_code *code, uint64_t key)
 	return page;
 }
 
+/* Make a version with room for a copy of @copy bytes. NULL: no memory. */
+static struct dec_version *new_version(struct dec_code *code, struct dec_page *page, size_t copy)
+{
+	struct dec_version *v = malloc(sizeof(*v) + copy);
+
+	if (!v)
+		return NULL;
+	v->next = page->versions;
+	v->hash = 0;
+	v->gen = ++code->last_gen;
+	page->versions = v;
+	return v;
+}
+
+int dec_code_lend(struct dec_code *code, uint64_t key, const uint8_t *bytes)
+{
+	struct dec_page *page = page_of(code, key);
+	struct dec_version *v = page ? new_version(code, page, 0) : NULL;
+
+	if (!v)
+		return -ENOMEM;
+	v->bytes = bytes;
+	page->now = v;
+	return 0;
+}
+
 int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes)
 {
 	struct dec_page *page = page_of(code, key);
@@ -190,13 +216,11 @@ int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes)
 			break;
 	}
 	if (!v) {
-		v = malloc(sizeof(*v));
+		v = new_version(code, page, DEC_PAGE);
 		if (!v)
 			return -ENOMEM;
-		*v = (struct dec_version){
-			.next = page->versions, .hash = hash, .gen = ++code->last_gen};
-		memcpy(v->bytes, bytes, DEC_PAGE);
-		page->versions = v;
+		v->hash = hash;
+		v->bytes = memcpy(v->copy, bytes, DEC_PAGE);
 	}
 	if (page->now && page->now != v)
 		new_epoch(code);

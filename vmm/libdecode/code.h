@@ -80,6 +80,12 @@ void dec_code_free(struct dec_code *code);
  */
 int dec_code_content(struct dec_code *code, uint64_t key, const uint8_t *bytes);
 
+/*
+ * The page of this key, which has no content yet, has this one for ever: DEC_PAGE bytes, which are
+ * not copied and stay where they are. 0, or -ENOMEM.
+ */
+int dec_code_lend(struct dec_code *code, uint64_t key, const uint8_t *bytes);
+
 /* Does the page of this key have a content? */
 bool dec_code_has(const struct dec_code *code, uint64_t key);
 

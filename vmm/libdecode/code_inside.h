@@ -25,8 +25,9 @@ void dec_table_free(struct dec_table *t, void (*drop)(void *value));
 struct dec_version {
 	struct dec_version *next;
 	uint64_t hash;
-	uint32_t gen; /* unique among all versions of all pages */
-	uint8_t bytes[DEC_PAGE];
+	uint32_t gen;	      /* unique among all versions of all pages */
+	const uint8_t *bytes; /* DEC_PAGE of them: `copy`, or the caller's */
+	uint8_t copy[];
 };
 
 struct dec_place;
