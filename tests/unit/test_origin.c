@@ -127,7 +127,9 @@ START_TEST(switch_before_segment)
 			add_switch(&s, 0x1000);
 			add_switch(&s, 0x2000);
 		}
-		synth_psb(&s, 0);
+		/* Without a PIP, which would select the space as well. */
+		synth_packet(&s, ppt_psb);
+		synth_packet(&s, ppt_psbend);
 		synth_mode(&s);
 		run_once(&s, SYNTH_CODE + 3);
 		synth_stop(&s, VPT_END_LOST, SYNTH_CODE, 3);
