@@ -89,7 +89,7 @@ tap_run "run --user: verified" verified "$dir/one.vpt"
 # The file says what it is.
 run one soft calls --errata=E1,E8 --model=airmont
 tap_run "the file's model" sh -c "'$VPT' info '$dir/one.vpt' | grep -q '^model  *airmont'"
-tap_run "a version that other readers refuse" test "$(od -An -tu4 -j8 -N4 "$dir/one.vpt" | tr -d ' ')" = 2
+tap_run "the version of files now" test "$(od -An -tu4 -j8 -N4 "$dir/one.vpt" | tr -d ' ')" = 3
 "$VPT" dump "$dir/one.vpt" >"$dir/one.dump"
 tap_run "packets of RTIT" grep -q "FUP.PGE" "$dir/one.dump"
 

@@ -182,7 +182,7 @@ static void on_event(void *context, const struct vptd_event *event)
 
 	end_run(f);
 	/* Before the event, as before an instruction. The flow finds the limit reached later on. */
-	if (f->ahead.flow.limit <= f->ahead.flow.insns && event->kind != VPTD_EVENT_PAGING)
+	if (f->ahead.flow.limit <= f->ahead.flow.insns)
 		follow_space(f, false);
 	told = vpt_pt_tell_event(f, event);
 	if (told)
