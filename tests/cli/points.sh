@@ -37,4 +37,15 @@ from_points 6 longjmp --tsc
 from_points 4 processes
 from_points 10 storm --no-retc
 from_points 1 spaces --tsc
+
+# Dumps that begin in the middle skip to a PSB, and show the same packets.
+"$VPT" run -q --engine=soft --pt=host --psb=0 --tsc --cyc -o "$dir/t.vpt" \
+	"$GUEST/quicksort.elf" >/dev/null
+"$VPT" dump "$dir/t.vpt" | grep -v '^#' >"$dir/all"
+for line in 1 2 700 1000 5000 20000; do
+	at=$(sed -n "${line}s/ .*//p" "$dir/all")
+	sed -n "$line,\$p" "$dir/all" >"$dir/want"
+	"$VPT" dump -o "0x$at" "$dir/t.vpt" | grep -v '^#' >"$dir/got"
+	tap_run "dump from byte $at on" cmp "$dir/want" "$dir/got"
+done
 tap_end

@@ -115,6 +115,21 @@ static bool end_may_cut(const struct vpt_session *end)
 		       end->end == VPT_END_LOST);
 }
 
+/*
+ * Where to begin so that the first packet to show is not missed: at the last PSB before it that
+ * the file lists, of those from @from to @stop. No packet depends on one before a PSB of PT.
+ */
+static uint64_t skip_to(const struct vpt_dump *d, const struct vpt_reader *reader,
+			unsigned int vcpu, uint64_t from, uint64_t stop)
+{
+	const struct vpt_psb_point *point;
+
+	if (d->system != &vpt_dump_pt || d->offset <= from)
+		return from;
+	point = vpt_reader_point_before(reader, vcpu, d->offset);
+	return point && point->offset > from && point->offset < stop ? point->offset : from;
+}
+
 /* A vCPU's stream, session by session. `from` only grows, whatever the file says. */
 static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int vcpu)
 {
@@ -142,6 +157,7 @@ static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int
 		vpt_dump_session(d, i, &periods[i]);
 		d->system->begin(&s, periods[i].start);
 		if (stop > from) {
+			from = skip_to(d, reader, vcpu, from, stop);
 			walk(d, &s, from, stop, end_may_cut(end));
 			from = stop;
 		}
