@@ -103,7 +103,7 @@ CHECKS_PERF := tests/perf/packets.sh tests/perf/nr.sh tests/perf/events.sh tests
 	$(shell sed -n 's/^\([a-z][a-z0-9-]*\).*/\1/p' tests/perf/configs))
 CHECKS_UNIT := $(filter-out %/test_kvm,$(TEST_UNIT))
 CHECKS_LIBDECODE := tests/libdecode/same.sh tests/libdecode/items.sh tests/libdecode/edges.sh tests/libdecode/times.sh \
-	tests/libdecode/public.sh tests/libdecode/same_rtit.sh tests/libdecode/lost.sh
+	tests/libdecode/public.sh tests/libdecode/same_rtit.sh tests/libdecode/lost.sh tests/libdecode/judge.sh
 CHECKS_CLI := $(sort $(wildcard tests/cli/*.sh))
 CHECKS_FORGED := 'tests/forged/forged.sh -t 250'
 CHECKS_COMPAT := tests/compat/compat.sh
@@ -126,7 +126,7 @@ CHECKS_INSTALL := tests/house/install.sh
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check
 tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build forged-build faults-build \
-	$(O)/tests/vpt-bench-decode
+	$(O)/tests/vpt-bench-decode $(O)/tests/vpt-without-libipt
 
 #?
 #? Testing (each prints "N passed, N failed" last):

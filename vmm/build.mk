@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The vpt command. Everything but main.c is in libvmm.a, so that tests link it.
-VMM_SRC := $(sort $(filter-out vmm/main.c,$(wildcard vmm/*.c vmm/*/*.c)))
+#
+# libipt is a second decoder for `vpt verify --with=libipt` and for tests. LIBIPT=no builds vpt
+# without it.
+LIBIPT ?= yes
+VMM_ALL := $(sort $(filter-out vmm/main.c,$(wildcard vmm/*.c vmm/*/*.c)))
+VMM_NO_JUDGE := $(filter-out vmm/judge/%,$(VMM_ALL)) vmm/judge/none.c
+VMM_NO_LIBS := -lZydis -ldw -lelf -lz -lzstd
+ifeq ($(LIBIPT),no)
+VMM_SRC := $(VMM_NO_JUDGE)
+VMM_LIBS := $(VMM_NO_LIBS)
+else
+VMM_SRC := $(filter-out vmm/judge/none.c,$(VMM_ALL))
+VMM_LIBS := $(VMM_NO_LIBS) -lipt
+endif
 VMM_OBJ := $(VMM_SRC:%.c=$(O)/%.o)
 LIBVMM := $(O)/libvmm.a
-VMM_LIBS := -lZydis -lipt -ldw -lelf -lz -lzstd
 VPT := $(O)/vpt
 ALL += $(VPT)
 
@@ -12,6 +24,11 @@ $(LIBVMM): $(VMM_OBJ)
 
 $(VPT): $(O)/vmm/main.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
+
+# What a test runs to see that nothing else needs libipt.
+$(O)/tests/vpt-without-libipt: $(O)/vmm/main.o $(VMM_NO_JUDGE:%.c=$(O)/%.o) $(LIBVPT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_NO_LIBS)
 
 # A register is read and written in all its widths, memory in whatever the guest likes.
 $(O)/vmm/soft/%.o: VMM_CFLAGS += -fno-strict-aliasing

@@ -6,7 +6,7 @@
 
 #include "decode/code.h"
 #include "decode/disasm.h"
-#include "decode/filter.h"
+#include "judge/filter.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 

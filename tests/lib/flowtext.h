@@ -16,7 +16,7 @@
 #ifndef TESTS_LIB_FLOWTEXT_H
 #define TESTS_LIB_FLOWTEXT_H
 
-#include "decode/flow.h"
+#include "judge/judge.h"
 #include "lib/synth.h"
 
 /* That of vCPU 0 is `flow`, and END stays the end; `name`: of the row. */

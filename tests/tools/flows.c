@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "decode/cfe.h"
-#include "decode/flow.h"
+#include "judge/judge.h"
 #include "trace/reader.h"
 #include "trace/vec.h"
 

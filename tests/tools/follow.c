@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/flow.h"
+#include "judge/judge.h"
 #include "decode/segment.h"
 #include "lib/versions.h"
 #include "libdecode/pt.h"

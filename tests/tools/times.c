@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/onepiece.h"
-#include "decode/flow.h"
+#include "judge/judge.h"
 #include "libdecode/vptdecode.h"
 #include "trace/reader.h"
 #include "trace/vec.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/filter.h"
-#include "decode/flow.h"
+#include "judge/filter.h"
+#include "judge/judge.h"
 #include "lib/flowtext.h"
 #include "lib/suite.h"
 #include "lib/synth.h"

@@ -544,8 +544,7 @@ static uint64_t count_insns(struct vpt_reader *r, unsigned int *errors)
 	uint64_t n = 0;
 
 	*errors = 0;
-	ck_assert_int_eq(vpt_flow_open_by(r, 0, VPT_FLOW_BLOCKS, VPT_FLOW_BY_LIBVPTDECODE, &flow),
-			 0);
+	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
 	do {
 		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
 		n += item.insns;

@@ -7,7 +7,7 @@
 
 #include "decode/calls.h"
 #include "decode/coverage.h"
-#include "decode/filter.h"
+#include "judge/filter.h"
 #include "decode/listing.h"
 #include "decode/summary.h"
 #include "decode/tally.h"

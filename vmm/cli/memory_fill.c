@@ -61,8 +61,7 @@ static int decode(struct fill *f)
 {
 	struct vpt_flow *flow;
 	struct vpt_item item;
-	int err = vpt_flow_open_by(f->reader, f->vcpu, VPT_FLOW_COUNTS, VPT_FLOW_BY_LIBVPTDECODE,
-				   &flow);
+	int err = vpt_flow_open(f->reader, f->vcpu, VPT_FLOW_COUNTS, &flow);
 
 	if (err)
 		return err;

@@ -116,8 +116,7 @@ static int collect_vcpu(struct collect *c, struct vpt_reader *reader)
 {
 	struct vpt_flow *flow;
 	struct vpt_item item;
-	int err =
-		vpt_flow_open_by(reader, c->vcpu, VPT_FLOW_COUNTS, VPT_FLOW_BY_LIBVPTDECODE, &flow);
+	int err = vpt_flow_open(reader, c->vcpu, VPT_FLOW_COUNTS, &flow);
 
 	if (err)
 		return err;

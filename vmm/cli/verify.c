@@ -69,10 +69,21 @@ struct options {
 
 static int can_verify(const struct options *o, const struct vpt_reader *reader)
 {
+	unsigned int v;
+	size_t switches;
+
 	if (!vpt_reader_info(reader)->oracle)
 		return vpt_fail(VPT_EXIT_INPUT,
 				"verify: %s: it does not say what ran: record with --oracle",
 				o->path);
+	for (v = 0; o->by == VPT_FLOW_BY_LIBIPT && v < vpt_reader_info(reader)->vcpus; v++) {
+		vpt_reader_switches(reader, v, &switches);
+		if (switches)
+			return vpt_fail(VPT_EXIT_USAGE,
+					"verify: %s: spaces change without packets, which libipt "
+					"cannot follow: without --with=libipt",
+					o->path);
+	}
 	return VPT_EXIT_OK;
 }
 
@@ -233,6 +244,9 @@ static int take_decoder(struct options *o, const char *name)
 	else
 		return vpt_fail(VPT_EXIT_USAGE,
 				"verify: --with=%s: there is libvptdecode and libipt", name);
+	if (o->by == VPT_FLOW_BY_LIBIPT && !vpt_judge_has_libipt())
+		return vpt_fail(VPT_EXIT_USAGE, "verify: --with=libipt: this vpt was built without "
+						"libipt (make LIBIPT=no)");
 	return VPT_EXIT_OK;
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Pages by address space and address, of which each refers to its bytes as they are
- * now: another version is another reference. For libipt's images the pages go to one
- * memory file, in order, so that pages in a row become one section. The file does not
- * change after that; libipt would refuse it if it did.
+ * now: another version is another reference.
  */
 #include "code.h"
 
@@ -11,14 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/*
- * The most sections that libipt is given. It looks for each new one among those that it has,
- * one by one: 20,000 sections take 20 s, these less than one.
- */
-#define SECTIONS_MAX 4096
+#include <sys/types.h>
 
 /* One version of a page. */
 struct version {
@@ -34,13 +25,11 @@ struct page {
 	uint64_t cr3;
 	uint64_t vaddr;
 	const uint8_t *bytes;
-	uint64_t place; /* of the bytes in the memory file */
 };
 
 struct space {
 	uint64_t cr3;
 	bool common; /* it has the pages of the common one too */
-	struct vpt_ipt_image *image;
 };
 
 /* A space that the file tells of, as the source has it. */
@@ -49,9 +38,6 @@ struct other {
 };
 
 struct vpt_code_store {
-	int fd; /* -1: there are no images */
-	struct vpt_ipt_code *code;
-
 	struct page *pages; /* sorted by CR3 and address */
 	size_t npages;
 	uint32_t *buckets;    /* indices of pages plus 1, 0: free */
@@ -233,21 +219,6 @@ static int list_others(struct vpt_code_store *store, const struct vpt_space *all
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static void add_space(struct vpt_code_store *store, uint64_t cr3)
 {
 	if (!store->nspaces || store->spaces[store->nspaces - 1].cr3 != cr3)
@@ -298,144 +269,10 @@ static void sort_out(struct vpt_code_store *store, struct version *all, size_t n
 			store->later[store->nlater++] = *v;
 			continue;
 		}
-		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes, 0};
+		store->pages[store->npages++] = (struct page){v->cr3, v->vaddr, v->bytes};
 		add_space(store, v->cr3);
 	}
 	qsort(store->later, store->nlater, sizeof(*store->later), by_time);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct page *const *x = a, *const *y = b;
-	int d = compare_u64((uintptr_t)(*x)->bytes, (uintptr_t)(*y)->bytes);
-
-	return d ? d : compare_u64((uintptr_t)*x, (uintptr_t)*y);
-}
-
-/*
- * Give each page its place in the memory file. A content that the trace file has at many
- * addresses is there once: otherwise each address, of 56 bytes, would take 4096.
- */
-static int place_pages(struct vpt_code_store *store)
-{
-	struct page **sorted = calloc(store->npages + 1, sizeof(*sorted));
-	uint64_t at = 0;
-	size_t i;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (i = 0; i < store->npages; i++)
-		sorted[i] = &store->pages[i];
-	qsort(sorted, store->npages, sizeof(*sorted), by_bytes);
-	/* The first page with the same content, by number. */
-	for (i = 0; i < store->npages; i++) {
-		bool again = i && sorted[i]->bytes == sorted[i - 1]->bytes;
-
-		sorted[i]->place =
-			again ? sorted[i - 1]->place : (uint64_t)(sorted[i] - store->pages);
-	}
-	free(sorted);
-	for (i = 0; i < store->npages; i++) {
-		struct page *page = &store->pages[i];
-
-		if (page->place != i) {
-			page->place = store->pages[page->place].place;
-			continue;
-		}
-		page->place = at;
-		at += VPT_CODE_BYTES;
-	}
-	return 0;
-}
-
-/* Contents have rising places, from the first page on that has them. */
-static int write_file(struct vpt_code_store *store)
-{
-	uint64_t at = 0;
-	size_t i;
-	int err = 0;
-
-	store->fd = memfd_create("vpt-code", MFD_CLOEXEC);
-	if (store->fd < 0)
-		return -errno;
-	for (i = 0; i < store->npages && !err; i++) {
-		if (store->pages[i].place != at)
-			continue;
-		err = write_all(store->fd, store->pages[i].bytes, VPT_CODE_BYTES);
-		at += VPT_CODE_BYTES;
-	}
-	return err;
-}
-
-/* The pages first up to end, which are in a row in the file too, for a space. */
-static int add_section(struct vpt_code_store *store, struct space *space, size_t first, size_t end)
-{
-	if (!space->image)
-		space->image = vpt_ipt_image_new(store->code);
-	if (!space->image)
-		return -ENOMEM;
-	return vpt_ipt_image_add(space->image, store->pages[first].place,
-				 (end - first) * VPT_CODE_BYTES, store->pages[first].vaddr);
-}
-
-/* Returns the end of the run of adjacent pages of one space that begins at `first`. */
-static size_t end_of_run(const struct vpt_code_store *store, size_t first)
-{
-	const struct page *page = &store->pages[first];
-	size_t i;
-
-	for (i = first + 1; i < store->npages; i++) {
-		uint64_t distance = (i - first) * VPT_CODE_BYTES;
-
-		if (store->pages[i].cr3 != page->cr3 ||
-		    store->pages[i].vaddr != page->vaddr + distance ||
-		    store->pages[i].place != page->place + distance)
-			break;
-	}
-	return i;
-}
-
-/* Returns how many sections the images would have. */
-static size_t count_sections(const struct vpt_code_store *store)
-{
-	size_t n = 0, first, sharing = 0, k;
-
-	for (k = 0; k < store->nspaces; k++)
-		sharing += store->spaces[k].common;
-	for (first = 0; first < store->npages; first = end_of_run(store, first)) {
-		n++;
-		if (store->pages[first].cr3 == store->common)
-			n += sharing;
-	}
-	return n;
-}
-
-/* Make a run of pages a section of each space that has them. */
-static int add_run(struct vpt_code_store *store, size_t first, size_t end)
-{
-	uint64_t cr3 = store->pages[first].cr3;
-	struct space *own = (struct space *)find_space(store, cr3);
-	int err = own ? add_section(store, own, first, end) : 0;
-	size_t k;
-
-	for (k = 0; k < store->nspaces && cr3 == store->common && !err; k++) {
-		if (store->spaces[k].common)
-			err = add_section(store, &store->spaces[k], first, end);
-	}
-	return err;
-}
-
-/* Give each space its pages, those in a row as one section. */
-static int fill_images(struct vpt_code_store *store)
-{
-	size_t first, end;
-	int err = 0;
-
-	for (first = 0; first < store->npages && !err; first = end) {
-		end = end_of_run(store, first);
-		err = add_run(store, first, end);
-	}
-	return err;
 }
 
 /* The space that others share, 0: none. */
@@ -486,7 +323,6 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 
 	if (!store)
 		return -ENOMEM;
-	store->fd = -1;
 	store->selected = VPT_CR3_UNKNOWN;
 	store->source = vpt_reader_source(reader);
 
@@ -515,15 +351,8 @@ out:
 
 void vpt_code_close(struct vpt_code_store *store)
 {
-	size_t i;
-
 	if (!store)
 		return;
-	for (i = 0; i < store->nspaces; i++)
-		vpt_ipt_image_free(store->spaces[i].image);
-	vpt_ipt_code_free(store->code);
-	if (store->fd >= 0)
-		close(store->fd);
 	free(store->buckets);
 	free(store->pages);
 	free(store->later);
@@ -618,31 +447,6 @@ uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip)
 	if (found == VPT_CR3_UNKNOWN && store->source)
 		found = store->source->guess(store->source->context, ip);
 	return found;
-}
-
-int vpt_code_make_images(struct vpt_code_store *store)
-{
-	int err;
-
-	if (store->fd >= 0)
-		return 0;
-	err = place_pages(store);
-	if (err)
-		return err;
-	if (count_sections(store) > SECTIONS_MAX)
-		return -EOVERFLOW;
-	err = write_file(store);
-	if (err)
-		return err;
-	store->code = vpt_ipt_code_new(store->fd);
-	return store->code ? fill_images(store) : -ENOMEM;
-}
-
-struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space)
-{
-	const struct space *s = find_space(store, space);
-
-	return s ? s->image : NULL;
 }
 
 void vpt_code_select(struct vpt_code_store *store, uint64_t space)

@@ -2,12 +2,11 @@
 /*
  * The code that one vCPU ran: pages by address space, each in the version that
  * counts at the point that has been reached. Pages that the file does not have come from the
- * reader's source of code, if it has one; libipt's images do not have those.
+ * reader's source of code, if it has one.
  */
 #ifndef VMM_DECODE_CODE_H
 #define VMM_DECODE_CODE_H
 
-#include "ipt.h"
 #include "trace/reader.h"
 
 struct vpt_code_store;
@@ -22,7 +21,7 @@ void vpt_code_close(struct vpt_code_store *store);
 /* The counter at which a page next changes, UINT64_MAX: never again. */
 uint64_t vpt_code_next_change(const struct vpt_code_store *store);
 
-/* Let the versions up to `insns` count. There must be no images. */
+/* Let the versions up to `insns` count. */
 void vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
 
 /*
@@ -61,14 +60,6 @@ bool vpt_code_leaves_out(const struct vpt_code_store *store);
  * VPT_CR3_UNKNOWN if there is none or more than one.
  */
 uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip);
-
-/*
- * Make the images, for a decoder that reads them. Returns 0 or -errno; -EOVERFLOW: the code
- * is so scattered that images would take too long, and the decoder has to fetch it.
- */
-int vpt_code_make_images(struct vpt_code_store *store);
-/* What it is to read in a space of vpt_code_space(); NULL: nothing. */
-struct vpt_ipt_image *vpt_code_image(const struct vpt_code_store *store, uint64_t space);
 
 /* Select the space that vpt_code_fetch() reads. */
 void vpt_code_select(struct vpt_code_store *store, uint64_t space);

@@ -11,24 +11,10 @@ const char *vpt_flow_event_text(enum vpt_flow_event event)
 	return event < VPT_FLOW_COUNT ? texts[event] : "?";
 }
 
-int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     enum vpt_flow_by by, struct vpt_flow **flow)
-{
-	size_t switches;
-
-	vpt_reader_switches(reader, vcpu, &switches);
-	/* What libipt reads is made of the file alone, and it is told no place in the stream. */
-	if (vpt_reader_source(reader) || switches)
-		by = VPT_FLOW_BY_LIBVPTDECODE;
-	if (by == VPT_FLOW_BY_LIBIPT && !(vpt_reader_info(reader)->flags & VPT_INFO_RTIT))
-		return vpt_ipt_flow_open(reader, vcpu, unit, flow);
-	return vpt_pt_flow_open(reader, vcpu, unit, flow);
-}
-
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		  struct vpt_flow **flow)
 {
-	return vpt_flow_open_by(reader, vcpu, unit, VPT_FLOW_BY_LIBVPTDECODE, flow);
+	return vpt_pt_flow_open(reader, vcpu, unit, flow);
 }
 
 void vpt_flow_close(struct vpt_flow *flow)

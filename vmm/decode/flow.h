@@ -26,11 +26,6 @@ struct vpt_code_store;
 /* COUNTS: without INSN and BLOCK items, as far as vpt_flow_counts() has what they would tell. */
 enum vpt_flow_unit { VPT_FLOW_INSNS, VPT_FLOW_BLOCKS, VPT_FLOW_COUNTS };
 
-enum vpt_flow_by { VPT_FLOW_BY_LIBVPTDECODE, VPT_FLOW_BY_LIBIPT };
-
-/* As vpt_flow_open(), with the decoder to use for Intel PT. */
-int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     enum vpt_flow_by by, struct vpt_flow **flow);
 /* 0 or -errno. The reader outlives the flow. */
 int vpt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		  struct vpt_flow **flow);

@@ -23,8 +23,6 @@ struct vpt_flow_ops {
 	const struct vpt_code_store *(*code)(const struct vpt_flow *flow);
 };
 
-int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		      struct vpt_flow **flow);
 int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
 		     struct vpt_flow **flow);
 

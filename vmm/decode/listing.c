@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "cfe.h"
 #include "spaces.h"
 #include "text.h"
 #include "vpt/block.h"

@@ -6,7 +6,7 @@
 #ifndef VMM_ORACLE_COMPARE_H
 #define VMM_ORACLE_COMPARE_H
 
-#include "decode/flow.h"
+#include "judge/judge.h"
 #include "expect.h"
 
 /* Lines around a difference that are shown of each side. */

@@ -47,13 +47,13 @@
  * RFLAGS.IF alone, has for itself. So are packet blocks, and the FUP of their BEP. TRIG
  * packets and their FUPs are taken out and not reported.
  */
-#ifndef VMM_DECODE_FILTER_H
-#define VMM_DECODE_FILTER_H
+#ifndef VMM_JUDGE_FILTER_H
+#define VMM_JUDGE_FILTER_H
 
-#include "cfe.h"
-#include "code.h"
-#include "segment.h"
-#include "spaces.h"
+#include "decode/cfe.h"
+#include "decode/code.h"
+#include "decode/segment.h"
+#include "decode/spaces.h"
 
 /* Not canonical, and out of reach of a displacement from any address that is. */
 #define VPT_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
@@ -137,4 +137,4 @@ int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
  */
 uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset);
 
-#endif /* VMM_DECODE_FILTER_H */
+#endif /* VMM_JUDGE_FILTER_H */

@@ -6,10 +6,7 @@ void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3)
 {
 	f->cr3 = cr3;
 	f->space = vpt_spaces_find(f->spaces, cr3);
-	if (f->images && !f->scattered)
-		vpt_ipt_set_image(f->decoder, vpt_code_image(f->code, cr3));
-	else
-		vpt_code_select(f->code, cr3);
+	vpt_code_select(f->code, cr3);
 }
 
 static bool in_guest(const struct vpt_ipt_flow *f)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The state of a flow, for its own files. */
-#ifndef VMM_DECODE_IPT_FLOW_H
-#define VMM_DECODE_IPT_FLOW_H
+#ifndef VMM_JUDGE_IPT_FLOW_H
+#define VMM_JUDGE_IPT_FLOW_H
 
 #include "bare.h"
-#include "code.h"
-#include "disasm.h"
+#include "decode/code.h"
+#include "decode/disasm.h"
+#include "ipt.h"
 #include "filter.h"
-#include "flow_ops.h"
-#include "spaces.h"
+#include "decode/flow_ops.h"
+#include "decode/spaces.h"
 #include "units.h"
 
 struct vpt_ipt_flow {
@@ -41,8 +42,7 @@ struct vpt_ipt_flow {
 	bool blocks;	    /* BLOCKs are wanted, else INSNs */
 	bool changes;	    /* some page has more than one version */
 	uint64_t change;    /* the counter at which one next does */
-	bool images;	    /* libipt's block decoder is in use, */
-	bool scattered;	    /* and fetches code: there are too many sections */
+	bool by_blocks;	    /* libipt's block decoder is in use */
 	bool give_up;	    /* on the rest of this segment */
 
 	uint64_t insns; /* the counter of format.h */
@@ -90,4 +90,7 @@ bool vpt_flow_elsewhere(struct vpt_ipt_flow *f, const struct vpt_item *error);
 bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *item);
 void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item);
 
-#endif /* VMM_DECODE_IPT_FLOW_H */
+int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
+		      struct vpt_flow **flow);
+
+#endif /* VMM_JUDGE_IPT_FLOW_H */

@@ -124,13 +124,7 @@ static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, ui
 		config.begin = f->filtered.bytes;
 		config.len = f->filtered.len;
 	}
-	f->images = config.blocks;
-	if (f->images) {
-		err = vpt_code_make_images(f->code);
-		f->scattered = err == -EOVERFLOW;
-		if (err && !f->scattered)
-			return err;
-	}
+	f->by_blocks = config.blocks;
 	err = start_timelines(f, s, config.begin, config.len);
 	if (err)
 		return err;
@@ -384,7 +378,7 @@ static int take_error(struct vpt_ipt_flow *f, struct vpt_item *item)
 		f->rewrite_all = true;
 		return decode_again(f);
 	}
-	learned = f->images ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
+	learned = f->by_blocks ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
 	if (learned)
 		return learned < 0 ? learned : decode_again(f);
 	if (vpt_flow_elsewhere(f, item))
@@ -403,7 +397,7 @@ static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 	else
 		next_read(f, item);
 	f->has_ahead = false;
-	learned = vpt_unlikely(f->images && f->filtered.doubts.n) ? walks_out(f, item) : 0;
+	learned = vpt_unlikely(f->by_blocks && f->filtered.doubts.n) ? walks_out(f, item) : 0;
 	if (learned)
 		return learned < 0 ? learned : decode_again(f);
 	f->read_before = f->read;
@@ -482,7 +476,7 @@ static int next(struct vpt_flow *flow, struct vpt_item *item)
 	struct vpt_ipt_flow *f = of(flow);
 
 	/* Instructions that are decoded as such: nothing is to be made of them. */
-	if (!f->blocks && !f->images)
+	if (!f->blocks && !f->by_blocks)
 		return next_item(f, item);
 	return f->blocks ? vpt_units_block(&f->units, item)
 			 : vpt_units_insn(&f->units, &f->code, f->disasm, item);

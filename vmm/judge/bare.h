@@ -3,10 +3,10 @@
  * A stream without TNT packets (33.3.9), as far as it goes: what its packets say, and
  * nothing of what ran in between. In: what the filter made of it (filter.h).
  */
-#ifndef VMM_DECODE_BARE_H
-#define VMM_DECODE_BARE_H
+#ifndef VMM_JUDGE_BARE_H
+#define VMM_JUDGE_BARE_H
 
-#include "item.h"
+#include "decode/item.h"
 #include "vpt/packet.h"
 
 struct vpt_bare {
@@ -28,4 +28,4 @@ void vpt_bare_init(struct vpt_bare *bare, const uint8_t *bytes, size_t len);
 /* The next EVENT, ERROR or END; `offset` is where in the bytes it was read. */
 void vpt_bare_next(struct vpt_bare *bare, struct vpt_item *item);
 
-#endif /* VMM_DECODE_BARE_H */
+#endif /* VMM_JUDGE_BARE_H */

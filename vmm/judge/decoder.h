@@ -3,10 +3,10 @@
  * What turns packets and code into items: libipt (ipt.h).
  * A decoder is of one stretch of packets and begins with this struct.
  */
-#ifndef VMM_DECODE_DECODER_H
-#define VMM_DECODE_DECODER_H
+#ifndef VMM_JUDGE_DECODER_H
+#define VMM_JUDGE_DECODER_H
 
-#include "item.h"
+#include "decode/item.h"
 
 struct vpt_decoder {
 	const struct vpt_decoder_ops *ops;
@@ -36,4 +36,4 @@ static inline void vpt_decoder_free(struct vpt_decoder *d)
 		d->ops->free(d);
 }
 
-#endif /* VMM_DECODE_DECODER_H */
+#endif /* VMM_JUDGE_DECODER_H */

@@ -16,22 +16,6 @@
 /* An error of ours beside enum pt_error_code. */
 #define ERR_STALL 1000
 
-/*
- * Sections that stay mapped, in bytes. In the worst case each is one page and one
- * mapping, and a process has 65530 of those.
- */
-#define MAPPED_LIMIT (32768ull * 4096)
-
-struct vpt_ipt_code {
-	char path[32];
-	struct pt_image_section_cache *cache;
-};
-
-struct vpt_ipt_image {
-	struct vpt_ipt_code *code;
-	struct pt_image *image;
-};
-
 struct ipt {
 	struct vpt_decoder decoder;
 	struct pt_insn_decoder *insn; /* one of these two */
@@ -63,67 +47,6 @@ bool vpt_ipt_reads_events(void)
 	return v.major > 2 || (v.major == 2 && v.minor >= 1);
 }
 
-struct vpt_ipt_code *vpt_ipt_code_new(int fd)
-{
-	struct vpt_ipt_code *code = calloc(1, sizeof(*code));
-
-	if (!code)
-		return NULL;
-	/* libipt opens its files by name, each time it maps a section. */
-	snprintf(code->path, sizeof(code->path), "/proc/self/fd/%d", fd);
-	code->cache = pt_iscache_alloc(NULL);
-	if (!code->cache || pt_iscache_set_limit(code->cache, MAPPED_LIMIT) < 0) {
-		vpt_ipt_code_free(code);
-		return NULL;
-	}
-	return code;
-}
-
-void vpt_ipt_code_free(struct vpt_ipt_code *code)
-{
-	if (!code)
-		return;
-	pt_iscache_free(code->cache);
-	free(code);
-}
-
-struct vpt_ipt_image *vpt_ipt_image_new(struct vpt_ipt_code *code)
-{
-	struct vpt_ipt_image *image = calloc(1, sizeof(*image));
-
-	if (!image)
-		return NULL;
-	image->code = code;
-	image->image = pt_image_alloc(NULL);
-	if (!image->image) {
-		free(image);
-		return NULL;
-	}
-	return image;
-}
-
-void vpt_ipt_image_free(struct vpt_ipt_image *image)
-{
-	if (!image)
-		return;
-	pt_image_free(image->image);
-	free(image);
-}
-
-int vpt_ipt_image_add(struct vpt_ipt_image *image, uint64_t file_offset, uint64_t bytes,
-		      uint64_t vaddr)
-{
-	struct vpt_ipt_code *code = image->code;
-	int isid = pt_iscache_add_file(code->cache, code->path, file_offset, bytes, vaddr);
-
-	if (isid < 0)
-		return isid == -pte_nomem ? -ENOMEM : -EIO;
-	/* Any CR3: an image is one address space already. */
-	if (pt_image_add_cached(image->image, code->cache, isid, NULL) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
 /* An image of no sections asks this for each instruction. */
 static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uint64_t ip,
 		     void *context)
@@ -138,14 +61,6 @@ static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uin
 static struct ipt *of(struct vpt_decoder *d)
 {
 	return (struct ipt *)d;
-}
-
-void vpt_ipt_set_image(struct vpt_decoder *d, struct vpt_ipt_image *image)
-{
-	struct ipt *ipt = of(d);
-
-	/* NULL is the decoder's own image, which is empty. This cannot fail. */
-	(void)pt_blk_set_image(ipt->block, image ? image->image : NULL);
 }
 
 static uint64_t read_offset(const struct ipt *ipt)

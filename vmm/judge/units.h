@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A decoder's units need not be the wanted ones: BLOCKs from INSNs and the other way round. */
-#ifndef VMM_DECODE_UNITS_H
-#define VMM_DECODE_UNITS_H
+#ifndef VMM_JUDGE_UNITS_H
+#define VMM_JUDGE_UNITS_H
 
-#include "code.h"
-#include "disasm.h"
-#include "item.h"
+#include "decode/code.h"
+#include "decode/disasm.h"
+#include "decode/item.h"
 
 struct vpt_units {
 	/* The next item as it is decoded. 0 or -errno. */
@@ -27,4 +27,4 @@ int vpt_units_block(struct vpt_units *u, struct vpt_item *item);
 int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
 		   struct vpt_item *item);
 
-#endif /* VMM_DECODE_UNITS_H */
+#endif /* VMM_JUDGE_UNITS_H */
