@@ -80,7 +80,7 @@ missing() {
 	done
 }
 
-# The kinds of version 1 of .vpt and version 3 of .vps. Their numbers never change.
+# The kinds of versions 1 to 3 of .vpt and of version 3 of .vps. Their numbers never change.
 traces="1 INFO
 2 RAM
 3 ELF
@@ -94,7 +94,21 @@ traces="1 INFO
 11 SPACE
 12 VMCS
 13 STRETCH
-14 RUN"
+14 RUN
+15 STOP
+16 PAGE
+17 MAP
+18 ORIGIN
+19 SWITCH
+20 POINT
+21 PACKED
+22 EPOCH
+23 FRAME
+24 VIEW
+25 INPUT
+26 FILE
+27 MARK
+28 CUT"
 snapshots="1 INFO
 2 CPUID
 3 RAM

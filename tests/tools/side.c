@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a trace that has each kind of block which version 3 of the file added, except PACKED.
+ * Writes a trace that has each kind of block which version 3 of the file added, except PACKED,
+ * and MAP and STOP blocks.
  *
  * usage: side FILE
  *
@@ -107,6 +108,8 @@ int main(int argc, char **argv)
 {
 	const struct vpt_file_info info = {.vcpus = 3, .model = "none", .engine = "side"};
 	const struct vpt_cut cut = {.offset = 0x1000, .why = VPT_CUT_RING};
+	const struct vpt_page_map map = {{.cr3 = 0x1000, .vaddr = 0x800000, .gpa = 0x7000}, 1};
+	const struct vpt_post_mortem pm = {.stop = {.kind = VPT_STOP_HALTED, .mode = 64}};
 	struct vpt_epoch epoch = {.epoch = 1};
 	unsigned int i;
 
@@ -130,5 +133,7 @@ int main(int argc, char **argv)
 		session(i, VPT_SESSION_END);
 	epoch.insns = 6;
 	vpt_writer_epoch(w, 0, &epoch);
+	vpt_writer_map(w, 0, &map, 1);
+	vpt_writer_stop(w, &pm);
 	return vpt_writer_close(w, 0) ? 4 : 0;
 }
