@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The edges of a trace of Intel PT: how often each branch led where.
- * usage: edges CODE ADDRESS TRACE	files of bytes; CODE was at ADDRESS
+ * The edges of a trace: how often each branch led where.
+ * usage: edges CODE ADDRESS TRACE [rtit]	files of bytes; CODE was at ADDRESS; packets of RTIT
  * cc -o edges edges.c $(pkg-config --cflags --libs vptdecode)
  */
 #include <inttypes.h>
@@ -33,16 +33,17 @@ static void on_event(void *context, const struct vptd_event *event)
 
 int main(int argc, char **argv)
 {
-	const struct vptd_config config = {.size = sizeof(config), .flags = VPTD_EDGES};
+	const uint32_t flags = VPTD_EDGES | (argc == 5 ? VPTD_RTIT : 0);
+	const struct vptd_config config = {.size = sizeof(config), .flags = flags};
 	const struct vptd_ops ops = {.size = sizeof(ops), .event = on_event};
 	struct vptd_counts *counts = vptd_counts_new();
-	struct vptd_edge edge;
 	enum vptd_status status;
 	struct vptd_decoder *d = vptd_new(&config, &ops, NULL, &status);
+	struct vptd_edge edge;
 	uint8_t *code, *trace;
 	size_t len, i;
 
-	if (argc != 4 || !d || !counts)
+	if (argc < 4 || argc > 5 || !d || !counts)
 		return 2;
 	code = read_file(argv[1], &len);
 	status = vptd_code(d, VPTD_ANY_SPACE, strtoull(argv[2], NULL, 0), code, len);

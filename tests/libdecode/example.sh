@@ -17,6 +17,8 @@ printf '\377\300\165\374\377\340' >"$dir/code"
 	for _ in 1 2 3 4 5 6 7 8; do printf '\002\202'; done
 	printf '\231\001\175\000\020\100\000\000\000\002\043\034\155\000\020\100\000\000\000'
 } >"$dir/trace"
+# The same in RTIT: PSB, FUP.PGE 401000H, TNT of TTN, TIP 401000H.
+printf '\300\0\0\0\0\0\0\0\0\205\000\020\100\000\016\265\000\020\100\000' >"$dir/rtit"
 cat >"$dir/expected" <<'END'
 401002 401000 2
 401002 401004 1
@@ -30,6 +32,9 @@ example() { # NAME COMMAND...
 	"$dir/edges" "$dir/code" 0x401000 "$dir/trace" >"$dir/edges.out" 2>"$dir/edges.err"
 	tap_empty "$name: the edges" "$(diff "$dir/expected" "$dir/edges.out" 2>&1)"
 	tap_empty "$name: 7 instructions, no error" "$(grep -vx '7 instructions' "$dir/edges.err")"
+	"$dir/edges" "$dir/code" 0x401000 "$dir/rtit" rtit >"$dir/edges.out" 2>"$dir/edges.err"
+	tap_empty "$name: the same of RTIT" "$(diff "$dir/expected" "$dir/edges.out" 2>&1)"
+	tap_empty "$name: RTIT, no error" "$(grep -vx '7 instructions' "$dir/edges.err")"
 	rm -f "$dir/edges"
 }
 

@@ -2,13 +2,8 @@
 /*
  * The execution flow of one vCPU, from a trace file: an iterator over items.
  *
- * libvptdecode decodes RTIT, and Intel PT where it is asked to. The rest is about libipt.
- *
- * Instructions come from libipt's instruction decoder, blocks from its block
- * decoder, which is several times as fast. Where a page of code changed within
- * the trace, blocks are made of instructions, since only between two of those
- * can a change be put into effect. Else, where there are address ranges,
- * instructions are made of blocks, for a reason told in filter.h.
+ * libvptdecode makes the items of Intel PT and of RTIT (pt_flow.h). vmm/judge makes those of Intel
+ * PT with libipt, to compare with.
  *
  * Every SEGMENT is a fresh start: between it and what came before, instructions
  * may be missing. Errors are items; decoding goes on at the next PSB.
