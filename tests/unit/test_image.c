@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/record.h"
 #include "decode/by_cr3.h"
 #include "decode/flow.h"
 #include "decode/spaces.h"
+#include "host/vmm.h"
 #include "image/nested.h"
 #include "image/set.h"
 #include "lib/imagefile.h"
@@ -557,6 +559,8 @@ static uint64_t count_insns(struct vpt_reader *r, unsigned int *errors)
 /* vpt record: the file gets the code of the guest that is there, and the other is left out. */
 START_TEST(recorded)
 {
+	const struct vpt_record_guests in = {
+		.where = VPT_RECORD_KCORE, .memory = path, .spaces = two, .nspaces = 2};
 	struct vpt_record_sum sum = {0};
 	const struct vpt_code *code;
 	const struct vpt_space *spaces;
@@ -573,7 +577,7 @@ START_TEST(recorded)
 	snprintf(file, sizeof(file), "%s.vpt", path);
 	w = write_packets(file, true);
 	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
-	ck_assert_int_eq(vpt_record_guests(w, file, path, two, 2, &sum), 0);
+	ck_assert_int_eq(vpt_record_guests(&in, w, file, &sum), 0);
 	ck_assert_uint_eq(sum.guest_code, 1);
 	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
 
@@ -590,6 +594,97 @@ START_TEST(recorded)
 	ck_assert_uint_eq(errors, 0);
 	vpt_reader_close(r);
 	unlink(file);
+}
+END_TEST
+
+/*
+ * The same with this process as the VMM of both guests: the machine's memory is of no use, and the
+ * largest mapping here, 2.75 GiB and a page, is the guests' RAM with a hole.
+ */
+START_TEST(in_process)
+{
+	const struct vpt_record_vmm vmms[] = {{VMCS, (unsigned int)getpid()}};
+	struct vpt_record_guests in = {.where = VPT_RECORD_AUTO,
+				       .memory = path,
+				       .spaces = two,
+				       .nspaces = 2,
+				       .vmms = vmms,
+				       .nvmms = 1};
+	const size_t bytes = 0xb0000000 + PAGE;
+	struct vpt_record_sum sum = {0};
+	const struct vpt_code *code;
+	struct vpt_writer *w;
+	struct vpt_reader *r;
+	unsigned int errors;
+	char file[80], why[256];
+	uint8_t *guest;
+	size_t n;
+
+	memset(ram, 0, sizeof(ram));
+	write_image(IMAGEFILE_RAW, &whole);
+	/* Its code is behind the hole, as q35 has it. */
+	map4(CR3, VADDR, 1ull << 32);
+	guest = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ck_assert(guest != MAP_FAILED);
+	memcpy(guest, ram, sizeof(ram));
+	memset(guest + 0x80000000, 0x90, PAGE);
+	snprintf(file, sizeof(file), "%s.vpt", path);
+	w = write_packets(file, false);
+	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
+	ck_assert_int_eq(vpt_record_guests(&in, w, file, &sum), 0);
+	/* Of the other one nothing is executed, and so nothing is missing. */
+	ck_assert_uint_eq(sum.guest_code, 2);
+	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
+	code = vpt_reader_code(r, 0, &n);
+	ck_assert(n == 1 && !memcmp(code->bytes, guest + 0x80000000, PAGE));
+	ck_assert_uint_eq(count_insns(r, &errors), 50);
+	ck_assert_uint_eq(errors, 0);
+	vpt_reader_close(r);
+	unlink(file);
+	munmap(guest, bytes);
+}
+END_TEST
+
+START_TEST(vmm_layouts)
+{
+	static const struct {
+		uint64_t bytes, low[VPT_VMM_LAYOUTS];
+	} rows[] = {
+		{0x8000000, {0, 0, 0, 0x8000000}},
+		{0xafffffff, {0, 0, 0, 0xafffffff}},
+		{0xb0000000, {0x80000000, 0, 0, 0xb0000000}},
+		{0xd0001000, {0x80000000, 0, 0xd0000000, 0xd0001000}},
+		{0x200000000, {0x80000000, 0xc0000000, 0xd0000000, 0x200000000}},
+	};
+	unsigned int i;
+
+	for (i = 0; i <= VPT_VMM_LAYOUTS; i++)
+		ck_assert_uint_eq(vpt_vmm_low(rows[_i].bytes, i),
+				  i < VPT_VMM_LAYOUTS ? rows[_i].low[i] : 0);
+}
+END_TEST
+
+START_TEST(vmm_maps)
+{
+	static const char text[] =
+		"1000-2000 r-xp 00000000 00:00 0  /vmm\n"
+		"10000-200000 rw-p 00000000 00:00 0  [heap]\n"
+		"7f0000000000-7f0008000000 rw-s 00000000 00:01 7  /dev/zero (deleted)\n"
+		"7f1000000000-7f2000000000 r--p 00000000 00:00 0\n"
+		"02008fff7000-10007fff8000 rw-p 00000000 00:00 0\n"
+		"7f0008001000-7f0008000000 rw-p 00000000 00:00 0\n"
+		"nonsense\n";
+	FILE *maps = fmemopen((void *)text, sizeof(text) - 1, "r");
+	struct vpt_host_range r;
+
+	ck_assert(vpt_vmm_ram(maps, &r));
+	ck_assert(r.start == 0x7f0000000000 && r.end == 0x7f0008000000);
+	fclose(maps);
+	maps = fmemopen((void *)text, 38, "r");
+	ck_assert(!vpt_vmm_ram(maps, &r));
+	fclose(maps);
 }
 END_TEST
 
@@ -650,6 +745,9 @@ Suite *vpt_suite(void)
 	tcase_add_test(sets, hostile_vmcs);
 	tcase_add_loop_test(sets, guesses, 0, 7);
 	tcase_add_test(sets, recorded);
+	tcase_add_test(sets, in_process);
+	tcase_add_loop_test(sets, vmm_layouts, 0, 5);
+	tcase_add_test(sets, vmm_maps);
 	tcase_add_test(sets, no_spaces);
 	suite_add_tcase(suite, sets);
 	return suite;

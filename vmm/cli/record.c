@@ -337,7 +337,7 @@ static int record(struct record *r)
 	unsigned int i;
 	int err = vpt_record_host_open(&r->host), late;
 
-	r->host.guests = !r->o->no_guests;
+	r->host.guest_code = r->o->guest_code;
 	/* perf's own switches in the kernel's code are set by now: it is open. */
 	if (!err)
 		err = vpt_record_host_kernel(&r->host);

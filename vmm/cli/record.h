@@ -15,11 +15,12 @@
 struct vpt_record_options {
 	const char *output;
 	unsigned int cpus[VPT_RECORD_CPUS_MAX];
-	unsigned int ncpus; /* 0: all that are online */
-	uint64_t seconds;   /* 0: no limit */
-	uint64_t buffer;    /* bytes of each CPU's ring */
-	char **command;	    /* NULL: none */
-	bool system, no_guests, quiet, help;
+	unsigned int ncpus;	 /* 0: all that are online */
+	uint64_t seconds;	 /* 0: no limit */
+	uint64_t buffer;	 /* bytes of each CPU's ring */
+	char **command;		 /* NULL: none */
+	unsigned int guest_code; /* enum vpt_record_guest_code */
+	bool system, quiet, help;
 };
 
 void vpt_record_help(void);
@@ -38,8 +39,8 @@ struct vpt_record_host {
 	struct vpt_host_memory memory;
 	struct vpt_ksyms syms;
 	struct vpt_tasks_where where;
-	bool has_tasks; /* `where` is filled in */
-	bool guests;	/* their code is wanted */
+	bool has_tasks;		 /* `where` is filled in */
+	unsigned int guest_code; /* enum vpt_record_guest_code */
 	struct vpt_procs procs;
 	struct {
 		struct vpt_record_page *at;
@@ -69,12 +70,34 @@ struct vpt_record_sum {
 int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const char *path,
 		    struct vpt_record_sum *sum);
 
+/* Where the guests' code is looked for. */
+enum vpt_record_guest_code {
+	VPT_RECORD_AUTO,    /* in the machine's memory, then in the VMMs' processes */
+	VPT_RECORD_KCORE,   /* in the machine's memory */
+	VPT_RECORD_PROCESS, /* in the VMMs' processes */
+	VPT_RECORD_NONE,    /* nowhere */
+};
+
+/* The process that runs a VMCS. */
+struct vpt_record_vmm {
+	uint64_t vmcs;
+	unsigned int pid;
+};
+
+struct vpt_record_guests {
+	enum vpt_record_guest_code where;
+	const char *memory;		/* an image of the machine's memory: /proc/kcore */
+	const struct vpt_space *spaces; /* of the file, the guests' among them */
+	size_t nspaces;
+	const struct vpt_record_vmm *vmms; /* of VMCSs, as far as they are known */
+	size_t nvmms;
+};
+
 /*
- * record_guests.c: the code of guests, which are among the @n @spaces of the file. @path is the
- * file that the writer writes, and has the code of the host. @memory is an image of the
- * machine's memory: /proc/kcore. Without it a line is printed. 0 or -errno.
+ * record_guests.c: the code of guests. @path is the file that the writer writes, and has spaces and
+ * the code of the host. 0 or -errno.
  */
-int vpt_record_guests(struct vpt_writer *writer, const char *path, const char *memory,
-		      const struct vpt_space *spaces, size_t n, struct vpt_record_sum *sum);
+int vpt_record_guests(const struct vpt_record_guests *in, struct vpt_writer *writer,
+		      const char *path, struct vpt_record_sum *sum);
 
 #endif /* VMM_CLI_RECORD_H */

@@ -294,6 +294,35 @@ static void count(const struct out *o, struct vpt_record_sum *sum)
 	}
 }
 
+/* The process of a VMCS is the one whose CR3 was there before its guest's. */
+static int write_guests(struct out *o, const char *path, struct vpt_record_sum *sum)
+{
+	struct vpt_record_vmm *vmms = calloc(o->seen.n + 1, sizeof(*vmms));
+	struct vpt_record_guests in = {
+		.where = o->host->guest_code,
+		.memory = "/proc/kcore",
+		.spaces = o->spaces.at,
+		.nspaces = o->spaces.n,
+		.vmms = vmms,
+	};
+	size_t i;
+	int err;
+
+	if (!vmms)
+		return -ENOMEM;
+	for (i = 0; i < o->seen.n; i++) {
+		const struct vpt_seen_space *s = &o->seen.at[i];
+		const struct vpt_proc *proc =
+			s->non_root ? vpt_procs_find(&o->host->procs, s->host) : NULL;
+
+		if (proc && proc->seen)
+			vmms[in.nvmms++] = (struct vpt_record_vmm){s->vmcs, proc->task.pid};
+	}
+	err = vpt_record_guests(&in, o->writer, path, sum);
+	free(vmms);
+	return err;
+}
+
 int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const char *path,
 		    struct vpt_record_sum *sum)
 {
@@ -311,8 +340,8 @@ int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const 
 		err = write_processes(&o);
 	if (!err)
 		count(&o, sum);
-	if (!err && h->guests)
-		err = vpt_record_guests(writer, path, "/proc/kcore", o.spaces.at, o.spaces.n, sum);
+	if (!err && h->guest_code != VPT_RECORD_NONE)
+		err = write_guests(&o, path, sum);
 	vpt_seen_free(&o.seen);
 	free(o.spaces.at);
 	free(o.vmcs.at);

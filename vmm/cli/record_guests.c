@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vpt record: the guests' code. The trace is decoded once, with this machine's memory as the source
+ * vpt record: the guests' code. The trace is decoded once, with memory of this machine as the source
  * of its guests' code, and what the decoder asked for goes to the file. A space in which it found an
  * end of the code is left out as a whole: its part would only be an error for the file's readers.
+ *
+ * There is more than one way to find a guest's memory. Each is an attempt, and the one that leaves
+ * out the fewest spaces counts.
  */
 #include "cli/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/flow.h"
+#include "host/vmm.h"
 #include "image/set.h"
 #include "image/table.h"
 #include "trace/reader.h"
@@ -23,7 +28,7 @@
 struct guest {
 	const struct vpt_space *space;
 	uint64_t number; /* of the images' set; VPT_SOURCE_NONE: not asked for yet */
-	bool left_out, used;
+	bool left_out;
 };
 
 struct found {
@@ -33,8 +38,11 @@ struct found {
 	const uint8_t *bytes;
 };
 
+/* No process is looked at. */
+#define NO_LAYOUT UINT32_MAX
+
 struct collect {
-	struct vpt_writer *writer;
+	struct img_set *set;
 	struct vpt_code_source inner, outer;
 	struct guest *guests;
 	size_t n;
@@ -44,7 +52,11 @@ struct collect {
 	} found;
 	unsigned int vcpu;
 	bool no_memory;
-	bool again;		   /* a space was left out in this pass */
+	bool again; /* a space was left out in this pass */
+};
+
+struct output {
+	struct vpt_writer *writer;
 	struct img_table contents; /* bytes -> number of the writer's, plus 1 */
 };
 
@@ -149,39 +161,66 @@ static int collect_all(struct collect *c, const char *path)
 	return c->no_memory ? -ENOMEM : err;
 }
 
-/* A page is in the file once, wherever it was found. */
-static int content(struct collect *c, const uint8_t *bytes, uint64_t *id)
+static int collect_passes(struct collect *c, const char *path)
 {
-	uintptr_t key = (uintptr_t)bytes;
-	const void *was = img_table_find(&c->contents, key, 0);
+	unsigned int passes = 0;
 	int err;
 
-	if (was) {
-		*id = (uintptr_t)was - 1;
-		return 0;
-	}
-	err = vpt_writer_page(c->writer, bytes, id);
-	if (!err && !img_table_add(&c->contents, key, 0, (const void *)(uintptr_t)(*id + 1)))
-		err = -ENOMEM;
+	do {
+		err = collect_all(c, path);
+	} while (!err && c->again && ++passes < PASSES_MAX);
 	return err;
 }
 
-static int write_found(struct collect *c, const struct found *f)
+static bool is_missing(const struct guest *g)
 {
-	struct guest *guest = &c->guests[f->guest];
-	struct vpt_page_map map = {
-		.page = {.cr3 = guest->space->id, .vaddr = f->vaddr, .gpa = UINT64_MAX},
-	};
-	int err;
-
-	if (guest->left_out)
-		return 0;
-	guest->used = true;
-	err = content(c, f->bytes, &map.content);
-	return err ? err : vpt_writer_map(c->writer, f->vcpu, &map, 1);
+	return g->space->flags & VPT_SPACE_NON_ROOT &&
+	       (g->left_out || g->number == VPT_SOURCE_NONE);
 }
 
-static int open_memory(struct img_set *set, const char *path)
+static size_t count_missing(const struct collect *c)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < c->n; i++)
+		n += is_missing(&c->guests[i]);
+	return n;
+}
+
+static void close_collect(struct collect *c)
+{
+	if (!c)
+		return;
+	img_set_free(c->set);
+	free(c->guests);
+	free(c->found.at);
+	free(c);
+}
+
+static struct collect *open_collect(const struct vpt_record_guests *in)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+	size_t i;
+
+	if (!c)
+		return NULL;
+	c->set = img_set_new();
+	c->guests = calloc(in->nspaces + 1, sizeof(*c->guests));
+	if (!c->set || !c->guests) {
+		close_collect(c);
+		return NULL;
+	}
+	c->n = in->nspaces;
+	for (i = 0; i < c->n; i++)
+		c->guests[i] = (struct guest){.space = &in->spaces[i], .number = VPT_SOURCE_NONE};
+	c->inner = img_set_source(c->set);
+	c->outer = (struct vpt_code_source){
+		.space = space_number, .guess = guess, .page = page, .context = c};
+	return c;
+}
+
+/* The machine's memory, in which guests are found by EPT. @first: no attempt came before. */
+static int add_machine(struct collect *c, const char *path, bool first)
 {
 	const struct img_use use = {
 		.side = IMG_HOST,
@@ -195,67 +234,195 @@ static int open_memory(struct img_set *set, const char *path)
 
 	if (err == -ENOMEM)
 		return err;
-	if (err) {
-		fprintf(stderr, "vpt record: %s: %s: recording without the guests' code\n", path,
-			why);
+	if (err && first)
+		fprintf(stderr, "vpt record: %s: %s: the guests' code is not looked for there\n",
+			path, why);
+	if (err)
 		return 0;
-	}
-	return img_set_add(set, image, &use);
+	return img_set_add(c->set, image, &use);
 }
 
-static int run(struct collect *c, const char *path)
+static int open_proc(unsigned int pid, const char *name)
 {
-	unsigned int passes = 0;
-	size_t i;
-	int err = vpt_writer_sync(c->writer);
+	char path[64];
 
-	do {
-		if (!err)
-			err = collect_all(c, path);
-	} while (!err && c->again && ++passes < PASSES_MAX);
-	for (i = 0; i < c->found.n && !err; i++)
-		err = write_found(c, &c->found.at[i]);
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool find_ram(unsigned int pid, struct vpt_host_range *ram)
+{
+	int fd = open_proc(pid, "maps");
+	FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
+	bool found = maps && vpt_vmm_ram(maps, ram);
+
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* A guest's memory in its VMM's process. *added counts those that are there. */
+static int add_process(struct collect *c, const struct vpt_record_vmm *vmm, unsigned int layout,
+		       unsigned int *added)
+{
+	const struct img_use use = {
+		.side = IMG_GUEST,
+		.vmcs = vmm->vmcs,
+		.paging = IMG_PAGINGS,
+		.cr3 = VPT_SOURCE_NONE,
+	};
+	struct vpt_host_range ram;
+	struct img_image *image;
+	uint64_t low;
+	int fd, err;
+
+	if (!find_ram(vmm->pid, &ram))
+		return 0;
+	low = vpt_vmm_low(ram.end - ram.start, layout);
+	fd = low ? open_proc(vmm->pid, "mem") : -1;
+	if (fd < 0)
+		return 0;
+	err = img_of_ranges(fd,
+			    (const struct img_range[]){
+				    {0, low, ram.start},
+				    {1ull << 32, ram.end - ram.start - low, ram.start + low}},
+			    2, &image);
+	if (!err)
+		err = img_set_add(c->set, image, &use);
+	*added += !err;
+	/* Of more guests than that the last ones are left out. */
+	return err == -E2BIG ? 0 : err;
+}
+
+static bool wants(const struct collect *best, uint64_t vmcs)
+{
+	size_t i;
+
+	for (i = 0; best && i < best->n; i++) {
+		if (best->guests[i].space->vmcs == vmcs && is_missing(&best->guests[i]))
+			return true;
+	}
+	return !best;
+}
+
+/* Processes of the VMCSs of which @best has not found all. */
+static int add_processes(struct collect *c, const struct vpt_record_guests *in, unsigned int layout,
+			 const struct collect *best, unsigned int *added)
+{
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; i < in->nvmms && !err; i++) {
+		for (k = 0; k < i && in->vmms[k].vmcs != in->vmms[i].vmcs; k++)
+			;
+		if (k == i && wants(best, in->vmms[i].vmcs))
+			err = add_process(c, &in->vmms[i], layout, added);
+	}
 	return err;
 }
 
-static void count(const struct collect *c, struct vpt_record_sum *sum)
+/* Try one way, and keep it in *best if it is better. */
+static int attempt(const struct vpt_record_guests *in, const char *path, unsigned int layout,
+		   struct collect **best)
 {
-	size_t i;
+	struct collect *c = open_collect(in);
+	unsigned int added = layout == NO_LAYOUT;
+	int err = c ? 0 : -ENOMEM;
 
-	for (i = 0; i < c->n; i++) {
-		if (c->guests[i].used)
-			sum->guest_code++;
+	if (!err && in->where != VPT_RECORD_PROCESS)
+		err = add_machine(c, in->memory, !*best);
+	if (!err && layout != NO_LAYOUT)
+		err = add_processes(c, in, layout, *best, &added);
+	if (!err && added)
+		err = collect_passes(c, path);
+	if (!err && added && (!*best || count_missing(c) < count_missing(*best))) {
+		close_collect(*best);
+		*best = c;
+		return 0;
 	}
+	close_collect(c);
+	return err;
 }
 
-int vpt_record_guests(struct vpt_writer *writer, const char *path, const char *memory,
-		      const struct vpt_space *spaces, size_t n, struct vpt_record_sum *sum)
+static int attempt_all(const struct vpt_record_guests *in, const char *path, struct collect **best)
 {
-	struct collect c = {.writer = writer, .n = n};
-	struct img_set *set = img_set_new();
-	bool any = false;
-	size_t i;
-	int err = -ENOMEM;
+	unsigned int layout;
+	int err = 0;
 
-	c.guests = calloc(n + 1, sizeof(*c.guests));
-	if (!set || !c.guests)
-		goto out;
-	for (i = 0; i < n; i++) {
-		c.guests[i] = (struct guest){.space = &spaces[i], .number = VPT_SOURCE_NONE};
-		any |= spaces[i].flags & VPT_SPACE_NON_ROOT;
+	if (in->where != VPT_RECORD_PROCESS)
+		err = attempt(in, path, NO_LAYOUT, best);
+	if (in->where == VPT_RECORD_KCORE)
+		return err;
+	for (layout = 0; layout < VPT_VMM_LAYOUTS && !err; layout++) {
+		if (*best && !count_missing(*best))
+			break;
+		err = attempt(in, path, layout, best);
 	}
-	err = any ? open_memory(set, memory) : 0;
-	c.inner = img_set_source(set);
-	c.outer = (struct vpt_code_source){
-		.space = space_number, .guess = guess, .page = page, .context = &c};
-	if (!err && any)
-		err = run(&c, path);
+	return err;
+}
+
+/* A page is in the file once, wherever it was found. */
+static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
+{
+	uintptr_t key = (uintptr_t)bytes;
+	const void *was = img_table_find(&o->contents, key, 0);
+	int err;
+
+	if (was) {
+		*id = (uintptr_t)was - 1;
+		return 0;
+	}
+	err = vpt_writer_page(o->writer, bytes, id);
+	if (!err && !img_table_add(&o->contents, key, 0, (const void *)(uintptr_t)(*id + 1)))
+		err = -ENOMEM;
+	return err;
+}
+
+static int write_found(struct output *o, const struct collect *c, const struct found *f)
+{
+	const struct guest *guest = &c->guests[f->guest];
+	struct vpt_page_map map = {
+		.page = {.cr3 = guest->space->id, .vaddr = f->vaddr, .gpa = UINT64_MAX},
+	};
+	int err;
+
+	if (guest->left_out)
+		return 0;
+	err = content(o, f->bytes, &map.content);
+	return err ? err : vpt_writer_map(o->writer, f->vcpu, &map, 1);
+}
+
+static int write_all(const struct collect *c, struct vpt_writer *writer, struct vpt_record_sum *sum)
+{
+	struct output o = {.writer = writer};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < c->found.n && !err; i++)
+		err = write_found(&o, c, &c->found.at[i]);
+	for (i = 0; i < c->n; i++)
+		sum->guest_code += c->guests[i].space->flags & VPT_SPACE_NON_ROOT &&
+				   !is_missing(&c->guests[i]);
+	free(o.contents.slots);
+	return err;
+}
+
+int vpt_record_guests(const struct vpt_record_guests *in, struct vpt_writer *writer,
+		      const char *path, struct vpt_record_sum *sum)
+{
+	struct collect *best = NULL;
+	size_t i;
+	int err;
+
+	for (i = 0; i < in->nspaces && !(in->spaces[i].flags & VPT_SPACE_NON_ROOT); i++)
+		;
+	if (i == in->nspaces)
+		return 0;
+	err = vpt_writer_sync(writer);
 	if (!err)
-		count(&c, sum);
-out:
-	free(c.guests);
-	free(c.found.at);
-	free(c.contents.slots);
-	img_set_free(set);
+		err = attempt_all(in, path, &best);
+	if (!err && best)
+		err = write_all(best, writer, sum);
+	close_collect(best);
 	return err;
 }

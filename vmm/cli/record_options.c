@@ -25,8 +25,9 @@ static const char help[] =
 	"  -c, --cpu=LIST       only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE\n"
 	"  -s, --seconds=N      end after N seconds\n"
 	"      --buffer=BYTES   of each CPU's ring, a power of 2 (4 MiB)\n"
-	"      --no-guest-code  do not look for the guests' code, for which the trace is decoded\n"
-	"                       once when recording has ended\n"
+	"      --guest-code=auto  look for the guests' code, for which the trace is decoded when\n"
+	"                       recording has ended: in the machine's memory and in VMMs\n"
+	"      --guest-code=kcore, process, none  only in one of these, or nowhere\n"
 	"  -q, --quiet          no summary\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -39,7 +40,7 @@ static const char help[] =
 	"\n"
 	"  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt\n";
 
-enum { OPT_SYSTEM = 256, OPT_BUFFER, OPT_NO_GUEST_CODE };
+enum { OPT_SYSTEM = 256, OPT_BUFFER, OPT_GUEST_CODE };
 
 void vpt_record_help(void)
 {
@@ -57,15 +58,25 @@ static int take_buffer(struct vpt_record_options *o, const char *text)
 	return VPT_EXIT_OK;
 }
 
+static int take_guest_code(struct vpt_record_options *o, const char *text)
+{
+	static const char *const words[] = {"auto", "kcore", "process", "none", NULL};
+
+	for (o->guest_code = 0; words[o->guest_code]; o->guest_code++) {
+		if (!strcmp(text, words[o->guest_code]))
+			return VPT_EXIT_OK;
+	}
+	return vpt_cli_no_word("record", "guest-code", text, words);
+}
+
 static int take_option(struct vpt_record_options *o, int option)
 {
 	switch (option) {
 	case OPT_SYSTEM:
 		o->system = true;
 		return VPT_EXIT_OK;
-	case OPT_NO_GUEST_CODE:
-		o->no_guests = true;
-		return VPT_EXIT_OK;
+	case OPT_GUEST_CODE:
+		return take_guest_code(o, optarg);
 	case OPT_BUFFER:
 		return take_buffer(o, optarg);
 	case 'o':
@@ -102,7 +113,7 @@ int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv)
 		{"cpu", required_argument, NULL, 'c'},
 		{"seconds", required_argument, NULL, 's'},
 		{"buffer", required_argument, NULL, OPT_BUFFER},
-		{"no-guest-code", no_argument, NULL, OPT_NO_GUEST_CODE},
+		{"guest-code", required_argument, NULL, OPT_GUEST_CODE},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},

@@ -18,11 +18,14 @@ static int note(struct vpt_seen *seen, const struct vpt_seen_space *space)
 
 	/* Mostly it is one of the last ones. */
 	while (i--) {
-		const struct vpt_seen_space *s = &seen->at[i];
+		struct vpt_seen_space *s = &seen->at[i];
 
-		if (s->cr3 == space->cr3 && s->vmcs == space->vmcs &&
-		    s->non_root == space->non_root && s->cpu == space->cpu)
-			return 0;
+		if (s->cr3 != space->cr3 || s->vmcs != space->vmcs ||
+		    s->non_root != space->non_root || s->cpu != space->cpu)
+			continue;
+		if (s->host == UINT64_MAX)
+			s->host = space->host;
+		return 0;
 	}
 	if (seen->n == SEEN_MAX)
 		return 0;
@@ -35,7 +38,7 @@ static int note(struct vpt_seen *seen, const struct vpt_seen_space *space)
 int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *bytes, size_t len)
 {
 	struct vpt_seen_space last = {.vmcs = VPT_SPACE_ANY_VMCS, .cpu = cpu};
-	uint64_t vmcs = VPT_SPACE_ANY_VMCS;
+	uint64_t vmcs = VPT_SPACE_ANY_VMCS, host = UINT64_MAX;
 	bool in_psb = false, has_pip = false;
 	struct vpt_parser parser = {0};
 	struct vpt_packet p;
@@ -64,6 +67,9 @@ int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *byte
 			in_psb = false;
 		if (has_pip && !in_psb) {
 			last.vmcs = last.non_root ? vmcs : VPT_SPACE_ANY_VMCS;
+			if (!last.non_root)
+				host = last.cr3;
+			last.host = last.non_root ? host : UINT64_MAX;
 			err = note(seen, &last);
 			has_pip = false;
 		}

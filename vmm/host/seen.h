@@ -10,6 +10,7 @@
 struct vpt_seen_space {
 	uint64_t cr3;
 	uint64_t vmcs; /* of guests; VPT_SPACE_ANY_VMCS: none was told */
+	uint64_t host; /* of guests: CR3 of the host before it, its VMM's; UINT64_MAX: not known */
 	bool non_root;
 	unsigned int cpu; /* the vCPU of the file */
 };
