@@ -409,6 +409,8 @@ START_TEST(spaces_seen)
 	ck_assert(!seen.at[1].non_root && seen.at[1].vmcs == VPT_SPACE_ANY_VMCS);
 	ck_assert_uint_eq(seen.at[1].cr3, 0x2000);
 	ck_assert(seen.at[2].non_root && seen.at[2].vmcs == 0x8000);
+	/* The VMM's CR3 is the host's before the guest's, of the first one at its second visit. */
+	ck_assert(seen.at[0].host == 0x2000 && seen.at[2].host == 0x2000);
 	/* What is no packet is passed over; another CPU's are others. */
 	memset(bytes, 0xff, 3);
 	ck_assert_int_eq(vpt_seen_stream(&seen, 4, bytes, n), 0);
