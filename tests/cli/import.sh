@@ -100,6 +100,15 @@ lines=".*several processes: [0-9]+;.*import --kcore"
 exported host processes --tsc
 exported host kernelmix --no-retc --tsc
 
+if grep -q '\[vdso\]' /proc/self/maps; then
+	says "the vDSO is that of this kernel" "pages of code: 2" "$VPT" import -o "$out" "$made/vdso.data"
+	sed -i "s/$(uname -r)/another/" "$made/vdso.data"
+	says "the vDSO of another kernel is not" "there is no file: 1: the first: \[vdso\]" \
+		"$VPT" import -o "$out" "$made/vdso.data"
+else
+	tap_skip "the vDSO" "this kernel has none"
+fi
+
 # Bundles of LLDB.
 imports threads.lldb 0 "" "$made/threads.lldb" --root=
 imports cpus.lldb 0 "" "$made/cpus.lldb/trace.json" --root=

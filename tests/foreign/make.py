@@ -203,6 +203,17 @@ def kernel(case):
     r.trace(trace)
 
 
+def vdso(case):
+    """The vDSO of this kernel, by its release: code that the test does not know."""
+    r = case.r
+    r.comm(1, "one")
+    r.mmap2(1, BASE, 8192, 0, "[vdso]")
+    r.start(1, time=90)
+    release = os.uname().release.encode() + b"\0"
+    r.features[4] = len(release).to_bytes(4, "little") + release
+    r.trace(psb(100) + pge(BASE + 4096) + PGD)
+
+
 def reused(case):
     """The kernel is traced, and a process has the CR3 of one that ended, at another place too."""
     r = case.r
@@ -346,7 +357,7 @@ def main(where):
     with open(os.path.join(where, "kcore"), "wb") as f:
         f.write(elf(b"\x09" * 20, ONE.ljust(4096, b"\xcc"), core=KERNEL))
     cases = ((two, {}), (life, {}), (thread, {"timed": False}), (lost, {}), (pieces, {}),
-             (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}),
+             (vdso, {}), (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}),
              (reused, {"kernel": True}), (many, {}))
     for make, how in cases:
         case = Case(where, make.__name__, **how)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "elf_note.h"
+#include "vdso.h"
 
 #define PATH_BYTES 4400
 
@@ -120,6 +121,8 @@ static void try_open(struct foreign_code *code, uint32_t file)
 		f->fd = open_file(path, id, &wrong);
 	if (f->fd < 0)
 		f->fd = open_cached(id);
+	if (f->fd < 0 && !strcmp(name, "[vdso]"))
+		f->fd = foreign_vdso_open(id, code->trace->release);
 	if (f->fd >= 0 && !fstat(f->fd, &st) && st.st_size > 0) {
 		f->size = (uint64_t)st.st_size;
 		return;
