@@ -10,7 +10,7 @@ import random
 import subprocess
 import sys
 
-RUNS = 200
+RUNS = 120
 
 
 def main(vpt, path, root, where):
