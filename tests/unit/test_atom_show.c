@@ -310,7 +310,8 @@ START_TEST(info_of_a_file)
 		"seed           0\n"
 		"trace          RTIT, errata: E1 E6\n"
 		"oracle         no\n"
-		"file           936 bytes, blocks: 9, whole\n"
+		"file           992 bytes, blocks: 9, whole\n"
+		"format         version 3\n"
 		"PSBs           1\n"
 		"vCPU 0         trace: 20 bytes, sessions: 2, pages of code: 0\n"
 		"  session 0    bytes 0x0..0xe, end: a register was written, instructions: 5\n"
@@ -353,7 +354,7 @@ START_TEST(json_info_of_a_file)
 			     "\"traces\":[\"branches\",\"sts\",\"retc\"],"
 			     "\"registers\":{\"LIP0\":\"0x0\","));
 	ck_assert_ptr_nonnull(strstr(text, "\"end\":\"TriggerEn was cleared\",\"insns\":7,"));
-	ck_assert_ptr_nonnull(strstr(text, "\"TNT_BUFF\":\"0x5\"}}],\"vmcs\":[]}]}\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\"TNT_BUFF\":\"0x5\"}}],\"vmcs\":[],"));
 	ck_assert_ptr_null(strstr(text, "output_base"));
 }
 END_TEST
