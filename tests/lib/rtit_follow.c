@@ -154,8 +154,8 @@ static void on_event(void *context, const struct vptd_event *e)
 }
 
 /*
- * Where packets were lost, or a VM entry or exit sent no PIP, execution can be in the only space that
- * has code there.
+ * Packets were lost, or a VM entry or exit sent no PIP: execution can be in the only space that has
+ * code there.
  */
 static bool on_hole(void *context, uint64_t ip)
 {
@@ -225,7 +225,7 @@ static void decode_segment(struct follow *f, const struct vpt_segment *s, const 
 	add(&f->records, (struct record){.kind = SEGMENT});
 	dec_rtit_init(&f->rtit, &f->flow, config, &ops, f);
 	f->rtit.offset = s->begin;
-	/* What the segment before came to is so at its end, and here. */
+	/* The record that counted at the end of the segment before still counts here. */
 	while (f->next_cr3 && s->count &&
 	       f->cr3s[f->next_cr3 - 1].insns > f->periods[s->first].start->insns)
 		f->next_cr3--;

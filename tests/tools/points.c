@@ -25,7 +25,7 @@ struct run {
 		size_t n, room;
 	} ips;
 	unsigned int errors;
-	/* What the decoder reports of the first PSB+. */
+	/* The decoder reports these of the first PSB+. */
 	struct vpt_psb_point seen;
 };
 

@@ -263,7 +263,7 @@ static void mark(uint64_t physical, const char *text)
 #define CR3   0x1000ull
 #define VADDR 0xffffffff81000000ull
 
-/* What is at VADDR in an address space of the set, "": nothing. */
+/* Returns the text at VADDR in an address space of the set, "" if there is none. */
 static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
 {
 	const struct vpt_code_source source = img_set_source(set);

@@ -202,8 +202,6 @@ START_TEST(errata_by_origin)
 	synth_page_at(&s, 0x1000, SYNTH_CODE);
 	synth_start(&s, SYNTH_CODE, 3);
 	synth_psb(&s, SYNTH_CODE);
-	/* So that libvptdecode's flow is the one that decodes. */
-	add_switch(&s, 0x1000);
 	run_once(&s, SYNTH_CODE + 2);
 	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE, 3);
 	r = synth_read(&s);

@@ -260,7 +260,7 @@ static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 	/* If packets were lost, the segment before may have counted too many instructions. */
 	while (a->next_cr3 && start && f->cr3s[a->next_cr3 - 1].insns > start->insns)
 		a->next_cr3--;
-	/* What the segment before came to is so at its end, and here. */
+	/* The record that counted at the end of the segment before still counts here. */
 	if (a->next_cr3)
 		a->next_cr3--;
 	vpt_pt_select_space(f, VPT_CR3_UNKNOWN);

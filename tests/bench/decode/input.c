@@ -163,7 +163,7 @@ int bench_input_open(const char *path, struct bench_input *in)
 	in->space = ncr3s ? cr3s[0].cr3 & in->spaces : in->ncode ? in->code[0].space : 0;
 	if (in->changes && bench_input_plan(in))
 		return -1;
-	/* What was freed would otherwise be used by those whose memory is measured. */
+	/* A decoder would otherwise use freed memory, and seem to need less than it does. */
 	malloc_trim(0);
 	return 0;
 }

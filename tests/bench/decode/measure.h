@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is measured, each in a process of its own. */
+/* Each of these measures one thing, in a process of its own. */
 #ifndef TESTS_BENCH_DECODE_MEASURE_H
 #define TESTS_BENCH_DECODE_MEASURE_H
 

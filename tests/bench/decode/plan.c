@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where in the stream code changes. The file has counters of instructions, and the public
- * interfaces of both decoders take code between packets. So the trace is decoded once, packet by
- * packet, with the internal interface of vmm/libdecode, which changes code at a counter.
+ * This finds the places of the stream where code changes. The file has counters of instructions,
+ * and the public interfaces of both decoders take code between packets. So the trace is decoded
+ * once, packet by packet, with the internal interface of vmm/libdecode, which changes code at a
+ * counter.
  */
 #include <inttypes.h>
 #include <stdio.h>
