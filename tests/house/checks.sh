@@ -37,6 +37,13 @@ fault "a long file" vmm/fault.c check-tree <<EOF2
 $gpl
 $(seq 1000 | sed 's,.*,/* & */,')
 EOF2
+fault "a long function" vmm/decode/fault.c check-tree <<EOF2
+$gpl
+void vpt_fault(void)
+{
+$(seq 59 | sed 's,.*,\t/* & */,')
+}
+EOF2
 fault "a missing licence" vmm/fault.c check-tree <<EOF2
 int vpt_fault;
 EOF2

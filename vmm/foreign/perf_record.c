@@ -255,6 +255,14 @@ static int take_attr(struct perf_file *f, struct perf_record *r)
 	return err == -EINVAL ? bad(f) : err;
 }
 
+static int take_feature(struct perf_file *f, struct perf_record *r)
+{
+	uint64_t number = span_u64(&r->body);
+
+	return r->body.bad || number > FEAT_BITS ? bad(f)
+						 : perf_feature(f, (unsigned int)number, r->body);
+}
+
 int perf_record_take(struct perf_file *f, struct perf_record *r)
 {
 	switch (r->type) {
@@ -292,13 +300,8 @@ int perf_record_take(struct perf_file *f, struct perf_record *r)
 		return f->pipe ? take_attr(f, r) : 0;
 	case REC_BUILD_ID:
 		return perf_build_id(f, r->misc, r->body);
-	case REC_FEATURE: {
-		uint64_t number = span_u64(&r->body);
-
-		return r->body.bad || number > FEAT_BITS
-			       ? bad(f)
-			       : perf_feature(f, (unsigned int)number, r->body);
-	}
+	case REC_FEATURE:
+		return take_feature(f, r);
 	/* What they say is not needed, or said elsewhere. */
 	case REC_EXIT:
 	case REC_BPF_EVENT:

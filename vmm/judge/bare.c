@@ -96,36 +96,9 @@ static unsigned int mode_bits(uint64_t value)
 	return value & 1 ? 64 : value & 2 ? 32 : 16;
 }
 
-/* A packet that is told; false: there is nothing to tell yet. */
-static bool packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
+/* A packet that changes neither flow nor mode of the decoder. Returns false if it reports nothing yet. */
+static bool event_packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
 {
-	uint64_t ip;
-
-	switch (p->kind) {
-	case VPT_PKT_PSB:
-		/* The last IP is 0 then, and known to be (33.4.2.1). */
-		b->in_psb = b->has_last = true;
-		b->last_ip = 0;
-		return false;
-	case VPT_PKT_PSBEND:
-		b->in_psb = false;
-		return false;
-	case VPT_PKT_TIP:
-	case VPT_PKT_TIP_PGE:
-	case VPT_PKT_TIP_PGD:
-	case VPT_PKT_FUP:
-		return ip_packet(b, p, expand(b, p, &ip) ? &ip : NULL, item);
-	case VPT_PKT_OVF:
-		b->in_psb = b->has_fup = false;
-		b->last_ip = 0;
-		set_event(item, VPT_FLOW_OVERFLOW, 0);
-		return hold(b, item, b->branches);
-	case VPT_PKT_TRACE_STOP:
-		set_event(item, VPT_FLOW_STOP, 0);
-		return true;
-	default:
-		break;
-	}
 	item->status = b->in_psb;
 	switch (p->kind) {
 	case VPT_PKT_PIP:
@@ -164,6 +137,38 @@ static bool packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_it
 		return true;
 	default:
 		return false;
+	}
+}
+
+/* Use a packet. Returns false if it reports nothing yet. */
+static bool packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
+{
+	uint64_t ip;
+
+	switch (p->kind) {
+	case VPT_PKT_PSB:
+		/* The last IP is 0 then, and known to be (33.4.2.1). */
+		b->in_psb = b->has_last = true;
+		b->last_ip = 0;
+		return false;
+	case VPT_PKT_PSBEND:
+		b->in_psb = false;
+		return false;
+	case VPT_PKT_TIP:
+	case VPT_PKT_TIP_PGE:
+	case VPT_PKT_TIP_PGD:
+	case VPT_PKT_FUP:
+		return ip_packet(b, p, expand(b, p, &ip) ? &ip : NULL, item);
+	case VPT_PKT_OVF:
+		b->in_psb = b->has_fup = false;
+		b->last_ip = 0;
+		set_event(item, VPT_FLOW_OVERFLOW, 0);
+		return hold(b, item, b->branches);
+	case VPT_PKT_TRACE_STOP:
+		set_event(item, VPT_FLOW_STOP, 0);
+		return true;
+	default:
+		return event_packet(b, p, item);
 	}
 }
 

@@ -180,96 +180,127 @@ static void set_to(struct vpt_item *item, const struct pt_event *ev, uint64_t ip
 	item->to = item->has_to ? ip : 0;
 }
 
+/* The item's kind of event, OTHER for what vpt does not show. */
+static enum vpt_flow_event event_of(const struct pt_event *ev)
+{
+	switch (ev->type) {
+	case ptev_enabled:
+		return VPT_FLOW_ENABLED;
+	case ptev_disabled:
+		return VPT_FLOW_DISABLED;
+	case ptev_async_disabled:
+		return VPT_FLOW_ASYNC_DISABLED;
+	case ptev_async_branch:
+		return VPT_FLOW_ASYNC_BRANCH;
+	case ptev_paging:
+	case ptev_async_paging:
+		return VPT_FLOW_PAGING;
+	case ptev_overflow:
+		return VPT_FLOW_OVERFLOW;
+	case ptev_exec_mode:
+		return VPT_FLOW_EXEC_MODE;
+	case ptev_tsx:
+		return VPT_FLOW_TSX;
+	case ptev_stop:
+		return VPT_FLOW_STOP;
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		return VPT_FLOW_VMCS;
+	case ptev_exstop:
+		return VPT_FLOW_EXSTOP;
+	case ptev_mwait:
+		return VPT_FLOW_MWAIT;
+	case ptev_pwre:
+		return VPT_FLOW_PWRE;
+	case ptev_pwrx:
+		return VPT_FLOW_PWRX;
+	case ptev_ptwrite:
+		return VPT_FLOW_PTWRITE;
+	case ptev_cbr:
+		return VPT_FLOW_CBR;
+	case ptev_mnt:
+		return VPT_FLOW_MNT;
+	case ptev_tick:
+		break;
+	}
+	return VPT_FLOW_OTHER;
+}
+
+static uint64_t value_of(const struct pt_event *ev)
+{
+	switch (ev->type) {
+	case ptev_paging:
+		return ev->variant.paging.cr3;
+	case ptev_async_paging:
+		return ev->variant.async_paging.cr3;
+	case ptev_exec_mode:
+		return mode_bits(ev->variant.exec_mode.mode);
+	case ptev_tsx:
+		return ev->variant.tsx.speculative | ev->variant.tsx.aborted << 1;
+	case ptev_vmcs:
+		return ev->variant.vmcs.base;
+	case ptev_async_vmcs:
+		return ev->variant.async_vmcs.base;
+	case ptev_mwait:
+		return ev->variant.mwait.hints;
+	case ptev_pwre:
+		return ev->variant.pwre.state;
+	case ptev_pwrx:
+		return ev->variant.pwrx.last;
+	case ptev_ptwrite:
+		return ev->variant.ptwrite.payload;
+	case ptev_cbr:
+		return ev->variant.cbr.ratio;
+	case ptev_mnt:
+		return ev->variant.mnt.payload;
+	default:
+		return 0;
+	}
+}
+
+/* The addresses that the event has. */
+static void set_places(struct vpt_item *item, const struct pt_event *ev)
+{
+	switch (ev->type) {
+	case ptev_enabled:
+		set_to(item, ev, ev->variant.enabled.ip);
+		break;
+	case ptev_disabled:
+		set_to(item, ev, ev->variant.disabled.ip);
+		break;
+	case ptev_async_disabled:
+		set_from(item, ev->variant.async_disabled.at);
+		set_to(item, ev, ev->variant.async_disabled.ip);
+		break;
+	case ptev_async_branch:
+		set_from(item, ev->variant.async_branch.from);
+		set_to(item, ev, ev->variant.async_branch.to);
+		break;
+	case ptev_overflow:
+		set_to(item, ev, ev->variant.overflow.ip);
+		break;
+	case ptev_exstop:
+		set_from(item, ev->variant.exstop.ip);
+		break;
+	case ptev_mwait:
+		set_from(item, ev->variant.mwait.ip);
+		break;
+	case ptev_ptwrite:
+		set_from(item, ev->variant.ptwrite.ip);
+		break;
+	default:
+		break;
+	}
+}
+
 static void fill_event(struct vpt_item *item, const struct pt_event *ev)
 {
 	item->has_tsc = ev->has_tsc;
 	item->tsc = ev->tsc;
 	item->status = ev->status_update;
-
-	switch (ev->type) {
-	case ptev_enabled:
-		item->event = VPT_FLOW_ENABLED;
-		set_to(item, ev, ev->variant.enabled.ip);
-		return;
-	case ptev_disabled:
-		item->event = VPT_FLOW_DISABLED;
-		set_to(item, ev, ev->variant.disabled.ip);
-		return;
-	case ptev_async_disabled:
-		item->event = VPT_FLOW_ASYNC_DISABLED;
-		set_from(item, ev->variant.async_disabled.at);
-		set_to(item, ev, ev->variant.async_disabled.ip);
-		return;
-	case ptev_async_branch:
-		item->event = VPT_FLOW_ASYNC_BRANCH;
-		set_from(item, ev->variant.async_branch.from);
-		set_to(item, ev, ev->variant.async_branch.to);
-		return;
-	case ptev_paging:
-		item->event = VPT_FLOW_PAGING;
-		item->value = ev->variant.paging.cr3;
-		return;
-	case ptev_async_paging:
-		item->event = VPT_FLOW_PAGING;
-		item->value = ev->variant.async_paging.cr3;
-		return;
-	case ptev_overflow:
-		item->event = VPT_FLOW_OVERFLOW;
-		set_to(item, ev, ev->variant.overflow.ip);
-		return;
-	case ptev_exec_mode:
-		item->event = VPT_FLOW_EXEC_MODE;
-		item->value = mode_bits(ev->variant.exec_mode.mode);
-		return;
-	case ptev_tsx:
-		item->event = VPT_FLOW_TSX;
-		item->value = ev->variant.tsx.speculative | ev->variant.tsx.aborted << 1;
-		return;
-	case ptev_stop:
-		item->event = VPT_FLOW_STOP;
-		return;
-	case ptev_vmcs:
-		item->event = VPT_FLOW_VMCS;
-		item->value = ev->variant.vmcs.base;
-		return;
-	case ptev_async_vmcs:
-		item->event = VPT_FLOW_VMCS;
-		item->value = ev->variant.async_vmcs.base;
-		return;
-	case ptev_exstop:
-		item->event = VPT_FLOW_EXSTOP;
-		set_from(item, ev->variant.exstop.ip);
-		return;
-	case ptev_mwait:
-		item->event = VPT_FLOW_MWAIT;
-		set_from(item, ev->variant.mwait.ip);
-		item->value = ev->variant.mwait.hints;
-		return;
-	case ptev_pwre:
-		item->event = VPT_FLOW_PWRE;
-		item->value = ev->variant.pwre.state;
-		return;
-	case ptev_pwrx:
-		item->event = VPT_FLOW_PWRX;
-		item->value = ev->variant.pwrx.last;
-		return;
-	case ptev_ptwrite:
-		item->event = VPT_FLOW_PTWRITE;
-		set_from(item, ev->variant.ptwrite.ip);
-		item->value = ev->variant.ptwrite.payload;
-		return;
-	case ptev_cbr:
-		item->event = VPT_FLOW_CBR;
-		item->value = ev->variant.cbr.ratio;
-		return;
-	case ptev_mnt:
-		item->event = VPT_FLOW_MNT;
-		item->value = ev->variant.mnt.payload;
-		return;
-	case ptev_tick:
-		break;
-	}
-	item->event = VPT_FLOW_OTHER;
+	item->event = (uint8_t)event_of(ev);
+	item->value = value_of(ev);
+	set_places(item, ev);
 }
 
 static const char *error_text(int error)

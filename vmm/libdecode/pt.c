@@ -146,12 +146,9 @@ static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 		event.kind = VPTD_EVENT_MNT;
 		break;
 	case VPT_PKT_CFE:
-		event.kind = VPTD_EVENT_CFE;
-		dec_pt_cfe(pt, event, p->flag);
-		return VPTD_OK;
 	case VPT_PKT_EVD:
-		event.kind = VPTD_EVENT_EVD;
-		dec_pt_cfe(pt, event, false);
+		event.kind = p->kind == VPT_PKT_CFE ? VPTD_EVENT_CFE : VPTD_EVENT_EVD;
+		dec_pt_cfe(pt, event, p->kind == VPT_PKT_CFE && p->flag);
 		return VPTD_OK;
 	case VPT_PKT_BBP:
 		begin_block(pt, p);
