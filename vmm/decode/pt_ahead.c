@@ -233,9 +233,44 @@ static void find_space(struct vpt_pt_flow *f, uint64_t ip)
 	if (!f->ncr3s)
 		cr3 = vpt_code_guess(a->store, ip);
 	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns; a->next_cr3++)
-		cr3 = vpt_code_space(a->store, f->cr3s[a->next_cr3].cr3);
+		cr3 = vpt_code_space(a->store, f->cr3s[a->next_cr3].cr3 & ~VPT_CR3_FLAGS);
 	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
 		vpt_pt_use_space(f, cr3);
+}
+
+bool vpt_pt_find_resumed(struct vpt_pt_flow *f, size_t *at)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	const struct vpt_session *end = a->segment->count ? f->periods[a->session].end : NULL;
+	size_t i = a->next_resumed;
+
+	while (i < f->ncr3s &&
+	       (!(f->cr3s[i].cr3 & VPT_CR3_RESUMED) || f->cr3s[i].insns < a->flow.insns))
+		i++;
+	if (i == f->ncr3s || !end || f->cr3s[i].insns > end->insns)
+		return false;
+	a->next_resumed = i + 1;
+	a->next_cr3 = i;
+	a->flow.insns = f->cr3s[i].insns;
+	a->flow.limit = 0; /* on_limit() is called, and sets it. */
+	*at = i;
+	return true;
+}
+
+/* With packets a change of CR3 was lost, and the counter of what changes code. */
+static bool resume(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_ahead *a = &f->ahead;
+	uint64_t cr3;
+	size_t at;
+
+	if (!vpt_pt_find_resumed(f, &at))
+		return false;
+	cr3 = vpt_code_space(a->store, f->cr3s[at].cr3 & ~VPT_CR3_FLAGS);
+	a->next_cr3++;
+	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
+		vpt_pt_use_space(f, cr3);
+	return true;
 }
 
 bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip)
@@ -296,9 +331,11 @@ static void on_event(void *context, const struct vptd_event *event)
 	struct dec_point point;
 	struct vpt_told *told;
 
-	if (event->flags & VPTD_EV_TO &&
-	    (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
-	     event->kind == VPTD_EVENT_SYNC))
+	if (event->kind == VPTD_EVENT_OVERFLOW && resume(f)) {
+		vpt_pt_follow_code(f);
+	} else if (event->flags & VPTD_EV_TO &&
+		   (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
+		    event->kind == VPTD_EVENT_SYNC))
 		find_space(f, event->to);
 	if (f->counts.wanted && vpt_pt_is_item((enum vptd_event_kind)event->kind))
 		vpt_pt_counts_break(f);

@@ -72,7 +72,7 @@ struct vpt_pt_ahead {
 	size_t session;
 	size_t next_cr3;
 	size_t next_switch;
-	size_t next_resumed; /* RTIT: of the CR3 blocks, where the next overflow is looked for */
+	size_t next_resumed; /* of the CR3 blocks, where the next overflow is looked for */
 	uint64_t cr3;	     /* of vpt_code_space() */
 	const struct vpt_space *space;
 	bool pip; /* PIPs tell the address space */
@@ -210,6 +210,12 @@ void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3);
  * the one before has no code: it can only be the one that has. False: it is not known.
  */
 bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip);
+
+/*
+ * An overflow is over. Takes the counter from the CR3 block that has a mark for it, which is
+ * number *at. False: the file has none.
+ */
+bool vpt_pt_find_resumed(struct vpt_pt_flow *f, size_t *at);
 
 enum vpt_insn_class vpt_pt_class(const struct dec_block *block);
 /* Does an instruction of this class end a BLOCK? */

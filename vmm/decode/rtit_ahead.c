@@ -87,8 +87,7 @@ static void follow_space(struct vpt_pt_flow *f, bool always)
 	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns;
 	     a->next_cr3++) {
 		uint64_t is = f->cr3s[a->next_cr3].cr3;
-		uint64_t named =
-			vpt_code_space(a->store, is & ~(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED));
+		uint64_t named = vpt_code_space(a->store, is & ~VPT_CR3_FLAGS);
 
 		mode = modes[is & VPT_CR3_CODE_MASK];
 		if (named != VPT_CR3_UNKNOWN && (always || a->rtit.counts || !a->pip))
@@ -159,19 +158,12 @@ static bool on_resumed(void *context, uint64_t *insns)
 {
 	struct vpt_pt_flow *f = of(context);
 	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_session *end = session_end(f);
-	size_t i = a->next_resumed;
+	size_t at;
 
-	while (i < f->ncr3s &&
-	       (!(f->cr3s[i].cr3 & VPT_CR3_RESUMED) || f->cr3s[i].insns < a->flow.insns))
-		i++;
-	if (i == f->ncr3s || !end || f->cr3s[i].insns > end->insns)
+	if (!vpt_pt_find_resumed(f, &at))
 		return false;
-	a->next_resumed = i + 1;
-	a->next_cr3 = i;
-	*insns = a->flow.insns = f->cr3s[i].insns;
+	*insns = a->flow.insns;
 	follow_space(f, true);
-	a->flow.limit = 0; /* on_limit() is called, and sets it. */
 	return true;
 }
 

@@ -27,7 +27,7 @@ static void find_space(struct vpt_ipt_flow *f, uint64_t ip)
 	if (!f->ncr3s)
 		cr3 = vpt_code_guess(f->code, ip);
 	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++)
-		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3);
+		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3 & ~VPT_CR3_FLAGS);
 	if (cr3 != VPT_CR3_UNKNOWN && cr3 != f->cr3)
 		vpt_flow_use_space(f, cr3);
 }

@@ -293,7 +293,7 @@ static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
 		put_place(t, ctx, 0);
 }
 
-/* An overflow is over: its packet tells neither what the counter is nor what names the space. */
+/* An overflow is over: its packet tells neither what the counter is nor, for long, which space it is. */
 static void note_resumed(struct vpt_tracer *t)
 {
 	bool did = t->loses;
@@ -378,7 +378,7 @@ static void note_trigger(struct vpt_tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
-	if (t->unit.ops->loses)
+	if (vpt_unlikely(*t->unit.may_lose))
 		note_resumed(t);
 	if (vpt_unlikely(t->refused) && !t->lost)
 		end_refused(t);

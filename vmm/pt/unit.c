@@ -9,6 +9,7 @@ void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting)
 	t->acting = acting;
 	t->unit.acts = t->unit.trigger_en = &acting->trigger_en;
 	t->unit.packet_en = &acting->packet_en;
+	t->unit.may_lose = &acting->slow;
 	t->unit.ip_base = &acting->ip_base;
 	t->unit.ip_mask = &acting->ip_mask;
 }
@@ -25,6 +26,7 @@ static void choose_pt(struct vpt_tracer *t)
 
 static void choose_atom(struct vpt_tracer *t)
 {
+	static const bool always = true;
 	const struct vpt_atom *a = &t->atom;
 
 	t->acting = &t->pt;
@@ -35,6 +37,7 @@ static void choose_atom(struct vpt_tracer *t)
 		.trigger_en = &a->trigger_en,
 		.packet_en = &a->packet_en,
 		.each_insn = &a->each_insn,
+		.may_lose = &always,
 		.ip_base = &a->ip_base,
 		.ip_mask = &a->ip_mask,
 	};

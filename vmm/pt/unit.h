@@ -43,7 +43,7 @@ struct vpt_unit_ops {
 	void (*registers)(const struct vpt_tracer *t, struct vpt_session *s);
 	enum vpt_session_end (*why_ended)(const struct vpt_tracer *t, struct vpt_session *s);
 	bool (*tells_space)(const struct vpt_tracer *t);
-	/* Optional: are packets being lost, which FUP.BuffOvf ends? */
+	/* Are packets being lost, which OVF or FUP.BuffOvf ends? */
 	bool (*loses)(const struct vpt_tracer *t);
 
 	/* A host ends a trace that runs, before the instruction at `ip`. */
@@ -60,6 +60,7 @@ struct vpt_unit {
 	const bool *on, *acts; /* events must be reported */
 	const bool *trigger_en, *packet_en;
 	const bool *each_insn; /* VPT_EV_INSN too */
+	const bool *may_lose;  /* else loses() is false, and need not be asked */
 	/* What payloads add to a RIP, and the bits that they keep of the sum. */
 	const uint64_t *ip_base, *ip_mask;
 };

@@ -73,6 +73,15 @@ static bool tells_space(const struct vpt_tracer *t)
 	return VPT_CTL_GET(t->acting->rtit.ctl, OS);
 }
 
+/*
+ * One event either begins an overflow or ends it: time stands still within an event, and what
+ * follows an OVF fits into the buffer (VPT_BUFFER_MIN).
+ */
+static bool loses(const struct vpt_tracer *t)
+{
+	return t->acting->buffer.overflow;
+}
+
 /* Clearing TraceEn alone is always legal. */
 static void close(struct vpt_tracer *t, uint64_t ip)
 {
@@ -114,6 +123,7 @@ const struct vpt_unit_ops vpt_unit_pt = {
 	.registers = registers,
 	.why_ended = why_ended,
 	.tells_space = tells_space,
+	.loses = loses,
 	.close = close,
 	.save = save,
 	.load = load,

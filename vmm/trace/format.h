@@ -151,7 +151,7 @@ struct vpt_page_map {
 /*
  * CR3 where no PIP shows it: as it is loaded while CTL.OS is 0, and at the start of a
  * session, since PSB+ has no PIP outside of what is traced. Not needed, and ignored,
- * where PIPs tell.
+ * where PIPs tell, but for VPT_CR3_RESUMED.
  */
 struct vpt_cr3_switch {
 	uint64_t cr3;	/* as in struct vpt_code_page */
@@ -164,8 +164,9 @@ struct vpt_cr3_switch {
  */
 enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 };
 #define VPT_CR3_CODE_MASK 3ull
-/* RTIT: the block is of the next FUP.BuffOvf, behind which the counter is not known. */
+/* The block is of the next OVF or FUP.BuffOvf, behind which nothing else tells the counter. */
 #define VPT_CR3_RESUMED 4ull
+#define VPT_CR3_FLAGS	(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED)
 
 /*
  * An address space where CR3 alone does not tell it: in traces that span a host and
