@@ -138,6 +138,22 @@ raw raw_32 --code="$made/three.bin@0x401000"
 tap_run "packets of a guest are exported" "$VPT" export -q -t perf "$out" "$dir/raw.perf"
 says "packets: the ranges are in the file" "ADDR0" sh -c \
 	"'$VPT' import -q --raw --range=0x1000-0x2000 --range=0x3000-0x4000:stop -o '$out' '$made/raw.pt' && '$VPT' info '$out'"
+
+# BDM70: a PSB+ where nothing is enabled has a FUP. PSB MODE FUP:501234 PSBEND PGE:401000 TNT:.
+bytes='\2\202\2\202\2\202\2\202\2\202\2\202\2\202\2\202\231\1\175\064\022\120\0\0\0\2\043\161\0\020\100\0\0\0\4'
+# shellcheck disable=SC2059 # they are a format
+printf "$bytes" >"$dir/bdm70.pt"
+printf 't\0' >"$dir/jz"
+"$VPT" import -q --raw --code="$dir/jz@0x401000" -o "$dir/bdm70.vpt" "$dir/bdm70.pt"
+refuses "an erratum of an unknown processor" 1 "no packet of this kind" decode -i "$dir/bdm70.vpt"
+refuses "an erratum of another processor" 1 "no packet of this kind" decode -i --cpu=6/156/1 "$dir/bdm70.vpt"
+says "an erratum of the processor that is given" "0000000000401000" "$VPT" decode -i --cpu=6/61 "$dir/bdm70.vpt"
+says "an export by the processor that is given" "instructions: 1," \
+	"$VPT" export -t perf --cpu=6/61 "$dir/bdm70.vpt" "$dir/bdm70.perf"
+for verb in decode verify "export -t perf"; do
+	# shellcheck disable=SC2086 # a verb and its option
+	refuses "$verb: no CPU" "$USAGE" "FAMILY/MODEL" $verb --cpu=61 "$dir/bdm70.vpt" "$dir/x"
+done
 refuses "packets: no CPU" "$USAGE" "FAMILY/MODEL" import --raw --cpu=6 -o "$out" "$made/raw.pt"
 refuses "packets: no range" "$USAGE" "FIRST-LAST" import --raw --range=5-4 -o "$out" "$made/raw.pt"
 refuses "packets: too many ranges" "$USAGE" "four" import --raw --range=1-2 --range=1-2 --range=1-2 \

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/cpu.h"
 #include "cli/decode_calls.h"
 #include "cli/decode_side.h"
 #include "cli/decode_stop.h"
@@ -53,7 +54,8 @@ static const char help[] =
 	"      --pti         two whose CR3 differs in bit 12 alone are one, as with Linux' PTI\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code from an ELF file, System.map or a copy of\n"
 	"                    /proc/kallsyms too, BIAS added to its addresses; any number of "
-	"them\n" VPT_CLI_MEMORY_HELP "  -j, --json        one JSON object per line\n"
+	"them\n" VPT_CLI_MEMORY_HELP VPT_CLI_CPU_HELP
+	"  -j, --json        one JSON object per line\n"
 	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
 	"  -h, --help        this text\n"
 	"\n"
@@ -76,12 +78,15 @@ static const char help[] =
 
 enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
 
+enum { CPU = 256 }; /* an option without a letter */
+
 struct options {
 	const char *path;
 	enum mode mode;
 	unsigned int modes; /* how many were asked for */
 	bool lines, time, json, quiet, help;
 	bool spaces, pti;
+	uint32_t signature; /* of --cpu, 0: it was not given */
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
@@ -471,6 +476,7 @@ static int prepare(struct decode *d)
 	size_t spaces;
 	int status;
 
+	vpt_cli_cpu_use(d->reader, o->signature);
 	vpt_reader_spaces(d->reader, &spaces);
 	status = check_options(o, d->reader, spaces);
 	if (status)
@@ -568,6 +574,8 @@ static int take_option(struct options *o, int option)
 		return VPT_EXIT_OK;
 	case 'S':
 		return vpt_cli_symbols_take(&o->symbols, "decode", optarg);
+	case CPU:
+		return vpt_cli_cpu_take("decode", optarg, &o->signature);
 	case 'M':
 		return vpt_cli_memory_take(&o->memory, "decode", optarg);
 	case 'j':
@@ -587,25 +595,16 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},
-		{"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},
-		{"coverage", no_argument, NULL, 'g'},
-		{"time", no_argument, NULL, 'T'},
-		{"lines", no_argument, NULL, 'l'},
-		{"limit", required_argument, NULL, 'n'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"side", required_argument, NULL, 's'},
-		{"vm", required_argument, NULL, 'm'},
-		{"space", required_argument, NULL, 'p'},
-		{"spaces", no_argument, NULL, 'a'},
-		{"pti", no_argument, NULL, 'k'},
-		{"symbols", required_argument, NULL, 'S'},
-		{"memory", required_argument, NULL, 'M'},
-		{"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"insn", no_argument, NULL, 'i'},	  {"blocks", no_argument, NULL, 'b'},
+		{"calls", no_argument, NULL, 't'},	  {"coverage", no_argument, NULL, 'g'},
+		{"time", no_argument, NULL, 'T'},	  {"lines", no_argument, NULL, 'l'},
+		{"limit", required_argument, NULL, 'n'},  {"vcpu", required_argument, NULL, 'c'},
+		{"side", required_argument, NULL, 's'},	  {"vm", required_argument, NULL, 'm'},
+		{"space", required_argument, NULL, 'p'},  {"spaces", no_argument, NULL, 'a'},
+		{"pti", no_argument, NULL, 'k'},	  {"symbols", required_argument, NULL, 'S'},
+		{"memory", required_argument, NULL, 'M'}, {"cpu", required_argument, NULL, CPU},
+		{"json", no_argument, NULL, 'j'},	  {"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
 	};
 	static const struct vpt_cli_options options = {"decode", ":ibtgTln:c:s:m:p:aS:M:jqh", longs,
 						       help};

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/cpu.h"
 #include "cli/export_pt.h"
 #include "cli/files.h"
 #include "cli/memory.h"
@@ -40,7 +41,7 @@ static const char help[] =
 	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
 	"                       alone. Else packets where there are some and perf can follow\n"
 	"  -M, --memory=FILE[@BASE][,WORD]...  code that the trace lacks, from an image of\n"
-	"                       memory: see MEMORY IMAGES in vpt-decode(1)\n"
+	"                       memory: see MEMORY IMAGES in vpt-decode(1)\n" VPT_CLI_CPU_HELP
 	"  -q, --quiet          no summary, no progress\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -52,12 +53,15 @@ static const char help[] =
 	"2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 if DIR or OUT\n"
 	"cannot be written.\n";
 
+enum { CPU = 256 }; /* an option without a letter */
+
 struct options {
 	struct vpt_export_options export;
 	const char *path;
 	uint64_t vcpu;
 	struct vpt_cli_memory memory;
 	bool to_perf;
+	uint32_t signature; /* of --cpu, 0: it was not given */
 	bool to_pt;
 	bool perfs; /* an option that is of --to=perf */
 	bool quiet;
@@ -195,6 +199,7 @@ static int run(struct options *o)
 
 	if (status)
 		return status;
+	vpt_cli_cpu_use(reader, o->signature);
 	if (o->to_pt)
 		status = vpt_export_pt(o->path, reader, o->export.dir, o->quiet);
 	else
@@ -209,7 +214,8 @@ static int take_option(struct options *o, int option)
 	static const char *const formats[] = {"perf", "pt", NULL};
 	static const char *const times[] = {"packets", "tsc", NULL};
 
-	o->perfs |= option == 'c' || option == 'k' || option == 'T' || option == 'M';
+	o->perfs |=
+		option == 'c' || option == 'k' || option == 'T' || option == 'M' || option == CPU;
 	switch (option) {
 	case 't':
 		o->to_perf = !strcmp(optarg, "perf");
@@ -228,6 +234,8 @@ static int take_option(struct options *o, int option)
 		if (o->export.how == VPT_EXPORT_TSC || !strcmp(optarg, "packets"))
 			return VPT_EXIT_OK;
 		return vpt_cli_no_word("export", "time", optarg, times);
+	case CPU:
+		return vpt_cli_cpu_take("export", optarg, &o->signature);
 	case 'M':
 		return vpt_cli_memory_take(&o->memory, "export", optarg);
 	case 'q':
@@ -244,10 +252,15 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"to", required_argument, NULL, 't'},	    {"vcpu", required_argument, NULL, 'c'},
-		{"kallsyms", required_argument, NULL, 'k'}, {"time", required_argument, NULL, 'T'},
-		{"memory", required_argument, NULL, 'M'},   {"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+		{"to", required_argument, NULL, 't'},
+		{"vcpu", required_argument, NULL, 'c'},
+		{"kallsyms", required_argument, NULL, 'k'},
+		{"time", required_argument, NULL, 'T'},
+		{"memory", required_argument, NULL, 'M'},
+		{"cpu", required_argument, NULL, CPU},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	static const struct vpt_cli_options options = {"export", ":t:c:k:T:M:qh", longs, help};
 	int option, status = VPT_EXIT_OK;
@@ -262,7 +275,7 @@ static int parse(struct options *o, int argc, char **argv)
 	if (o->to_pt && o->perfs)
 		return vpt_fail(
 			VPT_EXIT_USAGE,
-			"export: --vcpu, --kallsyms, --time and --memory are for --to=perf");
+			"export: --vcpu, --kallsyms, --time, --memory and --cpu are for --to=perf");
 	if (optind + 2 != argc)
 		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and %s: see vpt export --help",
 				o->to_pt ? "OUT" : "DIR");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cpu.h"
 #include "cli/open.h"
 #include "vpt/msr.h"
 
@@ -17,22 +18,6 @@ void vpt_import_raw_init(struct vpt_import_raw *o)
 	o->cr3 = FOREIGN_ANY_CR3;
 	o->is.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) |
 		    VPT_CTL_MASK(BRANCH_EN);
-}
-
-static int take_cpu(struct vpt_import_raw *o, const char *arg)
-{
-	unsigned int family, model, stepping = 0;
-	char end;
-	int n = sscanf(arg, "%u/%u/%u%c", &family, &model, &stepping, &end);
-
-	if (n == 2 && sscanf(arg, "%u/%u%c", &family, &model, &end) != 2)
-		n = 0;
-	if ((n != 2 && n != 3) || family > 0xf + 0xffu || model > 0xff || stepping > 0xf)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"import: --cpu=%s: not FAMILY/MODEL or FAMILY/MODEL/STEPPING", arg);
-	o->is.signature = stepping | (model & 0xf) << 4 | (family < 0xf ? family : 0xf) << 8 |
-			  (model >> 4) << 16 | (family < 0xf ? 0 : family - 0xf) << 20;
-	return VPT_EXIT_OK;
 }
 
 /* A number up to one of @ends, which becomes *rest. False: it is none. */
@@ -106,7 +91,7 @@ int vpt_import_raw_take(struct vpt_import_raw *o, int option, char *arg)
 		o->raw = true;
 		return VPT_EXIT_OK;
 	case VPT_RAW_CPU:
-		return take_cpu(o, arg);
+		return vpt_cli_cpu_take("import", arg, &o->is.signature);
 	case VPT_RAW_CTL:
 		status = vpt_cli_number("import", "ctl", arg, &value);
 		/* Ranges may have come before. */

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/cpu.h"
 #include "cli/memory.h"
 #include "cli/open.h"
 #include "cli/option.h"
@@ -30,7 +31,7 @@ static const char help[] =
 	"  -q, --quiet        no differences, no progress, only the last line\n"
 	"  -w, --with=DECODER  which decoder of Intel PT: libvptdecode (default) or libipt\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n" VPT_CLI_MEMORY_HELP
-	"  -h, --help         this text\n"
+		VPT_CLI_CPU_HELP "  -h, --help         this text\n"
 	"\n"
 	"The last line is\n"
 	"\n"
@@ -59,9 +60,12 @@ static const char help[] =
 	"\n"
 	"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt\n";
 
+enum { CPU = 256 }; /* an option without a letter */
+
 struct options {
 	const char *path;
 	bool allow_empty, json, quiet, help;
+	uint32_t signature; /* of --cpu, 0: it was not given */
 	enum vpt_flow_by by;
 	struct vpt_cli_symbols symbols;
 	struct vpt_cli_memory memory;
@@ -217,6 +221,7 @@ static int run(struct options *o)
 
 	if (status)
 		return status;
+	vpt_cli_cpu_use(reader, o->signature);
 	status = can_verify(o, reader);
 	if (!status)
 		status = vpt_cli_memory_open(&o->memory, "verify", reader);
@@ -266,6 +271,8 @@ static int take_option(struct options *o, int option)
 		return take_decoder(o, optarg);
 	case 'S':
 		return vpt_cli_symbols_take(&o->symbols, "verify", optarg);
+	case CPU:
+		return vpt_cli_cpu_take("verify", optarg, &o->signature);
 	case 'M':
 		return vpt_cli_memory_take(&o->memory, "verify", optarg);
 	case 'h':
@@ -279,10 +286,15 @@ static int take_option(struct options *o, int option)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"allow-empty", no_argument, NULL, 'e'},   {"json", no_argument, NULL, 'j'},
-		{"memory", required_argument, NULL, 'M'},  {"quiet", no_argument, NULL, 'q'},
-		{"symbols", required_argument, NULL, 'S'}, {"with", required_argument, NULL, 'w'},
-		{"help", no_argument, NULL, 'h'},	   {NULL, 0, NULL, 0},
+		{"allow-empty", no_argument, NULL, 'e'},
+		{"json", no_argument, NULL, 'j'},
+		{"memory", required_argument, NULL, 'M'},
+		{"cpu", required_argument, NULL, CPU},
+		{"quiet", no_argument, NULL, 'q'},
+		{"symbols", required_argument, NULL, 'S'},
+		{"with", required_argument, NULL, 'w'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	static const struct vpt_cli_options options = {"verify", ":ejqS:M:w:h", longs, help};
 	int option, status = VPT_EXIT_OK;

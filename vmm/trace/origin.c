@@ -41,7 +41,9 @@ bool vpt_origin_cpu(const struct vpt_reader *r, struct vpt_cpu *cpu)
 	const struct vpt_origin *origin = vpt_reader_origin(r);
 
 	*cpu = (struct vpt_cpu){0};
-	if (origin && origin->flags & VPT_ORIGIN_HARDWARE)
+	if (vpt_reader_cpu(r))
+		*cpu = *vpt_reader_cpu(r);
+	else if (origin && origin->flags & VPT_ORIGIN_HARDWARE)
 		*cpu = origin->cpu;
 	else if (!origin && (!strncmp(info->engine, "perf", sizeof(info->engine)) ||
 			     !strncmp(info->engine, "kvm-pt", sizeof(info->engine))))

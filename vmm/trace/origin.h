@@ -15,7 +15,7 @@ struct vpt_origin vpt_origin_of(enum vpt_origin_kind kind, const struct vpt_cpu 
 
 /*
  * The processor that wrote the packets. Returns false if none did, or if the file does not say
- * which one. A file of 0.1 says so by its engine.
+ * which one. A file of 0.1 says so by its engine. What vpt_reader_set_cpu() was given counts more.
  */
 bool vpt_origin_cpu(const struct vpt_reader *r, struct vpt_cpu *cpu);
 

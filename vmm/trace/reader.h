@@ -166,6 +166,9 @@ const struct vpt_psb_point *vpt_reader_point_before(const struct vpt_reader *r, 
 const struct vpt_cut *vpt_reader_cut(const struct vpt_reader *r, unsigned int vcpu);
 /* NULL: the file does not say. */
 const struct vpt_origin *vpt_reader_origin(const struct vpt_reader *r);
+/* This processor wrote the packets, whatever the file says of it: see vpt_origin_cpu(). */
+void vpt_reader_set_cpu(struct vpt_reader *r, const struct vpt_cpu *cpu);
+const struct vpt_cpu *vpt_reader_cpu(const struct vpt_reader *r); /* NULL: it was not set */
 /* In the order of their place in the stream. */
 const struct vpt_switch *vpt_reader_switches(const struct vpt_reader *r, unsigned int vcpu,
 					     size_t *count);

@@ -225,6 +225,16 @@ const struct vpt_origin *vpt_reader_origin(const struct vpt_reader *r)
 	return r->origin;
 }
 
+void vpt_reader_set_cpu(struct vpt_reader *r, const struct vpt_cpu *cpu)
+{
+	r->cpu = *cpu;
+}
+
+const struct vpt_cpu *vpt_reader_cpu(const struct vpt_reader *r)
+{
+	return r->cpu.vendor != VPT_CPU_UNKNOWN ? &r->cpu : NULL;
+}
+
 const struct vpt_cut *vpt_reader_cut(const struct vpt_reader *r, unsigned int vcpu)
 {
 	return r->vcpu[vcpu].cut.why ? &r->vcpu[vcpu].cut : NULL;

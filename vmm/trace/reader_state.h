@@ -86,6 +86,7 @@ struct vpt_reader {
 	const struct vpt_ram_range *ram;
 	size_t nram;
 	const struct vpt_origin *origin;
+	struct vpt_cpu cpu; /* of vpt_reader_set_cpu(), or its vendor is unknown */
 	struct {
 		struct vpt_reader_input *at;
 		size_t n, room;
