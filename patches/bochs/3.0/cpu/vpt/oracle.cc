@@ -200,6 +200,8 @@ void bx_oracle_c::step_begins(const bxInstruction_c *i)
 	active = true;
 	ip = cpu->get_rip();
 	length = i->ilen();
+	/* Not to be asked afterwards: an iteration that writes to code replaces *i. */
+	repeats = i->repUsedL() && !strncmp(i->getIaOpcodeName(), "BX_IA_REP", 9);
 	context();
 	if (packet_en != pt->packet_en) {
 		packet_en = pt->packet_en;
@@ -210,11 +212,11 @@ void bx_oracle_c::step_begins(const bxInstruction_c *i)
 }
 
 /* A repeated string instruction that is not done stays where it is. */
-void bx_oracle_c::step_ends(const bxInstruction_c *i)
+void bx_oracle_c::step_ends()
 {
 	if (!active)
 		return;
-	if (cpu->get_rip() == ip && i->repUsedL() && !strncmp(i->getIaOpcodeName(), "BX_IA_REP", 9))
+	if (cpu->get_rip() == ip && repeats)
 		active = false;
 	else
 		retire();

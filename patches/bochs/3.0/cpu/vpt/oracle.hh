@@ -25,7 +25,7 @@ public:
 
 	/* Around an instruction, while the log is on. */
 	void step_begins(const bxInstruction_c *i);
-	void step_ends(const bxInstruction_c *i);
+	void step_ends();
 	/* The instruction that is being executed is sure to retire, or not to. */
 	void retire();
 	void drop() { active = false; }
@@ -75,6 +75,7 @@ private:
 	bool active;
 	uint64_t ip;
 	unsigned length;
+	bool repeats; /* it is a string instruction with REP */
 	uint64_t expected; /* where the next one is if this one goes on */
 
 	/* What was logged last. */

@@ -112,9 +112,9 @@ void bx_vpt_c::step_begins(const bxInstruction_c *i)
 	cpu->async_event |= BX_ASYNC_EVENT_STOP_TRACE;
 }
 
-void bx_vpt_c::step_ends(const bxInstruction_c *i)
+void bx_vpt_c::step_ends()
 {
-	oracle->step_ends(i);
+	oracle->step_ends();
 }
 
 void bx_vpt_c::op_context(void *opaque, struct vpt_context *ctx)

@@ -92,7 +92,7 @@ public:
 
 	/* The oracle log, around each instruction of the CPU loop. */
 	void step_begins(const bxInstruction_c *i);
-	void step_ends(const bxInstruction_c *i);
+	void step_ends();
 	bool start_stepping(const char *path);
 	void stop_stepping();
 
