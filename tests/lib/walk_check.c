@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A walk's trace through the decoder, and back to what was executed. */
-#include "lib/flowhold.h"
+#include "oracle/hold.h"
 #include "lib/walk_inside.h"
 
 #include <string.h>
@@ -314,7 +314,7 @@ static void take_end(struct compare *c)
 static void compare_flow(struct compare *c, const char *path)
 {
 	struct vpt_reader *reader;
-	struct flowhold hold = {.holds = false};
+	struct vpt_hold hold = {.holds = false};
 	struct vpt_flow *flow;
 	struct vpt_item item;
 	char why[160];
@@ -325,7 +325,7 @@ static void compare_flow(struct compare *c, const char *path)
 	}
 	MUST(!vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow));
 	do {
-		MUST(!flowhold_next(&hold, flow, &item));
+		MUST(!vpt_hold_next(&hold, flow, &item));
 		take_item(c, &item);
 	} while (item.kind != VPT_ITEM_END && !c->failed);
 	if (!c->failed)

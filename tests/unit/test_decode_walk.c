@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decode/flow.h"
-#include "lib/flowhold.h"
+#include "oracle/hold.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "lib/walk.h"
@@ -82,7 +82,7 @@ static void check_walk(int row, bool change)
 		.toggle = walks[row / WALK_SEEDS].toggle,
 	};
 	struct walk_result *walk = walk_run(&config);
-	struct flowhold hold = {.holds = false};
+	struct vpt_hold hold = {.holds = false};
 	struct vpt_reader *r;
 	struct vpt_flow *flow;
 	struct vpt_item item;
@@ -100,7 +100,7 @@ static void check_walk(int row, bool change)
 		while (n < walk->count && walk->items[n].kind == WALK_OFF)
 			n++;
 		want = &walk->items[n];
-		ck_assert_int_eq(flowhold_next(&hold, flow, &item), 0);
+		ck_assert_int_eq(vpt_hold_next(&hold, flow, &item), 0);
 		if (item.kind == VPT_ITEM_END)
 			break;
 		ck_assert_msg(item.kind != VPT_ITEM_ERROR, "row %d, item %zu of %zu, %#lx: %s", row,

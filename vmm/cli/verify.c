@@ -14,6 +14,7 @@
 #include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
+#include "cli/verify_perf.h"
 #include "oracle/compare.h"
 #include "oracle/report.h"
 #include "oracle/targets.h"
@@ -29,7 +30,8 @@ static const char help[] =
 	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
 	"  -j, --json         one JSON object\n"
 	"  -q, --quiet        no differences, no progress, only the last line\n"
-	"  -w, --with=DECODER  which decoder of Intel PT: libvptdecode (default) or libipt\n"
+	"  -w, --with=DECODER  which decoder of Intel PT: libvptdecode (default) or libipt; or\n"
+	"                     perf, of an export that is made and removed\n"
 	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n" VPT_CLI_MEMORY_HELP
 		VPT_CLI_CPU_HELP "  -h, --help         this text\n"
 	"\n"
@@ -67,6 +69,8 @@ struct options {
 	bool allow_empty, json, quiet, help;
 	uint32_t signature; /* of --cpu, 0: it was not given */
 	enum vpt_flow_by by;
+	bool perf;
+	struct vpt_perf_judge *judge; /* if `perf` */
 	struct vpt_cli_symbols symbols;
 	struct vpt_cli_memory memory;
 };
@@ -211,6 +215,54 @@ static int verify(const struct options *o, struct vpt_reader *reader, struct vpt
 	return c->loops ? VPT_EXIT_FORMAT : VPT_EXIT_OK;
 }
 
+static void show_perf(const struct options *o, const struct vpt_by_perf *sum)
+{
+	if (o->json) {
+		printf("{\"with\":\"perf\",\"retired\":%" PRIu64 ",\"decoded\":%" PRIu64
+		       ",\"mismatches\":%" PRIu64 "}\n",
+		       sum->retired, sum->found, sum->mismatches);
+		return;
+	}
+	if (!o->quiet && sum->mismatches)
+		printf("%s\n", sum->first);
+	if (!o->quiet && sum->list == VPT_PERF_PIECES)
+		printf("packets were lost: perf has %" PRIu64 " pieces of what ran\n", sum->pieces);
+	if (!o->quiet && sum->list == VPT_PERF_DECODER)
+		puts("the output was full: perf has what libvptdecode has, which agrees with what "
+		     "ran");
+	printf("verify: %" PRIu64 " retired, %" PRIu64 " decoded, %" PRIu64 " mismatches\n",
+	       sum->retired, sum->found, sum->mismatches);
+}
+
+static int verify_perf(const struct options *o, struct vpt_reader *reader)
+{
+	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	struct vpt_by_perf sum = {0}, of;
+	int status = VPT_EXIT_OK;
+
+	for (v = 0; v < vcpus && !status; v++) {
+		status = vpt_perf_judge_vcpu(o->judge, reader, v, &of);
+		if (status)
+			return status;
+		of.retired += sum.retired;
+		of.found += sum.found;
+		of.pieces += sum.pieces;
+		of.mismatches += sum.mismatches;
+		if (of.list < sum.list)
+			of.list = sum.list;
+		if (sum.mismatches)
+			memcpy(of.first, sum.first, sizeof(of.first));
+		sum = of;
+	}
+	show_perf(o, &sum);
+	if (fflush(stdout) || ferror(stdout))
+		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
+	status = vpt_cli_whole("verify", o->path, reader);
+	if (status)
+		return status;
+	return sum.mismatches || (!sum.retired && !o->allow_empty) ? VPT_EXIT_FAIL : VPT_EXIT_OK;
+}
+
 static int run(struct options *o)
 {
 	struct vpt_comparison c = {.by = o->by};
@@ -228,7 +280,9 @@ static int run(struct options *o)
 	/* Errors in these files are reported before the long work. */
 	if (!status && o->symbols.n)
 		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
-	if (!status)
+	if (!status && o->perf)
+		status = verify_perf(o, reader);
+	else if (!status)
 		status = vpt_targets_needed(reader) ? verify_targets(o, reader)
 						    : verify(o, reader, &symbols, &c);
 	if (!status)
@@ -242,13 +296,14 @@ static int run(struct options *o)
 
 static int take_decoder(struct options *o, const char *name)
 {
+	o->perf = !strcmp(name, "perf");
 	if (!strcmp(name, "libipt"))
 		o->by = VPT_FLOW_BY_LIBIPT;
-	else if (!strcmp(name, "libvptdecode"))
+	else if (o->perf || !strcmp(name, "libvptdecode"))
 		o->by = VPT_FLOW_BY_LIBVPTDECODE;
 	else
 		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: --with=%s: there is libvptdecode and libipt", name);
+				"verify: --with=%s: there is libvptdecode, libipt and perf", name);
 	if (o->by == VPT_FLOW_BY_LIBIPT && !vpt_judge_has_libipt())
 		return vpt_fail(VPT_EXIT_USAGE, "verify: --with=libipt: this vpt was built without "
 						"libipt (make LIBIPT=no)");
@@ -309,9 +364,11 @@ static int parse(struct options *o, int argc, char **argv)
 				optind == argc ? "FILE is missing" : "only one FILE");
 	o->path = argv[optind];
 	/* What libipt reads is made of the file alone. */
-	if (o->memory.n && o->by == VPT_FLOW_BY_LIBIPT)
+	if (o->memory.n && (o->by == VPT_FLOW_BY_LIBIPT || o->perf))
 		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: --memory: it does not go with --with=libipt");
+				"verify: --memory: it does not go with --with=libipt or perf");
+	if (o->perf && !strcmp(o->path, "-"))
+		return vpt_fail(VPT_EXIT_USAGE, "verify: --with=perf: FILE must have a name");
 	return VPT_EXIT_OK;
 }
 
@@ -326,6 +383,12 @@ int vpt_cmd_verify(int argc, char **argv)
 		fputs(help, stdout);
 		return VPT_EXIT_OK;
 	}
-	status = vpt_confine_reader("verify");
-	return status ? status : run(&o);
+	if (o.perf)
+		o.judge = vpt_perf_judge_start(o.path, &status);
+	if (!status)
+		status = vpt_confine_reader("verify");
+	if (!status)
+		status = run(&o);
+	vpt_perf_judge_end(o.judge);
+	return status;
 }

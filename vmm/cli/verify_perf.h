@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vpt verify --with=perf: perf as the second decoder, in a process of its own. */
+#ifndef VMM_CLI_VERIFY_PERF_H
+#define VMM_CLI_VERIFY_PERF_H
+
+#include <stdbool.h>
+
+#include "oracle/by_perf.h"
+
+struct vpt_perf_judge;
+
+/*
+ * Start what exports @path and runs perf. It is not in the sandbox, and knows of the file what vpt
+ * export says. NULL after one line, and then *status is set.
+ */
+struct vpt_perf_judge *vpt_perf_judge_start(const char *path, int *status);
+
+/* Hold perf's instructions of a vCPU against what ran. VPT_EXIT_OK, or a status after one line. */
+int vpt_perf_judge_vcpu(struct vpt_perf_judge *judge, struct vpt_reader *reader, unsigned int vcpu,
+			struct vpt_by_perf *result);
+
+/* End it, and remove the exports. NULL is ignored. */
+void vpt_perf_judge_end(struct vpt_perf_judge *judge);
+
+#endif /* VMM_CLI_VERIFY_PERF_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "by_perf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "hold.h"
+#include "trace/vec.h"
+
+enum line { LINE_END, LINE_IP, LINE_LOST, LINE_WRONG };
+
+/* A list of ours, one by one: the oracle's, or the decoder's. */
+struct ours {
+	struct vpt_expect expect;
+	struct vpt_flow *flow; /* NULL: the oracle's */
+	struct vpt_hold hold;
+};
+
+struct list {
+	uint64_t *at;
+	size_t n, room;
+};
+
+__attribute__((format(printf, 2, 3))) static void differ(struct vpt_by_perf *r, const char *format,
+							 ...)
+{
+	va_list args;
+
+	if (r->mismatches++)
+		return;
+	va_start(args, format);
+	vsnprintf(r->first, sizeof(r->first), format, args);
+	va_end(args);
+}
+
+static enum line read_line(FILE *lines, uint64_t *ip, struct vpt_by_perf *r)
+{
+	char line[256], *end;
+
+	if (!fgets(line, sizeof(line), lines))
+		return LINE_END;
+	if (strstr(line, "Overflow packet"))
+		return LINE_LOST;
+	*ip = strtoull(line, &end, 16);
+	if (end != line && strspn(end, " \n") == strlen(end))
+		return LINE_IP;
+	line[strcspn(line, "\n")] = '\0';
+	differ(r, "perf says: %s", line + strspn(line, " "));
+	return LINE_WRONG;
+}
+
+/* Returns 1, 0 if there are no more, or -errno. */
+static int next_of_oracle(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
+{
+	struct vpt_step step;
+
+	for (;;) {
+		vpt_expect_next(&o->expect, &step);
+		if (step.kind == VPT_STEP_END)
+			return 0;
+		if (step.kind == VPT_STEP_WRONG) {
+			differ(r, "the oracle: %s", step.text);
+			return 0;
+		}
+		if (step.kind == VPT_STEP_INSN) {
+			*ip = step.ip;
+			return 1;
+		}
+	}
+}
+
+static int next_of_ours(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
+{
+	struct vpt_item item;
+	int err;
+
+	if (!o->flow)
+		return next_of_oracle(o, ip, r);
+	do {
+		err = vpt_hold_next(&o->hold, o->flow, &item);
+		if (err)
+			return err;
+		*ip = item.ip;
+		if (item.kind == VPT_ITEM_END)
+			return 0;
+	} while (item.kind != VPT_ITEM_INSN);
+	return 1;
+}
+
+/* Find a piece at or behind *from, which is then behind it. */
+static bool find(const struct list *ours, size_t *from, const struct list *piece)
+{
+	size_t i;
+
+	for (i = *from; i + piece->n <= ours->n; i++) {
+		if (!piece->n || !memcmp(ours->at + i, piece->at, piece->n * sizeof(*piece->at))) {
+			*from = i + piece->n;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool add(struct list *l, uint64_t ip)
+{
+	if (!vpt_vec_room(l))
+		return false;
+	l->at[l->n++] = ip;
+	return true;
+}
+
+static int read_all(struct ours *o, struct list *list, struct vpt_by_perf *r)
+{
+	uint64_t ip = 0;
+	int more;
+
+	while ((more = next_of_ours(o, &ip, r)) > 0) {
+		if (!add(list, ip))
+			return -ENOMEM;
+	}
+	r->retired += list->n;
+	return more;
+}
+
+/* Return 0 or -ENOMEM. */
+static int find_pieces(const struct list *ours, struct list *piece, FILE *lines,
+		       struct vpt_by_perf *r)
+{
+	size_t from = 0;
+	uint64_t ip = 0;
+	enum line line;
+
+	do {
+		line = read_line(lines, &ip, r);
+		if (line == LINE_WRONG)
+			return 0;
+		if (line == LINE_IP) {
+			r->found++;
+			if (!add(piece, ip))
+				return -ENOMEM;
+			continue;
+		}
+		r->pieces++;
+		if (!find(ours, &from, piece))
+			differ(r,
+			       "instructions %" PRIu64 " to %" PRIu64 " of perf, from 0x%" PRIx64
+			       ", did not run there",
+			       r->found - piece->n, r->found - 1, piece->at[0]);
+		piece->n = 0;
+	} while (!r->mismatches && line != LINE_END);
+	return 0;
+}
+
+static int compare_pieces(struct ours *o, FILE *lines, struct vpt_by_perf *r)
+{
+	struct list ours = {0}, piece = {0};
+	int err = read_all(o, &ours, r);
+
+	r->list = VPT_PERF_PIECES;
+	if (!err && !r->mismatches)
+		err = find_pieces(&ours, &piece, lines, r);
+	free(ours.at);
+	free(piece.at);
+	return err;
+}
+
+/* One by one, up to a loss. Returns 0 or -errno. */
+static int compare_lists(struct ours *o, FILE *lines, struct vpt_by_perf *r)
+{
+	uint64_t theirs = 0, ours = 0;
+	enum line line;
+	int more;
+
+	do {
+		line = read_line(lines, &theirs, r);
+		if (line == LINE_WRONG)
+			return 0;
+		if (line == LINE_LOST)
+			return compare_pieces(o, lines, r);
+		more = next_of_ours(o, &ours, r);
+		if (more < 0)
+			return more;
+		r->retired += (unsigned int)more;
+		r->found += line == LINE_IP;
+		if (!more && line == LINE_IP)
+			differ(r, "instruction %" PRIu64 ": perf has one more, 0x%" PRIx64,
+			       r->found - 1, theirs);
+		else if (more && line == LINE_END)
+			differ(r, "instruction %" PRIu64 ": perf has none; it is 0x%" PRIx64,
+			       r->retired - 1, ours);
+		else if (more && ours != theirs)
+			differ(r,
+			       "instruction %" PRIu64 ": perf has 0x%" PRIx64
+			       ", and it is 0x%" PRIx64,
+			       r->retired - 1, theirs, ours);
+	} while (!r->mismatches && line != LINE_END);
+	return 0;
+}
+
+/* Which list, and is it right? Returns 0 or -errno. */
+static int choose(struct vpt_reader *reader, unsigned int vcpu, struct vpt_by_perf *r)
+{
+	struct vpt_comparison c = {0};
+	int err = vpt_compare(reader, vcpu, &c);
+
+	if (!err && c.mismatches)
+		differ(r, "the decoder and the oracle differ: without --with=perf");
+	if (c.skipped)
+		r->list = VPT_PERF_PIECES;
+	else if (c.retired != c.decoded)
+		r->list = VPT_PERF_DECODER;
+	vpt_comparison_free(&c);
+	return err;
+}
+
+int vpt_by_perf(struct vpt_reader *reader, unsigned int vcpu, FILE *lines, struct vpt_by_perf *r)
+{
+	struct ours ours = {0};
+	int err;
+
+	*r = (struct vpt_by_perf){0};
+	err = choose(reader, vcpu, r);
+	if (err || r->mismatches)
+		return err;
+	vpt_expect_init(&ours.expect, reader, vcpu);
+	if (r->list == VPT_PERF_DECODER)
+		err = vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &ours.flow);
+	if (err)
+		return err;
+	if (r->list == VPT_PERF_PIECES)
+		err = compare_pieces(&ours, lines, r);
+	else
+		err = compare_lists(&ours, lines, r);
+	if (ours.flow)
+		vpt_flow_close(ours.flow);
+	return err;
+}
