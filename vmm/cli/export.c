@@ -87,10 +87,6 @@ static void say(const struct options *o, const struct vpt_export_report *r)
 	if (r->unordered)
 		fprintf(stderr, "vpt export: without TSC packets the order of vCPUs is not known: "
 				"--vcpu exports one\n");
-	if (r->rough)
-		fprintf(stderr,
-			"vpt export: changes that may come too early or too late: %" PRIu64 "\n",
-			r->rough);
 }
 
 static int failed(const struct options *o, const struct vpt_export_report *r, int err)

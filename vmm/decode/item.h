@@ -91,6 +91,12 @@ struct vpt_item {
 	 * after the packets that led here.
 	 */
 	uint64_t offset;
+	/*
+	 * INSN, BLOCK, EVENT: outcomes of TNTs before the packet that ends at `offset` that this
+	 * comes before; `all_read`: before or in that packet, since a session ends behind it.
+	 */
+	uint8_t left;
+	bool all_read;
 	const char *text; /* ERROR: what, static or valid until the next item */
 	/* vpt_flow_keep_time(): of the packet that led here. `cycles` is of the segment. */
 	struct vpt_when when;

@@ -50,6 +50,8 @@ struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	told->kind = (uint8_t)kind;
 	told->session = (uint32_t)f->ahead.session;
 	told->offset = *f->ahead.offset;
+	told->left = (uint8_t)f->ahead.flow.nbits;
+	told->all_read = f->ahead.all_read;
 	return told;
 }
 
@@ -489,7 +491,9 @@ static void next_session(struct vpt_pt_flow *f)
 	const struct vpt_session *start;
 	struct dec_pt_config config;
 
+	a->all_read = true;
 	dec_pt_pause(&a->pt);
+	a->all_read = false;
 	a->session++;
 	a->pip = false;
 	start = session_of(f);
@@ -510,7 +514,9 @@ static int push(struct vpt_pt_flow *f)
 	uint64_t end = s->end, len, next, piece;
 
 	if (a->at == s->end) {
+		a->all_read = true;
 		dec_pt_finish(&a->pt);
+		a->all_read = false;
 		vpt_pt_counts_break(f);
 		vpt_pt_merge_flush(f);
 		a->segment = NULL;

@@ -166,6 +166,8 @@ static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt
 	item->cr3 = f->cr3;
 	item->space = f->space;
 	item->session = told->session;
+	item->left = told->left;
+	item->all_read = told->all_read;
 	item->when.known = false;
 	if (f->line)
 		vpt_timeline_flow(f->line, f->read, &item->when);
@@ -370,6 +372,8 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 		item->size = more->size;
 		item->class = more->class;
 		item->offset = more->offset;
+		item->left = more->left;
+		item->all_read = more->all_read;
 	}
 	return err;
 }

@@ -39,7 +39,9 @@ struct vpt_told {
 	uint8_t class; /* RUN: of its last instruction */
 	uint8_t mode;
 	bool has_tsc;
-	bool has_to; /* RUN: `to` is known */
+	bool has_to;  /* RUN: `to` is known */
+	uint8_t left; /* see vpt_item */
+	bool all_read;
 	uint32_t session;
 	uint32_t first, count;
 	const struct dec_block *block;
@@ -75,7 +77,8 @@ struct vpt_pt_ahead {
 	size_t next_resumed; /* of the CR3 blocks, where the next overflow is looked for */
 	uint64_t cr3;	     /* of vpt_code_space() */
 	const struct vpt_space *space;
-	bool pip; /* PIPs tell the address space */
+	bool pip;      /* PIPs tell the address space */
+	bool all_read; /* no packet is at hand: a session ends */
 	bool no_memory;
 };
 

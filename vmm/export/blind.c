@@ -42,22 +42,27 @@ static struct vpt_export_process *find_process(const struct vpt_export_pages *pa
 	return pages->nprocesses ? &pages->processes[0] : NULL;
 }
 
-static void show_pages(struct vpt_export_pages *pages, unsigned int vcpu)
+/* Each page as it is first. */
+static void show_pages(const struct vpt_export_pages *pages, const struct vpt_reader *reader,
+		       unsigned int vcpu)
 {
-	const struct vpt_export_view *v = &pages->views[vcpu];
-	size_t i;
+	const struct vpt_code *code;
+	size_t i, n;
 
-	for (i = 0; i < v->nwants; i++) {
-		struct vpt_export_page *page = v->wants[i].page;
+	code = vpt_reader_code(reader, vcpu, &n);
+	for (i = 0; i < n; i++) {
+		struct vpt_export_page *page = vpt_export_page(
+			pages, vpt_export_process(pages, code[i].page->cr3), code[i].page->vaddr);
 
 		if (page->have)
 			continue;
-		page->base = page->have = v->versions[v->wants[i].first].bytes;
+		page->base = page->have = code[i].bytes;
 		page->base_width = page->width = VPT_EXPORT_CODE64;
 	}
 }
 
-int vpt_export_plan_blind(struct vpt_export_plan *plan, struct vpt_export_lane *l)
+int vpt_export_plan_blind(struct vpt_export_plan *plan, const struct vpt_reader *reader,
+			  struct vpt_export_lane *l)
 {
 	struct vpt_export_event event = {.what = VPT_EXPORT_SWITCH, .ns = l->now, .vcpu = l->vcpu};
 
@@ -65,7 +70,7 @@ int vpt_export_plan_blind(struct vpt_export_plan *plan, struct vpt_export_lane *
 	if (!event.process)
 		return 0;
 	event.process->used = true;
-	show_pages(&plan->pages, l->vcpu);
+	show_pages(&plan->pages, reader, l->vcpu);
 	if (!vpt_vec_room(&plan->events))
 		return -ENOMEM;
 	plan->events.at[plan->events.n++] = event;

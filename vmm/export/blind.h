@@ -13,6 +13,7 @@
 bool vpt_export_is_blind(const struct vpt_export_lane *lane);
 
 /* What the plan has of such a lane. 0 or -ENOMEM. */
-int vpt_export_plan_blind(struct vpt_export_plan *plan, struct vpt_export_lane *lane);
+int vpt_export_plan_blind(struct vpt_export_plan *plan, const struct vpt_reader *reader,
+			  struct vpt_export_lane *lane);
 
 #endif /* VMM_EXPORT_BLIND_H */

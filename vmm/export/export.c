@@ -391,7 +391,6 @@ static void count(struct export *x)
 		if (l->errors && !report->errors)
 			memcpy(report->error, l->error, sizeof(report->error));
 		report->errors += l->errors;
-		report->rough += l->rough;
 		report->blind |= l->blind && l->start != VPT_SCAN_NONE;
 		timed &= l->timed;
 	}

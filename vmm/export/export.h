@@ -32,7 +32,6 @@ struct vpt_export_report {
 	uint64_t skipped; /* instructions before perf can begin */
 	bool bits16;	  /* because of 16-bit code */
 	uint64_t processes, switches, patches, pokes;
-	uint64_t rough; /* changes whose place in the packets is not sure */
 	bool folded;	/* time is in TSC packets alone */
 	bool timeless;	/* there is none */
 	bool blind;	/* some of it is shown as packets tell it, without the code between */

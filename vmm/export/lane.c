@@ -8,7 +8,7 @@
 
 #include "blind.h"
 #include "decode/code.h"
-#include "token.h"
+#include "place.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
@@ -41,25 +41,18 @@ int vpt_export_lane_open(struct vpt_export_lane *l, struct vpt_reader *reader)
 	return vpt_flow_open(reader, l->vcpu, VPT_FLOW_BLOCKS, &l->flow);
 }
 
-/* Nothing of the flow, but the time. */
-static int begin_blind(struct vpt_export_lane *l)
-{
-	int err;
-
-	vpt_scan_segment(&l->scan, l->start, l->len);
-	err = vpt_export_pull(l, l->len);
-	return err ? err : vpt_export_drop_to(l, l->len);
-}
-
 int vpt_export_lane_begin(struct vpt_export_lane *l)
 {
 	int err;
 
-	if (l->blind)
-		return begin_blind(l);
+	/* Nothing of the flow, but the time. */
+	if (l->blind) {
+		vpt_scan_segment(&l->scan, l->start, l->len);
+		return vpt_export_read_to(l, l->len);
+	}
 	err = vpt_export_lane_next(l);
 	/* The time at which it begins, by which lanes take turns. */
-	return err || l->done ? err : vpt_export_pull(l, l->scan.len);
+	return err || l->done ? err : vpt_export_read_token(l);
 }
 
 void vpt_export_lane_close(struct vpt_export_lane *l)
@@ -86,50 +79,6 @@ bool vpt_export_lane_first_tsc(const struct vpt_export_lane *l, uint64_t *tsc)
 	return false;
 }
 
-static size_t read_code(const struct vpt_export_lane *l, uint64_t cr3, uint64_t ip, uint8_t *bytes,
-			size_t len)
-{
-	return vpt_code_read(vpt_flow_code(l->flow), cr3, ip, bytes, len);
-}
-
-/* INT n and the WRMSR that clears TraceEn are events, and count (format.h). */
-static bool hides_insn(const struct vpt_export_lane *l, const struct vpt_item *item)
-{
-	uint8_t op[2] = {0, 0};
-	size_t n;
-
-	if (item->shown ||
-	    (item->event != VPT_FLOW_ASYNC_BRANCH && item->event != VPT_FLOW_ASYNC_DISABLED))
-		return false;
-	n = read_code(l, item->cr3, item->ip, op, sizeof(op));
-	if (n && (op[0] == 0xcc || op[0] == 0xcd || op[0] == 0xce || op[0] == 0xf1))
-		return true;
-	return n == 2 && item->event == VPT_FLOW_ASYNC_DISABLED && op[0] == 0x0f && op[1] == 0x30;
-}
-
-/* A branch with its displacement in it: where to. */
-static bool direct_target(const uint8_t *op, size_t n, unsigned int mode, uint64_t ip, uint64_t *to)
-{
-	size_t i = 0;
-	int32_t rel;
-
-	while (i < n && (op[i] == 0x2e || op[i] == 0x3e || op[i] == 0x66 || op[i] == 0x67 ||
-			 op[i] == 0xf2 || op[i] == 0xf3 || (mode == 64 && (op[i] & 0xf0) == 0x40)))
-		i++;
-	if (i + 1 < n && ((op[i] & 0xf0) == 0x70 || (op[i] & 0xfc) == 0xe0 || op[i] == 0xeb)) {
-		rel = (int8_t)op[n - 1];
-	} else if (i + 4 < n && (op[i] == 0xe8 || op[i] == 0xe9 ||
-				 (op[i] == 0x0f && (op[i + 1] & 0xf0) == 0x80))) {
-		memcpy(&rel, op + n - 4, sizeof(rel));
-	} else {
-		return false;
-	}
-	*to = ip + n + (uint64_t)(int64_t)rel;
-	if (mode != 64)
-		*to = (uint32_t)*to;
-	return true;
-}
-
 /* Would tracing have gone on there? Only with ranges for filters is that certain. */
 static bool traced(const struct vpt_session *s, uint64_t ip)
 {
@@ -153,103 +102,55 @@ static int note_disabled(struct vpt_export_lane *l)
 {
 	const struct vpt_item *b = &l->block;
 	struct vpt_export_fix fix = {.end = VPT_EXPORT_END_IP};
-	unsigned int size;
+	struct vpt_insn_look look;
 	uint8_t op[15];
 	uint64_t to;
 	size_t n;
-	int err;
 
-	if (!b->insns || b->class == VPT_INSN_UNKNOWN)
+	if (!b->insns)
 		return 0;
-	n = read_code(l, b->cr3, b->last, op, sizeof(op));
-	(void)vpt_disasm_class(l->disasm, b->mode, op, n, &size);
-	if (!size)
+	n = vpt_code_read(vpt_flow_code(l->flow), b->cr3, b->last, op, sizeof(op));
+	if (vpt_disasm_look(l->disasm, b->mode, op, n, &look) != 1)
 		return 0;
-	fix.ip = b->last + size;
-	if (b->class == VPT_INSN_COND || b->class == VPT_INSN_JUMP || b->class == VPT_INSN_CALL) {
-		if (!direct_target(op, size, b->mode, b->last, &to))
-			return 0;
+	fix.ip = b->last + look.size;
+	to = fix.ip + (uint64_t)look.displacement;
+	if (b->mode != 64)
+		to = (uint32_t)to;
+	if (look.goes == VPT_GOES_DIRECT) {
+		fix.ip = to;
+	} else if (look.goes == VPT_GOES_COND) {
 		/* Damage can take the session, and with it the filter. */
-		if (b->class == VPT_INSN_COND && b->session >= l->nperiods)
+		if (b->session >= l->nperiods)
 			return 0;
-		if (b->class != VPT_INSN_COND)
-			fix.ip = to;
-		else
-			fix.end = traced(l->periods[b->session].start, to)
-					  ? VPT_EXPORT_END_NOT_TAKEN
-					  : VPT_EXPORT_END_TAKEN;
+		fix.end = traced(l->periods[b->session].start, to) ? VPT_EXPORT_END_NOT_TAKEN
+								   : VPT_EXPORT_END_TAKEN;
 	} else if (b->class != VPT_INSN_OTHER) {
 		return 0;
 	}
-	err = l->lost ? vpt_export_drop_to(l, l->item.offset) : vpt_export_pull(l, l->scan.len);
-	if (err || !l->token.is || l->token.kind != VPT_PKT_TIP_PGD)
-		return err;
+	if (!vpt_export_find_pgd(l, &fix.at))
+		return 0;
 	if (!vpt_vec_room(&l->fixes))
 		return -ENOMEM;
-	fix.at = l->token.at;
 	l->fixes.at[l->fixes.n++] = fix;
 	return 0;
 }
 
 static int note_event(struct vpt_export_lane *l)
 {
-	int err = 0;
-
-	l->counter += hides_insn(l, &l->item);
 	if (l->item.status) {
-		vpt_export_pass(l, true);
-		return vpt_export_pull(l, l->scan.len);
+		vpt_export_pass(l, VPT_EXPORT_PASS_PSB);
+		return vpt_export_read_token(l);
 	}
 	switch (l->item.event) {
 	case VPT_FLOW_TSX:
-		vpt_export_pass(l, false);
+		vpt_export_pass(l, VPT_EXPORT_PASS_TSX);
 		return 0;
 	case VPT_FLOW_DISABLED:
-		err = note_disabled(l);
-		return err ? err : vpt_export_expect(l, VPT_PKT_TIP_PGD, false);
+		l->disabled = true;
+		return note_disabled(l);
 	case VPT_FLOW_ASYNC_DISABLED:
-		return vpt_export_expect(l, VPT_PKT_TIP_PGD, false);
-	case VPT_FLOW_ASYNC_BRANCH:
-		return vpt_export_expect(l, VPT_PKT_TIP, false);
-	case VPT_FLOW_ENABLED:
-		return vpt_export_expect(l, VPT_PKT_TIP_PGE, false);
-	case VPT_FLOW_OVERFLOW:
-		return vpt_export_expect(l, VPT_PKT_OVF, false);
-	default:
+		l->disabled = true;
 		return 0;
-	}
-}
-
-/* The packet that the block's last instruction needs. */
-static int leave_block(struct vpt_export_lane *l)
-{
-	struct vpt_item *b = &l->item;
-	unsigned int size;
-	uint8_t op[15];
-	uint64_t to;
-	size_t n;
-
-	/* libipt does not tell it of blocks that it cuts short. */
-	if (b->class == VPT_INSN_UNKNOWN) {
-		n = read_code(l, b->cr3, b->last, op, sizeof(op));
-		b->class = (uint8_t)vpt_disasm_class(l->disasm, b->mode, op, n, &size);
-		l->block.class = b->class;
-	}
-	switch (b->class) {
-	case VPT_INSN_COND:
-		return vpt_export_expect(l, VPT_PKT_TNT_8, true);
-	case VPT_INSN_RETURN:
-		return vpt_export_expect(l, VPT_PKT_TIP, true);
-	case VPT_INSN_JUMP:
-	case VPT_INSN_CALL:
-		n = read_code(l, b->cr3, b->last, op, sizeof(op));
-		if (direct_target(op, n, b->mode, b->last, &to))
-			return 0;
-		return vpt_export_expect(l, VPT_PKT_TIP, false);
-	case VPT_INSN_FAR_CALL:
-	case VPT_INSN_FAR_RETURN:
-	case VPT_INSN_FAR_JUMP:
-		return vpt_export_expect(l, VPT_PKT_TIP, false);
 	default:
 		return 0;
 	}
@@ -259,10 +160,9 @@ static int leave_block(struct vpt_export_lane *l)
 static int note_segment(struct vpt_export_lane *l)
 {
 	const struct vpt_segment *segment = vpt_flow_segment(l->flow);
-	int err = vpt_export_drop_to(l, l->scan.len);
+	int err = vpt_export_read_to(l, l->scan.len);
 
-	l->lost = false;
-	vpt_scan_segment(&l->scan, segment->begin, segment->end);
+	vpt_export_begin_segment(l, segment->begin, segment->end);
 	return err;
 }
 
@@ -275,26 +175,17 @@ static void note_error(struct vpt_export_lane *l)
 
 int vpt_export_lane_next(struct vpt_export_lane *l)
 {
-	uint32_t session = l->item.session;
-	int err = 0;
+	int err;
 
-	if (l->item.kind == VPT_ITEM_BLOCK) {
-		vpt_export_pass_events(l);
-		err = leave_block(l);
-	}
-	if (!err)
-		err = vpt_flow_next(l->flow, &l->item);
-	if (!err && l->lost && l->item.kind != VPT_ITEM_SEGMENT)
-		err = vpt_export_find_again(l);
+	if (l->item.kind == VPT_ITEM_BLOCK)
+		vpt_export_pass(l, VPT_EXPORT_PASS_BLOCK);
+	err = vpt_flow_next(l->flow, &l->item);
+	if (!err && (l->item.kind == VPT_ITEM_BLOCK || l->item.kind == VPT_ITEM_EVENT))
+		err = vpt_export_find_place(l);
 	if (err)
 		return err;
-	if (l->item.session != session || l->item.kind == VPT_ITEM_SEGMENT) {
-		if (l->item.session < l->nperiods && l->periods[l->item.session].start->insns)
-			l->counter = l->periods[l->item.session].start->insns;
-	}
 	switch (l->item.kind) {
 	case VPT_ITEM_BLOCK:
-		l->counter += l->item.insns;
 		if (vpt_export_lane_shown(l))
 			l->insns += l->item.insns;
 		else
@@ -302,6 +193,7 @@ int vpt_export_lane_next(struct vpt_export_lane *l)
 		if (!l->timed)
 			l->now = l->insns + 1 > l->now ? l->insns + 1 : l->now;
 		l->block = l->item;
+		l->disabled = false;
 		return 0;
 	case VPT_ITEM_EVENT:
 		err = note_event(l);
@@ -311,11 +203,10 @@ int vpt_export_lane_next(struct vpt_export_lane *l)
 		break;
 	case VPT_ITEM_ERROR:
 		note_error(l);
-		l->lost = true;
 		break;
 	case VPT_ITEM_END:
 		l->done = true;
-		err = vpt_export_drop_to(l, l->scan.len);
+		err = vpt_export_read_to(l, l->scan.len);
 		break;
 	}
 	l->block.insns = 0;
@@ -354,6 +245,5 @@ int vpt_export_lane_change(struct vpt_export_lane *l, uint64_t ns)
 	l->now = ns;
 	if (!begun(l))
 		return 0;
-	l->rough += l->lost;
 	return vpt_export_stamp_add(l, &s);
 }

@@ -41,13 +41,32 @@ struct vpt_export_move {
 	uint8_t bit;
 };
 
-/* A packet that tells of branches, as far as the flow has not got to them. */
-struct vpt_export_token {
-	bool is; /* else the next one has to be read */
-	enum vpt_pkt_kind kind;
+/* The end of a packet that the flow goes by: of an OVF behind its FUP, and without. */
+struct vpt_export_end_of {
+	uint64_t end, read;
+};
+
+struct vpt_export_tnt {
 	uint64_t at, end;
-	uint64_t ip; /* of a TIP that has one */
-	uint8_t bits, used;
+	uint8_t bits;
+	struct vpt_export_end_of before; /* the packet before it */
+};
+
+#define VPT_EXPORT_TNTS 64 /* the decoder has at most as many outcomes that it has not used */
+
+/* The packets that the decoder had read as it came to the item. */
+struct vpt_export_ahead {
+	struct vpt_scan scan; /* behind `packet` */
+	struct vpt_packet packet;
+	uint64_t at;	 /* of `packet` */
+	bool has_packet; /* the decoder is at `packet`; else it was used */
+	struct vpt_export_end_of last;
+	bool has_pgd; /* the last one is a TIP.PGD, */
+	uint64_t pgd; /* here */
+	struct vpt_export_end_of before_pgd;
+	uint64_t tip, tip_end; /* the last TIP */
+	uint64_t ntnts;
+	struct vpt_export_tnt tnts[VPT_EXPORT_TNTS]; /* the last of them */
 };
 
 /* Where the flow is in the packets. */
@@ -100,14 +119,12 @@ struct vpt_export_lane {
 	struct vpt_item item;  /* that has to be dealt with */
 	struct vpt_item block; /* the last BLOCK; insns 0 after anything else */
 	bool done;
-	bool blind; /* packets do not tell the flow: see blind.h */
-	struct vpt_export_token token;
+	bool blind;    /* packets do not tell the flow: see blind.h */
+	bool disabled; /* tracing ended with the last event */
+	struct vpt_export_ahead ahead;
 	struct vpt_export_place place; /* of the item */
 	uint64_t last_ip;	       /* of the packets */
 	uint64_t claimed;	       /* deferred TIPs before this have had their turn */
-	bool lost;		       /* packets and flow do not agree: places are roughly so */
-	uint64_t rough;		       /* changes there */
-	uint64_t counter;	       /* of format.h, at the end of the item */
 	uint64_t now;		       /* nanoseconds */
 	uint64_t due;  /* when something is to change before the item, 0: nothing is */
 	uint64_t mark; /* instructions up to where `now` is from */

@@ -3,8 +3,7 @@
  * Code as perf has it, against code as the trace has it.
  *
  * perf knows one kernel and processes that share it; the trace knows pages by address
- * space, each with its versions by the instruction counter of one vCPU. Every address
- * space becomes a process. Two whose CR3s differ in bit 12 only become one if the even
+ * space. Every address space becomes a process. Two whose CR3s differ in bit 12 only become one if the even
  * one has no user code: that is how Linux splits a process with page-table isolation.
  */
 #ifndef VMM_EXPORT_PAGES_H
@@ -46,43 +45,16 @@ struct vpt_export_page {
 	uint8_t base_width, width;
 };
 
-/* A page in an address space as a vCPU has it. */
-struct vpt_export_want {
-	uint64_t cr3, vaddr;
-	struct vpt_export_page *page;
-	struct vpt_export_process *process;
-	size_t first, count, now; /* versions */
-};
-
-struct vpt_export_version {
-	uint64_t insns;
-	const uint8_t *bytes; /* the same for the same content */
-};
-
-struct vpt_export_view { /* of one vCPU */
-	struct vpt_export_want *wants;
-	size_t nwants;
-	struct vpt_export_version *versions;
-	uint32_t *table; /* of wants, by address: index + 1 */
-	size_t mask;
-};
-
 struct vpt_export_pages {
 	struct vpt_export_process *processes; /* sorted by CR3 */
 	size_t nprocesses;
 	struct vpt_export_page *pages; /* the kernel's, then by process; by address */
 	size_t npages;
-	struct vpt_export_view *views;
-	unsigned int vcpus;
 };
 
-/* 0 or -ENOMEM. The reader outlives the pages. */
+/* List what all vCPUs of a trace have. Returns 0 or -ENOMEM. */
 int vpt_export_pages_open(struct vpt_export_pages *pages, const struct vpt_reader *reader);
 void vpt_export_pages_close(struct vpt_export_pages *pages);
-
-/* A page as it is at the counter; it does not go back. NULL: there is none. */
-const uint8_t *vpt_export_want(struct vpt_export_pages *pages, unsigned int vcpu, uint64_t cr3,
-			       uint64_t vaddr, uint64_t insns, struct vpt_export_want **want);
 
 /* NULL: no code of such a space. */
 struct vpt_export_process *vpt_export_process(const struct vpt_export_pages *pages, uint64_t cr3);
@@ -92,7 +64,7 @@ const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages 
 						  const struct vpt_export_process *process,
 						  size_t *count);
 
-/* A page of a process, NULL: none. `process` NULL: of the kernel. */
+/* The page at @vaddr as @process has it, or the kernel where that is the kernel's. NULL: none. */
 struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *pages,
 					const struct vpt_export_process *process, uint64_t vaddr);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blind.h"
+#include "decode/code.h"
 #include "trace/vec.h"
 
 /* perf's time is a packet's 56 bits in 1024ths: beyond this it would not last hours. */
@@ -29,7 +30,9 @@ struct needs {
 static bool differs(const struct vpt_export_page *page, const uint8_t *bytes,
 		    enum vpt_export_width width)
 {
-	return page->have && (page->have != bytes || page->width != width);
+	if (page->width != width)
+		return true;
+	return page->have != bytes && memcmp(page->have, bytes, VPT_CODE_BYTES);
 }
 
 /* What perf has not seen yet it gets as it is now, from the beginning. */
@@ -49,23 +52,24 @@ static void need_page(struct needs *needs, struct vpt_export_page *page, const u
 
 static void find_needs(struct vpt_export_plan *plan, struct vpt_export_lane *l, struct needs *needs)
 {
+	const struct vpt_code_store *code = vpt_flow_code(l->flow);
 	const struct vpt_item *item = &l->item;
 	uint64_t last = item->last + INSN_MAX - 1, vaddr;
-	struct vpt_export_want *want;
+	struct vpt_export_process *process = vpt_export_process(&plan->pages, item->cr3);
 
 	memset(needs, 0, sizeof(*needs));
 	needs->width = item->mode == 32 ? VPT_EXPORT_CODE32 : VPT_EXPORT_CODE64;
 	if (last < item->last)
 		last = item->last;
 	last &= ~(uint64_t)(VPT_CODE_BYTES - 1);
-	for (vaddr = item->ip & ~(uint64_t)(VPT_CODE_BYTES - 1); needs->n < PAGES;
+	for (vaddr = item->ip & ~(uint64_t)(VPT_CODE_BYTES - 1); process && needs->n < PAGES;
 	     vaddr += VPT_CODE_BYTES) {
-		const uint8_t *bytes = vpt_export_want(&plan->pages, l->vcpu, item->cr3, vaddr,
-						       l->counter - 1, &want);
+		const uint8_t *bytes = vpt_code_page(code, item->cr3, vaddr);
+		struct vpt_export_page *page = vpt_export_page(&plan->pages, process, vaddr);
 
-		if (bytes) {
-			needs->process = want->process;
-			need_page(needs, want->page, bytes);
+		if (bytes && page) {
+			needs->process = process;
+			need_page(needs, page, bytes);
 		}
 		if (vaddr == last)
 			break;
@@ -257,7 +261,7 @@ int vpt_export_plan_open(struct vpt_export_plan *plan, struct vpt_reader *reader
 		if (plan->lanes[i].start != VPT_SCAN_NONE)
 			err = vpt_export_lane_begin(&plan->lanes[i]);
 		if (!err && plan->lanes[i].blind)
-			err = vpt_export_plan_blind(plan, &plan->lanes[i]);
+			err = vpt_export_plan_blind(plan, reader, &plan->lanes[i]);
 	}
 	if (!err)
 		err = run(plan);
