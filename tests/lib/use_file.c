@@ -115,8 +115,7 @@ static uint64_t read_all(struct vpt_reader *r, unsigned int vcpu)
 static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit unit,
 		   struct vpt_symbols *symbols)
 {
-	struct vpt_disasm *disasm = vpt_disasm_new(symbols);
-	struct vpt_calls *calls = vpt_calls_new(symbols, disasm);
+	struct vpt_calls *calls = vpt_calls_new(symbols);
 	struct vpt_tally tally = {0};
 	struct vpt_shares shares = {0};
 	struct vpt_coverage coverage;
@@ -125,7 +124,7 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 	FILE *null = fopen("/dev/null", "w");
 	unsigned int n = 0;
 
-	REQUIRE(disasm && calls && null);
+	REQUIRE(calls && null);
 	REQUIRE(!vpt_flow_open(r, vcpu, unit, &flow));
 	if (unit == VPT_FLOW_INSNS)
 		vpt_flow_keep_time(flow);
@@ -136,7 +135,7 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 		if (item.kind == VPT_ITEM_BLOCK)
 			REQUIRE(vpt_tally_add(&tally, item.ip, item.last, item.insns));
 		if (unit == VPT_FLOW_BLOCKS)
-			REQUIRE(vpt_calls_item(calls, flow, &item));
+			REQUIRE(vpt_calls_item(calls, &item));
 	} while (item.kind != VPT_ITEM_END && n++ < ITEMS_MAX);
 	vpt_flow_close(flow);
 	vpt_calls_print(calls, null, true, "it", 100);
@@ -147,7 +146,6 @@ static void decode(struct vpt_reader *r, unsigned int vcpu, enum vpt_flow_unit u
 	vpt_tally_free(&tally);
 	vpt_shares_free(&shares);
 	vpt_calls_free(calls);
-	vpt_disasm_free(disasm);
 }
 
 /* A file that is good for hours of decoding is of no use here. */

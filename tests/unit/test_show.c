@@ -385,8 +385,7 @@ static const struct {
 
 static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit, char **text)
 {
-	struct vpt_disasm *disasm = vpt_disasm_new(NULL);
-	struct vpt_calls *calls = vpt_calls_new(NULL, disasm);
+	struct vpt_calls *calls = vpt_calls_new(NULL);
 	struct vpt_reader *r;
 	struct vpt_flow *flow;
 	struct vpt_item item;
@@ -400,7 +399,7 @@ static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit,
 	do {
 		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
 		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
-		ck_assert(vpt_calls_item(calls, flow, &item));
+		ck_assert(vpt_calls_item(calls, &item));
 	} while (item.kind != VPT_ITEM_END);
 	capture(&c);
 	vpt_calls_print(calls, c.out, json, NULL, limit);
@@ -408,7 +407,6 @@ static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit,
 	*text = c.text;
 	vpt_flow_close(flow);
 	vpt_calls_free(calls);
-	vpt_disasm_free(disasm);
 	vpt_reader_close(r);
 	synth_done(&s);
 }

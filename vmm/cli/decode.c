@@ -120,8 +120,7 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 }
 
 /* 0 or -ENOMEM. */
-static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow *flow,
-		     struct vpt_item *item)
+static int take_item(struct decode *d, unsigned int vcpu, struct vpt_item *item)
 {
 	if (d->by_cr3 && !vpt_by_cr3_item(d->by_cr3, item))
 		return -ENOMEM;
@@ -142,7 +141,7 @@ static int take_item(struct decode *d, unsigned int vcpu, const struct vpt_flow 
 			d->left--;
 		return 0;
 	case CALLS:
-		return vpt_decode_calls_item(&d->calls, flow, item) ? 0 : -ENOMEM;
+		return vpt_decode_calls_item(&d->calls, item) ? 0 : -ENOMEM;
 	default:
 		if (item->kind != VPT_ITEM_BLOCK)
 			return 0;
@@ -213,7 +212,7 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	do {
 		err = vpt_flow_next(flow, &item);
 		if (!err)
-			err = take_item(d, vcpu, flow, &item);
+			err = take_item(d, vcpu, &item);
 	} while (!err && item.kind != VPT_ITEM_END && goes_on(d));
 	if (!err)
 		err = take_counts(d, flow);
@@ -398,7 +397,6 @@ static int decode_all(struct decode *d)
 		return -ENOMEM;
 	d->names = (struct vpt_cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
-	d->calls.disasm = d->disasm;
 	d->calls.apart = d->o->spaces;
 	d->calls.pace = d->o->time ? &d->pace : NULL;
 	d->pace.hz = vpt_reader_info(d->reader)->tsc_hz;

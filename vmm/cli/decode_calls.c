@@ -31,7 +31,7 @@ static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt
 		*tree = (struct vpt_decode_tree){.known = space != NULL};
 		if (space)
 			tree->space = *space;
-		tree->calls = vpt_calls_new(c->symbols, c->disasm);
+		tree->calls = vpt_calls_new(c->symbols);
 		if (!tree->calls)
 			return NULL;
 		vpt_calls_keep_time(tree->calls, c->pace);
@@ -48,15 +48,14 @@ static bool is_break(const struct vpt_item *item)
 	       (item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_OVERFLOW);
 }
 
-bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_flow *flow,
-			   const struct vpt_item *item)
+bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_item *item)
 {
 	struct vpt_decode_tree *tree;
 	size_t i;
 
 	if (is_break(item)) {
 		for (i = 0; i < c->trees.n; i++) {
-			if (!vpt_calls_item(c->trees.at[i].calls, flow, item))
+			if (!vpt_calls_item(c->trees.at[i].calls, item))
 				return false;
 		}
 		return true;
@@ -68,7 +67,7 @@ bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_flow *fl
 		return false;
 	if (item->kind == VPT_ITEM_BLOCK)
 		tree->insns += item->insns;
-	return vpt_calls_item(tree->calls, flow, item);
+	return vpt_calls_item(tree->calls, item);
 }
 
 static int by_insns(const void *a, const void *b)

@@ -7,7 +7,6 @@
 
 struct vpt_decode_calls {
 	const struct vpt_symbols *symbols;
-	struct vpt_disasm *disasm;
 	bool apart;
 	const struct vpt_pace *pace; /* NULL: no time */
 	struct {
@@ -24,8 +23,7 @@ struct vpt_decode_calls {
 };
 
 /* An item of a flow of blocks. False: memory. */
-bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_flow *flow,
-			   const struct vpt_item *item);
+bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_item *item);
 /* Most instructions first; `limit` lines at most. */
 void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit);
 void vpt_decode_calls_free(struct vpt_decode_calls *c);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code.h"
 #include "text.h"
 #include "trace/vec.h"
 
@@ -47,7 +46,6 @@ enum arrival {
 
 struct vpt_calls {
 	const struct vpt_symbols *symbols;
-	struct vpt_disasm *disasm;
 	const struct vpt_pace *pace; /* NULL: no time */
 	struct {
 		struct node *at;
@@ -83,7 +81,7 @@ static bool new_node(struct vpt_calls *c, size_t parent, uint64_t func, size_t *
 	return true;
 }
 
-struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols, struct vpt_disasm *disasm)
+struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols)
 {
 	struct vpt_calls *c = calloc(1, sizeof(*c));
 	size_t root;
@@ -91,7 +89,6 @@ struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols, struct vpt_di
 	if (!c)
 		return NULL;
 	c->symbols = symbols;
-	c->disasm = disasm;
 	c->arrival = BY_STARTING;
 	if (!new_node(c, ROOT, 0, &root)) {
 		free(c);
@@ -220,28 +217,15 @@ static bool arrive(struct vpt_calls *c, uint64_t ip)
 	}
 }
 
-/* What the flow does not know of the block's last instruction: libipt does not tell how long it is. */
-static enum vpt_insn_class look(struct vpt_calls *c, const struct vpt_flow *flow,
-				const struct vpt_item *item, unsigned int *len)
-{
-	uint8_t raw[15];
-	size_t n = vpt_code_read(vpt_flow_code(flow), item->cr3, item->last, raw, sizeof(raw));
-
-	return vpt_disasm_class(c->disasm, item->mode, raw, n, len);
-}
-
 /* How the block ends. */
-static void leave(struct vpt_calls *c, const struct vpt_flow *flow, const struct vpt_item *item)
+static void leave(struct vpt_calls *c, const struct vpt_item *item)
 {
 	enum vpt_insn_class class = (enum vpt_insn_class)item->class;
-	unsigned int len = item->size;
 
 	c->arrival = BY_FALLING;
 	if (class == VPT_INSN_OTHER || class == VPT_INSN_COND || class == VPT_INSN_PTWRITE)
 		return;
-	if (!len)
-		class = look(c, flow, item, &len);
-	c->ret = item->last + len;
+	c->ret = item->last + item->size;
 	if (class == VPT_INSN_CALL || class == VPT_INSN_FAR_CALL)
 		c->arrival = BY_CALL;
 	else if (class == VPT_INSN_RETURN || class == VPT_INSN_FAR_RETURN)
@@ -263,7 +247,7 @@ static bool takes_time(const struct vpt_item *item)
 	       item->event != VPT_FLOW_BLOCK;
 }
 
-bool vpt_calls_item(struct vpt_calls *c, const struct vpt_flow *flow, const struct vpt_item *item)
+bool vpt_calls_item(struct vpt_calls *c, const struct vpt_item *item)
 {
 	if (c->pace && takes_time(item))
 		c->nodes.at[c->now].ticks += c->pace->ticks;
@@ -274,7 +258,7 @@ bool vpt_calls_item(struct vpt_calls *c, const struct vpt_flow *flow, const stru
 		c->nodes.at[c->now].insns += item->insns;
 		if (c->pace)
 			c->nodes.at[c->now].ticks += c->pace->ticks;
-		leave(c, flow, item);
+		leave(c, item);
 		return true;
 	case VPT_ITEM_EVENT:
 		if (item->event == VPT_FLOW_ASYNC_BRANCH) {

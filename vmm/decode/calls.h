@@ -12,23 +12,20 @@
 
 #include <stdio.h>
 
-#include "disasm.h"
-#include "flow.h"
 #include "pace.h"
 #include "symbol.h"
 
 struct vpt_calls;
 
 /* NULL: memory. The symbols outlive it. */
-struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols, struct vpt_disasm *disasm);
+struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols);
 void vpt_calls_free(struct vpt_calls *calls);
 
 /* Before the first item: what takes which time too. `pace` has had each item before. */
 void vpt_calls_keep_time(struct vpt_calls *calls, const struct vpt_pace *pace);
 
 /* Items of a flow of blocks, in order. False if there is no memory. */
-bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_flow *flow,
-		    const struct vpt_item *item);
+bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_item *item);
 
 /*
  * Write the tree, `limit` lines of it at most; returns how many. JSON has `space`, if it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions as text, and where execution goes from them. */
+/* Instructions as text, and what libvptdecode knows of them. */
 #include "disasm.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@ struct vpt_disasm {
 	const struct vpt_symbols *symbols;
 	ZydisDecoder decoder[3]; /* 16, 32, 64 bits */
 	ZydisFormatter formatter;
+	struct dec_x86 *x86;
 };
 
 static ZydisDecoder *decoder(struct vpt_disasm *d, unsigned int mode)
@@ -52,6 +53,11 @@ struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
 
 	if (!d)
 		return NULL;
+	d->x86 = dec_x86_new();
+	if (!d->x86) {
+		free(d);
+		return NULL;
+	}
 	d->symbols = symbols;
 	for (i = 0; i < 3; i++)
 		vpt_x86_decoder_init(&d->decoder[i], modes[i]);
@@ -65,6 +71,8 @@ struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
 
 void vpt_disasm_free(struct vpt_disasm *d)
 {
+	if (d)
+		dec_x86_free(d->x86);
 	free(d);
 }
 
@@ -85,119 +93,53 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 	return insn.length;
 }
 
-static enum vpt_insn_class class_of(const ZydisDecodedInstruction *insn)
+int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+		    struct dec_insn *insn)
 {
-	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+	return dec_x86_read(d->x86, mode, bytes, len, insn);
+}
 
-	switch (insn->mnemonic) {
-	case ZYDIS_MNEMONIC_SYSCALL:
-	case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_INT1:
-	case ZYDIS_MNEMONIC_INT3:
-	case ZYDIS_MNEMONIC_INTO:
-	case ZYDIS_MNEMONIC_VMCALL:
-		return VPT_INSN_FAR_CALL;
-	case ZYDIS_MNEMONIC_IRET:
-	case ZYDIS_MNEMONIC_IRETD:
-	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_SYSRET:
-	case ZYDIS_MNEMONIC_SYSEXIT:
-	case ZYDIS_MNEMONIC_VMLAUNCH:
-	case ZYDIS_MNEMONIC_VMRESUME:
-		return VPT_INSN_FAR_RETURN;
-	case ZYDIS_MNEMONIC_PTWRITE:
-		return VPT_INSN_PTWRITE;
-	default:
-		break;
-	}
-	switch (insn->meta.category) {
-	case ZYDIS_CATEGORY_CALL:
-		return far ? VPT_INSN_FAR_CALL : VPT_INSN_CALL;
-	case ZYDIS_CATEGORY_RET:
-		return far ? VPT_INSN_FAR_RETURN : VPT_INSN_RETURN;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		return far ? VPT_INSN_FAR_JUMP : VPT_INSN_JUMP;
-	case ZYDIS_CATEGORY_COND_BR:
-		return VPT_INSN_COND;
-	default:
-		return VPT_INSN_OTHER;
-	}
+uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip)
+{
+	uint64_t target = (uint64_t)insn->disp + (insn->absolute ? 0 : ip + insn->len);
+
+	return mode == 64 ? target : (uint32_t)target;
+}
+
+enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind)
+{
+	static const uint8_t classes[] = {
+		[DEC_INSN_PLAIN] = VPT_INSN_OTHER,
+		[DEC_INSN_COND] = VPT_INSN_COND,
+		[DEC_INSN_JUMP] = VPT_INSN_JUMP,
+		[DEC_INSN_CALL] = VPT_INSN_CALL,
+		[DEC_INSN_JUMP_IND] = VPT_INSN_JUMP,
+		[DEC_INSN_CALL_IND] = VPT_INSN_CALL,
+		[DEC_INSN_RET] = VPT_INSN_RETURN,
+		[DEC_INSN_FAR_JUMP] = VPT_INSN_FAR_JUMP,
+		[DEC_INSN_FAR_CALL] = VPT_INSN_FAR_CALL,
+		[DEC_INSN_FAR_RETURN] = VPT_INSN_FAR_RETURN,
+		[DEC_INSN_SOFT_INT] = VPT_INSN_FAR_CALL,
+		[DEC_INSN_INTO] = VPT_INSN_FAR_CALL,
+		[DEC_INSN_VM_ENTRY] = VPT_INSN_FAR_RETURN,
+		[DEC_INSN_CR3] = VPT_INSN_OTHER,
+		[DEC_INSN_CR0] = VPT_INSN_OTHER,
+		[DEC_INSN_PTWRITE] = VPT_INSN_PTWRITE,
+		[DEC_INSN_WRMSR] = VPT_INSN_OTHER,
+		[DEC_INSN_VMPTRLD] = VPT_INSN_OTHER,
+	};
+
+	return (enum vpt_insn_class)classes[kind];
 }
 
 enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
 				     size_t len, unsigned int *insn_len)
 {
-	ZydisDecodedInstruction insn;
+	struct dec_insn insn;
 
 	*insn_len = 0;
-	if (!ZYAN_SUCCESS(vpt_x86_decode_insn(decoder(d, mode), bytes, len, &insn)))
+	if (vpt_disasm_look(d, mode, bytes, len, &insn) != 1)
 		return VPT_INSN_UNKNOWN;
-	*insn_len = insn.length;
-	return class_of(&insn);
-}
-
-/* MOV to CR0 or CR3, which no prefix makes another register. */
-static enum vpt_goes goes_on(const ZydisDecodedInstruction *insn)
-{
-	if (insn->mnemonic == ZYDIS_MNEMONIC_WRMSR)
-		return VPT_GOES_WRMSR;
-	if (insn->mnemonic != ZYDIS_MNEMONIC_MOV || insn->opcode_map != ZYDIS_OPCODE_MAP_0F ||
-	    insn->opcode != 0x22 || insn->raw.rex.R)
-		return VPT_GOES_ON;
-	if (insn->raw.modrm.reg == 3)
-		return VPT_GOES_CR3;
-	return insn->raw.modrm.reg ? VPT_GOES_ON : VPT_GOES_CR0;
-}
-
-static enum vpt_goes goes(const ZydisDecodedInstruction *insn, enum vpt_insn_class class)
-{
-	bool direct = insn->raw.imm[0].is_relative;
-
-	switch (insn->mnemonic) {
-	case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_INT1:
-	case ZYDIS_MNEMONIC_INT3:
-		return VPT_GOES_SOFT_INT;
-	case ZYDIS_MNEMONIC_INTO:
-		return VPT_GOES_INTO;
-	/* They do not retire: VM exits, in non-root operation, or faults. */
-	case ZYDIS_MNEMONIC_VMCALL:
-	case ZYDIS_MNEMONIC_VMLAUNCH:
-	case ZYDIS_MNEMONIC_VMRESUME:
-	case ZYDIS_MNEMONIC_XBEGIN:
-		return VPT_GOES_ON;
-	default:
-		break;
-	}
-	switch (class) {
-	case VPT_INSN_CALL:
-	case VPT_INSN_JUMP:
-		return direct ? VPT_GOES_DIRECT : VPT_GOES_INDIRECT;
-	case VPT_INSN_RETURN:
-		return VPT_GOES_RETURN;
-	case VPT_INSN_COND:
-		return VPT_GOES_COND;
-	case VPT_INSN_FAR_CALL:
-	case VPT_INSN_FAR_RETURN:
-	case VPT_INSN_FAR_JUMP:
-		return VPT_GOES_FAR;
-	default:
-		return goes_on(insn);
-	}
-}
-
-int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
-		    struct vpt_insn_look *look)
-{
-	ZydisDecodedInstruction insn;
-	ZyanStatus status = vpt_x86_decode_insn(decoder(d, mode), bytes, len, &insn);
-
-	if (!ZYAN_SUCCESS(status))
-		return status == ZYDIS_STATUS_NO_MORE_DATA ? -1 : 0;
-	look->class = (uint8_t)class_of(&insn);
-	look->goes = (uint8_t)goes(&insn, (enum vpt_insn_class)look->class);
-	look->size = insn.length;
-	look->displacement = insn.raw.imm[0].is_relative ? insn.raw.imm[0].value.s : 0;
-	return 1;
+	*insn_len = insn.len;
+	return vpt_disasm_class_of((enum dec_insn_kind)insn.kind);
 }

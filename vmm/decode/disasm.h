@@ -4,6 +4,7 @@
 #define VMM_DECODE_DISASM_H
 
 #include "item.h"
+#include "libdecode/insn.h"
 #include "symbol.h"
 
 struct vpt_disasm;
@@ -19,34 +20,18 @@ void vpt_disasm_free(struct vpt_disasm *d);
 unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int mode,
 			       const uint8_t *bytes, size_t len, char *text, size_t size);
 
-/* What an instruction is, as the decoder would classify it, and its length. */
+/* As libvptdecode reads it: see dec_x86_read(). */
+int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+		    struct dec_insn *insn);
+
+/* Where a direct branch at @ip leads. */
+uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip);
+
+/* The class that libipt has for such an instruction. */
+enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind);
+
+/* The class of an instruction, and its length; UNKNOWN and 0 if it is not valid. */
 enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
 				     size_t len, unsigned int *insn_len);
-
-/* Where execution goes from an instruction that retires. */
-enum vpt_goes {
-	VPT_GOES_ON = 0,   /* to the next one */
-	VPT_GOES_COND,	   /* there, or by the displacement */
-	VPT_GOES_DIRECT,   /* by the displacement */
-	VPT_GOES_INDIRECT, /* near JMP or CALL through a register or memory */
-	VPT_GOES_RETURN,   /* near RET */
-	VPT_GOES_FAR,
-	VPT_GOES_SOFT_INT, /* INT n, INT3, INT1 */
-	VPT_GOES_INTO,	   /* INTO: by an interrupt, or on */
-	VPT_GOES_CR3,	   /* on; MOV to CR3 */
-	VPT_GOES_CR0,	   /* on; MOV to CR0 */
-	VPT_GOES_WRMSR,	   /* on */
-};
-
-struct vpt_insn_look {
-	uint8_t class; /* enum vpt_insn_class */
-	uint8_t goes;  /* enum vpt_goes */
-	uint8_t size;
-	int64_t displacement; /* from the end of it */
-};
-
-/* All of that. 1: it is valid; 0: it is not; -1: there are too few bytes of it. */
-int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
-		    struct vpt_insn_look *look);
 
 #endif /* VMM_DECODE_DISASM_H */

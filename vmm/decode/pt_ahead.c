@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "disasm.h"
 #include "pt_errata.h"
 #include "pt_flow.h"
 #include "trace/vec.h"
@@ -57,37 +58,10 @@ struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 
 enum vpt_insn_class vpt_pt_class(const struct dec_block *block)
 {
-	switch ((enum dec_insn_kind)block->insn_kind) {
-	case DEC_INSN_COND:
-		return VPT_INSN_COND;
-	case DEC_INSN_JUMP:
-	case DEC_INSN_JUMP_IND:
-		return VPT_INSN_JUMP;
-	case DEC_INSN_CALL:
-	case DEC_INSN_CALL_IND:
-		return VPT_INSN_CALL;
-	case DEC_INSN_RET:
-		return VPT_INSN_RETURN;
-	case DEC_INSN_FAR_JUMP:
-		return VPT_INSN_FAR_JUMP;
-	case DEC_INSN_FAR_CALL:
-		return VPT_INSN_FAR_CALL;
-	case DEC_INSN_FAR_RETURN:
-	case DEC_INSN_VM_ENTRY:
-		return VPT_INSN_FAR_RETURN;
-	case DEC_INSN_PTWRITE:
-		return VPT_INSN_PTWRITE;
 	/* What an INT n calls is told by its event. */
-	case DEC_INSN_SOFT_INT:
-	case DEC_INSN_INTO:
-	case DEC_INSN_PLAIN:
-	case DEC_INSN_CR0:
-	case DEC_INSN_CR3:
-	case DEC_INSN_WRMSR:
-	case DEC_INSN_VMPTRLD:
-		break;
-	}
-	return VPT_INSN_OTHER;
+	if (block->insn_kind == DEC_INSN_SOFT_INT || block->insn_kind == DEC_INSN_INTO)
+		return VPT_INSN_OTHER;
+	return vpt_disasm_class_of((enum dec_insn_kind)block->insn_kind);
 }
 
 struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,

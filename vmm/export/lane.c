@@ -102,7 +102,7 @@ static int note_disabled(struct vpt_export_lane *l)
 {
 	const struct vpt_item *b = &l->block;
 	struct vpt_export_fix fix = {.end = VPT_EXPORT_END_IP};
-	struct vpt_insn_look look;
+	struct dec_insn insn;
 	uint8_t op[15];
 	uint64_t to;
 	size_t n;
@@ -110,15 +110,13 @@ static int note_disabled(struct vpt_export_lane *l)
 	if (!b->insns)
 		return 0;
 	n = vpt_code_read(vpt_flow_code(l->flow), b->cr3, b->last, op, sizeof(op));
-	if (vpt_disasm_look(l->disasm, b->mode, op, n, &look) != 1)
+	if (vpt_disasm_look(l->disasm, b->mode, op, n, &insn) != 1)
 		return 0;
-	fix.ip = b->last + look.size;
-	to = fix.ip + (uint64_t)look.displacement;
-	if (b->mode != 64)
-		to = (uint32_t)to;
-	if (look.goes == VPT_GOES_DIRECT) {
+	fix.ip = b->last + insn.len;
+	to = vpt_disasm_target(&insn, b->mode, b->last);
+	if (insn.kind == DEC_INSN_JUMP || insn.kind == DEC_INSN_CALL) {
 		fix.ip = to;
-	} else if (look.goes == VPT_GOES_COND) {
+	} else if (insn.kind == DEC_INSN_COND) {
 		/* Damage can take the session, and with it the filter. */
 		if (b->session >= l->nperiods)
 			return 0;

@@ -81,20 +81,17 @@ static bool is_event(const struct vpt_item *item, enum vpt_flow_event event)
 	return item && item->kind == VPT_ITEM_EVENT && item->event == event;
 }
 
-/* Where it goes from an instruction, as what follows tells it, or the instruction itself. */
-static bool leads_to(const struct vpt_item *insn, const struct vpt_insn_look *look,
+/* Where execution went from an instruction, as the decoder or what follows tells it. */
+static bool leads_to(const struct vpt_item *item, enum dec_insn_kind kind,
 		     const struct vpt_item *follows, bool by_cr3, uint64_t *to)
 {
-	*to = insn->ip + insn->size;
+	*to = item->to;
 	/* With a filter by CR3 the instruction itself ends what is traced. */
-	if (look->goes == VPT_GOES_CR3 && by_cr3 && is_event(follows, VPT_FLOW_DISABLED))
+	if (kind == DEC_INSN_CR3 && by_cr3 && is_event(follows, VPT_FLOW_DISABLED))
 		return false;
-	if (follows && follows->kind == VPT_ITEM_INSN) {
-		*to = follows->ip;
-		return true;
-	}
-	if (is_event(follows, VPT_FLOW_ASYNC_BRANCH) ||
-	    is_event(follows, VPT_FLOW_ASYNC_DISABLED)) {
+	if (follows &&
+	    (follows->kind == VPT_ITEM_INSN || is_event(follows, VPT_FLOW_ASYNC_BRANCH) ||
+	     is_event(follows, VPT_FLOW_ASYNC_DISABLED))) {
 		*to = follows->ip;
 		return true;
 	}
@@ -102,30 +99,22 @@ static bool leads_to(const struct vpt_item *insn, const struct vpt_insn_look *lo
 		*to = follows->to;
 		return true;
 	}
-	if (insn->has_to) {
-		*to = insn->to;
-		return true;
-	}
-	if (look->goes == VPT_GOES_DIRECT)
-		*to += (uint64_t)look->displacement;
-	if (insn->mode != 64)
-		*to = (uint32_t)*to;
-	return look->goes == VPT_GOES_DIRECT || look->goes == VPT_GOES_ON ||
-	       look->goes == VPT_GOES_CR0 || look->goes == VPT_GOES_CR3 ||
-	       look->goes == VPT_GOES_WRMSR;
+	return item->has_to;
 }
 
-/* What the instruction is to the generator, and where it leads. */
-static void look_at(struct vpt_retell *r, const struct vpt_item *insn, struct vpt_insn_look *look)
+/* What the instruction is to the generator. */
+static enum dec_insn_kind kind_of(struct vpt_retell *r, const struct vpt_item *item)
 {
-	const uint8_t *end = insn->raw + insn->size;
+	const uint8_t *end = item->raw + item->size;
+	struct dec_insn insn;
 
-	memset(look, 0, sizeof(*look));
-	/* Most need no second look. */
-	if ((insn->class == VPT_INSN_OTHER || insn->class == VPT_INSN_PTWRITE) &&
-	    (insn->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
-		return;
-	(void)!vpt_disasm_look(r->disasm, insn->mode, insn->raw, insn->size, look);
+	/* Most need no second look: they are no branch, nor MOV to a control register. */
+	if ((item->class == VPT_INSN_OTHER || item->class == VPT_INSN_PTWRITE) &&
+	    (item->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
+		return DEC_INSN_PLAIN;
+	return vpt_disasm_look(r->disasm, item->mode, item->raw, item->size, &insn) == 1
+		       ? (enum dec_insn_kind)insn.kind
+		       : DEC_INSN_PLAIN;
 }
 
 static void call(struct vpt_retell *r, const struct vpt_item *insn, bool direct, uint64_t to)
@@ -142,35 +131,33 @@ static void call(struct vpt_retell *r, const struct vpt_item *insn, bool direct,
 
 static void insn(struct vpt_retell *r, const struct vpt_item *item, const struct vpt_item *follows)
 {
-	struct vpt_insn_look look;
+	enum dec_insn_kind kind = kind_of(r, item);
 	uint64_t to;
 
-	look_at(r, item, &look);
-	r->ip_known = leads_to(item, &look, follows, vpt_retell_by_cr3(r), &to);
+	r->ip_known = leads_to(item, kind, follows, vpt_retell_by_cr3(r), &to);
 	if (!r->ip_known)
 		return;
 	r->ip = to;
-	switch (look.goes) {
-	case VPT_GOES_COND:
+	switch (kind) {
+	case DEC_INSN_COND:
 		vpt_pt_cond(&r->pt, item->ip, to, to != item->ip + item->size);
 		break;
-	case VPT_GOES_DIRECT:
-		if (item->class == VPT_INSN_CALL)
-			call(r, item, true, to);
+	case DEC_INSN_CALL:
+	case DEC_INSN_CALL_IND:
+		call(r, item, kind == DEC_INSN_CALL, to);
 		break;
-	case VPT_GOES_INDIRECT:
-		if (item->class == VPT_INSN_CALL)
-			call(r, item, false, to);
-		else
-			report(r, VPT_EV_JMP_INDIRECT, item->ip, to);
+	case DEC_INSN_JUMP_IND:
+		report(r, VPT_EV_JMP_INDIRECT, item->ip, to);
 		break;
-	case VPT_GOES_RETURN:
+	case DEC_INSN_RET:
 		report(r, VPT_EV_RET, item->ip, to);
 		break;
-	case VPT_GOES_FAR:
+	case DEC_INSN_FAR_JUMP:
+	case DEC_INSN_FAR_CALL:
+	case DEC_INSN_FAR_RETURN:
 		report(r, VPT_EV_FAR, item->ip, to);
 		break;
-	case VPT_GOES_CR3:
+	case DEC_INSN_CR3:
 		report(r, VPT_EV_CR3, item->ip, to);
 		break;
 	default:

@@ -6,19 +6,25 @@
 static bool follow(const struct vpt_code_store *code, struct vpt_disasm *disasm, unsigned int mode,
 		   uint64_t cr3, uint64_t *ip)
 {
-	struct vpt_insn_look look;
+	struct dec_insn insn;
 	uint8_t bytes[15];
 	size_t n = vpt_code_read(code, vpt_code_space(code, cr3), *ip, bytes, sizeof(bytes));
 
-	if (!n || vpt_disasm_look(disasm, mode, bytes, n, &look) != 1)
+	if (!n || vpt_disasm_look(disasm, mode, bytes, n, &insn) != 1)
 		return false;
-	if (look.goes != VPT_GOES_ON && look.goes != VPT_GOES_DIRECT)
+	switch ((enum dec_insn_kind)insn.kind) {
+	case DEC_INSN_PLAIN:
+	case DEC_INSN_PTWRITE:
+	case DEC_INSN_VMPTRLD:
+		insn.disp = 0;
+		break;
+	case DEC_INSN_JUMP:
+	case DEC_INSN_CALL:
+		break;
+	default:
 		return false;
-	*ip += look.size;
-	if (look.goes == VPT_GOES_DIRECT)
-		*ip += (uint64_t)look.displacement;
-	if (mode != 64)
-		*ip = (uint32_t)*ip;
+	}
+	*ip = vpt_disasm_target(&insn, mode, *ip);
 	return true;
 }
 
