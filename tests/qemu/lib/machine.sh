@@ -9,7 +9,7 @@ machine_start() { # [ARG...]
 	local command state=$machine_dir/machine
 	# shellcheck disable=SC1091 # an array, written by run
 	. "$state/command"
-	rm -f "$state/exit" "$state/greeted" "$state"/*.in "$state"/*.out
+	rm -f "$state/exit" "$state/pid" "$state/greeted" "$state"/*.in "$state"/*.out
 	mkfifo "$state/qmp.in" "$state/qmp.out" "$state/tell.in" "$state/tell.out" || return 1
 	{
 		"${command[@]}" "$@" >>"$machine_dir/stdout.log" 2>>"$machine_dir/stderr.log" </dev/null &
@@ -36,12 +36,20 @@ machine_ended() {
 	while machine_runs; do sleep 0.05; done
 }
 
-# Wait for a line of a file that the machine writes.
+# Whether a file that the machine writes has this line, and has its end.
+has_line() { # FILE REGEX
+	{
+		tr -d '\r' <"$1"
+		echo "cut off"
+	} | sed '$d' | grep -E -- "$2" >/dev/null
+}
+
+# Wait for it.
 wait_line() { # FILE REGEX WHAT
-	until tr -d '\r' <"$1" | grep -qE -- "$2"; do
+	until has_line "$1" "$2"; do
 		if ! machine_runs; then
 			# It may have been its last word.
-			tr -d '\r' <"$1" | grep -qE -- "$2" && return
+			has_line "$1" "$2" && return
 			echo "the machine has ended without $3"
 			return 1
 		fi
@@ -52,19 +60,40 @@ wait_line() { # FILE REGEX WHAT
 wait_console() { wait_line "$machine_dir/serial.log" "$1" "a line '$1' on its console"; } # REGEX
 wait_mark() { wait_line "$machine_dir/serial.log" "^vpt: mark $1\$" "the mark $1"; }      # WORD
 
+# For what is to happen to a guest in the middle of something.
+before_mark() { # WORD
+	if has_line "$machine_dir/serial.log" "^vpt: mark $1\$"; then
+		echo "the guest was too fast: it has marked $1"
+		return 1
+	fi
+}
+
 tell() { echo "$1" >&"$to_guest"; } # WORD
 
-# Read one line of QMP's into $line; false after a second without one.
+# Read one line of QMP's into $line; false after a second without one. What has come of it by then
+# is kept for the next call.
+qmp_begun=
 qmp_line() {
-	read -r -t 1 line <&"$from_qmp" || return 1
+	local status=0
+	IFS= read -r -t 1 line <&"$from_qmp" || status=1
+	line=$qmp_begun$line
+	qmp_begun=
+	if [ $status -ne 0 ]; then
+		qmp_begun=$line
+		return 1
+	fi
 	line=${line%$'\r'}
 	printf '%s\n' "$line" >>"$machine_dir/qmp.log"
 }
 
 qmp_answer() { # COMMAND [JSON]
 	printf '{"execute": "%s"%s}\n' "$1" "${2:+, \"arguments\": $2}" >&"$to_qmp"
-	while machine_runs || qmp_line; do
-		qmp_line || continue
+	while :; do
+		if ! qmp_line; then
+			! machine_runs || continue
+			# It may have been its last word.
+			qmp_line || break
+		fi
 		case $line in
 		'{"return": '*)
 			line=${line#'{"return": '}
