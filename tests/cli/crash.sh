@@ -150,8 +150,12 @@ has "a limit of instructions: where, and who called" said "--max-insns=1000 reac
 	"return addresses" "_start+0x"
 "$VPT" info t.vpt >said
 has "info tells of the limit" said "the guest stopped: instruction limit at 0x"
-"$VPT" run -q --pt=host -o t.vpt ./spin 2>said >/dev/null &
-sleep 0.5
+"$VPT" run -q --pt=host --timeout=60 -o t.vpt ./spin 2>said >/dev/null &
+# Where packets are in the file, the guest runs.
+for _ in $(seq 500); do
+	sleep 0.02
+	[ "$(stat -c %s t.vpt.part 2>/dev/null || echo 0)" -lt 100000 ] || break
+done
 kill -INT $!
 wait $!
 has "SIGINT" said "interrupted at 0x"

@@ -57,6 +57,6 @@ _start:	mov $0xfee00000, %edi
 END
 gcc -nostdlib -static -no-pie -Wl,--build-id=none,-Ttext=0x100000,-z,noexecstack -o "$dir/rep.elf" \
 	"$dir/rep.S"
-refuses_as "a REP without end" "$FAIL" "timeout=1 reached" run timeout 6 "$VPT" run -q --engine=soft \
+refuses_as "a REP without end" "$FAIL" "timeout=1 reached" run timeout 60 "$VPT" run -q --engine=soft \
 	--pt=off --timeout=1 "$dir/rep.elf"
 tap_end

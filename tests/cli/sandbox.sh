@@ -32,7 +32,7 @@ fi
 status_of() {
 	"$VPT" run -q --engine=soft --pt=off --sandbox="$1" --timeout=20 "$dir/loop.elf" 2>/dev/null &
 	pid=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 100); do
 		sleep 0.1
 		grep -E '^(NoNewPrivs|Seccomp|CapEff):' "/proc/$pid/status" | tr -s '\t\n' ' ' >"$dir/status"
 		! grep -qE "$2" "$dir/status" || break
