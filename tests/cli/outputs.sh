@@ -81,24 +81,27 @@ keeps "restore: an earlier trace and a limit that is over" "$USAGE" "is over" "$
 	restore -q --max-insns=1 -o "$dir/keep.vpt" "$dir/s.vps"
 tap_empty "none of these left a part" "$(find "$dir" -name '*.part*' -o -name '.vpt-*')"
 
-# One writer. The other process is told, and changes nothing.
-"$VPT" run -q --pt=host --oracle --max-insns=30000000 --arg=1000000 -o "$dir/long.vpt" "$long" >"$dir/first" 2>&1 &
+# One writer. The other process is told, and changes nothing. The writer stands still meanwhile: on a
+# busy machine it could be through before.
+"$VPT" run -q --pt=host --oracle --max-insns=100000000 --arg=1000000 -o "$dir/long.vpt" "$long" >"$dir/first" 2>&1 &
 pid=$!
 for _ in $(seq 500); do
 	sleep 0.02
 	[ "$(stat -c %s "$dir/long.vpt.part" 2>/dev/null || echo 0)" -lt 3000000 ] || break
 done
+kill -STOP $pid
 refuses "two runs into one file" "$HOST" "another process is writing it, to .*/long.vpt.part" \
 	run -q --pt=host -o "$dir/long.vpt" "$elf"
 refuses "a trace that is being written" "$INPUT" "still being written" info "$dir/long.vpt"
 kill -INT $pid
+kill -CONT $pid
 wait $pid
 tap_run "the first run is not disturbed" "$VPT" verify -q "$dir/long.vpt"
 tap_run "a part file that was completed has its name" test ! -e "$dir/long.vpt.part"
 
 # kill -9 leaves what was recorded, under a name that is said.
 killed() { # FILE
-	"$VPT" run -q --pt=host --oracle --max-insns=30000000 --arg=1000000 -o "$1" "$long" >/dev/null 2>&1 &
+	"$VPT" run -q --pt=host --oracle --max-insns=100000000 --arg=1000000 -o "$1" "$long" >/dev/null 2>&1 &
 	pid=$!
 	for _ in $(seq 500); do
 		sleep 0.02

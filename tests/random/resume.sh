@@ -18,7 +18,8 @@ dir=${0%/build/*}
 echo "$1" >>"$dir/asked"
 n=$1
 while [ $n -lt $(($1 + $2)) ]; do
-	[ ! -f "$dir/slow" ] || sleep 0.02
+	# Only the first two chunks come to their end, however late they are looked at.
+	while [ -f "$dir/slow" ] && [ "$1" -ge 1020 ]; do sleep 0.05; done
 	[ "$n" != "$(cat "$dir/crash" 2>/dev/null)" ] || exit 1
 	[ "$n" = "$(cat "$dir/bad" 2>/dev/null)" ] && echo "not ok 1 - seed $n" || echo "ok 1 - seed $n"
 	n=$((n + 1))
