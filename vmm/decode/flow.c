@@ -50,6 +50,11 @@ int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item)
 	return flow->ops->next(flow, item);
 }
 
+int vpt_flow_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context)
+{
+	return flow->ops->runs ? flow->ops->runs(flow, take, context) : 0;
+}
+
 const struct vpt_segment *vpt_flow_segment(const struct vpt_flow *flow)
 {
 	return flow->ops->segment(flow);

@@ -50,6 +50,26 @@ int vpt_flow_counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_f
 /* 0 and the next item, or -errno; after END always END. */
 int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item);
 
+/* Instructions of a flow of INSNS that follow each other by falling through. */
+struct vpt_flow_run {
+	uint64_t ip;	     /* of the first instruction */
+	uint64_t cr3;	     /* as in an item */
+	const uint8_t *lens; /* of the instructions; valid during the call */
+	uint32_t count;	     /* of instructions, at least 1 */
+	/* Runs of one block and count are equal, but for `cr3`. VPT_RUN_PART: not known. */
+	uint32_t block;
+	uint8_t mode; /* as in an item */
+};
+#define VPT_RUN_PART UINT32_MAX
+
+/*
+ * Call @take for each run that comes next. @take returns how many instructions of the run it takes;
+ * vpt_flow_next() reports the others. Calls end when @take takes less than all, before an item that
+ * is no INSN, and before code changes. A flow of libipt calls @take never. Returns 0 or -errno.
+ */
+typedef uint32_t vpt_flow_take(void *context, const struct vpt_flow_run *run);
+int vpt_flow_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context);
+
 /*
  * The segment that items are of. For a SEGMENT item, its ip is 0 and its value is
  * the number of bytes that cannot be decoded because they come before a PSB.

@@ -92,7 +92,11 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
-	(void)vpt_pt_tell_run(of(context), block, first, count);
+	struct vpt_pt_flow *f = of(context);
+	uint32_t taken = f->offer.take && !f->told.n ? vpt_pt_offer(f, block, first, count) : 0;
+
+	if (taken < count)
+		(void)vpt_pt_tell_run(f, block, first + taken, count - taken);
 }
 
 static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)

@@ -296,17 +296,23 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 	return some;
 }
 
+int vpt_pt_push(struct vpt_pt_flow *f)
+{
+	f->head = f->told.n = f->points.n = 0;
+	vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
+	return f->ahead.system->push(f);
+}
+
 /* The decoder has told nothing more: let it go on. */
 static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
 {
 	int more;
 
-	f->head = f->told.n = f->points.n = 0;
 	if (f->ahead.segment) {
-		vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
-		more = f->ahead.system->push(f);
+		more = vpt_pt_push(f);
 		return more < 0 ? more : 0;
 	}
+	f->head = f->told.n = f->points.n = 0;
 	if (f->next < f->nsegments) {
 		more = start_segment(f, item);
 		return more ? more : 1;
@@ -434,6 +440,7 @@ static const struct vpt_flow_ops pt_flow_ops = {
 	.keep_time = keep_time,
 	.time_sum = time_sum,
 	.next = next,
+	.runs = vpt_pt_runs,
 	.segment = segment,
 	.code = code,
 };

@@ -108,6 +108,12 @@ struct vpt_pt_merge {
 	struct vpt_told_blocks blocks; /* that are not told yet */
 };
 
+/* Who is offered runs; see vpt_flow_runs(). */
+struct vpt_pt_offer {
+	vpt_flow_take *take; /* NULL: nobody */
+	void *context;
+};
+
 struct vpt_pt_flow {
 	struct vpt_flow base;
 	struct vpt_reader *reader;
@@ -142,6 +148,7 @@ struct vpt_pt_flow {
 
 	struct vpt_pt_counts counts;
 	struct vpt_pt_merge merge;
+	struct vpt_pt_offer offer;
 
 	/* What is given out. */
 	struct vpt_code_store *store; /* the code as it is there; the decoder's if none changes */
@@ -241,6 +248,16 @@ void vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *cont
 /* Something else is told next. */
 void vpt_pt_merge_flush(struct vpt_pt_flow *f);
 void vpt_pt_merge_close(struct vpt_pt_flow *f);
+
+/* pt_runs.c: runs that are offered. */
+
+/* Returns how many instructions were taken of a run that has just ended. */
+uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
+		      unsigned int count);
+int vpt_pt_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context);
+
+/* pt_flow.c: decode some more, when nothing is queued. Returns 1, 0: the segment is over, or -errno. */
+int vpt_pt_push(struct vpt_pt_flow *f);
 
 /* pt_item.c: what the decoder told, as items. */
 

@@ -9,6 +9,7 @@
 #include "align.h"
 #include "decode/code.h"
 #include "loop.h"
+#include "stretches.h"
 #include "trace/vec.h"
 #include "vpt/atom_msr.h"
 
@@ -40,6 +41,7 @@ struct compare {
 	struct vpt_expect expect;
 	struct vpt_step step; /* the next one that is expected */
 
+	struct vpt_stretches_match match;
 	struct vpt_flow *flow;
 	struct vpt_disasm *disasm; /* NULL until it is needed */
 	struct {
@@ -352,6 +354,55 @@ static bool elsewhere(struct compare *m, const struct saying *s)
 	return m->placed != s->pips;
 }
 
+/* Make a line of instruction @i of the tail. */
+static void matched_line(const struct compare *m, unsigned int i, struct vpt_diff_line *line)
+{
+	const struct vpt_stretches_insn *insn = &m->match.tail[i];
+
+	*line = (struct vpt_diff_line){
+		.step = {.kind = VPT_STEP_INSN,
+			 .session = m->step.session,
+			 .ip = insn->ip,
+			 .cr3 = m->match.cr3},
+		.mode = insn->mode,
+		.len = insn->len,
+	};
+	(void)vpt_code_read(vpt_flow_code(m->flow), m->match.cr3, insn->ip, line->raw, insn->len);
+}
+
+/* Compare whole stretches as far as they are equal. The last two instructions are compared again. */
+static int match(struct compare *m)
+{
+	struct vpt_stretches_match *match = &m->match;
+	uint64_t passed;
+	unsigned int i;
+	int err;
+
+	if (m->step.session != m->session || m->c->unit == VPT_COMPARE_STEPS)
+		return 0;
+	err = vpt_stretches_match(match, m->flow, &m->expect, &m->step, m->has_spaces);
+	if (err || !match->agreed)
+		return err;
+	passed = match->agreed - match->again;
+	m->c->decoded += match->agreed;
+	m->c->matched += passed;
+	m->c->retired += passed;
+	m->session_retired += passed;
+	m->session_decoded += passed;
+	m->insns += passed;
+	m->placed = m->pips;
+	m->head = m->ahead.n = 0;
+	for (i = 0; i + match->again < match->ntail; i++)
+		matched_line(m, i, &m->common[m->ncommon++ % VPT_DIFF_CONTEXT]);
+	for (; i < match->ntail; i++) {
+		if (!vpt_vec_room(&m->ahead))
+			return -ENOMEM;
+		m->ahead.at[m->ahead.n] = (struct saying){.said = SAID_STEP, .pips = m->pips};
+		matched_line(m, i, &m->ahead.at[m->ahead.n++].line);
+	}
+	return 0;
+}
+
 /*
  * Go on as long as the instructions are those that are expected, which is nearly
  * always. What is not is put where the rest finds it.
@@ -360,14 +411,17 @@ static int run_on(struct compare *m)
 {
 	const size_t end = m->segment.first + m->segment.count;
 
-	/* Address spaces need a closer look. */
-	if (m->head != m->ahead.n || !m->in_segment || m->align || m->dead || m->has_spaces)
+	if (m->head != m->ahead.n || !m->in_segment || m->align || m->dead)
 		return 0;
 	while (m->step.kind == VPT_STEP_INSN && m->step.session < end) {
 		struct vpt_diff_line *line;
 		struct vpt_item item;
-		int err = vpt_flow_next(m->flow, &item);
+		int err = match(m);
 
+		/* Address spaces need a closer look. */
+		if (err || m->head != m->ahead.n || m->has_spaces)
+			return err;
+		err = vpt_flow_next(m->flow, &item);
 		if (err)
 			return err;
 		if (item.kind != VPT_ITEM_INSN || item.ip != m->step.ip)
@@ -633,6 +687,7 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 		err = differ(&m, m.step.text);
 	c->sessions += m.nperiods;
 	vpt_flow_close(m.flow);
+	vpt_stretches_match_free(&m.match);
 	vpt_disasm_free(m.disasm);
 	free(m.ahead.at);
 	return err;

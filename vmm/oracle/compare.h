@@ -51,10 +51,17 @@ struct vpt_loop_seen {
 	bool ends; /* nothing else ran in the session */
 };
 
+/* What is compared at a time. The result is the same; tests use STEPS, which is slower. */
+enum vpt_compare_unit { VPT_COMPARE_STRETCHES, VPT_COMPARE_STEPS };
+
 struct vpt_comparison {
-	enum vpt_flow_by by; /* set by the caller: the decoder of Intel PT */
+	/* Set by the caller: */
+	enum vpt_flow_by by; /* the decoder of Intel PT */
+	enum vpt_compare_unit unit;
+
 	uint64_t retired;    /* instructions that should be in the trace */
 	uint64_t decoded;    /* that are */
+	uint64_t matched;    /* of these, as whole stretches */
 	uint64_t events;     /* that agreed */
 	uint64_t mismatches; /* at most one per segment */
 	uint64_t sessions;
@@ -75,7 +82,7 @@ struct vpt_comparison {
 	struct vpt_diff diff; /* the first, if there are mismatches */
 };
 
-/* Compare a vCPU and add to `c`, zero to begin with but for `by`. 0 or -errno. */
+/* Compare a vCPU and add to `c`, zero to begin with but for what the caller sets. 0 or -errno. */
 int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c);
 void vpt_comparison_free(struct vpt_comparison *c);
 

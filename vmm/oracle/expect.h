@@ -85,4 +85,17 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 /* The next step. After END or WRONG always that. */
 void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step);
 
+/*
+ * Returns true if @step and the step after it are instructions, and INSN records of the same CPL and
+ * paging make a step each, whatever their IPs are. @step is the last step that vpt_expect_next()
+ * stored.
+ */
+bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step);
+
+/*
+ * Leave out steps after the caller has moved e->cursor over such records, at least one of them. @ip
+ * has the IPs of the last two steps: @step becomes the first, and the other one is next.
+ */
+void vpt_expect_pass(struct vpt_expect *e, struct vpt_step *step, const uint64_t ip[2]);
+
 #endif /* VMM_ORACLE_EXPECT_H */

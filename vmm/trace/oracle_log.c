@@ -335,6 +335,14 @@ static bool has_arrived(const struct vpt_oracle_cursor *c, uint64_t ip)
 	}
 }
 
+static void passed_insn(struct vpt_oracle_cursor *c)
+{
+	bool jumped = c->insn == c->stretch->insns && c->stretch->flags & VPT_STRETCH_JUMP;
+
+	c->from = c->ip;
+	c->came = jumped ? VPT_CAME_BY_BRANCH : VPT_CAME_AFTER;
+}
+
 static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
 {
 	const struct vpt_stretch *s = c->stretch;
@@ -354,9 +362,7 @@ static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
 		.aux = (uint16_t)flags,
 	};
 	c->ip += insn->len;
-	c->from = c->ip;
-	c->came = c->insn == s->insns && s->flags & VPT_STRETCH_JUMP ? VPT_CAME_BY_BRANCH
-								     : VPT_CAME_AFTER;
+	passed_insn(c);
 	return &c->made;
 }
 
@@ -418,4 +424,32 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 		c->record++;
 		begin_stretch(log, t, c, t->at[*words]);
 	}
+}
+
+bool vpt_oracle_log_words(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			  const struct vpt_oracle_cursor *c, struct vpt_oracle_words *words)
+{
+	const struct vpt_oracle_block *b = &log->blocks.at[c->block];
+
+	if (c->insn < c->insns || c->block == log->blocks.n || !b->words || c->record == b->n)
+		return false;
+	*words = (struct vpt_oracle_words){
+		.at = (const uint32_t *)b->at + c->record,
+		.n = b->n - c->record,
+		.stretch = t->at,
+		.stretches = t->room,
+	};
+	return true;
+}
+
+void vpt_oracle_cursor_pass(struct vpt_oracle_cursor *c, size_t n, const struct vpt_stretch *s,
+			    unsigned int insn, unsigned int insns, uint64_t ip)
+{
+	c->record += n;
+	c->stretch = s;
+	c->insn = insn;
+	c->insns = insns;
+	c->soft_int = false;
+	c->ip = ip;
+	passed_insn(c);
 }

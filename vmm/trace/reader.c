@@ -667,6 +667,12 @@ const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, un
 	return vpt_oracle_log_next(&r->vcpu[vcpu].oracle, &r->stretches, cursor);
 }
 
+bool vpt_reader_oracle_words(const struct vpt_reader *r, unsigned int vcpu,
+			     const struct vpt_oracle_cursor *cursor, struct vpt_oracle_words *words)
+{
+	return vpt_oracle_log_words(&r->vcpu[vcpu].oracle, &r->stretches, cursor, words);
+}
+
 bool vpt_reader_torn(const struct vpt_reader *r)
 {
 	return vpt_source_torn(&r->blocks.source);

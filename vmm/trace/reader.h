@@ -230,6 +230,28 @@ struct vpt_oracle_cursor {
 /* The next record, NULL at the end. It lasts until the next call with this cursor. */
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
 						  struct vpt_oracle_cursor *cursor);
+
+/* The words of a RUN block that come next, and all stretches by their id. */
+struct vpt_oracle_words {
+	const uint32_t *at;
+	size_t n;
+	const struct vpt_stretch *const *stretch; /* NULL: there is none with this id */
+	size_t stretches;
+};
+
+/* Returns false if a cursor is not in front of a word: in an ORACLE block, or within a stretch. */
+bool vpt_reader_oracle_words(const struct vpt_reader *r, unsigned int vcpu,
+			     const struct vpt_oracle_cursor *cursor,
+			     struct vpt_oracle_words *words);
+/*
+ * Move a cursor over @n of these words and into @stretch, the last of them that has an instruction that
+ * retired. Its next instruction is number @insn, at @ip, and the first @insns of it retire. None of
+ * them is an INT n.
+ */
+void vpt_oracle_cursor_pass(struct vpt_oracle_cursor *cursor, size_t n,
+			    const struct vpt_stretch *stretch, unsigned int insn,
+			    unsigned int insns, uint64_t ip);
+
 uint64_t vpt_reader_oracle_count(const struct vpt_reader *r, unsigned int vcpu);
 
 #endif /* VMM_TRACE_READER_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/logfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/flow.h"
+#include "lib/rawfile.h"
+#include "trace/reader.h"
+
+/* Of addresses: how long the instruction there is, as it was decoded last. */
+#define LENS (1u << 20)
+
+struct len {
+	uint64_t ip;
+	uint8_t len; /* 0: not known */
+};
+
+struct reading {
+	struct logfile *f;
+	struct len *lens;
+	uint32_t *table; /* numbers of stretches, one more, by their hash; LENS of them */
+	/* The stretch that is being gathered, if it has instructions. */
+	struct logfile_stretch open;
+	unsigned int vcpu;
+};
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+static struct len *len_at(struct reading *r, uint64_t ip)
+{
+	size_t i = (ip * 0x9e3779b97f4a7c15ull) >> 44 & (LENS - 1);
+
+	while (r->lens[i].len && r->lens[i].ip != ip)
+		i = (i + 1) & (LENS - 1);
+	return &r->lens[i];
+}
+
+static void learn_lens(struct reading *r, struct vpt_reader *reader, unsigned int vcpu)
+{
+	struct vpt_flow *flow;
+	struct vpt_item item;
+
+	if (vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &flow))
+		abort();
+	do {
+		if (vpt_flow_next(flow, &item))
+			abort();
+		if (item.kind == VPT_ITEM_INSN)
+			*len_at(r, item.ip) = (struct len){item.ip, item.size};
+	} while (item.kind != VPT_ITEM_END);
+	vpt_flow_close(flow);
+}
+
+uint64_t logfile_end(const struct logfile_stretch *s)
+{
+	uint64_t ip = s->head.ip;
+	unsigned int i;
+
+	for (i = 0; i < s->head.insns; i++)
+		ip += s->insn[i].len;
+	return ip;
+}
+
+uint32_t logfile_stretch(struct logfile *f, const struct logfile_stretch *s)
+{
+	f->stretch = must(realloc(f->stretch, (f->nstretches + 1) * sizeof(*s)));
+	f->stretch[f->nstretches] = *s;
+	f->stretch[f->nstretches].head.id = (uint32_t)f->nstretches;
+	return (uint32_t)f->nstretches++;
+}
+
+static bool is_same(const struct logfile_stretch *a, const struct logfile_stretch *b)
+{
+	return a->head.ip == b->head.ip && a->head.insns == b->head.insns &&
+	       a->head.cpl == b->head.cpl && a->head.flags == b->head.flags &&
+	       !memcmp(a->insn, b->insn, a->head.insns * sizeof(*a->insn));
+}
+
+static uint32_t find_stretch(struct reading *r, const struct logfile_stretch *s)
+{
+	size_t i = ((s->head.ip << 8 | s->head.insns) * 0x9e3779b97f4a7c15ull) >> 44 & (LENS - 1);
+
+	while (r->table[i] && !is_same(&r->f->stretch[r->table[i] - 1], s))
+		i = (i + 1) & (LENS - 1);
+	if (!r->table[i])
+		r->table[i] = logfile_stretch(r->f, s) + 1;
+	return r->table[i] - 1;
+}
+
+void logfile_insert(struct logfile *f, size_t at, const struct logfile_entry *entry)
+{
+	/* Powers of two have room for no more. */
+	if (!(f->n & (f->n - 1)))
+		f->entry = must(realloc(f->entry, (2 * f->n + 1) * sizeof(*entry)));
+	memmove(f->entry + at + 1, f->entry + at, (f->n - at) * sizeof(*entry));
+	f->entry[at] = *entry;
+	f->n++;
+}
+
+void logfile_remove(struct logfile *f, size_t at)
+{
+	f->n--;
+	memmove(f->entry + at, f->entry + at + 1, (f->n - at) * sizeof(*f->entry));
+}
+
+static void flush(struct reading *r, bool jumped)
+{
+	struct logfile_entry e = {.vcpu = r->vcpu};
+
+	if (!r->open.head.insns)
+		return;
+	if (jumped)
+		r->open.head.flags |= VPT_STRETCH_JUMP;
+	e.stretch = find_stretch(r, &r->open);
+	logfile_insert(r->f, r->f->n, &e);
+	memset(&r->open, 0, sizeof(r->open));
+}
+
+/* An instruction of which a stretch can say all: its record, else false. */
+static bool gather(struct reading *r, const struct vpt_oracle_record *rec)
+{
+	const unsigned int special =
+		VPT_ORACLE_SOFT_INT | VPT_ORACLE_CR3_WRITE | VPT_ORACLE_VM_ENTRY;
+	const bool arrived = rec->aux & VPT_ORACLE_ARRIVED;
+	const uint8_t pae = rec->aux & VPT_ORACLE_PAE ? VPT_STRETCH_PAE : 0;
+	const uint8_t len = len_at(r, rec->ip)->len;
+	struct logfile_stretch *s = &r->open;
+	bool follows;
+
+	if (rec->kind != VPT_ORACLE_INSN || rec->aux & special || !len)
+		return false;
+	follows = s->head.insns && logfile_end(s) == rec->ip;
+	if (!follows || arrived || s->head.insns == LOGFILE_INSNS || s->head.cpl != rec->cpl ||
+	    s->head.flags != pae)
+		flush(r, follows && arrived);
+	if (!s->head.insns) {
+		s->head.ip = rec->ip;
+		s->head.cpl = rec->cpl;
+		s->head.flags = pae;
+	}
+	s->insn[s->head.insns++] =
+		(struct vpt_stretch_insn){len, (uint8_t)(rec->aux & VPT_ORACLE_COND)};
+	return true;
+}
+
+static void read_log(struct reading *r, struct vpt_reader *reader, unsigned int vcpu)
+{
+	struct vpt_oracle_cursor cursor = {0};
+	const struct vpt_oracle_record *rec;
+	struct logfile_entry e = {.vcpu = vcpu, .is_record = true};
+
+	r->vcpu = vcpu;
+	while ((rec = vpt_reader_oracle(reader, vcpu, &cursor))) {
+		e.record = *rec;
+		if (gather(r, &e.record))
+			continue;
+		flush(r, false);
+		logfile_insert(r->f, r->f->n, &e);
+	}
+	flush(r, false);
+}
+
+static size_t block_size(const struct vpt_block *b)
+{
+	return sizeof(*b) + ((b->len + (size_t)7) & ~(size_t)7);
+}
+
+/* Leave out what is made anew, and what would have to be. */
+static void drop_blocks(struct logfile *f)
+{
+	size_t at = sizeof(struct vpt_file_header), to = at;
+	struct vpt_file_end end = {0};
+
+	while (at + sizeof(struct vpt_block) <= f->len) {
+		struct vpt_block b;
+		size_t size;
+
+		memcpy(&b, f->bytes + at, sizeof(b));
+		size = block_size(&b);
+		if (b.type == VPT_BLOCK_END) {
+			f->end = to;
+			memcpy(f->bytes + at + sizeof(b), &end, sizeof(uint64_t));
+		}
+		if (b.type != VPT_BLOCK_ORACLE && b.type != VPT_BLOCK_STRETCH &&
+		    b.type != VPT_BLOCK_RUN && b.type != VPT_BLOCK_INDEX &&
+		    b.type != VPT_BLOCK_POINT) {
+			memmove(f->bytes + to, f->bytes + at, size);
+			to += size;
+		}
+		at += size;
+	}
+	f->len = to;
+}
+
+static void read_bytes(struct logfile *f, const char *path)
+{
+	FILE *in = must(fopen(path, "rb"));
+
+	if (fseek(in, 0, SEEK_END) || ftell(in) <= 0)
+		abort();
+	f->len = (size_t)ftell(in);
+	f->bytes = must(malloc(f->len));
+	rewind(in);
+	if (fread(f->bytes, 1, f->len, in) != f->len)
+		abort();
+	fclose(in);
+	drop_blocks(f);
+}
+
+void logfile_read(struct logfile *f, const char *path)
+{
+	struct reading r = {.f = f};
+	struct vpt_reader *reader;
+	char why[200];
+	unsigned int v;
+
+	memset(f, 0, sizeof(*f));
+	if (vpt_reader_open(path, &reader, why, sizeof(why))) {
+		fprintf(stderr, "%s: %s\n", path, why);
+		exit(2);
+	}
+	r.lens = must(calloc(LENS, sizeof(*r.lens)));
+	r.table = must(calloc(LENS, sizeof(*r.table)));
+	for (v = 0; v < vpt_reader_info(reader)->vcpus; v++) {
+		learn_lens(&r, reader, v);
+		read_log(&r, reader, v);
+	}
+	vpt_reader_close(reader);
+	free(r.lens);
+	free(r.table);
+	read_bytes(f, path);
+}
+
+static void put_block(FILE *out, unsigned int type, unsigned int vcpu, const void *payload,
+		      size_t len)
+{
+	static const uint8_t zeros[8];
+	const struct vpt_block b = {.magic = VPT_BLOCK_MAGIC,
+				    .type = (uint16_t)type,
+				    .vcpu = (uint16_t)vcpu,
+				    .len = (uint32_t)len};
+
+	if (len && (!fwrite(&b, sizeof(b), 1, out) || !fwrite(payload, len, 1, out)))
+		abort();
+	if (len % 8 && !fwrite(zeros, 8 - len % 8, 1, out))
+		abort();
+}
+
+static void put_stretches(const struct logfile *f, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < f->nstretches; i++) {
+		const struct logfile_stretch *s = &f->stretch[i];
+		size_t len = sizeof(s->head) + s->head.insns * sizeof(*s->insn);
+		uint8_t bytes[sizeof(*s)] = {0};
+
+		memcpy(bytes, s, len);
+		put_block(out, VPT_BLOCK_STRETCH, 0, bytes, (len + 7) & ~(size_t)7);
+	}
+}
+
+/* What ran, in blocks of some hundred words, so that there are ends of blocks to go wrong at. */
+static void put_words(const struct logfile *f, FILE *out)
+{
+	uint32_t words[1024];
+	unsigned int vcpu = 0, n = 0;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		const struct logfile_entry *e = &f->entry[i];
+
+		if (e->vcpu != vcpu || n > 800) {
+			put_block(out, VPT_BLOCK_RUN, vcpu, words, n * sizeof(*words));
+			vcpu = e->vcpu;
+			n = 0;
+		}
+		words[n++] = e->is_record ? VPT_RUN_RECORD : e->stretch;
+		if (e->is_record) {
+			memcpy(words + n, &e->record, sizeof(e->record));
+			n += VPT_RECORD_WORDS;
+		} else if (e->cut) {
+			words[n++] = VPT_RUN_CUT | (e->cut - 1);
+		}
+	}
+	put_block(out, VPT_BLOCK_RUN, vcpu, words, n * sizeof(*words));
+}
+
+void logfile_write(struct logfile *f, const char *path)
+{
+	char *bytes = NULL;
+	size_t len = 0;
+	FILE *out = must(open_memstream(&bytes, &len));
+
+	if (!fwrite(f->bytes, f->end, 1, out))
+		abort();
+	put_stretches(f, out);
+	put_words(f, out);
+	if (!fwrite(f->bytes + f->end, f->len - f->end, 1, out) || fclose(out))
+		abort();
+	rawfile_mend((uint8_t *)bytes, len);
+	out = must(fopen(path, "wb"));
+	if (!fwrite(bytes, len, 1, out) || fclose(out))
+		abort();
+	free(bytes);
+}
+
+void logfile_free(struct logfile *f)
+{
+	free(f->bytes);
+	free(f->stretch);
+	free(f->entry);
+	free(f->kept);
+}
+
+static void copy_entries(struct logfile_entry **to, const struct logfile_entry *from, size_t n)
+{
+	size_t room = 1;
+
+	/* As much room as logfile_insert() expects. */
+	while (room < n)
+		room *= 2;
+	*to = must(realloc(*to, (room + 1) * sizeof(**to)));
+	memcpy(*to, from, n * sizeof(**to));
+}
+
+void logfile_keep(struct logfile *f)
+{
+	copy_entries(&f->kept, f->entry, f->n);
+	f->nkept = f->n;
+	f->kept_stretches = f->nstretches;
+	f->flipped = 0;
+}
+
+void logfile_restore(struct logfile *f)
+{
+	copy_entries(&f->entry, f->kept, f->nkept);
+	f->n = f->nkept;
+	f->nstretches = f->kept_stretches;
+	if (f->flipped)
+		f->bytes[f->flipped] = f->was;
+}
+
+bool logfile_flip(struct logfile *f, unsigned int type, uint64_t (*draw)(uint64_t below))
+{
+	size_t at = sizeof(struct vpt_file_header), n = 0, which;
+	struct vpt_block b;
+
+	for (; at < f->len; at += block_size(&b)) {
+		memcpy(&b, f->bytes + at, sizeof(b));
+		n += b.type == type && b.len > 64;
+	}
+	which = n ? draw(n) : 0;
+	for (at = sizeof(struct vpt_file_header); n && at < f->len; at += block_size(&b)) {
+		memcpy(&b, f->bytes + at, sizeof(b));
+		if (b.type != type || b.len <= 64 || which--)
+			continue;
+		/* Behind what heads the content, which has 32 bytes at most. */
+		f->flipped = at + sizeof(b) + 32 + draw(b.len - 32u);
+		f->was = f->bytes[f->flipped];
+		f->bytes[f->flipped] ^= (uint8_t)(1u << draw(8));
+		return true;
+	}
+	return false;
+}

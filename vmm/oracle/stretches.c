@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare runs of a decoder with stretches that ran. */
+#include "stretches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/code.h"
+
+/* Pieces that are kept for the tail. Each has at least one instruction. A power of two. */
+#define PIECES 16u
+
+/* Flags of instructions that change more than the IP. */
+#define CHANGES (VPT_ORACLE_CR3_WRITE | VPT_ORACLE_VM_ENTRY)
+
+/* A stretch as it is looked up by its id. */
+struct vpt_stretch_known {
+	const struct vpt_stretch *stretch; /* NULL: not looked at yet */
+	uint64_t ip;
+	uint32_t block; /* the run of this block and of as many instructions is equal, see below */
+	uint16_t insns;
+	uint16_t setting; /* setting_of() */
+	uint8_t ends;	  /* enum ends */
+};
+
+enum ends {
+	ENDS_PLAIN,
+	ENDS_OPEN,  /* a REP or an INT n: the next word tells whether it retired */
+	ENDS_NEVER, /* its instructions change the state of expect.c: only that can follow */
+};
+
+/* Equal instructions of one stretch. */
+struct piece {
+	const struct vpt_stretch_insn *insns;
+	uint64_t ip; /* of the first */
+	uint32_t count;
+	uint8_t mode;
+};
+
+struct match {
+	struct vpt_stretches_match *m;
+	const struct vpt_stretch *const *table;
+	size_t ntable;
+	const uint32_t *at, *end; /* words that are left */
+	uint16_t setting;
+	bool spaces;
+	uint64_t space;
+
+	/* The two steps whose records the cursor has passed. */
+	uint64_t ahead[2];
+	struct vpt_stretch_insn ahead_insn[2];
+	unsigned int passed; /* of these */
+
+	const struct vpt_stretch *s; /* the current stretch; NULL: none yet */
+	unsigned int insn, insns;    /* its next instruction, and how many retired */
+	uint64_t ip;		     /* of the next instruction, if insn < insns */
+
+	uint64_t agreed;
+	struct piece piece[PIECES];
+	unsigned int npieces;
+};
+
+static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
+{
+	return (const struct vpt_stretch_insn *)(s + 1);
+}
+
+static uint16_t setting_of(uint8_t cpl, bool pae)
+{
+	return (uint16_t)(cpl << 1 | pae);
+}
+
+/* The file can change while it is read: a word that becomes an index is read once. */
+static uint32_t word_at(const uint32_t *at)
+{
+	return *(const volatile uint32_t *)at;
+}
+
+static void note(struct match *m, const struct vpt_stretch_insn *insns, uint64_t ip, uint32_t count,
+		 uint8_t mode)
+{
+	m->piece[m->npieces++ % PIECES] = (struct piece){insns, ip, count, mode};
+	m->agreed += count;
+}
+
+/* The address of instruction @n. */
+static uint64_t ip_of(const struct vpt_stretch *s, unsigned int n)
+{
+	uint64_t ip = s->ip;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		ip += insns_of(s)[i].len;
+	return ip;
+}
+
+static void learn(struct vpt_stretch_known *k, const struct vpt_stretch *s)
+{
+	unsigned int i;
+
+	k->stretch = s;
+	k->ip = s->ip;
+	k->block = VPT_RUN_PART;
+	k->insns = s->insns;
+	k->setting = setting_of(s->cpl, s->flags & VPT_STRETCH_PAE);
+	k->ends =
+		s->flags & VPT_STRETCH_REP || insns_of(s)[s->insns - 1u].flags & VPT_ORACLE_SOFT_INT
+			? ENDS_OPEN
+			: ENDS_PLAIN;
+	for (i = 0; i < s->insns; i++) {
+		if (insns_of(s)[i].flags & CHANGES)
+			k->ends = ENDS_NEVER;
+	}
+}
+
+static struct vpt_stretch_known *known(struct match *m, uint32_t word)
+{
+	struct vpt_stretch_known *k;
+
+	if (word >= m->ntable || !m->table[word])
+		return NULL;
+	k = &m->m->known[word];
+	if (!k->stretch)
+		learn(k, m->table[word]);
+	return k;
+}
+
+/* Is a stretch whole if @next is the word after it? */
+static bool is_whole(uint32_t next)
+{
+	return next < VPT_RUN_CUT || next == VPT_RUN_RECORD;
+}
+
+/*
+ * Returns how many instructions of the next stretch retired: all, or all but a REP that continues. It
+ * also returns 0 if the words that are left do not tell.
+ */
+static unsigned int retired(struct match *m, const struct vpt_stretch_known *k)
+{
+	const struct vpt_stretch_known *next;
+
+	if (k->ends == ENDS_PLAIN)
+		return k->insns;
+	if (k->ends == ENDS_NEVER)
+		return 0;
+	next = known(m, m->at[1]);
+	if (!next)
+		return 0;
+	if (k->stretch->flags & VPT_STRETCH_REP && next->ip == ip_of(k->stretch, k->insns - 1u))
+		return k->insns - 1u;
+	return k->insns;
+}
+
+/* Pass iterations of a REP, except its last one, with which it retires. */
+static void pass_iterations(struct match *m)
+{
+	const uint32_t word = m->at[0];
+	const struct vpt_stretch_known *k = known(m, word);
+
+	if (!k || k->insns != 1 || !(k->stretch->flags & VPT_STRETCH_REP))
+		return;
+	while (m->end - m->at >= 2 && m->at[0] == word && m->at[1] == word)
+		m->at++;
+}
+
+/* Begin the next stretch. Returns false if only the cursor can tell what comes next. */
+static bool begin(struct match *m)
+{
+	const struct vpt_stretch_known *k;
+	unsigned int insns;
+
+	if (m->end - m->at < 2)
+		return false;
+	pass_iterations(m);
+	if (m->end - m->at < 2 || !is_whole(m->at[1]))
+		return false;
+	k = known(m, m->at[0]);
+	if (!k || k->setting != m->setting)
+		return false;
+	insns = retired(m, k);
+	if (!insns)
+		return false;
+	m->at++;
+	m->s = k->stretch;
+	m->insn = 0;
+	m->insns = insns;
+	m->ip = k->ip;
+	return true;
+}
+
+/* Returns how many instructions of the run, from number @from on, the stretch has, too. */
+static uint32_t compare(struct match *m, const struct vpt_flow_run *run, uint32_t from)
+{
+	const struct vpt_stretch_insn *insns = insns_of(m->s) + m->insn;
+	uint32_t left = m->insns - m->insn, n = 0;
+
+	if (left > run->count - from)
+		left = run->count - from;
+	while (n < left && insns[n].len == run->lens[from + n])
+		m->ip += insns[n++].len;
+	return n;
+}
+
+/* Compare with a step whose record the cursor has passed. Returns false if they differ. */
+static bool take_ahead(struct match *m, const struct vpt_flow_run *run, uint32_t i, uint64_t ip)
+{
+	struct vpt_stretch_insn *insn = &m->ahead_insn[m->passed];
+
+	if (m->ahead[m->passed] != ip)
+		return false;
+	insn->len = run->lens[i];
+	m->m->cr3 = run->cr3;
+	m->passed++;
+	note(m, insn, ip, 1, run->mode);
+	return true;
+}
+
+/* Compare instruction by instruction. Returns how many are equal. */
+static uint32_t take_parts(struct match *m, const struct vpt_flow_run *run)
+{
+	uint64_t ip = run->ip, begun;
+	uint32_t i = 0, n;
+
+	while (i < run->count) {
+		if (m->passed < 2) {
+			if (!take_ahead(m, run, i, ip))
+				return i;
+			ip += run->lens[i++];
+			continue;
+		}
+		if ((m->insn == m->insns && !begin(m)) || m->ip != ip)
+			return i;
+		begun = m->ip;
+		n = compare(m, run, i);
+		if (!n)
+			return i;
+		note(m, insns_of(m->s) + m->insn, begun, n, run->mode);
+		if (!i && n == run->count && !m->insn && n == m->s->insns)
+			m->m->known[m->s->id].block = run->block;
+		m->insn += n;
+		ip = m->ip;
+		i += n;
+	}
+	return i;
+}
+
+static uint32_t take(void *context, const struct vpt_flow_run *run)
+{
+	struct match *m = context;
+	const struct vpt_stretch_known *k;
+	uint32_t word;
+
+	if (m->spaces && run->cr3 != m->space)
+		return 0;
+	if (m->insn < m->insns || m->passed < 2 || m->end - m->at < 2)
+		return take_parts(m, run);
+	word = word_at(m->at);
+	if (word >= m->ntable)
+		return take_parts(m, run);
+	k = &m->m->known[word];
+	/* A stretch that was not compared yet has no block. */
+	if (k->block != run->block || k->insns != run->count || k->setting != m->setting ||
+	    !is_whole(m->at[1]) || k->ends != ENDS_PLAIN)
+		return take_parts(m, run);
+	m->at++;
+	m->s = k->stretch;
+	m->insn = m->insns = k->insns;
+	note(m, insns_of(k->stretch), k->ip, k->insns, run->mode);
+	return run->count;
+}
+
+/* Make room for stretches below @n. Returns 0 or -ENOMEM. */
+static int make_room(struct vpt_stretches_match *m, size_t n)
+{
+	struct vpt_stretch_known *known;
+	size_t i;
+
+	if (n <= m->nknown)
+		return 0;
+	known = realloc(m->known, n * sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	m->known = known;
+	for (i = m->nknown; i < n; i++)
+		known[i] = (struct vpt_stretch_known){.block = VPT_RUN_PART};
+	m->nknown = n;
+	return 0;
+}
+
+/* Copy the last instructions that are equal. */
+static void keep_tail(const struct match *m, struct vpt_stretches_match *out)
+{
+	unsigned int left =
+		m->agreed < VPT_STRETCHES_TAIL ? (unsigned int)m->agreed : VPT_STRETCHES_TAIL;
+	unsigned int at = m->npieces, n = left;
+	uint32_t i;
+
+	out->ntail = left;
+	while (n) {
+		const struct piece *p = &m->piece[--at % PIECES];
+		uint32_t some = p->count < n ? p->count : n;
+		uint64_t ip = p->ip;
+
+		n -= some;
+		for (i = 0; i < p->count; i++) {
+			if (i >= p->count - some)
+				out->tail[n + i - (p->count - some)] =
+					(struct vpt_stretches_insn){ip, p->mode, p->insns[i].len};
+			ip += p->insns[i].len;
+		}
+	}
+}
+
+static void move_on(const struct match *m, const uint32_t *words, struct vpt_expect *expect,
+		    struct vpt_step *step)
+{
+	const struct vpt_stretches_match *out = m->m;
+	const uint64_t last[2] = {out->tail[out->ntail - 2].ip, out->tail[out->ntail - 1].ip};
+
+	vpt_oracle_cursor_pass(&expect->cursor, (size_t)(m->at - words), m->s, m->insn, m->insns,
+			       ip_of(m->s, m->insn));
+	vpt_expect_pass(expect, step, last);
+}
+
+int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
+			struct vpt_expect *expect, struct vpt_step *step, bool spaces)
+{
+	struct vpt_oracle_words words;
+	struct match m = {.m = out, .spaces = spaces};
+	int err;
+
+	out->agreed = 0;
+	if (!vpt_expect_is_steady(expect, step) ||
+	    !vpt_reader_oracle_words(expect->reader, expect->vcpu, &expect->cursor, &words))
+		return 0;
+	err = make_room(out, words.stretches);
+	if (err)
+		return err;
+	m.table = words.stretch;
+	m.ntable = words.stretches;
+	m.at = words.at;
+	m.end = words.at + words.n;
+	m.setting = setting_of(expect->cpl, expect->pae);
+	m.space = vpt_code_space(vpt_flow_code(flow), step->cr3);
+	m.ahead[0] = step->ip;
+	m.ahead[1] = expect->pending.ip;
+	err = vpt_flow_runs(flow, take, &m);
+	out->agreed = m.agreed;
+	out->again = m.agreed < 2 ? (unsigned int)m.agreed : 2;
+	keep_tail(&m, out);
+	if (m.agreed > 2)
+		move_on(&m, words.at, expect, step);
+	return err;
+}
+
+void vpt_stretches_match_free(struct vpt_stretches_match *m)
+{
+	free(m->known);
+	memset(m, 0, sizeof(*m));
+}

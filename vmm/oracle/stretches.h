@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Compares runs of a decoder with the stretches of RUN blocks. Both are instructions that follow each
+ * other by falling through. The first time, a run and a stretch are compared instruction by
+ * instruction; from then on their numbers tell that they are equal. compare.c compares all events and
+ * every difference step by step.
+ */
+#ifndef VMM_ORACLE_STRETCHES_H
+#define VMM_ORACLE_STRETCHES_H
+
+#include "decode/flow.h"
+#include "expect.h"
+
+/* The eight instructions that a report of a difference shows, and the two that are compared again. */
+#define VPT_STRETCHES_TAIL 10u
+
+struct vpt_stretches_insn {
+	uint64_t ip;
+	uint8_t mode, len;
+};
+
+/* One for each flow. Zero-initialise it. */
+struct vpt_stretches_match {
+	struct vpt_stretch_known *known; /* by the stretch's id */
+	size_t nknown;
+	/* The result of vpt_stretches_match(): */
+	uint64_t agreed;				    /* instructions that are equal */
+	struct vpt_stretches_insn tail[VPT_STRETCHES_TAIL]; /* the last of them, oldest first */
+	unsigned int ntail;
+	uint64_t cr3;	    /* the address space of all of them, as in an item */
+	unsigned int again; /* how many of the last are expected again, 2 at most */
+};
+
+/*
+ * Compare the next runs of @flow with the steps from @step on, until they differ or something other
+ * than an instruction comes. @flow continues behind the instructions that are equal. @expect and @step
+ * continue with the last two of these, because a record is only complete when the next one is known.
+ * With @spaces, an instruction of another address space than that of @step is a difference. Returns 0
+ * or -errno.
+ */
+int vpt_stretches_match(struct vpt_stretches_match *m, struct vpt_flow *flow,
+			struct vpt_expect *expect, struct vpt_step *step, bool spaces);
+void vpt_stretches_match_free(struct vpt_stretches_match *m);
+
+#endif /* VMM_ORACLE_STRETCHES_H */
