@@ -30,6 +30,17 @@ events soft --engine soft
 events soft-every --engine soft --oracle
 tap_run "the same packets, with an oracle" cmp "$dir/soft.dump" "$dir/soft-every.dump"
 tap_run "what is decoded is what ran" "$VPT" verify "$dir/soft-every.vpt"
+# RFLAGS.IF is in MODE.Exec: a line of decode for each place where it is another one.
+"$VPT" run -q --engine=soft --pt=host --model=spr --events -o "$dir/host.vpt" "$GUEST/events.elf" \
+	>"$dir/host.said" 2>&1
+"$VPT" dump "$dir/host.vpt" | awk '$2 == "MODE.Exec" { now = / IF/; n += now != was; was = now }
+	END { print n + 1 }' >"$dir/flips"
+"$VPT" decode -ij "$dir/host.vpt" | grep '"event":"iflag"' >"$dir/iflags"
+tap_run "changes of RFLAGS.IF: $(cat "$dir/flips")" test "$(wc -l <"$dir/iflags")" -eq "$(cat "$dir/flips")"
+tap_run "they are more than 5" test "$(wc -l <"$dir/iflags")" -gt 5
+grep -o '"value":"0x.*' "$dir/iflags" | uniq -d >"$dir/twice"
+tap_empty "they alternate" "$(cat "$dir/twice")"
+
 if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
 	events kvm --engine kvm --oracle
 	tap_run "the same packets, by the KVM engine" cmp "$dir/soft.dump" "$dir/kvm.dump"

@@ -150,6 +150,15 @@ refuses "an erratum of another processor" 1 "no packet of this kind" decode -i -
 says "an erratum of the processor that is given" "0000000000401000" "$VPT" decode -i --cpu=6/61 "$dir/bdm70.vpt"
 says "an export by the processor that is given" "instructions: 1," \
 	"$VPT" export -t perf --cpu=6/61 "$dir/bdm70.vpt" "$dir/bdm70.perf"
+# PSB MODE FUP:401000 PSBEND TRIG: trigger 2 fired 3 instructions behind FUP:401000, and then 5 alone.
+bytes='\2\202\2\202\2\202\2\202\2\202\2\202\2\202\2\202\231\1\175\0\020\100\0\0\0\2\043\331\300\4\3\0\175\0\020\100\0\0\0\331\0\040\4'
+# shellcheck disable=SC2059 # they are a format
+printf "$bytes" >"$dir/trig.pt"
+"$VPT" import -q --raw --code="$dir/jz@0x401000" -o "$dir/trig.vpt" "$dir/trig.pt"
+says "a trigger with a place" "^-- triggers 0x4, 3 instructions after at 0x401000" "$VPT" decode -i "$dir/trig.vpt"
+says "a trigger alone" "^-- triggers 0x20, 0 instructions after$" "$VPT" decode -i "$dir/trig.vpt"
+says "a trigger in JSON" '"event":"trig","from":"0x401000","value":"0x4","insns":3' "$VPT" decode -ij "$dir/trig.vpt"
+
 for verb in decode verify "export -t perf"; do
 	# shellcheck disable=SC2086 # a verb and its option
 	refuses "$verb: no CPU" "$USAGE" "FAMILY/MODEL" $verb --cpu=61 "$dir/bdm70.vpt" "$dir/x"

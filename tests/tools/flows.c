@@ -6,7 +6,8 @@
  *
  * libipt shows INT n, and the WRMSR that clears TraceEn, as events alone. What a PSB+ repeats, and
  * CBR, it tells in another order. Changes of the mode, and CFEs and blocks, are compared apart:
- * libipt repeats modes, and knows nothing of the others. It shows a VMCS packet behind VMXON.
+ * libipt repeats modes, and knows nothing of the others, nor of changes of RFLAGS.IF and of TRIG. It
+ * shows a VMCS packet behind VMXON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ struct flow {
 
 static bool counts(const struct vpt_item *item)
 {
-	return item->kind != VPT_ITEM_EVENT || (!item->status && item->event != VPT_FLOW_CBR);
+	return item->kind != VPT_ITEM_EVENT ||
+	       (!item->status && item->event != VPT_FLOW_CBR && item->event != VPT_FLOW_IFLAG &&
+		item->event != VPT_FLOW_TRIG);
 }
 
 /* Does the event stand for the instruction before it, too? */

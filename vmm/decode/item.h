@@ -31,27 +31,29 @@ enum vpt_insn_class {
 };
 
 /* VPT_FLOW(enumerator, text): `from` and `to` as the comment says. */
-#define VPT_FLOW_EVENTS(VPT_FLOW)                                                                \
-	VPT_FLOW(ENABLED, "enabled")		   /* to */                                      \
-	VPT_FLOW(DISABLED, "disabled")		   /* by the instruction before; to if has_to */ \
-	VPT_FLOW(ASYNC_DISABLED, "async disabled") /* from; to if has_to */                      \
-	VPT_FLOW(ASYNC_BRANCH, "async branch")	   /* from, to */                                \
-	VPT_FLOW(PAGING, "paging")		   /* value: CR3 */                              \
-	VPT_FLOW(EXEC_MODE, "exec mode")	   /* value: 16, 32, 64 */                       \
-	VPT_FLOW(OVERFLOW, "overflow")		   /* to if has_to */                            \
-	VPT_FLOW(STOP, "stop")			   /* TraceStop */                               \
-	VPT_FLOW(TSX, "tsx")			   /* value: InTX | TXAbort << 1 */              \
-	VPT_FLOW(VMCS, "vmcs")			   /* value: VMCS pointer */                     \
-	VPT_FLOW(PTWRITE, "ptwrite")		   /* from; value */                             \
-	VPT_FLOW(EXSTOP, "exstop")		   /* from */                                    \
-	VPT_FLOW(MWAIT, "mwait")		   /* from; value: hints */                      \
-	VPT_FLOW(PWRE, "pwre")			   /* value: C-state */                          \
-	VPT_FLOW(PWRX, "pwrx")			   /* value: C-state left */                     \
-	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                            \
-	VPT_FLOW(MNT, "mnt")			   /* value: payload */                          \
-	VPT_FLOW(CFE, "cfe")			   /* see cfe */                                 \
-	VPT_FLOW(BLOCK, "block")		   /* see cfe: its block */                      \
-	VPT_FLOW(TARGET, "target")		   /* to; without TNT, by who knows what */      \
+#define VPT_FLOW_EVENTS(VPT_FLOW)                                                                 \
+	VPT_FLOW(ENABLED, "enabled")		   /* to */                                       \
+	VPT_FLOW(DISABLED, "disabled")		   /* by the instruction before; to if has_to */  \
+	VPT_FLOW(ASYNC_DISABLED, "async disabled") /* from; to if has_to */                       \
+	VPT_FLOW(ASYNC_BRANCH, "async branch")	   /* from, to */                                 \
+	VPT_FLOW(PAGING, "paging")		   /* value: CR3 */                               \
+	VPT_FLOW(EXEC_MODE, "exec mode")	   /* value: 16, 32, 64 */                        \
+	VPT_FLOW(OVERFLOW, "overflow")		   /* to if has_to */                             \
+	VPT_FLOW(STOP, "stop")			   /* TraceStop */                                \
+	VPT_FLOW(TSX, "tsx")			   /* value: InTX | TXAbort << 1 */               \
+	VPT_FLOW(VMCS, "vmcs")			   /* value: VMCS pointer */                      \
+	VPT_FLOW(PTWRITE, "ptwrite")		   /* from; value */                              \
+	VPT_FLOW(EXSTOP, "exstop")		   /* from */                                     \
+	VPT_FLOW(MWAIT, "mwait")		   /* from; value: hints */                       \
+	VPT_FLOW(PWRE, "pwre")			   /* value: C-state */                           \
+	VPT_FLOW(PWRX, "pwrx")			   /* value: C-state left */                      \
+	VPT_FLOW(CBR, "cbr")			   /* value: ratio */                             \
+	VPT_FLOW(MNT, "mnt")			   /* value: payload */                           \
+	VPT_FLOW(CFE, "cfe")			   /* see cfe */                                  \
+	VPT_FLOW(BLOCK, "block")		   /* see cfe: its block */                       \
+	VPT_FLOW(TARGET, "target")		   /* to; without TNT, by who knows what */       \
+	VPT_FLOW(IFLAG, "iflag")		   /* from, 0: a branch, or it is first; value */ \
+	VPT_FLOW(TRIG, "trig") /* from, 0: not known; value: triggers; insns */                   \
 	VPT_FLOW(OTHER, "other")
 
 #define VPT_FLOW(name, text) VPT_FLOW_##name,
@@ -74,7 +76,7 @@ struct vpt_item {
 	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
 	bool vm_entry;	  /* EVENT, DISABLED: by a VM entry */
 	bool shown;	  /* EVENT: the instruction at `ip` has run, and was an item before */
-	uint32_t insns;	  /* INSN: 1, BLOCK: how many */
+	uint32_t insns;	  /* INSN: 1, BLOCK: how many; EVENT, TRIG: that ran behind `ip` */
 	uint32_t session; /* index into vpt_reader_sessions() */
 
 	uint64_t ip;	/* INSN, BLOCK: its first; EVENT: from; ERROR: where */

@@ -288,6 +288,8 @@ static bool has_from(const struct vpt_item *item)
 	case VPT_FLOW_PTWRITE:
 	case VPT_FLOW_EXSTOP:
 	case VPT_FLOW_MWAIT:
+	case VPT_FLOW_IFLAG:
+	case VPT_FLOW_TRIG:
 		return true;
 	default:
 		return false;
@@ -430,7 +432,7 @@ static void json_event(struct vpt_listing *l, const struct vpt_item *item)
 {
 	json_head(l);
 	json_field(l, "event", vpt_flow_event_text((enum vpt_flow_event)item->event));
-	if (has_from(item))
+	if (has_from(item) && (item->ip || item->event < VPT_FLOW_IFLAG))
 		json_address(l, "from", item->ip);
 	if (item->has_to)
 		json_address(l, "to", item->to);
@@ -440,6 +442,8 @@ static void json_event(struct vpt_listing *l, const struct vpt_item *item)
 		json_block(l, item->cfe);
 	else if (item->cfe)
 		json_cfe(l, item->cfe);
+	if (item->event == VPT_FLOW_TRIG)
+		fprintf(l->out, ",\"insns\":%u", item->insns);
 	if (item->shown)
 		fputs(",\"ran\":true", l->out);
 	if (item->vm_entry)
@@ -484,6 +488,13 @@ static bool text_named(struct vpt_listing *l, const struct vpt_item *item)
 		break;
 	case VPT_FLOW_EXEC_MODE:
 		fprintf(l->out, "-- exec mode %" PRIu64 " bit", item->value);
+		break;
+	case VPT_FLOW_IFLAG:
+		fprintf(l->out, "-- interrupts %s", item->value ? "on" : "off");
+		break;
+	case VPT_FLOW_TRIG:
+		fprintf(l->out, "-- triggers 0x%" PRIx64 ", %u instructions after", item->value,
+			item->insns);
 		break;
 	case VPT_FLOW_CFE:
 		if (item->cfe->type != CFE_INTR)

@@ -11,6 +11,9 @@ enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
 /* PWRE and PWRX: the resolved state, and the last one (33.4.2.23, 33.4.2.24). */
 #define STATE_SHIFT 4
 
+/* TRIG: above them is VPT_TRIG_MULT. */
+#define TRIGGERS 0xffu
+
 static void take_evd(struct vpt_cfe *cfe, const struct vptd_event *e)
 {
 	switch (e->aux) {
@@ -103,6 +106,8 @@ static const uint8_t same[VPTD_EVENT_COUNT] = {
 	[VPTD_EVENT_CBR] = VPT_FLOW_CBR,
 	[VPTD_EVENT_MNT] = VPT_FLOW_MNT,
 	[VPTD_EVENT_TARGET] = VPT_FLOW_TARGET,
+	[VPTD_EVENT_IFLAG] = VPT_FLOW_IFLAG,
+	[VPTD_EVENT_TRIG] = VPT_FLOW_TRIG,
 };
 
 static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
@@ -112,6 +117,10 @@ static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
 	item->value = e->value;
 	if (e->kind == VPTD_EVENT_PWRE || e->kind == VPTD_EVENT_PWRX)
 		item->value >>= STATE_SHIFT;
+	if (e->kind == VPTD_EVENT_TRIG) {
+		item->insns = (uint32_t)e->value;
+		item->value = e->aux & TRIGGERS;
+	}
 	/* A space has a name of its own for what is in CR3. */
 	if (e->kind == VPTD_EVENT_PAGING && f->space && !vpt_pt_is_rtit(f))
 		item->value = f->space->cr3;
@@ -124,8 +133,6 @@ bool vpt_pt_is_item(enum vptd_event_kind kind)
 	switch (kind) {
 	case VPTD_EVENT_EVD:
 	case VPTD_EVENT_ITEM:
-	case VPTD_EVENT_IFLAG:
-	case VPTD_EVENT_TRIG:
 	case VPTD_EVENT_SYNC:
 	case VPTD_EVENT_COUNT:
 		return false;
@@ -159,8 +166,6 @@ int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_i
 	case VPTD_EVENT_BLOCK:
 		complete(f, told, item);
 		return 1;
-	case VPTD_EVENT_IFLAG:
-	case VPTD_EVENT_TRIG:
 	case VPTD_EVENT_SYNC:
 	case VPTD_EVENT_COUNT:
 		return 0;
