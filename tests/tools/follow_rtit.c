@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hold vmm/libdecode's front end for RTIT against the flow that vpt decodes (lib/rtit_follow.h).
+ * Hold vpt's decoder of RTIT against itself, with gathered outcomes (lib/rtit_follow.h).
  * usage: follow_rtit [-d] FILE	a trace of RTIT; vCPU 0 is compared.
- *				-d: list what both make
+ *				-d: list what gathered outcomes make
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,9 +13,6 @@
 /* Selected where no space is known. No space of a file has this number, and it has no code. */
 #define NO_SPACE 1u
 
-/* Bytes of the stream that are decoded at once where runs are not queued. */
-#define COUNTED_PIECE 16384u
-
 static struct vpt_pt_flow *of(void *context)
 {
 	return context;
@@ -51,6 +48,7 @@ struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	told->kind = (uint8_t)kind;
 	told->session = (uint32_t)f->ahead.session;
 	told->offset = *f->ahead.offset;
+	told->insns = f->ahead.flow.insns;
 	told->left = (uint8_t)f->ahead.flow.nbits;
 	told->all_read = f->ahead.all_read;
 	return told;
@@ -78,7 +76,7 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 	told->first = first;
 	told->count = count;
 	told->mode = block->mode;
-	told->insns = f->ahead.flow.insns - count;
+	told->insns -= count;
 	told->class =
 		(uint8_t)(first + count == block->insns ? vpt_pt_class(block) : VPT_INSN_OTHER);
 	told->ip = block->ip;
@@ -489,7 +487,7 @@ static int push(struct vpt_pt_flow *f)
 {
 	struct vpt_pt_ahead *a = &f->ahead;
 	const struct vpt_segment *s = a->segment;
-	uint64_t end = s->end, len, next, piece;
+	uint64_t end = s->end, len, next;
 
 	if (a->at == s->end) {
 		a->all_read = true;
@@ -508,8 +506,7 @@ static int push(struct vpt_pt_flow *f)
 	next = follow_switches(f);
 	if (next < end)
 		end = next;
-	piece = f->counts.wanted ? COUNTED_PIECE : VPT_AHEAD_PIECE;
-	len = end - a->at < piece ? end - a->at : piece;
+	len = end - a->at < a->piece ? end - a->at : a->piece;
 	dec_pt_push(&a->pt, f->bytes + (a->at - s->begin), (size_t)len);
 	a->at += len;
 	return a->no_memory ? -ENOMEM : 1;

@@ -462,6 +462,7 @@ static int open_parts(struct vpt_pt_flow *f)
 	int err = vpt_pt_ahead_open(f, rtit ? &vpt_ahead_rtit : &vpt_ahead_pt);
 
 	f->counts.wanted = f->counts.wanted && !rtit;
+	f->ahead.piece = f->counts.wanted ? VPT_AHEAD_COUNTED : VPT_AHEAD_PIECE;
 	if (!err && f->counts.wanted)
 		err = vpt_pt_counts_open(f);
 	if (!err)

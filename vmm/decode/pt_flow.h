@@ -46,7 +46,7 @@ struct vpt_told {
 	uint32_t first, count;
 	const struct dec_block *block;
 	uint64_t ip;	 /* RUN: of its first instruction */
-	uint64_t insns;	 /* RUN: the counter of format.h, before it */
+	uint64_t insns;	 /* the counter of format.h, before it */
 	uint64_t offset; /* in the stream, behind the last packet that was read */
 	uint64_t to;	 /* RUN: where execution went from there */
 	uint64_t tsc;	 /* EVENT */
@@ -71,6 +71,7 @@ struct vpt_pt_ahead {
 	struct dec_pt_ops ops;
 	const struct vpt_segment *segment; /* NULL: between two */
 	uint64_t at;			   /* in the stream */
+	uint64_t piece;			   /* bytes that are decoded at once */
 	size_t session;
 	size_t next_cr3;
 	size_t next_switch;
@@ -199,8 +200,9 @@ static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
 
 /* pt_ahead.c, for both. */
 
-/* Bytes of the stream that are decoded before what they led to is given out. */
-#define VPT_AHEAD_PIECE 256u
+/* Bytes of the stream that are decoded at once: before what they led to is given out, or counted. */
+#define VPT_AHEAD_PIECE	  256u
+#define VPT_AHEAD_COUNTED 16384u
 
 /* Queue a run that has just ended, or an event. NULL: memory. */
 /* Room for one more, with what all have. NULL: memory. */

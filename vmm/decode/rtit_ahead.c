@@ -267,7 +267,7 @@ static int push(struct vpt_pt_flow *f)
 	const struct vpt_segment *s = a->segment;
 	bool last = is_last(f);
 	uint64_t end = last ? s->end : f->periods[a->session + 1].start->offset;
-	size_t len = end - a->at < VPT_AHEAD_PIECE ? (size_t)(end - a->at) : VPT_AHEAD_PIECE;
+	size_t len = (size_t)(end - a->at < a->piece ? end - a->at : a->piece);
 
 	if (len) {
 		dec_rtit_push(&a->rtit, f->stream + a->at, len);
