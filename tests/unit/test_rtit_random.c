@@ -25,7 +25,7 @@ static bool missing[PAGES];
 struct session {
 	struct vpt_atom_regs start, end;
 	uint64_t start_insns, end_insns;
-	enum dec_rtit_why why;
+	enum vptd_rtit_end why;
 	bool has_end;
 	uint8_t bytes[1024];
 	size_t len;
@@ -210,7 +210,7 @@ static void make_session(struct session *s, uint64_t start_insns)
 	make_regs(&s->end, true);
 	s->start_insns = start_insns;
 	s->end_insns = start_insns + below(below(2) ? 40 : 400);
-	s->why = (enum dec_rtit_why)below(4);
+	s->why = (enum vptd_rtit_end)below(4);
 	s->has_end = below(8) > 0;
 	put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_PSB});
 	put_lip(s, VPT_ATOM_PKT_PGE);

@@ -184,17 +184,17 @@ static void on_event(void *context, const struct vptd_event *event)
 static const struct dec_flow_ops flow_ops = {.run = on_run, .limit = on_limit, .hole = on_hole};
 static const struct dec_rtit_ops rtit_ops = {on_event, on_space, on_resumed};
 
-static enum dec_rtit_why why_of(const struct vpt_session *end)
+static enum vptd_rtit_end why_of(const struct vpt_session *end)
 {
 	switch (end->end) {
 	case VPT_END_DISABLED:
-		return DEC_RTIT_CLEARED;
+		return VPTD_RTIT_CLEARED;
 	case VPT_END_TRACE_STOP:
-		return DEC_RTIT_STOPPED;
+		return VPTD_RTIT_STOPPED;
 	case VPT_END_CHANGED:
-		return DEC_RTIT_CHANGED;
+		return VPTD_RTIT_CHANGED;
 	default:
-		return DEC_RTIT_ENDED;
+		return VPTD_RTIT_ENDED;
 	}
 }
 

@@ -84,17 +84,11 @@ enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_
 enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_regs *from,
 			       uint64_t count, enum vptd_rtit_end end)
 {
-	static const enum dec_rtit_why whys[] = {
-		[VPTD_RTIT_ENDED] = DEC_RTIT_ENDED,
-		[VPTD_RTIT_CLEARED] = DEC_RTIT_CLEARED,
-		[VPTD_RTIT_STOPPED] = DEC_RTIT_STOPPED,
-		[VPTD_RTIT_CHANGED] = DEC_RTIT_CHANGED,
-	};
 	struct vpt_atom_regs regs;
 
-	if (d->front != &front_rtit || (unsigned int)end >= sizeof(whys) / sizeof(whys[0]))
+	if (d->front != &front_rtit || (unsigned int)end > VPTD_RTIT_CHANGED)
 		return VPTD_E_ARGUMENT;
 	take_regs(from, &regs);
-	dec_rtit_end(&d->rtit, &regs, count, whys[end]);
+	dec_rtit_end(&d->rtit, &regs, count, end);
 	return dec_decoder_done(d);
 }

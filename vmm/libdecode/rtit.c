@@ -213,7 +213,7 @@ void dec_rtit_packet(struct dec_rtit *r, const struct dec_rtit_said *said)
 
 void dec_rtit_bad(struct dec_rtit *r)
 {
-	dec_rtit_decide_at_end(r, NULL, DEC_RTIT_ENDED, 0);
+	dec_rtit_decide_at_end(r, NULL, VPTD_RTIT_ENDED, 0);
 	settle(r);
 	dec_rtit_failed(r, VPTD_E_PACKET);
 	dec_rtit_release(r);

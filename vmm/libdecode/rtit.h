@@ -37,14 +37,6 @@ struct dec_rtit_ops {
 	bool (*resumed)(void *context, uint64_t *insns);
 };
 
-/* Why a session ends. */
-enum dec_rtit_why {
-	DEC_RTIT_ENDED,	  /* for a reason that is none of these */
-	DEC_RTIT_CLEARED, /* software cleared Trace_En or TraceActive */
-	DEC_RTIT_STOPPED, /* TraceStop */
-	DEC_RTIT_CHANGED, /* software wrote a register, and another session continues the trace */
-};
-
 /* A packet, with its LIP as an address and the offset behind it. */
 struct dec_rtit_said {
 	struct vpt_atom_packet packet;
@@ -71,7 +63,7 @@ struct dec_rtit {
 	bool joins;		   /* a TIP tells it, since there was a PSB */
 	bool no_tip;		   /* a FUP.PGD came just before, whose TIP leads out */
 	bool call_lost;		   /* a CALL may have retired before decoding joined the trace */
-	bool continues;		   /* the last session ended with DEC_RTIT_CHANGED */
+	bool continues;		   /* the last session ended with VPTD_RTIT_CHANGED */
 	bool was_lossy;		   /* and in an overflow */
 	bool skips;		   /* look for the next PSB */
 	bool last_known;
@@ -131,7 +123,7 @@ void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len);
  * outcomes that are in RTIT_TNT_BUFF.
  */
 void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-		  enum dec_rtit_why why);
+		  enum vptd_rtit_end why);
 
 /* How many instructions ran since dec_rtit_init(), whatever the counter is set to. */
 static inline uint64_t dec_rtit_insns(const struct dec_rtit *r)

@@ -89,7 +89,7 @@ static unsigned int to_wrmsr(const struct dec_rtit *r, struct ahead a)
 	return 0;
 }
 
-enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum dec_rtit_why why)
+enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum vptd_rtit_end why)
 {
 	struct dec_flow *f = r->flow;
 	unsigned int n = 0;
@@ -101,9 +101,9 @@ enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum de
 	if (status)
 		return status;
 	a = (struct ahead){.block = f->cur, .index = f->index, .ip = f->ip};
-	if (why == DEC_RTIT_STOPPED)
+	if (why == VPTD_RTIT_STOPPED)
 		n = to_stop(r, a);
-	else if (r->config.guest && (why == DEC_RTIT_CLEARED || why == DEC_RTIT_CHANGED))
+	else if (r->config.guest && (why == VPTD_RTIT_CLEARED || why == VPTD_RTIT_CHANGED))
 		n = to_wrmsr(r, a);
 	r->counts = n && n <= insns;
 	if (r->counts)

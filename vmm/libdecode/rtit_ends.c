@@ -104,12 +104,12 @@ void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64
  * Has TraceStop ended the session before the instruction at the position? It may have been held until
  * an overflow was over, or a branch or an event has led into its range.
  */
-static bool stopped_here(const struct dec_rtit *r, uint64_t insns, enum dec_rtit_why why)
+static bool stopped_here(const struct dec_rtit *r, uint64_t insns, enum vptd_rtit_end why)
 {
 	bool ran = dec_rtit_ran(r), resumed = r->since == SINCE_OVERFLOW && !ran;
 	enum dec_insn_kind did = dec_rtit_did(r);
 
-	if (why != DEC_RTIT_STOPPED)
+	if (why != VPTD_RTIT_STOPPED)
 		return false;
 	if (r->counts)
 		return resumed && r->flow->insns == insns;
@@ -125,7 +125,7 @@ static bool stopped_here(const struct dec_rtit *r, uint64_t insns, enum dec_rtit
 
 /* [ATOM-DEC-TAIL] PacketEn is set as the session ends: use outcomes that were never sent. */
 static enum vptd_status tail(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-			     enum dec_rtit_why why, bool lossy)
+			     enum vptd_rtit_end why, bool lossy)
 {
 	const struct vptd_event disabled = {.kind = VPTD_EVENT_DISABLED};
 	enum vptd_status status =
@@ -150,7 +150,7 @@ static enum vptd_status tail(struct dec_rtit *r, const struct vpt_atom_regs *reg
 	if (!status && r->counts)
 		status = dec_rtit_to_count(r, insns);
 	/* [ATOM-CTL-LIVE] */
-	if (status || why == DEC_RTIT_CHANGED)
+	if (status || why == VPTD_RTIT_CHANGED)
 		return status;
 	if (r->counts) {
 		dec_rtit_disabled(r, disabled, r->led);
@@ -176,7 +176,7 @@ static enum vptd_status no_tip(struct dec_rtit *r, bool lossy)
 }
 
 void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-		  enum dec_rtit_why why)
+		  enum vptd_rtit_end why)
 {
 	bool lossy = VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status), stops;
 	enum vptd_status status;
@@ -190,7 +190,7 @@ void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t
 	dec_rtit_decide_at_end(r, regs, why, insns);
 	if (r->waits != R_STOP)
 		r->led = r->offset;
-	stops = r->waits == R_STOP && why != DEC_RTIT_CHANGED;
+	stops = r->waits == R_STOP && why != VPTD_RTIT_CHANGED;
 	status = no_tip(r, lossy);
 	r->waits = R_NONE;
 	if (!status && r->enabled)
@@ -203,7 +203,7 @@ void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t
 	/* FUP.PGE and what came behind it may be lost. */
 	if (lossy)
 		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
-	r->continues = why == DEC_RTIT_CHANGED;
+	r->continues = why == VPTD_RTIT_CHANGED;
 	r->was_lossy = lossy;
 	r->last_call_nlip = regs->last_call_nlip;
 }
@@ -213,7 +213,7 @@ void dec_rtit_finish(struct dec_rtit *r)
 	bool stops;
 	enum vptd_status status;
 
-	dec_rtit_decide_at_end(r, NULL, DEC_RTIT_ENDED, 0);
+	dec_rtit_decide_at_end(r, NULL, VPTD_RTIT_ENDED, 0);
 	r->led = r->offset;
 	stops = r->waits == R_STOP && !r->enabled;
 	status = r->waits == R_LEFT ? dec_rtit_tip_came(r, NULL) : VPTD_OK;

@@ -109,7 +109,7 @@ bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said);
 void dec_rtit_release(struct dec_rtit *r);
 /* Decide as the session ends, or, if @regs is NULL, as the stream does. TraceStop still waits. */
 void dec_rtit_decide_at_end(struct dec_rtit *r, const struct vpt_atom_regs *regs,
-			    enum dec_rtit_why why, uint64_t insns);
+			    enum vptd_rtit_end why, uint64_t insns);
 
 /* rtit_ends.c */
 /* Forget where execution is. */
@@ -123,7 +123,7 @@ void dec_rtit_join(struct dec_rtit *r);
 void dec_rtit_set_count(struct dec_rtit *r, uint64_t insns);
 
 /* rtit_ahead.c: derive the counter at the position from the one at the end of the session. */
-enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum dec_rtit_why why);
+enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum vptd_rtit_end why);
 
 /* rtit_ranges.c */
 /* [ATOM-FILTER-ID] Does a branch that leads there set FilterEn? */

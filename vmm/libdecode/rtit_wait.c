@@ -260,14 +260,14 @@ bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said)
 }
 
 void dec_rtit_decide_at_end(struct dec_rtit *r, const struct vpt_atom_regs *regs,
-			    enum dec_rtit_why why, uint64_t insns)
+			    enum vptd_rtit_end why, uint64_t insns)
 {
 	bool stop = r->nheld && r->held[r->nheld - 1].packet.kind == VPT_ATOM_PKT_TRACE_STOP;
 	bool filter_en = in_filter_for_sure(r);
 
-	if (regs && why != DEC_RTIT_STOPPED)
+	if (regs && why != VPTD_RTIT_STOPPED)
 		filter_en = VPT_ATOM_GET(STATUS, FILTER_EN, regs->status);
 	decide_now(r, filter_en,
-		   stop && regs && why == DEC_RTIT_STOPPED &&
+		   stop && regs && why == VPTD_RTIT_STOPPED &&
 			   (!r->counts || r->flow->insns == insns));
 }
