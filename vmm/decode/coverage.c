@@ -17,15 +17,17 @@ struct place {
 	uint64_t count;
 };
 
+/* The counts of all blocks that begin, or end, up to an address. */
+struct step {
+	uint64_t addr, sum;
+};
+
 /*
- * Counts of blocks up to an address: those that begin there or before, less those
- * that end before it, are those that it lies in.
+ * Those that begin at an address or before, less those that end before it, are those that it lies
+ * in.
  */
 struct sums {
-	uint64_t *begin; /* sorted addresses, */
-	uint64_t *begun; /* and the counts up to each of them */
-	uint64_t *end;
-	uint64_t *ended;
+	struct step *begin, *end; /* sorted by address */
 	size_t n;
 };
 
@@ -34,73 +36,54 @@ struct places {
 	size_t n, room;
 };
 
-static int by_last(const void *a, const void *b)
+static int by_addr(const void *a, const void *b)
 {
-	const struct vpt_block_count *x = a, *y = b;
+	const struct step *x = a, *y = b;
 
-	return (x->last > y->last) - (x->last < y->last);
+	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static void sums_free(struct sums *s)
+/* The counts of a tally, by where blocks begin or by their last instructions. NULL: memory. */
+static struct step *steps_make(const struct vpt_tally *tally, bool last)
 {
-	free(s->begin);
-	free(s->begun);
-	free(s->end);
-	free(s->ended);
-}
-
-static int sums_make(struct sums *s, const struct vpt_tally *tally)
-{
-	struct vpt_block_count *blocks = calloc(tally->used + 1, sizeof(*blocks));
-	uint64_t begun = 0, ended = 0;
+	struct step *steps = calloc(tally->used + 1, sizeof(*steps));
+	uint64_t sum = 0;
 	size_t i;
 
-	s->n = tally->used;
-	s->begin = calloc(s->n + 1, sizeof(*s->begin));
-	s->begun = calloc(s->n + 1, sizeof(*s->begun));
-	s->end = calloc(s->n + 1, sizeof(*s->end));
-	s->ended = calloc(s->n + 1, sizeof(*s->ended));
-	if (!blocks || !s->begin || !s->begun || !s->end || !s->ended) {
-		free(blocks);
-		return -ENOMEM;
+	if (!steps)
+		return NULL;
+	for (i = 0; i < tally->used; i++) {
+		const struct vpt_block_count *block = &tally->slots[i];
+
+		steps[i] = (struct step){last ? block->last : block->ip, block->count};
 	}
-	if (s->n) {
-		memcpy(blocks, tally->slots, s->n * sizeof(*blocks));
-		qsort(blocks, s->n, sizeof(*blocks), by_last);
-	}
-	for (i = 0; i < s->n; i++) {
-		begun += tally->slots[i].count;
-		ended += blocks[i].count;
-		s->begin[i] = tally->slots[i].ip;
-		s->begun[i] = begun;
-		s->end[i] = blocks[i].last;
-		s->ended[i] = ended;
-	}
-	free(blocks);
-	return 0;
+	if (tally->used)
+		qsort(steps, tally->used, sizeof(*steps), by_addr);
+	for (i = 0; i < tally->used; i++)
+		steps[i].sum = sum += steps[i].sum;
+	return steps;
 }
 
 /* The counts of what lies before `limit`. */
-static uint64_t sum_before(const uint64_t *addr, const uint64_t *sum, size_t n, uint64_t limit)
+static uint64_t sum_before(const struct step *steps, size_t n, uint64_t limit)
 {
 	size_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (addr[mid] < limit)
+		if (steps[mid].addr < limit)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo ? sum[lo - 1] : 0;
+	return lo ? steps[lo - 1].sum : 0;
 }
 
 /* How often the instruction at an address ran. */
 static uint64_t ran(const struct sums *s, uint64_t addr)
 {
-	return sum_before(s->begin, s->begun, s->n, addr + 1) -
-	       sum_before(s->end, s->ended, s->n, addr);
+	return sum_before(s->begin, s->n, addr + 1) - sum_before(s->end, s->n, addr);
 }
 
 static int by_place(const void *a, const void *b)
@@ -215,13 +198,12 @@ static size_t write_file(const struct place *at, size_t n, FILE *out, struct vpt
 int vpt_coverage_write(struct vpt_symbols *symbols, const struct vpt_tally *tally, FILE *out,
 		       struct vpt_coverage *sum)
 {
+	struct sums sums = {steps_make(tally, false), steps_make(tally, true), tally->used};
 	struct places places = {0};
-	struct sums sums = {0};
+	int err = sums.begin && sums.end ? 0 : -ENOMEM;
 	size_t i;
-	int err;
 
 	memset(sum, 0, sizeof(*sum));
-	err = sums_make(&sums, tally);
 	if (!err)
 		err = find_places(symbols, &sums, &places);
 	if (!err) {
@@ -229,7 +211,8 @@ int vpt_coverage_write(struct vpt_symbols *symbols, const struct vpt_tally *tall
 		for (i = 0; i < places.n;)
 			i += write_file(&places.at[i], places.n - i, out, sum);
 	}
-	sums_free(&sums);
+	free(sums.begin);
+	free(sums.end);
 	free(places.at);
 	return err;
 }

@@ -4,20 +4,13 @@
 #include <stdlib.h>
 
 #include "vpt/atom_packet.h"
+#include "vpt/packet.h"
 
 #define PSB_BYTES 16
 
 bool vpt_is_psb(const uint8_t *bytes, size_t len)
 {
-	size_t i;
-
-	if (len < PSB_BYTES)
-		return false;
-	for (i = 0; i < PSB_BYTES; i++) {
-		if (bytes[i] != (i & 1 ? 0x82 : 0x02))
-			return false;
-	}
-	return true;
+	return len >= PSB_BYTES && !vpt_packet_find_psb(bytes, PSB_BYTES);
 }
 
 bool vpt_is_atom_psb(const uint8_t *bytes, size_t len)
