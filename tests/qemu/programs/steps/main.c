@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A program whose trace is known beforehand.
- * usage: steps COUNT WORK [PID]
+ * usage: steps COUNT WORK [alone]
  *
  * COUNT times it calls the next of four functions, and does WORK before each call: it reads
- * so many bytes with one instruction. Before, it stops a process: the signal alone would leave
- * that one running for as long as another CPU takes to notice.
+ * so many bytes with one instruction. `alone`: its parent stands still meanwhile. The signal alone
+ * would leave that one running for as long as another CPU takes to notice.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -24,13 +24,13 @@ void steps(uint64_t count, uint64_t work, const uint8_t *bytes);
 static const uint8_t bytes[WORK_MAX];
 
 /* The field of /proc/PID/stat that follows the name tells. */
-static bool is_stopped(const char *pid)
+static bool is_stopped(pid_t pid)
 {
 	char path[64], stat[256], *state;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		return true; /* There is nothing to wait for. */
@@ -43,24 +43,30 @@ static bool is_stopped(const char *pid)
 	return !state || state[2] == 'T';
 }
 
-static void stop(const char *pid)
+static void stop(pid_t pid)
 {
-	kill(atoi(pid), SIGSTOP);
-	while (!is_stopped(pid))
-		usleep(1000);
+	useconds_t wait;
+
+	kill(pid, SIGSTOP);
+	/* Each look is in the trace: few of them. */
+	for (wait = 1000; !is_stopped(pid); wait *= 2)
+		usleep(wait);
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
 	uint64_t work = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	bool alone = argc == 4 && !strcmp(argv[3], "alone");
 
-	if (!count || argc < 3 || argc > 4 || work > WORK_MAX) {
-		fprintf(stderr, "usage: steps COUNT WORK [PID]\n");
+	if (!count || argc < 3 || argc > 3 + alone || work > WORK_MAX) {
+		fprintf(stderr, "usage: steps COUNT WORK [alone]\n");
 		return 2;
 	}
-	if (argc == 4)
-		stop(argv[3]);
+	if (alone)
+		stop(getppid());
 	steps(count, work, bytes);
+	if (alone)
+		kill(getppid(), SIGCONT);
 	return 0;
 }
