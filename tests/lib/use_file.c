@@ -7,7 +7,7 @@
 #include "decode/coverage.h"
 #include "decode/flow.h"
 #include "decode/share.h"
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 #include "decode/tally.h"
 #include "oracle/compare.h"
 

@@ -11,7 +11,7 @@
 #include "decode/listing.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
-#include "decode/text.h"
+#include "text/text.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "vpt/block.h"

@@ -8,7 +8,7 @@
 
 #include "decode/by_cr3.h"
 #include "decode/code.h"
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "decode/text.h"
+#include "text/text.h"
 #include "trace/atom_session.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -26,7 +26,7 @@
 #include "decode/pace.h"
 #include "decode/summary.h"
 #include "decode/tally.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 #define HOT_MAX 10
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "decode/spaces.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text)
 {

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "decode/text.h"
+#include "text/text.h"
 
 bool vpt_decode_stop_names(const struct vpt_decode_stop *s, bool json)
 {

@@ -6,7 +6,7 @@
 #include "cli/post_mortem.h"
 #include "decode/disasm.h"
 #include "decode/last_calls.h"
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 
 struct vpt_decode_stop {
 	const struct vpt_post_mortem *pm; /* NULL: the file does not tell */

@@ -13,8 +13,8 @@
 #include "cli/option.h"
 #include "decode/pips.h"
 #include "decode/spaces.h"
-#include "decode/symbol.h"
-#include "decode/text.h"
+#include "debug/symbol.h"
+#include "text/text.h"
 #include "trace/session_end.h"
 
 static const char help[] =

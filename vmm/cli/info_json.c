@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/info.h"
-#include "decode/text.h"
+#include "text/text.h"
 #include "trace/session_end.h"
 
 static void json_errata(unsigned int errata)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/info.h"
-#include "decode/text.h"
+#include "text/text.h"
 #include "vpt/rtit.h"
 
 static const struct vpt_info_source sources[] = {

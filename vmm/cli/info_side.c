@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/info.h"
-#include "decode/text.h"
+#include "text/text.h"
 #include "trace/origin.h"
 
 static const char *vendor_text(uint16_t vendor)

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/lockstep.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 #define ROW_BYTES 16u
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "debug/debug.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 struct nearest {
 	uint64_t address, start;

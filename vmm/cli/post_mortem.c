@@ -7,8 +7,8 @@
 
 #include "cli/fault_text.h"
 #include "decode/disasm.h"
-#include "decode/symbol.h"
-#include "decode/text.h"
+#include "debug/symbol.h"
+#include "text/text.h"
 
 #define PER_LINE 4
 

@@ -13,7 +13,7 @@
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 static const char help[] =
 	"usage: vpt restore [OPTION]... FILE\n"

@@ -15,7 +15,7 @@
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 #include "trace/input.h"
 
 /* Interval of the timer that repeats the end: a system call may just have begun to wait. */

@@ -10,7 +10,7 @@
 #include "cli/open.h"
 #include "cli/option.h"
 #include "core/snapshot.h"
-#include "decode/text.h"
+#include "text/text.h"
 
 static const char help[] =
 	"usage: vpt snapshot [OPTION]... FILE\n"

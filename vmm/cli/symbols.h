@@ -3,7 +3,7 @@
 #ifndef VMM_CLI_SYMBOLS_H
 #define VMM_CLI_SYMBOLS_H
 
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 
 #define VPT_CLI_SYMBOLS_MAX 64
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "text/text.h"
 #include "trace/vec.h"
 
 /* Deeper calls are counted where the depth is reached, so that recursion ends. */

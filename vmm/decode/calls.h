@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "pace.h"
-#include "symbol.h"
+#include "debug/symbol.h"
 
 struct vpt_calls;
 

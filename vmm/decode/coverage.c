@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "text/text.h"
 #include "trace/vec.h"
 
 /* A line, or the one a function begins at. */

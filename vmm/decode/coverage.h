@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "symbol.h"
+#include "debug/symbol.h"
 #include "tally.h"
 
 struct vpt_coverage {

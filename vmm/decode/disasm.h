@@ -5,7 +5,7 @@
 
 #include "item.h"
 #include "libdecode/insn.h"
-#include "symbol.h"
+#include "debug/symbol.h"
 
 struct vpt_disasm;
 

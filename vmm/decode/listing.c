@@ -7,7 +7,7 @@
 
 #include "cfe.h"
 #include "spaces.h"
-#include "text.h"
+#include "text/text.h"
 #include "vpt/block.h"
 
 #define SYMBOL_WIDTH 28

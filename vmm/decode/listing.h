@@ -8,7 +8,7 @@
 #include "disasm.h"
 #include "flow.h"
 #include "pace.h"
-#include "symbol.h"
+#include "debug/symbol.h"
 
 #define VPT_LISTING_TEXT 207
 

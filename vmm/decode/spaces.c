@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "text/text.h"
 
 /* What a PIP carries of CR3 (33.4.2.7). */
 #define PIP_MASK 0x000fffffffffffe0ull

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "item.h"
-#include "symbol.h"
+#include "debug/symbol.h"
 #include "tally.h"
 
 struct vpt_summary {

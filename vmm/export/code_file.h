@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 #include "pages.h"
 
 struct vpt_export_code {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "decode/symbol.h"
+#include "debug/symbol.h"
 #include "pages.h"
 
 /* What perf takes for the kernel's text. */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "decode/text.h"
+#include "text/text.h"
 #include "trace/session_end.h"
 
 static const char *step_text(enum vpt_step_kind kind)

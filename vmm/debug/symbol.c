@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "symbol_map.h"
-#include "text.h"
+#include "text/text.h"
 #include "trace/input.h"
 #include "trace/vec.h"
 

@@ -4,10 +4,10 @@
  * carries, and from other files. The images are not trusted: what is wrong with one
  * means that it has no names, and is a problem that the caller reports.
  */
-#ifndef VMM_DECODE_SYMBOL_H
-#define VMM_DECODE_SYMBOL_H
+#ifndef VMM_DEBUG_SYMBOL_H
+#define VMM_DEBUG_SYMBOL_H
 
-#include "debug/debug.h"
+#include "debug.h"
 #include "trace/reader.h"
 
 struct vpt_symbols;
@@ -66,4 +66,4 @@ const char *vpt_symbols_problem(const struct vpt_symbols *symbols);
 size_t vpt_symbols_format(const struct vpt_symbols *symbols, uint64_t addr, char *text,
 			  size_t size);
 
-#endif /* VMM_DECODE_SYMBOL_H */
+#endif /* VMM_DEBUG_SYMBOL_H */

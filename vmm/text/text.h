@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text that comes from a file, for people and for programs. */
-#ifndef VMM_DECODE_TEXT_H
-#define VMM_DECODE_TEXT_H
+#ifndef VMM_TEXT_TEXT_H
+#define VMM_TEXT_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +27,4 @@ void vpt_json_string(FILE *out, const char *text);
 /* Write an address as a JSON string: numbers of JSON do not hold 64 bits. */
 void vpt_json_address(FILE *out, uint64_t addr);
 
-#endif /* VMM_DECODE_TEXT_H */
+#endif /* VMM_TEXT_TEXT_H */

@@ -3,8 +3,8 @@
  * Symbols from text: System.map and /proc/kallsyms of a Linux kernel. A line has an
  * address, a type as nm has it, a name, and perhaps [module].
  */
-#ifndef VMM_DECODE_SYMBOL_MAP_H
-#define VMM_DECODE_SYMBOL_MAP_H
+#ifndef VMM_DEBUG_SYMBOL_MAP_H
+#define VMM_DEBUG_SYMBOL_MAP_H
 
 #include "symbol.h"
 
@@ -24,4 +24,4 @@ int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t le
 void vpt_symbol_map_release(struct vpt_symbol_map *map);
 void vpt_symbol_map_free(struct vpt_symbol_map *map);
 
-#endif /* VMM_DECODE_SYMBOL_MAP_H */
+#endif /* VMM_DEBUG_SYMBOL_MAP_H */
