@@ -205,15 +205,7 @@ void vpt_lines_sort(struct vpt_line *lines, size_t count)
 
 const struct vpt_line *vpt_lines_find(const struct vpt_line *lines, size_t count, uint64_t addr)
 {
-	size_t lo = 0, hi = count;
+	size_t n = vpt_vec_before(lines, count, e, e->addr <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (lines[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && lines[lo - 1].file ? &lines[lo - 1] : NULL;
+	return n && lines[n - 1].file ? &lines[n - 1] : NULL;
 }

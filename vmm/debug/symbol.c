@@ -345,20 +345,9 @@ const struct vpt_symbol *vpt_symbols_all(const struct vpt_symbols *s, size_t *co
 
 const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s ? s->symbols.n : 0;
+	size_t n = s ? vpt_vec_before(s->symbols.at, s->symbols.n, e, e->start <= addr) : 0;
 
-	/* The first that starts after the address. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->symbols.at[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr >= s->symbols.at[lo - 1].end)
-		return NULL;
-	return &s->symbols.at[lo - 1];
+	return n && addr < s->symbols.at[n - 1].end ? &s->symbols.at[n - 1] : NULL;
 }
 
 const char *vpt_symbols_problem(const struct vpt_symbols *s)

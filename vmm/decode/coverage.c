@@ -67,17 +67,9 @@ static struct step *steps_make(const struct vpt_tally *tally, bool last)
 /* The counts of what lies before `limit`. */
 static uint64_t sum_before(const struct step *steps, size_t n, uint64_t limit)
 {
-	size_t lo = 0, hi = n;
+	size_t before = vpt_vec_before(steps, n, e, e->addr < limit);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (steps[mid].addr < limit)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? steps[lo - 1].sum : 0;
+	return before ? steps[before - 1].sum : 0;
 }
 
 /* How often the instruction at an address ran. */

@@ -330,17 +330,9 @@ static void on_event(void *context, const struct vptd_event *event)
 /* The last switch up to a place, which is to be the next one. 0 if there is none. */
 static size_t last_switch(const struct vpt_pt_flow *f, uint64_t at)
 {
-	size_t lo = 0, hi = f->nswitches;
+	size_t n = vpt_vec_before(f->switches, f->nswitches, e, e->offset <= at);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->switches[mid].offset <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : 0;
+	return n ? n - 1 : 0;
 }
 
 /*

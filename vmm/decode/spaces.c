@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "text/text.h"
+#include "trace/vec.h"
 
 /* What a PIP carries of CR3 (33.4.2.7). */
 #define PIP_MASK 0x000fffffffffffe0ull
@@ -117,22 +118,15 @@ static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt
 {
 	const struct vpt_space *found = NULL;
 	unsigned int most = 0;
-	size_t lo = 0, hi = s->n;
+	const uint64_t cr3 = key->cr3 & PIP_MASK;
+	size_t i = vpt_vec_before(s->by_cr3, s->n, e, (e->space->cr3 & PIP_MASK) < cr3);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if ((s->by_cr3[mid].space->cr3 & PIP_MASK) < (key->cr3 & PIP_MASK))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < s->n && (s->by_cr3[lo].space->cr3 & PIP_MASK) == (key->cr3 & PIP_MASK); lo++) {
-		unsigned int fits = fitness(&s->by_cr3[lo], key);
+	for (; i < s->n && (s->by_cr3[i].space->cr3 & PIP_MASK) == cr3; i++) {
+		unsigned int fits = fitness(&s->by_cr3[i], key);
 
 		if (!fits || fits < most)
 			continue;
-		found = fits > most ? s->by_cr3[lo].space : NULL;
+		found = fits > most ? s->by_cr3[i].space : NULL;
 		most = fits;
 	}
 	return found;
@@ -140,17 +134,9 @@ static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt
 
 static const struct vpt_space *find_given(const struct vpt_spaces *s, uint64_t id)
 {
-	size_t lo = 0, hi = s->n;
+	size_t i = vpt_vec_before(s->by_id, s->n, e, e->space->id < id);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->by_id[mid].space->id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->n && s->by_id[lo].space->id == id ? s->by_id[lo].space : NULL;
+	return i < s->n && s->by_id[i].space->id == id ? s->by_id[i].space : NULL;
 }
 
 static const struct vpt_space *learn(struct vpt_spaces *s, const struct vpt_space_key *key)

@@ -118,22 +118,6 @@ static int add_symbol(struct symtab *t, const struct vpt_symbol *symbol, uint64_
 	return add_text(t, symbol->name);
 }
 
-/* Returns the index of the first symbol that starts at @addr or after it. */
-static size_t first_symbol(const struct vpt_symbol *all, size_t n, uint64_t addr)
-{
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (all[mid].start < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* List the symbols of the pages that are there from the beginning. */
 static int list_symbols(const struct vpt_export_code *code, const struct vpt_symbols *symbols,
 			struct symtab *t)
@@ -148,7 +132,7 @@ static int list_symbols(const struct vpt_export_code *code, const struct vpt_sym
 	for (page = 0; page < code->n; page++) {
 		uint64_t vaddr = code->pages[page]->vaddr;
 
-		i = first_symbol(all, n, vaddr);
+		i = vpt_vec_before(all, n, e, e->start < vaddr);
 		for (; i < n && all[i].start - vaddr < VPT_CODE_BYTES && !err; i++)
 			err = add_symbol(t, &all[i],
 					 vpt_export_code_page(page) + all[i].start - vaddr);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/vec.h"
+
 #define FIRST_PID 1000
 #define ISOLATED  0x1000ull /* CR3 bit that tells a process's two page tables apart */
 
@@ -57,17 +59,7 @@ struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *p,
 /* The index of the first page that does not sort before @process. */
 static size_t first_page(const struct vpt_export_pages *p, uintptr_t process)
 {
-	size_t lo = 0, hi = p->npages;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if ((uintptr_t)p->pages[mid].process < process)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return vpt_vec_before(p->pages, p->npages, e, (uintptr_t)e->process < process);
 }
 
 const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages *p,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output_state.h"
+#include "trace/vec.h"
 
 void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info)
 {
@@ -62,17 +63,9 @@ int foreign_write_origin(const struct foreign_trace *t, const char *source, stru
 uint64_t foreign_counter(const struct foreign_output *o, unsigned int vcpu, uint64_t time)
 {
 	const struct foreign_marks *m = &o->marks[vcpu];
-	size_t lo = 0, hi = m->n;
+	size_t i = vpt_vec_before(m->at, m->n, e, e->time < time);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->at[mid].time < time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < m->n ? m->at[lo].insns : UINT64_MAX;
+	return i < m->n ? m->at[i].insns : UINT64_MAX;
 }
 
 static void output_free(struct foreign_output *o)

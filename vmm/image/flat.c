@@ -91,18 +91,9 @@ int img_flat_open(struct img_image *image, const struct img_why *why)
 /* The last piece that begins at or before @offset, NULL: it does not have that. */
 static const struct img_piece *find_piece(const struct img_image *image, uint64_t offset)
 {
-	size_t lo = 0, hi = image->pieces.n;
-	const struct img_piece *p;
+	size_t n = vpt_vec_before(image->pieces.at, image->pieces.n, e, e->offset <= offset);
+	const struct img_piece *p = n ? &image->pieces.at[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (image->pieces.at[mid].offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	p = lo ? &image->pieces.at[lo - 1] : NULL;
 	return p && offset - p->offset < p->bytes ? p : NULL;
 }
 

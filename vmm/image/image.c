@@ -83,18 +83,9 @@ void img_ranges_sort(struct img_image *image)
 /* The range that contains @address, NULL: there is none. */
 static const struct img_range *find_range(const struct img_image *image, uint64_t address)
 {
-	size_t lo = 0, hi = image->ranges.n;
-	const struct img_range *r;
+	size_t n = vpt_vec_before(image->ranges.at, image->ranges.n, e, e->address <= address);
+	const struct img_range *r = n ? &image->ranges.at[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (image->ranges.at[mid].address <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	r = lo ? &image->ranges.at[lo - 1] : NULL;
 	return r && address - r->address < r->bytes ? r : NULL;
 }
 

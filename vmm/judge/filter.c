@@ -821,31 +821,14 @@ void vpt_filter_free(struct vpt_filtered *out)
 
 uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset)
 {
-	size_t lo = 0, hi = out->shifts.n;
+	size_t n = vpt_vec_before(out->shifts.at, out->shifts.n, e, e->at <= offset);
 
-	/* The number of shifts at or before the offset. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (out->shifts.at[mid].at <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? offset - out->shifts.at[lo - 1].back : offset;
+	return n ? offset - out->shifts.at[n - 1].back : offset;
 }
 
 uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset)
 {
-	size_t lo = 0, hi = out->shifts.n;
+	size_t n = vpt_vec_before(out->shifts.at, out->shifts.n, e, e->at - e->back <= offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (out->shifts.at[mid].at - out->shifts.at[mid].back <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? offset + out->shifts.at[lo - 1].back : offset;
+	return n ? offset + out->shifts.at[n - 1].back : offset;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vec.h"
+
 #include "reader_state.h"
 
 /* Entries that a file may have beside one for each of its bytes. */
@@ -138,38 +140,23 @@ static size_t find_frame(const struct vpt_reader *r, const struct vpt_view *view
 		.frame = {.vm = view->vm, .gpa = view->gpa, .epoch = view->epoch},
 		.order = SIZE_MAX,
 	};
-	size_t lo = 0, hi = r->frames.n;
+	size_t i = vpt_vec_before(r->frames.at, r->frames.n, e, by_frame(e, &key) < 0);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (by_frame(&r->frames.at[mid], &key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && is_of(r, lo - 1, view) ? lo - 1 : lo;
+	return i && is_of(r, i - 1, view) ? i - 1 : i;
 }
 
 /* Where a vCPU enters an epoch. Returns false if it never does. */
 static bool enters(const struct vpt_reader_vcpu *v, uint64_t epoch, uint64_t *insns)
 {
-	size_t lo = 0, hi = v->epochs.n;
+	size_t i;
 
 	*insns = 0;
 	if (!epoch)
 		return true;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->epochs.at[mid].epoch < epoch)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == v->epochs.n)
+	i = vpt_vec_before(v->epochs.at, v->epochs.n, e, e->epoch < epoch);
+	if (i == v->epochs.n)
 		return false;
-	*insns = v->epochs.at[lo].insns;
+	*insns = v->epochs.at[i].insns;
 	return true;
 }
 

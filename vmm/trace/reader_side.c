@@ -2,6 +2,8 @@
 /* Takes the side-band of version 3: origin, switches, points, inputs, files, marks, cuts. */
 #include <string.h>
 
+#include "vec.h"
+
 #include "reader_state.h"
 
 static const char wrong_length[] = "a block's length is wrong";
@@ -291,18 +293,10 @@ const struct vpt_psb_point *vpt_reader_point_before(const struct vpt_reader *r, 
 						    uint64_t offset)
 {
 	const struct vpt_reader_vcpu *v = &r->vcpu[vcpu];
-	size_t lo = 0, hi = v->points.n;
+	size_t i = vpt_vec_before(v->points.at, v->points.n, e, e->offset <= offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->points.at[mid].offset <= offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo; lo--)
-		if (is_there(v, v->points.at[lo - 1].offset, r->info->flags & VPT_INFO_RTIT))
-			return &v->points.at[lo - 1];
+	for (; i; i--)
+		if (is_there(v, v->points.at[i - 1].offset, r->info->flags & VPT_INFO_RTIT))
+			return &v->points.at[i - 1];
 	return NULL;
 }

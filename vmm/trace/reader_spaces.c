@@ -5,6 +5,7 @@
 
 #include "reader.h"
 #include "reader_state.h"
+#include "vec.h"
 
 static int by_id(const void *a, const void *b)
 {
@@ -16,18 +17,10 @@ static int by_id(const void *a, const void *b)
 /* Clear NO_CODE of all spaces with this id, which are in a row. */
 static void has_code(struct vpt_space **blind, size_t n, uint64_t id)
 {
-	size_t lo = 0, hi = n;
+	size_t i = vpt_vec_before(blind, n, e, (*e)->id < id);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (blind[mid]->id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < n && blind[lo]->id == id; lo++)
-		blind[lo]->flags &= ~(uint32_t)VPT_SPACE_NO_CODE;
+	for (; i < n && blind[i]->id == id; i++)
+		blind[i]->flags &= ~(uint32_t)VPT_SPACE_NO_CODE;
 }
 
 int vpt_reader_spaces_resolve(struct vpt_reader *r)

@@ -33,4 +33,22 @@ static inline void *vpt_vec_grow(void *at, size_t *room, size_t item)
 		 vec_ != NULL;                                                     \
 	 }))
 
+/*
+ * Returns how many of @n sorted entries come before the first for which @cond does not hold. @cond is an
+ * expression of @e, a pointer to the entry.
+ */
+#define vpt_vec_before(at, n, e, cond)                            \
+	({                                                        \
+		size_t lo_ = 0, hi_ = (n);                        \
+		while (lo_ < hi_) {                               \
+			size_t mid_ = lo_ + (hi_ - lo_) / 2;      \
+			const __typeof__(*(at)) *e = &(at)[mid_]; \
+			if (cond)                                 \
+				lo_ = mid_ + 1;                   \
+			else                                      \
+				hi_ = mid_;                       \
+		}                                                 \
+		lo_;                                              \
+	})
+
 #endif /* VMM_TRACE_VEC_H */
