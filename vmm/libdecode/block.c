@@ -373,3 +373,12 @@ struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, 
 	block->view[which] = code->views[block->of_all[which]];
 	return to;
 }
+
+void dec_code_link_to(struct dec_code *code, struct dec_block *block, struct dec_block *to)
+{
+	if (!to->insns)
+		return;
+	block->of_all[DEC_TAKEN] = to->of_all_spaces;
+	block->to[DEC_TAKEN] = to;
+	block->view[DEC_TAKEN] = code->views[to->of_all_spaces];
+}

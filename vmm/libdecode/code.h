@@ -139,6 +139,9 @@ uint32_t dec_code_past(const struct dec_code *code);
 /* The block behind a link that is not of the current view; see dec_code_block(). */
 struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, unsigned int which);
 
+/* Execution went from the indirect branch or RET of @block to @to: keep that as a link. */
+void dec_code_link_to(struct dec_code *code, struct dec_block *block, struct dec_block *to);
+
 /*
  * Lengths of the block's instructions, one byte each; NULL if it has none. Valid until the next
  * block is made.

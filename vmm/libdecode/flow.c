@@ -39,13 +39,31 @@ enum vptd_status dec_flow_jump(struct dec_flow *f, uint64_t ip)
 	return VPTD_OK;
 }
 
-enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by, uint64_t ip)
+/* Without a direct target, the block that the branch led to last is where most lead again. */
+static inline bool leads_to(const struct dec_flow *f, const struct dec_block *by, uint64_t ip)
 {
-	enum vptd_status status = dec_flow_jump(f, ip);
+	const struct dec_block *to = by->to[DEC_TAKEN];
 
-	if (!status && f->edges)
+	return by->view[DEC_TAKEN] == f->views[by->of_all[DEC_TAKEN]] && to->ip == ip &&
+	       to->mode == f->mode;
+}
+
+enum vptd_status dec_flow_arrive(struct dec_flow *f, struct dec_block *by, uint64_t ip)
+{
+	if (vpt_likely(leads_to(f, by, ip))) {
+		f->cur = by->to[DEC_TAKEN];
+		f->index = 0;
+		f->ip = ip;
+	} else {
+		enum vptd_status status = dec_flow_jump(f, ip);
+
+		if (status)
+			return status;
+		dec_code_link_to(f->code, by, f->cur);
+	}
+	if (f->edges)
 		dec_edges_add(f->edges, by->id, f->ip, 1);
-	return status;
+	return VPTD_OK;
 }
 
 /* The current block ends where there is no instruction. Go on if there is one now. */
@@ -288,16 +306,33 @@ enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by)
 	enum vptd_status status;
 	uint64_t expected;
 
-	status = dec_flow_seek(f, NEEDS_TARGET, by);
-	if (!status)
-		status = dec_flow_finish(f);
-	if (status)
-		return status;
+	if (vpt_likely(NEEDS_TARGET >> f->cur->end & 1 && f->index < f->cur->insns &&
+		       !changes_within(f))) {
+		*by = f->cur;
+		finish(f);
+	} else {
+		status = dec_flow_seek(f, NEEDS_TARGET, by);
+		if (!status)
+			status = dec_flow_finish(f);
+		if (status)
+			return status;
+	}
 	if (f->cur->end == DEC_END_CALL_IND)
 		dec_flow_push(f, f->cur->next);
 	else if (f->cur->end == DEC_END_RET && f->pops)
 		dec_flow_pop(f, &expected);
 	return VPTD_OK;
+}
+
+enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip)
+{
+	enum vptd_status status = f->nbits ? dec_flow_settle(f) : VPTD_OK;
+	struct dec_block *by;
+
+	if (status > VPTD_STUCK)
+		return status;
+	status = dec_flow_branch(f, &by);
+	return status ? status : dec_flow_arrive(f, by, ip);
 }
 
 /* The number of the instruction at @ip among those of the current block that are left. */

@@ -139,7 +139,10 @@ static inline enum vptd_status dec_flow_outcomes(struct dec_flow *f, uint64_t bi
 enum vptd_status dec_flow_branch(struct dec_flow *f, struct dec_block **by);
 
 /* Count an edge from the branch at the end of @by to @ip, and continue at @ip. */
-enum vptd_status dec_flow_arrive(struct dec_flow *f, const struct dec_block *by, uint64_t ip);
+enum vptd_status dec_flow_arrive(struct dec_flow *f, struct dec_block *by, uint64_t ip);
+
+/* dec_flow_settle(), dec_flow_branch() and dec_flow_arrive(): a TIP to which nothing else belongs. */
+enum vptd_status dec_flow_target(struct dec_flow *f, uint64_t ip);
 
 /*
  * Run up to @ip, which no outcome or target is needed for. *entered: the last instruction was a

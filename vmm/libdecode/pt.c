@@ -262,30 +262,6 @@ static VPT_ALWAYS_INLINE enum vptd_status packet(struct dec_pt *pt, const struct
 	}
 }
 
-/*
- * Short TNT packets, of which most traces consist, while nothing waits. Returns the bytes used.
- */
-static VPT_ALWAYS_INLINE size_t short_tnts(struct dec_pt *pt, const uint8_t *bytes, size_t len,
-					   enum vptd_status *status)
-{
-	const uint64_t start = pt->offset;
-	size_t i;
-
-	for (i = 0; i < len && !(bytes[i] & 1) && bytes[i] > 2; i++) {
-		uint64_t tnt = bytes[i] >> 1;
-		unsigned int n = 31u - (unsigned int)__builtin_clz((unsigned int)tnt);
-
-		/* The queue is full: runs are reported. */
-		if (vpt_unlikely(pt->flow->nbits + n > 64))
-			pt->offset = start + i + 1;
-		*status = dec_flow_outcomes(pt->flow, tnt ^ VPT_BIT64(n), n);
-		if (vpt_unlikely(*status))
-			return i + 1;
-	}
-	pt->offset = start + i;
-	return i;
-}
-
 /* Returns the end of the pairs of bytes 02H 82H, of which a PSB has eight, from @at on. */
 static size_t end_of_pairs(const uint8_t *bytes, size_t len, size_t at)
 {
@@ -376,13 +352,13 @@ static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes
 	} else {
 		used = 0;
 	}
-	if (pt->enabled && !pt->waits && !pt->parser.in_block) {
-		size_t tnts = short_tnts(pt, bytes, len, &status);
+	if (pt->enabled && !pt->waits && !pt->parser.in_block && !pt->blind) {
+		size_t plain = dec_pt_plain(pt, bytes, len, &status);
 
-		if (tnts) {
+		if (plain) {
 			if (status)
 				dec_pt_desync(pt, status);
-			return used + tnts;
+			return used + plain;
 		}
 	}
 	switch (read_packet(pt, bytes, len, &p)) {

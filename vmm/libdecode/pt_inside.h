@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Between the files of the PT decoder: packets (pt.c), binding (pt_bind.c), PSB+ (pt_psb.c),
+ * Between the files of the PT decoder: packets (pt.c, pt_plain.c), binding (pt_bind.c), PSB+ (pt_psb.c),
  * events that wait (pt_wait.c) and errata (pt_errata.c).
  */
 #ifndef VMM_LIBDECODE_PT_INSIDE_H
@@ -70,6 +70,13 @@ enum vptd_status dec_pt_branch_alone(struct dec_pt *pt, struct vptd_event event)
 #define DEC_LEADS_AWAY                                                                          \
 	(DEC_END_BIT(COND) | DEC_END_BIT(RET) | DEC_END_BIT(JUMP_IND) | DEC_END_BIT(CALL_IND) | \
 	 DEC_END_BIT(FAR))
+
+/* pt_plain.c */
+/*
+ * Decode TNT and TIP packets at the begin of @bytes. Nothing may wait, packets must be enabled, and
+ * no block of BBP may be open. Returns the bytes used. Sets *@status, which must be OK before.
+ */
+size_t dec_pt_plain(struct dec_pt *pt, const uint8_t *bytes, size_t len, enum vptd_status *status);
 
 /* pt_errata.c */
 #define W_ERRATA (W_BDM70 | W_APL12 | W_DOUBT)

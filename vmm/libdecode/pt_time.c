@@ -74,9 +74,7 @@ enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *
 	struct dec_timing *t = pt->timing;
 
 	t->resumes = pt->waits & W_OVF;
-	if (t->end != pt->offset - p->size)
-		t->now.in_cycs = false;
-	t->end = pt->offset;
+	dec_timing_pass(t, pt->offset, p->size);
 	switch (p->kind) {
 	case VPT_PKT_CYC:
 	case VPT_PKT_MTC:
@@ -113,7 +111,7 @@ void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p)
 		t->from_now = true;
 	if (!(pt->waits & W_HELD))
 		t->holds = false;
-	/* Packets that are not passed to these functions are short TNTs. */
+	/* Packets that are not passed to these functions are TNTs and TIPs. */
 	t->eligible = true;
 }
 

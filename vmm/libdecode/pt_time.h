@@ -46,6 +46,20 @@ void dec_timing_init(struct dec_timing *t, const struct dec_time_config *config,
 enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *p);
 void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p);
 
+/* The same for a TNT or TIP while nothing waits: before a packet that ends at @offset, */
+static inline void dec_timing_pass(struct dec_timing *t, uint64_t offset, unsigned int size)
+{
+	if (t->end != offset - size)
+		t->now.in_cycs = false;
+	t->end = offset;
+}
+
+/* and after a TIP. */
+static inline void dec_timing_at_target(struct dec_timing *t)
+{
+	t->from_now = t->from_now || !t->behind;
+}
+
 /* Decoding stops until the next PSB; or ends, @offset bytes into the stream. */
 void dec_timing_forget(struct dec_timing *t);
 void dec_timing_finish(struct dec_timing *t, uint64_t offset);
