@@ -219,7 +219,7 @@ size=$(stat -c %s "$made/two.data")
 at=0
 while [ $at -lt "$size" ]; do
 	head -c $at "$made/two.data" >"$dir/cut"
-	timeout 10 "$VPT" import -q --root="$made/root" -o "$out" "$dir/cut" 2>/dev/null
+	timeout 60 "$VPT" import -q --root="$made/root" -o "$out" "$dir/cut" 2>/dev/null
 	status=$?
 	[ $status -eq 3 ] || wrong="$wrong $at:$status"
 	at=$((at + 29))
