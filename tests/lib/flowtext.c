@@ -81,15 +81,15 @@ static void add_block(char *text, const struct vpt_flow *flow, const struct vpt_
 	uint32_t i;
 
 	for (i = 0; i < item->insns; i++) {
-		unsigned int len;
+		struct dec_insn insn;
 		uint8_t raw[15];
 		size_t n = vpt_code_read(vpt_flow_code(flow), item->cr3, ip, raw, sizeof(raw));
 
-		vpt_disasm_class(d, item->mode, raw, n, &len);
+		ck_assert_int_eq(vpt_disasm_look(d, item->mode, raw, n, &insn), 1);
 		add(text, "%lx", ip - SYNTH_CODE, 0);
 		if (i + 1 == item->insns)
 			ck_assert_uint_eq(ip, item->last);
-		ip += len;
+		ip += insn.len;
 	}
 	vpt_disasm_free(d);
 }

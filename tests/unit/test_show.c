@@ -538,11 +538,16 @@ static const struct {
 START_TEST(class_of)
 {
 	struct vpt_disasm *d = vpt_disasm_new(NULL);
-	unsigned int len, n = classes[_i].len ? classes[_i].len : 1;
+	unsigned int n = classes[_i].len ? classes[_i].len : 1;
+	struct dec_insn insn;
+	int valid = vpt_disasm_look(d, 64, (const uint8_t *)classes[_i].bytes, n, &insn);
 
-	ck_assert_int_eq(vpt_disasm_class(d, 64, (const uint8_t *)classes[_i].bytes, n, &len),
-			 classes[_i].class);
-	ck_assert_uint_eq(len, classes[_i].len);
+	ck_assert_int_eq(valid == 1, classes[_i].len != 0);
+	if (valid == 1) {
+		ck_assert_uint_eq(insn.len, classes[_i].len);
+		ck_assert_int_eq(vpt_disasm_class_of((enum dec_insn_kind)insn.kind),
+				 classes[_i].class);
+	}
 	vpt_disasm_free(d);
 }
 END_TEST

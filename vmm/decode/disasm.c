@@ -131,15 +131,3 @@ enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind)
 
 	return (enum vpt_insn_class)classes[kind];
 }
-
-enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
-				     size_t len, unsigned int *insn_len)
-{
-	struct dec_insn insn;
-
-	*insn_len = 0;
-	if (vpt_disasm_look(d, mode, bytes, len, &insn) != 1)
-		return VPT_INSN_UNKNOWN;
-	*insn_len = insn.len;
-	return vpt_disasm_class_of((enum dec_insn_kind)insn.kind);
-}

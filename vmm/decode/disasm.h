@@ -30,8 +30,4 @@ uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint6
 /* The class that libipt has for such an instruction. */
 enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind);
 
-/* The class of an instruction, and its length; UNKNOWN and 0 if it is not valid. */
-enum vpt_insn_class vpt_disasm_class(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes,
-				     size_t len, unsigned int *insn_len);
-
 #endif /* VMM_DECODE_DISASM_H */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "units.h"
 
-#include <string.h>
-
 static bool ends_block(const struct vpt_item *insn)
 {
 	return insn->class != VPT_INSN_OTHER && insn->class != VPT_INSN_PTWRITE;
@@ -47,18 +45,6 @@ int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
 	return 0;
 }
 
-/* Where a near JMP or CALL with an immediate leads to, from the end of it. */
-static int64_t displacement(const uint8_t *raw, unsigned int size)
-{
-	int32_t near32 = 0;
-
-	if (size >= 5 && (raw[size - 5] & 0xfe) == 0xe8)
-		memcpy(&near32, raw + size - 4, sizeof(near32));
-	else if (size >= 2 && raw[size - 2] == 0xeb)
-		return (int8_t)raw[size - 1];
-	return near32;
-}
-
 /*
  * The next instruction of the pending block. False if its code is not as it was. A block that
  * ends with a PTWRITE whose IP is in the trace can have jumps in it, whatever libipt was asked.
@@ -67,21 +53,23 @@ static bool take_insn(struct vpt_units *u, const struct vpt_code_store *code, st
 		      struct vpt_item *item)
 {
 	struct vpt_item *block = &u->pending;
-	unsigned int size;
+	struct dec_insn insn = {0};
 	size_t n;
 
 	*item = *block;
 	n = vpt_code_read(code, block->cr3, block->ip, item->raw, sizeof(item->raw));
 	item->kind = VPT_ITEM_INSN;
-	item->class = (uint8_t)vpt_disasm_class(d, block->mode, item->raw, n, &size);
-	item->size = (uint8_t)size;
+	item->class = VPT_INSN_UNKNOWN;
+	if (vpt_disasm_look(d, block->mode, item->raw, n, &insn) == 1)
+		item->class = (uint8_t)vpt_disasm_class_of((enum dec_insn_kind)insn.kind);
+	item->size = insn.len;
 	item->insns = 1;
 	item->last = item->ip;
 	block->insns--;
-	block->ip += size;
-	if (item->class == VPT_INSN_JUMP || item->class == VPT_INSN_CALL)
-		block->ip += (uint64_t)displacement(item->raw, size);
-	return size && (block->insns || item->ip == block->last);
+	block->ip += insn.len;
+	if (insn.kind == DEC_INSN_JUMP || insn.kind == DEC_INSN_CALL)
+		block->ip = vpt_disasm_target(&insn, block->mode, item->ip);
+	return insn.len && (block->insns || item->ip == block->last);
 }
 
 int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
