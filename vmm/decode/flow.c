@@ -50,9 +50,9 @@ int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item)
 	return flow->ops->next(flow, item);
 }
 
-int vpt_flow_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context)
+int vpt_flow_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context)
 {
-	return flow->ops->runs ? flow->ops->runs(flow, take, context) : 0;
+	return flow->ops->runs ? flow->ops->runs(flow, takers, context) : 0;
 }
 
 const struct vpt_segment *vpt_flow_segment(const struct vpt_flow *flow)

@@ -62,13 +62,25 @@ struct vpt_flow_run {
 };
 #define VPT_RUN_PART UINT32_MAX
 
+/* Who compares runs. A run is taken by returning how many of its instructions are. */
+struct vpt_flow_takers {
+	uint32_t (*take)(void *context, const struct vpt_flow_run *run);
+	/*
+	 * Runs that follow each other come between begin() and end(). If all are taken whole, the same runs
+	 * may come again, and again() is called with what end() returned, unless that is 0: it returns
+	 * true if it takes them all. If not @whole, end() forgets the runs since begin().
+	 */
+	void (*begin)(void *context);
+	uint64_t (*end)(void *context, bool whole);
+	bool (*again)(void *context, uint64_t mark, uint32_t insns);
+};
+
 /*
- * Call @take for each run that comes next. @take returns how many instructions of the run it takes;
- * vpt_flow_next() reports the others. Calls end when @take takes less than all, before an item that
- * is no INSN, and before code changes. A flow of libipt calls @take never. Returns 0 or -errno.
+ * Call takers->take() for each run that comes next. It returns how many instructions of the run it
+ * takes; vpt_flow_next() reports the others. Calls end when it takes less than all, before an item that
+ * is no INSN, and before code changes. A flow of libipt makes no calls. Returns 0 or -errno.
  */
-typedef uint32_t vpt_flow_take(void *context, const struct vpt_flow_run *run);
-int vpt_flow_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context);
+int vpt_flow_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context);
 
 /*
  * The segment that items are of. For a SEGMENT item, its ip is 0 and its value is

@@ -20,7 +20,7 @@ struct vpt_flow_ops {
 	int (*counts)(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum);
 	int (*next)(struct vpt_flow *flow, struct vpt_item *item);
 	/* NULL: no run is offered. */
-	int (*runs)(struct vpt_flow *flow, vpt_flow_take *take, void *context);
+	int (*runs)(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context);
 	const struct vpt_segment *(*segment)(const struct vpt_flow *flow);
 	const struct vpt_code_store *(*code)(const struct vpt_flow *flow);
 };

@@ -91,7 +91,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 		   unsigned int count)
 {
 	struct vpt_pt_flow *f = of(context);
-	uint32_t taken = f->offer.take && !f->told.n ? vpt_pt_offer(f, block, first, count) : 0;
+	uint32_t taken = f->offer.takers ? vpt_pt_offer(f, block, first, count) : 0;
 
 	if (taken < count)
 		(void)vpt_pt_tell_run(f, block, first + taken, count - taken);

@@ -416,6 +416,7 @@ static void close_flow(struct vpt_flow *flow)
 	if (f->counts.wanted)
 		vpt_pt_counts_close(f);
 	vpt_pt_merge_close(f);
+	vpt_pt_runs_close(f);
 	vpt_pt_ahead_close(f);
 	vpt_spaces_close(f->spaces);
 	free(f->told.at);

@@ -111,8 +111,10 @@ struct vpt_pt_merge {
 
 /* Who is offered runs; see vpt_flow_runs(). */
 struct vpt_pt_offer {
-	vpt_flow_take *take; /* NULL: nobody */
+	const struct vpt_flow_takers *takers; /* NULL: nobody */
 	void *context;
+	struct dec_flow_ops ops;
+	struct dec_tracelets *tracelets; /* NULL: not made yet */
 };
 
 struct vpt_pt_flow {
@@ -203,6 +205,8 @@ static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
 /* Bytes of the stream that are decoded at once: before what they led to is given out, or counted. */
 #define VPT_AHEAD_PIECE	  256u
 #define VPT_AHEAD_COUNTED 16384u
+/* The same where runs are offered: those behind an event are queued up to the end of the piece. */
+#define VPT_AHEAD_OFFERED 32u
 
 /* Queue a run that has just ended, or an event. NULL: memory. */
 /* Room for one more, with what all have. NULL: memory. */
@@ -256,7 +260,8 @@ void vpt_pt_merge_close(struct vpt_pt_flow *f);
 /* Returns how many instructions were taken of a run that has just ended. */
 uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
 		      unsigned int count);
-int vpt_pt_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context);
+int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context);
+void vpt_pt_runs_close(struct vpt_pt_flow *f);
 
 /* pt_flow.c: decode some more, when nothing is queued. Returns 1, 0: the segment is over, or -errno. */
 int vpt_pt_push(struct vpt_pt_flow *f);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Offer runs as a whole: as the decoder reports them, or those that are queued. */
+#include <errno.h>
+
+#include "libdecode/tracelet.h"
 #include "pt_flow.h"
+
+/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
+#define CACHE ((size_t)128 << 20)
 
 static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
 		      unsigned int first, unsigned int count)
@@ -14,7 +20,7 @@ static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint
 		.mode = block->mode,
 	};
 
-	return f->offer.take(f->offer.context, &run);
+	return f->offer.takers->take(f->offer.context, &run);
 }
 
 static uint64_t behind(const struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
@@ -28,15 +34,48 @@ static uint64_t behind(const struct vpt_pt_flow *f, const struct dec_block *bloc
 	return ip;
 }
 
+/* Something must be queued before the run that comes next. */
+static bool must_queue(const struct vpt_pt_flow *f, uint64_t insns)
+{
+	/* vpt_flow_code() can be older than the code that the decoder has. */
+	return f->told.n || insns >= f->change;
+}
+
 uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
 		      unsigned int count)
 {
-	uint64_t ip = first ? behind(f, block, block->ip, 0, first) : block->ip;
+	uint32_t taken = 0;
 
-	/* vpt_flow_code() is older than the code that the decoder has. */
-	if (f->ahead.flow.insns - count >= f->change)
-		return 0;
-	return offer(f, block, ip, first, count);
+	if (!must_queue(f, f->ahead.flow.insns - count))
+		taken = offer(f, block, first ? behind(f, block, block->ip, 0, first) : block->ip,
+			      first, count);
+	/* Walks would be refused from here on, up to the next push. */
+	if (taken < count)
+		f->ahead.flow.tracelets = NULL;
+	return taken;
+}
+
+/* The blocks of a walk, which either are all taken or run one by one. */
+static bool on_walk(void *context, const struct dec_walk *walk)
+{
+	struct vpt_pt_flow *f = context;
+	const struct vpt_flow_takers *takers = f->offer.takers;
+	bool whole = true;
+	uint32_t i;
+
+	if (!takers || must_queue(f, f->ahead.flow.insns))
+		return false;
+	if (*walk->mark && takers->again(f->offer.context, *walk->mark, walk->insns))
+		return true;
+	takers->begin(f->offer.context);
+	for (i = 0; i < walk->steps && whole; i++) {
+		const struct dec_block *block = dec_code_at(f->ahead.code, walk->path[i] >> 1);
+
+		whole = !block->insns ||
+			offer(f, block, block->ip, 0, block->insns) == block->insns;
+	}
+	*walk->mark = takers->end(f->offer.context, whole);
+	return whole;
 }
 
 /* Offer a queued run. Returns false if some of it is left. */
@@ -71,16 +110,41 @@ static bool offer_all(struct vpt_pt_flow *f)
 	return true;
 }
 
-int vpt_pt_runs(struct vpt_flow *flow, vpt_flow_take *take, void *context)
+/* Walks are for Intel PT alone: RTIT is told of each run where it ends. */
+static int set_up(struct vpt_pt_flow *f)
+{
+	if (f->offer.tracelets || vpt_pt_is_rtit(f))
+		return 0;
+	f->offer.tracelets = dec_tracelets_new(CACHE, true);
+	f->offer.ops = *f->ahead.flow.ops;
+	f->offer.ops.walk = on_walk;
+	f->ahead.flow.ops = &f->offer.ops;
+	return f->offer.tracelets ? 0 : -ENOMEM;
+}
+
+int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context)
 {
 	struct vpt_pt_flow *f = (struct vpt_pt_flow *)flow;
-	int more = 1;
+	int more;
 
 	if (f->blocks || f->timed || !f->told_bare)
 		return 0;
-	f->offer = (struct vpt_pt_offer){take, context};
-	while (more > 0 && offer_all(f) && f->ahead.segment)
+	more = set_up(f);
+	if (more)
+		return more;
+	f->ahead.piece = VPT_AHEAD_OFFERED;
+	f->offer.takers = takers;
+	f->offer.context = context;
+	for (more = 1; more > 0 && offer_all(f) && f->ahead.segment;) {
+		f->ahead.flow.tracelets = f->offer.tracelets;
 		more = vpt_pt_push(f);
-	f->offer.take = NULL;
+	}
+	f->ahead.flow.tracelets = NULL;
+	f->offer.takers = NULL;
 	return more < 0 ? more : 0;
+}
+
+void vpt_pt_runs_close(struct vpt_pt_flow *f)
+{
+	dec_tracelets_free(f->offer.tracelets);
 }

@@ -18,6 +18,14 @@
 
 struct dec_flow;
 
+/* Blocks that run one after the other, each as a whole (tracelet.h). */
+struct dec_walk {
+	const uint32_t *path; /* ids of the blocks, shifted left by one */
+	uint32_t steps;	      /* how many */
+	uint32_t insns;	      /* in all of them */
+	uint64_t *mark;	      /* 0 in a new walk; for the callback to use */
+};
+
 struct dec_flow_ops {
 	/* @count instructions of @block ran, from number @first on. */
 	void (*run)(void *context, const struct dec_block *block, unsigned int first,
@@ -29,6 +37,12 @@ struct dec_flow_ops {
 	 * address space, and return true if there is code now.
 	 */
 	bool (*hole)(void *context, uint64_t ip);
+	/*
+	 * Optional: a walk of tracelets with counts is about to run. Return true if it is to run, of
+	 * which run() is not told, or false, after which the next block runs alone. The walks are
+	 * not counted.
+	 */
+	bool (*walk)(void *context, const struct dec_walk *walk);
 };
 
 struct dec_tracelets;

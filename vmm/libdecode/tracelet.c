@@ -21,7 +21,7 @@ struct walk {
 	struct dec_block *from; /* NULL: the slot is free */
 	uint64_t bits;		/* the outcomes, left-aligned; the lowest bits: how many */
 	struct dec_block *to;
-	uint64_t hits;
+	uint64_t hits; /* or the mark of dec_flow_ops.walk */
 	uint32_t view;
 	uint32_t insns;
 	uint32_t stack; /* index of the addresses in `addresses` */
@@ -286,6 +286,12 @@ static bool has_room(struct dec_tracelets *t)
 	return ok;
 }
 
+/* Are walks marked instead of counted? */
+static inline bool marks(const struct dec_flow *f)
+{
+	return f->ops && f->ops->walk;
+}
+
 /* Count the blocks of a walk as often as it was used. */
 static void expand(const struct dec_tracelets *t, const struct dec_flow *f, struct walk *w)
 {
@@ -309,7 +315,7 @@ void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	size_t i;
 
-	for (i = 0; t->keeps_paths && i <= t->mask; i++) {
+	for (i = 0; t->keeps_paths && !marks(f) && i <= t->mask; i++) {
 		if (t->walk[i].from)
 			expand(t, f, &t->walk[i]);
 	}
@@ -438,9 +444,16 @@ static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct walk
 	f->insns += w->insns;
 	f->cur = w->to;
 	f->ip = w->to->ip;
-	w->hits++;
 	t->last = w;
 	__builtin_prefetch(&t->walk[w->next & t->mask]);
+}
+
+/* Ask who is told of walks. Returns false if it is not to run. */
+static bool ask(struct dec_tracelets *t, struct dec_flow *f, struct walk *w)
+{
+	const struct dec_walk walk = {t->path + w->path, w->steps, w->insns, &w->hits};
+
+	return f->ops->walk(f->context, &walk);
 }
 
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
@@ -457,13 +470,17 @@ bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
 		t->last->next = (uint32_t)(w - t->walk);
 	}
 	if (vpt_unlikely(!w->from || w->view != f->views[w->of_all] || !returns_match(t, f, w))) {
-		if (w->from && t->keeps_paths)
+		if (w->from && t->keeps_paths && !marks(f))
 			expand(t, f, w);
 		w = make_walk(t, f, w, key, n);
 		if (!w)
 			return false;
 	}
 	if (vpt_unlikely(f->limit - f->insns < w->insns))
+		return false;
+	if (!marks(f))
+		w->hits++;
+	else if (!ask(t, f, w))
 		return false;
 	take(t, f, w);
 	return true;

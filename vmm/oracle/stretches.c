@@ -7,9 +7,14 @@
 #include <string.h>
 
 #include "decode/code.h"
+#include "trace/vec.h"
 
 /* Pieces that are kept for the tail. Each has at least one instruction. A power of two. */
 #define PIECES 16u
+
+/* Words of runs that may come again: of each, and of all. */
+#define WORDS_MAX     1024u
+#define ALL_WORDS_MAX ((size_t)1 << 26)
 
 /* Flags of instructions that change more than the IP. */
 #define CHANGES (VPT_ORACLE_CR3_WRITE | VPT_ORACLE_VM_ENTRY)
@@ -30,11 +35,14 @@ enum ends {
 	ENDS_NEVER, /* its instructions change the state of expect.c: only that can follow */
 };
 
-/* Equal instructions of one stretch. */
+/* Equal instructions of one stretch, or of all stretches of some words. */
 struct piece {
-	const struct vpt_stretch_insn *insns;
-	uint64_t ip; /* of the first */
-	uint32_t count;
+	const struct vpt_stretch_insn *insns; /* NULL: of words */
+	union {
+		uint64_t ip; /* of the first instruction */
+		const uint32_t *words;
+	};
+	uint32_t count; /* of instructions, or of words */
 	uint8_t mode;
 };
 
@@ -57,8 +65,14 @@ struct match {
 	uint64_t ip;		     /* of the next instruction, if insn < insns */
 
 	uint64_t agreed;
+	uint8_t mode; /* of the last instruction */
 	struct piece piece[PIECES];
 	unsigned int npieces;
+};
+
+/* The state, and what it was at begin_runs(). */
+struct attempt {
+	struct match now, before;
 };
 
 static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
@@ -71,7 +85,7 @@ static uint16_t setting_of(uint8_t cpl, bool pae)
 	return (uint16_t)(cpl << 1 | pae);
 }
 
-/* The file can change while it is read: a word that becomes an index is read once. */
+/* The file can change while it is read: a word that is checked is read once. */
 static uint32_t word_at(const uint32_t *at)
 {
 	return *(const volatile uint32_t *)at;
@@ -80,8 +94,10 @@ static uint32_t word_at(const uint32_t *at)
 static void note(struct match *m, const struct vpt_stretch_insn *insns, uint64_t ip, uint32_t count,
 		 uint8_t mode)
 {
-	m->piece[m->npieces++ % PIECES] = (struct piece){insns, ip, count, mode};
+	m->piece[m->npieces++ % PIECES] =
+		(struct piece){.insns = insns, .ip = ip, .count = count, .mode = mode};
 	m->agreed += count;
+	m->mode = mode;
 }
 
 /* The address of instruction @n. */
@@ -160,8 +176,7 @@ static void pass_iterations(struct match *m)
 
 	if (!k || k->insns != 1 || !(k->stretch->flags & VPT_STRETCH_REP))
 		return;
-	while (m->end - m->at >= 2 && m->at[0] == word && m->at[1] == word)
-		m->at++;
+	m->at += vpt_words_same(m->at + 1, (size_t)(m->end - m->at) - 1, word);
 }
 
 /* Begin the next stretch. Returns false if only the cursor can tell what comes next. */
@@ -247,7 +262,7 @@ static uint32_t take_parts(struct match *m, const struct vpt_flow_run *run)
 
 static uint32_t take(void *context, const struct vpt_flow_run *run)
 {
-	struct match *m = context;
+	struct match *m = &((struct attempt *)context)->now;
 	const struct vpt_stretch_known *k;
 	uint32_t word;
 
@@ -288,27 +303,116 @@ static int make_room(struct vpt_stretches_match *m, size_t n)
 	return 0;
 }
 
+/* Is the state between two stretches? */
+static bool is_between(const struct match *m)
+{
+	return m->passed == 2 && m->insn == m->insns;
+}
+
+static void begin_runs(void *context)
+{
+	struct attempt *a = context;
+
+	a->before = a->now;
+}
+
+/* A mark has the place of the words behind their setting, and how many there are below it. */
+static uint64_t end_runs(void *context, bool whole)
+{
+	struct attempt *a = context;
+	struct match *m = &a->now;
+	struct vpt_stretches_match *out = m->m;
+	const uint32_t *from = a->before.at;
+	size_t n = (size_t)(m->at - from), i;
+
+	if (!whole) {
+		*m = a->before;
+		return 0;
+	}
+	if (!is_between(&a->before) || !is_between(m) || !n || n > WORDS_MAX ||
+	    out->words.n + n >= ALL_WORDS_MAX || out->known[m->s->id].ends != ENDS_PLAIN)
+		return 0;
+	for (i = 0; i <= n; i++) {
+		if (!vpt_vec_room(&out->words))
+			return 0;
+		out->words.at[out->words.n++] = i ? word_at(&from[i - 1]) : m->setting;
+	}
+	if (out->words.at[out->words.n - 1] != m->s->id)
+		return 0;
+	return (uint64_t)(out->words.n - n) << 16 | n;
+}
+
+/* Are the words that come next those of a mark? What they say is the same then. */
+static bool again(void *context, uint64_t mark, uint32_t insns)
+{
+	struct match *m = &((struct attempt *)context)->now;
+	const uint32_t *words = m->m->words.at + (mark >> 16);
+	const size_t n = mark & 0xffff;
+	const struct vpt_stretch *last;
+
+	if (!is_between(m) || (size_t)(m->end - m->at) <= n || words[-1] != m->setting ||
+	    memcmp(m->at, words, n * sizeof(*words)) || !is_whole(m->at[n]))
+		return false;
+	m->piece[m->npieces++ % PIECES] =
+		(struct piece){.words = m->at, .count = (uint32_t)n, .mode = m->mode};
+	m->agreed += insns;
+	m->at += n;
+	last = m->m->known[words[n - 1]].stretch;
+	m->s = last;
+	m->insn = m->insns = last->insns;
+	return true;
+}
+
+/* Put the last instructions of a piece at the end of @n places. Returns how many places are left. */
+static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail, unsigned int n)
+{
+	const uint32_t skip = p->count > n ? p->count - n : 0;
+	uint64_t ip = p->ip;
+	uint32_t i;
+
+	n -= p->count - skip;
+	for (i = 0; i < p->count; i++) {
+		if (i >= skip)
+			tail[n + i - skip] =
+				(struct vpt_stretches_insn){ip, p->mode, p->insns[i].len};
+		ip += p->insns[i].len;
+	}
+	return n;
+}
+
+/* The pieces that words stand for. */
+static void replay(const struct match *m, const struct piece *p, struct match *pieces)
+{
+	*pieces = *m;
+	pieces->at = p->words;
+	pieces->insn = pieces->insns = pieces->npieces = 0;
+	while (pieces->at < p->words + p->count && begin(pieces))
+		note(pieces, insns_of(pieces->s), pieces->ip, pieces->insns, p->mode);
+}
+
+static const struct piece *piece_before(const struct match *m, unsigned int i)
+{
+	return i < m->npieces && i < PIECES ? &m->piece[(m->npieces - 1 - i) % PIECES] : NULL;
+}
+
 /* Copy the last instructions that are equal. */
 static void keep_tail(const struct match *m, struct vpt_stretches_match *out)
 {
-	unsigned int left =
-		m->agreed < VPT_STRETCHES_TAIL ? (unsigned int)m->agreed : VPT_STRETCHES_TAIL;
-	unsigned int at = m->npieces, n = left;
-	uint32_t i;
+	const struct piece *p, *q;
+	unsigned int i, j, n;
+	struct match inner;
 
-	out->ntail = left;
-	while (n) {
-		const struct piece *p = &m->piece[--at % PIECES];
-		uint32_t some = p->count < n ? p->count : n;
-		uint64_t ip = p->ip;
-
-		n -= some;
-		for (i = 0; i < p->count; i++) {
-			if (i >= p->count - some)
-				out->tail[n + i - (p->count - some)] =
-					(struct vpt_stretches_insn){ip, p->mode, p->insns[i].len};
-			ip += p->insns[i].len;
+	n = m->agreed < VPT_STRETCHES_TAIL ? (unsigned int)m->agreed : VPT_STRETCHES_TAIL;
+	memset(out->tail, 0, sizeof(out->tail));
+	out->ntail = n;
+	for (i = 0; n && (p = piece_before(m, i)); i++) {
+		if (p->insns) {
+			n = fill(p, out->tail, n);
+			continue;
 		}
+		replay(m, p, &inner);
+		for (j = 0; n && (q = piece_before(&inner, j)); j++)
+			n = fill(q, out->tail, n);
 	}
 }
 
@@ -326,8 +430,11 @@ static void move_on(const struct match *m, const uint32_t *words, struct vpt_exp
 int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
 			struct vpt_expect *expect, struct vpt_step *step, bool spaces)
 {
+	static const struct vpt_flow_takers takers = {
+		.take = take, .begin = begin_runs, .end = end_runs, .again = again};
 	struct vpt_oracle_words words;
-	struct match m = {.m = out, .spaces = spaces};
+	struct attempt a;
+	struct match *m = &a.now;
 	int err;
 
 	out->agreed = 0;
@@ -337,25 +444,29 @@ int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
 	err = make_room(out, words.stretches);
 	if (err)
 		return err;
-	m.table = words.stretch;
-	m.ntable = words.stretches;
-	m.at = words.at;
-	m.end = words.at + words.n;
-	m.setting = setting_of(expect->cpl, expect->pae);
-	m.space = vpt_code_space(vpt_flow_code(flow), step->cr3);
-	m.ahead[0] = step->ip;
-	m.ahead[1] = expect->pending.ip;
-	err = vpt_flow_runs(flow, take, &m);
-	out->agreed = m.agreed;
-	out->again = m.agreed < 2 ? (unsigned int)m.agreed : 2;
-	keep_tail(&m, out);
-	if (m.agreed > 2)
-		move_on(&m, words.at, expect, step);
+	*m = (struct match){
+		.m = out,
+		.table = words.stretch,
+		.ntable = words.stretches,
+		.at = words.at,
+		.end = words.at + words.n,
+		.setting = setting_of(expect->cpl, expect->pae),
+		.spaces = spaces,
+		.space = vpt_code_space(vpt_flow_code(flow), step->cr3),
+		.ahead = {step->ip, expect->pending.ip},
+	};
+	err = vpt_flow_runs(flow, &takers, &a);
+	out->agreed = m->agreed;
+	out->again = m->agreed < 2 ? (unsigned int)m->agreed : 2;
+	keep_tail(m, out);
+	if (m->agreed > 2)
+		move_on(m, words.at, expect, step);
 	return err;
 }
 
 void vpt_stretches_match_free(struct vpt_stretches_match *m)
 {
 	free(m->known);
+	free(m->words.at);
 	memset(m, 0, sizeof(*m));
 }

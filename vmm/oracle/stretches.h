@@ -23,6 +23,10 @@ struct vpt_stretches_insn {
 struct vpt_stretches_match {
 	struct vpt_stretch_known *known; /* by the stretch's id */
 	size_t nknown;
+	struct {
+		uint32_t *at;
+		size_t n, room;
+	} words; /* that equal runs which may come again, see end() */
 	/* The result of vpt_stretches_match(): */
 	uint64_t agreed;				    /* instructions that are equal */
 	struct vpt_stretches_insn tail[VPT_STRETCHES_TAIL]; /* the last of them, oldest first */

@@ -165,6 +165,61 @@ const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void 
 	return NULL;
 }
 
+size_t vpt_words_same(const uint32_t *words, size_t n, uint32_t word)
+{
+	size_t i = 0, j;
+
+	/* Eight at a time, as a compiler can make one comparison of them. */
+	for (; n - i >= 8; i += 8) {
+		uint32_t differ = 0;
+
+		for (j = 0; j < 8; j++)
+			differ |= words[i + j] ^ word;
+		if (differ)
+			break;
+	}
+	while (i < n && words[i] == word)
+		i++;
+	return i;
+}
+
+/* The file can change while it is read: a word that is checked is read once. */
+static uint32_t word_at(const uint32_t *at)
+{
+	return *(const volatile uint32_t *)at;
+}
+
+/*
+ * Count stretches in a row, which is nearly all there is. Iterations of a REP are often the same word
+ * thousands of times, and only the first one counts. Returns how many words were counted.
+ */
+static size_t count_plain(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			  const uint32_t *words, size_t n)
+{
+	const struct vpt_stretch *s, *last = NULL;
+	uint64_t records = 0;
+	size_t i;
+
+	for (i = 0; i < n && !log->rep; i++) {
+		s = find(t, word_at(&words[i]));
+		if (!s || s->flags & VPT_STRETCH_REP)
+			break;
+		records += s->insns;
+		last = s;
+	}
+	if (last)
+		log->last = last;
+	log->records += records;
+	return i;
+}
+
+static size_t skip_iterations(const struct vpt_oracle_log *log, const uint32_t *words, size_t n)
+{
+	const struct vpt_stretch *s = log->last;
+
+	return log->rep && s->insns == 1 ? vpt_words_same(words, n, s->id) : 0;
+}
+
 static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
 			       const uint32_t *words, size_t n)
 {
@@ -172,19 +227,22 @@ static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stre
 	const char *why = NULL;
 	size_t i;
 
-	for (i = 0; i < n && !why; i++) {
-		const struct vpt_stretch *s = find(t, words[i]);
+	for (i = count_plain(log, t, words, n); i < n && !why;
+	     i += count_plain(log, t, words + i, n - i)) {
+		const uint32_t word = word_at(&words[i++]);
+		const struct vpt_stretch *s = find(t, word);
 
 		if (s) {
 			count_stretch(log, s);
-		} else if (words[i] == VPT_RUN_RECORD) {
-			if (n - i <= VPT_RECORD_WORDS)
+			i += skip_iterations(log, words + i, n - i);
+		} else if (word == VPT_RUN_RECORD) {
+			if (n - i < VPT_RECORD_WORDS)
 				return "a record is cut off";
-			memcpy(&record, &words[i + 1], sizeof(record));
+			memcpy(&record, &words[i], sizeof(record));
 			count_record(log, &record);
 			i += VPT_RECORD_WORDS;
-		} else if (words[i] >= VPT_RUN_CUT) {
-			why = count_cut(log, words[i] - VPT_RUN_CUT);
+		} else if (word >= VPT_RUN_CUT) {
+			why = count_cut(log, word - VPT_RUN_CUT);
 		} else {
 			why = "a stretch ran that is not there";
 		}
@@ -237,12 +295,21 @@ static const struct vpt_oracle_block *block_of(const struct vpt_oracle_log *log,
 	return *block < log->blocks.n ? &log->blocks.at[*block] : NULL;
 }
 
-/* What comes next: a stretch, or a record, which is copied. False at the end. */
+static bool is_record(uint32_t word, size_t left)
+{
+	return word == VPT_RUN_RECORD && left > VPT_RECORD_WORDS;
+}
+
+/*
+ * What comes next: a stretch, or a record, which is copied. False at the end, and where words have
+ * changed since they were checked.
+ */
 static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t, size_t *block,
 		 size_t *at, const struct vpt_stretch **stretch, struct vpt_oracle_record *record)
 {
 	const struct vpt_oracle_block *b = block_of(log, block, at);
 	const uint32_t *words;
+	uint32_t word;
 
 	*stretch = NULL;
 	if (!b)
@@ -252,14 +319,15 @@ static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t
 		return true;
 	}
 	words = (const uint32_t *)b->at + *at;
-	if (*words == VPT_RUN_RECORD) {
+	word = word_at(words);
+	if (is_record(word, b->n - *at)) {
 		memcpy(record, words + 1, sizeof(*record));
 		*at += 1 + VPT_RECORD_WORDS;
 		return true;
 	}
-	*stretch = t->at[*words];
+	*stretch = find(t, word);
 	++*at;
-	return true;
+	return *stretch;
 }
 
 /* Has the REP instruction at `ip` retired, with which the stretch just read ends? */
@@ -299,10 +367,11 @@ static bool take_cut(const struct vpt_oracle_log *log, struct vpt_oracle_cursor 
 
 	if (!b || !b->words)
 		return false;
-	word = ((const uint32_t *)b->at)[c->record];
+	word = word_at((const uint32_t *)b->at + c->record);
 	if (word < VPT_RUN_CUT || word == VPT_RUN_RECORD)
 		return false;
-	*insns = word - VPT_RUN_CUT;
+	if (word - VPT_RUN_CUT < *insns)
+		*insns = word - VPT_RUN_CUT;
 	c->record++;
 	return true;
 }
@@ -403,7 +472,9 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 						    struct vpt_oracle_cursor *c)
 {
 	const struct vpt_oracle_block *b;
+	const struct vpt_stretch *s;
 	const uint32_t *words;
+	uint32_t word;
 
 	for (;;) {
 		if (c->insn < c->insns)
@@ -419,10 +490,17 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 			return &c->made;
 		}
 		words = (const uint32_t *)b->at + c->record;
-		if (*words == VPT_RUN_RECORD)
+		word = word_at(words);
+		if (is_record(word, b->n - c->record))
 			return tell_record(c, words + 1);
+		s = find(t, word);
+		if (!s)
+			return NULL;
 		c->record++;
-		begin_stretch(log, t, c, t->at[*words]);
+		/* An iteration has not retired that is followed by the same. */
+		if (s->flags & VPT_STRETCH_REP && s->insns == 1)
+			c->record += vpt_words_same(words + 1, b->n - c->record, word);
+		begin_stretch(log, t, c, s);
 	}
 }
 

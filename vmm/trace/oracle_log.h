@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ran on a vCPU, from ORACLE and RUN blocks. All is checked as it is added, so
- * that walking it needs no checks.
+ * What ran on a vCPU, from ORACLE and RUN blocks. All is checked as it is added. The blocks stay where
+ * the file is mapped, so that words can change: walking them ends where one is no stretch any more.
  */
 #ifndef VMM_TRACE_ORACLE_LOG_H
 #define VMM_TRACE_ORACLE_LOG_H

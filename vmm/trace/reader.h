@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads a .vpt file. Its content is not trusted: every length is checked before it is used, and
- * what is handed out is a copy, which does not change with the file. The oracle's records are
- * copied one by one as they are walked, and may be others than were checked. A block that is not as it
+ * what is handed out is a copy, which does not change with the file. The oracle's records and words
+ * are read one by one as they are walked, and may be others than were checked. A block that is not as it
  * must be is left out, and reading resumes at the next good one; vpt_reader_extent() has all
  * places. Trace that is missing is a hole in its stream, between a session that ends with
  * VPT_END_LOST and one that begins behind it.
@@ -238,6 +238,9 @@ struct vpt_oracle_words {
 	const struct vpt_stretch *const *stretch; /* NULL: there is none with this id */
 	size_t stretches;
 };
+
+/* How many of @n words are @word before another one comes: a REP has thousands of iterations. */
+size_t vpt_words_same(const uint32_t *words, size_t n, uint32_t word);
 
 /* Returns false if a cursor is not in front of a word: in an ORACLE block, or within a stretch. */
 bool vpt_reader_oracle_words(const struct vpt_reader *r, unsigned int vcpu,
