@@ -79,43 +79,26 @@ static enum vptd_status find(struct dec_rtit *r, const struct dec_rtit_said *sai
 	}
 }
 
-static enum vptd_status outside(struct dec_rtit *r, const struct dec_rtit_said *said)
+/* Where execution is is known, and so is PacketEn. */
+static enum vptd_status use(struct dec_rtit *r, const struct dec_rtit_said *said)
 {
-	switch (said->packet.kind) {
-	case VPT_ATOM_PKT_TNT:
-		return dec_rtit_outcomes(r, said->packet.value, said->packet.bits);
-	case VPT_ATOM_PKT_PGE:
-		return enable(r, said->lip);
-	case VPT_ATOM_PKT_PGD:
-		/* [ATOM-E2] */
-		return VPTD_OK;
-	case VPT_ATOM_PKT_BUF_OVF:
-		return dec_rtit_overflow(r, said);
-	case VPT_ATOM_PKT_PIP:
-		return paging(r, &said->packet);
-	case VPT_ATOM_PKT_TRACE_STOP:
-		r->waits = R_STOP;
-		return VPTD_OK;
-	default:
-		return VPTD_E_PACKET;
-	}
-}
-
-static enum vptd_status inside(struct dec_rtit *r, const struct dec_rtit_said *said)
-{
-	enum vptd_status status;
+	enum vptd_status status = VPTD_OK;
 
 	switch (said->packet.kind) {
 	case VPT_ATOM_PKT_TNT:
 		return dec_rtit_outcomes(r, said->packet.value, said->packet.bits);
 	case VPT_ATOM_PKT_TIP:
-		return dec_rtit_to_tip(r, said->lip);
+		return r->enabled ? dec_rtit_to_tip(r, said->lip) : VPTD_E_PACKET;
 	case VPT_ATOM_PKT_FAR:
-		return dec_rtit_to_far(r, said->lip);
+		return r->enabled ? dec_rtit_to_fup(r, said->lip, false) : VPTD_E_PACKET;
+	case VPT_ATOM_PKT_PGE:
+		return r->enabled ? VPTD_E_PACKET : enable(r, said->lip);
 	case VPT_ATOM_PKT_PGD:
-		return dec_rtit_to_pgd(r, said->lip);
+		/* [ATOM-E2] */
+		return r->enabled ? dec_rtit_to_fup(r, said->lip, true) : VPTD_OK;
 	case VPT_ATOM_PKT_PIP:
-		status = dec_rtit_to_pip(r, &said->packet);
+		if (r->enabled)
+			status = dec_rtit_to_pip(r, &said->packet);
 		return status ? status : paging(r, &said->packet);
 	case VPT_ATOM_PKT_BUF_OVF:
 		status = dec_rtit_settle_fast(r);
@@ -134,7 +117,7 @@ enum vptd_status dec_rtit_bind(struct dec_rtit *r, const struct dec_rtit_said *s
 		return find(r, said);
 	if (vpt_atom_pkt_has_lip(said->packet.kind) && !said->has_lip)
 		return VPTD_E_PACKET;
-	return r->enabled ? inside(r, said) : outside(r, said);
+	return use(r, said);
 }
 
 enum vptd_status dec_rtit_arrive(struct dec_rtit *r, bool stopped)

@@ -90,8 +90,8 @@ enum vptd_status dec_rtit_settle_fast(struct dec_rtit *r);
 enum vptd_status dec_rtit_pass(struct dec_rtit *r);
 /* rtit_walk.c: to the instruction that a packet belongs to, and through it. */
 enum vptd_status dec_rtit_to_tip(struct dec_rtit *r, uint64_t lip);
-enum vptd_status dec_rtit_to_far(struct dec_rtit *r, uint64_t lip);
-enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip);
+/* @leaves: it is a FUP.PGD, and not a FUP.FAR. */
+enum vptd_status dec_rtit_to_fup(struct dec_rtit *r, uint64_t lip, bool leaves);
 enum vptd_status dec_rtit_to_pip(struct dec_rtit *r, const struct vpt_atom_packet *pip);
 /* Run until the counter is @insns. */
 enum vptd_status dec_rtit_to_count(struct dec_rtit *r, uint64_t insns);

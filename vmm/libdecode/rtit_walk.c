@@ -55,31 +55,6 @@ static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
 	return VPTD_OK;
 }
 
-enum vptd_status dec_rtit_to_far(struct dec_rtit *r, uint64_t lip)
-{
-	enum vptd_status status = dec_rtit_settle_fast(r);
-	struct dec_circle circle = {0};
-	bool there;
-
-	while (!status) {
-		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
-		if (status)
-			break;
-		if (there) {
-			r->from = lip;
-			r->soft_int = false;
-			r->waits = R_EVENT;
-			break;
-		}
-		if (transfers(r->flow->cur, lip))
-			return transfer(r, false);
-		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
-			return VPTD_E_LOOP;
-		status = dec_rtit_pass(r);
-	}
-	return status;
-}
-
 /* Can the instruction before the position have cleared ContextEn or FilterEn by falling through? */
 static bool may_have_left(const struct dec_rtit *r)
 {
@@ -105,19 +80,19 @@ static bool branched_out(const struct dec_rtit *r, uint64_t lip)
 	       !dec_rtit_in_filter(&r->regs, r->flow->ip);
 }
 
-enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip)
+enum vptd_status dec_rtit_to_fup(struct dec_rtit *r, uint64_t lip, bool leaves)
 {
-	enum vptd_status status = dec_rtit_settle(r);
+	enum vptd_status status = leaves ? dec_rtit_settle(r) : dec_rtit_settle_fast(r);
 	struct dec_circle circle = {0};
 	bool there;
 
 	while (!status) {
-		if (branched_out(r, lip)) {
-			dec_rtit_disabled(r,
-					  (struct vptd_event){.kind = VPTD_EVENT_DISABLED,
-							      .flags = VPTD_EV_TO,
-							      .to = r->flow->ip},
-					  r->offset);
+		if (leaves && branched_out(r, lip)) {
+			const struct vptd_event event = {.kind = VPTD_EVENT_DISABLED,
+							 .flags = VPTD_EV_TO,
+							 .to = r->flow->ip};
+
+			dec_rtit_disabled(r, event, r->offset);
 			break;
 		}
 		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
@@ -128,11 +103,11 @@ enum vptd_status dec_rtit_to_pgd(struct dec_rtit *r, uint64_t lip)
 			r->by_insn = may_have_left(r);
 			r->soft_int = false;
 			r->event_offset = r->offset;
-			r->waits = R_LEFT;
+			r->waits = leaves ? R_LEFT : R_EVENT;
 			break;
 		}
 		if (transfers(r->flow->cur, lip))
-			return transfer(r, true);
+			return transfer(r, leaves);
 		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
 			return VPTD_E_LOOP;
 		status = dec_rtit_pass(r);
