@@ -19,6 +19,7 @@ ONE = bytes.fromhex("ffc0" "75fc" "0f05" "ebf8")  # inc eax; jne; syscall; jmp
 TWO = bytes.fromhex("90" "75fd" "0f05" "ebf9")  # nop; jne; syscall; jmp
 THREE = bytes.fromhex("6690" "90" "75fb" "0f05" "ebf7")  # nop; nop; jne; syscall; jmp
 KERNEL = 0xFFFFFFFF81000000
+BPF = 0xFFFFFFFFC0001FFD  # the first function goes on in another page
 POKED = bytes.fromhex("9090")  # in place of inc eax
 ID = {"one": b"\x01" * 20, "two": b"\x02" * 20, "three": b"\x03" * 8}
 LOOP = {ONE: [0, 2], TWO: [0, 1], THREE: [0, 2, 3]}
@@ -203,6 +204,33 @@ def kernel(case):
     r.trace(trace)
 
 
+def bpf(case):
+    """A BPF program of two functions, and later another one at its address."""
+    r = case.r
+    first = {"id": 7, "functions": [(BPF, TWO), (BPF + 0x40, ONE)]}
+    second = {"id": 8, "functions": [(BPF, THREE)]}
+    r.bpf(first, 0)
+    case.maps(1, "one")
+    r.start(1, time=90)
+    trace = psb(100, 0x1000, BASE) + tnt("N") + tip(BPF) + tnt("TN") + tip(BPF + 0x40) + tnt("N")
+    case.ran(ONE, "N")
+    case.ran(TWO, "TN", BPF)
+    case.ran(ONE, "N", BPF + 0x40)
+    r.bpf(second, 300)
+    trace += tsc(310) + tip(BPF) + tnt("TN") + tip(BASE) + tnt("N") + PGD
+    case.ran(THREE, "TN", BPF)
+    case.ran(ONE, "N")
+    r.trace(trace)
+    r.bpf_feature([first, second])
+
+
+def bpf_hidden(case):
+    """The same where the kernel did not tell who recorded what its programs are."""
+    bpf(case)
+    case.ips = []
+    case.r.bpf_feature([{"id": 7, "functions": [(BPF, TWO)]}], readable=False)
+
+
 def vdso(case):
     """The vDSO of this kernel, by its release: code that the test does not know."""
     r = case.r
@@ -357,6 +385,7 @@ def main(where):
     with open(os.path.join(where, "kcore"), "wb") as f:
         f.write(elf(b"\x09" * 20, ONE.ljust(4096, b"\xcc"), core=KERNEL))
     cases = ((two, {}), (life, {}), (thread, {"timed": False}), (lost, {}), (pieces, {}),
+             (bpf, {"kernel": True}), (bpf_hidden, {"kernel": True}),
              (vdso, {}), (snapshots, {"snapshot": True}), (samples, {}), (kernel, {"kernel": True}),
              (reused, {"kernel": True}), (many, {}))
     for make, how in cases:

@@ -80,6 +80,30 @@ class Recording:
         body = pack("QHH", addr, len(old), len(new)) + old + new
         self.sampled(20, 0, padded(body), 0, time=time, cpu=cpu)
 
+    def bpf(self, program, time):
+        """A program is loaded: a symbol for each function, and the program."""
+        for addr, code in program["functions"]:
+            name = padded(b"bpf_prog_x\0")
+            self.sampled(17, 0, pack("QIHH", addr, len(code), 1, 0) + name, 0, time=time)
+        self.sampled(18, 0, pack("HHI", 1, 0, program["id"]) + bytes(8), 0, time=time)
+
+    def bpf_feature(self, programs, readable=True):
+        """Feature BPF_PROG_INFO: struct perf_bpil of each program, with offsets as addresses."""
+        body = pack("I", len(programs))
+        for program in programs:
+            functions = program["functions"] if readable else []
+            code = padded(b"".join(code for _, code in functions))
+            addresses = b"".join(pack("Q", addr) for addr, _ in functions)
+            lengths = padded(b"".join(pack("I", len(code)) for _, code in functions))
+            info = pack("II8sIIQQQ", 5, program["id"], bytes(8), sum(len(c) for _, c in functions),
+                        0, 0, 0, 0)
+            info += pack("IIQ16sIIQQ", 0, 0, 0, b"x", 0, 0, 0, 0)
+            info += pack("IIQQ", len(functions), len(functions), len(code),
+                         len(code) + len(addresses))
+            data = code + addresses + lengths
+            body += pack("IIQ", len(info) + 8, len(data), 0x15) + info + bytes(8) + data
+        self.features[25] = body
+
     def trace(self, data, cpu=0, tid=0xFFFFFFFF, offset=0, idx=None):
         data = padded(data)
         idx = (cpu if cpu != 0xFFFFFFFF else 0) if idx is None else idx

@@ -48,6 +48,7 @@ struct foreign_event {
 			uint64_t addr;
 			uint64_t bytes; /* place in `pokes` */
 			uint32_t len;
+			bool alone; /* the rest of its page need not be known */
 		} poke;
 		uint32_t parent;
 		char comm[FOREIGN_COMM];
@@ -98,7 +99,7 @@ struct foreign_report {
 	uint64_t overlap;	  /* bytes that an earlier snapshot had too */
 	uint64_t no_file;	  /* executable mappings without a file to read */
 	uint64_t wrong_build;	  /* files that are others than were traced */
-	uint64_t generated;	  /* symbols of code that the kernel made, of which there is none */
+	uint64_t generated;	  /* symbols that the kernel made, of which there is no code */
 	uint64_t reused;	  /* values of CR3 that stood for several processes */
 	uint64_t guests;	  /* values of CR3 of guests */
 	uint64_t left_out;	  /* pages and changes over a limit */

@@ -99,7 +99,8 @@ int foreign_write_kernel(struct foreign_output *o)
 	err = open_kernel(t, &fd, &loads);
 	if (err || fd < 0) {
 		t->report.no_kernel = true;
-		return err;
+		/* BPF programs are there nevertheless. */
+		return err ? err : foreign_write_pokes(o, -1, &loads);
 	}
 	for (i = 0; i < loads.n && !err; i++)
 		err = write_load(o, fd, &loads.at[i], &pages);

@@ -44,8 +44,11 @@ static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
 	return false;
 }
 
-/* The page as it is by now in *@bytes, NULL: there is none. Returns 0 or -ENOMEM. */
-static int find_page(struct poked *p, uint64_t vaddr, uint8_t **bytes)
+/*
+ * The page as it is by now in *@bytes, NULL: there is none; with @make it is all zeros then.
+ * Returns 0 or -ENOMEM.
+ */
+static int find_page(struct poked *p, uint64_t vaddr, bool make, uint8_t **bytes)
 {
 	struct vpt_pair *entry = vpt_pairs_find(&p->numbers, vaddr, 0);
 
@@ -53,8 +56,11 @@ static int find_page(struct poked *p, uint64_t vaddr, uint8_t **bytes)
 	if (!entry) {
 		if (!vpt_vec_room(&p->pages))
 			return -ENOMEM;
-		if (!read_page(p, vaddr, p->pages.at[p->pages.n]))
-			return 0;
+		if (!read_page(p, vaddr, p->pages.at[p->pages.n])) {
+			if (!make)
+				return 0;
+			memset(p->pages.at[p->pages.n], 0, VPT_CODE_BYTES);
+		}
 		entry = vpt_pairs_add(&p->numbers, vaddr, 0);
 		if (!entry)
 			return -ENOMEM;
@@ -96,7 +102,7 @@ static int write_poke(struct poked *p, const struct foreign_event *e)
 			p->o->trace->report.left_out++;
 			return 0;
 		}
-		err = find_page(p, at - in_page, &bytes);
+		err = find_page(p, at - in_page, e->poke.alone, &bytes);
 		if (!err && bytes) {
 			memcpy(bytes + in_page, from, (size_t)n);
 			err = write_version(p, at - in_page, bytes, e->time);

@@ -83,6 +83,7 @@ int foreign_perf_read(const char *path, struct foreign_trace *t, const char **da
 	*damage = f.damage;
 	*where = f.where;
 	perf_packed_free(f.unpack);
+	vpt_pairs_free(&f.programs);
 	free(f.attrs.at);
 	vpt_pairs_free(&f.ids);
 	return err;

@@ -81,6 +81,8 @@ int perf_feature(struct perf_file *f, unsigned int number, struct span body)
 		if (value)
 			snprintf(t->release, sizeof(t->release), "%s", value);
 		return 0;
+	case FEAT_BPF_PROG_INFO:
+		return perf_bpf_programs(f, body);
 	case FEAT_CPUID:
 		value = text(&body);
 		if (value)

@@ -22,8 +22,9 @@ struct perf_file {
 		struct perf_attr *at;
 		size_t n, room;
 	} attrs;
-	struct vpt_pairs ids; /* (id, 0) to the attr's number */
-	bool has_info;	      /* an AUXTRACE_INFO was read */
+	struct vpt_pairs ids;	   /* (id, 0) to the attr's number */
+	bool has_info;		   /* an AUXTRACE_INFO was read */
+	struct vpt_pairs programs; /* see perf_bpf.c */
 	uint64_t priv[PRIV_COUNT];
 	struct perf_unpack *unpack; /* of compressed records; NULL: none yet */
 
@@ -56,6 +57,13 @@ int perf_attr_add(struct perf_file *f, struct span attr, struct span ids);
 /* perf_feature.c: a section of the file, or the content of a FEATURE record. 0 or -ENOMEM. */
 int perf_feature(struct perf_file *f, unsigned int number, struct span body);
 int perf_build_id(struct perf_file *f, uint16_t misc, struct span body);
+
+/* perf_bpf.c: the feature with BPF programs. Returns 0 or -ENOMEM. */
+int perf_bpf_programs(struct perf_file *f, struct span body);
+/* The program of this id was loaded at that time. */
+void perf_bpf_loaded(struct perf_file *f, uint32_t id, uint64_t time);
+/* Is there the code of a function at this address? */
+bool perf_bpf_has(const struct perf_file *f, uint64_t addr);
 
 /* perf_walk.c: hand out all records. Returns 0 or -errno. */
 int perf_walk(struct perf_file *f);

@@ -8,6 +8,7 @@
 
 enum { MISC_CPUMODE = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 enum { KSYMBOL_UNREGISTER = 1 };
+enum { BPF_LOADED = 1 };
 
 /* A damaged record counts, and is left out. */
 static int bad(struct perf_file *f)
@@ -219,12 +220,28 @@ static int take_poke(struct perf_file *f, struct perf_record *r)
 static int take_ksymbol(struct perf_file *f, struct perf_record *r)
 {
 	uint16_t type, flags;
+	uint64_t addr = span_u64(&r->body);
 
-	(void)span_u64(&r->body);
 	(void)span_u32(&r->body);
 	span_copy(&r->body, &type, sizeof(type));
 	span_copy(&r->body, &flags, sizeof(flags));
-	f->trace->report.generated += !r->body.bad && !(flags & KSYMBOL_UNREGISTER);
+	f->trace->report.generated +=
+		!r->body.bad && !(flags & KSYMBOL_UNREGISTER) && !perf_bpf_has(f, addr);
+	return 0;
+}
+
+static int take_bpf(struct perf_file *f, struct perf_record *r)
+{
+	struct perf_sample_id id;
+	uint16_t type, flags;
+	uint32_t program;
+
+	perf_sample_id(f, &r->body, &id);
+	span_copy(&r->body, &type, sizeof(type));
+	span_copy(&r->body, &flags, sizeof(flags));
+	program = span_u32(&r->body);
+	if (!r->body.bad && type == BPF_LOADED)
+		perf_bpf_loaded(f, program, id.time);
 	return 0;
 }
 
@@ -302,9 +319,10 @@ int perf_record_take(struct perf_file *f, struct perf_record *r)
 		return perf_build_id(f, r->misc, r->body);
 	case REC_FEATURE:
 		return take_feature(f, r);
+	case REC_BPF_EVENT:
+		return take_bpf(f, r);
 	/* What they say is not needed, or said elsewhere. */
 	case REC_EXIT:
-	case REC_BPF_EVENT:
 	case REC_EVENT_TYPE:
 	case REC_TRACING_DATA:
 	case REC_FINISHED_ROUND:
