@@ -33,6 +33,9 @@ EOF2
 fault "an unknown top-level file" fault.txt check-tree <<EOF2
 text
 EOF2
+fault "a conflict of a merge" docs/fault.md check-tree <<EOF2
+$(printf '%s HEAD\none\n=======\nother\n%s 1234567 (a commit)' '<<<<<<<' '>>>>>>>')
+EOF2
 fault "a long file" vmm/fault.c check-tree <<EOF2
 $gpl
 $(seq 1000 | sed 's,.*,/* & */,')
