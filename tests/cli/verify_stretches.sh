@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lib/cli.sh
-case ${MODE:-rel} in rel) count=132 ;; *) count=44 ;; esac
+case ${MODE:-rel} in rel) count=88 ;; *) count=44 ;; esac
 
 # mutants NAME OPTION... PAYLOAD: record it, and change its log.
 mutants() {

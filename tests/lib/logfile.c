@@ -293,23 +293,76 @@ static void put_words(const struct logfile *f, FILE *out)
 	put_block(out, VPT_BLOCK_RUN, vcpu, words, n * sizeof(*words));
 }
 
-void logfile_write(struct logfile *f, const char *path)
+/* Write a file whose log is some blocks, without their checksums. */
+static void write_with(const struct logfile *f, const char *path, const char *log, size_t len)
 {
-	char *bytes = NULL;
-	size_t len = 0;
-	FILE *out = must(open_memstream(&bytes, &len));
+	size_t size = f->len + len;
+	uint8_t *bytes = must(malloc(size));
+	FILE *out = must(fopen(path, "wb"));
 
-	if (!fwrite(f->bytes, f->end, 1, out))
-		abort();
-	put_stretches(f, out);
-	put_words(f, out);
-	if (!fwrite(f->bytes + f->end, f->len - f->end, 1, out) || fclose(out))
-		abort();
-	rawfile_mend((uint8_t *)bytes, len);
-	out = must(fopen(path, "wb"));
-	if (!fwrite(bytes, len, 1, out) || fclose(out))
+	memcpy(bytes, f->bytes, f->end);
+	memcpy(bytes + f->end, log, len);
+	memcpy(bytes + f->end + len, f->bytes + f->end, f->len - f->end);
+	rawfile_mend(bytes, size);
+	if (!fwrite(bytes, size, 1, out) || fclose(out))
 		abort();
 	free(bytes);
+}
+
+void logfile_write(struct logfile *f, const char *path)
+{
+	char *log = NULL;
+	size_t len = 0;
+	FILE *out = must(open_memstream(&log, &len));
+
+	put_stretches(f, out);
+	put_words(f, out);
+	if (fclose(out))
+		abort();
+	write_with(f, path, log, len);
+	free(log);
+}
+
+static void put_records(struct vpt_reader *reader, unsigned int vcpu, FILE *out)
+{
+	struct vpt_oracle_cursor cursor = {0};
+	const struct vpt_oracle_record *r;
+	struct vpt_oracle_record records[100];
+	unsigned int n = 0;
+
+	while ((r = vpt_reader_oracle(reader, vcpu, &cursor))) {
+		records[n++] = *r;
+		if (n < sizeof(records) / sizeof(*records))
+			continue;
+		put_block(out, VPT_BLOCK_ORACLE, vcpu, records, sizeof(records));
+		n = 0;
+	}
+	put_block(out, VPT_BLOCK_ORACLE, vcpu, records, n * sizeof(*records));
+}
+
+bool logfile_write_records(struct logfile *f, const char *words, const char *path)
+{
+	struct vpt_reader *reader;
+	char why[200], *log = NULL;
+	size_t len = 0;
+	unsigned int v;
+	FILE *out;
+
+	if (vpt_reader_open(words, &reader, why, sizeof(why)))
+		return false;
+	if (vpt_reader_extent(reader)->damages) {
+		vpt_reader_close(reader);
+		return false;
+	}
+	out = must(open_memstream(&log, &len));
+	for (v = 0; v < vpt_reader_info(reader)->vcpus; v++)
+		put_records(reader, v, out);
+	vpt_reader_close(reader);
+	if (fclose(out))
+		abort();
+	write_with(f, path, log, len);
+	free(log);
+	return true;
 }
 
 void logfile_free(struct logfile *f)

@@ -42,6 +42,8 @@ struct logfile {
 
 void logfile_read(struct logfile *f, const char *path);
 void logfile_write(struct logfile *f, const char *path);
+/* The same log as @words has, the file that was written last, as single records. False: it is damaged. */
+bool logfile_write_records(struct logfile *f, const char *words, const char *path);
 void logfile_free(struct logfile *f);
 
 /* What is kept is restored, any number of times. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Make a trace's log of what ran wrong, in one place at a time, and demand that vpt verify says the
- * same by stretches as step by step: every count, the first difference and what is around it.
+ * same by stretches, and of a log of single records, as step by step: every count, the first difference
+ * and what is around it.
  * usage: log_mutants FILE SEED COUNT [KIND]
  *
  * The log is first rewritten as stretches. Prints for each kind of change how many there were and
@@ -74,8 +75,9 @@ static void put_lines(FILE *out, const char *mark, const struct vpt_diff_line *l
 
 	for (i = 0; i < n; i++) {
 		fprintf(out, "%s %d 0x%" PRIx64 " 0x%" PRIx64 " session %zu mode %u:", mark,
-			line[i].step.kind, line[i].step.ip, line[i].step.to, line[i].step.session,
-			line[i].mode);
+			line[i].step.kind, line[i].step.ip,
+			line[i].step.kind == VPT_STEP_ASYNC ? line[i].step.to : 0,
+			line[i].step.session, line[i].mode);
 		for (b = 0; b < line[i].len; b++)
 			fprintf(out, " %02x", line[i].raw[b]);
 		fputc('\n', out);
@@ -342,20 +344,35 @@ static bool mutate(struct logfile *f, enum kind kind)
 	}
 }
 
-/* Returns true if both say the same of the log as it is. */
+static bool is_same(const char *path, enum vpt_compare_unit unit, const char *steps,
+		    const char *what)
+{
+	uint64_t mismatches;
+	char *other = verdict(path, unit, &mismatches);
+	bool ok = !strcmp(steps, other);
+
+	if (!ok)
+		printf("%s: step by step:\n%sotherwise:\n%s", what, steps, other);
+	free(other);
+	return ok;
+}
+
+/* Returns true if all ways of comparing, and the log as records, say the same of the log as it is. */
 static bool same(struct logfile *f, const char *path, const char *what, uint64_t *mismatches)
 {
-	char *steps, *stretches;
-	bool ok;
+	char records[80], *steps;
+	bool ok = true;
 
+	snprintf(records, sizeof(records), "%s.records", path);
 	logfile_write(f, path);
 	steps = verdict(path, VPT_COMPARE_STEPS, mismatches);
-	stretches = verdict(path, VPT_COMPARE_STRETCHES, mismatches);
-	ok = !strcmp(steps, stretches);
-	if (!ok)
-		printf("%s: step by step:\n%sby stretches:\n%s", what, steps, stretches);
+	if (logfile_write_records(f, path, records)) {
+		ok = is_same(records, VPT_COMPARE_STEPS, steps, what) &&
+		     is_same(records, VPT_COMPARE_STRETCHES, steps, what);
+		unlink(records);
+	}
+	ok = is_same(path, VPT_COMPARE_STRETCHES, steps, what) && ok;
 	free(steps);
-	free(stretches);
 	return ok;
 }
 

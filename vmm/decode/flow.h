@@ -54,6 +54,7 @@ int vpt_flow_next(struct vpt_flow *flow, struct vpt_item *item);
 struct vpt_flow_run {
 	uint64_t ip;	     /* of the first instruction */
 	uint64_t cr3;	     /* as in an item */
+	uint64_t offset;     /* as in an item */
 	const uint8_t *lens; /* of the instructions; valid during the call */
 	uint32_t count;	     /* of instructions, at least 1 */
 	/* Runs of one block and count are equal, but for `cr3`. VPT_RUN_PART: not known. */
@@ -70,9 +71,9 @@ struct vpt_flow_takers {
 	 * may come again, and again() is called with what end() returned, unless that is 0: it returns
 	 * true if it takes them all. If not @whole, end() forgets the runs since begin().
 	 */
-	void (*begin)(void *context);
+	void (*begin)(void *context); /* NULL, as the others: runs come one by one */
 	uint64_t (*end)(void *context, bool whole);
-	bool (*again)(void *context, uint64_t mark, uint32_t insns);
+	bool (*again)(void *context, uint64_t mark, uint32_t insns, uint64_t offset);
 };
 
 /*

@@ -9,11 +9,12 @@
 #define CACHE ((size_t)128 << 20)
 
 static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
-		      unsigned int first, unsigned int count)
+		      unsigned int first, unsigned int count, uint64_t offset)
 {
 	const struct vpt_flow_run run = {
 		.ip = ip,
 		.cr3 = f->cr3,
+		.offset = offset,
 		.lens = dec_code_lens(f->ahead.code, block) + first,
 		.count = count,
 		.block = first ? VPT_RUN_PART : block->id,
@@ -48,7 +49,7 @@ uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsi
 
 	if (!must_queue(f, f->ahead.flow.insns - count))
 		taken = offer(f, block, first ? behind(f, block, block->ip, 0, first) : block->ip,
-			      first, count);
+			      first, count, *f->ahead.offset);
 	/* Walks would be refused from here on, up to the next push. */
 	if (taken < count)
 		f->ahead.flow.tracelets = NULL;
@@ -65,14 +66,15 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 
 	if (!takers || must_queue(f, f->ahead.flow.insns))
 		return false;
-	if (*walk->mark && takers->again(f->offer.context, *walk->mark, walk->insns))
+	if (*walk->mark &&
+	    takers->again(f->offer.context, *walk->mark, walk->insns, *f->ahead.offset))
 		return true;
 	takers->begin(f->offer.context);
 	for (i = 0; i < walk->steps && whole; i++) {
 		const struct dec_block *block = dec_code_at(f->ahead.code, walk->path[i] >> 1);
 
-		whole = !block->insns ||
-			offer(f, block, block->ip, 0, block->insns) == block->insns;
+		whole = !block->insns || offer(f, block, block->ip, 0, block->insns,
+					       *f->ahead.offset) == block->insns;
 	}
 	*walk->mark = takers->end(f->offer.context, whole);
 	return whole;
@@ -81,7 +83,7 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 /* Offer a queued run. Returns false if some of it is left. */
 static bool offer_queued(struct vpt_pt_flow *f, struct vpt_told *run)
 {
-	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count);
+	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count, run->offset);
 
 	f->run = run;
 	run->ip = behind(f, run->block, run->ip, run->first, taken);
@@ -111,9 +113,9 @@ static bool offer_all(struct vpt_pt_flow *f)
 }
 
 /* Walks are for Intel PT alone: RTIT is told of each run where it ends. */
-static int set_up(struct vpt_pt_flow *f)
+static int set_up(struct vpt_pt_flow *f, const struct vpt_flow_takers *takers)
 {
-	if (f->offer.tracelets || vpt_pt_is_rtit(f))
+	if (f->offer.tracelets || !takers->again || vpt_pt_is_rtit(f))
 		return 0;
 	f->offer.tracelets = dec_tracelets_new(CACHE, true);
 	f->offer.ops = *f->ahead.flow.ops;
@@ -129,14 +131,14 @@ int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, voi
 
 	if (f->blocks || f->timed || !f->told_bare)
 		return 0;
-	more = set_up(f);
+	more = set_up(f, takers);
 	if (more)
 		return more;
 	f->ahead.piece = VPT_AHEAD_OFFERED;
 	f->offer.takers = takers;
 	f->offer.context = context;
 	for (more = 1; more > 0 && offer_all(f) && f->ahead.segment;) {
-		f->ahead.flow.tracelets = f->offer.tracelets;
+		f->ahead.flow.tracelets = takers->again ? f->offer.tracelets : NULL;
 		more = vpt_pt_push(f);
 	}
 	f->ahead.flow.tracelets = NULL;

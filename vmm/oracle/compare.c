@@ -378,7 +378,8 @@ static int match(struct compare *m)
 	unsigned int i;
 	int err;
 
-	if (m->step.session != m->session || m->c->unit == VPT_COMPARE_STEPS)
+	if (m->step.session != m->session || m->c->unit == VPT_COMPARE_STEPS ||
+	    !vpt_expect_is_steady(&m->expect, &m->step))
 		return 0;
 	err = vpt_stretches_match(match, m->flow, &m->expect, &m->step, m->has_spaces);
 	if (err || !match->agreed)
@@ -397,7 +398,8 @@ static int match(struct compare *m)
 	for (; i < match->ntail; i++) {
 		if (!vpt_vec_room(&m->ahead))
 			return -ENOMEM;
-		m->ahead.at[m->ahead.n] = (struct saying){.said = SAID_STEP, .pips = m->pips};
+		m->ahead.at[m->ahead.n] = (struct saying){
+			.said = SAID_STEP, .offset = match->tail[i].offset, .pips = m->pips};
 		matched_line(m, i, &m->ahead.at[m->ahead.n++].line);
 	}
 	return 0;

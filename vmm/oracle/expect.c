@@ -363,13 +363,6 @@ void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
 		e->taken--;
 }
 
-bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step)
-{
-	return e->steady && e->packet_en && !e->ranges && !e->over && e->taken == e->queued &&
-	       e->pending.kind == VPT_STEP_INSN && step->kind == VPT_STEP_INSN &&
-	       e->pending.session == step->session && e->pending.cr3 == step->cr3;
-}
-
 void vpt_expect_pass(struct vpt_expect *e, struct vpt_step *step, const uint64_t ip[2])
 {
 	*step = e->pending;

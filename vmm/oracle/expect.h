@@ -90,7 +90,12 @@ void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step);
  * paging make a step each, whatever their IPs are. @step is the last step that vpt_expect_next()
  * stored.
  */
-bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step);
+static inline bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step)
+{
+	return e->steady && e->packet_en && !e->ranges && !e->over && e->taken == e->queued &&
+	       e->pending.kind == VPT_STEP_INSN && step->kind == VPT_STEP_INSN &&
+	       e->pending.session == step->session && e->pending.cr3 == step->cr3;
+}
 
 /*
  * Leave out steps after the caller has moved e->cursor over such records, at least one of them. @ip

@@ -42,6 +42,7 @@ struct piece {
 		uint64_t ip; /* of the first instruction */
 		const uint32_t *words;
 	};
+	uint64_t offset;
 	uint32_t count; /* of instructions, or of words */
 	uint8_t mode;
 };
@@ -50,7 +51,9 @@ struct match {
 	struct vpt_stretches_match *m;
 	const struct vpt_stretch *const *table;
 	size_t ntable;
-	const uint32_t *at, *end; /* words that are left */
+	const uint32_t *at, *end;			     /* words that are left, */
+	const struct vpt_oracle_record *record, *record_end; /* or records */
+	uint64_t plain; /* what is behind the IP of a record that changes nothing */
 	uint16_t setting;
 	bool spaces;
 	uint64_t space;
@@ -68,6 +71,7 @@ struct match {
 	uint8_t mode; /* of the last instruction */
 	struct piece piece[PIECES];
 	unsigned int npieces;
+	struct vpt_stretch_insn own[PIECES][VPT_STRETCHES_TAIL]; /* of pieces of records */
 };
 
 /* The state, and what it was at begin_runs(). */
@@ -91,13 +95,14 @@ static uint32_t word_at(const uint32_t *at)
 	return *(const volatile uint32_t *)at;
 }
 
+/* Note instructions, of which @run tells mode and offset. */
 static void note(struct match *m, const struct vpt_stretch_insn *insns, uint64_t ip, uint32_t count,
-		 uint8_t mode)
+		 const struct vpt_flow_run *run)
 {
-	m->piece[m->npieces++ % PIECES] =
-		(struct piece){.insns = insns, .ip = ip, .count = count, .mode = mode};
+	m->piece[m->npieces++ % PIECES] = (struct piece){
+		.insns = insns, .ip = ip, .offset = run->offset, .count = count, .mode = run->mode};
 	m->agreed += count;
-	m->mode = mode;
+	m->mode = run->mode;
 }
 
 /* The address of instruction @n. */
@@ -227,7 +232,7 @@ static bool take_ahead(struct match *m, const struct vpt_flow_run *run, uint32_t
 	insn->len = run->lens[i];
 	m->m->cr3 = run->cr3;
 	m->passed++;
-	note(m, insn, ip, 1, run->mode);
+	note(m, insn, ip, 1, run);
 	return true;
 }
 
@@ -250,7 +255,7 @@ static uint32_t take_parts(struct match *m, const struct vpt_flow_run *run)
 		n = compare(m, run, i);
 		if (!n)
 			return i;
-		note(m, insns_of(m->s) + m->insn, begun, n, run->mode);
+		note(m, insns_of(m->s) + m->insn, begun, n, run);
 		if (!i && n == run->count && !m->insn && n == m->s->insns)
 			m->m->known[m->s->id].block = run->block;
 		m->insn += n;
@@ -281,8 +286,67 @@ static uint32_t take(void *context, const struct vpt_flow_run *run)
 	m->at++;
 	m->s = k->stretch;
 	m->insn = m->insns = k->insns;
-	note(m, insns_of(k->stretch), k->ip, k->insns, run->mode);
+	note(m, insns_of(k->stretch), k->ip, k->insns, run);
 	return run->count;
+}
+
+/*
+ * Behind its IP a record has 8 bytes: kind, CPL and flags. In those of PLAIN_MASK all records of the same
+ * CPL and paging that change nothing are equal.
+ */
+#define PLAIN_FLAGS (CHANGES | VPT_ORACLE_SOFT_INT | VPT_ORACLE_PAE)
+#define PLAIN_MASK  (0xffffull | (uint64_t)PLAIN_FLAGS << 16)
+
+static uint64_t plain_of(uint8_t cpl, bool pae)
+{
+	return (uint64_t)cpl << 8 | (uint64_t)(pae ? VPT_ORACLE_PAE : 0) << 16;
+}
+
+static bool is_plain(const struct match *m, const struct vpt_oracle_record *r)
+{
+	uint64_t rest;
+
+	memcpy(&rest, (const char *)r + sizeof(r->ip), sizeof(rest));
+	return (rest & PLAIN_MASK) == m->plain;
+}
+
+/* Note instructions whose lengths nothing but the run has. Of many, the last ones do. */
+static void note_own(struct match *m, const struct vpt_flow_run *run, uint32_t from, uint32_t to,
+		     uint64_t end)
+{
+	struct vpt_stretch_insn *own = m->own[m->npieces % PIECES];
+	uint32_t n = to - from < VPT_STRETCHES_TAIL ? to - from : VPT_STRETCHES_TAIL, i;
+
+	for (i = n; i; i--) {
+		own[i - 1].len = run->lens[--to];
+		end -= own[i - 1].len;
+	}
+	if (!n)
+		return;
+	note(m, own, end, n, run);
+	m->agreed += to - from;
+}
+
+/* Compare with records of single instructions. */
+static uint32_t take_records(void *context, const struct vpt_flow_run *run)
+{
+	struct match *m = &((struct attempt *)context)->now;
+	uint64_t ip = run->ip;
+	uint32_t i = 0, from;
+
+	if (m->spaces && run->cr3 != m->space)
+		return 0;
+	for (; m->passed < 2 && i < run->count; ip += run->lens[i++]) {
+		if (!take_ahead(m, run, i, ip))
+			return i;
+	}
+	for (from = i; i < run->count && m->record < m->record_end; ip += run->lens[i++]) {
+		if (m->record->ip != ip || !is_plain(m, m->record))
+			break;
+		m->record++;
+	}
+	note_own(m, run, from, i, ip);
+	return i;
 }
 
 /* Make room for stretches below @n. Returns 0 or -ENOMEM. */
@@ -343,7 +407,7 @@ static uint64_t end_runs(void *context, bool whole)
 }
 
 /* Are the words that come next those of a mark? What they say is the same then. */
-static bool again(void *context, uint64_t mark, uint32_t insns)
+static bool again(void *context, uint64_t mark, uint32_t insns, uint64_t offset)
 {
 	struct match *m = &((struct attempt *)context)->now;
 	const uint32_t *words = m->m->words.at + (mark >> 16);
@@ -353,8 +417,8 @@ static bool again(void *context, uint64_t mark, uint32_t insns)
 	if (!is_between(m) || (size_t)(m->end - m->at) <= n || words[-1] != m->setting ||
 	    memcmp(m->at, words, n * sizeof(*words)) || !is_whole(m->at[n]))
 		return false;
-	m->piece[m->npieces++ % PIECES] =
-		(struct piece){.words = m->at, .count = (uint32_t)n, .mode = m->mode};
+	m->piece[m->npieces++ % PIECES] = (struct piece){
+		.words = m->at, .offset = offset, .count = (uint32_t)n, .mode = m->mode};
 	m->agreed += insns;
 	m->at += n;
 	last = m->m->known[words[n - 1]].stretch;
@@ -373,8 +437,8 @@ static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail,
 	n -= p->count - skip;
 	for (i = 0; i < p->count; i++) {
 		if (i >= skip)
-			tail[n + i - skip] =
-				(struct vpt_stretches_insn){ip, p->mode, p->insns[i].len};
+			tail[n + i - skip] = (struct vpt_stretches_insn){ip, p->offset, p->mode,
+									 p->insns[i].len};
 		ip += p->insns[i].len;
 	}
 	return n;
@@ -383,11 +447,13 @@ static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail,
 /* The pieces that words stand for. */
 static void replay(const struct match *m, const struct piece *p, struct match *pieces)
 {
+	const struct vpt_flow_run run = {.offset = p->offset, .mode = p->mode};
+
 	*pieces = *m;
 	pieces->at = p->words;
 	pieces->insn = pieces->insns = pieces->npieces = 0;
 	while (pieces->at < p->words + p->count && begin(pieces))
-		note(pieces, insns_of(pieces->s), pieces->ip, pieces->insns, p->mode);
+		note(pieces, insns_of(pieces->s), pieces->ip, pieces->insns, &run);
 }
 
 static const struct piece *piece_before(const struct match *m, unsigned int i)
@@ -416,14 +482,18 @@ static void keep_tail(const struct match *m, struct vpt_stretches_match *out)
 	}
 }
 
-static void move_on(const struct match *m, const uint32_t *words, struct vpt_expect *expect,
-		    struct vpt_step *step)
+static void move_on(const struct match *m, const struct vpt_oracle_rest *rest,
+		    struct vpt_expect *expect, struct vpt_step *step)
 {
 	const struct vpt_stretches_match *out = m->m;
 	const uint64_t last[2] = {out->tail[out->ntail - 2].ip, out->tail[out->ntail - 1].ip};
 
-	vpt_oracle_cursor_pass(&expect->cursor, (size_t)(m->at - words), m->s, m->insn, m->insns,
-			       ip_of(m->s, m->insn));
+	if (rest->record)
+		vpt_oracle_cursor_pass_records(&expect->cursor, (size_t)(m->record - rest->record),
+					       last[1]);
+	else
+		vpt_oracle_cursor_pass(&expect->cursor, (size_t)(m->at - rest->word), m->s, m->insn,
+				       m->insns, ip_of(m->s, m->insn));
 	vpt_expect_pass(expect, step, last);
 }
 
@@ -432,35 +502,38 @@ int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
 {
 	static const struct vpt_flow_takers takers = {
 		.take = take, .begin = begin_runs, .end = end_runs, .again = again};
-	struct vpt_oracle_words words;
+	static const struct vpt_flow_takers single = {.take = take_records};
+	struct vpt_oracle_rest rest;
 	struct attempt a;
 	struct match *m = &a.now;
 	int err;
 
 	out->agreed = 0;
-	if (!vpt_expect_is_steady(expect, step) ||
-	    !vpt_reader_oracle_words(expect->reader, expect->vcpu, &expect->cursor, &words))
+	if (!vpt_reader_oracle_rest(expect->reader, expect->vcpu, &expect->cursor, &rest))
 		return 0;
-	err = make_room(out, words.stretches);
+	err = make_room(out, rest.stretches);
 	if (err)
 		return err;
 	*m = (struct match){
 		.m = out,
-		.table = words.stretch,
-		.ntable = words.stretches,
-		.at = words.at,
-		.end = words.at + words.n,
+		.table = rest.stretch,
+		.ntable = rest.stretches,
+		.at = rest.word,
+		.end = rest.word ? rest.word + rest.n : NULL,
+		.record = rest.record,
+		.record_end = rest.record ? rest.record + rest.n : NULL,
 		.setting = setting_of(expect->cpl, expect->pae),
+		.plain = plain_of(expect->cpl, expect->pae),
 		.spaces = spaces,
 		.space = vpt_code_space(vpt_flow_code(flow), step->cr3),
 		.ahead = {step->ip, expect->pending.ip},
 	};
-	err = vpt_flow_runs(flow, &takers, &a);
+	err = vpt_flow_runs(flow, rest.record ? &single : &takers, &a);
 	out->agreed = m->agreed;
 	out->again = m->agreed < 2 ? (unsigned int)m->agreed : 2;
 	keep_tail(m, out);
 	if (m->agreed > 2)
-		move_on(m, words.at, expect, step);
+		move_on(m, &rest, expect, step);
 	return err;
 }
 

@@ -16,6 +16,7 @@
 
 struct vpt_stretches_insn {
 	uint64_t ip;
+	uint64_t offset; /* as in an item */
 	uint8_t mode, len;
 };
 
@@ -39,6 +40,7 @@ struct vpt_stretches_match {
  * Compare the next runs of @flow with the steps from @step on, until they differ or something other
  * than an instruction comes. @flow continues behind the instructions that are equal. @expect and @step
  * continue with the last two of these, because a record is only complete when the next one is known.
+ * vpt_expect_is_steady() is true for @expect and @step.
  * With @spaces, an instruction of another address space than that of @step is a difference. Returns 0
  * or -errno.
  */

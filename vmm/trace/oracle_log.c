@@ -504,20 +504,31 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 	}
 }
 
-bool vpt_oracle_log_words(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
-			  const struct vpt_oracle_cursor *c, struct vpt_oracle_words *words)
+bool vpt_oracle_log_rest(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
+			 const struct vpt_oracle_cursor *c, struct vpt_oracle_rest *rest)
 {
 	const struct vpt_oracle_block *b = &log->blocks.at[c->block];
 
-	if (c->insn < c->insns || c->block == log->blocks.n || !b->words || c->record == b->n)
+	if (c->insn < c->insns || c->block == log->blocks.n || c->record == b->n)
 		return false;
-	*words = (struct vpt_oracle_words){
-		.at = (const uint32_t *)b->at + c->record,
+	*rest = (struct vpt_oracle_rest){
 		.n = b->n - c->record,
 		.stretch = t->at,
 		.stretches = t->room,
 	};
+	if (b->words)
+		rest->word = (const uint32_t *)b->at + c->record;
+	else
+		rest->record = (const struct vpt_oracle_record *)b->at + c->record;
 	return true;
+}
+
+void vpt_oracle_cursor_pass_records(struct vpt_oracle_cursor *c, size_t n, uint64_t ip)
+{
+	const struct vpt_oracle_record last = {.kind = VPT_ORACLE_INSN, .ip = ip};
+
+	c->record += n;
+	pass(c, &last);
 }
 
 void vpt_oracle_cursor_pass(struct vpt_oracle_cursor *c, size_t n, const struct vpt_stretch *s,

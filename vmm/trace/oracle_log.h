@@ -58,7 +58,7 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 						    const struct vpt_stretches *s,
 						    struct vpt_oracle_cursor *cursor);
 
-bool vpt_oracle_log_words(const struct vpt_oracle_log *log, const struct vpt_stretches *s,
-			  const struct vpt_oracle_cursor *cursor, struct vpt_oracle_words *words);
+bool vpt_oracle_log_rest(const struct vpt_oracle_log *log, const struct vpt_stretches *s,
+			 const struct vpt_oracle_cursor *cursor, struct vpt_oracle_rest *rest);
 
 #endif /* VMM_TRACE_ORACLE_LOG_H */

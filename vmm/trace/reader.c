@@ -666,10 +666,10 @@ const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, un
 	return vpt_oracle_log_next(&r->vcpu[vcpu].oracle, &r->stretches, cursor);
 }
 
-bool vpt_reader_oracle_words(const struct vpt_reader *r, unsigned int vcpu,
-			     const struct vpt_oracle_cursor *cursor, struct vpt_oracle_words *words)
+bool vpt_reader_oracle_rest(const struct vpt_reader *r, unsigned int vcpu,
+			    const struct vpt_oracle_cursor *cursor, struct vpt_oracle_rest *rest)
 {
-	return vpt_oracle_log_words(&r->vcpu[vcpu].oracle, &r->stretches, cursor, words);
+	return vpt_oracle_log_rest(&r->vcpu[vcpu].oracle, &r->stretches, cursor, rest);
 }
 
 bool vpt_reader_torn(const struct vpt_reader *r)

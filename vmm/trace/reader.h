@@ -231,10 +231,11 @@ struct vpt_oracle_cursor {
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
 						  struct vpt_oracle_cursor *cursor);
 
-/* The words of a RUN block that come next, and all stretches by their id. */
-struct vpt_oracle_words {
-	const uint32_t *at;
-	size_t n;
+/* What comes next of a block: records, or words and all stretches by their id. */
+struct vpt_oracle_rest {
+	const struct vpt_oracle_record *record; /* NULL: words */
+	const uint32_t *word;
+	size_t n;				  /* of records or words */
 	const struct vpt_stretch *const *stretch; /* NULL: there is none with this id */
 	size_t stretches;
 };
@@ -242,10 +243,11 @@ struct vpt_oracle_words {
 /* How many of @n words are @word before another one comes: a REP has thousands of iterations. */
 size_t vpt_words_same(const uint32_t *words, size_t n, uint32_t word);
 
-/* Returns false if a cursor is not in front of a word: in an ORACLE block, or within a stretch. */
-bool vpt_reader_oracle_words(const struct vpt_reader *r, unsigned int vcpu,
-			     const struct vpt_oracle_cursor *cursor,
-			     struct vpt_oracle_words *words);
+/* Returns false if a cursor is within a stretch, or at the end of a block. */
+bool vpt_reader_oracle_rest(const struct vpt_reader *r, unsigned int vcpu,
+			    const struct vpt_oracle_cursor *cursor, struct vpt_oracle_rest *rest);
+/* Move a cursor over @n records, the last of which is an INSN at @ip. */
+void vpt_oracle_cursor_pass_records(struct vpt_oracle_cursor *cursor, size_t n, uint64_t ip);
 /*
  * Move a cursor over @n of these words and into @stretch, the last of them that has an instruction that
  * retired. Its next instruction is number @insn, at @ip, and the first @insns of it retire. None of
