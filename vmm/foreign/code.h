@@ -7,7 +7,7 @@
 #define VMM_FOREIGN_CODE_H
 
 #include "foreign.h"
-#include "pairs.h"
+#include "trace/pairs.h"
 #include "trace/writer.h"
 
 struct foreign_file {

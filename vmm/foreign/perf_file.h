@@ -4,7 +4,7 @@
 #define VMM_FOREIGN_PERF_FILE_H
 
 #include "foreign.h"
-#include "pairs.h"
+#include "trace/pairs.h"
 #include "perf_abi.h"
 #include "span.h"
 

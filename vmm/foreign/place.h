@@ -8,7 +8,7 @@
 
 #include "foreign.h"
 #include "joined.h"
-#include "pairs.h"
+#include "trace/pairs.h"
 
 struct foreign_change {
 	uint64_t time;

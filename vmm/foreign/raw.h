@@ -8,7 +8,7 @@
 #define VMM_FOREIGN_RAW_H
 
 #include "foreign.h"
-#include "pairs.h"
+#include "trace/pairs.h"
 #include "trace/writer.h"
 
 #define FOREIGN_RAW_CODE 64 /* files of code at most */

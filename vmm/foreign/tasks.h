@@ -9,7 +9,7 @@
 #define VMM_FOREIGN_TASKS_H
 
 #include "foreign.h"
-#include "pairs.h"
+#include "trace/pairs.h"
 
 struct foreign_map {
 	uint64_t time;

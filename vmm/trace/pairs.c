@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/vec.h"
+#include "vec.h"
 
 static size_t find(const struct vpt_pairs *p, uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A table from pairs of numbers to a number. All zero is empty. */
-#ifndef VMM_FOREIGN_PAIRS_H
-#define VMM_FOREIGN_PAIRS_H
+#ifndef VMM_TRACE_PAIRS_H
+#define VMM_TRACE_PAIRS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,4 +23,4 @@ struct vpt_pair *vpt_pairs_find(const struct vpt_pairs *p, uint64_t a, uint64_t 
 struct vpt_pair *vpt_pairs_add(struct vpt_pairs *p, uint64_t a, uint64_t b);
 void vpt_pairs_free(struct vpt_pairs *p);
 
-#endif /* VMM_FOREIGN_PAIRS_H */
+#endif /* VMM_TRACE_PAIRS_H */
