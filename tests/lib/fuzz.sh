@@ -16,7 +16,7 @@ mkdir -p "$corpus" "$found"
 seeds=
 [ ! -d "tests/fuzz/seeds/$name" ] || seeds=tests/fuzz/seeds/$name
 # shellcheck disable=SC2086 # none or one word
-if "build/fuzz/tests/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+if "build/fuzz/tests/fuzz_$name" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
 	-artifact_prefix="$found/" "$corpus" $seeds >"$log" 2>&1; then
 	tap_ok "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s"
 else
