@@ -110,7 +110,7 @@ CHECKS_COMPAT := tests/compat/compat.sh
 CHECKS_SPEC := tests/tables/tables.sh tests/atom/rtit.sh
 # check-spec looks at what the unit tests recorded in the same run.
 after_units = -l '.ci/check-spec $(O)/check'
-CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/faults.sh
+CHECKS_DOCS := tests/docs/examples.sh tests/docs/names.sh tests/docs/index.sh tests/docs/faults.sh
 # What make check-rtit runs beside its list.
 CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RANDOM_PART_SIZE)') \
 	'$(CONFIGS_TEST) -a 1 $(CONFIGS_PART)' tests/atom/rtit.sh $(filter $(O)/tests/test_atom%,$(TEST_UNIT)) tests/atom/same.sh \
