@@ -32,6 +32,8 @@ make_trace mtc-bytecode bytecode --tsc --mtc --arg=400
 make_trace mtc-quicksort quicksort --tsc --mtc --arg=400
 make_trace cyc-bytecode bytecode --tsc --mtc --cyc --arg=200
 make_trace cyc-quicksort quicksort --tsc --mtc --cyc --arg=200
+# What vpt verify reads. The boot has a log of blocks.
+make_trace verify-records bytecode --oracle --arg=500
 # All payloads make small ones. What selfmod changes runs before the next packet, for which
 # libipt's block decoder would need the code in the middle of a block. Of segments with a base RIPs
 # are no addresses.
@@ -42,5 +44,6 @@ for guest in "$O"/guest/*.elf; do
 done
 
 boot=$(tests/bench/boot.sh)
+blocks=$(tests/bench/boot.sh oracle)
 exec taskset -c "${BENCH_CORE:-0}" "$O/tests/vpt-bench-decode" build/bench-decode.json "$boot" \
-	$dir/*.vpt $dir/small/*.vpt
+	"$blocks" $dir/*.vpt $dir/small/*.vpt

@@ -18,6 +18,7 @@ struct bench_code {
 
 struct bench_input {
 	char name[64];
+	const char *path;
 	struct vpt_reader *reader;
 	const uint8_t *stream;
 	size_t len;

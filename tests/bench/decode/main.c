@@ -5,7 +5,8 @@
  *
  * All that is compared runs in turn, three times, and the best of each counts. A figure is a goal,
  * and missing it is no failure. A trace fails if the decoders do not come to the same number of
- * instructions, or one of them reports an error. BENCH_ROUNDS is another number of times; 0 only
+ * instructions, or one of them reports an error. A file whose name begins with verify-blocks or
+ * verify-records has a log of what ran, and is verified instead. BENCH_ROUNDS is another number of times; 0 only
  * compares instructions.
  */
 #include <stdio.h>
@@ -51,6 +52,8 @@ void bench_measure(const struct bench_input *in, enum bench_what what, unsigned 
 	if (!child) {
 		if (what == BENCH_IPT)
 			bench_ipt(in, times, shared);
+		else if (what == BENCH_VERIFY)
+			bench_verify(in->path, shared);
 		else
 			bench_ours(in, what, times, shared);
 		_exit(0);
@@ -203,6 +206,29 @@ static int with_time(const struct bench_input *in)
 	return 0;
 }
 
+/* A file whose log of what ran is of blocks, or, as that of vpt run, of single instructions. */
+static int verify(struct bench_input *in, bool blocks)
+{
+	const char *what = blocks ? "verify against a block oracle, instructions"
+				  : "verify against single records, instructions";
+	struct bench_sample best = {0}, s;
+	unsigned int round;
+
+	/* The first round reads the file into memory. */
+	for (round = 0; round <= rounds; round++) {
+		bench_measure(in, BENCH_VERIFY, 1, &s);
+		if (!s.ok)
+			return -1;
+		if (round)
+			keep_best(&best, &s, round == 1);
+	}
+	if (!rounds)
+		return 0;
+	report(in, "instructions", (double)s.insns, "", (struct figure){0, 0});
+	report(in, what, (double)s.insns / best.cold, "/s", (struct figure){0, blocks ? 3e8 : 0});
+	return 0;
+}
+
 /* Set what the rows are held against. Returns 0, or -1. */
 static int check(struct bench_input *in)
 {
@@ -214,14 +240,25 @@ static int check(struct bench_input *in)
 	return sample.ok ? 0 : -1;
 }
 
+static bool begins(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, name, strlen(name));
+}
+
 static int measure_trace(const char *path)
 {
+	const bool blocks = begins(path, "verify-blocks"), records = begins(path, "verify-records");
 	struct bench_input in;
 	int err = bench_input_open(path, &in);
 
-	if (!err)
+	in.path = path;
+	if (!err && (blocks || records))
+		err = verify(&in, blocks);
+	else if (!err)
 		err = check(&in);
-	if (!err)
+	if (!err && !blocks && !records)
 		err = in.ctl & (VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(CYC_EN)) ? with_time(&in)
 									     : against_libipt(&in);
 	if (err) {

@@ -13,6 +13,7 @@ enum bench_what {
 	BENCH_CALLS_IDLE, /* the same with VPTD_TIME, and nobody asks */
 	BENCH_CALLS_TIME, /* and the caller asks for the time at each CALL */
 	BENCH_IPT,	  /* libipt's block decoder, with sections */
+	BENCH_VERIFY,	  /* bench_verify() of the file, and nothing twice */
 	BENCH_CHECK,	  /* not measured: how many instructions there are, and of what kind */
 	BENCH_WHATS
 };
@@ -37,6 +38,9 @@ double bench_seconds(void);
 void bench_ours(const struct bench_input *in, enum bench_what what, unsigned int times,
 		struct bench_sample *sample);
 void bench_ipt(const struct bench_input *in, unsigned int times, struct bench_sample *sample);
+
+/* Verify a file with an oracle: all that vpt verify does, from opening the file on. */
+void bench_verify(const char *path, struct bench_sample *sample);
 
 /* Measure once, in a child, which begins with the memory of this process. */
 void bench_measure(const struct bench_input *in, enum bench_what what, unsigned int times,
