@@ -9,8 +9,10 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#define FILE_MAGIC   0x32454c4946524550ull /* "PERFILE2" */
-#define PMU_TYPE     8			   /* any that is not one of perf's own */
+#include "foreign/perf_abi.h"
+#include "vpt/msr.h"
+
+#define PMU_TYPE     8 /* any that is not one of perf's own */
 #define EVENTS	     2
 #define STRING_ALIGN 64
 #define MISC_KERNEL  1
@@ -20,24 +22,8 @@
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_IDENTIFIER)
 
-/* Bits of IA32_RTIT_CTL that perf looks for in config (33.2.8.2). */
+/* perf's config is IA32_RTIT_CTL but for this bit, a flag of its own. */
 #define CTL_PASS_THROUGH (1ull << 0)
-#define CTL_CYC		 (1ull << 1)
-#define CTL_MTC		 (1ull << 9)
-#define CTL_TSC		 (1ull << 10)
-#define CTL_NO_RETC	 (1ull << 11)
-#define CTL_MTC_FREQ	 (0xfull << 14)
-#define CTL_EVENT	 (1ull << 31)
-
-enum { AUXTRACE_INFO = 70, AUXTRACE = 71, FINISHED_ROUND = 68 };
-enum feature {
-	ARCH = 6,
-	NRCPUS = 7,
-	CPUID = 9,
-	EVENT_DESC = 12,
-	PMU_MAPPINGS = 16,
-	AUX_INDEX = 18
-};
 
 struct section {
 	uint64_t offset, size;
@@ -166,13 +152,14 @@ static void put_front(struct vpt_record *r, uint64_t end)
 	const uint64_t ids = sizeof(struct file_header), attrs = ids + EVENTS * sizeof(uint64_t);
 	const uint64_t data = attrs + EVENTS * sizeof(struct file_attr);
 	struct file_header header = {
-		.magic = FILE_MAGIC,
+		.magic = PERF_FILE_MAGIC,
 		.size = sizeof(header),
 		.attr_size = sizeof(struct file_attr),
 		.attrs = {attrs, EVENTS * sizeof(struct file_attr)},
 		.data = {data, end - data},
-		.features = {1ull << ARCH | 1ull << NRCPUS | 1ull << CPUID | 1ull << EVENT_DESC |
-			     1ull << PMU_MAPPINGS | 1ull << AUX_INDEX},
+		.features = {1ull << FEAT_ARCH | 1ull << FEAT_NRCPUS | 1ull << FEAT_CPUID |
+			     1ull << FEAT_EVENT_DESC | 1ull << FEAT_PMU_MAPPINGS |
+			     1ull << FEAT_AUX_INDEX},
 	};
 	unsigned int i;
 
@@ -189,11 +176,10 @@ static void put_front(struct vpt_record *r, uint64_t end)
 
 void vpt_record_begin(struct vpt_record *r)
 {
-	/* perf's config has a flag of its own in bit 0. */
 	r->config |= CTL_PASS_THROUGH;
 	if (r->timing == VPT_RECORD_FOLDED) {
-		r->config &= ~(CTL_MTC | CTL_MTC_FREQ);
-		r->config |= CTL_TSC;
+		r->config &= ~(VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(MTC_FREQ));
+		r->config |= VPT_CTL_MASK(TSC_EN);
 	}
 	put_front(r, 0);
 }
@@ -214,30 +200,30 @@ static void put_events(struct vpt_record *r)
 	}
 }
 
-static void put_feature(struct vpt_record *r, enum feature feature)
+static void put_feature(struct vpt_record *r, unsigned int feature)
 {
 	size_t i;
 
 	switch (feature) {
-	case ARCH:
+	case FEAT_ARCH:
 		put_string(r, "x86_64");
 		return;
-	case NRCPUS:
+	case FEAT_NRCPUS:
 		put_u32(r, r->vcpus);
 		put_u32(r, r->vcpus);
 		return;
-	case CPUID:
+	case FEAT_CPUID:
 		put_string(r, r->cpuid);
 		return;
-	case EVENT_DESC:
+	case FEAT_EVENT_DESC:
 		put_events(r);
 		return;
-	case PMU_MAPPINGS:
+	case FEAT_PMU_MAPPINGS:
 		put_u32(r, 1);
 		put_u32(r, PMU_TYPE);
 		put_string(r, "intel_pt");
 		return;
-	case AUX_INDEX:
+	case FEAT_AUX_INDEX:
 		put_u64(r, r->naux);
 		for (i = 0; i < r->naux; i++) {
 			put_u64(r, r->aux[i]);
@@ -249,8 +235,8 @@ static void put_feature(struct vpt_record *r, enum feature feature)
 
 int vpt_record_end(struct vpt_record *r)
 {
-	static const enum feature all[] = {ARCH,       NRCPUS,	     CPUID,
-					   EVENT_DESC, PMU_MAPPINGS, AUX_INDEX};
+	static const unsigned int all[] = {FEAT_ARCH,	    FEAT_NRCPUS,       FEAT_CPUID,
+					   FEAT_EVENT_DESC, FEAT_PMU_MAPPINGS, FEAT_AUX_INDEX};
 	enum { COUNT = sizeof(all) / sizeof(all[0]) };
 	struct section sections[COUNT];
 	uint64_t end = (uint64_t)ftello(r->out);
@@ -284,24 +270,24 @@ void vpt_record_auxtrace_info(struct vpt_record *r, const struct vpt_record_time
 		time->mult,
 		time->zero,
 		1, /* the time is of use */
-		CTL_TSC,
-		CTL_NO_RETC,
+		VPT_CTL_MASK(TSC_EN),
+		VPT_CTL_MASK(DIS_RETC),
 		2, /* switches are told by SWITCH records */
 		0, /* not a snapshot */
 		1, /* a buffer per CPU */
-		CTL_MTC,
-		CTL_MTC_FREQ,
+		VPT_CTL_MASK(MTC_EN),
+		VPT_CTL_MASK(MTC_FREQ),
 		folded ? 0 : r->ctc_n,
 		folded ? 0 : r->ctc_d,
-		CTL_CYC,
+		VPT_CTL_MASK(CYC_EN),
 		/* With 0 perf would make one up, and guess the time by it. */
 		folded ? 1 : r->nonturbo,
 		0, /* length of a filter */
-		(r->config & CTL_EVENT) != 0,
+		(r->config & VPT_CTL_MASK(EVENT_EN)) != 0,
 	};
 
-	put_header(r, AUXTRACE_INFO, 0, 8 + sizeof(words));
-	put_u32(r, 1); /* Intel PT */
+	put_header(r, REC_AUXTRACE_INFO, 0, 8 + sizeof(words));
+	put_u32(r, AUXTRACE_INTEL_PT);
 	put_u32(r, 0);
 	put(r, words, sizeof(words));
 }
@@ -310,7 +296,7 @@ void vpt_record_auxtrace(struct vpt_record *r, uint32_t cpu, uint64_t bytes, uin
 {
 	if (r->naux < VPT_RECORD_AUX_MAX)
 		r->aux[r->naux++] = (uint64_t)ftello(r->out);
-	put_header(r, AUXTRACE, 0, 40);
+	put_header(r, REC_AUXTRACE, 0, 40);
 	put_u64(r, bytes);
 	put_u64(r, 0);
 	put_u64(r, reference);
@@ -390,5 +376,5 @@ void vpt_record_poke(struct vpt_record *r, const struct vpt_record_id *id, uint6
 
 void vpt_record_round(struct vpt_record *r)
 {
-	put_header(r, FINISHED_ROUND, 0, 0);
+	put_header(r, REC_FINISHED_ROUND, 0, 0);
 }
