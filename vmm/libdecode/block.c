@@ -341,6 +341,17 @@ static struct dec_block *look_up(struct dec_code *code, uint64_t ip, unsigned in
 	return block;
 }
 
+/*
+ * A block of all spaces was found in @view, which is not the current one. Is it what a look-up
+ * would find? Most views begin because some other page has a new content.
+ */
+static inline bool is_there(const struct dec_code *code, const struct dec_block *block,
+			    uint32_t view)
+{
+	return view >= code->mapped && block->of_all_spaces &&
+	       block->gen == block->place->page->now->gen && is_twin(block);
+}
+
 struct dec_block *dec_code_block(struct dec_code *code, uint64_t ip, unsigned int mode)
 {
 	struct dec_recent *recent;
@@ -349,9 +360,14 @@ struct dec_block *dec_code_block(struct dec_code *code, uint64_t ip, unsigned in
 	ip = wrap(mode, ip);
 	recent = &code->recent[(ip ^ ip >> 12) % DEC_RECENT];
 	block = recent->block;
-	if (block && recent->ip == ip && block->mode == mode &&
-	    recent->view == code->views[block->of_all_spaces])
-		return block;
+	if (block && recent->ip == ip && block->mode == mode) {
+		if (recent->view == code->views[block->of_all_spaces])
+			return block;
+		if (is_there(code, block, recent->view)) {
+			recent->view = code->views[1];
+			return block;
+		}
+	}
 	block = look_up(code, ip, mode);
 	if (block && block != &code->hole)
 		*recent = (struct dec_recent){ip, block, code->views[block->of_all_spaces]};
@@ -361,14 +377,14 @@ struct dec_block *dec_code_block(struct dec_code *code, uint64_t ip, unsigned in
 struct dec_block *dec_code_link(struct dec_code *code, struct dec_block *block, unsigned int which)
 {
 	uint64_t ip = which == DEC_TAKEN ? block->target : block->next;
-	struct dec_block *to = dec_code_block(code, ip, block->mode);
-	bool shared;
+	struct dec_block *to = block->to[which];
 
+	if (!to || !block->of_all[which] || !is_there(code, to, block->view[which]))
+		to = dec_code_block(code, ip, block->mode);
 	if (!to || !to->insns)
 		return to;
 	/* A link is as good for all spaces as both of its ends are. */
-	dec_code_place(code, ip, &shared);
-	block->of_all[which] = shared && block->of_all_spaces;
+	block->of_all[which] = to->of_all_spaces && block->of_all_spaces;
 	block->to[which] = to;
 	block->view[which] = code->views[block->of_all[which]];
 	return to;

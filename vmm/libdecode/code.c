@@ -88,6 +88,7 @@ static void free_page(void *value)
 	free(page);
 }
 
+/* A page has another content. */
 static void new_epoch(struct dec_code *code)
 {
 	code->past = code->last_view;
@@ -97,6 +98,13 @@ static void new_epoch(struct dec_code *code)
 		code->space->view = code->views[0] = ++code->last_view;
 		code->space->epoch = code->epoch;
 	}
+}
+
+/* A page is at another address. */
+static void new_maps(struct dec_code *code)
+{
+	new_epoch(code);
+	code->mapped = code->views[1];
 }
 
 /* Links in what only this space has are wrong. */
@@ -267,7 +275,7 @@ static int map_common(struct dec_code *code, uint64_t vaddr, struct dec_place *p
 		common = *slot;
 		if (common->place != place && !common->differs) {
 			common->differs = true;
-			new_epoch(code);
+			new_maps(code);
 		}
 		return 0;
 	}
@@ -303,7 +311,7 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 	if (slot && *slot != place) {
 		*slot = place;
 		if (space == DEC_ANY_SPACE)
-			new_epoch(code);
+			new_maps(code);
 		else
 			new_view(code, space);
 	} else if (!slot && space != DEC_ANY_SPACE &&
@@ -312,7 +320,7 @@ int dec_code_map(struct dec_code *code, uint64_t space, uint64_t vaddr, uint64_t
 	} else if (code->holes) {
 		/* The page may complete a block that ended where it was missing. */
 		code->holes = false;
-		new_epoch(code);
+		new_maps(code);
 	}
 	return 0;
 }

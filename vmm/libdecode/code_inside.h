@@ -74,6 +74,7 @@ struct dec_code {
 	struct dec_space *space; /* the selected one */
 	uint32_t epoch, past, last_view, last_gen, last_place;
 	uint32_t views[2];
+	uint32_t mapped; /* no page that all spaces share has moved since views[1] was this */
 	bool (*fetch)(void *context, uint64_t space, uint64_t vaddr);
 	void *context; /* of fetch() */
 	bool separate; /* see dec_code_separate() */
