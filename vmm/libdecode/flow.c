@@ -107,9 +107,10 @@ static VPT_COLD enum vptd_status change_code(struct dec_flow *f)
 /* Before a block is looked at: has its code changed right there? */
 static inline enum vptd_status see_code(struct dec_flow *f)
 {
-	bool has_next = f->index < f->cur->insns || f->cur->end >= DEC_END_HOLE;
-
-	return vpt_unlikely(f->limit <= f->insns) && has_next ? change_code(f) : VPTD_OK;
+	return vpt_unlikely(f->limit <= f->insns) &&
+			       (f->index < f->cur->insns || f->cur->end >= DEC_END_HOLE)
+		       ? change_code(f)
+		       : VPTD_OK;
 }
 
 /*

@@ -5,7 +5,7 @@
  * A walk's key is its first block and its outcomes. A RET that returns from a function that was
  * entered before the walk takes an address off the flow's stack: the walk is good only where the
  * same address is on top then, which is checked at each use. A walk of another view is made
- * again in its place.
+ * again in its place. Walks that differ in the addresses alone have slots of their own.
  */
 #include "libdecode/tracelet.h"
 
@@ -15,22 +15,20 @@
 #include "libdecode/edges.h"
 
 #define STACK_MAX 12u  /* addresses that a walk takes and leaves, together */
-#define STEPS	  512u /* blocks of one walk at most */
+#define STEPS	  256u /* blocks of one walk at most */
 
+/* Two of them fill a line of the processor's caches. */
 struct walk {
-	struct dec_block *from; /* NULL: the slot is free */
-	uint64_t bits;		/* the outcomes, left-aligned; the lowest bits: how many */
-	struct dec_block *to;
-	uint64_t hits; /* or the mark of dec_flow_ops.walk */
+	const struct dec_block *from; /* NULL: the slot is free */
+	uint32_t outcomes;	      /* behind a stop bit */
+	uint32_t to;		      /* id of the block that it leads to */
 	uint32_t view;
-	uint32_t insns;
-	uint32_t stack; /* index of the addresses in `addresses` */
-	uint32_t path;	/* index of the blocks in `path`, if paths are kept */
-	uint16_t steps; /* blocks */
-	uint8_t used;	/* outcomes */
-	uint8_t pops, pushes;
-	uint8_t of_all; /* @view is that of all spaces: index of views[] */
-	uint32_t next;	/* slot of the walk that came after it last */
+	uint32_t hits;
+	uint32_t stack;	     /* index of the addresses in `addresses` */
+	uint32_t insns : 18; /* at most STEPS * 512 */
+	uint32_t used : 5;   /* outcomes */
+	uint32_t pops : 4, pushes : 4;
+	uint32_t of_all : 1; /* @view is that of all spaces: index of views[] */
 };
 
 struct dec_tracelets {
@@ -38,12 +36,13 @@ struct dec_tracelets {
 	size_t mask, used;
 	size_t max; /* slots */
 	uint32_t max_addresses, max_path;
+	/* For each walk what it takes, what it leaves and, with paths, its path and its mark. */
 	uint64_t *addresses;
 	uint32_t naddresses, room;
 	bool keeps_paths;
-	uint32_t *path; /* block ids, shifted left by one, and the link that was taken */
+	/* For each walk the number of blocks; their ids, shifted left by one, and the link taken. */
+	uint32_t *path;
 	uint32_t npath, path_room;
-	struct walk *last; /* the one that was used last */
 };
 
 #define FIRST_SLOTS 4096u
@@ -72,7 +71,6 @@ struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
 	t->max_addresses = entries(max_bytes, sizeof(*t->addresses), FIRST_ROOM);
 	t->max_path = entries(max_bytes, sizeof(*t->path), FIRST_ROOM);
 	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
-	t->last = t->walk;
 	if (!t->walk) {
 		free(t);
 		return NULL;
@@ -91,38 +89,61 @@ void dec_tracelets_free(struct dec_tracelets *t)
 }
 
 static inline size_t slot_of(const struct dec_tracelets *t, const struct dec_block *from,
-			     uint64_t bits)
+			     uint32_t outcomes)
 {
-	/* The product's high bits depend on all bits of its factors. */
-	uint64_t hash = (bits ^ bits >> 31 ^ (uint64_t)from->id << 20) * 0x9e3779b97f4a7c15ull;
+	/* A product's bit depends on all lower bits of its factors. */
+	uint64_t hash = (uintptr_t)from >> 3 ^ outcomes * 0xd6e8feb86659fd93ull;
 
-	return hash >> 32 & t->mask;
+	return hash * 0x9e3779b97f4a7c15ull >> 32 & t->mask;
 }
 
-static inline bool is_walk(const struct dec_flow *f, const struct walk *w, uint64_t bits)
+/* Are the addresses that the walk takes off the stack those that are there? */
+static inline bool returns_match(const struct dec_tracelets *t, const struct dec_flow *f,
+				 const struct walk *w)
 {
-	return w->from == f->cur && w->bits == bits && w->view == f->views[w->of_all];
+	unsigned int i;
+
+	if (f->depth < w->pops)
+		return false;
+	for (i = 0; i < w->pops; i++) {
+		if (t->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
+			return false;
+	}
+	return true;
 }
 
-/* The walk, or the slot that it is to have: one whose view is of the past, or a free one. */
-static struct walk *find(const struct dec_tracelets *t, const struct dec_flow *f, uint64_t bits)
+/* No walk of this view is used again. */
+static bool is_past(const struct dec_flow *f, const struct walk *w)
 {
-	uint32_t past = dec_code_past(f->code);
-	size_t i = slot_of(t, f->cur, bits);
+	return w->view != f->views[w->of_all] && (w->of_all || w->view <= dec_code_past(f->code));
+}
+
+/* The most walks from a block by the same outcomes, which take different addresses. */
+#define TWINS_MAX 8u
+
+/* Returns the walk of these outcomes, or the slot for it. *found says which. */
+static inline struct walk *find(const struct dec_tracelets *t, const struct dec_flow *f,
+				uint32_t outcomes, bool *found)
+{
+	size_t i = slot_of(t, f->cur, outcomes);
+	unsigned int twins = 0;
 
 	for (; t->walk[i].from; i = (i + 1) & t->mask) {
 		struct walk *w = &t->walk[i];
 
-		if (w->from == f->cur && w->bits == bits &&
-		    (w->view == f->views[w->of_all] || w->view <= past))
-			break;
+		if (w->from != f->cur || w->outcomes != outcomes)
+			continue;
+		*found = w->view == f->views[w->of_all] && returns_match(t, f, w);
+		if (vpt_likely(*found) || is_past(f, w) || ++twins == TWINS_MAX)
+			return w;
 	}
+	*found = false;
 	return &t->walk[i];
 }
 
 static struct walk *free_slot(const struct dec_tracelets *t, const struct walk *w)
 {
-	size_t i = slot_of(t, w->from, w->bits);
+	size_t i = slot_of(t, w->from, w->outcomes);
 
 	while (t->walk[i].from)
 		i = (i + 1) & t->mask;
@@ -132,6 +153,8 @@ static struct walk *free_slot(const struct dec_tracelets *t, const struct walk *
 /* What a walk does while it is made. */
 struct make {
 	struct dec_block *at;
+	uint32_t outcomes; /* the key, of @n outcomes */
+	unsigned int n;
 	uint64_t bits;
 	unsigned int left; /* outcomes */
 	uint32_t insns;
@@ -277,9 +300,9 @@ static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, siz
 static bool has_room(struct dec_tracelets *t)
 {
 	void *addresses = t->addresses, *path = t->path;
-	bool ok =
-		grow(&addresses, &t->room, t->naddresses, STACK_MAX, sizeof(*t->addresses)) &&
-		(!t->keeps_paths || grow(&path, &t->path_room, t->npath, STEPS, sizeof(*t->path)));
+	bool ok = grow(&addresses, &t->room, t->naddresses, STACK_MAX + 2, sizeof(*t->addresses)) &&
+		  (!t->keeps_paths ||
+		   grow(&path, &t->path_room, t->npath, STEPS + 1, sizeof(*t->path)));
 
 	t->addresses = addresses;
 	t->path = path;
@@ -292,19 +315,26 @@ static inline bool marks(const struct dec_flow *f)
 	return f->ops && f->ops->walk;
 }
 
+/* Where the walk's path is, behind which is its mark. */
+static inline uint64_t *place_of(const struct dec_tracelets *t, const struct walk *w)
+{
+	return &t->addresses[w->stack + w->pops + w->pushes];
+}
+
 /* Count the blocks of a walk as often as it was used. */
 static void expand(const struct dec_tracelets *t, const struct dec_flow *f, struct walk *w)
 {
-	const uint32_t *path = t->path + w->path;
-	unsigned int i;
+	const uint32_t *path = t->path + *place_of(t, w);
+	uint32_t steps = *path++, i;
 
-	for (i = 0; w->hits && i < w->steps; i++) {
+	for (i = 0; w->hits && i < steps; i++) {
 		struct dec_block *block = dec_code_at(f->code, path[i] >> 1);
-		const struct dec_block *to =
-			i + 1u < w->steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
 
 		if (block->end == DEC_END_RET && f->edges)
-			dec_edges_add(f->edges, block->id, to->ip, w->hits);
+			dec_edges_add(
+				f->edges, block->id,
+				dec_code_at(f->code, i + 1 < steps ? path[i + 1] >> 1 : w->to)->ip,
+				w->hits);
 		else
 			block->hits[path[i] & 1] += w->hits;
 	}
@@ -333,7 +363,7 @@ static void forget_all(struct dec_tracelets *t, const struct dec_flow *f)
 /* Returns true if an array has no room for another walk: a replaced walk keeps its entries. */
 static bool is_full(const struct dec_tracelets *t)
 {
-	return t->max_addresses - t->naddresses < STACK_MAX || t->max_path - t->npath < STEPS;
+	return t->max_addresses - t->naddresses < STACK_MAX + 2 || t->max_path - t->npath <= STEPS;
 }
 
 /* Double the slots, or drop all walks at the limit. Returns false if there is no memory. */
@@ -357,20 +387,51 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 			*free_slot(t, &old.walk[i]) = old.walk[i];
 	}
 	free(old.walk);
-	t->last = t->walk;
 	return true;
+}
+
+/* Keep a walk that was made. */
+static void keep(struct dec_tracelets *t, const struct dec_flow *f, const struct make *m,
+		 struct walk *w)
+{
+	unsigned int i;
+
+	*w = (struct walk){
+		.from = f->cur,
+		.outcomes = m->outcomes,
+		.to = m->at->id,
+		.view = f->views[m->of_all],
+		.of_all = m->of_all,
+		.insns = m->insns & 0x3ffff,
+		.stack = t->naddresses,
+		.used = (m->n - m->left) & 0x1f,
+		.pops = m->pops & 15,
+		.pushes = m->pushes & 15,
+	};
+	for (i = 0; i < m->pops; i++)
+		t->addresses[t->naddresses++] = m->pop[i];
+	for (i = 0; i < m->pushes; i++)
+		t->addresses[t->naddresses++] = m->push[i];
+	if (t->keeps_paths) {
+		t->addresses[t->naddresses++] = t->npath;
+		t->addresses[t->naddresses++] = 0;
+		t->path[t->npath++] = m->steps;
+		memcpy(t->path + t->npath, m->path, m->steps * sizeof(*m->path));
+		t->npath += m->steps;
+	}
 }
 
 /* Make the walk of these outcomes. Returns NULL if it ends in its first block. */
 static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struct walk *w,
-			      uint64_t key, unsigned int n)
+			      uint32_t outcomes, unsigned int n)
 {
 	struct make m;
-	unsigned int i;
+	bool found;
 
+	m.outcomes = outcomes;
 	m.at = f->cur;
 	m.bits = f->bits;
-	m.left = n;
+	m.n = m.left = n;
 	m.of_all = f->cur->of_all_spaces;
 	m.insns = m.pops = m.pushes = m.steps = 0;
 	walk(f, &m);
@@ -378,7 +439,7 @@ static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struc
 		return NULL;
 	if (is_full(t)) {
 		forget_all(t, f);
-		w = find(t, f, key);
+		w = find(t, f, outcomes, &found);
 	}
 	if (!has_room(t))
 		return NULL;
@@ -386,48 +447,12 @@ static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struc
 		if (t->used * 4 > t->mask * 3) {
 			if (!make_room(t, f))
 				return NULL;
-			w = find(t, f, key);
+			w = find(t, f, outcomes, &found);
 		}
 		t->used++;
 	}
-	*w = (struct walk){
-		.from = f->cur,
-		.bits = key,
-		.to = m.at,
-		.view = f->views[m.of_all],
-		.of_all = m.of_all,
-		.insns = m.insns,
-		.stack = t->naddresses,
-		.path = t->npath,
-		.steps = (uint16_t)m.steps,
-		.used = (uint8_t)(n - m.left),
-		.pops = (uint8_t)m.pops,
-		.pushes = (uint8_t)m.pushes,
-	};
-	for (i = 0; i < m.pops; i++)
-		t->addresses[t->naddresses++] = m.pop[i];
-	for (i = 0; i < m.pushes; i++)
-		t->addresses[t->naddresses++] = m.push[i];
-	if (t->keeps_paths) {
-		memcpy(t->path + t->npath, m.path, m.steps * sizeof(*m.path));
-		t->npath += m.steps;
-	}
+	keep(t, f, &m, w);
 	return w;
-}
-
-/* Are the addresses that the walk takes off the stack those that are there? */
-static inline bool returns_match(const struct dec_tracelets *t, const struct dec_flow *f,
-				 const struct walk *w)
-{
-	unsigned int i;
-
-	if (f->depth < w->pops)
-		return false;
-	for (i = 0; i < w->pops; i++) {
-		if (t->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
-			return false;
-	}
-	return true;
 }
 
 static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct walk *w)
@@ -442,46 +467,56 @@ static inline void take(struct dec_tracelets *t, struct dec_flow *f, struct walk
 	f->bits <<= w->used;
 	f->nbits -= w->used;
 	f->insns += w->insns;
-	f->cur = w->to;
-	f->ip = w->to->ip;
-	t->last = w;
-	__builtin_prefetch(&t->walk[w->next & t->mask]);
+	f->cur = dec_code_at(f->code, w->to);
 }
 
-/* Ask who is told of walks. Returns false if it is not to run. */
-static bool ask(struct dec_tracelets *t, struct dec_flow *f, struct walk *w)
+/* Count the walk, or ask who is told of walks. Returns false if it is not to run. */
+static inline bool count(struct dec_tracelets *t, struct dec_flow *f, struct walk *w)
 {
-	const struct dec_walk walk = {t->path + w->path, w->steps, w->insns, &w->hits};
+	struct dec_walk walk = {.insns = w->insns};
 
+	if (vpt_likely(!marks(f))) {
+		if (vpt_unlikely(++w->hits == UINT32_MAX) && t->keeps_paths)
+			expand(t, f, w);
+		return true;
+	}
+	walk.path = t->path + *place_of(t, w);
+	walk.steps = *walk.path++;
+	walk.mark = place_of(t, w) + 1;
 	return f->ops->walk(f->context, &walk);
 }
 
-bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
+static inline bool run_one(struct dec_tracelets *t, struct dec_flow *f)
 {
 	unsigned int n = f->nbits < DEC_TRACELET ? f->nbits : DEC_TRACELET;
-	uint64_t key = (f->bits & ~(uint64_t)0 << (64 - n)) | n;
-	struct walk *w = &t->walk[t->last->next & t->mask];
+	uint32_t outcomes = (uint32_t)(f->bits >> (64 - n)) | 1u << n;
+	struct walk *w;
+	bool found;
 
 	/* A CALL and its RET within a walk do not show that the oldest address is lost. */
 	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX && !f->last_call))
 		return false;
-	if (vpt_unlikely(!is_walk(f, w, key))) {
-		w = find(t, f, key);
-		t->last->next = (uint32_t)(w - t->walk);
-	}
-	if (vpt_unlikely(!w->from || w->view != f->views[w->of_all] || !returns_match(t, f, w))) {
+	w = find(t, f, outcomes, &found);
+	if (vpt_unlikely(!found)) {
 		if (w->from && t->keeps_paths && !marks(f))
 			expand(t, f, w);
-		w = make_walk(t, f, w, key, n);
+		w = make_walk(t, f, w, outcomes, n);
 		if (!w)
 			return false;
 	}
-	if (vpt_unlikely(f->limit - f->insns < w->insns))
-		return false;
-	if (!marks(f))
-		w->hits++;
-	else if (!ask(t, f, w))
+	if (vpt_unlikely(f->limit - f->insns < w->insns) || !count(t, f, w))
 		return false;
 	take(t, f, w);
 	return true;
+}
+
+bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f)
+{
+	const unsigned int before = f->nbits;
+
+	while (f->nbits && f->limit > f->insns && run_one(t, f))
+		;
+	/* The blocks in between are not touched. */
+	f->ip = f->cur->ip;
+	return f->nbits != before;
 }
