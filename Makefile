@@ -76,7 +76,7 @@ include $(wildcard patches/build.mk patches/*/build.mk)
 
 #?
 #? Building:
-#?   make               the vpt command, libvpt.a, libvptdecode and the guests
+#?   make               the vpt command, libvpt, libvptdecode and the guests
 #?   make install       program, libraries, headers, pkg-config, manual pages; DESTDIR=, PREFIX=
 #?   make uninstall     remove exactly those
 #?   make deps          install the Debian packages that building and testing need
@@ -121,6 +121,7 @@ dest = $(DESTDIR)$(PREFIX)
 installed = sed 's,"\(\.\./\)*spec/,"spec/,'
 
 INSTALLED = $(PREFIX)/bin/vpt $(PREFIX)/lib/libvpt.a $(PREFIX)/lib/pkgconfig/vpt.pc \
+	$(PREFIX)/lib/$(notdir $(LIBVPT_SO)) $(PREFIX)/lib/libvpt.so \
 	$(PREFIX)/lib/libvptdecode.a $(PREFIX)/lib/$(notdir $(DECODE_SO)) \
 	$(PREFIX)/lib/libvptdecode.so $(PREFIX)/lib/pkgconfig/vptdecode.pc \
 	$(PREFIX)/include/vptdecode.h \
@@ -133,7 +134,8 @@ install: all
 	@mkdir -p $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
 	install -m 755 $(VPT) $(dest)/bin/vpt
 	install -m 644 $(LIBVPT) $(DECODE_A) $(dest)/lib/
-	install -m 755 $(DECODE_SO) $(dest)/lib/
+	install -m 755 $(LIBVPT_SO) $(DECODE_SO) $(dest)/lib/
+	ln -sf $(notdir $(LIBVPT_SO)) $(dest)/lib/libvpt.so
 	ln -sf $(notdir $(DECODE_SO)) $(dest)/lib/libvptdecode.so
 	install -m 644 vmm/libdecode/vptdecode.h $(dest)/include/
 	@for file in $(HEADERS:shared/include/%=%); do \

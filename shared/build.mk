@@ -3,7 +3,14 @@
 SHARED_SRC := $(sort $(wildcard shared/src/*.c))
 SHARED_OBJ := $(SHARED_SRC:%.c=$(O)/%.o)
 LIBVPT := $(O)/libvpt.a
-ALL += $(LIBVPT)
+# The soname's number is VPT_ABI of vpt/version.h.
+LIBVPT_SO := $(O)/libvpt.so.$(shell sed -n 's/^.define VPT_ABI //p' shared/include/vpt/version.h)
+ALL += $(LIBVPT) $(LIBVPT_SO)
 
 $(LIBVPT): $(SHARED_OBJ)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
+
+# Only the functions of the public headers are symbols of the shared library: see exports.
+$(LIBVPT_SO): $(SHARED_SRC:%.c=$(O)/pic/%.o) shared/exports
+	$(call say,LD,$@)$(CC) $(filter-out -pie,$(LDFLAGS)) -shared -Wl,-soname,$(notdir $@) \
+		-Wl,--version-script=shared/exports -o $@ $(filter %.o,$^)

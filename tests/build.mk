@@ -122,7 +122,7 @@ CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
 CHECKS_HOUSE := $(addprefix .ci/check-,format hardened headers layers objects series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/build_progress.sh \
 	tests/house/machine.sh
-CHECKS_INSTALL := tests/house/install.sh
+CHECKS_INSTALL := tests/house/install.sh tests/house/abi.sh
 
 run = MODE=$(MODE) O=$(O) PREFIX=$(PREFIX) tests/lib/run.sh -j2 -d $(O)/check
 prepare = @.ci/deps build check

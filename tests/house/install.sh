@@ -66,8 +66,13 @@ esac
 	tap_run "a C++ program compiles" g++ -std=c++17 -Wall -Werror $sanitize -o "$dir/use-cc" \
 		"$dir/use.cc" $(pkg-config --cflags --libs vpt)
 }
-tap_run "the C program works" "$dir/use-c"
-tap_run "the C++ program works" "$dir/use-cc"
+tap_run "the C program works" env LD_LIBRARY_PATH="$dir/usr/lib" "$dir/use-c"
+tap_run "the C++ program works" env LD_LIBRARY_PATH="$dir/usr/lib" "$dir/use-cc"
+tap_run "they use the shared library" sh -c 'readelf -d "$1" | grep -q "NEEDED.*libvpt.so"' x "$dir/use-c"
+# shellcheck disable=SC2046,SC2086 # lists of flags
+tap_run "a C program compiles with the static library" gcc -Wall -Werror $sanitize -o "$dir/use-a" \
+	"$dir/use.c" $(pkg-config --cflags vpt) "$dir/usr/lib/libvpt.a"
+tap_run "and works alone" "$dir/use-a"
 tap_run "pkg-config knows the version" pkg-config --exact-version="$(sed -n 's/^VERSION := //p' Makefile)" vpt
 tap_run "the command runs" "$dir/usr/bin/vpt" --help
 tap_run "vpt.1 is there" test -s "$dir/usr/share/man/man1/vpt.1"
