@@ -359,8 +359,10 @@ static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head
 		return VPT_USE_PASS;
 	switch (head->type) {
 	case VPT_BLOCK_ORACLE:
-	case VPT_BLOCK_RUN:
 		return VPT_USE_STAY;
+	/* Out of PACKED blocks, what stays is a copy. */
+	case VPT_BLOCK_RUN:
+		return r->how & VPT_READER_COUNT_ORACLE ? VPT_USE_LOOK : VPT_USE_STAY;
 	case VPT_BLOCK_CODE:
 	case VPT_BLOCK_PAGE:
 		return r->how & VPT_READER_CODE_IN_PLACE ? VPT_USE_STAY : VPT_USE_KEEP;
