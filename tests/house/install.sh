@@ -77,6 +77,12 @@ tap_run "pkg-config knows the version" pkg-config --exact-version="$(sed -n 's/^
 tap_run "the command runs" "$dir/usr/bin/vpt" --help
 tap_run "vpt.1 is there" test -s "$dir/usr/share/man/man1/vpt.1"
 
+# The examples of docs/examples, with both libraries.
+# shellcheck disable=SC2086 # a list of flags
+tests/house/library.sh "$dir/usr" "$dir/library" $sanitize >"$dir/library.tap" 2>&1
+tap_empty "the examples work with installed libraries" "$(grep -v '^ok\|^1\.\.' "$dir/library.tap")"
+tap_run "they were tried in 13 ways" test "$(grep -c '^ok' "$dir/library.tap")" = 13
+
 # The flow decoder: shared and static, in C and C++, and from Python by its shared object.
 O=$O tests/libdecode/example.sh "$dir/usr" "$dir/decode" $sanitize >"$dir/decode.tap" 2>&1
 tap_empty "libvptdecode works where it is installed" "$(grep -v '^ok\|^1\.\.' "$dir/decode.tap")"
