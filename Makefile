@@ -79,6 +79,7 @@ include $(wildcard patches/build.mk patches/*/build.mk)
 #?   make               the vpt command, libvpt, libvptdecode and the guests
 #?   make install       program, libraries, headers, pkg-config, manual pages; DESTDIR=, PREFIX=
 #?   make uninstall     remove exactly those
+#?   make deb           Debian packages: vpt, libvpt0, libvpt-dev, libvptdecode0, libvptdecode-dev
 #?   make deps          install the Debian packages that building and testing need
 #?   make clean         remove build/
 .PHONY: all clean help deps demo figures format
@@ -157,6 +158,16 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	@rmdir -p --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED)))) \
 		2>/dev/null || :
+
+.PHONY: deb check-deb
+deb:
+	@.ci/deps build deb
+	+@$(MAKE) --no-print-directory $(if $(filter 0,$(V)),-s) $(jobs) MODE=rel O=build/rel all
+	@rm -rf build/deb
+	@.ci/deb build/deb
+check-deb: deb
+	@.ci/deps build check
+	@tests/lib/run.sh -d build/deb-check '.ci/check-deb build/deb'
 
 # Objects are compiled anew when the flags have changed. Several makes may look at once.
 FLAGS_NOW := $(CPPFLAGS) $(mode-$(MODE)) $(HARDEN) $(SHARED_CFLAGS) $(VMM_CFLAGS) $(LDFLAGS)

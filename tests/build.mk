@@ -170,6 +170,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?   make check-house   format, hardening, headers, layers, objects, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
+#?   make check-deb     build the Debian packages; lintian, and use in an overlay of this system
 #?   make check-fresh   demo and check in a fresh Debian 12 (root, the network)
 #?   make check-soak    a tenth of make soak, and hostile guests for 10 s
 #?   make soak          SOAK_INSNS=1000000000 instructions run, traced, decoded and compared,
