@@ -116,6 +116,15 @@ static void begin_block(struct dec_pt *pt, const struct vpt_packet *p)
 	pt->block_type = (uint8_t)(p->value | (p->flag ? BLOCK_SHORT : 0));
 }
 
+/* Returns the event that a packet is, where value and auxiliary value are the packet's. */
+static uint8_t event_of(enum vpt_pkt_kind kind)
+{
+	return kind == VPT_PKT_PWRX  ? VPTD_EVENT_PWRX
+	       : kind == VPT_PKT_MNT ? VPTD_EVENT_MNT
+	       : kind == VPT_PKT_BIP ? VPTD_EVENT_ITEM
+				     : VPTD_EVENT_STOP;
+}
+
 /* Packets that change neither flow nor what it runs in. */
 static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 						       const struct vpt_packet *p)
@@ -136,14 +145,14 @@ static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 		event.aux = p->flag;
 		break;
 	case VPT_PKT_PWRX:
-		event.kind = VPTD_EVENT_PWRX;
+	case VPT_PKT_MNT:
+	case VPT_PKT_BIP:
+	case VPT_PKT_TRACE_STOP:
+		event.kind = event_of(p->kind);
 		break;
 	case VPT_PKT_CBR:
 		event.kind = VPTD_EVENT_CBR;
 		event.flags = pt->waits & W_PSB ? VPTD_EV_STATUS : 0;
-		break;
-	case VPT_PKT_MNT:
-		event.kind = VPTD_EVENT_MNT;
 		break;
 	case VPT_PKT_CFE:
 	case VPT_PKT_EVD:
@@ -157,17 +166,11 @@ static VPT_ALWAYS_INLINE enum vptd_status event_packet(struct dec_pt *pt,
 		event = block_event(pt);
 		pt->block_type = 0;
 		break;
-	case VPT_PKT_BIP:
-		event.kind = VPTD_EVENT_ITEM;
-		break;
 	case VPT_PKT_TRIG:
 		event.kind = VPTD_EVENT_TRIG;
 		dec_pt_catch_up(pt);
 		dec_pt_trig(pt, event, p->flag);
 		return VPTD_OK;
-	case VPT_PKT_TRACE_STOP:
-		event.kind = VPTD_EVENT_STOP;
-		break;
 	default:
 		return VPTD_OK;
 	}
