@@ -280,8 +280,8 @@ static uint32_t take(void *context, const struct vpt_flow_run *run)
 		return take_parts(m, run);
 	k = &m->m->known[word];
 	/* A stretch that was not compared yet has no block. */
-	if (k->block != run->block || k->insns != run->count || k->setting != m->setting ||
-	    !is_whole(m->at[1]) || k->ends != ENDS_PLAIN)
+	if (run->block == VPT_RUN_PART || k->block != run->block || k->insns != run->count ||
+	    k->setting != m->setting || !is_whole(m->at[1]) || k->ends != ENDS_PLAIN)
 		return take_parts(m, run);
 	m->at++;
 	m->s = k->stretch;
