@@ -119,7 +119,7 @@ static inline enum vptd_status see_code(struct dec_flow *f)
  */
 static inline bool changes_within(const struct dec_flow *f)
 {
-	return f->limit - f->insns < f->cur->insns - f->index;
+	return f->limit < f->insns + (f->cur->insns - f->index);
 }
 
 /* Run the rest of the current block, in which no code changes. */
