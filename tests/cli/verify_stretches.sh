@@ -42,7 +42,7 @@ for kind in none split; do
 done
 
 # Nearly all is compared in whole stretches: else this tests nothing.
-for name in bytecode jit processes system; do
+for name in bytecode jit processes system rtit; do
 	tap_run "$name: most is compared by stretches" awk '/ decoded, / { most = $3 > 0.8 * $1 }
 		END { exit !most }' "$dir/$name"
 done

@@ -129,8 +129,7 @@ int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, voi
 	struct vpt_pt_flow *f = (struct vpt_pt_flow *)flow;
 	int more;
 
-	/* Runs of RTIT are reported step by step only: see docs/limits.md. */
-	if (f->blocks || f->timed || !f->told_bare || vpt_pt_is_rtit(f))
+	if (f->blocks || f->timed || !f->told_bare)
 		return 0;
 	more = set_up(f, takers);
 	if (more)

@@ -378,7 +378,7 @@ static void note_trigger(struct vpt_tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
-	if (vpt_unlikely(*t->unit.may_lose))
+	if (*t->unit.may_lose)
 		note_resumed(t);
 	if (vpt_unlikely(t->refused) && !t->lost)
 		end_refused(t);
