@@ -67,7 +67,7 @@ struct result {
 	uint8_t bitmap[VPTD_BITMAP];
 };
 
-/* What was told of an error, and the instructions before it. */
+/* An error as it was reported; @insns instructions ran before it. */
 struct fault {
 	uint64_t ip, value, insns, offset;
 };

@@ -267,7 +267,7 @@ static void put_stretches(const struct logfile *f, FILE *out)
 	}
 }
 
-/* What ran, in blocks of some hundred words, so that there are ends of blocks to go wrong at. */
+/* The log is split into blocks of some hundred words, so that a reader meets many ends of blocks. */
 static void put_words(const struct logfile *f, FILE *out)
 {
 	uint32_t words[1024];

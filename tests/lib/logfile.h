@@ -46,7 +46,7 @@ void logfile_write(struct logfile *f, const char *path);
 bool logfile_write_records(struct logfile *f, const char *words, const char *path);
 void logfile_free(struct logfile *f);
 
-/* What is kept is restored, any number of times. */
+/* A log that was kept can be restored any number of times. */
 void logfile_keep(struct logfile *f);
 void logfile_restore(struct logfile *f);
 
@@ -57,7 +57,7 @@ void logfile_remove(struct logfile *f, size_t at);
 /* Change a byte of the content of some block of a type. False: there is none. */
 bool logfile_flip(struct logfile *f, unsigned int type, uint64_t (*draw)(uint64_t below));
 
-/* Where a stretch falls through to. */
+/* Returns the address to which a stretch falls through. */
 uint64_t logfile_end(const struct logfile_stretch *s);
 
 #endif /* TESTS_LIB_LOGFILE_H */

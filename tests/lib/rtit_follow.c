@@ -26,7 +26,7 @@ struct records {
 	uint64_t sum; /* the counter at the end */
 };
 
-/* What differs from how vpt decodes. */
+/* Each differs from the way in which vpt decodes. */
 enum how {
 	AS_IT_IS,
 	GATHERED,  /* outcomes are used when the decoder needs the position */

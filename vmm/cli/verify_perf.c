@@ -83,7 +83,7 @@ static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 	snprintf(number, sizeof(number), "--vcpu=%u", vcpu);
 	snprintf(r->export, sizeof(r->export), "%s/perf", r->dir);
 	status = spawn(export, "/proc/self/exe", r->null, STDERR_FILENO);
-	/* What it could not decode, or name, perf shows too. */
+	/* perf also shows the places that the export could not decode or name. */
 	if (access(r->export, R_OK))
 		return (unsigned char)(status ? status : VPT_EXIT_HOST);
 	status = spawn(perf, "perf", r->answer, r->null);

@@ -23,8 +23,7 @@ struct step {
 };
 
 /*
- * Those that begin at an address or before, less those that end before it, are those that it lies
- * in.
+ * An address lies in as many blocks as begin at it or before, less the blocks that end before it.
  */
 struct sums {
 	struct step *begin, *end; /* sorted by address */

@@ -24,7 +24,7 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
 		    struct dec_insn *insn);
 
-/* Where a direct branch at @ip leads. */
+/* Returns the target of a direct branch at @ip. */
 uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip);
 
 /* The class that libipt has for such an instruction. */
