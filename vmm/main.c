@@ -111,5 +111,6 @@ int main(int argc, char **argv)
 		help(stderr);
 		return VPT_EXIT_USAGE;
 	}
-	return check_output(argv[1], run(argc, argv));
+	status = run(argc, argv);
+	return check_output(argv[1], status == VPT_EXIT_DONE ? VPT_EXIT_OK : status);
 }

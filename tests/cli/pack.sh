@@ -68,7 +68,7 @@ head -c 9000 "$dir/host.vpt" >"$dir/cut.vpt"
 refuses "a file that is cut off" "$INPUT" "ends early|cut off" pack "$dir/cut.vpt" "$dir/none"
 tap_run "nothing was written" test ! -e "$dir/none"
 
-refuses "no OUT" "$USAGE" "FILE and OUT" pack "$dir/host.vpt"
+refuses "no OUT" "$USAGE" "OUT is missing" pack "$dir/host.vpt"
 refuses "a level that is none" "$USAGE" "level" pack --level=x "$dir/host.vpt" "$dir/none"
 refuses "a level too high" "$USAGE" "use 0 to 19" pack --level=20 "$dir/host.vpt" "$dir/none"
 refuses "standard input" "$USAGE" "read twice" pack - "$dir/none"

@@ -9,17 +9,38 @@
 #include "core/vcpu.h"
 #include "engine/engine.h"
 
-static const char help[] =
-	"usage: vpt caps [OPTION]...\n"
-	"\n"
-	"Tries out, in small virtual machines, what vpt run needs of this machine's KVM.\n"
-	"\n"
-	"  -e, --engine=NAME  kvm (the default) or soft\n"
-	"  -m, --models       the models of vpt run --model instead, and their clocks\n"
-	"  -j, --json         one JSON object\n"
-	"  -h, --help         this text\n"
-	"\n"
-	"The exit status is 0 if vpt run can work here, else 4 and a line says what to do.\n";
+struct options {
+	unsigned int engine; /* of the words below */
+	bool models, json;
+};
+
+#define AT(member) .field = offsetof(struct options, member)
+
+enum { SOFT, KVM };
+
+static const char *const engines[] = {[SOFT] = "soft", [KVM] = "kvm", NULL};
+
+static const struct vpt_option rows[] = {
+	{'e', "engine", "=NAME", "kvm (the default) or soft", vpt_take_word, AT(engine),
+	 .words = engines},
+	{'m', "models", NULL, "the models of vpt run --model instead, and their clocks",
+	 vpt_take_flag, AT(models)},
+	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_caps = {
+	.name = "caps",
+	.run = vpt_cmd_caps,
+	.summary = "what this machine can do",
+	.usage = "[OPTION]...",
+	.about = "Tries out, in small virtual machines, what vpt run needs of this machine's KVM.",
+	.notes = "The exit status is 0 if vpt run can work here, else 4 and a line says what to "
+		 "do.",
+	.options = rows,
+	.column = 21,
+};
 
 static const char *yes(bool b)
 {
@@ -156,54 +177,25 @@ static int show_models(bool json)
 
 int vpt_cmd_caps(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"engine", required_argument, NULL, 'e'},
-		{"models", no_argument, NULL, 'm'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const char *const engines[] = {"soft", "kvm", NULL};
-	static const struct vpt_cli_options options = {"caps", ":e:mjh", longs, help};
-	const struct vpt_engine *engine;
-	const char *name = "kvm";
+	struct options o = {.engine = KVM};
 	struct vpt_probe probe;
-	bool json = false, models = false;
-	int option;
+	int status = vpt_options_parse(&vpt_verb_caps, argc, argv, &o);
 
-	optind = 0;
-	while ((option = vpt_cli_option(&options, argc, argv)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return VPT_EXIT_OK;
-		}
-		if (option == 'e')
-			name = optarg;
-		else if (option == 'j')
-			json = true;
-		else if (option == 'm')
-			models = true;
-		else
-			return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-	if (optind != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "caps: %s: not wanted", argv[optind]);
-	if (models)
-		return show_models(json);
-	engine = vpt_engine_find(name);
-	if (!engine)
-		return vpt_cli_no_word("caps", "engine", name, engines);
-	if (strcmp(name, "kvm")) {
+	if (status)
+		return status;
+	if (o.models)
+		return show_models(o.json);
+	if (o.engine != KVM) {
 		/* It needs nothing of the machine. */
-		puts(json ? "{\"usable\":true}" : "engine soft works on every x86-64 machine");
+		puts(o.json ? "{\"usable\":true}" : "engine soft works on every x86-64 machine");
 		return VPT_EXIT_OK;
 	}
-	engine->probe(&probe, true);
-	if (json)
+	vpt_engine_find("kvm")->probe(&probe, true);
+	if (o.json)
 		print_json(&probe);
 	else
 		print_text(&probe);
 	if (!probe.problem)
 		return VPT_EXIT_OK;
-	return json ? VPT_EXIT_HOST : vpt_fail(VPT_EXIT_HOST, "caps: %s", probe.problem);
+	return o.json ? VPT_EXIT_HOST : vpt_fail(VPT_EXIT_HOST, "caps: %s", probe.problem);
 }

@@ -7,6 +7,7 @@
 
 /* Exit statuses. */
 enum vpt_exit_status {
+	VPT_EXIT_DONE = -1, /* 0, and nothing is left to do: --help was answered */
 	VPT_EXIT_OK = 0,
 	VPT_EXIT_FAIL = 1,    /* the work was done and the answer is no */
 	VPT_EXIT_USAGE = 2,   /* the command line is wrong */

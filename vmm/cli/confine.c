@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 
 #define OPTION "--sandbox"
 

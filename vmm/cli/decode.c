@@ -16,7 +16,7 @@
 #include "cli/decode_stop.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"

@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "confine.h"
 #include "open.h"
-#include "option.h"
+#include "old_option.h"
 #include "trace/input.h"
 
 static const char help[] =

@@ -14,7 +14,7 @@
 #include "cli/files.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/progress.h"
 
 static const char help[] =

@@ -12,7 +12,7 @@
 #include "cli/foreign.h"
 #include "cli/import_raw.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "foreign/lldb.h"
 #include "foreign/output.h"
 #include "foreign/perf.h"

@@ -17,26 +17,38 @@
 #include "text/text.h"
 #include "trace/session_end.h"
 
-static const char help[] =
-	"usage: vpt info [OPTION]... FILE\n"
-	"\n"
-	"Shows what a .vpt file holds: the model and its trace system, who owned it, the sessions\n"
-	"(periods of TriggerEn) with their registers and how they ended, sizes, and whether the\n"
-	"file is whole; address spaces and VMCSs if it tells of any. FILE - is standard input.\n"
-	"\n"
-	"  -n, --limit=N  show N sessions and VMCSs of each vCPU, N spaces (default 20)\n"
-	"  -j, --json     one JSON object\n"
-	"  -h, --help     this text\n"
-	"\n"
-	"The exit status is 0 also for a file that is not whole, as long as some of it can be\n"
-	"read; 2 if the command is wrong, 3 if FILE can't be read.\n";
-
 #define LIMIT_DEFAULT 20
 
 struct options {
 	const char *path;
 	uint64_t limit;
-	bool json, help;
+	bool json;
+};
+
+#define AT(member) .field = offsetof(struct options, member)
+
+static const struct vpt_option rows[] = {
+	{'n', "limit", "=N", "show N sessions and VMCSs of each vCPU, N spaces (default 20)",
+	 vpt_take_number, AT(limit)},
+	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_info = {
+	.name = "info",
+	.run = vpt_cmd_info,
+	.summary = "what a trace file holds",
+	.usage = "[OPTION]... FILE",
+	.about = "Shows what a .vpt file holds: the model and its trace system, who owned it, the "
+		 "sessions (periods of TriggerEn) with their registers and how they ended, sizes, "
+		 "and whether the file is whole; address spaces and VMCSs if it tells of any. FILE "
+		 "- is standard input.",
+	.notes = "The exit status is 0 also for a file that is not whole, as long as some of it "
+		 "can be read; 2 if the command is wrong, 3 if FILE can't be read.",
+	.options = rows,
+	.column = 17,
+	.operands = {{"FILE", AT(path)}},
 };
 
 const char *vpt_info_owner(uint32_t owner)
@@ -291,45 +303,6 @@ static void show(const struct options *o, struct vpt_reader *r, const struct vpt
 	vpt_info_json(r, names);
 }
 
-static int take_option(struct options *o, int option)
-{
-	switch (option) {
-	case 'n':
-		return vpt_cli_number("info", "limit", optarg, &o->limit);
-	case 'j':
-		o->json = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
-static int parse(struct options *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"limit", required_argument, NULL, 'n'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"info", ":n:jh", longs, help};
-	int option, status = VPT_EXIT_OK;
-
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
-		return status;
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "info: %s: see vpt info --help",
-				optind == argc ? "FILE is missing" : "only one FILE");
-	o->path = argv[optind];
-	return VPT_EXIT_OK;
-}
-
 /* Names are for the place where a guest stopped. Without memory there are none. */
 static void open_names(const struct vpt_reader *reader, bool json, struct vpt_cli_names *names)
 {
@@ -349,14 +322,10 @@ int vpt_cmd_info(int argc, char **argv)
 	struct options o = {.limit = LIMIT_DEFAULT};
 	struct vpt_cli_names names;
 	struct vpt_reader *reader;
-	int status = parse(&o, argc, argv);
+	int status = vpt_options_parse(&vpt_verb_info, argc, argv, &o);
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
 	status = vpt_confine_reader("info");
 	if (!status)
 		status = vpt_cli_open("info", o.path,

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/lockstep.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 
 #define DEFAULT_MEM_MIB	  64u
 #define MAX_MEM_MIB	  32768u

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads options, and helps with wrong ones: "did you mean", "needs a value". */
+/* Reads command lines by the tables of options, and helps with wrong ones. */
 #include "cli/option.h"
 
+#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#define NAMES_MAX 160 /* bytes of a list of names */
+#define TEXT_MAX  400 /* bytes of the text of a row */
+#define ROWS_MAX  96
+#define FIRST_ROW 256 /* what getopt_long() returns for row 0; smaller ones are letters */
 
-#define NAMES_MAX  160 /* bytes of a list of options */
-#define ROW_MAX	   400 /* bytes of a row of the help */
-#define ROW_INDENT 12  /* least indent of a line that continues a row */
+/* What getopt_long() takes, made of a table. */
+struct getopt_tables {
+	struct option longs[ROWS_MAX + 1];
+	char shorts[2 + 2 * ROWS_MAX + 1];
+};
 
 bool vpt_cli_is_near(const char *a, const char *b)
 {
@@ -23,152 +30,209 @@ bool vpt_cli_is_near(const char *a, const char *b)
 	       (a[0] == b[1] && a[1] == b[0] && !strcmp(a + 2, b + 2));
 }
 
-/* Find the long option whose letter or number is @value. */
-static const struct option *find(const struct vpt_cli_options *o, int value)
+const char *vpt_option_word(const struct vpt_option *option, unsigned int i)
 {
-	const struct option *l;
+	if (option->word_at)
+		return option->word_at(i);
+	return option->words ? option->words[i] : NULL;
+}
 
-	for (l = o->longs; l->name; l++)
-		if (l->val == value)
-			return l;
+static int has_value(const struct vpt_option *row)
+{
+	if (!row->value)
+		return no_argument;
+	return row->value[0] == '[' ? optional_argument : required_argument;
+}
+
+static void make_tables(const struct vpt_verb *verb, struct getopt_tables *t)
+{
+	const struct vpt_option *row;
+	struct option *l = t->longs;
+	char *s = t->shorts;
+
+	/* With "+" the options behind the first operand are those of the command to run. */
+	if (verb->command)
+		*s++ = '+';
+	*s++ = ':';
+	for (row = verb->options; row->text && l < t->longs + ROWS_MAX; row++) {
+		if (!row->name)
+			continue;
+		*l++ = (struct option){row->name, has_value(row), NULL,
+				       FIRST_ROW + (int)(row - verb->options)};
+		if (row->letter)
+			*s++ = row->letter;
+		if (row->letter && row->value)
+			*s++ = ':';
+	}
+	*l = (struct option){0};
+	*s = 0;
+}
+
+/* Returns the row of what getopt_long() returned, or NULL. */
+static const struct vpt_option *find(const struct vpt_verb *verb, int value)
+{
+	const struct vpt_option *row;
+
+	if (value >= FIRST_ROW)
+		return &verb->options[value - FIRST_ROW];
+	for (row = verb->options; row->text; row++)
+		if (value && row->letter == value)
+			return row;
 	return NULL;
 }
 
 /* Put the options that begin with the @len letters at @word into @names. Returns how many. */
-static unsigned int find_longer(const struct vpt_cli_options *o, const char *word, size_t len,
+static unsigned int find_longer(const struct vpt_verb *verb, const char *word, size_t len,
 				char names[NAMES_MAX])
 {
-	const struct option *l;
+	const struct vpt_option *row;
 	unsigned int n = 0;
 	size_t used = 0;
 
-	for (l = o->longs; l->name; l++) {
-		if (strncmp(l->name, word, len))
+	for (row = verb->options; row->text; row++) {
+		if (!row->name || strncmp(row->name, word, len))
 			continue;
 		if (used < NAMES_MAX)
 			used += (size_t)snprintf(names + used, NAMES_MAX - used, "%s--%s",
-						 n ? ", " : "", l->name);
+						 n ? ", " : "", row->name);
 		n++;
 	}
 	return n;
 }
 
 /* @word: a long option without its value. */
-static int unknown_long(const struct vpt_cli_options *o, const char *word, size_t len)
+static int unknown_long(const struct vpt_verb *verb, const char *word, size_t len)
 {
 	char names[NAMES_MAX], name[64];
-	const struct option *l;
+	const struct vpt_option *row;
 
-	if (len > 2 && find_longer(o, word + 2, len - 2, names) > 1)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: which one: %s?", o->verb, (int)len, word,
-				names);
+	if (len > 2 && find_longer(verb, word + 2, len - 2, names) > 1)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: which one: %s?", verb->name, (int)len,
+				word, names);
 	snprintf(name, sizeof(name), "%.*s", (int)(len - 2), word + 2);
-	for (l = o->longs; l->name; l++)
-		if (vpt_cli_is_near(name, l->name))
+	for (row = verb->options; row->text; row++)
+		if (row->name && vpt_cli_is_near(name, row->name))
 			return vpt_fail(VPT_EXIT_USAGE,
-					"%s: %.*s: no such option: did you mean --%s?", o->verb,
-					(int)len, word, l->name);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: no such option: see vpt %s --help", o->verb,
-			(int)len, word, o->verb);
-}
-
-/* Returns the help's line about --@name=VALUE from its "--" on. NULL: there is none. */
-static const char *find_line(const struct vpt_cli_options *o, const char *name)
-{
-	const size_t len = strlen(name);
-	const char *line = o->help, *at;
-
-	for (; *line; line += strcspn(line, "\n") + 1) {
-		at = line + strspn(line, " ");
-		if (at != line && at[0] == '-' && at[1] != '-')
-			at += strlen("-x, ");
-		if (!strncmp(at, "--", 2) && !strncmp(at + 2, name, len) && at[2 + len] == '=')
-			return at;
-	}
-	return NULL;
-}
-
-/* Copy a row of the help, with the lines that continue it, as one line with single spaces. */
-static void copy_row(const char *row, char *text, size_t size)
-{
-	const char *at = row;
-	size_t used = 0;
-
-	while (*at && used + 1 < size) {
-		size_t blanks = strspn(at, " \n");
-
-		/* The next line is another row, or no row. */
-		if (memchr(at, '\n', blanks) && (blanks < ROW_INDENT || at[blanks] == '-'))
-			break;
-		if (blanks)
-			text[used++] = ' ';
-		else
-			text[used++] = *at;
-		at += blanks ? blanks : 1;
-	}
-	text[used] = 0;
+					"%s: %.*s: no such option: did you mean --%s?", verb->name,
+					(int)len, word, row->name);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: no such option: see vpt %s --help", verb->name,
+			(int)len, word, verb->name);
 }
 
 /* "--psb needs a value: --psb=N: a PSB every 2K << N bytes" */
-static int no_value(const struct vpt_cli_options *o, int value)
+static int no_value(const struct vpt_verb *verb, const struct vpt_option *row)
 {
-	const struct option *l = find(o, value);
-	const char *line = find_line(o, l->name);
-	char text[ROW_MAX], *rest;
+	char text[TEXT_MAX], *end;
 
-	if (!line)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: --%s needs a value: see vpt %s --help",
-				o->verb, l->name, o->verb);
-	copy_row(line, text, sizeof(text));
-	rest = strchr(text, ' ');
-	if (rest)
-		*rest++ = 0;
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s needs a value: %s: %s", o->verb, l->name, text,
-			rest ? rest : "see --help");
+	snprintf(text, sizeof(text), "%s", row->text);
+	for (end = text; (end = strchr(end, '\n'));)
+		*end = ' ';
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s needs a value: --%s%s: %s", verb->name, row->name,
+			row->name, row->value, text);
 }
 
-static int wrong(const struct vpt_cli_options *o, const char *word)
+/* Say what is wrong with @word, which getopt_long() has refused. */
+static int wrong(const struct vpt_verb *verb, const char *word)
 {
-	const struct option *l = optopt ? find(o, optopt) : NULL;
+	const struct vpt_option *row = find(verb, optopt);
 
-	if (!strncmp(word, "--", 2) && l)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: --%s takes no value", o->verb, word,
-				l->name);
+	if (!strncmp(word, "--", 2) && row)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: --%s takes no value", verb->name, word,
+				row->name);
 	if (!optopt)
-		return unknown_long(o, word, strcspn(word, "="));
-	return vpt_fail(VPT_EXIT_USAGE, "%s: -%c: no such option: see vpt %s --help", o->verb,
-			optopt, o->verb);
+		return unknown_long(verb, word, strcspn(word, "="));
+	return vpt_fail(VPT_EXIT_USAGE, "%s: -%c: no such option: see vpt %s --help", verb->name,
+			optopt, verb->name);
 }
 
-int vpt_cli_no_word(const char *verb, const char *option, const char *value,
-		    const char *const *words)
+int vpt_option_wrong(const struct vpt_given *g, const char *why, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	va_start(args, why);
+	vsnprintf(text, sizeof(text), why, args);
+	va_end(args);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: %s", g->verb->name, g->option->name, g->value,
+			text);
+}
+
+int vpt_option_no_word(const struct vpt_given *g, const char *value)
 {
 	char list[NAMES_MAX] = "";
-	size_t i, used = 0;
+	const char *word;
+	unsigned int i;
+	size_t used = 0;
 
-	for (i = 0; words[i]; i++) {
-		if (vpt_cli_is_near(value, words[i]))
+	for (i = 0; (word = vpt_option_word(g->option, i)); i++) {
+		if (vpt_cli_is_near(value, word))
 			return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: unknown: did you mean %s?",
-					verb, option, value, words[i]);
+					g->verb->name, g->option->name, value, word);
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-						 !i		? ""
-						 : words[i + 1] ? ", "
-								: " or ",
-						 words[i]);
+						 !i				     ? ""
+						 : vpt_option_word(g->option, i + 1) ? ", "
+										     : " or ",
+						 word);
 	}
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not %s", verb, option, value, list);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not %s", g->verb->name, g->option->name,
+			value, list);
 }
 
-int vpt_cli_option(const struct vpt_cli_options *o, int argc, char **argv)
+static int take(const struct vpt_verb *verb, const struct vpt_option *row, void *options)
 {
-	int option;
+	struct vpt_given g = {verb, row, optarg, options, (char *)options + row->field};
+	const char **group = (const char **)(void *)((char *)options + row->group);
 
+	if (row->given)
+		*((bool *)options + row->given) = true;
+	if (row->group && !*group)
+		*group = row->name;
+	return row->take(&g);
+}
+
+static int take_operands(const struct vpt_verb *verb, int argc, char **argv, void *options)
+{
+	const struct vpt_operand *o = verb->operands;
+	const char *extra;
+
+	for (; o->name; o++) {
+		if (optind >= argc)
+			return vpt_fail(VPT_EXIT_USAGE, "%s: %s is missing: see vpt %s --help",
+					verb->name, o->name, verb->name);
+		*(const char **)(void *)((char *)options + o->field) = argv[optind++];
+	}
+	extra = argv[optind];
+	if (optind >= argc)
+		return VPT_EXIT_OK;
+	if (o == verb->operands)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: not wanted", verb->name, extra);
+	if (o == verb->operands + 1)
+		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: only one %s", verb->name, extra,
+				verb->operands[0].name);
+	return vpt_fail(VPT_EXIT_USAGE, "%s: %s: only %s and %s", verb->name, extra,
+			verb->operands[0].name, verb->operands[1].name);
+}
+
+int vpt_options_parse(const struct vpt_verb *verb, int argc, char **argv, void *options)
+{
+	int status = VPT_EXIT_OK, option;
+	struct getopt_tables t;
+
+	make_tables(verb, &t);
 	opterr = 0;
-	option = getopt_long(argc, argv, o->shorts, o->longs, NULL);
-	if (option == ':')
-		no_value(o, optopt);
-	else if (option == '?')
-		wrong(o, argv[optind - 1]);
-	return option == ':' ? '?' : option;
+	optind = 0;
+	while (!status && (option = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
+		if (option == ':')
+			status = no_value(verb, find(verb, optopt));
+		else if (option == '?')
+			status = wrong(verb, argv[optind - 1]);
+		else
+			status = take(verb, find(verb, option), options);
+	}
+	if (status || !verb->command)
+		return status ? status : take_operands(verb, argc, argv, options);
+	if (optind < argc)
+		*(char ***)(void *)((char *)options + verb->command) = argv + optind;
+	return VPT_EXIT_OK;
 }

@@ -1,33 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the options of a verb, with messages about wrong ones. */
+/*
+ * The command lines of the verbs, by tables. A row of a table is an option. Parsing, --help, what
+ * is said about wrong options and the shells' completion are all made of the rows.
+ */
 #ifndef VMM_CLI_OPTION_H
 #define VMM_CLI_OPTION_H
 
-#include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct vpt_cli_options {
-	const char *verb;
-	const char *shorts; /* as for getopt_long(), with ':' before the first letter */
-	const struct option *longs;
-	const char *help; /* of the verb; has a line "--NAME=WORD  text" for each value */
+#include "cli/cli.h"
+
+struct vpt_verb;
+struct vpt_option;
+
+/* An option as a command line has it. */
+struct vpt_given {
+	const struct vpt_verb *verb;
+	const struct vpt_option *option;
+	char *value;   /* NULL: there is none */
+	void *options; /* of the verb, in which the row's offsets are */
+	void *field;   /* where the row's @field is in @options */
 };
 
 /*
- * Return the next option, as getopt_long() does: -1 behind the last one. Returns '?' after the
- * one line about an option that is unknown, abbreviates several, lacks its value, or has one and
- * takes none. The caller sets optind to 0 before the first call.
+ * Take an option. Returns VPT_EXIT_OK, VPT_EXIT_DONE if the command ends here, or an exit status
+ * after the one line was printed.
  */
-int vpt_cli_option(const struct vpt_cli_options *o, int argc, char **argv);
+typedef int vpt_option_take(const struct vpt_given *g);
+
+/* A row with neither name nor text ends a table; one without a name is text of the help alone. */
+struct vpt_option {
+	char letter;	   /* 0: none */
+	const char *name;  /* without -- */
+	const char *value; /* as the help has it: "=FILE", "[=N]" if it may be absent; NULL: none */
+	const char *text;  /* for the help; lines end with \n, the last one without */
+	vpt_option_take *take;
+	size_t field;		  /* offset of what @take sets */
+	size_t given;		  /* offset of a bool to set; 0: none */
+	size_t group;		  /* offset of a const char * for the name, if NULL; 0: none */
+	const char *const *words; /* the values, for completion and vpt_take_word(); NULL ends */
+	const char *(*word_at)(unsigned int i); /* instead of @words: the value i, or NULL */
+	uint64_t least, most;			/* for vpt_take_number(); both 0: any */
+};
+
+struct vpt_operand {
+	const char *name;
+	size_t field; /* offset of a const char * */
+};
+
+#define VPT_OPERANDS 2
+
+/* A verb of the command. Offsets are into one struct of the verb's own. */
+struct vpt_verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary; /* for vpt --help */
+	const char *usage;   /* what follows the name; a line for each form */
+	const char *about;   /* paragraphs before the options, and behind them */
+	const char *notes;
+	const struct vpt_option *options;
+	unsigned int column;			       /* where their texts begin */
+	struct vpt_operand operands[VPT_OPERANDS + 1]; /* ended by one without a name */
+	size_t command; /* offset of a char **: the operands are a command to run; 0: not so */
+};
+
+/* All verbs, ended by NULL. */
+extern const struct vpt_verb *const vpt_verbs[];
+extern const struct vpt_verb vpt_verb_run, vpt_verb_record, vpt_verb_restore, vpt_verb_snapshot,
+	vpt_verb_caps, vpt_verb_dump, vpt_verb_decode, vpt_verb_verify, vpt_verb_info,
+	vpt_verb_import, vpt_verb_export, vpt_verb_pack, vpt_verb_lockstep;
+/* --sandbox, which is an option of each of them: see cli/confine.h. Another row ends it. */
+extern const struct vpt_option vpt_option_sandbox[];
+
+/*
+ * Read the command line of @verb into @options: options in any order, then as many operands as the
+ * verb has. Returns VPT_EXIT_OK, VPT_EXIT_DONE after --help, or an exit status after the one line
+ * about what is unknown, ambiguous, missing or too much.
+ */
+int vpt_options_parse(const struct vpt_verb *verb, int argc, char **argv, void *options);
+
+/* Print the help of @verb on standard output. */
+void vpt_verb_help(const struct vpt_verb *verb);
+
+/* Print the completion of @shell, "bash" or "zsh". False: there is none. */
+bool vpt_complete(const char *shell);
+
+/* What a value can be: the word @i, or NULL behind the last. */
+const char *vpt_option_word(const struct vpt_option *option, unsigned int i);
 
 /* Returns true if the words are equal, or one letter is wrong, missing, extra or swapped. */
 bool vpt_cli_is_near(const char *a, const char *b);
 
+/* Print "VERB: --NAME=VALUE: WHY". Returns VPT_EXIT_USAGE. */
+int vpt_option_wrong(const struct vpt_given *g, const char *why, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /*
- * Print one line about a value of --@option that is none of @words, a list that NULL ends. The line
- * names the word that is near, or else all of them. Returns VPT_EXIT_USAGE.
+ * Print one line about a value that is none of the option's words. The line names the word that is
+ * near @value, or else all of them. Returns VPT_EXIT_USAGE.
  */
-int vpt_cli_no_word(const char *verb, const char *option, const char *value,
-		    const char *const *words);
+int vpt_option_no_word(const struct vpt_given *g, const char *value);
+
+/* Parsers, by the type of the field. */
+vpt_option_take vpt_take_flag;	 /* bool: becomes true */
+vpt_option_take vpt_take_text;	 /* const char *: the value as it is */
+vpt_option_take vpt_take_number; /* uint64_t: decimal or hex after 0x, from @least to @most */
+vpt_option_take vpt_take_size;	 /* uint64_t: a number of bytes, or of K, M or G */
+vpt_option_take vpt_take_word;	 /* unsigned int: which of the words */
+vpt_option_take vpt_take_help;	 /* no field */
+
+/* Read one number, decimal or hex after 0x. Returns what follows it, or NULL if there is none. */
+const char *vpt_cli_read_number(const char *text, uint64_t *value);
+
+/* The row of --help, and the one that ends a table. */
+#define VPT_OPTION_HELP                                               \
+	{                                                             \
+		'h', "help", NULL, "this text", .take = vpt_take_help \
+	}
+#define VPT_OPTION_END       \
+	{                    \
+		.text = NULL \
+	}
 
 #endif /* VMM_CLI_OPTION_H */

@@ -13,24 +13,35 @@
 #include "trace/repack.h"
 #include "trace/zstd.h"
 
-static const char help[] =
-	"usage: vpt pack [OPTION]... FILE OUT\n"
-	"\n"
-	"Writes the .vpt trace FILE to OUT with its blocks compressed by zstd. Every verb reads\n"
-	"OUT as it reads FILE. OUT has the current version of the format, also if FILE is of an\n"
-	"earlier one, and a list of PSBs with the state at each.\n"
-	"\n"
-	"  -l, --level=N  0: not compressed; 1 to 19: as zstd has it (default 3)\n"
-	"  -q, --quiet    no summary\n"
-	"  -h, --help     this text\n"
-	"\n"
-	"The exit status is 0 if OUT was written, 2 if the command is wrong, 3 if FILE can't be\n"
-	"read or is not whole, 4 if OUT cannot be written.\n";
-
 struct options {
 	const char *path, *out;
 	uint64_t level;
-	bool quiet, help;
+	bool quiet;
+};
+
+#define AT(member) .field = offsetof(struct options, member)
+
+static const struct vpt_option rows[] = {
+	{'l', "level", "=N", "0: not compressed; 1 to 19: as zstd has it (default 3)",
+	 vpt_take_number, AT(level), .most = VPT_ZSTD_LEVEL_MAX},
+	{'q', "quiet", NULL, "no summary", vpt_take_flag, AT(quiet)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_pack = {
+	.name = "pack",
+	.run = vpt_cmd_pack,
+	.summary = "a trace written anew, compressed or not",
+	.usage = "[OPTION]... FILE OUT",
+	.about = "Writes the .vpt trace FILE to OUT with its blocks compressed by zstd. Every verb "
+		 "reads OUT as it reads FILE. OUT has the current version of the format, also if "
+		 "FILE is of an earlier one, and a list of PSBs with the state at each.",
+	.notes = "The exit status is 0 if OUT was written, 2 if the command is wrong, 3 if FILE "
+		 "can't be read or is not whole, 4 if OUT cannot be written.",
+	.options = rows,
+	.column = 17,
+	.operands = {{"FILE", AT(path)}, {"OUT", AT(out)}},
 };
 
 static void say(const struct options *o, const struct vpt_repack_report *r)
@@ -78,57 +89,10 @@ static int run(const struct options *o)
 	return status;
 }
 
-static int take_option(struct options *o, int option)
-{
-	int status;
-
-	switch (option) {
-	case 'l':
-		status = vpt_cli_number("pack", "level", optarg, &o->level);
-		if (!status && o->level > VPT_ZSTD_LEVEL_MAX)
-			return vpt_fail(VPT_EXIT_USAGE, "pack: --level=%s: use 0 to %d", optarg,
-					VPT_ZSTD_LEVEL_MAX);
-		return status;
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
-static int parse(struct options *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"level", required_argument, NULL, 'l'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"pack", ":l:qh", longs, help};
-	int option, status = VPT_EXIT_OK;
-
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
-		return status;
-	if (optind + 2 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "pack: FILE and OUT: see vpt pack --help");
-	o->path = argv[optind];
-	o->out = argv[optind + 1];
-	if (!strcmp(o->path, "-"))
-		return vpt_fail(VPT_EXIT_USAGE, "pack: -: it is read twice: give a file");
-	return VPT_EXIT_OK;
-}
-
 int vpt_cmd_pack(int argc, char **argv)
 {
 	struct options o = {.level = VPT_ZSTD_LEVEL};
-	int status = parse(&o, argc, argv);
+	int status = vpt_options_parse(&vpt_verb_pack, argc, argv, &o);
 	const struct vpt_cli_file files[] = {
 		{VPT_CLI_INPUT, "FILE", o.path},
 		{VPT_CLI_OUTPUT, "OUT", o.out},
@@ -136,10 +100,8 @@ int vpt_cmd_pack(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
+	if (!strcmp(o.path, "-"))
+		return vpt_fail(VPT_EXIT_USAGE, "pack: -: it is read twice: give a file");
 	status = vpt_cli_files_check("pack", files, sizeof(files) / sizeof(files[0]));
 	if (!status)
 		status = vpt_confine("pack", &(struct vpt_sandbox_want){.output = {o.out}});

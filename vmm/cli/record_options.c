@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "host/cpu.h"
 
 #define DEFAULT_BUFFER (4u << 20)

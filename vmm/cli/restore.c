@@ -9,7 +9,7 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/run.h"
 #include "engine/engine.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: the command line. */
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/run.h"
 
 #include <errno.h>

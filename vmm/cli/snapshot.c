@@ -12,17 +12,32 @@
 #include "core/snapshot.h"
 #include "text/text.h"
 
-static const char help[] =
-	"usage: vpt snapshot [OPTION]... FILE\n"
-	"\n"
-	"Shows what a snapshot holds that vpt run wrote: which guest, where it is, how much of\n"
-	"its trace there is. FILE - is standard input.\n"
-	"\n"
-	"  -j, --json   one JSON object\n"
-	"  -h, --help   this text\n"
-	"\n"
-	"The exit status is 0, 2 if the command is wrong, 3 if FILE can't be read or is no whole\n"
-	"snapshot, 4 if this machine lacks something.\n";
+struct options {
+	const char *path;
+	bool json;
+};
+
+#define AT(member) .field = offsetof(struct options, member)
+
+static const struct vpt_option rows[] = {
+	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_snapshot = {
+	.name = "snapshot",
+	.run = vpt_cmd_snapshot,
+	.summary = "what a snapshot holds",
+	.usage = "[OPTION]... FILE",
+	.about = "Shows what a snapshot holds that vpt run wrote: which guest, where it is, how "
+		 "much of its trace there is. FILE - is standard input.",
+	.notes = "The exit status is 0, 2 if the command is wrong, 3 if FILE can't be read or is "
+		 "no whole snapshot, 4 if this machine lacks something.",
+	.options = rows,
+	.column = 15,
+	.operands = {{"FILE", AT(path)}},
+};
 
 /* Names that a file brings along, fit to be shown. */
 struct names {
@@ -90,36 +105,20 @@ static void show_json(const struct vpt_snapshot *s)
 
 int vpt_cmd_snapshot(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"snapshot", ":jh", longs, help};
+	struct options o = {0};
 	struct vpt_snapshot *s;
-	bool json = false;
 	char why[160];
-	int option, status, error;
+	int status = vpt_options_parse(&vpt_verb_snapshot, argc, argv, &o), error;
 
-	optind = 0;
-	while ((option = vpt_cli_option(&options, argc, argv)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return VPT_EXIT_OK;
-		}
-		if (option != 'j')
-			return VPT_EXIT_USAGE; /* The line was printed. */
-		json = true;
-	}
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "snapshot: give one FILE: see vpt snapshot --help");
+	if (status)
+		return status;
 	status = vpt_confine_reader("snapshot");
 	if (status)
 		return status;
-	error = vpt_snapshot_open(argv[optind], &s, why, sizeof(why));
+	error = vpt_snapshot_open(o.path, &s, why, sizeof(why));
 	if (error)
-		return vpt_fail(vpt_cli_input_status(error), "snapshot: %s: %s", argv[optind], why);
-	(json ? show_json : show)(s);
+		return vpt_fail(vpt_cli_input_status(error), "snapshot: %s: %s", o.path, why);
+	(o.json ? show_json : show)(s);
 	vpt_snapshot_close(s);
 	if (fflush(stdout) || ferror(stdout))
 		return vpt_fail(VPT_EXIT_HOST, "snapshot: cannot write: %s", vpt_cli_reason(errno));

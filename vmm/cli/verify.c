@@ -11,7 +11,7 @@
 #include "cli/cpu.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/option.h"
+#include "cli/old_option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "cli/verify_perf.h"
