@@ -10,60 +10,76 @@
 #include "cli.h"
 #include "confine.h"
 #include "open.h"
-#include "old_option.h"
+#include "option.h"
 #include "trace/input.h"
-
-static const char help[] =
-	"usage: vpt dump [OPTION]... FILE\n"
-	"\n"
-	"Shows the packets of a .vpt trace, or with --raw of a file that holds trace bytes\n"
-	"and nothing else, such as a copy of an output region. FILE - is standard input.\n"
-	"\n"
-	"  -r, --raw         FILE is trace bytes only\n"
-	"  -t, --trace=KIND  with --raw, what they are of: pt (the default), rtit, or rtit-cyc,\n"
-	"                    that is with cycle counts, which no byte of them tells\n"
-	"  -c, --vcpu=N      only the stream of vCPU N (all, one after the other)\n"
-	"  -o, --offset=N    begin with the first packet at or after byte N of a stream\n"
-	"  -n, --limit=N     show N packets\n"
-	"  -s, --summary     count packets and bytes by kind instead\n"
-	"  -j, --json        one JSON object per line\n"
-	"  -h, --help        this text\n"
-	"\n"
-	"A line is the packet's offset in the stream (hex), its name and payload, and for\n"
-	"TIP, TIP.PGE, TIP.PGD and FUP the whole IP, decompressed against the last one; ? as\n"
-	"long as no PSB or uncompressed IP gave it:\n"
-	"\n"
-	"  00000018  TIP.PGE   3: 0xffff81000000       ffffffff81000000\n"
-	"  0000001f  TNT       !!.!\n"
-	"  00000020  TIP       1: 0x1040               ffffffff81001040\n"
-	"\n"
-	"Before the payload of these four is IPBytes. TNT shows outcomes, oldest first: !\n"
-	"taken, . not taken. IP after PTW, EXSTOP, BEP and CFE says that a FUP follows.\n"
-	"\n"
-	"Of RTIT, FUPs and TIP have CNT before the payload, z where Zext is set; cyc N is the\n"
-	"cycle count that follows a packet. Sessions show the registers that are not at their\n"
-	"reset values, and then those that have other values at the end:\n"
-	"\n"
-	"  00000009  FUP.PGE     1z: 0x401000 cyc 0                      0000000000401000\n"
-	"  0000000e  TIP         0: 0x1040 cyc 12                        0000000000401040\n"
-	"\n"
-	"Where no packet begins, one line with ** says so and reading goes on at the next\n"
-	"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be read\n"
-	"or is not whole.\n"
-	"\n"
-	"  vpt dump -s trace.vpt                which packets take the room?\n"
-	"  vpt dump -c 0 -o 0x8000 -n 20 t.vpt  20 packets of vCPU 0 from byte 8000H on\n"
-	"  vpt dump --raw topa0.bin             bytes copied out of a guest\n";
 
 struct options {
 	struct vpt_dump dump;
 	const char *path;
 	bool raw;
-	bool cycles; /* what is raw has cycle counts */
-	bool trace;  /* --trace was given */
-	bool help;
+	bool trace;	   /* --trace was given */
+	unsigned int kind; /* of its words */
 	bool one_vcpu;
 	uint64_t vcpu;
+};
+
+#define AT(member)    .field = offsetof(struct options, member)
+#define GIVEN(member) .given = offsetof(struct options, member)
+
+enum { PT, RTIT, RTIT_CYC };
+
+static const char *const kinds[] = {[PT] = "pt", [RTIT] = "rtit", [RTIT_CYC] = "rtit-cyc", NULL};
+
+static const struct vpt_option rows[] = {
+	{'r', "raw", NULL, "FILE is trace bytes only", vpt_take_flag, AT(raw)},
+	{'t', "trace", "=KIND",
+	 "with --raw, what they are of: pt (the default), rtit, or rtit-cyc, that is with cycle "
+	 "counts, which no byte of them tells",
+	 vpt_take_word, AT(kind), GIVEN(trace), .words = kinds},
+	{'c', "vcpu", "=N", "only the stream of vCPU N (all, one after the other)", vpt_take_number,
+	 AT(vcpu), GIVEN(one_vcpu)},
+	{'o', "offset", "=N", "begin with the first packet at or after byte N of a stream",
+	 vpt_take_number, AT(dump.offset)},
+	{'n', "limit", "=N", "show N packets", vpt_take_number, AT(dump.limit)},
+	{'s', "summary", NULL, "count packets and bytes by kind instead", vpt_take_flag,
+	 AT(dump.summary)},
+	{'j', "json", NULL, "one JSON object per line", vpt_take_flag, AT(dump.json)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_dump = {
+	.name = "dump",
+	.run = vpt_cmd_dump,
+	.summary = "the packets of a trace",
+	.usage = "[OPTION]... FILE",
+	.about = "Shows the packets of a .vpt trace, or with --raw of a file that holds trace "
+		 "bytes and nothing else, such as a copy of an output region. FILE - is standard "
+		 "input.",
+	.notes =
+		"A line is the packet's offset in the stream (hex), its name and payload, and for "
+		"TIP, TIP.PGE, TIP.PGD and FUP the whole IP, decompressed against the last one; ? "
+		"as long as no PSB or uncompressed IP gave it:\n\n"
+		"  00000018  TIP.PGE   3: 0xffff81000000       ffffffff81000000\n"
+		"  0000001f  TNT       !!.!\n"
+		"  00000020  TIP       1: 0x1040               ffffffff81001040\n\n"
+		"Before the payload of these four is IPBytes. TNT shows outcomes, oldest first: ! "
+		"taken, . not taken. IP after PTW, EXSTOP, BEP and CFE says that a FUP follows.\n\n"
+		"Of RTIT, FUPs and TIP have CNT before the payload, z where Zext is set; cyc N is "
+		"the cycle count that follows a packet. Sessions show the registers that are not "
+		"at their reset values, and then those that have other values at the end:\n\n"
+		"  00000009  FUP.PGE     1z: 0x401000 cyc 0                      0000000000401000\n"
+		"  0000000e  TIP         0: 0x1040 cyc 12                        "
+		"0000000000401040\n\n"
+		"Where no packet begins, one line with ** says so and reading goes on at the next "
+		"PSB. The exit status is then 1; 2 if the command is wrong, 3 if FILE can't be "
+		"read or is not whole.\n\n"
+		"  vpt dump -s trace.vpt                which packets take the room?\n"
+		"  vpt dump -c 0 -o 0x8000 -n 20 t.vpt  20 packets of vCPU 0 from byte 8000H on\n"
+		"  vpt dump --raw topa0.bin             bytes copied out of a guest",
+	.options = rows,
+	.column = 20,
+	.operands = {{"FILE", AT(path)}},
 };
 
 /* Where to go on after bytes that are no packet. */
@@ -210,7 +226,7 @@ static int dump_raw(struct options *o)
 	}
 	s.bytes = in.bytes;
 	o->dump.vcpu = VPT_DUMP_RAW;
-	s.cycle_acc = o->cycles;
+	s.cycle_acc = o->kind == RTIT_CYC;
 	walk(&o->dump, &s, 0, in.size, false);
 	vpt_input_close(&in);
 	if (o->dump.summary)
@@ -218,105 +234,19 @@ static int dump_raw(struct options *o)
 	return VPT_EXIT_OK;
 }
 
-/* Decimal, or hex after 0x. */
-static bool number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
-}
-
-static int bad_number(const char *option, const char *text)
-{
-	return vpt_fail(VPT_EXIT_USAGE, "dump: --%s=%s: not a number", option, text);
-}
-
-static int take_trace(struct options *o, const char *kind)
-{
-	static const char *const kinds[] = {"pt", "rtit", "rtit-cyc", NULL};
-
-	o->trace = true;
-	o->cycles = !strcmp(kind, "rtit-cyc");
-	o->dump.system = strcmp(kind, "pt") ? &vpt_dump_atom : &vpt_dump_pt;
-	if (!strcmp(kind, "pt") || !strcmp(kind, "rtit") || o->cycles)
-		return VPT_EXIT_OK;
-	return vpt_cli_no_word("dump", "trace", kind, kinds);
-}
-
-static int take_option(struct options *o, int option)
-{
-	switch (option) {
-	case 'r':
-		o->raw = true;
-		return VPT_EXIT_OK;
-	case 't':
-		return take_trace(o, optarg);
-	case 'c':
-		o->one_vcpu = true;
-		return number(optarg, &o->vcpu) ? VPT_EXIT_OK : bad_number("vcpu", optarg);
-	case 'o':
-		return number(optarg, &o->dump.offset) ? VPT_EXIT_OK : bad_number("offset", optarg);
-	case 'n':
-		return number(optarg, &o->dump.limit) ? VPT_EXIT_OK : bad_number("limit", optarg);
-	case 's':
-		o->dump.summary = true;
-		return VPT_EXIT_OK;
-	case 'j':
-		o->dump.json = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
-static int parse(struct options *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"raw", no_argument, NULL, 'r'},
-		{"trace", required_argument, NULL, 't'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"offset", required_argument, NULL, 'o'},
-		{"limit", required_argument, NULL, 'n'},
-		{"summary", no_argument, NULL, 's'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"dump", ":rt:c:o:n:sjh", longs, help};
-	int option, status = VPT_EXIT_OK;
-
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
-		return status;
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "dump: %s: see vpt dump --help",
-				optind == argc ? "FILE is missing" : "only one FILE");
-	if (o->raw && o->one_vcpu)
-		return vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
-	if (!o->raw && o->trace)
-		return vpt_fail(VPT_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
-	o->path = argv[optind];
-	return VPT_EXIT_OK;
-}
-
 int vpt_cmd_dump(int argc, char **argv)
 {
 	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX, .system = &vpt_dump_pt}};
-	int status = parse(&o, argc, argv);
+	int status = vpt_options_parse(&vpt_verb_dump, argc, argv, &o);
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
+	if (o.raw && o.one_vcpu)
+		return vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
+	if (!o.raw && o.trace)
+		return vpt_fail(VPT_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
+	if (o.kind != PT)
+		o.dump.system = &vpt_dump_atom;
 	status = vpt_confine_reader("dump");
 	if (status)
 		return status;

@@ -171,13 +171,5 @@ int vpt_cmd_lockstep(int argc, char **argv)
 	struct vpt_lockstep_options o;
 	int status = vpt_lockstep_parse(&o, argc, argv);
 
-	if (status)
-		return status;
-	if (o.help)
-		vpt_lockstep_help();
-	else if (o.list)
-		vpt_lockstep_list();
-	else
-		status = lockstep(&o);
-	return status;
+	return status ? status : lockstep(&o);
 }

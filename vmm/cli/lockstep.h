@@ -14,13 +14,11 @@ struct vpt_lockstep_options {
 	uint64_t mem, seed, arg[4];
 	unsigned int args;
 	uint64_t every, every_all, max_insns;
-	bool quiet, json, help, list;
+	bool quiet, json;
 };
 
 /* lockstep_options.c: an exit status. */
 int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv);
-void vpt_lockstep_help(void);
-void vpt_lockstep_list(void);
 
 /* lockstep_symbol.c: "name+0x12", or nothing, for an address of code. */
 void vpt_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);

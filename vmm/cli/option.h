@@ -109,6 +109,8 @@ vpt_option_take vpt_take_text;	 /* const char *: the value as it is */
 vpt_option_take vpt_take_number; /* uint64_t: decimal or hex after 0x, from @least to @most */
 vpt_option_take vpt_take_size;	 /* uint64_t: a number of bytes, or of K, M or G */
 vpt_option_take vpt_take_word;	 /* unsigned int: which of the words */
+vpt_option_take vpt_take_name;	 /* const char *: the value, which is one of the words */
+vpt_option_take vpt_take_owner;	 /* enum vpt_owner, by words of guest, host and off */
 vpt_option_take vpt_take_help;	 /* no field */
 
 /* Read one number, decimal or hex after 0x. Returns what follows it, or NULL if there is none. */

@@ -470,10 +470,6 @@ int vpt_cmd_record(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (o.help) {
-		vpt_record_help();
-		return VPT_EXIT_OK;
-	}
 	status = check_files(&o);
 	return status ? status : run(&o);
 }

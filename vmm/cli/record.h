@@ -20,10 +20,9 @@ struct vpt_record_options {
 	uint64_t buffer;	 /* bytes of each CPU's ring */
 	char **command;		 /* NULL: none */
 	unsigned int guest_code; /* enum vpt_record_guest_code */
-	bool system, quiet, help;
+	bool system, quiet;
 };
 
-void vpt_record_help(void);
 /* record_options.c: VPT_EXIT_OK, or a status after the one line was printed. */
 int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/option.h"
+#include "trace/format.h"
 
 int vpt_take_flag(const struct vpt_given *g)
 {
@@ -63,15 +64,44 @@ int vpt_take_size(const struct vpt_given *g)
 	return VPT_EXIT_OK;
 }
 
+/* Find which of the words the value is. Returns false after the one line. */
+static bool find_word(const struct vpt_given *g, unsigned int *i)
+{
+	const char *word;
+
+	for (*i = 0; (word = vpt_option_word(g->option, *i)); ++*i)
+		if (!strcmp(word, g->value))
+			return true;
+	(void)vpt_option_no_word(g, g->value);
+	return false;
+}
+
 int vpt_take_word(const struct vpt_given *g)
 {
 	unsigned int i;
-	const char *word;
 
-	for (i = 0; (word = vpt_option_word(g->option, i)); i++)
-		if (!strcmp(word, g->value)) {
-			*(unsigned int *)g->field = i;
-			return VPT_EXIT_OK;
-		}
-	return vpt_option_no_word(g, g->value);
+	if (!find_word(g, &i))
+		return VPT_EXIT_USAGE;
+	*(unsigned int *)g->field = i;
+	return VPT_EXIT_OK;
+}
+
+int vpt_take_name(const struct vpt_given *g)
+{
+	unsigned int i;
+
+	return find_word(g, &i) ? vpt_take_text(g) : VPT_EXIT_USAGE;
+}
+
+int vpt_take_owner(const struct vpt_given *g)
+{
+	enum vpt_owner *owner = g->field;
+	unsigned int i;
+
+	if (!find_word(g, &i))
+		return VPT_EXIT_USAGE;
+	*owner = !strcmp(g->value, "guest")  ? VPT_OWNER_GUEST
+		 : !strcmp(g->value, "host") ? VPT_OWNER_HOST
+					     : VPT_OWNER_NONE;
+	return VPT_EXIT_OK;
 }
