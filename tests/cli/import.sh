@@ -209,7 +209,7 @@ tap_empty "a recording that is not whole is status 3" "$([ $? -eq 3 ] || cat "$d
 
 # Commands.
 refuses "no file to write" "$USAGE" "output" import "$made/two.data"
-refuses "no file to read" "$USAGE" "one FILE" import -o "$out"
+refuses "no file to read" "$USAGE" "FILE is missing" import -o "$out"
 refuses "the file itself" "$USAGE" "" import -o "$made/two.data" "$made/two.data"
 refuses "no such file" "$INPUT" "No such file" import -o "$out" "$made/none"
 refuses "another file" "$INPUT" "not a perf.data file" import -o "$out" "$made/kcore"

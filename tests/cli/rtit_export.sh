@@ -130,7 +130,7 @@ refuses "the same, for perf" "$INPUT" "cut" export -q -t perf "$dir/cut.vpt" "$d
 refuses "no OUT" "$USAGE" "OUT" export --to=pt "$dir/t.vpt"
 refuses "OUT is FILE" "$USAGE" "the same" export --to=pt "$dir/t.vpt" "$dir/t.vpt"
 tap_run "which is as it was" test "$(stat -c %s "$dir/t.vpt")" -eq "$size"
-refuses "an option of perf's" "$USAGE" "are for --to=perf" export -t pt -T tsc "$dir/t.vpt" "$dir/x"
+refuses "an option of perf's" "$USAGE" "time: it is for --to=perf" export -t pt -T tsc "$dir/t.vpt" "$dir/x"
 refuses "no place for it" "$HOST" "No such file" export -t pt "$dir/t.vpt" "$dir/a/b/c"
 "$VPT" run -q --pt host -o "$dir/p.vpt" "$GUEST/calls.elf" >/dev/null
 refuses "what is PT already" "$USAGE" "already" export -t pt "$dir/p.vpt" "$dir/x"

@@ -5,13 +5,17 @@
 
 #include <stdint.h>
 
+#include "cli/option.h"
 #include "trace/reader.h"
 
-#define VPT_CLI_CPU_HELP \
-	"      --cpu=FAMILY/MODEL[/STEPPING]  the processor, for its errata; decimal\n"
+/* Make CPUID.1:EAX, a uint32_t, of what was given. */
+vpt_option_take vpt_cli_cpu_take;
 
-/* Make CPUID.1:EAX of what was given. VPT_EXIT_OK, or VPT_EXIT_USAGE after one line. */
-int vpt_cli_cpu_take(const char *verb, const char *arg, uint32_t *signature);
+#define VPT_OPTION_CPU(...)                                                                     \
+	{                                                                                       \
+		0, "cpu", "=FAMILY/MODEL[/STEPPING]", "the processor, for its errata; decimal", \
+			vpt_cli_cpu_take, __VA_ARGS__                                           \
+	}
 
 /* That processor wrote the packets, whatever the file says. Nothing is changed if @signature is 0. */
 void vpt_cli_cpu_use(struct vpt_reader *reader, uint32_t signature);

@@ -16,7 +16,7 @@
 #include "cli/decode_stop.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "decode/by_cr3.h"
@@ -30,61 +30,13 @@
 
 #define HOT_MAX 10
 
-static const char help[] =
-	"usage: vpt decode [OPTION]... FILE\n"
-	"\n"
-	"Works out what ran from the packets of a .vpt trace and the code that it carries.\n"
-	"FILE - is standard input. Without an option that says what to show: a summary with\n"
-	"the functions that took the most instructions.\n"
-	"\n"
-	"  -i, --insn        every instruction, disassembled, and every event\n"
-	"  -b, --blocks      instructions in a row as one line: first, last, how many\n"
-	"  -t, --calls       a tree of calls: how often, and instructions with all callees\n"
-	"  -g, --coverage    lines and functions that ran, as an lcov tracefile\n"
-	"  -T, --time        when: the TSC, estimated, and time since the first that is known;\n"
-	"                    with --calls how long; in the summary instructions per clock\n"
-	"  -l, --lines       with --insn and --blocks: where in the source they are\n"
-	"  -n, --limit=N     stop after N lines\n"
-	"  -c, --vcpu=N      only vCPU N (all, one after the other)\n"
-	"  -s, --side=SIDE   only what the host or a guest ran, or all\n"
-	"  -m, --vm=N        only what VM N ran\n"
-	"  -p, --space=NAME  only that process or other address space, by its name, number or\n"
-	"                    CR3 (0x...); several with commas\n"
-	"  -a, --spaces      address spaces: a table in the summary, a tree each with --calls\n"
-	"      --pti         two whose CR3 differs in bit 12 alone are one, as with Linux' PTI\n"
-	"  -S, --symbols=FILE[@BIAS]  names of code from an ELF file, System.map or a copy of\n"
-	"                    /proc/kallsyms too, BIAS added to its addresses; any number of "
-	"them\n" VPT_CLI_MEMORY_HELP VPT_CLI_CPU_HELP
-	"  -j, --json        one JSON object per line\n"
-	"  -q, --quiet       show nothing: the exit status tells whether all could be decoded\n"
-	"  -h, --help        this text\n"
-	"\n"
-	"A trace that spans a host and its guests can be taken apart, if the file tells of their\n"
-	"address spaces (see vpt info); the summary then has a table of them. In other files a\n"
-	"space is a CR3.\n"
-	"\n"
-	"Symbols and lines come from the ELF images that vpt run puts into the file, and from\n"
-	"--symbols.\n"
-	"\n"
-	"The exit status is 1 if some of the trace could not be decoded, 2 if the command is\n"
-	"wrong, 3 if FILE can't be read or is damaged, or has no debug information for\n"
-	"--coverage, 4 if something is lacking here. A file that ends early, as after kill -9, is\n"
-	"decoded as far as it goes; a line on standard error says so, and the status is 3.\n"
-	"\n"
-	"  vpt decode t.vpt                    how much is in it, and where\n"
-	"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
-	"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n"
-	"  vpt decode -t -a --pti --symbols=kallsyms boot.vpt    a Linux guest, by process\n";
-
 enum mode { SUMMARY, INSN, BLOCKS, CALLS, COVERAGE };
-
-enum { CPU = 256 }; /* an option without a letter */
 
 struct options {
 	const char *path;
 	enum mode mode;
-	unsigned int modes; /* how many were asked for */
-	bool lines, time, json, quiet, help;
+	uint64_t modes; /* bits of those that were asked for */
+	bool lines, time, json, quiet;
 	bool spaces, pti;
 	uint32_t signature; /* of --cpu, 0: it was not given */
 	bool one_vcpu;
@@ -93,6 +45,89 @@ struct options {
 	struct vpt_decode_side side;
 	struct vpt_cli_symbols symbols;
 	struct vpt_cli_memory memory;
+};
+
+static int take_side(const struct vpt_given *g)
+{
+	struct options *o = g->options;
+
+	return vpt_decode_side_take(&o->side, g->value) ? VPT_EXIT_OK
+							: vpt_option_no_word(g, g->value);
+}
+
+#define AT(member)    .field = offsetof(struct options, member)
+#define GIVEN(member) .given = offsetof(struct options, member)
+
+static const char *const sides[] = {"host", "guest", "all", NULL};
+
+static const struct vpt_option rows[] = {
+	{'i', "insn", NULL, "every instruction, disassembled, and every event", vpt_take_bits,
+	 AT(modes), .bits = 1 << INSN},
+	{'b', "blocks", NULL, "instructions in a row as one line: first, last, how many",
+	 vpt_take_bits, AT(modes), .bits = 1 << BLOCKS},
+	{'t', "calls", NULL, "a tree of calls: how often, and instructions with all callees",
+	 vpt_take_bits, AT(modes), .bits = 1 << CALLS},
+	{'g', "coverage", NULL, "lines and functions that ran, as an lcov tracefile", vpt_take_bits,
+	 AT(modes), .bits = 1 << COVERAGE},
+	{'T', "time", NULL,
+	 "when: the TSC, estimated, and time since the first that is known; with --calls how "
+	 "long; in the summary instructions per clock",
+	 vpt_take_flag, AT(time)},
+	{'l', "lines", NULL, "with --insn and --blocks: where in the source they are",
+	 vpt_take_flag, AT(lines)},
+	{'n', "limit", "=N", "stop after N lines", vpt_take_number, AT(limit)},
+	{'c', "vcpu", "=N", "only vCPU N (all, one after the other)", vpt_take_number, AT(vcpu),
+	 GIVEN(one_vcpu)},
+	{'s', "side", "=SIDE", "only what the host or a guest ran, or all", .take = take_side,
+	 .words = sides},
+	{'m', "vm", "=N", "only what VM N ran", vpt_take_number, AT(side.vm), GIVEN(side.one_vm)},
+	{'p', "space", "=NAME",
+	 "only that process or other address space, by its name, number or CR3 (0x...); several "
+	 "with commas",
+	 vpt_take_text, AT(side.space)},
+	{'a', "spaces", NULL, "address spaces: a table in the summary, a tree each with --calls",
+	 vpt_take_flag, AT(spaces)},
+	{0, "pti", NULL, "two whose CR3 differs in bit 12 alone are one, as with Linux' PTI",
+	 vpt_take_flag, AT(pti)},
+	{'S', "symbols", "=FILE[@BIAS]",
+	 "names of code from an ELF file, System.map or a copy of /proc/kallsyms too, BIAS added "
+	 "to its addresses; any number of them",
+	 vpt_cli_symbols_take, AT(symbols)},
+	VPT_OPTION_MEMORY(AT(memory)),
+	VPT_OPTION_CPU(AT(signature)),
+	{'j', "json", NULL, "one JSON object per line", vpt_take_flag, AT(json)},
+	{'q', "quiet", NULL, "show nothing: the exit status tells whether all could be decoded",
+	 vpt_take_flag, AT(quiet)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_decode = {
+	.name = "decode",
+	.run = vpt_cmd_decode,
+	.summary = "the instructions, calls or coverage of a trace",
+	.usage = "[OPTION]... FILE",
+	.about = "Works out what ran from the packets of a .vpt trace and the code that it "
+		 "carries. FILE - is standard input. Without an option that says what to show: a "
+		 "summary with the functions that took the most instructions.",
+	.notes =
+		"A trace that spans a host and its guests can be taken apart, if the file tells "
+		"of their address spaces (see vpt info); the summary then has a table of them. In "
+		"other files a space is a CR3.\n\n"
+		"Symbols and lines come from the ELF images that vpt run puts into the file, and "
+		"from --symbols.\n\n"
+		"The exit status is 1 if some of the trace could not be decoded, 2 if the command "
+		"is wrong, 3 if FILE can't be read or is damaged, or has no debug information for "
+		"--coverage, 4 if something is lacking here. A file that ends early, as after "
+		"kill -9, is decoded as far as it goes; a line on standard error says so, and the "
+		"status is 3.\n\n"
+		"  vpt decode t.vpt                    how much is in it, and where\n"
+		"  vpt decode -i -n 100 t.vpt          the first 100 instructions and events\n"
+		"  vpt decode -g t.vpt >t.info         then: genhtml -o html t.info\n"
+		"  vpt decode -t -a --pti --symbols=kallsyms boot.vpt    a Linux guest, by process",
+	.options = rows,
+	.column = 20,
+	.operands = {{"FILE", AT(path)}},
 };
 
 struct decode {
@@ -520,105 +555,16 @@ static int run(struct options *o)
 	return status;
 }
 
-static void set_mode(struct options *o, enum mode mode)
-{
-	o->mode = mode;
-	o->modes++;
-}
-
-static int take_option(struct options *o, int option)
-{
-	static const char *const sides[] = {"host", "guest", "all", NULL};
-
-	switch (option) {
-	case 'i':
-		set_mode(o, INSN);
-		return VPT_EXIT_OK;
-	case 'b':
-		set_mode(o, BLOCKS);
-		return VPT_EXIT_OK;
-	case 't':
-		set_mode(o, CALLS);
-		return VPT_EXIT_OK;
-	case 'g':
-		set_mode(o, COVERAGE);
-		return VPT_EXIT_OK;
-	case 'T':
-		o->time = true;
-		return VPT_EXIT_OK;
-	case 'l':
-		o->lines = true;
-		return VPT_EXIT_OK;
-	case 'n':
-		return vpt_cli_number("decode", "limit", optarg, &o->limit);
-	case 'c':
-		o->one_vcpu = true;
-		return vpt_cli_number("decode", "vcpu", optarg, &o->vcpu);
-	case 's':
-		if (vpt_decode_side_take(&o->side, optarg))
-			return VPT_EXIT_OK;
-		return vpt_cli_no_word("decode", "side", optarg, sides);
-	case 'm':
-		o->side.one_vm = true;
-		return vpt_cli_number("decode", "vm", optarg, &o->side.vm);
-	case 'p':
-		o->side.space = optarg;
-		return VPT_EXIT_OK;
-	case 'a':
-		o->spaces = true;
-		return VPT_EXIT_OK;
-	case 'k':
-		o->pti = true;
-		return VPT_EXIT_OK;
-	case 'S':
-		return vpt_cli_symbols_take(&o->symbols, "decode", optarg);
-	case CPU:
-		return vpt_cli_cpu_take("decode", optarg, &o->signature);
-	case 'M':
-		return vpt_cli_memory_take(&o->memory, "decode", optarg);
-	case 'j':
-		o->json = true;
-		return VPT_EXIT_OK;
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"insn", no_argument, NULL, 'i'},	  {"blocks", no_argument, NULL, 'b'},
-		{"calls", no_argument, NULL, 't'},	  {"coverage", no_argument, NULL, 'g'},
-		{"time", no_argument, NULL, 'T'},	  {"lines", no_argument, NULL, 'l'},
-		{"limit", required_argument, NULL, 'n'},  {"vcpu", required_argument, NULL, 'c'},
-		{"side", required_argument, NULL, 's'},	  {"vm", required_argument, NULL, 'm'},
-		{"space", required_argument, NULL, 'p'},  {"spaces", no_argument, NULL, 'a'},
-		{"pti", no_argument, NULL, 'k'},	  {"symbols", required_argument, NULL, 'S'},
-		{"memory", required_argument, NULL, 'M'}, {"cpu", required_argument, NULL, CPU},
-		{"json", no_argument, NULL, 'j'},	  {"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"decode", ":ibtgTln:c:s:m:p:aS:M:jqh", longs,
-						       help};
-	int option, status = VPT_EXIT_OK;
+	int status = vpt_options_parse(&vpt_verb_decode, argc, argv, o);
 
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
+	if (status)
 		return status;
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "decode: %s: see vpt decode --help",
-				optind == argc ? "FILE is missing" : "only one FILE");
-	if (o->modes > 1)
+	if (o->modes & (o->modes - 1))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"decode: --insn, --blocks, --calls, --coverage: only one of them");
+	o->mode = o->modes ? (enum mode)__builtin_ctzll(o->modes) : SUMMARY;
 	if (o->mode == COVERAGE && o->json)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"decode: --coverage: is in lcov's format, not JSON");
@@ -627,7 +573,6 @@ static int parse(struct options *o, int argc, char **argv)
 						"of one: --space");
 	if (o->pti && !o->spaces && !o->side.space)
 		return vpt_fail(VPT_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
-	o->path = argv[optind];
 	o->symbols.lines = o->lines || o->mode == COVERAGE;
 	return VPT_EXIT_OK;
 }
@@ -639,10 +584,6 @@ int vpt_cmd_decode(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
 	status = vpt_confine_reader("decode");
 	return status ? status : run(&o);
 }

@@ -14,58 +14,78 @@
 #include "cli/files.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
 #include "cli/progress.h"
-
-static const char help[] =
-	"usage: vpt export --to perf [OPTION]... FILE DIR\n"
-	"       vpt export --to pt [-q] FILE OUT\n"
-	"\n"
-	"Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) opens:\n"
-	"\n"
-	"  perf script -i DIR --itrace=b       every branch\n"
-	"  perf script -i DIR --itrace=i0ns    every instruction\n"
-	"  perf report -i DIR --itrace=i1000i  where instructions went\n"
-	"\n"
-	"All code that ran is in DIR, the kernel's as kcore, that of processes in DIR/code, so\n"
-	"nothing of the guest is needed, and DIR must stay where it is. A process is an address\n"
-	"space; its command is cr3: and its CR3.\n"
-	"\n"
-	"With --to=pt FILE is of RTIT, and OUT is a .vpt trace that tells the same flow in "
-	"packets\n"
-	"of Intel PT, for everything that reads those. perf gets RTIT in the same way.\n"
-	"\n"
-	"  -t, --to=FORMAT      perf or pt\n"
-	"  -c, --vcpu=N         only vCPU N\n"
-	"  -k, --kallsyms=FILE  names of the guest kernel: its /proc/kallsyms or System.map\n"
-	"  -T, --time=HOW       packets: as the trace tells it, if at all; tsc: in TSC packets\n"
-	"                       alone. Else packets where there are some and perf can follow\n"
-	"  -M, --memory=FILE[@BASE][,WORD]...  code that the trace lacks, from an image of\n"
-	"                       memory: see MEMORY IMAGES in vpt-decode(1)\n" VPT_CLI_CPU_HELP
-	"  -q, --quiet          no summary, no progress\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"perf knows no 16-bit code: the export of a vCPU begins at the first PSB after the last\n"
-	"of it, and a line on stderr tells how much is left out. The packets in DIR are not\n"
-	"those of FILE: see vpt-export(1).\n"
-	"\n"
-	"The exit status is 0 if all was exported, 1 if places in the trace cannot be decoded,\n"
-	"2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 if DIR or OUT\n"
-	"cannot be written.\n";
-
-enum { CPU = 256 }; /* an option without a letter */
 
 struct options {
 	struct vpt_export_options export;
 	const char *path;
 	uint64_t vcpu;
 	struct vpt_cli_memory memory;
-	bool to_perf;
 	uint32_t signature; /* of --cpu, 0: it was not given */
+	const char *to, *time;
 	bool to_pt;
-	bool perfs; /* an option that is of --to=perf */
+	const char *perfs; /* an option that is of --to=perf; NULL: none was given */
 	bool quiet;
-	bool help;
+};
+
+#define AT(member)    .field = offsetof(struct options, member)
+#define GIVEN(member) .given = offsetof(struct options, member)
+#define OF_PERF	      .group = offsetof(struct options, perfs)
+
+static const char *const formats[] = {"perf", "pt", NULL};
+static const char *const times[] = {"packets", "tsc", NULL};
+
+static int take_time(const struct vpt_given *g)
+{
+	struct options *o = g->options;
+
+	o->export.how = strcmp(g->value, "tsc") ? VPT_EXPORT_PACKETS : VPT_EXPORT_TSC;
+	return vpt_take_name(g);
+}
+
+static const struct vpt_option rows[] = {
+	{'t', "to", "=FORMAT", "perf or pt", vpt_take_name, AT(to), .words = formats},
+	{'c', "vcpu", "=N", "only vCPU N", vpt_take_number, AT(vcpu), GIVEN(export.one_vcpu),
+	 OF_PERF},
+	{'k', "kallsyms", "=FILE", "names of the guest kernel: its /proc/kallsyms or System.map",
+	 vpt_take_text, AT(export.kallsyms), OF_PERF},
+	{'T', "time", "=HOW",
+	 "packets: as the trace tells it, if at all; tsc: in TSC packets alone. Else packets where "
+	 "there are some and perf can follow",
+	 take_time, AT(time), OF_PERF, .words = times},
+	VPT_OPTION_MEMORY(AT(memory), OF_PERF),
+	VPT_OPTION_CPU(AT(signature), OF_PERF),
+	{'q', "quiet", NULL, "no summary, no progress", vpt_take_flag, AT(quiet)},
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_export = {
+	.name = "export",
+	.run = vpt_cmd_export,
+	.summary = "a trace for other tools: perf, or RTIT as PT",
+	.usage = "--to perf [OPTION]... FILE DIR\n--to pt [-q] FILE OUT",
+	.about = "Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) "
+		 "opens:\n\n"
+		 "  perf script -i DIR --itrace=b       every branch\n"
+		 "  perf script -i DIR --itrace=i0ns    every instruction\n"
+		 "  perf report -i DIR --itrace=i1000i  where instructions went\n\n"
+		 "All code that ran is in DIR, the kernel's as kcore, that of processes in "
+		 "DIR/code, so nothing of the guest is needed, and DIR must stay where it is. A "
+		 "process is an address space; its command is cr3: and its CR3.\n\n"
+		 "With --to=pt FILE is of RTIT, and OUT is a .vpt trace that tells the same flow "
+		 "in packets of Intel PT, for everything that reads those. perf gets RTIT in the "
+		 "same way.",
+	.notes = "perf knows no 16-bit code: the export of a vCPU begins at the first PSB after "
+		 "the last of it, and a line on stderr tells how much is left out. The packets in "
+		 "DIR are not those of FILE: see vpt-export(1).\n\n"
+		 "The exit status is 0 if all was exported, 1 if places in the trace cannot be "
+		 "decoded, 2 if the command is wrong, 3 if FILE can't be read or is not whole, 4 "
+		 "if DIR or OUT cannot be written.",
+	.options = rows,
+	.column = 23,
+	.operands = {{"FILE", AT(path)}, {"DIR or OUT", AT(export.dir)}},
 };
 
 static void say(const struct options *o, const struct vpt_export_report *r)
@@ -205,81 +225,6 @@ static int run(struct options *o)
 	return status;
 }
 
-static int take_option(struct options *o, int option)
-{
-	static const char *const formats[] = {"perf", "pt", NULL};
-	static const char *const times[] = {"packets", "tsc", NULL};
-
-	o->perfs |=
-		option == 'c' || option == 'k' || option == 'T' || option == 'M' || option == CPU;
-	switch (option) {
-	case 't':
-		o->to_perf = !strcmp(optarg, "perf");
-		o->to_pt = !strcmp(optarg, "pt");
-		if (o->to_perf || o->to_pt)
-			return VPT_EXIT_OK;
-		return vpt_cli_no_word("export", "to", optarg, formats);
-	case 'c':
-		o->export.one_vcpu = true;
-		return vpt_cli_number("export", "vcpu", optarg, &o->vcpu);
-	case 'k':
-		o->export.kallsyms = optarg;
-		return VPT_EXIT_OK;
-	case 'T':
-		o->export.how = !strcmp(optarg, "tsc") ? VPT_EXPORT_TSC : VPT_EXPORT_PACKETS;
-		if (o->export.how == VPT_EXPORT_TSC || !strcmp(optarg, "packets"))
-			return VPT_EXIT_OK;
-		return vpt_cli_no_word("export", "time", optarg, times);
-	case CPU:
-		return vpt_cli_cpu_take("export", optarg, &o->signature);
-	case 'M':
-		return vpt_cli_memory_take(&o->memory, "export", optarg);
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
-static int parse(struct options *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"to", required_argument, NULL, 't'},
-		{"vcpu", required_argument, NULL, 'c'},
-		{"kallsyms", required_argument, NULL, 'k'},
-		{"time", required_argument, NULL, 'T'},
-		{"memory", required_argument, NULL, 'M'},
-		{"cpu", required_argument, NULL, CPU},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"export", ":t:c:k:T:M:qh", longs, help};
-	int option, status = VPT_EXIT_OK;
-
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
-		return status;
-	if (!o->to_perf && !o->to_pt)
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
-	if (o->to_pt && o->perfs)
-		return vpt_fail(
-			VPT_EXIT_USAGE,
-			"export: --vcpu, --kallsyms, --time, --memory and --cpu are for --to=perf");
-	if (optind + 2 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "export: FILE and %s: see vpt export --help",
-				o->to_pt ? "OUT" : "DIR");
-	o->path = argv[optind];
-	o->export.dir = argv[optind + 1];
-	return VPT_EXIT_OK;
-}
-
 static int check_files(const struct options *o)
 {
 	const struct vpt_cli_file files[] = {
@@ -294,14 +239,15 @@ static int check_files(const struct options *o)
 int vpt_cmd_export(int argc, char **argv)
 {
 	struct options o = {0};
-	int status = parse(&o, argc, argv);
+	int status = vpt_options_parse(&vpt_verb_export, argc, argv, &o);
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
+	if (!o.to)
+		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
+	o.to_pt = !strcmp(o.to, "pt");
+	if (o.to_pt && o.perfs)
+		return vpt_fail(VPT_EXIT_USAGE, "export: --%s: it is for --to=perf", o.perfs);
 	status = check_files(&o);
 	if (!status)
 		status =

@@ -8,122 +8,89 @@
 
 #include "cli/cli.h"
 #include "cli/confine.h"
+#include "cli/cpu.h"
 #include "cli/files.h"
 #include "cli/foreign.h"
 #include "cli/import_raw.h"
 #include "cli/open.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
 #include "foreign/lldb.h"
 #include "foreign/output.h"
 #include "foreign/perf.h"
-
-static const char help[] =
-	"usage: vpt import [OPTION]... FILE -o OUT\n"
-	"       vpt import --raw [OPTION]... FILE -o OUT\n"
-	"\n"
-	"Makes a .vpt file of a trace that another program recorded, for all verbs that read one.\n"
-	"FILE is what perf record wrote of intel_pt: a perf.data file or directory, or - for what\n"
-	"perf wrote to a pipe; or a trace bundle of LLDB, a folder with trace.json. With --raw it\n"
-	"is packets of Intel PT, of one processor.\n"
-	"\n"
-	"  vpt import perf.data -o ls.vpt\n"
-	"\n"
-	"  -o, --output=OUT    the .vpt file\n"
-	"  -r, --root=DIR      look for the files that were traced under DIR\n"
-	"  -k, --kcore=FILE    the kernel's code: a copy of /proc/kcore, as perf record --kcore\n"
-	"                      makes one in a directory\n"
-	"  -q, --quiet         no summary\n"
-	"  -h, --help          this text\n"
-	"\n"
-	"Of packets alone:\n"
-	"      --raw           FILE is packets\n"
-	"      --cpu=FAMILY/MODEL[/STEPPING]  the processor, for its errata; decimal\n"
-	"      --ctl=VALUE     IA32_RTIT_CTL; 0x200d if it is not said\n"
-	"      --range=FIRST-LAST[:stop]      an address range that was traced, or stopped it\n"
-	"      --elf=FILE[@BIAS]              code: what an ELF file loads to be executed\n"
-	"      --code=FILE@ADDRESS            code: bytes\n"
-	"      --pages=DUMP,ADDRESSES         code: pages, and a list of their addresses, as kAFL\n"
-	"                      and Nyx write them (page_cache.dump, page_cache.addr)\n"
-	"      --cr3=CR3       the code that is named next is of this address space only\n"
-	"\n"
-	"The code is read from the files that FILE names, if they have the build-ids that it "
-	"names,\n"
-	"else from ~/.debug. See vpt-import(1).\n"
-	"\n"
-	"The exit status is 0 if OUT has all of the trace, 2 if the command is wrong, 3 if FILE "
-	"or\n"
-	"code can't be read or is not whole (OUT then has what comes before the damage), 4 if OUT\n"
-	"cannot be written.\n";
 
 struct options {
 	const char *path, *output;
 	const char *root, *kcore;
 	struct vpt_import_raw raw;
+	const char *raws; /* an option that is of --raw; NULL: none was given */
 	bool quiet;
-	bool help;
 };
 
-static int take_option(struct options *o, int option)
-{
-	switch (option) {
-	case 'o':
-		o->output = optarg;
-		return VPT_EXIT_OK;
-	case 'r':
-		o->root = optarg;
-		return VPT_EXIT_OK;
-	case 'k':
-		o->kcore = optarg;
-		return VPT_EXIT_OK;
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	case '?':
-	case ':':
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	default:
-		return vpt_import_raw_take(&o->raw, option, optarg);
-	}
-}
+#define AT(member) .field = offsetof(struct options, member)
+#define OF_RAW	   .group = offsetof(struct options, raws)
+
+static const struct vpt_option rows[] = {
+	{'o', "output", "=OUT", "the .vpt file", vpt_take_text, AT(output)},
+	{'r', "root", "=DIR", "look for the files that were traced under DIR", vpt_take_text,
+	 AT(root)},
+	{'k', "kcore", "=FILE",
+	 "the kernel's code: a copy of /proc/kcore, as perf record --kcore makes one in a "
+	 "directory",
+	 vpt_take_text, AT(kcore)},
+	{'q', "quiet", NULL, "no summary", vpt_take_flag, AT(quiet)},
+	VPT_OPTION_HELP,
+	{.text = "Of packets alone:"},
+	{0, "raw", NULL, "FILE is packets", vpt_take_flag, AT(raw.raw)},
+	VPT_OPTION_CPU(AT(raw.is.signature), OF_RAW),
+	{0, "ctl", "=VALUE", "IA32_RTIT_CTL; 0x200d if it is not said", vpt_import_take_ctl,
+	 AT(raw), OF_RAW},
+	{0, "range", "=FIRST-LAST[:stop]", "an address range that was traced, or stopped it",
+	 vpt_import_take_range, AT(raw), OF_RAW},
+	{0, "elf", "=FILE[@BIAS]", "code: what an ELF file loads to be executed",
+	 vpt_import_take_elf, AT(raw), OF_RAW},
+	{0, "code", "=FILE@ADDRESS", "code: bytes", vpt_import_take_code, AT(raw), OF_RAW},
+	{0, "pages", "=DUMP,ADDRESSES",
+	 "code: pages, and a list of their addresses, as kAFL and Nyx write them "
+	 "(page_cache.dump, page_cache.addr)",
+	 vpt_import_take_pages, AT(raw), OF_RAW},
+	{0, "cr3", "=CR3", "the code that is named next is of this address space only",
+	 vpt_import_take_cr3, AT(raw), OF_RAW},
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_import = {
+	.name = "import",
+	.run = vpt_cmd_import,
+	.summary = "a trace of perf's, or packets alone, as a .vpt file",
+	.usage = "[OPTION]... FILE -o OUT\n--raw [OPTION]... FILE -o OUT",
+	.about = "Makes a .vpt file of a trace that another program recorded, for all verbs that "
+		 "read one. FILE is what perf record wrote of intel_pt: a perf.data file or "
+		 "directory, or - for what perf wrote to a pipe; or a trace bundle of LLDB, a "
+		 "folder with trace.json. With --raw it is packets of Intel PT, of one "
+		 "processor.\n\n"
+		 "  vpt import perf.data -o ls.vpt",
+	.notes = "The code is read from the files that FILE names, if they have the build-ids that "
+		 "it names, else from ~/.debug. See vpt-import(1).\n\n"
+		 "The exit status is 0 if OUT has all of the trace, 2 if the command is wrong, 3 "
+		 "if FILE or code can't be read or is not whole (OUT then has what comes before "
+		 "the damage), 4 if OUT cannot be written.",
+	.options = rows,
+	.column = 22,
+	.operands = {{"FILE", AT(path)}},
+};
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"root", required_argument, NULL, 'r'},
-		{"kcore", required_argument, NULL, 'k'},
-		{"quiet", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{"raw", no_argument, NULL, VPT_RAW},
-		{"cpu", required_argument, NULL, VPT_RAW_CPU},
-		{"ctl", required_argument, NULL, VPT_RAW_CTL},
-		{"range", required_argument, NULL, VPT_RAW_RANGE},
-		{"cr3", required_argument, NULL, VPT_RAW_CR3},
-		{"elf", required_argument, NULL, VPT_RAW_ELF},
-		{"code", required_argument, NULL, VPT_RAW_CODE},
-		{"pages", required_argument, NULL, VPT_RAW_PAGES},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"import", ":o:r:k:qh", longs, help};
-	int option, status = VPT_EXIT_OK;
+	int status = vpt_options_parse(&vpt_verb_import, argc, argv, o);
 
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
+	if (status)
 		return status;
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "import: one FILE: see vpt import --help");
 	if (!o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "import: --output: it has to be said");
-	if (o->raw.others && !o->raw.raw)
-		return vpt_fail(VPT_EXIT_USAGE, "import: registers and code are for --raw");
+	if (o->raws && !o->raw.raw)
+		return vpt_fail(VPT_EXIT_USAGE, "import: --%s: it is for --raw", o->raws);
 	if (o->raw.raw && (o->root || o->kcore))
 		return vpt_fail(VPT_EXIT_USAGE, "import: --raw: --root and --kcore are for perf");
-	o->path = argv[optind];
 	return VPT_EXIT_OK;
 }
 
@@ -251,10 +218,6 @@ int vpt_cmd_import(int argc, char **argv)
 	status = parse(&o, argc, argv);
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
 	status = check_files(&o);
 	if (!status)
 		status = vpt_confine("import", &(struct vpt_sandbox_want){.output = {o.output}});

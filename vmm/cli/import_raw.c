@@ -2,14 +2,8 @@
 /* vpt import --raw: the processor, its registers, and the code. */
 #include "cli/import_raw.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/cpu.h"
-#include "cli/open.h"
 #include "vpt/msr.h"
 
 void vpt_import_raw_init(struct vpt_import_raw *o)
@@ -20,92 +14,103 @@ void vpt_import_raw_init(struct vpt_import_raw *o)
 		    VPT_CTL_MASK(BRANCH_EN);
 }
 
-/* A number up to one of @ends, which becomes *rest. False: it is none. */
-static bool number(const char *text, const char *ends, uint64_t *value, const char **rest)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	*rest = end;
-	return text[0] >= '0' && text[0] <= '9' && !errno && (!*end || strchr(ends, *end));
-}
-
-static int take_range(struct vpt_import_raw *o, const char *arg)
+int vpt_import_take_range(const struct vpt_given *g)
 {
 	static const unsigned int shifts[] = {VPT_CTL_ADDR0_CFG_SHIFT, VPT_CTL_ADDR1_CFG_SHIFT,
 					      VPT_CTL_ADDR2_CFG_SHIFT, VPT_CTL_ADDR3_CFG_SHIFT};
+	struct vpt_import_raw *o = g->field;
 	const unsigned int i = o->ranges;
 	uint64_t *addr = &o->is.addr[2 * i];
-	const char *rest = "";
-	uint64_t how = 1;
+	const char *rest;
+	bool stop;
 
 	if (i == VPT_MAX_RANGES)
-		return vpt_fail(VPT_EXIT_USAGE, "import: --range: there are four at most");
-	if (!number(arg, "-", &addr[0], &rest) || *rest != '-' ||
-	    !number(rest + 1, ":", &addr[1], &rest) || addr[1] < addr[0] ||
-	    (*rest && strcmp(rest, ":stop") != 0))
-		return vpt_fail(VPT_EXIT_USAGE,
-				"import: --range=%s: not FIRST-LAST or FIRST-LAST:stop", arg);
-	if (*rest)
-		how = 2;
-	o->is.ctl |= how << shifts[i];
+		return vpt_option_wrong(g, "there are four at most");
+	rest = vpt_cli_read_number(g->value, &addr[0]);
+	if (rest)
+		rest = *rest == '-' ? vpt_cli_read_number(rest + 1, &addr[1]) : NULL;
+	stop = rest && !strcmp(rest, ":stop");
+	if (!rest || addr[1] < addr[0] || (*rest && !stop))
+		return vpt_option_wrong(g, "not FIRST-LAST or FIRST-LAST:stop");
+	o->is.ctl |= (stop ? 2ull : 1ull) << shifts[i];
 	o->ranges++;
 	return VPT_EXIT_OK;
 }
 
-static int take_code(struct vpt_import_raw *o, int option, char *arg)
+int vpt_import_take_ctl(const struct vpt_given *g)
 {
-	char *mark = strrchr(arg, option == VPT_RAW_PAGES ? ',' : '@');
-	struct foreign_raw_code code = {.path = arg, .cr3 = o->cr3};
-	const char *rest;
+	struct vpt_import_raw *o = g->field;
+	struct vpt_given value = *g;
+	uint64_t ctl;
+	int status;
+
+	value.field = &ctl;
+	status = vpt_take_number(&value);
+	/* Ranges may have come before. */
+	o->is.ctl &= 0xffffull << VPT_CTL_ADDR0_CFG_SHIFT;
+	o->is.ctl |= ctl | VPT_CTL_MASK(TRACE_EN);
+	return status;
+}
+
+int vpt_import_take_cr3(const struct vpt_given *g)
+{
+	struct vpt_import_raw *o = g->field;
+	struct vpt_given value = *g;
+	int status;
+
+	value.field = &o->cr3;
+	status = vpt_take_number(&value);
+	/* The bits that name page tables. */
+	o->cr3 &= ~(uint64_t)(VPT_CODE_BYTES - 1);
+	return status;
+}
+
+/* Note a file of code. Its name ends at @mark, if that is not NULL. */
+static int take_file(const struct vpt_given *g, struct foreign_raw_code code, char *mark)
+{
+	struct vpt_import_raw *o = g->field;
 
 	if (o->is.ncode == FOREIGN_RAW_CODE)
-		return vpt_fail(VPT_EXIT_USAGE, "import: %s: there are %u files of code at most",
-				arg, FOREIGN_RAW_CODE);
-	code.kind = option == VPT_RAW_ELF     ? FOREIGN_RAW_ELF
-		    : option == VPT_RAW_PAGES ? FOREIGN_RAW_PAGES
-					      : FOREIGN_RAW_BYTES;
-	if (!mark && option == VPT_RAW_CODE)
-		return vpt_fail(VPT_EXIT_USAGE, "import: --code=%s: not FILE@ADDRESS", arg);
-	if (!mark && option == VPT_RAW_PAGES)
-		return vpt_fail(VPT_EXIT_USAGE, "import: --pages=%s: not DUMP,ADDRESSES", arg);
-	if (mark && option == VPT_RAW_PAGES)
-		code.addresses = mark + 1;
-	else if (mark && !number(mark + 1, "", &code.at, &rest))
-		return vpt_fail(VPT_EXIT_USAGE, "import: %s: behind @ is no number", arg);
+		return vpt_option_wrong(g, "there are %u files of code at most", FOREIGN_RAW_CODE);
 	if (mark)
 		*mark = 0;
+	code.path = g->value;
+	code.cr3 = o->cr3;
 	o->is.code[o->is.ncode++] = code;
 	return VPT_EXIT_OK;
 }
 
-int vpt_import_raw_take(struct vpt_import_raw *o, int option, char *arg)
+/* Note a file of code, with the number that may follow it. */
+static int take_file_at(const struct vpt_given *g, enum foreign_raw_kind kind)
 {
-	uint64_t value;
-	int status;
+	struct foreign_raw_code code = {.kind = kind};
+	char *mark = strrchr(g->value, '@');
+	const char *rest = mark ? vpt_cli_read_number(mark + 1, &code.at) : "";
 
-	o->others |= option != VPT_RAW;
-	switch (option) {
-	case VPT_RAW:
-		o->raw = true;
-		return VPT_EXIT_OK;
-	case VPT_RAW_CPU:
-		return vpt_cli_cpu_take("import", arg, &o->is.signature);
-	case VPT_RAW_CTL:
-		status = vpt_cli_number("import", "ctl", arg, &value);
-		/* Ranges may have come before. */
-		o->is.ctl &= 0xffffull << VPT_CTL_ADDR0_CFG_SHIFT;
-		o->is.ctl |= value | VPT_CTL_MASK(TRACE_EN);
-		return status;
-	case VPT_RAW_RANGE:
-		return take_range(o, arg);
-	case VPT_RAW_CR3:
-		status = vpt_cli_number("import", "cr3", arg, &o->cr3);
-		/* The bits that name page tables. */
-		o->cr3 &= ~(uint64_t)(VPT_CODE_BYTES - 1);
-		return status;
-	default:
-		return take_code(o, option, arg);
-	}
+	if (!rest || *rest)
+		return vpt_option_wrong(g, "behind @ is no number");
+	return take_file(g, code, mark);
+}
+
+int vpt_import_take_elf(const struct vpt_given *g)
+{
+	return take_file_at(g, FOREIGN_RAW_ELF);
+}
+
+int vpt_import_take_code(const struct vpt_given *g)
+{
+	if (!strchr(g->value, '@'))
+		return vpt_option_wrong(g, "not FILE@ADDRESS");
+	return take_file_at(g, FOREIGN_RAW_BYTES);
+}
+
+int vpt_import_take_pages(const struct vpt_given *g)
+{
+	char *mark = strrchr(g->value, ',');
+
+	if (!mark)
+		return vpt_option_wrong(g, "not DUMP,ADDRESSES");
+	return take_file(
+		g, (struct foreign_raw_code){.kind = FOREIGN_RAW_PAGES, .addresses = mark + 1},
+		mark);
 }

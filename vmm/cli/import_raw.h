@@ -5,30 +5,19 @@
 
 #include <stdbool.h>
 
+#include "cli/option.h"
 #include "foreign/raw.h"
-
-/* Values of options without a letter. */
-enum vpt_import_raw_option {
-	VPT_RAW = 256,
-	VPT_RAW_CPU,
-	VPT_RAW_CTL,
-	VPT_RAW_RANGE,
-	VPT_RAW_CR3,
-	VPT_RAW_ELF,
-	VPT_RAW_CODE,
-	VPT_RAW_PAGES,
-};
 
 struct vpt_import_raw {
 	bool raw;
-	bool others; /* an option was given that needs --raw */
 	unsigned int ranges;
 	uint64_t cr3; /* of the files of code that come next */
 	struct foreign_raw is;
 };
 
 void vpt_import_raw_init(struct vpt_import_raw *o);
-/* Take an option, of which the argument is changed. An exit status, after the one line. */
-int vpt_import_raw_take(struct vpt_import_raw *o, int option, char *arg);
+/* Parsers of its options; the values of the last three are changed. The field is all of it. */
+vpt_option_take vpt_import_take_ctl, vpt_import_take_range, vpt_import_take_cr3;
+vpt_option_take vpt_import_take_elf, vpt_import_take_code, vpt_import_take_pages;
 
 #endif /* VMM_CLI_IMPORT_RAW_H */

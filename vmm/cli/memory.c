@@ -19,14 +19,15 @@ struct given {
 	struct img_use use;
 };
 
-int vpt_cli_memory_take(struct vpt_cli_memory *m, const char *verb, const char *word)
+int vpt_cli_memory_take(const struct vpt_given *g)
 {
-	if (!*word || *word == ',')
-		return vpt_fail(VPT_EXIT_USAGE, "%s: --memory=: a file's name", verb);
+	struct vpt_cli_memory *m = g->field;
+
+	if (!*g->value || *g->value == ',')
+		return vpt_option_wrong(g, "a file's name");
 	if (m->n == IMG_SET_MAX)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: no more than %u times", verb,
-				IMG_SET_MAX);
-	m->word[m->n++] = word;
+		return vpt_option_wrong(g, "no more than %u times", IMG_SET_MAX);
+	m->word[m->n++] = g->value;
 	return VPT_EXIT_OK;
 }
 

@@ -3,6 +3,7 @@
 #ifndef VMM_CLI_MEMORY_H
 #define VMM_CLI_MEMORY_H
 
+#include "cli/option.h"
 #include "image/set.h"
 #include "trace/reader.h"
 
@@ -14,13 +15,16 @@ struct vpt_cli_memory {
 	bool alone; /* the trace has no code of its own */
 };
 
-/* Help text, two lines of it. */
-#define VPT_CLI_MEMORY_HELP                                                                   \
-	"  -M, --memory=FILE[@BASE][,WORD]...  code that the trace lacks, from an image of\n" \
-	"                    memory: see MEMORY IMAGES in vpt-decode(1); any number of them\n"
+/* Note what was given in a struct vpt_cli_memory. */
+vpt_option_take vpt_cli_memory_take;
 
-/* Note what was given. VPT_EXIT_OK or VPT_EXIT_USAGE. */
-int vpt_cli_memory_take(struct vpt_cli_memory *m, const char *verb, const char *word);
+#define VPT_OPTION_MEMORY(...)                                                                   \
+	{                                                                                        \
+		'M', "memory", "=FILE[@BASE][,WORD]...",                                         \
+			"code that the trace lacks, from an image of memory: see MEMORY IMAGES " \
+			"in vpt-decode(1); any number of them",                                  \
+			vpt_cli_memory_take, __VA_ARGS__                                         \
+	}
 
 /*
  * Open the images, and make them the source of code of @reader. @m outlives the reader's use of

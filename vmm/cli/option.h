@@ -42,6 +42,7 @@ struct vpt_option {
 	size_t group;		  /* offset of a const char * for the name, if NULL; 0: none */
 	const char *const *words; /* the values, for completion and vpt_take_word(); NULL ends */
 	const char *(*word_at)(unsigned int i); /* instead of @words: the value i, or NULL */
+	uint64_t bits;				/* for vpt_take_bits() */
 	uint64_t least, most;			/* for vpt_take_number(); both 0: any */
 };
 
@@ -105,6 +106,7 @@ int vpt_option_no_word(const struct vpt_given *g, const char *value);
 
 /* Parsers, by the type of the field. */
 vpt_option_take vpt_take_flag;	 /* bool: becomes true */
+vpt_option_take vpt_take_bits;	 /* uint64_t: @bits become set */
 vpt_option_take vpt_take_text;	 /* const char *: the value as it is */
 vpt_option_take vpt_take_number; /* uint64_t: decimal or hex after 0x, from @least to @most */
 vpt_option_take vpt_take_size;	 /* uint64_t: a number of bytes, or of K, M or G */

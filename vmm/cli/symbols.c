@@ -9,14 +9,15 @@
 #include "cli/cli.h"
 #include "cli/open.h"
 
-int vpt_cli_symbols_take(struct vpt_cli_symbols *s, const char *verb, const char *word)
+int vpt_cli_symbols_take(const struct vpt_given *g)
 {
-	if (!*word)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: --symbols=: a file's name", verb);
+	struct vpt_cli_symbols *s = g->field;
+
+	if (!*g->value)
+		return vpt_option_wrong(g, "a file's name");
 	if (s->n == VPT_CLI_SYMBOLS_MAX)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: --symbols: no more than %u times", verb,
-				VPT_CLI_SYMBOLS_MAX);
-	s->word[s->n++] = word;
+		return vpt_option_wrong(g, "no more than %u times", VPT_CLI_SYMBOLS_MAX);
+	s->word[s->n++] = g->value;
 	return VPT_EXIT_OK;
 }
 

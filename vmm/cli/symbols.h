@@ -3,6 +3,7 @@
 #ifndef VMM_CLI_SYMBOLS_H
 #define VMM_CLI_SYMBOLS_H
 
+#include "cli/option.h"
 #include "debug/symbol.h"
 
 #define VPT_CLI_SYMBOLS_MAX 64
@@ -13,8 +14,8 @@ struct vpt_cli_symbols {
 	bool lines; /* line tables are wanted, too */
 };
 
-/* Note what was given. VPT_EXIT_OK or VPT_EXIT_USAGE. */
-int vpt_cli_symbols_take(struct vpt_cli_symbols *s, const char *verb, const char *word);
+/* Note what was given in a struct vpt_cli_symbols. */
+vpt_option_take vpt_cli_symbols_take;
 
 /* Open the trace's and add these. VPT_EXIT_OK, or a status after the one line was printed. */
 int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,

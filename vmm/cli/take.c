@@ -14,6 +14,12 @@ int vpt_take_flag(const struct vpt_given *g)
 	return VPT_EXIT_OK;
 }
 
+int vpt_take_bits(const struct vpt_given *g)
+{
+	*(uint64_t *)g->field |= g->option->bits;
+	return VPT_EXIT_OK;
+}
+
 int vpt_take_text(const struct vpt_given *g)
 {
 	*(const char **)g->field = g->value;

@@ -11,7 +11,7 @@
 #include "cli/cpu.h"
 #include "cli/memory.h"
 #include "cli/open.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
 #include "cli/progress.h"
 #include "cli/symbols.h"
 #include "cli/verify_perf.h"
@@ -19,60 +19,82 @@
 #include "oracle/report.h"
 #include "oracle/targets.h"
 
-static const char help[] =
-	"usage: vpt verify [OPTION]... FILE\n"
-	"\n"
-	"Decodes a .vpt trace and compares it, instruction by instruction and event by event,\n"
-	"with what the engine saw run (recorded by vpt run --oracle). What of that should be\n"
-	"in the trace is worked out from the PT registers by a model of its own.\n"
-	"FILE - is standard input.\n"
-	"\n"
-	"  -e, --allow-empty  it is all right if nothing should be in the trace\n"
-	"  -j, --json         one JSON object\n"
-	"  -q, --quiet        no differences, no progress, only the last line\n"
-	"  -w, --with=DECODER  which decoder of Intel PT: libvptdecode (default) or libipt; or\n"
-	"                     perf, of an export that is made and removed\n"
-	"  -S, --symbols=FILE[@BIAS]  names of code, as for vpt decode\n" VPT_CLI_MEMORY_HELP
-		VPT_CLI_CPU_HELP "  -h, --help         this text\n"
-	"\n"
-	"The last line is\n"
-	"\n"
-	"  verify: N retired, M decoded, K mismatches\n"
-	"\n"
-	"where N counts the instructions that should be in the trace. A trace that the output\n"
-	"ended (ToPA STOP, an error) has the beginning of what ran; lines before the last say\n"
-	"how much. So it is with a file that ends early, as after kill -9. K counts places: in\n"
-	"each session at most the first.\n"
-	"\n"
-	"Where TNT packets were off (DisTNT) the trace does not say what conditional branches "
-	"did,\n"
-	"and cannot be verified. What it does say is looked for in what ran, and the last line is\n"
-	"\n"
-	"  verify: DisTNT: N retired, T targets, E events, K mismatches\n"
-	"\n"
-	"No packet tells how often a loop of direct branches runs, such as jmp to itself. Where a\n"
-	"trace stays in one, that is said, and the iterations are not compared.\n"
-	"\n"
-	"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 if\n"
-	"the command is wrong, 3 if FILE can't be read, has no oracle, or is damaged, whatever K\n"
-	"is; 4 if\n"
-	"something is lacking here, 5 if K is 0 and DisTNT was set, 6 if K is 0 and the trace "
-	"stays\n"
-	"in a loop of direct branches.\n"
-	"\n"
-	"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt\n";
-
-enum { CPU = 256 }; /* an option without a letter */
-
 struct options {
 	const char *path;
-	bool allow_empty, json, quiet, help;
+	bool allow_empty, json, quiet;
 	uint32_t signature; /* of --cpu, 0: it was not given */
+	const char *with;   /* as it was given */
 	enum vpt_flow_by by;
 	bool perf;
 	struct vpt_perf_judge *judge; /* if `perf` */
 	struct vpt_cli_symbols symbols;
 	struct vpt_cli_memory memory;
+};
+
+static int take_decoder(const struct vpt_given *g)
+{
+	struct options *o = g->options;
+	int status = vpt_take_name(g);
+
+	o->perf = !strcmp(g->value, "perf");
+	o->by = strcmp(g->value, "libipt") ? VPT_FLOW_BY_LIBVPTDECODE : VPT_FLOW_BY_LIBIPT;
+	if (!status && o->by == VPT_FLOW_BY_LIBIPT && !vpt_judge_has_libipt())
+		return vpt_option_wrong(g, "this vpt was built without libipt (make LIBIPT=no)");
+	return status;
+}
+
+#define AT(member) .field = offsetof(struct options, member)
+
+static const char *const decoders[] = {"libvptdecode", "libipt", "perf", NULL};
+
+static const struct vpt_option rows[] = {
+	{'e', "allow-empty", NULL, "it is all right if nothing should be in the trace",
+	 vpt_take_flag, AT(allow_empty)},
+	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
+	{'q', "quiet", NULL, "no differences, no progress, only the last line", vpt_take_flag,
+	 AT(quiet)},
+	{'w', "with", "=DECODER",
+	 "which decoder of Intel PT: libvptdecode (default) or libipt; or perf, of an export that "
+	 "is made and removed",
+	 take_decoder, AT(with), .words = decoders},
+	{'S', "symbols", "=FILE[@BIAS]", "names of code, as for vpt decode", vpt_cli_symbols_take,
+	 AT(symbols)},
+	VPT_OPTION_MEMORY(AT(memory)),
+	VPT_OPTION_CPU(AT(signature)),
+	VPT_OPTION_HELP,
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_verify = {
+	.name = "verify",
+	.run = vpt_cmd_verify,
+	.summary = "check a trace against what really ran",
+	.usage = "[OPTION]... FILE",
+	.about = "Decodes a .vpt trace and compares it, instruction by instruction and event by "
+		 "event, with what the engine saw run (recorded by vpt run --oracle). What of that "
+		 "should be in the trace is worked out from the PT registers by a model of its "
+		 "own. FILE - is standard input.",
+	.notes =
+		"The last line is\n\n"
+		"  verify: N retired, M decoded, K mismatches\n\n"
+		"where N counts the instructions that should be in the trace. A trace that the "
+		"output ended (ToPA STOP, an error) has the beginning of what ran; lines before "
+		"the last say how much. So it is with a file that ends early, as after kill -9. K "
+		"counts places: in each session at most the first.\n\n"
+		"Where TNT packets were off (DisTNT) the trace does not say what conditional "
+		"branches did, and cannot be verified. What it does say is looked for in what "
+		"ran, and the last line is\n\n"
+		"  verify: DisTNT: N retired, T targets, E events, K mismatches\n\n"
+		"No packet tells how often a loop of direct branches runs, such as jmp to itself. "
+		"Where a trace stays in one, that is said, and the iterations are not compared.\n\n"
+		"The exit status is 0 if K is 0, 1 if not or if nothing should be in the trace, 2 "
+		"if the command is wrong, 3 if FILE can't be read, has no oracle, or is damaged, "
+		"whatever K is; 4 if something is lacking here, 5 if K is 0 and DisTNT was set, 6 "
+		"if K is 0 and the trace stays in a loop of direct branches.\n\n"
+		"  vpt run --oracle -o t.vpt demo.elf && vpt verify t.vpt",
+	.options = rows,
+	.column = 22,
+	.operands = {{"FILE", AT(path)}},
 };
 
 static int can_verify(const struct options *o, const struct vpt_reader *reader)
@@ -294,75 +316,12 @@ static int run(struct options *o)
 	return status;
 }
 
-static int take_decoder(struct options *o, const char *name)
-{
-	o->perf = !strcmp(name, "perf");
-	if (!strcmp(name, "libipt"))
-		o->by = VPT_FLOW_BY_LIBIPT;
-	else if (o->perf || !strcmp(name, "libvptdecode"))
-		o->by = VPT_FLOW_BY_LIBVPTDECODE;
-	else
-		return vpt_fail(VPT_EXIT_USAGE,
-				"verify: --with=%s: there is libvptdecode, libipt and perf", name);
-	if (o->by == VPT_FLOW_BY_LIBIPT && !vpt_judge_has_libipt())
-		return vpt_fail(VPT_EXIT_USAGE, "verify: --with=libipt: this vpt was built without "
-						"libipt (make LIBIPT=no)");
-	return VPT_EXIT_OK;
-}
-
-static int take_option(struct options *o, int option)
-{
-	switch (option) {
-	case 'e':
-		o->allow_empty = true;
-		return VPT_EXIT_OK;
-	case 'j':
-		o->json = true;
-		return VPT_EXIT_OK;
-	case 'q':
-		o->quiet = true;
-		return VPT_EXIT_OK;
-	case 'w':
-		return take_decoder(o, optarg);
-	case 'S':
-		return vpt_cli_symbols_take(&o->symbols, "verify", optarg);
-	case CPU:
-		return vpt_cli_cpu_take("verify", optarg, &o->signature);
-	case 'M':
-		return vpt_cli_memory_take(&o->memory, "verify", optarg);
-	case 'h':
-		o->help = true;
-		return VPT_EXIT_OK;
-	default:
-		return VPT_EXIT_USAGE; /* The line was printed. */
-	}
-}
-
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"allow-empty", no_argument, NULL, 'e'},
-		{"json", no_argument, NULL, 'j'},
-		{"memory", required_argument, NULL, 'M'},
-		{"cpu", required_argument, NULL, CPU},
-		{"quiet", no_argument, NULL, 'q'},
-		{"symbols", required_argument, NULL, 'S'},
-		{"with", required_argument, NULL, 'w'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	static const struct vpt_cli_options options = {"verify", ":ejqS:M:w:h", longs, help};
-	int option, status = VPT_EXIT_OK;
+	int status = vpt_options_parse(&vpt_verb_verify, argc, argv, o);
 
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(o, option);
-	if (status || o->help)
+	if (status)
 		return status;
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "verify: %s: see vpt verify --help",
-				optind == argc ? "FILE is missing" : "only one FILE");
-	o->path = argv[optind];
 	/* What libipt reads is made of the file alone. */
 	if (o->memory.n && (o->by == VPT_FLOW_BY_LIBIPT || o->perf))
 		return vpt_fail(VPT_EXIT_USAGE,
@@ -379,10 +338,6 @@ int vpt_cmd_verify(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
 	if (o.perf)
 		o.judge = vpt_perf_judge_start(o.path, &status);
 	if (!status)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "perf_file.h"
+#include "trace/origin.h"
 
 #define BUILD_ID_AREA 24u
 #define BUILD_ID_SIZE 20u /* place of the size in that area */
@@ -23,11 +24,9 @@ static uint32_t signature(const char *cpuid)
 {
 	unsigned int family, model, stepping;
 
-	if (sscanf(cpuid, "GenuineIntel,%u,%u,%u", &family, &model, &stepping) != 3 ||
-	    model > 0xff || stepping > 0xf || family > 0xf + 0xffu)
+	if (sscanf(cpuid, "GenuineIntel,%u,%u,%u", &family, &model, &stepping) != 3)
 		return 0;
-	return stepping | (model & 0xf) << 4 | (family < 0xf ? family : 0xf) << 8 |
-	       (model >> 4) << 16 | (family < 0xf ? 0 : family - 0xf) << 20;
+	return vpt_cpu_signature(family, model, stepping);
 }
 
 /* What a BUILD_ID record has behind its header: pid, id, name. */
