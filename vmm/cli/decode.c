@@ -225,14 +225,14 @@ static uint64_t function_at(void *context, uint64_t ip)
 {
 	const struct vpt_symbol *symbol = vpt_symbols_find(context, ip);
 
-	return symbol ? symbol->start : 0;
+	return symbol ? symbol->start : VPT_NO_FUNCTION;
 }
 
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
 	struct vpt_timeline_sum sum;
+	struct vpt_item item = {.kind = VPT_ITEM_SEGMENT};
 	struct vpt_flow *flow;
-	struct vpt_item item;
 	int err = vpt_flow_open(d->reader, vcpu, unit_of(d, vcpu), &flow);
 
 	if (err)
@@ -242,13 +242,13 @@ static int decode_vcpu(struct decode *d, unsigned int vcpu)
 	if (d->o->time)
 		vpt_flow_keep_time(flow);
 	if (d->o->mode == CALLS)
-		vpt_flow_merge(flow, function_at, d->symbols);
+		err = vpt_flow_merge(flow, function_at, d->symbols);
 	vpt_shares_begin(&d->shares);
-	do {
+	while (!err && item.kind != VPT_ITEM_END && goes_on(d)) {
 		err = vpt_flow_next(flow, &item);
 		if (!err)
 			err = take_item(d, vcpu, &item);
-	} while (!err && item.kind != VPT_ITEM_END && goes_on(d));
+	}
 	if (!err)
 		err = take_counts(d, flow);
 	vpt_flow_time_sum(flow, &sum);

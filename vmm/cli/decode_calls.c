@@ -65,8 +65,6 @@ bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_item *it
 	tree = find(c, c->apart ? item->space : NULL);
 	if (!tree)
 		return false;
-	if (item->kind == VPT_ITEM_BLOCK)
-		tree->insns += item->insns;
 	return vpt_calls_item(tree->calls, item);
 }
 
@@ -83,9 +81,11 @@ static int by_insns(const void *a, const void *b)
 
 void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit)
 {
-	char text[128] = "not known";
+	char text[128];
 	size_t i;
 
+	for (i = 0; i < c->trees.n; i++)
+		c->trees.at[i].insns = vpt_calls_insns(c->trees.at[i].calls);
 	if (c->trees.n)
 		qsort(c->trees.at, c->trees.n, sizeof(*c->trees.at), by_insns);
 	for (i = 0; i < c->trees.n && limit && c->trees.at[i].insns; i++) {

@@ -17,18 +17,19 @@
 #define ROOT 0
 
 struct node {
-	size_t parent;
-	size_t child, last_child, next; /* ROOT: none */
-	uint64_t func;			/* its first address, or where it was entered */
+	uint32_t parent;
+	uint32_t child, last_child, next; /* ROOT: none */
+	uint32_t recent;		  /* the child that was entered last */
+	uint32_t depth;
+	uint64_t func; /* its first address, or where it was entered */
 	uint64_t count;
 	uint64_t insns; /* its own, in the end also those it called */
 	uint64_t ticks; /* the same of time */
-	unsigned int depth;
 };
 
 struct frame {
-	size_t node;
 	uint64_t ret;
+	uint32_t node;
 	bool event; /* `ret` is where the event came */
 	bool below; /* the caller, too, is deeper than its node */
 };
@@ -55,36 +56,37 @@ struct vpt_calls {
 		struct frame *at;
 		size_t n, room;
 	} stack;
-	size_t now;
+	uint64_t insns;
+	uint32_t now;
 	bool below; /* what runs is deeper than `now`, which has DEPTH_MAX */
 	enum arrival arrival;
 	uint64_t ret; /* BY_CALL, BY_EVENT */
 };
 
-static bool new_node(struct vpt_calls *c, size_t parent, uint64_t func, size_t *index)
+static bool new_node(struct vpt_calls *c, uint32_t parent, uint64_t func, uint32_t *index)
 {
-	struct node *node;
+	struct node *above;
 
-	if (!vpt_vec_room(&c->nodes))
+	if (c->nodes.n == UINT32_MAX || !vpt_vec_room(&c->nodes))
 		return false;
-	*index = c->nodes.n;
-	node = &c->nodes.at[c->nodes.n++];
-	*node = (struct node){.parent = parent, .func = func};
+	*index = (uint32_t)c->nodes.n;
+	above = &c->nodes.at[parent];
+	c->nodes.at[c->nodes.n++] = (struct node){
+		.parent = parent, .func = func, .depth = *index == ROOT ? 0 : above->depth + 1};
 	if (*index == ROOT)
 		return true;
-	node->depth = c->nodes.at[parent].depth + 1;
-	if (c->nodes.at[parent].child == ROOT)
-		c->nodes.at[parent].child = *index;
+	if (above->child == ROOT)
+		above->child = *index;
 	else
-		c->nodes.at[c->nodes.at[parent].last_child].next = *index;
-	c->nodes.at[parent].last_child = *index;
+		c->nodes.at[above->last_child].next = *index;
+	above->last_child = *index;
 	return true;
 }
 
 struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols)
 {
 	struct vpt_calls *c = calloc(1, sizeof(*c));
-	size_t root;
+	uint32_t root;
 
 	if (!c)
 		return NULL;
@@ -106,30 +108,34 @@ void vpt_calls_free(struct vpt_calls *c)
 	free(c);
 }
 
-/* The function an address is in, as its first address; `other` where that is not known. */
-static uint64_t function(const struct vpt_calls *c, uint64_t ip, uint64_t other)
+/* The function an address is in, as in a part. */
+static uint64_t function(const struct vpt_calls *c, uint64_t ip)
 {
 	const struct vpt_symbol *symbol = vpt_symbols_find(c->symbols, ip);
 
-	return symbol ? symbol->start : other;
+	return symbol ? symbol->start : VPT_NO_FUNCTION;
 }
 
 /* Enter a function below a node. */
-static bool enter(struct vpt_calls *c, size_t parent, uint64_t func)
+static bool enter(struct vpt_calls *c, uint32_t parent, uint64_t func)
 {
-	size_t i;
+	struct node *above = &c->nodes.at[parent];
+	uint32_t i = above->recent;
 
-	c->below = c->nodes.at[parent].depth == DEPTH_MAX;
+	c->below = above->depth == DEPTH_MAX;
 	if (c->below) {
 		c->now = parent;
 		return true;
 	}
-	for (i = c->nodes.at[parent].child; i != ROOT; i = c->nodes.at[i].next) {
-		if (c->nodes.at[i].func == func)
-			break;
+	if (i == ROOT || c->nodes.at[i].func != func) {
+		for (i = above->child; i != ROOT; i = c->nodes.at[i].next) {
+			if (c->nodes.at[i].func == func)
+				break;
+		}
+		if (i == ROOT && !new_node(c, parent, func, &i))
+			return false;
+		c->nodes.at[parent].recent = i;
 	}
-	if (i == ROOT && !new_node(c, parent, func, &i))
-		return false;
 	c->nodes.at[i].count++;
 	c->now = i;
 	return true;
@@ -139,7 +145,7 @@ static bool call(struct vpt_calls *c, uint64_t func, bool event)
 {
 	if (!vpt_vec_room(&c->stack))
 		return false;
-	c->stack.at[c->stack.n++] = (struct frame){c->now, c->ret, event, c->below};
+	c->stack.at[c->stack.n++] = (struct frame){c->ret, c->now, event, c->below};
 	return enter(c, c->now, func);
 }
 
@@ -158,8 +164,9 @@ static bool returns_to(const struct frame *frame, uint64_t ip)
 	return ip == frame->ret || (frame->event && ip - frame->ret <= INSN_MAX);
 }
 
-static bool come_back(struct vpt_calls *c, uint64_t ip)
+static bool come_back(struct vpt_calls *c, uint64_t ip, uint64_t func)
 {
+	uint64_t here = ip; /* from a call that is not in the trace */
 	size_t i;
 
 	for (i = c->stack.n; i; i--) {
@@ -167,12 +174,12 @@ static bool come_back(struct vpt_calls *c, uint64_t ip)
 			c->now = c->stack.at[i - 1].node;
 			c->below = c->stack.at[i - 1].below;
 			c->stack.n = i - 1;
-			/* An event can have come where a function goes on into another one. */
-			return jump(c, function(c, ip, c->nodes.at[c->now].func));
+			here = c->nodes.at[c->now].func;
+			break;
 		}
 	}
-	/* From a call that is not in the trace. */
-	return jump(c, function(c, ip, ip));
+	/* An event can have come where a function goes on into another one. */
+	return jump(c, func == VPT_NO_FUNCTION ? here : func);
 }
 
 /* The trace goes on after a gap: perhaps in a function that is still being called. */
@@ -183,7 +190,7 @@ static bool resume(struct vpt_calls *c, uint64_t func)
 	if (c->now != ROOT && c->nodes.at[c->now].func == func)
 		return true;
 	for (i = c->stack.n; i; i--) {
-		size_t node = c->stack.at[i - 1].node;
+		uint32_t node = c->stack.at[i - 1].node;
 
 		if (node != ROOT && c->nodes.at[node].func == func) {
 			c->now = node;
@@ -196,47 +203,97 @@ static bool resume(struct vpt_calls *c, uint64_t func)
 	return enter(c, ROOT, func);
 }
 
-static bool arrive(struct vpt_calls *c, uint64_t ip)
+/* Execution comes to @ip, in the function @func or VPT_NO_FUNCTION. */
+static bool arrive(struct vpt_calls *c, uint64_t ip, uint64_t func)
 {
+	const bool known = func != VPT_NO_FUNCTION;
 	uint64_t here = c->now == ROOT ? ip : c->nodes.at[c->now].func;
 
 	switch (c->arrival) {
 	case BY_CALL:
-		return call(c, function(c, ip, ip), false);
 	case BY_EVENT:
-		return call(c, function(c, ip, ip), true);
+		return call(c, known ? func : ip, c->arrival == BY_EVENT);
 	case BY_RETURN:
-		return come_back(c, ip);
+		return come_back(c, ip, func);
 	case BY_RESUMING:
-		return resume(c, function(c, ip, here));
+		return resume(c, known ? func : here);
 	case BY_STARTING:
-		return resume(c, function(c, ip, ip));
+		return resume(c, known ? func : ip);
 	default:
 		/* Without symbols there is no telling where a function ends. */
-		return jump(c, function(c, ip, here));
+		return jump(c, known ? func : here);
 	}
 }
 
-/* How the block ends. */
-static void leave(struct vpt_calls *c, const struct vpt_item *item)
+/* How a part leads to the next one, by the class of its last instruction. */
+static enum arrival arrival_by(uint8_t class)
 {
-	enum vpt_insn_class class = (enum vpt_insn_class)item->class;
+	switch ((enum vpt_insn_class) class) {
+	case VPT_INSN_OTHER:
+	case VPT_INSN_COND:
+	case VPT_INSN_PTWRITE:
+		return BY_FALLING;
+	case VPT_INSN_CALL:
+	case VPT_INSN_FAR_CALL:
+		return BY_CALL;
+	case VPT_INSN_RETURN:
+	case VPT_INSN_FAR_RETURN:
+		return BY_RETURN;
+	default:
+		return BY_JUMP;
+	}
+}
 
-	c->arrival = BY_FALLING;
-	if (class == VPT_INSN_OTHER || class == VPT_INSN_COND || class == VPT_INSN_PTWRITE)
-		return;
-	c->ret = item->last + item->size;
-	if (class == VPT_INSN_CALL || class == VPT_INSN_FAR_CALL)
-		c->arrival = BY_CALL;
-	else if (class == VPT_INSN_RETURN || class == VPT_INSN_FAR_RETURN)
-		c->arrival = BY_RETURN;
-	else
-		c->arrival = BY_JUMP;
+static bool take_part(struct vpt_calls *c, const struct vpt_part *part)
+{
+	if (!arrive(c, part->ip, part->function))
+		return false;
+	c->nodes.at[c->now].insns += part->insns;
+	c->insns += part->insns;
+	c->arrival = arrival_by(part->class);
+	c->ret = part->next;
+	return true;
+}
+
+static bool take_block(struct vpt_calls *c, const struct vpt_item *item)
+{
+	const struct vpt_part part = {.ip = item->ip,
+				      .next = item->last + item->size,
+				      .function = function(c, item->ip),
+				      .insns = item->insns,
+				      .class = item->class};
+
+	if (!take_part(c, &part))
+		return false;
+	if (c->pace)
+		c->nodes.at[c->now].ticks += c->pace->ticks;
+	return true;
+}
+
+static bool take_event(struct vpt_calls *c, const struct vpt_item *item)
+{
+	if (item->event == VPT_FLOW_ASYNC_BRANCH) {
+		/* An event at the first instruction of what was just come to. */
+		if (c->arrival != BY_FALLING && !arrive(c, item->ip, function(c, item->ip)))
+			return false;
+		c->arrival = BY_EVENT;
+		c->ret = item->ip;
+	} else if (item->event == VPT_FLOW_OVERFLOW) {
+		c->arrival = BY_STARTING;
+	} else if (item->event == VPT_FLOW_ENABLED && c->arrival != BY_STARTING) {
+		c->arrival = BY_RESUMING;
+	}
+	return true;
 }
 
 void vpt_calls_keep_time(struct vpt_calls *c, const struct vpt_pace *pace)
 {
 	c->pace = pace;
+}
+
+uint64_t vpt_calls_insns(const struct vpt_calls *c)
+{
+	return c->insns;
 }
 
 /* Events before which there was what is traced; a BLOCK is seen to where it belongs. */
@@ -249,30 +306,20 @@ static bool takes_time(const struct vpt_item *item)
 
 bool vpt_calls_item(struct vpt_calls *c, const struct vpt_item *item)
 {
+	bool ok = true;
+	uint32_t i;
+
 	if (c->pace && takes_time(item))
 		c->nodes.at[c->now].ticks += c->pace->ticks;
 	switch (item->kind) {
 	case VPT_ITEM_BLOCK:
-		if (!arrive(c, item->ip))
-			return false;
-		c->nodes.at[c->now].insns += item->insns;
-		if (c->pace)
-			c->nodes.at[c->now].ticks += c->pace->ticks;
-		leave(c, item);
-		return true;
+		return take_block(c, item);
+	case VPT_ITEM_PARTS:
+		for (i = 0; ok && i < item->insns; i++)
+			ok = take_part(c, &item->parts[i]);
+		return ok;
 	case VPT_ITEM_EVENT:
-		if (item->event == VPT_FLOW_ASYNC_BRANCH) {
-			/* An event at the first instruction of what was just come to. */
-			if (c->arrival != BY_FALLING && !arrive(c, item->ip))
-				return false;
-			c->arrival = BY_EVENT;
-			c->ret = item->ip;
-		} else if (item->event == VPT_FLOW_OVERFLOW) {
-			c->arrival = BY_STARTING;
-		} else if (item->event == VPT_FLOW_ENABLED && c->arrival != BY_STARTING) {
-			c->arrival = BY_RESUMING;
-		}
-		return true;
+		return take_event(c, item);
 	case VPT_ITEM_SEGMENT:
 	case VPT_ITEM_ERROR:
 		c->arrival = BY_STARTING;

@@ -24,8 +24,11 @@ void vpt_calls_free(struct vpt_calls *calls);
 /* Before the first item: what takes which time too. `pace` has had each item before. */
 void vpt_calls_keep_time(struct vpt_calls *calls, const struct vpt_pace *pace);
 
-/* Items of a flow of blocks, in order. False if there is no memory. */
+/* Items of a flow of blocks, merged or not, in order. False if there is no memory. */
 bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_item *item);
+
+/* Returns how many instructions ran in all. */
+uint64_t vpt_calls_insns(const struct vpt_calls *calls);
 
 /*
  * Write the tree, `limit` lines of it at most; returns how many. JSON has `space`, if it

@@ -33,10 +33,9 @@ void vpt_flow_time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum
 	flow->ops->time_sum(flow, sum);
 }
 
-void vpt_flow_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context)
+int vpt_flow_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context)
 {
-	if (flow->ops->merge)
-		flow->ops->merge(flow, function, context);
+	return flow->ops->merge ? flow->ops->merge(flow, function, context) : 0;
 }
 
 int vpt_flow_counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum)

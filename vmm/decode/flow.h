@@ -28,12 +28,12 @@ void vpt_flow_close(struct vpt_flow *flow);
 /* Before the first item: work out the time of each. */
 void vpt_flow_keep_time(struct vpt_flow *flow);
 /*
- * Before the first item of a flow of BLOCKS: blocks that follow each other in one function, without a
- * CALL or RET between them, may be one item. @function returns the first address of the function
- * at an address, 0 if it is not known; it is not asked twice for the same block.
+ * Before the first item of a flow of BLOCKS: allow PARTS items in their place. @function returns the
+ * first address of the function at an address, or VPT_NO_FUNCTION. Returns 0 or -ENOMEM, after
+ * which the flow can only be closed.
  */
 typedef uint64_t vpt_flow_function(void *context, uint64_t ip);
-void vpt_flow_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context);
+int vpt_flow_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context);
 /* The counts of all segments that have ended, of which the last one does with END. */
 void vpt_flow_time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum);
 

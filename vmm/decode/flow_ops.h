@@ -15,7 +15,7 @@ struct vpt_flow_ops {
 	void (*keep_time)(struct vpt_flow *flow);
 	void (*time_sum)(const struct vpt_flow *flow, struct vpt_timeline_sum *sum);
 	/* NULL: nothing is merged. */
-	void (*merge)(struct vpt_flow *flow, vpt_flow_function *function, void *context);
+	int (*merge)(struct vpt_flow *flow, vpt_flow_function *function, void *context);
 	/* NULL: nothing is counted. */
 	int (*counts)(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum);
 	int (*next)(struct vpt_flow *flow, struct vpt_item *item);

@@ -13,6 +13,7 @@ enum vpt_item_kind {
 	VPT_ITEM_SEGMENT, /* decoding starts afresh here, see vpt_segment */
 	VPT_ITEM_INSN,	  /* one instruction */
 	VPT_ITEM_BLOCK,	  /* instructions in a row, see `last` */
+	VPT_ITEM_PARTS,	  /* in place of BLOCKs, if vpt_flow_merge() was called: see `parts` */
 	VPT_ITEM_EVENT,
 	VPT_ITEM_ERROR, /* the trace cannot be followed here */
 };
@@ -63,20 +64,33 @@ enum vpt_flow_event { VPT_FLOW_EVENTS(VPT_FLOW) VPT_FLOW_COUNT };
 struct vpt_space;
 struct vpt_cfe;
 
+/* In vpt_part: no symbol is known there. No function starts at this address. */
+#define VPT_NO_FUNCTION (UINT64_MAX - 1)
+
+/* Blocks of one function that follow each other without a CALL or RET between them. */
+struct vpt_part {
+	uint64_t ip;	   /* of the first instruction */
+	uint64_t next;	   /* behind the last instruction */
+	uint64_t function; /* first address of the function that `ip` is in, or VPT_NO_FUNCTION */
+	uint32_t insns;
+	uint8_t class; /* of the last instruction */
+};
+
 struct vpt_item {
 	uint8_t kind;  /* enum vpt_item_kind */
 	uint8_t class; /* INSN, BLOCK (of its last): enum vpt_insn_class */
 	uint8_t mode;  /* INSN, BLOCK: 16, 32 or 64 bits */
 	uint8_t event; /* EVENT: enum vpt_flow_event */
 	/* Not next to the mode: a copy of both would be one load that waits for two stores. */
-	uint8_t size;	  /* INSN; BLOCK: of its last, 0: not known */
-	uint8_t raw[16];  /* INSN: its bytes, 15 at most */
-	bool has_to;	  /* EVENT; INSN, where the decoder knows it at once */
-	bool has_tsc;	  /* EVENT */
-	bool status;	  /* EVENT: repeats what is so, in a PSB+ */
-	bool vm_entry;	  /* EVENT, DISABLED: by a VM entry */
-	bool shown;	  /* EVENT: the instruction at `ip` has run, and was an item before */
-	uint32_t insns;	  /* INSN: 1, BLOCK: how many; EVENT, TRIG: that ran behind `ip` */
+	uint8_t size;	 /* INSN; BLOCK: of its last, 0: not known */
+	uint8_t raw[16]; /* INSN: its bytes, 15 at most */
+	bool has_to;	 /* EVENT; INSN, where the decoder knows it at once */
+	bool has_tsc;	 /* EVENT */
+	bool status;	 /* EVENT: repeats what is so, in a PSB+ */
+	bool vm_entry;	 /* EVENT, DISABLED: by a VM entry */
+	bool shown;	 /* EVENT: the instruction at `ip` has run, and was an item before */
+	/* INSN: 1, BLOCK: how many; PARTS: how many parts; EVENT, TRIG: that ran behind `ip` */
+	uint32_t insns;
 	uint32_t session; /* index into vpt_reader_sessions() */
 
 	uint64_t ip;	/* INSN, BLOCK: its first; EVENT: from; ERROR: where */
@@ -87,7 +101,10 @@ struct vpt_item {
 	uint64_t cr3;	/* address space, ~0: not known; the id of a space */
 	/* What is known of the space, also where `cr3` is not known: NULL: nothing. */
 	const struct vpt_space *space;
-	const struct vpt_cfe *cfe; /* EVENT: valid until the next item */
+	union {				      /* valid until the next item */
+		const struct vpt_cfe *cfe;    /* EVENT */
+		const struct vpt_part *parts; /* PARTS */
+	};
 	/*
 	 * In the vCPU's stream; how far the decoder has read, which is at or
 	 * after the packets that led here.

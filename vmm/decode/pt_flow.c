@@ -252,19 +252,13 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	place(f, run, item);
 }
 
-static void merged(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+static void parts(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
 {
-	const struct vpt_told_blocks *blocks = &told->blocks;
-
 	clear(item);
-	item->kind = VPT_ITEM_BLOCK;
-	item->class = blocks->class;
-	item->mode = blocks->mode;
-	item->size = blocks->size;
-	item->insns = blocks->insns;
-	item->ip = blocks->ip;
-	item->last = blocks->last;
-	item->offset = blocks->offset;
+	item->kind = VPT_ITEM_PARTS;
+	item->parts = f->merge.parts.at + told->first;
+	item->insns = told->count;
+	item->offset = told->offset;
 	place(f, told, item);
 }
 
@@ -284,8 +278,8 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 		vpt_code_select(f->store, f->cr3);
 		f->page_at = NO_PAGE;
 		return 0;
-	case VPT_TOLD_BLOCKS:
-		merged(f, told, item);
+	case VPT_TOLD_PARTS:
+		parts(f, told, item);
 		return 1;
 	case VPT_TOLD_EVENT:
 		break;
@@ -298,9 +292,14 @@ static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
 
 int vpt_pt_push(struct vpt_pt_flow *f)
 {
+	int more;
+
 	f->head = f->told.n = f->points.n = 0;
+	vpt_pt_merge_next(f);
 	vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
-	return f->ahead.system->push(f);
+	more = f->ahead.system->push(f);
+	vpt_pt_merge_tell(f);
+	return more;
 }
 
 /* The decoder has told nothing more: let it go on. */

@@ -21,17 +21,10 @@
 #include "cfe.h"
 
 enum vpt_told_kind {
-	VPT_TOLD_RUN,	 /* `block` from `first` on, `count` instructions */
-	VPT_TOLD_EVENT,	 /* `event` */
-	VPT_TOLD_SPACE,	 /* `cr3` and `space` run from here on */
-	VPT_TOLD_BLOCKS, /* `blocks`: several, that are merged */
-};
-
-struct vpt_told_blocks {
-	uint64_t ip, last, function, offset;
-	uint32_t insns;	     /* 0: there are none */
-	uint8_t class, size; /* of the last instruction */
-	uint8_t mode;
+	VPT_TOLD_RUN,	/* `block` from `first` on, `count` instructions */
+	VPT_TOLD_EVENT, /* `event` */
+	VPT_TOLD_SPACE, /* `cr3` and `space` run from here on */
+	VPT_TOLD_PARTS, /* `count` merged parts, from number `first` on */
 };
 
 struct vpt_told {
@@ -52,10 +45,7 @@ struct vpt_told {
 	uint64_t tsc;	 /* EVENT */
 	uint64_t cr3;	 /* SPACE */
 	const struct vpt_space *space;
-	union {
-		struct vptd_event event;
-		struct vpt_told_blocks blocks;
-	};
+	struct vptd_event event;
 };
 
 /* The decoder, and where it is. */
@@ -97,6 +87,14 @@ struct vpt_pt_counts {
 	uint64_t blocks; /* outside of tracelets */
 };
 
+/* An array of parts, of which the last one may be open: the next block may continue it. */
+struct vpt_pt_parts {
+	struct vpt_part *at;
+	size_t n, room;
+	uint64_t function; /* of the first block of the last part */
+	bool open;
+};
+
 /* See vpt_flow_merge(). */
 struct vpt_pt_merge {
 	vpt_flow_function *function; /* NULL: nothing is merged */
@@ -105,8 +103,12 @@ struct vpt_pt_merge {
 	struct {
 		uint64_t *at;
 		size_t room;
-	} functions;		       /* of blocks, by id */
-	struct vpt_told_blocks blocks; /* that are not told yet */
+	} functions;		   /* of blocks, by id */
+	struct vpt_pt_parts parts; /* since the last push, */
+	size_t told;		   /* and how many of these are queued */
+	struct dec_tracelets *tracelets;
+	struct vpt_pt_parts walks; /* parts of walks, by their marks */
+	uint16_t filling;	   /* of @walks, from 1 */
 };
 
 /* Who is offered runs; see vpt_flow_runs(). */
@@ -205,6 +207,7 @@ static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
 /* Bytes of the stream that are decoded at once: before what they led to is given out, or counted. */
 #define VPT_AHEAD_PIECE	  256u
 #define VPT_AHEAD_COUNTED 16384u
+#define VPT_AHEAD_MERGED  1024u
 /* The same where runs are offered: those behind an event are queued up to the end of the piece. */
 #define VPT_AHEAD_OFFERED 32u
 
@@ -250,9 +253,13 @@ void vpt_pt_counts_break(struct vpt_pt_flow *f);
 int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt_flow_sum *sum);
 
 /* pt_merge.c: blocks that are told together. */
-void vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context);
-/* Something else is told next. */
+int vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context);
+/* Close the open part and queue the parts: something else is queued next. */
 void vpt_pt_merge_flush(struct vpt_pt_flow *f);
+/* Queue the parts, except for an open one. */
+void vpt_pt_merge_tell(struct vpt_pt_flow *f);
+/* Drop the parts that were queued, before a push. */
+void vpt_pt_merge_next(struct vpt_pt_flow *f);
 void vpt_pt_merge_close(struct vpt_pt_flow *f);
 
 /* pt_runs.c: runs that are offered. */

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks that follow each other within a function, told as one. What becomes of a call is seen at
- * CALLs, RETs and jumps to other functions; there are some four blocks between two of these.
+ * Merge blocks that follow each other within a function. A tree of calls changes at CALLs, RETs and
+ * jumps to other functions only, and there are some four blocks between two of these. The parts of
+ * a walk of tracelets are made once and copied each time that the walk runs.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libdecode/tracelet.h"
 #include "pt_flow.h"
+#include "trace/vec.h"
 
-/* Not looked up yet. No function starts there. */
-#define NOT_KNOWN UINT64_MAX
+/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
+#define CACHE ((size_t)128 << 20)
 
-static uint64_t *function_of(struct vpt_pt_merge *m, const struct dec_block *block)
+/* The most parts of walks that are kept. */
+#define WALK_PARTS_MAX ((size_t)1 << 20)
+
+/* The function of a block that was not looked up yet. No function starts there. */
+#define NOT_LOOKED_UP UINT64_MAX
+
+/* A counter of parts has 32 bits. */
+#define INSNS_MAX (UINT32_MAX / 2)
+
+static uint64_t function_of(struct vpt_pt_flow *f, const struct dec_block *block)
 {
+	struct vpt_pt_merge *m = &f->merge;
 	size_t room = m->functions.room ? m->functions.room : 4096;
 	uint64_t *at;
 
@@ -21,117 +34,204 @@ static uint64_t *function_of(struct vpt_pt_merge *m, const struct dec_block *blo
 		room *= 2;
 	if (room != m->functions.room) {
 		at = realloc(m->functions.at, room * sizeof(*at));
-		if (!at)
-			return NULL;
+		if (!at) {
+			f->ahead.no_memory = true;
+			return VPT_NO_FUNCTION;
+		}
 		memset(at + m->functions.room, 0xff, (room - m->functions.room) * sizeof(*at));
 		m->functions.at = at;
 		m->functions.room = room;
 	}
 	at = &m->functions.at[block->id];
-	if (*at == NOT_KNOWN)
+	if (*at == NOT_LOOKED_UP)
 		*at = m->function(m->context, block->ip);
-	return at;
+	return *at;
 }
 
-/* Does a block of @function go on with what came before it? Without names nobody can tell. */
-static bool goes_on(const struct vpt_told_blocks *before, uint64_t function)
+/* Does a block of @function continue the open part? Without symbols every function is the same. */
+static bool continues(const struct vpt_pt_parts *to, uint64_t function)
 {
-	switch ((enum vpt_insn_class)before->class) {
+	if (!to->open)
+		return false;
+	switch ((enum vpt_insn_class)to->at[to->n - 1].class) {
 	case VPT_INSN_OTHER:
 	case VPT_INSN_PTWRITE:
 		return true;
 	case VPT_INSN_COND:
 	case VPT_INSN_JUMP:
-		return !function || function == before->function;
+		return function == VPT_NO_FUNCTION || function == to->function;
 	default:
 		return false;
 	}
 }
 
-/* Where the last of these instructions is, and how long. */
-static void find_last(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int count,
-		      struct vpt_told_blocks *blocks)
+/* Add @part to the open part, or behind it. @function is that of the first block of @part. */
+static void append(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct vpt_part *part,
+		   uint64_t function)
 {
-	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
-	unsigned int i;
+	struct vpt_part *last;
 
-	blocks->size = lens[count - 1];
-	if (count == block->insns) {
-		blocks->last = block->last;
-		return;
+	if (continues(to, function)) {
+		last = &to->at[to->n - 1];
+		last->insns += part->insns;
+		last->next = part->next;
+		last->class = part->class;
+	} else {
+		if (!vpt_vec_room(to)) {
+			f->ahead.no_memory = true;
+			return;
+		}
+		last = &to->at[to->n++];
+		*last = *part;
+		to->function = function;
 	}
-	blocks->last = block->ip;
-	for (i = 0; i + 1 < count; i++)
-		blocks->last += lens[i];
+	to->open = last->insns < INSNS_MAX;
 }
 
-static uint64_t address_of(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first)
+/* Add @count instructions of a block, from number @first on. */
+static void add(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec_block *block,
+		unsigned int first, unsigned int count)
 {
 	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
-	uint64_t ip = block->ip;
+	const uint64_t function = function_of(f, block);
+	struct vpt_part part = {.ip = block->ip, .function = function, .insns = count};
 	unsigned int i;
 
 	for (i = 0; i < first; i++)
-		ip += lens[i];
-	return ip;
+		part.ip += lens[i];
+	if (first)
+		part.function = f->merge.function(f->merge.context, part.ip);
+	part.class = VPT_INSN_OTHER;
+	part.next = block->last + lens[block->insns - 1];
+	if (first + count == block->insns) {
+		part.class = (uint8_t)vpt_pt_class(block);
+	} else {
+		for (part.next = part.ip; i < first + count; i++)
+			part.next += lens[i];
+	}
+	append(f, to, &part, function);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
 	struct vpt_pt_flow *f = context;
-	struct vpt_told_blocks *blocks = &f->merge.blocks;
-	const uint64_t *function = function_of(&f->merge, block);
 
-	if (!function) {
-		f->ahead.no_memory = true;
-		return;
+	add(f, &f->merge.parts, block, first, count);
+}
+
+static void add_blocks(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec_walk *walk)
+{
+	uint32_t i;
+
+	for (i = 0; i < walk->steps; i++) {
+		const struct dec_block *block = dec_code_at(f->ahead.code, walk->path[i] >> 1);
+
+		if (block->insns)
+			add(f, to, block, 0, block->insns);
 	}
-	if (blocks->insns && !goes_on(blocks, *function))
-		vpt_pt_merge_flush(f);
-	if (!blocks->insns) {
-		blocks->ip = first ? address_of(f, block, first) : block->ip;
-		blocks->function = *function;
-		blocks->mode = block->mode;
-		blocks->offset = *f->ahead.offset;
+}
+
+/* A mark: which filling of the array, how many parts and the index of the first. */
+static uint64_t mark_of(const struct vpt_pt_merge *m, size_t first)
+{
+	return (uint64_t)m->filling << 48 | (uint64_t)(m->walks.n - first) << 32 | first;
+}
+
+/* Returns the parts of a walk, @n of them. */
+static const struct vpt_part *parts_of(struct vpt_pt_flow *f, const struct dec_walk *walk,
+				       unsigned int *n)
+{
+	struct vpt_pt_merge *m = &f->merge;
+
+	if (*walk->mark >> 48 != m->filling) {
+		if (m->walks.n >= WALK_PARTS_MAX) {
+			m->walks.n = 0;
+			m->filling = (uint16_t)(m->filling == UINT16_MAX ? 1 : m->filling + 1);
+		}
+		m->walks.open = false;
+		*walk->mark = m->walks.n;
+		add_blocks(f, &m->walks, walk);
+		*walk->mark = mark_of(m, (size_t)*walk->mark);
 	}
-	blocks->insns += count;
-	blocks->class =
-		(uint8_t)(first + count == block->insns ? vpt_pt_class(block) : VPT_INSN_OTHER);
-	find_last(f, block, first + count, blocks);
-	/* The counter of an item has 32 bits. */
-	if (blocks->insns >= UINT32_MAX / 2)
-		vpt_pt_merge_flush(f);
+	*n = (unsigned int)(*walk->mark >> 32) & 0xffff;
+	return m->walks.at + (uint32_t)*walk->mark;
+}
+
+static bool on_walk(void *context, const struct dec_walk *walk)
+{
+	struct vpt_pt_flow *f = context;
+	struct vpt_pt_parts *to = &f->merge.parts;
+	unsigned int n, i;
+	const struct vpt_part *part = parts_of(f, walk, &n);
+
+	if (f->ahead.no_memory || !n)
+		return !f->ahead.no_memory;
+	/* Another function counts for the blocks of the first part than when the part was made. */
+	if (continues(to, part->function) && to->function != part->function) {
+		add_blocks(f, to, walk);
+		return true;
+	}
+	for (i = 0; i < n; i++)
+		append(f, to, &part[i], part[i].function);
+	return true;
 }
 
 void vpt_pt_merge_flush(struct vpt_pt_flow *f)
 {
-	struct vpt_told_blocks *blocks = &f->merge.blocks;
-	struct vpt_told *told;
-
-	if (!blocks->insns)
-		return;
-	told = vpt_pt_tell(f, VPT_TOLD_BLOCKS);
-	if (told)
-		told->blocks = *blocks;
-	blocks->insns = 0;
+	f->merge.parts.open = false;
+	vpt_pt_merge_tell(f);
 }
 
-void vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context)
+void vpt_pt_merge_tell(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_merge *m = &f->merge;
+	const size_t n = m->parts.n - m->parts.open;
+	struct vpt_told *told;
+
+	if (n == m->told)
+		return;
+	told = vpt_pt_tell(f, VPT_TOLD_PARTS);
+	if (told) {
+		told->first = (uint32_t)m->told;
+		told->count = (uint32_t)(n - m->told);
+	}
+	m->told = n;
+}
+
+void vpt_pt_merge_next(struct vpt_pt_flow *f)
+{
+	struct vpt_pt_parts *parts = &f->merge.parts;
+
+	if (parts->open)
+		parts->at[0] = parts->at[parts->n - 1];
+	parts->n = parts->open;
+	f->merge.told = 0;
+}
+
+int vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context)
 {
 	struct vpt_pt_flow *f = (struct vpt_pt_flow *)flow;
 
-	/* What has a time of its own is told alone. RTIT has an end_run() of its own. */
+	/* Runs with a time of their own are reported alone. RTIT has an end_run() of its own. */
 	if (f->timed || !f->blocks || f->counts.wanted || vpt_pt_is_rtit(f))
-		return;
+		return 0;
 	f->merge.function = function;
 	f->merge.context = context;
+	f->merge.filling = 1;
 	f->merge.ops = *f->ahead.flow.ops;
 	f->merge.ops.run = on_run;
+	f->merge.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->merge.ops;
+	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(CACHE, true);
+	f->ahead.piece = VPT_AHEAD_MERGED;
+	return f->merge.tracelets ? 0 : -ENOMEM;
 }
 
 void vpt_pt_merge_close(struct vpt_pt_flow *f)
 {
+	dec_tracelets_free(f->merge.tracelets);
 	free(f->merge.functions.at);
+	free(f->merge.parts.at);
+	free(f->merge.walks.at);
 }
