@@ -27,7 +27,7 @@ void dec_decoder_event(void *context, const struct vptd_event *event)
 	d->timing.what = DEC_TIMED_NONE;
 }
 
-static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
+uint64_t dec_decoder_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 {
 	struct vptd_decoder *d = context;
 	uint64_t space;
@@ -93,7 +93,7 @@ static bool on_miss(void *context, uint64_t space, uint64_t address)
 
 static const struct dec_flow_ops reports = {.run = on_run};
 static const struct dec_flow_ops timed_reports = {.run = on_timed_run};
-static const struct dec_pt_ops pt_ops = {.event = dec_decoder_event, .space = on_space};
+static const struct dec_pt_ops pt_ops = {.event = dec_decoder_event, .space = dec_decoder_space};
 
 /* A caller may have been compiled when the structure ended before `crystal_num`. */
 #define CONFIG_1 offsetof(struct vptd_config, crystal_num)
@@ -132,33 +132,6 @@ static void start_time(struct vptd_decoder *d, const struct vptd_config *config)
 		d->flow.ops = &timed_reports;
 }
 
-static void push_pt(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
-{
-	dec_pt_push(&d->pt, bytes, len);
-}
-
-static void finish_pt(struct vptd_decoder *d)
-{
-	dec_pt_finish(&d->pt);
-}
-
-static void catch_up_pt(struct vptd_decoder *d)
-{
-	dec_pt_catch_up(&d->pt);
-}
-
-static void look_again_pt(struct vptd_decoder *d)
-{
-	dec_pt_look_again(&d->pt);
-}
-
-static uint64_t insns_pt(const struct vptd_decoder *d)
-{
-	return d->flow.insns;
-}
-
-static const struct dec_front front_pt = {push_pt, finish_pt, catch_up_pt, look_again_pt, insns_pt};
-
 static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 {
 	struct dec_pt_config pt = {
@@ -178,7 +151,6 @@ static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 	}
 	memcpy(pt.range, config->range, sizeof(pt.range));
 	dec_pt_init(&d->pt, &d->flow, &pt, &pt_ops, d);
-	d->front = &front_pt;
 	d->offset = &d->pt.offset;
 	if (config->flags & VPTD_TIME)
 		start_time(d, config);
@@ -249,11 +221,6 @@ void vptd_free(struct vptd_decoder *d)
 	free(d);
 }
 
-static enum vptd_status status_of(int err)
-{
-	return err ? VPTD_E_MEMORY : VPTD_OK;
-}
-
 /*
  * Code that changes is new for the packets that follow. What was pushed before is used first; then
  * the position is looked up again, as its block is of the code before. The callbacks that provide
@@ -261,15 +228,21 @@ static enum vptd_status status_of(int err)
  */
 static void begin_change(struct vptd_decoder *d)
 {
-	if (!d->asks)
-		d->front->catch_up(d);
+	if (d->asks)
+		return;
+	if (d->is_rtit)
+		dec_rtit_catch_up(&d->rtit);
+	else
+		dec_pt_catch_up(&d->pt);
 }
 
 static enum vptd_status end_change(struct vptd_decoder *d, int err)
 {
-	if (!d->asks)
-		d->front->look_again(d);
-	return status_of(err);
+	if (!d->asks && d->is_rtit)
+		dec_rtit_look_again(&d->rtit);
+	else if (!d->asks)
+		dec_pt_look_again(&d->pt);
+	return err ? VPTD_E_MEMORY : VPTD_OK;
 }
 
 enum vptd_status vptd_page(struct vptd_decoder *d, uint64_t space, uint64_t address, uint64_t key,
@@ -343,13 +316,19 @@ enum vptd_status dec_decoder_done(struct vptd_decoder *d)
 
 enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
 {
-	d->front->push(d, bytes, len);
+	if (d->is_rtit)
+		dec_rtit_push(&d->rtit, bytes, len);
+	else
+		dec_pt_push(&d->pt, bytes, len);
 	return dec_decoder_done(d);
 }
 
 enum vptd_status vptd_finish(struct vptd_decoder *d)
 {
-	d->front->finish(d);
+	if (d->is_rtit)
+		dec_rtit_finish(&d->rtit);
+	else
+		dec_pt_finish(&d->pt);
 	return dec_decoder_done(d);
 }
 
@@ -379,7 +358,7 @@ size_t vptd_psb_size(const uint8_t *bytes, size_t len)
 
 uint64_t vptd_insns(const struct vptd_decoder *d)
 {
-	return d->front->insns(d);
+	return d->is_rtit ? dec_rtit_insns(&d->rtit) : d->flow.insns;
 }
 
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)

@@ -9,18 +9,7 @@
 #include "libdecode/tracelet.h"
 #include "libdecode/vptdecode.h"
 
-/* What reads the packets: Intel PT's or RTIT's front end. */
-struct dec_front {
-	void (*push)(struct vptd_decoder *d, const uint8_t *bytes, size_t len);
-	void (*finish)(struct vptd_decoder *d);
-	/* Before code changes, and after that. */
-	void (*catch_up)(struct vptd_decoder *d);
-	void (*look_again)(struct vptd_decoder *d);
-	uint64_t (*insns)(const struct vptd_decoder *d);
-};
-
 struct vptd_decoder {
-	const struct dec_front *front;
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
@@ -32,6 +21,7 @@ struct vptd_decoder {
 	void *context;	   /* of ops */
 	uint64_t own_keys; /* number of keys that the library has chosen */
 	uint64_t events[VPTD_EVENT_COUNT];
+	bool is_rtit; /* the packets are for `rtit`, and not for `pt` */
 	bool counts_edges;
 	bool asks;	/* ops.space() or ops.fetch() is being called */
 	bool no_memory; /* an allocation failed since the last call of dec_decoder_done() */
@@ -39,6 +29,7 @@ struct vptd_decoder {
 
 /* decoder.c */
 void dec_decoder_event(void *context, const struct vptd_event *event);
+uint64_t dec_decoder_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs);
 /* Return whether memory was lacking since the last call. */
 enum vptd_status dec_decoder_done(struct vptd_decoder *d);
 

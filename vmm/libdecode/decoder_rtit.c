@@ -6,43 +6,9 @@
 
 static uint64_t on_space(void *context, uint64_t cr3)
 {
-	struct vptd_decoder *d = context;
-	uint64_t space;
-
-	if (!d->ops.space)
-		return cr3;
-	d->asks = true;
-	space = d->ops.space(d->context, cr3, 0, UINT64_MAX);
-	d->asks = false;
-	return space;
+	return dec_decoder_space(context, cr3, false, UINT64_MAX);
 }
 
-static void push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
-{
-	dec_rtit_push(&d->rtit, bytes, len);
-}
-
-static void finish(struct vptd_decoder *d)
-{
-	dec_rtit_finish(&d->rtit);
-}
-
-static void catch_up(struct vptd_decoder *d)
-{
-	dec_rtit_catch_up(&d->rtit);
-}
-
-static void look_again(struct vptd_decoder *d)
-{
-	dec_rtit_look_again(&d->rtit);
-}
-
-static uint64_t insns(const struct vptd_decoder *d)
-{
-	return dec_rtit_insns(&d->rtit);
-}
-
-static const struct dec_front front_rtit = {push, finish, catch_up, look_again, insns};
 static const struct dec_rtit_ops rtit_ops = {.event = dec_decoder_event, .space = on_space};
 
 void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *config)
@@ -53,7 +19,7 @@ void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *co
 	};
 
 	dec_rtit_init(&d->rtit, &d->flow, &rtit, &rtit_ops, d);
-	d->front = &front_rtit;
+	d->is_rtit = true;
 	d->offset = &d->rtit.offset;
 }
 
@@ -74,7 +40,7 @@ enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_
 {
 	struct vpt_atom_regs regs;
 
-	if (d->front != &front_rtit)
+	if (!d->is_rtit)
 		return VPTD_E_ARGUMENT;
 	take_regs(from, &regs);
 	dec_rtit_begin(&d->rtit, &regs, count);
@@ -86,7 +52,7 @@ enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_re
 {
 	struct vpt_atom_regs regs;
 
-	if (d->front != &front_rtit || (unsigned int)end > VPTD_RTIT_CHANGED)
+	if (!d->is_rtit || (unsigned int)end > VPTD_RTIT_CHANGED)
 		return VPTD_E_ARGUMENT;
 	take_regs(from, &regs);
 	dec_rtit_end(&d->rtit, &regs, count, end);
