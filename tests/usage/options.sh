@@ -168,8 +168,8 @@ refused 'not a list' --usage=guest,system@200,host@100
 refused 'not a list' --usage=guest,
 refused 'given twice' --usage=guest --usage=host
 refused 'give one' --usage=guest --pt=host
-refused 'are for --usage' --conceal=all
-refused 'are for --usage' --tsc-offset=1
+refused 'conceal: it is for --usage' --conceal=all
+refused 'tsc-offset: it is for --usage' --tsc-offset=1
 refused 'not exec' --usage=guest --conceal=some
 refused 'would tell' --usage=system --conceal=exec
 refused 'there is cr3' --usage=guest --trap=cr4

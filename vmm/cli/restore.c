@@ -9,58 +9,14 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/open.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
 #include "cli/run.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "text/text.h"
 
-static const char help[] =
-	"usage: vpt restore [OPTION]... FILE\n"
-	"\n"
-	"Goes on with a guest, and with its trace, from a snapshot that vpt run wrote. Trace and\n"
-	"file become the same, byte for byte, as if it had never stopped.\n"
-	"\n"
-	"  -o, --output=FILE    the .vpt file: all of it, what was recorded before too\n"
-	"      --max-mem=SIZE   refuse a guest with more memory (1G)\n"
-	"      --max-insns=N    end after N traced instructions, earlier ones included\n"
-	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
-	"      --console=FILE   the guest's console goes to FILE\n"
-	"      --max-bytes=SIZE end when the trace file has SIZE bytes (4G)\n"
-	"      --snapshot=FILE  write a snapshot to FILE on SIGUSR1; the last one stays\n"
-	"      --snapshot-at=N  write it after N instructions, and end there\n"
-	"      --snapshot-every=N  write it whenever N more have been executed\n"
-	"  -q, --quiet          no progress, no summary\n"
-	"  -j, --json           the summary as one line of JSON on standard output\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"Without -o the guest goes on untold: nothing is recorded any more. N counts from the\n"
-	"beginning of the guest. The exit status is that of vpt run, 3 if FILE is no snapshot\n"
-	"or not one of a machine like this.\n"
-	"\n"
-	"  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt demo.elf\n"
-	"  vpt restore -o whole.vpt demo.vps\n";
-
 /* A snapshot can claim any RAM, and a guest can write to all of it. */
 #define DEFAULT_MAX_MEM (1ull << 30)
-
-enum { OPT_MAX_MEM = VPT_OPT_COMMON_END };
-
-static const struct option longs[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"max-mem", required_argument, NULL, OPT_MAX_MEM},
-	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
-	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
-	{"console", required_argument, NULL, VPT_OPT_CONSOLE},
-	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
-	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
-	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
-	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
-	{"quiet", no_argument, NULL, 'q'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
 
 struct restore {
 	struct vpt_run_machine m;
@@ -70,33 +26,47 @@ struct restore {
 	char guest[sizeof(((struct vpt_snap_info *)0)->guest) + 1]; /* its name, to be shown */
 };
 
-static int take_option(struct restore *r, int option)
-{
-	if (option == OPT_MAX_MEM)
-		return vpt_cli_size("restore", "max-mem", optarg, &r->max_mem);
-	return vpt_run_take_common(&r->m.o, option);
-}
+#define AT(member) .field = offsetof(struct restore, m.o.member)
+
+static const struct vpt_option rows[] = {
+	{'o', "output", "=FILE", "the .vpt file: all of it, what was recorded before too",
+	 vpt_take_text, AT(output)},
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (1G)", vpt_take_size,
+	 .field = offsetof(struct restore, max_mem)},
+	VPT_RUN_COMMON_ROWS(AT),
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_restore = {
+	.name = "restore",
+	.run = vpt_cmd_restore,
+	.summary = "go on from a snapshot",
+	.usage = "[OPTION]... FILE",
+	.about = "Goes on with a guest, and with its trace, from a snapshot that vpt run wrote. "
+		 "Trace and file become the same, byte for byte, as if it had never stopped.",
+	.notes = "Without -o the guest goes on untold: nothing is recorded any more. N counts from "
+		 "the beginning of the guest. The exit status is that of vpt run, 3 if FILE is no "
+		 "snapshot or not one of a machine like this.\n\n"
+		 "  vpt run --engine=soft --snapshot=demo.vps --snapshot-at=100000 -o part.vpt "
+		 "demo.elf\n"
+		 "  vpt restore -o whole.vpt demo.vps",
+	.options = rows,
+	.column = 23,
+	.operands = {{"FILE", offsetof(struct restore, path)}},
+};
 
 static int parse(struct restore *r, int argc, char **argv)
 {
-	struct vpt_run_options *o = &r->m.o;
-	static const struct vpt_cli_options options = {"restore", ":o:qjh", longs, help};
-	int option, status = VPT_EXIT_OK;
+	const struct vpt_run_options *o = &r->m.o;
+	int status;
 
-	o->verb = "restore";
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1)
-		status = take_option(r, option);
-	if (status || o->help)
+	r->m.o.verb = "restore";
+	status = vpt_options_parse(&vpt_verb_restore, argc, argv, r);
+	if (status)
 		return status;
-	if (optind == argc)
-		return vpt_fail(VPT_EXIT_USAGE, "restore: FILE is missing: see vpt restore --help");
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "restore: %s: only one FILE", argv[optind + 1]);
-	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
+	if (!o->snapshot && (o->snapshot_at.given || o->snapshot_every))
 		return vpt_fail(VPT_EXIT_USAGE, "restore: --snapshot-at, --snapshot-every: say "
 						"where: --snapshot=FILE");
-	r->path = argv[optind];
 	return VPT_EXIT_OK;
 }
 
@@ -205,10 +175,6 @@ int vpt_cmd_restore(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (r.m.o.help) {
-		fputs(help, stdout);
-		return VPT_EXIT_OK;
-	}
 	status = vpt_run_check_files(&r.m.o, "FILE", r.path);
 	if (status)
 		return status;

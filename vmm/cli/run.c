@@ -223,10 +223,6 @@ int vpt_cmd_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (r.m.o.help) {
-		vpt_run_help();
-		return VPT_EXIT_OK;
-	}
 	r.m.elf = &r.guest;
 	status = vpt_run_check_files(&r.m.o, "GUEST", r.m.o.guest);
 	if (!status)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/option.h"
 #include "cli/post_mortem.h"
 #include "cli/terminal.h"
 #include "core/hv.h"
@@ -32,17 +33,28 @@ struct vpt_run_range {
 /* --usage and what belongs to it. */
 struct vpt_run_usage {
 	bool given;
-	bool detail;		  /* an option that is for it only */
+	const char *detail;	  /* an option that is for it only; NULL: none was given */
 	bool owned, system, host; /* of the usages: such are there; for a host's trace */
 	struct vpt_hv_setup setup;
 	struct vpt_caps guest_caps;
 };
 
+struct vpt_run_timeout {
+	uint64_t ns;	  /* 0: none */
+	const char *text; /* as it was given */
+};
+
+/* After how many instructions. */
+struct vpt_run_at {
+	bool given;
+	uint64_t insns;
+};
+
 /* run_trace.c: beside branches; and the processor's that no CPUID tells. */
 struct vpt_run_trace {
-	bool host;     /* an option of a host's trace was given, */
-	bool of_model; /* one of the processor's */
-	uint64_t ctl;  /* bits of IA32_RTIT_CTL, without the fields below */
+	const char *host;     /* an option of a host's trace; NULL: none was given */
+	const char *of_model; /* one of the processor's; NULL */
+	uint64_t ctl;	      /* bits of IA32_RTIT_CTL, without the fields below */
 	bool has_mtc_freq, has_cyc_thresh, no_branch;
 	uint64_t mtc_freq, cyc_thresh;
 	struct vpt_pt_options model;
@@ -63,10 +75,12 @@ struct vpt_run_options {
 	const char *verb; /* for messages: "run" or "restore" */
 	const char *guest;
 	const char *engine;
-	const char *model; /* name for the file: "custom" with --caps */
+	const char *model;     /* name for the file: "custom" with --caps */
+	const char *caps_list; /* --caps as it was given */
 	struct vpt_caps caps;
 	enum vpt_trace_system system;
 	enum vpt_owner owner;
+	bool owner_given;
 	uint64_t mem;
 	const char *output;
 	const char *initrd;
@@ -76,10 +90,9 @@ struct vpt_run_options {
 	uint64_t arg[VPT_RUN_ARGS];
 	size_t args;
 	uint64_t max_insns;
-	uint64_t timeout_ns;	  /* 0: none */
-	const char *timeout_text; /* as it was given */
-	const char *console;	  /* where the guest's console goes; NULL: standard output */
-	uint64_t max_bytes;	  /* of the trace file */
+	struct vpt_run_timeout timeout;
+	const char *console; /* where the guest's console goes; NULL: standard output */
+	uint64_t max_bytes;  /* of the trace file */
 	struct vpt_run_range range[VPT_MAX_RANGES];
 	size_t ranges;
 	bool user, kernel;
@@ -89,17 +102,16 @@ struct vpt_run_options {
 	bool has_psb;
 	uint64_t psb;
 	const char *snapshot; /* where it goes */
-	bool has_snapshot_at;
-	uint64_t snapshot_at, snapshot_every; /* instructions */
+	struct vpt_run_at snapshot_at;
+	uint64_t snapshot_every; /* instructions */
 	struct vpt_run_usage usage;
 	struct vpt_run_trace trace;
 	struct vpt_run_rtit rtit;
-	bool quiet, json, help;
+	bool quiet, json;
 };
 
 /* run_options.c: an exit status; a complaint has been made if it is not 0. */
 int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv);
-void vpt_run_help(void);
 
 /* run_engine.c: the engine that --engine names or, for auto, that serves best here, and
  * what it found on this machine. An exit status. */
@@ -121,56 +133,28 @@ int vpt_run_host_registers(const struct vpt_run_options *o, const struct vpt_cap
 /* The capabilities of the host's own PT: the model's, and the trace transport. */
 struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o);
 
-/* run_usage.c: --usage and its options; what they are together; and the vCPU for it,
- * after vpt_vcpu_record(). Exit statuses. */
-enum vpt_run_usage_option {
-	VPT_OPT_USAGE = 512,
-	VPT_OPT_CONCEAL,
-	VPT_OPT_TRAP,
-	VPT_OPT_CONTROLS,
-	VPT_OPT_TSC_OFFSET,
-	VPT_OPT_TSC_SCALE,
-	VPT_OPT_USAGE_END,
-};
+/* run_usage.c: parsers, of which the field is a struct vpt_run_usage; what the options are
+ * together; and the vCPU for it, after vpt_vcpu_record(). Exit statuses. */
+extern const char *const vpt_run_conceals[], *const vpt_run_usages[];
+vpt_option_take vpt_run_take_usage, vpt_run_take_conceal, vpt_run_take_trap, vpt_run_take_controls;
+vpt_option_take vpt_run_take_scale;
 void vpt_run_init_usage(struct vpt_run_usage *u);
-int vpt_run_take_usage(struct vpt_run_options *o, int option);
-int vpt_run_check_usage(struct vpt_run_options *o, bool owner_given);
+int vpt_run_check_usage(struct vpt_run_options *o);
 int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v);
 
-/* run_trace.c: its options; the model has them; their bits of CTL, with BranchEn; and the
- * vCPU's part, after vpt_vcpu_record(). Exit statuses. */
-enum vpt_run_trace_option {
-	VPT_OPT_MTC = 768,
-	VPT_OPT_CYC,
-	VPT_OPT_PTW,
-	VPT_OPT_POWER,
-	VPT_OPT_EVENTS,
-	VPT_OPT_NO_TNT,
-	VPT_OPT_NO_BRANCH,
-	VPT_OPT_DEFER_TIPS, /* from here on: not only of a host's trace */
-	VPT_OPT_BUFFER,
-	VPT_OPT_CYC_BITS,
-	VPT_OPT_CBR,
-	VPT_OPT_TRACE_END,
-};
-int vpt_run_take_trace(struct vpt_run_options *o, int option);
+/* run_trace.c: parsers, of which the field is a struct vpt_run_trace; the model has what was given;
+ * the bits of CTL, with BranchEn; and the vCPU's part, after vpt_vcpu_record(). Exit statuses. */
+vpt_option_take vpt_run_take_mtc, vpt_run_take_cyc, vpt_run_take_ptw, vpt_run_take_buffer;
+vpt_option_take vpt_run_take_cyc_bits, vpt_run_take_cbr;
 int vpt_run_check_trace(const struct vpt_run_options *o);
 uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o);
 int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v);
 
-/* run_rtit.c: its options; which system it is, by --trace and the model; what does not go with
- * RTIT; the registers of a host's trace that begins at `ip`, but for what turns it on; and
- * that trace, before the first instruction. Exit statuses. */
-enum vpt_run_rtit_option {
-	VPT_OPT_TRACE = 1024,
-	VPT_OPT_LESS_PKTS,
-	VPT_OPT_ERRATA, /* from here on: of the processor */
-	VPT_OPT_CLEAR_LAG,
-	VPT_OPT_DISABLE_PGD,
-	VPT_OPT_RTIT_END,
-};
-int vpt_run_take_rtit(struct vpt_run_options *o, int option);
-int vpt_run_choose_system(struct vpt_run_options *o, bool model_given);
+/* run_rtit.c: parsers, of which the field is a struct vpt_run_rtit; which system it is, by --trace
+ * and the model; what does not go with RTIT; the registers of a host's trace that begins at `ip`,
+ * but for what turns it on; and that trace, before the first instruction. Exit statuses. */
+vpt_option_take vpt_run_take_errata, vpt_run_take_clear_lag;
+int vpt_run_choose_system(struct vpt_run_options *o);
 int vpt_run_check_rtit(struct vpt_run_options *o);
 struct vpt_atom_regs vpt_run_host_atom(const struct vpt_run_options *o, uint64_t ip);
 int vpt_run_start_rtit(const struct vpt_run_options *o, struct vpt_vcpu *v);
@@ -224,32 +208,42 @@ void vpt_run_loop(struct vpt_run_machine *m);
 int vpt_run_finish(struct vpt_run_machine *m, int status);
 
 /*
- * run_common.c: what `vpt restore` takes as well. Options are getopt's, with `optarg`;
- * `word` is what was written, for complaints, which begin with o->verb.
+ * run_common.c: what `vpt restore` takes as well. AT(MEMBER) is the field of the row that is
+ * MEMBER of a struct vpt_run_options.
  */
-enum vpt_run_common {
-	VPT_OPT_MAX_INSNS = 256,
-	VPT_OPT_TIMEOUT,
-	VPT_OPT_MAX_BYTES,
-	VPT_OPT_SNAPSHOT,
-	VPT_OPT_SNAPSHOT_AT,
-	VPT_OPT_SNAPSHOT_EVERY,
-	VPT_OPT_CONSOLE,
-	VPT_OPT_COMMON_END,
-};
+vpt_option_take vpt_run_take_timeout, vpt_run_take_max_bytes, vpt_run_take_snapshot_at;
+/* clang-format off */
+#define VPT_RUN_COMMON_ROWS(AT)                                                                    \
+	{0, "max-insns", "=N", "end after N traced instructions", vpt_take_number, AT(max_insns)}, \
+	{0, "timeout", "=S", "end after S seconds, such as 10 or 0.5", vpt_run_take_timeout,       \
+	 AT(timeout)},                                                                             \
+	{0, "console", "=FILE", "the guest's console goes to FILE, not to standard output",        \
+	 vpt_take_text, AT(console)},                                                              \
+	{0, "max-bytes", "=SIZE", "end when the trace file has SIZE bytes (default 4G)",           \
+	 vpt_run_take_max_bytes, AT(max_bytes)},                                                   \
+	{0, "snapshot", "=FILE", "write a snapshot to FILE on SIGUSR1; the last one stays",        \
+	 vpt_take_text, AT(snapshot)},                                                             \
+	{0, "snapshot-at", "=N", "write it after N instructions, and end there",                   \
+	 vpt_run_take_snapshot_at, AT(snapshot_at)},                                               \
+	{0, "snapshot-every", "=N", "write it whenever N more have been executed", vpt_take_number, \
+	 AT(snapshot_every)},                                                                      \
+	{'q', "quiet", NULL, "no progress, no summary", vpt_take_flag, AT(quiet)},                 \
+	{'j', "json", NULL, "the summary as one line of JSON on standard output", vpt_take_flag,   \
+	 AT(json)},                                                                                \
+	VPT_OPTION_HELP
+/* clang-format on */
+
 /* --max-bytes unless it is given, and its least value. */
 #define VPT_RUN_MAX_BYTES     (4ull << 30)
 #define VPT_RUN_MAX_BYTES_MIN (1ull << 20)
 /* Put --max-bytes into force for m->writer. An exit status: the file may be larger already. */
 int vpt_run_limit(const struct vpt_run_machine *m);
 
-int vpt_run_take_common(struct vpt_run_options *o, int option);
 /*
  * Refuse outputs that are inputs: @input, whose name is @what, the initrd, or each other. An exit
  * status.
  */
 int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input);
-int vpt_run_take_number(const struct vpt_run_options *o, const char *name, uint64_t *value);
 /* The whole text is one number, decimal or 0x. */
 bool vpt_run_number(const char *text, uint64_t *value);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/old_option.h"
 #include "cli/run.h"
 #include "engine/engine.h"
 
@@ -52,7 +51,6 @@ static const struct vpt_engine *choose(const struct vpt_run_options *o, struct v
 int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **engine,
 		   struct vpt_probe *probe)
 {
-	static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", NULL};
 	const char *why;
 
 	if (!strcmp(o->engine, "auto")) {
@@ -62,8 +60,6 @@ int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **en
 		return VPT_EXIT_OK;
 	}
 	*engine = vpt_engine_find(o->engine);
-	if (!*engine)
-		return vpt_cli_no_word("run", "engine", o->engine, engines);
 	(*engine)->probe(probe, false);
 	if (probe->problem)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);
@@ -103,10 +99,8 @@ int vpt_run_take_hardware(struct vpt_run_options *o, const struct vpt_engine *en
 				"run: --oracle, --max-insns: engine %s does not know what retires",
 				engine->name);
 	if (o->trace.of_model)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --defer-tips, --buffer, --cyc-bits, --cbr: engine %s is "
-				"this machine's processor",
-				engine->name);
+		return vpt_fail(VPT_EXIT_USAGE, "run: --%s: engine %s is this machine's processor",
+				o->trace.of_model, engine->name);
 	if (missing)
 		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", missing);
 	o->caps = o->owner == VPT_OWNER_HOST ? probe->pt_host : probe->pt_guest;

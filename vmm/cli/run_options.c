@@ -1,288 +1,183 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: the command line. */
-#include "cli/open.h"
-#include "cli/old_option.h"
 #include "cli/run.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
 #define DEFAULT_MEM (64ull << 20)
 #define MIN_MEM	    (1ull << 20)
-#define MAX_MODELS  16
 /* The engine keeps pages of its own right below 1 << 36. */
 #define MAX_MEM (1ull << 35)
 
-static const char help[] =
-	"usage: vpt run [OPTION]... GUEST\n"
-	"\n"
-	"Runs a static x86-64 ELF file as a guest, with Intel PT, or the RTIT of Atoms, as a\n"
-	"model of a processor has it, and records the trace. The guest's console is standard\n"
-	"output.\n"
-	"\n"
-	"  -o, --output=FILE    record to this .vpt file\n"
-	"  -p, --pt=OWNER       who owns it: guest (default), host, or off\n"
-	"  -M, --model=NAME     bdw, skl (default), icx or spr; with RTIT silvermont, airmont\n"
-	"      --trace=SYSTEM   pt or rtit, as the model has it; rtit alone means silvermont\n"
-	"      --caps=LIST      the model with some CPUID words changed: eax= ebx= ecx= of\n"
-	"                       14H.0, eax1= ebx1= of 14H.1, tsc_eax= tsc_ebx= tsc_ecx= of\n"
-	"                       15H, signature=, maxphyaddr=, linaddr=, nonturbo=\n"
-	"  -m, --mem=SIZE       guest memory, such as 64M (default) or 1G\n"
-	"      --oracle         record every retired instruction too, for vpt verify: 16 bytes\n"
-	"                       each, and up to ten times slower\n"
-	"      --seed=N         boot info's seed\n"
-	"      --arg=N          boot info's next argument; up to four\n"
-	"      --initrd=FILE    put FILE into memory after the program\n"
-	"      --engine=NAME    auto (the default), soft, kvm, or kvm-pt: this machine's own PT\n"
-	"      --max-insns=N    end after N traced instructions\n"
-	"      --timeout=S      end after S seconds, such as 10 or 0.5\n"
-	"      --console=FILE   the guest's console goes to FILE, not to standard output\n"
-	"      --max-bytes=SIZE end when the trace file has SIZE bytes (default 4G)\n"
-	"      --snapshot=FILE  write a snapshot to FILE on SIGUSR1; the last one stays\n"
-	"      --snapshot-at=N  write it after N instructions, and end there\n"
-	"      --snapshot-every=N  write it whenever N more have been executed; see vpt restore\n"
-	"  -q, --quiet          no progress, no summary\n"
-	"  -j, --json           the summary as one line of JSON on standard output\n"
-	"  -h, --help           this text\n"
-	"\n"
-	"What a host traces (--pt=host, or --usage):\n"
-	"\n"
-	"      --filter=RANGE   only this code; several make several filters\n"
-	"      --stop=RANGE     end the trace where execution comes here\n"
-	"      --user, --kernel only CPL above 0, only CPL 0\n"
-	"      --cr3=VALUE      only where CR3 is VALUE\n"
-	"      --no-retc        no RET compression\n"
-	"      --psb=N          a PSB every 2K << N bytes\n"
-	"      --tsc            TSC packets\n"
-	"      --mtc[=N]        MTC packets, one to 1 << N of the crystal's clocks (default 3)\n"
-	"      --cyc[=N]        CYC packets, by CycThresh N (default 0: for each packet)\n"
-	"      --ptw[=fup]      PTWRITE; fup: and where it is\n"
-	"      --power          power events\n"
-	"      --events         interrupts, exceptions and IRET\n"
-	"      --no-tnt         no conditional branches: DisTNT\n"
-	"      --no-branch      no branches at all\n"
-	"\n"
-	"With RTIT --psb is 0 to 3 (2K to 16K), --tsc is STS packets (on MOV CR3 too), --mtc=N is\n"
-	"MTC_Range (0 to 3), --cyc is cycle counts and has no value, there are two ranges, and\n"
-	"not --ptw, --power, --events, --no-tnt, --no-branch, --defer-tips, --cyc-bits. But:\n"
-	"\n"
-	"      --less-pkts      timing packets only where branches are traced\n"
-	"      --errata=LIST    of the processor: E1 to E8, such as E1,E3, all or none (default)\n"
-	"      --clear-lag=N    its PSBs clear compression up to 4 packets late\n"
-	"      --disable-pgd    it sends FUP.PGD where software ends the trace\n"
-	"\n"
-	"What no CPUID tells of the processor, whoever traces:\n"
-	"\n"
-	"      --defer-tips     TIPs come after the TNT packet that they fall into\n"
-	"      --buffer=N[:D]   an internal buffer of N bytes that can overflow; D bytes leave it\n"
-	"                       in 1024 core clocks (default 1024)\n"
-	"      --cyc-bits=N     the cycle counter's bits (default 14)\n"
-	"      --cbr=N[,M@I[:T]]...  core clock N times the bus clock; M times after I\n"
-	"                       instructions, T ticks of the TSC later (default: as at P1)\n"
-	"\n"
-	"VM entries and exits, and what is traced across them:\n"
-	"\n"
-	"      --usage=LIST     system, host (the VMM alone), guest (the guest alone), owned (by\n"
-	"                       the guest) or off; guest,system@N changes after N instructions\n"
-	"      --conceal=LIST   exec, exit, entry, all or none (default): hide VMX in packets\n"
-	"      --trap=cr3       the VMM emulates MOV to CR3\n"
-	"      --controls=none  no VMX controls of PT's: MSR areas do their work\n"
-	"      --tsc-offset=N   N is added to the TSC in the guest\n"
-	"      --tsc-scale=F    the TSC is multiplied by F before that, such as 1.25\n"
-	"\n"
-	"RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, both\n"
-	"inside). Numbers are decimal, or hex after 0x.\n"
-	"\n"
-	"The exit status is 0 if the guest's is 0; 1 if it is another, or the guest crashed,\n"
-	"hung or ran into a limit; 2 if the command is wrong; 3 if a file is; 4 if this\n"
-	"machine lacks something. A trace that was not completed stays in FILE.part.\n"
-	"\n"
-	"  vpt run -o t.vpt demo.elf\n"
-	"  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf\n";
-
-enum long_only {
-	OPT_CAPS = VPT_OPT_COMMON_END,
-	OPT_ORACLE,
-	OPT_SEED,
-	OPT_ARG,
-	OPT_INITRD,
-	OPT_ENGINE,
-	OPT_FILTER,
-	OPT_STOP,
-	OPT_USER,
-	OPT_KERNEL,
-	OPT_CR3,
-	OPT_NO_RETC,
-	OPT_TSC,
-	OPT_PSB,
-};
-
-static const struct option longs[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"pt", required_argument, NULL, 'p'},
-	{"model", required_argument, NULL, 'M'},
-	{"caps", required_argument, NULL, OPT_CAPS},
-	{"mem", required_argument, NULL, 'm'},
-	{"oracle", no_argument, NULL, OPT_ORACLE},
-	{"seed", required_argument, NULL, OPT_SEED},
-	{"arg", required_argument, NULL, OPT_ARG},
-	{"initrd", required_argument, NULL, OPT_INITRD},
-	{"engine", required_argument, NULL, OPT_ENGINE},
-	{"max-insns", required_argument, NULL, VPT_OPT_MAX_INSNS},
-	{"timeout", required_argument, NULL, VPT_OPT_TIMEOUT},
-	{"console", required_argument, NULL, VPT_OPT_CONSOLE},
-	{"max-bytes", required_argument, NULL, VPT_OPT_MAX_BYTES},
-	{"filter", required_argument, NULL, OPT_FILTER},
-	{"stop", required_argument, NULL, OPT_STOP},
-	{"user", no_argument, NULL, OPT_USER},
-	{"kernel", no_argument, NULL, OPT_KERNEL},
-	{"cr3", required_argument, NULL, OPT_CR3},
-	{"no-retc", no_argument, NULL, OPT_NO_RETC},
-	{"tsc", no_argument, NULL, OPT_TSC},
-	{"psb", required_argument, NULL, OPT_PSB},
-	{"mtc", optional_argument, NULL, VPT_OPT_MTC},
-	{"cyc", optional_argument, NULL, VPT_OPT_CYC},
-	{"ptw", optional_argument, NULL, VPT_OPT_PTW},
-	{"power", no_argument, NULL, VPT_OPT_POWER},
-	{"events", no_argument, NULL, VPT_OPT_EVENTS},
-	{"no-tnt", no_argument, NULL, VPT_OPT_NO_TNT},
-	{"no-branch", no_argument, NULL, VPT_OPT_NO_BRANCH},
-	{"defer-tips", no_argument, NULL, VPT_OPT_DEFER_TIPS},
-	{"buffer", required_argument, NULL, VPT_OPT_BUFFER},
-	{"cyc-bits", required_argument, NULL, VPT_OPT_CYC_BITS},
-	{"cbr", required_argument, NULL, VPT_OPT_CBR},
-	{"trace", required_argument, NULL, VPT_OPT_TRACE},
-	{"less-pkts", no_argument, NULL, VPT_OPT_LESS_PKTS},
-	{"errata", required_argument, NULL, VPT_OPT_ERRATA},
-	{"clear-lag", required_argument, NULL, VPT_OPT_CLEAR_LAG},
-	{"disable-pgd", no_argument, NULL, VPT_OPT_DISABLE_PGD},
-	{"usage", required_argument, NULL, VPT_OPT_USAGE},
-	{"conceal", required_argument, NULL, VPT_OPT_CONCEAL},
-	{"trap", required_argument, NULL, VPT_OPT_TRAP},
-	{"controls", required_argument, NULL, VPT_OPT_CONTROLS},
-	{"tsc-offset", required_argument, NULL, VPT_OPT_TSC_OFFSET},
-	{"tsc-scale", required_argument, NULL, VPT_OPT_TSC_SCALE},
-	{"snapshot", required_argument, NULL, VPT_OPT_SNAPSHOT},
-	{"snapshot-at", required_argument, NULL, VPT_OPT_SNAPSHOT_AT},
-	{"snapshot-every", required_argument, NULL, VPT_OPT_SNAPSHOT_EVERY},
-	{"quiet", no_argument, NULL, 'q'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
-void vpt_run_help(void)
+static int take_mem(const struct vpt_given *g)
 {
-	fputs(help, stdout);
+	const uint64_t *mem = g->field;
+	int status = vpt_take_size(g);
+
+	if (!status && (*mem < MIN_MEM || *mem > MAX_MEM || *mem % 4096))
+		return vpt_option_wrong(g, "from 1M to 32G, in whole pages of 4K");
+	return status;
 }
 
-static int take_mem(struct vpt_run_options *o)
+static int take_arg(const struct vpt_given *g)
 {
-	int status = vpt_cli_size("run", "mem", optarg, &o->mem);
+	struct vpt_run_options *o = g->options;
+	struct vpt_given next = *g;
 
-	if (status)
-		return status;
-	if (o->mem < MIN_MEM || o->mem > MAX_MEM || o->mem % 4096)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --mem=%s: from 1M to 32G, in whole pages of 4K", optarg);
-	return VPT_EXIT_OK;
-}
-
-static int take_owner(struct vpt_run_options *o)
-{
-	static const char *const owners[] = {"guest", "host", "off", NULL};
-
-	if (!strcmp(optarg, "guest"))
-		o->owner = VPT_OWNER_GUEST;
-	else if (!strcmp(optarg, "host"))
-		o->owner = VPT_OWNER_HOST;
-	else if (!strcmp(optarg, "off"))
-		o->owner = VPT_OWNER_NONE;
-	else
-		return vpt_cli_no_word("run", "pt", optarg, owners);
-	return VPT_EXIT_OK;
-}
-
-static int take_arg(struct vpt_run_options *o)
-{
 	if (o->args == VPT_RUN_ARGS)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --arg=%s: at most %d", optarg, VPT_RUN_ARGS);
-	return vpt_run_take_number(o, "arg", &o->arg[o->args++]);
+		return vpt_option_wrong(g, "at most %d", VPT_RUN_ARGS);
+	next.field = &o->arg[o->args++];
+	return vpt_take_number(&next);
 }
 
-static int take_range(struct vpt_run_options *o, bool stop)
+static int take_range(const struct vpt_given *g)
 {
+	struct vpt_run_options *o = g->options;
+
 	if (o->ranges == VPT_MAX_RANGES)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --%s=%s: no processor has more than %d ranges",
-				stop ? "stop" : "filter", optarg, VPT_MAX_RANGES);
-	o->range[o->ranges++] = (struct vpt_run_range){.text = optarg, .stop = stop};
+		return vpt_option_wrong(g, "no processor has more than %d ranges", VPT_MAX_RANGES);
+	o->range[o->ranges++] = (struct vpt_run_range){
+		.text = g->value,
+		.stop = !strcmp(g->option->name, "stop"),
+	};
 	return VPT_EXIT_OK;
 }
 
-static int take_option(struct vpt_run_options *o, int option, const char **caps)
+static const char *model_name(unsigned int i)
 {
-	switch (option) {
-	case 'p':
-		return take_owner(o);
-	case 'M':
-		o->model = optarg;
-		o->model_given = true;
-		return VPT_EXIT_OK;
-	case OPT_CAPS:
-		*caps = optarg;
-		o->model_given = true;
-		return VPT_EXIT_OK;
-	case 'm':
-		return take_mem(o);
-	case OPT_ORACLE:
-		o->oracle = true;
-		return VPT_EXIT_OK;
-	case OPT_SEED:
-		return vpt_run_take_number(o, "seed", &o->seed);
-	case OPT_ARG:
-		return take_arg(o);
-	case OPT_INITRD:
-		o->initrd = optarg;
-		return VPT_EXIT_OK;
-	case OPT_ENGINE:
-		o->engine = optarg;
-		return VPT_EXIT_OK;
-	case OPT_FILTER:
-	case OPT_STOP:
-		return take_range(o, option == OPT_STOP);
-	case OPT_USER:
-		o->user = true;
-		return VPT_EXIT_OK;
-	case OPT_KERNEL:
-		o->kernel = true;
-		return VPT_EXIT_OK;
-	case OPT_CR3:
-		o->has_cr3 = true;
-		return vpt_run_take_number(o, "cr3", &o->cr3);
-	case OPT_NO_RETC:
-		o->no_retc = true;
-		return VPT_EXIT_OK;
-	case OPT_TSC:
-		o->tsc = true;
-		return VPT_EXIT_OK;
-	case OPT_PSB:
-		o->has_psb = true;
-		return vpt_run_take_number(o, "psb", &o->psb);
-	default:
-		if (option >= VPT_OPT_USAGE && option < VPT_OPT_USAGE_END)
-			return vpt_run_take_usage(o, option);
-		if (option >= VPT_OPT_MTC && option < VPT_OPT_TRACE_END)
-			return vpt_run_take_trace(o, option);
-		if (option >= VPT_OPT_TRACE && option < VPT_OPT_RTIT_END)
-			return vpt_run_take_rtit(o, option);
-		return vpt_run_take_common(o, option);
-	}
+	struct vpt_model model;
+
+	return vpt_model_at(i, &model) ? model.name : NULL;
 }
+
+#define AT(member)    .field = offsetof(struct vpt_run_options, member)
+#define GIVEN(member) .given = offsetof(struct vpt_run_options, member)
+#define GROUP(member) .group = offsetof(struct vpt_run_options, member)
+#define OF_HOST	      GROUP(trace.host)
+#define OF_MODEL      GROUP(trace.of_model)
+#define OF_USAGE      GROUP(usage.detail)
+#define OF_RTIT	      GIVEN(rtit.given)
+#define BIT(name)     AT(trace.ctl), OF_HOST, .bits = VPT_CTL_MASK(name)
+
+static const char *const owners[] = {"guest", "host", "off", NULL};
+static const char *const systems[] = {"pt", "rtit", NULL};
+static const char *const engines[] = {"auto", "soft", "kvm", "kvm-pt", NULL};
+static const char *const ptws[] = {"fup", NULL};
+static const char *const erratas[] = {"all", "none", NULL};
+static const char *const traps[] = {"cr3", NULL};
+static const char *const controls[] = {"all", "none", NULL};
+
+static const struct vpt_option rows[] = {
+	{'o', "output", "=FILE", "record to this .vpt file", vpt_take_text, AT(output)},
+	{'p', "pt", "=OWNER", "who owns it: guest (default), host, or off", vpt_take_owner,
+	 AT(owner), GIVEN(owner_given), .words = owners},
+	{'M', "model", "=NAME", "bdw, skl (default), icx or spr; with RTIT silvermont, airmont",
+	 vpt_take_name, AT(model), GIVEN(model_given), .word_at = model_name},
+	{0, "trace", "=SYSTEM", "pt or rtit, as the model has it; rtit alone means silvermont",
+	 vpt_take_name, AT(rtit.trace), .words = systems},
+	{0, "caps", "=LIST",
+	 "the model with some CPUID words changed: eax= ebx= ecx= of 14H.0, eax1= ebx1= of 14H.1, "
+	 "tsc_eax= tsc_ebx= tsc_ecx= of 15H, signature=, maxphyaddr=, linaddr=, nonturbo=",
+	 vpt_take_text, AT(caps_list), GIVEN(model_given)},
+	{'m', "mem", "=SIZE", "guest memory, such as 64M (default) or 1G", take_mem, AT(mem)},
+	{0, "oracle", NULL,
+	 "record every retired instruction too, for vpt verify: 16 bytes each, and up to ten times "
+	 "slower",
+	 vpt_take_flag, AT(oracle)},
+	{0, "seed", "=N", "boot info's seed", vpt_take_number, AT(seed)},
+	{0, "arg", "=N", "boot info's next argument; up to four", .take = take_arg},
+	{0, "initrd", "=FILE", "put FILE into memory after the program", vpt_take_text, AT(initrd)},
+	{0, "engine", "=NAME", "auto (the default), soft, kvm, or kvm-pt: this machine's own PT",
+	 vpt_take_name, AT(engine), .words = engines},
+	VPT_RUN_COMMON_ROWS(AT),
+	{.text = "What a host traces (--pt=host, or --usage):"},
+	{0, "filter", "=RANGE", "only this code; several make several filters", take_range,
+	 OF_HOST},
+	{0, "stop", "=RANGE", "end the trace where execution comes here", take_range, OF_HOST},
+	{0, "user", NULL, "only CPL above 0", vpt_take_flag, AT(user), OF_HOST},
+	{0, "kernel", NULL, "only CPL 0", vpt_take_flag, AT(kernel), OF_HOST},
+	{0, "cr3", "=VALUE", "only where CR3 is VALUE", vpt_take_number, AT(cr3), GIVEN(has_cr3),
+	 OF_HOST},
+	{0, "no-retc", NULL, "no RET compression", vpt_take_flag, AT(no_retc), OF_HOST},
+	{0, "psb", "=N", "a PSB every 2K << N bytes", vpt_take_number, AT(psb), GIVEN(has_psb),
+	 OF_HOST},
+	{0, "tsc", NULL, "TSC packets", vpt_take_flag, AT(tsc), OF_HOST},
+	{0, "mtc", "[=N]", "MTC packets, one to 1 << N of the crystal's clocks (default 3)",
+	 vpt_run_take_mtc, AT(trace), OF_HOST},
+	{0, "cyc", "[=N]", "CYC packets, by CycThresh N (default 0: for each packet)",
+	 vpt_run_take_cyc, AT(trace), OF_HOST},
+	{0, "ptw", "[=fup]", "PTWRITE; fup: and where it is", vpt_run_take_ptw, AT(trace), OF_HOST,
+	 .words = ptws},
+	{0, "power", NULL, "power events", vpt_take_bits, BIT(PWR_EVT_EN)},
+	{0, "events", NULL, "interrupts, exceptions and IRET", vpt_take_bits, BIT(EVENT_EN)},
+	{0, "no-tnt", NULL, "no conditional branches: DisTNT", vpt_take_bits, BIT(DIS_TNT)},
+	{0, "no-branch", NULL, "no branches at all", vpt_take_flag, AT(trace.no_branch), OF_HOST},
+	{.text = "With RTIT --psb is 0 to 3 (2K to 16K), --tsc is STS packets (on MOV CR3 too), "
+		 "--mtc=N is MTC_Range (0 to 3), --cyc is cycle counts and has no value, there are "
+		 "two ranges, and not --ptw, --power, --events, --no-tnt, --no-branch, "
+		 "--defer-tips, --cyc-bits. But:"},
+	{0, "less-pkts", NULL, "timing packets only where branches are traced", vpt_take_flag,
+	 AT(rtit.less_pkts), OF_HOST, OF_RTIT},
+	{0, "errata", "=LIST", "of the processor: E1 to E8, such as E1,E3, all or none (default)",
+	 vpt_run_take_errata, AT(rtit), OF_MODEL, OF_RTIT, .words = erratas},
+	{0, "clear-lag", "=N", "its PSBs clear compression up to 4 packets late",
+	 vpt_run_take_clear_lag, AT(rtit), OF_MODEL, OF_RTIT},
+	{0, "disable-pgd", NULL, "it sends FUP.PGD where software ends the trace", vpt_take_flag,
+	 AT(rtit.model.disable_pgd), OF_MODEL, OF_RTIT},
+	{.text = "What no CPUID tells of the processor, whoever traces:"},
+	{0, "defer-tips", NULL, "TIPs come after the TNT packet that they fall into", vpt_take_flag,
+	 AT(trace.model.defer_tips), OF_MODEL},
+	{0, "buffer", "=N[:D]",
+	 "an internal buffer of N bytes that can overflow; D bytes leave it in 1024 core clocks "
+	 "(default 1024)",
+	 vpt_run_take_buffer, AT(trace), OF_MODEL},
+	{0, "cyc-bits", "=N", "the cycle counter's bits (default 14)", vpt_run_take_cyc_bits,
+	 AT(trace), OF_MODEL},
+	{0, "cbr", "=N[,M@I[:T]]...",
+	 "core clock N times the bus clock; M times after I instructions, T ticks of the TSC later "
+	 "(default: as at P1)",
+	 vpt_run_take_cbr, AT(trace), OF_MODEL},
+	{.text = "VM entries and exits, and what is traced across them:"},
+	{0, "usage", "=LIST",
+	 "system, host (the VMM alone), guest (the guest alone), owned (by the guest) or off; "
+	 "guest,system@N changes after N instructions",
+	 vpt_run_take_usage, AT(usage), .words = vpt_run_usages},
+	{0, "conceal", "=LIST", "exec, exit, entry, all or none (default): hide VMX in packets",
+	 vpt_run_take_conceal, AT(usage), OF_USAGE, .words = vpt_run_conceals},
+	{0, "trap", "=cr3", "the VMM emulates MOV to CR3", vpt_run_take_trap, AT(usage), OF_USAGE,
+	 .words = traps},
+	{0, "controls", "=none", "no VMX controls of PT's: MSR areas do their work",
+	 vpt_run_take_controls, AT(usage), OF_USAGE, .words = controls},
+	{0, "tsc-offset", "=N", "N is added to the TSC in the guest", vpt_take_number,
+	 AT(usage.setup.config.tsc.offset), OF_USAGE},
+	{0, "tsc-scale", "=F", "the TSC is multiplied by F before that, such as 1.25",
+	 vpt_run_take_scale, AT(usage), OF_USAGE},
+	VPT_OPTION_END,
+};
+
+const struct vpt_verb vpt_verb_run = {
+	.name = "run",
+	.run = vpt_cmd_run,
+	.summary = "run a guest and record its trace",
+	.usage = "[OPTION]... GUEST",
+	.about = "Runs a static x86-64 ELF file as a guest, with Intel PT, or the RTIT of Atoms, "
+		 "as a model of a processor has it, and records the trace. The guest's console is "
+		 "standard output.",
+	.notes = "RANGE is SYMBOL, SYMBOL..SYMBOL (first byte to last), or FIRST-LAST (addresses, "
+		 "both inside). Numbers are decimal, or hex after 0x. vpt restore goes on from a "
+		 "snapshot.\n\n"
+		 "The exit status is 0 if the guest's is 0; 1 if it is another, or the guest "
+		 "crashed, hung or ran into a limit; 2 if the command is wrong; 3 if a file is; 4 "
+		 "if this machine lacks something. A trace that was not completed stays in "
+		 "FILE.part.\n\n"
+		 "  vpt run -o t.vpt demo.elf\n"
+		 "  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf",
+	.options = rows,
+	.column = 23,
+	.operands = {{"GUEST", offsetof(struct vpt_run_options, guest)}},
+};
 
 struct caps_key {
 	const char *name;
@@ -349,55 +244,39 @@ static int change_caps(struct vpt_run_options *o, const char *list)
 	return VPT_EXIT_OK;
 }
 
-static int find_model(struct vpt_run_options *o, const char *caps)
+static int find_model(struct vpt_run_options *o)
 {
 	struct vpt_model model;
 
-	if (!vpt_model_find(o->model, &model)) {
-		const char *names[MAX_MODELS + 1] = {NULL};
-		unsigned int i;
-
-		for (i = 0; i < MAX_MODELS && vpt_model_at(i, &model); i++)
-			names[i] = model.name;
-		return vpt_cli_no_word("run", "model", o->model, names);
-	}
+	(void)vpt_model_find(o->model, &model); /* The parser did. */
 	o->caps = model.caps;
-	if (caps && model.system != VPT_SYSTEM_PT)
+	if (o->caps_list && model.system != VPT_SYSTEM_PT)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --caps: model %s has no PT", o->model);
-	return caps ? change_caps(o, caps) : VPT_EXIT_OK;
-}
-
-static bool asks_for_host(const struct vpt_run_options *o)
-{
-	return o->ranges || o->user || o->kernel || o->has_cr3 || o->no_retc || o->tsc ||
-	       o->has_psb || o->trace.host;
+	return o->caps_list ? change_caps(o, o->caps_list) : VPT_EXIT_OK;
 }
 
 static int check_together(const struct vpt_run_options *o)
 {
 	bool host = o->usage.given ? o->usage.host : o->owner == VPT_OWNER_HOST;
 
-	if (!host && asks_for_host(o))
+	if (!host && o->trace.host)
 		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --filter, --stop, --user, --kernel, --cr3, --no-retc, "
-				"--psb, --tsc, --mtc, --cyc, --ptw, --power, --events, --no-tnt, "
-				"--no-branch and --less-pkts are for --pt=host or a --usage that "
-				"is not the "
-				"guest's: a guest sets up its own trace");
+				"run: --%s: it is for --pt=host or a --usage that is not the "
+				"guest's: a guest sets up its own trace",
+				o->trace.host);
 	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --output, "
 				"--oracle or --max-insns");
 	if (o->owner == VPT_OWNER_NONE && o->trace.of_model)
 		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --pt=off: nothing is traced, so there is no --defer-tips, "
-				"--buffer, --cyc-bits, --cbr, --errata, --clear-lag or "
-				"--disable-pgd");
+				"run: --pt=off: nothing is traced, so there is no --%s",
+				o->trace.of_model);
 	if (o->owner == VPT_OWNER_HOST && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
-	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
+	if (!o->snapshot && (o->snapshot_at.given || o->snapshot_every))
 		return vpt_fail(VPT_EXIT_USAGE,
 				"run: --snapshot-at, --snapshot-every: say where: --snapshot=FILE");
 	return VPT_EXIT_OK;
@@ -405,37 +284,22 @@ static int check_together(const struct vpt_run_options *o)
 
 int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
 {
-	static const struct vpt_cli_options options = {"run", ":o:p:M:m:qjh", longs, help};
-	int option, status = VPT_EXIT_OK;
-	const char *caps = NULL;
-	bool owner_given = false, named = false;
+	int status;
 
 	memset(o, 0, sizeof(*o));
 	o->verb = "run";
 	o->engine = "auto";
-	o->model = "skl";
 	o->owner = VPT_OWNER_GUEST;
 	o->mem = DEFAULT_MEM;
 	o->max_bytes = VPT_RUN_MAX_BYTES;
 	vpt_run_init_usage(&o->usage);
-	optind = 0;
-	while (!status && (option = vpt_cli_option(&options, argc, argv)) != -1) {
-		owner_given |= option == 'p';
-		named |= option == 'M';
-		status = take_option(o, option, &caps);
-	}
-	if (status || o->help)
-		return status;
-	if (optind == argc)
-		return vpt_fail(VPT_EXIT_USAGE, "run: GUEST is missing: see vpt run --help");
-	if (optind + 1 != argc)
-		return vpt_fail(VPT_EXIT_USAGE, "run: %s: only one GUEST", argv[optind + 1]);
-	o->guest = argv[optind];
-	status = vpt_run_choose_system(o, named);
+	status = vpt_options_parse(&vpt_verb_run, argc, argv, o);
 	if (!status)
-		status = find_model(o, caps);
+		status = vpt_run_choose_system(o);
 	if (!status)
-		status = vpt_run_check_usage(o, owner_given);
+		status = find_model(o);
+	if (!status)
+		status = vpt_run_check_usage(o);
 	if (!status)
 		status = check_together(o);
 	if (!status && o->system == VPT_SYSTEM_RTIT)

@@ -205,7 +205,7 @@ static int show_end(const struct vpt_run_report *r)
 				r->output->part ? r->output->part : "");
 	case VPT_STOP_TIMEOUT:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
-				o->guest, o->timeout_text, stop->text, where);
+				o->guest, o->timeout.text, stop->text, where);
 	case VPT_STOP_INTERRUPTED:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s%s", o->verb, o->guest,
 				stop->text, where);

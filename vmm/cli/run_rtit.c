@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run --trace=rtit: its options, what there is none of, and a host's registers. */
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/old_option.h"
 #include "cli/run.h"
 #include "core/vcpu.h"
 
@@ -32,53 +30,35 @@ static bool errata(const char *list, uint8_t *set)
 	}
 }
 
-int vpt_run_take_rtit(struct vpt_run_options *o, int option)
+int vpt_run_take_errata(const struct vpt_given *g)
 {
-	static const char *const systems[] = {"pt", "rtit", NULL};
-	struct vpt_run_rtit *r = &o->rtit;
-	uint64_t lag;
+	struct vpt_run_rtit *r = g->field;
 
-	r->given |= option != VPT_OPT_TRACE;
-	o->trace.host |= option == VPT_OPT_LESS_PKTS;
-	o->trace.of_model |= option > VPT_OPT_LESS_PKTS;
-	switch (option) {
-	case VPT_OPT_TRACE:
-		r->trace = optarg;
-		if (!strcmp(optarg, "pt") || !strcmp(optarg, "rtit"))
-			return VPT_EXIT_OK;
-		return vpt_cli_no_word("run", "trace", optarg, systems);
-	case VPT_OPT_LESS_PKTS:
-		r->less_pkts = true;
+	if (errata(g->value, &r->model.errata))
 		return VPT_EXIT_OK;
-	case VPT_OPT_ERRATA:
-		if (errata(optarg, &r->model.errata))
-			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --errata=%s: not a list such as E1,E3 of E1 to E%d, all or "
-				"none",
-				optarg, ERRATA);
-	case VPT_OPT_CLEAR_LAG:
-		if (vpt_run_number(optarg, &lag) && lag <= VPT_ATOM_LAG_MAX) {
-			r->model.clear_lag = (uint8_t)lag;
-			return VPT_EXIT_OK;
-		}
-		return vpt_fail(VPT_EXIT_USAGE, "run: --clear-lag=%s: not a number up to %u",
-				optarg, VPT_ATOM_LAG_MAX);
-	default:
-		r->model.disable_pgd = true;
-		return VPT_EXIT_OK;
-	}
+	return vpt_option_wrong(g, "not a list such as E1,E3 of E1 to E%d, all or none", ERRATA);
 }
 
-int vpt_run_choose_system(struct vpt_run_options *o, bool model_given)
+int vpt_run_take_clear_lag(const struct vpt_given *g)
+{
+	struct vpt_run_rtit *r = g->field;
+	uint64_t lag;
+
+	if (!vpt_run_number(g->value, &lag) || lag > VPT_ATOM_LAG_MAX)
+		return vpt_option_wrong(g, "not a number up to %u", VPT_ATOM_LAG_MAX);
+	r->model.clear_lag = (uint8_t)lag;
+	return VPT_EXIT_OK;
+}
+
+int vpt_run_choose_system(struct vpt_run_options *o)
 {
 	const char *trace = o->rtit.trace;
 	bool rtit = trace && !strcmp(trace, "rtit");
 	struct vpt_model model;
 
-	if (rtit && !model_given) {
-		o->model = "silvermont";
-		o->model_given = true;
+	if (!o->model) {
+		o->model = rtit ? "silvermont" : "skl";
+		o->model_given |= rtit;
 	}
 	if (!vpt_model_find(o->model, &model))
 		return VPT_EXIT_OK;

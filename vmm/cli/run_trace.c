@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run: what a trace has beside branches, and what no CPUID tells of the processor. */
-#include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -15,62 +12,70 @@
 /* Bytes that leave the internal buffer in 1024 core clocks, if nothing else is said. */
 #define DEFAULT_DRAIN 1024
 
-/* A number, and what is behind it; NULL: there is none. */
-static const char *number(const char *text, uint64_t *value)
+/* A value of MTCFreq or CycThresh, which may be absent. */
+static int take_encoding(const struct vpt_given *g, uint64_t *value)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && !errno ? end : NULL;
+	if (!g->value || (vpt_run_number(g->value, value) && *value <= MAX_ENCODING))
+		return VPT_EXIT_OK;
+	return vpt_option_wrong(g, "not a number up to %d", MAX_ENCODING);
 }
 
-static int take_encoding(const char *name, uint64_t *value)
+int vpt_run_take_mtc(const struct vpt_given *g)
 {
-	if (!optarg)
-		return VPT_EXIT_OK;
-	if (vpt_run_number(optarg, value) && *value <= MAX_ENCODING)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not a number up to %d", name, optarg,
-			MAX_ENCODING);
+	struct vpt_run_trace *t = g->field;
+
+	t->ctl |= VPT_CTL_MASK(MTC_EN);
+	t->has_mtc_freq = g->value;
+	return take_encoding(g, &t->mtc_freq);
 }
 
-static int take_ptw(struct vpt_run_trace *t)
+int vpt_run_take_cyc(const struct vpt_given *g)
 {
+	struct vpt_run_trace *t = g->field;
+
+	t->ctl |= VPT_CTL_MASK(CYC_EN);
+	t->has_cyc_thresh = g->value;
+	return take_encoding(g, &t->cyc_thresh);
+}
+
+int vpt_run_take_ptw(const struct vpt_given *g)
+{
+	struct vpt_run_trace *t = g->field;
+
 	t->ctl |= VPT_CTL_MASK(PTW_EN);
-	if (!optarg)
+	if (!g->value)
 		return VPT_EXIT_OK;
-	if (strcmp(optarg, "fup"))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --ptw=%s: there is fup", optarg);
+	if (strcmp(g->value, "fup"))
+		return vpt_option_wrong(g, "there is fup");
 	t->ctl |= VPT_CTL_MASK(FUP_ON_PTW);
 	return VPT_EXIT_OK;
 }
 
-static int take_buffer(struct vpt_run_trace *t)
+int vpt_run_take_buffer(const struct vpt_given *g)
 {
+	struct vpt_run_trace *t = g->field;
 	uint64_t bytes = 0, drain = DEFAULT_DRAIN;
-	const char *c = number(optarg, &bytes);
+	const char *c = vpt_cli_read_number(g->value, &bytes);
 
 	if (c && *c == ':')
-		c = number(c + 1, &drain);
+		c = vpt_cli_read_number(c + 1, &drain);
 	/* PT's has to be larger: see vpt_run_check_trace(). */
 	if (!c || *c || bytes < VPT_ATOM_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
 	    drain > UINT32_MAX)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --buffer=%s: not BYTES or BYTES:DRAIN, of %u to %u bytes",
-				optarg, VPT_ATOM_BUFFER_MIN, VPT_BUFFER_MAX);
+		return vpt_option_wrong(g, "not BYTES or BYTES:DRAIN, of %u to %u bytes",
+					VPT_ATOM_BUFFER_MIN, VPT_BUFFER_MAX);
 	t->model.buffer_bytes = (uint32_t)bytes;
 	t->model.buffer_drain = (uint32_t)drain;
 	return VPT_EXIT_OK;
 }
 
-static int take_cyc_bits(struct vpt_run_trace *t)
+int vpt_run_take_cyc_bits(const struct vpt_given *g)
 {
+	struct vpt_run_trace *t = g->field;
 	uint64_t bits;
 
-	if (!vpt_run_number(optarg, &bits) || bits < 8 || bits > 32)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --cyc-bits=%s: not a number from 8 to 32",
-				optarg);
+	if (!vpt_run_number(g->value, &bits) || bits < 8 || bits > 32)
+		return vpt_option_wrong(g, "not a number from 8 to 32");
 	t->model.cyc_bits = (uint8_t)bits;
 	return VPT_EXIT_OK;
 }
@@ -82,13 +87,13 @@ static const char *changes(struct vpt_run_trace *t, const char *c)
 		struct vpt_cbr_change *to = &t->change[t->changes];
 		uint64_t ratio;
 
-		c = number(c + 1, &ratio);
+		c = vpt_cli_read_number(c + 1, &ratio);
 		if (!c || *c != '@' || !ratio || ratio > UINT8_MAX)
 			return NULL;
 		to->cbr = (uint8_t)ratio;
-		c = number(c + 1, &to->at);
+		c = vpt_cli_read_number(c + 1, &to->at);
 		if (c && *c == ':')
-			c = number(c + 1, &to->stopped);
+			c = vpt_cli_read_number(c + 1, &to->stopped);
 		if (!c || (t->changes && to->at < t->change[t->changes - 1].at) ||
 		    to->stopped > UINT32_MAX)
 			return NULL;
@@ -97,60 +102,20 @@ static const char *changes(struct vpt_run_trace *t, const char *c)
 	return c;
 }
 
-static int take_cbr(struct vpt_run_trace *t)
+int vpt_run_take_cbr(const struct vpt_given *g)
 {
-	const char *c = number(optarg, &t->cbr);
+	struct vpt_run_trace *t = g->field;
+	const char *c = vpt_cli_read_number(g->value, &t->cbr);
 
 	t->changes = 0;
 	memset(t->change, 0, sizeof(t->change));
 	c = changes(t, c);
 	if (c && !*c && t->cbr && t->cbr <= UINT8_MAX)
 		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE,
-			"run: --cbr=%s: not a list such as 20 or 20,34@100000,10@200000:5000, of "
-			"ratios from 1 to 255 and at most %d changes in their order",
-			optarg, VPT_CBR_CHANGES);
-}
-
-int vpt_run_take_trace(struct vpt_run_options *o, int option)
-{
-	struct vpt_run_trace *t = &o->trace;
-
-	t->host |= option < VPT_OPT_DEFER_TIPS;
-	t->of_model |= option >= VPT_OPT_DEFER_TIPS;
-	switch (option) {
-	case VPT_OPT_MTC:
-		t->ctl |= VPT_CTL_MASK(MTC_EN);
-		t->has_mtc_freq = optarg;
-		return take_encoding("mtc", &t->mtc_freq);
-	case VPT_OPT_CYC:
-		t->ctl |= VPT_CTL_MASK(CYC_EN);
-		t->has_cyc_thresh = optarg;
-		return take_encoding("cyc", &t->cyc_thresh);
-	case VPT_OPT_PTW:
-		return take_ptw(t);
-	case VPT_OPT_POWER:
-		t->ctl |= VPT_CTL_MASK(PWR_EVT_EN);
-		return VPT_EXIT_OK;
-	case VPT_OPT_EVENTS:
-		t->ctl |= VPT_CTL_MASK(EVENT_EN);
-		return VPT_EXIT_OK;
-	case VPT_OPT_NO_TNT:
-		t->ctl |= VPT_CTL_MASK(DIS_TNT);
-		return VPT_EXIT_OK;
-	case VPT_OPT_NO_BRANCH:
-		t->no_branch = true;
-		return VPT_EXIT_OK;
-	case VPT_OPT_DEFER_TIPS:
-		t->model.defer_tips = true;
-		return VPT_EXIT_OK;
-	case VPT_OPT_BUFFER:
-		return take_buffer(t);
-	case VPT_OPT_CYC_BITS:
-		return take_cyc_bits(t);
-	default:
-		return take_cbr(t);
-	}
+	return vpt_option_wrong(g,
+				"not a list such as 20 or 20,34@100000,10@200000:5000, of ratios "
+				"from 1 to 255 and at most %d changes in their order",
+				VPT_CBR_CHANGES);
 }
 
 static int lacks(const struct vpt_run_options *o, const char *option)

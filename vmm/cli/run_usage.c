@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt run --usage: VM entries and exits, and what is traced across them. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,79 +60,78 @@ static bool is_in_order(const struct vpt_run_usage *u)
 	return true;
 }
 
-static int take_usages(struct vpt_run_usage *u)
+const char *const vpt_run_usages[] = {"system", "host", "guest", "owned", "off", NULL};
+
+int vpt_run_take_usage(const struct vpt_given *g)
 {
-	const char *list = optarg;
+	struct vpt_run_usage *u = g->field;
+	const char *list = g->value;
 	char word[WORD_MAX];
 	bool ok;
 
 	if (u->given)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --usage: given twice");
+		return vpt_option_wrong(g, "given twice");
 	do {
 		list = next_word(list, ",", word);
 		ok = list && take_one(u, word);
 	} while (ok && *list++);
 	if (ok && is_in_order(u))
 		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE,
-			"run: --usage=%s: not a list such as guest or guest,system@100000 of "
-			"system, host, guest, owned and off",
-			optarg);
+	return vpt_option_wrong(g, "not a list such as guest or guest,system@100000 of system, "
+				   "host, guest, owned and off");
 }
 
-static int take_conceal(struct vpt_run_usage *u)
+const char *const vpt_run_conceals[] = {"exec", "exit", "entry", "all", "none", NULL};
+
+int vpt_run_take_conceal(const struct vpt_given *g)
 {
-	static const struct {
-		const char *name;
-		uint32_t controls;
-	} row[] = {
-		{"none", 0},
-		{"exec", VPT_VMX_EXEC_CONCEAL},
-		{"exit", VPT_VMX_EXIT_CONCEAL},
-		{"entry", VPT_VMX_ENTRY_CONCEAL},
-		{"all", VPT_VMX_CONCEAL},
-	};
-	const char *list = optarg;
+	/* In the order of the words. */
+	static const uint32_t controls[] = {VPT_VMX_EXEC_CONCEAL, VPT_VMX_EXIT_CONCEAL,
+					    VPT_VMX_ENTRY_CONCEAL, VPT_VMX_CONCEAL, 0};
+	struct vpt_run_usage *u = g->field;
+	const char *list = g->value;
 	char word[WORD_MAX];
 	size_t i;
 
 	u->setup.config.conceal = 0;
 	do {
 		list = next_word(list, ",", word);
-		for (i = 0; list && i < 5 && strcmp(row[i].name, word); i++)
+		for (i = 0; list && vpt_run_conceals[i] && strcmp(vpt_run_conceals[i], word); i++)
 			;
-		if (!list || i == 5)
-			return vpt_fail(VPT_EXIT_USAGE,
-					"run: --conceal=%s: not exec, exit, entry, all or none",
-					optarg);
-		u->setup.config.conceal |= row[i].controls;
+		if (!list || !vpt_run_conceals[i])
+			return vpt_option_wrong(g, "not exec, exit, entry, all or none");
+		u->setup.config.conceal |= controls[i];
 	} while (*list++);
 	return VPT_EXIT_OK;
 }
 
-static int take_trap(struct vpt_run_usage *u)
+int vpt_run_take_trap(const struct vpt_given *g)
 {
-	if (strcmp(optarg, "cr3"))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --trap=%s: there is cr3", optarg);
+	struct vpt_run_usage *u = g->field;
+
+	if (strcmp(g->value, "cr3"))
+		return vpt_option_wrong(g, "there is cr3");
 	u->setup.trap_cr3 = true;
 	return VPT_EXIT_OK;
 }
 
-static int take_controls(struct vpt_run_usage *u)
+int vpt_run_take_controls(const struct vpt_given *g)
 {
-	bool none = !strcmp(optarg, "none");
+	struct vpt_run_usage *u = g->field;
+	bool none = !strcmp(g->value, "none");
 
-	if (!none && strcmp(optarg, "all"))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --controls=%s: not all or none", optarg);
+	if (!none && strcmp(g->value, "all"))
+		return vpt_option_wrong(g, "not all or none");
 	u->setup.config.allowed = none ? 0 : VPT_VMX_CONTROLS;
 	return VPT_EXIT_OK;
 }
 
 /* Such as 1.25: a fraction of up to nine digits. */
-static int take_scale(struct vpt_run_usage *u)
+int vpt_run_take_scale(const struct vpt_given *g)
 {
+	struct vpt_run_usage *u = g->field;
 	uint64_t whole = 0, part = 0, ten = 1;
-	const char *c = optarg;
+	const char *c = g->value;
 	bool ok = *c >= '0' && *c <= '9';
 
 	for (; *c >= '0' && *c <= '9' && whole < VPT_BIT64(16); c++)
@@ -147,30 +145,8 @@ static int take_scale(struct vpt_run_usage *u)
 	u->setup.config.tsc.multiplier =
 		(whole << 48) + (uint64_t)(((unsigned __int128)part << 48) / ten);
 	if (!ok || *c || !u->setup.config.tsc.multiplier)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --tsc-scale=%s: not a factor such as 1.25",
-				optarg);
+		return vpt_option_wrong(g, "not a factor such as 1.25");
 	return VPT_EXIT_OK;
-}
-
-int vpt_run_take_usage(struct vpt_run_options *o, int option)
-{
-	struct vpt_run_usage *u = &o->usage;
-
-	u->detail |= option != VPT_OPT_USAGE;
-	switch (option) {
-	case VPT_OPT_USAGE:
-		return take_usages(u);
-	case VPT_OPT_CONCEAL:
-		return take_conceal(u);
-	case VPT_OPT_TRAP:
-		return take_trap(u);
-	case VPT_OPT_CONTROLS:
-		return take_controls(u);
-	case VPT_OPT_TSC_OFFSET:
-		return vpt_run_take_number(o, "tsc-offset", &u->setup.config.tsc.offset);
-	default:
-		return take_scale(u);
-	}
 }
 
 void vpt_run_init_usage(struct vpt_run_usage *u)
@@ -195,17 +171,15 @@ static int make_guest_caps(struct vpt_run_options *o)
 	return VPT_EXIT_OK;
 }
 
-int vpt_run_check_usage(struct vpt_run_options *o, bool owner_given)
+int vpt_run_check_usage(struct vpt_run_options *o)
 {
 	struct vpt_run_usage *u = &o->usage;
 
 	if (!u->given && u->detail)
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --conceal, --trap, --controls, --tsc-offset and --tsc-scale "
-				"are for --usage");
+		return vpt_fail(VPT_EXIT_USAGE, "run: --%s: it is for --usage", u->detail);
 	if (!u->given)
 		return VPT_EXIT_OK;
-	if (owner_given)
+	if (o->owner_given)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --usage says what --pt does: give one");
 	if (o->snapshot)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --usage: there are no snapshots with it");
