@@ -226,7 +226,7 @@ static void end_session(struct vpt_pt_flow *f)
 	struct vpt_atom_regs regs;
 
 	/* A packet that is not whole where the file may end too early is no error. */
-	if (!end || (a->rtit.ncarry && !a->rtit.skips && a->segment->cut && is_last(f)))
+	if (!end || (a->rtit.carry.n && !a->rtit.skips && a->segment->cut && is_last(f)))
 		return;
 	vpt_atom_session_get(end, &regs);
 	dec_rtit_end(&a->rtit, &regs, end->insns, why_of(end));

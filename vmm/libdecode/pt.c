@@ -334,10 +334,10 @@ static VPT_COLD enum vptd_status bad_packet(struct dec_pt *pt)
 	return status > VPTD_STUCK ? status : VPTD_E_PACKET;
 }
 
-/* One step into the bytes. Returns how many were used; 0: more are needed. */
-typedef size_t (*step_fn)(struct dec_pt *pt, const uint8_t *bytes, size_t len);
-
-/* This and what it calls is inlined twice, so that a decoder without time does not pay for it. */
+/*
+ * One step into the bytes. This and what it calls is inlined twice, so that a decoder without time does
+ * not pay for it.
+ */
 static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes, size_t len,
 					 bool timed)
 {
@@ -391,60 +391,19 @@ static VPT_ALWAYS_INLINE size_t any_step(struct dec_pt *pt, const uint8_t *bytes
 	return used;
 }
 
-static size_t step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+static size_t step(void *pt, const uint8_t *bytes, size_t len)
 {
 	return any_step(pt, bytes, len, false);
 }
 
-static size_t timed_step(struct dec_pt *pt, const uint8_t *bytes, size_t len)
+static size_t timed_step(void *pt, const uint8_t *bytes, size_t len)
 {
 	return any_step(pt, bytes, len, true);
 }
 
-/* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
-static size_t complete(struct dec_pt *pt, step_fn take, const uint8_t *bytes, size_t len)
-{
-	size_t had = pt->ncarry, room = sizeof(pt->carry) - had, used;
-
-	if (len < room)
-		room = len;
-	memcpy(pt->carry + had, bytes, room);
-	used = take(pt, pt->carry, had + room);
-	if (!used) {
-		pt->ncarry = had + room;
-		return room;
-	}
-	if (used < had) {
-		memmove(pt->carry, pt->carry + used, had - used);
-		pt->ncarry = had - used;
-		return 0;
-	}
-	pt->ncarry = 0;
-	return used - had;
-}
-
 void dec_pt_push(struct dec_pt *pt, const uint8_t *bytes, size_t len)
 {
-	const step_fn take = pt->timing ? timed_step : step;
-
-	while (len && pt->ncarry) {
-		size_t used = complete(pt, take, bytes, len);
-
-		bytes += used;
-		len -= used;
-	}
-	while (len) {
-		size_t used = take(pt, bytes, len);
-
-		if (!used)
-			break;
-		bytes += used;
-		len -= used;
-	}
-	if (len && len <= sizeof(pt->carry)) {
-		memcpy(pt->carry, bytes, len);
-		pt->ncarry = len;
-	}
+	dec_carry_push(&pt->carry, pt->timing ? timed_step : step, pt, bytes, len);
 }
 
 void dec_pt_catch_up(struct dec_pt *pt)
@@ -506,7 +465,7 @@ void dec_pt_finish(struct dec_pt *pt)
 	pt->block_type = 0;
 	pt->waits = 0;
 	pt->mode_told = DEC_PT_UNKNOWN;
-	pt->ncarry = 0;
+	pt->carry.n = 0;
 	memset(&pt->parser, 0, sizeof(pt->parser));
 	dec_flow_stop(pt->flow);
 	if (pt->timing)

@@ -11,6 +11,7 @@
 
 #include "vpt/packet.h"
 
+#include "libdecode/carry.h"
 #include "libdecode/errata.h"
 #include "libdecode/flow.h"
 
@@ -74,8 +75,7 @@ struct dec_pt {
 	struct dec_pt_queue bound;  /* CFE and EVD, for their branch */
 	struct dec_pt_queue behind; /* events behind an OVF that waits */
 	struct vptd_event mwait, trig;
-	uint8_t carry[2 * VPT_PKT_MAX];
-	size_t ncarry;
+	struct dec_carry carry;
 };
 
 /* Between sessions: what the processor is told from here on. */

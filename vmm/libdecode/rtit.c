@@ -17,7 +17,7 @@ void dec_rtit_reset(struct dec_rtit *r)
 	r->stale = 0;
 	r->paging = DEC_RTIT_UNKNOWN;
 	r->nheld = 0;
-	r->ncarry = 0;
+	r->carry.n = 0;
 }
 
 void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_rtit_config *config,

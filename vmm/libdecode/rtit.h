@@ -18,6 +18,7 @@
 #include "vpt/atom_msr.h"
 #include "vpt/atom_packet.h"
 
+#include "libdecode/carry.h"
 #include "libdecode/flow.h"
 
 struct dec_rtit_config {
@@ -93,8 +94,7 @@ struct dec_rtit {
 	struct dec_rtit_said held[DEC_RTIT_HELD];
 	unsigned int nheld;
 
-	uint8_t carry[2 * VPT_ATOM_PKT_MAX];
-	size_t ncarry;
+	struct dec_carry carry;
 };
 
 #define DEC_RTIT_UNKNOWN  0xff

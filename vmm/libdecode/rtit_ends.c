@@ -82,7 +82,7 @@ void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64
 	if (!counts)
 		insns = r->flow->insns;
 	r->skips = false;
-	r->ncarry = 0;
+	r->carry.n = 0;
 	if (r->continues) {
 		use_registers(r, regs);
 		r->counts = r->counts && counts;

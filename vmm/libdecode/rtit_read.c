@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Read packets of RTIT from bytes that come in pieces, and expand their LIPs. */
-#include <string.h>
-
 #include "libdecode/rtit_inside.h"
 
 /* [ATOM-LIP-LAST] What is sent next depends on this one, whatever the kind. */
@@ -22,9 +20,9 @@ static void take_lip(struct dec_rtit *r, struct dec_rtit_said *said)
 
 void dec_rtit_cut(struct dec_rtit *r)
 {
-	if (r->ncarry && !r->skips)
+	if (r->carry.n && !r->skips)
 		dec_rtit_bad(r);
-	r->ncarry = 0;
+	r->carry.n = 0;
 }
 
 /* TNTs, of which most traces consist, while nothing waits. Returns the bytes used. */
@@ -61,9 +59,10 @@ static size_t find_psb(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 	return at;
 }
 
-/* One step into the bytes. Returns how many were used; 0: more are needed. */
-static size_t step(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+/* One step into the bytes: see dec_step_fn. */
+static size_t step(void *reader, const uint8_t *bytes, size_t len)
 {
+	struct dec_rtit *r = reader;
 	bool cycle_acc = VPT_ATOM_GET(CTL, CYCLE_ACC, r->regs.ctl);
 	struct dec_rtit_said said;
 	size_t used = 0;
@@ -98,46 +97,7 @@ static size_t step(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Take bytes into the carry until the packet that is in it is whole. Returns how many. */
-static size_t complete(struct dec_rtit *r, const uint8_t *bytes, size_t len)
-{
-	size_t had = r->ncarry, room = sizeof(r->carry) - had, used;
-
-	if (len < room)
-		room = len;
-	memcpy(r->carry + had, bytes, room);
-	used = step(r, r->carry, had + room);
-	if (!used) {
-		r->ncarry = had + room;
-		return room;
-	}
-	if (used < had) {
-		memmove(r->carry, r->carry + used, had - used);
-		r->ncarry = had - used;
-		return 0;
-	}
-	r->ncarry = 0;
-	return used - had;
-}
-
 void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 {
-	while (len && r->ncarry) {
-		size_t used = complete(r, bytes, len);
-
-		bytes += used;
-		len -= used;
-	}
-	while (len) {
-		size_t used = step(r, bytes, len);
-
-		if (!used)
-			break;
-		bytes += used;
-		len -= used;
-	}
-	if (len && len <= sizeof(r->carry)) {
-		memcpy(r->carry, bytes, len);
-		r->ncarry = len;
-	}
+	dec_carry_push(&r->carry, step, r, bytes, len);
 }
