@@ -313,6 +313,51 @@ static struct version *list_code(const struct vpt_reader *reader, unsigned int v
 	return all;
 }
 
+static uint64_t hash_of(const uint8_t *bytes)
+{
+	uint64_t lanes[4] = {0}, words[4];
+	size_t i, k;
+
+	for (i = 0; i < VPT_CODE_BYTES; i += sizeof(words)) {
+		memcpy(words, bytes + i, sizeof(words));
+		for (k = 0; k < 4; k++)
+			lanes[k] = (lanes[k] ^ words[k]) * 0x9e3779b97f4a7c15ull;
+	}
+	return lanes[0] ^ lanes[1] >> 7 ^ lanes[2] >> 15 ^ lanes[3] >> 27;
+}
+
+/*
+ * Let versions of the same content refer to the same bytes. A CODE block is of one space, and a
+ * kernel's code is in the file once for each process. Returns false if there is no memory.
+ */
+static bool share_contents(struct version *all, size_t n)
+{
+	struct content {
+		uint64_t hash;
+		const uint8_t *bytes;
+	} * table, *slot;
+	size_t room = 16, i;
+
+	while (room < 2 * n)
+		room *= 2;
+	table = calloc(room, sizeof(*table));
+	if (!table)
+		return false;
+	for (i = 0; i < n; i++) {
+		uint64_t hash = hash_of(all[i].bytes);
+
+		slot = &table[hash >> 32 & (room - 1)];
+		while (slot->bytes && slot->hash != hash)
+			slot = slot + 1 == table + room ? table : slot + 1;
+		if (!slot->bytes)
+			*slot = (struct content){hash, all[i].bytes};
+		else if (!memcmp(slot->bytes, all[i].bytes, VPT_CODE_BYTES))
+			all[i].bytes = slot->bytes;
+	}
+	free(table);
+	return true;
+}
+
 int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt_code_store **out)
 {
 	struct vpt_code_store *store = calloc(1, sizeof(*store));
@@ -335,6 +380,8 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 	if (!all || !store->pages || !store->later || !store->spaces)
 		goto out;
 
+	if (!share_contents(all, n))
+		goto out;
 	sort_out(store, all, n);
 	share_common(store, spaces, nspaces);
 	err = make_buckets(store);
