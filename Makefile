@@ -77,7 +77,7 @@ include $(wildcard patches/build.mk patches/*/build.mk)
 #?
 #? Building:
 #?   make               the vpt command, libvpt, libvptdecode and the guests
-#?   make install       program, libraries, headers, pkg-config, manual pages; DESTDIR=, PREFIX=
+#?   make install       program, libraries, headers, pkg-config, manual pages, completion; DESTDIR=, PREFIX=
 #?   make uninstall     remove exactly those
 #?   make deb           Debian packages: vpt, libvpt0, libvpt-dev, libvptdecode0, libvptdecode-dev
 #?   make deps          install the Debian packages that building and testing need
@@ -119,13 +119,16 @@ HEADERS := $(sort $(wildcard shared/include/vpt/*.h shared/include/vpt/abi/*.h))
 TABLES := $(sort $(wildcard shared/spec/*.def))
 PAGES := $(sort $(wildcard docs/man/*.[1-9]))
 dest = $(DESTDIR)$(PREFIX)
+# zsh looks for functions of packages in one folder, and for those of others in another.
+BASH_COMPLETION = $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETION = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 installed = sed 's,"\(\.\./\)*spec/,"spec/,'
 
 INSTALLED = $(PREFIX)/bin/vpt $(PREFIX)/lib/libvpt.a $(PREFIX)/lib/pkgconfig/vpt.pc \
 	$(PREFIX)/lib/$(notdir $(LIBVPT_SO)) $(PREFIX)/lib/libvpt.so \
 	$(PREFIX)/lib/libvptdecode.a $(PREFIX)/lib/$(notdir $(DECODE_SO)) \
 	$(PREFIX)/lib/libvptdecode.so $(PREFIX)/lib/pkgconfig/vptdecode.pc \
-	$(PREFIX)/include/vptdecode.h \
+	$(PREFIX)/include/vptdecode.h $(BASH_COMPLETION)/vpt $(ZSH_COMPLETION)/_vpt \
 	$(patsubst shared/include/%,$(PREFIX)/include/%,$(HEADERS)) \
 	$(patsubst shared/spec/%,$(PREFIX)/include/vpt/spec/%,$(TABLES)) \
 	$(foreach page,$(PAGES),$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
@@ -143,6 +146,8 @@ install: all
 		$(installed) shared/include/$$file >$(dest)/include/$$file && \
 		chmod 644 $(dest)/include/$$file || exit 1; done
 	install -m 644 $(TABLES) $(dest)/include/vpt/spec/
+	install -m 644 $(O)/completion.bash $(DESTDIR)$(BASH_COMPLETION)/vpt
+	install -m 644 $(O)/completion.zsh $(DESTDIR)$(ZSH_COMPLETION)/_vpt
 	@for page in $(PAGES); do \
 		install -m 644 $$page $(dest)/share/man/man$${page##*.}/ || exit 1; done
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: vpt' 'Version: $(VERSION)' \

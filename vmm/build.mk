@@ -25,6 +25,12 @@ $(LIBVMM): $(VMM_OBJ)
 $(VPT): $(O)/vmm/main.o $(LIBVMM) $(LIBVPT)
 	$(call say,LD,$@)$(CC) $(LDFLAGS) -o $@ $^ $(VMM_LIBS)
 
+# What shells complete command lines of vpt by, made of its tables of options.
+COMPLETION := $(O)/completion.bash $(O)/completion.zsh
+ALL += $(COMPLETION)
+$(COMPLETION): $(O)/completion.%: $(VPT)
+	$(call say,GEN,$@)$(VPT) --completion=$* >$@.tmp && mv $@.tmp $@
+
 # What a test runs to see that nothing else needs libipt.
 $(O)/tests/vpt-without-libipt: $(O)/vmm/main.o $(VMM_NO_JUDGE:%.c=$(O)/%.o) $(LIBVPT)
 	@mkdir -p $(@D)

@@ -10,50 +10,45 @@
 #include "cli/confine.h"
 #include "cli/option.h"
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *what;
-} verbs[] = {
-	{"run", vpt_cmd_run, "run a guest and record its trace"},
-	{"record", vpt_cmd_record, "record this machine and its guests by its own PT"},
-	{"restore", vpt_cmd_restore, "go on from a snapshot"},
-	{"snapshot", vpt_cmd_snapshot, "what a snapshot holds"},
-	{"caps", vpt_cmd_caps, "what this machine can do"},
-	{"dump", vpt_cmd_dump, "the packets of a trace"},
-	{"decode", vpt_cmd_decode, "the instructions, calls or coverage of a trace"},
-	{"verify", vpt_cmd_verify, "check a trace against what really ran"},
-	{"info", vpt_cmd_info, "what a trace file holds"},
-	{"import", vpt_cmd_import, "a trace of perf's, or packets alone, as a .vpt file"},
-	{"export", vpt_cmd_export, "a trace for other tools: perf, or RTIT as PT"},
-	{"pack", vpt_cmd_pack, "a trace written anew, compressed or not"},
-	{"lockstep", vpt_cmd_lockstep, "run a guest on two engines and compare each instruction"},
-};
-
-#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
+#define COMPLETION "--completion="
 
 static void help(FILE *to)
 {
-	size_t i;
+	const struct vpt_verb *const *verb;
 
 	fputs("usage: vpt VERB [OPTION]... [FILE]...\n\n", to);
-	for (i = 0; i < VERBS; i++)
-		fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].what);
+	for (verb = vpt_verbs; *verb; verb++)
+		fprintf(to, "  %-8s %s\n", (*verb)->name, (*verb)->summary);
 	fputs("\nvpt VERB --help says more of each. Every verb takes --sandbox=MODE, which is "
 	      "auto, on\n"
 	      "or off.\n",
 	      to);
 }
 
-static int unknown(const char *word)
+/* Returns NULL after one line if there is no such verb. */
+static const struct vpt_verb *find(const char *name)
 {
-	size_t i;
+	const struct vpt_verb *const *verb;
 
-	for (i = 0; i < VERBS; i++)
-		if (vpt_cli_is_near(word, verbs[i].name))
-			return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: did you mean %s?", word,
-					verbs[i].name);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", word);
+	for (verb = vpt_verbs; *verb; verb++)
+		if (!strcmp(name, (*verb)->name))
+			return *verb;
+	for (verb = vpt_verbs; *verb; verb++)
+		if (vpt_cli_is_near(name, (*verb)->name))
+			break;
+	if (*verb)
+		vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: did you mean %s?", name, (*verb)->name);
+	else
+		vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", name);
+	return NULL;
+}
+
+/* For the build: the shell @name completes command lines of vpt by what is printed. */
+static int complete(const char *name)
+{
+	if (vpt_complete(name))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, COMPLETION "%s: not bash or zsh", name);
 }
 
 /*
@@ -73,18 +68,10 @@ static int check_output(const char *verb, int status)
 
 static int run(int argc, char **argv)
 {
-	size_t i;
+	const struct vpt_verb *verb;
 
-	/* vpt help VERB is vpt VERB --help. */
-	if (!strcmp(argv[1], "help") && argc > 2) {
-		char *swapped[] = {argv[2], (char *)"--help", NULL};
-
-		for (i = 0; i < VERBS; i++)
-			if (!strcmp(argv[2], verbs[i].name))
-				return verbs[i].run(2, swapped);
-		return unknown(argv[2]);
-	}
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (!strcmp(argv[1], "help") && argc == 2)) {
 		help(stdout);
 		return VPT_EXIT_OK;
 	}
@@ -92,10 +79,16 @@ static int run(int argc, char **argv)
 		puts("vpt " VPT_VERSION);
 		return VPT_EXIT_OK;
 	}
-	for (i = 0; i < VERBS; i++)
-		if (!strcmp(argv[1], verbs[i].name))
-			return verbs[i].run(argc - 1, argv + 1);
-	return unknown(argv[1]);
+	if (!strncmp(argv[1], COMPLETION, strlen(COMPLETION)))
+		return complete(argv[1] + strlen(COMPLETION));
+	/* vpt help VERB is vpt VERB --help. */
+	verb = find(strcmp(argv[1], "help") ? argv[1] : argv[2]);
+	if (!verb)
+		return VPT_EXIT_USAGE;
+	if (strcmp(argv[1], "help"))
+		return verb->run(argc - 1, argv + 1);
+	vpt_verb_help(verb);
+	return VPT_EXIT_OK;
 }
 
 int main(int argc, char **argv)

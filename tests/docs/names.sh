@@ -22,9 +22,23 @@ for verb in $verbs; do
 		sed 's/\\-/-/g; s/\\f.//g' | grep -oE -- '--[a-z][a-z-]*' | sort -u >"$work/$verb.man"
 done
 
+# As they are written, with letter and value: "-o, --output=FILE". In a manual page one head can
+# have several options.
 for verb in $verbs; do
-	tap_empty "vpt $verb --help: each option is in vpt-$verb(1)" "$(comm -23 "$work/$verb.help" "$work/$verb.man")"
-	tap_empty "vpt-$verb(1): each option is in vpt $verb --help" "$(comm -13 "$work/$verb.help" "$work/$verb.man")"
+	"$O/vpt" "$verb" --help | sed -nE 's/^  (    |-., )(--[^ ]+).*/\1\2/p' | tr -d ' ' | sort >"$work/$verb.help-heads"
+	awk '/^\.(TP|TQ)$/ { head = 1; next } head { print } { head = 0 }' "docs/man/vpt-$verb.1" |
+		sed -e 's/\\f.//g; s/\\-/-/g; s/", "/,/g; s/^\.[A-Z]* //; s/ //g' -e ':a; s/\(--[^,]*\),--/\1\n--/; ta' |
+		grep '^-' | sort -u >"$work/$verb.man-heads"
+	tap_empty "vpt $verb --help and vpt-$verb(1): options, letters and values" \
+		"$(diff "$work/$verb.help-heads" "$work/$verb.man-heads")"
+	"$O/vpt" "$verb" --help | sed '/^$/,$d; s/^.......//' >"$work/$verb.help-usage"
+	awk '/^\.SH/ { on = /SYNOPSIS/; next } on' "docs/man/vpt-$verb.1" | sed 's/\\-/-/g' |
+		awk '$1 == ".br" { print line; line = ""; next }
+		{ between = $1 ~ /^\.[BIR][BIR]$/ ? "" : " "; line = line (line == "" ? "" : " ")
+		  for (i = 2; i <= NF; i++) line = line (i > 2 ? between : "") $i }
+		END { print line }' >"$work/$verb.man-usage"
+	tap_empty "vpt $verb --help and vpt-$verb(1): the synopsis" \
+		"$(diff "$work/$verb.help-usage" "$work/$verb.man-usage")"
 done
 
 # Command lines in text: from "vpt VERB" to the end of the code or of the command.

@@ -5,24 +5,30 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/old_option.h"
+#include "cli/option.h"
+
+static unsigned int mode;
+
+enum { WHERE_POSSIBLE, ON, OFF };
+
+static const char *const modes[] = {[WHERE_POSSIBLE] = "auto", [ON] = "on", [OFF] = "off", NULL};
+
+const struct vpt_option vpt_option_sandbox[] = {
+	{0, "sandbox", "=MODE",
+	 "give up what the verb does not need of the system: auto, on or off",
+	 .take = vpt_take_word, .words = modes},
+	VPT_OPTION_END,
+};
+
+static int take_mode(const char *name, char *text)
+{
+	const struct vpt_verb verb = {.name = name};
+	const struct vpt_given g = {&verb, vpt_option_sandbox, text, NULL, &mode};
+
+	return vpt_take_word(&g);
+}
 
 #define OPTION "--sandbox"
-
-static enum { WHERE_POSSIBLE, ON, OFF } mode;
-
-static int take_mode(const char *verb, const char *text)
-{
-	static const char *const words[] = {"auto", "on", "off", NULL};
-	unsigned int i;
-
-	for (i = 0; words[i]; i++)
-		if (!strcmp(text, words[i])) {
-			mode = i;
-			return VPT_EXIT_OK;
-		}
-	return vpt_cli_no_word(verb, "sandbox", text, words);
-}
 
 int vpt_confine_take(int *argc, char **argv)
 {

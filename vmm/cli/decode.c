@@ -81,9 +81,8 @@ static const struct vpt_option rows[] = {
 	{'s', "side", "=SIDE", "only what the host or a guest ran, or all", .take = take_side,
 	 .words = sides},
 	{'m', "vm", "=N", "only what VM N ran", vpt_take_number, AT(side.vm), GIVEN(side.one_vm)},
-	{'p', "space", "=NAME",
-	 "only that process or other address space, by its name, number or CR3 (0x...); several "
-	 "with commas",
+	{'p', "space", "=NAME[,NAME...]",
+	 "only that process or other address space, by its name, number or CR3 (0x...)",
 	 vpt_take_text, AT(side.space)},
 	{'a', "spaces", NULL, "address spaces: a table in the summary, a tree each with --calls",
 	 vpt_take_flag, AT(spaces)},

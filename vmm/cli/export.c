@@ -45,7 +45,8 @@ static int take_time(const struct vpt_given *g)
 }
 
 static const struct vpt_option rows[] = {
-	{'t', "to", "=FORMAT", "perf or pt", vpt_take_name, AT(to), .words = formats},
+	{'t', "to", "=perf|pt", "what for: it has to be said", vpt_take_name, AT(to),
+	 .words = formats},
 	{'c', "vcpu", "=N", "only vCPU N", vpt_take_number, AT(vcpu), GIVEN(export.one_vcpu),
 	 OF_PERF},
 	{'k', "kallsyms", "=FILE", "names of the guest kernel: its /proc/kallsyms or System.map",

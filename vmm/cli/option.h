@@ -32,10 +32,14 @@ typedef int vpt_option_take(const struct vpt_given *g);
 
 /* A row with neither name nor text ends a table; one without a name is text of the help alone. */
 struct vpt_option {
-	char letter;	   /* 0: none */
-	const char *name;  /* without -- */
-	const char *value; /* as the help has it: "=FILE", "[=N]" if it may be absent; NULL: none */
-	const char *text;  /* for the help; lines end with \n, the last one without */
+	char letter;	  /* 0: none */
+	const char *name; /* without -- */
+	/*
+	 * As the help has it: "=FILE", or "[=N]" if it may be absent. NULL: the option has none.
+	 * One with FILE, OUT or DUMP in it is completed by names of files, with DIR of folders.
+	 */
+	const char *value;
+	const char *text; /* for the help, which wraps its lines; they end with \n, not the last */
 	vpt_option_take *take;
 	size_t field;		  /* offset of what @take sets */
 	size_t given;		  /* offset of a bool to set; 0: none */

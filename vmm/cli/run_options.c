@@ -129,18 +129,18 @@ static const struct vpt_option rows[] = {
 	{.text = "What no CPUID tells of the processor, whoever traces:"},
 	{0, "defer-tips", NULL, "TIPs come after the TNT packet that they fall into", vpt_take_flag,
 	 AT(trace.model.defer_tips), OF_MODEL},
-	{0, "buffer", "=N[:D]",
-	 "an internal buffer of N bytes that can overflow; D bytes leave it in 1024 core clocks "
-	 "(default 1024)",
+	{0, "buffer", "=BYTES[:DRAIN]",
+	 "an internal buffer that can overflow; DRAIN bytes leave it in 1024 core clocks (default "
+	 "1024)",
 	 vpt_run_take_buffer, AT(trace), OF_MODEL},
 	{0, "cyc-bits", "=N", "the cycle counter's bits (default 14)", vpt_run_take_cyc_bits,
 	 AT(trace), OF_MODEL},
-	{0, "cbr", "=N[,M@I[:T]]...",
-	 "core clock N times the bus clock; M times after I instructions, T ticks of the TSC later "
-	 "(default: as at P1)",
+	{0, "cbr", "=RATIO[,RATIO@INSNS[:TICKS]]...",
+	 "core clock RATIO times the bus clock; from INSNS instructions on another, after TICKS of "
+	 "the TSC (default: as at P1)",
 	 vpt_run_take_cbr, AT(trace), OF_MODEL},
 	{.text = "VM entries and exits, and what is traced across them:"},
-	{0, "usage", "=LIST",
+	{0, "usage", "=USAGE[,USAGE@INSNS]...",
 	 "system, host (the VMM alone), guest (the guest alone), owned (by the guest) or off; "
 	 "guest,system@N changes after N instructions",
 	 vpt_run_take_usage, AT(usage), .words = vpt_run_usages},
@@ -148,7 +148,7 @@ static const struct vpt_option rows[] = {
 	 vpt_run_take_conceal, AT(usage), OF_USAGE, .words = vpt_run_conceals},
 	{0, "trap", "=cr3", "the VMM emulates MOV to CR3", vpt_run_take_trap, AT(usage), OF_USAGE,
 	 .words = traps},
-	{0, "controls", "=none", "no VMX controls of PT's: MSR areas do their work",
+	{0, "controls", "=all|none", "none: no VMX controls of PT's, MSR areas do their work",
 	 vpt_run_take_controls, AT(usage), OF_USAGE, .words = controls},
 	{0, "tsc-offset", "=N", "N is added to the TSC in the guest", vpt_take_number,
 	 AT(usage.setup.config.tsc.offset), OF_USAGE},

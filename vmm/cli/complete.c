@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes what shells complete command lines of vpt by: scripts that are made of the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/option.h"
+
+/* Call @each for the options of @verb, with --sandbox, which is one of every verb. */
+static void for_options(const struct vpt_verb *verb,
+			void (*each)(const struct vpt_verb *verb, const struct vpt_option *row))
+{
+	const struct vpt_option *row;
+
+	for (row = verb->options; row->text; row++)
+		if (row->name)
+			each(verb, row);
+	each(verb, vpt_option_sandbox);
+}
+
+/* Print the words of a value with blanks between them. Returns how many there are. */
+static unsigned int print_words(const struct vpt_option *row)
+{
+	const char *word;
+	unsigned int i;
+
+	for (i = 0; (word = vpt_option_word(row, i)); i++)
+		printf("%s%s", i ? " " : "", word);
+	return i;
+}
+
+static bool is_file(const struct vpt_option *row)
+{
+	return strstr(row->value, "FILE") || strstr(row->value, "OUT") ||
+	       strstr(row->value, "DUMP");
+}
+
+static bool is_optional(const struct vpt_option *row)
+{
+	return row->value[0] == '[';
+}
+
+static void bash_option(const struct vpt_verb *verb, const struct vpt_option *row)
+{
+	(void)verb;
+	if (!row->value || is_optional(row))
+		printf(" --%s", row->name);
+	if (row->value)
+		printf(" --%s=", row->name);
+}
+
+static void bash_value(const struct vpt_verb *verb, const struct vpt_option *row)
+{
+	if (!row->value)
+		return;
+	printf("\t%s,--%s=", verb->name, row->name);
+	if (!is_optional(row))
+		printf(" | %s,--%s", verb->name, row->name);
+	if (row->letter)
+		printf(" | %s,-%c", verb->name, row->letter);
+	printf(") echo '");
+	if (!print_words(row))
+		printf("%s", strstr(row->value, "DIR") ? "DIR" : is_file(row) ? "FILE" : "NONE");
+	puts("' ;;");
+}
+
+static const char bash_main[] =
+	"\tesac\n"
+	"}\n"
+	"\n"
+	"_vpt() {\n"
+	"\tlocal at=$COMP_CWORD verb=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]} values\n"
+	"\tlocal option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	"\tCOMPREPLY=()\n"
+	"\tif [ \"$at\" -eq 1 ] || { [ \"$at\" -eq 2 ] && [ \"$verb\" = help ]; }; then\n"
+	"\t\tvalues=$(_vpt_verbs)\n"
+	"\t\t[ \"$at\" -eq 2 ] || values+=' help --help --version'\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\t# To readline \"=\" is a word.\n"
+	"\tif [ \"$word\" = = ]; then\n"
+	"\t\toption+== word=\n"
+	"\telif [ \"$option\" = = ]; then\n"
+	"\t\toption=${COMP_WORDS[at - 2]}=\n"
+	"\tfi\n"
+	"\tvalues=$(_vpt_values \"$verb\" \"$option\")\n"
+	"\tcase $values in\n"
+	"\tFILE) ;;\n"
+	"\tDIR) compopt +o default -o dirnames ;;\n"
+	"\tNONE) compopt +o default ;;\n"
+	"\t?*) COMPREPLY=($(compgen -W \"$values\" -- \"$word\")) ;;\n"
+	"\t*)\n"
+	"\t\t[[ $word == -* ]] || return 0\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_vpt_options \"$verb\")\" -- \"$word\"))\n"
+	"\t\t[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace\n"
+	"\t\t;;\n"
+	"\tesac\n"
+	"}\n"
+	"complete -o default -F _vpt vpt";
+
+static void print_bash(void)
+{
+	const struct vpt_verb *const *verb;
+
+	printf("# bash completion of vpt(1), made by vpt --completion=bash\n"
+	       "\n"
+	       "_vpt_verbs() {\n"
+	       "\techo '");
+	for (verb = vpt_verbs; *verb; verb++)
+		printf(" %s", (*verb)->name);
+	puts("'\n"
+	     "}\n"
+	     "\n"
+	     "# _vpt_options VERB: print its options.\n"
+	     "_vpt_options() {\n"
+	     "\tcase $1 in");
+	for (verb = vpt_verbs; *verb; verb++) {
+		printf("\t%s) echo '", (*verb)->name);
+		for_options(*verb, bash_option);
+		puts("' ;;");
+	}
+	puts("\tesac\n"
+	     "}\n"
+	     "\n"
+	     "# _vpt_values VERB OPTION: print the words that the value can be, FILE, DIR, or NONE "
+	     "if\n"
+	     "# it cannot be guessed. Print nothing if no value follows.\n"
+	     "_vpt_values() {\n"
+	     "\tcase $1,$2 in");
+	for (verb = vpt_verbs; *verb; verb++)
+		for_options(*verb, bash_value);
+	puts(bash_main);
+}
+
+/* Print @text for use between single quotes, where _arguments takes ':' and brackets as its own. */
+static void zsh_text(const char *text, const char *special)
+{
+	for (; *text; text++) {
+		if (*text == '\'') {
+			printf("'\\''");
+			continue;
+		}
+		if (strchr(special, *text))
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+/* Print what follows the description of an option: its value, and what completes that. */
+static void zsh_value(const struct vpt_option *row)
+{
+	const char *name = row->value + strspn(row->value, "[=");
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", name);
+	if (is_optional(row))
+		text[strcspn(text, "]")] = 0;
+	printf(is_optional(row) ? "::" : ":");
+	zsh_text(text, "\\:");
+	putchar(':');
+	if (vpt_option_word(row, 0)) {
+		putchar('(');
+		print_words(row);
+		putchar(')');
+	} else {
+		printf("%s", strstr(row->value, "DIR") ? "_files -/"
+			     : is_file(row)	       ? "_files"
+						       : " ");
+	}
+}
+
+static void zsh_option(const struct vpt_verb *verb, const struct vpt_option *row)
+{
+	const char *sign = !row->value ? "" : is_optional(row) ? "=-" : "=";
+
+	(void)verb;
+	if (row->letter)
+		printf("\t\t\t'*'{-%c%s,--%s%s}'[", row->letter, row->value ? "+" : "", row->name,
+		       sign);
+	else
+		printf("\t\t\t'*--%s%s[", row->name, sign);
+	zsh_text(row->text, "\\[]:");
+	putchar(']');
+	if (row->value)
+		zsh_value(row);
+	puts("' \\");
+}
+
+static void zsh_verb(const struct vpt_verb *verb)
+{
+	const struct vpt_operand *o;
+
+	printf("\t%s)\n\t\t_arguments -s -S : \\\n", verb->name);
+	for_options(verb, zsh_option);
+	for (o = verb->operands; o->name; o++)
+		printf("\t\t\t':%s:_files' \\\n", o->name);
+	if (verb->command)
+		puts("\t\t\t'(-):COMMAND:_command_names -e' '*::ARGUMENT:_normal' \\");
+	puts("\t\t\t;;");
+}
+
+static void print_zsh(void)
+{
+	const struct vpt_verb *const *verb;
+
+	puts("#compdef vpt\n"
+	     "# zsh completion of vpt(1), made by vpt --completion=zsh\n"
+	     "\n"
+	     "_vpt() {\n"
+	     "\tlocal verb=$words[2]\n"
+	     "\tlocal -a verbs=(");
+	for (verb = vpt_verbs; *verb; verb++) {
+		printf("\t\t'%s:", (*verb)->name);
+		zsh_text((*verb)->summary, "\\");
+		puts("'");
+	}
+	puts("\t)\n"
+	     "\tif ((CURRENT == 2)); then\n"
+	     "\t\t_describe verb verbs\n"
+	     "\t\treturn\n"
+	     "\tfi\n"
+	     "\tshift words\n"
+	     "\t((CURRENT--))\n"
+	     "\tcase $verb in\n"
+	     "\thelp) _describe verb verbs ;;");
+	for (verb = vpt_verbs; *verb; verb++)
+		zsh_verb(*verb);
+	puts("\tesac\n"
+	     "}\n"
+	     "\n"
+	     "_vpt \"$@\"");
+}
+
+bool vpt_complete(const char *shell)
+{
+	if (!strcmp(shell, "bash"))
+		print_bash();
+	else if (!strcmp(shell, "zsh"))
+		print_zsh();
+	else
+		return false;
+	return true;
+}
