@@ -577,6 +577,24 @@ START_TEST(no_outcomes)
 }
 END_TEST
 
+/* The time is @want[i] behind packet i of @bytes. A CTC tick is 100 TSC ticks. */
+static void check_times(const uint8_t *bytes, size_t len, unsigned int mtc_freq,
+			const uint64_t *want, unsigned int n)
+{
+	const struct vpt_caps caps = {.l15_eax = 2, .l15_ebx = 200};
+	struct vpt_scan scan = {.bytes = bytes, .caps = &caps, .mtc_freq = mtc_freq};
+	struct vpt_packet p;
+	unsigned int i;
+	uint64_t at;
+
+	vpt_scan_segment(&scan, 0, len);
+	for (i = 0; i < n; i++) {
+		ck_assert(vpt_scan_next(&scan, &p, &at));
+		ck_assert_uint_eq(scan.tsc, want[i]);
+	}
+	ck_assert(!vpt_scan_next(&scan, &p, &at));
+}
+
 /* MTC packets count CTC ticks from TMA on (33.8.3.1). */
 START_TEST(time_of_mtc)
 {
@@ -586,19 +604,25 @@ START_TEST(time_of_mtc)
 		0x59, 0x06,					/* MTC: CTC 0cH */
 		0x59, 0x05,					/* and 256 - 1 later */
 	};
-	const struct vpt_caps caps = {.l15_eax = 2, .l15_ebx = 200};
-	struct vpt_scan scan = {.bytes = bytes, .caps = &caps, .mtc_freq = 1};
 	const uint64_t want[] = {0x1000, 0x1000, 0x1000 - 4 + 200, 0x1000 - 4 + 200 * 256};
-	struct vpt_packet p;
-	unsigned int i;
-	uint64_t at;
 
-	vpt_scan_segment(&scan, 0, sizeof(bytes));
-	for (i = 0; i < 4; i++) {
-		ck_assert(vpt_scan_next(&scan, &p, &at));
-		ck_assert_uint_eq(scan.tsc, want[i]);
-	}
-	ck_assert(!vpt_scan_next(&scan, &p, &at));
+	check_times(bytes, sizeof(bytes), 1, want, 4);
+}
+END_TEST
+
+/* With MTCFreq 9 TMA has 7 of the 8 bits of CTC that an MTC has (33.4.2.12, 33.4.2.13). */
+START_TEST(time_of_slow_mtc)
+{
+	static const uint8_t bytes[] = {
+		0x19, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, /* TSC 1000H */
+		0x02, 0x73, 0x00, 0xfe, 0x00, 0x04, 0x00,	/* TMA: CTC fe00H */
+		0x59, 0x80,					/* MTC: CTC 10000H */
+		0x59, 0x82,					/* and 2 periods later */
+	};
+	const uint64_t period = 100 << 9;
+	const uint64_t want[] = {0x1000, 0x1000, 0x1000 - 4 + period, 0x1000 - 4 + 3 * period};
+
+	check_times(bytes, sizeof(bytes), 9, want, 4);
 }
 END_TEST
 
@@ -634,6 +658,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, time_that_cannot_be);
 	tcase_add_test(tc, no_outcomes);
 	tcase_add_test(tc, time_of_mtc);
+	tcase_add_test(tc, time_of_slow_mtc);
 	tcase_add_test(tc, nothing);
 	tcase_add_test(tc, kernel_names);
 	suite_add_tcase(suite, tc);

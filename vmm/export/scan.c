@@ -13,49 +13,34 @@ void vpt_scan_segment(struct vpt_scan *s, uint64_t begin, uint64_t end)
 }
 
 /* The packet has seven bytes of the TSC (33.4.2.11). */
-static void take_tsc(struct vpt_scan *s, uint64_t value)
+static uint64_t whole_tsc(const struct vpt_scan *s, uint64_t value)
 {
-	uint64_t high = s->tsc & ~(UINT64_MAX >> (64 - TSC_BITS));
-	uint64_t tsc = high | value;
+	uint64_t tsc = (s->tsc & ~VPT_MASK64(TSC_BITS - 1, 0)) | value;
 
 	if (s->has_tsc && tsc < s->tsc && s->tsc - tsc > 1ull << (TSC_BITS - 1))
 		tsc += 1ull << TSC_BITS;
-	s->tsc = tsc;
-	s->has_tsc = true;
-	s->has_tma = false;
+	return tsc;
 }
 
-/* TSC ticks for so many CTC ticks (33.8.3.1). */
-static uint64_t ctc_ticks(const struct vpt_scan *s, uint64_t ctc)
+/* Take a TSC, TMA or MTC packet. An MTC does not set the time back. */
+static void take_time(struct vpt_scan *s, struct vpt_packet p)
 {
-	return (uint64_t)((unsigned __int128)ctc * s->caps->l15_ebx / s->caps->l15_eax);
-}
-
-static void take_tma(struct vpt_scan *s, const struct vpt_packet *p)
-{
-	uint64_t rest = p->value & ((1u << s->mtc_freq) - 1);
-
-	/* TMA has not all the bits of CTC that an MTC shows when MTCFreq is above 8. */
-	if (!s->has_tsc || !s->caps->l15_eax || !s->caps->l15_ebx || s->mtc_freq > 8)
-		return;
-	s->ctc_tsc = s->tsc - p->aux - ctc_ticks(s, rest);
-	s->ctc = 0;
-	s->mtc = (uint8_t)(p->value >> s->mtc_freq);
-	s->has_tma = true;
-}
-
-static void take_mtc(struct vpt_scan *s, uint8_t mtc)
-{
-	unsigned int ticks = (uint8_t)(mtc - s->mtc);
+	const struct dec_time_config config = {
+		.crystal_num = s->caps->l15_ebx,
+		.crystal_den = s->caps->l15_eax,
+		.mtc_freq = (uint8_t)s->mtc_freq,
+	};
 	uint64_t tsc;
 
-	if (!s->has_tma)
+	if (p.kind == VPT_PKT_TSC)
+		p.value = whole_tsc(s, p.value);
+	dec_time_take(&s->time, &config, &p);
+	if (!s->time.at_anchor)
 		return;
-	s->ctc += (uint64_t)(ticks ? ticks : 256) << s->mtc_freq;
-	s->mtc = mtc;
-	tsc = s->ctc_tsc + ctc_ticks(s, s->ctc);
-	if (tsc > s->tsc)
+	tsc = dec_time_tsc(&s->time, &config);
+	if (p.kind == VPT_PKT_TSC || tsc > s->tsc)
 		s->tsc = tsc;
+	s->has_tsc = true;
 }
 
 static void note(struct vpt_scan *s, const struct vpt_packet *p)
@@ -69,13 +54,9 @@ static void note(struct vpt_scan *s, const struct vpt_packet *p)
 		s->group = s->at;
 		break;
 	case VPT_PKT_TSC:
-		take_tsc(s, p->value);
-		break;
 	case VPT_PKT_TMA:
-		take_tma(s, p);
-		break;
 	case VPT_PKT_MTC:
-		take_mtc(s, (uint8_t)p->value);
+		take_time(s, *p);
 		break;
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:

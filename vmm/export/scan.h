@@ -10,6 +10,7 @@
 #ifndef VMM_EXPORT_SCAN_H
 #define VMM_EXPORT_SCAN_H
 
+#include "libdecode/time.h"
 #include "vpt/caps.h"
 #include "vpt/packet.h"
 
@@ -26,11 +27,8 @@ struct vpt_scan {
 	bool in_psb;
 
 	bool has_tsc;
-	uint64_t tsc; /* the time, as far as packets tell */
-	bool has_tma;
-	uint64_t ctc_tsc; /* TSC at the CTC tick from which `ctc` counts */
-	uint64_t ctc;
-	uint8_t mtc;
+	uint64_t tsc; /* the time, as far as TSC and MTC packets tell */
+	struct dec_time time;
 
 	struct vpt_parser parser;
 };
