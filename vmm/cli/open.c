@@ -120,42 +120,6 @@ int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *r
 	return status;
 }
 
-int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a number", verb, option, text);
-}
-
-static bool read_size(const char *text, uint64_t *value)
-{
-	static const char units[] = "KMG";
-	const char *unit;
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (text[0] < '0' || text[0] > '9' || errno)
-		return false;
-	if (!*end)
-		return true;
-	unit = strchr(units, *end & ~0x20);
-	if (!unit || end[1])
-		return false;
-	return !__builtin_mul_overflow(*value, 1ull << (10 * (unit - units + 1)), value);
-}
-
-int vpt_cli_size(const char *verb, const char *option, const char *text, uint64_t *value)
-{
-	if (read_size(text, value))
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a size such as 64M", verb, option, text);
-}
-
 const char *vpt_cli_empty(const struct vpt_reader *reader)
 {
 	const struct vpt_file_info *info = vpt_reader_info(reader);

@@ -29,12 +29,6 @@ int vpt_cli_input_status(int err);
  */
 int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader);
 
-/* A number of an option, decimal or hex after 0x. VPT_EXIT_OK or VPT_EXIT_USAGE. */
-int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value);
-
-/* A size of an option: a number of bytes, or of K, M or G. VPT_EXIT_OK or VPT_EXIT_USAGE. */
-int vpt_cli_size(const char *verb, const char *option, const char *text, uint64_t *value);
-
 /*
  * Returns a line about a trace without a byte and without a session, of a guest that owned the
  * trace system and never enabled it. NULL: the trace is of another kind.

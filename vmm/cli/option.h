@@ -121,6 +121,10 @@ vpt_option_take vpt_take_help;	 /* no field */
 
 /* Read one number, decimal or hex after 0x. Returns what follows it, or NULL if there is none. */
 const char *vpt_cli_read_number(const char *text, uint64_t *value);
+/* Returns true if all of @text is one number. */
+bool vpt_cli_is_number(const char *text, uint64_t *value);
+/* The same with VPT_EXIT_OK, or VPT_EXIT_USAGE after a line about a part of an option's value. */
+int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value);
 
 /* The row of --help, and the one that ends a table. */
 #define VPT_OPTION_HELP                                               \

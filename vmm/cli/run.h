@@ -244,7 +244,5 @@ int vpt_run_limit(const struct vpt_run_machine *m);
  * status.
  */
 int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input);
-/* The whole text is one number, decimal or 0x. */
-bool vpt_run_number(const char *text, uint64_t *value);
 
 #endif /* VMM_CLI_RUN_H */

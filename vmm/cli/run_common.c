@@ -9,13 +9,6 @@
 
 #define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
 
-bool vpt_run_number(const char *text, uint64_t *value)
-{
-	const char *end = vpt_cli_read_number(text, value);
-
-	return end && !*end;
-}
-
 /* Seconds, which may have a fraction; 0: no limit. */
 int vpt_run_take_timeout(const struct vpt_given *g)
 {

@@ -211,7 +211,7 @@ static bool set_key(struct vpt_caps *caps, const char *item, size_t len)
 		return false;
 	memcpy(value_text, equals + 1, value_len);
 	value_text[value_len] = 0;
-	if (!vpt_run_number(value_text, &value))
+	if (!vpt_cli_is_number(value_text, &value))
 		return false;
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strlen(keys[i].name) != name_len || memcmp(keys[i].name, item, name_len))

@@ -2,8 +2,6 @@
 /* vpt run: ranges by symbol. */
 #include "cli/run.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -51,15 +49,9 @@ static const char *option_name(const struct vpt_run_range *r)
 
 static int addresses(struct vpt_run_range *r)
 {
-	char *end;
+	const char *dash = vpt_cli_read_number(r->text, &r->first);
 
-	errno = 0;
-	r->first = strtoull(r->text, &end, 0);
-	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
-		r->last = strtoull(end + 1, &end, 0);
-	else
-		end = (char *)"?";
-	if (*end || errno)
+	if (!dash || *dash != '-' || !vpt_cli_is_number(dash + 1, &r->last))
 		return vpt_fail(VPT_EXIT_USAGE, "run: --%s=%s: not FIRST-LAST", option_name(r),
 				r->text);
 	return VPT_EXIT_OK;

@@ -173,6 +173,44 @@ static void summary(const struct vpt_run_report *r)
 	}
 }
 
+/* How a guest ends that is told of in the same way: its name, and these around the stop's text. */
+static const struct end {
+	enum vpt_exit_status status;
+	const char *before, *after;
+	bool where; /* the place in the guest follows */
+} ends[] = {
+	[VPT_STOP_TRIPLE_FAULT] = {VPT_EXIT_FAIL, "triple fault ", "", true},
+	[VPT_STOP_HALTED] = {VPT_EXIT_FAIL, "halted for ever ", "", true},
+	[VPT_STOP_INTERRUPTED] = {VPT_EXIT_FAIL, "interrupted ", "", true},
+	[VPT_STOP_VMX] = {VPT_EXIT_FAIL, "VM entry: ", "", false},
+	[VPT_STOP_UNABLE] = {VPT_EXIT_HOST, "this KVM cannot execute ", "", false},
+	[VPT_STOP_UNTRACEABLE] = {VPT_EXIT_HOST, "cannot trace ", ": see vpt caps", false},
+	[VPT_STOP_UNEXPLAINED] = {VPT_EXIT_HOST, "",
+				  ": this KVM's single steps cannot be relied on", false},
+};
+
+static int show_other_end(const struct vpt_run_report *r, const char *where)
+{
+	static const struct end unknown = {VPT_EXIT_HOST, "KVM: ", "", false};
+	const struct vpt_stop *stop = &r->vm->stop;
+	const struct end *end = &unknown;
+
+	if ((size_t)stop->kind < sizeof(ends) / sizeof(ends[0]) && ends[stop->kind].before)
+		end = &ends[stop->kind];
+	return vpt_fail(end->status, "%s: %s: %s%s%s%s", r->options->verb, r->options->guest,
+			end->before, stop->text, end->after, end->where ? where : "");
+}
+
+/* What could not be written: a trace or a snapshot. */
+static int show_write_error(const struct vpt_run_report *r, const char *option, const char *path,
+			    const char *why)
+{
+	const char *part = r->output->part;
+
+	return vpt_fail(VPT_EXIT_HOST, "%s: %s%s: %s%s%s", r->options->verb, option, path, why,
+			part ? ": what was recorded is in " : "", part ? part : "");
+}
+
 /* The one line that says how the guest ended, unless it ended well; and the status. */
 static int show_end(const struct vpt_run_report *r)
 {
@@ -187,33 +225,19 @@ static int show_end(const struct vpt_run_report *r)
 			return VPT_EXIT_OK;
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: the guest ended with status %u", o->verb,
 				o->guest, stop->exit_status);
-	case VPT_STOP_TRIPLE_FAULT:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: triple fault %s%s", o->verb, o->guest,
-				stop->text, where);
-	case VPT_STOP_HALTED:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: halted for ever %s%s", o->verb, o->guest,
-				stop->text, where);
 	case VPT_STOP_MAX_INSNS:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s%s",
 				o->verb, o->guest, o->max_insns, stop->text, where);
-	case VPT_STOP_SNAPSHOT:
-		if (!stop->error)
-			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_HOST, "%s: --snapshot=%s: %s%s%s", o->verb, o->snapshot,
-				stop->error == -EFBIG ? vpt_cli_reason(EFBIG) : stop->text,
-				r->output->part ? ": what was recorded is in " : "",
-				r->output->part ? r->output->part : "");
 	case VPT_STOP_TIMEOUT:
 		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
 				o->guest, o->timeout.text, stop->text, where);
-	case VPT_STOP_INTERRUPTED:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: interrupted %s%s", o->verb, o->guest,
-				stop->text, where);
+	case VPT_STOP_SNAPSHOT:
+		if (!stop->error)
+			return VPT_EXIT_OK;
+		return show_write_error(r, "--snapshot=", o->snapshot,
+					stop->error == -EFBIG ? vpt_cli_reason(EFBIG) : stop->text);
 	case VPT_STOP_WRITER:
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s: %s%s%s", o->verb, o->output,
-				vpt_cli_reason(-stop->error),
-				r->output->part ? ": what was recorded is in " : "",
-				r->output->part ? r->output->part : "");
+		return show_write_error(r, "", o->output, vpt_cli_reason(-stop->error));
 	case VPT_STOP_LIMIT:
 		if (r->vm->vcpu->tracer.crowded)
 			return vpt_fail(VPT_EXIT_FAIL,
@@ -224,21 +248,8 @@ static int show_end(const struct vpt_run_report *r)
 				"%s: %s: --max-bytes=%" PRIu64 " reached: the trace ends %s; a "
 				"larger limit records more",
 				o->verb, o->output, o->max_bytes, stop->text);
-	case VPT_STOP_UNABLE:
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s: this KVM cannot execute %s", o->verb,
-				o->guest, stop->text);
-	case VPT_STOP_UNTRACEABLE:
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s: cannot trace %s: see vpt caps", o->verb,
-				o->guest, stop->text);
-	case VPT_STOP_UNEXPLAINED:
-		return vpt_fail(VPT_EXIT_HOST,
-				"%s: %s: %s: this KVM's single steps cannot be relied on", o->verb,
-				o->guest, stop->text);
-	case VPT_STOP_VMX:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: VM entry: %s", o->verb, o->guest,
-				stop->text);
 	default:
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s: KVM: %s", o->verb, o->guest, stop->text);
+		return show_other_end(r, where);
 	}
 }
 

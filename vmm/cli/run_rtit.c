@@ -44,7 +44,7 @@ int vpt_run_take_clear_lag(const struct vpt_given *g)
 	struct vpt_run_rtit *r = g->field;
 	uint64_t lag;
 
-	if (!vpt_run_number(g->value, &lag) || lag > VPT_ATOM_LAG_MAX)
+	if (!vpt_cli_is_number(g->value, &lag) || lag > VPT_ATOM_LAG_MAX)
 		return vpt_option_wrong(g, "not a number up to %u", VPT_ATOM_LAG_MAX);
 	r->model.clear_lag = (uint8_t)lag;
 	return VPT_EXIT_OK;

@@ -15,7 +15,7 @@
 /* A value of MTCFreq or CycThresh, which may be absent. */
 static int take_encoding(const struct vpt_given *g, uint64_t *value)
 {
-	if (!g->value || (vpt_run_number(g->value, value) && *value <= MAX_ENCODING))
+	if (!g->value || (vpt_cli_is_number(g->value, value) && *value <= MAX_ENCODING))
 		return VPT_EXIT_OK;
 	return vpt_option_wrong(g, "not a number up to %d", MAX_ENCODING);
 }
@@ -74,7 +74,7 @@ int vpt_run_take_cyc_bits(const struct vpt_given *g)
 	struct vpt_run_trace *t = g->field;
 	uint64_t bits;
 
-	if (!vpt_run_number(g->value, &bits) || bits < 8 || bits > 32)
+	if (!vpt_cli_is_number(g->value, &bits) || bits < 8 || bits > 32)
 		return vpt_option_wrong(g, "not a number from 8 to 32");
 	t->model.cyc_bits = (uint8_t)bits;
 	return VPT_EXIT_OK;

@@ -46,7 +46,7 @@ static bool take_one(struct vpt_run_usage *u, const char *word)
 		return !*at;
 	}
 	u->setup.change[u->setup.changes++] = change;
-	return *at && vpt_run_number(at + 1, &u->setup.change[u->setup.changes - 1].at);
+	return *at && vpt_cli_is_number(at + 1, &u->setup.change[u->setup.changes - 1].at);
 }
 
 /* In the order in which they come. */

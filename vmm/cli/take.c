@@ -41,13 +41,26 @@ const char *vpt_cli_read_number(const char *text, uint64_t *value)
 	return text[0] >= '0' && text[0] <= '9' && !errno ? end : NULL;
 }
 
+bool vpt_cli_is_number(const char *text, uint64_t *value)
+{
+	const char *end = vpt_cli_read_number(text, value);
+
+	return end && !*end;
+}
+
+int vpt_cli_number(const char *verb, const char *option, const char *text, uint64_t *value)
+{
+	if (vpt_cli_is_number(text, value))
+		return VPT_EXIT_OK;
+	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not a number", verb, option, text);
+}
+
 int vpt_take_number(const struct vpt_given *g)
 {
 	const struct vpt_option *row = g->option;
 	uint64_t *value = g->field;
-	const char *end = vpt_cli_read_number(g->value, value);
 
-	if (!end || *end)
+	if (!vpt_cli_is_number(g->value, value))
 		return vpt_option_wrong(g, "not a number");
 	if (row->most && (*value < row->least || *value > row->most))
 		return vpt_option_wrong(g, "use %" PRIu64 " to %" PRIu64, row->least, row->most);
