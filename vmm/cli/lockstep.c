@@ -93,7 +93,7 @@ static int run(const struct vpt_lockstep_options *o, struct guest *g, const stru
 		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
 				vpt_cli_reason(-err));
 	vpt_terminal_open(&terminal, stdout);
-	memcpy(boot.arg, o->arg, sizeof(boot.arg));
+	memcpy(boot.arg, o->args.value, sizeof(boot.arg));
 	for (i = 0; i < 2; i++) {
 		vpt_elf_load(g->file.bytes, &g->elf, &l->side[i].vm.mem);
 		(void)vpt_boot(&l->side[i].vm, &g->elf, &boot);

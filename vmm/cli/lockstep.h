@@ -3,6 +3,7 @@
 #ifndef VMM_CLI_LOCKSTEP_H
 #define VMM_CLI_LOCKSTEP_H
 
+#include "cli/option.h"
 #include "core/lockstep.h"
 
 struct vpt_lockstep_options {
@@ -11,8 +12,8 @@ struct vpt_lockstep_options {
 	const struct vpt_engine *engine[2];
 	const char *model;
 	enum vpt_owner owner;
-	uint64_t mem, seed, arg[4];
-	unsigned int args;
+	uint64_t mem, seed;
+	struct vpt_cli_args args;
 	uint64_t every, every_all, max_insns;
 	bool quiet, json;
 };

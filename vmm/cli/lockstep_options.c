@@ -65,17 +65,6 @@ static int take_mem(const struct vpt_given *g)
 	return VPT_EXIT_OK;
 }
 
-static int take_arg(const struct vpt_given *g)
-{
-	struct vpt_lockstep_options *o = g->options;
-	struct vpt_given next = *g;
-
-	if (o->args == sizeof(o->arg) / sizeof(o->arg[0]))
-		return vpt_option_wrong(g, "at most four");
-	next.field = &o->arg[o->args++];
-	return vpt_take_number(&next);
-}
-
 #define AT(member) .field = offsetof(struct vpt_lockstep_options, member)
 
 static const char *const engines[] = {"soft", "kvm", NULL};
@@ -95,7 +84,7 @@ static const struct vpt_option rows[] = {
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default), or a number of MiB", take_mem,
 	 AT(mem)},
 	{0, "seed", "=N", "boot info's seed", vpt_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", .take = take_arg},
+	{0, "arg", "=N", "boot info's next argument; up to four", vpt_take_arg, AT(args)},
 	{0, "max-insns", "=N", "end after N instructions", vpt_take_number, AT(max_insns),
 	 .least = 1, .most = UINT64_MAX},
 	{0, "list-overrides", NULL, "what is not compared, and why", .take = take_list},

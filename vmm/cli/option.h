@@ -108,6 +108,12 @@ int vpt_option_wrong(const struct vpt_given *g, const char *why, ...)
  */
 int vpt_option_no_word(const struct vpt_given *g, const char *value);
 
+/* Numbers for the guest. */
+struct vpt_cli_args {
+	uint64_t value[4];
+	unsigned int n;
+};
+
 /* Parsers, by the type of the field. */
 vpt_option_take vpt_take_flag;	 /* bool: becomes true */
 vpt_option_take vpt_take_bits;	 /* uint64_t: @bits become set */
@@ -117,6 +123,7 @@ vpt_option_take vpt_take_size;	 /* uint64_t: a number of bytes, or of K, M or G 
 vpt_option_take vpt_take_word;	 /* unsigned int: which of the words */
 vpt_option_take vpt_take_name;	 /* const char *: the value, which is one of the words */
 vpt_option_take vpt_take_owner;	 /* enum vpt_owner, by words of guest, host and off */
+vpt_option_take vpt_take_arg;	 /* struct vpt_cli_args: the next one */
 vpt_option_take vpt_take_help;	 /* no field */
 
 /* Read one number, decimal or hex after 0x. Returns what follows it, or NULL if there is none. */

@@ -26,14 +26,15 @@ struct restore {
 	char guest[sizeof(((struct vpt_snap_info *)0)->guest) + 1]; /* its name, to be shown */
 };
 
-#define AT(member) .field = offsetof(struct restore, m.o.member)
+#define AT(member)    .field = offsetof(struct restore, m.o.member)
+#define GIVEN(member) .given = offsetof(struct restore, m.o.member)
 
 static const struct vpt_option rows[] = {
 	{'o', "output", "=FILE", "the .vpt file: all of it, what was recorded before too",
 	 vpt_take_text, AT(output)},
 	{0, "max-mem", "=SIZE", "refuse a guest with more memory (1G)", vpt_take_size,
 	 .field = offsetof(struct restore, max_mem)},
-	VPT_RUN_COMMON_ROWS(AT),
+	VPT_RUN_COMMON_ROWS(AT, GIVEN),
 	VPT_OPTION_END,
 };
 
@@ -54,21 +55,6 @@ const struct vpt_verb vpt_verb_restore = {
 	.column = 23,
 	.operands = {{"FILE", offsetof(struct restore, path)}},
 };
-
-static int parse(struct restore *r, int argc, char **argv)
-{
-	const struct vpt_run_options *o = &r->m.o;
-	int status;
-
-	r->m.o.verb = "restore";
-	status = vpt_options_parse(&vpt_verb_restore, argc, argv, r);
-	if (status)
-		return status;
-	if (!o->snapshot && (o->snapshot_at.given || o->snapshot_every))
-		return vpt_fail(VPT_EXIT_USAGE, "restore: --snapshot-at, --snapshot-every: say "
-						"where: --snapshot=FILE");
-	return VPT_EXIT_OK;
-}
 
 static int refuse(const struct restore *r, int error, const char *why)
 {
@@ -169,8 +155,11 @@ static int confine(const struct vpt_run_options *o)
 
 int vpt_cmd_restore(int argc, char **argv)
 {
-	struct restore r = {.m.o.max_bytes = VPT_RUN_MAX_BYTES, .max_mem = DEFAULT_MAX_MEM};
-	int status = parse(&r, argc, argv), error;
+	struct restore r = {
+		.m.o = {.verb = "restore", .max_bytes = VPT_RUN_MAX_BYTES},
+		.max_mem = DEFAULT_MAX_MEM,
+	};
+	int status = vpt_options_parse(&vpt_verb_restore, argc, argv, &r), error;
 	char why[160];
 
 	if (status)

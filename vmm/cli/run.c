@@ -71,7 +71,7 @@ static int create(struct run *r)
 		return vpt_fail(VPT_EXIT_HOST, "run: cannot make a virtual machine: %s",
 				vpt_cli_reason(-err));
 	vpt_elf_load(r->guest.bytes, &r->elf, &r->m.vm.mem);
-	memcpy(boot.arg, r->m.o.arg, sizeof(boot.arg));
+	memcpy(boot.arg, r->m.o.args.value, sizeof(boot.arg));
 	boot.initrd = r->m.o.initrd ? r->initrd.bytes : NULL;
 	boot.initrd_bytes = r->initrd.size;
 	if (vpt_boot(&r->m.vm, &r->elf, &boot))

@@ -21,8 +21,6 @@
 struct vpt_input;
 struct vpt_writer;
 
-#define VPT_RUN_ARGS 4
-
 /* A range option as it was given. */
 struct vpt_run_range {
 	const char *text;
@@ -42,12 +40,6 @@ struct vpt_run_usage {
 struct vpt_run_timeout {
 	uint64_t ns;	  /* 0: none */
 	const char *text; /* as it was given */
-};
-
-/* After how many instructions. */
-struct vpt_run_at {
-	bool given;
-	uint64_t insns;
 };
 
 /* run_trace.c: beside branches; and the processor's that no CPUID tells. */
@@ -87,8 +79,7 @@ struct vpt_run_options {
 	bool oracle;
 	bool model_given; /* --model or --caps */
 	uint64_t seed;
-	uint64_t arg[VPT_RUN_ARGS];
-	size_t args;
+	struct vpt_cli_args args;
 	uint64_t max_insns;
 	struct vpt_run_timeout timeout;
 	const char *console; /* where the guest's console goes; NULL: standard output */
@@ -102,8 +93,8 @@ struct vpt_run_options {
 	bool has_psb;
 	uint64_t psb;
 	const char *snapshot; /* where it goes */
-	struct vpt_run_at snapshot_at;
-	uint64_t snapshot_every; /* instructions */
+	bool has_snapshot_at;
+	uint64_t snapshot_at, snapshot_every; /* instructions */
 	struct vpt_run_usage usage;
 	struct vpt_run_trace trace;
 	struct vpt_run_rtit rtit;
@@ -208,12 +199,12 @@ void vpt_run_loop(struct vpt_run_machine *m);
 int vpt_run_finish(struct vpt_run_machine *m, int status);
 
 /*
- * run_common.c: what `vpt restore` takes as well. AT(MEMBER) is the field of the row that is
- * MEMBER of a struct vpt_run_options.
+ * run_common.c: what `vpt restore` takes as well. AT(MEMBER) is the field of a row that is
+ * MEMBER of a struct vpt_run_options, GIVEN(MEMBER) its bool.
  */
-vpt_option_take vpt_run_take_timeout, vpt_run_take_max_bytes, vpt_run_take_snapshot_at;
+vpt_option_take vpt_run_take_timeout, vpt_run_take_max_bytes;
 /* clang-format off */
-#define VPT_RUN_COMMON_ROWS(AT)                                                                    \
+#define VPT_RUN_COMMON_ROWS(AT, GIVEN)                                                             \
 	{0, "max-insns", "=N", "end after N traced instructions", vpt_take_number, AT(max_insns)}, \
 	{0, "timeout", "=S", "end after S seconds, such as 10 or 0.5", vpt_run_take_timeout,       \
 	 AT(timeout)},                                                                             \
@@ -223,8 +214,8 @@ vpt_option_take vpt_run_take_timeout, vpt_run_take_max_bytes, vpt_run_take_snaps
 	 vpt_run_take_max_bytes, AT(max_bytes)},                                                   \
 	{0, "snapshot", "=FILE", "write a snapshot to FILE on SIGUSR1; the last one stays",        \
 	 vpt_take_text, AT(snapshot)},                                                             \
-	{0, "snapshot-at", "=N", "write it after N instructions, and end there",                   \
-	 vpt_run_take_snapshot_at, AT(snapshot_at)},                                               \
+	{0, "snapshot-at", "=N", "write it after N instructions, and end there", vpt_take_number,  \
+	 AT(snapshot_at), GIVEN(has_snapshot_at)},                                                 \
 	{0, "snapshot-every", "=N", "write it whenever N more have been executed", vpt_take_number, \
 	 AT(snapshot_every)},                                                                      \
 	{'q', "quiet", NULL, "no progress, no summary", vpt_take_flag, AT(quiet)},                 \
@@ -240,8 +231,8 @@ vpt_option_take vpt_run_take_timeout, vpt_run_take_max_bytes, vpt_run_take_snaps
 int vpt_run_limit(const struct vpt_run_machine *m);
 
 /*
- * Refuse outputs that are inputs: @input, whose name is @what, the initrd, or each other. An exit
- * status.
+ * Refuse snapshots without a place for them, and outputs that are inputs: @input, whose name is
+ * @what, the initrd, or each other. An exit status.
  */
 int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input);
 

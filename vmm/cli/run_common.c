@@ -34,16 +34,6 @@ int vpt_run_take_max_bytes(const struct vpt_given *g)
 	return status;
 }
 
-int vpt_run_take_snapshot_at(const struct vpt_given *g)
-{
-	struct vpt_run_at *at = g->field;
-	struct vpt_given insns = *g;
-
-	at->given = true;
-	insns.field = &at->insns;
-	return vpt_take_number(&insns);
-}
-
 int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input)
 {
 	const struct vpt_cli_file files[] = {
@@ -54,5 +44,9 @@ int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const
 		{VPT_CLI_OUTPUT, "--console", o->console},
 	};
 
+	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
+		return vpt_fail(VPT_EXIT_USAGE,
+				"%s: --snapshot-at, --snapshot-every: say where: --snapshot=FILE",
+				o->verb);
 	return vpt_cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
 }

@@ -134,8 +134,8 @@ static uint64_t next_snapshot(const struct vpt_run_machine *m, uint64_t retired)
 
 	if (every && retired <= UINT64_MAX - 2 * every)
 		next = (retired / every + 1) * every;
-	if (m->o.snapshot_at.given && m->o.snapshot_at.insns < next && !m->at_reached)
-		next = m->o.snapshot_at.insns;
+	if (m->o.has_snapshot_at && m->o.snapshot_at < next && !m->at_reached)
+		next = m->o.snapshot_at;
 	return next;
 }
 
@@ -146,7 +146,7 @@ static uint64_t pause_machine(void *opaque)
 
 	if (!take_snapshot(m))
 		return next_snapshot(m, retired);
-	if (m->o.snapshot_at.given && retired >= m->o.snapshot_at.insns) {
+	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
 		m->at_reached = true;
 		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
 	}
@@ -198,11 +198,11 @@ int vpt_run_check_snapshots(const struct vpt_run_machine *m)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"%s: --snapshot: engine %s has none: use --engine=soft", o->verb,
 				m->vm.engine->name);
-	if (o->snapshot_at.given && o->snapshot_at.insns < retired)
+	if (o->has_snapshot_at && o->snapshot_at < retired)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"%s: --snapshot-at=%" PRIu64
 				": that is over: it begins at %" PRIu64,
-				o->verb, o->snapshot_at.insns, retired);
+				o->verb, o->snapshot_at, retired);
 	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.insns)
 		return vpt_fail(VPT_EXIT_USAGE,
 				"%s: --max-insns=%" PRIu64 ": that is over: there are %" PRIu64,
@@ -334,12 +334,11 @@ int vpt_run_finish(struct vpt_run_machine *m, int status)
 	end_output(m, ran);
 	if (ran)
 		status = vpt_run_report_end(&m->report);
-	if (ran && !status && m->o.snapshot_at.given && !m->at_reached)
+	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
 		status = vpt_fail(VPT_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
-				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired,
-				  m->o.snapshot_at.insns);
+				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
 	status = close_console(m, status);
 	vpt_cli_names_close(&m->report.names);
 	vpt_outfile_free(&m->output);

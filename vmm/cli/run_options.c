@@ -21,17 +21,6 @@ static int take_mem(const struct vpt_given *g)
 	return status;
 }
 
-static int take_arg(const struct vpt_given *g)
-{
-	struct vpt_run_options *o = g->options;
-	struct vpt_given next = *g;
-
-	if (o->args == VPT_RUN_ARGS)
-		return vpt_option_wrong(g, "at most %d", VPT_RUN_ARGS);
-	next.field = &o->arg[o->args++];
-	return vpt_take_number(&next);
-}
-
 static int take_range(const struct vpt_given *g)
 {
 	struct vpt_run_options *o = g->options;
@@ -87,11 +76,11 @@ static const struct vpt_option rows[] = {
 	 "slower",
 	 vpt_take_flag, AT(oracle)},
 	{0, "seed", "=N", "boot info's seed", vpt_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", .take = take_arg},
+	{0, "arg", "=N", "boot info's next argument; up to four", vpt_take_arg, AT(args)},
 	{0, "initrd", "=FILE", "put FILE into memory after the program", vpt_take_text, AT(initrd)},
 	{0, "engine", "=NAME", "auto (the default), soft, kvm, or kvm-pt: this machine's own PT",
 	 vpt_take_name, AT(engine), .words = engines},
-	VPT_RUN_COMMON_ROWS(AT),
+	VPT_RUN_COMMON_ROWS(AT, GIVEN),
 	{.text = "What a host traces (--pt=host, or --usage):"},
 	{0, "filter", "=RANGE", "only this code; several make several filters", take_range,
 	 OF_HOST},
@@ -276,9 +265,6 @@ static int check_together(const struct vpt_run_options *o)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
 		return vpt_fail(VPT_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
-	if (!o->snapshot && (o->snapshot_at.given || o->snapshot_every))
-		return vpt_fail(VPT_EXIT_USAGE,
-				"run: --snapshot-at, --snapshot-every: say where: --snapshot=FILE");
 	return VPT_EXIT_OK;
 }
 

@@ -67,6 +67,17 @@ int vpt_take_number(const struct vpt_given *g)
 	return VPT_EXIT_OK;
 }
 
+int vpt_take_arg(const struct vpt_given *g)
+{
+	struct vpt_cli_args *args = g->field;
+
+	if (args->n == sizeof(args->value) / sizeof(args->value[0]))
+		return vpt_option_wrong(g, "at most four");
+	if (!vpt_cli_is_number(g->value, &args->value[args->n++]))
+		return vpt_option_wrong(g, "not a number");
+	return VPT_EXIT_OK;
+}
+
 int vpt_take_size(const struct vpt_given *g)
 {
 	static const char units[] = "KMG";
