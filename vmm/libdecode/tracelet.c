@@ -345,7 +345,13 @@ void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	size_t i;
 
-	for (i = 0; t->keeps_paths && !marks(f) && i <= t->mask; i++) {
+	for (i = 0; t->used && t->keeps_paths && !marks(f) && i <= t->mask; i++) {
+		const struct walk *soon = &t->walk[(i + 8) & t->mask];
+
+		/* Slots are in the order of hashes, and their paths are anywhere. */
+		__builtin_prefetch(place_of(t, &t->walk[(i + 16) & t->mask]));
+		if (soon->from)
+			__builtin_prefetch(t->path + *place_of(t, soon));
 		if (t->walk[i].from)
 			expand(t, f, &t->walk[i]);
 	}
