@@ -161,6 +161,19 @@ START_TEST(signatures)
 	const struct vpt_cpu cpu = vpt_cpu_of(cpus[_i].signature);
 
 	ck_assert_mem_eq(&cpu, &cpus[_i].cpu, sizeof(cpu));
+	ck_assert_uint_eq(vpt_cpu_signature(cpu.family, cpu.model, cpu.stepping),
+			  cpus[_i].signature);
+}
+END_TEST
+
+START_TEST(no_signatures)
+{
+	ck_assert_uint_eq(vpt_cpu_signature(0, 1, 1), 0);
+	ck_assert_uint_eq(vpt_cpu_signature(0x10f, 0, 0), 0);
+	ck_assert_uint_eq(vpt_cpu_signature(6, 0x100, 0), 0);
+	ck_assert_uint_eq(vpt_cpu_signature(6, 0, 0x10), 0);
+	ck_assert_uint_eq(vpt_cpu_signature(6 + (1ull << 32), 0x5e, 3), 0);
+	ck_assert_uint_eq(vpt_cpu_signature(0x10e, 0xff, 0xf), 0xff0fff);
 }
 END_TEST
 
@@ -221,6 +234,7 @@ Suite *vpt_suite(void)
 	tcase_add_test(tc, switch_to_nothing);
 	tcase_add_test(tc, switch_before_segment);
 	tcase_add_loop_test(tc, signatures, 0, sizeof(cpus) / sizeof(cpus[0]));
+	tcase_add_test(tc, no_signatures);
 	tcase_add_loop_test(tc, errata_by_origin, 0, sizeof(errata) / sizeof(errata[0]));
 	suite_add_tcase(s, tc);
 	return s;

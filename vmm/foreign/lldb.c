@@ -15,6 +15,7 @@
 
 #include "lldb_state.h"
 #include "trace/format.h"
+#include "trace/origin.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
@@ -154,9 +155,7 @@ static void read_processor(struct lldb_bundle *b)
 		else
 			json_skip(&b->j);
 	}
-	if (family <= 0xf && model <= 0xff && stepping <= 0xf)
-		b->t->caps.signature = (uint32_t)(stepping | (model & 0xf) << 4 | family << 8 |
-						  (model >> 4) << 16);
+	b->t->caps.signature = vpt_cpu_signature(family, model, stepping);
 }
 
 static void read_bundle(struct lldb_bundle *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output_state.h"
+#include "trace/origin.h"
 #include "trace/vec.h"
 
 void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info)
@@ -22,28 +23,13 @@ void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info)
 	info->tsc_multiplier = 1ull << 48;
 }
 
-/* CPUID.1:EAX as the display family and model. */
-static struct vpt_cpu cpu_of(uint32_t eax)
-{
-	uint32_t family = eax >> 8 & 0xf, model = eax >> 4 & 0xf;
-
-	if (!eax)
-		return (struct vpt_cpu){0};
-	if (family == 0x6 || family == 0xf)
-		model |= eax >> 12 & 0xf0;
-	if (family == 0xf)
-		family += eax >> 20 & 0xff;
-	return (struct vpt_cpu){VPT_CPU_INTEL, (uint16_t)family, (uint16_t)model,
-				(uint16_t)(eax & 0xf)};
-}
-
 int foreign_write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w)
 {
 	const char *slash = strrchr(source, '/');
 	struct vpt_origin origin = {
 		.kind = t->kind,
 		.flags = t->caps.signature ? VPT_ORIGIN_HARDWARE : 0,
-		.cpu = cpu_of(t->caps.signature),
+		.cpu = vpt_cpu_of(t->caps.signature),
 		.program = "vpt import",
 	};
 

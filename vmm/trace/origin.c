@@ -23,12 +23,14 @@ struct vpt_cpu vpt_cpu_of(uint32_t signature)
 	};
 }
 
-uint32_t vpt_cpu_signature(unsigned int family, unsigned int model, unsigned int stepping)
+uint32_t vpt_cpu_signature(uint64_t family, uint64_t model, uint64_t stepping)
 {
+	const uint64_t base = family < 0xf ? family : 0xf;
+
 	if (!family || family > 0xf + 0xffu || model > 0xff || stepping > 0xf)
 		return 0;
-	return stepping | (model & 0xf) << 4 | (family < 0xf ? family : 0xf) << 8 |
-	       (model >> 4) << 16 | (family < 0xf ? 0 : family - 0xf) << 20;
+	return (uint32_t)(stepping | (model & 0xf) << 4 | base << 8 | (model >> 4) << 16 |
+			  (family - base) << 20);
 }
 
 struct vpt_origin vpt_origin_of(enum vpt_origin_kind kind, const struct vpt_cpu *cpu)

@@ -14,7 +14,7 @@ struct vpt_cpu vpt_cpu_of(uint32_t signature);
  * Make CPUID.1:EAX of the family and the model as they are displayed. Returns 0 if one of the
  * numbers has no room in it, or the family is 0.
  */
-uint32_t vpt_cpu_signature(unsigned int family, unsigned int model, unsigned int stepping);
+uint32_t vpt_cpu_signature(uint64_t family, uint64_t model, uint64_t stepping);
 
 /* An ORIGIN block of this program. @cpu: the processor that writes the packets, NULL: none does. */
 struct vpt_origin vpt_origin_of(enum vpt_origin_kind kind, const struct vpt_cpu *cpu);
