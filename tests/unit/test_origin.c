@@ -173,7 +173,7 @@ START_TEST(no_signatures)
 	ck_assert_uint_eq(vpt_cpu_signature(6, 0x100, 0), 0);
 	ck_assert_uint_eq(vpt_cpu_signature(6, 0, 0x10), 0);
 	ck_assert_uint_eq(vpt_cpu_signature(6 + (1ull << 32), 0x5e, 3), 0);
-	ck_assert_uint_eq(vpt_cpu_signature(0x10e, 0xff, 0xf), 0xff0fff);
+	ck_assert_uint_eq(vpt_cpu_signature(0x10e, 0xff, 0xf), 0xfff0fff);
 }
 END_TEST
 
