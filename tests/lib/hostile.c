@@ -431,7 +431,7 @@ static void general(const struct hostile *h, uint64_t *random, struct vpt_regs *
 static void model_specific(uint64_t *random, struct vpt_engine_vcpu *v)
 {
 	static const uint32_t msrs[] = {
-		VPT_MSR_STAR,	      VPT_MSR_IA32_LSTAR,   0xc0000083,
+		VPT_MSR_STAR,	      VPT_MSR_LSTAR,	    0xc0000083,
 		VPT_MSR_FMASK,	      0xc0000102,	    0xc0000103,
 		VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP, VPT_MSR_SYSENTER_CS};
 	unsigned int i;

@@ -31,7 +31,7 @@ static int get_msr(struct vpt_engine_vcpu *e, uint32_t index, uint64_t *value)
 {
 	(void)e;
 	*value = index == VPT_MSR_STAR		 ? still.star
-		 : index == VPT_MSR_IA32_LSTAR	 ? still.lstar
+		 : index == VPT_MSR_LSTAR	 ? still.lstar
 		 : index == VPT_MSR_FMASK	 ? still.fmask
 		 : index == VPT_MSR_SYSENTER_CS	 ? still.sysenter_cs
 		 : index == VPT_MSR_SYSENTER_ESP ? still.sysenter_esp

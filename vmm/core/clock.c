@@ -8,9 +8,7 @@
 #include "core/hv.h"
 #include "dev/clock.h"
 
-#define MSR_TSC	       0x10u
-#define MSR_TSC_ADJUST 0x3bu
-#define BUS_HZ	       100000000ull
+#define BUS_HZ 100000000ull
 
 void vpt_clock_init(struct vpt_vcpu *v)
 {
@@ -99,10 +97,10 @@ static void wrote(struct vpt_vcpu *v, uint32_t msr)
 	struct vpt_clock host;
 	uint64_t offset;
 
-	if (msr != MSR_TSC && msr != MSR_TSC_ADJUST)
+	if (msr != VPT_MSR_TSC && msr != VPT_MSR_TSC_ADJUST)
 		return;
 	offset = host_offset(v, &host);
-	if (msr == MSR_TSC)
+	if (msr == VPT_MSR_TSC)
 		vpt_time_write(&v->ev->time, v->ev->retired,
 			       (uint32_t)v->regs->rax | v->regs->rdx << 32);
 	else
@@ -114,7 +112,7 @@ void vpt_clock_stepped(struct vpt_vcpu *v, const struct vpt_insn *insn)
 {
 	uint32_t msr = (uint32_t)v->regs->rcx;
 
-	if (insn->cls == VPT_INSN_RDTSC || (insn->cls == VPT_INSN_RDMSR && msr == MSR_TSC))
+	if (insn->cls == VPT_INSN_RDTSC || (insn->cls == VPT_INSN_RDMSR && msr == VPT_MSR_TSC))
 		tell(v);
 	else if (insn->cls == VPT_INSN_WRMSR)
 		wrote(v, msr);

@@ -7,8 +7,6 @@
 /* Vectors of the host's own, which the guest's are not. */
 #define HOST_VECTOR 0xec
 
-#define MSR_TSC 0x10u
-
 /* Bits of exit qualifications (SDM vol. 3, tables 28-3, 28-5 and 28-7). */
 #define QUAL_IO_IN	       (1ull << 3)
 #define QUAL_EPT_READ	       (1ull << 0)
@@ -199,14 +197,9 @@ void vpt_hv_note_mmio(struct vpt_vcpu *v, uint32_t len, bool write)
 	note(v, VPT_EXIT_REASON_EPT, write ? QUAL_EPT_WRITE : QUAL_EPT_READ, len);
 }
 
-void vpt_hv_note_rdmsr(struct vpt_vcpu *v, uint32_t index)
+void vpt_hv_note_rdmsr(struct vpt_vcpu *v)
 {
-	bool pt = index >= VPT_MSR_FIRST && index <= VPT_MSR_LAST;
-
-	if (vpt_hv_passes(&v->hv->hv, index))
-		return;
-	if (!pt || v->hv->hv.usage != VPT_USAGE_OWNED)
-		note(v, VPT_EXIT_REASON_RDMSR, 0, 0);
+	note(v, VPT_EXIT_REASON_RDMSR, 0, 0);
 }
 
 void vpt_hv_exit_wrmsr(struct vpt_vcpu *v, const struct vpt_retired *insn)
@@ -273,7 +266,7 @@ static void scale_tsc(struct vpt_vcpu *v, const struct vpt_insn *insn)
 	bool reads = insn->cls == VPT_INSN_RDTSC;
 	uint64_t tsc;
 
-	if (insn->cls == VPT_INSN_RDMSR && (uint32_t)v->regs->rcx == MSR_TSC)
+	if (insn->cls == VPT_INSN_RDMSR && (uint32_t)v->regs->rcx == VPT_MSR_TSC)
 		reads = true;
 	if (!reads || (!v->hv->tsc.offset && v->hv->tsc.multiplier == VPT_TSC_ONE))
 		return;

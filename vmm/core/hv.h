@@ -82,7 +82,7 @@ bool vpt_hv_retired(struct vpt_vcpu *v, const struct vpt_insn *insn,
 /* It does what makes it an exit. */
 void vpt_hv_note_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count);
 void vpt_hv_note_mmio(struct vpt_vcpu *v, uint32_t len, bool write);
-void vpt_hv_note_rdmsr(struct vpt_vcpu *v, uint32_t index);
+void vpt_hv_note_rdmsr(struct vpt_vcpu *v);
 void vpt_hv_exit_wrmsr(struct vpt_vcpu *v, const struct vpt_retired *insn);
 
 /* IA32_TSC_DEADLINE, in the host's time. */

@@ -1,29 +1,138 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* MSRs that the VMM answers for: the trace unit's, the APIC's, counters', the clock ratio. */
+/* Dispatch accesses to the MSRs of msrs.def: the trace unit's, the APIC's, the counters'. */
 #include "core/hv.h"
 
-/*
- * KVM ignores a filter of x2APIC MSRs: with it they are not there, and raise #GP as they
- * should.
- */
-static const struct vpt_msr_range ranges[] = {
-	{VPT_MSR_FIRST, VPT_MSR_LAST - VPT_MSR_FIRST + 1, true, true},
-	{VPT_ATOM_MSR_FIRST, VPT_ATOM_MSR_LAST - VPT_ATOM_MSR_FIRST + 1, true, true},
-	{VPT_MSR_IA32_PLATFORM_INFO, 1, true, true},
-	{VPT_MSR_APIC_BASE, 1, true, true},
-	{VPT_MSR_TSC_DEADLINE, 1, true, true},
-	{VPT_MSR_X2APIC_FIRST, VPT_MSR_X2APIC_LAST - VPT_MSR_X2APIC_FIRST + 1, true, true},
-	/* Performance monitoring: PMCx, EVTSELx, FIXED_CTRx, CAPABILITIES, from FIXED_CTR_CTRL
-	 * to INUSE, and PMCx at full width. */
-	{0xc1, VPT_PERFMON_GENERAL, true, true},
-	{0x186, VPT_PERFMON_GENERAL, true, true},
-	{0x309, VPT_PERFMON_FIXED, true, true},
-	{0x345, 1, true, true},
-	{0x38d, 6, true, true},
-	{0x4c1, VPT_PERFMON_GENERAL, true, true},
-	/* LER_FROM_LIP and LER_TO_LIP, which KVM has and reads as 0. The machine has no LBRs. */
-	{0x1dd, 2, true, true},
+/* Which accesses are VM exits, of a guest that the traced hypervisor runs. */
+enum msr_exit {
+	EXIT_ALWAYS,
+	EXIT_PT,   /* all but reads by a guest that owns PT */
+	EXIT_ATOM, /* all unless the guest's registers are in the processor */
 };
+
+struct msr_row {
+	uint32_t first, last;
+	enum vpt_fault (*read)(struct vpt_vcpu *v, uint32_t index, uint64_t *value);
+	enum vpt_fault (*write)(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+				const struct vpt_retired *insn);
+	enum msr_exit exit;
+};
+
+/* The guest's registers are in the processor: the hypervisor takes no part in the access. */
+static bool passes(const struct vpt_vcpu *v, uint32_t index)
+{
+	return index >= VPT_ATOM_MSR_FIRST && index <= VPT_ATOM_MSR_LAST &&
+	       vpt_hv_passes(&v->hv->hv);
+}
+
+static enum vpt_fault read_pt(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	if (v->hv && !passes(v, index))
+		return vpt_hv_rdmsr(&v->hv->hv, index, value);
+	return vpt_tracer_rdmsr(&v->tracer, index, value);
+}
+
+static enum vpt_fault write_pt(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+			       const struct vpt_retired *insn)
+{
+	if (v->hv && !passes(v, index))
+		return vpt_hv_wrmsr(&v->hv->hv, index, value);
+	return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
+}
+
+static enum vpt_fault read_ratio(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	(void)index;
+	*value = (uint64_t)v->vm->guest_caps.max_nonturbo << 8;
+	return VPT_FAULT_NONE;
+}
+
+static enum vpt_fault read_device(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	return vpt_platform_rdmsr(&v->vm->platform, index, value) == VPT_PLATFORM_DONE
+		       ? VPT_FAULT_NONE
+		       : VPT_FAULT_GP;
+}
+
+static enum vpt_fault read_deadline(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	enum vpt_fault fault = read_device(v, index, value);
+
+	if (fault == VPT_FAULT_NONE && v->hv && *value)
+		*value = v->hv->deadline;
+	return fault;
+}
+
+static enum vpt_fault read_perfmon(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	return vpt_perfmon_rdmsr(v, index, value) == VPT_PLATFORM_DONE ? VPT_FAULT_NONE
+								       : VPT_FAULT_GP;
+}
+
+/* Finish a WRMSR that is not the tracer's. The tracer counts such an instruction only here. */
+static enum vpt_fault written(struct vpt_vcpu *v, enum vpt_platform_msr done,
+			      const struct vpt_retired *insn)
+{
+	if (done != VPT_PLATFORM_DONE)
+		return VPT_FAULT_GP;
+	vpt_devices_touched(v);
+	if (!v->hv && vpt_tracer_on(&v->tracer)) {
+		vpt_tracer_retired(&v->tracer, insn);
+		vpt_tracer_plain(&v->tracer, insn->ip, insn->next);
+	}
+	return VPT_FAULT_NONE;
+}
+
+static enum vpt_fault write_device(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+				   const struct vpt_retired *insn)
+{
+	return written(v, vpt_platform_wrmsr(&v->vm->platform, index, value), insn);
+}
+
+/* KVM's CPUID reports the local APIC as enabled by KVM's own copy of the MSR. */
+static enum vpt_fault write_apic_base(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+				      const struct vpt_retired *insn)
+{
+	enum vpt_platform_msr done = vpt_platform_wrmsr(&v->vm->platform, index, value);
+
+	if (done == VPT_PLATFORM_DONE && !v->engine->observes)
+		(void)v->engine->set_msr(v->ev, index, value);
+	return written(v, done, insn);
+}
+
+static enum vpt_fault write_deadline(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+				     const struct vpt_retired *insn)
+{
+	if (v->hv)
+		value = vpt_hv_deadline(v, value);
+	return write_device(v, index, value, insn);
+}
+
+static enum vpt_fault write_perfmon(struct vpt_vcpu *v, uint32_t index, uint64_t value,
+				    const struct vpt_retired *insn)
+{
+	return written(v, vpt_perfmon_wrmsr(v, index, value), insn);
+}
+
+static const struct msr_row rows[] = {
+#define VPT_MSR_ROW(first, last, read, write, exit) {first, last, read, write, exit},
+#include "core/msrs.def"
+};
+
+/* The same rows, as an engine takes them. */
+static const struct vpt_msr_range ranges[] = {
+#define VPT_MSR_ROW(first, last, read, write, exit) {first, (last) - (first) + 1, true, true},
+#include "core/msrs.def"
+};
+
+static const struct msr_row *find(uint32_t index)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (index >= rows[i].first && index <= rows[i].last)
+			return &rows[i];
+	return NULL;
+}
 
 void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
 {
@@ -33,71 +142,43 @@ void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
 
 bool vpt_msr_traps(uint32_t index)
 {
-	size_t i;
+	return find(index);
+}
 
-	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (index - ranges[i].first < ranges[i].count)
-			return true;
-	return false;
+static bool exits(const struct vpt_vcpu *v, const struct msr_row *row, bool write)
+{
+	switch (row->exit) {
+	case EXIT_PT:
+		return write || v->hv->hv.usage != VPT_USAGE_OWNED;
+	case EXIT_ATOM:
+		return !vpt_hv_passes(&v->hv->hv);
+	case EXIT_ALWAYS:
+	default:
+		return true;
+	}
 }
 
 enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
 {
-	enum vpt_platform_msr done;
+	const struct msr_row *row = find(index);
 
-	if (v->hv)
-		vpt_hv_note_rdmsr(v, index);
-	if (index == VPT_MSR_IA32_PLATFORM_INFO) {
-		*value = (uint64_t)v->vm->guest_caps.max_nonturbo << 8;
-		return VPT_FAULT_NONE;
-	}
+	if (!row)
+		return VPT_FAULT_GP;
+	if (v->hv && exits(v, row, false))
+		vpt_hv_note_rdmsr(v);
 	vpt_irq_advance(v);
-	done = vpt_perfmon_rdmsr(v, index, value);
-	if (done == VPT_PLATFORM_OTHER)
-		done = vpt_platform_rdmsr(&v->vm->platform, index, value);
-	if (done == VPT_PLATFORM_OTHER && v->hv && !vpt_hv_passes(&v->hv->hv, index))
-		return vpt_hv_rdmsr(&v->hv->hv, index, value);
-	if (done == VPT_PLATFORM_OTHER)
-		return vpt_tracer_rdmsr(&v->tracer, index, value);
-	if (done == VPT_PLATFORM_DONE && v->hv && index == VPT_MSR_TSC_DEADLINE && *value)
-		*value = v->hv->deadline;
-	return done == VPT_PLATFORM_DONE ? VPT_FAULT_NONE : VPT_FAULT_GP;
-}
-
-/* KVM's CPUID shows whether the local APIC is on by what it holds itself. */
-static void mirror(struct vpt_vcpu *v, uint32_t index, uint64_t value)
-{
-	if (index == VPT_MSR_APIC_BASE && !v->engine->observes)
-		(void)v->engine->set_msr(v->ev, index, value);
+	return row->read ? row->read(v, index, value) : VPT_FAULT_GP;
 }
 
 enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
 			     const struct vpt_retired *insn)
 {
-	enum vpt_platform_msr done;
+	const struct msr_row *row = find(index);
 
-	if (v->hv && !vpt_hv_passes(&v->hv->hv, index))
+	if (!row)
+		return VPT_FAULT_GP;
+	if (v->hv && exits(v, row, true))
 		vpt_hv_exit_wrmsr(v, insn);
-	if (index == VPT_MSR_IA32_PLATFORM_INFO)
-		return VPT_FAULT_GP;
 	vpt_irq_advance(v);
-	if (v->hv && index == VPT_MSR_TSC_DEADLINE)
-		value = vpt_hv_deadline(v, value);
-	done = vpt_perfmon_wrmsr(v, index, value);
-	if (done == VPT_PLATFORM_OTHER)
-		done = vpt_platform_wrmsr(&v->vm->platform, index, value);
-	if (done == VPT_PLATFORM_OTHER && v->hv && !vpt_hv_passes(&v->hv->hv, index))
-		return vpt_hv_wrmsr(&v->hv->hv, index, value);
-	if (done == VPT_PLATFORM_OTHER)
-		return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
-	if (done == VPT_PLATFORM_GP)
-		return VPT_FAULT_GP;
-	mirror(v, index, value);
-	vpt_devices_touched(v);
-	/* The tracer counts only what it is told of here. */
-	if (!v->hv && vpt_tracer_on(&v->tracer)) {
-		vpt_tracer_retired(&v->tracer, insn);
-		vpt_tracer_plain(&v->tracer, insn->ip, insn->next);
-	}
-	return VPT_FAULT_NONE;
+	return row->write ? row->write(v, index, value, insn) : VPT_FAULT_GP;
 }

@@ -14,21 +14,6 @@
 #define WIDTH	     48
 #define COUNTER_MASK ((1ull << WIDTH) - 1)
 
-enum perfmon_msr {
-	MSR_GENERAL = 0xc1,
-	MSR_SELECT = 0x186,
-	MSR_DEBUGCTL = 0x1d9,
-	MSR_FIXED = 0x309,
-	MSR_CAPABILITIES = 0x345,
-	MSR_FIXED_CONTROL = 0x38d,
-	MSR_STATUS = 0x38e,
-	MSR_ENABLED = 0x38f,
-	MSR_STATUS_RESET = 0x390,
-	MSR_STATUS_SET = 0x391,
-	MSR_IN_USE = 0x392,
-	MSR_GENERAL_WIDE = 0x4c1,
-};
-
 /* Full-width writes. */
 #define CAPABILITIES (1ull << 13)
 
@@ -134,7 +119,7 @@ static void freeze(struct vpt_vcpu *v)
 	struct vpt_perfmon_state *s = &v->perfmon.s;
 	uint64_t debugctl = 0;
 
-	if (v->engine->get_msr(v->ev, MSR_DEBUGCTL, &debugctl))
+	if (v->engine->get_msr(v->ev, VPT_MSR_DEBUGCTL, &debugctl))
 		return;
 	if (debugctl & DEBUGCTL_FREEZE_COUNTS && version(v) >= 4)
 		s->status |= STATUS_COUNTS_FROZEN;
@@ -143,7 +128,7 @@ static void freeze(struct vpt_vcpu *v)
 	if (debugctl & DEBUGCTL_FREEZE_LBRS && version(v) >= 4)
 		s->status |= STATUS_LBR_FROZEN;
 	else if (debugctl & DEBUGCTL_FREEZE_LBRS)
-		(void)v->engine->set_msr(v->ev, MSR_DEBUGCTL, debugctl & ~DEBUGCTL_LBR);
+		(void)v->engine->set_msr(v->ev, VPT_MSR_DEBUGCTL, debugctl & ~DEBUGCTL_LBR);
 }
 
 /* [PMI-LATCH] */
@@ -228,57 +213,6 @@ static uint64_t in_use(const struct vpt_perfmon_state *s)
 	return used;
 }
 
-/* Registers of which there is one for each counter; NULL: it is none of these. */
-static uint64_t *indexed(struct vpt_perfmon_state *s, uint32_t index)
-{
-	if (index - MSR_GENERAL < GENERAL)
-		return &s->general[index - MSR_GENERAL];
-	if (index - MSR_GENERAL_WIDE < GENERAL)
-		return &s->general[index - MSR_GENERAL_WIDE];
-	if (index - MSR_SELECT < GENERAL)
-		return &s->select[index - MSR_SELECT];
-	if (index - MSR_FIXED < FIXED)
-		return &s->fixed[index - MSR_FIXED];
-	return NULL;
-}
-
-enum vpt_platform_msr vpt_perfmon_rdmsr(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
-{
-	struct vpt_perfmon_state *s = &v->perfmon.s;
-	const uint64_t *one = indexed(s, index);
-
-	vpt_perfmon_advance(v);
-	if (one) {
-		*value = *one;
-		return VPT_PLATFORM_DONE;
-	}
-	switch (index) {
-	case MSR_CAPABILITIES:
-		*value = CAPABILITIES;
-		return VPT_PLATFORM_DONE;
-	case MSR_FIXED_CONTROL:
-		*value = s->fixed_control;
-		return VPT_PLATFORM_DONE;
-	case MSR_STATUS:
-		*value = s->status;
-		return VPT_PLATFORM_DONE;
-	case MSR_ENABLED:
-		*value = s->enabled;
-		return VPT_PLATFORM_DONE;
-	case MSR_STATUS_RESET:
-		*value = 0;
-		return VPT_PLATFORM_DONE;
-	case MSR_STATUS_SET:
-		*value = 0;
-		return version(v) >= 4 ? VPT_PLATFORM_DONE : VPT_PLATFORM_GP;
-	case MSR_IN_USE:
-		*value = in_use(s);
-		return version(v) >= 4 ? VPT_PLATFORM_DONE : VPT_PLATFORM_GP;
-	default:
-		return VPT_PLATFORM_OTHER;
-	}
-}
-
 static enum vpt_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
 {
 	if (value & ~allowed)
@@ -287,63 +221,165 @@ static enum vpt_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
 	return VPT_PLATFORM_DONE;
 }
 
-static enum vpt_platform_msr write_indexed(uint64_t *to, uint32_t index, uint64_t value)
+/* One register per counter; `n` counts from the first. */
+static uint64_t read_general(const struct vpt_vcpu *v, uint32_t n)
 {
-	if (index - MSR_SELECT < GENERAL)
-		return set(to, value, SELECT_BITS);
-	/* As wide as they have always been. */
-	if (index - MSR_GENERAL < GENERAL)
-		value = (uint64_t)(int64_t)(int32_t)value & COUNTER_MASK;
-	return set(to, value, COUNTER_MASK);
+	return v->perfmon.s.general[n];
 }
 
-/* [PMI-LATCH] */
-static enum vpt_platform_msr write_status(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+static enum vpt_platform_msr write_general(struct vpt_vcpu *v, uint32_t n, uint64_t value)
 {
-	uint64_t *status = &v->perfmon.s.status;
+	return set(&v->perfmon.s.general[n], value, COUNTER_MASK);
+}
 
-	if (index == MSR_STATUS_SET) {
-		if (version(v) < 4 || value & ~status_bits(v))
-			return VPT_PLATFORM_GP;
-		*status |= value;
-	} else {
-		if (value & ~(status_bits(v) | STATUS_BUFFER_CHANGED))
-			return VPT_PLATFORM_GP;
-		*status &= ~value;
-	}
+/* PMCx takes 32 bits, sign-extended. */
+static enum vpt_platform_msr write_narrow(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	v->perfmon.s.general[n] = (uint64_t)(int64_t)(int32_t)value & COUNTER_MASK;
 	return VPT_PLATFORM_DONE;
 }
 
-static enum vpt_platform_msr write(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+static uint64_t read_select(const struct vpt_vcpu *v, uint32_t n)
 {
-	struct vpt_perfmon_state *s = &v->perfmon.s;
-	uint64_t *one = indexed(s, index);
+	return v->perfmon.s.select[n];
+}
 
-	if (one)
-		return write_indexed(one, index, value);
-	switch (index) {
-	case MSR_FIXED_CONTROL:
-		return set(&s->fixed_control, value, FIXED_BITS);
-	case MSR_ENABLED:
-		return set(&s->enabled, value, COUNTERS);
-	case MSR_STATUS_RESET:
-	case MSR_STATUS_SET:
-		return write_status(v, index, value);
-	case MSR_CAPABILITIES:
-	case MSR_STATUS:
-	case MSR_IN_USE:
+static enum vpt_platform_msr write_select(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	return set(&v->perfmon.s.select[n], value, SELECT_BITS);
+}
+
+static uint64_t read_fixed(const struct vpt_vcpu *v, uint32_t n)
+{
+	return v->perfmon.s.fixed[n];
+}
+
+static enum vpt_platform_msr write_fixed(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	return set(&v->perfmon.s.fixed[n], value, COUNTER_MASK);
+}
+
+static uint64_t read_capabilities(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)v, (void)n;
+	return CAPABILITIES;
+}
+
+static uint64_t read_fixed_control(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)n;
+	return v->perfmon.s.fixed_control;
+}
+
+static enum vpt_platform_msr write_fixed_control(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	(void)n;
+	return set(&v->perfmon.s.fixed_control, value, FIXED_BITS);
+}
+
+static uint64_t read_enabled(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)n;
+	return v->perfmon.s.enabled;
+}
+
+static enum vpt_platform_msr write_enabled(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	(void)n;
+	return set(&v->perfmon.s.enabled, value, COUNTERS);
+}
+
+static uint64_t read_status(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)n;
+	return v->perfmon.s.status;
+}
+
+static uint64_t read_zero(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)v, (void)n;
+	return 0;
+}
+
+/* [PMI-LATCH] */
+static enum vpt_platform_msr reset_status(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	(void)n;
+	if (value & ~(status_bits(v) | STATUS_BUFFER_CHANGED))
 		return VPT_PLATFORM_GP;
-	default:
+	v->perfmon.s.status &= ~value;
+	return VPT_PLATFORM_DONE;
+}
+
+static enum vpt_platform_msr set_status(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+{
+	(void)n;
+	if (value & ~status_bits(v))
+		return VPT_PLATFORM_GP;
+	v->perfmon.s.status |= value;
+	return VPT_PLATFORM_DONE;
+}
+
+static uint64_t read_in_use(const struct vpt_vcpu *v, uint32_t n)
+{
+	(void)n;
+	return in_use(&v->perfmon.s);
+}
+
+/* `version`: the first with the register, older ones raise #GP. No `write`: #GP. */
+static const struct perfmon_row {
+	uint32_t first, count;
+	unsigned int version;
+	uint64_t (*read)(const struct vpt_vcpu *v, uint32_t n);
+	enum vpt_platform_msr (*write)(struct vpt_vcpu *v, uint32_t n, uint64_t value);
+} rows[] = {
+	{VPT_MSR_PMC0, GENERAL, 1, read_general, write_narrow},
+	{VPT_MSR_A_PMC0, GENERAL, 1, read_general, write_general},
+	{VPT_MSR_PERFEVTSEL0, GENERAL, 1, read_select, write_select},
+	{VPT_MSR_FIXED_CTR0, FIXED, 2, read_fixed, write_fixed},
+	{VPT_MSR_PERF_CAPABILITIES, 1, 2, read_capabilities, NULL},
+	{VPT_MSR_FIXED_CTR_CTRL, 1, 2, read_fixed_control, write_fixed_control},
+	{VPT_MSR_PERF_STATUS, 1, 2, read_status, NULL},
+	{VPT_MSR_PERF_CTRL, 1, 2, read_enabled, write_enabled},
+	{VPT_MSR_PERF_STATUS_RESET, 1, 2, read_zero, reset_status},
+	{VPT_MSR_PERF_STATUS_SET, 1, 4, read_zero, set_status},
+	{VPT_MSR_PERF_INUSE, 1, 4, read_in_use, NULL},
+};
+
+static const struct perfmon_row *find(uint32_t index)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (index - rows[i].first < rows[i].count)
+			return &rows[i];
+	return NULL;
+}
+
+enum vpt_platform_msr vpt_perfmon_rdmsr(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+{
+	const struct perfmon_row *row = find(index);
+
+	vpt_perfmon_advance(v);
+	if (!row)
 		return VPT_PLATFORM_OTHER;
-	}
+	if (version(v) < row->version)
+		return VPT_PLATFORM_GP;
+	*value = row->read(v, index - row->first);
+	return VPT_PLATFORM_DONE;
 }
 
 enum vpt_platform_msr vpt_perfmon_wrmsr(struct vpt_vcpu *v, uint32_t index, uint64_t value)
 {
+	const struct perfmon_row *row = find(index);
 	enum vpt_platform_msr done;
 
 	vpt_perfmon_advance(v);
-	done = write(v, index, value);
+	if (!row)
+		return VPT_PLATFORM_OTHER;
+	if (version(v) < row->version || !row->write)
+		return VPT_PLATFORM_GP;
+	done = row->write(v, index - row->first, value);
 	note_on(&v->perfmon);
 	return done;
 }

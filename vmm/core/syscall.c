@@ -36,7 +36,7 @@ static enum vpt_done syscall(struct vpt_vcpu *v, const struct vpt_insn *insn,
 	v->regs->rflags |= VPT_FL_FIXED;
 	v->s.cs = vpt_flat_segment(cs, true, true, 0);
 	v->s.ss = vpt_flat_segment((uint16_t)(cs + 8), false, false, 0);
-	v->regs->rip = msr(v, VPT_MSR_IA32_LSTAR);
+	v->regs->rip = msr(v, VPT_MSR_LSTAR);
 	vpt_vcpu_store(v);
 	return VPT_DONE_RETIRED;
 }

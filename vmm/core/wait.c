@@ -10,15 +10,14 @@
 
 #include "core/transfer.h"
 
-#define LINE		   VPT_WAIT_LINE
-#define CSTATE_C1	   0x00u
-#define CSTATE_C6	   0x20u /* the deepest that there is */
-#define CSTATE_C0_1	   0xf1u
-#define CSTATE_C0_2	   0xf2u
-#define CR4_TSD		   (1ull << 2)
-#define HINT_C0		   0xf0u
-#define MSR_UMWAIT_CONTROL 0xe1u
-#define FL_ARITHMETIC	   (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
+#define LINE	      VPT_WAIT_LINE
+#define CSTATE_C1     0x00u
+#define CSTATE_C6     0x20u /* the deepest that there is */
+#define CSTATE_C0_1   0xf1u
+#define CSTATE_C0_2   0xf2u
+#define CR4_TSD	      (1ull << 2)
+#define HINT_C0	      0xf0u
+#define FL_ARITHMETIC (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
 
 static enum vpt_done fault(struct vpt_exception *e, struct vpt_exception what)
 {
@@ -140,7 +139,7 @@ static enum vpt_done pause_until(struct vpt_vcpu *v, const struct vpt_insn *insn
 		return VPT_DONE_NATIVE;
 	if ((v->cpl && v->s.cr4 & CR4_TSD) || (uint32_t)state & ~1u)
 		return fault(e, vpt_fault_code(VPT_VEC_GP, 0));
-	(void)v->engine->get_msr(v->ev, MSR_UMWAIT_CONTROL, &control);
+	(void)v->engine->get_msr(v->ev, VPT_MSR_UMWAIT_CONTROL, &control);
 	v->regs->rflags &= ~(uint64_t)FL_ARITHMETIC;
 	if ((!monitored || disarm(v)) && deadline > now) {
 		halt(v, state & 1 || control & 1 ? CSTATE_C0_1 : CSTATE_C0_2);

@@ -10,10 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VPT_MSR_APIC_BASE    0x1bu
-#define VPT_MSR_TSC_DEADLINE 0x6e0u
-#define VPT_MSR_X2APIC_FIRST 0x800u
-#define VPT_MSR_X2APIC_LAST  0x8ffu
+#include "x86/msr.h"
 
 #define VPT_APIC_BASE_BSP    (1ull << 8)
 #define VPT_APIC_BASE_X2     (1ull << 10)

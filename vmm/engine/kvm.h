@@ -10,10 +10,10 @@
 #include <time.h>
 
 #include "engine/engine.h"
+#include "x86/msr.h"
 
 #define VPT_RFLAGS_TF	       (1ull << 8)
 #define VPT_RFLAGS_RF	       (1ull << 16)
-#define VPT_MSR_LSTAR	       0xc0000082u
 #define VPT_KVM_MSRS_PER_RANGE 512u
 /* Where SYSCALL leads on hosts that do not leave ring 3 for it: nowhere. */
 #define VPT_KVM_SYSCALL_TRAP 0xfffff7ffffffe000ull

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vpt/msr.h"
+
 #define COST_STEPS 2000
 #define VECTOR_DB  1
 #define VECTOR_UD  6
@@ -143,12 +145,12 @@ static bool try_shutdown_resets(struct vpt_probe *probe)
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 0, code_ud2, sizeof(code_ud2)))
 		return true;
-	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
+	vpt_kvm_set_msr(&t.v->base, VPT_MSR_STAR, 0x0020000800000000ull);
 	vpt_kvm_hide_idt(t.v);
 	t.v->base.regs->rbx = 0x1234;
 	same = !vpt_kvm_enter_fully(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
 	       t.v->base.regs->rip == VPT_TINY_CODE && t.v->base.regs->rbx == 0x1234 &&
-	       !vpt_kvm_get_msr(&t.v->base, 0xc0000081, &star) && star == 0x0020000800000000ull;
+	       !vpt_kvm_get_msr(&t.v->base, VPT_MSR_STAR, &star) && star == 0x0020000800000000ull;
 	vpt_tiny_destroy(&t);
 	return !same;
 }
@@ -164,7 +166,7 @@ static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t le
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 3, code, len))
 		return false;
-	vpt_kvm_set_msr(&t.v->base, 0xc0000081, 0x0020000800000000ull);
+	vpt_kvm_set_msr(&t.v->base, VPT_MSR_STAR, 0x0020000800000000ull);
 	vpt_kvm_set_msr(&t.v->base, VPT_MSR_LSTAR, VPT_TINY_HANDLER);
 	run(&t, &exit);
 	ok = exit.kind == VPT_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
@@ -181,7 +183,7 @@ static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t le
 
 static bool try_msr_exit(struct vpt_probe *probe)
 {
-	static const struct vpt_msr_range range = {0x560, 64, true, true};
+	static const struct vpt_msr_range range = {VPT_MSR_FIRST, 64, true, true};
 	struct vpt_probe as = *probe;
 	struct vpt_exit exit;
 	struct vpt_tiny t;
@@ -190,11 +192,11 @@ static bool try_msr_exit(struct vpt_probe *probe)
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 0, code_rdmsr, sizeof(code_rdmsr)))
 		return false;
-	t.v->base.regs->rcx = 0x570;
+	t.v->base.regs->rcx = VPT_MSR_CTL;
 	ok = !vpt_kvm_trap_msrs(t.vm, &range, 1);
 	if (ok) {
 		run(&t, &exit);
-		ok = exit.kind == VPT_EXIT_RDMSR && exit.msr.index == 0x570;
+		ok = exit.kind == VPT_EXIT_RDMSR && exit.msr.index == VPT_MSR_CTL;
 	}
 	vpt_tiny_destroy(&t);
 	return ok;

@@ -187,7 +187,7 @@ uint64_t vpt_kvm_tsc_offset(struct vpt_kvm_vcpu *v)
 
 	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
 		return offset;
-	return vpt_kvm_get_msr(&v->base, 0x10, &tsc) ? 0 : tsc - __rdtsc();
+	return vpt_kvm_get_msr(&v->base, VPT_MSR_TSC, &tsc) ? 0 : tsc - __rdtsc();
 }
 
 void vpt_kvm_clock(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)

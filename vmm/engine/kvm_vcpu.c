@@ -11,16 +11,10 @@
 
 /* MSRs outside kvm_sregs that INIT or a lost VMCB would change. */
 static const uint32_t saved_msrs[VPT_KVM_SAVED_MSRS] = {
-	0xc0000081, /* STAR */
-	0xc0000082, /* LSTAR */
-	0xc0000083, /* CSTAR */
-	0xc0000084, /* FMASK */
-	0xc0000102, /* KERNEL_GS_BASE */
-	0x174,	    /* SYSENTER_CS */
-	0x175,	    /* SYSENTER_ESP */
-	0x176,	    /* SYSENTER_EIP */
-	0x277,	    /* PAT */
-	0xc0000103, /* TSC_AUX */
+	VPT_MSR_STAR,	      VPT_MSR_LSTAR,	      VPT_MSR_CSTAR,
+	VPT_MSR_FMASK,	      VPT_MSR_KERNEL_GS_BASE, VPT_MSR_SYSENTER_CS,
+	VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP,   VPT_MSR_PAT,
+	VPT_MSR_TSC_AUX,
 };
 
 static int kick_signal(void)

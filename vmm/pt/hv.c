@@ -576,10 +576,9 @@ enum vpt_fault vpt_hv_wrmsr(struct vpt_hv *hv, uint32_t msr, uint64_t value)
 	return VPT_FAULT_NONE;
 }
 
-bool vpt_hv_passes(const struct vpt_hv *hv, uint32_t msr)
+bool vpt_hv_passes(const struct vpt_hv *hv)
 {
-	return hv->ops == &vpt_hv_atom && is_live(hv) && msr >= VPT_ATOM_MSR_FIRST &&
-	       msr <= VPT_ATOM_MSR_LAST;
+	return hv->ops == &vpt_hv_atom && is_live(hv);
 }
 
 bool vpt_hv_insert_begin(struct vpt_hv *hv, uint64_t ip)

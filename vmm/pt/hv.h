@@ -107,9 +107,9 @@ struct vpt_hv_exit {
 void vpt_hv_exit(struct vpt_hv *hv, const struct vpt_hv_exit *e);
 void vpt_hv_over(struct vpt_hv *hv);
 
-/* Are the guest's accesses to this MSR no exits, but for the tracer? RTIT's, where it owns it:
- * no control and no area moves them, as it rests in root operation anyway. */
-bool vpt_hv_passes(const struct vpt_hv *hv, uint32_t msr);
+/* Returns true if the guest accesses the RTIT MSRs without a VM exit. A guest that owns RTIT does:
+ * no control and no MSR area changes them, as RTIT is off in root operation anyway. */
+bool vpt_hv_passes(const struct vpt_hv *hv);
 
 /* The guest's own registers. RDMSR may come before its exit, WRMSR after it. */
 enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value);

@@ -6,45 +6,43 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* What may be written: enum of checks, as functions. */
-typedef bool (*check_fn)(const struct vpt_soft *c, uint64_t value);
-
-static bool any(const struct vpt_soft *c, uint64_t value)
+/* May `value` be written to the MSR? */
+static bool any(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
-	(void)value;
+	(void)c, (void)index, (void)value;
 	return true;
 }
 
-static bool low32(const struct vpt_soft *c, uint64_t value)
+static bool low32(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
+	(void)c, (void)index;
 	return !(value >> 32);
 }
 
-static bool canonical(const struct vpt_soft *c, uint64_t value)
+static bool canonical(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
+	(void)index;
 	return vpt_soft_canonical(c, value);
 }
 
 /* SPEC_CTRL: IBRS, STIBP, SSBD. */
-static bool speculation(const struct vpt_soft *c, uint64_t value)
+static bool speculation(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
+	(void)c, (void)index;
 	return !(value & ~7ull);
 }
 
-/* DEBUGCTL: LBR and BTF, of which only the bits are there; freezing on PMI is the core's. */
-static bool debug_control(const struct vpt_soft *c, uint64_t value)
+/* DEBUGCTL: LBR and BTF have no effect; the core implements freezing on a PMI. */
+static bool debug_control(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
+	(void)c, (void)index;
 	return !(value & ~0x1803ull);
 }
 
 /* UMWAIT_CONTROL: no C0.2; the longest wait, in multiples of four. */
-static bool waiting(const struct vpt_soft *c, uint64_t value)
+static bool waiting(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
+	(void)c, (void)index;
 	return !(value >> 32) && !(value & 2);
 }
 
@@ -54,64 +52,57 @@ static bool memory_type(uint8_t type)
 }
 
 /* PAT has UC- beside the types of an MTRR (SDM vol. 3, 12.12.2). */
-static bool page_types(const struct vpt_soft *c, uint64_t value)
+static bool page_types(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
 	unsigned int i;
 
-	(void)c;
+	(void)c, (void)index;
 	for (i = 0; i < 64; i += 8)
 		if (!memory_type((uint8_t)(value >> i)) && (uint8_t)(value >> i) != 7)
 			return false;
 	return true;
 }
 
-static bool fixed_types(const struct vpt_soft *c, uint64_t value)
+static bool fixed_types(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
 	unsigned int i;
 
-	(void)c;
+	(void)c, (void)index;
 	for (i = 0; i < 64; i += 8)
 		if (!memory_type((uint8_t)(value >> i)))
 			return false;
 	return true;
 }
 
-static bool default_type(const struct vpt_soft *c, uint64_t value)
+static bool default_type(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	(void)c;
+	(void)c, (void)index;
 	return !(value & ~0xcffull) && memory_type((uint8_t)value);
 }
 
-static bool range_base(const struct vpt_soft *c, uint64_t value)
+/* A variable MTRR: its base is at an even number, its mask at an odd one. */
+static bool variable_range(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	return !(value >> c->paging.max_phy_addr) && !(value & 0xf00) &&
-	       memory_type((uint8_t)value);
+	if (value >> c->paging.max_phy_addr)
+		return false;
+	return index & 1 ? !(value & 0x7ff) : !(value & 0xf00) && memory_type((uint8_t)value);
 }
 
-static bool range_mask(const struct vpt_soft *c, uint64_t value)
-{
-	return !(value >> c->paging.max_phy_addr) && !(value & 0x7ff);
-}
-
-/* XSS: the components that CPUID leaf 0xd says are the supervisor's. */
-static bool supervisor_state(const struct vpt_soft *c, uint64_t value)
+/* XSS: the supervisor components of CPUID leaf 0DH. */
+static bool supervisor_state(const struct vpt_soft *c, uint32_t index, uint64_t value)
 {
 	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 1);
 
+	(void)index;
 	return e && !(value & ~(e->ecx | (uint64_t)e->edx << 32));
 }
 
-struct place {
-	size_t offset; /* in struct vpt_soft */
-	check_fn check;
-};
-
-#define MTRR_RANGES 16u
-#define MTRR_FIXED  11u
-
-/* The fixed MTRRs, in the order of their numbers. */
-static const uint16_t fixed_mtrr[MTRR_FIXED] = {0x250, 0x258, 0x259, 0x268, 0x269, 0x26a,
-						0x26b, 0x26c, 0x26d, 0x26e, 0x26f};
+/* Which feature of CPUID has the MSR? */
+static bool always(const struct vpt_soft *c)
+{
+	(void)c;
+	return true;
+}
 
 static bool has_mtrrs(const struct vpt_soft *c)
 {
@@ -120,96 +111,80 @@ static bool has_mtrrs(const struct vpt_soft *c)
 	return e && e->edx >> 12 & 1;
 }
 
-static bool find_mtrr(const struct vpt_soft *c, uint32_t index, struct place *p)
+static bool has_spec_ctrl(const struct vpt_soft *c)
 {
-	unsigned int i;
+	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
 
-	if (!has_mtrrs(c))
-		return false;
-	if (index >= 0x200 && index < 0x200 + MTRR_RANGES) {
-		p->offset = offsetof(struct vpt_soft, msr.mtrr) + 8 * (index - 0x200);
-		p->check = index & 1 ? range_mask : range_base;
-		return true;
-	}
-	for (i = 0; i < MTRR_FIXED; i++)
-		if (index == fixed_mtrr[i]) {
-			p->offset = offsetof(struct vpt_soft, msr.mtrr) + 8 * (MTRR_RANGES + i);
-			p->check = fixed_types;
-			return true;
-		}
-	return false;
+	return e && e->edx >> 26 & 1;
 }
 
-/* Does CPUID promise the MSR? */
-static bool present(const struct vpt_soft *c, uint32_t index)
+static bool has_waitpkg(const struct vpt_soft *c)
 {
-	const struct vpt_cpuid_entry *seven = vpt_soft_cpuid(c, 7, 0);
-	const struct vpt_cpuid_entry *xsave = vpt_soft_cpuid(c, 0xd, 1);
+	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
 
-	switch (index) {
-	case 0x48:
-		return seven && seven->edx >> 26 & 1;
-	case 0xe1:
-		return seven && seven->ecx >> 5 & 1;
-	case 0x2ff:
-		return has_mtrrs(c);
-	case 0xda0:
-		return xsave && xsave->eax >> 3 & 1;
-	default:
-		return true;
-	}
+	return e && e->ecx >> 5 & 1;
 }
 
-static bool find(const struct vpt_soft *c, uint32_t index, struct place *p)
+static bool has_xsaves(const struct vpt_soft *c)
 {
-#define AT(field) offsetof(struct vpt_soft, field)
-	static const struct {
-		uint32_t index;
-		struct place place;
-	} row[] = {
-		{0x48, {AT(msr.spec_ctrl), speculation}},
-		{0xe1, {AT(msr.umwait), waiting}},
-		{VPT_MSR_SYSENTER_CS, {AT(msr.sysenter_cs), low32}},
-		{VPT_MSR_SYSENTER_ESP, {AT(msr.sysenter_esp), canonical}},
-		{VPT_MSR_SYSENTER_EIP, {AT(msr.sysenter_eip), canonical}},
-		{0x1a0, {AT(msr.misc_enable), any}},
-		{0x1d9, {AT(msr.debugctl), debug_control}},
-		{0x277, {AT(msr.pat), page_types}},
-		{0x2ff, {AT(msr.mtrr_def), default_type}},
-		{0xda0, {AT(msr.xss), supervisor_state}},
-		{VPT_MSR_STAR, {AT(msr.star), any}},
-		{VPT_MSR_IA32_LSTAR, {AT(msr.lstar), canonical}},
-		{0xc0000083, {AT(msr.cstar), canonical}},
-		{VPT_MSR_FMASK, {AT(msr.fmask), low32}},
-		{0xc0000100, {AT(s.fs.base), canonical}},
-		{0xc0000101, {AT(s.gs.base), canonical}},
-		{0xc0000102, {AT(msr.kernel_gs_base), canonical}},
-		{0xc0000103, {AT(msr.tsc_aux), low32}},
-	};
-#undef AT
-	unsigned int i;
+	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 1);
 
-	if (!present(c, index))
-		return false;
-	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-		if (row[i].index == index) {
-			*p = row[i].place;
-			return true;
-		}
-	return find_mtrr(c, index, p);
+	return e && e->eax >> 3 & 1;
 }
 
-#define MSR_TSC		 0x10u
-#define MSR_PLATFORM_ID	 0x17u
-#define MSR_PRED_CMD	 0x49u
-#define MSR_BIOS_SIGN_ID 0x8bu
-#define MSR_MTRRCAP	 0xfeu
-#define MSR_MCG_CAP	 0x179u
-#define MSR_MCG_STATUS	 0x17au
-#define MSR_EFER	 0xc0000080u
+#define MTRR_RANGES 16u
+#define MTRR_FIX64K MTRR_RANGES
+#define MTRR_FIX16K (MTRR_FIX64K + 1)
+#define MTRR_FIX4K  (MTRR_FIX16K + 2)
+
+static uint64_t read_tsc(const struct vpt_soft *c)
+{
+	return vpt_time_read(&c->base.time, c->base.retired);
+}
+
+static bool write_tsc(struct vpt_soft *c, uint64_t value)
+{
+	vpt_time_write(&c->base.time, c->base.retired, value);
+	return true;
+}
+
+static uint64_t read_zero(const struct vpt_soft *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* The MSR ignores what is written. */
+static bool write_any(struct vpt_soft *c, uint64_t value)
+{
+	(void)c, (void)value;
+	return true;
+}
+
+static bool write_zero(struct vpt_soft *c, uint64_t value)
+{
+	(void)c;
+	return !value;
+}
+
+/* PRED_CMD: IBPB. */
+static bool write_pred_cmd(struct vpt_soft *c, uint64_t value)
+{
+	(void)c;
+	return !(value & ~1ull);
+}
 
 /* Eight ranges, the fixed ones, write combining. */
-#define MTRRCAP_VALUE (MTRR_RANGES / 2 | 1u << 8 | 1u << 10)
+static uint64_t read_mtrrcap(const struct vpt_soft *c)
+{
+	(void)c;
+	return MTRR_RANGES / 2 | 1u << 8 | 1u << 10;
+}
+
+static uint64_t read_efer(const struct vpt_soft *c)
+{
+	return c->s.efer;
+}
 
 static bool write_efer(struct vpt_soft *c, uint64_t value)
 {
@@ -229,60 +204,110 @@ static bool write_efer(struct vpt_soft *c, uint64_t value)
 	return true;
 }
 
+/*
+ * The MSRs of the engine. A row with `check` is stored from `offset` on in struct vpt_soft. Any
+ * other row is read and written by functions, NULL raises #GP, as does an MSR without a row.
+ */
+static const struct msr_row {
+	uint32_t first, last;
+	bool (*present)(const struct vpt_soft *c);
+	size_t offset;
+	bool (*check)(const struct vpt_soft *c, uint32_t index, uint64_t value);
+	uint64_t (*read)(const struct vpt_soft *c);
+	bool (*write)(struct vpt_soft *c, uint64_t value);
+} rows[] = {
+#define AT(field) offsetof(struct vpt_soft, field)
+#define STORED(name, present, field, check)                                            \
+	{                                                                              \
+		VPT_MSR_##name, VPT_MSR_##name, present, AT(field), check, NULL, NULL, \
+	}
+#define STORED_RANGE(first, last, present, field, check)                                \
+	{                                                                               \
+		VPT_MSR_##first, VPT_MSR_##last, present, AT(field), check, NULL, NULL, \
+	}
+#define CALLED(name, present, read, write)                                     \
+	{                                                                      \
+		VPT_MSR_##name, VPT_MSR_##name, present, 0, NULL, read, write, \
+	}
+	CALLED(TSC, always, read_tsc, write_tsc),
+	CALLED(PLATFORM_ID, always, read_zero, NULL),
+	STORED(SPEC_CTRL, has_spec_ctrl, msr.spec_ctrl, speculation),
+	CALLED(PRED_CMD, has_spec_ctrl, NULL, write_pred_cmd),
+	CALLED(BIOS_SIGN_ID, always, read_zero, write_any),
+	STORED(UMWAIT_CONTROL, has_waitpkg, msr.umwait, waiting),
+	CALLED(MTRRCAP, has_mtrrs, read_mtrrcap, NULL),
+	STORED(SYSENTER_CS, always, msr.sysenter_cs, low32),
+	STORED(SYSENTER_ESP, always, msr.sysenter_esp, canonical),
+	STORED(SYSENTER_EIP, always, msr.sysenter_eip, canonical),
+	CALLED(MCG_CAP, always, read_zero, NULL),
+	CALLED(MCG_STATUS, always, read_zero, write_zero),
+	STORED(MISC_ENABLE, always, msr.misc_enable, any),
+	STORED(DEBUGCTL, always, msr.debugctl, debug_control),
+	STORED_RANGE(MTRR_PHYSBASE0, MTRR_PHYSBASE0 + MTRR_RANGES - 1, has_mtrrs, msr.mtrr[0],
+		     variable_range),
+	STORED(MTRR_FIX64K_00000, has_mtrrs, msr.mtrr[MTRR_FIX64K], fixed_types),
+	STORED_RANGE(MTRR_FIX16K_80000, MTRR_FIX16K_A0000, has_mtrrs, msr.mtrr[MTRR_FIX16K],
+		     fixed_types),
+	STORED_RANGE(MTRR_FIX4K_C0000, MTRR_FIX4K_F8000, has_mtrrs, msr.mtrr[MTRR_FIX4K],
+		     fixed_types),
+	STORED(PAT, always, msr.pat, page_types),
+	STORED(MTRR_DEF_TYPE, has_mtrrs, msr.mtrr_def, default_type),
+	STORED(XSS, has_xsaves, msr.xss, supervisor_state),
+	CALLED(EFER, always, read_efer, write_efer),
+	STORED(STAR, always, msr.star, any),
+	STORED(LSTAR, always, msr.lstar, canonical),
+	STORED(CSTAR, always, msr.cstar, canonical),
+	STORED(FMASK, always, msr.fmask, low32),
+	STORED(FS_BASE, always, s.fs.base, canonical),
+	STORED(GS_BASE, always, s.gs.base, canonical),
+	STORED(KERNEL_GS_BASE, always, msr.kernel_gs_base, canonical),
+	STORED(TSC_AUX, always, msr.tsc_aux, low32),
+#undef AT
+#undef STORED
+#undef STORED_RANGE
+#undef CALLED
+};
+
+static const struct msr_row *find(const struct vpt_soft *c, uint32_t index)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (index >= rows[i].first && index <= rows[i].last)
+			return rows[i].present(c) ? &rows[i] : NULL;
+	return NULL;
+}
+
+static size_t place(const struct msr_row *row, uint32_t index)
+{
+	return row->offset + 8 * (index - row->first);
+}
+
 bool vpt_soft_msr_read(struct vpt_soft *c, uint32_t index, uint64_t *value)
 {
-	struct place p;
+	const struct msr_row *row = find(c, index);
 
-	if (find(c, index, &p)) {
-		memcpy(value, (const char *)c + p.offset, 8);
-		return true;
-	}
-	switch (index) {
-	case MSR_TSC:
-		*value = vpt_time_read(&c->base.time, c->base.retired);
-		return true;
-	case MSR_PLATFORM_ID:
-	case MSR_BIOS_SIGN_ID:
-	case MSR_MCG_CAP:
-	case MSR_MCG_STATUS:
-		*value = 0;
-		return true;
-	case MSR_MTRRCAP:
-		*value = MTRRCAP_VALUE;
-		return has_mtrrs(c);
-	case MSR_EFER:
-		*value = c->s.efer;
-		return true;
-	default:
+	if (!row || (!row->check && !row->read))
 		return false;
-	}
+	if (row->check)
+		memcpy(value, (const char *)c + place(row, index), 8);
+	else
+		*value = row->read(c);
+	return true;
 }
 
 bool vpt_soft_msr_write(struct vpt_soft *c, uint32_t index, uint64_t value)
 {
-	struct place p;
+	const struct msr_row *row = find(c, index);
 
-	if (find(c, index, &p)) {
-		if (!p.check(c, value))
-			return false;
-		memcpy((char *)c + p.offset, &value, 8);
-		return true;
-	}
-	switch (index) {
-	case MSR_TSC:
-		vpt_time_write(&c->base.time, c->base.retired, value);
-		return true;
-	case MSR_PRED_CMD:
-		return present(c, 0x48) && !(value & ~1ull);
-	case MSR_BIOS_SIGN_ID:
-		return true;
-	case MSR_MCG_STATUS:
-		return !value;
-	case MSR_EFER:
-		return write_efer(c, value);
-	default:
+	if (!row || (!row->check && !row->write))
 		return false;
-	}
+	if (!row->check)
+		return row->write(c, value);
+	if (!row->check(c, index, value))
+		return false;
+	memcpy((char *)c + place(row, index), &value, 8);
+	return true;
 }
 
 static bool trapped(const struct vpt_soft *c, bool write)

@@ -94,14 +94,38 @@ VPT_STATIC_ASSERT(sizeof(struct saved) ==
 			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 + 2048 + X87_BYTES,
 		  "without padding");
 
-/* In the order of struct saved's; EFER and the segments' bases are above. */
+#define FOUR(msr) (msr), (msr) + 1, (msr) + 2, (msr) + 3
+
+/* The order of the MSRs in a snapshot. EFER and the segment bases are in struct saved. */
 static const uint32_t msr_index[] = {
-	0xe1,  0x48,	   0x174,      0x175,	   0x176,      0x1a0,	   0x1d9,      0x277, 0x2ff,
-	0xda0, 0xc0000081, 0xc0000082, 0xc0000083, 0xc0000084, 0xc0000102, 0xc0000103, 0x200, 0x201,
-	0x202, 0x203,	   0x204,      0x205,	   0x206,      0x207,	   0x208,      0x209, 0x20a,
-	0x20b, 0x20c,	   0x20d,      0x20e,	   0x20f,      0x250,	   0x258,      0x259, 0x268,
-	0x269, 0x26a,	   0x26b,      0x26c,	   0x26d,      0x26e,	   0x26f,
+	VPT_MSR_UMWAIT_CONTROL,
+	VPT_MSR_SPEC_CTRL,
+	VPT_MSR_SYSENTER_CS,
+	VPT_MSR_SYSENTER_ESP,
+	VPT_MSR_SYSENTER_EIP,
+	VPT_MSR_MISC_ENABLE,
+	VPT_MSR_DEBUGCTL,
+	VPT_MSR_PAT,
+	VPT_MSR_MTRR_DEF_TYPE,
+	VPT_MSR_XSS,
+	VPT_MSR_STAR,
+	VPT_MSR_LSTAR,
+	VPT_MSR_CSTAR,
+	VPT_MSR_FMASK,
+	VPT_MSR_KERNEL_GS_BASE,
+	VPT_MSR_TSC_AUX,
+	FOUR(VPT_MSR_MTRR_PHYSBASE0),
+	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 4),
+	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 8),
+	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 12),
+	VPT_MSR_MTRR_FIX64K_00000,
+	VPT_MSR_MTRR_FIX16K_80000,
+	VPT_MSR_MTRR_FIX16K_A0000,
+	FOUR(VPT_MSR_MTRR_FIX4K_C0000),
+	FOUR(VPT_MSR_MTRR_FIX4K_C0000 + 4),
 };
+
+#undef FOUR
 
 #define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
 VPT_STATIC_ASSERT(MSR_COUNT <= MSRS, "room");

@@ -3,6 +3,8 @@
 #ifndef VMM_X86_X86_H
 #define VMM_X86_X86_H
 
+#include "x86/msr.h"
+
 #define VPT_CR0_PE (1ull << 0)
 #define VPT_CR0_MP (1ull << 1)
 #define VPT_CR0_ET (1ull << 4)
@@ -50,14 +52,6 @@
 
 #define VPT_DR6_BD (1ull << 13)
 #define VPT_DR6_BS (1ull << 14)
-
-#define VPT_MSR_IA32_PLATFORM_INFO 0xceu
-#define VPT_MSR_SYSENTER_CS	   0x174u
-#define VPT_MSR_SYSENTER_ESP	   0x175u
-#define VPT_MSR_SYSENTER_EIP	   0x176u
-#define VPT_MSR_STAR		   0xc0000081u
-#define VPT_MSR_IA32_LSTAR	   0xc0000082u
-#define VPT_MSR_FMASK		   0xc0000084u
 
 enum vpt_vector {
 	VPT_VEC_DE = 0,

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers of the architectural MSRs that the VMM handles (SDM vol. 4). Those of PT are in
+ * vpt/msr.h, those of RTIT in vpt/atom_msr.h. No other file may have the number of an MSR.
+ */
+#ifndef VMM_X86_MSR_H
+#define VMM_X86_MSR_H
+
+#define VPT_MSR_TSC		   0x10u
+#define VPT_MSR_PLATFORM_ID	   0x17u
+#define VPT_MSR_APIC_BASE	   0x1bu
+#define VPT_MSR_TSC_ADJUST	   0x3bu
+#define VPT_MSR_SPEC_CTRL	   0x48u
+#define VPT_MSR_PRED_CMD	   0x49u
+#define VPT_MSR_BIOS_SIGN_ID	   0x8bu
+#define VPT_MSR_PMC0		   0xc1u
+#define VPT_MSR_IA32_PLATFORM_INFO 0xceu
+#define VPT_MSR_UMWAIT_CONTROL	   0xe1u
+#define VPT_MSR_MTRRCAP		   0xfeu
+#define VPT_MSR_SYSENTER_CS	   0x174u
+#define VPT_MSR_SYSENTER_ESP	   0x175u
+#define VPT_MSR_SYSENTER_EIP	   0x176u
+#define VPT_MSR_MCG_CAP		   0x179u
+#define VPT_MSR_MCG_STATUS	   0x17au
+#define VPT_MSR_PERFEVTSEL0	   0x186u
+#define VPT_MSR_MISC_ENABLE	   0x1a0u
+#define VPT_MSR_DEBUGCTL	   0x1d9u
+#define VPT_MSR_LER_FROM_LIP	   0x1ddu
+#define VPT_MSR_LER_TO_LIP	   0x1deu
+
+/* Variable MTRRs: pairs of PHYSBASEn and PHYSMASKn. */
+#define VPT_MSR_MTRR_PHYSBASE0	  0x200u
+#define VPT_MSR_MTRR_FIX64K_00000 0x250u
+#define VPT_MSR_MTRR_FIX16K_80000 0x258u
+#define VPT_MSR_MTRR_FIX16K_A0000 0x259u
+#define VPT_MSR_MTRR_FIX4K_C0000  0x268u
+#define VPT_MSR_MTRR_FIX4K_F8000  0x26fu
+#define VPT_MSR_PAT		  0x277u
+#define VPT_MSR_MTRR_DEF_TYPE	  0x2ffu
+#define VPT_MSR_FIXED_CTR0	  0x309u
+#define VPT_MSR_PERF_CAPABILITIES 0x345u
+#define VPT_MSR_FIXED_CTR_CTRL	  0x38du
+#define VPT_MSR_PERF_STATUS	  0x38eu
+#define VPT_MSR_PERF_CTRL	  0x38fu
+#define VPT_MSR_PERF_STATUS_RESET 0x390u
+#define VPT_MSR_PERF_STATUS_SET	  0x391u
+#define VPT_MSR_PERF_INUSE	  0x392u
+#define VPT_MSR_A_PMC0		  0x4c1u
+#define VPT_MSR_TSC_DEADLINE	  0x6e0u
+#define VPT_MSR_X2APIC_FIRST	  0x800u
+#define VPT_MSR_X2APIC_LAST	  0x8ffu
+#define VPT_MSR_XSS		  0xda0u
+
+#define VPT_MSR_EFER	       0xc0000080u
+#define VPT_MSR_STAR	       0xc0000081u
+#define VPT_MSR_LSTAR	       0xc0000082u
+#define VPT_MSR_CSTAR	       0xc0000083u
+#define VPT_MSR_FMASK	       0xc0000084u
+#define VPT_MSR_FS_BASE	       0xc0000100u
+#define VPT_MSR_GS_BASE	       0xc0000101u
+#define VPT_MSR_KERNEL_GS_BASE 0xc0000102u
+#define VPT_MSR_TSC_AUX	       0xc0000103u
+
+#endif /* VMM_X86_MSR_H */
