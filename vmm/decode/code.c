@@ -37,6 +37,11 @@ struct other {
 	uint64_t id, number; /* VPT_SOURCE_NONE: the source does not have it */
 };
 
+struct content {
+	uint64_t hash;
+	const uint8_t *bytes; /* NULL: the slot is free */
+};
+
 struct vpt_code_store {
 	struct page *pages; /* sorted by CR3 and address */
 	size_t npages;
@@ -45,6 +50,10 @@ struct vpt_code_store {
 	struct space *spaces; /* sorted by CR3 */
 	size_t nspaces;
 	uint64_t common; /* the space that is part of all of the host's; 0: none */
+
+	/* Contents that vpt_code_same() was given, by their hashes. */
+	struct content *contents;
+	size_t most, ncontents; /* slots less 1, and those that are used */
 
 	/* Versions that replace others, sorted by their counter. */
 	struct version *later;
@@ -121,6 +130,12 @@ static int make_buckets(struct vpt_code_store *store)
 	if (!store->buckets)
 		return -ENOMEM;
 	store->mask = n - 1;
+	while (n < 2 * (store->npages + store->nlater))
+		n *= 2;
+	store->contents = calloc(n, sizeof(*store->contents));
+	if (!store->contents)
+		return -ENOMEM;
+	store->most = n - 1;
 	for (i = 0; i < store->npages; i++) {
 		size_t b = bucket(store, store->pages[i].cr3, store->pages[i].vaddr);
 
@@ -313,51 +328,6 @@ static struct version *list_code(const struct vpt_reader *reader, unsigned int v
 	return all;
 }
 
-static uint64_t hash_of(const uint8_t *bytes)
-{
-	uint64_t lanes[4] = {0}, words[4];
-	size_t i, k;
-
-	for (i = 0; i < VPT_CODE_BYTES; i += sizeof(words)) {
-		memcpy(words, bytes + i, sizeof(words));
-		for (k = 0; k < 4; k++)
-			lanes[k] = (lanes[k] ^ words[k]) * 0x9e3779b97f4a7c15ull;
-	}
-	return lanes[0] ^ lanes[1] >> 7 ^ lanes[2] >> 15 ^ lanes[3] >> 27;
-}
-
-/*
- * Let versions of the same content refer to the same bytes. A CODE block is of one space, and a
- * kernel's code is in the file once for each process. Returns false if there is no memory.
- */
-static bool share_contents(struct version *all, size_t n)
-{
-	struct content {
-		uint64_t hash;
-		const uint8_t *bytes;
-	} * table, *slot;
-	size_t room = 16, i;
-
-	while (room < 2 * n)
-		room *= 2;
-	table = calloc(room, sizeof(*table));
-	if (!table)
-		return false;
-	for (i = 0; i < n; i++) {
-		uint64_t hash = hash_of(all[i].bytes);
-
-		slot = &table[hash >> 32 & (room - 1)];
-		while (slot->bytes && slot->hash != hash)
-			slot = slot + 1 == table + room ? table : slot + 1;
-		if (!slot->bytes)
-			*slot = (struct content){hash, all[i].bytes};
-		else if (!memcmp(slot->bytes, all[i].bytes, VPT_CODE_BYTES))
-			all[i].bytes = slot->bytes;
-	}
-	free(table);
-	return true;
-}
-
 int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt_code_store **out)
 {
 	struct vpt_code_store *store = calloc(1, sizeof(*store));
@@ -380,8 +350,6 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 	if (!all || !store->pages || !store->later || !store->spaces)
 		goto out;
 
-	if (!share_contents(all, n))
-		goto out;
 	sort_out(store, all, n);
 	share_common(store, spaces, nspaces);
 	err = make_buckets(store);
@@ -401,6 +369,7 @@ void vpt_code_close(struct vpt_code_store *store)
 	if (!store)
 		return;
 	free(store->buckets);
+	free(store->contents);
 	free(store->pages);
 	free(store->later);
 	free(store->others);
@@ -442,6 +411,37 @@ void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
 				changed(context, store->spaces[k].cr3, v->vaddr, v->bytes);
 		}
 	}
+}
+
+static uint64_t hash_of(const uint8_t *bytes)
+{
+	uint64_t lanes[4] = {0}, words[4];
+	size_t i, k;
+
+	for (i = 0; i < VPT_CODE_BYTES; i += sizeof(words)) {
+		memcpy(words, bytes + i, sizeof(words));
+		for (k = 0; k < 4; k++)
+			lanes[k] = (lanes[k] ^ words[k]) * 0x9e3779b97f4a7c15ull;
+	}
+	return lanes[0] ^ lanes[1] >> 7 ^ lanes[2] >> 15 ^ lanes[3] >> 27;
+}
+
+const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes)
+{
+	const uint64_t hash = hash_of(bytes);
+	size_t i = hash >> 32 & store->most;
+
+	while (store->contents[i].bytes && store->contents[i].hash != hash)
+		i = (i + 1) & store->most;
+	if (store->contents[i].bytes)
+		return memcmp(store->contents[i].bytes, bytes, VPT_CODE_BYTES)
+			       ? bytes
+			       : store->contents[i].bytes;
+	if (2 * store->ncontents <= store->most) {
+		store->contents[i] = (struct content){hash, bytes};
+		store->ncontents++;
+	}
+	return bytes;
 }
 
 const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr)

@@ -36,6 +36,12 @@ void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
 const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr);
 
 /*
+ * Returns the first page that was given to this function and has the content of @bytes. A CODE
+ * block is of one space, so a kernel's code is in the file once for each process.
+ */
+const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes);
+
+/*
  * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
  * by 63:12 unless paging is PAE. VPT_CR3_UNKNOWN: no code is known for it.
  */

@@ -99,11 +99,11 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 
 static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
 {
-	/* A content is at one place in the file, which is a key for all pages that have it. */
-	uint64_t key = (uintptr_t)bytes;
+	const uint8_t *page = vpt_code_same(f->ahead.store, bytes);
+	const uint64_t key = (uintptr_t)page; /* of all pages that have this content */
 	struct dec_code *code = f->ahead.code;
 
-	if ((!dec_code_has(code, key) && dec_code_lend(code, key, bytes)) ||
+	if ((!dec_code_has(code, key) && dec_code_lend(code, key, page)) ||
 	    dec_code_map(code, space, vaddr, key))
 		f->ahead.no_memory = true;
 }
