@@ -65,9 +65,7 @@ enum vpt_insn_class vpt_pt_class(const struct dec_block *block)
 struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,
 				 unsigned int first, unsigned int count)
 {
-	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
 	struct vpt_told *told = vpt_pt_tell(f, VPT_TOLD_RUN);
-	unsigned int i;
 
 	if (!told)
 		return NULL;
@@ -79,9 +77,7 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 	told->insns -= count;
 	told->class =
 		(uint8_t)(first + count == block->insns ? vpt_pt_class(block) : VPT_INSN_OTHER);
-	told->ip = block->ip;
-	for (i = 0; i < first; i++)
-		told->ip += lens[i];
+	told->ip = dec_code_ip(f->ahead.code, block, first);
 	if (f->timed)
 		dec_timing_ran(&f->ahead.timing, block, first, count);
 	return told;

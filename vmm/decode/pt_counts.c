@@ -35,16 +35,10 @@ static bool has_room(struct vpt_pt_counts *c, size_t id)
 static bool add_part(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
 		     unsigned int count)
 {
-	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
-	uint64_t ip = block->ip, last;
-	unsigned int i;
+	const struct dec_code *code = f->ahead.code;
 
-	for (i = 0; i < first; i++)
-		ip += lens[i];
-	last = ip;
-	for (; i + 1 < first + count; i++)
-		last += lens[i];
-	return vpt_tally_add(&f->counts.parts, ip, last, count);
+	return vpt_tally_add(&f->counts.parts, dec_code_ip(code, block, first),
+			     dec_code_ip(code, block, first + count - 1), count);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,

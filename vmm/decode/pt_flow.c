@@ -235,19 +235,17 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 {
 	const struct vpt_told *run = f->run;
-	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block) + run->first;
-	uint32_t i;
+	const uint32_t last = run->first + run->count - 1;
 
 	clear(item);
 	item->kind = VPT_ITEM_BLOCK;
 	item->class = run->class;
 	item->mode = run->mode;
 	item->insns = run->count;
-	item->ip = item->last = run->ip;
+	item->ip = run->ip;
+	item->last = dec_code_ip(f->ahead.code, run->block, last);
 	item->offset = run->offset;
-	for (i = 0; i + 1 < run->count; i++)
-		item->last += lens[i];
-	item->size = lens[i];
+	item->size = dec_code_lens(f->ahead.code, run->block)[last];
 	f->run = NULL;
 	place(f, run, item);
 }

@@ -94,21 +94,20 @@ static void add(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec
 {
 	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
 	const uint64_t function = function_of(f, block);
-	struct vpt_part part = {.ip = block->ip, .function = function, .insns = count};
-	unsigned int i;
+	struct vpt_part part = {
+		.ip = dec_code_ip(f->ahead.code, block, first),
+		.function = function,
+		.insns = count,
+	};
 
-	for (i = 0; i < first; i++)
-		part.ip += lens[i];
 	if (first)
 		part.function = f->merge.function(f->merge.context, part.ip);
 	part.class = VPT_INSN_OTHER;
 	part.next = block->last + lens[block->insns - 1];
-	if (first + count == block->insns) {
+	if (first + count == block->insns)
 		part.class = (uint8_t)vpt_pt_class(block);
-	} else {
-		for (part.next = part.ip; i < first + count; i++)
-			part.next += lens[i];
-	}
+	else
+		part.next = dec_code_ip(f->ahead.code, block, first + count);
 	append(f, to, &part, function);
 }
 

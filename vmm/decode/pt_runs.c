@@ -24,17 +24,6 @@ static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint
 	return f->offer.takers->take(f->offer.context, &run);
 }
 
-static uint64_t behind(const struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
-		       unsigned int first, unsigned int count)
-{
-	const uint8_t *lens = dec_code_lens(f->ahead.code, block) + first;
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		ip += lens[i];
-	return ip;
-}
-
 /* Something must be queued before the run that comes next. */
 static bool must_queue(const struct vpt_pt_flow *f, uint64_t insns)
 {
@@ -48,8 +37,8 @@ uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsi
 	uint32_t taken = 0;
 
 	if (!must_queue(f, f->ahead.flow.insns - count))
-		taken = offer(f, block, first ? behind(f, block, block->ip, 0, first) : block->ip,
-			      first, count, *f->ahead.offset);
+		taken = offer(f, block, dec_code_ip(f->ahead.code, block, first), first, count,
+			      *f->ahead.offset);
 	/* Walks would be refused from here on, up to the next push. */
 	if (taken < count)
 		f->ahead.flow.tracelets = NULL;
@@ -86,8 +75,8 @@ static bool offer_queued(struct vpt_pt_flow *f, struct vpt_told *run)
 	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count, run->offset);
 
 	f->run = run;
-	run->ip = behind(f, run->block, run->ip, run->first, taken);
 	run->first += taken;
+	run->ip = dec_code_ip(f->ahead.code, run->block, run->first);
 	run->count -= taken;
 	if (run->count)
 		return false;

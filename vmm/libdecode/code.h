@@ -147,6 +147,18 @@ void dec_code_link_to(struct dec_code *code, struct dec_block *block, struct dec
  * block is made.
  */
 const uint8_t *dec_code_lens(const struct dec_code *code, const struct dec_block *block);
+/* The address of the block's instruction number @n, or, if it has @n instructions, behind the last. */
+static inline uint64_t dec_code_ip(const struct dec_code *code, const struct dec_block *block,
+				   unsigned int n)
+{
+	const uint8_t *lens = dec_code_lens(code, block);
+	uint64_t ip = block->ip;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		ip += lens[i];
+	return ip;
+}
 
 /* Blocks made so far, stale ones included, by id from 0. */
 uint32_t dec_code_count(const struct dec_code *code);

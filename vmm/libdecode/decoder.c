@@ -44,19 +44,15 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 		   unsigned int count)
 {
 	struct vptd_decoder *d = context;
-	const uint8_t *lens = dec_code_lens(d->code, block);
-	struct vptd_run run = {
-		.ip = block->ip,
+	const struct vptd_run run = {
+		.ip = dec_code_ip(d->code, block, first),
 		.page = dec_block_key(block),
 		.offset = *d->offset,
-		.lens = lens + first,
+		.lens = dec_code_lens(d->code, block) + first,
 		.count = count,
 		.mode = block->mode,
 	};
-	unsigned int i;
 
-	for (i = 0; i < first; i++)
-		run.ip += lens[i];
 	d->ops.run(d->context, &run);
 }
 
