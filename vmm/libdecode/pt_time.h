@@ -47,7 +47,7 @@ enum vptd_status dec_pt_time_before(struct dec_pt *pt, const struct vpt_packet *
 void dec_pt_time_after(struct dec_pt *pt, const struct vpt_packet *p);
 
 /* The same for a TNT or TIP while nothing waits: before a packet that ends at @offset, */
-static inline void dec_timing_pass(struct dec_timing *t, uint64_t offset, unsigned int size)
+static inline void dec_timing_pass(struct dec_timing *t, uint64_t offset, size_t size)
 {
 	if (t->end != offset - size)
 		t->now.in_cycs = false;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "libdecode/edges.h"
+#include "libdecode/stride.h"
 
 #define STACK_MAX 12u  /* addresses that a walk takes and leaves, together */
 #define STEPS	  256u /* blocks of one walk at most */
@@ -43,6 +44,7 @@ struct dec_tracelets {
 	/* For each walk the number of blocks; their ids, shifted left by one, and the link taken. */
 	uint32_t *path;
 	uint32_t npath, path_room;
+	struct dec_strides *strides;
 };
 
 #define FIRST_SLOTS 4096u
@@ -71,8 +73,9 @@ struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts)
 	t->max_addresses = entries(max_bytes, sizeof(*t->addresses), FIRST_ROOM);
 	t->max_path = entries(max_bytes, sizeof(*t->path), FIRST_ROOM);
 	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
-	if (!t->walk) {
-		free(t);
+	t->strides = dec_strides_new(max_bytes / 8, counts);
+	if (!t->walk || !t->strides) {
+		dec_tracelets_free(t);
 		return NULL;
 	}
 	return t;
@@ -82,10 +85,16 @@ void dec_tracelets_free(struct dec_tracelets *t)
 {
 	if (!t)
 		return;
+	dec_strides_free(t->strides);
 	free(t->walk);
 	free(t->addresses);
 	free(t->path);
 	free(t);
+}
+
+struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t)
+{
+	return t ? t->strides : NULL;
 }
 
 static inline size_t slot_of(const struct dec_tracelets *t, const struct dec_block *from,
@@ -345,6 +354,7 @@ void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
 {
 	size_t i;
 
+	dec_strides_expand(t->strides, f);
 	for (i = 0; t->used && t->keeps_paths && !marks(f) && i <= t->mask; i++) {
 		const struct walk *soon = &t->walk[(i + 8) & t->mask];
 

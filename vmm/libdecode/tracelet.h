@@ -18,11 +18,14 @@
 
 /*
  * Make a cache. @max_bytes bounds each of three arrays: walks, return addresses and, with
- * @counts, paths. @counts must be true if dec_tracelets_expand() is used. Returns NULL if there
+ * @counts, paths. Strides have an eighth of that. @counts must be true if dec_tracelets_expand() is used. Returns NULL if there
  * is no memory.
  */
 struct dec_tracelets *dec_tracelets_new(size_t max_bytes, bool counts);
 void dec_tracelets_free(struct dec_tracelets *t);
+
+/* Returns the cache of strides that belongs to this one, or NULL. */
+struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t);
 
 /*
  * Consume outcomes of the flow, which is at the first instruction of a block, by a cached walk or
@@ -30,7 +33,7 @@ void dec_tracelets_free(struct dec_tracelets *t);
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
-/* Move the counts of all walks to the hits of blocks, and for RETs to the edges of @f if it has any. */
+/* Move the counts of all walks and strides to the hits of blocks, and for RETs to the edges of @f if it has any. */
 void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
 #endif /* VMM_LIBDECODE_TRACELET_H */

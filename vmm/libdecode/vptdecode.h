@@ -171,7 +171,8 @@ struct vptd_config {
 	uint64_t ctl;	    /* IA32_RTIT_CTL */
 	uint64_t cr3_match; /* IA32_RTIT_CR3_MATCH */
 	struct vptd_range range[VPTD_RANGES];
-	uint64_t cache; /* bytes of each of three arrays of tracelets at most; 0: 128 MiB */
+	/* Bytes of each of three arrays of tracelets at most; strides have an eighth. 0: 128 MiB */
+	uint64_t cache;
 	/* For VPTD_TIME. A caller whose structure ends before them may pass its own `size`. */
 	uint32_t crystal_num;  /* CPUID.15H:EBX and EAX: TSC ticks per crystal clock; for MTC */
 	uint32_t crystal_den;  /* packets */

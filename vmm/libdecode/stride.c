@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The stride cache.
+ *
+ * A stride begins and ends where a TIP arrives, so no outcome is left over at either end, and the
+ * last IP is the address of the block. A stride is good as long as all of its blocks are: its view
+ * is current. The addresses that it takes off the return stack must be on top at each use.
+ * Packets that come for the first time are only noted, because many never come again.
+ */
+#include "libdecode/stride.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libdecode/edges.h"
+#include "libdecode/flow.h"
+
+#define STACK_MAX   12u	 /* addresses that a stride takes and leaves, together */
+#define STEPS	    256u /* blocks of one stride at most */
+#define FIRST_SLOTS 1024u
+#define FIRST_ROOM  8192u /* entries of the other arrays */
+#define SEEN	    32768u
+#define MAX_ENTRIES (1u << 24)
+
+#define NEEDS_TARGET \
+	(1u << DEC_END_RET | 1u << DEC_END_JUMP_IND | 1u << DEC_END_CALL_IND | 1u << DEC_END_FAR)
+
+struct stride {
+	uint64_t units[DEC_STRIDE_UNITS / 2];
+	const struct dec_block *from; /* NULL: the slot is free */
+	struct dec_block *to;
+	uint32_t view;
+	uint32_t hits;
+	uint32_t stack;	     /* index of the addresses in `addresses` */
+	uint32_t insns : 17; /* at most STEPS * 512 */
+	uint32_t n : 3;	     /* units */
+	uint32_t pops : 4, pushes : 4;
+	uint32_t of_all : 1; /* @view is that of all spaces: index of views[] */
+};
+
+struct dec_strides {
+	struct stride *slot;
+	size_t mask, used;
+	size_t max; /* slots */
+	uint32_t max_room;
+	/* For each stride what it takes, what it leaves and, with paths, its path. */
+	uint64_t *addresses;
+	uint32_t naddresses, room;
+	/* For each stride the number of blocks; their ids, shifted left by one, and the link. */
+	uint32_t *path;
+	uint32_t npath, path_room;
+	bool keeps_paths;
+	bool has_retc, pops; /* the flow's, when the strides were made */
+	uint16_t seen[SEEN]; /* hashes of packets that came once */
+};
+
+static size_t power_of_two(size_t max, size_t least)
+{
+	size_t n = least;
+
+	while (n < MAX_ENTRIES && n <= max / 2)
+		n *= 2;
+	return n;
+}
+
+struct dec_strides *dec_strides_new(size_t max_bytes, bool counts)
+{
+	struct dec_strides *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->keeps_paths = counts;
+	s->mask = FIRST_SLOTS - 1;
+	s->max = power_of_two(max_bytes / sizeof(*s->slot), FIRST_SLOTS);
+	s->max_room = (uint32_t)power_of_two(max_bytes / sizeof(*s->addresses), FIRST_ROOM);
+	s->slot = calloc(s->mask + 1, sizeof(*s->slot));
+	if (!s->slot) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void dec_strides_free(struct dec_strides *s)
+{
+	if (!s)
+		return;
+	free(s->slot);
+	free(s->addresses);
+	free(s->path);
+	free(s);
+}
+
+static void expand(const struct dec_strides *s, const struct dec_flow *f, struct stride *w)
+{
+	const uint32_t *path = s->path + s->addresses[w->stack + w->pops + w->pushes];
+	uint32_t steps = *path++, i;
+
+	for (i = 0; w->hits && i < steps; i++) {
+		struct dec_block *block = dec_code_at(f->code, path[i] >> 1);
+		const struct dec_block *to =
+			i + 1 < steps ? dec_code_at(f->code, path[i + 1] >> 1) : w->to;
+
+		if (f->edges && NEEDS_TARGET >> block->end & 1)
+			dec_edges_add(f->edges, block->id, to->ip, w->hits);
+		else
+			block->hits[path[i] & 1] += w->hits;
+	}
+	w->hits = 0;
+}
+
+void dec_strides_expand(struct dec_strides *s, const struct dec_flow *f)
+{
+	size_t i;
+
+	for (i = 0; s->keeps_paths && i <= s->mask; i++) {
+		if (s->slot[i].from)
+			expand(s, f, &s->slot[i]);
+	}
+}
+
+static void forget_all(struct dec_strides *s, const struct dec_flow *f)
+{
+	dec_strides_expand(s, f);
+	memset(s->slot, 0, (s->mask + 1) * sizeof(*s->slot));
+	s->used = 0;
+	s->naddresses = 0;
+	s->npath = 0;
+}
+
+bool dec_strides_fits(struct dec_strides *s, const struct dec_flow *f, uint64_t last_ip)
+{
+	/* A CALL and its RET within a stride do not show that the oldest address is lost. */
+	if (!f->cur || f->nbits || f->index || f->cur->ip != last_ip || f->last_call ||
+	    f->depth > DEC_STACK - STACK_MAX)
+		return false;
+	/* Another one is told of walks. */
+	if (f->ops && f->ops->walk)
+		return false;
+	if (vpt_unlikely(s->has_retc != f->has_retc || s->pops != f->pops)) {
+		forget_all(s, f);
+		s->has_retc = f->has_retc;
+		s->pops = f->pops;
+	}
+	return true;
+}
+
+static inline uint64_t hash_of(const struct dec_block *from, const struct dec_stride_key *key)
+{
+	uint64_t hash = key->units[0] * 0xd6e8feb86659fd93ull + key->n;
+
+	hash = (hash ^ hash >> 32 ^ key->units[1]) * 0xa0761d6478bd642full;
+	return (hash ^ hash >> 32 ^ (uintptr_t)from >> 3) * 0x9e3779b97f4a7c15ull;
+}
+
+static inline bool is_of(const struct stride *w, const struct dec_block *from,
+			 const struct dec_stride_key *key)
+{
+	return w->from == from && w->units[0] == key->units[0] && w->units[1] == key->units[1] &&
+	       w->n == key->n;
+}
+
+/* Are the addresses that the stride takes off the stack those that are there? */
+static inline bool returns_match(const struct dec_strides *s, const struct dec_flow *f,
+				 const struct stride *w)
+{
+	unsigned int i;
+
+	if (f->depth < w->pops)
+		return false;
+	for (i = 0; i < w->pops; i++) {
+		if (s->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
+			return false;
+	}
+	return true;
+}
+
+/* No stride of this view is used again. */
+static bool is_past(const struct dec_flow *f, const struct stride *w)
+{
+	return w->view != f->views[w->of_all] && (w->of_all || w->view <= dec_code_past(f->code));
+}
+
+/* The most strides from a block by the same packets, which take different addresses. */
+#define TWINS_MAX 8u
+
+/* Returns the stride of these packets, or the slot for it. *found says which. */
+static inline struct stride *find(const struct dec_strides *s, const struct dec_flow *f,
+				  const struct dec_stride_key *key, uint64_t hash, bool *found)
+{
+	size_t i = hash >> 32 & s->mask;
+	unsigned int twins = 0;
+
+	for (; s->slot[i].from; i = (i + 1) & s->mask) {
+		struct stride *w = &s->slot[i];
+
+		if (!is_of(w, f->cur, key))
+			continue;
+		*found = w->view == f->views[w->of_all] && returns_match(s, f, w);
+		if (vpt_likely(*found) || is_past(f, w) || ++twins == TWINS_MAX)
+			return w;
+	}
+	*found = false;
+	return &s->slot[i];
+}
+
+/* What a stride does while it is made. */
+struct make {
+	struct dec_block *at;
+	uint64_t bits;	   /* outcomes, the oldest in bit 63, */
+	unsigned int left; /* and how many */
+	uint64_t insns;
+	uint64_t pop[STACK_MAX], push[STACK_MAX];
+	unsigned int pops, pushes, steps;
+	bool of_all;
+	uint32_t path[STEPS];
+};
+
+/* Take an address off the stack. Returns false if the stride cannot have it. */
+static bool pop(const struct dec_flow *f, struct make *m, uint64_t *to)
+{
+	if (m->pushes) {
+		*to = m->push[--m->pushes];
+		return true;
+	}
+	if (m->pops == f->depth || m->pops == STACK_MAX / 2)
+		return false;
+	*to = f->stack[(f->top - 1 - m->pops) % DEC_STACK];
+	m->pop[m->pops++] = *to;
+	return true;
+}
+
+static bool push(struct make *m)
+{
+	if (m->pushes == STACK_MAX / 2)
+		return false;
+	m->push[m->pushes++] = m->at->next;
+	return true;
+}
+
+static unsigned int use_outcome(struct make *m)
+{
+	unsigned int taken = (unsigned int)(m->bits >> 63);
+
+	m->bits <<= 1;
+	m->left--;
+	return taken;
+}
+
+/* Pass the current block, which leads to @to by link @which. */
+static bool step(struct make *m, struct dec_block *to, unsigned int which)
+{
+	if (!to || !to->insns || m->steps == STEPS)
+		return false;
+	m->path[m->steps++] = m->at->id << 1 | which;
+	m->insns += m->at->insns;
+	m->of_all &= to->of_all_spaces;
+	m->at = to;
+	return true;
+}
+
+static bool compressed_return(struct dec_flow *f, struct make *m)
+{
+	uint64_t to;
+
+	return f->has_retc && use_outcome(m) && pop(f, m, &to) &&
+	       step(m, dec_code_block(f->code, to, m->at->mode), DEC_TAKEN);
+}
+
+/* One block that needs no target. Returns false if there is no stride through it. */
+static bool pass_block(struct dec_flow *f, struct make *m)
+{
+	struct dec_block *block = m->at;
+	unsigned int which;
+
+	switch ((enum dec_end)block->end) {
+	case DEC_END_COND:
+		if (!m->left)
+			return false;
+		which = use_outcome(m);
+		return step(m, dec_flow_link(f, block, which), which);
+	case DEC_END_CALL:
+		return push(m) && step(m, dec_flow_link(f, block, DEC_TAKEN), DEC_TAKEN);
+	case DEC_END_JUMP:
+		return step(m, dec_flow_link(f, block, DEC_TAKEN), DEC_TAKEN);
+	case DEC_END_NEXT:
+	case DEC_END_PTWRITE:
+	case DEC_END_WRMSR:
+	case DEC_END_VMPTRLD:
+	case DEC_END_CR0:
+	case DEC_END_INTO:
+		return step(m, dec_flow_link(f, block, DEC_FALL), DEC_FALL);
+	case DEC_END_RET:
+		return compressed_return(f, m);
+	default:
+		return false;
+	}
+}
+
+/* The packet's target is that of the branch at the end of the current block. */
+static bool arrive(struct dec_flow *f, struct make *m, uint64_t ip)
+{
+	struct dec_block *block = m->at;
+	uint64_t expected;
+
+	if (block->end == DEC_END_CALL_IND && !push(m))
+		return false;
+	if (block->end == DEC_END_RET && f->pops && !pop(f, m, &expected))
+		return false;
+	return step(m, dec_code_block(f->code, ip, f->mode), DEC_TAKEN) && m->at->ip == ip;
+}
+
+static void add_outcomes(struct make *m, unsigned int tnt)
+{
+	unsigned int n;
+
+	if (!tnt)
+		return;
+	/* The outcomes are between the stop bit and bit 0, which is 0. */
+	n = 30u - (unsigned int)__builtin_clz(tnt);
+	m->bits |= (uint64_t)(tnt >> 1 ^ 1u << n) << (64 - n - m->left);
+	m->left += n;
+}
+
+/* Returns false if the outcomes of a unit are not those up to its TIP, or in any doubt. */
+static bool unit(struct dec_flow *f, struct make *m, uint32_t u)
+{
+	uint64_t base = m->at->ip & ~(uint64_t)0xffff;
+
+	m->bits = 0;
+	m->left = 0;
+	add_outcomes(m, u >> 24);
+	add_outcomes(m, u >> 16 & 0xff);
+	while (m->left || !(NEEDS_TARGET >> m->at->end & 1)) {
+		if (!pass_block(f, m))
+			return false;
+	}
+	return arrive(f, m, base | (u & 0xffff));
+}
+
+/* Run the packets on paper. Returns false if there is no stride, or code may change within it. */
+static bool walk(struct dec_flow *f, const struct dec_stride_key *key, struct make *m)
+{
+	unsigned int i;
+
+	m->at = f->cur;
+	m->of_all = f->cur->of_all_spaces;
+	m->insns = m->pops = m->pushes = m->steps = 0;
+	for (i = 0; i < key->n; i++) {
+		if (!unit(f, m, (uint32_t)(key->units[i / 2] >> (i % 2 * 32))) ||
+		    f->insns + m->insns > f->limit)
+			return false;
+	}
+	return true;
+}
+
+static bool grow(void **array, uint32_t *room, uint32_t used, uint32_t more, size_t size)
+{
+	uint32_t want = *room ? 2 * *room : FIRST_ROOM;
+	void *grown;
+
+	if (*room - used >= more)
+		return true;
+	grown = realloc(*array, want * size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = want;
+	return true;
+}
+
+/* Make room for a stride in the arrays beside the slots. Returns false if there is no memory. */
+static bool has_room(struct dec_strides *s)
+{
+	void *addresses = s->addresses, *path = s->path;
+	bool ok = grow(&addresses, &s->room, s->naddresses, STACK_MAX + 1, sizeof(*s->addresses)) &&
+		  (!s->keeps_paths ||
+		   grow(&path, &s->path_room, s->npath, STEPS + 1, sizeof(*s->path)));
+
+	s->addresses = addresses;
+	s->path = path;
+	return ok;
+}
+
+static struct stride *free_slot(const struct dec_strides *s, const struct stride *w)
+{
+	const struct dec_stride_key key = {{w->units[0], w->units[1]}, w->n, 0};
+	size_t i = hash_of(w->from, &key) >> 32 & s->mask;
+
+	while (s->slot[i].from)
+		i = (i + 1) & s->mask;
+	return &s->slot[i];
+}
+
+static bool double_slots(struct dec_strides *s)
+{
+	struct dec_strides old = *s;
+	size_t i;
+
+	s->mask = 2 * s->mask + 1;
+	s->slot = calloc(s->mask + 1, sizeof(*s->slot));
+	if (!s->slot) {
+		s->slot = old.slot;
+		s->mask = old.mask;
+		return false;
+	}
+	for (i = 0; i <= old.mask; i++) {
+		if (old.slot[i].from)
+			*free_slot(s, &old.slot[i]) = old.slot[i];
+	}
+	free(old.slot);
+	return true;
+}
+
+/* Make room for another stride. Returns false if there is no memory. */
+static bool make_room(struct dec_strides *s, const struct dec_flow *f)
+{
+	bool full = s->used * 4 > s->mask * 3;
+
+	if (s->max_room - s->naddresses < STACK_MAX + 1 || s->max_room - s->npath <= STEPS ||
+	    (full && s->mask + 1 >= s->max))
+		forget_all(s, f);
+	else if (full && !double_slots(s))
+		return false;
+	return has_room(s);
+}
+
+/* Keep a stride that was made in slot @w. */
+static void keep(struct dec_strides *s, const struct dec_flow *f, const struct dec_stride_key *key,
+		 const struct make *m, struct stride *w)
+{
+	unsigned int i;
+
+	s->used += !w->from;
+	*w = (struct stride){
+		.units = {key->units[0], key->units[1]},
+		.from = f->cur,
+		.to = m->at,
+		.view = f->views[m->of_all],
+		.stack = s->naddresses,
+		.insns = m->insns & 0x1ffff,
+		.n = key->n & 7,
+		.pops = m->pops & 15,
+		.pushes = m->pushes & 15,
+		.of_all = m->of_all,
+	};
+	for (i = 0; i < m->pops; i++)
+		s->addresses[s->naddresses++] = m->pop[i];
+	for (i = 0; i < m->pushes; i++)
+		s->addresses[s->naddresses++] = m->push[i];
+	if (s->keeps_paths) {
+		s->addresses[s->naddresses++] = s->npath;
+		s->path[s->npath++] = m->steps;
+		memcpy(s->path + s->npath, m->path, m->steps * sizeof(*m->path));
+		s->npath += m->steps;
+	}
+}
+
+/* Have these packets been here before? */
+static bool is_known(struct dec_strides *s, uint64_t hash)
+{
+	uint16_t *seen = &s->seen[hash >> 32 & (SEEN - 1)], mark = (uint16_t)(hash >> 16 | 1);
+
+	if (*seen == mark)
+		return true;
+	*seen = mark;
+	return false;
+}
+
+static VPT_COLD struct stride *make_stride(struct dec_strides *s, struct dec_flow *f,
+					   const struct dec_stride_key *key, uint64_t hash)
+{
+	struct stride *w;
+	struct make m;
+	bool found;
+
+	if (!is_known(s, hash) || !walk(f, key, &m) || !make_room(s, f))
+		return NULL;
+	w = find(s, f, key, hash, &found);
+	if (w->from && s->keeps_paths)
+		expand(s, f, w);
+	keep(s, f, key, &m, w);
+	return w;
+}
+
+static inline void take(const struct dec_strides *s, struct dec_flow *f, const struct stride *w)
+{
+	const uint64_t *push = s->addresses + w->stack + w->pops;
+	unsigned int i;
+
+	f->top -= w->pops;
+	f->depth -= w->pops;
+	for (i = 0; i < w->pushes; i++)
+		dec_flow_push(f, push[i]);
+	f->insns += w->insns;
+	f->cur = w->to;
+	f->ip = w->to->ip;
+}
+
+bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec_stride_key *key)
+{
+	uint64_t hash = hash_of(f->cur, key);
+	bool found;
+	struct stride *w = find(s, f, key, hash, &found);
+
+	if (vpt_unlikely(!found)) {
+		w = make_stride(s, f, key, hash);
+		if (!w)
+			return false;
+	}
+	if (vpt_unlikely(f->insns + w->insns > f->limit))
+		return false;
+	if (vpt_unlikely(++w->hits == UINT32_MAX) && s->keeps_paths)
+		expand(s, f, w);
+	take(s, f, w);
+	return true;
+}
