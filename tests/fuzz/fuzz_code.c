@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/irq.h"
 #include "core/vcpu.h"
 #include "lib/hostile_seen.h"
 #include "trace/writer.h"

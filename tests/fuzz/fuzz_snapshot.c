@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "boot/boot.h"
+#include "core/exec.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "trace/crc32c.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See flat.h. */
 #include "lib/flat.h"
+#include "core/descriptor.h"
 
 uint64_t descriptor_bits(uint32_t base, uint32_t limit, uint8_t access, uint8_t flags)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See still.h. */
 #include "lib/still.h"
+#include "core/emulate.h"
 
 #include <check.h>
 #include <string.h>

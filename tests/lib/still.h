@@ -6,6 +6,7 @@
 #ifndef TESTS_LIB_STILL_H
 #define TESTS_LIB_STILL_H
 
+#include "core/emulate.h"
 #include "core/vcpu.h"
 
 extern struct vpt_vm vm;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/vcpu.h"
 
 /* What an AMD host under a hypervisor might offer. */

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "lib/still.h"
+#include "core/deliver.h"
+#include "core/fault.h"
+#include "core/post_mortem.h"
+#include "core/descriptor.h"
 
 enum layout {
 	RAM = 4 << 20,

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/devices.h"
+#include "core/irq.h"
+#include "core/msr.h"
 #include "core/vcpu.h"
 #include "vpt/abi/boot.h"
 

@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "lib/flat.h"
+#include "core/debug.h"
+#include "core/emulate.h"
+#include "core/exec.h"
+#include "core/fault.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 #define FLAGS		(VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)

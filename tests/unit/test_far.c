@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "lib/flat.h"
+#include "core/emulate.h"
+#include "core/descriptor.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 

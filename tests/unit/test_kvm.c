@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "core/irq.h"
+#include "core/descriptor.h"
 #include "core/vcpu.h"
 #include "vpt/abi/boot.h"
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/exec.h"
 #include "core/vcpu.h"
 #include "lib/flat.h"
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/irq.h"
+#include "core/msr.h"
 #include "core/vcpu.h"
 
 #define NEVER UINT64_MAX

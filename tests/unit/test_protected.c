@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "lib/flat.h"
+#include "core/deliver.h"
+#include "core/emulate.h"
+#include "core/fault.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 #define FLAGS		(VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)

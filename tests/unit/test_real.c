@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "lib/still.h"
+#include "core/deliver.h"
+#include "core/emulate.h"
+#include "core/fault.h"
+#include "core/fetch.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
 

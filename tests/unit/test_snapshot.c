@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "boot/boot.h"
+#include "core/irq.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "core/vcpu_save.h"

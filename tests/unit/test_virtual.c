@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/clock.h"
+#include "core/irq.h"
 #include "core/vcpu.h"
 
 static struct vpt_engine engine;

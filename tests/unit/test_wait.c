@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/emulate.h"
+#include "core/irq.h"
 #include "core/vcpu_save.h"
 #include "lib/flat.h"
 

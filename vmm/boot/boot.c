@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/descriptor.h"
 #include "vpt/abi/boot.h"
 
 enum boot_layout {

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/option.h"
+#include "core/clock.h"
 #include "core/model.h"
 #include "core/vcpu.h"
 #include "engine/engine.h"

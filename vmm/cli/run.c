@@ -12,6 +12,7 @@
 #include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/open.h"
+#include "core/clock.h"
 #include "core/vcpu.h"
 #include "trace/input.h"
 #include "trace/origin.h"

@@ -10,6 +10,7 @@
 #include "cli/option.h"
 #include "cli/post_mortem.h"
 #include "cli/terminal.h"
+#include "core/clock.h"
 #include "core/hv.h"
 #include "core/model.h"
 #include "core/vcpu.h"

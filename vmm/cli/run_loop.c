@@ -13,6 +13,8 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/run.h"
+#include "core/irq.h"
+#include "core/post_mortem.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
 #include "debug/symbol.h"

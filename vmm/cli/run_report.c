@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/hv.h"
+#include "core/irq.h"
 #include "pt/spaces.h"
 #include "trace/post_mortem.h"
 

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "core/clock.h"
 #include "core/vcpu.h"
 
 /* As perf takes it: 8 of the crystal's clocks, where the model allows it. */

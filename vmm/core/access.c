@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Linear memory accesses in the guest's place. */
+#include "core/access.h"
+#include "core/fault.h"
 #include "core/vcpu.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Accesses to ports (abi/boot.h, and those of the devices) and beyond RAM. */
+#include "core/devices.h"
 #include "core/hv.h"
+#include "core/irq.h"
 #include "vpt/abi/boot.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Far JMP and CALL through call gates (SDM vol. 3, 5.8.3 to 5.8.5). */
+#include "core/emulate.h"
 #include "core/transfer.h"
 
 enum system_type {

@@ -5,6 +5,7 @@
  * step's cost would be in each packet: its TSC goes on from where the host's was, if it has
  * seen that, by instructions. Its RDTSC is told the same.
  */
+#include "core/clock.h"
 #include "core/hv.h"
 #include "dev/clock.h"
 

@@ -4,6 +4,7 @@
  * Other engines than those that observe have hardware for it, but for what the core does
  * in their place.
  */
+#include "core/debug.h"
 #include "core/vcpu.h"
 
 #define DR6_TRAPS   0xfull

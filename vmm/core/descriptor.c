@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Segment descriptors: read, checked, marked as accessed. */
+#include "core/access.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 struct vpt_segment vpt_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl)

@@ -3,6 +3,10 @@
  * The devices of vmm/dev and their time. With an engine that counts it is the virtual
  * TSC's (engine/time.h), else the host's.
  */
+#include "core/clock.h"
+#include "core/devices.h"
+#include "core/exec.h"
+#include "core/irq.h"
 #include "core/vcpu.h"
 #include "dev/clock.h"
 

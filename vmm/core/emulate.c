@@ -4,6 +4,11 @@
  * step less; what would show a debugger's TF or an empty IDTR; PT's own MSRs. An
  * engine that observes only leaves transfers between segments to it.
  */
+#include "core/access.h"
+#include "core/deliver.h"
+#include "core/emulate.h"
+#include "core/fault.h"
+#include "core/msr.h"
 #include "core/transfer.h"
 #include "core/wait.h"
 

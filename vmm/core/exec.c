@@ -3,7 +3,17 @@
  * One instruction and all that comes with it: the engine's exits on the way, the
  * change of flow to report, the fault or trap to deliver.
  */
+#include "core/access.h"
+#include "core/clock.h"
+#include "core/debug.h"
+#include "core/deliver.h"
+#include "core/emulate.h"
+#include "core/exec.h"
+#include "core/fault.h"
+#include "core/fetch.h"
 #include "core/hv.h"
+#include "core/irq.h"
+#include "core/msr.h"
 #include "core/wait.h"
 
 #include <string.h>

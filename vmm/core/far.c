@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Far JMP and CALL (SDM vol. 2, JMP and CALL) to code; what they find in a table else. */
+#include "core/access.h"
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 #include <string.h>

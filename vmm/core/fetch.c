@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finding the instruction at an IP. */
+#include "core/access.h"
+#include "core/fetch.h"
 #include "core/vcpu.h"
 
 #include <string.h>

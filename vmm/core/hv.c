@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a vCPU does as VM exits and entries. */
 #include "core/hv.h"
+#include "core/deliver.h"
+#include "core/irq.h"
 
 #include <stdlib.h>
 

@@ -16,6 +16,7 @@
 #ifndef VMM_CORE_HV_H
 #define VMM_CORE_HV_H
 
+#include "core/deliver.h"
 #include "core/vcpu.h"
 #include "pt/hv.h"
 

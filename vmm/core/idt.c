@@ -3,6 +3,10 @@
  * Delivery through the IDT (SDM vol. 3, 6.12 to 6.15), done here so that it is exact
  * on every host: what is pushed, what faults on the way, where it ends.
  */
+#include "core/access.h"
+#include "core/deliver.h"
+#include "core/fault.h"
+#include "core/post_mortem.h"
 #include "core/transfer.h"
 
 enum gate_type {

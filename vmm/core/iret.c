@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* IRET in protected, compatibility and 64-bit mode (SDM vol. 2, IRET/IRETD/IRETQ). */
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 /* What any privilege may change, and what only ring 0 or IOPL may. */

@@ -4,7 +4,13 @@
  * instructions are counted the timer counts them; else it runs on the host's clock at a
  * nominal rate.
  */
+#include "core/clock.h"
+#include "core/deliver.h"
+#include "core/devices.h"
+#include "core/exec.h"
+#include "core/fault.h"
 #include "core/hv.h"
+#include "core/irq.h"
 #include "core/wait.h"
 
 #include <time.h>

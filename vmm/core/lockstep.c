@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lockstep: two virtual machines, and the loop that steps and compares them. */
+#include "core/fetch.h"
 #include "core/lockstep.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lockstep: the table of what one engine cannot know of the other, in use. */
+#include "core/access.h"
 #include "core/lockstep.h"
 
 #include <string.h>

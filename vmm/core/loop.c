@@ -3,7 +3,13 @@
  * Running a guest: at full speed while nothing is traced, one instruction at a
  * time while TriggerEn is set.
  */
+#include "core/clock.h"
+#include "core/debug.h"
+#include "core/exec.h"
+#include "core/fetch.h"
 #include "core/hv.h"
+#include "core/irq.h"
+#include "core/msr.h"
 #include "core/wait.h"
 
 #define TICK_NS	       100000000u

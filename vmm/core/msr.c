@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Dispatch accesses to the MSRs of msrs.def: the trace unit's, the APIC's, the counters'. */
+#include "core/devices.h"
 #include "core/hv.h"
+#include "core/irq.h"
+#include "core/msr.h"
 
 /* Which accesses are VM exits, of a guest that the traced hypervisor runs. */
 enum msr_exit {

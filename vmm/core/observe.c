@@ -3,6 +3,7 @@
  * What an engine tells that observes itself, on its way to the tracer. Exactly the
  * same reaches it as from exec.c, which does an instruction at a time.
  */
+#include "core/exec.h"
 #include "core/vcpu.h"
 
 /* Each instruction is told of for the oracle, or since the trace unit wants it. */

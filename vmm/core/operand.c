@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Operands of instructions that the core executes itself. */
+#include "core/access.h"
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 static const struct vpt_segment *segment_of(const struct vpt_vcpu *v, char letter)

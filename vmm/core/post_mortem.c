@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vCPU as a guest left it: registers, the instruction at RIP, callers on the stack. */
+#include "core/access.h"
+#include "core/post_mortem.h"
 #include "core/vcpu.h"
 
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * PTWRITE. The processor has it if the model does, whatever the guest's CPUID says of PT: a
  * host that traces a guest sees what that writes.
  */
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 enum vpt_done vpt_emulate_ptwrite(struct vpt_vcpu *v, const struct vpt_insn *insn,

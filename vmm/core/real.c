@@ -3,6 +3,8 @@
  * Real mode: a selector is a base, the IDT a table of far pointers. Loads of CS keep
  * the limit and the attributes it has (SDM vol. 3, 21.1.1 and 10.9.2).
  */
+#include "core/access.h"
+#include "core/emulate.h"
 #include "core/transfer.h"
 
 #define REAL_RFLAGS16 0x7fd5ull

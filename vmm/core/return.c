@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Far RET, and what IRET has in common with it: returns go outward, never inward. */
+#include "core/emulate.h"
 #include "core/transfer.h"
 
 bool vpt_return_code(struct vpt_vcpu *v, uint64_t selector, uint64_t ip, struct vpt_segment *cs,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writing a machine to a file. */
 #include "core/snapshot.h"
+#include "core/devices.h"
+#include "core/irq.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/devices.h"
 #include "core/model.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stacks of transfers: the one in use, those in the TSS, words pushed and popped. */
+#include "core/access.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 #include <string.h>

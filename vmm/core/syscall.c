@@ -3,6 +3,9 @@
  * SYSCALL, SYSENTER and back, done here since a stepped one would show the debugger's
  * TF (in R11) or undo it (SYSRET), and since not every KVM can do them all.
  */
+#include "core/access.h"
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/transfer.h"
 
 #define SYSRET_RFLAGS 0x3c7fd7ull

@@ -7,6 +7,9 @@
 #ifndef VMM_CORE_TRANSFER_H
 #define VMM_CORE_TRANSFER_H
 
+#include "core/descriptor.h"
+#include "core/emulate.h"
+#include "core/fault.h"
 #include "core/vcpu.h"
 
 static inline bool vpt_null_selector(uint64_t selector)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A vCPU's life and its view of the system state. */
+#include "core/clock.h"
 #include "core/hv.h"
+#include "core/irq.h"
 
 #include <errno.h>
 #include <stdlib.h>

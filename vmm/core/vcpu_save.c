@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A vCPU as the core knows it, as plain data and back. */
 #include "core/vcpu_save.h"
+#include "core/irq.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #ifndef VMM_CORE_VCPU_SAVE_H
 #define VMM_CORE_VCPU_SAVE_H
 
+#include "core/devices.h"
 #include "core/vcpu.h"
 #include "core/wait.h"
 

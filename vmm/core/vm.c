@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A virtual machine's life. */
 #include "core/vm.h"
+#include "core/msr.h"
 
 #include <errno.h>
 #include <stdarg.h>

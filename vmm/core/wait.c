@@ -4,6 +4,10 @@
  * that PT is told of. There are no caches that could watch a line, and nobody but this
  * processor who stores: a store between MONITOR and MWAIT is found by what it changed.
  */
+#include "core/devices.h"
+#include "core/emulate.h"
+#include "core/fault.h"
+#include "core/irq.h"
 #include "core/wait.h"
 
 #include <string.h>

@@ -3,7 +3,29 @@
 #ifndef VMM_CORE_WAIT_H
 #define VMM_CORE_WAIT_H
 
-#include "core/vcpu.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/emulate.h"
+#include "pt/tracer.h"
+
+struct vpt_vcpu;
+
+/* What MONITOR watches, and what a vCPU that is halted waits for. */
+#define VPT_WAIT_LINE 64u
+struct vpt_wait {
+	uint64_t line;		     /* guest-physical */
+	uint64_t deadline;	     /* what RDTSC returns then */
+	uint8_t copy[VPT_WAIT_LINE]; /* of the line, when it was armed */
+	uint8_t cstate;		     /* as events have it */
+	uint8_t hints, ext;
+	bool armed;
+	bool instruction; /* by MWAIT, UMWAIT, TPAUSE; else by HLT */
+	bool any_irq;	  /* an interrupt ends it, whatever RFLAGS.IF */
+	bool timed;	  /* the deadline ends it */
+	bool os_limit;	  /* ... which is IA32_UMWAIT_CONTROL's */
+	bool told;	  /* PT knows of it */
+};
 
 /* Any of the instructions; NATIVE: not the core's here. */
 enum vpt_done vpt_emulate_wait(struct vpt_vcpu *v, const struct vpt_insn *insn,

@@ -4,6 +4,7 @@
  * calls from inside of a step: vpt_exec_one() knows of the instruction then, and finds that the
  * tracer has counted it.
  */
+#include "core/exec.h"
 #include "core/vcpu.h"
 #include "vpt/xsave.h"
 
