@@ -66,7 +66,7 @@ $(O)/tests/testbed/%.S.o: tests/testbed/%.S
 #?   make demo-linux    Debian's kernel in it, perf record -e intel_pt// of a program
 #?   make check-qemu    every scenario of tests/qemu/scenarios
 #?   make bench-qemu    what PT costs a guest; writes build/bench-qemu.json
-#?   make sync-patches  renew the library's copy in the series, after shared/ has changed
+#?   make sync-patches  record the library's commit for the series, after shared/ has changed
 QEMU_PROGRAMS := $(sort $(patsubst tests/qemu/programs/%,%,$(basename \
 	$(wildcard tests/qemu/programs/*.c)) \
 	$(patsubst %/,%,$(dir $(wildcard tests/qemu/programs/*/*.c)))))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The series for QEMU: made of a tree, and its first patch of our own sources. Sourced after
-# lib.sh, with the series' directory in $series.
+# Write the series for QEMU: the stored patches from a git tree, and the first patch, a copy of
+# our sources, from this tree. Sourced after lib.sh, with the series' directory in $series.
 # shellcheck shell=sh disable=SC2154
 
 copy_subject="target/i386/vpt: add libvpt"
@@ -56,73 +56,96 @@ copied_commit() {
 	git log -1 --format=%H -- $(copied_files) | grep . || fail "not a git repository"
 }
 
-series_sync() {
+# The checksum of the copy: of the list that sha256sum prints for its files in QEMU's tree.
+copy_checksum() {
+	copied_files | xargs sha256sum -- |
+		sed "s,  shared/,  $copy_at/libvpt/,; s,  vmm/trace/,  $copy_at/trace/," |
+		sort -k2 | sha256sum | cut -d' ' -f1
+}
+
+recorded() { # KEY
+	sed -n "s/^$1 //p" "$series/library"
+}
+
+# A patch that adds the files in DIR, as git reads it.
+added_files_patch() { # DIR
+	(cd "$1" && find . -type f | sed 's,^\./,,' | sort | while IFS= read -r file; do
+		lines=$(wc -l <"$file")
+		[ -s "$file" ] && [ -z "$(tail -c1 "$file")" ] || fail "$file does not end with a new line"
+		printf 'diff --git a/%s b/%s\nnew file mode 100644\n--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n' \
+			"$file" "$file" "$file" "$lines"
+		sed 's/^/+/' "$file"
+	done)
+}
+
+# The first patch of the series, in FILE. Needs neither git nor QEMU.
+copy_to_patch() { # FILE
+	id=$(recorded commit)
+	[ "$(recorded sha256)" = "$(copy_checksum)" ] || id="$id, with changes"
+	mkdir -p "$scratch/copy" || fail "cannot write to $scratch"
+	copy_sources "$scratch/copy"
+	echo "$id" >"$scratch/copy/$copy_at/libvpt/COMMIT"
+	cat >"$1" <<-TEXT || fail "cannot write to $1"
+		From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+		From: vpt <vpt@localhost>
+		Date: $(pinned date)
+		Subject: [PATCH] $copy_subject
+
+		The trace unit is a library: registers with all their checks, packet generator,
+		output to guest memory. It needs no libc and allocates nothing. trace/ writes
+		recordings to a file.
+
+		Both are copies, of the vpt repository at commit
+		$id,
+		which libvpt/COMMIT names; changes are made there and copied anew.
+		---
+
+	TEXT
+	added_files_patch "$scratch/copy" >>"$1" || fail "cannot write to $1"
+}
+
+# The whole series in DIR.
+whole_series() { # DIR
+	mkdir -p "$1" || fail "cannot write to $1"
+	copy_to_patch "$1/$copy_patch"
+	for patch in "$series"/[0-9]*.patch; do
+		[ ! -e "$patch" ] || cp "$patch" "$1/" || fail "cannot write to $1"
+	done
+}
+
+# For those who send or apply it elsewhere: of a commit, or not at all.
+series_write() { # DIR
 	make_scratch
-	begin_log qemu-tree.log
+	series_synced
+	whole_series "$1"
+	say "$1 has the series with the library of $(recorded commit)"
+}
+
+series_sync() {
 	id=$(copied_commit) || exit 1
 	# shellcheck disable=SC2046 # names
 	[ -z "$(git status --porcelain -- $(copied_files))" ] ||
-		say "the copied sources have changes that are not committed: sync again afterwards"
-	new=$scratch/copy
-	mkdir -p "$new"
-	commit "$new" init
-	copy_sources "$new"
-	echo "$id" >"$new/$copy_at/libvpt/COMMIT"
-	commit "$new" add -A -f
-	commit "$new" commit -m "$copy_subject" -m "$(
-		cat <<-TEXT
-			The trace unit is a library: registers with all their checks, packet generator,
-			output to guest memory. It needs no libc and allocates nothing. trace/ writes
-			recordings to a file.
-
-			Both are copies, of the vpt repository at commit
-			$id,
-			which libvpt/COMMIT names; changes are made there and copied anew.
-		TEXT
-	)"
-	format_patch "$new" 1 HEAD >"$series/$copy_patch" || fail "cannot write to $series"
-	say "$copy_patch is of $id"
+		fail "the copied sources have changes that are not committed: commit them first"
+	printf 'commit %s\nsha256 %s\n' "$id" "$(copy_checksum)" >"$series/library" ||
+		fail "cannot write to $series"
+	say "the series has the library of $id"
 }
 
-# The files of a patch that only adds files, out of it into DIR.
-added_files() { # PATCH DIR
-	awk -v dir="$2" '
-	left > 0 {
-		left--
-		print substr($0, 2) >file
-		next
-	}
-	/^\+\+\+ b\// {
-		if (file)
-			close(file)
-		file = dir "/" substr($0, 7)
-		path = file
-		sub(/\/[^\/]*$/, "", path)
-		system("mkdir -p \"" path "\"")
-	}
-	/^@@ -0,0 \+1/ {
-		split($3, range, ",")
-		left = 2 in range ? range[2] : 1
-	}' "$1"
+# The copied sources that are not those of a commit, as far as git knows.
+changed_since() { # COMMIT
+	copied_files | while IFS= read -r file; do
+		[ "$(git rev-parse -q --verify "$1:$file" 2>/dev/null)" = "$(git hash-object "$file" 2>/dev/null)" ] ||
+			say "not as in $1: $file"
+	done
 }
 
 # Needs neither git nor QEMU: any check may call it.
 series_synced() {
-	make_scratch
-	[ -r "$series/$copy_patch" ] || fail "there is no $copy_patch: make sync-patches"
-	added_files "$series/$copy_patch" "$scratch"
-	grep -qxE '[0-9a-f]{40}' "$scratch/$copy_at/libvpt/COMMIT" || fail "$copy_patch names no commit"
-	{
-		echo "$copy_at/libvpt/COMMIT"
-		copied_files | while IFS= read -r file; do
-			place_of "$file"
-			cmp -s "$file" "$scratch/$(place_of "$file")" || echo "$file" >>"$scratch/stale"
-		done
-	} | sort >"$scratch/wanted"
-	(cd "$scratch" && find $copy_at -type f) | sort | comm -13 "$scratch/wanted" - >>"$scratch/stale"
-	[ -s "$scratch/stale" ] || return 0
-	sed "s/^/$tool: stale in $copy_patch: /" "$scratch/stale" >&2
-	fail "make sync-patches"
+	[ -r "$series/library" ] || fail "there is no $series/library: make sync-patches"
+	recorded commit | grep -qxE '[0-9a-f]{40}' || fail "$series/library names no commit"
+	[ "$(recorded sha256)" = "$(copy_checksum)" ] && return
+	changed_since "$(recorded commit)"
+	fail "the library is not that of $series/library: make sync-patches"
 }
 
 # A series that is linear, applies, and gives the tree it was made of.
@@ -154,7 +177,7 @@ series_export() { # TREE
 	unset GIT_INDEX_FILE
 	git -C "$1" diff --quiet "$made" HEAD -- . ":!$copy_at/libvpt" ":!$copy_at/trace" ||
 		fail "the series does not give what $1 has"
-	find "$series" -name '[0-9]*.patch' ! -name $copy_patch -delete
+	find "$series" -name '[0-9]*.patch' -delete
 	cp "$scratch/series"/* "$series/" || fail "cannot write to $series"
-	say "$((number - 1)) patches beside $copy_patch"
+	say "$((number - 1)) patches behind that of the library"
 }
