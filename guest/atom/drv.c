@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The driver of Atom's RTIT. */
 #include "drv.h"
 
 #include "lib/cpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bare-metal driver of Atom's RTIT (vpt/atom_msr.h; sections are those of the RTIT
- * reference): finds out whether there is one, programs output, ranges and CR3, starts, stops
- * and says how far the output got.
+ * A bare-metal driver of Atom's RTIT (vpt/atom_msr.h). It detects RTIT, programs the output, the
+ * ranges and CR3, starts and stops traces, and reports how far the output got. Sections are those
+ * of the RTIT reference.
  */
 #ifndef GUEST_ATOM_DRV_H
 #define GUEST_ATOM_DRV_H
@@ -14,14 +14,14 @@
 
 struct vpt_atom_drv {
 	uint32_t signature;
-	/* What the next start writes. */
+	/* The configuration that the next start writes. */
 	uint64_t base;
 	uint32_t mask, offset;
 	uint32_t events, pkt_cnt;
 	uint64_t lip[4];
 	uint64_t cr3_match;
 	uint64_t ctl; /* DEST, and CR3_EN if there is a CR3 to match */
-	/* What the last start wrote into RTIT_CTL, and what the last stop found. */
+	/* The value of RTIT_CTL at the last start, and the registers at the last stop. */
 	uint64_t started, stopped;
 	uint64_t status;
 	uint32_t end_offset, tnt_buff;
@@ -40,7 +40,7 @@ void vpt_atom_drv_output(struct vpt_atom_drv *drv, const void *base, uint64_t by
 void vpt_atom_drv_range(struct vpt_atom_drv *drv, unsigned int n, const void *base,
 			const void *limit);
 
-/* What sets FilterEn, and what stops the trace. */
+/* Choose the events that set FilterEn, and those that stop the trace. */
 void vpt_atom_drv_events(struct vpt_atom_drv *drv, enum vpt_atom_event_id filter,
 			 enum vpt_atom_event_id stop);
 

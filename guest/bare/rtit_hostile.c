@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest that has PT and means harm: random values in all registers, ToPA tables of
- * random entries, output to memory, to holes and to devices. It goes on, and so must
- * what it runs on; only memory that was named for output may change.
+ * A hostile guest that has PT. It writes random values to all registers, builds ToPA tables of
+ * random entries, and sends output to memory, to holes and to devices. The guest and its host must
+ * continue, and only memory that was named for output may change.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

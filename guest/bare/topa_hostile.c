@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest that means harm and knows its memory: ToPA tables of random entries, in tables
- * that lead to tables, changed while they are used by two processors; output to devices,
- * ROM and holes; PMIs of all kinds; flow through rings, modes and address spaces. Only
- * memory that was named for output may change, whatever comes of it.
+ * A hostile guest that knows its memory. ToPA tables have random entries, lead to other tables, and
+ * change while two processors use them. Output goes to devices, ROM and holes. PMIs of all kinds
+ * arrive while the flow passes through rings, modes and address spaces. Only memory that was named
+ * for output may change.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -180,7 +180,7 @@ static void one_round(void)
 	}
 }
 
-/* What is watched holds its own address. */
+/* Each watched word holds its own address. */
 static void fill(uint64_t start_at, uint64_t end)
 {
 	uint64_t at;

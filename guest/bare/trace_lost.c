@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PT whose registers work and which does not see branches, as QEMU's under KVM: a trace
- * has its begin and its end, says that what is between them was lost, and holds nothing
- * that is not so.
+ * PT whose registers work and which sees no branches, as QEMU's PT under KVM. A trace must have its
+ * begin and its end, must say that the packets between them were lost, and must contain nothing
+ * false.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"

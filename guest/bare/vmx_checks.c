@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What VM entry checks of PT, and what becomes of the MSR areas: every set of the six
- * controls with EPT and TraceEn on and off and good and bad values for IA32_RTIT_CTL,
- * then lists that are refused at each of their elements.
+ * VM-entry checks of PT and the MSR areas. Every set of the six controls is tried with EPT and
+ * TraceEn on and off, and with good and bad values for IA32_RTIT_CTL. Then come lists that are
+ * refused at each of their elements.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A hypervisor, and a guest, that put random values into all that concerns PT: VMCS
- * controls, field 2814H, MSR areas, WRMSR. Whatever comes of it, the processor that it
- * runs on goes on, and no trace is written outside of the memory that was named for it.
+ * A hypervisor and a guest that write random values to all state of PT: VMCS controls, field 2814H,
+ * MSR areas, WRMSR. The host must continue, and no trace may be written outside of the memory that
+ * was named for it.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"

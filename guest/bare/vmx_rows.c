@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables 33-52, 33-53 and 33-54, rows 9 to 12 of 33-56 and 13 to 16 of 33-59, on a
- * processor: what a trace has to show of VM entries and exits in each usage, and what
- * it must not show where it is concealed.
+ * Tables 33-52, 33-53 and 33-54, rows 9 to 12 of 33-56 and 13 to 16 of 33-59, on a processor. A
+ * trace must show VM entries and exits as each usage demands, and must not show them where they are
+ * concealed.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"

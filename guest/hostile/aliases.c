@@ -22,8 +22,8 @@ PAYLOAD("one page of code at 2^35 addresses");
 #define LAST  0x7ffffffff000ull
 
 /*
- * RAX is the address of the page, and then of its next alias; RDX is the last address;
- * RCX counts down, and 0 never gets there; RBX is the return address.
+ * RAX is the address of the page, and then of its next alias. RDX is the last address, and RBX the
+ * return address. RCX counts down; a count of 0 never ends.
  */
 static const uint8_t code[] = {
 	0x48, 0x05, 0x00, 0x10, 0x00, 0x00, /* add rax, 4096 */

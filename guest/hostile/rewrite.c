@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that changes before each run: the guest writes a new operand into a page, calls
- * the page, and does the same with the next page. The first --arg is the number of
- * rounds, 0 is for ever; the second one is the number of pages, 1 if it is not given.
- * A recorder that keeps each version of a page fills memory and disk.
+ * Code that changes before each run: the guest writes a new operand into a page, calls the page,
+ * and continues with the next page. The first --arg is the number of rounds, 0 for no end. The
+ * second one is the number of pages, 1 if it is not given. A recorder that keeps each version of a
+ * page fills memory and disk.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The console and the end of a bare-metal guest of another emulator. */
 #include "bare.h"
 
 #include "cpu.h"

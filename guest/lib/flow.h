@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flow in a trace as a guest reads it, whatever system the trace is of: elements with
- * whole IPs, and branch outcomes one at a time.
+ * The flow in a trace as a guest reads it, for either trace system: elements with whole IPs, and
+ * branch outcomes one at a time.
  */
 #ifndef GUEST_LIB_FLOW_H
 #define GUEST_LIB_FLOW_H

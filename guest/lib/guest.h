@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A payload: one freestanding program that runs one idea, checks its own
- * result and says pass, fail or skip (lib/report.h).
+ * A payload: one freestanding program that runs one idea, checks its own result and reports pass,
+ * fail or skip (lib/report.h).
  *
- * The same binary runs in three settings and finds out from CPUID which one it
- * is in: the guest owns PT, or on an Atom RTIT, and traces itself; the host traces
- * it and hides that; or nobody traces.
+ * The same binary runs in three settings and reads from CPUID which one it has. The guest owns PT,
+ * or RTIT on an Atom, and traces itself; the host traces it and hides the trace system; or nothing
+ * is traced.
  */
 #ifndef GUEST_LIB_GUEST_H
 #define GUEST_LIB_GUEST_H
 
 #include "vpt/abi/boot.h"
 
-/* As vpt left it; valid from payload() on. */
+/* The boot information from vpt; valid from payload() on. */
 extern const struct vpt_boot_info *boot;
 
 /* At the top of each payload's file: what its first line of output says. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The IDT, hooks, and the default handler of exceptions. */
 #include "idt.h"
 
 #include "cpu.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts and exceptions. Vectors 0-31 have gates from the start; others get
- * theirs with the first hook.
+ * Interrupts and exceptions. Vectors 0-31 have gates from the start; others get theirs with the
+ * first hook.
  *
- * A hook runs with interrupts off on the interrupted stack (ring 3: on RSP0) and
- * may change the frame, which is what IRETQ then goes back to. An exception
- * without a hook is looked up in the fixups (fixup.h); if nothing is found there
- * the guest prints the frame and fails.
+ * A hook runs with interrupts off on the interrupted stack (ring 3: on RSP0). It may change the
+ * frame, to which IRETQ then returns. An exception without a hook is looked up in the fixups
+ * (fixup.h). If there is no fixup, the guest prints the frame and fails.
  */
 #ifndef GUEST_LIB_IDT_H
 #define GUEST_LIB_IDT_H

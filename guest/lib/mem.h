@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* As in libc. */
+/* The memory functions of libc. */
 #ifndef GUEST_LIB_MEM_H
 #define GUEST_LIB_MEM_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Allocate pages for page tables and payloads. */
 #include "page_alloc.h"
 
 #include "guest.h"
@@ -6,7 +7,7 @@
 #include "printk.h"
 #include "report.h"
 
-/* What paging.c maps. */
+/* The end of the memory that paging.c maps. */
 #define LIMIT (1ull << 30)
 
 static uint64_t next, end;

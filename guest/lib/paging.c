@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Build and change page tables. */
 #include "paging.h"
 
 #include "cpu.h"

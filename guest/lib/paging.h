@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address spaces. Each maps the first GiB one to one, writable and executable
- * and closed to ring 3, and what paging_map() adds; the first GiB is shared by
- * all spaces.
+ * Address spaces. Each maps the first GiB one to one, writable, executable and closed to ring 3,
+ * and has what paging_map() adds. All spaces share the first GiB.
  */
 #ifndef GUEST_LIB_PAGING_H
 #define GUEST_LIB_PAGING_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Formatted output to the console. */
 #include "printk.h"
 
 #include "bare.h"

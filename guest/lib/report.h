@@ -8,7 +8,7 @@
 
 #include "vpt/base.h"
 
-/* What a payload exits with. */
+/* The exit status of a payload. */
 enum report_status {
 	REPORT_PASS = 0,
 	REPORT_FAIL = 1, /* at least one check failed */

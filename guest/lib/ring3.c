@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Run functions at CPL 3. */
 #include "ring3.h"
 
 #include "cpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code at CPL 3. Functions marked USER_TEXT are in pages that ring 3 may
- * execute; they must keep to registers and to memory opened to them
- * (paging_allow_user()), since all else of the image is closed.
+ * Code at CPL 3. Functions marked USER_TEXT are in pages that ring 3 may execute. They must keep to
+ * registers and to memory opened to them (paging_allow_user()), since the rest of the image is
+ * closed.
  */
 #ifndef GUEST_LIB_RING3_H
 #define GUEST_LIB_RING3_H
@@ -11,12 +11,12 @@
 
 #define USER_TEXT __attribute__((section(".user.text"), __noinline__))
 
-/* What is in a selector register at CPL 3. */
+/* The contents of the selector registers at CPL 3. */
 #define USER_CS32 0x1bu
 #define USER_DS	  0x23u
 #define USER_CS	  0x2bu
 
-/* What SYSCALL in ring 3 ends up in; runs on the kernel's stack. */
+/* The target of SYSCALL in ring 3; it runs on the kernel's stack. */
 typedef uint64_t syscall_fn(uint64_t a, uint64_t b);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* As in libc, without a signal mask. */
+/* The functions of libc, without a signal mask. */
 #ifndef GUEST_LIB_SETJMP_H
 #define GUEST_LIB_SETJMP_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Switch between tasks. */
 #include "task.h"
 
 #include "cpu.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tasks: programs at CPL 3, each in an address space of its own, that take turns when
- * the timer or they themselves say so, and call the kernel by SYSCALL and INT.
+ * Tasks: programs at CPL 3, each in an address space of its own. They take turns when the timer or
+ * they themselves ask for it, and call the kernel by SYSCALL and INT.
  *
- * A task does not run while nobody has its frame: a hook that calls task_switch()
- * leaves with another one's frame, and so does the caller of tasks_run(), who gets
- * the processor back when all of them are done.
+ * A task is stopped while its frame is not the current one. A hook that calls task_switch() leaves
+ * with another task's frame. So does the caller of tasks_run(), which regains the processor when
+ * all tasks are done.
  */
 #ifndef GUEST_LIB_TASK_H
 #define GUEST_LIB_TASK_H
@@ -20,7 +20,7 @@
 #define VEC_TASK_INT   0x81u
 #define VEC_TASK_TIMER 0x82u
 
-/* What a task asks for, in RAX; RDI is an argument, RAX the answer. */
+/* Requests of a task, in RAX; RDI is an argument, RAX the answer. */
 enum task_call {
 	TASK_EXIT,  /* RDI: its result */
 	TASK_YIELD, /* let another one run */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Build the two address spaces. */
 #include "twin.h"
 
 #include "mem.h"

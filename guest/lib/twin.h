@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two address spaces that differ in one page of code: the same address holds
- * another function under each, so that a decoder has to know CR3.
+ * Two address spaces that differ in one page of code. The same address holds another function in
+ * each, so that a decoder must know CR3.
  */
 #ifndef GUEST_LIB_TWIN_H
 #define GUEST_LIB_TWIN_H
@@ -18,7 +18,7 @@ void twin_init(struct twin *twin);
 /* The function at the shared address, as the current space has it. */
 #define TWIN_FUNCTION ((uint64_t(*)(uint64_t))(uintptr_t)PAGING_FREE_VADDR)
 
-/* What it returns in space 0 and in space 1. */
+/* The return values in space 0 and in space 1. */
 static inline uint64_t twin_result(unsigned int space, uint64_t n)
 {
 	return space ? 3 * n + (n & 1) : n * (n + 1) / 2;

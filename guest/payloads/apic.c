@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The local APIC, through memory and then, if there is x2APIC, through MSRs: interrupts
- * to oneself, priorities, what TPR holds back, and the timer in all its modes, which
- * interrupts a computation and wakes HLT.
+ * The local APIC, through memory and, if there is x2APIC, through MSRs. It covers self-IPIs,
+ * priorities, interrupts that TPR holds back, and the timer in all its modes. The timer interrupts
+ * a computation and wakes HLT.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

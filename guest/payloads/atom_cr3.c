@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CR3 in Atom's RTIT (RTIT 2.4.2, 4.2.10): PIP and STS for each MOV to CR3, PIP as paging goes
- * off and on, and one address space traced alone.
+ * CR3 in Atom's RTIT (RTIT 2.4.2, 4.2.10). There are PIP and STS for each MOV to CR3, and PIP when
+ * paging is turned off and on. One address space is traced alone.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * IP filtering of Atom's RTIT (RTIT 2.4.3, 3.3.5): every way into a range and out of it, each
- * with the exact flow that it must leave, for all event IDs.
+ * IP filtering of Atom's RTIT (RTIT 2.4.3, 3.3.5). Every way into a range and out of it has the
+ * exact flow that it must leave, for all event IDs.
  */
 #include "lib/guest.h"
 #include "lib/idt.h"

@@ -12,7 +12,7 @@
 
 PAYLOAD("registers of Atom's RTIT, bit by bit");
 
-/* What the tables of 3.3 say; the rest of the 64 bits is reserved. */
+/* The bits by the tables of 3.3; the rest of the 64 bits is reserved. */
 struct reg {
 	uint32_t msr;
 	uint64_t reset;

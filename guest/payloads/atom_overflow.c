@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Buffer_Overflow of Atom's RTIT as software can have it (RTIT 4.2.5): set while a trace runs,
- * while it is out of context, before it begins; ended by the processor or by software.
+ * Buffer_Overflow of Atom's RTIT as software can cause it (RTIT 4.2.5): set while a trace runs,
+ * while it is out of context, or before it begins. The processor or software ends it.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

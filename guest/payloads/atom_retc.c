@@ -228,7 +228,7 @@ static void no_pairs(void)
 	    ATOM(PGD, VPT_FLOW_ANY), ATOM(PGE, outer_back), ATOM(PGD, outer_limit));
 }
 
-/* What the register holds after it, and that a return leaves LAST_LIP alone. */
+/* The register's value after the return, and an unchanged LAST_LIP. */
 static void registers(void)
 {
 	uint64_t value;

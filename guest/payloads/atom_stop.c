@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TraceStop of Atom's RTIT (RTIT 3.3.5, 4.2.11): by walking onto a range and by jumping into
- * it, what is left behind, and how a trace goes on after it (appendix B 4.2.1).
+ * TraceStop of Atom's RTIT (RTIT 3.3.5, 4.2.11): execution walks onto a range and jumps into it.
+ * The payload checks the state afterwards and how a trace resumes (appendix B 4.2.1).
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -84,7 +84,7 @@ static void stop_range(const void *base, const void *limit)
 	vpt_atom_drv_range(&t.atom, 1, base, limit);
 }
 
-/* What a TraceStop leaves, however it came to be. */
+/* The state that a TraceStop leaves, for every way to it. */
 static void check_left(uint32_t tnt_buff, const char *what)
 {
 	const uint64_t on = ATOM_CTL(TRACE_EN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The output region of Atom's RTIT (RTIT 2.3, 3.3.10 to 3.3.12): circular, of all sizes, from
- * any offset, with masks that have holes and bases that have bits under the mask.
+ * The output region of Atom's RTIT (RTIT 2.3, 3.3.10 to 3.3.12). It is circular, of all sizes, and
+ * begins at any offset. Masks have holes, and bases have bits under the mask.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"
@@ -44,7 +44,7 @@ static bool reference(void)
 	return report(t.bytes >= ROUNDS * NOISE_BYTES, "the reference has all of it");
 }
 
-/* What it is after all of the reference, from `offset` on, in a region of this many bytes. */
+/* The region of @bytes bytes once the whole reference was written to it from @offset on. */
 static void check(const struct vpt_atom_drv *drv, const uint8_t *region, uint32_t bytes,
 		  uint32_t offset)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A loop of integer work for measuring: four chains, a multiplication, a load, a store
- * and three branches a turn, one of them hard to predict. --arg: millions of
- * instructions.
+ * A loop of integer work for measurements. Each turn has four chains, a multiplication, a load, a
+ * store and three branches, one of which is hard to predict. --arg: millions of instructions.
  */
 #include "lib/guest.h"
 #include "lib/report.h"

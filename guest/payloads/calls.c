@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls: direct, through pointers, mutual recursion, and recursion much deeper
- * than the 64 return addresses that RET compression keeps (33.4.2.2), so that
- * the outermost returns cannot be compressed.
+ * Calls: direct, through pointers, and mutually recursive. One recursion is much deeper than the 64
+ * return addresses that RET compression keeps (33.4.2.2), so that the outermost returns cannot be
+ * compressed.
  */
 #include "lib/guest.h"
 #include "lib/report.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 32-bit code in ring 3 of a 64-bit kernel: far jumps, calls and returns between the
- * two, INT 0x80, SYSENTER and SYSEXIT, SYSRET to 32 bits, exceptions and the timer's
- * interrupts there, and instructions that 64-bit mode does not have. What SYSCALL does
- * in 32-bit code is #UD, as on Intel's processors.
+ * 32-bit code in ring 3 of a 64-bit kernel: far jumps, calls and returns between the two, INT 0x80,
+ * SYSENTER and SYSEXIT, SYSRET to 32 bits. Exceptions and the timer interrupt it, and it executes
+ * instructions that 64-bit mode lacks. SYSCALL in 32-bit code raises #UD, as on Intel's processors.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -20,7 +19,7 @@ PAYLOAD("32-bit code in ring 3, and all ways there and back");
 #define VEC_TIMER 0x63u
 #define SERVICE	  0x80
 
-/* What EAX asks INT 0x80 for. */
+/* Requests to INT 0x80, in EAX. */
 enum service { SERVICE_ADD, SERVICE_TIMER_ON, SERVICE_TIMER_OFF };
 
 /* All of ring 3's side. compat_call(n): in 64-bit code, returns compat_work(n) + more. */
@@ -189,7 +188,7 @@ __asm__(".pushsection .user.text, \"ax\"\n"
 
 	".pushsection .text\n"
 	".globl compat_syscall_entry, compat_sysenter_entry\n"
-	/* As ring3_syscall_entry, and one more that goes back to 32-bit code. */
+	/* The same as ring3_syscall_entry, and one more entry that returns to 32-bit code. */
 	"compat_syscall_entry:\n"
 	"	cmp $2, %eax\n"
 	"	jne ring3_syscall_entry\n"

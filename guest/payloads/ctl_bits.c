@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the bits of CTL that shape the stream do (table 33-6): the same work is
- * traced with each of them, and the packets are counted. DisTNT is left out: what
- * it leaves of a trace cannot be compared with what ran.
+ * The bits of CTL that shape the stream (table 33-6). The same work is traced with each of them,
+ * and the packets are counted. DisTNT is not tried: a trace with it cannot be compared with what
+ * ran.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -42,7 +42,7 @@ static void work(void)
 	}
 }
 
-/* That match their calls, work()'s own among them. */
+/* The returns that match their calls, the return of work() among them. */
 #define RETURNS (ROUNDS * (LEAVES + 1) + 1)
 
 static uint32_t count(const struct trace *t, enum vpt_pkt_kind kind)

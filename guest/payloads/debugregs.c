@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Debug registers (SDM vol. 3, 17.2): breakpoints on instructions, which are faults and
- * need RF to go on, and on data, which are traps; several at once, with TF, in the
- * middle of a REP, in ring 3; DR7.GD.
+ * Debug registers (SDM vol. 3, 17.2). Breakpoints on instructions are faults and need RF to
+ * continue; breakpoints on data are traps. Several hit at once, with TF, in the middle of a REP,
+ * and in ring 3. DR7.GD is tried too.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demand paging: a #PF handler that finds each page when it is first touched, copies
- * it when it is first written, and takes pages away again. The instructions that
- * fault are of all kinds: REP over several pages, accesses across two, read-modify-
- * write, calls into code that is not there. Then accessed and dirty bits, in pages of
- * 4 KiB, 2 MiB and 1 GiB.
+ * Demand paging. A #PF handler finds each page when it is first touched, copies it when it is first
+ * written, and takes pages away again. The faulting instructions are of all kinds: REP over several
+ * pages, accesses across two, read-modify-write, calls into code that is not there. Then accessed
+ * and dirty bits, in pages of 4 KiB, 2 MiB and 1 GiB.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -44,7 +43,7 @@ static void on_region(uint64_t page, uint64_t vaddr, uint64_t error)
 	if (error & PF_PRESENT)
 	protected++;
 	else absent++;
-	/* What is present can be read. */
+	/* Present pages can be read. */
 	wrong_error += error & ~(PF_PRESENT | PF_WRITE) || error == PF_PRESENT;
 	if (write && !owned[page]) {
 		memcpy(own[page], common, PAGE_SIZE);
@@ -70,7 +69,7 @@ static void on_pf(struct trap_frame *f)
 	}
 }
 
-/* What the region holds if paging works. */
+/* The contents of the region if paging works. */
 static uint64_t mirror[WORDS];
 static uint64_t wrong;
 

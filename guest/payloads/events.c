@@ -21,7 +21,7 @@ PAYLOAD("event trace: interrupts, exceptions, page faults, IRET, changes of IF")
 #define NOWHERE	   0x7000dead000ull
 #define ROUNDS_MAX 200000u
 
-/* What an entry tells: of CFE its type, or one of these. */
+/* The kind of an entry: the type of a CFE, or one of these. */
 enum { CFE_INTR = 1, CFE_IRET = 2, EVD_PFA = 0x100, IF_IS = 0x101 };
 
 struct entry {
@@ -36,7 +36,7 @@ struct list {
 
 static struct list caused, traced;
 static volatile unsigned int ticks;
-/* What the run at hand shows of events in ring 3 (table 33-59 rows 2, 7). */
+/* The packets that this run shows for events in ring 3 (table 33-59 rows 2, 7). */
 static bool page_faults_shown;
 
 static void add(struct list *list, uint32_t what, uint64_t value)

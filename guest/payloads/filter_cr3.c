@@ -33,7 +33,7 @@ static void work(void)
 /* Space 0 is current at the start and at the end of work(). */
 static void traced(struct trace *t, unsigned int space, const char *what)
 {
-	/* What the filter lets through besides ROUNDS visits: start and stop. */
+	/* Packets that pass the filter besides ROUNDS visits: start and stop. */
 	unsigned int want = ROUNDS + (space == 0);
 
 	vpt_drv_cr3(&t->drv, twin.cr3[space]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that is made and changed while it runs: a buffer compiled into again and
- * again; code written through another mapping; an instruction across two pages of
- * which one changes or is replaced; the very next instruction overwritten, also by a
- * string instruction; a loop that patches itself.
+ * Code that is made and changed while it runs. A buffer is compiled into again and again, also
+ * through another mapping. An instruction lies across two pages of which one changes or is
+ * replaced. The very next instruction is overwritten, also by a string instruction. A loop patches
+ * itself.
  *
- * A write through the address that is run from needs nothing more; one through an
- * alias needs a serializing instruction (SDM vol. 3, 8.1.3), here INVLPG.
+ * A write through the address that is executed needs nothing more. A write through an alias needs a
+ * serializing instruction (SDM vol. 3, 8.1.3), here INVLPG.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a kernel does, all of it at once and for as long as --arg says: computations,
- * recursion and jumps out of it, code made on the fly, page faults, exceptions and
- * software interrupts, address spaces, ring 3 by calls and by processes with a timer,
- * idling, and random programs; interrupted all the time, at times inside of interrupts.
- * The seed decides what comes how often.
+ * The work of a kernel, all kinds of it at once and for as long as --arg says. There are
+ * computations, recursion and jumps out of it, code made on the fly, page faults, exceptions and
+ * software interrupts. There are address spaces, ring 3 by calls and by processes with a timer,
+ * idling, and random programs. Interrupts arrive all the time, at times inside of interrupts. The
+ * seed decides how often each kind comes.
  *
- * --arg: rounds, 10,000 to 60,000 instructions each; a second --arg that is not 0: vector
- * code too.
+ * --arg: rounds, 10,000 to 60,000 instructions each; a second --arg that is not 0: vector code too.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

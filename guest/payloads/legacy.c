@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a PC always had: two 8259s that deliver the interrupts of an 8254 and of a
- * real-time clock, while computing and in HLT, and a serial port.
+ * The devices of an old PC. Two 8259s deliver the interrupts of an 8254 and of a real-time clock,
+ * in a computation and in HLT. There is a serial port.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

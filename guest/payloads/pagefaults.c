@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The error code of each kind of page fault (SDM vol. 3, 4.7), and what does not
- * fault: present, write, user, reserved bits, NX, at the last level and above it,
- * under CR0.WP, SMEP and SMAP.
+ * The error code of each kind of page fault (SDM vol. 3, 4.7), and accesses that do not fault.
+ * Kinds are present, write, user, reserved bits and NX, at the last level and above it, under
+ * CR0.WP, SMEP and SMAP.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -111,7 +111,7 @@ static const struct fault_case {
 	{P | U | RESERVED, 0, USER, READ, UNDER_WP, 0x0d},
 	{P | U | RESERVED, 0, USER, WRITE, UNDER_WP, 0x0f},
 	{P | W | RESERVED, 0, KERNEL, EXEC, UNDER_WP, 0x19},
-	/* What is not present reserves nothing. */
+	/* An entry that is not present has no reserved bits. */
 	{W | U | RESERVED, 0, USER, READ, UNDER_WP, 0x04},
 };
 

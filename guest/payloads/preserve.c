@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two traces that take turns, their state saved and restored by XSAVES and XRSTORS or by MSRs
- * (33.3.5), while ToPA PMIs come at any time, between the two as well. With PMI and PSB
- * preservation (33.2.7.2, 33.3.7) and without it, by vector and as NMI: each full region is seen
- * to, no handler finds nothing to do, and no PSB is missing.
+ * Two traces that take turns. XSAVES and XRSTORS or MSRs save and restore their state (33.3.5),
+ * while ToPA PMIs arrive at any time, also between the two. It runs with PMI and PSB preservation
+ * (33.2.7.2, 33.3.7) and without it, by vector and as NMI. A handler runs for each full region, no
+ * handler finds nothing to do, and no PSB is missing.
+ *
  * --arg=N is how many times they take turns, a second one bits for CTL.
+ *
  * Exercises PRES-PMI-OWED, PRES-PSB-KEPT, PRES-XSAVES, XSAVE-SAVE-ORDER and XSAVE-RESTORE-ORDER.
  */
 #include "lib/cpu.h"
@@ -28,7 +30,7 @@ PAYLOAD("PT state across XSAVES and XRSTORS, and PMIs that come in between");
 #define STRETCHES 120u
 #define PATIENCE  100000u
 #define PERIOD	  2048u
-/* What may come between the byte at which a PSB is due and the PSB. */
+/* The longest distance between the byte at which a PSB is due and the PSB. */
 #define SLACK 96u
 
 #define TRACE_EN VPT_CTL_MASK(TRACE_EN)

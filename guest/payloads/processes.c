@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes: programs in ring 3 with address spaces of their own, preempted by the
- * timer round robin, that yield, ask and tell by SYSCALL and by INT. What
- * one writes at an address the others must not see there.
+ * Processes: programs in ring 3 with address spaces of their own, preempted by the timer round
+ * robin. They yield, ask and answer by SYSCALL and by INT. Others must not see at an address what
+ * one wrote there.
  */
 #include "lib/guest.h"
 #include "lib/paging.h"

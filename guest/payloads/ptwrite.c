@@ -55,7 +55,7 @@ static noinline void write_all(void)
 	}
 }
 
-/* What write_all() puts into the trace. */
+/* The values that write_all() puts into the trace. */
 static uint64_t expected(size_t i)
 {
 	uint64_t value = values[i / 4];

@@ -62,8 +62,8 @@ static void toggles(struct trace *t)
 }
 
 /*
- * A PSB opens each run, or only one that PacketByteCnt is 0 for (table 33-11,
- * EBX[1]); the pieces here are too short for a PSB in their midst.
+ * A PSB opens each run, or only a run for which PacketByteCnt is 0 (table 33-11, EBX[1]). The
+ * pieces here are too short for a PSB in their middle.
  */
 static void psb_on_start(const struct trace *t)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Returns that do not go where the last call came from: coroutines on two
- * stacks, a jump out of nested calls, CALL/POP, RET as a jump. RET compression
- * must send each of them in full (33.4.2.2).
+ * Returns that do not lead to where the last call came from. There are coroutines on two stacks, a
+ * jump out of nested calls, CALL/POP, and RET as a jump. Each of them must be sent in full
+ * (33.4.2.2).
  */
 #include "lib/guest.h"
 #include "lib/page_alloc.h"
@@ -89,8 +89,10 @@ static void start_coroutine(void *stack)
 {
 	uint64_t *top = (uint64_t *)((uint8_t *)stack + COROUTINE_STACK);
 
-	/* What switch_stack() pops: six registers and where to return; the ABI
-	 * wants RSP + 8 to be 16-byte aligned at the function's entry. */
+	/*
+	 * The frame that switch_stack() pops: six registers and the return address. The ABI wants
+	 * RSP + 8 to be 16-byte aligned at the function's entry.
+	 */
 	*--top = 0;
 	*--top = 0;
 	*--top = (uintptr_t)coroutine;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ring 3: IRETQ down, SYSCALL and SYSRETQ back and forth, INT n and exceptions
- * up, and filtering by CPL (33.2.5.1), which must not show one address of the
- * other side.
+ * Ring 3: IRETQ down, SYSCALL and SYSRETQ back and forth, INT n and exceptions up. Filtering by CPL
+ * (33.2.5.1) must not show one address of the other side.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every #GP rule of the IA32_RTIT_* MSRs (tables 33-6 to 33-12), as this
- * processor's CPUID makes it: each bit and each encoding is written, and has to
- * be taken or refused. Without PT all of the block has to be refused.
+ * Every #GP rule of the IA32_RTIT_* MSRs (tables 33-6 to 33-12), for the CPUID of this processor.
+ * Each bit and each encoding is written, and must be taken or refused. Without PT all of the block
+ * must be refused.
  */
 #include "lib/guest.h"
 #include "lib/msr.h"
@@ -226,8 +226,8 @@ static void all_msrs(void)
 }
 
 /*
- * The machine has no last-branch records, so there is nothing that TraceEn could suspend
- * (33.3.1.2): LBR_SELECT, TOS, LER, and the first and last MSRs of the stack.
+ * The machine has no last-branch records, so TraceEn cannot suspend any (33.3.1.2). Tried are
+ * LBR_SELECT, TOS, LER, and the first and last MSRs of the stack.
  */
 static void lbr_msrs(void)
 {
@@ -251,7 +251,7 @@ static void scheme(void)
 		vpt_drv_stop(&t.drv);
 }
 
-/* What TraceEn locks (33.2.8.1, 33.2.8.2). */
+/* The registers that TraceEn locks (33.2.8.1, 33.2.8.2). */
 static void while_tracing(const struct vpt_drv *topa)
 {
 	struct vpt_drv drv = *topa;

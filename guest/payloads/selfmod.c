@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that changes: a decoder needs each page as it was when it ran. Patched
- * operands and branches in a page that is called again, a page replaced as a
- * whole, and an instruction that patches the one after it.
+ * Code that changes: a decoder needs each page as it was when it ran. Operands and branches are
+ * patched in a page that is called again. A page is replaced as a whole, and an instruction patches
+ * the one after it.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

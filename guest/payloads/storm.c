@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Storms of exceptions, in ring 0 and ring 3 and inside each other's handlers: #DE,
- * #BP, #UD, #NP, #SS, #GP with and without a selector, #PF, INT n. Then double faults
- * on a stack of their own, and single steps by the guest's own TF.
+ * Storms of exceptions, in ring 0, in ring 3 and inside each other's handlers. They are #DE, #BP,
+ * #UD, #NP, #SS, #GP with and without a selector, #PF, and INT n. Then double faults on a stack of
+ * their own, and single steps by the guest's own TF.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -185,8 +185,8 @@ static void on_step_int(struct trap_frame *f)
 }
 
 /*
- * TF is set by the first POPF, and traps from the instruction after it to the last
- * POPF, which finds it set: XOR, four in each turn, CALL, RET, JMP, and three more.
+ * The first POPF sets TF. TF traps from the instruction after it to the last POPF, which finds it
+ * set. These are XOR, four in each turn, CALL, RET, JMP, and three more.
  */
 #define STEPS(turns) (1 + 4 * (turns) + 3 + 3)
 uint64_t stepped(uint64_t turns);

@@ -232,7 +232,7 @@ static bool pcid_ok(void)
 		ok &= *at == (i & 1 ? 20 : 10) + i / 2;
 		*at += 1;
 	}
-	/* What changed in a space is seen once it is loaded with a flush. */
+	/* A change in a space is seen once the space is loaded with a flush. */
 	write_cr3(space[0] | CR3_NO_FLUSH);
 	paging_map(space[1] & ~0xfffull, PAGE_AT, pages[0], PTE_WRITE);
 	write_cr3(space[1]);
@@ -384,7 +384,7 @@ static bool straddle_ok(void)
 	       *(volatile uint32_t *)end == 77 && read_cr2() == PAGE_AT + PAGE_SIZE;
 }
 
-/* What ring 3 may not do: RCX is past it. */
+/* Instructions that ring 3 may not execute; RCX is the address behind one. */
 #define FORBIDDEN(n, insn)           \
 	"	lea 2f(%rip), %rcx\n"      \
 	"	cmp $" #n ", %rdi\n" \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whatever the engine does to trace, the guest must not see it in its flags:
- * every way in which RFLAGS reach memory or a register, and every instruction
- * that holds off a trap.
+ * An engine that traces must not show in the guest's flags. The payload tries every way in which
+ * RFLAGS reach memory or a register, and every instruction that holds off a trap.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"

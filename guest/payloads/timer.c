@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Timer interrupts in a computation that would show it if one lost or changed
- * anything: flags, the middle of a REP, what STI and MOV SS hold off. Then loops of
- * HLT that the timer wakes.
+ * Timer interrupts in a computation that would show a lost or changed state. They hit flags, the
+ * middle of a REP, and places where STI and MOV SS hold off interrupts. Then loops of HLT that the
+ * timer wakes.
  */
 #include "lib/cpu.h"
 #include "lib/guest.h"
@@ -98,7 +98,7 @@ static noinline void shadow(void)
 
 static uint64_t idle_halts;
 
-/* As an idle loop does it: until so many have come. */
+/* Wait in an idle loop until so many have come. */
 static noinline void idle(unsigned int count)
 {
 	uint64_t until = ticks + count;
@@ -124,7 +124,7 @@ static void work(void)
 	for (i = 0; i < SHADOWS; i++)
 		shadow();
 	idle(HALTS);
-	/* What is still pending is taken back by now. */
+	/* A pending interrupt is withdrawn by now. */
 	sti();
 	__asm__ volatile("nop; nop");
 	cli();

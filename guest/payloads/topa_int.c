@@ -27,7 +27,7 @@ static uint64_t logged;
 static volatile unsigned int pmis, early;
 static bool latch_was_clear;
 
-/* What is in the regions, in order, goes to the end of the log. */
+/* Append the contents of the regions, in order, to the log. */
 static void drain(void)
 {
 	struct vpt_drv *drv = &t.drv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ToPA STOP (33.2.7.2): the trace ends with the last byte of the region, Stopped
- * is set, the position stays at that entry, and the guest goes on.
+ * ToPA STOP (33.2.7.2): the trace ends with the last byte of the region, Stopped is set, the
+ * position stays at that entry, and the guest continues.
  */
 #include "lib/guest.h"
 #include "lib/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a guest can tell of its own trace without a decoder. */
+/* Checks that a guest can make of its own trace without a decoder. */
 #ifndef GUEST_PT_CHECK_H
 #define GUEST_PT_CHECK_H
 

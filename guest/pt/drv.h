@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bare-metal PT driver (33.3.2): finds out from CPUID what there is, programs
- * the output and the filters, starts, stops and says how far the output got.
+ * A bare-metal PT driver (33.3.2). It reads the capabilities from CPUID, programs the output and
+ * the filters, starts and stops traces, and reports how far the output got.
  */
 #ifndef GUEST_PT_DRV_H
 #define GUEST_PT_DRV_H
@@ -12,13 +12,13 @@
 
 struct vpt_drv {
 	struct vpt_caps caps;
-	/* What the next start writes. */
+	/* The configuration that the next start writes. */
 	uint64_t output_base, output_mask_ptrs;
 	uint64_t output_ctl; /* TOPA or nothing */
 	uint64_t filter_ctl; /* ADDRn_CFG fields, CR3_FILTER */
 	uint64_t addr[2 * VPT_MAX_RANGES];
 	uint64_t cr3_match;
-	/* What the last stop read. */
+	/* The registers that the last stop read. */
 	uint64_t end_base, end_mask_ptrs;
 	uint64_t status;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* ToPA output that grows while the guest runs. */
 #include "grow.h"
 
 #include "lib/mem.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ToPA output that is never full (33.2.7.2 table 33-4): regions with INT, and a handler that adds
- * entries to the table, leads on to a new table, or turns the table into a ring whose filled
- * entries get new regions; which of these is left to chance. No region is used twice, so that
- * the whole trace can be read at the end.
+ * ToPA output that is never full (33.2.7.2 table 33-4): regions with INT, and a handler. The
+ * handler adds entries to the table, links a new table, or makes a ring whose filled entries get
+ * new regions; chance decides which. No region is used twice, so that the whole trace can be read
+ * at the end.
  */
 #ifndef GUEST_PT_GROW_H
 #define GUEST_PT_GROW_H

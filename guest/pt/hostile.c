@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Interrupts, addresses and modes for hostile guests. */
 #include "hostile.h"
 
 #include "lib/cpu.h"

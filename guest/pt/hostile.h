@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What guests that mean harm have in common, on a PC: interrupts of all kinds, places
- * that are no memory, flow through all modes. See guest/bare/topa_*.c.
+ * Common parts of hostile guests on a PC: interrupts of all kinds, addresses without memory, flow
+ * through all modes. See guest/bare/topa_*.c.
  */
 #ifndef GUEST_PT_HOSTILE_H
 #define GUEST_PT_HOSTILE_H

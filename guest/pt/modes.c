@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Flow through all modes of the processor. */
 #include "modes.h"
 
 #include "lib/cpu.h"

@@ -11,9 +11,9 @@ uint64_t modes_ring3(uint64_t rounds);
 #define MODES_OTHER_BASES 16u
 
 /*
- * The other processor's page, at its end what it is told and what it tells. It stays in
- * real mode, writes random values to the RTIT MSRs, and branches in between; it always
- * sets CTL.ToPA, and takes OUTPUT_BASE from the list.
+ * The page of the other processor, with its requests and answers at the end. It stays in real mode,
+ * writes random values to the RTIT MSRs, and branches in between. It always sets CTL.ToPA, and
+ * takes OUTPUT_BASE from the list.
  */
 struct modes_other {
 	uint32_t seed;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Handle ToPA PMIs. */
 #include "pmi.h"
 
 #include "lib/cpu.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare circular output with a reference. */
 #include "ring.h"
 
 #include "lib/guest.h"

@@ -9,7 +9,7 @@
 
 #include "trace.h"
 
-/* What the pages around an output are filled with, to see what strays. */
+/* The byte that fills the pages around an output, to detect strays. */
 #define RING_CANARY 0xc5
 
 /* Trace noise(rounds) into `t`'s own buffer; false if that went wrong. */
@@ -19,9 +19,9 @@ bool ring_reference(struct trace *t, uint64_t rounds);
 uint64_t ring_trace(struct vpt_drv *drv, uint64_t rounds);
 
 /*
- * `lap` holds the regions of a circular output in order, lap_bytes of them: is
- * it what the reference leaves there, its last lap, and is `position`, counted
- * from the first byte of `lap`, where it ends?
+ * Compare a circular output with the last lap of the reference. `lap` holds the regions of the
+ * output in order, lap_bytes of them. `position`, counted from the first byte of `lap`, must be
+ * where the reference ends.
  */
 void ring_report(const struct trace *reference, const uint8_t *lap, uint64_t lap_bytes,
 		 uint64_t position);

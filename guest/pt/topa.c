@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Build ToPA tables and read their output. */
 #include "topa.h"
 
 #include "lib/mem.h"

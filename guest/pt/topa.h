@@ -45,9 +45,9 @@ struct vpt_topa_pos {
 struct vpt_topa_pos vpt_topa_pos(uint64_t base, uint64_t mask_ptrs);
 
 /*
- * Copy what lies between two positions, in output order, to `dst` (NULL: only
- * count). Returns the number of bytes, at most `max`; a whole lap or more looks
- * like the part of it that is past the last whole one.
+ * Copy the bytes between two positions, in output order, to `dst` (NULL: only count). Returns the
+ * number of bytes, at most `max`. A whole lap or more looks like the part of it that is past the
+ * last whole one.
  */
 uint64_t vpt_topa_copy(struct vpt_topa_pos from, struct vpt_topa_pos to, uint8_t *dst,
 		       uint64_t max);

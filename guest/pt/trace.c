@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Trace a function with PT or RTIT. */
 #include "trace.h"
 
 #include "lib/guest.h"
@@ -131,7 +132,7 @@ void trace_report_end(const struct trace *t)
 		report_equal(t->drv.status & bad, 0, "trace: STATUS after the stop");
 }
 
-/* What was on when TriggerEn fell needs no FUP.PGD (4.2.8). */
+/* Ranges that were on when TriggerEn fell need no FUP.PGD (4.2.8). */
 static void rtit_report(const struct trace *t)
 {
 	const struct vpt_atom_scan *scan = &t->ascan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracing a function, for payloads that are about what runs and not about the trace system's
- * set-up: one circular buffer, which every processor with ToPA can do, and RTIT.
+ * Tracing a function, for payloads that are about what runs and not about the set-up of the trace.
+ * It uses RTIT, or one circular buffer, which every processor with ToPA has.
  */
 #ifndef GUEST_PT_TRACE_H
 #define GUEST_PT_TRACE_H
@@ -23,7 +23,7 @@ struct trace {
 	struct vpt_atom_scan ascan; /* ... with RTIT */
 };
 
-/* What a run traces unless it asks otherwise: all code, flow only. */
+/* The default options of a run: all code, flow only. */
 #define TRACE_ALL (VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN))
 
 #define TRACE_BUFFER (512ull << 10)

@@ -16,8 +16,8 @@ struct gen {
 };
 
 /*
- * An item emits code that may change all value registers, RSI, RDI, R12, R14 and
- * the flags, takes fuel from R15, and keeps RCX, RSP, R13 and DF.
+ * An item emits code that may change all value registers, RSI, RDI, R12, R14 and the flags. It
+ * takes fuel from R15, and preserves RCX, RSP, R13 and DF.
  */
 typedef void item_fn(struct gen *g);
 

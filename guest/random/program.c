@@ -28,9 +28,8 @@ static const struct {
 };
 
 /*
- * How often each item comes in this program, which differs from seed to seed:
- * as a wheel that has each item's number as often as it weighs. Those with bodies
- * are at the end, past `leaves`.
+ * The frequency of each item in this program, which differs from seed to seed. It is a wheel that
+ * has each item's number as often as it weighs. Items with bodies are at the end, past `leaves`.
  */
 static struct {
 	uint8_t item[512];

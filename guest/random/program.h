@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random programs: machine code made from a seed, run in ring 0 with excursions to
- * ring 3, always terminating and free of side effects but for its data page and
- * registers.
+ * Random programs: machine code made from a seed, run in ring 0 with excursions to ring 3. It
+ * always terminates, and has no side effects but on its data page and registers.
  *
- * Functions call only such as were made before them. Every function entry and
- * every turn of a loop takes one unit of fuel from R15; with none left, functions
- * return at once and loops end, so a run is as long as its fuel allows. Branches
- * depend on a generator in R14 and on the values that the code computes.
+ * A function calls only functions that were made before it. Every function entry and every turn of
+ * a loop takes one unit of fuel from R15. With none left, functions return at once and loops end,
+ * so a run is as long as its fuel allows. Branches depend on a generator in R14 and on the values
+ * that the code computes.
  */
 #ifndef GUEST_RANDOM_PROGRAM_H
 #define GUEST_RANDOM_PROGRAM_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What random programs do in ring 3: some branches, calls and system calls. */
+/* Random programs in ring 3: some branches, calls and system calls. */
 #include "gen.h"
 
 #include "lib/ring3.h"

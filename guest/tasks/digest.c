@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A piece of work that computes digests, also with a REP that can be interrupted. */
 #include "work.h"
 
 #include "lib/guest.h"

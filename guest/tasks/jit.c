@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A compiler for a small stack language, whose code goes to one buffer over and over:
- * each program overwrites the one before, from an offset that moves.
+ * A compiler for a small stack language. Its code goes to one buffer over and over. Each program
+ * overwrites the one before, from an offset that moves.
  */
 #include "work.h"
 

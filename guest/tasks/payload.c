@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The common main program of the payloads that run pieces of work. */
 #include "work.h"
 
 #include "lib/guest.h"

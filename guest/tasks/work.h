@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pieces of work that know whether they came to the right result: the subject of some
- * payloads, what others disturb, and what the mix is made of. Nothing of the machine
- * changes for good; none of them minds being interrupted, or the CPL.
+ * Pieces of work that check their own result. Some payloads are about them, others disturb them,
+ * and the mix consists of them. They leave the machine as it was, and run at any CPL and with
+ * interrupts.
  */
 #ifndef GUEST_TASKS_WORK_H
 #define GUEST_TASKS_WORK_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read VMX transitions from a trace. */
 #include "seen.h"
 
 #include "lib/guest.h"

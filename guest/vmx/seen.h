@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace says of VMX transitions: the packets that a row of the manual's tables
- * names, with whole IPs, the others left out.
+ * The VMX transitions in a trace: the packets that a row of the manual's tables names, with whole
+ * IPs, without the others.
  */
 #ifndef GUEST_VMX_SEEN_H
 #define GUEST_VMX_SEEN_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Set up a usage and read its trace. */
 #include "tracing.h"
 
 #include "lib/guest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The four usages of 33.5.2 on the hypervisor of vmx.h: PT is set up for one of them, the
- * machine of machine.S runs through all its exits, and what the trace says is read back.
+ * The four usages of 33.5.2 on the hypervisor of vmx.h. PT is set up for one of them, the machine
+ * of machine.S runs through all its exits, and the trace is read back.
  */
 #ifndef GUEST_VMX_TRACING_H
 #define GUEST_VMX_TRACING_H

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Enter and leave VMX operation, and run a guest. */
 #include "vmx.h"
 
 #include "lib/cpu.h"
@@ -301,7 +302,7 @@ void vmx_create(struct vmx *v, void (*rip)(void))
 	vmptrld(v->vmcs);
 	set_controls(v);
 	set_host();
-	/* As after a call: the stack is 8 off. */
+	/* The stack is 8 off, as after a call. */
 	set_guest(v, (uintptr_t)rip, (uintptr_t)stack + GUEST_STACK - 8);
 	if (v->has_ept)
 		make_ept(v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hypervisor of a few hundred lines, for payloads about PT in VMX operation (33.5):
- * one processor, one virtual machine at a time, which runs 64-bit code of the same image
- * in an address space of its own.
+ * A hypervisor of a few hundred lines, for payloads about PT in VMX operation (33.5). It has one
+ * processor and one virtual machine at a time. The machine runs 64-bit code of the same image in an
+ * address space of its own.
  */
 #ifndef GUEST_VMX_VMX_H
 #define GUEST_VMX_VMX_H
@@ -69,8 +69,8 @@ bool vmx_init(void);
 uint64_t vmx_misc(void);
 
 /*
- * A VMCS, current from now on: the guest begins at `rip` on a stack of its own, at CPL 0
- * in a new address space (paging_new_space()), exits on CPUID, HLT and VMCALL, and reads
+ * Make a VMCS and load it as the current one. The guest begins at `rip` on a stack of its own, at
+ * CPL 0 in a new address space (paging_new_space()). It exits on CPUID, HLT and VMCALL, and reads
  * and writes all MSRs itself.
  */
 void vmx_create(struct vmx *v, void (*rip)(void));
