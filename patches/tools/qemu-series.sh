@@ -133,6 +133,7 @@ series_sync() {
 
 # The copied sources that are not those of a commit, as far as git knows.
 changed_since() { # COMMIT
+	git rev-parse -q --verify "$1^{commit}" >/dev/null 2>&1 || return 0
 	copied_files | while IFS= read -r file; do
 		[ "$(git rev-parse -q --verify "$1:$file" 2>/dev/null)" = "$(git hash-object "$file" 2>/dev/null)" ] ||
 			say "not as in $1: $file"

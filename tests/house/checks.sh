@@ -146,9 +146,11 @@ const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
 	return next;
 }
 EOF2
-fault "a file that QEMU's copy lacks" shared/src/fault.c check-series <<EOF2
-$dual
-EOF2
+# A copy without git: the check cannot name the file.
+echo "$dual" >shared/src/fault.c
+tap_run "check-series finds a file that QEMU's copy lacks" sh -c '! .ci/check-series >/dev/null 2>&1'
+rm shared/src/fault.c
+tap_run "check-series passes without it" .ci/check-series
 fault "libc in shared" shared/src/fault.c check-layers <<EOF2
 $dual
 #include <string.h>
