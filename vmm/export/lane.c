@@ -213,7 +213,10 @@ int vpt_export_lane_next(struct vpt_export_lane *l)
 
 bool vpt_export_lane_shown(const struct vpt_export_lane *l)
 {
-	return l->item.kind == VPT_ITEM_BLOCK && l->item.mode != 16 && l->item.offset >= l->start;
+	/* The decoder has read ahead of the outcome that the block ends with. */
+	uint64_t at = l->place.is ? l->place.at : l->item.offset;
+
+	return l->item.kind == VPT_ITEM_BLOCK && l->item.mode != 16 && at >= l->start;
 }
 
 /* At the beginning perf has decoded nothing that could be wrong. */
