@@ -65,6 +65,7 @@ $(O)/tests/testbed/%.S.o: tests/testbed/%.S
 #?   make qemu          QEMU with a PT that its guests can use: build/qemu links to it
 #?   make demo-linux    Debian's kernel in it, perf record -e intel_pt// of a program
 #?   make check-qemu    every scenario of tests/qemu/scenarios
+#?   make check-boot    each instruction of a whole boot, by libvptdecode, libipt and perf (15 minutes)
 #?   make bench-qemu    what PT costs a guest; writes build/bench-qemu.json
 #?   make sync-patches  record the library's commit for the series, after shared/ has changed
 QEMU_PROGRAMS := $(sort $(patsubst tests/qemu/programs/%,%,$(basename \
@@ -72,7 +73,7 @@ QEMU_PROGRAMS := $(sort $(patsubst tests/qemu/programs/%,%,$(basename \
 	$(patsubst %/,%,$(dir $(wildcard tests/qemu/programs/*/*.c)))))
 QEMU_BIN := $(QEMU_PROGRAMS:%=$(O)/qemu/programs/%)
 
-.PHONY: qemu demo-linux check-qemu bench-qemu sync-patches qemu-programs
+.PHONY: qemu demo-linux check-qemu check-boot bench-qemu sync-patches qemu-programs
 qemu:
 	@.ci/deps build qemu
 	@mkdir -p build
@@ -86,6 +87,11 @@ demo-linux:
 check-qemu:
 	@.ci/deps build qemu guest
 	@O=$(O) JOBS=$(JOBS) tests/qemu/check
+
+check-boot:
+	@.ci/deps build check perf qemu guest
+	$(again) all
+	@MODE=$(MODE) O=$(O) JOBS=$(JOBS) tests/lib/run.sh -t 3600 -d $(O)/check-boot tests/qemu/boot-decoders
 
 bench-qemu:
 	@.ci/deps build qemu guest

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 		puts(why);
 		return 2;
 	}
-	err = vpt_by_perf(r, 0, stdin, &result);
+	err = vpt_by_perf(r, 0, 0, stdin, &result);
 	vpt_reader_close(r);
 	if (err) {
 		puts(strerror(-err));

@@ -16,6 +16,7 @@
 #include "cli/open.h"
 #include "cli/option.h"
 #include "cli/progress.h"
+#include "cli/verify_perf.h"
 
 struct options {
 	struct vpt_export_options export;
@@ -99,9 +100,8 @@ static void say(const struct options *o, const struct vpt_export_report *r)
 		       : r->folded ? "tsc"
 				   : "packets");
 	if (r->skipped)
-		fprintf(stderr,
-			"vpt export: instructions left out at the beginning: %" PRIu64 "%s\n",
-			r->skipped, r->bits16 ? ": perf knows no 16-bit code" : "");
+		fprintf(stderr, VPT_EXPORT_LEFT_OUT "%" PRIu64 "%s\n", r->skipped,
+			r->bits16 ? ": perf knows no 16-bit code" : "");
 	if (r->blind)
 		fprintf(stderr, "vpt export: DisTNT, or no BranchEn: perf can show where "
 				"packets lead, and nothing in between\n");

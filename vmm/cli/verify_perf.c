@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -70,6 +71,31 @@ static void clean(const char *dir)
 	(void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/*
+ * Run vpt export, and print its errors. The first line of the answer is how many instructions it
+ * leaves out. Returns its exit status.
+ */
+static int spawn_export(const char *const argv[], const struct runner *r)
+{
+	FILE *errors = tmpfile();
+	uint64_t left_out = 0;
+	char line[512];
+	int status;
+
+	if (!errors)
+		return VPT_EXIT_HOST;
+	status = spawn(argv, "/proc/self/exe", r->null, fileno(errors));
+	rewind(errors);
+	while (fgets(line, sizeof(line), errors)) {
+		fputs(line, stderr);
+		if (!strncmp(line, VPT_EXPORT_LEFT_OUT, strlen(VPT_EXPORT_LEFT_OUT)))
+			left_out = strtoull(line + strlen(VPT_EXPORT_LEFT_OUT), NULL, 10);
+	}
+	fclose(errors);
+	dprintf(r->answer, "%" PRIu64 "\n", left_out);
+	return status;
+}
+
 /* Export a vCPU and have perf print it. Returns one of these statuses. */
 static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 {
@@ -82,7 +108,7 @@ static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 
 	snprintf(number, sizeof(number), "--vcpu=%u", vcpu);
 	snprintf(r->export, sizeof(r->export), "%s/perf", r->dir);
-	status = spawn(export, "/proc/self/exe", r->null, STDERR_FILENO);
+	status = spawn_export(export, r);
 	/* perf also shows the places that the export could not decode or name. */
 	if (access(r->export, R_OK))
 		return (unsigned char)(status ? status : VPT_EXIT_HOST);
@@ -202,14 +228,16 @@ int vpt_perf_judge_vcpu(struct vpt_perf_judge *judge, struct vpt_reader *reader,
 			struct vpt_by_perf *result)
 {
 	FILE *lines = fopencookie(judge, "r", (cookie_io_functions_t){.read = read_lines});
-	char rest[4096];
+	char first[32], rest[4096];
 	int err = lines ? 0 : -ENOMEM;
 
 	judge->marked = false;
 	if (!err && write(judge->ask, &vcpu, sizeof(vcpu)) != sizeof(vcpu))
 		err = -EPIPE;
+	if (!err && !fgets(first, sizeof(first), lines))
+		err = -EPIPE;
 	if (!err)
-		err = vpt_by_perf(reader, vcpu, lines, result);
+		err = vpt_by_perf(reader, vcpu, strtoull(first, NULL, 10), lines, result);
 	while (!err && fread(rest, 1, sizeof(rest), lines))
 		;
 	if (lines)

@@ -3,6 +3,9 @@
 #ifndef VMM_CLI_VERIFY_PERF_H
 #define VMM_CLI_VERIFY_PERF_H
 
+/* What vpt export prints on stderr where an export does not begin with the trace. */
+#define VPT_EXPORT_LEFT_OUT "vpt export: instructions left out at the beginning: "
+
 #include <stdbool.h>
 
 #include "oracle/by_perf.h"

@@ -7,7 +7,7 @@
 
 #include "trace/reader.h"
 
-/* What perf's instructions are held against. */
+/* The list with which perf's instructions are compared. */
 enum vpt_perf_list {
 	VPT_PERF_ORACLE, /* what ran, all of which is in the trace */
 	/*
@@ -23,6 +23,7 @@ struct vpt_by_perf {
 	enum vpt_perf_list list;
 	uint64_t retired; /* that should be in the trace; PIECES: that ran */
 	uint64_t found;	  /* by perf */
+	uint64_t skipped; /* instructions before the first one that is compared */
 	uint64_t pieces;
 	uint64_t mismatches; /* 0 or 1: nothing behind the first one is compared */
 	char first[256];     /* the first one */
@@ -30,10 +31,11 @@ struct vpt_by_perf {
 
 /*
  * @lines: what perf script --itrace=i0nse -F ip prints for the export of @vcpu. Without PIECES
- * nothing is kept of them; with PIECES 8 bytes for each instruction that ran. Returns 0 or -errno;
- * what cannot be compared at all is a mismatch.
+ * nothing is kept of them; with PIECES 8 bytes for each instruction that ran. @skip: how many
+ * instructions the export leaves out at its beginning. Returns 0 or -errno; what cannot be compared
+ * at all is a mismatch.
  */
-int vpt_by_perf(struct vpt_reader *reader, unsigned int vcpu, FILE *lines,
+int vpt_by_perf(struct vpt_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
 		struct vpt_by_perf *result);
 
 #endif /* VMM_ORACLE_BY_PERF_H */
