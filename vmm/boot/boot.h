@@ -14,9 +14,8 @@ struct vpt_boot_config {
 };
 
 /*
- * Put tables and boot info into RAM, below VPT_BOOT_RESERVED, an initrd after the
- * program, and the vCPU before the entry. 0, or -ENOSPC if the initrd does not
- * fit.
+ * Put tables and boot information into RAM, below VPT_BOOT_RESERVED, and an initrd after the
+ * program. Then put the vCPU before the entry. Returns 0, or -ENOSPC if the initrd does not fit.
  */
 int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot_config *config);
 

@@ -13,7 +13,7 @@
 /* Where a bzImage has the magic number of its setup header. */
 #define BZIMAGE_MAGIC_AT 0x202
 
-/* What a guest has to be, for those who try a program of their own. */
+/* The requirements on a guest, for users who try a program of their own. */
 #define EXPECTED                                                                        \
 	"vpt run takes a bare-metal program, without libc and crt: gcc -ffreestanding " \
 	"-nostdlib -static -no-pie, see vpt-run(1), GUESTS"

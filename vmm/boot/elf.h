@@ -48,16 +48,15 @@ struct vpt_elf {
 };
 
 /*
- * Check a file and find out what it loads into @ram bytes of RAM. Programs and kernels of
- * Linux are refused, since they would crash after some instructions: they need what a boot
- * loader or a kernel does for them.
+ * Check a file and find out what it loads into @ram bytes of RAM. Linux programs and kernels are
+ * refused, since they need a boot loader or a kernel and would crash after some instructions.
  */
 enum vpt_elf_error vpt_elf_parse(const void *file, size_t len, uint64_t ram, struct vpt_elf *elf);
 
 /* Copy what vpt_elf_parse() accepted, into RAM of at least that size. */
 void vpt_elf_load(const void *file, const struct vpt_elf *elf, const struct vpt_mem *mem);
 
-/* What is wrong, and what the user can do, for a message of one line. */
+/* The error, and what the user can do, for a message of one line. */
 const char *vpt_elf_error_text(enum vpt_elf_error error);
 
 #endif /* VMM_BOOT_ELF_H */

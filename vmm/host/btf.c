@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read offsets of members from the kernel's BTF. */
 #include "btf.h"
 
 #include <errno.h>

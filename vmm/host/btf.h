@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * The offset in bytes of a member, also one of an unnamed struct or union inside. 0, or
- * -EINVAL: this is no BTF; -ENOENT: there is no such struct or member, or it is a bit field.
+ * Returns the offset in bytes of a member, also of a member of an unnamed struct or union inside.
+ * Else -EINVAL: the bytes are no BTF; -ENOENT: there is no such struct or member, or it is a bit
+ * field.
  */
 int vpt_btf_offset(const void *btf, size_t len, const char *of, const char *member,
 		   uint32_t *offset);

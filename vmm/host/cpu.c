@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read PT's CPUID leaves of this processor. */
 #include "cpu.h"
 
 #include <cpuid.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What PT this processor has. */
+/* PT of this processor. */
 #ifndef VMM_HOST_CPU_H
 #define VMM_HOST_CPU_H
 

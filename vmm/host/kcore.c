@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read kernel memory from /proc/kcore. */
 #include "kcore.h"
 
 #include <elf.h>

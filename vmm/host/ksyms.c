@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the kernel's symbols from /proc/kallsyms. */
 #include "ksyms.h"
 
 #include <errno.h>

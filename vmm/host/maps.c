@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the code that a process has mapped. */
 #include "maps.h"
 
 #include <errno.h>

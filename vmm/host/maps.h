@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What code a process has mapped, and its bytes. */
+/* The code that a process has mapped, and its bytes. */
 #ifndef VMM_HOST_MAPS_H
 #define VMM_HOST_MAPS_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Open perf events and read their ring buffers. */
 #include "perf.h"
 
 #include <errno.h>

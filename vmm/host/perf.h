@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What perf says of software. Which count depends on the kind. */
+/* A software event from perf. The valid members depend on the kind. */
 enum vpt_perf_kind {
 	VPT_PERF_TASK,	  /* a process began or ended, or has another name */
 	VPT_PERF_MAP,	  /* it maps code: pid, start, bytes, offset, path */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find processes by CR3. */
 #include "procs.h"
 
 #include <errno.h>

@@ -29,7 +29,7 @@ int vpt_procs_update(struct vpt_procs *procs, const struct vpt_tasks_where *wher
 /* Take a record of kind MAP. 0 or -ENOMEM. */
 int vpt_procs_map(struct vpt_procs *procs, const struct vpt_perf_record *record);
 
-/* Whose CR3 is that, of which the low 12 bits do not count? NULL: nobody's. */
+/* Returns the process of a CR3, whose low 12 bits are ignored, or NULL. */
 const struct vpt_proc *vpt_procs_find(const struct vpt_procs *procs, uint64_t cr3);
 
 void vpt_procs_free(struct vpt_procs *procs);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the address spaces that a trace shows. */
 #include "seen.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Walk the kernel's list of tasks. */
 #include "tasks.h"
 
 #include <errno.h>

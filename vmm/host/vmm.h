@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of a guest in the process of its VMM. No file of /proc tells which of it is at which
- * guest-physical address, so that both the mapping and the layout are guesses, which the guest's page
- * tables confirm or not.
+ * The memory of a guest in the process of its VMM. No file of /proc tells which part of it is at
+ * which guest-physical address. The mapping and the layout are therefore guesses, which the guest's
+ * page tables confirm or refute.
  */
 #ifndef VMM_HOST_VMM_H
 #define VMM_HOST_VMM_H

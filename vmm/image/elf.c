@@ -87,7 +87,7 @@ static int read_segment(const struct core *c, uint32_t i, Elf64_Phdr *p)
 	return 0;
 }
 
-/* What a dump leaves out has no bytes in the file. */
+/* Memory that a dump leaves out has no bytes in the file. */
 static int add_segment(const struct core *c, const Elf64_Phdr *p)
 {
 	uint64_t bytes = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that makedumpfile -F flattened, as QEMU's dump-guest-memory -z writes them: a header of
- * 4096 bytes, then pieces, each behind its offset and its length, both big-endian.
+ * Files that makedumpfile -F flattened, as QEMU's dump-guest-memory -z writes them. A header of
+ * 4096 bytes is followed by pieces, each behind its offset and its length, both big-endian.
  */
 #include <endian.h>
 #include <errno.h>

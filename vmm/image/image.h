@@ -2,10 +2,10 @@
 /*
  * An image of physical memory, page by page: a file, or the memory of a process.
  *
- * These files are known: ELF cores of QEMU's dump-guest-memory and of virsh dump, vmcores of
- * kdump, compressed dumps ("KDUMP   ", flattened by makedumpfile or not) whose pages are plain or
- * compressed with zlib, and anything else as raw memory from a base address on. The content of
- * an image is hostile. Nothing but the pages that are asked for is read, and each of them once.
+ * These files are known: ELF cores of QEMU's dump-guest-memory and of virsh dump, and vmcores of
+ * kdump. Compressed dumps ("KDUMP   ", flattened by makedumpfile or not) may have plain pages and
+ * pages compressed with zlib. Any other file is raw memory from a base address on. The content of
+ * an image is hostile. Only the requested pages are read, and each of them once.
  */
 #ifndef VMM_IMAGE_IMAGE_H
 #define VMM_IMAGE_IMAGE_H

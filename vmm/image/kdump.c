@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compressed dumps of kdump ("KDUMP   "), as makedumpfile and QEMU's dump-guest-memory write
- * them: a header, a second one, two bitmaps of pages, then a descriptor for each page that the
- * second bitmap has.
+ * Compressed dumps of kdump ("KDUMP   "), as makedumpfile and QEMU's dump-guest-memory write them.
+ * A header, a second one and two bitmaps of pages precede a descriptor for each page of the second
+ * bitmap.
  */
 #include <endian.h>
 #include <errno.h>

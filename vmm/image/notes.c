@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the notes of a core say of the machine's paging: VMCOREINFO, and QEMU's CPU states. */
+/* The paging of the machine from the notes of a core: VMCOREINFO, and QEMU's CPU states. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

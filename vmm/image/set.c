@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which image a CR3 belongs to, and what its page tables map. What is not told is guessed: the
- * paging by which formats map the address where the trace is, the EPTP by what the VMCS region
- * has. A guess that led to a page is kept for that address space.
+ * Find the image of a CR3, and the pages that its page tables map. Missing facts are guessed: the
+ * paging by the formats that map the address of the trace, the EPTP by the VMCS region. A guess
+ * that led to a page is kept for that address space.
  */
 #include "set.h"
 

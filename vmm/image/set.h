@@ -23,7 +23,7 @@ enum img_side {
 	IMG_GUEST, /* PIPs with NR = 1: the memory is guest-physical */
 };
 
-/* What an image is of, as the user says it. */
+/* The user's description of an image. */
 struct img_use {
 	enum img_side side;
 	uint64_t vmcs;		/* GUEST: only this one, VPT_SPACE_ANY_VMCS: all */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Make a .vpt file from oracle logs. */
 #include "import.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static void fill_info(const struct vpt_import *m, struct vpt_file_info *info)
 	info->caps = *m->config.caps;
 	snprintf(info->model, sizeof(info->model), "%s", m->config.model);
 	snprintf(info->engine, sizeof(info->engine), "%s", "log");
-	/* What was traced started and stopped the trace itself. */
+	/* The traced software started and stopped the trace itself. */
 	info->owner = VPT_OWNER_GUEST;
 	info->vcpus = (uint32_t)m->index.streams.n;
 	info->tsc_multiplier = 1ull << 48;

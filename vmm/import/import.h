@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From oracle logs (vpt/abi/oracle_log.h) to a .vpt file: the trace that a processor
- * model put out, the code that ran, by address space, and what ran, to be held against
- * what the trace says.
+ * From oracle logs (vpt/abi/oracle_log.h) to a .vpt file. The file has the trace that a processor
+ * model put out, the code by address space, and the instructions that ran, to compare them with the
+ * trace.
  *
- * A log is of one logical processor, all of its software. What goes to different
- * buffers are different streams: each becomes a vCPU of the file. There is one for the
- * host's buffers (host-physical addresses) of each log, and one for each VMCS whose
- * guest has buffers of its own (guest-physical addresses).
+ * A log is of one logical processor and all of its software. Different buffers are different
+ * streams: each becomes a vCPU of the file. There is one for the host's buffers (host-physical
+ * addresses) of each log. There is one for each VMCS whose guest has buffers of its own
+ * (guest-physical addresses).
  *
- * Order in a log is taken to be this: an instruction's record, then what it did
- * (TRIGGER, VMX, CONTEXT). TRIGGER may also come before the instruction that did it,
- * if it always does; trace bytes come between the TRIGGER records of their session.
+ * The order in a log is an instruction's record, then its effects (TRIGGER, VMX, CONTEXT). TRIGGER
+ * may also come before its instruction, if it always does. Trace bytes come between the TRIGGER
+ * records of their session.
  */
 #ifndef VMM_IMPORT_IMPORT_H
 #define VMM_IMPORT_IMPORT_H
@@ -48,7 +48,7 @@ struct vpt_import_config {
 	const char *model; /* for the file */
 	const struct vpt_caps *caps;
 	bool lip; /* IPs in packets are linear addresses (CPUID.14H:ECX[31]) */
-	/* What is wanted. */
+	/* The options of an import. */
 	uint64_t first, last; /* sessions, counted over all logs */
 	bool host, guest;
 	bool one_vmcs;
@@ -58,8 +58,8 @@ struct vpt_import_config {
 struct vpt_import;
 
 /*
- * Look through the logs, which stay the caller's, as they are, until close. 0 or
- * -errno; -EINVAL with one line in `why`: a log is none, or has lost its way.
+ * Index the logs, which remain the caller's and must not change until close. Returns 0 or -errno.
+ * With -EINVAL, @why has one line: a log is not one, or its records contradict each other.
  */
 int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_config *config,
 		    struct vpt_import **import, char *why, size_t size);

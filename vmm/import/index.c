@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Find the sessions, streams and address spaces in oracle logs. */
 #include "index.h"
 
 #include <errno.h>
@@ -162,8 +163,10 @@ static void trace(struct vpt_import_index *x, const struct vpt_log_record *r, si
 	s->trace += r->bytes;
 }
 
-/* With TraceEn loaded by a VM entry, the context comes after the edge, and may come
- * after the instruction's record and the first packets as well. */
+/*
+ * With TraceEn loaded by a VM entry, the context comes after the edge. It may also come after the
+ * instruction's record and the first packets.
+ */
 static void context_came(struct vpt_import_index *x, const struct vpt_log_record *r, size_t number)
 {
 	struct vpt_import_session *s = open_session(x, number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What there is in logs: sessions, streams, address spaces. */
+/* The contents of logs: sessions, streams, address spaces. */
 #ifndef VMM_IMPORT_INDEX_H
 #define VMM_IMPORT_INDEX_H
 

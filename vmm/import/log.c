@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Read the records of an oracle log. */
 #include "log.h"
 
 #include <string.h>

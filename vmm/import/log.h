@@ -21,7 +21,7 @@ struct vpt_log {
 	const char *why; /* reading ended before its end; NULL: it did not */
 };
 
-/* What counts depends on `kind`; pointers are into the log. */
+/* The valid members depend on `kind`; pointers are into the log. */
 struct vpt_log_record {
 	uint8_t kind;		     /* enum vpt_log_kind; INSN_MAX stands for all of 1 to 0FH */
 	uint8_t length;		     /* INSN_MAX, INSN_AT */

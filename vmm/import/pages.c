@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Keep the pages of code that a log has, with their versions. */
 #include "pages.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Replay the records of a log into a .vpt file. */
 #include "replay.h"
 
 #include <errno.h>
@@ -148,7 +149,7 @@ static bool is_cr3_write(const uint8_t *op, unsigned int length)
 	return true;
 }
 
-/* What code there is for the instruction that is at `linear`. */
+/* Return the code for the instruction at `linear`. */
 static const uint8_t *code_of(const struct replay *m, uint64_t linear, unsigned int length)
 {
 	return code_at(
@@ -317,7 +318,7 @@ static int context(struct replay *m, const struct vpt_log_record *r)
 	return tell_space(m);
 }
 
-/* What the file's stream has yet to learn of VMCSs. */
+/* The VMCSs that the file's stream does not have yet. */
 static int tell_vmcs(struct replay *m)
 {
 	size_t i;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare sequences of steps, and find where they meet again after a difference. */
 #include "align.h"
 
 #include <errno.h>

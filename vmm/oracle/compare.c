@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare a decoded trace with what ran. */
 #include "compare.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 /* The most decoded steps that are looked at to find where a trace sets in. */
 #define ALIGN_MAX 65536
 
-/* What the decoder says, without what nothing is expected of. */
+/* The decoder's items, without those for which there is no expectation. */
 enum said { SAID_STEP, SAID_SEGMENT, SAID_ERROR, SAID_OVERFLOW, SAID_END };
 
 struct saying {
@@ -598,7 +599,7 @@ static int end_segment(struct compare *m)
 
 		if (!m->dead && !excused)
 			err = differ(m, "the trace ends before what ran does");
-		/* What a session without a PSB runs cannot be decoded. */
+		/* The instructions of a session without a PSB cannot be decoded. */
 		m->c->skipped += m->align && !m->dead && m->step.kind == VPT_STEP_INSN;
 		take_step(m);
 	}
@@ -680,7 +681,7 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 		return err;
 
 	err = run(&m);
-	/* What is left when no segment is. */
+	/* Steps that are left without a segment. */
 	if (!err && !is_over(&m.step) && m.closed)
 		err = differ(&m, "what ran has no trace");
 	while (!err && !is_over(&m.step))

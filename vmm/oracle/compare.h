@@ -51,7 +51,7 @@ struct vpt_loop_seen {
 	bool ends; /* nothing else ran in the session */
 };
 
-/* What is compared at a time. The result is the same; tests use STEPS, which is slower. */
+/* The unit of comparison. The result is the same; tests use STEPS, which is slower. */
 enum vpt_compare_unit { VPT_COMPARE_STRETCHES, VPT_COMPARE_STEPS };
 
 struct vpt_comparison {
@@ -68,8 +68,9 @@ struct vpt_comparison {
 	uint64_t skipped; /* retired, but before a PSB or in an overflow */
 	uint64_t errors;  /* of the decoder */
 	/*
-	 * Instructions that raised an exception or left by a VM exit, which in the trace look as if
-	 * they had run: INT n, and what clears TraceEn. They are decoded, and not retired.
+	 * Instructions that raised an exception or left by a VM exit, and look in the trace as if
+	 * they had run. They are INT n and instructions that clear TraceEn. They are decoded, and
+	 * not retired.
 	 */
 	uint64_t untold;
 	uint64_t loops;		   /* of direct branches */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Work out from the oracle and the registers what a trace must contain. */
 #include "expect_system.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static void wrong(struct vpt_expect *e, uint64_t ip, const char *text)
 	e->over = true;
 }
 
-/* What waited for it to be known whether the trace goes on, and where. */
+/* A step waits here until it is known whether the trace continues, and where. */
 static void tell_pending(struct vpt_expect *e, bool on, uint64_t to)
 {
 	struct vpt_step *p = &e->pending;
@@ -161,7 +162,7 @@ static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	e->system->begin(e);
 	e->first = true;
 	e->last_ip = r->ip;
-	/* What the WRMSR that changed a register has shown is yet to be seen. */
+	/* The record of the WRMSR that changed a register has yet to come. */
 	if (e->changed) {
 		e->changed = false;
 		return;
@@ -295,7 +296,7 @@ static void take(struct vpt_expect *e, const struct vpt_oracle_record *r)
 		wrong(e, r->ip, "a record is of no known kind");
 		return;
 	}
-	/* What runs without a trace does not concern it. */
+	/* Instructions that run without a trace do not concern it. */
 	if (!e->regs)
 		return;
 	if (r->kind == VPT_ORACLE_INSN)
@@ -315,7 +316,7 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 		vpt_reader_info(reader)->flags & VPT_INFO_RTIT ? &vpt_expect_rtit : &vpt_expect_pt;
 }
 
-/* What insn() comes to where nothing changes, which is so for nearly all of them. */
+/* Returns true if insn() would change nothing, as for nearly all instructions. */
 static bool goes_on(const struct vpt_expect *e, const struct vpt_oracle_record *r)
 {
 	const unsigned int changes = VPT_ORACLE_SOFT_INT | VPT_ORACLE_CR3_WRITE |
@@ -336,7 +337,9 @@ void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
 		e->taken = 0;
 		e->queued = 0;
 		r = vpt_reader_oracle(e->reader, e->vcpu, &e->cursor);
-		/* What waits is not told: it may have been the WRMSR that ends it all. */
+		/*
+		 * A waiting step is not reported: it may have been the WRMSR that ends the trace.
+		 */
 		if (!r) {
 			e->over = true;
 			break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace must say, worked out from what the engine saw and the registers.
+ * The expected contents of a trace, worked out from the engine's log and the registers.
  *
- * This is the reference that the generator is held against. It is written from
- * the manuals' words and shares no code with the library: enables, filters and
- * TraceStop are all done here once more, for each trace system (expect_system.h).
+ * This is the reference for the generator. It is written from the manuals' words and shares no code
+ * with the library. Enables, filters and TraceStop are implemented here once more, for each trace
+ * system (expect_system.h).
  */
 #ifndef VMM_ORACLE_EXPECT_H
 #define VMM_ORACLE_EXPECT_H
@@ -64,9 +64,9 @@ struct vpt_expect {
 	bool after_event, after_cr3;
 	uint64_t last_ip;
 	/*
-	 * The instruction before changed nothing: the next one at the same CPL, with the
-	 * same paging, is in the trace as it is; if it falls through, or there are no ranges,
-	 * and if none of them is walked into or out of.
+	 * The instruction before changed nothing. The next one at the same CPL, with the same
+	 * paging, is in the trace as it is. There must be no ranges, or it falls through and does
+	 * not enter or leave one.
 	 */
 	bool steady, ranges, walks;
 	uint8_t cpl;
@@ -86,9 +86,9 @@ void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsi
 void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step);
 
 /*
- * Returns true if @step and the step after it are instructions, and INSN records of the same CPL and
- * paging make a step each, whatever their IPs are. @step is the last step that vpt_expect_next()
- * stored.
+ * Returns true if INSN records of the same CPL and paging make a step each, whatever their IPs are,
+ * and if @step and the step after it are instructions. @step is the last step that
+ * vpt_expect_next() stored.
  */
 static inline bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step)
 {

@@ -129,7 +129,7 @@ static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
 	bool arrived = e->after_event || (p->arrived && !e->first);
 	uint64_t lip = p->ip & LIP_MASK;
 
-	/* What did not walk into the range that stopped it was led there. */
+	/* If execution did not walk into the range that stopped it, a branch led there. */
 	arrived = arrived || (p->stopped && !stops(e, false, lip));
 	*stop = false;
 	e->context = in_context(e, p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What expect.c asks of a trace system: its enables, filters and TraceStop, stated here once
- * more and without the library. One file for each system.
+ * The parts of expect.c that depend on the trace system: its enables, filters and TraceStop, stated
+ * once more and without the library. There is one file for each system.
  */
 #ifndef VMM_ORACLE_EXPECT_SYSTEM_H
 #define VMM_ORACLE_EXPECT_SYSTEM_H
@@ -19,9 +19,9 @@ struct vpt_point {
 
 struct vpt_expect_system {
 	/*
-	 * What ends a trace besides an instruction that leads out of it. ASYNC_OFF: an event, or
-	 * a write that clears TriggerEn, at its IP. DISABLED: packets do not tell that from an
-	 * instruction, and a WRMSR that clears TriggerEn is one.
+	 * Ends of a trace other than an instruction that leads out of it. ASYNC_OFF: an event, or a
+	 * write that clears TriggerEn, at its IP. DISABLED: packets do not distinguish that end
+	 * from an instruction, and a WRMSR that clears TriggerEn is one.
 	 */
 	enum vpt_step_kind off;
 	/*

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Hold an instruction back until it is known whether an event stands for it. */
 #include "hold.h"
 
 int vpt_hold_next(struct vpt_hold *h, struct vpt_flow *flow, struct vpt_item *item)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Print differences with their context. */
 #include "report.h"
 
 #include <inttypes.h>

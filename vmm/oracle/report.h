@@ -7,8 +7,8 @@
 #include "decode/listing.h"
 
 /*
- * The first difference, with what is around it: lines that both have, then "-" what
- * ran and is not in the trace, "+" what is in the trace and did not run.
+ * The first difference, with its context. Lines that both have come first. A line with "-" ran and
+ * is not in the trace, and one with "+" is in the trace and did not run.
  */
 void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares runs of a decoder with the stretches of RUN blocks. Both are instructions that follow each
- * other by falling through. The first time, a run and a stretch are compared instruction by
- * instruction; from then on their numbers tell that they are equal. compare.c compares all events and
- * every difference step by step.
+ * Compares runs of a decoder with the stretches of RUN blocks. Both are instructions that follow
+ * each other by falling through. The first time, a run and a stretch are compared instruction by
+ * instruction. From then on, equal numbers mean equal runs. compare.c compares all events and every
+ * difference step by step.
  */
 #ifndef VMM_ORACLE_STRETCHES_H
 #define VMM_ORACLE_STRETCHES_H
@@ -38,11 +38,10 @@ struct vpt_stretches_match {
 
 /*
  * Compare the next runs of @flow with the steps from @step on, until they differ or something other
- * than an instruction comes. @flow continues behind the instructions that are equal. @expect and @step
- * continue with the last two of these, because a record is only complete when the next one is known.
- * vpt_expect_is_steady() is true for @expect and @step.
- * With @spaces, an instruction of another address space than that of @step is a difference. Returns 0
- * or -errno.
+ * than an instruction comes. @flow continues behind the instructions that are equal. @expect and
+ * @step continue with the last two of these, because a record is only complete when the next one is
+ * known. vpt_expect_is_steady() must be true for @expect and @step. With @spaces, an instruction of
+ * another address space than that of @step is a difference. Returns 0 or -errno.
  */
 int vpt_stretches_match(struct vpt_stretches_match *m, struct vpt_flow *flow,
 			struct vpt_expect *expect, struct vpt_step *step, bool spaces);

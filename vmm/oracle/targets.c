@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compare the targets and events of a trace without TNT packets with what ran. */
 #include "targets.h"
 
 #include <inttypes.h>
@@ -137,7 +138,7 @@ static void take_item(struct match *m, const struct vpt_flow *flow, const struct
 		take_event(m, item);
 		break;
 	case VPT_ITEM_ERROR:
-		/* What such a segment begins with is what everybody knows. */
+		/* Every such segment begins with the error that says so. */
 		if (!is_no_tnt(flow, item))
 			differ(m, item->text, item->ip, item->offset);
 		break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace without TNT packets (33.3.9) against what ran: it does not tell which way
- * conditional branches go, but what it does tell must be so. Where the trace is enabled and
- * disabled, and by which events, must be exactly that; in between each target of a TIP
- * must be an instruction that ran, in the same order.
+ * A trace without TNT packets (33.3.9) against what ran. It does not tell which way conditional
+ * branches go. The places where the trace is enabled and disabled, and the events there, must be
+ * exact. Between two of them, each target of a TIP must be an instruction that ran, in the same
+ * order.
  */
 #ifndef VMM_ORACLE_TARGETS_H
 #define VMM_ORACLE_TARGETS_H

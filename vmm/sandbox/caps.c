@@ -12,7 +12,7 @@
 #include "sandbox/sandbox.h"
 #include "trace/place.h"
 
-/* What root needs to replace files in a directory of somebody else's. */
+/* Root needs these capabilities to replace files in the directory of another user. */
 #define FILE_CAPS (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER)
 
 static int get(uint64_t *effective, uint64_t *permitted)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Confine this process to what it still has to do, before it runs a guest or reads a file that
- * an adversary may have made:
+ * Confine this process to its remaining work, before it runs a guest or reads a file that an
+ * adversary may have made:
  *
  *  - no_new_privs, and no capabilities;
- *  - a seccomp filter: system calls that nothing here needs fail with EPERM, and those that only
+ *  - a seccomp filter: unneeded system calls fail with EPERM, and those that only
  *    an attack would make (execve, ptrace, sockets, ...) kill the process with SIGSYS;
  *  - a Landlock ruleset: files can be written, made and removed in the directories of the
  *    outputs only, and signals reach only processes of this sandbox.
@@ -19,7 +19,7 @@
 
 #define VPT_SANDBOX_OUTPUTS 4
 
-/* What the process still has to do. */
+/* The remaining work of the process. */
 struct vpt_sandbox_want {
 	/* Paths that may be written after this, also by a rename in their directories; NULL: none.
 	 * A file that is open already needs no entry. */

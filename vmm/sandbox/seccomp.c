@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of system calls. It is written as BPF and not by libseccomp, which would be one
- * more library for a list of numbers and a few tests of arguments.
+ * The filter of system calls. It is written as BPF, since libseccomp would be one more library for
+ * a list of numbers and a few tests of arguments.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -329,8 +329,8 @@ static size_t find_ranges(const struct vpt_sandbox_want *want, struct range *ran
 }
 
 /*
- * Search the ranges by halves. The kernel runs a new filter once for each system call there is,
- * to know which it always allows: with a list of comparisons that takes half a millisecond.
+ * Search the ranges by halves. The kernel runs a new filter once for each system call there is, to
+ * learn which it always allows. A list of comparisons takes half a millisecond for that.
  */
 static void search(struct program *p, const struct range *ranges, size_t n)
 {

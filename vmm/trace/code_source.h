@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a PIP and the VMCS packet before it say of an address space. */
+/* The address space as a PIP and the VMCS packet before it show it. */
 struct vpt_source_key {
 	uint64_t cr3;  /* bits 51:5; others are ignored */
 	uint64_t vmcs; /* current pointer, VPT_SPACE_ANY_VMCS: not known, or none */
@@ -25,8 +25,9 @@ struct vpt_code_source {
 	/* Return the number of the space where nothing tells CR3, or VPT_SOURCE_NONE. */
 	uint64_t (*guess)(void *context, uint64_t ip);
 	/*
-	 * Return the page at @vaddr (4 KiB aligned) of a space: 4096 bytes that live and stay the
-	 * same as long as the source, at one place for each physical page. NULL: no code is there.
+	 * Return the page at @vaddr (4 KiB aligned) of a space, or NULL if there is no code. The
+	 * 4096 bytes live and stay the same as long as the source, at one place for each physical
+	 * page.
 	 */
 	const uint8_t *(*page)(void *context, uint64_t space, uint64_t vaddr);
 	void *context;

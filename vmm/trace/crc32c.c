@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* CRC-32C, by the processor's instruction where there is one. */
 #include "crc32c.h"
 
 #include <string.h>

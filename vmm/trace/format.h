@@ -2,10 +2,10 @@
 /*
  * The .vpt file: trace bytes and the side-band a decoder needs.
  *
- * A file is a header and a sequence of blocks. Each block carries its own length
- * and checksum and is appended whole, so a file whose writer was killed reads up
- * to its last whole block. Integers are little-endian; a payload is padded with
- * zeros to a multiple of 8 that `len` does not count.
+ * A file is a header and a sequence of blocks. Each block carries its own length and checksum and
+ * is appended whole. A file whose writer was killed can therefore be read up to its last whole
+ * block. Integers are little-endian; a payload is padded with zeros to a multiple of 8 that `len`
+ * does not count.
  */
 #ifndef VMM_TRACE_FORMAT_H
 #define VMM_TRACE_FORMAT_H
@@ -85,9 +85,10 @@ struct vpt_file_info {
 	uint32_t owner; /* enum vpt_owner */
 	uint32_t vcpus;
 	/*
-	 * What a TSC packet's unit is. Where no hardware traces the TSC is virtual, and starts
-	 * anywhere: a tick to a core clock, which is an instruction, times P1 / CBR, as the CBR
-	 * packets and `caps` have them (33.8.3); and what passed while nothing was executed.
+	 * The unit of TSC packets. Where no hardware traces, the TSC is virtual and starts
+	 * anywhere. It advances a tick for each core clock, which is an instruction, times P1 /
+	 * CBR, by the CBR packets and `caps` (33.8.3). It also advances by the time that passed
+	 * while nothing was executed.
 	 */
 	uint64_t tsc_hz;
 	uint64_t tsc_offset;	 /* guest TSC = scaled host TSC + offset */
@@ -97,7 +98,7 @@ struct vpt_file_info {
 	uint32_t flags;	 /* enum vpt_info_flags; from version 3 on others refuse the file */
 };
 
-/* What of the processor neither `caps` nor a session's registers tell. */
+/* Properties of the processor that neither `caps` nor a session's registers tell. */
 enum vpt_info_flags {
 	VPT_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
 	VPT_INFO_RTIT = 1 << 1,	    /* the trace is Atom's RTIT (vpt/atom.h), not PT */
@@ -118,12 +119,12 @@ struct vpt_elf_image {
 };
 
 /*
- * `insns` here and below is one counter per vCPU: instructions retired so far
- * that began with PacketEn set, which includes INT n and a WRMSR that clears
- * TraceEn. It orders what has no packet against the instruction flow.
+ * `insns` here and below is one counter per vCPU: retired instructions that began with PacketEn
+ * set. It includes INT n and a WRMSR that clears TraceEn. It orders side-band without a packet
+ * against the instruction flow.
  *
- * A page of code as it was when its first instruction ran. A page whose bytes
- * change gets a new block.
+ * A page of code as it was when its first instruction ran. A page whose bytes change gets a new
+ * block.
  */
 struct vpt_code_page {
 	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
@@ -149,9 +150,9 @@ struct vpt_page_map {
 };
 
 /*
- * CR3 where no PIP shows it: as it is loaded while CTL.OS is 0, and at the start of a
- * session, since PSB+ has no PIP outside of what is traced. Not needed, and ignored,
- * where PIPs tell, but for VPT_CR3_RESUMED.
+ * CR3 where no PIP shows it. It is written when CR3 is loaded while CTL.OS is 0, and at the start
+ * of a session, since PSB+ has no PIP outside of the traced code. It is ignored where PIPs tell
+ * CR3, but for VPT_CR3_RESUMED.
  */
 struct vpt_cr3_switch {
 	uint64_t cr3;	/* as in struct vpt_code_page */
@@ -159,8 +160,8 @@ struct vpt_cr3_switch {
 };
 
 /*
- * RTIT, which has no packet of execution modes: bits 1:0 of `cr3` are the width of code from
- * there on, and a block comes where that changes too.
+ * For RTIT, which has no packet of execution modes: bits 1:0 of `cr3` are the width of code from
+ * there on. A change of the width makes a block, too.
  */
 enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 };
 #define VPT_CR3_CODE_MASK 3ull
@@ -169,11 +170,10 @@ enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 }
 #define VPT_CR3_FLAGS	(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED)
 
 /*
- * An address space where CR3 alone does not tell it: in traces that span a host and
- * its guests it takes PIP.NR, the current VMCS and CR3 (33.4.2.7, 33.4.2.15). In a
- * file with SPACE blocks `id` stands wherever else it has a CR3 of code: in CODE and
- * CR3 blocks and in the oracle's CR3 records. The packets and CR3_MATCH have the
- * hardware's.
+ * An address space where CR3 alone does not identify it. In traces that span a host and its guests,
+ * it takes PIP.NR, the current VMCS and CR3 (33.4.2.7, 33.4.2.15). In a file with SPACE blocks,
+ * `id` replaces the CR3 of code in CODE and CR3 blocks and in the oracle's CR3 records. The packets
+ * and CR3_MATCH have the hardware's CR3.
  */
 #define VPT_SPACE_ID_MASK  0x000ffffffffff000ull
 #define VPT_SPACE_ANY_VMCS UINT64_MAX
@@ -182,8 +182,8 @@ enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 }
 enum vpt_space_flags {
 	VPT_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
 	/*
-	 * A kernel, which is part of all spaces of its side: code of this one, as vCPU 0
-	 * has it, is in each of them on every vCPU. One of root operation at most.
+	 * A kernel, which is part of all spaces of its side. The code of this space, as vCPU 0 has
+	 * it, is in each of them on every vCPU. At most one space is of root operation.
 	 */
 	VPT_SPACE_COMMON = 1 << 1,
 	/*
@@ -206,8 +206,8 @@ struct vpt_space {
 };
 
 /*
- * What a VMCS stands for, from a place in the vCPU's stream on. TSC packets of non-root
- * operation have the guest's TSC: the host's, scaled, plus the offset (33.8.3.3).
+ * The meaning of a VMCS, from a place in the vCPU's stream on. TSC packets of non-root operation
+ * have the guest's TSC, which is the host's, scaled, plus the offset (33.8.3.3).
  */
 struct vpt_vmcs {
 	uint64_t vmcs;
@@ -250,8 +250,8 @@ struct vpt_session {
 };
 
 /*
- * What the engine retired, said without PT's notions, so that what should be in
- * a trace can be worked out independently of the generator.
+ * The instructions that the engine retired, without PT's notions. A check can therefore work out
+ * the expected trace independently of the generator.
  */
 enum vpt_oracle_kind {
 	/* Each ip is as payloads have it, a LIP or a RIP (33.3.1.1). */
@@ -290,18 +290,18 @@ struct vpt_oracle_record {
 };
 
 /*
- * The same in less room, for engines that run code in blocks: what such a block has is
- * said once, and then only that it ran. RUN blocks and ORACLE blocks of a vCPU are one
- * sequence, in the order of the file.
+ * The same with less space, for engines that run code in blocks. The instructions of a block are
+ * written once, and then only that it ran. RUN blocks and ORACLE blocks of a vCPU are one sequence,
+ * in the order of the file.
  *
- * A stretch is instructions that follow each other by falling through. It is padded
- * with zeros to a multiple of 8, and comes before the first RUN block that has its id.
+ * A stretch is instructions that follow each other by falling through. It is padded with zeros to a
+ * multiple of 8, and comes before the first RUN block that has its id.
  */
 enum vpt_stretch_flags {
 	/*
-	 * The last instruction is a REP string instruction, of which the engine may do an
-	 * iteration at a time. It retires once: not yet if the next stretch, or the next
-	 * record that is not CR3, is at that same instruction, or if there is none.
+	 * The last instruction is a REP string instruction, of which the engine may do an iteration
+	 * at a time. It retires once. It has not retired if the next stretch or record, CR3 records
+	 * aside, is at that same instruction, or if there is none.
 	 */
 	VPT_STRETCH_REP = 1 << 0,
 	VPT_STRETCH_PAE = 1 << 1,  /* PAE paging */
@@ -397,8 +397,8 @@ struct vpt_guest_stop {
 #define VPT_STOP_CALLS	32
 
 /*
- * The events that led to a triple fault, in their order: each one after the first was
- * raised while the event before it was being delivered.
+ * The events that led to a triple fault, in their order. Each one after the first was raised while
+ * the event before it was being delivered.
  */
 enum vpt_guest_fault_flags {
 	VPT_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is what the frame would have had */
@@ -524,10 +524,10 @@ struct vpt_psb_point {
 };
 
 /*
- * Whole blocks in a row, each with its header, checksum and padding, as one zstd frame of
- * @packed bytes. Zeros may follow the frame. @bytes is at most VPT_PACKED_MAX, and at most
- * VPT_PACKED_RATIO times the payload of the PACKED block, so that a file cannot claim more
- * memory than that. Blocks of types INFO, PACKED, INDEX, POINT and END are never in one.
+ * Whole blocks in a row, each with its header, checksum and padding, as one zstd frame of @packed
+ * bytes. Zeros may follow the frame. @bytes is at most VPT_PACKED_MAX, and at most VPT_PACKED_RATIO
+ * times the payload of the PACKED block. A file therefore cannot claim more memory than that.
+ * Blocks of types INFO, PACKED, INDEX, POINT and END are never in one.
  */
 enum vpt_packed_method { VPT_PACKED_ZSTD = 1 };
 #define VPT_PACKED_MAX	 (4u << 20)
@@ -541,10 +541,10 @@ struct vpt_packed {
 };
 
 /*
- * Epochs of code. An epoch is a number for the whole file that rises whenever code changes
- * for any vCPU. An EPOCH block binds an epoch to a place of its vCPU: from @offset in the
- * stream and @insns of the counter on, this vCPU executes the code of that epoch. The values
- * of a vCPU do not fall. Before its first EPOCH block a vCPU is in epoch 0.
+ * Epochs of code. An epoch is a number for the whole file that rises whenever code changes for any
+ * vCPU. An EPOCH block binds an epoch to a place of its vCPU, @offset in the stream and @insns of
+ * the counter. From there on, this vCPU executes the code of that epoch. The values of a vCPU do
+ * not fall. Before its first EPOCH block a vCPU is in epoch 0.
  */
 struct vpt_epoch {
 	uint64_t epoch;
@@ -654,8 +654,8 @@ struct vpt_user_mark {
 #define VPT_USER_MARK_MAX   4096u
 
 /*
- * The stream of the vCPU does not begin with its first byte: the file is a part of a trace, or
- * the end of a ring. All places in the file are those of the whole stream. The block comes
+ * The stream of the vCPU does not begin with its first byte, because the file is a part of a trace,
+ * or the end of a ring. All places in the file are those of the whole stream. The block comes
  * before every other block of its vCPU that has a place in the stream.
  */
 enum vpt_cut_why { VPT_CUT_RING = 1, VPT_CUT_SHARD, VPT_CUT_WHYS };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Collect ORACLE and RUN blocks, and walk the instructions in them. */
 #include "oracle_log.h"
 
 #include <string.h>
@@ -301,8 +302,8 @@ static bool is_record(uint32_t word, size_t left)
 }
 
 /*
- * What comes next: a stretch, or a record, which is copied. False at the end, and where words have
- * changed since they were checked.
+ * Read the next entry: a stretch, or a record, which is copied. Returns false at the end, and where
+ * words have changed since they were checked.
  */
 static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t, size_t *block,
 		 size_t *at, const struct vpt_stretch **stretch, struct vpt_oracle_record *record)
@@ -435,7 +436,7 @@ static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
 	return &c->made;
 }
 
-/* What comes after a record is come to how? */
+/* Note how execution reaches the instruction after a record. */
 static void pass(struct vpt_oracle_cursor *c, const struct vpt_oracle_record *r)
 {
 	switch (r->kind) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ran on a vCPU, from ORACLE and RUN blocks. All is checked as it is added. The blocks stay where
- * the file is mapped, so that words can change: walking them ends where one is no stretch any more.
+ * The instructions that ran on a vCPU, from ORACLE and RUN blocks. All is checked as it is added.
+ * The blocks stay where the file is mapped, so that words can change. A walk ends at a word that is
+ * no longer a stretch.
  */
 #ifndef VMM_TRACE_ORACLE_LOG_H
 #define VMM_TRACE_ORACLE_LOG_H
@@ -53,7 +54,7 @@ const char *vpt_oracle_log_keep_records(struct vpt_oracle_log *log, const void *
 					size_t len);
 const char *vpt_oracle_log_keep_words(struct vpt_oracle_log *log, const void *payload, size_t len);
 
-/* As vpt_reader_oracle(). */
+/* The same as vpt_reader_oracle(). */
 const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log *log,
 						    const struct vpt_stretches *s,
 						    struct vpt_oracle_cursor *cursor);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that a command writes. An output is written beside the file that it replaces and
- * takes the file's name in vpt_outfile_commit(), when it is complete and on disk. Until then
- * the earlier file is as it was.
+ * The files that a command writes. An output is written beside the file that it replaces. It takes
+ * the file's name in vpt_outfile_commit(), when it is complete and on disk. Until then the earlier
+ * file is as it was.
  *
- * A path that leads to a device, a pipe or an open descriptor is written in place, and so the
- * calls below do nothing to it but close.
+ * A path that leads to a device, a pipe or an open descriptor is written in place. The calls below
+ * then do nothing to it but close.
  *
  * Files are made with mode 0600, whatever the umask allows: they hold the memory of guests.
  */
@@ -37,17 +37,17 @@ struct vpt_outfile {
 };
 
 /*
- * Begin to write @path. Returns 0, or -errno with one line in @why, without the path:
- * -EBUSY if another process is writing it, -EEXIST if something that is not a part file has
- * that file's name. vpt_outfile_commit(), _keep() or _drop() ends it.
+ * Begin to write @path. Returns 0, or -errno with one line in @why, without the path. -EBUSY:
+ * another process is writing it; -EEXIST: a file that is not a part file has the part file's name.
+ * vpt_outfile_commit(), _keep() or _drop() ends it.
  */
 int vpt_outfile_open(struct vpt_outfile *o, const char *path, enum vpt_outfile_kind kind, char *why,
 		     size_t size);
 
 /*
- * Make what was written durable and give it its name. Returns 0 or -errno. After an error a
- * part file still has the name o->part, and anything else is gone. o->part is NULL once the
- * output has its name, which it also has if only the directory could not be synchronised.
+ * Make the written bytes durable and give the file its name. Returns 0 or -errno. After an error a
+ * part file still has the name o->part, and any other file is gone. Once the output has its name,
+ * o->part is NULL. This is also so if only the directory could not be synchronised.
  */
 int vpt_outfile_commit(struct vpt_outfile *o);
 /* Close, and leave a part file under its name. */

@@ -22,8 +22,8 @@ struct vpt_place {
 
 /*
  * Find where @path leads. Returns 0 and fills in *place, which vpt_place_free() releases, or
- * -errno: -EACCES also for a link that another user made in a directory like /tmp, as with
- * the kernel's fs.protected_symlinks.
+ * -errno. -EACCES is also for a link that another user made in a directory like /tmp, as with the
+ * kernel's fs.protected_symlinks.
  */
 int vpt_place_find(const char *path, struct vpt_place *place);
 void vpt_place_free(struct vpt_place *place);

@@ -354,7 +354,7 @@ static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head
 
 	if (is_unknown(r, head->type) && r->info)
 		return VPT_USE_PASS;
-	/* What ran makes sense from its beginning on, without a gap. */
+	/* The oracle can only be used from its beginning on, without a gap. */
 	if (is_oracle(head->type) && r->info && (r->how & VPT_READER_NO_ORACLE || b->damages.n))
 		return VPT_USE_PASS;
 	switch (head->type) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a .vpt file. Its content is not trusted: every length is checked before it is used, and
- * what is handed out is a copy, which does not change with the file. The oracle's records and words
- * are read one by one as they are walked, and may be others than were checked. A block that is not as it
- * must be is left out, and reading resumes at the next good one; vpt_reader_extent() has all
- * places. Trace that is missing is a hole in its stream, between a session that ends with
- * VPT_END_LOST and one that begins behind it.
+ * Reads a .vpt file. Its content is not trusted. Every length is checked before it is used, and
+ * each result is a copy, which does not change with the file. The oracle's records and words are
+ * read one by one as they are walked, and may differ from those that were checked. A bad block is
+ * left out, and reading resumes at the next good one; vpt_reader_extent() has all such places.
+ * Missing trace is a hole in its stream, between a session that ends with VPT_END_LOST and one that
+ * begins behind it.
  *
- * Everything handed out belongs to the reader and lives as long as it does.
+ * All results belong to the reader and live as long as it does.
  */
 #ifndef VMM_TRACE_READER_H
 #define VMM_TRACE_READER_H
@@ -54,7 +54,7 @@ struct vpt_elf_file {
 	size_t len;
 };
 
-/* What a CODE block has, or an entry of a MAP block and its content. */
+/* The contents of a CODE block, or of an entry of a MAP block. */
 struct vpt_code {
 	const struct vpt_code_page *page;
 	const uint8_t *bytes; /* VPT_CODE_BYTES */
@@ -71,9 +71,9 @@ enum vpt_reader_how {
 };
 
 /*
- * Open a file, or standard input for "-". 0 and *reader, or -errno with one line
- * in `why` that says what is wrong: -EINVAL where it is the content. What ran is read up to the
- * first damage only. @how: enum vpt_reader_how; vpt_reader_open() has 0.
+ * Open a file, or standard input for "-". Returns 0 and *reader, or -errno with one line in `why`
+ * that says what is wrong; -EINVAL is for the content. The oracle is read up to the first damage
+ * only. @how: enum vpt_reader_how; vpt_reader_open() has 0.
  */
 int vpt_reader_open_as(const char *path, unsigned int how, struct vpt_reader **reader, char *why,
 		       size_t size);
@@ -176,7 +176,7 @@ const struct vpt_switch *vpt_reader_switches(const struct vpt_reader *r, unsigne
 const struct vpt_epoch *vpt_reader_epochs(const struct vpt_reader *r, unsigned int vcpu,
 					  size_t *count);
 
-/* What came from outside, of all vCPUs in its order. @bytes are @head->len. */
+/* The recorded inputs of all vCPUs, in their order. @bytes are @head->len. */
 struct vpt_reader_input {
 	unsigned int vcpu;
 	const struct vpt_recorded *head;
@@ -231,7 +231,7 @@ struct vpt_oracle_cursor {
 const struct vpt_oracle_record *vpt_reader_oracle(const struct vpt_reader *r, unsigned int vcpu,
 						  struct vpt_oracle_cursor *cursor);
 
-/* What comes next of a block: records, or words and all stretches by their id. */
+/* The next piece of a block: records, or words and all stretches by their id. */
 struct vpt_oracle_rest {
 	const struct vpt_oracle_record *record; /* NULL: words */
 	const uint32_t *word;

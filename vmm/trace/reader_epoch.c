@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code of several vCPUs. FRAME, VIEW and EPOCH blocks are collected while the file is read, and
- * then become entries of each vCPU's list of code, as CODE blocks would have made.
+ * Code of several vCPUs. FRAME, VIEW and EPOCH blocks are collected while the file is read. They
+ * then become entries of each vCPU's list of code, as CODE blocks would.
  */
 #include <errno.h>
 #include <stdlib.h>

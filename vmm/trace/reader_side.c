@@ -128,7 +128,7 @@ const char *vpt_reader_take_index(struct vpt_reader *r, const void *payload, siz
 	return NULL;
 }
 
-/* What a record with @len bytes behind its struct takes. */
+/* The size of a record with @len bytes behind its struct. */
 static size_t padded(size_t size, uint32_t len)
 {
 	return size + (((size_t)len + 7) & ~(size_t)7);

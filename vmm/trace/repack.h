@@ -12,8 +12,8 @@ struct vpt_repack_report {
 
 /*
  * Copy all blocks of the trace at @path, which @reader has read and found to be whole, into a file
- * of the current version at @fd. @level is that of zstd, 0: not compressed. The PSBs of an old
- * file are listed anew. Returns 0, or -errno: -EINVAL if the file changed meanwhile.
+ * of the current version at @fd. @level is that of zstd, 0: not compressed. The PSBs of an old file
+ * are listed anew. Returns 0, or -errno: -EINVAL if the file changed meanwhile.
  */
 int vpt_repack(const struct vpt_reader *reader, const char *path, int fd, int level,
 	       struct vpt_repack_report *report);

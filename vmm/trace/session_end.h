@@ -10,7 +10,7 @@
 /* @end: enum vpt_session_end, VPT_END_NONE for a file that ends first. @rtit: of RTIT. */
 const char *vpt_session_end_text(uint32_t end, bool rtit);
 
-/* What error an @end with VPT_END_ERROR is; NULL for every other end. */
+/* The name of the error of an @end with VPT_END_ERROR; NULL for every other end. */
 const char *vpt_session_error_text(const struct vpt_session *end);
 
 #endif /* VMM_TRACE_SESSION_END_H */

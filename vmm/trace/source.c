@@ -33,7 +33,7 @@ static ssize_t read_some(int fd, uint8_t *to, size_t room)
 	return (ssize_t)have;
 }
 
-/* What has no places, in memory. */
+/* Read a file that cannot seek into memory. */
 static int slurp(struct vpt_source *s, int fd, const void *magic, size_t len)
 {
 	size_t room = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks go out with one writev() each, so that what a killed writer leaves is a
- * row of whole blocks and at most one torn one. Trace bytes and oracle records
- * are gathered per vCPU first: what is gathered is what such a writer loses, and
- * 4 KiB of trace can be as many instructions as 64 KiB of records.
+ * Blocks are written with one writev() each. A killed writer therefore leaves whole blocks in a row
+ * and at most one torn one. Trace bytes and oracle records are gathered per vCPU first. A killed
+ * writer loses what is gathered, and 4 KiB of trace can be as many instructions as 64 KiB of
+ * records.
  */
 #include "writer_state.h"
 
@@ -45,7 +45,7 @@ int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count)
 	return 0;
 }
 
-/* What must have room after what is in the file now. */
+/* The size of the blocks that must fit behind the present end of the file. */
 static uint64_t end_bytes(const struct vpt_writer *w)
 {
 	uint64_t bytes = 0;

@@ -84,20 +84,19 @@ int vpt_writer_ref(struct vpt_writer *w, unsigned int vcpu, struct vpt_file_ref 
 /* By value, and so in registers: reading back what was just stored in parts would stall. */
 int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record);
 /*
- * In place of records: what an engine's block has, before it first runs, then what ran.
- * -EINVAL, which does not stick: the stretch cannot be as it is. The words of a call end
- * with a whole record; they come into one block.
+ * In place of records: the instructions of an engine's block, before it first runs, then what ran.
+ * -EINVAL, which does not stick: the stretch is not valid. The words of a call end with a whole
+ * record; they come into one block.
  */
 int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
 		       const struct vpt_stretch_insn *insns);
 int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count);
 
 /*
- * Give the file a size that it never exceeds, UINT64_MAX if this is not called. The writer
- * keeps room for what it has gathered, the index and the end, and the caller does the rest:
- * once *vpt_writer_full() is true, the caller is to end the trace soon, and it passes no
- * more than vpt_writer_room() bytes to a call. Which block makes the file full depends on
- * the blocks alone. Valid as long as the writer.
+ * Give the file a size that it never exceeds; the default is UINT64_MAX. The writer keeps room for
+ * the bytes that it has gathered, the index and the end. Once *vpt_writer_full() is true, the
+ * caller must end the trace soon, and pass no more than vpt_writer_room() bytes to a call. The
+ * block that makes the file full depends on the blocks alone. Valid as long as the writer.
  */
 void vpt_writer_limit(struct vpt_writer *w, uint64_t bytes);
 const bool *vpt_writer_full(const struct vpt_writer *w);
@@ -116,18 +115,16 @@ int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit);
 void vpt_writer_drop(struct vpt_writer *w);
 
 /*
- * writer_save.c: for snapshots. What a writer is in the middle of, as plain data that
- * is the same for the same state; save() returns how many bytes it has, and writes them
- * if there is room.
+ * writer_save.c, for snapshots: the state of a writer between two calls as plain data, the same for
+ * the same state. save() returns the number of bytes, and writes them if there is room.
  */
 size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room);
 uint64_t vpt_writer_file_bytes(const struct vpt_writer *w);
 /* A descriptor to read what is in the file; -ESPIPE if that is not a regular one. */
 int vpt_writer_reread(const struct vpt_writer *w, int *fd);
 /*
- * Resume in a new file, as vpt_writer_start(). *file_bytes: so many bytes must be given to
- * refill() first, which are those that the old file had. -EINVAL: the state is not what save()
- * writes.
+ * Resume in a new file, as vpt_writer_start(). Before that, refill() must be given *file_bytes
+ * bytes, which are those of the old file. -EINVAL: the state is not what save() writes.
  */
 int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_bytes,
 		      struct vpt_writer **writer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the PSBs in what is written, and makes a POINT entry of each: its place, and the state
- * that PSB+ and the side-band before it tell.
+ * Finds the PSBs in the written bytes, and makes a POINT entry of each. It has the place, and the
+ * state that PSB+ and the side-band before it tell.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static int find_rtit_psbs(struct vpt_writer *w, struct stream *s, const uint8_t 
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		/* As below. */
+		/* Skip to the first byte of a PSB, as the search below does. */
 		if (!s->run) {
 			const uint8_t *next = memchr(bytes + i, 0xc0, len - i);
 

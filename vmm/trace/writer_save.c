@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A writer in the middle of a file, as plain data and back: the file goes on as if it
- * had never been left, block for block.
+ * A writer in the middle of a file, as plain data and back. The resumed file is the same as that of
+ * an uninterrupted writer, block for block.
  */
 #include "writer_state.h"
 

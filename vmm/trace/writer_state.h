@@ -64,7 +64,7 @@ struct stream {
 	uint64_t index_gap; /* least distance of two entries from now on, even */
 	bool passed_over;   /* the PSB that was seen last is not in the index */
 
-	/* What the next entry has beside its PSB+: counter, space, epoch, and their flags. */
+	/* The state of the next entry beside its PSB+: counter, space, epoch, and their flags. */
 	struct vpt_psb_point state;
 	uint64_t session_offset; /* where the session began that is latest */
 	/* The bytes behind the PSB of the last entry, until they are enough. */

@@ -32,7 +32,7 @@ static inline void *vpt_mem_at(const struct vpt_mem *mem, uint64_t gpa, uint64_t
 bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len);
 bool vpt_mem_write(const struct vpt_mem *mem, uint64_t gpa, const void *src, size_t len);
 
-/* What paging depends on. */
+/* The state on which paging depends. */
 struct vpt_paging {
 	uint64_t cr0, cr3, cr4, efer;
 	uint8_t cpl;
@@ -48,7 +48,7 @@ enum vpt_walk_access {
 	VPT_WALK_SYSTEM = 1 << 2,
 };
 
-/* What a translation found. */
+/* The result of a translation. */
 struct vpt_page {
 	uint64_t gpa;	/* of the address asked for */
 	uint64_t bytes; /* 4 KiB, 2 MiB, 4 MiB, 1 GiB */
