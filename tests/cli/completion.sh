@@ -64,6 +64,7 @@ tap_run "bash: a model" test "$(offers run --model = s | tr '\n' ' ')" = "skl sp
 tap_run "bash: a value that may be absent" test "$(offers run --ptw = '')" = fup
 tap_empty "bash: it is absent" "$(offers run --ptw '')"
 tap_run "bash: --sandbox=" test "$(offers info --sandbox = o | tr '\n' ' ')" = "on off "
+tap_run "bash: the next of a list" test "$(offers run --conceal = exec,e | tr '\n' ' ')" = "exec,exec exec,exit exec,entry "
 tap_empty "bash: files are readline's" "$(offers run --output = '')$(offers dump '')"
 offers run --mem = '' >/dev/null
 tap_run "bash: nothing for a number" test "$compopts" = " +o default"
@@ -90,5 +91,6 @@ zsh_offers() { env dir="$dir" timeout 30 zsh -f "$dir/zsh-offers" "$1"; }
 tap_run "zsh: the function is right" zsh -n "$dir/_vpt"
 tap_run "zsh: verbs" grep -q 'lockstep  *run a guest on two engines' <(zsh_offers 'vpt ')
 tap_run "zsh: options" grep -q -- '--max-mem  *refuse a guest with more memory' <(zsh_offers 'vpt restore --')
+tap_run "zsh: the next of a list" grep -q 'entry .*exit' <(zsh_offers 'vpt run --conceal=exec,e')
 tap_run "zsh: values" grep -q 'guest .*host .*off' <(zsh_offers 'vpt run --pt=')
 tap_end

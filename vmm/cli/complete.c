@@ -39,6 +39,11 @@ static bool is_optional(const struct vpt_option *row)
 	return row->value[0] == '[';
 }
 
+static bool is_list(const struct vpt_option *row)
+{
+	return strchr(row->value, ',') || strstr(row->value, "LIST");
+}
+
 static void bash_option(const struct vpt_verb *verb, const struct vpt_option *row)
 {
 	(void)verb;
@@ -88,7 +93,11 @@ static const char bash_main[] =
 	"\tFILE) ;;\n"
 	"\tDIR) compopt +o default -o dirnames ;;\n"
 	"\tNONE) compopt +o default ;;\n"
-	"\t?*) COMPREPLY=($(compgen -W \"$values\" -- \"$word\")) ;;\n"
+	"\t?*)\n"
+	"\t\t# In a list, what follows the last comma.\n"
+	"\t\tCOMPREPLY=($(compgen -P \"${word%\"${word##*,}\"}\" -W \"$values\" -- "
+	"\"${word##*,}\"))\n"
+	"\t\t;;\n"
 	"\t*)\n"
 	"\t\t[[ $word == -* ]] || return 0\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$(_vpt_options \"$verb\")\" -- \"$word\"))\n"
@@ -159,9 +168,9 @@ static void zsh_value(const struct vpt_option *row)
 	zsh_text(text, "\\:");
 	putchar(':');
 	if (vpt_option_word(row, 0)) {
-		putchar('(');
+		printf(is_list(row) ? "_values -s , word " : "(");
 		print_words(row);
-		putchar(')');
+		printf(is_list(row) ? "" : ")");
 	} else {
 		printf("%s", strstr(row->value, "DIR") ? "_files -/"
 			     : is_file(row)	       ? "_files"

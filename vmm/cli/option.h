@@ -36,7 +36,8 @@ struct vpt_option {
 	const char *name; /* without -- */
 	/*
 	 * As the help has it: "=FILE", or "[=N]" if it may be absent. NULL: the option has none.
-	 * One with FILE, OUT or DUMP in it is completed by names of files, with DIR of folders.
+	 * For completion a value with FILE, OUT or DUMP in it is a file, with DIR a folder, and
+	 * with LIST or a comma a list of words.
 	 */
 	const char *value;
 	const char *text; /* for the help, which wraps its lines; they end with \n, not the last */
