@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "text/text.h"
+#include "trace/pairs.h"
 #include "trace/vec.h"
 
 /* What a PIP carries of CR3 (33.4.2.7). */
@@ -22,8 +23,9 @@ struct entry {
 };
 
 struct vpt_spaces {
-	struct entry *by_cr3, *by_id;
+	struct entry *by_cr3;
 	size_t n;
+	struct vpt_pairs by_id; /* (id, 0) to the pointer of the space */
 	struct vpt_space learned[LEARNED_MAX];
 	size_t nlearned;
 	uint64_t next_id; /* for the next one to be learned */
@@ -42,19 +44,12 @@ static int by_cr3(const void *a, const void *b)
 	return d ? d : compare_u64((uintptr_t)x->space, (uintptr_t)y->space);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int d = compare_u64(x->space->id, y->space->id);
-
-	return d ? d : compare_u64((uintptr_t)x->space, (uintptr_t)y->space);
-}
-
 int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store *code,
 		    struct vpt_spaces **out)
 {
 	const struct vpt_space *all;
 	struct vpt_spaces *s;
+	struct vpt_pair *entry;
 	size_t n, i;
 
 	*out = NULL;
@@ -67,18 +62,18 @@ int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store
 	s->n = n;
 	s->next_id = VPT_SPACE_ID_MASK;
 	s->by_cr3 = calloc(n, sizeof(*s->by_cr3));
-	s->by_id = calloc(n, sizeof(*s->by_id));
-	if (!s->by_cr3 || !s->by_id) {
-		vpt_spaces_close(s);
-		return -ENOMEM;
-	}
 	for (i = 0; i < n; i++) {
+		entry = s->by_cr3 ? vpt_pairs_add(&s->by_id, all[i].id, 0) : NULL;
+		if (!entry) {
+			vpt_spaces_close(s);
+			return -ENOMEM;
+		}
+		if (!entry->value)
+			entry->value = (uintptr_t)&all[i];
 		s->by_cr3[i].space = &all[i];
 		s->by_cr3[i].has_code = vpt_code_space(code, all[i].id) == all[i].id;
-		s->by_id[i] = s->by_cr3[i];
 	}
 	qsort(s->by_cr3, n, sizeof(*s->by_cr3), by_cr3);
-	qsort(s->by_id, n, sizeof(*s->by_id), by_id);
 	*out = s;
 	return 0;
 }
@@ -88,7 +83,7 @@ void vpt_spaces_close(struct vpt_spaces *s)
 	if (!s)
 		return;
 	free(s->by_cr3);
-	free(s->by_id);
+	vpt_pairs_free(&s->by_id);
 	free(s);
 }
 
@@ -134,9 +129,9 @@ static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt
 
 static const struct vpt_space *find_given(const struct vpt_spaces *s, uint64_t id)
 {
-	size_t i = vpt_vec_before(s->by_id, s->n, e, e->space->id < id);
+	const struct vpt_pair *entry = vpt_pairs_find(&s->by_id, id, 0);
 
-	return i < s->n && s->by_id[i].space->id == id ? s->by_id[i].space : NULL;
+	return entry ? (const struct vpt_space *)(uintptr_t)entry->value : NULL;
 }
 
 static const struct vpt_space *learn(struct vpt_spaces *s, const struct vpt_space_key *key)

@@ -14,10 +14,8 @@ static const struct {
 #undef E
 };
 
-static const struct {
-	const char *name, *text;
-} errata[] = {
-#define DEC_ERRATUM(name, text) {#name, text},
+static const char *const names[] = {
+#define DEC_ERRATUM(name, text) #name,
 #include "libdecode/errata.def"
 };
 
@@ -34,10 +32,5 @@ uint32_t dec_errata_of(unsigned int family, unsigned int model)
 
 const char *dec_erratum_name(enum dec_erratum_bit bit)
 {
-	return bit < DEC_ERRATUM_COUNT ? errata[bit].name : NULL;
-}
-
-const char *dec_erratum_text(enum dec_erratum_bit bit)
-{
-	return bit < DEC_ERRATUM_COUNT ? errata[bit].text : NULL;
+	return bit < DEC_ERRATUM_COUNT ? names[bit] : NULL;
 }

@@ -19,8 +19,7 @@ enum dec_errata {
 /* The errata of a processor of Intel's, by display family and model; 0 if none is known. */
 uint32_t dec_errata_of(unsigned int family, unsigned int model);
 
-/* A name and what it stands for, NULL behind the last. */
+/* Its name, NULL behind the last. */
 const char *dec_erratum_name(enum dec_erratum_bit bit);
-const char *dec_erratum_text(enum dec_erratum_bit bit);
 
 #endif /* VMM_LIBDECODE_ERRATA_H */

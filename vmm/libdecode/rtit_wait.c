@@ -167,27 +167,29 @@ static bool is_spurious(struct dec_rtit *r, const struct dec_rtit_said *said)
 /* The first packet of the flow behind FUP.BuffOvf. Returns true if it is held. */
 static bool decide_overflow(struct dec_rtit *r, const struct dec_rtit_said *said)
 {
+	bool enabled = true;
+
 	switch (said->packet.kind) {
 	case VPT_ATOM_PKT_PGE:
-		decided(r, resume(r, false));
-		return false;
+		enabled = false;
+		break;
 	case VPT_ATOM_PKT_TNT:
 	case VPT_ATOM_PKT_TIP:
 	case VPT_ATOM_PKT_FAR:
-		decided(r, resume(r, true));
-		return false;
+		break;
 	case VPT_ATOM_PKT_PGD:
 		/* Only the TIP of a far transfer out of the filter proves that it is not spurious. */
 		if (r->config.errata & VPT_ATOM_E2 && !in_filter_for_sure(r) && hold(r, said)) {
 			r->waits = R_OVF_PGD;
 			return true;
 		}
-		decided(r, resume(r, true));
-		return false;
+		break;
 	default:
-		decided(r, resume(r, in_filter_for_sure(r)));
-		return false;
+		enabled = in_filter_for_sure(r);
+		break;
 	}
+	decided(r, resume(r, enabled));
+	return false;
 }
 
 /* There is no room for another PIP. */
