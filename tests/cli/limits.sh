@@ -69,6 +69,7 @@ tap_run "memory: code at 100000 addresses" few --arg=100000 "$GUEST/hostile/alia
 tap_run "memory: code that changes 9000 times" few --arg=9000 "$GUEST/hostile/rewrite.elf"
 
 refuses "no number" "$USAGE" "max-bytes=much" run --max-bytes=much "$GUEST/calls.elf"
+refuses "a blank behind it" "$USAGE" "max-bytes=5 : not a size" run --max-bytes="5 " "$GUEST/calls.elf"
 refuses "next to nothing" "$USAGE" "at least 1M" run --max-bytes=1048575 "$GUEST/calls.elf"
 head -c 3000000 /dev/zero >"$dir/zeros"
 cat "$GUEST/calls.elf" "$dir/zeros" >"$dir/large.elf"

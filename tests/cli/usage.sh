@@ -14,7 +14,7 @@ refuses "an option without its value" "$USAGE" "model" run --model
 refuses "an unknown model" "$USAGE" "486.*skl" run --model=486 "$elf"
 refuses "an unknown owner" "$USAGE" "nobody" run --pt=nobody "$elf"
 refuses "an unknown engine" "$USAGE" "steam" run --engine=steam "$elf"
-for size in 0 -1 1 64Q "64 " 1000000G 999999999999999999999 12345; do
+for size in 0 -1 1 64Q 1000000G 999999999999999999999 12345; do
 	refuses "memory of $size" "$USAGE" "mem" run --mem="$size" "$elf"
 done
 refuses "a seed that is no number" "$USAGE" "seed" run --seed=often "$elf"
