@@ -10,9 +10,6 @@
 #include "libdecode/tracelet.h"
 #include "pt_flow.h"
 
-/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
-#define CACHE ((size_t)128 << 20)
-
 static bool has_room(struct vpt_pt_counts *c, size_t id)
 {
 	size_t room = c->runs.room ? 2 * c->runs.room : 4096;
@@ -81,7 +78,7 @@ int vpt_pt_counts_open(struct vpt_pt_flow *f)
 	f->counts.ops.run = on_run;
 	flow->ops = &f->counts.ops;
 	flow->weight = 0;
-	flow->tracelets = dec_tracelets_new(CACHE, true);
+	flow->tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
 	return flow->tracelets ? 0 : -ENOMEM;
 }
 

@@ -211,6 +211,9 @@ static inline bool vpt_pt_is_rtit(const struct vpt_pt_flow *f)
 /* The same where runs are offered: those behind an event are queued up to the end of the piece. */
 #define VPT_AHEAD_OFFERED 32u
 
+/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
+#define VPT_PT_CACHE ((size_t)128 << 20)
+
 /* Queue a run that has just ended, or an event. NULL: memory. */
 /* Room for one more, with what all have. NULL: memory. */
 struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind);

@@ -12,9 +12,6 @@
 #include "pt_flow.h"
 #include "trace/vec.h"
 
-/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
-#define CACHE ((size_t)128 << 20)
-
 /* The most parts of walks that are kept. */
 #define WALK_PARTS_MAX ((size_t)1 << 20)
 
@@ -92,22 +89,19 @@ static void append(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct 
 static void add(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec_block *block,
 		unsigned int first, unsigned int count)
 {
-	const uint8_t *lens = dec_code_lens(f->ahead.code, block);
 	const uint64_t function = function_of(f, block);
 	struct vpt_part part = {
 		.ip = dec_code_ip(f->ahead.code, block, first),
+		.next = dec_code_ip(f->ahead.code, block, first + count),
 		.function = function,
 		.insns = count,
+		.class = VPT_INSN_OTHER,
 	};
 
 	if (first)
 		part.function = f->merge.function(f->merge.context, part.ip);
-	part.class = VPT_INSN_OTHER;
-	part.next = block->last + lens[block->insns - 1];
 	if (first + count == block->insns)
 		part.class = (uint8_t)vpt_pt_class(block);
-	else
-		part.next = dec_code_ip(f->ahead.code, block, first + count);
 	append(f, to, &part, function);
 }
 
@@ -222,7 +216,7 @@ int vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *conte
 	f->merge.ops.run = on_run;
 	f->merge.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->merge.ops;
-	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(CACHE, true);
+	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
 	f->ahead.piece = VPT_AHEAD_MERGED;
 	return f->merge.tracelets ? 0 : -ENOMEM;
 }

@@ -5,9 +5,6 @@
 #include "libdecode/tracelet.h"
 #include "pt_flow.h"
 
-/* Bytes of each of the three arrays of tracelets, as libvptdecode has it. */
-#define CACHE ((size_t)128 << 20)
-
 static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
 		      unsigned int first, unsigned int count, uint64_t offset)
 {
@@ -106,7 +103,7 @@ static int set_up(struct vpt_pt_flow *f, const struct vpt_flow_takers *takers)
 {
 	if (f->offer.tracelets || !takers->again || vpt_pt_is_rtit(f))
 		return 0;
-	f->offer.tracelets = dec_tracelets_new(CACHE, true);
+	f->offer.tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
 	f->offer.ops = *f->ahead.flow.ops;
 	f->offer.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->offer.ops;
