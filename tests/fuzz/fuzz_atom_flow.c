@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz/bytes.h"
 #include "lib/use_file.h"
 #include "trace/atom_session.h"
 #include "trace/writer.h"
@@ -29,29 +30,12 @@ enum op {
 	OP_PACKET, /* kind: 1; where: 2: a packet that is well-formed */
 };
 
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
-
 struct made {
 	struct vpt_writer *w;
 	uint8_t page[PAGES * VPT_CODE_BYTES];
 	uint64_t insns, space;
 	bool open; /* a session */
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* 0 where the input is over. */
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	for (; bytes && in->left; bytes--, in->left--)
-		value = value << 8 | *in->at++;
-	return value;
-}
 
 /* Somewhere in the code, and seldom elsewhere. */
 static uint64_t place(struct input *in)
@@ -61,27 +45,15 @@ static uint64_t place(struct input *in)
 	return at < 0xfff0 ? CODE + at % (PAGES * VPT_CODE_BYTES) : ~at;
 }
 
-static size_t some(struct input *in)
-{
-	size_t n = (size_t)take(in, 1);
-
-	return n < in->left ? n : in->left;
-}
-
-static void skip(struct input *in, size_t n)
-{
-	in->at += n;
-	in->left -= n;
-}
-
 static void put_code(struct made *m, struct input *in)
 {
-	size_t at = take(in, 2) % sizeof(m->page), n = some(in), i;
+	size_t at = take(in, 2) % sizeof(m->page), n = take(in, 1), i;
+	const uint8_t *bytes;
 
 	if (n > sizeof(m->page) - at)
 		n = sizeof(m->page) - at;
-	memcpy(m->page + at, in->at, n);
-	skip(in, n);
+	bytes = some(in, &n);
+	memcpy(m->page + at, bytes, n);
 	for (i = 0; i < PAGES; i++) {
 		struct vpt_code_page page = {.cr3 = m->space,
 					     .vaddr = CODE + i * VPT_CODE_BYTES,
@@ -167,6 +139,7 @@ static void put_packet(struct made *m, struct input *in)
 
 static void put(struct made *m, struct input *in)
 {
+	const uint8_t *bytes;
 	size_t n;
 
 	switch (take(in, 1) & 7) {
@@ -174,9 +147,9 @@ static void put(struct made *m, struct input *in)
 		put_code(m, in);
 		break;
 	case OP_TRACE:
-		n = some(in);
-		put_bytes(m, in->at, n);
-		skip(in, n);
+		n = take(in, 1);
+		bytes = some(in, &n);
+		put_bytes(m, bytes, n);
 		break;
 	case OP_START:
 		put_session(m, in, VPT_SESSION_START, VPT_END_NONE);

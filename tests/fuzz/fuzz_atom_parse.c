@@ -3,10 +3,9 @@
  * Any bytes as a stream of Atom's RTIT, the first one saying whether there are cycle counts:
  * as fuzz_parse.c, and each LIP is sent anew as short as it can be.
  */
+#include "fuzz/bytes.h"
 #include "lib/atom_packets.h"
 #include "lib/parse_fuzz.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct state {
 	uint32_t last; /* LIP[47:16] */

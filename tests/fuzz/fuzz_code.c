@@ -6,7 +6,7 @@
  * host's stack; the second time an instruction at a time, or with an oracle, which takes
  * other paths to the same end.
  *
- * Input: HEAD bytes (see take()), then code.
+ * Input: what read_head() takes, then code.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,40 +17,37 @@
 
 #include "core/irq.h"
 #include "core/vcpu.h"
+#include "fuzz/bytes.h"
 #include "lib/hostile_seen.h"
 #include "trace/writer.h"
 
-#define HEAD	 13
 #define INSNS	 3000
 #define RESTARTS 64
 #define GUARD	 (1ull << 30)
 #define NEAR	 (1ull << 20)
 #define SECONDS	 8
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { CORE = 1, HOST = 2, ORACLE = 4 };
 
-struct input {
+struct head {
 	struct hostile h;
 	unsigned int run; /* CORE, HOST, ORACLE; else the engine alone */
 	const char *model;
 };
 
-static bool take(struct input *in, const uint8_t *data, size_t size)
+static struct head read_head(struct input *in)
 {
 	static const char *const models[] = {"skl", "spr", "bdw", "icx"};
+	struct head head = {.h.seed = take(in, 8)};
 
-	if (size < HEAD)
-		return false;
-	*in = (struct input){.run = data[10], .model = models[data[10] >> 4 & 3]};
-	memcpy(&in->h.seed, data, sizeof(in->h.seed));
-	in->h.mode = (enum hostile_mode)(data[8] % HOSTILE_MODES);
-	in->h.how = data[9];
-	in->h.start = (data[11] | data[12] << 8) & 0xfff;
-	in->h.code = data + HEAD;
-	in->h.len = size - HEAD;
-	return true;
+	head.h.mode = (enum hostile_mode)(take(in, 1) % HOSTILE_MODES);
+	head.h.how = (uint8_t)take(in, 1);
+	head.run = (unsigned int)take(in, 1);
+	head.model = models[head.run >> 4 & 3];
+	head.h.start = take(in, 2) & 0xfff;
+	head.h.code = in->at;
+	head.h.len = in->left;
+	return head;
 }
 
 /* What a function finds on its stack that it has not written. */
@@ -111,7 +108,7 @@ static void device_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, vo
 		memset(data, (int)(gpa ^ v->retired), len);
 }
 
-static void create(struct machine *m, const struct input *in)
+static void create(struct machine *m, const struct head *in)
 {
 	const struct vpt_engine *engine = vpt_engine_find("soft");
 	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
@@ -168,7 +165,7 @@ static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 	return exit;
 }
 
-static void run_engine(const struct input *in, uint64_t most, struct hostile_seen *seen)
+static void run_engine(const struct head *in, uint64_t most, struct hostile_seen *seen)
 {
 	struct vpt_exit exit;
 	struct machine m;
@@ -187,7 +184,7 @@ static void run_engine(const struct input *in, uint64_t most, struct hostile_see
 	m.vm->engine->vm_destroy(m.vm);
 }
 
-static void compare_engine(const struct input *in)
+static void compare_engine(const struct head *in)
 {
 	static uint8_t ram[HOSTILE_RAM];
 	struct hostile_seen one, two;
@@ -211,7 +208,7 @@ static uint64_t stop(void *opaque)
 	return UINT64_MAX;
 }
 
-static void start_trace(struct vpt_vm *vm, const struct input *in)
+static void start_trace(struct vpt_vm *vm, const struct head *in)
 {
 	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS) |
 		       VPT_CTL_MASK(USER);
@@ -225,7 +222,7 @@ static void start_trace(struct vpt_vm *vm, const struct input *in)
 	(void)vpt_tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
 }
 
-static void create_vm(struct vpt_vm *vm, const struct input *in)
+static void create_vm(struct vpt_vm *vm, const struct head *in)
 {
 	struct vpt_probe probe;
 	struct vpt_vm_config config = {
@@ -252,7 +249,7 @@ static void *guard_at(void *at)
 	return mmap(at, NEAR, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-static struct vpt_writer *record(struct vpt_vm *vm, const struct input *in, bool oracle, int fd)
+static struct vpt_writer *record(struct vpt_vm *vm, const struct head *in, bool oracle, int fd)
 {
 	struct vpt_file_info info = {.owner = vm->owner,
 				     .caps = vm->caps,
@@ -271,7 +268,7 @@ static struct vpt_writer *record(struct vpt_vm *vm, const struct input *in, bool
 }
 
 /* False: it took too long to say anything. */
-static bool run_core(const struct input *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
+static bool run_core(const struct head *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
 		     int fd)
 {
 	struct vpt_vm vm;
@@ -299,7 +296,7 @@ static bool run_core(const struct input *in, bool oracle, struct hostile_seen *s
 	return in_time;
 }
 
-static void compare_core(const struct input *in)
+static void compare_core(const struct head *in)
 {
 	static uint8_t ram[2][HOSTILE_RAM];
 	int fd[2] = {memfd_create("one", 0), memfd_create("two", 0)};
@@ -321,15 +318,14 @@ static void compare_core(const struct input *in)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct input input = {data, size};
 	double before = seconds();
-	struct input in;
+	struct head head = read_head(&input);
 
-	if (!take(&in, data, size))
-		return 0;
-	if (in.run & CORE)
-		compare_core(&in);
+	if (head.run & CORE)
+		compare_core(&head);
 	else
-		compare_engine(&in);
+		compare_engine(&head);
 	REQUIRE(seconds() - before < SECONDS);
 	return 0;
 }

@@ -6,44 +6,15 @@
  *
  * Input: operations, each a byte and what it needs (missing bytes are 0).
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dev/clock.h"
 #include "dev/platform.h"
+#include "fuzz/bytes.h"
 
-#define CHECK(cond)    ((cond) ? (void)0 : fail(#cond, __LINE__))
 #define MAX_OPERATIONS 400
 
-static void fail(const char *cond, int line)
-{
-	fprintf(stderr, "fuzz_dev.c:%d: does not hold: %s\n", line, cond);
-	abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static bool damaged;
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	while (bytes--) {
-		value <<= 8;
-		if (in->size) {
-			value |= *in->data++;
-			in->size--;
-		}
-	}
-	return value;
-}
 
 /* 4 GHz. */
 static uint64_t tsc_time(void *opaque, uint64_t tsc)
@@ -56,7 +27,7 @@ static int serial_in(void *opaque)
 {
 	struct input *in = opaque;
 
-	return in->size && *in->data & 1 ? (int)take(in, 1) : -1;
+	return in->left && *in->at & 1 ? (int)take(in, 1) : -1;
 }
 
 static uint16_t take_port(struct input *in)
@@ -93,7 +64,7 @@ static void do_mmio(struct vpt_platform *p, struct input *in, bool write)
 		data[i] = (uint8_t)take(in, 1);
 	vpt_platform_mmio(p, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
 			  write, data);
-	CHECK(write || data[len] == 0x5a);
+	REQUIRE(write || data[len] == 0x5a);
 }
 
 static void do_msr(struct vpt_platform *p, struct input *in, bool write)
@@ -104,9 +75,9 @@ static void do_msr(struct vpt_platform *p, struct input *in, bool write)
 	if (msr == VPT_MSR_APIC_BASE && n & 2)
 		value = 0xfee00000 | (value & 0xc00);
 	if (write)
-		CHECK(vpt_platform_wrmsr(p, msr, value) != VPT_PLATFORM_OTHER);
+		REQUIRE(vpt_platform_wrmsr(p, msr, value) != VPT_PLATFORM_OTHER);
 	else
-		CHECK(vpt_platform_rdmsr(p, msr, &value) != VPT_PLATFORM_OTHER);
+		REQUIRE(vpt_platform_rdmsr(p, msr, &value) != VPT_PLATFORM_OTHER);
 }
 
 static void do_time(struct vpt_platform *p, struct input *in)
@@ -119,7 +90,7 @@ static void do_time(struct vpt_platform *p, struct input *in)
 	else
 		to = p->now + (take(in, 3) << (how >> 3));
 	vpt_platform_advance(p, to);
-	CHECK(p->now >= before && (to < before || p->now == to));
+	REQUIRE(p->now >= before && (to < before || p->now == to));
 }
 
 static void do_interrupt(struct vpt_platform *p)
@@ -129,13 +100,13 @@ static void do_interrupt(struct vpt_platform *p)
 
 	if (vpt_platform_nmi(p))
 		vpt_platform_ack_nmi(p);
-	CHECK(!vpt_platform_nmi(p));
+	REQUIRE(!vpt_platform_nmi(p));
 	if (!pending)
 		return;
 	vector = vpt_platform_ack(p);
 	/* The 8259s' vectors are theirs to choose. */
-	CHECK(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
-	      (vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
+	REQUIRE(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
+		(vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
 }
 
 static void do_save(struct vpt_platform *p)
@@ -144,12 +115,12 @@ static void do_save(struct vpt_platform *p)
 	struct vpt_platform copy = *p;
 	size_t bytes = vpt_platform_saved_bytes();
 
-	CHECK(vpt_platform_save(p, one, sizeof(one)));
+	REQUIRE(vpt_platform_save(p, one, sizeof(one)));
 	memset(&copy, 0xa5, offsetof(struct vpt_platform, host));
-	CHECK(!vpt_platform_load(&copy, one, bytes - 1));
-	CHECK(vpt_platform_load(&copy, one, bytes));
-	CHECK(vpt_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
-	CHECK(vpt_platform_next(&copy) == vpt_platform_next(p));
+	REQUIRE(!vpt_platform_load(&copy, one, bytes - 1));
+	REQUIRE(vpt_platform_load(&copy, one, bytes));
+	REQUIRE(vpt_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
+	REQUIRE(vpt_platform_next(&copy) == vpt_platform_next(p));
 }
 
 /* A state that no guest can make must do no harm; what it does with time is its own. */
@@ -159,7 +130,7 @@ static void do_damage(struct vpt_platform *p, struct input *in)
 	size_t size = vpt_platform_saved_bytes();
 	unsigned int n;
 
-	CHECK(vpt_platform_save(p, bytes, sizeof(bytes)));
+	REQUIRE(vpt_platform_save(p, bytes, sizeof(bytes)));
 	for (n = 0; n < 8; n++)
 		bytes[16 + take(in, 2) % (size - 16)] = (uint8_t)take(in, 1);
 	if (vpt_platform_load(p, bytes, size))
@@ -202,7 +173,7 @@ static void operate(struct vpt_platform *p, struct input *in)
 			do_save(p);
 		break;
 	}
-	CHECK(damaged || vpt_platform_next(p) > p->now);
+	REQUIRE(damaged || vpt_platform_next(p) > p->now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -223,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (take(&in, 1) & 1)
 		config.host.tsc_time = NULL;
 	vpt_platform_init(&p, &config);
-	for (n = 0; in.size && n < MAX_OPERATIONS; n++)
+	for (n = 0; in.left && n < MAX_OPERATIONS; n++)
 		operate(&p, &in);
 	return 0;
 }

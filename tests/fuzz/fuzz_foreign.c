@@ -14,9 +14,8 @@
 #include "foreign/output.h"
 #include "foreign/perf.h"
 #include "foreign/raw.h"
+#include "fuzz/bytes.h"
 #include "lib/use_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Only decode what is not hours of work. */
 #define TRACE_MAX 65536u

@@ -4,9 +4,9 @@
  * exits, and context changes. What comes out must be whole packets, and so must what is
  * inserted into a guest's trace with the same registers.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/bytes.h"
 #include "vpt/insert.h"
 #include "vpt/packet.h"
 #include "vpt/state.h"
@@ -15,8 +15,7 @@ struct fuzz {
 	struct vpt_pt pt;
 	struct vpt_context ctx;
 	struct vpt_clock clock;
-	const uint8_t *data;
-	size_t left;
+	struct input in;
 	uint8_t stage[64];
 	struct vpt_parser parser;
 	uint8_t pending[2 * VPT_PKT_MAX + 64];
@@ -24,23 +23,6 @@ struct fuzz {
 	struct vpt_pt scratch;
 	uint8_t ram[1 << 12];
 };
-
-static uint64_t take(struct fuzz *f, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	while (bytes-- && f->left) {
-		value = value << 8 | *f->data++;
-		f->left--;
-	}
-	return value;
-}
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
@@ -76,13 +58,13 @@ static void stream(void *opaque, const void *bytes, size_t len)
 	struct vpt_packet packet;
 	size_t at = 0;
 
-	require(len <= sizeof(f->pending) - f->pending_len);
+	REQUIRE(len <= sizeof(f->pending) - f->pending_len);
 	memcpy(f->pending + f->pending_len, bytes, len);
 	f->pending_len += len;
 	while (vpt_packet_read(&f->parser, f->pending + at, f->pending_len - at, &packet) == VPT_OK)
 		at += packet.size;
 	/* What is left is the beginning of a packet, never a wrong one. */
-	require(f->pending_len - at < VPT_PKT_MAX);
+	REQUIRE(f->pending_len - at < VPT_PKT_MAX);
 	memmove(f->pending, f->pending + at, f->pending_len - at);
 	f->pending_len -= at;
 }
@@ -96,14 +78,14 @@ static const struct vpt_pt_ops ops = {
 static uint64_t some_ip(struct fuzz *f)
 {
 	static const uint64_t bases[] = {0x401000, 0x7fff00000000, 0xffffffff81000000, 0};
-	uint8_t byte = (uint8_t)take(f, 1);
+	uint8_t byte = (uint8_t)take(&f->in, 1);
 
-	return byte >= 0xf0 ? take(f, 8) : bases[byte & 3] + take(f, 2);
+	return byte >= 0xf0 ? take(&f->in, 8) : bases[byte & 3] + take(&f->in, 2);
 }
 
 static void some_context(struct fuzz *f)
 {
-	uint8_t bits = (uint8_t)take(f, 1);
+	uint8_t bits = (uint8_t)take(&f->in, 1);
 
 	f->ctx.cpl = bits & 3;
 	f->ctx.cs_l = bits & 4;
@@ -112,9 +94,9 @@ static void some_context(struct fuzz *f)
 	f->ctx.pae = bits & 32;
 	f->ctx.intr_flag = bits & 64;
 	f->ctx.in_tx = bits & 128;
-	f->ctx.cr3 = take(f, 3) << 5;
-	f->ctx.tsc = take(f, 8);
-	f->ctx.cs_base = take(f, 4);
+	f->ctx.cr3 = take(&f->in, 3) << 5;
+	f->ctx.tsc = take(&f->in, 8);
+	f->ctx.cs_base = take(&f->in, 4);
 }
 
 static void some_wrmsr(struct fuzz *f)
@@ -123,18 +105,18 @@ static void some_wrmsr(struct fuzz *f)
 		VPT_MSR_CTL,	 VPT_MSR_CTL,	  VPT_MSR_CTL,	   VPT_MSR_STATUS,
 		VPT_MSR_ADDR0_A, VPT_MSR_ADDR0_B, VPT_MSR_ADDR1_A, VPT_MSR_CR3_MATCH,
 	};
-	uint32_t msr = msrs[take(f, 1) & 7];
-	uint64_t value = msr == VPT_MSR_CTL	 ? take(f, 8) | VPT_CTL_MASK(FABRIC_EN)
-			 : msr == VPT_MSR_STATUS ? take(f, 8)
+	uint32_t msr = msrs[take(&f->in, 1) & 7];
+	uint64_t value = msr == VPT_MSR_CTL	 ? take(&f->in, 8) | VPT_CTL_MASK(FABRIC_EN)
+			 : msr == VPT_MSR_STATUS ? take(&f->in, 8)
 						 : some_ip(f);
-	enum vpt_access who = take(f, 1) & 1 ? VPT_ACCESS_HOST : VPT_ACCESS_GUEST;
+	enum vpt_access who = take(&f->in, 1) & 1 ? VPT_ACCESS_HOST : VPT_ACCESS_GUEST;
 	uint64_t ip = some_ip(f);
 
 	if (vpt_pt_wrmsr(&f->pt, msr, value, who, ip, ip + 2) == VPT_FAULT_GP)
 		return;
 	/* A trace that ended left nothing half said. */
 	if (msr == VPT_MSR_CTL && !(value & VPT_CTL_MASK(TRACE_EN)))
-		require(!f->pending_len);
+		REQUIRE(!f->pending_len);
 }
 
 static void some_event(struct fuzz *f, uint8_t kind)
@@ -144,7 +126,7 @@ static void some_event(struct fuzz *f, uint8_t kind)
 
 	memset(&event, 0, sizeof(event));
 	event.kind = kind & 31;
-	event.flags = (uint8_t)take(f, 1);
+	event.flags = (uint8_t)take(&f->in, 1);
 	event.from = some_ip(f);
 	event.to = some_ip(f);
 	event.next = event.from + 5;
@@ -159,14 +141,14 @@ static void some_event(struct fuzz *f, uint8_t kind)
 static struct vpt_vmx_transition some_transition(struct fuzz *f)
 {
 	struct vpt_vmx_transition t = {
-		.flags = (uint32_t)take(f, 1),
-		.controls = (uint32_t)take(f, 1),
-		.vmcs = take(f, 1) << 56 | some_ip(f),
+		.flags = (uint32_t)take(&f->in, 1),
+		.controls = (uint32_t)take(&f->in, 1),
+		.vmcs = take(&f->in, 1) << 56 | some_ip(f),
 		.ip = some_ip(f),
-		.guest_ctl = take(f, 8) | VPT_CTL_MASK(FABRIC_EN),
-		.reason = (uint32_t)take(f, 2),
-		.qualification = take(f, 2),
-		.vector = (uint8_t)take(f, 1),
+		.guest_ctl = take(&f->in, 8) | VPT_CTL_MASK(FABRIC_EN),
+		.reason = (uint32_t)take(&f->in, 2),
+		.qualification = take(&f->in, 2),
+		.vector = (uint8_t)take(&f->in, 1),
 	};
 
 	t.next = t.ip + 3;
@@ -179,7 +161,7 @@ static void some_entry(struct fuzz *f)
 	struct vpt_vmx_transition t = some_transition(f);
 
 	vpt_pt_vm_entry(&f->pt, &t);
-	if (take(f, 1) & 1)
+	if (take(&f->in, 1) & 1)
 		some_wrmsr(f);
 	some_context(f);
 	vpt_pt_vm_entered(&f->pt, some_ip(f));
@@ -192,9 +174,9 @@ static void some_exit(struct fuzz *f)
 
 	vpt_pt_vm_exit(&f->pt, &t);
 	vpt_pt_vm_exit_host(&f->pt);
-	require(vpt_pt_rdmsr(&f->pt, VPT_MSR_CTL, &ctl) == VPT_FAULT_NONE);
-	require(!f->pt.caps->vmx_pt || !(t.controls & VPT_VMX_EXIT_CLEAR_CTL) || !ctl);
-	if (take(f, 1) & 1)
+	REQUIRE(vpt_pt_rdmsr(&f->pt, VPT_MSR_CTL, &ctl) == VPT_FAULT_NONE);
+	REQUIRE(!f->pt.caps->vmx_pt || !(t.controls & VPT_VMX_EXIT_CLEAR_CTL) || !ctl);
+	if (take(&f->in, 1) & 1)
 		some_wrmsr(f);
 	some_context(f);
 	vpt_pt_vm_exited(&f->pt, some_ip(f));
@@ -205,7 +187,7 @@ static void some_vmx(struct fuzz *f)
 {
 	struct vpt_vmx_transition t;
 
-	switch (take(f, 1) & 15) {
+	switch (take(&f->in, 1) & 15) {
 	case 0:
 	case 1:
 		vpt_pt_vmxon(&f->pt, some_ip(f));
@@ -268,7 +250,7 @@ static const struct vpt_pt_ops ram_ops = {
 static void some_insert(struct fuzz *f)
 {
 	struct vpt_rtit guest = f->pt.rtit;
-	uint32_t controls = (uint32_t)take(f, 1);
+	uint32_t controls = (uint32_t)take(&f->in, 1);
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
 	size_t at = 0, end;
@@ -280,16 +262,17 @@ static void some_insert(struct fuzz *f)
 		vpt_insert_pip(&f->scratch, &guest, f->pt.caps, &ram_ops, f, controls, 0x5000);
 	} else if (vpt_insert_begin(&f->scratch, &guest, f->pt.caps, &ram_ops, f, controls, 0x5000,
 				    some_ip(f))) {
-		struct vpt_event event = {
-			.kind = (uint8_t)(take(f, 1) & 15), .from = some_ip(f), .to = some_ip(f)};
+		struct vpt_event event = {.kind = (uint8_t)(take(&f->in, 1) & 15),
+					  .from = some_ip(f),
+					  .to = some_ip(f)};
 
 		vpt_pt_event(&f->scratch, &event);
 		vpt_insert_end(&f->scratch, event.to, &guest);
 	}
-	require(!((guest.ctl ^ f->pt.rtit.ctl) & VPT_CTL_MASK(TRACE_EN)));
+	REQUIRE(!((guest.ctl ^ f->pt.rtit.ctl) & VPT_CTL_MASK(TRACE_EN)));
 	end = (size_t)(guest.output_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT);
 	while (at < end) {
-		require(vpt_packet_read(&parser, f->ram + at, end - at, &packet) == VPT_OK);
+		REQUIRE(vpt_packet_read(&parser, f->ram + at, end - at, &packet) == VPT_OK);
 		at += packet.size;
 	}
 }
@@ -302,9 +285,9 @@ static void save_and_load(struct fuzz *f)
 	if (f->pt.vmx.moving)
 		return;
 	vpt_pt_save(&f->pt, &state);
-	require(vpt_pt_load(&f->pt, &state) == VPT_OK);
+	REQUIRE(vpt_pt_load(&f->pt, &state) == VPT_OK);
 	vpt_pt_save(&f->pt, &again);
-	require(!memcmp(&state, &again, sizeof(state)));
+	REQUIRE(!memcmp(&state, &again, sizeof(state)));
 }
 
 static void drop(void *opaque, const void *bytes, size_t len)
@@ -316,24 +299,25 @@ static void drop(void *opaque, const void *bytes, size_t len)
 static void some_state(struct fuzz *f)
 {
 	struct vpt_pt_state state;
-	unsigned int flips = 1 + (take(f, 1) & 3);
+	unsigned int flips = 1 + (take(&f->in, 1) & 3);
 	unsigned int i;
 
 	if (f->pt.vmx.moving)
 		return;
 	vpt_pt_save(&f->pt, &state);
 	while (flips--) {
-		size_t at = take(f, 2) % sizeof(state);
+		size_t at = take(&f->in, 2) % sizeof(state);
 
-		((uint8_t *)&state)[at] ^= (uint8_t)take(f, 1);
+		((uint8_t *)&state)[at] ^= (uint8_t)take(&f->in, 1);
 	}
 	vpt_pt_init(&f->scratch, f->pt.caps, &ops, f);
 	vpt_output_set_stream(&f->scratch.out, f->ram, sizeof(f->stage), drop);
 	if (vpt_pt_load(&f->scratch, &state) != VPT_OK)
 		return;
 	for (i = 0; i < 4; i++) {
-		struct vpt_event event = {
-			.kind = (uint8_t)(take(f, 1) & 31), .from = some_ip(f), .to = some_ip(f)};
+		struct vpt_event event = {.kind = (uint8_t)(take(&f->in, 1) & 31),
+					  .from = some_ip(f),
+					  .to = some_ip(f)};
 
 		vpt_pt_event(&f->scratch, &event);
 		vpt_pt_tick(&f->scratch, event.to);
@@ -342,20 +326,20 @@ static void some_state(struct fuzz *f)
 
 static void some_clock(struct fuzz *f)
 {
-	uint64_t step = take(f, 3) << (take(f, 1) & 15);
+	uint64_t step = take(&f->in, 3) << (take(&f->in, 1) & 15);
 
 	f->clock.cycles += step;
-	f->clock.tsc += take(f, 1) & 1 ? step : step / 3;
+	f->clock.tsc += take(&f->in, 1) & 1 ? step : step / 3;
 	vpt_pt_tick(&f->pt, some_ip(f));
 }
 
 static void some_options(struct fuzz *f)
 {
 	struct vpt_pt_options options = {
-		.cyc_bits = (uint8_t)take(f, 1),
-		.defer_tips = take(f, 1) & 1,
-		.buffer_bytes = (uint32_t)take(f, 2),
-		.buffer_drain = (uint32_t)take(f, 1),
+		.cyc_bits = (uint8_t)take(&f->in, 1),
+		.defer_tips = take(&f->in, 1) & 1,
+		.buffer_bytes = (uint32_t)take(&f->in, 2),
+		.buffer_drain = (uint32_t)take(&f->in, 1),
 	};
 
 	(void)!vpt_pt_set_options(&f->pt, &options);
@@ -365,13 +349,11 @@ static void some_caps(struct fuzz *f, struct vpt_caps *caps)
 {
 	const char *why;
 
-	*caps = *vpt_caps_model(vpt_caps_model_name((unsigned int)take(f, 1) & 3));
+	*caps = *vpt_caps_model(vpt_caps_model_name((unsigned int)take(&f->in, 1) & 3));
 	caps->l14_0_ecx |= 1u << 3;
-	caps->l14_0_ecx |= take(f, 1) & 1 ? 1u << 31 : 0;
-	require(vpt_caps_check(caps, &why) == VPT_OK);
+	caps->l14_0_ecx |= take(&f->in, 1) & 1 ? 1u << 31 : 0;
+	REQUIRE(vpt_caps_check(caps, &why) == VPT_OK);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -380,13 +362,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t value;
 
 	memset(&f, 0, sizeof(f));
-	f.data = data;
-	f.left = size;
+	f.in = (struct input){data, size};
 	some_caps(&f, &caps);
 	vpt_pt_init(&f.pt, &caps, &ops, &f);
 	vpt_output_set_stream(&f.pt.out, f.stage, sizeof(f.stage), stream);
-	while (f.left) {
-		uint8_t what = (uint8_t)take(&f, 1);
+	while (f.in.left) {
+		uint8_t what = (uint8_t)take(&f.in, 1);
 
 		if (what < 0x10)
 			some_wrmsr(&f);
@@ -407,11 +388,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else if (what < 0x2f)
 			some_clock(&f);
 		else if (what < 0x30)
-			require(vpt_pt_rdmsr(&f.pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
+			REQUIRE(vpt_pt_rdmsr(&f.pt, VPT_MSR_STATUS, &value) == VPT_FAULT_NONE);
 		else
 			some_event(&f, what);
 	}
 	vpt_pt_warm_reset(&f.pt);
-	require(!f.pending_len);
+	REQUIRE(!f.pending_len);
 	return 0;
 }

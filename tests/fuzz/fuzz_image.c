@@ -11,25 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fuzz/bytes.h"
 #include "image/set.h"
 #include "lib/imagefile.h"
 #include "trace/format.h"
 
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
-
 #define PAGE  IMG_PAGE_BYTES
 #define PAGES 24u
 #define RWU   7ull
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct change {
-	uint8_t at[3], to[5];
-};
 
 static uint8_t ram[PAGES * PAGE];
 
@@ -98,49 +87,48 @@ static void use(struct img_image *image, unsigned int how)
 	img_set_free(set);
 }
 
-static void change(uint8_t *bytes, size_t n, const uint8_t *data, size_t size)
+/* Each change: a place of three bytes and the five bytes that come there. */
+static void change(uint8_t *bytes, size_t n, struct input *in)
 {
-	struct change c;
+	while (n >= 8 && in->left >= 8) {
+		size_t at = take(in, 3) % (n - 7), len = 5;
+		const uint8_t *to = some(in, &len);
 
-	for (; n >= 8 && size >= sizeof(c); data += sizeof(c), size -= sizeof(c)) {
-		size_t at;
-
-		memcpy(&c, data, sizeof(c));
-		at = c.at[0] | c.at[1] << 8 | (size_t)(c.at[2] & 3) << 16;
-		memcpy(bytes + at % (n - 7), c.to, sizeof(c.to));
+		memcpy(bytes + at, to, len);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct input in = {data, size};
 	struct imagefile good = {ram, sizeof(ram), 0, "NUMBER(pgtable_l5_enabled)=0\n"};
 	struct img_image *image;
 	static int fd = -1;
 	char path[32], why[256];
 	struct stat st;
-	uint8_t *bytes;
+	uint8_t *bytes, format, how;
 
-	if (size < 2)
-		return 0;
+	format = (uint8_t)take(&in, 1);
+	how = (uint8_t)take(&in, 1);
 	fill();
 	/* Tables are changed before, headers and the like afterwards. */
-	if (data[0] & 0x80)
-		change(ram, sizeof(ram), data + 2, size - 2);
-	if (data[0] & 0x40)
+	if (format & 0x80)
+		change(ram, sizeof(ram), &in);
+	if (format & 0x40)
 		good.vmcoreinfo = NULL;
 	if (fd < 0)
 		fd = memfd_create("fuzz", 0);
 	REQUIRE(fd >= 0 && !ftruncate(fd, 0));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	REQUIRE(imagefile_write(path, (enum imagefile_format)(data[0] % IMAGEFILE_FORMATS), &good));
+	REQUIRE(imagefile_write(path, (enum imagefile_format)(format % IMAGEFILE_FORMATS), &good));
 	REQUIRE(!fstat(fd, &st));
-	if (!(data[0] & 0x80)) {
+	if (!(format & 0x80)) {
 		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		REQUIRE(bytes != MAP_FAILED);
-		change(bytes, (size_t)st.st_size, data + 2, size - 2);
+		change(bytes, (size_t)st.st_size, &in);
 		munmap(bytes, (size_t)st.st_size);
 	}
 	if (!img_open(path, 0, &image, why, sizeof(why)))
-		use(image, data[1]);
+		use(image, how);
 	return 0;
 }

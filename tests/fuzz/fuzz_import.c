@@ -9,21 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz/bytes.h"
 #include "import/import.h"
 #include "oracle/compare.h"
 #include "trace/reader.h"
 #include "vpt/caps.h"
 
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
-
 /* A log that is good for hours of decoding is of no use here. */
 #define RECORDS_MAX 20000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use(struct vpt_import *import, const char *path, const uint8_t *bytes, size_t size)
 {

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "fuzz/bytes.h"
 #include "lib/use_file.h"
 #include "libdecode/vptdecode.h"
 #include "vpt/packet.h"
@@ -38,11 +39,6 @@ enum input_flag {
 	IN_FETCH = 8,
 	IN_AHEAD = 16,
 	IN_RANGE = 32
-};
-
-struct input {
-	const uint8_t *at;
-	size_t left;
 };
 
 /* How operations are done. */
@@ -89,30 +85,6 @@ struct play {
 	struct fault faults[FAULTS]; /* the first ones */
 	unsigned int nfaults;
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* 0 where the input is over. */
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	for (; bytes && in->left; bytes--, in->left--)
-		value = value << 8 | *in->at++;
-	return value;
-}
-
-/* Returns bytes of the input, *n of them or fewer. */
-static const uint8_t *some(struct input *in, size_t *n)
-{
-	const uint8_t *bytes = in->at;
-
-	if (*n > in->left)
-		*n = in->left;
-	in->at += *n;
-	in->left -= *n;
-	return bytes;
-}
 
 static uint64_t address_of(unsigned int page)
 {

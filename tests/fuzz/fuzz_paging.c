@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "fuzz/bytes.h"
 #include "lib/hostile_seen.h"
 #include "soft/access.h"
 #include "x86/x86.h"
@@ -21,29 +22,8 @@
 #define ACCESSES 24
 #define PHYSICAL 39 /* bits of an address, by CPUID */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { P = 1, W = 2, U = 4, A = 0x20, D = 0x40, PS = 0x80 };
 enum { PF_P = 1, PF_W = 2, PF_U = 4, PF_R = 8, PF_I = 16 };
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	while (bytes--) {
-		value <<= 8;
-		if (in->size) {
-			value |= *in->data++;
-			in->size--;
-		}
-	}
-	return value;
-}
 
 struct setting {
 	uint64_t cr0, cr3, cr4, efer;
@@ -472,7 +452,7 @@ static void take_access(struct input *in, const struct setting *s, struct access
 	a->va = n < 0x40 ? take(in, 8) : 0;
 	/* Small indices at each level, and sometimes the last ones. */
 	for (i = 0; i < 5 && n >= 0x40; i++)
-		a->va |= (take(in, 1) % 18 - 1 & 511) << (12 + 9 * i);
+		a->va |= ((take(in, 1) % 18 - 1) & 511) << (12 + 9 * i);
 	if (n >= 0x40 && !(s->cr4 & VPT_CR4_LA57))
 		a->va = (uint64_t)((int64_t)(a->va << 16) >> 16);
 	a->va += bits & 0x80 ? 4096 - (n & 15) : (bits >> 8) * 16;
@@ -496,7 +476,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(copy, 0, RAM);
 	take_entries(&in);
 	take_setting(&in, &s);
-	for (n = 0; in.size && n < ACCESSES; n++) {
+	for (n = 0; in.left && n < ACCESSES; n++) {
 		if (take(&in, 1) & 1)
 			take_setting(&in, &s);
 		set(&s);

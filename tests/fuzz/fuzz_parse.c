@@ -3,10 +3,9 @@
  * Any bytes as a packet stream: nothing is read beyond them, each packet that is
  * read is written back as itself, and IPs and texts are made of it without harm.
  */
+#include "fuzz/bytes.h"
 #include "lib/packets.h"
 #include "lib/parse_fuzz.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct state {
 	struct vpt_parser parser;

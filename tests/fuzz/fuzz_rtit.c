@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "fuzz/bytes.h"
 #include "lib/use_file.h"
 #include "libdecode/vptdecode.h"
 #include "vpt/atom_msr.h"
@@ -29,11 +30,6 @@ enum op {
 };
 
 enum input_flag { IN_GUEST = 1, IN_SPACE = 2, IN_FETCH = 4 };
-
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
 
 /* How operations are done. */
 static const struct way {
@@ -65,30 +61,6 @@ struct play {
 	uint64_t callbacks; /* a hash of them */
 	bool circles;
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* 0 where the input is over. */
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	for (; bytes && in->left; bytes--, in->left--)
-		value = value << 8 | *in->at++;
-	return value;
-}
-
-/* Returns bytes of the input, *n of them or fewer. */
-static const uint8_t *some(struct input *in, size_t *n)
-{
-	const uint8_t *bytes = in->at;
-
-	if (*n > in->left)
-		*n = in->left;
-	in->at += *n;
-	in->left -= *n;
-	return bytes;
-}
 
 /* An address in the code, and seldom elsewhere. */
 static uint64_t place(struct input *in)

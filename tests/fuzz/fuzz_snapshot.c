@@ -16,20 +16,13 @@
 #include "core/exec.h"
 #include "core/snapshot.h"
 #include "core/vcpu.h"
+#include "fuzz/bytes.h"
 #include "trace/crc32c.h"
 #include "trace/writer.h"
-
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 /* Larger ones are no others. */
 #define MEM_MAX (64ull << 20)
 #define INSNS	20000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fix_checksums(uint8_t *at, size_t size)
 {
@@ -250,23 +243,18 @@ static uint8_t *block_of(uint8_t *at, size_t size, unsigned int n, uint32_t *len
 }
 
 /* Each change: which block, where in it (three bytes), how long, then the bytes. */
-static void change(uint8_t *at, size_t size, const uint8_t *data, size_t left)
+static void change(uint8_t *at, size_t size, struct input *in)
 {
-	while (left >= 5) {
-		uint32_t offset = data[1] | data[2] << 8 | data[3] << 16, len;
-		uint8_t *payload = block_of(at, size, data[0], &len);
-		uint32_t n = data[4] % 16 + 1;
+	while (in->left >= 5) {
+		uint32_t len;
+		uint8_t *payload = block_of(at, size, (unsigned int)take(in, 1), &len);
+		size_t offset = take(in, 3) % len, n = take(in, 1) % 16 + 1;
+		const uint8_t *bytes;
 
-		data += 5;
-		left -= 5;
-		offset %= len;
-		if (n > left)
-			n = (uint32_t)left;
 		if (n > len - offset)
 			n = len - offset;
-		memcpy(payload + offset, data, n);
-		data += n;
-		left -= n;
+		bytes = some(in, &n);
+		memcpy(payload + offset, bytes, n);
 	}
 }
 
@@ -276,6 +264,7 @@ static uint8_t *build(const uint8_t *data, size_t *size)
 	static uint8_t *good[2];
 	static size_t good_size[2];
 	unsigned int which = data[0] & 1;
+	struct input in = {data + 1, *size - 1};
 	uint8_t *copy;
 
 	if (!good[0]) {
@@ -293,7 +282,7 @@ static uint8_t *build(const uint8_t *data, size_t *size)
 	copy = malloc(good_size[which]);
 	REQUIRE(copy);
 	memcpy(copy, good[which], good_size[which]);
-	change(copy, good_size[which], data + 1, *size - 1);
+	change(copy, good_size[which], &in);
 	*size = good_size[which];
 	fix_checksums(copy, *size);
 	return copy;

@@ -8,6 +8,7 @@
  *
  * Input: struct head, then `words` table entries, then one byte for each step.
  */
+#include "fuzz/bytes.h"
 #include "lib/guestmem.h"
 #include "lib/outmodel.h"
 
@@ -21,11 +22,10 @@
 #define PUT_MAX	  9000u
 
 struct head {
-	uint64_t base, ptrs;
+	uint64_t base, ptrs, word[WORDS_MAX];
 	uint8_t map, many, topa, width, words;
 	uint8_t page[PAGES]; /* 0: hole, 1: read-only, else RAM */
 };
-#define HEAD_BYTES (8 + 8 + 5 + PAGES)
 
 /* What the output may touch now, by the last entry it read or by the MSRs. */
 static struct {
@@ -33,15 +33,9 @@ static struct {
 	unsigned int reads;
 } grant;
 
-static void require(bool cond)
-{
-	if (!cond)
-		abort();
-}
-
 static void require_granted(uint64_t gpa, uint64_t len)
 {
-	require(len && gpa >= grant.base && len <= grant.size &&
+	REQUIRE(len && gpa >= grant.base && len <= grant.size &&
 		gpa - grant.base <= grant.size - len);
 }
 
@@ -49,7 +43,7 @@ static bool fuzz_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	uint64_t entry;
 
-	require(len == 8 && gpa % 8 == 0);
+	REQUIRE(len == 8 && gpa % 8 == 0);
 	grant.reads++;
 	grant.size = 0;
 	if (!guestmem_read(opaque, gpa, dst, len))
@@ -86,7 +80,7 @@ struct duel {
 	struct outmodel model;
 };
 
-static void set_up(struct duel *duel, const struct head *head, const uint8_t *words)
+static void set_up(struct duel *duel, const struct head *head)
 {
 	unsigned int i, page, word;
 
@@ -103,7 +97,7 @@ static void set_up(struct duel *duel, const struct head *head, const uint8_t *wo
 				guestmem_rom(&duel->mem[i], page * PAGE, PAGE);
 		}
 		for (word = 0; word < head->words; word++)
-			guestmem_poke(&duel->mem[i], 8 * word, words + 8 * word, 8);
+			guestmem_poke(&duel->mem[i], 8 * word, &head->word[word], 8);
 	}
 	duel->mem[0].ops.read = fuzz_read;
 	duel->mem[0].ops.write = fuzz_write;
@@ -136,24 +130,24 @@ static void compare(struct duel *duel, unsigned int events, unsigned int expecte
 {
 	struct vpt_rtit is = duel->rtit, should = duel->rtit;
 
-	require(events == expected);
+	REQUIRE(events == expected);
 	vpt_output_sync(&duel->out, &is);
 	outmodel_sync(&duel->model, &should);
-	require(is.output_base == should.output_base);
-	require(is.output_mask_ptrs == should.output_mask_ptrs);
-	require((is.output_mask_ptrs & 0x7f) == 0x7f);
-	require(duel->out.why == duel->model.why);
-	require((duel->out.why != VPT_OUT_ERR_NONE) <= duel->out.stopped);
+	REQUIRE(is.output_base == should.output_base);
+	REQUIRE(is.output_mask_ptrs == should.output_mask_ptrs);
+	REQUIRE((is.output_mask_ptrs & 0x7f) == 0x7f);
+	REQUIRE(duel->out.why == duel->model.why);
+	REQUIRE((duel->out.why != VPT_OUT_ERR_NONE) <= duel->out.stopped);
 	if (!duel->out.stopped)
-		require(is.output_mask_ptrs >> 32 < grant.size);
+		REQUIRE(is.output_mask_ptrs >> 32 < grant.size);
 }
 
 static void compare_memory(struct duel *duel)
 {
-	require(same_journal(&duel->mem[0].committed, &duel->model.stored));
-	require(same_journal(&duel->mem[0].reads, &duel->mem[1].reads));
-	require(guestmem_same(&duel->mem[0], &duel->mem[1]));
-	require(guestmem_guards_intact(&duel->mem[0]));
+	REQUIRE(same_journal(&duel->mem[0].committed, &duel->model.stored));
+	REQUIRE(same_journal(&duel->mem[0].reads, &duel->mem[1].reads));
+	REQUIRE(guestmem_same(&duel->mem[0], &duel->mem[1]));
+	REQUIRE(guestmem_guards_intact(&duel->mem[0]));
 }
 
 static void start(struct duel *duel)
@@ -163,12 +157,12 @@ static void start(struct duel *duel)
 	grant.reads = 0;
 	compare(duel, vpt_output_start(&duel->out, &duel->rtit),
 		outmodel_start(&duel->model, &duel->rtit));
-	require(grant.reads <= 2);
+	REQUIRE(grant.reads <= 2);
 }
 
 static void put(struct duel *duel, size_t len, uint8_t first)
 {
-	uint8_t bytes[PUT_MAX];
+	uint8_t bytes[PUT_MAX] = {0};
 	size_t i;
 
 	for (i = 0; i < len; i++)
@@ -176,7 +170,7 @@ static void put(struct duel *duel, size_t len, uint8_t first)
 	grant.reads = 0;
 	compare(duel, vpt_output_put(&duel->out, bytes, len),
 		outmodel_put(&duel->model, bytes, len));
-	require(grant.reads <= 2 * (len / PAGE + 1));
+	REQUIRE(grant.reads <= 2 * (len / PAGE + 1));
 }
 
 static void end(struct duel *duel)
@@ -201,42 +195,38 @@ static void step(struct duel *duel, uint8_t code)
 	}
 }
 
-static uint64_t take64(const uint8_t *data)
+static struct head read_head(struct input *in)
 {
-	uint64_t value;
+	struct head head = {.base = take(in, 8)};
+	unsigned int i;
 
-	memcpy(&value, data, sizeof(value));
-	return value;
+	head.ptrs = take(in, 8);
+	head.map = (uint8_t)take(in, 1);
+	head.many = (uint8_t)take(in, 1);
+	head.topa = (uint8_t)take(in, 1);
+	head.width = (uint8_t)take(in, 1);
+	head.words = (uint8_t)take(in, 1);
+	for (i = 0; i < PAGES; i++)
+		head.page[i] = (uint8_t)take(in, 1);
+	for (i = 0; i < head.words && i < WORDS_MAX; i++)
+		head.word[i] = take(in, 8);
+	return head;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct input in = {data, size};
+	struct head head = read_head(&in);
 	static struct duel duel;
-	struct head head;
-	size_t i;
+	unsigned int i;
 
-	if (size < HEAD_BYTES)
+	if (head.words > WORDS_MAX)
 		return 0;
-	head.base = take64(data);
-	head.ptrs = take64(data + 8);
-	head.map = data[16];
-	head.many = data[17];
-	head.topa = data[18];
-	head.width = data[19];
-	head.words = data[20];
-	memcpy(head.page, data + 21, PAGES);
-	data += HEAD_BYTES;
-	size -= HEAD_BYTES;
-	if (head.words > WORDS_MAX || size < 8u * head.words)
-		return 0;
-
 	memset(&duel, 0, sizeof(duel));
-	set_up(&duel, &head, data);
+	set_up(&duel, &head);
 	start(&duel);
-	for (i = 8u * head.words; i < size && i < 8u * head.words + STEPS_MAX; i++)
-		step(&duel, data[i]);
+	for (i = 0; in.left && i < STEPS_MAX; i++)
+		step(&duel, (uint8_t)take(&in, 1));
 	end(&duel);
 	tear_down(&duel);
 	return 0;

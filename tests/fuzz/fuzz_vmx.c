@@ -4,44 +4,14 @@
  * come back, areas must stop at the first element that is refused, a plan that is made
  * must pass the checks of VM entry and put IA32_RTIT_CTL where it belongs, without #GP.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/bytes.h"
 #include "vpt/tsc.h"
 #include "vpt/usage.h"
 
 #define BIT(n)	 (1ull << (n))
 #define TRACE_EN BIT(0)
-
-#define CHECK(cond) ((cond) ? (void)0 : fail(#cond, __LINE__))
-
-static void fail(const char *cond, int line)
-{
-	fprintf(stderr, "fuzz_vmx.c:%d: does not hold: %s\n", line, cond);
-	abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	while (bytes--) {
-		value <<= 8;
-		if (in->size) {
-			value |= *in->data++;
-			in->size--;
-		}
-	}
-	return value;
-}
 
 /* A model, or leaves of any content. */
 static struct vpt_caps take_caps(struct input *in)
@@ -75,11 +45,11 @@ static void fuzz_fields(struct input *in)
 	struct vpt_vmx_fields again = fields;
 	uint32_t controls = vpt_vmx_from_fields(&fields);
 
-	CHECK(!(controls & ~(uint32_t)VPT_VMX_CONTROLS));
+	REQUIRE(!(controls & ~(uint32_t)VPT_VMX_CONTROLS));
 	vpt_vmx_to_fields(~controls, &again);
-	CHECK(vpt_vmx_from_fields(&again) == (~controls & VPT_VMX_CONTROLS));
+	REQUIRE(vpt_vmx_from_fields(&again) == (~controls & VPT_VMX_CONTROLS));
 	vpt_vmx_to_fields(controls, &again);
-	CHECK(!memcmp(&fields, &again, sizeof(fields)));
+	REQUIRE(!memcmp(&fields, &again, sizeof(fields)));
 }
 
 static void fuzz_checks(struct input *in)
@@ -90,11 +60,11 @@ static void fuzz_checks(struct input *in)
 	enum vpt_vmx_check controls = vpt_vmx_check_controls(&vmx, &caps, allowed, take(in, 8));
 	enum vpt_vmx_check guest = vpt_vmx_check_guest(&vmx, &caps);
 
-	CHECK(controls < VPT_VMX_GUEST_CTL);
-	CHECK(guest == VPT_VMX_OK || guest == VPT_VMX_GUEST_CTL);
-	CHECK(*vpt_vmx_check_text(controls));
+	REQUIRE(controls < VPT_VMX_GUEST_CTL);
+	REQUIRE(guest == VPT_VMX_OK || guest == VPT_VMX_GUEST_CTL);
+	REQUIRE(*vpt_vmx_check_text(controls));
 	if (controls == VPT_VMX_OK)
-		CHECK(!(vmx.controls & ~allowed) && (!vmx.controls || caps.vmx_pt));
+		REQUIRE(!(vmx.controls & ~allowed) && (!vmx.controls || caps.vmx_pt));
 }
 
 /* An area of elements as they come, over registers. */
@@ -113,8 +83,8 @@ static bool area_fetch(void *opaque, uint32_t i, struct vpt_msr_entry *entry)
 	struct area *a = opaque;
 	uint8_t how = (uint8_t)take(a->in, 1);
 
-	CHECK(i == a->processed);
-	if (!a->in->size)
+	REQUIRE(i == a->processed);
+	if (!a->in->left)
 		return false;
 	a->entry.index = how & 8 ? (uint32_t)take(a->in, 4) : msrs[how & 7];
 	a->entry.reserved = how & 16 ? (uint32_t)take(a->in, 4) : 0;
@@ -128,7 +98,7 @@ static bool area_store(void *opaque, uint32_t i, uint64_t value)
 	struct area *a = opaque;
 
 	(void)value;
-	CHECK(a->kind == VPT_AREA_EXIT_STORE && i == a->processed);
+	REQUIRE(a->kind == VPT_AREA_EXIT_STORE && i == a->processed);
 	a->processed++;
 	return true;
 }
@@ -136,8 +106,8 @@ static bool area_store(void *opaque, uint32_t i, uint64_t value)
 /* Nothing is asked for that the area had to refuse by itself. */
 static void check_asked(const struct area *a, uint32_t msr)
 {
-	CHECK(msr == a->entry.index && !a->entry.reserved);
-	CHECK(vpt_msr_listable(a->kind, msr) && msr >> 8 != 8);
+	REQUIRE(msr == a->entry.index && !a->entry.reserved);
+	REQUIRE(vpt_msr_listable(a->kind, msr) && msr >> 8 != 8);
 }
 
 static enum vpt_fault area_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
@@ -154,7 +124,7 @@ static enum vpt_fault area_wrmsr(void *opaque, uint32_t msr, uint64_t value)
 	enum vpt_fault fault;
 
 	check_asked(a, msr);
-	CHECK(a->kind != VPT_AREA_EXIT_STORE && value == a->entry.value);
+	REQUIRE(a->kind != VPT_AREA_EXIT_STORE && value == a->entry.value);
 	fault = vpt_rtit_write(&a->rtit, &a->caps, msr, value, VPT_ACCESS_GUEST);
 	a->processed += fault == VPT_FAULT_NONE;
 	return fault;
@@ -169,11 +139,11 @@ static void fuzz_area(struct input *in)
 	uint32_t count = (uint32_t)take(in, 4), failed;
 
 	if (count && vpt_msr_area_ok(&a.caps, address, count))
-		CHECK(!(address & 15) && address + count * 16ull - 1 > address);
+		REQUIRE(!(address & 15) && address + count * 16ull - 1 > address);
 	vpt_rtit_reset(&a.rtit);
 	failed = vpt_msr_area_run(a.kind, count, &ops, &a);
-	CHECK(failed <= count);
-	CHECK(a.processed == (failed ? failed - 1 : count));
+	REQUIRE(failed <= count);
+	REQUIRE(a.processed == (failed ? failed - 1 : count));
 }
 
 static uint64_t through(const struct vpt_caps *caps, const struct vpt_usage_list *list,
@@ -184,10 +154,10 @@ static uint64_t through(const struct vpt_caps *caps, const struct vpt_usage_list
 
 	vpt_rtit_reset(&rtit);
 	rtit.ctl = ctl;
-	CHECK(list->count <= VPT_USAGE_LIST_MAX);
+	REQUIRE(list->count <= VPT_USAGE_LIST_MAX);
 	for (i = 0; i < list->count; i++)
-		CHECK(vpt_rtit_write(&rtit, caps, list->entry[i].index, list->entry[i].value,
-				     VPT_ACCESS_GUEST) == VPT_FAULT_NONE);
+		REQUIRE(vpt_rtit_write(&rtit, caps, list->entry[i].index, list->entry[i].value,
+				       VPT_ACCESS_GUEST) == VPT_FAULT_NONE);
 	return rtit.ctl;
 }
 
@@ -200,21 +170,21 @@ static void check_plan(const struct vpt_usage_want *want, const struct vpt_caps 
 	const struct vpt_vmx vmx = {plan->controls, true, plan->guest_ctl};
 	uint64_t ctl = around;
 
-	CHECK(vpt_vmx_check_controls(&vmx, caps, allowed, ctl) == VPT_VMX_OK);
-	CHECK(vpt_vmx_check_guest(&vmx, caps) == VPT_VMX_OK);
+	REQUIRE(vpt_vmx_check_controls(&vmx, caps, allowed, ctl) == VPT_VMX_OK);
+	REQUIRE(vpt_vmx_check_guest(&vmx, caps) == VPT_VMX_OK);
 	if (plan->controls & VPT_VMX_ENTRY_LOAD_CTL)
 		ctl = plan->guest_ctl;
 	ctl = through(caps, &plan->entry_load, ctl);
 	if (two)
-		CHECK(ctl == want->guest->ctl);
+		REQUIRE(ctl == want->guest->ctl);
 	else if (want->usage == VPT_USAGE_HOST)
-		CHECK(!(ctl & TRACE_EN));
+		REQUIRE(!(ctl & TRACE_EN));
 	else
-		CHECK(ctl == want->host->ctl);
+		REQUIRE(ctl == want->host->ctl);
 	if (plan->controls & VPT_VMX_EXIT_CLEAR_CTL)
 		ctl = 0;
-	CHECK(through(caps, &plan->exit_load, ctl) == around);
-	CHECK(!plan->reload == !(two && (want->host->ctl & want->guest->ctl & TRACE_EN)));
+	REQUIRE(through(caps, &plan->exit_load, ctl) == around);
+	REQUIRE(!plan->reload == !(two && (want->host->ctl & want->guest->ctl & TRACE_EN)));
 }
 
 static void fuzz_plan(struct input *in)
@@ -235,7 +205,7 @@ static void fuzz_plan(struct input *in)
 	    want.usage != VPT_USAGE_OFF)
 		check_plan(&want, &caps, allowed, &plan);
 	else
-		CHECK(why || want.usage == VPT_USAGE_OFF);
+		REQUIRE(why || want.usage == VPT_USAGE_OFF);
 }
 
 static void fuzz_caps(struct input *in)
@@ -245,12 +215,12 @@ static void fuzz_caps(struct input *in)
 	struct vpt_caps guest;
 
 	if (vpt_usage_guest_caps(&host, &wish, &guest) == VPT_OK) {
-		CHECK(vpt_caps_check(&guest, NULL) == VPT_OK);
-		CHECK(!(vpt_rtit_ctl_mask(&guest) & ~vpt_rtit_ctl_mask(&host)));
-		CHECK(!(vpt_rtit_ctl_mask(&guest) & ~vpt_rtit_ctl_mask(&wish)));
+		REQUIRE(vpt_caps_check(&guest, NULL) == VPT_OK);
+		REQUIRE(!(vpt_rtit_ctl_mask(&guest) & ~vpt_rtit_ctl_mask(&host)));
+		REQUIRE(!(vpt_rtit_ctl_mask(&guest) & ~vpt_rtit_ctl_mask(&wish)));
 	}
 	if (vpt_caps_check(&host, NULL) == VPT_OK && vpt_tsc_caps(&host, &tsc, &guest) == VPT_OK)
-		CHECK(vpt_caps_check(&guest, NULL) == VPT_OK);
+		REQUIRE(vpt_caps_check(&guest, NULL) == VPT_OK);
 }
 
 static void fuzz_tsc(struct input *in)
@@ -260,20 +230,20 @@ static void fuzz_tsc(struct input *in)
 	uint64_t first, last;
 
 	if (vpt_tsc_host(&tsc, guest, &first, &last) == VPT_OK) {
-		CHECK(first <= last && first <= host);
-		CHECK(vpt_tsc_guest(&tsc, first) == guest && vpt_tsc_guest(&tsc, last) == guest);
-		CHECK(!first || vpt_tsc_guest(&tsc, first - 1) != guest);
-		CHECK(last + 1 == 0 || vpt_tsc_guest(&tsc, last + 1) != guest);
+		REQUIRE(first <= last && first <= host);
+		REQUIRE(vpt_tsc_guest(&tsc, first) == guest && vpt_tsc_guest(&tsc, last) == guest);
+		REQUIRE(!first || vpt_tsc_guest(&tsc, first - 1) != guest);
+		REQUIRE(last + 1 == 0 || vpt_tsc_guest(&tsc, last + 1) != guest);
 	}
 	if (vpt_tsc_host_packet(&tsc, guest << 8 >> 8, about, &first, &last) == VPT_OK) {
-		CHECK(first <= last);
-		CHECK(!((vpt_tsc_guest(&tsc, first) ^ guest) << 8));
-		CHECK(!((vpt_tsc_guest(&tsc, last) ^ guest) << 8));
+		REQUIRE(first <= last);
+		REQUIRE(!((vpt_tsc_guest(&tsc, first) ^ guest) << 8));
+		REQUIRE(!((vpt_tsc_guest(&tsc, last) ^ guest) << 8));
 	}
 	/* Looked for from where it is, it is found. */
 	if (tsc.multiplier) {
-		CHECK(vpt_tsc_host_packet(&tsc, guest << 8 >> 8, host, &first, &last) == VPT_OK);
-		CHECK(first <= host && host <= last);
+		REQUIRE(vpt_tsc_host_packet(&tsc, guest << 8 >> 8, host, &first, &last) == VPT_OK);
+		REQUIRE(first <= host && host <= last);
 	}
 }
 

@@ -12,12 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz/bytes.h"
 #include "lib/use_file.h"
 #include "trace/crc32c.h"
 #include "trace/reader.h"
 #include "trace/zstd.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fix_checksums(uint8_t *at, size_t size)
 {

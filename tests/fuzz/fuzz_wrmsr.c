@@ -7,10 +7,9 @@
  * Input: 13 bytes choose the set, then each access is an operation, a register,
  * how its value is made, and eight bytes for that (missing bytes are 0).
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/bytes.h"
 #include "vpt/rtit.h"
 
 #define BIT(n)	  (1ull << (n))
@@ -19,35 +18,6 @@
 #define CTL_ALWAYS_RESERVED \
 	(BIT(18) | BIT(23) | VPT_MASK64(30, 28) | VPT_MASK64(54, 48) | VPT_MASK64(63, 57))
 #define STATUS_ALWAYS_RESERVED (BIT(3) | VPT_MASK64(31, 8) | VPT_MASK64(63, 49))
-
-#define CHECK(cond) ((cond) ? (void)0 : fail(#cond, __LINE__))
-
-static void fail(const char *cond, int line)
-{
-	fprintf(stderr, "fuzz_wrmsr.c:%d: does not hold: %s\n", line, cond);
-	abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-	const uint8_t *data;
-	size_t size;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	while (bytes--) {
-		value <<= 8;
-		if (in->size) {
-			value |= *in->data++;
-			in->size--;
-		}
-	}
-	return value;
-}
 
 /* Any set that makes sense: what a capability implies is added or taken away. */
 static struct vpt_caps take_caps(struct input *in)
@@ -79,7 +49,7 @@ static struct vpt_caps take_caps(struct input *in)
 	caps.max_phy_addr = widths[width & 7];
 	caps.lin_addr = width & 8 ? 57 : 48;
 	if (vpt_caps_check(&caps, &why) != VPT_OK)
-		fail(why, __LINE__);
+		require_failed(why, __FILE__, __LINE__);
 	return caps;
 }
 
@@ -93,17 +63,17 @@ static void check_ctl(const struct vpt_caps *caps, uint64_t ctl)
 {
 	unsigned int n, cfg;
 
-	CHECK(!(ctl & CTL_ALWAYS_RESERVED));
-	CHECK(!(ctl & ~vpt_rtit_ctl_mask(caps)));
-	CHECK(mapped(caps->l14_1_eax >> 16, ctl >> 14));
-	CHECK(mapped(caps->l14_1_ebx & 0xffff, ctl >> 19));
-	CHECK(mapped(caps->l14_1_ebx >> 16, ctl >> 24));
+	REQUIRE(!(ctl & CTL_ALWAYS_RESERVED));
+	REQUIRE(!(ctl & ~vpt_rtit_ctl_mask(caps)));
+	REQUIRE(mapped(caps->l14_1_eax >> 16, ctl >> 14));
+	REQUIRE(mapped(caps->l14_1_ebx & 0xffff, ctl >> 19));
+	REQUIRE(mapped(caps->l14_1_ebx >> 16, ctl >> 24));
 	for (n = 0; n < 4; n++) {
 		cfg = ctl >> (32 + 4 * n) & 15;
-		CHECK(cfg <= (n < (caps->l14_1_eax & 7) ? 2 : 0));
+		REQUIRE(cfg <= (n < (caps->l14_1_eax & 7) ? 2 : 0));
 	}
 	if (ctl & TRACE_EN)
-		CHECK((ctl & BIT(8)) || (ctl & BIT(6)) || (caps->l14_0_ecx & BIT(2)));
+		REQUIRE((ctl & BIT(8)) || (ctl & BIT(6)) || (caps->l14_0_ecx & BIT(2)));
 }
 
 /* What holds in every state that accesses can lead to. */
@@ -113,19 +83,19 @@ static void check_state(const struct vpt_caps *caps, const struct vpt_rtit *rtit
 	unsigned int n;
 
 	check_ctl(caps, rtit->ctl);
-	CHECK(!(rtit->status & STATUS_ALWAYS_RESERVED));
-	CHECK(!(rtit->status & ~vpt_rtit_status_mask(caps)));
-	CHECK(!(rtit->output_base & 0x7f));
-	CHECK(!(rtit->output_base >> caps->max_phy_addr));
-	CHECK((rtit->output_mask_ptrs & 0x7f) == 0x7f);
-	CHECK(output || (!rtit->output_base && rtit->output_mask_ptrs == 0x7f));
-	CHECK(!(rtit->cr3_match & 0x1f));
-	CHECK((caps->l14_0_ebx & 1) || !rtit->cr3_match);
+	REQUIRE(!(rtit->status & STATUS_ALWAYS_RESERVED));
+	REQUIRE(!(rtit->status & ~vpt_rtit_status_mask(caps)));
+	REQUIRE(!(rtit->output_base & 0x7f));
+	REQUIRE(!(rtit->output_base >> caps->max_phy_addr));
+	REQUIRE((rtit->output_mask_ptrs & 0x7f) == 0x7f);
+	REQUIRE(output || (!rtit->output_base && rtit->output_mask_ptrs == 0x7f));
+	REQUIRE(!(rtit->cr3_match & 0x1f));
+	REQUIRE((caps->l14_0_ebx & 1) || !rtit->cr3_match);
 	for (n = 0; n < 8; n++) {
 		int64_t top = (int64_t)rtit->addr[n] >> (caps->lin_addr - 1);
 
-		CHECK(top == 0 || top == -1);
-		CHECK(n / 2 < (caps->l14_1_eax & 7) || !rtit->addr[n]);
+		REQUIRE(top == 0 || top == -1);
+		REQUIRE(n / 2 < (caps->l14_1_eax & 7) || !rtit->addr[n]);
 	}
 }
 
@@ -169,13 +139,13 @@ static uint64_t take_value(struct input *in, uint64_t old)
 /* Apart from this register nothing may have changed. */
 static void check_others(const struct vpt_rtit *before, const struct vpt_rtit *after, uint32_t msr)
 {
-	CHECK(msr == 0x560 || before->output_base == after->output_base);
-	CHECK(msr == 0x561 || before->output_mask_ptrs == after->output_mask_ptrs);
-	CHECK(msr == 0x570 || before->ctl == after->ctl);
-	CHECK(msr == 0x571 || before->status == after->status);
-	CHECK(msr == 0x572 || before->cr3_match == after->cr3_match);
+	REQUIRE(msr == 0x560 || before->output_base == after->output_base);
+	REQUIRE(msr == 0x561 || before->output_mask_ptrs == after->output_mask_ptrs);
+	REQUIRE(msr == 0x570 || before->ctl == after->ctl);
+	REQUIRE(msr == 0x571 || before->status == after->status);
+	REQUIRE(msr == 0x572 || before->cr3_match == after->cr3_match);
 	for (uint32_t n = 0; n < 8; n++)
-		CHECK(msr == 0x580 + n || before->addr[n] == after->addr[n]);
+		REQUIRE(msr == 0x580 + n || before->addr[n] == after->addr[n]);
 }
 
 /* What reads back after a write that was accepted. */
@@ -194,9 +164,9 @@ static uint64_t do_read(const struct vpt_rtit *rtit, const struct vpt_caps *caps
 	uint64_t value = 0x5a5a5a5a5a5a5a5a;
 	enum vpt_fault fault = vpt_rtit_read(rtit, caps, msr, &value);
 
-	CHECK((fault == VPT_FAULT_NONE) == vpt_rtit_exists(caps, msr));
-	CHECK(fault == VPT_FAULT_NONE || value == 0x5a5a5a5a5a5a5a5a);
-	CHECK(!memcmp(rtit, &before, sizeof(before)));
+	REQUIRE((fault == VPT_FAULT_NONE) == vpt_rtit_exists(caps, msr));
+	REQUIRE(fault == VPT_FAULT_NONE || value == 0x5a5a5a5a5a5a5a5a);
+	REQUIRE(!memcmp(rtit, &before, sizeof(before)));
 	return fault == VPT_FAULT_NONE ? value : 0;
 }
 
@@ -209,18 +179,18 @@ static void do_write(struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_
 	enum vpt_fault fault = vpt_rtit_write(rtit, caps, msr, value, who);
 
 	if (fault != VPT_FAULT_NONE) {
-		CHECK(!memcmp(rtit, &before, sizeof(before)));
+		REQUIRE(!memcmp(rtit, &before, sizeof(before)));
 		/* Writing back what is there is refused for the lock's sake only. */
-		CHECK(value != old || !vpt_rtit_exists(caps, msr) ||
-		      (tracing && who == VPT_ACCESS_GUEST && msr != 0x570));
+		REQUIRE(value != old || !vpt_rtit_exists(caps, msr) ||
+			(tracing && who == VPT_ACCESS_GUEST && msr != 0x570));
 		return;
 	}
-	CHECK(vpt_rtit_exists(caps, msr));
+	REQUIRE(vpt_rtit_exists(caps, msr));
 	check_others(&before, rtit, msr);
-	CHECK(do_read(rtit, caps, msr) == stored(msr, old, value, who));
+	REQUIRE(do_read(rtit, caps, msr) == stored(msr, old, value, who));
 	if (tracing && who == VPT_ACCESS_GUEST) {
-		CHECK(msr == 0x570);
-		CHECK(rtit->ctl == before.ctl || !(rtit->ctl & TRACE_EN));
+		REQUIRE(msr == 0x570);
+		REQUIRE(rtit->ctl == before.ctl || !(rtit->ctl & TRACE_EN));
 	}
 }
 
@@ -231,15 +201,15 @@ static void do_warm_reset(struct vpt_rtit *rtit, const struct vpt_caps *caps)
 
 	vpt_rtit_reset(&clear);
 	vpt_rtit_warm_reset(rtit, caps);
-	CHECK(!(rtit->ctl & TRACE_EN) && !(rtit->status & BIT(2)));
+	REQUIRE(!(rtit->ctl & TRACE_EN) && !(rtit->status & BIT(2)));
 	if (!(caps->l14_0_ebx & BIT(2))) {
-		CHECK(!memcmp(rtit, &clear, sizeof(clear)));
+		REQUIRE(!memcmp(rtit, &clear, sizeof(clear)));
 		return;
 	}
-	CHECK((rtit->ctl | TRACE_EN) == (before.ctl | TRACE_EN));
-	CHECK((rtit->status | READ_ONLY) == (before.status | READ_ONLY));
-	CHECK(!memcmp(&rtit->output_base, &before.output_base,
-		      sizeof(before) - offsetof(struct vpt_rtit, output_base)));
+	REQUIRE((rtit->ctl | TRACE_EN) == (before.ctl | TRACE_EN));
+	REQUIRE((rtit->status | READ_ONLY) == (before.status | READ_ONLY));
+	REQUIRE(!memcmp(&rtit->output_base, &before.output_base,
+			sizeof(before) - offsetof(struct vpt_rtit, output_base)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -250,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	vpt_rtit_reset(&rtit);
 	check_state(&caps, &rtit);
-	while (in.size) {
+	while (in.left) {
 		uint8_t op = (uint8_t)take(&in, 1);
 		uint32_t msr = take_msr(&in);
 		uint64_t old = do_read(&rtit, &caps, msr);

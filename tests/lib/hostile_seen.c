@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/hostile_seen.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/require.h"
 #include "soft/soft.h"
 
 #define PAGE_MASK (VPT_PAGE_SIZE - 1)
-
-_Noreturn void hostile_fail(const char *cond, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, cond);
-	abort();
-}
 
 /* What must hold between two instructions, whatever the guest does. */
 void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem)

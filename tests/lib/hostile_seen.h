@@ -6,11 +6,7 @@
 #include "lib/hostile.h"
 #include "x86/mem.h"
 
-/* Where it does not hold the program says so and aborts. */
-#define REQUIRE(cond) ((cond) ? (void)0 : hostile_fail(#cond, __FILE__, __LINE__))
-_Noreturn void hostile_fail(const char *cond, const char *file, int line);
-
-/* Between two instructions, whatever the guest does. */
+/* Check what holds between two instructions, whatever the guest does; REQUIRE() it. */
 void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem);
 
 /* All a guest can see but RAM; not what the TLB has that page tables have no more. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/require.h"
+
 /* Shorter input never makes another packet of it. */
 static void truncate(const struct vpt_parse_fuzz *fuzz, const void *before, const uint8_t *data,
 		     size_t size)

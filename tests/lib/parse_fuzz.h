@@ -3,15 +3,7 @@
 #ifndef TESTS_LIB_PARSE_FUZZ_H
 #define TESTS_LIB_PARSE_FUZZ_H
 
-#include <stdlib.h>
-
 #include "vpt/base.h"
-
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 struct vpt_parse_fuzz {
 	/*

@@ -9,6 +9,7 @@
 #include "decode/share.h"
 #include "debug/symbol.h"
 #include "decode/tally.h"
+#include "lib/require.h"
 #include "oracle/compare.h"
 
 /* More than this of a flow is more of the same: code can loop without packets. */

@@ -4,15 +4,8 @@
 #define TESTS_LIB_USE_FILE_H
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "trace/reader.h"
-
-#define REQUIRE(cond)            \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 /*
  * Read it all, decode it both ways and compare it with its oracle; `images`: search those for
