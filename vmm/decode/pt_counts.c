@@ -109,7 +109,8 @@ int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt
 	uint32_t id;
 	size_t i;
 
-	dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow);
+	if (!dec_tracelets_expand(f->ahead.flow.tracelets, &f->ahead.flow))
+		return -ENOMEM;
 	sum->blocks += c->blocks;
 	for (id = 0; id < dec_code_count(f->ahead.code); id++) {
 		if (!add_block(c, dec_code_at(f->ahead.code, id), tally, sum))

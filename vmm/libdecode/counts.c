@@ -127,8 +127,8 @@ enum vptd_status vptd_count(struct vptd_decoder *d, struct vptd_counts *counts)
 
 	if (!d->counts_edges)
 		return VPTD_E_ARGUMENT;
-	if (d->flow.tracelets)
-		dec_tracelets_expand(d->flow.tracelets, &d->flow);
+	if (d->flow.tracelets && !dec_tracelets_expand(d->flow.tracelets, &d->flow))
+		return VPTD_E_MEMORY;
 	if (d->edges.lost)
 		return VPTD_E_MEMORY;
 	for (id = 0; id < dec_code_count(d->code); id++) {

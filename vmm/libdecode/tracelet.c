@@ -37,14 +37,22 @@ struct dec_tracelets {
 	size_t mask, used;
 	size_t max; /* slots */
 	uint32_t max_addresses, max_path;
-	/* For each walk what it takes, what it leaves and, with paths, its path and its mark. */
+	/* For each walk what it takes, what it leaves and, with paths, its path and its mark or uses. */
 	uint64_t *addresses;
 	uint32_t naddresses, room;
 	bool keeps_paths;
-	/* For each walk the number of blocks; their ids, shifted left by one, and the link taken. */
+	/* For each walk a header; then for each block its id, shifted left by one, and the link. */
 	uint32_t *path;
 	uint32_t npath, path_room;
 	struct dec_strides *strides;
+};
+
+/* In front of a path. The path of a walk that was replaced stays. */
+enum {
+	PATH_STEPS,
+	PATH_TO,    /* the block that the walk leads to */
+	PATH_PLACE, /* the walk's place in `addresses` */
+	PATH_HEADER
 };
 
 #define FIRST_SLOTS 4096u
@@ -311,7 +319,7 @@ static bool has_room(struct dec_tracelets *t)
 	void *addresses = t->addresses, *path = t->path;
 	bool ok = grow(&addresses, &t->room, t->naddresses, STACK_MAX + 2, sizeof(*t->addresses)) &&
 		  (!t->keeps_paths ||
-		   grow(&path, &t->path_room, t->npath, STEPS + 1, sizeof(*t->path)));
+		   grow(&path, &t->path_room, t->npath, STEPS + PATH_HEADER, sizeof(*t->path)));
 
 	t->addresses = addresses;
 	t->path = path;
@@ -330,56 +338,124 @@ static inline uint64_t *place_of(const struct dec_tracelets *t, const struct wal
 	return &t->addresses[w->stack + w->pops + w->pushes];
 }
 
-/* Count the blocks of a walk as often as it was used. */
-static void expand(const struct dec_tracelets *t, const struct dec_flow *f, struct walk *w)
+/* Move the uses of a walk to its mark. No path is read. */
+static void keep_hits(const struct dec_tracelets *t, struct walk *w)
 {
-	const uint32_t *path = t->path + *place_of(t, w);
-	uint32_t steps = *path++, i;
-
-	for (i = 0; w->hits && i < steps; i++) {
-		struct dec_block *block = dec_code_at(f->code, path[i] >> 1);
-
-		if (block->end == DEC_END_RET && f->edges)
-			dec_edges_add(
-				f->edges, block->id,
-				dec_code_at(f->code, i + 1 < steps ? path[i + 1] >> 1 : w->to)->ip,
-				w->hits);
-		else
-			block->hits[path[i] & 1] += w->hits;
-	}
+	place_of(t, w)[1] += w->hits;
 	w->hits = 0;
 }
 
-void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
+/*
+ * The hits of all walks, by block. They have a fraction of the memory of the blocks, which are not
+ * read in the order of the walks.
+ */
+struct sum {
+	uint64_t *hits;		  /* by id of the block and link, as in a path */
+	struct dec_edges returns; /* the target is an id */
+};
+
+/* In place of the hits of a block's first link: the block ends with a RET, whose edges count. */
+#define IS_RET UINT64_MAX
+
+static bool begin_sum(struct sum *sum, const struct dec_flow *f)
 {
-	size_t i;
+	uint32_t n = dec_code_count(f->code), id;
 
-	dec_strides_expand(t->strides, f);
-	for (i = 0; t->used && t->keeps_paths && !marks(f) && i <= t->mask; i++) {
-		const struct walk *soon = &t->walk[(i + 8) & t->mask];
+	*sum = (struct sum){.hits = calloc((size_t)n + 1, DEC_LINKS * sizeof(*sum->hits))};
+	if (!sum->hits)
+		return false;
+	for (id = 0; f->edges && id < n; id++) {
+		if (dec_code_at(f->code, id)->end == DEC_END_RET)
+			sum->hits[(size_t)DEC_LINKS * id + DEC_FALL] = IS_RET;
+	}
+	return true;
+}
 
-		/* Slots are in the order of hashes, and their paths are anywhere. */
-		__builtin_prefetch(place_of(t, &t->walk[(i + 16) & t->mask]));
-		if (soon->from)
-			__builtin_prefetch(t->path + *place_of(t, soon));
-		if (t->walk[i].from)
-			expand(t, f, &t->walk[i]);
+static void add_path(struct sum *sum, const uint32_t *header, uint64_t count)
+{
+	const uint32_t *path = header + PATH_HEADER;
+	uint32_t steps = header[PATH_STEPS], i;
+
+	for (i = 0; i < steps; i++) {
+		if (vpt_unlikely(sum->hits[path[i] ^ DEC_TAKEN] == IS_RET))
+			dec_edges_add(&sum->returns, path[i] >> 1,
+				      i + 1 < steps ? path[i + 1] >> 1 : header[PATH_TO], count);
+		else
+			sum->hits[path[i]] += count;
 	}
 }
 
-static void forget_all(struct dec_tracelets *t, const struct dec_flow *f)
+static void end_sum(struct sum *sum, const struct dec_flow *f)
 {
-	dec_tracelets_expand(t, f);
+	const struct dec_edges *returns = &sum->returns;
+	uint32_t n = dec_code_count(f->code), id;
+	size_t i;
+
+	for (id = 0; id < n; id++) {
+		const uint64_t *hits = &sum->hits[(size_t)DEC_LINKS * id];
+
+		if (hits[DEC_FALL] == IS_RET || !(hits[DEC_FALL] | hits[DEC_TAKEN]))
+			continue;
+		dec_code_at(f->code, id)->hits[DEC_FALL] += hits[DEC_FALL];
+		dec_code_at(f->code, id)->hits[DEC_TAKEN] += hits[DEC_TAKEN];
+	}
+	for (i = 0; returns->slots && i <= returns->mask; i++) {
+		const struct dec_edge *e = &returns->slots[i];
+
+		if (e->count)
+			dec_edges_add(f->edges, e->from, dec_code_at(f->code, (uint32_t)e->to)->ip,
+				      e->count);
+	}
+	if (returns->lost)
+		f->edges->lost = true;
+	dec_edges_free(&sum->returns);
+	free(sum->hits);
+}
+
+/* Uses are gathered first, so that paths and their counts are read in the order of memory. */
+bool dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f)
+{
+	struct sum sum;
+	uint32_t at;
+	size_t i;
+
+	dec_strides_expand(t->strides, f);
+	if (!t->keeps_paths || marks(f) || !t->npath)
+		return true;
+	if (!begin_sum(&sum, f))
+		return false;
+	for (i = 0; i <= t->mask; i++) {
+		if (t->walk[i].hits)
+			keep_hits(t, &t->walk[i]);
+	}
+	for (at = 0; at < t->npath; at += PATH_HEADER + t->path[at + PATH_STEPS]) {
+		uint64_t *count = &t->addresses[t->path[at + PATH_PLACE] + 1];
+
+		if (*count)
+			add_path(&sum, &t->path[at], *count);
+		*count = 0;
+	}
+	end_sum(&sum, f);
+	return true;
+}
+
+/* Returns false if there is no memory: the walks stay. */
+static bool forget_all(struct dec_tracelets *t, const struct dec_flow *f)
+{
+	if (!dec_tracelets_expand(t, f))
+		return false;
 	memset(t->walk, 0, (t->mask + 1) * sizeof(*t->walk));
 	t->used = 0;
 	t->naddresses = 0;
 	t->npath = 0;
+	return true;
 }
 
 /* Returns true if an array has no room for another walk: a replaced walk keeps its entries. */
 static bool is_full(const struct dec_tracelets *t)
 {
-	return t->max_addresses - t->naddresses < STACK_MAX + 2 || t->max_path - t->npath <= STEPS;
+	return t->max_addresses - t->naddresses < STACK_MAX + 2 ||
+	       t->max_path - t->npath < STEPS + PATH_HEADER;
 }
 
 /* Double the slots, or drop all walks at the limit. Returns false if there is no memory. */
@@ -388,10 +464,8 @@ static bool make_room(struct dec_tracelets *t, const struct dec_flow *f)
 	struct dec_tracelets old = *t;
 	size_t i;
 
-	if (t->mask + 1 >= t->max) {
-		forget_all(t, f);
-		return true;
-	}
+	if (t->mask + 1 >= t->max)
+		return forget_all(t, f);
 	t->mask = 2 * t->mask + 1;
 	t->walk = calloc(t->mask + 1, sizeof(*t->walk));
 	if (!t->walk) {
@@ -429,11 +503,15 @@ static void keep(struct dec_tracelets *t, const struct dec_flow *f, const struct
 	for (i = 0; i < m->pushes; i++)
 		t->addresses[t->naddresses++] = m->push[i];
 	if (t->keeps_paths) {
+		uint32_t *path = t->path + t->npath;
+
+		path[PATH_STEPS] = m->steps;
+		path[PATH_TO] = w->to;
+		path[PATH_PLACE] = t->naddresses;
+		memcpy(path + PATH_HEADER, m->path, m->steps * sizeof(*m->path));
 		t->addresses[t->naddresses++] = t->npath;
 		t->addresses[t->naddresses++] = 0;
-		t->path[t->npath++] = m->steps;
-		memcpy(t->path + t->npath, m->path, m->steps * sizeof(*m->path));
-		t->npath += m->steps;
+		t->npath += PATH_HEADER + m->steps;
 	}
 }
 
@@ -454,7 +532,8 @@ static struct walk *make_walk(struct dec_tracelets *t, struct dec_flow *f, struc
 	if (m.left == n)
 		return NULL;
 	if (is_full(t)) {
-		forget_all(t, f);
+		if (!forget_all(t, f))
+			return NULL;
 		w = find(t, f, outcomes, &found);
 	}
 	if (!has_room(t))
@@ -493,11 +572,12 @@ static inline bool count(struct dec_tracelets *t, struct dec_flow *f, struct wal
 
 	if (vpt_likely(!marks(f))) {
 		if (vpt_unlikely(++w->hits == UINT32_MAX) && t->keeps_paths)
-			expand(t, f, w);
+			keep_hits(t, w);
 		return true;
 	}
 	walk.path = t->path + *place_of(t, w);
-	walk.steps = *walk.path++;
+	walk.steps = walk.path[PATH_STEPS];
+	walk.path += PATH_HEADER;
 	walk.mark = place_of(t, w) + 1;
 	return f->ops->walk(f->context, &walk);
 }
@@ -515,7 +595,7 @@ static inline bool run_one(struct dec_tracelets *t, struct dec_flow *f)
 	w = find(t, f, outcomes, &found);
 	if (vpt_unlikely(!found)) {
 		if (w->from && t->keeps_paths && !marks(f))
-			expand(t, f, w);
+			keep_hits(t, w);
 		w = make_walk(t, f, w, outcomes, n);
 		if (!w)
 			return false;

@@ -33,7 +33,10 @@ struct dec_strides *dec_tracelets_strides(const struct dec_tracelets *t);
  */
 bool dec_tracelets_run(struct dec_tracelets *t, struct dec_flow *f);
 
-/* Move the counts of all walks and strides to the hits of blocks, and for RETs to the edges of @f if it has any. */
-void dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
+/*
+ * Move the counts of all walks and strides to the hits of blocks, and those of RETs and targets to
+ * the edges of @f if it has any. Returns false if there is no memory: the counts stay where they are.
+ */
+bool dec_tracelets_expand(struct dec_tracelets *t, const struct dec_flow *f);
 
 #endif /* VMM_LIBDECODE_TRACELET_H */
