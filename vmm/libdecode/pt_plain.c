@@ -62,41 +62,135 @@ static inline uint64_t read_8(const uint8_t *bytes)
 
 #define IS_TNT(byte) (!((byte)&1) && ((byte)&0xff) > 2)
 #define TIP_16	     0x2du
+#define UNIT_BYTES   12u /* at most, CYCs included */
+
+/*
+ * Returns the size of the CYC of one or two bytes that @next begins with, or 0; sets *@clocks. A
+ * second byte of 02H can be an OVF's (SKD007).
+ */
+static VPT_ALWAYS_INLINE unsigned int read_cyc(uint64_t next, unsigned int *clocks)
+{
+	*clocks = next >> 3 & 0x1f;
+	if (vpt_likely((next & 7) == 3))
+		return 1;
+	*clocks |= (next >> 9 & 0x7f) << 5;
+	return (next & 0x107) == 7 && (next & 0xff00) != 0x0200 ? 2 : 0;
+}
+
+/* Take a CYC. Returns false if its clocks cannot be added now. @cycs may be NULL. */
+static VPT_ALWAYS_INLINE bool take_cyc(struct dec_time_cycs *cycs, unsigned int clocks)
+{
+	if (!cycs)
+		return true;
+	if (vpt_unlikely(!cycs->adds))
+		return false;
+	dec_time_add_cyc(cycs, clocks);
+	return true;
+}
+
+/* Read on in a unit, of which @at bytes are read. Returns the bytes of its packets, or 0. */
+static VPT_ALWAYS_INLINE unsigned int read_rest(const uint8_t *bytes, unsigned int at,
+						uint32_t *unit, struct dec_time_cycs *cycs)
+{
+	unsigned int clocks, size;
+
+	for (; at < UNIT_BYTES; at += size) {
+		uint64_t next = bytes[at] | bytes[at + 1] << 8;
+
+		size = read_cyc(next, &clocks);
+		if (size) {
+			if (!take_cyc(cycs, clocks))
+				break;
+		} else if ((next & 0xff) == TIP_16) {
+			*unit |= bytes[at + 1] | (uint32_t)bytes[at + 2] << 8;
+			return at + 3;
+		} else if (IS_TNT(next) && *unit < 1u << 24) {
+			*unit = *unit << 8 | (uint32_t)(next & 0xff) << 16;
+			if (cycs)
+				cycs->in_cycs = false;
+			size = 1;
+		} else {
+			break;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Read a unit in which CYCs are. Returns the bytes of its packets, or 0 if they are others. @cycs is
+ * NULL if nobody asks for the time. Most units are CYC, TNT, CYC and TIP, or CYC and TIP.
+ */
+static VPT_ALWAYS_INLINE unsigned int read_cyc_unit(const uint8_t *bytes, uint64_t next,
+						    uint32_t *unit, struct dec_time_cycs *cycs)
+{
+	unsigned int at = 0;
+
+	*unit = 0;
+	if (vpt_likely((next & 7) == 3)) {
+		if (!take_cyc(cycs, next >> 3 & 0x1f))
+			return 0;
+		next >>= 8;
+		at++;
+	}
+	if (IS_TNT(next)) {
+		*unit = (uint32_t)(next & 0xff) << 16;
+		if (cycs)
+			cycs->in_cycs = false;
+		next >>= 8;
+		at++;
+		if (vpt_likely((next & 7) == 3)) {
+			if (!take_cyc(cycs, next >> 3 & 0x1f))
+				return 0;
+			next >>= 8;
+			at++;
+		}
+	}
+	if (vpt_likely((next & 0xff) == TIP_16)) {
+		*unit |= (uint32_t)(next >> 8 & 0xffff);
+		return at + 3;
+	}
+	return read_rest(bytes, at, unit, cycs);
+}
 
 /* Read a unit. Returns the bytes of its packets, or 0 if they are others. */
-static VPT_ALWAYS_INLINE unsigned int read_unit(const uint8_t *bytes, uint32_t *unit)
+static VPT_ALWAYS_INLINE unsigned int read_unit(const uint8_t *bytes, uint32_t *unit,
+						struct dec_time_cycs *cycs)
 {
 	uint64_t next = read_8(bytes);
 
 	if (vpt_likely(((next ^ TIP_16 << 8) & 0xff01) == 0 && (next & 0xff) > 2)) {
 		*unit = (uint32_t)((next >> 16 & 0xffff) | (next & 0xff) << 16);
+		if (cycs)
+			cycs->in_cycs = false;
 		return 4;
 	}
 	if ((next & 0xff) == TIP_16) {
 		*unit = (uint32_t)(next >> 8 & 0xffff);
 		return 3;
 	}
-	if ((next >> 16 & 0xff) == TIP_16 && IS_TNT(next) && IS_TNT(next >> 8)) {
-		*unit = (uint32_t)((next >> 24 & 0xffff) | (next >> 8 & 0xff) << 16 |
-				   (next & 0xff) << 24);
-		return 5;
-	}
-	return 0;
+	return read_cyc_unit(bytes, next, unit, cycs);
 }
 
 /* Read what a stride has. Returns false if that is too little for one. */
-static VPT_ALWAYS_INLINE bool read_key(struct dec_stride_key *key, const uint8_t *bytes, size_t len)
+static VPT_ALWAYS_INLINE bool read_key(struct dec_stride_key *key, const uint8_t *bytes, size_t len,
+				       struct dec_time_cycs *cycs)
 {
+	struct dec_time_cycs until;
 	unsigned int i, size;
 	uint32_t unit;
 
-	if (len < DEC_STRIDE_BYTES)
+	if (len < DEC_STRIDE_UNITS * (UNIT_BYTES + 4u))
 		return false;
 	*key = (struct dec_stride_key){{0}, 0, 0};
 	for (i = 0; i < DEC_STRIDE_UNITS; i++) {
-		size = read_unit(bytes + key->size, &unit);
-		if (!size)
+		if (cycs)
+			until = *cycs;
+		size = read_unit(bytes + key->size, &unit, cycs);
+		if (!size) {
+			if (cycs)
+				*cycs = until;
 			break;
+		}
 		key->units[i / 2] |= (uint64_t)unit << (i % 2 * 32);
 		key->size += size;
 	}
@@ -104,40 +198,81 @@ static VPT_ALWAYS_INLINE bool read_key(struct dec_stride_key *key, const uint8_t
 	return i > 1;
 }
 
-/*
- * Decode packets by strides, as far as there are any. Returns their bytes; behind them *next is the
- * number of bytes without a stride.
- */
-static size_t strides(struct dec_pt *pt, const uint8_t *bytes, size_t len, size_t *next)
+/* Use strides as long as there are any. Returns the bytes of their packets. */
+static VPT_ALWAYS_INLINE size_t run_strides(struct dec_pt *pt, struct dec_strides *s,
+					    const uint8_t *bytes, size_t len, size_t *next,
+					    struct dec_time_cycs *cycs)
 {
-	struct dec_strides *s = dec_tracelets_strides(pt->flow->tracelets);
+	struct dec_time_cycs until = {0}, now;
 	struct dec_stride_key key;
-	uint64_t tnts = 0;
 	size_t i = 0;
 
-	*next = 0;
-	if (!s || (pt->timing && pt->timing->binds) || !dec_strides_fits(s, pt->flow, pt->last_ip))
-		return 0;
-	while (read_key(&key, bytes + i, len - i)) {
+	if (cycs)
+		until = *cycs;
+	for (now = until; read_key(&key, bytes + i, len - i, cycs ? &now : NULL); until = now) {
 		if (!dec_strides_run(s, pt->flow, &key)) {
 			*next = key.size;
 			break;
 		}
-		tnts |= key.units[0] | key.units[1];
 		i += key.size;
 	}
-	if (!i)
-		return 0;
-	pt->last_ip = pt->flow->ip;
-	pt->offset += i;
-	if (vpt_unlikely(pt->timing)) {
-		dec_timing_pass(pt->timing, pt->offset, i);
-		/* A TNT separates the TIP behind it from a CYC. */
-		if (tnts >> 16 & 0xffff0000ffff)
-			pt->timing->now.in_cycs = false;
-		dec_timing_at_target(pt->timing);
+	if (cycs)
+		*cycs = until;
+	if (i) {
+		pt->last_ip = pt->flow->ip;
+		pt->offset += i;
 	}
 	return i;
+}
+
+/*
+ * Decode packets by strides, as far as there are any. Returns their bytes; behind them *next is the
+ * number of bytes without a stride.
+ */
+static size_t any_strides(struct dec_pt *pt, const uint8_t *bytes, size_t len, size_t *next)
+{
+	struct dec_strides *s = dec_tracelets_strides(pt->flow->tracelets);
+	struct dec_timing *t = pt->timing;
+	struct dec_time_cycs cycs;
+	size_t n;
+
+	if (!dec_strides_fits(s, pt->flow, pt->last_ip))
+		return 0;
+	if (vpt_likely(!t))
+		return run_strides(pt, s, bytes, len, next, NULL);
+	if (t->binds)
+		return 0;
+	cycs = dec_time_begin_cycs(&t->now, t->end == pt->offset);
+	n = run_strides(pt, s, bytes, len, next, &cycs);
+	if (n)
+		dec_timing_pass_cycs(t, pt->offset, &cycs);
+	return n;
+}
+
+static VPT_ALWAYS_INLINE size_t strides(struct dec_pt *pt, const uint8_t *bytes, size_t len,
+					size_t *next)
+{
+	*next = 0;
+	return pt->flow->tracelets ? any_strides(pt, bytes, len, next) : 0;
+}
+
+/* Returns the size of the CYC at @bytes, which is @offset bytes into the stream, or 0 if it is long. */
+static VPT_ALWAYS_INLINE unsigned int pass_cyc(struct dec_pt *pt, const uint8_t *bytes,
+					       uint64_t offset, enum vptd_status *status)
+{
+	struct vpt_packet p = {.kind = VPT_PKT_CYC};
+	unsigned int clocks;
+
+	p.size = read_cyc(bytes[0] | bytes[1] << 8, &clocks) & 3;
+	if (!p.size)
+		return 0;
+	pt->offset = offset + p.size;
+	if (vpt_unlikely(pt->timing)) {
+		p.value = clocks;
+		*status = dec_pt_time_before(pt, &p);
+		dec_pt_time_after(pt, &p);
+	}
+	return p.size;
 }
 
 size_t dec_pt_plain(struct dec_pt *pt, const uint8_t *bytes, size_t len, enum vptd_status *status)
@@ -154,6 +289,10 @@ size_t dec_pt_plain(struct dec_pt *pt, const uint8_t *bytes, size_t len, enum vp
 			*status = outcomes(pt, bytes[i] >> 1);
 		} else if (len - i < TIP_BYTES_MAX) {
 			break;
+		} else if ((bytes[i] & 3) == 3) {
+			size = pass_cyc(pt, bytes + i, start + i, status);
+			if (!size)
+				break;
 		} else if ((bytes[i] & 0x1f) == 0x0d) {
 			size = read_tip(pt, bytes + i);
 			if (!size)

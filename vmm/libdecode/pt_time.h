@@ -54,6 +54,15 @@ static inline void dec_timing_pass(struct dec_timing *t, uint64_t offset, size_t
 	t->end = offset;
 }
 
+/* before CYCs and other packets, the last of which ends at @offset, */
+static inline void dec_timing_pass_cycs(struct dec_timing *t, uint64_t offset,
+					const struct dec_time_cycs *cycs)
+{
+	t->end = offset;
+	dec_time_end_cycs(&t->now, cycs);
+	t->from_now = t->from_now || !t->behind;
+}
+
 /* and after a TIP. */
 static inline void dec_timing_at_target(struct dec_timing *t)
 {

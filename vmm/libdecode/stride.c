@@ -130,9 +130,7 @@ static void forget_all(struct dec_strides *s, const struct dec_flow *f)
 
 bool dec_strides_fits(struct dec_strides *s, const struct dec_flow *f, uint64_t last_ip)
 {
-	/* A CALL and its RET within a stride do not show that the oldest address is lost. */
-	if (!f->cur || f->nbits || f->index || f->cur->ip != last_ip || f->last_call ||
-	    f->depth > DEC_STACK - STACK_MAX)
+	if (!f->cur || f->nbits || f->index || f->cur->ip != last_ip || f->last_call)
 		return false;
 	/* Another one is told of walks. */
 	if (f->ops && f->ops->walk)
@@ -500,9 +498,13 @@ static inline void take(const struct dec_strides *s, struct dec_flow *f, const s
 bool dec_strides_run(struct dec_strides *s, struct dec_flow *f, const struct dec_stride_key *key)
 {
 	uint64_t hash = hash_of(f->cur, key);
+	struct stride *w;
 	bool found;
-	struct stride *w = find(s, f, key, hash, &found);
 
+	/* A CALL and its RET within a stride do not show that the oldest address is lost. */
+	if (vpt_unlikely(f->depth > DEC_STACK - STACK_MAX))
+		return false;
+	w = find(s, f, key, hash, &found);
 	if (vpt_unlikely(!found)) {
 		w = make_stride(s, f, key, hash);
 		if (!w)

@@ -25,9 +25,6 @@ struct dec_stride_key {
 	unsigned int size; /* bytes of their packets */
 };
 
-/* No unit has more bytes than that: two TNTs and a TIP. Reading one can read 8 bytes. */
-#define DEC_STRIDE_BYTES (DEC_STRIDE_UNITS * 5u + 3u)
-
 /*
  * Make a cache. @max_bytes bounds each of its arrays. @counts must be true if dec_strides_expand()
  * is used. Returns NULL if there is no memory.

@@ -125,6 +125,22 @@ static void cycles(struct dec_time *t, const struct dec_time_config *c, uint64_t
 		mixed_cycles(t, c, n);
 }
 
+void dec_time_end_cycs(struct dec_time *t, const struct dec_time_cycs *cycs)
+{
+	t->in_cycs = cycs->in_cycs;
+	if (!cycs->any)
+		return;
+	t->at_anchor = false;
+	t->cycles += cycs->clocks;
+	t->psb_cycles += t->in_psb ? cycs->clocks : 0;
+	t->span += cycs->clocks;
+	if (cycs->tells) {
+		t->told_clocks = add(t->clocks, cycs->told);
+		t->told_least = t->least;
+	}
+	t->clocks = add(t->clocks, cycs->clocks);
+}
+
 static void no_calibration(struct dec_time *t)
 {
 	t->cal_clocks = t->cal_ticks = 0;

@@ -70,6 +70,35 @@ struct dec_time {
 /* Take the next packet. Only TSC, TMA, MTC, CYC, CBR, PSB, PSBEND and OVF matter. */
 void dec_time_take(struct dec_time *t, const struct dec_time_config *c, const struct vpt_packet *p);
 
+/* Core clocks of several CYCs, and of packets between them that are no timing packets. */
+struct dec_time_cycs {
+	uint64_t clocks;
+	uint64_t told; /* part of `clocks`: before the CYCs at hand */
+	bool any, in_cycs;
+	bool tells; /* `told` is valid */
+	bool adds;  /* CYCs can be added: the core:bus ratio is known and did not change */
+};
+
+/* Begin to add CYCs. @adjacent: no packet came since the last one of which @t knows. */
+static inline struct dec_time_cycs dec_time_begin_cycs(const struct dec_time *t, bool adjacent)
+{
+	return (struct dec_time_cycs){
+		.in_cycs = t->in_cycs && adjacent,
+		.adds = t->cbr && t->cbr_min == t->cbr && t->cbr_max == t->cbr,
+	};
+}
+
+static inline void dec_time_add_cyc(struct dec_time_cycs *cycs, unsigned int clocks)
+{
+	cycs->told = cycs->in_cycs ? cycs->told : cycs->clocks;
+	cycs->tells |= !cycs->in_cycs;
+	cycs->in_cycs = cycs->any = true;
+	cycs->clocks += clocks;
+}
+
+/* Take the CYCs that were added. */
+void dec_time_end_cycs(struct dec_time *t, const struct dec_time_cycs *cycs);
+
 /* Packets were skipped, or another stream begins: nothing is known but `cycles`. */
 void dec_time_forget(struct dec_time *t);
 
