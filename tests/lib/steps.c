@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Scripts of what an oracle saw, and the steps that are expected, as text. */
 #include "lib/steps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "oracle/expect.h"
+#include "vpt/msr.h"
 
 void steps_write(struct vpt_reader *r, char *text, size_t size)
 {
@@ -55,4 +59,150 @@ void steps_write(struct vpt_reader *r, char *text, size_t size)
 	/* It stays like that. */
 	vpt_expect_next(&e, &s);
 	ck_assert(s.kind == VPT_STEP_END || s.kind == VPT_STEP_WRONG);
+}
+
+/* An IP with flags and CPL behind it. */
+struct place {
+	uint64_t ip;
+	unsigned int flags;
+	uint8_t cpl;
+};
+
+static struct place place_of(const char *text)
+{
+	static const char letters[] = "+p?!wv"; /* in the order of the bits */
+	const char *letter;
+	char *end;
+	struct place p = {.ip = SYNTH_CODE + strtoull(text, &end, 16)};
+
+	for (; *end && (letter = strchr(letters, *end)); end++)
+		p.flags |= 1u << (letter - letters);
+	if (*end == '/')
+		p.cpl = (uint8_t)strtoul(end + 1, &end, 10);
+	ck_assert_msg(!*end, "%s: not a place", text);
+	return p;
+}
+
+static void play_record(struct synth *s, uint8_t kind, const struct place *at)
+{
+	struct vpt_oracle_record r = {.kind = kind, .ip = at->ip, .cpl = at->cpl};
+
+	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
+}
+
+static void play_spaces(struct synth *s)
+{
+	static const struct vpt_space all[] = {
+		{.id = 0x5000, .cr3 = 0x2000, .vmcs = VPT_SPACE_ANY_VMCS},
+		{.id = 0x2000, .cr3 = 0x3000, .vmcs = 0x8000, .flags = VPT_SPACE_NON_ROOT},
+	};
+
+	ck_assert_int_eq(vpt_writer_spaces(s->w, all, 2), 0);
+}
+
+/* Play WHAT@PLACE. Returns false if there is no such word. */
+static bool play_at(struct synth *s, const char *what, const struct place *p)
+{
+	static const char *const ends[] = {
+		[VPT_END_DISABLED] = "end-disabled", [VPT_END_TRACE_STOP] = "end-stop",
+		[VPT_END_TOPA_STOP] = "end-topa",    [VPT_END_ERROR] = "end-error",
+		[VPT_END_CLOSED] = "end-closed",
+	};
+	unsigned int i;
+
+	if (!strcmp(what, "start")) {
+		synth_start(s, p->ip, p->cpl);
+		return true;
+	}
+	if (!strncmp(what, "event:", 6)) {
+		synth_event(s, p->ip, p->cpl, (uint8_t)strtoul(what + 6, NULL, 10), p->flags);
+		return true;
+	}
+	if (!strcmp(what, "exit")) {
+		play_record(s, VPT_ORACLE_VM_EXIT, p);
+		return true;
+	}
+	for (i = VPT_END_DISABLED; i <= VPT_END_CLOSED; i++) {
+		if (!strcmp(what, ends[i])) {
+			synth_stop(s, (enum vpt_session_end)i, p->ip, p->cpl);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A range: NUMBER=FROM-TO. */
+static void play_range(struct synth *s, const char *text, enum vpt_addr_cfg cfg)
+{
+	unsigned long n, from, to;
+
+	ck_assert_int_eq(sscanf(text, "%lu=%lx-%lx", &n, &from, &to), 3);
+	ck_assert_uint_lt(n, VPT_MAX_RANGES);
+	s->session.ctl |= (uint64_t)cfg << (VPT_CTL_ADDR0_CFG_SHIFT + 4 * n);
+	s->session.addr[2 * n] = SYNTH_CODE + from;
+	s->session.addr[2 * n + 1] = SYNTH_CODE + to;
+}
+
+/* Play a word that is about registers, CR3 or a record alone. Returns false for another one. */
+static bool play_setting(struct synth *s, const char *word)
+{
+	static const struct {
+		const char *word;
+		uint64_t clear; /* bits of CTL */
+		int record;	/* or -1 */
+	} words[] = {
+		{"no-os", VPT_CTL_MASK(OS), -1},
+		{"no-user", VPT_CTL_MASK(USER), -1},
+		{"no-branch", VPT_CTL_MASK(BRANCH_EN), -1},
+		{"record-start", 0, VPT_ORACLE_START},
+		{"record-end", 0, VPT_ORACLE_STOP},
+		{"record-unknown", 0, 200},
+	};
+	const struct place zero = {.ip = SYNTH_CODE};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(word, words[i].word)) {
+			s->session.ctl &= ~words[i].clear;
+			if (words[i].record >= 0)
+				play_record(s, (uint8_t)words[i].record, &zero);
+			return true;
+		}
+	}
+	if (!strcmp(word, "spaces")) {
+		play_spaces(s);
+	} else if (!strncmp(word, "cr3=", 4)) {
+		synth_cr3(s, strtoull(word + 4, NULL, 16));
+	} else if (!strncmp(word, "match=", 6)) {
+		s->session.ctl |= VPT_CTL_MASK(CR3_FILTER);
+		s->session.cr3_match = strtoull(word + 6, NULL, 16);
+	} else if (!strncmp(word, "filter", 6)) {
+		play_range(s, word + 6, VPT_ADDR_FILTER);
+	} else if (!strncmp(word, "stop", 4)) {
+		play_range(s, word + 4, VPT_ADDR_STOP);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+void steps_play(struct synth *s, const char *script)
+{
+	char copy[1000], *word, *rest = copy, *at;
+	struct place p;
+
+	ck_assert_uint_lt(strlen(script), sizeof(copy));
+	strcpy(copy, script);
+	while ((word = strsep(&rest, " "))) {
+		if (play_setting(s, word))
+			continue;
+		at = strchr(word, '@');
+		if (at)
+			*at = 0;
+		p = place_of(at ? at + 1 : word);
+		if (!at)
+			synth_insn(s, p.ip, p.cpl, p.flags);
+		else
+			ck_assert_msg(play_at(s, word, &p), "%s: unknown word", word);
+	}
 }
