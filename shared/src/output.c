@@ -8,6 +8,27 @@
 /* Longest stretch asked for at once: what a pointer difference can express. */
 #define MAX_STRETCH ((size_t)-1 >> 1)
 
+/* What the schemes do differently. NULL: the scheme has no regions. */
+struct scheme {
+	enum vpt_output_error (*start)(struct vpt_output *out, const struct vpt_rtit *rtit,
+				       unsigned int *events);
+	enum vpt_output_error (*filled)(struct vpt_output *out, unsigned int *events);
+	uint64_t (*low)(const struct vpt_output *out);
+};
+
+/* In the order of enum vpt_output_kind, without VPT_OUTPUT_NONE. */
+static const struct scheme schemes[] = {
+	{vpt_single_start, vpt_single_filled, vpt_single_low},
+	{vpt_topa_start, vpt_topa_filled, vpt_topa_low},
+	{vpt_stream_start, NULL, NULL},
+};
+
+/* @kind is not VPT_OUTPUT_NONE. */
+static const struct scheme *scheme_of(enum vpt_output_kind kind)
+{
+	return &schemes[(unsigned int)kind - VPT_OUTPUT_SINGLE];
+}
+
 const char *vpt_output_error_text(enum vpt_output_error err)
 {
 	static const char *const text[] = {
@@ -56,24 +77,50 @@ static void unmap(struct vpt_output *out)
 	out->committed = NULL;
 }
 
-unsigned int vpt_output_fail(struct vpt_output *out, enum vpt_output_error why)
+/* Raise the operational error that a scheme found, if any. The cursor stays. */
+static unsigned int fail(struct vpt_output *out, enum vpt_output_error why)
 {
+	if (why == VPT_OUT_ERR_NONE)
+		return VPT_OUT_OK;
 	unmap(out);
 	out->why = why;
 	out->stopped = true;
 	return VPT_OUT_ERROR;
 }
 
+/* [OUT-FABRIC-WINS] */
+static enum vpt_output_kind kind_of(const struct vpt_rtit *rtit)
+{
+	if (rtit->ctl & VPT_CTL_MASK(FABRIC_EN))
+		return VPT_OUTPUT_STREAM;
+	return rtit->ctl & VPT_CTL_MASK(TOPA) ? VPT_OUTPUT_TOPA : VPT_OUTPUT_SINGLE;
+}
+
 unsigned int vpt_output_start(struct vpt_output *out, const struct vpt_rtit *rtit)
 {
+	unsigned int events = VPT_OUT_OK;
+	enum vpt_output_error err;
+
 	vpt_output_end(out);
 	out->why = VPT_OUT_ERR_NONE; /* [OUT-NO-ERROR] */
-	/* [OUT-FABRIC-WINS] */
-	if (rtit->ctl & VPT_CTL_MASK(FABRIC_EN))
-		return vpt_stream_start(out);
-	if (rtit->ctl & VPT_CTL_MASK(TOPA))
-		return vpt_topa_start(out, rtit);
-	return vpt_single_start(out, rtit);
+	err = scheme_of(kind_of(rtit))->start(out, rtit, &events);
+	return events | fail(out, err);
+}
+
+void vpt_output_start_region(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
+{
+	vpt_output_end(out);
+	out->why = VPT_OUT_ERR_NONE;
+	vpt_single_describe(out, base, mask, offset);
+}
+
+void vpt_output_start_stream(struct vpt_output *out)
+{
+	unsigned int events;
+
+	vpt_output_end(out);
+	out->why = VPT_OUT_ERR_NONE;
+	vpt_stream_start(out, NULL, &events);
 }
 
 /* The offset, above the current one, at which something happens. */
@@ -85,6 +132,7 @@ static uint64_t next_mark(const struct vpt_output *out)
 static unsigned int reach_mark(struct vpt_output *out)
 {
 	unsigned int events = VPT_OUT_OK;
+	enum vpt_output_error err;
 
 	unmap(out);
 	if (out->offset >= out->int_at) {
@@ -93,10 +141,8 @@ static unsigned int reach_mark(struct vpt_output *out)
 	}
 	if (out->offset < out->size)
 		return events;
-	if (out->kind == VPT_OUTPUT_TOPA)
-		return events | vpt_topa_filled(out);
-	out->offset = 0; /* [SR-WRAP] */
-	return events;
+	err = scheme_of(out->kind)->filled(out, &events);
+	return events | fail(out, err);
 }
 
 /*
@@ -172,7 +218,7 @@ unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size
 		else
 			n = write_through(out, src, len);
 		if (!n) /* [OUT-REGION-MEMORY] */
-			return events | vpt_output_fail(out, VPT_OUT_ERR_REGION_REFUSED);
+			return events | fail(out, VPT_OUT_ERR_REGION_REFUSED);
 		src += n;
 		len -= n;
 		/* [OUT-FILL-EAGER] */
@@ -184,21 +230,16 @@ unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size
 
 void vpt_output_sync(const struct vpt_output *out, struct vpt_rtit *rtit)
 {
-	uint64_t low;
+	uint64_t (*low)(const struct vpt_output *out);
 
-	switch (out->kind) {
-	case VPT_OUTPUT_SINGLE:
-		low = out->mask;
-		break;
-	case VPT_OUTPUT_TOPA:
-		low = out->table_offset >> 3 << 7 | VPT_LOWER_MASK;
-		break;
-	default: /* [OUT-FABRIC-MSRS] */
+	if (out->kind == VPT_OUTPUT_NONE)
 		return;
-	}
+	low = scheme_of(out->kind)->low;
+	if (!low) /* [OUT-FABRIC-MSRS] */
+		return;
 	/* [OUT-CURSOR-EXACT] */
 	rtit->output_base = out->base;
-	rtit->output_mask_ptrs = vpt_output_offset(out) << 32 | low;
+	rtit->output_mask_ptrs = vpt_output_offset(out) << 32 | low(out);
 }
 
 void vpt_output_end(struct vpt_output *out)

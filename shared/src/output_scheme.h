@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What output.c and the output schemes need of one another. Not for callers.
+ * The interface between output.c and the output schemes. Not for callers.
  *
  * A scheme offers regions: it sets region, size, offset and int_at, and is told
  * when the region is full. output.c moves the bytes and owns the mapped stretch.
+ * No scheme calls output.c: an operational error is the value that a scheme returns.
  */
 #ifndef VPT_OUTPUT_SCHEME_H
 #define VPT_OUTPUT_SCHEME_H
@@ -26,17 +27,32 @@ static inline uint64_t vpt_output_offset(const struct vpt_output *out)
 	return out->offset;
 }
 
-/* Raise an operational error: returns VPT_OUT_ERROR. The cursor stays. */
-unsigned int vpt_output_fail(struct vpt_output *out, enum vpt_output_error why);
+/* Single range. The region is to be described as if the registers held these values. */
+void vpt_single_describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset);
 
-/* The start of each scheme, as vpt_output_start(). */
-unsigned int vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit);
-unsigned int vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit);
-unsigned int vpt_stream_start(struct vpt_output *out);
+/*
+ * Start each scheme from the registers. Returns the operational error, or
+ * VPT_OUT_ERR_NONE. Sets VPT_OUT_INT in @events if an INT is due at once.
+ */
+enum vpt_output_error vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				       unsigned int *events);
+enum vpt_output_error vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				     unsigned int *events);
+enum vpt_output_error vpt_stream_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				       unsigned int *events);
 
-/* The last byte of a ToPA region was written: STOP, or on to the next entry. */
-unsigned int vpt_topa_filled(struct vpt_output *out);
+/*
+ * The last byte of a region was written: wrap, stop, or open the next region. Returns the
+ * operational error, or VPT_OUT_ERR_NONE. Sets VPT_OUT_STOP or VPT_OUT_INT in @events.
+ */
+enum vpt_output_error vpt_single_filled(struct vpt_output *out, unsigned int *events);
+enum vpt_output_error vpt_topa_filled(struct vpt_output *out, unsigned int *events);
 
+/* Returns bits 31:0 of OUTPUT_MASK_PTRS for the cursor. */
+uint64_t vpt_single_low(const struct vpt_output *out);
+uint64_t vpt_topa_low(const struct vpt_output *out);
+
+/* The transport stages bytes and hands them on. */
 void vpt_stream_put(struct vpt_output *out, const uint8_t *bytes, size_t len);
 void vpt_stream_flush(struct vpt_output *out);
 

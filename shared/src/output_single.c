@@ -6,7 +6,7 @@
  * [SR-ADDRESS] The offset is less than the size, and the base is aligned to the size, as is
  * checked. So region + offset is the base plus the offset under the mask.
  */
-static void describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
+void vpt_single_describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
 {
 	out->kind = VPT_OUTPUT_SINGLE;
 	out->base = base;
@@ -16,25 +16,32 @@ static void describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint6
 	out->size = mask + 1;
 }
 
-void vpt_output_start_region(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
+enum vpt_output_error vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				       unsigned int *events)
 {
-	vpt_output_end(out);
-	out->why = VPT_OUT_ERR_NONE;
-	describe(out, base, mask, offset);
-}
-
-unsigned int vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit)
-{
-	describe(out, rtit->output_base,
-		 (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPT_LOWER_MASK,
-		 rtit->output_mask_ptrs >> 32);
+	vpt_single_describe(out, rtit->output_base,
+			    (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPT_LOWER_MASK,
+			    rtit->output_mask_ptrs >> 32);
+	(void)events;
 
 	/* In the manual's order, which decides when more than one applies. */
 	if (out->mask & (out->mask + 1)) /* [SR-MASK-CONTIGUOUS] */
-		return vpt_output_fail(out, VPT_OUT_ERR_MASK_GAP);
+		return VPT_OUT_ERR_MASK_GAP;
 	if (out->base & out->mask) /* [SR-BASE-ALIGN] */
-		return vpt_output_fail(out, VPT_OUT_ERR_BASE_UNALIGNED);
+		return VPT_OUT_ERR_BASE_UNALIGNED;
 	if (out->offset > out->mask) /* [SR-OFFSET] */
-		return vpt_output_fail(out, VPT_OUT_ERR_OFFSET_PAST_MASK);
-	return VPT_OUT_OK;
+		return VPT_OUT_ERR_OFFSET_PAST_MASK;
+	return VPT_OUT_ERR_NONE;
+}
+
+enum vpt_output_error vpt_single_filled(struct vpt_output *out, unsigned int *events)
+{
+	(void)events;
+	out->offset = 0; /* [SR-WRAP] */
+	return VPT_OUT_ERR_NONE;
+}
+
+uint64_t vpt_single_low(const struct vpt_output *out)
+{
+	return out->mask;
 }

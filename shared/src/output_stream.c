@@ -13,21 +13,17 @@ void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
 	out->stream = stream;
 }
 
-unsigned int vpt_stream_start(struct vpt_output *out)
+enum vpt_output_error vpt_stream_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				       unsigned int *events)
 {
+	(void)rtit;
+	(void)events;
 	out->kind = VPT_OUTPUT_STREAM;
 	if (out->stream && out->stage_size) {
 		out->cur = out->stage;
 		out->end = out->stage + out->stage_size;
 	}
-	return VPT_OUT_OK;
-}
-
-void vpt_output_start_stream(struct vpt_output *out)
-{
-	vpt_output_end(out);
-	out->why = VPT_OUT_ERR_NONE;
-	vpt_stream_start(out);
+	return VPT_OUT_ERR_NONE;
 }
 
 void vpt_stream_flush(struct vpt_output *out)

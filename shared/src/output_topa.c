@@ -117,7 +117,7 @@ static uint64_t int_offset(const struct vpt_output *out)
  * The cursor has come to an entry: follow it if it is an END, then open the
  * region. An error leaves the cursor at the entry that has it [TOPA-ERROR-CURSOR].
  */
-static unsigned int open_region(struct vpt_output *out)
+static enum vpt_output_error open_region(struct vpt_output *out, unsigned int *events)
 {
 	enum vpt_output_error err = fetch(out);
 
@@ -129,21 +129,22 @@ static unsigned int open_region(struct vpt_output *out)
 		err = fetch(out);
 	}
 	if (err != VPT_OUT_ERR_NONE)
-		return vpt_output_fail(out, err);
+		return err;
 
 	out->region = out->entry & ENTRY_BASE;
 	out->size = region_size(out->entry);
 	if (out->offset >= out->size) /* [TOPA-OFFSET] */
-		return vpt_output_fail(out, VPT_OUT_ERR_OFFSET_PAST_REGION);
+		return VPT_OUT_ERR_OFFSET_PAST_REGION;
 	out->int_at = int_offset(out);
 	if (out->offset >= out->int_at) {
 		out->int_at = VPT_INT_NEVER;
-		return VPT_OUT_INT;
+		*events |= VPT_OUT_INT;
 	}
-	return VPT_OUT_OK;
+	return VPT_OUT_ERR_NONE;
 }
 
-unsigned int vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit)
+enum vpt_output_error vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				     unsigned int *events)
 {
 	/* [TOPA-CURSOR-LOAD] */
 	out->kind = VPT_OUTPUT_TOPA;
@@ -153,11 +154,11 @@ unsigned int vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit)
 
 	/* From the MSR only: an END's base has no bits below 12 [TOPA-TABLE-ALIGN]. */
 	if (out->base & (PAGE_BYTES - 1))
-		return vpt_output_fail(out, VPT_OUT_ERR_TABLE_UNALIGNED);
-	return open_region(out);
+		return VPT_OUT_ERR_TABLE_UNALIGNED;
+	return open_region(out, events);
 }
 
-unsigned int vpt_topa_filled(struct vpt_output *out)
+enum vpt_output_error vpt_topa_filled(struct vpt_output *out, unsigned int *events)
 {
 	if (out->entry & ENTRY_STOP) {
 		/*
@@ -166,10 +167,16 @@ unsigned int vpt_topa_filled(struct vpt_output *out)
 		 * note on re-enabling and drivers' arithmetic need [TOPA-STOP].
 		 */
 		out->stopped = true;
-		return VPT_OUT_STOP;
+		*events |= VPT_OUT_STOP;
+		return VPT_OUT_ERR_NONE;
 	}
 	/* [TOPA-ADVANCE], and from the last entry there can be [TOPA-TABLE-WRAP]. */
 	out->offset = 0;
 	out->table_offset = (out->table_offset + ENTRY_BYTES) & TABLE_OFFSET_MASK;
-	return open_region(out);
+	return open_region(out, events);
+}
+
+uint64_t vpt_topa_low(const struct vpt_output *out)
+{
+	return out->table_offset >> 3 << 7 | VPT_LOWER_MASK;
 }
