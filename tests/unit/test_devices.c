@@ -61,7 +61,7 @@ static void setup(void)
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.untraced = true;
+	v.way |= VPT_WAY_UNTRACED;
 	ev.time.offset = 1000;
 	printed_count = 0;
 	vpt_irq_advance(&v);
@@ -201,12 +201,12 @@ START_TEST(halt_lets_time_pass)
 	apic(0x380, 10);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 99);
 	vpt_irq_skip_to_next(&v);
-	ck_assert(v.irq.timer_due && !vpt_platform_pending(&vm.platform));
+	ck_assert(v.irq.pending & VPT_IRQ_TIMER_DUE && !vpt_platform_pending(&vm.platform));
 	ck_assert_uint_gt(vpt_irq_next(&v), 9 * RATIO - 100);
 	ck_assert_uint_lt(vpt_irq_next(&v), 10 * RATIO + 4 - 100);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 0xffffff);
 	vpt_irq_skip_to_next(&v);
-	ck_assert(!v.irq.timer_due && vpt_platform_pending(&vm.platform));
+	ck_assert(!(v.irq.pending & VPT_IRQ_TIMER_DUE) && vpt_platform_pending(&vm.platform));
 	ck_assert_uint_eq(vpt_irq_next(&v), 0x1000000);
 }
 END_TEST
@@ -238,22 +238,22 @@ START_TEST(pmi_goes_to_the_port_or_to_lvtpc)
 	apic(0x340, 0x50);
 	out(VPT_PORT_PMI, 4, 0x70);
 	vpt_irq_pmi(&v);
-	ck_assert(v.irq.pmi_due && !vpt_platform_pending(&vm.platform));
+	ck_assert(v.irq.pending & VPT_IRQ_PMI_DUE && !vpt_platform_pending(&vm.platform));
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 0);
-	v.irq.pmi_due = false;
+	v.irq.pending &= ~VPT_IRQ_PMI_DUE;
 	out(VPT_PORT_PMI, 4, 0);
 	vpt_irq_pmi(&v);
-	ck_assert(!v.irq.pmi_due);
+	ck_assert(!(v.irq.pending & VPT_IRQ_PMI_DUE));
 	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	/* As NMI, which waits for no RFLAGS.IF but for the end of the last one. */
 	apic(0xb0, 0);
 	apic(0x340, 0x400);
-	v.nmi_blocked = true;
+	v.shadowed |= VPT_VCPU_NMI_BLOCKED;
 	vpt_irq_pmi(&v);
 	ck_assert(!vpt_irq_pending(&v));
-	v.nmi_blocked = false;
+	v.shadowed &= ~VPT_VCPU_NMI_BLOCKED;
 	ck_assert(vpt_irq_pending(&v));
 	ck_assert_uint_eq(vpt_irq_next(&v), 1);
 }
@@ -327,7 +327,7 @@ START_TEST(snapshots)
 	ck_assert_uint_gt(time.idle, 0);
 	ck_assert_uint_eq(vpt_irq_next(&v), left);
 	run(501);
-	ck_assert(v.irq.timer_due);
+	ck_assert(v.irq.pending & VPT_IRQ_TIMER_DUE);
 	free(bytes);
 }
 END_TEST

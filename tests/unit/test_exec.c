@@ -119,7 +119,7 @@ START_TEST(trap_flag_and_the_core)
 	code(emulated[_i].code, emulated[_i].len);
 	vpt_exec_one(&v);
 	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	ck_assert_uint_eq(v.ev->retired, 1);
 	if (!emulated[_i].rip) {
 		ck_assert_msg(still.dr[6] == DR6_NONE, "%s", emulated[_i].name);
@@ -244,7 +244,7 @@ START_TEST(load_of_ss)
 	still.dr[7] = 0x402;
 	vpt_exec_one(&v);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
-	ck_assert(v.shadow);
+	ck_assert(v.shadowed & VPT_VCPU_SHADOW);
 	ck_assert(vpt_debug_armed(&v));
 	len = 1;
 	dr6 = 0;

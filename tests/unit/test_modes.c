@@ -236,7 +236,7 @@ START_TEST(an_instruction_at_a_time)
 {
 	unsigned int n = 0;
 
-	while (!cpu->halted && !machine.stop.kind && n++ < 1000)
+	while (!(cpu->pending & VPT_VCPU_HALTED) && !machine.stop.kind && n++ < 1000)
 		vpt_exec_one(cpu);
 	ck_assert_int_eq(machine.stop.kind, VPT_STOP_NONE);
 	check_end();

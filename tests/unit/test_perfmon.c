@@ -75,7 +75,7 @@ static void setup_model(const char *model)
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.untraced = true;
+	v.way |= VPT_WAY_UNTRACED;
 	vpt_perfmon_init(&v.perfmon);
 	vpt_irq_advance(&v);
 	vm.platform.lapic.svr |= 0x100;

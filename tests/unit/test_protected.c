@@ -214,17 +214,17 @@ START_TEST(nmi_blocks_until_iret)
 
 	set_gate(2, KCODE, HANDLER, INT32);
 	ck_assert(deliver(2, false, VPT_SOURCE_NMI));
-	ck_assert(v.nmi_blocked);
+	ck_assert(v.shadowed & VPT_VCPU_NMI_BLOCKED);
 	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
-	ck_assert(!v.nmi_blocked);
+	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
 	ck_assert_uint_eq(regs.rip, CODE);
 	/* An interrupt of that vector is none, and even an IRET that faults unblocks. */
 	ck_assert(deliver(2, false, VPT_SOURCE_EXTERNAL));
-	ck_assert(!v.nmi_blocked);
-	v.nmi_blocked = true;
+	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
+	v.shadowed |= VPT_VCPU_NMI_BLOCKED;
 	put32(regs.rsp + 4, 0);
 	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
-	ck_assert(!v.nmi_blocked);
+	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
 }
 END_TEST
 

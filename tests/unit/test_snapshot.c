@@ -284,12 +284,12 @@ START_TEST(due_now)
 	vm.engine->run(vm.vcpu->ev, false, &exit);
 	vpt_vcpu_load(vm.vcpu);
 	ck_assert_uint_eq(vm.vcpu->ev->retired, 11);
-	ck_assert(!vm.vcpu->irq.timer_due);
+	ck_assert(!(vm.vcpu->irq.pending & VPT_IRQ_TIMER_DUE));
 	ck_assert_int_eq(vpt_snapshot_save(path, &vm, &origin, why, sizeof(why)), 0);
 	ck_assert_int_eq(vpt_snapshot_open(path, &s, why, sizeof(why)), 0);
 	create(&again);
 	ck_assert_int_eq(vpt_snapshot_load(s, &again, why, sizeof(why)), 0);
-	ck_assert(again.vcpu->irq.timer_due);
+	ck_assert(again.vcpu->irq.pending & VPT_IRQ_TIMER_DUE);
 	ck_assert_uint_eq(again.vcpu->irq.timer_vector, 0x20);
 	vpt_snapshot_close(s);
 	vpt_vm_destroy(&vm);

@@ -39,7 +39,7 @@ static void setup(void)
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.untraced = true;
+	v.way |= VPT_WAY_UNTRACED;
 	host_tsc = 1000000;
 	host_offset = 0;
 	vpt_clock_init(&v);
@@ -150,7 +150,7 @@ START_TEST(stepped_after_running_free)
 	ck_assert_uint_eq(tsc_now(&later), 1000003);
 	ck_assert_uint_eq(later.cycles - now.cycles, 3);
 	/* At full speed it catches up, and is never back behind what was told. */
-	v.untraced = true;
+	v.way |= VPT_WAY_UNTRACED;
 	vpt_clock_release(&v);
 	ck_assert_uint_eq(tsc_now(&now), 1005000);
 	vpt_clock_release(&v);

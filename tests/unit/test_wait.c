@@ -46,7 +46,7 @@ static void arm(void)
 	regs.rax = ON_LINE;
 	regs.rcx = 0;
 	ck_assert_int_eq(RUN(MONITOR, &e), VPT_DONE_RETIRED);
-	ck_assert(v.wait.armed);
+	ck_assert(v.wait.flags & VPT_WAIT_ARMED);
 	ck_assert_uint_eq(v.wait.line, LINE);
 }
 
@@ -55,7 +55,7 @@ static void mwait(uint32_t hints, uint32_t ext)
 	regs.rax = hints;
 	regs.rcx = ext;
 	ck_assert_int_eq(RUN(MWAIT, &e), VPT_DONE_RETIRED);
-	ck_assert(!v.wait.armed);
+	ck_assert(!(v.wait.flags & VPT_WAIT_ARMED));
 }
 
 /* Hints and the state that they come to; C0 is no sleep. */
@@ -73,12 +73,13 @@ START_TEST(resolves)
 {
 	arm();
 	mwait(resolved[_i].hints, 0);
-	ck_assert_int_eq(v.halted, resolved[_i].sleeps);
-	if (!v.halted)
+	ck_assert_int_eq(!!(v.pending & VPT_VCPU_HALTED), resolved[_i].sleeps);
+	if (!(v.pending & VPT_VCPU_HALTED))
 		return;
 	ck_assert_uint_eq(v.wait.cstate, resolved[_i].state);
 	ck_assert_uint_eq(v.wait.hints, (uint8_t)resolved[_i].hints);
-	ck_assert(v.wait.instruction && !v.wait.timed && !v.wait.any_irq);
+	ck_assert(v.wait.flags & VPT_WAIT_INSTRUCTION && !(v.wait.flags & VPT_WAIT_TIMED) &&
+		  !(v.wait.flags & VPT_WAIT_ANY_IRQ));
 }
 END_TEST
 
@@ -91,18 +92,18 @@ START_TEST(stores)
 		arm();
 		put_bytes(LINE + i, "\xff", 1);
 		mwait(0, 0);
-		ck_assert(!v.halted);
+		ck_assert(!(v.pending & VPT_VCPU_HALTED));
 		put_bytes(LINE + i, "\0", 1);
 	}
 	arm();
 	put64(LINE - 8, ~0ull);
 	put64(LINE + 64, ~0ull);
 	mwait(0, 0);
-	ck_assert(v.halted);
+	ck_assert(v.pending & VPT_VCPU_HALTED);
 	vpt_wait_end(&v, VPT_WAKE_INTERRUPT);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	mwait(0, 0);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 }
 END_TEST
 
@@ -113,7 +114,7 @@ static void check_fault(const char *code, size_t len, uint8_t vector)
 	ck_assert_int_eq(run(code, len, &e), VPT_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, vector);
 	ck_assert_uint_eq(regs.rip, rip);
-	ck_assert(!v.halted && !v.wait.armed);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED) && !(v.wait.flags & VPT_WAIT_ARMED));
 }
 
 #define FAULTS(code, vector) check_fault(code, sizeof(code) - 1, vector)
@@ -145,10 +146,10 @@ START_TEST(rings)
 	FAULTS(MONITOR, VPT_VEC_UD);
 	FAULTS(MWAIT, VPT_VEC_UD);
 	ck_assert_int_eq(RUN(UMONITOR_AX, &e), VPT_DONE_RETIRED);
-	ck_assert(v.wait.armed);
-	v.wait.armed = false;
+	ck_assert(v.wait.flags & VPT_WAIT_ARMED);
+	v.wait.flags &= ~VPT_WAIT_ARMED;
 	ck_assert_int_eq(RUN(TPAUSE_CX, &e), VPT_DONE_RETIRED);
-	v.halted = false;
+	v.pending &= ~VPT_VCPU_HALTED;
 	v.s.cr4 |= 1 << 2; /* TSD */
 	FAULTS(TPAUSE_CX, VPT_VEC_GP);
 	FAULTS(UMWAIT_CX, VPT_VEC_GP);
@@ -185,7 +186,7 @@ START_TEST(segments)
 	v.s.ds.limit = 0x40;
 	ck_assert_int_eq(RUN(MONITOR, &e), VPT_DONE_RETIRED);
 	ck_assert_uint_eq(v.wait.line, LINE + 0x40);
-	v.wait.armed = false;
+	v.wait.flags &= ~VPT_WAIT_ARMED;
 	regs.rax = 0x41;
 	FAULTS(MONITOR, VPT_VEC_GP);
 }
@@ -205,15 +206,15 @@ START_TEST(deadlines)
 {
 	v.ev->retired = 1000;
 	tpause(0, 1000);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	tpause(0, 999);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	tpause(0, 1001);
-	ck_assert(v.halted);
+	ck_assert(v.pending & VPT_VCPU_HALTED);
 	ck_assert_uint_eq(v.wait.cstate, 0xf2);
 	ck_assert_uint_eq(v.wait.ext, 0);
 	ck_assert(vpt_wait_look(&v));
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	ck_assert_uint_eq(vpt_time_read(&v.ev->time, 1000), 1001);
 	tpause(1, 1ull << 40);
 	ck_assert_uint_eq(v.wait.cstate, 0xf1);
@@ -230,23 +231,23 @@ START_TEST(interrupts_first)
 	unsigned int after;
 
 	for (after = 9; after <= 12; after++) {
-		v.halted = false;
+		v.pending &= ~VPT_VCPU_HALTED;
 		v.ev->retired += 100;
 		vpt_irq_set_timer(&v, 0x40u << 24 | 10);
 		regs.rflags &= ~(uint64_t)VPT_FL_IF;
 		tpause(0, vpt_time_read(&v.ev->time, v.ev->retired) + after);
-		ck_assert(v.halted);
+		ck_assert(v.pending & VPT_VCPU_HALTED);
 		/* Due after 11 instructions, which would be 11 ticks. */
 		ck_assert_int_eq(vpt_wait_look(&v), after <= 11);
-		ck_assert_int_eq(v.halted, after > 11);
-		if (!v.halted)
+		ck_assert_int_eq(!!(v.pending & VPT_VCPU_HALTED), after > 11);
+		if (!(v.pending & VPT_VCPU_HALTED))
 			continue;
 		vpt_irq_skip_to_next(&v);
 		ck_assert(vpt_irq_pending(&v));
 		ck_assert(!vpt_irq_deliver(&v));
 		ck_assert(vpt_wait_look(&v));
-		ck_assert(!v.halted);
-		v.irq.timer_due = false;
+		ck_assert(!(v.pending & VPT_VCPU_HALTED));
+		v.irq.pending &= ~VPT_IRQ_TIMER_DUE;
 	}
 }
 END_TEST
@@ -260,7 +261,7 @@ START_TEST(limits)
 	ck_assert(vpt_wait_look(&v));
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, VPT_FL_CF);
 	tpause(0, 800);
-	ck_assert(!v.wait.os_limit);
+	ck_assert(!(v.wait.flags & VPT_WAIT_OS_LIMIT));
 	ck_assert(vpt_wait_look(&v));
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, 0);
 	tpause(0, 5000);
@@ -278,12 +279,13 @@ START_TEST(umwait)
 	regs.rax = 5000;
 	regs.rcx = regs.rdx = 0;
 	ck_assert_int_eq(RUN(UMWAIT_CX, &e), VPT_DONE_RETIRED);
-	ck_assert(!v.halted);
+	ck_assert(!(v.pending & VPT_VCPU_HALTED));
 	regs.rax = ON_LINE;
 	ck_assert_int_eq(RUN(UMONITOR_AX, &e), VPT_DONE_RETIRED);
 	regs.rax = 5000;
 	ck_assert_int_eq(RUN(UMWAIT_CX, &e), VPT_DONE_RETIRED);
-	ck_assert(v.halted && v.wait.timed && v.wait.any_irq);
+	ck_assert(v.pending & VPT_VCPU_HALTED && v.wait.flags & VPT_WAIT_TIMED &&
+		  v.wait.flags & VPT_WAIT_ANY_IRQ);
 }
 END_TEST
 
@@ -291,18 +293,18 @@ END_TEST
 START_TEST(masked_interrupts)
 {
 	regs.rflags &= ~(uint64_t)VPT_FL_IF;
-	v.irq.timer_due = true;
+	v.irq.pending |= VPT_IRQ_TIMER_DUE;
 	arm();
 	mwait(0, 0);
-	ck_assert(v.halted && !vpt_wait_look(&v));
-	v.halted = false;
+	ck_assert(v.pending & VPT_VCPU_HALTED && !vpt_wait_look(&v));
+	v.pending &= ~VPT_VCPU_HALTED;
 	ck_assert_int_eq(RUN("\xf4", &e), VPT_DONE_RETIRED);
-	ck_assert(v.halted && !vpt_wait_look(&v));
-	v.halted = false;
+	ck_assert(v.pending & VPT_VCPU_HALTED && !vpt_wait_look(&v));
+	v.pending &= ~VPT_VCPU_HALTED;
 	arm();
 	mwait(0, 1);
-	ck_assert(v.halted && vpt_wait_look(&v));
-	ck_assert(!v.halted && v.irq.timer_due);
+	ck_assert(v.pending & VPT_VCPU_HALTED && vpt_wait_look(&v));
+	ck_assert(!(v.pending & VPT_VCPU_HALTED) && v.irq.pending & VPT_IRQ_TIMER_DUE);
 }
 END_TEST
 
@@ -314,9 +316,9 @@ START_TEST(saved)
 
 	arm();
 	regs.rcx = 0;
-	v.wait.told = true;
+	v.wait.flags |= VPT_WAIT_TOLD;
 	tpause(0, 777);
-	v.wait.armed = true;
+	v.wait.flags |= VPT_WAIT_ARMED;
 	before = v.wait;
 	memset(&state, 0xa5, sizeof(state));
 	vpt_wait_save(&v, &state);

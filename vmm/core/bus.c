@@ -38,14 +38,14 @@ static void out(struct vpt_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 
 static uint32_t in(struct vpt_vcpu *v, uint16_t port, uint8_t size)
 {
-	bool raised = v->irq.pmi_raised;
+	bool raised = v->irq.pending & VPT_IRQ_PMI_RAISED;
 	uint32_t value = ~0u;
 
 	switch (port) {
 	case VPT_PORT_CONSOLE:
 		return VPT_PORT_CONSOLE;
 	case VPT_PORT_PMI:
-		v->irq.pmi_raised = false;
+		v->irq.pending &= ~VPT_IRQ_PMI_RAISED;
 		return raised;
 	default:
 		vpt_platform_io(&v->vm->platform, port, size, true, &value);

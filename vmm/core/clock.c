@@ -49,10 +49,10 @@ void vpt_clock_hold(struct vpt_vcpu *v)
 	struct vpt_clock host;
 	uint64_t is;
 
-	if (v->held || vpt_vcpu_counts(v) || v->engine->pt)
+	if (v->way & VPT_WAY_HELD || vpt_vcpu_counts(v) || v->engine->pt)
 		return;
-	v->held = true;
-	if (!v->ran_free)
+	v->way |= VPT_WAY_HELD;
+	if (!(v->way & VPT_WAY_RAN_FREE))
 		return;
 	v->host_offset = t->offset = host_offset(v, &host);
 	is = vpt_time_tsc(t, v->ev->retired);
@@ -62,8 +62,8 @@ void vpt_clock_hold(struct vpt_vcpu *v)
 
 void vpt_clock_release(struct vpt_vcpu *v)
 {
-	v->held = false;
-	v->ran_free = true;
+	v->way &= ~VPT_WAY_HELD;
+	v->way |= VPT_WAY_RAN_FREE;
 }
 
 void vpt_clock_slept(struct vpt_vcpu *v, uint64_t ns)
@@ -78,7 +78,7 @@ void vpt_clock_slept(struct vpt_vcpu *v, uint64_t ns)
 void vpt_clock_now(struct vpt_vcpu *v, struct vpt_clock *now, uint64_t *tsc)
 {
 	/* Where the engine counts there is nothing to hold. */
-	if (vpt_unlikely(v->untraced && !vpt_vcpu_counts(v)))
+	if (vpt_unlikely(v->way & VPT_WAY_UNTRACED && !vpt_vcpu_counts(v)))
 		vpt_clock_hold(v);
 	*now = vpt_time_clock(&v->ev->time, v->ev->retired);
 	*tsc = now->tsc + v->ev->time.offset;

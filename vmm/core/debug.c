@@ -49,7 +49,7 @@ uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address)
 	unsigned int n;
 
 	/* MOV SS and POP SS hold them back for one instruction. */
-	if (v->regs->rflags & VPT_FL_RF || v->after_ss)
+	if (v->regs->rflags & VPT_FL_RF || v->shadowed & VPT_VCPU_AFTER_SS)
 		return 0;
 	dr7 = dr(v, 7);
 	for (n = 0; n < 4; n++)

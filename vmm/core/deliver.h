@@ -15,7 +15,7 @@ struct vpt_exception;
  */
 enum vpt_event_source {
 	VPT_SOURCE_EXTERNAL, /* an interrupt */
-	VPT_SOURCE_NMI,	     /* blocks the next until IRET: v->nmi_blocked */
+	VPT_SOURCE_NMI,	     /* blocks the next until IRET: VPT_VCPU_NMI_BLOCKED */
 	VPT_SOURCE_EXCEPTION,
 	VPT_SOURCE_SOFTWARE, /* INT n, INT3, INTO */
 	VPT_SOURCE_INT1,

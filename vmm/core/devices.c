@@ -164,7 +164,7 @@ void vpt_devices_touched(struct vpt_vcpu *v)
 	uint64_t next = vpt_platform_next(&v->vm->platform);
 
 	if (next != v->irq.next)
-		v->kick_armed = false;
+		v->pending &= ~VPT_VCPU_KICK_ARMED;
 	if (next < v->irq.next || vpt_irq_pending(v) || v->vm->stop.kind)
 		v->ev->attention = true;
 	v->irq.next = next;
@@ -187,7 +187,7 @@ bool vpt_devices_save(struct vpt_vcpu *v, void *to, size_t room)
 	if (room < sizeof(saved))
 		return false;
 	vpt_irq_advance(v);
-	if (v->irq.timer_armed && vpt_vcpu_counts(v))
+	if (v->irq.pending & VPT_IRQ_TIMER_ARMED && vpt_vcpu_counts(v))
 		saved.timer_left = v->irq.timer_at - v->ev->retired;
 	memcpy(to, &saved, sizeof(saved));
 	return vpt_platform_save(&v->vm->platform, (char *)to + sizeof(saved),
@@ -205,7 +205,7 @@ bool vpt_devices_load(struct vpt_vcpu *v, const void *from, size_t bytes)
 	memcpy(&saved, from, sizeof(saved));
 	if (!vpt_platform_load(p, (const char *)from + sizeof(saved), bytes - sizeof(saved)))
 		return false;
-	v->irq.timer_armed = saved.timer_left;
+	vpt_put_bit(&v->irq.pending, VPT_IRQ_TIMER_ARMED, saved.timer_left);
 	v->irq.timer_at = v->ev->retired + saved.timer_left;
 	v->irq.started = vpt_now() - p->now;
 	v->irq.next = vpt_platform_next(p);

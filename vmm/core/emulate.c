@@ -67,7 +67,7 @@ static enum vpt_done branch(struct vpt_vcpu *v, const struct vpt_insn *insn)
 		return VPT_DONE_NATIVE;
 	taken = is_count(insn->aux) ? count_taken(v, insn)
 				    : vpt_insn_condition(insn->aux, v->regs->rflags);
-	v->taken = taken;
+	vpt_put_bit(&v->pending, VPT_VCPU_TAKEN, taken);
 	return retire_at(v, taken ? next + (uint64_t)insn->disp : next);
 }
 

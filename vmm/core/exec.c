@@ -83,7 +83,7 @@ void vpt_exec_shutdown(struct vpt_vcpu *v, uint64_t rip)
 static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 {
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = rip};
-	bool arrived = v->arrived;
+	bool arrived = v->pending & VPT_VCPU_ARRIVED;
 	uint8_t cpl = v->cpl;
 
 	if (!v->long_mode && !v->engine->observes) {
@@ -99,8 +99,8 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 		vpt_vm_stop(v->vm, VPT_STOP_TRIPLE_FAULT, "at %#llx", (unsigned long long)rip);
 		return;
 	}
-	v->arrived = true;
-	v->shadow = v->after_ss = false;
+	v->pending |= VPT_VCPU_ARRIVED;
+	v->shadowed &= ~(VPT_VCPU_SHADOW | VPT_VCPU_AFTER_SS);
 	v->debug_pending = 0;
 	event.to = v->regs->rip;
 	event.vector = e->vector;
@@ -201,7 +201,7 @@ static uint8_t event_kind(uint8_t cls)
 
 static struct vpt_retired describe(const struct vpt_vcpu *v, const struct step *s, uint64_t to)
 {
-	uint16_t flags = v->arrived ? VPT_ORACLE_ARRIVED : 0;
+	uint16_t flags = v->pending & VPT_VCPU_ARRIVED ? VPT_ORACLE_ARRIVED : 0;
 
 	if (s->insn.cls == VPT_INSN_COND)
 		flags |= VPT_ORACLE_COND;
@@ -226,7 +226,7 @@ static void tell(struct vpt_vcpu *v, const struct step *s, uint64_t to, uint8_t 
 	uint8_t vector = s->insn.cls == VPT_INSN_INT1 ? VPT_VEC_DB : s->insn.aux;
 
 	if (s->insn.cls == VPT_INSN_COND)
-		vpt_tracer_cond(&v->tracer, s->ip, to, s->next, v->taken);
+		vpt_tracer_cond(&v->tracer, s->ip, to, s->next, v->pending & VPT_VCPU_TAKEN);
 	else if (kind != VPT_EV_COUNT)
 		report(v, kind, s, to, kind == VPT_EV_SOFT_INT ? vector : 0);
 	else if (vpt_unlikely(changed_if(v, s)))
@@ -236,7 +236,7 @@ static void tell(struct vpt_vcpu *v, const struct step *s, uint64_t to, uint8_t 
 	else if (s->insn.cls == VPT_INSN_PTWRITE)
 		vpt_ptwrite_tell(v, &s->insn, s->ip, to);
 	/* A trap that is due ends a HLT before it begins. */
-	else if (vpt_unlikely(v->halted) && !trap_causes(v, s))
+	else if (vpt_unlikely(v->pending & VPT_VCPU_HALTED) && !trap_causes(v, s))
 		vpt_wait_tell(v, s->ip, to);
 	else
 		vpt_tracer_plain(&v->tracer, s->ip, to);
@@ -253,11 +253,13 @@ static void retired(struct vpt_vcpu *v, const struct step *s, uint64_t to)
 		traced = false;
 	if (kind == VPT_EV_COUNT)
 		insn.flags &= (uint16_t)~VPT_ORACLE_SOFT_INT;
-	v->arrived = kind != VPT_EV_COUNT && kind != VPT_EV_CR3;
+	vpt_put_bit(&v->pending, VPT_VCPU_ARRIVED, kind != VPT_EV_COUNT && kind != VPT_EV_CR3);
 	if (s->insn.cls == VPT_INSN_COND)
-		v->arrived = v->taken;
-	v->after_ss = s->insn.flags & VPT_INSN_LOADS_SS;
-	v->shadow = v->after_ss || (s->insn.flags & VPT_INSN_STI && !(s->rflags & VPT_FL_IF));
+		vpt_put_bit(&v->pending, VPT_VCPU_ARRIVED, v->pending & VPT_VCPU_TAKEN);
+	vpt_put_bit(&v->shadowed, VPT_VCPU_AFTER_SS, s->insn.flags & VPT_INSN_LOADS_SS);
+	vpt_put_bit(&v->shadowed, VPT_VCPU_SHADOW,
+		    v->shadowed & VPT_VCPU_AFTER_SS ||
+			    (s->insn.flags & VPT_INSN_STI && !(s->rflags & VPT_FL_IF)));
 	if (traced) {
 		vpt_tracer_retired(&v->tracer, &insn);
 		tell(v, s, to, kind);
@@ -369,7 +371,7 @@ static bool explains(const struct vpt_vcpu *v, const struct step *s, uint64_t to
 
 	switch (s->insn.cls) {
 	case VPT_INSN_COND:
-		return to == (v->taken ? target : s->next);
+		return to == ((v->pending & VPT_VCPU_TAKEN) ? target : s->next);
 	case VPT_INSN_JMP:
 	case VPT_INSN_CALL:
 		return to == target;
@@ -440,7 +442,7 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 	struct vpt_exit exit;
 
 	if (s->insn.cls == VPT_INSN_COND)
-		v->taken = predict(v, s);
+		vpt_put_bit(&v->pending, VPT_VCPU_TAKEN, predict(v, s));
 	for (;;) {
 		v->engine->step(v->ev, &hint, &exit);
 		v->steps++;
@@ -455,7 +457,7 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)
 		vpt_vcpu_load(v);
 	if (s->insn.flags & VPT_INSN_DEBUG_REGS && !v->engine->observes)
-		v->breakpoints = vpt_debug_set(v);
+		vpt_put_bit(&v->way, VPT_WAY_BREAKPOINTS, vpt_debug_set(v));
 	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
 		overlay_cpuid(v, leaf, subleaf);
 	if (!v->engine->observes) {
@@ -511,7 +513,7 @@ static bool after_ss(struct vpt_vcpu *v, const struct step *first, uint64_t to)
 	v->ev->retired++;
 	begin(v, &second, first->next);
 	if (second.insn.cls == VPT_INSN_COND)
-		v->taken = to == target_of(v, &second);
+		vpt_put_bit(&v->pending, VPT_VCPU_TAKEN, to == target_of(v, &second));
 	if (!second.decoded || !explains(v, &second, to))
 		return false;
 	if (second.insn.flags & VPT_INSN_SYSTEM && !(second.insn.flags & VPT_INSN_LOADS_SS))
@@ -528,7 +530,8 @@ static enum vpt_done counted_by_tracer(struct vpt_vcpu *v, const struct step *s)
 {
 	v->regs->rflags &= ~VPT_FL_RF;
 	v->ev->regs_dirty = true;
-	v->arrived = v->shadow = v->after_ss = false;
+	v->pending &= ~VPT_VCPU_ARRIVED;
+	v->shadowed &= ~(VPT_VCPU_SHADOW | VPT_VCPU_AFTER_SS);
 	v->retired++;
 	vpt_irq_retired(v);
 	debug_trap(v, s);
@@ -556,9 +559,10 @@ static enum vpt_done native_and_told(struct vpt_vcpu *v, struct step *s, struct 
 	enum vpt_done done;
 
 	v->running = describe(v, s, s->next);
-	v->told = false;
+	v->pending &= ~VPT_VCPU_TOLD;
 	done = native(v, s, e);
-	return v->told && done == VPT_DONE_RETIRED ? counted_by_tracer(v, s) : done;
+	return v->pending & VPT_VCPU_TOLD && done == VPT_DONE_RETIRED ? counted_by_tracer(v, s)
+								      : done;
 }
 
 /* Debug registers that are guarded. The handler may use them: the guard goes. */
@@ -635,7 +639,8 @@ void vpt_exec_one(struct vpt_vcpu *v)
 
 	if (vpt_unlikely(v->hv) && !vpt_hv_go(v, false))
 		return;
-	if (!can_step(v) || ((v->engine->observes || v->breakpoints) && breakpoint(v)))
+	if (!can_step(v) ||
+	    ((v->engine->observes || v->way & VPT_WAY_BREAKPOINTS) && breakpoint(v)))
 		return;
 	begin(v, &s, v->regs->rip);
 	switch (execute(v, &s, &e)) {

@@ -78,7 +78,7 @@ static struct vpt_hv_exit exit_here(const struct vpt_vcpu *v, enum vpt_hv_reason
 		.reason = reason,
 		.ip = v->regs->rip,
 		.cpl = v->cpl,
-		.flags = v->arrived ? VPT_ORACLE_ARRIVED : 0,
+		.flags = v->pending & VPT_VCPU_ARRIVED ? VPT_ORACLE_ARRIVED : 0,
 	};
 }
 
@@ -96,7 +96,7 @@ bool vpt_hv_go(struct vpt_vcpu *v, bool inject)
 	h->ran = true;
 	if (!h->hv.in_root)
 		return true;
-	v->arrived = true;
+	v->pending |= VPT_VCPU_ARRIVED;
 	if (vpt_hv_enter(&h->hv, v->regs->rip, inject))
 		return true;
 	failed(v);
@@ -118,7 +118,7 @@ static void change_usage(struct vpt_vcpu *v, enum vpt_usage usage)
 
 static bool nmi_is_next(const struct vpt_vcpu *v)
 {
-	return !v->nmi_blocked && vpt_platform_nmi(&v->vm->platform);
+	return !(v->shadowed & VPT_VCPU_NMI_BLOCKED) && vpt_platform_nmi(&v->vm->platform);
 }
 
 void vpt_hv_look(struct vpt_vcpu *v)

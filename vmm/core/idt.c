@@ -265,7 +265,7 @@ bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_sou
 	struct vpt_exception second;
 
 	if (source == VPT_SOURCE_NMI)
-		v->nmi_blocked = true;
+		v->shadowed |= VPT_VCPU_NMI_BLOCKED;
 	v->faults = 0;
 	note(v, e, source, rip);
 	/* Each round delivers or gets worse: exception, #DF, triple fault. */

@@ -64,7 +64,7 @@ enum vpt_done vpt_emulate_iret(struct vpt_vcpu *v, const struct vpt_insn *insn,
 	bool outer;
 
 	/* Even one that faults. */
-	v->nmi_blocked = false;
+	v->shadowed &= ~VPT_VCPU_NMI_BLOCKED;
 	if (!(v->s.cr0 & VPT_CR0_PE))
 		return vpt_real_iret(v, size, e);
 	if (v->regs->rflags & VPT_FL_NT)

@@ -33,29 +33,29 @@ void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value)
 	struct vpt_irq *irq = &v->irq;
 	uint32_t n = value & 0xffffff;
 
-	irq->timer_due = false;
-	irq->timer_armed = n;
+	irq->pending &= ~VPT_IRQ_TIMER_DUE;
+	vpt_put_bit(&irq->pending, VPT_IRQ_TIMER_ARMED, n);
 	irq->timer_vector = (uint8_t)(value >> 24);
 	/* The OUT itself retires after this and is not one of the n. */
 	irq->timer_at = v->ev->retired + n + 1;
-	irq->timer_left = v->untraced ? n : n + 1;
+	irq->timer_left = v->way & VPT_WAY_UNTRACED ? n : n + 1;
 	irq->timer_set = vpt_now();
-	v->kick_armed = false;
+	v->pending &= ~VPT_VCPU_KICK_ARMED;
 	v->ev->attention = true;
 }
 
 static void due(struct vpt_irq *irq)
 {
-	irq->timer_armed = false;
-	irq->timer_due = true;
+	irq->pending &= ~VPT_IRQ_TIMER_ARMED;
+	irq->pending |= VPT_IRQ_TIMER_DUE;
 }
 
 /* [PMI-LVT] */
 void vpt_irq_pmi(struct vpt_vcpu *v)
 {
 	vpt_perfmon_topa(v);
-	v->irq.pmi_raised = true;
-	v->irq.pmi_due = v->irq.pmi_vector;
+	v->irq.pending |= VPT_IRQ_PMI_RAISED;
+	vpt_put_bit(&v->irq.pending, VPT_IRQ_PMI_DUE, v->irq.pmi_vector);
 	if (!v->irq.pmi_vector)
 		vpt_platform_pmi(&v->vm->platform);
 	v->ev->attention = true;
@@ -63,7 +63,8 @@ void vpt_irq_pmi(struct vpt_vcpu *v)
 
 void vpt_irq_retired(struct vpt_vcpu *v)
 {
-	if (vpt_likely(!v->irq.timer_armed) || v->untraced || vpt_vcpu_counts(v))
+	if (vpt_likely(!(v->irq.pending & VPT_IRQ_TIMER_ARMED)) || v->way & VPT_WAY_UNTRACED ||
+	    vpt_vcpu_counts(v))
 		return;
 	if (!--v->irq.timer_left)
 		due(&v->irq);
@@ -74,9 +75,11 @@ void vpt_irq_poll(struct vpt_vcpu *v)
 	struct vpt_irq *irq = &v->irq;
 
 	vpt_devices_advance(v);
-	if (!irq->timer_armed || !v->untraced || vpt_vcpu_counts(v))
+	if (!(irq->pending & VPT_IRQ_TIMER_ARMED) || !(v->way & VPT_WAY_UNTRACED) ||
+	    vpt_vcpu_counts(v))
 		return;
-	if (v->halted || vpt_now() - irq->timer_set >= (uint64_t)irq->timer_left * NS_PER_INSN)
+	if (v->pending & VPT_VCPU_HALTED ||
+	    vpt_now() - irq->timer_set >= (uint64_t)irq->timer_left * NS_PER_INSN)
 		due(irq);
 }
 
@@ -87,7 +90,7 @@ uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most)
 
 	if (next < most)
 		most = next ? next : 1;
-	if (!v->irq.timer_armed)
+	if (!(v->irq.pending & VPT_IRQ_TIMER_ARMED))
 		return most;
 	wait = wait > passed ? wait - passed : 1;
 	return wait < most ? wait : most;
@@ -95,8 +98,8 @@ uint64_t vpt_irq_wait(const struct vpt_vcpu *v, uint64_t most)
 
 void vpt_irq_enter_untraced(struct vpt_vcpu *v)
 {
-	v->untraced = true;
-	v->kick_armed = false;
+	v->way |= VPT_WAY_UNTRACED;
+	v->pending &= ~VPT_VCPU_KICK_ARMED;
 	v->irq.timer_set = vpt_now();
 }
 
@@ -104,16 +107,17 @@ void vpt_irq_leave_untraced(struct vpt_vcpu *v)
 {
 	uint64_t passed = (vpt_now() - v->irq.timer_set) / NS_PER_INSN;
 
-	v->untraced = false;
+	v->way &= ~VPT_WAY_UNTRACED;
 	vpt_clock_hold(v);
-	if (v->irq.timer_armed)
+	if (v->irq.pending & VPT_IRQ_TIMER_ARMED)
 		v->irq.timer_left =
 			passed < v->irq.timer_left ? v->irq.timer_left - (uint32_t)passed : 1;
 }
 
 void vpt_irq_advance(struct vpt_vcpu *v)
 {
-	if (v->irq.timer_armed && vpt_vcpu_counts(v) && v->ev->retired >= v->irq.timer_at)
+	if (v->irq.pending & VPT_IRQ_TIMER_ARMED && vpt_vcpu_counts(v) &&
+	    v->ev->retired >= v->irq.timer_at)
 		due(&v->irq);
 	vpt_perfmon_advance(v);
 	vpt_devices_advance(v);
@@ -121,14 +125,14 @@ void vpt_irq_advance(struct vpt_vcpu *v)
 
 static uint64_t timer_next(const struct vpt_vcpu *v)
 {
-	if (!v->irq.timer_armed || !vpt_vcpu_counts(v))
+	if (!(v->irq.pending & VPT_IRQ_TIMER_ARMED) || !vpt_vcpu_counts(v))
 		return NEVER;
 	return v->irq.timer_at > v->ev->retired ? v->irq.timer_at - v->ev->retired : 0;
 }
 
 static bool nmi_pending(const struct vpt_vcpu *v)
 {
-	return !v->nmi_blocked && vpt_platform_nmi(&v->vm->platform);
+	return !(v->shadowed & VPT_VCPU_NMI_BLOCKED) && vpt_platform_nmi(&v->vm->platform);
 }
 
 uint64_t vpt_irq_next(const struct vpt_vcpu *v)
@@ -157,7 +161,7 @@ void vpt_irq_skip_to_next(struct vpt_vcpu *v)
 {
 	uint64_t timer = timer_next(v), devices = vpt_devices_next(v);
 
-	if (!vpt_vcpu_counts(v) && v->irq.timer_armed) {
+	if (!vpt_vcpu_counts(v) && v->irq.pending & VPT_IRQ_TIMER_ARMED) {
 		vpt_time_idle(&v->ev->time, v->ev->retired, v->irq.timer_left);
 		due(&v->irq);
 	} else if (!vpt_vcpu_counts(v)) {
@@ -182,7 +186,8 @@ bool vpt_irq_listen(struct vpt_vcpu *v)
 
 static bool maskable_pending(const struct vpt_vcpu *v)
 {
-	return v->irq.timer_due || v->irq.pmi_due || vpt_platform_pending(&v->vm->platform);
+	return v->irq.pending & VPT_IRQ_TIMER_DUE || v->irq.pending & VPT_IRQ_PMI_DUE ||
+	       vpt_platform_pending(&v->vm->platform);
 }
 
 bool vpt_irq_pending(const struct vpt_vcpu *v)
@@ -199,12 +204,12 @@ static uint8_t take(struct vpt_vcpu *v, enum vpt_event_source source)
 		vpt_platform_ack_nmi(&v->vm->platform);
 		return VPT_VEC_NMI;
 	}
-	if (irq->pmi_due) {
-		irq->pmi_due = false;
+	if (irq->pending & VPT_IRQ_PMI_DUE) {
+		irq->pending &= ~VPT_IRQ_PMI_DUE;
 		return irq->pmi_vector;
 	}
-	if (irq->timer_due) {
-		irq->timer_due = false;
+	if (irq->pending & VPT_IRQ_TIMER_DUE) {
+		irq->pending &= ~VPT_IRQ_TIMER_DUE;
 		return irq->timer_vector;
 	}
 	return vpt_platform_ack(&v->vm->platform);
@@ -213,7 +218,7 @@ static uint8_t take(struct vpt_vcpu *v, enum vpt_event_source source)
 static bool can_take(const struct vpt_vcpu *v, enum vpt_event_source source)
 {
 	/* Other engines' guests are the core's in long mode only. */
-	if (v->shadow || (!v->long_mode && !vpt_vcpu_counts(v)))
+	if (v->shadowed & VPT_VCPU_SHADOW || (!v->long_mode && !vpt_vcpu_counts(v)))
 		return false;
 	return source == VPT_SOURCE_NMI || (v->regs->rflags & VPT_FL_IF && maskable_pending(v));
 }
@@ -223,7 +228,7 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 	enum vpt_event_source source = nmi_pending(v) ? VPT_SOURCE_NMI : VPT_SOURCE_EXTERNAL;
 	struct vpt_event event = {.kind = VPT_EV_ASYNC, .from = v->regs->rip};
 	struct vpt_exception e;
-	bool arrived = v->arrived;
+	bool arrived = v->pending & VPT_VCPU_ARRIVED;
 	uint8_t cpl = v->cpl;
 
 	if (!can_take(v, source))
@@ -238,7 +243,7 @@ bool vpt_irq_deliver(struct vpt_vcpu *v)
 			    (unsigned long long)event.from);
 		return true;
 	}
-	v->arrived = true;
+	v->pending |= VPT_VCPU_ARRIVED;
 	event.to = v->regs->rip;
 	event.vector = e.vector;
 	vpt_tracer_event_at(&v->tracer, &event, cpl, arrived);

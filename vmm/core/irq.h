@@ -8,18 +8,25 @@
 
 struct vpt_vcpu;
 
+/* Bits of vpt_irq.pending. A snapshot has them as bits of vpt_vcpu_state.flags, but the last. */
+enum vpt_irq_pending {
+	VPT_IRQ_TIMER_DUE = 1 << 5,
+	VPT_IRQ_PMI_RAISED = 1 << 6, /* since the guest read the port */
+	VPT_IRQ_PMI_DUE = 1 << 7,
+	VPT_IRQ_SAVED = 7 << 5,
+	VPT_IRQ_TIMER_ARMED = 1 << 16,
+};
+
 /* Interrupts to come (abi/boot.h): one timer, one PMI; and the devices' time. */
 struct vpt_irq {
-	bool timer_armed, timer_due;
+	uint32_t pending; /* enum vpt_irq_pending */
 	uint8_t timer_vector;
 	uint32_t timer_left; /* instructions; while untraced as of timer_set */
 	uint64_t timer_set;  /* ns, when untraced counting began */
 	uint64_t timer_at;   /* with an engine that counts: of ev->retired */
 	uint8_t pmi_vector;  /* 0: LVTPC */
-	bool pmi_raised;     /* since the port was read */
-	bool pmi_due;
-	uint64_t started; /* ns of the host, with others: the devices' time 0 */
-	uint64_t next;	  /* of the devices, when they were last touched */
+	uint64_t started;    /* ns of the host, with others: the devices' time 0 */
+	uint64_t next;	     /* of the devices, when they were last touched */
 };
 
 void vpt_irq_set_timer(struct vpt_vcpu *v, uint32_t value);

@@ -100,7 +100,7 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 	if (i)
 		side->ops.step = step_or_not;
 	side->vm.vcpu->engine = &side->ops;
-	side->vm.vcpu->step_always = true;
+	side->vm.vcpu->way |= VPT_WAY_STEP_ALWAYS;
 	return 0;
 }
 
@@ -244,7 +244,8 @@ static void check_breakpoints(struct vpt_lockstep_side *side)
 	uint64_t dr7 = 0;
 	unsigned int n;
 
-	if (v->engine->observes || !v->breakpoints || v->engine->get_dr(v->ev, 7, &dr7))
+	if (v->engine->observes || !(v->way & VPT_WAY_BREAKPOINTS) ||
+	    v->engine->get_dr(v->ev, 7, &dr7))
 		return;
 	for (n = 0; n < 4; n++)
 		if (dr7 >> (2 * n) & 3 && dr7 >> (16 + 4 * n) & 1)

@@ -53,11 +53,11 @@ static void look_around(struct vpt_vcpu *v)
  */
 static void wait_halted(struct vpt_vcpu *v)
 {
-	bool listens = v->regs->rflags & VPT_FL_IF || v->wait.any_irq;
+	bool listens = v->regs->rflags & VPT_FL_IF || v->wait.flags & VPT_WAIT_ANY_IRQ;
 
 	if (vpt_wait_look(v))
 		return;
-	if (listens && (v->irq.timer_armed || vpt_irq_next(v) != UINT64_MAX)) {
+	if (listens && (v->irq.pending & VPT_IRQ_TIMER_ARMED || vpt_irq_next(v) != UINT64_MAX)) {
 		vpt_irq_skip_to_next(v);
 		if (!vpt_vcpu_counts(v)) {
 			look_around(v);
@@ -75,7 +75,7 @@ static void wait_halted(struct vpt_vcpu *v)
 
 void vpt_vcpu_step(struct vpt_vcpu *v)
 {
-	if (v->untraced)
+	if (v->way & VPT_WAY_UNTRACED)
 		vpt_irq_leave_untraced(v);
 	if (vpt_unlikely(v->cbr_next < v->cbr_count))
 		vpt_clock_look(v);
@@ -85,7 +85,7 @@ void vpt_vcpu_step(struct vpt_vcpu *v)
 		vpt_hv_look(v);
 	if (vpt_unlikely(vpt_irq_pending(v)) && vpt_irq_deliver(v))
 		return;
-	if (vpt_unlikely(v->halted)) {
+	if (vpt_unlikely(v->pending & VPT_VCPU_HALTED)) {
 		wait_halted(v);
 		return;
 	}
@@ -129,17 +129,17 @@ static void untraced_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
 {
 	switch (exit->kind) {
 	case VPT_EXIT_KICK:
-		v->kick_armed = false;
+		v->pending &= ~VPT_VCPU_KICK_ARMED;
 		vpt_irq_poll(v);
 		look_around(v);
 		break;
 	case VPT_EXIT_IRQ_WINDOW:
-		v->shadow = false;
+		v->shadowed &= ~VPT_VCPU_SHADOW;
 		vpt_irq_deliver(v);
 		break;
 	case VPT_EXIT_HLT:
 		vpt_wait_hlt(v);
-		v->shadow = false;
+		v->shadowed &= ~VPT_VCPU_SHADOW;
 		wait_halted(v);
 		break;
 	case VPT_EXIT_FAULT:
@@ -189,22 +189,22 @@ static void arm_kick(struct vpt_vcpu *v)
 
 	if (v->engine->kick_after(v->ev, vpt_irq_wait(v, until)))
 		vpt_vm_stop(v->vm, VPT_STOP_HOST, "no timer");
-	v->kick_armed = true;
+	v->pending |= VPT_VCPU_KICK_ARMED;
 }
 
 static void run_untraced(struct vpt_vcpu *v)
 {
 	struct vpt_exit exit;
 
-	if (!v->untraced)
+	if (!(v->way & VPT_WAY_UNTRACED))
 		vpt_irq_enter_untraced(v);
-	if (v->halted) {
+	if (v->pending & VPT_VCPU_HALTED) {
 		wait_halted(v);
 		return;
 	}
-	if (!v->kick_armed)
+	if (!(v->pending & VPT_VCPU_KICK_ARMED))
 		arm_kick(v);
-	v->arrived = false;
+	v->pending &= ~VPT_VCPU_ARRIVED;
 	vpt_clock_release(v);
 	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
 	vpt_vcpu_load(v);
@@ -282,7 +282,7 @@ static void run_exactly(struct vpt_vcpu *v)
 	vpt_irq_advance(v);
 	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
 		return;
-	if (v->halted) {
+	if (v->pending & VPT_VCPU_HALTED) {
 		wait_halted(v);
 		return;
 	}
@@ -292,12 +292,12 @@ static void run_exactly(struct vpt_vcpu *v)
 	}
 	vpt_observe(v);
 	v->ev->budget = budget(v);
-	if (v->shadow)
+	if (v->shadowed & VPT_VCPU_SHADOW)
 		v->ev->shadow = true;
-	v->shadow = false;
+	v->shadowed &= ~VPT_VCPU_SHADOW;
 	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
 	vpt_vcpu_load(v);
-	v->shadow = v->ev->shadow;
+	vpt_put_bit(&v->shadowed, VPT_VCPU_SHADOW, v->ev->shadow);
 	exact_exit(v, &exit);
 	if (v->max_insns && v->tracer.insns >= v->max_insns)
 		vpt_vm_stop(v->vm, VPT_STOP_MAX_INSNS, "at %#llx",
@@ -376,7 +376,7 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 			look_around(v);
 			continue;
 		}
-		if (vpt_tracer_on(&v->tracer) || v->step_always)
+		if (vpt_tracer_on(&v->tracer) || v->way & VPT_WAY_STEP_ALWAYS)
 			vpt_vcpu_step(v);
 		else
 			run_untraced(v);

@@ -39,11 +39,12 @@ static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum 
 		.next = next,
 		.to = to,
 		.cpl = v->cpl,
-		.flags = (uint16_t)((v->arrived ? VPT_ORACLE_ARRIVED : 0) |
+		.flags = (uint16_t)(((v->pending & VPT_VCPU_ARRIVED) ? VPT_ORACLE_ARRIVED : 0) |
 				    (cond ? VPT_ORACLE_COND : 0)),
 	};
 
-	v->arrived = flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN;
+	vpt_put_bit(&v->pending, VPT_VCPU_ARRIVED,
+		    flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN);
 	vpt_tracer_retired(&v->tracer, &insn);
 	if (flow != VPT_FLOW_NEXT)
 		return;

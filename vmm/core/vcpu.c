@@ -130,7 +130,7 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 	v->vm = vm;
 	v->index = index;
 	v->engine = vm->engine;
-	v->untraced = true;
+	v->way |= VPT_WAY_UNTRACED;
 	v->pause_at = UINT64_MAX;
 	v->insns = vpt_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;
@@ -174,7 +174,7 @@ int vpt_vcpu_record(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
 int vpt_vcpu_watch(struct vpt_vcpu *v, const uint64_t *ips, size_t count)
 {
 	if (count > VPT_MAX_WATCHES) {
-		v->step_always = true;
+		v->way |= VPT_WAY_STEP_ALWAYS;
 		return 0;
 	}
 	return v->engine->watch(v->ev, ips, count);

@@ -3,6 +3,7 @@
 #ifndef VMM_CORE_VCPU_H
 #define VMM_CORE_VCPU_H
 
+#include "core/bit.h"
 #include "core/clock.h"
 #include "core/insn.h"
 #include "core/irq.h"
@@ -16,6 +17,36 @@
 #define VPT_MAX_WATCHES 4
 
 struct vpt_vcpu_hv;
+
+/*
+ * Bits of vpt_vcpu.pending: what the last instruction left for the next step of the core. A
+ * snapshot has the first two as bits of vpt_vcpu_state.flags.
+ */
+enum vpt_vcpu_pending {
+	VPT_VCPU_HALTED = 1 << 0,
+	VPT_VCPU_ARRIVED = 1 << 2, /* the next instruction is the target of a transfer */
+	VPT_VCPU_PENDING_SAVED = VPT_VCPU_HALTED | VPT_VCPU_ARRIVED,
+	VPT_VCPU_TOLD = 1 << 16,  /* the tracer has counted this instruction (xstate.c) */
+	VPT_VCPU_TAKEN = 1 << 17, /* vpt_emulate() took the conditional branch */
+	VPT_VCPU_KICK_ARMED = 1 << 18,
+};
+
+/* Bits of vpt_vcpu.shadowed: what may not be delivered yet. Bits of vpt_vcpu_state.flags, too. */
+enum vpt_vcpu_shadowed {
+	VPT_VCPU_SHADOW = 1 << 1,      /* interrupts, after STI or a load of SS */
+	VPT_VCPU_NMI_BLOCKED = 1 << 3, /* from the delivery of an NMI to the next IRET */
+	VPT_VCPU_AFTER_SS = 1 << 4,    /* breakpoints, after a load of SS */
+	VPT_VCPU_SHADOWED_SAVED = VPT_VCPU_SHADOW | VPT_VCPU_NMI_BLOCKED | VPT_VCPU_AFTER_SS,
+};
+
+/* Bits of vpt_vcpu.way: how the guest is run, and by which clock. */
+enum vpt_vcpu_way {
+	VPT_WAY_STEP_ALWAYS = 1 << 0, /* untraced code is stepped too */
+	VPT_WAY_BREAKPOINTS = 1 << 1, /* DR7 enables some, which the core has to check for */
+	VPT_WAY_UNTRACED = 1 << 2,    /* timers run on the host's clock */
+	VPT_WAY_HELD = 1 << 3,	      /* the TSC does not, since a trace has begun */
+	VPT_WAY_RAN_FREE = 1 << 4,    /* the guest has seen the host's TSC */
+};
 
 struct vpt_vcpu {
 	struct vpt_vm *vm;
@@ -40,20 +71,10 @@ struct vpt_vcpu {
 	struct vpt_vcpu_hv *hv; /* VM entries and exits are traced (hv.h); NULL: there are none */
 	struct vpt_observer observer; /* of engines that can be observed */
 	struct vpt_wait wait;
-	uint64_t ptwrite; /* the operand of the PTWRITE at hand */
-	bool halted;
-	bool shadow;	  /* STI or a load of SS: no interrupt yet */
-	bool arrived;	  /* the next instruction was jumped to */
-	bool told;	  /* the tracer has counted this instruction (xstate.c) */
-	bool taken;	  /* what vpt_emulate() made of a conditional branch */
-	bool nmi_blocked; /* from the delivery of an NMI to the next IRET */
-	bool after_ss;	  /* the last instruction loaded SS: no breakpoint yet */
-	bool breakpoints; /* DR7 has some: what the core does itself would pass them by */
-	bool step_always; /* untraced code is stepped too */
-	bool untraced;	  /* timers run on the host's clock */
-	bool held;	  /* ... but the TSC no longer, as a trace has begun */
-	bool ran_free;	  /* the guest has seen the host's TSC */
-	bool kick_armed;
+	uint64_t ptwrite;  /* the operand of the PTWRITE at hand */
+	uint32_t pending;  /* enum vpt_vcpu_pending */
+	uint32_t shadowed; /* enum vpt_vcpu_shadowed */
+	uint32_t way;	   /* enum vpt_vcpu_way */
 
 	struct vpt_retired running; /* with an engine that observes: what vpt_exec_one() runs */
 	uint64_t host_offset;	/* software's, in the TSC of a host, when it was last looked at */

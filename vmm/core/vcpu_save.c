@@ -10,9 +10,12 @@
 
 VPT_STATIC_ASSERT(sizeof(struct vpt_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
 
-static uint32_t flag(bool set, uint32_t bit)
+VPT_STATIC_ASSERT(VPT_VCPU_FLAGS == (1 << 8) - 1, "a part of a file format");
+
+/* The bits of @mask come from @from, the others stay. */
+static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)
 {
-	return set ? bit : 0;
+	*word = (*word & ~mask) | (from & mask);
 }
 
 void vpt_vcpu_save(struct vpt_vcpu *v, struct vpt_vcpu_state *state)
@@ -20,11 +23,7 @@ void vpt_vcpu_save(struct vpt_vcpu *v, struct vpt_vcpu_state *state)
 	const struct vpt_irq *irq = &v->irq;
 
 	memset(state, 0, sizeof(*state));
-	state->flags =
-		flag(v->halted, VPT_VCPU_HALTED) | flag(v->shadow, VPT_VCPU_SHADOW) |
-		flag(v->arrived, VPT_VCPU_ARRIVED) | flag(v->nmi_blocked, VPT_VCPU_NMI_BLOCKED) |
-		flag(v->after_ss, VPT_VCPU_AFTER_SS) | flag(irq->timer_due, VPT_VCPU_TIMER_DUE) |
-		flag(irq->pmi_raised, VPT_VCPU_PMI_RAISED) | flag(irq->pmi_due, VPT_VCPU_PMI_DUE);
+	state->flags = (v->pending | v->shadowed | irq->pending) & VPT_VCPU_FLAGS;
 	state->timer_vector = irq->timer_vector;
 	state->pmi_vector = irq->pmi_vector;
 	state->debug_pending = v->debug_pending;
@@ -42,14 +41,9 @@ bool vpt_vcpu_restore(struct vpt_vcpu *v, const struct vpt_vcpu_state *state)
 	    state->debug_pending & ~DEBUG_CAUSES || !vpt_perfmon_load(v, &state->perfmon) ||
 	    !vpt_wait_load(v, &state->wait))
 		return false;
-	v->halted = flags & VPT_VCPU_HALTED;
-	v->shadow = flags & VPT_VCPU_SHADOW;
-	v->arrived = flags & VPT_VCPU_ARRIVED;
-	v->nmi_blocked = flags & VPT_VCPU_NMI_BLOCKED;
-	v->after_ss = flags & VPT_VCPU_AFTER_SS;
-	irq->timer_due = flags & VPT_VCPU_TIMER_DUE;
-	irq->pmi_raised = flags & VPT_VCPU_PMI_RAISED;
-	irq->pmi_due = flags & VPT_VCPU_PMI_DUE;
+	load_bits(&v->pending, flags, VPT_VCPU_PENDING_SAVED);
+	load_bits(&v->shadowed, flags, VPT_VCPU_SHADOWED_SAVED);
+	load_bits(&irq->pending, flags, VPT_IRQ_SAVED);
 	irq->timer_vector = state->timer_vector;
 	irq->pmi_vector = state->pmi_vector;
 	v->debug_pending = state->debug_pending;

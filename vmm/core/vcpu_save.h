@@ -10,16 +10,9 @@
 #include "core/vcpu.h"
 #include "core/wait.h"
 
+/* Bits of vpt_vcpu_state.flags: vpt_vcpu.pending and .shadowed, and vpt_irq.pending. */
 enum vpt_vcpu_state_flags {
-	VPT_VCPU_HALTED = 1 << 0,
-	VPT_VCPU_SHADOW = 1 << 1,
-	VPT_VCPU_ARRIVED = 1 << 2,
-	VPT_VCPU_NMI_BLOCKED = 1 << 3,
-	VPT_VCPU_AFTER_SS = 1 << 4,
-	VPT_VCPU_TIMER_DUE = 1 << 5,
-	VPT_VCPU_PMI_RAISED = 1 << 6,
-	VPT_VCPU_PMI_DUE = 1 << 7,
-	VPT_VCPU_FLAGS = (1 << 8) - 1,
+	VPT_VCPU_FLAGS = VPT_VCPU_PENDING_SAVED | VPT_VCPU_SHADOWED_SAVED | VPT_IRQ_SAVED,
 };
 
 struct vpt_vcpu_state {

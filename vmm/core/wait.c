@@ -61,19 +61,21 @@ static enum vpt_done monitor(struct vpt_vcpu *v, const struct vpt_insn *insn,
 
 	if (!vpt_operand_line(v, insn, &address, e))
 		return VPT_DONE_FAULT;
-	v->wait.armed = vpt_walk_page(&v->vm->mem, &v->paging, address, VPT_WALK_READ, &page);
+	vpt_put_bit(&v->wait.flags, VPT_WAIT_ARMED,
+		    vpt_walk_page(&v->vm->mem, &v->paging, address, VPT_WALK_READ, &page));
 	v->wait.line = page.gpa & ~(uint64_t)(LINE - 1);
-	v->wait.armed = v->wait.armed && look_at_line(v, v->wait.copy);
+	if (v->wait.flags & VPT_WAIT_ARMED && !look_at_line(v, v->wait.copy))
+		v->wait.flags &= ~VPT_WAIT_ARMED;
 	return retire(v, insn);
 }
 
 /* Armed by MONITOR and not stored to since? Either way it is over with. */
 static bool disarm(struct vpt_vcpu *v)
 {
-	bool armed = v->wait.armed;
+	bool armed = v->wait.flags & VPT_WAIT_ARMED;
 	uint8_t now[LINE];
 
-	v->wait.armed = false;
+	v->wait.flags &= ~VPT_WAIT_ARMED;
 	return armed && look_at_line(v, now) && !memcmp(now, v->wait.copy, LINE);
 }
 
@@ -84,10 +86,10 @@ static uint8_t resolve(uint8_t hints)
 
 static void halt(struct vpt_vcpu *v, uint8_t cstate)
 {
-	v->halted = true;
+	v->pending |= VPT_VCPU_HALTED;
 	v->wait.cstate = cstate;
-	v->wait.instruction = false;
-	v->wait.timed = v->wait.any_irq = v->wait.os_limit = false;
+	v->wait.flags &= ~VPT_WAIT_INSTRUCTION;
+	v->wait.flags &= ~(VPT_WAIT_TIMED | VPT_WAIT_ANY_IRQ | VPT_WAIT_OS_LIMIT);
 }
 
 void vpt_wait_hlt(struct vpt_vcpu *v)
@@ -113,8 +115,8 @@ static enum vpt_done mwait(struct vpt_vcpu *v, const struct vpt_insn *insn, stru
 		return fault(e, vpt_fault_code(VPT_VEC_GP, 0));
 	if (disarm(v) && (hints & HINT_C0) != HINT_C0) {
 		halt(v, resolve(hints));
-		v->wait.instruction = true;
-		v->wait.any_irq = ext & 1;
+		v->wait.flags |= VPT_WAIT_INSTRUCTION;
+		vpt_put_bit(&v->wait.flags, VPT_WAIT_ANY_IRQ, ext & 1);
 		v->wait.hints = hints;
 		v->wait.ext = (uint8_t)ext;
 	}
@@ -129,7 +131,7 @@ static void limit(struct vpt_vcpu *v, uint64_t now, uint64_t control)
 	if (!most || v->wait.deadline - now <= most)
 		return;
 	v->wait.deadline = now + most;
-	v->wait.os_limit = true;
+	v->wait.flags |= VPT_WAIT_OS_LIMIT;
 }
 
 /* UMWAIT and TPAUSE, until the TSC is EDX:EAX; the operand asks for C0.1 or C0.2. */
@@ -147,7 +149,7 @@ static enum vpt_done pause_until(struct vpt_vcpu *v, const struct vpt_insn *insn
 	v->regs->rflags &= ~(uint64_t)FL_ARITHMETIC;
 	if ((!monitored || disarm(v)) && deadline > now) {
 		halt(v, state & 1 || control & 1 ? CSTATE_C0_1 : CSTATE_C0_2);
-		v->wait.instruction = v->wait.timed = v->wait.any_irq = true;
+		v->wait.flags |= VPT_WAIT_INSTRUCTION | VPT_WAIT_TIMED | VPT_WAIT_ANY_IRQ;
 		v->wait.hints = 0;
 		v->wait.ext = state & 1;
 		v->wait.deadline = deadline;
@@ -186,7 +188,7 @@ void vpt_wait_tell(struct vpt_vcpu *v, uint64_t ip, uint64_t next)
 {
 	const struct vpt_event event = {
 		.kind = VPT_EV_SLEEP,
-		.flags = v->wait.instruction ? VPT_EVF_MWAIT : 0,
+		.flags = v->wait.flags & VPT_WAIT_INSTRUCTION ? VPT_EVF_MWAIT : 0,
 		.cstate = v->wait.cstate,
 		.ext = v->wait.ext,
 		.from = ip,
@@ -194,7 +196,7 @@ void vpt_wait_tell(struct vpt_vcpu *v, uint64_t ip, uint64_t next)
 		.value = v->wait.hints,
 	};
 
-	v->wait.told = true;
+	v->wait.flags |= VPT_WAIT_TOLD;
 	vpt_tracer_event(&v->tracer, &event, v->cpl);
 }
 
@@ -209,16 +211,16 @@ void vpt_wait_end(struct vpt_vcpu *v, enum vpt_wake why)
 		.to = v->regs->rip,
 	};
 
-	if (!v->halted)
+	if (!(v->pending & VPT_VCPU_HALTED))
 		return;
-	v->halted = false;
-	if (why == VPT_WAKE_TIMER && v->wait.os_limit) {
+	v->pending &= ~VPT_VCPU_HALTED;
+	if (why == VPT_WAKE_TIMER && v->wait.flags & VPT_WAIT_OS_LIMIT) {
 		v->regs->rflags |= VPT_FL_CF;
 		v->ev->regs_dirty = true;
 	}
-	if (v->wait.told)
+	if (v->wait.flags & VPT_WAIT_TOLD)
 		vpt_tracer_event(&v->tracer, &event, v->cpl);
-	v->wait.told = false;
+	v->wait.flags &= ~VPT_WAIT_TOLD;
 }
 
 /* Instructions until the deadline, had they run. */
@@ -239,11 +241,11 @@ bool vpt_wait_look(struct vpt_vcpu *v)
 {
 	uint64_t left, next;
 
-	if (v->wait.any_irq && vpt_irq_pending(v)) {
+	if (v->wait.flags & VPT_WAIT_ANY_IRQ && vpt_irq_pending(v)) {
 		vpt_wait_end(v, VPT_WAKE_INTERRUPT);
 		return true;
 	}
-	if (!v->wait.timed)
+	if (!(v->wait.flags & VPT_WAIT_TIMED))
 		return false;
 	left = until_deadline(v);
 	next = vpt_irq_next(v);
@@ -253,11 +255,6 @@ bool vpt_wait_look(struct vpt_vcpu *v)
 		vpt_devices_idle(v, left);
 	vpt_wait_end(v, VPT_WAKE_TIMER);
 	return true;
-}
-
-static uint8_t flag(bool set, unsigned int bit)
-{
-	return set ? (uint8_t)bit : 0;
 }
 
 void vpt_wait_save(const struct vpt_vcpu *v, struct vpt_wait_state *state)
@@ -270,10 +267,7 @@ void vpt_wait_save(const struct vpt_vcpu *v, struct vpt_wait_state *state)
 		.cstate = w->cstate,
 		.hints = w->hints,
 		.ext = w->ext,
-		.flags = flag(w->armed, VPT_WAIT_ARMED) |
-			 flag(w->instruction, VPT_WAIT_INSTRUCTION) |
-			 flag(w->any_irq, VPT_WAIT_ANY_IRQ) | flag(w->timed, VPT_WAIT_TIMED) |
-			 flag(w->os_limit, VPT_WAIT_OS_LIMIT) | flag(w->told, VPT_WAIT_TOLD),
+		.flags = (uint8_t)w->flags,
 	};
 	memcpy(state->copy, w->copy, sizeof(w->copy));
 }
@@ -290,12 +284,7 @@ bool vpt_wait_load(struct vpt_vcpu *v, const struct vpt_wait_state *state)
 		.cstate = state->cstate,
 		.hints = state->hints,
 		.ext = state->ext,
-		.armed = state->flags & VPT_WAIT_ARMED,
-		.instruction = state->flags & VPT_WAIT_INSTRUCTION,
-		.any_irq = state->flags & VPT_WAIT_ANY_IRQ,
-		.timed = state->flags & VPT_WAIT_TIMED,
-		.os_limit = state->flags & VPT_WAIT_OS_LIMIT,
-		.told = state->flags & VPT_WAIT_TOLD,
+		.flags = state->flags,
 	};
 	memcpy(w->copy, state->copy, sizeof(w->copy));
 	return true;

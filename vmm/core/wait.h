@@ -11,6 +11,17 @@
 
 struct vpt_vcpu;
 
+/* Bits of vpt_wait.flags, and of a snapshot's vpt_wait_state.flags. */
+enum vpt_wait_state_flags {
+	VPT_WAIT_ARMED = 1 << 0,       /* MONITOR or UMONITOR */
+	VPT_WAIT_INSTRUCTION = 1 << 1, /* by MWAIT, UMWAIT, TPAUSE; else by HLT */
+	VPT_WAIT_ANY_IRQ = 1 << 2,     /* an interrupt ends it, whatever RFLAGS.IF */
+	VPT_WAIT_TIMED = 1 << 3,       /* the deadline ends it */
+	VPT_WAIT_OS_LIMIT = 1 << 4,    /* the deadline is that of IA32_UMWAIT_CONTROL */
+	VPT_WAIT_TOLD = 1 << 5,	       /* the halt was reported to PT */
+	VPT_WAIT_FLAGS = (1 << 6) - 1,
+};
+
 /* What MONITOR watches, and what a vCPU that is halted waits for. */
 #define VPT_WAIT_LINE 64u
 struct vpt_wait {
@@ -19,12 +30,7 @@ struct vpt_wait {
 	uint8_t copy[VPT_WAIT_LINE]; /* of the line, when it was armed */
 	uint8_t cstate;		     /* as events have it */
 	uint8_t hints, ext;
-	bool armed;
-	bool instruction; /* by MWAIT, UMWAIT, TPAUSE; else by HLT */
-	bool any_irq;	  /* an interrupt ends it, whatever RFLAGS.IF */
-	bool timed;	  /* the deadline ends it */
-	bool os_limit;	  /* ... which is IA32_UMWAIT_CONTROL's */
-	bool told;	  /* PT knows of it */
+	uint32_t flags; /* enum vpt_wait_state_flags */
 };
 
 /* Any of the instructions; NATIVE: not the core's here. */
@@ -43,17 +49,6 @@ void vpt_wait_end(struct vpt_vcpu *v, enum vpt_wake why);
 /* Does something end it that is delivered to nobody? Then it did: a deadline, up to which
  * time passes, or an interrupt that RFLAGS.IF holds back. */
 bool vpt_wait_look(struct vpt_vcpu *v);
-
-/* For snapshots. */
-enum vpt_wait_state_flags {
-	VPT_WAIT_ARMED = 1 << 0,
-	VPT_WAIT_INSTRUCTION = 1 << 1,
-	VPT_WAIT_ANY_IRQ = 1 << 2,
-	VPT_WAIT_TIMED = 1 << 3,
-	VPT_WAIT_OS_LIMIT = 1 << 4,
-	VPT_WAIT_TOLD = 1 << 5,
-	VPT_WAIT_FLAGS = (1 << 6) - 1,
-};
 
 /* struct vpt_wait. */
 struct vpt_wait_state {

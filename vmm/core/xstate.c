@@ -23,7 +23,7 @@ static void save(void *opaque, void *state)
 	struct vpt_vcpu *v = of(opaque);
 
 	vpt_tracer_xsaves(&v->tracer, state, &v->running);
-	v->told = true;
+	v->pending |= VPT_VCPU_TOLD;
 }
 
 static bool check(void *opaque, const void *state)
@@ -36,7 +36,7 @@ static void restore(void *opaque, const void *state)
 	struct vpt_vcpu *v = of(opaque);
 
 	vpt_tracer_xrstors(&v->tracer, state, &v->running);
-	v->told = true;
+	v->pending |= VPT_VCPU_TOLD;
 }
 
 const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v)
