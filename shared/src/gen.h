@@ -39,10 +39,10 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt);
 void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet);
 void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag);
 
-/* Make an IP packet, compressed as it is to be if it is the next one to be sent. */
-size_t vpt_gen_make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip);
 /* Send an IP packet; `ip` is a RIP. */
 void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip);
+/* Defer a TIP, or send it where none may be deferred. */
+void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to);
 /* Send an IP packet without a payload, since the IP is out of context. */
 void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op);
 
@@ -106,9 +106,8 @@ void vpt_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind) VPT_COLD;
 /* OVF and what follows it, at `ip` (33.3.8). */
 void vpt_gen_overflow(struct vpt_pt *pt, uint64_t ip);
 
-/* gen_defer.c: TIPs that wait (33.4.2.3): put one there; move all to `buf`, which has
- * VPT_DEFER_BYTES, behind their TNT; drop all. */
-void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to);
+/* gen_defer.c: deferred TIPs (33.4.2.3): move all to `buf`, which has VPT_DEFER_BYTES, behind
+ * their TNT; drop all. */
 size_t vpt_gen_take_tips(struct vpt_pt *pt, uint8_t *buf);
 void vpt_gen_drop_tips(struct vpt_pt *pt);
 

@@ -114,11 +114,6 @@ static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode
 	return vpt_encode_ip(buf, op, ip_bytes, ip);
 }
 
-size_t vpt_gen_make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode op, uint64_t ip)
-{
-	return make_ip(pt, buf, op, ip);
-}
-
 void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
 {
 	uint8_t buf[VPT_PKT_MAX];
@@ -128,6 +123,20 @@ void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
 	if (op != VPT_OP_FUP)
 		vpt_gen_eligible(pt);
 	vpt_gen_put(pt, buf, make_ip(pt, buf, op, ip));
+}
+
+void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
+{
+	struct vpt_pt_defer *defer = &pt->defer;
+	bool full = sizeof(defer->bytes) - defer->len < VPT_PKT_MAX;
+
+	/* [DEFER-CYC] The time of a TIP is told by the CYC before it. */
+	if (pt->tnt == 1 || full || pt->time.cyc_en) {
+		vpt_gen_ip(pt, VPT_OP_TIP, to);
+		return;
+	}
+	defer->len += (uint16_t)make_ip(pt, defer->bytes + defer->len, VPT_OP_TIP, to);
+	pt->tips_wait = true;
 }
 
 void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
