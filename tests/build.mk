@@ -119,7 +119,7 @@ CHECKS_RTIT := $(foreach part,$(RANDOM_PARTS),'tests/random/rtit.sh $(part) $(RA
 # Three cases of each verb, few failures of each kind; not with sanitizers, whose allocator is
 # their own.
 CHECKS_FAULTS := $(if $(filter rel dbg,$(MODE)),'tests/faults/faults.sh -s 1')
-CHECKS_HOUSE := $(addprefix .ci/check-,cycles format hardened headers layers objects series tail tree) tests/house/checks.sh \
+CHECKS_HOUSE := $(addprefix .ci/check-,cycles format hardened headers layers objects prose series tail tree) tests/house/checks.sh \
 	tests/house/runner.sh tests/house/bench.sh tests/house/fresh.sh tests/house/build_progress.sh \
 	tests/house/machine.sh
 CHECKS_INSTALL := tests/house/install.sh tests/house/abi.sh
@@ -167,7 +167,7 @@ tested := all unit-build tools-build $(HOSTILE) $(CONFIGS_TEST) silicon-build fo
 #?   make check-ptt     the streams of libipt's source package, compiled by its pttc (needs the
 #?                      network once): libvptdecode lists the flow that each expects, or
 #?                      tests/ptt/differences says why not
-#?   make check-house   format, hardening, headers, layers, objects, tail jumps, tree; and that these
+#?   make check-house   format, cycles, hardening, headers, layers, objects, prose, tail jumps, tree; and that these
 #?                      find faults
 #?   make check-install install, compile against what was installed, uninstall
 #?   make check-deb     build the Debian packages; lintian, and use in an overlay of this system

@@ -151,6 +151,23 @@ echo "$dual" >shared/src/fault.c
 tap_run "check-series finds a file that QEMU's copy lacks" sh -c '! .ci/check-series >/dev/null 2>&1'
 rm shared/src/fault.c
 tap_run "check-series passes without it" .ci/check-series
+fault "a comment without a head" vmm/fault.c check-prose <<EOF2
+$gpl
+/* Heads a file. */
+/* What a fault does. */
+EOF2
+fault "a long sentence" docs/fault.md check-prose <<EOF2
+$(seq -s ' ' -f 'word%g' 26).
+EOF2
+fault "a file without a heading" vmm/fault.c check-prose <<EOF2
+$gpl
+int vpt_fault;
+EOF2
+fault "a verb that is not the field's" vmm/fault.c check-prose <<EOF2
+$gpl
+/* Heads a file. */
+int vpt_fault_settle(void)
+EOF2
 fault "libc in shared" shared/src/fault.c check-layers <<EOF2
 $dual
 #include <string.h>
