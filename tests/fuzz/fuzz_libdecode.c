@@ -29,7 +29,7 @@ enum op {
 	OP_IP,	   /* kind: 1; where: 2 */
 	OP_PACKET, /* kind: 1; value: 2 */
 	OP_PSB,	   /* what is in it: 1; where: 2 */
-	OP_REST,   /* how: 1: vptd_begin(), vptd_finish(), vptd_count() */
+	OP_REST,   /* how: 1: vptd_begin(), vptd_finish(), vptd_count(), or the last bytes again */
 };
 
 enum input_flag {
@@ -78,6 +78,7 @@ struct play {
 	bool given[PAGES]; /* by OP_CODE or OP_PART */
 	uint8_t stream[1024];
 	size_t waiting;	    /* bytes of it that have not been pushed */
+	uint8_t last[64];   /* the last bytes of the stream */
 	uint64_t pushed;    /* bytes that have */
 	uint64_t ran;	    /* instructions of all runs */
 	uint64_t callbacks; /* a hash of them */
@@ -218,10 +219,14 @@ static void flush(struct play *p)
 
 static void push(struct play *p, const uint8_t *bytes, size_t len)
 {
+	size_t keep = sizeof(p->last) - (len < sizeof(p->last) ? len : sizeof(p->last));
+
 	if (len > sizeof(p->stream) - p->waiting)
 		flush(p);
 	memcpy(p->stream + p->waiting, bytes, len);
 	p->waiting += len;
+	memmove(p->last, p->last + sizeof(p->last) - keep, keep);
+	memcpy(p->last + keep, bytes + len - (sizeof(p->last) - keep), sizeof(p->last) - keep);
 }
 
 static void push_packet(struct play *p, const struct vpt_packet *packet)
@@ -317,10 +322,25 @@ static void count(struct play *p)
 	vptd_counts_free(some_of);
 }
 
+/* Send the last bytes again: caches of packets only keep what comes more than once. */
+static void repeat(struct play *p, size_t n, unsigned int times)
+{
+	uint8_t bytes[sizeof(p->last)];
+
+	memcpy(bytes, p->last + sizeof(p->last) - n, n);
+	while (times--)
+		push(p, bytes, n);
+}
+
 static void do_rest(struct play *p, struct input *in)
 {
 	static const unsigned int modes[] = {64, 64, 32, 16};
 	uint64_t how = take(in, 1);
+
+	if ((how & 3) == 3) {
+		repeat(p, 1 + take(in, 1) % sizeof(p->last), 1 + (how >> 2));
+		return;
+	}
 
 	flush(p);
 	switch (how & 3) {
