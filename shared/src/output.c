@@ -8,7 +8,7 @@
 /* Longest stretch asked for at once: what a pointer difference can express. */
 #define MAX_STRETCH ((size_t)-1 >> 1)
 
-/* What the schemes do differently. NULL: the scheme has no regions. */
+/* The operations of a scheme. NULL: the scheme has no regions. */
 struct scheme {
 	enum vpt_output_error (*start)(struct vpt_output *out, const struct vpt_rtit *rtit,
 				       unsigned int *events);

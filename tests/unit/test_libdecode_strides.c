@@ -132,7 +132,7 @@ static void put_psb(void)
 	run.depth = 0;
 }
 
-/* What ran since the last packet is lost. */
+/* Lose the instructions that ran since the last packet. */
 static void put_overflow(void)
 {
 	put("\x02\xf3\x7d", 3);

@@ -46,7 +46,7 @@ static const struct {
 	const char *name, *script, *steps;
 } expected[] = {
 	{"wrmsr ends it", "start@0 0 1 end-disabled@3", "E0 0 A1"},
-	/* What runs without a trace is nothing to it. */
+	/* Instructions that run without a trace are not expected in it. */
 	{"host ends it", "start@0 0 1 end-closed@3 3 event:14@4 start@5 end-closed@5",
 	 "E0 0 1 A3 E5 A5"},
 	{"no os", "no-os start@0 0 1 2+/3 3/3 10+ 4+/3 event:14@5/3 20+ 5+/3 11+ end-disabled@13",
@@ -63,7 +63,7 @@ static const struct {
 	 "E10 10 1f 20 21 D E1e A1e"},
 	{"filter start inside", "filter2=10-1f filter3=30-30 start@10 10 30+ 31 2f+ end-closed@30",
 	 "E10 10 30 31 D"},
-	/* Where ContextEn rises FilterEn is looked at anew, without a branch. */
+	/* A rise of ContextEn evaluates FilterEn again, without a branch. */
 	{"filter as context rises",
 	 "filter0=10-1f match=2000 cr3=1000 start@0 0 10+w cr3=2000 13w cr3=1000 16+ 1ew "
 	 "cr3=2000 21 end-closed@22",
@@ -87,7 +87,7 @@ static const struct {
 	{"trace stop by event", "stop1=40-4f start@0 event:32@0 end-stop@40", "E0 A0 T"},
 	{"trace stop by cr3", "stop1=40-4f start@3d 3dw cr3=1000 end-stop@40", "E3d 3d D T"},
 	{"trace stop at start", "stop1=40-4f start@40 end-stop@40", "T"},
-	/* Where it overlaps with a filter it is a TraceStop; out of a filter, too. */
+	/* A TraceStop range stops the trace inside a filter range and outside of it. */
 	{"trace stop and filter",
 	 "filter0=0-1f stop1=10-2f start@0 0 end-stop@10 start@40 40 end-stop@2f", "E0 0 D T T"},
 	{"trace stop out of context", "no-os stop1=40-4f start@0/3 0/3 40+ 41+/3 end-closed@42/3",

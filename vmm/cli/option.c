@@ -12,7 +12,7 @@
 #define ROWS_MAX  96
 #define FIRST_ROW 256 /* what getopt_long() returns for row 0; smaller ones are letters */
 
-/* What getopt_long() takes, made of a table. */
+/* The arguments of getopt_long(), made from a table. */
 struct getopt_tables {
 	struct option longs[ROWS_MAX + 1];
 	char shorts[2 + 2 * ROWS_MAX + 1];

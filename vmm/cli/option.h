@@ -93,7 +93,7 @@ void vpt_verb_help(const struct vpt_verb *verb);
 /* Print the completion of @shell, "bash" or "zsh". False: there is none. */
 bool vpt_complete(const char *shell);
 
-/* What a value can be: the word @i, or NULL behind the last. */
+/* Returns word @i of the values that an option can have, or NULL behind the last word. */
 const char *vpt_option_word(const struct vpt_option *option, unsigned int i);
 
 /* Returns true if the words are equal, or one letter is wrong, missing, extra or swapped. */

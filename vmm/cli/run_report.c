@@ -202,7 +202,7 @@ static int show_other_end(const struct vpt_run_report *r, const char *where)
 			end->before, stop->text, end->after, end->where ? where : "");
 }
 
-/* What could not be written: a trace or a snapshot. */
+/* Report an output that could not be written, a trace or a snapshot. */
 static int show_write_error(const struct vpt_run_report *r, const char *option, const char *path,
 			    const char *why)
 {

@@ -217,6 +217,26 @@ static inline bool dec_flow_pushes(const struct dec_flow *f, const struct dec_bl
 		block->insn_kind == DEC_INSN_CALL);
 }
 
+/* Returns true if the topmost @n addresses of the stack are those at @at, the topmost first. */
+static inline bool dec_flow_has_on_top(const struct dec_flow *f, const uint64_t *at, unsigned int n)
+{
+	unsigned int i;
+
+	if (f->depth < n)
+		return false;
+	for (i = 0; i < n; i++) {
+		if (at[i] != f->stack[(f->top - 1 - i) % DEC_STACK])
+			return false;
+	}
+	return true;
+}
+
+/* Returns true if no path of this view is used again. @of_all: index of views[]. */
+static inline bool dec_flow_is_past(const struct dec_flow *f, uint32_t view, bool of_all)
+{
+	return view != f->views[of_all] && (of_all || view <= dec_code_past(f->code));
+}
+
 /* False: the stack is empty. */
 static inline bool dec_flow_pop(struct dec_flow *f, uint64_t *ip)
 {

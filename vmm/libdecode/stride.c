@@ -158,27 +158,6 @@ static inline bool is_of(const struct stride *w, const struct dec_block *from,
 	       w->n == key->n;
 }
 
-/* Are the addresses that the stride takes off the stack those that are there? */
-static inline bool returns_match(const struct dec_strides *s, const struct dec_flow *f,
-				 const struct stride *w)
-{
-	unsigned int i;
-
-	if (f->depth < w->pops)
-		return false;
-	for (i = 0; i < w->pops; i++) {
-		if (s->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
-			return false;
-	}
-	return true;
-}
-
-/* No stride of this view is used again. */
-static bool is_past(const struct dec_flow *f, const struct stride *w)
-{
-	return w->view != f->views[w->of_all] && (w->of_all || w->view <= dec_code_past(f->code));
-}
-
 /* The most strides from a block by the same packets, which take different addresses. */
 #define TWINS_MAX 8u
 
@@ -194,8 +173,10 @@ static inline struct stride *find(const struct dec_strides *s, const struct dec_
 
 		if (!is_of(w, f->cur, key))
 			continue;
-		*found = w->view == f->views[w->of_all] && returns_match(s, f, w);
-		if (vpt_likely(*found) || is_past(f, w) || ++twins == TWINS_MAX)
+		*found = w->view == f->views[w->of_all] &&
+			 dec_flow_has_on_top(f, s->addresses + w->stack, w->pops);
+		if (vpt_likely(*found) || dec_flow_is_past(f, w->view, w->of_all) ||
+		    ++twins == TWINS_MAX)
 			return w;
 	}
 	*found = false;

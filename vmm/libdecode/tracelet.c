@@ -114,27 +114,6 @@ static inline size_t slot_of(const struct dec_tracelets *t, const struct dec_blo
 	return hash * 0x9e3779b97f4a7c15ull >> 32 & t->mask;
 }
 
-/* Are the addresses that the walk takes off the stack those that are there? */
-static inline bool returns_match(const struct dec_tracelets *t, const struct dec_flow *f,
-				 const struct walk *w)
-{
-	unsigned int i;
-
-	if (f->depth < w->pops)
-		return false;
-	for (i = 0; i < w->pops; i++) {
-		if (t->addresses[w->stack + i] != f->stack[(f->top - 1 - i) % DEC_STACK])
-			return false;
-	}
-	return true;
-}
-
-/* No walk of this view is used again. */
-static bool is_past(const struct dec_flow *f, const struct walk *w)
-{
-	return w->view != f->views[w->of_all] && (w->of_all || w->view <= dec_code_past(f->code));
-}
-
 /* The most walks from a block by the same outcomes, which take different addresses. */
 #define TWINS_MAX 8u
 
@@ -150,8 +129,10 @@ static inline struct walk *find(const struct dec_tracelets *t, const struct dec_
 
 		if (w->from != f->cur || w->outcomes != outcomes)
 			continue;
-		*found = w->view == f->views[w->of_all] && returns_match(t, f, w);
-		if (vpt_likely(*found) || is_past(f, w) || ++twins == TWINS_MAX)
+		*found = w->view == f->views[w->of_all] &&
+			 dec_flow_has_on_top(f, t->addresses + w->stack, w->pops);
+		if (vpt_likely(*found) || dec_flow_is_past(f, w->view, w->of_all) ||
+		    ++twins == TWINS_MAX)
 			return w;
 	}
 	*found = false;

@@ -74,14 +74,14 @@ static int next_of_oracle(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
 	}
 }
 
-/* Returns 1, 0 if there are no more, or -errno. */
-static int next_of_flow(struct vpt_flow *flow, uint64_t *ip)
+/* Read the next instruction of @flow, by way of @hold unless that is NULL. Returns as above. */
+static int next_of_flow(struct vpt_flow *flow, struct vpt_hold *hold, uint64_t *ip)
 {
 	struct vpt_item item;
 	int err;
 
 	do {
-		err = vpt_flow_next(flow, &item);
+		err = hold ? vpt_hold_next(hold, flow, &item) : vpt_flow_next(flow, &item);
 		if (err)
 			return err;
 		*ip = item.ip;
@@ -93,20 +93,7 @@ static int next_of_flow(struct vpt_flow *flow, uint64_t *ip)
 
 static int next_of_ours(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
 {
-	struct vpt_item item;
-	int err;
-
-	if (!o->flow)
-		return next_of_oracle(o, ip, r);
-	do {
-		err = vpt_hold_next(&o->hold, o->flow, &item);
-		if (err)
-			return err;
-		*ip = item.ip;
-		if (item.kind == VPT_ITEM_END)
-			return 0;
-	} while (item.kind != VPT_ITEM_INSN);
-	return 1;
+	return o->flow ? next_of_flow(o->flow, &o->hold, ip) : next_of_oracle(o, ip, r);
 }
 
 /* Find a piece at or behind *from, which is then behind it. */
@@ -197,7 +184,7 @@ static int skip_ours(struct ours *o, uint64_t n, struct vpt_by_perf *r)
 
 	o->expect.tells_all = true;
 	while (r->skipped < n && more > 0) {
-		more = o->flow ? next_of_flow(o->flow, &ip) : next_of_oracle(o, &ip, r);
+		more = o->flow ? next_of_flow(o->flow, NULL, &ip) : next_of_oracle(o, &ip, r);
 		r->skipped += more > 0;
 	}
 	o->expect.tells_all = false;
