@@ -86,7 +86,8 @@ static const struct vpt_engine plain = {
 
 static const struct vpt_engine observing = {
 	.name = "still",
-	.observes = true,
+	.can = VPT_ENGINE_COUNTS | VPT_ENGINE_REPORTS | VPT_ENGINE_MODES | VPT_ENGINE_DEBUG |
+	       VPT_ENGINE_NEAR | VPT_ENGINE_BUS,
 	.vm_wrote = wrote,
 	.get_sregs = get_sregs,
 	.set_sregs = set_sregs,
@@ -96,7 +97,7 @@ static const struct vpt_engine observing = {
 	.step = step,
 };
 
-void still_create(uint64_t ram, bool observes)
+void still_create(uint64_t ram, bool software)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
@@ -106,7 +107,7 @@ void still_create(uint64_t ram, bool observes)
 	memset(&still, 0, sizeof(still));
 	memset(&ev, 0, sizeof(ev));
 	ck_assert_int_eq(vpt_mem_create(&vm.mem, ram), 0);
-	vm.engine = observes ? &observing : &plain;
+	vm.engine = software ? &observing : &plain;
 	vm.caps.max_phy_addr = 39;
 	ev.engine = vm.engine;
 	ev.regs = &regs;

@@ -25,8 +25,8 @@ extern struct still {
 	void (*step)(struct vpt_exit *exit);
 } still;
 
-/* All zero, with so much RAM. `observes`: as the engine's field of this name. */
-void still_create(uint64_t ram, bool observes);
+/* All zero, with so much RAM. `software`: the engine can do all of enum vpt_engine_can. */
+void still_create(uint64_t ram, bool software);
 void still_destroy(void);
 
 void put64(uint64_t gpa, uint64_t value);

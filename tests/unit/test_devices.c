@@ -52,7 +52,8 @@ static void setup(void)
 	memset(&v, 0, sizeof(v));
 	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	memset(&ev, 0, sizeof(ev));
-	engine = (struct vpt_engine){.name = "test", .observes = true, .get_msr = get_msr};
+	engine = (struct vpt_engine){
+		.name = "test", .can = VPT_ENGINE_COUNTS | VPT_ENGINE_BUS, .get_msr = get_msr};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model("skl");
 	vm.mem.bytes = 64 << 20;

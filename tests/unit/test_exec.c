@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One instruction and the debug exceptions around it, on an engine that observes:
+ * One instruction and the debug exceptions around it, on an engine in software:
  * TF, breakpoints in DR0 to DR3, DR7.GD, RF, and the loads of SS that delay them.
  */
 #include "lib/suite.h"
@@ -280,7 +280,7 @@ START_TEST(iterations_without_traps)
 }
 END_TEST
 
-/* What an engine that observes does right by itself. */
+/* VPT_ENGINE_DEBUG. */
 static const struct {
 	const char *code;
 	size_t len;

@@ -66,7 +66,7 @@ static void setup_model(const char *model)
 	debugctl = 0;
 	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
 	engine = (struct vpt_engine){
-		.name = "test", .observes = true, .get_msr = get_msr, .set_msr = set_msr};
+		.name = "test", .can = VPT_ENGINE_COUNTS, .get_msr = get_msr, .set_msr = set_msr};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model(model);
 	vm.owner = VPT_OWNER_GUEST;

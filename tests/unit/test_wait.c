@@ -379,13 +379,13 @@ START_TEST(ptwrite_operands)
 }
 END_TEST
 
-/* On an engine that does not observe the core does all of it. */
+/* On an engine without VPT_ENGINE_NEAR the core does all of it. */
 START_TEST(ptwrite_faults)
 {
 	static struct vpt_engine other;
 
 	other = *v.engine;
-	other.observes = false;
+	other.can = 0;
 	v.engine = &other;
 	regs.rcx = 5;
 	regs.rsi = 0x60000;

@@ -66,7 +66,7 @@ static int create(struct run *r)
 	err = vpt_run_take_hardware(&r->m.o, config.engine, &r->probe);
 	if (err)
 		return err;
-	config.counted = r->m.o.usage.given && !config.engine->observes;
+	config.counted = r->m.o.usage.given && !(config.engine->can & VPT_ENGINE_COUNTS);
 	err = vpt_vm_create(&r->m.vm, &config);
 	if (err)
 		return vpt_fail(VPT_EXIT_HOST, "run: cannot make a virtual machine: %s",

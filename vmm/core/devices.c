@@ -108,15 +108,16 @@ static void init(struct vpt_vcpu *v)
 		.epoch = v->vm->epoch ? v->vm->epoch : DEFAULT_EPOCH,
 		.apic_hz = caps->l15_ecx ? caps->l15_ecx : DEFAULT_APIC_HZ,
 		.max_phy_addr = caps->max_phy_addr,
-		/* KVM lets nobody see accesses to x2APIC MSRs; and the TSC is its own. */
-		.x2apic = v->engine->observes && !v->vm->counted,
+		/* KVM reports no access to x2APIC MSRs, and it has its own TSC. */
+		.x2apic = v->engine->can & VPT_ENGINE_BUS && !v->vm->counted,
 		.host =
 			{
 				.serial_out = serial_out,
 				.serial_in = v->vm->hooks.input ? serial_in : NULL,
 				.reset = reset,
-				.tsc_time =
-					v->engine->observes && !v->vm->counted ? tsc_time : NULL,
+				.tsc_time = v->engine->can & VPT_ENGINE_COUNTS && !v->vm->counted
+						    ? tsc_time
+						    : NULL,
 				.opaque = v,
 			},
 	};

@@ -2,7 +2,7 @@
 /*
  * What the core executes itself: branches that touch no memory, since it costs a
  * step less; what would show a debugger's TF or an empty IDTR; PT's own MSRs. An
- * engine that observes only leaves transfers between segments to it.
+ * engine with VPT_ENGINE_NEAR leaves only transfers between segments to it.
  */
 #include "core/access.h"
 #include "core/deliver.h"
@@ -218,8 +218,10 @@ enum vpt_done vpt_emulate(struct vpt_vcpu *v, const struct vpt_insn *insn, struc
 	case VPT_INSN_SYSEXIT:
 		return vpt_emulate_syscall(v, insn, e);
 	case VPT_INSN_FAR:
-		return v->engine->observes ? vpt_emulate_far(v, insn, e) : VPT_DONE_NATIVE;
+		return v->engine->can & VPT_ENGINE_NEAR ? vpt_emulate_far(v, insn, e)
+							: VPT_DONE_NATIVE;
 	default:
-		return v->engine->observes ? VPT_DONE_NATIVE : spare_a_step(v, insn, e);
+		return v->engine->can & VPT_ENGINE_NEAR ? VPT_DONE_NATIVE
+							: spare_a_step(v, insn, e);
 	}
 }

@@ -86,7 +86,7 @@ static void raise(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip)
 	bool arrived = v->pending & VPT_VCPU_ARRIVED;
 	uint8_t cpl = v->cpl;
 
-	if (!v->long_mode && !v->engine->observes) {
+	if (!v->long_mode && !(v->engine->can & VPT_ENGINE_MODES)) {
 		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "exception %u at %#llx outside long mode",
 			    e->vector, (unsigned long long)rip);
 		return;
@@ -142,9 +142,9 @@ static bool traps(const struct vpt_vcpu *v, const struct step *s)
 	case VPT_INSN_INT1:
 		return false;
 	case VPT_INSN_SYSCALL:
-		return v->engine->observes && v->regs->rflags & VPT_FL_TF;
+		return v->engine->can & VPT_ENGINE_DEBUG && v->regs->rflags & VPT_FL_TF;
 	case VPT_INSN_SYSENTER:
-		return v->engine->observes && s->rflags & VPT_FL_TF;
+		return v->engine->can & VPT_ENGINE_DEBUG && s->rflags & VPT_FL_TF;
 	default:
 		return s->rflags & VPT_FL_TF && !(s->insn.flags & VPT_INSN_LOADS_SS);
 	}
@@ -423,8 +423,8 @@ static bool iteration_traps(struct vpt_vcpu *v, const struct step *s)
 {
 	uint64_t causes = s->debug | (s->rflags & VPT_FL_TF ? VPT_DR6_BS : 0);
 
-	/* Engines that are stepped have TF wait for the last iteration. */
-	if (!causes || (!v->engine->observes && !s->debug))
+	/* The processor of a host delays the trap of TF to the last iteration. */
+	if (!causes || (!(v->engine->can & VPT_ENGINE_DEBUG) && !s->debug))
 		return false;
 	v->regs->rflags |= VPT_FL_RF;
 	vpt_exec_debug(v, causes | v->debug_pending);
@@ -456,11 +456,11 @@ static enum vpt_done native(struct vpt_vcpu *v, struct step *s, struct vpt_excep
 	}
 	if (s->insn.flags & VPT_INSN_SYSTEM || !s->decoded)
 		vpt_vcpu_load(v);
-	if (s->insn.flags & VPT_INSN_DEBUG_REGS && !v->engine->observes)
+	if (s->insn.flags & VPT_INSN_DEBUG_REGS && !(v->engine->can & VPT_ENGINE_DEBUG))
 		vpt_put_bit(&v->way, VPT_WAY_BREAKPOINTS, vpt_debug_set(v));
 	if (s->insn.cls == VPT_INSN_CPUID && !v->vm->probe.cpuid_pt)
 		overlay_cpuid(v, leaf, subleaf);
-	if (!v->engine->observes) {
+	if (!(v->engine->can & VPT_ENGINE_COUNTS)) {
 		vpt_clock_stepped(v, &s->insn);
 		v->ev->retired++;
 	}
@@ -590,7 +590,7 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 		v->ev->retired++;
 	if (done != VPT_DONE_NATIVE)
 		return done;
-	done = v->engine->observes ? native_and_told(v, s, e) : native(v, s, e);
+	done = v->engine->can & VPT_ENGINE_REPORTS ? native_and_told(v, s, e) : native(v, s, e);
 	if (done == VPT_DONE_RETIRED && v->regs->rflags & VPT_FL_RF) {
 		v->regs->rflags &= ~VPT_FL_RF;
 		v->ev->regs_dirty = true;
@@ -603,10 +603,10 @@ static enum vpt_done execute(struct vpt_vcpu *v, struct step *s, struct vpt_exce
 	return VPT_DONE_STOPPED;
 }
 
-/* Other engines leave what they cannot step to the host. */
+/* Returns false, with the VM stopped, for code that the host cannot step. */
 static bool can_step(struct vpt_vcpu *v)
 {
-	if (v->engine->observes)
+	if (v->engine->can & VPT_ENGINE_MODES)
 		return true;
 	if (!v->long_mode) {
 		vpt_vm_stop(v->vm, VPT_STOP_UNTRACEABLE, "code at %#llx outside long mode",
@@ -640,7 +640,7 @@ void vpt_exec_one(struct vpt_vcpu *v)
 	if (vpt_unlikely(v->hv) && !vpt_hv_go(v, false))
 		return;
 	if (!can_step(v) ||
-	    ((v->engine->observes || v->way & VPT_WAY_BREAKPOINTS) && breakpoint(v)))
+	    ((v->engine->can & VPT_ENGINE_DEBUG || v->way & VPT_WAY_BREAKPOINTS) && breakpoint(v)))
 		return;
 	begin(v, &s, v->regs->rip);
 	switch (execute(v, &s, &e)) {

@@ -244,7 +244,7 @@ static void check_breakpoints(struct vpt_lockstep_side *side)
 	uint64_t dr7 = 0;
 	unsigned int n;
 
-	if (v->engine->observes || !(v->way & VPT_WAY_BREAKPOINTS) ||
+	if (v->engine->can & VPT_ENGINE_DEBUG || !(v->way & VPT_WAY_BREAKPOINTS) ||
 	    v->engine->get_dr(v->ev, 7, &dr7))
 		return;
 	for (n = 0; n < 4; n++)

@@ -332,8 +332,8 @@ static void sync_at_times(struct vpt_vcpu *v)
 /* Returns true if the trace file has reached its limit. The guest then stops. */
 static bool is_full(struct vpt_vcpu *v)
 {
-	/* If the engine observes, vpt_tracer_limit() is called wherever the file grows. */
-	if (!v->engine->observes || v->hv)
+	/* An engine that reports calls vpt_tracer_limit() wherever the file grows. */
+	if (!(v->engine->can & VPT_ENGINE_REPORTS) || v->hv)
 		vpt_tracer_limit(&v->tracer, v->regs->rip);
 	if (vpt_likely(!v->tracer.full))
 		return false;
@@ -360,7 +360,7 @@ void vpt_vcpu_loop(struct vpt_vcpu *v)
 				look_around(v);
 			continue;
 		}
-		if (v->engine->observes) {
+		if (v->engine->can & VPT_ENGINE_REPORTS) {
 			sync_at_times(v);
 			if (v->ev->retired >= v->pause_at) {
 				pause_here(v);

@@ -97,7 +97,7 @@ static enum vpt_fault write_apic_base(struct vpt_vcpu *v, uint32_t index, uint64
 {
 	enum vpt_platform_msr done = vpt_platform_wrmsr(&v->vm->platform, index, value);
 
-	if (done == VPT_PLATFORM_DONE && !v->engine->observes)
+	if (done == VPT_PLATFORM_DONE && !(v->engine->can & VPT_ENGINE_BUS))
 		(void)v->engine->set_msr(v->ev, index, value);
 	return written(v, done, insn);
 }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an engine tells that observes itself, on its way to the tracer. Exactly the
- * same reaches it as from exec.c, which does an instruction at a time.
+ * The observer of an engine with VPT_ENGINE_REPORTS, which hands its reports to the tracer.
+ * The tracer gets exactly what exec.c reports for single steps.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
 
-/* Each instruction is told of for the oracle, or since the trace unit wants it. */
-static bool every(const struct vpt_vcpu *v)
+/* The oracle wants every instruction, and so may the trace unit. */
+static uint32_t wants(const struct vpt_vcpu *v)
 {
-	return v->tracer.config.oracle || *v->tracer.unit.each_insn;
+	bool every = v->tracer.config.oracle || *v->tracer.unit.each_insn;
+
+	return VPT_WANTS_CODE | (every ? VPT_WANTS_INSNS : 0);
 }
 
 /*
- * Where branches report to, after something that may have started or ended a trace. That
- * instructions are told of stays as it is until run() is called again.
+ * Update where branches are reported, after an event that may have started or ended a trace.
+ * `wants` stays as it is until run() is called again.
  */
 static void aim(struct vpt_vcpu *v)
 {
 	v->observer.pt = vpt_tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
-	if (v->observer.every != every(v) || v->tracer.full)
+	if (v->observer.wants != wants(v) || v->tracer.full)
 		v->ev->attention = true;
 }
 
@@ -79,7 +81,7 @@ static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uin
 void vpt_observe(struct vpt_vcpu *v)
 {
 	v->observer = (struct vpt_observer){
-		.every = every(v),
+		.wants = wants(v),
 		.ran = ran,
 		.retired = retired,
 		.event = event,

@@ -17,8 +17,8 @@ enum vpt_done vpt_emulate_ptwrite(struct vpt_vcpu *v, const struct vpt_insn *ins
 		return VPT_DONE_FAULT;
 	}
 	done = vpt_operand_read(v, insn, insn->aux, &v->ptwrite, e);
-	/* What it raises an engine that observes finds out itself. */
-	if (v->engine->observes)
+	/* An engine that executes PTWRITE raises its faults, too. */
+	if (v->engine->can & VPT_ENGINE_NEAR)
 		return VPT_DONE_NATIVE;
 	if (!done)
 		return VPT_DONE_FAULT;

@@ -69,14 +69,14 @@ struct vpt_vcpu {
 	struct vpt_cbr_change cbr[VPT_CBR_CHANGES]; /* to come, in their order */
 	size_t cbr_next, cbr_count;
 	struct vpt_vcpu_hv *hv; /* VM entries and exits are traced (hv.h); NULL: there are none */
-	struct vpt_observer observer; /* of engines that can be observed */
+	struct vpt_observer observer; /* VPT_ENGINE_REPORTS */
 	struct vpt_wait wait;
 	uint64_t ptwrite;  /* the operand of the PTWRITE at hand */
 	uint32_t pending;  /* enum vpt_vcpu_pending */
 	uint32_t shadowed; /* enum vpt_vcpu_shadowed */
 	uint32_t way;	   /* enum vpt_vcpu_way */
 
-	struct vpt_retired running; /* with an engine that observes: what vpt_exec_one() runs */
+	struct vpt_retired running; /* VPT_ENGINE_REPORTS: the instruction in vpt_exec_one() */
 	uint64_t host_offset;	/* software's, in the TSC of a host, when it was last looked at */
 	uint64_t debug_pending; /* bits of DR6: a trap that a load of SS holds back */
 
@@ -88,7 +88,7 @@ struct vpt_vcpu {
 	struct vpt_guest_fault fault[VPT_STOP_FAULTS];
 	unsigned int faults; /* 0 between deliveries; else those behind a triple fault */
 	uint64_t max_insns;  /* traced ones; 0: no limit */
-	uint64_t pause_at;   /* retired ones, exactly, with an engine that observes */
+	uint64_t pause_at;   /* retired ones, exactly (VPT_ENGINE_COUNTS) */
 	uint64_t deadline;   /* ns of CLOCK_MONOTONIC, 0: none */
 	/* vpt_vcpu_urge() was called: since the loop last looked around, and ever. */
 	volatile bool urgent, hurry;
@@ -129,7 +129,7 @@ void vpt_vcpu_store(struct vpt_vcpu *v);
 /* Time is the count of instructions that the engine, or whoever steps it, keeps. */
 static inline bool vpt_vcpu_counts(const struct vpt_vcpu *v)
 {
-	return v->engine->observes || v->vm->counted;
+	return v->engine->can & VPT_ENGINE_COUNTS || v->vm->counted;
 }
 
 static inline void vpt_vcpu_set_rip(struct vpt_vcpu *v, uint64_t rip)

@@ -31,9 +31,9 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	/* Whoever enters and leaves a guest moves PT's registers by MSR. */
 	vpt_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
-		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->observes);
+		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & VPT_ENGINE_BUS);
 	/* A VMM would have them exit. */
-	if (!config->cpuid && vm->engine->observes && !vm->counted && !vm->vmx)
+	if (!config->cpuid && vm->engine->can & VPT_ENGINE_NEAR && !vm->counted && !vm->vmx)
 		vpt_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
 	return 0;
 }

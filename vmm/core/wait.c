@@ -165,8 +165,8 @@ enum vpt_done vpt_emulate_wait(struct vpt_vcpu *v, const struct vpt_insn *insn,
 
 	if (insn->cls == VPT_INSN_HLT)
 		return hlt(v, insn);
-	/* Other engines have what their hosts have. */
-	if (!v->engine->observes)
+	/* A host's processor executes them. */
+	if (!(v->engine->can & VPT_ENGINE_NEAR))
 		return VPT_DONE_NATIVE;
 	if (!cpuid_bit(v, user ? 7 : 1, user ? 5 : 3) || (!user && v->cpl))
 		return fault(e, vpt_fault_plain(VPT_VEC_UD));

@@ -44,7 +44,7 @@ const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v)
 	static const struct vpt_engine_xstate xstate = {initial, save, check, restore};
 	const struct vpt_vm *vm = v->vm;
 
-	if (!v->engine->observes || vm->owner != VPT_OWNER_GUEST || vm->vmx)
+	if (!(v->engine->can & VPT_ENGINE_BUS) || vm->owner != VPT_OWNER_GUEST || vm->vmx)
 		return NULL;
 	return vpt_xsave_bytes(&vm->guest_caps) ? &xstate : NULL;
 }

@@ -104,18 +104,25 @@ enum vpt_flow {
 	VPT_FLOW_BRANCH,   /* any other near transfer */
 };
 
+/* Bits of vpt_observer.wants: what an engine reports besides near transfers. */
+enum vpt_observer_wants {
+	/* Every instruction, through retired() in place of ran(). */
+	VPT_WANTS_INSNS = 1 << 0,
+	/* Code that is about to run for the first time, through code(). */
+	VPT_WANTS_CODE = 1 << 1,
+};
+
 /*
- * Who is told what an engine with `observes` does in run(), in program order: an
- * instruction's retired() comes before its event(), and all is reported when run()
- * returns. The functions may ask for the return by setting `attention`; nothing
- * else of the engine may be called from them.
+ * The receiver of what an engine with VPT_ENGINE_REPORTS does in run(), in program order.
+ * The engine calls retired() before the event() of the same instruction, and has reported
+ * everything when run() returns. A function may request the return by setting `attention`.
+ * It may call nothing else of the engine.
  */
 struct vpt_observer {
 	/* Branch outcomes go straight in here where that is all there is to do; NULL:
 	 * nothing is traced, and there are no events. */
 	struct vpt_pt *pt;
-	/* Tell of every instruction: retired() is called, not ran(). */
-	bool every;
+	uint32_t wants; /* enum vpt_observer_wants */
 	/* So many instructions retired since the last call; before each event(). */
 	void (*ran)(void *opaque, uint64_t insns);
 	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow);
@@ -159,8 +166,8 @@ struct vpt_engine_vcpu {
 	/* The registers. Valid after every exit; set regs_dirty after a change. */
 	struct vpt_regs *regs;
 	bool regs_dirty;
-	/* The rest is for engines with `observes`. The caller sets: */
-	const struct vpt_observer *observer; /* NULL: nobody looks */
+	/* The other fields are for engines with VPT_ENGINE_REPORTS. The caller sets: */
+	const struct vpt_observer *observer; /* NULL if nothing is to be reported */
 	struct vpt_engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
 	/* run() is to end with KICK at the next chance; interrupt() sets it as well. */
@@ -208,17 +215,32 @@ struct vpt_engine_pt {
 };
 
 /*
+ * Bits of vpt_engine.can: what the core may leave to an engine, and what it has to emulate
+ * for the engine. An engine without any of them is a host's processor, such as KVM.
+ */
+enum vpt_engine_can {
+	/* run() retires exactly `budget` instructions, and time is their count. */
+	VPT_ENGINE_COUNTS = 1 << 0,
+	/* run() reports to the observer, so that a trace needs no single steps. */
+	VPT_ENGINE_REPORTS = 1 << 1,
+	/* step() and exceptions work in every mode and at every CPL. */
+	VPT_ENGINE_MODES = 1 << 2,
+	/* The core raises each #DB: for TF, for DR0 to DR3, between iterations. */
+	VPT_ENGINE_DEBUG = 1 << 3,
+	/* The core emulates far transfers, MONITOR and MWAIT; the engine executes all others. */
+	VPT_ENGINE_NEAR = 1 << 4,
+	/* Every device is behind `bus`, with the APIC's MSRs and PT's XSAVES component. */
+	VPT_ENGINE_BUS = 1 << 5,
+};
+
+/*
  * Functions return 0 or -errno if not said otherwise. What create() returns is
  * the caller's to destroy.
  */
 struct vpt_engine {
 	const char *name;
 	const struct vpt_engine_pt *pt; /* NULL: the trace is made in software */
-	/*
-	 * It counts instructions and tells an observer what they do, so that run() is
-	 * exact: time is virtual, and a trace needs no steps.
-	 */
-	bool observes;
+	uint32_t can;			/* enum vpt_engine_can */
 
 	/* What can be had on this machine? Always fills in *probe. */
 	void (*probe)(struct vpt_probe *probe, bool with_costs);
@@ -249,9 +271,9 @@ struct vpt_engine {
 	int (*get_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value);
 	int (*set_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value);
 	/*
-	 * What time it is, and what RDTSC would return, in run(). An engine that observes
-	 * goes by `time`; another one by the host's TSC, which also stands for the core clock,
-	 * and the core has a time of its own for what it steps.
+	 * Read the time in run(), and what RDTSC would return. An engine with VPT_ENGINE_COUNTS
+	 * uses `time`. Another engine uses the host's TSC, which also stands for the core clock.
+	 * The core keeps a separate time for the instructions that it steps.
 	 */
 	void (*clock)(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
 	/* The host's TSC in Hz, 0 if time is virtual; *offset: what it differs from RDTSC's by. */

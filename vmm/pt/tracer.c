@@ -366,7 +366,7 @@ void vpt_tracer_end_full(struct vpt_tracer *t, uint64_t ip)
 	if (t->full)
 		return;
 	t->full = true;
-	if (!t->config.engine || !t->config.engine->observes || t->config.vmx)
+	if (!t->config.engine || !(t->config.engine->can & VPT_ENGINE_REPORTS) || t->config.vmx)
 		return;
 	t->closing = true;
 	t->unit.ops->close(t, ip);

@@ -349,7 +349,7 @@ struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
 			vpt_soft_raise_code(c, NULL, VPT_VEC_GP, 0);
 		return vpt_soft_block(c, mode | VPT_BLOCK_SINGLE);
 	}
-	if (c->pt && o && o->code) {
+	if (c->pt && o && o->wants & VPT_WANTS_CODE) {
 		vpt_soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
 		/* Where it has ended the trace it wants attention. */

@@ -252,7 +252,8 @@ static void interrupt(struct vpt_engine_vcpu *ev)
 
 const struct vpt_engine vpt_soft_engine = {
 	.name = "soft",
-	.observes = true,
+	.can = VPT_ENGINE_COUNTS | VPT_ENGINE_REPORTS | VPT_ENGINE_MODES | VPT_ENGINE_DEBUG |
+	       VPT_ENGINE_NEAR | VPT_ENGINE_BUS,
 	.probe = probe,
 	.vm_create = vm_create,
 	.vm_destroy = vm_destroy,

@@ -43,7 +43,7 @@ static __attribute__((noinline)) void tell_last(struct vpt_soft *c, const struct
 {
 	uint64_t next = u->ip + u->len;
 
-	if (c->pt && c->base.observer->every)
+	if (c->pt && c->base.observer->wants & VPT_WANTS_INSNS)
 		vpt_soft_tell_plain(c, u, next);
 }
 
@@ -123,14 +123,14 @@ static struct vpt_pt *report_to(const struct vpt_soft *c)
 
 	if (c->stepping || !o || !o->pt)
 		return NULL;
-	return o->every ? &watchful : o->pt;
+	return o->wants & VPT_WANTS_INSNS ? &watchful : o->pt;
 }
 
 static void ran_until(struct vpt_soft *c, uint64_t retired)
 {
 	const struct vpt_observer *o = c->base.observer;
 
-	if (c->pt && !o->every && retired != c->reported)
+	if (c->pt && !(o->wants & VPT_WANTS_INSNS) && retired != c->reported)
 		o->ran(o->opaque, retired - c->reported);
 	c->reported = retired;
 }
@@ -169,7 +169,7 @@ void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct v
 
 	c->base.retired = vpt_soft_retired(c, u) + 1;
 	ran_until(c, c->base.retired);
-	if (o->every)
+	if (o->wants & VPT_WANTS_INSNS)
 		o->retired(o->opaque, event->from, next, event->to, flow_of(event));
 	o->event(o->opaque, event);
 	look_at_observer(c);
