@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Atom's RTIT: one core's, joined. Accesses to its registers, SMM and VMX. */
+/* The Atom trace unit of one core: accesses to its registers, SMM and VMX. */
 #include "vpt/atom.h"
 
 #include "atom_gen.h"
@@ -41,26 +41,8 @@ static bool triggers(uint32_t ctl)
 	return VPT_ATOM_GET(CTL, TRACE_EN, ctl) && VPT_ATOM_GET(CTL, TRACE_ACTIVE, ctl);
 }
 
-static void tell_trigger(struct vpt_atom *a)
-{
-	if (a->ops->trigger)
-		a->ops->trigger(a->opaque, a->trigger_en);
-}
-
-/* Let go of the trace; outcomes stay where they are. */
-void vpt_atom_end(struct vpt_atom *a)
-{
-	a->trigger_en = false;
-	vpt_atom_update(a);
-	a->time.asleep = false;
-	vpt_atom_buffer_empty(a);
-	vpt_output_end(&a->out);
-	a->scattered = false;
-	tell_trigger(a);
-}
-
-/* Where code is, as of now. */
-static void look(struct vpt_atom *a)
+/* Recompute ContextEn from the state of the core. */
+static void load_context(struct vpt_atom *a)
 {
 	struct vpt_context ctx;
 
@@ -71,21 +53,9 @@ static void look(struct vpt_atom *a)
 	vpt_atom_enter(a, &ctx);
 }
 
-/* [ATOM-PSB-ENABLE] TriggerEn rises. FUP.PGE comes from what any write does then. */
-static void start(struct vpt_atom *a)
-{
-	vpt_atom_time_start(a);
-	vpt_atom_buffer_start(a);
-	a->trigger_en = true;
-	vpt_atom_update(a);
-	vpt_atom_out_start(a);
-	tell_trigger(a);
-	vpt_atom_put_psb(a);
-}
-
 /*
- * What comes before a write to a trace that runs, under the registers as they were; `ctl`: as it
- * will be. [ATOM-DISABLE ATOM-DISABLE-PGD]
+ * Update a running trace before a write changes the registers. `ctl` is the new RTIT_CTL.
+ * [ATOM-DISABLE ATOM-DISABLE-PGD]
  */
 static void precede(struct vpt_atom *a, uint32_t ctl, uint64_t next_ip)
 {
@@ -94,8 +64,8 @@ static void precede(struct vpt_atom *a, uint32_t ctl, uint64_t next_ip)
 		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, vpt_atom_lip(a, next_ip));
 }
 
-/* [ATOM-CTL-LIVE] A register is written: the WRMSR is an instruction like any. */
-static void settle(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+/* [ATOM-CTL-LIVE] Trace the WRMSR itself, which is an instruction like any other. */
+static void finish_write(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
 {
 	uint64_t lip = vpt_atom_lip(a, next_ip);
 	bool stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
@@ -112,22 +82,22 @@ static void drain(struct vpt_atom *a)
 
 static void wrote_ctl(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
 {
-	look(a);
+	load_context(a);
 	vpt_atom_update(a);
 	if (a->trigger_en && !triggers(a->regs.ctl))
 		vpt_atom_end(a);
 	else if (!a->trigger_en && triggers(a->regs.ctl))
-		start(a);
+		vpt_atom_start(a);
 	else if (a->trigger_en)
 		vpt_atom_time_load(a);
-	settle(a, before, next_ip);
+	finish_write(a, before, next_ip);
 	drain(a);
 }
 
 /*
- * [ATOM-FILTER-WRITE] FilterEn that is written to another value stands; a write of the value that
- * it has is an instruction like any. [ATOM-OVF-SET ATOM-STOP] A TraceStop that was held ends the
- * trace once software has cleared Buffer_Overflow, and then no FUP.PGE is sent.
+ * [ATOM-FILTER-WRITE] A write that changes FilterEn takes effect. A write that does not is traced
+ * like any instruction. [ATOM-OVF-SET ATOM-STOP] A deferred TraceStop ends the trace once software
+ * has cleared Buffer_Overflow, and then no FUP.PGE is sent.
  */
 static void wrote_status(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
 {
@@ -146,13 +116,13 @@ static void wrote_status(struct vpt_atom *a, const struct vpt_atom_before *befor
 	vpt_atom_cross(a, before, stops, lip, lip);
 }
 
-/* Any other: what it means for the trace that runs. */
+/* Apply a write of any other register to a running trace. */
 static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before *before,
 		  uint64_t next_ip)
 {
 	if (msr == VPT_ATOM_MSR_CR3_MATCH)
-		look(a);
-	settle(a, before, next_ip);
+		load_context(a);
+	finish_write(a, before, next_ip);
 	if (!a->trigger_en)
 		return;
 	switch (msr) {
@@ -175,7 +145,7 @@ static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before
 	vpt_atom_resolve(a, next_ip);
 }
 
-/* What a write makes of the registers; a host's needs no key. */
+/* Write a register. The host needs no RTIT_CTL read first. */
 static enum vpt_fault write_register(struct vpt_atom_regs *regs, uint32_t msr, uint64_t value,
 				     enum vpt_access who)
 {
@@ -212,7 +182,7 @@ enum vpt_fault vpt_atom_wrmsr(struct vpt_atom *a, uint32_t msr, uint64_t value, 
 	return VPT_FAULT_NONE;
 }
 
-/* ContextEn while nothing keeps it up to date. */
+/* ContextEn, for use while Trace_En is clear and no event updates it. */
 static uint64_t context_bit(const struct vpt_atom *a)
 {
 	struct vpt_context ctx;
@@ -233,7 +203,7 @@ enum vpt_fault vpt_atom_rdmsr(struct vpt_atom *a, uint32_t msr, uint64_t *value)
 	return fault;
 }
 
-/* Something happens that is not an event: the core comes into SMM or root operation, or out. */
+/* Trace the core's entry to SMM or root operation, or its exit. */
 static void step(struct vpt_atom *a, bool *inside, bool enters, uint64_t ip)
 {
 	*inside = enters;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The internal buffer of Atom's RTIT (4.2.5): packets fill it, core clocks empty it. The one
- * that does not fit sets Buffer_Overflow, as software can.
+ * The internal buffer of the Atom trace unit (4.2.5). Packets fill it and core clocks drain it. A
+ * packet that does not fit sets Buffer_Overflow, which software can set too.
  */
 #include "atom_gen.h"
 #include "gen_clock.h"
@@ -10,7 +10,7 @@ void vpt_atom_buffer_start(struct vpt_atom *a)
 {
 	vpt_atom_buffer_empty(a);
 	a->buffer.drained = a->time.now.cycles;
-	/* A TraceStop is held for as long as Buffer_Overflow is set, in the next trace too. */
+	/* A TraceStop is deferred while Buffer_Overflow is set, even into the next trace. */
 	if (!vpt_atom_overflow(a))
 		a->buffer.stop_held = false;
 }
@@ -21,7 +21,7 @@ void vpt_atom_buffer_empty(struct vpt_atom *a)
 	a->buffer.credit = 0;
 }
 
-/* [ATOM-SLEEP-DRAIN] What is in it while the core sleeps stays. */
+/* [ATOM-SLEEP-DRAIN] The buffer does not drain while the core sleeps. */
 void vpt_atom_buffer_pass(struct vpt_atom *a)
 {
 	struct vpt_atom_buffer *buffer = &a->buffer;
@@ -60,40 +60,4 @@ void vpt_atom_force(struct vpt_atom *a, size_t len)
 
 	if (a->options.buffer_bytes)
 		a->buffer.fill += len < left ? (uint32_t)len : left;
-}
-
-/* [ATOM-STOP ATOM-WHEN-STOP ATOM-OVF-STOP ATOM-E4] */
-void vpt_atom_trace_stop(struct vpt_atom *a)
-{
-	if (vpt_atom_overflow(a) && vpt_atom_erratum(a, VPT_ATOM_E4)) {
-		(void)vpt_atom_put_stop(a, true);
-		return;
-	}
-	a->buffer.stop_held = !vpt_atom_put_stop(a, false);
-	if (a->buffer.stop_held)
-		return;
-	a->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, TRACE_ACTIVE);
-	a->filter_en = false;
-	vpt_atom_end(a);
-}
-
-/*
- * [ATOM-OVF-CLEAR ATOM-WHEN-OVF ATOM-OVF-TNT] Between two instructions: what comes here fits
- * into an empty buffer of any size.
- */
-void vpt_atom_resolve(struct vpt_atom *a, uint64_t ip)
-{
-	const uint64_t lip = vpt_atom_lip(a, ip);
-	const bool branched = a->buffer.branched && a->buffer.branched_to == lip;
-
-	if (!vpt_atom_overflow(a) || a->buffer.fill || !a->trigger_en || !a->context_en)
-		return;
-	vpt_atom_set_overflow(a, false);
-	vpt_atom_forget_lips(a);
-	vpt_atom_put_lip(a, VPT_ATOM_PKT_BUF_OVF, lip);
-	/* [ATOM-E5] */
-	if (branched && vpt_atom_erratum(a, VPT_ATOM_E5))
-		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, lip);
-	if (a->buffer.stop_held)
-		vpt_atom_trace_stop(a);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The enables of Atom's RTIT (2.1, 2.4, 3.3.5), and what an operation that moves them sends. */
+/* The enables of the Atom trace unit (2.1, 2.4, 3.3.5). Nothing here sends a packet. */
 #include "atom_gen.h"
 
 static bool trace_en(const struct vpt_atom *a)
@@ -7,7 +7,7 @@ static bool trace_en(const struct vpt_atom *a)
 	return VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl);
 }
 
-/* Can FilterEn move without a branch, or TraceStop come, out of nothing but IPs? [ATOM-FILTER-ID] */
+/* Returns true if an IP alone can change FilterEn or cause TraceStop. [ATOM-FILTER-ID] */
 static bool ip_matters(const struct vpt_atom *a)
 {
 	switch (VPT_ATOM_GET(EVENTS, FILTER, a->regs.events)) {
@@ -25,14 +25,14 @@ static bool ip_matters(const struct vpt_atom *a)
 	return VPT_ATOM_GET(EVENTS, STOP, a->regs.events) <= VPT_ATOM_ID_EITHER;
 }
 
-/* [ATOM-PCC-WHEN ATOM-CYC-COUNTS] CNTP counts in more cases with LESS_PKTS, not in fewer. */
+/* [ATOM-PCC-WHEN ATOM-CYC-COUNTS] LESS_PKTS adds cases in which CNTP counts. */
 bool vpt_atom_counts(const struct vpt_atom *a)
 {
 	return a->trigger_en && a->context_en &&
 	       (a->filter_en || VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl));
 }
 
-/* Whether time is asked for at each event. */
+/* Returns true if each event needs the time. */
 static bool needs_time(const struct vpt_atom *a)
 {
 	const uint32_t clocks =
@@ -52,7 +52,7 @@ void vpt_atom_update(struct vpt_atom *a)
 	/* [ATOM-PACKETEN] */
 	a->packet_en = a->trigger_en && a->context_en && a->filter_en;
 	a->watches = trace_en(a);
-	/* [ATOM-OVF-CLEAR] An overflow is over at the next instruction, whatever that does. */
+	/* [ATOM-OVF-CLEAR] An overflow ends at the next instruction of any kind. */
 	a->each_insn = a->watches && a->context_en &&
 		       (ip_matters(a) || (a->trigger_en && vpt_atom_overflow(a)));
 	a->slow = needs_time(a);
@@ -63,8 +63,8 @@ void vpt_atom_update(struct vpt_atom *a)
 			  (uint32_t)a->trigger_en << VPT_ATOM_STATUS_TRIGGER_EN_SHIFT;
 }
 
-/* [ATOM-CONTEXT-CPL ATOM-CONTEXT-CR3 ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT] What waits for SIPI
- * executes nothing. */
+/* [ATOM-CONTEXT-CPL ATOM-CONTEXT-CR3 ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT] A core that waits for
+ * SIPI executes nothing. */
 bool vpt_atom_in_context(const struct vpt_atom *a, const struct vpt_context *ctx)
 {
 	const uint32_t ctl = a->regs.ctl;
@@ -103,7 +103,8 @@ static bool is_inside(const struct vpt_atom *a, uint64_t id, uint64_t lip)
 	return false;
 }
 
-/* Does `lip` equal a LIPn of a range that the ID stands for; `first`: which of LIP0, LIP2? */
+/* Returns true if `lip` is a bound of a range that `id` selects. `first` is 0 for the bases in
+ * LIP0 and LIP1, and VPT_ATOM_RANGES for the limits in LIP2 and LIP3. */
 static bool is_bound(const struct vpt_atom *a, uint64_t id, unsigned int first, uint64_t lip)
 {
 	unsigned int n;
@@ -140,7 +141,7 @@ static bool stops_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t l
 	return way == VPT_ATOM_ARRIVE ? is_inside(a, id, lip) : is_bound(a, id, 0, lip);
 }
 
-/* [ATOM-FILTER-FROZEN ATOM-OVF-ENABLES] An overflow freezes nothing. */
+/* [ATOM-FILTER-FROZEN ATOM-OVF-ENABLES] The enables change during an overflow too. */
 bool vpt_atom_reach(struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
 {
 	bool stop = false;
@@ -151,31 +152,4 @@ bool vpt_atom_reach(struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
 	}
 	vpt_atom_update(a);
 	return stop;
-}
-
-/* [ATOM-E2] PacketEn is clear before and after. */
-static bool sends_extra_pgd(const struct vpt_atom *a, const struct vpt_atom_before *before,
-			    bool stop)
-{
-	const bool rose =
-		(a->context_en && !before->context_en) || (a->trigger_en && !before->trigger_en);
-
-	return vpt_atom_erratum(a, VPT_ATOM_E2) && a->trigger_en && rose &&
-	       (stop || (before->filter_en && !a->filter_en));
-}
-
-/* [ATOM-PGE-IP ATOM-PGD-IP ATOM-WHEN-PGE ATOM-WHEN-PGD ATOM-STOP] */
-void vpt_atom_cross(struct vpt_atom *a, const struct vpt_atom_before *before, bool stop,
-		    uint64_t left, uint64_t to)
-{
-	if (before->packet_en) {
-		if (!a->packet_en && a->trigger_en)
-			vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, left);
-	} else if (a->packet_en && !stop) {
-		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGE, to);
-	} else if (sends_extra_pgd(a, before, stop)) {
-		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, left);
-	}
-	if (stop)
-		vpt_atom_trace_stop(a);
 }

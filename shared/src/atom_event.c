@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Changes of flow into packets of Atom's RTIT: which ones, in which order (2.2, 4.3). */
+/* Packets of the Atom trace unit for each event, and their order (2.2, 4.3). */
 #include "atom_gen.h"
 
 /* [ATOM-CALL-NLIP] */
@@ -21,7 +21,7 @@ static void ret(struct vpt_atom *a, uint64_t to)
 		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, vpt_atom_lip(a, to));
 }
 
-/* What a near branch that begins with PacketEn sends of its own. [ATOM-WHEN-BRANCH] */
+/* Send the packet of a near branch that begins with PacketEn set. [ATOM-WHEN-BRANCH] */
 static void near_inside(struct vpt_atom *a, const struct vpt_event *event)
 {
 	switch (event->kind) {
@@ -32,7 +32,7 @@ static void near_inside(struct vpt_atom *a, const struct vpt_event *event)
 		note_call(a, event->next);
 		break; /* [ATOM-DIRECT] */
 	case VPT_EV_CALL_INDIRECT:
-		/* Before its TIP, behind which a PSB can be that clears it for a decoder to join. */
+		/* First, since the PSB that TIP may make due clears LAST_CALL_NLIP. */
 		note_call(a, event->next);
 		vpt_atom_put_lip(a, VPT_ATOM_PKT_TIP, vpt_atom_lip(a, event->to));
 		break;
@@ -47,15 +47,15 @@ static void near_inside(struct vpt_atom *a, const struct vpt_event *event)
 	}
 }
 
-/* No context changes, but a filter can be on the other side. `nlip`: an IP. */
-static VPT_NOINLINE void go_on(struct vpt_atom *a, enum vpt_atom_way way, uint64_t nlip,
-			       uint64_t to)
+/* Apply the IP filters to the instruction at `to`. `next` follows the previous instruction. */
+static VPT_NOINLINE void apply_filters(struct vpt_atom *a, enum vpt_atom_way way, uint64_t next,
+				       uint64_t to)
 {
 	const struct vpt_atom_before before = vpt_atom_stands(a);
 	const uint64_t lip = vpt_atom_lip(a, to);
 	const bool stop = vpt_atom_reach(a, way, lip);
 
-	vpt_atom_cross(a, &before, stop, vpt_atom_lip(a, nlip), lip);
+	vpt_atom_cross(a, &before, stop, vpt_atom_lip(a, next), lip);
 }
 
 /* [ATOM-NEAR-LEAVES ATOM-ENTERS] */
@@ -66,10 +66,10 @@ static void near_branch(struct vpt_atom *a, const struct vpt_event *event)
 	if (a->packet_en)
 		near_inside(a, event);
 	if (vpt_unlikely(a->each_insn))
-		go_on(a, walks ? VPT_ATOM_WALK : VPT_ATOM_ARRIVE, event->next, event->to);
+		apply_filters(a, walks ? VPT_ATOM_WALK : VPT_ATOM_ARRIVE, event->next, event->to);
 }
 
-/* [ATOM-FAR ATOM-FAR-LEAVES] `far`, `left`: LIPs for FUP.FAR and for FUP.PGD. */
+/* [ATOM-FAR ATOM-FAR-LEAVES] FUP.FAR has the LIP `far`, FUP.PGD has `left`. */
 static void transfer(struct vpt_atom *a, uint64_t far, uint64_t left, uint64_t to)
 {
 	const struct vpt_atom_before before = vpt_atom_stands(a);
@@ -102,7 +102,7 @@ void vpt_atom_transfer(struct vpt_atom *a, uint64_t from, uint64_t to)
 	transfer(a, lip, lip, to);
 }
 
-/* [ATOM-FAR-IP ATOM-E1] FUP.FAR of one with so many prefixes points to the middle of it. */
+/* [ATOM-FAR-IP ATOM-E1] With too many prefixes FUP.FAR points into the instruction. */
 static void far_insn(struct vpt_atom *a, const struct vpt_event *event)
 {
 	uint64_t far = event->next;
@@ -144,7 +144,7 @@ static void paging(struct vpt_atom *a, const struct vpt_event *event)
 	vpt_atom_cross(a, &before, stop, lip, lip);
 }
 
-/* The engine has lost packets itself: where execution is the enables may not know. */
+/* The engine lost events, so the enables may be out of date. */
 static void lost(struct vpt_atom *a, const struct vpt_event *event)
 {
 	if (a->trigger_en)
@@ -152,11 +152,11 @@ static void lost(struct vpt_atom *a, const struct vpt_event *event)
 	vpt_atom_transfer(a, event->to, event->to);
 }
 
-/* An instruction of which there is nothing else to say. */
+/* Trace an instruction that sends nothing by itself. */
 static void plain(struct vpt_atom *a, const struct vpt_event *event)
 {
 	if (a->each_insn)
-		go_on(a, VPT_ATOM_WALK, event->to, event->to);
+		apply_filters(a, VPT_ATOM_WALK, event->to, event->to);
 }
 
 static VPT_COLD void dispatch_other(struct vpt_atom *a, const struct vpt_event *event)
@@ -222,7 +222,7 @@ static VPT_ALWAYS_INLINE void dispatch(struct vpt_atom *a, const struct vpt_even
 	}
 }
 
-/* Does this say that the core sleeps, or something of it that does? */
+/* Returns true for events that a sleeping core reports. */
 static bool belongs_to_sleep(enum vpt_event_kind kind)
 {
 	return kind == VPT_EV_SLEEP || kind == VPT_EV_SHUTDOWN || kind == VPT_EV_WAKE ||
@@ -233,18 +233,11 @@ static void begin(struct vpt_atom *a, const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
 		vpt_atom_time_stop(a);
-	/* What ends a shutdown, say, is told by what comes then. */
+	/* Another event wakes the core, for example INIT after a shutdown. */
 	if (a->time.asleep && !belongs_to_sleep((enum vpt_event_kind)event->kind))
 		vpt_atom_wake(a);
 	else
 		vpt_atom_now(a);
-}
-
-void vpt_atom_finish(struct vpt_atom *a, uint64_t ip)
-{
-	vpt_atom_resolve(a, ip);
-	vpt_atom_pcc(a, ip);
-	a->buffer.branched = false;
 }
 
 static VPT_NOINLINE void slow_event(struct vpt_atom *a, const struct vpt_event *event)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Inside of the generator of Atom's RTIT: shared by atom.c, atom_*.c and nothing else. */
+/*
+ * Interfaces between the layers of the Atom trace unit's generator: atom.c, atom_*.c and no other
+ * file. Each .c file is a layer and has a section here, lowest first. A function calls its own
+ * layer or a lower one, which .ci/check-cycles checks.
+ */
 #ifndef VPT_SRC_ATOM_GEN_H
 #define VPT_SRC_ATOM_GEN_H
 
@@ -25,30 +29,39 @@ static inline uint64_t vpt_atom_lip(const struct vpt_atom *a, uint64_t ip)
 	return (ip + a->ip_base) & a->ip_mask;
 }
 
-/* atom.c: TriggerEn falls; nothing is sent. */
-void vpt_atom_end(struct vpt_atom *a);
+/* atom_output.c: bytes to memory. Each byte advances OFFSET. vpt_atom_out_stop() stores TraceStop's byte. */
+void vpt_atom_out_start(struct vpt_atom *a);
+void vpt_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len);
+void vpt_atom_out_stop(struct vpt_atom *a, uint8_t byte);
+
+/* atom_clock.c: read the clock, which never goes back. */
+void vpt_atom_clock_read(const struct vpt_atom *a, struct vpt_clock *now);
+/* Set the core clock to `cycles`. CNTP counts the difference if it counts now. */
+void vpt_atom_clock_advance(struct vpt_atom *a, uint64_t cycles);
+/* Start or stop CNTP at this moment. */
+void vpt_atom_set_counting(struct vpt_atom *a, bool counting);
 
 /*
  * atom_enable.c
  *
- * What follows from the registers and from the enables: PacketEn, STATUS, what the engine is
- * to report, what events cost. After each change of one of them.
+ * Recompute PacketEn, STATUS, `watches`, `each_insn`, `slow` and `fast` after a change of a
+ * register or of an enable.
  */
 void vpt_atom_update(struct vpt_atom *a);
-/* Does CNTP count, but for sleep? */
+/* Returns true if CNTP counts while the core is awake. */
 bool vpt_atom_counts(const struct vpt_atom *a);
-/* How `ctx` says that code is addressed, and ContextEn in it. */
+/* Load the address width and ContextEn from `ctx`. */
 void vpt_atom_enter(struct vpt_atom *a, const struct vpt_context *ctx);
-/* Is a context traced, whatever Trace_En is? */
+/* Returns true if `ctx` is traced. Ignores Trace_En. */
 bool vpt_atom_in_context(const struct vpt_atom *a, const struct vpt_context *ctx);
 
-/* How execution comes to an instruction. */
+/* How execution reaches an instruction: by falling through, or by a branch. */
 enum vpt_atom_way { VPT_ATOM_WALK, VPT_ATOM_ARRIVE };
 
-/* FilterEn for the instruction at `lip`, and the enables that follow. True: a TraceStop. */
+/* Compute FilterEn for the instruction at `lip`, then update. Returns true for a TraceStop. */
 bool vpt_atom_reach(struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip);
 
-/* The enables as an operation began. */
+/* The enables before an operation. */
 struct vpt_atom_before {
 	bool trigger_en, context_en, filter_en, packet_en;
 };
@@ -60,66 +73,70 @@ static inline struct vpt_atom_before vpt_atom_stands(const struct vpt_atom *a)
 	return before;
 }
 
-/* What an operation sends for an enable that moved, and for TraceStop: LIPs. */
-void vpt_atom_cross(struct vpt_atom *a, const struct vpt_atom_before *before, bool stop,
-		    uint64_t left, uint64_t to);
+/* atom_buffer.c */
+void vpt_atom_buffer_start(struct vpt_atom *a);
+/* Drain the buffer up to the current time. */
+void vpt_atom_buffer_pass(struct vpt_atom *a);
+void vpt_atom_buffer_empty(struct vpt_atom *a);
+/* Take `len` bytes of the buffer. Returns false and sets Buffer_Overflow if they do not fit. */
+bool vpt_atom_room(struct vpt_atom *a, size_t len);
+/* Take `len` bytes of the buffer, or the rest of it. */
+void vpt_atom_force(struct vpt_atom *a, size_t len);
+void vpt_atom_set_overflow(struct vpt_atom *a, bool overflow);
 
-/* atom_event.c: a far transfer between two IPs, and what counts as one. */
-void vpt_atom_transfer(struct vpt_atom *a, uint64_t from, uint64_t to);
-/* Between two instructions, `ip` being next: what was waiting for that. */
-void vpt_atom_finish(struct vpt_atom *a, uint64_t ip);
-
-/*
- * atom_put.c: packets. Each is lost while Buffer_Overflow is set.
- */
+/* atom_put.c: packets. Each is lost while Buffer_Overflow is set. */
 void vpt_atom_put(struct vpt_atom *a, struct vpt_atom_packet *packet);
 void vpt_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t lip);
-/* The outcomes gathered, if there are any. */
+/* Send the outcomes in TNT_BUFF, if there are any. */
 void vpt_atom_put_tnt(struct vpt_atom *a);
 void vpt_atom_outcome(struct vpt_atom *a, bool taken);
-/* A PSB of TriggerEn, which no overflow stops; one of PKT_CNT, if it is due. */
+/* Send the PSB of TriggerEn. An overflow does not stop it. */
 void vpt_atom_put_psb(struct vpt_atom *a);
+/* Send a PSB if PKT_CNT makes one due. */
 void vpt_atom_psb_if_due(struct vpt_atom *a);
-/* A TraceStop by itself, in an overflow too. False: it did not fit. */
+/* Send TraceStop. Returns false if it did not fit. `forced`: send it during an overflow too. */
 bool vpt_atom_put_stop(struct vpt_atom *a, bool forced);
 void vpt_atom_forget_lips(struct vpt_atom *a);
 
 /*
  * atom_time.c
  *
- * Time has passed up to now: CNTP counts, MTCs that are due go out, the buffer drains. For
- * whatever may send a packet, or tell the time, while TriggerEn is set.
+ * Update the time: CNTP counts, MTCs that are due are sent, the buffer drains. The caller does so
+ * before each operation that may send a packet or read the time while TriggerEn is set.
  */
 void vpt_atom_now(struct vpt_atom *a);
 void vpt_atom_time_start(struct vpt_atom *a);
-/* RTIT_CTL has changed: MTC's part of it. */
+/* Restart MTC after a change of RTIT_CTL. */
 void vpt_atom_time_load(struct vpt_atom *a);
-/* CNTP begins or ceases to count, at this moment. */
-void vpt_atom_set_counting(struct vpt_atom *a, bool counting);
-/* What has passed was a stop of the core. */
+/* Update the time after an interval in which the core was stopped. */
 void vpt_atom_time_stop(struct vpt_atom *a);
 void vpt_atom_sts(struct vpt_atom *a);
 void vpt_atom_pcc(struct vpt_atom *a, uint64_t ip);
 void vpt_atom_sleep(struct vpt_atom *a, uint8_t cstate);
 void vpt_atom_wake(struct vpt_atom *a);
 
-/* atom_buffer.c */
-void vpt_atom_buffer_start(struct vpt_atom *a);
-void vpt_atom_buffer_pass(struct vpt_atom *a);
-void vpt_atom_buffer_empty(struct vpt_atom *a);
-/* Is there room for a packet of this size? If not, an overflow begins. */
-bool vpt_atom_room(struct vpt_atom *a, size_t len);
-/* One that goes in whether there is room or not. */
-void vpt_atom_force(struct vpt_atom *a, size_t len);
-void vpt_atom_set_overflow(struct vpt_atom *a, bool overflow);
-void vpt_atom_resolve(struct vpt_atom *a, uint64_t ip);
-/* The IP matched that of TraceStop. */
+/* atom_trigger.c: TriggerEn rises. Sends PSB; the caller sends FUP.PGE. */
+void vpt_atom_start(struct vpt_atom *a);
+/* TriggerEn falls. Sends nothing, and keeps the outcomes in TNT_BUFF. */
+void vpt_atom_end(struct vpt_atom *a);
+/* Send TraceStop, whose ID matched, and end the trace. An overflow defers both. */
 void vpt_atom_trace_stop(struct vpt_atom *a);
 
-/* atom_output.c: bytes on their way into memory, OFFSET being moved. */
-void vpt_atom_out_start(struct vpt_atom *a);
-void vpt_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len);
-void vpt_atom_out_stop(struct vpt_atom *a, uint8_t byte);
+/*
+ * atom_cross.c
+ *
+ * Send the packet of an enable that changed, and TraceStop if `stop` is set. FUP.PGD has the LIP
+ * `left`, FUP.PGE has `to`.
+ */
+void vpt_atom_cross(struct vpt_atom *a, const struct vpt_atom_before *before, bool stop,
+		    uint64_t left, uint64_t to);
+/* End an overflow between two instructions, if it can end. The next instruction is at `ip`. */
+void vpt_atom_resolve(struct vpt_atom *a, uint64_t ip);
+/* Send whatever goes out between two instructions. The next instruction is at `ip`. */
+void vpt_atom_finish(struct vpt_atom *a, uint64_t ip);
+
+/* atom_event.c: trace a far transfer, or a change that is like one. */
+void vpt_atom_transfer(struct vpt_atom *a, uint64_t from, uint64_t to);
 
 /* atom.c */
 bool vpt_atom_options_ok(const struct vpt_atom_options *options);

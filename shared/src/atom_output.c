@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Output of Atom's RTIT (2.3): where bytes go. A region that memory has the whole of is a
- * single range of PT's; there is no operational error here, so what memory refuses is lost
- * and OFFSET moves on.
+ * Output of the Atom trace unit (2.3). A contiguous region uses the single-range output of PT.
+ * There is no operational error: a byte that memory refuses is lost, and OFFSET advances.
  */
 #include "atom_gen.h"
 #include "output_scheme.h"
 
-/* Where the low bits of TraceStop's address are, without Dest. */
+/* The low bits of TraceStop's address, and their value if Dest is clear. */
 #define STOP_LOW  0xffu
 #define STOP_ADDR 0xc0u
 
@@ -56,7 +55,7 @@ static void scatter(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* Memory has refused a byte: the rest of these, and all that comes until output starts anew. */
+/* Memory refused a byte. Write the other bytes one by one until output restarts. */
 static VPT_COLD void refused(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 {
 	const uint32_t mask = mask_of(a);
@@ -78,7 +77,7 @@ void vpt_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 		a->regs.offset = (a->regs.offset + (uint32_t)len) & mask_of(a);
 }
 
-/* [ATOM-STOP-DEST] The byte is forced there, OFFSET counts it as ever. */
+/* [ATOM-STOP-DEST] The byte has a fixed address. OFFSET counts it all the same. */
 void vpt_atom_out_stop(struct vpt_atom *a, uint8_t byte)
 {
 	const uint32_t mask = mask_of(a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Packets of Atom's RTIT on their way out, and the registers that they move. */
+/* The packet writer of the Atom trace unit, and the registers that a packet changes. */
 #include "atom_gen.h"
 
 #define PKT_CNT_BYTES VPT_ATOM_MASK(PKT_CNT, BYTES)
@@ -11,7 +11,7 @@ void vpt_atom_forget_lips(struct vpt_atom *a)
 	a->lag = 0;
 }
 
-/* [ATOM-PSB-DUE] The bit that Pkt_Mask selects is not in the register for the longest period. */
+/* [ATOM-PSB-DUE] For the longest period, Pkt_Mask selects a bit that the register lacks. */
 static bool is_due(const struct vpt_atom *a, uint32_t count)
 {
 	return count >> (11 + VPT_ATOM_GET(PKT_CNT, MASK, a->regs.pkt_cnt)) & 1;
@@ -22,7 +22,7 @@ static void set_count(struct vpt_atom *a, uint32_t count)
 	a->regs.pkt_cnt = (a->regs.pkt_cnt & ~(uint32_t)PKT_CNT_BYTES) | (count & PKT_CNT_BYTES);
 }
 
-/* [ATOM-PKT-COUNT] Returns Pkt_Cnt with a packet in it, before it is cut to its bits. */
+/* [ATOM-PKT-COUNT] Add a packet to Pkt_Cnt. Returns the sum, which may exceed the field. */
 static uint32_t count_bytes(struct vpt_atom *a, size_t len)
 {
 	uint32_t count = (uint32_t)(VPT_ATOM_GET(PKT_CNT, BYTES, a->regs.pkt_cnt) + len);
@@ -31,7 +31,7 @@ static uint32_t count_bytes(struct vpt_atom *a, size_t len)
 	return count;
 }
 
-/* Returns what count_bytes() does. */
+/* Write a packet. Returns the same sum as count_bytes(). */
 static uint32_t store(struct vpt_atom *a, const struct vpt_atom_packet *packet, const uint8_t *buf,
 		      size_t len)
 {
@@ -41,7 +41,7 @@ static uint32_t store(struct vpt_atom *a, const struct vpt_atom_packet *packet, 
 	if (packet->has_cycles)
 		a->regs.cntp = 0;
 	if (vpt_unlikely(a->lose_next)) {
-		/* [ATOM-E8] The packet behind a PSB of Pkt_Cnt is overwritten by the next. */
+		/* [ATOM-E8] The packet after a PSB of Pkt_Cnt is overwritten by the next one. */
 		a->lose_next = false;
 		return count;
 	}
@@ -63,7 +63,7 @@ static void add_cycles(struct vpt_atom *a, struct vpt_atom_packet *packet)
 		packet->cycles--;
 }
 
-/* Is there room? The model of a buffer that never overflows costs a test. */
+/* Returns true if there is room. A buffer that never overflows costs one test. */
 static inline bool room(struct vpt_atom *a, size_t len)
 {
 	if (vpt_likely(!a->options.buffer_bytes))
@@ -71,7 +71,8 @@ static inline bool room(struct vpt_atom *a, size_t len)
 	return vpt_atom_room(a, len);
 }
 
-/* Send a packet; false: it is lost. `count`: Pkt_Cnt behind it. `forced`: room is made. */
+/* Send a packet. Returns false if it is lost. `count` returns Pkt_Cnt after the packet. `forced`
+ * sends it into a full buffer too. */
 static bool send(struct vpt_atom *a, struct vpt_atom_packet *packet, bool forced, uint32_t *count)
 {
 	uint8_t buf[VPT_ATOM_PKT_MAX];
@@ -89,8 +90,8 @@ static bool send(struct vpt_atom *a, struct vpt_atom_packet *packet, bool forced
 }
 
 /*
- * [ATOM-LIP-CLEAR ATOM-LIP-LAG] A PSB of Pkt_Cnt. Where it does not fit it is owed, and
- * Pkt_Cnt stands.
+ * [ATOM-LIP-CLEAR ATOM-LIP-LAG] Send a PSB of Pkt_Cnt. If it does not fit, it is owed and Pkt_Cnt
+ * keeps its value.
  */
 static void put_due_psb(struct vpt_atom *a)
 {
@@ -113,7 +114,7 @@ static void put_due_psb(struct vpt_atom *a)
 	a->lose_next = vpt_atom_erratum(a, VPT_ATOM_E8);
 }
 
-/* A packet is out, and with it Pkt_Cnt came to `count`. */
+/* Send the PSB that a packet made due. `count` is Pkt_Cnt after that packet. */
 static void packet_is_out(struct vpt_atom *a, uint32_t count)
 {
 	if (vpt_unlikely(a->lag) && !--a->lag)
@@ -135,8 +136,8 @@ void vpt_atom_put(struct vpt_atom *a, struct vpt_atom_packet *packet)
 }
 
 /*
- * [ATOM-LIP-LAST] What is lost is nothing to compress against. [ATOM-LIP-CLEAR] It becomes
- * LAST_LIP before a PSB that it makes due clears that.
+ * [ATOM-LIP-LAST] A lost packet does not change LAST_LIP. [ATOM-LIP-CLEAR] LAST_LIP changes before
+ * the PSB that this packet makes due clears it.
  */
 static bool send_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t lip)
 {
@@ -166,13 +167,13 @@ void vpt_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t 
 	}
 }
 
-/* Is a packet nothing but its bytes, all of which get out? */
+/* Returns true if a packet needs neither time nor buffer and is not lost. */
 static inline bool is_plain(const struct vpt_atom *a)
 {
 	return !a->slow && !a->lose_next && !vpt_atom_overflow(a);
 }
 
-/* [ATOM-OVF-TNT] What does not fit stays. */
+/* [ATOM-OVF-TNT] Outcomes that do not fit stay in TNT_BUFF. */
 void vpt_atom_put_tnt(struct vpt_atom *a)
 {
 	const uint32_t tnt = a->regs.tnt_buff;
@@ -182,8 +183,8 @@ void vpt_atom_put_tnt(struct vpt_atom *a)
 
 	if (tnt <= 1)
 		return;
-	if (vpt_likely(
-		    is_plain(a))) { /* each sixth Jcc: the packet is as TNT_BUFF has it (3.3.13) */
+	/* Each sixth Jcc. The packet has the form of TNT_BUFF (3.3.13). */
+	if (vpt_likely(is_plain(a))) {
 		a->regs.tnt_buff = 1;
 		count = count_bytes(a, 1);
 		vpt_atom_out(a, &byte, 1);
@@ -203,7 +204,7 @@ void vpt_atom_put_tnt(struct vpt_atom *a)
 /* [ATOM-COND ATOM-TNT-FULL] */
 void vpt_atom_outcome(struct vpt_atom *a, bool taken)
 {
-	/* Software can have left it full. */
+	/* Software may have written a full TNT_BUFF. */
 	if (vpt_unlikely(a->regs.tnt_buff >= VPT_ATOM_TNT_FULL))
 		vpt_atom_put_tnt(a);
 	/* [ATOM-OVF] */
@@ -237,7 +238,7 @@ void vpt_atom_psb_if_due(struct vpt_atom *a)
 		put_due_psb(a);
 }
 
-/* [ATOM-STOP] It is the last packet: no PSB that it makes due follows. */
+/* [ATOM-STOP] The last packet. No PSB follows, even if one is due. */
 bool vpt_atom_put_stop(struct vpt_atom *a, bool forced)
 {
 	struct vpt_atom_packet packet;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Atom's RTIT as plain data, from which a trace goes on. */
+/* Snapshots of the Atom trace unit: its state as plain data. */
 #include "atom_gen.h"
 
 static uint32_t flag(bool set, uint32_t bit)
@@ -23,7 +23,7 @@ static uint32_t flags_of(const struct vpt_atom *a)
 	       flag(a->time.first_mtc, VPT_ATOM_STATE_FIRST_MTC);
 }
 
-/* What is left of these from a trace that has ended does not count. */
+/* Save the state of a running trace. Values of an ended trace are stale. */
 static void save_trace(const struct vpt_atom *a, struct vpt_atom_state *state)
 {
 	state->lag = a->lag;
@@ -54,7 +54,7 @@ void vpt_atom_save(struct vpt_atom *a, struct vpt_atom_state *state)
 		save_trace(a, state);
 }
 
-/* Each register as a write can leave it, or as the unit moves it. */
+/* Load the registers. Returns false for a value that neither a WRMSR nor the unit can write. */
 static bool load_registers(struct vpt_atom *a, const struct vpt_atom_state *state)
 {
 	static const uint32_t status =
@@ -91,7 +91,7 @@ static bool load_registers(struct vpt_atom *a, const struct vpt_atom_state *stat
 			return false;
 	a->regs.unlocked = from->unlocked;
 	a->regs.status |= from->status & status;
-	/* Bits that a write does not take. */
+	/* A write ignores reserved bits. */
 	return !__builtin_memcmp(&a->regs, from, sizeof(*from));
 }
 
@@ -130,7 +130,7 @@ static bool load_enables(struct vpt_atom *a, const struct vpt_atom_state *state)
 	return !(wide && state->ip_base) && (a->trigger_en || !(state->flags & of_trace));
 }
 
-/* Of clocks every value is one that there can be, where there are any. */
+/* Load the state of a running trace. Every value of a clock is valid. */
 static bool load_trace(struct vpt_atom *a, const struct vpt_atom_state *state)
 {
 	const bool buffered = a->trigger_en && a->options.buffer_bytes;
@@ -169,7 +169,7 @@ enum vpt_status vpt_atom_load(struct vpt_atom *a, const struct vpt_atom_state *s
 	if (!load_registers(&now, state) || !load_options(&now, state) ||
 	    !load_enables(&now, state) || !load_trace(&now, state))
 		return VPT_E_INVAL;
-	/* Not at this moment: it did, or did not, all along. */
+	/* Counting does not start here, so vpt_atom_update() must see no change. */
 	now.time.counting = vpt_atom_counts(&now);
 	vpt_atom_update(&now);
 	if (now.trigger_en)

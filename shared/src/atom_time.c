@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Time in Atom's RTIT: CNTP, MTC, STS, FUP.PCC, and sleep (3.3.4, 4.2.6, 4.2.12 to 4.2.15). */
+/* Packets of time of the Atom trace unit: MTC, STS, FUP.PCC; sleep (4.2.6, 4.2.12 to 4.2.15). */
 #include "atom_gen.h"
 #include "gen_clock.h"
 
-#define CNTP_MASK ((uint32_t)VPT_MASK64(VPT_ATOM_CNTP_BITS - 1, 0))
-#define CNTP_MSB  ((uint32_t)1 << (VPT_ATOM_CNTP_BITS - 1))
+#define CNTP_MSB ((uint32_t)1 << (VPT_ATOM_CNTP_BITS - 1))
 
-/* STS has so many bits of the TSC and of a ratio (figure 12). */
+/* The bits of the TSC and of a ratio that STS has (figure 12). */
 #define STS_TSC	  VPT_MASK64(39, 0)
 #define STS_RATIO 0x3fu
 
@@ -16,7 +15,7 @@ static bool timing_on(const struct vpt_atom *a)
 	return a->trigger_en && (a->packet_en || !VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl));
 }
 
-/* The value that MTC watches, without being cut to 8 bits. */
+/* MTC's count before it is cut to 8 bits. */
 static uint64_t mtc_count(const struct vpt_atom *a, uint64_t tsc)
 {
 	return tsc >> (7 + 2 * VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl));
@@ -25,19 +24,6 @@ static uint64_t mtc_count(const struct vpt_atom *a, uint64_t tsc)
 static uint64_t mtc_tsc(const struct vpt_atom *a, uint64_t count)
 {
 	return count << (7 + 2 * VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl));
-}
-
-static void read_clock(struct vpt_atom *a, struct vpt_clock *now)
-{
-	vpt_clock_read(a->ops, a->opaque, a->time.now.cycles, now);
-}
-
-/* [ATOM-CYC-WRAP] */
-static void advance(struct vpt_atom *a, uint64_t cycles)
-{
-	if (a->time.counting && !a->time.asleep)
-		a->regs.cntp = (uint32_t)(a->regs.cntp + (cycles - a->time.now.cycles)) & CNTP_MASK;
-	a->time.now.cycles = cycles;
 }
 
 static void put_mtc(struct vpt_atom *a)
@@ -52,7 +38,7 @@ static void put_mtc(struct vpt_atom *a)
 	vpt_atom_put(a, &packet);
 }
 
-/* [ATOM-MTC] Each at the time at which it was due. False: too many at once. */
+/* [ATOM-MTC] Send each MTC with the time at which it was due. Returns false if too many are due. */
 static bool send_mtcs(struct vpt_atom *a, const struct vpt_clock *next, uint64_t count)
 {
 	const struct vpt_clock from = a->time.now;
@@ -62,7 +48,7 @@ static bool send_mtcs(struct vpt_atom *a, const struct vpt_clock *next, uint64_t
 	while (a->time.mtc_last != count) {
 		uint64_t tsc = mtc_tsc(a, ++a->time.mtc_last);
 
-		advance(a, vpt_clock_at(&from, next, tsc));
+		vpt_atom_clock_advance(a, vpt_clock_at(&from, next, tsc));
 		a->time.now.tsc = tsc;
 		if (a->options.buffer_bytes)
 			vpt_atom_buffer_pass(a);
@@ -71,18 +57,18 @@ static bool send_mtcs(struct vpt_atom *a, const struct vpt_clock *next, uint64_t
 	return true;
 }
 
-/* What is due at `next`. True: so much was that it is lost. */
+/* Send the MTCs that are due at `next`. Returns true if too many were due and are lost. */
 static bool catch_up(struct vpt_atom *a, const struct vpt_clock *next)
 {
 	const uint64_t count = mtc_count(a, next->tsc);
 
-	/* [ATOM-E7] It goes out at once, whenever it is due. */
+	/* [ATOM-E7] The first MTC is sent too early. */
 	if (a->time.first_mtc && vpt_atom_erratum(a, VPT_ATOM_E7)) {
 		a->time.mtc_last++;
 		put_mtc(a);
 	}
 	if ((int64_t)(count - a->time.mtc_last) <= 0) {
-		/* One ahead is E7's; a host's TSC that goes back is gone on from. */
+		/* E7 is one ahead. If the host's TSC went back, count from there. */
 		if (a->time.mtc_last - count > 1)
 			a->time.mtc_last = count;
 		return false;
@@ -99,15 +85,15 @@ static void pass(struct vpt_atom *a)
 	struct vpt_clock next;
 	bool lost = false;
 
-	read_clock(a, &next);
+	vpt_atom_clock_read(a, &next);
 	/* [ATOM-SLEEP] */
 	if (mtc && timing_on(a) && !a->time.asleep)
 		lost = catch_up(a, &next);
 	else if (mtc)
 		a->time.mtc_last = mtc_count(a, next.tsc);
-	advance(a, next.cycles);
+	vpt_atom_clock_advance(a, next.cycles);
 	a->time.now = next;
-	/* [ATOM-MTC-LOST] STS may come at any time (4.2.13): here it tells what 8 bits of MTC cannot. */
+	/* [ATOM-MTC-LOST] STS may be sent at any time (4.2.13). Here it replaces the lost MTCs. */
 	if (lost)
 		vpt_atom_sts(a);
 }
@@ -123,7 +109,7 @@ void vpt_atom_time_start(struct vpt_atom *a)
 {
 	vpt_memset(&a->time, 0, sizeof(a->time));
 	a->time.first_mtc = true;
-	read_clock(a, &a->time.now);
+	vpt_atom_clock_read(a, &a->time.now);
 	vpt_atom_time_load(a);
 }
 
@@ -132,19 +118,6 @@ void vpt_atom_time_load(struct vpt_atom *a)
 	a->time.mtc_last = 0;
 	if (VPT_ATOM_GET(CTL, MTC_EN, a->regs.ctl))
 		a->time.mtc_last = mtc_count(a, a->time.now.tsc);
-}
-
-void vpt_atom_set_counting(struct vpt_atom *a, bool counting)
-{
-	/* Where each event asks for the time it is up to date. */
-	if (!a->slow && a->trigger_en) {
-		struct vpt_clock now;
-
-		read_clock(a, &now);
-		advance(a, now.cycles);
-		a->time.now = now;
-	}
-	a->time.counting = counting;
 }
 
 void vpt_atom_time_stop(struct vpt_atom *a)
@@ -177,8 +150,8 @@ void vpt_atom_sts(struct vpt_atom *a)
 	vpt_atom_put(a, &packet);
 }
 
-/* [ATOM-PCC ATOM-PCC-WHEN ATOM-OVF-PCC] It takes the enables that CNTP counts without LESS_PKTS
- * the other way round (table 17). */
+/* [ATOM-PCC ATOM-PCC-WHEN ATOM-OVF-PCC] LESS_PKTS makes FUP.PCC need FilterEn. For CNTP's
+ * counting it is the other way round (table 17). */
 void vpt_atom_pcc(struct vpt_atom *a, uint64_t ip)
 {
 	const bool needs_filter = VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl);
@@ -190,7 +163,7 @@ void vpt_atom_pcc(struct vpt_atom *a, uint64_t ip)
 		vpt_atom_put_lip(a, VPT_ATOM_PKT_PCC, vpt_atom_lip(a, ip));
 }
 
-/* Deeper than C2, by MWAIT's hints (event.h); those of C0.x are the highest. */
+/* Returns true for a hint of MWAIT deeper than C2 (event.h). C0.x has the highest values. */
 static bool is_deep(uint8_t cstate)
 {
 	return cstate >= 0x20 && cstate < 0xf0;
