@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The timing packets of Atom's RTIT (4.2.12 to 4.2.15). STS has 40 bits of the TSC, MTC 8; cycle
- * counts are parts of packets, and count where ContextEn is set, or FilterEn too.
+ * The timing packets of the Atom trace unit (4.2.12 to 4.2.15). STS has 40 bits of the TSC, MTC
+ * has 8. Cycle counts are parts of packets. They need ContextEn, and FilterEn unless LESS_PKTS.
  */
 #include "timeline_scan.h"
 #include "vpt/atom.h"
@@ -13,7 +13,7 @@ static bool on(const struct vpt_timeline_scan *s, uint64_t mask)
 	return s->ctl & mask;
 }
 
-/* The first TSC from the last known one on whose bits above `shift` end in `value`. */
+/* Returns the first TSC from the last known one on that has `value` at bit `shift`. */
 static uint64_t extend(const struct vpt_timeline_scan *s, uint64_t value, unsigned int shift,
 		       unsigned int bits)
 {
@@ -22,7 +22,7 @@ static uint64_t extend(const struct vpt_timeline_scan *s, uint64_t value, unsign
 	return (last + ((value - last) & mask)) << shift;
 }
 
-/* Sent where time was not counted before, or could have been. [ATOM-STS ATOM-SLEEP] */
+/* [ATOM-STS ATOM-SLEEP] The time before STS may not have been counted. */
 static void sts(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 {
 	s->tsc = extend(s, p->value, 0, STS_BITS);
@@ -34,8 +34,8 @@ static void sts(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 }
 
 /*
- * [ATOM-MTC] As the bits change; [ATOM-E7] the first since TriggerEn rose may lie. What an
- * overflow lost can be more than they hold.
+ * [ATOM-MTC] [ATOM-E7] The first MTC since TriggerEn rose may be wrong. An overflow can lose more
+ * MTCs than 8 bits count.
  */
 static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 {
@@ -52,7 +52,7 @@ static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 	s->tsc = extend(s, p->value, shift, 8);
 	vpt_scan_anchor(s, s->tsc, s->now.lost == s->base_lost ? s->tsc : VPT_NEVER, false);
 	s->base_lost = s->now.lost;
-	/* Sleep, out of which STS tells, has none. */
+	/* No MTC is sent during sleep, which STS ends. */
 	if (on(s, VPT_ATOM_MASK(CTL, MTC_EN)) && on(s, VPT_ATOM_MASK(CTL, STS_EN)) &&
 	    !on(s, VPT_ATOM_MASK(CTL, LESS_PKTS)))
 		s->now.next = s->tsc + (UINT64_C(1) << shift);
@@ -64,7 +64,7 @@ static uint64_t clocks(const struct vpt_timeline_scan *s, uint32_t cycles)
 	return cycles + (cycles && s->config.errata & VPT_ATOM_E6);
 }
 
-/* What is not counted is not bounded. [ATOM-CYC-COUNTS] */
+/* Time without cycle counts has no bounds. [ATOM-CYC-COUNTS] */
 static void uncounted(struct vpt_timeline_scan *s)
 {
 	s->now.wild++;
@@ -89,7 +89,7 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 		uncounted(s);
 		break;
 	case VPT_ATOM_PKT_TNT:
-		/* One that is not full comes with the packet behind it. */
+		/* A partial TNT is sent with the packet after it. */
 		if (p->bits < VPT_ATOM_TNT_MAX)
 			return false;
 		break;
@@ -104,7 +104,7 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 	return true;
 }
 
-/* Neither STS nor MTC will come: counts alone tell, from here on. */
+/* Without STS and MTC, time is relative to here. */
 static void begin_relative(struct vpt_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative ||

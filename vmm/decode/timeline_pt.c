@@ -26,7 +26,7 @@ static uint64_t threshold(const struct vpt_timeline_scan *s)
 	return enc ? UINT64_C(1) << (enc - 1) : 0;
 }
 
-/* So many TSC ticks are `art` crystal clocks, rounded down; up if `up`. */
+/* Convert `art` crystal clocks to TSC ticks, rounded up if `up` and else down. */
 static uint64_t crystal(const struct vpt_timeline_scan *s, uint64_t art, bool up)
 {
 	const struct vpt_caps *caps = s->config.caps;
@@ -41,7 +41,7 @@ static bool has_crystal(const struct vpt_timeline_scan *s)
 	return s->config.caps->l15_eax && s->config.caps->l15_ebx;
 }
 
-/* The TSC at `ticks` of the crystal clock from base. */
+/* Returns the TSC at `ticks` crystal clocks after base. */
 static uint64_t at_crystal(const struct vpt_timeline_scan *s, int64_t ticks, bool up)
 {
 	if (ticks >= 0)
@@ -49,7 +49,7 @@ static uint64_t at_crystal(const struct vpt_timeline_scan *s, int64_t ticks, boo
 	return s->base - crystal(s, (uint64_t)-ticks, !up);
 }
 
-/* The next MTC is not sent before this, and not later if none is lost. */
+/* Compute when the next MTC is due. */
 static void set_next(struct vpt_timeline_scan *s)
 {
 	if (!s->has_base || s->vague || !on(s, VPT_CTL_MASK(MTC_EN)))
@@ -63,7 +63,7 @@ static void take_tsc(struct vpt_timeline_scan *s, uint64_t value)
 	uint64_t tsc = high | value;
 	bool alone = !s->in_psb || s->begun;
 
-	/* It has wrapped, and was not set back. */
+	/* The TSC wrapped. A smaller step back is a write of the TSC. */
 	if (s->has_tsc && tsc < s->tsc && s->tsc - tsc > UINT64_C(1) << (TSC_BITS - 1))
 		tsc += UINT64_C(1) << TSC_BITS;
 	s->tsc = tsc;
@@ -111,7 +111,7 @@ static void mtc(struct vpt_timeline_scan *s, uint8_t ctc)
 		s->has_relative = true;
 		periods = 0;
 	} else if (s->ctc_bits < 8) {
-		/* TMA has the lower half of the clock only. */
+		/* TMA has the lower 16 bits of the clock only. */
 		periods = periods ? periods : mask + 1;
 		s->vague = s->vague || s->base_lost != s->now.lost;
 	}
@@ -123,14 +123,14 @@ static void mtc(struct vpt_timeline_scan *s, uint8_t ctc)
 	set_next(s);
 }
 
-/* Of those, the ones that are the time of an instruction or event. */
+/* Returns true if the packet has the time of an instruction or event. */
 static bool is_eligible(enum vpt_pkt_kind kind)
 {
 	return kind != VPT_PKT_MTC && kind != VPT_PKT_TSC && kind != VPT_PKT_MWAIT &&
 	       vpt_pkt_cyc_eligible(kind);
 }
 
-/* Does an event begin with it that goes on with packets that are eligible? */
+/* Returns true if a packet that is not eligible begins an event whose next packet is. */
 static bool begins_event(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 {
 	bool bound = s->bound;
@@ -160,7 +160,7 @@ static bool begins_event(struct vpt_timeline_scan *s, const struct vpt_packet *p
 	}
 }
 
-/* Take a packet in; true if it makes a mark. */
+/* Apply a packet. Returns true if it makes a mark. */
 static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 {
 	switch (p->kind) {
@@ -202,7 +202,7 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 	return true;
 }
 
-/* Neither TSC nor MTC will come: CYC alone counts, from here on. */
+/* Without TSC and MTC, CYC counts time relative to here. */
 static void begin_relative(struct vpt_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative || !s->config.nsessions ||
@@ -236,7 +236,7 @@ static void enter(struct vpt_timeline_scan *s, const struct vpt_timeline_session
 	if (s->session == 1)
 		return;
 	vpt_scan_gap(s);
-	/* Nothing will ever tell how long. */
+	/* No packet will have the length of the gap. */
 	if (!on(s, VPT_CTL_MASK(TSC_EN)))
 		s->vague = s->has_base;
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counters of the timeline: core clocks to TSC ticks, and the marks that anchor them in time. */
+#include "timeline_scan.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+/* From so many core clocks on, measured spans give a better ratio than CBR. */
+#define CALIBRATED 1024
+/* A hostile stream has more core clocks than this in one packet. */
+#define CYC_MAX (UINT64_C(1) << 40)
+
+uint64_t vpt_muldiv(uint64_t a, uint64_t b, uint64_t c)
+{
+	u128 q = (u128)a * b / c;
+
+	return q > VPT_NEVER ? VPT_NEVER : (uint64_t)q;
+}
+
+/* Convert `cycles` to parts of TSC ticks at a ratio. */
+static uint64_t parts(const struct vpt_timeline_scan *s, uint64_t cycles, unsigned int ratio)
+{
+	return vpt_muldiv(cycles, s->config.caps->max_nonturbo * VPT_TICK, ratio);
+}
+
+void vpt_scan_ratio(struct vpt_timeline_scan *s, unsigned int ratio)
+{
+	if (s->cbr != ratio) {
+		s->cal_cycles = s->cal_ticks = 0;
+		s->has_span = false;
+	}
+	s->cbr = ratio;
+	s->cbr_sure = true;
+	/* If no ratio was known, the clocks until now may have had any ratio. A session that
+	 * begins has no clocks yet. */
+	if (s->fresh) {
+		s->cbr_min = s->cbr_max = ratio;
+	} else if (s->cbr_max) {
+		s->cbr_min = ratio < s->cbr_min ? ratio : s->cbr_min;
+		s->cbr_max = ratio > s->cbr_max ? ratio : s->cbr_max;
+	}
+	/* The ratio may end a sleep, whose length no packet has. */
+	if (!s->in_psb && s->has_relative && !s->has_tsc) {
+		s->vague = s->has_base;
+		s->now.wild++;
+		s->now.lost++;
+	}
+}
+
+static uint64_t estimate(const struct vpt_timeline_scan *s, uint64_t cycles)
+{
+	if (s->cal_cycles >= CALIBRATED && s->cal_ticks < VPT_NEVER / VPT_TICK)
+		return vpt_muldiv(cycles, s->cal_ticks * VPT_TICK, s->cal_cycles);
+	if (s->cbr && s->config.caps->max_nonturbo)
+		return parts(s, cycles, s->cbr);
+	return cycles * VPT_TICK;
+}
+
+void vpt_scan_slack(struct vpt_timeline_scan *s)
+{
+	uint64_t n = s->threshold;
+
+	/* The position between two clock edges is unknown too. */
+	n = n ? n : 1;
+	s->now.slack = s->cbr_min > 1 ? parts(s, n, s->cbr_min - 1) + VPT_TICK : 0;
+	if (s->cbr_min <= 1)
+		s->now.wild++;
+}
+
+void vpt_scan_cycles(struct vpt_timeline_scan *s, uint64_t cycles)
+{
+	bool known = s->cbr_min && s->config.caps->max_nonturbo && cycles < CYC_MAX;
+
+	if (cycles >= CYC_MAX)
+		cycles = CYC_MAX;
+	s->now.cycles += cycles;
+	s->now.ticks += estimate(s, cycles);
+	if (known)
+		s->now.least += parts(s, cycles, s->cbr_max + 1);
+	if (known && s->cbr_min > 1)
+		s->now.most += parts(s, cycles, s->cbr_min - 1) + 1;
+	else
+		s->now.wild++;
+	s->cbr_min = s->cbr_max = s->cbr_sure ? s->cbr : 0;
+}
+
+static void learn_span(struct vpt_timeline_scan *s)
+{
+	const struct vpt_mark *a = &s->span, *b = &s->now;
+	bool whole = s->has_span && !b->alone && a->lost == b->lost && b->counted && a->counted;
+
+	if (whole && b->tsc_lo > a->tsc_lo && b->cycles > a->cycles) {
+		s->cal_cycles += b->cycles - a->cycles;
+		s->cal_ticks += b->tsc_lo - a->tsc_lo;
+	}
+	s->span = *b;
+	s->has_span = true;
+}
+
+void vpt_scan_anchor(struct vpt_timeline_scan *s, uint64_t lo, uint64_t hi, bool alone)
+{
+	s->now.anchor = true;
+	s->now.alone = alone;
+	s->now.tsc_lo = lo;
+	s->now.tsc_hi = hi;
+	s->now.next = VPT_NEVER;
+	s->now.wild += alone;
+	learn_span(s);
+}
+
+void vpt_scan_lost(struct vpt_timeline_scan *s)
+{
+	s->in_psb = false;
+	s->now.lost++;
+	s->now.wild++;
+	/* The lost packets may include a CBR, whose ratio the last CYCs had. */
+	s->now.least = s->told_least;
+	s->cbr_sure = false;
+	s->cbr_min = s->cbr_max = 0;
+}
+
+void vpt_scan_gap(struct vpt_timeline_scan *s)
+{
+	s->begun = true;
+	s->fresh = true;
+	s->now.wild++;
+	s->now.lost++;
+	s->cbr_sure = false;
+	s->cbr_min = s->cbr_max = 0;
+}
