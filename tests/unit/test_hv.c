@@ -312,7 +312,7 @@ START_TEST(an_entry_that_cannot_be_fails)
 	ck_assert_int_eq(start(VPT_USAGE_SYSTEM, VPT_VMX_CONTROLS), VPT_OK);
 	ck_assert(vpt_hv_enter(&hv, 0x1000, false));
 	leave(VPT_EXIT_REASON_CPUID);
-	hv.vmx.controls = VPT_VMX_ENTRY_LOAD_CTL;
+	hv.pt.vmx.controls = VPT_VMX_ENTRY_LOAD_CTL;
 	ck_assert(!vpt_hv_enter(&hv, 0x1000, false));
 	ck_assert_str_eq(hv.error, vpt_vmx_check_text(VPT_VMX_TRACING));
 	ck_assert(hv.in_root);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU whose VM entries and exits are traced for a usage of PT (pt/hv.h). Such a vCPU
- * runs an instruction at a time, on any engine, and time is its instructions: so each
- * guest makes the same exits on all engines and in every run.
+ * A vCPU whose VM entries and exits are traced for a usage of PT (pt/hv.h). Every engine steps
+ * such a vCPU, and its time is its count of instructions. So a guest makes the same exits on all
+ * engines and in every run.
  *
- * What is a VM exit: the unconditional ones of VMX (CPUID, XSETBV, INVD, triple faults);
- * HLT; port I/O; memory that is no RAM; MSRs that the VMM answers for (msr.c), but for
- * reading PT's where they are the guest's own; MOV to CR3 if asked for; interrupts, as
- * they come to be pending and, if the guest does not take them then, as it can. What is
- * done for the guest does not retire in it: the exit has the instruction's IP, the next
- * entry the one after it.
+ * VM exits are:
+ *  - CPUID, XSETBV, INVD, HLT and triple faults;
+ *  - port I/O, and accesses to memory that is not RAM;
+ *  - MSRs that the VMM emulates (msr.c), except reads of PT's MSRs by a guest that owns PT;
+ *  - MOV to CR3 if requested;
+ *  - interrupts when they become pending, and the window for those that the guest delays.
+ * An emulated instruction does not retire in the guest. Its exit has the IP of the instruction,
+ * and the next entry has the IP of the one after it.
  *
- * Only for vCPUs that have vcpu->hv.
+ * The functions are only for vCPUs that have vcpu->hv.
  */
 #ifndef VMM_CORE_HV_H
 #define VMM_CORE_HV_H

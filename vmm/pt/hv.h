@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This VMM as a hypervisor with VMX has it, for a usage of PT (vpt/usage.h): a vCPU's
- * VMCS as far as it concerns PT, its MSR areas, and root operation, whose code is a model
- * (root.h). The core says when its vCPU exits and when it is to go on; what that makes of
- * the trace is libvpt's matter.
+ * The emulation of a hypervisor with VMX, for a usage of PT (vpt/usage.h). It has a VMCS, MSR
+ * areas, and root operation, whose code is a model (root.h). The core decides when its vCPU
+ * exits and resumes, and libvpt makes the packets.
  *
- *   vpt_hv_enter()	   root code runs up to VMRESUME, the guest goes on
- *   vpt_hv_exit()	   the guest is left; root code waits for what the core does
- *   vpt_hv_over()	   the guest does not go on
+ *   vpt_hv_enter()	   run root code up to VMRESUME, and enter the guest
+ *   vpt_hv_exit()	   leave the guest; root code waits until the core has emulated
+ *   vpt_hv_over()	   run root code to its end, as the guest does not resume
  */
 #ifndef VMM_PT_HV_H
 #define VMM_PT_HV_H
@@ -54,22 +53,27 @@ struct vpt_hv_config {
 
 struct vpt_hv_ops; /* hv_system.h */
 
+/* The part of PT in a hypervisor's state (hv_pt.c). */
+struct vpt_hv_pt {
+	struct vpt_usage_plan plan;
+	struct vpt_vmx vmx;	 /* the fields of the VMCS */
+	struct vpt_rtit own;	 /* OWNED: .ctl is valid; else all of the guest's registers */
+	struct vpt_pt insertion; /* the guest's PT during vpt_hv_insert_begin() */
+};
+
 struct vpt_hv {
 	struct vpt_hv_config config;
 	const struct vpt_hv_ops *ops;
 	enum vpt_usage usage;
-	struct vpt_usage_plan plan;
-	struct vpt_vmx vmx;
+	struct vpt_hv_pt pt;
 	struct vpt_root root;
 	bool in_root;
 	bool entering; /* what VMLAUNCH or VMRESUME came to */
 	bool launched;
-	bool arrived;	     /* root code, by a branch */
-	struct vpt_rtit own; /* OWNED: .ctl; else the guest's registers, which rest */
+	bool arrived; /* root code, by a branch */
 	struct vpt_msr_entry msr[VPT_HV_MSRS];
 	uint32_t msrs, written;
 	struct vpt_root_input input;
-	struct vpt_pt insertion;
 	uint64_t exits[VPT_EXIT_REASONS];
 	uint32_t digest;   /* CRC-32C of the exits' reasons, qualifications and IPs in order */
 	const char *error; /* why an entry failed, or something else that cannot be */
@@ -116,10 +120,10 @@ enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value);
 enum vpt_fault vpt_hv_wrmsr(struct vpt_hv *hv, uint32_t msr, uint64_t value);
 
 /*
- * In root operation: the guest's instruction at `ip` is emulated, and what it does to
- * the trace is put there (33.5.2.3). begin() with the guest's context as it was; true if
- * the trace runs: then vpt_tracer_retired() and its event, and end() with the context
- * that comes of it.
+ * Insert in the guest's trace what the emulated instruction at `ip` does to it (33.5.2.3), in
+ * root operation. Call begin() with the guest's context from before the instruction. If it
+ * returns true the trace runs: call vpt_tracer_retired(), report the event, and call end() with
+ * the context from after the instruction.
  */
 bool vpt_hv_insert_begin(struct vpt_hv *hv, uint64_t ip);
 void vpt_hv_insert_end(struct vpt_hv *hv, uint64_t next, uint8_t cpl);

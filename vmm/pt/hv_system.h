@@ -6,7 +6,7 @@
 #include "pt/hv.h"
 
 struct vpt_hv_ops {
-	/* As vpt_hv_can() and vpt_hv_switch() have it; the latter queues MSRs. */
+	/* The functions behind vpt_hv_can() and vpt_hv_switch(). The latter queues MSRs. */
 	enum vpt_status (*can)(const struct vpt_hv *hv, enum vpt_usage usage, const char **why);
 	enum vpt_status (*change)(struct vpt_hv *hv, enum vpt_usage usage, const char **why);
 	/* The checks of an entry: NULL, or why it fails. It may then be told that it failed. */
@@ -28,6 +28,13 @@ struct vpt_hv_ops {
 /* Root code writes this MSR before the next entry. */
 void vpt_hv_queue(struct vpt_hv *hv, uint32_t msr, uint64_t value);
 
+/*
+ * Report VMXON, VMCLEAR, VMPTRLD or VMXOFF of root code; any other instruction does nothing. The
+ * PT unit keeps the current VMCS for both trace systems (spaces.h).
+ */
+void vpt_hv_vmx_insn(struct vpt_hv *hv, const struct vpt_root_insn *insn);
+
+extern const struct vpt_hv_ops vpt_hv_pt;   /* hv_pt.c */
 extern const struct vpt_hv_ops vpt_hv_atom; /* hv_atom.c */
 
 #endif /* VMM_PT_HV_SYSTEM_H */
