@@ -26,7 +26,7 @@ guests: $(GUEST_ELF)
 
 $(O)/guest/%.o: guest/%.c
 	@mkdir -p $(@D)
-	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) -DVPT_PAYLOAD='"$(*F)"' $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,GUESTCC,$@)gcc $(GUEST_CPPFLAGS) -DGUEST_PAYLOAD='"$(*F)"' $(GUEST_CFLAGS) -MMD -MP -c -o $@ $<
 $(O)/guest/%.o: guest/%.S
 	@mkdir -p $(@D)
 	$(call say,GUESTAS,$@)gcc $(GUEST_CPPFLAGS) -g -MMD -MP -c -o $@ $<

@@ -42,7 +42,7 @@ $(O)/vmm/soft/%.o: VMM_CFLAGS += -fno-strict-aliasing
 # Each micro-operation ends by calling the next: where the compiler makes a jump of
 # that, no stack is used and no time is lost (soft/soft.h).
 ifeq ($(MODE),rel)
-$(O)/vmm/soft/%.o: VMM_CFLAGS += -DVPT_SOFT_THREADED -foptimize-sibling-calls -fno-stack-protector
+$(O)/vmm/soft/%.o: VMM_CFLAGS += -DSOFT_THREADED -foptimize-sibling-calls -fno-stack-protector
 endif
 
 # libvptdecode: the flow decoder for other programs, with what it needs of libvpt and of the

@@ -14,10 +14,10 @@
 
 static void help(FILE *to)
 {
-	const struct vpt_verb *const *verb;
+	const struct cli_verb *const *verb;
 
 	fputs("usage: vpt VERB [OPTION]... [FILE]...\n\n", to);
-	for (verb = vpt_verbs; *verb; verb++)
+	for (verb = cli_verbs; *verb; verb++)
 		fprintf(to, "  %-8s %s\n", (*verb)->name, (*verb)->summary);
 	fputs("\nvpt VERB --help says more of each. Every verb takes --sandbox=MODE, which is "
 	      "auto, on\n"
@@ -26,29 +26,29 @@ static void help(FILE *to)
 }
 
 /* Returns NULL after one line if there is no such verb. */
-static const struct vpt_verb *find(const char *name)
+static const struct cli_verb *find(const char *name)
 {
-	const struct vpt_verb *const *verb;
+	const struct cli_verb *const *verb;
 
-	for (verb = vpt_verbs; *verb; verb++)
+	for (verb = cli_verbs; *verb; verb++)
 		if (!strcmp(name, (*verb)->name))
 			return *verb;
-	for (verb = vpt_verbs; *verb; verb++)
-		if (vpt_cli_is_near(name, (*verb)->name))
+	for (verb = cli_verbs; *verb; verb++)
+		if (cli_is_near(name, (*verb)->name))
 			break;
 	if (*verb)
-		vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: did you mean %s?", name, (*verb)->name);
+		cli_fail(CLI_EXIT_USAGE, "%s: no such verb: did you mean %s?", name, (*verb)->name);
 	else
-		vpt_fail(VPT_EXIT_USAGE, "%s: no such verb: see vpt --help", name);
+		cli_fail(CLI_EXIT_USAGE, "%s: no such verb: see vpt --help", name);
 	return NULL;
 }
 
 /* For the build: the shell @name completes command lines of vpt by what is printed. */
 static int complete(const char *name)
 {
-	if (vpt_complete(name))
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, COMPLETION "%s: not bash or zsh", name);
+	if (cli_complete(name))
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_USAGE, COMPLETION "%s: not bash or zsh", name);
 }
 
 /*
@@ -60,35 +60,35 @@ static int check_output(const char *verb, int status)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	if (status == VPT_EXIT_HOST)
+	if (status == CLI_EXIT_HOST)
 		return status;
-	return vpt_fail(VPT_EXIT_HOST, "%s: standard output cannot be written%s%s", verb,
-			errno ? ": " : "", errno ? vpt_cli_reason(errno) : "");
+	return cli_fail(CLI_EXIT_HOST, "%s: standard output cannot be written%s%s", verb,
+			errno ? ": " : "", errno ? cli_reason(errno) : "");
 }
 
 static int run(int argc, char **argv)
 {
-	const struct vpt_verb *verb;
+	const struct cli_verb *verb;
 
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (!strcmp(argv[1], "help") && argc == 2)) {
 		help(stdout);
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("vpt " VPT_VERSION);
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
 	if (!strncmp(argv[1], COMPLETION, strlen(COMPLETION)))
 		return complete(argv[1] + strlen(COMPLETION));
 	/* vpt help VERB is vpt VERB --help. */
 	verb = find(strcmp(argv[1], "help") ? argv[1] : argv[2]);
 	if (!verb)
-		return VPT_EXIT_USAGE;
+		return CLI_EXIT_USAGE;
 	if (strcmp(argv[1], "help"))
 		return verb->run(argc - 1, argv + 1);
-	vpt_verb_help(verb);
-	return VPT_EXIT_OK;
+	cli_verb_help(verb);
+	return CLI_EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -97,13 +97,13 @@ int main(int argc, char **argv)
 
 	/* A file that may not grow further is an error like a full disk, not a death. */
 	signal(SIGXFSZ, SIG_IGN);
-	status = vpt_confine_take(&argc, argv);
+	status = cli_confine_take(&argc, argv);
 	if (status)
 		return status;
 	if (argc < 2) {
 		help(stderr);
-		return VPT_EXIT_USAGE;
+		return CLI_EXIT_USAGE;
 	}
 	status = run(argc, argv);
-	return check_output(argv[1], status == VPT_EXIT_DONE ? VPT_EXIT_OK : status);
+	return check_output(argv[1], status == CLI_EXIT_DONE ? CLI_EXIT_OK : status);
 }

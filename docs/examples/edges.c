@@ -33,7 +33,7 @@ static void on_event(void *context, const struct vptd_event *event)
 
 int main(int argc, char **argv)
 {
-	const uint32_t flags = VPTD_EDGES | (argc == 5 ? VPTD_RTIT : 0);
+	const uint32_t flags = VPTD_EDGES | (argc == 5 ? VPTD_ATOM : 0);
 	const struct vptd_config config = {.size = sizeof(config), .flags = flags};
 	const struct vptd_ops ops = {.size = sizeof(ops), .event = on_event};
 	struct vptd_counts *counts = vptd_counts_new();

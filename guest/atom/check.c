@@ -5,9 +5,9 @@
 #include "lib/guest.h"
 #include "lib/mem.h"
 
-size_t vpt_atom_walk(const struct vpt_atom_bytes *bytes,
-		     void (*fn)(void *opaque, const struct vpt_atom_packet *packet), void *opaque,
-		     enum vpt_status *end)
+size_t guest_atom_walk(const struct guest_atom_bytes *bytes,
+		       void (*fn)(void *opaque, const struct vpt_atom_packet *packet), void *opaque,
+		       enum vpt_status *end)
 {
 	struct vpt_atom_packet packet;
 	size_t at;
@@ -24,14 +24,14 @@ size_t vpt_atom_walk(const struct vpt_atom_bytes *bytes,
 }
 
 struct scanner {
-	struct vpt_atom_scan *scan;
+	struct guest_atom_scan *scan;
 	bool cycle_acc, any;
 };
 
 static void scan_one(void *opaque, const struct vpt_atom_packet *packet)
 {
 	struct scanner *s = opaque;
-	struct vpt_atom_scan *scan = s->scan;
+	struct guest_atom_scan *scan = s->scan;
 	bool counted = s->cycle_acc && vpt_atom_pkt_has_cycles(packet->kind, packet->bits);
 
 	scan->count[packet->kind]++;
@@ -48,16 +48,16 @@ static void scan_one(void *opaque, const struct vpt_atom_packet *packet)
 	s->any = true;
 }
 
-void vpt_atom_scan(struct vpt_atom_scan *scan, const struct vpt_atom_bytes *bytes)
+void guest_atom_scan(struct guest_atom_scan *scan, const struct guest_atom_bytes *bytes)
 {
 	struct scanner s = {.scan = scan, .cycle_acc = bytes->cycle_acc};
 
 	memset(scan, 0, sizeof(*scan));
-	scan->parsed = vpt_atom_walk(bytes, scan_one, &s, &scan->end);
+	scan->parsed = guest_atom_walk(bytes, scan_one, &s, &scan->end);
 }
 
 struct flow_reader {
-	struct vpt_flow_list list;
+	struct guest_flow_list list;
 	uint32_t last;
 	bool valid;
 };
@@ -67,7 +67,7 @@ static uint64_t expand(struct flow_reader *r, const struct vpt_atom_packet *pack
 	uint64_t lip;
 
 	if (vpt_atom_lip_expand(packet, r->last, r->valid, &lip) != VPT_OK)
-		return VPT_FLOW_NO_IP;
+		return GUEST_FLOW_NO_IP;
 	r->last = (uint32_t)(lip >> 16);
 	r->valid = true;
 	return vpt_atom_canonical(lip);
@@ -80,23 +80,25 @@ static void flow_one(void *opaque, const struct vpt_atom_packet *packet)
 
 	if (packet->kind == VPT_ATOM_PKT_TNT)
 		for (bit = packet->bits; bit-- > 0;)
-			vpt_flow_add(&r->list, packet->kind, packet->value >> bit & 1);
+			guest_flow_add(&r->list, packet->kind, packet->value >> bit & 1);
 	else if (vpt_atom_pkt_has_lip(packet->kind))
-		vpt_flow_add(&r->list, packet->kind, expand(r, packet));
+		guest_flow_add(&r->list, packet->kind, expand(r, packet));
 	else if (packet->kind == VPT_ATOM_PKT_PIP)
-		vpt_flow_add(&r->list, packet->kind, packet->value | (uint64_t)packet->flag << 40);
+		guest_flow_add(&r->list, packet->kind,
+			       packet->value | (uint64_t)packet->flag << 40);
 	else if (packet->kind != VPT_ATOM_PKT_MTC)
-		vpt_flow_add(&r->list, packet->kind, 0);
+		guest_flow_add(&r->list, packet->kind, 0);
 }
 
-size_t vpt_atom_flow_read(const struct vpt_atom_bytes *bytes, struct vpt_flow *flow, size_t max)
+size_t guest_atom_flow_read(const struct guest_atom_bytes *bytes, struct guest_flow *flow,
+			    size_t max)
 {
 	struct flow_reader r = {.list = {.flow = flow, .max = max}};
 	enum vpt_status end;
 
-	vpt_atom_walk(bytes, flow_one, &r, &end);
+	guest_atom_walk(bytes, flow_one, &r, &end);
 	if (end != VPT_OK)
-		vpt_flow_add(&r.list, VPT_ATOM_PKT_COUNT, 0);
+		guest_flow_add(&r.list, VPT_ATOM_PKT_COUNT, 0);
 	return r.list.count;
 }
 
@@ -105,24 +107,24 @@ static const char *name_of(unsigned int kind)
 	return vpt_atom_pkt_name((enum vpt_atom_pkt_kind)kind);
 }
 
-bool vpt_atom_flow_report(const struct vpt_atom_bytes *bytes, const struct vpt_flow *want,
-			  size_t count, const char *what)
+bool guest_atom_flow_report(const struct guest_atom_bytes *bytes, const struct guest_flow *want,
+			    size_t count, const char *what)
 {
-	struct vpt_flow got[ATOM_FLOW_MAX];
-	struct vpt_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
+	struct guest_flow got[ATOM_FLOW_MAX];
+	struct guest_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
 
-	list.count = vpt_atom_flow_read(bytes, got, list.max);
-	return vpt_flow_same(&list, want, count, name_of, what);
+	list.count = guest_atom_flow_read(bytes, got, list.max);
+	return guest_flow_same(&list, want, count, name_of, what);
 }
 
-bool vpt_atom_tail_report(const struct vpt_atom_bytes *bytes, const struct vpt_flow *want,
-			  size_t count, const char *what)
+bool guest_atom_tail_report(const struct guest_atom_bytes *bytes, const struct guest_flow *want,
+			    size_t count, const char *what)
 {
-	struct vpt_flow got[ATOM_FLOW_MAX];
-	struct vpt_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
+	struct guest_flow got[ATOM_FLOW_MAX];
+	struct guest_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
 	size_t i;
 
-	list.count = vpt_atom_flow_read(bytes, got, list.max);
+	list.count = guest_atom_flow_read(bytes, got, list.max);
 	for (i = list.count < list.max ? list.count : 0; i-- > 0;)
 		if (got[i].kind == want->kind && got[i].value == want->value) {
 			list.flow += i;
@@ -130,5 +132,5 @@ bool vpt_atom_tail_report(const struct vpt_atom_bytes *bytes, const struct vpt_f
 			list.max -= i;
 			break;
 		}
-	return vpt_flow_same(&list, want, count, name_of, what);
+	return guest_flow_same(&list, want, count, name_of, what);
 }

@@ -7,7 +7,7 @@
 #include "vpt/atom_packet.h"
 
 /* Bytes of a trace; with cycle counts, which no byte of it tells. */
-struct vpt_atom_bytes {
+struct guest_atom_bytes {
 	const uint8_t *buf;
 	size_t len;
 	bool cycle_acc;
@@ -15,11 +15,11 @@ struct vpt_atom_bytes {
 
 /* Call `fn` with each packet. Returns the bytes of whole packets, which is all of them unless
  * *end is not VPT_OK. */
-size_t vpt_atom_walk(const struct vpt_atom_bytes *bytes,
-		     void (*fn)(void *opaque, const struct vpt_atom_packet *packet), void *opaque,
-		     enum vpt_status *end);
+size_t guest_atom_walk(const struct guest_atom_bytes *bytes,
+		       void (*fn)(void *opaque, const struct vpt_atom_packet *packet), void *opaque,
+		       enum vpt_status *end);
 
-struct vpt_atom_scan {
+struct guest_atom_scan {
 	uint32_t count[VPT_ATOM_PKT_COUNT];
 	uint64_t tnt_bits;
 	uint64_t cycles;		    /* of all cycle counts */
@@ -29,14 +29,15 @@ struct vpt_atom_scan {
 	enum vpt_atom_pkt_kind first, last; /* MTC and STS left out */
 };
 
-void vpt_atom_scan(struct vpt_atom_scan *scan, const struct vpt_atom_bytes *bytes);
+void guest_atom_scan(struct guest_atom_scan *scan, const struct guest_atom_bytes *bytes);
 
 /*
  * The flow in a trace: all packets but MTC, with whole IPs, outcomes one at a time as TNT.
  * Values: PIP: CR3, CR0.PG in bit 40; PSB, STS and TraceStop: 0. At most `max` elements are
  * written to `flow`; returns how many there are.
  */
-size_t vpt_atom_flow_read(const struct vpt_atom_bytes *bytes, struct vpt_flow *flow, size_t max);
+size_t guest_atom_flow_read(const struct guest_atom_bytes *bytes, struct guest_flow *flow,
+			    size_t max);
 
 /* An element of an expectation: ATOM(PGE, label), ATOM(TNT, 1), ATOM(PSB, 0). */
 #define ATOM(kind, value)                                         \
@@ -47,25 +48,25 @@ size_t vpt_atom_flow_read(const struct vpt_atom_bytes *bytes, struct vpt_flow *f
 #define ATOM_FLOW_MAX 64
 
 /* Is this the whole flow? One report line; a difference is printed. */
-bool vpt_atom_flow_report(const struct vpt_atom_bytes *bytes, const struct vpt_flow *want,
-			  size_t count, const char *what);
+bool guest_atom_flow_report(const struct guest_atom_bytes *bytes, const struct guest_flow *want,
+			    size_t count, const char *what);
 
 /* Is this the flow from the last element that equals the first of `want` on? */
-bool vpt_atom_tail_report(const struct vpt_atom_bytes *bytes, const struct vpt_flow *want,
-			  size_t count, const char *what);
+bool guest_atom_tail_report(const struct guest_atom_bytes *bytes, const struct guest_flow *want,
+			    size_t count, const char *what);
 
 /* ATOM_EXPECT(&bytes, "what", ATOM(PSB, 0), ...); the same of the end. */
-#define ATOM_EXPECT(bytes, what, ...)                                      \
-	do {                                                               \
-		const struct vpt_flow want[] = {__VA_ARGS__};              \
-                                                                           \
-		vpt_atom_flow_report(bytes, want, ARRAY_SIZE(want), what); \
+#define ATOM_EXPECT(bytes, what, ...)                                        \
+	do {                                                                 \
+		const struct guest_flow want[] = {__VA_ARGS__};              \
+                                                                             \
+		guest_atom_flow_report(bytes, want, ARRAY_SIZE(want), what); \
 	} while (0)
-#define ATOM_EXPECT_TAIL(bytes, what, ...)                                 \
-	do {                                                               \
-		const struct vpt_flow want[] = {__VA_ARGS__};              \
-                                                                           \
-		vpt_atom_tail_report(bytes, want, ARRAY_SIZE(want), what); \
+#define ATOM_EXPECT_TAIL(bytes, what, ...)                                   \
+	do {                                                                 \
+		const struct guest_flow want[] = {__VA_ARGS__};              \
+                                                                             \
+		guest_atom_tail_report(bytes, want, ARRAY_SIZE(want), what); \
 	} while (0)
 
 #endif /* GUEST_ATOM_CHECK_H */

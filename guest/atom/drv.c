@@ -38,40 +38,40 @@ static bool ctl_is_there(void)
 	return there;
 }
 
-bool vpt_atom_drv_probe(struct vpt_atom_drv *drv)
+bool guest_atom_drv_probe(struct guest_atom_drv *drv)
 {
 	memset(drv, 0, sizeof(*drv));
 	drv->signature = cpuid(1, 0).eax;
 	if (!vpt_atom_supported(drv->signature) || !ctl_is_there())
 		return false;
-	vpt_atom_drv_events(drv, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(drv, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
 	drv->ctl = ATOM_CTL(DEST);
 	drv->pkt_cnt = 2u << VPT_ATOM_PKT_CNT_MASK_SHIFT;
 	return true;
 }
 
-void vpt_atom_drv_output(struct vpt_atom_drv *drv, const void *base, uint64_t bytes)
+void guest_atom_drv_output(struct guest_atom_drv *drv, const void *base, uint64_t bytes)
 {
 	drv->base = (uintptr_t)base;
 	drv->mask = (uint32_t)bytes - 1;
 	drv->offset = 0;
 }
 
-void vpt_atom_drv_range(struct vpt_atom_drv *drv, unsigned int n, const void *base,
-			const void *limit)
+void guest_atom_drv_range(struct guest_atom_drv *drv, unsigned int n, const void *base,
+			  const void *limit)
 {
 	drv->lip[n] = (uintptr_t)base;
 	drv->lip[n + VPT_ATOM_RANGES] = (uintptr_t)limit;
 }
 
-void vpt_atom_drv_events(struct vpt_atom_drv *drv, enum vpt_atom_event_id filter,
-			 enum vpt_atom_event_id stop)
+void guest_atom_drv_events(struct guest_atom_drv *drv, enum vpt_atom_event_id filter,
+			   enum vpt_atom_event_id stop)
 {
 	drv->events = (uint32_t)filter << VPT_ATOM_EVENTS_FILTER_SHIFT |
 		      (uint32_t)stop << VPT_ATOM_EVENTS_STOP_SHIFT;
 }
 
-void vpt_atom_drv_cr3(struct vpt_atom_drv *drv, uint64_t cr3)
+void guest_atom_drv_cr3(struct guest_atom_drv *drv, uint64_t cr3)
 {
 	drv->cr3_match = cr3 & VPT_MASK64(35, 5);
 	drv->ctl &= ~ATOM_CTL(CR3_EN);
@@ -91,14 +91,14 @@ static bool forget(void)
 	return write_all(fresh, ARRAY_SIZE(fresh));
 }
 
-static noinline bool enable(struct vpt_atom_drv *drv, uint64_t ctl)
+static noinline bool enable(struct guest_atom_drv *drv, uint64_t ctl)
 {
 	drv->started = ctl | ON | ACTIVE;
 	return wrmsr_safe(VPT_ATOM_MSR_CTL, ctl | ON) &&
 	       wrmsr_safe(VPT_ATOM_MSR_CTL, ctl | ON | ACTIVE);
 }
 
-noinline bool vpt_atom_drv_start(struct vpt_atom_drv *drv, uint64_t ctl)
+noinline bool guest_atom_drv_start(struct guest_atom_drv *drv, uint64_t ctl)
 {
 	const struct setting settings[] = {
 		{VPT_ATOM_MSR_BASE_ADDR, drv->base},  {VPT_ATOM_MSR_LIMIT_MASK, drv->mask},
@@ -111,28 +111,28 @@ noinline bool vpt_atom_drv_start(struct vpt_atom_drv *drv, uint64_t ctl)
 	return forget() && write_all(settings, ARRAY_SIZE(settings)) && enable(drv, drv->ctl | ctl);
 }
 
-noinline bool vpt_atom_drv_restart(struct vpt_atom_drv *drv)
+noinline bool guest_atom_drv_restart(struct guest_atom_drv *drv)
 {
 	return forget() && enable(drv, drv->started & ~(ON | ACTIVE));
 }
 
-noinline uint64_t vpt_atom_drv_stop(struct vpt_atom_drv *drv)
+noinline uint64_t guest_atom_drv_stop(struct guest_atom_drv *drv)
 {
 	drv->status = rdmsr(VPT_ATOM_MSR_STATUS);
 	drv->stopped = rdmsr(VPT_ATOM_MSR_CTL);
 	wrmsr(VPT_ATOM_MSR_CTL, drv->stopped & ~ACTIVE);
 	wrmsr(VPT_ATOM_MSR_CTL, drv->stopped & ~(ACTIVE | ON));
-	drv->end_offset = vpt_atom_drv_offset();
+	drv->end_offset = guest_atom_drv_offset();
 	drv->tnt_buff = (uint32_t)rdmsr(VPT_ATOM_MSR_TNT_BUFF);
 	return drv->status;
 }
 
-uint32_t vpt_atom_drv_offset(void)
+uint32_t guest_atom_drv_offset(void)
 {
 	return (uint32_t)rdmsr(VPT_ATOM_MSR_OFFSET);
 }
 
-uint64_t vpt_atom_drv_bytes(const struct vpt_atom_drv *drv)
+uint64_t guest_atom_drv_bytes(const struct guest_atom_drv *drv)
 {
 	return (drv->end_offset - drv->offset) & drv->mask;
 }

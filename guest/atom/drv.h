@@ -12,7 +12,7 @@
 #define ATOM_CTL(name)	  VPT_ATOM_MASK(CTL, name)
 #define ATOM_STATUS(name) VPT_ATOM_MASK(STATUS, name)
 
-struct vpt_atom_drv {
+struct guest_atom_drv {
 	uint32_t signature;
 	/* The configuration that the next start writes. */
 	uint64_t base;
@@ -31,35 +31,35 @@ struct vpt_atom_drv {
  * Clear all of it, with the filter always on. False if the processor is none that has RTIT,
  * or RTIT_CTL cannot be read: its owner is somebody else (3.1).
  */
-bool vpt_atom_drv_probe(struct vpt_atom_drv *drv);
+bool guest_atom_drv_probe(struct guest_atom_drv *drv);
 
 /* Output goes to `bytes` at `base`, round and round: a power of two, 64 to 4 MiB. */
-void vpt_atom_drv_output(struct vpt_atom_drv *drv, const void *base, uint64_t bytes);
+void guest_atom_drv_output(struct guest_atom_drv *drv, const void *base, uint64_t bytes);
 
 /* Range 0 or 1 is [base, limit). */
-void vpt_atom_drv_range(struct vpt_atom_drv *drv, unsigned int n, const void *base,
-			const void *limit);
+void guest_atom_drv_range(struct guest_atom_drv *drv, unsigned int n, const void *base,
+			  const void *limit);
 
 /* Choose the events that set FilterEn, and those that stop the trace. */
-void vpt_atom_drv_events(struct vpt_atom_drv *drv, enum vpt_atom_event_id filter,
-			 enum vpt_atom_event_id stop);
+void guest_atom_drv_events(struct guest_atom_drv *drv, enum vpt_atom_event_id filter,
+			   enum vpt_atom_event_id stop);
 
 /* Trace only under this CR3; 0: under any. */
-void vpt_atom_drv_cr3(struct vpt_atom_drv *drv, uint64_t cr3);
+void guest_atom_drv_cr3(struct guest_atom_drv *drv, uint64_t cr3);
 
 /*
  * Reset what a trace leaves behind, write the configuration, set Trace_En and then
  * TraceActive. `ctl` holds RTIT_CTL bits beside these and the driver's. False if a write
  * raised #GP, in which case nothing is traced.
  */
-bool vpt_atom_drv_start(struct vpt_atom_drv *drv, uint64_t ctl);
+bool guest_atom_drv_start(struct guest_atom_drv *drv, uint64_t ctl);
 
 /* After a stop, or a TraceStop: the same configuration again, output where it was left
  * (appendix B 4.2.1). */
-bool vpt_atom_drv_restart(struct vpt_atom_drv *drv);
+bool guest_atom_drv_restart(struct guest_atom_drv *drv);
 
 /* Clear TraceActive and then Trace_En, and read the state. Returns STATUS before it. */
-uint64_t vpt_atom_drv_stop(struct vpt_atom_drv *drv);
+uint64_t guest_atom_drv_stop(struct guest_atom_drv *drv);
 
 /* In assembly: write RTIT_CTL with EDI, and then with ESI. */
 #define ATOM_ASM_ENABLE      \
@@ -71,10 +71,10 @@ uint64_t vpt_atom_drv_stop(struct vpt_atom_drv *drv);
 	"wrmsr\n"
 
 /* RTIT_OFFSET as it is; a write to RTIT_CTL makes it exact (3.3.12). */
-uint32_t vpt_atom_drv_offset(void);
+uint32_t guest_atom_drv_offset(void);
 
 /* Bytes between where the last start began and where the last stop ended; whole laps do not
  * show. */
-uint64_t vpt_atom_drv_bytes(const struct vpt_atom_drv *drv);
+uint64_t guest_atom_drv_bytes(const struct guest_atom_drv *drv);
 
 #endif /* GUEST_ATOM_DRV_H */

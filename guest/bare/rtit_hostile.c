@@ -55,10 +55,10 @@ static void random_table(void)
 		if (rng_chance(&rng, 10))
 			table[i] |= rng_next(&rng) & 0x3f;
 		/* A table that goes on elsewhere would name memory that is not for output. */
-		if (table[i] & VPT_TOPA_END)
-			table[i] = (uintptr_t)table | VPT_TOPA_END;
+		if (table[i] & GUEST_TOPA_END)
+			table[i] = (uintptr_t)table | GUEST_TOPA_END;
 	}
-	table[ENTRIES - 1] = (uintptr_t)table | VPT_TOPA_END;
+	table[ENTRIES - 1] = (uintptr_t)table | GUEST_TOPA_END;
 }
 
 static uint64_t random_ctl(void)

@@ -51,26 +51,26 @@ static uint64_t output_page(struct rng *from, uint64_t bytes)
 static uint64_t random_entry(struct rng *from)
 {
 	unsigned int size = rng_chance(from, 75) ? 0 : rng_below(from, 8);
-	uint64_t entry = output_page(from, VPT_TOPA_REGION_MIN << size) |
-			 (uint64_t)size << VPT_TOPA_SIZE_SHIFT;
+	uint64_t entry = output_page(from, GUEST_TOPA_REGION_MIN << size) |
+			 (uint64_t)size << GUEST_TOPA_SIZE_SHIFT;
 
 	if (rng_chance(from, 20))
 		entry = hostile_no_ram(from) | (rng_next(from) & 0x3c0);
 	else if (rng_chance(from, 5))
 		entry = hostile_read_only(from) | (rng_next(from) & 0xc0);
 	if (rng_chance(from, 10))
-		return (uintptr_t)tables[rng_below(from, TABLES)] | VPT_TOPA_END;
+		return (uintptr_t)tables[rng_below(from, TABLES)] | GUEST_TOPA_END;
 	if (rng_chance(from, 3))
-		return hostile_no_ram(from) | VPT_TOPA_END;
+		return hostile_no_ram(from) | GUEST_TOPA_END;
 	if (rng_chance(from, 30))
-		entry |= VPT_TOPA_INT;
+		entry |= GUEST_TOPA_INT;
 	if (rng_chance(from, 5))
-		entry |= VPT_TOPA_STOP;
+		entry |= GUEST_TOPA_STOP;
 	if (rng_chance(from, 3))
 		entry |= rng_next(from) & 0x2a;
 	/* A reserved bit that is none, or a table: not where it could name memory. */
-	if (entry & VPT_TOPA_END)
-		entry = (uintptr_t)tables[0] | VPT_TOPA_END;
+	if (entry & GUEST_TOPA_END)
+		entry = (uintptr_t)tables[0] | GUEST_TOPA_END;
 	return entry;
 }
 
@@ -101,7 +101,7 @@ static void make_tables(void)
 	for (i = 0; i < TABLES; i++) {
 		for (j = 0; j < ENTRIES - 1; j++)
 			tables[i][j] = random_entry(&rng);
-		tables[i][ENTRIES - 1] = (uintptr_t)tables[(i + 1) % TABLES] | VPT_TOPA_END;
+		tables[i][ENTRIES - 1] = (uintptr_t)tables[(i + 1) % TABLES] | GUEST_TOPA_END;
 	}
 }
 

@@ -80,7 +80,7 @@ static uint64_t random_entry(void)
 	if (rng_chance(&rng, 10))
 		entry |= rng_next(&rng) & 0x3ff;
 	if (rng_chance(&rng, 5))
-		entry = (uintptr_t)tables[rng_below(&rng, TABLES)] | VPT_TOPA_END;
+		entry = (uintptr_t)tables[rng_below(&rng, TABLES)] | GUEST_TOPA_END;
 	return entry;
 }
 

@@ -18,8 +18,8 @@ PAYLOAD("PT that has lost all branches, and says so");
 #define ROUNDS	   20u
 #define TRACE_BITS (VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(TSC_EN))
 
-static struct vpt_drv drv;
-static struct vpt_scan scan;
+static struct guest_drv drv;
+static struct guest_scan scan;
 static uint8_t *buf;
 
 static void work(void)
@@ -29,13 +29,13 @@ static void work(void)
 
 static uint64_t trace(uint64_t ctl)
 {
-	bool started = vpt_drv_start(&drv, ctl);
+	bool started = guest_drv_start(&drv, ctl);
 
 	work();
-	vpt_drv_stop(&drv);
+	guest_drv_stop(&drv);
 	report(started && !(drv.status & (VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED))),
 	       "tracing starts and stops");
-	return vpt_drv_bytes(&drv);
+	return guest_drv_bytes(&drv);
 }
 
 static bool is_wrmsr(uint64_t ip)
@@ -46,29 +46,29 @@ static bool is_wrmsr(uint64_t ip)
 /* At CPL 0 where it begins and where it ends. */
 static void kernel(uint64_t ctl, const char *what)
 {
-	static const struct vpt_flow want[] = {
-		FLOW_PGE(VPT_FLOW_ANY), {VPT_PKT_OVF, 0},	  FLOW_FUP(VPT_FLOW_ANY),
-		FLOW_FUP(VPT_FLOW_ANY), FLOW_PGD(VPT_FLOW_NO_IP),
+	static const struct guest_flow want[] = {
+		FLOW_PGE(GUEST_FLOW_ANY), {VPT_PKT_OVF, 0},	      FLOW_FUP(GUEST_FLOW_ANY),
+		FLOW_FUP(GUEST_FLOW_ANY), FLOW_PGD(GUEST_FLOW_NO_IP),
 	};
 	uint64_t bytes = trace(ctl);
-	struct vpt_flow got[ARRAY_SIZE(want)];
+	struct guest_flow got[ARRAY_SIZE(want)];
 
-	vpt_scan(&scan, buf, bytes);
+	guest_scan(&scan, buf, bytes);
 	report(scan.end == VPT_OK && scan.parsed == bytes && scan.first == VPT_PKT_PSB,
 	       "%s: whole packets, a PSB first", what);
-	if (!vpt_flow_report(buf, bytes, want, ARRAY_SIZE(want), what))
+	if (!guest_flow_report(buf, bytes, want, ARRAY_SIZE(want), what))
 		return;
-	vpt_flow_read(buf, bytes, got, ARRAY_SIZE(got));
+	guest_flow_read(buf, bytes, got, ARRAY_SIZE(got));
 	report(is_wrmsr(got[0].value - 2) && is_wrmsr(got[2].value) && got[2].value == got[3].value,
 	       "%s: IPs of the two WRMSR", what);
 }
 
 static void user(void)
 {
-	static const struct vpt_flow want[] = {{VPT_PKT_OVF, 0}};
+	static const struct guest_flow want[] = {{VPT_PKT_OVF, 0}};
 	uint64_t bytes = trace(TRACE_BITS | VPT_CTL_MASK(USER));
 
-	vpt_flow_report(buf, bytes, want, ARRAY_SIZE(want), "ring 3 alone: nothing but the loss");
+	guest_flow_report(buf, bytes, want, ARRAY_SIZE(want), "ring 3 alone: nothing but the loss");
 }
 
 void payload(void)
@@ -78,24 +78,24 @@ void payload(void)
 	uint64_t ctl;
 
 	/* There are KVMs that show leaf 7 of the host's CPUID, whatever they were told. */
-	if (!vpt_drv_probe(&drv) && !rdmsr_safe(VPT_MSR_CTL, &ctl)) {
+	if (!guest_drv_probe(&drv) && !rdmsr_safe(VPT_MSR_CTL, &ctl)) {
 		report_skip("no PT");
 		return;
 	}
 	table = page_alloc(PAGE_SIZE);
 	buf = page_alloc(BUFFER);
-	table[0] = vpt_topa_region(buf, BUFFER, 0);
-	table[1] = vpt_topa_end(table);
-	vpt_drv_output_topa(&drv, table);
+	table[0] = guest_topa_region(buf, BUFFER, 0);
+	table[1] = guest_topa_end(table);
+	guest_drv_output_topa(&drv, table);
 	kernel(TRACE_BITS | VPT_CTL_MASK(OS), "ring 0");
 	kernel(TRACE_BITS | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER), "both rings");
 	user();
 	for (i = 0; i < ROUNDS; i++) {
-		vpt_drv_resume(&drv, TRACE_BITS | VPT_CTL_MASK(OS));
+		guest_drv_resume(&drv, TRACE_BITS | VPT_CTL_MASK(OS));
 		work();
-		vpt_drv_stop(&drv);
+		guest_drv_stop(&drv);
 	}
-	vpt_scan(&scan, buf, vpt_drv_bytes(&drv));
+	guest_scan(&scan, buf, guest_drv_bytes(&drv));
 	report(scan.end == VPT_OK && scan.count[VPT_PKT_TIP_PGE] == ROUNDS &&
 		       scan.count[VPT_PKT_TIP_PGD] == ROUNDS &&
 		       scan.count[VPT_PKT_OVF] == ROUNDS + 1 && !scan.tnt_bits &&

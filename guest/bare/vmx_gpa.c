@@ -146,7 +146,7 @@ void payload(void)
 	table = page_alloc(PAGE_SIZE);
 	for (i = 0; i < PAGES; i++)
 		table[i] = OUTPUT + i * PAGE_SIZE;
-	table[PAGES] = TABLE | VPT_TOPA_END;
+	table[PAGES] = TABLE | GUEST_TOPA_END;
 	both(false);
 	both(true);
 }

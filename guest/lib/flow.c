@@ -5,7 +5,7 @@
 #include "printk.h"
 #include "report.h"
 
-void vpt_flow_add(struct vpt_flow_list *list, unsigned int kind, uint64_t value)
+void guest_flow_add(struct guest_flow_list *list, unsigned int kind, uint64_t value)
 {
 	if (list->count < list->max) {
 		list->flow[list->count].kind = kind;
@@ -14,13 +14,13 @@ void vpt_flow_add(struct vpt_flow_list *list, unsigned int kind, uint64_t value)
 	list->count++;
 }
 
-static bool same(const struct vpt_flow *got, const struct vpt_flow *want)
+static bool same(const struct guest_flow *got, const struct guest_flow *want)
 {
 	return got->kind == want->kind &&
-	       (got->value == want->value || want->value == VPT_FLOW_ANY);
+	       (got->value == want->value || want->value == GUEST_FLOW_ANY);
 }
 
-static void print_flow(const char *title, const struct vpt_flow *flow, size_t count,
+static void print_flow(const char *title, const struct guest_flow *flow, size_t count,
 		       const char *(*name)(unsigned int kind))
 {
 	size_t i;
@@ -31,8 +31,8 @@ static void print_flow(const char *title, const struct vpt_flow *flow, size_t co
 	printk("\n");
 }
 
-bool vpt_flow_same(const struct vpt_flow_list *got, const struct vpt_flow *want, size_t count,
-		   const char *(*name)(unsigned int kind), const char *what)
+bool guest_flow_same(const struct guest_flow_list *got, const struct guest_flow *want, size_t count,
+		     const char *(*name)(unsigned int kind), const char *what)
 {
 	bool ok = got->count == count && count <= got->max;
 	size_t i;

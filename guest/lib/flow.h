@@ -8,25 +8,25 @@
 
 #include "vpt/base.h"
 
-struct vpt_flow {
+struct guest_flow {
 	unsigned int kind; /* of the system's packets */
-	uint64_t value;	   /* IP, VPT_FLOW_NO_IP; an outcome: taken; or as the kind says */
+	uint64_t value;	   /* IP, GUEST_FLOW_NO_IP; an outcome: taken; or as the kind says */
 };
 
-#define VPT_FLOW_NO_IP (~(uint64_t)0)
+#define GUEST_FLOW_NO_IP (~(uint64_t)0)
 /* In an expectation: any value. */
-#define VPT_FLOW_ANY (~(uint64_t)0 - 1)
+#define GUEST_FLOW_ANY (~(uint64_t)0 - 1)
 
 /* At most `max` elements are kept; `count` is of all. */
-struct vpt_flow_list {
-	struct vpt_flow *flow;
+struct guest_flow_list {
+	struct guest_flow *flow;
 	size_t count, max;
 };
 
-void vpt_flow_add(struct vpt_flow_list *list, unsigned int kind, uint64_t value);
+void guest_flow_add(struct guest_flow_list *list, unsigned int kind, uint64_t value);
 
 /* Is this what is wanted? One report line; a difference is printed, kinds by `name`. */
-bool vpt_flow_same(const struct vpt_flow_list *got, const struct vpt_flow *want, size_t count,
-		   const char *(*name)(unsigned int kind), const char *what);
+bool guest_flow_same(const struct guest_flow_list *got, const struct guest_flow *want, size_t count,
+		     const char *(*name)(unsigned int kind), const char *what);
 
 #endif /* GUEST_LIB_FLOW_H */

@@ -16,8 +16,8 @@
 extern const struct vpt_boot_info *boot;
 
 /* At the top of each payload's file: what its first line of output says. */
-#define PAYLOAD(text)                            \
-	const char payload_name[] = VPT_PAYLOAD; \
+#define PAYLOAD(text)                              \
+	const char payload_name[] = GUEST_PAYLOAD; \
 	const char payload_text[] = text
 
 extern const char payload_name[];

@@ -92,7 +92,7 @@ static void write_protect(void)
 	write_cr0(cr0);
 }
 
-static struct vpt_atom_bytes run(uint64_t ctl, void (*fn)(void))
+static struct guest_atom_bytes run(uint64_t ctl, void (*fn)(void))
 {
 	trace_rtit(&t, ctl, fn);
 	return trace_rtit_bytes(&t);
@@ -101,9 +101,9 @@ static struct vpt_atom_bytes run(uint64_t ctl, void (*fn)(void))
 /* With the filter never on there is nothing else in the flow. */
 static void pips(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_NEVER, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_NEVER, VPT_ATOM_ID_NEVER);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "a PIP for each", ATOM(PSB, 0), ATOM_PIP(twin.cr3[1]),
 		    ATOM_PIP(twin.cr3[0]));
@@ -121,7 +121,7 @@ static void pips(void)
 
 static void time_stamps(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	bytes = run(CTL | STS, there_and_back);
 	ATOM_EXPECT(&bytes, "STS_on_CR3: STS after PIP", ATOM(PSB, 0), ATOM_PIP(twin.cr3[1]),
@@ -134,10 +134,10 @@ static void time_stamps(void)
 		    ATOM_PIP(twin.cr3[0]));
 	bytes = run(ATOM_CTL(USER) | STS, there_and_back);
 	ATOM_EXPECT(&bytes, "out of context: STS alone", ATOM(PSB, 0), ATOM(STS, 0), ATOM(STS, 0));
-	vpt_atom_drv_cr3(&t.atom, twin.cr3[1]);
+	guest_atom_drv_cr3(&t.atom, twin.cr3[1]);
 	bytes = run(CTL | STS, there_and_back);
 	ATOM_EXPECT(&bytes, "CR3En: no PIP, but STS", ATOM(PSB, 0), ATOM(STS, 0), ATOM(STS, 0));
-	vpt_atom_drv_cr3(&t.atom, 0);
+	guest_atom_drv_cr3(&t.atom, 0);
 }
 
 static noinline void visit(unsigned int space, uint64_t n)
@@ -158,10 +158,10 @@ static void visits(void)
 
 static void one_space(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
-	vpt_atom_drv_cr3(&t.atom, twin.cr3[1]);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_cr3(&t.atom, twin.cr3[1]);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "the other space alone", ATOM(PSB, 0), ATOM(PGE, switch_in),
 		    ATOM(TNT, 1), ATOM(PGD, switch_out));
@@ -172,33 +172,33 @@ static void one_space(void)
 	ATOM_EXPECT(&bytes, "the order of its packets", ATOM(PSB, 0), ATOM(STS, 0),
 		    ATOM(PGE, switch_in), ATOM(TNT, 1), ATOM(PGD, switch_out));
 	/* FilterEn stands still in the other space: a jump into the range is not seen. */
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
-	vpt_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_switch, switch_out);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_switch, switch_out);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "FilterEn is frozen out of context", ATOM(PSB, 0),
-		    ATOM(PGE, VPT_FLOW_ANY), ATOM(PGD, switch_out));
+		    ATOM(PGE, GUEST_FLOW_ANY), ATOM(PGD, switch_out));
 	/* MOV to CR3 itself walks onto the base, in context as it is after it. */
-	vpt_atom_drv_range(&t.atom, 0, switch_in, switch_out);
+	guest_atom_drv_range(&t.atom, 0, switch_in, switch_out);
 	bytes = run(CTL, there_and_back);
 	ATOM_EXPECT(&bytes, "and moves with what MOV to CR3 leads to", ATOM(PSB, 0),
 		    ATOM(PGE, switch_in), ATOM(TNT, 1), ATOM(PGD, switch_out));
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
 }
 
 static void many(void)
 {
-	vpt_atom_drv_cr3(&t.atom, twin.cr3[1]);
+	guest_atom_drv_cr3(&t.atom, twin.cr3[1]);
 	run(CTL, visits);
 	trace_report(&t);
 	report_equal(t.ascan.count[VPT_ATOM_PKT_PGE], ROUNDS, "the other space, many times");
-	vpt_atom_drv_cr3(&t.atom, twin.cr3[1] | 0x20);
+	guest_atom_drv_cr3(&t.atom, twin.cr3[1] | 0x20);
 	run(CTL, visits);
 	report_equal(t.ascan.count[VPT_ATOM_PKT_PGE], 0, "bit 5 of CR3 counts");
-	vpt_atom_drv_cr3(&t.atom, twin.cr3[0]);
+	guest_atom_drv_cr3(&t.atom, twin.cr3[0]);
 	run(CTL, visits);
 	trace_report(&t);
 	report_equal(t.ascan.count[VPT_ATOM_PKT_PGE], ROUNDS + 1, "the space that it begins in");
-	vpt_atom_drv_cr3(&t.atom, 0);
+	guest_atom_drv_cr3(&t.atom, 0);
 	run(CTL | STS, visits);
 	trace_report(&t);
 	report_equal(t.ascan.count[VPT_ATOM_PKT_PIP], 2 * ROUNDS, "without CR3En: PIPs");

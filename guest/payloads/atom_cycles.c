@@ -56,13 +56,13 @@ static void see(void *opaque, const struct vpt_atom_packet *packet)
 
 static void run(uint64_t ctl, void (*fn)(void))
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 	enum vpt_status end;
 
 	trace_rtit(&t, ctl, fn);
 	bytes = trace_rtit_bytes(&t);
 	seen_count = 0;
-	vpt_atom_walk(&bytes, see, NULL, &end);
+	guest_atom_walk(&bytes, see, NULL, &end);
 }
 
 static const struct vpt_atom_packet *last(size_t back)
@@ -186,9 +186,9 @@ static void pcc_set(void)
 /* With ranges to watch no instruction passes unseen: range 1, which nothing comes to. */
 static uint32_t pccs(uint64_t ctl, enum vpt_atom_event_id filter, void (*fn)(void))
 {
-	vpt_atom_drv_events(&t.atom, filter, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_events(&t.atom, filter, VPT_ATOM_ID_RANGE1);
 	run(ctl, fn);
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
 	return t.ascan.count[VPT_ATOM_PKT_PCC];
 }
 

@@ -130,7 +130,7 @@ static void on_soft(struct trap_frame *f)
 
 static struct trace t;
 
-static struct vpt_atom_bytes run(uint64_t ctl, void (*fn)(void))
+static struct guest_atom_bytes run(uint64_t ctl, void (*fn)(void))
 {
 	trace_rtit(&t, ctl, fn);
 	return trace_rtit_bytes(&t);
@@ -138,12 +138,12 @@ static struct vpt_atom_bytes run(uint64_t ctl, void (*fn)(void))
 
 static void range(unsigned int n, const void *base, const void *limit)
 {
-	vpt_atom_drv_range(&t.atom, n, base, limit);
+	guest_atom_drv_range(&t.atom, n, base, limit);
 }
 
 #define ONE_TO(name, limit, what, ...)                                      \
 	do {                                                                \
-		struct vpt_atom_bytes seen;                                 \
+		struct guest_atom_bytes seen;                               \
                                                                             \
 		range(0, name##_base, limit);                               \
 		seen = run(CTL, run_##name);                                \
@@ -185,7 +185,7 @@ static void far_ways(void)
 /* Both ranges: nothing but the branch's own packet on the way from one to the other. */
 static void two_ranges(void)
 {
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_EITHER, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_EITHER, VPT_ATOM_ID_NEVER);
 	range(1, two_inner, two_inner_limit);
 	ONE(two, "from range to range", ATOM(PGE, two_base), ATOM(TNT, 1),
 	    ATOM(PGD, two_inner_limit));
@@ -194,35 +194,35 @@ static void two_ranges(void)
 	/* An exception whose handler is in the other range stays inside. */
 	range(1, trap_stubs[VEC_UD], trap_stubs[VEC_UD + 1]);
 	ONE(fault, "an exception into the other range", ATOM(PGE, fault_base), ATOM(FAR, fault_at),
-	    ATOM(TIP, trap_stubs[VEC_UD]), ATOM(PGD, VPT_FLOW_ANY), ATOM(PGE, fault_resume),
+	    ATOM(TIP, trap_stubs[VEC_UD]), ATOM(PGD, GUEST_FLOW_ANY), ATOM(PGE, fault_resume),
 	    ATOM(PGD, fault_limit));
 }
 
 static void ids(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 	unsigned int id;
 
 	range(1, jump_base, jump_out);
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE1, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE1, VPT_ATOM_ID_NEVER);
 	ONE(shape, "RANGE1 alone: code of RANGE0");
 	range(0, shape_base, shape_limit);
 	bytes = run(CTL, run_jump);
 	ATOM_EXPECT(&bytes, "RANGE1 alone: its code", ATOM(PSB, 0), ATOM(PGE, jump_base),
 		    ATOM(TIP, jump_out), ATOM(PGD, jump_out));
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
 	bytes = run(CTL, run_jump);
 	ATOM_EXPECT(&bytes, "RANGE0 alone: code of RANGE1", ATOM(PSB, 0));
 	for (id = 3; id <= VPT_ATOM_ID_NEVER; id++) {
-		vpt_atom_drv_events(&t.atom, (enum vpt_atom_event_id)id, VPT_ATOM_ID_NEVER);
+		guest_atom_drv_events(&t.atom, (enum vpt_atom_event_id)id, VPT_ATOM_ID_NEVER);
 		bytes = run(CTL, run_jump);
 		ATOM_EXPECT(&bytes, id == VPT_ATOM_ID_NEVER ? "never" : "a reserved ID",
 			    ATOM(PSB, 0));
 	}
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
 	bytes = run(CTL, run_jump);
 	ATOM_EXPECT_TAIL(&bytes, "always", ATOM(TIP, jump_base), ATOM(TIP, jump_out),
-			 ATOM(TIP, VPT_FLOW_ANY));
+			 ATOM(TIP, GUEST_FLOW_ANY));
 	report(t.ascan.count[VPT_ATOM_PKT_PGE] == 1 && !t.ascan.count[VPT_ATOM_PKT_PGD],
 	       "always: entered once and not left");
 }
@@ -238,18 +238,18 @@ static void call_inside(void)
 /* A trace that begins inside of its range. `filter_en`: what STATUS holds before that. */
 static void begin_inside(uint64_t status, bool walk, const char *what)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	/* Writes what there is to write, and leaves Trace_En clear or set. */
-	vpt_atom_drv_start(&t.atom, CTL);
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_start(&t.atom, CTL);
+	guest_atom_drv_stop(&t.atom);
 	wrmsr(VPT_ATOM_MSR_OFFSET, 0);
 	wrmsr(VPT_ATOM_MSR_STATUS, status);
 	if (walk)
 		wrmsr(VPT_ATOM_MSR_CTL, t.atom.ctl | CTL | ATOM_CTL(TRACE_EN));
 	call_inside();
-	vpt_atom_drv_stop(&t.atom);
-	t.bytes = vpt_atom_drv_bytes(&t.atom);
+	guest_atom_drv_stop(&t.atom);
+	t.bytes = guest_atom_drv_bytes(&t.atom);
 	bytes = trace_rtit_bytes(&t);
 	if (walk || status)
 		ATOM_EXPECT(&bytes, what, ATOM(PSB, 0), ATOM(PGE, inside_active),
@@ -261,7 +261,7 @@ static void begin_inside(uint64_t status, bool walk, const char *what)
 
 static void enabled_inside(void)
 {
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
 	range(0, inside_base, inside_limit);
 	begin_inside(0, false, "enabled inside: a branch is needed");
 	begin_inside(0, true, "Trace_En before that: FilterEn was set on the way");
@@ -275,7 +275,7 @@ void payload(void)
 	trace_init(&t, TRACE_BUFFER);
 	if (!trace_need_rtit(&t))
 		return;
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
 	near_ways();
 	far_ways();
 	two_ranges();

@@ -271,12 +271,12 @@ static void over_code(void)
 	taken = 0;
 	code = page_alloc(PAGE_SIZE);
 	put_code(code);
-	vpt_atom_drv_output(&t.atom, code + CODE_SIZE, CODE_SIZE);
+	guest_atom_drv_output(&t.atom, code + CODE_SIZE, CODE_SIZE);
 	trace_rtit(&t, PLAIN, call_code);
 	report_equal(taken, 0, "output into the page that runs");
-	vpt_atom_drv_output(&t.atom, code, CODE_SIZE);
-	vpt_atom_drv_start(&t.atom, PLAIN);
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_output(&t.atom, code, CODE_SIZE);
+	guest_atom_drv_start(&t.atom, PLAIN);
+	guest_atom_drv_stop(&t.atom);
 	report_equal(code[0], 0xc0, "output over code: a PSB is there now");
 	put_code(code);
 	call_code();
@@ -288,7 +288,7 @@ static void into_nothing(uint64_t base)
 {
 	const uint8_t *null = NULL;
 
-	vpt_atom_drv_output(&t.atom, null + base, 4096);
+	guest_atom_drv_output(&t.atom, null + base, 4096);
 	trace_only(&t, TRACE_ALL, call_code);
 	report(t.bytes > 0, "output to %#lx: OFFSET moves", base);
 }
@@ -316,9 +316,9 @@ void payload(void)
 		return;
 	}
 	scratch = page_alloc(LARGEST);
-	vpt_atom_drv_output(&t.atom, scratch, LARGEST);
-	vpt_atom_drv_start(&t.atom, PLAIN);
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_output(&t.atom, scratch, LARGEST);
+	guest_atom_drv_start(&t.atom, PLAIN);
+	guest_atom_drv_stop(&t.atom);
 	storm();
 	over_code();
 	if (boot->arg[1]) {

@@ -91,7 +91,7 @@ static void write_both(void)
 	run_write(msr, first, second);
 }
 
-static struct vpt_atom_bytes run(uint64_t ctl, uint32_t which, uint64_t a, uint64_t b)
+static struct guest_atom_bytes run(uint64_t ctl, uint32_t which, uint64_t a, uint64_t b)
 {
 	msr = which;
 	first = a;
@@ -112,7 +112,7 @@ static uint64_t without(uint64_t bits)
 
 static void control(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	bytes = run(CTL, VPT_ATOM_MSR_CTL, without(ATOM_CTL(OS)), without(0));
 	ATOM_EXPECT(&bytes, "OS off and on", BEGIN, ATOM(PGD, write_first), ATOM(PGE, write_second),
@@ -139,7 +139,7 @@ static void filters(void)
 {
 	const uint64_t never = VPT_ATOM_ID_NEVER << VPT_ATOM_EVENTS_STOP_SHIFT;
 	const uintptr_t limit = (uintptr_t)write_limit;
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	bytes = run(CTL, VPT_ATOM_MSR_EVENTS, never | VPT_ATOM_ID_NEVER,
 		    never | VPT_ATOM_ID_RANGE0);
@@ -160,11 +160,11 @@ static void filters(void)
 	ATOM_EXPECT(&bytes, "LIP2: a limit that a return goes to", BEGIN, FIRST_PLAIN,
 		    ATOM(PGD, write_base), ATOM(PGE, write_two), ATOM(TIP, write_back_two),
 		    ATOM(PGD, write_limit));
-	vpt_atom_drv_cr3(&t.atom, read_cr3());
+	guest_atom_drv_cr3(&t.atom, read_cr3());
 	bytes = run(CTL, VPT_ATOM_MSR_CR3_MATCH, 0x12345000, read_cr3());
 	ATOM_EXPECT(&bytes, "CR3_MATCH: another space, and this one", BEGIN, ATOM(PGD, write_first),
 		    ATOM(PGE, write_second), REST_PLAIN);
-	vpt_atom_drv_cr3(&t.atom, 0);
+	guest_atom_drv_cr3(&t.atom, 0);
 }
 
 /* Bytes of the first TIP and of the second. */
@@ -181,12 +181,12 @@ static void note_tip(void *opaque, const struct vpt_atom_packet *packet)
 /* Two values of LAST_LIP, and how long the TIP behind each is. */
 static void last_lip(uint64_t a, uint64_t b, uint8_t size_a, uint8_t size_b)
 {
-	struct vpt_atom_bytes bytes = run(CTL, VPT_ATOM_MSR_LAST_LIP, a, b);
+	struct guest_atom_bytes bytes = run(CTL, VPT_ATOM_MSR_LAST_LIP, a, b);
 	enum vpt_status end;
 
 	ATOM_EXPECT(&bytes, "LAST_LIP: the flow is the same", BEGIN, FIRST_PLAIN, REST_PLAIN);
 	tips = 0;
-	vpt_atom_walk(&bytes, note_tip, NULL, &end);
+	guest_atom_walk(&bytes, note_tip, NULL, &end);
 	report(tips == 2 && tip_bytes[0] == size_a && tip_bytes[1] == size_b,
 	       "LAST_LIP: TIPs of %u and %u bytes", size_a, size_b);
 }
@@ -194,7 +194,7 @@ static void last_lip(uint64_t a, uint64_t b, uint8_t size_a, uint8_t size_b)
 static void compression(void)
 {
 	const uint64_t here = VPT_ATOM_MASK(LAST_LIP, VALID) | (uintptr_t)write_base >> 16;
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	last_lip(0, here, 5, 3);
 	last_lip(here, 0, 3, 5);
@@ -214,9 +214,9 @@ static void switch_task(void)
 /* A system that switches tasks saves and loads LAST_CALL_NLIP. */
 static void last_call(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_nlip, nlip_limit);
+	guest_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_nlip, nlip_limit);
 	restore = true;
 	trace_rtit(&t, CTL | ATOM_CTL(CMPRS_RET), switch_task);
 	bytes = trace_rtit_bytes(&t);
@@ -235,8 +235,8 @@ void payload(void)
 	trace_init(&t, TRACE_BUFFER);
 	if (!trace_need_rtit(&t))
 		return;
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
-	vpt_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_write, write_limit);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_range(&t.atom, 0, (const void *)(uintptr_t)run_write, write_limit);
 	control();
 	filters();
 	compression();

@@ -53,20 +53,20 @@ static uint64_t space[2];
 /* It ends on its own as soon as the buffer is empty, an instruction later at the latest. */
 static void in_context(void)
 {
-	struct vpt_flow got[8];
-	struct vpt_atom_bytes bytes;
+	struct guest_flow got[8];
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
-	vpt_atom_drv_range(&t.atom, 0, set_base, set_limit);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_range(&t.atom, 0, set_base, set_limit);
 	trace_rtit(&t, CTL, run_set);
 	bytes = trace_rtit_bytes(&t);
 	ATOM_EXPECT(&bytes, "set while the trace runs", ATOM(PSB, 0), ATOM(PGE, set_base),
-		    ATOM(TNT, 1), ATOM(BUF_OVF, VPT_FLOW_ANY), ATOM(TIP, set_in),
+		    ATOM(TNT, 1), ATOM(BUF_OVF, GUEST_FLOW_ANY), ATOM(TIP, set_in),
 		    ATOM(PGD, set_limit));
-	vpt_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
+	guest_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
 	report(got[3].value - (uintptr_t)set_next <= 1, "FUP.BuffOvf says what runs next");
 	report(!(t.atom.status & OVERFLOW), "Buffer_Overflow is clear again");
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_NEVER);
 }
 
 static bool clear_again, early;
@@ -81,13 +81,13 @@ static inline void tip(void)
 /* Out of context it cannot end: then space[1] is entered, and left. */
 static void out_of_context(void)
 {
-	offset_before = vpt_atom_drv_offset();
+	offset_before = guest_atom_drv_offset();
 	wrmsr(VPT_ATOM_MSR_STATUS, OVERFLOW);
 	noise(5);
 	status_in = rdmsr(VPT_ATOM_MSR_STATUS);
 	wrmsr(VPT_ATOM_MSR_CTL, rdmsr(VPT_ATOM_MSR_CTL));
 	status_after_ctl = rdmsr(VPT_ATOM_MSR_STATUS);
-	offset_in = vpt_atom_drv_offset();
+	offset_in = guest_atom_drv_offset();
 	if (clear_again)
 		wrmsr(VPT_ATOM_MSR_STATUS, 0);
 	write_cr3(space[1]);
@@ -99,15 +99,15 @@ static void out_of_context(void)
 /* In space[1] the flow begins with this kind of packet. */
 static void traced_space(enum vpt_atom_pkt_kind first, const char *what)
 {
-	struct vpt_flow got[4];
-	struct vpt_atom_bytes bytes;
+	struct guest_flow got[4];
+	struct guest_atom_bytes bytes;
 	size_t count;
 
-	vpt_atom_drv_cr3(&t.atom, space[1]);
+	guest_atom_drv_cr3(&t.atom, space[1]);
 	trace_rtit(&t, CTL, out_of_context);
-	vpt_atom_drv_cr3(&t.atom, 0);
+	guest_atom_drv_cr3(&t.atom, 0);
 	bytes = trace_rtit_bytes(&t);
-	count = vpt_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
+	count = guest_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
 	report(count == 4 && got[0].kind == VPT_ATOM_PKT_PSB && got[1].kind == first &&
 		       got[2].kind == VPT_ATOM_PKT_TIP && got[3].kind == VPT_ATOM_PKT_PGD,
 	       "%s: PSB, %s, TIP, FUP.PGD", what, vpt_atom_pkt_name(first));
@@ -129,12 +129,12 @@ static void by_context(void)
 static void before_the_start(void)
 {
 	const uint64_t on = t.atom.ctl | CTL | ATOM_CTL(TRACE_EN);
-	struct vpt_atom_bytes bytes;
-	struct vpt_flow got[16];
+	struct guest_atom_bytes bytes;
+	struct guest_flow got[16];
 	size_t count;
 
-	vpt_atom_drv_start(&t.atom, CTL);
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_start(&t.atom, CTL);
+	guest_atom_drv_stop(&t.atom);
 	wrmsr(VPT_ATOM_MSR_OFFSET, 0);
 	wrmsr(VPT_ATOM_MSR_TNT_BUFF, 1);
 	wrmsr(VPT_ATOM_MSR_STATUS, OVERFLOW);
@@ -142,11 +142,11 @@ static void before_the_start(void)
 	wrmsr(VPT_ATOM_MSR_CTL, on);
 	wrmsr(VPT_ATOM_MSR_CTL, on | ATOM_CTL(TRACE_ACTIVE));
 	tip();
-	vpt_atom_drv_stop(&t.atom);
-	t.bytes = vpt_atom_drv_bytes(&t.atom);
+	guest_atom_drv_stop(&t.atom);
+	t.bytes = guest_atom_drv_bytes(&t.atom);
 	bytes = trace_rtit_bytes(&t);
-	vpt_atom_scan(&t.ascan, &bytes);
-	count = vpt_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
+	guest_atom_scan(&t.ascan, &bytes);
+	count = guest_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
 	report(early, "set with the trace off it stays");
 	report(count >= 2 && got[0].kind == VPT_ATOM_PKT_PSB && got[1].kind == VPT_ATOM_PKT_BUF_OVF,
 	       "set before the start: PSB, FUP.BuffOvf");

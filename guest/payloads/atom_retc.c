@@ -176,19 +176,19 @@ __asm__(".pushsection .text\n"
 
 static struct trace t;
 
-static struct vpt_atom_bytes run(const void *base, const void *limit, uint64_t ctl,
-				 void (*fn)(void))
+static struct guest_atom_bytes run(const void *base, const void *limit, uint64_t ctl,
+				   void (*fn)(void))
 {
-	vpt_atom_drv_range(&t.atom, 0, base, limit);
+	guest_atom_drv_range(&t.atom, 0, base, limit);
 	trace_rtit(&t, ctl, fn);
 	return trace_rtit_bytes(&t);
 }
 
-#define ONE(ctl, name, from, what, ...)                                                \
-	do {                                                                           \
-		struct vpt_atom_bytes seen = run(from, name##_limit, ctl, run_##name); \
-                                                                                       \
-		ATOM_EXPECT(&seen, what, ATOM(PSB, 0), __VA_ARGS__);                   \
+#define ONE(ctl, name, from, what, ...)                                                  \
+	do {                                                                             \
+		struct guest_atom_bytes seen = run(from, name##_limit, ctl, run_##name); \
+                                                                                         \
+		ATOM_EXPECT(&seen, what, ATOM(PSB, 0), __VA_ARGS__);                     \
 	} while (0)
 
 static void figures(void)
@@ -196,7 +196,7 @@ static void figures(void)
 	ONE(CTL, one, run_one, "figure 6", ATOM(PGE, run_one), ATOM(TNT, 1), ATOM(TNT, 1),
 	    ATOM(PGD, one_limit));
 	ONE(PLAIN, one, run_one, "figure 6 without CMPRS_RET", ATOM(PGE, run_one),
-	    ATOM(TIP, one_back), ATOM(TIP, VPT_FLOW_ANY), ATOM(PGD, one_limit));
+	    ATOM(TIP, one_back), ATOM(TIP, GUEST_FLOW_ANY), ATOM(PGD, one_limit));
 	ONE(CTL, two, run_two, "figure 7", ATOM(PGE, run_two), ATOM(TNT, 1), ATOM(TIP, two_outer),
 	    ATOM(PGD, two_limit));
 	ONE(PLAIN, two, run_two, "figure 7 without CMPRS_RET", ATOM(PGE, run_two),
@@ -209,7 +209,7 @@ static void pairs(void)
 	    ATOM(TNT, 1), ATOM(PGD, ind_limit));
 	ONE(CTL, deep, run_deep, "recursion", ATOM(PGE, run_deep), ATOM(TNT, 0), ATOM(TNT, 0),
 	    ATOM(TNT, 0), ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 1), ATOM(TNT, 1),
-	    ATOM(TIP, VPT_FLOW_ANY), ATOM(PGD, deep_limit));
+	    ATOM(TIP, GUEST_FLOW_ANY), ATOM(PGD, deep_limit));
 	ONE(CTL, far, run_far, "a far call in between", ATOM(PGE, run_far), ATOM(FAR, far_next),
 	    ATOM(TIP, far_sub), ATOM(FAR, far_base), ATOM(TIP, far_next), ATOM(TNT, 1),
 	    ATOM(PGD, far_limit));
@@ -224,8 +224,8 @@ static void no_pairs(void)
 	ONE(CTL, leave, leave_base, "a call that leaves", ATOM(PGE, leave_base),
 	    ATOM(PGD, leave_back), ATOM(PGE, leave_back), ATOM(PGD, leave_limit));
 	ONE(CTL, outer, outer_base, "a call from outside in a traced one", ATOM(PGE, outer_base),
-	    ATOM(PGD, outer_back), ATOM(PGE, VPT_FLOW_ANY), ATOM(TIP, outer_out_back),
-	    ATOM(PGD, VPT_FLOW_ANY), ATOM(PGE, outer_back), ATOM(PGD, outer_limit));
+	    ATOM(PGD, outer_back), ATOM(PGE, GUEST_FLOW_ANY), ATOM(TIP, outer_out_back),
+	    ATOM(PGD, GUEST_FLOW_ANY), ATOM(PGE, outer_back), ATOM(PGD, outer_limit));
 }
 
 /* The register's value after the return, and an unchanged LAST_LIP. */
@@ -251,7 +251,7 @@ void payload(void)
 	trace_init(&t, TRACE_BUFFER);
 	if (!trace_need_rtit(&t))
 		return;
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_NEVER);
 	figures();
 	pairs();
 	no_pairs();

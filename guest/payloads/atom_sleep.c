@@ -89,12 +89,12 @@ static void note(void *opaque, const struct vpt_atom_packet *packet)
 
 static void check_stamps(void)
 {
-	struct vpt_atom_bytes bytes = trace_rtit_bytes(&t);
+	struct guest_atom_bytes bytes = trace_rtit_bytes(&t);
 	enum vpt_status end;
 
 	last_stamp = 0;
 	ordered = true;
-	vpt_atom_walk(&bytes, note, NULL, &end);
+	guest_atom_walk(&bytes, note, NULL, &end);
 	report(ordered, "STS: the time moves on, there are clock ratios");
 }
 
@@ -123,7 +123,7 @@ void payload(void)
 	report_equal(stamps(CTL | ATOM_CTL(MTC_EN)), 0, "no STS without STS_En");
 	no_mtc();
 	report(stamps(TIMED | ATOM_CTL(LESS_PKTS)) >= HALTS, "LESS_PKTS: in the filter");
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_NEVER, VPT_ATOM_ID_NEVER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_NEVER, VPT_ATOM_ID_NEVER);
 	trace_rtit(&t, TIMED | ATOM_CTL(LESS_PKTS), halts);
 	report_equal(t.ascan.count[VPT_ATOM_PKT_STS] + t.ascan.count[VPT_ATOM_PKT_MTC], 0,
 		     "LESS_PKTS: not out of it");

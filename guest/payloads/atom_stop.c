@@ -81,7 +81,7 @@ static struct trace t;
 
 static void stop_range(const void *base, const void *limit)
 {
-	vpt_atom_drv_range(&t.atom, 1, base, limit);
+	guest_atom_drv_range(&t.atom, 1, base, limit);
 }
 
 /* The state that a TraceStop leaves, for every way to it. */
@@ -100,9 +100,9 @@ static void check_left(uint32_t tnt_buff, const char *what)
 
 static void walks(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
 	stop_range(walk_stop, walk_end);
 	trace_rtit(&t, CTL, run_walk);
 	bytes = trace_rtit_bytes(&t);
@@ -113,7 +113,7 @@ static void walks(void)
 
 static void jumps(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	/* Inside of the filter. */
 	stop_range(jump_stop, jump_end);
@@ -124,8 +124,8 @@ static void jumps(void)
 	check_left(0x6, "the two outcomes are in TNT_BUFF");
 
 	/* Out of it: the branch's own packets come first. */
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_RANGE1);
-	vpt_atom_drv_range(&t.atom, 0, jump_start, jump_stop);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_range(&t.atom, 0, jump_start, jump_stop);
 	trace_rtit(&t, CTL, run_jump);
 	bytes = trace_rtit_bytes(&t);
 	ATOM_EXPECT(&bytes, "out of the filter and into the range", ATOM(PSB, 0),
@@ -138,21 +138,21 @@ static void jumps(void)
 /* The same configuration again, without and with a look back at TNT_BUFF. */
 static void again(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 	uint32_t stopped_at;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
 	stop_range(walk_stop, walk_end);
 	trace_rtit(&t, CTL, run_walk);
 	stopped_at = t.atom.end_offset;
-	report(vpt_atom_drv_restart(&t.atom), "once more with the same configuration");
+	report(guest_atom_drv_restart(&t.atom), "once more with the same configuration");
 	run_jump();
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_stop(&t.atom);
 	report(t.atom.status & ATOM_STATUS(TRIGGER_EN), "the trace goes on");
 	bytes = trace_rtit_bytes(&t);
 	bytes.buf += stopped_at;
 	bytes.len = t.atom.end_offset - stopped_at;
-	vpt_atom_scan(&t.ascan, &bytes);
+	guest_atom_scan(&t.ascan, &bytes);
 	report(t.ascan.end == VPT_OK && t.ascan.first == VPT_ATOM_PKT_PSB &&
 		       t.ascan.count[VPT_ATOM_PKT_PGE] == 1,
 	       "with PSB and FUP.PGE behind the TraceStop");
@@ -162,18 +162,18 @@ static void again(void)
 static void stale(void)
 {
 	const uint64_t on = t.atom.ctl | CTL | ATOM_CTL(TRACE_EN);
-	struct vpt_flow got[8];
-	struct vpt_atom_bytes bytes;
+	struct guest_flow got[8];
+	struct guest_atom_bytes bytes;
 	size_t i;
 
 	trace_rtit(&t, CTL, run_walk);
 	wrmsr(VPT_ATOM_MSR_OFFSET, 0);
 	wrmsr(VPT_ATOM_MSR_CTL, on);
 	wrmsr(VPT_ATOM_MSR_CTL, on | ATOM_CTL(TRACE_ACTIVE));
-	vpt_atom_drv_stop(&t.atom);
-	t.bytes = vpt_atom_drv_bytes(&t.atom);
+	guest_atom_drv_stop(&t.atom);
+	t.bytes = guest_atom_drv_bytes(&t.atom);
 	bytes = trace_rtit_bytes(&t);
-	vpt_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
+	guest_atom_flow_read(&bytes, got, ARRAY_SIZE(got));
 	report(got[0].kind == VPT_ATOM_PKT_PSB, "without a reset of TNT_BUFF: PSB");
 	for (i = 1; i < 4; i++)
 		report(got[i].kind == VPT_ATOM_PKT_TNT && got[i].value == (i != 2),
@@ -183,22 +183,22 @@ static void stale(void)
 
 static void ids(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_ALWAYS);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_ALWAYS);
 	trace_rtit(&t, CTL, run_walk);
 	bytes = trace_rtit_bytes(&t);
 	ATOM_EXPECT(&bytes, "always: at once", ATOM(PSB, 0), ATOM(TRACE_STOP, 0));
 	check_left(1, "before anything ran");
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, (enum vpt_atom_event_id)4);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, (enum vpt_atom_event_id)4);
 	trace_rtit(&t, CTL, run_walk);
 	report(!t.ascan.count[VPT_ATOM_PKT_TRACE_STOP], "a reserved ID stops nothing");
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
-	vpt_atom_drv_range(&t.atom, 0, walk_stop, walk_end);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_range(&t.atom, 0, walk_stop, walk_end);
 	stop_range(jump_stop, jump_end);
 	trace_rtit(&t, CTL, run_walk);
 	report(!t.ascan.count[VPT_ATOM_PKT_TRACE_STOP], "RANGE0 does not stop for RANGE1's ID");
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_EITHER);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_EITHER);
 	trace_rtit(&t, CTL, run_walk);
 	check_left(0xd, "either range stops");
 }
@@ -206,7 +206,7 @@ static void ids(void)
 /* Out of context nothing stops (4.2.11). */
 static void out_of_context(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	trace_rtit(&t, ATOM_CTL(USER), run_walk);
 	bytes = trace_rtit_bytes(&t);
@@ -217,17 +217,17 @@ static void out_of_context(void)
 static void enabled_inside(void)
 {
 	const uint32_t on = (uint32_t)(t.atom.ctl | CTL | ATOM_CTL(TRACE_EN));
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_ALWAYS, VPT_ATOM_ID_RANGE1);
 	stop_range(inner_base, inner_limit);
-	vpt_atom_drv_start(&t.atom, CTL);
-	vpt_atom_drv_stop(&t.atom);
+	guest_atom_drv_start(&t.atom, CTL);
+	guest_atom_drv_stop(&t.atom);
 	wrmsr(VPT_ATOM_MSR_OFFSET, 0);
 	wrmsr(VPT_ATOM_MSR_TNT_BUFF, 1);
 	run_inner(on, on | (uint32_t)ATOM_CTL(TRACE_ACTIVE));
-	vpt_atom_drv_stop(&t.atom);
-	t.bytes = vpt_atom_drv_bytes(&t.atom);
+	guest_atom_drv_stop(&t.atom);
+	t.bytes = guest_atom_drv_bytes(&t.atom);
 	bytes = trace_rtit_bytes(&t);
 	ATOM_EXPECT(&bytes, "enabled inside: a branch into it stops", ATOM(PSB, 0),
 		    ATOM(PGE, inner_active), ATOM(TRACE_STOP, 0));
@@ -238,8 +238,8 @@ static void enabled_inside(void)
 static void to_c0(void)
 {
 	t.buf[0xc0] = 0xff;
-	vpt_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_RANGE1);
-	vpt_atom_drv_range(&t.atom, 0, jump_start, jump_stop);
+	guest_atom_drv_events(&t.atom, VPT_ATOM_ID_RANGE0, VPT_ATOM_ID_RANGE1);
+	guest_atom_drv_range(&t.atom, 0, jump_start, jump_stop);
 	stop_range(jump_stop, jump_end);
 	t.atom.ctl &= ~ATOM_CTL(DEST);
 	trace_rtit(&t, CTL, run_jump);

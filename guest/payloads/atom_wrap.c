@@ -24,28 +24,28 @@ static uint8_t *area;
 #define AREA (64ull << 10)
 
 /* The same flow whatever the output. */
-static noinline void trace_noise(struct vpt_atom_drv *drv)
+static noinline void trace_noise(struct guest_atom_drv *drv)
 {
-	if (!vpt_atom_drv_start(drv, CTL))
+	if (!guest_atom_drv_start(drv, CTL))
 		report(false, "the start raised #GP");
 	noise(ROUNDS);
-	vpt_atom_drv_stop(drv);
+	guest_atom_drv_stop(drv);
 }
 
 static bool reference(void)
 {
-	struct vpt_atom_bytes bytes;
+	struct guest_atom_bytes bytes;
 
 	trace_noise(&t.atom);
-	t.bytes = vpt_atom_drv_bytes(&t.atom);
+	t.bytes = guest_atom_drv_bytes(&t.atom);
 	bytes = trace_rtit_bytes(&t);
-	vpt_atom_scan(&t.ascan, &bytes);
+	guest_atom_scan(&t.ascan, &bytes);
 	trace_report(&t);
 	return report(t.bytes >= ROUNDS * NOISE_BYTES, "the reference has all of it");
 }
 
 /* The region of @bytes bytes once the whole reference was written to it from @offset on. */
-static void check(const struct vpt_atom_drv *drv, const uint8_t *region, uint32_t bytes,
+static void check(const struct guest_atom_drv *drv, const uint8_t *region, uint32_t bytes,
 		  uint32_t offset)
 {
 	static uint8_t lap[AREA];
@@ -59,12 +59,12 @@ static void check(const struct vpt_atom_drv *drv, const uint8_t *region, uint32_
 	       "nothing outside of it");
 }
 
-static struct vpt_atom_drv fresh(const uint8_t *region, uint32_t bytes)
+static struct guest_atom_drv fresh(const uint8_t *region, uint32_t bytes)
 {
-	struct vpt_atom_drv drv = t.atom;
+	struct guest_atom_drv drv = t.atom;
 
 	ring_guard(area, AREA);
-	vpt_atom_drv_output(&drv, region, bytes);
+	guest_atom_drv_output(&drv, region, bytes);
 	return drv;
 }
 
@@ -75,7 +75,7 @@ static void sizes(void)
 
 	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
 		uint8_t *region = area + 16384;
-		struct vpt_atom_drv drv = fresh(region, bytes[i]);
+		struct guest_atom_drv drv = fresh(region, bytes[i]);
 
 		trace_noise(&drv);
 		check(&drv, region, bytes[i], 0);
@@ -88,7 +88,7 @@ static void offsets(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(offset); i++) {
-		struct vpt_atom_drv drv = fresh(area + 4096, 4096);
+		struct guest_atom_drv drv = fresh(area + 4096, 4096);
 
 		drv.offset = offset[i];
 		trace_noise(&drv);
@@ -99,7 +99,7 @@ static void offsets(void)
 /* Bits of the base that the mask has count as 0, bits of OFFSET that it has not likewise. */
 static void masks(void)
 {
-	struct vpt_atom_drv drv = fresh(area + 4096, 4096);
+	struct guest_atom_drv drv = fresh(area + 4096, 4096);
 
 	drv.base += 4096 - 64;
 	trace_noise(&drv);
@@ -122,13 +122,13 @@ static void masks(void)
 static void largest(void)
 {
 	uint8_t *region = page_alloc(LARGEST);
-	struct vpt_atom_drv drv = t.atom;
+	struct guest_atom_drv drv = t.atom;
 	const uint64_t room = 1000;
 
-	vpt_atom_drv_output(&drv, region, LARGEST);
+	guest_atom_drv_output(&drv, region, LARGEST);
 	drv.offset = (uint32_t)(LARGEST - room);
 	trace_noise(&drv);
-	report_equal(vpt_atom_drv_bytes(&drv), t.bytes, "4 MiB: the position");
+	report_equal(guest_atom_drv_bytes(&drv), t.bytes, "4 MiB: the position");
 	report(!memcmp(region + drv.offset, t.buf, room) &&
 		       !memcmp(region, t.buf + room, t.bytes - room),
 	       "4 MiB: behind the last byte comes the first");

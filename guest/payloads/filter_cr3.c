@@ -36,7 +36,7 @@ static void traced(struct trace *t, unsigned int space, const char *what)
 	/* Packets that pass the filter besides ROUNDS visits: start and stop. */
 	unsigned int want = ROUNDS + (space == 0);
 
-	vpt_drv_cr3(&t->drv, twin.cr3[space]);
+	guest_drv_cr3(&t->drv, twin.cr3[space]);
 	trace_run(t, TRACE_ALL, work);
 	trace_report(t);
 	report(t->scan.count[VPT_PKT_TIP_PGE] == want, "%s: it is entered %u times", what, want);
@@ -61,12 +61,12 @@ void payload(void)
 	traced(&t, 1, "the other space");
 
 	/* Bits 11:0 of CR3 do not count. */
-	vpt_drv_cr3(&t.drv, twin.cr3[1] | 0xfe0);
+	guest_drv_cr3(&t.drv, twin.cr3[1] | 0xfe0);
 	trace_run(&t, TRACE_ALL, work);
 	report(t.scan.count[VPT_PKT_TIP_PGE] == ROUNDS, "bits 11:5 of CR3_MATCH do not count");
 
 	/* A space that does not exist. */
-	vpt_drv_cr3(&t.drv, 0x12345000);
+	guest_drv_cr3(&t.drv, 0x12345000);
 	trace_run(&t, TRACE_ALL, work);
 	report(!t.scan.count[VPT_PKT_TIP_PGE] && !t.scan.tnt_bits, "no match, no flow");
 	report(t.scan.count[VPT_PKT_PSB] > 0, "but a PSB");

@@ -184,13 +184,13 @@ static void check_task(struct task *k)
 {
 	unsigned int left = grow_handle(&k->grow, saved(k, BASE), saved(k, MASK_PTRS));
 	bool owed = inject && saved(k, STATUS) & PEND_PMI;
-	struct vpt_scan scan;
+	struct guest_scan scan;
 	uint64_t bytes;
 
 	report(!left == !owed, "no PMI was lost");
 	report_equal(k->nothing, 0, "PMIs without a full region");
 	bytes = grow_log(&k->grow, saved(k, BASE), saved(k, MASK_PTRS), log, LOG_SIZE);
-	vpt_scan(&scan, log, bytes);
+	guest_scan(&scan, log, bytes);
 	report(!k->grow.lost && bytes > stretches / 2 * 20 * NOISE_BYTES,
 	       "output went where it was led");
 	report(scan.end == VPT_OK && scan.parsed == bytes, "the log is whole packets");
@@ -283,7 +283,7 @@ static void headers(void)
 static void instructions(void)
 {
 	shapes();
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 	noise(10);
 	report(!xrstors(&area, XSTATE_PT), "XRSTORS is refused while TraceEn is set");
 	report(xsaves(&area, XSTATE_PT), "XSAVES");
@@ -305,7 +305,7 @@ static void instructions(void)
 	       "and then it need not be saved");
 	report(xrstors(&area, XSTATE_PT), "XRSTORS");
 	noise(10);
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	report(t.drv.end_mask_ptrs > *slot(2), "begins the trace where it was");
 }
 

@@ -169,13 +169,13 @@ static void filtered(struct trace *t)
 
 	if (!vpt_caps_ranges(&t->drv.caps))
 		return;
-	vpt_drv_range(&t->drv, 0, VPT_ADDR_FILTER, in, (const char *)in + 64);
+	guest_drv_range(&t->drv, 0, VPT_ADDR_FILTER, in, (const char *)in + 64);
 	trace_run(t, TRACE_ALL | VPT_CTL_MASK(PTW_EN), work);
 	check_values(t, expected, 4 * VALUES, "in a filter range");
-	vpt_drv_range(&t->drv, 0, VPT_ADDR_FILTER, out, out);
+	guest_drv_range(&t->drv, 0, VPT_ADDR_FILTER, out, out);
 	trace_run(t, TRACE_ALL | VPT_CTL_MASK(PTW_EN), work);
 	check_values(t, expected, 0, "out of it");
-	vpt_drv_range(&t->drv, 0, VPT_ADDR_UNUSED, NULL, NULL);
+	guest_drv_range(&t->drv, 0, VPT_ADDR_UNUSED, NULL, NULL);
 }
 
 static bool read_faults(const void *at)

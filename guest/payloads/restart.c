@@ -13,7 +13,7 @@
 PAYLOAD("TraceEn on and off, state kept, tables rewritten between runs");
 
 #define TOGGLES 60
-#define REGION	VPT_TOPA_REGION_MIN
+#define REGION	GUEST_TOPA_REGION_MIN
 #define REGIONS 8
 
 static uint32_t value;
@@ -41,20 +41,20 @@ static void toggles(struct trace *t)
 	uint64_t bytes = 0;
 	unsigned int i;
 
-	vpt_drv_start(&t->drv, TRACE_ALL);
-	vpt_drv_stop(&t->drv);
+	guest_drv_start(&t->drv, TRACE_ALL);
+	guest_drv_stop(&t->drv);
 	for (i = 1; i < TOGGLES; i++) {
 		kept &= rdmsr(VPT_MSR_OUTPUT_MASK_PTRS) == t->drv.end_mask_ptrs &&
 			rdmsr(VPT_MSR_OUTPUT_BASE) == t->drv.end_base &&
 			rdmsr(VPT_MSR_STATUS) == t->drv.status;
-		bytes = vpt_drv_bytes(&t->drv);
-		vpt_drv_resume(&t->drv, TRACE_ALL);
+		bytes = guest_drv_bytes(&t->drv);
+		guest_drv_resume(&t->drv, TRACE_ALL);
 		step(i);
-		vpt_drv_stop(&t->drv);
-		moved &= vpt_drv_bytes(&t->drv) > bytes;
+		guest_drv_stop(&t->drv);
+		moved &= guest_drv_bytes(&t->drv) > bytes;
 	}
-	t->bytes = vpt_drv_bytes(&t->drv);
-	vpt_scan(&t->scan, t->buf, t->bytes);
+	t->bytes = guest_drv_bytes(&t->drv);
+	guest_scan(&t->scan, t->buf, t->bytes);
 	trace_report(t);
 	report(moved, "each run adds bytes");
 	report(kept, "nothing moves in between");
@@ -83,18 +83,18 @@ static void packet_byte_count(struct trace *t)
 		report_equal(t->drv.status >> 32, 0, "PacketByteCnt is not there");
 		return;
 	}
-	vpt_drv_start(&t->drv, TRACE_ALL);
+	guest_drv_start(&t->drv, TRACE_ALL);
 	noise(4);
-	vpt_drv_stop(&t->drv);
+	guest_drv_stop(&t->drv);
 	count = VPT_STATUS_GET(t->drv.status, PACKET_BYTE_CNT);
-	report(count && count <= vpt_drv_bytes(&t->drv), "PacketByteCnt counts");
+	report(count && count <= guest_drv_bytes(&t->drv), "PacketByteCnt counts");
 
 	/* Written 0, a resume opens with a PSB again. */
 	wrmsr(VPT_MSR_STATUS, 0);
-	vpt_drv_resume(&t->drv, TRACE_ALL);
-	vpt_drv_stop(&t->drv);
-	t->bytes = vpt_drv_bytes(&t->drv);
-	vpt_scan(&t->scan, t->buf, t->bytes);
+	guest_drv_resume(&t->drv, TRACE_ALL);
+	guest_drv_stop(&t->drv);
+	t->bytes = guest_drv_bytes(&t->drv);
+	guest_scan(&t->scan, t->buf, t->bytes);
 	report_equal(t->scan.count[VPT_PKT_PSB], 2, "PacketByteCnt 0: a PSB at the start");
 }
 
@@ -103,19 +103,19 @@ static void rewritten_table(struct trace *t)
 {
 	uint8_t *regions = page_alloc(REGIONS * REGION);
 	uint64_t *table = page_alloc(PAGE_SIZE);
-	struct vpt_drv drv = t->drv;
-	struct vpt_scan scan;
+	struct guest_drv drv = t->drv;
+	struct guest_scan scan;
 	bool ok = true;
 	unsigned int i;
 
-	table[1] = vpt_topa_end(table);
-	vpt_drv_output_topa(&drv, table);
+	table[1] = guest_topa_end(table);
+	guest_drv_output_topa(&drv, table);
 	for (i = 0; i < REGIONS; i++) {
-		table[0] = vpt_topa_region(regions + i * REGION, REGION, 0);
-		vpt_drv_start(&drv, TRACE_ALL);
+		table[0] = guest_topa_region(regions + i * REGION, REGION, 0);
+		guest_drv_start(&drv, TRACE_ALL);
 		step(i);
-		vpt_drv_stop(&drv);
-		vpt_scan(&scan, regions + i * REGION, vpt_drv_bytes(&drv));
+		guest_drv_stop(&drv);
+		guest_scan(&scan, regions + i * REGION, guest_drv_bytes(&drv));
 		ok &= scan.end == VPT_OK && scan.first == VPT_PKT_PSB &&
 		      scan.last == VPT_PKT_TIP_PGD && scan.count[VPT_PKT_TIP_PGE] == 1;
 	}
@@ -125,15 +125,15 @@ static void rewritten_table(struct trace *t)
 /* The same region, but in the middle of it: where a driver left off. */
 static void own_position(struct trace *t)
 {
-	struct vpt_drv drv = t->drv;
+	struct guest_drv drv = t->drv;
 
 	drv.output_mask_ptrs = 1000ull << VPT_MASK_PTRS_OFFSET_SHIFT | VPT_MASK_PTRS_LOW;
-	vpt_drv_start(&drv, TRACE_ALL);
+	guest_drv_start(&drv, TRACE_ALL);
 	step(3);
-	vpt_drv_stop(&drv);
+	guest_drv_stop(&drv);
 	report(vpt_packet_find_psb(t->buf + 1000, 64) == 0, "output begins at OutputOffset");
-	report_equal((drv.end_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT) - 1000, vpt_drv_bytes(&drv),
-		     "and is counted from there");
+	report_equal((drv.end_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT) - 1000,
+		     guest_drv_bytes(&drv), "and is counted from there");
 }
 
 void payload(void)

@@ -87,14 +87,14 @@ static bool is_user(uint64_t ip)
 /* Does each IP in the trace lie on this side? */
 static bool only(const struct trace *t, bool user)
 {
-	static struct vpt_flow flow[4096];
-	size_t i, n = vpt_flow_read(t->buf, t->bytes, flow, ARRAY_SIZE(flow));
+	static struct guest_flow flow[4096];
+	size_t i, n = guest_flow_read(t->buf, t->bytes, flow, ARRAY_SIZE(flow));
 
 	if (n > ARRAY_SIZE(flow))
 		return false;
 	for (i = 0; i < n; i++) {
 		if (flow[i].kind == VPT_PKT_TNT_8 || flow[i].kind == VPT_PKT_PIP ||
-		    flow[i].value == VPT_FLOW_NO_IP)
+		    flow[i].value == GUEST_FLOW_NO_IP)
 			continue;
 		if (is_user(flow[i].value) != user)
 			return false;

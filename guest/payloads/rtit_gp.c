@@ -244,21 +244,21 @@ static void scheme(void)
 {
 	bool single = vpt_caps_has(&t.drv.caps, VPT_CAP_SINGLE_RANGE);
 
-	vpt_drv_output_single(&t.drv, t.buf, 4096);
-	report(vpt_drv_start(&t.drv, TRACE_ALL) == single, "TraceEn without ToPA is %s",
+	guest_drv_output_single(&t.drv, t.buf, 4096);
+	report(guest_drv_start(&t.drv, TRACE_ALL) == single, "TraceEn without ToPA is %s",
 	       single ? "single range" : "#GP");
 	if (single)
-		vpt_drv_stop(&t.drv);
+		guest_drv_stop(&t.drv);
 }
 
 /* The registers that TraceEn locks (33.2.8.1, 33.2.8.2). */
-static void while_tracing(const struct vpt_drv *topa)
+static void while_tracing(const struct guest_drv *topa)
 {
-	struct vpt_drv drv = *topa;
+	struct guest_drv drv = *topa;
 	uint64_t ctl, value;
 	unsigned int i;
 
-	if (!report(vpt_drv_start(&drv, TRACE_ALL), "tracing"))
+	if (!report(guest_drv_start(&drv, TRACE_ALL), "tracing"))
 		return;
 	ctl = rdmsr(VPT_MSR_CTL);
 	expect(VPT_MSR_CTL, ctl, true);
@@ -289,7 +289,7 @@ static void while_tracing(const struct vpt_drv *topa)
 
 void payload(void)
 {
-	struct vpt_drv topa;
+	struct guest_drv topa;
 
 	trace_init(&t, TRACE_BUFFER);
 	if (!t.on) {

@@ -14,10 +14,10 @@ static const uint64_t sizes[] = {128, 1024, 4096, 8192};
 
 static void one(struct trace *reference, uint8_t *area, uint64_t bytes)
 {
-	struct vpt_drv drv = reference->drv;
+	struct guest_drv drv = reference->drv;
 
 	ring_guard(area, 4 * bytes);
-	vpt_drv_output_single(&drv, area + bytes, bytes);
+	guest_drv_output_single(&drv, area + bytes, bytes);
 	report_equal(ring_trace(&drv, ROUNDS) & (VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED)),
 		     0, "STATUS");
 	report_equal(drv.end_base, drv.output_base, "OUTPUT_BASE is unchanged");

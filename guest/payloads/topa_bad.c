@@ -13,7 +13,7 @@
 
 PAYLOAD("bad output configurations: STATUS.Error, and the guest goes on");
 
-#define REGION VPT_TOPA_REGION_MIN
+#define REGION GUEST_TOPA_REGION_MIN
 /* Enough to reach the second entry. */
 #define ROUNDS (REGION * 5 / 4 / NOISE_BYTES)
 
@@ -24,7 +24,7 @@ static unsigned int phy_bits;
 
 static uint64_t good(unsigned int i)
 {
-	return vpt_topa_region(region + i * REGION, REGION, 0);
+	return guest_topa_region(region + i * REGION, REGION, 0);
 }
 
 static uint64_t past_ram(void)
@@ -33,144 +33,144 @@ static uint64_t past_ram(void)
 }
 
 /* Each sets up `table`, `other` and the MSR values in *drv. */
-typedef void setup_fn(struct vpt_drv *drv);
+typedef void setup_fn(struct guest_drv *drv);
 
-static void reserved_1(struct vpt_drv *drv)
+static void reserved_1(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(1);
 }
 
-static void reserved_3(struct vpt_drv *drv)
+static void reserved_3(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(3);
 }
 
-static void reserved_5(struct vpt_drv *drv)
+static void reserved_5(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(5);
 }
 
-static void reserved_10(struct vpt_drv *drv)
+static void reserved_10(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(10);
 }
 
-static void reserved_11(struct vpt_drv *drv)
+static void reserved_11(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(11);
 }
 
-static void table_unaligned(struct vpt_drv *drv)
+static void table_unaligned(struct guest_drv *drv)
 {
 	drv->output_base += 0x80;
 }
 
-static void region_unaligned(struct vpt_drv *drv)
+static void region_unaligned(struct guest_drv *drv)
 {
 	(void)drv;
-	table[0] = vpt_topa_region(region + REGION, 2 * REGION, 0);
+	table[0] = guest_topa_region(region + REGION, 2 * REGION, 0);
 }
 
-static void region_too_wide(struct vpt_drv *drv)
+static void region_too_wide(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = good(0) | VPT_BIT64(phy_bits);
 }
 
-static void offset_past_region(struct vpt_drv *drv)
+static void offset_past_region(struct guest_drv *drv)
 {
 	drv->output_mask_ptrs |= REGION << VPT_MASK_PTRS_OFFSET_SHIFT;
 }
 
-static void end_first(struct vpt_drv *drv)
+static void end_first(struct guest_drv *drv)
 {
 	(void)drv;
-	table[0] = vpt_topa_end(table);
+	table[0] = guest_topa_end(table);
 }
 
-static void end_with_stop(struct vpt_drv *drv)
+static void end_with_stop(struct guest_drv *drv)
 {
 	(void)drv;
-	table[1] = vpt_topa_end(table) | VPT_TOPA_STOP;
+	table[1] = guest_topa_end(table) | GUEST_TOPA_STOP;
 }
 
-static void end_with_int(struct vpt_drv *drv)
+static void end_with_int(struct guest_drv *drv)
 {
 	(void)drv;
-	table[1] = vpt_topa_end(table) | VPT_TOPA_INT;
+	table[1] = guest_topa_end(table) | GUEST_TOPA_INT;
 }
 
 /* Two tables that lead only to each other: entry 0 of the second is END. */
-static void end_loop(struct vpt_drv *drv)
+static void end_loop(struct guest_drv *drv)
 {
 	(void)drv;
-	table[1] = vpt_topa_end(other);
-	other[0] = vpt_topa_end(table);
+	table[1] = guest_topa_end(other);
+	other[0] = guest_topa_end(table);
 }
 
-static void region_past_ram(struct vpt_drv *drv)
+static void region_past_ram(struct guest_drv *drv)
 {
 	(void)drv;
 	table[0] = past_ram();
 }
 
-static void table_past_ram(struct vpt_drv *drv)
+static void table_past_ram(struct guest_drv *drv)
 {
 	drv->output_base = past_ram();
 }
 
-static void next_table_past_ram(struct vpt_drv *drv)
+static void next_table_past_ram(struct guest_drv *drv)
 {
 	(void)drv;
-	table[1] = past_ram() | VPT_TOPA_END;
+	table[1] = past_ram() | GUEST_TOPA_END;
 }
 
-static void index_past_ram(struct vpt_drv *drv)
+static void index_past_ram(struct guest_drv *drv)
 {
 	/* The last index there is: 256 MiB beyond the table. */
 	drv->output_mask_ptrs |= 0xffffff80;
 }
 
-static void second_entry_not_end(struct vpt_drv *drv)
+static void second_entry_not_end(struct guest_drv *drv)
 {
 	(void)drv;
 	table[1] = good(1);
-	table[2] = vpt_topa_end(table);
+	table[2] = guest_topa_end(table);
 }
 
-static void end_elsewhere(struct vpt_drv *drv)
+static void end_elsewhere(struct guest_drv *drv)
 {
 	(void)drv;
-	table[1] = vpt_topa_end(other);
+	table[1] = guest_topa_end(other);
 	other[0] = good(1);
-	other[1] = vpt_topa_end(other);
+	other[1] = guest_topa_end(other);
 }
 
-static void mask_gap(struct vpt_drv *drv)
+static void mask_gap(struct guest_drv *drv)
 {
-	vpt_drv_output_single(drv, region, REGION);
+	guest_drv_output_single(drv, region, REGION);
 	drv->output_mask_ptrs = 0xd7f;
 }
 
-static void base_and_mask_overlap(struct vpt_drv *drv)
+static void base_and_mask_overlap(struct guest_drv *drv)
 {
-	vpt_drv_output_single(drv, region + 0x800, REGION);
+	guest_drv_output_single(drv, region + 0x800, REGION);
 }
 
-static void offset_past_mask(struct vpt_drv *drv)
+static void offset_past_mask(struct guest_drv *drv)
 {
-	vpt_drv_output_single(drv, region, REGION);
+	guest_drv_output_single(drv, region, REGION);
 	drv->output_mask_ptrs |= REGION << VPT_MASK_PTRS_OFFSET_SHIFT;
 }
 
-static void single_past_ram(struct vpt_drv *drv)
+static void single_past_ram(struct guest_drv *drv)
 {
-	vpt_drv_output_single(drv, (void *)(uintptr_t)past_ram(), REGION);
+	guest_drv_output_single(drv, (void *)(uintptr_t)past_ram(), REGION);
 }
 
 enum needs { ANY, MULTI_ENTRY, SINGLE_ENTRY, SINGLE_RANGE, PHY_BITS };
@@ -223,21 +223,21 @@ static bool applies(enum needs needs)
 	}
 }
 
-static void reset(struct vpt_drv *drv)
+static void reset(struct guest_drv *drv)
 {
 	memset(table, 0, PAGE_SIZE);
 	memset(other, 0, PAGE_SIZE);
 	table[0] = good(0);
-	table[1] = vpt_topa_end(table);
+	table[1] = guest_topa_end(table);
 	*drv = t.drv;
-	vpt_drv_output_topa(drv, table);
+	guest_drv_output_topa(drv, table);
 }
 
 static void one(const struct row *row)
 {
 	const uint64_t bits =
 		VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(TRIGGER_EN);
-	struct vpt_drv drv;
+	struct guest_drv drv;
 	uint64_t status;
 
 	reset(&drv);
@@ -251,7 +251,7 @@ static void one(const struct row *row)
 /* After an error and its repair everything is as before. */
 static void recovers(void)
 {
-	struct vpt_drv drv;
+	struct guest_drv drv;
 	uint64_t status;
 
 	reset(&drv);
@@ -259,13 +259,13 @@ static void recovers(void)
 	ring_trace(&drv, ROUNDS);
 	/* Error is still set: TraceEn starts nothing (33.2.6.2). */
 	table[0] = good(0);
-	vpt_drv_resume(&drv, TRACE_ALL);
+	guest_drv_resume(&drv, TRACE_ALL);
 	noise(3);
-	status = vpt_drv_stop(&drv);
-	report(!!(status & VPT_STATUS_MASK(ERROR)) && !vpt_drv_bytes(&drv),
+	status = guest_drv_stop(&drv);
+	report(!!(status & VPT_STATUS_MASK(ERROR)) && !guest_drv_bytes(&drv),
 	       "Error stays until software clears it");
 	status = ring_trace(&drv, 3);
-	report(!(status & VPT_STATUS_MASK(ERROR)) && vpt_drv_bytes(&drv) > 3 * NOISE_BYTES,
+	report(!(status & VPT_STATUS_MASK(ERROR)) && guest_drv_bytes(&drv) > 3 * NOISE_BYTES,
 	       "a repaired table works");
 }
 

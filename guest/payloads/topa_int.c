@@ -15,7 +15,7 @@
 PAYLOAD("ToPA: INT raises a PMI, its handler drains the buffer");
 
 #define VEC_PMI	 0x70
-#define REGION	 VPT_TOPA_REGION_MIN
+#define REGION	 GUEST_TOPA_REGION_MIN
 #define LOG_SIZE (128ull << 10)
 /* Fills the INT region four times and a bit. */
 #define ROUNDS	 (4 * REGION / NOISE_BYTES + 30)
@@ -30,11 +30,11 @@ static bool latch_was_clear;
 /* Append the contents of the regions, in order, to the log. */
 static void drain(void)
 {
-	struct vpt_drv *drv = &t.drv;
+	struct guest_drv *drv = &t.drv;
 
-	logged += vpt_topa_copy(vpt_topa_pos(drv->output_base, drv->output_mask_ptrs),
-				vpt_topa_pos(drv->end_base, drv->end_mask_ptrs), log + logged,
-				LOG_SIZE - logged);
+	logged += guest_topa_copy(guest_topa_pos(drv->output_base, drv->output_mask_ptrs),
+				  guest_topa_pos(drv->end_base, drv->end_mask_ptrs), log + logged,
+				  LOG_SIZE - logged);
 }
 
 static void on_pmi(struct trap_frame *f)
@@ -42,7 +42,7 @@ static void on_pmi(struct trap_frame *f)
 	uint64_t offset;
 
 	(void)f;
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	pmis++;
 	latch_was_clear |= inl(VPT_PORT_PMI) != 1;
 	/* Still in the INT region: only a processor with one region may be. */
@@ -50,7 +50,7 @@ static void on_pmi(struct trap_frame *f)
 	if (!((uint32_t)t.drv.end_mask_ptrs >> VPT_MASK_PTRS_TABLE_SHIFT) && offset >= REGION / 2)
 		early++;
 	drain();
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 }
 
 static void make_table(void)
@@ -59,11 +59,11 @@ static void make_table(void)
 	unsigned int last = 1;
 
 	out = page_alloc(2 * REGION);
-	table[0] = vpt_topa_region(out, REGION, VPT_TOPA_INT);
+	table[0] = guest_topa_region(out, REGION, GUEST_TOPA_INT);
 	if (vpt_caps_has(&t.drv.caps, VPT_CAP_TOPA_MULTI))
-		table[last++] = vpt_topa_region(out + REGION, REGION, 0);
-	table[last] = vpt_topa_end(table);
-	vpt_drv_output_topa(&t.drv, table);
+		table[last++] = guest_topa_region(out + REGION, REGION, 0);
+	table[last] = guest_topa_end(table);
+	guest_drv_output_topa(&t.drv, table);
 }
 
 static void drained_run(void)
@@ -71,12 +71,12 @@ static void drained_run(void)
 	bool multi = vpt_caps_has(&t.drv.caps, VPT_CAP_TOPA_MULTI);
 
 	sti();
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 	noise(ROUNDS);
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	cli();
 	drain();
-	vpt_scan(&t.scan, log, logged);
+	guest_scan(&t.scan, log, logged);
 	report(pmis >= 4 && pmis <= 5, "a PMI each time the region is full");
 	report(multi ? !early : early == pmis, "%s the region is full", multi ? "after" : "before");
 	report(!latch_was_clear, "the PMI latch was set in each handler");
@@ -91,9 +91,9 @@ static void held_back(void)
 {
 	unsigned int before = pmis, wait;
 
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 	noise(ROUNDS);
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	report_equal(pmis, before, "IF clear holds the PMI back");
 	/* Untraced, the guest may be interrupted a little late. */
 	sti();
@@ -102,7 +102,7 @@ static void held_back(void)
 	noise(10);
 	cli();
 	report_equal(pmis, before + 1, "then it comes once");
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 }
 
 void payload(void)
@@ -122,11 +122,11 @@ void payload(void)
 	/* Nowhere to go: the latch says that it happened. */
 	outl(VPT_PORT_PMI, 0);
 	pmis = 0;
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 	sti();
 	noise(ROUNDS);
 	cli();
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	report_equal(pmis, 0, "without a vector no interrupt comes");
 	report_equal(inl(VPT_PORT_PMI), 1, "but the latch is set");
 	report_equal(inl(VPT_PORT_PMI), 0, "until it is read");

@@ -64,7 +64,7 @@ static void begin(uint8_t vector)
 {
 	r = (struct run){.pmis = 0};
 	grow_init(&r.grow, &rng);
-	vpt_drv_output_topa(&t.drv, r.grow.plan[0].table);
+	guest_drv_output_topa(&t.drv, r.grow.plan[0].table);
 	idt_hook(vector, on_pmi);
 	pmi_route(vector);
 }
@@ -72,9 +72,9 @@ static void begin(uint8_t vector)
 static void check_log(const char *how)
 {
 	uint64_t bytes = grow_log(&r.grow, t.drv.end_base, t.drv.end_mask_ptrs, log, LOG_SIZE);
-	struct vpt_scan scan;
+	struct guest_scan scan;
 
-	vpt_scan(&scan, log, bytes);
+	guest_scan(&scan, log, bytes);
 	report(!r.grow.lost && bytes < LOG_SIZE, "%s: output went where it was led", how);
 	report(scan.end == VPT_OK && scan.parsed == bytes, "%s: the log is whole packets", how);
 	/* More of them where a VMM enters and leaves this guest. */
@@ -90,9 +90,9 @@ static void one_mode(uint8_t vector, const char *how)
 {
 	begin(vector);
 	sti();
-	vpt_drv_start(&t.drv, TRACE_ALL);
+	guest_drv_start(&t.drv, TRACE_ALL);
 	traced(ROUNDS);
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	cli();
 	/* The packets that end a trace may fill a region: its PMI finds TraceEn clear. */
 	report(r.pmis > 6 && r.off <= 1, "%s: PMIs come while the trace is on", how);
@@ -112,14 +112,14 @@ static void held_back(void)
 	unsigned int before;
 
 	begin(VEC_PMI);
-	vpt_drv_start(&t.drv, TRACE_ALL);
-	noise(3 * VPT_TOPA_REGION_MIN / NOISE_BYTES);
+	guest_drv_start(&t.drv, TRACE_ALL);
+	noise(3 * GUEST_TOPA_REGION_MIN / NOISE_BYTES);
 	before = r.pmis;
 	report(!before && pmi_is_topa(), "IF clear: the latch is set, and no interrupt came");
 	sti();
 	__asm__ volatile("nop; nop");
 	cli();
-	vpt_drv_stop(&t.drv);
+	guest_drv_stop(&t.drv);
 	report_equal(r.pmis, 1, "then it comes once");
 	report(r.regions >= 2, "for more than one region");
 }
@@ -188,9 +188,9 @@ static void freezing(void)
 	wrmsr(MSR_PERF_GLOBAL_CTRL, 1ull << 32);
 	wrmsr(MSR_FIXED_CTR0, 0);
 	sti();
-	vpt_drv_start(&t.drv, TRACE_ALL);
-	noise(5 * VPT_TOPA_REGION_MIN / NOISE_BYTES);
-	vpt_drv_stop(&t.drv);
+	guest_drv_start(&t.drv, TRACE_ALL);
+	noise(5 * GUEST_TOPA_REGION_MIN / NOISE_BYTES);
+	guest_drv_stop(&t.drv);
 	cli();
 	counted = rdmsr(MSR_FIXED_CTR0);
 	wrmsr(MSR_PERF_GLOBAL_CTRL, 0);
@@ -201,7 +201,7 @@ static void freezing(void)
 	if (!counted)
 		report_note("no instructions are counted here");
 	else
-		report(counted > 5 * VPT_TOPA_REGION_MIN / NOISE_BYTES * 10,
+		report(counted > 5 * GUEST_TOPA_REGION_MIN / NOISE_BYTES * 10,
 		       "beside it they count instructions");
 }
 

@@ -12,16 +12,16 @@
 
 PAYLOAD("ToPA: STOP ends the trace when its region is full");
 
-#define REGION	    VPT_TOPA_REGION_MIN
+#define REGION	    GUEST_TOPA_REGION_MIN
 #define REGIONS_MAX 2
 #define ROUNDS	    (3 * REGION / NOISE_BYTES)
 
-static void check(struct trace *reference, struct vpt_drv *drv, const uint64_t *table,
+static void check(struct trace *reference, struct guest_drv *drv, const uint64_t *table,
 		  const uint8_t *out, unsigned int regions)
 {
 	const uint64_t bits =
 		VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(TRIGGER_EN);
-	struct vpt_topa_pos end = vpt_topa_pos(drv->end_base, drv->end_mask_ptrs);
+	struct guest_topa_pos end = guest_topa_pos(drv->end_base, drv->end_mask_ptrs);
 
 	report_equal(drv->status & bits, VPT_STATUS_MASK(STOPPED),
 		     "STATUS: Stopped and nothing else");
@@ -34,14 +34,14 @@ static void check(struct trace *reference, struct vpt_drv *drv, const uint64_t *
 }
 
 /* Neither Stopped nor the position may be left as they are (33.2.7.2). */
-static void check_restart(struct vpt_drv *drv, uint8_t *out)
+static void check_restart(struct guest_drv *drv, uint8_t *out)
 {
 	uint64_t status;
 
 	status = ring_trace(drv, 20);
 	report(!(status & (VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(ERROR))),
 	       "a fresh start traces again");
-	report(vpt_drv_bytes(drv) >= 20 * NOISE_BYTES, "from the first byte on");
+	report(guest_drv_bytes(drv) >= 20 * NOISE_BYTES, "from the first byte on");
 	report(vpt_packet_find_psb(out, 64) == 0, "with a PSB");
 }
 
@@ -49,7 +49,7 @@ void payload(void)
 {
 	unsigned int regions = REGIONS_MAX, i;
 	uint64_t *table;
-	struct vpt_drv drv;
+	struct guest_drv drv;
 	struct trace t;
 	uint8_t *out;
 
@@ -66,10 +66,10 @@ void payload(void)
 	table = page_alloc(PAGE_SIZE);
 	out = page_alloc(4 * REGION);
 	for (i = 0; i < regions; i++)
-		table[i] = vpt_topa_region(out + i * REGION, REGION,
-					   i + 1 == regions ? VPT_TOPA_STOP : 0);
-	table[regions] = vpt_topa_end(table);
-	vpt_drv_output_topa(&drv, table);
+		table[i] = guest_topa_region(out + i * REGION, REGION,
+					     i + 1 == regions ? GUEST_TOPA_STOP : 0);
+	table[regions] = guest_topa_end(table);
+	guest_drv_output_topa(&drv, table);
 	ring_guard(out + regions * REGION, REGION);
 	ring_trace(&drv, ROUNDS);
 	check(&t, &drv, table, out, regions);

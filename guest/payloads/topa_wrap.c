@@ -13,7 +13,7 @@
 PAYLOAD("ToPA: several tables, END, wrapping around");
 
 #define REGIONS 4
-#define REGION	VPT_TOPA_REGION_MIN
+#define REGION	GUEST_TOPA_REGION_MIN
 #define LAP	(REGIONS * REGION)
 /* A lap and a half. */
 #define ROUNDS (LAP * 3 / 2 / NOISE_BYTES)
@@ -37,38 +37,38 @@ static void several_tables(struct trace *reference)
 	static const unsigned int order[REGIONS] = {2, 0, 3, 1};
 	uint8_t *regions = regions_with_guards();
 	uint64_t *first = page_alloc(PAGE_SIZE), *second = page_alloc(PAGE_SIZE);
-	struct vpt_drv drv = reference->drv;
-	struct vpt_topa_pos start, end;
+	struct guest_drv drv = reference->drv;
+	struct guest_topa_pos start, end;
 	uint8_t *lap = page_alloc(LAP);
 	unsigned int i;
 
 	for (i = 0; i < REGIONS; i++)
 		(i < 3 ? first : second)[i % 3] =
-			vpt_topa_region(regions + order[i] * REGION, REGION, 0);
-	first[3] = vpt_topa_end(second);
-	second[1] = vpt_topa_end(first);
-	vpt_drv_output_topa(&drv, first);
+			guest_topa_region(regions + order[i] * REGION, REGION, 0);
+	first[3] = guest_topa_end(second);
+	second[1] = guest_topa_end(first);
+	guest_drv_output_topa(&drv, first);
 	report_equal(ring_trace(&drv, ROUNDS) & (VPT_STATUS_MASK(ERROR) | VPT_STATUS_MASK(STOPPED)),
 		     0, "STATUS");
 
-	start = vpt_topa_pos(drv.output_base, drv.output_mask_ptrs);
-	end = vpt_topa_pos(drv.end_base, drv.end_mask_ptrs);
+	start = guest_topa_pos(drv.output_base, drv.output_mask_ptrs);
+	end = guest_topa_pos(drv.end_base, drv.end_mask_ptrs);
 	report(end.table == first || end.table == second, "OUTPUT_BASE is one of the tables");
 	report(end.offset < REGION, "OutputOffset is inside the region");
 	for (i = 0; i < REGIONS; i++)
 		__builtin_memcpy(lap + i * REGION, regions + order[i] * REGION, REGION);
-	ring_report(reference, lap, LAP, vpt_topa_copy(start, end, NULL, LAP));
+	ring_report(reference, lap, LAP, guest_topa_copy(start, end, NULL, LAP));
 }
 
 static void single_entry(struct trace *reference)
 {
 	uint8_t *region = regions_with_guards();
 	uint64_t *table = page_alloc(PAGE_SIZE);
-	struct vpt_drv drv = reference->drv;
+	struct guest_drv drv = reference->drv;
 
-	table[0] = vpt_topa_region(region, REGION, 0);
-	table[1] = vpt_topa_end(table);
-	vpt_drv_output_topa(&drv, table);
+	table[0] = guest_topa_region(region, REGION, 0);
+	table[1] = guest_topa_end(table);
+	guest_drv_output_topa(&drv, table);
 	ring_guard(region + REGION, LAP - REGION);
 	ring_trace(&drv, ROUNDS);
 	report_equal(drv.end_base, (uintptr_t)table, "OUTPUT_BASE is the table");

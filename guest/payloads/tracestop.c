@@ -58,17 +58,17 @@ static void check_resume(struct trace *t)
 {
 	uint64_t before = t->drv.end_mask_ptrs;
 
-	report(vpt_drv_resume(&t->drv, TRACE_ALL), "TraceEn can be set while Stopped is");
+	report(guest_drv_resume(&t->drv, TRACE_ALL), "TraceEn can be set while Stopped is");
 	wander(50);
-	vpt_drv_stop(&t->drv);
+	guest_drv_stop(&t->drv);
 	report_equal(t->drv.end_mask_ptrs, before, "but nothing is traced");
 	report(!!(t->drv.status & VPT_STATUS_MASK(STOPPED)), "and Stopped stays");
 
 	report(wrmsr_safe(VPT_MSR_STATUS, t->drv.status & ~VPT_STATUS_MASK(STOPPED)),
 	       "software clears Stopped");
-	report(vpt_drv_resume(&t->drv, TRACE_ALL), "TraceEn is set again");
+	report(guest_drv_resume(&t->drv, TRACE_ALL), "TraceEn is set again");
 	wander(50);
-	vpt_drv_stop(&t->drv);
+	guest_drv_stop(&t->drv);
 	report(t->drv.end_mask_ptrs != before, "and the trace goes on");
 	report(!(t->drv.status & VPT_STATUS_MASK(STOPPED)), "without a stop");
 }
@@ -76,7 +76,7 @@ static void check_resume(struct trace *t)
 /* TraceEn set by code that is itself in the range (table 33-28). */
 static void check_inside(struct trace *t)
 {
-	vpt_drv_range(&t->drv, 0, VPT_ADDR_STOP, image_start, (const void *)0x3fffffff);
+	guest_drv_range(&t->drv, 0, VPT_ADDR_STOP, image_start, (const void *)0x3fffffff);
 	trace_run(t, TRACE_ALL, work);
 	report(!!(t->drv.status & VPT_STATUS_MASK(STOPPED)), "starting inside the range stops");
 	report_equal(t->scan.tnt_bits, 0, "before any branch");
@@ -96,8 +96,8 @@ void payload(void)
 			report_skip("this processor has no TraceStop ranges");
 		return;
 	}
-	vpt_drv_range(&t.drv, 0, VPT_ADDR_STOP, (const void *)(uintptr_t)stop_here,
-		      (const void *)(uintptr_t)stop_here);
+	guest_drv_range(&t.drv, 0, VPT_ADDR_STOP, (const void *)(uintptr_t)stop_here,
+			(const void *)(uintptr_t)stop_here);
 	trace_run(&t, TRACE_ALL, work);
 	report_equal(steps, STEPS, "the work was done");
 	check_stopped(&t);

@@ -20,7 +20,7 @@ static bool is_quiet(enum vpt_pkt_kind kind)
 	}
 }
 
-void vpt_scan(struct vpt_scan *scan, const uint8_t *buf, size_t len)
+void guest_scan(struct guest_scan *scan, const uint8_t *buf, size_t len)
 {
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
@@ -50,7 +50,7 @@ struct flow_reader {
 	struct vpt_parser parser;
 	uint64_t last_ip;
 	bool in_psb;
-	struct vpt_flow_list list;
+	struct guest_flow_list list;
 };
 
 static uint64_t expand(struct flow_reader *r, const struct vpt_packet *packet)
@@ -58,7 +58,7 @@ static uint64_t expand(struct flow_reader *r, const struct vpt_packet *packet)
 	uint64_t ip;
 
 	if (vpt_ip_expand(r->last_ip, packet->ip_bytes, packet->value, &ip) != VPT_OK)
-		return VPT_FLOW_NO_IP;
+		return GUEST_FLOW_NO_IP;
 	r->last_ip = ip;
 	return ip;
 }
@@ -79,7 +79,7 @@ static void take(struct flow_reader *r, const struct vpt_packet *packet)
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
 		for (bit = packet->bits; bit-- > 0;)
-			vpt_flow_add(&r->list, VPT_PKT_TNT_8, packet->value >> bit & 1);
+			guest_flow_add(&r->list, VPT_PKT_TNT_8, packet->value >> bit & 1);
 		break;
 	case VPT_PKT_TIP:
 	case VPT_PKT_TIP_PGE:
@@ -87,23 +87,23 @@ static void take(struct flow_reader *r, const struct vpt_packet *packet)
 	case VPT_PKT_FUP:
 		ip = expand(r, packet);
 		if (!r->in_psb)
-			vpt_flow_add(&r->list, packet->kind, ip);
+			guest_flow_add(&r->list, packet->kind, ip);
 		break;
 	case VPT_PKT_PIP:
 		if (!r->in_psb)
-			vpt_flow_add(&r->list, packet->kind, packet->value);
+			guest_flow_add(&r->list, packet->kind, packet->value);
 		break;
 	case VPT_PKT_TRACE_STOP:
 	case VPT_PKT_OVF:
 		r->in_psb = false;
-		vpt_flow_add(&r->list, packet->kind, 0);
+		guest_flow_add(&r->list, packet->kind, 0);
 		break;
 	default:
 		break;
 	}
 }
 
-size_t vpt_flow_read(const uint8_t *buf, size_t len, struct vpt_flow *flow, size_t max)
+size_t guest_flow_read(const uint8_t *buf, size_t len, struct guest_flow *flow, size_t max)
 {
 	struct flow_reader r = {.list = {.flow = flow, .max = max}};
 	struct vpt_packet packet;
@@ -121,12 +121,12 @@ static const char *name_of(unsigned int kind)
 	return vpt_pkt_name((enum vpt_pkt_kind)kind);
 }
 
-bool vpt_flow_report(const uint8_t *buf, size_t len, const struct vpt_flow *want, size_t count,
-		     const char *what)
+bool guest_flow_report(const uint8_t *buf, size_t len, const struct guest_flow *want, size_t count,
+		       const char *what)
 {
-	struct vpt_flow got[32];
-	struct vpt_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
+	struct guest_flow got[32];
+	struct guest_flow_list list = {.flow = got, .max = ARRAY_SIZE(got)};
 
-	list.count = vpt_flow_read(buf, len, got, list.max);
-	return vpt_flow_same(&list, want, count, name_of, what);
+	list.count = guest_flow_read(buf, len, got, list.max);
+	return guest_flow_same(&list, want, count, name_of, what);
 }

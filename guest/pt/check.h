@@ -6,7 +6,7 @@
 #include "lib/flow.h"
 #include "vpt/packet.h"
 
-struct vpt_scan {
+struct guest_scan {
 	uint32_t count[VPT_PKT_COUNT];
 	uint64_t tnt_bits;
 	size_t parsed;		       /* bytes of whole packets */
@@ -14,7 +14,7 @@ struct vpt_scan {
 	enum vpt_pkt_kind first, last; /* PAD and timing left out */
 };
 
-void vpt_scan(struct vpt_scan *scan, const uint8_t *buf, size_t len);
+void guest_scan(struct guest_scan *scan, const uint8_t *buf, size_t len);
 
 /*
  * The flow in a trace: TIP, TIP.PGE, TIP.PGD, FUP, PIP (value: CR3), TraceStop and OVF in
@@ -53,10 +53,10 @@ void vpt_scan(struct vpt_scan *scan, const uint8_t *buf, size_t len);
  * Write at most `max` elements of the flow in [buf, buf + len) to `flow`. Returns how
  * many there are.
  */
-size_t vpt_flow_read(const uint8_t *buf, size_t len, struct vpt_flow *flow, size_t max);
+size_t guest_flow_read(const uint8_t *buf, size_t len, struct guest_flow *flow, size_t max);
 
 /* Is this the whole flow? One report line; a difference is printed. */
-bool vpt_flow_report(const uint8_t *buf, size_t len, const struct vpt_flow *want, size_t count,
-		     const char *what);
+bool guest_flow_report(const uint8_t *buf, size_t len, const struct guest_flow *want, size_t count,
+		       const char *what);
 
 #endif /* GUEST_PT_CHECK_H */

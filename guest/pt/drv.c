@@ -11,7 +11,7 @@
 /* More than any buffer here: a position outside the tables ends the walk. */
 #define BYTES_MAX (1ull << 30)
 
-bool vpt_drv_probe(struct vpt_drv *drv)
+bool guest_drv_probe(struct guest_drv *drv)
 {
 	struct vpt_caps *caps = &drv->caps;
 	struct cpuid_regs r;
@@ -42,22 +42,22 @@ bool vpt_drv_probe(struct vpt_drv *drv)
 	return true;
 }
 
-void vpt_drv_output_topa(struct vpt_drv *drv, const uint64_t *table)
+void guest_drv_output_topa(struct guest_drv *drv, const uint64_t *table)
 {
 	drv->output_base = (uintptr_t)table;
 	drv->output_mask_ptrs = VPT_MASK_PTRS_LOW;
 	drv->output_ctl = VPT_CTL_MASK(TOPA);
 }
 
-void vpt_drv_output_single(struct vpt_drv *drv, const void *base, uint64_t bytes)
+void guest_drv_output_single(struct guest_drv *drv, const void *base, uint64_t bytes)
 {
 	drv->output_base = (uintptr_t)base;
 	drv->output_mask_ptrs = bytes - 1;
 	drv->output_ctl = 0;
 }
 
-bool vpt_drv_range(struct vpt_drv *drv, unsigned int n, enum vpt_addr_cfg cfg, const void *first,
-		   const void *last)
+bool guest_drv_range(struct guest_drv *drv, unsigned int n, enum vpt_addr_cfg cfg,
+		     const void *first, const void *last)
 {
 	unsigned int shift = VPT_CTL_ADDR0_CFG_SHIFT + 4 * n;
 
@@ -70,7 +70,7 @@ bool vpt_drv_range(struct vpt_drv *drv, unsigned int n, enum vpt_addr_cfg cfg, c
 	return true;
 }
 
-bool vpt_drv_cr3(struct vpt_drv *drv, uint64_t cr3)
+bool guest_drv_cr3(struct guest_drv *drv, uint64_t cr3)
 {
 	if (!vpt_caps_has(&drv->caps, VPT_CAP_CR3_FILTER))
 		return false;
@@ -79,13 +79,13 @@ bool vpt_drv_cr3(struct vpt_drv *drv, uint64_t cr3)
 	return true;
 }
 
-noinline bool vpt_drv_resume(struct vpt_drv *drv, uint64_t ctl)
+noinline bool guest_drv_resume(struct guest_drv *drv, uint64_t ctl)
 {
 	return wrmsr_safe(VPT_MSR_CTL,
 			  VPT_CTL_MASK(TRACE_EN) | drv->output_ctl | drv->filter_ctl | ctl);
 }
 
-noinline bool vpt_drv_start(struct vpt_drv *drv, uint64_t ctl)
+noinline bool guest_drv_start(struct guest_drv *drv, uint64_t ctl)
 {
 	bool ok = wrmsr_safe(VPT_MSR_STATUS, 0) &&
 		  wrmsr_safe(VPT_MSR_OUTPUT_BASE, drv->output_base) &&
@@ -97,10 +97,10 @@ noinline bool vpt_drv_start(struct vpt_drv *drv, uint64_t ctl)
 	for (i = 0; i < 2 * vpt_caps_ranges(&drv->caps); i++)
 		ok = ok && wrmsr_safe(VPT_MSR_ADDR0_A + i, drv->addr[i]);
 	/* CTL last: with TraceEn set the others cannot be written (33.3.2.1). */
-	return ok && vpt_drv_resume(drv, ctl);
+	return ok && guest_drv_resume(drv, ctl);
 }
 
-noinline uint64_t vpt_drv_stop(struct vpt_drv *drv)
+noinline uint64_t guest_drv_stop(struct guest_drv *drv)
 {
 	/* The other bits of CTL stay, as 33.2.8.2 wants for a clean stop. */
 	wrmsr(VPT_MSR_CTL, rdmsr(VPT_MSR_CTL) & ~VPT_CTL_MASK(TRACE_EN));
@@ -110,14 +110,14 @@ noinline uint64_t vpt_drv_stop(struct vpt_drv *drv)
 	return drv->status;
 }
 
-uint64_t vpt_drv_bytes(const struct vpt_drv *drv)
+uint64_t guest_drv_bytes(const struct guest_drv *drv)
 {
 	uint64_t from = drv->output_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 	uint64_t to = drv->end_mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT;
 
 	if (drv->output_ctl & VPT_CTL_MASK(TOPA))
-		return vpt_topa_copy(vpt_topa_pos(drv->output_base, drv->output_mask_ptrs),
-				     vpt_topa_pos(drv->end_base, drv->end_mask_ptrs), NULL,
-				     BYTES_MAX);
+		return guest_topa_copy(guest_topa_pos(drv->output_base, drv->output_mask_ptrs),
+				       guest_topa_pos(drv->end_base, drv->end_mask_ptrs), NULL,
+				       BYTES_MAX);
 	return (to - from) & (uint32_t)drv->output_mask_ptrs;
 }

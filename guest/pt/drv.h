@@ -10,7 +10,7 @@
 #include "vpt/caps.h"
 #include "vpt/msr.h"
 
-struct vpt_drv {
+struct guest_drv {
 	struct vpt_caps caps;
 	/* The configuration that the next start writes. */
 	uint64_t output_base, output_mask_ptrs;
@@ -27,41 +27,41 @@ struct vpt_drv {
  * Fill in the capabilities and clear the rest. False, and all of it clear, if
  * this processor shows no PT (33.3.1).
  */
-bool vpt_drv_probe(struct vpt_drv *drv);
+bool guest_drv_probe(struct guest_drv *drv);
 
 /* Output begins at entry 0 of `table`, at its first byte. */
-void vpt_drv_output_topa(struct vpt_drv *drv, const uint64_t *table);
+void guest_drv_output_topa(struct guest_drv *drv, const uint64_t *table);
 
 /* Output goes to one range; `bytes` is a power of two and aligns `base`. */
-void vpt_drv_output_single(struct vpt_drv *drv, const void *base, uint64_t bytes);
+void guest_drv_output_single(struct guest_drv *drv, const void *base, uint64_t bytes);
 
 /*
  * Use range n for [first, last], both inclusive; `cfg` UNUSED frees it. False if
  * the processor has no such range.
  */
-bool vpt_drv_range(struct vpt_drv *drv, unsigned int n, enum vpt_addr_cfg cfg, const void *first,
-		   const void *last);
+bool guest_drv_range(struct guest_drv *drv, unsigned int n, enum vpt_addr_cfg cfg,
+		     const void *first, const void *last);
 
 /* Trace only under this CR3. False if the processor has no CR3 filter. */
-bool vpt_drv_cr3(struct vpt_drv *drv, uint64_t cr3);
+bool guest_drv_cr3(struct guest_drv *drv, uint64_t cr3);
 
 /*
  * Clear STATUS, write the configuration and set TraceEn. `ctl` holds CTL bits
  * beside TraceEn, the output and the filters. False if a write raised #GP, in
  * which case nothing is traced.
  */
-bool vpt_drv_start(struct vpt_drv *drv, uint64_t ctl);
+bool guest_drv_start(struct guest_drv *drv, uint64_t ctl);
 
 /* Go on where the last stop ended: writes CTL and nothing else. */
-bool vpt_drv_resume(struct vpt_drv *drv, uint64_t ctl);
+bool guest_drv_resume(struct guest_drv *drv, uint64_t ctl);
 
 /* Clear TraceEn and read the state. Returns STATUS. */
-uint64_t vpt_drv_stop(struct vpt_drv *drv);
+uint64_t guest_drv_stop(struct guest_drv *drv);
 
 /*
  * Bytes between where the last start began and where the last stop ended; whole
  * laps of a circular output do not show.
  */
-uint64_t vpt_drv_bytes(const struct vpt_drv *drv);
+uint64_t guest_drv_bytes(const struct guest_drv *drv);
 
 #endif /* GUEST_PT_DRV_H */

@@ -6,7 +6,7 @@
 #include "lib/page_alloc.h"
 #include "vpt/msr.h"
 
-#define REGION	 VPT_TOPA_REGION_MIN
+#define REGION	 GUEST_TOPA_REGION_MIN
 #define ROOM	 24u /* entries of a table, END too */
 #define RING_MIN 6u
 
@@ -14,7 +14,7 @@ static void plan(struct grow *g, uint64_t *table, unsigned int slot)
 {
 	uint8_t *region = page_alloc(REGION);
 
-	table[slot] = vpt_topa_region(region, REGION, VPT_TOPA_INT);
+	table[slot] = guest_topa_region(region, REGION, GUEST_TOPA_INT);
 	g->plan[g->planned].region = region;
 	g->plan[g->planned].table = table;
 	g->plan[g->planned++].slot = slot;
@@ -27,7 +27,7 @@ static void new_table(struct grow *g)
 	plan(g, g->table, 0);
 	g->end = 1;
 	g->ring = false;
-	g->table[1] = vpt_topa_end(g->table);
+	g->table[1] = guest_topa_end(g->table);
 }
 
 static bool output_in_table(const struct grow *g)
@@ -47,7 +47,7 @@ static bool add_to_ring(struct grow *g)
 		unsigned int slot = g->slot;
 
 		new_table(g);
-		table[slot] = vpt_topa_end(g->table);
+		table[slot] = guest_topa_end(g->table);
 		g->tables++;
 		return true;
 	}
@@ -73,12 +73,12 @@ static bool add(struct grow *g)
 	if (end + 1 < ROOM && rng_chance(g->rng, 92)) {
 		plan(g, table, end);
 		g->end = end + 1;
-		table[g->end] = vpt_topa_end(table);
+		table[g->end] = guest_topa_end(table);
 		g->added++;
 		return true;
 	}
 	new_table(g);
-	table[end] = vpt_topa_end(g->table);
+	table[end] = guest_topa_end(g->table);
 	g->tables++;
 	return true;
 }

@@ -7,19 +7,19 @@
 #include "lib/report.h"
 #include "noise.h"
 
-noinline uint64_t ring_trace(struct vpt_drv *drv, uint64_t rounds)
+noinline uint64_t ring_trace(struct guest_drv *drv, uint64_t rounds)
 {
-	if (!vpt_drv_start(drv, TRACE_ALL))
+	if (!guest_drv_start(drv, TRACE_ALL))
 		report(false, "the start raised #GP");
 	noise(rounds);
-	return vpt_drv_stop(drv);
+	return guest_drv_stop(drv);
 }
 
 bool ring_reference(struct trace *t, uint64_t rounds)
 {
 	ring_trace(&t->drv, rounds);
-	t->bytes = vpt_drv_bytes(&t->drv);
-	vpt_scan(&t->scan, t->buf, t->bytes);
+	t->bytes = guest_drv_bytes(&t->drv);
+	guest_scan(&t->scan, t->buf, t->bytes);
 	trace_report(t);
 	return report(t->bytes >= rounds * NOISE_BYTES, "the reference has all of it");
 }

@@ -16,7 +16,7 @@
 bool ring_reference(struct trace *t, uint64_t rounds);
 
 /* Trace the same through `drv`, whose output is set. Returns STATUS. */
-uint64_t ring_trace(struct vpt_drv *drv, uint64_t rounds);
+uint64_t ring_trace(struct guest_drv *drv, uint64_t rounds);
 
 /*
  * Compare a circular output with the last lap of the reference. `lap` holds the regions of the

@@ -5,9 +5,9 @@
 #include "lib/mem.h"
 #include "vpt/msr.h"
 
-struct vpt_topa_pos vpt_topa_pos(uint64_t base, uint64_t mask_ptrs)
+struct guest_topa_pos guest_topa_pos(uint64_t base, uint64_t mask_ptrs)
 {
-	struct vpt_topa_pos pos = {
+	struct guest_topa_pos pos = {
 		.table = (const uint64_t *)(uintptr_t)base,
 		.index = (uint32_t)mask_ptrs >> VPT_MASK_PTRS_TABLE_SHIFT,
 		.offset = mask_ptrs >> VPT_MASK_PTRS_OFFSET_SHIFT,
@@ -17,19 +17,20 @@ struct vpt_topa_pos vpt_topa_pos(uint64_t base, uint64_t mask_ptrs)
 }
 
 /* The current entry, behind any END that leads to it. */
-static uint64_t entry_at(struct vpt_topa_pos *pos)
+static uint64_t entry_at(struct guest_topa_pos *pos)
 {
 	uint64_t entry = pos->table[pos->index];
 
-	if (entry & VPT_TOPA_END) {
-		pos->table = (const uint64_t *)(uintptr_t)(entry & VPT_TOPA_ADDR);
+	if (entry & GUEST_TOPA_END) {
+		pos->table = (const uint64_t *)(uintptr_t)(entry & GUEST_TOPA_ADDR);
 		pos->index = 0;
 		entry = pos->table[0];
 	}
 	return entry;
 }
 
-uint64_t vpt_topa_copy(struct vpt_topa_pos from, struct vpt_topa_pos to, uint8_t *dst, uint64_t max)
+uint64_t guest_topa_copy(struct guest_topa_pos from, struct guest_topa_pos to, uint8_t *dst,
+			 uint64_t max)
 {
 	uint64_t done = 0;
 
@@ -38,14 +39,14 @@ uint64_t vpt_topa_copy(struct vpt_topa_pos from, struct vpt_topa_pos to, uint8_t
 		uint64_t entry = entry_at(&from);
 		bool last = from.table == to.table && from.index == to.index &&
 			    from.offset <= to.offset;
-		uint64_t end = last ? to.offset : vpt_topa_bytes(entry);
+		uint64_t end = last ? to.offset : guest_topa_bytes(entry);
 		uint64_t bytes = end > from.offset ? end - from.offset : 0;
 
 		if (bytes > max - done)
 			bytes = max - done;
 		if (dst && bytes)
 			memcpy(dst + done,
-			       (const uint8_t *)(uintptr_t)(entry & VPT_TOPA_ADDR) + from.offset,
+			       (const uint8_t *)(uintptr_t)(entry & GUEST_TOPA_ADDR) + from.offset,
 			       bytes);
 		done += bytes;
 		if (last)

@@ -5,51 +5,51 @@
 
 #include "vpt/base.h"
 
-enum vpt_topa_flags {
-	VPT_TOPA_END = 1 << 0,
-	VPT_TOPA_INT = 1 << 2,
-	VPT_TOPA_STOP = 1 << 4,
+enum guest_topa_flags {
+	GUEST_TOPA_END = 1 << 0,
+	GUEST_TOPA_INT = 1 << 2,
+	GUEST_TOPA_STOP = 1 << 4,
 };
 
-#define VPT_TOPA_SIZE_SHIFT 6
-#define VPT_TOPA_REGION_MIN 4096ull
-#define VPT_TOPA_ADDR	    VPT_MASK64(51, 12)
+#define GUEST_TOPA_SIZE_SHIFT 6
+#define GUEST_TOPA_REGION_MIN 4096ull
+#define GUEST_TOPA_ADDR	      VPT_MASK64(51, 12)
 
 /* An output region; `bytes` is a power of two from 4 KiB to 128 MiB. */
-static inline uint64_t vpt_topa_region(const void *base, uint64_t bytes, unsigned int flags)
+static inline uint64_t guest_topa_region(const void *base, uint64_t bytes, unsigned int flags)
 {
-	uint64_t size = (uint64_t)__builtin_ctzll(bytes / VPT_TOPA_REGION_MIN);
+	uint64_t size = (uint64_t)__builtin_ctzll(bytes / GUEST_TOPA_REGION_MIN);
 
-	return (uintptr_t)base | size << VPT_TOPA_SIZE_SHIFT | flags;
+	return (uintptr_t)base | size << GUEST_TOPA_SIZE_SHIFT | flags;
 }
 
 /* The entry that leads on to a table. */
-static inline uint64_t vpt_topa_end(const uint64_t *table)
+static inline uint64_t guest_topa_end(const uint64_t *table)
 {
-	return (uintptr_t)table | VPT_TOPA_END;
+	return (uintptr_t)table | GUEST_TOPA_END;
 }
 
-static inline uint64_t vpt_topa_bytes(uint64_t entry)
+static inline uint64_t guest_topa_bytes(uint64_t entry)
 {
-	return VPT_TOPA_REGION_MIN << (entry >> VPT_TOPA_SIZE_SHIFT & 0xf);
+	return GUEST_TOPA_REGION_MIN << (entry >> GUEST_TOPA_SIZE_SHIFT & 0xf);
 }
 
 /* A place in a chain of tables. */
-struct vpt_topa_pos {
+struct guest_topa_pos {
 	const uint64_t *table;
 	uint64_t index;
 	uint64_t offset;
 };
 
 /* OUTPUT_BASE and OUTPUT_MASK_PTRS as a position. */
-struct vpt_topa_pos vpt_topa_pos(uint64_t base, uint64_t mask_ptrs);
+struct guest_topa_pos guest_topa_pos(uint64_t base, uint64_t mask_ptrs);
 
 /*
  * Copy the bytes between two positions, in output order, to `dst` (NULL: only count). Returns the
  * number of bytes, at most `max`. A whole lap or more looks like the part of it that is past the
  * last whole one.
  */
-uint64_t vpt_topa_copy(struct vpt_topa_pos from, struct vpt_topa_pos to, uint8_t *dst,
-		       uint64_t max);
+uint64_t guest_topa_copy(struct guest_topa_pos from, struct guest_topa_pos to, uint8_t *dst,
+			 uint64_t max);
 
 #endif /* GUEST_PT_TOPA_H */

@@ -13,21 +13,21 @@ static void own_buffer(struct trace *t, uint64_t bytes)
 	t->size = bytes;
 	t->buf = page_alloc(bytes);
 	if (t->rtit) {
-		vpt_atom_drv_output(&t->atom, t->buf, bytes);
+		guest_atom_drv_output(&t->atom, t->buf, bytes);
 		return;
 	}
 	table = page_alloc(PAGE_SIZE);
-	table[0] = vpt_topa_region(t->buf, bytes, 0);
-	table[1] = vpt_topa_end(table);
-	vpt_drv_output_topa(&t->drv, table);
+	table[0] = guest_topa_region(t->buf, bytes, 0);
+	table[1] = guest_topa_end(table);
+	guest_drv_output_topa(&t->drv, table);
 }
 
 void trace_init(struct trace *t, uint64_t buffer_bytes)
 {
 	bool own = !!(boot->flags & VPT_BOOT_PT_GUEST);
 
-	t->on = vpt_drv_probe(&t->drv);
-	t->rtit = vpt_atom_drv_probe(&t->atom);
+	t->on = guest_drv_probe(&t->drv);
+	t->rtit = guest_atom_drv_probe(&t->atom);
 	t->bytes = 0;
 	if ((t->on || t->rtit) != own || (t->on && t->rtit))
 		report(false, "%s PT, %s RTIT, the boot flags say otherwise",
@@ -59,11 +59,11 @@ static uint64_t rtit_ctl(uint64_t ctl)
 
 static noinline void rtit_only(struct trace *t, uint64_t ctl, void (*fn)(void))
 {
-	if (!vpt_atom_drv_start(&t->atom, ctl))
+	if (!guest_atom_drv_start(&t->atom, ctl))
 		report(false, "trace: a start with RTIT_CTL %#lx raised #GP", ctl);
 	fn();
-	vpt_atom_drv_stop(&t->atom);
-	t->bytes = vpt_atom_drv_bytes(&t->atom);
+	guest_atom_drv_stop(&t->atom);
+	t->bytes = guest_atom_drv_bytes(&t->atom);
 }
 
 noinline void trace_only(struct trace *t, uint64_t ctl, void (*fn)(void))
@@ -76,16 +76,16 @@ noinline void trace_only(struct trace *t, uint64_t ctl, void (*fn)(void))
 		fn();
 		return;
 	}
-	if (!vpt_drv_start(&t->drv, ctl))
+	if (!guest_drv_start(&t->drv, ctl))
 		report(false, "trace: a start with CTL %#lx raised #GP", ctl);
 	fn();
-	vpt_drv_stop(&t->drv);
-	t->bytes = vpt_drv_bytes(&t->drv);
+	guest_drv_stop(&t->drv);
+	t->bytes = guest_drv_bytes(&t->drv);
 }
 
-struct vpt_atom_bytes trace_rtit_bytes(const struct trace *t)
+struct guest_atom_bytes trace_rtit_bytes(const struct trace *t)
 {
-	struct vpt_atom_bytes bytes = {
+	struct guest_atom_bytes bytes = {
 		.buf = t->buf,
 		.len = t->bytes,
 		.cycle_acc = !!(t->atom.started & ATOM_CTL(CYCLE_ACC)),
@@ -96,16 +96,16 @@ struct vpt_atom_bytes trace_rtit_bytes(const struct trace *t)
 
 static void rtit_scan(struct trace *t)
 {
-	const struct vpt_atom_bytes bytes = trace_rtit_bytes(t);
+	const struct guest_atom_bytes bytes = trace_rtit_bytes(t);
 
-	vpt_atom_scan(&t->ascan, &bytes);
+	guest_atom_scan(&t->ascan, &bytes);
 }
 
 void trace_run(struct trace *t, uint64_t ctl, void (*fn)(void))
 {
 	trace_only(t, ctl, fn);
 	if (t->on)
-		vpt_scan(&t->scan, t->buf, t->bytes);
+		guest_scan(&t->scan, t->buf, t->bytes);
 	else if (t->rtit)
 		rtit_scan(t);
 }
@@ -135,7 +135,7 @@ void trace_report_end(const struct trace *t)
 /* Ranges that were on when TriggerEn fell need no FUP.PGD (4.2.8). */
 static void rtit_report(const struct trace *t)
 {
-	const struct vpt_atom_scan *scan = &t->ascan;
+	const struct guest_atom_scan *scan = &t->ascan;
 	uint32_t pge = scan->count[VPT_ATOM_PKT_PGE], pgd = scan->count[VPT_ATOM_PKT_PGD];
 
 	report(scan->end == VPT_OK && scan->parsed == t->bytes, "trace: whole packets only");
@@ -147,7 +147,7 @@ static void rtit_report(const struct trace *t)
 
 void trace_report(const struct trace *t)
 {
-	const struct vpt_scan *scan = &t->scan;
+	const struct guest_scan *scan = &t->scan;
 
 	trace_report_end(t);
 	if (t->rtit)

@@ -14,13 +14,13 @@
 struct trace {
 	bool on;   /* this guest has PT of its own */
 	bool rtit; /* ... or Atom's RTIT; never both */
-	struct vpt_drv drv;
-	struct vpt_atom_drv atom;
+	struct guest_drv drv;
+	struct guest_atom_drv atom;
 	uint8_t *buf;
 	uint64_t size;
-	uint64_t bytes;		    /* that the last run produced */
-	struct vpt_scan scan;	    /* of those, with PT */
-	struct vpt_atom_scan ascan; /* ... with RTIT */
+	uint64_t bytes;		      /* that the last run produced */
+	struct guest_scan scan;	      /* of those, with PT */
+	struct guest_atom_scan ascan; /* ... with RTIT */
 };
 
 /* The default options of a run: all code, flow only. */
@@ -70,6 +70,6 @@ bool trace_need_pt(const struct trace *t);
  */
 bool trace_need_rtit(const struct trace *t);
 void trace_rtit(struct trace *t, uint64_t ctl, void (*fn)(void));
-struct vpt_atom_bytes trace_rtit_bytes(const struct trace *t);
+struct guest_atom_bytes trace_rtit_bytes(const struct trace *t);
 
 #endif /* GUEST_PT_TRACE_H */

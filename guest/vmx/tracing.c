@@ -15,12 +15,12 @@ bool tracing_init(struct tracing *t)
 		report_skip("no VMX");
 		return false;
 	}
-	if (!vpt_drv_probe(&t->drv) || !(vmx_misc() & VPT_VMX_MISC_PT)) {
+	if (!guest_drv_probe(&t->drv) || !(vmx_misc() & VPT_VMX_MISC_PT)) {
 		report_skip("no PT in VMX operation");
 		return false;
 	}
 	t->buffer = page_alloc(TRACING_BUFFER);
-	vpt_drv_output_single(&t->drv, t->buffer, TRACING_BUFFER);
+	guest_drv_output_single(&t->drv, t->buffer, TRACING_BUFFER);
 	t->ctl = VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN);
 	vmx_create(&t->vm, (void (*)(void))(uintptr_t)vm_entry_ip);
 	return true;
@@ -92,6 +92,6 @@ void tracing_turn(struct tracing *t, enum vpt_usage usage, uint32_t controls, bo
 	if (!vmread_safe(VMCS_GUEST_RTIT_CTL, &t->saved))
 		t->saved = 0;
 	t->drv.end_mask_ptrs = rdmsr(VPT_MSR_OUTPUT_MASK_PTRS);
-	t->bytes = vpt_drv_bytes(&t->drv);
+	t->bytes = guest_drv_bytes(&t->drv);
 	seen_read(&t->seen, t->buffer, t->bytes);
 }

@@ -19,7 +19,7 @@ extern const uint8_t vm_call_ip[], vm_call_next[], vm_hlt_ip[], vm_wrmsr_ip[];
 
 struct tracing {
 	struct vmx vm;
-	struct vpt_drv drv;
+	struct guest_drv drv;
 	uint8_t *buffer;
 	uint64_t ctl; /* what traces, beside TraceEn */
 	struct seen_list seen;

@@ -11,10 +11,10 @@ void vpt_atom_init(struct vpt_atom *a, const struct vpt_pt_ops *ops, void *opaqu
 	a->opaque = opaque;
 	vpt_atom_regs_reset(&a->regs);
 	vpt_output_init(&a->out, NULL, &ops->mem, opaque);
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 }
 
-bool vpt_atom_options_ok(const struct vpt_atom_options *options)
+bool vpti_atom_options_ok(const struct vpt_atom_options *options)
 {
 	return options->clear_lag <= VPT_ATOM_LAG_MAX &&
 	       (!options->buffer_bytes || (options->buffer_bytes >= VPT_ATOM_BUFFER_MIN &&
@@ -23,7 +23,7 @@ bool vpt_atom_options_ok(const struct vpt_atom_options *options)
 
 enum vpt_status vpt_atom_set_options(struct vpt_atom *a, const struct vpt_atom_options *options)
 {
-	if (VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl) || !vpt_atom_options_ok(options))
+	if (VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl) || !vpti_atom_options_ok(options))
 		return VPT_E_INVAL;
 	a->options = *options;
 	return VPT_OK;
@@ -50,7 +50,7 @@ static void load_context(struct vpt_atom *a)
 	if (!VPT_ATOM_GET(CTL, TRACE_EN, a->regs.ctl))
 		return;
 	a->ops->context(a->opaque, &ctx);
-	vpt_atom_enter(a, &ctx);
+	vpti_atom_enter(a, &ctx);
 }
 
 /*
@@ -59,37 +59,38 @@ static void load_context(struct vpt_atom *a)
  */
 static void precede(struct vpt_atom *a, uint32_t ctl, uint64_t next_ip)
 {
-	vpt_atom_now(a);
+	vpti_atom_now(a);
 	if (!triggers(ctl) && a->packet_en && a->options.disable_pgd)
-		vpt_atom_put_lip(a, VPT_ATOM_PKT_PGD, vpt_atom_lip(a, next_ip));
+		vpti_atom_put_lip(a, VPT_ATOM_PKT_PGD, vpti_atom_lip(a, next_ip));
 }
 
 /* [ATOM-CTL-LIVE] Trace the WRMSR itself, which is an instruction like any other. */
-static void finish_write(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+static void finish_write(struct vpt_atom *a, const struct vpti_atom_before *before,
+			 uint64_t next_ip)
 {
-	uint64_t lip = vpt_atom_lip(a, next_ip);
-	bool stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
+	uint64_t lip = vpti_atom_lip(a, next_ip);
+	bool stops = vpti_atom_reach(a, VPTI_ATOM_WALK, lip);
 
-	vpt_atom_cross(a, before, stops, lip, lip);
+	vpti_atom_cross(a, before, stops, lip, lip);
 }
 
 /* [ATOM-CTL-DRAIN ATOM-OVF-DRAIN] */
 static void drain(struct vpt_atom *a)
 {
-	vpt_atom_buffer_empty(a);
+	vpti_atom_buffer_empty(a);
 	vpt_atom_flush(a);
 }
 
-static void wrote_ctl(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+static void wrote_ctl(struct vpt_atom *a, const struct vpti_atom_before *before, uint64_t next_ip)
 {
 	load_context(a);
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 	if (a->trigger_en && !triggers(a->regs.ctl))
-		vpt_atom_end(a);
+		vpti_atom_end(a);
 	else if (!a->trigger_en && triggers(a->regs.ctl))
-		vpt_atom_start(a);
+		vpti_atom_start(a);
 	else if (a->trigger_en)
-		vpt_atom_time_load(a);
+		vpti_atom_time_load(a);
 	finish_write(a, before, next_ip);
 	drain(a);
 }
@@ -99,25 +100,26 @@ static void wrote_ctl(struct vpt_atom *a, const struct vpt_atom_before *before, 
  * like any instruction. [ATOM-OVF-SET ATOM-STOP] A deferred TraceStop ends the trace once software
  * has cleared Buffer_Overflow, and then no FUP.PGE is sent.
  */
-static void wrote_status(struct vpt_atom *a, const struct vpt_atom_before *before, uint64_t next_ip)
+static void wrote_status(struct vpt_atom *a, const struct vpti_atom_before *before,
+			 uint64_t next_ip)
 {
 	const bool filter = VPT_ATOM_GET(STATUS, FILTER_EN, a->regs.status);
-	const uint64_t lip = vpt_atom_lip(a, next_ip);
-	bool stops = vpt_atom_reach(a, VPT_ATOM_WALK, lip);
+	const uint64_t lip = vpti_atom_lip(a, next_ip);
+	bool stops = vpti_atom_reach(a, VPTI_ATOM_WALK, lip);
 
 	if (filter != before->filter_en) {
 		a->filter_en = filter;
-		vpt_atom_update(a);
+		vpti_atom_update(a);
 	}
-	if (a->buffer.stop_held && !vpt_atom_overflow(a)) {
+	if (a->buffer.stop_held && !vpti_atom_overflow(a)) {
 		a->buffer.stop_held = false;
 		stops = stops || a->trigger_en;
 	}
-	vpt_atom_cross(a, before, stops, lip, lip);
+	vpti_atom_cross(a, before, stops, lip, lip);
 }
 
 /* Apply a write of any other register to a running trace. */
-static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before *before,
+static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpti_atom_before *before,
 		  uint64_t next_ip)
 {
 	if (msr == VPT_ATOM_MSR_CR3_MATCH)
@@ -127,22 +129,22 @@ static void wrote(struct vpt_atom *a, uint32_t msr, const struct vpt_atom_before
 		return;
 	switch (msr) {
 	case VPT_ATOM_MSR_PKT_CNT:
-		vpt_atom_psb_if_due(a);
+		vpti_atom_psb_if_due(a);
 		break;
 	case VPT_ATOM_MSR_TNT_BUFF:
 		/* [ATOM-TNT-FULL] */
-		if (a->packet_en && a->regs.tnt_buff >= VPT_ATOM_TNT_FULL)
-			vpt_atom_put_tnt(a);
+		if (a->packet_en && a->regs.tnt_buff >= VPTI_ATOM_TNT_FULL)
+			vpti_atom_put_tnt(a);
 		break;
 	case VPT_ATOM_MSR_BASE_ADDR:
 	case VPT_ATOM_MSR_LIMIT_MASK:
 	case VPT_ATOM_MSR_OFFSET:
-		vpt_atom_out_start(a);
+		vpti_atom_out_start(a);
 		break;
 	default:
 		break;
 	}
-	vpt_atom_resolve(a, next_ip);
+	vpti_atom_resolve(a, next_ip);
 }
 
 /* Write a register. The host needs no RTIT_CTL read first. */
@@ -162,7 +164,7 @@ static enum vpt_fault write_register(struct vpt_atom_regs *regs, uint32_t msr, u
 enum vpt_fault vpt_atom_wrmsr(struct vpt_atom *a, uint32_t msr, uint64_t value, enum vpt_access who,
 			      uint64_t ip, uint64_t next_ip)
 {
-	const struct vpt_atom_before before = vpt_atom_stands(a);
+	const struct vpti_atom_before before = vpti_atom_stands(a);
 	struct vpt_atom_regs after = a->regs;
 
 	(void)ip;
@@ -177,7 +179,7 @@ enum vpt_fault vpt_atom_wrmsr(struct vpt_atom *a, uint32_t msr, uint64_t value, 
 		wrote_status(a, &before, next_ip);
 	else
 		wrote(a, msr, &before, next_ip);
-	vpt_atom_pcc(a, next_ip);
+	vpti_atom_pcc(a, next_ip);
 	a->buffer.branched = false;
 	return VPT_FAULT_NONE;
 }
@@ -188,7 +190,7 @@ static uint64_t context_bit(const struct vpt_atom *a)
 	struct vpt_context ctx;
 
 	a->ops->context(a->opaque, &ctx);
-	return (uint64_t)vpt_atom_in_context(a, &ctx) << VPT_ATOM_STATUS_CONTEXT_EN_SHIFT;
+	return (uint64_t)vpti_atom_in_context(a, &ctx) << VPT_ATOM_STATUS_CONTEXT_EN_SHIFT;
 }
 
 enum vpt_fault vpt_atom_rdmsr(struct vpt_atom *a, uint32_t msr, uint64_t *value)
@@ -196,7 +198,7 @@ enum vpt_fault vpt_atom_rdmsr(struct vpt_atom *a, uint32_t msr, uint64_t *value)
 	enum vpt_fault fault;
 
 	if (msr == VPT_ATOM_MSR_CNTP && a->trigger_en)
-		vpt_atom_now(a);
+		vpti_atom_now(a);
 	fault = vpt_atom_regs_read(&a->regs, msr, value);
 	if (fault == VPT_FAULT_NONE && msr == VPT_ATOM_MSR_STATUS && !a->watches)
 		*value |= context_bit(a);
@@ -210,11 +212,11 @@ static void step(struct vpt_atom *a, bool *inside, bool enters, uint64_t ip)
 	if (!a->watches)
 		return;
 	if (a->time.asleep)
-		vpt_atom_wake(a);
+		vpti_atom_wake(a);
 	else if (a->slow)
-		vpt_atom_now(a);
-	vpt_atom_transfer(a, ip, ip);
-	vpt_atom_finish(a, ip);
+		vpti_atom_now(a);
+	vpti_atom_transfer(a, ip, ip);
+	vpti_atom_finish(a, ip);
 }
 
 /* [ATOM-SMI ATOM-CONTEXT-SMM] */

@@ -6,55 +6,55 @@
 #include "atom_gen.h"
 #include "gen_clock.h"
 
-void vpt_atom_buffer_start(struct vpt_atom *a)
+void vpti_atom_buffer_start(struct vpt_atom *a)
 {
-	vpt_atom_buffer_empty(a);
+	vpti_atom_buffer_empty(a);
 	a->buffer.drained = a->time.now.cycles;
 	/* A TraceStop is deferred while Buffer_Overflow is set, even into the next trace. */
-	if (!vpt_atom_overflow(a))
+	if (!vpti_atom_overflow(a))
 		a->buffer.stop_held = false;
 }
 
-void vpt_atom_buffer_empty(struct vpt_atom *a)
+void vpti_atom_buffer_empty(struct vpt_atom *a)
 {
 	a->buffer.fill = 0;
 	a->buffer.credit = 0;
 }
 
 /* [ATOM-SLEEP-DRAIN] The buffer does not drain while the core sleeps. */
-void vpt_atom_buffer_pass(struct vpt_atom *a)
+void vpti_atom_buffer_pass(struct vpt_atom *a)
 {
 	struct vpt_atom_buffer *buffer = &a->buffer;
-	const struct vpt_level level = {&buffer->drained, &buffer->fill, &buffer->credit};
+	const struct vpti_level level = {&buffer->drained, &buffer->fill, &buffer->credit};
 
 	if (a->time.asleep)
 		buffer->drained = a->time.now.cycles;
 	else
-		vpt_level_drain(level, a->options.buffer_drain, a->time.now.cycles);
+		vpti_level_drain(level, a->options.buffer_drain, a->time.now.cycles);
 }
 
-void vpt_atom_set_overflow(struct vpt_atom *a, bool overflow)
+void vpti_atom_set_overflow(struct vpt_atom *a, bool overflow)
 {
 	a->regs.status &= ~(uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
 	if (overflow)
 		a->regs.status |= (uint32_t)VPT_ATOM_MASK(STATUS, BUFFER_OVERFLOW);
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 }
 
 /* [ATOM-OVF] */
-bool vpt_atom_room(struct vpt_atom *a, size_t len)
+bool vpti_atom_room(struct vpt_atom *a, size_t len)
 {
-	if (vpt_atom_overflow(a))
+	if (vpti_atom_overflow(a))
 		return false;
 	if (len > a->options.buffer_bytes - a->buffer.fill) {
-		vpt_atom_set_overflow(a, true);
+		vpti_atom_set_overflow(a, true);
 		return false;
 	}
 	a->buffer.fill += (uint32_t)len;
 	return true;
 }
 
-void vpt_atom_force(struct vpt_atom *a, size_t len)
+void vpti_atom_force(struct vpt_atom *a, size_t len)
 {
 	const uint32_t left = a->options.buffer_bytes - a->buffer.fill;
 

@@ -26,7 +26,7 @@ static bool ip_matters(const struct vpt_atom *a)
 }
 
 /* [ATOM-PCC-WHEN ATOM-CYC-COUNTS] LESS_PKTS adds cases in which CNTP counts. */
-bool vpt_atom_counts(const struct vpt_atom *a)
+bool vpti_atom_counts(const struct vpt_atom *a)
 {
 	return a->trigger_en && a->context_en &&
 	       (a->filter_en || VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl));
@@ -41,22 +41,22 @@ static bool needs_time(const struct vpt_atom *a)
 	return a->trigger_en && (a->regs.ctl & clocks || a->options.buffer_bytes || a->time.asleep);
 }
 
-void vpt_atom_update(struct vpt_atom *a)
+void vpti_atom_update(struct vpt_atom *a)
 {
 	const uint32_t live =
 		(uint32_t)(VPT_ATOM_MASK(STATUS, FILTER_EN) | VPT_ATOM_MASK(STATUS, CONTEXT_EN) |
 			   VPT_ATOM_MASK(STATUS, TRIGGER_EN));
 
-	if (vpt_atom_counts(a) != a->time.counting)
-		vpt_atom_set_counting(a, !a->time.counting);
+	if (vpti_atom_counts(a) != a->time.counting)
+		vpti_atom_set_counting(a, !a->time.counting);
 	/* [ATOM-PACKETEN] */
 	a->packet_en = a->trigger_en && a->context_en && a->filter_en;
 	a->watches = trace_en(a);
 	/* [ATOM-OVF-CLEAR] An overflow ends at the next instruction of any kind. */
 	a->each_insn = a->watches && a->context_en &&
-		       (ip_matters(a) || (a->trigger_en && vpt_atom_overflow(a)));
+		       (ip_matters(a) || (a->trigger_en && vpti_atom_overflow(a)));
 	a->slow = needs_time(a);
-	a->fast = a->packet_en && !a->each_insn && !a->slow && !vpt_atom_overflow(a);
+	a->fast = a->packet_en && !a->each_insn && !a->slow && !vpti_atom_overflow(a);
 	a->regs.status &= ~live;
 	a->regs.status |= (uint32_t)a->filter_en << VPT_ATOM_STATUS_FILTER_EN_SHIFT |
 			  (uint32_t)a->context_en << VPT_ATOM_STATUS_CONTEXT_EN_SHIFT |
@@ -65,7 +65,7 @@ void vpt_atom_update(struct vpt_atom *a)
 
 /* [ATOM-CONTEXT-CPL ATOM-CONTEXT-CR3 ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT] A core that waits for
  * SIPI executes nothing. */
-bool vpt_atom_in_context(const struct vpt_atom *a, const struct vpt_context *ctx)
+bool vpti_atom_in_context(const struct vpt_atom *a, const struct vpt_context *ctx)
 {
 	const uint32_t ctl = a->regs.ctl;
 
@@ -77,13 +77,13 @@ bool vpt_atom_in_context(const struct vpt_atom *a, const struct vpt_context *ctx
 	       !((ctx->cr3 ^ a->regs.cr3_match) & VPT_MASK64(35, 5));
 }
 
-void vpt_atom_enter(struct vpt_atom *a, const struct vpt_context *ctx)
+void vpti_atom_enter(struct vpt_atom *a, const struct vpt_context *ctx)
 {
 	const bool wide = ctx->cs_l && ctx->lma;
 
 	a->ip_base = wide ? 0 : ctx->cs_base;
 	a->ip_mask = wide ? VPT_MASK64(47, 0) : VPT_MASK64(31, 0);
-	a->context_en = vpt_atom_in_context(a, ctx);
+	a->context_en = vpti_atom_in_context(a, ctx);
 }
 
 /* [ATOM-FILTER-ID] */
@@ -116,13 +116,13 @@ static bool is_bound(const struct vpt_atom *a, uint64_t id, unsigned int first, 
 }
 
 /* [ATOM-FILTER-ID ATOM-FILTER-BRANCH ATOM-FILTER-WALK] */
-static bool filter_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
+static bool filter_at(const struct vpt_atom *a, enum vpti_atom_way way, uint64_t lip)
 {
 	const uint64_t id = VPT_ATOM_GET(EVENTS, FILTER, a->regs.events);
 
 	if (id == VPT_ATOM_ID_NEVER || id == VPT_ATOM_ID_ALWAYS)
 		return id == VPT_ATOM_ID_ALWAYS;
-	if (way == VPT_ATOM_ARRIVE)
+	if (way == VPTI_ATOM_ARRIVE)
 		return is_inside(a, id, lip);
 	if (is_bound(a, id, 0, lip))
 		return true;
@@ -130,7 +130,7 @@ static bool filter_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t 
 }
 
 /* [ATOM-STOP-WHEN] */
-static bool stops_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
+static bool stops_at(const struct vpt_atom *a, enum vpti_atom_way way, uint64_t lip)
 {
 	const uint64_t id = VPT_ATOM_GET(EVENTS, STOP, a->regs.events);
 
@@ -138,11 +138,11 @@ static bool stops_at(const struct vpt_atom *a, enum vpt_atom_way way, uint64_t l
 		return false;
 	if (id == VPT_ATOM_ID_ALWAYS)
 		return true;
-	return way == VPT_ATOM_ARRIVE ? is_inside(a, id, lip) : is_bound(a, id, 0, lip);
+	return way == VPTI_ATOM_ARRIVE ? is_inside(a, id, lip) : is_bound(a, id, 0, lip);
 }
 
 /* [ATOM-FILTER-FROZEN ATOM-OVF-ENABLES] The enables change during an overflow too. */
-bool vpt_atom_reach(struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
+bool vpti_atom_reach(struct vpt_atom *a, enum vpti_atom_way way, uint64_t lip)
 {
 	bool stop = false;
 
@@ -150,6 +150,6 @@ bool vpt_atom_reach(struct vpt_atom *a, enum vpt_atom_way way, uint64_t lip)
 		a->filter_en = filter_at(a, way, lip);
 		stop = stops_at(a, way, lip);
 	}
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 	return stop;
 }

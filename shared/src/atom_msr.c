@@ -14,7 +14,7 @@ static const struct {
 	const char *core;
 	uint32_t signature;
 } processors[] = {
-#define VPT_ATOM_STEPPING(core, family, model, stepping, tag, section, meaning) \
+#define VPTI_ATOM_STEPPING(core, family, model, stepping, tag, section, meaning) \
 	{#core, SIGNATURE(family, model, stepping)},
 #include "../spec/rtit.def"
 };
@@ -75,7 +75,7 @@ uint32_t vpt_atom_signature(const char *name)
 	size_t i;
 
 	for (i = 0; i < PROCESSORS; i++) {
-		if (vpt_same_text(processors[i].core, name))
+		if (vpti_same_text(processors[i].core, name))
 			return processors[i].signature;
 	}
 	return 0;

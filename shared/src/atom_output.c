@@ -21,7 +21,7 @@ static uint64_t base_of(const struct vpt_atom *a)
 	return a->regs.base_addr & ~(uint64_t)mask_of(a);
 }
 
-void vpt_atom_out_start(struct vpt_atom *a)
+void vpti_atom_out_start(struct vpt_atom *a)
 {
 	const uint32_t mask = mask_of(a);
 
@@ -59,7 +59,7 @@ static void scatter(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 static VPT_COLD void refused(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 {
 	const uint32_t mask = mask_of(a);
-	uint32_t stored = ((uint32_t)vpt_output_offset(&a->out) - a->regs.offset) & mask;
+	uint32_t stored = ((uint32_t)vpti_output_offset(&a->out) - a->regs.offset) & mask;
 
 	vpt_output_end(&a->out);
 	a->scattered = true;
@@ -67,7 +67,7 @@ static VPT_COLD void refused(struct vpt_atom *a, const uint8_t *bytes, size_t le
 	scatter(a, bytes + stored, len - stored);
 }
 
-void vpt_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len)
+void vpti_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 {
 	if (vpt_unlikely(a->scattered))
 		scatter(a, bytes, len);
@@ -78,19 +78,19 @@ void vpt_atom_out(struct vpt_atom *a, const uint8_t *bytes, size_t len)
 }
 
 /* [ATOM-STOP-DEST] The byte has a fixed address. OFFSET counts it all the same. */
-void vpt_atom_out_stop(struct vpt_atom *a, uint8_t byte)
+void vpti_atom_out_stop(struct vpt_atom *a, uint8_t byte)
 {
 	const uint32_t mask = mask_of(a);
 	uint64_t gpa = base_of(a) + (a->regs.offset & mask);
 
 	if (a->out.stream || VPT_ATOM_GET(CTL, DEST, a->regs.ctl)) {
-		vpt_atom_out(a, &byte, 1);
+		vpti_atom_out(a, &byte, 1);
 		return;
 	}
 	vpt_output_flush(&a->out);
 	write_byte(a, (gpa & ~(uint64_t)STOP_LOW) | STOP_ADDR, &byte);
 	a->regs.offset = (a->regs.offset + 1) & mask;
-	vpt_atom_out_start(a);
+	vpti_atom_out_start(a);
 }
 
 void vpt_atom_flush(struct vpt_atom *a)

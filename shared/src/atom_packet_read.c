@@ -37,8 +37,8 @@ static enum vpt_status read_lip(struct vpt_atom_packet *p, const uint8_t *buf, s
 		VPT_ATOM_PKT_PGE, VPT_ATOM_PKT_PGD, VPT_ATOM_PKT_BUF_OVF, VPT_ATOM_PKT_PCC,
 		VPT_ATOM_PKT_TNT, VPT_ATOM_PKT_TNT, VPT_ATOM_PKT_TIP,	  VPT_ATOM_PKT_FAR,
 	};
-	const unsigned int event = (buf[0] & VPT_ATOM_EVENT_MASK) >> VPT_ATOM_EVENT_SHIFT;
-	const unsigned int cnt = buf[0] & VPT_ATOM_CNT_MASK, bytes = vpt_atom_lip_bytes(cnt);
+	const unsigned int event = (buf[0] & VPTI_ATOM_EVENT_MASK) >> VPTI_ATOM_EVENT_SHIFT;
+	const unsigned int cnt = buf[0] & VPTI_ATOM_CNT_MASK, bytes = vpti_atom_lip_bytes(cnt);
 	enum vpt_status status;
 
 	if (kinds[event] == VPT_ATOM_PKT_TNT || cnt > VPT_ATOM_CNT_6)
@@ -47,8 +47,8 @@ static enum vpt_status read_lip(struct vpt_atom_packet *p, const uint8_t *buf, s
 	if (status)
 		return status;
 	p->cnt = (uint8_t)cnt;
-	p->zext = buf[0] & VPT_ATOM_ZEXT;
-	p->value = vpt_get_le(buf + 1, bytes);
+	p->zext = buf[0] & VPTI_ATOM_ZEXT;
+	p->value = vpti_get_le(buf + 1, bytes);
 	return VPT_OK;
 }
 
@@ -72,10 +72,10 @@ static enum vpt_status read_sts(struct vpt_atom_packet *p, const uint8_t *buf, s
 
 	if (status)
 		return status;
-	actual = (buf[0] & 0x0fu) << 2 | buf[1] >> VPT_ATOM_RATIO_BITS;
-	effective = buf[1] & ((1u << VPT_ATOM_RATIO_BITS) - 1);
+	actual = (buf[0] & 0x0fu) << 2 | buf[1] >> VPTI_ATOM_RATIO_BITS;
+	effective = buf[1] & ((1u << VPTI_ATOM_RATIO_BITS) - 1);
 	p->aux = (uint16_t)(actual | effective << 8);
-	p->value = vpt_get_le(buf + 2, 5);
+	p->value = vpti_get_le(buf + 2, 5);
 	return VPT_OK;
 }
 
@@ -84,23 +84,23 @@ static enum vpt_status read_extended(struct vpt_atom_packet *p, const uint8_t *b
 {
 	enum vpt_status status;
 
-	if (buf[0] == VPT_ATOM_OP_PSB)
+	if (buf[0] == VPTI_ATOM_OP_PSB)
 		return read_psb(p, buf, len);
-	if (buf[0] == VPT_ATOM_OP_TRACE_STOP)
+	if (buf[0] == VPTI_ATOM_OP_TRACE_STOP)
 		return take(p, VPT_ATOM_PKT_TRACE_STOP, 1, len);
-	if ((buf[0] & 0xfe) == VPT_ATOM_OP_PIP) {
+	if ((buf[0] & 0xfe) == VPTI_ATOM_OP_PIP) {
 		p->flag = buf[0] & 1;
 		status = take(p, VPT_ATOM_PKT_PIP, 6, len);
-	} else if ((buf[0] & 0xfc) == VPT_ATOM_OP_MTC) {
+	} else if ((buf[0] & 0xfc) == VPTI_ATOM_OP_MTC) {
 		p->aux = buf[0] & 3;
 		status = take(p, VPT_ATOM_PKT_MTC, 2, len);
-	} else if ((buf[0] & 0xf0) == VPT_ATOM_OP_STS) {
+	} else if ((buf[0] & 0xf0) == VPTI_ATOM_OP_STS) {
 		return read_sts(p, buf, len);
 	} else {
 		return VPT_E_BAD_PACKET;
 	}
 	if (!status)
-		p->value = vpt_get_le(buf + 1, p->size - 1u);
+		p->value = vpti_get_le(buf + 1, p->size - 1u);
 	return status;
 }
 
@@ -111,13 +111,13 @@ static enum vpt_status read_cycles(struct vpt_atom_packet *p, const uint8_t *buf
 
 	if (!len)
 		return VPT_E_EOS;
-	bytes = buf[0] & VPT_ATOM_CCNT_MASK;
+	bytes = buf[0] & VPTI_ATOM_CCNT_MASK;
 	if (!bytes)
 		return VPT_E_BAD_PACKET;
 	if (len < bytes)
 		return VPT_E_EOS;
 	p->has_cycles = true;
-	p->cycles = (uint32_t)(vpt_get_le(buf, bytes) >> VPT_ATOM_CCNT_SHIFT);
+	p->cycles = (uint32_t)(vpti_get_le(buf, bytes) >> VPTI_ATOM_CCNT_SHIFT);
 	p->size = (uint8_t)(p->size + bytes);
 	return VPT_OK;
 }
@@ -131,9 +131,9 @@ enum vpt_status vpt_atom_packet_read(const uint8_t *buf, size_t len, bool cycle_
 	if (!len)
 		return VPT_E_EOS;
 	vpt_memset(&p, 0, sizeof(p));
-	if (buf[0] < VPT_ATOM_OP_LIP)
+	if (buf[0] < VPTI_ATOM_OP_LIP)
 		status = read_tnt(&p, buf, len);
-	else if (buf[0] < VPT_ATOM_OP_PSB)
+	else if (buf[0] < VPTI_ATOM_OP_PSB)
 		status = read_lip(&p, buf, len);
 	else
 		status = read_extended(&p, buf, len);
@@ -152,7 +152,7 @@ static size_t psb_step(const uint8_t *buf)
 	/* The last byte that is not 0: no PSB begins before it, nor after it among the zeros. */
 	while (i > 0 && !buf[i - 1])
 		i--;
-	if (i == 1 && buf[0] == VPT_ATOM_OP_PSB)
+	if (i == 1 && buf[0] == VPTI_ATOM_OP_PSB)
 		return 0;
 	return i > 1 ? i - 1 : VPT_ATOM_PSB_BYTES;
 }

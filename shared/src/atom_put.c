@@ -4,7 +4,7 @@
 
 #define PKT_CNT_BYTES VPT_ATOM_MASK(PKT_CNT, BYTES)
 
-void vpt_atom_forget_lips(struct vpt_atom *a)
+void vpti_atom_forget_lips(struct vpt_atom *a)
 {
 	a->regs.last_lip = 0;
 	a->regs.last_call_nlip = 0;
@@ -46,9 +46,9 @@ static uint32_t store(struct vpt_atom *a, const struct vpt_atom_packet *packet, 
 		return count;
 	}
 	if (packet->kind == VPT_ATOM_PKT_TRACE_STOP)
-		vpt_atom_out_stop(a, buf[0]);
+		vpti_atom_out_stop(a, buf[0]);
 	else
-		vpt_atom_out(a, buf, len);
+		vpti_atom_out(a, buf, len);
 	return count;
 }
 
@@ -59,7 +59,7 @@ static void add_cycles(struct vpt_atom *a, struct vpt_atom_packet *packet)
 	if (!packet->has_cycles)
 		return;
 	packet->cycles = a->regs.cntp;
-	if (packet->cycles && vpt_atom_erratum(a, VPT_ATOM_E6))
+	if (packet->cycles && vpti_atom_erratum(a, VPT_ATOM_E6))
 		packet->cycles--;
 }
 
@@ -67,8 +67,8 @@ static void add_cycles(struct vpt_atom *a, struct vpt_atom_packet *packet)
 static inline bool room(struct vpt_atom *a, size_t len)
 {
 	if (vpt_likely(!a->options.buffer_bytes))
-		return !vpt_atom_overflow(a);
-	return vpt_atom_room(a, len);
+		return !vpti_atom_overflow(a);
+	return vpti_atom_room(a, len);
 }
 
 /* Send a packet. Returns false if it is lost. `count` returns Pkt_Cnt after the packet. `forced`
@@ -82,7 +82,7 @@ static bool send(struct vpt_atom *a, struct vpt_atom_packet *packet, bool forced
 		add_cycles(a, packet);
 	len = vpt_atom_packet_write(buf, packet);
 	if (vpt_unlikely(forced))
-		vpt_atom_force(a, len);
+		vpti_atom_force(a, len);
 	else if (!room(a, len))
 		return false;
 	*count = store(a, packet, buf, len);
@@ -109,25 +109,25 @@ static void put_due_psb(struct vpt_atom *a)
 		return;
 	}
 	if (a->lag || !a->options.clear_lag)
-		vpt_atom_forget_lips(a);
+		vpti_atom_forget_lips(a);
 	a->lag = a->options.clear_lag;
-	a->lose_next = vpt_atom_erratum(a, VPT_ATOM_E8);
+	a->lose_next = vpti_atom_erratum(a, VPT_ATOM_E8);
 }
 
 /* Send the PSB that a packet made due. `count` is Pkt_Cnt after that packet. */
 static void packet_is_out(struct vpt_atom *a, uint32_t count)
 {
 	if (vpt_unlikely(a->lag) && !--a->lag)
-		vpt_atom_forget_lips(a);
+		vpti_atom_forget_lips(a);
 	if (vpt_unlikely(a->psb_owed))
 		put_due_psb(a);
-	else if (vpt_unlikely(is_due(a, count)) && vpt_atom_erratum(a, VPT_ATOM_E3))
+	else if (vpt_unlikely(is_due(a, count)) && vpti_atom_erratum(a, VPT_ATOM_E3))
 		a->psb_owed = true; /* [ATOM-E3] */
 	else if (vpt_unlikely(is_due(a, count)))
 		put_due_psb(a);
 }
 
-void vpt_atom_put(struct vpt_atom *a, struct vpt_atom_packet *packet)
+void vpti_atom_put(struct vpt_atom *a, struct vpt_atom_packet *packet)
 {
 	uint32_t count;
 
@@ -157,10 +157,10 @@ static bool send_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t l
 	return true;
 }
 
-void vpt_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t lip)
+void vpti_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t lip)
 {
 	/* [ATOM-TNT-PARTIAL ATOM-STALE-TNT] */
-	vpt_atom_put_tnt(a);
+	vpti_atom_put_tnt(a);
 	if (!send_lip(a, kind, lip) && kind == VPT_ATOM_PKT_TIP) {
 		a->buffer.branched = true;
 		a->buffer.branched_to = lip;
@@ -170,11 +170,11 @@ void vpt_atom_put_lip(struct vpt_atom *a, enum vpt_atom_pkt_kind kind, uint64_t 
 /* Returns true if a packet needs neither time nor buffer and is not lost. */
 static inline bool is_plain(const struct vpt_atom *a)
 {
-	return !a->slow && !a->lose_next && !vpt_atom_overflow(a);
+	return !a->slow && !a->lose_next && !vpti_atom_overflow(a);
 }
 
 /* [ATOM-OVF-TNT] Outcomes that do not fit stay in TNT_BUFF. */
-void vpt_atom_put_tnt(struct vpt_atom *a)
+void vpti_atom_put_tnt(struct vpt_atom *a)
 {
 	const uint32_t tnt = a->regs.tnt_buff;
 	const uint8_t byte = (uint8_t)tnt;
@@ -187,7 +187,7 @@ void vpt_atom_put_tnt(struct vpt_atom *a)
 	if (vpt_likely(is_plain(a))) {
 		a->regs.tnt_buff = 1;
 		count = count_bytes(a, 1);
-		vpt_atom_out(a, &byte, 1);
+		vpti_atom_out(a, &byte, 1);
 		packet_is_out(a, count);
 		return;
 	}
@@ -202,21 +202,21 @@ void vpt_atom_put_tnt(struct vpt_atom *a)
 }
 
 /* [ATOM-COND ATOM-TNT-FULL] */
-void vpt_atom_outcome(struct vpt_atom *a, bool taken)
+void vpti_atom_outcome(struct vpt_atom *a, bool taken)
 {
 	/* Software may have written a full TNT_BUFF. */
-	if (vpt_unlikely(a->regs.tnt_buff >= VPT_ATOM_TNT_FULL))
-		vpt_atom_put_tnt(a);
+	if (vpt_unlikely(a->regs.tnt_buff >= VPTI_ATOM_TNT_FULL))
+		vpti_atom_put_tnt(a);
 	/* [ATOM-OVF] */
-	if (vpt_unlikely(vpt_atom_overflow(a)))
+	if (vpt_unlikely(vpti_atom_overflow(a)))
 		return;
 	a->regs.tnt_buff = a->regs.tnt_buff << 1 | (uint32_t)taken;
-	if (a->regs.tnt_buff >= VPT_ATOM_TNT_FULL)
-		vpt_atom_put_tnt(a);
+	if (a->regs.tnt_buff >= VPTI_ATOM_TNT_FULL)
+		vpti_atom_put_tnt(a);
 }
 
 /* [ATOM-PSB-ENABLE ATOM-OVF-PSB ATOM-WHEN-PSB] */
-void vpt_atom_put_psb(struct vpt_atom *a)
+void vpti_atom_put_psb(struct vpt_atom *a)
 {
 	struct vpt_atom_packet packet;
 	uint32_t count;
@@ -227,19 +227,19 @@ void vpt_atom_put_psb(struct vpt_atom *a)
 	a->lose_next = false;
 	set_count(a, 0);
 	(void)send(a, &packet, true, &count);
-	vpt_atom_forget_lips(a);
+	vpti_atom_forget_lips(a);
 }
 
-void vpt_atom_psb_if_due(struct vpt_atom *a)
+void vpti_atom_psb_if_due(struct vpt_atom *a)
 {
 	const uint32_t count = (uint32_t)VPT_ATOM_GET(PKT_CNT, BYTES, a->regs.pkt_cnt);
 
-	if (a->trigger_en && !vpt_atom_overflow(a) && is_due(a, count))
+	if (a->trigger_en && !vpti_atom_overflow(a) && is_due(a, count))
 		put_due_psb(a);
 }
 
 /* [ATOM-STOP] The last packet. No PSB follows, even if one is due. */
-bool vpt_atom_put_stop(struct vpt_atom *a, bool forced)
+bool vpti_atom_put_stop(struct vpt_atom *a, bool forced)
 {
 	struct vpt_atom_packet packet;
 	uint32_t count;

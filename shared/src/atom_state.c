@@ -102,7 +102,7 @@ static bool load_options(struct vpt_atom *a, const struct vpt_atom_state *state)
 	a->options.disable_pgd = state->flags & VPT_ATOM_STATE_DISABLE_PGD;
 	a->options.buffer_bytes = state->buffer_bytes;
 	a->options.buffer_drain = state->buffer_drain;
-	return vpt_atom_options_ok(&a->options);
+	return vpti_atom_options_ok(&a->options);
 }
 
 static bool load_enables(struct vpt_atom *a, const struct vpt_atom_state *state)
@@ -154,7 +154,7 @@ static bool load_trace(struct vpt_atom *a, const struct vpt_atom_state *state)
 	a->buffer.fill = state->fill;
 	a->buffer.credit = state->credit;
 	a->buffer.stop_held = state->flags & VPT_ATOM_STATE_STOP_HELD;
-	return !a->buffer.stop_held || vpt_atom_overflow(a);
+	return !a->buffer.stop_held || vpti_atom_overflow(a);
 }
 
 enum vpt_status vpt_atom_load(struct vpt_atom *a, const struct vpt_atom_state *state)
@@ -169,11 +169,11 @@ enum vpt_status vpt_atom_load(struct vpt_atom *a, const struct vpt_atom_state *s
 	if (!load_registers(&now, state) || !load_options(&now, state) ||
 	    !load_enables(&now, state) || !load_trace(&now, state))
 		return VPT_E_INVAL;
-	/* Counting does not start here, so vpt_atom_update() must see no change. */
-	now.time.counting = vpt_atom_counts(&now);
-	vpt_atom_update(&now);
+	/* Counting does not start here, so vpti_atom_update() must see no change. */
+	now.time.counting = vpti_atom_counts(&now);
+	vpti_atom_update(&now);
 	if (now.trigger_en)
-		vpt_atom_out_start(&now);
+		vpti_atom_out_start(&now);
 	*a = now;
 	return VPT_OK;
 }

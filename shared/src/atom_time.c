@@ -35,7 +35,7 @@ static void put_mtc(struct vpt_atom *a)
 	packet.value = a->time.mtc_last & 0xff;
 	packet.aux = (uint16_t)VPT_ATOM_GET(CTL, MTC_RANGE, a->regs.ctl);
 	a->time.first_mtc = false;
-	vpt_atom_put(a, &packet);
+	vpti_atom_put(a, &packet);
 }
 
 /* [ATOM-MTC] Send each MTC with the time at which it was due. Returns false if too many are due. */
@@ -43,15 +43,15 @@ static bool send_mtcs(struct vpt_atom *a, const struct vpt_clock *next, uint64_t
 {
 	const struct vpt_clock from = a->time.now;
 
-	if (count - a->time.mtc_last > VPT_BURST_MAX)
+	if (count - a->time.mtc_last > VPTI_BURST_MAX)
 		return false;
 	while (a->time.mtc_last != count) {
 		uint64_t tsc = mtc_tsc(a, ++a->time.mtc_last);
 
-		vpt_atom_clock_advance(a, vpt_clock_at(&from, next, tsc));
+		vpti_atom_clock_advance(a, vpti_clock_at(&from, next, tsc));
 		a->time.now.tsc = tsc;
 		if (a->options.buffer_bytes)
-			vpt_atom_buffer_pass(a);
+			vpti_atom_buffer_pass(a);
 		put_mtc(a);
 	}
 	return true;
@@ -63,7 +63,7 @@ static bool catch_up(struct vpt_atom *a, const struct vpt_clock *next)
 	const uint64_t count = mtc_count(a, next->tsc);
 
 	/* [ATOM-E7] The first MTC is sent too early. */
-	if (a->time.first_mtc && vpt_atom_erratum(a, VPT_ATOM_E7)) {
+	if (a->time.first_mtc && vpti_atom_erratum(a, VPT_ATOM_E7)) {
 		a->time.mtc_last++;
 		put_mtc(a);
 	}
@@ -85,52 +85,52 @@ static void pass(struct vpt_atom *a)
 	struct vpt_clock next;
 	bool lost = false;
 
-	vpt_atom_clock_read(a, &next);
+	vpti_atom_clock_read(a, &next);
 	/* [ATOM-SLEEP] */
 	if (mtc && timing_on(a) && !a->time.asleep)
 		lost = catch_up(a, &next);
 	else if (mtc)
 		a->time.mtc_last = mtc_count(a, next.tsc);
-	vpt_atom_clock_advance(a, next.cycles);
+	vpti_atom_clock_advance(a, next.cycles);
 	a->time.now = next;
 	/* [ATOM-MTC-LOST] STS may be sent at any time (4.2.13). Here it replaces the lost MTCs. */
 	if (lost)
-		vpt_atom_sts(a);
+		vpti_atom_sts(a);
 }
 
-void vpt_atom_now(struct vpt_atom *a)
+void vpti_atom_now(struct vpt_atom *a)
 {
 	pass(a);
 	if (a->options.buffer_bytes)
-		vpt_atom_buffer_pass(a);
+		vpti_atom_buffer_pass(a);
 }
 
-void vpt_atom_time_start(struct vpt_atom *a)
+void vpti_atom_time_start(struct vpt_atom *a)
 {
 	vpt_memset(&a->time, 0, sizeof(a->time));
 	a->time.first_mtc = true;
-	vpt_atom_clock_read(a, &a->time.now);
-	vpt_atom_time_load(a);
+	vpti_atom_clock_read(a, &a->time.now);
+	vpti_atom_time_load(a);
 }
 
-void vpt_atom_time_load(struct vpt_atom *a)
+void vpti_atom_time_load(struct vpt_atom *a)
 {
 	a->time.mtc_last = 0;
 	if (VPT_ATOM_GET(CTL, MTC_EN, a->regs.ctl))
 		a->time.mtc_last = mtc_count(a, a->time.now.tsc);
 }
 
-void vpt_atom_time_stop(struct vpt_atom *a)
+void vpti_atom_time_stop(struct vpt_atom *a)
 {
 	const bool asleep = a->time.asleep;
 
 	a->time.asleep = true;
-	vpt_atom_now(a);
+	vpti_atom_now(a);
 	a->time.asleep = asleep;
 }
 
 /* [ATOM-STS ATOM-TSC] */
-void vpt_atom_sts(struct vpt_atom *a)
+void vpti_atom_sts(struct vpt_atom *a)
 {
 	struct vpt_atom_packet packet;
 	unsigned int actual, effective;
@@ -147,20 +147,20 @@ void vpt_atom_sts(struct vpt_atom *a)
 	packet.kind = VPT_ATOM_PKT_STS;
 	packet.value = a->time.now.tsc & STS_TSC;
 	packet.aux = (uint16_t)(actual | effective << 8);
-	vpt_atom_put(a, &packet);
+	vpti_atom_put(a, &packet);
 }
 
 /* [ATOM-PCC ATOM-PCC-WHEN ATOM-OVF-PCC] LESS_PKTS makes FUP.PCC need FilterEn. For CNTP's
  * counting it is the other way round (table 17). */
-void vpt_atom_pcc(struct vpt_atom *a, uint64_t ip)
+void vpti_atom_pcc(struct vpt_atom *a, uint64_t ip)
 {
 	const bool needs_filter = VPT_ATOM_GET(CTL, LESS_PKTS, a->regs.ctl);
 
 	if (!(a->regs.cntp & CNTP_MSB) || !VPT_ATOM_GET(CTL, CYCLE_ACC, a->regs.ctl))
 		return;
 	if (a->trigger_en && a->context_en && (a->filter_en || !needs_filter) &&
-	    !vpt_atom_overflow(a))
-		vpt_atom_put_lip(a, VPT_ATOM_PKT_PCC, vpt_atom_lip(a, ip));
+	    !vpti_atom_overflow(a))
+		vpti_atom_put_lip(a, VPT_ATOM_PKT_PCC, vpti_atom_lip(a, ip));
 }
 
 /* Returns true for a hint of MWAIT deeper than C2 (event.h). C0.x has the highest values. */
@@ -170,25 +170,25 @@ static bool is_deep(uint8_t cstate)
 }
 
 /* [ATOM-SLEEP ATOM-SLEEP-DRAIN] */
-void vpt_atom_sleep(struct vpt_atom *a, uint8_t cstate)
+void vpti_atom_sleep(struct vpt_atom *a, uint8_t cstate)
 {
 	if (!a->trigger_en)
 		return;
-	vpt_atom_now(a);
+	vpti_atom_now(a);
 	a->time.asleep = true;
 	if (is_deep(cstate)) {
-		vpt_atom_buffer_empty(a);
+		vpti_atom_buffer_empty(a);
 		vpt_atom_flush(a);
 	}
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 }
 
-void vpt_atom_wake(struct vpt_atom *a)
+void vpti_atom_wake(struct vpt_atom *a)
 {
 	if (!a->trigger_en)
 		return;
-	vpt_atom_now(a);
+	vpti_atom_now(a);
 	a->time.asleep = false;
-	vpt_atom_update(a);
-	vpt_atom_sts(a);
+	vpti_atom_update(a);
+	vpti_atom_sts(a);
 }

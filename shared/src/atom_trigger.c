@@ -9,39 +9,39 @@ static void report_trigger(struct vpt_atom *a)
 }
 
 /* [ATOM-PSB-ENABLE] */
-void vpt_atom_start(struct vpt_atom *a)
+void vpti_atom_start(struct vpt_atom *a)
 {
-	vpt_atom_time_start(a);
-	vpt_atom_buffer_start(a);
+	vpti_atom_time_start(a);
+	vpti_atom_buffer_start(a);
 	a->trigger_en = true;
-	vpt_atom_update(a);
-	vpt_atom_out_start(a);
+	vpti_atom_update(a);
+	vpti_atom_out_start(a);
 	report_trigger(a);
-	vpt_atom_put_psb(a);
+	vpti_atom_put_psb(a);
 }
 
-void vpt_atom_end(struct vpt_atom *a)
+void vpti_atom_end(struct vpt_atom *a)
 {
 	a->trigger_en = false;
-	vpt_atom_update(a);
+	vpti_atom_update(a);
 	a->time.asleep = false;
-	vpt_atom_buffer_empty(a);
+	vpti_atom_buffer_empty(a);
 	vpt_output_end(&a->out);
 	a->scattered = false;
 	report_trigger(a);
 }
 
 /* [ATOM-STOP ATOM-WHEN-STOP ATOM-OVF-STOP ATOM-E4] */
-void vpt_atom_trace_stop(struct vpt_atom *a)
+void vpti_atom_trace_stop(struct vpt_atom *a)
 {
-	if (vpt_atom_overflow(a) && vpt_atom_erratum(a, VPT_ATOM_E4)) {
-		(void)vpt_atom_put_stop(a, true);
+	if (vpti_atom_overflow(a) && vpti_atom_erratum(a, VPT_ATOM_E4)) {
+		(void)vpti_atom_put_stop(a, true);
 		return;
 	}
-	a->buffer.stop_held = !vpt_atom_put_stop(a, false);
+	a->buffer.stop_held = !vpti_atom_put_stop(a, false);
 	if (a->buffer.stop_held)
 		return;
 	a->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, TRACE_ACTIVE);
 	a->filter_en = false;
-	vpt_atom_end(a);
+	vpti_atom_end(a);
 }

@@ -4,23 +4,23 @@
 
 #include "text.h"
 
-#define VPT_LEAF_FEATURES 0x07u
-#define VPT_LEAF_PT	  0x14u
-#define VPT_LEAF_TSC	  0x15u
-#define VPT_FEATURE_PT	  (1u << 25)
+#define VPTI_LEAF_FEATURES 0x07u
+#define VPTI_LEAF_PT	   0x14u
+#define VPTI_LEAF_TSC	   0x15u
+#define VPTI_FEATURE_PT	   (1u << 25)
 
 /* CPUID.14H.1 (table 33-12). */
-#define VPT_RANGES_MASK	    0x7u
-#define VPT_RANGES_RESERVED 0xfff8u
-#define VPT_MTC_MAP_SHIFT   16
-#define VPT_CYC_MAP_SHIFT   0
-#define VPT_PSB_MAP_SHIFT   16
-#define VPT_MAP_MASK	    0xffffu
+#define VPTI_RANGES_MASK     0x7u
+#define VPTI_RANGES_RESERVED 0xfff8u
+#define VPTI_MTC_MAP_SHIFT   16
+#define VPTI_CYC_MAP_SHIFT   0
+#define VPTI_PSB_MAP_SHIFT   16
+#define VPTI_MAP_MASK	     0xffffu
 
 static const struct {
 	const char *name;
 	struct vpt_caps caps;
-} vpt_models[] = {
+} vpti_models[] = {
 	{"bdw",
 	 {
 		 .l14_0_eax = 0,
@@ -92,7 +92,7 @@ static const struct {
 	 }},
 };
 
-#define VPT_MODEL_COUNT (sizeof(vpt_models) / sizeof(vpt_models[0]))
+#define VPTI_MODEL_COUNT (sizeof(vpti_models) / sizeof(vpti_models[0]))
 
 bool vpt_caps_has(const struct vpt_caps *caps, enum vpt_cap cap)
 {
@@ -110,7 +110,7 @@ bool vpt_caps_has(const struct vpt_caps *caps, enum vpt_cap cap)
 
 unsigned int vpt_caps_ranges(const struct vpt_caps *caps)
 {
-	unsigned int ranges = caps->l14_1_eax & VPT_RANGES_MASK;
+	unsigned int ranges = caps->l14_1_eax & VPTI_RANGES_MASK;
 
 	if (!vpt_caps_has(caps, VPT_CAP_IP_FILTER))
 		return 0;
@@ -122,34 +122,34 @@ unsigned int vpt_caps_ranges(const struct vpt_caps *caps)
  * One bit per encoding in a half of a sub-leaf 1 register.
  * [CAPS-ZERO-ENCODING] All fields are 0 after reset, so 0 is legal in any map.
  */
-static bool vpt_encoding_ok(uint32_t map, unsigned int enc)
+static bool vpti_encoding_ok(uint32_t map, unsigned int enc)
 {
 	return enc == 0 || (enc < 16 && (map >> enc & 1));
 }
 
 bool vpt_caps_mtc_freq_ok(const struct vpt_caps *caps, unsigned int enc)
 {
-	uint32_t map = caps->l14_1_eax >> VPT_MTC_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t map = caps->l14_1_eax >> VPTI_MTC_MAP_SHIFT & VPTI_MAP_MASK;
 
-	return vpt_encoding_ok(vpt_caps_has(caps, VPT_CAP_MTC) ? map : 0, enc);
+	return vpti_encoding_ok(vpt_caps_has(caps, VPT_CAP_MTC) ? map : 0, enc);
 }
 
 bool vpt_caps_cyc_thresh_ok(const struct vpt_caps *caps, unsigned int enc)
 {
-	uint32_t map = caps->l14_1_ebx >> VPT_CYC_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t map = caps->l14_1_ebx >> VPTI_CYC_MAP_SHIFT & VPTI_MAP_MASK;
 
-	return vpt_encoding_ok(vpt_caps_has(caps, VPT_CAP_PSB_CYC) ? map : 0, enc);
+	return vpti_encoding_ok(vpt_caps_has(caps, VPT_CAP_PSB_CYC) ? map : 0, enc);
 }
 
 bool vpt_caps_psb_freq_ok(const struct vpt_caps *caps, unsigned int enc)
 {
-	uint32_t map = caps->l14_1_ebx >> VPT_PSB_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t map = caps->l14_1_ebx >> VPTI_PSB_MAP_SHIFT & VPTI_MAP_MASK;
 
-	return vpt_encoding_ok(vpt_caps_has(caps, VPT_CAP_PSB_CYC) ? map : 0, enc);
+	return vpti_encoding_ok(vpt_caps_has(caps, VPT_CAP_PSB_CYC) ? map : 0, enc);
 }
 
 /* A set with every capability that spec/cpuid.def knows, and nothing else. */
-static struct vpt_caps vpt_caps_known(void)
+static struct vpt_caps vpti_caps_known(void)
 {
 	struct vpt_caps known;
 
@@ -161,9 +161,9 @@ static struct vpt_caps vpt_caps_known(void)
 }
 
 /* The checks return what is wrong, or NULL. */
-static const char *vpt_check_leaf_14_0(const struct vpt_caps *caps)
+static const char *vpti_check_leaf_14_0(const struct vpt_caps *caps)
 {
-	const struct vpt_caps known = vpt_caps_known();
+	const struct vpt_caps known = vpti_caps_known();
 
 	/* [CAPS-SUBLEAF] */
 	if (caps->l14_0_eax > 1)
@@ -185,11 +185,11 @@ static const char *vpt_check_leaf_14_0(const struct vpt_caps *caps)
 }
 
 /* [CAPS-ZERO-ENCODING] A map that enumerates anything enumerates encoding 0. */
-static const char *vpt_check_maps(const struct vpt_caps *caps)
+static const char *vpti_check_maps(const struct vpt_caps *caps)
 {
-	uint32_t mtc_map = caps->l14_1_eax >> VPT_MTC_MAP_SHIFT & VPT_MAP_MASK;
-	uint32_t cyc_map = caps->l14_1_ebx >> VPT_CYC_MAP_SHIFT & VPT_MAP_MASK;
-	uint32_t psb_map = caps->l14_1_ebx >> VPT_PSB_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t mtc_map = caps->l14_1_eax >> VPTI_MTC_MAP_SHIFT & VPTI_MAP_MASK;
+	uint32_t cyc_map = caps->l14_1_ebx >> VPTI_CYC_MAP_SHIFT & VPTI_MAP_MASK;
+	uint32_t psb_map = caps->l14_1_ebx >> VPTI_PSB_MAP_SHIFT & VPTI_MAP_MASK;
 
 	if (mtc_map && !(mtc_map & 1))
 		return "MTC periods lack encoding 0, which reset leaves in MTCFreq";
@@ -200,18 +200,18 @@ static const char *vpt_check_maps(const struct vpt_caps *caps)
 	return NULL;
 }
 
-static const char *vpt_check_leaf_14_1(const struct vpt_caps *caps)
+static const char *vpti_check_leaf_14_1(const struct vpt_caps *caps)
 {
-	uint32_t ranges = caps->l14_1_eax & VPT_RANGES_MASK;
-	bool mtc_map = caps->l14_1_eax >> VPT_MTC_MAP_SHIFT & VPT_MAP_MASK;
-	bool cyc_map = caps->l14_1_ebx >> VPT_CYC_MAP_SHIFT & VPT_MAP_MASK;
-	bool psb_map = caps->l14_1_ebx >> VPT_PSB_MAP_SHIFT & VPT_MAP_MASK;
+	uint32_t ranges = caps->l14_1_eax & VPTI_RANGES_MASK;
+	bool mtc_map = caps->l14_1_eax >> VPTI_MTC_MAP_SHIFT & VPTI_MAP_MASK;
+	bool cyc_map = caps->l14_1_ebx >> VPTI_CYC_MAP_SHIFT & VPTI_MAP_MASK;
+	bool psb_map = caps->l14_1_ebx >> VPTI_PSB_MAP_SHIFT & VPTI_MAP_MASK;
 
 	/* [CAPS-SUBLEAF1] */
 	if (caps->l14_0_eax < 1 && (caps->l14_1_eax || caps->l14_1_ebx))
 		return "CPUID.14H.1 is used but CPUID.14H.0:EAX says it is not there";
 	/* [CAPS-EAX1-RESERVED] */
-	if (caps->l14_1_eax & VPT_RANGES_RESERVED)
+	if (caps->l14_1_eax & VPTI_RANGES_RESERVED)
 		return "CPUID.14H.1:EAX sets a reserved bit";
 	/* [CAPS-RANGES-MAX] */
 	if (ranges > VPT_MAX_RANGES)
@@ -228,10 +228,10 @@ static const char *vpt_check_leaf_14_1(const struct vpt_caps *caps)
 	/* [CAPS-PSB-MAP] */
 	if (vpt_caps_has(caps, VPT_CAP_PSB_CYC) != psb_map)
 		return "PSB frequencies and configurable PSB need each other";
-	return vpt_check_maps(caps);
+	return vpti_check_maps(caps);
 }
 
-static const char *vpt_check_processor(const struct vpt_caps *caps)
+static const char *vpti_check_processor(const struct vpt_caps *caps)
 {
 	/* [CAPS-RATIO] */
 	if (!caps->l15_eax != !caps->l15_ebx)
@@ -256,12 +256,12 @@ static const char *vpt_check_processor(const struct vpt_caps *caps)
 
 enum vpt_status vpt_caps_check(const struct vpt_caps *caps, const char **why)
 {
-	const char *wrong = vpt_check_leaf_14_0(caps);
+	const char *wrong = vpti_check_leaf_14_0(caps);
 
 	if (!wrong)
-		wrong = vpt_check_leaf_14_1(caps);
+		wrong = vpti_check_leaf_14_1(caps);
 	if (!wrong)
-		wrong = vpt_check_processor(caps);
+		wrong = vpti_check_processor(caps);
 	if (!wrong)
 		return VPT_OK;
 	if (why)
@@ -273,19 +273,19 @@ const struct vpt_caps *vpt_caps_model(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < VPT_MODEL_COUNT; i++) {
-		if (vpt_same_text(vpt_models[i].name, name))
-			return &vpt_models[i].caps;
+	for (i = 0; i < VPTI_MODEL_COUNT; i++) {
+		if (vpti_same_text(vpti_models[i].name, name))
+			return &vpti_models[i].caps;
 	}
 	return NULL;
 }
 
 const char *vpt_caps_model_name(unsigned int i)
 {
-	return i < VPT_MODEL_COUNT ? vpt_models[i].name : NULL;
+	return i < VPTI_MODEL_COUNT ? vpti_models[i].name : NULL;
 }
 
-static struct vpt_cpuid_regs vpt_cpuid_leaf_14(const struct vpt_caps *caps, uint32_t subleaf)
+static struct vpt_cpuid_regs vpti_cpuid_leaf_14(const struct vpt_caps *caps, uint32_t subleaf)
 {
 	struct vpt_cpuid_regs regs = {0, 0, 0, 0};
 
@@ -307,18 +307,18 @@ bool vpt_caps_cpuid(const struct vpt_caps *caps, bool present, uint32_t leaf, ui
 	const struct vpt_cpuid_regs ratio = {caps->l15_eax, caps->l15_ebx, caps->l15_ecx, 0};
 
 	switch (leaf) {
-	case VPT_LEAF_FEATURES:
+	case VPTI_LEAF_FEATURES:
 		if (subleaf != 0)
 			return false;
 		/* [CAPS-FEATURE] */
-		regs->ebx &= ~VPT_FEATURE_PT;
-		regs->ebx |= present ? VPT_FEATURE_PT : 0;
+		regs->ebx &= ~VPTI_FEATURE_PT;
+		regs->ebx |= present ? VPTI_FEATURE_PT : 0;
 		return true;
-	case VPT_LEAF_PT:
+	case VPTI_LEAF_PT:
 		/* [CAPS-LEAF14] */
-		*regs = present ? vpt_cpuid_leaf_14(caps, subleaf) : none;
+		*regs = present ? vpti_cpuid_leaf_14(caps, subleaf) : none;
 		return true;
-	case VPT_LEAF_TSC:
+	case VPTI_LEAF_TSC:
 		/* [CAPS-LEAF15] the ratio is the TSC's: it does not go away with PT */
 		*regs = ratio;
 		return true;

@@ -5,7 +5,7 @@
  */
 #include "vpt/clock.h"
 
-#define VPT_FAST_MAX 0x1ffu /* FastCounter has 9 bits (table 33-32) */
+#define VPTI_FAST_MAX 0x1ffu /* FastCounter has 9 bits (table 33-32) */
 
 /* [TIME-NO-RATIO] */
 bool vpt_clock_has_art(const struct vpt_caps *caps)
@@ -40,5 +40,5 @@ unsigned int vpt_clock_fast(const struct vpt_caps *caps, uint64_t tsc)
 
 	if (!vpt_clock_has_art(caps))
 		return 0;
-	return since < VPT_FAST_MAX ? (unsigned int)since : VPT_FAST_MAX;
+	return since < VPTI_FAST_MAX ? (unsigned int)since : VPTI_FAST_MAX;
 }

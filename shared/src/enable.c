@@ -3,8 +3,8 @@
 #include "vpt/enable.h"
 
 /* Bits of CR3 that take part in the match (33.2.5.2). */
-#define VPT_CR3_PAGE VPT_MASK64(63, 12)
-#define VPT_CR3_PAE  VPT_MASK64(63, 5)
+#define VPTI_CR3_PAGE VPT_MASK64(63, 12)
+#define VPTI_CR3_PAE  VPT_MASK64(63, 5)
 
 bool vpt_trigger_en(const struct vpt_rtit *rtit)
 {
@@ -17,13 +17,13 @@ bool vpt_trigger_en(const struct vpt_rtit *rtit)
 bool vpt_cr3_matches(const struct vpt_rtit *rtit, const struct vpt_context *ctx)
 {
 	/* [EN-CR3-WIDTH] */
-	const uint64_t compared = ctx->pae ? VPT_CR3_PAE : VPT_CR3_PAGE;
+	const uint64_t compared = ctx->pae ? VPTI_CR3_PAE : VPTI_CR3_PAGE;
 
 	return !((rtit->cr3_match ^ ctx->cr3) & compared);
 }
 
 /* [EN-CPL] */
-static bool vpt_cpl_traced(uint64_t ctl, unsigned int cpl)
+static bool vpti_cpl_traced(uint64_t ctl, unsigned int cpl)
 {
 	return ctl & (cpl == 0 ? VPT_CTL_MASK(OS) : VPT_CTL_MASK(USER));
 }
@@ -31,20 +31,20 @@ static bool vpt_cpl_traced(uint64_t ctl, unsigned int cpl)
 bool vpt_context_en(const struct vpt_rtit *rtit, const struct vpt_context *ctx)
 {
 	/* [EN-ENCLAVE SYS-INIT-WAIT] */
-	if (ctx->production_enclave || ctx->wait_for_sipi || !vpt_cpl_traced(rtit->ctl, ctx->cpl))
+	if (ctx->production_enclave || ctx->wait_for_sipi || !vpti_cpl_traced(rtit->ctl, ctx->cpl))
 		return false;
 	/* [EN-CR3] */
 	return !(rtit->ctl & VPT_CTL_MASK(CR3_FILTER)) || vpt_cr3_matches(rtit, ctx);
 }
 
 /* ADDRn_CFG; the fields are next to one another (table 33-6). */
-static unsigned int vpt_range_cfg(uint64_t ctl, unsigned int n)
+static unsigned int vpti_range_cfg(uint64_t ctl, unsigned int n)
 {
 	return (unsigned int)VPT_CTL_GET(ctl >> n * VPT_CTL_ADDR0_CFG_WIDTH, ADDR0_CFG);
 }
 
 /* [EN-RANGE-INCLUSIVE] */
-static bool vpt_in_range(const struct vpt_rtit *rtit, unsigned int n, uint64_t ip)
+static bool vpti_in_range(const struct vpt_rtit *rtit, unsigned int n, uint64_t ip)
 {
 	return ip >= rtit->addr[2 * n] && ip <= rtit->addr[2 * n + 1];
 }
@@ -54,7 +54,7 @@ bool vpt_range_configured(const struct vpt_rtit *rtit, enum vpt_addr_cfg cfg)
 	unsigned int n;
 
 	for (n = 0; n < VPT_MAX_RANGES; n++) {
-		if (vpt_range_cfg(rtit->ctl, n) == (unsigned int)cfg)
+		if (vpti_range_cfg(rtit->ctl, n) == (unsigned int)cfg)
 			return true;
 	}
 	return false;
@@ -65,7 +65,7 @@ bool vpt_range_hit(const struct vpt_rtit *rtit, enum vpt_addr_cfg cfg, uint64_t 
 	unsigned int n;
 
 	for (n = 0; n < VPT_MAX_RANGES; n++) {
-		if (vpt_range_cfg(rtit->ctl, n) == (unsigned int)cfg && vpt_in_range(rtit, n, ip))
+		if (vpti_range_cfg(rtit->ctl, n) == (unsigned int)cfg && vpti_in_range(rtit, n, ip))
 			return true;
 	}
 	return false;

@@ -8,11 +8,11 @@ static uint32_t items_of(uint8_t type)
 {
 	uint32_t items = 0;
 
-#define VPT_BIP(name, bbp, id, tag, section, meaning) \
-	if (type == VPT_BBP_##bbp)                    \
+#define VPTI_BIP(name, bbp, id, tag, section, meaning) \
+	if (type == VPT_BBP_##bbp)                     \
 		items |= (uint32_t)1 << (id);
 #include "../spec/bip.def"
-#undef VPT_BIP
+#undef VPTI_BIP
 	return items;
 }
 
@@ -36,7 +36,7 @@ static void send_group(struct vpt_pt *pt, const struct vpt_block_group *group)
 	struct vpt_packet packet;
 	unsigned int id;
 
-	vpt_gen_packet(pt, VPT_PKT_BBP, group->type, group->short_items);
+	vpti_gen_packet(pt, VPT_PKT_BBP, group->type, group->short_items);
 	vpt_memset(&packet, 0, sizeof(packet));
 	packet.kind = VPT_PKT_BIP;
 	packet.bits = group->short_items ? 32 : 64;
@@ -47,7 +47,7 @@ static void send_group(struct vpt_pt *pt, const struct vpt_block_group *group)
 		packet.value = group->item[id];
 		if (group->short_items)
 			packet.value = (uint32_t)packet.value;
-		vpt_gen_write(pt, &packet);
+		vpti_gen_write(pt, &packet);
 	}
 }
 
@@ -64,23 +64,23 @@ enum vpt_status vpt_pt_blocks(struct vpt_pt *pt, const struct vpt_block_group *g
 		return VPT_E_INVAL;
 	if (!pt->trigger_en || !count)
 		return VPT_OK;
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	if (!pt->trigger_en)
 		return VPT_OK;
 	/* [BLK-ORDER] */
 	for (i = 0; i < count; i++)
 		send_group(pt, &group[i]);
 	/* [BLK-FUP] */
-	vpt_gen_packet(pt, VPT_PKT_BEP, 0, pt->context_en);
+	vpti_gen_packet(pt, VPT_PKT_BEP, 0, pt->context_en);
 	if (pt->context_en)
-		vpt_gen_ip(pt, VPT_OP_FUP, ip);
+		vpti_gen_ip(pt, VPT_OP_FUP, ip);
 	return VPT_OK;
 }
 
 /* [MNT-PLAIN] */
 void vpt_pt_mnt(struct vpt_pt *pt, uint64_t payload)
 {
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	if (pt->trigger_en)
-		vpt_gen_packet(pt, VPT_PKT_MNT, payload, false);
+		vpti_gen_packet(pt, VPT_PKT_MNT, payload, false);
 }

@@ -11,21 +11,21 @@
 /* So many MTCs lost, and the 8 bits of the next one do not tell how many (33.3.8.2). */
 #define MTC_LOST_MAX 255u
 
-void vpt_gen_buffer_start(struct vpt_pt *pt)
+void vpti_gen_buffer_start(struct vpt_pt *pt)
 {
 	vpt_memset(&pt->buffer, 0, sizeof(pt->buffer));
 	pt->buffer.drained = pt->time.now.cycles;
 }
 
-void vpt_gen_buffer_drain(struct vpt_pt *pt)
+void vpti_gen_buffer_drain(struct vpt_pt *pt)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
-	const struct vpt_level level = {&buffer->drained, &buffer->fill, &buffer->credit};
+	const struct vpti_level level = {&buffer->drained, &buffer->fill, &buffer->credit};
 
-	vpt_level_drain(level, pt->options.buffer_drain, pt->time.now.cycles);
+	vpti_level_drain(level, pt->options.buffer_drain, pt->time.now.cycles);
 }
 
-bool vpt_gen_room(struct vpt_pt *pt, size_t len)
+bool vpti_gen_room(struct vpt_pt *pt, size_t len)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
 
@@ -36,7 +36,7 @@ bool vpt_gen_room(struct vpt_pt *pt, size_t len)
 	/* [BUF-BYTE-CNT BUF-TIMING] What is lost is not counted and has no CYC. */
 	if (buffer->overflow)
 		return false;
-	vpt_gen_buffer_drain(pt);
+	vpti_gen_buffer_drain(pt);
 	/* [BUF-LEVEL] */
 	if (len > pt->options.buffer_bytes - buffer->fill) {
 		buffer->overflow = true;
@@ -49,19 +49,19 @@ bool vpt_gen_room(struct vpt_pt *pt, size_t len)
 /* A TNT, and PIP, timing, VMCS, MODE.Exec and TIP with a CYC each. */
 #define PIP_BYTES 80u
 
-void vpt_gen_reserve(struct vpt_pt *pt)
+void vpti_gen_reserve(struct vpt_pt *pt)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
 
 	if (!pt->trigger_en)
 		return;
-	vpt_gen_buffer_drain(pt);
+	vpti_gen_buffer_drain(pt);
 	/* [BUF-PIP] */
 	if (pt->options.buffer_bytes - buffer->fill < PIP_BYTES)
 		buffer->overflow = true;
 }
 
-void vpt_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind)
+void vpti_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind)
 {
 	switch (kind) {
 	case VPT_PKT_PSB:
@@ -85,9 +85,9 @@ void vpt_gen_note_lost(struct vpt_pt *pt, enum vpt_pkt_kind kind)
 static void put_ovf(struct vpt_pt *pt)
 {
 	pt->tnt = 1;
-	vpt_gen_drop_tips(pt);
+	vpti_gen_drop_tips(pt);
 	pt->buffer.overflow = false;
-	vpt_gen_packet(pt, VPT_PKT_OVF, 0, false);
+	vpti_gen_packet(pt, VPT_PKT_OVF, 0, false);
 	pt->last_ip_valid = false;
 	vpt_retstack_clear(&pt->retstack);
 }
@@ -96,7 +96,7 @@ static void put_ovf(struct vpt_pt *pt)
  * [BUF-RESOLVE BUF-ENABLES BUF-STATE] The enables have moved on as ever (33.3.8.1). What was
  * lost of the state is told by a PSB+, as nothing but timing may stand between OVF and FUP.
  */
-void vpt_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
+void vpti_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
 {
 	struct vpt_pt_buffer *buffer = &pt->buffer;
 	bool state = buffer->state_lost, timing = buffer->timing_lost;
@@ -112,22 +112,22 @@ void vpt_gen_buffer_resolve(struct vpt_pt *pt, uint64_t ip)
 	put_ovf(pt);
 	pt->mode_exec = VPT_MODE_UNKNOWN;
 	if (pt->packet_en)
-		vpt_gen_ip(pt, VPT_OP_FUP, ip);
+		vpti_gen_ip(pt, VPT_OP_FUP, ip);
 	if (!state && !timing)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
 	if (!state) {
-		vpt_gen_timing(pt, &ctx);
+		vpti_gen_timing(pt, &ctx);
 		return;
 	}
-	vpt_gen_psb_plus(pt, &ctx, ip);
-	vpt_gen_mode_alone(pt, &ctx, ip);
+	vpti_gen_psb_plus(pt, &ctx, ip);
+	vpti_gen_mode_alone(pt, &ctx, ip);
 }
 
 /* [BUF-DISABLE BUF-TRACESTOP] */
-void vpt_gen_buffer_end(struct vpt_pt *pt)
+void vpti_gen_buffer_end(struct vpt_pt *pt)
 {
 	pt->buffer.fill = 0;
 	if (pt->buffer.overflow)
@@ -138,7 +138,7 @@ void vpt_gen_buffer_end(struct vpt_pt *pt)
  * [GEN-OVF] An engine has lost packets itself: where execution is now need not be where the
  * enables as they were left it. Where the mode is another a PSB+ tells it.
  */
-void vpt_gen_overflow(struct vpt_pt *pt, uint64_t ip)
+void vpti_gen_overflow(struct vpt_pt *pt, uint64_t ip)
 {
 	struct vpt_context ctx;
 	bool known;
@@ -147,18 +147,18 @@ void vpt_gen_overflow(struct vpt_pt *pt, uint64_t ip)
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
-	vpt_gen_ip_form(pt, &ctx);
+	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
-	vpt_gen_update(pt);
-	known = vpt_gen_mode_known(pt, &ctx);
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
+	vpti_gen_update(pt);
+	known = vpti_gen_mode_known(pt, &ctx);
 	pt->mode_exec = VPT_MODE_UNKNOWN;
 	if (!pt->packet_en) {
-		vpt_gen_mode_alone(pt, &ctx, ip);
+		vpti_gen_mode_alone(pt, &ctx, ip);
 		return;
 	}
-	vpt_gen_ip(pt, VPT_OP_FUP, ip);
+	vpti_gen_ip(pt, VPT_OP_FUP, ip);
 	if (!known)
-		vpt_gen_psb_plus(pt, &ctx, ip);
+		vpti_gen_psb_plus(pt, &ctx, ip);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Time and the internal buffer, as the generators of PT and of Atom's RTIT both see them. */
-#ifndef VPT_SRC_GEN_CLOCK_H
-#define VPT_SRC_GEN_CLOCK_H
+#ifndef VPTI_SRC_GEN_CLOCK_H
+#define VPTI_SRC_GEN_CLOCK_H
 
 #include "vpt/pt.h"
 
 VPT_BEGIN_DECLS
 
-__extension__ typedef unsigned __int128 vpt_u128;
+__extension__ typedef unsigned __int128 vpti_u128;
 
 /* More timing packets at once are as if their clock had stood still. */
-#define VPT_BURST_MAX 255u
+#define VPTI_BURST_MAX 255u
 
 /* What time it is; `before`: the core clock as it was last read, behind which it never falls. */
-static inline void vpt_clock_read(const struct vpt_pt_ops *ops, void *opaque, uint64_t before,
-				  struct vpt_clock *now)
+static inline void vpti_clock_read(const struct vpt_pt_ops *ops, void *opaque, uint64_t before,
+				   struct vpt_clock *now)
 {
 	if (ops->clock) {
 		ops->clock(opaque, now);
@@ -30,17 +30,17 @@ static inline void vpt_clock_read(const struct vpt_pt_ops *ops, void *opaque, ui
 
 /* The core clock at which the TSC came to `tsc`, between two readings, rounded up: the
  * least n with n * ticks >= passed * clocks. There is no division of 128 bits here. */
-static inline uint64_t vpt_clock_at(const struct vpt_clock *from, const struct vpt_clock *to,
-				    uint64_t tsc)
+static inline uint64_t vpti_clock_at(const struct vpt_clock *from, const struct vpt_clock *to,
+				     uint64_t tsc)
 {
 	const uint64_t ticks = to->tsc - from->tsc;
-	const vpt_u128 product = (vpt_u128)(tsc - from->tsc) * (to->cycles - from->cycles);
+	const vpti_u128 product = (vpti_u128)(tsc - from->tsc) * (to->cycles - from->cycles);
 	uint64_t low = 0, high = to->cycles - from->cycles;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if ((vpt_u128)middle * ticks >= product)
+		if ((vpti_u128)middle * ticks >= product)
 			high = middle;
 		else
 			low = middle + 1;
@@ -49,14 +49,14 @@ static inline uint64_t vpt_clock_at(const struct vpt_clock *from, const struct v
 }
 
 /* An internal buffer: how full it is, and up to which core clock that holds. */
-struct vpt_level {
+struct vpti_level {
 	uint64_t *drained;
 	uint32_t *fill;
 	uint32_t *credit; /* of the next byte that leaves, 1024ths */
 };
 
 /* What leaves it until the core clock is `now`; `rate`: bytes in 1024 clocks, 0: 1024. */
-static inline void vpt_level_drain(struct vpt_level level, uint32_t rate, uint64_t now)
+static inline void vpti_level_drain(struct vpti_level level, uint32_t rate, uint64_t now)
 {
 	/* More clocks than any buffer takes to empty, few enough to be multiplied. */
 	const uint64_t most = 0xffffffffu;
@@ -80,4 +80,4 @@ static inline void vpt_level_drain(struct vpt_level level, uint32_t rate, uint64
 
 VPT_END_DECLS
 
-#endif /* VPT_SRC_GEN_CLOCK_H */
+#endif /* VPTI_SRC_GEN_CLOCK_H */

@@ -8,16 +8,16 @@
  */
 #include "gen.h"
 
-size_t vpt_gen_take_tips(struct vpt_pt *pt, uint8_t *buf)
+size_t vpti_gen_take_tips(struct vpt_pt *pt, uint8_t *buf)
 {
 	size_t len = pt->defer.len;
 
 	vpt_memcpy(buf, pt->defer.bytes, len);
-	vpt_gen_drop_tips(pt);
+	vpti_gen_drop_tips(pt);
 	return len;
 }
 
-void vpt_gen_drop_tips(struct vpt_pt *pt)
+void vpti_gen_drop_tips(struct vpt_pt *pt)
 {
 	pt->tips_wait = false;
 	pt->defer.len = 0;

@@ -6,13 +6,13 @@
  * [SGX-TRANSFER SGX-PRODUCTION] The context says which kind of enclave it is: of what happens in
  * a production enclave nothing is sent, since PacketEn is clear there.
  */
-void vpt_gen_enclave(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_enclave(struct vpt_pt *pt, const struct vpt_event *event)
 {
-	vpt_gen_far(pt, event, true);
+	vpti_gen_far(pt, event, true);
 }
 
-void vpt_gen_uintr(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_uintr(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	/* [UINTR-DELIVER UINTR-RETURN] */
-	vpt_gen_far(pt, event, event->kind == VPT_EV_UINTR);
+	vpti_gen_far(pt, event, event->kind == VPT_EV_UINTR);
 }

@@ -5,7 +5,7 @@
 /* What a near branch sends while PacketEn stays set. */
 enum near_kind { NEAR_COND, NEAR_DIRECT, NEAR_INDIRECT, NEAR_RET };
 
-void vpt_gen_update(struct vpt_pt *pt)
+void vpti_gen_update(struct vpt_pt *pt)
 {
 	/* [GEN-BRANCHEN] */
 	pt->packet_en = pt->trigger_en && pt->context_en && pt->filter_en && pt->branch_en;
@@ -19,7 +19,7 @@ void vpt_gen_update(struct vpt_pt *pt)
 		pt->psb_bytes = pt->psb_period;
 }
 
-void vpt_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpti_gen_ip_form(struct vpt_pt *pt, const struct vpt_context *ctx)
 {
 	bool wide = ctx->cs_l && ctx->lma;
 
@@ -32,35 +32,35 @@ static void add_tnt(struct vpt_pt *pt, bool taken)
 	if (pt->dis_tnt) /* [GEN-DISTNT] */
 		return;
 	if (pt->tnt == 1) { /* [GEN-CYC-TNT] The first outcome is the one whose time is told. */
-		vpt_gen_eligible(pt);
+		vpti_gen_eligible(pt);
 		if (vpt_unlikely(!pt->trigger_en))
 			return;
 	}
 	pt->tnt = pt->tnt << 1 | (uint64_t)taken;
 	if (pt->tnt >= pt->tnt_full)
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 }
 
 void vpt_pt_tnt_due(struct vpt_pt *pt, uint64_t ip)
 {
-	vpt_gen_flush_tnt(pt);
-	vpt_gen_psb_if_due(pt, ip);
+	vpti_gen_flush_tnt(pt);
+	vpti_gen_psb_if_due(pt, ip);
 }
 
 /* [GEN-PGE] */
 static void packet_en_rises(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to)
 {
-	vpt_gen_mode_exec(pt, ctx);
-	vpt_gen_ip(pt, VPT_OP_TIP_PGE, to);
+	vpti_gen_mode_exec(pt, ctx);
+	vpti_gen_ip(pt, VPT_OP_TIP_PGE, to);
 }
 
 /* [GEN-PGD GEN-RETC-RESET] No RET is compressed across what is not traced. */
 static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 {
 	if (with_ip)
-		vpt_gen_ip(pt, VPT_OP_TIP_PGD, to);
+		vpti_gen_ip(pt, VPT_OP_TIP_PGD, to);
 	else
-		vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
+		vpti_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
 	vpt_retstack_clear(&pt->retstack);
 }
 
@@ -68,20 +68,20 @@ static void packet_en_falls(struct vpt_pt *pt, bool with_ip, uint64_t to)
 static bool stops_at(const struct vpt_pt *pt, uint64_t to)
 {
 	return pt->has_ranges && pt->context_en &&
-	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, vpt_gen_payload_ip(pt, to));
+	       vpt_range_hit(&pt->rtit, VPT_ADDR_STOP, vpti_gen_payload_ip(pt, to));
 }
 
 static void trace_stop(struct vpt_pt *pt)
 {
 	pt->filter_en = false;
-	vpt_gen_buffer_end(pt);
-	vpt_gen_packet(pt, VPT_PKT_TRACE_STOP, 0, false);
+	vpti_gen_buffer_end(pt);
+	vpti_gen_packet(pt, VPT_PKT_TRACE_STOP, 0, false);
 	/* The output may have ended the trace on that very packet. */
 	if (pt->trigger_en)
-		vpt_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
+		vpti_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
 }
 
-void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
+void vpti_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
 	if (stops_at(pt, ip)) {
 		trace_stop(pt);
@@ -89,14 +89,14 @@ void vpt_gen_arrive(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t i
 	}
 	/* [EN-FILTER-IDLE] Out of context FilterEn can rise only where nothing filters. */
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
 	else
 		pt->filter_en = !vpt_range_configured(&pt->rtit, VPT_ADDR_FILTER);
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 	if (pt->packet_en)
 		packet_en_rises(pt, ctx, ip);
 	else
-		vpt_gen_mode_alone(pt, ctx, ip);
+		vpti_gen_mode_alone(pt, ctx, ip);
 }
 
 static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event *event)
@@ -108,13 +108,13 @@ static void near_inside(struct vpt_pt *pt, enum near_kind kind, const struct vpt
 	case NEAR_RET:
 		/* [GEN-RETC] */
 		if (pt->ret_compress &&
-		    vpt_retstack_match(&pt->retstack, vpt_gen_payload_ip(pt, event->to)))
+		    vpt_retstack_match(&pt->retstack, vpti_gen_payload_ip(pt, event->to)))
 			add_tnt(pt, true);
 		else
-			vpt_gen_ip(pt, VPT_OP_TIP, event->to); /* [DEFER-RET] */
+			vpti_gen_ip(pt, VPT_OP_TIP, event->to); /* [DEFER-RET] */
 		break;
 	case NEAR_INDIRECT:
-		vpt_gen_tip(pt, event->to);
+		vpti_gen_tip(pt, event->to);
 		break;
 	case NEAR_DIRECT:
 		break;
@@ -143,8 +143,8 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 			trace_stop(pt);
 		return;
 	}
-	pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, event->to));
-	vpt_gen_update(pt);
+	pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, event->to));
+	vpti_gen_update(pt);
 	if (was && pt->packet_en) {
 		near_inside(pt, kind, event);
 	} else if (was) {
@@ -157,7 +157,7 @@ static VPT_COLD void near_ranges(struct vpt_pt *pt, enum near_kind kind,
 		if (pt->packet_en)
 			packet_en_rises(pt, &ctx, event->to);
 		else
-			vpt_gen_mode_alone(pt, &ctx, event->to);
+			vpti_gen_mode_alone(pt, &ctx, event->to);
 	}
 }
 
@@ -183,10 +183,10 @@ static void call(struct vpt_pt *pt, enum near_kind kind, const struct vpt_event 
 
 	near_branch(pt, kind, event);
 	if (was && pt->packet_en && pt->ret_compress && counts)
-		vpt_retstack_push(&pt->retstack, vpt_gen_payload_ip(pt, event->next));
+		vpt_retstack_push(&pt->retstack, vpti_gen_payload_ip(pt, event->next));
 }
 
-void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was)
+void vpti_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to, bool was)
 {
 	if (stops_at(pt, to)) {
 		if (was)
@@ -196,17 +196,17 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
 		return;
 	}
 	if (pt->context_en)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, to));
-	vpt_gen_update(pt);
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, to));
+	vpti_gen_update(pt);
 	if (was && pt->packet_en) {
-		vpt_gen_mode_exec(pt, ctx);
-		vpt_gen_ip(pt, VPT_OP_TIP, to);
+		vpti_gen_mode_exec(pt, ctx);
+		vpti_gen_ip(pt, VPT_OP_TIP, to);
 	} else if (was) {
 		packet_en_falls(pt, pt->context_en, to);
 	} else if (pt->packet_en) {
 		packet_en_rises(pt, ctx, to);
 	} else {
-		vpt_gen_mode_alone(pt, ctx, to);
+		vpti_gen_mode_alone(pt, ctx, to);
 	}
 }
 
@@ -214,26 +214,26 @@ void vpt_gen_land(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t to,
  * [GEN-FAR] Far transfers and asynchronous events: [CFE,] [FUP,] [PIP,] [MODE.Exec,] and
  * TIP, or what stands for it where PacketEn changes.
  */
-void vpt_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
+void vpti_gen_far(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
 {
 	struct vpt_context ctx;
 	bool was = pt->packet_en, was_context = pt->context_en;
 	bool events = VPT_CTL_GET(pt->rtit.ctl, EVENT_EN);
 
 	if (vpt_unlikely(events))
-		vpt_gen_event_out(pt, event, was && fup);
+		vpti_gen_event_out(pt, event, was && fup);
 	if (was && fup) /* [GEN-FUP-IP] what the engine reports */
-		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
+		vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
-	vpt_gen_ip_form(pt, &ctx);
+	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
 	if (vpt_unlikely(events))
-		vpt_gen_event_in(pt, event, was_context);
+		vpti_gen_event_in(pt, event, was_context);
 	if (event->flags & VPT_EVF_CR3)
-		vpt_gen_pip(pt, &ctx);
-	vpt_gen_land(pt, &ctx, event->to, was);
+		vpti_gen_pip(pt, &ctx);
+	vpti_gen_land(pt, &ctx, event->to, was);
 }
 
 /*
@@ -247,7 +247,7 @@ static void cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
 
 	pt->ops->context(pt->opaque, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	vpt_gen_pip(pt, &ctx);
+	vpti_gen_pip(pt, &ctx);
 	if (!pt->trigger_en)
 		return;
 	if (stops_at(pt, event->to)) {
@@ -258,14 +258,14 @@ static void cr3_write(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	}
 	if (pt->context_en && !was_context)
-		pt->filter_en = vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, event->to));
-	vpt_gen_update(pt);
+		pt->filter_en = vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, event->to));
+	vpti_gen_update(pt);
 	if (was && !pt->packet_en)
 		packet_en_falls(pt, false, 0);
 	else if (!was && pt->packet_en)
 		packet_en_rises(pt, &ctx, event->to);
 	else
-		vpt_gen_mode_alone(pt, &ctx, event->to);
+		vpti_gen_mode_alone(pt, &ctx, event->to);
 }
 
 /* What is seldom, and nothing of branch trace. */
@@ -273,38 +273,38 @@ static VPT_COLD void dispatch_other(struct vpt_pt *pt, const struct vpt_event *e
 {
 	switch (event->kind) {
 	case VPT_EV_PTWRITE:
-		vpt_gen_ptwrite(pt, event);
+		vpti_gen_ptwrite(pt, event);
 		break;
 	case VPT_EV_INTR_FLAG:
-		vpt_gen_intr_flag(pt, event);
+		vpti_gen_intr_flag(pt, event);
 		break;
 	case VPT_EV_SLEEP:
-		vpt_gen_sleep(pt, event);
+		vpti_gen_sleep(pt, event);
 		break;
 	case VPT_EV_WAKE:
-		vpt_gen_wake(pt, event);
+		vpti_gen_wake(pt, event);
 		break;
 	case VPT_EV_TSX_BEGIN:
 	case VPT_EV_TSX_COMMIT:
 	case VPT_EV_TSX_ABORT:
-		vpt_gen_tsx(pt, event);
+		vpti_gen_tsx(pt, event);
 		break;
 	case VPT_EV_INIT:
-		vpt_gen_init(pt, event);
+		vpti_gen_init(pt, event);
 		break;
 	case VPT_EV_SIPI:
-		vpt_gen_sipi(pt, event);
+		vpti_gen_sipi(pt, event);
 		break;
 	case VPT_EV_SHUTDOWN:
-		vpt_gen_shutdown(pt, event);
+		vpti_gen_shutdown(pt, event);
 		break;
 	case VPT_EV_ENCLAVE:
 	case VPT_EV_AEX:
-		vpt_gen_enclave(pt, event);
+		vpti_gen_enclave(pt, event);
 		break;
 	case VPT_EV_UINTR:
 	case VPT_EV_UIRET:
-		vpt_gen_uintr(pt, event);
+		vpti_gen_uintr(pt, event);
 		break;
 	default:
 		break;
@@ -333,20 +333,20 @@ static VPT_ALWAYS_INLINE void dispatch(struct vpt_pt *pt, const struct vpt_event
 		near_branch(pt, NEAR_RET, event);
 		break;
 	case VPT_EV_FAR:
-		vpt_gen_far(pt, event, false);
+		vpti_gen_far(pt, event, false);
 		break;
 	case VPT_EV_SOFT_INT:
 	case VPT_EV_ASYNC:
-		vpt_gen_far(pt, event, true);
+		vpti_gen_far(pt, event, true);
 		break;
 	case VPT_EV_CR3:
 		cr3_write(pt, event);
 		break;
 	case VPT_EV_CBR:
-		vpt_gen_cbr(pt, event);
+		vpti_gen_cbr(pt, event);
 		break;
 	case VPT_EV_OVERFLOW:
-		vpt_gen_overflow(pt, event->to);
+		vpti_gen_overflow(pt, event->to);
 		break;
 	default:
 		dispatch_other(pt, event);
@@ -358,24 +358,24 @@ void vpt_pt_tick(struct vpt_pt *pt, uint64_t ip)
 {
 	if (!pt->trigger_en || !pt->slow)
 		return;
-	vpt_gen_now(pt);
-	vpt_gen_buffer_resolve(pt, ip);
-	vpt_gen_psb_if_due(pt, ip);
+	vpti_gen_now(pt);
+	vpti_gen_buffer_resolve(pt, ip);
+	vpti_gen_psb_if_due(pt, ip);
 }
 
 /* Where the trace unit has to do with each event: before it and after it. */
 static VPT_NOINLINE void slow_event(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_CBR && event->flags & VPT_EVF_STOPPED)
-		vpt_gen_time_stop(pt);
+		vpti_gen_time_stop(pt);
 	else
-		vpt_gen_now(pt);
+		vpti_gen_now(pt);
 	if (!pt->trigger_en)
 		return;
 	dispatch(pt, event);
 	if (pt->buffer.overflow)
-		vpt_gen_buffer_resolve(pt, event->to);
-	vpt_gen_psb_if_due(pt, event->to);
+		vpti_gen_buffer_resolve(pt, event->to);
+	vpti_gen_psb_if_due(pt, event->to);
 }
 
 void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
@@ -387,5 +387,5 @@ void vpt_pt_event(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	}
 	dispatch(pt, event);
-	vpt_gen_psb_if_due(pt, event->to);
+	vpti_gen_psb_if_due(pt, event->to);
 }

@@ -2,12 +2,12 @@
 /* Event trace (33.4.2.29, 33.4.2.30): CFE and EVD, and which FUP is whose. */
 #include "gen_event_trace.h"
 
-bool vpt_gen_event_en(const struct vpt_pt *pt)
+bool vpti_gen_event_en(const struct vpt_pt *pt)
 {
 	return pt->trigger_en && VPT_CTL_GET(pt->rtit.ctl, EVENT_EN);
 }
 
-void vpt_gen_cfe(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, bool ip)
+void vpti_gen_cfe(struct vpt_pt *pt, enum vpti_cfe_type type, uint8_t vector, bool ip)
 {
 	struct vpt_packet packet;
 
@@ -16,16 +16,16 @@ void vpt_gen_cfe(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, bool
 	packet.value = (uint64_t)type;
 	packet.aux = vector;
 	packet.flag = ip;
-	vpt_gen_write(pt, &packet);
+	vpti_gen_write(pt, &packet);
 }
 
-void vpt_gen_cfe_at(struct vpt_pt *pt, enum vpt_cfe_type type, uint8_t vector, uint64_t ip)
+void vpti_gen_cfe_at(struct vpt_pt *pt, enum vpti_cfe_type type, uint8_t vector, uint64_t ip)
 {
-	vpt_gen_cfe(pt, type, vector, true);
-	vpt_gen_ip(pt, VPT_OP_FUP, ip);
+	vpti_gen_cfe(pt, type, vector, true);
+	vpti_gen_ip(pt, VPT_OP_FUP, ip);
 }
 
-void vpt_gen_evd(struct vpt_pt *pt, enum vpt_evd_type type, uint64_t payload)
+void vpti_gen_evd(struct vpt_pt *pt, enum vpti_evd_type type, uint64_t payload)
 {
 	struct vpt_packet packet;
 
@@ -33,12 +33,12 @@ void vpt_gen_evd(struct vpt_pt *pt, enum vpt_evd_type type, uint64_t payload)
 	packet.kind = VPT_PKT_EVD;
 	packet.value = payload;
 	packet.aux = (uint16_t)type;
-	vpt_gen_write(pt, &packet);
+	vpti_gen_write(pt, &packet);
 }
 
 /* What CFE tells of an event. */
 struct cfe {
-	enum vpt_cfe_type type;
+	enum vpti_cfe_type type;
 	uint8_t vector;
 	uint64_t ip;
 };
@@ -50,29 +50,29 @@ static bool cfe_of(const struct vpt_event *event, struct cfe *cfe)
 	switch (event->kind) {
 	case VPT_EV_AEX: /* [SGX-EVENT] */
 		cfe->ip = event->value;
-		cfe->type = VPT_CFE_INTR;
+		cfe->type = VPTI_CFE_INTR;
 		cfe->vector = event->vector;
 		return true;
 	case VPT_EV_SOFT_INT:
 	case VPT_EV_ASYNC:
-		cfe->type = VPT_CFE_INTR;
+		cfe->type = VPTI_CFE_INTR;
 		cfe->vector = event->vector;
 		return true;
 	case VPT_EV_FAR:
-		cfe->type = VPT_CFE_IRET;
+		cfe->type = VPTI_CFE_IRET;
 		return event->flags & VPT_EVF_IRET;
 	case VPT_EV_INIT: /* [SYS-INIT-EVENT] */
-		cfe->type = VPT_CFE_INIT;
+		cfe->type = VPTI_CFE_INIT;
 		return true;
 	case VPT_EV_SHUTDOWN:
-		cfe->type = VPT_CFE_SHUTDOWN;
+		cfe->type = VPTI_CFE_SHUTDOWN;
 		return true;
 	case VPT_EV_UINTR:
-		cfe->type = VPT_CFE_UINTR;
+		cfe->type = VPTI_CFE_UINTR;
 		cfe->vector = event->vector;
 		return true;
 	case VPT_EV_UIRET:
-		cfe->type = VPT_CFE_UIRET;
+		cfe->type = VPTI_CFE_UIRET;
 		return true;
 	default:
 		return false;
@@ -84,41 +84,41 @@ static bool is_page_fault(const struct vpt_event *event)
 	return event->kind == VPT_EV_ASYNC && event->flags & VPT_EVF_PAGE_FAULT;
 }
 
-void vpt_gen_event_out(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
+void vpti_gen_event_out(struct vpt_pt *pt, const struct vpt_event *event, bool fup)
 {
 	struct cfe cfe;
 
 	/* [EVT-ENABLE] */
-	if (!vpt_gen_event_en(pt) || !pt->context_en || !cfe_of(event, &cfe))
+	if (!vpti_gen_event_en(pt) || !pt->context_en || !cfe_of(event, &cfe))
 		return;
 	if (is_page_fault(event)) /* [EVT-PFA] */
-		vpt_gen_evd(pt, VPT_EVD_PFA, event->value);
+		vpti_gen_evd(pt, VPTI_EVD_PFA, event->value);
 	if (fup) /* [EVT-SHARED-FUP] */
-		vpt_gen_cfe(pt, cfe.type, cfe.vector, false);
+		vpti_gen_cfe(pt, cfe.type, cfe.vector, false);
 	else /* [EVT-IP] */
-		vpt_gen_cfe_at(pt, cfe.type, cfe.vector, cfe.ip);
+		vpti_gen_cfe_at(pt, cfe.type, cfe.vector, cfe.ip);
 }
 
-void vpt_gen_event_in(struct vpt_pt *pt, const struct vpt_event *event, bool was_context)
+void vpti_gen_event_in(struct vpt_pt *pt, const struct vpt_event *event, bool was_context)
 {
 	struct cfe cfe;
 
 	/* [EVT-INTO EVT-PFA] */
-	if (vpt_gen_event_en(pt) && pt->context_en && !was_context && cfe_of(event, &cfe) &&
+	if (vpti_gen_event_en(pt) && pt->context_en && !was_context && cfe_of(event, &cfe) &&
 	    !is_page_fault(event))
-		vpt_gen_cfe(pt, cfe.type, cfe.vector, false);
+		vpti_gen_cfe(pt, cfe.type, cfe.vector, false);
 }
 
 /* [EVT-IF] */
-void vpt_gen_intr_flag(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_intr_flag(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_context ctx;
 
-	if (!vpt_gen_event_en(pt) || !pt->context_en || !pt->filter_en)
+	if (!vpti_gen_event_en(pt) || !pt->context_en || !pt->filter_en)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
-	if (vpt_gen_mode_known(pt, &ctx))
+	if (vpti_gen_mode_known(pt, &ctx))
 		return;
-	vpt_gen_mode_exec(pt, &ctx);
-	vpt_gen_ip(pt, VPT_OP_FUP, event->from);
+	vpti_gen_mode_exec(pt, &ctx);
+	vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 }

@@ -2,13 +2,13 @@
 /* What the generator sends, packet by packet, and the state that compresses it. */
 #include "gen.h"
 
-void vpt_gen_output_events(struct vpt_pt *pt, unsigned int events)
+void vpti_gen_output_events(struct vpt_pt *pt, unsigned int events)
 {
 	/* [GEN-STOP-BEFORE-INT] A handler that looks finds Stopped set. */
 	if (events & VPT_OUT_ERROR)
-		vpt_gen_halt(pt, VPT_STATUS_MASK(ERROR));
+		vpti_gen_halt(pt, VPT_STATUS_MASK(ERROR));
 	else if (events & VPT_OUT_STOP)
-		vpt_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
+		vpti_gen_halt(pt, VPT_STATUS_MASK(STOPPED));
 	if (events & VPT_OUT_INT) {
 		/* [GEN-PEND-PMI] */
 		if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI))
@@ -31,15 +31,15 @@ static VPT_COLD void flush_with_tips(struct vpt_pt *pt, uint64_t tnt)
 		len = vpt_encode_tnt64(buf, tnt);
 	else
 		len = vpt_encode_tnt8(buf, tnt);
-	len += vpt_gen_take_tips(pt, buf + len);
-	vpt_gen_put(pt, buf, len);
+	len += vpti_gen_take_tips(pt, buf + len);
+	vpti_gen_put(pt, buf, len);
 }
 
 /*
  * [GEN-TNT-SIZE] Short packets carry six outcomes a byte, a long one 47 in eight:
  * up to 42 outcomes short packets are no longer than a long one.
  */
-void vpt_gen_flush_tnt(struct vpt_pt *pt)
+void vpti_gen_flush_tnt(struct vpt_pt *pt)
 {
 	uint64_t tnt = pt->tnt;
 	uint8_t buf[VPT_PKT_MAX];
@@ -55,7 +55,7 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt)
 	}
 	left = vpt_msb(tnt);
 	if (left > 7 * VPT_TNT8_MAX) {
-		vpt_gen_put(pt, buf, vpt_encode_tnt64(buf, tnt));
+		vpti_gen_put(pt, buf, vpt_encode_tnt64(buf, tnt));
 		return;
 	}
 	while (left) {
@@ -65,23 +65,23 @@ void vpt_gen_flush_tnt(struct vpt_pt *pt)
 		len += vpt_encode_tnt8(buf + len,
 				       VPT_BIT64(bits) | (tnt >> left & (VPT_BIT64(bits) - 1)));
 	}
-	vpt_gen_put(pt, buf, len);
+	vpti_gen_put(pt, buf, len);
 }
 
-void vpt_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet)
+void vpti_gen_write(struct vpt_pt *pt, const struct vpt_packet *packet)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
-	vpt_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
+	vpti_gen_flush_tnt(pt); /* [GEN-TNT-ORDER] */
 	/* [TIME-ONE-MOMENT] TMA, which follows a TSC at once, is of the same moment. */
 	if (vpt_unlikely(pt->time.cyc_en) && vpt_pkt_cyc_eligible(packet->kind))
-		vpt_gen_cyc(pt, packet->kind != VPT_PKT_TSC);
-	vpt_gen_put(pt, buf, vpt_packet_write(buf, packet));
+		vpti_gen_cyc(pt, packet->kind != VPT_PKT_TSC);
+	vpti_gen_put(pt, buf, vpt_packet_write(buf, packet));
 	if (vpt_unlikely(pt->buffer.overflow))
-		vpt_gen_note_lost(pt, (enum vpt_pkt_kind)packet->kind);
+		vpti_gen_note_lost(pt, (enum vpt_pkt_kind)packet->kind);
 }
 
-void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag)
+void vpti_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, bool flag)
 {
 	struct vpt_packet packet;
 
@@ -89,7 +89,7 @@ void vpt_gen_packet(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, b
 	packet.kind = kind;
 	packet.value = value;
 	packet.flag = flag;
-	vpt_gen_write(pt, &packet);
+	vpti_gen_write(pt, &packet);
 }
 
 /* In each TIP's way: here it is inlined. */
@@ -97,7 +97,7 @@ static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode
 {
 	enum vpt_ip_bytes ip_bytes;
 
-	ip = vpt_gen_payload_ip(pt, ip);
+	ip = vpti_gen_payload_ip(pt, ip);
 	/*
 	 * [GEN-LAST-IP] A decoder that joins at a PSB takes the last IP to be 0.
 	 * Where it cannot know one at all, after an overflow or in a new session,
@@ -114,51 +114,51 @@ static inline size_t make_ip(struct vpt_pt *pt, uint8_t *buf, enum vpt_ip_opcode
 	return vpt_encode_ip(buf, op, ip_bytes, ip);
 }
 
-void vpt_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
+void vpti_gen_ip(struct vpt_pt *pt, enum vpt_ip_opcode op, uint64_t ip)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
 	if (pt->tnt != 1)
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 	if (op != VPT_OP_FUP)
-		vpt_gen_eligible(pt);
-	vpt_gen_put(pt, buf, make_ip(pt, buf, op, ip));
+		vpti_gen_eligible(pt);
+	vpti_gen_put(pt, buf, make_ip(pt, buf, op, ip));
 }
 
-void vpt_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
+void vpti_gen_defer_tip(struct vpt_pt *pt, uint64_t to)
 {
 	struct vpt_pt_defer *defer = &pt->defer;
 	bool full = sizeof(defer->bytes) - defer->len < VPT_PKT_MAX;
 
 	/* [DEFER-CYC] The time of a TIP is told by the CYC before it. */
 	if (pt->tnt == 1 || full || pt->time.cyc_en) {
-		vpt_gen_ip(pt, VPT_OP_TIP, to);
+		vpti_gen_ip(pt, VPT_OP_TIP, to);
 		return;
 	}
 	defer->len += (uint16_t)make_ip(pt, defer->bytes + defer->len, VPT_OP_TIP, to);
 	pt->tips_wait = true;
 }
 
-void vpt_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
+void vpti_gen_ip_suppressed(struct vpt_pt *pt, enum vpt_ip_opcode op)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
-	vpt_gen_flush_tnt(pt);
+	vpti_gen_flush_tnt(pt);
 	if (op != VPT_OP_FUP)
-		vpt_gen_eligible(pt);
-	vpt_gen_put(pt, buf, vpt_encode_ip(buf, op, VPT_IP_SUPPRESSED, 0));
+		vpti_gen_eligible(pt);
+	vpti_gen_put(pt, buf, vpt_encode_ip(buf, op, VPT_IP_SUPPRESSED, 0));
 }
 
 /* [GEN-PIP] The low address bits count under PAE paging only (33.4.2.7). */
-void vpt_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr)
+void vpti_gen_pip_nr(struct vpt_pt *pt, const struct vpt_context *ctx, bool nr)
 {
 	uint64_t address = ctx->cr3 & VPT_MASK64(51, ctx->pae ? 5 : 12);
 
 	if (!pt->context_en || !VPT_CTL_GET(pt->rtit.ctl, OS))
 		return;
 	if (vpt_unlikely(pt->options.buffer_bytes))
-		vpt_gen_reserve(pt);
-	vpt_gen_packet(pt, VPT_PKT_PIP, address, nr);
+		vpti_gen_reserve(pt);
+	vpti_gen_packet(pt, VPT_PKT_PIP, address, nr);
 }
 
 /* In non-root operation, and nothing hides it from the trace? */
@@ -168,16 +168,16 @@ static bool shows_non_root(const struct vpt_pt *pt)
 }
 
 /* [VMX-EXEC-CONCEAL] */
-void vpt_gen_pip(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpti_gen_pip(struct vpt_pt *pt, const struct vpt_context *ctx)
 {
-	vpt_gen_pip_nr(pt, ctx, shows_non_root(pt));
+	vpti_gen_pip_nr(pt, ctx, shows_non_root(pt));
 }
 
 /* [VMX-NO-VMCS] The pointer is all ones where there is none, as far as it is sent. */
-void vpt_gen_vmcs(struct vpt_pt *pt)
+void vpti_gen_vmcs(struct vpt_pt *pt)
 {
 	if (pt->context_en)
-		vpt_gen_packet(pt, VPT_PKT_VMCS, pt->vmx.vmcs & VPT_VMCS_POINTER, false);
+		vpti_gen_packet(pt, VPT_PKT_VMCS, pt->vmx.vmcs & VPTI_VMCS_POINTER, false);
 }
 
 static uint32_t mode_of(const struct vpt_pt *pt, const struct vpt_context *ctx)
@@ -192,7 +192,7 @@ static uint32_t mode_of(const struct vpt_pt *pt, const struct vpt_context *ctx)
 }
 
 /* [GEN-MODE-EXEC] IF is a reason to send one with event trace only, the rest with branches. */
-bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx)
+bool vpti_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx)
 {
 	uint32_t counts = pt->branch_en ? 3 : 0;
 
@@ -201,58 +201,58 @@ bool vpt_gen_mode_known(const struct vpt_pt *pt, const struct vpt_context *ctx)
 	return pt->mode_exec != VPT_MODE_UNKNOWN && !((pt->mode_exec ^ mode_of(pt, ctx)) & counts);
 }
 
-void vpt_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpti_gen_mode_exec(struct vpt_pt *pt, const struct vpt_context *ctx)
 {
-	if (vpt_gen_mode_known(pt, ctx))
+	if (vpti_gen_mode_known(pt, ctx))
 		return;
 	pt->mode_exec = mode_of(pt, ctx);
-	vpt_gen_packet(pt, VPT_PKT_MODE_EXEC, pt->mode_exec, false);
+	vpti_gen_packet(pt, VPT_PKT_MODE_EXEC, pt->mode_exec, false);
 }
 
-void vpt_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
+void vpti_gen_mode_alone(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
 	/* [EVT-IF-FAR EVT-IF-RESUME] What is told holds for the IP that follows. */
 	if (pt->branch_en || !VPT_CTL_GET(pt->rtit.ctl, EVENT_EN) || !pt->trigger_en ||
-	    !pt->context_en || !pt->filter_en || vpt_gen_mode_known(pt, ctx))
+	    !pt->context_en || !pt->filter_en || vpti_gen_mode_known(pt, ctx))
 		return;
-	vpt_gen_mode_exec(pt, ctx);
-	vpt_gen_ip(pt, VPT_OP_FUP, ip);
+	vpti_gen_mode_exec(pt, ctx);
+	vpti_gen_ip(pt, VPT_OP_FUP, ip);
 }
 
 /*
  * [GEN-PSB-PLUS] The status a decoder needs to join here. Nothing before a PSB
  * is needed after it, so all compression starts over.
  */
-void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
+void vpti_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip)
 {
 	uint64_t pending =
 		VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) ? VPT_STATUS_MASK(PEND_PSB) : 0;
 
-	vpt_gen_flush_tnt(pt);
+	vpti_gen_flush_tnt(pt);
 	if (!pt->trigger_en)
 		return;
 	/* [PRES-PSB-KEPT PRES-OFF] It stays pending where the trace ends before its last byte. */
 	pt->rtit.status |= pending;
 	pt->psb_bytes = 0;
-	vpt_gen_packet(pt, VPT_PKT_PSB, 0, false);
+	vpti_gen_packet(pt, VPT_PKT_PSB, 0, false);
 	pt->last_ip = 0;
 	pt->last_ip_valid = true;
 	vpt_retstack_clear(&pt->retstack); /* [GEN-RETC-RESET] */
 
-	vpt_gen_timing(pt, ctx);
-	vpt_gen_pip(pt, ctx);
+	vpti_gen_timing(pt, ctx);
+	vpti_gen_pip(pt, ctx);
 	/* [VMX-PSB-VMCS SMM-NOT-VMX] */
 	if (pt->vmx.on && !pt->in_smm && (!pt->vmx.non_root || shows_non_root(pt)))
-		vpt_gen_vmcs(pt);
+		vpti_gen_vmcs(pt);
 	if (pt->context_en && pt->branch_en)
-		vpt_gen_packet(pt, VPT_PKT_MODE_TSX, ctx->in_tx, false);
+		vpti_gen_packet(pt, VPT_PKT_MODE_TSX, ctx->in_tx, false);
 	/* Who joins here knows no mode, be it told now or by the TIP.PGE that comes. */
 	pt->mode_exec = VPT_MODE_UNKNOWN;
 	if (pt->packet_en) {
-		vpt_gen_mode_exec(pt, ctx);
-		vpt_gen_ip(pt, VPT_OP_FUP, ip);
+		vpti_gen_mode_exec(pt, ctx);
+		vpti_gen_ip(pt, VPT_OP_FUP, ip);
 	}
-	vpt_gen_packet(pt, VPT_PKT_PSBEND, 0, false);
+	vpti_gen_packet(pt, VPT_PKT_PSBEND, 0, false);
 	if (pt->context_en && !pt->buffer.overflow)
 		pt->buffer.state_lost = false;
 	if (pt->trigger_en)
@@ -260,7 +260,7 @@ void vpt_gen_psb_plus(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t
 }
 
 /* [GEN-PSB-PERIOD] Callers are between two instructions. */
-void vpt_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
+void vpti_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
 {
 	struct vpt_context ctx;
 
@@ -268,5 +268,5 @@ void vpt_gen_psb_due(struct vpt_pt *pt, uint64_t ip)
 	if (!pt->trigger_en || pt->buffer.overflow)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_psb_plus(pt, &ctx, ip);
+	vpti_gen_psb_plus(pt, &ctx, ip);
 }

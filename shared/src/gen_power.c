@@ -22,26 +22,26 @@ static bool tells(const struct vpt_pt *pt)
 /* [PWR-EXSTOP-IP] */
 static void stop_at(struct vpt_pt *pt, uint64_t ip)
 {
-	vpt_gen_packet(pt, VPT_PKT_EXSTOP, 0, pt->context_en);
+	vpti_gen_packet(pt, VPT_PKT_EXSTOP, 0, pt->context_en);
 	if (pt->context_en)
-		vpt_gen_ip(pt, VPT_OP_FUP, ip);
+		vpti_gen_ip(pt, VPT_OP_FUP, ip);
 }
 
-void vpt_gen_power_enter(struct vpt_pt *pt, uint8_t cstate, uint64_t ip, bool hw)
+void vpti_gen_power_enter(struct vpt_pt *pt, uint8_t cstate, uint64_t ip, bool hw)
 {
 	bool was = pt->time.asleep;
 
 	if (is_shallow(cstate))
 		return;
 	if (tells(pt)) {
-		vpt_gen_packet(pt, VPT_PKT_PWRE, cstate, hw); /* [PWR-ENTRY PWR-HW] */
-		if (!was)				      /* [PWR-AGAIN] */
+		vpti_gen_packet(pt, VPT_PKT_PWRE, cstate, hw); /* [PWR-ENTRY PWR-HW] */
+		if (!was)				       /* [PWR-AGAIN] */
 			stop_at(pt, ip);
 	}
-	vpt_gen_time_sleep(pt);
+	vpti_gen_time_sleep(pt);
 }
 
-void vpt_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_packet packet;
 
@@ -52,9 +52,9 @@ void vpt_gen_sleep(struct vpt_pt *pt, const struct vpt_event *event)
 		packet.kind = VPT_PKT_MWAIT;
 		packet.value = event->value & 0xff;
 		packet.aux = event->ext & 3;
-		vpt_gen_write(pt, &packet);
+		vpti_gen_write(pt, &packet);
 	}
-	vpt_gen_power_enter(pt, event->cstate, event->from, event->flags & VPT_EVF_HW);
+	vpti_gen_power_enter(pt, event->cstate, event->from, event->flags & VPT_EVF_HW);
 }
 
 /* [PWR-TIMING] */
@@ -63,17 +63,17 @@ static void tell_time(struct vpt_pt *pt)
 	struct vpt_context ctx;
 
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_timing(pt, &ctx);
+	vpti_gen_timing(pt, &ctx);
 }
 
 /* [PWR-WAKE] */
-void vpt_gen_wake(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_wake(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_packet packet;
 
 	if (is_shallow(event->cstate))
 		return;
-	vpt_gen_time_wake(pt);
+	vpti_gen_time_wake(pt);
 	tell_time(pt);
 	if (!tells(pt))
 		return;
@@ -81,11 +81,11 @@ void vpt_gen_wake(struct vpt_pt *pt, const struct vpt_event *event)
 	packet.kind = VPT_PKT_PWRX;
 	packet.value = (event->cstate & 0xf0u) | event->deepest >> 4;
 	packet.aux = event->wake & 0xf;
-	vpt_gen_write(pt, &packet);
+	vpti_gen_write(pt, &packet);
 }
 
 /* [PWR-FREQUENCY] */
-void vpt_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_context ctx;
 
@@ -96,5 +96,5 @@ void vpt_gen_cbr(struct vpt_pt *pt, const struct vpt_event *event)
 		return;
 	}
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_packet(pt, VPT_PKT_CBR, ctx.cbr, false);
+	vpti_gen_packet(pt, VPT_PKT_CBR, ctx.cbr, false);
 }

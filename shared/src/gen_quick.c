@@ -23,7 +23,7 @@ static inline void put_tip(struct vpt_pt *pt, uint64_t to)
 	uint64_t low, high;
 	size_t len;
 
-	to &= pt->ip_mask; /* The CS base is 0, see vpt_gen_update(). */
+	to &= pt->ip_mask; /* The CS base is 0, see vpti_gen_update(). */
 	ip_bytes = vpt_ip_compress(to, pt->last_ip);
 	len = 1 + vpt_ip_payload(ip_bytes);
 	low = to << 8 | (unsigned int)ip_bytes << 5 | VPT_OP_TIP;

@@ -3,7 +3,7 @@
 #include "gen.h"
 
 /* [PTW-DEPENDS PTW-SIZE PTW-FUP] */
-void vpt_gen_ptwrite(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_ptwrite(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	bool wide = event->flags & VPT_EVF_WIDE;
 	bool fup = VPT_CTL_GET(pt->rtit.ctl, FUP_ON_PTW);
@@ -16,7 +16,7 @@ void vpt_gen_ptwrite(struct vpt_pt *pt, const struct vpt_event *event)
 	packet.bits = wide ? 64 : 32;
 	packet.value = wide ? event->value : (uint32_t)event->value;
 	packet.flag = fup;
-	vpt_gen_write(pt, &packet);
+	vpti_gen_write(pt, &packet);
 	if (fup)
-		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
+		vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 }

@@ -14,57 +14,57 @@ static void wait_for_sipi(struct vpt_pt *pt, const struct vpt_event *event)
 	struct vpt_context ctx;
 	bool was = pt->packet_en, was_context = pt->context_en;
 
-	vpt_gen_event_out(pt, event, was);
+	vpti_gen_event_out(pt, event, was);
 	if (was)
-		vpt_gen_ip(pt, VPT_OP_FUP, event->from);
+		vpti_gen_ip(pt, VPT_OP_FUP, event->from);
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
 	/* INIT itself arrives somewhere; then nothing is executed. */
 	ctx.wait_for_sipi = false;
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	vpt_gen_event_in(pt, event, was_context);
+	vpti_gen_event_in(pt, event, was_context);
 	if (event->flags & VPT_EVF_CR3) /* [SYS-INIT-PIP] */
-		vpt_gen_pip(pt, &ctx);
+		vpti_gen_pip(pt, &ctx);
 	if (was && !pt->context_en)
-		vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
+		vpti_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
 	pt->context_en = false;
 	vpt_retstack_clear(&pt->retstack);
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 }
 
 /* [SYS-INIT] */
-void vpt_gen_init(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_init(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (event->flags & VPT_EVF_WAIT)
 		wait_for_sipi(pt, event);
 	else
-		vpt_gen_far(pt, event, true);
+		vpti_gen_far(pt, event, true);
 }
 
 /* SIPI comes to a processor that waits, so with PacketEn clear. */
-void vpt_gen_sipi(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_sipi(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	struct vpt_context ctx;
 	bool was = pt->packet_en, was_context = pt->context_en;
 
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_ip_form(pt, &ctx);
+	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
 	/* [SYS-SIPI-EVENT] */
-	if ((was_context || pt->context_en) && vpt_gen_event_en(pt))
-		vpt_gen_cfe(pt, VPT_CFE_SIPI, event->vector, false);
+	if ((was_context || pt->context_en) && vpti_gen_event_en(pt))
+		vpti_gen_cfe(pt, VPTI_CFE_SIPI, event->vector, false);
 	if (event->flags & VPT_EVF_CR3)
-		vpt_gen_pip(pt, &ctx);
+		vpti_gen_pip(pt, &ctx);
 	if (pt->trigger_en)
-		vpt_gen_land(pt, &ctx, event->to, was);
+		vpti_gen_land(pt, &ctx, event->to, was);
 }
 
-void vpt_gen_shutdown(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_shutdown(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	/* [SYS-SHUTDOWN SYS-SHUTDOWN-POWER] */
-	vpt_gen_event_out(pt, event, false);
-	vpt_gen_power_enter(pt, MWAIT_C1, event->from, false);
+	vpti_gen_event_out(pt, event, false);
+	vpti_gen_power_enter(pt, MWAIT_C1, event->from, false);
 }
 
 static bool trace_en(const struct vpt_pt *pt)
@@ -74,7 +74,7 @@ static bool trace_en(const struct vpt_pt *pt)
 
 static void clear_trace_en(struct vpt_pt *pt, uint64_t ip)
 {
-	vpt_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
+	vpti_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
 }
 
 /* [SMM-SMI] */
@@ -82,13 +82,13 @@ void vpt_pt_smi(struct vpt_pt *pt, uint64_t ip)
 {
 	if (pt->in_smm)
 		return;
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	/* [SMM-SMI-EVENT] */
-	if (vpt_gen_event_en(pt) && pt->context_en) {
+	if (vpti_gen_event_en(pt) && pt->context_en) {
 		if (pt->packet_en)
-			vpt_gen_cfe(pt, VPT_CFE_SMI, 0, false);
+			vpti_gen_cfe(pt, VPTI_CFE_SMI, 0, false);
 		else
-			vpt_gen_cfe_at(pt, VPT_CFE_SMI, 0, ip);
+			vpti_gen_cfe_at(pt, VPTI_CFE_SMI, 0, ip);
 	}
 	pt->smm_trace_en = trace_en(pt);
 	clear_trace_en(pt, ip);
@@ -101,12 +101,12 @@ static void resume_trace(struct vpt_pt *pt, uint64_t ip)
 	struct vpt_context ctx;
 
 	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
-	if (!vpt_gen_start(pt, &ctx) || !vpt_gen_announce(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_announce(pt, &ctx, ip, true))
 		return;
 	/* [SMM-RSM-EVENT] */
-	if (pt->context_en && vpt_gen_event_en(pt))
-		vpt_gen_cfe(pt, VPT_CFE_RSM, 0, false);
-	vpt_gen_arrive(pt, &ctx, ip);
+	if (pt->context_en && vpti_gen_event_en(pt))
+		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
+	vpti_gen_arrive(pt, &ctx, ip);
 }
 
 bool vpt_pt_rsm(struct vpt_pt *pt, uint64_t ip, bool lbr)
@@ -129,11 +129,11 @@ bool vpt_pt_rsm(struct vpt_pt *pt, uint64_t ip, bool lbr)
 static void stop_silently(struct vpt_pt *pt)
 {
 	if (pt->trigger_en) {
-		vpt_gen_now(pt);
-		vpt_gen_flush_tnt(pt);
-		vpt_gen_note_pending_psb(pt);
+		vpti_gen_now(pt);
+		vpti_gen_flush_tnt(pt);
+		vpti_gen_note_pending_psb(pt);
 	}
-	vpt_gen_end(pt);
+	vpti_gen_end(pt);
 	pt->rtit.ctl &= ~VPT_CTL_MASK(TRACE_EN);
 }
 
@@ -160,11 +160,11 @@ void vpt_pt_acm_end(struct vpt_pt *pt, uint64_t ip)
 	if (!pt->acm_trace_en)
 		return;
 	pt->acm_trace_en = false;
-	if (trace_en(pt) || !vpt_gen_resume(pt))
+	if (trace_en(pt) || !vpti_gen_resume(pt))
 		return;
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_timing(pt, &ctx);
+	vpti_gen_timing(pt, &ctx);
 	/* Packets may have been on their way to being lost as the ACM began. */
-	vpt_gen_buffer_resolve(pt, ip);
-	vpt_gen_psb_if_due(pt, ip);
+	vpti_gen_buffer_resolve(pt, ip);
+	vpti_gen_psb_if_due(pt, ip);
 }

@@ -6,7 +6,7 @@
 #define CYC_BITS 14 /* of the cycle counter, unless the options say */
 
 /* More of either at once is as if their clock had stood still [TIME-MTC-LOST]. */
-#define BURST_MAX VPT_BURST_MAX
+#define BURST_MAX VPTI_BURST_MAX
 
 /* [TIME-CYC-THRESH] CycThresh as clocks (table 33-6). */
 static uint32_t threshold(uint64_t ctl)
@@ -16,7 +16,7 @@ static uint32_t threshold(uint64_t ctl)
 	return enc ? 1u << (enc - 1) : 0;
 }
 
-void vpt_gen_time_load(struct vpt_pt *pt)
+void vpti_gen_time_load(struct vpt_pt *pt)
 {
 	unsigned int bits = pt->options.cyc_bits ? pt->options.cyc_bits : CYC_BITS;
 	struct vpt_pt_time *time = &pt->time;
@@ -44,7 +44,7 @@ static uint64_t counter_range(const struct vpt_pt *pt)
 
 static void read_clock(struct vpt_pt *pt, struct vpt_clock *now)
 {
-	vpt_clock_read(pt->ops, pt->opaque, pt->time.now.cycles, now);
+	vpti_clock_read(pt->ops, pt->opaque, pt->time.now.cycles, now);
 }
 
 /* The value that MTC watches, without being cut to 8 bits. */
@@ -67,7 +67,7 @@ static uint64_t mtc_count_at(struct vpt_pt *pt, const struct vpt_clock *now)
 }
 
 /* [TIME-CYC-COUNT] */
-void vpt_gen_time_start(struct vpt_pt *pt)
+void vpti_gen_time_start(struct vpt_pt *pt)
 {
 	struct vpt_pt_time *time = &pt->time;
 
@@ -79,7 +79,7 @@ void vpt_gen_time_start(struct vpt_pt *pt)
 		time->mtc_last = time->mtc_told = mtc_count(pt, time->now.tsc);
 }
 
-void vpt_gen_time_loaded(struct vpt_pt *pt)
+void vpti_gen_time_loaded(struct vpt_pt *pt)
 {
 	pt->time.mtc_due = 0;
 	if (pt->time.mtc_en)
@@ -95,7 +95,7 @@ static void put(struct vpt_pt *pt, enum vpt_pkt_kind kind, uint64_t value, unsig
 	packet.kind = kind;
 	packet.value = value;
 	packet.aux = (uint16_t)aux;
-	vpt_gen_put(pt, buf, vpt_packet_write(buf, &packet));
+	vpti_gen_put(pt, buf, vpt_packet_write(buf, &packet));
 }
 
 /* [TIME-OVF] A CYC that is lost does not reset the counter. */
@@ -103,7 +103,7 @@ static void put_cyc(struct vpt_pt *pt, uint64_t clocks)
 {
 	uint8_t buf[VPT_PKT_MAX];
 
-	vpt_gen_put(pt, buf, vpt_encode_cyc(buf, clocks));
+	vpti_gen_put(pt, buf, vpt_encode_cyc(buf, clocks));
 	if (!pt->buffer.overflow)
 		pt->time.cyc_last += clocks;
 }
@@ -130,7 +130,7 @@ static void cyc_alone(struct vpt_pt *pt)
 	while (clocks >= due && pt->trigger_en && !pt->buffer.overflow) {
 		uint64_t part = clocks - pt->time.cyc_thresh;
 
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 		put_cyc(pt, part < most ? part : most);
 		clocks = pt->time.now.cycles - pt->time.cyc_last;
 	}
@@ -145,9 +145,9 @@ static void send_mtcs(struct vpt_pt *pt, const struct vpt_clock *next, uint64_t 
 	while (time->mtc_last != count) {
 		uint64_t tsc = vpt_clock_tsc(pt->caps, ++time->mtc_last << time->mtc_freq);
 
-		time->now.cycles = vpt_clock_at(&from, next, tsc);
+		time->now.cycles = vpti_clock_at(&from, next, tsc);
 		time->now.tsc = tsc;
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 		if (time->cyc_en) {
 			cyc_alone(pt);
 			cyc(pt);
@@ -208,7 +208,7 @@ static void restart(struct vpt_pt *pt)
 	if (too_many_cyc(pt, &time->now))
 		time->cyc_last = time->now.cycles;
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_timing(pt, &ctx);
+	vpti_gen_timing(pt, &ctx);
 }
 
 static VPT_ALWAYS_INLINE void pass_to(struct vpt_pt *pt, const struct vpt_clock *next)
@@ -228,7 +228,7 @@ static VPT_ALWAYS_INLINE void pass_to(struct vpt_pt *pt, const struct vpt_clock 
 		wrap(pt);
 }
 
-void vpt_gen_time_pass(struct vpt_pt *pt)
+void vpti_gen_time_pass(struct vpt_pt *pt)
 {
 	struct vpt_clock next;
 
@@ -247,7 +247,7 @@ static VPT_COLD void elapse(struct vpt_pt *pt)
 	pass_to(pt, &next);
 }
 
-void vpt_gen_cyc(struct vpt_pt *pt, bool elapses)
+void vpti_gen_cyc(struct vpt_pt *pt, bool elapses)
 {
 	if (!pt->trigger_en)
 		return;
@@ -256,25 +256,25 @@ void vpt_gen_cyc(struct vpt_pt *pt, bool elapses)
 	cyc(pt);
 }
 
-void vpt_gen_time_sleep(struct vpt_pt *pt)
+void vpti_gen_time_sleep(struct vpt_pt *pt)
 {
 	pt->time.asleep = true;
 }
 
-void vpt_gen_time_wake(struct vpt_pt *pt)
+void vpti_gen_time_wake(struct vpt_pt *pt)
 {
 	pt->time.asleep = false;
 }
 
 /* [PWR-STOP] No MTC is due for time in which nothing was executed. */
-void vpt_gen_time_stop(struct vpt_pt *pt)
+void vpti_gen_time_stop(struct vpt_pt *pt)
 {
 	struct vpt_clock next;
 
 	read_clock(pt, &next);
 	skip(pt, &next);
 	if (pt->options.buffer_bytes)
-		vpt_gen_buffer_drain(pt);
+		vpti_gen_buffer_drain(pt);
 }
 
 /* [TIME-TMA] Of the moment at which the TSC was sent: it has no CYC between. */
@@ -293,14 +293,14 @@ static uint64_t event_tsc(const struct vpt_pt *pt, const struct vpt_context *ctx
 }
 
 /* [GEN-TIMING] */
-void vpt_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx)
+void vpti_gen_timing(struct vpt_pt *pt, const struct vpt_context *ctx)
 {
 	if (VPT_CTL_GET(pt->rtit.ctl, TSC_EN)) {
-		vpt_gen_packet(pt, VPT_PKT_TSC, event_tsc(pt, ctx) & VPT_MASK64(55, 0), false);
+		vpti_gen_packet(pt, VPT_PKT_TSC, event_tsc(pt, ctx) & VPT_MASK64(55, 0), false);
 		if (pt->time.mtc_en)
 			tma(pt);
 	}
-	vpt_gen_packet(pt, VPT_PKT_CBR, ctx->cbr, false);
+	vpti_gen_packet(pt, VPT_PKT_CBR, ctx->cbr, false);
 	if (!pt->buffer.overflow)
 		pt->time.mtc_told = pt->time.mtc_last;
 }
@@ -312,7 +312,7 @@ void vpt_pt_timing(struct vpt_pt *pt)
 
 	if (!pt->trigger_en || !VPT_CTL_GET(pt->rtit.ctl, TSC_EN))
 		return;
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_timing(pt, &ctx);
+	vpti_gen_timing(pt, &ctx);
 }

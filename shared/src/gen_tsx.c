@@ -11,9 +11,9 @@ static void tell(struct vpt_pt *pt, uint64_t mode, uint64_t ip)
 	/* [TSX-NO-EVENT] Event trace has nothing to add. */
 	if (!pt->branch_en || !pt->context_en)
 		return;
-	vpt_gen_packet(pt, VPT_PKT_MODE_TSX, mode, false);
+	vpti_gen_packet(pt, VPT_PKT_MODE_TSX, mode, false);
 	if (pt->packet_en)
-		vpt_gen_ip(pt, VPT_OP_FUP, ip);
+		vpti_gen_ip(pt, VPT_OP_FUP, ip);
 }
 
 /* [TSX-ABORT TSX-ABORT-EDGE] */
@@ -26,12 +26,12 @@ static void abort_tx(struct vpt_pt *pt, const struct vpt_event *event)
 	pt->ops->context(pt->opaque, &ctx);
 	if (!pt->trigger_en)
 		return;
-	vpt_gen_ip_form(pt, &ctx);
+	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	vpt_gen_land(pt, &ctx, event->to, was);
+	vpti_gen_land(pt, &ctx, event->to, was);
 }
 
-void vpt_gen_tsx(struct vpt_pt *pt, const struct vpt_event *event)
+void vpti_gen_tsx(struct vpt_pt *pt, const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_TSX_ABORT)
 		abort_tx(pt, event);

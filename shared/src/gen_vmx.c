@@ -12,7 +12,7 @@
 
 static uint64_t vmcs_pointer(uint64_t vmcs)
 {
-	return vmcs == VPT_NO_VMCS ? vmcs : vmcs & VPT_VMCS_POINTER;
+	return vmcs == VPT_NO_VMCS ? vmcs : vmcs & VPTI_VMCS_POINTER;
 }
 
 /* Where the processor stands, between two transitions. */
@@ -29,8 +29,8 @@ void vpt_pt_vmxon(struct vpt_pt *pt, uint64_t ip)
 {
 	/* [VMX-NO-PT] */
 	if (!pt->caps->vmx_pt && VPT_CTL_GET(pt->rtit.ctl, TRACE_EN)) {
-		vpt_gen_now(pt);
-		vpt_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
+		vpti_gen_now(pt);
+		vpti_gen_set_ctl(pt, pt->rtit.ctl & ~VPT_CTL_MASK(TRACE_EN), ip, ip);
 	}
 	settle(pt, true, false, VPT_NO_VMCS, 0);
 }
@@ -45,19 +45,19 @@ void vpt_pt_vmptrld(struct vpt_pt *pt, uint64_t vmcs)
 	if (!pt->vmx.on)
 		return;
 	pt->vmx.vmcs = vmcs_pointer(vmcs);
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	/* [VMX-VMPTRLD] */
 	if (vmcs != VPT_NO_VMCS && pt->trigger_en)
-		vpt_gen_vmcs(pt);
+		vpti_gen_vmcs(pt);
 }
 
 void vpt_pt_vm_entry_failed(struct vpt_pt *pt, uint64_t next)
 {
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	/* [VMX-FAIL-EARLY] */
 	if (pt->packet_en)
-		vpt_gen_ip(pt, VPT_OP_TIP, next);
-	vpt_gen_psb_if_due(pt, next);
+		vpti_gen_ip(pt, VPT_OP_TIP, next);
+	vpti_gen_psb_if_due(pt, next);
 }
 
 /* The first call of a transition. `leaving`: its source is sent here. */
@@ -65,7 +65,7 @@ static void begin(struct vpt_pt *pt, const struct vpt_vmx_transition *t, bool le
 {
 	if (!pt->vmx.on)
 		vpt_pt_vmxon(pt, t->ip);
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	pt->vmx.was_context = pt->trigger_en && pt->context_en;
 	pt->vmx.moving = true;
 	pt->vmx.leaving = leaving;
@@ -88,7 +88,7 @@ static void load_ctl(struct vpt_pt *pt, uint64_t ctl)
 	struct vpt_rtit after = pt->rtit;
 
 	if (vpt_rtit_write(&after, pt->caps, VPT_MSR_CTL, ctl, VPT_ACCESS_HOST) == VPT_FAULT_NONE)
-		vpt_gen_set_ctl(pt, ctl, 0, 0);
+		vpti_gen_set_ctl(pt, ctl, 0, 0);
 }
 
 void vpt_pt_vm_entry(struct vpt_pt *pt, const struct vpt_vmx_transition *entry)
@@ -96,12 +96,12 @@ void vpt_pt_vm_entry(struct vpt_pt *pt, const struct vpt_vmx_transition *entry)
 	begin(pt, entry, false);
 	pt->vmx.next = entry->next;
 	/* [VMX-ENTRY-CONCEAL] */
-	if (pt->vmx.was_context && vpt_gen_event_en(pt) &&
+	if (pt->vmx.was_context && vpti_gen_event_en(pt) &&
 	    !(pt->vmx.controls & VPT_VMX_ENTRY_CONCEAL)) {
 		if (returns_from_smm(pt)) /* [VMX-SMM-EVENT] */
-			vpt_gen_cfe(pt, VPT_CFE_RSM, 0, false);
+			vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
 		/* [VMX-ENTRY-EVENT] An entry has no FUP otherwise that could be shared. */
-		vpt_gen_cfe_at(pt, VPT_CFE_VMENTRY, 0, entry->ip);
+		vpti_gen_cfe_at(pt, VPTI_CFE_VMENTRY, 0, entry->ip);
 	}
 	if (pt->vmx.controls & VPT_VMX_ENTRY_LOAD_CTL)
 		load_ctl(pt, entry->guest_ctl);
@@ -114,26 +114,26 @@ void vpt_pt_vm_entry(struct vpt_pt *pt, const struct vpt_vmx_transition *entry)
 static void exit_events(struct vpt_pt *pt, const struct vpt_vmx_transition *exit)
 {
 	const uint32_t smi = VPT_VMXF_SMM | VPT_VMXF_SMI;
-	enum vpt_cfe_type type = VPT_CFE_VMEXIT;
+	enum vpti_cfe_type type = VPTI_CFE_VMEXIT;
 	bool own_fup = !pt->packet_en;
 	uint8_t vector = 0;
 
 	if (exit->flags & VPT_VMXF_INTR) {
-		type = VPT_CFE_VMEXIT_INTR;
+		type = VPTI_CFE_VMEXIT_INTR;
 		vector = exit->vector;
 	}
 	if ((exit->flags & smi) == smi) { /* [VMX-SMM-EVENT] */
 		if (own_fup)
-			vpt_gen_cfe_at(pt, VPT_CFE_SMI, 0, exit->ip);
+			vpti_gen_cfe_at(pt, VPTI_CFE_SMI, 0, exit->ip);
 		else
-			vpt_gen_cfe(pt, VPT_CFE_SMI, 0, false);
+			vpti_gen_cfe(pt, VPTI_CFE_SMI, 0, false);
 	}
-	vpt_gen_evd(pt, VPT_EVD_VMXQ, exit->qualification);
-	vpt_gen_evd(pt, VPT_EVD_VMXR, exit->reason);
+	vpti_gen_evd(pt, VPTI_EVD_VMXQ, exit->qualification);
+	vpti_gen_evd(pt, VPTI_EVD_VMXR, exit->reason);
 	if (own_fup)
-		vpt_gen_cfe_at(pt, type, vector, exit->ip);
+		vpti_gen_cfe_at(pt, type, vector, exit->ip);
 	else
-		vpt_gen_cfe(pt, type, vector, false);
+		vpti_gen_cfe(pt, type, vector, false);
 }
 
 /* Do CFE and EVD tell of such an exit, contexts permitting? */
@@ -153,11 +153,11 @@ uint64_t vpt_pt_vm_exit(struct vpt_pt *pt, const struct vpt_vmx_transition *exit
 	bool failed = exit->flags & VPT_VMXF_ENTRY_FAIL;
 
 	begin(pt, exit, !failed);
-	if (pt->vmx.was_context && vpt_gen_event_en(pt) && exit_is_event(pt))
+	if (pt->vmx.was_context && vpti_gen_event_en(pt) && exit_is_event(pt))
 		exit_events(pt, exit);
 	/* [VMX-EXIT-SYSTEM VMX-FAIL-LATE] The binary shows where a failed entry was. */
 	if (pt->packet_en && !failed)
-		vpt_gen_ip(pt, VPT_OP_FUP, exit->ip);
+		vpti_gen_ip(pt, VPT_OP_FUP, exit->ip);
 	return pt->rtit.ctl;
 }
 
@@ -166,8 +166,8 @@ void vpt_pt_vm_exit_host(struct vpt_pt *pt)
 	/* [VMX-EXIT-CLEAR] */
 	if (!(pt->vmx.controls & VPT_VMX_EXIT_CLEAR_CTL))
 		return;
-	vpt_gen_now(pt);
-	vpt_gen_set_ctl(pt, 0, 0, 0);
+	vpti_gen_now(pt);
+	vpti_gen_set_ctl(pt, 0, 0, 0);
 }
 
 /* What the side at which a transition arrives adds to its account. */
@@ -176,7 +176,7 @@ struct arrival {
 	bool conceal;
 	bool nr;    /* of the PIP */
 	bool event; /* ContextEn that rises makes it a CFE */
-	enum vpt_cfe_type type;
+	enum vpti_cfe_type type;
 };
 
 /* [VMX-ENTRY-RISE VMX-EXIT-RISE] TraceEn was set on the way: the trace begins here. */
@@ -184,41 +184,41 @@ static void rise(struct vpt_pt *pt, uint64_t ip, bool rsm)
 {
 	struct vpt_context ctx;
 
-	if (!vpt_gen_start(pt, &ctx) || !vpt_gen_announce(pt, &ctx, ip, true))
+	if (!vpti_gen_start(pt, &ctx) || !vpti_gen_announce(pt, &ctx, ip, true))
 		return;
 	/* [VMX-SMM-EVENT] */
-	if (rsm && pt->context_en && vpt_gen_event_en(pt))
-		vpt_gen_cfe(pt, VPT_CFE_RSM, 0, false);
-	vpt_gen_arrive(pt, &ctx, ip);
+	if (rsm && pt->context_en && vpti_gen_event_en(pt))
+		vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
+	vpti_gen_arrive(pt, &ctx, ip);
 }
 
 static void arrive(struct vpt_pt *pt, const struct vpt_pt_vmx *way, const struct arrival *to)
 {
-	bool rsm = to->type == VPT_CFE_VMENTRY && way->flags & VPT_VMXF_SMM;
+	bool rsm = to->type == VPTI_CFE_VMENTRY && way->flags & VPT_VMXF_SMM;
 	struct vpt_context ctx;
 
 	if (way->rising) {
 		rise(pt, to->ip, rsm && !to->conceal);
 		return;
 	}
-	vpt_gen_now(pt);
+	vpti_gen_now(pt);
 	if (!pt->trigger_en)
 		return;
 	pt->ops->context(pt->opaque, &ctx);
-	vpt_gen_ip_form(pt, &ctx);
+	vpti_gen_ip_form(pt, &ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, &ctx);
-	if (to->event && pt->context_en && !way->was_context && vpt_gen_event_en(pt)) {
+	if (to->event && pt->context_en && !way->was_context && vpti_gen_event_en(pt)) {
 		if (rsm)
-			vpt_gen_cfe(pt, VPT_CFE_RSM, 0, false);
-		vpt_gen_cfe(pt, to->type, 0, false);
+			vpti_gen_cfe(pt, VPTI_CFE_RSM, 0, false);
+		vpti_gen_cfe(pt, to->type, 0, false);
 	}
 	if (!to->conceal) {
-		vpt_gen_pip_nr(pt, &ctx, to->nr);
+		vpti_gen_pip_nr(pt, &ctx, to->nr);
 		if (way->flags & VPT_VMXF_SMM) /* [VMX-SMM-VMCS] */
-			vpt_gen_vmcs(pt);
+			vpti_gen_vmcs(pt);
 	}
 	if (pt->trigger_en)
-		vpt_gen_land(pt, &ctx, to->ip, pt->packet_en);
+		vpti_gen_land(pt, &ctx, to->ip, pt->packet_en);
 }
 
 /* [VMX-ENTRY-SYSTEM] */
@@ -236,10 +236,10 @@ void vpt_pt_vm_entered(struct vpt_pt *pt, uint64_t guest_ip)
 	to.conceal = way.controls & VPT_VMX_ENTRY_CONCEAL;
 	to.nr = non_root;
 	to.event = !to.conceal;
-	to.type = VPT_CFE_VMENTRY;
+	to.type = VPTI_CFE_VMENTRY;
 	settle(pt, true, non_root, way.vmcs, non_root ? way.controls : 0);
 	arrive(pt, &way, &to);
-	vpt_gen_psb_if_due(pt, guest_ip);
+	vpti_gen_psb_if_due(pt, guest_ip);
 }
 
 void vpt_pt_vm_exited(struct vpt_pt *pt, uint64_t host_ip)
@@ -254,10 +254,10 @@ void vpt_pt_vm_exited(struct vpt_pt *pt, uint64_t host_ip)
 	to.conceal = way.controls & VPT_VMX_EXIT_CONCEAL;
 	/* [VMX-EXIT-EVENT] The vector that was the guest's stays there. */
 	to.event = exit_is_event(pt) && !(way.flags & (VPT_VMXF_INTR | VPT_VMXF_SMI));
-	to.type = VPT_CFE_VMEXIT;
+	to.type = VPTI_CFE_VMEXIT;
 	settle(pt, true, false, way.vmcs, 0);
 	arrive(pt, &way, &to);
-	vpt_gen_psb_if_due(pt, host_ip);
+	vpti_gen_psb_if_due(pt, host_ip);
 }
 
 void vpt_pt_vmx_abort(struct vpt_pt *pt)

@@ -18,13 +18,13 @@ static bool resume(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct
 	pt->vmx.non_root = true;
 	pt->vmx.vmcs = vmcs;
 	pt->vmx.controls = controls & VPT_VMX_CONTROLS;
-	return vpt_gen_start(pt, ctx);
+	return vpti_gen_start(pt, ctx);
 }
 
 /* Does anything of what is at `ip` reach the trace? */
 static bool reaches(const struct vpt_pt *pt, uint64_t ip)
 {
-	return pt->context_en && vpt_filter_en(&pt->rtit, vpt_gen_payload_ip(pt, ip));
+	return pt->context_en && vpt_filter_en(&pt->rtit, vpti_gen_payload_ip(pt, ip));
 }
 
 bool vpt_insert_begin(struct vpt_pt *pt, const struct vpt_rtit *guest, const struct vpt_caps *caps,
@@ -38,8 +38,8 @@ bool vpt_insert_begin(struct vpt_pt *pt, const struct vpt_rtit *guest, const str
 	/* [VMX-INSERT] A PSB+ that is due does not wait: the entry that comes would not know
 	 * that it is owed. Timing packets would say nothing where nothing follows them. */
 	if (resume(pt, guest, caps, ops, opaque, controls, vmcs, &ctx) &&
-	    vpt_gen_announce(pt, &ctx, ip, reaches(pt, ip)))
-		vpt_gen_arrive(pt, &ctx, ip);
+	    vpti_gen_announce(pt, &ctx, ip, reaches(pt, ip)))
+		vpti_gen_arrive(pt, &ctx, ip);
 	return true;
 }
 
@@ -47,8 +47,8 @@ void vpt_insert_end(struct vpt_pt *pt, uint64_t next_ip, struct vpt_rtit *guest)
 {
 	uint64_t ctl = pt->rtit.ctl;
 
-	vpt_gen_now(pt);
-	vpt_gen_set_ctl(pt, 0, next_ip, next_ip);
+	vpti_gen_now(pt);
+	vpti_gen_set_ctl(pt, 0, next_ip, next_ip);
 	*guest = pt->rtit;
 	guest->ctl = ctl;
 }
@@ -64,8 +64,8 @@ void vpt_insert_pip(struct vpt_pt *pt, struct vpt_rtit *guest, const struct vpt_
 		return;
 	/* [VMX-INSERT-PIP] */
 	if (resume(pt, guest, caps, ops, opaque, controls, vmcs, &ctx))
-		vpt_gen_pip(pt, &ctx);
-	vpt_gen_end(pt);
+		vpti_gen_pip(pt, &ctx);
+	vpti_gen_end(pt);
 	*guest = pt->rtit;
 	guest->status = (guest->status & ~kept) | status;
 	if (!vpt_trigger_en(guest))

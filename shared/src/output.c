@@ -18,9 +18,9 @@ struct scheme {
 
 /* In the order of enum vpt_output_kind, without VPT_OUTPUT_NONE. */
 static const struct scheme schemes[] = {
-	{vpt_single_start, vpt_single_filled, vpt_single_low},
-	{vpt_topa_start, vpt_topa_filled, vpt_topa_low},
-	{vpt_stream_start, NULL, NULL},
+	{vpti_single_start, vpti_single_filled, vpti_single_low},
+	{vpti_topa_start, vpti_topa_filled, vpti_topa_low},
+	{vpti_stream_start, NULL, NULL},
 };
 
 /* @kind is not VPT_OUTPUT_NONE. */
@@ -58,7 +58,7 @@ static void report(const struct vpt_output *out, uint64_t gpa, size_t len)
 void vpt_output_flush(struct vpt_output *out)
 {
 	if (out->kind == VPT_OUTPUT_STREAM) {
-		vpt_stream_flush(out);
+		vpti_stream_flush(out);
 		return;
 	}
 	report(out, (uint64_t)(uintptr_t)out->committed + out->gpa_delta,
@@ -71,7 +71,7 @@ static void unmap(struct vpt_output *out)
 {
 	vpt_output_flush(out);
 	if (out->kind != VPT_OUTPUT_STREAM)
-		out->offset = vpt_output_offset(out);
+		out->offset = vpti_output_offset(out);
 	out->cur = NULL;
 	out->end = NULL;
 	out->committed = NULL;
@@ -111,7 +111,7 @@ void vpt_output_start_region(struct vpt_output *out, uint64_t base, uint64_t mas
 {
 	vpt_output_end(out);
 	out->why = VPT_OUT_ERR_NONE;
-	vpt_single_describe(out, base, mask, offset);
+	vpti_single_describe(out, base, mask, offset);
 }
 
 void vpt_output_start_stream(struct vpt_output *out)
@@ -120,7 +120,7 @@ void vpt_output_start_stream(struct vpt_output *out)
 
 	vpt_output_end(out);
 	out->why = VPT_OUT_ERR_NONE;
-	vpt_stream_start(out, NULL, &events);
+	vpti_stream_start(out, NULL, &events);
 }
 
 /* The offset, above the current one, at which something happens. */
@@ -136,7 +136,7 @@ static unsigned int reach_mark(struct vpt_output *out)
 
 	unmap(out);
 	if (out->offset >= out->int_at) {
-		out->int_at = VPT_INT_NEVER;
+		out->int_at = VPTI_INT_NEVER;
 		events = VPT_OUT_INT;
 	}
 	if (out->offset < out->size)
@@ -207,7 +207,7 @@ unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size
 	size_t n;
 
 	if (out->kind == VPT_OUTPUT_STREAM) {
-		vpt_stream_put(out, src, len);
+		vpti_stream_put(out, src, len);
 		return VPT_OUT_OK;
 	}
 	if (out->kind == VPT_OUTPUT_NONE)
@@ -222,7 +222,7 @@ unsigned int vpt_output_put_slow(struct vpt_output *out, const void *bytes, size
 		src += n;
 		len -= n;
 		/* [OUT-FILL-EAGER] */
-		if (vpt_output_offset(out) == next_mark(out))
+		if (vpti_output_offset(out) == next_mark(out))
 			events |= reach_mark(out);
 	}
 	return events;
@@ -239,7 +239,7 @@ void vpt_output_sync(const struct vpt_output *out, struct vpt_rtit *rtit)
 		return;
 	/* [OUT-CURSOR-EXACT] */
 	rtit->output_base = out->base;
-	rtit->output_mask_ptrs = vpt_output_offset(out) << 32 | low(out);
+	rtit->output_mask_ptrs = vpti_output_offset(out) << 32 | low(out);
 }
 
 void vpt_output_end(struct vpt_output *out)
@@ -251,5 +251,5 @@ void vpt_output_end(struct vpt_output *out)
 	out->region = 0;
 	out->size = 0;
 	out->offset = 0;
-	out->int_at = VPT_INT_NEVER;
+	out->int_at = VPTI_INT_NEVER;
 }

@@ -6,7 +6,7 @@
  * [SR-ADDRESS] The offset is less than the size, and the base is aligned to the size, as is
  * checked. So region + offset is the base plus the offset under the mask.
  */
-void vpt_single_describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
+void vpti_single_describe(struct vpt_output *out, uint64_t base, uint64_t mask, uint64_t offset)
 {
 	out->kind = VPT_OUTPUT_SINGLE;
 	out->base = base;
@@ -16,12 +16,12 @@ void vpt_single_describe(struct vpt_output *out, uint64_t base, uint64_t mask, u
 	out->size = mask + 1;
 }
 
-enum vpt_output_error vpt_single_start(struct vpt_output *out, const struct vpt_rtit *rtit,
-				       unsigned int *events)
+enum vpt_output_error vpti_single_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+					unsigned int *events)
 {
-	vpt_single_describe(out, rtit->output_base,
-			    (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPT_LOWER_MASK,
-			    rtit->output_mask_ptrs >> 32);
+	vpti_single_describe(out, rtit->output_base,
+			     (rtit->output_mask_ptrs & VPT_MASK64(31, 0)) | VPTI_LOWER_MASK,
+			     rtit->output_mask_ptrs >> 32);
 	(void)events;
 
 	/* In the manual's order, which decides when more than one applies. */
@@ -34,14 +34,14 @@ enum vpt_output_error vpt_single_start(struct vpt_output *out, const struct vpt_
 	return VPT_OUT_ERR_NONE;
 }
 
-enum vpt_output_error vpt_single_filled(struct vpt_output *out, unsigned int *events)
+enum vpt_output_error vpti_single_filled(struct vpt_output *out, unsigned int *events)
 {
 	(void)events;
 	out->offset = 0; /* [SR-WRAP] */
 	return VPT_OUT_ERR_NONE;
 }
 
-uint64_t vpt_single_low(const struct vpt_output *out)
+uint64_t vpti_single_low(const struct vpt_output *out)
 {
 	return out->mask;
 }

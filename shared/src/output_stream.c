@@ -13,8 +13,8 @@ void vpt_output_set_stream(struct vpt_output *out, void *stage, size_t size,
 	out->stream = stream;
 }
 
-enum vpt_output_error vpt_stream_start(struct vpt_output *out, const struct vpt_rtit *rtit,
-				       unsigned int *events)
+enum vpt_output_error vpti_stream_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+					unsigned int *events)
 {
 	(void)rtit;
 	(void)events;
@@ -26,7 +26,7 @@ enum vpt_output_error vpt_stream_start(struct vpt_output *out, const struct vpt_
 	return VPT_OUT_ERR_NONE;
 }
 
-void vpt_stream_flush(struct vpt_output *out)
+void vpti_stream_flush(struct vpt_output *out)
 {
 	size_t len;
 
@@ -38,7 +38,7 @@ void vpt_stream_flush(struct vpt_output *out)
 		out->stream(out->opaque, out->stage, len);
 }
 
-void vpt_stream_put(struct vpt_output *out, const uint8_t *bytes, size_t len)
+void vpti_stream_put(struct vpt_output *out, const uint8_t *bytes, size_t len)
 {
 	size_t room, n;
 
@@ -52,6 +52,6 @@ void vpt_stream_put(struct vpt_output *out, const uint8_t *bytes, size_t len)
 		bytes += n;
 		len -= n;
 		if (out->cur == out->end)
-			vpt_stream_flush(out);
+			vpti_stream_flush(out);
 	}
 }

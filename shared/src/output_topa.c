@@ -109,7 +109,7 @@ static enum vpt_output_error fetch(struct vpt_output *out)
 static uint64_t int_offset(const struct vpt_output *out)
 {
 	if (!(out->entry & ENTRY_INT))
-		return VPT_INT_NEVER;
+		return VPTI_INT_NEVER;
 	return one_entry(out) ? out->size - VPT_TOPA_PMI_MARGIN : out->size;
 }
 
@@ -137,14 +137,14 @@ static enum vpt_output_error open_region(struct vpt_output *out, unsigned int *e
 		return VPT_OUT_ERR_OFFSET_PAST_REGION;
 	out->int_at = int_offset(out);
 	if (out->offset >= out->int_at) {
-		out->int_at = VPT_INT_NEVER;
+		out->int_at = VPTI_INT_NEVER;
 		*events |= VPT_OUT_INT;
 	}
 	return VPT_OUT_ERR_NONE;
 }
 
-enum vpt_output_error vpt_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit,
-				     unsigned int *events)
+enum vpt_output_error vpti_topa_start(struct vpt_output *out, const struct vpt_rtit *rtit,
+				      unsigned int *events)
 {
 	/* [TOPA-CURSOR-LOAD] */
 	out->kind = VPT_OUTPUT_TOPA;
@@ -158,7 +158,7 @@ enum vpt_output_error vpt_topa_start(struct vpt_output *out, const struct vpt_rt
 	return open_region(out, events);
 }
 
-enum vpt_output_error vpt_topa_filled(struct vpt_output *out, unsigned int *events)
+enum vpt_output_error vpti_topa_filled(struct vpt_output *out, unsigned int *events)
 {
 	if (out->entry & ENTRY_STOP) {
 		/*
@@ -176,7 +176,7 @@ enum vpt_output_error vpt_topa_filled(struct vpt_output *out, unsigned int *even
 	return open_region(out, events);
 }
 
-uint64_t vpt_topa_low(const struct vpt_output *out)
+uint64_t vpti_topa_low(const struct vpt_output *out)
 {
-	return out->table_offset >> 3 << 7 | VPT_LOWER_MASK;
+	return out->table_offset >> 3 << 7 | VPTI_LOWER_MASK;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Bytes of payloads, and what fits into them: of PT's packets and of Atom's. */
-#ifndef VPT_PACKET_BYTES_H
-#define VPT_PACKET_BYTES_H
+#ifndef VPTI_PACKET_BYTES_H
+#define VPTI_PACKET_BYTES_H
 
 #include "vpt/base.h"
 
-static inline uint64_t vpt_get_le(const uint8_t *buf, unsigned int bytes)
+static inline uint64_t vpti_get_le(const uint8_t *buf, unsigned int bytes)
 {
 	uint64_t value = 0;
 	unsigned int i;
@@ -15,9 +15,9 @@ static inline uint64_t vpt_get_le(const uint8_t *buf, unsigned int bytes)
 	return value;
 }
 
-static inline bool vpt_fits(uint64_t value, unsigned int bits)
+static inline bool vpti_fits(uint64_t value, unsigned int bits)
 {
 	return bits >= 64 || !(value >> bits);
 }
 
-#endif /* VPT_PACKET_BYTES_H */
+#endif /* VPTI_PACKET_BYTES_H */

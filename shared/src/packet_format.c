@@ -8,38 +8,38 @@
 #define NAME_WIDTH 10
 
 /* One of `count` names, or "label" and the number where there is none. */
-static void put_name(struct vpt_line *line, const char *const *names, unsigned int count,
+static void put_name(struct vpti_line *line, const char *const *names, unsigned int count,
 		     uint64_t value, const char *label)
 {
 	if (value < count && names[value])
-		vpt_line_text(line, names[value]);
+		vpti_line_text(line, names[value]);
 	else
-		vpt_line_hex(line, label, value);
+		vpti_line_hex(line, label, value);
 }
 
-static void put_mode_exec(struct vpt_line *line, uint64_t value)
+static void put_mode_exec(struct vpti_line *line, uint64_t value)
 {
 	static const char *const modes[] = {"16-bit", "64-bit", "32-bit", "CS.L+CS.D"};
 
-	vpt_line_text(line, modes[value & 3]);
-	vpt_line_flag(line, value & 4, " IF");
+	vpti_line_text(line, modes[value & 3]);
+	vpti_line_flag(line, value & 4, " IF");
 }
 
 /* Wake reasons are one-hot (33.4.2.25), but nothing keeps a stream to that. */
-static void put_pwrx(struct vpt_line *line, const struct vpt_packet *p)
+static void put_pwrx(struct vpti_line *line, const struct vpt_packet *p)
 {
 	static const char *const reasons[] = {" interrupt", " timer", " store", " hw"};
 	unsigned int i;
 
-	vpt_line_hex(line, "last ", p->value >> 4 & 0xf);
-	vpt_line_hex(line, " deepest ", p->value & 0xf);
-	vpt_line_text(line, " wake");
+	vpti_line_hex(line, "last ", p->value >> 4 & 0xf);
+	vpti_line_hex(line, " deepest ", p->value & 0xf);
+	vpti_line_text(line, " wake");
 	for (i = 0; i < 4; i++)
-		vpt_line_flag(line, p->aux >> i & 1, reasons[i]);
-	vpt_line_flag(line, !(p->aux & 0xf), " none");
+		vpti_line_flag(line, p->aux >> i & 1, reasons[i]);
+	vpti_line_flag(line, !(p->aux & 0xf), " none");
 }
 
-static void put_bbp(struct vpt_line *line, const struct vpt_packet *p)
+static void put_bbp(struct vpti_line *line, const struct vpt_packet *p)
 {
 	/* The blocks of 33.4.2.26. */
 	static const char *const types[] = {
@@ -48,10 +48,10 @@ static void put_bbp(struct vpt_line *line, const struct vpt_packet *p)
 	};
 
 	put_name(line, types, sizeof(types) / sizeof(types[0]), p->value, "type ");
-	vpt_line_text(line, p->flag ? " 4-byte" : " 8-byte");
+	vpti_line_text(line, p->flag ? " 4-byte" : " 8-byte");
 }
 
-static void put_cfe(struct vpt_line *line, const struct vpt_packet *p)
+static void put_cfe(struct vpti_line *line, const struct vpt_packet *p)
 {
 	/* Table 33-50. */
 	static const char *const types[] = {
@@ -62,92 +62,92 @@ static void put_cfe(struct vpt_line *line, const struct vpt_packet *p)
 
 	put_name(line, types, sizeof(types) / sizeof(types[0]), p->value, "type ");
 	if (p->aux || (p->value < 32 && has_vector >> p->value & 1))
-		vpt_line_hex(line, " vector ", p->aux);
-	vpt_line_flag(line, p->flag, " IP");
+		vpti_line_hex(line, " vector ", p->aux);
+	vpti_line_flag(line, p->flag, " IP");
 }
 
-static void put_evd(struct vpt_line *line, const struct vpt_packet *p)
+static void put_evd(struct vpti_line *line, const struct vpt_packet *p)
 {
 	static const char *const types[] = {"PFA", "VMXQ", "VMXR"};
 
 	put_name(line, types, 3, p->aux, "type ");
-	vpt_line_hex(line, " ", p->value);
+	vpti_line_hex(line, " ", p->value);
 }
 
-static void put_trig(struct vpt_line *line, const struct vpt_packet *p)
+static void put_trig(struct vpti_line *line, const struct vpt_packet *p)
 {
-	vpt_line_hex(line, "", p->aux & 0xff);
-	vpt_line_flag(line, p->aux & VPT_TRIG_MULT, " mult");
+	vpti_line_hex(line, "", p->aux & 0xff);
+	vpti_line_flag(line, p->aux & VPT_TRIG_MULT, " mult");
 	if (p->bits) {
-		vpt_line_text(line, " icnt ");
-		vpt_line_digits(line, p->value, 10, 1);
+		vpti_line_text(line, " icnt ");
+		vpti_line_digits(line, p->value, 10, 1);
 	}
-	vpt_line_flag(line, p->flag, " IP");
+	vpti_line_flag(line, p->flag, " IP");
 }
 
-static void put_sized(struct vpt_line *line, const struct vpt_packet *p)
+static void put_sized(struct vpti_line *line, const struct vpt_packet *p)
 {
-	vpt_line_digits(line, p->bits / 8u, 10, 1);
-	vpt_line_hex(line, ": ", p->value);
-	vpt_line_flag(line, p->flag, " IP");
+	vpti_line_digits(line, p->bits / 8u, 10, 1);
+	vpti_line_hex(line, ": ", p->value);
+	vpti_line_flag(line, p->flag, " IP");
 }
 
-static void put_payload(struct vpt_line *line, const struct vpt_packet *p)
+static void put_payload(struct vpti_line *line, const struct vpt_packet *p)
 {
 	switch (p->kind) {
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
-		vpt_line_outcomes(line, p->value, p->bits);
+		vpti_line_outcomes(line, p->value, p->bits);
 		break;
 	case VPT_PKT_TIP:
 	case VPT_PKT_TIP_PGE:
 	case VPT_PKT_TIP_PGD:
 	case VPT_PKT_FUP:
-		vpt_line_digits(line, p->ip_bytes, 10, 1);
-		vpt_line_char(line, ':');
+		vpti_line_digits(line, p->ip_bytes, 10, 1);
+		vpti_line_char(line, ':');
 		if (p->ip_bytes != VPT_IP_SUPPRESSED)
-			vpt_line_hex(line, " ", p->value);
+			vpti_line_hex(line, " ", p->value);
 		break;
 	case VPT_PKT_PIP:
-		vpt_line_hex(line, "", p->value);
-		vpt_line_flag(line, p->flag, " NR");
+		vpti_line_hex(line, "", p->value);
+		vpti_line_flag(line, p->flag, " NR");
 		break;
 	case VPT_PKT_MODE_EXEC:
 		put_mode_exec(line, p->value);
 		break;
 	case VPT_PKT_MODE_TSX:
-		vpt_line_text(line, p->value & 1 ? "InTX=1" : "InTX=0");
-		vpt_line_text(line, p->value & 2 ? " TXAbort=1" : " TXAbort=0");
+		vpti_line_text(line, p->value & 1 ? "InTX=1" : "InTX=0");
+		vpti_line_text(line, p->value & 2 ? " TXAbort=1" : " TXAbort=0");
 		break;
 	case VPT_PKT_CBR:
 	case VPT_PKT_CYC:
-		vpt_line_digits(line, p->value, 10, 1);
+		vpti_line_digits(line, p->value, 10, 1);
 		break;
 	case VPT_PKT_TMA:
-		vpt_line_hex(line, "CTC ", p->value);
-		vpt_line_hex(line, " FC ", p->aux);
+		vpti_line_hex(line, "CTC ", p->value);
+		vpti_line_hex(line, " FC ", p->aux);
 		break;
 	case VPT_PKT_TSC:
 	case VPT_PKT_MTC:
 	case VPT_PKT_VMCS:
 	case VPT_PKT_MNT:
-		vpt_line_hex(line, "", p->value);
+		vpti_line_hex(line, "", p->value);
 		break;
 	case VPT_PKT_PTW:
 		put_sized(line, p);
 		break;
 	case VPT_PKT_EXSTOP:
 	case VPT_PKT_BEP:
-		vpt_line_flag(line, p->flag, "IP");
+		vpti_line_flag(line, p->flag, "IP");
 		break;
 	case VPT_PKT_MWAIT:
-		vpt_line_hex(line, "hints ", p->value);
-		vpt_line_hex(line, " ext ", p->aux);
+		vpti_line_hex(line, "hints ", p->value);
+		vpti_line_hex(line, " ext ", p->aux);
 		break;
 	case VPT_PKT_PWRE:
-		vpt_line_hex(line, "state ", p->value >> 4 & 0xf);
-		vpt_line_hex(line, " sub ", p->value & 0xf);
-		vpt_line_flag(line, p->flag, " HW");
+		vpti_line_hex(line, "state ", p->value >> 4 & 0xf);
+		vpti_line_hex(line, " sub ", p->value & 0xf);
+		vpti_line_flag(line, p->flag, " HW");
 		break;
 	case VPT_PKT_PWRX:
 		put_pwrx(line, p);
@@ -156,8 +156,8 @@ static void put_payload(struct vpt_line *line, const struct vpt_packet *p)
 		put_bbp(line, p);
 		break;
 	case VPT_PKT_BIP:
-		vpt_line_digits(line, p->aux, 16, 2);
-		vpt_line_hex(line, ": ", p->value);
+		vpti_line_digits(line, p->aux, 16, 2);
+		vpti_line_hex(line, ": ", p->value);
 		break;
 	case VPT_PKT_CFE:
 		put_cfe(line, p);
@@ -186,9 +186,9 @@ const char *vpt_pkt_name(enum vpt_pkt_kind kind)
 
 size_t vpt_packet_format(char *text, size_t size, const struct vpt_packet *packet)
 {
-	struct vpt_line line = {text, size, 0};
-	size_t name_end = vpt_line_name(&line, vpt_pkt_name(packet->kind), NAME_WIDTH);
+	struct vpti_line line = {text, size, 0};
+	size_t name_end = vpti_line_name(&line, vpt_pkt_name(packet->kind), NAME_WIDTH);
 
 	put_payload(&line, packet);
-	return vpt_line_end(&line, name_end, NAME_WIDTH);
+	return vpti_line_end(&line, name_end, NAME_WIDTH);
 }

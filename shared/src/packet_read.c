@@ -48,14 +48,14 @@ static enum vpt_status read_ip(struct vpt_packet *p, enum vpt_pkt_kind kind, con
 	if (status)
 		return status;
 	p->ip_bytes = (uint8_t)ip_bytes;
-	p->value = vpt_get_le(buf + 1, payload[ip_bytes]);
+	p->value = vpti_get_le(buf + 1, payload[ip_bytes]);
 	return VPT_OK;
 }
 
 /* [PKT-CYC-EXP] */
 static enum vpt_status read_cyc(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
-	bool more = buf[0] & VPT_CYC_EXP_FIRST;
+	bool more = buf[0] & VPTI_CYC_EXP_FIRST;
 	unsigned int size = 1, shift = 5;
 
 	p->value = buf[0] >> 3;
@@ -70,7 +70,7 @@ static enum vpt_status read_cyc(struct vpt_packet *p, const uint8_t *buf, size_t
 		if (part << shift >> shift != part)
 			return VPT_E_BAD_PACKET;
 		p->value |= part << shift;
-		more = buf[size] & VPT_CYC_EXP;
+		more = buf[size] & VPTI_CYC_EXP;
 		shift += 7;
 		size++;
 	}
@@ -82,11 +82,11 @@ static enum vpt_status read_mode(struct vpt_packet *p, const uint8_t *buf, size_
 {
 	if (len < 2)
 		return VPT_E_EOS;
-	switch (buf[1] >> VPT_MODE_LEAF_SHIFT) {
-	case VPT_MODE_LEAF_EXEC:
+	switch (buf[1] >> VPTI_MODE_LEAF_SHIFT) {
+	case VPTI_MODE_LEAF_EXEC:
 		p->value = buf[1] & 0x07;
 		return take(p, VPT_PKT_MODE_EXEC, 2, len);
-	case VPT_MODE_LEAF_TSX:
+	case VPTI_MODE_LEAF_TSX:
 		p->value = buf[1] & 0x03;
 		return take(p, VPT_PKT_MODE_TSX, 2, len);
 	default:
@@ -107,7 +107,7 @@ static enum vpt_status read_psb(struct vpt_packet *p, const uint8_t *buf, size_t
 
 static enum vpt_status read_ptw(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
-	unsigned int code = (buf[1] & VPT_PTW_SIZE_MASK) >> VPT_PTW_SIZE_SHIFT;
+	unsigned int code = (buf[1] & VPTI_PTW_SIZE_MASK) >> VPTI_PTW_SIZE_SHIFT;
 	unsigned int bytes = 4u << code;
 	enum vpt_status status;
 
@@ -117,9 +117,9 @@ static enum vpt_status read_ptw(struct vpt_packet *p, const uint8_t *buf, size_t
 	status = take(p, VPT_PKT_PTW, 2 + bytes, len);
 	if (status)
 		return status;
-	p->flag = buf[1] & VPT_EXT_IP;
+	p->flag = buf[1] & VPTI_EXT_IP;
 	p->bits = (uint8_t)(8 * bytes);
-	p->value = vpt_get_le(buf + 2, bytes);
+	p->value = vpti_get_le(buf + 2, bytes);
 	return VPT_OK;
 }
 
@@ -127,11 +127,11 @@ static enum vpt_status read_mnt(struct vpt_packet *p, const uint8_t *buf, size_t
 {
 	enum vpt_status status;
 
-	if (len > 2 && buf[2] != VPT_MNT_THIRD)
+	if (len > 2 && buf[2] != VPTI_MNT_THIRD)
 		return VPT_E_BAD_PACKET;
 	status = take(p, VPT_PKT_MNT, 11, len);
 	if (!status)
-		p->value = vpt_get_le(buf + 3, 8);
+		p->value = vpti_get_le(buf + 3, 8);
 	return status;
 }
 
@@ -139,39 +139,39 @@ static enum vpt_status read_mnt(struct vpt_packet *p, const uint8_t *buf, size_t
 static enum vpt_status ext_kind(struct vpt_packet *p, unsigned int op, size_t len)
 {
 	switch (op) {
-	case VPT_EXT_PSBEND:
+	case VPTI_EXT_PSBEND:
 		return take(p, VPT_PKT_PSBEND, 2, len);
-	case VPT_EXT_TNT_64:
+	case VPTI_EXT_TNT_64:
 		return take(p, VPT_PKT_TNT_64, 8, len);
-	case VPT_EXT_PIP:
+	case VPTI_EXT_PIP:
 		return take(p, VPT_PKT_PIP, 8, len);
-	case VPT_EXT_TRACE_STOP:
+	case VPTI_EXT_TRACE_STOP:
 		return take(p, VPT_PKT_TRACE_STOP, 2, len);
-	case VPT_EXT_CBR:
+	case VPTI_EXT_CBR:
 		return take(p, VPT_PKT_CBR, 4, len);
-	case VPT_EXT_TMA:
+	case VPTI_EXT_TMA:
 		return take(p, VPT_PKT_TMA, 7, len);
-	case VPT_EXT_VMCS:
+	case VPTI_EXT_VMCS:
 		return take(p, VPT_PKT_VMCS, 7, len);
-	case VPT_EXT_OVF:
+	case VPTI_EXT_OVF:
 		return take(p, VPT_PKT_OVF, 2, len);
-	case VPT_EXT_EXSTOP:
-	case VPT_EXT_EXSTOP | VPT_EXT_IP:
+	case VPTI_EXT_EXSTOP:
+	case VPTI_EXT_EXSTOP | VPTI_EXT_IP:
 		return take(p, VPT_PKT_EXSTOP, 2, len);
-	case VPT_EXT_MWAIT:
+	case VPTI_EXT_MWAIT:
 		return take(p, VPT_PKT_MWAIT, 10, len);
-	case VPT_EXT_PWRE:
+	case VPTI_EXT_PWRE:
 		return take(p, VPT_PKT_PWRE, 4, len);
-	case VPT_EXT_PWRX:
+	case VPTI_EXT_PWRX:
 		return take(p, VPT_PKT_PWRX, 7, len);
-	case VPT_EXT_BBP:
+	case VPTI_EXT_BBP:
 		return take(p, VPT_PKT_BBP, 3, len);
-	case VPT_EXT_BEP:
-	case VPT_EXT_BEP | VPT_EXT_IP:
+	case VPTI_EXT_BEP:
+	case VPTI_EXT_BEP | VPTI_EXT_IP:
 		return take(p, VPT_PKT_BEP, 2, len);
-	case VPT_EXT_CFE:
+	case VPTI_EXT_CFE:
 		return take(p, VPT_PKT_CFE, 4, len);
-	case VPT_EXT_EVD:
+	case VPTI_EXT_EVD:
 		return take(p, VPT_PKT_EVD, 11, len);
 	default:
 		return VPT_E_BAD_PACKET;
@@ -183,24 +183,24 @@ static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
 {
 	switch (p->kind) {
 	case VPT_PKT_TNT_64:
-		return split_tnt(p, vpt_get_le(buf + 2, 6));
+		return split_tnt(p, vpti_get_le(buf + 2, 6));
 	case VPT_PKT_PIP:
-		p->value = vpt_get_le(buf + 2, 6) << 4 & VPT_PIP_CR3_MASK;
+		p->value = vpti_get_le(buf + 2, 6) << 4 & VPTI_PIP_CR3_MASK;
 		p->flag = buf[2] & 1;
 		break;
 	case VPT_PKT_CBR:
 		p->value = buf[2];
 		break;
 	case VPT_PKT_TMA:
-		p->value = vpt_get_le(buf + 2, 2);
-		p->aux = (uint16_t)(vpt_get_le(buf + 5, 2) & 0x1ff);
+		p->value = vpti_get_le(buf + 2, 2);
+		p->aux = (uint16_t)(vpti_get_le(buf + 5, 2) & 0x1ff);
 		break;
 	case VPT_PKT_VMCS:
-		p->value = vpt_get_le(buf + 2, 5) << 12;
+		p->value = vpti_get_le(buf + 2, 5) << 12;
 		break;
 	case VPT_PKT_EXSTOP:
 	case VPT_PKT_BEP:
-		p->flag = buf[1] & VPT_EXT_IP;
+		p->flag = buf[1] & VPTI_EXT_IP;
 		break;
 	case VPT_PKT_MWAIT:
 		p->value = buf[2];
@@ -220,12 +220,12 @@ static enum vpt_status ext_fields(struct vpt_packet *p, const uint8_t *buf)
 		break;
 	case VPT_PKT_CFE:
 		p->value = buf[2] & 0x1f;
-		p->flag = buf[2] & VPT_EXT_IP;
+		p->flag = buf[2] & VPTI_EXT_IP;
 		p->aux = buf[3];
 		break;
 	case VPT_PKT_EVD:
 		p->aux = buf[2] & 0x3f;
-		p->value = vpt_get_le(buf + 3, 8);
+		p->value = vpti_get_le(buf + 3, 8);
 		break;
 	default:
 		break;
@@ -239,11 +239,11 @@ static enum vpt_status read_ext(struct vpt_packet *p, const uint8_t *buf, size_t
 
 	if (len < 2)
 		return VPT_E_EOS;
-	if (buf[1] == VPT_EXT_PSB)
+	if (buf[1] == VPTI_EXT_PSB)
 		return read_psb(p, buf, len);
-	if (buf[1] == VPT_EXT_MNT)
+	if (buf[1] == VPTI_EXT_MNT)
 		return read_mnt(p, buf, len);
-	if ((buf[1] & 0x1f) == VPT_EXT_PTW)
+	if ((buf[1] & 0x1f) == VPTI_EXT_PTW)
 		return read_ptw(p, buf, len);
 	status = ext_kind(p, buf[1], len);
 	return status ? status : ext_fields(p, buf);
@@ -257,15 +257,15 @@ static enum vpt_status read_trig(struct vpt_packet *p, const uint8_t *buf, size_
 
 	if (len < 2)
 		return VPT_E_EOS;
-	counts = buf[1] & VPT_TRIG_ICNTV;
+	counts = buf[1] & VPTI_TRIG_ICNTV;
 	status = take(p, VPT_PKT_TRIG, counts ? 5 : 3, len);
 	if (status)
 		return status;
-	p->flag = buf[1] & VPT_TRIG_IP;
-	p->aux = (uint16_t)(buf[2] | (buf[1] & VPT_TRIG_MORE ? VPT_TRIG_MULT : 0));
+	p->flag = buf[1] & VPTI_TRIG_IP;
+	p->aux = (uint16_t)(buf[2] | (buf[1] & VPTI_TRIG_MORE ? VPT_TRIG_MULT : 0));
 	if (counts) {
 		p->bits = 16;
-		p->value = vpt_get_le(buf + 3, 2);
+		p->value = vpti_get_le(buf + 3, 2);
 	}
 	return VPT_OK;
 }
@@ -276,27 +276,27 @@ static enum vpt_status read_timing_mode(struct vpt_packet *p, const uint8_t *buf
 	enum vpt_status status;
 
 	switch (buf[0]) {
-	case VPT_OP_TSC:
+	case VPTI_OP_TSC:
 		status = take(p, VPT_PKT_TSC, 8, len);
 		break;
-	case VPT_OP_MTC:
+	case VPTI_OP_MTC:
 		status = take(p, VPT_PKT_MTC, 2, len);
 		break;
-	case VPT_OP_MODE:
+	case VPTI_OP_MODE:
 		return read_mode(p, buf, len);
-	case VPT_OP_TRIG:
+	case VPTI_OP_TRIG:
 		return read_trig(p, buf, len);
 	default:
 		return VPT_E_BAD_PACKET;
 	}
 	if (!status)
-		p->value = vpt_get_le(buf + 1, p->size - 1u);
+		p->value = vpti_get_le(buf + 1, p->size - 1u);
 	return status;
 }
 
 static enum vpt_status read_odd(struct vpt_packet *p, const uint8_t *buf, size_t len)
 {
-	if ((buf[0] & VPT_CYC_LOW) == VPT_CYC_LOW)
+	if ((buf[0] & VPTI_CYC_LOW) == VPTI_CYC_LOW)
 		return read_cyc(p, buf, len);
 	switch (buf[0] & 0x1f) {
 	case VPT_OP_TIP:
@@ -324,9 +324,9 @@ static enum vpt_status read_bip(struct vpt_packet *p, bool four_bytes, const uin
 
 	if (status)
 		return status;
-	p->aux = (uint16_t)(buf[0] >> VPT_BIP_ID_SHIFT);
+	p->aux = (uint16_t)(buf[0] >> VPTI_BIP_ID_SHIFT);
 	p->bits = (uint8_t)(8 * bytes);
-	p->value = vpt_get_le(buf + 1, bytes);
+	p->value = vpti_get_le(buf + 1, bytes);
 	return VPT_OK;
 }
 
@@ -339,12 +339,12 @@ static enum vpt_status read_any(const struct vpt_parser *parser, struct vpt_pack
 		return VPT_E_EOS;
 	if (buf[0] & 1)
 		return read_odd(p, buf, len);
-	if (buf[0] == VPT_OP_EXT)
+	if (buf[0] == VPTI_OP_EXT)
 		return read_ext(p, buf, len);
-	if (buf[0] == VPT_OP_PAD)
+	if (buf[0] == VPTI_OP_PAD)
 		return take(p, VPT_PKT_PAD, 1, len);
 	/* [PKT-BLOCK-OPEN] */
-	if (parser->in_block && (buf[0] & 0x07) == VPT_BIP_LOW)
+	if (parser->in_block && (buf[0] & 0x07) == VPTI_BIP_LOW)
 		return read_bip(p, parser->block_4_bytes, buf, len);
 	status = take(p, VPT_PKT_TNT_8, 1, len);
 	return status ? status : split_tnt(p, buf[0] >> 1);

@@ -11,7 +11,7 @@ static size_t psb_pairs(const uint8_t *buf, size_t len)
 {
 	size_t n = 0;
 
-	while (len >= 2 * n + 2 && buf[2 * n] == VPT_OP_EXT && buf[2 * n + 1] == VPT_EXT_PSB)
+	while (len >= 2 * n + 2 && buf[2 * n] == VPTI_OP_EXT && buf[2 * n + 1] == VPTI_EXT_PSB)
 		n++;
 	return n;
 }
@@ -25,8 +25,8 @@ size_t vpt_packet_find_psb(const uint8_t *buf, size_t len)
 		uint8_t last = buf[i + PSB_BYTES - 1];
 		size_t pairs;
 
-		if (last != VPT_EXT_PSB) {
-			i += last == VPT_OP_EXT ? 1 : PSB_BYTES;
+		if (last != VPTI_EXT_PSB) {
+			i += last == VPTI_OP_EXT ? 1 : PSB_BYTES;
 			continue;
 		}
 		pairs = psb_pairs(buf + i, len - i);

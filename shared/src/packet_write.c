@@ -10,7 +10,7 @@ static size_t put_ext(uint8_t *buf, size_t size, unsigned int op, uint64_t value
 		      unsigned int bytes)
 {
 	vpt_memset(buf, 0, size);
-	buf[0] = VPT_OP_EXT;
+	buf[0] = VPTI_OP_EXT;
 	buf[1] = (uint8_t)op;
 	vpt_put_le(buf + 2, value, bytes);
 	return size;
@@ -22,7 +22,7 @@ static size_t put_tnt(uint8_t *buf, const struct vpt_packet *p)
 	unsigned int most = is_long ? VPT_TNT64_MAX : VPT_TNT8_MAX;
 
 	/* [PKT-TNT-STOP] An empty TNT does not exist. */
-	if (!p->bits || p->bits > most || !vpt_fits(p->value, p->bits))
+	if (!p->bits || p->bits > most || !vpti_fits(p->value, p->bits))
 		return 0;
 	if (is_long)
 		return vpt_encode_tnt64(buf, VPT_BIT64(p->bits) | p->value);
@@ -36,7 +36,7 @@ static size_t put_ip(uint8_t *buf, const struct vpt_packet *p)
 
 	if (p->ip_bytes > 7 || payload_bits[p->ip_bytes] == 0xff)
 		return 0;
-	if (!vpt_fits(p->value, payload_bits[p->ip_bytes]))
+	if (!vpti_fits(p->value, payload_bits[p->ip_bytes]))
 		return 0;
 	switch (p->kind) {
 	case VPT_PKT_TIP_PGE:
@@ -58,18 +58,18 @@ static size_t put_ip(uint8_t *buf, const struct vpt_packet *p)
 static size_t put_mode(uint8_t *buf, const struct vpt_packet *p)
 {
 	bool tsx = p->kind == VPT_PKT_MODE_TSX;
-	unsigned int leaf = tsx ? VPT_MODE_LEAF_TSX : VPT_MODE_LEAF_EXEC;
+	unsigned int leaf = tsx ? VPTI_MODE_LEAF_TSX : VPTI_MODE_LEAF_EXEC;
 
-	if (!vpt_fits(p->value, tsx ? 2 : 3))
+	if (!vpti_fits(p->value, tsx ? 2 : 3))
 		return 0;
-	buf[0] = VPT_OP_MODE;
-	buf[1] = (uint8_t)(leaf << VPT_MODE_LEAF_SHIFT | p->value);
+	buf[0] = VPTI_OP_MODE;
+	buf[1] = (uint8_t)(leaf << VPTI_MODE_LEAF_SHIFT | p->value);
 	return 2;
 }
 
 static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned int bytes)
 {
-	if (!vpt_fits(value, 8 * bytes))
+	if (!vpti_fits(value, 8 * bytes))
 		return 0;
 	buf[0] = (uint8_t)op;
 	vpt_put_le(buf + 1, value, bytes);
@@ -78,9 +78,9 @@ static size_t put_plain(uint8_t *buf, unsigned int op, uint64_t value, unsigned 
 
 static size_t put_tma(uint8_t *buf, const struct vpt_packet *p)
 {
-	if (!vpt_fits(p->value, 16) || !vpt_fits(p->aux, 9))
+	if (!vpti_fits(p->value, 16) || !vpti_fits(p->aux, 9))
 		return 0;
-	put_ext(buf, 7, VPT_EXT_TMA, p->value, 2);
+	put_ext(buf, 7, VPTI_EXT_TMA, p->value, 2);
 	vpt_put_le(buf + 5, p->aux, 2);
 	return 7;
 }
@@ -88,38 +88,38 @@ static size_t put_tma(uint8_t *buf, const struct vpt_packet *p)
 /* [PKT-PTW-BYTES] */
 static size_t put_ptw(uint8_t *buf, const struct vpt_packet *p)
 {
-	unsigned int op = VPT_EXT_PTW | (p->flag ? VPT_EXT_IP : 0);
+	unsigned int op = VPTI_EXT_PTW | (p->flag ? VPTI_EXT_IP : 0);
 
-	if ((p->bits != 32 && p->bits != 64) || !vpt_fits(p->value, p->bits))
+	if ((p->bits != 32 && p->bits != 64) || !vpti_fits(p->value, p->bits))
 		return 0;
-	op |= (unsigned int)(p->bits == 64) << VPT_PTW_SIZE_SHIFT;
+	op |= (unsigned int)(p->bits == 64) << VPTI_PTW_SIZE_SHIFT;
 	return put_ext(buf, 2 + p->bits / 8u, op, p->value, p->bits / 8u);
 }
 
 static size_t put_bip(uint8_t *buf, const struct vpt_packet *p)
 {
-	if ((p->bits != 32 && p->bits != 64) || !vpt_fits(p->value, p->bits) ||
-	    !vpt_fits(p->aux, 5))
+	if ((p->bits != 32 && p->bits != 64) || !vpti_fits(p->value, p->bits) ||
+	    !vpti_fits(p->aux, 5))
 		return 0;
-	return put_plain(buf, (unsigned int)p->aux << VPT_BIP_ID_SHIFT | VPT_BIP_LOW, p->value,
+	return put_plain(buf, (unsigned int)p->aux << VPTI_BIP_ID_SHIFT | VPTI_BIP_LOW, p->value,
 			 p->bits / 8u);
 }
 
 static size_t put_power(uint8_t *buf, const struct vpt_packet *p)
 {
-	if (!vpt_fits(p->value, 8))
+	if (!vpti_fits(p->value, 8))
 		return 0;
 	switch (p->kind) {
 	case VPT_PKT_MWAIT:
-		if (!vpt_fits(p->aux, 2))
+		if (!vpti_fits(p->aux, 2))
 			return 0;
-		return put_ext(buf, 10, VPT_EXT_MWAIT, p->value | (uint64_t)p->aux << 32, 8);
+		return put_ext(buf, 10, VPTI_EXT_MWAIT, p->value | (uint64_t)p->aux << 32, 8);
 	case VPT_PKT_PWRE:
-		return put_ext(buf, 4, VPT_EXT_PWRE, p->value << 8 | (p->flag ? 0x80 : 0), 2);
+		return put_ext(buf, 4, VPTI_EXT_PWRE, p->value << 8 | (p->flag ? 0x80 : 0), 2);
 	default:
-		if (!vpt_fits(p->aux, 4))
+		if (!vpti_fits(p->aux, 4))
 			return 0;
-		return put_ext(buf, 7, VPT_EXT_PWRX, p->value | (uint64_t)p->aux << 8, 5);
+		return put_ext(buf, 7, VPTI_EXT_PWRX, p->value | (uint64_t)p->aux << 8, 5);
 	}
 }
 
@@ -127,14 +127,14 @@ static size_t put_power(uint8_t *buf, const struct vpt_packet *p)
 static size_t put_event(uint8_t *buf, const struct vpt_packet *p)
 {
 	if (p->kind == VPT_PKT_CFE) {
-		if (!vpt_fits(p->value, 5) || !vpt_fits(p->aux, 8))
+		if (!vpti_fits(p->value, 5) || !vpti_fits(p->aux, 8))
 			return 0;
-		return put_ext(buf, 4, VPT_EXT_CFE,
-			       p->value | (p->flag ? VPT_EXT_IP : 0) | (uint64_t)p->aux << 8, 2);
+		return put_ext(buf, 4, VPTI_EXT_CFE,
+			       p->value | (p->flag ? VPTI_EXT_IP : 0) | (uint64_t)p->aux << 8, 2);
 	}
-	if (!vpt_fits(p->aux, 6))
+	if (!vpti_fits(p->aux, 6))
 		return 0;
-	put_ext(buf, 11, VPT_EXT_EVD, p->aux, 1);
+	put_ext(buf, 11, VPTI_EXT_EVD, p->aux, 1);
 	vpt_put_le(buf + 3, p->value, 8);
 	return 11;
 }
@@ -142,11 +142,12 @@ static size_t put_event(uint8_t *buf, const struct vpt_packet *p)
 /* [PKT-TRIG] */
 static size_t put_trig(uint8_t *buf, const struct vpt_packet *p)
 {
-	if ((p->bits != 0 && p->bits != 16) || !vpt_fits(p->value, p->bits) || !vpt_fits(p->aux, 9))
+	if ((p->bits != 0 && p->bits != 16) || !vpti_fits(p->value, p->bits) ||
+	    !vpti_fits(p->aux, 9))
 		return 0;
-	buf[0] = VPT_OP_TRIG;
-	buf[1] = (uint8_t)((p->flag ? VPT_TRIG_IP : 0) | (p->bits ? VPT_TRIG_ICNTV : 0) |
-			   (p->aux & VPT_TRIG_MULT ? VPT_TRIG_MORE : 0));
+	buf[0] = VPTI_OP_TRIG;
+	buf[1] = (uint8_t)((p->flag ? VPTI_TRIG_IP : 0) | (p->bits ? VPTI_TRIG_ICNTV : 0) |
+			   (p->aux & VPT_TRIG_MULT ? VPTI_TRIG_MORE : 0));
 	buf[2] = (uint8_t)p->aux;
 	vpt_put_le(buf + 3, p->value, p->bits / 8u);
 	return 3 + p->bits / 8u;
@@ -157,13 +158,13 @@ static size_t put_psb(uint8_t *buf)
 	unsigned int i;
 
 	for (i = 0; i < 16; i += 2)
-		put_ext(buf + i, 2, VPT_EXT_PSB, 0, 0);
+		put_ext(buf + i, 2, VPTI_EXT_PSB, 0, 0);
 	return 16;
 }
 
 static size_t put_mnt(uint8_t *buf, uint64_t payload)
 {
-	put_ext(buf, 11, VPT_EXT_MNT, VPT_MNT_THIRD, 1);
+	put_ext(buf, 11, VPTI_EXT_MNT, VPTI_MNT_THIRD, 1);
 	vpt_put_le(buf + 3, payload, 8);
 	return 11;
 }
@@ -171,23 +172,23 @@ static size_t put_mnt(uint8_t *buf, uint64_t payload)
 /* [PKT-PIP] CR3[51:5] stands above NR in bit 0, so four places below its own. */
 static size_t put_pip(uint8_t *buf, const struct vpt_packet *p)
 {
-	if (p->value & ~VPT_PIP_CR3_MASK)
+	if (p->value & ~VPTI_PIP_CR3_MASK)
 		return 0;
-	return put_ext(buf, 8, VPT_EXT_PIP, p->value >> 4 | (p->flag ? 1 : 0), 6);
+	return put_ext(buf, 8, VPTI_EXT_PIP, p->value >> 4 | (p->flag ? 1 : 0), 6);
 }
 
 size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 {
 	const struct vpt_packet *p = packet;
-	unsigned int ip = p->flag ? VPT_EXT_IP : 0;
+	unsigned int ip = p->flag ? VPTI_EXT_IP : 0;
 
 	switch (p->kind) {
 	case VPT_PKT_PAD:
-		return put_plain(buf, VPT_OP_PAD, 0, 0);
+		return put_plain(buf, VPTI_OP_PAD, 0, 0);
 	case VPT_PKT_PSB:
 		return put_psb(buf);
 	case VPT_PKT_PSBEND:
-		return put_ext(buf, 2, VPT_EXT_PSBEND, 0, 0);
+		return put_ext(buf, 2, VPTI_EXT_PSBEND, 0, 0);
 	case VPT_PKT_TNT_8:
 	case VPT_PKT_TNT_64:
 		return put_tnt(buf, p);
@@ -202,39 +203,39 @@ size_t vpt_packet_write(uint8_t *buf, const struct vpt_packet *packet)
 	case VPT_PKT_MODE_TSX:
 		return put_mode(buf, p);
 	case VPT_PKT_TRACE_STOP:
-		return put_ext(buf, 2, VPT_EXT_TRACE_STOP, 0, 0);
+		return put_ext(buf, 2, VPTI_EXT_TRACE_STOP, 0, 0);
 	case VPT_PKT_CBR:
-		return vpt_fits(p->value, 8) ? put_ext(buf, 4, VPT_EXT_CBR, p->value, 1) : 0;
+		return vpti_fits(p->value, 8) ? put_ext(buf, 4, VPTI_EXT_CBR, p->value, 1) : 0;
 	case VPT_PKT_TSC:
-		return put_plain(buf, VPT_OP_TSC, p->value, 7);
+		return put_plain(buf, VPTI_OP_TSC, p->value, 7);
 	case VPT_PKT_MTC:
-		return put_plain(buf, VPT_OP_MTC, p->value, 1);
+		return put_plain(buf, VPTI_OP_MTC, p->value, 1);
 	case VPT_PKT_TMA:
 		return put_tma(buf, p);
 	case VPT_PKT_CYC:
 		return vpt_encode_cyc(buf, p->value);
 	case VPT_PKT_VMCS:
-		if (p->value & ~VPT_VMCS_PTR_MASK)
+		if (p->value & ~VPTI_VMCS_PTR_MASK)
 			return 0;
-		return put_ext(buf, 7, VPT_EXT_VMCS, p->value >> 12, 5);
+		return put_ext(buf, 7, VPTI_EXT_VMCS, p->value >> 12, 5);
 	case VPT_PKT_OVF:
-		return put_ext(buf, 2, VPT_EXT_OVF, 0, 0);
+		return put_ext(buf, 2, VPTI_EXT_OVF, 0, 0);
 	case VPT_PKT_MNT:
 		return put_mnt(buf, p->value);
 	case VPT_PKT_PTW:
 		return put_ptw(buf, p);
 	case VPT_PKT_EXSTOP:
-		return put_ext(buf, 2, VPT_EXT_EXSTOP | ip, 0, 0);
+		return put_ext(buf, 2, VPTI_EXT_EXSTOP | ip, 0, 0);
 	case VPT_PKT_MWAIT:
 	case VPT_PKT_PWRE:
 	case VPT_PKT_PWRX:
 		return put_power(buf, p);
 	case VPT_PKT_BBP:
-		return vpt_fits(p->value, 5) ? put_ext(buf, 3, VPT_EXT_BBP, p->value | ip, 1) : 0;
+		return vpti_fits(p->value, 5) ? put_ext(buf, 3, VPTI_EXT_BBP, p->value | ip, 1) : 0;
 	case VPT_PKT_BIP:
 		return put_bip(buf, p);
 	case VPT_PKT_BEP:
-		return put_ext(buf, 2, VPT_EXT_BEP | ip, 0, 0);
+		return put_ext(buf, 2, VPTI_EXT_BEP | ip, 0, 0);
 	case VPT_PKT_CFE:
 	case VPT_PKT_EVD:
 		return put_event(buf, p);

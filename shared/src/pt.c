@@ -35,14 +35,14 @@ static void sync_status(struct vpt_pt *pt)
 static void set_trigger(struct vpt_pt *pt, bool trigger_en)
 {
 	pt->trigger_en = trigger_en;
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 	sync_status(pt);
 	if (pt->ops->trigger)
 		pt->ops->trigger(pt->opaque, trigger_en);
 }
 
 /* [GEN-PEND-PSB PRES-PSB-CAUSES] A PSB+ that the end of the trace forestalls is owed. */
-void vpt_gen_note_pending_psb(struct vpt_pt *pt)
+void vpti_gen_note_pending_psb(struct vpt_pt *pt)
 {
 	if (VPT_CTL_GET(pt->rtit.ctl, INJECT_PSB_PMI) && pt->psb_bytes >= pt->psb_period)
 		pt->rtit.status |= VPT_STATUS_MASK(PEND_PSB);
@@ -57,12 +57,12 @@ static void sync_output(struct vpt_pt *pt)
 	vpt_output_sync(&pt->out, &pt->rtit);
 }
 
-void vpt_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
+void vpti_gen_halt(struct vpt_pt *pt, uint64_t status_bit)
 {
 	pt->rtit.status |= status_bit;
 	pt->tnt = 1;
-	vpt_gen_drop_tips(pt);
-	vpt_gen_note_pending_psb(pt);
+	vpti_gen_drop_tips(pt);
+	vpti_gen_note_pending_psb(pt);
 	sync_output(pt);
 	set_trigger(pt, false);
 }
@@ -76,14 +76,14 @@ static void leave_vmx(struct vpt_pt *pt)
 static void idle(struct vpt_pt *pt)
 {
 	pt->tnt = 1;
-	vpt_gen_drop_tips(pt);
+	vpti_gen_drop_tips(pt);
 	pt->tnt_full = VPT_BIT64(VPT_TNT_GATHER);
 	pt->context_en = false;
 	pt->filter_en = false;
 	pt->last_ip_valid = false;
 	pt->mode_exec = VPT_MODE_UNKNOWN;
 	vpt_retstack_clear(&pt->retstack);
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 }
 
 void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vpt_pt_ops *ops,
@@ -105,7 +105,7 @@ void vpt_pt_init(struct vpt_pt *pt, const struct vpt_caps *caps, const struct vp
 	idle(pt);
 }
 
-bool vpt_gen_options_ok(const struct vpt_pt_options *options)
+bool vpti_gen_options_ok(const struct vpt_pt_options *options)
 {
 	bool cyc_ok = !options->cyc_bits || (options->cyc_bits >= 8 && options->cyc_bits <= 32);
 	bool buffer_ok = !options->buffer_bytes || (options->buffer_bytes >= VPT_BUFFER_MIN &&
@@ -116,14 +116,14 @@ bool vpt_gen_options_ok(const struct vpt_pt_options *options)
 
 enum vpt_status vpt_pt_set_options(struct vpt_pt *pt, const struct vpt_pt_options *options)
 {
-	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || !vpt_gen_options_ok(options))
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || !vpti_gen_options_ok(options))
 		return VPT_E_INVAL;
 	pt->options = *options;
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 	return VPT_OK;
 }
 
-void vpt_gen_load_config(struct vpt_pt *pt)
+void vpti_gen_load_config(struct vpt_pt *pt)
 {
 	uint64_t ctl = pt->rtit.ctl;
 
@@ -134,7 +134,7 @@ void vpt_gen_load_config(struct vpt_pt *pt)
 			 vpt_range_configured(&pt->rtit, VPT_ADDR_STOP);
 	pt->psb_period = PSB_BASE_PERIOD << VPT_CTL_GET(ctl, PSB_FREQ);
 	pt->psb_bytes = (uint32_t)VPT_STATUS_GET(pt->rtit.status, PACKET_BYTE_CNT);
-	vpt_gen_time_load(pt);
+	vpti_gen_time_load(pt);
 }
 
 /* [GEN-PSB-ON-ENABLE PRES-PSB-KEPT] */
@@ -165,53 +165,53 @@ static void start_output(struct vpt_pt *pt)
 	bool owed = owes_pmi(pt);
 	unsigned int events = vpt_output_start(&pt->out, &pt->rtit);
 
-	vpt_gen_output_events(pt, events);
+	vpti_gen_output_events(pt, events);
 	if (owed && !(events & VPT_OUT_INT))
 		raise_owed_pmi(pt);
 }
 
-bool vpt_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
+bool vpti_gen_start(struct vpt_pt *pt, struct vpt_context *ctx)
 {
 	idle(pt);
-	vpt_gen_load_config(pt);
+	vpti_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
 		sync_status(pt);
 		if (owes_pmi(pt))
 			raise_owed_pmi(pt);
 		return false;
 	}
-	vpt_gen_time_start(pt);
+	vpti_gen_time_start(pt);
 	pt->ops->context(pt->opaque, ctx);
-	vpt_gen_ip_form(pt, ctx);
+	vpti_gen_ip_form(pt, ctx);
 	pt->context_en = vpt_context_en(&pt->rtit, ctx);
-	vpt_gen_buffer_start(pt);
+	vpti_gen_buffer_start(pt);
 	/* FilterEn is still 0, and PacketEn with it, until the PSB+ is out. */
 	set_trigger(pt, true);
 	start_output(pt);
 	return pt->trigger_en;
 }
 
-bool vpt_gen_resume(struct vpt_pt *pt)
+bool vpti_gen_resume(struct vpt_pt *pt)
 {
 	pt->rtit.ctl |= VPT_CTL_MASK(TRACE_EN);
-	vpt_gen_load_config(pt);
+	vpti_gen_load_config(pt);
 	if (!vpt_trigger_en(&pt->rtit)) {
 		sync_status(pt);
 		return false;
 	}
-	vpt_gen_time_start(pt);
-	vpt_gen_buffer_drain(pt);
+	vpti_gen_time_start(pt);
+	vpti_gen_buffer_drain(pt);
 	set_trigger(pt, true);
 	start_output(pt);
 	return pt->trigger_en;
 }
 
-bool vpt_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
+bool vpti_gen_announce(struct vpt_pt *pt, const struct vpt_context *ctx, uint64_t ip, bool timing)
 {
 	if (psb_on_enable(pt))
-		vpt_gen_psb_plus(pt, ctx, ip);
+		vpti_gen_psb_plus(pt, ctx, ip);
 	else if (timing)
-		vpt_gen_timing(pt, ctx);
+		vpti_gen_timing(pt, ctx);
 	return pt->trigger_en;
 }
 
@@ -223,14 +223,14 @@ static void enable(struct vpt_pt *pt, uint64_t next_ip)
 {
 	struct vpt_context ctx;
 
-	if (vpt_gen_start(pt, &ctx) && vpt_gen_announce(pt, &ctx, next_ip, true)) {
-		vpt_gen_arrive(pt, &ctx, next_ip);
+	if (vpti_gen_start(pt, &ctx) && vpti_gen_announce(pt, &ctx, next_ip, true)) {
+		vpti_gen_arrive(pt, &ctx, next_ip);
 		/* The quick paths of events take none to be due already. */
-		vpt_gen_psb_if_due(pt, next_ip);
+		vpti_gen_psb_if_due(pt, next_ip);
 	}
 }
 
-void vpt_gen_end(struct vpt_pt *pt)
+void vpti_gen_end(struct vpt_pt *pt)
 {
 	sync_output(pt);
 	vpt_output_end(&pt->out);
@@ -247,24 +247,24 @@ void vpt_gen_end(struct vpt_pt *pt)
 static void disable(struct vpt_pt *pt, uint64_t ip)
 {
 	if (pt->trigger_en) {
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 		if (pt->packet_en) {
 			if (!pt->vmx.leaving)
-				vpt_gen_ip(pt, VPT_OP_FUP, pt->vmx.moving ? pt->vmx.next : ip);
-			vpt_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
+				vpti_gen_ip(pt, VPT_OP_FUP, pt->vmx.moving ? pt->vmx.next : ip);
+			vpti_gen_ip_suppressed(pt, VPT_OP_TIP_PGD);
 		}
-		vpt_gen_buffer_end(pt);
-		vpt_gen_note_pending_psb(pt);
+		vpti_gen_buffer_end(pt);
+		vpti_gen_note_pending_psb(pt);
 	}
-	vpt_gen_end(pt);
+	vpti_gen_end(pt);
 }
 
 void vpt_pt_warm_reset(struct vpt_pt *pt)
 {
 	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN)) {
 		if (pt->trigger_en)
-			vpt_gen_note_pending_psb(pt);
-		vpt_gen_end(pt);
+			vpti_gen_note_pending_psb(pt);
+		vpti_gen_end(pt);
 	}
 	vpt_rtit_warm_reset(&pt->rtit, pt->caps);
 	/* [SYS-RESET] */
@@ -285,7 +285,7 @@ enum vpt_fault vpt_pt_rdmsr(struct vpt_pt *pt, uint32_t msr, uint64_t *value)
  * [CTL-RESTART] The trace ends under the old settings and begins under the new ones; a
  * host that changes settings of a running trace gets both.
  */
-void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip)
+void vpti_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next_ip)
 {
 	bool was = VPT_CTL_GET(pt->rtit.ctl, TRACE_EN), is = VPT_CTL_GET(ctl, TRACE_EN);
 
@@ -302,7 +302,8 @@ void vpt_gen_set_ctl(struct vpt_pt *pt, uint64_t ctl, uint64_t ip, uint64_t next
 /* [VMX-NO-PT SMM-NOT-VMX] */
 static bool ctl_locked_by_vmx(const struct vpt_pt *pt, uint64_t ctl, enum vpt_access who)
 {
-	return vpt_gen_ctl_is_locked(pt) && (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
+	return vpti_gen_ctl_is_locked(pt) &&
+	       (who == VPT_ACCESS_GUEST || VPT_CTL_GET(ctl, TRACE_EN));
 }
 
 enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enum vpt_access who,
@@ -321,14 +322,14 @@ enum vpt_fault vpt_pt_wrmsr(struct vpt_pt *pt, uint32_t msr, uint64_t value, enu
 	if (ctl_locked_by_vmx(pt, after.ctl, who))
 		return VPT_FAULT_GP;
 	if (after.ctl != pt->rtit.ctl)
-		vpt_gen_now(pt);
-	vpt_gen_set_ctl(pt, after.ctl, ip, next_ip);
+		vpti_gen_now(pt);
+	vpti_gen_set_ctl(pt, after.ctl, ip, next_ip);
 	return VPT_FAULT_NONE;
 }
 
 void vpt_pt_flush(struct vpt_pt *pt)
 {
 	if (pt->trigger_en)
-		vpt_gen_flush_tnt(pt);
+		vpti_gen_flush_tnt(pt);
 	vpt_output_flush(&pt->out);
 }

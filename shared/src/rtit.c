@@ -6,67 +6,67 @@
 #include "vpt/rtit.h"
 
 /* What a field needs to be there: the `needs` column of the field tables. */
-enum vpt_need {
-#define VPT_CPUID(cap, reg, bit, tag, section, meaning) VPT_NEED_##cap = VPT_CAP_##cap,
+enum vpti_need {
+#define VPT_CPUID(cap, reg, bit, tag, section, meaning) VPTI_NEED_##cap = VPT_CAP_##cap,
 #include "../spec/cpuid.def"
 #undef VPT_CPUID
-	VPT_NEED_RANGE0 = VPT_CAP_COUNT,
-	VPT_NEED_RANGE1,
-	VPT_NEED_RANGE2,
-	VPT_NEED_RANGE3,
-	VPT_NEED_ALWAYS,
+	VPTI_NEED_RANGE0 = VPT_CAP_COUNT,
+	VPTI_NEED_RANGE1,
+	VPTI_NEED_RANGE2,
+	VPTI_NEED_RANGE3,
+	VPTI_NEED_ALWAYS,
 };
 
-struct vpt_field {
+struct vpti_field {
 	uint64_t mask;
-	enum vpt_need need;
+	enum vpti_need need;
 };
 
-static const struct vpt_field vpt_ctl_fields[] = {
+static const struct vpti_field vpti_ctl_fields[] = {
 #define VPT_CTL(name, lo, width, needs, tag, section, meaning) \
-	{VPT_CTL_MASK(name), VPT_NEED_##needs},
+	{VPT_CTL_MASK(name), VPTI_NEED_##needs},
 #include "../spec/rtit_ctl.def"
 #undef VPT_CTL
 };
 
-static const struct vpt_field vpt_status_fields[] = {
+static const struct vpti_field vpti_status_fields[] = {
 #define VPT_STATUS(name, lo, width, access, needs, tag, section, meaning) \
-	{VPT_STATUS_MASK(name), VPT_NEED_##needs},
+	{VPT_STATUS_MASK(name), VPTI_NEED_##needs},
 #include "../spec/rtit_status.def"
 #undef VPT_STATUS
 };
 
 /* [STATUS-RO] what only the processor changes */
-#define VPT_READ_ONLY_RO(mask) (mask)
-#define VPT_READ_ONLY_RW(mask) 0
-static const uint64_t vpt_status_read_only = 0
+#define VPTI_READ_ONLY_RO(mask) (mask)
+#define VPTI_READ_ONLY_RW(mask) 0
+static const uint64_t vpti_status_read_only = 0
 #define VPT_STATUS(name, lo, width, access, needs, tag, section, meaning) \
-	| VPT_READ_ONLY_##access(VPT_STATUS_MASK(name))
+	| VPTI_READ_ONLY_##access(VPT_STATUS_MASK(name))
 #include "../spec/rtit_status.def"
 #undef VPT_STATUS
 	;
 
 /* CR3_MATCH and OUTPUT_BASE (33.2.8.6, table 33-8): low bits that must be 0. */
-#define VPT_CR3_MATCH_RESERVED	 0x1full
-#define VPT_OUTPUT_BASE_RESERVED 0x7full
+#define VPTI_CR3_MATCH_RESERVED	  0x1full
+#define VPTI_OUTPUT_BASE_RESERVED 0x7full
 
-static bool vpt_need_met(const struct vpt_caps *caps, enum vpt_need need)
+static bool vpti_need_met(const struct vpt_caps *caps, enum vpti_need need)
 {
-	if (need == VPT_NEED_ALWAYS)
+	if (need == VPTI_NEED_ALWAYS)
 		return true;
-	if (need >= VPT_NEED_RANGE0)
-		return vpt_caps_ranges(caps) > (unsigned int)need - VPT_NEED_RANGE0;
+	if (need >= VPTI_NEED_RANGE0)
+		return vpt_caps_ranges(caps) > (unsigned int)need - VPTI_NEED_RANGE0;
 	return vpt_caps_has(caps, (enum vpt_cap)need);
 }
 
-static uint64_t vpt_defined_bits(const struct vpt_caps *caps, const struct vpt_field *fields,
-				 size_t count)
+static uint64_t vpti_defined_bits(const struct vpt_caps *caps, const struct vpti_field *fields,
+				  size_t count)
 {
 	uint64_t mask = 0;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (vpt_need_met(caps, fields[i].need))
+		if (vpti_need_met(caps, fields[i].need))
 			mask |= fields[i].mask;
 	}
 	return mask;
@@ -74,14 +74,14 @@ static uint64_t vpt_defined_bits(const struct vpt_caps *caps, const struct vpt_f
 
 uint64_t vpt_rtit_ctl_mask(const struct vpt_caps *caps)
 {
-	return vpt_defined_bits(caps, vpt_ctl_fields,
-				sizeof(vpt_ctl_fields) / sizeof(vpt_ctl_fields[0]));
+	return vpti_defined_bits(caps, vpti_ctl_fields,
+				 sizeof(vpti_ctl_fields) / sizeof(vpti_ctl_fields[0]));
 }
 
 uint64_t vpt_rtit_status_mask(const struct vpt_caps *caps)
 {
-	return vpt_defined_bits(caps, vpt_status_fields,
-				sizeof(vpt_status_fields) / sizeof(vpt_status_fields[0]));
+	return vpti_defined_bits(caps, vpti_status_fields,
+				 sizeof(vpti_status_fields) / sizeof(vpti_status_fields[0]));
 }
 
 void vpt_rtit_reset(struct vpt_rtit *rtit)
@@ -107,20 +107,20 @@ void vpt_rtit_warm_reset(struct vpt_rtit *rtit, const struct vpt_caps *caps)
 }
 
 /* [MSR-ABSENT] a processor without PT has a leaf 14H of zeroes */
-static bool vpt_pt_absent(const struct vpt_caps *caps)
+static bool vpti_pt_absent(const struct vpt_caps *caps)
 {
 	return !caps->l14_0_ebx && !caps->l14_0_ecx;
 }
 
 /* Index of an ADDRn_A or ADDRn_B in vpt_rtit.addr; other MSRs give large ones. */
-static uint32_t vpt_addr_index(uint32_t msr)
+static uint32_t vpti_addr_index(uint32_t msr)
 {
 	return msr - VPT_MSR_ADDR0_A;
 }
 
 bool vpt_rtit_exists(const struct vpt_caps *caps, uint32_t msr)
 {
-	if (vpt_pt_absent(caps))
+	if (vpti_pt_absent(caps))
 		return false;
 
 	switch (msr) {
@@ -136,12 +136,12 @@ bool vpt_rtit_exists(const struct vpt_caps *caps, uint32_t msr)
 		return vpt_caps_has(caps, VPT_CAP_CR3_FILTER);
 	default:
 		/* [MSR-ADDR-EXISTS] [MSR-UNLISTED] */
-		return vpt_addr_index(msr) < 2 * vpt_caps_ranges(caps);
+		return vpti_addr_index(msr) < 2 * vpt_caps_ranges(caps);
 	}
 }
 
 /* [CTL-ENCODING] */
-static bool vpt_ctl_encodings_ok(const struct vpt_caps *caps, uint64_t ctl)
+static bool vpti_ctl_encodings_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
 	return vpt_caps_mtc_freq_ok(caps, (unsigned int)VPT_CTL_GET(ctl, MTC_FREQ)) &&
 	       vpt_caps_cyc_thresh_ok(caps, (unsigned int)VPT_CTL_GET(ctl, CYC_THRESH)) &&
@@ -149,7 +149,7 @@ static bool vpt_ctl_encodings_ok(const struct vpt_caps *caps, uint64_t ctl)
 }
 
 /* [CTL-ADDRCFG-RESERVED] */
-static bool vpt_addr_cfgs_ok(uint64_t ctl)
+static bool vpti_addr_cfgs_ok(uint64_t ctl)
 {
 	return VPT_CTL_GET(ctl, ADDR0_CFG) <= VPT_ADDR_STOP &&
 	       VPT_CTL_GET(ctl, ADDR1_CFG) <= VPT_ADDR_STOP &&
@@ -158,7 +158,7 @@ static bool vpt_addr_cfgs_ok(uint64_t ctl)
 }
 
 /* [CTL-NO-OUTPUT] only what sets TraceEn has to choose an output that is there */
-static bool vpt_output_ok(const struct vpt_caps *caps, uint64_t ctl)
+static bool vpti_output_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
 	const uint64_t other = VPT_CTL_MASK(TOPA) | VPT_CTL_MASK(FABRIC_EN);
 
@@ -168,32 +168,32 @@ static bool vpt_output_ok(const struct vpt_caps *caps, uint64_t ctl)
 
 bool vpt_rtit_ctl_ok(const struct vpt_caps *caps, uint64_t ctl)
 {
-	return !(ctl & ~vpt_rtit_ctl_mask(caps)) && vpt_ctl_encodings_ok(caps, ctl) &&
-	       vpt_addr_cfgs_ok(ctl) && vpt_output_ok(caps, ctl);
+	return !(ctl & ~vpt_rtit_ctl_mask(caps)) && vpti_ctl_encodings_ok(caps, ctl) &&
+	       vpti_addr_cfgs_ok(ctl) && vpti_output_ok(caps, ctl);
 }
 
 /* Bits 63..n; none where there is no bit n. */
-static uint64_t vpt_bits_from(unsigned int n)
+static uint64_t vpti_bits_from(unsigned int n)
 {
 	return n < 64 ? ~(uint64_t)0 << n : 0;
 }
 
 /* [MSR-BASE-LOW] [MSR-BASE-WIDTH] */
-static bool vpt_output_base_ok(const struct vpt_caps *caps, uint64_t base)
+static bool vpti_output_base_ok(const struct vpt_caps *caps, uint64_t base)
 {
-	return !(base & (VPT_OUTPUT_BASE_RESERVED | vpt_bits_from(caps->max_phy_addr)));
+	return !(base & (VPTI_OUTPUT_BASE_RESERVED | vpti_bits_from(caps->max_phy_addr)));
 }
 
 /* [MSR-ADDR-CANONICAL] */
-static bool vpt_canonical(const struct vpt_caps *caps, uint64_t addr)
+static bool core_canonical(const struct vpt_caps *caps, uint64_t addr)
 {
-	const uint64_t top = vpt_bits_from(caps->lin_addr - 1u);
+	const uint64_t top = vpti_bits_from(caps->lin_addr - 1u);
 
 	return (addr & top) == 0 || (addr & top) == top;
 }
 
 /* [MSR-RESERVED] Is this a value the register can take, whoever writes it? */
-static bool vpt_value_ok(const struct vpt_caps *caps, uint32_t msr, uint64_t value)
+static bool vpti_value_ok(const struct vpt_caps *caps, uint32_t msr, uint64_t value)
 {
 	switch (msr) {
 	case VPT_MSR_CTL:
@@ -201,19 +201,19 @@ static bool vpt_value_ok(const struct vpt_caps *caps, uint32_t msr, uint64_t val
 	case VPT_MSR_STATUS:
 		return !(value & ~vpt_rtit_status_mask(caps));
 	case VPT_MSR_OUTPUT_BASE:
-		return vpt_output_base_ok(caps, value);
+		return vpti_output_base_ok(caps, value);
 	case VPT_MSR_OUTPUT_MASK_PTRS:
 		return true;
 	case VPT_MSR_CR3_MATCH:
 		/* [MSR-CR3-LOW] */
-		return !(value & VPT_CR3_MATCH_RESERVED);
+		return !(value & VPTI_CR3_MATCH_RESERVED);
 	default:
-		return vpt_canonical(caps, value);
+		return core_canonical(caps, value);
 	}
 }
 
 /* [MSR-TRACEEN-LOCK] Does tracing keep a guest from writing this? */
-static bool vpt_locked(const struct vpt_rtit *rtit, uint32_t msr, uint64_t value)
+static bool vpti_locked(const struct vpt_rtit *rtit, uint32_t msr, uint64_t value)
 {
 	if (!(rtit->ctl & VPT_CTL_MASK(TRACE_EN)))
 		return false;
@@ -223,21 +223,21 @@ static bool vpt_locked(const struct vpt_rtit *rtit, uint32_t msr, uint64_t value
 	return value != rtit->ctl && (value & VPT_CTL_MASK(TRACE_EN));
 }
 
-static uint64_t vpt_new_status(uint64_t old, uint64_t value, enum vpt_access who)
+static uint64_t vpti_new_status(uint64_t old, uint64_t value, enum vpt_access who)
 {
-	const uint64_t kept = who == VPT_ACCESS_GUEST ? vpt_status_read_only : 0;
+	const uint64_t kept = who == VPT_ACCESS_GUEST ? vpti_status_read_only : 0;
 
 	return (value & ~kept) | (old & kept);
 }
 
-static void vpt_store(struct vpt_rtit *rtit, uint32_t msr, uint64_t value, enum vpt_access who)
+static void vpti_store(struct vpt_rtit *rtit, uint32_t msr, uint64_t value, enum vpt_access who)
 {
 	switch (msr) {
 	case VPT_MSR_CTL:
 		rtit->ctl = value;
 		break;
 	case VPT_MSR_STATUS:
-		rtit->status = vpt_new_status(rtit->status, value, who);
+		rtit->status = vpti_new_status(rtit->status, value, who);
 		break;
 	case VPT_MSR_OUTPUT_BASE:
 		rtit->output_base = value;
@@ -250,7 +250,7 @@ static void vpt_store(struct vpt_rtit *rtit, uint32_t msr, uint64_t value, enum 
 		rtit->cr3_match = value;
 		break;
 	default:
-		rtit->addr[vpt_addr_index(msr)] = value;
+		rtit->addr[vpti_addr_index(msr)] = value;
 		break;
 	}
 }
@@ -278,7 +278,7 @@ enum vpt_fault vpt_rtit_read(const struct vpt_rtit *rtit, const struct vpt_caps 
 		*value = rtit->cr3_match;
 		break;
 	default:
-		*value = rtit->addr[vpt_addr_index(msr)];
+		*value = rtit->addr[vpti_addr_index(msr)];
 		break;
 	}
 	return VPT_FAULT_NONE;
@@ -287,12 +287,12 @@ enum vpt_fault vpt_rtit_read(const struct vpt_rtit *rtit, const struct vpt_caps 
 enum vpt_fault vpt_rtit_write(struct vpt_rtit *rtit, const struct vpt_caps *caps, uint32_t msr,
 			      uint64_t value, enum vpt_access who)
 {
-	if (!vpt_rtit_exists(caps, msr) || !vpt_value_ok(caps, msr, value))
+	if (!vpt_rtit_exists(caps, msr) || !vpti_value_ok(caps, msr, value))
 		return VPT_FAULT_GP;
-	if (who == VPT_ACCESS_GUEST && vpt_locked(rtit, msr, value))
+	if (who == VPT_ACCESS_GUEST && vpti_locked(rtit, msr, value))
 		return VPT_FAULT_GP;
 
 	/* [MSR-ATOMIC] nothing was touched before this */
-	vpt_store(rtit, msr, value, who);
+	vpti_store(rtit, msr, value, who);
 	return VPT_FAULT_NONE;
 }

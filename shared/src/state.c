@@ -26,7 +26,7 @@ static uint32_t flags_of(const struct vpt_pt *pt)
 	       flag(pt->last_ip_valid, VPT_STATE_LAST_IP) |
 	       flag(out->kind != VPT_OUTPUT_NONE, VPT_STATE_OUTPUT) |
 	       flag(out->stopped, VPT_STATE_STOPPED) |
-	       flag(out->kind == VPT_OUTPUT_TOPA && !out->stopped && out->int_at != VPT_INT_NEVER,
+	       flag(out->kind == VPT_OUTPUT_TOPA && !out->stopped && out->int_at != VPTI_INT_NEVER,
 		    VPT_STATE_INT_OWED) |
 	       flag(pt->vmx.on, VPT_STATE_VMX) | flag(pt->vmx.non_root, VPT_STATE_NON_ROOT) |
 	       flag(pt->in_smm, VPT_STATE_SMM) | flag(pt->smm_trace_en, VPT_STATE_SMM_TRACE) |
@@ -181,7 +181,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	bool trigger = state->flags & VPT_STATE_TRIGGER_EN;
 	bool wide = state->ip_mask == ~(uint64_t)0;
 
-	vpt_gen_load_config(pt);
+	vpti_gen_load_config(pt);
 	if (trigger ? !VPT_CTL_GET(state->ctl, TRACE_EN) : state->tnt != 1)
 		return false;
 	if (!state->tnt || state->tnt >= pt->tnt_full)
@@ -202,7 +202,7 @@ static bool load_generator(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	pt->ip_mask = state->ip_mask;
 	pt->mode_exec = state->mode_exec;
 	pt->psb_bytes = state->psb_bytes;
-	vpt_gen_update(pt);
+	vpti_gen_update(pt);
 	return true;
 }
 
@@ -214,7 +214,7 @@ static bool load_options(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	pt->options.defer_tips = state->flags & VPT_STATE_DEFER_TIPS;
 	pt->options.buffer_bytes = state->buffer_bytes;
 	pt->options.buffer_drain = state->buffer_drain;
-	return vpt_gen_options_ok(&pt->options);
+	return vpti_gen_options_ok(&pt->options);
 }
 
 static bool buffer_ok(const struct vpt_pt_state *state)
@@ -251,7 +251,7 @@ static bool load_time(struct vpt_pt *pt, const struct vpt_pt_state *state)
 	time->now.cycles = state->clock_cycles;
 	time->now.tsc = state->clock_tsc;
 	time->cyc_last = state->clock_cycles - state->cyc_count;
-	vpt_gen_time_loaded(pt);
+	vpti_gen_time_loaded(pt);
 	time->mtc_told = time->mtc_last - state->mtc_missed;
 	buffer->drained = state->clock_cycles - state->buffer_lag;
 	buffer->fill = state->buffer_fill;
@@ -315,7 +315,7 @@ static bool load_vmx(struct vpt_pt *pt, const struct vpt_pt_state *state)
 		return false;
 	if (on && !pt->caps->vmx_pt && VPT_CTL_GET(state->ctl, TRACE_EN))
 		return false;
-	if (state->vmcs != VPT_NO_VMCS && (!on || state->vmcs & ~VPT_VMCS_POINTER))
+	if (state->vmcs != VPT_NO_VMCS && (!on || state->vmcs & ~VPTI_VMCS_POINTER))
 		return false;
 	pt->vmx.on = on;
 	pt->vmx.non_root = non_root;
@@ -403,7 +403,7 @@ static enum vpt_status load_output(struct vpt_pt *pt, const struct vpt_pt_state 
 	if (out->kind != VPT_OUTPUT_TOPA && state->topa_entry)
 		return VPT_E_INVAL;
 	/* It follows from the entry and the offset, but for what is not a state. */
-	if (owed != (out->int_at != VPT_INT_NEVER))
+	if (owed != (out->int_at != VPTI_INT_NEVER))
 		return VPT_E_INVAL;
 	return vpt_output_resume(out, state->unreported);
 }

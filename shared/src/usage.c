@@ -5,16 +5,16 @@
  */
 #include "vpt/usage.h"
 
-static const char *const vpt_usage_names[VPT_USAGE_COUNT] = {
+static const char *const vpti_usage_names[VPT_USAGE_COUNT] = {
 	"off", "system", "host", "guest", "owned",
 };
 
 const char *vpt_usage_name(enum vpt_usage usage)
 {
-	return (unsigned int)usage < VPT_USAGE_COUNT ? vpt_usage_names[usage] : NULL;
+	return (unsigned int)usage < VPT_USAGE_COUNT ? vpti_usage_names[usage] : NULL;
 }
 
-static bool vpt_same_word(const char *a, const char *b)
+static bool vpti_same_word(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
 		a++;
@@ -28,25 +28,25 @@ enum vpt_usage vpt_usage_parse(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < VPT_USAGE_COUNT; i++) {
-		if (vpt_same_word(vpt_usage_names[i], name))
+		if (vpti_same_word(vpti_usage_names[i], name))
 			break;
 	}
 	return (enum vpt_usage)i;
 }
 
-static bool vpt_traces(uint64_t ctl)
+static bool vpti_traces(uint64_t ctl)
 {
 	return ctl & VPT_CTL_MASK(TRACE_EN);
 }
 
 /* Does the guest have registers of its own? */
-static bool vpt_two_sided(enum vpt_usage usage)
+static bool vpti_two_sided(enum vpt_usage usage)
 {
 	return usage == VPT_USAGE_GUEST || usage == VPT_USAGE_OWNED;
 }
 
 /* These return what is wrong, or NULL. */
-static const char *vpt_want_wrong(const struct vpt_usage_want *want)
+static const char *vpti_want_wrong(const struct vpt_usage_want *want)
 {
 	if ((unsigned int)want->usage >= VPT_USAGE_COUNT)
 		return "no such usage";
@@ -54,33 +54,33 @@ static const char *vpt_want_wrong(const struct vpt_usage_want *want)
 		return "not a control that conceals";
 	if (!want->host && want->usage != VPT_USAGE_OFF && want->usage != VPT_USAGE_SYSTEM)
 		return "the host's registers are missing";
-	if (!want->guest && vpt_two_sided(want->usage))
+	if (!want->guest && vpti_two_sided(want->usage))
 		return "the guest's registers are missing";
-	if (want->host && want->usage == VPT_USAGE_OFF && vpt_traces(want->host->ctl))
+	if (want->host && want->usage == VPT_USAGE_OFF && vpti_traces(want->host->ctl))
 		return "the host traces";
 	return NULL;
 }
 
-static const char *vpt_ctl_wrong(const struct vpt_usage_want *want, const struct vpt_caps *caps)
+static const char *vpti_ctl_wrong(const struct vpt_usage_want *want, const struct vpt_caps *caps)
 {
 	if (want->usage == VPT_USAGE_OFF)
 		return NULL;
 	if (want->host && !vpt_rtit_ctl_ok(caps, want->host->ctl))
 		return "the host's IA32_RTIT_CTL has reserved bits set";
-	if (vpt_two_sided(want->usage) && !vpt_rtit_ctl_ok(caps, want->guest->ctl))
+	if (vpti_two_sided(want->usage) && !vpt_rtit_ctl_ok(caps, want->guest->ctl))
 		return "the guest's IA32_RTIT_CTL has reserved bits set";
 	return NULL;
 }
 
 /* The concealing controls to set. */
-static uint32_t vpt_conceal(const struct vpt_usage_want *want)
+static uint32_t vpti_conceal(const struct vpt_usage_want *want)
 {
 	/* [VMX-USAGE-OWNED] a guest's own trace must not tell of the host */
 	return want->usage == VPT_USAGE_OWNED ? (uint32_t)VPT_VMX_CONCEAL : want->conceal;
 }
 
-static const char *vpt_want_beyond(const struct vpt_usage_want *want, const struct vpt_caps *caps,
-				   uint32_t allowed)
+static const char *vpti_want_beyond(const struct vpt_usage_want *want, const struct vpt_caps *caps,
+				    uint32_t allowed)
 {
 	if (want->usage != VPT_USAGE_OFF) {
 		if (!vpt_rtit_exists(caps, VPT_MSR_CTL))
@@ -89,12 +89,12 @@ static const char *vpt_want_beyond(const struct vpt_usage_want *want, const stru
 			return "no tracing in VMX operation";
 	}
 	/* No area can do the work of these. */
-	if (vpt_conceal(want) & ~allowed)
+	if (vpti_conceal(want) & ~allowed)
 		return "VMX cannot be concealed";
 	return NULL;
 }
 
-static void vpt_list_ctl(struct vpt_usage_list *list, uint64_t ctl)
+static void vpti_list_ctl(struct vpt_usage_list *list, uint64_t ctl)
 {
 	list->count = 1;
 	list->entry[0].index = VPT_MSR_CTL;
@@ -103,20 +103,20 @@ static void vpt_list_ctl(struct vpt_usage_list *list, uint64_t ctl)
 }
 
 /* [VMX-USAGE-HOST] An entry with TraceEn set must not load the field: the areas do it. */
-static void vpt_plan_host(struct vpt_usage_plan *plan, uint64_t host)
+static void vpti_plan_host(struct vpt_usage_plan *plan, uint64_t host)
 {
-	if (!vpt_traces(host))
+	if (!vpti_traces(host))
 		return;
-	vpt_list_ctl(&plan->entry_load, 0);
-	vpt_list_ctl(&plan->exit_load, host);
+	vpti_list_ctl(&plan->entry_load, 0);
+	vpti_list_ctl(&plan->exit_load, host);
 }
 
 #define VPT_VMX_GPA_SET (VPT_VMX_EXEC_USE_GPA | VPT_VMX_ENTRY_LOAD_CTL | VPT_VMX_EXIT_CLEAR_CTL)
 
 /* The controls that may carry `inside`; none where the entry finds TraceEn set. */
-static uint32_t vpt_carriers(const struct vpt_usage_plan *plan, uint32_t allowed, uint64_t outside)
+static uint32_t vpti_carriers(const struct vpt_usage_plan *plan, uint32_t allowed, uint64_t outside)
 {
-	if (vpt_traces(outside))
+	if (vpti_traces(outside))
 		return 0;
 	if (plan->guest_physical)
 		return VPT_VMX_GPA_SET;
@@ -124,46 +124,46 @@ static uint32_t vpt_carriers(const struct vpt_usage_plan *plan, uint32_t allowed
 }
 
 /* [VMX-USAGE-GUEST] CTL is `inside` in non-root operation and `outside` around it. */
-static void vpt_plan_guest(struct vpt_usage_plan *plan, uint32_t allowed, uint64_t inside,
-			   uint64_t host)
+static void vpti_plan_guest(struct vpt_usage_plan *plan, uint32_t allowed, uint64_t inside,
+			    uint64_t host)
 {
 	uint64_t outside = host, left;
 
 	/* [VMX-USAGE-RELOAD] */
-	if (vpt_traces(inside) && vpt_traces(host)) {
+	if (vpti_traces(inside) && vpti_traces(host)) {
 		plan->reload = VPT_RELOAD_GUEST | VPT_RELOAD_HOST;
 		outside = 0;
 	}
-	plan->controls |= vpt_carriers(plan, allowed, outside);
+	plan->controls |= vpti_carriers(plan, allowed, outside);
 
 	if (plan->controls & VPT_VMX_ENTRY_LOAD_CTL)
 		plan->guest_ctl = inside;
 	else if (inside != outside)
-		vpt_list_ctl(&plan->entry_load, inside);
+		vpti_list_ctl(&plan->entry_load, inside);
 
 	left = plan->controls & VPT_VMX_EXIT_CLEAR_CTL ? 0 : inside;
 	if (left != outside)
-		vpt_list_ctl(&plan->exit_load, outside);
+		vpti_list_ctl(&plan->exit_load, outside);
 }
 
-static void vpt_plan_fill(const struct vpt_usage_want *want, uint32_t allowed,
-			  struct vpt_usage_plan *plan)
+static void vpti_plan_fill(const struct vpt_usage_want *want, uint32_t allowed,
+			   struct vpt_usage_plan *plan)
 {
 	const bool owned = want->usage == VPT_USAGE_OWNED;
 
 	vpt_memset(plan, 0, sizeof(*plan));
-	plan->controls = vpt_conceal(want);
+	plan->controls = vpti_conceal(want);
 	/* [VMX-USAGE-CPUID] */
 	plan->guest_pt = owned;
 	plan->guest_physical = owned && (allowed & VPT_VMX_GPA_SET) == VPT_VMX_GPA_SET;
 
 	switch (want->usage) {
 	case VPT_USAGE_HOST:
-		vpt_plan_host(plan, want->host->ctl);
+		vpti_plan_host(plan, want->host->ctl);
 		break;
 	case VPT_USAGE_GUEST:
 	case VPT_USAGE_OWNED:
-		vpt_plan_guest(plan, allowed, want->guest->ctl, want->host->ctl);
+		vpti_plan_guest(plan, allowed, want->guest->ctl, want->host->ctl);
 		break;
 	case VPT_USAGE_OFF:
 	case VPT_USAGE_SYSTEM:
@@ -173,7 +173,7 @@ static void vpt_plan_fill(const struct vpt_usage_want *want, uint32_t allowed,
 	}
 }
 
-static enum vpt_status vpt_because(enum vpt_status status, const char *wrong, const char **why)
+static enum vpt_status vpti_because(enum vpt_status status, const char *wrong, const char **why)
 {
 	if (why)
 		*why = wrong;
@@ -184,16 +184,16 @@ enum vpt_status vpt_usage_make_plan(const struct vpt_usage_want *want, const str
 				    uint32_t allowed, struct vpt_usage_plan *plan, const char **why)
 {
 	const uint32_t can = vpt_vmx_allowed(caps, allowed);
-	const char *wrong = vpt_want_wrong(want);
+	const char *wrong = vpti_want_wrong(want);
 
 	if (wrong)
-		return vpt_because(VPT_E_INVAL, wrong, why);
-	wrong = vpt_want_beyond(want, caps, can);
+		return vpti_because(VPT_E_INVAL, wrong, why);
+	wrong = vpti_want_beyond(want, caps, can);
 	if (wrong)
-		return vpt_because(VPT_E_CAPS, wrong, why);
-	wrong = vpt_ctl_wrong(want, caps);
+		return vpti_because(VPT_E_CAPS, wrong, why);
+	wrong = vpti_ctl_wrong(want, caps);
 	if (wrong)
-		return vpt_because(VPT_E_INVAL, wrong, why);
-	vpt_plan_fill(want, can, plan);
+		return vpti_because(VPT_E_INVAL, wrong, why);
+	vpti_plan_fill(want, can, plan);
 	return VPT_OK;
 }

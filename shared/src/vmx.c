@@ -3,16 +3,16 @@
 #include "vpt/vmx.h"
 
 /* The field of struct vpt_vmx_fields that a row of spec/vmx.def names. */
-#define VPT_FIELD_EXEC2(fields) ((fields)->exec2)
-#define VPT_FIELD_EXIT(fields)	((fields)->exit)
-#define VPT_FIELD_ENTRY(fields) ((fields)->entry)
+#define VPTI_FIELD_EXEC2(fields) ((fields)->exec2)
+#define VPTI_FIELD_EXIT(fields)	 ((fields)->exit)
+#define VPTI_FIELD_ENTRY(fields) ((fields)->entry)
 
 uint32_t vpt_vmx_from_fields(const struct vpt_vmx_fields *fields)
 {
 	uint32_t controls = 0;
 
-#define VPT_VMX_CONTROL(name, field, bit, tag, section, meaning)  \
-	if (VPT_FIELD_##field(fields) & (uint32_t)VPT_BIT64(bit)) \
+#define VPT_VMX_CONTROL(name, field, bit, tag, section, meaning)   \
+	if (VPTI_FIELD_##field(fields) & (uint32_t)VPT_BIT64(bit)) \
 		controls |= VPT_VMX_##name;
 #include "../spec/vmx.def"
 #undef VPT_VMX_CONTROL
@@ -22,9 +22,9 @@ uint32_t vpt_vmx_from_fields(const struct vpt_vmx_fields *fields)
 void vpt_vmx_to_fields(uint32_t controls, struct vpt_vmx_fields *fields)
 {
 #define VPT_VMX_CONTROL(name, field, bit, tag, section, meaning) \
-	VPT_FIELD_##field(fields) &= ~(uint32_t)VPT_BIT64(bit);  \
+	VPTI_FIELD_##field(fields) &= ~(uint32_t)VPT_BIT64(bit); \
 	if (controls & VPT_VMX_##name)                           \
-		VPT_FIELD_##field(fields) |= (uint32_t)VPT_BIT64(bit);
+		VPTI_FIELD_##field(fields) |= (uint32_t)VPT_BIT64(bit);
 #include "../spec/vmx.def"
 #undef VPT_VMX_CONTROL
 }

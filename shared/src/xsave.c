@@ -80,8 +80,8 @@ void vpt_pt_xsaves(struct vpt_pt *pt, void *state, uint64_t ip, uint64_t next_ip
 	unsigned int slot;
 
 	if (VPT_CTL_GET(ctl, TRACE_EN)) {
-		vpt_gen_now(pt);
-		vpt_gen_set_ctl(pt, ctl & ~VPT_CTL_MASK(TRACE_EN), ip, next_ip);
+		vpti_gen_now(pt);
+		vpti_gen_set_ctl(pt, ctl & ~VPT_CTL_MASK(TRACE_EN), ip, next_ip);
 	}
 	vpt_memset(to, 0, VPT_XSAVE_BYTES);
 	put_slot(to, 0, ctl);
@@ -111,7 +111,7 @@ static enum vpt_fault restored(const struct vpt_pt *pt, const uint8_t *state,
 static enum vpt_fault work_out(const struct vpt_pt *pt, const void *state, struct vpt_rtit *after)
 {
 	/* [XSAVE-RESTORE-LOCKED], and [VMX-NO-PT SMM-NOT-VMX] as for WRMSR. */
-	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || vpt_gen_ctl_is_locked(pt))
+	if (VPT_CTL_GET(pt->rtit.ctl, TRACE_EN) || vpti_gen_ctl_is_locked(pt))
 		return VPT_FAULT_GP;
 	if (state)
 		return restored(pt, (const uint8_t *)state, after);
@@ -137,6 +137,6 @@ enum vpt_fault vpt_pt_xrstors(struct vpt_pt *pt, const void *state, uint64_t ip,
 	ctl = after.ctl;
 	after.ctl = pt->rtit.ctl;
 	pt->rtit = after;
-	vpt_gen_set_ctl(pt, ctl, ip, next_ip);
+	vpti_gen_set_ctl(pt, ctl, ip, next_ip);
 	return VPT_FAULT_NONE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* usage: bench OUT.json TRACE.vpt VPT GUESTS [QEMU-START] */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

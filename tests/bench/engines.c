@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "vpt/abi/boot.h"
 
 #define TURNS	 3

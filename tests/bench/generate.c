@@ -4,14 +4,14 @@
  * TNTs of 47 outcomes and IPs with their compression already chosen, keeps no
  * registers, knows no enables and sends no PSB.
  */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "bench/machine.h"
 #include "vpt/encode.h"
 
 #define EVENTS (1u << 22)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See machine.h. */
-#include "machine.h"
+#include "bench/machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "boot/elf.h"
 #include "trace/input.h"
 #include "vpt/abi/boot.h"
@@ -73,17 +73,17 @@ static void child(const char *path, uint64_t rounds)
 	const stack_t alternate = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
 	struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	static struct vpt_boot_info info;
-	struct vpt_input file;
-	struct vpt_elf elf;
+	struct trace_input file;
+	struct boot_elf elf;
 	uint16_t i;
 
-	if (vpt_input_open(&file, path) ||
-	    vpt_elf_parse(file.bytes, file.size, RAM_FIRST + RAM_BYTES, &elf) ||
+	if (trace_input_open(&file, path) ||
+	    boot_elf_parse(file.bytes, file.size, RAM_FIRST + RAM_BYTES, &elf) ||
 	    mmap((void *)RAM_FIRST, RAM_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
 		_exit(3);
 	for (i = 0; i < elf.count; i++) {
-		const struct vpt_elf_segment *segment = &elf.segment[i];
+		const struct boot_elf_segment *segment = &elf.segment[i];
 		uint8_t *to = (uint8_t *)segment->gpa;
 
 		memcpy(to, (const uint8_t *)file.bytes + segment->offset, segment->file_bytes);

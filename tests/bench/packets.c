@@ -3,13 +3,13 @@
  * What timing and event packets cost the generator: a stream of branches and a few other
  * events, 6 core clocks each, with packets for it and without.
  */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine.h"
+#include "bench/machine.h"
 
 #define EVENTS (1u << 20)
 #define CLOCKS 6

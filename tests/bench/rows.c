@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 double bench_now(void)
 {

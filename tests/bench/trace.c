@@ -4,7 +4,7 @@
  * around plain libipt over the same bytes and the same code, which knows one address
  * space and one version of each page, and no sessions.
  */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <intel-pt.h>
 #include <stdio.h>
@@ -25,10 +25,10 @@ struct peer {
 	int fd;
 };
 
-static int peer_open(struct peer *peer, struct vpt_reader *reader, const uint8_t *stream,
+static int peer_open(struct peer *peer, struct trace_reader *reader, const uint8_t *stream,
 		     size_t len)
 {
-	const struct vpt_code *code;
+	const struct trace_code *code;
 	char path[32];
 	size_t count, i;
 
@@ -42,7 +42,7 @@ static int peer_open(struct peer *peer, struct vpt_reader *reader, const uint8_t
 	if (!peer->image || peer->fd < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", peer->fd);
-	code = vpt_reader_code(reader, 0, &count);
+	code = trace_reader_code(reader, 0, &count);
 	for (i = 0; i < count; i++)
 		if (write(peer->fd, code[i].bytes, PAGE_BYTES) != PAGE_BYTES)
 			return -1;
@@ -114,31 +114,32 @@ static uint64_t peer_blocks(struct peer *peer)
 	return status >= 0 || status == -pte_eos ? n : 0;
 }
 
-static uint64_t ours(struct vpt_reader *reader, enum vpt_flow_unit unit)
+static uint64_t ours(struct trace_reader *reader, enum decode_flow_unit unit)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	uint64_t n = 0;
 
-	if (vpt_flow_open(reader, 0, unit, &flow))
+	if (decode_flow_open(reader, 0, unit, &flow))
 		return 0;
-	while (!vpt_flow_next(flow, &item) && item.kind != VPT_ITEM_END) {
-		if (item.kind == VPT_ITEM_ERROR) {
+	while (!decode_flow_next(flow, &item) && item.kind != DECODE_ITEM_END) {
+		if (item.kind == DECODE_ITEM_ERROR) {
 			n = 0;
 			break;
 		}
-		if (item.kind == VPT_ITEM_INSN || item.kind == VPT_ITEM_BLOCK)
+		if (item.kind == DECODE_ITEM_INSN || item.kind == DECODE_ITEM_BLOCK)
 			n += item.insns;
 	}
-	vpt_flow_close(flow);
+	decode_flow_close(flow);
 	return n;
 }
 
-static int compare(struct vpt_reader *reader, struct peer *peer, enum vpt_flow_unit unit,
+static int compare(struct trace_reader *reader, struct peer *peer, enum decode_flow_unit unit,
 		   size_t len)
 {
-	const char *name = unit == VPT_FLOW_INSNS ? "decode to instructions" : "decode to blocks";
-	uint64_t (*other)(struct peer * p) = unit == VPT_FLOW_INSNS ? peer_insns : peer_blocks;
+	const char *name =
+		unit == DECODE_FLOW_INSNS ? "decode to instructions" : "decode to blocks";
+	uint64_t (*other)(struct peer * p) = unit == DECODE_FLOW_INSNS ? peer_insns : peer_blocks;
 	const unsigned int times = 1 + WORK_BYTES / (unsigned int)len;
 	double best[2] = {0};
 	unsigned int round, i;
@@ -171,19 +172,19 @@ static int compare(struct vpt_reader *reader, struct peer *peer, enum vpt_flow_u
 int bench_trace(const char *path)
 {
 	struct peer peer = {.fd = -1};
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	const uint8_t *stream;
 	char why[256];
 	uint64_t insns;
 	size_t len;
 	int err = -1;
 
-	if (vpt_reader_open(path, &reader, why, sizeof(why))) {
+	if (trace_reader_open(path, &reader, why, sizeof(why))) {
 		fprintf(stderr, "bench: %s: %s\n", path, why);
 		return -1;
 	}
-	stream = vpt_reader_stream(reader, 0, &len);
-	insns = ours(reader, VPT_FLOW_BLOCKS);
+	stream = trace_reader_stream(reader, 0, &len);
+	insns = ours(reader, DECODE_FLOW_BLOCKS);
 	if (!stream || !len || !insns) {
 		fprintf(stderr, "bench: %s: no trace that decodes\n", path);
 	} else if (peer_open(&peer, reader, stream, len)) {
@@ -191,11 +192,11 @@ int bench_trace(const char *path)
 	} else {
 		bench_report("packets per 1000 instructions", (double)len * 1000 / (double)insns,
 			     "bytes", NULL, 0);
-		err = compare(reader, &peer, VPT_FLOW_INSNS, len);
+		err = compare(reader, &peer, DECODE_FLOW_INSNS, len);
 		if (!err)
-			err = compare(reader, &peer, VPT_FLOW_BLOCKS, len);
+			err = compare(reader, &peer, DECODE_FLOW_BLOCKS, len);
 	}
 	peer_close(&peer);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return err;
 }

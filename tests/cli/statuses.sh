@@ -39,7 +39,7 @@ statuses() {
 "$VPT" run -q --oracle --pt=host -o "$good" "$GUEST/calls.elf" >/dev/null 2>&1
 tap_run "the trace is good" "$VPT" verify -q "$good"
 
-# The numbers are those of enum vpt_block_type: code that is missing, what ran, trace, a session.
+# The numbers are those of enum trace_block_type: code that is missing, what ran, trace, a session.
 for block in "16 PAGE" "7 ORACLE" "5 TRACE" "6 SESSION" "9 END"; do
 	flip "${block% *}"
 	statuses "a flipped bit in ${block#* }" "damaged at byte [0-9]+: a block's checksum is wrong"

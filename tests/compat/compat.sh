@@ -130,8 +130,8 @@ tap_empty "block types keep their numbers" "$(
 	for list in "VPT_BLOCK $traces" "VPT_SNAP $snapshots"; do
 		prefix=${list%% *}
 		case $prefix in
-		VPT_BLOCK) enum=vpt_block_type header=vmm/trace/format.h ;;
-		*) enum=vpt_snap_type header=vmm/core/snapshot.h ;;
+		VPT_BLOCK) enum=trace_block_type header=vmm/trace/format.h ;;
+		*) enum=core_snap_type header=vmm/core/snapshot.h ;;
 		esac
 		printf '%s\n' "${list#* }" | sed 's/.* //' >"$dir/want"
 		sed -n "/^enum $enum {/,/^}/s/^[[:blank:]]*${prefix}_\([A-Z0-9]*\)\( = 1\)\{0,1\},.*/\1/p" \

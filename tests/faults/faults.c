@@ -33,7 +33,7 @@
 #define CASES_MAX  128
 #define VERBS_MAX  32
 #define ARGS_MAX   32
-#define STATUS_ENV 4 /* VPT_EXIT_HOST */
+#define STATUS_ENV 4 /* CLI_EXIT_HOST */
 #define SHOWN_MAX  40
 #define OLD_TEXT   "what was there before\n"
 #define OLD_BYTES  (sizeof(OLD_TEXT) - 1)

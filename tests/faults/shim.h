@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Environment: the number of a descriptor of struct shim, mapped by both. */
-#define SHIM_FD "VPT_FAULTS_FD"
+#define SHIM_FD "TEST_FAULTS_FD"
 
 /* A system call that does nothing, by which the library says that main() begins. */
 #define SHIM_MARK 0x76707466

@@ -43,7 +43,7 @@ static int add(const char *path, const struct stat *st, int type, struct FTW *ft
 	(void)ftw;
 	if (type != FTW_F && type != FTW_SL)
 		return 0;
-	if (!vpt_vec_room(reading))
+	if (!trace_vec_room(reading))
 		abort();
 	file = &reading->at[reading->n++];
 	file->path = strdup(path + skip);

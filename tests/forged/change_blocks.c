@@ -7,7 +7,7 @@
 #include "lib/rawfile.h"
 
 #define BLOCKS_MAX 1024
-#define HEADER	   sizeof(struct vpt_file_header)
+#define HEADER	   sizeof(struct trace_file_header)
 /* Most payloads begin with a struct; records and pages follow it. */
 #define STRUCT_BYTES 96
 
@@ -18,9 +18,9 @@ struct blocks {
 	size_t n;
 };
 
-static struct vpt_block header_at(const struct change *c, size_t at)
+static struct trace_block header_at(const struct change *c, size_t at)
 {
-	struct vpt_block block;
+	struct trace_block block;
 
 	memcpy(&block, c->bytes + at, sizeof(block));
 	return block;
@@ -34,10 +34,10 @@ static void find_blocks(struct blocks *b)
 	for (b->n = 0; b->n < BLOCKS_MAX && at < c->len; b->n++) {
 		size_t left = c->len - at, size;
 
-		if (left < sizeof(struct vpt_block))
+		if (left < sizeof(struct trace_block))
 			break;
 		size = (size_t)header_at(c, at).len + 7;
-		size = sizeof(struct vpt_block) + size / 8 * 8;
+		size = sizeof(struct trace_block) + size / 8 * 8;
 		if (size > left)
 			break;
 		b->at[b->n] = at;
@@ -50,7 +50,7 @@ static void find_blocks(struct blocks *b)
 static size_t choose(struct blocks *b)
 {
 	size_t i = change_below(b->c, b->n), k, found = i, n = 0;
-	unsigned int type = 1 + (unsigned int)change_below(b->c, VPT_BLOCK_TYPES);
+	unsigned int type = 1 + (unsigned int)change_below(b->c, TRACE_BLOCK_TYPES);
 
 	if (change_next(b->c) & 1)
 		return i;
@@ -91,7 +91,7 @@ static void move(struct blocks *b, size_t i, size_t to)
 static void stretch(struct blocks *b, size_t i)
 {
 	struct change *c = b->c;
-	struct vpt_block block = header_at(c, b->at[i]);
+	struct trace_block block = header_at(c, b->at[i]);
 	size_t at = b->at[i] + sizeof(block), old = b->at[i + 1] - at, size;
 
 	block.len = (uint32_t)(change_next(c) & 1 ? change_below(c, block.len + 1)
@@ -110,7 +110,7 @@ static void change_header(struct blocks *b, size_t i)
 	size_t at = b->at[i] + 4;
 
 	if (change_next(b->c) & 1)
-		b->c->bytes[at] = (uint8_t)(1 + change_below(b->c, VPT_BLOCK_TYPES));
+		b->c->bytes[at] = (uint8_t)(1 + change_below(b->c, TRACE_BLOCK_TYPES));
 	else
 		change_field(b->c, at, at + 4);
 }
@@ -136,10 +136,10 @@ static void write_packet(struct blocks *b, size_t begin, size_t end)
 
 static void change_payload(struct blocks *b, size_t i)
 {
-	size_t begin = b->at[i] + sizeof(struct vpt_block), end = b->at[i + 1];
-	size_t packets = begin + sizeof(struct vpt_trace_chunk);
+	size_t begin = b->at[i] + sizeof(struct trace_block), end = b->at[i + 1];
+	size_t packets = begin + sizeof(struct trace_chunk);
 
-	if (header_at(b->c, b->at[i]).type == VPT_BLOCK_TRACE && packets < end &&
+	if (header_at(b->c, b->at[i]).type == TRACE_BLOCK_TRACE && packets < end &&
 	    change_next(b->c) & 1)
 		write_packet(b, packets, end);
 	else if (end - begin > STRUCT_BYTES && change_next(b->c) & 1)
@@ -177,13 +177,13 @@ static void change_one(struct blocks *b)
 /* The END block of a snapshot has the number of blocks, without which the rest is not read. */
 static void mend_count(struct blocks *b)
 {
-	const struct vpt_snap_end end = {.blocks = b->n};
-	struct vpt_snap_block last;
+	const struct core_snap_end end = {.blocks = b->n};
+	struct core_snap_block last;
 
 	if (!b->strict || !b->n)
 		return;
 	memcpy(&last, b->c->bytes + b->at[b->n - 1], sizeof(last));
-	if (last.type == VPT_SNAP_END && last.len == sizeof(end))
+	if (last.type == CORE_SNAP_END && last.len == sizeof(end))
 		memcpy(b->c->bytes + b->at[b->n - 1] + sizeof(last), &end, sizeof(end));
 }
 
@@ -194,7 +194,7 @@ void change_blocks(struct change *c)
 	size_t steps;
 
 	memcpy(&magic, c->bytes, sizeof(magic));
-	b.strict = magic == VPT_SNAP_MAGIC;
+	b.strict = magic == CORE_SNAP_MAGIC;
 	for (steps = 1 + change_below(c, 4); steps; steps--) {
 		find_blocks(&b);
 		if (b.n && change_below(c, 64))

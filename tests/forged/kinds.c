@@ -14,7 +14,7 @@
 static bool shown(int status, uint64_t printed)
 {
 	return printed &&
-	       (status == VPT_EXIT_OK || status == VPT_EXIT_FAIL || status >= VPT_EXIT_PARTIAL);
+	       (status == CLI_EXIT_OK || status == CLI_EXIT_FAIL || status >= CLI_EXIT_PARTIAL);
 }
 
 static void call(struct forged_input *input, enum forged_verb verb, const char *option,
@@ -51,7 +51,7 @@ static void use_vpt(struct forged_input *input)
 	call(input, FORGED_DUMP, ONE_OF(input, dumps), "in");
 	snprintf(words, sizeof(words), "%s in", ONE_OF(input, decodes));
 	status = forged_call(input, FORGED_DECODE, words, &printed);
-	input->decoded = input->accepted && (printed > 0 || status == VPT_EXIT_OK);
+	input->decoded = input->accepted && (printed > 0 || status == CLI_EXIT_OK);
 	call(input, FORGED_VERIFY, ONE_OF(input, verifies), "in");
 	call(input, FORGED_EXPORT, ONE_OF(input, exports), "-q in out");
 	call(input, FORGED_PACK, ONE_OF(input, packs), "-q in again");
@@ -68,14 +68,14 @@ static void use_vps(struct forged_input *input)
 	int status;
 
 	status = forged_call(input, FORGED_SNAPSHOT, "-j in", &printed);
-	input->accepted = status == VPT_EXIT_OK;
+	input->accepted = status == CLI_EXIT_OK;
 	call(input, FORGED_SNAPSHOT, ONE_OF(input, shows), "in");
 	snprintf(words, sizeof(words),
 		 "%s --max-mem=64M --timeout=0.1 --max-insns=6000 --console=console in",
 		 ONE_OF(input, restores));
 	status = forged_call(input, FORGED_RESTORE, words, &printed);
 	/* The guest ran: its end is the answer. */
-	input->decoded = status == VPT_EXIT_OK || status == VPT_EXIT_FAIL;
+	input->decoded = status == CLI_EXIT_OK || status == CLI_EXIT_FAIL;
 }
 
 static void use_elf(struct forged_input *input)
@@ -89,7 +89,7 @@ static void use_elf(struct forged_input *input)
 			     "-q --engine=soft --pt=host -m 4M --timeout=0.1 --max-insns=300 "
 			     "--console=console -o ran in",
 			     &printed);
-	input->accepted = status != VPT_EXIT_INPUT;
+	input->accepted = status != CLI_EXIT_INPUT;
 	/* The trace has the file, and the decoder its symbols and lines. */
 	if (input->accepted)
 		snprintf(words, sizeof(words), "%s ran", ONE_OF(input, decodes));
@@ -110,7 +110,7 @@ static void use_map(struct forged_input *input)
 		 change_below(&input->change, 4) ? "" : "@0x1000");
 	status = forged_call(input, FORGED_DECODE, words, &printed);
 	input->decoded = shown(status, printed);
-	input->accepted = status != VPT_EXIT_INPUT;
+	input->accepted = status != CLI_EXIT_INPUT;
 	if (!change_below(&input->change, 4))
 		call(input, FORGED_EXPORT, "--to=perf -q --kallsyms=in", "base.vpt out");
 }

@@ -20,22 +20,22 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	unsigned int statuses; /* that a bad file can have: a bit for each */
 } verbs[FORGED_VERBS] = {
-	[FORGED_INFO] = {vpt_cmd_info, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_INPUT},
-	[FORGED_DUMP] = {vpt_cmd_dump, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL | 1 << VPT_EXIT_INPUT},
+	[FORGED_INFO] = {cli_cmd_info, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
+	[FORGED_DUMP] = {cli_cmd_dump, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL | 1 << CLI_EXIT_INPUT},
 	/* Some options do not fit every file, such as --pti and --to=pt: status 2. */
-	[FORGED_DECODE] = {vpt_cmd_decode, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |
-						   1 << VPT_EXIT_USAGE | 1 << VPT_EXIT_INPUT},
-	[FORGED_VERIFY] = {vpt_cmd_verify, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |
-						   1 << VPT_EXIT_INPUT | 1 << VPT_EXIT_PARTIAL |
-						   1 << VPT_EXIT_FORMAT},
-	[FORGED_EXPORT] = {vpt_cmd_export, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |
-						   1 << VPT_EXIT_USAGE | 1 << VPT_EXIT_INPUT},
-	[FORGED_PACK] = {vpt_cmd_pack, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_INPUT},
-	[FORGED_SNAPSHOT] = {vpt_cmd_snapshot, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_INPUT},
+	[FORGED_DECODE] = {cli_cmd_decode, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
+						   1 << CLI_EXIT_USAGE | 1 << CLI_EXIT_INPUT},
+	[FORGED_VERIFY] = {cli_cmd_verify, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
+						   1 << CLI_EXIT_INPUT | 1 << CLI_EXIT_PARTIAL |
+						   1 << CLI_EXIT_FORMAT},
+	[FORGED_EXPORT] = {cli_cmd_export, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
+						   1 << CLI_EXIT_USAGE | 1 << CLI_EXIT_INPUT},
+	[FORGED_PACK] = {cli_cmd_pack, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
+	[FORGED_SNAPSHOT] = {cli_cmd_snapshot, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_INPUT},
 	/* A forged count of instructions can be above that of --snapshot-at: status 2. */
-	[FORGED_RESTORE] = {vpt_cmd_restore, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL |
-						     1 << VPT_EXIT_USAGE | 1 << VPT_EXIT_INPUT},
-	[FORGED_RUN] = {vpt_cmd_run, 1 << VPT_EXIT_OK | 1 << VPT_EXIT_FAIL | 1 << VPT_EXIT_INPUT},
+	[FORGED_RESTORE] = {cli_cmd_restore, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL |
+						     1 << CLI_EXIT_USAGE | 1 << CLI_EXIT_INPUT},
+	[FORGED_RUN] = {cli_cmd_run, 1 << CLI_EXIT_OK | 1 << CLI_EXIT_FAIL | 1 << CLI_EXIT_INPUT},
 };
 
 /* Standard output and standard error of the verbs. */
@@ -107,7 +107,7 @@ static void judge(struct forged_slot *slot, enum forged_verb verb, int status)
 		forged_wrong(slot, "a sanitizer in a child process: %.160s", printed[1].text);
 	if (status < 0 || status >= FORGED_STATUSES || !(verbs[verb].statuses >> status & 1))
 		forged_wrong(slot, "status %d: %.160s", status, printed[1].text);
-	if (status >= VPT_EXIT_USAGE && status <= VPT_EXIT_HOST && !strstr(printed[1].text, begin))
+	if (status >= CLI_EXIT_USAGE && status <= CLI_EXIT_HOST && !strstr(printed[1].text, begin))
 		forged_wrong(slot, "status %d without a line that says why", status);
 	if (control(printed[1].text, printed[1].len))
 		forged_wrong(slot, "a control character on standard error");

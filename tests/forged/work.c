@@ -197,7 +197,7 @@ void forged_work(struct forged_slot *slot, const struct forged_kind *kind, uint6
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGXFSZ, SIG_DFL);
 	/* There is no way out of a sandbox, and this process has other verbs to call. */
-	if (vpt_confine_take(&argc, argv))
+	if (cli_confine_take(&argc, argv))
 		forged_wrong(slot, "--sandbox=off is refused");
 	while (slot->next < end) {
 		slot->seed = slot->next++;

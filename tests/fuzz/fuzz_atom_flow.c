@@ -31,8 +31,8 @@ enum op {
 };
 
 struct made {
-	struct vpt_writer *w;
-	uint8_t page[PAGES * VPT_CODE_BYTES];
+	struct trace_writer *w;
+	uint8_t page[PAGES * TRACE_CODE_BYTES];
 	uint64_t insns, space;
 	bool open; /* a session */
 };
@@ -42,7 +42,7 @@ static uint64_t place(struct input *in)
 {
 	uint64_t at = take(in, 2);
 
-	return at < 0xfff0 ? CODE + at % (PAGES * VPT_CODE_BYTES) : ~at;
+	return at < 0xfff0 ? CODE + at % (PAGES * TRACE_CODE_BYTES) : ~at;
 }
 
 static void put_code(struct made *m, struct input *in)
@@ -55,29 +55,29 @@ static void put_code(struct made *m, struct input *in)
 	bytes = some(in, &n);
 	memcpy(m->page + at, bytes, n);
 	for (i = 0; i < PAGES; i++) {
-		struct vpt_code_page page = {.cr3 = m->space,
-					     .vaddr = CODE + i * VPT_CODE_BYTES,
-					     .gpa = CODE + i * VPT_CODE_BYTES,
-					     .insns = m->insns};
+		struct trace_code_page page = {.cr3 = m->space,
+					       .vaddr = CODE + i * TRACE_CODE_BYTES,
+					       .gpa = CODE + i * TRACE_CODE_BYTES,
+					       .insns = m->insns};
 
-		REQUIRE(!vpt_writer_code(m->w, 0, &page, m->page + i * VPT_CODE_BYTES));
+		REQUIRE(!trace_writer_code(m->w, 0, &page, m->page + i * TRACE_CODE_BYTES));
 	}
 }
 
 static void put_bytes(struct made *m, const void *bytes, size_t n)
 {
 	if (n)
-		REQUIRE(!vpt_writer_trace(m->w, 0, UINT64_MAX, bytes, n));
+		REQUIRE(!trace_writer_trace(m->w, 0, UINT64_MAX, bytes, n));
 }
 
-static void put_session(struct made *m, struct input *in, enum vpt_session_edge edge,
-			enum vpt_session_end end)
+static void put_session(struct made *m, struct input *in, enum trace_session_edge edge,
+			enum trace_session_end end)
 {
-	struct vpt_session s = {.edge = edge, .end = end, .insns = m->insns};
+	struct trace_session s = {.edge = edge, .end = end, .insns = m->insns};
 	struct vpt_atom_regs regs;
 	unsigned int i;
 
-	if (m->open != (edge == VPT_SESSION_END))
+	if (m->open != (edge == TRACE_SESSION_END))
 		return;
 	m->open = !m->open;
 	vpt_atom_regs_reset(&regs);
@@ -89,30 +89,30 @@ static void put_session(struct made *m, struct input *in, enum vpt_session_edge 
 	regs.last_lip = take(in, 1) << 32 | 0x40;
 	for (i = 0; i < 4; i++)
 		regs.lip[i] = place(in);
-	vpt_atom_session_set(&s, &regs);
-	REQUIRE(!vpt_writer_session(m->w, 0, &s));
+	trace_atom_session_set(&s, &regs);
+	REQUIRE(!trace_writer_session(m->w, 0, &s));
 }
 
 static void put_cr3(struct made *m, struct input *in)
 {
 	uint64_t what = take(in, 1);
-	struct vpt_cr3_switch sw = {.insns = m->insns};
+	struct trace_cr3_switch sw = {.insns = m->insns};
 
 	m->space = 0x1000 + (what >> 4 & 1) * 0x1000;
 	sw.cr3 = m->space | (what & 3);
-	REQUIRE(!vpt_writer_cr3(m->w, 0, &sw));
+	REQUIRE(!trace_writer_cr3(m->w, 0, &sw));
 }
 
 static void put_record(struct made *m, struct input *in)
 {
-	struct vpt_oracle_record r = {
+	struct trace_oracle_record r = {
 		.kind = (uint8_t)take(in, 1),
 		.cpl = (uint8_t)(take(in, 1) & 3),
 		.aux = (uint16_t)take(in, 1),
 	};
 
 	r.ip = place(in);
-	REQUIRE(!vpt_writer_oracle(m->w, 0, r));
+	REQUIRE(!trace_writer_oracle(m->w, 0, r));
 }
 
 /* LIPs lean on nothing, counts of cycles are 0. */
@@ -152,11 +152,12 @@ static void put(struct made *m, struct input *in)
 		put_bytes(m, bytes, n);
 		break;
 	case OP_START:
-		put_session(m, in, VPT_SESSION_START, VPT_END_NONE);
+		put_session(m, in, TRACE_SESSION_START, TRACE_END_NONE);
 		break;
 	case OP_END:
-		n = take(in, 1) % VPT_END_CHANGED;
-		put_session(m, in, VPT_SESSION_END, (enum vpt_session_end)(VPT_END_DISABLED + n));
+		n = take(in, 1) % TRACE_END_CHANGED;
+		put_session(m, in, TRACE_SESSION_END,
+			    (enum trace_session_end)(TRACE_END_DISABLED + n));
 		break;
 	case OP_CR3:
 		put_cr3(m, in);
@@ -175,26 +176,26 @@ static void put(struct made *m, struct input *in)
 
 static void make(const char *path, struct input *in)
 {
-	struct vpt_file_info info = {.vcpus = 1, .oracle = 1, .model = "silvermont"};
+	struct trace_file_info info = {.vcpus = 1, .oracle = 1, .model = "silvermont"};
 	static struct made m;
 
 	memset(&m, 0, sizeof(m));
 	memset(m.page, 0x90, sizeof(m.page));
 	m.space = 0x1000;
-	info.flags = VPT_INFO_RTIT | VPT_INFO_SET_ERRATA((uint32_t)take(in, 1));
-	info.owner = take(in, 1) & 1 ? VPT_OWNER_GUEST : VPT_OWNER_HOST;
+	info.flags = TRACE_INFO_ATOM | TRACE_INFO_SET_ERRATA((uint32_t)take(in, 1));
+	info.owner = take(in, 1) & 1 ? TRACE_OWNER_GUEST : TRACE_OWNER_HOST;
 	info.caps.max_nonturbo = 20;
-	REQUIRE(!vpt_writer_open(path, &info, &m.w));
+	REQUIRE(!trace_writer_open(path, &info, &m.w));
 	while (in->left)
 		put(&m, in);
-	REQUIRE(!vpt_writer_close(m.w, 0));
+	REQUIRE(!trace_writer_close(m.w, 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	static int fd = -1;
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	char path[32], why[128];
 
 	if (fd < 0)
@@ -202,8 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	make(path, &in);
-	REQUIRE(!vpt_reader_open(path, &r, why, sizeof(why)));
+	REQUIRE(!trace_reader_open(path, &r, why, sizeof(why)));
 	use_file(r, (size_t)lseek(fd, 0, SEEK_END), false);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	return 0;
 }

@@ -22,7 +22,7 @@ static void write_back(const struct state *s, const struct vpt_atom_packet *pack
 	REQUIRE(packet->has_cycles ==
 		(s->cycle_acc && vpt_atom_pkt_has_cycles(packet->kind, packet->bits)));
 	REQUIRE(vpt_atom_packet_read(buf, len, s->cycle_acc, &again) == VPT_OK);
-	REQUIRE(again.size == len && vpt_atom_packet_same(&again, packet));
+	REQUIRE(again.size == len && test_atom_packet_same(&again, packet));
 }
 
 static void expand(struct state *s, const struct vpt_atom_packet *packet)
@@ -62,7 +62,7 @@ static enum vpt_status read_one(void *state, const uint8_t *data, size_t size, s
 		s->valid = false;
 	if (vpt_atom_pkt_has_lip(packet.kind))
 		expand(s, &packet);
-	vpt_parse_fuzz_text(format, &packet);
+	test_parse_fuzz_text(format, &packet);
 	*taken = packet.size;
 	return VPT_OK;
 }
@@ -77,7 +77,7 @@ static enum vpt_status cut(const void *before, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct vpt_parse_fuzz fuzz = {
+	static const struct test_parse_fuzz fuzz = {
 		.packet = read_one,
 		.cut = cut,
 		.find_psb = vpt_atom_packet_find_psb,
@@ -86,6 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct state s = {.cycle_acc = size && (data[0] & 1)};
 
 	if (size)
-		vpt_parse_fuzz(&fuzz, &s, data + 1, size - 1);
+		test_parse_fuzz(&fuzz, &s, data + 1, size - 1);
 	return 0;
 }

@@ -71,9 +71,9 @@ static double seconds(void)
 /* The engine alone. */
 
 struct machine {
-	struct vpt_engine_vm *vm;
-	struct vpt_engine_vcpu *v;
-	struct vpt_mem mem;
+	struct engine_vm *vm;
+	struct engine_vcpu *v;
+	struct x86_mem mem;
 };
 
 static uint8_t *guarded(void)
@@ -94,7 +94,7 @@ static uint8_t *guarded(void)
 static void device_io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count,
 		      void *data)
 {
-	struct vpt_engine_vcpu *v = opaque;
+	struct engine_vcpu *v = opaque;
 
 	if (in)
 		memset(data, port ^ (int)v->retired, (size_t)size * count);
@@ -102,7 +102,7 @@ static void device_io(void *opaque, uint16_t port, uint8_t size, bool in, uint32
 
 static void device_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data)
 {
-	struct vpt_engine_vcpu *v = opaque;
+	struct engine_vcpu *v = opaque;
 
 	if (!write)
 		memset(data, (int)(gpa ^ v->retired), len);
@@ -110,44 +110,44 @@ static void device_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, vo
 
 static void create(struct machine *m, const struct head *in)
 {
-	const struct vpt_engine *engine = vpt_engine_find("soft");
-	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
-	size_t count = VPT_CPUID_ROOM;
-	struct vpt_probe probe;
+	const struct engine *engine = engine_find("soft");
+	struct engine_cpuid_entry cpuid[CORE_CPUID_ROOM];
+	size_t count = CORE_CPUID_ROOM;
+	struct engine_probe probe;
 
 	engine->probe(&probe, false);
-	m->mem = (struct vpt_mem){guarded(), HOSTILE_RAM};
+	m->mem = (struct x86_mem){guarded(), HOSTILE_RAM};
 	hostile_ram(&in->h, m->mem.host);
 	REQUIRE(!engine->vm_create(&probe, &m->vm));
 	REQUIRE(!engine->vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes));
 	REQUIRE(!engine->supported_cpuid(m->vm, cpuid, &count));
 	REQUIRE(!engine->vcpu_create(m->vm, 0, cpuid, count, &m->v));
-	m->v->bus = (struct vpt_engine_bus){.io = device_io, .mmio = device_mmio, .opaque = m->v};
+	m->v->bus = (struct engine_bus){.io = device_io, .mmio = device_mmio, .opaque = m->v};
 	hostile_vcpu(&in->h, m->v);
 }
 
 /* Go on behind what the core would have done. */
 static void skip(struct machine *m, const struct hostile *h, unsigned int n)
 {
-	struct vpt_regs *r = m->v->regs;
+	struct x86_regs *r = m->v->regs;
 	uint64_t ip = r->rip;
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	r->rip = ip + 1;
 	if (n % 4 == 3)
 		r->rip = (h->mode == HOSTILE_REAL ? 0 : HOSTILE_CODE) + h->start + n * 13;
 	REQUIRE(!m->v->engine->get_sregs(m->v, &s));
-	if (!(s.efer & VPT_EFER_LMA && s.cs.l))
+	if (!(s.efer & X86_EFER_LMA && s.cs.l))
 		r->rip = (uint32_t)r->rip;
-	r->rflags &= ~VPT_FL_TF;
+	r->rflags &= ~X86_FL_TF;
 	m->v->regs_dirty = true;
 }
 
 /* Runs until something is to be said, or so many instructions have retired, or one that
  * repeats itself has been at it for long enough. */
-static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
+static struct engine_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 {
-	struct vpt_exit exit = {0};
+	struct engine_exit exit = {0};
 	unsigned int pauses = 0;
 
 	while (m->v->retired < until && pauses < 3) {
@@ -159,7 +159,7 @@ static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 		pauses += m->v->retired - before < m->v->budget;
 		if (most != 1 || m->v->retired % 64 == 0)
 			hostile_check(m->v, &m->mem);
-		if (exit.kind != VPT_EXIT_KICK)
+		if (exit.kind != ENGINE_EXIT_KICK)
 			break;
 	}
 	return exit;
@@ -167,19 +167,19 @@ static struct vpt_exit run_to(struct machine *m, uint64_t until, uint64_t most)
 
 static void run_engine(const struct head *in, uint64_t most, struct hostile_seen *seen)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	struct machine m;
 	unsigned int n;
 
 	create(&m, in);
 	for (n = 0; n < RESTARTS && m.v->retired < INSNS; n++) {
 		exit = run_to(&m, INSNS, most);
-		if (exit.kind == VPT_EXIT_CORE)
-			m.v->engine->step(m.v, &(struct vpt_step_hint){0}, &exit);
+		if (exit.kind == ENGINE_EXIT_CORE)
+			m.v->engine->step(m.v, &(struct engine_step_hint){0}, &exit);
 		skip(&m, &in->h, n);
 	}
 	hostile_see(m.v, seen);
-	seen->more = exit.kind == VPT_EXIT_FAULT ? exit.fault.vector : exit.kind;
+	seen->more = exit.kind == ENGINE_EXIT_FAULT ? exit.fault.vector : exit.kind;
 	m.vm->engine->vcpu_destroy(m.v);
 	m.vm->engine->vm_destroy(m.vm);
 }
@@ -203,43 +203,43 @@ static void compare_engine(const struct head *in)
 
 static uint64_t stop(void *opaque)
 {
-	/* VPT_STOP_TIMEOUT is when a repeated instruction takes too long to get here. */
-	vpt_vm_stop(opaque, VPT_STOP_MAX_INSNS, "%s", "");
+	/* TRACE_STOP_TIMEOUT is when a repeated instruction takes too long to get here. */
+	core_vm_stop(opaque, TRACE_STOP_MAX_INSNS, "%s", "");
 	return UINT64_MAX;
 }
 
-static void start_trace(struct vpt_vm *vm, const struct head *in)
+static void start_trace(struct core_vm *vm, const struct head *in)
 {
 	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS) |
 		       VPT_CTL_MASK(USER);
 	uint64_t ip = vm->vcpu->regs->rip;
-	struct vpt_tracer *t = &vm->vcpu->tracer;
+	struct tracer *t = &vm->vcpu->tracer;
 
 	ctl |= in->run & HOST ? VPT_CTL_MASK(FABRIC_EN) : VPT_CTL_MASK(TOPA);
 	ctl |= in->h.seed & 0x100 ? VPT_CTL_MASK(TSC_EN) : 0;
 	ctl |= in->h.seed & 0x200 ? VPT_CTL_MASK(DIS_RETC) : 0;
-	(void)vpt_tracer_host_write(t, VPT_MSR_OUTPUT_BASE, HOSTILE_TOPA, ip);
-	(void)vpt_tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
+	(void)tracer_host_write(t, VPT_MSR_OUTPUT_BASE, HOSTILE_TOPA, ip);
+	(void)tracer_host_write(t, VPT_MSR_CTL, ctl, ip);
 }
 
-static void create_vm(struct vpt_vm *vm, const struct head *in)
+static void create_vm(struct core_vm *vm, const struct head *in)
 {
-	struct vpt_probe probe;
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("soft"),
+	struct engine_probe probe;
+	struct core_vm_config config = {
+		.engine = engine_find("soft"),
 		.probe = &probe,
 		.caps = vpt_caps_model(in->model),
-		.owner = in->run & HOST ? VPT_OWNER_HOST : VPT_OWNER_GUEST,
+		.owner = in->run & HOST ? TRACE_OWNER_HOST : TRACE_OWNER_GUEST,
 		.mem_bytes = HOSTILE_RAM,
 	};
 
 	config.engine->probe(&probe, false);
-	REQUIRE(!vpt_vm_create(vm, &config));
+	REQUIRE(!core_vm_create(vm, &config));
 	hostile_ram(&in->h, vm->mem.host);
 	hostile_vcpu(&in->h, vm->vcpu->ev);
-	vpt_vcpu_load(vm->vcpu);
-	vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
-	vm->vcpu->deadline = vpt_now() + 1000000000;
+	core_vcpu_load(vm->vcpu);
+	vm->hooks = (struct core_vm_hooks){.pause = stop, .opaque = vm};
+	vm->vcpu->deadline = core_now() + 1000000000;
 	vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
 }
 
@@ -249,21 +249,21 @@ static void *guard_at(void *at)
 	return mmap(at, NEAR, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-static struct vpt_writer *record(struct vpt_vm *vm, const struct head *in, bool oracle, int fd)
+static struct trace_writer *record(struct core_vm *vm, const struct head *in, bool oracle, int fd)
 {
-	struct vpt_file_info info = {.owner = vm->owner,
-				     .caps = vm->caps,
-				     .vcpus = 1,
-				     .engine = "soft",
-				     .oracle = oracle};
-	struct vpt_writer *w;
+	struct trace_file_info info = {.owner = vm->owner,
+				       .caps = vm->caps,
+				       .vcpus = 1,
+				       .engine = "soft",
+				       .oracle = oracle};
+	struct trace_writer *w;
 	char path[32];
 
 	if (in->run & HOST)
 		info.caps.l14_0_ecx |= 1u << 3;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	REQUIRE(!vpt_writer_open(path, &info, &w));
-	REQUIRE(!vpt_vcpu_record(vm->vcpu, w, oracle, &info.caps));
+	REQUIRE(!trace_writer_open(path, &info, &w));
+	REQUIRE(!core_vcpu_record(vm->vcpu, w, oracle, &info.caps));
 	return w;
 }
 
@@ -271,8 +271,8 @@ static struct vpt_writer *record(struct vpt_vm *vm, const struct head *in, bool 
 static bool run_core(const struct head *in, bool oracle, struct hostile_seen *seen, uint8_t *ram,
 		     int fd)
 {
-	struct vpt_vm vm;
-	struct vpt_writer *w;
+	struct core_vm vm;
+	struct trace_writer *w;
 	void *guard[2];
 	unsigned int i;
 	bool in_time;
@@ -282,17 +282,17 @@ static bool run_core(const struct head *in, bool oracle, struct hostile_seen *se
 	guard[1] = guard_at(vm.mem.host + vm.mem.bytes);
 	w = record(&vm, in, oracle, fd);
 	start_trace(&vm, in);
-	vpt_vcpu_loop(vm.vcpu);
+	core_vcpu_loop(vm.vcpu);
 	hostile_check(vm.vcpu->ev, &vm.mem);
 	hostile_see(vm.vcpu->ev, seen);
 	seen->more = vm.vcpu->tracer.bytes;
 	memcpy(ram, vm.mem.host, HOSTILE_RAM);
-	in_time = vm.stop.kind != VPT_STOP_TIMEOUT;
-	vpt_writer_close(w, 0);
+	in_time = vm.stop.kind != TRACE_STOP_TIMEOUT;
+	trace_writer_close(w, 0);
 	for (i = 0; i < 2; i++)
 		if (guard[i] != MAP_FAILED)
 			munmap(guard[i], NEAR);
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	return in_time;
 }
 

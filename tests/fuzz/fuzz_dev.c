@@ -40,7 +40,7 @@ static uint16_t take_port(struct input *in)
 	return n < sizeof(ports) / sizeof(ports[0]) ? ports[n] : (uint16_t)(n << 8 | take(in, 1));
 }
 
-static void do_io(struct vpt_platform *p, struct input *in, bool is_in)
+static void do_io(struct dev_platform *p, struct input *in, bool is_in)
 {
 	uint16_t port = take_port(in);
 	uint8_t size = (uint8_t)take(in, 1);
@@ -48,13 +48,13 @@ static void do_io(struct vpt_platform *p, struct input *in, bool is_in)
 
 	size = size < 0xc0 ? 1 : size;
 	value = (uint32_t)take(in, size < 4 ? size : 4);
-	vpt_platform_io(p, port, size, is_in, &value);
+	dev_platform_io(p, port, size, is_in, &value);
 }
 
-static void do_mmio(struct vpt_platform *p, struct input *in, bool write)
+static void do_mmio(struct dev_platform *p, struct input *in, bool write)
 {
 	uint8_t where = (uint8_t)take(in, 1), len = (uint8_t)take(in, 1) % 65;
-	uint64_t base = where & 1 ? VPT_IOAPIC_ADDRESS : p->lapic.base & ~0xfffull;
+	uint64_t base = where & 1 ? DEV_IOAPIC_ADDRESS : p->lapic.base & ~0xfffull;
 	uint8_t data[65];
 	uint32_t i;
 
@@ -62,82 +62,82 @@ static void do_mmio(struct vpt_platform *p, struct input *in, bool write)
 	len = len >= 48 ? len - 48 : 4;
 	for (i = 0; i < len && write; i++)
 		data[i] = (uint8_t)take(in, 1);
-	vpt_platform_mmio(p, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
+	dev_platform_mmio(p, base + (where & 2 ? take(in, 2) & 0xfff : (where >> 2) * 16u), len,
 			  write, data);
 	REQUIRE(write || data[len] == 0x5a);
 }
 
-static void do_msr(struct vpt_platform *p, struct input *in, bool write)
+static void do_msr(struct dev_platform *p, struct input *in, bool write)
 {
 	uint32_t n = (uint32_t)take(in, 1), msr = n < 0xf0 ? 0x800 + n : n & 1 ? 0x1b : 0x6e0;
 	uint64_t value = take(in, 1) & 1 ? take(in, 8) : take(in, 4);
 
-	if (msr == VPT_MSR_APIC_BASE && n & 2)
+	if (msr == X86_MSR_APIC_BASE && n & 2)
 		value = 0xfee00000 | (value & 0xc00);
 	if (write)
-		REQUIRE(vpt_platform_wrmsr(p, msr, value) != VPT_PLATFORM_OTHER);
+		REQUIRE(dev_platform_wrmsr(p, msr, value) != DEV_PLATFORM_OTHER);
 	else
-		REQUIRE(vpt_platform_rdmsr(p, msr, &value) != VPT_PLATFORM_OTHER);
+		REQUIRE(dev_platform_rdmsr(p, msr, &value) != DEV_PLATFORM_OTHER);
 }
 
-static void do_time(struct vpt_platform *p, struct input *in)
+static void do_time(struct dev_platform *p, struct input *in)
 {
 	uint8_t how = (uint8_t)take(in, 1);
-	uint64_t next = vpt_platform_next(p), before = p->now, to;
+	uint64_t next = dev_platform_next(p), before = p->now, to;
 
-	if (how & 1 && next != VPT_NEVER)
+	if (how & 1 && next != DEV_NEVER)
 		to = next;
 	else
 		to = p->now + (take(in, 3) << (how >> 3));
-	vpt_platform_advance(p, to);
+	dev_platform_advance(p, to);
 	REQUIRE(p->now >= before && (to < before || p->now == to));
 }
 
-static void do_interrupt(struct vpt_platform *p)
+static void do_interrupt(struct dev_platform *p)
 {
-	bool pending = vpt_platform_pending(p);
+	bool pending = dev_platform_pending(p);
 	uint8_t vector;
 
-	if (vpt_platform_nmi(p))
-		vpt_platform_ack_nmi(p);
-	REQUIRE(!vpt_platform_nmi(p));
+	if (dev_platform_nmi(p))
+		dev_platform_ack_nmi(p);
+	REQUIRE(!dev_platform_nmi(p));
 	if (!pending)
 		return;
-	vector = vpt_platform_ack(p);
+	vector = dev_platform_ack(p);
 	/* The 8259s' vectors are theirs to choose. */
 	REQUIRE(damaged || vector >= 16 || (vector & 0xf8) == (p->pic.chip[0].base & 0xf8) ||
 		(vector & 0xf8) == (p->pic.chip[1].base & 0xf8));
 }
 
-static void do_save(struct vpt_platform *p)
+static void do_save(struct dev_platform *p)
 {
 	static char one[sizeof(*p) + 64], two[sizeof(*p) + 64];
-	struct vpt_platform copy = *p;
-	size_t bytes = vpt_platform_saved_bytes();
+	struct dev_platform copy = *p;
+	size_t bytes = dev_platform_saved_bytes();
 
-	REQUIRE(vpt_platform_save(p, one, sizeof(one)));
-	memset(&copy, 0xa5, offsetof(struct vpt_platform, host));
-	REQUIRE(!vpt_platform_load(&copy, one, bytes - 1));
-	REQUIRE(vpt_platform_load(&copy, one, bytes));
-	REQUIRE(vpt_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
-	REQUIRE(vpt_platform_next(&copy) == vpt_platform_next(p));
+	REQUIRE(dev_platform_save(p, one, sizeof(one)));
+	memset(&copy, 0xa5, offsetof(struct dev_platform, host));
+	REQUIRE(!dev_platform_load(&copy, one, bytes - 1));
+	REQUIRE(dev_platform_load(&copy, one, bytes));
+	REQUIRE(dev_platform_save(&copy, two, sizeof(two)) && !memcmp(one, two, bytes));
+	REQUIRE(dev_platform_next(&copy) == dev_platform_next(p));
 }
 
 /* A state that no guest can make must do no harm; what it does with time is its own. */
-static void do_damage(struct vpt_platform *p, struct input *in)
+static void do_damage(struct dev_platform *p, struct input *in)
 {
 	static uint8_t bytes[sizeof(*p) + 64];
-	size_t size = vpt_platform_saved_bytes();
+	size_t size = dev_platform_saved_bytes();
 	unsigned int n;
 
-	REQUIRE(vpt_platform_save(p, bytes, sizeof(bytes)));
+	REQUIRE(dev_platform_save(p, bytes, sizeof(bytes)));
 	for (n = 0; n < 8; n++)
 		bytes[16 + take(in, 2) % (size - 16)] = (uint8_t)take(in, 1);
-	if (vpt_platform_load(p, bytes, size))
+	if (dev_platform_load(p, bytes, size))
 		damaged = true;
 }
 
-static void operate(struct vpt_platform *p, struct input *in)
+static void operate(struct dev_platform *p, struct input *in)
 {
 	uint8_t op = (uint8_t)take(in, 1);
 
@@ -160,27 +160,27 @@ static void operate(struct vpt_platform *p, struct input *in)
 	case 14:
 		if (op == 0xfe)
 			do_damage(p, in);
-		vpt_platform_line(p, op >> 4, take(in, 1) & 1);
+		dev_platform_line(p, op >> 4, take(in, 1) & 1);
 		break;
 	default:
 		if (op & 0x10)
-			vpt_platform_pmi(p);
+			dev_platform_pmi(p);
 		if (op & 0x20)
-			vpt_platform_poll(p);
+			dev_platform_poll(p);
 		if (op & 0x40)
-			vpt_platform_set_cr8(p, op >> 4);
+			dev_platform_set_cr8(p, op >> 4);
 		if (op & 0x80)
 			do_save(p);
 		break;
 	}
-	REQUIRE(damaged || vpt_platform_next(p) > p->now);
+	REQUIRE(damaged || dev_platform_next(p) > p->now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct vpt_platform p;
+	static struct dev_platform p;
 	struct input in = {data, size};
-	struct vpt_platform_config config = {
+	struct dev_platform_config config = {
 		.mem_bytes = 64 << 20,
 		.epoch = 1735689600,
 		.apic_hz = 24000000,
@@ -193,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	damaged = false;
 	if (take(&in, 1) & 1)
 		config.host.tsc_time = NULL;
-	vpt_platform_init(&p, &config);
+	dev_platform_init(&p, &config);
 	for (n = 0; in.left && n < MAX_OPERATIONS; n++)
 		operate(&p, &in);
 	return 0;

@@ -22,28 +22,28 @@
 
 static void use(const char *path)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	char why[128];
 
-	REQUIRE(!vpt_reader_open(path, &r, why, sizeof(why)));
-	REQUIRE(!vpt_reader_extent(r)->damages && vpt_reader_extent(r)->closed);
-	if (vpt_reader_extent(r)->file_bytes < TRACE_MAX)
-		use_file(r, (size_t)vpt_reader_extent(r)->file_bytes, false);
-	vpt_reader_close(r);
+	REQUIRE(!trace_reader_open(path, &r, why, sizeof(why)));
+	REQUIRE(!trace_reader_extent(r)->damages && trace_reader_extent(r)->closed);
+	if (trace_reader_extent(r)->file_bytes < TRACE_MAX)
+		use_file(r, (size_t)trace_reader_extent(r)->file_bytes, false);
+	trace_reader_close(r);
 }
 
 static void import(struct foreign_trace *t, int fd, const char *path)
 {
-	struct vpt_file_info info;
-	struct vpt_writer *writer;
+	struct trace_file_info info;
+	struct trace_writer *writer;
 	int err;
 
 	REQUIRE(!ftruncate(fd, 0));
 	REQUIRE(lseek(fd, 0, SEEK_SET) == 0);
 	foreign_info(t, &info);
-	REQUIRE(!vpt_writer_start(fd, &info, &writer));
+	REQUIRE(!trace_writer_start(fd, &info, &writer));
 	err = foreign_write(t, "fuzz", writer);
-	REQUIRE(!vpt_writer_close(writer, 0));
+	REQUIRE(!trace_writer_close(writer, 0));
 	REQUIRE(!err);
 	use(path);
 }

@@ -45,13 +45,13 @@ static void fill(void)
 }
 
 /* Look for code in one address space. */
-static void look(const struct vpt_code_source *source, uint64_t cr3, uint64_t vmcs, bool guest)
+static void look(const struct trace_code_source *source, uint64_t cr3, uint64_t vmcs, bool guest)
 {
-	const struct vpt_source_key key = {cr3, vmcs, guest};
+	const struct trace_source_key key = {cr3, vmcs, guest};
 	uint64_t number = source->space(source->context, &key), i;
 	unsigned int sum = 0;
 
-	for (i = 0; number != VPT_SOURCE_NONE && i < 8; i++) {
+	for (i = 0; number != TRACE_SOURCE_NONE && i < 8; i++) {
 		const uint8_t *page = source->page(source->context, number, i * PAGE);
 
 		REQUIRE(page == source->page(source->context, number, i * PAGE));
@@ -65,13 +65,13 @@ static void use(struct img_image *image, unsigned int how)
 {
 	const struct img_use as = {
 		.side = (enum img_side)(how % 3),
-		.vmcs = VPT_SPACE_ANY_VMCS,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
 		.paging = (enum img_paging)(how / 3 % (IMG_PAGINGS + 1)),
 		.eptp = how % 3 == IMG_GUEST ? 0x605e : 0,
-		.cr3 = VPT_SOURCE_NONE,
+		.cr3 = TRACE_SOURCE_NONE,
 	};
 	struct img_set *set = img_set_new();
-	struct vpt_code_source source;
+	struct trace_code_source source;
 	uint64_t i;
 
 	REQUIRE(set);
@@ -80,7 +80,7 @@ static void use(struct img_image *image, unsigned int how)
 	(void)img_page(image, UINT64_MAX);
 	REQUIRE(!img_set_add(set, image, &as));
 	source = img_set_source(set);
-	look(&source, 0x1000, VPT_SPACE_ANY_VMCS, false);
+	look(&source, 0x1000, TRACE_SPACE_ANY_VMCS, false);
 	look(&source, 0x1000, 0xa000, true);
 	look(&source, 0x2000, 0xb000, true);
 	look(&source, UINT64_MAX, UINT64_MAX, true);

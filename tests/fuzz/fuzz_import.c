@@ -18,30 +18,30 @@
 /* A log that is good for hours of decoding is of no use here. */
 #define RECORDS_MAX 20000
 
-static void use(struct vpt_import *import, const char *path, const uint8_t *bytes, size_t size)
+static void use(struct import *import, const char *path, const uint8_t *bytes, size_t size)
 {
-	struct vpt_comparison c = {0};
-	struct vpt_reader *r;
+	struct oracle_comparison c = {0};
+	struct trace_reader *r;
 	unsigned int v;
 	char why[128];
 	uint64_t at;
 
-	if (vpt_import_write(import, path))
+	if (import_write(import, path))
 		return;
-	REQUIRE(!vpt_reader_open(path, &r, why, sizeof(why)));
-	for (v = 0; v < vpt_reader_info(r)->vcpus && v < 4; v++) {
-		(void)vpt_import_same(import, v, bytes, size, &at);
-		if (vpt_reader_oracle_count(r, v) < RECORDS_MAX)
-			REQUIRE(!vpt_compare(r, v, &c));
+	REQUIRE(!trace_reader_open(path, &r, why, sizeof(why)));
+	for (v = 0; v < trace_reader_info(r)->vcpus && v < 4; v++) {
+		(void)import_same(import, v, bytes, size, &at);
+		if (trace_reader_oracle_count(r, v) < RECORDS_MAX)
+			REQUIRE(!oracle_compare(r, v, &c));
 	}
-	vpt_comparison_free(&c);
-	vpt_reader_close(r);
+	oracle_comparison_free(&c);
+	trace_reader_close(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct vpt_log_header header = {VPT_LOG_MAGIC, VPT_LOG_VERSION, 0};
-	const struct vpt_import_config config = {
+	const struct import_config config = {
 		.model = "spr",
 		.caps = vpt_caps_model("spr"),
 		.last = UINT64_MAX,
@@ -50,8 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.lip = size & 1,
 	};
 	static int fd = -1;
-	struct vpt_import *import;
-	struct vpt_log log;
+	struct import *import;
+	struct import_log log;
 	char path[32], why[160] = "";
 	uint8_t *copy = malloc(sizeof(header) + size);
 
@@ -62,12 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		fd = memfd_create("fuzz", 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	REQUIRE(vpt_log_open(&log, copy, sizeof(header) + size));
-	if (vpt_import_open(&log, 1, &config, &import, why, sizeof(why))) {
+	REQUIRE(import_log_open(&log, copy, sizeof(header) + size));
+	if (import_open(&log, 1, &config, &import, why, sizeof(why))) {
 		REQUIRE(*why && !strchr(why, '\n'));
 	} else {
 		use(import, path, copy, sizeof(header) + size);
-		vpt_import_close(import);
+		import_close(import);
 	}
 	free(copy);
 	return 0;

@@ -54,10 +54,10 @@ static bool load(struct second *w, uint64_t at, uint64_t *entry)
 static bool refuse(struct second *w, uint32_t why)
 {
 	const struct setting *s = w->s;
-	bool nx = s->cr4 & VPT_CR4_PAE && s->efer & VPT_EFER_NXE;
+	bool nx = s->cr4 & X86_CR4_PAE && s->efer & X86_EFER_NXE;
 
 	w->error = why | (w->write ? PF_W : 0) | (s->user ? PF_U : 0);
-	if (w->fetch && (nx || s->cr4 & VPT_CR4_SMEP))
+	if (w->fetch && (nx || s->cr4 & X86_CR4_SMEP))
 		w->error |= PF_I;
 	return false;
 }
@@ -68,12 +68,12 @@ static bool allowed(const struct second *w, bool writable, bool user_page, bool 
 	const struct setting *s = w->s;
 
 	if (w->fetch)
-		return !nx && (s->user ? user_page : !user_page || !(s->cr4 & VPT_CR4_SMEP));
+		return !nx && (s->user ? user_page : !user_page || !(s->cr4 & X86_CR4_SMEP));
 	if (s->user)
 		return user_page && (!w->write || writable);
-	if (user_page && s->cr4 & VPT_CR4_SMAP && !s->ac)
+	if (user_page && s->cr4 & X86_CR4_SMAP && !s->ac)
 		return false;
-	return !w->write || writable || !(s->cr0 & VPT_CR0_WP);
+	return !w->write || writable || !(s->cr0 & X86_CR0_WP);
 }
 
 static void set_bits(struct second *w, unsigned int first)
@@ -94,7 +94,7 @@ static bool walk_two(struct second *w, uint32_t va)
 	w->width = 4;
 	if (!load(w, (w->s->cr3 & 0xfffff000) + 4 * (va >> 22), &pde))
 		return refuse(w, 0);
-	if (pde & PS && w->s->cr4 & VPT_CR4_PSE) {
+	if (pde & PS && w->s->cr4 & X86_CR4_PSE) {
 		/* Bit 21; and bits of an address, in 20:13, that there are not. */
 		if (pde >> 21 & 1 || pde >> 13 & 0xff & 0xffu << (PHYSICAL - 32))
 			return refuse(w, PF_P | PF_R);
@@ -122,9 +122,9 @@ static bool walk_many(struct second *w, uint64_t table, unsigned int level, uint
 	uint64_t pages = 0;
 	bool nx = false;
 
-	if (!(w->s->efer & VPT_EFER_LMA))
+	if (!(w->s->efer & X86_EFER_LMA))
 		high |= 0x7ff0000000000000;
-	if (!(w->s->efer & VPT_EFER_NXE))
+	if (!(w->s->efer & X86_EFER_NXE))
 		high |= 1ull << 63;
 	for (;; level--) {
 		unsigned int shift = 3 + 9 * level;
@@ -167,24 +167,24 @@ static bool walk(struct second *w, uint64_t va)
 
 	w->depth = 0;
 	w->width = 8;
-	if (!(s->cr0 & VPT_CR0_PG)) {
+	if (!(s->cr0 & X86_CR0_PG)) {
 		w->gpa = (uint32_t)va;
 		return true;
 	}
-	if (s->efer & VPT_EFER_LMA)
-		return walk_many(w, s->cr3 & 0x000ffffffffff000, s->cr4 & VPT_CR4_LA57 ? 5 : 4, va,
+	if (s->efer & X86_EFER_LMA)
+		return walk_many(w, s->cr3 & 0x000ffffffffff000, s->cr4 & X86_CR4_LA57 ? 5 : 4, va,
 				 0);
-	return s->cr4 & VPT_CR4_PAE ? walk_pae(w, (uint32_t)va) : walk_two(w, (uint32_t)va);
+	return s->cr4 & X86_CR4_PAE ? walk_pae(w, (uint32_t)va) : walk_two(w, (uint32_t)va);
 }
 
 /* The machine. */
 
-static const struct vpt_engine *engine;
-static struct vpt_engine_vm *vm;
-static struct vpt_engine_vcpu *vcpu;
+static const struct engine *engine;
+static struct engine_vm *vm;
+static struct engine_vcpu *vcpu;
 static uint8_t *ram;
 static uint8_t copy[RAM];
-static struct vpt_sregs still; /* without paging, in which nothing is translated */
+static struct x86_sregs still; /* without paging, in which nothing is translated */
 
 static uint64_t mmio_gpa;
 static uint32_t mmio_len;
@@ -202,15 +202,15 @@ static void on_mmio(void *opaque, uint64_t gpa, uint32_t len, bool write, void *
 
 static void start(void)
 {
-	struct vpt_cpuid_entry sizes = {.leaf = 0x80000008, .eax = PHYSICAL | 57 << 8};
+	struct engine_cpuid_entry sizes = {.leaf = 0x80000008, .eax = PHYSICAL | 57 << 8};
 	uint8_t *all = mmap(NULL, 2 * GUARD + RAM, PROT_NONE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	struct vpt_probe probe;
+	struct engine_probe probe;
 
 	REQUIRE(all != MAP_FAILED);
 	ram = all + GUARD;
 	REQUIRE(!mprotect(ram, RAM, PROT_READ | PROT_WRITE));
-	engine = vpt_engine_find("soft");
+	engine = engine_find("soft");
 	engine->probe(&probe, false);
 	REQUIRE(!engine->vm_create(&probe, &vm) && !engine->vm_map(vm, 0, 0, ram, RAM));
 	REQUIRE(!engine->vcpu_create(vm, 0, &sizes, 1, &vcpu));
@@ -220,17 +220,17 @@ static void start(void)
 
 static void set(const struct setting *s)
 {
-	struct vpt_sregs sregs = still;
-	struct vpt_soft *c = vpt_soft(vcpu);
+	struct x86_sregs sregs = still;
+	struct soft *c = soft(vcpu);
 
-	sregs.cs.l = s->efer & VPT_EFER_LMA;
+	sregs.cs.l = s->efer & X86_EFER_LMA;
 	sregs.cs.dpl = sregs.ss.dpl = s->user ? 3 : 0;
 	sregs.cr0 = s->cr0;
 	sregs.cr3 = s->cr3;
 	sregs.cr4 = s->cr4;
 	sregs.efer = s->efer;
-	vcpu->regs->rflags = VPT_FL_FIXED | (s->ac ? VPT_FL_AC : 0);
-	vpt_soft_set_rflags(c, vcpu->regs->rflags);
+	vcpu->regs->rflags = X86_FL_FIXED | (s->ac ? X86_FL_AC : 0);
+	soft_set_rflags(c, vcpu->regs->rflags);
 	/* Nothing that was translated before is remembered. */
 	REQUIRE(!engine->set_sregs(vcpu, &still) && !engine->set_sregs(vcpu, &sregs));
 }
@@ -244,9 +244,9 @@ struct access {
 };
 
 /* False: exit.fault. */
-static bool make(struct access *a, struct vpt_exit *exit)
+static bool make(struct access *a, struct engine_exit *exit)
 {
-	struct vpt_soft *c = vpt_soft(vcpu);
+	struct soft *c = soft(vcpu);
 	uint64_t value = 0, gpa;
 
 	c->exit = exit;
@@ -256,7 +256,7 @@ static bool make(struct access *a, struct vpt_exit *exit)
 	if (setjmp(c->escape))
 		return false;
 	if (a->fetch) {
-		if (!vpt_soft_translate(c, a->va, VPT_WALK_FETCH, &gpa, &exit->fault))
+		if (!soft_translate(c, a->va, X86_WALK_FETCH, &gpa, &exit->fault))
 			return false;
 		memcpy(a->data, &gpa, sizeof(gpa));
 		return true;
@@ -265,38 +265,38 @@ static bool make(struct access *a, struct vpt_exit *exit)
 		memcpy(&value, a->data, sizeof(value));
 		switch (a->len) {
 		case 1:
-			vpt_store8(c, NULL, a->va, (uint8_t)value);
+			soft_store8(c, NULL, a->va, (uint8_t)value);
 			break;
 		case 2:
-			vpt_store16(c, NULL, a->va, (uint16_t)value);
+			soft_store16(c, NULL, a->va, (uint16_t)value);
 			break;
 		case 4:
-			vpt_store32(c, NULL, a->va, (uint32_t)value);
+			soft_store32(c, NULL, a->va, (uint32_t)value);
 			break;
 		case 8:
-			vpt_store64(c, NULL, a->va, value);
+			soft_store64(c, NULL, a->va, value);
 			break;
 		default:
-			vpt_soft_write(c, NULL, a->va, a->data, a->len);
+			soft_write(c, NULL, a->va, a->data, a->len);
 			break;
 		}
 		return true;
 	}
 	switch (a->len) {
 	case 1:
-		a->data[0] = vpt_load8(c, NULL, a->va);
+		a->data[0] = soft_load8(c, NULL, a->va);
 		return true;
 	case 2:
-		value = vpt_load16(c, NULL, a->va);
+		value = soft_load16(c, NULL, a->va);
 		break;
 	case 4:
-		value = vpt_load32(c, NULL, a->va);
+		value = soft_load32(c, NULL, a->va);
 		break;
 	case 8:
-		value = vpt_load64(c, NULL, a->va);
+		value = soft_load64(c, NULL, a->va);
 		break;
 	default:
-		vpt_soft_read(c, NULL, a->va, a->data, a->len);
+		soft_read(c, NULL, a->va, a->data, a->len);
 		return true;
 	}
 	memcpy(a->data, &value, a->len);
@@ -305,7 +305,7 @@ static bool make(struct access *a, struct vpt_exit *exit)
 
 static bool canonical(const struct setting *s, uint64_t va)
 {
-	int64_t top = (int64_t)va >> (s->cr4 & VPT_CR4_LA57 ? 56 : 47);
+	int64_t top = (int64_t)va >> (s->cr4 & X86_CR4_LA57 ? 56 : 47);
 
 	return top == 0 || top == -1;
 }
@@ -313,9 +313,9 @@ static bool canonical(const struct setting *s, uint64_t va)
 /* The part of an access that is in one page: 0, or the vector with w->error. */
 static uint8_t part(struct second *w, uint64_t va)
 {
-	if (w->s->efer & VPT_EFER_LMA && !canonical(w->s, va))
-		return VPT_VEC_GP;
-	return walk(w, va) ? 0 : VPT_VEC_PF;
+	if (w->s->efer & X86_EFER_LMA && !canonical(w->s, va))
+		return X86_VEC_GP;
+	return walk(w, va) ? 0 : X86_VEC_PF;
 }
 
 static void move(const struct access *a, uint8_t *to, uint64_t gpa, uint32_t from, uint32_t len)
@@ -330,7 +330,7 @@ static void move(const struct access *a, uint8_t *to, uint64_t gpa, uint32_t fro
 
 /* Checks what make() came to. */
 static void check(const struct setting *s, const struct access *a, bool made,
-		  const struct vpt_exit *exit)
+		  const struct engine_exit *exit)
 {
 	struct second w = {.ram = copy, .s = s, .write = a->write, .fetch = a->fetch};
 	uint32_t room = 4096 - (a->va & 4095), first = a->len < room ? a->len : room;
@@ -341,14 +341,14 @@ static void check(const struct setting *s, const struct access *a, bool made,
 	gpa = w.gpa;
 	if (!vector && a->len > room) {
 		va += room;
-		if (!(s->efer & VPT_EFER_LMA))
+		if (!(s->efer & X86_EFER_LMA))
 			va = (uint32_t)va;
 		vector = part(&w, va);
 	}
 	REQUIRE(made == !vector);
 	if (vector) {
 		REQUIRE(exit->fault.vector == vector && exit->fault.has_error);
-		REQUIRE(vector != VPT_VEC_PF ||
+		REQUIRE(vector != X86_VEC_PF ||
 			(exit->fault.error == w.error && exit->fault.cr2 == va));
 	} else if (a->fetch) {
 		REQUIRE(!memcmp(a->data, &w.gpa, sizeof(w.gpa)));
@@ -367,7 +367,7 @@ static void check(const struct setting *s, const struct access *a, bool made,
 static void again(struct access *a)
 {
 	static struct access second;
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	if (a->len > 8 || a->len & (a->len - 1) || (a->va & 4095) + a->len > 4096 || mmio_len)
 		return;
@@ -409,30 +409,30 @@ static void take_setting(struct input *in, struct setting *s)
 	uint64_t bits = take(in, 2);
 
 	memset(s, 0, sizeof(*s));
-	s->cr0 = VPT_CR0_PE | VPT_CR0_PG | (bits & 1 ? VPT_CR0_WP : 0);
-	s->cr4 = (bits & 2 ? VPT_CR4_SMEP : 0) | (bits & 4 ? VPT_CR4_SMAP : 0);
-	s->efer = bits & 8 ? VPT_EFER_NXE : 0;
+	s->cr0 = X86_CR0_PE | X86_CR0_PG | (bits & 1 ? X86_CR0_WP : 0);
+	s->cr4 = (bits & 2 ? X86_CR4_SMEP : 0) | (bits & 4 ? X86_CR4_SMAP : 0);
+	s->efer = bits & 8 ? X86_EFER_NXE : 0;
 	s->user = bits & 0x10;
 	s->ac = bits & 0x20;
 	s->cr3 = take_page(in) | (bits & 0x40 ? 0x18 : 0);
 	switch (bits >> 8 & 7) {
 	case 0:
-		s->cr4 |= VPT_CR4_PSE;
+		s->cr4 |= X86_CR4_PSE;
 		break;
 	case 1:
-		s->cr0 &= bits & 0x80 ? ~0ull : ~VPT_CR0_PG;
+		s->cr0 &= bits & 0x80 ? ~0ull : ~X86_CR0_PG;
 		break;
 	case 2:
 	case 3:
-		s->cr4 |= VPT_CR4_PAE;
+		s->cr4 |= X86_CR4_PAE;
 		s->cr3 |= bits & 0x80 ? 0xfe0 : 0;
 		break;
 	case 4:
-		s->cr4 |= VPT_CR4_LA57;
+		s->cr4 |= X86_CR4_LA57;
 		/* fall through */
 	default:
-		s->cr4 |= VPT_CR4_PAE;
-		s->efer |= VPT_EFER_LME | VPT_EFER_LMA;
+		s->cr4 |= X86_CR4_PAE;
+		s->efer |= X86_EFER_LME | X86_EFER_LMA;
 		break;
 	}
 }
@@ -453,10 +453,10 @@ static void take_access(struct input *in, const struct setting *s, struct access
 	/* Small indices at each level, and sometimes the last ones. */
 	for (i = 0; i < 5 && n >= 0x40; i++)
 		a->va |= ((take(in, 1) % 18 - 1) & 511) << (12 + 9 * i);
-	if (n >= 0x40 && !(s->cr4 & VPT_CR4_LA57))
+	if (n >= 0x40 && !(s->cr4 & X86_CR4_LA57))
 		a->va = (uint64_t)((int64_t)(a->va << 16) >> 16);
 	a->va += bits & 0x80 ? 4096 - (n & 15) : (bits >> 8) * 16;
-	if (!(s->efer & VPT_EFER_LMA))
+	if (!(s->efer & X86_EFER_LMA))
 		a->va = (uint32_t)a->va;
 	for (i = 0; a->write && i < a->len; i++)
 		a->data[i] = (uint8_t)(i < 64 ? take(in, 1) : i);
@@ -466,7 +466,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct access a;
 	struct input in = {data, size};
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	struct setting s;
 	unsigned int n;
 	bool made;
@@ -485,7 +485,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&s, &a, made, &exit);
 		if (made && !a.write && !a.fetch)
 			again(&a);
-		hostile_check(vcpu, &(struct vpt_mem){ram, RAM});
+		hostile_check(vcpu, &(struct x86_mem){ram, RAM});
 	}
 	return 0;
 }

@@ -22,7 +22,7 @@ static void write_back(struct vpt_parser before, const struct vpt_parser *after,
 
 	REQUIRE(len > 0 && len <= packet->size);
 	REQUIRE(vpt_packet_read(&before, buf, len, &again) == VPT_OK);
-	REQUIRE(again.size == len && vpt_packet_same(&again, packet));
+	REQUIRE(again.size == len && test_packet_same(&again, packet));
 	REQUIRE(before.in_block == after->in_block);
 	REQUIRE(before.block_4_bytes == after->block_4_bytes);
 }
@@ -59,7 +59,7 @@ static enum vpt_status read_one(void *state, const uint8_t *data, size_t size, s
 		return status;
 	write_back(before, &s->parser, &packet);
 	expand(&s->last_ip, &packet);
-	vpt_parse_fuzz_text(format, &packet);
+	test_parse_fuzz_text(format, &packet);
 	*taken = packet.size;
 	return VPT_OK;
 }
@@ -74,7 +74,7 @@ static enum vpt_status cut(const void *before, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct vpt_parse_fuzz fuzz = {
+	static const struct test_parse_fuzz fuzz = {
 		.packet = read_one,
 		.cut = cut,
 		.find_psb = vpt_packet_find_psb,
@@ -82,6 +82,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct state s = {0};
 
-	vpt_parse_fuzz(&fuzz, &s, data, size);
+	test_parse_fuzz(&fuzz, &s, data, size);
 	return 0;
 }

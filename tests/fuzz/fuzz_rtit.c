@@ -203,7 +203,7 @@ static void put_code(struct play *p, struct input *in)
 			  n) == VPTD_OK);
 }
 
-static void take_regs(struct input *in, struct vptd_rtit_regs *regs)
+static void take_regs(struct input *in, struct vptd_atom_regs *regs)
 {
 	unsigned int i;
 
@@ -224,27 +224,27 @@ static uint64_t counter(struct play *p, struct input *in)
 	uint64_t by = take(in, 2);
 
 	if (by == 0xffff)
-		return VPTD_RTIT_UNKNOWN;
+		return VPTD_ATOM_UNKNOWN;
 	p->insns = by >= 0xfff0 ? by - 0xfff0 : p->insns + by % 0x1000;
 	return p->insns;
 }
 
 static void begin(struct play *p, struct input *in)
 {
-	struct vptd_rtit_regs regs;
+	struct vptd_atom_regs regs;
 
 	take_regs(in, &regs);
-	REQUIRE(vptd_rtit_begin(p->d, &regs, counter(p, in)) == VPTD_OK);
+	REQUIRE(vptd_atom_begin(p->d, &regs, counter(p, in)) == VPTD_OK);
 }
 
 static void end(struct play *p, struct input *in)
 {
 	uint64_t how = take(in, 1);
-	struct vptd_rtit_regs regs;
+	struct vptd_atom_regs regs;
 
 	take_regs(in, &regs);
-	REQUIRE(vptd_rtit_end(p->d, &regs, counter(p, in),
-			      (enum vptd_rtit_end)(how % (VPTD_RTIT_CHANGED + 1))) == VPTD_OK);
+	REQUIRE(vptd_atom_end(p->d, &regs, counter(p, in),
+			      (enum vptd_atom_end)(how % (VPTD_ATOM_CHANGED + 1))) == VPTD_OK);
 }
 
 static void count(struct play *p)
@@ -319,7 +319,7 @@ static struct vptd_decoder *make(struct play *p, struct input *in)
 	struct vptd_decoder *d;
 
 	config.rtit_errata = (uint32_t)take(in, 1);
-	config.flags = VPTD_RTIT | VPTD_EDGES | (flags & IN_GUEST ? VPTD_RTIT_GUEST : 0);
+	config.flags = VPTD_ATOM | VPTD_EDGES | (flags & IN_GUEST ? VPTD_ATOM_GUEST : 0);
 	config.cache = p->way->small ? 1 : 1 << 16;
 	p->piece = 1 + (unsigned int)(take(in, 1) & 15);
 	if (p->way->runs)

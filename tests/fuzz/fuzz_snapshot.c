@@ -26,19 +26,19 @@
 
 static void fix_checksums(uint8_t *at, size_t size)
 {
-	size_t where = sizeof(struct vpt_snap_header);
+	size_t where = sizeof(struct core_snap_header);
 
-	while (size > where && size - where >= sizeof(struct vpt_snap_block)) {
-		struct vpt_snap_block block;
+	while (size > where && size - where >= sizeof(struct core_snap_block)) {
+		struct core_snap_block block;
 		size_t left = size - where - sizeof(block);
 
 		memcpy(&block, at + where, sizeof(block));
-		block.magic = VPT_SNAP_BLOCK_MAGIC;
+		block.magic = CORE_SNAP_BLOCK_MAGIC;
 		if (block.len > left)
 			block.len = (uint32_t)left;
 		block.crc = 0;
-		block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)),
-				       at + where + sizeof(block), block.len);
+		block.crc = trace_crc32c(trace_crc32c(0, &block, sizeof(block)),
+					 at + where + sizeof(block), block.len);
 		memcpy(at + where, &block, sizeof(block));
 		where += sizeof(block) + ((block.len + 7) & ~7u);
 	}
@@ -59,75 +59,75 @@ static void make(struct file *f)
 
 static uint64_t stop(void *opaque)
 {
-	vpt_vm_stop(opaque, VPT_STOP_TIMEOUT, "%s", "");
+	core_vm_stop(opaque, TRACE_STOP_TIMEOUT, "%s", "");
 	return UINT64_MAX;
 }
 
 /* What was loaded can be saved and is then good to load. */
-static void save_again(struct vpt_vm *vm, const struct vpt_snapshot *s, struct vpt_writer *w)
+static void save_again(struct core_vm *vm, const struct core_snapshot *s, struct trace_writer *w)
 {
-	const struct vpt_snap_info *info = vpt_snapshot_info(s);
-	const struct vpt_snap_origin origin = {&info->file, info->guest, w, NULL};
-	struct vpt_snapshot *again;
+	const struct core_snap_info *info = core_snapshot_info(s);
+	const struct core_snap_origin origin = {&info->file, info->guest, w, NULL};
+	struct core_snapshot *again;
 	struct file f;
 	char why[160];
 
 	make(&f);
-	REQUIRE(!vpt_snapshot_save(f.path, vm, &origin, why, sizeof(why)));
-	REQUIRE(!vpt_snapshot_open(f.path, &again, why, sizeof(why)));
-	vpt_snapshot_close(again);
+	REQUIRE(!core_snapshot_save(f.path, vm, &origin, why, sizeof(why)));
+	REQUIRE(!core_snapshot_open(f.path, &again, why, sizeof(why)));
+	core_snapshot_close(again);
 	close(f.fd);
 }
 
 /* Did it run? */
-static bool run(struct vpt_vm *vm, const struct vpt_snapshot *s)
+static bool run(struct core_vm *vm, const struct core_snapshot *s)
 {
-	struct vpt_writer *w = NULL;
+	struct trace_writer *w = NULL;
 	struct file out;
 	char why[160] = "";
 	bool good = false;
 
 	make(&out);
-	if (!vpt_snapshot_trace(s, vm, vpt_snapshot_info(s)->file_bytes ? out.fd : -1, &w, why,
-				sizeof(why))) {
+	if (!core_snapshot_trace(s, vm, core_snapshot_info(s)->file_bytes ? out.fd : -1, &w, why,
+				 sizeof(why))) {
 		save_again(vm, s, w);
-		vm->hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = vm};
+		vm->hooks = (struct core_vm_hooks){.pause = stop, .opaque = vm};
 		vm->vcpu->pause_at = vm->vcpu->ev->retired + INSNS;
-		vpt_vcpu_loop(vm->vcpu);
+		core_vcpu_loop(vm->vcpu);
 		good = true;
 	} else {
 		REQUIRE(*why && !strchr(why, '\n'));
 	}
 	if (w)
-		vpt_writer_close(w, 0);
+		trace_writer_close(w, 0);
 	close(out.fd);
 	return good;
 }
 
-static bool use(const struct vpt_snapshot *s)
+static bool use(const struct core_snapshot *s)
 {
-	const struct vpt_snap_info *info = vpt_snapshot_info(s);
-	struct vpt_probe probe;
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("soft"),
+	const struct core_snap_info *info = core_snapshot_info(s);
+	struct engine_probe probe;
+	struct core_vm_config config = {
+		.engine = engine_find("soft"),
 		.probe = &probe,
 		.caps = &info->caps,
-		.owner = (enum vpt_owner)info->file.owner,
+		.owner = (enum trace_owner)info->file.owner,
 		.mem_bytes = info->mem_bytes,
 	};
-	struct vpt_vm vm;
+	struct core_vm vm;
 	char why[160] = "";
 	bool good = false;
 
 	if (info->mem_bytes > MEM_MAX)
 		return false;
 	config.engine->probe(&probe, false);
-	REQUIRE(!vpt_vm_create(&vm, &config));
-	if (!vpt_snapshot_load(s, &vm, why, sizeof(why)))
+	REQUIRE(!core_vm_create(&vm, &config));
+	if (!core_snapshot_load(s, &vm, why, sizeof(why)))
 		good = run(&vm, s);
 	else
 		REQUIRE(*why && !strchr(why, '\n'));
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	return good;
 }
 
@@ -151,66 +151,66 @@ enum {
 	RUN_BEFORE = 700,
 };
 
-static void start_trace(struct vpt_vm *vm, struct vpt_writer *w, enum vpt_owner owner)
+static void start_trace(struct core_vm *vm, struct trace_writer *w, enum trace_owner owner)
 {
 	const uint64_t entry[2] = {REGION | 4, TABLE | 1}; /* 4 KiB with INT; END */
 	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS);
 	struct vpt_caps caps = vm->caps;
-	struct vpt_vcpu *v = vm->vcpu;
+	struct core_vcpu *v = vm->vcpu;
 
 	caps.l14_0_ecx |= 1u << 3;
-	REQUIRE(!vpt_vcpu_record(v, w, owner == VPT_OWNER_HOST, &caps));
-	ctl |= owner == VPT_OWNER_HOST ? VPT_CTL_MASK(FABRIC_EN) : VPT_CTL_MASK(TOPA);
-	REQUIRE(vpt_mem_write(&vm->mem, TABLE, entry, sizeof(entry)));
-	REQUIRE(!vpt_tracer_host_write(&v->tracer, VPT_MSR_OUTPUT_BASE, TABLE, CODE));
-	REQUIRE(!vpt_tracer_host_write(&v->tracer, VPT_MSR_CTL, ctl, CODE));
+	REQUIRE(!core_vcpu_record(v, w, owner == TRACE_OWNER_HOST, &caps));
+	ctl |= owner == TRACE_OWNER_HOST ? VPT_CTL_MASK(FABRIC_EN) : VPT_CTL_MASK(TOPA);
+	REQUIRE(x86_mem_write(&vm->mem, TABLE, entry, sizeof(entry)));
+	REQUIRE(!tracer_host_write(&v->tracer, VPT_MSR_OUTPUT_BASE, TABLE, CODE));
+	REQUIRE(!tracer_host_write(&v->tracer, VPT_MSR_CTL, ctl, CODE));
 }
 
 /* A good snapshot, in the middle of a trace. Its bytes are the caller's to free. */
-static uint8_t *make_good(enum vpt_owner owner, size_t *size)
+static uint8_t *make_good(enum trace_owner owner, size_t *size)
 {
-	const struct vpt_elf elf = {.entry = CODE, .end = CODE + sizeof(code)};
-	const struct vpt_boot_config boot = {.seed = 1};
-	struct vpt_file_info info = {
-		.owner = owner, .vcpus = 1, .engine = "soft", .oracle = owner == VPT_OWNER_HOST};
-	struct vpt_snap_origin origin = {.file = &info, .guest = "good"};
-	struct vpt_probe probe;
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("soft"),
+	const struct boot_elf elf = {.entry = CODE, .end = CODE + sizeof(code)};
+	const struct boot_config boot = {.seed = 1};
+	struct trace_file_info info = {
+		.owner = owner, .vcpus = 1, .engine = "soft", .oracle = owner == TRACE_OWNER_HOST};
+	struct core_snap_origin origin = {.file = &info, .guest = "good"};
+	struct engine_probe probe;
+	struct core_vm_config config = {
+		.engine = engine_find("soft"),
 		.probe = &probe,
 		.caps = vpt_caps_model("skl"),
 		.owner = owner,
 		.mem_bytes = 1 << 20,
 	};
 	struct file trace, out;
-	struct vpt_vm vm;
+	struct core_vm vm;
 	uint8_t *bytes;
 	char why[256];
 
 	config.engine->probe(&probe, false);
-	REQUIRE(!vpt_vm_create(&vm, &config) && !vpt_boot(&vm, &elf, &boot));
-	REQUIRE(vpt_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	REQUIRE(!core_vm_create(&vm, &config) && !boot_guest(&vm, &elf, &boot));
+	REQUIRE(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
 	make(&trace);
 	make(&out);
 	info.caps = vm.caps;
 	info.caps.l14_0_ecx |= 1u << 3;
-	REQUIRE(!vpt_writer_open(trace.path, &info, &origin.writer));
+	REQUIRE(!trace_writer_open(trace.path, &info, &origin.writer));
 	start_trace(&vm, origin.writer, owner);
-	vm.hooks = (struct vpt_vm_hooks){.pause = stop, .opaque = &vm};
+	vm.hooks = (struct core_vm_hooks){.pause = stop, .opaque = &vm};
 	vm.vcpu->pause_at = RUN_BEFORE;
-	/* Not vpt_vcpu_loop(), which would end the trace. */
+	/* Not core_vcpu_loop(), which would end the trace. */
 	while (vm.vcpu->ev->retired < RUN_BEFORE) {
-		struct vpt_exit exit;
+		struct engine_exit exit;
 
-		vpt_observe(vm.vcpu);
+		core_observe(vm.vcpu);
 		vm.vcpu->ev->budget = RUN_BEFORE - vm.vcpu->ev->retired;
 		vm.engine->run(vm.vcpu->ev, false, &exit);
-		vpt_vcpu_load(vm.vcpu);
-		REQUIRE(exit.kind == VPT_EXIT_KICK);
+		core_vcpu_load(vm.vcpu);
+		REQUIRE(exit.kind == ENGINE_EXIT_KICK);
 	}
-	REQUIRE(!vpt_snapshot_save(out.path, &vm, &origin, why, sizeof(why)));
-	vpt_writer_close(origin.writer, 0);
-	vpt_vm_destroy(&vm);
+	REQUIRE(!core_snapshot_save(out.path, &vm, &origin, why, sizeof(why)));
+	trace_writer_close(origin.writer, 0);
+	core_vm_destroy(&vm);
 	*size = (size_t)lseek(out.fd, 0, SEEK_END);
 	bytes = malloc(*size);
 	REQUIRE(bytes && pread(out.fd, bytes, *size, 0) == (ssize_t)*size);
@@ -222,18 +222,18 @@ static uint8_t *make_good(enum vpt_owner owner, size_t *size)
 /* Where the block is that comes after this one; the file begins anew after the last. */
 static size_t next_of(const uint8_t *at, size_t size, size_t where)
 {
-	struct vpt_snap_block block;
+	struct core_snap_block block;
 
 	memcpy(&block, at + where, sizeof(block));
 	where += sizeof(block) + ((block.len + 7) & ~7u);
-	return where < size ? where : sizeof(struct vpt_snap_header);
+	return where < size ? where : sizeof(struct core_snap_header);
 }
 
 /* The payload of a block. */
 static uint8_t *block_of(uint8_t *at, size_t size, unsigned int n, uint32_t *len)
 {
-	size_t where = sizeof(struct vpt_snap_header);
-	struct vpt_snap_block block;
+	size_t where = sizeof(struct core_snap_header);
+	struct core_snap_block block;
 
 	while (n--)
 		where = next_of(at, size, where);
@@ -268,8 +268,8 @@ static uint8_t *build(const uint8_t *data, size_t *size)
 	uint8_t *copy;
 
 	if (!good[0]) {
-		good[0] = make_good(VPT_OWNER_GUEST, &good_size[0]);
-		good[1] = make_good(VPT_OWNER_HOST, &good_size[1]);
+		good[0] = make_good(TRACE_OWNER_GUEST, &good_size[0]);
+		good[1] = make_good(TRACE_OWNER_HOST, &good_size[1]);
 	}
 	if (!data[0]) {
 		--*size;
@@ -291,7 +291,7 @@ static uint8_t *build(const uint8_t *data, size_t *size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	bool is_good = size == 1 && data[0];
-	struct vpt_snapshot *s;
+	struct core_snapshot *s;
 	struct file in;
 	uint8_t *copy;
 	char why[160] = "";
@@ -302,9 +302,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make(&in);
 	REQUIRE(write(in.fd, copy, size) == (ssize_t)size);
 	free(copy);
-	if (!vpt_snapshot_open(in.path, &s, why, sizeof(why))) {
+	if (!core_snapshot_open(in.path, &s, why, sizeof(why))) {
 		REQUIRE(use(s) || !is_good);
-		vpt_snapshot_close(s);
+		core_snapshot_close(s);
 	} else {
 		REQUIRE(*why && !strchr(why, '\n') && !is_good);
 	}

@@ -20,19 +20,19 @@
 
 static void fix_checksums(uint8_t *at, size_t size)
 {
-	size_t where = sizeof(struct vpt_file_header);
+	size_t where = sizeof(struct trace_file_header);
 
-	while (size > where && size - where >= sizeof(struct vpt_block)) {
-		struct vpt_block block;
+	while (size > where && size - where >= sizeof(struct trace_block)) {
+		struct trace_block block;
 		size_t left = size - where - sizeof(block);
 
 		memcpy(&block, at + where, sizeof(block));
-		block.magic = VPT_BLOCK_MAGIC;
+		block.magic = TRACE_BLOCK_MAGIC;
 		if (block.len > left)
 			block.len = (uint32_t)left;
 		block.crc = 0;
-		block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)),
-				       at + where + sizeof(block), block.len);
+		block.crc = trace_crc32c(trace_crc32c(0, &block, sizeof(block)),
+					 at + where + sizeof(block), block.len);
 		memcpy(at + where, &block, sizeof(block));
 		where += sizeof(block) + ((block.len + 7) & ~7u);
 	}
@@ -44,9 +44,9 @@ static void fix_checksums(uint8_t *at, size_t size)
  */
 static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
 {
-	struct vpt_packed packed = {.method = VPT_PACKED_ZSTD};
-	struct vpt_block block = {.magic = VPT_BLOCK_MAGIC, .type = VPT_BLOCK_PACKED};
-	size_t first = sizeof(struct vpt_file_header), head;
+	struct trace_packed packed = {.method = TRACE_PACKED_ZSTD};
+	struct trace_block block = {.magic = TRACE_BLOCK_MAGIC, .type = TRACE_BLOCK_PACKED};
+	size_t first = sizeof(struct trace_file_header), head;
 	uint8_t *payload;
 
 	if (size < first + sizeof(block))
@@ -58,15 +58,15 @@ static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
 	packed.bytes = (uint32_t)(size - first) & ~7u;
 	head = first + sizeof(block);
 	packed.packed =
-		(uint32_t)vpt_zstd_pack(to + head + sizeof(packed), room - head - sizeof(packed),
-					at + first, packed.bytes, 1);
+		(uint32_t)trace_zstd_pack(to + head + sizeof(packed), room - head - sizeof(packed),
+					  at + first, packed.bytes, 1);
 	if (!packed.packed)
 		return 0;
 	block.len = (uint32_t)sizeof(packed) + packed.packed;
 	payload = to + head;
 	memcpy(payload, &packed, sizeof(packed));
 	memset(payload + block.len, 0, 8);
-	block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)), payload, block.len);
+	block.crc = trace_crc32c(trace_crc32c(0, &block, sizeof(block)), payload, block.len);
 	memcpy(to, at, first);
 	memcpy(to + first, &block, sizeof(block));
 	return head + ((block.len + 7) & ~7u);
@@ -75,7 +75,7 @@ static size_t pack(const uint8_t *at, size_t size, uint8_t *to, size_t room)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	char path[32], why[160];
 	size_t room = 2 * size + 1024, len, packed;
 	uint8_t *copy, *repacked;
@@ -99,12 +99,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(repacked);
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = vpt_reader_open(path, &r, why, sizeof(why));
+	err = trace_reader_open(path, &r, why, sizeof(why));
 	if (err) {
 		REQUIRE(*why && !strchr(why, '\n'));
 		return 0;
 	}
 	use_file(r, len, data[0] & 2);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	return 0;
 }

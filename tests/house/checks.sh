@@ -102,15 +102,15 @@ EOF2
 fault "a micro-operation that is called" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
 $gpl
 #include "soft/soft.h"
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
-VPT_UOP(escapes)
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u);
+SOFT_UOP(escapes)
 {
 	uint8_t value[8];
 
-	vpt_soft_read(c, u, 0, value, sizeof(value));
-	return VPT_NEXT(c, u);
+	soft_read(c, u, 0, value, sizeof(value));
+	return SOFT_NEXT(c, u);
 }
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u)
 {
 	return escapes(c, u);
 }
@@ -118,11 +118,11 @@ EOF2
 fault "a micro-operation that is called by name" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
 $gpl
 #include "soft/soft.h"
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
-const struct vpt_uop *vpt_fault_next(struct vpt_soft *c, const struct vpt_uop *u);
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u);
+const struct soft_uop *vpt_fault_next(struct soft *c, const struct soft_uop *u);
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u)
 {
-	const struct vpt_uop *next = vpt_fault_next(c, u);
+	const struct soft_uop *next = vpt_fault_next(c, u);
 
 	c->left--;
 	return next;
@@ -131,16 +131,16 @@ EOF2
 fault "a micro-operation called in another section" vmm/soft/fault.c check-tail vmm/soft/fault.c <<EOF2
 $gpl
 #include "soft/soft.h"
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u);
-static __attribute__((noinline, cold)) const struct vpt_uop *slow(struct vpt_soft *c,
-								  const struct vpt_uop *u)
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u);
+static __attribute__((noinline, cold)) const struct soft_uop *slow(struct soft *c,
+								  const struct soft_uop *u)
 {
 	c->missed = NULL;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
-const struct vpt_uop *vpt_fault(struct vpt_soft *c, const struct vpt_uop *u)
+const struct soft_uop *vpt_fault(struct soft *c, const struct soft_uop *u)
 {
-	const struct vpt_uop *next = slow(c, u);
+	const struct soft_uop *next = slow(c, u);
 
 	c->left--;
 	return next;
@@ -191,16 +191,16 @@ tap_run "check-cycles accepts the tree" .ci/check-cycles
 fault "a new cycle, by way of a pointer" vmm/decode/fault.c check-cycles <<EOF2
 $gpl
 #include "decode/flow_ops.h"
-static void fault_close(struct vpt_flow *flow)
+static void fault_close(struct decode_flow *flow)
 {
-	vpt_flow_close(flow);
+	decode_flow_close(flow);
 }
-const struct vpt_flow_ops fault_ops = {.close = fault_close};
+const struct decode_flow_ops fault_ops = {.close = fault_close};
 EOF2
 fault "a cycle that another file joins" shared/src/fault.c check-cycles <<EOF2
 $dual
 #include "output_scheme.h"
-void vpt_stream_flush(struct vpt_output *out)
+void vpti_stream_flush(struct vpt_output *out)
 {
 	vpt_output_flush(out);
 }
@@ -223,15 +223,15 @@ EOF2
 fault "an unproved fact" shared/spec/fault.def check-spec records <<EOF2
 $dual
 /*
- * VPT_RULE(tag, section, rule)
+ * VPTI_RULE(tag, section, rule)
  */
-VPT_RULE(FAULT-TAG, "33.1", "a fact")
+VPTI_RULE(FAULT-TAG, "33.1", "a fact")
 EOF2
 fault "an assertion after a proof" tests/unit/test_fault.c check-spec records <<EOF2
 $gpl
 START_TEST(fault)
 {
-	VPT_PROVES("CTL-OS"
+	TEST_PROVES("CTL-OS"
 		   " CTL-USER");
 	ck_assert(0);
 }
@@ -243,9 +243,9 @@ EOF2
 cat >shared/spec/moon.def <<EOF2
 $dual
 /*
- * VPT_RULE(tag, section, rule)
+ * VPTI_RULE(tag, section, rule)
  */
-VPT_RULE(TIME-MOON, "33.1", "the moon is made of TSC packets")
+VPTI_RULE(TIME-MOON, "33.1", "the moon is made of TSC packets")
 EOF2
 cat >shared/src/moon.c <<EOF2
 $dual
@@ -260,7 +260,7 @@ proof() {
 			$3
 		}
 		END_TEST
-		Suite *vpt_suite(void)
+		Suite *test_suite(void)
 		{
 			Suite *suite = suite_create("moon");
 			TCase *tcase = tcase_create("moon");
@@ -276,11 +276,11 @@ proof() {
 	found=$(.ci/check-spec moon | grep 'no test has proved TIME-MOON')
 	tap_run "check-spec judges a program that $1" test "${found:+yes}" = "$2"
 }
-proof "names a fact in a comment" yes '/* VPT_PROVES("TIME-MOON") */'
-proof "fails before its proof" yes 'ck_assert(0); VPT_PROVES("TIME-MOON");'
-proof "does not reach its proof" yes 'if (_i == 0) return; VPT_PROVES("TIME-MOON");'
-proof "proves a fact" "" 'ck_assert(1); VPT_PROVES("TIME-MOON");'
-proof "proves what is no fact" yes 'VPT_PROVES("TIME-SUN");'
+proof "names a fact in a comment" yes '/* TEST_PROVES("TIME-MOON") */'
+proof "fails before its proof" yes 'ck_assert(0); TEST_PROVES("TIME-MOON");'
+proof "does not reach its proof" yes 'if (_i == 0) return; TEST_PROVES("TIME-MOON");'
+proof "proves a fact" "" 'ck_assert(1); TEST_PROVES("TIME-MOON");'
+proof "proves what is no fact" yes 'TEST_PROVES("TIME-SUN");'
 tap_run "check-spec finds a proof of nothing" sh -c \
 	'.ci/check-spec moon | grep -q "moon proves TIME-SUN, which is not in shared/spec"'
 

@@ -14,10 +14,10 @@ struct walk {
 
 static void walk_values(struct walk *walk, struct vpt_atom_packet packet, unsigned int bits)
 {
-	const unsigned int values = vpt_test_values(bits, RANDOM_VALUES);
+	const unsigned int values = test_values(bits, RANDOM_VALUES);
 
 	for (unsigned int n = 0; n < values; n++) {
-		packet.value = vpt_test_value(&walk->random, n, bits);
+		packet.value = test_value(&walk->random, n, bits);
 		walk->fn(&packet, walk->opaque);
 		walk->count++;
 	}
@@ -47,9 +47,9 @@ static void walk_sts(struct walk *walk, struct vpt_atom_packet packet)
 	}
 }
 
-unsigned int vpt_each_atom_packet(enum vpt_atom_pkt_kind kind,
-				  void (*fn)(const struct vpt_atom_packet *packet, void *opaque),
-				  void *opaque)
+unsigned int test_each_atom_packet(enum vpt_atom_pkt_kind kind,
+				   void (*fn)(const struct vpt_atom_packet *packet, void *opaque),
+				   void *opaque)
 {
 	struct walk walk = {.fn = fn, .opaque = opaque, .random = kind};
 	struct vpt_atom_packet packet = {.kind = kind};
@@ -80,7 +80,7 @@ unsigned int vpt_each_atom_packet(enum vpt_atom_pkt_kind kind,
 	return walk.count;
 }
 
-bool vpt_atom_packet_same(const struct vpt_atom_packet *a, const struct vpt_atom_packet *b)
+bool test_atom_packet_same(const struct vpt_atom_packet *a, const struct vpt_atom_packet *b)
 {
 	return a->kind == b->kind && a->bits == b->bits && a->cnt == b->cnt && a->zext == b->zext &&
 	       a->flag == b->flag && a->aux == b->aux && a->value == b->value &&

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guestmem.h"
-#include "suite.h"
+#include "lib/guestmem.h"
+#include "lib/suite.h"
 
 #define ATOMFIX_RAM  0x400000u
 #define ATOMFIX_ROOM 0x10000u

@@ -9,10 +9,10 @@
 
 #define COMPARED 0x10000
 
-struct vpt_mem beside_mem;
-struct vpt_engine_vm *beside_vm;
-struct vpt_engine_vcpu *beside_vcpu;
-const struct vpt_engine *beside_engine;
+struct x86_mem beside_mem;
+struct engine_vm *beside_vm;
+struct engine_vcpu *beside_vcpu;
+const struct engine *beside_engine;
 
 static uint8_t *window;
 static uint8_t image[COMPARED];
@@ -102,7 +102,7 @@ uint8_t *beside_window(void)
 
 void beside_put(uint64_t gpa, const void *bytes, size_t len)
 {
-	ck_assert(vpt_mem_write(&beside_mem, gpa, bytes, len));
+	ck_assert(x86_mem_write(&beside_mem, gpa, bytes, len));
 	beside_engine->vm_wrote(beside_vm, gpa, len);
 }
 
@@ -115,26 +115,26 @@ uint64_t beside_get64(uint64_t gpa)
 {
 	uint64_t value;
 
-	ck_assert(vpt_mem_read(&beside_mem, gpa, &value, sizeof(value)));
+	ck_assert(x86_mem_read(&beside_mem, gpa, &value, sizeof(value)));
 	return value;
 }
 
-struct vpt_sregs beside_sregs(void)
+struct x86_sregs beside_sregs(void)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	ck_assert_int_eq(beside_engine->get_sregs(beside_vcpu, &s), 0);
 	return s;
 }
 
-void beside_set_sregs(const struct vpt_sregs *s)
+void beside_set_sregs(const struct x86_sregs *s)
 {
 	ck_assert_int_eq(beside_engine->set_sregs(beside_vcpu, s), 0);
 }
 
-static struct vpt_segment flat(uint16_t selector, bool code, bool wide)
+static struct x86_segment flat(uint16_t selector, bool code, bool wide)
 {
-	return (struct vpt_segment){.limit = 0xffffffff,
+	return (struct x86_segment){.limit = 0xffffffff,
 				    .selector = selector,
 				    .type = code ? 11 : 3,
 				    .dpl = selector & 3,
@@ -145,9 +145,9 @@ static struct vpt_segment flat(uint16_t selector, bool code, bool wide)
 				    .g = true};
 }
 
-static struct vpt_segment real(uint16_t selector, bool code)
+static struct x86_segment real(uint16_t selector, bool code)
 {
-	return (struct vpt_segment){.base = (uint32_t)selector << 4,
+	return (struct x86_segment){.base = (uint32_t)selector << 4,
 				    .limit = 0xffff,
 				    .selector = selector,
 				    .type = code ? 11 : 3,
@@ -157,21 +157,21 @@ static struct vpt_segment real(uint16_t selector, bool code)
 
 void beside_mode(unsigned int bits, unsigned int cpl)
 {
-	struct vpt_sregs s = beside_sregs();
+	struct x86_sregs s = beside_sregs();
 
 	s.cs = flat((uint16_t)(bits == 64 ? (cpl ? BESIDE_CODE64_3 : BESIDE_CODE64)
 					  : (cpl ? BESIDE_CODE32_3 : BESIDE_CODE32)),
 		    true, bits == 64);
 	s.ds = s.es = s.fs = s.gs = s.ss = flat(cpl ? BESIDE_DATA3 : BESIDE_DATA0, false, false);
-	s.cr0 = VPT_CR0_PE | VPT_CR0_ET | VPT_CR0_NE | VPT_CR0_WP | VPT_CR0_PG;
+	s.cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
 	s.cr3 = BESIDE_PML4;
-	s.cr4 = VPT_CR4_PAE | VPT_CR4_OSFXSR;
-	s.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_SCE | VPT_EFER_NXE;
-	s.gdt = (struct vpt_table){BESIDE_GDT, BESIDE_GDT_BYTES - 1};
+	s.cr4 = X86_CR4_PAE | X86_CR4_OSFXSR;
+	s.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_SCE | X86_EFER_NXE;
+	s.gdt = (struct x86_table){BESIDE_GDT, BESIDE_GDT_BYTES - 1};
 	if (bits == 16) {
 		s.cs = real(BESIDE_CODE >> 4, true);
 		s.ds = s.es = s.fs = s.gs = s.ss = real(0, false);
-		s.cr0 = VPT_CR0_ET;
+		s.cr0 = X86_CR0_ET;
 		s.cr4 = s.efer = 0;
 	}
 	start = bits == 16 ? 0 : BESIDE_CODE;
@@ -195,14 +195,14 @@ static void fill_tables(void)
 
 void beside_create(void)
 {
-	struct vpt_cpuid_entry cpuid[256];
+	struct engine_cpuid_entry cpuid[256];
 	size_t count = sizeof(cpuid) / sizeof(cpuid[0]);
-	struct vpt_probe found;
+	struct engine_probe found;
 
-	beside_engine = vpt_engine_find("soft");
+	beside_engine = engine_find("soft");
 	ck_assert_ptr_nonnull(beside_engine);
 	beside_engine->probe(&found, false);
-	ck_assert_int_eq(vpt_mem_create(&beside_mem, BESIDE_RAM), 0);
+	ck_assert_int_eq(x86_mem_create(&beside_mem, BESIDE_RAM), 0);
 	ck_assert_int_eq(beside_engine->vm_create(&found, &beside_vm), 0);
 	ck_assert_int_eq(beside_engine->vm_map(beside_vm, 0, 0, beside_mem.host, beside_mem.bytes),
 			 0);
@@ -213,7 +213,7 @@ void beside_create(void)
 	window = mmap((void *)(uintptr_t)BESIDE_WINDOW, BESIDE_WINDOW_BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	ck_assert_ptr_eq(window, (void *)(uintptr_t)BESIDE_WINDOW);
-	*beside_vcpu->regs = (struct vpt_regs){.rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
+	*beside_vcpu->regs = (struct x86_regs){.rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
 }
 
 void beside_destroy(void)
@@ -221,13 +221,13 @@ void beside_destroy(void)
 	munmap(window, BESIDE_WINDOW_BYTES);
 	beside_engine->vcpu_destroy(beside_vcpu);
 	beside_engine->vm_destroy(beside_vm);
-	vpt_mem_destroy(&beside_mem);
+	x86_mem_destroy(&beside_mem);
 }
 
-struct vpt_exit beside_step(const void *code, size_t len)
+struct engine_exit beside_step(const void *code, size_t len)
 {
-	const struct vpt_step_hint hint = {0};
-	struct vpt_exit exit;
+	const struct engine_step_hint hint = {0};
+	struct engine_exit exit;
 
 	beside_put(BESIDE_CODE, code, len);
 	beside_vcpu->regs->rip = start;
@@ -236,9 +236,9 @@ struct vpt_exit beside_step(const void *code, size_t len)
 	return exit;
 }
 
-struct vpt_exit beside_run(const void *code, size_t len, uint64_t insns)
+struct engine_exit beside_run(const void *code, size_t len, uint64_t insns)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	beside_put(BESIDE_CODE, code, len);
 	beside_vcpu->regs->rip = start;
@@ -280,7 +280,7 @@ void beside_compare(const struct beside_insn *insn, const struct beside_state *i
 					       "R12", "R13", "R14", "R15"};
 	size_t len = (size_t)(insn->end - insn->code);
 	struct beside_state want = *in;
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	unsigned int i;
 
 	memcpy(image, window, COMPARED);
@@ -288,8 +288,8 @@ void beside_compare(const struct beside_insn *insn, const struct beside_state *i
 	memcpy(beside_vcpu->regs, in->reg, sizeof(in->reg));
 	beside_vcpu->regs->rflags = in->rflags;
 	exit = beside_step(insn->code, len);
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "%s: exit %d, vector %d", insn->text, exit.kind,
-		      exit.fault.vector);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "%s: exit %d, vector %d", insn->text,
+		      exit.kind, exit.fault.vector);
 	beside_native(&want, insn->code);
 	same(insn, in, "RIP", beside_vcpu->regs->rip, BESIDE_CODE + len);
 	for (i = 0; i < REGS; i++)

@@ -44,7 +44,7 @@ enum beside_selector {
 	BESIDE_GDT_BYTES = 0x100,
 };
 
-/* In the order of struct vpt_regs. */
+/* In the order of struct x86_regs. */
 enum beside_reg {
 	RAX,
 	RBX,
@@ -71,7 +71,7 @@ struct beside_state {
 };
 
 #define BESIDE_FLAGS \
-	(VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF | VPT_FL_DF)
+	(X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF | X86_FL_DF)
 
 /* An instruction as the assembler makes it. */
 struct beside_insn {
@@ -92,28 +92,28 @@ struct beside_insn {
 		"	.quad 771b, 772b, 773b\n"           \
 		".popsection\n");
 
-extern struct vpt_mem beside_mem;
-extern struct vpt_engine_vm *beside_vm;
-extern struct vpt_engine_vcpu *beside_vcpu;
-extern const struct vpt_engine *beside_engine;
+extern struct x86_mem beside_mem;
+extern struct engine_vm *beside_vm;
+extern struct engine_vcpu *beside_vcpu;
+extern const struct engine *beside_engine;
 
 void beside_create(void);
 void beside_destroy(void);
 
 /* 64 or 32: protected mode with paging; 16: real mode. With flat segments. */
 void beside_mode(unsigned int bits, unsigned int cpl);
-struct vpt_sregs beside_sregs(void);
-void beside_set_sregs(const struct vpt_sregs *s);
+struct x86_sregs beside_sregs(void);
+void beside_set_sregs(const struct x86_sregs *s);
 
 void beside_put(uint64_t gpa, const void *bytes, size_t len);
 void beside_put64(uint64_t gpa, uint64_t value);
 uint64_t beside_get64(uint64_t gpa);
 
 /* Put code at BESIDE_CODE, and step it once. RIP is that number, or 0 in real mode. */
-struct vpt_exit beside_step(const void *code, size_t len);
+struct engine_exit beside_step(const void *code, size_t len);
 #define BESIDE_STEP(code) beside_step(code, sizeof(code) - 1)
 /* The same with run(), until something is to be said or so many instructions ran. */
-struct vpt_exit beside_run(const void *code, size_t len, uint64_t insns);
+struct engine_exit beside_run(const void *code, size_t len, uint64_t insns);
 
 /*
  * The window as a test fills it for both sides, what the host's instruction made of

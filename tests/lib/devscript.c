@@ -8,7 +8,7 @@
 
 /* What stands around the devices. */
 struct desk {
-	struct vpt_platform p;
+	struct dev_platform p;
 	uint8_t typed[TYPED_MAX];
 	unsigned int first, count;
 	int printed;
@@ -27,7 +27,7 @@ static int serial_in(void *opaque)
 	return d->first < d->count ? d->typed[d->first++] : -1;
 }
 
-static void reset(void *opaque, enum vpt_reset kind)
+static void reset(void *opaque, enum dev_reset kind)
 {
 	((struct desk *)opaque)->resets[kind]++;
 }
@@ -40,14 +40,14 @@ static uint64_t tsc_time(void *opaque, uint64_t tsc)
 
 static bool is_pending(struct desk *d, uint64_t vector)
 {
-	return vpt_platform_pending(&d->p) && vpt_platform_ack(&d->p) == vector;
+	return dev_platform_pending(&d->p) && dev_platform_ack(&d->p) == vector;
 }
 
 static bool takes_nmi(struct desk *d)
 {
-	bool there = vpt_platform_nmi(&d->p);
+	bool there = dev_platform_nmi(&d->p);
 
-	vpt_platform_ack_nmi(&d->p);
+	dev_platform_ack_nmi(&d->p);
 	return there;
 }
 
@@ -64,79 +64,79 @@ static bool type(struct desk *d, uint8_t byte)
 	if (d->count == TYPED_MAX)
 		return false;
 	d->typed[d->count++] = byte;
-	vpt_platform_poll(&d->p);
+	dev_platform_poll(&d->p);
 	return true;
 }
 
 /* *got: what was read, for a message. */
-static bool play(struct desk *d, const struct vpt_dev_step *s, uint64_t *got)
+static bool play(struct desk *d, const struct test_dev_step *s, uint64_t *got)
 {
-	struct vpt_platform *p = &d->p;
+	struct dev_platform *p = &d->p;
 	uint32_t value = (uint32_t)s->value;
 
 	*got = 0;
 	switch (s->op) {
-	case VPT_DEV_OUT:
-		return vpt_platform_io(p, (uint16_t)s->at, 1, false, &value);
-	case VPT_DEV_IN:
+	case TEST_DEV_OUT:
+		return dev_platform_io(p, (uint16_t)s->at, 1, false, &value);
+	case TEST_DEV_IN:
 		value = 0;
-		vpt_platform_io(p, (uint16_t)s->at, 1, true, &value);
+		dev_platform_io(p, (uint16_t)s->at, 1, true, &value);
 		*got = value;
 		return value == s->value;
-	case VPT_DEV_WRITE:
-		return vpt_platform_mmio(p, s->at, 4, true, &value);
-	case VPT_DEV_READ:
+	case TEST_DEV_WRITE:
+		return dev_platform_mmio(p, s->at, 4, true, &value);
+	case TEST_DEV_READ:
 		value = 0x5a5a5a5a;
-		vpt_platform_mmio(p, s->at, 4, false, &value);
+		dev_platform_mmio(p, s->at, 4, false, &value);
 		*got = value;
 		return value == s->value;
-	case VPT_DEV_WRMSR:
-		return vpt_platform_wrmsr(p, (uint32_t)s->at, s->value) == VPT_PLATFORM_DONE;
-	case VPT_DEV_RDMSR:
-		return vpt_platform_rdmsr(p, (uint32_t)s->at, got) == VPT_PLATFORM_DONE &&
+	case TEST_DEV_WRMSR:
+		return dev_platform_wrmsr(p, (uint32_t)s->at, s->value) == DEV_PLATFORM_DONE;
+	case TEST_DEV_RDMSR:
+		return dev_platform_rdmsr(p, (uint32_t)s->at, got) == DEV_PLATFORM_DONE &&
 		       *got == s->value;
-	case VPT_DEV_WRMSR_GP:
-		return vpt_platform_wrmsr(p, (uint32_t)s->at, s->value) == VPT_PLATFORM_GP;
-	case VPT_DEV_RDMSR_GP:
-		return vpt_platform_rdmsr(p, (uint32_t)s->at, got) == VPT_PLATFORM_GP;
-	case VPT_DEV_LINE:
-		vpt_platform_line(p, (unsigned int)s->at, s->value);
+	case TEST_DEV_WRMSR_GP:
+		return dev_platform_wrmsr(p, (uint32_t)s->at, s->value) == DEV_PLATFORM_GP;
+	case TEST_DEV_RDMSR_GP:
+		return dev_platform_rdmsr(p, (uint32_t)s->at, got) == DEV_PLATFORM_GP;
+	case TEST_DEV_LINE:
+		dev_platform_line(p, (unsigned int)s->at, s->value);
 		return true;
-	case VPT_DEV_TIME:
-		vpt_platform_advance(p, s->at);
+	case TEST_DEV_TIME:
+		dev_platform_advance(p, s->at);
 		return p->now == s->at;
-	case VPT_DEV_NEXT:
-		*got = vpt_platform_next(p);
+	case TEST_DEV_NEXT:
+		*got = dev_platform_next(p);
 		return *got == s->at;
-	case VPT_DEV_ACK:
+	case TEST_DEV_ACK:
 		return is_pending(d, s->at);
-	case VPT_DEV_IDLE:
-		return !vpt_platform_pending(p);
-	case VPT_DEV_NMI:
+	case TEST_DEV_IDLE:
+		return !dev_platform_pending(p);
+	case TEST_DEV_NMI:
 		return takes_nmi(d) == s->at;
-	case VPT_DEV_PMI:
-		vpt_platform_pmi(p);
+	case TEST_DEV_PMI:
+		dev_platform_pmi(p);
 		return true;
-	case VPT_DEV_CR8:
-		vpt_platform_set_cr8(p, (uint8_t)s->value);
+	case TEST_DEV_CR8:
+		dev_platform_set_cr8(p, (uint8_t)s->value);
 		return true;
-	case VPT_DEV_CR8_IS:
-		*got = vpt_platform_cr8(p);
+	case TEST_DEV_CR8_IS:
+		*got = dev_platform_cr8(p);
 		return *got == s->value;
-	case VPT_DEV_TYPE:
+	case TEST_DEV_TYPE:
 		return type(d, (uint8_t)s->at);
-	case VPT_DEV_PRINTS:
+	case TEST_DEV_PRINTS:
 		return prints(d, (int)s->at);
 	default:
-		return d->resets[VPT_RESET_SYSTEM] == s->at &&
-		       d->resets[VPT_RESET_INIT] == s->value;
+		return d->resets[DEV_RESET_SYSTEM] == s->at &&
+		       d->resets[DEV_RESET_INIT] == s->value;
 	}
 }
 
-void vpt_dev_play(const struct vpt_dev_script *script)
+void test_dev_play(const struct test_dev_script *script)
 {
 	static struct desk d;
-	const struct vpt_platform_config config = {
+	const struct dev_platform_config config = {
 		.mem_bytes = 64 << 20,
 		.epoch = 1735689600,
 		.apic_hz = 25000000,
@@ -149,9 +149,9 @@ void vpt_dev_play(const struct vpt_dev_script *script)
 
 	memset(&d, 0, sizeof(d));
 	d.printed = -1;
-	vpt_platform_init(&d.p, &config);
+	dev_platform_init(&d.p, &config);
 	for (i = 0; i < script->count; i++) {
-		const struct vpt_dev_step *s = &script->steps[i];
+		const struct test_dev_step *s = &script->steps[i];
 
 		ck_assert_msg(play(&d, s, &got), "%s: step %u (%d %#llx %#llx) got %#llx",
 			      script->name, i, s->op, (unsigned long long)s->at,

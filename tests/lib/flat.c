@@ -44,13 +44,13 @@ void flat_ring(uint8_t cpl)
 {
 	bool wide = v.long_mode;
 
-	v.s.cs = vpt_flat_segment(cpl	 ? wide ? UCODE64 : UCODE
-				  : wide ? KCODE64
-					 : KCODE,
-				  true, wide, cpl);
-	v.s.ss = vpt_flat_segment(cpl ? UDATA : KDATA, false, false, cpl);
+	v.s.cs = core_flat_segment(cpl	  ? wide ? UCODE64 : UCODE
+				   : wide ? KCODE64
+					  : KCODE,
+				   true, wide, cpl);
+	v.s.ss = core_flat_segment(cpl ? UDATA : KDATA, false, false, cpl);
 	v.s.ds = v.s.es = v.s.fs = v.s.gs = v.s.ss;
-	vpt_vcpu_store(&v);
+	core_vcpu_store(&v);
 }
 
 static void begin(void)
@@ -60,24 +60,24 @@ static void begin(void)
 	for (i = 0; i < sizeof(gdt) / sizeof(gdt[0]); i++)
 		put64(GDT + (gdt[i].selector & ~7u),
 		      descriptor_bits(0, gdt[i].limit, gdt[i].access, gdt[i].flags));
-	sregs.gdt = (struct vpt_table){GDT, 0xff};
-	sregs.idt = (struct vpt_table){IDT, 0xfff};
-	sregs.tr = (struct vpt_segment){
+	sregs.gdt = (struct x86_table){GDT, 0xff};
+	sregs.idt = (struct x86_table){IDT, 0xfff};
+	sregs.tr = (struct x86_segment){
 		.base = TSS, .limit = 0x67, .selector = 0xf8, .type = 11, .present = true};
 	sregs.ldt.unusable = true;
 	regs.rip = CODE;
 	regs.rsp = STACK;
-	regs.rflags = VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF;
+	regs.rflags = X86_FL_FIXED | X86_FL_IF | X86_FL_ZF;
 }
 
 void flat_protect(void)
 {
 	still_create(RAM, true);
 	begin();
-	sregs.cr0 = VPT_CR0_PE;
+	sregs.cr0 = X86_CR0_PE;
 	put32(TSS + 4, STACK0);
 	put16(TSS + 8, KDATA);
-	vpt_vcpu_load(&v);
+	core_vcpu_load(&v);
 	flat_ring(0);
 }
 
@@ -91,11 +91,11 @@ void flat_long(void)
 	put64(pml4, pdpt | bits);
 	for (i = 0; i < 4; i++)
 		put64(pdpt + 8 * i, (uint64_t)i << 30 | bits | large);
-	sregs.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP;
+	sregs.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP;
 	sregs.cr3 = pml4;
-	sregs.cr4 = VPT_CR4_PAE;
-	sregs.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
+	sregs.cr4 = X86_CR4_PAE;
+	sregs.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
 	put64(TSS + 4, STACK0);
-	vpt_vcpu_load(&v);
+	core_vcpu_load(&v);
 	flat_ring(0);
 }

@@ -20,14 +20,15 @@
 #include "lib/synth.h"
 
 /* That of vCPU 0 is `flow`, and END stays the end; `name`: of the row. */
-void flowtext_is(struct vpt_reader *r, enum vpt_flow_unit unit, const char *name, const char *flow);
+void flowtext_is(struct trace_reader *r, enum decode_flow_unit unit, const char *name,
+		 const char *flow);
 
 /* The same by one of the decoders of Intel PT. */
-void flowtext_is_by(struct vpt_reader *r, enum vpt_flow_unit unit, enum vpt_flow_by by,
+void flowtext_is_by(struct trace_reader *r, enum decode_flow_unit unit, enum judge_flow_by by,
 		    const char *name, const char *flow);
 
 /* It does not end, and an ERROR says so soon enough. */
-void flowtext_endless(struct vpt_reader *r, enum vpt_flow_unit unit);
+void flowtext_endless(struct trace_reader *r, enum decode_flow_unit unit);
 
 /* Let a page change, though later than anything that runs. */
 void flowtext_change(struct synth *s);

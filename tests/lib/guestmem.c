@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fake guest RAM: see guestmem.h. */
-#include "guestmem.h"
+#include "lib/guestmem.h"
 
 #include <stdlib.h>
 #include <string.h>

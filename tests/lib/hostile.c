@@ -246,9 +246,9 @@ void hostile_ram(const struct hostile *h, uint8_t ram[HOSTILE_RAM])
 		memset(ram + HOSTILE_CODE + h->start + len, 0xcc, room - len);
 }
 
-static struct vpt_segment segment(uint16_t selector, bool code, bool l, bool db)
+static struct x86_segment segment(uint16_t selector, bool code, bool l, bool db)
 {
-	return (struct vpt_segment){
+	return (struct x86_segment){
 		.limit = 0xffffffff,
 		.selector = selector,
 		.type = code ? 11 : 3,
@@ -261,45 +261,45 @@ static struct vpt_segment segment(uint16_t selector, bool code, bool l, bool db)
 	};
 }
 
-static void flat(struct vpt_sregs *s, bool l, bool db, uint8_t cpl)
+static void flat(struct x86_sregs *s, bool l, bool db, uint8_t cpl)
 {
 	s->cs = segment(cpl ? CODE3 : CODE0, true, l, db && !l);
 	s->ss = s->ds = s->es = s->fs = s->gs = segment(cpl ? DATA3 : DATA0, false, false, db);
-	s->tr = (struct vpt_segment){
+	s->tr = (struct x86_segment){
 		.base = TSS, .limit = 0x67, .selector = 0x28, .type = 11, .present = true};
-	s->ldt = (struct vpt_segment){.unusable = true};
-	s->gdt = (struct vpt_table){GDT, GDT_BYTES - 1};
-	s->idt = (struct vpt_table){l ? IDT_LONG : IDT, l ? 0xfff : 0x7ff};
+	s->ldt = (struct x86_segment){.unusable = true};
+	s->gdt = (struct x86_table){GDT, GDT_BYTES - 1};
+	s->idt = (struct x86_table){l ? IDT_LONG : IDT, l ? 0xfff : 0x7ff};
 }
 
-static void begin_long(struct vpt_sregs *s)
+static void begin_long(struct x86_sregs *s)
 {
 	flat(s, true, true, 0);
-	s->cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_NE | VPT_CR0_MP | VPT_CR0_ET;
+	s->cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_NE | X86_CR0_MP | X86_CR0_ET;
 	s->cr3 = PML4;
-	s->cr4 = VPT_CR4_PAE | VPT_CR4_OSFXSR | VPT_CR4_OSXMMEXCPT | VPT_CR4_OSXSAVE;
-	s->efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_SCE;
+	s->cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | X86_CR4_OSXSAVE;
+	s->efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_SCE;
 }
 
 /* Some steps for what has no other way in; what they cannot do is left as it is. */
-static void prologue(const struct hostile *h, struct vpt_engine_vcpu *v)
+static void prologue(const struct hostile *h, struct engine_vcpu *v)
 {
 	unsigned int n;
 
 	for (n = 0; n < 2; n++) {
-		struct vpt_exit exit;
+		struct engine_exit exit;
 
 		memset(v->regs, 0, sizeof(*v->regs));
 		v->regs->rip = PROLOGUE + 16 * n;
-		v->regs->rflags = VPT_FL_FIXED;
+		v->regs->rflags = X86_FL_FIXED;
 		v->regs->rdi = STATE;
 		v->regs->rax = xcr0(h);
 		v->regs_dirty = true;
-		v->engine->step(v, &(struct vpt_step_hint){0}, &exit);
+		v->engine->step(v, &(struct engine_step_hint){0}, &exit);
 	}
 }
 
-static void garble_segment(uint64_t *random, struct vpt_segment *seg)
+static void garble_segment(uint64_t *random, struct x86_segment *seg)
 {
 	if (next(random) & 1)
 		seg->base = edge(random);
@@ -313,9 +313,9 @@ static void garble_segment(uint64_t *random, struct vpt_segment *seg)
 		seg->db = !seg->db;
 }
 
-static void garble_segments(const struct hostile *h, uint64_t *random, struct vpt_sregs *s)
+static void garble_segments(const struct hostile *h, uint64_t *random, struct x86_sregs *s)
 {
-	struct vpt_segment *all[] = {&s->ds, &s->es, &s->fs, &s->gs, &s->ss};
+	struct x86_segment *all[] = {&s->ds, &s->es, &s->fs, &s->gs, &s->ss};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -332,7 +332,7 @@ static void garble_segments(const struct hostile *h, uint64_t *random, struct vp
 		s->cs.limit = HOSTILE_CODE + below(random, HOSTILE_CODE_BYTES);
 }
 
-static void garble_tables(uint64_t *random, struct vpt_sregs *s)
+static void garble_tables(uint64_t *random, struct x86_sregs *s)
 {
 	if (next(random) & 1)
 		s->gdt.base = edge(random);
@@ -346,29 +346,29 @@ static void garble_tables(uint64_t *random, struct vpt_sregs *s)
 		s->tr.limit = (uint16_t)next(random);
 	if (!(next(random) & 3))
 		s->tr.base = edge(random);
-	s->ldt = (struct vpt_segment){.base = edge(random),
+	s->ldt = (struct x86_segment){.base = edge(random),
 				      .limit = (uint16_t)next(random),
 				      .selector = 0x30,
 				      .type = 2,
 				      .present = true};
 }
 
-static void garble_control(uint64_t *random, struct vpt_sregs *s)
+static void garble_control(uint64_t *random, struct x86_sregs *s)
 {
-	uint64_t cr4 = 0x10 | 0x4 | 0x8 | 0x80 | 0x100 | VPT_CR4_UMIP | 1ull << 16 | VPT_CR4_SMEP |
-		       VPT_CR4_SMAP;
+	uint64_t cr4 = 0x10 | 0x4 | 0x8 | 0x80 | 0x100 | X86_CR4_UMIP | 1ull << 16 | X86_CR4_SMEP |
+		       X86_CR4_SMAP;
 
 	s->cr4 |= next(random) & cr4;
 	if (!(next(random) & 3))
-		s->cr4 &= ~(VPT_CR4_OSXSAVE | VPT_CR4_OSFXSR);
-	s->cr0 |= next(random) & (VPT_CR0_WP | VPT_CR0_AM);
+		s->cr4 &= ~(X86_CR4_OSXSAVE | X86_CR4_OSFXSR);
+	s->cr0 |= next(random) & (X86_CR0_WP | X86_CR0_AM);
 	if (!(next(random) & 3))
-		s->cr0 |= next(random) & (VPT_CR0_TS | VPT_CR0_EM);
-	s->efer |= next(random) & VPT_EFER_NXE;
-	s->efer &= ~(next(random) & VPT_EFER_SCE);
+		s->cr0 |= next(random) & (X86_CR0_TS | X86_CR0_EM);
+	s->efer |= next(random) & X86_EFER_NXE;
+	s->efer &= ~(next(random) & X86_EFER_SCE);
 }
 
-static void set_mode(const struct hostile *h, struct vpt_sregs *s)
+static void set_mode(const struct hostile *h, struct x86_sregs *s)
 {
 	bool wide = h->mode != HOSTILE_COMPAT16 && h->mode != HOSTILE_PROTECTED16;
 	uint8_t cpl = h->how & HOSTILE_USER ? 3 : 0;
@@ -376,9 +376,9 @@ static void set_mode(const struct hostile *h, struct vpt_sregs *s)
 	begin_long(s);
 	if (h->mode == HOSTILE_REAL) {
 		flat(s, false, false, 0);
-		s->cr0 &= ~(VPT_CR0_PE | VPT_CR0_PG);
+		s->cr0 &= ~(X86_CR0_PE | X86_CR0_PG);
 		s->efer = 0;
-		s->idt = (struct vpt_table){0, 0x3ff};
+		s->idt = (struct x86_table){0, 0x3ff};
 		s->cs.limit = s->ss.limit = s->ds.limit = s->es.limit = 0xffff;
 		s->cs.base = HOSTILE_CODE;
 		s->cs.selector = HOSTILE_CODE >> 4;
@@ -390,18 +390,18 @@ static void set_mode(const struct hostile *h, struct vpt_sregs *s)
 	}
 	flat(s, h->mode == HOSTILE_LONG, wide, cpl);
 	if (h->mode <= HOSTILE_COMPAT16) {
-		s->idt = (struct vpt_table){IDT_LONG, 0xfff};
+		s->idt = (struct x86_table){IDT_LONG, 0xfff};
 		return;
 	}
 	s->efer = 0;
 	s->cr3 = h->mode == HOSTILE_PAE32 ? PDPT_PAE : PD_32;
 	if (h->mode != HOSTILE_PAE32)
-		s->cr4 ^= VPT_CR4_PAE | VPT_CR4_PSE;
+		s->cr4 ^= X86_CR4_PAE | X86_CR4_PSE;
 	if (h->mode != HOSTILE_PAE32 && h->mode != HOSTILE_PAGED32)
-		s->cr0 &= ~VPT_CR0_PG;
+		s->cr0 &= ~X86_CR0_PG;
 }
 
-static void general(const struct hostile *h, uint64_t *random, struct vpt_regs *r)
+static void general(const struct hostile *h, uint64_t *random, struct x86_regs *r)
 {
 	uint64_t reg[16];
 	unsigned int i;
@@ -420,37 +420,37 @@ static void general(const struct hostile *h, uint64_t *random, struct vpt_regs *
 			reg[i] = (uint16_t)reg[i];
 		r->rsp = below(random, 0x1000);
 	}
-	r->rflags = VPT_FL_FIXED | VPT_FL_IF;
+	r->rflags = X86_FL_FIXED | X86_FL_IF;
 	if (h->how & HOSTILE_FLAGS) {
 		r->rflags |= next(random) & 0x247cd5;
 		if (!(next(random) & 3))
-			r->rflags |= VPT_FL_TF;
+			r->rflags |= X86_FL_TF;
 	}
 }
 
-static void model_specific(uint64_t *random, struct vpt_engine_vcpu *v)
+static void model_specific(uint64_t *random, struct engine_vcpu *v)
 {
 	static const uint32_t msrs[] = {
-		VPT_MSR_STAR,	      VPT_MSR_LSTAR,	    0xc0000083,
-		VPT_MSR_FMASK,	      0xc0000102,	    0xc0000103,
-		VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP, VPT_MSR_SYSENTER_CS};
+		X86_MSR_STAR,	      X86_MSR_LSTAR,	    0xc0000083,
+		X86_MSR_FMASK,	      0xc0000102,	    0xc0000103,
+		X86_MSR_SYSENTER_ESP, X86_MSR_SYSENTER_EIP, X86_MSR_SYSENTER_CS};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(msrs) / sizeof(msrs[0]); i++) {
 		uint64_t value = edge(random);
 
-		if (msrs[i] == VPT_MSR_STAR)
+		if (msrs[i] == X86_MSR_STAR)
 			value = (uint64_t)(CODE0 | (uint64_t)(CODE0 | 3) << 16) << 32;
-		else if (msrs[i] == VPT_MSR_SYSENTER_CS)
+		else if (msrs[i] == X86_MSR_SYSENTER_CS)
 			value = CODE0;
 		(void)v->engine->set_msr(v, msrs[i], value);
 	}
 }
 
-void hostile_vcpu(const struct hostile *h, struct vpt_engine_vcpu *v)
+void hostile_vcpu(const struct hostile *h, struct engine_vcpu *v)
 {
 	uint64_t random = h->seed;
-	struct vpt_sregs s = {0};
+	struct x86_sregs s = {0};
 	unsigned int i;
 
 	begin_long(&s);

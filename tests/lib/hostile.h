@@ -57,6 +57,6 @@ struct hostile {
 /* Fill RAM. */
 void hostile_ram(const struct hostile *h, uint8_t ram[HOSTILE_RAM]);
 /* Bring a new vCPU there; it steps some instructions of its own for that. */
-void hostile_vcpu(const struct hostile *h, struct vpt_engine_vcpu *v);
+void hostile_vcpu(const struct hostile *h, struct engine_vcpu *v);
 
 #endif /* TESTS_LIB_HOSTILE_H */

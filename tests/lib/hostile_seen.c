@@ -6,38 +6,39 @@
 #include "lib/require.h"
 #include "soft/soft.h"
 
-#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+#define PAGE_MASK (X86_PAGE_SIZE - 1)
 
 /* What must hold between two instructions, whatever the guest does. */
-void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem)
+void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem)
 {
-	const struct vpt_soft *c = (const struct vpt_soft *)v;
+	const struct soft *c = (const struct soft *)v;
 	unsigned int set, i;
 
-	REQUIRE(!c->r[VPT_R_ZERO] && !c->bounce_bytes && c->cpl <= 3);
+	REQUIRE(!c->r[SOFT_R_ZERO] && !c->bounce_bytes && c->cpl <= 3);
 	REQUIRE(!(c->fpu.mxcsr & ~0xffffu));
-	for (set = 0; set < VPT_TLB_SLOW; set++)
-		for (i = 0; i < VPT_TLB_SIZE; i++) {
-			const struct vpt_soft_tlb *t = &c->tlbs[set][i];
+	for (set = 0; set < SOFT_TLB_SLOW; set++)
+		for (i = 0; i < SOFT_TLB_SIZE; i++) {
+			const struct soft_tlb *t = &c->tlbs[set][i];
 			uint64_t at = t->read + t->host - (uintptr_t)mem->host;
 
 			REQUIRE(t->read == 1 || t->write == 1 || t->write == t->read);
 			REQUIRE(t->read != 1 || t->write == 1);
 			REQUIRE(t->read == 1 || (!(at & PAGE_MASK) && at < mem->bytes));
 		}
-	for (i = 0; i < VPT_TLB_SIZE; i++)
-		REQUIRE(c->tlbs[VPT_TLB_SLOW][i].read == 1 && c->tlbs[VPT_TLB_SLOW][i].write == 1);
+	for (i = 0; i < SOFT_TLB_SIZE; i++)
+		REQUIRE(c->tlbs[SOFT_TLB_SLOW][i].read == 1 &&
+			c->tlbs[SOFT_TLB_SLOW][i].write == 1);
 }
 
-void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen)
+void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen)
 {
-	const struct vpt_soft *c = (const struct vpt_soft *)v;
+	const struct soft *c = (const struct soft *)v;
 
 	_Static_assert(sizeof(c->msr) <= sizeof(seen->msr), "room");
 	_Static_assert(sizeof(c->fpu) <= sizeof(seen->fpu), "room");
 	memset(seen, 0, sizeof(*seen));
 	seen->regs = c->regs;
-	seen->regs.rflags = vpt_soft_rflags(c);
+	seen->regs.rflags = soft_rflags(c);
 	seen->retired = c->base.retired;
 	seen->tsc_offset = c->base.time.offset;
 	seen->s = c->s;
@@ -47,7 +48,7 @@ void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen)
 	seen->shadow = c->base.shadow;
 }
 
-static bool same_segment(const struct vpt_segment *a, const struct vpt_segment *b)
+static bool same_segment(const struct x86_segment *a, const struct x86_segment *b)
 {
 	return a->base == b->base && a->limit == b->limit && a->selector == b->selector &&
 	       a->type == b->type && a->dpl == b->dpl && a->s == b->s && a->present == b->present &&
@@ -57,12 +58,12 @@ static bool same_segment(const struct vpt_segment *a, const struct vpt_segment *
 
 void hostile_require_same(const struct hostile_seen *a, const struct hostile_seen *b)
 {
-	const struct vpt_segment *one = &a->s.cs, *two = &b->s.cs;
+	const struct x86_segment *one = &a->s.cs, *two = &b->s.cs;
 	unsigned int i;
 
 	REQUIRE(a->retired == b->retired);
 	REQUIRE(a->regs.rip == b->regs.rip);
-	REQUIRE(!memcmp(&a->regs, &b->regs, offsetof(struct vpt_regs, rip)));
+	REQUIRE(!memcmp(&a->regs, &b->regs, offsetof(struct x86_regs, rip)));
 	REQUIRE(a->regs.rflags == b->regs.rflags && a->shadow == b->shadow);
 	for (i = 0; i < 8; i++)
 		REQUIRE(same_segment(&one[i], &two[i]));

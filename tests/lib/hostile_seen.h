@@ -7,20 +7,20 @@
 #include "x86/mem.h"
 
 /* Check what holds between two instructions, whatever the guest does; REQUIRE() it. */
-void hostile_check(const struct vpt_engine_vcpu *v, const struct vpt_mem *mem);
+void hostile_check(const struct engine_vcpu *v, const struct x86_mem *mem);
 
 /* All a guest can see but RAM; not what the TLB has that page tables have no more. */
 struct hostile_seen {
-	struct vpt_regs regs;
+	struct x86_regs regs;
 	uint64_t retired, tsc_offset;
-	struct vpt_sregs s;
+	struct x86_sregs s;
 	uint64_t dr[8];
 	uint8_t msr[512], fpu[4096];
 	bool shadow;
 	uint64_t more; /* the caller's */
 };
 
-void hostile_see(const struct vpt_engine_vcpu *v, struct hostile_seen *seen);
+void hostile_see(const struct engine_vcpu *v, struct hostile_seen *seen);
 void hostile_require_same(const struct hostile_seen *a, const struct hostile_seen *b);
 
 #endif /* TESTS_LIB_HOSTILE_SEEN_H */

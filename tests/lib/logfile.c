@@ -42,20 +42,20 @@ static struct len *len_at(struct reading *r, uint64_t ip)
 	return &r->lens[i];
 }
 
-static void learn_lens(struct reading *r, struct vpt_reader *reader, unsigned int vcpu)
+static void learn_lens(struct reading *r, struct trace_reader *reader, unsigned int vcpu)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 
-	if (vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &flow))
+	if (decode_flow_open(reader, vcpu, DECODE_FLOW_INSNS, &flow))
 		abort();
 	do {
-		if (vpt_flow_next(flow, &item))
+		if (decode_flow_next(flow, &item))
 			abort();
-		if (item.kind == VPT_ITEM_INSN)
+		if (item.kind == DECODE_ITEM_INSN)
 			*len_at(r, item.ip) = (struct len){item.ip, item.size};
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 }
 
 uint64_t logfile_end(const struct logfile_stretch *s)
@@ -117,24 +117,24 @@ static void flush(struct reading *r, bool jumped)
 	if (!r->open.head.insns)
 		return;
 	if (jumped)
-		r->open.head.flags |= VPT_STRETCH_JUMP;
+		r->open.head.flags |= TRACE_STRETCH_JUMP;
 	e.stretch = find_stretch(r, &r->open);
 	logfile_insert(r->f, r->f->n, &e);
 	memset(&r->open, 0, sizeof(r->open));
 }
 
 /* An instruction of which a stretch can say all: its record, else false. */
-static bool gather(struct reading *r, const struct vpt_oracle_record *rec)
+static bool gather(struct reading *r, const struct trace_oracle_record *rec)
 {
 	const unsigned int special =
-		VPT_ORACLE_SOFT_INT | VPT_ORACLE_CR3_WRITE | VPT_ORACLE_VM_ENTRY;
-	const bool arrived = rec->aux & VPT_ORACLE_ARRIVED;
-	const uint8_t pae = rec->aux & VPT_ORACLE_PAE ? VPT_STRETCH_PAE : 0;
+		TRACE_ORACLE_SOFT_INT | TRACE_ORACLE_CR3_WRITE | TRACE_ORACLE_VM_ENTRY;
+	const bool arrived = rec->aux & TRACE_ORACLE_ARRIVED;
+	const uint8_t pae = rec->aux & TRACE_ORACLE_PAE ? TRACE_STRETCH_PAE : 0;
 	const uint8_t len = len_at(r, rec->ip)->len;
 	struct logfile_stretch *s = &r->open;
 	bool follows;
 
-	if (rec->kind != VPT_ORACLE_INSN || rec->aux & special || !len)
+	if (rec->kind != TRACE_ORACLE_INSN || rec->aux & special || !len)
 		return false;
 	follows = s->head.insns && logfile_end(s) == rec->ip;
 	if (!follows || arrived || s->head.insns == LOGFILE_INSNS || s->head.cpl != rec->cpl ||
@@ -146,18 +146,18 @@ static bool gather(struct reading *r, const struct vpt_oracle_record *rec)
 		s->head.flags = pae;
 	}
 	s->insn[s->head.insns++] =
-		(struct vpt_stretch_insn){len, (uint8_t)(rec->aux & VPT_ORACLE_COND)};
+		(struct trace_stretch_insn){len, (uint8_t)(rec->aux & TRACE_ORACLE_COND)};
 	return true;
 }
 
-static void read_log(struct reading *r, struct vpt_reader *reader, unsigned int vcpu)
+static void read_log(struct reading *r, struct trace_reader *reader, unsigned int vcpu)
 {
-	struct vpt_oracle_cursor cursor = {0};
-	const struct vpt_oracle_record *rec;
+	struct trace_oracle_cursor cursor = {0};
+	const struct trace_oracle_record *rec;
 	struct logfile_entry e = {.vcpu = vcpu, .is_record = true};
 
 	r->vcpu = vcpu;
-	while ((rec = vpt_reader_oracle(reader, vcpu, &cursor))) {
+	while ((rec = trace_reader_oracle(reader, vcpu, &cursor))) {
 		e.record = *rec;
 		if (gather(r, &e.record))
 			continue;
@@ -167,7 +167,7 @@ static void read_log(struct reading *r, struct vpt_reader *reader, unsigned int 
 	flush(r, false);
 }
 
-static size_t block_size(const struct vpt_block *b)
+static size_t block_size(const struct trace_block *b)
 {
 	return sizeof(*b) + ((b->len + (size_t)7) & ~(size_t)7);
 }
@@ -175,22 +175,22 @@ static size_t block_size(const struct vpt_block *b)
 /* Leave out what is made anew, and what would have to be. */
 static void drop_blocks(struct logfile *f)
 {
-	size_t at = sizeof(struct vpt_file_header), to = at;
-	struct vpt_file_end end = {0};
+	size_t at = sizeof(struct trace_file_header), to = at;
+	struct trace_file_end end = {0};
 
-	while (at + sizeof(struct vpt_block) <= f->len) {
-		struct vpt_block b;
+	while (at + sizeof(struct trace_block) <= f->len) {
+		struct trace_block b;
 		size_t size;
 
 		memcpy(&b, f->bytes + at, sizeof(b));
 		size = block_size(&b);
-		if (b.type == VPT_BLOCK_END) {
+		if (b.type == TRACE_BLOCK_END) {
 			f->end = to;
 			memcpy(f->bytes + at + sizeof(b), &end, sizeof(uint64_t));
 		}
-		if (b.type != VPT_BLOCK_ORACLE && b.type != VPT_BLOCK_STRETCH &&
-		    b.type != VPT_BLOCK_RUN && b.type != VPT_BLOCK_INDEX &&
-		    b.type != VPT_BLOCK_POINT) {
+		if (b.type != TRACE_BLOCK_ORACLE && b.type != TRACE_BLOCK_STRETCH &&
+		    b.type != TRACE_BLOCK_RUN && b.type != TRACE_BLOCK_INDEX &&
+		    b.type != TRACE_BLOCK_POINT) {
 			memmove(f->bytes + to, f->bytes + at, size);
 			to += size;
 		}
@@ -217,22 +217,22 @@ static void read_bytes(struct logfile *f, const char *path)
 void logfile_read(struct logfile *f, const char *path)
 {
 	struct reading r = {.f = f};
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	char why[200];
 	unsigned int v;
 
 	memset(f, 0, sizeof(*f));
-	if (vpt_reader_open(path, &reader, why, sizeof(why))) {
+	if (trace_reader_open(path, &reader, why, sizeof(why))) {
 		fprintf(stderr, "%s: %s\n", path, why);
 		exit(2);
 	}
 	r.lens = must(calloc(LENS, sizeof(*r.lens)));
 	r.table = must(calloc(LENS, sizeof(*r.table)));
-	for (v = 0; v < vpt_reader_info(reader)->vcpus; v++) {
+	for (v = 0; v < trace_reader_info(reader)->vcpus; v++) {
 		learn_lens(&r, reader, v);
 		read_log(&r, reader, v);
 	}
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	free(r.lens);
 	free(r.table);
 	read_bytes(f, path);
@@ -242,10 +242,10 @@ static void put_block(FILE *out, unsigned int type, unsigned int vcpu, const voi
 		      size_t len)
 {
 	static const uint8_t zeros[8];
-	const struct vpt_block b = {.magic = VPT_BLOCK_MAGIC,
-				    .type = (uint16_t)type,
-				    .vcpu = (uint16_t)vcpu,
-				    .len = (uint32_t)len};
+	const struct trace_block b = {.magic = TRACE_BLOCK_MAGIC,
+				      .type = (uint16_t)type,
+				      .vcpu = (uint16_t)vcpu,
+				      .len = (uint32_t)len};
 
 	if (len && (!fwrite(&b, sizeof(b), 1, out) || !fwrite(payload, len, 1, out)))
 		abort();
@@ -263,7 +263,7 @@ static void put_stretches(const struct logfile *f, FILE *out)
 		uint8_t bytes[sizeof(*s)] = {0};
 
 		memcpy(bytes, s, len);
-		put_block(out, VPT_BLOCK_STRETCH, 0, bytes, (len + 7) & ~(size_t)7);
+		put_block(out, TRACE_BLOCK_STRETCH, 0, bytes, (len + 7) & ~(size_t)7);
 	}
 }
 
@@ -278,19 +278,19 @@ static void put_words(const struct logfile *f, FILE *out)
 		const struct logfile_entry *e = &f->entry[i];
 
 		if (e->vcpu != vcpu || n > 800) {
-			put_block(out, VPT_BLOCK_RUN, vcpu, words, n * sizeof(*words));
+			put_block(out, TRACE_BLOCK_RUN, vcpu, words, n * sizeof(*words));
 			vcpu = e->vcpu;
 			n = 0;
 		}
-		words[n++] = e->is_record ? VPT_RUN_RECORD : e->stretch;
+		words[n++] = e->is_record ? TRACE_RUN_RECORD : e->stretch;
 		if (e->is_record) {
 			memcpy(words + n, &e->record, sizeof(e->record));
-			n += VPT_RECORD_WORDS;
+			n += TRACE_RECORD_WORDS;
 		} else if (e->cut) {
-			words[n++] = VPT_RUN_CUT | (e->cut - 1);
+			words[n++] = TRACE_RUN_CUT | (e->cut - 1);
 		}
 	}
-	put_block(out, VPT_BLOCK_RUN, vcpu, words, n * sizeof(*words));
+	put_block(out, TRACE_BLOCK_RUN, vcpu, words, n * sizeof(*words));
 }
 
 /* Write a file whose log is some blocks, without their checksums. */
@@ -323,41 +323,41 @@ void logfile_write(struct logfile *f, const char *path)
 	free(log);
 }
 
-static void put_records(struct vpt_reader *reader, unsigned int vcpu, FILE *out)
+static void put_records(struct trace_reader *reader, unsigned int vcpu, FILE *out)
 {
-	struct vpt_oracle_cursor cursor = {0};
-	const struct vpt_oracle_record *r;
-	struct vpt_oracle_record records[100];
+	struct trace_oracle_cursor cursor = {0};
+	const struct trace_oracle_record *r;
+	struct trace_oracle_record records[100];
 	unsigned int n = 0;
 
-	while ((r = vpt_reader_oracle(reader, vcpu, &cursor))) {
+	while ((r = trace_reader_oracle(reader, vcpu, &cursor))) {
 		records[n++] = *r;
 		if (n < sizeof(records) / sizeof(*records))
 			continue;
-		put_block(out, VPT_BLOCK_ORACLE, vcpu, records, sizeof(records));
+		put_block(out, TRACE_BLOCK_ORACLE, vcpu, records, sizeof(records));
 		n = 0;
 	}
-	put_block(out, VPT_BLOCK_ORACLE, vcpu, records, n * sizeof(*records));
+	put_block(out, TRACE_BLOCK_ORACLE, vcpu, records, n * sizeof(*records));
 }
 
 bool logfile_write_records(struct logfile *f, const char *words, const char *path)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	char why[200], *log = NULL;
 	size_t len = 0;
 	unsigned int v;
 	FILE *out;
 
-	if (vpt_reader_open(words, &reader, why, sizeof(why)))
+	if (trace_reader_open(words, &reader, why, sizeof(why)))
 		return false;
-	if (vpt_reader_extent(reader)->damages) {
-		vpt_reader_close(reader);
+	if (trace_reader_extent(reader)->damages) {
+		trace_reader_close(reader);
 		return false;
 	}
 	out = must(open_memstream(&log, &len));
-	for (v = 0; v < vpt_reader_info(reader)->vcpus; v++)
+	for (v = 0; v < trace_reader_info(reader)->vcpus; v++)
 		put_records(reader, v, out);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	if (fclose(out))
 		abort();
 	write_with(f, path, log, len);
@@ -403,15 +403,15 @@ void logfile_restore(struct logfile *f)
 
 bool logfile_flip(struct logfile *f, unsigned int type, uint64_t (*draw)(uint64_t below))
 {
-	size_t at = sizeof(struct vpt_file_header), n = 0, which;
-	struct vpt_block b;
+	size_t at = sizeof(struct trace_file_header), n = 0, which;
+	struct trace_block b;
 
 	for (; at < f->len; at += block_size(&b)) {
 		memcpy(&b, f->bytes + at, sizeof(b));
 		n += b.type == type && b.len > 64;
 	}
 	which = n ? draw(n) : 0;
-	for (at = sizeof(struct vpt_file_header); n && at < f->len; at += block_size(&b)) {
+	for (at = sizeof(struct trace_file_header); n && at < f->len; at += block_size(&b)) {
 		memcpy(&b, f->bytes + at, sizeof(b));
 		if (b.type != type || b.len <= 64 || which--)
 			continue;

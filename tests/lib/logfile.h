@@ -16,8 +16,8 @@
 #define LOGFILE_INSNS 64u
 
 struct logfile_stretch {
-	struct vpt_stretch head;
-	struct vpt_stretch_insn insn[LOGFILE_INSNS];
+	struct trace_stretch head;
+	struct trace_stretch_insn insn[LOGFILE_INSNS];
 };
 
 struct logfile_entry {
@@ -25,7 +25,7 @@ struct logfile_entry {
 	bool is_record;
 	uint32_t stretch;
 	unsigned int cut; /* 0: all of it retired, else one more than did */
-	struct vpt_oracle_record record;
+	struct trace_oracle_record record;
 };
 
 struct logfile {

@@ -6,7 +6,7 @@
 
 int main(void)
 {
-	SRunner *runner = srunner_create(vpt_suite());
+	SRunner *runner = srunner_create(test_suite());
 	int failed;
 
 	srunner_run_all(runner, CK_ENV);

@@ -6,6 +6,6 @@
 #include "trace/reader.h"
 
 /* The one session of vCPU 0, if it has one address space and code that stays; else NULL. */
-const struct vpt_session *one_piece(const struct vpt_reader *reader);
+const struct trace_session *one_piece(const struct trace_reader *reader);
 
 #endif /* TESTS_LIB_ONEPIECE_H */

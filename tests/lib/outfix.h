@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guestmem.h"
-#include "suite.h"
+#include "lib/guestmem.h"
+#include "lib/suite.h"
 
 /* CPUID.14H.0:ECX: ToPA, single range, trace transport; and multiple entries. */
 #define OUTFIX_ONE_ENTRY    0xdu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reference of trace output: see outmodel.h. */
-#include "outmodel.h"
+#include "lib/outmodel.h"
 
 #include <stdlib.h>
 #include <string.h>

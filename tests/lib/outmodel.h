@@ -9,7 +9,7 @@
 
 #include <vpt/output.h>
 
-#include "guestmem.h"
+#include "lib/guestmem.h"
 
 struct outmodel {
 	struct guestmem *mem;

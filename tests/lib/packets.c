@@ -19,7 +19,7 @@ struct walk {
 	unsigned int count;
 };
 
-uint64_t vpt_test_random(uint64_t *state)
+uint64_t test_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -33,12 +33,12 @@ static uint64_t low_bits(uint64_t value, unsigned int bits)
 	return bits ? value & (~0ull >> (64 - bits)) : 0;
 }
 
-unsigned int vpt_test_values(unsigned int bits, unsigned int random)
+unsigned int test_values(unsigned int bits, unsigned int random)
 {
 	return bits <= WHOLE_BITS ? 1u << bits : 1 + 2 * bits + random;
 }
 
-uint64_t vpt_test_value(uint64_t *state, unsigned int n, unsigned int bits)
+uint64_t test_value(uint64_t *state, unsigned int n, unsigned int bits)
 {
 	if (bits <= WHOLE_BITS || n == 0)
 		return n;
@@ -46,23 +46,22 @@ uint64_t vpt_test_value(uint64_t *state, unsigned int n, unsigned int bits)
 		return 1ull << (n - 1);
 	if (n <= 2 * bits)
 		return low_bits(~0ull, n - bits);
-	return low_bits(vpt_test_random(state), bits);
+	return low_bits(test_random(state), bits);
 }
 
 static void walk_shape(struct walk *walk, const struct shape *shape)
 {
-	unsigned int values = vpt_test_values(shape->value, RANDOM_VALUES);
-	unsigned int auxs = vpt_test_values(shape->aux, 0);
+	unsigned int values = test_values(shape->value, RANDOM_VALUES);
+	unsigned int auxs = test_values(shape->aux, 0);
 
 	for (unsigned int v = 0; v < values; v++) {
 		for (unsigned int a = 0; a < auxs; a++) {
 			for (unsigned int flag = 0; flag <= shape->flag; flag++) {
 				struct vpt_packet packet = shape->base;
 
-				packet.value = vpt_test_value(&walk->random, v, shape->value)
+				packet.value = test_value(&walk->random, v, shape->value)
 					       << shape->shift;
-				packet.aux |=
-					(uint16_t)vpt_test_value(&walk->random, a, shape->aux);
+				packet.aux |= (uint16_t)test_value(&walk->random, a, shape->aux);
 				packet.flag = flag;
 				walk->fn(&packet, walk->opaque);
 				walk->count++;
@@ -127,9 +126,9 @@ static void walk_trig(struct walk *walk)
 	}
 }
 
-unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
-			     void (*fn)(const struct vpt_packet *packet, void *opaque),
-			     void *opaque)
+unsigned int test_each_packet(enum vpt_pkt_kind kind,
+			      void (*fn)(const struct vpt_packet *packet, void *opaque),
+			      void *opaque)
 {
 	static const struct {
 		unsigned int value, shift, aux, flag;
@@ -180,7 +179,7 @@ unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
 	return walk.count;
 }
 
-struct vpt_parser vpt_parser_for(const struct vpt_packet *packet)
+struct vpt_parser test_parser_for(const struct vpt_packet *packet)
 {
 	struct vpt_parser parser = {0};
 
@@ -191,7 +190,7 @@ struct vpt_parser vpt_parser_for(const struct vpt_packet *packet)
 	return parser;
 }
 
-bool vpt_packet_same(const struct vpt_packet *a, const struct vpt_packet *b)
+bool test_packet_same(const struct vpt_packet *a, const struct vpt_packet *b)
 {
 	return a->kind == b->kind && a->ip_bytes == b->ip_bytes && a->bits == b->bits &&
 	       a->flag == b->flag && a->aux == b->aux && a->value == b->value;

@@ -11,24 +11,24 @@
  * with 64 values at random. The same ones each time.
  * Returns how many there were.
  */
-unsigned int vpt_each_packet(enum vpt_pkt_kind kind,
-			     void (*fn)(const struct vpt_packet *packet, void *opaque),
-			     void *opaque);
+unsigned int test_each_packet(enum vpt_pkt_kind kind,
+			      void (*fn)(const struct vpt_packet *packet, void *opaque),
+			      void *opaque);
 
 /* A parser in the state that `packet` needs: BIPs are read inside a block. */
-struct vpt_parser vpt_parser_for(const struct vpt_packet *packet);
+struct vpt_parser test_parser_for(const struct vpt_packet *packet);
 
 /* Equal in kind and fields; `size` is not looked at. */
-bool vpt_packet_same(const struct vpt_packet *a, const struct vpt_packet *b);
+bool test_packet_same(const struct vpt_packet *a, const struct vpt_packet *b);
 
 /*
  * The values of a field that is `bits` wide: all if it has up to eight, else zero, each single
  * bit, ones up to each bit, and `random` more. How many, and the nth.
  */
-unsigned int vpt_test_values(unsigned int bits, unsigned int random);
-uint64_t vpt_test_value(uint64_t *state, unsigned int n, unsigned int bits);
+unsigned int test_values(unsigned int bits, unsigned int random);
+uint64_t test_value(uint64_t *state, unsigned int n, unsigned int bits);
 
 /* splitmix64. */
-uint64_t vpt_test_random(uint64_t *state);
+uint64_t test_random(uint64_t *state);
 
 #endif /* TESTS_LIB_PACKETS_H */

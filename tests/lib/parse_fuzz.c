@@ -6,15 +6,15 @@
 #include "lib/require.h"
 
 /* Shorter input never makes another packet of it. */
-static void truncate(const struct vpt_parse_fuzz *fuzz, const void *before, const uint8_t *data,
+static void truncate(const struct test_parse_fuzz *fuzz, const void *before, const uint8_t *data,
 		     size_t size)
 {
 	for (size_t len = 0; len < size; len++)
 		REQUIRE(fuzz->cut(before, data, len) == VPT_E_EOS);
 }
 
-void vpt_parse_fuzz(const struct vpt_parse_fuzz *fuzz, void *state, const uint8_t *data,
-		    size_t size)
+void test_parse_fuzz(const struct test_parse_fuzz *fuzz, void *state, const uint8_t *data,
+		     size_t size)
 {
 	uint64_t start[8], before[8];
 	size_t at = 0;
@@ -43,8 +43,8 @@ void vpt_parse_fuzz(const struct vpt_parse_fuzz *fuzz, void *state, const uint8_
 	}
 }
 
-void vpt_parse_fuzz_text(size_t (*format)(char *text, size_t size, const void *packet),
-			 const void *packet)
+void test_parse_fuzz_text(size_t (*format)(char *text, size_t size, const void *packet),
+			  const void *packet)
 {
 	char whole[128], cut[8];
 	size_t len = format(whole, sizeof(whole), packet);

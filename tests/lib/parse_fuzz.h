@@ -5,7 +5,7 @@
 
 #include "vpt/base.h"
 
-struct vpt_parse_fuzz {
+struct test_parse_fuzz {
 	/*
 	 * Read the packet at `data`, and if there is one check all of it: written back it is the
 	 * same, its text and its IP can be made. The size goes to *taken. On an error nothing of
@@ -19,11 +19,11 @@ struct vpt_parse_fuzz {
 };
 
 /* Go through all of `data` as a reader would, `state` being what begins. */
-void vpt_parse_fuzz(const struct vpt_parse_fuzz *fuzz, void *state, const uint8_t *data,
-		    size_t size);
+void test_parse_fuzz(const struct test_parse_fuzz *fuzz, void *state, const uint8_t *data,
+		     size_t size);
 
 /* A formatter's text is whole, or the beginning of that, and says how long it is. */
-void vpt_parse_fuzz_text(size_t (*format)(char *text, size_t size, const void *packet),
-			 const void *packet);
+void test_parse_fuzz_text(size_t (*format)(char *text, size_t size, const void *packet),
+			  const void *packet);
 
 #endif /* TESTS_LIB_PARSE_FUZZ_H */

@@ -35,9 +35,9 @@ static size_t format_lines(char *lines, size_t size, const char *tags, const cha
 	return len;
 }
 
-void vpt_proved(const char *tags, const char *file, const char *test, int row)
+void test_proved(const char *tags, const char *file, const char *test, int row)
 {
-	const char *path = getenv("VPT_PROOFS");
+	const char *path = getenv("TEST_PROOFS");
 	char lines[16384];
 	size_t len;
 	int fd;

@@ -13,7 +13,7 @@
 #   rows_failed          what was printed about those that did not
 
 rows_run() {
-	CK_FORK=no VPT_LIST_ROWS=1 "$O/tests/$1" >"${dir:?}/said" 2>&1
+	CK_FORK=no TEST_LIST_ROWS=1 "$O/tests/$1" >"${dir:?}/said" 2>&1
 	# A row is listed after it was compared: table, row, what, packets.
 	grep '	' "$dir/said" | grep -v '^[^	]*\.[ch]:' >"$dir/rows"
 }

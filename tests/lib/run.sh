@@ -87,7 +87,7 @@ run_one() { # COMMAND
 	# shellcheck disable=SC2086 # a command line
 	case $name in
 	test_*)
-		VPT_PROOFS=$slug.proofs CK_TAP_LOG_FILE_NAME=$slug.tap \
+		TEST_PROOFS=$slug.proofs CK_TAP_LOG_FILE_NAME=$slug.tap \
 			timeout -k 5 "$limit" $1 >"$slug.log" 2>&1 </dev/null
 		status=$?
 		;;

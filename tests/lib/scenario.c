@@ -328,7 +328,7 @@ static void reset(struct machine *m, const char *model)
 	ck_assert_msg(m->unit->reset(m, model), "no model %s", model);
 }
 
-static void run(const struct vpt_scenario *scenario, bool quick)
+static void run(const struct test_scenario *scenario, bool quick)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 	char script[1024];
@@ -348,7 +348,7 @@ static void run(const struct vpt_scenario *scenario, bool quick)
 	free(m);
 }
 
-void vpt_scenario_check(const struct vpt_scenario *scenario)
+void test_scenario_check(const struct test_scenario *scenario)
 {
 	run(scenario, false);
 	run(scenario, true);

@@ -95,19 +95,19 @@
 #ifndef TESTS_LIB_SCENARIO_H
 #define TESTS_LIB_SCENARIO_H
 
-struct vpt_scenario {
+struct test_scenario {
 	const char *name;
 	const char *file; /* the table that has the row, or NULL */
 	const char *tags; /* the facts of shared/spec that the row proves, or NULL */
 	const char *model;
 	const char *script;
-	const char *packets; /* as vpt_scenario_check() prints them */
+	const char *packets; /* as test_scenario_check() prints them */
 };
 
 /*
  * Run a scenario twice: once with events alone, once with the quick paths of pt.h for near
  * branches. Fails the current libcheck test if the packets of either run differ.
  */
-void vpt_scenario_check(const struct vpt_scenario *scenario);
+void test_scenario_check(const struct test_scenario *scenario);
 
 #endif /* TESTS_LIB_SCENARIO_H */

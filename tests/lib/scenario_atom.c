@@ -11,7 +11,7 @@
  *   off			WRMSR that clears TraceActive
  *   filter=N stop=N		EVENTS, one field, between two instructions
  *   match=N rangeK=A-B		CR3_MATCH, LIPs likewise; B is the first LIP behind
- *   NAME:=N host.NAME:=N	WRMSR of RTIT_NAME, in lower case; between two instructions
+ *   NAME:=N host.NAME:=N	WRMSR of ATOM_NAME, in lower case; between two instructions
  *   NAME?			shows it as [name N]; any of them shows [gp] if it faults
  *   smi resume>N		SMI, RSM
  *   exit>N enter>N		VM exit, to the host at N; VM entry

@@ -11,54 +11,54 @@
 #include "oracle/expect.h"
 #include "vpt/msr.h"
 
-void steps_write(struct vpt_reader *r, char *text, size_t size)
+void steps_write(struct trace_reader *r, char *text, size_t size)
 {
-	struct vpt_expect e;
-	struct vpt_step s;
+	struct oracle_expect e;
+	struct oracle_step s;
 	size_t at = 0;
 
-	vpt_expect_init(&e, r, 0);
+	oracle_expect_init(&e, r, 0);
 	*text = 0;
 	do {
 		unsigned long ip = s.ip - SYNTH_CODE, to;
 		const char *gap = at ? " " : "";
 
-		vpt_expect_next(&e, &s);
+		oracle_expect_next(&e, &s);
 		ip = s.ip - SYNTH_CODE;
 		to = s.to - SYNTH_CODE;
 		ck_assert_uint_lt(at, size - 100);
 		switch (s.kind) {
-		case VPT_STEP_END:
+		case ORACLE_STEP_END:
 			break;
-		case VPT_STEP_INSN:
+		case ORACLE_STEP_INSN:
 			at += sprintf(text + at, "%s%lx", gap, ip);
 			break;
-		case VPT_STEP_ENABLED:
+		case ORACLE_STEP_ENABLED:
 			at += sprintf(text + at, "%sE%lx", gap, ip);
 			break;
-		case VPT_STEP_DISABLED:
+		case ORACLE_STEP_DISABLED:
 			at += sprintf(text + at, "%sD", gap);
 			break;
-		case VPT_STEP_ASYNC:
+		case ORACLE_STEP_ASYNC:
 			at += sprintf(text + at, "%s%lx>%lx", gap, ip, to);
 			break;
-		case VPT_STEP_ASYNC_OFF:
+		case ORACLE_STEP_ASYNC_OFF:
 			at += sprintf(text + at, "%sA%lx", gap, ip);
 			break;
-		case VPT_STEP_STOP:
+		case ORACLE_STEP_STOP:
 			at += sprintf(text + at, "%sT", gap);
 			break;
-		case VPT_STEP_HELD:
+		case ORACLE_STEP_HELD:
 			at += sprintf(text + at, "%sH", gap);
 			break;
-		case VPT_STEP_WRONG:
+		case ORACLE_STEP_WRONG:
 			at += sprintf(text + at, "%s!%s", gap, s.text);
 			break;
 		}
-	} while (s.kind != VPT_STEP_END && s.kind != VPT_STEP_WRONG);
+	} while (s.kind != ORACLE_STEP_END && s.kind != ORACLE_STEP_WRONG);
 	/* It stays like that. */
-	vpt_expect_next(&e, &s);
-	ck_assert(s.kind == VPT_STEP_END || s.kind == VPT_STEP_WRONG);
+	oracle_expect_next(&e, &s);
+	ck_assert(s.kind == ORACLE_STEP_END || s.kind == ORACLE_STEP_WRONG);
 }
 
 /* An IP with flags and CPL behind it. */
@@ -85,28 +85,28 @@ static struct place place_of(const char *text)
 
 static void play_record(struct synth *s, uint8_t kind, const struct place *at)
 {
-	struct vpt_oracle_record r = {.kind = kind, .ip = at->ip, .cpl = at->cpl};
+	struct trace_oracle_record r = {.kind = kind, .ip = at->ip, .cpl = at->cpl};
 
-	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
+	ck_assert_int_eq(trace_writer_oracle(s->w, 0, r), 0);
 }
 
 static void play_spaces(struct synth *s)
 {
-	static const struct vpt_space all[] = {
-		{.id = 0x5000, .cr3 = 0x2000, .vmcs = VPT_SPACE_ANY_VMCS},
-		{.id = 0x2000, .cr3 = 0x3000, .vmcs = 0x8000, .flags = VPT_SPACE_NON_ROOT},
+	static const struct trace_space all[] = {
+		{.id = 0x5000, .cr3 = 0x2000, .vmcs = TRACE_SPACE_ANY_VMCS},
+		{.id = 0x2000, .cr3 = 0x3000, .vmcs = 0x8000, .flags = TRACE_SPACE_NON_ROOT},
 	};
 
-	ck_assert_int_eq(vpt_writer_spaces(s->w, all, 2), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, all, 2), 0);
 }
 
 /* Play WHAT@PLACE. Returns false if there is no such word. */
 static bool play_at(struct synth *s, const char *what, const struct place *p)
 {
 	static const char *const ends[] = {
-		[VPT_END_DISABLED] = "end-disabled", [VPT_END_TRACE_STOP] = "end-stop",
-		[VPT_END_TOPA_STOP] = "end-topa",    [VPT_END_ERROR] = "end-error",
-		[VPT_END_CLOSED] = "end-closed",
+		[TRACE_END_DISABLED] = "end-disabled", [TRACE_END_TRACE_STOP] = "end-stop",
+		[TRACE_END_TOPA_STOP] = "end-topa",    [TRACE_END_ERROR] = "end-error",
+		[TRACE_END_CLOSED] = "end-closed",
 	};
 	unsigned int i;
 
@@ -119,12 +119,12 @@ static bool play_at(struct synth *s, const char *what, const struct place *p)
 		return true;
 	}
 	if (!strcmp(what, "exit")) {
-		play_record(s, VPT_ORACLE_VM_EXIT, p);
+		play_record(s, TRACE_ORACLE_VM_EXIT, p);
 		return true;
 	}
-	for (i = VPT_END_DISABLED; i <= VPT_END_CLOSED; i++) {
+	for (i = TRACE_END_DISABLED; i <= TRACE_END_CLOSED; i++) {
 		if (!strcmp(what, ends[i])) {
-			synth_stop(s, (enum vpt_session_end)i, p->ip, p->cpl);
+			synth_stop(s, (enum trace_session_end)i, p->ip, p->cpl);
 			return true;
 		}
 	}
@@ -154,8 +154,8 @@ static bool play_setting(struct synth *s, const char *word)
 		{"no-os", VPT_CTL_MASK(OS), -1},
 		{"no-user", VPT_CTL_MASK(USER), -1},
 		{"no-branch", VPT_CTL_MASK(BRANCH_EN), -1},
-		{"record-start", 0, VPT_ORACLE_START},
-		{"record-end", 0, VPT_ORACLE_STOP},
+		{"record-start", 0, TRACE_ORACLE_START},
+		{"record-end", 0, TRACE_ORACLE_STOP},
 		{"record-unknown", 0, 200},
 	};
 	const struct place zero = {.ip = SYNTH_CODE};

@@ -36,6 +36,6 @@
 void steps_play(struct synth *s, const char *script);
 
 /* All of vCPU 0. The test fails if there is no room for it. */
-void steps_write(struct vpt_reader *r, char *text, size_t size);
+void steps_write(struct trace_reader *r, char *text, size_t size);
 
 #endif /* TESTS_LIB_STEPS_H */

@@ -6,57 +6,57 @@
 #include <check.h>
 #include <string.h>
 
-struct vpt_vm vm;
-struct vpt_vcpu v;
-struct vpt_regs regs;
-struct vpt_sregs sregs;
+struct core_vm vm;
+struct core_vcpu v;
+struct x86_regs regs;
+struct x86_sregs sregs;
 struct still still;
 
-static struct vpt_engine_vcpu ev;
+static struct engine_vcpu ev;
 
-static int get_sregs(struct vpt_engine_vcpu *e, struct vpt_sregs *out)
+static int get_sregs(struct engine_vcpu *e, struct x86_sregs *out)
 {
 	(void)e;
 	*out = sregs;
 	return 0;
 }
 
-static int set_sregs(struct vpt_engine_vcpu *e, const struct vpt_sregs *in)
+static int set_sregs(struct engine_vcpu *e, const struct x86_sregs *in)
 {
 	(void)e;
 	sregs = *in;
 	return 0;
 }
 
-static int get_msr(struct vpt_engine_vcpu *e, uint32_t index, uint64_t *value)
+static int get_msr(struct engine_vcpu *e, uint32_t index, uint64_t *value)
 {
 	(void)e;
-	*value = index == VPT_MSR_STAR		 ? still.star
-		 : index == VPT_MSR_LSTAR	 ? still.lstar
-		 : index == VPT_MSR_FMASK	 ? still.fmask
-		 : index == VPT_MSR_SYSENTER_CS	 ? still.sysenter_cs
-		 : index == VPT_MSR_SYSENTER_ESP ? still.sysenter_esp
-		 : index == VPT_MSR_SYSENTER_EIP ? still.sysenter_eip
+	*value = index == X86_MSR_STAR		 ? still.star
+		 : index == X86_MSR_LSTAR	 ? still.lstar
+		 : index == X86_MSR_FMASK	 ? still.fmask
+		 : index == X86_MSR_SYSENTER_CS	 ? still.sysenter_cs
+		 : index == X86_MSR_SYSENTER_ESP ? still.sysenter_esp
+		 : index == X86_MSR_SYSENTER_EIP ? still.sysenter_eip
 		 : index == 0xe1		 ? still.umwait_control
 						 : 0;
 	return 0;
 }
 
-static int get_dr(struct vpt_engine_vcpu *e, unsigned int n, uint64_t *value)
+static int get_dr(struct engine_vcpu *e, unsigned int n, uint64_t *value)
 {
 	(void)e;
 	*value = still.dr[n];
 	return 0;
 }
 
-static int set_dr(struct vpt_engine_vcpu *e, unsigned int n, uint64_t value)
+static int set_dr(struct engine_vcpu *e, unsigned int n, uint64_t value)
 {
 	(void)e;
 	still.dr[n] = value;
 	return 0;
 }
 
-static void wrote(struct vpt_engine_vm *machine, uint64_t gpa, uint64_t bytes)
+static void wrote(struct engine_vm *machine, uint64_t gpa, uint64_t bytes)
 {
 	(void)machine;
 	if (!still.wrote || gpa < still.wrote_first)
@@ -66,7 +66,8 @@ static void wrote(struct vpt_engine_vm *machine, uint64_t gpa, uint64_t bytes)
 	still.wrote++;
 }
 
-static void step(struct vpt_engine_vcpu *e, const struct vpt_step_hint *hint, struct vpt_exit *exit)
+static void step(struct engine_vcpu *e, const struct engine_step_hint *hint,
+		 struct engine_exit *exit)
 {
 	(void)e;
 	(void)hint;
@@ -74,7 +75,7 @@ static void step(struct vpt_engine_vcpu *e, const struct vpt_step_hint *hint, st
 	still.step(exit);
 }
 
-static const struct vpt_engine plain = {
+static const struct engine plain = {
 	.name = "still",
 	.get_sregs = get_sregs,
 	.set_sregs = set_sregs,
@@ -84,10 +85,10 @@ static const struct vpt_engine plain = {
 	.step = step,
 };
 
-static const struct vpt_engine observing = {
+static const struct engine observing = {
 	.name = "still",
-	.can = VPT_ENGINE_COUNTS | VPT_ENGINE_REPORTS | VPT_ENGINE_MODES | VPT_ENGINE_DEBUG |
-	       VPT_ENGINE_NEAR | VPT_ENGINE_BUS,
+	.can = ENGINE_COUNTS | ENGINE_REPORTS | ENGINE_MODES | ENGINE_DEBUG | ENGINE_NEAR |
+	       ENGINE_BUS,
 	.vm_wrote = wrote,
 	.get_sregs = get_sregs,
 	.set_sregs = set_sregs,
@@ -101,12 +102,12 @@ void still_create(uint64_t ram, bool software)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
-	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
+	tracer_unit_choose(&v.tracer, TRACER_SYSTEM_PT);
 	memset(&regs, 0, sizeof(regs));
 	memset(&sregs, 0, sizeof(sregs));
 	memset(&still, 0, sizeof(still));
 	memset(&ev, 0, sizeof(ev));
-	ck_assert_int_eq(vpt_mem_create(&vm.mem, ram), 0);
+	ck_assert_int_eq(x86_mem_create(&vm.mem, ram), 0);
 	vm.engine = software ? &observing : &plain;
 	vm.caps.max_phy_addr = 39;
 	ev.engine = vm.engine;
@@ -115,19 +116,19 @@ void still_create(uint64_t ram, bool software)
 	v.engine = vm.engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.insns = vpt_insn_cache_create();
+	v.insns = core_insn_cache_create();
 	ck_assert_ptr_nonnull(v.insns);
 }
 
 void still_destroy(void)
 {
-	vpt_insn_cache_destroy(v.insns);
-	vpt_mem_destroy(&vm.mem);
+	core_insn_cache_destroy(v.insns);
+	x86_mem_destroy(&vm.mem);
 }
 
 void put_bytes(uint64_t gpa, const void *bytes, size_t len)
 {
-	ck_assert(vpt_mem_write(&vm.mem, gpa, bytes, len));
+	ck_assert(x86_mem_write(&vm.mem, gpa, bytes, len));
 }
 
 void put64(uint64_t gpa, uint64_t value)
@@ -149,7 +150,7 @@ uint64_t get64(uint64_t gpa)
 {
 	uint64_t value = 0;
 
-	ck_assert(vpt_mem_read(&vm.mem, gpa, &value, 8));
+	ck_assert(x86_mem_read(&vm.mem, gpa, &value, 8));
 	return value;
 }
 
@@ -157,7 +158,7 @@ uint32_t get32(uint64_t gpa)
 {
 	uint32_t value = 0;
 
-	ck_assert(vpt_mem_read(&vm.mem, gpa, &value, 4));
+	ck_assert(x86_mem_read(&vm.mem, gpa, &value, 4));
 	return value;
 }
 
@@ -165,28 +166,28 @@ uint16_t get16(uint64_t gpa)
 {
 	uint16_t value = 0;
 
-	ck_assert(vpt_mem_read(&vm.mem, gpa, &value, 2));
+	ck_assert(x86_mem_read(&vm.mem, gpa, &value, 2));
 	return value;
 }
 
-struct vpt_insn decode(const char *code, size_t len)
+struct core_insn decode(const char *code, size_t len)
 {
-	struct vpt_insn_bytes bytes = {.count = (uint8_t)len};
-	const struct vpt_insn *insn;
+	struct core_insn_bytes bytes = {.count = (uint8_t)len};
+	const struct core_insn *insn;
 	uint8_t all[16] = {0};
 	bool truncated;
 
 	memcpy(all, code, len);
 	memcpy(&bytes.low, all, 8);
 	memcpy(&bytes.high, all + 8, 8);
-	insn = vpt_insn_find(v.insns, regs.rip, v.bits, &bytes, &truncated);
+	insn = core_insn_find(v.insns, regs.rip, v.bits, &bytes, &truncated);
 	ck_assert_ptr_nonnull(insn);
 	return *insn;
 }
 
-enum vpt_done run(const char *code, size_t len, struct vpt_exception *e)
+enum core_done run(const char *code, size_t len, struct engine_exception *e)
 {
-	struct vpt_insn insn = decode(code, len);
+	struct core_insn insn = decode(code, len);
 
-	return vpt_emulate(&v, &insn, e);
+	return core_emulate(&v, &insn, e);
 }

@@ -9,10 +9,10 @@
 #include "core/emulate.h"
 #include "core/vcpu.h"
 
-extern struct vpt_vm vm;
-extern struct vpt_vcpu v;
-extern struct vpt_regs regs;
-extern struct vpt_sregs sregs;
+extern struct core_vm vm;
+extern struct core_vcpu v;
+extern struct x86_regs regs;
+extern struct x86_sregs sregs;
 
 /* The engine's part, as a test may set or look at it. */
 extern struct still {
@@ -22,10 +22,10 @@ extern struct still {
 	unsigned int wrote;   /* calls of vm_wrote() */
 	uint64_t wrote_first; /* lowest address told of, */
 	uint64_t wrote_end;   /* and the highest, plus one */
-	void (*step)(struct vpt_exit *exit);
+	void (*step)(struct engine_exit *exit);
 } still;
 
-/* All zero, with so much RAM. `software`: the engine can do all of enum vpt_engine_can. */
+/* All zero, with so much RAM. `software`: the engine can do all of enum engine_can. */
 void still_create(uint64_t ram, bool software);
 void still_destroy(void);
 
@@ -38,8 +38,8 @@ uint32_t get32(uint64_t gpa);
 uint16_t get16(uint64_t gpa);
 
 /* The instruction that these bytes are in the mode of now; and do it. */
-struct vpt_insn decode(const char *code, size_t len);
-enum vpt_done run(const char *code, size_t len, struct vpt_exception *e);
+struct core_insn decode(const char *code, size_t len);
+enum core_done run(const char *code, size_t len, struct engine_exception *e);
 #define RUN(code, e) run(code, sizeof(code) - 1, e)
 
 #endif /* TESTS_LIB_STILL_H */

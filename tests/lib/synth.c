@@ -22,11 +22,11 @@ void synth_open(struct synth *s)
 	close(fd);
 
 	s->info.vcpus = 1;
-	s->info.owner = VPT_OWNER_GUEST;
+	s->info.owner = TRACE_OWNER_GUEST;
 	s->info.oracle = 1;
 	strcpy(s->info.model, "skl");
 	strcpy(s->info.engine, "synth");
-	ck_assert_int_eq(vpt_writer_open(s->path, &s->info, &s->w), 0);
+	ck_assert_int_eq(trace_writer_open(s->path, &s->info, &s->w), 0);
 
 	pt_config_init(&config);
 	config.begin = s->packets;
@@ -41,14 +41,14 @@ void synth_open(struct synth *s)
 
 void synth_reopen(struct synth *s)
 {
-	ck_assert_int_eq(vpt_writer_close(s->w, 0), 0);
-	ck_assert_int_eq(vpt_writer_open(s->path, &s->info, &s->w), 0);
+	ck_assert_int_eq(trace_writer_close(s->w, 0), 0);
+	ck_assert_int_eq(trace_writer_open(s->path, &s->info, &s->w), 0);
 }
 
 void synth_close(struct synth *s)
 {
 	synth_flush(s);
-	ck_assert_int_eq(vpt_writer_close(s->w, 0), 0);
+	ck_assert_int_eq(trace_writer_close(s->w, 0), 0);
 	s->w = NULL;
 }
 
@@ -60,14 +60,14 @@ void synth_done(struct synth *s)
 	unlink(s->path);
 }
 
-struct vpt_reader *synth_read(struct synth *s)
+struct trace_reader *synth_read(struct synth *s)
 {
-	struct vpt_reader *r = NULL;
+	struct trace_reader *r = NULL;
 	char why[128] = "";
 
 	if (s->w)
 		synth_close(s);
-	ck_assert_msg(vpt_reader_open(s->path, &r, why, sizeof(why)) == 0, "%s", why);
+	ck_assert_msg(trace_reader_open(s->path, &r, why, sizeof(why)) == 0, "%s", why);
 	return r;
 }
 
@@ -86,9 +86,9 @@ void synth_code(struct synth *s, uint64_t ip, const char *hex)
 
 void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr)
 {
-	struct vpt_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr, .insns = s->insns};
+	struct trace_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr, .insns = s->insns};
 
-	ck_assert_int_eq(vpt_writer_code(s->w, 0, &page, s->page), 0);
+	ck_assert_int_eq(trace_writer_code(s->w, 0, &page, s->page), 0);
 }
 
 void synth_page(struct synth *s)
@@ -101,36 +101,36 @@ void synth_flush(struct synth *s)
 	uint64_t at;
 
 	ck_assert_int_eq(pt_enc_get_offset(s->enc, &at), 0);
-	ck_assert_int_eq(vpt_writer_trace(s->w, 0, UINT64_MAX, s->packets + s->sent, at - s->sent),
-			 0);
+	ck_assert_int_eq(
+		trace_writer_trace(s->w, 0, UINT64_MAX, s->packets + s->sent, at - s->sent), 0);
 	s->sent = at;
 }
 
 static void record(struct synth *s, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
 {
-	struct vpt_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
+	struct trace_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
+	ck_assert_int_eq(trace_writer_oracle(s->w, 0, r), 0);
 }
 
 void synth_start(struct synth *s, uint64_t ip, uint8_t cpl)
 {
 	synth_flush(s);
-	s->session.edge = VPT_SESSION_START;
-	s->session.end = VPT_END_NONE;
+	s->session.edge = TRACE_SESSION_START;
+	s->session.end = TRACE_END_NONE;
 	s->session.insns = s->insns;
-	ck_assert_int_eq(vpt_writer_session(s->w, 0, &s->session), 0);
-	record(s, VPT_ORACLE_START, ip, cpl, 0);
+	ck_assert_int_eq(trace_writer_session(s->w, 0, &s->session), 0);
+	record(s, TRACE_ORACLE_START, ip, cpl, 0);
 }
 
-void synth_stop(struct synth *s, enum vpt_session_end end, uint64_t ip, uint8_t cpl)
+void synth_stop(struct synth *s, enum trace_session_end end, uint64_t ip, uint8_t cpl)
 {
 	synth_flush(s);
-	s->session.edge = VPT_SESSION_END;
+	s->session.edge = TRACE_SESSION_END;
 	s->session.end = end;
 	s->session.insns = s->insns;
-	ck_assert_int_eq(vpt_writer_session(s->w, 0, &s->session), 0);
-	record(s, VPT_ORACLE_STOP, ip, cpl, (uint16_t)end);
+	ck_assert_int_eq(trace_writer_session(s->w, 0, &s->session), 0);
+	record(s, TRACE_ORACLE_STOP, ip, cpl, (uint16_t)end);
 }
 
 static void put(struct synth *s, const struct pt_packet *packet)
@@ -216,15 +216,15 @@ void synth_psb(struct synth *s, uint64_t fup)
 void synth_insn(struct synth *s, uint64_t ip, uint8_t cpl, unsigned int flags)
 {
 	s->insns++;
-	record(s, VPT_ORACLE_INSN, ip, cpl, (uint16_t)flags);
+	record(s, TRACE_ORACLE_INSN, ip, cpl, (uint16_t)flags);
 }
 
 void synth_event(struct synth *s, uint64_t ip, uint8_t cpl, uint8_t vector, unsigned int flags)
 {
-	record(s, VPT_ORACLE_EVENT, ip, cpl, VPT_ORACLE_AUX(vector, flags));
+	record(s, TRACE_ORACLE_EVENT, ip, cpl, TRACE_ORACLE_AUX(vector, flags));
 }
 
 void synth_cr3(struct synth *s, uint64_t cr3)
 {
-	record(s, VPT_ORACLE_CR3, cr3, 0, 0);
+	record(s, TRACE_ORACLE_CR3, cr3, 0, 0);
 }

@@ -17,16 +17,16 @@
 
 struct synth {
 	char path[64];
-	struct vpt_writer *w;
-	struct vpt_file_info info;
-	struct vpt_session session; /* registers for the next session */
-	uint64_t insns;		    /* the counter */
-	bool non_root;		    /* PIPs have NR set */
+	struct trace_writer *w;
+	struct trace_file_info info;
+	struct trace_session session; /* registers for the next session */
+	uint64_t insns;		      /* the counter */
+	bool non_root;		      /* PIPs have NR set */
 
 	uint8_t packets[65536];
 	struct pt_encoder *enc;
 	uint64_t sent; /* packets given to the writer */
-	uint8_t page[VPT_CODE_BYTES];
+	uint8_t page[TRACE_CODE_BYTES];
 };
 
 /* A file with 1 vCPU, owned by the guest, under a name that is removed by done. */
@@ -36,7 +36,7 @@ void synth_reopen(struct synth *s);
 void synth_close(struct synth *s);
 void synth_done(struct synth *s);
 /* Close and read back; the test fails if that is not possible. */
-struct vpt_reader *synth_read(struct synth *s);
+struct trace_reader *synth_read(struct synth *s);
 
 /* Put code into the page at SYNTH_CODE (NOPs elsewhere), "48 89 c3"; then write it. */
 void synth_code(struct synth *s, uint64_t ip, const char *hex);
@@ -46,7 +46,7 @@ void synth_page_at(struct synth *s, uint64_t cr3, uint64_t vaddr);
 
 /* Session blocks and the oracle's START and STOP. */
 void synth_start(struct synth *s, uint64_t ip, uint8_t cpl);
-void synth_stop(struct synth *s, enum vpt_session_end end, uint64_t ip, uint8_t cpl);
+void synth_stop(struct synth *s, enum trace_session_end end, uint64_t ip, uint8_t cpl);
 
 /* Packets. */
 void synth_psb(struct synth *s, uint64_t fup); /* with MODE.Exec and PIP; fup 0: none */

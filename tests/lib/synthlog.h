@@ -32,8 +32,8 @@ struct synthlog {
 	uint64_t ip;
 	uint64_t vmcs;
 	bool non_root;
-	uint32_t controls;    /* of the guest that runs */
-	struct vpt_tsc_pair { /* of the guest that runs */
+	uint32_t controls;     /* of the guest that runs */
+	struct test_tsc_pair { /* of the guest that runs */
 		uint64_t offset, multiplier;
 	} tsc;
 	uint64_t host_ctl; /* that its exit's MSR list loads, 0: none */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct vpt_scenario *all_rows;
+static const struct test_scenario *all_rows;
 
 /* "TABLE ROW" out of "TABLE\tROW\tWHAT". */
-static void short_name(char *name, size_t size, const struct vpt_scenario *scenario)
+static void short_name(char *name, size_t size, const struct test_scenario *scenario)
 {
 	const int table = (int)strcspn(scenario->name, "\t");
 	const char *row = scenario->name + table + 1;
@@ -19,14 +19,14 @@ static void short_name(char *name, size_t size, const struct vpt_scenario *scena
 
 START_TEST(row)
 {
-	const struct vpt_scenario *scenario = &all_rows[_i];
+	const struct test_scenario *scenario = &all_rows[_i];
 	char name[64];
 
-	vpt_scenario_check(scenario);
-	if (getenv("VPT_LIST_ROWS"))
+	test_scenario_check(scenario);
+	if (getenv("TEST_LIST_ROWS"))
 		printf("%s\t%s\n", scenario->name, scenario->packets);
 	short_name(name, sizeof(name), scenario);
-	vpt_proved(scenario->tags, scenario->file, name, _i);
+	test_proved(scenario->tags, scenario->file, name, _i);
 }
 END_TEST
 
@@ -48,7 +48,7 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-Suite *vpt_tables_suite(const char *name, const struct vpt_scenario *rows, size_t count)
+Suite *test_tables_suite(const char *name, const struct test_scenario *rows, size_t count)
 {
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create("rows");

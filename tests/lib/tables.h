@@ -9,16 +9,16 @@
 
 #include <stddef.h>
 
-#define VPT_ROW(table_, row_, what_, model_, tags_, script_, packets_) \
-	{.name = table_ "\t" row_ "\t" what_,                          \
-	 .file = __FILE__,                                             \
-	 .tags = tags_,                                                \
-	 .model = model_,                                              \
-	 .script = script_,                                            \
+#define TEST_ROW(table_, row_, what_, model_, tags_, script_, packets_) \
+	{.name = table_ "\t" row_ "\t" what_,                           \
+	 .file = __FILE__,                                              \
+	 .tags = tags_,                                                 \
+	 .model = model_,                                               \
+	 .script = script_,                                             \
 	 .packets = packets_},
 
-/* With VPT_LIST_ROWS set each row that passed is printed: table, row, what,
+/* With TEST_LIST_ROWS set each row that passed is printed: table, row, what,
  * packets, by tabs. */
-Suite *vpt_tables_suite(const char *name, const struct vpt_scenario *rows, size_t count);
+Suite *test_tables_suite(const char *name, const struct test_scenario *rows, size_t count);
 
 #endif /* TESTS_LIB_TABLES_H */

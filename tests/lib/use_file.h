@@ -11,6 +11,6 @@
  * Read it all, decode it both ways and compare it with its oracle; `images`: search those for
  * symbols too. The program ends with abort() where something cannot be.
  */
-void use_file(struct vpt_reader *r, size_t size, bool images);
+void use_file(struct trace_reader *r, size_t size, bool images);
 
 #endif /* TESTS_LIB_USE_FILE_H */

@@ -57,7 +57,7 @@ int verb_run(int (*verb)(int argc, char **argv), const char *name, const char *o
 	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	ck_assert_int_eq(vpt_confine_take(&argc, argv), 0);
+	ck_assert_int_eq(cli_confine_take(&argc, argv), 0);
 	ck_assert_ptr_nonnull(freopen(out_path, "wb", stdout));
 	status = verb(argc, argv);
 	ck_assert_ptr_nonnull(freopen("/dev/null", "wb", stdout));
@@ -78,11 +78,11 @@ void verb_accounts(int (*dump)(int argc, char **argv), const char *options, cons
 	char text[8192];
 
 	for (size_t i = 0; i < sizeof(buf); i++)
-		buf[i] = (uint8_t)vpt_test_random(&random);
-	for (size_t i = 0; i + psb_bytes < sizeof(buf); i += 64 + vpt_test_random(&random) % 64)
+		buf[i] = (uint8_t)test_random(&random);
+	for (size_t i = 0; i + psb_bytes < sizeof(buf); i += 64 + test_random(&random) % 64)
 		memcpy(buf + i, psb, psb_bytes);
 	verb_put_file(buf, sizeof(buf));
-	ck_assert_int_eq(verb_run(dump, "dump", options, text, sizeof(text)), VPT_EXIT_FAIL);
+	ck_assert_int_eq(verb_run(dump, "dump", options, text, sizeof(text)), CLI_EXIT_FAIL);
 	ck_assert_int_eq(sscanf(text,
 				"{\"packets\":%" SCNu64 ",\"bytes\":%" SCNu64 ",\"lost\":%" SCNu64,
 				&packets, &bytes, &lost),

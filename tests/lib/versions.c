@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "versions.h"
+#include "lib/versions.h"
 
 #include <stdlib.h>
 
@@ -37,10 +37,10 @@ static void map(struct versions *v, const struct version *version)
 		abort();
 }
 
-void versions_open(struct versions *v, const struct vpt_reader *reader, struct dec_code *code)
+void versions_open(struct versions *v, const struct trace_reader *reader, struct dec_code *code)
 {
 	size_t n, i;
-	const struct vpt_code *pages = vpt_reader_code(reader, 0, &n);
+	const struct trace_code *pages = trace_reader_code(reader, 0, &n);
 
 	*v = (struct versions){.code = code, .nall = n};
 	v->all = calloc(n + 1, sizeof(*v->all));

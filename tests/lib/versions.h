@@ -19,7 +19,7 @@ struct versions {
 };
 
 /* Map the first version of each page of vCPU 0. @reader and @code outlive it. */
-void versions_open(struct versions *v, const struct vpt_reader *reader, struct dec_code *code);
+void versions_open(struct versions *v, const struct trace_reader *reader, struct dec_code *code);
 void versions_close(struct versions *v);
 
 /* Map the versions up to this counter. Returns the counter of the next, UINT64_MAX: there is none. */

@@ -55,7 +55,7 @@ enum walk_extras {
 };
 
 /* A walk that Atom's RTIT traces. */
-struct walk_rtit {
+struct walk_atom {
 	struct vpt_atom_regs regs; /* to begin with; Trace_En and TraceActive are yet to be set */
 	struct vpt_atom_options options;
 	bool live;	  /* WRMSRs in the code change registers */
@@ -85,7 +85,7 @@ struct walk_config {
 	uint32_t region_int;   /* TOPA: bit n: region n has INT */
 	bool region_stop;      /* TOPA: the last one has STOP */
 	bool map;	       /* memory is mapped, else written through */
-	struct walk_rtit rtit; /* of walk_rtit_check() */
+	struct walk_atom rtit; /* of walk_atom_check() */
 };
 
 enum walk_kind {
@@ -163,8 +163,8 @@ void walk_random_config(struct walk_config *config, uint64_t seed);
  * engine would say of it, and compared as `vpt verify` does. Of the configuration seed, insns,
  * extras and `rtit` count.
  */
-bool walk_rtit_check(const struct walk_config *config, char *why, size_t size,
+bool walk_atom_check(const struct walk_config *config, char *why, size_t size,
 		     struct walk_seen *seen);
-void walk_random_rtit(struct walk_config *config, uint64_t seed);
+void walk_random_atom(struct walk_config *config, uint64_t seed);
 
 #endif /* TESTS_LIB_WALK_H */

@@ -29,51 +29,51 @@ struct compare {
  * Both address spaces hold the same code, so that any will do where no PIP tells
  * them apart.
  */
-static void save_code(struct vpt_writer *writer, const struct walk_result *result)
+static void save_code(struct trace_writer *writer, const struct walk_result *result)
 {
 	static const uint64_t spaces[] = {CR3_A, CR3_B};
-	const struct vpt_cr3_switch first = {.cr3 = CR3_A};
+	const struct trace_cr3_switch first = {.cr3 = CR3_A};
 	uint32_t at;
 	size_t i;
 
-	MUST(!vpt_writer_cr3(writer, 0, &first));
+	MUST(!trace_writer_cr3(writer, 0, &first));
 	for (i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
-		for (at = 0; at < WALK_CODE_SIZE; at += VPT_CODE_BYTES) {
-			struct vpt_code_page page = {
+		for (at = 0; at < WALK_CODE_SIZE; at += TRACE_CODE_BYTES) {
+			struct trace_code_page page = {
 				.cr3 = spaces[i],
 				.vaddr = WALK_CODE_BASE + at,
 				.gpa = WALK_CODE_BASE + at,
 			};
 
-			MUST(!vpt_writer_code(writer, 0, &page, result->code + at));
+			MUST(!trace_writer_code(writer, 0, &page, result->code + at));
 		}
 	}
 }
 
 void walk_save(const struct walk_config *config, const struct walk_result *result, const char *path)
 {
-	struct vpt_file_info info = {
-		.owner = VPT_OWNER_HOST,
+	struct trace_file_info info = {
+		.owner = TRACE_OWNER_HOST,
 		.vcpus = 1,
 	};
-	struct vpt_session session = {
-		.edge = VPT_SESSION_START,
+	struct trace_session session = {
+		.edge = TRACE_SESSION_START,
 		.ctl = config->ctl | VPT_CTL_MASK(TRACE_EN),
 		.cr3_match = config->cr3_match,
 	};
-	struct vpt_writer *writer;
+	struct trace_writer *writer;
 
 	walk_caps(config, &info.caps);
 	memcpy(session.addr, config->addr, sizeof(session.addr));
-	MUST(!vpt_writer_open(path, &info, &writer));
+	MUST(!trace_writer_open(path, &info, &writer));
 	save_code(writer, result);
-	MUST(!vpt_writer_session(writer, 0, &session));
-	MUST(!vpt_writer_trace(writer, 0, UINT64_MAX, result->trace + result->first,
-			       result->trace_len - result->first));
-	session.edge = VPT_SESSION_END;
-	session.end = result->full ? VPT_END_TOPA_STOP : VPT_END_CLOSED;
-	MUST(!vpt_writer_session(writer, 0, &session));
-	MUST(!vpt_writer_close(writer, 0));
+	MUST(!trace_writer_session(writer, 0, &session));
+	MUST(!trace_writer_trace(writer, 0, UINT64_MAX, result->trace + result->first,
+				 result->trace_len - result->first));
+	session.edge = TRACE_SESSION_END;
+	session.end = result->full ? TRACE_END_TOPA_STOP : TRACE_END_CLOSED;
+	MUST(!trace_writer_session(writer, 0, &session));
+	MUST(!trace_writer_close(writer, 0));
 }
 
 static const char *kind_text(enum walk_kind kind)
@@ -252,22 +252,22 @@ static bool is_event_at(struct compare *c, uint64_t ip)
 	return c->next < c->walk->count && item->kind == WALK_EVENT && item->ip == ip;
 }
 
-static void take_event(struct compare *c, const struct vpt_item *item)
+static void take_event(struct compare *c, const struct decode_item *item)
 {
 	switch (item->event) {
-	case VPT_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_ASYNC_BRANCH:
 		take(c, WALK_EVENT, item->ip);
 		break;
-	case VPT_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_DISABLED:
 		if (is_off_at(c, item->ip))
 			c->next++;
 		else if (is_event_at(c, item->ip))
 			take(c, WALK_EVENT, item->ip);
 		break;
-	case VPT_FLOW_OVERFLOW:
+	case DECODE_FLOW_OVERFLOW:
 		take_lost(c);
 		break;
-	case VPT_FLOW_PTWRITE:
+	case DECODE_FLOW_PTWRITE:
 		take_value(c, item->value);
 		break;
 	default:
@@ -275,17 +275,17 @@ static void take_event(struct compare *c, const struct vpt_item *item)
 	}
 }
 
-static void take_item(struct compare *c, const struct vpt_item *item)
+static void take_item(struct compare *c, const struct decode_item *item)
 {
 	char text[200];
 
-	if (item->kind == VPT_ITEM_ERROR) {
+	if (item->kind == DECODE_ITEM_ERROR) {
 		snprintf(text, sizeof(text), "an error at offset %#llx, %s,",
 			 (unsigned long long)item->offset, item->text);
 		fail(c, text, item->ip);
-	} else if (item->kind == VPT_ITEM_INSN) {
+	} else if (item->kind == DECODE_ITEM_INSN) {
 		take(c, WALK_INSN, item->ip);
-	} else if (item->kind == VPT_ITEM_EVENT) {
+	} else if (item->kind == DECODE_ITEM_EVENT) {
 		take_event(c, item);
 	}
 }
@@ -313,25 +313,25 @@ static void take_end(struct compare *c)
 
 static void compare_flow(struct compare *c, const char *path)
 {
-	struct vpt_reader *reader;
-	struct vpt_hold hold = {.holds = false};
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct trace_reader *reader;
+	struct oracle_hold hold = {.holds = false};
+	struct decode_flow *flow;
+	struct decode_item item;
 	char why[160];
 
-	if (vpt_reader_open(path, &reader, why, sizeof(why))) {
+	if (trace_reader_open(path, &reader, why, sizeof(why))) {
 		fail(c, why, 0);
 		return;
 	}
-	MUST(!vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow));
+	MUST(!decode_flow_open(reader, 0, DECODE_FLOW_INSNS, &flow));
 	do {
-		MUST(!vpt_hold_next(&hold, flow, &item));
+		MUST(!oracle_hold_next(&hold, flow, &item));
 		take_item(c, &item);
-	} while (item.kind != VPT_ITEM_END && !c->failed);
+	} while (item.kind != DECODE_ITEM_END && !c->failed);
 	if (!c->failed)
 		take_end(c);
-	vpt_flow_close(flow);
-	vpt_reader_close(reader);
+	decode_flow_close(flow);
+	trace_reader_close(reader);
 }
 
 bool walk_check(const struct walk_config *config, char *why, size_t size, struct walk_seen *seen)

@@ -218,7 +218,7 @@ static void choose_lips(struct vpt_atom_regs *regs, struct dice *dice)
 	regs->lip[3] = regs->lip[1] + 1 + roll(dice, one_in(dice, 2) ? 0x40 : 0x2000);
 }
 
-static void choose_rtit(struct walk_config *config, struct dice *dice)
+static void choose_atom(struct walk_config *config, struct dice *dice)
 {
 	static const uint8_t filters[] = {7, 7, 7, 7, 0, 1, 2, 3};
 	struct vpt_atom_regs *regs = &config->rtit.regs;
@@ -250,7 +250,7 @@ static void choose_rtit(struct walk_config *config, struct dice *dice)
 }
 
 /* E4 and E8 have no workaround. */
-static void choose_rtit_options(struct vpt_atom_options *options, struct dice *dice)
+static void choose_atom_options(struct vpt_atom_options *options, struct dice *dice)
 {
 	const uint8_t known = VPT_ATOM_E_ALL & ~(VPT_ATOM_E4 | VPT_ATOM_E8);
 
@@ -264,7 +264,7 @@ static void choose_rtit_options(struct vpt_atom_options *options, struct dice *d
 	}
 }
 
-void walk_random_rtit(struct walk_config *config, uint64_t seed)
+void walk_random_atom(struct walk_config *config, uint64_t seed)
 {
 	struct dice dice = {.state = seed};
 
@@ -272,8 +272,8 @@ void walk_random_rtit(struct walk_config *config, uint64_t seed)
 	config->seed = seed;
 	config->model = "silvermont";
 	config->insns = 2000 + roll(&dice, 30000);
-	choose_rtit(config, &dice);
-	choose_rtit_options(&config->rtit.options, &dice);
+	choose_atom(config, &dice);
+	choose_atom_options(&config->rtit.options, &dice);
 	if (one_in(&dice, 2))
 		config->extras |= WALK_SLEEP;
 	if (one_in(&dice, 3))

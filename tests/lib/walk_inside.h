@@ -84,7 +84,7 @@ struct walk_recorder;
 struct walker {
 	const struct walk_config *config;
 	const struct walk_unit *unit;
-	struct walk_recorder *recorder; /* walk_rtit.c */
+	struct walk_recorder *recorder; /* walk_atom.c */
 	struct walk_result *out;
 	struct vpt_caps caps;
 	struct vpt_pt pt;
@@ -134,8 +134,8 @@ void walk_event(struct walker *w, enum vpt_event_kind kind);
 void walk_pass(struct walker *w, uint64_t clocks);
 uint32_t walk_noise(struct walker *w, uint32_t below);
 
-/* walk_rtit.c: walk, and write a file of it. */
-void walk_rtit_record(const struct walk_config *config, const char *path, struct walk_seen *seen);
+/* walk_atom.c: walk, and write a file of it. */
+void walk_atom_record(const struct walk_config *config, const char *path, struct walk_seen *seen);
 
 /* Code, and where in it to begin; then as many instructions as the configuration says. */
 void walk_begin(struct walker *w, const struct walk_config *config);

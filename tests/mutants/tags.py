@@ -57,7 +57,7 @@ class Breaker:
         """What a program records now: {tag: {file: {(test, row)}}}"""
         self.proofs.unlink(missing_ok=True)
         run(self.program(name), library, ROOT, CPU, {
-            "VPT_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"},
+            "TEST_PROOFS": str(self.proofs), "CK_FORK": "yes", "CK_TIMEOUT_MULTIPLIER": "20"},
             WAIT)
         return read(self.proofs) if self.proofs.exists() else {}
 

@@ -59,7 +59,7 @@ static void die(int err)
 
 static struct event *add(struct list *l)
 {
-	if (!vpt_vec_room(l))
+	if (!trace_vec_room(l))
 		die(-ENOMEM);
 	memset(&l->at[l->n], 0, sizeof(*l->at));
 	return &l->at[l->n++];
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
 	static struct walk w;
 	static struct list perf[KINDS];
 	const uint8_t *bytes;
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	char line[512];
 	bool all = true;
 	unsigned int k;
@@ -350,12 +350,12 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	err = vpt_reader_open(argv[1], &r, line, sizeof(line));
+	err = trace_reader_open(argv[1], &r, line, sizeof(line));
 	if (err) {
 		puts(line);
 		return 2;
 	}
-	bytes = vpt_reader_stream(r, 0, &len);
+	bytes = trace_reader_stream(r, 0, &len);
 	if (!bytes)
 		die(-ENOMEM);
 	walk(&w, bytes, len);
@@ -369,6 +369,6 @@ int main(int argc, char **argv)
 		free(w.lists[k].at);
 		free(perf[k].at);
 	}
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	return !all;
 }

@@ -26,19 +26,19 @@ static void die(const char *what)
 static uint8_t *convert(const char *path, size_t *len)
 {
 	struct vpt_parser parser = {0};
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct vpt_packet p;
 	char why[256];
 	uint8_t *bytes;
 	size_t at;
 
-	if (vpt_reader_open(path, &r, why, sizeof(why)))
+	if (trace_reader_open(path, &r, why, sizeof(why)))
 		die(why);
-	bytes = (uint8_t *)vpt_reader_stream(r, 0, len);
+	bytes = (uint8_t *)trace_reader_stream(r, 0, len);
 	if (!bytes || !*len)
 		die("no trace");
 	bytes = memcpy(malloc(*len), bytes, *len);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	for (at = 0; at < *len; at += p.size) {
 		if (vpt_packet_read(&parser, bytes + at, *len - at, &p) != VPT_OK)
 			die("not packets from end to end");
@@ -51,21 +51,21 @@ static uint8_t *convert(const char *path, size_t *len)
 /* Put the packets into the TRACE blocks that they are from. */
 static void put(uint8_t *file, size_t size, const uint8_t *packets, size_t len)
 {
-	size_t at = sizeof(struct vpt_file_header);
+	size_t at = sizeof(struct trace_file_header);
 
-	while (at + sizeof(struct vpt_block) <= size) {
-		struct vpt_block *b = (struct vpt_block *)(file + at);
+	while (at + sizeof(struct trace_block) <= size) {
+		struct trace_block *b = (struct trace_block *)(file + at);
 		uint8_t *payload = (uint8_t *)(b + 1);
-		struct vpt_trace_chunk chunk;
+		struct trace_chunk chunk;
 
-		if (b->type == VPT_BLOCK_TRACE) {
+		if (b->type == TRACE_BLOCK_TRACE) {
 			memcpy(&chunk, payload, sizeof(chunk));
 			if (chunk.offset + b->len - sizeof(chunk) > len)
 				die("more packets than there are");
 			memcpy(payload + sizeof(chunk), packets + chunk.offset,
 			       b->len - sizeof(chunk));
 			b->crc = 0;
-			b->crc = vpt_crc32c(vpt_crc32c(0, b, sizeof(*b)), payload, b->len);
+			b->crc = trace_crc32c(trace_crc32c(0, b, sizeof(*b)), payload, b->len);
 		}
 		at += sizeof(*b) + ((b->len + 7) & ~7u);
 	}

@@ -63,7 +63,7 @@ static void fill(struct stream *s)
 	unsigned int kind;
 
 	for (kind = 0; kind < VPT_PKT_COUNT; kind++)
-		vpt_each_packet((enum vpt_pkt_kind)kind, one, s);
+		test_each_packet((enum vpt_pkt_kind)kind, one, s);
 	put(s, &(struct vpt_packet){.kind = VPT_PKT_BEP});
 	put(s, &(struct vpt_packet){.kind = VPT_PKT_PSB});
 	while (s->len % 8)
@@ -209,18 +209,18 @@ static void list(struct stream *s)
 
 static int write_file(const struct stream *s, const char *path)
 {
-	struct vpt_record r = {.vcpus = 1, .kernel = true, .timing = VPT_RECORD_TIMELESS};
+	struct export_record r = {.vcpus = 1, .kernel = true, .timing = EXPORT_RECORD_TIMELESS};
 	int err;
 
 	r.out = fopen(path, "wb");
 	if (!r.out)
 		return -errno;
 	snprintf(r.cpuid, sizeof(r.cpuid), "GenuineIntel,6,143,8");
-	vpt_record_begin(&r);
-	vpt_record_auxtrace_info(&r, &(struct vpt_record_time){.mult = 1});
-	vpt_record_auxtrace(&r, 0, s->len, 1);
+	export_record_begin(&r);
+	export_record_auxtrace_info(&r, &(struct export_record_time){.mult = 1});
+	export_record_auxtrace(&r, 0, s->len, 1);
 	fwrite(s->bytes, 1, s->len, r.out);
-	err = vpt_record_end(&r);
+	err = export_record_end(&r);
 	if (fclose(r.out) && !err)
 		err = -errno;
 	return err;

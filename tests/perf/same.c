@@ -15,29 +15,29 @@
 int main(int argc, char **argv)
 {
 	static const char *const lists[] = {"the oracle", "the oracle", "the decoder"};
-	struct vpt_by_perf result;
-	struct vpt_reader *r;
+	struct oracle_by_perf result;
+	struct trace_reader *r;
 	char why[256];
 	int err;
 
 	if (argc != 2)
 		return 2;
-	err = vpt_reader_open(argv[1], &r, why, sizeof(why));
+	err = trace_reader_open(argv[1], &r, why, sizeof(why));
 	if (err) {
 		puts(why);
 		return 2;
 	}
-	err = vpt_by_perf(r, 0, 0, stdin, &result);
-	vpt_reader_close(r);
+	err = oracle_by_perf(r, 0, 0, stdin, &result);
+	trace_reader_close(r);
 	if (err) {
 		puts(strerror(-err));
 		return 2;
 	}
 	printf("%" PRIu64 " of perf", result.found);
-	if (result.list == VPT_PERF_PIECES)
+	if (result.list == ORACLE_PERF_PIECES)
 		printf(" in %" PRIu64 " pieces, all", result.pieces);
 	printf(" of %" PRIu64 " of %s%s%s\n", result.retired, lists[result.list],
 	       result.mismatches ? ": " : "", result.first);
 	/* Nothing may be traced at all, but there are pieces of something only. */
-	return result.mismatches || (result.list == VPT_PERF_PIECES && !result.found);
+	return result.mismatches || (result.list == ORACLE_PERF_PIECES && !result.found);
 }

@@ -19,7 +19,7 @@
 #include "vpt/packet.h"
 
 struct walk {
-	struct vpt_expect oracle;
+	struct oracle_expect oracle;
 	uint64_t last_ip;
 	size_t shown, targets;
 };
@@ -47,14 +47,14 @@ static void shows(struct walk *w, uint64_t ip)
 /* Execution comes to this IP: what is there runs, or an event takes its place. */
 static void arrives(struct walk *w, uint64_t ip)
 {
-	struct vpt_step step;
+	struct oracle_step step;
 
 	do {
-		vpt_expect_next(&w->oracle, &step);
-		if (step.kind == VPT_STEP_END || step.kind == VPT_STEP_WRONG)
+		oracle_expect_next(&w->oracle, &step);
+		if (step.kind == ORACLE_STEP_END || step.kind == ORACLE_STEP_WRONG)
 			wrong(w, "not in the oracle, or not in this order", ip);
-	} while ((step.kind != VPT_STEP_INSN && step.kind != VPT_STEP_ASYNC &&
-		  step.kind != VPT_STEP_ASYNC_OFF) ||
+	} while ((step.kind != ORACLE_STEP_INSN && step.kind != ORACLE_STEP_ASYNC &&
+		  step.kind != ORACLE_STEP_ASYNC_OFF) ||
 		 step.ip != ip);
 	w->targets++;
 }
@@ -86,21 +86,21 @@ int main(int argc, char **argv)
 	struct vpt_parser parser = {0};
 	struct vpt_packet p;
 	const uint8_t *bytes;
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct walk w = {0};
 	char text[256];
 	size_t len, at;
 
 	if (argc != 2)
 		return 2;
-	if (vpt_reader_open(argv[1], &r, text, sizeof(text))) {
+	if (trace_reader_open(argv[1], &r, text, sizeof(text))) {
 		puts(text);
 		return 2;
 	}
-	bytes = vpt_reader_stream(r, 0, &len);
+	bytes = trace_reader_stream(r, 0, &len);
 	if (!bytes)
 		return 2;
-	vpt_expect_init(&w.oracle, r, 0);
+	oracle_expect_init(&w.oracle, r, 0);
 	for (at = 0; at < len; at += p.size) {
 		if (vpt_packet_read(&parser, bytes + at, len - at, &p) != VPT_OK)
 			break;
@@ -110,6 +110,6 @@ int main(int argc, char **argv)
 		wrong(&w, text, 0);
 	printf("%zu IPs of packets, %zu of them targets that are in the oracle\n", w.shown,
 	       w.targets);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	return 0;
 }

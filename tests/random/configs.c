@@ -43,9 +43,9 @@ static void describe(const struct walk_config *config)
 	printf("\n");
 }
 
-static void describe_rtit(const struct walk_config *config)
+static void describe_atom(const struct walk_config *config)
 {
-	const struct walk_rtit *r = &config->rtit;
+	const struct walk_atom *r = &config->rtit;
 
 	printf("# seed %llu: %u insns, ctl %#x, events %#x, pkt_cnt %#x, cr3_match %#llx, live %d, "
 	       "vmx %d\n",
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 
 	if (at < argc && !strcmp(argv[at], "-a")) {
 		snprintf(command, sizeof(command), "%s -a", argv[0]);
-		way = (struct way){command, walk_random_rtit, describe_rtit, walk_rtit_check, false,
+		way = (struct way){command, walk_random_atom, describe_atom, walk_atom_check, false,
 				   NULL};
 		at++;
 	}

@@ -24,26 +24,26 @@ struct class_row {
 };
 
 static const struct class_row rows[] = {
-#define VPT_CLASS(name, translator, set) {#name, translator, set},
+#define SILICON_CLASS(name, translator, set) {#name, translator, set},
 #include "silicon/classes.def"
-#undef VPT_CLASS
+#undef SILICON_CLASS
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 const char *const sil_class_name[] = {
-#define VPT_CLASS(name, translator, set) #name,
+#define SILICON_CLASS(name, translator, set) #name,
 #include "silicon/classes.def"
-#undef VPT_CLASS
+#undef SILICON_CLASS
 };
 const unsigned int sil_classes = ROWS;
 
 static const char *const translator_of[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
-#define VPT_INSN(mnemonic, translator, arg) [ZYDIS_MNEMONIC_##mnemonic] = #translator,
+#define SOFT_INSN(mnemonic, translator, arg) [ZYDIS_MNEMONIC_##mnemonic] = #translator,
 #include "soft/insns_alu.def"
 #include "soft/insns_system.def"
 #include "soft/insns_vector.def"
-#undef VPT_INSN
+#undef SOFT_INSN
 };
 
 /* Forms of a mnemonic that are of one class. */

@@ -32,13 +32,13 @@ struct undefined {
 #define OF 0x800ull
 
 static const struct undefined undefined[] = {
-#define VPT_UNDEFINED(mnemonic, flags, reason)	 {ZYDIS_MNEMONIC_##mnemonic, flags, false, false},
-#define VPT_UNDEFINED_CR2(mnemonic, reason)	 {ZYDIS_MNEMONIC_##mnemonic, 0, true, false},
-#define VPT_UNDEFINED_AT_FAULT(mnemonic, reason) {ZYDIS_MNEMONIC_##mnemonic, 0, false, true},
+#define SILICON_UNDEFINED(mnemonic, flags, reason)   {ZYDIS_MNEMONIC_##mnemonic, flags, false, false},
+#define SILICON_UNDEFINED_CR2(mnemonic, reason)	     {ZYDIS_MNEMONIC_##mnemonic, 0, true, false},
+#define SILICON_UNDEFINED_AT_FAULT(mnemonic, reason) {ZYDIS_MNEMONIC_##mnemonic, 0, false, true},
 #include "silicon/undefined.def"
-#undef VPT_UNDEFINED
-#undef VPT_UNDEFINED_CR2
-#undef VPT_UNDEFINED_AT_FAULT
+#undef SILICON_UNDEFINED
+#undef SILICON_UNDEFINED_CR2
+#undef SILICON_UNDEFINED_AT_FAULT
 };
 
 #define COMPARED 0xcd5ull /* arithmetic flags and DF */

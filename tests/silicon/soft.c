@@ -28,8 +28,8 @@ enum {
 #define U 4ull
 
 static uint8_t *ram;
-static struct vpt_engine_vm *vm;
-static struct vpt_engine_vcpu *vcpu;
+static struct engine_vm *vm;
+static struct engine_vcpu *vcpu;
 
 static void entry(uint64_t table, unsigned int index, uint64_t value)
 {
@@ -60,7 +60,7 @@ static uint64_t host_xcr0(void)
 
 static int user_mode(void)
 {
-	const struct vpt_segment data = {.limit = 0xffffffff,
+	const struct x86_segment data = {.limit = 0xffffffff,
 					 .selector = 0x2b,
 					 .type = 3,
 					 .dpl = 3,
@@ -68,8 +68,8 @@ static int user_mode(void)
 					 .present = true,
 					 .db = true,
 					 .g = true};
-	struct vpt_soft *c = vpt_soft(vcpu);
-	struct vpt_sregs s;
+	struct soft *c = soft(vcpu);
+	struct x86_sregs s;
 
 	vcpu->engine->get_sregs(vcpu, &s);
 	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
@@ -79,10 +79,10 @@ static int user_mode(void)
 	s.cs.db = false;
 	s.fs.base = s.gs.base = 0;
 	s.cr3 = PML4;
-	s.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP | VPT_CR0_NE | VPT_CR0_MP | VPT_CR0_ET |
-		VPT_CR0_AM;
-	s.cr4 = VPT_CR4_PAE | VPT_CR4_OSFXSR | VPT_CR4_OSXMMEXCPT | VPT_CR4_OSXSAVE;
-	s.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
+	s.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP | X86_CR0_NE | X86_CR0_MP | X86_CR0_ET |
+		X86_CR0_AM;
+	s.cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT | X86_CR4_OSXSAVE;
+	s.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
 	c->fpu.xcr0 = host_xcr0() & 0xe7;
 	return vcpu->engine->set_sregs(vcpu, &s);
 }
@@ -107,9 +107,9 @@ static void catch_crashes(void)
 
 int sil_soft_init(void)
 {
-	struct vpt_cpuid_entry cpuid[64];
+	struct engine_cpuid_entry cpuid[64];
 	size_t count = sizeof(cpuid) / sizeof(cpuid[0]);
-	struct vpt_probe probe;
+	struct engine_probe probe;
 	int error;
 
 	ram = aligned_alloc(4096, RAM);
@@ -117,21 +117,21 @@ int sil_soft_init(void)
 		return -1;
 	memset(ram, 0, RAM);
 	map_pages();
-	vpt_soft_engine.probe(&probe, false);
-	error = vpt_soft_engine.vm_create(&probe, &vm);
+	soft_engine.probe(&probe, false);
+	error = soft_engine.vm_create(&probe, &vm);
 	if (!error)
-		error = vpt_soft_engine.vm_map(vm, 0, 0, ram, RAM);
+		error = soft_engine.vm_map(vm, 0, 0, ram, RAM);
 	if (!error)
-		error = vpt_soft_engine.supported_cpuid(vm, cpuid, &count);
+		error = soft_engine.supported_cpuid(vm, cpuid, &count);
 	if (!error)
-		error = vpt_soft_engine.vcpu_create(vm, 0, cpuid, count, &vcpu);
+		error = soft_engine.vcpu_create(vm, 0, cpuid, count, &vcpu);
 	catch_crashes();
 	return error ? error : user_mode();
 }
 
 bool sil_soft_has(const ZydisDecodedInstruction *insn)
 {
-	return vpt_soft_feature(vpt_soft(vcpu), insn);
+	return soft_feature(soft(vcpu), insn);
 }
 
 void sil_soft_code(const struct sil_test *tests, unsigned int count)
@@ -140,17 +140,18 @@ void sil_soft_code(const struct sil_test *tests, unsigned int count)
 
 	for (i = 0; i < count; i++)
 		sil_put_code(&tests[i], ram + CODE + (tests[i].ip - SIL_CODE));
-	vpt_soft_engine.vm_wrote(vm, CODE, SIL_BATCH * SIL_SLOT);
+	soft_engine.vm_wrote(vm, CODE, SIL_BATCH * SIL_SLOT);
 	/* No block is left now, so that stubs may go as well. */
-	if (!vpt_native_has_room(vpt_soft(vcpu)->native))
-		vpt_native_reset(vpt_soft(vcpu)->native);
+	if (!soft_native_has_room(soft(vcpu)->native))
+		soft_native_reset(soft(vcpu)->native);
 }
 
-static const uint8_t slot_of[16] = {
-	VPT_R_RAX, VPT_R_RCX, VPT_R_RDX, VPT_R_RBX, VPT_R_RSP, VPT_R_RBP, VPT_R_RSI, VPT_R_RDI,
-	8,	   9,	      10,	 11,	    12,	       13,	  14,	     15};
+static const uint8_t slot_of[16] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
+				    SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI,
+				    8,		9,	    10,		11,
+				    12,		13,	    14,		15};
 
-static void put_state(struct vpt_soft *c, const struct sil_state *s, uint64_t ip)
+static void put_state(struct soft *c, const struct sil_state *s, uint64_t ip)
 {
 	unsigned int i;
 
@@ -165,7 +166,7 @@ static void put_state(struct vpt_soft *c, const struct sil_state *s, uint64_t ip
 	memcpy(&c->fpu.mxcsr, s->fx + 24, 4);
 }
 
-static void get_state(struct vpt_soft *c, struct sil_state *s)
+static void get_state(struct soft *c, struct sil_state *s)
 {
 	unsigned int i;
 
@@ -181,19 +182,19 @@ static void get_state(struct vpt_soft *c, struct sil_state *s)
 
 static void run(const struct sil_test *t, struct sil_result *r)
 {
-	const struct vpt_step_hint hint = {0};
-	struct vpt_soft *c = vpt_soft(vcpu);
-	struct vpt_exit exit;
+	const struct engine_step_hint hint = {0};
+	struct soft *c = soft(vcpu);
+	struct engine_exit exit;
 	unsigned int i;
 
 	/* A string instruction takes several steps. */
 	for (i = 0; i < 64 && c->regs.rip == t->ip; i++) {
 		memset(&exit, 0, sizeof(exit));
-		vpt_soft_engine.step(vcpu, &hint, &exit);
-		if (exit.kind == VPT_EXIT_NONE)
+		soft_engine.step(vcpu, &hint, &exit);
+		if (exit.kind == ENGINE_EXIT_NONE)
 			continue;
-		r->vector =
-			exit.kind == VPT_EXIT_FAULT ? exit.fault.vector : SIL_EXIT + (int)exit.kind;
+		r->vector = exit.kind == ENGINE_EXIT_FAULT ? exit.fault.vector
+							   : SIL_EXIT + (int)exit.kind;
 		r->error = exit.fault.has_error ? exit.fault.error : 0;
 		r->cr2 = exit.fault.cr2;
 		break;
@@ -204,7 +205,7 @@ static void run(const struct sil_test *t, struct sil_result *r)
 
 void sil_soft_run(const struct sil_test *t, struct sil_result *r)
 {
-	struct vpt_soft *c = vpt_soft(vcpu);
+	struct soft *c = soft(vcpu);
 
 	put_state(c, &t->in, t->ip);
 	sil_put_memory(t, ram + SANDBOX);

@@ -37,13 +37,13 @@ static const char help[] =
 
 struct options {
 	const char *output, *against;
-	struct vpt_import_config config;
+	struct import_config config;
 	bool list, help;
 };
 
 struct logs {
-	struct vpt_input in[LOGS_MAX];
-	struct vpt_log at[LOGS_MAX];
+	struct trace_input in[LOGS_MAX];
+	struct import_log at[LOGS_MAX];
 	size_t n;
 };
 
@@ -63,7 +63,7 @@ static bool number(const char *text, const char **end, uint64_t *value)
 	return text[0] >= '0' && text[0] <= '9' && !errno;
 }
 
-static bool take_range(struct vpt_import_config *c, const char *text)
+static bool take_range(struct import_config *c, const char *text)
 {
 	if (!number(text, &text, &c->first))
 		return false;
@@ -76,7 +76,7 @@ static bool take_range(struct vpt_import_config *c, const char *text)
 	return !*text || (number(text, &text, &c->last) && !*text && c->last >= c->first);
 }
 
-static bool take_buffer(struct vpt_import_config *c, const char *text)
+static bool take_buffer(struct import_config *c, const char *text)
 {
 	c->host = !strcmp(text, "host");
 	c->guest = !strcmp(text, "guest");
@@ -154,29 +154,29 @@ static int parse(struct options *o, int argc, char **argv)
 
 static int open_log(struct logs *logs, const char *path)
 {
-	struct vpt_input *in = &logs->in[logs->n];
-	struct vpt_log *log = &logs->at[logs->n];
-	int err = vpt_input_open(in, path);
+	struct trace_input *in = &logs->in[logs->n];
+	struct import_log *log = &logs->at[logs->n];
+	int err = trace_input_open(in, path);
 
 	logs->n++;
 	if (err)
 		return fail(3, path, strerror(-err));
-	if (!vpt_log_open(log, in->bytes, in->size))
+	if (!import_log_open(log, in->bytes, in->size))
 		return fail(3, path, log->why);
 	return 0;
 }
 
-static void list(const struct vpt_import *import)
+static void list(const struct import *import)
 {
 	static const char *const ends[] = {"TraceEn cleared", "stopped", "error"};
-	const struct vpt_import_session *s;
+	const struct import_session *s;
 	size_t n, i;
 
-	s = vpt_import_sessions(import, &n);
+	s = import_sessions(import, &n);
 	for (i = 0; i < n; i++, s++) {
 		printf("session %zu: log %zu, %s buffer", i, s->log,
-		       s->side == VPT_IMPORT_HOST ? "host" : "guest");
-		if (s->vmcs != VPT_SPACE_ANY_VMCS)
+		       s->side == IMPORT_HOST ? "host" : "guest");
+		if (s->vmcs != TRACE_SPACE_ANY_VMCS)
 			printf(", VMCS 0x%" PRIx64, s->vmcs);
 		printf(", ip 0x%" PRIx64 ", CTL 0x%" PRIx64 ", trace: %" PRIu64
 		       " bytes, instructions: %" PRIu64 ", %s\n",
@@ -184,12 +184,12 @@ static void list(const struct vpt_import *import)
 	}
 }
 
-static int compare_bytes(const struct options *o, const struct vpt_import *import,
-			 const uint8_t *bytes, size_t size)
+static int compare_bytes(const struct options *o, const struct import *import, const uint8_t *bytes,
+			 size_t size)
 {
 	uint64_t at;
 
-	if (!vpt_import_same(import, 0, bytes, size, &at)) {
+	if (!import_same(import, 0, bytes, size, &at)) {
 		printf("%s: differs from the log at byte 0x%" PRIx64 " of 0x%zx\n", o->against, at,
 		       size);
 		return 1;
@@ -199,83 +199,83 @@ static int compare_bytes(const struct options *o, const struct vpt_import *impor
 }
 
 /* The first vCPU's trace in a .vpt file. */
-static int compare_file(const struct options *o, const struct vpt_import *import)
+static int compare_file(const struct options *o, const struct import *import)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	const uint8_t *stream;
 	char why[160];
 	size_t size;
 	int status;
 
-	if (vpt_reader_open(o->against, &reader, why, sizeof(why)))
+	if (trace_reader_open(o->against, &reader, why, sizeof(why)))
 		return fail(3, o->against, why);
-	stream = vpt_reader_stream(reader, 0, &size);
+	stream = trace_reader_stream(reader, 0, &size);
 	if (stream)
 		status = compare_bytes(o, import, stream, size);
 	else
 		status = fail(4, o->against, "no memory");
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return status;
 }
 
-static bool is_vpt(const struct vpt_input *in)
+static bool is_vpt(const struct trace_input *in)
 {
-	const uint64_t magic = VPT_FILE_MAGIC;
+	const uint64_t magic = TRACE_FILE_MAGIC;
 
 	return in->size >= sizeof(magic) && !memcmp(in->bytes, &magic, sizeof(magic));
 }
 
-static int compare(const struct options *o, const struct vpt_import *import)
+static int compare(const struct options *o, const struct import *import)
 {
-	struct vpt_input in = {0};
+	struct trace_input in = {0};
 	size_t n;
 	int status, err;
 
-	vpt_import_streams(import, &n);
+	import_streams(import, &n);
 	if (n != 1)
 		return fail(1, o->against, "what is wanted is not one stream: see --list");
-	err = vpt_input_open(&in, o->against);
+	err = trace_input_open(&in, o->against);
 	if (err)
 		status = fail(3, o->against, strerror(-err));
 	else if (is_vpt(&in))
 		status = compare_file(o, import);
 	else
 		status = compare_bytes(o, import, in.bytes, in.size);
-	vpt_input_close(&in);
+	trace_input_close(&in);
 	return status;
 }
 
-static int write_file(const struct options *o, struct vpt_import *import)
+static int write_file(const struct options *o, struct import *import)
 {
-	const struct vpt_import_stream *s;
+	const struct import_stream *s;
 	size_t n, i;
-	int err = vpt_import_write(import, o->output);
+	int err = import_write(import, o->output);
 
 	if (err == -ENODATA)
 		return fail(1, o->output, "nothing of what is wanted is in the logs");
 	if (err)
 		return fail(4, o->output, strerror(-err));
-	s = vpt_import_streams(import, &n);
+	s = import_streams(import, &n);
 	for (i = 0; i < n; i++, s++) {
 		printf("vCPU %zu: log %zu, %s buffer", i, s->log,
-		       s->side == VPT_IMPORT_HOST ? "host" : "guest");
-		if (s->side == VPT_IMPORT_GUEST)
+		       s->side == IMPORT_HOST ? "host" : "guest");
+		if (s->side == IMPORT_GUEST)
 			printf(", VMCS 0x%" PRIx64, s->vmcs);
 		printf(", trace: %" PRIu64 " bytes\n", s->trace);
 	}
-	if (!vpt_import_no_code(import))
+	if (!import_no_code(import))
 		return 0;
-	printf("instructions without code: %" PRIu64 "\n", vpt_import_no_code(import));
+	printf("instructions without code: %" PRIu64 "\n", import_no_code(import));
 	return 1;
 }
 
 static int run(const struct options *o, struct logs *logs)
 {
-	struct vpt_import *import;
+	struct import *import;
 	char why[160];
 	size_t i;
 	int status = 0;
-	int err = vpt_import_open(logs->at, logs->n, &o->config, &import, why, sizeof(why));
+	int err = import_open(logs->at, logs->n, &o->config, &import, why, sizeof(why));
 
 	if (err)
 		return fail(err == -EINVAL ? 3 : 4, "LOG", why);
@@ -283,15 +283,15 @@ static int run(const struct options *o, struct logs *logs)
 		if (!logs->at[i].closed)
 			fprintf(stderr, "testbed-import: log %zu: %s\n", i, logs->at[i].why);
 	}
-	if (vpt_import_stray(import))
-		printf("trace in no session: %" PRIu64 " bytes\n", vpt_import_stray(import));
+	if (import_stray(import))
+		printf("trace in no session: %" PRIu64 " bytes\n", import_stray(import));
 	if (o->list)
 		list(import);
 	if (o->output)
 		status = write_file(o, import);
 	if (!status && o->against)
 		status = compare(o, import);
-	vpt_import_close(import);
+	import_close(import);
 	return status;
 }
 
@@ -313,6 +313,6 @@ int main(int argc, char **argv)
 	if (!status)
 		status = run(&o, &logs);
 	for (i = 0; i < logs.n; i++)
-		vpt_input_close(&logs.in[i]);
+		trace_input_close(&logs.in[i]);
 	return status;
 }

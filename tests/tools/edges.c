@@ -18,10 +18,10 @@
 #define NOT_THIS 3
 
 struct trace {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	const uint8_t *stream;
 	size_t len;
-	const struct vpt_code *code;
+	const struct trace_code *code;
 	size_t ncode;
 	uint64_t ctl;
 };
@@ -57,7 +57,7 @@ static struct vptd_decoder *decoder(const struct trace *t, bool runs)
 	if (!d)
 		abort();
 	for (i = 0; i < t->ncode; i++) {
-		const struct vpt_code_page *page = t->code[i].page;
+		const struct trace_code_page *page = t->code[i].page;
 
 		if (vptd_page(d, VPTD_ANY_SPACE, page->vaddr, page->vaddr >> 12, t->code[i].bytes))
 			abort();
@@ -121,22 +121,22 @@ static void put(struct edge_list *list, uint64_t from, uint64_t to)
 /* From what ran: to an instruction that a branch led to, or behind a conditional branch. */
 static uint64_t from_oracle(const struct trace *t, struct edge_list *list)
 {
-	struct vpt_oracle_cursor cursor = {0};
-	const struct vpt_oracle_record *r;
-	struct vpt_oracle_record last = {.kind = VPT_ORACLE_STOP};
+	struct trace_oracle_cursor cursor = {0};
+	const struct trace_oracle_record *r;
+	struct trace_oracle_record last = {.kind = TRACE_ORACLE_STOP};
 	uint64_t insns = 0;
 
-	while ((r = vpt_reader_oracle(t->reader, 0, &cursor))) {
+	while ((r = trace_reader_oracle(t->reader, 0, &cursor))) {
 		unsigned int flags = r->aux;
 
-		if (r->kind == VPT_ORACLE_CR3)
+		if (r->kind == TRACE_ORACLE_CR3)
 			continue;
-		if (r->kind != VPT_ORACLE_INSN)
-			flags = VPT_ORACLE_AUX_FLAGS(r->aux);
-		insns += r->kind == VPT_ORACLE_INSN;
+		if (r->kind != TRACE_ORACLE_INSN)
+			flags = TRACE_ORACLE_AUX_FLAGS(r->aux);
+		insns += r->kind == TRACE_ORACLE_INSN;
 		/* An event too tells an address that the instruction before led to. */
-		if (last.kind == VPT_ORACLE_INSN &&
-		    (flags & VPT_ORACLE_ARRIVED || last.aux & VPT_ORACLE_COND))
+		if (last.kind == TRACE_ORACLE_INSN &&
+		    (flags & TRACE_ORACLE_ARRIVED || last.aux & TRACE_ORACLE_COND))
 			put(list, last.ip, r->ip);
 		last = *r;
 	}
@@ -207,10 +207,10 @@ static bool same_bitmap(const struct vptd_counts *counts, const struct edge_list
 
 static bool suits(struct trace *t)
 {
-	const struct vpt_session *session = one_piece(t->reader);
+	const struct trace_session *session = one_piece(t->reader);
 
-	t->stream = vpt_reader_stream(t->reader, 0, &t->len);
-	t->code = vpt_reader_code(t->reader, 0, &t->ncode);
+	t->stream = trace_reader_stream(t->reader, 0, &t->len);
+	t->code = trace_reader_code(t->reader, 0, &t->ncode);
 	if (!session)
 		return false;
 	t->ctl = session->ctl;
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	size_t parts;
 	bool ok;
 
-	if (argc != 2 || vpt_reader_open(argv[1], &t.reader, why, sizeof(why))) {
+	if (argc != 2 || trace_reader_open(argv[1], &t.reader, why, sizeof(why))) {
 		fprintf(stderr, "usage: edges FILE\n");
 		return 2;
 	}
@@ -249,6 +249,6 @@ int main(int argc, char **argv)
 	vptd_counts_free(fast);
 	vptd_counts_free(sum);
 	free(list.at);
-	vpt_reader_close(t.reader);
+	trace_reader_close(t.reader);
 	return !ok;
 }

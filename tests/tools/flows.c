@@ -20,7 +20,7 @@
 #include "trace/vec.h"
 
 struct items {
-	struct vpt_item *at;
+	struct decode_item *at;
 	size_t n, room;
 };
 
@@ -29,25 +29,26 @@ struct flow {
 	uint64_t mode;
 };
 
-static bool counts(const struct vpt_item *item)
+static bool counts(const struct decode_item *item)
 {
-	return item->kind != VPT_ITEM_EVENT ||
-	       (!item->status && item->event != VPT_FLOW_CBR && item->event != VPT_FLOW_IFLAG &&
-		item->event != VPT_FLOW_TRIG);
+	return item->kind != DECODE_ITEM_EVENT ||
+	       (!item->status && item->event != DECODE_FLOW_CBR &&
+		item->event != DECODE_FLOW_IFLAG && item->event != DECODE_FLOW_TRIG);
 }
 
 /* Does the event stand for the instruction before it, too? */
-static bool shows(const struct vpt_item *event, const struct vpt_item *insn)
+static bool shows(const struct decode_item *event, const struct decode_item *insn)
 {
-	return event->kind == VPT_ITEM_EVENT && insn->kind == VPT_ITEM_INSN &&
-	       (event->event == VPT_FLOW_ASYNC_BRANCH || event->event == VPT_FLOW_ASYNC_DISABLED) &&
+	return event->kind == DECODE_ITEM_EVENT && insn->kind == DECODE_ITEM_INSN &&
+	       (event->event == DECODE_FLOW_ASYNC_BRANCH ||
+		event->event == DECODE_FLOW_ASYNC_DISABLED) &&
 	       event->ip == insn->ip;
 }
 
 /* What the item points to lasts no longer than the item. */
-static void put_cfe(struct items *items, struct vpt_item item)
+static void put_cfe(struct items *items, struct decode_item item)
 {
-	const struct vpt_cfe *c = item.cfe;
+	const struct decode_cfe *c = item.cfe;
 	uint32_t i;
 
 	item.value = (uint64_t)c->type << 8 | c->vector;
@@ -56,23 +57,23 @@ static void put_cfe(struct items *items, struct vpt_item item)
 			     c->has_ip << 3 | c->short_items << 4);
 	for (i = 0; i < c->items; i++)
 		item.to = item.to * 31 + c->item[i].value * 7 + c->item[i].id;
-	if (!vpt_vec_room(items))
+	if (!trace_vec_room(items))
 		abort();
 	items->at[items->n++] = item;
 }
 
-static void put(struct items *items, const struct vpt_item *item)
+static void put(struct items *items, const struct decode_item *item)
 {
-	if (!vpt_vec_room(items))
+	if (!trace_vec_room(items))
 		abort();
 	items->at[items->n++] = *item;
 }
 
-static void take(struct flow *f, const struct vpt_item *item)
+static void take(struct flow *f, const struct decode_item *item)
 {
 	struct items *main = &f->main;
 
-	if (item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_EXEC_MODE) {
+	if (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_EXEC_MODE) {
 		if (f->mode != item->value)
 			put(&f->modes, item);
 		f->mode = item->value;
@@ -80,11 +81,11 @@ static void take(struct flow *f, const struct vpt_item *item)
 	}
 	if (!counts(item))
 		return;
-	if (item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_VMCS) {
+	if (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_VMCS) {
 		put(&f->vmcss, item);
 		return;
 	}
-	if (item->kind == VPT_ITEM_EVENT && item->cfe) {
+	if (item->kind == DECODE_ITEM_EVENT && item->cfe) {
 		put_cfe(&f->cfes, *item);
 		return;
 	}
@@ -93,35 +94,35 @@ static void take(struct flow *f, const struct vpt_item *item)
 	put(main, item);
 }
 
-static void read_all(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_by by,
+static void read_all(struct trace_reader *reader, unsigned int vcpu, enum judge_flow_by by,
 		     struct flow *f)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 
-	if (vpt_flow_open_by(reader, vcpu, VPT_FLOW_INSNS, by, &flow))
+	if (judge_flow_open_by(reader, vcpu, DECODE_FLOW_INSNS, by, &flow))
 		abort();
 	do {
-		if (vpt_flow_next(flow, &item))
+		if (decode_flow_next(flow, &item))
 			abort();
 		take(f, &item);
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 }
 
-static bool same(const struct vpt_item *a, const struct vpt_item *b)
+static bool same(const struct decode_item *a, const struct decode_item *b)
 {
-	if (a->kind != b->kind || (a->kind != VPT_ITEM_END && a->session != b->session))
+	if (a->kind != b->kind || (a->kind != DECODE_ITEM_END && a->session != b->session))
 		return false;
 	switch (a->kind) {
-	case VPT_ITEM_INSN:
+	case DECODE_ITEM_INSN:
 		return a->ip == b->ip && a->size == b->size && a->mode == b->mode &&
 		       a->class == b->class && a->cr3 == b->cr3 && !memcmp(a->raw, b->raw, a->size);
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		return a->event == b->event && a->ip == b->ip && a->has_to == b->has_to &&
 		       a->to == b->to && a->value == b->value && a->cr3 == b->cr3 &&
 		       a->vm_entry == b->vm_entry;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		return a->value == b->value;
 	default:
 		return true;
@@ -130,7 +131,7 @@ static bool same(const struct vpt_item *a, const struct vpt_item *b)
 
 static void print(const char *who, const struct items *items, size_t i)
 {
-	const struct vpt_item *item;
+	const struct decode_item *item;
 
 	if (i >= items->n)
 		return;
@@ -138,11 +139,12 @@ static void print(const char *who, const struct items *items, size_t i)
 	printf("# %s %zu: kind %d %s ip %#" PRIx64 " to %d %#" PRIx64 " value %#" PRIx64
 	       " cr3 %#" PRIx64 " session %u mode %u class %u size %u offset %#" PRIx64 " %s\n",
 	       who, i, item->kind,
-	       item->kind == VPT_ITEM_EVENT ? vpt_flow_event_text((enum vpt_flow_event)item->event)
-					    : "",
+	       item->kind == DECODE_ITEM_EVENT
+		       ? decode_flow_event_text((enum decode_flow_event)item->event)
+		       : "",
 	       item->ip, item->has_to, item->to, item->value, item->cr3, item->session, item->mode,
 	       item->class, item->size, item->offset,
-	       item->kind == VPT_ITEM_ERROR ? item->text : "");
+	       item->kind == DECODE_ITEM_ERROR ? item->text : "");
 }
 
 static int compare_items(const char *what, const struct items *theirs, const struct items *ours)
@@ -169,13 +171,13 @@ static void drop(struct flow *f)
 	free(f->cfes.at);
 }
 
-static int compare(struct vpt_reader *reader, unsigned int vcpu)
+static int compare(struct trace_reader *reader, unsigned int vcpu)
 {
 	struct flow theirs = {0}, ours = {0};
 	int differ;
 
-	read_all(reader, vcpu, VPT_FLOW_BY_LIBIPT, &theirs);
-	read_all(reader, vcpu, VPT_FLOW_BY_LIBVPTDECODE, &ours);
+	read_all(reader, vcpu, DECODE_FLOW_BY_LIBIPT, &theirs);
+	read_all(reader, vcpu, DECODE_FLOW_BY_LIBVPTDECODE, &ours);
 	differ = compare_items("items", &theirs.main, &ours.main);
 	differ |= compare_items("modes", &theirs.modes, &ours.modes);
 	differ |= compare_items("vmcss", &theirs.vmcss, &ours.vmcss);
@@ -187,17 +189,17 @@ static int compare(struct vpt_reader *reader, unsigned int vcpu)
 
 int main(int argc, char **argv)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	int differ = 0;
 	unsigned int i;
 	char why[256];
 
-	if (argc != 2 || vpt_reader_open(argv[1], &reader, why, sizeof(why))) {
+	if (argc != 2 || trace_reader_open(argv[1], &reader, why, sizeof(why))) {
 		fprintf(stderr, "usage: flows FILE\n");
 		return 2;
 	}
-	for (i = 0; i < vpt_reader_info(reader)->vcpus; i++)
+	for (i = 0; i < trace_reader_info(reader)->vcpus; i++)
 		differ |= compare(reader, i);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return differ;
 }

@@ -19,14 +19,14 @@
 #include "vpt/msr.h"
 
 struct follow {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
 	struct versions versions;
-	const struct vpt_cr3_switch *cr3s;
+	const struct trace_cr3_switch *cr3s;
 	size_t ncr3s, next_cr3;
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods, period;
 	bool pip;
 	uint64_t errors;
@@ -54,7 +54,7 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	for (i = 0; i < first + count; ip += lens[i++]) {
 		if (i < first)
 			continue;
-		if (!vpt_vec_room(&f->ips))
+		if (!trace_vec_room(&f->ips))
 			abort();
 		f->ips.at[f->ips.n++] = ip;
 	}
@@ -120,13 +120,13 @@ static void on_event(void *context, const struct vptd_event *e)
 	}
 }
 
-static void decode_segment(struct follow *f, const struct vpt_segment *s, const uint8_t *stream)
+static void decode_segment(struct follow *f, const struct decode_segment *s, const uint8_t *stream)
 {
 	static const struct dec_pt_ops ops = {on_event, space_of};
 	struct dec_pt_config config = {0};
 
 	if (s->count) {
-		const struct vpt_session *start = f->periods[s->first].start;
+		const struct trace_session *start = f->periods[s->first].start;
 
 		config.no_flow = !(start->ctl & VPT_CTL_MASK(BRANCH_EN)) ||
 				 start->ctl & VPT_CTL_MASK(DIS_TNT);
@@ -147,22 +147,22 @@ static void decode_segment(struct follow *f, const struct vpt_segment *s, const 
 }
 
 /* Decode all of vCPU 0. Returns the sum of what the segments' counters moved on by. */
-static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
+static uint64_t decode(struct follow *f, struct trace_reader *reader, bool report)
 {
 	static const struct dec_flow_ops loud = {.run = on_run, .limit = on_limit},
 					 silent = {.limit = on_limit};
 	const uint8_t *stream;
-	struct vpt_segment *segments;
+	struct decode_segment *segments;
 	size_t len, n, i;
 	uint64_t sum = 0;
 
 	memset(f, 0, sizeof(*f));
 	f->reader = reader;
 	f->code = dec_code_new();
-	stream = vpt_reader_stream(reader, 0, &len);
-	f->periods = vpt_reader_sessions(reader, 0, &f->nperiods);
-	f->cr3s = vpt_reader_cr3(reader, 0, &f->ncr3s);
-	segments = vpt_segments(f->periods, f->nperiods, stream, len, vpt_is_psb, &n);
+	stream = trace_reader_stream(reader, 0, &len);
+	f->periods = trace_reader_sessions(reader, 0, &f->nperiods);
+	f->cr3s = trace_reader_cr3(reader, 0, &f->ncr3s);
+	segments = decode_segments(f->periods, f->nperiods, stream, len, decode_is_psb, &n);
 	if (!f->code || !segments)
 		abort();
 	versions_open(&f->versions, reader, f->code);
@@ -186,27 +186,27 @@ static uint64_t decode(struct follow *f, struct vpt_reader *reader, bool report)
 }
 
 /* 0 if the flow of libipt has the same instructions. */
-static int compare(const struct follow *f, struct vpt_reader *reader)
+static int compare(const struct follow *f, struct trace_reader *reader)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	size_t n = 0;
 
-	if (vpt_flow_open_by(reader, 0, VPT_FLOW_INSNS, VPT_FLOW_BY_LIBIPT, &flow))
+	if (judge_flow_open_by(reader, 0, DECODE_FLOW_INSNS, DECODE_FLOW_BY_LIBIPT, &flow))
 		abort();
 	do {
-		if (vpt_flow_next(flow, &item))
+		if (decode_flow_next(flow, &item))
 			abort();
-		if (item.kind == VPT_ITEM_ERROR)
+		if (item.kind == DECODE_ITEM_ERROR)
 			break;
-		if (item.kind != VPT_ITEM_INSN)
+		if (item.kind != DECODE_ITEM_INSN)
 			continue;
 		if (n == f->ips.n || f->ips.at[n] != item.ip)
 			break;
 		n++;
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
-	if (item.kind == VPT_ITEM_END && n == f->ips.n)
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
+	if (item.kind == DECODE_ITEM_END && n == f->ips.n)
 		return 0;
 	printf("# instruction %zu of %zu differs: %#" PRIx64 "\n", n, f->ips.n, item.ip);
 	return 1;
@@ -215,12 +215,12 @@ static int compare(const struct follow *f, struct vpt_reader *reader)
 int main(int argc, char **argv)
 {
 	static struct follow f;
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	uint64_t whole, counted;
 	char why[256];
 	int differs;
 
-	if (argc != 2 || vpt_reader_open(argv[1], &reader, why, sizeof(why))) {
+	if (argc != 2 || trace_reader_open(argv[1], &reader, why, sizeof(why))) {
 		fprintf(stderr, "usage: follow FILE\n");
 		return 2;
 	}
@@ -234,6 +234,6 @@ int main(int argc, char **argv)
 		differs = 1;
 	}
 	printf("%" PRIu64 " instructions, %" PRIu64 " errors\n", whole, f.errors);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return differs;
 }

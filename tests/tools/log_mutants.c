@@ -69,14 +69,15 @@ static uint64_t draw(uint64_t below)
 	return below ? state % below : 0;
 }
 
-static void put_lines(FILE *out, const char *mark, const struct vpt_diff_line *line, unsigned int n)
+static void put_lines(FILE *out, const char *mark, const struct oracle_diff_line *line,
+		      unsigned int n)
 {
 	unsigned int i, b;
 
 	for (i = 0; i < n; i++) {
 		fprintf(out, "%s %d 0x%" PRIx64 " 0x%" PRIx64 " session %zu mode %u:", mark,
 			line[i].step.kind, line[i].step.ip,
-			line[i].step.kind == VPT_STEP_ASYNC ? line[i].step.to : 0,
+			line[i].step.kind == ORACLE_STEP_ASYNC ? line[i].step.to : 0,
 			line[i].step.session, line[i].mode);
 		for (b = 0; b < line[i].len; b++)
 			fprintf(out, " %02x", line[i].raw[b]);
@@ -85,12 +86,13 @@ static void put_lines(FILE *out, const char *mark, const struct vpt_diff_line *l
 }
 
 /* All that vpt verify has to say. */
-static void put_verdict(FILE *out, const struct vpt_reader *reader, const struct vpt_comparison *c)
+static void put_verdict(FILE *out, const struct trace_reader *reader,
+			const struct oracle_comparison *c)
 {
 	fprintf(out, "untold %" PRIu64 ", damaged %zu\n", c->untold,
-		vpt_reader_extent(reader)->damages);
-	vpt_report_json(out, c);
-	vpt_report_shortfalls(out, c);
+		trace_reader_extent(reader)->damages);
+	oracle_report_json(out, c);
+	oracle_report_shortfalls(out, c);
 	if (!c->mismatches)
 		return;
 	put_lines(out, " ", c->diff.common, c->diff.ncommon);
@@ -101,15 +103,15 @@ static void put_verdict(FILE *out, const struct vpt_reader *reader, const struct
 /* Instructions of the log as it is: how many there are, and how many were compared by stretches. */
 static uint64_t decoded, matched;
 
-static char *verdict(const char *path, enum vpt_compare_unit unit, uint64_t *mismatches)
+static char *verdict(const char *path, enum oracle_compare_unit unit, uint64_t *mismatches)
 {
-	struct vpt_comparison c = {.unit = unit};
-	struct vpt_reader *reader;
+	struct oracle_comparison c = {.unit = unit};
+	struct trace_reader *reader;
 	char why[200] = "", *text = NULL;
 	size_t len = 0;
 	unsigned int v;
 	FILE *out = open_memstream(&text, &len);
-	int err = vpt_reader_open(path, &reader, why, sizeof(why));
+	int err = trace_reader_open(path, &reader, why, sizeof(why));
 
 	if (!out)
 		abort();
@@ -117,15 +119,15 @@ static char *verdict(const char *path, enum vpt_compare_unit unit, uint64_t *mis
 	if (err) {
 		fprintf(out, "not read: %d: %s\n", err, why);
 	} else {
-		for (v = 0; v < vpt_reader_info(reader)->vcpus && !err; v++)
-			err = vpt_compare(reader, v, &c);
+		for (v = 0; v < trace_reader_info(reader)->vcpus && !err; v++)
+			err = oracle_compare(reader, v, &c);
 		fprintf(out, "%d\n", err);
 		put_verdict(out, reader, &c);
 		*mismatches = c.mismatches + c.errors;
 		decoded = c.decoded;
 		matched = c.matched;
-		vpt_comparison_free(&c);
-		vpt_reader_close(reader);
+		oracle_comparison_free(&c);
+		trace_reader_close(reader);
 	}
 	fclose(out);
 	return text;
@@ -155,7 +157,7 @@ static uint32_t part(struct logfile *f, uint32_t of, unsigned int from, unsigned
 	s.head.insns = (uint16_t)(to - from);
 	memmove(s.insn, s.insn + from, s.head.insns * sizeof(*s.insn));
 	if (to < f->stretch[of].head.insns)
-		s.head.flags &= VPT_STRETCH_PAE;
+		s.head.flags &= TRACE_STRETCH_PAE;
 	return logfile_stretch(f, &s);
 }
 
@@ -192,7 +194,7 @@ static bool join(struct logfile *f)
 			continue;
 		s = f->stretch[e[0].stretch];
 		t = &f->stretch[e[1].stretch];
-		if (s.head.flags & ~VPT_STRETCH_PAE || logfile_end(&s) != t->head.ip ||
+		if (s.head.flags & ~TRACE_STRETCH_PAE || logfile_end(&s) != t->head.ip ||
 		    s.head.cpl != t->head.cpl || s.head.insns + t->head.insns > LOGFILE_INSNS)
 			continue;
 		memcpy(s.insn + s.head.insns, t->insn, t->head.insns * sizeof(*t->insn));
@@ -235,7 +237,7 @@ static bool change(struct logfile *f, enum kind kind)
 	case KIND_last_extra:
 		if (n == LOGFILE_INSNS)
 			return false;
-		s.insn[n] = (struct vpt_stretch_insn){.len = 1};
+		s.insn[n] = (struct trace_stretch_insn){.len = 1};
 		s.head.insns++;
 		break;
 	case KIND_wrong_ip:
@@ -243,7 +245,7 @@ static bool change(struct logfile *f, enum kind kind)
 		break;
 	case KIND_wrong_length:
 		i = (unsigned int)draw(n - 1u);
-		s.insn[i].len = (uint8_t)(s.insn[i].len % VPT_STRETCH_LEN_MAX + 1);
+		s.insn[i].len = (uint8_t)(s.insn[i].len % TRACE_STRETCH_LEN_MAX + 1);
 		break;
 	case KIND_other_cpl:
 		s.head.cpl ^= 3;
@@ -270,7 +272,7 @@ static bool put_record(struct logfile *f, uint8_t kind, uint64_t ip)
 	if (!e)
 		return false;
 	new.vcpu = e->vcpu;
-	new.record = (struct vpt_oracle_record){
+	new.record = (struct trace_oracle_record){
 		.ip = ip ? ip : f->stretch[e->stretch].head.ip,
 		.kind = kind,
 		.cpl = f->stretch[e->stretch].head.cpl,
@@ -331,20 +333,20 @@ static bool mutate(struct logfile *f, enum kind kind)
 	case KIND_ends_early:
 		return move(f, kind);
 	case KIND_other_space:
-		return put_record(f, VPT_ORACLE_CR3, draw(1u << 20) << 12);
+		return put_record(f, TRACE_ORACLE_CR3, draw(1u << 20) << 12);
 	case KIND_event:
-		return put_record(f, VPT_ORACLE_EVENT, 0);
+		return put_record(f, TRACE_ORACLE_EVENT, 0);
 	case KIND_code_byte:
-		return logfile_flip(f, VPT_BLOCK_CODE, draw) ||
-		       logfile_flip(f, VPT_BLOCK_PAGE, draw);
+		return logfile_flip(f, TRACE_BLOCK_CODE, draw) ||
+		       logfile_flip(f, TRACE_BLOCK_PAGE, draw);
 	case KIND_trace_byte:
-		return logfile_flip(f, VPT_BLOCK_TRACE, draw);
+		return logfile_flip(f, TRACE_BLOCK_TRACE, draw);
 	default:
 		return change(f, kind);
 	}
 }
 
-static bool is_same(const char *path, enum vpt_compare_unit unit, const char *steps,
+static bool is_same(const char *path, enum oracle_compare_unit unit, const char *steps,
 		    const char *what)
 {
 	uint64_t mismatches;
@@ -365,13 +367,13 @@ static bool same(struct logfile *f, const char *path, const char *what, uint64_t
 
 	snprintf(records, sizeof(records), "%s.records", path);
 	logfile_write(f, path);
-	steps = verdict(path, VPT_COMPARE_STEPS, mismatches);
+	steps = verdict(path, ORACLE_COMPARE_STEPS, mismatches);
 	if (logfile_write_records(f, path, records)) {
-		ok = is_same(records, VPT_COMPARE_STEPS, steps, what) &&
-		     is_same(records, VPT_COMPARE_STRETCHES, steps, what);
+		ok = is_same(records, ORACLE_COMPARE_STEPS, steps, what) &&
+		     is_same(records, ORACLE_COMPARE_STRETCHES, steps, what);
 		unlink(records);
 	}
-	ok = is_same(path, VPT_COMPARE_STRETCHES, steps, what) && ok;
+	ok = is_same(path, ORACLE_COMPARE_STRETCHES, steps, what) && ok;
 	free(steps);
 	return ok;
 }

@@ -46,7 +46,7 @@ static bool load(const char *path, struct bytes *b)
 
 static bool is_code(unsigned int type)
 {
-	return type == VPT_BLOCK_CODE || type == VPT_BLOCK_PAGE || type == VPT_BLOCK_MAP;
+	return type == TRACE_BLOCK_CODE || type == TRACE_BLOCK_PAGE || type == TRACE_BLOCK_MAP;
 }
 
 /* Ids of guests' spaces, which come before their code. */
@@ -57,11 +57,11 @@ struct guests {
 
 static void note_spaces(struct guests *g, const uint8_t *payload, size_t len)
 {
-	struct vpt_space space;
+	struct trace_space space;
 
 	for (; len >= sizeof(space); payload += sizeof(space), len -= sizeof(space)) {
 		memcpy(&space, payload, sizeof(space));
-		if (space.flags & VPT_SPACE_NON_ROOT && g->n < sizeof(g->id) / sizeof(g->id[0]))
+		if (space.flags & TRACE_SPACE_NON_ROOT && g->n < sizeof(g->id) / sizeof(g->id[0]))
 			g->id[g->n++] = space.id;
 	}
 }
@@ -69,10 +69,10 @@ static void note_spaces(struct guests *g, const uint8_t *payload, size_t len)
 /* Is it code of a guest? PAGE and MAP blocks are not told apart. */
 static bool is_guests(const struct guests *g, unsigned int type, const uint8_t *payload)
 {
-	struct vpt_code_page page;
+	struct trace_code_page page;
 	size_t i;
 
-	if (type != VPT_BLOCK_CODE)
+	if (type != TRACE_BLOCK_CODE)
 		return false;
 	memcpy(&page, payload, sizeof(page));
 	for (i = 0; i < g->n && g->id[i] != page.cr3; i++)
@@ -87,18 +87,18 @@ static bool is_guests(const struct guests *g, unsigned int type, const uint8_t *
 static unsigned int blind(struct bytes *b, bool guests)
 {
 	struct guests g = {.n = 0};
-	size_t at = sizeof(struct vpt_file_header);
+	size_t at = sizeof(struct trace_file_header);
 	unsigned int n = 0;
 
-	while (at + sizeof(struct vpt_block) <= b->n) {
-		struct vpt_block block;
+	while (at + sizeof(struct trace_block) <= b->n) {
+		struct trace_block block;
 		size_t len;
 
 		memcpy(&block, b->at + at, sizeof(block));
 		len = sizeof(block) + ((block.len + 7ull) & ~7ull);
-		if (block.magic != VPT_BLOCK_MAGIC || len > b->n - at)
+		if (block.magic != TRACE_BLOCK_MAGIC || len > b->n - at)
 			return 0;
-		if (block.type == VPT_BLOCK_SPACE)
+		if (block.type == TRACE_BLOCK_SPACE)
 			note_spaces(&g, b->at + at + sizeof(block), block.len);
 		if (guests ? is_guests(&g, block.type, b->at + at + sizeof(block))
 			   : is_code(block.type)) {
@@ -116,23 +116,23 @@ static unsigned int blind(struct bytes *b, bool guests)
 /* RAM of a snapshot: what no block has is zero. */
 static bool find_ram(const struct bytes *b, struct bytes *ram)
 {
-	size_t at = sizeof(struct vpt_snap_header);
+	size_t at = sizeof(struct core_snap_header);
 
-	while (at + sizeof(struct vpt_snap_block) <= b->n) {
-		const uint8_t *payload = b->at + at + sizeof(struct vpt_snap_block);
-		struct vpt_snap_block block;
-		struct vpt_snap_info info;
+	while (at + sizeof(struct core_snap_block) <= b->n) {
+		const uint8_t *payload = b->at + at + sizeof(struct core_snap_block);
+		struct core_snap_block block;
+		struct core_snap_info info;
 		uint64_t address;
 
 		memcpy(&block, b->at + at, sizeof(block));
-		if (block.magic != VPT_SNAP_BLOCK_MAGIC || block.len > b->n - at - sizeof(block))
+		if (block.magic != CORE_SNAP_BLOCK_MAGIC || block.len > b->n - at - sizeof(block))
 			return false;
-		if (block.type == VPT_SNAP_INFO) {
+		if (block.type == CORE_SNAP_INFO) {
 			memcpy(&info, payload, sizeof(info));
 			ram->n = info.mem_bytes;
 			ram->at = calloc(1, ram->n);
 		}
-		if (block.type == VPT_SNAP_RAM) {
+		if (block.type == CORE_SNAP_RAM) {
 			memcpy(&address, payload, sizeof(address));
 			if (!ram->at || address + block.len - sizeof(address) > ram->n)
 				return false;

@@ -51,27 +51,27 @@ static void put_psb(struct stream *s)
 	put(s, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
 }
 
-static void put_session(struct rawfile *f, enum vpt_session_edge edge)
+static void put_session(struct rawfile *f, enum trace_session_edge edge)
 {
-	const struct vpt_session session = {
+	const struct trace_session session = {
 		.edge = edge,
-		.end = edge == VPT_SESSION_END ? VPT_END_DISABLED : VPT_END_NONE,
+		.end = edge == TRACE_SESSION_END ? TRACE_END_DISABLED : TRACE_END_NONE,
 		.offset = f->stream,
 		.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) |
 		       VPT_CTL_MASK(BRANCH_EN),
 	};
 
-	rawfile_block(f, VPT_BLOCK_SESSION, &session, sizeof(session), NULL, 0);
+	rawfile_block(f, TRACE_BLOCK_SESSION, &session, sizeof(session), NULL, 0);
 }
 
 static void put_page(struct rawfile *f, uint64_t cr3, uint64_t vaddr, const void *code, size_t len)
 {
-	const struct vpt_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr};
-	uint8_t bytes[VPT_CODE_BYTES];
+	const struct trace_code_page page = {.cr3 = cr3, .vaddr = vaddr, .gpa = vaddr};
+	uint8_t bytes[TRACE_CODE_BYTES];
 
 	memset(bytes, 0x90, sizeof(bytes));
 	memcpy(bytes, code, len);
-	rawfile_block(f, VPT_BLOCK_CODE, &page, sizeof(page), bytes, sizeof(bytes));
+	rawfile_block(f, TRACE_BLOCK_CODE, &page, sizeof(page), bytes, sizeof(bytes));
 }
 
 /* Each address space runs two NOPs and is left by an interrupt. */
@@ -83,7 +83,7 @@ static void make_spaces(struct rawfile *f, uint64_t count)
 	s.file = f;
 	for (i = 0; i < count; i++)
 		put_page(f, (i + 1) << 12, CODE, "\x90\x90", 2);
-	put_session(f, VPT_SESSION_START);
+	put_session(f, TRACE_SESSION_START);
 	put_psb(&s);
 	for (i = 0; i < count; i++) {
 		put(&s, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = (i + 1) << 12});
@@ -92,7 +92,7 @@ static void make_spaces(struct rawfile *f, uint64_t count)
 		put(&s, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
 	}
 	flush(&s);
-	put_session(f, VPT_SESSION_END);
+	put_session(f, TRACE_SESSION_END);
 }
 
 /* Each page has one indirect jump, to the next page but one. */
@@ -103,25 +103,25 @@ static void make_scattered(struct rawfile *f, uint64_t count)
 
 	s.file = f;
 	for (i = 0; i < count; i++)
-		put_page(f, 1 << 12, CODE + i * 2 * VPT_CODE_BYTES, "\xff\xe0", 2);
-	put_session(f, VPT_SESSION_START);
+		put_page(f, 1 << 12, CODE + i * 2 * TRACE_CODE_BYTES, "\xff\xe0", 2);
+	put_session(f, TRACE_SESSION_START);
 	put_psb(&s);
 	put(&s, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = 1 << 12});
 	put_ip(&s, VPT_PKT_TIP_PGE, CODE);
 	for (i = 1; i < count; i++)
-		put_ip(&s, VPT_PKT_TIP, CODE + i * 2 * VPT_CODE_BYTES);
+		put_ip(&s, VPT_PKT_TIP, CODE + i * 2 * TRACE_CODE_BYTES);
 	put(&s, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
 	flush(&s);
-	put_session(f, VPT_SESSION_END);
+	put_session(f, TRACE_SESSION_END);
 }
 
 static void put_elf(struct rawfile *f, struct rawelf *e, uint64_t count)
 {
-	const struct vpt_elf_image image = {.name = "hostile.elf"};
+	const struct trace_elf_image image = {.name = "hostile.elf"};
 
 	rawelf_close(e);
 	for (; count; count--)
-		rawfile_block(f, VPT_BLOCK_ELF, &image, sizeof(image), e->bytes, e->len);
+		rawfile_block(f, TRACE_BLOCK_ELF, &image, sizeof(image), e->bytes, e->len);
 	free(e->bytes);
 }
 

@@ -19,14 +19,14 @@
 #define STARTS_MAX 64
 
 struct run {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	struct {
 		uint64_t *at;
 		size_t n, room;
 	} ips;
 	unsigned int errors;
 	/* The decoder reports these of the first PSB+. */
-	struct vpt_psb_point seen;
+	struct trace_psb_point seen;
 };
 
 static int fail(const char *what, uint64_t offset)
@@ -41,7 +41,7 @@ static void on_run(void *context, const struct vptd_run *ran)
 	uint64_t ip = ran->ip;
 	uint32_t i;
 
-	for (i = 0; i < ran->count && vpt_vec_room(&run->ips); i++) {
+	for (i = 0; i < ran->count && trace_vec_room(&run->ips); i++) {
 		run->ips.at[run->ips.n++] = ip;
 		ip += ran->lens[i];
 	}
@@ -50,13 +50,13 @@ static void on_run(void *context, const struct vptd_run *ran)
 static void on_event(void *context, const struct vptd_event *event)
 {
 	struct run *run = context;
-	struct vpt_psb_point *seen = &run->seen;
+	struct trace_psb_point *seen = &run->seen;
 
 	run->errors += event->kind == VPTD_EVENT_ERROR;
-	if (run->ips.n || seen->flags & VPT_POINT_IP)
+	if (run->ips.n || seen->flags & TRACE_POINT_IP)
 		return;
 	if (event->kind == VPTD_EVENT_SYNC && event->flags & VPTD_EV_TO) {
-		seen->flags |= VPT_POINT_IP;
+		seen->flags |= TRACE_POINT_IP;
 		seen->ip = event->to;
 	} else if (event->kind == VPTD_EVENT_PAGING) {
 		seen->cr3 = event->value;
@@ -75,15 +75,15 @@ static uint64_t on_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
 static int on_fetch(void *context, uint64_t space, uint64_t address, uint64_t *key, uint8_t *bytes)
 {
 	const struct run *run = context;
-	const struct vpt_code *code;
+	const struct trace_code *code;
 	size_t n, i;
 
 	(void)key;
-	code = vpt_reader_code(run->reader, 0, &n);
+	code = trace_reader_code(run->reader, 0, &n);
 	for (i = 0; i < n; i++) {
 		if (code[i].page->vaddr != address || code[i].page->cr3 != space)
 			continue;
-		memcpy(bytes, code[i].bytes, VPT_CODE_BYTES);
+		memcpy(bytes, code[i].bytes, TRACE_CODE_BYTES);
 		return 1;
 	}
 	return 0;
@@ -103,10 +103,10 @@ static int decode(struct run *run, uint64_t at, uint64_t space, unsigned int mod
 	const uint8_t *stream;
 	size_t len, n;
 
-	config.ctl = vpt_reader_sessions(run->reader, 0, &n)->start->ctl;
-	stream = vpt_reader_stream(run->reader, 0, &len);
+	config.ctl = trace_reader_sessions(run->reader, 0, &n)->start->ctl;
+	stream = trace_reader_stream(run->reader, 0, &len);
 	run->ips.n = run->errors = 0;
-	run->seen = (struct vpt_psb_point){0};
+	run->seen = (struct trace_psb_point){0};
 	d = vptd_new(&config, &ops, run, &status);
 	if (!d)
 		return 0;
@@ -119,7 +119,7 @@ static int decode(struct run *run, uint64_t at, uint64_t space, unsigned int mod
 	return status == VPTD_OK;
 }
 
-static int check(const struct vpt_psb_point *point, const struct run *part, const struct run *all)
+static int check(const struct trace_psb_point *point, const struct run *part, const struct run *all)
 {
 	if (part->errors)
 		return fail("it cannot be decoded from here", point->offset);
@@ -136,26 +136,26 @@ static int check(const struct vpt_psb_point *point, const struct run *part, cons
 
 int main(int argc, char **argv)
 {
-	const struct vpt_psb_point *points;
+	const struct trace_psb_point *points;
 	struct run all = {0}, part = {0};
 	size_t n, i, step, starts = 0;
 	char why[160];
 	int err = 0;
 
-	if (argc != 2 || vpt_reader_open(argv[1], &all.reader, why, sizeof(why)))
+	if (argc != 2 || trace_reader_open(argv[1], &all.reader, why, sizeof(why)))
 		return fail("no such trace", 0);
 	part.reader = all.reader;
-	points = vpt_reader_points(all.reader, 0, &n);
+	points = trace_reader_points(all.reader, 0, &n);
 	if (!n || !decode(&all, points->offset, points->space, 64) || all.errors)
 		return fail("the whole cannot be decoded", 0);
 	step = n / STARTS_MAX + 1;
 	for (i = 0; i < n && !err; i += step) {
-		const struct vpt_psb_point *p = &points[i];
-		const int has_cr3 = p->flags & VPT_POINT_CR3;
+		const struct trace_psb_point *p = &points[i];
+		const int has_cr3 = p->flags & TRACE_POINT_CR3;
 
-		if (vpt_reader_point_before(all.reader, 0, p->offset) != p)
+		if (trace_reader_point_before(all.reader, 0, p->offset) != p)
 			err = fail("there is no PSB", p->offset);
-		if (err || !(p->flags & VPT_POINT_IP) || !(p->flags & VPT_POINT_MODE))
+		if (err || !(p->flags & TRACE_POINT_IP) || !(p->flags & TRACE_POINT_MODE))
 			continue;
 		if (!decode(&part, p->offset, (has_cr3 ? p->cr3 : p->space) & ~0xfffull, p->mode))
 			err = fail("no memory", p->offset);
@@ -166,6 +166,6 @@ int main(int argc, char **argv)
 	printf("points %zu, started at %zu\n", n, starts);
 	free(all.ips.at);
 	free(part.ips.at);
-	vpt_reader_close(all.reader);
+	trace_reader_close(all.reader);
 	return err;
 }

@@ -32,10 +32,10 @@ struct insns {
 };
 
 struct trace {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	const uint8_t *stream;
 	size_t len;
-	const struct vpt_code *code;
+	const struct trace_code *code;
 	size_t ncode;
 	uint64_t ctl;
 	const struct vpt_caps *caps;
@@ -57,7 +57,7 @@ static void on_run(void *context, const struct vptd_run *run)
 		abort();
 	insn.time.cycles += of->cycles;
 	for (i = 0; i < run->count; insn.ip += run->lens[i++]) {
-		if (!vpt_vec_room(of->insns))
+		if (!trace_vec_room(of->insns))
 			abort();
 		of->insns->at[of->insns->n++] = insn;
 	}
@@ -107,7 +107,7 @@ static uint64_t decode(const struct trace *t, size_t from, size_t to, uint64_t c
 	if (!of.d)
 		abort();
 	for (i = 0; i < t->ncode; i++) {
-		const struct vpt_code_page *page = t->code[i].page;
+		const struct trace_code_page *page = t->code[i].page;
 
 		if (vptd_page(of.d, VPTD_ANY_SPACE, page->vaddr, page->vaddr >> 12,
 			      t->code[i].bytes))
@@ -159,7 +159,7 @@ static bool same_parts(const struct insns *whole, const struct insns *parts)
 struct pair {
 	uint64_t ip;
 	struct vptd_time ours;
-	struct vpt_when theirs;
+	struct decode_when theirs;
 };
 
 struct tally {
@@ -169,12 +169,12 @@ struct tally {
 	uint64_t worst;		   /* ticks between the two estimates */
 };
 
-static bool is_within(const struct vptd_time *o, const struct vpt_when *w)
+static bool is_within(const struct vptd_time *o, const struct decode_when *w)
 {
 	return w->lo <= o->tsc && o->tsc <= w->until;
 }
 
-static bool is_apart(const struct vptd_time *o, const struct vpt_when *w)
+static bool is_apart(const struct vptd_time *o, const struct decode_when *w)
 {
 	return o->lo > w->until || o->hi < w->lo;
 }
@@ -197,7 +197,7 @@ static bool reads_ahead(const struct pair *p, const struct pair *next)
 static void give_up(struct tally *t)
 {
 	const struct vptd_time *o = &t->wait.ours;
-	const struct vpt_when *w = &t->wait.theirs;
+	const struct decode_when *w = &t->wait.theirs;
 
 	if (t->waits && t->outside < 3)
 		printf("# instruction %zu, %#" PRIx64 ": %" PRIu64 " from %" PRIu64 " to %" PRIu64
@@ -211,7 +211,7 @@ static void give_up(struct tally *t)
 static void compare(struct tally *t, const struct pair *p)
 {
 	const struct vptd_time *o = &p->ours;
-	const struct vpt_when *w = &p->theirs;
+	const struct decode_when *w = &p->theirs;
 	uint64_t far = o->tsc > w->tsc ? o->tsc - w->tsc : w->tsc - o->tsc;
 
 	if (!(o->flags & VPTD_TIME_KNOWN) || !w->known)
@@ -256,19 +256,19 @@ static bool as_timeline(const struct trace *t, const struct insns *whole, uint64
 {
 	struct tally tally = {0};
 	struct pair now;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	bool ok;
 
-	if (vpt_flow_open_by(t->reader, 0, VPT_FLOW_INSNS, VPT_FLOW_BY_LIBIPT, &flow))
+	if (judge_flow_open_by(t->reader, 0, DECODE_FLOW_INSNS, DECODE_FLOW_BY_LIBIPT, &flow))
 		abort();
-	vpt_flow_keep_time(flow);
+	decode_flow_keep_time(flow);
 	do {
-		if (vpt_flow_next(flow, &item))
+		if (decode_flow_next(flow, &item))
 			abort();
-		if (item.kind == VPT_ITEM_ERROR)
+		if (item.kind == DECODE_ITEM_ERROR)
 			break;
-		if (item.kind != VPT_ITEM_INSN)
+		if (item.kind != DECODE_ITEM_INSN)
 			continue;
 		if (tally.n == whole->n || whole->at[tally.n].ip != item.ip)
 			break;
@@ -277,10 +277,10 @@ static bool as_timeline(const struct trace *t, const struct insns *whole, uint64
 		compare(&tally, &now);
 		if (parts)
 			check_truth(&tally, &now.ours, tally.n * parts / 100);
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 	give_up(&tally);
-	ok = item.kind == VPT_ITEM_END && tally.n == whole->n;
+	ok = item.kind == DECODE_ITEM_END && tally.n == whole->n;
 	if (!ok)
 		printf("# instruction %zu of %zu differs\n", tally.n, whole->n);
 	printf("%zu instructions, %zu bounded, %zu the same, %zu within the timeline's bounds, %zu "
@@ -293,11 +293,11 @@ static bool as_timeline(const struct trace *t, const struct insns *whole, uint64
 
 static bool suits(struct trace *t)
 {
-	const struct vpt_session *session = one_piece(t->reader);
+	const struct trace_session *session = one_piece(t->reader);
 
-	t->stream = vpt_reader_stream(t->reader, 0, &t->len);
-	t->code = vpt_reader_code(t->reader, 0, &t->ncode);
-	t->caps = &vpt_reader_info(t->reader)->caps;
+	t->stream = trace_reader_stream(t->reader, 0, &t->len);
+	t->code = trace_reader_code(t->reader, 0, &t->ncode);
+	t->caps = &trace_reader_info(t->reader)->caps;
 	if (!session)
 		return false;
 	t->ctl = session->ctl;
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
 	char why[256];
 	bool ok;
 
-	if (argc < 2 || argc > 3 || vpt_reader_open(argv[1], &t.reader, why, sizeof(why))) {
+	if (argc < 2 || argc > 3 || trace_reader_open(argv[1], &t.reader, why, sizeof(why))) {
 		fprintf(stderr, "usage: times FILE [PARTS]\n");
 		return 2;
 	}
@@ -326,6 +326,6 @@ int main(int argc, char **argv)
 	printf("parts\n%zu\n", nparts);
 	free(whole.at);
 	free(parts.at);
-	vpt_reader_close(t.reader);
+	trace_reader_close(t.reader);
 	return !ok;
 }

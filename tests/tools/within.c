@@ -16,7 +16,7 @@
 
 #define TOO_MUCH 125
 
-#if defined(__SANITIZE_ADDRESS__) || defined(VPT_SANITIZED)
+#if defined(__SANITIZE_ADDRESS__) || defined(TEST_SANITIZED)
 #define FACTOR 4
 #else
 #define FACTOR 1

@@ -33,7 +33,7 @@ START_TEST(edges)
 	ck_assert_uint_eq(fix->rises, 1);
 	ck_assert(!fix->atom.watches);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-DISABLE");
+	TEST_PROVES("ATOM-TRIGGER ATOM-PSB-ENABLE ATOM-DISABLE");
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(asks)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit | filter_bit);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-FILTER-FROZEN ATOM-FILTER-WRITE ATOM-FILTER-ID");
+	TEST_PROVES("ATOM-FILTER-FROZEN ATOM-FILTER-WRITE ATOM-FILTER-ID");
 }
 END_TEST
 
@@ -111,7 +111,7 @@ START_TEST(filter_by_id)
 				 targets[n].expected);
 	}
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-FILTER-ID ATOM-FILTER-LIMIT ATOM-RESERVED-ID");
+	TEST_PROVES("ATOM-FILTER-ID ATOM-FILTER-LIMIT ATOM-RESERVED-ID");
 }
 END_TEST
 
@@ -138,7 +138,7 @@ START_TEST(context_read)
 	atomfix_write(fix, VPT_ATOM_MSR_CR3_MATCH, fix->ctx.cr3);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_STATUS), context_bit);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CONTEXT-CPL ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT ATOM-CONTEXT-CR3");
+	TEST_PROVES("ATOM-CONTEXT-CPL ATOM-CONTEXT-SMM ATOM-CONTEXT-ROOT ATOM-CONTEXT-CR3");
 }
 END_TEST
 
@@ -166,7 +166,7 @@ START_TEST(locked)
 	ck_assert(a->packet_en);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-LOCK ATOM-RESERVED");
+	TEST_PROVES("ATOM-LOCK ATOM-RESERVED");
 }
 END_TEST
 
@@ -211,7 +211,7 @@ START_TEST(written_live)
 	atomfix_packet(fix, VPT_ATOM_PKT_PSB);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_PKT_CNT), 0x30000 + VPT_ATOM_PSB_BYTES);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CTL-LIVE ATOM-TNT-FULL ATOM-PSB-DUE ATOM-LIP-LAST ATOM-RET");
+	TEST_PROVES("ATOM-CTL-LIVE ATOM-TNT-FULL ATOM-PSB-DUE ATOM-LIP-LAST ATOM-RET");
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(overflow_written)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_LAST_CALL_NLIP), 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-SET ATOM-OVF-CLEAR ATOM-OVF-DRAIN ATOM-OVF-PSB ATOM-OVF");
+	TEST_PROVES("ATOM-OVF-SET ATOM-OVF-CLEAR ATOM-OVF-DRAIN ATOM-OVF-PSB ATOM-OVF");
 }
 END_TEST
 
@@ -281,7 +281,7 @@ START_TEST(stop_held)
 	ck_assert(!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & filter_bit));
 	ck_assert_uint_eq(fix->falls, 1);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET ATOM-STOP-WHEN");
+	TEST_PROVES("ATOM-OVF-STOP ATOM-OVF-SET ATOM-STOP-WHEN");
 }
 END_TEST
 
@@ -312,7 +312,7 @@ START_TEST(stop_let_go)
 	atomfix_jump(fix, 0x2000);
 	ck_assert(fix->atom.trigger_en);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF-SET");
+	TEST_PROVES("ATOM-OVF-STOP ATOM-OVF-SET");
 }
 END_TEST
 
@@ -344,7 +344,7 @@ START_TEST(options)
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, VPT_ATOM_MASK(CTL, TRACE_EN));
 	ck_assert_int_eq(vpt_atom_set_options(&fix->atom, &good), VPT_E_INVAL);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-LIP-LAG");
+	TEST_PROVES("ATOM-LIP-LAG");
 }
 END_TEST
 
@@ -376,7 +376,7 @@ START_TEST(quick_cond)
 	ck_assert(guestmem_same(&a->mem, &b->mem));
 	atomfix_free(a);
 	atomfix_free(b);
-	VPT_PROVES("ATOM-COND ATOM-TNT-FULL");
+	TEST_PROVES("ATOM-COND ATOM-TNT-FULL");
 }
 END_TEST
 
@@ -438,11 +438,11 @@ START_TEST(ctl_drains)
 		ck_assert(!(atomfix_read(fix, VPT_ATOM_MSR_STATUS) & overflow_bit));
 	}
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CTL-DRAIN");
+	TEST_PROVES("ATOM-CTL-DRAIN");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom");
 	TCase *tc = tcase_create("unit");

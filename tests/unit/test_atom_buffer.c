@@ -99,7 +99,7 @@ START_TEST(level)
 	ck_assert_int_eq(lost > 0, buffers[_i].drain < 5000);
 	ck_assert_uint_le(over, lost);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF ATOM-OVF-CLEAR ATOM-PKT-COUNT ATOM-WHEN-OVF");
+	TEST_PROVES("ATOM-OVF ATOM-OVF-CLEAR ATOM-PKT-COUNT ATOM-WHEN-OVF");
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(full_tnt)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_LAST_CALL_NLIP), 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-TNT ATOM-OVF ATOM-OVF-CLEAR");
+	TEST_PROVES("ATOM-OVF-TNT ATOM-OVF ATOM-OVF-CLEAR");
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(enables)
 	ck_assert_uint_eq(fix->packet.cycles, 1000);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-ENABLES ATOM-OVF-PCC ATOM-OVF");
+	TEST_PROVES("ATOM-OVF-ENABLES ATOM-OVF-PCC ATOM-OVF");
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(no_pcc)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF)->cycles, (1 << 21) + 65 * 1024);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-PCC");
+	TEST_PROVES("ATOM-OVF-PCC");
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(trace_stop)
 	atomfix_no_packet(fix);
 	ck_assert_int_eq(fix->atom.trigger_en, _i);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-STOP ATOM-E4");
+	TEST_PROVES("ATOM-OVF-STOP ATOM-E4");
 }
 END_TEST
 
@@ -253,7 +253,7 @@ START_TEST(stop_after_clear)
 	atomfix_no_packet(fix);
 	ck_assert(!fix->atom.trigger_en);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-SET ATOM-STOP");
+	TEST_PROVES("ATOM-OVF-SET ATOM-STOP");
 }
 END_TEST
 
@@ -273,7 +273,7 @@ START_TEST(stop_at_status)
 	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
 	ck_assert(!fix->atom.trigger_en);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-STOP-WHEN ATOM-FILTER-WRITE");
+	TEST_PROVES("ATOM-STOP-WHEN ATOM-FILTER-WRITE");
 }
 END_TEST
 
@@ -290,7 +290,7 @@ START_TEST(no_room_to_stop)
 	atomfix_packet(fix, VPT_ATOM_PKT_TRACE_STOP);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OVF-STOP ATOM-OVF");
+	TEST_PROVES("ATOM-OVF-STOP ATOM-OVF");
 }
 END_TEST
 
@@ -314,7 +314,7 @@ START_TEST(extra_tip)
 	atomfix_packet(fix, VPT_ATOM_PKT_BUF_OVF);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-E5");
+	TEST_PROVES("ATOM-E5");
 }
 END_TEST
 
@@ -336,11 +336,11 @@ START_TEST(psb_lost)
 	atomfix_no_packet(fix);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_PKT_CNT), VPT_ATOM_PSB_BYTES);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-PSB-DUE ATOM-PKT-COUNT ATOM-OVF");
+	TEST_PROVES("ATOM-PSB-DUE ATOM-PKT-COUNT ATOM-OVF");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_buffer");
 	TCase *tc = tcase_create("buffer");

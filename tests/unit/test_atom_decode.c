@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "lib/flowtext.h"
-#include "lib/rtit_follow.h"
+#include "lib/atom_follow.h"
 #include "lib/suite.h"
 #include "lib/synth.h"
 #include "trace/atom_session.h"
@@ -40,10 +40,10 @@ struct script {
 	bool last_valid;
 };
 
-static void session(struct script *t, bool start, enum vpt_session_end end)
+static void session(struct script *t, bool start, enum trace_session_end end)
 {
 	t->regs.last_lip = t->last | (uint64_t)t->last_valid << VPT_ATOM_LAST_LIP_VALID_SHIFT;
-	vpt_atom_session_set(&t->s.session, &t->regs);
+	trace_atom_session_set(&t->s.session, &t->regs);
 	if (start)
 		synth_start(&t->s, 0, 0);
 	else
@@ -118,9 +118,9 @@ static void put_pip(struct script *t, uint64_t cr3, bool paging)
 
 static void cr3_block(struct script *t, uint64_t cr3)
 {
-	struct vpt_cr3_switch sw = {cr3, t->s.insns};
+	struct trace_cr3_switch sw = {cr3, t->s.insns};
 
-	ck_assert_int_eq(vpt_writer_cr3(t->s.w, 0, &sw), 0);
+	ck_assert_int_eq(trace_writer_cr3(t->s.w, 0, &sw), 0);
 }
 
 static void set_filter(struct script *t, const char *range)
@@ -263,15 +263,15 @@ static void word(struct script *t, const char *text)
 	if (packet_word(t, text) || register_word(t, text))
 		return;
 	if (!strcmp(text, "[")) {
-		session(t, true, VPT_END_NONE);
+		session(t, true, TRACE_END_NONE);
 	} else if (!strcmp(text, "]")) {
-		session(t, false, VPT_END_DISABLED);
+		session(t, false, TRACE_END_DISABLED);
 	} else if (!strcmp(text, "]stop")) {
-		session(t, false, VPT_END_TRACE_STOP);
+		session(t, false, TRACE_END_TRACE_STOP);
 	} else if (!strcmp(text, "]closed")) {
-		session(t, false, VPT_END_CLOSED);
+		session(t, false, TRACE_END_CLOSED);
 	} else if (!strcmp(text, "]changed")) {
-		session(t, false, VPT_END_CHANGED);
+		session(t, false, TRACE_END_CHANGED);
 	} else if ((value = rest(text, "+"))) {
 		t->s.insns += hex(value);
 	} else if ((value = rest(text, "cr3="))) {
@@ -308,10 +308,10 @@ static void make(struct script *t, const char *bytes, const char *text, bool hos
 
 	memset(t, 0, sizeof(*t));
 	synth_open(&t->s);
-	t->s.info.flags = VPT_INFO_RTIT;
+	t->s.info.flags = TRACE_INFO_ATOM;
 	if (errata)
-		t->s.info.flags |= VPT_INFO_SET_ERRATA(1u << (atoi(errata + 7) - 1));
-	t->s.info.owner = host ? VPT_OWNER_HOST : VPT_OWNER_GUEST;
+		t->s.info.flags |= TRACE_INFO_SET_ERRATA(1u << (atoi(errata + 7) - 1));
+	t->s.info.owner = host ? TRACE_OWNER_HOST : TRACE_OWNER_GUEST;
 	strcpy(t->s.info.model, "silvermont");
 	synth_reopen(&t->s);
 	vpt_atom_regs_reset(&t->regs);
@@ -330,52 +330,52 @@ static const struct {
 	const char *name, *code, *script, *flow, *tags;
 } rows[] = {
 	{"loop", "0: 90 75 fd 0f 30", "[ psb pge:0 tnt:110 +7 ]", "S E0 0 1 0 1 0 1 3 D",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"tail: none of it sent", "0: 90 75 fd 90 90 0f 30", "[ psb pge:0 tnt=10 +7 ]",
-	 "S E0 0 1 0 1 3 4 5 D", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "S E0 0 1 0 1 3 4 5 D", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"tail: some of it sent", "0: 75 fe 0f 30", "[ psb pge:0 tnt:111111 tnt=10 +9 ]",
-	 "S E0 0 0 0 0 0 0 0 0 2 D", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "S E0 0 0 0 0 0 0 0 0 2 D", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"tail of a host's trace", "0: 90 90 eb fc", "[ psb pge:0 +5 ]closed",
-	 "S E0 0 1 2 0 1 D", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "S E0 0 1 2 0 1 D", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"tail that needs a packet", "0: 90 75 fd", "[ psb pge:0 +5 ]",
 	 "S E0 0 !a conditional branch has no outcome", NULL},
 	{"stale outcomes", "0: 90 75 fd 0f 30",
 	 "[ psb pge:0 tnt=0 +3 ] tnt=0 [ psb tnt:0 pge:0 tnt=10 +5 ]",
-	 "S E0 0 1 3 D S E0 0 1 0 1 3 D", VPT_ROW_PROVES("ATOM-STALE-TNT")},
+	 "S E0 0 1 3 D S E0 0 1 0 1 3 D", TEST_ROW_PROVES("ATOM-STALE-TNT")},
 	{"stale outcomes, none traced", "0: 90 75 fd 0f 30",
 	 "[ psb pge:0 tnt=0 +3 ] tnt=0 [ psb tnt=0 ]", "S E0 0 1 3 D S",
-	 VPT_ROW_PROVES("ATOM-STALE-TNT")},
+	 TEST_ROW_PROVES("ATOM-STALE-TNT")},
 	{"stale outcomes stay", "0: 90 75 fd 0f 30",
 	 "tnt=01 [ psb pge:0 tnt=0110 +5 ]", "S E0 0 1 0 1 3 D",
-	 VPT_ROW_PROVES("ATOM-STALE-TNT")},
+	 TEST_ROW_PROVES("ATOM-STALE-TNT")},
 	{"no end", "0: 90 75 fd 90 90 75 00", "[ psb pge:0 tnt:10", "S E0 0 1 0 1", NULL},
 	{"cut packet", "0: 90 75 fd 90", "[ psb pge:0 tnt:1 raw:82 raw:0", "S E0 0 1", NULL},
 
 	{"indirect", "0: 90 ff d0; 20: 90 ff e0", "[ psb pge:0 tip:20 tip:0 pgd:1 ]",
-	 "S E0 0 1 20 21 0 A1", VPT_ROW_PROVES("ATOM-INDIRECT")},
+	 "S E0 0 1 20 21 0 A1", TEST_ROW_PROVES("ATOM-INDIRECT")},
 	{"indirect behind outcomes", "0: 90 75 fd ff e0; 20: 90",
 	 "[ psb pge:0 tnt:10 tip:20 pgd:21 ]", "S E0 0 1 0 1 3 20 A21",
-	 VPT_ROW_PROVES("ATOM-INDIRECT ATOM-COND")},
+	 TEST_ROW_PROVES("ATOM-INDIRECT ATOM-COND")},
 	{"direct", "0: e8 1b 00 00 00 90; 20: eb 02; 24: 90", "[ psb pge:0 pgd:25 ]",
 	 "S E0 0 20 24 A25", NULL},
 	{"ret", "0: e8 1b 00 00 00 90; 20: c3", "[ psb pge:0 tip:5 pgd:6 ]", "S E0 0 20 5 A6",
-	 VPT_ROW_PROVES("ATOM-RET")},
+	 TEST_ROW_PROVES("ATOM-RET")},
 	{"ret, compressed", "0: e8 1b 00 00 00 90; 20: c3", "retc [ psb pge:0 tnt:1 pgd:6 ]",
-	 "S E0 0 20 5 A6", VPT_ROW_PROVES("ATOM-RET ATOM-CALL-NLIP")},
+	 "S E0 0 20 5 A6", TEST_ROW_PROVES("ATOM-RET ATOM-CALL-NLIP")},
 	{"ret in a full TNT", "0: e8 1b 00 00 00 75 f9 90; 20: c3",
 	 "retc [ psb pge:0 tnt:111111 tnt:10 pgd:8 ]",
-	 "S E0 0 20 5 0 20 5 0 20 5 0 20 5 7 A8", VPT_ROW_PROVES("ATOM-RET")},
+	 "S E0 0 20 5 0 20 5 0 20 5 0 20 5 7 A8", TEST_ROW_PROVES("ATOM-RET")},
 	{"ret, nested", "0: e8 1b 00 00 00 90; 20: e8 0b 00 00 00 c3; 30: c3",
 	 "retc [ psb pge:0 tnt:1 tip:5 pgd:6 ]", "S E0 0 20 30 25 5 A6",
-	 VPT_ROW_PROVES("ATOM-RET")},
+	 TEST_ROW_PROVES("ATOM-RET")},
 	{"ret elsewhere", "0: e8 1b 00 00 00 90; 20: c3; 40: 90", "retc [ psb pge:0 tip:40 pgd:41 ]",
-	 "S E0 0 20 40 A41", VPT_ROW_PROVES("ATOM-RET")},
+	 "S E0 0 20 40 A41", TEST_ROW_PROVES("ATOM-RET")},
 	{"ret, not compressed", "0: e8 1b 00 00 00 90; 20: c3", "[ psb pge:0 tnt:1 pgd:6 ]",
 	 "S E0 0 !an indirect branch has no target", NULL},
 	{"ret, indirect call", "0: ff d0 90; 20: c3", "retc [ psb pge:0 tip:20 tnt:1 pgd:3 ]",
-	 "S E0 0 20 2 A3", VPT_ROW_PROVES("ATOM-CALL-NLIP")},
+	 "S E0 0 20 2 A3", TEST_ROW_PROVES("ATOM-CALL-NLIP")},
 	{"ret behind a PSB", "0: e8 1b 00 00 00 90; 20: c3", "retc [ psb pge:0 psb tnt:1 pgd:6 ]",
-	 "S E0 0 20 5 A6", VPT_ROW_PROVES("ATOM-DEC-PSB")},
+	 "S E0 0 20 5 A6", TEST_ROW_PROVES("ATOM-DEC-PSB")},
 	{"ret without call", "0: 90 c3", "retc [ psb pge:0 tnt:1 pgd:6 ]",
 	 "S E0 0 !a compressed return has no call", NULL},
 	{"ret, call in the register", "0: 90 c3; 30: 90", "retc call=30 [ psb pge:0 tnt:1 pgd:31 ]",
@@ -384,17 +384,17 @@ static const struct {
 	 "S E0 0 !a compressed return has no call", NULL},
 
 	{"syscall", "0: 90 0f 05 90; 20: 90 48 0f 07", "[ psb pge:0 far:3 tip:20 far:24 tip:3 pgd:4 ]",
-	 "S E0 0 1 20 21 3 A4", VPT_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
+	 "S E0 0 1 20 21 3 A4", TEST_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
 	{"int n", "0: 90 cd 80 90; 20: 90 48 cf", "[ psb pge:0 far:3 tip:20 far:23 tip:3 pgd:4 ]",
-	 "S E0 0 1 1>20 20 21 3 A4", VPT_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
+	 "S E0 0 1 1>20 20 21 3 A4", TEST_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
 	{"int n counts", "0: 90 cd 80 0f 30; 20: 48 cf", "[ psb pge:0 far:3 tip:20 far:22 tip:3 +4 ]",
 	 "S E0 0 1 1>20 20 3 D", NULL},
 	{"int3 faults", "0: 90 cc; 20: 90", "[ psb pge:0 far:1 tip:20 pgd:21 ]", "S E0 0 1>20 20 A21",
-	 VPT_ROW_PROVES("ATOM-FAR-IP")},
+	 TEST_ROW_PROVES("ATOM-FAR-IP")},
 	{"into", "0: 40 ce 40 ce; 20: 40 cf", "[ cr3=1001 psb pge:0 far:4 tip:20 far:22 tip:4 pgd:4 ]",
 	 "S E0 0 1 2 3 3>20 20 21 A4", NULL},
 	{"interrupt", "0: 90 90 90; 20: 90 48 cf", "[ psb pge:0 far:1 tip:20 far:23 tip:1 pgd:2 ]",
-	 "S E0 0 1>20 20 21 1 A2", VPT_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
+	 "S E0 0 1>20 20 21 1 A2", TEST_ROW_PROVES("ATOM-FAR ATOM-FAR-IP")},
 	{"interrupt behind outcomes", "0: 90 75 fd 90; 20: 90",
 	 "[ psb pge:0 tnt:1 far:0 tip:20 pgd:21 ]", "S E0 0 1 0>20 20 A21",
 	 NULL},
@@ -403,62 +403,62 @@ static const struct {
 	{"FUP.FAR without TIP", "0: 90 0f 05", "[ psb pge:0 far:3 pge:0 pgd:1 ]",
 	 "S E0 0 1 !no packet of this kind may come here E0 0 A1", NULL},
 	{"E1", "0: 90 2e 2e 2e 2e ff 28; 20: 90", "[ psb pge:0 far:3 tip:20 pgd:21 ]",
-	 "S E0 0 1 20 A21", VPT_ROW_PROVES("ATOM-E1")},
+	 "S E0 0 1 20 A21", TEST_ROW_PROVES("ATOM-E1")},
 	{"E1, out of the filter", "0: 90 2e 2e 2e 2e ff 28", "filter=0-20 [ psb pge:0 pgd:6 tip:40 ]",
-	 "S E0 0 1 D40", VPT_ROW_PROVES("ATOM-E1")},
+	 "S E0 0 1 D40", TEST_ROW_PROVES("ATOM-E1")},
 
 	{"walks out", "0: 90 90 90 90 90", "filter=0-4 [ psb pge:0 pgd:4 pge:0 pgd:4 ]",
-	 "S E0 0 1 2 3 D E0 0 1 2 3 D", VPT_ROW_PROVES("ATOM-PGD-IP")},
+	 "S E0 0 1 2 3 D E0 0 1 2 3 D", TEST_ROW_PROVES("ATOM-PGD-IP")},
 	{"JMP out", "0: 90 eb 3e 90", "filter=0-20 [ psb pge:0 pgd:3 ]", "S E0 0 1 D41",
-	 VPT_ROW_PROVES("ATOM-PGD-IP")},
+	 TEST_ROW_PROVES("ATOM-PGD-IP")},
 	{"Jcc out", "0: 90 75 3e 90", "filter=0-20 [ psb pge:0 tnt:1 pgd:3 ]", "S E0 0 1 D41",
-	 VPT_ROW_PROVES("ATOM-PGD-IP")},
+	 TEST_ROW_PROVES("ATOM-PGD-IP")},
 	{"Jcc falls out", "0: 90 75 fd 90", "filter=0-3 [ psb pge:0 tnt:10 pgd:3 ]",
-	 "S E0 0 1 0 1 D", VPT_ROW_PROVES("ATOM-PGD-IP")},
+	 "S E0 0 1 0 1 D", TEST_ROW_PROVES("ATOM-PGD-IP")},
 	{"Jcc back, with its NLIP next", "0: 90 75 fd 90 eb fc", "filter=0-3 [ psb pge:0 tnt:110 pgd:3 ]",
 	 "S E0 0 1 0 1 0 1 D", NULL},
 	{"indirect out", "0: 90 ff e0", "filter=0-20 [ psb pge:0 tip:41 pgd:3 ]", "S E0 0 1 D41",
-	 VPT_ROW_PROVES("ATOM-NEAR-LEAVES")},
+	 TEST_ROW_PROVES("ATOM-NEAR-LEAVES")},
 	{"indirect, then walks out", "0: 90 ff e0 90 90; 8: 90 eb f8",
 	 "filter=0-3 [ psb pge:0 tip:0 tip:1 tip:8 pgd:3 ]", "S E0 0 1 0 1 1 D8", NULL},
 	{"compressed ret out", "0: 90 c3", "retc filter=0-20 call=41 [ psb pge:0 tnt:1 pgd:2 ]",
-	 "S E0 0 1 D41", VPT_ROW_PROVES("ATOM-NEAR-LEAVES ATOM-RET")},
+	 "S E0 0 1 D41", TEST_ROW_PROVES("ATOM-NEAR-LEAVES ATOM-RET")},
 	{"compressed ret to the other half", "0: 90 c3",
 	 "retc filter=0-20 call:=1ffff80401000 [ psb pge:0 tnt:1 pgd:2 ]", "S E0 0 1 Dffffffff80000000",
-	 VPT_ROW_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID")},
+	 TEST_ROW_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID")},
 	{"compressed ret, but the register is not valid", "0: 90 c3",
 	 "retc filter=0-20 call:=400041 [ psb pge:0 tnt:1 pgd:2 ]",
 	 "S E0 0 !a compressed return has no call",
-	 VPT_ROW_PROVES("ATOM-LASTCALL-VALID")},
+	 TEST_ROW_PROVES("ATOM-LASTCALL-VALID")},
 	{"never in the filter", "0: 90 eb 3e", "filter=100-200 [ psb pge:0 pgd:3 ]", "S E0 0 1 D41",
 	 NULL},
 	{"far, out of the filter", "0: 90 0f 05", "filter=0-20 [ psb pge:0 pgd:3 tip:40 ]",
-	 "S E0 0 1 D40", VPT_ROW_PROVES("ATOM-FAR-LEAVES")},
+	 "S E0 0 1 D40", TEST_ROW_PROVES("ATOM-FAR-LEAVES")},
 	{"far, out of context", "0: 90 0f 05 90", "[ psb pge:0 pgd:3 pge:3 pgd:4 ]",
-	 "S E0 0 1 D E3 3 A4", VPT_ROW_PROVES("ATOM-FAR-LEAVES")},
+	 "S E0 0 1 D E3 3 A4", TEST_ROW_PROVES("ATOM-FAR-LEAVES")},
 	{"event, out of the filter", "0: 90 90", "filter=0-20 [ psb pge:0 pgd:1 tip:40 ]", "S E0 0 A1",
-	 VPT_ROW_PROVES("ATOM-FAR-LEAVES")},
+	 TEST_ROW_PROVES("ATOM-FAR-LEAVES")},
 	{"event at the limit", "0: 90 90", "filter=0-1 [ psb pge:0 pgd:1 tip:40 ]", "S E0 0 A1", NULL},
 	{"int n, out of the filter", "0: 90 cd 80", "filter=0-20 [ psb pge:0 pgd:3 tip:40 ]", "S E0 0 1 A1",
-	 VPT_ROW_PROVES("ATOM-FAR-LEAVES")},
+	 TEST_ROW_PROVES("ATOM-FAR-LEAVES")},
 	{"int n, out of context", "0: 90 cd 80", "[ psb pge:0 pgd:3 ]", "S E0 0 1 A1", NULL},
 	{"SMI at once", "0: 90 90", "[ psb pge:0 pgd:0 pge:0 pgd:1 ]", "S E0 A0 E0 0 A1",
 	 NULL},
 	{"WRMSR leaves", "0: 90 0f 30 90", "[ psb pge:0 pgd:3 ]", "S E0 0 1 D",
-	 VPT_ROW_PROVES("ATOM-CTL-LIVE")},
+	 TEST_ROW_PROVES("ATOM-CTL-LIVE")},
 	{"E2", "0: 90 90", "[ psb pgd:7 pge:0 pgd:1 pgd:5 mtc pge:0 pgd:1 ]", "S E0 0 A1 E0 0 A1",
-	 VPT_ROW_PROVES("ATOM-E2")},
+	 TEST_ROW_PROVES("ATOM-E2")},
 
 	{"MOV CR3", "0: 90 0f 22 d8 90 90 90",
 	 "page=2000:4:75fe90 [ cr3=1000 psb pge:0 pip:2000 tnt:10 pgd:6 ]",
-	 "S E0 0 1 P2000 4 4 A6", VPT_ROW_PROVES("ATOM-PIP ATOM-CR3-ORDER")},
+	 "S E0 0 1 P2000 4 4 A6", TEST_ROW_PROVES("ATOM-PIP ATOM-CR3-ORDER")},
 	{"MOV CR3 leaves", "0: 90 0f 22 d8 90", "[ psb pge:0 pip:2000 sts pgd:4 pip:1000 pge:4 pgd:5 ]",
-	 "S E0 0 1 P2000 R14 D P1000 E4 4 A5", VPT_ROW_PROVES("ATOM-CR3-ORDER")},
+	 "S E0 0 1 P2000 R14 D P1000 E4 4 A5", TEST_ROW_PROVES("ATOM-CR3-ORDER")},
 	{"MOV CR3 without PIP", "0: 90 0f 22 d8 90 90 90",
 	 "page=2000:4:75fe90 [ cr3=1000 psb pge:0 +2 cr3=2000 tnt:10 pgd:6 ]",
 	 "S E0 0 1 4 4 A6", NULL},
 	{"MOV CR0", "0: 40 0f 22 c0 0f 22 c0 90", "[ cr3=1001 pip0:1000 psb pge:0 pip:1000 pgd:8 ]",
-	 "S P1000 E0 0 1 P1000 4 7 A8", VPT_ROW_PROVES("ATOM-PIP")},
+	 "S P1000 E0 0 1 P1000 4 7 A8", TEST_ROW_PROVES("ATOM-PIP")},
 	{"MOV CR0, CR0.PG not known", "0: 40 0f 22 c0 90", "[ cr3=1001 psb pge:0 pip:1000 pgd:5 ]",
 	 "S E0 0 1 P1000 4 A5", NULL},
 	{"another space behind FUP.PGE", "0: 90 90 90",
@@ -473,16 +473,16 @@ static const struct {
 	 "S E0 0 1 4 0 1 4 6 A7", NULL},
 
 	{"overflow", "0: 90 75 02 90 90 90", "[ psb pge:0 ovf:3 pgd:5 ]", "S E0 O3 3 4 A5",
-	 VPT_ROW_PROVES("ATOM-OVF-CLEAR")},
+	 TEST_ROW_PROVES("ATOM-OVF-CLEAR")},
 	{"overflow behind outcomes", "0: 90 75 fd 90", "[ psb pge:0 tnt:11 ovf:3 pgd:4 ]",
 	 "S E0 0 1 0 1 O3 3 A4", NULL},
 	{"overflow ends outside, FUP.PGE", "0: 90 90 90", "[ psb pge:0 ovf:2 pge:0 pgd:1 ]",
-	 "S E0 O E0 0 A1", VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
+	 "S E0 O E0 0 A1", TEST_ROW_PROVES("ATOM-OVF-ENABLES")},
 	{"overflow ends outside, by range", "0: 90 90 90; 40: 90",
 	 "errata=2 filter=0-20 [ psb pge:0 ovf:40 pgd:40 pge:0 pgd:1 ]", "S E0 O E0 0 A1",
-	 VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
+	 TEST_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
 	{"overflow ends outside, by the end", "0: 90 90 90; 40: 90",
-	 "filter=0-20 [ psb pge:0 ovf:1 outside +2 ]", "S E0 O", VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
+	 "filter=0-20 [ psb pge:0 ovf:1 outside +2 ]", "S E0 O", TEST_ROW_PROVES("ATOM-OVF-ENABLES")},
 	{"overflow takes a TIP", "0: 90 90 0f 05; 10: 90", "[ psb pge:0 far:1 ovf:10 pgd:11 ]",
 	 "S E0 0 O10 10 A11", NULL},
 	{"overflow, no outcome is taken", "0: 90 75 fd 90", "[ psb pge:0 ovf:0 tnt:10 pgd:4 ]",
@@ -493,24 +493,24 @@ static const struct {
 	{"overflow forgets a call that was seen", "0: e8 1b 00 00 00; 20: 75 fe c3",
 	 "retc [ psb pge:0 tnt:0 ovf:22 tnt:1 ]",
 	 "S E0 0 20 O22 !a compressed return has no call",
-	 VPT_ROW_PROVES("ATOM-OVF-CLEAR")},
+	 TEST_ROW_PROVES("ATOM-OVF-CLEAR")},
 	{"overflow, then the end", "0: 90 90 90 90 0f 30", "[ cr3=1000 psb pge:0 ovf:2 +77 ]",
-	 "S E0 O2 2 3 4 D", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "S E0 O2 2 3 4 D", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, then one of two WRMSRs", "0: 90 90 0f 30 0f 30 75 fa",
-	 "[ cr3=1000 psb pge:0 ovf:1 +77 ]", "S E0 O1 O", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "[ cr3=1000 psb pge:0 ovf:1 +77 ]", "S E0 O1 O", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, then a WRMSR of a loop", "0: 90 0f 30 eb fb",
-	 "[ cr3=1000 psb pge:0 ovf:0 +77 ]", "S E0 O0 O", VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 "[ cr3=1000 psb pge:0 ovf:0 +77 ]", "S E0 O0 O", TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, then a host's end", "0: 90 90 90 90", "[ psb pge:0 ovf:2 +77 ]closed", "S E0 O2 O",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, then TraceStop", "0: 90 75 fd 90 eb 0a; 10: 90",
 	 "stop=10-20 [ cr3=1000 psb pge:0 ovf:0 tnt:0 stop +77 ]stop", "S E0 O0 0 1 3 4 D T",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, then walks to TraceStop", "0: 90 75 fd 90 90 90",
 	 "stop=5-6 [ cr3=1000 psb pge:0 ovf:0 tnt:0 stop +77 ]stop", "S E0 O0 0 1 3 4 D T",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, and the file has the counter", "0: 90 75 fd 90 90",
 	 "[ cr3=1000 psb pge:0 +50 cr3=1004 ovf:0 tnt:0 +3 ]closed", "S E0 O0 0 1 3 D",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"overflow, and the file has the space", "0: 90 90 90",
 	 "page=2000:1:75fe [ cr3=1000 psb pge:0 +50 cr3=2004 ovf:0 tnt:10 pgd:3 ]",
 	 "S E0 O0 0 1 1 A3", NULL},
@@ -521,101 +521,101 @@ static const struct {
 	 "S E0 0 1 O S O0 0 1 A3", NULL},
 	{"E5", "0: 90 ff e0; 20: 90", "errata=5 [ psb pge:0 ovf:1 tip:1 tip:20 pgd:21 ]",
 	 "S E0 O1 1 20 A21",
-	 VPT_ROW_PROVES("ATOM-E5")},
+	 TEST_ROW_PROVES("ATOM-E5")},
 	{"not E5", "0: 90 ff e0; 20: 90", "[ psb pge:0 ovf:1 tip:20 pgd:21 ]", "S E0 O1 1 20 A21",
-	 VPT_ROW_PROVES("ATOM-E5")},
+	 TEST_ROW_PROVES("ATOM-E5")},
 	{"no E5: a branch to the same place", "0: 90 ff e0; 20: 90",
 	 "[ psb pge:0 ovf:1 tip:1 tip:20 pgd:21 ]", "S E0 O1 1 1 20 A21",
-	 VPT_ROW_PROVES("ATOM-E5")},
+	 TEST_ROW_PROVES("ATOM-E5")},
 	{"overflow ends outside a range, traced", "0: 90; 40: 90 90",
 	 "filter=0-20 [ psb pge:0 ovf:40 pgd:41 ]", "S E0 O40 40 A41",
-	 VPT_ROW_PROVES("ATOM-OVF-ENABLES")},
+	 TEST_ROW_PROVES("ATOM-OVF-ENABLES")},
 	{"E2: left where the overflow ends", "0: 90; 10: 90",
 	 "errata=2 filter=0-20 [ psb pge:0 ovf:10 pgd:10 tip:0 ]", "S E0 O10 A10",
-	 VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
+	 TEST_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
 	{"E2: a FUP.PGD without a TIP behind an overflow", "0: 90; 40: 90 90",
 	 "errata=2 filter=0-20 [ psb pge:0 ovf:40 pgd:42 pge:0 pgd:1 ]", "S E0 O E0 0 A1",
-	 VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
+	 TEST_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
 	{"E2: a FUP.PGD with a TIP behind an overflow", "0: 90; 40: 90 0f 05",
 	 "errata=2 filter=0-20 [ psb pge:0 ovf:40 pgd:43 tip:60 pge:0 pgd:1 ]",
-	 "S E0 O40 40 41 D60 E0 0 A1", VPT_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
+	 "S E0 O40 40 41 D60 E0 0 A1", TEST_ROW_PROVES("ATOM-OVF-ENABLES ATOM-E2")},
 	{"E2: RET from a CALL before that FUP.PGD", "0: 90; 10: c3; 30: 90 ff e0; 40: e8 cb ff ff ff",
 	 "retc errata=2 filter=0-20 [ psb pge:0 ovf:40 pgd:45 pge:10 tnt:1 tip:30 tip:0 pgd:1 ]",
-	 "S E0 O E10 O 30 31 0 A1", VPT_ROW_PROVES("ATOM-RET ATOM-E2")},
+	 "S E0 O E10 O 30 31 0 A1", TEST_ROW_PROVES("ATOM-RET ATOM-E2")},
 	{"RET from a lost CALL", "0: 90 0f 30; 20: c3; 30: ff e0",
 	 "retc [ psb pge:0 +2 ovf ]changed [ tip:20 tnt:1 tip:30 tip:20 pgd:20 ]",
-	 "S E0 O O 30 A20", VPT_ROW_PROVES("ATOM-RET ATOM-OVF-SET")},
+	 "S E0 O O 30 A20", TEST_ROW_PROVES("ATOM-RET ATOM-OVF-SET")},
 	{"E5, and a PSB", "0: 90 ff e0; 20: 90", "errata=5 [ psb pge:0 ovf:1 psb tip:1 tip:20 pgd:21 ]",
-	 "S E0 O1 1 20 A21", VPT_ROW_PROVES("ATOM-E5 ATOM-DEC-PSB")},
+	 "S E0 O1 1 20 A21", TEST_ROW_PROVES("ATOM-E5 ATOM-DEC-PSB")},
 
 	{"TraceStop", "0: 90 75 fd 90 90", "[ psb pge:0 stop tnt=10 +5 ]stop", "S E0 0 1 0 1 3 D T",
-	 VPT_ROW_PROVES("ATOM-STOP ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-STOP ATOM-DEC-TAIL")},
 	{"TraceStop out of the filter", "0: 90 90", "filter=0-1 [ psb pge:0 pgd:1 stop +1 ]stop",
-	 "S E0 0 D T", VPT_ROW_PROVES("ATOM-STOP")},
-	{"TraceStop outside", "0: 90 90", "[ psb stop ]stop", "S T", VPT_ROW_PROVES("ATOM-STOP")},
+	 "S E0 0 D T", TEST_ROW_PROVES("ATOM-STOP")},
+	{"TraceStop outside", "0: 90 90", "[ psb stop ]stop", "S T", TEST_ROW_PROVES("ATOM-STOP")},
 	{"TraceStop by an event", "0: 90 90", "stop=40-50 [ psb pge:0 far:1 tip:40 stop +1 ]stop", "S E0 0 A1 T",
-	 VPT_ROW_PROVES("ATOM-STOP")},
+	 TEST_ROW_PROVES("ATOM-STOP")},
 	{"TraceStop, FUP.PGE in its range behind an overflow", "10: 90 90",
 	 "stop=10-20 [ psb ovf:40 pge:10 stop +77 ]stop", "S O E10 O T", NULL},
 	{"TraceStop behind an event", "0: 90 90; 40: 90", "[ psb pge:0 far:1 tip:40 stop +2 ]stop",
-	 "S E0 0 1>40 40 D T", VPT_ROW_PROVES("ATOM-STOP")},
+	 "S E0 0 1>40 40 D T", TEST_ROW_PROVES("ATOM-STOP")},
 	{"TraceStop held", "0: 90 90", "[ psb pge:0 ovf:1 stop +1 ]stop", "S E0 O1 T",
 	 NULL},
 	{"E4", "0: 90 75 fd 90", "[ psb pge:0 stop ovf:3 pgd:4 ]", "S E0 O3 3 A4",
-	 VPT_ROW_PROVES("ATOM-E4")},
+	 TEST_ROW_PROVES("ATOM-E4")},
 	{"E4 behind outcomes", "0: 90 75 fd 90", "[ psb pge:0 stop tnt:1 ovf:3 pgd:4 ]",
-	 "S E0 0 1 O3 3 A4", VPT_ROW_PROVES("ATOM-E4")},
+	 "S E0 0 1 O3 3 A4", TEST_ROW_PROVES("ATOM-E4")},
 
 	{"registers change: outcomes stay", "0: 90 75 fd 0f 30 75 f9 0f 30",
 	 "[ psb pge:0 tnt=10 +5 ]changed tnt=10 [ tnt=100 +2 ]", "S E0 0 1 0 1 3 5 7 D",
-	 VPT_ROW_PROVES("ATOM-CTL-LIVE")},
+	 TEST_ROW_PROVES("ATOM-CTL-LIVE")},
 	{"registers change: outcomes go", "0: 90 75 fd 0f 30 75 f9 90",
 	 "[ psb pge:0 tnt=10 +5 ]changed tnt=10 [ tnt:100 pgd:8 ]", "S E0 0 1 0 1 3 5 7 A8",
-	 VPT_ROW_PROVES("ATOM-CTL-LIVE")},
+	 TEST_ROW_PROVES("ATOM-CTL-LIVE")},
 	{"registers change: TNT_BUFF", "0: 90 75 fd 0f 30 75 f9 90",
 	 "[ psb pge:0 tnt=10 +5 ]changed tnt=111 [ tnt:1110 pgd:8 ]", "S E0 0 1 0 1 3 5 7 A8",
-	 VPT_ROW_PROVES("ATOM-CTL-LIVE")},
+	 TEST_ROW_PROVES("ATOM-CTL-LIVE")},
 	{"registers change: CMPRS_RET", "0: e8 1b 00 00 00 0f 30 e8 14 00 00 00 90; 20: c3",
 	 "retc [ psb pge:0 tnt=1 +3 ]changed tnt=1 call=5 [ tnt:11 pgd:d ]",
 	 "S E0 0 20 5 7 20 c Ad", NULL},
 	{"registers change: LAST_CALL_NLIP", "0: e8 1b 00 00 00 90; 20: 0f 30 c3; 40: 90",
 	 "retc [ psb pge:0 +2 ]changed call=40 [ tnt:1 pgd:41 ]", "S E0 0 20 22 40 A41", NULL},
 	{"registers change: leaves", "0: 90 0f 30 90", "[ psb pge:0 +2 ]changed [ pgd:3 pge:3 pgd:4 ]",
-	 "S E0 0 1 D E3 3 A4", VPT_ROW_PROVES("ATOM-CTL-LIVE")},
+	 "S E0 0 1 D E3 3 A4", TEST_ROW_PROVES("ATOM-CTL-LIVE")},
 	{"registers change: the filter", "0: 90 0f 30 eb 3b; 40: eb 3e; 80: 90",
 	 "[ psb pge:0 +2 ]changed filter=0-50 [ pgd:42 ]", "S E0 0 1 3 40 D80", NULL},
 	{"registers change behind an overflow", "0: 90 90 0f 30 75 fa 0f 30",
 	 "[ cr3=1000 psb pge:0 ovf:1 +50 ]changed [ tnt=10 +6 ]", "S E0 O1 1 2 4 0 1 2 4 6 D",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"registers change by one of two WRMSRs", "0: 90 90 0f 30 0f 30 75 f8 90 0f 30",
 	 "[ cr3=1000 psb pge:0 ovf:1 +50 ]changed [ tnt:0 +3 ]", "S E0 O1 1 2 4 6 8 9 D",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"registers change by one of two: LAST_CALL_NLIP", "0: e8 1b 00 00 00; 20: 0f 30 0f 30 c3; 40: ff e0; 60: 90",
 	 "retc [ psb pge:0 ovf:0 +50 ]changed call=40 [ tnt:1 tip:40 tip:60 pgd:61 ]", "S E0 O0 O 40 60 A61",
-	 VPT_ROW_PROVES("ATOM-DEC-TAIL")},
+	 TEST_ROW_PROVES("ATOM-DEC-TAIL")},
 	{"registers change in an overflow", "0: 90 75 fd 0f 30",
 	 "[ psb pge:0 tnt=1 ovf +20 ]changed tnt=1 ovf [ tnt:1 ovf:3 pgd:5 ]",
-	 "S E0 0 1 O O3 3 D", VPT_ROW_PROVES("ATOM-OVF-SET")},
+	 "S E0 0 1 O O3 3 D", TEST_ROW_PROVES("ATOM-OVF-SET")},
 	{"a host changes registers", "0: 90 75 fd 90", "[ psb pge:0 tnt=1 +2 ]changed tnt=1 [ +2 tnt=10 ]closed",
 	 "S E0 0 1 0 1 D", NULL},
 
 	{"cycle counts", "0: 90 75 fd ff e0; 20: 90", "cycles [ psb pge:0 tnt:111111 mtc tnt:0 tip:20 sts pcc:20 pgd:21 ]",
-	 "S E0 0 1 0 1 0 1 0 1 0 1 0 1 0 1 3 R14 20 A21", VPT_ROW_PROVES("ATOM-CYC ATOM-E6")},
+	 "S E0 0 1 0 1 0 1 0 1 0 1 0 1 0 1 3 R14 20 A21", TEST_ROW_PROVES("ATOM-CYC ATOM-E6")},
 	{"packets of time", "0: 90 ff e0; 20: 90", "[ psb mtc pge:0 mtc sts pcc:0 tip:20 mtc pgd:21 mtc ]",
-	 "S E0 R14 0 1 20 A21", VPT_ROW_PROVES("ATOM-MTC ATOM-STS ATOM-E7")},
+	 "S E0 R14 0 1 20 A21", TEST_ROW_PROVES("ATOM-MTC ATOM-STS ATOM-E7")},
 	{"PSBs", "0: 90 0f 05 90 ff e0; 20: 90", "[ psb psb pge:0 psb far:3 psb tip:3 psb tip:20 psb pgd:21 psb ]",
-	 "S E0 0 1 3 4 20 A21", VPT_ROW_PROVES("ATOM-DEC-PSB ATOM-E3")},
+	 "S E0 0 1 3 4 20 A21", TEST_ROW_PROVES("ATOM-DEC-PSB ATOM-E3")},
 
 	{"misfit, then FUP.PGE", "0: 90 75 fd 90", "[ psb pge:0 tip:3 tnt:1 pgd:5 pge:0 tnt:0 pgd:4 ]",
-	 "S E0 0 !a conditional branch has no outcome E0 0 1 3 A4", VPT_ROW_PROVES("ATOM-E8")},
+	 "S E0 0 !a conditional branch has no outcome E0 0 1 3 A4", TEST_ROW_PROVES("ATOM-E8")},
 	{"misfit, then FUP.BuffOvf", "0: 90 75 fd 90", "[ psb pge:0 tip:3 ovf:0 tnt:0 pgd:4 ]",
-	 "S E0 0 !a conditional branch has no outcome O0 0 1 3 A4", VPT_ROW_PROVES("ATOM-E8")},
+	 "S E0 0 !a conditional branch has no outcome O0 0 1 3 A4", TEST_ROW_PROVES("ATOM-E8")},
 	{"misfit, then PSB and TIP", "0: 90 75 fd ff e0; 20: 90 75 fd ff e0",
 	 "[ psb pge:0 tip:3 tip:0 psb tnt:10 tip:20 tnt:10 tip:3 tip:20 pgd:21 ]",
-	 "S E0 0 !a conditional branch has no outcome 20 21 20 21 23 3 20 A21", VPT_ROW_PROVES("ATOM-E8")},
+	 "S E0 0 !a conditional branch has no outcome 20 21 20 21 23 3 20 A21", TEST_ROW_PROVES("ATOM-E8")},
 	{"misfit, PSB, TIPs that lead out", "0: 90 75 fd; 20: 90",
 	 "[ psb pge:0 tip:3 psb pgd:3 tip:20 tip:40 pgd:9 pge:20 pgd:21 ]",
-	 "S E0 0 !a conditional branch has no outcome E20 20 A21", VPT_ROW_PROVES("ATOM-E8")},
+	 "S E0 0 !a conditional branch has no outcome E20 20 A21", TEST_ROW_PROVES("ATOM-E8")},
 	{"misfit, then a session", "0: 90 75 fd 0f 30", "[ psb pge:0 tip:3 +9 ] [ psb pge:0 pgd:1 ]",
 	 "S E0 0 !a conditional branch has no outcome S E0 0 A1", NULL},
 	{"FUP.PGE twice", "0: 90 75 fd 90", "[ psb pge:0 pge:3 pgd:4 ]",
@@ -631,9 +631,9 @@ static const struct {
 };
 /* clang-format on */
 
-static void check_row(int i, enum vpt_flow_unit unit, bool change)
+static void check_row(int i, enum decode_flow_unit unit, bool change)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct script t;
 
 	make(&t, rows[i].code, rows[i].script, strstr(rows[i].script, "]closed"));
@@ -641,43 +641,43 @@ static void check_row(int i, enum vpt_flow_unit unit, bool change)
 		flowtext_change(&t.s);
 	r = synth_read(&t.s);
 	flowtext_is(r, unit, rows[i].name, rows[i].flow);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&t.s);
 }
 
 START_TEST(by_insn)
 {
-	check_row(_i, VPT_FLOW_INSNS, false);
-	VPT_PROVES(rows[_i].tags);
+	check_row(_i, DECODE_FLOW_INSNS, false);
+	TEST_PROVES(rows[_i].tags);
 }
 END_TEST
 
 START_TEST(by_block)
 {
-	check_row(_i, VPT_FLOW_BLOCKS, false);
-	VPT_PROVES(rows[_i].tags);
+	check_row(_i, DECODE_FLOW_BLOCKS, false);
+	TEST_PROVES(rows[_i].tags);
 }
 END_TEST
 
 START_TEST(by_insn_changing)
 {
-	check_row(_i, VPT_FLOW_INSNS, true);
-	VPT_PROVES(rows[_i].tags);
+	check_row(_i, DECODE_FLOW_INSNS, true);
+	TEST_PROVES(rows[_i].tags);
 }
 END_TEST
 
 /* Outcomes that are gathered, pieces and tracelets make the same instructions and events. */
 START_TEST(by_libdecode)
 {
-	struct rtit_followed followed;
-	struct vpt_reader *r;
+	struct atom_followed followed;
+	struct trace_reader *r;
 	struct script t;
 
 	make(&t, rows[_i].code, rows[_i].script, strstr(rows[_i].script, "]closed"));
 	r = synth_read(&t.s);
-	rtit_follow(r, false, &followed);
+	atom_follow(r, false, &followed);
 	ck_assert_msg(!followed.differs, "%s", rows[_i].name);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&t.s);
 }
 END_TEST
@@ -687,20 +687,20 @@ START_TEST(no_progress)
 {
 	static const char *const scripts[] = {"[ psb pge:0 +fffffffff ]",
 					      "[ psb pge:0 far:8 tip:9 ]"};
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct script t;
 
 	make(&t, "0: eb fe", scripts[_i], false);
 	r = synth_read(&t.s);
-	flowtext_endless(r, VPT_FLOW_BLOCKS);
-	vpt_reader_close(r);
+	flowtext_endless(r, DECODE_FLOW_BLOCKS);
+	trace_reader_close(r);
 	synth_done(&t.s);
 }
 END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom decode");
 	TCase *tc = tcase_create("flow");

@@ -28,31 +28,31 @@ struct reg {
 
 static const struct reg regs[] = {
 	{"RTIT_LIP0", 0x760, 0, BITS(47, 0), BITS(63, 48), 0, true,
-	 VPT_ROW_PROVES("ATOM-MSR-LIP0")},
+	 TEST_ROW_PROVES("ATOM-MSR-LIP0")},
 	{"RTIT_LIP1", 0x761, 0, BITS(47, 0), BITS(63, 48), 0, true,
-	 VPT_ROW_PROVES("ATOM-MSR-LIP1")},
+	 TEST_ROW_PROVES("ATOM-MSR-LIP1")},
 	{"RTIT_LIP2", 0x762, 0, BITS(47, 0), BITS(63, 48), 0, true,
-	 VPT_ROW_PROVES("ATOM-MSR-LIP2")},
+	 TEST_ROW_PROVES("ATOM-MSR-LIP2")},
 	{"RTIT_LIP3", 0x763, 0, BITS(47, 0), BITS(63, 48), 0, true,
-	 VPT_ROW_PROVES("ATOM-MSR-LIP3")},
+	 TEST_ROW_PROVES("ATOM-MSR-LIP3")},
 	{"RTIT_CTL", 0x768, 0, BITS(4, 0) | BITS(15, 7), 0, 0, false,
-	 VPT_ROW_PROVES("ATOM-MSR-CTL")},
+	 TEST_ROW_PROVES("ATOM-MSR-CTL")},
 	{"RTIT_STATUS", 0x769, 0, BIT(0) | BIT(3), BITS(2, 1), 0, false,
-	 VPT_ROW_PROVES("ATOM-MSR-STATUS")},
-	{"RTIT_CNTP", 0x76b, 0, BITS(21, 0), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-CNTP")},
-	{"RTIT_EVENTS", 0x76c, 0, BITS(5, 0), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-EVENTS")},
-	{"RTIT_LAST_LIP", 0x76e, 0, BITS(32, 0), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-LAST-LIP")},
+	 TEST_ROW_PROVES("ATOM-MSR-STATUS")},
+	{"RTIT_CNTP", 0x76b, 0, BITS(21, 0), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-CNTP")},
+	{"RTIT_EVENTS", 0x76c, 0, BITS(5, 0), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-EVENTS")},
+	{"RTIT_LAST_LIP", 0x76e, 0, BITS(32, 0), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-LAST-LIP")},
 	{"RTIT_LAST_CALL_NLIP", 0x76f, 0, BITS(48, 0), 0, 0, false,
-	 VPT_ROW_PROVES("ATOM-MSR-LAST-CALL")},
+	 TEST_ROW_PROVES("ATOM-MSR-LAST-CALL")},
 	{"RTIT_BASE_ADDR", 0x770, 0xfdc00000, BITS(35, 6), 0, 0, false,
-	 VPT_ROW_PROVES("ATOM-MSR-BASE")},
+	 TEST_ROW_PROVES("ATOM-MSR-BASE")},
 	{"RTIT_LIMIT_MASK", 0x771, 0x7f, BITS(21, 6), 0, 0x3f, false,
-	 VPT_ROW_PROVES("ATOM-MSR-LIMIT")},
-	{"RTIT_OFFSET", 0x772, 0, BITS(21, 0), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-OFFSET")},
-	{"RTIT_CR3_MATCH", 0x777, 0, BITS(35, 5), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-CR3")},
+	 TEST_ROW_PROVES("ATOM-MSR-LIMIT")},
+	{"RTIT_OFFSET", 0x772, 0, BITS(21, 0), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-OFFSET")},
+	{"RTIT_CR3_MATCH", 0x777, 0, BITS(35, 5), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-CR3")},
 	{"RTIT_PKT_CNT", 0x77c, 0x20000, BITS(13, 0) | BITS(17, 16), 0, 0, false,
-	 VPT_ROW_PROVES("ATOM-MSR-PKT-CNT")},
-	{"RTIT_TNT_BUFF", 0x77d, 1, BITS(6, 0), 0, 0, false, VPT_ROW_PROVES("ATOM-MSR-TNT")},
+	 TEST_ROW_PROVES("ATOM-MSR-PKT-CNT")},
+	{"RTIT_TNT_BUFF", 0x77d, 1, BITS(6, 0), 0, 0, false, TEST_ROW_PROVES("ATOM-MSR-TNT")},
 };
 
 static const struct reg *find(uint32_t msr)
@@ -140,8 +140,8 @@ START_TEST(register_resets)
 		read_faults(&r, reg->msr);
 	ck_assert_uint_eq(read_ok(&r, 0x768), 0);
 	ck_assert_msg(read_ok(&r, reg->msr) == reg->reset, "%s", reg->name);
-	VPT_PROVES(reg->tag);
-	VPT_PROVES("ATOM-RESET");
+	TEST_PROVES(reg->tag);
+	TEST_PROVES("ATOM-RESET");
 }
 END_TEST
 
@@ -171,8 +171,8 @@ START_TEST(register_bits)
 			ck_assert_uint_eq(read_ok(&r, reg->msr), expected(reg, old, value));
 		}
 	}
-	VPT_PROVES(reg->tag);
-	VPT_PROVES("ATOM-RESERVED");
+	TEST_PROVES(reg->tag);
+	TEST_PROVES("ATOM-RESERVED");
 }
 END_TEST
 
@@ -212,7 +212,7 @@ START_TEST(locked_until_ctl_is_read)
 		ck_assert_uint_eq(read_ok(&r, regs[i].msr), regs[i].reset);
 		write_ok(&r, regs[i].msr, regs[i].reset);
 	}
-	VPT_PROVES("ATOM-LOCK");
+	TEST_PROVES("ATOM-LOCK");
 }
 END_TEST
 
@@ -234,7 +234,7 @@ START_TEST(unlisted_numbers_fault)
 	}
 	ck_assert_uint_eq(there, COUNT(regs));
 	ck_assert_uint_eq(there, 16);
-	VPT_PROVES("ATOM-UNLISTED");
+	TEST_PROVES("ATOM-UNLISTED");
 }
 END_TEST
 
@@ -251,7 +251,7 @@ START_TEST(lips_read_sign_extended)
 	write_ok(&r, msr, ~0ull);
 	ck_assert_uint_eq(read_ok(&r, msr), ~0ull);
 	ck_assert_uint_eq(r.lip[_i], BITS(47, 0));
-	VPT_PROVES("ATOM-LIP-SIGN");
+	TEST_PROVES("ATOM-LIP-SIGN");
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(status_is_half_read_only)
 			ck_assert_uint_eq(read_ok(&r, 0x769), (value & 9) | (held & 6));
 		}
 	}
-	VPT_PROVES("ATOM-STATUS-RO");
+	TEST_PROVES("ATOM-STATUS-RO");
 }
 END_TEST
 
@@ -280,7 +280,7 @@ START_TEST(limit_mask_has_ones)
 		write_ok(&r, 0x771, high | 0x3f);
 		ck_assert_uint_eq(read_ok(&r, 0x771), high | 0x3f);
 	}
-	VPT_PROVES("ATOM-LIMIT-ONES");
+	TEST_PROVES("ATOM-LIMIT-ONES");
 }
 END_TEST
 
@@ -294,7 +294,7 @@ START_TEST(tnt_buff_is_never_zero)
 		ck_assert_uint_eq(read_ok(&r, 0x77d), value);
 	}
 	write_faults(&r, 0x77d, BIT(63));
-	VPT_PROVES("ATOM-TNT-ZERO");
+	TEST_PROVES("ATOM-TNT-ZERO");
 }
 END_TEST
 
@@ -306,7 +306,7 @@ START_TEST(reserved_ids_are_written)
 		write_ok(&r, 0x76c, value);
 		ck_assert_uint_eq(read_ok(&r, 0x76c), value);
 	}
-	VPT_PROVES("ATOM-RESERVED-ID");
+	TEST_PROVES("ATOM-RESERVED-ID");
 }
 END_TEST
 
@@ -326,31 +326,31 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	FIELD(0x768, 0, 1, CTL, TRACE_EN, VPT_ROW_PROVES("ATOM-CTL-TRACEEN")),
-	FIELD(0x768, 1, 1, CTL, CYCLE_ACC, VPT_ROW_PROVES("ATOM-CTL-CYCLEACC")),
-	FIELD(0x768, 2, 1, CTL, OS, VPT_ROW_PROVES("ATOM-CTL-OS")),
-	FIELD(0x768, 3, 1, CTL, USER, VPT_ROW_PROVES("ATOM-CTL-USER")),
-	FIELD(0x768, 4, 1, CTL, STS_ON_CR3, VPT_ROW_PROVES("ATOM-CTL-STSCR3")),
-	FIELD(0x768, 7, 1, CTL, CR3_EN, VPT_ROW_PROVES("ATOM-CTL-CR3EN")),
-	FIELD(0x768, 8, 1, CTL, DEST, VPT_ROW_PROVES("ATOM-CTL-DEST")),
-	FIELD(0x768, 9, 1, CTL, MTC_EN, VPT_ROW_PROVES("ATOM-CTL-MTCEN")),
-	FIELD(0x768, 10, 1, CTL, STS_EN, VPT_ROW_PROVES("ATOM-CTL-STSEN")),
-	FIELD(0x768, 11, 1, CTL, CMPRS_RET, VPT_ROW_PROVES("ATOM-CTL-CMPRSRET")),
-	FIELD(0x768, 12, 1, CTL, LESS_PKTS, VPT_ROW_PROVES("ATOM-CTL-LESSPKTS")),
-	FIELD(0x768, 13, 1, CTL, TRACE_ACTIVE, VPT_ROW_PROVES("ATOM-CTL-ACTIVE")),
-	FIELD(0x768, 14, 2, CTL, MTC_RANGE, VPT_ROW_PROVES("ATOM-CTL-MTCRANGE")),
-	FIELD(0x769, 0, 1, STATUS, FILTER_EN, VPT_ROW_PROVES("ATOM-STATUS-FILTEREN")),
-	FIELD(0x769, 1, 1, STATUS, CONTEXT_EN, VPT_ROW_PROVES("ATOM-STATUS-CONTEXTEN")),
-	FIELD(0x769, 2, 1, STATUS, TRIGGER_EN, VPT_ROW_PROVES("ATOM-STATUS-TRIGGEREN")),
-	FIELD(0x769, 3, 1, STATUS, BUFFER_OVERFLOW, VPT_ROW_PROVES("ATOM-STATUS-OVERFLOW")),
-	FIELD(0x76c, 0, 3, EVENTS, FILTER, VPT_ROW_PROVES("ATOM-EVENTS-FILTER")),
-	FIELD(0x76c, 3, 3, EVENTS, STOP, VPT_ROW_PROVES("ATOM-EVENTS-STOP")),
-	FIELD(0x76e, 0, 32, LAST_LIP, LIP, VPT_ROW_PROVES("ATOM-LASTLIP-LIP")),
-	FIELD(0x76e, 32, 1, LAST_LIP, VALID, VPT_ROW_PROVES("ATOM-LASTLIP-VALID")),
-	FIELD(0x76f, 0, 48, LAST_CALL_NLIP, NLIP, VPT_ROW_PROVES("ATOM-LASTCALL-NLIP")),
-	FIELD(0x76f, 48, 1, LAST_CALL_NLIP, VALID, VPT_ROW_PROVES("ATOM-LASTCALL-VALID")),
-	FIELD(0x77c, 0, 14, PKT_CNT, BYTES, VPT_ROW_PROVES("ATOM-PKTCNT-BYTES")),
-	FIELD(0x77c, 16, 2, PKT_CNT, MASK, VPT_ROW_PROVES("ATOM-PKTCNT-MASK")),
+	FIELD(0x768, 0, 1, CTL, TRACE_EN, TEST_ROW_PROVES("ATOM-CTL-TRACEEN")),
+	FIELD(0x768, 1, 1, CTL, CYCLE_ACC, TEST_ROW_PROVES("ATOM-CTL-CYCLEACC")),
+	FIELD(0x768, 2, 1, CTL, OS, TEST_ROW_PROVES("ATOM-CTL-OS")),
+	FIELD(0x768, 3, 1, CTL, USER, TEST_ROW_PROVES("ATOM-CTL-USER")),
+	FIELD(0x768, 4, 1, CTL, STS_ON_CR3, TEST_ROW_PROVES("ATOM-CTL-STSCR3")),
+	FIELD(0x768, 7, 1, CTL, CR3_EN, TEST_ROW_PROVES("ATOM-CTL-CR3EN")),
+	FIELD(0x768, 8, 1, CTL, DEST, TEST_ROW_PROVES("ATOM-CTL-DEST")),
+	FIELD(0x768, 9, 1, CTL, MTC_EN, TEST_ROW_PROVES("ATOM-CTL-MTCEN")),
+	FIELD(0x768, 10, 1, CTL, STS_EN, TEST_ROW_PROVES("ATOM-CTL-STSEN")),
+	FIELD(0x768, 11, 1, CTL, CMPRS_RET, TEST_ROW_PROVES("ATOM-CTL-CMPRSRET")),
+	FIELD(0x768, 12, 1, CTL, LESS_PKTS, TEST_ROW_PROVES("ATOM-CTL-LESSPKTS")),
+	FIELD(0x768, 13, 1, CTL, TRACE_ACTIVE, TEST_ROW_PROVES("ATOM-CTL-ACTIVE")),
+	FIELD(0x768, 14, 2, CTL, MTC_RANGE, TEST_ROW_PROVES("ATOM-CTL-MTCRANGE")),
+	FIELD(0x769, 0, 1, STATUS, FILTER_EN, TEST_ROW_PROVES("ATOM-STATUS-FILTEREN")),
+	FIELD(0x769, 1, 1, STATUS, CONTEXT_EN, TEST_ROW_PROVES("ATOM-STATUS-CONTEXTEN")),
+	FIELD(0x769, 2, 1, STATUS, TRIGGER_EN, TEST_ROW_PROVES("ATOM-STATUS-TRIGGEREN")),
+	FIELD(0x769, 3, 1, STATUS, BUFFER_OVERFLOW, TEST_ROW_PROVES("ATOM-STATUS-OVERFLOW")),
+	FIELD(0x76c, 0, 3, EVENTS, FILTER, TEST_ROW_PROVES("ATOM-EVENTS-FILTER")),
+	FIELD(0x76c, 3, 3, EVENTS, STOP, TEST_ROW_PROVES("ATOM-EVENTS-STOP")),
+	FIELD(0x76e, 0, 32, LAST_LIP, LIP, TEST_ROW_PROVES("ATOM-LASTLIP-LIP")),
+	FIELD(0x76e, 32, 1, LAST_LIP, VALID, TEST_ROW_PROVES("ATOM-LASTLIP-VALID")),
+	FIELD(0x76f, 0, 48, LAST_CALL_NLIP, NLIP, TEST_ROW_PROVES("ATOM-LASTCALL-NLIP")),
+	FIELD(0x76f, 48, 1, LAST_CALL_NLIP, VALID, TEST_ROW_PROVES("ATOM-LASTCALL-VALID")),
+	FIELD(0x77c, 0, 14, PKT_CNT, BYTES, TEST_ROW_PROVES("ATOM-PKTCNT-BYTES")),
+	FIELD(0x77c, 16, 2, PKT_CNT, MASK, TEST_ROW_PROVES("ATOM-PKTCNT-MASK")),
 };
 
 START_TEST(field_has_its_place)
@@ -367,7 +367,7 @@ START_TEST(field_has_its_place)
 	write_ok(&r, f->msr, mask);
 	ck_assert_uint_eq(read_ok(&r, f->msr), mask & reg->bits);
 	ck_assert(mask == (mask & reg->bits) || mask == (mask & reg->ignored));
-	VPT_PROVES(f->tag);
+	TEST_PROVES(f->tag);
 }
 END_TEST
 
@@ -428,7 +428,7 @@ START_TEST(init_changes_no_register)
 		ck_assert_uint_eq(
 			value, regs[i].msr == 0x768 ? 0xdf9e : expected(&regs[i], 0, regs[i].bits));
 	}
-	VPT_PROVES("ATOM-INIT");
+	TEST_PROVES("ATOM-INIT");
 }
 END_TEST
 
@@ -438,13 +438,13 @@ static const struct {
 	unsigned int family, model, stepping;
 	const char *tag;
 } steppings[] = {
-	{6, 0x37, 8, VPT_ROW_PROVES("ATOM-CPU-37-8")},
-	{6, 0x5d, 0, VPT_ROW_PROVES("ATOM-CPU-5D-0")},
-	{6, 0x5d, 1, VPT_ROW_PROVES("ATOM-CPU-5D-1")},
-	{6, 0x4a, 8, VPT_ROW_PROVES("ATOM-CPU-4A-8")},
-	{6, 0x4d, 8, VPT_ROW_PROVES("ATOM-CPU-4D-8")},
-	{6, 0x5a, 0, VPT_ROW_PROVES("ATOM-CPU-5A-0")},
-	{6, 0x4c, 3, VPT_ROW_PROVES("ATOM-CPU-4C-3")},
+	{6, 0x37, 8, TEST_ROW_PROVES("ATOM-CPU-37-8")},
+	{6, 0x5d, 0, TEST_ROW_PROVES("ATOM-CPU-5D-0")},
+	{6, 0x5d, 1, TEST_ROW_PROVES("ATOM-CPU-5D-1")},
+	{6, 0x4a, 8, TEST_ROW_PROVES("ATOM-CPU-4A-8")},
+	{6, 0x4d, 8, TEST_ROW_PROVES("ATOM-CPU-4D-8")},
+	{6, 0x5a, 0, TEST_ROW_PROVES("ATOM-CPU-5A-0")},
+	{6, 0x4c, 3, TEST_ROW_PROVES("ATOM-CPU-4C-3")},
 };
 
 /* CPUID.1:EAX, as the SDM has it. */
@@ -463,7 +463,7 @@ static bool is_listed(unsigned int family, unsigned int model, unsigned int step
 	return false;
 }
 
-START_TEST(stepping_has_rtit)
+START_TEST(stepping_has_atom)
 {
 	const uint32_t eax =
 		signature(steppings[_i].family, steppings[_i].model, steppings[_i].stepping);
@@ -471,7 +471,7 @@ START_TEST(stepping_has_rtit)
 	ck_assert(vpt_atom_supported(eax));
 	/* What is no part of family, model and stepping: type, extended family, reserved. */
 	ck_assert(vpt_atom_supported(eax | 0xfff0f000));
-	VPT_PROVES(steppings[_i].tag);
+	TEST_PROVES(steppings[_i].tag);
 }
 END_TEST
 
@@ -492,7 +492,7 @@ START_TEST(all_signatures)
 		}
 	}
 	ck_assert_uint_eq(found, 7);
-	VPT_PROVES("ATOM-NO-CPUID");
+	TEST_PROVES("ATOM-NO-CPUID");
 }
 END_TEST
 
@@ -507,7 +507,7 @@ START_TEST(names_of_cores)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_msr");
 	TCase *tc = tcase_create("registers");
@@ -528,7 +528,7 @@ Suite *vpt_suite(void)
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("processors");
-	tcase_add_loop_test(tc, stepping_has_rtit, 0, COUNT(steppings));
+	tcase_add_loop_test(tc, stepping_has_atom, 0, COUNT(steppings));
 	tcase_add_test(tc, all_signatures);
 	tcase_add_test(tc, names_of_cores);
 	suite_add_tcase(suite, tc);

@@ -114,7 +114,7 @@ START_TEST(addresses)
 	atomfix_write(fix, VPT_ATOM_MSR_CTL, ATOMFIX_CTL & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
 	compare(fix, p);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OUT-ADDRESS ATOM-OUT-WRAP ATOM-OUT-PORT");
+	TEST_PROVES("ATOM-OUT-ADDRESS ATOM-OUT-WRAP ATOM-OUT-PORT");
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(refused)
 	ck_assert_uint_eq(fix->mem.committed.count, n);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_OFFSET), seen.len);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-OUT-ADDRESS");
+	TEST_PROVES("ATOM-OUT-ADDRESS");
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(moved)
 	ck_assert_uint_eq(fix->mem.committed.gpa[fix->mem.committed.count - 1],
 			  BASE + 0x4000 + ((fix->atom.regs.offset - 1) & 0x3f));
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CTL-LIVE ATOM-OUT-ADDRESS");
+	TEST_PROVES("ATOM-CTL-LIVE ATOM-OUT-ADDRESS");
 }
 END_TEST
 
@@ -194,11 +194,11 @@ START_TEST(trace_stop)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_OFFSET), end + 1);
 	ck_assert_uint_eq(fix->falls, 1);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-STOP-DEST ATOM-STOP ATOM-WHEN-STOP");
+	TEST_PROVES("ATOM-STOP-DEST ATOM-STOP ATOM-WHEN-STOP");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_output");
 	TCase *tc = tcase_create("output");

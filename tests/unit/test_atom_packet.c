@@ -43,7 +43,7 @@ struct vector {
 /* clang-format off */
 static const struct vector vectors[] = {
 	{"TNT         .", BYTES(0x02), {.kind = VPT_ATOM_PKT_TNT, .bits = 1},
-	 VPT_ROW_PROVES("ATOM-PKT-TNT")},
+	 TEST_ROW_PROVES("ATOM-PKT-TNT")},
 	{"TNT         !", BYTES(0x03), {.kind = VPT_ATOM_PKT_TNT, .bits = 1, .value = 1}, ""},
 	{"TNT         !..!.", BYTES(0x32), {.kind = VPT_ATOM_PKT_TNT, .bits = 5, .value = 0x12}, ""},
 	{"TNT         ......", BYTES(0x40), {.kind = VPT_ATOM_PKT_TNT, .bits = 6}, ""},
@@ -52,40 +52,40 @@ static const struct vector vectors[] = {
 	 {.kind = VPT_ATOM_PKT_TNT, .bits = 6, .value = 0x3e, .has_cycles = true, .cycles = 5}, ""},
 	{"FUP.PGE     2: 0x605040302010", BYTES(0x82, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60),
 	 {.kind = VPT_ATOM_PKT_PGE, .cnt = 2, .value = 0x605040302010},
-	 VPT_ROW_PROVES("ATOM-PKT-PGE")},
+	 TEST_ROW_PROVES("ATOM-PKT-PGE")},
 	{"FUP.PGE     1z: 0x401000", BYTES(0x85, 0x00, 0x10, 0x40, 0x00),
 	 {.kind = VPT_ATOM_PKT_PGE, .cnt = 1, .zext = true, .value = 0x401000}, ""},
 	{"FUP.PGD     0: 0x1234", BYTES(0x88, 0x34, 0x12),
-	 {.kind = VPT_ATOM_PKT_PGD, .value = 0x1234}, VPT_ROW_PROVES("ATOM-PKT-PGD")},
+	 {.kind = VPT_ATOM_PKT_PGD, .value = 0x1234}, TEST_ROW_PROVES("ATOM-PKT-PGD")},
 	{"FUP.BuffOvf 0z: 0x7c00", BYTES(0x94, 0x00, 0x7c),
 	 {.kind = VPT_ATOM_PKT_BUF_OVF, .zext = true, .value = 0x7c00},
-	 VPT_ROW_PROVES("ATOM-PKT-BUFOVF")},
+	 TEST_ROW_PROVES("ATOM-PKT-BUFOVF")},
 	{"FUP.PCC     0: 0x1 cyc 2097152", BYTES(0x98, 0x01, 0x00, 0x03, 0x00, 0x80),
 	 {.kind = VPT_ATOM_PKT_PCC, .value = 1, .has_cycles = true, .cycles = 0x200000},
-	 VPT_ROW_PROVES("ATOM-PKT-PCC")},
+	 TEST_ROW_PROVES("ATOM-PKT-PCC")},
 	{"TIP         2: 0xffff81000000", BYTES(0xb2, 0x00, 0x00, 0x00, 0x81, 0xff, 0xff),
 	 {.kind = VPT_ATOM_PKT_TIP, .cnt = 2, .value = 0xffff81000000},
-	 VPT_ROW_PROVES("ATOM-PKT-TIP")},
+	 TEST_ROW_PROVES("ATOM-PKT-TIP")},
 	{"TIP         0: 0xbeef cyc 64", BYTES(0xb0, 0xef, 0xbe, 0x02, 0x01),
 	 {.kind = VPT_ATOM_PKT_TIP, .value = 0xbeef, .has_cycles = true, .cycles = 64}, ""},
 	{"FUP.FAR     1: 0x89abcdef", BYTES(0xb9, 0xef, 0xcd, 0xab, 0x89),
 	 {.kind = VPT_ATOM_PKT_FAR, .cnt = 1, .value = 0x89abcdef},
-	 VPT_ROW_PROVES("ATOM-PKT-FAR")},
+	 TEST_ROW_PROVES("ATOM-PKT-FAR")},
 	{"PSB", BYTES(0xc0, 0, 0, 0, 0, 0, 0, 0, 0), {.kind = VPT_ATOM_PKT_PSB},
-	 VPT_ROW_PROVES("ATOM-PKT-PSB")},
+	 TEST_ROW_PROVES("ATOM-PKT-PSB")},
 	{"TraceStop", BYTES(0xc1), {.kind = VPT_ATOM_PKT_TRACE_STOP},
-	 VPT_ROW_PROVES("ATOM-PKT-STOP")},
+	 TEST_ROW_PROVES("ATOM-PKT-STOP")},
 	{"PIP         0x8978675645", BYTES(0xc2, 0x45, 0x56, 0x67, 0x78, 0x89),
-	 {.kind = VPT_ATOM_PKT_PIP, .value = 0x8978675645}, VPT_ROW_PROVES("ATOM-PKT-PIP")},
+	 {.kind = VPT_ATOM_PKT_PIP, .value = 0x8978675645}, TEST_ROW_PROVES("ATOM-PKT-PIP")},
 	{"PIP         0x2000 PG cyc 0", BYTES(0xc3, 0x00, 0x20, 0x00, 0x00, 0x00, 0x01),
 	 {.kind = VPT_ATOM_PKT_PIP, .value = 0x2000, .flag = true, .has_cycles = true}, ""},
 	{"MTC         range 0: 0xff", BYTES(0xc4, 0xff), {.kind = VPT_ATOM_PKT_MTC, .value = 0xff},
-	 VPT_ROW_PROVES("ATOM-PKT-MTC")},
+	 TEST_ROW_PROVES("ATOM-PKT-MTC")},
 	{"MTC         range 3: 0x0 cyc 4194303", BYTES(0xc7, 0x00, 0xff, 0xff, 0xff),
 	 {.kind = VPT_ATOM_PKT_MTC, .aux = 3, .has_cycles = true, .cycles = 0x3fffff}, ""},
 	{"STS         0x504030201 acbr 21 ecbr 42", BYTES(0xd5, 0x6a, 0x01, 0x02, 0x03, 0x04, 0x05),
 	 {.kind = VPT_ATOM_PKT_STS, .value = 0x504030201, .aux = 21 | 42 << 8},
-	 VPT_ROW_PROVES("ATOM-PKT-STS")},
+	 TEST_ROW_PROVES("ATOM-PKT-STS")},
 	{"STS         0x0 acbr 0 ecbr 9", BYTES(0xd0, 0x09, 0, 0, 0, 0, 0),
 	 {.kind = VPT_ATOM_PKT_STS, .aux = 9 << 8}, ""},
 	{"STS         0x0 acbr 63 ecbr 1 cyc 63", BYTES(0xdf, 0xc1, 0, 0, 0, 0, 0, 0xfd),
@@ -101,7 +101,7 @@ START_TEST(vector_writes)
 	memset(buf, 0x5a, sizeof(buf));
 	ck_assert_msg(vpt_atom_packet_write(buf, &v->packet) == v->len, "%s", v->text);
 	ck_assert_msg(!memcmp(buf, v->b, v->len), "%s", v->text);
-	VPT_PROVES(v->tags);
+	TEST_PROVES(v->tags);
 }
 END_TEST
 
@@ -112,9 +112,9 @@ START_TEST(vector_reads)
 
 	ck_assert_msg(read_exact(v->b, v->len, v->packet.has_cycles, &got) == VPT_OK, "%s",
 		      v->text);
-	ck_assert_msg(vpt_atom_packet_same(&got, &v->packet), "%s", v->text);
+	ck_assert_msg(test_atom_packet_same(&got, &v->packet), "%s", v->text);
 	ck_assert_uint_eq(got.size, v->len);
-	VPT_PROVES(v->tags);
+	TEST_PROVES(v->tags);
 }
 END_TEST
 
@@ -149,12 +149,12 @@ static void round_trip(const struct vpt_atom_packet *packet)
 	for (size_t cut = 0; cut < len; cut++)
 		ck_assert_int_eq(read_exact(buf, cut, packet->has_cycles, &got), VPT_E_EOS);
 	ck_assert_int_eq(read_exact(buf, len, packet->has_cycles, &got), VPT_OK);
-	ck_assert(vpt_atom_packet_same(&got, packet));
+	ck_assert(test_atom_packet_same(&got, packet));
 	ck_assert_uint_eq(got.size, len);
 	/* What follows changes nothing; it is no longer where eight bytes were stored. */
 	memset(buf + len, 0xff, sizeof(buf) - len);
 	ck_assert_int_eq(vpt_atom_packet_read(buf, sizeof(buf), packet->has_cycles, &got), VPT_OK);
-	ck_assert(vpt_atom_packet_same(&got, packet));
+	ck_assert(test_atom_packet_same(&got, packet));
 	ck_assert_uint_eq(got.size, len);
 }
 
@@ -181,7 +181,7 @@ static void with_cycles(const struct vpt_atom_packet *packet, void *opaque)
 		const size_t len = vpt_atom_packet_write(buf, packet);
 
 		ck_assert_int_eq(read_exact(buf, len, true, &got), VPT_OK);
-		ck_assert(vpt_atom_packet_same(&got, packet));
+		ck_assert(test_atom_packet_same(&got, packet));
 	} else {
 		const size_t len = vpt_atom_packet_write(buf, packet);
 
@@ -191,7 +191,7 @@ static void with_cycles(const struct vpt_atom_packet *packet, void *opaque)
 
 START_TEST(every_packet_round_trips)
 {
-	ck_assert_uint_gt(vpt_each_atom_packet((enum vpt_atom_pkt_kind)_i, with_cycles, NULL), 0);
+	ck_assert_uint_gt(test_each_atom_packet((enum vpt_atom_pkt_kind)_i, with_cycles, NULL), 0);
 }
 END_TEST
 
@@ -210,7 +210,7 @@ START_TEST(which_packets_have_cycles)
 			  (kind == VPT_ATOM_PKT_TNT ? bits == 6 : has[kind]));
 	ck_assert(!vpt_atom_pkt_has_cycles(VPT_ATOM_PKT_COUNT, 6));
 	ck_assert(!vpt_atom_pkt_has_cycles((enum vpt_atom_pkt_kind)1000, 6));
-	VPT_PROVES("ATOM-CYC");
+	TEST_PROVES("ATOM-CYC");
 }
 END_TEST
 
@@ -253,7 +253,7 @@ START_TEST(odd_cycle_counts)
 		buf[2] = (uint8_t)first;
 		ck_assert_int_eq(read_exact(buf, sizeof(buf), true, &got), VPT_E_BAD_PACKET);
 		ck_assert_int_eq(read_exact(buf, 3, true, &got), VPT_E_BAD_PACKET);
-		ck_assert(vpt_atom_packet_same(&got, &p));
+		ck_assert(test_atom_packet_same(&got, &p));
 	}
 	buf[2] = 0x17;
 	ck_assert_int_eq(read_exact(buf, sizeof(buf), true, &got), VPT_OK);
@@ -348,7 +348,7 @@ START_TEST(header_byte)
 			ck_assert_uint_eq(got.size, size_of(kind, (unsigned int)_i));
 			got = untouched;
 		}
-		ck_assert(vpt_atom_packet_same(&got, &untouched));
+		ck_assert(test_atom_packet_same(&got, &untouched));
 	}
 }
 END_TEST
@@ -484,7 +484,7 @@ START_TEST(table_18_row)
 		}
 	}
 	ck_assert_uint_gt(hits, 0);
-	VPT_PROVES("ATOM-LIP-LAST");
+	TEST_PROVES("ATOM-LIP-LAST");
 }
 END_TEST
 
@@ -647,7 +647,7 @@ START_TEST(format_of_nonsense)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_packet");
 	TCase *tc = tcase_create("vectors");

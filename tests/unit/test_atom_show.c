@@ -15,7 +15,7 @@
 
 static int dump(const char *options, char *text, size_t size)
 {
-	return verb_run(vpt_cmd_dump, "dump", options, text, size);
+	return verb_run(cli_cmd_dump, "dump", options, text, size);
 }
 
 /* Of the file as it is `vpt dump OPTIONS` says this. */
@@ -29,7 +29,7 @@ static void dumps(const char *options, int status, const char *expected)
 
 static int info(const char *options, char *text, size_t size)
 {
-	return verb_run(vpt_cmd_info, "info", options, text, size);
+	return verb_run(cli_cmd_info, "info", options, text, size);
 }
 
 static const uint8_t trace[] = {
@@ -54,7 +54,7 @@ static const uint8_t trace[] = {
 START_TEST(text_of_packets)
 {
 	verb_put_file(trace, sizeof(trace));
-	dumps("--raw --trace=rtit", VPT_EXIT_OK,
+	dumps("--raw --trace=rtit", CLI_EXIT_OK,
 	      "00000000  TIP         0: 0x1040                       ?\n"
 	      "00000003  PSB\n"
 	      "0000000c  FUP.PGE     2: 0xffff81000000               ffffffff81000000\n"
@@ -79,7 +79,7 @@ START_TEST(json_of_packets)
 	char text[4096];
 
 	verb_put_file(trace, sizeof(trace));
-	ck_assert_int_eq(dump("-r -t rtit -j -o 0x13", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -t rtit -j -o 0x13", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(
 		text, "{\"offset\":19,\"packet\":\"TNT\",\"size\":1,\"outcomes\":\"1011\"}\n"
 		      "{\"offset\":20,\"packet\":\"TIP\",\"size\":3,\"cnt\":0,"
@@ -110,7 +110,7 @@ END_TEST
 START_TEST(summary_of_packets)
 {
 	verb_put_file(trace, sizeof(trace));
-	dumps("-r -t rtit -s", VPT_EXIT_OK,
+	dumps("-r -t rtit -s", CLI_EXIT_OK,
 	      "kind               packets          bytes  bytes%\n"
 	      "TNT                      1              1     1.4\n"
 	      "FUP.PGE                  1              7    10.0\n"
@@ -139,19 +139,19 @@ START_TEST(cycle_counts)
 		0xc4,	   0x10, 0x03, 0x00, 0x80,	 /* 13 MTC */
 	};
 	verb_put_file(bytes, sizeof(bytes));
-	dumps("-r -t rtit-cyc", VPT_EXIT_OK,
+	dumps("-r -t rtit-cyc", CLI_EXIT_OK,
 	      "00000000  PSB\n"
 	      "00000009  FUP.PGE     1z: 0x401000 cyc 3              0000000000401000\n"
 	      "0000000f  TNT         !!!!!! cyc 64\n"
 	      "00000012  TNT         !\n"
 	      "00000013  MTC         range 0: 0x10 cyc 2097152\n");
-	dumps("-r -t rtit-cyc -j -o 0xf", VPT_EXIT_OK,
+	dumps("-r -t rtit-cyc -j -o 0xf", CLI_EXIT_OK,
 	      "{\"offset\":15,\"packet\":\"TNT\",\"size\":3,"
 	      "\"outcomes\":\"111111\",\"cycles\":64}\n"
 	      "{\"offset\":18,\"packet\":\"TNT\",\"size\":1,\"outcomes\":\"1\"}\n"
 	      "{\"offset\":19,\"packet\":\"MTC\",\"size\":5,\"range\":0,"
 	      "\"tsc\":\"0x10\",\"cycles\":2097152}\n");
-	dumps("-r -t rtit -o 9", VPT_EXIT_FAIL,
+	dumps("-r -t rtit -o 9", CLI_EXIT_FAIL,
 	      "00000009  FUP.PGE     1z: 0x401000                    0000000000401000\n"
 	      "0000000e  TNT         !.!\n"
 	      "0000000f  TNT         !!!!!!\n"
@@ -172,7 +172,7 @@ START_TEST(damage)
 		0xb6,	   0x01,			 /* 25 cut */
 	};
 	verb_put_file(bytes, sizeof(bytes));
-	dumps("-r -t rtit", VPT_EXIT_FAIL,
+	dumps("-r -t rtit", CLI_EXIT_FAIL,
 	      "00000000  PSB\n"
 	      "00000009  TIP         2: 0x60504030201                0000060504030201\n"
 	      "00000010  ** no packet begins like this: a0 c0 00 00 00 00 00 00 ."
@@ -187,18 +187,18 @@ START_TEST(all_bytes_are_accounted_for)
 {
 	static const uint8_t psb[] = {PSB_BYTES};
 
-	verb_accounts(vpt_cmd_dump, _i % 2 ? "-r -t rtit -s -j" : "-r -t rtit-cyc -s -j", psb,
+	verb_accounts(cli_cmd_dump, _i % 2 ? "-r -t rtit -s -j" : "-r -t rtit-cyc -s -j", psb,
 		      sizeof(psb), (uint64_t)_i);
 }
 END_TEST
 
-static void edge(struct vpt_writer *w, enum vpt_session_edge edge, enum vpt_session_end end,
+static void edge(struct trace_writer *w, enum trace_session_edge edge, enum trace_session_end end,
 		 const struct vpt_atom_regs *regs, uint64_t insns)
 {
-	struct vpt_session session = {.edge = edge, .end = end, .insns = insns};
+	struct trace_session session = {.edge = edge, .end = end, .insns = insns};
 
-	vpt_atom_session_set(&session, regs);
-	ck_assert_int_eq(vpt_writer_session(w, 0, &session), 0);
+	trace_atom_session_set(&session, regs);
+	ck_assert_int_eq(trace_writer_session(w, 0, &session), 0);
 }
 
 /*
@@ -209,42 +209,42 @@ static void put_vpt(void)
 {
 	static const uint8_t first[] = {PSB_BYTES, 0x85, 0x00, 0x10, 0x40, 0x00};
 	static const uint8_t second[] = {0xb0, 0x40, 0x20, 0x11, 0x7f, 0x05};
-	struct vpt_file_info file = {
+	struct trace_file_info file = {
 		.vcpus = 1,
 		.model = "silvermont",
-		.owner = VPT_OWNER_HOST,
-		.flags = VPT_INFO_RTIT | VPT_INFO_SET_ERRATA(VPT_ATOM_E1 | VPT_ATOM_E6),
+		.owner = TRACE_OWNER_HOST,
+		.flags = TRACE_INFO_ATOM | TRACE_INFO_SET_ERRATA(VPT_ATOM_E1 | VPT_ATOM_E6),
 	};
 	struct vpt_atom_regs regs;
-	struct vpt_writer *w;
+	struct trace_writer *w;
 
 	vpt_atom_regs_reset(&regs);
 	regs.ctl = 0x2c0d;
 	regs.status = 7;
 	regs.events = 7 | 6 << 3;
-	ck_assert_int_eq(vpt_writer_open(verb_file(), &file, &w), 0);
-	edge(w, VPT_SESSION_START, VPT_END_NONE, &regs, 0);
-	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, first, sizeof(first)), 0);
+	ck_assert_int_eq(trace_writer_open(verb_file(), &file, &w), 0);
+	edge(w, TRACE_SESSION_START, TRACE_END_NONE, &regs, 0);
+	ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, first, sizeof(first)), 0);
 	regs.last_lip = 1ull << 32 | 0x40;
 	regs.pkt_cnt = 14 | 2 << 16;
 	regs.offset = 14;
-	edge(w, VPT_SESSION_END, VPT_END_CHANGED, &regs, 5);
+	edge(w, TRACE_SESSION_END, TRACE_END_CHANGED, &regs, 5);
 	regs.ctl |= 2;
-	edge(w, VPT_SESSION_START, VPT_END_NONE, &regs, 5);
-	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, second, sizeof(second)), 0);
+	edge(w, TRACE_SESSION_START, TRACE_END_NONE, &regs, 5);
+	ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, second, sizeof(second)), 0);
 	regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, TRACE_ACTIVE);
 	regs.status = 3;
 	regs.tnt_buff = 5;
 	regs.pkt_cnt = 20 | 2 << 16;
 	regs.offset = 20;
-	edge(w, VPT_SESSION_END, VPT_END_DISABLED, &regs, 12);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	edge(w, TRACE_SESSION_END, TRACE_END_DISABLED, &regs, 12);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 }
 
 START_TEST(dump_of_a_file)
 {
 	put_vpt();
-	dumps("", VPT_EXIT_OK,
+	dumps("", CLI_EXIT_OK,
 	      "# vcpu 0, session 0: CTL 0x2c0d, from 0 to e: a register was written\n"
 	      "#   CTL 0x2c0d TRACE_EN OS USER STS_EN CMPRS_RET TRACE_ACTIVE MTC_"
 	      "RANGE=0\n"
@@ -280,7 +280,7 @@ START_TEST(json_dump_of_a_file)
 	char text[8192];
 
 	put_vpt();
-	ck_assert_int_eq(dump("-j -o 14 -n 1", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-j -o 14 -n 1", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "{\"vcpu\":0,\"offset\":0,\"session\":0,"
 					   "\"ctl\":\"0x2c0d\",\"end_offset\":14,"
 					   "\"end\":\"a register was written\","
@@ -300,7 +300,7 @@ START_TEST(info_of_a_file)
 	char text[4096];
 
 	put_vpt();
-	ck_assert_int_eq(info("", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(info("", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(
 		text,
 		"model          silvermont\n"
@@ -346,7 +346,7 @@ START_TEST(json_info_of_a_file)
 	char text[8192];
 
 	put_vpt();
-	ck_assert_int_eq(info("--json", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(info("--json", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "\"trace\":\"rtit\",\"errata\":[\"E1\",\"E6\"],"));
 	ck_assert_ptr_nonnull(
 		strstr(text, "{\"offset\":0,\"end_offset\":14,\"end\":\"a register was written\","
@@ -365,11 +365,11 @@ START_TEST(command_lines_refused)
 					      "-t pt",	   "-r -t rtit-", "-r -t"};
 
 	put_vpt();
-	dumps(options[_i], VPT_EXIT_USAGE, "");
+	dumps(options[_i], CLI_EXIT_USAGE, "");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_show");
 	TCase *tc = tcase_create("raw");

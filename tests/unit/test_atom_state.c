@@ -323,7 +323,7 @@ START_TEST(refused)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_state");
 	TCase *tc = tcase_create("state");

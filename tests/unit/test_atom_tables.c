@@ -5,11 +5,11 @@
  */
 #include "lib/tables.h"
 
-static const struct vpt_scenario rows[] = {
+static const struct test_scenario rows[] = {
 #include "atom/all.tbl"
 };
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
-	return vpt_tables_suite("atom_tables", rows, sizeof(rows) / sizeof(rows[0]));
+	return test_tables_suite("atom_tables", rows, sizeof(rows) / sizeof(rows[0]));
 }

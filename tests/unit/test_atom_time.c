@@ -88,7 +88,7 @@ START_TEST(mtc)
 	ck_assert_uint_eq(mtcs, (fix->clock.tsc >> shift) - (1000 >> shift));
 	ck_assert_uint_eq(cycles, fix->clock.cycles);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-MTC ATOM-CYC ATOM-CYC-RESET ATOM-TSC");
+	TEST_PROVES("ATOM-MTC ATOM-CYC ATOM-CYC-RESET ATOM-TSC");
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(mtc_burst)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-MTC ATOM-MTC-LOST");
+	TEST_PROVES("ATOM-MTC ATOM-MTC-LOST");
 }
 END_TEST
 
@@ -133,7 +133,7 @@ START_TEST(tsc_back)
 	atomfix_jcc(fix, true);
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, 1128 >> 7);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-MTC");
+	TEST_PROVES("ATOM-MTC");
 }
 END_TEST
 
@@ -160,7 +160,7 @@ START_TEST(timing_when)
 	atomfix_packet(fix, VPT_ATOM_PKT_PGE);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-MTC-WHEN ATOM-STS-WHEN");
+	TEST_PROVES("ATOM-MTC-WHEN ATOM-STS-WHEN");
 }
 END_TEST
 
@@ -202,7 +202,7 @@ START_TEST(cntp)
 	atomfix_wait(fix, 50);
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_CNTP), cyc ? 0 : 2);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CYC-COUNTS ATOM-CYC-WRAP");
+	TEST_PROVES("ATOM-CYC-COUNTS ATOM-CYC-WRAP");
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(cycle_counts)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TIP)->cycles, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-CYC ATOM-CYC-WRAP");
+	TEST_PROVES("ATOM-CYC ATOM-CYC-WRAP");
 }
 END_TEST
 
@@ -254,7 +254,7 @@ START_TEST(pcc)
 	}
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-PCC ATOM-PCC-WHEN");
+	TEST_PROVES("ATOM-PCC ATOM-PCC-WHEN");
 }
 END_TEST
 
@@ -294,7 +294,7 @@ START_TEST(sleep_states)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_MTC)->value, (10132 >> 7) & 0xff);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-SLEEP ATOM-SLEEP-DRAIN ATOM-STS");
+	TEST_PROVES("ATOM-SLEEP ATOM-SLEEP-DRAIN ATOM-STS");
 }
 END_TEST
 
@@ -320,7 +320,7 @@ START_TEST(shutdown)
 	}
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-SLEEP ATOM-STS");
+	TEST_PROVES("ATOM-SLEEP ATOM-STS");
 }
 END_TEST
 
@@ -344,7 +344,7 @@ START_TEST(stopped)
 	ck_assert_uint_eq(atomfix_read(fix, VPT_ATOM_MSR_CNTP), _i ? 0 : 100);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-STS ATOM-CYC-COUNTS");
+	TEST_PROVES("ATOM-STS ATOM-CYC-COUNTS");
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(errata)
 	ck_assert_uint_eq(atomfix_packet(fix, VPT_ATOM_PKT_TIP)->cycles, 0);
 	atomfix_no_packet(fix);
 	atomfix_free(fix);
-	VPT_PROVES("ATOM-E6 ATOM-E7");
+	TEST_PROVES("ATOM-E6 ATOM-E7");
 }
 END_TEST
 
@@ -393,7 +393,7 @@ START_TEST(clock_begins_anew)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("atom_time");
 	TCase *tc = tcase_create("time");

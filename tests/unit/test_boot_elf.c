@@ -11,20 +11,20 @@
 enum { RAM = 4 << 20, FILE_SIZE = 0x2000, LOAD = 0x100000, DATA = 0x102000, TEXT_BYTES = 0x800 };
 
 static struct {
-	struct vpt_mem mem;
+	struct x86_mem mem;
 	Elf64_Ehdr header;
 	Elf64_Phdr ph[2];
 	uint8_t file[FILE_SIZE];
 	size_t len;
 	const void *note; /* NULL: none */
-	struct vpt_elf elf;
+	struct boot_elf elf;
 } t;
 
 /* A good file: text at 1 MiB, then data whose end is zeroed. */
 static void setup(void)
 {
 	memset(&t, 0, sizeof(t));
-	ck_assert_int_eq(vpt_mem_create(&t.mem, RAM), 0);
+	ck_assert_int_eq(x86_mem_create(&t.mem, RAM), 0);
 	memcpy(t.header.e_ident, ELFMAG, SELFMAG);
 	t.header.e_ident[EI_CLASS] = ELFCLASS64;
 	t.header.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -53,28 +53,28 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_mem_destroy(&t.mem);
+	x86_mem_destroy(&t.mem);
 }
 
-static enum vpt_elf_error load(void)
+static enum boot_elf_error load(void)
 {
-	enum vpt_elf_error error;
+	enum boot_elf_error error;
 
 	memset(t.file + 0x1000, 0xab, FILE_SIZE - 0x1000);
 	if (t.note)
 		memcpy(t.file + t.ph[1].p_offset, t.note, t.ph[1].p_filesz);
 	memcpy(t.file, &t.header, sizeof(t.header));
 	memcpy(t.file + sizeof(t.header), t.ph, sizeof(t.ph));
-	error = vpt_elf_parse(t.file, t.len, RAM, &t.elf);
-	if (error == VPT_ELF_OK)
-		vpt_elf_load(t.file, &t.elf, &t.mem);
+	error = boot_elf_parse(t.file, t.len, RAM, &t.elf);
+	if (error == BOOT_ELF_OK)
+		boot_elf_load(t.file, &t.elf, &t.mem);
 	return error;
 }
 
 START_TEST(good)
 {
 	memset(t.mem.host + DATA, 0x55, 0x400);
-	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
 	ck_assert_uint_eq(t.elf.entry, LOAD + 0x10);
 	ck_assert_uint_eq(t.elf.end, DATA + 0x300);
 	ck_assert_uint_eq(t.mem.host[LOAD], 0xab);
@@ -96,19 +96,19 @@ START_TEST(good_notes)
 	t.ph[1].p_type = PT_NOTE;
 	t.note = bsd;
 	t.ph[1].p_filesz = sizeof(bsd);
-	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
 	t.note = cut;
 	t.ph[1].p_filesz = sizeof(cut);
-	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
 	t.ph[1].p_filesz = 0;
-	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
 }
 END_TEST
 
 START_TEST(good_to_the_last_byte)
 {
 	t.ph[1].p_paddr = RAM - t.ph[1].p_memsz;
-	ck_assert_int_eq(load(), VPT_ELF_OK);
+	ck_assert_int_eq(load(), BOOT_ELF_OK);
 	ck_assert_uint_eq(t.elf.end, RAM);
 }
 END_TEST
@@ -253,49 +253,49 @@ static void object(void)
 
 static const struct {
 	void (*spoil)(void);
-	enum vpt_elf_error error;
+	enum boot_elf_error error;
 } bad[] = {
-	{no_magic, VPT_ELF_NOT_ELF},
-	{empty, VPT_ELF_NOT_ELF},
-	{cut_header, VPT_ELF_NOT_ELF},
-	{elf32, VPT_ELF_NOT_X86_64},
-	{big_endian, VPT_ELF_NOT_X86_64},
-	{other_machine, VPT_ELF_NOT_X86_64},
-	{shared_object, VPT_ELF_NOT_EXEC},
-	{headers_outside, VPT_ELF_TRUNCATED},
-	{headers_far_outside, VPT_ELF_TRUNCATED},
-	{header_size, VPT_ELF_MALFORMED},
-	{interp, VPT_ELF_DYNAMIC},
-	{dynamic, VPT_ELF_DYNAMIC},
-	{bytes_outside, VPT_ELF_TRUNCATED},
-	{offset_wraps, VPT_ELF_TRUNCATED},
-	{more_file_than_memory, VPT_ELF_MALFORMED},
-	{reserved, VPT_ELF_LOW},
-	{too_high, VPT_ELF_NO_ROOM},
-	{address_wraps, VPT_ELF_NO_ROOM},
-	{too_large, VPT_ELF_NO_ROOM},
-	{overlapping, VPT_ELF_OVERLAP},
-	{same_place, VPT_ELF_OVERLAP},
-	{entry_in_data, VPT_ELF_BAD_ENTRY},
-	{entry_nowhere, VPT_ELF_BAD_ENTRY},
-	{no_segments, VPT_ELF_NO_SEGMENTS},
-	{linux_program, VPT_ELF_PROGRAM},
-	{linux_program_later, VPT_ELF_PROGRAM},
-	{vmlinux, VPT_ELF_KERNEL},
-	{bzimage, VPT_ELF_KERNEL},
-	{notes_outside, VPT_ELF_TRUNCATED},
-	{object, VPT_ELF_NOT_LINKED},
+	{no_magic, BOOT_ELF_NOT_ELF},
+	{empty, BOOT_ELF_NOT_ELF},
+	{cut_header, BOOT_ELF_NOT_ELF},
+	{elf32, BOOT_ELF_NOT_X86_64},
+	{big_endian, BOOT_ELF_NOT_X86_64},
+	{other_machine, BOOT_ELF_NOT_X86_64},
+	{shared_object, BOOT_ELF_NOT_EXEC},
+	{headers_outside, BOOT_ELF_TRUNCATED},
+	{headers_far_outside, BOOT_ELF_TRUNCATED},
+	{header_size, BOOT_ELF_MALFORMED},
+	{interp, BOOT_ELF_DYNAMIC},
+	{dynamic, BOOT_ELF_DYNAMIC},
+	{bytes_outside, BOOT_ELF_TRUNCATED},
+	{offset_wraps, BOOT_ELF_TRUNCATED},
+	{more_file_than_memory, BOOT_ELF_MALFORMED},
+	{reserved, BOOT_ELF_LOW},
+	{too_high, BOOT_ELF_NO_ROOM},
+	{address_wraps, BOOT_ELF_NO_ROOM},
+	{too_large, BOOT_ELF_NO_ROOM},
+	{overlapping, BOOT_ELF_OVERLAP},
+	{same_place, BOOT_ELF_OVERLAP},
+	{entry_in_data, BOOT_ELF_BAD_ENTRY},
+	{entry_nowhere, BOOT_ELF_BAD_ENTRY},
+	{no_segments, BOOT_ELF_NO_SEGMENTS},
+	{linux_program, BOOT_ELF_PROGRAM},
+	{linux_program_later, BOOT_ELF_PROGRAM},
+	{vmlinux, BOOT_ELF_KERNEL},
+	{bzimage, BOOT_ELF_KERNEL},
+	{notes_outside, BOOT_ELF_TRUNCATED},
+	{object, BOOT_ELF_NOT_LINKED},
 };
 
 START_TEST(refused)
 {
 	bad[_i].spoil();
 	ck_assert_int_eq(load(), bad[_i].error);
-	ck_assert_uint_gt(strlen(vpt_elf_error_text(bad[_i].error)), 0);
+	ck_assert_uint_gt(strlen(boot_elf_error_text(bad[_i].error)), 0);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("boot_elf");
 	TCase *tcase = tcase_create("elf");

@@ -143,7 +143,7 @@ START_TEST(whole_ip)
 	jump(0x3000);
 	ck_assert_uint_eq(bytes() - before, sizeof(expected));
 	ck_assert(!memcmp(m.trace + before, expected, sizeof(expected)));
-	VPT_PROVES("GEN-OVF GEN-LAST-IP");
+	TEST_PROVES("GEN-OVF GEN-LAST-IP");
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(fill_level)
 	/* A rate that does not keep up with 3 bytes in 3.5 clocks loses some. */
 	if (options.buffer_drain < 200)
 		ck_assert_uint_gt(losses, 0);
-	VPT_PROVES("BUF-LEVEL BUF-RESOLVE");
+	TEST_PROVES("BUF-LEVEL BUF-RESOLVE");
 }
 END_TEST
 
@@ -288,7 +288,7 @@ START_TEST(pip_lost_outside)
 	for (i = 0; i < sizeof(expected); i++)
 		ck_assert_int_eq(kinds[i], expected[i]);
 	ck_assert_uint_eq(cr3, 0x7000);
-	VPT_PROVES("BUF-STATE");
+	TEST_PROVES("BUF-STATE");
 }
 END_TEST
 
@@ -322,7 +322,7 @@ START_TEST(full_of_tips)
 		ck_assert_uint_eq(last_ip, 0x1000 + 8 * tips++);
 	}
 	ck_assert_uint_eq(tips, 100);
-	VPT_PROVES("DEFER-TIP");
+	TEST_PROVES("DEFER-TIP");
 }
 END_TEST
 
@@ -341,11 +341,11 @@ START_TEST(lbr_models)
 
 	caps.signature = processors[_i].signature;
 	ck_assert_int_eq(vpt_lbr_excluded(&caps), processors[_i].excluded);
-	VPT_PROVES("LBR-MODELS");
+	TEST_PROVES("LBR-MODELS");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("buffer");
 	TCase *tcase = tcase_create("buffer");

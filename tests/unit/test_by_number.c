@@ -132,7 +132,7 @@ START_TEST(ctl_starts_and_stops)
 	ck_assert_uint_eq(pt_read(&u, 0x561) >> 32, at + 5);
 	CHECK_BYTES(&u, at + 1, "\x3d\x00\x10\x01");
 	finish(&u);
-	VPT_PROVES("MSR-CTL");
+	TEST_PROVES("MSR-CTL");
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(ctl_has_one_address)
 			ck_assert_uint_ne(value, 0x2004);
 	}
 	finish(&u);
-	VPT_PROVES("MSR-CTL");
+	TEST_PROVES("MSR-CTL");
 }
 END_TEST
 
@@ -223,7 +223,7 @@ START_TEST(cntp_counts_clocks)
 	atom_event(&u, VPT_EV_JMP_INDIRECT, 0x3000, IP + 2);
 	CHECK_BYTES(&u, at + 6, "\xb4\x00\x30\x06\x3f");
 	finish(&u);
-	VPT_PROVES("ATOM-MSR-CNTP");
+	TEST_PROVES("ATOM-MSR-CNTP");
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(cntp_has_22_bits)
 	ck_assert_uint_eq(atom_read(&u, 0x768), 0);
 	ck_assert_uint_eq(atom_read(&u, 0x76b), 0);
 	finish(&u);
-	VPT_PROVES("ATOM-MSR-CNTP");
+	TEST_PROVES("ATOM-MSR-CNTP");
 }
 END_TEST
 
@@ -275,7 +275,7 @@ START_TEST(call_notes_its_nlip)
 		ck_assert_uint_eq(atom_read(&u, 0x76f), held[i]);
 	}
 	finish(&u);
-	VPT_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID");
+	TEST_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID");
 }
 END_TEST
 
@@ -302,11 +302,11 @@ START_TEST(ret_compares_49_bits)
 		ck_assert_uint_eq(atom_read(&u, 0x77d), 3);
 	}
 	finish(&u);
-	VPT_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID");
+	TEST_PROVES("ATOM-LASTCALL-NLIP ATOM-LASTCALL-VALID");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("by_number");
 	TCase *pt = tcase_create("pt"), *atom = tcase_create("atom");

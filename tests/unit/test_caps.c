@@ -102,9 +102,9 @@ START_TEST(capability_bit)
 	caps.l14_0_ecx = ~caps.l14_0_ecx;
 	for (i = 0; i < COUNT(cap_bits); i++)
 		ck_assert_int_eq(vpt_caps_has(&caps, cap_bits[i].cap), (int)i != _i);
-	VPT_PROVES("CPUID-CR3FILTER CPUID-PSBCYC CPUID-IPFILTER CPUID-MTC CPUID-PTWRITE");
-	VPT_PROVES("CPUID-PWREVT CPUID-PSBPMI CPUID-EVENT CPUID-DISTNT CPUID-TOPA CPUID-MENTRY");
-	VPT_PROVES("CPUID-SNGLRNG CPUID-FABRIC CPUID-LIP");
+	TEST_PROVES("CPUID-CR3FILTER CPUID-PSBCYC CPUID-IPFILTER CPUID-MTC CPUID-PTWRITE");
+	TEST_PROVES("CPUID-PWREVT CPUID-PSBPMI CPUID-EVENT CPUID-DISTNT CPUID-TOPA CPUID-MENTRY");
+	TEST_PROVES("CPUID-SNGLRNG CPUID-FABRIC CPUID-LIP");
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_TEST(range_count)
 	ck_assert_uint_eq(vpt_caps_ranges(&caps), expected[_i]);
 	caps.l14_0_ebx = ~0x4u;
 	ck_assert_uint_eq(vpt_caps_ranges(&caps), 0);
-	VPT_PROVES("CAPS-RANGES-MAX");
+	TEST_PROVES("CAPS-RANGES-MAX");
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(encoding)
 		ck_assert_int_eq(vpt_caps_cyc_thresh_ok(&orphan, enc), enc == 0);
 		ck_assert_int_eq(vpt_caps_psb_freq_ok(&orphan, enc), enc == 0);
 	}
-	VPT_PROVES("CAPS-ZERO-ENCODING CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP");
+	TEST_PROVES("CAPS-ZERO-ENCODING CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP");
 }
 END_TEST
 
@@ -299,10 +299,10 @@ START_TEST(check_row)
 	ck_assert_pstr_eq(why, row->why);
 	/* Nobody has to ask why. */
 	ck_assert_int_eq(vpt_caps_check(&caps, NULL), expected);
-	VPT_PROVES("CAPS-SUBLEAF CAPS-SUBLEAF1 CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-OUTPUT");
-	VPT_PROVES("CAPS-MENTRY-TOPA CAPS-EAX1-RESERVED CAPS-RANGES-MAX CAPS-RANGES-IPFILTER");
-	VPT_PROVES("CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP CAPS-RATIO CAPS-CRYSTAL");
-	VPT_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX CAPS-ZERO-ENCODING CAPS-MTC-RATIO");
+	TEST_PROVES("CAPS-SUBLEAF CAPS-SUBLEAF1 CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-OUTPUT");
+	TEST_PROVES("CAPS-MENTRY-TOPA CAPS-EAX1-RESERVED CAPS-RANGES-MAX CAPS-RANGES-IPFILTER");
+	TEST_PROVES("CAPS-MTC-MAP CAPS-CYC-MAP CAPS-PSB-MAP CAPS-RATIO CAPS-CRYSTAL");
+	TEST_PROVES("CAPS-MAXPHYADDR CAPS-LINADDR CAPS-VMX CAPS-ZERO-ENCODING CAPS-MTC-RATIO");
 }
 END_TEST
 
@@ -320,7 +320,7 @@ START_TEST(ratio_is_for_mtc)
 	caps.l14_1_eax |= 0x10000;
 	ck_assert_int_eq(vpt_caps_check(&caps, &why), VPT_E_CAPS);
 	ck_assert_str_eq(why, NO_RATIO);
-	VPT_PROVES("CAPS-MTC-RATIO");
+	TEST_PROVES("CAPS-MTC-RATIO");
 }
 END_TEST
 
@@ -337,7 +337,7 @@ START_TEST(reserved_bit)
 	ck_assert_int_eq(vpt_caps_check(&ecx, NULL) == VPT_OK, _i <= 3 || _i == 31);
 	/* Bits 2:0 are the count, and five or more is too many. */
 	ck_assert_int_eq(vpt_caps_check(&eax1, NULL) == VPT_OK, _i < 2 || _i > 15);
-	VPT_PROVES("CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-EAX1-RESERVED");
+	TEST_PROVES("CAPS-EBX-RESERVED CAPS-ECX-RESERVED CAPS-EAX1-RESERVED");
 }
 END_TEST
 
@@ -390,7 +390,7 @@ START_TEST(cpuid_row)
 	ck_assert_int_eq(shaped, row->shaped);
 	ck_assert_msg(!memcmp(&regs, &row->regs, sizeof(regs)), "%s, row %d: %x %x %x %x", row->tag,
 		      _i, regs.eax, regs.ebx, regs.ecx, regs.edx);
-	VPT_PROVES("CAPS-FEATURE CAPS-LEAF14 CAPS-LEAF15");
+	TEST_PROVES("CAPS-FEATURE CAPS-LEAF14 CAPS-LEAF15");
 }
 END_TEST
 
@@ -403,11 +403,11 @@ START_TEST(feature_bit_is_set)
 	ck_assert(vpt_caps_cpuid(vpt_caps_model("bdw"), false, 7, 0, &regs));
 	ck_assert_uint_eq(regs.ebx, 0);
 	ck_assert_uint_eq(regs.eax, 2);
-	VPT_PROVES("CAPS-FEATURE");
+	TEST_PROVES("CAPS-FEATURE");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("caps");
 	TCase *tcase = tcase_create("models");

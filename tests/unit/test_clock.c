@@ -57,7 +57,7 @@ struct machine {
 	size_t ntruth;
 	uint64_t bits[BITS]; /* when outcomes were */
 	size_t nbits;
-	struct vpt_timeline_session sessions[EVENTS];
+	struct decode_timeline_session sessions[EVENTS];
 	size_t nsessions;
 	uint8_t ram[RAM];
 };
@@ -146,7 +146,7 @@ static void ctl(struct machine *m, uint64_t value)
 	t->cycles = m->cycles;
 	if (value)
 		m->sessions[m->nsessions++] =
-			(struct vpt_timeline_session){.at = position(m), .ctl = value};
+			(struct decode_timeline_session){.at = position(m), .ctl = value};
 	ck_assert_int_eq(vpt_pt_wrmsr(&m->pt, VPT_MSR_CTL, value, VPT_ACCESS_HOST, 0x1000, 0x1000),
 			 VPT_FAULT_NONE);
 	t->end = position(m);
@@ -256,12 +256,12 @@ static void step(struct machine *m)
 
 struct check {
 	struct machine *m;
-	struct vpt_timeline *line;
+	struct decode_timeline *line;
 	struct vpt_parser parser;
 	size_t at, truth, bit;
 	uint64_t known, bounded, total; /* packets */
 	uint64_t worst, width;		/* error, and hi - lo */
-	struct vpt_timeline_sum sum;
+	struct decode_timeline_sum sum;
 	bool has_zero;
 	uint64_t zero; /* what a relative time counts from */
 	/* The same of libvptdecode, which does not look ahead. */
@@ -280,7 +280,7 @@ static uint64_t mtc_time(const struct machine *m, uint64_t tsc, uint64_t payload
 	return vpt_clock_tsc(&m->caps, count << freq) + m->setup->offset;
 }
 
-static void verdict(struct check *k, const struct vpt_packet *p, const struct vpt_when *w,
+static void verdict(struct check *k, const struct vpt_packet *p, const struct decode_when *w,
 		    uint64_t truth)
 {
 	const char *name = k->m->setup->name;
@@ -363,9 +363,9 @@ static void check_packet(struct check *k, const struct vpt_packet *p, const stru
 {
 	struct machine *m = k->m;
 	uint64_t truth = t->tsc;
-	struct vpt_when w;
+	struct decode_when w;
 
-	vpt_timeline_packet(k->line, k->at + p->size, &w);
+	decode_timeline_packet(k->line, k->at + p->size, &w);
 	dec_time_take(&k->ours, &k->ours_config, p);
 	switch (p->kind) {
 	case VPT_PKT_PSB:
@@ -417,7 +417,7 @@ static void run(const struct setup *s, uint64_t seed, struct check *total)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 	struct check k = {.m = m};
-	struct vpt_timeline_config config = {.bytes = m->ram, .caps = &m->caps};
+	struct decode_timeline_config config = {.bytes = m->ram, .caps = &m->caps};
 	unsigned int i;
 
 	ck_assert_ptr_nonnull(m);
@@ -428,10 +428,10 @@ static void run(const struct setup *s, uint64_t seed, struct check *total)
 	config.len = position(m);
 	config.sessions = m->sessions;
 	config.nsessions = m->nsessions;
-	k.line = vpt_timeline_new(&config);
+	k.line = decode_timeline_new(&config);
 	ck_assert_ptr_nonnull(k.line);
 	check_all(&k);
-	vpt_timeline_sum(k.line, &total->sum);
+	decode_timeline_sum(k.line, &total->sum);
 	total->total += k.total;
 	total->known += k.known;
 	total->bounded += k.bounded;
@@ -441,7 +441,7 @@ static void run(const struct setup *s, uint64_t seed, struct check *total)
 	total->ours_bounded += k.ours_bounded;
 	total->ours_worst = k.ours_worst > total->ours_worst ? k.ours_worst : total->ours_worst;
 	total->ours_width = k.ours_width > total->ours_width ? k.ours_width : total->ours_width;
-	vpt_timeline_free(k.line);
+	decode_timeline_free(k.line);
 	free(m);
 }
 
@@ -556,11 +556,11 @@ START_TEST(frequency)
 {
 	struct setup s = {.name = "frequency", ALL, .freq = 3, .gap = 100};
 	struct machine *m = calloc(1, sizeof(*m));
-	struct vpt_timeline_config config = {.bytes = m->ram, .caps = &m->caps};
+	struct decode_timeline_config config = {.bytes = m->ram, .caps = &m->caps};
 	const unsigned int ratio = 6 + 5 * (unsigned int)_i;
-	struct vpt_timeline_sum sum;
-	struct vpt_timeline *line;
-	struct vpt_when w;
+	struct decode_timeline_sum sum;
+	struct decode_timeline *line;
+	struct decode_when w;
 	unsigned int i;
 
 	start(m, &s, 1);
@@ -571,17 +571,17 @@ START_TEST(frequency)
 	config.len = position(m);
 	config.sessions = m->sessions;
 	config.nsessions = m->nsessions;
-	line = vpt_timeline_new(&config);
+	line = decode_timeline_new(&config);
 	ck_assert_ptr_nonnull(line);
-	vpt_timeline_packet(line, config.len, &w);
-	vpt_timeline_sum(line, &sum);
+	decode_timeline_packet(line, config.len, &w);
+	decode_timeline_sum(line, &sum);
 	ck_assert_uint_gt(sum.cycles, 1000);
 	/* To a thousandth. */
 	ck_assert_uint_le(
 		llabs((long long)(sum.cycles * P1 * 1000 / sum.ticks) - (long long)ratio * 1000),
 		ratio);
 	ck_assert_uint_le(m->cycles - w.cycles, 5000);
-	vpt_timeline_free(line);
+	decode_timeline_free(line);
 	free(m);
 }
 END_TEST
@@ -590,7 +590,7 @@ END_TEST
 struct other {
 	struct pt_query_decoder *qry;
 	struct machine *m;
-	struct vpt_timeline *line;
+	struct decode_timeline *line;
 	uint64_t worst, apart; /* its error, and how far we are from one another */
 	unsigned int compared;
 };
@@ -608,7 +608,7 @@ static void compare_times(struct other *o, uint64_t truth)
 {
 	uint64_t theirs, offset, apart, error;
 	uint32_t lost_mtc, lost_cyc, ratio;
-	struct vpt_when w;
+	struct decode_when w;
 
 	ck_assert_int_eq(pt_qry_time(o->qry, &theirs, &lost_mtc, &lost_cyc), 0);
 	ck_assert_int_eq(pt_qry_get_offset(o->qry, &offset), 0);
@@ -616,7 +616,7 @@ static void compare_times(struct other *o, uint64_t truth)
 	ck_assert_uint_eq(ratio, o->m->cbr);
 	ck_assert_uint_eq(lost_mtc + lost_cyc, 0);
 
-	vpt_timeline_flow(o->line, offset, &w);
+	decode_timeline_flow(o->line, offset, &w);
 	ck_assert(w.known);
 	apart = w.tsc > theirs ? w.tsc - theirs : theirs - w.tsc;
 	error = truth > theirs ? truth - theirs : theirs - truth;
@@ -666,7 +666,7 @@ static const struct {
 START_TEST(as_libipt)
 {
 	struct other o = {.m = calloc(1, sizeof(*o.m))};
-	struct vpt_timeline_config config = {.bytes = o.m->ram, .caps = &o.m->caps};
+	struct decode_timeline_config config = {.bytes = o.m->ram, .caps = &o.m->caps};
 	static bool indirect[EVENTS];
 	struct pt_config c;
 	unsigned int i;
@@ -687,7 +687,7 @@ START_TEST(as_libipt)
 	config.len = position(o.m);
 	config.sessions = o.m->sessions;
 	config.nsessions = o.m->nsessions;
-	o.line = vpt_timeline_new(&config);
+	o.line = decode_timeline_new(&config);
 	pt_config_init(&c);
 	c.begin = o.m->ram;
 	c.end = o.m->ram + config.len;
@@ -702,7 +702,7 @@ START_TEST(as_libipt)
 	       (unsigned long long)o.worst, (unsigned long long)o.apart);
 	ck_assert_uint_le(o.apart, libipts[_i].apart);
 	pt_qry_free_decoder(o.qry);
-	vpt_timeline_free(o.line);
+	decode_timeline_free(o.line);
 	free(o.m);
 }
 END_TEST
@@ -712,17 +712,17 @@ START_TEST(hostile)
 {
 	uint64_t random = (uint64_t)_i;
 	static uint8_t bytes[20000];
-	struct vpt_timeline_session sessions[3];
+	struct decode_timeline_session sessions[3];
 	struct vpt_caps caps = *vpt_caps_model("skl");
-	struct vpt_timeline_config config = {
+	struct decode_timeline_config config = {
 		.bytes = bytes,
 		.len = sizeof(bytes),
 		.caps = &caps,
 		.sessions = sessions,
 		.nsessions = (size_t)(_i % 4),
 	};
-	struct vpt_timeline *line;
-	struct vpt_when w;
+	struct decode_timeline *line;
+	struct decode_when w;
 	size_t i;
 
 	for (i = 0; i < sizeof(bytes); i++) {
@@ -732,24 +732,24 @@ START_TEST(hostile)
 		bytes[i] = x % 3 ? (uint8_t)(x >> 8) : "\x19\x59\x03\x07\x02\x73\x0d"[x % 7];
 	}
 	for (i = 0; i < 3; i++)
-		sessions[i] =
-			(struct vpt_timeline_session){.at = i * 5000, .ctl = plain_next(&random)};
+		sessions[i] = (struct decode_timeline_session){.at = i * 5000,
+							       .ctl = plain_next(&random)};
 	if (_i & 1) {
 		caps.l15_eax = (uint32_t)plain_next(&random);
 		caps.l15_ebx = (uint32_t)plain_next(&random);
 		caps.max_nonturbo = (uint8_t)plain_next(&random);
 	}
-	line = vpt_timeline_new(&config);
+	line = decode_timeline_new(&config);
 	ck_assert_ptr_nonnull(line);
 	for (i = 0; i < sizeof(bytes) + 10; i += 3) {
-		vpt_timeline_flow(line, i, &w);
+		decode_timeline_flow(line, i, &w);
 		if (!w.known)
 			continue;
 		ck_assert_uint_le(w.lo, w.tsc);
 		ck_assert_uint_le(w.tsc, w.hi);
 		ck_assert_uint_le(w.hi, w.until);
 	}
-	vpt_timeline_free(line);
+	decode_timeline_free(line);
 }
 END_TEST
 
@@ -769,7 +769,7 @@ START_TEST(no_ratio)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("clock");
 	TCase *tc = tcase_create("clock");

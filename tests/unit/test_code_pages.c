@@ -7,13 +7,13 @@
 
 #include "pt/code_pages.h"
 
-static struct vpt_code_pages *pages;
+static struct tracer_code_pages *pages;
 static uint8_t page[4096];
 static uint64_t ids, id;
 
 static void setup(void)
 {
-	pages = vpt_code_pages_create();
+	pages = tracer_code_pages_create();
 	ck_assert_ptr_nonnull(pages);
 	memset(page, 0x90, sizeof(page));
 	ids = 0;
@@ -21,62 +21,62 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_code_pages_destroy(pages);
+	tracer_code_pages_destroy(pages);
 }
 
 /* As the tracer does it; `id` is the content's. */
 static int note(uint64_t cr3, uint64_t vaddr, uint64_t gpa, size_t offset, size_t len)
 {
-	int news = vpt_code_pages_note(pages, cr3, vaddr, gpa, page, offset, len, &id);
+	int news = tracer_code_pages_note(pages, cr3, vaddr, gpa, page, offset, len, &id);
 
-	if (news == VPT_CODE_CHANGED) {
+	if (news == TRACER_CODE_CHANGED) {
 		id = ++ids;
-		vpt_code_pages_number(pages, id);
+		tracer_code_pages_number(pages, id);
 	}
 	return news;
 }
 
 START_TEST(first_time_only)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 4095, 1), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 4095, 1), TRACER_CODE_KNOWN);
 }
 END_TEST
 
 /* The same frame elsewhere is a mapping more, and no content. */
 START_TEST(per_address_space_page_and_frame)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
-	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 1);
-	ck_assert_int_eq(note(0x1000, 0x401000, 0x400000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x401000, 0x400000, 0, 5), TRACER_CODE_MAPPED);
 	/* Mapped to another frame: recorded, though the bytes are the same. */
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), VPT_CODE_CHANGED);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), TRACER_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x500000, 0, 5), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 0, 5), TRACER_CODE_KNOWN);
 }
 END_TEST
 
 /* A byte that changed counts when it runs, not before; then the whole page does. */
 START_TEST(changed_bytes_count_when_they_run)
 {
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
 	page[10] = 0xcc;
 	page[20] = 0xcc;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), VPT_CODE_CHANGED);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), VPT_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 5, 5), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), TRACER_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 20, 1), TRACER_CODE_KNOWN);
 	/* Back to a version that there was: the mapping changes, and nothing else. */
 	page[10] = 0x90;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 8, 3), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 1);
 	/* The other address keeps the version that ran there until other bytes run. */
 	page[10] = 0xcc;
-	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 10, 1), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x2000, 0x400000, 0x400000, 10, 1), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 2);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 11, 1), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 11, 1), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 10, 1), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 2);
 }
 END_TEST
@@ -86,14 +86,14 @@ START_TEST(many_pages)
 	uint64_t i;
 
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), VPT_CODE_CHANGED);
+		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), TRACER_CODE_CHANGED);
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), VPT_CODE_KNOWN);
+		ck_assert_int_eq(note(i % 7 << 12, i << 12, i << 12, 0, 1), TRACER_CODE_KNOWN);
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_MAPPED);
+		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), TRACER_CODE_MAPPED);
 	for (i = 0; i < 5000; i++) {
-		ck_assert(vpt_code_pages_has(pages, 0x9000, i << 12, i << 12));
-		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), VPT_CODE_KNOWN);
+		ck_assert(tracer_code_pages_has(pages, 0x9000, i << 12, i << 12));
+		ck_assert_int_eq(note(0x9000, i << 12, i << 12, 0, 1), TRACER_CODE_KNOWN);
 	}
 }
 END_TEST
@@ -105,41 +105,41 @@ START_TEST(versions)
 
 	for (i = 0; i < 200; i++) {
 		page[1] = (uint8_t)i;
-		ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+		ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
 	}
 	page[1] = 195;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_MAPPED);
 	page[1] = 10;
-	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), VPT_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0x400000, 0x400000, 0, 5), TRACER_CODE_CHANGED);
 }
 END_TEST
 
 /* A table that is full is emptied: what runs is recorded again, and memory is bounded. */
 START_TEST(mappings_are_bounded)
 {
-	struct vpt_code_map *maps;
+	struct tracer_code_map *maps;
 	size_t count;
 	uint64_t i;
 
-	for (i = 0; i < VPT_CODE_MAPS; i++)
+	for (i = 0; i < TRACER_CODE_MAPS; i++)
 		ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5),
-				 i ? VPT_CODE_MAPPED : VPT_CODE_CHANGED);
-	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), VPT_CODE_MAPPED);
-	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), VPT_CODE_KNOWN);
-	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), VPT_CODE_MAPPED);
+				 i ? TRACER_CODE_MAPPED : TRACER_CODE_CHANGED);
+	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), TRACER_CODE_MAPPED);
+	ck_assert_int_eq(note(0x1000, i << 12, 0x5000, 0, 5), TRACER_CODE_KNOWN);
+	ck_assert_int_eq(note(0x1000, 0, 0x5000, 0, 5), TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, 1);
-	for (i = 0; i < 3 * VPT_CODE_MAPS; i++) {
+	for (i = 0; i < 3 * TRACER_CODE_MAPS; i++) {
 		(void)note(i / 3, i << 12, 0x5000, 0, 5);
 		ck_assert_uint_eq(id, 1);
 	}
-	ck_assert_int_eq(vpt_code_pages_maps(pages, &maps, &count), 0);
-	ck_assert_uint_le(count, VPT_CODE_MAPS);
+	ck_assert_int_eq(tracer_code_pages_maps(pages, &maps, &count), 0);
+	ck_assert_uint_le(count, TRACER_CODE_MAPS);
 	free(maps);
 }
 END_TEST
 
-static int count_contents(void *opaque, const struct vpt_code_content *content,
+static int count_contents(void *opaque, const struct tracer_code_content *content,
 			  const uint8_t *bytes)
 {
 	(void)content;
@@ -156,23 +156,23 @@ START_TEST(contents_are_bounded)
 
 	for (i = 0; i < 1000; i++) {
 		memcpy(page, &i, sizeof(i));
-		ck_assert_int_eq(note(0x1000, 0x400000, 1ull << 40, 0, 8), VPT_CODE_CHANGED);
+		ck_assert_int_eq(note(0x1000, 0x400000, 1ull << 40, 0, 8), TRACER_CODE_CHANGED);
 	}
-	ck_assert_int_eq(vpt_code_pages_contents(pages, count_contents, &count), 0);
-	ck_assert_uint_eq(count, VPT_CODE_VERSIONS);
-	for (; i < 1000 + VPT_CODE_CONTENTS - VPT_CODE_VERSIONS + 5; i++) {
+	ck_assert_int_eq(tracer_code_pages_contents(pages, count_contents, &count), 0);
+	ck_assert_uint_eq(count, TRACER_CODE_VERSIONS);
+	for (; i < 1000 + TRACER_CODE_CONTENTS - TRACER_CODE_VERSIONS + 5; i++) {
 		memcpy(page, &i, sizeof(i));
-		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), VPT_CODE_CHANGED);
+		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), TRACER_CODE_CHANGED);
 		ck_assert_uint_eq(id, i + 1);
-		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), VPT_CODE_KNOWN);
+		ck_assert_int_eq(note(0x1000, i << 12, i << 12, 0, 8), TRACER_CODE_KNOWN);
 	}
 	count = 0;
-	ck_assert_int_eq(vpt_code_pages_contents(pages, count_contents, &count), 0);
+	ck_assert_int_eq(tracer_code_pages_contents(pages, count_contents, &count), 0);
 	ck_assert_uint_eq(count, 5);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("code_pages");
 	TCase *tc = tcase_create("code_pages");

@@ -21,10 +21,10 @@
 #define TOPA_INT  4u
 #define TOPA_STOP 16u
 
-static struct vpt_mem mem;
+static struct x86_mem mem;
 static struct vpt_output out;
 static struct vpt_rtit rtit;
-static struct vpt_collect c;
+static struct tracer_collect c;
 
 static uint8_t put[PUT_MAX], got[PUT_MAX];
 static size_t nput, ngot, last; /* last: where the last loss was */
@@ -40,13 +40,13 @@ static uint32_t next_random(void)
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
 	(void)opaque;
-	return vpt_mem_read(&mem, gpa, dst, len);
+	return x86_mem_read(&mem, gpa, dst, len);
 }
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
 	(void)opaque;
-	return vpt_mem_write(&mem, gpa, src, len);
+	return x86_mem_write(&mem, gpa, src, len);
 }
 
 static const struct vpt_mem_ops ops = {.read = mem_read, .write = mem_write};
@@ -54,7 +54,7 @@ static const struct vpt_mem_ops ops = {.read = mem_read, .write = mem_write};
 static void take(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len)
 {
 	(void)opaque;
-	ck_assert_ptr_eq(bytes, vpt_mem_at(&mem, gpa, len));
+	ck_assert_ptr_eq(bytes, x86_mem_at(&mem, gpa, len));
 	ck_assert_uint_le(len, PUT_MAX - ngot);
 	memcpy(got + ngot, bytes, len);
 	ngot += len;
@@ -78,15 +78,15 @@ static void count(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len
 {
 	(void)opaque;
 	ck_assert_ptr_nonnull(bytes);
-	ck_assert_ptr_eq(bytes, vpt_mem_at(&mem, gpa, len));
+	ck_assert_ptr_eq(bytes, x86_mem_at(&mem, gpa, len));
 	ngot += len;
 }
 
-static const struct vpt_collect_sink sink = {take, lose, interrupt, NULL};
+static const struct tracer_collect_sink sink = {take, lose, interrupt, NULL};
 
 static void setup(void)
 {
-	ck_assert_int_eq(vpt_mem_create(&mem, RAM), 0);
+	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
 	memset(&c, 0, sizeof(c));
 	vpt_rtit_reset(&rtit);
 	vpt_output_init(&out, vpt_caps_model("icx"), &ops, NULL);
@@ -96,19 +96,19 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_collect_end(&c);
-	vpt_mem_destroy(&mem);
+	tracer_collect_end(&c);
+	x86_mem_destroy(&mem);
 }
 
 static void entry(uint64_t table, unsigned int index, uint64_t value)
 {
-	ck_assert(vpt_mem_write(&mem, table + 8ull * index, &value, sizeof(value)));
+	ck_assert(x86_mem_write(&mem, table + 8ull * index, &value, sizeof(value)));
 }
 
 static void start(void)
 {
 	ck_assert_uint_eq(vpt_output_start(&out, &rtit), VPT_OUT_OK);
-	vpt_collect_start(&c, &mem, &rtit);
+	tracer_collect_start(&c, &mem, &rtit);
 }
 
 /* Bytes none of which is 0, so that they change what is there. */
@@ -128,7 +128,7 @@ static void put_some(size_t len)
 
 static void look(void)
 {
-	vpt_collect_read(&c, &rtit, &sink);
+	tracer_collect_read(&c, &rtit, &sink);
 }
 
 static void is_all(void)
@@ -251,7 +251,7 @@ START_TEST(stop)
 {
 	two_tables();
 	entry(SECOND, 0, (REGIONS + 0x4000) | TOPA_STOP);
-	vpt_collect_start(&c, &mem, &rtit);
+	tracer_collect_start(&c, &mem, &rtit);
 	put_some(0x2800);
 	look();
 	is_all();
@@ -266,19 +266,19 @@ END_TEST
 START_TEST(has_pages)
 {
 	two_tables();
-	ck_assert(vpt_collect_has(&c, REGIONS));
-	ck_assert(vpt_collect_has(&c, REGIONS + 0x5000));
-	ck_assert(!vpt_collect_has(&c, REGIONS + 0x1000));
-	ck_assert(!vpt_collect_has(&c, REGIONS + 0x6000));
-	vpt_collect_end(&c);
-	ck_assert(!vpt_collect_has(&c, REGIONS));
+	ck_assert(tracer_collect_has(&c, REGIONS));
+	ck_assert(tracer_collect_has(&c, REGIONS + 0x5000));
+	ck_assert(!tracer_collect_has(&c, REGIONS + 0x1000));
+	ck_assert(!tracer_collect_has(&c, REGIONS + 0x6000));
+	tracer_collect_end(&c);
+	ck_assert(!tracer_collect_has(&c, REGIONS));
 }
 END_TEST
 
 /* Whatever a guest writes to registers and tables: what is read is RAM, and has an end. */
 START_TEST(hostile)
 {
-	const struct vpt_collect_sink counts = {count, lose, interrupt, NULL};
+	const struct tracer_collect_sink counts = {count, lose, interrupt, NULL};
 	unsigned int i, n;
 
 	state = (uint32_t)_i * 77 + 1;
@@ -294,16 +294,16 @@ START_TEST(hostile)
 				      (uint64_t)(next_random() % 4 ? 0 : next_random() % 16) << 6);
 		ngot = 0;
 		if (n % 4)
-			vpt_collect_read(&c, &rtit, &counts);
+			tracer_collect_read(&c, &rtit, &counts);
 		else
-			vpt_collect_start(&c, &mem, &rtit);
+			tracer_collect_start(&c, &mem, &rtit);
 		ck_assert_uint_le(c.bytes, 2 * RAM);
 		ck_assert_uint_le(ngot, 2 * RAM);
 	}
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("collect");
 	TCase *tcase = tcase_create("collect");

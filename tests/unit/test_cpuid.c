@@ -8,7 +8,7 @@
 #include "core/vcpu.h"
 
 /* What an AMD host under a hypervisor might offer. */
-static const struct vpt_cpuid_entry host[] = {
+static const struct engine_cpuid_entry host[] = {
 	{0, 0, false, 0x10, 0x68747541, 0x444d4163, 0x69746e65},
 	{1, 0, false, 0xb00f21, 0x03020800, 0xffffffff, 0xffffffff},
 	{7, 0, true, 1, 0xffffffff, 0x104, 0},
@@ -22,7 +22,7 @@ static const struct vpt_cpuid_entry host[] = {
 	{0x8000001e, 0, false, 1, 2, 3, 4},
 };
 
-static struct vpt_cpuid_entry table[VPT_CPUID_ROOM];
+static struct engine_cpuid_entry table[CORE_CPUID_ROOM];
 static size_t count;
 
 static const struct vpt_caps *shape(const char *model, bool present)
@@ -31,13 +31,13 @@ static const struct vpt_caps *shape(const char *model, bool present)
 
 	count = sizeof(host) / sizeof(host[0]);
 	memcpy(table, host, sizeof(host));
-	vpt_cpuid_shape(table, &count, caps, present);
+	core_cpuid_shape(table, &count, caps, present);
 	return caps;
 }
 
-static const struct vpt_cpuid_entry *leaf(uint32_t function, uint32_t subleaf)
+static const struct engine_cpuid_entry *leaf(uint32_t function, uint32_t subleaf)
 {
-	return vpt_cpuid_find(table, count, function, subleaf);
+	return core_cpuid_find(table, count, function, subleaf);
 }
 
 START_TEST(pt_is_the_models)
@@ -68,7 +68,7 @@ START_TEST(clocks_agree)
 
 	ck_assert_str_eq(vpt_caps_model_name((unsigned int)_i), want[_i].model);
 	ck_assert_uint_eq(caps->max_nonturbo, want[_i].p1);
-	ck_assert_uint_eq(vpt_clock_tsc_hz(caps), want[_i].tsc_mhz * 1000000ull);
+	ck_assert_uint_eq(core_clock_tsc_hz(caps), want[_i].tsc_mhz * 1000000ull);
 	/* That of a bus clock of 100 MHz, but for a hundredth of one clock. */
 	ck_assert_uint_ge(want[_i].tsc_mhz, want[_i].p1 * 100);
 	ck_assert_uint_lt(want[_i].tsc_mhz, want[_i].p1 * 100 + 10);
@@ -143,7 +143,7 @@ static const struct {
 
 START_TEST(what_the_machine_lacks_is_not_offered)
 {
-	const struct vpt_cpuid_entry *e;
+	const struct engine_cpuid_entry *e;
 	uint32_t value;
 
 	shape("spr", true);
@@ -165,7 +165,7 @@ END_TEST
 /* Of XSAVES' component, what the engine has, the model had, and the guest may use. */
 START_TEST(pt_state_for_xsaves)
 {
-	static const struct vpt_cpuid_entry engine[] = {
+	static const struct engine_cpuid_entry engine[] = {
 		{0xd, 0, true, 7, 0x340, 0x340, 0},
 		{0xd, 1, true, 0xf, 0, 1 << 8 | 1 << 11, 0},
 		{0xd, 8, true, 128, 0, 1, 0},
@@ -182,7 +182,7 @@ START_TEST(pt_state_for_xsaves)
 
 	count = sizeof(engine) / sizeof(engine[0]);
 	memcpy(table, engine, sizeof(engine));
-	vpt_cpuid_xstate(table, &count, vpt_caps_model(rows[_i].model), rows[_i].pt);
+	core_cpuid_xstate(table, &count, vpt_caps_model(rows[_i].model), rows[_i].pt);
 	ck_assert_uint_eq(leaf(0xd, 1)->eax, rows[_i].xsaves ? 0xf : 7);
 	ck_assert_uint_eq(leaf(0xd, 1)->ecx, 1 << 11 | rows[_i].component << 8);
 	ck_assert_int_eq(!!leaf(0xd, 8), rows[_i].component);
@@ -190,7 +190,7 @@ START_TEST(pt_state_for_xsaves)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("cpuid");
 	TCase *tc = tcase_create("cpuid");

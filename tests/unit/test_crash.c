@@ -41,16 +41,16 @@ static void setup(void)
 	put64(PD, 0x87);
 	put64(GDT + KCODE, 0x00af9b000000ffffull);
 	put64(GDT + KDATA, 0x00cf93000000ffffull);
-	sregs.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP;
+	sregs.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP;
 	sregs.cr3 = PML4;
-	sregs.cr4 = VPT_CR4_PAE;
-	sregs.efer = VPT_EFER_LME | VPT_EFER_LMA;
-	sregs.gdt = (struct vpt_table){GDT, 0x17};
-	sregs.idt = (struct vpt_table){IDT, 0xfff};
-	sregs.cs = vpt_flat_segment(KCODE, true, true, 0);
-	sregs.ss = vpt_flat_segment(KDATA, false, false, 0);
-	regs = (struct vpt_regs){.rip = CODE, .rsp = STACK, .rflags = 2};
-	vpt_vcpu_load(&v);
+	sregs.cr4 = X86_CR4_PAE;
+	sregs.efer = X86_EFER_LME | X86_EFER_LMA;
+	sregs.gdt = (struct x86_table){GDT, 0x17};
+	sregs.idt = (struct x86_table){IDT, 0xfff};
+	sregs.cs = core_flat_segment(KCODE, true, true, 0);
+	sregs.ss = core_flat_segment(KDATA, false, false, 0);
+	regs = (struct x86_regs){.rip = CODE, .rsp = STACK, .rflags = 2};
+	core_vcpu_load(&v);
 }
 
 static void teardown(void)
@@ -58,17 +58,17 @@ static void teardown(void)
 	still_destroy();
 }
 
-static struct vpt_post_mortem stop(enum vpt_stop_kind kind)
+static struct trace_post_mortem stop(enum trace_stop_kind kind)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 
-	vpt_vm_stop(&vm, kind, "at %#llx", (unsigned long long)regs.rip);
-	vpt_vcpu_post_mortem(&v, &pm);
+	core_vm_stop(&vm, kind, "at %#llx", (unsigned long long)regs.rip);
+	core_vcpu_post_mortem(&v, &pm);
 	ck_assert_uint_eq(pm.stop.kind, kind);
 	return pm;
 }
 
-static void check_fault(const struct vpt_post_mortem *pm, unsigned int i, uint8_t vector,
+static void check_fault(const struct trace_post_mortem *pm, unsigned int i, uint8_t vector,
 			uint8_t flags, uint32_t error)
 {
 	ck_assert_uint_lt(i, pm->stop.faults);
@@ -81,20 +81,20 @@ static void check_fault(const struct vpt_post_mortem *pm, unsigned int i, uint8_
 /* Each exception on an IDT without entries: what most bare-metal guests die of. */
 START_TEST(no_idt)
 {
-	struct vpt_exception e = vpt_fault_code(VPT_VEC_PF, 2);
-	struct vpt_post_mortem pm;
+	struct engine_exception e = core_fault_code(X86_VEC_PF, 2);
+	struct trace_post_mortem pm;
 
 	e.cr2 = HOLE;
 	v.s.idt.limit = 0;
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
-	pm = stop(VPT_STOP_TRIPLE_FAULT);
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
+	pm = stop(TRACE_STOP_TRIPLE_FAULT);
 	ck_assert_uint_eq(pm.stop.faults, 4);
-	check_fault(&pm, 0, VPT_VEC_PF, VPT_GUEST_FAULT_HAS_ERROR, 2);
+	check_fault(&pm, 0, X86_VEC_PF, TRACE_GUEST_FAULT_HAS_ERROR, 2);
 	ck_assert_uint_eq(pm.fault[0].cr2, HOLE);
 	ck_assert_uint_eq(pm.stop.cr2, HOLE);
-	check_fault(&pm, 1, VPT_VEC_GP, VPT_GUEST_FAULT_HAS_ERROR, VPT_VEC_PF * 8 + 3);
-	check_fault(&pm, 2, VPT_VEC_DF, VPT_GUEST_FAULT_HAS_ERROR, 0);
-	check_fault(&pm, 3, VPT_VEC_GP, VPT_GUEST_FAULT_HAS_ERROR, VPT_VEC_DF * 8 + 3);
+	check_fault(&pm, 1, X86_VEC_GP, TRACE_GUEST_FAULT_HAS_ERROR, X86_VEC_PF * 8 + 3);
+	check_fault(&pm, 2, X86_VEC_DF, TRACE_GUEST_FAULT_HAS_ERROR, 0);
+	check_fault(&pm, 3, X86_VEC_GP, TRACE_GUEST_FAULT_HAS_ERROR, X86_VEC_DF * 8 + 3);
 	ck_assert_uint_eq(pm.stop.idt_base, IDT);
 	ck_assert_uint_eq(pm.stop.idt_limit, 0);
 	ck_assert_str_eq(pm.stop.text, "at 0x50000");
@@ -104,21 +104,21 @@ END_TEST
 /* A stack that cannot be pushed to. */
 START_TEST(bad_stack)
 {
-	struct vpt_exception e = vpt_fault_plain(32);
-	struct vpt_post_mortem pm;
+	struct engine_exception e = core_fault_plain(32);
+	struct trace_post_mortem pm;
 
 	gate(32, 0x8e);
-	gate(VPT_VEC_PF, 0x8e);
-	gate(VPT_VEC_DF, 0x8e);
+	gate(X86_VEC_PF, 0x8e);
+	gate(X86_VEC_DF, 0x8e);
 	regs.rsp = HOLE + 0x100;
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
-	pm = stop(VPT_STOP_TRIPLE_FAULT);
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
+	pm = stop(TRACE_STOP_TRIPLE_FAULT);
 	ck_assert_uint_eq(pm.stop.faults, 5);
-	check_fault(&pm, 0, 32, VPT_GUEST_FAULT_INTERRUPT, 0);
-	check_fault(&pm, 1, VPT_VEC_PF, VPT_GUEST_FAULT_HAS_ERROR, 2);
-	check_fault(&pm, 2, VPT_VEC_PF, VPT_GUEST_FAULT_HAS_ERROR, 2);
-	check_fault(&pm, 3, VPT_VEC_DF, VPT_GUEST_FAULT_HAS_ERROR, 0);
-	check_fault(&pm, 4, VPT_VEC_PF, VPT_GUEST_FAULT_HAS_ERROR, 2);
+	check_fault(&pm, 0, 32, TRACE_GUEST_FAULT_INTERRUPT, 0);
+	check_fault(&pm, 1, X86_VEC_PF, TRACE_GUEST_FAULT_HAS_ERROR, 2);
+	check_fault(&pm, 2, X86_VEC_PF, TRACE_GUEST_FAULT_HAS_ERROR, 2);
+	check_fault(&pm, 3, X86_VEC_DF, TRACE_GUEST_FAULT_HAS_ERROR, 0);
+	check_fault(&pm, 4, X86_VEC_PF, TRACE_GUEST_FAULT_HAS_ERROR, 2);
 	ck_assert_uint_ge(pm.fault[4].cr2, HOLE + 0x100 - 6 * 8);
 	ck_assert_uint_lt(pm.fault[4].cr2, HOLE + 0x100);
 	ck_assert_uint_eq(pm.stop.cr2, pm.fault[4].cr2);
@@ -129,12 +129,12 @@ END_TEST
 /* A fault that was delivered is not the reason for a later triple fault elsewhere. */
 START_TEST(delivered_is_forgotten)
 {
-	struct vpt_exception e = vpt_fault_plain(VPT_VEC_UD);
-	struct vpt_post_mortem pm;
+	struct engine_exception e = core_fault_plain(X86_VEC_UD);
+	struct trace_post_mortem pm;
 
-	gate(VPT_VEC_UD, 0x8e);
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
-	pm = stop(VPT_STOP_TRIPLE_FAULT);
+	gate(X86_VEC_UD, 0x8e);
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
+	pm = stop(TRACE_STOP_TRIPLE_FAULT);
 	ck_assert_uint_eq(pm.stop.faults, 0);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(callers)
 		{"\x65\x41\xff\x94\xcc\x00\x01\x00\x00", 9}, /* the same in GS */
 	};
 	uint64_t sp = STACK, want[6];
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 	unsigned int i;
 
 	memset(vm.mem.host + CODE, 0x90, 0x1000);
@@ -170,7 +170,7 @@ START_TEST(callers)
 		put64(sp + 32, want[i]);
 		sp += 40;
 	}
-	pm = stop(VPT_STOP_TIMEOUT);
+	pm = stop(TRACE_STOP_TIMEOUT);
 	ck_assert_uint_eq(pm.stop.calls, 6);
 	ck_assert_mem_eq(pm.call, want, sizeof(want));
 }
@@ -179,27 +179,27 @@ END_TEST
 /* Recursion fills the list and no more. */
 START_TEST(deep)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 	unsigned int i;
 
 	put_bytes(CODE, "\xe8\xfb\xff\xff\xff", 5);
 	for (i = 0; i < 1000; i++)
 		put64(STACK + 8 * i, CODE + 5);
-	pm = stop(VPT_STOP_INTERRUPTED);
-	ck_assert_uint_eq(pm.stop.calls, VPT_STOP_CALLS);
-	ck_assert_uint_eq(pm.call[VPT_STOP_CALLS - 1], CODE + 5);
+	pm = stop(TRACE_STOP_INTERRUPTED);
+	ck_assert_uint_eq(pm.stop.calls, TRACE_STOP_CALLS);
+	ck_assert_uint_eq(pm.call[TRACE_STOP_CALLS - 1], CODE + 5);
 }
 END_TEST
 
 /* A guest that ended itself has no callers that are of interest. */
 START_TEST(exits)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 
 	put_bytes(CODE, "\xe8\xfb\xff\xff\xff", 5);
 	put64(STACK, CODE + 5);
 	vm.stop.exit_status = 3;
-	pm = stop(VPT_STOP_EXIT);
+	pm = stop(TRACE_STOP_EXIT);
 	ck_assert_uint_eq(pm.stop.exit_status, 3);
 	ck_assert_uint_eq(pm.stop.calls, 0);
 }
@@ -207,11 +207,11 @@ END_TEST
 
 START_TEST(code_at_the_end)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 
 	regs.rip = END - 2;
 	put_bytes(END - 2, "\x0f\x0b", 2);
-	pm = stop(VPT_STOP_UNABLE);
+	pm = stop(TRACE_STOP_UNABLE);
 	ck_assert_uint_eq(pm.stop.insn_len, 2);
 	ck_assert_mem_eq(pm.stop.insn, "\x0f\x0b\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 }
@@ -219,10 +219,10 @@ END_TEST
 
 START_TEST(no_code)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 
 	regs.rip = HOLE;
-	pm = stop(VPT_STOP_TRIPLE_FAULT);
+	pm = stop(TRACE_STOP_TRIPLE_FAULT);
 	ck_assert_uint_eq(pm.stop.insn_len, 0);
 	ck_assert_uint_eq(pm.stop.rip, HOLE);
 }
@@ -231,21 +231,21 @@ END_TEST
 /* 32-bit code, whose segments have bases. */
 START_TEST(protected_mode)
 {
-	struct vpt_post_mortem pm;
+	struct trace_post_mortem pm;
 
-	v.s.cr0 = VPT_CR0_PE;
+	v.s.cr0 = X86_CR0_PE;
 	v.s.efer = 0;
-	v.s.cs = vpt_flat_segment(KCODE, true, false, 0);
+	v.s.cs = core_flat_segment(KCODE, true, false, 0);
 	v.s.cs.base = CODE;
-	v.s.ss = vpt_flat_segment(KDATA, false, false, 0);
+	v.s.ss = core_flat_segment(KDATA, false, false, 0);
 	v.s.ss.base = 0x1000;
-	vpt_vcpu_store(&v);
-	vpt_vcpu_load(&v);
+	core_vcpu_store(&v);
+	core_vcpu_load(&v);
 	regs.rip = 0x10;
 	regs.rsp = STACK;
 	put_bytes(CODE + 0x10, "\xe8\x00\x00\x00\x00", 5);
 	put32(STACK + 0x1000, 0x15);
-	pm = stop(VPT_STOP_HALTED);
+	pm = stop(TRACE_STOP_HALTED);
 	ck_assert_uint_eq(pm.stop.mode, 32);
 	ck_assert_uint_eq(pm.stop.cs_base, CODE);
 	ck_assert_uint_eq(pm.stop.insn[0], 0xe8);
@@ -254,7 +254,7 @@ START_TEST(protected_mode)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("crash");
 	TCase *tc = tcase_create("crash");

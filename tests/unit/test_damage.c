@@ -23,7 +23,7 @@ static struct {
 	size_t n;
 } file;
 
-static struct vpt_reader *r;
+static struct trace_reader *r;
 static char why[256];
 
 static void put(const void *bytes, size_t len)
@@ -33,18 +33,18 @@ static void put(const void *bytes, size_t len)
 }
 
 /* A header of a block with a right checksum. */
-static struct vpt_block head_of(uint16_t type, uint16_t vcpu, const void *payload, uint32_t len)
+static struct trace_block head_of(uint16_t type, uint16_t vcpu, const void *payload, uint32_t len)
 {
-	struct vpt_block block = {VPT_BLOCK_MAGIC, type, vcpu, len, 0};
+	struct trace_block block = {TRACE_BLOCK_MAGIC, type, vcpu, len, 0};
 
-	block.crc = vpt_crc32c(vpt_crc32c(0, &block, sizeof(block)), payload, len);
+	block.crc = trace_crc32c(trace_crc32c(0, &block, sizeof(block)), payload, len);
 	return block;
 }
 
 static void add(uint16_t type, uint16_t vcpu, const void *payload, uint32_t len)
 {
 	static const uint8_t zeros[8];
-	const struct vpt_block block = head_of(type, vcpu, payload, len);
+	const struct trace_block block = head_of(type, vcpu, payload, len);
 
 	file.at[file.n++] = file.size;
 	put(&block, sizeof(block));
@@ -55,50 +55,50 @@ static void add(uint16_t type, uint16_t vcpu, const void *payload, uint32_t len)
 static void add_trace(uint16_t vcpu, uint64_t offset, const char *text)
 {
 	struct {
-		struct vpt_trace_chunk chunk;
+		struct trace_chunk chunk;
 		char text[64];
 	} p = {.chunk = {.offset = offset, .gpa = 0x10000 + offset}};
 
 	memcpy(p.text, text, strlen(text));
-	add(VPT_BLOCK_TRACE, vcpu, &p, (uint32_t)(sizeof(p.chunk) + strlen(text)));
+	add(TRACE_BLOCK_TRACE, vcpu, &p, (uint32_t)(sizeof(p.chunk) + strlen(text)));
 }
 
-static void add_session(enum vpt_session_edge edge, uint64_t offset, uint64_t ctl)
+static void add_session(enum trace_session_edge edge, uint64_t offset, uint64_t ctl)
 {
-	const struct vpt_session s = {
+	const struct trace_session s = {
 		.edge = edge,
-		.end = edge == VPT_SESSION_END ? VPT_END_DISABLED : VPT_END_NONE,
+		.end = edge == TRACE_SESSION_END ? TRACE_END_DISABLED : TRACE_END_NONE,
 		.offset = offset,
 		.ctl = ctl,
 		.insns = 100 + offset,
 	};
 
-	add(VPT_BLOCK_SESSION, 0, &s, sizeof(s));
+	add(TRACE_BLOCK_SESSION, 0, &s, sizeof(s));
 }
 
 static void begin(uint32_t vcpus)
 {
-	const struct vpt_file_header header = {
-		.magic = VPT_FILE_MAGIC, .version = VPT_FILE_OLD, .size = sizeof(header)};
-	const struct vpt_file_info info = {.vcpus = vcpus, .model = "skl"};
+	const struct trace_file_header header = {
+		.magic = TRACE_FILE_MAGIC, .version = TRACE_FILE_OLD, .size = sizeof(header)};
+	const struct trace_file_info info = {.vcpus = vcpus, .model = "skl"};
 
 	file.fd = memfd_create("damage", MFD_CLOEXEC);
 	file.size = file.n = 0;
 	snprintf(file.path, sizeof(file.path), "/proc/self/fd/%d", file.fd);
 	put(&header, sizeof(header));
-	add(VPT_BLOCK_INFO, 0, &info, sizeof(info));
+	add(TRACE_BLOCK_INFO, 0, &info, sizeof(info));
 }
 
 static void finish(void)
 {
-	const struct vpt_file_end end = {0};
+	const struct trace_file_end end = {0};
 
-	add(VPT_BLOCK_END, 0, &end, sizeof(end));
+	add(TRACE_BLOCK_END, 0, &end, sizeof(end));
 }
 
 static void teardown(void)
 {
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	r = NULL;
 	close(file.fd);
 }
@@ -107,7 +107,7 @@ static void teardown(void)
 static void flip(size_t n)
 {
 	uint8_t byte;
-	const off_t at = (off_t)(file.at[n] + sizeof(struct vpt_block));
+	const off_t at = (off_t)(file.at[n] + sizeof(struct trace_block));
 
 	ck_assert_int_eq(pread(file.fd, &byte, 1, at), 1);
 	byte ^= 4;
@@ -116,7 +116,7 @@ static void flip(size_t n)
 
 static void open_file(unsigned int how)
 {
-	ck_assert_msg(!vpt_reader_open_as(file.path, how, &r, why, sizeof(why)), "%s", why);
+	ck_assert_msg(!trace_reader_open_as(file.path, how, &r, why, sizeof(why)), "%s", why);
 }
 
 /* The stream of vCPU 0, missing bytes as dots. */
@@ -124,7 +124,7 @@ static const char *stream(void)
 {
 	static char text[128];
 	size_t len, i;
-	const uint8_t *bytes = vpt_reader_stream(r, 0, &len);
+	const uint8_t *bytes = trace_reader_stream(r, 0, &len);
 
 	ck_assert_uint_lt(len, sizeof(text));
 	for (i = 0; i < len; i++)
@@ -138,7 +138,7 @@ static const char *sessions(void)
 {
 	static char text[256];
 	size_t n, i, at = 0;
-	const struct vpt_period *p = vpt_reader_sessions(r, 0, &n);
+	const struct trace_period *p = trace_reader_sessions(r, 0, &n);
 
 	text[0] = 0;
 	for (i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ static const char *sessions(void)
 		if (p[i].end)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "%llu%s",
 					       (unsigned long long)p[i].end->offset,
-					       p[i].end->end == VPT_END_LOST ? "L" : "");
+					       p[i].end->end == TRACE_END_LOST ? "L" : "");
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s:%llx", p[i].end ? "" : "?",
 				       (unsigned long long)p[i].start->ctl);
 	}
@@ -158,14 +158,14 @@ static const char *sessions(void)
 static void sample(void)
 {
 	begin(1);
-	add_session(VPT_SESSION_START, 0, 0x2005);
+	add_session(TRACE_SESSION_START, 0, 0x2005);
 	add_trace(0, 0, "aaaa");
 	add_trace(0, 4, "bbbbb");
 	add_trace(0, 9, "cc");
-	add_session(VPT_SESSION_END, 11, 0x2005);
-	add_session(VPT_SESSION_START, 11, 0x200d);
+	add_session(TRACE_SESSION_END, 11, 0x2005);
+	add_session(TRACE_SESSION_START, 11, 0x200d);
 	add_trace(0, 11, "dddd");
-	add_session(VPT_SESSION_END, 15, 0x200d);
+	add_session(TRACE_SESSION_END, 15, 0x200d);
 	finish();
 }
 
@@ -190,7 +190,7 @@ static const struct {
 START_TEST(one_loss)
 {
 	const size_t first = losses[_i].first, last = losses[_i].last;
-	const struct vpt_extent *extent;
+	const struct trace_extent *extent;
 	size_t i;
 
 	sample();
@@ -199,7 +199,7 @@ START_TEST(one_loss)
 	open_file(0);
 	ck_assert_str_eq(stream(), losses[_i].stream);
 	ck_assert_str_eq(sessions(), losses[_i].sessions);
-	extent = vpt_reader_extent(r);
+	extent = trace_reader_extent(r);
 	ck_assert_uint_eq(extent->damages, 1);
 	ck_assert_uint_eq(extent->damage->offset, file.at[first]);
 	ck_assert_uint_eq(extent->damage->bytes, file.at[last + 1] - file.at[first]);
@@ -207,14 +207,14 @@ START_TEST(one_loss)
 	ck_assert(!extent->cut && extent->closed);
 	ck_assert_str_eq(extent->why, "a block's checksum is wrong");
 	for (i = 0; i < strlen(stream()); i++)
-		ck_assert_uint_eq(vpt_reader_gpa(r, 0, i),
+		ck_assert_uint_eq(trace_reader_gpa(r, 0, i),
 				  losses[_i].stream[i] == '.' ? UINT64_MAX : 0x10000 + i);
 }
 END_TEST
 
 START_TEST(several_losses)
 {
-	const struct vpt_extent *extent;
+	const struct trace_extent *extent;
 
 	sample();
 	flip(2);
@@ -223,8 +223,8 @@ START_TEST(several_losses)
 	open_file(0);
 	ck_assert_str_eq(stream(), "....bbbbb......");
 	ck_assert_str_eq(sessions(), "0-0L:2005 4-9L:2005 11-11L:200d");
-	ck_assert_uint_eq(vpt_reader_stream_missing(r, 0), 10);
-	extent = vpt_reader_extent(r);
+	ck_assert_uint_eq(trace_reader_stream_missing(r, 0), 10);
+	extent = trace_reader_extent(r);
 	ck_assert_uint_eq(extent->damages, 3);
 	ck_assert_uint_eq(extent->damage[1].offset, file.at[4]);
 	ck_assert_uint_eq(extent->damage[2].offset, file.at[7]);
@@ -236,11 +236,11 @@ START_TEST(up_to_the_first)
 {
 	sample();
 	flip(3);
-	open_file(VPT_READER_PREFIX);
+	open_file(TRACE_READER_PREFIX);
 	ck_assert_str_eq(stream(), "aaaa");
 	ck_assert_str_eq(sessions(), "0-?:2005");
-	ck_assert_uint_eq(vpt_reader_extent(r)->lost, file.size - file.at[3]);
-	ck_assert(!vpt_reader_extent(r)->cut);
+	ck_assert_uint_eq(trace_reader_extent(r)->lost, file.size - file.at[3]);
+	ck_assert(!trace_reader_extent(r)->cut);
 }
 END_TEST
 
@@ -256,8 +256,8 @@ START_TEST(moved)
 	ck_assert_int_eq(pwrite(file.fd, rest, len, (off_t)file.at[3] + _i), (ssize_t)len);
 	open_file(0);
 	ck_assert_str_eq(stream(), "aaaabbbbbccdddd");
-	ck_assert_uint_eq(vpt_reader_extent(r)->damages, 1);
-	ck_assert_uint_eq(vpt_reader_extent(r)->lost, (uint64_t)_i);
+	ck_assert_uint_eq(trace_reader_extent(r)->damages, 1);
+	ck_assert_uint_eq(trace_reader_extent(r)->lost, (uint64_t)_i);
 }
 END_TEST
 
@@ -265,22 +265,22 @@ END_TEST
 START_TEST(block_in_a_block)
 {
 	struct {
-		struct vpt_code_page page;
-		uint8_t bytes[VPT_CODE_BYTES];
+		struct trace_code_page page;
+		uint8_t bytes[TRACE_CODE_BYTES];
 	} code = {.page = {.vaddr = 0x1000}};
-	const struct vpt_file_end end = {.guest_exit = 77};
-	const struct vpt_block head = head_of(VPT_BLOCK_END, 0, &end, sizeof(end));
+	const struct trace_file_end end = {.guest_exit = 77};
+	const struct trace_block head = head_of(TRACE_BLOCK_END, 0, &end, sizeof(end));
 
 	memcpy(code.bytes + 512, &head, sizeof(head));
 	memcpy(code.bytes + 512 + sizeof(head), &end, sizeof(end));
 	begin(1);
-	add(VPT_BLOCK_CODE, 0, &code, sizeof(code));
+	add(TRACE_BLOCK_CODE, 0, &code, sizeof(code));
 	add_trace(0, 0, "aaaa");
 	finish();
 	flip(1);
 	open_file(0);
-	ck_assert_uint_eq(vpt_reader_extent(r)->damages, 1);
-	ck_assert_uint_eq(vpt_reader_end(r)->guest_exit, 0);
+	ck_assert_uint_eq(trace_reader_extent(r)->damages, 1);
+	ck_assert_uint_eq(trace_reader_end(r)->guest_exit, 0);
 	ck_assert_str_eq(stream(), "aaaa");
 }
 END_TEST
@@ -299,7 +299,7 @@ START_TEST(holes_are_bounded)
 	finish();
 	open_file(0);
 	for (v = 0; v < 1024; v++)
-		sum += vpt_reader_stream_bytes(r, v);
+		sum += trace_reader_stream_bytes(r, v);
 	if (_i)
 		ck_assert_uint_eq(sum, 0);
 	else
@@ -310,19 +310,19 @@ END_TEST
 /* The oracle ends where records are missing: their number is unknown. */
 START_TEST(oracle_ends)
 {
-	const struct vpt_oracle_record record[2] = {{.ip = 1}, {.ip = 2}};
+	const struct trace_oracle_record record[2] = {{.ip = 1}, {.ip = 2}};
 
 	begin(1);
-	add(VPT_BLOCK_ORACLE, 0, record, sizeof(record));
+	add(TRACE_BLOCK_ORACLE, 0, record, sizeof(record));
 	add_trace(0, 0, "aaaa");
-	add(VPT_BLOCK_ORACLE, 0, record, sizeof(record));
+	add(TRACE_BLOCK_ORACLE, 0, record, sizeof(record));
 	finish();
 	flip(2);
 	open_file(0);
-	ck_assert_uint_eq(vpt_reader_oracle_count(r, 0), 2);
-	vpt_reader_close(r);
-	open_file(VPT_READER_NO_ORACLE);
-	ck_assert_uint_eq(vpt_reader_oracle_count(r, 0), 0);
+	ck_assert_uint_eq(trace_reader_oracle_count(r, 0), 2);
+	trace_reader_close(r);
+	open_file(TRACE_READER_NO_ORACLE);
+	ck_assert_uint_eq(trace_reader_oracle_count(r, 0), 0);
 }
 END_TEST
 
@@ -337,14 +337,14 @@ static double seconds(void)
 /* Each 4 bytes begin a block of some length, none of which is one. */
 START_TEST(dense_headers)
 {
-	static const uint32_t lengths[] = {VPT_BLOCK_MAGIC, 0, 1000, 70000, 3 << 20};
+	static const uint32_t lengths[] = {TRACE_BLOCK_MAGIC, 0, 1000, 70000, 3 << 20};
 	const size_t len = 8 << 20;
 	uint32_t *words = malloc(len);
 	double start;
 	size_t i;
 
 	for (i = 0; i < len / 4; i++)
-		words[i] = i & 1 && _i ? lengths[_i] : VPT_BLOCK_MAGIC;
+		words[i] = i & 1 && _i ? lengths[_i] : TRACE_BLOCK_MAGIC;
 	begin(1);
 	put(words, len);
 	finish();
@@ -352,14 +352,14 @@ START_TEST(dense_headers)
 	start = seconds();
 	open_file(0);
 	ck_assert_double_lt(seconds() - start, 10);
-	ck_assert_uint_ge(vpt_reader_extent(r)->damages, 1);
+	ck_assert_uint_ge(trace_reader_extent(r)->damages, 1);
 }
 END_TEST
 
 /* A sparse file is as long as it likes, and so is a block in it. */
 START_TEST(sparse)
 {
-	const struct vpt_block block = {VPT_BLOCK_MAGIC, VPT_BLOCK_ELF, 0, 1u << 30, 0};
+	const struct trace_block block = {TRACE_BLOCK_MAGIC, TRACE_BLOCK_ELF, 0, 1u << 30, 0};
 	struct rusage before, after;
 	double start;
 
@@ -373,7 +373,7 @@ START_TEST(sparse)
 	getrusage(RUSAGE_SELF, &after);
 	ck_assert_double_lt(seconds() - start, 60);
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 100 << 10);
-	ck_assert_uint_eq(vpt_reader_extent(r)->damages, 1);
+	ck_assert_uint_eq(trace_reader_extent(r)->damages, 1);
 }
 END_TEST
 
@@ -384,7 +384,7 @@ START_TEST(endless)
 
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
 #endif
-	ck_assert_int_eq(vpt_reader_open("/dev/zero", &r, why, sizeof(why)), -EINVAL);
+	ck_assert_int_eq(trace_reader_open("/dev/zero", &r, why, sizeof(why)), -EINVAL);
 	ck_assert_str_eq(why, "not a .vpt file");
 	r = NULL;
 	file.fd = -1;
@@ -394,18 +394,18 @@ END_TEST
 /* All that a reader hands out, once more. */
 static void use_all(void)
 {
-	struct vpt_oracle_cursor cursor = {0};
+	struct trace_oracle_cursor cursor = {0};
 	unsigned int v;
 	size_t n;
 
 	ck_assert_str_eq(stream(), "aaaabbbbbccdddd");
 	ck_assert_str_eq(sessions(), "0-11:2005 11-15:200d");
-	for (v = 0; v < vpt_reader_info(r)->vcpus; v++) {
-		vpt_reader_code(r, v, &n);
-		while (vpt_reader_oracle(r, v, &cursor))
+	for (v = 0; v < trace_reader_info(r)->vcpus; v++) {
+		trace_reader_code(r, v, &n);
+		while (trace_reader_oracle(r, v, &cursor))
 			;
 	}
-	ck_assert_uint_eq(vpt_reader_info(r)->vcpus, 1);
+	ck_assert_uint_eq(trace_reader_info(r)->vcpus, 1);
 }
 
 /* The reader hands out copies of the file. */
@@ -419,8 +419,8 @@ START_TEST(changed_meanwhile)
 		ck_assert_int_eq(ftruncate(file.fd, 0), 0);
 	else
 		ck_assert_int_eq(pwrite(file.fd, &many, sizeof(many),
-					(off_t)(file.at[0] + sizeof(struct vpt_block) +
-						offsetof(struct vpt_file_info, vcpus))),
+					(off_t)(file.at[0] + sizeof(struct trace_block) +
+						offsetof(struct trace_file_info, vcpus))),
 				 sizeof(many));
 	use_all();
 }
@@ -429,17 +429,17 @@ END_TEST
 /* The sum of all that stays in the file. It may change, but is there. */
 static unsigned int sum_in_place(void)
 {
-	struct vpt_oracle_cursor cursor = {0};
-	const struct vpt_oracle_record *record;
+	struct trace_oracle_cursor cursor = {0};
+	const struct trace_oracle_record *record;
 	unsigned int sum = 0, i;
 	size_t n;
-	const struct vpt_code *code = vpt_reader_code(r, 0, &n);
+	const struct trace_code *code = trace_reader_code(r, 0, &n);
 
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(code[1].page->vaddr, 0x2000);
-	for (i = 0; i < VPT_CODE_BYTES; i++)
+	for (i = 0; i < TRACE_CODE_BYTES; i++)
 		sum += code[0].bytes[i] + code[1].bytes[i];
-	for (i = 0; (record = vpt_reader_oracle(r, 0, &cursor)); i++)
+	for (i = 0; (record = trace_reader_oracle(r, 0, &cursor)); i++)
 		sum += (unsigned int)record->ip;
 	ck_assert_uint_eq(i, 300);
 	return sum;
@@ -449,11 +449,11 @@ static unsigned int sum_in_place(void)
 START_TEST(in_place)
 {
 	static struct {
-		struct vpt_code_page page;
-		uint8_t bytes[VPT_CODE_BYTES];
+		struct trace_code_page page;
+		uint8_t bytes[TRACE_CODE_BYTES];
 	} code = {.page = {.vaddr = 0x1000}};
-	static struct vpt_oracle_record records[300];
-	const unsigned int how[] = {0, VPT_READER_CODE_IN_PLACE};
+	static struct trace_oracle_record records[300];
+	const unsigned int how[] = {0, TRACE_READER_CODE_IN_PLACE};
 	const bool shorter = _i & 1;
 	unsigned int before, i;
 
@@ -461,28 +461,28 @@ START_TEST(in_place)
 		records[i].ip = 1;
 	memset(code.bytes, 1, sizeof(code.bytes));
 	begin(1);
-	add(VPT_BLOCK_CODE, 0, &code, sizeof(code));
+	add(TRACE_BLOCK_CODE, 0, &code, sizeof(code));
 	code.page.vaddr = 0x2000;
-	add(VPT_BLOCK_CODE, 0, &code, sizeof(code));
-	add(VPT_BLOCK_ORACLE, 0, records, sizeof(records));
+	add(TRACE_BLOCK_CODE, 0, &code, sizeof(code));
+	add(TRACE_BLOCK_ORACLE, 0, records, sizeof(records));
 	finish();
 	open_file(how[_i / 2]);
 	before = sum_in_place();
-	ck_assert_uint_eq(before, 2 * VPT_CODE_BYTES + 300);
-	ck_assert(!vpt_reader_torn(r));
+	ck_assert_uint_eq(before, 2 * TRACE_CODE_BYTES + 300);
+	ck_assert(!trace_reader_torn(r));
 
 	memset(code.bytes, 3, sizeof(code.bytes));
 	if (shorter)
 		ck_assert_int_eq(ftruncate(file.fd, 0), 0);
 	else
 		ck_assert_int_gt(pwrite(file.fd, &code, sizeof(code),
-					(off_t)(file.at[1] + sizeof(struct vpt_block))),
+					(off_t)(file.at[1] + sizeof(struct trace_block))),
 				 0);
 	if (shorter)
-		ck_assert_uint_eq(sum_in_place(), _i / 2 ? 0 : 2 * VPT_CODE_BYTES);
+		ck_assert_uint_eq(sum_in_place(), _i / 2 ? 0 : 2 * TRACE_CODE_BYTES);
 	else
-		ck_assert_uint_eq(sum_in_place(), _i / 2 ? before + 2 * VPT_CODE_BYTES : before);
-	ck_assert_int_eq(vpt_reader_torn(r), shorter);
+		ck_assert_uint_eq(sum_in_place(), _i / 2 ? before + 2 * TRACE_CODE_BYTES : before);
+	ck_assert_int_eq(trace_reader_torn(r), shorter);
 }
 END_TEST
 
@@ -506,7 +506,7 @@ START_TEST(other_bus_errors)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("damage");
 	TCase *tc = tcase_create("reader");

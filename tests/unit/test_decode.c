@@ -28,7 +28,7 @@ static void finish(struct synth *s, uint64_t ip)
 {
 	synth_ip(s, ppt_fup, ip);
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, ip, 0);
+	synth_stop(s, TRACE_END_DISABLED, ip, 0);
 }
 
 static void filter(struct synth *s, unsigned int range, uint64_t from, uint64_t to,
@@ -224,7 +224,7 @@ static void cut_by_topa(struct synth *s)
 	begin(s, AT(0));
 	synth_tnt(s, "1");
 	synth_raw(s, "\x7d\x00", 2); /* FUP of 6 bytes, of which 1 */
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	synth_start(s, AT(0), 0);
 	synth_ip(s, ppt_tip_pge, AT(0));
 	synth_psb(s, AT(1));
@@ -246,7 +246,7 @@ static void nothing(struct synth *s)
 	synth_code(s, AT(0), "90");
 	synth_page(s);
 	begin(s, AT(0));
-	synth_stop(s, VPT_END_ERROR, AT(0), 0);
+	synth_stop(s, TRACE_END_ERROR, AT(0), 0);
 }
 
 static void no_code(struct synth *s)
@@ -495,7 +495,7 @@ static void cr3_into_stop(struct synth *s)
 	synth_pip(s, SYNTH_CR3);
 	synth_no_ip(s, ppt_tip_pgd);
 	synth_packet(s, ppt_stop);
-	synth_stop(s, VPT_END_TRACE_STOP, AT(3), 0);
+	synth_stop(s, TRACE_END_TRACE_STOP, AT(3), 0);
 }
 
 static void syscall_out_of_filter(struct synth *s)
@@ -522,7 +522,7 @@ static void jmp_out(struct synth *s)
 	synth_ip(s, ppt_tip_pge, AT(6));
 	synth_ip(s, ppt_tip_pgd, AT(0x200));
 	synth_packet(s, ppt_stop);
-	synth_stop(s, VPT_END_TRACE_STOP, AT(0x200), 0);
+	synth_stop(s, TRACE_END_TRACE_STOP, AT(0x200), 0);
 }
 
 /* Execution falls out of the range, and an indirect JMP leads back to that code. */
@@ -575,18 +575,18 @@ static void changes_after_int(struct synth *s)
 /* User only: no PIPs. Two processes have code at one address; the file says which. */
 static void user_processes(struct synth *s)
 {
-	struct vpt_cr3_switch sw = {SYNTH_CR3, 0};
+	struct trace_cr3_switch sw = {SYNTH_CR3, 0};
 
 	s->session.ctl &= ~VPT_CTL_MASK(OS);
 	synth_code(s, AT(0), "90 0f 05 90");
 	synth_page(s);
 	synth_code(s, AT(3), "75 fe");
 	synth_page_at(s, 0x2000, SYNTH_CODE);
-	vpt_writer_cr3(s->w, 0, &sw);
+	trace_writer_cr3(s->w, 0, &sw);
 	begin(s, AT(0));
 	synth_no_ip(s, ppt_tip_pgd);
-	sw = (struct vpt_cr3_switch){0x2000, 2};
-	vpt_writer_cr3(s->w, 0, &sw);
+	sw = (struct trace_cr3_switch){0x2000, 2};
+	trace_writer_cr3(s->w, 0, &sw);
 	synth_ip(s, ppt_tip_pge, AT(3));
 	synth_tnt(s, "10");
 	finish(s, AT(5));
@@ -611,7 +611,7 @@ static void user_guess(struct synth *s)
  */
 static void begun_in_user(struct synth *s)
 {
-	struct vpt_cr3_switch sw = {0x2000, 0};
+	struct trace_cr3_switch sw = {0x2000, 0};
 
 	s->session.ctl &= ~VPT_CTL_MASK(USER);
 	synth_code(s, AT(0), "75 fe 90 90 0f 07 90 75 fd");
@@ -619,7 +619,7 @@ static void begun_in_user(struct synth *s)
 	synth_code(s, AT(0), "90 0f 22 d8 90 90 90 90 90");
 	synth_page_at(s, 0x2000, SYNTH_CODE);
 	synth_start(s, AT(0), 3);
-	vpt_writer_cr3(s->w, 0, &sw);
+	trace_writer_cr3(s->w, 0, &sw);
 	synth_packet(s, ppt_psb);
 	synth_packet(s, ppt_psbend);
 	synth_mode(s);
@@ -735,21 +735,22 @@ static const struct {
 	{"changes after int", "S E0 0 0>20 20 21 2 3 5 A6"},
 };
 
-static const char *flow_of(int i, enum vpt_flow_by by)
+static const char *flow_of(int i, enum judge_flow_by by)
 {
 	size_t k;
 
-	for (k = 0; by == VPT_FLOW_BY_LIBVPTDECODE && k < sizeof(others) / sizeof(*others); k++) {
+	for (k = 0; by == DECODE_FLOW_BY_LIBVPTDECODE && k < sizeof(others) / sizeof(*others);
+	     k++) {
 		if (!strcmp(others[k].name, rows[i].name))
 			return others[k].flow;
 	}
 	return rows[i].flow;
 }
 
-static void check_row(int i, enum vpt_flow_unit unit, bool change)
+static void check_row(int i, enum decode_flow_unit unit, bool change)
 {
-	enum vpt_flow_by by;
-	struct vpt_reader *r;
+	enum judge_flow_by by;
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
@@ -757,46 +758,46 @@ static void check_row(int i, enum vpt_flow_unit unit, bool change)
 	if (change)
 		flowtext_change(&s);
 	r = synth_read(&s);
-	for (by = VPT_FLOW_BY_LIBVPTDECODE; by <= VPT_FLOW_BY_LIBIPT; by++)
+	for (by = DECODE_FLOW_BY_LIBVPTDECODE; by <= DECODE_FLOW_BY_LIBIPT; by++)
 		flowtext_is_by(r, unit, by, rows[i].name, flow_of(i, by));
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 
 START_TEST(by_insn)
 {
-	check_row(_i, VPT_FLOW_INSNS, false);
+	check_row(_i, DECODE_FLOW_INSNS, false);
 }
 END_TEST
 
 START_TEST(by_insn_changing)
 {
-	check_row(_i, VPT_FLOW_INSNS, true);
+	check_row(_i, DECODE_FLOW_INSNS, true);
 }
 END_TEST
 
 START_TEST(by_block_changing)
 {
-	check_row(_i, VPT_FLOW_BLOCKS, true);
+	check_row(_i, DECODE_FLOW_BLOCKS, true);
 }
 END_TEST
 
 START_TEST(by_block)
 {
-	check_row(_i, VPT_FLOW_BLOCKS, false);
+	check_row(_i, DECODE_FLOW_BLOCKS, false);
 }
 END_TEST
 
 START_TEST(no_progress)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	endless(&s);
 	r = synth_read(&s);
-	flowtext_endless(r, (enum vpt_flow_unit)_i);
-	vpt_reader_close(r);
+	flowtext_endless(r, (enum decode_flow_unit)_i);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -804,31 +805,31 @@ END_TEST
 /* Where items are said to be in the stream, when the filter's help moves them. */
 START_TEST(offsets)
 {
-	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct trace_reader *r;
+	struct decode_flow *flow;
+	struct decode_item item;
 	struct synth s;
 	size_t len;
 
 	synth_open(&s);
 	jcc_out(&s);
 	r = synth_read(&s);
-	vpt_reader_stream(r, 0, &len);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	trace_reader_stream(r, 0, &len);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_INSNS, &flow), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
 		ck_assert_uint_le(item.offset, len);
-	} while (item.kind != VPT_ITEM_EVENT || item.event != VPT_FLOW_ASYNC_DISABLED);
+	} while (item.kind != DECODE_ITEM_EVENT || item.event != DECODE_FLOW_ASYNC_DISABLED);
 	ck_assert_uint_eq(item.offset, len);
-	vpt_flow_close(flow);
-	vpt_reader_close(r);
+	decode_flow_close(flow);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("decode");
 	TCase *tc = tcase_create("flow");

@@ -51,8 +51,8 @@ static void walk_to_file(struct synth *s, const struct walk_config *config,
 
 	/* Without PIPs there can only be one address space. */
 	for (cr3 = 0x1000; cr3 <= (os ? 0x2000 : 0x1000); cr3 += 0x1000) {
-		for (i = 0; i < WALK_CODE_SIZE; i += VPT_CODE_BYTES) {
-			memcpy(s->page, walk->code + i, VPT_CODE_BYTES);
+		for (i = 0; i < WALK_CODE_SIZE; i += TRACE_CODE_BYTES) {
+			memcpy(s->page, walk->code + i, TRACE_CODE_BYTES);
 			synth_page_at(s, cr3, WALK_CODE_BASE + i);
 		}
 	}
@@ -65,8 +65,8 @@ static void walk_to_file(struct synth *s, const struct walk_config *config,
 	s->session.cr3_match = config->cr3_match;
 	memcpy(s->session.addr, config->addr, sizeof(s->session.addr));
 	synth_start(s, 0, 0);
-	ck_assert_int_eq(vpt_writer_trace(s->w, 0, UINT64_MAX, walk->trace, walk->trace_len), 0);
-	synth_stop(s, VPT_END_CLOSED, 0, 0);
+	ck_assert_int_eq(trace_writer_trace(s->w, 0, UINT64_MAX, walk->trace, walk->trace_len), 0);
+	synth_stop(s, TRACE_END_CLOSED, 0, 0);
 }
 
 static void check_walk(int row, bool change)
@@ -82,17 +82,17 @@ static void check_walk(int row, bool change)
 		.toggle = walks[row / WALK_SEEDS].toggle,
 	};
 	struct walk_result *walk = walk_run(&config);
-	struct vpt_hold hold = {.holds = false};
-	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct oracle_hold hold = {.holds = false};
+	struct trace_reader *r;
+	struct decode_flow *flow;
+	struct decode_item item;
 	struct synth s;
 	size_t n = 0;
 
 	synth_open(&s);
 	walk_to_file(&s, &config, walk, change);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_INSNS, &flow), 0);
 	for (;;) {
 		const struct walk_item *want;
 		bool event;
@@ -100,17 +100,18 @@ static void check_walk(int row, bool change)
 		while (n < walk->count && walk->items[n].kind == WALK_OFF)
 			n++;
 		want = &walk->items[n];
-		ck_assert_int_eq(vpt_hold_next(&hold, flow, &item), 0);
-		if (item.kind == VPT_ITEM_END)
+		ck_assert_int_eq(oracle_hold_next(&hold, flow, &item), 0);
+		if (item.kind == DECODE_ITEM_END)
 			break;
-		ck_assert_msg(item.kind != VPT_ITEM_ERROR, "row %d, item %zu of %zu, %#lx: %s", row,
-			      n, walk->count, item.ip, item.text);
-		event = item.kind == VPT_ITEM_EVENT && (item.event == VPT_FLOW_ASYNC_BRANCH ||
-							item.event == VPT_FLOW_ASYNC_DISABLED);
-		if (item.kind != VPT_ITEM_INSN && !event)
+		ck_assert_msg(item.kind != DECODE_ITEM_ERROR, "row %d, item %zu of %zu, %#lx: %s",
+			      row, n, walk->count, item.ip, item.text);
+		event = item.kind == DECODE_ITEM_EVENT &&
+			(item.event == DECODE_FLOW_ASYNC_BRANCH ||
+			 item.event == DECODE_FLOW_ASYNC_DISABLED);
+		if (item.kind != DECODE_ITEM_INSN && !event)
 			continue;
 		/* The WRMSR that ends a trace, or the host that does. */
-		if (event && item.event == VPT_FLOW_ASYNC_DISABLED &&
+		if (event && item.event == DECODE_FLOW_ASYNC_DISABLED &&
 		    (n == walk->count || want->kind != WALK_EVENT || want->ip != item.ip))
 			continue;
 		ck_assert_uint_lt(n, walk->count);
@@ -119,8 +120,8 @@ static void check_walk(int row, bool change)
 		n++;
 	}
 	ck_assert_uint_eq(n, walk->count);
-	vpt_flow_close(flow);
-	vpt_reader_close(r);
+	decode_flow_close(flow);
+	trace_reader_close(r);
 	synth_done(&s);
 	walk_free(walk);
 }
@@ -139,7 +140,7 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("decode_walk");
 	TCase *tc = tcase_create("flow");

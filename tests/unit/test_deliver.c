@@ -52,9 +52,9 @@ static void gate(unsigned int vector, uint64_t to, uint16_t selector, uint8_t is
 
 static void ring(uint8_t cpl)
 {
-	v.s.cs = vpt_flat_segment(cpl ? UCODE : KCODE, true, true, cpl);
-	v.s.ss = vpt_flat_segment(cpl ? UDATA : KDATA, false, false, cpl);
-	vpt_vcpu_store(&v);
+	v.s.cs = core_flat_segment(cpl ? UCODE : KCODE, true, true, cpl);
+	v.s.ss = core_flat_segment(cpl ? UDATA : KDATA, false, false, cpl);
+	core_vcpu_store(&v);
 }
 
 static void setup(void)
@@ -64,7 +64,7 @@ static void setup(void)
 	still_create(RAM, false);
 	still.star = STAR_VALUE;
 	still.lstar = HANDLER + 0x500;
-	still.fmask = VPT_FL_TF | VPT_FL_IF;
+	still.fmask = X86_FL_TF | X86_FL_IF;
 	still.sysenter_cs = KCODE;
 	still.sysenter_esp = STACK0;
 	still.sysenter_eip = HANDLER;
@@ -81,16 +81,16 @@ static void setup(void)
 	put64(TSS + 36, STACK_IST);
 	for (i = 0; i < 32; i++)
 		gate(i, HANDLER + 16 * i, KCODE, 0, 0x8e);
-	sregs.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP;
+	sregs.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP;
 	sregs.cr3 = PML4;
-	sregs.cr4 = VPT_CR4_PAE;
-	sregs.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
-	sregs.gdt = (struct vpt_table){GDT, 0x3f};
-	sregs.idt = (struct vpt_table){IDT, 0xfff};
-	sregs.tr = (struct vpt_segment){
+	sregs.cr4 = X86_CR4_PAE;
+	sregs.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
+	sregs.gdt = (struct x86_table){GDT, 0x3f};
+	sregs.idt = (struct x86_table){IDT, 0xfff};
+	sregs.tr = (struct x86_segment){
 		.base = TSS, .limit = 0x67, .selector = 0x40, .type = 11, .present = true};
-	regs = (struct vpt_regs){.rip = CODE, .rsp = STACK, .rflags = 2 | VPT_FL_IF | VPT_FL_ZF};
-	vpt_vcpu_load(&v);
+	regs = (struct x86_regs){.rip = CODE, .rsp = STACK, .rflags = 2 | X86_FL_IF | X86_FL_ZF};
+	core_vcpu_load(&v);
 	ring(0);
 }
 
@@ -106,16 +106,16 @@ static void check_frame(uint64_t at, uint64_t rip, uint64_t cs, uint64_t rflags,
 
 START_TEST(interrupt_in_ring_0)
 {
-	struct vpt_exception e = vpt_fault_plain(20);
+	struct engine_exception e = core_fault_plain(20);
 	uint64_t rflags = regs.rflags;
 
-	regs.rflags |= VPT_FL_RF;
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	regs.rflags |= X86_FL_RF;
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
 	ck_assert_uint_eq(regs.rip, HANDLER + 16 * 20);
 	/* Aligned first, then five words. */
 	ck_assert_uint_eq(regs.rsp, (STACK & ~15) - 40);
 	check_frame(regs.rsp, CODE, KCODE, rflags, STACK, KDATA);
-	ck_assert_uint_eq(regs.rflags, rflags & ~VPT_FL_IF);
+	ck_assert_uint_eq(regs.rflags, rflags & ~X86_FL_IF);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(v.s.ss.selector, KDATA);
 }
@@ -123,16 +123,16 @@ END_TEST
 
 START_TEST(fault_from_ring_3)
 {
-	struct vpt_exception e = vpt_fault_code(VPT_VEC_PF, 6);
+	struct engine_exception e = core_fault_code(X86_VEC_PF, 6);
 	uint64_t rflags = regs.rflags;
 
 	e.cr2 = HOLE;
 	ring(3);
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_PF);
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_PF);
 	ck_assert_uint_eq(regs.rsp, STACK0 - 48);
 	ck_assert_uint_eq(get64(regs.rsp), 6);
-	check_frame(regs.rsp + 8, CODE, UCODE, rflags | VPT_FL_RF, STACK, UDATA);
+	check_frame(regs.rsp + 8, CODE, UCODE, rflags | X86_FL_RF, STACK, UDATA);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.cr2, HOLE);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE);
@@ -143,22 +143,22 @@ END_TEST
 
 START_TEST(trap_gate_keeps_if)
 {
-	struct vpt_exception e = vpt_fault_plain(VPT_VEC_BP);
+	struct engine_exception e = core_fault_plain(X86_VEC_BP);
 
-	gate(VPT_VEC_BP, HANDLER, KCODE, 0, 0xef);
-	regs.rflags |= VPT_FL_TF | VPT_FL_NT;
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE + 1));
-	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_IF | VPT_FL_ZF);
-	ck_assert_uint_eq(get64(regs.rsp + 16), 2 | VPT_FL_IF | VPT_FL_ZF | VPT_FL_TF | VPT_FL_NT);
+	gate(X86_VEC_BP, HANDLER, KCODE, 0, 0xef);
+	regs.rflags |= X86_FL_TF | X86_FL_NT;
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE + 1));
+	ck_assert_uint_eq(regs.rflags, 2 | X86_FL_IF | X86_FL_ZF);
+	ck_assert_uint_eq(get64(regs.rsp + 16), 2 | X86_FL_IF | X86_FL_ZF | X86_FL_TF | X86_FL_NT);
 }
 END_TEST
 
 START_TEST(ist_stack_also_in_ring_0)
 {
-	struct vpt_exception e = vpt_fault_plain(2);
+	struct engine_exception e = core_fault_plain(2);
 
 	gate(2, HANDLER, KCODE, 1, 0x8e);
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
 	ck_assert_uint_eq(regs.rsp, STACK_IST - 40);
 	ck_assert_uint_eq(get64(regs.rsp + 24), STACK);
 }
@@ -170,18 +170,18 @@ static const struct {
 	uint8_t vector;
 	uint32_t error;
 } broken[] = {
-	{"gate beyond the limit", VPT_VEC_GP, 20 * 8 + 3},
-	{"gate not present", VPT_VEC_NP, 20 * 8 + 3},
-	{"a call gate", VPT_VEC_GP, 20 * 8 + 3},
-	{"null selector", VPT_VEC_GP, 1},
-	{"selector beyond the GDT", VPT_VEC_GP, 0x1001},
-	{"data selector", VPT_VEC_GP, KDATA + 1},
-	{"code not present", VPT_VEC_NP, GONE + 1},
-	{"32-bit code", VPT_VEC_GP, (CCODE & ~3) + 1},
-	{"handler not canonical", VPT_VEC_GP, 1},
-	{"IST not canonical", VPT_VEC_SS, 1},
-	{"IST not mapped", VPT_VEC_PF, 2},
-	{"TSS too short", VPT_VEC_TS, 0x41},
+	{"gate beyond the limit", X86_VEC_GP, 20 * 8 + 3},
+	{"gate not present", X86_VEC_NP, 20 * 8 + 3},
+	{"a call gate", X86_VEC_GP, 20 * 8 + 3},
+	{"null selector", X86_VEC_GP, 1},
+	{"selector beyond the GDT", X86_VEC_GP, 0x1001},
+	{"data selector", X86_VEC_GP, KDATA + 1},
+	{"code not present", X86_VEC_NP, GONE + 1},
+	{"32-bit code", X86_VEC_GP, (CCODE & ~3) + 1},
+	{"handler not canonical", X86_VEC_GP, 1},
+	{"IST not canonical", X86_VEC_SS, 1},
+	{"IST not mapped", X86_VEC_PF, 2},
+	{"TSS too short", X86_VEC_TS, 0x41},
 };
 
 static void break_it(int i)
@@ -232,10 +232,10 @@ static void break_it(int i)
 
 START_TEST(delivery_that_faults)
 {
-	struct vpt_exception e = vpt_fault_plain(20);
+	struct engine_exception e = core_fault_plain(20);
 
 	break_it(_i);
-	ck_assert_msg(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE), "%s", broken[_i].name);
+	ck_assert_msg(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE), "%s", broken[_i].name);
 	ck_assert_msg(e.vector == broken[_i].vector, "%s: %u", broken[_i].name, e.vector);
 	ck_assert_msg(e.error == broken[_i].error, "%s: %#x", broken[_i].name, e.error);
 	ck_assert_uint_eq(get64(regs.rsp), broken[_i].error);
@@ -246,25 +246,25 @@ END_TEST
 static const struct {
 	uint8_t first, broken_gate, becomes; /* becomes 0xff: triple fault */
 } doubles[] = {
-	{VPT_VEC_GP, VPT_VEC_GP, VPT_VEC_DF}, /* the #NP is contributory too */
-	{VPT_VEC_PF, VPT_VEC_PF, VPT_VEC_DF}, {VPT_VEC_DE, VPT_VEC_DE, VPT_VEC_DF},
-	{VPT_VEC_UD, VPT_VEC_UD, VPT_VEC_NP}, /* benign, then #NP alone */
-	{VPT_VEC_DB, VPT_VEC_DB, VPT_VEC_NP}, {VPT_VEC_DF, VPT_VEC_DF, 0xff},
+	{X86_VEC_GP, X86_VEC_GP, X86_VEC_DF}, /* the #NP is contributory too */
+	{X86_VEC_PF, X86_VEC_PF, X86_VEC_DF}, {X86_VEC_DE, X86_VEC_DE, X86_VEC_DF},
+	{X86_VEC_UD, X86_VEC_UD, X86_VEC_NP}, /* benign, then #NP alone */
+	{X86_VEC_DB, X86_VEC_DB, X86_VEC_NP}, {X86_VEC_DF, X86_VEC_DF, 0xff},
 };
 
 START_TEST(double_faults)
 {
-	struct vpt_exception e = vpt_fault_plain(doubles[_i].first);
-	struct vpt_regs before;
+	struct engine_exception e = core_fault_plain(doubles[_i].first);
+	struct x86_regs before;
 
 	gate(doubles[_i].broken_gate, HANDLER, KCODE, 0, 0x0e);
 	before = regs;
 	if (doubles[_i].becomes == 0xff) {
-		ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+		ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
 		ck_assert_mem_eq(&before, &regs, sizeof(regs));
 		return;
 	}
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
 	ck_assert_uint_eq(e.vector, doubles[_i].becomes);
 	ck_assert_uint_eq(regs.rip, HANDLER + 16 * doubles[_i].becomes);
 }
@@ -272,20 +272,20 @@ END_TEST
 
 START_TEST(no_idt_is_a_triple_fault)
 {
-	struct vpt_exception e = vpt_fault_plain(VPT_VEC_UD);
+	struct engine_exception e = core_fault_plain(X86_VEC_UD);
 
 	v.s.idt.limit = 0;
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
 }
 END_TEST
 
 START_TEST(int_n)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	gate(0x80, HANDLER, KCODE, 0, 0xee);
 	ring(3);
-	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	ck_assert_uint_eq(get64(regs.rsp), CODE + 2);
 	ck_assert_uint_eq(get64(regs.rsp + 8), UCODE);
@@ -294,17 +294,17 @@ END_TEST
 
 START_TEST(int_n_needs_a_gate_for_its_ring)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	gate(0x80, HANDLER, KCODE, 0, 0x8e);
 	ring(3);
-	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	ck_assert_uint_eq(e.error, 0x80 * 8 + 2);
 	ck_assert_uint_eq(regs.rip, CODE);
 	/* INT1 does not. */
-	ck_assert_int_eq(RUN("\xf1", &e), VPT_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_DB);
+	ck_assert_int_eq(RUN("\xf1", &e), CORE_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_DB);
 }
 END_TEST
 
@@ -321,18 +321,18 @@ static void push_iret(uint64_t rip, uint64_t cs, uint64_t rflags, uint64_t rsp, 
 
 START_TEST(iret_to_ring_3)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	push_iret(0x1234, UCODE, 2 | VPT_FL_TF | VPT_FL_IF | VPT_FL_IOPL | VPT_FL_VM, 0x5678,
+	push_iret(0x1234, UCODE, 2 | X86_FL_TF | X86_FL_IF | X86_FL_IOPL | X86_FL_VM, 0x5678,
 		  UDATA);
 	v.s.fs.base = 0x9999;
 	v.s.fs.present = true;
 	v.s.fs.selector = KDATA;
-	v.s.es = vpt_flat_segment(UDATA, false, false, 3);
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_RETIRED);
+	v.s.es = core_flat_segment(UDATA, false, false, 3);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, 0x5678);
-	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_TF | VPT_FL_IF | VPT_FL_IOPL);
+	ck_assert_uint_eq(regs.rflags, 2 | X86_FL_TF | X86_FL_IF | X86_FL_IOPL);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(v.bits, 64);
 	/* What belongs to ring 0 is dropped, what may be seen stays. */
@@ -344,10 +344,10 @@ END_TEST
 
 START_TEST(iret_to_compatibility_mode)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	push_iret(0x1234, CCODE, 2, 0x5678, UDATA);
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.bits, 32);
 	ck_assert_uint_eq(v.cpl, 3);
 }
@@ -356,24 +356,24 @@ END_TEST
 /* In compatibility mode only a change of rings pops a stack. */
 START_TEST(iret_in_compatibility_mode)
 {
-	const uint32_t same[] = {0x1234, CCODE, 2 | VPT_FL_RF};
+	const uint32_t same[] = {0x1234, CCODE, 2 | X86_FL_RF};
 	const uint32_t outer[] = {0x5678, CCODE, 2, 0x9abc, UDATA};
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
-	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
-	vpt_vcpu_store(&v);
+	v.s.cs = core_flat_segment(CCODE, true, false, 3);
+	v.s.ss = core_flat_segment(UDATA, false, false, 3);
+	core_vcpu_store(&v);
 	put_bytes(STACK, same, sizeof(same));
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK + 12);
-	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_IF | VPT_FL_RF);
-	v.s.cs = vpt_flat_segment(KCODE, true, false, 0);
-	v.s.ss = vpt_flat_segment(KDATA, false, false, 0);
-	vpt_vcpu_store(&v);
+	ck_assert_uint_eq(regs.rflags, 2 | X86_FL_IF | X86_FL_RF);
+	v.s.cs = core_flat_segment(KCODE, true, false, 0);
+	v.s.ss = core_flat_segment(KDATA, false, false, 0);
+	core_vcpu_store(&v);
 	regs.rsp = STACK;
 	put_bytes(STACK, outer, sizeof(outer));
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x5678);
 	ck_assert_uint_eq(regs.rsp, 0x9abc);
 	ck_assert_uint_eq(v.cpl, 3);
@@ -384,42 +384,42 @@ END_TEST
 START_TEST(iret_of_32_and_16_bits)
 {
 	const uint32_t frame[] = {0x1234, KCODE, 2, 0x5678, KDATA};
-	const uint16_t words[] = {0x4321, KCODE, 2 | VPT_FL_CF, 0x8765, KDATA};
-	struct vpt_exception e;
+	const uint16_t words[] = {0x4321, KCODE, 2 | X86_FL_CF, 0x8765, KDATA};
+	struct engine_exception e;
 
 	put_bytes(STACK, frame, sizeof(frame));
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, 0x5678);
 	put_bytes(0x5678, words, sizeof(words));
-	regs.rflags |= VPT_FL_AC;
-	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	regs.rflags |= X86_FL_AC;
+	ck_assert_int_eq(RUN("\x66\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x4321);
 	ck_assert_uint_eq(regs.rsp, 0x8765);
-	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_CF | VPT_FL_AC);
+	ck_assert_uint_eq(regs.rflags, 2 | X86_FL_CF | X86_FL_AC);
 }
 END_TEST
 
 /* From there a handler is entered in 64-bit mode. */
 START_TEST(int_n_in_compatibility_mode)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	gate(0x80, HANDLER, KCODE, 0, 0xee);
-	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
-	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
-	vpt_vcpu_store(&v);
-	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_RETIRED);
+	v.s.cs = core_flat_segment(CCODE, true, false, 3);
+	v.s.ss = core_flat_segment(UDATA, false, false, 3);
+	core_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.bits, 64);
 	ck_assert_uint_eq(regs.rsp, STACK0 - 40);
 	ck_assert_uint_eq(get64(STACK0 - 40), CODE + 2);
 	ck_assert_uint_eq(get64(STACK0 - 32), CCODE);
 	/* INTO too, if there was an overflow. */
-	v.s.cs = vpt_flat_segment(CCODE, true, false, 3);
-	v.s.ss = vpt_flat_segment(UDATA, false, false, 3);
-	vpt_vcpu_store(&v);
+	v.s.cs = core_flat_segment(CCODE, true, false, 3);
+	v.s.ss = core_flat_segment(UDATA, false, false, 3);
+	core_vcpu_store(&v);
 	regs.rip = CODE;
-	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xce", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 1);
 	ck_assert_uint_eq(v.bits, 32);
 }
@@ -427,10 +427,10 @@ END_TEST
 
 START_TEST(iret_to_a_null_stack_in_ring_0)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	push_iret(0x1234, KCODE, 2, STACK, 0);
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 0);
 }
 END_TEST
@@ -438,12 +438,12 @@ END_TEST
 /* In ring 3 IRET leaves IF and IOPL alone. */
 START_TEST(iret_in_ring_3)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	ring(3);
-	push_iret(0x1234, UCODE, 2 | VPT_FL_IOPL | VPT_FL_CF, STACK, UDATA);
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_RETIRED);
-	ck_assert_uint_eq(regs.rflags, 2 | VPT_FL_IF | VPT_FL_CF);
+	push_iret(0x1234, UCODE, 2 | X86_FL_IOPL | X86_FL_CF, STACK, UDATA);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_RETIRED);
+	ck_assert_uint_eq(regs.rflags, 2 | X86_FL_IF | X86_FL_CF);
 }
 END_TEST
 
@@ -453,27 +453,27 @@ static const struct {
 	uint8_t cpl, vector;
 	uint32_t error;
 } bad_iret[] = {
-	{"null CS", 0, 0, KDATA, 0, VPT_VEC_GP, 0},
-	{"CS beyond the GDT", 0, 0x1000, KDATA, 0, VPT_VEC_GP, 0x1000},
-	{"CS is data", 0, KDATA, KDATA, 0, VPT_VEC_GP, KDATA},
-	{"to an inner ring", 0, KCODE, KDATA, 3, VPT_VEC_GP, KCODE},
-	{"RPL is not DPL", 0, KCODE | 3, UDATA, 0, VPT_VEC_GP, KCODE},
-	{"CS not present", 0, GONE, KDATA, 0, VPT_VEC_NP, GONE},
-	{"RIP not canonical", 1ull << 50, KCODE, KDATA, 0, VPT_VEC_GP, 0},
-	{"null SS for ring 3", 0, UCODE, 0, 0, VPT_VEC_GP, 0},
-	{"SS of another ring", 0, UCODE, KDATA, 0, VPT_VEC_GP, KDATA},
-	{"SS is code", 0, UCODE, UCODE, 0, VPT_VEC_GP, UCODE & ~3},
+	{"null CS", 0, 0, KDATA, 0, X86_VEC_GP, 0},
+	{"CS beyond the GDT", 0, 0x1000, KDATA, 0, X86_VEC_GP, 0x1000},
+	{"CS is data", 0, KDATA, KDATA, 0, X86_VEC_GP, KDATA},
+	{"to an inner ring", 0, KCODE, KDATA, 3, X86_VEC_GP, KCODE},
+	{"RPL is not DPL", 0, KCODE | 3, UDATA, 0, X86_VEC_GP, KCODE},
+	{"CS not present", 0, GONE, KDATA, 0, X86_VEC_NP, GONE},
+	{"RIP not canonical", 1ull << 50, KCODE, KDATA, 0, X86_VEC_GP, 0},
+	{"null SS for ring 3", 0, UCODE, 0, 0, X86_VEC_GP, 0},
+	{"SS of another ring", 0, UCODE, KDATA, 0, X86_VEC_GP, KDATA},
+	{"SS is code", 0, UCODE, UCODE, 0, X86_VEC_GP, UCODE & ~3},
 };
 
 START_TEST(iret_that_faults)
 {
-	struct vpt_regs before;
-	struct vpt_exception e;
+	struct x86_regs before;
+	struct engine_exception e;
 
 	ring(bad_iret[_i].cpl);
 	push_iret(bad_iret[_i].rip, bad_iret[_i].cs, 2, STACK, bad_iret[_i].ss);
 	before = regs;
-	ck_assert_msg(RUN(IRETQ, &e) == VPT_DONE_FAULT, "%s", bad_iret[_i].name);
+	ck_assert_msg(RUN(IRETQ, &e) == CORE_DONE_FAULT, "%s", bad_iret[_i].name);
 	ck_assert_msg(e.vector == bad_iret[_i].vector, "%s: %u", bad_iret[_i].name, e.vector);
 	ck_assert_msg(e.error == bad_iret[_i].error, "%s: %#x", bad_iret[_i].name, e.error);
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
@@ -482,38 +482,38 @@ END_TEST
 
 START_TEST(iret_with_nt)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	regs.rflags |= VPT_FL_NT;
+	regs.rflags |= X86_FL_NT;
 	push_iret(CODE, KCODE, 2, STACK, KDATA);
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
 START_TEST(iret_from_a_stack_that_is_not_there)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rsp = HOLE - 16;
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_PF);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_PF);
 	ck_assert_uint_eq(e.cr2, HOLE);
 	regs.rsp = 1ull << 50;
-	ck_assert_int_eq(RUN(IRETQ, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(RUN(IRETQ, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 }
 END_TEST
 
 START_TEST(syscall_and_back)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 	uint64_t rflags;
 
 	ring(3);
-	regs.rflags |= VPT_FL_TF;
+	regs.rflags |= X86_FL_TF;
 	rflags = regs.rflags;
-	ck_assert_int_eq(RUN("\x0f\x05", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x05", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, still.lstar);
 	ck_assert_uint_eq(regs.rcx, CODE + 2);
 	ck_assert_uint_eq(regs.r11, rflags);
@@ -522,7 +522,7 @@ START_TEST(syscall_and_back)
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.cs.selector, 0x08);
 	ck_assert_uint_eq(sregs.ss.selector, 0x10);
-	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
 	ck_assert_uint_eq(regs.rflags, rflags);
 	ck_assert_uint_eq(v.cpl, 3);
@@ -534,11 +534,11 @@ END_TEST
 
 START_TEST(sysret_to_32_bits)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rcx = 0x100001234ull;
 	regs.r11 = 2;
-	ck_assert_int_eq(RUN("\x0f\x07", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x07", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(v.bits, 32);
 	ck_assert_uint_eq(sregs.cs.selector, 0x1b);
@@ -547,41 +547,41 @@ END_TEST
 
 START_TEST(syscalls_that_fault)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rcx = 1ull << 50;
-	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	regs.rdx = 1ull << 50;
 	regs.rcx = 0;
-	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	ring(3);
 	regs.rdx = 0;
-	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
-	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
-	v.s.efer &= ~VPT_EFER_SCE;
-	vpt_vcpu_store(&v);
-	ck_assert_int_eq(RUN("\x0f\x05", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_UD);
+	ck_assert_int_eq(RUN("\x48\x0f\x07", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
+	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
+	v.s.efer &= ~X86_EFER_SCE;
+	core_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\x0f\x05", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_UD);
 }
 END_TEST
 
 START_TEST(sysenter_and_sysexit)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	ring(3);
-	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	ck_assert_uint_eq(regs.rsp, STACK0);
-	ck_assert(!(regs.rflags & VPT_FL_IF));
+	ck_assert(!(regs.rflags & X86_FL_IF));
 	ck_assert_uint_eq(v.cpl, 0);
 	regs.rdx = 0x1234;
 	regs.rcx = 0x5678;
-	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x48\x0f\x35", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, 0x5678);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE + 32 + 3);
@@ -591,20 +591,20 @@ END_TEST
 
 START_TEST(pushf_shows_what_the_guest_has)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	regs.rflags |= VPT_FL_RF | VPT_FL_TF;
-	ck_assert_int_eq(RUN("\x9c", &e), VPT_DONE_RETIRED);
-	ck_assert_uint_eq(get64(STACK - 8), 2 | VPT_FL_IF | VPT_FL_ZF | VPT_FL_TF);
+	regs.rflags |= X86_FL_RF | X86_FL_TF;
+	ck_assert_int_eq(RUN("\x9c", &e), CORE_DONE_RETIRED);
+	ck_assert_uint_eq(get64(STACK - 8), 2 | X86_FL_IF | X86_FL_ZF | X86_FL_TF);
 	ck_assert_uint_eq(regs.rsp, STACK - 8);
 	ck_assert_uint_eq(regs.rip, CODE + 1);
-	ck_assert(!(regs.rflags & VPT_FL_RF));
+	ck_assert(!(regs.rflags & X86_FL_RF));
 	regs.rip = CODE;
-	ck_assert_int_eq(RUN("\x66\x9c", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x66\x9c", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rsp, STACK - 10);
 	regs.rsp = HOLE + 8;
-	ck_assert_int_eq(RUN("\x9c", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_PF);
+	ck_assert_int_eq(RUN("\x9c", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_PF);
 	ck_assert_uint_eq(e.error, 2);
 }
 END_TEST
@@ -615,19 +615,19 @@ static const struct {
 } popf[] = {
 	{0, 0, ~0ull, 2 | 0x247fd5}, /* all but VM, VIF, VIP and RF */
 	{0, 0, 0, 2},
-	{3, 0, 0, 2 | VPT_FL_IF},
-	{3, 3, 0, 2 | VPT_FL_IOPL},
-	{3, 0, VPT_FL_IOPL | VPT_FL_TF | VPT_FL_CF, 2 | VPT_FL_IF | VPT_FL_TF | VPT_FL_CF},
+	{3, 0, 0, 2 | X86_FL_IF},
+	{3, 3, 0, 2 | X86_FL_IOPL},
+	{3, 0, X86_FL_IOPL | X86_FL_TF | X86_FL_CF, 2 | X86_FL_IF | X86_FL_TF | X86_FL_CF},
 };
 
 START_TEST(popf_changes_what_the_ring_may)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	ring(popf[_i].cpl);
-	regs.rflags = 2 | VPT_FL_IF | (uint64_t)popf[_i].iopl << 12;
+	regs.rflags = 2 | X86_FL_IF | (uint64_t)popf[_i].iopl << 12;
 	put64(STACK, popf[_i].popped);
-	ck_assert_int_eq(RUN("\x9d", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x9d", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rflags, popf[_i].want);
 	ck_assert_uint_eq(regs.rsp, STACK + 8);
 }
@@ -635,10 +635,10 @@ END_TEST
 
 START_TEST(sidt_shows_the_guests_own)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rdi = HANDLER;
-	ck_assert_int_eq(RUN("\x0f\x01\x0f", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x01\x0f", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(get64(HANDLER) & 0xffff, 0xfff);
 	ck_assert_uint_eq(get64(HANDLER + 2), IDT);
 }
@@ -652,17 +652,17 @@ static const struct {
 	bool taken;
 	uint64_t rcx_after;
 } branches[] = {
-	{"\x74\x10", 2, VPT_FL_ZF, 5, true, 5},
+	{"\x74\x10", 2, X86_FL_ZF, 5, true, 5},
 	{"\x74\x10", 2, 0, 5, false, 5},
-	{"\x0f\x82\x10\x00\x00\x00", 6, VPT_FL_CF, 5, true, 5},
-	{"\x74\x00", 2, VPT_FL_ZF, 5, true, 5}, /* to the next instruction */
+	{"\x0f\x82\x10\x00\x00\x00", 6, X86_FL_CF, 5, true, 5},
+	{"\x74\x00", 2, X86_FL_ZF, 5, true, 5}, /* to the next instruction */
 	{"\xe2\x10", 2, 0, 2, true, 1},
 	{"\xe2\x10", 2, 0, 1, false, 0},
 	{"\xe2\x10", 2, 0, 0, true, ~0ull},
 	{"\x67\xe2\x10", 3, 0, 1ull << 32, true, 0xffffffff},
-	{"\xe1\x10", 2, VPT_FL_ZF, 2, true, 1},
+	{"\xe1\x10", 2, X86_FL_ZF, 2, true, 1},
 	{"\xe1\x10", 2, 0, 2, false, 1},
-	{"\xe0\x10", 2, VPT_FL_ZF, 2, false, 1},
+	{"\xe0\x10", 2, X86_FL_ZF, 2, false, 1},
 	{"\xe0\x10", 2, 0, 2, true, 1},
 	{"\xe3\x10", 2, 0, 0, true, 0},
 	{"\xe3\x10", 2, 0, 1ull << 32, false, 1ull << 32},
@@ -672,33 +672,33 @@ static const struct {
 
 START_TEST(branches_without_memory)
 {
-	struct vpt_insn insn = decode(branches[_i].code, branches[_i].len);
+	struct core_insn insn = decode(branches[_i].code, branches[_i].len);
 	uint64_t next = CODE + insn.len, target = next + (uint64_t)insn.disp;
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rflags = 2 | branches[_i].rflags;
 	regs.rcx = branches[_i].rcx;
-	ck_assert_int_eq(vpt_emulate(&v, &insn, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(core_emulate(&v, &insn, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, branches[_i].taken ? target : next);
 	ck_assert_uint_eq(regs.rcx, branches[_i].rcx_after);
-	if (insn.cls == VPT_INSN_COND)
-		ck_assert(!!(v.pending & VPT_VCPU_TAKEN) == branches[_i].taken);
+	if (insn.cls == CORE_INSN_COND)
+		ck_assert(!!(v.pending & CORE_VCPU_TAKEN) == branches[_i].taken);
 }
 END_TEST
 
 /* Where the processor would raise #GP it is asked. */
 START_TEST(a_branch_out_of_the_address_space_is_left_to_the_engine)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	regs.rip = 0x7ffffffffff0ull;
-	ck_assert_int_eq(RUN("\xeb\x7f", &e), VPT_DONE_NATIVE);
-	regs.rflags |= VPT_FL_ZF;
-	ck_assert_int_eq(RUN("\x74\x7f", &e), VPT_DONE_NATIVE);
+	ck_assert_int_eq(RUN("\xeb\x7f", &e), CORE_DONE_NATIVE);
+	regs.rflags |= X86_FL_ZF;
+	ck_assert_int_eq(RUN("\x74\x7f", &e), CORE_DONE_NATIVE);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("deliver");
 	TCase *tc = tcase_create("deliver");

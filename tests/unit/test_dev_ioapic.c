@@ -14,7 +14,7 @@
 #define PIN(n, low)    PUT(0x10 + 2 * (n), low)
 #define PIN_IS(n, low) GET(0x10 + 2 * (n), low)
 
-static const struct vpt_dev_step registers[] = {
+static const struct test_dev_step registers[] = {
 	GET(1, 0x170020),
 	GET(0, 0),
 	PUT(0, ~0u),
@@ -38,7 +38,7 @@ static const struct vpt_dev_step registers[] = {
 	READ(IO + 0x20, 0),
 };
 
-static const struct vpt_dev_step edge[] = {
+static const struct test_dev_step edge[] = {
 	ON,
 	PIN(11, 0x51),
 	LINE(11, 1),
@@ -68,7 +68,7 @@ static const struct vpt_dev_step edge[] = {
 	PIN_IS(11, 0x51),
 };
 
-static const struct vpt_dev_step level[] = {
+static const struct test_dev_step level[] = {
 	ON,
 	PIN(10, 0x8060),
 	LINE(10, 1),
@@ -115,12 +115,12 @@ static const struct vpt_dev_step level[] = {
 	IDLE,
 };
 
-static const struct vpt_dev_step local_apic_off[] = {
+static const struct test_dev_step local_apic_off[] = {
 	/* What the local APIC does not take waits, if it is a level. */
 	PIN(10, 0x8060), LINE(10, 1), PIN_IS(10, 0x8060), IDLE, ON, PIN_IS(10, 0xc060), ACK(0x60),
 };
 
-static const struct vpt_dev_step modes[] = {
+static const struct test_dev_step modes[] = {
 	ON,
 	PIN(5, 0x155), /* lowest priority */
 	LINE(5, 1),
@@ -160,7 +160,7 @@ static const struct vpt_dev_step modes[] = {
 };
 
 /* Logical destinations of eight bits reach an x2APIC of the first cluster. */
-static const struct vpt_dev_step x2apic[] = {
+static const struct test_dev_step x2apic[] = {
 	WRMSR(0x1b, 0xfee00d00),
 	WRMSR(0x80f, 0x1ff),
 	PUT(0x10 + 2 * 15 + 1, 0x01000000),
@@ -174,39 +174,39 @@ static const struct vpt_dev_step x2apic[] = {
 	ACK(0x79),
 };
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("registers", registers),	 VPT_DEV_SCRIPT("edge", edge),
-	VPT_DEV_SCRIPT("level", level),		 VPT_DEV_SCRIPT("local APIC off", local_apic_off),
-	VPT_DEV_SCRIPT("delivery modes", modes), VPT_DEV_SCRIPT("to an x2APIC", x2apic),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("registers", registers),  TEST_DEV_SCRIPT("edge", edge),
+	TEST_DEV_SCRIPT("level", level),	  TEST_DEV_SCRIPT("local APIC off", local_apic_off),
+	TEST_DEV_SCRIPT("delivery modes", modes), TEST_DEV_SCRIPT("to an x2APIC", x2apic),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
 START_TEST(odd_accesses)
 {
-	struct vpt_ioapic io;
+	struct dev_ioapic io;
 	uint8_t data[16] = {0x10};
 
-	vpt_ioapic_init(&io);
-	vpt_ioapic_write(&io, 0, 1, data);
+	dev_ioapic_init(&io);
+	dev_ioapic_write(&io, 0, 1, data);
 	ck_assert_uint_eq(io.select, 0x10);
 	data[0] = 0x77;
-	vpt_ioapic_write(&io, 0x10, 2, data);
-	vpt_ioapic_write(&io, 0x10, 8, data);
-	vpt_ioapic_write(&io, 0x11, 4, data);
+	dev_ioapic_write(&io, 0x10, 2, data);
+	dev_ioapic_write(&io, 0x10, 8, data);
+	dev_ioapic_write(&io, 0x11, 4, data);
 	ck_assert_uint_eq(io.entry[0], 0x10000);
-	vpt_ioapic_read(&io, 0x12, 1, data);
+	dev_ioapic_read(&io, 0x12, 1, data);
 	ck_assert_uint_eq(data[0], 1);
-	vpt_ioapic_set(&io, VPT_IOAPIC_PINS, true);
+	dev_ioapic_set(&io, DEV_IOAPIC_PINS, true);
 	ck_assert_uint_eq(io.levels, 0);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_ioapic");
 	TCase *tc = tcase_create("ioapic");

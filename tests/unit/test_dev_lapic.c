@@ -11,7 +11,7 @@
 #define BASE	  0xfee00000ull
 #define ENABLE_X2 WRMSR(0x1b, BASE | 0xd00)
 
-static const struct vpt_dev_step reset_state[] = {
+static const struct test_dev_step reset_state[] = {
 	READ(L(0x20), 0),
 	READ(L(0x30), 0x50015),
 	READ(L(0x80), 0),
@@ -39,7 +39,7 @@ static const struct vpt_dev_step reset_state[] = {
 };
 
 /* Nested: higher classes interrupt, equal ones do not; EOI ends the highest. */
-static const struct vpt_dev_step nesting[] = {
+static const struct test_dev_step nesting[] = {
 	ON,
 	SELF(0x41),
 	SELF(0x35),
@@ -81,7 +81,7 @@ static const struct vpt_dev_step nesting[] = {
 	IDLE,
 };
 
-static const struct vpt_dev_step priority[] = {
+static const struct test_dev_step priority[] = {
 	ON,
 	WRITE(L(0x80), 0x45),
 	READ(L(0xa0), 0x45),
@@ -106,7 +106,7 @@ static const struct vpt_dev_step priority[] = {
 	ACK(0xff),
 };
 
-static const struct vpt_dev_step one_shot[] = {
+static const struct test_dev_step one_shot[] = {
 	ON,
 	WRITE(L(0x3e0), 0xb), /* by 1 */
 	WRITE(L(0x320), 0x30),
@@ -140,7 +140,7 @@ static const struct vpt_dev_step one_shot[] = {
 	NEVER,
 };
 
-static const struct vpt_dev_step periodic[] = {
+static const struct test_dev_step periodic[] = {
 	ON,
 	WRITE(L(0x3e0), 0), /* by 2 */
 	WRITE(L(0x320), 0x20031),
@@ -181,7 +181,7 @@ static const struct vpt_dev_step periodic[] = {
 	NEVER,
 };
 
-static const struct vpt_dev_step dividers[] = {
+static const struct test_dev_step dividers[] = {
 	ON,
 	WRITE(L(0x320), 0x30),
 	WRITE(L(0x3e0), 0xb),
@@ -211,7 +211,7 @@ static const struct vpt_dev_step dividers[] = {
 	NEXT(21990232550400),
 };
 
-static const struct vpt_dev_step deadline[] = {
+static const struct test_dev_step deadline[] = {
 	ON,
 	/* In other modes it is not there. */
 	WRMSR(0x6e0, 1000),
@@ -247,7 +247,7 @@ static const struct vpt_dev_step deadline[] = {
 	RDMSR(0x6e0, 0),
 };
 
-static const struct vpt_dev_step pmi[] = {
+static const struct test_dev_step pmi[] = {
 	ON,
 	PMI,
 	IDLE,
@@ -273,7 +273,7 @@ static const struct vpt_dev_step pmi[] = {
 	NMI(0),
 };
 
-static const struct vpt_dev_step ipis[] = {
+static const struct test_dev_step ipis[] = {
 	ON,
 	WRITE(L(0xd0), 0x02000000),
 	/* Physical: to us, to another, to all. */
@@ -334,7 +334,7 @@ static const struct vpt_dev_step ipis[] = {
 	IDLE,
 };
 
-static const struct vpt_dev_step errors[] = {
+static const struct test_dev_step errors[] = {
 	ON,
 	WRITE(L(0x370), 0xef),
 	SELF(0x0f),
@@ -374,7 +374,7 @@ static const struct vpt_dev_step errors[] = {
 };
 
 /* Only some bits of an entry can be written; off means masked. */
-static const struct vpt_dev_step table[] = {
+static const struct test_dev_step table[] = {
 	ON,
 	WRITE(L(0x320), 0xffffffff),
 	READ(L(0x320), 0x700ff),
@@ -399,7 +399,7 @@ static const struct vpt_dev_step table[] = {
 	READ(L(0xd0), 0xff000000),
 };
 
-static const struct vpt_dev_step base_msr[] = {
+static const struct test_dev_step base_msr[] = {
 	WRMSR_GP(0x1b, BASE | 0x901), /* reserved bits */
 	WRMSR_GP(0x1b, BASE | 0xb00),
 	WRMSR_GP(0x1b, 1ull << 39 | 0x900),
@@ -429,7 +429,7 @@ static const struct vpt_dev_step base_msr[] = {
 	RDMSR_GP(0x802),
 };
 
-static const struct vpt_dev_step x2apic[] = {
+static const struct test_dev_step x2apic[] = {
 	ENABLE_X2,
 	READ(L(0x30), 0x5a5a5a5a), /* no longer in memory */
 	RDMSR(X(0x20), 0),
@@ -490,51 +490,51 @@ static const struct vpt_dev_step x2apic[] = {
 	RDMSR(X(0x280), 0),
 };
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("state after reset", reset_state),
-	VPT_DEV_SCRIPT("nesting", nesting),
-	VPT_DEV_SCRIPT("task priority", priority),
-	VPT_DEV_SCRIPT("one-shot timer", one_shot),
-	VPT_DEV_SCRIPT("periodic timer", periodic),
-	VPT_DEV_SCRIPT("dividers", dividers),
-	VPT_DEV_SCRIPT("TSC deadline", deadline),
-	VPT_DEV_SCRIPT("PMI", pmi),
-	VPT_DEV_SCRIPT("IPIs", ipis),
-	VPT_DEV_SCRIPT("errors", errors),
-	VPT_DEV_SCRIPT("LVT", table),
-	VPT_DEV_SCRIPT("APIC base", base_msr),
-	VPT_DEV_SCRIPT("x2APIC", x2apic),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("state after reset", reset_state),
+	TEST_DEV_SCRIPT("nesting", nesting),
+	TEST_DEV_SCRIPT("task priority", priority),
+	TEST_DEV_SCRIPT("one-shot timer", one_shot),
+	TEST_DEV_SCRIPT("periodic timer", periodic),
+	TEST_DEV_SCRIPT("dividers", dividers),
+	TEST_DEV_SCRIPT("TSC deadline", deadline),
+	TEST_DEV_SCRIPT("PMI", pmi),
+	TEST_DEV_SCRIPT("IPIs", ipis),
+	TEST_DEV_SCRIPT("errors", errors),
+	TEST_DEV_SCRIPT("LVT", table),
+	TEST_DEV_SCRIPT("APIC base", base_msr),
+	TEST_DEV_SCRIPT("x2APIC", x2apic),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
 /* Accesses that no driver makes harm nobody. */
 START_TEST(odd_accesses)
 {
-	const struct vpt_lapic_config config = {.hz = 25000000, .max_phy_addr = 39};
+	const struct dev_lapic_config config = {.hz = 25000000, .max_phy_addr = 39};
 	uint8_t data[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-	struct vpt_lapic l;
+	struct dev_lapic l;
 
-	vpt_lapic_init(&l, &config);
-	vpt_lapic_write(&l, 0xf0, 2, data);
-	vpt_lapic_write(&l, 0xf0, 8, data);
-	vpt_lapic_write(&l, 0xf1, 4, data);
+	dev_lapic_init(&l, &config);
+	dev_lapic_write(&l, 0xf0, 2, data);
+	dev_lapic_write(&l, 0xf0, 8, data);
+	dev_lapic_write(&l, 0xf1, 4, data);
 	ck_assert_uint_eq(l.svr, 0xff);
-	vpt_lapic_read(&l, 0x32, 1, data);
+	dev_lapic_read(&l, 0x32, 1, data);
 	ck_assert_uint_eq(data[0], 5);
-	vpt_lapic_read(&l, 0x30, 8, data);
+	dev_lapic_read(&l, 0x30, 8, data);
 	ck_assert_uint_eq(data[0], 0x15);
 	ck_assert_uint_eq(data[7], 0);
-	vpt_lapic_read(&l, 0xfff, 8, data);
+	dev_lapic_read(&l, 0xfff, 8, data);
 	ck_assert_uint_eq(data[0] | data[7], 0);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_lapic");
 	TCase *tc = tcase_create("lapic");

@@ -18,7 +18,7 @@
 #define ISR2(v) OUT(0xa0, 0x0b), IN(0xa0, v)
 #define IRR2(v) OUT(0xa0, 0x0a), IN(0xa0, v)
 
-static const struct vpt_dev_step nesting[] = {
+static const struct test_dev_step nesting[] = {
 	INIT,
 	IDLE,
 	PULSE(5),
@@ -57,7 +57,7 @@ static const struct vpt_dev_step nesting[] = {
 	ISR1(0),
 };
 
-static const struct vpt_dev_step second_chip[] = {
+static const struct test_dev_step second_chip[] = {
 	INIT,
 	PULSE(12),
 	IRR2(0x10),
@@ -88,7 +88,7 @@ static const struct vpt_dev_step second_chip[] = {
 	ACK(0x2c),
 };
 
-static const struct vpt_dev_step masks[] = {
+static const struct test_dev_step masks[] = {
 	INIT,
 	OUT(0x21, 0x08),
 	PULSE(3),
@@ -113,7 +113,7 @@ static const struct vpt_dev_step masks[] = {
 	IDLE,
 };
 
-static const struct vpt_dev_step rotation[] = {
+static const struct test_dev_step rotation[] = {
 	INIT,
 	/* Input 3 is to be the lowest: those above it come first. */
 	OUT(0x20, 0xc3),
@@ -132,7 +132,7 @@ static const struct vpt_dev_step rotation[] = {
 	ISR1(0),
 };
 
-static const struct vpt_dev_step automatic[] = {
+static const struct test_dev_step automatic[] = {
 	INIT4(3),
 	PULSE(3),
 	ACK(0x23),
@@ -159,12 +159,12 @@ static const struct vpt_dev_step automatic[] = {
 	OUT(0x20, 0x00),
 };
 
-static const struct vpt_dev_step nested_fully[] = {
+static const struct test_dev_step nested_fully[] = {
 	INIT4(0x11), PULSE(12),	 ACK(0x2c), PULSE(9), ACK(0x29), ISR2(0x12),
 	EOI2,	     ISR2(0x10), EOI2,	    EOI1,     IDLE,
 };
 
-static const struct vpt_dev_step levels[] = {
+static const struct test_dev_step levels[] = {
 	INIT,
 	OUT(0x4d0, 0xff),
 	IN(0x4d0, 0xf8),
@@ -191,7 +191,7 @@ static const struct vpt_dev_step levels[] = {
 	IDLE,
 };
 
-static const struct vpt_dev_step poll[] = {
+static const struct test_dev_step poll[] = {
 	INIT,	  OUT(0x20, 0x0c), IN(0x20, 0x07), /* nothing */
 	PULSE(6), OUT(0x20, 0x0c), IN(0x20, 0x86),  ISR1(0x40),
 	IDLE,	  IN(0x20, 0x40), /* one read only */
@@ -199,7 +199,7 @@ static const struct vpt_dev_step poll[] = {
 	IDLE,	  ISR2(2),
 };
 
-static const struct vpt_dev_step initialisation[] = {
+static const struct test_dev_step initialisation[] = {
 	INIT,
 	OUT(0x21, 0xff),
 	PULSE(3),
@@ -222,41 +222,41 @@ static const struct vpt_dev_step initialisation[] = {
 /* A request that goes before it is acknowledged is answered as input 7. */
 START_TEST(spurious)
 {
-	struct vpt_pic pic;
+	struct dev_pic pic;
 
-	vpt_pic_init(&pic);
-	vpt_pic_write(&pic, 0x20, 0x11);
-	vpt_pic_write(&pic, 0x21, 0x20);
-	vpt_pic_write(&pic, 0x21, 4);
-	vpt_pic_write(&pic, 0x21, 1);
-	ck_assert(!vpt_pic_intr(&pic));
-	ck_assert_uint_eq(vpt_pic_ack(&pic), 0x27);
+	dev_pic_init(&pic);
+	dev_pic_write(&pic, 0x20, 0x11);
+	dev_pic_write(&pic, 0x21, 0x20);
+	dev_pic_write(&pic, 0x21, 4);
+	dev_pic_write(&pic, 0x21, 1);
+	ck_assert(!dev_pic_intr(&pic));
+	ck_assert_uint_eq(dev_pic_ack(&pic), 0x27);
 	ck_assert_uint_eq(pic.chip[0].isr, 0);
-	vpt_pic_set(&pic, 2, true); /* the cascade is nobody's */
-	vpt_pic_set(&pic, 16, true);
-	ck_assert(!vpt_pic_intr(&pic));
+	dev_pic_set(&pic, 2, true); /* the cascade is nobody's */
+	dev_pic_set(&pic, 16, true);
+	ck_assert(!dev_pic_intr(&pic));
 }
 END_TEST
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("nesting", nesting),
-	VPT_DEV_SCRIPT("the second chip", second_chip),
-	VPT_DEV_SCRIPT("masks", masks),
-	VPT_DEV_SCRIPT("rotation", rotation),
-	VPT_DEV_SCRIPT("automatic EOI", automatic),
-	VPT_DEV_SCRIPT("special fully nested mode", nested_fully),
-	VPT_DEV_SCRIPT("levels", levels),
-	VPT_DEV_SCRIPT("poll", poll),
-	VPT_DEV_SCRIPT("initialisation", initialisation),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("nesting", nesting),
+	TEST_DEV_SCRIPT("the second chip", second_chip),
+	TEST_DEV_SCRIPT("masks", masks),
+	TEST_DEV_SCRIPT("rotation", rotation),
+	TEST_DEV_SCRIPT("automatic EOI", automatic),
+	TEST_DEV_SCRIPT("special fully nested mode", nested_fully),
+	TEST_DEV_SCRIPT("levels", levels),
+	TEST_DEV_SCRIPT("poll", poll),
+	TEST_DEV_SCRIPT("initialisation", initialisation),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_pic");
 	TCase *tc = tcase_create("pic");

@@ -14,7 +14,7 @@
 #define COUNT(port, n) OUT(port, (n)&0xff), OUT(port, (n) >> 8)
 #define READS(port, n) IN(port, (n)&0xff), IN(port, (n) >> 8)
 
-static const struct vpt_dev_step mode0[] = {
+static const struct test_dev_step mode0[] = {
 	INIT,
 	OUT(0x43, 0x30),
 	NEVER,
@@ -41,7 +41,7 @@ static const struct vpt_dev_step mode0[] = {
 	NEVER,
 };
 
-static const struct vpt_dev_step mode2[] = {
+static const struct test_dev_step mode2[] = {
 	INIT,
 	OUT(0x43, 0x34), /* OUT goes high */
 	ACK(0x20),
@@ -66,7 +66,7 @@ static const struct vpt_dev_step mode2[] = {
 	READS(0x40, 0xffff),
 };
 
-static const struct vpt_dev_step mode3[] = {
+static const struct test_dev_step mode3[] = {
 	INIT,
 	OUT(0x43, 0x36),
 	ACK(0x20),
@@ -91,7 +91,7 @@ static const struct vpt_dev_step mode3[] = {
 };
 
 /* A strobe: one tick low after the count. */
-static const struct vpt_dev_step mode4[] = {
+static const struct test_dev_step mode4[] = {
 	INIT,
 	OUT(0x43, 0x38),
 	ACK(0x20),
@@ -108,7 +108,7 @@ static const struct vpt_dev_step mode4[] = {
 	READS(0x40, 0xffff),
 };
 
-static const struct vpt_dev_step accesses[] = {
+static const struct test_dev_step accesses[] = {
 	/* The low byte only; the high byte only. */
 	OUT(0x43, 0x94),
 	OUT(0x42, 50),
@@ -143,7 +143,7 @@ static const struct vpt_dev_step accesses[] = {
 };
 
 /* Channel 2: its gate is bit 0 of port 61H, its OUT bit 5; bit 4 changes every 15.085 us. */
-static const struct vpt_dev_step speaker[] = {
+static const struct test_dev_step speaker[] = {
 	IN(0x61, 0),
 	OUT(0x43, 0xb0),
 	COUNT(0x42, 1000),
@@ -193,15 +193,15 @@ static const struct vpt_dev_step speaker[] = {
 	IN(0x42, 0xb6),
 };
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("mode 0", mode0),      VPT_DEV_SCRIPT("mode 2", mode2),
-	VPT_DEV_SCRIPT("mode 3", mode3),      VPT_DEV_SCRIPT("mode 4", mode4),
-	VPT_DEV_SCRIPT("accesses", accesses), VPT_DEV_SCRIPT("port 61H", speaker),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("mode 0", mode0),      TEST_DEV_SCRIPT("mode 2", mode2),
+	TEST_DEV_SCRIPT("mode 3", mode3),      TEST_DEV_SCRIPT("mode 4", mode4),
+	TEST_DEV_SCRIPT("accesses", accesses), TEST_DEV_SCRIPT("port 61H", speaker),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
@@ -212,19 +212,19 @@ static const struct {
 
 START_TEST(rises_where_planned)
 {
-	struct vpt_pit pit;
+	struct dev_pit pit;
 	unsigned int tick;
 	bool last, now;
 
-	vpt_pit_init(&pit);
-	vpt_pit_write(&pit, 0x43, (uint8_t)(0x10 | waves[_i].mode << 1));
-	vpt_pit_write(&pit, 0x40, (uint8_t)waves[_i].count);
-	last = vpt_pit_out(&pit, 0);
+	dev_pit_init(&pit);
+	dev_pit_write(&pit, 0x43, (uint8_t)(0x10 | waves[_i].mode << 1));
+	dev_pit_write(&pit, 0x40, (uint8_t)waves[_i].count);
+	last = dev_pit_out(&pit, 0);
 	for (tick = 1; tick < 100; tick++) {
-		bool planned = vpt_pit_next(&pit) == vpt_clock_ns(tick, VPT_PIT_HZ);
+		bool planned = dev_pit_next(&pit) == dev_clock_ns(tick, DEV_PIT_HZ);
 
-		vpt_pit_advance(&pit, vpt_clock_ns(tick, VPT_PIT_HZ));
-		now = vpt_pit_out(&pit, 0);
+		dev_pit_advance(&pit, dev_clock_ns(tick, DEV_PIT_HZ));
+		now = dev_pit_out(&pit, 0);
 		ck_assert_msg((now && !last) == planned, "mode %u count %u tick %u", waves[_i].mode,
 			      waves[_i].count, tick);
 		ck_assert(pit.rose == planned);
@@ -240,21 +240,21 @@ START_TEST(square_waves)
 	unsigned int count, tick, high;
 
 	for (count = 2; count < 12; count++) {
-		struct vpt_pit pit;
+		struct dev_pit pit;
 
-		vpt_pit_init(&pit);
-		vpt_pit_write(&pit, 0x43, 0x16);
-		vpt_pit_write(&pit, 0x40, (uint8_t)count);
+		dev_pit_init(&pit);
+		dev_pit_write(&pit, 0x43, 0x16);
+		dev_pit_write(&pit, 0x40, (uint8_t)count);
 		for (tick = 0, high = 0; tick < 10 * count; tick++) {
-			vpt_pit_advance(&pit, vpt_clock_ns(tick, VPT_PIT_HZ));
-			high += vpt_pit_out(&pit, 0);
+			dev_pit_advance(&pit, dev_clock_ns(tick, DEV_PIT_HZ));
+			high += dev_pit_out(&pit, 0);
 		}
 		ck_assert_uint_eq(high, 10 * ((count + 1) / 2));
 	}
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_pit");
 	TCase *tc = tcase_create("pit");

@@ -16,7 +16,7 @@
 /* The n-th tick of the crystal. */
 #define CRYSTAL(n) ((uint64_t)(((n)*S + 32767) / 32768))
 
-static const struct vpt_dev_step reading[] = {
+static const struct test_dev_step reading[] = {
 	GET(0, 0),
 	GET(2, 0),
 	GET(4, 0),
@@ -53,12 +53,12 @@ static const struct vpt_dev_step reading[] = {
 	GET(4, 0x92),
 };
 
-static const struct vpt_dev_step update_in_progress[] = {
+static const struct test_dev_step update_in_progress[] = {
 	TIME(S - 244001), GET(0xa, 0x26), GET(0, 0), TIME(S - 244000), GET(0xa, 0xa6), GET(0, 0),
 	TIME(S),	  GET(0xa, 0x26), GET(0, 1), PUT(0xa, 0xa6),   GET(0xa, 0x26),
 };
 
-static const struct vpt_dev_step setting[] = {
+static const struct test_dev_step setting[] = {
 	TIME(S / 4),
 	PUT(0xb, 0x82), /* stop, set */
 	PUT(0, 0x58),
@@ -101,7 +101,7 @@ static const struct vpt_dev_step setting[] = {
 	GET(0, 1),
 };
 
-static const struct vpt_dev_step periodic[] = {
+static const struct test_dev_step periodic[] = {
 	INIT,
 	NEVER,
 	PUT(0xb, 0x42), /* 1024 Hz: every 32 ticks */
@@ -140,14 +140,14 @@ static const struct vpt_dev_step periodic[] = {
 	ACK(0x28),
 };
 
-static const struct vpt_dev_step updates[] = {
+static const struct test_dev_step updates[] = {
 	INIT,		PUT(0xb, 0x12), NEXT(S),     TIME(S),	  ACK(0x28),
 	GET(0xc, 0xd0), GET(0, 1),	NEXT(2 * S), TIME(2 * S), ACK(0x28),
 	GET(0xc, 0xd0), PUT(0xb, 0x92), NEVER, /* setting it ends them */
 	GET(0xb, 0x82), PUT(0xb, 0x02), NEVER,
 };
 
-static const struct vpt_dev_step alarms[] = {
+static const struct test_dev_step alarms[] = {
 	INIT,
 	PUT(1, 0x05),
 	PUT(3, 0xff),
@@ -180,38 +180,38 @@ static const struct vpt_dev_step alarms[] = {
 };
 
 /* 64 MiB; index bit 7 does nothing. */
-static const struct vpt_dev_step memory[] = {
+static const struct test_dev_step memory[] = {
 	GET(0x15, 0x80), GET(0x16, 0x02), GET(0x17, 0x00), GET(0x18, 0xfc), GET(0x30, 0x00),
 	GET(0x31, 0xfc), GET(0x34, 0x00), GET(0x35, 0x03), GET(0x5b, 0),    PUT(0x40, 0x12),
 	GET(0xc0, 0x12), PUT(0x0c, 0xff), GET(0x0c, 0),	   PUT(0x0d, 0),    GET(0x0d, 0x80),
 };
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("reading", reading),
-	VPT_DEV_SCRIPT("update in progress", update_in_progress),
-	VPT_DEV_SCRIPT("setting", setting),
-	VPT_DEV_SCRIPT("periodic interrupt", periodic),
-	VPT_DEV_SCRIPT("update interrupt", updates),
-	VPT_DEV_SCRIPT("alarm", alarms),
-	VPT_DEV_SCRIPT("memory", memory),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("reading", reading),
+	TEST_DEV_SCRIPT("update in progress", update_in_progress),
+	TEST_DEV_SCRIPT("setting", setting),
+	TEST_DEV_SCRIPT("periodic interrupt", periodic),
+	TEST_DEV_SCRIPT("update interrupt", updates),
+	TEST_DEV_SCRIPT("alarm", alarms),
+	TEST_DEV_SCRIPT("memory", memory),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
 START_TEST(large_memory)
 {
-	struct vpt_rtc rtc;
+	struct dev_rtc rtc;
 
-	vpt_rtc_init(&rtc, 0, 6ull << 30);
+	dev_rtc_init(&rtc, 0, 6ull << 30);
 	ck_assert_uint_eq(rtc.cmos[0x17] | rtc.cmos[0x18] << 8, 0xffff);
 	ck_assert_uint_eq(rtc.cmos[0x34] | rtc.cmos[0x35] << 8, 0xff00);
 	ck_assert_uint_eq(rtc.cmos[0x5b] | rtc.cmos[0x5c] << 8, 0x8000);
 	ck_assert_uint_eq(rtc.cmos[0x5d], 0);
-	vpt_rtc_init(&rtc, 0, 512 << 10);
+	dev_rtc_init(&rtc, 0, 512 << 10);
 	ck_assert_uint_eq(rtc.cmos[0x17] | rtc.cmos[0x18] << 8, 0);
 }
 END_TEST
@@ -219,16 +219,16 @@ END_TEST
 START_TEST(dates_there_and_back)
 {
 	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	struct vpt_date date = {1583, 1, 1};
-	int64_t day = vpt_days_of(&date);
+	struct dev_date date = {1583, 1, 1};
+	int64_t day = dev_days_of(&date);
 
 	for (; date.year < 2500; day++) {
 		bool leap = date.year % 4 == 0 && (date.year % 100 || date.year % 400 == 0);
 		unsigned int last = (unsigned int)lengths[date.month - 1];
-		struct vpt_date is = vpt_date_of(day);
+		struct dev_date is = dev_date_of(day);
 
 		ck_assert(is.year == date.year && is.month == date.month && is.day == date.day);
-		ck_assert_int_eq(vpt_days_of(&date), day);
+		ck_assert_int_eq(dev_days_of(&date), day);
 		last += date.month == 2 && leap;
 		if (date.day++ < last)
 			continue;
@@ -236,12 +236,12 @@ START_TEST(dates_there_and_back)
 		date.year += date.month == 12;
 		date.month = date.month % 12 + 1;
 	}
-	date = (struct vpt_date){1970, 1, 1};
-	ck_assert_int_eq(vpt_days_of(&date), 0);
+	date = (struct dev_date){1970, 1, 1};
+	ck_assert_int_eq(dev_days_of(&date), 0);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_rtc");
 	TCase *tc = tcase_create("rtc");

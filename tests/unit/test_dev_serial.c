@@ -18,7 +18,7 @@
 /* Four characters of ten bits at 115200. */
 #define PAUSE 347223ull
 
-static const struct vpt_dev_step registers[] = {
+static const struct test_dev_step registers[] = {
 	IN(IER, 0),	 IN(IIR, 1),	   IN(LCR, 0),	    IN(MCR, 0),	    IN(LSR, 0x60),
 	IN(MSR, 0xb0),	 OUT(0x3ff, 0x5a), IN(0x3ff, 0x5a), OUT(IER, 0xff), IN(IER, 0x0f),
 	OUT(MCR, 0xff),	 IN(MCR, 0x1f),	   OUT(LCR, 0x83),  IN(DATA, 12),   IN(IER, 0),
@@ -26,7 +26,7 @@ static const struct vpt_dev_step registers[] = {
 	OUT(LCR, 0x03),	 IN(IER, 0x0f),	   OUT(LSR, 0xff),  IN(LSR, 0x60),
 };
 
-static const struct vpt_dev_step output[] = {
+static const struct test_dev_step output[] = {
 	INIT,
 	OUT(DATA, 'a'),
 	PRINTS('a'),
@@ -56,7 +56,7 @@ static const struct vpt_dev_step output[] = {
 	ACK(0x24),
 };
 
-static const struct vpt_dev_step input[] = {
+static const struct test_dev_step input[] = {
 	INIT,
 	TYPE('x'),
 	IN(LSR, 0x61),
@@ -80,7 +80,7 @@ static const struct vpt_dev_step input[] = {
 	NEVER,
 };
 
-static const struct vpt_dev_step fifo[] = {
+static const struct test_dev_step fifo[] = {
 	INIT,
 	OUT(LCR, 0x83),
 	OUT(DATA, 1),
@@ -125,7 +125,7 @@ static const struct vpt_dev_step fifo[] = {
 	IN(IIR, 1),
 };
 
-static const struct vpt_dev_step loopback[] = {
+static const struct test_dev_step loopback[] = {
 	INIT,
 	OUT(MCR, 0x1f),
 	IN(MSR, 0xf0),
@@ -156,15 +156,15 @@ static const struct vpt_dev_step loopback[] = {
 	IN(DATA, 'q'),
 };
 
-static const struct vpt_dev_script scripts[] = {
-	VPT_DEV_SCRIPT("registers", registers), VPT_DEV_SCRIPT("output", output),
-	VPT_DEV_SCRIPT("input", input),		VPT_DEV_SCRIPT("FIFO", fifo),
-	VPT_DEV_SCRIPT("loopback", loopback),
+static const struct test_dev_script scripts[] = {
+	TEST_DEV_SCRIPT("registers", registers), TEST_DEV_SCRIPT("output", output),
+	TEST_DEV_SCRIPT("input", input),	 TEST_DEV_SCRIPT("FIFO", fifo),
+	TEST_DEV_SCRIPT("loopback", loopback),
 };
 
 START_TEST(scripted)
 {
-	vpt_dev_play(&scripts[_i]);
+	test_dev_play(&scripts[_i]);
 }
 END_TEST
 
@@ -175,47 +175,47 @@ static const struct {
 
 START_TEST(trigger_levels)
 {
-	struct vpt_serial s;
+	struct dev_serial s;
 	unsigned int n;
 
-	vpt_serial_init(&s);
-	vpt_serial_write(&s, 4, 0x08);
-	vpt_serial_write(&s, 1, 0x01);
-	vpt_serial_write(&s, 2, triggers[_i].fcr);
+	dev_serial_init(&s);
+	dev_serial_write(&s, 4, 0x08);
+	dev_serial_write(&s, 1, 0x01);
+	dev_serial_write(&s, 2, triggers[_i].fcr);
 	for (n = 1; n <= triggers[_i].level; n++) {
-		ck_assert(vpt_serial_listens(&s));
-		vpt_serial_receive(&s, 'x');
-		ck_assert(vpt_serial_irq(&s) == (n == triggers[_i].level));
+		ck_assert(dev_serial_listens(&s));
+		dev_serial_receive(&s, 'x');
+		ck_assert(dev_serial_irq(&s) == (n == triggers[_i].level));
 	}
 }
 END_TEST
 
 START_TEST(bytes_keep_their_order)
 {
-	struct vpt_serial s;
+	struct dev_serial s;
 	unsigned int in = 0, out = 0, round;
 
-	vpt_serial_init(&s);
-	vpt_serial_write(&s, 2, 0x01);
+	dev_serial_init(&s);
+	dev_serial_write(&s, 2, 0x01);
 	for (round = 0; round < 50; round++) {
-		while (in - out < 1 + round % VPT_SERIAL_FIFO)
-			vpt_serial_receive(&s, (uint8_t)in++);
-		ck_assert_uint_eq(vpt_serial_room(&s), VPT_SERIAL_FIFO - (in - out));
+		while (in - out < 1 + round % DEV_SERIAL_FIFO)
+			dev_serial_receive(&s, (uint8_t)in++);
+		ck_assert_uint_eq(dev_serial_room(&s), DEV_SERIAL_FIFO - (in - out));
 		while (in - out > round % 3)
-			ck_assert_uint_eq(vpt_serial_read(&s, 0), (uint8_t)out++);
+			ck_assert_uint_eq(dev_serial_read(&s, 0), (uint8_t)out++);
 	}
 	/* One too many is lost, and said so. */
-	vpt_serial_write(&s, 2, 0x03);
-	for (in = 0; in <= VPT_SERIAL_FIFO; in++)
-		vpt_serial_receive(&s, (uint8_t)in);
-	ck_assert_uint_eq(vpt_serial_read(&s, 5), 0x63);
-	for (out = 0; out < VPT_SERIAL_FIFO; out++)
-		ck_assert_uint_eq(vpt_serial_read(&s, 0), out);
-	ck_assert_uint_eq(vpt_serial_read(&s, 5), 0x60);
+	dev_serial_write(&s, 2, 0x03);
+	for (in = 0; in <= DEV_SERIAL_FIFO; in++)
+		dev_serial_receive(&s, (uint8_t)in);
+	ck_assert_uint_eq(dev_serial_read(&s, 5), 0x63);
+	for (out = 0; out < DEV_SERIAL_FIFO; out++)
+		ck_assert_uint_eq(dev_serial_read(&s, 0), out);
+	ck_assert_uint_eq(dev_serial_read(&s, 5), 0x60);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("dev_serial");
 	TCase *tc = tcase_create("serial");

@@ -19,17 +19,17 @@
 /* skl: a crystal of 24 MHz, 142 cycles of the TSC to one of it. */
 #define RATIO 142u
 
-static struct vpt_engine engine;
-static struct vpt_engine_vcpu ev;
-static struct vpt_regs regs;
-static struct vpt_vm vm;
-static struct vpt_vcpu v;
+static struct engine engine;
+static struct engine_vcpu ev;
+static struct x86_regs regs;
+static struct core_vm vm;
+static struct core_vcpu v;
 static char printed[16];
 static unsigned int printed_count;
 
 static uint64_t tsc(void)
 {
-	return vpt_time_read(&ev.time, ev.retired);
+	return engine_time_read(&ev.time, ev.retired);
 }
 
 static void console(void *opaque, char c)
@@ -38,7 +38,7 @@ static void console(void *opaque, char c)
 	printed[printed_count++ % sizeof(printed)] = c;
 }
 
-static int get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value)
+static int get_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t *value)
 {
 	(void)vcpu;
 	(void)index;
@@ -50,10 +50,10 @@ static void setup(void)
 {
 	memset(&vm, 0, sizeof(vm));
 	memset(&v, 0, sizeof(v));
-	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
+	tracer_unit_choose(&v.tracer, TRACER_SYSTEM_PT);
 	memset(&ev, 0, sizeof(ev));
-	engine = (struct vpt_engine){
-		.name = "test", .can = VPT_ENGINE_COUNTS | VPT_ENGINE_BUS, .get_msr = get_msr};
+	engine = (struct engine){
+		.name = "test", .can = ENGINE_COUNTS | ENGINE_BUS, .get_msr = get_msr};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model("skl");
 	vm.mem.bytes = 64 << 20;
@@ -62,35 +62,35 @@ static void setup(void)
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.way |= VPT_WAY_UNTRACED;
+	v.way |= CORE_WAY_UNTRACED;
 	ev.time.offset = 1000;
 	printed_count = 0;
-	vpt_irq_advance(&v);
+	core_irq_advance(&v);
 }
 
 static void out(uint16_t port, uint8_t size, uint32_t value)
 {
-	vpt_bus_io(&v, port, size, false, 1, &value);
+	core_bus_io(&v, port, size, false, 1, &value);
 }
 
 static uint32_t in(uint16_t port, uint8_t size)
 {
 	uint32_t value = 0;
 
-	vpt_bus_io(&v, port, size, true, 1, &value);
+	core_bus_io(&v, port, size, true, 1, &value);
 	return value;
 }
 
 static void apic(uint32_t reg, uint32_t value)
 {
-	vpt_bus_mmio(&v, 0xfee00000 + reg, 4, true, &value);
+	core_bus_mmio(&v, 0xfee00000 + reg, 4, true, &value);
 }
 
 /* `n` instructions later. */
 static void run(uint64_t n)
 {
 	ev.retired += n;
-	vpt_irq_advance(&v);
+	core_irq_advance(&v);
 }
 
 static void start_apic_timer(uint32_t lvt, uint32_t count)
@@ -107,16 +107,16 @@ START_TEST(boot_timer_counts_instructions)
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 7);
 	ck_assert(ev.attention);
 	/* The OUT itself and seven more. */
-	ck_assert_uint_eq(vpt_irq_next(&v), 8);
+	ck_assert_uint_eq(core_irq_next(&v), 8);
 	run(7);
-	ck_assert(!vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), 1);
 	run(1);
-	ck_assert(vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
+	ck_assert(core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), NEVER);
 	out(VPT_PORT_TIMER, 4, 0);
-	ck_assert(!vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), NEVER);
 }
 END_TEST
 
@@ -127,14 +127,14 @@ START_TEST(apic_timer_to_the_instruction)
 	start_apic_timer(0x40, 10);
 	ck_assert(ev.attention);
 	/* 416.7 ns, which is 417. */
-	next = vpt_irq_next(&v);
+	next = core_irq_next(&v);
 	ck_assert_uint_eq(next, 10 * RATIO + 2);
 	run(next - 1);
-	ck_assert(!vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), 1);
 	run(1);
-	ck_assert(vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x40);
+	ck_assert(core_irq_pending(&v));
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x40);
 }
 END_TEST
 
@@ -145,9 +145,9 @@ START_TEST(no_drift)
 
 	start_apic_timer(0x20040, 7);
 	for (i = 1; i <= 10000; i++) {
-		run(vpt_irq_next(&v));
-		ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x40);
-		vpt_lapic_eoi(&vm.platform.lapic);
+		run(core_irq_next(&v));
+		ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x40);
+		dev_lapic_eoi(&vm.platform.lapic);
 		ck_assert_uint_eq((ev.retired + RATIO / 2) / RATIO, 7 * i);
 	}
 }
@@ -161,21 +161,22 @@ START_TEST(deadlines_are_exact)
 	start_apic_timer(0x40040, 0);
 	for (n = 1; n < 300; n++) {
 		at = tsc() + n;
-		ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, at, NULL), VPT_FAULT_NONE);
-		ck_assert_int_eq(vpt_msr_read(&v, VPT_MSR_TSC_DEADLINE, &value), VPT_FAULT_NONE);
+		ck_assert_int_eq(core_msr_write(&v, X86_MSR_TSC_DEADLINE, at, NULL),
+				 VPT_FAULT_NONE);
+		ck_assert_int_eq(core_msr_read(&v, X86_MSR_TSC_DEADLINE, &value), VPT_FAULT_NONE);
 		ck_assert_uint_eq(value, at);
-		run(vpt_irq_next(&v));
-		ck_assert(vpt_irq_pending(&v));
+		run(core_irq_next(&v));
+		ck_assert(core_irq_pending(&v));
 		/* Never early; late by what a nanosecond holds at most. */
 		ck_assert_uint_ge(tsc(), at);
 		ck_assert_uint_le(tsc(), at + 4);
-		vpt_platform_ack(&vm.platform);
-		vpt_lapic_eoi(&vm.platform.lapic);
+		dev_platform_ack(&vm.platform);
+		dev_lapic_eoi(&vm.platform.lapic);
 	}
-	ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, NEVER, NULL), VPT_FAULT_NONE);
-	ck_assert(!vpt_irq_pending(&v));
-	ck_assert_int_eq(vpt_msr_write(&v, VPT_MSR_TSC_DEADLINE, 1, NULL), VPT_FAULT_NONE);
-	ck_assert(vpt_irq_pending(&v));
+	ck_assert_int_eq(core_msr_write(&v, X86_MSR_TSC_DEADLINE, NEVER, NULL), VPT_FAULT_NONE);
+	ck_assert(!core_irq_pending(&v));
+	ck_assert_int_eq(core_msr_write(&v, X86_MSR_TSC_DEADLINE, 1, NULL), VPT_FAULT_NONE);
+	ck_assert(core_irq_pending(&v));
 }
 END_TEST
 
@@ -187,28 +188,28 @@ START_TEST(halt_lets_time_pass)
 	ev.retired = 100 * RATIO;
 	start_apic_timer(0x40, 1000);
 	before = tsc();
-	vpt_irq_skip_to_next(&v);
+	core_irq_skip_to_next(&v);
 	ck_assert_uint_eq(ev.retired, 100 * RATIO);
 	/* It began within a tick. */
 	ck_assert_uint_gt(tsc() - before, 999 * RATIO);
 	ck_assert_uint_lt(tsc() - before, 1000 * RATIO + 4);
-	ck_assert(vpt_irq_pending(&v));
-	vpt_platform_ack(&vm.platform);
-	vpt_lapic_eoi(&vm.platform.lapic);
-	ck_assert_uint_eq(vpt_irq_next(&v), NEVER);
-	vpt_irq_skip_to_next(&v);
-	ck_assert(!vpt_irq_pending(&v));
+	ck_assert(core_irq_pending(&v));
+	dev_platform_ack(&vm.platform);
+	dev_lapic_eoi(&vm.platform.lapic);
+	ck_assert_uint_eq(core_irq_next(&v), NEVER);
+	core_irq_skip_to_next(&v);
+	ck_assert(!core_irq_pending(&v));
 	/* Whichever comes first: the other one stays. */
 	apic(0x380, 10);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 99);
-	vpt_irq_skip_to_next(&v);
-	ck_assert(v.irq.pending & VPT_IRQ_TIMER_DUE && !vpt_platform_pending(&vm.platform));
-	ck_assert_uint_gt(vpt_irq_next(&v), 9 * RATIO - 100);
-	ck_assert_uint_lt(vpt_irq_next(&v), 10 * RATIO + 4 - 100);
+	core_irq_skip_to_next(&v);
+	ck_assert(v.irq.pending & CORE_IRQ_TIMER_DUE && !dev_platform_pending(&vm.platform));
+	ck_assert_uint_gt(core_irq_next(&v), 9 * RATIO - 100);
+	ck_assert_uint_lt(core_irq_next(&v), 10 * RATIO + 4 - 100);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 0xffffff);
-	vpt_irq_skip_to_next(&v);
-	ck_assert(!(v.irq.pending & VPT_IRQ_TIMER_DUE) && vpt_platform_pending(&vm.platform));
-	ck_assert_uint_eq(vpt_irq_next(&v), 0x1000000);
+	core_irq_skip_to_next(&v);
+	ck_assert(!(v.irq.pending & CORE_IRQ_TIMER_DUE) && dev_platform_pending(&vm.platform));
+	ck_assert_uint_eq(core_irq_next(&v), 0x1000000);
 }
 END_TEST
 
@@ -229,7 +230,7 @@ START_TEST(an_access_may_bring_the_next_event_nearer)
 	ck_assert(!ev.attention);
 	ck_assert_uint_eq(ev.bus.get_cr8(ev.bus.opaque), 5);
 	ev.bus.set_cr8(ev.bus.opaque, 3);
-	ck_assert(ev.attention && vpt_irq_pending(&v));
+	ck_assert(ev.attention && core_irq_pending(&v));
 }
 END_TEST
 
@@ -238,25 +239,25 @@ START_TEST(pmi_goes_to_the_port_or_to_lvtpc)
 	start_apic_timer(0x10000, 0);
 	apic(0x340, 0x50);
 	out(VPT_PORT_PMI, 4, 0x70);
-	vpt_irq_pmi(&v);
-	ck_assert(v.irq.pending & VPT_IRQ_PMI_DUE && !vpt_platform_pending(&vm.platform));
+	core_irq_pmi(&v);
+	ck_assert(v.irq.pending & CORE_IRQ_PMI_DUE && !dev_platform_pending(&vm.platform));
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 0);
-	v.irq.pending &= ~VPT_IRQ_PMI_DUE;
+	v.irq.pending &= ~CORE_IRQ_PMI_DUE;
 	out(VPT_PORT_PMI, 4, 0);
-	vpt_irq_pmi(&v);
-	ck_assert(!(v.irq.pending & VPT_IRQ_PMI_DUE));
-	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
+	core_irq_pmi(&v);
+	ck_assert(!(v.irq.pending & CORE_IRQ_PMI_DUE));
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
 	ck_assert_uint_eq(in(VPT_PORT_PMI, 4), 1);
 	/* As NMI, which waits for no RFLAGS.IF but for the end of the last one. */
 	apic(0xb0, 0);
 	apic(0x340, 0x400);
-	v.shadowed |= VPT_VCPU_NMI_BLOCKED;
-	vpt_irq_pmi(&v);
-	ck_assert(!vpt_irq_pending(&v));
-	v.shadowed &= ~VPT_VCPU_NMI_BLOCKED;
-	ck_assert(vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_irq_next(&v), 1);
+	v.shadowed |= CORE_VCPU_NMI_BLOCKED;
+	core_irq_pmi(&v);
+	ck_assert(!core_irq_pending(&v));
+	v.shadowed &= ~CORE_VCPU_NMI_BLOCKED;
+	ck_assert(core_irq_pending(&v));
+	ck_assert_uint_eq(core_irq_next(&v), 1);
 }
 END_TEST
 
@@ -271,7 +272,7 @@ START_TEST(ports)
 	ck_assert_uint_eq(in(0x2f8, 2), 0xffff);
 	ck_assert_uint_eq(in(0x3fd, 1), 0x60);
 	out(0xcf9, 1, 0x06);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_EXIT);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_EXIT);
 	ck_assert(ev.attention);
 	ck_assert_str_eq(vm.stop.text, "reset by the guest");
 }
@@ -281,59 +282,59 @@ START_TEST(nothing_beyond_ram)
 {
 	uint8_t data[8] = {0};
 
-	vpt_bus_mmio(&v, 0xd0000000, 8, false, data);
+	core_bus_mmio(&v, 0xd0000000, 8, false, data);
 	ck_assert_uint_eq(data[0] & data[7], 0xff);
-	vpt_bus_mmio(&v, 0xd0000000, 8, true, data);
+	core_bus_mmio(&v, 0xd0000000, 8, true, data);
 }
 END_TEST
 
 START_TEST(msr_ranges)
 {
-	const struct vpt_msr_range *ranges;
+	const struct engine_msr_range *ranges;
 	size_t count, i;
 
-	vpt_msr_ranges(&ranges, &count);
+	core_msr_ranges(&ranges, &count);
 	for (i = 0; i < count; i++) {
-		ck_assert(vpt_msr_traps(ranges[i].first));
-		ck_assert(vpt_msr_traps(ranges[i].first + ranges[i].count - 1));
-		ck_assert(!vpt_msr_traps(ranges[i].first - 1));
-		ck_assert(!vpt_msr_traps(ranges[i].first + ranges[i].count));
+		ck_assert(core_msr_traps(ranges[i].first));
+		ck_assert(core_msr_traps(ranges[i].first + ranges[i].count - 1));
+		ck_assert(!core_msr_traps(ranges[i].first - 1));
+		ck_assert(!core_msr_traps(ranges[i].first + ranges[i].count));
 	}
-	ck_assert(vpt_msr_traps(0x1b) && vpt_msr_traps(0x6e0) && vpt_msr_traps(0x83f));
-	ck_assert(vpt_msr_traps(VPT_MSR_IA32_PLATFORM_INFO) && vpt_msr_traps(VPT_MSR_FIRST));
+	ck_assert(core_msr_traps(0x1b) && core_msr_traps(0x6e0) && core_msr_traps(0x83f));
+	ck_assert(core_msr_traps(X86_MSR_IA32_PLATFORM_INFO) && core_msr_traps(VPT_MSR_FIRST));
 }
 END_TEST
 
 START_TEST(snapshots)
 {
-	size_t size = vpt_devices_saved_bytes();
+	size_t size = core_devices_saved_bytes();
 	uint8_t *bytes = malloc(size);
-	struct vpt_time time;
+	struct engine_time time;
 	uint64_t left;
 
 	start_apic_timer(0x40, 10);
-	vpt_irq_skip_to_next(&v);
+	core_irq_skip_to_next(&v);
 	apic(0x380, 10);
 	out(VPT_PORT_TIMER, 4, 0x61u << 24 | 600);
 	run(100);
-	left = vpt_irq_next(&v);
+	left = core_irq_next(&v);
 	time = ev.time;
-	ck_assert(!vpt_devices_save(&v, bytes, size - 1));
-	ck_assert(vpt_devices_save(&v, bytes, size));
+	ck_assert(!core_devices_save(&v, bytes, size - 1));
+	ck_assert(core_devices_save(&v, bytes, size));
 	setup();
 	ev.retired = 100;
 	ev.time = time;
-	ck_assert(!vpt_devices_load(&v, bytes, size - 1));
-	ck_assert(vpt_devices_load(&v, bytes, size));
+	ck_assert(!core_devices_load(&v, bytes, size - 1));
+	ck_assert(core_devices_load(&v, bytes, size));
 	ck_assert_uint_gt(time.idle, 0);
-	ck_assert_uint_eq(vpt_irq_next(&v), left);
+	ck_assert_uint_eq(core_irq_next(&v), left);
 	run(501);
-	ck_assert(v.irq.pending & VPT_IRQ_TIMER_DUE);
+	ck_assert(v.irq.pending & CORE_IRQ_TIMER_DUE);
 	free(bytes);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("devices");
 	TCase *tc = tcase_create("devices");

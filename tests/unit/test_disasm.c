@@ -44,21 +44,21 @@ static void plain(char *text)
 
 START_TEST(sib)
 {
-	struct vpt_disasm *d = vpt_disasm_new(NULL);
+	struct decode_disasm *d = decode_disasm_new(NULL);
 	char text[128];
 
 	ck_assert_ptr_nonnull(d);
-	ck_assert_uint_eq(vpt_disasm_format(d, 0x400000, rows[_i].mode,
-					    (const uint8_t *)rows[_i].code, rows[_i].len, text,
-					    sizeof(text)),
+	ck_assert_uint_eq(decode_disasm_format(d, 0x400000, rows[_i].mode,
+					       (const uint8_t *)rows[_i].code, rows[_i].len, text,
+					       sizeof(text)),
 			  rows[_i].len);
 	plain(text);
 	ck_assert_str_eq(text, rows[_i].text);
-	vpt_disasm_free(d);
+	decode_disasm_free(d);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("disasm");
 	TCase *tc = tcase_create("disasm");

@@ -24,7 +24,7 @@
 /* Run `vpt dump OPTIONS in`; what it prints goes to `text`. */
 static int dump(const char *options, char *text, size_t size)
 {
-	return verb_run(vpt_cmd_dump, "dump", options, text, size);
+	return verb_run(cli_cmd_dump, "dump", options, text, size);
 }
 
 static const uint8_t trace[] = {
@@ -45,7 +45,7 @@ START_TEST(text_of_packets)
 	char text[4096];
 
 	verb_put_file(trace, sizeof(trace));
-	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "00000000  PSB\n"
 			       "00000010  MODE.Exec 64-bit\n"
 			       "00000012  PSBEND\n"
@@ -64,7 +64,7 @@ START_TEST(json_of_packets)
 	char text[4096];
 
 	verb_put_file(trace, sizeof(trace));
-	ck_assert_int_eq(dump("-r -j -o 0x14", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -j -o 0x14", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text,
 			 "{\"offset\":20,\"packet\":\"TIP.PGE\",\"size\":7,\"ip_bytes\":3,"
 			 "\"payload\":\"0xffff81000000\",\"ip\":\"0xffffffff81000000\"}\n"
@@ -87,11 +87,11 @@ START_TEST(triggers)
 	char text[4096];
 
 	verb_put_file(bytes, sizeof(bytes));
-	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "00000000  TRIG      0x1a\n"
 			       "00000003  TRIG      0x1 mult icnt 515 IP\n"
 			       "00000008  TNT       !\n");
-	ck_assert_int_eq(dump("-r -j", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -j", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "{\"offset\":0,\"packet\":\"TRIG\",\"size\":3,\"triggers\":26,"
 			       "\"mult\":false,\"fup\":false}\n"
 			       "{\"offset\":3,\"packet\":\"TRIG\",\"size\":5,\"triggers\":1,"
@@ -105,7 +105,7 @@ START_TEST(summary_of_packets)
 	char text[4096];
 
 	verb_put_file(trace, sizeof(trace));
-	ck_assert_int_eq(dump("-r -s", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -s", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "kind               packets          bytes  bytes%\n"
 			       "PSB                      1             16    29.1\n"
 			       "PSBEND                   1              2     3.6\n"
@@ -117,7 +117,7 @@ START_TEST(summary_of_packets)
 			       "MODE.Exec                1              2     3.6\n"
 			       "PTW                      1             10    18.2\n"
 			       "all                     10             55\n");
-	ck_assert_int_eq(dump("-r -s -j -n 2", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -s -j -n 2", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "{\"packets\":2,\"bytes\":18,\"lost\":0,\"kinds\":{"
 			       "\"PSB\":{\"packets\":1,\"bytes\":16},"
 			       "\"MODE.Exec\":{\"packets\":1,\"bytes\":2}}}\n");
@@ -130,12 +130,12 @@ START_TEST(offset_and_limit)
 
 	verb_put_file(trace, sizeof(trace));
 	/* From inside a packet on: the next one, its IP still right. */
-	ck_assert_int_eq(dump("-r -o 21 -n 2", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -o 21 -n 2", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "0000001b  TNT       !.!!\n"
 			       "0000001c  TIP       1: 0x1040               ffffffff81001040\n");
-	ck_assert_int_eq(dump("-r -n 0", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -n 0", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "");
-	ck_assert_int_eq(dump("-r -o 1000", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -o 1000", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(resync)
 	char text[4096];
 
 	verb_put_file(bytes, sizeof(bytes));
-	ck_assert_int_eq(dump("-r", text, sizeof(text)), VPT_EXIT_FAIL);
+	ck_assert_int_eq(dump("-r", text, sizeof(text)), CLI_EXIT_FAIL);
 	ck_assert_str_eq(text, "00000000  TIP       1: 0x1040               ?\n"
 			       "00000003  ** no packet begins like this: 02 ff 00 04 01 02 03 04 "
 			       "... (10 bytes lost)\n"
@@ -162,13 +162,13 @@ START_TEST(resync)
 			       "0000001d  TIP       1: 0x1040               0000000000001040\n"
 			       "00000020  ** no packet begins like this: ed 2d 40 10 "
 			       "(4 bytes lost)\n");
-	ck_assert_int_eq(dump("-r -j -o 4 -n 1", text, sizeof(text)), VPT_EXIT_FAIL);
+	ck_assert_int_eq(dump("-r -j -o 4 -n 1", text, sizeof(text)), CLI_EXIT_FAIL);
 	ck_assert_str_eq(text, "{\"offset\":3,\"lost\":10,\"why\":\"no packet begins like this\"}\n"
 			       "{\"offset\":13,\"packet\":\"PSB\",\"size\":16}\n");
-	ck_assert_int_eq(dump("-r -s", text, sizeof(text)), VPT_EXIT_FAIL);
+	ck_assert_int_eq(dump("-r -s", text, sizeof(text)), CLI_EXIT_FAIL);
 	ck_assert_ptr_nonnull(strstr(text, "in none                                14"));
 	/* What was not looked at is no reason to fail. */
-	ck_assert_int_eq(dump("-r -n 1", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r -n 1", text, sizeof(text)), CLI_EXIT_OK);
 }
 END_TEST
 
@@ -177,7 +177,7 @@ START_TEST(cut_packet)
 	char text[4096];
 
 	verb_put_file(trace, sizeof(trace) - 3);
-	ck_assert_int_eq(dump("-r -o 0x2f", text, sizeof(text)), VPT_EXIT_FAIL);
+	ck_assert_int_eq(dump("-r -o 0x2f", text, sizeof(text)), CLI_EXIT_FAIL);
 	ck_assert_str_eq(text, "0000002f  ** the last packet is cut: 02 a3 05 00 00 "
 			       "(5 bytes lost)\n");
 }
@@ -192,7 +192,7 @@ START_TEST(full_ip_without_psb)
 	char text[4096];
 
 	verb_put_file(bytes, sizeof(bytes));
-	ck_assert_int_eq(dump("-r", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("-r", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "00000000  TIP       1: 0x1                  ?\n"
 			       "00000003  TIP       6: 0x12000000000000     0012000000000000\n"
 			       "0000000c  TIP       1: 0x2                  0012000000000002\n"
@@ -204,7 +204,7 @@ START_TEST(all_bytes_are_accounted_for)
 {
 	static const uint8_t psb[] = {PSB_BYTES};
 
-	verb_accounts(vpt_cmd_dump, "-r -s -j", psb, sizeof(psb), (uint64_t)_i);
+	verb_accounts(cli_cmd_dump, "-r -s -j", psb, sizeof(psb), (uint64_t)_i);
 }
 END_TEST
 
@@ -213,40 +213,40 @@ static void put_vpt(void)
 {
 	static const uint8_t second[] = {PSB_BYTES, 0x2d, 0x40, 0x10, 0x02, 0xa3, 0x01};
 	static const uint8_t third[] = {0x59, 0x07};
-	struct vpt_file_info info = {.vcpus = 2};
-	struct vpt_session session = {.ctl = 0x2105};
-	struct vpt_writer *w;
+	struct trace_file_info info = {.vcpus = 2};
+	struct trace_session session = {.ctl = 0x2105};
+	struct trace_writer *w;
 
-	ck_assert_int_eq(vpt_writer_open(verb_file(), &info, &w), 0);
+	ck_assert_int_eq(trace_writer_open(verb_file(), &info, &w), 0);
 	for (unsigned int vcpu = 0; vcpu < 2; vcpu++) {
-		session.edge = VPT_SESSION_START;
-		session.end = VPT_END_NONE;
-		ck_assert_int_eq(vpt_writer_session(w, vcpu, &session), 0);
+		session.edge = TRACE_SESSION_START;
+		session.end = TRACE_END_NONE;
+		ck_assert_int_eq(trace_writer_session(w, vcpu, &session), 0);
 	}
-	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, trace, 0x14), 0);
-	ck_assert_int_eq(vpt_writer_trace(w, 1, ~0ull, second, sizeof(second)), 0);
-	session.edge = VPT_SESSION_END;
-	session.end = VPT_END_DISABLED;
-	ck_assert_int_eq(vpt_writer_session(w, 0, &session), 0);
-	session.end = VPT_END_TOPA_STOP;
-	ck_assert_int_eq(vpt_writer_session(w, 1, &session), 0);
-	session.edge = VPT_SESSION_START;
-	session.end = VPT_END_NONE;
-	ck_assert_int_eq(vpt_writer_session(w, 1, &session), 0);
-	ck_assert_int_eq(vpt_writer_trace(w, 1, ~0ull, third, sizeof(third)), 0);
-	session.edge = VPT_SESSION_END;
-	session.end = VPT_END_ERROR;
+	ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, trace, 0x14), 0);
+	ck_assert_int_eq(trace_writer_trace(w, 1, ~0ull, second, sizeof(second)), 0);
+	session.edge = TRACE_SESSION_END;
+	session.end = TRACE_END_DISABLED;
+	ck_assert_int_eq(trace_writer_session(w, 0, &session), 0);
+	session.end = TRACE_END_TOPA_STOP;
+	ck_assert_int_eq(trace_writer_session(w, 1, &session), 0);
+	session.edge = TRACE_SESSION_START;
+	session.end = TRACE_END_NONE;
+	ck_assert_int_eq(trace_writer_session(w, 1, &session), 0);
+	ck_assert_int_eq(trace_writer_trace(w, 1, ~0ull, third, sizeof(third)), 0);
+	session.edge = TRACE_SESSION_END;
+	session.end = TRACE_END_ERROR;
 	session.error = VPT_OUT_ERR_TABLE_UNALIGNED;
-	ck_assert_int_eq(vpt_writer_session(w, 1, &session), 0);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_writer_session(w, 1, &session), 0);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 }
 
-START_TEST(vpt_file)
+START_TEST(test_file)
 {
 	char text[4096];
 
 	put_vpt();
-	ck_assert_int_eq(dump("", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "# vcpu 0, session 0: CTL 0x2105, from 0 to 14: "
 			       "TraceEn was cleared\n"
 			       "00000000  PSB\n"
@@ -263,12 +263,12 @@ START_TEST(vpt_file)
 }
 END_TEST
 
-START_TEST(vpt_file_one_vcpu_json)
+START_TEST(test_file_one_vcpu_json)
 {
 	char text[4096];
 
 	put_vpt();
-	ck_assert_int_eq(dump("--json --vcpu=1 --offset=19", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("--json --vcpu=1 --offset=19", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_str_eq(text, "{\"vcpu\":1,\"offset\":0,\"session\":0,\"ctl\":\"0x2105\","
 			       "\"end_offset\":22,\"end\":\"ToPA STOP\"}\n"
 			       "{\"vcpu\":1,\"offset\":19,\"lost\":3,"
@@ -282,18 +282,18 @@ START_TEST(vpt_file_one_vcpu_json)
 END_TEST
 
 /* A writer that was killed: what there is is shown, and the status tells. */
-START_TEST(vpt_file_without_end)
+START_TEST(test_file_without_end)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	char text[4096], why[128];
 	uint64_t readable;
 
 	put_vpt();
-	ck_assert_int_eq(vpt_reader_open(verb_file(), &reader, why, sizeof(why)), 0);
-	readable = vpt_reader_extent(reader)->readable;
-	vpt_reader_close(reader);
+	ck_assert_int_eq(trace_reader_open(verb_file(), &reader, why, sizeof(why)), 0);
+	readable = trace_reader_extent(reader)->readable;
+	trace_reader_close(reader);
 	ck_assert_int_eq(truncate(verb_file(), (off_t)readable - 8), 0);
-	ck_assert_int_eq(dump("-c 0", text, sizeof(text)), VPT_EXIT_INPUT);
+	ck_assert_int_eq(dump("-c 0", text, sizeof(text)), CLI_EXIT_INPUT);
 	ck_assert_ptr_nonnull(strstr(text, "00000012  PSBEND\n"));
 }
 END_TEST
@@ -302,12 +302,12 @@ static const struct {
 	const char *options;
 	int status;
 } refused[] = {
-	{"--no-such-option", VPT_EXIT_USAGE}, {"-x", VPT_EXIT_USAGE},
-	{"--vcpu", VPT_EXIT_USAGE},	      {"--vcpu=", VPT_EXIT_USAGE},
-	{"--vcpu=one", VPT_EXIT_USAGE},	      {"--vcpu=-1", VPT_EXIT_USAGE},
-	{"--vcpu=2", VPT_EXIT_USAGE},	      {"--limit=99999999999999999999", VPT_EXIT_USAGE},
-	{"--offset=5x", VPT_EXIT_USAGE},      {"--raw --vcpu=0", VPT_EXIT_USAGE},
-	{"another-file", VPT_EXIT_USAGE},     {"--raw /nonexistent/file --", VPT_EXIT_USAGE},
+	{"--no-such-option", CLI_EXIT_USAGE}, {"-x", CLI_EXIT_USAGE},
+	{"--vcpu", CLI_EXIT_USAGE},	      {"--vcpu=", CLI_EXIT_USAGE},
+	{"--vcpu=one", CLI_EXIT_USAGE},	      {"--vcpu=-1", CLI_EXIT_USAGE},
+	{"--vcpu=2", CLI_EXIT_USAGE},	      {"--limit=99999999999999999999", CLI_EXIT_USAGE},
+	{"--offset=5x", CLI_EXIT_USAGE},      {"--raw --vcpu=0", CLI_EXIT_USAGE},
+	{"another-file", CLI_EXIT_USAGE},     {"--raw /nonexistent/file --", CLI_EXIT_USAGE},
 };
 
 START_TEST(command_lines_refused)
@@ -327,11 +327,11 @@ START_TEST(files_refused)
 
 	/* Bare trace bytes without --raw, then no file at all. */
 	verb_put_file(trace, sizeof(trace));
-	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), VPT_EXIT_INPUT);
+	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), CLI_EXIT_INPUT);
 	ck_assert_str_eq(text, "");
 	ck_assert_int_eq(unlink(verb_file()), 0);
-	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), VPT_EXIT_INPUT);
-	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_INPUT);
+	ck_assert_int_eq(dump(options[_i], text, sizeof(text)), CLI_EXIT_INPUT);
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), CLI_EXIT_INPUT);
 	ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -340,7 +340,7 @@ START_TEST(help_text)
 {
 	char text[4096];
 
-	ck_assert_int_eq(dump("--help", text, sizeof(text)), VPT_EXIT_DONE);
+	ck_assert_int_eq(dump("--help", text, sizeof(text)), CLI_EXIT_DONE);
 	ck_assert(!strncmp(text, "usage: vpt dump ", 16));
 }
 END_TEST
@@ -360,17 +360,17 @@ START_TEST(block_items)
 	static char text[4096];
 
 	verb_put_file(bytes, sizeof(bytes));
-	ck_assert_int_eq(dump("--raw", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("--raw", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "02: 0x2a                timestamp\n"));
 	ck_assert_ptr_nonnull(strstr(text, "02: 0x7                 R/EAX\n"));
 	ck_assert_ptr_nonnull(strstr(text, "1f: 0x1\n"));
-	ck_assert_int_eq(dump("--raw --json", text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(dump("--raw --json", text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "\"name\":\"timestamp\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"name\":\"R/EAX\""));
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("dump");
 	TCase *tc = tcase_create("raw");
@@ -390,9 +390,9 @@ Suite *vpt_suite(void)
 
 	tc = tcase_create("vpt");
 	tcase_add_checked_fixture(tc, verb_setup, verb_teardown);
-	tcase_add_test(tc, vpt_file);
-	tcase_add_test(tc, vpt_file_one_vcpu_json);
-	tcase_add_test(tc, vpt_file_without_end);
+	tcase_add_test(tc, test_file);
+	tcase_add_test(tc, test_file_one_vcpu_json);
+	tcase_add_test(tc, test_file_without_end);
 	suite_add_tcase(suite, tc);
 
 	tc = tcase_create("command line");

@@ -25,7 +25,7 @@ START_TEST(trigger)
 	rtit.ctl |= ~EN;
 	rtit.status |= ~(BIT(4) | BIT(5));
 	ck_assert_int_eq(vpt_trigger_en(&rtit), expected);
-	VPT_PROVES("EN-TRIGGER");
+	TEST_PROVES("EN-TRIGGER");
 }
 END_TEST
 
@@ -64,7 +64,7 @@ START_TEST(cr3_match)
 	ck_assert_int_eq(vpt_cr3_matches(&rtit, &ctx), row->matches);
 	ctx.pae = true;
 	ck_assert_int_eq(vpt_cr3_matches(&rtit, &ctx), row->matches_pae);
-	VPT_PROVES("EN-CR3-WIDTH");
+	TEST_PROVES("EN-CR3-WIDTH");
 }
 END_TEST
 
@@ -80,7 +80,7 @@ START_TEST(context)
 	ctx.production_enclave = enclave;
 	rtit.ctl = (os ? OS : 0) | (user ? USER : 0) | (filter ? CR3F : 0);
 	ck_assert_int_eq(vpt_context_en(&rtit, &ctx), privilege && !enclave && (!filter || match));
-	VPT_PROVES("EN-CPL EN-CR3 EN-ENCLAVE");
+	TEST_PROVES("EN-CPL EN-CR3 EN-ENCLAVE");
 }
 END_TEST
 
@@ -95,7 +95,7 @@ START_TEST(context_pae)
 	ck_assert(!vpt_context_en(&rtit, &ctx));
 	ctx.cr3 = 0x1020;
 	ck_assert(vpt_context_en(&rtit, &ctx));
-	VPT_PROVES("EN-CR3 EN-CR3-WIDTH");
+	TEST_PROVES("EN-CR3 EN-CR3-WIDTH");
 }
 END_TEST
 
@@ -163,7 +163,7 @@ START_TEST(range)
 		ck_assert_int_eq(vpt_range_hit(&rtit, VPT_ADDR_STOP, row->ip), row->inside);
 		ck_assert(vpt_filter_en(&rtit, row->ip));
 	}
-	VPT_PROVES("EN-RANGE-INCLUSIVE EN-FILTER CTL-ADDRCFG");
+	TEST_PROVES("EN-RANGE-INCLUSIVE EN-FILTER CTL-ADDRCFG");
 }
 END_TEST
 
@@ -191,7 +191,7 @@ START_TEST(four_ranges)
 		ck_assert_int_eq(vpt_filter_en(&rtit, ip), !filters || cfg[n] == 1);
 	}
 	ck_assert_int_eq(vpt_filter_en(&rtit, 0x9000), !filters);
-	VPT_PROVES("EN-FILTER CTL-ADDRCFG");
+	TEST_PROVES("EN-FILTER CTL-ADDRCFG");
 }
 END_TEST
 
@@ -211,11 +211,11 @@ START_TEST(overlap)
 	ck_assert(!vpt_filter_en(&rtit, 0x5000));
 	ck_assert(vpt_range_hit(&rtit, VPT_ADDR_STOP, 0x2800));
 	ck_assert(!vpt_range_hit(&rtit, VPT_ADDR_STOP, 0x4800));
-	VPT_PROVES("EN-FILTER");
+	TEST_PROVES("EN-FILTER");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("enable");
 	TCase *tcase = tcase_create("trigger and context");

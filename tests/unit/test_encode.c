@@ -46,8 +46,8 @@ START_TEST(inline_encoders_write_the_same)
 		VPT_PKT_TIP_PGE, VPT_PKT_TIP_PGD, VPT_PKT_FUP,
 	};
 
-	ck_assert_uint_gt(vpt_each_packet(kinds[_i], compare_writers, NULL), 100);
-	VPT_PROVES("PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE PKT-TIP-PGD PKT-FUP");
+	ck_assert_uint_gt(test_each_packet(kinds[_i], compare_writers, NULL), 100);
+	TEST_PROVES("PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE PKT-TIP-PGD PKT-FUP");
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(msb)
 	uint64_t random = (uint64_t)_i;
 
 	ck_assert_uint_eq(vpt_msb(1ull << _i), _i);
-	ck_assert_uint_eq(vpt_msb(1ull << _i | vpt_test_random(&random) % (1ull << _i)), _i);
+	ck_assert_uint_eq(vpt_msb(1ull << _i | test_random(&random) % (1ull << _i)), _i);
 }
 END_TEST
 
@@ -114,8 +114,8 @@ START_TEST(ip_reconstruction)
 	ck_assert_int_eq(vpt_ip_expand(rows[_i].last_ip, rows[_i].ip_bytes, rows[_i].payload, &ip),
 			 rows[_i].status);
 	ck_assert_uint_eq(ip, rows[_i].status ? untouched : rows[_i].ip);
-	VPT_PROVES("PKT-IP-SUPPRESSED PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 "
-		   "PKT-IP-UPDATE48 PKT-IP-FULL PKT-IP-RESERVED");
+	TEST_PROVES("PKT-IP-SUPPRESSED PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 "
+		    "PKT-IP-UPDATE48 PKT-IP-FULL PKT-IP-RESERVED");
 }
 END_TEST
 
@@ -197,7 +197,7 @@ START_TEST(compression_at_each_bit)
 		ck_assert_int_eq(check_choice(ip, lasts[i]), expected(ip, bit));
 		ck_assert_int_eq(check_choice(below, lasts[i]), expected(below, bit));
 	}
-	VPT_PROVES("PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 PKT-IP-UPDATE48 PKT-IP-FULL");
+	TEST_PROVES("PKT-IP-UPDATE16 PKT-IP-UPDATE32 PKT-IP-SEXT48 PKT-IP-UPDATE48 PKT-IP-FULL");
 }
 END_TEST
 
@@ -213,12 +213,12 @@ START_TEST(compression_at_random)
 	uint64_t random = (uint64_t)_i, last_ip = 0;
 
 	for (unsigned int round = 0; round < 20000; round++) {
-		uint64_t ip = vpt_test_random(&random);
+		uint64_t ip = test_random(&random);
 
 		/* Anything, the last one's neighbourhood, user and kernel space. */
-		switch (vpt_test_random(&random) % 4) {
+		switch (test_random(&random) % 4) {
 		case 0:
-			ip = last_ip ^ ip >> vpt_test_random(&random) % 64;
+			ip = last_ip ^ ip >> test_random(&random) % 64;
 			break;
 		case 1:
 			ip >>= 17;
@@ -259,7 +259,7 @@ START_TEST(short_copies)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("encode");
 	TCase *tc = tcase_create("encoders");

@@ -220,7 +220,7 @@ START_TEST(tsx_commit)
 	end(c, 0x100e);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x100a, false}, {0x100d, false});
 	free(c);
-	VPT_PROVES("TSX-BEGIN TSX-COMMIT");
+	TEST_PROVES("TSX-BEGIN TSX-COMMIT");
 }
 END_TEST
 
@@ -236,7 +236,7 @@ START_TEST(tsx_abort)
 	end(c, 0x1041);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x1040, false});
 	free(c);
-	VPT_PROVES("TSX-ABORT");
+	TEST_PROVES("TSX-ABORT");
 }
 END_TEST
 
@@ -257,7 +257,7 @@ START_TEST(tsx_filter)
 	end(c, 0x1041);
 	RAN(c, {0x1002, true}, {0x1008, true}, {0x1040, false});
 	free(c);
-	VPT_PROVES("TSX-FILTER TSX-ABORT-EDGE");
+	TEST_PROVES("TSX-FILTER TSX-ABORT-EDGE");
 }
 END_TEST
 
@@ -274,7 +274,7 @@ START_TEST(smm)
 	end(c, 0x1005);
 	RAN(c, {0x1002, false}, {0x1003, false}, {0x1004, false});
 	free(c);
-	VPT_PROVES("SMM-SMI SMM-RSM");
+	TEST_PROVES("SMM-SMI SMM-RSM");
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST(production_enclave)
 	end(c, 0x1007);
 	RAN(c, {0x1002, false}, {0x1006, false});
 	free(c);
-	VPT_PROVES("SGX-PRODUCTION");
+	TEST_PROVES("SGX-PRODUCTION");
 }
 END_TEST
 
@@ -310,7 +310,7 @@ START_TEST(debug_enclave)
 	end(c, 0x1007);
 	RAN(c, {0x1002, false}, {0x1300, false}, {0x1006, false});
 	free(c);
-	VPT_PROVES("SGX-TRANSFER");
+	TEST_PROVES("SGX-TRANSFER");
 }
 END_TEST
 
@@ -325,7 +325,7 @@ START_TEST(init_and_user_interrupt)
 	end(c, 0x1201);
 	RAN(c, {0x1002, false}, {0x1100, false}, {0x1101, false}, {0x1200, false});
 	free(c);
-	VPT_PROVES("SYS-INIT UINTR-DELIVER");
+	TEST_PROVES("SYS-INIT UINTR-DELIVER");
 }
 END_TEST
 
@@ -347,7 +347,7 @@ START_TEST(acm)
 	end(c, 0x1008);
 	RAN(c, {0x1002, false}, {0x1003, false}, {0x1005, false}, {0x1007, false});
 	free(c);
-	VPT_PROVES("SYS-ACM");
+	TEST_PROVES("SYS-ACM");
 }
 END_TEST
 
@@ -534,11 +534,11 @@ START_TEST(random_events)
 	else if (ctl & (VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER)))
 		ck_assert(r.cfes > 100 && r.lone > 10 && r.ifs > 100);
 	free(c);
-	VPT_PROVES("EVT-ENABLE EVT-IP EVT-SHARED-FUP EVT-IF EVT-IF-FAR EVT-IF-RESUME");
+	TEST_PROVES("EVT-ENABLE EVT-IP EVT-SHARED-FUP EVT-IF EVT-IF-FAR EVT-IF-RESUME");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("events");
 	TCase *libipt = tcase_create("libipt"), *random = tcase_create("random");

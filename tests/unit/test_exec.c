@@ -14,7 +14,7 @@
 #include "core/fault.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-#define FLAGS		(VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)
+#define FLAGS		(X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
 #define DR6_NONE	0xffff0ff0ull
 #define GD		(1ull << 13)
 
@@ -25,16 +25,16 @@ static int64_t len;
 static unsigned int iterations;
 
 /* Stands for what an engine does with `len` bytes of plain code. */
-static void plain_step(struct vpt_exit *exit)
+static void plain_step(struct engine_exit *exit)
 {
 	regs.rip += (uint64_t)len;
 	if (!dr6)
 		return;
-	exit->kind = VPT_EXIT_DEBUG;
+	exit->kind = ENGINE_EXIT_DEBUG;
 	exit->debug.dr6 = dr6;
 }
 
-static void repeat_step(struct vpt_exit *exit)
+static void repeat_step(struct engine_exit *exit)
 {
 	(void)exit;
 	if (!--regs.rcx)
@@ -42,10 +42,10 @@ static void repeat_step(struct vpt_exit *exit)
 	iterations++;
 }
 
-static void faulting_step(struct vpt_exit *exit)
+static void faulting_step(struct engine_exit *exit)
 {
-	exit->kind = VPT_EXIT_FAULT;
-	exit->fault = vpt_fault_code(VPT_VEC_GP, 0);
+	exit->kind = ENGINE_EXIT_FAULT;
+	exit->fault = core_fault_code(X86_VEC_GP, 0);
 }
 
 static void code(const char *bytes, unsigned int count)
@@ -71,7 +71,7 @@ static void setup(void)
 
 static void check_debug(uint64_t rip, uint64_t flags, uint64_t causes)
 {
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_DB);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_DB);
 	ck_assert_uint_eq(get32(regs.rsp), rip);
 	ck_assert_uint_eq(get32(regs.rsp + 8), flags);
 	ck_assert_uint_eq(still.dr[6], DR6_NONE | causes);
@@ -79,8 +79,8 @@ static void check_debug(uint64_t rip, uint64_t flags, uint64_t causes)
 
 START_TEST(nothing_to_trap)
 {
-	ck_assert(!vpt_debug_armed(&v));
-	vpt_exec_one(&v);
+	ck_assert(!core_debug_armed(&v));
+	core_exec_one(&v);
 	ck_assert_uint_eq(regs.rip, CODE + 1);
 	ck_assert_uint_eq(still.dr[6], DR6_NONE);
 }
@@ -88,11 +88,11 @@ END_TEST
 
 START_TEST(trap_flag)
 {
-	regs.rflags |= VPT_FL_TF;
-	ck_assert(vpt_debug_armed(&v));
+	regs.rflags |= X86_FL_TF;
+	ck_assert(core_debug_armed(&v));
 	still.dr[6] |= 3; /* of an earlier breakpoint */
-	vpt_exec_one(&v);
-	check_debug(CODE + 1, FLAGS | VPT_FL_TF, VPT_DR6_BS);
+	core_exec_one(&v);
+	check_debug(CODE + 1, FLAGS | X86_FL_TF, X86_DR6_BS);
 }
 END_TEST
 
@@ -115,38 +115,38 @@ START_TEST(trap_flag_and_the_core)
 	still.sysenter_cs = KCODE;
 	still.sysenter_eip = 0x4321;
 	still.sysenter_esp = STACK;
-	regs.rflags |= VPT_FL_TF;
+	regs.rflags |= X86_FL_TF;
 	code(emulated[_i].code, emulated[_i].len);
-	vpt_exec_one(&v);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	core_exec_one(&v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	ck_assert_uint_eq(v.ev->retired, 1);
 	if (!emulated[_i].rip) {
 		ck_assert_msg(still.dr[6] == DR6_NONE, "%s", emulated[_i].name);
 		return;
 	}
-	ck_assert_msg(still.dr[6] == (DR6_NONE | VPT_DR6_BS), "%s", emulated[_i].name);
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_DB);
+	ck_assert_msg(still.dr[6] == (DR6_NONE | X86_DR6_BS), "%s", emulated[_i].name);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_DB);
 	ck_assert_uint_eq(get32(regs.rsp), emulated[_i].rip);
 }
 END_TEST
 
 START_TEST(trap_after_a_fault)
 {
-	regs.rflags |= VPT_FL_TF;
+	regs.rflags |= X86_FL_TF;
 	still.step = faulting_step;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	/* There is none: nothing retired. */
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_GP);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_GP);
 	ck_assert_uint_eq(still.dr[6], DR6_NONE);
-	ck_assert_uint_eq(get32(regs.rsp + 12), FLAGS | VPT_FL_TF | VPT_FL_RF);
+	ck_assert_uint_eq(get32(regs.rsp + 12), FLAGS | X86_FL_TF | X86_FL_RF);
 }
 END_TEST
 
 START_TEST(breakpoint_on_data)
 {
 	dr6 = 4;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	check_debug(CODE + 1, FLAGS, 4);
 }
 END_TEST
@@ -154,9 +154,9 @@ END_TEST
 START_TEST(both_at_once)
 {
 	dr6 = 4;
-	regs.rflags |= VPT_FL_TF;
-	vpt_exec_one(&v);
-	check_debug(CODE + 1, FLAGS | VPT_FL_TF, VPT_DR6_BS | 4);
+	regs.rflags |= X86_FL_TF;
+	core_exec_one(&v);
+	check_debug(CODE + 1, FLAGS | X86_FL_TF, X86_DR6_BS | 4);
 }
 END_TEST
 
@@ -179,8 +179,8 @@ START_TEST(breakpoint_on_execution)
 {
 	memcpy(still.dr, execution[_i].at, sizeof(execution[_i].at));
 	still.dr[7] = execution[_i].dr7;
-	ck_assert(vpt_debug_armed(&v) == execution[_i].armed);
-	vpt_exec_one(&v);
+	ck_assert(core_debug_armed(&v) == execution[_i].armed);
+	core_exec_one(&v);
 	if (execution[_i].causes)
 		check_debug(CODE, FLAGS, execution[_i].causes);
 	else
@@ -193,7 +193,7 @@ START_TEST(breakpoint_is_linear)
 	still.dr[0] = CODE + 0x100;
 	still.dr[7] = 0x402;
 	v.s.cs.base = 0x100;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	check_debug(CODE, FLAGS, 1);
 }
 END_TEST
@@ -203,13 +203,13 @@ START_TEST(resume_flag)
 {
 	still.dr[0] = CODE;
 	still.dr[7] = 0x402;
-	regs.rflags |= VPT_FL_RF;
-	ck_assert(vpt_debug_armed(&v));
-	vpt_exec_one(&v);
+	regs.rflags |= X86_FL_RF;
+	ck_assert(core_debug_armed(&v));
+	core_exec_one(&v);
 	ck_assert_uint_eq(regs.rip, CODE + 1);
 	ck_assert_uint_eq(regs.rflags, FLAGS);
 	regs.rip = CODE;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	check_debug(CODE, FLAGS, 1);
 }
 END_TEST
@@ -218,9 +218,9 @@ START_TEST(guarded_debug_registers)
 {
 	code("\x0f\x21\xf0", 3); /* mov %dr6, %eax */
 	still.dr[7] = 0x400 | GD;
-	ck_assert(vpt_debug_armed(&v));
-	vpt_exec_one(&v);
-	check_debug(CODE, FLAGS | VPT_FL_RF, VPT_DR6_BD);
+	ck_assert(core_debug_armed(&v));
+	core_exec_one(&v);
+	check_debug(CODE, FLAGS | X86_FL_RF, X86_DR6_BD);
 	ck_assert_uint_eq(still.dr[7], 0x400);
 	/* #GP comes first where the ring may not look. */
 	still.dr[7] |= GD;
@@ -228,8 +228,8 @@ START_TEST(guarded_debug_registers)
 	flat_ring(3);
 	regs.rip = CODE;
 	put32(TSS + 4, STACK0);
-	vpt_exec_one(&v);
-	ck_assert_uint_eq(regs.rip, HANDLER + 16 * VPT_VEC_GP);
+	core_exec_one(&v);
+	ck_assert_uint_eq(regs.rip, HANDLER + 16 * X86_VEC_GP);
 }
 END_TEST
 
@@ -239,17 +239,17 @@ START_TEST(load_of_ss)
 	put_bytes(CODE, "\x8e\xd0\x90\x90", 4); /* mov %eax, %ss; nop; nop */
 	len = 2;
 	dr6 = 2;
-	regs.rflags |= VPT_FL_TF;
+	regs.rflags |= X86_FL_TF;
 	still.dr[0] = CODE + 2;
 	still.dr[7] = 0x402;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
-	ck_assert(v.shadowed & VPT_VCPU_SHADOW);
-	ck_assert(vpt_debug_armed(&v));
+	ck_assert(v.shadowed & CORE_VCPU_SHADOW);
+	ck_assert(core_debug_armed(&v));
 	len = 1;
 	dr6 = 0;
-	vpt_exec_one(&v);
-	check_debug(CODE + 3, FLAGS | VPT_FL_TF, VPT_DR6_BS | 2);
+	core_exec_one(&v);
+	check_debug(CODE + 3, FLAGS | X86_FL_TF, X86_DR6_BS | 2);
 }
 END_TEST
 
@@ -258,14 +258,14 @@ START_TEST(each_iteration_traps)
 	code("\xf3\xa4", 2); /* rep movsb */
 	still.step = repeat_step;
 	regs.rcx = 2;
-	regs.rflags |= VPT_FL_TF;
-	vpt_exec_one(&v);
-	check_debug(CODE, FLAGS | VPT_FL_TF | VPT_FL_RF, VPT_DR6_BS);
+	regs.rflags |= X86_FL_TF;
+	core_exec_one(&v);
+	check_debug(CODE, FLAGS | X86_FL_TF | X86_FL_RF, X86_DR6_BS);
 	ck_assert_uint_eq(iterations, 1);
 	regs.rip = CODE;
-	regs.rflags = FLAGS | VPT_FL_TF;
-	vpt_exec_one(&v);
-	check_debug(CODE + 2, FLAGS | VPT_FL_TF, VPT_DR6_BS);
+	regs.rflags = FLAGS | X86_FL_TF;
+	core_exec_one(&v);
+	check_debug(CODE + 2, FLAGS | X86_FL_TF, X86_DR6_BS);
 }
 END_TEST
 
@@ -274,13 +274,13 @@ START_TEST(iterations_without_traps)
 	code("\xf3\xa4", 2);
 	still.step = repeat_step;
 	regs.rcx = 5;
-	vpt_exec_one(&v);
+	core_exec_one(&v);
 	ck_assert_uint_eq(iterations, 5);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
 }
 END_TEST
 
-/* VPT_ENGINE_DEBUG. */
+/* ENGINE_DEBUG. */
 static const struct {
 	const char *code;
 	size_t len;
@@ -291,10 +291,10 @@ static const struct {
 
 START_TEST(left_to_the_engine)
 {
-	struct vpt_regs before = regs;
-	struct vpt_exception e;
+	struct x86_regs before = regs;
+	struct engine_exception e;
 
-	ck_assert_int_eq(run(natives[_i].code, natives[_i].len, &e), VPT_DONE_NATIVE);
+	ck_assert_int_eq(run(natives[_i].code, natives[_i].len, &e), CORE_DONE_NATIVE);
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
 }
 END_TEST
@@ -304,13 +304,13 @@ START_TEST(target_of_16_bits)
 {
 	code("\x66\xeb\x10", 3);
 	len = ((CODE + 0x13) & 0xffff) - CODE;
-	vpt_exec_one(&v);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
+	core_exec_one(&v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
 	ck_assert_uint_eq(regs.rip, (CODE + 0x13) & 0xffff);
 	regs.rip = CODE;
 	len = 0x13;
-	vpt_exec_one(&v);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNEXPLAINED);
+	core_exec_one(&v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNEXPLAINED);
 }
 END_TEST
 
@@ -318,8 +318,8 @@ START_TEST(a_task_switch_stops)
 {
 	put64(GDT + SPARE, 0x0000e50000000000ull);
 	code("\xea\x00\x00\x00\x00\x88\x00", 7);
-	vpt_exec_one(&v);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	core_exec_one(&v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 	ck_assert_uint_eq(regs.rip, CODE);
 }
 END_TEST
@@ -328,12 +328,12 @@ START_TEST(triple_fault)
 {
 	v.s.idt.limit = 0;
 	still.step = faulting_step;
-	vpt_exec_one(&v);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_TRIPLE_FAULT);
+	core_exec_one(&v);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_TRIPLE_FAULT);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("exec");
 	TCase *tc = tcase_create("exec");

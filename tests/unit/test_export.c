@@ -35,7 +35,7 @@ static void finish(struct synth *s, uint64_t ip)
 {
 	synth_ip(s, ppt_fup, ip);
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, ip, 0);
+	synth_stop(s, TRACE_END_DISABLED, ip, 0);
 }
 
 /* A version of the page, from so many instructions on. */
@@ -124,7 +124,7 @@ static void gap(struct synth *s)
 	begin(s);
 	synth_tnt(s, "00");
 	synth_raw(s, half, sizeof(half));
-	synth_stop(s, VPT_END_LOST, AT(0), 0);
+	synth_stop(s, TRACE_END_LOST, AT(0), 0);
 	synth_start(s, AT(1), 0);
 	synth_psb(s, AT(1));
 	synth_tnt(s, "01");
@@ -191,7 +191,7 @@ static void leave_jcc(struct synth *s)
 	synth_ip(s, ppt_tip_pge, AT(0));
 	synth_tnt(s, "0");
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, AT(5), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(5), 0);
 }
 
 /* A direct jump does. */
@@ -299,22 +299,22 @@ static const struct {
 	{"event, kernel", event, KERNEL, 7, 0, 1, 1, 0},
 };
 
-static unsigned int decode(struct vpt_reader *r, uint64_t *ips)
+static unsigned int decode(struct trace_reader *r, uint64_t *ips)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	unsigned int n = 0;
 
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &flow), 0);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_INSNS, &flow), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
-		if (item.kind == VPT_ITEM_INSN && item.mode != 16) {
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
+		ck_assert_int_ne(item.kind, DECODE_ITEM_ERROR);
+		if (item.kind == DECODE_ITEM_INSN && item.mode != 16) {
 			ck_assert_uint_lt(n, MAX);
 			ips[n++] = item.ip;
 		}
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 	return n;
 }
 
@@ -350,9 +350,9 @@ static void remove_dir(const char *dir)
 START_TEST(as_perf_sees_it)
 {
 	uint64_t ours[MAX], theirs[MAX];
-	struct vpt_export_report report;
-	struct vpt_export_options o = {0};
-	struct vpt_reader *r;
+	struct export_report report;
+	struct export_options o = {0};
+	struct trace_reader *r;
 	unsigned int n, m, i;
 	struct synth s;
 	char dir[80];
@@ -363,7 +363,7 @@ START_TEST(as_perf_sees_it)
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
-	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_int_eq(export_to_perf(r, &o, &report), 0);
 	ck_assert_msg(!report.errors, "%s", report.error);
 	ck_assert_uint_eq(report.skipped, cases[_i].skipped);
 	ck_assert_uint_eq(report.processes, cases[_i].processes);
@@ -376,16 +376,16 @@ START_TEST(as_perf_sees_it)
 		      n, m);
 	for (i = 0; i < n; i++)
 		ck_assert_uint_eq(theirs[i], ours[i]);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 static int export_with(const char *kallsyms, const char *dir)
 {
-	const struct vpt_export_options o = {.dir = dir, .kallsyms = "kallsyms.tmp"};
-	struct vpt_export_report report;
-	struct vpt_reader *r;
+	const struct export_options o = {.dir = dir, .kallsyms = "kallsyms.tmp"};
+	struct export_report report;
+	struct trace_reader *r;
 	struct synth s;
 	FILE *f;
 	int err;
@@ -398,8 +398,8 @@ static int export_with(const char *kallsyms, const char *dir)
 	synth_open(&s);
 	taken(&s);
 	r = synth_read(&s);
-	err = vpt_export_perf(r, &o, &report);
-	vpt_reader_close(r);
+	err = export_to_perf(r, &o, &report);
+	trace_reader_close(r);
 	synth_done(&s);
 	unlink(o.kallsyms);
 	return err;
@@ -475,27 +475,27 @@ static void times(const char *dir, double *first, double *last)
 }
 
 static const struct {
-	enum vpt_export_how how;
+	enum export_how how;
 	bool timed, folded, timeless;
 	double first, last, off;
 } ways[] = {
-	{VPT_EXPORT_AUTO, true, false, false, 1001, 2001, 0.1},
-	{VPT_EXPORT_PACKETS, true, false, false, 1001, 2001, 0.1},
+	{EXPORT_AUTO, true, false, false, 1001, 2001, 0.1},
+	{EXPORT_PACKETS, true, false, false, 1001, 2001, 0.1},
 	/* A nanosecond for each change, or each instruction. */
-	{VPT_EXPORT_TSC, true, true, false, 1001, 2001, 2},
-	{VPT_EXPORT_AUTO, false, true, false, 1, 8, 8},
-	{VPT_EXPORT_TSC, false, true, false, 1, 8, 8},
-	{VPT_EXPORT_PACKETS, false, false, true, -1, -1, 0.1},
+	{EXPORT_TSC, true, true, false, 1001, 2001, 2},
+	{EXPORT_AUTO, false, true, false, 1, 8, 8},
+	{EXPORT_TSC, false, true, false, 1, 8, 8},
+	{EXPORT_PACKETS, false, false, true, -1, -1, 0.1},
 };
 
 /* A tick is a nanosecond here, and the first of all is number 1. */
 START_TEST(time_as_it_is_told)
 {
-	struct vpt_export_options o = {.how = ways[_i].how};
+	struct export_options o = {.how = ways[_i].how};
 	uint64_t ours[MAX], theirs[MAX];
-	struct vpt_export_report report;
+	struct export_report report;
 	double first, last;
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	unsigned int n;
 	struct synth s;
 	char dir[80];
@@ -505,7 +505,7 @@ START_TEST(time_as_it_is_told)
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
-	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_int_eq(export_to_perf(r, &o, &report), 0);
 	ck_assert_int_eq(report.folded, ways[_i].folded);
 	ck_assert_int_eq(report.timeless, ways[_i].timeless);
 	n = decode(r, ours);
@@ -516,7 +516,7 @@ START_TEST(time_as_it_is_told)
 	ck_assert_double_eq_tol(first, ways[_i].first, ways[_i].off);
 	ck_assert_double_eq_tol(last, ways[_i].last, ways[_i].off);
 	remove_dir(dir);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -524,9 +524,9 @@ END_TEST
 /* What perf could not be told without a time for it, nobody is promised. */
 START_TEST(time_that_cannot_be)
 {
-	struct vpt_export_options o = {.how = VPT_EXPORT_PACKETS};
-	struct vpt_export_report report;
-	struct vpt_reader *r;
+	struct export_options o = {.how = EXPORT_PACKETS};
+	struct export_report report;
+	struct trace_reader *r;
 	struct synth s;
 	char dir[80];
 
@@ -536,9 +536,9 @@ START_TEST(time_that_cannot_be)
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
-	ck_assert_int_eq(vpt_export_perf(r, &o, &report), -ENOTSUP);
+	ck_assert_int_eq(export_to_perf(r, &o, &report), -ENOTSUP);
 	ck_assert_int_ne(access(dir, F_OK), 0);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -546,10 +546,10 @@ END_TEST
 /* Nobody can tell what ran: perf gets the packets, and no errors. */
 START_TEST(no_outcomes)
 {
-	struct vpt_export_report report;
-	struct vpt_export_options o = {0};
+	struct export_report report;
+	struct export_options o = {0};
 	uint64_t theirs[MAX];
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char dir[80];
 
@@ -563,7 +563,7 @@ START_TEST(no_outcomes)
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
-	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_int_eq(export_to_perf(r, &o, &report), 0);
 	ck_assert(report.blind);
 	ck_assert_uint_eq(report.errors, 0);
 	ck_assert_uint_eq(report.processes, 1);
@@ -572,7 +572,7 @@ START_TEST(no_outcomes)
 	ck_assert_uint_eq(theirs[1], AT(5));
 	ck_assert_uint_eq(theirs[2], AT(0x10));
 	remove_dir(dir);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -582,17 +582,17 @@ static void check_times(const uint8_t *bytes, size_t len, unsigned int mtc_freq,
 			const uint64_t *want, unsigned int n)
 {
 	const struct vpt_caps caps = {.l15_eax = 2, .l15_ebx = 200};
-	struct vpt_scan scan = {.bytes = bytes, .caps = &caps, .mtc_freq = mtc_freq};
+	struct export_scan scan = {.bytes = bytes, .caps = &caps, .mtc_freq = mtc_freq};
 	struct vpt_packet p;
 	unsigned int i;
 	uint64_t at;
 
-	vpt_scan_segment(&scan, 0, len);
+	export_scan_segment(&scan, 0, len);
 	for (i = 0; i < n; i++) {
-		ck_assert(vpt_scan_next(&scan, &p, &at));
+		ck_assert(export_scan_next(&scan, &p, &at));
 		ck_assert_uint_eq(scan.tsc, want[i]);
 	}
-	ck_assert(!vpt_scan_next(&scan, &p, &at));
+	ck_assert(!export_scan_next(&scan, &p, &at));
 }
 
 /* MTC packets count CTC ticks from TMA on (33.8.3.1). */
@@ -629,9 +629,9 @@ END_TEST
 /* A file without anything in it is no reason to fail. */
 START_TEST(nothing)
 {
-	struct vpt_export_report report;
-	struct vpt_export_options o = {0};
-	struct vpt_reader *r;
+	struct export_report report;
+	struct export_options o = {0};
+	struct trace_reader *r;
 	struct synth s;
 	char dir[80];
 
@@ -639,15 +639,15 @@ START_TEST(nothing)
 	r = synth_read(&s);
 	snprintf(dir, sizeof(dir), "%s.perf", s.path);
 	o.dir = dir;
-	ck_assert_int_eq(vpt_export_perf(r, &o, &report), 0);
+	ck_assert_int_eq(export_to_perf(r, &o, &report), 0);
 	ck_assert_uint_eq(report.insns, 0);
 	remove_dir(dir);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("export");
 	TCase *tc = tcase_create("export");

@@ -20,8 +20,8 @@ enum access { CALL32 = 0x8c, CALL16 = 0x84, TASK = 0x85, TSS_FREE = 0x89, DPL3 =
 enum kind { JMP, CALL };
 
 /* JMP or CALL to a far pointer at ESI: 16:32, 16:16 or 16:64. */
-static enum vpt_done go(enum kind kind, unsigned int size, uint16_t selector, uint64_t offset,
-			struct vpt_exception *e)
+static enum core_done go(enum kind kind, unsigned int size, uint16_t selector, uint64_t offset,
+			 struct engine_exception *e)
 {
 	uint8_t insn[4], n = 0;
 
@@ -47,9 +47,9 @@ static void call_gate(uint16_t selector, uint64_t offset, uint8_t access, uint8_
 
 START_TEST(jmp_direct)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(RUN("\xea\x34\x12\x00\x00\x08\x00", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xea\x34\x12\x00\x00\x08\x00", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE);
@@ -59,16 +59,16 @@ END_TEST
 
 START_TEST(call_direct)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(RUN("\x9a\x34\x12\x00\x00\x30\x00", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x9a\x34\x12\x00\x00\x30\x00", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(v.bits, 16);
 	ck_assert_uint_eq(regs.rsp, STACK - 8);
 	ck_assert_uint_eq(get32(STACK - 8), CODE + 7);
 	ck_assert_uint_eq(get32(STACK - 4), KCODE);
 	/* And back, from code of 16 bits with operands of 32. */
-	ck_assert_int_eq(RUN("\x66\xcb", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x66\xcb", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 7);
 	ck_assert_uint_eq(regs.rsp, STACK);
 	ck_assert_uint_eq(v.bits, 32);
@@ -77,10 +77,10 @@ END_TEST
 
 START_TEST(conforming_code_keeps_the_ring)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	flat_ring(3);
-	ck_assert_int_eq(go(CALL, 4, CONFORMING | 3, 0x1234, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, CONFORMING | 3, 0x1234, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(sregs.cs.selector, CONFORMING | 3);
 	ck_assert_uint_eq(sregs.cs.dpl, 3);
@@ -89,11 +89,11 @@ END_TEST
 
 START_TEST(task_switches_stop)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put64(GDT + GATE, gate_bits(0xf8, 0, _i ? TSS_FREE : TASK, 0));
-	ck_assert_int_eq(go(JMP, 4, GATE, 0, &e), VPT_DONE_STOPPED);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	ck_assert_int_eq(go(JMP, 4, GATE, 0, &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 }
 END_TEST
 
@@ -106,26 +106,26 @@ static const struct {
 	uint8_t vector;
 	uint32_t error;
 } refused[] = {
-	{"null", 0, 3, 0, VPT_VEC_GP, 0},
-	{"beyond the GDT", 0, 0x103, 0, VPT_VEC_GP, 0x100},
-	{"no LDT", 0, 4, 0, VPT_VEC_GP, 4},
-	{"data", 0, KDATA, 0, VPT_VEC_GP, KDATA},
-	{"an outer ring", 0, UCODE, 0, VPT_VEC_GP, UCODE & ~3},
-	{"an inner ring", 3, KCODE, 0, VPT_VEC_GP, KCODE},
-	{"RPL above CPL", 0, KCODE | 1, 0, VPT_VEC_GP, KCODE},
-	{"not present", 0, GONE, 0, VPT_VEC_NP, GONE},
-	{"beyond the limit", 0, SMALL_CODE, 0x1000, VPT_VEC_GP, 0},
-	{"an empty descriptor", 0, SPARE, 0, VPT_VEC_GP, SPARE},
+	{"null", 0, 3, 0, X86_VEC_GP, 0},
+	{"beyond the GDT", 0, 0x103, 0, X86_VEC_GP, 0x100},
+	{"no LDT", 0, 4, 0, X86_VEC_GP, 4},
+	{"data", 0, KDATA, 0, X86_VEC_GP, KDATA},
+	{"an outer ring", 0, UCODE, 0, X86_VEC_GP, UCODE & ~3},
+	{"an inner ring", 3, KCODE, 0, X86_VEC_GP, KCODE},
+	{"RPL above CPL", 0, KCODE | 1, 0, X86_VEC_GP, KCODE},
+	{"not present", 0, GONE, 0, X86_VEC_NP, GONE},
+	{"beyond the limit", 0, SMALL_CODE, 0x1000, X86_VEC_GP, 0},
+	{"an empty descriptor", 0, SPARE, 0, X86_VEC_GP, SPARE},
 };
 
 START_TEST(jmp_that_faults)
 {
-	struct vpt_exception e;
-	struct vpt_sregs before;
+	struct engine_exception e;
+	struct x86_sregs before;
 
 	flat_ring(refused[_i].cpl);
 	before = sregs;
-	ck_assert_msg(go(JMP, 4, refused[_i].selector, refused[_i].offset, &e) == VPT_DONE_FAULT,
+	ck_assert_msg(go(JMP, 4, refused[_i].selector, refused[_i].offset, &e) == CORE_DONE_FAULT,
 		      "%s", refused[_i].name);
 	ck_assert_msg(e.vector == refused[_i].vector, "%s: %u", refused[_i].name, e.vector);
 	ck_assert_msg(e.error == refused[_i].error, "%s: %#x", refused[_i].name, e.error);
@@ -137,50 +137,50 @@ END_TEST
 /* The segment of a pointer in memory. */
 START_TEST(pointers_are_checked)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	v.s.ds.limit = HANDLER + 4;
-	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	v.s.ds.limit++;
-	ck_assert_int_eq(go(JMP, 4, KCODE, CODE, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 4, KCODE, CODE, &e), CORE_DONE_RETIRED);
 	v.s.ds.unusable = true;
-	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), CORE_DONE_FAULT);
 	/* jmp far [esp]: the stack's own exception. */
 	v.s.ss.limit = STACK + 4;
-	ck_assert_int_eq(RUN("\xff\x2c\x24", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(RUN("\xff\x2c\x24", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 	/* jmp far cs:[esi], of code that may only run */
 	v.s.cs.type = 9;
-	ck_assert_int_eq(RUN("\x2e\xff\x2e", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x2e\xff\x2e", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
 START_TEST(call_without_room)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	v.s.ss.type = 7; /* down to the limit */
 	v.s.ss.limit = STACK - 8;
-	ck_assert_int_eq(go(CALL, 4, KCODE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(go(CALL, 4, KCODE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 	ck_assert_uint_eq(e.error, 0);
 	v.s.ss.limit--;
-	ck_assert_int_eq(go(CALL, 4, KCODE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, KCODE, 0, &e), CORE_DONE_RETIRED);
 }
 END_TEST
 
 START_TEST(gate_to_an_inner_ring)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	flat_ring(3);
 	put32(STACK, 0x11111111);
 	put32(STACK + 4, 0x22222222);
 	call_gate(KCODE, 0x12345678, CALL32 | DPL3, 2);
 	/* The offset of the pointer counts for nothing. */
-	ck_assert_int_eq(go(CALL, 4, GATE | 3, 0xffffffff, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, GATE | 3, 0xffffffff, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x12345678);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.cs.selector, KCODE);
@@ -193,7 +193,7 @@ START_TEST(gate_to_an_inner_ring)
 	ck_assert_uint_eq(get32(STACK0 - 8), STACK);
 	ck_assert_uint_eq(get32(STACK0 - 4), UDATA);
 	/* RET 8 gives up the parameters on both stacks. */
-	ck_assert_int_eq(RUN("\xca\x08\x00", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xca\x08\x00", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(regs.rsp, STACK + 8);
@@ -203,21 +203,21 @@ END_TEST
 
 START_TEST(gate_within_a_ring)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	call_gate(KCODE, 0x1234, CALL32, 2);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK - 8);
 	ck_assert_uint_eq(get32(STACK - 8), CODE + 2);
 	/* A JMP pushes nothing. */
-	ck_assert_int_eq(go(JMP, 4, GATE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 4, GATE, 0, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rsp, STACK - 8);
 	/* 16 bits: words, and half of the offset. */
 	regs.rsp = STACK;
 	regs.rip = CODE;
 	call_gate(KCODE, 0x12345678, CALL16, 0);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x5678);
 	ck_assert_uint_eq(regs.rsp, STACK - 4);
 	ck_assert_uint_eq(get16(STACK - 4), (uint16_t)(CODE + 2));
@@ -233,25 +233,25 @@ static const struct {
 	uint8_t access, vector;
 	uint32_t error;
 } bad_gates[] = {
-	{"DPL below CPL", CALL, GATE | 3, KCODE, 0, CALL32, VPT_VEC_GP, GATE},
-	{"not present", CALL, GATE, KCODE, 0, (CALL32 & 0x7f) | DPL3, VPT_VEC_NP, GATE},
-	{"an interrupt gate", CALL, GATE, KCODE, 0, 0x8e | DPL3, VPT_VEC_GP, GATE},
-	{"a busy TSS", CALL, GATE, KCODE, 0, 0x8b | DPL3, VPT_VEC_GP, GATE},
-	{"null CS", CALL, GATE, 2, 0, CALL32 | DPL3, VPT_VEC_GP, 0},
-	{"CS beyond the GDT", CALL, GATE, 0x100, 0, CALL32 | DPL3, VPT_VEC_GP, 0x100},
-	{"CS is data", CALL, GATE, KDATA, 0, CALL32 | DPL3, VPT_VEC_GP, KDATA},
-	{"CS not present", CALL, GATE, GONE, 0, CALL32 | DPL3, VPT_VEC_NP, GONE},
-	{"inward by JMP", JMP, GATE, KCODE, 0, CALL32 | DPL3, VPT_VEC_GP, KCODE},
-	{"beyond the limit", CALL, GATE, SMALL_CODE, 0x1000, CALL32 | DPL3, VPT_VEC_GP, 0},
+	{"DPL below CPL", CALL, GATE | 3, KCODE, 0, CALL32, X86_VEC_GP, GATE},
+	{"not present", CALL, GATE, KCODE, 0, (CALL32 & 0x7f) | DPL3, X86_VEC_NP, GATE},
+	{"an interrupt gate", CALL, GATE, KCODE, 0, 0x8e | DPL3, X86_VEC_GP, GATE},
+	{"a busy TSS", CALL, GATE, KCODE, 0, 0x8b | DPL3, X86_VEC_GP, GATE},
+	{"null CS", CALL, GATE, 2, 0, CALL32 | DPL3, X86_VEC_GP, 0},
+	{"CS beyond the GDT", CALL, GATE, 0x100, 0, CALL32 | DPL3, X86_VEC_GP, 0x100},
+	{"CS is data", CALL, GATE, KDATA, 0, CALL32 | DPL3, X86_VEC_GP, KDATA},
+	{"CS not present", CALL, GATE, GONE, 0, CALL32 | DPL3, X86_VEC_NP, GONE},
+	{"inward by JMP", JMP, GATE, KCODE, 0, CALL32 | DPL3, X86_VEC_GP, KCODE},
+	{"beyond the limit", CALL, GATE, SMALL_CODE, 0x1000, CALL32 | DPL3, X86_VEC_GP, 0},
 };
 
 START_TEST(gate_that_faults)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	flat_ring(3);
 	call_gate(bad_gates[_i].selector, bad_gates[_i].offset, bad_gates[_i].access, 0);
-	ck_assert_msg(go(bad_gates[_i].kind, 4, bad_gates[_i].pointer, 0, &e) == VPT_DONE_FAULT,
+	ck_assert_msg(go(bad_gates[_i].kind, 4, bad_gates[_i].pointer, 0, &e) == CORE_DONE_FAULT,
 		      "%s", bad_gates[_i].name);
 	ck_assert_msg(e.vector == bad_gates[_i].vector, "%s: %u", bad_gates[_i].name, e.vector);
 	ck_assert_msg(e.error == bad_gates[_i].error, "%s: %#x", bad_gates[_i].name, e.error);
@@ -262,22 +262,22 @@ END_TEST
 /* Of the inner stack; without EXT, since nothing came from outside. */
 START_TEST(inner_stack_that_faults)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	flat_ring(3);
 	call_gate(KCODE, 0, CALL32 | DPL3, 0);
 	put16(TSS + 8, UDATA);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_TS);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_TS);
 	ck_assert_uint_eq(e.error, UDATA & ~3);
 	put16(TSS + 8, SMALL_DATA);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 	ck_assert_uint_eq(e.error, SMALL_DATA);
 	sregs.tr.limit = 8;
-	vpt_vcpu_load(&v);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_TS);
+	core_vcpu_load(&v);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_TS);
 	ck_assert_uint_eq(e.error, sregs.tr.selector);
 }
 END_TEST
@@ -290,30 +290,30 @@ static const struct {
 	uint32_t error;
 } returns[] = {
 	{"outward", 0x1234, UCODE, UDATA, 0, 0},
-	{"null CS", 0, 0, UDATA, VPT_VEC_GP, 0},
-	{"CS is data", 0, UDATA, UDATA, VPT_VEC_GP, UDATA & ~3},
-	{"RPL is not DPL", 0, UCODE & ~3, UDATA, VPT_VEC_GP, UCODE & ~3},
-	{"CS not present", 0, GONE, 0, VPT_VEC_NP, GONE},
-	{"null SS", 0, UCODE, 0, VPT_VEC_GP, 0},
-	{"SS of another ring", 0, UCODE, KDATA | 3, VPT_VEC_GP, KDATA},
-	{"EIP beyond the limit", 0x1000, SMALL_CODE, 0, VPT_VEC_GP, 0},
+	{"null CS", 0, 0, UDATA, X86_VEC_GP, 0},
+	{"CS is data", 0, UDATA, UDATA, X86_VEC_GP, UDATA & ~3},
+	{"RPL is not DPL", 0, UCODE & ~3, UDATA, X86_VEC_GP, UCODE & ~3},
+	{"CS not present", 0, GONE, 0, X86_VEC_NP, GONE},
+	{"null SS", 0, UCODE, 0, X86_VEC_GP, 0},
+	{"SS of another ring", 0, UCODE, KDATA | 3, X86_VEC_GP, KDATA},
+	{"EIP beyond the limit", 0x1000, SMALL_CODE, 0, X86_VEC_GP, 0},
 };
 
 START_TEST(far_returns)
 {
 	const uint32_t frame[] = {returns[_i].eip, returns[_i].cs, 0x8000, returns[_i].ss};
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put_bytes(STACK, frame, sizeof(frame));
 	if (!returns[_i].vector) {
-		ck_assert_int_eq(RUN("\xcb", &e), VPT_DONE_RETIRED);
+		ck_assert_int_eq(RUN("\xcb", &e), CORE_DONE_RETIRED);
 		ck_assert_uint_eq(regs.rip, returns[_i].eip);
 		ck_assert_uint_eq(regs.rsp, 0x8000);
 		ck_assert_uint_eq(v.cpl, 3);
 		ck_assert(sregs.es.unusable);
 		return;
 	}
-	ck_assert_msg(RUN("\xcb", &e) == VPT_DONE_FAULT, "%s", returns[_i].name);
+	ck_assert_msg(RUN("\xcb", &e) == CORE_DONE_FAULT, "%s", returns[_i].name);
 	ck_assert_msg(e.vector == returns[_i].vector, "%s: %u", returns[_i].name, e.vector);
 	ck_assert_msg(e.error == returns[_i].error, "%s: %#x", returns[_i].name, e.error);
 	ck_assert_uint_eq(regs.rsp, STACK);
@@ -324,21 +324,21 @@ END_TEST
 
 START_TEST(between_64_bit_and_compatibility_mode)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(go(JMP, 4, KCODE, 0x1234, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 4, KCODE, 0x1234, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.bits, 32);
-	ck_assert_int_eq(RUN("\xea\x78\x56\x00\x00\x70\x00", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xea\x78\x56\x00\x00\x70\x00", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.bits, 64);
 	ck_assert_uint_eq(regs.rip, 0x5678);
 	/* CALL pushes by operand size, RET takes it back so. */
-	ck_assert_int_eq(go(CALL, 8, KCODE, 0x1234, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 8, KCODE, 0x1234, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rsp, STACK - 16);
 	ck_assert_uint_eq(get64(STACK - 16), 0x5678 + 3);
 	ck_assert_uint_eq(get64(STACK - 8), KCODE64);
-	v.s.cs = vpt_flat_segment(KCODE64, true, true, 0);
-	vpt_vcpu_store(&v);
-	ck_assert_int_eq(RUN("\x48\xcb", &e), VPT_DONE_RETIRED);
+	v.s.cs = core_flat_segment(KCODE64, true, true, 0);
+	core_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\x48\xcb", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x5678 + 3);
 	ck_assert_uint_eq(regs.rsp, STACK);
 }
@@ -346,28 +346,28 @@ END_TEST
 
 START_TEST(offsets_are_canonical)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(go(JMP, 8, KCODE64, 0xffff800000000000ull, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 8, KCODE64, 0xffff800000000000ull, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0xffff800000000000ull);
-	ck_assert_int_eq(go(JMP, 8, KCODE64, 1ull << 47, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(go(JMP, 8, KCODE64, 1ull << 47, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	ck_assert_uint_eq(e.error, 0);
-	ck_assert_int_eq(go(JMP, 8, KCODE, 1ull << 32, &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(go(JMP, 8, KCODE, 1ull << 32, &e), CORE_DONE_FAULT);
 	/* L and D together are no code. */
 	put64(GDT + SPARE, descriptor_bits(0, 0xfffff, 0x9a, 0xe));
-	ck_assert_int_eq(go(JMP, 8, SPARE, 0, &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(go(JMP, 8, SPARE, 0, &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.error, SPARE);
 }
 END_TEST
 
 START_TEST(gate_of_64_bits)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	flat_ring(3);
 	call_gate(KCODE64, 0xffff800012345678ull, CALL32 | DPL3, 0);
-	ck_assert_int_eq(go(CALL, 4, GATE | 3, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, GATE | 3, 0, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0xffff800012345678ull);
 	ck_assert_uint_eq(v.cpl, 0);
 	ck_assert_uint_eq(sregs.ss.selector, 0);
@@ -377,7 +377,7 @@ START_TEST(gate_of_64_bits)
 	ck_assert_uint_eq(get64(STACK0 - 24), UCODE64);
 	ck_assert_uint_eq(get64(STACK0 - 16), STACK);
 	ck_assert_uint_eq(get64(STACK0 - 8), UDATA);
-	ck_assert_int_eq(RUN("\x48\xcb", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x48\xcb", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(regs.rsp, STACK);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
@@ -386,11 +386,11 @@ END_TEST
 
 START_TEST(gate_from_compatibility_mode)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(go(JMP, 4, KCODE, CODE, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 4, KCODE, CODE, &e), CORE_DONE_RETIRED);
 	call_gate(KCODE64, 0x1234, CALL32, 0);
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.bits, 64);
 	ck_assert_uint_eq(regs.rsp, STACK - 16);
 	ck_assert_uint_eq(get64(STACK - 16), CODE + 2);
@@ -416,25 +416,25 @@ static const struct {
 
 START_TEST(gate_of_64_bits_that_faults)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	call_gate(bad_gates64[_i].selector, bad_gates64[_i].offset, bad_gates64[_i].access, 0);
 	put32(GDT + GATE_HIGH + 4, bad_gates64[_i].high);
-	ck_assert_msg(go(CALL, 4, GATE, 0, &e) == VPT_DONE_FAULT, "%s", bad_gates64[_i].name);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_msg(go(CALL, 4, GATE, 0, &e) == CORE_DONE_FAULT, "%s", bad_gates64[_i].name);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	ck_assert_msg(e.error == bad_gates64[_i].error, "%s: %#x", bad_gates64[_i].name, e.error);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
 }
 END_TEST
 
 /* The second half of a gate may not be there. */
 START_TEST(gate_at_the_end_of_the_gdt)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	call_gate(KCODE64, 0, CALL32, 0);
 	v.s.gdt.limit = GATE + 7;
-	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(go(CALL, 4, GATE, 0, &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.error, GATE);
 }
 END_TEST
@@ -442,12 +442,12 @@ END_TEST
 START_TEST(return_to_a_null_stack)
 {
 	const uint64_t frame[] = {0x1234, KCODE64 | 1, 0x8000, 1};
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put64(GDT + SPARE, descriptor_bits(0, 0xfffff, 0xba, 0xa)); /* ring 1 */
 	put_bytes(STACK, frame, sizeof(frame));
 	put64(STACK + 8, SPARE | 1);
-	ck_assert_int_eq(RUN("\x48\xcb", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x48\xcb", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 1);
 	ck_assert_uint_eq(sregs.ss.selector, 1);
 	ck_assert(sregs.ss.unusable);
@@ -457,20 +457,20 @@ END_TEST
 /* A GDT that is read-only cannot be marked: the page fault of that write. */
 START_TEST(accessed_bit_that_cannot_be_set)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put64(0x5000, 5 | 0x80);
-	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_PF);
+	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_PF);
 	ck_assert_uint_eq(e.error, 3);
 	ck_assert_uint_eq(e.cr2, GDT + KCODE + 5);
 	ck_assert_uint_eq(regs.rip, CODE);
 	put64(GDT + KCODE, get64(GDT + KCODE) | 1ull << 40);
-	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(go(JMP, 4, KCODE, 0, &e), CORE_DONE_RETIRED);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("far");
 	TCase *tc = tcase_create("protected");

@@ -64,7 +64,7 @@ static size_t at(const void *address)
 
 static bool is_guard(const struct mapping *m)
 {
-	return !strncmp(m->rights, "---", 3) && m->last - m->first >= VPT_GUARD_BYTES;
+	return !strncmp(m->rights, "---", 3) && m->last - m->first >= X86_GUARD_BYTES;
 }
 
 static void expect_guarded(size_t i)
@@ -98,30 +98,30 @@ static int death_at(const volatile uint8_t *byte)
 
 START_TEST(ram)
 {
-	struct vpt_mem mem;
+	struct x86_mem mem;
 
-	ck_assert_int_eq(vpt_mem_create(&mem, 3 * VPT_PAGE_SIZE), 0);
+	ck_assert_int_eq(x86_mem_create(&mem, 3 * X86_PAGE_SIZE), 0);
 	look();
 	expect_guarded(at(mem.host));
 	ck_assert_int_eq(death_at(mem.host), 0);
 	ck_assert_int_eq(death_at(mem.host + mem.bytes - 1), 0);
 	ck_assert_int_eq(death_at(mem.host - 1), SIGSEGV);
-	ck_assert_int_eq(death_at(mem.host - VPT_GUARD_BYTES), SIGSEGV);
+	ck_assert_int_eq(death_at(mem.host - X86_GUARD_BYTES), SIGSEGV);
 	ck_assert_int_eq(death_at(mem.host + mem.bytes), SIGSEGV);
-	ck_assert_int_eq(death_at(mem.host + mem.bytes + VPT_GUARD_BYTES - 1), SIGSEGV);
-	vpt_mem_destroy(&mem);
+	ck_assert_int_eq(death_at(mem.host + mem.bytes + X86_GUARD_BYTES - 1), SIGSEGV);
+	x86_mem_destroy(&mem);
 }
 END_TEST
 
 START_TEST(generated_code)
 {
-	struct vpt_region r;
+	struct soft_region r;
 
-	ck_assert_int_eq(vpt_region_create(&r, 1 << 16), 0);
+	ck_assert_int_eq(soft_region_create(&r, 1 << 16), 0);
 	look();
 	expect_guarded(at(r.writable));
 	expect_guarded(at(r.executable));
-	vpt_region_destroy(&r);
+	soft_region_destroy(&r);
 }
 END_TEST
 
@@ -130,8 +130,8 @@ START_TEST(a_guest_that_has_run)
 {
 	size_t i, regions = 0;
 
-	*beside_vcpu->regs = (struct vpt_regs){.rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
-	ck_assert_int_eq(beside_run("\xf4", 1, 1 << 20).kind, VPT_EXIT_HLT);
+	*beside_vcpu->regs = (struct x86_regs){.rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
+	ck_assert_int_eq(beside_run("\xf4", 1, 1 << 20).kind, ENGINE_EXIT_HLT);
 	look();
 	expect_guarded(at(beside_mem.host));
 	for (i = 0; i < count; i++)
@@ -155,13 +155,13 @@ START_TEST(nothing_is_left)
 	for (i = 0; i < count; i++)
 		before += is_guard(&mappings[i]) ? mappings[i].last - mappings[i].first : 0;
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		m = vpt_guard_map(sizes[i], PROT_READ | PROT_WRITE, -1);
+		m = x86_guard_map(sizes[i], PROT_READ | PROT_WRITE, -1);
 		ck_assert_ptr_nonnull(m);
 		ck_assert_uint_eq((uintptr_t)m % (2 << 20), 0);
 		m[0] = m[sizes[i] - 1] = 1;
 		look();
 		expect_guarded(at(m));
-		vpt_guard_unmap(m, sizes[i]);
+		x86_guard_unmap(m, sizes[i]);
 	}
 	look();
 	for (i = 0; i < count; i++)
@@ -174,23 +174,23 @@ END_TEST
 START_TEST(no_room)
 {
 	errno = 0;
-	ck_assert_ptr_null(vpt_guard_map(0, PROT_READ, -1));
+	ck_assert_ptr_null(x86_guard_map(0, PROT_READ, -1));
 	ck_assert_int_eq(errno, ENOMEM);
 	errno = 0;
-	ck_assert_ptr_null(vpt_guard_map(SIZE_MAX, PROT_READ, -1));
+	ck_assert_ptr_null(x86_guard_map(SIZE_MAX, PROT_READ, -1));
 	ck_assert_int_eq(errno, ENOMEM);
 	errno = 0;
-	ck_assert_ptr_null(vpt_guard_map((size_t)1 << 62, PROT_READ, -1));
+	ck_assert_ptr_null(x86_guard_map((size_t)1 << 62, PROT_READ, -1));
 	ck_assert_int_eq(errno, ENOMEM);
 	/* A file that cannot be mapped so: its error, and no reservation left behind. */
 	errno = 0;
-	ck_assert_ptr_null(vpt_guard_map(4096, PROT_READ, 1 << 20));
+	ck_assert_ptr_null(x86_guard_map(4096, PROT_READ, 1 << 20));
 	ck_assert_int_eq(errno, EBADF);
-	vpt_guard_unmap(NULL, 4096);
+	x86_guard_unmap(NULL, 4096);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("guard");
 	TCase *tc = tcase_create("guard");

@@ -19,29 +19,29 @@
 #define BUFFER 0x40000u
 #define CODE   0x80000u
 
-static struct vpt_mem mem;
-static struct vpt_engine_vcpu ev;
-static struct vpt_tracer tracer;
-static struct vpt_writer *writer;
-static struct vpt_reader *reader;
+static struct x86_mem mem;
+static struct engine_vcpu ev;
+static struct tracer tracer;
+static struct trace_writer *writer;
+static struct trace_reader *reader;
 static char path[] = "/tmp/vpt-hardware-XXXXXX";
 static unsigned int pmis;
 
 /* The processor. */
 static struct vpt_rtit msrs;
-static struct vpt_sregs sregs;
+static struct x86_sregs sregs;
 static int refuses;
-static struct vpt_engine_trace host;
+static struct engine_trace host;
 static bool host_on;
 
-static int get(struct vpt_engine_vcpu *vcpu, struct vpt_rtit *rtit)
+static int get(struct engine_vcpu *vcpu, struct vpt_rtit *rtit)
 {
 	(void)vcpu;
 	*rtit = msrs;
 	return 0;
 }
 
-static int set_ctl(struct vpt_engine_vcpu *vcpu, uint64_t value)
+static int set_ctl(struct engine_vcpu *vcpu, uint64_t value)
 {
 	(void)vcpu;
 	if (!refuses)
@@ -49,7 +49,7 @@ static int set_ctl(struct vpt_engine_vcpu *vcpu, uint64_t value)
 	return refuses;
 }
 
-static int start(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit)
+static int start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 {
 	(void)vcpu;
 	msrs = *rtit;
@@ -57,7 +57,7 @@ static int start(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 	return refuses;
 }
 
-static int host_read(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace)
+static int host_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
 {
 	(void)vcpu;
 	*trace = host;
@@ -65,23 +65,23 @@ static int host_read(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trac
 	return 0;
 }
 
-static int stop(struct vpt_engine_vcpu *vcpu)
+static int stop(struct engine_vcpu *vcpu)
 {
 	(void)vcpu;
 	host_on = false;
 	return 0;
 }
 
-static int get_sregs(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *s)
+static int get_sregs(struct engine_vcpu *vcpu, struct x86_sregs *s)
 {
 	(void)vcpu;
 	*s = sregs;
 	return 0;
 }
 
-static const struct vpt_engine_pt pt = {
+static const struct engine_pt pt = {
 	.get = get, .set_ctl = set_ctl, .start = start, .read = host_read, .stop = stop};
-static const struct vpt_engine engine = {.name = "test", .pt = &pt, .get_sregs = get_sregs};
+static const struct engine engine = {.name = "test", .pt = &pt, .get_sregs = get_sregs};
 
 static void context(void *opaque, struct vpt_context *ctx)
 {
@@ -95,11 +95,11 @@ static void pmi(void *opaque)
 	pmis++;
 }
 
-static void open_tracer(enum vpt_owner owner)
+static void open_tracer(enum trace_owner owner)
 {
-	const struct vpt_file_info info = {
+	const struct trace_file_info info = {
 		.caps = *vpt_caps_model("skl"), .owner = owner, .vcpus = 1};
-	const struct vpt_tracer_config config = {
+	const struct tracer_config config = {
 		.caps = &info.caps,
 		.owner = owner,
 		.mem = &mem,
@@ -108,23 +108,23 @@ static void open_tracer(enum vpt_owner owner)
 		.context = context,
 		.pmi = pmi,
 	};
-	struct vpt_tracer_config c = config;
+	struct tracer_config c = config;
 	int fd;
 
 	strcpy(path, "/tmp/vpt-hardware-XXXXXX");
 	fd = mkstemp(path);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-	ck_assert_int_eq(vpt_writer_open(path, &info, &writer), 0);
+	ck_assert_int_eq(trace_writer_open(path, &info, &writer), 0);
 	c.writer = writer;
-	ck_assert_int_eq(vpt_tracer_init(&tracer, &c), 0);
+	ck_assert_int_eq(tracer_init(&tracer, &c), 0);
 }
 
 /* Code at CODE, without paging; a buffer of one page. */
 static void setup(void)
 {
-	ck_assert_int_eq(vpt_mem_create(&mem, RAM), 0);
-	ck_assert(vpt_mem_write(&mem, CODE, "\xc3", 1));
+	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
+	ck_assert(x86_mem_write(&mem, CODE, "\xc3", 1));
 	memset(&sregs, 0, sizeof(sregs));
 	sregs.cr3 = 0x5000;
 	vpt_rtit_reset(&msrs);
@@ -137,11 +137,11 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_tracer_free(&tracer);
+	tracer_free(&tracer);
 	if (reader)
-		vpt_reader_close(reader);
+		trace_reader_close(reader);
 	reader = NULL;
-	vpt_mem_destroy(&mem);
+	x86_mem_destroy(&mem);
 	unlink(path);
 }
 
@@ -149,17 +149,17 @@ static void read_back(void)
 {
 	char why[160];
 
-	ck_assert_int_eq(vpt_writer_close(writer, 0), 0);
-	ck_assert_int_eq(vpt_reader_open(path, &reader, why, sizeof(why)), 0);
+	ck_assert_int_eq(trace_writer_close(writer, 0), 0);
+	ck_assert_int_eq(trace_reader_open(path, &reader, why, sizeof(why)), 0);
 }
 
 #define ON (VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) | VPT_CTL_MASK(BRANCH_EN))
 
 static enum vpt_fault wrmsr(uint64_t ctl)
 {
-	const struct vpt_retired insn = {.ip = CODE, .next = CODE + 2};
+	const struct tracer_insn insn = {.ip = CODE, .next = CODE + 2};
 
-	return vpt_tracer_wrmsr(&tracer, VPT_MSR_CTL, ctl, &insn);
+	return tracer_wrmsr(&tracer, VPT_MSR_CTL, ctl, &insn);
 }
 
 /* The processor puts bytes into the guest's buffer. */
@@ -167,39 +167,39 @@ static void put(const void *bytes, size_t len)
 {
 	uint64_t offset = msrs.output_mask_ptrs >> 32;
 
-	ck_assert(vpt_mem_write(&mem, BUFFER + offset, bytes, len));
+	ck_assert(x86_mem_write(&mem, BUFFER + offset, bytes, len));
 	msrs.output_mask_ptrs += (uint64_t)len << 32;
 }
 
 START_TEST(sessions_of_a_guest)
 {
-	const struct vpt_period *p;
+	const struct trace_period *p;
 	const uint8_t *stream;
 	size_t n;
 
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	ck_assert_uint_eq(msrs.ctl, ON);
 	put("abc", 3);
-	vpt_tracer_look(&tracer);
+	tracer_look(&tracer);
 	put("defg", 4);
 	ck_assert_int_eq(wrmsr(ON & ~VPT_CTL_MASK(TRACE_EN)), VPT_FAULT_NONE);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	put("hi", 2);
-	vpt_tracer_close(&tracer, CODE);
+	tracer_close(&tracer, CODE);
 	read_back();
 
-	p = vpt_reader_sessions(reader, 0, &n);
+	p = trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(p[0].start->ctl, ON);
 	ck_assert_uint_eq(p[0].start->output_mask_ptrs, 0xfff);
-	ck_assert_uint_eq(p[0].end->end, VPT_END_DISABLED);
+	ck_assert_uint_eq(p[0].end->end, TRACE_END_DISABLED);
 	ck_assert_uint_eq(p[1].start->offset, 7);
-	ck_assert_uint_eq(p[1].end->end, VPT_END_CLOSED);
-	stream = vpt_reader_stream(reader, 0, &n);
+	ck_assert_uint_eq(p[1].end->end, TRACE_END_CLOSED);
+	stream = trace_reader_stream(reader, 0, &n);
 	ck_assert_uint_eq(n, 9);
 	ck_assert_mem_eq(stream, "abcdefghi", 9);
-	ck_assert_uint_eq(vpt_reader_gpa(reader, 0, 8), BUFFER + 8);
+	ck_assert_uint_eq(trace_reader_gpa(reader, 0, 8), BUFFER + 8);
 	ck_assert_uint_eq(tracer.bytes, 9);
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(refused)
 {
 	size_t n;
 
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON | 1ull << 63), VPT_FAULT_GP);
 	refuses = -EINVAL;
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_GP);
@@ -219,32 +219,32 @@ START_TEST(refused)
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
 	ck_assert_int_eq(tracer.error, 0);
 	read_back();
-	vpt_reader_sessions(reader, 0, &n);
+	trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 0);
 }
 END_TEST
 
 static const struct {
 	uint64_t status, ctl;
-	enum vpt_session_end end;
+	enum trace_session_end end;
 } ends[] = {
-	{0, ON, VPT_END_DISABLED},
-	{VPT_STATUS_MASK(STOPPED), ON, VPT_END_TRACE_STOP},
-	{VPT_STATUS_MASK(ERROR), ON, VPT_END_ERROR},
-	{VPT_STATUS_MASK(STOPPED), ON | VPT_CTL_MASK(TOPA), VPT_END_TRACE_STOP},
+	{0, ON, TRACE_END_DISABLED},
+	{VPT_STATUS_MASK(STOPPED), ON, TRACE_END_TRACE_STOP},
+	{VPT_STATUS_MASK(ERROR), ON, TRACE_END_ERROR},
+	{VPT_STATUS_MASK(STOPPED), ON | VPT_CTL_MASK(TOPA), TRACE_END_TRACE_STOP},
 };
 
 START_TEST(why_a_session_ended)
 {
-	const struct vpt_period *p;
+	const struct trace_period *p;
 	size_t n;
 
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ends[_i].ctl), VPT_FAULT_NONE);
 	msrs.status = ends[_i].status;
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
 	read_back();
-	p = vpt_reader_sessions(reader, 0, &n);
+	p = trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(p[0].end->end, ends[_i].end);
 }
@@ -253,21 +253,21 @@ END_TEST
 START_TEST(a_full_region)
 {
 	const uint64_t entry = BUFFER | 1u << 4; /* STOP */
-	const struct vpt_period *p;
+	const struct trace_period *p;
 	size_t n;
 
-	ck_assert(vpt_mem_write(&mem, 0x3000, &entry, sizeof(entry)));
+	ck_assert(x86_mem_write(&mem, 0x3000, &entry, sizeof(entry)));
 	msrs.output_base = 0x3000;
 	msrs.output_mask_ptrs = 0x7f;
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON | VPT_CTL_MASK(TOPA)), VPT_FAULT_NONE);
 	msrs.output_mask_ptrs = 0xff;
 	msrs.status = VPT_STATUS_MASK(STOPPED);
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
 	read_back();
-	p = vpt_reader_sessions(reader, 0, &n);
+	p = trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(p[0].end->end, VPT_END_TOPA_STOP);
+	ck_assert_uint_eq(p[0].end->end, TRACE_END_TOPA_STOP);
 	ck_assert_uint_eq(p[0].end->offset, 4096);
 }
 END_TEST
@@ -276,20 +276,20 @@ END_TEST
 START_TEST(a_loss)
 {
 	static const uint8_t lap[4096] = {[0 ... 4095] = 0x5a};
-	const struct vpt_period *p;
+	const struct trace_period *p;
 	size_t n;
 
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	put("abc", 3);
-	vpt_tracer_look(&tracer);
-	ck_assert(vpt_mem_write(&mem, BUFFER, lap, sizeof(lap)));
+	tracer_look(&tracer);
+	ck_assert(x86_mem_write(&mem, BUFFER, lap, sizeof(lap)));
 	msrs.output_mask_ptrs = 0xfff | 10ull << 32;
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
 	read_back();
-	p = vpt_reader_sessions(reader, 0, &n);
+	p = trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 2);
-	ck_assert_uint_eq(p[0].end->end, VPT_END_LOST);
+	ck_assert_uint_eq(p[0].end->end, TRACE_END_LOST);
 	ck_assert_uint_eq(p[0].end->offset, 3);
 	ck_assert_uint_eq(p[1].start->offset, 3);
 	ck_assert_uint_eq(p[1].end->offset, 3 + 4096);
@@ -299,7 +299,7 @@ END_TEST
 static size_t pages_at(uint64_t vaddr, uint64_t *first, uint8_t *byte)
 {
 	size_t n, i, found = 0;
-	const struct vpt_code *code = vpt_reader_code(reader, 0, &n);
+	const struct trace_code *code = trace_reader_code(reader, 0, &n);
 
 	for (i = 0; i < n; i++) {
 		if (code[i].page->vaddr != vaddr || code[i].page->cr3 != 0x5000)
@@ -317,11 +317,11 @@ START_TEST(code)
 	uint64_t first, second;
 	uint8_t byte;
 
-	open_tracer(VPT_OWNER_GUEST);
+	open_tracer(TRACE_OWNER_GUEST);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	put("abc", 3);
-	ck_assert(vpt_mem_write(&mem, CODE, "\x90", 1));
-	ck_assert(vpt_mem_write(&mem, CODE + 0x1000, "\xcc", 1));
+	ck_assert(x86_mem_write(&mem, CODE, "\x90", 1));
+	ck_assert(x86_mem_write(&mem, CODE + 0x1000, "\xcc", 1));
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
 	ck_assert_int_eq(wrmsr(ON), VPT_FAULT_NONE);
 	ck_assert_int_eq(wrmsr(0), VPT_FAULT_NONE);
@@ -339,14 +339,14 @@ END_TEST
 START_TEST(a_host)
 {
 	static const uint8_t one[] = "one", two[] = "two";
-	const struct vpt_period *p;
+	const struct trace_period *p;
 	const uint8_t *stream;
 	size_t n;
 
-	open_tracer(VPT_OWNER_HOST);
-	ck_assert_int_eq(vpt_tracer_host_write(&tracer, VPT_MSR_CR3_MATCH, 0x5000, CODE),
+	open_tracer(TRACE_OWNER_HOST);
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CR3_MATCH, 0x5000, CODE),
 			 VPT_FAULT_NONE);
-	ck_assert_int_eq(vpt_tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_NONE);
 	ck_assert(host_on);
 	ck_assert_uint_eq(msrs.cr3_match, 0x5000);
 	/* The guest has none of it. */
@@ -355,30 +355,30 @@ START_TEST(a_host)
 	host.piece[0].len = 3;
 	host.piece[1].bytes = two;
 	host.piece[1].len = 3;
-	vpt_tracer_look(&tracer);
-	vpt_tracer_look(&tracer);
+	tracer_look(&tracer);
+	tracer_look(&tracer);
 	host.status = VPT_STATUS_MASK(STOPPED);
-	vpt_tracer_close(&tracer, CODE);
+	tracer_close(&tracer, CODE);
 	ck_assert(!host_on);
 	read_back();
 
-	stream = vpt_reader_stream(reader, 0, &n);
+	stream = trace_reader_stream(reader, 0, &n);
 	ck_assert_uint_eq(n, 6);
 	ck_assert_mem_eq(stream, "onetwo", 6);
-	p = vpt_reader_sessions(reader, 0, &n);
+	p = trace_reader_sessions(reader, 0, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(p[0].start->cr3_match, 0x5000);
-	ck_assert_uint_eq(p[0].end->end, VPT_END_TRACE_STOP);
+	ck_assert_uint_eq(p[0].end->end, TRACE_END_TRACE_STOP);
 }
 END_TEST
 
 START_TEST(a_host_that_is_refused)
 {
-	open_tracer(VPT_OWNER_HOST);
+	open_tracer(TRACE_OWNER_HOST);
 	refuses = -ENOMEM;
-	ck_assert_int_eq(vpt_tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_GP);
+	ck_assert_int_eq(tracer_host_write(&tracer, VPT_MSR_CTL, ON, CODE), VPT_FAULT_GP);
 	ck_assert_int_eq(tracer.error, -ENOMEM);
-	ck_assert_int_eq(vpt_writer_close(writer, 0), 0);
+	ck_assert_int_eq(trace_writer_close(writer, 0), 0);
 }
 END_TEST
 
@@ -398,7 +398,7 @@ START_TEST(spaces_by_pip)
 	const struct vpt_packet fup = {
 		.kind = VPT_PKT_FUP, .ip_bytes = VPT_IP_FULL, .value = 0x4302430243024302};
 	struct vpt_packet pip = {.kind = VPT_PKT_PIP};
-	struct vpt_hardware_spaces s = {0};
+	struct tracer_hardware_spaces s = {0};
 	uint8_t stream[512] = {0};
 	size_t len = 5, at; /* five PADs */
 	unsigned int i;
@@ -412,7 +412,8 @@ START_TEST(spaces_by_pip)
 		len += append(stream + len, &fup);
 	}
 	for (at = 0; at < len; at += (size_t)_i)
-		vpt_hardware_feed(&s, stream + at, len - at < (size_t)_i ? len - at : (size_t)_i);
+		tracer_hardware_feed(&s, stream + at,
+				     len - at < (size_t)_i ? len - at : (size_t)_i);
 	ck_assert_uint_eq(s.count, 3);
 	ck_assert_uint_eq(s.cr3[0], 0x2000);
 	ck_assert_uint_eq(s.cr3[1], 0x3000);
@@ -420,7 +421,7 @@ START_TEST(spaces_by_pip)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("hardware");
 	TCase *tcase = tcase_create("hardware");

@@ -10,52 +10,52 @@
 
 #define STEPS_MAX 500
 
-static bool seen[VPT_ROOT_PAGE];
+static bool seen[TRACER_ROOT_PAGE];
 
 static bool is_kind(const ZydisDecodedInstruction *d, const ZydisDecodedOperand *op,
-		    enum vpt_root_kind kind)
+		    enum tracer_root_kind kind)
 {
 	bool direct = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[0].imm.is_relative;
 
 	switch (kind) {
-	case VPT_ROOT_PLAIN:
+	case TRACER_ROOT_PLAIN:
 		return d->meta.branch_type == ZYDIS_BRANCH_TYPE_NONE &&
 		       d->mnemonic != ZYDIS_MNEMONIC_WRMSR && d->mnemonic != ZYDIS_MNEMONIC_HLT;
-	case VPT_ROOT_COND:
+	case TRACER_ROOT_COND:
 		return d->meta.category == ZYDIS_CATEGORY_COND_BR && direct;
-	case VPT_ROOT_JMP:
+	case TRACER_ROOT_JMP:
 		return d->mnemonic == ZYDIS_MNEMONIC_JMP && direct;
-	case VPT_ROOT_JMP_INDIRECT:
+	case TRACER_ROOT_JMP_INDIRECT:
 		return d->mnemonic == ZYDIS_MNEMONIC_JMP && !direct;
-	case VPT_ROOT_CALL:
+	case TRACER_ROOT_CALL:
 		return d->mnemonic == ZYDIS_MNEMONIC_CALL && direct;
-	case VPT_ROOT_CALL_INDIRECT:
+	case TRACER_ROOT_CALL_INDIRECT:
 		return d->mnemonic == ZYDIS_MNEMONIC_CALL && !direct;
-	case VPT_ROOT_RET:
+	case TRACER_ROOT_RET:
 		return d->mnemonic == ZYDIS_MNEMONIC_RET;
-	case VPT_ROOT_WRMSR:
+	case TRACER_ROOT_WRMSR:
 		return d->mnemonic == ZYDIS_MNEMONIC_WRMSR;
-	case VPT_ROOT_VMXON:
+	case TRACER_ROOT_VMXON:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMXON;
-	case VPT_ROOT_VMCLEAR:
+	case TRACER_ROOT_VMCLEAR:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMCLEAR;
-	case VPT_ROOT_VMPTRLD:
+	case TRACER_ROOT_VMPTRLD:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMPTRLD;
-	case VPT_ROOT_VMXOFF:
+	case TRACER_ROOT_VMXOFF:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMXOFF;
-	case VPT_ROOT_ENTRY:
+	case TRACER_ROOT_ENTRY:
 		return d->mnemonic == ZYDIS_MNEMONIC_VMLAUNCH ||
 		       d->mnemonic == ZYDIS_MNEMONIC_VMRESUME;
-	case VPT_ROOT_HLT:
+	case TRACER_ROOT_HLT:
 		return d->mnemonic == ZYDIS_MNEMONIC_HLT;
 	}
 	return false;
 }
 
 /* What the bytes say of an instruction that was done. */
-static void check_bytes(const struct vpt_root *root, const struct vpt_root_insn *insn)
+static void check_bytes(const struct tracer_root *root, const struct tracer_root_insn *insn)
 {
-	size_t at = (size_t)(insn->ip - VPT_ROOT_CODE);
+	size_t at = (size_t)(insn->ip - TRACER_ROOT_CODE);
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
 	ZydisDecoder decoder;
@@ -66,57 +66,57 @@ static void check_bytes(const struct vpt_root *root, const struct vpt_root_insn 
 						      sizeof(root->page) - at, &d, op)));
 	ck_assert_uint_eq(insn->ip + d.length, insn->next);
 	ck_assert(is_kind(&d, op, insn->kind));
-	if (insn->kind == VPT_ROOT_JMP || insn->kind == VPT_ROOT_CALL ||
-	    (insn->kind == VPT_ROOT_COND && insn->taken))
+	if (insn->kind == TRACER_ROOT_JMP || insn->kind == TRACER_ROOT_CALL ||
+	    (insn->kind == TRACER_ROOT_COND && insn->taken))
 		ck_assert_uint_eq(insn->to, insn->next + op[0].imm.value.u);
 	seen[at] = true;
 }
 
 /* Calls and returns: where to, and that none is left. */
 struct calls {
-	uint64_t to[VPT_ROOT_CALLS];
+	uint64_t to[TRACER_ROOT_CALLS];
 	unsigned int n;
 };
 
-static void check_way(struct calls *calls, const struct vpt_root_insn *insn)
+static void check_way(struct calls *calls, const struct tracer_root_insn *insn)
 {
 	switch (insn->kind) {
-	case VPT_ROOT_CALL:
-	case VPT_ROOT_CALL_INDIRECT:
-		ck_assert_uint_lt(calls->n, VPT_ROOT_CALLS);
+	case TRACER_ROOT_CALL:
+	case TRACER_ROOT_CALL_INDIRECT:
+		ck_assert_uint_lt(calls->n, TRACER_ROOT_CALLS);
 		calls->to[calls->n++] = insn->next;
 		break;
-	case VPT_ROOT_RET:
+	case TRACER_ROOT_RET:
 		ck_assert_uint_gt(calls->n, 0);
 		ck_assert_uint_eq(insn->to, calls->to[--calls->n]);
 		break;
-	case VPT_ROOT_COND:
+	case TRACER_ROOT_COND:
 		if (!insn->taken)
 			ck_assert_uint_eq(insn->to, insn->next);
 		break;
-	case VPT_ROOT_JMP:
-	case VPT_ROOT_JMP_INDIRECT:
-	case VPT_ROOT_HLT:
+	case TRACER_ROOT_JMP:
+	case TRACER_ROOT_JMP_INDIRECT:
+	case TRACER_ROOT_HLT:
 		break;
 	default:
 		ck_assert_uint_eq(insn->to, insn->next);
 	}
 }
 
-static void walk(struct vpt_root *root, struct vpt_root_input in, enum vpt_root_kind last)
+static void walk(struct tracer_root *root, struct tracer_root_input in, enum tracer_root_kind last)
 {
 	struct calls calls = {.n = 0};
-	struct vpt_root_insn insn;
+	struct tracer_root_insn insn;
 	unsigned int steps = 0;
 
 	do {
-		vpt_root_step(root, &in, &insn);
+		tracer_root_step(root, &in, &insn);
 		check_bytes(root, &insn);
 		check_way(&calls, &insn);
-		ck_assert_uint_eq(vpt_root_ip(root), insn.to);
-		in.msrs -= insn.kind == VPT_ROOT_WRMSR;
+		ck_assert_uint_eq(tracer_root_ip(root), insn.to);
+		in.msrs -= insn.kind == TRACER_ROOT_WRMSR;
 		ck_assert_uint_lt(++steps, STEPS_MAX);
-	} while (insn.kind != VPT_ROOT_ENTRY && insn.kind != VPT_ROOT_HLT);
+	} while (insn.kind != TRACER_ROOT_ENTRY && insn.kind != TRACER_ROOT_HLT);
 	ck_assert_int_eq(insn.kind, last);
 	ck_assert_uint_eq(calls.n, 0);
 	ck_assert_uint_eq(in.msrs, 0);
@@ -125,32 +125,33 @@ static void walk(struct vpt_root *root, struct vpt_root_input in, enum vpt_root_
 /* Every way through the code: each exit, with and without an event, MSRs, an end. */
 START_TEST(code_is_what_the_table_says)
 {
-	static const uint32_t writes[] = {VPT_EXIT_REASON_CR, VPT_EXIT_REASON_WRMSR,
-					  VPT_EXIT_REASON_TIMER};
-	struct vpt_root root;
+	static const uint32_t writes[] = {TRACER_EXIT_REASON_CR, TRACER_EXIT_REASON_WRMSR,
+					  TRACER_EXIT_REASON_TIMER};
+	struct tracer_root root;
 	uint64_t ip, bytes, all = 0, i;
 	uint32_t reason;
 
-	vpt_root_init(&root);
-	walk(&root, (struct vpt_root_input){.msrs = 3}, VPT_ROOT_ENTRY);
-	for (reason = 0; reason < VPT_EXIT_REASONS; reason++) {
-		vpt_root_exit(&root);
-		walk(&root, (struct vpt_root_input){.reason = reason, .count = 4}, VPT_ROOT_ENTRY);
-		vpt_root_exit(&root);
-		walk(&root, (struct vpt_root_input){.reason = reason, .inject = true},
-		     VPT_ROOT_ENTRY);
+	tracer_root_init(&root);
+	walk(&root, (struct tracer_root_input){.msrs = 3}, TRACER_ROOT_ENTRY);
+	for (reason = 0; reason < TRACER_EXIT_REASONS; reason++) {
+		tracer_root_exit(&root);
+		walk(&root, (struct tracer_root_input){.reason = reason, .count = 4},
+		     TRACER_ROOT_ENTRY);
+		tracer_root_exit(&root);
+		walk(&root, (struct tracer_root_input){.reason = reason, .inject = true},
+		     TRACER_ROOT_ENTRY);
 	}
 	for (i = 0; i < 3; i++) {
-		vpt_root_exit(&root);
-		walk(&root, (struct vpt_root_input){.reason = writes[i], .msrs = 5},
-		     VPT_ROOT_ENTRY);
+		tracer_root_exit(&root);
+		walk(&root, (struct tracer_root_input){.reason = writes[i], .msrs = 5},
+		     TRACER_ROOT_ENTRY);
 	}
-	vpt_root_exit(&root);
-	walk(&root, (struct vpt_root_input){.over = true, .msrs = 1}, VPT_ROOT_HLT);
+	tracer_root_exit(&root);
+	walk(&root, (struct tracer_root_input){.over = true, .msrs = 1}, TRACER_ROOT_HLT);
 
 	/* Each function was come to. */
-	for (i = 0; vpt_root_symbol((unsigned int)i, &ip, &bytes); i++) {
-		ck_assert(seen[ip - VPT_ROOT_CODE]);
+	for (i = 0; tracer_root_symbol((unsigned int)i, &ip, &bytes); i++) {
+		ck_assert(seen[ip - TRACER_ROOT_CODE]);
 		all += bytes;
 	}
 	ck_assert_uint_gt(i, 20);
@@ -161,8 +162,8 @@ END_TEST
 
 static const struct vpt_context guest_context = {
 	.cr3 = 0x3000, .cs_l = true, .lma = true, .tsc = 1000};
-static struct vpt_hv hv;
-static struct vpt_tracer tracer;
+static struct tracer_hv hv;
+static struct tracer tracer;
 static struct vpt_caps caps;
 
 static void context(void *opaque, struct vpt_context *ctx)
@@ -170,17 +171,17 @@ static void context(void *opaque, struct vpt_context *ctx)
 	(void)opaque;
 	*ctx = guest_context;
 	if (hv.in_root)
-		vpt_hv_context(ctx);
+		tracer_hv_context(ctx);
 }
 
 static void setup_model(const char *model)
 {
-	const struct vpt_tracer_config config = {.caps = &caps, .context = context, .vmx = true};
+	const struct tracer_config config = {.caps = &caps, .context = context, .vmx = true};
 
 	caps = *vpt_caps_model(model);
 	caps.l14_0_ecx |= 1u << 3;
 	memset(&hv, 0, sizeof(hv));
-	ck_assert_int_eq(vpt_tracer_init(&tracer, &config), 0);
+	ck_assert_int_eq(tracer_init(&tracer, &config), 0);
 }
 
 static void setup(void)
@@ -190,12 +191,12 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_tracer_free(&tracer);
+	tracer_free(&tracer);
 }
 
-static struct vpt_hv_config config_of(enum vpt_usage usage)
+static struct tracer_hv_config config_of(enum vpt_usage usage)
 {
-	struct vpt_hv_config config = {
+	struct tracer_hv_config config = {
 		.tracer = &tracer,
 		.usage = usage,
 		.allowed = VPT_VMX_CONTROLS,
@@ -211,18 +212,18 @@ static struct vpt_hv_config config_of(enum vpt_usage usage)
 
 static enum vpt_status start(enum vpt_usage usage, uint32_t allowed)
 {
-	struct vpt_hv_config config = config_of(usage);
+	struct tracer_hv_config config = config_of(usage);
 	const char *why;
 
 	config.allowed = allowed;
-	return vpt_hv_init(&hv, &config, &why);
+	return tracer_hv_init(&hv, &config, &why);
 }
 
-static void leave(enum vpt_hv_reason reason)
+static void leave(enum tracer_hv_reason reason)
 {
-	const struct vpt_hv_exit e = {.reason = reason, .ip = 0x1000};
+	const struct tracer_hv_exit e = {.reason = reason, .ip = 0x1000};
 
-	vpt_hv_exit(&hv, &e);
+	tracer_hv_exit(&hv, &e);
 }
 
 /* On which side the trace runs, with the controls and without them. */
@@ -248,14 +249,14 @@ START_TEST(each_usage_traces_its_sides)
 
 	ck_assert_int_eq(start(sides[_i].usage, sides[_i].allowed), VPT_OK);
 	for (i = 0; i < 3; i++) {
-		ck_assert(vpt_hv_enter(&hv, 0x1000, false));
-		ck_assert_int_eq(vpt_tracer_on(&tracer), sides[_i].guest);
-		leave(VPT_EXIT_REASON_IO);
-		ck_assert_int_eq(vpt_tracer_on(&tracer), sides[_i].root);
+		ck_assert(tracer_hv_enter(&hv, 0x1000, false));
+		ck_assert_int_eq(tracer_on(&tracer), sides[_i].guest);
+		leave(TRACER_EXIT_REASON_IO);
+		ck_assert_int_eq(tracer_on(&tracer), sides[_i].root);
 	}
-	ck_assert_uint_eq(hv.exits[VPT_EXIT_REASON_IO], 3);
-	vpt_hv_over(&hv);
-	ck_assert(!vpt_tracer_on(&tracer));
+	ck_assert_uint_eq(hv.exits[TRACER_EXIT_REASON_IO], 3);
+	tracer_hv_over(&hv);
+	ck_assert(!tracer_on(&tracer));
 	ck_assert_ptr_null(hv.error);
 }
 END_TEST
@@ -266,13 +267,13 @@ START_TEST(usages_can_follow_each_other)
 	unsigned int from = (unsigned int)_i / SIDES, to = (unsigned int)_i % SIDES;
 
 	ck_assert_int_eq(start(sides[from].usage, VPT_VMX_CONTROLS), VPT_OK);
-	ck_assert(vpt_hv_enter(&hv, 0x1000, false));
-	leave(VPT_EXIT_REASON_TIMER);
-	ck_assert_int_eq(vpt_hv_switch(&hv, sides[to].usage, &why), VPT_OK);
-	ck_assert(vpt_hv_enter(&hv, 0x1000, true));
-	ck_assert_int_eq(vpt_tracer_on(&tracer), sides[to].guest);
-	leave(VPT_EXIT_REASON_CPUID);
-	ck_assert_int_eq(vpt_tracer_on(&tracer), sides[to].root);
+	ck_assert(tracer_hv_enter(&hv, 0x1000, false));
+	leave(TRACER_EXIT_REASON_TIMER);
+	ck_assert_int_eq(tracer_hv_switch(&hv, sides[to].usage, &why), VPT_OK);
+	ck_assert(tracer_hv_enter(&hv, 0x1000, true));
+	ck_assert_int_eq(tracer_on(&tracer), sides[to].guest);
+	leave(TRACER_EXIT_REASON_CPUID);
+	ck_assert_int_eq(tracer_on(&tracer), sides[to].root);
 }
 END_TEST
 
@@ -282,16 +283,16 @@ START_TEST(a_guest_has_its_registers)
 	uint64_t value;
 
 	ck_assert_int_eq(start(VPT_USAGE_OWNED, VPT_VMX_CONTROLS), VPT_OK);
-	ck_assert(vpt_hv_enter(&hv, 0x1000, false));
-	leave(VPT_EXIT_REASON_WRMSR);
-	ck_assert_int_eq(vpt_hv_wrmsr(&hv, VPT_MSR_OUTPUT_BASE, base), VPT_FAULT_NONE);
-	ck_assert_int_eq(vpt_hv_wrmsr(&hv, VPT_MSR_OUTPUT_MASK_PTRS, mask), VPT_FAULT_NONE);
+	ck_assert(tracer_hv_enter(&hv, 0x1000, false));
+	leave(TRACER_EXIT_REASON_WRMSR);
+	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_OUTPUT_BASE, base), VPT_FAULT_NONE);
+	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_OUTPUT_MASK_PTRS, mask), VPT_FAULT_NONE);
 	/* The transport is not the guest's. */
-	ck_assert_int_eq(vpt_hv_wrmsr(&hv, VPT_MSR_CTL, VPT_CTL_MASK(FABRIC_EN)), VPT_FAULT_GP);
-	ck_assert(vpt_hv_enter(&hv, 0x1002, false));
-	ck_assert_int_eq(vpt_hv_rdmsr(&hv, VPT_MSR_OUTPUT_BASE, &value), VPT_FAULT_NONE);
+	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_CTL, VPT_CTL_MASK(FABRIC_EN)), VPT_FAULT_GP);
+	ck_assert(tracer_hv_enter(&hv, 0x1002, false));
+	ck_assert_int_eq(tracer_hv_rdmsr(&hv, VPT_MSR_OUTPUT_BASE, &value), VPT_FAULT_NONE);
 	ck_assert_uint_eq(value, base);
-	ck_assert_int_eq(vpt_hv_rdmsr(&hv, VPT_MSR_CTL, &value), VPT_FAULT_NONE);
+	ck_assert_int_eq(tracer_hv_rdmsr(&hv, VPT_MSR_CTL, &value), VPT_FAULT_NONE);
 	ck_assert_uint_eq(value, 0);
 }
 END_TEST
@@ -301,8 +302,8 @@ START_TEST(other_guests_have_none)
 	uint64_t value;
 
 	ck_assert_int_eq(start(sides[_i].usage, VPT_VMX_CONTROLS), VPT_OK);
-	ck_assert_int_eq(vpt_hv_rdmsr(&hv, VPT_MSR_CTL, &value), VPT_FAULT_GP);
-	ck_assert_int_eq(vpt_hv_wrmsr(&hv, VPT_MSR_CTL, 0), VPT_FAULT_GP);
+	ck_assert_int_eq(tracer_hv_rdmsr(&hv, VPT_MSR_CTL, &value), VPT_FAULT_GP);
+	ck_assert_int_eq(tracer_hv_wrmsr(&hv, VPT_MSR_CTL, 0), VPT_FAULT_GP);
 }
 END_TEST
 
@@ -310,20 +311,20 @@ END_TEST
 START_TEST(an_entry_that_cannot_be_fails)
 {
 	ck_assert_int_eq(start(VPT_USAGE_SYSTEM, VPT_VMX_CONTROLS), VPT_OK);
-	ck_assert(vpt_hv_enter(&hv, 0x1000, false));
-	leave(VPT_EXIT_REASON_CPUID);
+	ck_assert(tracer_hv_enter(&hv, 0x1000, false));
+	leave(TRACER_EXIT_REASON_CPUID);
 	hv.pt.vmx.controls = VPT_VMX_ENTRY_LOAD_CTL;
-	ck_assert(!vpt_hv_enter(&hv, 0x1000, false));
+	ck_assert(!tracer_hv_enter(&hv, 0x1000, false));
 	ck_assert_str_eq(hv.error, vpt_vmx_check_text(VPT_VMX_TRACING));
 	ck_assert(hv.in_root);
-	ck_assert(vpt_tracer_on(&tracer));
+	ck_assert(tracer_on(&tracer));
 }
 END_TEST
 
 START_TEST(not_on_every_processor)
 {
 	ck_assert_int_eq(start(VPT_USAGE_OWNED, 0), VPT_E_CAPS);
-	vpt_tracer_free(&tracer);
+	tracer_free(&tracer);
 	setup_model("bdw");
 	ck_assert_int_eq(start(VPT_USAGE_GUEST, VPT_VMX_CONTROLS), VPT_E_CAPS);
 }
@@ -334,32 +335,32 @@ START_TEST(spaces_by_cr3_vmcs_and_side)
 	static const struct vpt_pt_vmx root = {.on = true, .vmcs = 0x1000};
 	static const struct vpt_pt_vmx guest = {.on = true, .non_root = true, .vmcs = 0x1000};
 	static const struct vpt_pt_vmx other = {.on = true, .non_root = true, .vmcs = 0x2000};
-	struct vpt_space_table table = {.n = 0};
+	struct tracer_space_table table = {.n = 0};
 	struct vpt_context ctx = {.cr3 = 0x3018};
-	struct vpt_space a, b;
+	struct trace_space a, b;
 
-	ck_assert_int_eq(vpt_spaces_note(&table, &root, &ctx, &a), 1);
-	ck_assert_str_eq(a.name, VPT_ROOT_NAME);
+	ck_assert_int_eq(tracer_spaces_note(&table, &root, &ctx, &a), 1);
+	ck_assert_str_eq(a.name, TRACER_ROOT_NAME);
 	ck_assert_uint_eq(a.cr3, 0x3000);
-	ck_assert_uint_eq(a.vmcs, VPT_SPACE_ANY_VMCS);
-	ck_assert_int_eq(vpt_spaces_note(&table, &guest, &ctx, &b), 1);
+	ck_assert_uint_eq(a.vmcs, TRACE_SPACE_ANY_VMCS);
+	ck_assert_int_eq(tracer_spaces_note(&table, &guest, &ctx, &b), 1);
 	ck_assert_uint_ne(a.id, b.id);
-	ck_assert_uint_eq(b.id & ~VPT_SPACE_ID_MASK, 0);
-	ck_assert_uint_eq(b.flags, VPT_SPACE_NON_ROOT);
-	ck_assert_int_eq(vpt_spaces_note(&table, &other, &ctx, &b), 1);
-	ck_assert_int_eq(vpt_spaces_note(&table, &root, &ctx, &b), 0);
+	ck_assert_uint_eq(b.id & ~TRACE_SPACE_ID_MASK, 0);
+	ck_assert_uint_eq(b.flags, TRACE_SPACE_NON_ROOT);
+	ck_assert_int_eq(tracer_spaces_note(&table, &other, &ctx, &b), 1);
+	ck_assert_int_eq(tracer_spaces_note(&table, &root, &ctx, &b), 0);
 	ck_assert_uint_eq(a.id, b.id);
 	/* With PAE paging bits 11:5 count. */
 	ctx.cr3 = 0x3020;
-	ck_assert_int_eq(vpt_spaces_note(&table, &root, &ctx, &b), 0);
+	ck_assert_int_eq(tracer_spaces_note(&table, &root, &ctx, &b), 0);
 	ctx.pae = true;
-	ck_assert_int_eq(vpt_spaces_note(&table, &root, &ctx, &b), 1);
+	ck_assert_int_eq(tracer_spaces_note(&table, &root, &ctx, &b), 1);
 	ck_assert_uint_eq(b.cr3, 0x3020);
-	vpt_spaces_free(&table);
+	tracer_spaces_free(&table);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("hv");
 	TCase *code = tcase_create("code"), *usages = tcase_create("usages");

@@ -266,12 +266,12 @@ static void mark(uint64_t physical, const char *text)
 /* Returns the text at VADDR in an address space of the set, "" if there is none. */
 static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
 {
-	const struct vpt_code_source source = img_set_source(set);
-	const struct vpt_source_key key = {CR3, vmcs, non_root};
+	const struct trace_code_source source = img_set_source(set);
+	const struct trace_source_key key = {CR3, vmcs, non_root};
 	uint64_t number = source.space(source.context, &key);
 	const uint8_t *page;
 
-	if (number == VPT_SOURCE_NONE)
+	if (number == TRACE_SOURCE_NONE)
 		return "no image";
 	ck_assert_uint_eq(number, source.space(source.context, &key));
 	ck_assert_uint_eq(number & 0x000fffffffffffe0ull, CR3);
@@ -285,7 +285,7 @@ static const char *code_at(struct img_set *set, bool non_root, uint64_t vmcs)
 static void add(struct img_set *set, enum img_side side, uint64_t vmcs, const char *text)
 {
 	const struct img_use use = {
-		.side = side, .vmcs = vmcs, .paging = IMG_PAGINGS, .cr3 = VPT_SOURCE_NONE};
+		.side = side, .vmcs = vmcs, .paging = IMG_PAGINGS, .cr3 = TRACE_SOURCE_NONE};
 
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
@@ -300,31 +300,31 @@ START_TEST(which_image)
 {
 	struct img_set *set = img_set_new();
 
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "no image");
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "no image");
 	add(set, IMG_GUEST, 0x7000, "one guest");
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "no image");
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x9000), "no image");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
 	/* Nothing says which guest it is: there is one image. */
-	ck_assert_str_eq(code_at(set, true, VPT_SPACE_ANY_VMCS), "one guest");
-	add(set, IMG_GUEST, VPT_SPACE_ANY_VMCS, "any guest");
+	ck_assert_str_eq(code_at(set, true, TRACE_SPACE_ANY_VMCS), "one guest");
+	add(set, IMG_GUEST, TRACE_SPACE_ANY_VMCS, "any guest");
 	ck_assert_str_eq(code_at(set, true, 0xa000), "any guest");
-	add(set, IMG_HOST, VPT_SPACE_ANY_VMCS, "host");
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "host");
+	add(set, IMG_HOST, TRACE_SPACE_ANY_VMCS, "host");
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "host");
 	ck_assert_str_eq(code_at(set, false, 0x7000), "host");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "one guest");
 	img_set_free(set);
 
 	set = img_set_new();
-	add(set, IMG_ALL, VPT_SPACE_ANY_VMCS, "all");
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "all");
+	add(set, IMG_ALL, TRACE_SPACE_ANY_VMCS, "all");
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "all");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
 	img_set_free(set);
 
 	set = img_set_new();
-	add(set, IMG_ALL, VPT_SPACE_ANY_VMCS, "all");
-	add(set, IMG_HOST, VPT_SPACE_ANY_VMCS, "host");
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), "host");
+	add(set, IMG_ALL, TRACE_SPACE_ANY_VMCS, "all");
+	add(set, IMG_HOST, TRACE_SPACE_ANY_VMCS, "host");
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), "host");
 	ck_assert_str_eq(code_at(set, true, 0x7000), "all");
 	img_set_free(set);
 }
@@ -370,9 +370,9 @@ static void fill_host(uint64_t eptp, size_t at)
 START_TEST(guest_in_host)
 {
 	struct img_use use = {.side = IMG_HOST,
-			      .vmcs = VPT_SPACE_ANY_VMCS,
+			      .vmcs = TRACE_SPACE_ANY_VMCS,
 			      .paging = IMG_PAGINGS,
-			      .cr3 = VPT_SOURCE_NONE};
+			      .cr3 = TRACE_SOURCE_NONE};
 	struct img_set *set = img_set_new();
 	uint64_t eptps[IMG_EPTPS_MAX], decoy = 0x5e;
 	struct img_image *image;
@@ -399,7 +399,7 @@ START_TEST(guest_in_host)
 	use.eptp = EPTP;
 	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
 	ck_assert_str_eq(code_at(set, false, VMCS), "no image");
-	ck_assert_str_eq(code_at(set, true, VPT_SPACE_ANY_VMCS), "guest");
+	ck_assert_str_eq(code_at(set, true, TRACE_SPACE_ANY_VMCS), "guest");
 	img_set_free(set);
 }
 END_TEST
@@ -408,9 +408,9 @@ END_TEST
 START_TEST(hostile_vmcs)
 {
 	const struct img_use use = {.side = IMG_HOST,
-				    .vmcs = VPT_SPACE_ANY_VMCS,
+				    .vmcs = TRACE_SPACE_ANY_VMCS,
 				    .paging = IMG_PAGINGS,
-				    .cr3 = VPT_SOURCE_NONE};
+				    .cr3 = TRACE_SOURCE_NONE};
 	struct img_set *set = img_set_new();
 	uint64_t eptp = 0x3005e, self = 0x30000 | RWU;
 	size_t i;
@@ -442,10 +442,10 @@ START_TEST(guesses)
 		{IMG_LEVELS4, "NUMBER(pgtable_l5_enabled)=1\n", "all"},
 	};
 	const struct img_use use = {
-		.side = IMG_ALL, .vmcs = VPT_SPACE_ANY_VMCS, .paging = rows[_i].told, .cr3 = CR3};
+		.side = IMG_ALL, .vmcs = TRACE_SPACE_ANY_VMCS, .paging = rows[_i].told, .cr3 = CR3};
 	struct img_set *set = img_set_new();
 	struct imagefile i = whole;
-	struct vpt_code_source source;
+	struct trace_code_source source;
 
 	memset(ram, 0, sizeof(ram));
 	map4(CR3, VADDR, 0x8000);
@@ -453,7 +453,7 @@ START_TEST(guesses)
 	i.vmcoreinfo = rows[_i].note;
 	write_image(IMAGEFILE_ELF, &i);
 	ck_assert_int_eq(img_set_add(set, open_image(0), &use), 0);
-	ck_assert_str_eq(code_at(set, false, VPT_SPACE_ANY_VMCS), rows[_i].at);
+	ck_assert_str_eq(code_at(set, false, TRACE_SPACE_ANY_VMCS), rows[_i].at);
 	source = img_set_source(set);
 	ck_assert_uint_eq(source.guess(source.context, VADDR), CR3);
 	img_set_free(set);
@@ -483,20 +483,20 @@ START_TEST(ranges)
 }
 END_TEST
 
-static void put_packet(struct vpt_writer *w, const struct vpt_packet *p)
+static void put_packet(struct trace_writer *w, const struct vpt_packet *p)
 {
 	uint8_t bytes[VPT_PKT_MAX];
 
-	ck_assert_int_eq(vpt_writer_trace(w, 0, 0, bytes, vpt_packet_write(bytes, p)), 0);
+	ck_assert_int_eq(trace_writer_trace(w, 0, 0, bytes, vpt_packet_write(bytes, p)), 0);
 }
 
-static void put_ip(struct vpt_writer *w, enum vpt_pkt_kind kind, uint64_t ip)
+static void put_ip(struct trace_writer *w, enum vpt_pkt_kind kind, uint64_t ip)
 {
 	put_packet(w, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
 }
 
 /* A guest executes five bytes of NOPs, up to an event. */
-static void put_visit(struct vpt_writer *w, uint64_t vmcs, uint64_t cr3, uint64_t ip)
+static void put_visit(struct trace_writer *w, uint64_t vmcs, uint64_t cr3, uint64_t ip)
 {
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_VMCS, .value = vmcs});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PIP, .value = cr3, .flag = true});
@@ -508,21 +508,21 @@ static void put_visit(struct vpt_writer *w, uint64_t vmcs, uint64_t cr3, uint64_
 #define PART 0x11000ull /* a CR3 of which not all is mapped that is executed */
 
 /* Two guests, whose spaces have no code: one is in memory, one in part. */
-static const struct vpt_space two[] = {
+static const struct trace_space two[] = {
 	{.id = 0xf000000001000, .cr3 = CR3, .vmcs = VMCS, .flags = 5, .vm = 0},
 	{.id = 0xf000000002000, .cr3 = PART, .vmcs = 0xf000, .flags = 5, .vm = 1},
 };
 
-static struct vpt_writer *write_packets(const char *file, bool part)
+static struct trace_writer *write_packets(const char *file, bool part)
 {
-	struct vpt_file_info info = {.vcpus = 1, .owner = VPT_OWNER_HOST};
-	struct vpt_session session = {.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
-					     VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN)};
-	struct vpt_writer *w;
+	struct trace_file_info info = {.vcpus = 1, .owner = TRACE_OWNER_HOST};
+	struct trace_session session = {.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
+					       VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN)};
+	struct trace_writer *w;
 	int i;
 
-	ck_assert_int_eq(vpt_writer_open(file, &info, &w), 0);
-	vpt_writer_session(w, 0, &session);
+	ck_assert_int_eq(trace_writer_open(file, &info, &w), 0);
+	trace_writer_session(w, 0, &session);
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSB});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_MODE_EXEC, .value = 1});
 	put_packet(w, &(struct vpt_packet){.kind = VPT_PKT_PSBEND});
@@ -533,42 +533,42 @@ static struct vpt_writer *write_packets(const char *file, bool part)
 	}
 	for (i = 0; i < 10; i++)
 		put_visit(w, VMCS, CR3, VADDR);
-	session.edge = VPT_SESSION_END;
-	session.end = VPT_END_CLOSED;
-	vpt_writer_session(w, 0, &session);
+	session.edge = TRACE_SESSION_END;
+	session.end = TRACE_END_CLOSED;
+	trace_writer_session(w, 0, &session);
 	return w;
 }
 
-static uint64_t count_insns(struct vpt_reader *r, unsigned int *errors)
+static uint64_t count_insns(struct trace_reader *r, unsigned int *errors)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	uint64_t n = 0;
 
 	*errors = 0;
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
 		n += item.insns;
-		*errors += item.kind == VPT_ITEM_ERROR;
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+		*errors += item.kind == DECODE_ITEM_ERROR;
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 	return n;
 }
 
 /* vpt record: the file gets the code of the guest that is there, and the other is left out. */
 START_TEST(recorded)
 {
-	const struct vpt_record_guests in = {
-		.where = VPT_RECORD_KCORE, .memory = path, .spaces = two, .nspaces = 2};
-	struct vpt_record_sum sum = {0};
-	const struct vpt_code *code;
-	const struct vpt_space *spaces;
-	struct vpt_reader *r;
+	const struct cli_record_guests in = {
+		.where = CLI_RECORD_KCORE, .memory = path, .spaces = two, .nspaces = 2};
+	struct cli_record_sum sum = {0};
+	const struct trace_code *code;
+	const struct trace_space *spaces;
+	struct trace_reader *r;
 	unsigned int errors;
 	char file[80], why[256];
 	size_t n;
-	struct vpt_writer *w;
+	struct trace_writer *w;
 
 	fill_host(EPTP, 0x7d4);
 	memset(ram + HPA + 0x8000, 0x90, PAGE);
@@ -576,23 +576,23 @@ START_TEST(recorded)
 	write_image(IMAGEFILE_ELF, &whole);
 	snprintf(file, sizeof(file), "%s.vpt", path);
 	w = write_packets(file, true);
-	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
-	ck_assert_int_eq(vpt_record_guests(&in, w, file, &sum), 0);
+	ck_assert_int_eq(trace_writer_spaces(w, two, 2), 0);
+	ck_assert_int_eq(cli_record_guests(&in, w, file, &sum), 0);
 	ck_assert_uint_eq(sum.guest_code, 1);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 
-	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
-	code = vpt_reader_code(r, 0, &n);
+	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
+	code = trace_reader_code(r, 0, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert(code->page->cr3 == two[0].id && code->page->vaddr == VADDR);
 	ck_assert(!memcmp(code->bytes, ram + HPA + 0x8000, PAGE));
-	spaces = vpt_reader_spaces(r, &n);
+	spaces = trace_reader_spaces(r, &n);
 	ck_assert_uint_eq(n, 2);
-	ck_assert_uint_eq(spaces[0].flags, VPT_SPACE_NON_ROOT);
-	ck_assert_uint_eq(spaces[1].flags, VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE);
+	ck_assert_uint_eq(spaces[0].flags, TRACE_SPACE_NON_ROOT);
+	ck_assert_uint_eq(spaces[1].flags, TRACE_SPACE_NON_ROOT | TRACE_SPACE_NO_CODE);
 	ck_assert_uint_eq(count_insns(r, &errors), 50);
 	ck_assert_uint_eq(errors, 0);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	unlink(file);
 }
 END_TEST
@@ -603,18 +603,18 @@ END_TEST
  */
 START_TEST(in_process)
 {
-	const struct vpt_record_vmm vmms[] = {{VMCS, (unsigned int)getpid()}};
-	struct vpt_record_guests in = {.where = VPT_RECORD_AUTO,
+	const struct cli_record_vmm vmms[] = {{VMCS, (unsigned int)getpid()}};
+	struct cli_record_guests in = {.where = CLI_RECORD_AUTO,
 				       .memory = path,
 				       .spaces = two,
 				       .nspaces = 2,
 				       .vmms = vmms,
 				       .nvmms = 1};
 	const size_t bytes = 0xb0000000 + PAGE;
-	struct vpt_record_sum sum = {0};
-	const struct vpt_code *code;
-	struct vpt_writer *w;
-	struct vpt_reader *r;
+	struct cli_record_sum sum = {0};
+	const struct trace_code *code;
+	struct trace_writer *w;
+	struct trace_reader *r;
 	unsigned int errors;
 	char file[80], why[256];
 	uint8_t *guest;
@@ -631,17 +631,17 @@ START_TEST(in_process)
 	memset(guest + 0x80000000, 0x90, PAGE);
 	snprintf(file, sizeof(file), "%s.vpt", path);
 	w = write_packets(file, false);
-	ck_assert_int_eq(vpt_writer_spaces(w, two, 2), 0);
-	ck_assert_int_eq(vpt_record_guests(&in, w, file, &sum), 0);
+	ck_assert_int_eq(trace_writer_spaces(w, two, 2), 0);
+	ck_assert_int_eq(cli_record_guests(&in, w, file, &sum), 0);
 	/* Of the other one nothing is executed, and so nothing is missing. */
 	ck_assert_uint_eq(sum.guest_code, 2);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
-	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
-	code = vpt_reader_code(r, 0, &n);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
+	code = trace_reader_code(r, 0, &n);
 	ck_assert(n == 1 && !memcmp(code->bytes, guest + 0x80000000, PAGE));
 	ck_assert_uint_eq(count_insns(r, &errors), 50);
 	ck_assert_uint_eq(errors, 0);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	unlink(file);
 	munmap(guest, bytes);
 }
@@ -650,7 +650,7 @@ END_TEST
 START_TEST(vmm_layouts)
 {
 	static const struct {
-		uint64_t bytes, low[VPT_VMM_LAYOUTS];
+		uint64_t bytes, low[HOST_VMM_LAYOUTS];
 	} rows[] = {
 		{0x8000000, {0, 0, 0, 0x8000000}},
 		{0xafffffff, {0, 0, 0, 0xafffffff}},
@@ -660,9 +660,9 @@ START_TEST(vmm_layouts)
 	};
 	unsigned int i;
 
-	for (i = 0; i <= VPT_VMM_LAYOUTS; i++)
-		ck_assert_uint_eq(vpt_vmm_low(rows[_i].bytes, i),
-				  i < VPT_VMM_LAYOUTS ? rows[_i].low[i] : 0);
+	for (i = 0; i <= HOST_VMM_LAYOUTS; i++)
+		ck_assert_uint_eq(host_vmm_low(rows[_i].bytes, i),
+				  i < HOST_VMM_LAYOUTS ? rows[_i].low[i] : 0);
 }
 END_TEST
 
@@ -677,13 +677,13 @@ START_TEST(vmm_maps)
 		"7f0008001000-7f0008000000 rw-p 00000000 00:00 0\n"
 		"nonsense\n";
 	FILE *maps = fmemopen((void *)text, sizeof(text) - 1, "r");
-	struct vpt_host_range r;
+	struct host_range r;
 
-	ck_assert(vpt_vmm_ram(maps, &r));
+	ck_assert(host_vmm_ram(maps, &r));
 	ck_assert(r.start == 0x7f0000000000 && r.end == 0x7f0008000000);
 	fclose(maps);
 	maps = fmemopen((void *)text, 38, "r");
-	ck_assert(!vpt_vmm_ram(maps, &r));
+	ck_assert(!host_vmm_ram(maps, &r));
 	fclose(maps);
 }
 END_TEST
@@ -691,42 +691,42 @@ END_TEST
 /* The host's CR3 is the guest's, and the file tells of no spaces: the images tell them apart. */
 START_TEST(no_spaces)
 {
-	struct vpt_by_cr3 *by_cr3 = vpt_by_cr3_new(false);
-	struct vpt_code_source source;
+	struct decode_by_cr3 *by_cr3 = decode_by_cr3_new(false);
+	struct trace_code_source source;
 	struct img_set *set = img_set_new();
-	const struct vpt_space *seen = NULL;
-	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	const struct trace_space *seen = NULL;
+	struct trace_reader *r;
+	struct decode_flow *flow;
+	struct decode_item item;
 	char file[80], why[256], text[64];
-	struct vpt_writer *w;
+	struct trace_writer *w;
 
-	add(set, IMG_GUEST, VPT_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
+	add(set, IMG_GUEST, TRACE_SPACE_ANY_VMCS, "\x90\x90\x90\x90\x90");
 	snprintf(file, sizeof(file), "%s.vpt", path);
 	w = write_packets(file, false);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
-	ck_assert_int_eq(vpt_reader_open(file, &r, why, sizeof(why)), 0);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_reader_open(file, &r, why, sizeof(why)), 0);
 	source = img_set_source(set);
-	vpt_reader_set_source(r, &source);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
+	trace_reader_set_source(r, &source);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		ck_assert(vpt_by_cr3_item(by_cr3, &item));
-		if (item.kind == VPT_ITEM_BLOCK && !seen)
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
+		ck_assert(decode_by_cr3_item(by_cr3, &item));
+		if (item.kind == DECODE_ITEM_BLOCK && !seen)
 			seen = item.space;
-	} while (item.kind != VPT_ITEM_END);
+	} while (item.kind != DECODE_ITEM_END);
 	ck_assert_ptr_nonnull(seen);
-	vpt_space_format(seen, text, sizeof(text));
+	decode_space_format(seen, text, sizeof(text));
 	ck_assert_str_eq(text, "guest: cr3 0x1000");
-	vpt_flow_close(flow);
-	vpt_reader_close(r);
-	vpt_by_cr3_free(by_cr3);
+	decode_flow_close(flow);
+	trace_reader_close(r);
+	decode_by_cr3_free(by_cr3);
 	img_set_free(set);
 	unlink(file);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("image");
 	TCase *files = tcase_create("files"), *sets = tcase_create("sets");

@@ -421,7 +421,7 @@ START_TEST(random_tables)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("image_walk");
 	TCase *walk = tcase_create("walk");

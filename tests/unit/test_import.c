@@ -489,15 +489,15 @@ static int log_number(const char *name)
 
 struct bed {
 	struct synthlog *m;
-	struct vpt_input in;
-	struct vpt_log log;
-	struct vpt_import *import;
+	struct trace_input in;
+	struct import_log log;
+	struct import *import;
 	char path[80];
 };
 
-static struct vpt_import_config config(const char *model)
+static struct import_config config(const char *model)
 {
-	return (struct vpt_import_config){
+	return (struct import_config){
 		.model = model,
 		.caps = vpt_caps_model(model),
 		.last = UINT64_MAX,
@@ -516,39 +516,39 @@ static void set_up(struct bed *b, int number)
 	logs[number / 2].make(b->m);
 	synthlog_close(b->m);
 	snprintf(b->path, sizeof(b->path), "%s.vpt", b->m->path);
-	ck_assert_int_eq(vpt_input_open(&b->in, b->m->path), 0);
-	ck_assert(vpt_log_open(&b->log, b->in.bytes, b->in.size));
+	ck_assert_int_eq(trace_input_open(&b->in, b->m->path), 0);
+	ck_assert(import_log_open(&b->log, b->in.bytes, b->in.size));
 }
 
-static void open_import(struct bed *b, const struct vpt_import_config *c)
+static void open_import(struct bed *b, const struct import_config *c)
 {
 	char why[160] = "";
 
-	ck_assert_msg(!vpt_import_open(&b->log, 1, c, &b->import, why, sizeof(why)), "%s", why);
+	ck_assert_msg(!import_open(&b->log, 1, c, &b->import, why, sizeof(why)), "%s", why);
 }
 
 static void tear_down(struct bed *b)
 {
-	vpt_import_close(b->import);
-	vpt_input_close(&b->in);
+	import_close(b->import);
+	trace_input_close(&b->in);
 	unlink(b->path);
 	synthlog_done(b->m);
 	free(b->m);
 }
 
-static struct vpt_reader *read_back(const struct bed *b)
+static struct trace_reader *read_back(const struct bed *b)
 {
-	struct vpt_reader *r = NULL;
+	struct trace_reader *r = NULL;
 	char why[128] = "";
 
-	ck_assert_msg(!vpt_reader_open(b->path, &r, why, sizeof(why)), "%s", why);
-	ck_assert(vpt_reader_extent(r)->closed);
+	ck_assert_msg(!trace_reader_open(b->path, &r, why, sizeof(why)), "%s", why);
+	ck_assert(trace_reader_extent(r)->closed);
 	return r;
 }
 
-static void say_difference(const struct vpt_diff *d, char *text, size_t size)
+static void say_difference(const struct oracle_diff *d, char *text, size_t size)
 {
-	const struct vpt_diff_line *e = &d->expected[0], *g = &d->decoded[0];
+	const struct oracle_diff_line *e = &d->expected[0], *g = &d->decoded[0];
 
 	snprintf(text, size, "%s; expected %d %llx, decoded %d %llx, after %llu",
 		 d->text ? d->text : "different", d->nexpected ? (int)e->step.kind : -1,
@@ -558,9 +558,9 @@ static void say_difference(const struct vpt_diff *d, char *text, size_t size)
 
 START_TEST(verifies)
 {
-	struct vpt_import_config c = config(logs[_i / 2].model);
-	struct vpt_comparison sum = {0};
-	struct vpt_reader *r;
+	struct import_config c = config(logs[_i / 2].model);
+	struct oracle_comparison sum = {0};
+	struct trace_reader *r;
 	struct bed b;
 	char text[300] = "";
 	unsigned int v;
@@ -568,16 +568,16 @@ START_TEST(verifies)
 
 	set_up(&b, _i);
 	open_import(&b, &c);
-	vpt_import_sessions(b.import, &n);
+	import_sessions(b.import, &n);
 	ck_assert_uint_eq(n, logs[_i / 2].sessions);
-	vpt_import_streams(b.import, &n);
+	import_streams(b.import, &n);
 	ck_assert_uint_eq(n, logs[_i / 2].streams);
-	ck_assert_uint_eq(vpt_import_stray(b.import), 0);
-	ck_assert_int_eq(vpt_import_write(b.import, b.path), 0);
-	ck_assert_uint_eq(vpt_import_no_code(b.import), 0);
+	ck_assert_uint_eq(import_stray(b.import), 0);
+	ck_assert_int_eq(import_write(b.import, b.path), 0);
+	ck_assert_uint_eq(import_no_code(b.import), 0);
 	r = read_back(&b);
-	for (v = 0; v < vpt_reader_info(r)->vcpus; v++)
-		ck_assert_int_eq(vpt_compare(r, v, &sum), 0);
+	for (v = 0; v < trace_reader_info(r)->vcpus; v++)
+		ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
 	if (sum.mismatches)
 		say_difference(&sum.diff, text, sizeof(text));
 	ck_assert_msg(!sum.mismatches, "%s: %s", logs[_i / 2].name, text);
@@ -586,10 +586,10 @@ START_TEST(verifies)
 	ck_assert_uint_eq(sum.skipped, 0);
 	ck_assert_uint_eq(sum.retired, logs[_i / 2].retired);
 	ck_assert_uint_eq(sum.decoded, sum.retired);
-	vpt_comparison_free(&sum);
-	vpt_reader_close(r);
+	oracle_comparison_free(&sum);
+	trace_reader_close(r);
 	tear_down(&b);
-	VPT_PROVES("VMX-EXIT-CONCEAL VMX-ENTRY-CONCEAL VMX-FAIL-EARLY VMX-FAIL-LATE");
+	TEST_PROVES("VMX-EXIT-CONCEAL VMX-ENTRY-CONCEAL VMX-FAIL-EARLY VMX-FAIL-LATE");
 }
 END_TEST
 
@@ -614,9 +614,9 @@ static const struct {
 
 START_TEST(cut)
 {
-	struct vpt_import_config c = config("skl");
-	struct vpt_comparison sum = {0};
-	struct vpt_reader *r;
+	struct import_config c = config("skl");
+	struct oracle_comparison sum = {0};
+	struct trace_reader *r;
 	struct bed b;
 	unsigned int v;
 	size_t n;
@@ -629,22 +629,22 @@ START_TEST(cut)
 	c.vmcs = cuts[_i].vmcs;
 	set_up(&b, log_number("everyone"));
 	open_import(&b, &c);
-	vpt_import_streams(b.import, &n);
+	import_streams(b.import, &n);
 	ck_assert_uint_eq(n, cuts[_i].streams);
 	if (!n) {
-		ck_assert_int_eq(vpt_import_write(b.import, b.path), -ENODATA);
+		ck_assert_int_eq(import_write(b.import, b.path), -ENODATA);
 		tear_down(&b);
 		return;
 	}
-	ck_assert_int_eq(vpt_import_write(b.import, b.path), 0);
+	ck_assert_int_eq(import_write(b.import, b.path), 0);
 	r = read_back(&b);
-	ck_assert_uint_eq(vpt_reader_info(r)->vcpus, n);
+	ck_assert_uint_eq(trace_reader_info(r)->vcpus, n);
 	for (v = 0; v < n; v++)
-		ck_assert_int_eq(vpt_compare(r, v, &sum), 0);
+		ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
 	ck_assert_uint_eq(sum.mismatches, 0);
 	ck_assert_uint_eq(sum.retired - sum.skipped, cuts[_i].retired);
-	vpt_comparison_free(&sum);
-	vpt_reader_close(r);
+	oracle_comparison_free(&sum);
+	trace_reader_close(r);
 	tear_down(&b);
 }
 END_TEST
@@ -652,8 +652,8 @@ END_TEST
 /* The trace against what is in the buffers. */
 START_TEST(against)
 {
-	struct vpt_import_config c = config("skl");
-	const struct vpt_import_stream *stream;
+	struct import_config c = config("skl");
+	const struct import_stream *stream;
 	uint8_t bytes[SYNTHLOG_BUFFER];
 	struct bed b;
 	uint64_t at;
@@ -661,23 +661,23 @@ START_TEST(against)
 
 	set_up(&b, log_number("everyone"));
 	open_import(&b, &c);
-	stream = vpt_import_streams(b.import, &n);
+	stream = import_streams(b.import, &n);
 	ck_assert_uint_eq(n, 3);
 	for (i = 0; i < n; i++, stream++) {
-		uint64_t base = stream->side == VPT_IMPORT_HOST ? SYNTHLOG_HOST
-				: stream->vmcs == VMCS0		? SYNTHLOG_GUEST
-								: SYNTHLOG_GUEST + SYNTHLOG_BUFFER;
+		uint64_t base = stream->side == IMPORT_HOST ? SYNTHLOG_HOST
+				: stream->vmcs == VMCS0	    ? SYNTHLOG_GUEST
+							    : SYNTHLOG_GUEST + SYNTHLOG_BUFFER;
 
 		len = stream->trace;
 		ck_assert_uint_gt(len, 16);
 		memcpy(bytes, b.m->ram + base, len);
-		ck_assert(vpt_import_same(b.import, i, bytes, len, &at));
-		ck_assert(!vpt_import_same(b.import, i, bytes, len - 1, &at));
+		ck_assert(import_same(b.import, i, bytes, len, &at));
+		ck_assert(!import_same(b.import, i, bytes, len - 1, &at));
 		ck_assert_uint_eq(at, len - 1);
-		ck_assert(!vpt_import_same(b.import, i, bytes, len + 1, &at));
+		ck_assert(!import_same(b.import, i, bytes, len + 1, &at));
 		ck_assert_uint_eq(at, len);
 		bytes[len / 2] ^= 1;
-		ck_assert(!vpt_import_same(b.import, i, bytes, len, &at));
+		ck_assert(!import_same(b.import, i, bytes, len, &at));
 		ck_assert_uint_eq(at, len / 2);
 	}
 	tear_down(&b);
@@ -687,103 +687,103 @@ END_TEST
 /* TSC offsets of VMCSs are told from where they count on. */
 START_TEST(vmcs)
 {
-	struct vpt_import_config c = config("skl");
-	const struct vpt_space *spaces;
-	const struct vpt_vmcs *at;
-	struct vpt_reader *r;
+	struct import_config c = config("skl");
+	const struct trace_space *spaces;
+	const struct trace_vmcs *at;
+	struct trace_reader *r;
 	struct bed b;
 	size_t n, i, guests = 0;
 
 	set_up(&b, log_number("two VMs"));
 	open_import(&b, &c);
-	ck_assert_int_eq(vpt_import_write(b.import, b.path), 0);
+	ck_assert_int_eq(import_write(b.import, b.path), 0);
 	r = read_back(&b);
-	at = vpt_reader_vmcs(r, 0, &n);
+	at = trace_reader_vmcs(r, 0, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert_uint_eq(at[0].vmcs, VMCS0);
 	ck_assert_uint_eq(at[0].tsc_offset, 0x10000);
 	ck_assert_uint_eq(at[0].tsc_multiplier, 1ull << 48);
 	ck_assert_uint_eq(at[1].vmcs, VMCS1);
 	ck_assert_uint_gt(at[1].offset, at[0].offset);
-	spaces = vpt_reader_spaces(r, &n);
+	spaces = trace_reader_spaces(r, &n);
 	ck_assert_uint_eq(n, 3);
 	for (i = 0; i < n; i++) {
 		ck_assert_uint_eq(spaces[i].cr3, 0x1000);
 		ck_assert_uint_ne(spaces[i].id, 0x1000);
-		if (!(spaces[i].flags & VPT_SPACE_NON_ROOT))
+		if (!(spaces[i].flags & TRACE_SPACE_NON_ROOT))
 			continue;
 		ck_assert_uint_eq(spaces[i].vm, spaces[i].vmcs == VMCS1);
 		guests++;
 	}
 	ck_assert_uint_eq(guests, 2);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	tear_down(&b);
-	VPT_PROVES("VMX-TSC-GUEST");
+	TEST_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 
 /* Import whatever bytes these are: no harm is done, and the file that comes of it reads. */
 static void import_anything(const uint8_t *bytes, size_t len, const char *path)
 {
-	struct vpt_import_config c = config("skl");
-	struct vpt_comparison sum = {0};
-	struct vpt_import *import;
-	struct vpt_reader *r;
-	struct vpt_log log;
+	struct import_config c = config("skl");
+	struct oracle_comparison sum = {0};
+	struct import *import;
+	struct trace_reader *r;
+	struct import_log log;
 	char why[160] = "";
 	uint64_t at;
 
-	if (!vpt_log_open(&log, bytes, len)) {
+	if (!import_log_open(&log, bytes, len)) {
 		ck_assert_ptr_nonnull(log.why);
 		return;
 	}
-	if (vpt_import_open(&log, 1, &c, &import, why, sizeof(why))) {
+	if (import_open(&log, 1, &c, &import, why, sizeof(why))) {
 		ck_assert(*why && !strchr(why, '\n'));
 		return;
 	}
-	if (!vpt_import_write(import, path)) {
-		ck_assert_int_eq(vpt_reader_open(path, &r, why, sizeof(why)), 0);
-		ck_assert_ptr_null(log.closed ? vpt_reader_extent(r)->why : NULL);
-		ck_assert_int_eq(vpt_compare(r, 0, &sum), 0);
-		vpt_comparison_free(&sum);
-		vpt_reader_close(r);
-		(void)vpt_import_same(import, 0, bytes, len, &at);
+	if (!import_write(import, path)) {
+		ck_assert_int_eq(trace_reader_open(path, &r, why, sizeof(why)), 0);
+		ck_assert_ptr_null(log.closed ? trace_reader_extent(r)->why : NULL);
+		ck_assert_int_eq(oracle_compare(r, 0, &sum), 0);
+		oracle_comparison_free(&sum);
+		trace_reader_close(r);
+		(void)import_same(import, 0, bytes, len, &at);
 	}
-	vpt_import_close(import);
+	import_close(import);
 }
 
 /* A log that is cut off imports as far as it goes, and what there is verifies. */
 START_TEST(cut_off)
 {
-	struct vpt_import_config c = config("skl");
+	struct import_config c = config("skl");
 	struct bed b;
 	size_t len;
 
 	set_up(&b, log_number("everyone"));
 	for (len = 0; len < b.in.size; len += 3 + len % 23) {
-		struct vpt_comparison sum = {0};
-		struct vpt_import *import;
-		struct vpt_reader *r;
-		struct vpt_log log;
+		struct oracle_comparison sum = {0};
+		struct import *import;
+		struct trace_reader *r;
+		struct import_log log;
 		char why[160];
 		unsigned int v;
 
-		if (!vpt_log_open(&log, b.in.bytes, len))
+		if (!import_log_open(&log, b.in.bytes, len))
 			continue;
-		ck_assert_int_eq(vpt_import_open(&log, 1, &c, &import, why, sizeof(why)), 0);
+		ck_assert_int_eq(import_open(&log, 1, &c, &import, why, sizeof(why)), 0);
 		ck_assert(!log.closed);
-		if (vpt_import_write(import, b.path)) {
-			vpt_import_close(import);
+		if (import_write(import, b.path)) {
+			import_close(import);
 			continue;
 		}
-		ck_assert_int_eq(vpt_reader_open(b.path, &r, why, sizeof(why)), 0);
-		ck_assert(!vpt_reader_extent(r)->closed && vpt_reader_extent(r)->cut);
-		for (v = 0; v < vpt_reader_info(r)->vcpus; v++)
-			ck_assert_int_eq(vpt_compare(r, v, &sum), 0);
+		ck_assert_int_eq(trace_reader_open(b.path, &r, why, sizeof(why)), 0);
+		ck_assert(!trace_reader_extent(r)->closed && trace_reader_extent(r)->cut);
+		for (v = 0; v < trace_reader_info(r)->vcpus; v++)
+			ck_assert_int_eq(oracle_compare(r, v, &sum), 0);
 		ck_assert_msg(!sum.mismatches, "cut at %zu", len);
-		vpt_comparison_free(&sum);
-		vpt_reader_close(r);
-		vpt_import_close(import);
+		oracle_comparison_free(&sum);
+		trace_reader_close(r);
+		import_close(import);
 	}
 	tear_down(&b);
 }
@@ -822,34 +822,34 @@ static const struct {
 START_TEST(wrong_record)
 {
 	struct vpt_log_header header = {VPT_LOG_MAGIC, VPT_LOG_VERSION, 7};
-	struct vpt_import_config c = config("skl");
-	struct vpt_import *import;
+	struct import_config c = config("skl");
+	struct import *import;
 	uint8_t bytes[64];
-	struct vpt_log log;
+	struct import_log log;
 	char why[160] = "";
 
 	memcpy(bytes, &header, sizeof(header));
 	memcpy(bytes + sizeof(header), wrong[_i].bytes, wrong[_i].len);
-	ck_assert(vpt_log_open(&log, bytes, sizeof(header) + wrong[_i].len));
+	ck_assert(import_log_open(&log, bytes, sizeof(header) + wrong[_i].len));
 	ck_assert_uint_eq(log.cpu, 7);
-	ck_assert_int_eq(vpt_import_open(&log, 1, &c, &import, why, sizeof(why)), -EINVAL);
+	ck_assert_int_eq(import_open(&log, 1, &c, &import, why, sizeof(why)), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(why, wrong[_i].why));
 	header.version++;
 	memcpy(bytes, &header, sizeof(header));
-	ck_assert(!vpt_log_open(&log, bytes, sizeof(bytes)));
+	ck_assert(!import_log_open(&log, bytes, sizeof(bytes)));
 	header.magic++;
 	memcpy(bytes, &header, sizeof(header));
-	ck_assert(!vpt_log_open(&log, bytes, sizeof(bytes)));
+	ck_assert(!import_log_open(&log, bytes, sizeof(bytes)));
 }
 END_TEST
 
 /* A log that was off for a while tells of TriggerEn once more. */
 START_TEST(off_for_a_while)
 {
-	struct vpt_import_config c = config("skl");
-	const struct vpt_import_session *s;
-	struct vpt_comparison sum = {0};
-	struct vpt_reader *r;
+	struct import_config c = config("skl");
+	const struct import_session *s;
+	struct oracle_comparison sum = {0};
+	struct trace_reader *r;
 	struct bed b;
 	size_t n;
 
@@ -860,24 +860,24 @@ START_TEST(off_for_a_while)
 	off_and_on(b.m);
 	synthlog_close(b.m);
 	snprintf(b.path, sizeof(b.path), "%s.vpt", b.m->path);
-	ck_assert_int_eq(vpt_input_open(&b.in, b.m->path), 0);
-	ck_assert(vpt_log_open(&b.log, b.in.bytes, b.in.size));
+	ck_assert_int_eq(trace_input_open(&b.in, b.m->path), 0);
+	ck_assert(import_log_open(&b.log, b.in.bytes, b.in.size));
 	open_import(&b, &c);
-	s = vpt_import_sessions(b.import, &n);
+	s = import_sessions(b.import, &n);
 	ck_assert_uint_eq(n, 2);
 	ck_assert(!s[0].ended && s[1].ended);
-	ck_assert_int_eq(vpt_import_write(b.import, b.path), 0);
+	ck_assert_int_eq(import_write(b.import, b.path), 0);
 	r = read_back(&b);
-	ck_assert_int_eq(vpt_compare(r, 0, &sum), 0);
+	ck_assert_int_eq(oracle_compare(r, 0, &sum), 0);
 	ck_assert_uint_eq(sum.mismatches, 0);
 	ck_assert_uint_eq(sum.shortfalls.n, 1);
-	vpt_comparison_free(&sum);
-	vpt_reader_close(r);
+	oracle_comparison_free(&sum);
+	trace_reader_close(r);
 	tear_down(&b);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("import");
 	TCase *tc = tcase_create("import");

@@ -207,7 +207,7 @@ START_TEST(no_branch)
 	ck_assert_uint_eq(byte_count(), 0x100 + offset());
 	ck_assert_uint_eq(m.rises, 1);
 	ck_assert_uint_eq(m.falls, 1);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(branch)
 		 "CBR(14) MODE.Exec(1) TIP.PGE(1000) %sFUP(3000) TIP.PGD()", branches[_i].packets);
 	insert(branches[_i].kind);
 	ck_assert_str_eq(shown(), expected);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -244,7 +244,7 @@ START_TEST(again)
 	insert(VPT_EV_JMP_INDIRECT);
 	ck_assert_str_eq(shown(),
 			 "CBR(14) MODE.Exec(1) TIP.PGE(1000) TIP(3000) FUP(3000) TIP.PGD()");
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -265,7 +265,7 @@ START_TEST(psb_when_due)
 	ck_assert_str_eq(shown(), "CBR(14) MODE.Exec(1) TIP.PGE(1000) PSB CBR(14) PIP(2000,NR) "
 				  "VMCS(5000) MODE.TSX(0) MODE.Exec(1) FUP(3000) PSBEND "
 				  "FUP(3000) TIP.PGD()");
-	VPT_PROVES("VMX-INSERT VMX-EXEC-CONCEAL VMX-PSB-VMCS");
+	TEST_PROVES("VMX-INSERT VMX-EXEC-CONCEAL VMX-PSB-VMCS");
 }
 END_TEST
 
@@ -285,7 +285,7 @@ START_TEST(filtered_by_cpl)
 	m.guest.ctl &= ~VPT_CTL_MASK(OS);
 	check_nothing();
 	ck_assert_uint_eq(status(), 1);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -295,7 +295,7 @@ START_TEST(filtered_by_cr3)
 	m.guest.cr3_match = 0x7000;
 	check_nothing();
 	ck_assert_uint_eq(status(), 1);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -306,7 +306,7 @@ START_TEST(filtered_by_ip)
 	m.guest.addr[1] = 0x8fff;
 	check_nothing();
 	ck_assert_uint_eq(status(), 2);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -325,7 +325,7 @@ START_TEST(enters)
 	event(VPT_EV_FAR, 0x1000, 0x3000);
 	vpt_insert_end(&m.pt, 0x3000, &m.guest);
 	ck_assert_str_eq(shown(), "MODE.Exec(1) TIP.PGE(3000) FUP(3000) TIP.PGD()");
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -336,7 +336,7 @@ START_TEST(filtered_but_due)
 	m.guest.status = 1;
 	insert(VPT_EV_JMP);
 	ck_assert_str_eq(shown(), "PSB CBR(14) PSBEND");
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -353,7 +353,7 @@ START_TEST(not_running)
 	vpt_insert_pip(&m.pt, &m.guest, m.caps, &ops, NULL, 0, VMCS);
 	ck_assert_mem_eq(&m.guest, &before, sizeof(before));
 	ck_assert_uint_eq(m.contexts + m.pmis + m.rises + m.falls, 0);
-	VPT_PROVES("VMX-INSERT VMX-INSERT-PIP");
+	TEST_PROVES("VMX-INSERT VMX-INSERT-PIP");
 }
 END_TEST
 
@@ -367,7 +367,7 @@ START_TEST(trace_stop)
 	ck_assert_uint_eq(status(), 0x22);
 	ck_assert_uint_eq(m.guest.ctl & 1, 1);
 	ck_assert(!begin(0, 0x3000));
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -394,7 +394,7 @@ START_TEST(single_range_wraps)
 	ck_assert_mem_eq(m.ram + REGION, bytes + 5, len - 5);
 	ck_assert_uint_eq(offset(), len - 5);
 	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
-	VPT_PROVES("VMX-INSERT SR-WRAP");
+	TEST_PROVES("VMX-INSERT SR-WRAP");
 }
 END_TEST
 
@@ -423,7 +423,7 @@ START_TEST(topa_int)
 	set_offset(REGION_SIZE - (size_t)_i);
 	insert(VPT_EV_JMP_INDIRECT);
 	ck_assert_uint_eq(m.pmis, 0);
-	VPT_PROVES("VMX-INSERT TOPA-INT");
+	TEST_PROVES("VMX-INSERT TOPA-INT");
 }
 END_TEST
 
@@ -444,7 +444,7 @@ START_TEST(topa_stop)
 	ck_assert_uint_eq(m.guest.ctl, CTL | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(m.rises, m.falls);
 	ck_assert_uint_eq(begin(0, 0x1000), (size_t)_i > len);
-	VPT_PROVES("VMX-INSERT TOPA-STOP");
+	TEST_PROVES("VMX-INSERT TOPA-STOP");
 }
 END_TEST
 
@@ -455,7 +455,7 @@ START_TEST(topa_error)
 	ck_assert_uint_eq(status() & 0x34, VPT_STATUS_MASK(ERROR));
 	ck_assert_uint_eq(m.guest.ctl, CTL | VPT_CTL_MASK(TOPA));
 	ck_assert_uint_eq(m.ram[REGION], 0);
-	VPT_PROVES("VMX-INSERT");
+	TEST_PROVES("VMX-INSERT");
 }
 END_TEST
 
@@ -475,7 +475,7 @@ START_TEST(pip)
 	ck_assert_uint_eq(byte_count(), 0x110);
 	ck_assert_uint_eq(status(), 3);
 	ck_assert_uint_eq(m.guest.ctl, CTL);
-	VPT_PROVES("VMX-INSERT-PIP VMX-EXEC-CONCEAL");
+	TEST_PROVES("VMX-INSERT-PIP VMX-EXEC-CONCEAL");
 }
 END_TEST
 
@@ -501,7 +501,7 @@ START_TEST(pip_conditions)
 	insert_pip(0);
 	ck_assert_str_eq(shown(), pips[_i].packets);
 	ck_assert_uint_eq(status(), pips[_i].status);
-	VPT_PROVES("VMX-INSERT-PIP");
+	TEST_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
@@ -512,7 +512,7 @@ START_TEST(pip_keeps_status)
 	m.guest.status |= (uint64_t)_i;
 	insert_pip(0);
 	ck_assert_uint_eq(status(), (uint64_t)_i | VPT_STATUS_MASK(CONTEXT_EN));
-	VPT_PROVES("VMX-INSERT-PIP");
+	TEST_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
@@ -530,7 +530,7 @@ START_TEST(pip_fills)
 	insert_pip(0);
 	ck_assert_uint_eq(status(), 3 | VPT_STATUS_MASK(STOPPED));
 	ck_assert_uint_eq(offset(), REGION_SIZE);
-	VPT_PROVES("VMX-INSERT-PIP");
+	TEST_PROVES("VMX-INSERT-PIP");
 }
 END_TEST
 
@@ -565,11 +565,11 @@ START_TEST(cr3_match)
 			}
 		}
 	}
-	VPT_PROVES("VMX-CR3-MATCH");
+	TEST_PROVES("VMX-CR3-MATCH");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("insert");
 	TCase *tcase = tcase_create("insert");

@@ -108,12 +108,12 @@ __asm__(".pushsection .rodata\n"
 	"guest_end:\n"
 	".popsection\n");
 
-static struct vpt_probe probe;
-static struct vpt_vm vm;
+static struct engine_probe probe;
+static struct core_vm vm;
 
 static void put64(uint64_t gpa, uint64_t value)
 {
-	ck_assert(vpt_mem_write(&vm.mem, gpa, &value, 8));
+	ck_assert(x86_mem_write(&vm.mem, gpa, &value, 8));
 }
 
 static void gate(unsigned int vector, const char *handler, uint8_t access)
@@ -126,9 +126,9 @@ static void gate(unsigned int vector, const char *handler, uint8_t access)
 
 static void load(void)
 {
-	struct vpt_vcpu *v = vm.vcpu;
+	struct core_vcpu *v = vm.vcpu;
 
-	ck_assert(vpt_mem_write(&vm.mem, CODE, guest_start, (size_t)(guest_end - guest_start)));
+	ck_assert(x86_mem_write(&vm.mem, CODE, guest_start, (size_t)(guest_end - guest_start)));
 	put64(GDT + 0x08, 0x00af9b000000ffffull);
 	put64(GDT + 0x10, 0x00cf93000000ffffull);
 	put64(GDT + 0x20, 0x00cff3000000ffffull);
@@ -137,24 +137,24 @@ static void load(void)
 	put64(PML4, PDPT | 7);
 	put64(PDPT, PD | 7);
 	put64(PD, 0x87);
-	gate(VPT_VEC_DE, guest_skip2, 0x8e);
-	gate(VPT_VEC_UD, guest_skip2, 0x8e);
-	gate(VPT_VEC_GP, guest_error2, 0x8e);
-	gate(VPT_VEC_PF, guest_skip8, 0x8e);
+	gate(X86_VEC_DE, guest_skip2, 0x8e);
+	gate(X86_VEC_UD, guest_skip2, 0x8e);
+	gate(X86_VEC_GP, guest_error2, 0x8e);
+	gate(X86_VEC_PF, guest_skip8, 0x8e);
 	gate(0x30, guest_soft, 0xee);
 	gate(0x31, guest_exit, 0xee);
-	v->s.cs = vpt_flat_segment(8, true, true, 0);
-	v->s.ds = v->s.es = v->s.fs = v->s.gs = v->s.ss = vpt_flat_segment(16, false, false, 0);
-	v->s.tr = (struct vpt_segment){
+	v->s.cs = core_flat_segment(8, true, true, 0);
+	v->s.ds = v->s.es = v->s.fs = v->s.gs = v->s.ss = core_flat_segment(16, false, false, 0);
+	v->s.tr = (struct x86_segment){
 		.base = TSS, .limit = 0x67, .selector = 0x30, .type = 11, .present = true};
-	v->s.gdt = (struct vpt_table){GDT, 0x3f};
-	v->s.idt = (struct vpt_table){IDT, 0xfff};
-	v->s.cr0 = VPT_CR0_PE | VPT_CR0_PG | VPT_CR0_WP | VPT_CR0_NE | VPT_CR0_ET;
+	v->s.gdt = (struct x86_table){GDT, 0x3f};
+	v->s.idt = (struct x86_table){IDT, 0xfff};
+	v->s.cr0 = X86_CR0_PE | X86_CR0_PG | X86_CR0_WP | X86_CR0_NE | X86_CR0_ET;
 	v->s.cr3 = PML4;
-	v->s.cr4 = VPT_CR4_PAE;
-	v->s.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
-	*v->regs = (struct vpt_regs){.rip = CODE, .rsp = STACK, .rflags = 2};
-	vpt_vcpu_store(v);
+	v->s.cr4 = X86_CR4_PAE;
+	v->s.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
+	*v->regs = (struct x86_regs){.rip = CODE, .rsp = STACK, .rflags = 2};
+	core_vcpu_store(v);
 }
 
 static void trace(void)
@@ -164,8 +164,8 @@ static void trace(void)
 		       VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER);
 
 	caps.l14_0_ecx |= 1u << 3; /* the trace transport */
-	ck_assert_int_eq(vpt_vcpu_record(vm.vcpu, NULL, false, &caps), 0);
-	ck_assert_int_eq(vpt_tracer_host_write(&vm.vcpu->tracer, VPT_MSR_CTL, ctl, CODE),
+	ck_assert_int_eq(core_vcpu_record(vm.vcpu, NULL, false, &caps), 0);
+	ck_assert_int_eq(tracer_host_write(&vm.vcpu->tracer, VPT_MSR_CTL, ctl, CODE),
 			 VPT_FAULT_NONE);
 }
 
@@ -174,26 +174,26 @@ struct outcome {
 	uint64_t insns, bytes;
 };
 
-static struct outcome run(const struct vpt_probe *as, bool traced)
+static struct outcome run(const struct engine_probe *as, bool traced)
 {
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("kvm"),
+	struct core_vm_config config = {
+		.engine = engine_find("kvm"),
 		.probe = as,
 		.caps = vpt_caps_model("skl"),
-		.owner = traced ? VPT_OWNER_HOST : VPT_OWNER_NONE,
+		.owner = traced ? TRACE_OWNER_HOST : TRACE_OWNER_NONE,
 		.mem_bytes = RAM,
 	};
 	struct outcome out;
 
-	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
 	load();
 	if (traced)
 		trace();
-	vm.vcpu->deadline = vpt_now() + 20 * 1000000000ull;
-	vpt_vcpu_loop(vm.vcpu);
-	ck_assert_msg(vm.stop.kind == VPT_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
+	vm.vcpu->deadline = core_now() + 20 * 1000000000ull;
+	core_vcpu_loop(vm.vcpu);
+	ck_assert_msg(vm.stop.kind == TRACE_STOP_EXIT, "stop %d: %s", vm.stop.kind, vm.stop.text);
 	out = (struct outcome){vm.stop.exit_status, vm.vcpu->tracer.insns, vm.vcpu->tracer.bytes};
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	return out;
 }
 
@@ -211,10 +211,10 @@ END_TEST
 
 START_TEST(replaying_finds_the_same_faults)
 {
-	struct vpt_probe replay = probe;
+	struct engine_probe replay = probe;
 	struct outcome direct, replayed;
 
-	replay.fault = VPT_FAULT_WAY_REPLAY;
+	replay.fault = ENGINE_FAULT_WAY_REPLAY;
 	direct = run(&probe, true);
 	replayed = run(&replay, true);
 	ck_assert_uint_eq(replayed.status, direct.status);
@@ -241,11 +241,11 @@ START_TEST(signals_hide_no_step)
 	const struct itimerval often = {{0, 0}, {0, 150}}, never = {{0, 0}, {0, 0}};
 	struct sigaction action = {.sa_handler = on_alarm};
 	struct outcome quiet = run(&probe, true), disturbed;
-	struct vpt_probe as = probe;
+	struct engine_probe as = probe;
 	int i;
 
 	if (_i)
-		as.fault = VPT_FAULT_WAY_REPLAY;
+		as.fault = ENGINE_FAULT_WAY_REPLAY;
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
 	for (i = 0; i < 10; i++) {
@@ -261,56 +261,56 @@ END_TEST
 /* The limit is exact, and the guest stops where it says. */
 START_TEST(instruction_limit)
 {
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("kvm"),
+	struct core_vm_config config = {
+		.engine = engine_find("kvm"),
 		.probe = &probe,
 		.caps = vpt_caps_model("skl"),
-		.owner = VPT_OWNER_HOST,
+		.owner = TRACE_OWNER_HOST,
 		.mem_bytes = RAM,
 	};
 
-	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
 	load();
 	trace();
 	vm.vcpu->max_insns = 1 + 2 * 3; /* MOV, three rounds of the loop */
-	vpt_vcpu_loop(vm.vcpu);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_MAX_INSNS);
+	core_vcpu_loop(vm.vcpu);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_MAX_INSNS);
 	ck_assert_uint_eq(vm.vcpu->tracer.insns, 7);
 	ck_assert_uint_eq(vm.vcpu->regs->rip, CODE + 5);
 	ck_assert_uint_eq(vm.vcpu->regs->rcx, 7);
-	ck_assert(!vpt_tracer_on(&vm.vcpu->tracer));
-	vpt_vm_destroy(&vm);
+	ck_assert(!tracer_on(&vm.vcpu->tracer));
+	core_vm_destroy(&vm);
 }
 END_TEST
 
 START_TEST(time_limit_at_full_speed)
 {
-	struct vpt_vm_config config = {
-		.engine = vpt_engine_find("kvm"),
+	struct core_vm_config config = {
+		.engine = engine_find("kvm"),
 		.probe = &probe,
 		.caps = vpt_caps_model("skl"),
-		.owner = VPT_OWNER_NONE,
+		.owner = TRACE_OWNER_NONE,
 		.mem_bytes = RAM,
 	};
 	static const uint8_t jmp[] = {0xeb, 0xfe};
 
-	ck_assert_int_eq(vpt_vm_create(&vm, &config), 0);
+	ck_assert_int_eq(core_vm_create(&vm, &config), 0);
 	load();
-	ck_assert(vpt_mem_write(&vm.mem, CODE, jmp, sizeof(jmp)));
-	vm.vcpu->deadline = vpt_now() + 300000000;
-	vpt_vcpu_loop(vm.vcpu);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_TIMEOUT);
+	ck_assert(x86_mem_write(&vm.mem, CODE, jmp, sizeof(jmp)));
+	vm.vcpu->deadline = core_now() + 300000000;
+	core_vcpu_loop(vm.vcpu);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_TIMEOUT);
 	ck_assert_uint_eq(vm.vcpu->steps, 0);
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("kvm");
 	TCase *tc = tcase_create("kvm");
 
-	vpt_engine_find("kvm")->probe(&probe, false);
+	engine_find("kvm")->probe(&probe, false);
 	suite_add_tcase(suite, tc);
 	if (probe.problem) {
 		fprintf(stderr, "nothing to test: %s\n", probe.problem);

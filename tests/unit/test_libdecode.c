@@ -62,7 +62,7 @@ START_TEST(in_pieces)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("libdecode");
 	TCase *t = tcase_create("cases");

@@ -5,7 +5,7 @@
  * instructions must be those that were executed. For a processor without errata they must not be.
  * The correct stream must be decoded for the processor with the erratum, too.
  *
- * VPT_ERRATA_SEEDS=FIRST-LAST tests these seeds. Else there are as many as it takes for CONFIGS in
+ * TEST_ERRATA_SEEDS=FIRST-LAST tests these seeds. Else there are as many as it takes for CONFIGS in
  * which the condition of the erratum arises.
  */
 #include "lib/suite.h"
@@ -171,7 +171,7 @@ struct seen {
 static void report(const struct row *row, uint64_t seed, const char *what,
 		   const struct walk_config *config, const char *why)
 {
-	ck_abort_msg("%s, seed %llu (VPT_ERRATA_SEEDS=%llu-%llu), %s: %s, CTL %llx, extras %x, "
+	ck_abort_msg("%s, seed %llu (TEST_ERRATA_SEEDS=%llu-%llu), %s: %s, CTL %llx, extras %x, "
 		     "VMX %d: %s",
 		     dec_erratum_name(row->erratum), (unsigned long long)seed,
 		     (unsigned long long)seed, (unsigned long long)seed, what, config->model,
@@ -241,7 +241,7 @@ static void test_seed(const struct row *row, uint64_t seed, struct seen *seen)
 START_TEST(walks)
 {
 	const struct row *row = &rows[_i];
-	const char *range = getenv("VPT_ERRATA_SEEDS");
+	const char *range = getenv("TEST_ERRATA_SEEDS");
 	unsigned long long first = 1, last = SEEDS, seed;
 	struct seen seen = {.most = range ? UINT_MAX : CONFIGS};
 	unsigned int i;
@@ -250,7 +250,7 @@ START_TEST(walks)
 		ck_assert(is_one_of(
 			row, dec_errata_of(row->machine[i].cpu.family, row->machine[i].cpu.model)));
 	if (range && sscanf(range, "%llu-%llu", &first, &last) != 2)
-		ck_abort_msg("VPT_ERRATA_SEEDS=%s is not FIRST-LAST", range);
+		ck_abort_msg("TEST_ERRATA_SEEDS=%s is not FIRST-LAST", range);
 	for (seed = first; seed <= last && (range || seen.arises < CONFIGS); seed++)
 		test_seed(row, seed, &seen);
 	if (range)
@@ -269,7 +269,7 @@ START_TEST(all_errata)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("libdecode_errata");
 	TCase *t = tcase_create("errata");

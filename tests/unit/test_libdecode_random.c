@@ -330,7 +330,7 @@ START_TEST(same_counts)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("libdecode_random");
 	TCase *t = tcase_create("random");

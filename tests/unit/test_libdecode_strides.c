@@ -368,7 +368,7 @@ START_TEST(same_as_single_bytes)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("libdecode_strides");
 	TCase *t = tcase_create("strides");

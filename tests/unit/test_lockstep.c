@@ -38,15 +38,15 @@ static const uint8_t program[] = {
 	0xef,				       /* out dx, eax */
 };
 
-static struct vpt_lockstep *l;
-static struct vpt_engine faulty;
-static void (*good_step)(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
-			 struct vpt_exit *exit);
-static void (*plant)(struct vpt_engine_vcpu *ev);
+static struct core_lockstep *l;
+static struct engine faulty;
+static void (*good_step)(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+			 struct engine_exit *exit);
+static void (*plant)(struct engine_vcpu *ev);
 static unsigned int steps, bad;
 
-static void step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
-		 struct vpt_exit *exit)
+static void step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+		 struct engine_exit *exit)
 {
 	good_step(ev, hint, exit);
 	if (++steps == bad && plant)
@@ -55,10 +55,10 @@ static void step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
 
 static void make(uint64_t every, uint64_t every_all, uint64_t exact_from)
 {
-	const struct vpt_engine *soft = vpt_engine_find("soft");
-	const struct vpt_elf elf = {.entry = CODE, .end = CODE + 0x1000};
-	const struct vpt_boot_config boot = {.seed = 1};
-	struct vpt_probe probe;
+	const struct engine *soft = engine_find("soft");
+	const struct boot_elf elf = {.entry = CODE, .end = CODE + 0x1000};
+	const struct boot_config boot = {.seed = 1};
+	struct engine_probe probe;
 	unsigned int i;
 
 	faulty = *soft;
@@ -67,22 +67,22 @@ static void make(uint64_t every, uint64_t every_all, uint64_t exact_from)
 	steps = 0;
 	soft->probe(&probe, false);
 	{
-		const struct vpt_lockstep_config config = {
+		const struct core_lockstep_config config = {
 			.engine = {soft, &faulty},
 			.probe = {&probe, &probe},
 			.caps = vpt_caps_model("skl"),
-			.owner = VPT_OWNER_GUEST,
+			.owner = TRACE_OWNER_GUEST,
 			.mem_bytes = RAM,
 			.every = every,
 			.every_all = every_all,
 			.exact_from = exact_from,
 		};
 
-		ck_assert_int_eq(vpt_lockstep_create(l, &config), 0);
+		ck_assert_int_eq(core_lockstep_create(l, &config), 0);
 	}
 	for (i = 0; i < 2; i++) {
-		ck_assert_int_eq(vpt_boot(&l->side[i].vm, &elf, &boot), 0);
-		ck_assert(vpt_mem_write(&l->side[i].vm.mem, CODE, program, sizeof(program)));
+		ck_assert_int_eq(boot_guest(&l->side[i].vm, &elf, &boot), 0);
+		ck_assert(x86_mem_write(&l->side[i].vm.mem, CODE, program, sizeof(program)));
 	}
 }
 
@@ -96,23 +96,23 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_lockstep_destroy(l);
+	core_lockstep_destroy(l);
 	free(l);
 }
 
-static bool differs(enum vpt_lockstep_field field)
+static bool differs(enum core_lockstep_field field)
 {
-	return vpt_lockstep_differs(&l->state[0], &l->state[1], field);
+	return core_lockstep_differs(&l->state[0], &l->state[1], field);
 }
 
 START_TEST(the_same_is_the_same)
 {
 	make(1, 16, UINT64_MAX);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DONE);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DONE);
 	ck_assert_uint_eq(l->side[0].vm.vcpu->retired, ALL_STEPS);
 	ck_assert_uint_eq(l->side[1].vm.vcpu->retired, ALL_STEPS);
-	ck_assert_int_eq(l->side[1].vm.stop.kind, VPT_STOP_EXIT);
+	ck_assert_int_eq(l->side[1].vm.stop.kind, TRACE_STOP_EXIT);
 }
 END_TEST
 
@@ -120,36 +120,36 @@ START_TEST(a_limit_ends_it)
 {
 	make(1, 16, UINT64_MAX);
 	l->config.max_insns = 10;
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_LIMIT);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_LIMIT);
 	ck_assert_uint_eq(l->steps, 10);
 }
 END_TEST
 
-#define PLANT_REGS(name, change)                     \
-	static void name(struct vpt_engine_vcpu *ev) \
-	{                                            \
-		ev->regs->change;                    \
-		ev->regs_dirty = true;               \
+#define PLANT_REGS(name, change)                 \
+	static void name(struct engine_vcpu *ev) \
+	{                                        \
+		ev->regs->change;                \
+		ev->regs_dirty = true;           \
 	}
 #define PLANT_SREGS(name, change)                    \
-	static void name(struct vpt_engine_vcpu *ev) \
+	static void name(struct engine_vcpu *ev)     \
 	{                                            \
-		struct vpt_sregs s;                  \
+		struct x86_sregs s;                  \
                                                      \
 		(void)ev->engine->get_sregs(ev, &s); \
 		s.change;                            \
 		(void)ev->engine->set_sregs(ev, &s); \
 	}
 #define PLANT_MSR(name, index)                                    \
-	static void name(struct vpt_engine_vcpu *ev)              \
+	static void name(struct engine_vcpu *ev)                  \
 	{                                                         \
 		(void)ev->engine->set_msr(ev, index, 0x7fff0000); \
 	}
 
 PLANT_REGS(bad_rax, rax ^= 1ull << 63)
 PLANT_REGS(bad_r15, r15 ^= 1)
-PLANT_REGS(bad_flag, rflags ^= VPT_FL_AF)
+PLANT_REGS(bad_flag, rflags ^= X86_FL_AF)
 PLANT_SREGS(bad_selector, ds.selector = 0)
 PLANT_SREGS(bad_base, gs.base = 1)
 PLANT_SREGS(bad_limit, ss.limit = 0xffff)
@@ -159,54 +159,54 @@ PLANT_SREGS(bad_cr2, cr2 = 1)
 PLANT_MSR(bad_star, 0xc0000081)
 PLANT_MSR(bad_kernel_gs, 0xc0000102)
 
-static void bad_dr(struct vpt_engine_vcpu *ev)
+static void bad_dr(struct engine_vcpu *ev)
 {
 	(void)ev->engine->set_dr(ev, 3, 1);
 }
 
-static void bad_byte(struct vpt_engine_vcpu *ev)
+static void bad_byte(struct engine_vcpu *ev)
 {
 	(void)ev;
 	l->side[1].vm.mem.host[RAM - 1] ^= 0x80;
 }
 
-static void bad_pt(struct vpt_engine_vcpu *ev)
+static void bad_pt(struct engine_vcpu *ev)
 {
 	(void)ev;
 	l->side[1].vm.vcpu->tracer.insns++;
 }
 
 static const struct {
-	void (*plant)(struct vpt_engine_vcpu *ev);
-	enum vpt_lockstep_field field; /* VPT_LS_FIELDS: memory */
-	bool late;		       /* not looked at after each instruction */
+	void (*plant)(struct engine_vcpu *ev);
+	enum core_lockstep_field field; /* CORE_LS_FIELDS: memory */
+	bool late;			/* not looked at after each instruction */
 } planted[] = {
-	{bad_rax, VPT_LS_RAX, false},
-	{bad_r15, VPT_LS_R15, false},
-	{bad_flag, VPT_LS_RFLAGS, false},
-	{bad_selector, VPT_LS_DS, false},
-	{bad_base, VPT_LS_GS_BASE, false},
-	{bad_limit, VPT_LS_SS_LIMIT, false},
-	{bad_attribute, VPT_LS_ES_FLAGS, false},
-	{bad_idtr, VPT_LS_IDT_LIMIT, false},
-	{bad_cr2, VPT_LS_CR2, false},
-	{bad_pt, VPT_LS_PT_INSNS, false},
-	{bad_star, VPT_LS_STAR, true},
-	{bad_kernel_gs, VPT_LS_KERNEL_GS, true},
-	{bad_dr, VPT_LS_DR3, true},
-	{bad_byte, VPT_LS_FIELDS, true},
+	{bad_rax, CORE_LS_RAX, false},
+	{bad_r15, CORE_LS_R15, false},
+	{bad_flag, CORE_LS_RFLAGS, false},
+	{bad_selector, CORE_LS_DS, false},
+	{bad_base, CORE_LS_GS_BASE, false},
+	{bad_limit, CORE_LS_SS_LIMIT, false},
+	{bad_attribute, CORE_LS_ES_FLAGS, false},
+	{bad_idtr, CORE_LS_IDT_LIMIT, false},
+	{bad_cr2, CORE_LS_CR2, false},
+	{bad_pt, CORE_LS_PT_INSNS, false},
+	{bad_star, CORE_LS_STAR, true},
+	{bad_kernel_gs, CORE_LS_KERNEL_GS, true},
+	{bad_dr, CORE_LS_DR3, true},
+	{bad_byte, CORE_LS_FIELDS, true},
 };
 
 static void found_at(int row, uint64_t at)
 {
 	unsigned int i;
 
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DIVERGED);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert_uint_eq(l->steps, at);
-	ck_assert_int_eq(l->memory_differs, planted[row].field == VPT_LS_FIELDS);
-	for (i = 0; i < VPT_LS_FIELDS; i++)
-		ck_assert_msg(differs((enum vpt_lockstep_field)i) == (i == planted[row].field),
-			      "row %d: %s", row, vpt_lockstep_name((enum vpt_lockstep_field)i));
+	ck_assert_int_eq(l->memory_differs, planted[row].field == CORE_LS_FIELDS);
+	for (i = 0; i < CORE_LS_FIELDS; i++)
+		ck_assert_msg(differs((enum core_lockstep_field)i) == (i == planted[row].field),
+			      "row %d: %s", row, core_lockstep_name((enum core_lockstep_field)i));
 }
 
 /* In the run that looks at everything: at that very instruction, and nothing else. */
@@ -214,10 +214,10 @@ START_TEST(planted_is_found)
 {
 	plant = planted[_i].plant;
 	make(1, 4096, 0);
-	vpt_lockstep_run(l);
+	core_lockstep_run(l);
 	found_at(_i, BAD);
 	ck_assert_uint_eq(l->all_good, BAD - 1);
-	if (planted[_i].field == VPT_LS_FIELDS)
+	if (planted[_i].field == CORE_LS_FIELDS)
 		ck_assert_uint_eq(l->gpa, RAM - 1);
 }
 END_TEST
@@ -227,8 +227,8 @@ START_TEST(planted_is_found_in_time)
 {
 	plant = planted[_i].plant;
 	make(1, 16, UINT64_MAX);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DIVERGED);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert_uint_eq(l->steps, planted[_i].late ? 32 : BAD);
 	ck_assert_uint_eq(l->all_good, 16);
 }
@@ -239,8 +239,8 @@ START_TEST(planted_is_found_with_every)
 {
 	plant = bad_byte;
 	make(1000, 1000, UINT64_MAX);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DIVERGED);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert(l->memory_differs);
 	ck_assert_uint_eq(l->all_good, 0);
 }
@@ -251,8 +251,8 @@ START_TEST(cpuid_is_taken_over)
 	plant = bad_rax;
 	bad = CPUID;
 	make(1, 4096, 0);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DONE);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DONE);
 	ck_assert_uint_eq(l->overridden[2], 1);
 }
 END_TEST
@@ -262,10 +262,10 @@ START_TEST(cpuid_takes_nothing_else_over)
 	plant = bad_r15;
 	bad = CPUID;
 	make(1, 4096, 0);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DIVERGED);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert_uint_eq(l->steps, CPUID);
-	ck_assert(differs(VPT_LS_R15));
+	ck_assert(differs(CORE_LS_R15));
 }
 END_TEST
 
@@ -275,8 +275,8 @@ START_TEST(rdtsc_is_not_taken_over)
 	plant = bad_rax;
 	bad = RDTSC;
 	make(1, 4096, 0);
-	vpt_lockstep_run(l);
-	ck_assert_int_eq(l->end, VPT_LOCKSTEP_DIVERGED);
+	core_lockstep_run(l);
+	ck_assert_int_eq(l->end, CORE_LOCKSTEP_DIVERGED);
 	ck_assert_uint_eq(l->steps, RDTSC);
 }
 END_TEST
@@ -304,13 +304,13 @@ static const struct {
 
 START_TEST(rows_match)
 {
-	const struct vpt_regs regs = {.rax = matches[_i].ax, .rcx = matches[_i].cx};
-	struct vpt_insn_bytes bytes = {.count = 6};
-	const struct vpt_lockstep_override *row;
+	const struct x86_regs regs = {.rax = matches[_i].ax, .rcx = matches[_i].cx};
+	struct core_insn_bytes bytes = {.count = 6};
+	const struct core_lockstep_override *row;
 
 	make(1, 1, 0);
 	memcpy(&bytes.low, matches[_i].code, sizeof(matches[_i].code));
-	row = vpt_lockstep_override_for(&bytes, matches[_i].bits, &regs);
+	row = core_lockstep_override_for(&bytes, matches[_i].bits, &regs);
 	ck_assert_int_eq(!row, !matches[_i].name);
 	if (row)
 		ck_assert_str_eq(row->name, matches[_i].name);
@@ -319,13 +319,13 @@ END_TEST
 
 START_TEST(rdrand_takes_its_register_over)
 {
-	struct vpt_insn_bytes bytes = {.low = 0xf2c70f49, .count = 4}; /* rdrand r10 */
-	const struct vpt_regs from = {.r10 = 1, .rdx = 2, .rflags = 3};
-	struct vpt_regs to = {.rdx = 4};
-	const struct vpt_lockstep_override *row = vpt_lockstep_override_for(&bytes, 64, &from);
+	struct core_insn_bytes bytes = {.low = 0xf2c70f49, .count = 4}; /* rdrand r10 */
+	const struct x86_regs from = {.r10 = 1, .rdx = 2, .rflags = 3};
+	struct x86_regs to = {.rdx = 4};
+	const struct core_lockstep_override *row = core_lockstep_override_for(&bytes, 64, &from);
 
 	make(1, 1, 0);
-	ck_assert(vpt_lockstep_override(row, &bytes, 64, &from, &to));
+	ck_assert(core_lockstep_override(row, &bytes, 64, &from, &to));
 	ck_assert_uint_eq(to.r10, 1);
 	ck_assert_uint_eq(to.rdx, 4);
 	ck_assert_uint_eq(to.rflags, 3);
@@ -334,7 +334,7 @@ END_TEST
 
 START_TEST(cpuid_is_what_both_have)
 {
-	struct vpt_cpuid_entry a[] = {
+	struct engine_cpuid_entry a[] = {
 		{.leaf = 0, .eax = 0x20},
 		{.leaf = 1, .eax = 7, .ecx = 0xf0, .edx = 0xff},
 		{.leaf = 2, .eax = 1},
@@ -342,7 +342,7 @@ START_TEST(cpuid_is_what_both_have)
 		{.leaf = 0xd, .subleaf = 2, .by_subleaf = true, .eax = 0x100, .ebx = 0x240},
 		{.leaf = 0xd, .subleaf = 5, .by_subleaf = true, .eax = 0x40, .ebx = 0x340},
 	};
-	const struct vpt_cpuid_entry b[] = {
+	const struct engine_cpuid_entry b[] = {
 		{.leaf = 0, .eax = 0xd},
 		{.leaf = 1, .eax = 9, .ecx = 0x3c, .edx = 0x0f},
 		{.leaf = 0xd, .by_subleaf = true, .eax = 7, .ebx = 0x340, .ecx = 0x340},
@@ -351,7 +351,7 @@ START_TEST(cpuid_is_what_both_have)
 	size_t count = sizeof(a) / sizeof(a[0]);
 
 	make(1, 1, 0);
-	vpt_lockstep_cpuid(a, &count, b, sizeof(b) / sizeof(b[0]));
+	core_lockstep_cpuid(a, &count, b, sizeof(b) / sizeof(b[0]));
 	ck_assert_uint_eq(count, 4);
 	ck_assert_uint_eq(a[0].eax, 0xd);
 	ck_assert_uint_eq(a[1].eax, 7);
@@ -363,7 +363,7 @@ START_TEST(cpuid_is_what_both_have)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("lockstep");
 	TCase *tc = tcase_create("lockstep");

@@ -20,36 +20,36 @@ enum { RAM = 8 << 20, PML5 = 0x1000, PML4 = 0x2000, PDPT = 0x3000, PD = 0x4000, 
 #define NX  (1ull << 63)
 #define PWU (P | W | U)
 
-static struct vpt_mem mem;
-static struct vpt_paging paging;
+static struct x86_mem mem;
+static struct x86_paging paging;
 
 static void setup(void)
 {
-	ck_assert_int_eq(vpt_mem_create(&mem, RAM), 0);
-	paging = (struct vpt_paging){
-		.cr0 = VPT_CR0_PG | VPT_CR0_WP | VPT_CR0_PE,
+	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
+	paging = (struct x86_paging){
+		.cr0 = X86_CR0_PG | X86_CR0_WP | X86_CR0_PE,
 		.cr3 = PML4,
-		.cr4 = VPT_CR4_PAE,
-		.efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE,
+		.cr4 = X86_CR4_PAE,
+		.efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE,
 		.max_phy_addr = 39,
 	};
 }
 
 static void teardown(void)
 {
-	vpt_mem_destroy(&mem);
+	x86_mem_destroy(&mem);
 }
 
 static void entry(uint64_t table, unsigned int index, uint64_t value)
 {
-	ck_assert(vpt_mem_write(&mem, table + 8 * index, &value, 8));
+	ck_assert(x86_mem_write(&mem, table + 8 * index, &value, 8));
 }
 
 static uint64_t read_entry(uint64_t table, unsigned int index)
 {
 	uint64_t value;
 
-	ck_assert(vpt_mem_read(&mem, table + 8 * index, &value, 8));
+	ck_assert(x86_mem_read(&mem, table + 8 * index, &value, 8));
 	return value;
 }
 
@@ -76,23 +76,23 @@ START_TEST(access_stays_in_ram)
 {
 	uint64_t gpa = bounds[_i].gpa, len = bounds[_i].len;
 
-	ck_assert(!!vpt_mem_at(&mem, gpa, len) == bounds[_i].ok);
+	ck_assert(!!x86_mem_at(&mem, gpa, len) == bounds[_i].ok);
 	if (len <= 16) {
 		uint8_t bytes[16] = {0};
 
-		ck_assert(vpt_mem_write(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
-		ck_assert(vpt_mem_read(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
+		ck_assert(x86_mem_write(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
+		ck_assert(x86_mem_read(&mem, gpa, bytes, (size_t)len) == bounds[_i].ok);
 	}
 }
 END_TEST
 
 START_TEST(create_refuses_odd_sizes)
 {
-	struct vpt_mem other;
+	struct x86_mem other;
 
-	ck_assert_int_ne(vpt_mem_create(&other, 0), 0);
-	ck_assert_int_ne(vpt_mem_create(&other, 4097), 0);
-	ck_assert_int_ne(vpt_mem_create(&other, ~0ull & ~4095ull), 0);
+	ck_assert_int_ne(x86_mem_create(&other, 0), 0);
+	ck_assert_int_ne(x86_mem_create(&other, 4097), 0);
+	ck_assert_int_ne(x86_mem_create(&other, ~0ull & ~4095ull), 0);
 }
 END_TEST
 
@@ -106,28 +106,28 @@ static const struct {
 	bool no_wp, ac;
 	uint32_t error; /* ~0: allowed */
 } rights[] = {
-	{"user reads user", P | U, 3, VPT_WALK_READ, 0, false, false, ~0u},
-	{"user writes user", PWU, 3, VPT_WALK_WRITE, 0, false, false, ~0u},
-	{"user writes read-only", P | U, 3, VPT_WALK_WRITE, 0, false, false, 7},
-	{"user reads supervisor", P | W, 3, VPT_WALK_READ, 0, false, false, 5},
-	{"user fetches", P | U, 3, VPT_WALK_FETCH, 0, false, false, ~0u},
-	{"user fetches NX", P | U | NX, 3, VPT_WALK_FETCH, 0, false, false, 0x15},
-	{"not present", U, 3, VPT_WALK_READ, 0, false, false, 4},
-	{"not present, write", 0, 0, VPT_WALK_WRITE, 0, false, false, 2},
-	{"not present, fetch", 0, 0, VPT_WALK_FETCH, 0, false, false, 0x10},
-	{"kernel reads supervisor", P, 0, VPT_WALK_READ, 0, false, false, ~0u},
-	{"kernel writes read-only", P, 0, VPT_WALK_WRITE, 0, false, false, 3},
-	{"kernel writes read-only, WP off", P, 0, VPT_WALK_WRITE, 0, true, false, ~0u},
-	{"user writes read-only, WP off", P | U, 3, VPT_WALK_WRITE, 0, true, false, 7},
-	{"kernel reads user", P | U, 0, VPT_WALK_READ, 0, false, false, ~0u},
-	{"kernel reads user, SMAP", P | U, 0, VPT_WALK_READ, VPT_CR4_SMAP, false, false, 1},
-	{"kernel reads user, SMAP and AC", P | U, 0, VPT_WALK_READ, VPT_CR4_SMAP, false, true, ~0u},
-	{"implicit access ignores AC", P | U, 0, VPT_WALK_SYSTEM, VPT_CR4_SMAP, false, true, 1},
-	{"implicit access ignores CPL", P, 3, VPT_WALK_SYSTEM, 0, false, false, ~0u},
-	{"kernel fetches user", P | U, 0, VPT_WALK_FETCH, 0, false, false, ~0u},
-	{"kernel fetches user, SMEP", P | U, 0, VPT_WALK_FETCH, VPT_CR4_SMEP, false, false, 0x11},
-	{"kernel fetches NX", P | NX, 0, VPT_WALK_FETCH, 0, false, false, 0x11},
-	{"address above MAXPHYADDR", P | U | 1ull << 39, 3, VPT_WALK_READ, 0, false, false, 0xd},
+	{"user reads user", P | U, 3, X86_WALK_READ, 0, false, false, ~0u},
+	{"user writes user", PWU, 3, X86_WALK_WRITE, 0, false, false, ~0u},
+	{"user writes read-only", P | U, 3, X86_WALK_WRITE, 0, false, false, 7},
+	{"user reads supervisor", P | W, 3, X86_WALK_READ, 0, false, false, 5},
+	{"user fetches", P | U, 3, X86_WALK_FETCH, 0, false, false, ~0u},
+	{"user fetches NX", P | U | NX, 3, X86_WALK_FETCH, 0, false, false, 0x15},
+	{"not present", U, 3, X86_WALK_READ, 0, false, false, 4},
+	{"not present, write", 0, 0, X86_WALK_WRITE, 0, false, false, 2},
+	{"not present, fetch", 0, 0, X86_WALK_FETCH, 0, false, false, 0x10},
+	{"kernel reads supervisor", P, 0, X86_WALK_READ, 0, false, false, ~0u},
+	{"kernel writes read-only", P, 0, X86_WALK_WRITE, 0, false, false, 3},
+	{"kernel writes read-only, WP off", P, 0, X86_WALK_WRITE, 0, true, false, ~0u},
+	{"user writes read-only, WP off", P | U, 3, X86_WALK_WRITE, 0, true, false, 7},
+	{"kernel reads user", P | U, 0, X86_WALK_READ, 0, false, false, ~0u},
+	{"kernel reads user, SMAP", P | U, 0, X86_WALK_READ, X86_CR4_SMAP, false, false, 1},
+	{"kernel reads user, SMAP and AC", P | U, 0, X86_WALK_READ, X86_CR4_SMAP, false, true, ~0u},
+	{"implicit access ignores AC", P | U, 0, X86_WALK_SYSTEM, X86_CR4_SMAP, false, true, 1},
+	{"implicit access ignores CPL", P, 3, X86_WALK_SYSTEM, 0, false, false, ~0u},
+	{"kernel fetches user", P | U, 0, X86_WALK_FETCH, 0, false, false, ~0u},
+	{"kernel fetches user, SMEP", P | U, 0, X86_WALK_FETCH, X86_CR4_SMEP, false, false, 0x11},
+	{"kernel fetches NX", P | NX, 0, X86_WALK_FETCH, 0, false, false, 0x11},
+	{"address above MAXPHYADDR", P | U | 1ull << 39, 3, X86_WALK_READ, 0, false, false, 0xd},
 };
 
 START_TEST(rights_are_those_of_the_processor)
@@ -141,8 +141,8 @@ START_TEST(rights_are_those_of_the_processor)
 	paging.cr4 |= rights[_i].cr4;
 	paging.ac = rights[_i].ac;
 	if (rights[_i].no_wp)
-		paging.cr0 &= ~VPT_CR0_WP;
-	ok = vpt_walk(&mem, &paging, 0x7abc, rights[_i].access, &gpa, &error);
+		paging.cr0 &= ~X86_CR0_WP;
+	ok = x86_walk(&mem, &paging, 0x7abc, rights[_i].access, &gpa, &error);
 	ck_assert_msg(ok == (rights[_i].error == ~0u), "%s", rights[_i].name);
 	if (ok)
 		ck_assert_uint_eq(gpa, 0x123abc);
@@ -158,14 +158,14 @@ START_TEST(upper_levels_restrict)
 
 	map_4k(P | W, PWU);
 	paging.cpl = 3;
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(error, 5);
 	map_4k(P | U, PWU);
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(error, 7);
 	map_4k(PWU, PWU);
 	entry(PD, 0, PT | PWU | NX);
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_FETCH, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_FETCH, &gpa, &error));
 	ck_assert_uint_eq(error, 0x15);
 }
 END_TEST
@@ -176,11 +176,11 @@ START_TEST(accessed_and_dirty_bits)
 	uint64_t gpa;
 
 	map_4k(PWU, PWU);
-	ck_assert(vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert(x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU | A);
 	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A);
-	ck_assert(vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert(x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(read_entry(PD, 0), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | PWU | A | D);
 }
@@ -193,7 +193,7 @@ START_TEST(a_fault_marks_nothing)
 
 	map_4k(PWU, P | U);
 	paging.cpl = 3;
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(read_entry(PML4, 0), PDPT | PWU);
 	ck_assert_uint_eq(read_entry(PT, 7), 0x123000 | P | U);
 }
@@ -207,11 +207,11 @@ START_TEST(large_pages)
 	entry(PML4, 0, PDPT | PWU);
 	entry(PDPT, 0, PD | PWU);
 	entry(PD, 1, 0x600000 | PWU | PS);
-	ck_assert(vpt_walk(&mem, &paging, 0x3abcde, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert(x86_walk(&mem, &paging, 0x3abcde, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(gpa, 0x7abcde);
 	ck_assert_uint_eq(read_entry(PD, 1), 0x600000 | PWU | PS | A | D);
 	entry(PDPT, 1, 0x40000000 | PWU | PS);
-	ck_assert(vpt_walk(&mem, &paging, 0x7fedcba9, VPT_WALK_READ, &gpa, &error));
+	ck_assert(x86_walk(&mem, &paging, 0x7fedcba9, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(gpa, 0x7fedcba9);
 }
 END_TEST
@@ -225,16 +225,16 @@ START_TEST(reserved_bits_fault)
 	entry(PML4, 0, PDPT | PWU);
 	entry(PDPT, 0, PD | PWU);
 	entry(PD, 0, 0x2000 | PWU | PS);
-	ck_assert(!vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(error, 9);
 	entry(PD, 0, 0x1000 | PWU | PS); /* PAT is no reserved bit */
-	ck_assert(vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	ck_assert(x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
 	entry(PML4, 0, PDPT | PWU | PS);
-	ck_assert(!vpt_walk(&mem, &paging, 0, VPT_WALK_READ, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(error, 9);
 	map_4k(PWU, PWU | NX);
-	paging.efer &= ~VPT_EFER_NXE;
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	paging.efer &= ~X86_EFER_NXE;
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(error, 9);
 }
 END_TEST
@@ -247,10 +247,10 @@ START_TEST(five_levels)
 	map_4k(PWU, PWU);
 	entry(PML5, 1, PML4 | PWU);
 	paging.cr3 = PML5;
-	paging.cr4 |= VPT_CR4_LA57;
-	ck_assert(vpt_walk(&mem, &paging, (1ull << 48) + 0x7004, VPT_WALK_READ, &gpa, &error));
+	paging.cr4 |= X86_CR4_LA57;
+	ck_assert(x86_walk(&mem, &paging, (1ull << 48) + 0x7004, X86_WALK_READ, &gpa, &error));
 	ck_assert_uint_eq(gpa, 0x123004);
-	ck_assert(!vpt_walk(&mem, &paging, 0x7004, VPT_WALK_READ, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7004, X86_WALK_READ, &gpa, &error));
 }
 END_TEST
 
@@ -261,10 +261,10 @@ START_TEST(tables_outside_ram)
 	uint64_t gpa;
 
 	paging.cr3 = 1ull << 38;
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_READ, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_READ, &gpa, &error));
 	paging.cr3 = PML4;
 	entry(PML4, 0, ((1ull << 39) - 4096) | PWU);
-	ck_assert(!vpt_walk(&mem, &paging, 0x7000, VPT_WALK_WRITE, &gpa, &error));
+	ck_assert(!x86_walk(&mem, &paging, 0x7000, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(error, 2);
 }
 END_TEST
@@ -274,8 +274,8 @@ START_TEST(no_paging)
 	uint32_t error;
 	uint64_t gpa;
 
-	paging.cr0 &= ~VPT_CR0_PG;
-	ck_assert(vpt_walk(&mem, &paging, 0x1234, VPT_WALK_WRITE, &gpa, &error));
+	paging.cr0 &= ~X86_CR0_PG;
+	ck_assert(x86_walk(&mem, &paging, 0x1234, X86_WALK_WRITE, &gpa, &error));
 	ck_assert_uint_eq(gpa, 0x1234);
 }
 END_TEST
@@ -287,15 +287,15 @@ static void put32(uint64_t table, unsigned int index, uint64_t value)
 {
 	uint32_t low = (uint32_t)value;
 
-	ck_assert(vpt_mem_write(&mem, table + 4 * index, &low, 4));
+	ck_assert(x86_mem_write(&mem, table + 4 * index, &low, 4));
 }
 
 static void use_format(enum format format)
 {
 	if (format == LONG)
 		return;
-	paging.efer = format == PAE ? VPT_EFER_NXE : 0;
-	paging.cr4 = format == PAE ? VPT_CR4_PAE : format == TWO_PSE ? VPT_CR4_PSE : 0;
+	paging.efer = format == PAE ? X86_EFER_NXE : 0;
+	paging.cr4 = format == PAE ? X86_CR4_PAE : format == TWO_PSE ? X86_CR4_PSE : 0;
 	paging.cr3 = format == PAE ? PDPT + 0x20 : PD;
 }
 
@@ -312,27 +312,27 @@ static const struct {
 	uint64_t gpa;	/* 0: a fault */
 	uint32_t error; /* or the size of the page */
 } formats[] = {
-	{"4 KiB", TWO, 0, PT | PWU, 0x123000 | PWU, 3, VPT_WALK_WRITE, 0, 0x123abc, 4096},
+	{"4 KiB", TWO, 0, PT | PWU, 0x123000 | PWU, 3, X86_WALK_WRITE, 0, 0x123abc, 4096},
 	{"bit 7 without PSE", TWO, 0, PT | PWU | PS, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
 	{"4 KiB, PSE", TWO_PSE, 0, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
 	{"4 MiB", TWO_PSE, 0, 0x1400000 | PWU | PS, 0, 3, 0, 0, 0x1407abc, 4 << 20},
 	{"4 MiB, PAT", TWO_PSE, 0, 0x1401000 | PWU | PS, 0, 3, 0, 0, 0x1407abc, 4 << 20},
 	{"4 MiB, PSE-36", TWO_PSE, 0, 0x140a000 | PWU | PS, 0, 3, 0, 0, 0x501407abcull, 4 << 20},
 	{"4 MiB above MAXPHYADDR", TWO_PSE, 0, 0x1500000 | PWU | PS, 0, 0, 0, 0, 0, 9},
-	{"4 MiB, bit 21", TWO_PSE, 0, 0x1600000 | PWU | PS, 0, 3, VPT_WALK_WRITE, 0, 0, 15},
-	{"no PDE", TWO, 0, W | U, 0, 0, VPT_WALK_WRITE, 0, 0, 2},
+	{"4 MiB, bit 21", TWO_PSE, 0, 0x1600000 | PWU | PS, 0, 3, X86_WALK_WRITE, 0, 0, 15},
+	{"no PDE", TWO, 0, W | U, 0, 0, X86_WALK_WRITE, 0, 0, 2},
 	{"no PTE", TWO, 0, PT | PWU, W | U, 3, 0, 0, 0, 4},
 	{"PDE of the supervisor", TWO, 0, PT | P | W, 0x123000 | PWU, 3, 0, 0, 0, 5},
-	{"PDE read-only", TWO, 0, PT | P | U, 0x123000 | PWU, 3, VPT_WALK_WRITE, 0, 0, 7},
-	{"no I/D without NX", TWO, 0, PT | P | U, 0, 3, VPT_WALK_FETCH, 0, 0, 4},
-	{"SMEP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, VPT_WALK_FETCH, VPT_CR4_SMEP, 0, 0x11},
-	{"SMAP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, 0, VPT_CR4_SMAP, 0, 1},
+	{"PDE read-only", TWO, 0, PT | P | U, 0x123000 | PWU, 3, X86_WALK_WRITE, 0, 0, 7},
+	{"no I/D without NX", TWO, 0, PT | P | U, 0, 3, X86_WALK_FETCH, 0, 0, 4},
+	{"SMEP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, X86_WALK_FETCH, X86_CR4_SMEP, 0, 0x11},
+	{"SMAP", TWO, 0, PT | PWU, 0x123000 | PWU, 0, 0, X86_CR4_SMAP, 0, 1},
 	{"PAE 4 KiB", PAE, PD | P, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0x123abc, 4096},
 	{"PAE 4 KiB above 4 GiB", PAE, PD | P, PT | PWU, 0x7f00123000ull | PWU, 3, 0, 0,
 	 0x7f00123abcull, 4096},
-	{"PAE 2 MiB", PAE, PD | P, 0x600000 | PWU | PS, 0, 3, VPT_WALK_WRITE, 0, 0x607abc, 2 << 20},
+	{"PAE 2 MiB", PAE, PD | P, 0x600000 | PWU | PS, 0, 3, X86_WALK_WRITE, 0, 0x607abc, 2 << 20},
 	{"PAE 2 MiB, bit 13", PAE, PD | P, 0x602000 | PWU | PS, 0, 3, 0, 0, 0, 13},
-	{"PAE NX", PAE, PD | P, PT | PWU, 0x123000 | PWU | NX, 3, VPT_WALK_FETCH, 0, 0, 0x15},
+	{"PAE NX", PAE, PD | P, PT | PWU, 0x123000 | PWU | NX, 3, X86_WALK_FETCH, 0, 0, 0x15},
 	{"PAE bit 52", PAE, PD | P, PT | PWU, 0x123000 | PWU | 1ull << 52, 3, 0, 0, 0, 13},
 	{"PAE bit 62 of a PDE", PAE, PD | P, PT | PWU | 1ull << 62, 0, 0, 0, 0, 0, 9},
 	{"no PDPTE", PAE, PD, PT | PWU, 0x123000 | PWU, 3, 0, 0, 0, 4},
@@ -357,14 +357,14 @@ static void write_tables(int i)
 
 START_TEST(every_format)
 {
-	struct vpt_page page = {0};
+	struct x86_page page = {0};
 	bool ok;
 
 	use_format(formats[_i].format);
 	write_tables(_i);
 	paging.cpl = formats[_i].cpl;
 	paging.cr4 |= formats[_i].cr4;
-	ok = vpt_walk_page(&mem, &paging, ADDRESS, formats[_i].access, &page);
+	ok = x86_walk_page(&mem, &paging, ADDRESS, formats[_i].access, &page);
 	ck_assert_msg(ok == !!formats[_i].gpa, "%s: %#x", formats[_i].name, page.error);
 	if (ok) {
 		ck_assert_msg(page.gpa == formats[_i].gpa, "%s: %#llx", formats[_i].name,
@@ -380,15 +380,15 @@ END_TEST
 /* A bit set in one 4-byte entry is not one of its neighbour. */
 START_TEST(accessed_and_dirty_bits_of_two_levels)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
 	use_format(TWO);
 	put32(PD, 0x103, PT | PWU);
 	put32(PT, 7, 0x123000 | PWU);
-	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_READ, &page));
+	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_READ, &page));
 	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A);
-	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_WRITE, &page));
+	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_WRITE, &page));
 	ck_assert_uint_eq(read_entry(PD + 4, 0x81), PT | PWU | A);
 	ck_assert_uint_eq(read_entry(PT + 4, 3), 0x123000 | PWU | A | D);
 }
@@ -397,12 +397,12 @@ END_TEST
 /* PDPTEs of PAE paging have no accessed bit: it is reserved. */
 START_TEST(a_pdpte_is_left_as_it_is)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
 	use_format(PAE);
 	entry(PDPT + 0x20, 1, PD | P);
 	entry(PD, 6, 0x600000 | PWU | PS);
-	ck_assert(vpt_walk_page(&mem, &paging, ADDRESS, VPT_WALK_WRITE, &page));
+	ck_assert(x86_walk_page(&mem, &paging, ADDRESS, X86_WALK_WRITE, &page));
 	ck_assert_uint_eq(read_entry(PDPT + 0x20, 1), PD | P);
 	ck_assert_uint_eq(read_entry(PD, 6), 0x600000 | PWU | PS | A | D);
 }
@@ -411,14 +411,14 @@ END_TEST
 /* Outside long mode addresses have 32 bits. */
 START_TEST(linear_addresses_wrap)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
 	use_format(TWO_PSE);
 	put32(PD, 0, 0x400000 | PWU | PS);
-	ck_assert(vpt_walk_page(&mem, &paging, 0x100000010ull, VPT_WALK_READ, &page));
+	ck_assert(x86_walk_page(&mem, &paging, 0x100000010ull, X86_WALK_READ, &page));
 	ck_assert_uint_eq(page.gpa, 0x400010);
-	paging.cr0 &= ~VPT_CR0_PG;
-	ck_assert(vpt_walk_page(&mem, &paging, 0x100000010ull, VPT_WALK_READ, &page));
+	paging.cr0 &= ~X86_CR0_PG;
+	ck_assert(x86_walk_page(&mem, &paging, 0x100000010ull, X86_WALK_READ, &page));
 	ck_assert_uint_eq(page.gpa, 0x10);
 	ck_assert(page.writable);
 }
@@ -431,29 +431,29 @@ static const struct {
 	unsigned int access;
 	bool no_wp, writable;
 } writable[] = {
-	{PWU, 3, VPT_WALK_READ, false, false}, /* not dirty */
-	{PWU, 3, VPT_WALK_WRITE, false, true},	     {PWU | D, 3, VPT_WALK_READ, false, true},
-	{PWU | D, 3, VPT_WALK_FETCH, false, true},   {P | U | D, 3, VPT_WALK_READ, false, false},
-	{P | U | D, 0, VPT_WALK_READ, false, false}, {P | U | D, 0, VPT_WALK_READ, true, true},
-	{P | U | D, 3, VPT_WALK_READ, true, false},
+	{PWU, 3, X86_WALK_READ, false, false}, /* not dirty */
+	{PWU, 3, X86_WALK_WRITE, false, true},	     {PWU | D, 3, X86_WALK_READ, false, true},
+	{PWU | D, 3, X86_WALK_FETCH, false, true},   {P | U | D, 3, X86_WALK_READ, false, false},
+	{P | U | D, 0, X86_WALK_READ, false, false}, {P | U | D, 0, X86_WALK_READ, true, true},
+	{P | U | D, 3, X86_WALK_READ, true, false},
 };
 
 START_TEST(writes_without_a_walk)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
 	map_4k(PWU, writable[_i].pte);
 	paging.cpl = writable[_i].cpl;
 	if (writable[_i].no_wp)
-		paging.cr0 &= ~VPT_CR0_WP;
-	ck_assert(vpt_walk_page(&mem, &paging, 0x7000, writable[_i].access, &page));
+		paging.cr0 &= ~X86_CR0_WP;
+	ck_assert(x86_walk_page(&mem, &paging, 0x7000, writable[_i].access, &page));
 	ck_assert(page.writable == writable[_i].writable);
 	ck_assert(page.user);
 	ck_assert_uint_eq(page.bytes, 4096);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("mem");
 	TCase *tc = tcase_create("mem");

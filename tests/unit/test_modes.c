@@ -144,12 +144,12 @@ __asm__(".pushsection .rodata\n"
 	"modes_end:\n"
 	".popsection\n");
 
-static struct vpt_vm machine;
-static struct vpt_vcpu *cpu;
+static struct core_vm machine;
+static struct core_vcpu *cpu;
 
 static void put(uint64_t gpa, uint64_t value)
 {
-	ck_assert(vpt_mem_write(&machine.mem, gpa, &value, 8));
+	ck_assert(x86_mem_write(&machine.mem, gpa, &value, 8));
 }
 
 static uint32_t at(const char *label)
@@ -180,39 +180,39 @@ static void tables(void)
 	for (i = 0; i < 2; i++)
 		put(MODES_PD + 8 * i, 0x87);
 	put(VALUE, 0x20 | 0x40ull << 32);
-	ck_assert(vpt_mem_write(&machine.mem, ORG, modes_start, (size_t)(modes_end - modes_start)));
+	ck_assert(x86_mem_write(&machine.mem, ORG, modes_start, (size_t)(modes_end - modes_start)));
 }
 
-static struct vpt_segment real(uint8_t type)
+static struct x86_segment real(uint8_t type)
 {
-	return (struct vpt_segment){.limit = 0xffff, .type = type, .s = true, .present = true};
+	return (struct x86_segment){.limit = 0xffff, .type = type, .s = true, .present = true};
 }
 
 static void setup(void)
 {
 	static const struct vpt_caps caps = {.max_phy_addr = 39};
-	const struct vpt_engine *engine = vpt_engine_find("soft");
-	struct vpt_vm_config config = {.caps = &caps, .mem_bytes = 8 << 20};
-	struct vpt_probe probe;
+	const struct engine *engine = engine_find("soft");
+	struct core_vm_config config = {.caps = &caps, .mem_bytes = 8 << 20};
+	struct engine_probe probe;
 
 	ck_assert_ptr_nonnull(engine);
 	engine->probe(&probe, false);
 	config.engine = engine;
 	config.probe = &probe;
-	ck_assert_int_eq(vpt_vm_create(&machine, &config), 0);
+	ck_assert_int_eq(core_vm_create(&machine, &config), 0);
 	cpu = machine.vcpu;
 	tables();
-	cpu->s = (struct vpt_sregs){.cs = real(11), .cr0 = VPT_CR0_ET, .idt.limit = 0x3ff};
+	cpu->s = (struct x86_sregs){.cs = real(11), .cr0 = X86_CR0_ET, .idt.limit = 0x3ff};
 	cpu->s.ds = cpu->s.es = cpu->s.fs = cpu->s.gs = cpu->s.ss = real(3);
-	cpu->s.tr = (struct vpt_segment){.type = 11, .limit = 0xffff, .present = true};
-	cpu->s.ldt = (struct vpt_segment){.type = 2, .limit = 0xffff, .present = true};
-	*cpu->regs = (struct vpt_regs){.rip = ORG, .rflags = VPT_FL_FIXED};
-	vpt_vcpu_store(cpu);
+	cpu->s.tr = (struct x86_segment){.type = 11, .limit = 0xffff, .present = true};
+	cpu->s.ldt = (struct x86_segment){.type = 2, .limit = 0xffff, .present = true};
+	*cpu->regs = (struct x86_regs){.rip = ORG, .rflags = X86_FL_FIXED};
+	core_vcpu_store(cpu);
 }
 
 static void teardown(void)
 {
-	vpt_vm_destroy(&machine);
+	core_vm_destroy(&machine);
 }
 
 static void check_end(void)
@@ -226,8 +226,8 @@ static void check_end(void)
 
 START_TEST(at_full_speed)
 {
-	vpt_vcpu_loop(cpu);
-	ck_assert_int_eq(machine.stop.kind, VPT_STOP_HALTED);
+	core_vcpu_loop(cpu);
+	ck_assert_int_eq(machine.stop.kind, TRACE_STOP_HALTED);
 	check_end();
 }
 END_TEST
@@ -236,16 +236,16 @@ START_TEST(an_instruction_at_a_time)
 {
 	unsigned int n = 0;
 
-	while (!(cpu->pending & VPT_VCPU_HALTED) && !machine.stop.kind && n++ < 1000)
-		vpt_exec_one(cpu);
-	ck_assert_int_eq(machine.stop.kind, VPT_STOP_NONE);
+	while (!(cpu->pending & CORE_VCPU_HALTED) && !machine.stop.kind && n++ < 1000)
+		core_exec_one(cpu);
+	ck_assert_int_eq(machine.stop.kind, TRACE_STOP_NONE);
 	check_end();
 	/* Both ways count the same: this one, and no fault on the way. */
 	ck_assert_uint_eq(cpu->ev->retired, n);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("modes");
 	TCase *tc = tcase_create("modes");

@@ -14,7 +14,7 @@
 #include "vpt/msr.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
-#define ARRIVED	   VPT_ORACLE_ARRIVED
+#define ARRIVED	   TRACE_ORACLE_ARRIVED
 #define COUNT(a)   ((int)(sizeof(a) / sizeof((a)[0])))
 
 /*
@@ -34,9 +34,9 @@ static void i(struct synth *s, unsigned int at, uint8_t cpl, unsigned int flags)
 
 static void record_only(struct synth *s, uint8_t kind)
 {
-	struct vpt_oracle_record r = {.kind = kind, .ip = AT(0)};
+	struct trace_oracle_record r = {.kind = kind, .ip = AT(0)};
 
-	vpt_writer_oracle(s->w, 0, r);
+	trace_writer_oracle(s->w, 0, r);
 }
 
 #define WENT_ON "!a TraceStop range was entered, but the session went on"
@@ -131,7 +131,7 @@ static const struct {
 
 START_TEST(expectation)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[1000];
 
@@ -140,7 +140,7 @@ START_TEST(expectation)
 	r = synth_read(&s);
 	steps_write(r, text, sizeof(text));
 	ck_assert_msg(!strcmp(text, expected[_i].steps), "%s: %s", expected[_i].name, text);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -148,18 +148,18 @@ END_TEST
 /* A host's trace: a WRMSR before its end is an instruction like any other. */
 START_TEST(owner_host)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[1000];
 
 	synth_open(&s);
-	s.info.owner = VPT_OWNER_HOST;
+	s.info.owner = TRACE_OWNER_HOST;
 	synth_reopen(&s);
 	steps_play(&s, "start@0 0 1 end-disabled@3");
 	r = synth_read(&s);
 	steps_write(r, text, sizeof(text));
 	ck_assert_str_eq(text, "E0 0 1 A3");
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -179,13 +179,13 @@ static void finish(struct synth *s, unsigned int at)
 	i(s, at, 0, 0);
 	synth_ip(s, ppt_fup, AT(at));
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, AT(at + 2), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(at + 2), 0);
 }
 
 static void turn(struct synth *s, unsigned int flags)
 {
 	i(s, 0, 0, flags);
-	i(s, 1, 0, VPT_ORACLE_COND);
+	i(s, 1, 0, TRACE_ORACLE_COND);
 }
 
 /* 0: nop; 1: jnz 0; 3: wrmsr */
@@ -210,7 +210,7 @@ static void good_events(struct synth *s)
 {
 	code(s);
 	begin(s, 5);
-	i(s, 5, 0, VPT_ORACLE_SOFT_INT);
+	i(s, 5, 0, TRACE_ORACLE_SOFT_INT);
 	synth_event(s, AT(5), 0, 0x80, 0);
 	synth_ip(s, ppt_fup, AT(5));
 	synth_ip(s, ppt_tip, AT(0x20));
@@ -250,7 +250,7 @@ static void wrong_vector_target(struct synth *s)
 	synth_ip(s, ppt_fup, AT(1));
 	synth_ip(s, ppt_tip, AT(3));
 	i(s, 0x20, 0, ARRIVED);
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0x21), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0x21), 0);
 }
 
 static void event_not_traced(struct synth *s)
@@ -269,7 +269,7 @@ static void trace_too_long(struct synth *s)
 	code(s);
 	begin(s, 0);
 	i(s, 0, 0, 0);
-	synth_stop(s, VPT_END_DISABLED, AT(1), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(1), 0);
 	synth_tnt(s, "0");
 	synth_ip(s, ppt_fup, AT(3));
 	synth_no_ip(s, ppt_tip_pgd);
@@ -289,13 +289,13 @@ static void no_trace(struct synth *s)
 	code(s);
 	synth_start(s, AT(0), 0);
 	turn(s, 0);
-	synth_stop(s, VPT_END_DISABLED, AT(0), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(0), 0);
 }
 
 static void contradiction(struct synth *s)
 {
 	good(s);
-	record_only(s, VPT_ORACLE_STOP);
+	record_only(s, TRACE_ORACLE_STOP);
 }
 
 static void nothing_traced(struct synth *s)
@@ -305,7 +305,7 @@ static void nothing_traced(struct synth *s)
 	synth_start(s, AT(0), 0);
 	synth_psb(s, 0);
 	turn(s, 0);
-	synth_stop(s, VPT_END_DISABLED, AT(3), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(3), 0);
 }
 
 /* ToPA STOP: the trace is the beginning of what ran, and the next session is whole. */
@@ -317,7 +317,7 @@ static void topa_stop(struct synth *s)
 	turn(s, ARRIVED);
 	turn(s, ARRIVED);
 	synth_tnt(s, "1");
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	good(s);
 }
 
@@ -328,7 +328,7 @@ static void topa_stop_wrong(struct synth *s)
 	turn(s, 0);
 	i(s, 3, 0, 0);
 	synth_tnt(s, "11");
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	good(s);
 }
 
@@ -344,7 +344,7 @@ static void late_psb(struct synth *s)
 	begin(s, 0);
 	turn(s, 0);
 	synth_tnt(s, "1");
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	synth_start(s, AT(0), 0);
 	synth_ip(s, ppt_tip_pge, AT(0));
 	for (n = 0; n < 200; n++)
@@ -362,7 +362,7 @@ static void never_a_psb(struct synth *s)
 	begin(s, 0);
 	turn(s, 0);
 	synth_tnt(s, "1");
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	synth_start(s, AT(0), 0);
 	synth_ip(s, ppt_tip_pge, AT(0));
 	turn(s, 0);
@@ -376,7 +376,7 @@ static void late_psb_elsewhere(struct synth *s)
 	begin(s, 0);
 	turn(s, 0);
 	synth_tnt(s, "1");
-	synth_stop(s, VPT_END_TOPA_STOP, AT(0), 0);
+	synth_stop(s, TRACE_END_TOPA_STOP, AT(0), 0);
 	synth_start(s, AT(0), 0);
 	synth_ip(s, ppt_tip_pge, AT(0));
 	turn(s, 0);
@@ -428,14 +428,14 @@ static const struct {
 START_TEST(comparison)
 {
 	/* Made by hand: no WRMSR is where their traces end. */
-	struct vpt_comparison c = {.by = VPT_FLOW_BY_LIBIPT};
-	struct vpt_reader *r;
+	struct oracle_comparison c = {.by = DECODE_FLOW_BY_LIBIPT};
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	compared[_i].make(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_compare(r, 0, &c), 0);
+	ck_assert_int_eq(oracle_compare(r, 0, &c), 0);
 	ck_assert_uint_eq(c.mismatches, compared[_i].mismatches);
 	ck_assert_uint_eq(c.retired, compared[_i].retired);
 	ck_assert_uint_eq(c.decoded, compared[_i].decoded);
@@ -449,9 +449,9 @@ START_TEST(comparison)
 	}
 	if (c.mismatches && !c.diff.text)
 		ck_assert(!c.diff.nexpected || !c.diff.ndecoded ||
-			  !vpt_same_step(&c.diff.expected[0].step, &c.diff.decoded[0].step));
-	vpt_comparison_free(&c);
-	vpt_reader_close(r);
+			  !oracle_same_step(&c.diff.expected[0].step, &c.diff.decoded[0].step));
+	oracle_comparison_free(&c);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -459,26 +459,26 @@ END_TEST
 /* The difference is shown with what agreed before it. */
 START_TEST(context)
 {
-	struct vpt_comparison c = {.by = VPT_FLOW_BY_LIBIPT};
-	struct vpt_reader *r;
+	struct oracle_comparison c = {.by = DECODE_FLOW_BY_LIBIPT};
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	one_more(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_compare(r, 0, &c), 0);
+	ck_assert_int_eq(oracle_compare(r, 0, &c), 0);
 	ck_assert_uint_eq(c.diff.ncommon, 3);
-	ck_assert_int_eq(c.diff.common[0].step.kind, VPT_STEP_ENABLED);
+	ck_assert_int_eq(c.diff.common[0].step.kind, ORACLE_STEP_ENABLED);
 	ck_assert_uint_eq(c.diff.common[2].step.ip, AT(1));
 	ck_assert_uint_eq(c.diff.insns, 2);
 	ck_assert_uint_eq(c.diff.nexpected, 1);
-	ck_assert_int_eq(c.diff.expected[0].step.kind, VPT_STEP_ASYNC_OFF);
+	ck_assert_int_eq(c.diff.expected[0].step.kind, ORACLE_STEP_ASYNC_OFF);
 	ck_assert_uint_eq(c.diff.expected[0].step.ip, AT(3));
 	ck_assert_uint_eq(c.diff.ndecoded, 3);
 	ck_assert_uint_eq(c.diff.decoded[0].step.ip, AT(0));
 	ck_assert_uint_eq(c.diff.decoded[0].raw[0], 0x90);
-	vpt_comparison_free(&c);
-	vpt_reader_close(r);
+	oracle_comparison_free(&c);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -486,7 +486,7 @@ END_TEST
 /* Cut anywhere, a good file never shows a difference. */
 START_TEST(cut_anywhere)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char why[128];
 	long n, whole;
@@ -502,7 +502,7 @@ START_TEST(cut_anywhere)
 
 	synth_open(&s);
 	good(&s);
-	ck_assert_int_eq(vpt_writer_sync(s.w), 0);
+	ck_assert_int_eq(trace_writer_sync(s.w), 0);
 	good(&s);
 	good_events(&s);
 	synth_close(&s);
@@ -514,18 +514,18 @@ START_TEST(cut_anywhere)
 		fclose(f);
 	}
 	for (n = whole; n > 200; n -= 8) {
-		struct vpt_comparison c = {.by = VPT_FLOW_BY_LIBIPT};
+		struct oracle_comparison c = {.by = DECODE_FLOW_BY_LIBIPT};
 
 		ck_assert_int_eq(truncate(s.path, n), 0);
-		ck_assert_int_eq(vpt_reader_open(s.path, &r, why, sizeof(why)), 0);
-		ck_assert_int_eq(vpt_compare(r, 0, &c), 0);
+		ck_assert_int_eq(trace_reader_open(s.path, &r, why, sizeof(why)), 0);
+		ck_assert_int_eq(oracle_compare(r, 0, &c), 0);
 		ck_assert_msg(!c.mismatches, "%ld of %ld bytes: %s", n, whole,
 			      c.diff.text ? c.diff.text : "a difference");
 		if (last >= 0)
 			ck_assert_int_le((int)c.decoded, last);
 		last = (int)c.decoded;
-		vpt_comparison_free(&c);
-		vpt_reader_close(r);
+		oracle_comparison_free(&c);
+		trace_reader_close(r);
 	}
 	synth_done(&s);
 }
@@ -557,27 +557,27 @@ static void without_tnt(struct synth *s, enum lie lie)
 	synth_ip(s, ppt_fup, AT(3));
 	synth_no_ip(s, ppt_tip_pgd);
 	i(s, 0, 0, 0);
-	i(s, 1, 0, VPT_ORACLE_COND);
+	i(s, 1, 0, TRACE_ORACLE_COND);
 	i(s, 0, 0, ARRIVED);
 	i(s, 1, 0, 0);
 	synth_event(s, AT(2), 0, 0x20, 0);
 	i(s, 0x20, 0, ARRIVED);
 	i(s, 0x21, 0, 0);
 	i(s, 2, 0, ARRIVED);
-	synth_stop(s, VPT_END_CLOSED, AT(3), 0);
+	synth_stop(s, TRACE_END_CLOSED, AT(3), 0);
 }
 
 START_TEST(no_tnt)
 {
-	struct vpt_targets t = {0};
-	struct vpt_reader *r;
+	struct oracle_targets t = {0};
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	without_tnt(&s, (enum lie)_i);
 	r = synth_read(&s);
-	ck_assert(vpt_targets_needed(r));
-	ck_assert_int_eq(vpt_targets(r, 0, &t), 0);
+	ck_assert(oracle_targets_needed(r));
+	ck_assert_int_eq(oracle_targets(r, 0, &t), 0);
 	ck_assert_uint_eq(t.mismatches, _i != NO_LIE);
 	ck_assert_uint_eq(t.retired, 7);
 	if (_i == NO_LIE) {
@@ -585,12 +585,12 @@ START_TEST(no_tnt)
 		ck_assert_uint_eq(t.events, 3);
 	}
 	ck_assert_int_eq(t.first[0] != 0, _i != NO_LIE);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("oracle");
 	TCase *tc = tcase_create("oracle");

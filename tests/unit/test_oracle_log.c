@@ -17,15 +17,15 @@
  * INT n; 5: 200 at CPL 3 with PAE, whose flags say what they are not to say; 6: 107.
  */
 static const struct {
-	struct vpt_stretch head;
-	struct vpt_stretch_insn insns[3];
+	struct trace_stretch head;
+	struct trace_stretch_insn insns[3];
 } stretches[] = {
-	{{0, 0, 0, 3, 0x100}, {{1, 0}, {2, 0}, {3, VPT_ORACLE_COND}}},
-	{{1, 0, VPT_STRETCH_JUMP, 1, 0x106}, {{5, 0}}},
-	{{2, 0, VPT_STRETCH_REP, 2, 0x10b}, {{1, 0}, {2, 0}}},
-	{{3, 0, VPT_STRETCH_REP, 1, 0x10c}, {{2, 0}}},
-	{{4, 0, 0, 1, 0x10e}, {{2, VPT_ORACLE_SOFT_INT}}},
-	{{5, 3, VPT_STRETCH_PAE, 1, 0x200}, {{1, VPT_ORACLE_ARRIVED}}},
+	{{0, 0, 0, 3, 0x100}, {{1, 0}, {2, 0}, {3, TRACE_ORACLE_COND}}},
+	{{1, 0, TRACE_STRETCH_JUMP, 1, 0x106}, {{5, 0}}},
+	{{2, 0, TRACE_STRETCH_REP, 2, 0x10b}, {{1, 0}, {2, 0}}},
+	{{3, 0, TRACE_STRETCH_REP, 1, 0x10c}, {{2, 0}}},
+	{{4, 0, 0, 1, 0x10e}, {{2, TRACE_ORACLE_SOFT_INT}}},
+	{{5, 3, TRACE_STRETCH_PAE, 1, 0x200}, {{1, TRACE_ORACLE_ARRIVED}}},
 	{{6, 0, 0, 1, 0x107}, {{1, 0}}},
 };
 
@@ -34,25 +34,25 @@ static void define_all(struct synth *s)
 	int i;
 
 	for (i = 0; i < COUNT(stretches); i++)
-		ck_assert_int_eq(vpt_writer_stretch(s->w, &stretches[i].head, stretches[i].insns),
+		ck_assert_int_eq(trace_writer_stretch(s->w, &stretches[i].head, stretches[i].insns),
 				 0);
 }
 
-static const char kinds[] = "iepstv"; /* in the order of enum vpt_oracle_kind */
+static const char kinds[] = "iepstv"; /* in the order of enum trace_oracle_kind */
 
 static void put(struct synth *s, uint32_t word)
 {
-	ck_assert_int_eq(vpt_writer_run(s->w, 0, &word, 1), 0);
+	ck_assert_int_eq(trace_writer_run(s->w, 0, &word, 1), 0);
 }
 
 static void put_record(struct synth *s, char kind, uint64_t ip)
 {
-	const struct vpt_oracle_record r = {.ip = ip,
-					    .kind = (uint8_t)(strchr(kinds, kind) - kinds)};
-	uint32_t words[1 + VPT_RECORD_WORDS] = {VPT_RUN_RECORD};
+	const struct trace_oracle_record r = {.ip = ip,
+					      .kind = (uint8_t)(strchr(kinds, kind) - kinds)};
+	uint32_t words[1 + TRACE_RECORD_WORDS] = {TRACE_RUN_RECORD};
 
 	memcpy(words + 1, &r, sizeof(r));
-	ck_assert_int_eq(vpt_writer_run(s->w, 0, words, 1 + VPT_RECORD_WORDS), 0);
+	ck_assert_int_eq(trace_writer_run(s->w, 0, words, 1 + TRACE_RECORD_WORDS), 0);
 }
 
 /*
@@ -66,15 +66,15 @@ static void put_all(struct synth *s, const char *text)
 	snprintf(copy, sizeof(copy), "%s", text);
 	while ((word = strsep(&rest, " "))) {
 		if (*word == '|') {
-			ck_assert_int_eq(vpt_writer_sync(s->w), 0);
+			ck_assert_int_eq(trace_writer_sync(s->w), 0);
 		} else if (*word == 'o') {
-			const struct vpt_oracle_record r = {
+			const struct trace_oracle_record r = {
 				.ip = strtoull(word + 2, NULL, 16),
 				.kind = (uint8_t)(strchr(kinds, word[1]) - kinds)};
 
-			ck_assert_int_eq(vpt_writer_oracle(s->w, 0, r), 0);
+			ck_assert_int_eq(trace_writer_oracle(s->w, 0, r), 0);
 		} else if (*word == 'c') {
-			put(s, VPT_RUN_CUT | (uint32_t)strtoul(word + 1, NULL, 10));
+			put(s, TRACE_RUN_CUT | (uint32_t)strtoul(word + 1, NULL, 10));
 		} else if (strchr(kinds, *word)) {
 			put_record(s, *word, strtoull(word + 1, NULL, 16));
 		} else {
@@ -83,34 +83,34 @@ static void put_all(struct synth *s, const char *text)
 	}
 }
 
-static unsigned int flags_of(const struct vpt_oracle_record *r)
+static unsigned int flags_of(const struct trace_oracle_record *r)
 {
-	return r->kind == VPT_ORACLE_INSN ? r->aux : VPT_ORACLE_AUX_FLAGS(r->aux);
+	return r->kind == TRACE_ORACLE_INSN ? r->aux : TRACE_ORACLE_AUX_FLAGS(r->aux);
 }
 
 /* A word per record: kind but for i, IP, + ARRIVED, p PAE, ? COND, ! SOFT_INT, 3 CPL. */
-static void write_records(const struct vpt_reader *r, char *text, size_t size)
+static void write_records(const struct trace_reader *r, char *text, size_t size)
 {
-	struct vpt_oracle_cursor cursor = {0};
-	const struct vpt_oracle_record *record;
+	struct trace_oracle_cursor cursor = {0};
+	const struct trace_oracle_record *record;
 	uint64_t n = 0;
 	size_t at = 0;
 
 	*text = 0;
-	while ((record = vpt_reader_oracle(r, 0, &cursor))) {
+	while ((record = trace_reader_oracle(r, 0, &cursor))) {
 		const unsigned int flags = flags_of(record);
 		const char kind[2] = {record->kind ? kinds[record->kind] : 0, 0};
 
 		at += (size_t)snprintf(
 			text + at, size - at, "%s%s%llx%s%s%s%s%s", n ? " " : "", kind,
-			(unsigned long long)record->ip, flags & VPT_ORACLE_ARRIVED ? "+" : "",
-			flags & VPT_ORACLE_PAE ? "p" : "", flags & VPT_ORACLE_COND ? "?" : "",
-			flags & VPT_ORACLE_SOFT_INT ? "!" : "", record->cpl == 3 ? "3" : "");
+			(unsigned long long)record->ip, flags & TRACE_ORACLE_ARRIVED ? "+" : "",
+			flags & TRACE_ORACLE_PAE ? "p" : "", flags & TRACE_ORACLE_COND ? "?" : "",
+			flags & TRACE_ORACLE_SOFT_INT ? "!" : "", record->cpl == 3 ? "3" : "");
 		ck_assert_uint_lt(at, size);
 		n++;
 	}
-	ck_assert_ptr_null(vpt_reader_oracle(r, 0, &cursor));
-	ck_assert_uint_eq(n, vpt_reader_oracle_count(r, 0));
+	ck_assert_ptr_null(trace_reader_oracle(r, 0, &cursor));
+	ck_assert_uint_eq(n, trace_reader_oracle_count(r, 0));
 }
 
 static const struct {
@@ -177,7 +177,7 @@ static const struct {
 
 START_TEST(records)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[400];
 
@@ -187,8 +187,8 @@ START_TEST(records)
 	r = synth_read(&s);
 	write_records(r, text, sizeof(text));
 	ck_assert_str_eq(text, runs[_i].records);
-	ck_assert_ptr_null(vpt_reader_extent(r)->why);
-	vpt_reader_close(r);
+	ck_assert_ptr_null(trace_reader_extent(r)->why);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -196,21 +196,21 @@ END_TEST
 /* A copy of a cursor goes on by itself, also from within a stretch. */
 START_TEST(looked_ahead)
 {
-	struct vpt_oracle_cursor at = {0}, ahead;
-	struct vpt_reader *r;
+	struct trace_oracle_cursor at = {0}, ahead;
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	define_all(&s);
 	put_all(&s, "0 1");
 	r = synth_read(&s);
-	ck_assert_uint_eq(vpt_reader_oracle(r, 0, &at)->ip, 0x100);
+	ck_assert_uint_eq(trace_reader_oracle(r, 0, &at)->ip, 0x100);
 	ahead = at;
-	ck_assert_uint_eq(vpt_reader_oracle(r, 0, &ahead)->ip, 0x101);
-	ck_assert_uint_eq(vpt_reader_oracle(r, 0, &ahead)->ip, 0x103);
-	ck_assert_uint_eq(vpt_reader_oracle(r, 0, &ahead)->ip, 0x106);
-	ck_assert_uint_eq(vpt_reader_oracle(r, 0, &at)->ip, 0x101);
-	vpt_reader_close(r);
+	ck_assert_uint_eq(trace_reader_oracle(r, 0, &ahead)->ip, 0x101);
+	ck_assert_uint_eq(trace_reader_oracle(r, 0, &ahead)->ip, 0x103);
+	ck_assert_uint_eq(trace_reader_oracle(r, 0, &ahead)->ip, 0x106);
+	ck_assert_uint_eq(trace_reader_oracle(r, 0, &at)->ip, 0x101);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -236,7 +236,7 @@ static const struct {
 
 START_TEST(words_refused)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[400];
 
@@ -244,13 +244,13 @@ START_TEST(words_refused)
 	define_all(&s);
 	put_all(&s, "0 |");
 	put_all(&s, wrong_words[_i].words);
-	ck_assert_int_eq(vpt_writer_close(s.w, 0), 0);
+	ck_assert_int_eq(trace_writer_close(s.w, 0), 0);
 	s.w = NULL;
-	ck_assert_int_eq(vpt_reader_open(s.path, &r, text, sizeof(text)), 0);
-	ck_assert_str_eq(vpt_reader_extent(r)->why, wrong_words[_i].why);
+	ck_assert_int_eq(trace_reader_open(s.path, &r, text, sizeof(text)), 0);
+	ck_assert_str_eq(trace_reader_extent(r)->why, wrong_words[_i].why);
 	write_records(r, text, sizeof(text));
 	ck_assert_str_eq(text, "100+ 101 103?");
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -258,26 +258,26 @@ END_TEST
 /* A CUT belongs to the word before it, not to one before a record. */
 START_TEST(cut_after_record)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[400];
 
 	synth_open(&s);
 	define_all(&s);
 	put_all(&s, "0 | oe106 | c1");
-	ck_assert_int_eq(vpt_writer_close(s.w, 0), 0);
+	ck_assert_int_eq(trace_writer_close(s.w, 0), 0);
 	s.w = NULL;
-	ck_assert_int_eq(vpt_reader_open(s.path, &r, text, sizeof(text)), 0);
-	ck_assert_ptr_nonnull(vpt_reader_extent(r)->why);
-	vpt_reader_close(r);
+	ck_assert_int_eq(trace_reader_open(s.path, &r, text, sizeof(text)), 0);
+	ck_assert_ptr_nonnull(trace_reader_extent(r)->why);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 /* A block of definitions: one, of which a field is changed. */
 struct definition {
-	struct vpt_stretch head;
-	struct vpt_stretch_insn insns[4];
+	struct trace_stretch head;
+	struct trace_stretch_insn insns[4];
 };
 
 static const struct {
@@ -317,7 +317,7 @@ static const struct {
 	 24},
 	{"a number that is a cut",
 	 "a stretch's number is too large",
-	 {{VPT_RUN_CUT, 0, 0, 1, 0}, {{1, 0}}},
+	 {{TRACE_RUN_CUT, 0, 0, 1, 0}, {{1, 0}}},
 	 24},
 	{"one that was", "a stretch comes twice", {{9, 0, 0, 1, 0}, {{1, 0}}}, 24},
 };
@@ -325,11 +325,11 @@ static const struct {
 START_TEST(stretches_refused)
 {
 	static const struct definition good = {{9, 0, 0, 1, 0x100}, {{1, 0}}};
-	struct vpt_stretches s = {0};
+	struct trace_stretches s = {0};
 	const char *why;
 
-	ck_assert_ptr_null(vpt_stretches_take(&s, &good, 24));
-	why = vpt_stretches_take(&s, &wrong_stretches[_i].d, wrong_stretches[_i].len);
+	ck_assert_ptr_null(trace_stretches_take(&s, &good, 24));
+	why = trace_stretches_take(&s, &wrong_stretches[_i].d, wrong_stretches[_i].len);
 	ck_assert_msg(why && !strcmp(why, wrong_stretches[_i].why), "%s: %s",
 		      wrong_stretches[_i].what, why);
 	free(s.at);
@@ -340,23 +340,23 @@ END_TEST
 START_TEST(gaps)
 {
 	static const uint32_t ids[] = {4095, 0, 4 * (2 + 1024) - 1, 4};
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 	char text[100];
 	int i;
 
 	synth_open(&s);
 	for (i = 0; i < COUNT(ids); i++) {
-		const struct vpt_stretch head = {ids[i], 0, 0, 1, ids[i]};
-		const struct vpt_stretch_insn insn = {1, 0};
+		const struct trace_stretch head = {ids[i], 0, 0, 1, ids[i]};
+		const struct trace_stretch_insn insn = {1, 0};
 
-		ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &insn), 0);
+		ck_assert_int_eq(trace_writer_stretch(s.w, &head, &insn), 0);
 		put(&s, ids[i]);
 	}
 	r = synth_read(&s);
 	write_records(r, text, sizeof(text));
 	ck_assert_str_eq(text, "fff+ 0+ 1007+ 4+");
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -364,25 +364,26 @@ END_TEST
 /* What the writer takes is what the reader takes. */
 START_TEST(writer_refuses)
 {
-	static const struct vpt_stretch_insn short_one = {0, 0}, long_one = {16, 0}, good = {1, 0};
-	struct vpt_stretch head = {0, 0, 0, 1, 0x100};
+	static const struct trace_stretch_insn short_one = {0, 0}, long_one = {16, 0},
+					       good = {1, 0};
+	struct trace_stretch head = {0, 0, 0, 1, 0x100};
 	uint32_t word = 0;
 	struct synth s;
 
 	synth_open(&s);
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &short_one), -EINVAL);
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &long_one), -EINVAL);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &short_one), -EINVAL);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &long_one), -EINVAL);
 	head.flags = 8;
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &good), -EINVAL);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &good), -EINVAL);
 	head.flags = 0;
 	head.insns = 0;
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &good), -EINVAL);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &good), -EINVAL);
 	head.insns = 1;
 	head.id = 4096;
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &good), -EINVAL);
-	ck_assert_int_eq(vpt_writer_run(s.w, 1, &word, 1), -EINVAL);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &good), -EINVAL);
+	ck_assert_int_eq(trace_writer_run(s.w, 1, &word, 1), -EINVAL);
 	head.id = 4095;
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, &good), 0);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, &good), 0);
 	synth_close(&s);
 	synth_done(&s);
 }
@@ -392,11 +393,11 @@ END_TEST
 START_TEST(large)
 {
 	enum { LONG = 65535, MANY = 50000 };
-	struct vpt_stretch_insn *insns = calloc(LONG, sizeof(*insns));
+	struct trace_stretch_insn *insns = calloc(LONG, sizeof(*insns));
 	uint32_t *words = calloc(MANY, sizeof(*words));
-	struct vpt_oracle_cursor cursor = {0};
-	struct vpt_stretch head = {0, 0, 0, LONG, 0x1000};
-	struct vpt_reader *r;
+	struct trace_oracle_cursor cursor = {0};
+	struct trace_stretch head = {0, 0, 0, LONG, 0x1000};
+	struct trace_reader *r;
 	struct synth s;
 	unsigned int i;
 
@@ -406,27 +407,27 @@ START_TEST(large)
 	for (i = 0; i < 3; i++) {
 		head.id = i;
 		head.ip = 0x100000ull * (i + 1);
-		ck_assert_int_eq(vpt_writer_stretch(s.w, &head, insns), 0);
+		ck_assert_int_eq(trace_writer_stretch(s.w, &head, insns), 0);
 	}
-	head = (struct vpt_stretch){3, 0, 0, 1, 0x10};
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &head, insns), 0);
+	head = (struct trace_stretch){3, 0, 0, 1, 0x10};
+	ck_assert_int_eq(trace_writer_stretch(s.w, &head, insns), 0);
 	for (i = 0; i < MANY; i++) {
 		words[i] = 3;
 		put(&s, 3);
 	}
 	words[MANY - 1] = 1;
-	ck_assert_int_eq(vpt_writer_run(s.w, 0, words, MANY), 0);
+	ck_assert_int_eq(trace_writer_run(s.w, 0, words, MANY), 0);
 	put(&s, 2);
 	r = synth_read(&s);
-	ck_assert_uint_eq(vpt_reader_oracle_count(r, 0), 2 * MANY - 1 + 2 * LONG);
+	ck_assert_uint_eq(trace_reader_oracle_count(r, 0), 2 * MANY - 1 + 2 * LONG);
 	for (i = 0; i < 2 * MANY - 1; i++)
-		ck_assert_uint_eq(vpt_reader_oracle(r, 0, &cursor)->ip, 0x10);
+		ck_assert_uint_eq(trace_reader_oracle(r, 0, &cursor)->ip, 0x10);
 	for (i = 0; i < LONG; i++)
-		ck_assert_uint_eq(vpt_reader_oracle(r, 0, &cursor)->ip, 0x200000 + i);
+		ck_assert_uint_eq(trace_reader_oracle(r, 0, &cursor)->ip, 0x200000 + i);
 	for (i = 0; i < LONG; i++)
-		ck_assert_uint_eq(vpt_reader_oracle(r, 0, &cursor)->ip, 0x300000 + i);
-	ck_assert_ptr_null(vpt_reader_oracle(r, 0, &cursor));
-	vpt_reader_close(r);
+		ck_assert_uint_eq(trace_reader_oracle(r, 0, &cursor)->ip, 0x300000 + i);
+	ck_assert_ptr_null(trace_reader_oracle(r, 0, &cursor));
+	trace_reader_close(r);
 	synth_done(&s);
 	free(insns);
 	free(words);
@@ -437,24 +438,25 @@ END_TEST
  * A loop of two rounds, REP MOVSB of three iterations, WRMSR; `words` of what ran are
  * left out. What a decoder makes of the trace is compared with it.
  */
-static void compare(size_t omitted, struct vpt_comparison *c)
+static void compare(size_t omitted, struct oracle_comparison *c)
 {
-	static const struct vpt_stretch_insn loop[] = {{1, 0}, {2, VPT_ORACLE_COND}}, two = {2, 0};
+	static const struct trace_stretch_insn loop[] = {{1, 0}, {2, TRACE_ORACLE_COND}},
+					       two = {2, 0};
 	static const uint32_t words[] = {0, 0, 1, 1, 1, 2};
-	const struct vpt_stretch heads[] = {
+	const struct trace_stretch heads[] = {
 		{0, 0, 0, 2, SYNTH_CODE},
-		{1, 0, VPT_STRETCH_REP, 1, SYNTH_CODE + 3},
+		{1, 0, TRACE_STRETCH_REP, 1, SYNTH_CODE + 3},
 		{2, 0, 0, 1, SYNTH_CODE + 5},
 	};
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	synth_code(&s, SYNTH_CODE, "90 75 fd f3 a4 0f 30");
 	synth_page(&s);
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &heads[0], loop), 0);
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &heads[1], &two), 0);
-	ck_assert_int_eq(vpt_writer_stretch(s.w, &heads[2], &two), 0);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &heads[0], loop), 0);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &heads[1], &two), 0);
+	ck_assert_int_eq(trace_writer_stretch(s.w, &heads[2], &two), 0);
 	synth_start(&s, SYNTH_CODE, 0);
 	synth_psb(&s, 0);
 	synth_mode(&s);
@@ -462,30 +464,30 @@ static void compare(size_t omitted, struct vpt_comparison *c)
 	synth_tnt(&s, "10");
 	synth_ip(&s, ppt_fup, SYNTH_CODE + 5);
 	synth_no_ip(&s, ppt_tip_pgd);
-	ck_assert_int_eq(vpt_writer_run(s.w, 0, words + omitted, COUNT(words) - omitted), 0);
-	synth_stop(&s, VPT_END_DISABLED, SYNTH_CODE + 7, 0);
+	ck_assert_int_eq(trace_writer_run(s.w, 0, words + omitted, COUNT(words) - omitted), 0);
+	synth_stop(&s, TRACE_END_DISABLED, SYNTH_CODE + 7, 0);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_compare(r, 0, c), 0);
-	vpt_reader_close(r);
+	ck_assert_int_eq(oracle_compare(r, 0, c), 0);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 
 START_TEST(compared)
 {
-	struct vpt_comparison c = {0};
+	struct oracle_comparison c = {0};
 
 	compare(0, &c);
 	ck_assert_uint_eq(c.mismatches, 0);
 	ck_assert_uint_eq(c.retired, 6);
 	ck_assert_uint_eq(c.decoded, 6);
-	vpt_comparison_free(&c);
+	oracle_comparison_free(&c);
 	compare(1, &c);
 	ck_assert_uint_eq(c.mismatches, 1);
-	vpt_comparison_free(&c);
+	oracle_comparison_free(&c);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("oracle_log");
 	TCase *tc = tcase_create("oracle_log");

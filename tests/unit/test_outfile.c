@@ -104,24 +104,24 @@ static const char *get(const char *name)
 	return text;
 }
 
-static void begin(struct vpt_outfile *o, const char *path, enum vpt_outfile_kind kind)
+static void begin(struct trace_outfile *o, const char *path, enum trace_outfile_kind kind)
 {
-	ck_assert_msg(!vpt_outfile_open(o, path, kind, why, sizeof(why)), "%s", why);
+	ck_assert_msg(!trace_outfile_open(o, path, kind, why, sizeof(why)), "%s", why);
 	ck_assert_int_eq(write(o->fd, "new", 3), 3);
 }
 
 START_TEST(committed)
 {
 	const mode_t old = umask(0);
-	struct vpt_outfile o;
+	struct trace_outfile o;
 	struct stat st;
 
 	put("f", "old");
-	begin(&o, "f", _i ? VPT_OUTFILE_WHOLE : VPT_OUTFILE_TRACE);
+	begin(&o, "f", _i ? TRACE_OUTFILE_WHOLE : TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(names(), _i ? "f " : "f f.part ");
 	ck_assert_str_eq(get("f"), "old");
-	ck_assert_int_eq(vpt_outfile_commit(&o), 0);
-	vpt_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_commit(&o), 0);
+	trace_outfile_free(&o);
 	umask(old);
 	ck_assert_str_eq(calls, "FRD");
 	ck_assert_str_eq(names(), "f ");
@@ -133,38 +133,41 @@ END_TEST
 
 /* What fails; what there is then; of the file with the name. */
 static const struct {
-	enum vpt_outfile_kind kind;
+	enum trace_outfile_kind kind;
 	char fails;
 	const char *names, *content;
 } failures[] = {
-	{VPT_OUTFILE_TRACE, 'F', "f f.part ", "old"}, {VPT_OUTFILE_TRACE, 'R', "f f.part ", "old"},
-	{VPT_OUTFILE_TRACE, 'D', "f ", "new"},	      {VPT_OUTFILE_WHOLE, 'F', "f ", "old"},
-	{VPT_OUTFILE_WHOLE, 'R', "f ", "old"},	      {VPT_OUTFILE_WHOLE, 'D', "f ", "new"},
+	{TRACE_OUTFILE_TRACE, 'F', "f f.part ", "old"},
+	{TRACE_OUTFILE_TRACE, 'R', "f f.part ", "old"},
+	{TRACE_OUTFILE_TRACE, 'D', "f ", "new"},
+	{TRACE_OUTFILE_WHOLE, 'F', "f ", "old"},
+	{TRACE_OUTFILE_WHOLE, 'R', "f ", "old"},
+	{TRACE_OUTFILE_WHOLE, 'D', "f ", "new"},
 };
 
 START_TEST(not_committed)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
 	put("f", "old");
 	begin(&o, "f", failures[_i].kind);
 	fails = failures[_i].fails;
-	ck_assert_int_eq(vpt_outfile_commit(&o), -EIO);
+	ck_assert_int_eq(trace_outfile_commit(&o), -EIO);
 	ck_assert_str_eq(names(), failures[_i].names);
 	ck_assert_str_eq(get("f"), failures[_i].content);
 	ck_assert_int_eq(!o.part, !strstr(failures[_i].names, "part"));
-	vpt_outfile_free(&o);
+	trace_outfile_free(&o);
 }
 END_TEST
 
 START_TEST(dropped)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
 	put("f", "old");
-	begin(&o, "f", _i ? VPT_OUTFILE_WHOLE : VPT_OUTFILE_TRACE);
-	vpt_outfile_drop(&o);
-	vpt_outfile_free(&o);
+	begin(&o, "f", _i ? TRACE_OUTFILE_WHOLE : TRACE_OUTFILE_TRACE);
+	trace_outfile_drop(&o);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f ");
 	ck_assert_str_eq(get("f"), "old");
 }
@@ -172,18 +175,18 @@ END_TEST
 
 START_TEST(one_writer)
 {
-	struct vpt_outfile o, other;
+	struct trace_outfile o, other;
 	int fd;
 
-	begin(&o, "f", VPT_OUTFILE_TRACE);
-	ck_assert_int_eq(vpt_outfile_open(&other, "f", VPT_OUTFILE_TRACE, why, sizeof(why)),
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
+	ck_assert_int_eq(trace_outfile_open(&other, "f", TRACE_OUTFILE_TRACE, why, sizeof(why)),
 			 -EBUSY);
 	ck_assert_str_eq(names(), "f.part ");
 	fd = open("f.part", O_RDONLY);
-	ck_assert_int_eq(vpt_outfile_writer(fd), VPT_OUTFILE_HAS_WRITER);
-	vpt_outfile_keep(&o);
-	vpt_outfile_free(&o);
-	ck_assert_int_eq(vpt_outfile_writer(fd), VPT_OUTFILE_NO_WRITER);
+	ck_assert_int_eq(trace_outfile_writer(fd), TRACE_OUTFILE_HAS_WRITER);
+	trace_outfile_keep(&o);
+	trace_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_writer(fd), TRACE_OUTFILE_NO_WRITER);
 	close(fd);
 	ck_assert_str_eq(names(), "f.part ");
 }
@@ -192,31 +195,31 @@ END_TEST
 /* A part file that a killed run left is kept; an empty one is not. */
 START_TEST(earlier_part)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
 	put("f.part", "first");
-	begin(&o, "f", VPT_OUTFILE_TRACE);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.earlier, "f.part.1");
-	vpt_outfile_drop(&o);
-	vpt_outfile_free(&o);
+	trace_outfile_drop(&o);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f.part ");
 	ck_assert_str_eq(get("f.part"), "first");
 
-	begin(&o, "f", VPT_OUTFILE_TRACE);
-	vpt_outfile_keep(&o);
-	vpt_outfile_free(&o);
-	begin(&o, "f", VPT_OUTFILE_TRACE);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
+	trace_outfile_keep(&o);
+	trace_outfile_free(&o);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.earlier, "f.part.2");
-	ck_assert_int_eq(vpt_outfile_commit(&o), 0);
-	vpt_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_commit(&o), 0);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f f.part.1 f.part.2 ");
 	ck_assert_str_eq(get("f.part.1"), "first");
 
 	put("f.part", "");
-	begin(&o, "f", VPT_OUTFILE_TRACE);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_ptr_null(o.earlier);
-	vpt_outfile_drop(&o);
-	vpt_outfile_free(&o);
+	trace_outfile_drop(&o);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f f.part.1 f.part.2 ");
 }
 END_TEST
@@ -224,7 +227,7 @@ END_TEST
 /* Something that no run can have left is not touched. */
 START_TEST(in_the_way)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
 	put("other", "precious");
 	switch (_i) {
@@ -241,14 +244,15 @@ START_TEST(in_the_way)
 		ck_assert_int_eq(mkfifo("f.part", 0600), 0);
 		break;
 	}
-	ck_assert_int_eq(vpt_outfile_open(&o, "f", VPT_OUTFILE_TRACE, why, sizeof(why)), -EEXIST);
+	ck_assert_int_eq(trace_outfile_open(&o, "f", TRACE_OUTFILE_TRACE, why, sizeof(why)),
+			 -EEXIST);
 	ck_assert_str_eq(why, "f.part is in the way: remove it");
 	ck_assert_str_eq(names(), "f.part other ");
 	ck_assert_str_eq(get("other"), "precious");
 	/* A snapshot has no use for that name. */
-	begin(&o, "f", VPT_OUTFILE_WHOLE);
-	ck_assert_int_eq(vpt_outfile_commit(&o), 0);
-	vpt_outfile_free(&o);
+	begin(&o, "f", TRACE_OUTFILE_WHOLE);
+	ck_assert_int_eq(trace_outfile_commit(&o), 0);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(get("other"), "precious");
 }
 END_TEST
@@ -256,13 +260,13 @@ END_TEST
 /* The part file was taken away: then what has its name is another file, and stays. */
 START_TEST(part_was_replaced)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
-	begin(&o, "f", VPT_OUTFILE_TRACE);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_int_eq(unlink("f.part"), 0);
 	put("f.part", "other");
-	ck_assert_int_eq(vpt_outfile_commit(&o), -ENOENT);
-	vpt_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_commit(&o), -ENOENT);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f.part ");
 	ck_assert_str_eq(get("f.part"), "other");
 }
@@ -270,14 +274,14 @@ END_TEST
 
 START_TEST(links_are_followed)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 
 	ck_assert_int_eq(mkdir("d", 0700), 0);
 	ck_assert_int_eq(symlink("d/real", "f"), 0);
-	begin(&o, "f", VPT_OUTFILE_TRACE);
+	begin(&o, "f", TRACE_OUTFILE_TRACE);
 	ck_assert_str_eq(o.part, "./d/real.part");
-	ck_assert_int_eq(vpt_outfile_commit(&o), 0);
-	vpt_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_commit(&o), 0);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(get("d/real"), "new");
 	ck_assert_int_eq(unlink("d/real"), 0);
 }
@@ -286,28 +290,28 @@ END_TEST
 /* As with the kernel's fs.protected_symlinks. Another user's link takes root to make. */
 START_TEST(links_of_others)
 {
-	struct vpt_place place;
+	struct trace_place place;
 
 	put("real", "old");
 	ck_assert_int_eq(symlink("real", "f"), 0);
 	ck_assert_int_eq(chmod(".", 01777), 0);
-	ck_assert_int_eq(vpt_place_find("f", &place), 0);
-	vpt_place_free(&place);
+	ck_assert_int_eq(trace_place_find("f", &place), 0);
+	trace_place_free(&place);
 	if (lchown("f", 65534, 65534)) {
 		ck_assert_int_ne(geteuid(), 0);
 		return;
 	}
-	ck_assert_int_eq(vpt_place_find("f", &place), -EACCES);
+	ck_assert_int_eq(trace_place_find("f", &place), -EACCES);
 	ck_assert_int_eq(chmod(".", 0700), 0);
-	ck_assert_int_eq(vpt_place_find("f", &place), 0);
-	vpt_place_free(&place);
+	ck_assert_int_eq(trace_place_find("f", &place), 0);
+	trace_place_free(&place);
 }
 END_TEST
 
 /* Renaming does not ask whether the file may be written to. */
 START_TEST(protected_file)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 	int err;
 
 	put("f", "old");
@@ -315,7 +319,7 @@ START_TEST(protected_file)
 	ck_assert_int_eq(chmod(".", 0777), 0);
 	if (!geteuid())
 		ck_assert_int_eq(seteuid(65534), 0);
-	err = vpt_outfile_open(&o, "f", VPT_OUTFILE_TRACE, why, sizeof(why));
+	err = trace_outfile_open(&o, "f", TRACE_OUTFILE_TRACE, why, sizeof(why));
 	ck_assert_int_eq(seteuid(getuid()), 0);
 	ck_assert_int_eq(err, -EACCES);
 	ck_assert_str_eq(names(), "f ");
@@ -325,25 +329,26 @@ END_TEST
 /* Devices, pipes and descriptors are written in place, and ending them changes no name. */
 START_TEST(in_place)
 {
-	struct vpt_outfile o;
+	struct trace_outfile o;
 	char path[32];
 	int fd;
 
 	put("f", "longer than what follows");
 	fd = open("f", O_RDWR);
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	begin(&o, path, VPT_OUTFILE_TRACE);
+	begin(&o, path, TRACE_OUTFILE_TRACE);
 	ck_assert_ptr_null(o.part);
-	ck_assert_int_eq(vpt_outfile_commit(&o), 0);
-	vpt_outfile_free(&o);
+	ck_assert_int_eq(trace_outfile_commit(&o), 0);
+	trace_outfile_free(&o);
 	close(fd);
 	ck_assert_str_eq(get("f"), "new");
-	begin(&o, "/dev/null", VPT_OUTFILE_WHOLE);
-	vpt_outfile_drop(&o);
-	vpt_outfile_free(&o);
+	begin(&o, "/dev/null", TRACE_OUTFILE_WHOLE);
+	trace_outfile_drop(&o);
+	trace_outfile_free(&o);
 	ck_assert_str_eq(names(), "f ");
 	ck_assert_str_eq(calls, "");
-	ck_assert_int_eq(vpt_outfile_open(&o, ".", VPT_OUTFILE_TRACE, why, sizeof(why)), -EISDIR);
+	ck_assert_int_eq(trace_outfile_open(&o, ".", TRACE_OUTFILE_TRACE, why, sizeof(why)),
+			 -EISDIR);
 }
 END_TEST
 
@@ -368,35 +373,35 @@ static const struct {
 
 START_TEST(same_files)
 {
-	struct vpt_place a, b;
+	struct trace_place a, b;
 
 	put("f", "1");
 	put("g", "1");
 	ck_assert_int_eq(link("f", "hard") | symlink("hard", "soft") | symlink("new", "dangling") |
 				 mkdir("d", 0700) | symlink("d", "to-d"),
 			 0);
-	ck_assert_int_eq(vpt_place_find(pairs[_i].a, &a), 0);
-	ck_assert_int_eq(vpt_place_find(pairs[_i].b, &b), 0);
-	ck_assert_int_eq(vpt_place_same(&a, &b), pairs[_i].same);
-	vpt_place_free(&a);
-	vpt_place_free(&b);
+	ck_assert_int_eq(trace_place_find(pairs[_i].a, &a), 0);
+	ck_assert_int_eq(trace_place_find(pairs[_i].b, &b), 0);
+	ck_assert_int_eq(trace_place_same(&a, &b), pairs[_i].same);
+	trace_place_free(&a);
+	trace_place_free(&b);
 }
 END_TEST
 
 START_TEST(places_that_cannot_be)
 {
-	struct vpt_place place;
+	struct trace_place place;
 
 	ck_assert_int_eq(symlink("loop", "loop"), 0);
-	ck_assert_int_eq(vpt_place_find("loop", &place), -ELOOP);
-	ck_assert_int_eq(vpt_place_find("none/f", &place), -ENOENT);
-	ck_assert_int_eq(vpt_place_find("", &place), -ENOENT);
+	ck_assert_int_eq(trace_place_find("loop", &place), -ELOOP);
+	ck_assert_int_eq(trace_place_find("none/f", &place), -ENOENT);
+	ck_assert_int_eq(trace_place_find("", &place), -ENOENT);
 	put("f", "");
-	ck_assert_int_eq(vpt_place_find("f/g", &place), -ENOTDIR);
+	ck_assert_int_eq(trace_place_find("f/g", &place), -ENOTDIR);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("outfile");
 	TCase *tc = tcase_create("files");

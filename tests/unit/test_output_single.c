@@ -25,7 +25,7 @@ START_TEST(lower_mask)
 	ck_assert_uint_eq(outfix_start(fix, 0, BASE + 64, outfix_ptrs(0, 0)), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_BASE_UNALIGNED);
 	outfix_free(fix);
-	VPT_PROVES("SR-ADDRESS");
+	TEST_PROVES("SR-ADDRESS");
 }
 END_TEST
 
@@ -45,7 +45,7 @@ START_TEST(every_size)
 	ck_assert(outfix_holds(fix, base + mask, 0, 1));
 	ck_assert(outfix_holds(fix, base, 1, 1));
 	outfix_free(fix);
-	VPT_PROVES("SR-ADDRESS SR-WRAP OUT-FILL-EAGER OUT-CURSOR-EXACT");
+	TEST_PROVES("SR-ADDRESS SR-WRAP OUT-FILL-EAGER OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -61,7 +61,7 @@ START_TEST(mask_gap)
 	/* With nothing above it, it is where the mask ends. */
 	ck_assert_uint_eq(outfix_start(fix, 0, 0, outfix_ptrs(5, (1u << _i) - 1)), VPT_OUT_OK);
 	outfix_free(fix);
-	VPT_PROVES("SR-MASK-CONTIGUOUS");
+	TEST_PROVES("SR-MASK-CONTIGUOUS");
 }
 END_TEST
 
@@ -78,7 +78,7 @@ START_TEST(base_alignment)
 	ck_assert_uint_eq(outfix_start(fix, 0, size | 0x80, ptrs),
 			  size > 128 ? VPT_OUT_ERROR : VPT_OUT_OK);
 	outfix_free(fix);
-	VPT_PROVES("SR-BASE-ALIGN");
+	TEST_PROVES("SR-BASE-ALIGN");
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(offset_limit)
 	ck_assert_uint_eq(outfix_start(fix, 0, size, outfix_ptrs(0xffffffffu, mask)),
 			  VPT_OUT_ERROR);
 	outfix_free(fix);
-	VPT_PROVES("SR-OFFSET");
+	TEST_PROVES("SR-OFFSET");
 }
 END_TEST
 
@@ -111,7 +111,7 @@ START_TEST(first_error_wins)
 	outfix_start(fix, 0, 0x2000, outfix_ptrs(0xffffffffu, 0x1fff));
 	ck_assert_int_eq(fix->out.why, VPT_OUT_ERR_OFFSET_PAST_MASK);
 	outfix_free(fix);
-	VPT_PROVES("SR-MASK-CONTIGUOUS SR-BASE-ALIGN");
+	TEST_PROVES("SR-MASK-CONTIGUOUS SR-BASE-ALIGN");
 }
 END_TEST
 
@@ -127,7 +127,7 @@ START_TEST(error_is_over)
 	ck_assert_uint_eq(outfix_put(fix, 0, 4), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(3, 0x7f));
 	outfix_free(fix);
-	VPT_PROVES("OUT-NO-ERROR");
+	TEST_PROVES("OUT-NO-ERROR");
 }
 END_TEST
 
@@ -149,7 +149,7 @@ START_TEST(put_longer_than_range)
 	for (i = 0; i < 300; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + (100 + i) % 128);
 	outfix_free(fix);
-	VPT_PROVES("SR-WRAP");
+	TEST_PROVES("SR-WRAP");
 }
 END_TEST
 
@@ -166,7 +166,7 @@ START_TEST(top_of_address_space)
 	ck_assert(outfix_holds(fix, base + 126, 0, 2));
 	ck_assert(outfix_holds(fix, base, 2, 1));
 	outfix_free(fix);
-	VPT_PROVES("SR-ADDRESS");
+	TEST_PROVES("SR-ADDRESS");
 }
 END_TEST
 
@@ -203,14 +203,14 @@ static void refused_part(enum guestmem_map map, bool read_only)
 START_TEST(hole_in_range)
 {
 	refused_part((enum guestmem_map)_i, false);
-	VPT_PROVES("OUT-REGION-MEMORY");
+	TEST_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
 START_TEST(read_only_range)
 {
 	refused_part((enum guestmem_map)_i, true);
-	VPT_PROVES("OUT-REGION-MEMORY");
+	TEST_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(hole_never_reached)
 	ck_assert_uint_eq(outfix_put(fix, 0, 0), VPT_OUT_OK);
 	outfix_assert_cursor(fix, BASE, outfix_ptrs(4096, 0x1fff));
 	outfix_free(fix);
-	VPT_PROVES("OUT-REGION-MEMORY OUT-CURSOR-EXACT");
+	TEST_PROVES("OUT-REGION-MEMORY OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -248,7 +248,7 @@ START_TEST(flush_reports)
 	for (i = 0; i < 500; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[i], BASE + i % 128);
 	outfix_free(fix);
-	VPT_PROVES("OUT-CURSOR-EXACT");
+	TEST_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -272,7 +272,7 @@ START_TEST(not_running)
 	ck_assert_uint_eq(rtit.output_mask_ptrs, 0x456);
 	ck_assert(guestmem_intact(&fix->mem, BASE + 16, 4096 - 16));
 	outfix_free(fix);
-	VPT_PROVES("OUT-CURSOR-EXACT");
+	TEST_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -290,7 +290,7 @@ START_TEST(start_while_running)
 	ck_assert(outfix_holds(fix, BASE, 0, 16));
 	ck_assert(outfix_holds(fix, BASE + 64, 16, 16));
 	outfix_free(fix);
-	VPT_PROVES("OUT-CURSOR-EXACT");
+	TEST_PROVES("OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -305,7 +305,7 @@ START_TEST(nobody_to_report_to)
 	vpt_output_end(&fix->out);
 	ck_assert(outfix_holds(fix, BASE, 128, 2));
 	outfix_free(fix);
-	VPT_PROVES("SR-WRAP");
+	TEST_PROVES("SR-WRAP");
 }
 END_TEST
 
@@ -317,11 +317,11 @@ START_TEST(error_text)
 	ck_assert_uint_gt(strlen(vpt_output_error_text(err)), 1);
 	ck_assert_str_eq(vpt_output_error_text(VPT_OUT_ERR_COUNT), "?");
 	ck_assert_str_eq(vpt_output_error_text((enum vpt_output_error) - 1), "?");
-	VPT_PROVES("OUT-NO-ERROR");
+	TEST_PROVES("OUT-NO-ERROR");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("output_single");
 	TCase *tc = tcase_create("single");

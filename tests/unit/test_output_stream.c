@@ -83,7 +83,7 @@ START_TEST(in_order)
 	vpt_output_end(&fix->out);
 	assert_taken(n + len);
 	outfix_free(fix);
-	VPT_PROVES("OUT-FABRIC-WINS OUT-FABRIC-MSRS");
+	TEST_PROVES("OUT-FABRIC-WINS OUT-FABRIC-MSRS");
 }
 END_TEST
 
@@ -100,7 +100,7 @@ START_TEST(nothing_is_checked)
 	vpt_output_end(&fix->out);
 	assert_taken(16);
 	outfix_free(fix);
-	VPT_PROVES("OUT-FABRIC-WINS");
+	TEST_PROVES("OUT-FABRIC-WINS");
 }
 END_TEST
 
@@ -116,7 +116,7 @@ START_TEST(not_without_the_bit)
 	assert_taken(0);
 	ck_assert(outfix_holds(fix, REGION + 40, 0, 16));
 	outfix_free(fix);
-	VPT_PROVES("OUT-FABRIC-WINS");
+	TEST_PROVES("OUT-FABRIC-WINS");
 }
 END_TEST
 
@@ -133,7 +133,7 @@ START_TEST(dropped_without_endpoint)
 	vpt_output_end(&fix->out);
 	assert_taken(0);
 	outfix_free(fix);
-	VPT_PROVES("OUT-FABRIC-MSRS");
+	TEST_PROVES("OUT-FABRIC-MSRS");
 }
 END_TEST
 
@@ -154,7 +154,7 @@ START_TEST(stage_without_endpoint)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("output_stream");
 	TCase *tc = tcase_create("stream");

@@ -117,7 +117,7 @@ START_TEST(reserved_bit)
 		     VPT_OUT_ERR_ENTRY_RESERVED);
 	expect_error(OUTFIX_MANY_ENTRIES, 3, end_to(OTHER_TABLE) | bit, VPT_OUT_ERR_ENTRY_RESERVED);
 	expect_error(OUTFIX_ONE_ENTRY, 1, end_to(TABLE) | bit, VPT_OUT_ERR_ENTRY_RESERVED);
-	VPT_PROVES("TOPA-RESERVED TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-RESERVED TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -130,7 +130,7 @@ START_TEST(address_width)
 	expect_error(OUTFIX_MANY_ENTRIES, 0, region(REGION | bit, 0, 0), err);
 	expect_error(OUTFIX_MANY_ENTRIES, 2, region(REGION | bit, 0, 0), err);
 	expect_error(OUTFIX_MANY_ENTRIES, 2, end_to(OTHER_TABLE | bit), err);
-	VPT_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -146,7 +146,7 @@ START_TEST(address_below_width)
 	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
 	ck_assert(outfix_holds(fix, bit, 0, 16));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-MAXPHYADDR TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -159,7 +159,7 @@ START_TEST(region_alignment)
 		expect_error(OUTFIX_MANY_ENTRIES, 1, region(1ull << bit, size, 0),
 			     VPT_OUT_ERR_REGION_UNALIGNED);
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, region(1ull << (12 + size), size, 0));
-	VPT_PROVES("TOPA-REGION-ALIGN TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-REGION-ALIGN TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -188,7 +188,7 @@ START_TEST(region_size)
 	ck_assert(outfix_holds(fix, base + size - 1, 0, 1));
 	ck_assert(outfix_holds(fix, next, 1, 1));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-SIZE TOPA-OFFSET TOPA-ADVANCE");
+	TEST_PROVES("TOPA-SIZE TOPA-OFFSET TOPA-ADVANCE");
 }
 END_TEST
 
@@ -208,7 +208,7 @@ START_TEST(table_alignment)
 	}
 	outfix_assert_cursor(fix, base, ptrs(0, 7));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-TABLE-ALIGN");
+	TEST_PROVES("TOPA-TABLE-ALIGN");
 }
 END_TEST
 
@@ -228,7 +228,7 @@ START_TEST(end_errors)
 	ck_assert_uint_eq(start(fix, TABLE, 0, 0), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_END_FIRST);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-END-FIRST TOPA-END-STOPINT TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-END-FIRST TOPA-END-STOPINT TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -239,7 +239,7 @@ START_TEST(one_entry_errors)
 	expect_error(OUTFIX_ONE_ENTRY, 1, end_to(0), VPT_OUT_ERR_SINGLE_END_BASE);
 	expect_fine(OUTFIX_ONE_ENTRY, 1, end_to(TABLE));
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, region(REGION, 0, 0));
-	VPT_PROVES("TOPA-SINGLE-NOEND TOPA-SINGLE-BASE TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-SINGLE-NOEND TOPA-SINGLE-BASE TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -252,7 +252,7 @@ START_TEST(one_entry_high_index)
 	ck_assert_uint_eq(start(fix, TABLE, 2, 0), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_SINGLE_NO_END);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-SINGLE-NOEND");
+	TEST_PROVES("TOPA-SINGLE-NOEND");
 }
 END_TEST
 
@@ -275,8 +275,8 @@ static const struct {
 START_TEST(first_error_wins)
 {
 	expect_error(several[_i].ecx, several[_i].index, several[_i].entry, several[_i].err);
-	VPT_PROVES("TOPA-RESERVED TOPA-MAXPHYADDR TOPA-END-FIRST TOPA-END-STOPINT "
-		   "TOPA-SINGLE-BASE TOPA-SINGLE-NOEND");
+	TEST_PROVES("TOPA-RESERVED TOPA-MAXPHYADDR TOPA-END-FIRST TOPA-END-STOPINT "
+		    "TOPA-SINGLE-BASE TOPA-SINGLE-NOEND");
 }
 END_TEST
 
@@ -290,7 +290,7 @@ START_TEST(offset_error_comes_last)
 	outfix_assert_cursor(fix, TABLE, ptrs(0, 99999));
 	outfix_assert_dead(fix, VPT_OUT_ERR_REGION_UNALIGNED);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-OFFSET TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-OFFSET TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -322,7 +322,7 @@ START_TEST(table_not_there)
 	outfix_assert_cursor(fix, absent[_i].base, ptrs(absent[_i].index, 5));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-TABLE-MEMORY");
+	TEST_PROVES("TOPA-TABLE-MEMORY");
 }
 END_TEST
 
@@ -340,7 +340,7 @@ START_TEST(table_runs_out)
 	outfix_assert_cursor(fix, TABLE, ptrs(0x2000 / 8, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_TABLE_REFUSED);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-TABLE-MEMORY TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-TABLE-MEMORY TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -360,7 +360,7 @@ START_TEST(read_only_memory)
 	ck_assert(guestmem_intact(&fix->mem, 0x90010, 4080));
 	ck_assert_uint_eq(fix->mem.committed.count, 6);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-TABLE-MEMORY OUT-REGION-MEMORY");
+	TEST_PROVES("TOPA-TABLE-MEMORY OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -379,7 +379,7 @@ START_TEST(hole_in_region)
 	ck_assert(outfix_holds(fix, 0x80000 + 4000, 0, 96));
 	ck_assert(guestmem_intact(&fix->mem, 0x82000, 8192));
 	outfix_free(fix);
-	VPT_PROVES("OUT-REGION-MEMORY");
+	TEST_PROVES("OUT-REGION-MEMORY");
 }
 END_TEST
 
@@ -410,7 +410,7 @@ START_TEST(unified_buffer)
 	for (i = 0; i < 4096; i++)
 		ck_assert_uint_eq(fix->mem.committed.gpa[10 + i], OTHER_REGION + i);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-ADVANCE TOPA-END OUT-FILL-EAGER OUT-CURSOR-EXACT");
+	TEST_PROVES("TOPA-ADVANCE TOPA-END OUT-FILL-EAGER OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -419,7 +419,7 @@ START_TEST(end_size_is_ignored)
 {
 	expect_fine(OUTFIX_MANY_ENTRIES, 1, end_to(OTHER_TABLE) | (uint64_t)_i << 6);
 	expect_fine(OUTFIX_ONE_ENTRY, 1, end_to(TABLE) | (uint64_t)_i << 6);
-	VPT_PROVES("TOPA-END-SIZE");
+	TEST_PROVES("TOPA-END-SIZE");
 }
 END_TEST
 
@@ -433,7 +433,7 @@ START_TEST(start_on_end)
 	ck_assert_uint_eq(start(fix, TABLE, 1, 0xfffff), VPT_OUT_OK);
 	outfix_assert_cursor(fix, OTHER_TABLE, ptrs(0, 0));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-END TOPA-CURSOR-LOAD");
+	TEST_PROVES("TOPA-END TOPA-CURSOR-LOAD");
 }
 END_TEST
 
@@ -455,7 +455,7 @@ START_TEST(start_loads_cursor)
 	ck_assert(outfix_holds(fix, REGION + 1000, 0, 16));
 	outfix_assert_cursor(fix, TABLE, ptrs(index, 1016));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-CURSOR-LOAD OUT-CURSOR-EXACT");
+	TEST_PROVES("TOPA-CURSOR-LOAD OUT-CURSOR-EXACT");
 }
 END_TEST
 
@@ -484,7 +484,7 @@ START_TEST(longest_table)
 	outfix_assert_cursor(fix, table, ptrs(0, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_END_FIRST);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-TABLE-WRAP");
+	TEST_PROVES("TOPA-TABLE-WRAP");
 }
 END_TEST
 
@@ -532,7 +532,7 @@ START_TEST(region_filled)
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4096), VPT_OUT_ERROR);
 	outfix_assert_dead(fix, VPT_OUT_ERR_OFFSET_PAST_REGION);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-STOP TOPA-INT OUT-FILL-EAGER");
+	TEST_PROVES("TOPA-STOP TOPA-INT OUT-FILL-EAGER");
 }
 END_TEST
 
@@ -550,7 +550,7 @@ START_TEST(int_on_each_pass)
 		ck_assert_uint_eq(outfix_put(fix, n, 16),
 				  n % 8192 == 4096 ? VPT_OUT_INT : VPT_OUT_OK);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-INT TOPA-END");
+	TEST_PROVES("TOPA-INT TOPA-END");
 }
 END_TEST
 
@@ -566,7 +566,7 @@ START_TEST(int_and_error)
 	outfix_assert_cursor(fix, TABLE, ptrs(1, 0));
 	outfix_assert_dead(fix, VPT_OUT_ERR_ENTRY_RESERVED);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-INT TOPA-ERROR-CURSOR");
+	TEST_PROVES("TOPA-INT TOPA-ERROR-CURSOR");
 }
 END_TEST
 
@@ -593,7 +593,7 @@ START_TEST(one_entry_int)
 	ck_assert_uint_eq(outfix_put(fix, 0, 700), VPT_OUT_INT);
 	outfix_assert_cursor(fix, TABLE, ptrs(0, 699 - VPT_TOPA_PMI_MARGIN));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-SINGLE-PMI");
+	TEST_PROVES("TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -615,7 +615,7 @@ START_TEST(one_entry_int_at_start)
 	set_entry(fix, TABLE, 0, region(REGION, 0, 0));
 	ck_assert_uint_eq(start(fix, TABLE, 0, 4095), VPT_OUT_OK);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-SINGLE-PMI");
+	TEST_PROVES("TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -630,7 +630,7 @@ START_TEST(no_early_int_with_many_entries)
 	ck_assert_uint_eq(outfix_put(fix, 0, 16), VPT_OUT_OK);
 	ck_assert_uint_eq(outfix_put(fix, 0, 1), VPT_OUT_INT);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-INT TOPA-SINGLE-PMI");
+	TEST_PROVES("TOPA-INT TOPA-SINGLE-PMI");
 }
 END_TEST
 
@@ -657,7 +657,7 @@ START_TEST(table_changed_between_runs)
 	ck_assert(outfix_holds(fix, OTHER_REGION + 4093, 3, 3));
 	ck_assert(outfix_holds(fix, OTHER_REGION, 6, 2));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-CURSOR-LOAD");
+	TEST_PROVES("TOPA-CURSOR-LOAD");
 }
 END_TEST
 
@@ -687,7 +687,7 @@ START_TEST(table_changed_under_way)
 	ck_assert_uint_eq(fix->mem.reads.gpa[0], TABLE);
 	ck_assert_uint_eq(fix->mem.reads.gpa[1], TABLE + 8);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-FETCH");
+	TEST_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -712,7 +712,7 @@ START_TEST(entry_is_judged_from_one_read)
 	ck_assert_uint_eq(fix->mem.reads.count, 2);
 	outfix_assert_dead(fix, VPT_OUT_ERR_REGION_UNALIGNED);
 	outfix_free(fix);
-	VPT_PROVES("TOPA-FETCH");
+	TEST_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -744,7 +744,7 @@ START_TEST(table_inside_region)
 	ck_assert(outfix_holds(fix, OTHER_REGION + 0x1000, 0, 4096));
 	ck_assert(outfix_holds(fix, TABLE, 0, 4096));
 	outfix_free(fix);
-	VPT_PROVES("TOPA-FETCH TOPA-ADVANCE");
+	TEST_PROVES("TOPA-FETCH TOPA-ADVANCE");
 }
 END_TEST
 
@@ -799,7 +799,7 @@ static void add_event_tests(Suite *suite)
 	suite_add_tcase(suite, tc);
 }
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("output_topa");
 

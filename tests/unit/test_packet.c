@@ -29,29 +29,29 @@ struct vector {
 	struct vpt_packet packet;
 };
 
-#define VPT_VECTOR(name_, block_, text_, bytes_, ...) \
+#define TEST_VECTOR(name_, block_, text_, bytes_, ...) \
 	{.name = name_, .block = block_, .text = text_, .bytes = bytes_, .packet = {__VA_ARGS__}},
-#define VPT_VECTOR_READ(...)
-#define VPT_BAD(...)
+#define TEST_VECTOR_READ(...)
+#define TEST_BAD(...)
 static const struct vector vectors[] = {
 #include "vectors/packets.tbl"
 };
-#undef VPT_VECTOR
-#undef VPT_VECTOR_READ
-#undef VPT_BAD
+#undef TEST_VECTOR
+#undef TEST_VECTOR_READ
+#undef TEST_BAD
 
-#define VPT_VECTOR(...)
-#define VPT_VECTOR_READ(name_, block_, bytes_, ...) \
+#define TEST_VECTOR(...)
+#define TEST_VECTOR_READ(name_, block_, bytes_, ...) \
 	{.name = name_, .block = block_, .bytes = bytes_, .packet = {__VA_ARGS__}},
-#define VPT_BAD(...)
+#define TEST_BAD(...)
 static const struct vector read_vectors[] = {
 #include "vectors/packets.tbl"
 };
-#undef VPT_VECTOR_READ
-#undef VPT_BAD
+#undef TEST_VECTOR_READ
+#undef TEST_BAD
 
-#define VPT_VECTOR_READ(...)
-#define VPT_BAD(name_, block_, bytes_) {.name = name_, .block = block_, .bytes = bytes_},
+#define TEST_VECTOR_READ(...)
+#define TEST_BAD(name_, block_, bytes_) {.name = name_, .block = block_, .bytes = bytes_},
 static const struct vector bad_vectors[] = {
 #include "vectors/packets.tbl"
 };
@@ -83,7 +83,7 @@ static void check_read(const struct vector *v)
 	struct vpt_packet got;
 
 	ck_assert_msg(read_exact(&parser, v->bytes.b, v->bytes.len, &got) == VPT_OK, "%s", v->name);
-	ck_assert_msg(vpt_packet_same(&got, &v->packet), "%s", v->name);
+	ck_assert_msg(test_packet_same(&got, &v->packet), "%s", v->name);
 	ck_assert_msg(got.size == v->bytes.len, "%s: %u bytes", v->name, got.size);
 }
 
@@ -95,22 +95,22 @@ START_TEST(vector_writes)
 	memset(buf, 0x5a, sizeof(buf));
 	ck_assert_msg(vpt_packet_write(buf, &v->packet) == v->bytes.len, "%s", v->name);
 	ck_assert_msg(!memcmp(buf, v->bytes.b, v->bytes.len), "%s", v->name);
-	VPT_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
-		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
-		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
-		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
-		   "PKT-EVD PKT-TRIG");
+	TEST_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
+		    "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
+		    "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
+		    "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
+		    "PKT-EVD PKT-TRIG");
 }
 END_TEST
 
 START_TEST(vector_reads)
 {
 	check_read(&vectors[_i]);
-	VPT_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
-		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
-		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
-		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
-		   "PKT-EVD PKT-TRIG PKT-CYC-EXP PKT-BLOCK-OPEN");
+	TEST_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
+		    "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
+		    "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
+		    "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX PKT-BBP PKT-BIP PKT-BEP PKT-CFE "
+		    "PKT-EVD PKT-TRIG PKT-CYC-EXP PKT-BLOCK-OPEN");
 }
 END_TEST
 
@@ -127,7 +127,7 @@ END_TEST
 START_TEST(reserved_bits_are_ignored)
 {
 	check_read(&read_vectors[_i]);
-	VPT_PROVES("PKT-RSVD PKT-CYC-EXP");
+	TEST_PROVES("PKT-RSVD PKT-CYC-EXP");
 }
 END_TEST
 
@@ -146,17 +146,17 @@ START_TEST(bad_bytes)
 				      (status == VPT_E_EOS && len < v->bytes.len),
 			      "%s: status %d at %zu bytes", v->name, status, len);
 	}
-	ck_assert(vpt_packet_same(&got, &untouched));
+	ck_assert(test_packet_same(&got, &untouched));
 	ck_assert(parser.in_block == before.in_block);
 	ck_assert(parser.block_4_bytes == before.block_4_bytes);
-	VPT_PROVES("PKT-IP-RESERVED PKT-TNT-STOP PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-PSB "
-		   "PKT-MNT");
+	TEST_PROVES("PKT-IP-RESERVED PKT-TNT-STOP PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-PSB "
+		    "PKT-MNT");
 }
 END_TEST
 
 static void round_trip(const struct vpt_packet *packet, void *opaque)
 {
-	struct vpt_parser parser = vpt_parser_for(packet), start = parser;
+	struct vpt_parser parser = test_parser_for(packet), start = parser;
 	uint8_t buf[VPT_PKT_MAX], full[2 * VPT_PKT_MAX];
 	size_t len = vpt_packet_write(buf, packet);
 	struct vpt_packet got;
@@ -169,7 +169,7 @@ static void round_trip(const struct vpt_packet *packet, void *opaque)
 		ck_assert(parser.in_block == start.in_block);
 	}
 	ck_assert_int_eq(read_exact(&parser, buf, len, &got), VPT_OK);
-	ck_assert(vpt_packet_same(&got, packet));
+	ck_assert(test_packet_same(&got, packet));
 	ck_assert_uint_eq(got.size, len);
 
 	/* What follows doesn't change what is read. */
@@ -177,7 +177,7 @@ static void round_trip(const struct vpt_packet *packet, void *opaque)
 	memcpy(full, buf, len);
 	parser = start;
 	ck_assert_int_eq(read_exact(&parser, full, sizeof(full), &got), VPT_OK);
-	ck_assert(vpt_packet_same(&got, packet));
+	ck_assert(test_packet_same(&got, packet));
 	ck_assert_uint_eq(got.size, len);
 }
 
@@ -196,17 +196,17 @@ static void stays_inside(const struct vpt_packet *p, void *opaque)
 /* Nothing is written behind the buffer. */
 START_TEST(every_packet_stays_inside)
 {
-	ck_assert_uint_gt(vpt_each_packet((enum vpt_pkt_kind)_i, stays_inside, NULL), 0);
+	ck_assert_uint_gt(test_each_packet((enum vpt_pkt_kind)_i, stays_inside, NULL), 0);
 }
 END_TEST
 
 START_TEST(every_packet_round_trips)
 {
-	ck_assert_uint_gt(vpt_each_packet((enum vpt_pkt_kind)_i, round_trip, NULL), 0);
+	ck_assert_uint_gt(test_each_packet((enum vpt_pkt_kind)_i, round_trip, NULL), 0);
 }
 END_TEST
 
-/* What vpt_each_packet() gave, where it is easily forgotten. */
+/* What test_each_packet() gave, where it is easily forgotten. */
 struct seen {
 	unsigned int ip_bytes;	    /* sets, as are these: */
 	unsigned int cyc_bytes;	    /* lengths of CYC, */
@@ -247,7 +247,7 @@ static struct seen seen(enum vpt_pkt_kind kind)
 	struct seen s;
 
 	memset(&s, 0, sizeof(s));
-	ck_assert_uint_gt(vpt_each_packet(kind, look, &s), 0);
+	ck_assert_uint_gt(test_each_packet(kind, look, &s), 0);
 	return s;
 }
 
@@ -309,7 +309,7 @@ START_TEST(sizes_and_names)
 
 	ck_assert_str_eq(vpt_pkt_name((enum vpt_pkt_kind)_i), spec[_i].name);
 	if (size)
-		ck_assert_uint_gt(vpt_each_packet((enum vpt_pkt_kind)_i, fixed_size, &size), 0);
+		ck_assert_uint_gt(test_each_packet((enum vpt_pkt_kind)_i, fixed_size, &size), 0);
 }
 END_TEST
 
@@ -370,7 +370,7 @@ START_TEST(out_of_range_is_not_written)
 	uint8_t buf[VPT_PKT_MAX];
 
 	ck_assert_uint_eq(vpt_packet_write(buf, &unwritable[_i]), 0);
-	VPT_PROVES("PKT-TNT-STOP PKT-IP-RESERVED");
+	TEST_PROVES("PKT-TNT-STOP PKT-IP-RESERVED");
 }
 END_TEST
 
@@ -459,7 +459,7 @@ START_TEST(blocks)
 		if (!ends[kind])
 			ck_assert_uint_eq(got.size, kind == VPT_PKT_BBP && v->packet.flag ? 5 : 9);
 	}
-	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BLOCK-FORBIDDEN");
+	TEST_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BLOCK-FORBIDDEN");
 }
 END_TEST
 
@@ -492,7 +492,7 @@ START_TEST(block_in_a_stream)
 		at += got.size;
 	}
 	ck_assert_uint_eq(at, sizeof(stream));
-	VPT_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BBP PKT-BIP PKT-BEP");
+	TEST_PROVES("PKT-BLOCK-OPEN PKT-BLOCK-END PKT-BBP PKT-BIP PKT-BEP");
 }
 END_TEST
 
@@ -527,12 +527,12 @@ START_TEST(psb_is_found)
 
 	for (unsigned int round = 0; round < 20000; round++) {
 		uint8_t buf[96];
-		size_t len = vpt_test_random(&random) % sizeof(buf);
-		size_t run = vpt_test_random(&random) % 64;
-		size_t at = vpt_test_random(&random) % sizeof(buf);
+		size_t len = test_random(&random) % sizeof(buf);
+		size_t run = test_random(&random) % 64;
+		size_t at = test_random(&random) % sizeof(buf);
 
 		for (size_t i = 0; i < sizeof(buf); i++)
-			buf[i] = alphabet[vpt_test_random(&random) % sizeof(alphabet)];
+			buf[i] = alphabet[test_random(&random) % sizeof(alphabet)];
 		for (size_t i = 0; i < run && at + i < sizeof(buf); i++)
 			buf[at + i] = i % 2 ? 0x82 : 0x02;
 		ck_assert_uint_eq(vpt_packet_find_psb(buf, len), find_psb_slowly(buf, len));
@@ -540,7 +540,7 @@ START_TEST(psb_is_found)
 	}
 	ck_assert_uint_gt(found, 2000);
 	ck_assert_uint_lt(found, 18000);
-	VPT_PROVES("PKT-PSB-SYNC");
+	TEST_PROVES("PKT-PSB-SYNC");
 }
 END_TEST
 
@@ -560,7 +560,7 @@ START_TEST(psb_after_a_lookalike)
 	ck_assert_uint_eq(vpt_packet_find_psb(buf, sizeof(buf)), at);
 	ck_assert_int_eq(vpt_packet_read(&parser, buf + at + 16, 2, &got), VPT_OK);
 	ck_assert_int_eq(got.kind, VPT_PKT_PSBEND);
-	VPT_PROVES("PKT-PSB-SYNC");
+	TEST_PROVES("PKT-PSB-SYNC");
 }
 END_TEST
 
@@ -707,7 +707,7 @@ START_TEST(format_of_nonsense)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("packet");
 	TCase *tc = tcase_create("vectors");

@@ -252,7 +252,7 @@ static void compare(const struct vpt_packet *packet, void *opaque)
 	ck_assert_int_eq(pt_enc_next(peer->encoder, &want), (int)len);
 	ck_assert(!memcmp(peer->buf, ours, len));
 	ck_assert_int_eq(vpt_packet_read(&parser, peer->buf, len, &got), VPT_OK);
-	ck_assert(vpt_packet_same(&got, &known));
+	ck_assert(test_packet_same(&got, &known));
 }
 
 START_TEST(libipt_agrees)
@@ -261,12 +261,12 @@ START_TEST(libipt_agrees)
 	struct peer peer;
 
 	peer_init(&peer);
-	ck_assert_uint_gt(vpt_each_packet(kind, compare, &peer), 0);
+	ck_assert_uint_gt(test_each_packet(kind, compare, &peer), 0);
 	peer_fini(&peer);
-	VPT_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
-		   "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
-		   "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
-		   "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX");
+	TEST_PROVES("PKT-PAD PKT-PSB PKT-PSBEND PKT-TNT8 PKT-TNT64 PKT-TIP PKT-TIP-PGE "
+		    "PKT-TIP-PGD PKT-FUP PKT-PIP PKT-MODE-EXEC PKT-MODE-TSX PKT-TRACESTOP "
+		    "PKT-CBR PKT-TSC PKT-MTC PKT-TMA PKT-CYC PKT-VMCS PKT-OVF PKT-MNT PKT-PTW "
+		    "PKT-EXSTOP PKT-MWAIT PKT-PWRE PKT-PWRX");
 }
 END_TEST
 
@@ -299,7 +299,7 @@ START_TEST(libipt_sees_the_same_packets)
 		int size;
 
 		for (unsigned int i = 0; i < sizeof(peer.buf); i += 8)
-			vpt_memcpy(peer.buf + i, &(uint64_t){vpt_test_random(&random)}, 8);
+			vpt_memcpy(peer.buf + i, &(uint64_t){test_random(&random)}, 8);
 		peer.buf[0] = (uint8_t)prefix;
 		peer.buf[1] = (uint8_t)(prefix >> 8);
 		size = peer_read(&peer, &theirs);
@@ -325,11 +325,11 @@ START_TEST(libipt_sees_the_same_packets)
 	ck_assert_uint_gt(same, 30000);
 	ck_assert_uint_gt(bad, 5000);
 	peer_fini(&peer);
-	VPT_PROVES("PKT-IP-RESERVED PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-RSVD");
+	TEST_PROVES("PKT-IP-RESERVED PKT-MODE-LEAF PKT-PTW-BYTES PKT-CYC-EXP PKT-RSVD");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("packet-libipt");
 	TCase *tc = tcase_create("libipt");

@@ -35,14 +35,14 @@ enum {
 #define TOPA   (1ull << 55)
 #define FROZEN (1ull << 59)
 
-static struct vpt_engine engine;
-static struct vpt_engine_vcpu ev;
-static struct vpt_regs regs;
-static struct vpt_vm vm;
-static struct vpt_vcpu v;
+static struct engine engine;
+static struct engine_vcpu ev;
+static struct x86_regs regs;
+static struct core_vm vm;
+static struct core_vcpu v;
 static uint64_t debugctl;
 
-static int get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value)
+static int get_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t *value)
 {
 	(void)vcpu;
 	ck_assert_uint_eq(index, 0x1d9);
@@ -50,7 +50,7 @@ static int get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value
 	return 0;
 }
 
-static int set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value)
+static int set_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t value)
 {
 	(void)vcpu;
 	ck_assert_uint_eq(index, 0x1d9);
@@ -64,22 +64,22 @@ static void setup_model(const char *model)
 	memset(&v, 0, sizeof(v));
 	memset(&ev, 0, sizeof(ev));
 	debugctl = 0;
-	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
-	engine = (struct vpt_engine){
-		.name = "test", .can = VPT_ENGINE_COUNTS, .get_msr = get_msr, .set_msr = set_msr};
+	tracer_unit_choose(&v.tracer, TRACER_SYSTEM_PT);
+	engine = (struct engine){
+		.name = "test", .can = ENGINE_COUNTS, .get_msr = get_msr, .set_msr = set_msr};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model(model);
-	vm.owner = VPT_OWNER_GUEST;
+	vm.owner = TRACE_OWNER_GUEST;
 	vm.mem.bytes = 64 << 20;
 	v.vm = &vm;
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.way |= VPT_WAY_UNTRACED;
-	vpt_perfmon_init(&v.perfmon);
-	vpt_irq_advance(&v);
+	v.way |= CORE_WAY_UNTRACED;
+	core_perfmon_init(&v.perfmon);
+	core_irq_advance(&v);
 	vm.platform.lapic.svr |= 0x100;
-	vm.platform.lapic.lvt[VPT_LVT_PMC] = 0x50;
+	vm.platform.lapic.lvt[DEV_LVT_PMC] = 0x50;
 }
 
 static void setup(void)
@@ -89,10 +89,10 @@ static void setup(void)
 
 static bool writes(uint32_t msr, uint64_t value)
 {
-	enum vpt_platform_msr done = vpt_perfmon_wrmsr(&v, msr, value);
+	enum dev_platform_msr done = core_perfmon_wrmsr(&v, msr, value);
 
-	ck_assert(done != VPT_PLATFORM_OTHER);
-	return done == VPT_PLATFORM_DONE;
+	ck_assert(done != DEV_PLATFORM_OTHER);
+	return done == DEV_PLATFORM_DONE;
 }
 
 static void put(uint32_t msr, uint64_t value)
@@ -105,7 +105,7 @@ static uint64_t get(uint32_t msr)
 {
 	uint64_t value = ~0ull;
 
-	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, msr, &value), VPT_PLATFORM_DONE);
+	ck_assert_int_eq(core_perfmon_rdmsr(&v, msr, &value), DEV_PLATFORM_DONE);
 	return value;
 }
 
@@ -129,7 +129,7 @@ START_TEST(registers)
 
 	for (i = 0; i < rows[_i].count; i++) {
 		msr = rows[_i].msr + i;
-		ck_assert(vpt_msr_traps(msr));
+		ck_assert(core_msr_traps(msr));
 		put(msr, rows[_i].takes);
 		if (msr != RESET && msr != SET)
 			ck_assert_uint_eq(get(msr), rows[_i].takes);
@@ -151,26 +151,26 @@ START_TEST(read_only)
 	ck_assert_uint_eq(get(CAPABILITIES), 1 << 13);
 	ck_assert_uint_eq(get(RESET), 0);
 	/* There is no fifth counter, nor a fourth fixed one. */
-	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, PMC0 + 4, &value), VPT_PLATFORM_OTHER);
-	ck_assert_int_eq(vpt_perfmon_wrmsr(&v, FIXED0 + 3, 0), VPT_PLATFORM_OTHER);
+	ck_assert_int_eq(core_perfmon_rdmsr(&v, PMC0 + 4, &value), DEV_PLATFORM_OTHER);
+	ck_assert_int_eq(core_perfmon_wrmsr(&v, FIXED0 + 3, 0), DEV_PLATFORM_OTHER);
 	ck_assert_uint_eq(get(CONTROL), 0xf);
 }
 END_TEST
 
 START_TEST(an_older_version)
 {
-	struct vpt_cpuid_entry e = {0};
+	struct engine_cpuid_entry e = {0};
 	uint64_t value;
 
-	vpt_perfmon_cpuid(&vm.caps, &e);
+	core_perfmon_cpuid(&vm.caps, &e);
 	ck_assert_uint_eq(e.eax, 0x07300404);
 	ck_assert_uint_eq(e.edx, 0x8603);
 	setup_model("bdw");
-	vpt_perfmon_cpuid(&vm.caps, &e);
+	core_perfmon_cpuid(&vm.caps, &e);
 	ck_assert_uint_eq(e.eax, 0x07300402);
 	ck_assert_uint_eq(e.edx, 0x603);
-	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, SET, &value), VPT_PLATFORM_GP);
-	ck_assert_int_eq(vpt_perfmon_rdmsr(&v, IN_USE, &value), VPT_PLATFORM_GP);
+	ck_assert_int_eq(core_perfmon_rdmsr(&v, SET, &value), DEV_PLATFORM_GP);
+	ck_assert_int_eq(core_perfmon_rdmsr(&v, IN_USE, &value), DEV_PLATFORM_GP);
 	ck_assert(!writes(SET, 0));
 	ck_assert(!writes(RESET, FROZEN));
 	put(RESET, TOPA | 0xf);
@@ -188,7 +188,7 @@ END_TEST
 
 static void run(uint64_t insns, uint8_t cpl)
 {
-	vpt_perfmon_advance(&v);
+	core_perfmon_advance(&v);
 	v.cpl = cpl;
 	ev.retired += insns;
 }
@@ -218,7 +218,7 @@ START_TEST(counting)
 	run(50, 0);
 	ck_assert_uint_eq(get(PMC0), 130);
 	ck_assert_uint_eq(get(FIXED0), 130);
-	ck_assert_uint_eq(vpt_perfmon_next(&v), NEVER);
+	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
 }
 END_TEST
 
@@ -227,26 +227,26 @@ START_TEST(overflow)
 	put(SELECT0, OS | INT);
 	put(PMC0_WIDE, WIDE - 99);
 	put(CONTROL, 1);
-	ck_assert_uint_eq(vpt_perfmon_next(&v), 100);
+	ck_assert_uint_eq(core_perfmon_next(&v), 100);
 	run(40, 0);
-	ck_assert_uint_eq(vpt_perfmon_next(&v), 60);
-	ck_assert_uint_eq(vpt_irq_next(&v), 60);
+	ck_assert_uint_eq(core_perfmon_next(&v), 60);
+	ck_assert_uint_eq(core_irq_next(&v), 60);
 	run(59, 0);
-	vpt_irq_advance(&v);
-	ck_assert(!vpt_irq_pending(&v));
+	core_irq_advance(&v);
+	ck_assert(!core_irq_pending(&v));
 	run(1, 0);
-	vpt_irq_advance(&v);
-	ck_assert(vpt_irq_pending(&v));
+	core_irq_advance(&v);
+	ck_assert(core_irq_pending(&v));
 	ck_assert_uint_eq(get(STATUS), 1);
 	ck_assert_uint_eq(get(PMC0), 0);
-	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
-	ck_assert(vm.platform.lapic.lvt[VPT_LVT_PMC] & VPT_LVT_MASKED);
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
+	ck_assert(vm.platform.lapic.lvt[DEV_LVT_PMC] & DEV_LVT_MASKED);
 	put(RESET, 1);
 	ck_assert_uint_eq(get(STATUS), 0);
 	/* Without INT it is only noted. */
 	put(SELECT0, OS);
 	put(PMC0_WIDE, WIDE);
-	ck_assert_uint_eq(vpt_perfmon_next(&v), NEVER);
+	ck_assert_uint_eq(core_perfmon_next(&v), NEVER);
 	run(3, 0);
 	ck_assert_uint_eq(get(STATUS), 1);
 	ck_assert_uint_eq(get(PMC0), 2);
@@ -255,30 +255,30 @@ END_TEST
 
 START_TEST(topa_pmi)
 {
-	vpt_irq_pmi(&v);
+	core_irq_pmi(&v);
 	ck_assert_uint_eq(get(STATUS), TOPA);
-	ck_assert(vpt_irq_pending(&v));
-	ck_assert_uint_eq(vpt_platform_ack(&vm.platform), 0x50);
-	ck_assert_uint_eq(vm.platform.lapic.lvt[VPT_LVT_PMC], VPT_LVT_MASKED | 0x50);
+	ck_assert(core_irq_pending(&v));
+	ck_assert_uint_eq(dev_platform_ack(&vm.platform), 0x50);
+	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x50);
 	/* Masked it does not come, but it is told of. */
 	put(RESET, TOPA);
 	ck_assert_uint_eq(get(STATUS), 0);
-	vpt_irq_pmi(&v);
+	core_irq_pmi(&v);
 	ck_assert_uint_eq(get(STATUS), TOPA);
-	ck_assert(!vpt_irq_pending(&v));
-	vm.platform.lapic.lvt[VPT_LVT_PMC] = 0x400;
-	vpt_irq_pmi(&v);
-	ck_assert(vpt_platform_nmi(&vm.platform));
-	ck_assert_uint_eq(vm.platform.lapic.lvt[VPT_LVT_PMC], VPT_LVT_MASKED | 0x400);
+	ck_assert(!core_irq_pending(&v));
+	vm.platform.lapic.lvt[DEV_LVT_PMC] = 0x400;
+	core_irq_pmi(&v);
+	ck_assert(dev_platform_nmi(&vm.platform));
+	ck_assert_uint_eq(vm.platform.lapic.lvt[DEV_LVT_PMC], DEV_LVT_MASKED | 0x400);
 	/* Software can set it, for a guest that it restores. */
 	put(RESET, TOPA);
 	put(SET, TOPA);
 	ck_assert_uint_eq(get(STATUS), TOPA);
 	/* A host's trace is no business of the guest's. */
 	put(RESET, TOPA);
-	vm.owner = VPT_OWNER_HOST;
+	vm.owner = TRACE_OWNER_HOST;
 	ck_assert(!writes(SET, TOPA));
-	VPT_PROVES("PMI-LATCH PMI-LVT");
+	TEST_PROVES("PMI-LATCH PMI-LVT");
 }
 END_TEST
 
@@ -287,11 +287,11 @@ START_TEST(freezing)
 	put(SELECT0, OS);
 	put(CONTROL, 1);
 	run(10, 0);
-	vpt_irq_pmi(&v);
+	core_irq_pmi(&v);
 	run(10, 0);
 	ck_assert_uint_eq(get(PMC0), 20);
 	debugctl = 1 << 12 | 1 << 11 | 1;
-	vpt_irq_pmi(&v);
+	core_irq_pmi(&v);
 	run(10, 0);
 	ck_assert_uint_eq(get(PMC0), 20);
 	ck_assert_uint_eq(get(STATUS), TOPA | FROZEN | 1ull << 58);
@@ -305,13 +305,13 @@ START_TEST(freezing)
 	put(CONTROL, 1);
 	debugctl = 1 << 12 | 1 << 11 | 1;
 	run(10, 0);
-	vpt_irq_pmi(&v);
+	core_irq_pmi(&v);
 	run(10, 0);
 	ck_assert_uint_eq(get(PMC0), 10);
 	ck_assert_uint_eq(get(STATUS), TOPA);
 	ck_assert_uint_eq(get(CONTROL), 0);
 	ck_assert_uint_eq(debugctl, 1 << 12 | 1 << 11);
-	VPT_PROVES("PMI-FREEZE");
+	TEST_PROVES("PMI-FREEZE");
 }
 END_TEST
 
@@ -321,53 +321,53 @@ START_TEST(rdpmc)
 
 	put(PMC0_WIDE + 3, 0x123456789abcull);
 	put(FIXED0 + 2, 0x77);
-	ck_assert(vpt_perfmon_rdpmc(&v, 3, &value));
+	ck_assert(core_perfmon_rdpmc(&v, 3, &value));
 	ck_assert_uint_eq(value, 0x123456789abcull);
-	ck_assert(vpt_perfmon_rdpmc(&v, 1u << 30 | 2, &value));
+	ck_assert(core_perfmon_rdpmc(&v, 1u << 30 | 2, &value));
 	ck_assert_uint_eq(value, 0x77);
-	ck_assert(!vpt_perfmon_rdpmc(&v, 4, &value));
-	ck_assert(!vpt_perfmon_rdpmc(&v, 1u << 30 | 3, &value));
-	ck_assert(!vpt_perfmon_rdpmc(&v, 1u << 29, &value));
+	ck_assert(!core_perfmon_rdpmc(&v, 4, &value));
+	ck_assert(!core_perfmon_rdpmc(&v, 1u << 30 | 3, &value));
+	ck_assert(!core_perfmon_rdpmc(&v, 1u << 29, &value));
 }
 END_TEST
 
 START_TEST(saved)
 {
-	struct vpt_perfmon_state s, bad;
+	struct core_perfmon_state s, bad;
 
 	put(SELECT0, OS | INT);
 	put(PMC0_WIDE, WIDE - 50);
 	put(CONTROL, 1);
 	run(20, 0);
-	vpt_perfmon_save(&v, &s);
+	core_perfmon_save(&v, &s);
 	ev.retired = 5000;
-	vpt_perfmon_init(&v.perfmon);
-	ck_assert(vpt_perfmon_load(&v, &s));
+	core_perfmon_init(&v.perfmon);
+	ck_assert(core_perfmon_load(&v, &s));
 	ck_assert_uint_eq(get(PMC0), WIDE - 30);
-	ck_assert_uint_eq(vpt_perfmon_next(&v), 31);
+	ck_assert_uint_eq(core_perfmon_next(&v), 31);
 	bad = s;
 	bad.general[1] = WIDE + 1;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	bad = s;
 	bad.select[2] = 1ull << 32;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	bad = s;
 	bad.fixed[0] = ~0ull;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	bad = s;
 	bad.fixed_control = 1 << 12;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	bad = s;
 	bad.enabled = 1 << 4;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	bad = s;
 	bad.status = 1ull << 63;
-	ck_assert(!vpt_perfmon_load(&v, &bad));
+	ck_assert(!core_perfmon_load(&v, &bad));
 	ck_assert_uint_eq(get(PMC0), WIDE - 30);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("perfmon");
 	TCase *t = tcase_create("perfmon");

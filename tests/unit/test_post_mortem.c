@@ -10,91 +10,91 @@
 #include "trace/reader.h"
 #include "trace/writer.h"
 
-static struct vpt_post_mortem sample(void)
+static struct trace_post_mortem sample(void)
 {
-	struct vpt_post_mortem pm = {.vcpu = 1};
+	struct trace_post_mortem pm = {.vcpu = 1};
 	unsigned int i;
 
-	pm.stop.kind = VPT_STOP_TRIPLE_FAULT;
+	pm.stop.kind = TRACE_STOP_TRIPLE_FAULT;
 	pm.stop.rip = 0x1000d1;
 	pm.stop.cr2 = 0xdead000;
 	pm.stop.mode = 64;
 	pm.stop.insn_len = 2;
 	memcpy(pm.stop.insn, "\x0f\x0b", 2);
 	pm.stop.faults = 3;
-	pm.stop.calls = VPT_STOP_CALLS;
+	pm.stop.calls = TRACE_STOP_CALLS;
 	for (i = 0; i < 3; i++)
-		pm.fault[i] = (struct vpt_guest_fault){
+		pm.fault[i] = (struct trace_guest_fault){
 			.rip = 0x1000d1 + i, .vector = (uint8_t)(6 + i), .error = i};
-	for (i = 0; i < VPT_STOP_CALLS; i++)
+	for (i = 0; i < TRACE_STOP_CALLS; i++)
 		pm.call[i] = 0x100000 + i;
 	return pm;
 }
 
 START_TEST(written_is_read)
 {
-	const struct vpt_file_info info = {.vcpus = 2};
-	struct vpt_post_mortem pm = sample();
+	const struct trace_file_info info = {.vcpus = 2};
+	struct trace_post_mortem pm = sample();
 	char path[] = "/tmp/vpt-test-XXXXXX";
-	const struct vpt_post_mortem *got;
-	struct vpt_reader *r;
-	struct vpt_writer *w;
+	const struct trace_post_mortem *got;
+	struct trace_reader *r;
+	struct trace_writer *w;
 	char why[128] = "";
 
 	close(mkstemp(path));
-	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
-	ck_assert_int_eq(vpt_writer_stop(w, &pm), 0);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
-	ck_assert_msg(!vpt_reader_open(path, &r, why, sizeof(why)), "%s", why);
-	ck_assert_ptr_null(vpt_reader_extent(r)->why);
-	ck_assert_uint_eq(vpt_reader_extent(r)->unknown, 0);
-	got = vpt_reader_stop(r);
+	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
+	ck_assert_int_eq(trace_writer_stop(w, &pm), 0);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	ck_assert_msg(!trace_reader_open(path, &r, why, sizeof(why)), "%s", why);
+	ck_assert_ptr_null(trace_reader_extent(r)->why);
+	ck_assert_uint_eq(trace_reader_extent(r)->unknown, 0);
+	got = trace_reader_stop(r);
 	ck_assert_ptr_nonnull(got);
 	ck_assert_uint_eq(got->vcpu, 1);
 	ck_assert(!memcmp(&got->stop, &pm.stop, sizeof(pm.stop)));
 	ck_assert(!memcmp(got->fault, pm.fault, sizeof(pm.fault)));
 	ck_assert(!memcmp(got->call, pm.call, sizeof(pm.call)));
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	unlink(path);
 }
 END_TEST
 
 START_TEST(without_one)
 {
-	const struct vpt_file_info info = {.vcpus = 1};
+	const struct trace_file_info info = {.vcpus = 1};
 	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct vpt_reader *r;
-	struct vpt_writer *w;
+	struct trace_reader *r;
+	struct trace_writer *w;
 	char why[128];
 
 	close(mkstemp(path));
-	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
-	ck_assert_int_eq(vpt_reader_open(path, &r, why, sizeof(why)), 0);
-	ck_assert_ptr_null(vpt_reader_stop(r));
-	vpt_reader_close(r);
+	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_reader_open(path, &r, why, sizeof(why)), 0);
+	ck_assert_ptr_null(trace_reader_stop(r));
+	trace_reader_close(r);
 	unlink(path);
 }
 END_TEST
 
 START_TEST(too_many_are_not_written)
 {
-	const struct vpt_file_info info = {.vcpus = 2};
-	struct vpt_post_mortem pm = sample();
+	const struct trace_file_info info = {.vcpus = 2};
+	struct trace_post_mortem pm = sample();
 	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct vpt_writer *w;
+	struct trace_writer *w;
 
 	close(mkstemp(path));
-	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
-	pm.stop.faults = VPT_STOP_FAULTS + 1;
-	ck_assert_int_eq(vpt_writer_stop(w, &pm), -EINVAL);
+	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
+	pm.stop.faults = TRACE_STOP_FAULTS + 1;
+	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
 	pm = sample();
-	pm.stop.calls = VPT_STOP_CALLS + 1;
-	ck_assert_int_eq(vpt_writer_stop(w, &pm), -EINVAL);
+	pm.stop.calls = TRACE_STOP_CALLS + 1;
+	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
 	pm = sample();
 	pm.vcpu = 2;
-	ck_assert_int_eq(vpt_writer_stop(w, &pm), -EINVAL);
-	ck_assert_int_eq(vpt_writer_close(w, 0), 0);
+	ck_assert_int_eq(trace_writer_stop(w, &pm), -EINVAL);
+	ck_assert_int_eq(trace_writer_close(w, 0), 0);
 	unlink(path);
 }
 END_TEST
@@ -102,28 +102,28 @@ END_TEST
 /* A payload that is refused leaves nothing behind. */
 START_TEST(payloads_refused)
 {
-	struct vpt_post_mortem pm = sample(), taken = {.vcpu = 7};
+	struct trace_post_mortem pm = sample(), taken = {.vcpu = 7};
 	uint8_t bytes[sizeof(pm)];
-	struct vpt_guest_stop *head = (struct vpt_guest_stop *)bytes;
+	struct trace_guest_stop *head = (struct trace_guest_stop *)bytes;
 	const size_t len = sizeof(pm.stop) + 3 * sizeof(pm.fault[0]) + sizeof(pm.call);
 
 	memset(bytes, 0, sizeof(bytes));
 	memcpy(bytes, &pm.stop, sizeof(pm.stop));
-	ck_assert_ptr_null(vpt_post_mortem_take(&taken, bytes, len));
+	ck_assert_ptr_null(trace_post_mortem_take(&taken, bytes, len));
 	ck_assert_uint_eq(taken.stop.faults, 3);
-	taken = (struct vpt_post_mortem){.vcpu = 7};
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(&taken, bytes, sizeof(pm.stop) - 1));
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(&taken, bytes, len - 1));
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(&taken, bytes, len + 8));
-	head->faults = VPT_STOP_FAULTS + 1;
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(
-		&taken, bytes, len + (VPT_STOP_FAULTS - 2) * sizeof(pm.fault[0])));
+	taken = (struct trace_post_mortem){.vcpu = 7};
+	ck_assert_ptr_nonnull(trace_post_mortem_take(&taken, bytes, sizeof(pm.stop) - 1));
+	ck_assert_ptr_nonnull(trace_post_mortem_take(&taken, bytes, len - 1));
+	ck_assert_ptr_nonnull(trace_post_mortem_take(&taken, bytes, len + 8));
+	head->faults = TRACE_STOP_FAULTS + 1;
+	ck_assert_ptr_nonnull(trace_post_mortem_take(
+		&taken, bytes, len + (TRACE_STOP_FAULTS - 2) * sizeof(pm.fault[0])));
 	head->faults = 3;
 	head->calls = UINT16_MAX;
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(&taken, bytes, len));
-	head->calls = VPT_STOP_CALLS;
+	ck_assert_ptr_nonnull(trace_post_mortem_take(&taken, bytes, len));
+	head->calls = TRACE_STOP_CALLS;
 	head->insn_len = sizeof(head->insn) + 1;
-	ck_assert_ptr_nonnull(vpt_post_mortem_take(&taken, bytes, len));
+	ck_assert_ptr_nonnull(trace_post_mortem_take(&taken, bytes, len));
 	ck_assert_uint_eq(taken.vcpu, 7);
 	ck_assert_uint_eq(taken.stop.kind, 0);
 }
@@ -134,16 +134,16 @@ START_TEST(names)
 {
 	uint32_t kind;
 
-	for (kind = VPT_STOP_EXIT; kind <= VPT_STOP_LIMIT; kind++)
-		ck_assert_str_ne(vpt_stop_text(kind), "?");
-	ck_assert_str_eq(vpt_stop_text(VPT_STOP_TRIPLE_FAULT), "triple fault");
-	ck_assert_str_eq(vpt_stop_text(0), "?");
-	ck_assert_str_eq(vpt_stop_text(VPT_STOP_LIMIT + 1), "?");
-	ck_assert_str_eq(vpt_stop_text(UINT32_MAX), "?");
+	for (kind = TRACE_STOP_EXIT; kind <= TRACE_STOP_LIMIT; kind++)
+		ck_assert_str_ne(trace_stop_text(kind), "?");
+	ck_assert_str_eq(trace_stop_text(TRACE_STOP_TRIPLE_FAULT), "triple fault");
+	ck_assert_str_eq(trace_stop_text(0), "?");
+	ck_assert_str_eq(trace_stop_text(TRACE_STOP_LIMIT + 1), "?");
+	ck_assert_str_eq(trace_stop_text(UINT32_MAX), "?");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("post_mortem");
 	TCase *tc = tcase_create("file");

@@ -13,15 +13,15 @@
 #include "core/fault.h"
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
-#define FLAGS		(VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)
+#define FLAGS		(X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
 
 enum gates { INT16 = 0x86, TRAP16 = 0x87, INT32 = 0x8e, TRAP32 = 0x8f, TASK = 0x85 };
 
-static bool deliver(uint8_t vector, bool has_error, enum vpt_event_source source)
+static bool deliver(uint8_t vector, bool has_error, enum core_event_source source)
 {
-	struct vpt_exception e = {.vector = vector, .has_error = has_error, .error = 0x1234};
+	struct engine_exception e = {.vector = vector, .has_error = has_error, .error = 0x1234};
 
-	return vpt_deliver(&v, &e, source, CODE);
+	return core_deliver(&v, &e, source, CODE);
 }
 
 static void check_words(uint64_t at, unsigned int size, const uint64_t *word, unsigned int count)
@@ -34,26 +34,26 @@ static void check_words(uint64_t at, unsigned int size, const uint64_t *word, un
 
 START_TEST(fault_in_ring_0)
 {
-	const uint64_t frame[] = {0x1234, CODE, KCODE, FLAGS | VPT_FL_RF};
+	const uint64_t frame[] = {0x1234, CODE, KCODE, FLAGS | X86_FL_RF};
 
-	set_gate(VPT_VEC_GP, KCODE, HANDLER, INT32);
-	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXCEPTION));
+	set_gate(X86_VEC_GP, KCODE, HANDLER, INT32);
+	ck_assert(deliver(X86_VEC_GP, true, CORE_SOURCE_EXCEPTION));
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	/* No alignment here. */
 	ck_assert_uint_eq(regs.rsp, STACK - 16);
 	check_words(regs.rsp, 4, frame, 4);
-	ck_assert_uint_eq(regs.rflags, FLAGS & ~VPT_FL_IF);
+	ck_assert_uint_eq(regs.rflags, FLAGS & ~X86_FL_IF);
 	ck_assert_uint_eq(sregs.ss.selector, KDATA);
 }
 END_TEST
 
 START_TEST(fault_from_ring_3)
 {
-	const uint64_t frame[] = {0x1234, CODE, UCODE, FLAGS | VPT_FL_RF, STACK, UDATA};
+	const uint64_t frame[] = {0x1234, CODE, UCODE, FLAGS | X86_FL_RF, STACK, UDATA};
 
 	flat_ring(3);
-	set_gate(VPT_VEC_GP, KCODE, HANDLER, TRAP32);
-	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXCEPTION));
+	set_gate(X86_VEC_GP, KCODE, HANDLER, TRAP32);
+	ck_assert(deliver(X86_VEC_GP, true, CORE_SOURCE_EXCEPTION));
 	ck_assert_uint_eq(regs.rsp, STACK0 - 24);
 	check_words(regs.rsp, 4, frame, 6);
 	ck_assert_uint_eq(regs.rflags, FLAGS);
@@ -71,9 +71,9 @@ START_TEST(gate_of_16_bits)
 	const uint64_t frame[] = {0x1234, CODE & 0xffff, UCODE, FLAGS, STACK & 0xffff, UDATA};
 
 	flat_ring(3);
-	set_gate(VPT_VEC_GP, KCODE16, 0x56789, INT16);
+	set_gate(X86_VEC_GP, KCODE16, 0x56789, INT16);
 	regs.rip = CODE;
-	ck_assert(deliver(VPT_VEC_GP, true, VPT_SOURCE_EXTERNAL));
+	ck_assert(deliver(X86_VEC_GP, true, CORE_SOURCE_EXTERNAL));
 	ck_assert_uint_eq(regs.rip, 0x6789);
 	ck_assert_uint_eq(regs.rsp, STACK0 - 12);
 	check_words(regs.rsp, 2, frame, 6);
@@ -84,12 +84,12 @@ END_TEST
 START_TEST(stack_in_a_tss_of_16_bits)
 {
 	sregs.tr.type = 3;
-	vpt_vcpu_load(&v);
+	core_vcpu_load(&v);
 	flat_ring(3);
 	put16(TSS + 2, 0x8000);
 	put16(TSS + 4, KDATA);
 	set_gate(20, KCODE, HANDLER, INT32);
-	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
 	ck_assert_uint_eq(regs.rsp, 0x8000 - 20);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(conforming_handler_stays_in_ring_3)
 {
 	flat_ring(3);
 	set_gate(20, CONFORMING, HANDLER, INT32);
-	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(sregs.cs.selector, CONFORMING | 3);
 	ck_assert_uint_eq(regs.rsp, STACK - 12);
@@ -115,30 +115,30 @@ static const struct {
 	uint8_t vector;
 	uint32_t error;
 } broken[] = {
-	{"a call gate", KCODE, 0x8c, KDATA, STACK0, HANDLER, VPT_VEC_GP, 20 * 8 + 3},
-	{"a 64-bit type", KCODE, 0x81, KDATA, STACK0, HANDLER, VPT_VEC_GP, 20 * 8 + 3},
-	{"not present", KCODE, 0x0e, KDATA, STACK0, HANDLER, VPT_VEC_NP, 20 * 8 + 3},
-	{"null CS", 2, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, 1},
-	{"CS beyond the GDT", 0x100, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, 0x101},
-	{"CS is data", KDATA, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP, KDATA + 1},
-	{"CS not present", GONE, INT32, KDATA, STACK0, HANDLER, VPT_VEC_NP, GONE + 1},
-	{"CS in an LDT that is not", KCODE | 4, INT32, KDATA, STACK0, HANDLER, VPT_VEC_GP,
+	{"a call gate", KCODE, 0x8c, KDATA, STACK0, HANDLER, X86_VEC_GP, 20 * 8 + 3},
+	{"a 64-bit type", KCODE, 0x81, KDATA, STACK0, HANDLER, X86_VEC_GP, 20 * 8 + 3},
+	{"not present", KCODE, 0x0e, KDATA, STACK0, HANDLER, X86_VEC_NP, 20 * 8 + 3},
+	{"null CS", 2, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP, 1},
+	{"CS beyond the GDT", 0x100, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP, 0x101},
+	{"CS is data", KDATA, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP, KDATA + 1},
+	{"CS not present", GONE, INT32, KDATA, STACK0, HANDLER, X86_VEC_NP, GONE + 1},
+	{"CS in an LDT that is not", KCODE | 4, INT32, KDATA, STACK0, HANDLER, X86_VEC_GP,
 	 (KCODE | 4) + 1},
-	{"null SS", KCODE, INT32, 0, STACK0, HANDLER, VPT_VEC_TS, 1},
-	{"SS beyond the GDT", KCODE, INT32, 0x100, STACK0, HANDLER, VPT_VEC_TS, 0x101},
-	{"SS of another RPL", KCODE, INT32, KDATA | 1, STACK0, HANDLER, VPT_VEC_TS, KDATA + 1},
-	{"SS of another DPL", KCODE, INT32, UDATA & ~3, STACK0, HANDLER, VPT_VEC_TS,
+	{"null SS", KCODE, INT32, 0, STACK0, HANDLER, X86_VEC_TS, 1},
+	{"SS beyond the GDT", KCODE, INT32, 0x100, STACK0, HANDLER, X86_VEC_TS, 0x101},
+	{"SS of another RPL", KCODE, INT32, KDATA | 1, STACK0, HANDLER, X86_VEC_TS, KDATA + 1},
+	{"SS of another DPL", KCODE, INT32, UDATA & ~3, STACK0, HANDLER, X86_VEC_TS,
 	 (UDATA & ~3) + 1},
-	{"SS read-only", KCODE, INT32, READ_ONLY, STACK0, HANDLER, VPT_VEC_TS, READ_ONLY + 1},
-	{"SS is code", KCODE, INT32, KCODE, STACK0, HANDLER, VPT_VEC_TS, KCODE + 1},
-	{"SS not present", KCODE, INT32, GONE_DATA, STACK0, HANDLER, VPT_VEC_SS, GONE_DATA + 1},
-	{"no room", KCODE, INT32, SMALL_DATA, 0x1010, HANDLER, VPT_VEC_SS, SMALL_DATA + 1},
-	{"EIP beyond the limit", SMALL_CODE, INT32, KDATA, STACK0, 0x1000, VPT_VEC_GP, 1},
+	{"SS read-only", KCODE, INT32, READ_ONLY, STACK0, HANDLER, X86_VEC_TS, READ_ONLY + 1},
+	{"SS is code", KCODE, INT32, KCODE, STACK0, HANDLER, X86_VEC_TS, KCODE + 1},
+	{"SS not present", KCODE, INT32, GONE_DATA, STACK0, HANDLER, X86_VEC_SS, GONE_DATA + 1},
+	{"no room", KCODE, INT32, SMALL_DATA, 0x1010, HANDLER, X86_VEC_SS, SMALL_DATA + 1},
+	{"EIP beyond the limit", SMALL_CODE, INT32, KDATA, STACK0, 0x1000, X86_VEC_GP, 1},
 };
 
 START_TEST(delivery_that_faults)
 {
-	struct vpt_exception e = vpt_fault_plain(20);
+	struct engine_exception e = core_fault_plain(20);
 	unsigned int i;
 
 	for (i = 0; i < 20; i++)
@@ -147,7 +147,7 @@ START_TEST(delivery_that_faults)
 	set_gate(20, broken[_i].selector, broken[_i].offset, broken[_i].access);
 	put32(TSS + 4, broken[_i].esp0);
 	put16(TSS + 8, broken[_i].ss0);
-	ck_assert_msg(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE), "%s", broken[_i].name);
+	ck_assert_msg(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE), "%s", broken[_i].name);
 	ck_assert_msg(e.vector == broken[_i].vector, "%s: %u", broken[_i].name, e.vector);
 	ck_assert_msg(e.error == broken[_i].error, "%s: %#x", broken[_i].name, e.error);
 	ck_assert_uint_eq(regs.rip, HANDLER + 16 * e.vector);
@@ -157,43 +157,43 @@ END_TEST
 
 START_TEST(tss_that_is_too_short)
 {
-	struct vpt_exception e = vpt_fault_plain(20);
+	struct engine_exception e = core_fault_plain(20);
 
 	sregs.tr.limit = 8;
-	vpt_vcpu_load(&v);
+	core_vcpu_load(&v);
 	flat_ring(3);
 	set_gate(20, KCODE, HANDLER, INT32);
-	set_gate(VPT_VEC_TS, CONFORMING, HANDLER, INT32);
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
-	ck_assert_uint_eq(e.vector, VPT_VEC_TS);
+	set_gate(X86_VEC_TS, CONFORMING, HANDLER, INT32);
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
+	ck_assert_uint_eq(e.vector, X86_VEC_TS);
 	ck_assert_uint_eq(e.error, sregs.tr.selector + 1u);
 }
 END_TEST
 
 START_TEST(nothing_changes_when_all_fails)
 {
-	struct vpt_exception e = vpt_fault_plain(20);
-	struct vpt_regs before = regs;
-	struct vpt_sregs sbefore = sregs;
+	struct engine_exception e = core_fault_plain(20);
+	struct x86_regs before = regs;
+	struct x86_sregs sbefore = sregs;
 
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
 	ck_assert_mem_eq(&sbefore, &sregs, sizeof(sregs));
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_NONE);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_NONE);
 }
 END_TEST
 
 START_TEST(task_gate_stops)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	set_gate(VPT_VEC_DF, 0xf8, 0, TASK);
-	ck_assert(!deliver(VPT_VEC_DF, true, VPT_SOURCE_EXCEPTION));
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	set_gate(X86_VEC_DF, 0xf8, 0, TASK);
+	ck_assert(!deliver(X86_VEC_DF, true, CORE_SOURCE_EXCEPTION));
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 	memset(&vm.stop, 0, sizeof(vm.stop));
 	set_gate(0x80, 0xf8, 0, TASK | 0x60);
-	ck_assert_int_eq(RUN("\xcd\x80", &e), VPT_DONE_STOPPED);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	ck_assert_int_eq(RUN("\xcd\x80", &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 }
 END_TEST
 
@@ -201,30 +201,30 @@ END_TEST
 START_TEST(rf_in_frames)
 {
 	set_gate(20, KCODE, HANDLER, INT32);
-	regs.rflags |= VPT_FL_RF;
-	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
-	ck_assert_uint_eq(get32(regs.rsp + 8), FLAGS | VPT_FL_RF);
-	ck_assert(!(regs.rflags & VPT_FL_RF));
+	regs.rflags |= X86_FL_RF;
+	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
+	ck_assert_uint_eq(get32(regs.rsp + 8), FLAGS | X86_FL_RF);
+	ck_assert(!(regs.rflags & X86_FL_RF));
 }
 END_TEST
 
 START_TEST(nmi_blocks_until_iret)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	set_gate(2, KCODE, HANDLER, INT32);
-	ck_assert(deliver(2, false, VPT_SOURCE_NMI));
-	ck_assert(v.shadowed & VPT_VCPU_NMI_BLOCKED);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
-	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
+	ck_assert(deliver(2, false, CORE_SOURCE_NMI));
+	ck_assert(v.shadowed & CORE_VCPU_NMI_BLOCKED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
+	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 	ck_assert_uint_eq(regs.rip, CODE);
 	/* An interrupt of that vector is none, and even an IRET that faults unblocks. */
-	ck_assert(deliver(2, false, VPT_SOURCE_EXTERNAL));
-	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
-	v.shadowed |= VPT_VCPU_NMI_BLOCKED;
+	ck_assert(deliver(2, false, CORE_SOURCE_EXTERNAL));
+	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
+	v.shadowed |= CORE_VCPU_NMI_BLOCKED;
 	put32(regs.rsp + 4, 0);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
-	ck_assert(!(v.shadowed & VPT_VCPU_NMI_BLOCKED));
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
+	ck_assert(!(v.shadowed & CORE_VCPU_NMI_BLOCKED));
 }
 END_TEST
 
@@ -235,24 +235,24 @@ static void push32(const uint32_t *word, unsigned int count)
 
 START_TEST(iret_of_the_same_ring)
 {
-	const uint32_t frame[] = {0x1234, KCODE, VPT_FL_IF | VPT_FL_RF | VPT_FL_IOPL | VPT_FL_AC};
-	struct vpt_exception e;
+	const uint32_t frame[] = {0x1234, KCODE, X86_FL_IF | X86_FL_RF | X86_FL_IOPL | X86_FL_AC};
+	struct engine_exception e;
 
 	push32(frame, 3);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK + 12);
-	ck_assert_uint_eq(regs.rflags, frame[2] | VPT_FL_FIXED);
+	ck_assert_uint_eq(regs.rflags, frame[2] | X86_FL_FIXED);
 }
 END_TEST
 
 START_TEST(iret_to_ring_3)
 {
-	const uint32_t frame[] = {0x1234, UCODE, VPT_FL_IF, 0x15678, UDATA};
-	struct vpt_exception e;
+	const uint32_t frame[] = {0x1234, UCODE, X86_FL_IF, 0x15678, UDATA};
+	struct engine_exception e;
 
 	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.cpl, 3);
 	ck_assert_uint_eq(regs.rsp, 0x15678);
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
@@ -265,26 +265,26 @@ END_TEST
 /* Only SP is loaded there: what is above it is not hidden. */
 START_TEST(iret_to_a_stack_of_16_bits)
 {
-	const uint32_t frame[] = {0x1234, UCODE, VPT_FL_IF, 0x95678, UDATA16};
-	struct vpt_exception e;
+	const uint32_t frame[] = {0x1234, UCODE, X86_FL_IF, 0x95678, UDATA16};
+	struct engine_exception e;
 
 	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rsp, (STACK & 0xffff0000) | 0x5678);
 }
 END_TEST
 
 START_TEST(iret_of_16_bits)
 {
-	const uint16_t frame[] = {0x1234, KCODE, VPT_FL_CF | VPT_FL_IF};
-	struct vpt_exception e;
+	const uint16_t frame[] = {0x1234, KCODE, X86_FL_CF | X86_FL_IF};
+	struct engine_exception e;
 
-	regs.rflags |= VPT_FL_AC;
+	regs.rflags |= X86_FL_AC;
 	put_bytes(STACK, frame, sizeof(frame));
-	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x66\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK + 6);
-	ck_assert_uint_eq(regs.rflags, VPT_FL_FIXED | VPT_FL_CF | VPT_FL_IF | VPT_FL_AC);
+	ck_assert_uint_eq(regs.rflags, X86_FL_FIXED | X86_FL_CF | X86_FL_IF | X86_FL_AC);
 }
 END_TEST
 
@@ -294,26 +294,26 @@ static const struct {
 	uint8_t vector;
 	uint32_t error;
 } bad_iret[] = {
-	{"null CS", 0, 3, UDATA, VPT_VEC_GP, 0},
-	{"CS beyond the GDT", 0, 0x103, UDATA, VPT_VEC_GP, 0x100},
-	{"CS is data", 0, UDATA, UDATA, VPT_VEC_GP, UDATA & ~3},
-	{"RPL is not DPL", 0, KCODE | 3, UDATA, VPT_VEC_GP, KCODE},
-	{"CS not present", 0, GONE, KDATA, VPT_VEC_NP, GONE},
-	{"EIP beyond the limit", 0x1000, SMALL_CODE, KDATA, VPT_VEC_GP, 0},
-	{"null SS", 0, UCODE, 3, VPT_VEC_GP, 0},
-	{"SS of another ring", 0, UCODE, KDATA, VPT_VEC_GP, KDATA},
-	{"SS of another DPL", 0, UCODE, KDATA | 3, VPT_VEC_GP, KDATA},
-	{"SS is code", 0, UCODE, UCODE, VPT_VEC_GP, UCODE & ~3},
+	{"null CS", 0, 3, UDATA, X86_VEC_GP, 0},
+	{"CS beyond the GDT", 0, 0x103, UDATA, X86_VEC_GP, 0x100},
+	{"CS is data", 0, UDATA, UDATA, X86_VEC_GP, UDATA & ~3},
+	{"RPL is not DPL", 0, KCODE | 3, UDATA, X86_VEC_GP, KCODE},
+	{"CS not present", 0, GONE, KDATA, X86_VEC_NP, GONE},
+	{"EIP beyond the limit", 0x1000, SMALL_CODE, KDATA, X86_VEC_GP, 0},
+	{"null SS", 0, UCODE, 3, X86_VEC_GP, 0},
+	{"SS of another ring", 0, UCODE, KDATA, X86_VEC_GP, KDATA},
+	{"SS of another DPL", 0, UCODE, KDATA | 3, X86_VEC_GP, KDATA},
+	{"SS is code", 0, UCODE, UCODE, X86_VEC_GP, UCODE & ~3},
 };
 
 START_TEST(iret_that_faults)
 {
 	const uint32_t frame[] = {bad_iret[_i].eip, bad_iret[_i].cs, 2, STACK, bad_iret[_i].ss};
-	struct vpt_regs before = regs;
-	struct vpt_exception e;
+	struct x86_regs before = regs;
+	struct engine_exception e;
 
 	push32(frame, 5);
-	ck_assert_msg(RUN("\xcf", &e) == VPT_DONE_FAULT, "%s", bad_iret[_i].name);
+	ck_assert_msg(RUN("\xcf", &e) == CORE_DONE_FAULT, "%s", bad_iret[_i].name);
 	ck_assert_msg(e.vector == bad_iret[_i].vector, "%s: %u", bad_iret[_i].name, e.vector);
 	ck_assert_msg(e.error == bad_iret[_i].error, "%s: %#x", bad_iret[_i].name, e.error);
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
@@ -322,45 +322,45 @@ END_TEST
 
 START_TEST(iret_beyond_the_stack)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	v.s.ss.limit = STACK + 10;
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 	ck_assert_uint_eq(e.error, 0);
 	/* A segment that grows down ends where others begin. */
 	v.s.ss.limit = STACK;
 	v.s.ss.type = 7;
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_SS);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_SS);
 }
 END_TEST
 
 START_TEST(iret_that_the_core_does_not_do)
 {
-	const uint32_t frame[] = {0, UCODE, VPT_FL_VM, STACK, UDATA};
-	struct vpt_exception e;
+	const uint32_t frame[] = {0, UCODE, X86_FL_VM, STACK, UDATA};
+	struct engine_exception e;
 
 	push32(frame, 5);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_STOPPED);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 	memset(&vm.stop, 0, sizeof(vm.stop));
-	regs.rflags |= VPT_FL_NT;
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_STOPPED);
-	ck_assert_int_eq(vm.stop.kind, VPT_STOP_UNABLE);
+	regs.rflags |= X86_FL_NT;
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_STOPPED);
+	ck_assert_int_eq(vm.stop.kind, TRACE_STOP_UNABLE);
 }
 END_TEST
 
 START_TEST(into)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	set_gate(VPT_VEC_OF, KCODE, HANDLER, TRAP32 | 0x60);
-	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	set_gate(X86_VEC_OF, KCODE, HANDLER, TRAP32 | 0x60);
+	ck_assert_int_eq(RUN("\xce", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 1);
 	regs.rip = CODE;
-	regs.rflags |= VPT_FL_OF;
-	ck_assert_int_eq(RUN("\xce", &e), VPT_DONE_RETIRED);
+	regs.rflags |= X86_FL_OF;
+	ck_assert_int_eq(RUN("\xce", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	ck_assert_uint_eq(get32(regs.rsp), CODE + 1);
 }
@@ -368,13 +368,13 @@ END_TEST
 
 START_TEST(sysenter_and_sysexit)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	still.sysenter_cs = KCODE;
 	still.sysenter_esp = 0xffffffff00000000ull | STACK0;
 	still.sysenter_eip = 0xffffffff00000000ull | HANDLER;
 	flat_ring(3);
-	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, HANDLER);
 	ck_assert_uint_eq(regs.rsp, STACK0);
 	ck_assert_uint_eq(v.cpl, 0);
@@ -382,29 +382,29 @@ START_TEST(sysenter_and_sysexit)
 	ck_assert(!sregs.cs.l && sregs.cs.db);
 	regs.rdx = 0x1234;
 	regs.rcx = 0x5678;
-	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, 0x5678);
 	ck_assert_uint_eq(sregs.cs.selector, UCODE);
 	ck_assert_uint_eq(sregs.ss.selector, UDATA);
 	ck_assert_uint_eq(v.bits, 32);
 	/* Not without a segment, and not from ring 3. */
-	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_FAULT);
 	still.sysenter_cs = 3;
-	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
 /* SYSCALL is one of 64-bit mode here. */
 START_TEST(no_syscall)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	v.s.efer |= VPT_EFER_SCE;
-	vpt_vcpu_store(&v);
-	ck_assert_int_eq(RUN("\x0f\x05", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_UD);
+	v.s.efer |= X86_EFER_SCE;
+	core_vcpu_store(&v);
+	ck_assert_int_eq(RUN("\x0f\x05", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_UD);
 }
 END_TEST
 
@@ -413,19 +413,19 @@ START_TEST(writes_are_told)
 {
 	set_gate(20, KCODE, HANDLER, INT32);
 	v.s.ss.base = 0x100;
-	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
 	ck_assert_uint_eq(still.wrote, 2);
 	ck_assert_uint_eq(still.wrote_first, GDT + KCODE + 5);
 	ck_assert_uint_eq(still.wrote_end, STACK + 0x100);
 	still.wrote = 0;
-	ck_assert(deliver(20, false, VPT_SOURCE_EXTERNAL));
+	ck_assert(deliver(20, false, CORE_SOURCE_EXTERNAL));
 	/* The accessed bit is set by now. */
 	ck_assert_uint_eq(still.wrote, 1);
 	ck_assert_uint_eq(still.wrote_first, STACK + 0x100 - 24);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("protected");
 	TCase *tc = tcase_create("protected");

@@ -157,7 +157,7 @@ START_TEST(topa_stop)
 	ck_assert_uint_eq(m.ram[REGION + REGION_SIZE], 0);
 	ck_assert_uint_eq(offset(), REGION_SIZE);
 	ck_assert_uint_eq(m.falls, 1);
-	VPT_PROVES("STATUS-STOPPED GEN-STOP-BEFORE-INT STATUS-TRIGGEREN");
+	TEST_PROVES("STATUS-STOPPED GEN-STOP-BEFORE-INT STATUS-TRIGGEREN");
 }
 END_TEST
 
@@ -170,7 +170,7 @@ START_TEST(topa_int_and_wrap)
 	ck_assert_uint_ge(m.pmis, 3);
 	ck_assert_uint_eq(m.falls, 0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x80, 0);
-	VPT_PROVES("GEN-PEND-PMI");
+	TEST_PROVES("GEN-PEND-PMI");
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(pending_pmi)
 	write_msr(VPT_MSR_CTL, 0);
 	start_topa(0);
 	ck_assert_uint_eq(m.pmis, 1);
-	VPT_PROVES("GEN-PEND-PMI STATUS-PENDPMI CTL-INJECT");
+	TEST_PROVES("GEN-PEND-PMI STATUS-PENDPMI CTL-INJECT");
 }
 END_TEST
 
@@ -205,7 +205,7 @@ START_TEST(topa_error)
 	ck_assert_uint_eq(offset(), 0);
 	ck_assert_uint_eq(m.pt.out.why, VPT_OUT_ERR_ENTRY_RESERVED);
 	ck_assert_uint_eq(m.falls, 1);
-	VPT_PROVES("STATUS-ERROR");
+	TEST_PROVES("STATUS-ERROR");
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(error_at_once)
 	start_topa(0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0x34, 0x04);
 	ck_assert_uint_eq(m.ram[REGION], 0x02);
-	VPT_PROVES("STATUS-ERROR EN-TRIGGER");
+	TEST_PROVES("STATUS-ERROR EN-TRIGGER");
 }
 END_TEST
 
@@ -256,7 +256,7 @@ START_TEST(psb_period)
 	distance = psb_distance(0x80000, 0x80000 + offset());
 	ck_assert_uint_ge(distance, 2048u << _i);
 	ck_assert_uint_lt(distance, (2048u << _i) + 16);
-	VPT_PROVES("GEN-PSB-PERIOD CTL-PSBFREQ");
+	TEST_PROVES("GEN-PSB-PERIOD CTL-PSBFREQ");
 }
 END_TEST
 
@@ -268,7 +268,7 @@ START_TEST(psb_between_tnts)
 	for (i = 0; i < 20000; i++)
 		vpt_pt_cond(&m.pt, 0x1000, 0x1000, true);
 	ck_assert_uint_lt(psb_distance(0x80000, 0x80000 + offset()), 2048 + 16);
-	VPT_PROVES("GEN-PSB-PERIOD");
+	TEST_PROVES("GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -282,7 +282,7 @@ START_TEST(byte_count)
 	jumps(10);
 	after = VPT_STATUS_GET(read_msr(VPT_MSR_STATUS), PACKET_BYTE_CNT);
 	ck_assert_uint_eq(after - before, 70);
-	VPT_PROVES("GEN-BYTE-CNT STATUS-BYTECNT");
+	TEST_PROVES("GEN-BYTE-CNT STATUS-BYTECNT");
 }
 END_TEST
 
@@ -296,7 +296,7 @@ START_TEST(byte_count_absent)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0);
 	write_msr(VPT_MSR_CTL, 0);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0);
-	VPT_PROVES("GEN-BYTE-CNT CPUID-PSBCYC");
+	TEST_PROVES("GEN-BYTE-CNT CPUID-PSBCYC");
 }
 END_TEST
 
@@ -314,7 +314,7 @@ START_TEST(pending_psb)
 	status = read_msr(VPT_MSR_STATUS);
 	ck_assert(!VPT_STATUS_GET(status, PEND_PSB));
 	ck_assert_uint_eq(vpt_packet_find_psb(m.ram + 0x80000, offset()), 0);
-	VPT_PROVES("GEN-PEND-PSB STATUS-PENDPSB");
+	TEST_PROVES("GEN-PEND-PSB STATUS-PENDPSB");
 }
 END_TEST
 
@@ -333,7 +333,7 @@ START_TEST(host_changes_settings)
 	ck_assert_uint_eq(m.ram[0x80000 + end] & 0x1f, 0x1d);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 7, 5);
 	ck_assert_uint_eq(m.rises, 2);
-	VPT_PROVES("CTL-RESTART");
+	TEST_PROVES("CTL-RESTART");
 }
 END_TEST
 
@@ -351,7 +351,7 @@ START_TEST(warm_reset)
 	ck_assert_uint_eq(m.falls, 1);
 	jumps(5);
 	ck_assert_uint_eq(offset(), end);
-	VPT_PROVES("CPUID-IPFILTER");
+	TEST_PROVES("CPUID-IPFILTER");
 }
 END_TEST
 
@@ -394,7 +394,7 @@ START_TEST(linear_payloads)
 	vpt_pt_event(&m.pt, &event);
 	ck_assert(vpt_packet_read(&parser, m.ram + 0x80000 + at, offset() - at, &packet) == VPT_OK);
 	ck_assert_uint_eq(packet.value, _i ? 0x12344678 : 0x12345678);
-	VPT_PROVES("CPUID-LIP");
+	TEST_PROVES("CPUID-LIP");
 }
 END_TEST
 
@@ -431,7 +431,7 @@ START_TEST(unknown_event)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("pt");
 	TCase *tcase = tcase_create("edges");

@@ -106,7 +106,7 @@ START_TEST(byte_count)
 	jumps(6000);
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) >> 32, 0x1ffff);
 	finish();
-	VPT_PROVES("STATUS-BYTECNT");
+	TEST_PROVES("STATUS-BYTECNT");
 }
 END_TEST
 
@@ -272,7 +272,7 @@ START_TEST(state_of_tips)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("pt_corners");
 	TCase *tcase = tcase_create("registers");

@@ -181,7 +181,7 @@ START_TEST(same_packets)
 	}
 	free_unit(a);
 	free_unit(b);
-	VPT_PROVES("GEN-TNT-ORDER GEN-LAST-IP GEN-CALL");
+	TEST_PROVES("GEN-TNT-ORDER GEN-LAST-IP GEN-CALL");
 }
 END_TEST
 
@@ -240,7 +240,7 @@ START_TEST(cond_is_whole)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	const int rows = (int)(sizeof(controls) / sizeof(controls[0]));
 	Suite *suite = suite_create("quick");

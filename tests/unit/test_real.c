@@ -14,11 +14,11 @@
 
 enum { CODE = 0x7c00, STACK = 0x8000, SS_BASE = 0x20000, HANDLER = 0xf0001234 };
 
-#define FLAGS (VPT_FL_FIXED | VPT_FL_IF | VPT_FL_ZF)
+#define FLAGS (X86_FL_FIXED | X86_FL_IF | X86_FL_ZF)
 
-static struct vpt_segment segment(uint16_t selector, uint8_t type)
+static struct x86_segment segment(uint16_t selector, uint8_t type)
 {
-	return (struct vpt_segment){
+	return (struct x86_segment){
 		.base = (uint64_t)selector << 4,
 		.limit = 0xffff,
 		.selector = selector,
@@ -42,7 +42,7 @@ static void setup(void)
 	regs.rflags = FLAGS;
 	for (i = 0; i < 256; i++)
 		put32(4 * i, HANDLER + 16 * i);
-	vpt_vcpu_load(&v);
+	core_vcpu_load(&v);
 }
 
 static void check_frame(uint64_t at, uint16_t ip, uint16_t cs, uint64_t flags)
@@ -54,18 +54,18 @@ static void check_frame(uint64_t at, uint16_t ip, uint16_t cs, uint64_t flags)
 
 START_TEST(int_n)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(RUN("\xcd\x10", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcd\x10", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(sregs.cs.selector, 0xf000);
 	ck_assert_uint_eq(sregs.cs.base, 0xf0000);
 	ck_assert_uint_eq(sregs.cs.limit, 0xffff);
 	ck_assert_uint_eq(regs.rip, 0x1234 + 16 * 0x10);
 	ck_assert_uint_eq(regs.rsp, STACK - 6);
 	check_frame(SS_BASE + STACK - 6, CODE + 2, 0, FLAGS);
-	ck_assert_uint_eq(regs.rflags, FLAGS & ~VPT_FL_IF);
+	ck_assert_uint_eq(regs.rflags, FLAGS & ~X86_FL_IF);
 	ck_assert_uint_eq(v.cpl, 0);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 2);
 	ck_assert_uint_eq(sregs.cs.base, 0);
 	ck_assert_uint_eq(regs.rsp, STACK);
@@ -76,10 +76,10 @@ END_TEST
 /* No error code, whatever the exception has elsewhere. */
 START_TEST(exception)
 {
-	struct vpt_exception e = vpt_fault_code(VPT_VEC_GP, 0);
+	struct engine_exception e = core_fault_code(X86_VEC_GP, 0);
 
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
-	ck_assert_uint_eq(regs.rip, 0x1234 + 16 * VPT_VEC_GP);
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
+	ck_assert_uint_eq(regs.rip, 0x1234 + 16 * X86_VEC_GP);
 	ck_assert_uint_eq(regs.rsp, STACK - 6);
 	check_frame(SS_BASE + STACK - 6, CODE, 0, FLAGS);
 }
@@ -87,15 +87,15 @@ END_TEST
 
 START_TEST(frame_wraps_around_the_segment)
 {
-	struct vpt_exception e = vpt_fault_plain(8);
+	struct engine_exception e = core_fault_plain(8);
 
 	regs.rsp = 0xabcd0002;
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
 	ck_assert_uint_eq(regs.rsp, 0xabcdfffc);
 	ck_assert_uint_eq(get16(SS_BASE), (uint16_t)FLAGS);
 	ck_assert_uint_eq(get16(SS_BASE + 0xfffe), 0);
 	ck_assert_uint_eq(get16(SS_BASE + 0xfffc), CODE);
-	ck_assert_int_eq(RUN("\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rsp, 0xabcd0002);
 	ck_assert_uint_eq(regs.rip, CODE);
 }
@@ -104,12 +104,12 @@ END_TEST
 /* A word that would cross the end of the segment cannot be pushed, here or in #DF. */
 START_TEST(odd_stack_is_the_end)
 {
-	struct vpt_exception e = vpt_fault_plain(VPT_VEC_UD);
-	struct vpt_regs before;
+	struct engine_exception e = core_fault_plain(X86_VEC_UD);
+	struct x86_regs before;
 
 	regs.rsp = 3;
 	before = regs;
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_EXCEPTION, CODE));
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_EXCEPTION, CODE));
 	ck_assert_mem_eq(&before, &regs, sizeof(regs));
 	ck_assert_uint_eq(still.wrote, 0);
 }
@@ -117,35 +117,35 @@ END_TEST
 
 START_TEST(vector_beyond_the_limit)
 {
-	struct vpt_exception e = vpt_fault_plain(0x40);
+	struct engine_exception e = core_fault_plain(0x40);
 
 	v.s.idt.limit = 0x40 * 4 + 2;
-	ck_assert(vpt_deliver(&v, &e, VPT_SOURCE_EXTERNAL, CODE));
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
-	ck_assert_int_eq(RUN("\xcd\x40", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert(core_deliver(&v, &e, CORE_SOURCE_EXTERNAL, CODE));
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
+	ck_assert_int_eq(RUN("\xcd\x40", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	/* LIDT makes no entry reachable: the classic way to reset. */
 	v.s.idt.limit = 0;
-	e = vpt_fault_plain(3);
-	ck_assert(!vpt_deliver(&v, &e, VPT_SOURCE_SOFTWARE, CODE));
+	e = core_fault_plain(3);
+	ck_assert(!core_deliver(&v, &e, CORE_SOURCE_SOFTWARE, CODE));
 }
 END_TEST
 
 START_TEST(iret_of_32_bits)
 {
 	const uint32_t frame[] = {0x1234, 0xf000, ~0u};
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put_bytes(SS_BASE + STACK, frame, sizeof(frame));
-	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN("\x66\xcf", &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x1234);
 	ck_assert_uint_eq(regs.rsp, STACK + 12);
-	ck_assert_uint_eq(regs.rflags, 0x257fd5 | VPT_FL_FIXED);
+	ck_assert_uint_eq(regs.rflags, 0x257fd5 | X86_FL_FIXED);
 	regs.rip = CODE;
 	regs.rsp = STACK;
 	put32(SS_BASE + STACK, 0x10000);
-	ck_assert_int_eq(RUN("\x66\xcf", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x66\xcf", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
@@ -175,13 +175,13 @@ START_TEST(far_transfers)
 {
 	const uint16_t pointer[] = {0x5678, 0x2000, 0x5678, 0, 0x4000}, frame[] = {0x2222, 0x1111};
 	uint64_t sp = transfers[_i].sp;
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	put_bytes(0x30100, pointer, sizeof(pointer));
 	put_bytes(SS_BASE + STACK, frame, sizeof(frame));
 	regs.rbx = 0xff0080;
 	regs.rsi = 0x80;
-	ck_assert_msg(run(transfers[_i].code, transfers[_i].len, &e) == VPT_DONE_RETIRED, "%s",
+	ck_assert_msg(run(transfers[_i].code, transfers[_i].len, &e) == CORE_DONE_RETIRED, "%s",
 		      transfers[_i].name);
 	ck_assert_msg(regs.rip == transfers[_i].ip, "%s", transfers[_i].name);
 	ck_assert_uint_eq(sregs.cs.selector, transfers[_i].cs);
@@ -197,52 +197,52 @@ END_TEST
 /* CS keeps its limit: code that left it larger may use it. */
 START_TEST(limits)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 	ck_assert_uint_eq(regs.rip, CODE);
 	v.s.cs.limit = ~0u;
-	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(run("\x66\xea\x00\x00\x01\x00\x00\x10", 8, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, 0x10000);
 	ck_assert_uint_eq(sregs.cs.limit, ~0u);
 	/* A pointer beyond the limit of DS. */
 	regs.rip = CODE;
-	ck_assert_int_eq(run("\xff\x2e\xfe\xff", 4, &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(run("\xff\x2e\xfe\xff", 4, &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
 START_TEST(no_system_calls)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 
 	still.sysenter_cs = 8;
-	ck_assert_int_eq(RUN("\x0f\x34", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
-	ck_assert_int_eq(RUN("\x0f\x35", &e), VPT_DONE_FAULT);
-	ck_assert_uint_eq(e.vector, VPT_VEC_GP);
+	ck_assert_int_eq(RUN("\x0f\x34", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
+	ck_assert_int_eq(RUN("\x0f\x35", &e), CORE_DONE_FAULT);
+	ck_assert_uint_eq(e.vector, X86_VEC_GP);
 }
 END_TEST
 
 START_TEST(fetch_ends_at_the_limit)
 {
-	struct vpt_fetched f;
+	struct core_fetched f;
 
 	v.s.cs.limit = CODE + 3;
 	put_bytes(CODE, "\x9a\x45\x23\x00\x10", 5);
-	vpt_fetch(&v, CODE, &f);
+	core_fetch(&v, CODE, &f);
 	ck_assert_ptr_null(f.insn);
 	ck_assert_uint_eq(f.bytes.count, 4);
 	v.s.cs.limit = CODE + 4;
-	vpt_fetch(&v, CODE, &f);
+	core_fetch(&v, CODE, &f);
 	ck_assert_ptr_nonnull(f.insn);
-	vpt_fetch(&v, CODE + 5, &f);
+	core_fetch(&v, CODE + 5, &f);
 	ck_assert_ptr_null(f.insn);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("real");
 	TCase *tc = tcase_create("real");

@@ -30,10 +30,10 @@ static FILE *text(const char *s)
 	return file;
 }
 
-static int read_symbols(const char *kallsyms, const char *modules, struct vpt_ksyms *syms)
+static int read_symbols(const char *kallsyms, const char *modules, struct host_ksyms *syms)
 {
 	FILE *a = text(kallsyms), *b = modules ? text(modules) : NULL;
-	int err = vpt_ksyms_read(a, b, syms);
+	int err = host_ksyms_read(a, b, syms);
 
 	fclose(a);
 	if (b)
@@ -43,7 +43,7 @@ static int read_symbols(const char *kallsyms, const char *modules, struct vpt_ks
 
 START_TEST(symbols)
 {
-	struct vpt_ksyms s;
+	struct host_ksyms s;
 
 	ck_assert_int_eq(read_symbols("ffffffff81000000 T _stext\n"
 				      "ffffffff81002345 T _etext\n"
@@ -65,13 +65,13 @@ START_TEST(symbols)
 	ck_assert_uint_eq(s.code.at[1].end, 0xffffffff81003000);
 	ck_assert_uint_eq(s.code.at[2].start, 0xffffffffc0200000);
 	ck_assert_uint_eq(s.code.at[2].end, 0xffffffffc0202000);
-	vpt_ksyms_free(&s);
+	host_ksyms_free(&s);
 }
 END_TEST
 
 START_TEST(symbols_not_there)
 {
-	struct vpt_ksyms s;
+	struct host_ksyms s;
 
 	ck_assert_int_eq(
 		read_symbols("0000000000000000 T _stext\n0000000000000000 T _etext\n", NULL, &s),
@@ -132,21 +132,21 @@ static void make(struct blob *b)
 
 START_TEST(btf)
 {
-	struct vpt_tasks_where w;
+	struct host_tasks_where w;
 	const char *why;
 	struct blob b;
 	uint32_t at;
 
 	make(&b);
-	ck_assert_int_eq(vpt_tasks_layout(&b, sizeof(b), &w, &why), 0);
+	ck_assert_int_eq(host_tasks_layout(&b, sizeof(b), &w, &why), 0);
 	ck_assert_uint_eq(w.tasks, 16);
 	ck_assert_uint_eq(w.mm, 40);
 	ck_assert_uint_eq(w.tgid, 48);
 	ck_assert_uint_eq(w.comm, 56);
 	ck_assert_uint_eq(w.pgd, 80);
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "task_struct", "flag", &at), -ENOENT);
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "task_struct", "none", &at), -ENOENT);
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "mm_struct", "tasks", &at), -ENOENT);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "task_struct", "flag", &at), -ENOENT);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "task_struct", "none", &at), -ENOENT);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "mm_struct", "tasks", &at), -ENOENT);
 }
 END_TEST
 
@@ -160,18 +160,18 @@ START_TEST(btf_hostile)
 	make(&b);
 	b.mm.name_off = 0;
 	b.mm.type = 2;
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -ENOENT);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -ENOENT);
 	b.mm.type = 1u << 30;
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -ENOENT);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -ENOENT);
 	make(&b);
 	b.task.info = STRUCT(0xffff, 0);
-	ck_assert_int_eq(vpt_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -EINVAL);
+	ck_assert_int_eq(host_btf_offset(&b, sizeof(b), "task_struct", "mm", &at), -EINVAL);
 	for (i = 0; i < sizeof(b) - sizeof(b.strings) + sizeof(strings); i++) {
 		void *cut = malloc(i + 1);
 
 		make(&b);
 		memcpy(cut, &b, i);
-		ck_assert_int_eq(vpt_btf_offset(cut, i, "task_struct", "mm", &at), -EINVAL);
+		ck_assert_int_eq(host_btf_offset(cut, i, "task_struct", "mm", &at), -EINVAL);
 		free(cut);
 	}
 }
@@ -198,7 +198,7 @@ static void put(uint64_t vaddr, uint64_t value)
 	memcpy(memory + (vaddr - BASE), &value, sizeof(value));
 }
 
-static const struct vpt_tasks_where where = {
+static const struct host_tasks_where where = {
 	.init_task = TASK(0),
 	.page_offset = BASE,
 	.tasks = 16,
@@ -207,7 +207,7 @@ static const struct vpt_tasks_where where = {
 	.comm = 56,
 	.pgd = 80,
 };
-static const struct vpt_host_memory fake = {read_memory, NULL};
+static const struct host_memory fake = {read_memory, NULL};
 
 /* A kernel thread and two processes. */
 static void make_tasks(void)
@@ -224,7 +224,7 @@ static void make_tasks(void)
 	}
 }
 
-static int count_task(void *to, const struct vpt_task *task)
+static int count_task(void *to, const struct host_task *task)
 {
 	unsigned int *n = to;
 
@@ -240,44 +240,44 @@ START_TEST(tasks)
 	unsigned int n = 0;
 
 	make_tasks();
-	ck_assert_int_eq(vpt_tasks_walk(&where, &fake, count_task, &n), 0);
+	ck_assert_int_eq(host_tasks_walk(&where, &fake, count_task, &n), 0);
 	ck_assert_uint_eq(n, 2);
 	/* A loop that does not come back is left after as many as there can be. */
 	put(TASK(1) + 16, TASK(1) + 16);
 	n = 0;
-	ck_assert_int_eq(vpt_tasks_walk(&where, &fake, count_task, &n), -EFAULT);
+	ck_assert_int_eq(host_tasks_walk(&where, &fake, count_task, &n), -EFAULT);
 	put(TASK(1) + 16, 0x1000);
-	ck_assert_int_eq(vpt_tasks_walk(&where, &fake, count_task, &n), -EFAULT);
+	ck_assert_int_eq(host_tasks_walk(&where, &fake, count_task, &n), -EFAULT);
 }
 END_TEST
 
 START_TEST(processes)
 {
-	struct vpt_perf_record record = {VPT_PERF_MAP, 43, 0x7000, 0x800, 0x3000, "/lib/x"};
-	struct vpt_procs procs = {0};
-	const struct vpt_proc *p;
+	struct host_perf_record record = {HOST_PERF_MAP, 43, 0x7000, 0x800, 0x3000, "/lib/x"};
+	struct host_procs procs = {0};
+	const struct host_proc *p;
 
 	make_tasks();
-	ck_assert_int_eq(vpt_procs_update(&procs, &where, &fake, "/none", false), 0);
+	ck_assert_int_eq(host_procs_update(&procs, &where, &fake, "/none", false), 0);
 	ck_assert_uint_eq(procs.n, 2);
 	/* PCIDs, and the user's half of page-table isolation. */
-	p = vpt_procs_find(&procs, PAGE_TABLE + 0x6000 + 0x1805);
+	p = host_procs_find(&procs, PAGE_TABLE + 0x6000 + 0x1805);
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq(p->task.pid, 43);
-	ck_assert_ptr_null(vpt_procs_find(&procs, PAGE_TABLE));
-	ck_assert_int_eq(vpt_procs_map(&procs, &record), 0);
+	ck_assert_ptr_null(host_procs_find(&procs, PAGE_TABLE));
+	ck_assert_int_eq(host_procs_map(&procs, &record), 0);
 	ck_assert_uint_eq(p->maps.n, 1);
 	ck_assert_uint_eq(p->maps.at[0].range.end, 0x8000);
 	/* One ends, and another one has its page. */
 	put(TASK(2) + 48, 99);
 	put(TASK(2) + 16, TASK(0) + 16);
-	ck_assert_int_eq(vpt_procs_update(&procs, &where, &fake, "/none", true), 0);
+	ck_assert_int_eq(host_procs_update(&procs, &where, &fake, "/none", true), 0);
 	ck_assert_uint_eq(procs.n, 2);
-	ck_assert_uint_eq(vpt_procs_find(&procs, PAGE_TABLE + 0x4000)->task.pid, 99);
-	p = vpt_procs_find(&procs, PAGE_TABLE + 0x6000);
+	ck_assert_uint_eq(host_procs_find(&procs, PAGE_TABLE + 0x4000)->task.pid, 99);
+	p = host_procs_find(&procs, PAGE_TABLE + 0x6000);
 	ck_assert(!p->seen);
 	ck_assert_uint_eq(p->maps.n, 1);
-	vpt_procs_free(&procs);
+	host_procs_free(&procs);
 }
 END_TEST
 
@@ -289,11 +289,11 @@ START_TEST(maps)
 			  "70000000-70001000 --xp 00000000 00:00 0\n"
 			  "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n"
 			  "rubbish\n");
-	struct vpt_map more = {.range = {0x55002000, 0x55004000}, .path = "/bin/c"};
-	struct vpt_maps m = {0};
+	struct host_map more = {.range = {0x55002000, 0x55004000}, .path = "/bin/c"};
+	struct host_maps m = {0};
 	uint8_t page[4096];
 
-	ck_assert_int_eq(vpt_maps_read(file, &m), 0);
+	ck_assert_int_eq(host_maps_read(file, &m), 0);
 	fclose(file);
 	ck_assert_uint_eq(m.n, 3);
 	ck_assert_uint_eq(m.at[0].range.start, 0x55001000);
@@ -301,16 +301,16 @@ START_TEST(maps)
 	ck_assert_str_eq(m.at[0].path, "/bin/a b");
 	ck_assert_str_eq(m.at[1].path, "[vdso]");
 	ck_assert_str_eq(m.at[2].path, "");
-	ck_assert_int_eq(vpt_maps_add(&m, &more), 0);
+	ck_assert_int_eq(host_maps_add(&m, &more), 0);
 	ck_assert_uint_eq(m.n, 3);
-	ck_assert(!vpt_map_page(&m.at[1], -1, -1, 0x7ffe0000, page));
-	vpt_maps_free(&m);
+	ck_assert(!host_map_page(&m.at[1], -1, -1, 0x7ffe0000, page));
+	host_maps_free(&m);
 }
 END_TEST
 
 START_TEST(map_from_file)
 {
-	struct vpt_map map = {.range = {0x10000, 0x13000}, .offset = 0x1000};
+	struct host_map map = {.range = {0x10000, 0x13000}, .offset = 0x1000};
 	uint8_t page[4096];
 	FILE *file = tmpfile();
 	int i;
@@ -318,12 +318,12 @@ START_TEST(map_from_file)
 	for (i = 0; i < 0x1000 + 0x1010; i++)
 		fputc(i < 0x2000 ? 1 : 2, file);
 	fflush(file);
-	ck_assert(vpt_map_page(&map, -1, fileno(file), 0x10000, page));
+	ck_assert(host_map_page(&map, -1, fileno(file), 0x10000, page));
 	ck_assert_uint_eq(page[0], 1);
-	ck_assert(vpt_map_page(&map, -1, fileno(file), 0x11000, page));
+	ck_assert(host_map_page(&map, -1, fileno(file), 0x11000, page));
 	ck_assert_uint_eq(page[0xf], 2);
 	ck_assert_uint_eq(page[0x10], 0);
-	ck_assert(!vpt_map_page(&map, -1, fileno(file), 0x12000, page));
+	ck_assert(!host_map_page(&map, -1, fileno(file), 0x12000, page));
 	fclose(file);
 }
 END_TEST
@@ -342,27 +342,27 @@ START_TEST(records)
 	} aux = {{PERF_RECORD_AUX, 0, sizeof(aux)}, 0, 0, 0},
 	  lost = {{PERF_RECORD_LOST, 0, sizeof(lost)}, 1, 12, 0},
 	  fork = {{PERF_RECORD_FORK, 0, sizeof(fork)}, 0, 0, 0};
-	struct vpt_perf_record r;
+	struct host_perf_record r;
 
-	ck_assert(vpt_perf_parse(&map, sizeof(map), &r));
-	ck_assert_int_eq(r.kind, VPT_PERF_MAP);
+	ck_assert(host_perf_parse(&map, sizeof(map), &r));
+	ck_assert_int_eq(r.kind, HOST_PERF_MAP);
 	ck_assert_uint_eq(r.pid, 7);
 	ck_assert_uint_eq(r.bytes, 0x2000);
 	ck_assert_uint_eq(r.offset, 0x3000);
 	ck_assert_str_eq(r.path, "/bin/x");
 	memset(map.path, 'x', sizeof(map.path));
-	ck_assert(!vpt_perf_parse(&map, sizeof(map), &r));
-	ck_assert(!vpt_perf_parse(&map, 32, &r));
-	ck_assert(!vpt_perf_parse(&aux, sizeof(aux), &r));
+	ck_assert(!host_perf_parse(&map, sizeof(map), &r));
+	ck_assert(!host_perf_parse(&map, 32, &r));
+	ck_assert(!host_perf_parse(&aux, sizeof(aux), &r));
 	aux.c = PERF_AUX_FLAG_TRUNCATED;
-	ck_assert(vpt_perf_parse(&aux, sizeof(aux), &r));
-	ck_assert_int_eq(r.kind, VPT_PERF_STOPPED);
-	ck_assert(!vpt_perf_parse(&aux, 24, &r));
-	ck_assert(vpt_perf_parse(&lost, sizeof(lost), &r));
-	ck_assert_int_eq(r.kind, VPT_PERF_LOST);
+	ck_assert(host_perf_parse(&aux, sizeof(aux), &r));
+	ck_assert_int_eq(r.kind, HOST_PERF_STOPPED);
+	ck_assert(!host_perf_parse(&aux, 24, &r));
+	ck_assert(host_perf_parse(&lost, sizeof(lost), &r));
+	ck_assert_int_eq(r.kind, HOST_PERF_LOST);
 	ck_assert_uint_eq(r.bytes, 12);
-	ck_assert(vpt_perf_parse(&fork, sizeof(fork), &r));
-	ck_assert_int_eq(r.kind, VPT_PERF_TASK);
+	ck_assert(host_perf_parse(&fork, sizeof(fork), &r));
+	ck_assert_int_eq(r.kind, HOST_PERF_TASK);
 }
 END_TEST
 
@@ -370,17 +370,17 @@ START_TEST(cpu_lists)
 {
 	unsigned int cpus[4];
 
-	ck_assert_uint_eq(vpt_host_cpu_list("0-2,8\n", cpus, 4), 4);
+	ck_assert_uint_eq(host_cpu_list("0-2,8\n", cpus, 4), 4);
 	ck_assert_uint_eq(cpus[2], 2);
 	ck_assert_uint_eq(cpus[3], 8);
-	ck_assert_uint_eq(vpt_host_cpu_list("0-3", cpus, 4), 4);
-	ck_assert_uint_eq(vpt_host_cpu_list("0-4", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("1,", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("2-1", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("-1", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("1x", cpus, 4), 0);
-	ck_assert_uint_eq(vpt_host_cpu_list("18446744073709551615", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("0-3", cpus, 4), 4);
+	ck_assert_uint_eq(host_cpu_list("0-4", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("1,", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("2-1", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("-1", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("1x", cpus, 4), 0);
+	ck_assert_uint_eq(host_cpu_list("18446744073709551615", cpus, 4), 0);
 }
 END_TEST
 
@@ -397,28 +397,28 @@ START_TEST(spaces_seen)
 		{.kind = VPT_PKT_PIP, .value = 0x1000, .flag = true},
 		{.kind = VPT_PKT_PIP, .value = 0x2000},
 	};
-	struct vpt_seen seen = {0};
+	struct host_seen seen = {0};
 	uint8_t bytes[256];
 	size_t i, n = 0;
 
 	for (i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
 		n += vpt_packet_write(bytes + n, &packets[i]);
-	ck_assert_int_eq(vpt_seen_stream(&seen, 3, bytes, n), 0);
+	ck_assert_int_eq(host_seen_stream(&seen, 3, bytes, n), 0);
 	ck_assert_uint_eq(seen.n, 3);
 	ck_assert(seen.at[0].non_root && seen.at[0].vmcs == 0x7000 && seen.at[0].cpu == 3);
-	ck_assert(!seen.at[1].non_root && seen.at[1].vmcs == VPT_SPACE_ANY_VMCS);
+	ck_assert(!seen.at[1].non_root && seen.at[1].vmcs == TRACE_SPACE_ANY_VMCS);
 	ck_assert_uint_eq(seen.at[1].cr3, 0x2000);
 	ck_assert(seen.at[2].non_root && seen.at[2].vmcs == 0x8000);
 	/* The VMM's CR3 is the host's before the guest's, of the first one at its second visit. */
 	ck_assert(seen.at[0].host == 0x2000 && seen.at[2].host == 0x2000);
 	/* What is no packet is passed over; another CPU's are others. */
 	memset(bytes, 0xff, 3);
-	ck_assert_int_eq(vpt_seen_stream(&seen, 4, bytes, n), 0);
-	vpt_seen_free(&seen);
+	ck_assert_int_eq(host_seen_stream(&seen, 4, bytes, n), 0);
+	host_seen_free(&seen);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("record");
 	TCase *tc = tcase_create("host");

@@ -36,7 +36,7 @@ START_TEST(everything)
 	struct walk_config config = base(_i);
 
 	check_walk(&config);
-	VPT_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
+	TEST_PROVES("GEN-FAR GEN-RETC GEN-CALL GEN-LAST-IP GEN-TNT-ORDER GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -46,7 +46,7 @@ START_TEST(no_ret_compression)
 
 	config.ctl |= VPT_CTL_MASK(DIS_RETC);
 	check_walk(&config);
-	VPT_PROVES("CTL-DISRETC");
+	TEST_PROVES("CTL-DISRETC");
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(user_only)
 
 	config.ctl &= ~VPT_CTL_MASK(OS);
 	check_walk(&config);
-	VPT_PROVES("CTL-USER GEN-PGD GEN-PGE");
+	TEST_PROVES("CTL-USER GEN-PGD GEN-PGE");
 }
 END_TEST
 
@@ -66,7 +66,7 @@ START_TEST(kernel_only)
 
 	config.ctl &= ~VPT_CTL_MASK(USER);
 	check_walk(&config);
-	VPT_PROVES("CTL-OS GEN-PGD GEN-PGE");
+	TEST_PROVES("CTL-OS GEN-PGD GEN-PGE");
 }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(cr3_filter)
 	config.ctl |= VPT_CTL_MASK(CR3_FILTER);
 	config.cr3_match = 0x2000;
 	check_walk(&config);
-	VPT_PROVES("CTL-CR3FILTER GEN-CR3");
+	TEST_PROVES("CTL-CR3FILTER GEN-CR3");
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(ip_filter)
 	if (_i % 3 == 0)
 		set_range(&config, 1, 1, 0x4001, 0x5a00);
 	check_walk(&config);
-	VPT_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
+	TEST_PROVES("CTL-ADDRCFG EN-FILTER-TAKEN GEN-PGD-COND");
 }
 END_TEST
 
@@ -131,7 +131,7 @@ START_TEST(trace_stop)
 	if (_i % 2)
 		set_range(&config, 1, 1, 0x1000, 0x7100);
 	check_walk(&config);
-	VPT_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
+	TEST_PROVES("GEN-TRACESTOP GEN-TRACESTOP-OVERLAP");
 }
 END_TEST
 
@@ -141,7 +141,7 @@ START_TEST(toggled)
 
 	config.toggle = true;
 	check_walk(&config);
-	VPT_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
+	TEST_PROVES("GEN-DISABLE GEN-ENABLE-ORDER GEN-PSB-ON-ENABLE");
 }
 END_TEST
 
@@ -151,7 +151,7 @@ START_TEST(overflows)
 
 	config.overflow = true;
 	check_walk(&config);
-	VPT_PROVES("GEN-OVF GEN-RETC-RESET");
+	TEST_PROVES("GEN-OVF GEN-RETC-RESET");
 }
 END_TEST
 
@@ -177,8 +177,8 @@ START_TEST(vmx)
 	struct walk_config config = virtualized(_i);
 
 	check_walk(&config);
-	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-EXIT-SYSTEM VMX-ENTRY-LOAD VMX-EXIT-CLEAR VMX-FAIL-EARLY "
-		   "VMX-FAIL-LATE VMX-ENTRY-RISE VMX-EXIT-FALL");
+	TEST_PROVES("VMX-ENTRY-SYSTEM VMX-EXIT-SYSTEM VMX-ENTRY-LOAD VMX-EXIT-CLEAR VMX-FAIL-EARLY "
+		    "VMX-FAIL-LATE VMX-ENTRY-RISE VMX-EXIT-FALL");
 }
 END_TEST
 
@@ -207,7 +207,7 @@ START_TEST(vmx_ranges)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("roundtrip");
 	TCase *tcase = tcase_create("walks");

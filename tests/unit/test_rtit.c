@@ -523,8 +523,8 @@ static void check_on_all(const struct row *row)
 START_TEST(rule)
 {
 	check_on_all(&rows[_i]);
-	VPT_PROVES(rows[_i].tag);
-	VPT_PROVES("MSR-ATOMIC");
+	TEST_PROVES(rows[_i].tag);
+	TEST_PROVES("MSR-ATOMIC");
 }
 END_TEST
 
@@ -629,7 +629,7 @@ START_TEST(ctl_bit)
 		 bit == FABRIC ? "c0" : (bit == TOPA ? "c3" : "c3 c0"));
 	check_on_all(&(struct row){"flip", HOST_WR, CTL, running, 0, running ^ bit,
 				   flip + strspn(flip, " "), running ^ bit});
-	VPT_PROVES("MSR-RESERVED CTL-ADDRCFG-RESERVED MSR-TRACEEN-LOCK");
+	TEST_PROVES("MSR-RESERVED CTL-ADDRCFG-RESERVED MSR-TRACEEN-LOCK");
 }
 END_TEST
 
@@ -645,7 +645,7 @@ START_TEST(status_bit)
 	check_on_all(&(struct row){"bit", HOST_WR, STATUS, 0, before, bit, need, bit});
 	check_on_all(&(struct row){"bit", HOST_WR, STATUS, EN | TOPA, before, bit, need, bit});
 	check_on_all(&(struct row){"bit", GUEST_WR, STATUS, EN | TOPA, before, bit, "-", 0});
-	VPT_PROVES("MSR-RESERVED STATUS-RO");
+	TEST_PROVES("MSR-RESERVED STATUS-RO");
 }
 END_TEST
 
@@ -666,7 +666,7 @@ START_TEST(ctl_encoding)
 		check_on_all(&(struct row){"enc", GUEST_WR, CTL, EN | TOPA, 0, value, need, value});
 		check_on_all(&(struct row){"enc", HOST_WR, CTL, OS, 0, value, need, value});
 	}
-	VPT_PROVES("CTL-ENCODING CTL-ADDRCFG-RESERVED CAPS-ZERO-ENCODING CAPS-RANGES-MAX");
+	TEST_PROVES("CTL-ENCODING CTL-ADDRCFG-RESERVED CAPS-ZERO-ENCODING CAPS-RANGES-MAX");
 }
 END_TEST
 
@@ -705,7 +705,7 @@ START_TEST(number)
 
 		ck_assert_int_eq(vpt_rtit_exists(&model.caps, msr), holds(&model.caps, need));
 	}
-	VPT_PROVES("MSR-UNLISTED MSR-ABSENT");
+	TEST_PROVES("MSR-UNLISTED MSR-ABSENT");
 }
 END_TEST
 
@@ -733,7 +733,7 @@ START_TEST(masks)
 	ck_assert_uint_eq(vpt_rtit_ctl_mask(caps), mask_of(caps, ctl_fields, COUNT(ctl_fields)));
 	ck_assert_uint_eq(vpt_rtit_status_mask(caps),
 			  mask_of(caps, status_fields, COUNT(status_fields)));
-	VPT_PROVES("MSR-RESERVED");
+	TEST_PROVES("MSR-RESERVED");
 }
 END_TEST
 
@@ -782,7 +782,7 @@ START_TEST(ctl_random)
 						value, ok ? "" : "-", value});
 	}
 	ck_assert(legal > 0 || !strcmp(model.name, "no-pt"));
-	VPT_PROVES("CTL-ENCODING CTL-NO-OUTPUT MSR-RESERVED");
+	TEST_PROVES("CTL-ENCODING CTL-NO-OUTPUT MSR-RESERVED");
 }
 END_TEST
 
@@ -797,7 +797,7 @@ START_TEST(absurd_widths)
 	check_row(&model, &(struct row)WR("width", BASE, ~0x7full, ""));
 	check_row(&model, &(struct row)WR("width", BASE, 0x40, "-"));
 	check_row(&model, &(struct row)WR("width", ADDR_A(0), BIT(62), ""));
-	VPT_PROVES("MSR-BASE-WIDTH MSR-ADDR-CANONICAL");
+	TEST_PROVES("MSR-BASE-WIDTH MSR-ADDR-CANONICAL");
 }
 END_TEST
 
@@ -811,7 +811,7 @@ START_TEST(cold_reset)
 	memset(&rtit, 0xff, sizeof(rtit));
 	vpt_rtit_reset(&rtit);
 	ck_assert(!memcmp(&rtit, &clear, sizeof(rtit)));
-	VPT_PROVES("MSR-COLD-RESET");
+	TEST_PROVES("MSR-COLD-RESET");
 }
 END_TEST
 
@@ -832,7 +832,7 @@ START_TEST(warm_reset)
 	}
 	vpt_rtit_warm_reset(&rtit, &model.caps);
 	ck_assert_msg(!memcmp(&rtit, &expected, sizeof(rtit)), "warm reset on %s", model.name);
-	VPT_PROVES("MSR-WARM-RESET MSR-WARM-KEEP CPUID-IPFILTER");
+	TEST_PROVES("MSR-WARM-RESET MSR-WARM-KEEP CPUID-IPFILTER");
 }
 END_TEST
 
@@ -846,7 +846,7 @@ static void report(void)
 		       *checks);
 }
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("rtit");
 	TCase *rules = tcase_create("rules"), *sweeps = tcase_create("sweeps");

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "libdecode/rtit.h"
+#include "libdecode/atom.h"
 #include "libdecode/tracelet.h"
 #include "vpt/atom.h"
 
@@ -25,7 +25,7 @@ static bool missing[PAGES];
 struct session {
 	struct vpt_atom_regs start, end;
 	uint64_t start_insns, end_insns;
-	enum vptd_rtit_end why;
+	enum vptd_atom_end why;
 	bool has_end;
 	uint8_t bytes[1024];
 	size_t len;
@@ -35,7 +35,7 @@ static struct {
 	struct session at[SESSIONS];
 	unsigned int n;
 	bool blind; /* nothing is known of sessions */
-	struct dec_rtit_config config;
+	struct dec_atom_config config;
 	unsigned int mode;
 	uint64_t limit, resumed;
 } trace;
@@ -210,7 +210,7 @@ static void make_session(struct session *s, uint64_t start_insns)
 	make_regs(&s->end, true);
 	s->start_insns = start_insns;
 	s->end_insns = start_insns + below(below(2) ? 40 : 400);
-	s->why = (enum vptd_rtit_end)below(4);
+	s->why = (enum vptd_atom_end)below(4);
 	s->has_end = below(8) > 0;
 	put(s, (struct vpt_atom_packet){.kind = VPT_ATOM_PKT_PSB});
 	put_lip(s, VPT_ATOM_PKT_PGE);
@@ -245,7 +245,7 @@ struct seen {
 struct result {
 	struct dec_code *code;
 	struct dec_flow flow;
-	struct dec_rtit rtit;
+	struct dec_atom rtit;
 	struct seen seen[EVENTS_MAX];
 	size_t n;
 	uint64_t hash, ran;
@@ -288,7 +288,7 @@ static void on_limit(void *context)
 	struct result *r = context;
 
 	if (dec_code_content(r->code, 1, page[1]) ||
-	    dec_rtit_use_space(&r->rtit, 5, 0x5000, trace.mode))
+	    dec_atom_use_space(&r->rtit, 5, 0x5000, trace.mode))
 		ck_abort();
 	r->flow.limit = UINT64_MAX;
 }
@@ -299,13 +299,13 @@ static void push(struct result *r, const struct session *s, size_t piece)
 
 	for (at = 0; at < s->len; at += n) {
 		n = s->len - at < piece ? s->len - at : piece;
-		dec_rtit_push(&r->rtit, s->bytes + at, n);
+		dec_atom_push(&r->rtit, s->bytes + at, n);
 	}
 }
 
 static void decode(struct result *r, bool tracelets, size_t piece)
 {
-	static const struct dec_rtit_ops ops = {on_event, NULL, on_resumed};
+	static const struct dec_atom_ops ops = {on_event, NULL, on_resumed};
 	static const struct dec_flow_ops loud = {.run = on_run, .limit = on_limit},
 					 silent = {.limit = on_limit};
 	unsigned int i;
@@ -323,20 +323,20 @@ static void decode(struct result *r, bool tracelets, size_t piece)
 	if (tracelets)
 		r->flow.tracelets = dec_tracelets_new(1 << 20, true);
 	r->flow.limit = trace.limit;
-	dec_rtit_init(&r->rtit, &r->flow, &trace.config, &ops, r);
-	ck_assert_int_eq(dec_rtit_use_space(&r->rtit, 0, 0, trace.mode), VPTD_OK);
+	dec_atom_init(&r->rtit, &r->flow, &trace.config, &ops, r);
+	ck_assert_int_eq(dec_atom_use_space(&r->rtit, 0, 0, trace.mode), VPTD_OK);
 	for (i = 0; i < trace.n; i++) {
 		const struct session *s = &trace.at[i];
 
 		if (!trace.blind)
-			dec_rtit_begin(&r->rtit, &s->start, s->start_insns);
+			dec_atom_begin(&r->rtit, &s->start, s->start_insns);
 		push(r, s, piece);
 		if (s->has_end && !trace.blind)
-			dec_rtit_end(&r->rtit, &s->end, s->end_insns, s->why);
+			dec_atom_end(&r->rtit, &s->end, s->end_insns, s->why);
 		else
-			dec_rtit_finish(&r->rtit);
+			dec_atom_finish(&r->rtit);
 	}
-	dec_rtit_finish(&r->rtit);
+	dec_atom_finish(&r->rtit);
 	dec_tracelets_free(r->flow.tracelets);
 	dec_code_free(r->code);
 }
@@ -378,7 +378,7 @@ START_TEST(same_events_and_runs)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("rtit_random");
 	TCase *t = tcase_create("random");

@@ -52,7 +52,7 @@ static bool has_landlock(void)
 }
 
 /* Run @what in a child within the sandbox. Returns the child's exit status, or its signal. */
-static int inside(const struct vpt_sandbox_want *want, int (*what)(void))
+static int inside(const struct sandbox_want *want, int (*what)(void))
 {
 	const struct rlimit none = {0};
 	int status = 0, error;
@@ -61,7 +61,7 @@ static int inside(const struct vpt_sandbox_want *want, int (*what)(void))
 	ck_assert_int_ge(child, 0);
 	if (!child) {
 		setrlimit(RLIMIT_CORE, &none);
-		if ((vpt_sandbox_enter(want, &error) | VPT_SANDBOX_LANDLOCK) != VPT_SANDBOX_ALL ||
+		if ((sandbox_enter(want, &error) | SANDBOX_LANDLOCK) != SANDBOX_ALL ||
 		    (error && has_landlock()))
 			_exit(99);
 		_exit(what());
@@ -70,9 +70,9 @@ static int inside(const struct vpt_sandbox_want *want, int (*what)(void))
 	return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static const struct vpt_sandbox_want reader;
-static const struct vpt_sandbox_want writer = {.output = {NULL, "in/new"}};
-static const struct vpt_sandbox_want watcher = {.watch = true};
+static const struct sandbox_want reader;
+static const struct sandbox_want writer = {.output = {NULL, "in/new"}};
+static const struct sandbox_want watcher = {.watch = true};
 
 /* What a call that should fail made of it: an errno, or 0. */
 static int result(long value)
@@ -347,7 +347,7 @@ static int map_code(void)
 
 START_TEST(allows)
 {
-	const struct vpt_sandbox_want code = {.code = true};
+	const struct sandbox_want code = {.code = true};
 
 	ck_assert_int_eq(inside(&writer, make_output), 0);
 	ck_assert_int_eq(inside(&reader, make_child), 0);
@@ -368,7 +368,7 @@ static int write_full(void)
 /* A device that is an output, and no other one. */
 START_TEST(devices)
 {
-	const struct vpt_sandbox_want device = {.output = {"/dev/null"}};
+	const struct sandbox_want device = {.output = {"/dev/null"}};
 
 	ck_assert_int_eq(inside(&device, write_null), 0);
 	if (has_landlock())
@@ -404,10 +404,10 @@ END_TEST
 /* The sandbox cannot be entered a second time, with other wishes: those calls are refused. */
 static int enter_again(void)
 {
-	static const struct vpt_sandbox_want want = {.output = {"in/new"}};
+	static const struct sandbox_want want = {.output = {"in/new"}};
 	int error;
 
-	(void)vpt_sandbox_enter(&want, &error);
+	(void)sandbox_enter(&want, &error);
 	return error != -EPERM;
 }
 
@@ -417,7 +417,7 @@ START_TEST(no_way_out)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("sandbox");
 	TCase *tc = tcase_create("sandbox");

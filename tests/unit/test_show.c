@@ -48,14 +48,14 @@ START_TEST(text_of)
 	struct capture c;
 	char copy[32];
 
-	vpt_text_copy(copy, sizeof(copy), texts[_i].text, strlen(texts[_i].text));
+	text_copy(copy, sizeof(copy), texts[_i].text, strlen(texts[_i].text));
 	ck_assert_str_eq(copy, texts[_i].clean);
-	vpt_text_copy(copy, 3, texts[_i].text, strlen(texts[_i].text));
+	text_copy(copy, 3, texts[_i].text, strlen(texts[_i].text));
 	ck_assert_int_eq(strncmp(copy, texts[_i].clean, 2), 0);
 	ck_assert_uint_le(strlen(copy), 2);
 
 	capture(&c);
-	vpt_json_string(c.out, texts[_i].text);
+	text_json_string(c.out, texts[_i].text);
 	fclose(c.out);
 	ck_assert_str_eq(c.text, texts[_i].json);
 	free(c.text);
@@ -64,24 +64,24 @@ END_TEST
 
 /* This very program is the ELF image: it has symbols and lines. */
 
-int vpt_test_first(int x);
-int vpt_test_second(int x);
+int test_first(int x);
+int test_second(int x);
 
-int __attribute__((noinline)) vpt_test_first(int x)
+int __attribute__((noinline)) test_first(int x)
 {
 	return x * 3 + 1;
 }
 
 static const unsigned int line_of_first = __LINE__ - 6;
 
-int __attribute__((noinline)) vpt_test_second(int x)
+int __attribute__((noinline)) test_second(int x)
 {
-	return x ? vpt_test_first(x) : 2;
+	return x ? test_first(x) : 2;
 }
 
 static void add_image(struct synth *s)
 {
-	struct vpt_elf_image image = {.name = "self", .bias = BIAS};
+	struct trace_elf_image image = {.name = "self", .bias = BIAS};
 	FILE *f = fopen("/proc/self/exe", "rb");
 	struct stat st;
 	char *bytes;
@@ -91,16 +91,16 @@ static void add_image(struct synth *s)
 	bytes = malloc((size_t)st.st_size);
 	ck_assert_uint_eq(fread(bytes, 1, (size_t)st.st_size, f), (size_t)st.st_size);
 	fclose(f);
-	ck_assert_int_eq(vpt_writer_elf(s->w, &image, bytes, (size_t)st.st_size), 0);
+	ck_assert_int_eq(trace_writer_elf(s->w, &image, bytes, (size_t)st.st_size), 0);
 	free(bytes);
 }
 
-static const struct vpt_symbol *by_name(const struct vpt_symbols *symbols, const char *name)
+static const struct debug_symbol *by_name(const struct debug_symbols *symbols, const char *name)
 {
-	const struct vpt_symbol *all;
+	const struct debug_symbol *all;
 	size_t n, i;
 
-	all = vpt_symbols_all(symbols, &n);
+	all = debug_symbols_all(symbols, &n);
 	for (i = 0; i < n; i++) {
 		if (!strcmp(all[i].name, name))
 			return &all[i];
@@ -110,50 +110,50 @@ static const struct vpt_symbol *by_name(const struct vpt_symbols *symbols, const
 
 START_TEST(symbols_of)
 {
-	const struct vpt_symbol *first, *found;
-	const struct vpt_line *line;
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	const struct debug_symbol *first, *found;
+	const struct debug_line *line;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char name[64];
 
 	synth_open(&s);
 	add_image(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
+	ck_assert_int_eq(debug_symbols_open(r, &symbols), 0);
 
-	first = by_name(symbols, "vpt_test_first");
+	first = by_name(symbols, "test_first");
 	ck_assert_uint_gt(first->start, BIAS);
 	ck_assert_uint_gt(first->end, first->start);
-	found = vpt_symbols_find(symbols, first->start);
+	found = debug_symbols_find(symbols, first->start);
 	ck_assert_ptr_eq(found, first);
-	found = vpt_symbols_find(symbols, first->end - 1);
+	found = debug_symbols_find(symbols, first->end - 1);
 	ck_assert_ptr_eq(found, first);
-	ck_assert_ptr_ne(vpt_symbols_find(symbols, first->end), first);
-	ck_assert_ptr_null(vpt_symbols_find(symbols, 0));
-	ck_assert_ptr_null(vpt_symbols_find(symbols, UINT64_MAX));
+	ck_assert_ptr_ne(debug_symbols_find(symbols, first->end), first);
+	ck_assert_ptr_null(debug_symbols_find(symbols, 0));
+	ck_assert_ptr_null(debug_symbols_find(symbols, UINT64_MAX));
 
-	vpt_symbols_format(symbols, first->start, name, sizeof(name));
-	ck_assert_str_eq(name, "vpt_test_first");
-	vpt_symbols_format(symbols, first->start + 2, name, sizeof(name));
-	ck_assert_str_eq(name, "vpt_test_first+0x2");
-	ck_assert_uint_eq(vpt_symbols_format(symbols, first->start + 2, name, 4), 18);
+	debug_symbols_format(symbols, first->start, name, sizeof(name));
+	ck_assert_str_eq(name, "test_first");
+	debug_symbols_format(symbols, first->start + 2, name, sizeof(name));
+	ck_assert_str_eq(name, "test_first+0x2");
+	ck_assert_uint_eq(debug_symbols_format(symbols, first->start + 2, name, 4), 18);
 	ck_assert_str_eq(name, "vpt");
-	vpt_symbols_format(symbols, 0x1234, name, sizeof(name));
+	debug_symbols_format(symbols, 0x1234, name, sizeof(name));
 	ck_assert_str_eq(name, "0x1234");
-	vpt_symbols_format(NULL, 0x1234, name, sizeof(name));
+	debug_symbols_format(NULL, 0x1234, name, sizeof(name));
 	ck_assert_str_eq(name, "0x1234");
 
-	ck_assert_int_eq(vpt_symbols_read_lines(symbols), 0);
-	line = vpt_symbols_line(symbols, first->start);
+	ck_assert_int_eq(debug_symbols_read_lines(symbols), 0);
+	line = debug_symbols_line(symbols, first->start);
 	ck_assert_ptr_nonnull(line);
 	ck_assert_ptr_nonnull(strstr(line->file, "test_show.c"));
 	ck_assert_uint_ge(line->line, line_of_first);
 	ck_assert_uint_le(line->line, line_of_first + 3);
-	ck_assert_ptr_null(vpt_symbols_line(symbols, 0));
-	ck_assert_ptr_null(vpt_symbols_problem(symbols));
-	vpt_symbols_close(symbols);
-	vpt_reader_close(r);
+	ck_assert_ptr_null(debug_symbols_line(symbols, 0));
+	ck_assert_ptr_null(debug_symbols_problem(symbols));
+	debug_symbols_close(symbols);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -161,38 +161,38 @@ END_TEST
 /* What is no ELF file has no names, and is a problem that is reported. */
 START_TEST(no_elf)
 {
-	static const struct vpt_elf_image image = {.name = "junk\33"};
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	static const struct trace_elf_image image = {.name = "junk\33"};
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	size_t n;
 
 	synth_open(&s);
-	vpt_writer_elf(s.w, &image, "", 0);
-	vpt_writer_elf(s.w, &image, "\177ELF", 4);
-	vpt_writer_elf(s.w, &image, "\177ELF\2\1\1", 7);
+	trace_writer_elf(s.w, &image, "", 0);
+	trace_writer_elf(s.w, &image, "\177ELF", 4);
+	trace_writer_elf(s.w, &image, "\177ELF\2\1\1", 7);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
-	vpt_symbols_all(symbols, &n);
+	ck_assert_int_eq(debug_symbols_open(r, &symbols), 0);
+	debug_symbols_all(symbols, &n);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(vpt_symbols_read_lines(symbols), 0);
-	vpt_symbols_lines(symbols, &n);
+	ck_assert_int_eq(debug_symbols_read_lines(symbols), 0);
+	debug_symbols_lines(symbols, &n);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_str_eq(vpt_symbols_problem(symbols),
+	ck_assert_str_eq(debug_symbols_problem(symbols),
 			 "junk?: it is no ELF file, or a damaged one");
-	vpt_symbols_close(symbols);
-	vpt_reader_close(r);
+	debug_symbols_close(symbols);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 START_TEST(coverage)
 {
-	const struct vpt_symbol *first, *second;
-	struct vpt_tally tally = {0};
-	struct vpt_symbols *symbols;
-	struct vpt_coverage sum;
-	struct vpt_reader *r;
+	const struct debug_symbol *first, *second;
+	struct decode_tally tally = {0};
+	struct debug_symbols *symbols;
+	struct decode_coverage sum;
+	struct trace_reader *r;
 	struct capture c;
 	struct synth s;
 	char text[64];
@@ -201,58 +201,58 @@ START_TEST(coverage)
 	synth_open(&s);
 	add_image(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
-	first = by_name(symbols, "vpt_test_first");
-	second = by_name(symbols, "vpt_test_second");
+	ck_assert_int_eq(debug_symbols_open(r, &symbols), 0);
+	first = by_name(symbols, "test_first");
+	second = by_name(symbols, "test_second");
 	for (i = 0; i < 7; i++)
-		ck_assert(vpt_tally_add(&tally, first->start, first->end - 1, 3));
+		ck_assert(decode_tally_add(&tally, first->start, first->end - 1, 3));
 	/* A block that begins in the middle, and one that ends where another begins. */
-	ck_assert(vpt_tally_add(&tally, first->start + 1, first->end - 1, 3));
-	ck_assert(vpt_tally_add(&tally, first->start - 1, first->start, 2));
-	vpt_tally_sort(&tally);
+	ck_assert(decode_tally_add(&tally, first->start + 1, first->end - 1, 3));
+	ck_assert(decode_tally_add(&tally, first->start - 1, first->start, 2));
+	decode_tally_sort(&tally);
 
 	capture(&c);
-	ck_assert_int_eq(vpt_coverage_write(symbols, &tally, c.out, &sum), 0);
+	ck_assert_int_eq(decode_coverage_write(symbols, &tally, c.out, &sum), 0);
 	fclose(c.out);
 	ck_assert_uint_ge(sum.files, 1);
 	ck_assert_uint_ge(sum.functions_hit, 1);
 	ck_assert_uint_ge(sum.lines_hit, 1);
 	ck_assert_uint_gt(sum.lines, sum.lines_hit);
-	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:8,vpt_test_first\n"));
-	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:0,vpt_test_second\n"));
+	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:8,test_first\n"));
+	ck_assert_ptr_nonnull(strstr(c.text, "FNDA:0,test_second\n"));
 	ck_assert_ptr_nonnull(strstr(c.text, "test_show.c\n"));
-	snprintf(text, sizeof(text), "DA:%u,", vpt_symbols_line(symbols, first->start)->line);
+	snprintf(text, sizeof(text), "DA:%u,", debug_symbols_line(symbols, first->start)->line);
 	ck_assert_ptr_nonnull(strstr(c.text, text));
 	ck_assert_ptr_nonnull(strstr(c.text, "end_of_record\n"));
 	ck_assert_uint_ne(second->start, 0);
 	free(c.text);
-	vpt_tally_free(&tally);
-	vpt_symbols_close(symbols);
-	vpt_reader_close(r);
+	decode_tally_free(&tally);
+	debug_symbols_close(symbols);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 START_TEST(tally)
 {
-	struct vpt_tally t = {0};
-	struct vpt_hot hot[3];
+	struct decode_tally t = {0};
+	struct decode_hot hot[3];
 	unsigned int i;
 
 	for (i = 0; i < 100000; i++)
-		ck_assert(vpt_tally_add(&t, i % 5000 * 16, i % 5000 * 16 + i % 2, i % 5000));
-	vpt_tally_sort(&t);
+		ck_assert(decode_tally_add(&t, i % 5000 * 16, i % 5000 * 16 + i % 2, i % 5000));
+	decode_tally_sort(&t);
 	ck_assert_uint_eq(t.used, 5000);
 	for (i = 0; i < 5000; i++) {
 		ck_assert_uint_eq(t.slots[i].ip, i * 16);
 		ck_assert_uint_eq(t.slots[i].count, 20);
 		ck_assert_uint_eq(t.slots[i].insns, 20 * i);
 	}
-	ck_assert_uint_eq(vpt_summary_hot(NULL, &t, hot, 3), 3);
+	ck_assert_uint_eq(decode_summary_hot(NULL, &t, hot, 3), 3);
 	ck_assert_uint_eq(hot[0].start, 4999 * 16);
 	ck_assert_uint_eq(hot[0].insns, 4999 * 20);
 	ck_assert_uint_eq(hot[2].start, 4997 * 16);
-	vpt_tally_free(&t);
+	decode_tally_free(&t);
 }
 END_TEST
 
@@ -271,7 +271,7 @@ static void finish(struct synth *s, uint64_t ip)
 {
 	synth_ip(s, ppt_fup, ip);
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, ip, 0);
+	synth_stop(s, TRACE_END_DISABLED, ip, 0);
 }
 
 /* 0 calls 20 twice, which calls 40 once and then four times. */
@@ -385,29 +385,29 @@ static const struct {
 
 static void check_tree(void (*make)(struct synth *s), bool json, uint64_t limit, char **text)
 {
-	struct vpt_calls *calls = vpt_calls_new(NULL);
-	struct vpt_reader *r;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_calls *calls = decode_calls_new(NULL);
+	struct trace_reader *r;
+	struct decode_flow *flow;
+	struct decode_item item;
 	struct capture c;
 	struct synth s;
 
 	synth_open(&s);
 	make(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_BLOCKS, &flow), 0);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_BLOCKS, &flow), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
-		ck_assert(vpt_calls_item(calls, &item));
-	} while (item.kind != VPT_ITEM_END);
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
+		ck_assert_int_ne(item.kind, DECODE_ITEM_ERROR);
+		ck_assert(decode_calls_item(calls, &item));
+	} while (item.kind != DECODE_ITEM_END);
 	capture(&c);
-	vpt_calls_print(calls, c.out, json, NULL, limit);
+	decode_calls_print(calls, c.out, json, NULL, limit);
 	fclose(c.out);
 	*text = c.text;
-	vpt_flow_close(flow);
-	vpt_calls_free(calls);
-	vpt_reader_close(r);
+	decode_flow_close(flow);
+	decode_calls_free(calls);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 
@@ -446,42 +446,46 @@ START_TEST(call_tree_limits)
 END_TEST
 
 static const struct {
-	struct vpt_item item;
+	struct decode_item item;
 	const char *text, *json; /* NULL: it is not shown */
 } lines[] = {
-	{{.kind = VPT_ITEM_SEGMENT, .offset = 16, .session = 2},
+	{{.kind = DECODE_ITEM_SEGMENT, .offset = 16, .session = 2},
 	 "-- vCPU 3, session 2, from byte 0x10 on\n",
 	 "{\"vcpu\":3,\"session\":2,\"offset\":16,\"skipped\":0}\n"},
-	{{.kind = VPT_ITEM_SEGMENT, .value = 7},
+	{{.kind = DECODE_ITEM_SEGMENT, .value = 7},
 	 "-- vCPU 3, session 0, from byte 0x0 on; no PSB in its first 7 bytes\n",
 	 "{\"vcpu\":3,\"session\":0,\"offset\":0,\"skipped\":7}\n"},
-	{{.kind = VPT_ITEM_INSN, .ip = 0x401000, .mode = 64, .size = 2, .raw = "\x75\xfe"},
+	{{.kind = DECODE_ITEM_INSN, .ip = 0x401000, .mode = 64, .size = 2, .raw = "\x75\xfe"},
 	 "0000000000401000                               jnz 0x401000\n",
 	 "{\"vcpu\":3,\"ip\":\"0x401000\",\"size\":2,\"insn\":\"jnz 0x401000\"}\n"},
-	{{.kind = VPT_ITEM_BLOCK, .ip = 0x401000, .last = 0x401005, .insns = 4},
+	{{.kind = DECODE_ITEM_BLOCK, .ip = 0x401000, .last = 0x401005, .insns = 4},
 	 "0000000000401000..0000000000401005     4  \n",
 	 "{\"vcpu\":3,\"ip\":\"0x401000\",\"last\":\"0x401005\",\"insns\":4}\n"},
-	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_ASYNC_BRANCH, .ip = 1, .to = 2, .has_to = true},
+	{{.kind = DECODE_ITEM_EVENT,
+	  .event = DECODE_FLOW_ASYNC_BRANCH,
+	  .ip = 1,
+	  .to = 2,
+	  .has_to = true},
 	 "-- async branch at 0x1 to 0x2\n",
 	 "{\"vcpu\":3,\"event\":\"async branch\",\"from\":\"0x1\",\"to\":\"0x2\"}\n"},
-	{{.kind = VPT_ITEM_EVENT,
-	  .event = VPT_FLOW_PAGING,
+	{{.kind = DECODE_ITEM_EVENT,
+	  .event = DECODE_FLOW_PAGING,
 	  .value = 0x1000,
 	  .has_tsc = true,
 	  .tsc = 5},
 	 "-- paging 0x1000 tsc 0x5\n",
 	 "{\"vcpu\":3,\"event\":\"paging\",\"value\":\"0x1000\",\"tsc\":\"0x5\"}\n"},
-	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_EXEC_MODE, .value = 64},
+	{{.kind = DECODE_ITEM_EVENT, .event = DECODE_FLOW_EXEC_MODE, .value = 64},
 	 "-- exec mode 64 bit\n",
 	 "{\"vcpu\":3,\"event\":\"exec mode\",\"value\":\"0x40\"}\n"},
-	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_DISABLED},
+	{{.kind = DECODE_ITEM_EVENT, .event = DECODE_FLOW_DISABLED},
 	 "-- disabled\n",
 	 "{\"vcpu\":3,\"event\":\"disabled\"}\n"},
-	{{.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_PAGING, .status = true}, NULL, NULL},
-	{{.kind = VPT_ITEM_ERROR, .text = "odd \"thing\"", .ip = 3, .offset = 17},
+	{{.kind = DECODE_ITEM_EVENT, .event = DECODE_FLOW_PAGING, .status = true}, NULL, NULL},
+	{{.kind = DECODE_ITEM_ERROR, .text = "odd \"thing\"", .ip = 3, .offset = 17},
 	 "-- error: odd \"thing\", at byte 0x11 of the trace, ip 0x3\n",
 	 "{\"vcpu\":3,\"error\":\"odd \\\"thing\\\"\",\"ip\":\"0x3\",\"offset\":17}\n"},
-	{{.kind = VPT_ITEM_END}, NULL, NULL},
+	{{.kind = DECODE_ITEM_END}, NULL, NULL},
 };
 
 START_TEST(listing)
@@ -490,16 +494,16 @@ START_TEST(listing)
 
 	for (json = 0; json < 2; json++) {
 		const char *want = json ? lines[_i].json : lines[_i].text;
-		struct vpt_listing l = {.json = json, .vcpu = 3};
+		struct decode_listing l = {.json = json, .vcpu = 3};
 		struct capture c;
 
 		capture(&c);
 		l.out = c.out;
-		l.disasm = vpt_disasm_new(NULL);
-		ck_assert_int_eq(vpt_listing_item(&l, &lines[_i].item), want != NULL);
+		l.disasm = decode_disasm_new(NULL);
+		ck_assert_int_eq(decode_listing_item(&l, &lines[_i].item), want != NULL);
 		/* And the same again, which may come from a cache. */
 		if (want)
-			vpt_listing_item(&l, &lines[_i].item);
+			decode_listing_item(&l, &lines[_i].item);
 		fclose(c.out);
 		if (want) {
 			ck_assert_uint_eq(c.len, 2 * strlen(want));
@@ -508,8 +512,8 @@ START_TEST(listing)
 		} else {
 			ck_assert_uint_eq(c.len, 0);
 		}
-		vpt_listing_fini(&l);
-		vpt_disasm_free(l.disasm);
+		decode_listing_fini(&l);
+		decode_disasm_free(l.disasm);
 		free(c.text);
 	}
 }
@@ -519,54 +523,55 @@ END_TEST
 static const struct {
 	const char *bytes;
 	unsigned int len;
-	enum vpt_insn_class class;
+	enum decode_insn_class class;
 } classes[] = {
-	{"\x90", 1, VPT_INSN_OTHER},	      {"\xe8\0\0\0\0", 5, VPT_INSN_CALL},
-	{"\xff\xd0", 2, VPT_INSN_CALL},	      {"\xff\x18", 2, VPT_INSN_FAR_CALL},
-	{"\xc3", 1, VPT_INSN_RETURN},	      {"\xc2\x08\0", 3, VPT_INSN_RETURN},
-	{"\xcb", 1, VPT_INSN_FAR_RETURN},     {"\xeb\0", 2, VPT_INSN_JUMP},
-	{"\xff\xe0", 2, VPT_INSN_JUMP},	      {"\xff\x28", 2, VPT_INSN_FAR_JUMP},
-	{"\x75\0", 2, VPT_INSN_COND},	      {"\xe2\0", 2, VPT_INSN_COND},
-	{"\xe3\0", 2, VPT_INSN_COND},	      {"\x0f\x84\0\0\0\0", 6, VPT_INSN_COND},
-	{"\x0f\x05", 2, VPT_INSN_FAR_CALL},   {"\x0f\x34", 2, VPT_INSN_FAR_CALL},
-	{"\x0f\x07", 2, VPT_INSN_FAR_RETURN}, {"\x0f\x35", 2, VPT_INSN_FAR_RETURN},
-	{"\x48\xcf", 2, VPT_INSN_FAR_RETURN}, {"\xcd\x80", 2, VPT_INSN_FAR_CALL},
-	{"\xcc", 1, VPT_INSN_FAR_CALL},	      {"\xf3\x0f\xae\xe0", 4, VPT_INSN_PTWRITE},
-	{"\x06", 0, VPT_INSN_UNKNOWN},	      {"\xe8", 0, VPT_INSN_UNKNOWN},
+	{"\x90", 1, DECODE_INSN_OTHER},		 {"\xe8\0\0\0\0", 5, DECODE_INSN_CALL},
+	{"\xff\xd0", 2, DECODE_INSN_CALL},	 {"\xff\x18", 2, DECODE_INSN_FAR_CALL},
+	{"\xc3", 1, DECODE_INSN_RETURN},	 {"\xc2\x08\0", 3, DECODE_INSN_RETURN},
+	{"\xcb", 1, DECODE_INSN_FAR_RETURN},	 {"\xeb\0", 2, DECODE_INSN_JUMP},
+	{"\xff\xe0", 2, DECODE_INSN_JUMP},	 {"\xff\x28", 2, DECODE_INSN_FAR_JUMP},
+	{"\x75\0", 2, DECODE_INSN_COND},	 {"\xe2\0", 2, DECODE_INSN_COND},
+	{"\xe3\0", 2, DECODE_INSN_COND},	 {"\x0f\x84\0\0\0\0", 6, DECODE_INSN_COND},
+	{"\x0f\x05", 2, DECODE_INSN_FAR_CALL},	 {"\x0f\x34", 2, DECODE_INSN_FAR_CALL},
+	{"\x0f\x07", 2, DECODE_INSN_FAR_RETURN}, {"\x0f\x35", 2, DECODE_INSN_FAR_RETURN},
+	{"\x48\xcf", 2, DECODE_INSN_FAR_RETURN}, {"\xcd\x80", 2, DECODE_INSN_FAR_CALL},
+	{"\xcc", 1, DECODE_INSN_FAR_CALL},	 {"\xf3\x0f\xae\xe0", 4, DECODE_INSN_PTWRITE},
+	{"\x06", 0, DECODE_INSN_UNKNOWN},	 {"\xe8", 0, DECODE_INSN_UNKNOWN},
 };
 
 START_TEST(class_of)
 {
-	struct vpt_disasm *d = vpt_disasm_new(NULL);
+	struct decode_disasm *d = decode_disasm_new(NULL);
 	unsigned int n = classes[_i].len ? classes[_i].len : 1;
 	struct dec_insn insn;
-	int valid = vpt_disasm_look(d, 64, (const uint8_t *)classes[_i].bytes, n, &insn);
+	int valid = decode_disasm_look(d, 64, (const uint8_t *)classes[_i].bytes, n, &insn);
 
 	ck_assert_int_eq(valid == 1, classes[_i].len != 0);
 	if (valid == 1) {
 		ck_assert_uint_eq(insn.len, classes[_i].len);
-		ck_assert_int_eq(vpt_disasm_class_of((enum dec_insn_kind)insn.kind),
+		ck_assert_int_eq(decode_disasm_class_of((enum dec_insn_kind)insn.kind),
 				 classes[_i].class);
 	}
-	vpt_disasm_free(d);
+	decode_disasm_free(d);
 }
 END_TEST
 
 /* Events that libipt knows, and those that the filter took out, with and without their time. */
-static const struct vpt_block_item pebs[] = {{.id = 0, .value = 0x401000}, {.id = 31, .value = 1}};
-static const struct vpt_cfe page_fault = {
+static const struct decode_block_item pebs[] = {{.id = 0, .value = 0x401000},
+						{.id = 31, .value = 1}};
+static const struct decode_cfe page_fault = {
 	.type = 1, .vector = 14, .has_ip = true, .ip = 0x10, .has_fault_address = true};
-static const struct vpt_cfe iret = {.type = 2};
-static const struct vpt_cfe block = {
+static const struct decode_cfe iret = {.type = 2};
+static const struct decode_cfe block = {
 	.is_block = true, .type = VPT_BBP_PEBS_BASIC, .items = 2, .item = pebs};
 
-#define EVENT(name_, ...)                                                      \
-	{                                                                      \
-		.kind = VPT_ITEM_EVENT, .event = VPT_FLOW_##name_, __VA_ARGS__ \
+#define EVENT(name_, ...)                                                            \
+	{                                                                            \
+		.kind = DECODE_ITEM_EVENT, .event = DECODE_FLOW_##name_, __VA_ARGS__ \
 	}
 
 static const struct {
-	struct vpt_item item;
+	struct decode_item item;
 	const char *text, *json;
 } shown[] = {
 	{EVENT(PTWRITE, .ip = 0x10, .value = 0x2a), "-- ptwrite 0x2a at 0x10",
@@ -590,25 +595,25 @@ static const struct {
 	{EVENT(TARGET, .has_to = true, .to = 0x30), "-- target to 0x30", "\"to\":\"0x30\""},
 };
 
-static void show_one(const struct vpt_item *item, const struct vpt_pace *pace, bool json,
+static void show_one(const struct decode_item *item, const struct decode_pace *pace, bool json,
 		     char *text, size_t size)
 {
 	struct capture c;
-	struct vpt_listing l = {.json = json, .pace = pace};
+	struct decode_listing l = {.json = json, .pace = pace};
 
 	capture(&c);
 	l.out = c.out;
-	ck_assert(vpt_listing_item(&l, item));
+	ck_assert(decode_listing_item(&l, item));
 	fclose(c.out);
 	snprintf(text, size, "%s", c.text);
 	free(c.text);
-	vpt_listing_fini(&l);
+	decode_listing_fini(&l);
 }
 
 START_TEST(event_lines)
 {
-	struct vpt_pace pace = {.hz = 2000000000, .first = 1000};
-	struct vpt_item item = shown[_i].item;
+	struct decode_pace pace = {.hz = 2000000000, .first = 1000};
+	struct decode_item item = shown[_i].item;
 	char text[512], want[512];
 
 	show_one(&item, NULL, false, text, sizeof(text));
@@ -618,14 +623,14 @@ START_TEST(event_lines)
 	snprintf(want, sizeof(want), "%16s %14s  %s\n", "-", "-", shown[_i].text);
 	ck_assert_str_eq(text, want);
 
-	item.when = (struct vpt_when){.known = true,
-				      .tsc = 3000,
-				      .lo = 2900,
-				      .hi = 3100,
-				      .until = 3200,
-				      .cycles = 7,
-				      .span_cycles = 10,
-				      .span_ticks = 20};
+	item.when = (struct decode_when){.known = true,
+					 .tsc = 3000,
+					 .lo = 2900,
+					 .hi = 3100,
+					 .until = 3200,
+					 .cycles = 7,
+					 .span_cycles = 10,
+					 .span_ticks = 20};
 	show_one(&item, &pace, false, text, sizeof(text));
 	snprintf(want, sizeof(want), "%16d %11d ns  %s\n", 3000, 1000, shown[_i].text);
 	ck_assert_str_eq(text, want);
@@ -641,12 +646,12 @@ END_TEST
 START_TEST(pace)
 {
 	static const struct {
-		struct vpt_item item;
+		struct decode_item item;
 		uint64_t insns, cycles, ticks;
 	} steps[] = {
-		{{.kind = VPT_ITEM_SEGMENT}, 0, 0, 0},
+		{{.kind = DECODE_ITEM_SEGMENT}, 0, 0, 0},
 		{EVENT(ENABLED, .when = {.known = true, .tsc = 100, .cycles = 50}), 0, 0, 0},
-		{{.kind = VPT_ITEM_BLOCK,
+		{{.kind = DECODE_ITEM_BLOCK,
 		  .insns = 10,
 		  .when = {.known = true, .tsc = 140, .cycles = 70}},
 		 10,
@@ -654,7 +659,7 @@ START_TEST(pace)
 		 40},
 		{EVENT(DISABLED, .when = {.known = true, .tsc = 150, .cycles = 75}), 10, 25, 10},
 		{EVENT(ENABLED, .when = {.known = true, .tsc = 250, .cycles = 125}), 10, 25, 100},
-		{{.kind = VPT_ITEM_INSN,
+		{{.kind = DECODE_ITEM_INSN,
 		  .insns = 1,
 		  .when = {.known = true, .tsc = 252, .cycles = 126}},
 		 11,
@@ -663,28 +668,28 @@ START_TEST(pace)
 		{EVENT(OVERFLOW, .has_to = true,
 		       .when = {.known = true, .tsc = 400, .cycles = 200}),
 		 11, 26, 148},
-		{{.kind = VPT_ITEM_INSN,
+		{{.kind = DECODE_ITEM_INSN,
 		  .insns = 1,
 		  .when = {.known = true, .tsc = 404, .cycles = 202}},
 		 12,
 		 28,
 		 4},
 	};
-	struct vpt_pace p = {.hz = 1000000000};
+	struct decode_pace p = {.hz = 1000000000};
 	size_t i;
 
-	vpt_pace_begin(&p);
+	decode_pace_begin(&p);
 	for (i = 0; i < (size_t)COUNT(steps); i++) {
-		vpt_pace_item(&p, &steps[i].item);
+		decode_pace_item(&p, &steps[i].item);
 		ck_assert_uint_eq(p.insns, steps[i].insns);
 		ck_assert_uint_eq(p.cycles, steps[i].cycles);
 		ck_assert_uint_eq(p.ticks, steps[i].ticks);
 	}
 	ck_assert_uint_eq(p.first, 100);
-	ck_assert_uint_eq(vpt_pace_ns(&p, 5), 5);
-	ck_assert_uint_eq(vpt_pace_core_hz(&p, 3, 2), 1500000000);
+	ck_assert_uint_eq(decode_pace_ns(&p, 5), 5);
+	ck_assert_uint_eq(decode_pace_core_hz(&p, 3, 2), 1500000000);
 	p.hz = 0;
-	ck_assert_uint_eq(vpt_pace_ns(&p, 5), 0);
+	ck_assert_uint_eq(decode_pace_ns(&p, 5), 0);
 }
 END_TEST
 
@@ -704,14 +709,14 @@ START_TEST(numbers)
 {
 	char text[32];
 
-	*vpt_text_hex(text, numbers_of[_i].value, 16) = 0;
+	*text_hex(text, numbers_of[_i].value, 16) = 0;
 	ck_assert_str_eq(text, numbers_of[_i].hex);
-	*vpt_text_decimal(text, numbers_of[_i].value, numbers_of[_i].width) = 0;
+	*text_decimal(text, numbers_of[_i].value, numbers_of[_i].width) = 0;
 	ck_assert_str_eq(text, numbers_of[_i].decimal);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("show");
 	TCase *tc = tcase_create("show");

@@ -17,17 +17,17 @@
 #define ID(n)	   (0x000f000000000000ull + 4096 * (n))
 #define VMCS	   0x7000ull
 
-static const struct vpt_space spaces[] = {
+static const struct trace_space spaces[] = {
 	{.id = ID(0),
 	 .cr3 = SYNTH_CR3,
-	 .vmcs = VPT_SPACE_ANY_VMCS,
-	 .vm = VPT_SPACE_NO_VM,
+	 .vmcs = TRACE_SPACE_ANY_VMCS,
+	 .vm = TRACE_SPACE_NO_VM,
 	 .pid = 12,
 	 .name = "bash"},
 	{.id = ID(1),
 	 .cr3 = SYNTH_CR3,
 	 .vmcs = VMCS,
-	 .flags = VPT_SPACE_NON_ROOT,
+	 .flags = TRACE_SPACE_NON_ROOT,
 	 .vm = 3,
 	 .vcpu = 1},
 };
@@ -60,13 +60,13 @@ static void put_tsc(struct synth *s, uint64_t tsc)
 /* Host: nop, vmresume, nop, wrmsr; guest: nop, nop, cpuid. */
 static void make(struct synth *s)
 {
-	struct vpt_vmcs block = {
+	struct trace_vmcs block = {
 		.vmcs = VMCS, .tsc_offset = 1000, .tsc_multiplier = 1ull << 48, .vm = 3, .vcpu = 1};
 
 	synth_open(s);
 	s->session.ctl |= VPT_CTL_MASK(EVENT_EN) | VPT_CTL_MASK(TSC_EN);
-	ck_assert_int_eq(vpt_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
-	ck_assert_int_eq(vpt_writer_vmcs(s->w, 0, &block), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
+	ck_assert_int_eq(trace_writer_vmcs(s->w, 0, &block), 0);
 	synth_code(s, AT(0), "90 0f 01 c3 90 0f 30");
 	synth_page_at(s, ID(0), SYNTH_CODE);
 	synth_code(s, AT(0), "90 90 0f a2 90 90 90");
@@ -91,7 +91,7 @@ static void make(struct synth *s)
 	put_tsc(s, 6000);
 	synth_ip(s, ppt_fup, AT(5));
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, AT(5), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(5), 0);
 	synth_close(s);
 }
 
@@ -109,9 +109,9 @@ static int run(const char *verb, const char *options, const char *file, char *te
 	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	ck_assert_int_eq(vpt_confine_take(&argc, argv), 0);
+	ck_assert_int_eq(cli_confine_take(&argc, argv), 0);
 	ck_assert_ptr_nonnull(freopen(path, "wb", stdout));
-	status = strcmp(verb, "info") ? vpt_cmd_decode(argc, argv) : vpt_cmd_info(argc, argv);
+	status = strcmp(verb, "info") ? cli_cmd_decode(argc, argv) : cli_cmd_info(argc, argv);
 	ck_assert_ptr_nonnull(freopen("/dev/null", "wb", stdout));
 	out = fopen(path, "rb");
 	ck_assert_ptr_nonnull(out);
@@ -196,7 +196,7 @@ START_TEST(shows)
 
 	make(&s);
 	ck_assert_int_eq(run(shown[_i].verb, shown[_i].options, s.path, text, sizeof(text)),
-			 VPT_EXIT_OK);
+			 CLI_EXIT_OK);
 	check(text, shown[_i].has, shown[_i].not );
 	synth_done(&s);
 }
@@ -211,7 +211,7 @@ START_TEST(refuses)
 
 	make(&s);
 	ck_assert_ptr_nonnull(freopen("/dev/null", "wb", stderr));
-	ck_assert_int_eq(run("decode", refused[_i], s.path, text, sizeof(text)), VPT_EXIT_USAGE);
+	ck_assert_int_eq(run("decode", refused[_i], s.path, text, sizeof(text)), CLI_EXIT_USAGE);
 	ck_assert_str_eq(text, "");
 	synth_done(&s);
 }
@@ -234,7 +234,7 @@ START_TEST(learned)
 #endif
 	malloc_trim(0);
 	synth_open(&s);
-	ck_assert_int_eq(vpt_writer_spaces(s.w, spaces, 1), 0);
+	ck_assert_int_eq(trace_writer_spaces(s.w, spaces, 1), 0);
 	synth_code(&s, AT(0), "90 90 0f 30");
 	synth_page_at(&s, ID(0), SYNTH_CODE);
 	synth_start(&s, AT(0), 0);
@@ -251,9 +251,9 @@ START_TEST(learned)
 	synth_ip(&s, ppt_tip_pge, AT(1));
 	synth_ip(&s, ppt_fup, AT(2));
 	synth_no_ip(&s, ppt_tip_pgd);
-	synth_stop(&s, VPT_END_DISABLED, AT(3), 0);
+	synth_stop(&s, TRACE_END_DISABLED, AT(3), 0);
 	synth_close(&s);
-	ck_assert_int_eq(run("decode", trees[_i], s.path, text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(run("decode", trees[_i], s.path, text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_nonnull(strstr(text, "host: bash, pid 12"));
 	synth_done(&s);
 }
@@ -268,15 +268,15 @@ START_TEST(no_spaces)
 	synth_open(&s);
 	synth_close(&s);
 	ck_assert_ptr_nonnull(freopen("/dev/null", "wb", stderr));
-	ck_assert_int_eq(run("decode", "--side=host", s.path, text, sizeof(text)), VPT_EXIT_USAGE);
-	ck_assert_int_eq(run("decode", "--vm=0", s.path, text, sizeof(text)), VPT_EXIT_USAGE);
-	ck_assert_int_eq(run("decode", "", s.path, text, sizeof(text)), VPT_EXIT_OK);
+	ck_assert_int_eq(run("decode", "--side=host", s.path, text, sizeof(text)), CLI_EXIT_USAGE);
+	ck_assert_int_eq(run("decode", "--vm=0", s.path, text, sizeof(text)), CLI_EXIT_USAGE);
+	ck_assert_int_eq(run("decode", "", s.path, text, sizeof(text)), CLI_EXIT_OK);
 	ck_assert_ptr_null(strstr(text, "space"));
 	synth_done(&s);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("sides");
 	TCase *tc = tcase_create("sides");

@@ -22,22 +22,22 @@
 
 enum { MEM = 1 << 20, CODE = 0x20000 };
 
-static void create(struct vpt_vm *vm)
+static void create(struct core_vm *vm)
 {
-	struct vpt_probe probe;
-	const struct vpt_vm_config config = {
-		.engine = vpt_engine_find("soft"),
+	struct engine_probe probe;
+	const struct core_vm_config config = {
+		.engine = engine_find("soft"),
 		.probe = &probe,
 		.caps = vpt_caps_model("skl"),
-		.owner = VPT_OWNER_GUEST,
+		.owner = TRACE_OWNER_GUEST,
 		.mem_bytes = MEM,
 	};
-	const struct vpt_elf elf = {.entry = CODE, .end = CODE + VPT_PAGE_SIZE};
-	const struct vpt_boot_config boot = {.seed = 1};
+	const struct boot_elf elf = {.entry = CODE, .end = CODE + X86_PAGE_SIZE};
+	const struct boot_config boot = {.seed = 1};
 
 	config.engine->probe(&probe, false);
-	ck_assert_int_eq(vpt_vm_create(vm, &config), 0);
-	ck_assert_int_eq(vpt_boot(vm, &elf, &boot), 0);
+	ck_assert_int_eq(core_vm_create(vm, &config), 0);
+	ck_assert_int_eq(boot_guest(vm, &elf, &boot), 0);
 }
 
 /* The engine's state of a machine that has run a little. */
@@ -46,33 +46,33 @@ static uint8_t *engine_state(size_t *bytes)
 	/* fninit; fldpi; mov %rsp, (%rsp); pxor %xmm1, %xmm1; jmp . */
 	static const uint8_t code[] = {0xdb, 0xe3, 0xd9, 0xeb, 0x48, 0x89, 0x24,
 				       0x24, 0x66, 0x0f, 0xef, 0xc9, 0xeb, 0xfe};
-	struct vpt_engine_vcpu *ev;
-	struct vpt_exit exit;
-	struct vpt_vm vm;
+	struct engine_vcpu *ev;
+	struct engine_exit exit;
+	struct core_vm vm;
 	uint8_t *state;
 
 	create(&vm);
 	ev = vm.vcpu->ev;
-	ck_assert(vpt_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	ck_assert(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
 	ev->budget = 100;
 	vm.engine->run(ev, false, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
 	ck_assert_uint_eq(ev->retired, 100);
 	*bytes = vm.engine->save(ev, NULL, 0);
 	state = malloc(*bytes);
 	ck_assert_uint_eq(vm.engine->save(ev, state, *bytes), *bytes);
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	return state;
 }
 
 static int load(const void *state, size_t bytes)
 {
-	struct vpt_vm vm;
+	struct core_vm vm;
 	int error;
 
 	create(&vm);
 	error = vm.engine->load(vm.vcpu->ev, state, bytes);
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	return error;
 }
 
@@ -80,7 +80,7 @@ START_TEST(engine_is_the_same)
 {
 	size_t bytes, again;
 	uint8_t *state = engine_state(&bytes), *other = malloc(bytes);
-	struct vpt_vm vm;
+	struct core_vm vm;
 
 	create(&vm);
 	ck_assert_int_eq(vm.engine->load(vm.vcpu->ev, state, bytes), 0);
@@ -88,7 +88,7 @@ START_TEST(engine_is_the_same)
 	again = vm.engine->save(vm.vcpu->ev, other, bytes);
 	ck_assert_uint_eq(again, bytes);
 	ck_assert_mem_eq(state, other, bytes);
-	vpt_vm_destroy(&vm);
+	core_vm_destroy(&vm);
 	free(state);
 	free(other);
 }
@@ -228,27 +228,27 @@ END_TEST
 
 START_TEST(vcpu_state)
 {
-	struct vpt_vcpu_state state, again;
-	struct vpt_vm vm;
+	struct core_vcpu_state state, again;
+	struct core_vm vm;
 	unsigned int bit;
 
 	create(&vm);
 	for (bit = 0; bit < 32; bit++) {
 		memset(&state, 0, sizeof(state));
 		state.flags = 1u << bit;
-		ck_assert_int_eq(vpt_vcpu_restore(vm.vcpu, &state),
-				 (state.flags & VPT_VCPU_FLAGS) != 0);
-		vpt_vcpu_save(vm.vcpu, &again);
-		if (state.flags & VPT_VCPU_FLAGS)
+		ck_assert_int_eq(core_vcpu_restore(vm.vcpu, &state),
+				 (state.flags & CORE_VCPU_FLAGS) != 0);
+		core_vcpu_save(vm.vcpu, &again);
+		if (state.flags & CORE_VCPU_FLAGS)
 			ck_assert_mem_eq(&state, &again, sizeof(state));
 	}
 	memset(&state, 0, sizeof(state));
 	state.debug_pending = 1ull << 40;
-	ck_assert(!vpt_vcpu_restore(vm.vcpu, &state));
+	ck_assert(!core_vcpu_restore(vm.vcpu, &state));
 	memset(&state, 0, sizeof(state));
 	state.reserved = 1;
-	ck_assert(!vpt_vcpu_restore(vm.vcpu, &state));
-	vpt_vm_destroy(&vm);
+	ck_assert(!core_vcpu_restore(vm.vcpu, &state));
+	core_vm_destroy(&vm);
 }
 END_TEST
 
@@ -266,89 +266,89 @@ static int make_file(char *path, size_t size)
 START_TEST(due_now)
 {
 	static const uint8_t code[] = {0xeb, 0xfe}; /* jmp . */
-	struct vpt_file_info info = {.owner = VPT_OWNER_GUEST, .vcpus = 1, .engine = "soft"};
-	const struct vpt_snap_origin origin = {&info, "test", NULL, NULL};
-	struct vpt_snapshot *s;
-	struct vpt_exit exit;
+	struct trace_file_info info = {.owner = TRACE_OWNER_GUEST, .vcpus = 1, .engine = "soft"};
+	const struct core_snap_origin origin = {&info, "test", NULL, NULL};
+	struct core_snapshot *s;
+	struct engine_exit exit;
 	char path[32], why[160];
 	int fd = make_file(path, sizeof(path));
-	struct vpt_vm vm, again;
+	struct core_vm vm, again;
 
 	create(&vm);
 	info.caps = vm.caps;
-	ck_assert(vpt_mem_write(&vm.mem, CODE, code, sizeof(code)));
-	vpt_irq_advance(vm.vcpu);
-	vpt_irq_set_timer(vm.vcpu, 0x20u << 24 | 10);
+	ck_assert(x86_mem_write(&vm.mem, CODE, code, sizeof(code)));
+	core_irq_advance(vm.vcpu);
+	core_irq_set_timer(vm.vcpu, 0x20u << 24 | 10);
 	vm.vcpu->ev->attention = false;
 	vm.vcpu->ev->budget = 11;
 	vm.engine->run(vm.vcpu->ev, false, &exit);
-	vpt_vcpu_load(vm.vcpu);
+	core_vcpu_load(vm.vcpu);
 	ck_assert_uint_eq(vm.vcpu->ev->retired, 11);
-	ck_assert(!(vm.vcpu->irq.pending & VPT_IRQ_TIMER_DUE));
-	ck_assert_int_eq(vpt_snapshot_save(path, &vm, &origin, why, sizeof(why)), 0);
-	ck_assert_int_eq(vpt_snapshot_open(path, &s, why, sizeof(why)), 0);
+	ck_assert(!(vm.vcpu->irq.pending & CORE_IRQ_TIMER_DUE));
+	ck_assert_int_eq(core_snapshot_save(path, &vm, &origin, why, sizeof(why)), 0);
+	ck_assert_int_eq(core_snapshot_open(path, &s, why, sizeof(why)), 0);
 	create(&again);
-	ck_assert_int_eq(vpt_snapshot_load(s, &again, why, sizeof(why)), 0);
-	ck_assert(again.vcpu->irq.pending & VPT_IRQ_TIMER_DUE);
+	ck_assert_int_eq(core_snapshot_load(s, &again, why, sizeof(why)), 0);
+	ck_assert(again.vcpu->irq.pending & CORE_IRQ_TIMER_DUE);
 	ck_assert_uint_eq(again.vcpu->irq.timer_vector, 0x20);
-	vpt_snapshot_close(s);
-	vpt_vm_destroy(&vm);
-	vpt_vm_destroy(&again);
+	core_snapshot_close(s);
+	core_vm_destroy(&vm);
+	core_vm_destroy(&again);
 	close(fd);
 }
 END_TEST
 
-static void fill(struct vpt_writer *w, unsigned int from, unsigned int to)
+static void fill(struct trace_writer *w, unsigned int from, unsigned int to)
 {
 	static const uint8_t psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
 	unsigned int i;
 
 	for (i = from; i < to; i++) {
-		const struct vpt_oracle_record record = {.ip = i};
-		const struct vpt_stretch stretch = {.id = i, .insns = 2, .ip = i};
-		const struct vpt_stretch_insn insns[2] = {{1, 0}, {2, 0}};
+		const struct trace_oracle_record record = {.ip = i};
+		const struct trace_stretch stretch = {.id = i, .insns = 2, .ip = i};
+		const struct trace_stretch_insn insns[2] = {{1, 0}, {2, 0}};
 		const uint8_t bytes[3] = {(uint8_t)i, 1, 2};
 
 		/* A PSB now and then, in two parts. */
-		ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, bytes, sizeof(bytes)), 0);
+		ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, bytes, sizeof(bytes)), 0);
 		if (i % 100 == 7)
-			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, 9), 0);
+			ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, psb, 9), 0);
 		if (i % 100 == 8)
-			ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb + 9, 7), 0);
+			ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, psb + 9, 7), 0);
 		if (i % 300 == 9) {
-			static const uint8_t page[VPT_CODE_BYTES];
-			struct vpt_page_map map = {.page = {.insns = i}};
+			static const uint8_t page[TRACE_CODE_BYTES];
+			struct trace_page_map map = {.page = {.insns = i}};
 
-			ck_assert_int_eq(vpt_writer_page(w, page, &map.content), 0);
-			ck_assert_int_eq(vpt_writer_map(w, 0, &map, 1), 0);
+			ck_assert_int_eq(trace_writer_page(w, page, &map.content), 0);
+			ck_assert_int_eq(trace_writer_map(w, 0, &map, 1), 0);
 		}
 		/* What ran in both forms. */
 		if (i % 500 < 250) {
-			ck_assert_int_eq(vpt_writer_oracle(w, 0, record), 0);
+			ck_assert_int_eq(trace_writer_oracle(w, 0, record), 0);
 			continue;
 		}
-		ck_assert_int_eq(vpt_writer_stretch(w, &stretch, insns), 0);
-		ck_assert_int_eq(vpt_writer_run(w, 0, &i, 1), 0);
+		ck_assert_int_eq(trace_writer_stretch(w, &stretch, insns), 0);
+		ck_assert_int_eq(trace_writer_run(w, 0, &i, 1), 0);
 	}
 }
 
-static struct vpt_writer *open_writer(const char *path)
+static struct trace_writer *open_writer(const char *path)
 {
-	const struct vpt_file_info info = {.vcpus = 1};
-	struct vpt_writer *w;
+	const struct trace_file_info info = {.vcpus = 1};
+	struct trace_writer *w;
 
-	ck_assert_int_eq(vpt_writer_open(path, &info, &w), 0);
+	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
 	return w;
 }
 
-static uint8_t *writer_state(const struct vpt_writer *w, size_t *bytes)
+static uint8_t *writer_state(const struct trace_writer *w, size_t *bytes)
 {
 	uint8_t *state;
 
-	*bytes = vpt_writer_save(w, NULL, 0);
+	*bytes = trace_writer_save(w, NULL, 0);
 	state = malloc(*bytes);
-	ck_assert_uint_eq(vpt_writer_save(w, state, *bytes), *bytes);
+	ck_assert_uint_eq(trace_writer_save(w, state, *bytes), *bytes);
 	return state;
 }
 
@@ -369,26 +369,26 @@ START_TEST(writer_goes_on)
 					     251, 400, 501, 1366, 4096, 5000};
 	char path[2][32];
 	int fd[2] = {make_file(path[0], 32), make_file(path[1], 32)}, old;
-	struct vpt_writer *w = open_writer(path[0]), *again;
+	struct trace_writer *w = open_writer(path[0]), *again;
 	size_t bytes, have, size[2];
 	uint8_t *state, *before, *file[2];
 	uint64_t file_bytes;
 
 	fill(w, 0, stops[_i]);
 	state = writer_state(w, &bytes);
-	ck_assert_int_eq(vpt_writer_reread(w, &old), 0);
+	ck_assert_int_eq(trace_writer_reread(w, &old), 0);
 	before = contents(old, &have);
 	close(old);
-	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes, &file_bytes, &again), 0);
+	ck_assert_int_eq(trace_writer_resume(fd[1], state, bytes, &file_bytes, &again), 0);
 	ck_assert_uint_eq(file_bytes, have);
-	ck_assert_uint_eq(file_bytes, vpt_writer_file_bytes(w));
-	ck_assert_int_eq(vpt_writer_refill(again, before, have), 0);
+	ck_assert_uint_eq(file_bytes, trace_writer_file_bytes(w));
+	ck_assert_int_eq(trace_writer_refill(again, before, have), 0);
 	free(state);
 	free(before);
 	fill(w, stops[_i], 6000);
 	fill(again, stops[_i], 6000);
-	ck_assert_int_eq(vpt_writer_close(w, 3), 0);
-	ck_assert_int_eq(vpt_writer_close(again, 3), 0);
+	ck_assert_int_eq(trace_writer_close(w, 3), 0);
+	ck_assert_int_eq(trace_writer_close(again, 3), 0);
 	file[0] = contents(fd[0], &size[0]);
 	file[1] = contents(fd[1], &size[1]);
 	ck_assert_uint_eq(size[0], size[1]);
@@ -404,7 +404,7 @@ static const struct change writer_changes[] = {
 	{"another magic", 0, 4, 0},
 	{"no vCPU", 4, 4, 0},
 	{"another vCPU, which is not there", 4, 4, 2},
-	{"more vCPUs than there can be", 4, 4, VPT_FILE_MAX_VCPUS + 1},
+	{"more vCPUs than there can be", 4, 4, TRACE_FILE_MAX_VCPUS + 1},
 	{"stretches that are not there", 24, 8, 24},
 	{"more of stretches than there is room for", 24, 8, 1 << 20},
 	{"very much of stretches", 24, 8, ~0ull},
@@ -432,7 +432,7 @@ START_TEST(writer_refuses)
 	const struct change *c = &writer_changes[_i];
 	char path[2][32];
 	int fd[2] = {make_file(path[0], 32), make_file(path[1], 32)};
-	struct vpt_writer *w = open_writer(path[0]), *again;
+	struct trace_writer *w = open_writer(path[0]), *again;
 	uint64_t file_bytes;
 	uint8_t *state;
 	size_t bytes;
@@ -440,10 +440,10 @@ START_TEST(writer_refuses)
 	fill(w, 0, 1000);
 	state = writer_state(w, &bytes);
 	memcpy(state + c->at, &c->value, c->bytes);
-	ck_assert_msg(vpt_writer_resume(fd[1], state, bytes, &file_bytes, &again) == -EINVAL, "%s",
-		      c->what);
+	ck_assert_msg(trace_writer_resume(fd[1], state, bytes, &file_bytes, &again) == -EINVAL,
+		      "%s", c->what);
 	free(state);
-	vpt_writer_close(w, 0);
+	trace_writer_close(w, 0);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -456,20 +456,20 @@ START_TEST(writer_without_index)
 					2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
 	char path[2][32];
 	int fd[2] = {make_file(path[0], 32), make_file(path[1], 32)};
-	struct vpt_writer *w = open_writer(path[0]), *again;
+	struct trace_writer *w = open_writer(path[0]), *again;
 	const uint64_t none = 0;
 	uint64_t file_bytes;
 	uint8_t *state;
 	size_t bytes;
 
-	ck_assert_int_eq(vpt_writer_trace(w, 0, ~0ull, psb, sizeof(psb)), 0);
+	ck_assert_int_eq(trace_writer_trace(w, 0, ~0ull, psb, sizeof(psb)), 0);
 	state = writer_state(w, &bytes);
 	memcpy(state + 80, &none, 8);
-	ck_assert_int_eq(vpt_writer_resume(fd[1], state, bytes - sizeof(struct vpt_psb_point),
-					   &file_bytes, &again),
+	ck_assert_int_eq(trace_writer_resume(fd[1], state, bytes - sizeof(struct trace_psb_point),
+					     &file_bytes, &again),
 			 -EINVAL);
 	free(state);
-	vpt_writer_close(w, 0);
+	trace_writer_close(w, 0);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -477,36 +477,37 @@ END_TEST
 
 START_TEST(writer_needs_a_file)
 {
-	struct vpt_writer *w = open_writer("/dev/null");
+	struct trace_writer *w = open_writer("/dev/null");
 	int fd;
 
-	ck_assert_int_eq(vpt_writer_reread(w, &fd), -ESPIPE);
-	vpt_writer_close(w, 0);
+	ck_assert_int_eq(trace_writer_reread(w, &fd), -ESPIPE);
+	trace_writer_close(w, 0);
 }
 END_TEST
 
-static int add_content(void *opaque, const struct vpt_code_content *content, const uint8_t *bytes)
+static int add_content(void *opaque, const struct tracer_code_content *content,
+		       const uint8_t *bytes)
 {
-	return vpt_code_pages_add(opaque, content, bytes);
+	return tracer_code_pages_add(opaque, content, bytes);
 }
 
 /* Known, though not at this place; the ids are those of the contents. */
-static int compare_content(void *opaque, const struct vpt_code_content *content,
+static int compare_content(void *opaque, const struct tracer_code_content *content,
 			   const uint8_t *bytes)
 {
 	uint64_t id = 0;
 
-	ck_assert_int_eq(vpt_code_pages_note(opaque, 5 * content->id << 12, 0x1000, content->gpa,
-					     bytes, 0, 4096, &id),
-			 VPT_CODE_MAPPED);
+	ck_assert_int_eq(tracer_code_pages_note(opaque, 5 * content->id << 12, 0x1000, content->gpa,
+						bytes, 0, 4096, &id),
+			 TRACER_CODE_MAPPED);
 	ck_assert_uint_eq(id, content->id);
 	return 0;
 }
 
 START_TEST(code_pages)
 {
-	struct vpt_code_pages *a = vpt_code_pages_create(), *b = vpt_code_pages_create();
-	struct vpt_code_map *of_a, *of_b;
+	struct tracer_code_pages *a = tracer_code_pages_create(), *b = tracer_code_pages_create();
+	struct tracer_code_map *of_a, *of_b;
 	static uint8_t page[4096];
 	size_t n, m, stale = 0;
 	unsigned int i;
@@ -518,19 +519,19 @@ START_TEST(code_pages)
 		uint64_t gpa = (uint64_t)(i % 100) << 12;
 
 		page[0] = (uint8_t)(i / 100);
-		ck_assert_int_eq(vpt_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id),
-				 VPT_CODE_CHANGED);
-		vpt_code_pages_number(a, i + 1);
+		ck_assert_int_eq(tracer_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id),
+				 TRACER_CODE_CHANGED);
+		tracer_code_pages_number(a, i + 1);
 	}
-	ck_assert_int_eq(vpt_code_pages_maps(a, &of_a, &n), 0);
+	ck_assert_int_eq(tracer_code_pages_maps(a, &of_a, &n), 0);
 	ck_assert_uint_eq(n, 3000);
 	for (i = 0; i < n; i++)
 		stale += of_a[i].stale;
 	ck_assert_uint_eq(stale, 2200);
-	ck_assert_int_eq(vpt_code_pages_contents(a, add_content, b), 0);
+	ck_assert_int_eq(tracer_code_pages_contents(a, add_content, b), 0);
 	for (i = 0; i < n; i++)
-		ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[n - 1 - i]), 0);
-	ck_assert_int_eq(vpt_code_pages_maps(b, &of_b, &m), 0);
+		ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[n - 1 - i]), 0);
+	ck_assert_int_eq(tracer_code_pages_maps(b, &of_b, &m), 0);
 	ck_assert_uint_eq(m, n);
 	ck_assert_mem_eq(of_a, of_b, n * sizeof(*of_a));
 	/* What is noted from now on is the same in both. */
@@ -541,42 +542,45 @@ START_TEST(code_pages)
 		int news;
 
 		page[0] = (uint8_t)(i * 3 % 40);
-		news = vpt_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id);
-		ck_assert_int_eq(vpt_code_pages_note(b, cr3, vaddr, gpa, page, 0, 1, &of_b_id),
+		news = tracer_code_pages_note(a, cr3, vaddr, gpa, page, 0, 1, &id);
+		ck_assert_int_eq(tracer_code_pages_note(b, cr3, vaddr, gpa, page, 0, 1, &of_b_id),
 				 news);
-		if (news == VPT_CODE_CHANGED) {
-			vpt_code_pages_number(a, 4000 + i);
-			vpt_code_pages_number(b, 4000 + i);
-		} else if (news == VPT_CODE_MAPPED) {
+		if (news == TRACER_CODE_CHANGED) {
+			tracer_code_pages_number(a, 4000 + i);
+			tracer_code_pages_number(b, 4000 + i);
+		} else if (news == TRACER_CODE_MAPPED) {
 			ck_assert_uint_eq(id, of_b_id);
 		}
 	}
 	/* Not a second time, and not from elsewhere. */
-	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	of_a[7].cr3 += 0x100000;
 	of_a[7].stale = 2;
-	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	of_a[7].stale = 0;
 	of_a[7].gpa += 0x1000;
-	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	of_a[7].content = 800;
-	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[7]), -EINVAL);
 	of_a[7].content = UINT32_MAX;
-	ck_assert_int_eq(vpt_code_pages_add_map(b, &of_a[7]), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){0, 0}, page), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 1}, page), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_add(b, &(struct vpt_code_content){9000, 0}, page), -EINVAL);
-	ck_assert_int_eq(vpt_code_pages_contents(a, compare_content, b), 0);
+	ck_assert_int_eq(tracer_code_pages_add_map(b, &of_a[7]), -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add(b, &(struct tracer_code_content){0, 0}, page),
+			 -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add(b, &(struct tracer_code_content){9000, 1}, page),
+			 -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_add(b, &(struct tracer_code_content){9000, 0}, page),
+			 -EINVAL);
+	ck_assert_int_eq(tracer_code_pages_contents(a, compare_content, b), 0);
 	free(of_a);
 	free(of_b);
-	vpt_code_pages_destroy(a);
-	vpt_code_pages_destroy(b);
+	tracer_code_pages_destroy(a);
+	tracer_code_pages_destroy(b);
 }
 END_TEST
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("snapshot");
 	TCase *tcase = tcase_create("snapshot");

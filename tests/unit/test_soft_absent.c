@@ -13,10 +13,10 @@
 #define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 #define BYTES(text) text, sizeof(text) - 1
 
-static struct vpt_exit execute(const char *code, size_t len)
+static struct engine_exit execute(const char *code, size_t len)
 {
 	*beside_vcpu->regs =
-		(struct vpt_regs){.rsi = BESIDE_DATA, .rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
+		(struct x86_regs){.rsi = BESIDE_DATA, .rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
 	return beside_step(code, len);
 }
 
@@ -113,11 +113,11 @@ static void check_row(const struct insn *r)
 START_TEST(raises_ud)
 {
 	const struct insn *r = &absent[_i];
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	check_row(r);
 	exit = execute(r->code, r->len);
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_UD,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == X86_VEC_UD,
 		      "%s: exit %d, vector %u", r->text, exit.kind, exit.fault.vector);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
 }
@@ -136,20 +136,20 @@ static const struct insn nothing[] = {
 START_TEST(does_nothing)
 {
 	const struct insn *r = &nothing[_i];
-	struct vpt_exit exit;
-	struct vpt_regs after = {.rsi = BESIDE_DATA,
+	struct engine_exit exit;
+	struct x86_regs after = {.rsi = BESIDE_DATA,
 				 .rsp = BESIDE_STACK,
 				 .rip = BESIDE_CODE + r->len,
-				 .rflags = VPT_FL_FIXED};
+				 .rflags = X86_FL_FIXED};
 
 	check_row(r);
 	exit = execute(r->code, r->len);
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "%s: exit %d", r->text, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "%s: exit %d", r->text, exit.kind);
 	ck_assert_mem_eq(beside_vcpu->regs, &after, sizeof(after));
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_absent");
 	TCase *tc = tcase_create("absent");

@@ -13,7 +13,7 @@
 
 #include "lib/beside.h"
 
-#define ARITHMETIC (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
+#define ARITHMETIC (X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF)
 
 /* Memory at RSI, and as it is found in the guest's RAM; room for the host's signals. */
 enum { MEM = BESIDE_WINDOW, MEM_RAM = BESIDE_WINDOW_RAM, STACK = BESIDE_WINDOW + (1 << 20) };
@@ -24,8 +24,8 @@ struct state {
 };
 
 /* Their operands: RAX, RBX, RCX, RDX, memory at RSI; RDI and R8 are 1. */
-#define INSN(text) BESIDE_INSN(vpt_insns, text)
-extern const struct beside_insn __start_vpt_insns[], __stop_vpt_insns[];
+#define INSN(text) BESIDE_INSN(test_insns, text)
+extern const struct beside_insn __start_test_insns[], __stop_test_insns[];
 
 #define TWO_OPERANDS(op)                  \
 	INSN(op "b %bl, %al")             \
@@ -352,12 +352,12 @@ static bool native(struct state *s, const uint8_t *code)
 }
 
 /* One step of the code that has been put. */
-static struct vpt_exit step(struct state *s)
+static struct engine_exit step(struct state *s)
 {
-	const struct vpt_step_hint hint = {0};
-	struct vpt_regs *regs = beside_vcpu->regs;
+	const struct engine_step_hint hint = {0};
+	struct x86_regs *regs = beside_vcpu->regs;
 	uint8_t *ram = beside_mem.host + MEM_RAM;
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	memcpy(regs, s->s.reg, sizeof(s->s.reg));
 	regs->rflags = s->s.rflags;
@@ -375,7 +375,7 @@ static struct state make_state(uint64_t a, uint64_t b, unsigned int salt)
 {
 	struct state t = {
 		.s.reg = {[RAX] = a, [RBX] = b, [RSI] = MEM, [RDI] = 1, [RSP] = STACK, [R8] = 1},
-		.s.rflags = VPT_FL_FIXED | (salt & 1 ? BESIDE_FLAGS : 0),
+		.s.rflags = X86_FL_FIXED | (salt & 1 ? BESIDE_FLAGS : 0),
 		.mem = {salt & 2 ? a : b, salt & 2 ? b : a, a ^ b, a + b},
 	};
 	unsigned int i;
@@ -416,7 +416,7 @@ static uint64_t flags_of(const struct beside_insn *insn)
 	bool rotates = !strncmp(insn->text, "rol", 3) || !strncmp(insn->text, "ror", 3);
 
 	return rotates && strchr(insn->text, '$') && !strstr(insn->text, "$1,")
-		       ? BESIDE_FLAGS & ~VPT_FL_OF
+		       ? BESIDE_FLAGS & ~X86_FL_OF
 		       : BESIDE_FLAGS;
 }
 
@@ -443,11 +443,11 @@ static void one_beside_host(const struct beside_insn *insn, const struct state *
 {
 	struct state got = *in, want = *in;
 	const bool divides = native(&want, insn->code);
-	const struct vpt_exit exit = step(&got);
+	const struct engine_exit exit = step(&got);
 	const uint64_t len = divides ? (uint64_t)(insn->end - insn->code) : 0;
 
-	if (divides ? exit.kind != VPT_EXIT_NONE
-		    : exit.kind != VPT_EXIT_FAULT || exit.fault.vector != VPT_VEC_DE)
+	if (divides ? exit.kind != ENGINE_EXIT_NONE
+		    : exit.kind != ENGINE_EXIT_FAULT || exit.fault.vector != X86_VEC_DE)
 		ck_abort_msg("%s: exit %d, vector %d", describe(insn, in), exit.kind,
 			     exit.fault.vector);
 	if (beside_vcpu->regs->rip != BESIDE_CODE + len)
@@ -467,7 +467,7 @@ static void put_insn(const struct beside_insn *insn)
 
 START_TEST(beside_host)
 {
-	const struct beside_insn *insn = &__start_vpt_insns[_i];
+	const struct beside_insn *insn = &__start_test_insns[_i];
 	const struct sigaction fpe = {.sa_sigaction = on_sigfpe, .sa_flags = SA_SIGINFO};
 	unsigned int a, b, salt;
 
@@ -498,58 +498,58 @@ struct known {
 };
 
 #define CODE_BYTES(text) .code = (text), .len = sizeof(text) - 1
-#define AFTER_MUL	 (VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF)
+#define AFTER_MUL	 (X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF)
 
 static const struct known known[] = {
 	/* ADD AL, BL: overflow; carry. */
 	{CODE_BYTES("\x00\xd8"), .rax = 0x117f, .rbx = 1, .to_rax = 0x1180,
-	 .to_flags = VPT_FL_OF | VPT_FL_SF | VPT_FL_AF},
+	 .to_flags = X86_FL_OF | X86_FL_SF | X86_FL_AF},
 	{CODE_BYTES("\x01\xd8"), .rax = 0xaaaaaaaaffffffff, .rbx = 1,
-	 .to_flags = VPT_FL_CF | VPT_FL_ZF | VPT_FL_PF | VPT_FL_AF},
+	 .to_flags = X86_FL_CF | X86_FL_ZF | X86_FL_PF | X86_FL_AF},
 	/* ADC RAX, imm8 -1 with CF: nothing changes but that there is a carry. */
-	{CODE_BYTES("\x48\x83\xd0\xff"), .rax = 0x10, .flags = VPT_FL_CF, .to_rax = 0x10,
-	 .to_flags = VPT_FL_CF | VPT_FL_AF},
+	{CODE_BYTES("\x48\x83\xd0\xff"), .rax = 0x10, .flags = X86_FL_CF, .to_rax = 0x10,
+	 .to_flags = X86_FL_CF | X86_FL_AF},
 	/* SBB EAX, EAX: the carry, spread. */
-	{CODE_BYTES("\x19\xc0"), .rax = 5, .flags = VPT_FL_CF, .to_rax = 0xffffffff,
-	 .to_flags = VPT_FL_CF | VPT_FL_AF | VPT_FL_SF | VPT_FL_PF},
+	{CODE_BYTES("\x19\xc0"), .rax = 5, .flags = X86_FL_CF, .to_rax = 0xffffffff,
+	 .to_flags = X86_FL_CF | X86_FL_AF | X86_FL_SF | X86_FL_PF},
 	/* SUB EAX, EAX and XOR EAX, EAX clear all of RAX. */
 	{CODE_BYTES("\x29\xc0"), .rax = ~0ull, .flags = ARITHMETIC,
-	 .to_flags = VPT_FL_ZF | VPT_FL_PF},
+	 .to_flags = X86_FL_ZF | X86_FL_PF},
 	{CODE_BYTES("\x31\xc0"), .rax = ~0ull, .flags = ARITHMETIC,
-	 .to_flags = VPT_FL_ZF | VPT_FL_PF, .undefined = VPT_FL_AF},
+	 .to_flags = X86_FL_ZF | X86_FL_PF, .undefined = X86_FL_AF},
 	/* XOR AX, AX does not. */
 	{CODE_BYTES("\x66\x31\xc0"), .rax = 0x12345678, .to_rax = 0x12340000,
-	 .to_flags = VPT_FL_ZF | VPT_FL_PF, .undefined = VPT_FL_AF},
+	 .to_flags = X86_FL_ZF | X86_FL_PF, .undefined = X86_FL_AF},
 	/* CMP and TEST of memory leave it alone. */
 	{CODE_BYTES("\x48\x83\x3e\x05"), .mem = 4, .to_mem = 4,
-	 .to_flags = VPT_FL_CF | VPT_FL_AF | VPT_FL_SF | VPT_FL_PF},
-	{CODE_BYTES("\xf6\x06\x80"), .mem = 0x80, .to_mem = 0x80, .to_flags = VPT_FL_SF,
-	 .undefined = VPT_FL_AF},
+	 .to_flags = X86_FL_CF | X86_FL_AF | X86_FL_SF | X86_FL_PF},
+	{CODE_BYTES("\xf6\x06\x80"), .mem = 0x80, .to_mem = 0x80, .to_flags = X86_FL_SF,
+	 .undefined = X86_FL_AF},
 	/* INC and DEC leave CF alone. */
-	{CODE_BYTES("\xff\x06"), .mem = 0x7fffffff, .flags = VPT_FL_CF, .to_mem = 0x80000000,
-	 .to_flags = VPT_FL_CF | VPT_FL_OF | VPT_FL_SF | VPT_FL_AF | VPT_FL_PF},
+	{CODE_BYTES("\xff\x06"), .mem = 0x7fffffff, .flags = X86_FL_CF, .to_mem = 0x80000000,
+	 .to_flags = X86_FL_CF | X86_FL_OF | X86_FL_SF | X86_FL_AF | X86_FL_PF},
 	{CODE_BYTES("\x48\xff\xc8"), .to_rax = ~0ull,
-	 .to_flags = VPT_FL_SF | VPT_FL_AF | VPT_FL_PF},
+	 .to_flags = X86_FL_SF | X86_FL_AF | X86_FL_PF},
 	/* NEG of the least number; NOT, which has no flags. */
 	{CODE_BYTES("\xf6\xd8"), .rax = 0x80, .to_rax = 0x80,
-	 .to_flags = VPT_FL_CF | VPT_FL_OF | VPT_FL_SF},
+	 .to_flags = X86_FL_CF | X86_FL_OF | X86_FL_SF},
 	{CODE_BYTES("\xf7\xd0"), .rax = 0x5aa5, .flags = ARITHMETIC, .to_rax = 0xffffa55a,
 	 .to_flags = ARITHMETIC},
 	/* SHL EAX by 32, which is 0: the upper half goes, the flags stay. */
 	{CODE_BYTES("\xc1\xe0\x20"), .rax = ~0ull, .flags = ARITHMETIC, .to_rax = 0xffffffff,
 	 .to_flags = ARITHMETIC},
 	/* RCL RAX, 1; ROR AL, 1. */
-	{CODE_BYTES("\x48\xd1\xd0"), .rax = 1ull << 63, .flags = VPT_FL_CF | VPT_FL_ZF, .to_rax = 1,
-	 .to_flags = VPT_FL_CF | VPT_FL_OF | VPT_FL_ZF},
-	{CODE_BYTES("\xd0\xc8"), .rax = 1, .to_rax = 0x80, .to_flags = VPT_FL_CF | VPT_FL_OF},
+	{CODE_BYTES("\x48\xd1\xd0"), .rax = 1ull << 63, .flags = X86_FL_CF | X86_FL_ZF, .to_rax = 1,
+	 .to_flags = X86_FL_CF | X86_FL_OF | X86_FL_ZF},
+	{CODE_BYTES("\xd0\xc8"), .rax = 1, .to_rax = 0x80, .to_flags = X86_FL_CF | X86_FL_OF},
 	/* SHRD RAX, RBX, 4. */
 	{CODE_BYTES("\x48\x0f\xac\xd8\x04"), .rax = 0x18, .rbx = 0xf, .to_rax = 0xfull << 60 | 1,
-	 .to_flags = VPT_FL_CF | VPT_FL_SF, .undefined = VPT_FL_OF | VPT_FL_AF | VPT_FL_PF},
+	 .to_flags = X86_FL_CF | X86_FL_SF, .undefined = X86_FL_OF | X86_FL_AF | X86_FL_PF},
 	/* MUL RBX, IMUL BL. */
 	{CODE_BYTES("\x48\xf7\xe3"), .rax = ~0ull, .rbx = ~0ull, .to_rax = 1, .to_rdx = ~1ull,
-	 .to_flags = VPT_FL_CF | VPT_FL_OF, .undefined = AFTER_MUL},
+	 .to_flags = X86_FL_CF | X86_FL_OF, .undefined = AFTER_MUL},
 	{CODE_BYTES("\xf6\xeb"), .rax = 0xff80, .rbx = 0xff, .to_rax = 0x80,
-	 .to_flags = VPT_FL_CF | VPT_FL_OF, .undefined = AFTER_MUL},
+	 .to_flags = X86_FL_CF | X86_FL_OF, .undefined = AFTER_MUL},
 	/* DIV RBX, IDIV RBX: 128 by 64, the largest quotients. */
 	{CODE_BYTES("\x48\xf7\xf3"), .rax = ~0ull, .rdx = ~1ull, .rbx = ~0ull, .to_rax = ~0ull,
 	 .to_rdx = ~1ull, .undefined = ARITHMETIC},
@@ -571,13 +571,13 @@ static const struct known known[] = {
 	 .to_rax = 0xffff},
 	/* INC EAX and DEC EAX of one byte. */
 	{CODE_BYTES("\x40"), .bits = 32, .rax = 0xff, .to_rax = 0x100,
-	 .to_flags = VPT_FL_PF | VPT_FL_AF},
+	 .to_flags = X86_FL_PF | X86_FL_AF},
 	{CODE_BYTES("\x66\x48"), .bits = 32, .rax = 0x10000, .to_rax = 0x1ffff,
-	 .to_flags = VPT_FL_PF | VPT_FL_AF | VPT_FL_SF},
+	 .to_flags = X86_FL_PF | X86_FL_AF | X86_FL_SF},
 	/* CMOVZ EAX, EBX that does not move still extends. */
 	{CODE_BYTES("\x0f\x44\xc3"), .rax = ~0ull, .to_rax = 0xffffffff},
 	/* SAHF; LAHF with the bit that is always set. */
-	{CODE_BYTES("\x9e"), .rax = 0xff00, .flags = VPT_FL_OF, .to_rax = 0xff00,
+	{CODE_BYTES("\x9e"), .rax = 0xff00, .flags = X86_FL_OF, .to_rax = 0xff00,
 	 .to_flags = ARITHMETIC},
 	{CODE_BYTES("\x9f"), .flags = ARITHMETIC, .to_rax = 0xd700, .to_flags = ARITHMETIC},
 };
@@ -589,22 +589,22 @@ START_TEST(by_hand)
 	const struct known *k = &known[_i];
 	struct state t = {
 		.s.reg = {[RAX] = k->rax, [RBX] = k->rbx, [RDX] = k->rdx, [RSI] = MEM},
-		.s.rflags = VPT_FL_FIXED | k->flags,
+		.s.rflags = X86_FL_FIXED | k->flags,
 		.mem = {k->mem},
 	};
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	put_code(k->code, k->len);
 	if (k->bits)
 		beside_mode(k->bits, 0);
 	exit = step(&t);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE + k->len);
 	ck_assert_uint_eq(t.s.reg[RAX], k->to_rax);
 	ck_assert_uint_eq(t.s.reg[RBX], k->rbx);
 	ck_assert_uint_eq(t.s.reg[RDX], k->to_rdx);
 	ck_assert_uint_eq(t.mem[0], k->to_mem);
-	ck_assert_uint_eq((t.s.rflags ^ (k->to_flags | VPT_FL_FIXED)) & ~k->undefined, 0);
+	ck_assert_uint_eq((t.s.rflags ^ (k->to_flags | X86_FL_FIXED)) & ~k->undefined, 0);
 }
 END_TEST
 
@@ -614,34 +614,34 @@ static const struct refused {
 	uint8_t len, vector;
 	uint64_t rax, rbx, rdx;
 } refused[] = {
-	{CODE_BYTES("\xf6\xf3"), .vector = VPT_VEC_DE, .rax = 0x1234},
-	{CODE_BYTES("\xf6\xf3"), .vector = VPT_VEC_DE, .rax = 0x200, .rbx = 2},
-	{CODE_BYTES("\xf6\xfb"), .vector = VPT_VEC_DE, .rax = 0xff80, .rbx = 0xff},
-	{CODE_BYTES("\xf6\xfb"), .vector = VPT_VEC_DE, .rax = 0x8000, .rbx = 0xff},
-	{CODE_BYTES("\xf6\xfb"), .vector = VPT_VEC_DE, .rax = 0x80, .rbx = 1},
-	{CODE_BYTES("\x66\xf7\xf3"), .vector = VPT_VEC_DE, .rdx = 7, .rbx = 7},
-	{CODE_BYTES("\x66\xf7\xfb"), .vector = VPT_VEC_DE, .rax = 0x8000, .rdx = 0xffff,
+	{CODE_BYTES("\xf6\xf3"), .vector = X86_VEC_DE, .rax = 0x1234},
+	{CODE_BYTES("\xf6\xf3"), .vector = X86_VEC_DE, .rax = 0x200, .rbx = 2},
+	{CODE_BYTES("\xf6\xfb"), .vector = X86_VEC_DE, .rax = 0xff80, .rbx = 0xff},
+	{CODE_BYTES("\xf6\xfb"), .vector = X86_VEC_DE, .rax = 0x8000, .rbx = 0xff},
+	{CODE_BYTES("\xf6\xfb"), .vector = X86_VEC_DE, .rax = 0x80, .rbx = 1},
+	{CODE_BYTES("\x66\xf7\xf3"), .vector = X86_VEC_DE, .rdx = 7, .rbx = 7},
+	{CODE_BYTES("\x66\xf7\xfb"), .vector = X86_VEC_DE, .rax = 0x8000, .rdx = 0xffff,
 	 .rbx = 0xffff},
-	{CODE_BYTES("\xf7\xf3"), .vector = VPT_VEC_DE, .rax = ~0ull, .rbx = 1ull << 32},
-	{CODE_BYTES("\xf7\xfb"), .vector = VPT_VEC_DE, .rax = 1u << 31, .rdx = 0xffffffff,
+	{CODE_BYTES("\xf7\xf3"), .vector = X86_VEC_DE, .rax = ~0ull, .rbx = 1ull << 32},
+	{CODE_BYTES("\xf7\xfb"), .vector = X86_VEC_DE, .rax = 1u << 31, .rdx = 0xffffffff,
 	 .rbx = 0xffffffff},
-	{CODE_BYTES("\xf7\xfb"), .vector = VPT_VEC_DE, .rdx = 1, .rbx = 2},
-	{CODE_BYTES("\x48\xf7\xf3"), .vector = VPT_VEC_DE},
-	{CODE_BYTES("\x48\xf7\xf3"), .vector = VPT_VEC_DE, .rdx = 5, .rbx = 5},
-	{CODE_BYTES("\x48\xf7\xfb"), .vector = VPT_VEC_DE, .rax = 1},
-	{CODE_BYTES("\x48\xf7\xfb"), .vector = VPT_VEC_DE, .rax = 1ull << 63, .rdx = ~0ull,
+	{CODE_BYTES("\xf7\xfb"), .vector = X86_VEC_DE, .rdx = 1, .rbx = 2},
+	{CODE_BYTES("\x48\xf7\xf3"), .vector = X86_VEC_DE},
+	{CODE_BYTES("\x48\xf7\xf3"), .vector = X86_VEC_DE, .rdx = 5, .rbx = 5},
+	{CODE_BYTES("\x48\xf7\xfb"), .vector = X86_VEC_DE, .rax = 1},
+	{CODE_BYTES("\x48\xf7\xfb"), .vector = X86_VEC_DE, .rax = 1ull << 63, .rdx = ~0ull,
 	 .rbx = ~0ull},
-	{CODE_BYTES("\x48\xf7\xfb"), .vector = VPT_VEC_DE, .rdx = 1, .rbx = 2},
-	{CODE_BYTES("\x48\xf7\xfb"), .vector = VPT_VEC_DE, .rdx = 1ull << 63, .rbx = ~0ull},
-	{CODE_BYTES("\x48\xf7\xfb"), .vector = VPT_VEC_DE, .rdx = 1ull << 62, .rax = 1,
+	{CODE_BYTES("\x48\xf7\xfb"), .vector = X86_VEC_DE, .rdx = 1, .rbx = 2},
+	{CODE_BYTES("\x48\xf7\xfb"), .vector = X86_VEC_DE, .rdx = 1ull << 63, .rbx = ~0ull},
+	{CODE_BYTES("\x48\xf7\xfb"), .vector = X86_VEC_DE, .rdx = 1ull << 62, .rax = 1,
 	 .rbx = 1ull << 62},
-	{CODE_BYTES("\x0f\x0b"), .vector = VPT_VEC_UD},
-	{CODE_BYTES("\x0f\xb9\xc0"), .vector = VPT_VEC_UD},
-	{CODE_BYTES("\x0f\xff\xc0"), .vector = VPT_VEC_UD},
+	{CODE_BYTES("\x0f\x0b"), .vector = X86_VEC_UD},
+	{CODE_BYTES("\x0f\xb9\xc0"), .vector = X86_VEC_UD},
+	{CODE_BYTES("\x0f\xff\xc0"), .vector = X86_VEC_UD},
 	/* LOCK where there is nothing to lock: ADD EAX, EBX; CMP [RSI], EAX; MOV [RSI], EAX. */
-	{CODE_BYTES("\xf0\x01\xd8"), .vector = VPT_VEC_UD},
-	{CODE_BYTES("\xf0\x39\x06"), .vector = VPT_VEC_UD},
-	{CODE_BYTES("\xf0\x89\x06"), .vector = VPT_VEC_UD},
+	{CODE_BYTES("\xf0\x01\xd8"), .vector = X86_VEC_UD},
+	{CODE_BYTES("\xf0\x39\x06"), .vector = X86_VEC_UD},
+	{CODE_BYTES("\xf0\x89\x06"), .vector = X86_VEC_UD},
 };
 
 #define REFUSED (sizeof(refused) / sizeof(refused[0]))
@@ -663,12 +663,12 @@ START_TEST(has_no_result)
 	for (flags = 0; flags < 2; flags++) {
 		const struct state before = {
 			.s.reg = {[RAX] = r->rax, [RBX] = r->rbx, [RDX] = r->rdx, [RSI] = MEM},
-			.s.rflags = VPT_FL_FIXED | (flags ? BESIDE_FLAGS : 0),
+			.s.rflags = X86_FL_FIXED | (flags ? BESIDE_FLAGS : 0),
 		};
 		struct state t = before;
-		struct vpt_exit exit = step(&t);
+		struct engine_exit exit = step(&t);
 
-		ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+		ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 		ck_assert_uint_eq(exit.fault.vector, r->vector);
 		ck_assert(!exit.fault.has_error);
 		expect_untouched(&before, &t);
@@ -677,8 +677,8 @@ START_TEST(has_no_result)
 END_TEST
 
 /* Those that read memory at RSI, and those that write to it. */
-#define READS(text)  BESIDE_INSN(vpt_reads, text)
-#define WRITES(text) BESIDE_INSN(vpt_writes, text)
+#define READS(text)  BESIDE_INSN(test_reads, text)
+#define WRITES(text) BESIDE_INSN(test_writes, text)
 
 READS("addl (%rsi), %eax")
 READS("adcq (%rsi), %rax")
@@ -714,8 +714,8 @@ WRITES("movl %eax, (%rsi)")
 WRITES("movq $5, (%rsi)")
 WRITES("setz (%rsi)")
 
-extern const struct beside_insn __start_vpt_reads[], __stop_vpt_reads[];
-extern const struct beside_insn __start_vpt_writes[], __stop_vpt_writes[];
+extern const struct beside_insn __start_test_reads[], __stop_test_reads[];
+extern const struct beside_insn __start_test_writes[], __stop_test_writes[];
 
 /* The second of the 2 MiB pages that are mapped as they are. */
 enum { READ_ONLY = 2 << 20 };
@@ -725,12 +725,12 @@ static void expect_page_fault(const struct beside_insn *insn, uint64_t at, uint6
 {
 	const struct state before = {
 		.s.reg = {[RAX] = 0x1111111122222222, [RBX] = 3, [RCX] = 4, [RDX] = 5, [RSI] = at},
-		.s.rflags = VPT_FL_FIXED | VPT_FL_CF | VPT_FL_PF | VPT_FL_OF,
+		.s.rflags = X86_FL_FIXED | X86_FL_CF | X86_FL_PF | X86_FL_OF,
 	};
 	struct state t = before;
-	struct vpt_exit exit = step(&t);
+	struct engine_exit exit = step(&t);
 
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_PF &&
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == X86_VEC_PF &&
 			      exit.fault.has_error && exit.fault.error == error &&
 			      exit.fault.cr2 == cr2,
 		      "%s: exit %d, vector %d, error %#x, CR2 %#lx", insn->text, exit.kind,
@@ -741,20 +741,20 @@ static void expect_page_fault(const struct beside_insn *insn, uint64_t at, uint6
 /* Every access is checked before anything changes. */
 START_TEST(faulting_load)
 {
-	const struct beside_insn *insn = &__start_vpt_reads[_i];
-	struct state t = {.s.reg = {[RSI] = READ_ONLY}, .s.rflags = VPT_FL_FIXED};
+	const struct beside_insn *insn = &__start_test_reads[_i];
+	struct state t = {.s.reg = {[RSI] = READ_ONLY}, .s.rflags = X86_FL_FIXED};
 
 	put_insn(insn);
 	expect_page_fault(insn, BESIDE_NOWHERE, BESIDE_NOWHERE, 0);
 	if (strncmp(insn->text, "clflush", 7))
 		expect_page_fault(insn, BESIDE_NOWHERE - 1, BESIDE_NOWHERE, 0);
-	ck_assert_int_eq(step(&t).kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(step(&t).kind, ENGINE_EXIT_NONE);
 }
 END_TEST
 
 START_TEST(faulting_store)
 {
-	const struct beside_insn *insn = &__start_vpt_writes[_i];
+	const struct beside_insn *insn = &__start_test_writes[_i];
 
 	put_insn(insn);
 	expect_page_fault(insn, BESIDE_NOWHERE, BESIDE_NOWHERE, 2);
@@ -773,14 +773,14 @@ END_TEST
 START_TEST(nop_changed)
 {
 	static const char code[] = "\xc6\x05\x00\x00\x00\x00\xf9\x90\x0f\x0b";
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_UD);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_UD);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE + 8);
 	ck_assert_uint_eq(beside_vcpu->retired, 2);
-	ck_assert(beside_vcpu->regs->rflags & VPT_FL_CF);
+	ck_assert(beside_vcpu->regs->rflags & X86_FL_CF);
 }
 END_TEST
 
@@ -793,18 +793,18 @@ static void setup(void)
 
 #define COUNT(table) (int)(__stop_##table - __start_##table)
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_alu");
 	TCase *tc = tcase_create("integer");
 
 	tcase_add_checked_fixture(tc, setup, beside_destroy);
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, beside_host, 0, COUNT(vpt_insns));
+	tcase_add_loop_test(tc, beside_host, 0, COUNT(test_insns));
 	tcase_add_loop_test(tc, by_hand, 0, KNOWN);
 	tcase_add_loop_test(tc, has_no_result, 0, REFUSED);
-	tcase_add_loop_test(tc, faulting_load, 0, COUNT(vpt_reads));
-	tcase_add_loop_test(tc, faulting_store, 0, COUNT(vpt_writes));
+	tcase_add_loop_test(tc, faulting_load, 0, COUNT(test_reads));
+	tcase_add_loop_test(tc, faulting_store, 0, COUNT(test_writes));
 	tcase_add_test(tc, nop_changed);
 	suite_add_tcase(s, tc);
 	return s;

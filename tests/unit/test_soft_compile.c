@@ -2,7 +2,7 @@
 /*
  * Blocks that became host code, beside the functions that they came from: random
  * programs in run(), and the same an instruction at a time in step(), which compiles
- * nothing. VPT_COMPILE_PROGRAMS and VPT_COMPILE_SEED make it longer, or another one.
+ * nothing. TEST_COMPILE_PROGRAMS and TEST_COMPILE_SEED make it longer, or another one.
  */
 #include "lib/suite.h"
 
@@ -31,9 +31,9 @@ enum {
 };
 
 struct machine {
-	struct vpt_mem mem;
-	struct vpt_engine_vm *vm;
-	struct vpt_engine_vcpu *vcpu;
+	struct x86_mem mem;
+	struct engine_vm *vm;
+	struct engine_vcpu *vcpu;
 };
 
 /* `fast` is run, `slow` is stepped. */
@@ -43,14 +43,14 @@ static uint64_t made, executed, compiled_blocks, faults;
 
 static void put64(struct machine *m, uint64_t gpa, uint64_t value)
 {
-	ck_assert(vpt_mem_write(&m->mem, gpa, &value, sizeof(value)));
+	ck_assert(x86_mem_write(&m->mem, gpa, &value, sizeof(value)));
 }
 
 static void map(struct machine *m, uint64_t va, uint64_t gpa, unsigned int pages, uint64_t bits)
 {
 	uint64_t table = va < 1u << 21 ? PT_LOW : PT_HIGH;
 
-	for (; pages--; va += VPT_PAGE_SIZE, gpa += VPT_PAGE_SIZE)
+	for (; pages--; va += X86_PAGE_SIZE, gpa += X86_PAGE_SIZE)
 		put64(m, table + 8 * (va >> 12 & 511), gpa | bits);
 }
 
@@ -63,7 +63,7 @@ static void fill_tables(struct machine *m)
 	put64(m, PD, PT_LOW | write);
 	put64(m, PD + 8, PT_HIGH | write);
 	/* Accessed: count_compiled() looks at the code of one of them only. */
-	map(m, PLAIN_CODE, PLAIN_CODE, PLAIN_CODE_BYTES / VPT_PAGE_SIZE, write | accessed);
+	map(m, PLAIN_CODE, PLAIN_CODE, PLAIN_CODE_BYTES / X86_PAGE_SIZE, write | accessed);
 	map(m, PLAIN_STACK - 0x4000, PLAIN_STACK - 0x4000, 8, write);
 	map(m, PLAIN_DATA, PLAIN_DATA, PLAIN_DATA_PAGES, write);
 	map(m, PLAIN_READ_ONLY, PLAIN_READ_ONLY, 1, present);
@@ -75,53 +75,54 @@ static void fill_tables(struct machine *m)
 
 static void create(struct machine *m)
 {
-	struct vpt_cpuid_entry cpuid[256];
+	struct engine_cpuid_entry cpuid[256];
 	size_t count = sizeof(cpuid) / sizeof(cpuid[0]);
-	struct vpt_probe found;
+	struct engine_probe found;
 
-	vpt_soft_engine.probe(&found, false);
-	ck_assert_int_eq(vpt_mem_create(&m->mem, RAM), 0);
-	ck_assert_int_eq(vpt_soft_engine.vm_create(&found, &m->vm), 0);
-	ck_assert_int_eq(vpt_soft_engine.vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes), 0);
-	ck_assert_int_eq(vpt_soft_engine.supported_cpuid(m->vm, cpuid, &count), 0);
-	ck_assert_int_eq(vpt_soft_engine.vcpu_create(m->vm, 0, cpuid, count, &m->vcpu), 0);
+	soft_engine.probe(&found, false);
+	ck_assert_int_eq(x86_mem_create(&m->mem, RAM), 0);
+	ck_assert_int_eq(soft_engine.vm_create(&found, &m->vm), 0);
+	ck_assert_int_eq(soft_engine.vm_map(m->vm, 0, 0, m->mem.host, m->mem.bytes), 0);
+	ck_assert_int_eq(soft_engine.supported_cpuid(m->vm, cpuid, &count), 0);
+	ck_assert_int_eq(soft_engine.vcpu_create(m->vm, 0, cpuid, count, &m->vcpu), 0);
 	fill_tables(m);
 }
 
 static void destroy(struct machine *m)
 {
-	vpt_soft_engine.vcpu_destroy(m->vcpu);
-	vpt_soft_engine.vm_destroy(m->vm);
-	vpt_mem_destroy(&m->mem);
+	soft_engine.vcpu_destroy(m->vcpu);
+	soft_engine.vm_destroy(m->vm);
+	x86_mem_destroy(&m->mem);
 }
 
 static void set_mode(struct machine *m, unsigned int bits)
 {
-	const struct vpt_segment data = {.limit = 0xffffffff,
+	const struct x86_segment data = {.limit = 0xffffffff,
 					 .selector = 0x10,
 					 .type = 3,
 					 .s = true,
 					 .present = true,
 					 .db = true,
 					 .g = true};
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
-	ck_assert_int_eq(vpt_soft_engine.get_sregs(m->vcpu, &s), 0);
+	ck_assert_int_eq(soft_engine.get_sregs(m->vcpu, &s), 0);
 	s.ds = s.es = s.fs = s.gs = s.ss = s.cs = data;
 	s.cs.type = 11;
 	s.cs.l = bits == 64;
 	s.cs.db = bits == 32;
-	s.cr0 = VPT_CR0_PE | VPT_CR0_ET | VPT_CR0_NE | VPT_CR0_WP | VPT_CR0_PG;
+	s.cr0 = X86_CR0_PE | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
 	s.cr2 = 0;
 	s.cr3 = PML4;
-	s.cr4 = VPT_CR4_PAE;
-	s.efer = VPT_EFER_LME | VPT_EFER_LMA;
-	ck_assert_int_eq(vpt_soft_engine.set_sregs(m->vcpu, &s), 0);
+	s.cr4 = X86_CR4_PAE;
+	s.efer = X86_EFER_LME | X86_EFER_LMA;
+	ck_assert_int_eq(soft_engine.set_sregs(m->vcpu, &s), 0);
 }
 
-static const uint8_t slot_of[16] = {
-	VPT_R_RAX, VPT_R_RCX, VPT_R_RDX, VPT_R_RBX, VPT_R_RSP, VPT_R_RBP, VPT_R_RSI, VPT_R_RDI,
-	8,	   9,	      10,	 11,	    12,	       13,	  14,	     15};
+static const uint8_t slot_of[16] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
+				    SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI,
+				    8,		9,	    10,		11,
+				    12,		13,	    14,		15};
 
 /* The same new registers in both, at the start of some block. */
 static void set_registers(uint64_t *state, unsigned int bits)
@@ -135,15 +136,15 @@ static void set_registers(uint64_t *state, unsigned int bits)
 		((uint64_t *)fast.vcpu->regs)[slot_of[i]] = bits == 64 ? value : (uint32_t)value;
 	}
 	fast.vcpu->regs->rip = PLAIN_CODE + program.block[(x >> 32) % program.blocks];
-	fast.vcpu->regs->rflags = VPT_FL_FIXED | (x & 0x8d5);
+	fast.vcpu->regs->rflags = X86_FL_FIXED | (x & 0x8d5);
 	*slow.vcpu->regs = *fast.vcpu->regs;
 	fast.vcpu->regs_dirty = slow.vcpu->regs_dirty = true;
 }
 
 static void load_program(struct machine *m)
 {
-	ck_assert(vpt_mem_write(&m->mem, PLAIN_CODE, program.code, sizeof(program.code)));
-	vpt_soft_engine.vm_wrote(m->vm, PLAIN_CODE, sizeof(program.code));
+	ck_assert(x86_mem_write(&m->mem, PLAIN_CODE, program.code, sizeof(program.code)));
+	soft_engine.vm_wrote(m->vm, PLAIN_CODE, sizeof(program.code));
 }
 
 static void show(uint64_t seed, unsigned int bits, uint64_t from)
@@ -193,20 +194,21 @@ static const char *memory_difference(void)
 	return text;
 }
 
-static const char *exit_difference(const struct vpt_exit *a, const struct vpt_exit *b)
+static const char *exit_difference(const struct engine_exit *a, const struct engine_exit *b)
 {
-	const struct vpt_exception *x = &a->fault, *y = &b->fault;
+	const struct engine_exception *x = &a->fault, *y = &b->fault;
 	static char text[128];
 
-	if (b->kind == VPT_EXIT_NONE && a->kind == VPT_EXIT_KICK)
+	if (b->kind == ENGINE_EXIT_NONE && a->kind == ENGINE_EXIT_KICK)
 		return NULL;
 	/* Stores to code can make any instruction, and some are the core's. */
-	if (b->kind == VPT_EXIT_UNABLE && a->kind == VPT_EXIT_CORE)
+	if (b->kind == ENGINE_EXIT_UNABLE && a->kind == ENGINE_EXIT_CORE)
 		return NULL;
-	if (b->kind == VPT_EXIT_HLT && a->kind == VPT_EXIT_HLT)
+	if (b->kind == ENGINE_EXIT_HLT && a->kind == ENGINE_EXIT_HLT)
 		return NULL;
-	if (a->kind == VPT_EXIT_FAULT && b->kind == VPT_EXIT_FAULT && x->vector == y->vector &&
-	    x->has_error == y->has_error && x->error == y->error && x->cr2 == y->cr2)
+	if (a->kind == ENGINE_EXIT_FAULT && b->kind == ENGINE_EXIT_FAULT &&
+	    x->vector == y->vector && x->has_error == y->has_error && x->error == y->error &&
+	    x->cr2 == y->cr2)
 		return NULL;
 	snprintf(text, sizeof(text),
 		 "exit %d, vector %d, error %#x run, exit %d, vector %d, "
@@ -218,20 +220,20 @@ static const char *exit_difference(const struct vpt_exit *a, const struct vpt_ex
 /* `budget` instructions, or until one faults. Returns what differs. */
 static const char *compare_chunk(uint64_t budget, bool *faulted)
 {
-	const struct vpt_step_hint hint = {0};
-	struct vpt_exit one = {.kind = VPT_EXIT_NONE}, all;
+	const struct engine_step_hint hint = {0};
+	struct engine_exit one = {.kind = ENGINE_EXIT_NONE}, all;
 	const char *what;
 	uint64_t i;
 
 	memset(&all, 0, sizeof(all));
 	fast.vcpu->budget = budget;
-	vpt_soft_engine.run(fast.vcpu, false, &all);
-	for (i = 0; i < budget && one.kind == VPT_EXIT_NONE; i++) {
+	soft_engine.run(fast.vcpu, false, &all);
+	for (i = 0; i < budget && one.kind == ENGINE_EXIT_NONE; i++) {
 		memset(&one, 0, sizeof(one));
-		vpt_soft_engine.step(slow.vcpu, &hint, &one);
+		soft_engine.step(slow.vcpu, &hint, &one);
 	}
 	executed += i;
-	*faulted = one.kind != VPT_EXIT_NONE;
+	*faulted = one.kind != ENGINE_EXIT_NONE;
 	what = exit_difference(&all, &one);
 	return what ? what : difference();
 }
@@ -239,16 +241,16 @@ static const char *compare_chunk(uint64_t budget, bool *faulted)
 /* Of the blocks at the labels, those that begin with, or have, host code. */
 static void count_compiled(void)
 {
-	struct vpt_soft *c = vpt_soft(fast.vcpu);
+	struct soft *c = soft(fast.vcpu);
 	unsigned int i, j;
 
 	for (i = 0; i < program.blocks; i++) {
-		const struct vpt_block *b;
+		const struct soft_block *b;
 
-		c->r[VPT_R_RIP] = PLAIN_CODE + program.block[i];
-		b = vpt_soft_block(c, c->mode);
+		c->r[SOFT_R_RIP] = PLAIN_CODE + program.block[i];
+		b = soft_block(c, c->mode);
 		for (j = 0; b->compiled && j < b->uops; j++)
-			if (vpt_compiler_made(c->compiler, b->uop[j].fn)) {
+			if (soft_compiler_made(c->compiler, b->uop[j].fn)) {
 				compiled_blocks++;
 				break;
 			}
@@ -307,9 +309,9 @@ static void end(void)
 
 static void compare_programs(unsigned int bits)
 {
-	uint64_t seed = number_from("VPT_COMPILE_SEED", 1) << 32, from = 0, i;
-	uint64_t programs = number_from("VPT_COMPILE_PROGRAMS", PROGRAMS);
-	bool has_compiler = vpt_soft(fast.vcpu)->compiler;
+	uint64_t seed = number_from("TEST_COMPILE_SEED", 1) << 32, from = 0, i;
+	uint64_t programs = number_from("TEST_COMPILE_PROGRAMS", PROGRAMS);
+	bool has_compiler = soft(fast.vcpu)->compiler;
 
 	set_mode(&fast, bits);
 	set_mode(&slow, bits);
@@ -341,9 +343,8 @@ END_TEST
 
 /* It stands for the host code at the start of a block, and counts how often that ran. */
 uint64_t compile_test_count;
-vpt_uop_fn compile_test_run;
-VPT_NO_ENDBR const struct vpt_uop *compile_test_counted(struct vpt_soft *c,
-							const struct vpt_uop *u);
+soft_uop_fn compile_test_run;
+SOFT_NO_ENDBR const struct soft_uop *compile_test_counted(struct soft *c, const struct soft_uop *u);
 
 __asm__(".text\n"
 	".type compile_test_counted, @function\n"
@@ -352,13 +353,13 @@ __asm__(".text\n"
 	"	jmp	*compile_test_run(%rip)\n"
 	".size compile_test_counted, . - compile_test_counted\n");
 
-static struct vpt_exit run_for(uint64_t budget)
+static struct engine_exit run_for(uint64_t budget)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	memset(&exit, 0, sizeof(exit));
 	fast.vcpu->budget = budget;
-	vpt_soft_engine.run(fast.vcpu, false, &exit);
+	soft_engine.run(fast.vcpu, false, &exit);
 	return exit;
 }
 
@@ -371,8 +372,8 @@ START_TEST(test_host_code_runs)
 		0xff, 0xc9,	  /* dec %ecx */
 		0x75, 0xf6,	  /* jne back to the start */
 	};
-	struct vpt_soft *c = vpt_soft(fast.vcpu);
-	struct vpt_block *b;
+	struct soft *c = soft(fast.vcpu);
+	struct soft_block *b;
 
 	if (!c->compiler)
 		return;
@@ -380,18 +381,18 @@ START_TEST(test_host_code_runs)
 	memset(&program, 0, sizeof(program));
 	memcpy(program.code, loop, sizeof(loop));
 	load_program(&fast);
-	*fast.vcpu->regs = (struct vpt_regs){
-		.rip = PLAIN_CODE, .rbx = 3, .rcx = 1000000, .rflags = VPT_FL_FIXED};
+	*fast.vcpu->regs = (struct x86_regs){
+		.rip = PLAIN_CODE, .rbx = 3, .rcx = 1000000, .rflags = X86_FL_FIXED};
 	fast.vcpu->regs_dirty = true;
-	ck_assert_int_eq(run_for(4 * 100).kind, VPT_EXIT_KICK);
-	b = vpt_soft_block(c, c->mode);
+	ck_assert_int_eq(run_for(4 * 100).kind, ENGINE_EXIT_KICK);
+	b = soft_block(c, c->mode);
 	ck_assert(b->compiled);
-	ck_assert(vpt_compiler_made(c->compiler, b->uop[0].fn));
-	ck_assert(!vpt_compiler_made(c->compiler, b->uop[1].fn));
+	ck_assert(soft_compiler_made(c->compiler, b->uop[0].fn));
+	ck_assert(!soft_compiler_made(c->compiler, b->uop[1].fn));
 	compile_test_count = 0;
 	compile_test_run = b->uop[0].fn;
 	b->uop[0].fn = compile_test_counted;
-	ck_assert_int_eq(run_for(4 * 1000).kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(run_for(4 * 1000).kind, ENGINE_EXIT_KICK);
 	b->uop[0].fn = compile_test_run;
 	ck_assert_uint_eq(compile_test_count, 1000);
 	ck_assert_uint_eq(fast.vcpu->regs->rax, 3 * 1100);
@@ -399,13 +400,13 @@ START_TEST(test_host_code_runs)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_compile");
 	TCase *t = tcase_create("compile");
 
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_set_timeout(t, number_from("VPT_COMPILE_PROGRAMS", 0) > PROGRAMS ? 7200 : 60);
+	tcase_set_timeout(t, number_from("TEST_COMPILE_PROGRAMS", 0) > PROGRAMS ? 7200 : 60);
 	tcase_add_test(t, test_host_code_runs);
 	tcase_add_loop_test(t, test_random_programs, 0, 2);
 	suite_add_tcase(s, t);

@@ -9,7 +9,7 @@
 
 #include "lib/beside.h"
 
-static struct vpt_regs *regs(void)
+static struct x86_regs *regs(void)
 {
 	return beside_vcpu->regs;
 }
@@ -22,18 +22,18 @@ static void create32(void)
 
 static void set_regs(uint64_t rax)
 {
-	*regs() = (struct vpt_regs){.rax = rax,
+	*regs() = (struct x86_regs){.rax = rax,
 				    .rbx = BESIDE_DATA,
 				    .rsi = BESIDE_DATA,
 				    .rsp = BESIDE_STACK,
-				    .rflags = VPT_FL_FIXED};
+				    .rflags = X86_FL_FIXED};
 }
 
 static void check_step(const char *code, size_t len)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "exit %d, vector %u", exit.kind,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "exit %d, vector %u", exit.kind,
 		      exit.fault.vector);
 }
 #define STEP(code) check_step(code, sizeof(code) - 1)
@@ -45,9 +45,9 @@ static uint8_t packed(unsigned int n)
 
 static void check_flags(uint8_t result)
 {
-	ck_assert_int_eq(!(regs()->rflags & VPT_FL_ZF), result != 0);
-	ck_assert_int_eq(!(regs()->rflags & VPT_FL_SF), result < 0x80);
-	ck_assert_int_eq(!(regs()->rflags & VPT_FL_PF), __builtin_parity(result));
+	ck_assert_int_eq(!(regs()->rflags & X86_FL_ZF), result != 0);
+	ck_assert_int_eq(!(regs()->rflags & X86_FL_SF), result < 0x80);
+	ck_assert_int_eq(!(regs()->rflags & X86_FL_PF), __builtin_parity(result));
 }
 
 /* add al, bl; daa: the decimal sum, and its carry. */
@@ -61,8 +61,8 @@ START_TEST(packed_sum)
 		STEP("\x00\xd8");
 		STEP("\x27");
 		ck_assert_uint_eq(regs()->rax, 0xabcdef00 | packed((a + b) % 100));
-		ck_assert_int_eq(regs()->rflags & VPT_FL_CF, a + b >= 100);
-		ck_assert_int_eq(!(regs()->rflags & VPT_FL_AF), a % 10 + b % 10 < 10);
+		ck_assert_int_eq(regs()->rflags & X86_FL_CF, a + b >= 100);
+		ck_assert_int_eq(!(regs()->rflags & X86_FL_AF), a % 10 + b % 10 < 10);
 		check_flags((uint8_t)regs()->rax);
 	}
 }
@@ -79,8 +79,8 @@ START_TEST(packed_difference)
 		STEP("\x28\xd8");
 		STEP("\x2f");
 		ck_assert_uint_eq(regs()->rax, 0xabcdef00 | packed((100 + a - b) % 100));
-		ck_assert_int_eq(regs()->rflags & VPT_FL_CF, a < b);
-		ck_assert_int_eq(!(regs()->rflags & VPT_FL_AF), a % 10 >= b % 10);
+		ck_assert_int_eq(regs()->rflags & X86_FL_CF, a < b);
+		ck_assert_int_eq(!(regs()->rflags & X86_FL_AF), a % 10 >= b % 10);
 		check_flags((uint8_t)regs()->rax);
 	}
 }
@@ -97,14 +97,14 @@ START_TEST(unpacked)
 		STEP("\x00\xd8");
 		STEP("\x37");
 		ck_assert_uint_eq(regs()->rax, (0x11 + (a + b) / 10) << 8 | (a + b) % 10);
-		ck_assert_int_eq(regs()->rflags & VPT_FL_CF, a + b >= 10);
-		ck_assert_int_eq(!(regs()->rflags & VPT_FL_AF), a + b < 10);
+		ck_assert_int_eq(regs()->rflags & X86_FL_CF, a + b >= 10);
+		ck_assert_int_eq(!(regs()->rflags & X86_FL_AF), a + b < 10);
 		set_regs(0x1100 | a);
 		regs()->rbx = b;
 		STEP("\x28\xd8");
 		STEP("\x3f");
 		ck_assert_uint_eq(regs()->rax, (0x11 - (a < b)) << 8 | (10 + a - b) % 10);
-		ck_assert_int_eq(regs()->rflags & VPT_FL_CF, a < b);
+		ck_assert_int_eq(regs()->rflags & X86_FL_CF, a < b);
 	}
 }
 END_TEST
@@ -115,8 +115,8 @@ struct odd {
 	uint16_t ax, flags, want_ax, want_flags;
 };
 
-#define AF VPT_FL_AF
-#define CF VPT_FL_CF
+#define AF X86_FL_AF
+#define CF X86_FL_CF
 
 static const struct odd odds[] = {
 	{"daa 0x9a", "\x27", 0x9a, 0, 0x00, AF | CF},
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(multiply_and_divide)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	unsigned int n;
 
 	for (n = 0; n < 256; n++) {
@@ -162,8 +162,8 @@ START_TEST(multiply_and_divide)
 		ck_assert_uint_eq(regs()->rax, n / 16 << 8 | n % 16);
 	}
 	exit = beside_step("\xd4\x00", 2);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_DE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_DE);
 	ck_assert(!exit.fault.has_error);
 }
 END_TEST
@@ -173,7 +173,7 @@ START_TEST(salc)
 	set_regs(0x1234);
 	STEP("\xd6");
 	ck_assert_uint_eq(regs()->rax, 0x1200);
-	regs()->rflags |= VPT_FL_CF;
+	regs()->rflags |= X86_FL_CF;
 	STEP("\xd6");
 	ck_assert_uint_eq(regs()->rax, 0x12ff);
 }
@@ -196,21 +196,21 @@ START_TEST(bound)
 	const struct bounds *b = &bound_rows[_i];
 	int16_t narrow[2] = {(int16_t)b->low, (int16_t)b->high};
 	int32_t wide[2] = {b->low, b->high};
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs((uint32_t)b->index);
 	beside_put(BESIDE_DATA, b->narrow ? (void *)narrow : (void *)wide, b->narrow ? 4 : 8);
 	exit = b->narrow ? beside_step("\x66\x62\x06", 3) : beside_step("\x62\x06", 2);
-	ck_assert_int_eq(exit.kind, b->raises ? VPT_EXIT_FAULT : VPT_EXIT_NONE);
-	ck_assert(!b->raises || exit.fault.vector == VPT_VEC_BR);
+	ck_assert_int_eq(exit.kind, b->raises ? ENGINE_EXIT_FAULT : ENGINE_EXIT_NONE);
+	ck_assert(!b->raises || exit.fault.vector == X86_VEC_BR);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + (b->raises ? 0 : b->narrow ? 3 : 2));
 }
 END_TEST
 
 START_TEST(look_up)
 {
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	set_regs(0xfffffff3);
 	beside_put64(BESIDE_DATA + 0xf0, 0x0706050403020100);
@@ -226,8 +226,8 @@ START_TEST(look_up)
 	ck_assert_uint_eq(regs()->rax, 4);
 	set_regs(0xf1);
 	exit = beside_step("\x64\xd7", 2);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	/* A 32-bit address in 64-bit code wraps. */
 	beside_mode(64, 0);
 	set_regs(0x10);
@@ -241,7 +241,7 @@ END_TEST
 START_TEST(not_in_64_bit_mode)
 {
 	static const char codes[] = "\x27\x2f\x37\x3f\xd4\xd5\xd6\x60\x61\x06\x07\xce";
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	unsigned int i;
 
 	beside_mode(64, 0);
@@ -250,15 +250,15 @@ START_TEST(not_in_64_bit_mode)
 
 		set_regs(0);
 		exit = beside_step(code, 2);
-		ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-		ck_assert_uint_eq(exit.fault.vector, VPT_VEC_UD);
+		ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+		ck_assert_uint_eq(exit.fault.vector, X86_VEC_UD);
 	}
 }
 END_TEST
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_decimal");
 	TCase *tc = tcase_create("decimal");

@@ -9,8 +9,8 @@
 
 #include "lib/beside.h"
 
-#define INSN(text) BESIDE_INSN(vpt_insns, text)
-extern const struct beside_insn __start_vpt_insns[], __stop_vpt_insns[];
+#define INSN(text) BESIDE_INSN(test_insns, text)
+extern const struct beside_insn __start_test_insns[], __stop_test_insns[];
 
 #define PLAIN BESIDE_FLAGS
 #define REGISTERS(op)            \
@@ -102,7 +102,7 @@ static const int64_t bit_numbers[] = {0, 1, 15, 16, 31, 63, 64, 1000, -1, -16, -
 
 static struct beside_state make_state(unsigned int a, unsigned int b)
 {
-	struct beside_state s = {.rflags = VPT_FL_FIXED | (b & 1 ? PLAIN & ~VPT_FL_DF : 0)};
+	struct beside_state s = {.rflags = X86_FL_FIXED | (b & 1 ? PLAIN & ~X86_FL_DF : 0)};
 	uint64_t *at = (uint64_t *)(beside_window() + 0x8000);
 	unsigned int i;
 
@@ -124,7 +124,7 @@ static struct beside_state make_state(unsigned int a, unsigned int b)
 
 START_TEST(beside_host)
 {
-	const struct beside_insn *insn = &__start_vpt_insns[_i];
+	const struct beside_insn *insn = &__start_test_insns[_i];
 	unsigned int a, b;
 
 	for (a = 0; a < VALUES; a++) {
@@ -148,74 +148,74 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-	{"xchg, not mapped", {0x48, 0x87, 0x1e}, BESIDE_NOWHERE, 1, false, VPT_VEC_PF, 2},
-	{"xadd, not mapped", {0x48, 0x0f, 0xc1, 0x1e}, BESIDE_NOWHERE, 1, false, VPT_VEC_PF, 2},
+	{"xchg, not mapped", {0x48, 0x87, 0x1e}, BESIDE_NOWHERE, 1, false, X86_VEC_PF, 2},
+	{"xadd, not mapped", {0x48, 0x0f, 0xc1, 0x1e}, BESIDE_NOWHERE, 1, false, X86_VEC_PF, 2},
 	{"cmpxchg that differs, read-only",
 	 {0x48, 0x0f, 0xb1, 0x1e},
 	 BESIDE_WINDOW,
 	 1,
 	 true,
-	 VPT_VEC_PF,
+	 X86_VEC_PF,
 	 3},
 	{"cmpxchg8b that differs, read-only",
 	 {0x0f, 0xc7, 0x0e},
 	 BESIDE_WINDOW,
 	 1,
 	 true,
-	 VPT_VEC_PF,
+	 X86_VEC_PF,
 	 3},
 	{"cmpxchg16b, not aligned",
 	 {0x48, 0x0f, 0xc7, 0x0e},
 	 BESIDE_WINDOW + 8,
 	 1,
 	 false,
-	 VPT_VEC_GP,
+	 X86_VEC_GP,
 	 0},
 	{"cmpxchg16b, not canonical",
 	 {0x48, 0x0f, 0xc7, 0x0e},
 	 0x800000000000,
 	 1,
 	 false,
-	 VPT_VEC_GP,
+	 X86_VEC_GP,
 	 0},
-	{"bt reads only", {0x48, 0x0f, 0xa3, 0x1e}, BESIDE_NOWHERE, 1, false, VPT_VEC_PF, 0},
+	{"bt reads only", {0x48, 0x0f, 0xa3, 0x1e}, BESIDE_NOWHERE, 1, false, X86_VEC_PF, 0},
 	/* The address moves by the bit number. */
 	{"bts beyond the end",
 	 {0x48, 0x0f, 0xab, 0x1e},
 	 BESIDE_NOWHERE - 8,
 	 64,
 	 false,
-	 VPT_VEC_PF,
+	 X86_VEC_PF,
 	 2},
 	{"btc before the start",
 	 {0x48, 0x0f, 0xbb, 0x1e},
 	 BESIDE_WINDOW,
 	 ~0ull,
 	 false,
-	 VPT_VEC_PF,
+	 X86_VEC_PF,
 	 2},
-	{"btr, read-only", {0x48, 0x0f, 0xb3, 0x1e}, BESIDE_WINDOW, 1, true, VPT_VEC_PF, 3},
+	{"btr, read-only", {0x48, 0x0f, 0xb3, 0x1e}, BESIDE_WINDOW, 1, true, X86_VEC_PF, 3},
 };
 
 START_TEST(refuses)
 {
 	const struct refusal *r = &refusals[_i];
-	struct vpt_regs before;
-	struct vpt_exit exit;
+	struct x86_regs before;
+	struct engine_exit exit;
 	uint64_t entry = BESIDE_WINDOW_RAM | (r->read_only ? 0x85 : 0x87);
 
 	beside_put64(BESIDE_PD + 8 * (BESIDE_WINDOW >> 21), entry);
 	beside_put64(BESIDE_WINDOW_RAM, 0x1234);
-	*beside_vcpu->regs = (struct vpt_regs){.rax = 5,
+	*beside_vcpu->regs = (struct x86_regs){.rax = 5,
 					       .rbx = r->rbx,
 					       .rdx = 6,
 					       .rcx = 7,
 					       .rsi = r->rsi,
 					       .rip = BESIDE_CODE,
-					       .rflags = VPT_FL_FIXED | VPT_FL_CF | VPT_FL_ZF};
+					       .rflags = X86_FL_FIXED | X86_FL_CF | X86_FL_ZF};
 	before = *beside_vcpu->regs;
 	exit = beside_step(r->code, sizeof(r->code));
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
 	ck_assert_msg(exit.fault.vector == r->vector && exit.fault.error == r->error,
 		      "%s: vector %u, error %#x", r->text, exit.fault.vector, exit.fault.error);
 	ck_assert_msg(!memcmp(&before, beside_vcpu->regs, sizeof(before)), "%s: registers changed",
@@ -227,46 +227,46 @@ END_TEST
 /* Bit strings of short addresses: they wrap, and a segment's limit holds for each bit. */
 START_TEST(bit_strings16)
 {
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	beside_mode(16, 0);
 	s = beside_sregs();
 	s.ds.base = 0x40000;
 	beside_set_sregs(&s);
 	*beside_vcpu->regs =
-		(struct vpt_regs){.rax = (uint16_t)-16, .rbx = 0, .rflags = VPT_FL_FIXED};
+		(struct x86_regs){.rax = (uint16_t)-16, .rbx = 0, .rflags = X86_FL_FIXED};
 	/* bts [bx], ax: the word before offset 0 is the last one */
 	exit = BESIDE_STEP("\x0f\xab\x07");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_get64(0x4fffe) & 0xffff, 1);
 	/* bts [bx], eax, whose last byte is beyond the limit */
 	beside_vcpu->regs->rbx = 0xffff;
 	beside_vcpu->regs->rax = 0;
 	exit = BESIDE_STEP("\x66\x0f\xab\x07");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	/* btc [ebx], eax with a 32-bit address: 0x10000 is there no more */
 	beside_vcpu->regs->rbx = 0xfff0;
 	beside_vcpu->regs->rax = 128;
 	exit = BESIDE_STEP("\x66\x67\x0f\xbb\x03");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	/* bt [bp], ax is on the stack */
 	beside_vcpu->regs->rbp = 0xffff;
 	beside_vcpu->regs->rax = 0;
 	exit = BESIDE_STEP("\x0f\xa3\x46\x00");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_SS);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_SS);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_exchange");
 	TCase *tc = tcase_create("exchange");
 
 	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
-	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_vpt_insns - __start_vpt_insns));
+	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_test_insns - __start_test_insns));
 	tcase_add_loop_test(tc, refuses, 0, (int)(sizeof(refusals) / sizeof(refusals[0])));
 	tcase_add_test(tc, bit_strings16);
 	suite_add_tcase(suite, tc);

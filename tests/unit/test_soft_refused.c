@@ -37,12 +37,12 @@ static const struct feature features[] = {
 START_TEST(not_in_cpuid)
 {
 	const struct feature *r = &features[_i];
-	struct vpt_cpuid_entry entries[64];
+	struct engine_cpuid_entry entries[64];
 	size_t count = sizeof(entries) / sizeof(entries[0]), i;
 
 	ck_assert_int_eq(beside_engine->supported_cpuid(beside_vm, entries, &count), 0);
 	for (i = 0; i < count; i++) {
-		const struct vpt_cpuid_entry *e = &entries[i];
+		const struct engine_cpuid_entry *e = &entries[i];
 		uint32_t value = r->reg == 'a'	 ? e->eax
 				 : r->reg == 'b' ? e->ebx
 				 : r->reg == 'c' ? e->ecx
@@ -64,13 +64,13 @@ static const struct {
 
 START_TEST(cr4_refuses)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
-	*beside_vcpu->regs = (struct vpt_regs){.rax = beside_sregs().cr4 | 1ull << cr4[_i].bit,
-					       .rflags = VPT_FL_FIXED};
+	*beside_vcpu->regs = (struct x86_regs){.rax = beside_sregs().cr4 | 1ull << cr4[_i].bit,
+					       .rflags = X86_FL_FIXED};
 	exit = BESIDE_STEP("\x0f\x22\xe0");
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_GP, "%s: exit %d",
-		      cr4[_i].name, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == X86_VEC_GP,
+		      "%s: exit %d", cr4[_i].name, exit.kind);
 }
 END_TEST
 
@@ -80,11 +80,11 @@ static const uint32_t msrs[] = {0x3a, 0x3b, 0x48, 0x186, 0x10a, 0x140, 0x38e, 0x
 
 START_TEST(msr_refused)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
-	*beside_vcpu->regs = (struct vpt_regs){.rcx = msrs[_i], .rflags = VPT_FL_FIXED};
+	*beside_vcpu->regs = (struct x86_regs){.rcx = msrs[_i], .rflags = X86_FL_FIXED};
 	exit = BESIDE_STEP("\x0f\x32");
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT && exit.fault.vector == VPT_VEC_GP,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT && exit.fault.vector == X86_VEC_GP,
 		      "%#x: exit %d", msrs[_i], exit.kind);
 }
 END_TEST
@@ -92,17 +92,17 @@ END_TEST
 /* No counters, whatever ECX says and whoever asks. */
 START_TEST(no_counters)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
-	*beside_vcpu->regs = (struct vpt_regs){.rflags = VPT_FL_FIXED};
+	*beside_vcpu->regs = (struct x86_regs){.rflags = X86_FL_FIXED};
 	exit = BESIDE_STEP("\x0f\x33");
 
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_refused");
 	TCase *tc = tcase_create("refused");

@@ -55,12 +55,12 @@ static void expect_none_is_both(void)
 START_TEST(written_here_executed_there)
 {
 	struct mapping w, x;
-	struct vpt_region r;
+	struct soft_region r;
 	uint8_t *to;
 	void *run;
 
-	ck_assert_int_eq(vpt_region_create(&r, 1 << 16), 0);
-	to = vpt_region_at(&r, &run);
+	ck_assert_int_eq(soft_region_create(&r, 1 << 16), 0);
+	to = soft_region_at(&r, &run);
 	ck_assert_ptr_ne(to, run);
 	w = at(to);
 	x = at(run);
@@ -69,9 +69,9 @@ START_TEST(written_here_executed_there)
 	ck_assert_uint_eq(w.inode, x.inode);
 	memset(to, 0xc3, 3);
 	ck_assert_mem_eq(run, to, 3);
-	vpt_region_take(&r, to + 3);
-	ck_assert_ptr_eq(vpt_region_at(&r, &run), to + 16);
-	vpt_region_destroy(&r);
+	soft_region_take(&r, to + 3);
+	ck_assert_ptr_eq(soft_region_at(&r, &run), to + 16);
+	soft_region_destroy(&r);
 	ck_assert_uint_eq(at(to).last, 0);
 }
 END_TEST
@@ -86,18 +86,18 @@ START_TEST(after_a_guest_has_run)
 				   "\xff\xc9"		  /* dec ecx */
 				   "\x75\xf4"		  /* jnz paddd */
 				   "\xf4";		  /* hlt */
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
-	*beside_vcpu->regs = (struct vpt_regs){.rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
+	*beside_vcpu->regs = (struct x86_regs){.rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
 	exit = beside_run(code, sizeof(code) - 1, 1 << 20);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 0);
 	expect_none_is_both();
 	ck_assert_int_eq(at(beside_mem.host).rights[2], '-');
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("soft_region");
 	TCase *tc = tcase_create("region");

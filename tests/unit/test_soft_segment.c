@@ -47,18 +47,18 @@ static void create(void)
 	beside_put64(BESIDE_LDT + 8, 0x00cff30000000010);
 }
 
-static struct vpt_regs *regs(void)
+static struct x86_regs *regs(void)
 {
 	return beside_vcpu->regs;
 }
 
 static void set_regs(uint64_t rax)
 {
-	*regs() = (struct vpt_regs){.rax = rax,
+	*regs() = (struct x86_regs){.rax = rax,
 				    .rbx = 0x2222bbbb2222bbbb,
 				    .rsi = BESIDE_DATA,
 				    .rsp = BESIDE_STACK,
-				    .rflags = VPT_FL_FIXED | VPT_FL_CF};
+				    .rflags = X86_FL_FIXED | X86_FL_CF};
 }
 
 /* MOV to a segment register from AX, in 64-bit or 32-bit code. */
@@ -82,29 +82,29 @@ static const struct load loads[] = {
 	{"null with RPL into FS", TO_FS, 64, 3, 3, OK, 0},
 	{"read-only data into ES", TO_ES, 32, 0, RO_DATA, OK, 0},
 	{"readable code into DS", TO_DS, 32, 0, BESIDE_CODE32, OK, 0},
-	{"execute-only code", TO_DS, 32, 0, EXECUTE_ONLY, VPT_VEC_GP, EXECUTE_ONLY},
-	{"a gate", TO_DS, 64, 0, CALL_GATE, VPT_VEC_GP, CALL_GATE},
-	{"beyond the GDT", TO_DS, 64, 0, BEYOND, VPT_VEC_GP, BEYOND},
-	{"no LDT", TO_DS, 64, 0, 0xc, VPT_VEC_GP, 0xc},
-	{"not present", TO_DS, 64, 0, GONE, VPT_VEC_NP, GONE},
-	{"data of CPL 0 for CPL 3", TO_DS, 64, 3, BESIDE_DATA0 | 3, VPT_VEC_GP, BESIDE_DATA0},
-	{"RPL 3 for data of DPL 0", TO_ES, 64, 0, BESIDE_DATA0 | 3, VPT_VEC_GP, BESIDE_DATA0},
+	{"execute-only code", TO_DS, 32, 0, EXECUTE_ONLY, X86_VEC_GP, EXECUTE_ONLY},
+	{"a gate", TO_DS, 64, 0, CALL_GATE, X86_VEC_GP, CALL_GATE},
+	{"beyond the GDT", TO_DS, 64, 0, BEYOND, X86_VEC_GP, BEYOND},
+	{"no LDT", TO_DS, 64, 0, 0xc, X86_VEC_GP, 0xc},
+	{"not present", TO_DS, 64, 0, GONE, X86_VEC_NP, GONE},
+	{"data of CPL 0 for CPL 3", TO_DS, 64, 3, BESIDE_DATA0 | 3, X86_VEC_GP, BESIDE_DATA0},
+	{"RPL 3 for data of DPL 0", TO_ES, 64, 0, BESIDE_DATA0 | 3, X86_VEC_GP, BESIDE_DATA0},
 	{"RPL 1 for data of DPL 1", TO_ES, 64, 0, DATA_DPL1 | 1, OK, 0},
 	{"conforming code for CPL 3", TO_DS, 32, 3, CONFORMING | 3, OK, 0},
 	{"data into SS", TO_SS, 64, 0, BESIDE_DATA0, OK, 0},
 	{"null into SS, 64 bits", TO_SS, 64, 0, 0, OK, 0},
-	{"null into SS, 32 bits", TO_SS, 32, 0, 0, VPT_VEC_GP, 0},
-	{"null into SS, CPL 3", TO_SS, 64, 3, 3, VPT_VEC_GP, 0},
-	{"null into SS, another RPL", TO_SS, 64, 0, 1, VPT_VEC_GP, 0},
-	{"read-only data into SS", TO_SS, 32, 0, RO_DATA, VPT_VEC_GP, RO_DATA},
-	{"code into SS", TO_SS, 32, 0, BESIDE_CODE32, VPT_VEC_GP, BESIDE_CODE32},
-	{"another DPL into SS", TO_SS, 64, 0, DATA_DPL1, VPT_VEC_GP, DATA_DPL1},
-	{"another RPL into SS", TO_SS, 64, 0, BESIDE_DATA0 | 1, VPT_VEC_GP, BESIDE_DATA0},
-	{"not present, into SS", TO_SS, 64, 0, GONE, VPT_VEC_SS, GONE},
+	{"null into SS, 32 bits", TO_SS, 32, 0, 0, X86_VEC_GP, 0},
+	{"null into SS, CPL 3", TO_SS, 64, 3, 3, X86_VEC_GP, 0},
+	{"null into SS, another RPL", TO_SS, 64, 0, 1, X86_VEC_GP, 0},
+	{"read-only data into SS", TO_SS, 32, 0, RO_DATA, X86_VEC_GP, RO_DATA},
+	{"code into SS", TO_SS, 32, 0, BESIDE_CODE32, X86_VEC_GP, BESIDE_CODE32},
+	{"another DPL into SS", TO_SS, 64, 0, DATA_DPL1, X86_VEC_GP, DATA_DPL1},
+	{"another RPL into SS", TO_SS, 64, 0, BESIDE_DATA0 | 1, X86_VEC_GP, BESIDE_DATA0},
+	{"not present, into SS", TO_SS, 64, 0, GONE, X86_VEC_SS, GONE},
 	{"SS of CPL 3", TO_SS, 64, 3, BESIDE_DATA3, OK, 0},
 };
 
-static const struct vpt_segment *loaded(const struct vpt_sregs *s, const char *code)
+static const struct x86_segment *loaded(const struct x86_sregs *s, const char *code)
 {
 	switch (code[1] >> 3 & 7) {
 	case 0:
@@ -121,8 +121,8 @@ static const struct vpt_segment *loaded(const struct vpt_sregs *s, const char *c
 START_TEST(loads_one)
 {
 	const struct load *l = &loads[_i];
-	struct vpt_sregs before, after;
-	struct vpt_exit exit;
+	struct x86_sregs before, after;
+	struct engine_exit exit;
 
 	beside_mode(l->bits, l->cpl);
 	before = beside_sregs();
@@ -130,13 +130,13 @@ START_TEST(loads_one)
 	exit = beside_step(l->code, 2);
 	after = beside_sregs();
 	if (l->vector == OK) {
-		ck_assert_msg(exit.kind == VPT_EXIT_NONE, "%s: exit %d", l->text, exit.kind);
+		ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "%s: exit %d", l->text, exit.kind);
 		ck_assert_uint_eq(loaded(&after, l->code)->selector, l->selector);
 		ck_assert_int_eq(loaded(&after, l->code)->unusable, l->selector < 4);
 		ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
 		return;
 	}
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT, "%s: exit %d", l->text, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT, "%s: exit %d", l->text, exit.kind);
 	ck_assert_msg(exit.fault.vector == l->vector && exit.fault.error == l->error &&
 			      exit.fault.has_error,
 		      "%s: vector %u, error %#x", l->text, exit.fault.vector, exit.fault.error);
@@ -147,18 +147,18 @@ END_TEST
 
 static void check_step(const char *code, size_t len)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "exit %d, vector %u, error %#x", exit.kind,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "exit %d, vector %u, error %#x", exit.kind,
 		      exit.fault.vector, exit.fault.error);
 }
 #define STEP(code) check_step(code, sizeof(code) - 1)
 
 static void check_fault(const char *code, size_t len, uint8_t vector, uint32_t error)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(exit.fault.vector, vector);
 	ck_assert_uint_eq(exit.fault.error, error);
 }
@@ -167,7 +167,7 @@ static void check_fault(const char *code, size_t len, uint8_t vector, uint32_t e
 /* All of a descriptor arrives, and its accessed bit is set where it lies. */
 START_TEST(descriptor)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	set_regs(FRESH);
 	STEP(TO_FS);
@@ -194,19 +194,19 @@ END_TEST
 /* The table lies where only the processor may look. */
 START_TEST(system_access)
 {
-	const struct vpt_step_hint hint = {0};
-	struct vpt_exit exit;
+	const struct engine_step_hint hint = {0};
+	struct engine_exit exit;
 
 	beside_put64(BESIDE_PD, 0x83);
 	/* Code is mapped a second time, for everybody. */
 	beside_put64(BESIDE_PD + 8 * 2, 0x87);
 	beside_mode(64, 3);
 	beside_put(BESIDE_CODE, TO_DS, 2);
-	*regs() = (struct vpt_regs){
-		.rax = BESIDE_DATA3, .rip = 0x400000 + BESIDE_CODE, .rflags = VPT_FL_FIXED};
+	*regs() = (struct x86_regs){
+		.rax = BESIDE_DATA3, .rip = 0x400000 + BESIDE_CODE, .rflags = X86_FL_FIXED};
 	beside_vcpu->regs_dirty = true;
 	beside_engine->step(beside_vcpu, &hint, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_sregs().ds.selector, BESIDE_DATA3);
 }
 END_TEST
@@ -214,19 +214,19 @@ END_TEST
 /* One instruction after a load of SS before anything else happens. */
 START_TEST(shadow)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(BESIDE_DATA0);
-	regs()->rflags |= VPT_FL_IF;
+	regs()->rflags |= X86_FL_IF;
 	beside_put(BESIDE_CODE, TO_SS "\x90\x90\xf4", 5);
 	regs()->rip = BESIDE_CODE;
 	beside_vcpu->budget = 1;
 	beside_engine->run(beside_vcpu, false, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
 	ck_assert(beside_vcpu->shadow);
 	beside_vcpu->budget = 100;
 	beside_engine->run(beside_vcpu, true, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_IRQ_WINDOW);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_IRQ_WINDOW);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 3);
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(pop_and_push)
 	/* A bad one leaves ESP alone. */
 	set_regs(0);
 	beside_put64(BESIDE_STACK, GONE);
-	FAULTS("\x1f", VPT_VEC_NP, GONE);
+	FAULTS("\x1f", X86_VEC_NP, GONE);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK);
 	/* POP SS: from the old stack. */
 	beside_put64(BESIDE_STACK, FRESH);
@@ -275,7 +275,7 @@ START_TEST(reads)
 	beside_put64(BESIDE_DATA, ~0ull);
 	STEP("\x48\x8c\x0e");
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA), 0xffffffffffff0000 | BESIDE_CODE64);
-	FAULTS("\x8e\xc8", VPT_VEC_UD, 0);
+	FAULTS("\x8e\xc8", X86_VEC_UD, 0);
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST(far_pointers)
 	ck_assert_uint_eq(beside_sregs().ss.selector, BESIDE_DATA0);
 	/* What cannot be loaded leaves the register alone too. */
 	beside_put64(BESIDE_DATA, (uint64_t)GONE << 32);
-	FAULTS("\xc5\x06", VPT_VEC_NP, GONE);
+	FAULTS("\xc5\x06", X86_VEC_NP, GONE);
 	ck_assert_uint_eq(regs()->rax, 0x89abcdef);
 	beside_mode(64, 0);
 	beside_put64(BESIDE_DATA, 0x1122334455667788);
@@ -313,12 +313,12 @@ START_TEST(real_mode)
 	ck_assert_uint_eq(beside_sregs().es.limit, 0xffff);
 	ck_assert_uint_eq(beside_sregs().es.selector, 0x1234);
 	/* None of these is there. */
-	FAULTS("\x0f\x02\xc0", VPT_VEC_UD, 0);
-	FAULTS("\x0f\x03\xc0", VPT_VEC_UD, 0);
-	FAULTS("\x0f\x00\xe0", VPT_VEC_UD, 0);
-	FAULTS("\x63\xc0", VPT_VEC_UD, 0);
-	FAULTS("\x0f\x00\xd0", VPT_VEC_UD, 0);
-	FAULTS("\x0f\x00\xc8", VPT_VEC_UD, 0);
+	FAULTS("\x0f\x02\xc0", X86_VEC_UD, 0);
+	FAULTS("\x0f\x03\xc0", X86_VEC_UD, 0);
+	FAULTS("\x0f\x00\xe0", X86_VEC_UD, 0);
+	FAULTS("\x63\xc0", X86_VEC_UD, 0);
+	FAULTS("\x0f\x00\xd0", X86_VEC_UD, 0);
+	FAULTS("\x0f\x00\xc8", X86_VEC_UD, 0);
 }
 END_TEST
 
@@ -353,9 +353,9 @@ static const struct question questions[] = {
 static void ask(const char *code, const char *text, int64_t want)
 {
 	regs()->rcx = 0x5555555512345678;
-	regs()->rflags ^= VPT_FL_ZF;
+	regs()->rflags ^= X86_FL_ZF;
 	check_step(code, 3);
-	ck_assert_msg(!(regs()->rflags & VPT_FL_ZF) == (want < 0), "%s: ZF", text);
+	ck_assert_msg(!(regs()->rflags & X86_FL_ZF) == (want < 0), "%s: ZF", text);
 	ck_assert_msg(regs()->rcx == (want < 0 ? 0x5555555512345678 : (uint64_t)want), "%s: %#llx",
 		      text, (unsigned long long)regs()->rcx);
 }
@@ -369,9 +369,9 @@ START_TEST(rights)
 	ask("\x0f\x02\xc8", q->text, q->lar);
 	ask("\x0f\x03\xc8", q->text, q->lsl);
 	STEP("\x0f\x00\xe0");
-	ck_assert_msg(!(regs()->rflags & VPT_FL_ZF) == !q->verr, "%s: VERR", q->text);
+	ck_assert_msg(!(regs()->rflags & X86_FL_ZF) == !q->verr, "%s: VERR", q->text);
 	STEP("\x0f\x00\xe8");
-	ck_assert_msg(!(regs()->rflags & VPT_FL_ZF) == !q->verw, "%s: VERW", q->text);
+	ck_assert_msg(!(regs()->rflags & X86_FL_ZF) == !q->verw, "%s: VERW", q->text);
 	/* Of 16 bits, the low ones. */
 	regs()->rcx = 0x5555555512345678;
 	STEP("\x66\x0f\x02\xc8");
@@ -388,10 +388,10 @@ START_TEST(arpl)
 	regs()->rcx = 3;
 	STEP("\x63\xc8"); /* arpl ax, cx */
 	ck_assert_uint_eq(regs()->rax, 0x12340013);
-	ck_assert(regs()->rflags & VPT_FL_ZF);
+	ck_assert(regs()->rflags & X86_FL_ZF);
 	STEP("\x63\xc8");
 	ck_assert_uint_eq(regs()->rax, 0x12340013);
-	ck_assert(!(regs()->rflags & VPT_FL_ZF));
+	ck_assert(!(regs()->rflags & X86_FL_ZF));
 	beside_put64(BESIDE_DATA, 0xff21);
 	STEP("\x63\x0e"); /* arpl [esi], cx */
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA), 0xff23);
@@ -400,7 +400,7 @@ END_TEST
 
 START_TEST(task_register)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	set_regs(TSS);
 	STEP("\x0f\x00\xd8");
@@ -411,27 +411,27 @@ START_TEST(task_register)
 	ck_assert_uint_eq(s.tr.type, 11);
 	ck_assert_uint_eq(beside_get64(BESIDE_GDT + TSS), 0x00008b0060000067);
 	/* It is busy now. */
-	FAULTS("\x0f\x00\xd8", VPT_VEC_GP, TSS);
+	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS);
 	regs()->rax = 0;
-	FAULTS("\x0f\x00\xd8", VPT_VEC_GP, 0);
+	FAULTS("\x0f\x00\xd8", X86_VEC_GP, 0);
 	regs()->rax = TSS16;
-	FAULTS("\x0f\x00\xd8", VPT_VEC_GP, TSS16);
+	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS16);
 	regs()->rax = GONE_TSS;
-	FAULTS("\x0f\x00\xd8", VPT_VEC_NP, GONE_TSS);
+	FAULTS("\x0f\x00\xd8", X86_VEC_NP, GONE_TSS);
 	regs()->rax = TSS | 4;
-	FAULTS("\x0f\x00\xd8", VPT_VEC_GP, TSS | 4);
+	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS | 4);
 	/* A base that is no address. */
 	beside_put64(BESIDE_GDT + TSS, 0x0000890060000067);
 	beside_put64(BESIDE_GDT + TSS + 8, 0x00008000);
 	regs()->rax = TSS;
-	FAULTS("\x0f\x00\xd8", VPT_VEC_GP, TSS);
+	FAULTS("\x0f\x00\xd8", X86_VEC_GP, TSS);
 	STEP("\x0f\x00\xc8"); /* str eax */
 	ck_assert_uint_eq(regs()->rax, TSS);
 	beside_put64(BESIDE_DATA, ~0ull);
 	STEP("\x0f\x00\x06"); /* sldt [rsi] */
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA), 0xffffffffffff0000);
 	regs()->rax = BESIDE_DATA0;
-	FAULTS("\x0f\x00\xd0", VPT_VEC_GP, BESIDE_DATA0); /* lldt */
+	FAULTS("\x0f\x00\xd0", X86_VEC_GP, BESIDE_DATA0); /* lldt */
 	regs()->rax = 0;
 	STEP("\x0f\x00\xd0");
 	ck_assert(beside_sregs().ldt.unusable);
@@ -441,20 +441,20 @@ END_TEST
 /* A 16-bit stack segment in 32-bit code: the next push obeys it. */
 START_TEST(stack_size)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	beside_mode(32, 0);
 	beside_put64(BESIDE_GDT + FRESH, 0x000093020000ffff); /* base 0x20000 */
 	set_regs(FRESH);
 	regs()->rsp = 0xaaaa0000;
 	exit = beside_run(TO_SS "\x66\x50\xf4", 5, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(regs()->rsp, 0xaaaafffe);
 	ck_assert_uint_eq(beside_get64(0x2fffe) & 0xffff, FRESH);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_segment");
 	TCase *tc = tcase_create("segments");

@@ -9,8 +9,8 @@
 
 #include "lib/beside.h"
 
-#define INSN(text) BESIDE_INSN(vpt_insns, text)
-extern const struct beside_insn __start_vpt_insns[], __stop_vpt_insns[];
+#define INSN(text) BESIDE_INSN(test_insns, text)
+extern const struct beside_insn __start_test_insns[], __stop_test_insns[];
 
 INSN("push %rax")
 INSN("push %rsp")
@@ -53,16 +53,16 @@ INSN("popfw")
 
 START_TEST(beside_host)
 {
-	const struct beside_insn *insn = &__start_vpt_insns[_i];
+	const struct beside_insn *insn = &__start_test_insns[_i];
 	unsigned int salt, i;
 
 	/* The host's programs run with interrupts on. */
 	for (salt = 0; salt < 16; salt++) {
 		uint64_t *stack = (uint64_t *)(beside_window() + 0x4000);
-		struct beside_state in = {.rflags = VPT_FL_FIXED | VPT_FL_IF |
-						    (salt & 1 ? VPT_FL_CF : 0) |
-						    (salt & 2 ? VPT_FL_ZF : 0) |
-						    (salt & 4 ? VPT_FL_DF | VPT_FL_OF : 0)};
+		struct beside_state in = {.rflags = X86_FL_FIXED | X86_FL_IF |
+						    (salt & 1 ? X86_FL_CF : 0) |
+						    (salt & 2 ? X86_FL_ZF : 0) |
+						    (salt & 4 ? X86_FL_DF | X86_FL_OF : 0)};
 
 		memset(beside_window(), 0, 0x8000);
 		for (i = 0; i < REGS; i++)
@@ -76,23 +76,23 @@ START_TEST(beside_host)
 		stack[1] = 0x1122334455667788;
 		if (strncmp(insn->text, "popf", 4) == 0) {
 			in.reg[RSP] = BESIDE_WINDOW + 0x4000;
-			stack[0] = VPT_FL_FIXED | VPT_FL_ID | VPT_FL_IF | 0xc1 * (salt & 1) |
-				   VPT_FL_DF * (salt >> 1 & 1) | VPT_FL_OF * (salt >> 2 & 1) |
-				   VPT_FL_NT * (salt >> 3);
+			stack[0] = X86_FL_FIXED | X86_FL_ID | X86_FL_IF | 0xc1 * (salt & 1) |
+				   X86_FL_DF * (salt >> 1 & 1) | X86_FL_OF * (salt >> 2 & 1) |
+				   X86_FL_NT * (salt >> 3);
 		}
-		beside_compare(insn, &in, BESIDE_FLAGS | VPT_FL_ID | VPT_FL_NT | VPT_FL_IF);
+		beside_compare(insn, &in, BESIDE_FLAGS | X86_FL_ID | X86_FL_NT | X86_FL_IF);
 	}
 }
 END_TEST
 
-static struct vpt_regs *regs(void)
+static struct x86_regs *regs(void)
 {
 	return beside_vcpu->regs;
 }
 
 static void set_regs(uint64_t rsp, uint64_t rflags)
 {
-	*regs() = (struct vpt_regs){.rax = 0x1111aaaa,
+	*regs() = (struct x86_regs){.rax = 0x1111aaaa,
 				    .rbx = 0x2222bbbb,
 				    .rcx = 0x3333cccc,
 				    .rdx = 0x4444dddd,
@@ -100,7 +100,7 @@ static void set_regs(uint64_t rsp, uint64_t rflags)
 				    .rdi = 0x5555eeee,
 				    .rbp = 0x6666ffff,
 				    .rsp = rsp,
-				    .rflags = rflags | VPT_FL_FIXED};
+				    .rflags = rflags | X86_FL_FIXED};
 }
 
 /* What faults leaves all as it was. */
@@ -113,32 +113,32 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-	{"push", "\x50", 64, BESIDE_NOWHERE + 16, 0, VPT_VEC_PF, 2},
-	{"push, not canonical", "\x50", 64, 0x800000000008, 0, VPT_VEC_SS, 0},
-	{"push of memory", "\xff\x36", 64, BESIDE_NOWHERE + 16, 0, VPT_VEC_PF, 2},
-	{"pop", "\x58", 64, BESIDE_NOWHERE, 0, VPT_VEC_PF, 0},
-	{"pop, not canonical", "\x58", 64, 0x7ffffffffffc, 0, VPT_VEC_PF, 0},
-	{"pop, all of it not canonical", "\x58", 64, 0x800000000000, 0, VPT_VEC_SS, 0},
-	{"pop to memory", "\x8f\x45\x00", 64, BESIDE_STACK, BESIDE_NOWHERE, VPT_VEC_PF, 2},
-	{"leave", "\xc9", 64, BESIDE_STACK, BESIDE_NOWHERE, VPT_VEC_PF, 0},
-	{"enter, the last byte", "\xc8\x00\x10\x00", 64, BESIDE_WINDOW + 0x1000, 0, VPT_VEC_PF, 2},
+	{"push", "\x50", 64, BESIDE_NOWHERE + 16, 0, X86_VEC_PF, 2},
+	{"push, not canonical", "\x50", 64, 0x800000000008, 0, X86_VEC_SS, 0},
+	{"push of memory", "\xff\x36", 64, BESIDE_NOWHERE + 16, 0, X86_VEC_PF, 2},
+	{"pop", "\x58", 64, BESIDE_NOWHERE, 0, X86_VEC_PF, 0},
+	{"pop, not canonical", "\x58", 64, 0x7ffffffffffc, 0, X86_VEC_PF, 0},
+	{"pop, all of it not canonical", "\x58", 64, 0x800000000000, 0, X86_VEC_SS, 0},
+	{"pop to memory", "\x8f\x45\x00", 64, BESIDE_STACK, BESIDE_NOWHERE, X86_VEC_PF, 2},
+	{"leave", "\xc9", 64, BESIDE_STACK, BESIDE_NOWHERE, X86_VEC_PF, 0},
+	{"enter, the last byte", "\xc8\x00\x10\x00", 64, BESIDE_WINDOW + 0x1000, 0, X86_VEC_PF, 2},
 	{"enter, an outer frame", "\xc8\x00\x00\x02", 64, BESIDE_STACK, BESIDE_NOWHERE + 8,
-	 VPT_VEC_PF, 0},
-	{"pushf", "\x9c", 64, BESIDE_NOWHERE + 16, 0, VPT_VEC_PF, 2},
-	{"popf", "\x9d", 64, BESIDE_NOWHERE, 0, VPT_VEC_PF, 0},
-	{"pusha, half of it", "\x60", 32, BESIDE_WINDOW + 16, 0, VPT_VEC_PF, 2},
-	{"popa, half of it", "\x61", 32, BESIDE_NOWHERE - 16, 0, VPT_VEC_PF, 0},
-	{"push in 32-bit code", "\x50", 32, BESIDE_NOWHERE + 16, 0, VPT_VEC_PF, 2},
-	{"pop in 32-bit code", "\x58", 32, BESIDE_NOWHERE, 0, VPT_VEC_PF, 0},
-	{"push across the limit", "\x50", 16, 1, 0, VPT_VEC_SS, 0},
-	{"pop across the limit", "\x58", 16, 0xffff, 0, VPT_VEC_SS, 0},
+	 X86_VEC_PF, 0},
+	{"pushf", "\x9c", 64, BESIDE_NOWHERE + 16, 0, X86_VEC_PF, 2},
+	{"popf", "\x9d", 64, BESIDE_NOWHERE, 0, X86_VEC_PF, 0},
+	{"pusha, half of it", "\x60", 32, BESIDE_WINDOW + 16, 0, X86_VEC_PF, 2},
+	{"popa, half of it", "\x61", 32, BESIDE_NOWHERE - 16, 0, X86_VEC_PF, 0},
+	{"push in 32-bit code", "\x50", 32, BESIDE_NOWHERE + 16, 0, X86_VEC_PF, 2},
+	{"pop in 32-bit code", "\x58", 32, BESIDE_NOWHERE, 0, X86_VEC_PF, 0},
+	{"push across the limit", "\x50", 16, 1, 0, X86_VEC_SS, 0},
+	{"pop across the limit", "\x58", 16, 0xffff, 0, X86_VEC_SS, 0},
 };
 
 START_TEST(refuses)
 {
 	const struct refusal *r = &refusals[_i];
-	struct vpt_regs before;
-	struct vpt_exit exit;
+	struct x86_regs before;
+	struct engine_exit exit;
 
 	beside_mode(r->bits, 0);
 	set_regs(r->rsp, 0);
@@ -146,7 +146,7 @@ START_TEST(refuses)
 	before = *regs();
 	exit = beside_step(r->code, r->code[0] == '\xc8' ? 4 : r->code[0] == '\x8f' ? 3 : 2);
 	before.rip = regs()->rip;
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
 	ck_assert_msg(exit.fault.vector == r->vector && exit.fault.error == r->error,
 		      "%s: vector %u, error %#x", r->text, exit.fault.vector, exit.fault.error);
 	ck_assert_msg(!memcmp(&before, regs(), sizeof(before)), "%s: registers changed", r->text);
@@ -155,9 +155,9 @@ END_TEST
 
 static void check_step(const char *code, size_t len)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "exit %d, vector %u", exit.kind,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "exit %d, vector %u", exit.kind,
 		      exit.fault.vector);
 }
 #define STEP(code) check_step(code, sizeof(code) - 1)
@@ -165,7 +165,7 @@ static void check_step(const char *code, size_t len)
 /* 32-bit code: the stack has a base, and ESP is what counts. */
 START_TEST(stack32)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	beside_mode(32, 0);
 	s = beside_sregs();
@@ -206,9 +206,9 @@ START_TEST(all_registers)
 	set_regs(BESIDE_STACK, 0);
 	STEP("\x60");
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK - 32);
-	ck_assert(vpt_mem_read(&beside_mem, BESIDE_STACK - 32, got, sizeof(got)));
+	ck_assert(x86_mem_read(&beside_mem, BESIDE_STACK - 32, got, sizeof(got)));
 	ck_assert_mem_eq(got, want, sizeof(got));
-	*regs() = (struct vpt_regs){.rsp = BESIDE_STACK - 32, .rflags = VPT_FL_FIXED};
+	*regs() = (struct x86_regs){.rsp = BESIDE_STACK - 32, .rflags = X86_FL_FIXED};
 	/* The image of ESP is not loaded. */
 	beside_put(BESIDE_STACK - 20, "\1\2\3\4", 4);
 	STEP("\x61");
@@ -226,7 +226,7 @@ END_TEST
 /* Real mode: SP wraps, and nothing above it changes. */
 START_TEST(stack16)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	beside_mode(16, 0);
 	s = beside_sregs();
@@ -266,21 +266,21 @@ struct popf_row {
 
 static const struct popf_row popf_rows[] = {
 	{"CPL 0: all but VM, RF, VIF, VIP", 64, 0, 0, ~0ull,
-	 VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_TF | VPT_FL_IF |
-		 VPT_FL_DF | VPT_FL_OF | VPT_FL_IOPL | VPT_FL_NT | VPT_FL_AC | VPT_FL_ID,
+	 X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_TF | X86_FL_IF |
+		 X86_FL_DF | X86_FL_OF | X86_FL_IOPL | X86_FL_NT | X86_FL_AC | X86_FL_ID,
 	 false},
-	{"16 bits", 64, 0, VPT_FL_ID, ~0ull,
-	 VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_TF | VPT_FL_IF |
-		 VPT_FL_DF | VPT_FL_OF | VPT_FL_IOPL | VPT_FL_NT | VPT_FL_ID,
+	{"16 bits", 64, 0, X86_FL_ID, ~0ull,
+	 X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_TF | X86_FL_IF |
+		 X86_FL_DF | X86_FL_OF | X86_FL_IOPL | X86_FL_NT | X86_FL_ID,
 	 true},
-	{"CPL 3, IOPL 0: neither IF nor IOPL", 64, 3, VPT_FL_IF, IOPL(3), VPT_FL_IF, false},
-	{"CPL 3, IOPL 3: IF", 64, 3, VPT_FL_IF | IOPL(3), 0, IOPL(3), false},
-	{"CPL 3, IOPL 3: IF, set", 64, 3, IOPL(3), VPT_FL_IF, IOPL(3) | VPT_FL_IF, false},
-	{"CPL 0: IF and AC go", 64, 0, VPT_FL_IF | VPT_FL_AC, 0, 0, false},
-	{"RF is cleared", 64, 0, VPT_FL_RF, VPT_FL_RF, 0, false},
-	{"32-bit code", 32, 3, VPT_FL_IF, VPT_FL_NT | VPT_FL_ZF, VPT_FL_IF | VPT_FL_NT | VPT_FL_ZF,
+	{"CPL 3, IOPL 0: neither IF nor IOPL", 64, 3, X86_FL_IF, IOPL(3), X86_FL_IF, false},
+	{"CPL 3, IOPL 3: IF", 64, 3, X86_FL_IF | IOPL(3), 0, IOPL(3), false},
+	{"CPL 3, IOPL 3: IF, set", 64, 3, IOPL(3), X86_FL_IF, IOPL(3) | X86_FL_IF, false},
+	{"CPL 0: IF and AC go", 64, 0, X86_FL_IF | X86_FL_AC, 0, 0, false},
+	{"RF is cleared", 64, 0, X86_FL_RF, X86_FL_RF, 0, false},
+	{"32-bit code", 32, 3, X86_FL_IF, X86_FL_NT | X86_FL_ZF, X86_FL_IF | X86_FL_NT | X86_FL_ZF,
 	 false},
-	{"VIF and VIP stay", 32, 0, VPT_FL_VIF, VPT_FL_VIP, VPT_FL_VIF, false},
+	{"VIF and VIP stay", 32, 0, X86_FL_VIF, X86_FL_VIP, X86_FL_VIF, false},
 };
 
 START_TEST(pops_flags)
@@ -292,7 +292,7 @@ START_TEST(pops_flags)
 	set_regs(BESIDE_STACK, r->rflags);
 	beside_put64(BESIDE_STACK, r->popped);
 	check_step(r->narrow ? "\x66\x9d" : "\x9d", r->narrow ? 2 : 1);
-	ck_assert_msg(regs()->rflags == (r->want | VPT_FL_FIXED), "%s: %#llx", r->text,
+	ck_assert_msg(regs()->rflags == (r->want | X86_FL_FIXED), "%s: %#llx", r->text,
 		      (unsigned long long)regs()->rflags);
 	ck_assert_uint_eq(regs()->rsp, BESIDE_STACK + size);
 }
@@ -301,20 +301,20 @@ END_TEST
 /* What runs next obeys the new flags: TF is the core's, IF lets interrupts in. */
 START_TEST(flags_take_effect)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(BESIDE_STACK, 0);
-	beside_put64(BESIDE_STACK, VPT_FL_FIXED | VPT_FL_TF);
+	beside_put64(BESIDE_STACK, X86_FL_FIXED | X86_FL_TF);
 	exit = beside_run("\x9d\x90\xf4", 3, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_CORE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_CORE);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 1);
 	set_regs(BESIDE_STACK, 0);
-	beside_put64(BESIDE_STACK, VPT_FL_FIXED | VPT_FL_IF);
+	beside_put64(BESIDE_STACK, X86_FL_FIXED | X86_FL_IF);
 	beside_put(BESIDE_CODE, "\x90\x9d\x90\xf4", 4);
 	regs()->rip = BESIDE_CODE;
 	beside_vcpu->budget = 100;
 	beside_engine->run(beside_vcpu, true, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_IRQ_WINDOW);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_IRQ_WINDOW);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
 }
 END_TEST
@@ -322,35 +322,35 @@ END_TEST
 /* Virtual-8086 mode: a matter of IOPL. */
 START_TEST(virtual_8086)
 {
-	struct vpt_exit exit;
-	struct vpt_sregs s;
+	struct engine_exit exit;
+	struct x86_sregs s;
 
 	beside_mode(16, 0);
 	s = beside_sregs();
-	s.cr0 |= VPT_CR0_PE;
+	s.cr0 |= X86_CR0_PE;
 	s.ss.dpl = s.cs.dpl = 3;
 	s.ss.base = 0;
 	beside_set_sregs(&s);
-	set_regs(0x8000, VPT_FL_VM | IOPL(3) | VPT_FL_CF);
+	set_regs(0x8000, X86_FL_VM | IOPL(3) | X86_FL_CF);
 	STEP("\x9c");
-	ck_assert_uint_eq(beside_get64(0x7ffe) & 0xffff, IOPL(3) | VPT_FL_CF | VPT_FL_FIXED);
-	set_regs(0x8000, VPT_FL_VM | IOPL(2));
+	ck_assert_uint_eq(beside_get64(0x7ffe) & 0xffff, IOPL(3) | X86_FL_CF | X86_FL_FIXED);
+	set_regs(0x8000, X86_FL_VM | IOPL(2));
 	exit = BESIDE_STEP("\x9c");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	exit = BESIDE_STEP("\x9d");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_stack");
 	TCase *tc = tcase_create("stack");
 
 	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
-	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_vpt_insns - __start_vpt_insns));
+	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_test_insns - __start_test_insns));
 	tcase_add_loop_test(tc, refuses, 0, (int)(sizeof(refusals) / sizeof(refusals[0])));
 	tcase_add_loop_test(tc, pops_flags, 0, (int)(sizeof(popf_rows) / sizeof(popf_rows[0])));
 	tcase_add_test(tc, stack32);

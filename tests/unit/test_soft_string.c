@@ -9,8 +9,8 @@
 
 #include "lib/beside.h"
 
-#define INSN(text) BESIDE_INSN(vpt_insns, text)
-extern const struct beside_insn __start_vpt_insns[], __stop_vpt_insns[];
+#define INSN(text) BESIDE_INSN(test_insns, text)
+extern const struct beside_insn __start_test_insns[], __stop_test_insns[];
 
 #define SIZES(op)    \
 	INSN(op "b") \
@@ -67,7 +67,7 @@ static void fill_window(unsigned int salt)
 
 START_TEST(beside_host)
 {
-	const struct beside_insn *insn = &__start_vpt_insns[_i];
+	const struct beside_insn *insn = &__start_test_insns[_i];
 	unsigned int i, salt;
 
 	for (i = 0; i < SHAPES; i++) {
@@ -79,8 +79,8 @@ START_TEST(beside_host)
 					[RSI] = BESIDE_WINDOW + s->from,
 					[RDI] = BESIDE_WINDOW + s->to,
 					[RSP] = BESIDE_WINDOW + 0x9000},
-				.rflags = VPT_FL_FIXED | (s->down ? VPT_FL_DF : 0) |
-					  (salt ? VPT_FL_CF | VPT_FL_OF | VPT_FL_ZF : 0),
+				.rflags = X86_FL_FIXED | (s->down ? X86_FL_DF : 0) |
+					  (salt ? X86_FL_CF | X86_FL_OF | X86_FL_ZF : 0),
 			};
 
 			fill_window(salt);
@@ -92,13 +92,13 @@ END_TEST
 
 static void set_regs(uint64_t rax, uint64_t rcx, uint64_t rsi, uint64_t rdi)
 {
-	*beside_vcpu->regs = (struct vpt_regs){.rax = rax,
+	*beside_vcpu->regs = (struct x86_regs){.rax = rax,
 					       .rcx = rcx,
 					       .rdx = 0x70,
 					       .rsi = rsi,
 					       .rdi = rdi,
 					       .rsp = BESIDE_STACK,
-					       .rflags = VPT_FL_FIXED | VPT_FL_SF};
+					       .rflags = X86_FL_FIXED | X86_FL_SF};
 }
 
 /* A fault in the middle: what is done is done, and RIP is where it was. */
@@ -130,14 +130,14 @@ START_TEST(faults_in_the_middle)
 {
 	const struct middle *m = &middles[_i];
 	uint64_t moved = m->done * m->size;
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(0, m->rcx, m->rsi, m->rdi);
 	if (m->down)
-		beside_vcpu->regs->rflags |= VPT_FL_DF;
+		beside_vcpu->regs->rflags |= X86_FL_DF;
 	exit = beside_step(m->code, strlen(m->code));
-	ck_assert_msg(exit.kind == VPT_EXIT_FAULT, "%s: exit %d", m->text, exit.kind);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_PF);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT, "%s: exit %d", m->text, exit.kind);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_PF);
 	ck_assert_uint_eq(exit.fault.error, m->error);
 	ck_assert_msg(beside_vcpu->regs->rcx == m->rcx - m->done, "%s: %llu left", m->text,
 		      (unsigned long long)beside_vcpu->regs->rcx);
@@ -146,7 +146,7 @@ START_TEST(faults_in_the_middle)
 	ck_assert_uint_eq(beside_vcpu->regs->rdi, m->rdi + (m->moves_di ? moved : 0));
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
 	/* A comparison that has not ended leaves the flags alone. */
-	ck_assert_uint_eq(beside_vcpu->regs->rflags & BESIDE_FLAGS & ~VPT_FL_DF, VPT_FL_SF);
+	ck_assert_uint_eq(beside_vcpu->regs->rflags & BESIDE_FLAGS & ~X86_FL_DF, X86_FL_SF);
 	ck_assert_uint_eq(beside_vcpu->retired, 0);
 }
 END_TEST
@@ -155,18 +155,18 @@ END_TEST
 START_TEST(counts_once)
 {
 	static const char code[] = "\xf3\xab\x90\x90\xf4"; /* rep stosl; nop; nop; hlt */
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	unsigned int runs = 0;
 
 	set_regs(0x11223344, BESIDE_WINDOW_BYTES / 4, 0, BESIDE_WINDOW);
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(beside_vcpu->retired, 4);
 	ck_assert_uint_eq(beside_get64(BESIDE_WINDOW_RAM + BESIDE_WINDOW_BYTES - 8),
 			  0x1122334411223344);
 	/* This one takes long, and gives up the processor meanwhile. */
 	set_regs(0x55, 1 << 21, 0, BESIDE_WINDOW + BESIDE_WINDOW_BYTES - 1);
-	beside_vcpu->regs->rflags |= VPT_FL_DF;
+	beside_vcpu->regs->rflags |= X86_FL_DF;
 	beside_vcpu->retired = 0;
 	beside_put(BESIDE_CODE, "\xf3\xaa\xf4", 3);
 	beside_vcpu->regs->rip = BESIDE_CODE;
@@ -174,8 +174,8 @@ START_TEST(counts_once)
 		beside_vcpu->budget = 100;
 		beside_engine->run(beside_vcpu, false, &exit);
 		runs++;
-	} while (exit.kind == VPT_EXIT_KICK && runs < 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	} while (exit.kind == ENGINE_EXIT_KICK && runs < 100);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_gt(runs, 2);
 	ck_assert_uint_eq(beside_vcpu->retired, 2);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 0);
@@ -207,14 +207,14 @@ static void io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t coun
 
 START_TEST(ports)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	io_calls = out_sum = attention_at = 0;
 	beside_vcpu->bus.io = io;
 	/* INS: the third byte has no place to go, and the port is not read for it. */
 	set_regs(0, 3, 0, BESIDE_NOWHERE - 2);
 	exit = BESIDE_STEP("\xf3\x6c");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(io_calls, 2);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 1);
 	ck_assert_uint_eq(beside_get64(BESIDE_WINDOW_RAM + BESIDE_WINDOW_BYTES - 8) >> 48, 0x0201);
@@ -222,7 +222,7 @@ START_TEST(ports)
 	beside_put64(BESIDE_DATA, 0x0003000200010000);
 	set_regs(0, 4, BESIDE_DATA, 0);
 	exit = BESIDE_STEP("\xf3\x66\x6f");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(out_sum, 6);
 	ck_assert_uint_eq(beside_vcpu->regs->rsi, BESIDE_DATA + 8);
 }
@@ -232,14 +232,14 @@ END_TEST
 START_TEST(attention)
 {
 	static const char code[] = "\xf3\x6e\x90\xf4"; /* rep outsb; nop; hlt */
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	io_calls = out_sum = 0;
 	attention_at = 2;
 	beside_vcpu->bus.io = io;
 	set_regs(0, 5, BESIDE_DATA, 0);
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
 	ck_assert_uint_eq(io_calls, 2);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 3);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE);
@@ -247,12 +247,12 @@ START_TEST(attention)
 	/* At the last one it is complete. */
 	attention_at = 5;
 	beside_engine->run(beside_vcpu, false, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
 	ck_assert_uint_eq(io_calls, 5);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE + 2);
 	ck_assert_uint_eq(beside_vcpu->retired, 1);
 	beside_engine->run(beside_vcpu, false, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(beside_vcpu->retired, 3);
 }
 END_TEST
@@ -260,19 +260,19 @@ END_TEST
 /* FS in front moves the source, never the destination. */
 START_TEST(override)
 {
-	struct vpt_sregs s = beside_sregs();
-	struct vpt_exit exit;
+	struct x86_sregs s = beside_sregs();
+	struct engine_exit exit;
 
 	s.fs.base = 0x40;
 	beside_set_sregs(&s);
 	beside_put64(BESIDE_DATA + 0x40, 0x1122334455667788);
 	set_regs(0, 1, BESIDE_DATA, BESIDE_DATA + 0x100);
 	exit = BESIDE_STEP("\x64\x48\xa5");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x100), 0x1122334455667788);
 	set_regs(0, 100, BESIDE_DATA, BESIDE_DATA + 0x200);
 	exit = BESIDE_STEP("\x64\xf3\xa4");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x200), 0x1122334455667788);
 }
 END_TEST
@@ -280,8 +280,8 @@ END_TEST
 /* Real mode: SI and DI wrap, the upper halves stay; a limit ends it. */
 START_TEST(real_mode)
 {
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	beside_mode(16, 0);
 	s = beside_sregs();
@@ -292,7 +292,7 @@ START_TEST(real_mode)
 	beside_put(0x50000, "\xbb", 1);
 	set_regs(0, 0xdead00000002, 0x1111000000000000 | 0xffff, 0x2222000000001000);
 	exit = BESIDE_STEP("\xf3\xa4");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 	ck_assert_uint_eq(beside_get64(0x41000) & 0xffff, 0xbbaa);
 	ck_assert_uint_eq(beside_vcpu->regs->rsi, 0x1111000000000001);
 	ck_assert_uint_eq(beside_vcpu->regs->rdi, 0x2222000000001002);
@@ -300,8 +300,8 @@ START_TEST(real_mode)
 	/* A word at 0xffff is not within the limit. */
 	set_regs(0x1234, 4, 0, 0xfffb);
 	exit = BESIDE_STEP("\xf3\xab");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 2);
 	ck_assert_uint_eq(beside_vcpu->regs->rdi, 0xffff);
 }
@@ -310,8 +310,8 @@ END_TEST
 /* 32-bit code: a segment that is small, and one that may not be written. */
 START_TEST(segments)
 {
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	beside_mode(32, 0);
 	s = beside_sregs();
@@ -320,8 +320,8 @@ START_TEST(segments)
 	beside_set_sregs(&s);
 	set_regs(0x77, 0x40, 0, 0);
 	exit = BESIDE_STEP("\xf3\xaa");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 0x20);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x18), 0x7777777777777777);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x20), 0);
@@ -330,7 +330,7 @@ START_TEST(segments)
 	beside_set_sregs(&s);
 	set_regs(0x77, 0x40, 0, 0);
 	exit = BESIDE_STEP("\xf3\xaa");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(beside_vcpu->regs->rcx, 0x40);
 }
 END_TEST
@@ -340,24 +340,24 @@ START_TEST(writes_code)
 {
 	/* rep movsb over the NOPs that follow: hlt where they were */
 	static const char code[] = "\xf3\xa4\x90\x90\x90\x90\xf4";
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	beside_put(BESIDE_DATA, "\x90\xf4\x90\x90", 4);
 	set_regs(0, 4, BESIDE_DATA, BESIDE_CODE + 2);
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(beside_vcpu->regs->rip, BESIDE_CODE + 4);
 	ck_assert_uint_eq(beside_vcpu->retired, 3);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_string");
 	TCase *tc = tcase_create("strings");
 
 	tcase_add_checked_fixture(tc, beside_create, beside_destroy);
-	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_vpt_insns - __start_vpt_insns));
+	tcase_add_loop_test(tc, beside_host, 0, (int)(__stop_test_insns - __start_test_insns));
 	tcase_add_loop_test(tc, faults_in_the_middle, 0,
 			    (int)(sizeof(middles) / sizeof(middles[0])));
 	tcase_add_test(tc, counts_once);

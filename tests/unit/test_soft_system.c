@@ -11,31 +11,31 @@
 
 #define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
-static struct vpt_regs *regs(void)
+static struct x86_regs *regs(void)
 {
 	return beside_vcpu->regs;
 }
 
 static void set_regs(uint64_t rax)
 {
-	*regs() = (struct vpt_regs){
-		.rax = rax, .rsi = BESIDE_DATA, .rsp = BESIDE_STACK, .rflags = VPT_FL_FIXED};
+	*regs() = (struct x86_regs){
+		.rax = rax, .rsi = BESIDE_DATA, .rsp = BESIDE_STACK, .rflags = X86_FL_FIXED};
 }
 
 static void check_step(const char *code, size_t len)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "exit %d, vector %u, error %#x", exit.kind,
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "exit %d, vector %u, error %#x", exit.kind,
 		      exit.fault.vector, exit.fault.error);
 }
 #define STEP(code) check_step(code, sizeof(code) - 1)
 
 static void check_fault(const char *code, size_t len, uint8_t vector)
 {
-	struct vpt_exit exit = beside_step(code, len);
+	struct engine_exit exit = beside_step(code, len);
 
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	ck_assert_uint_eq(exit.fault.vector, vector);
 	ck_assert_uint_eq(exit.fault.error, 0);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
@@ -56,26 +56,26 @@ struct control {
 #define CR4	 "\x0f\x22\xe0"
 #define CR8	 "\x44\x0f\x22\xc0"
 #define CR0_OF64 0x80010031ull
-#define CR4_OF64 (VPT_CR4_PAE | VPT_CR4_OSFXSR)
+#define CR4_OF64 (X86_CR4_PAE | X86_CR4_OSFXSR)
 #define PCIDE	 (1ull << 17)
 
 static const struct control controls[] = {
 	{"CR0 as it is", CR0, 64, CR0_OF64, false, 0},
-	{"CR0: TS, AM", CR0, 64, CR0_OF64 | VPT_CR0_TS | VPT_CR0_AM, false, 0},
+	{"CR0: TS, AM", CR0, 64, CR0_OF64 | X86_CR0_TS | X86_CR0_AM, false, 0},
 	{"CR0: CD", CR0, 64, CR0_OF64 | 1ull << 30, false, 0},
 	{"CR0: NW without CD", CR0, 64, CR0_OF64 | 1ull << 29, true, 0},
 	{"CR0: upper half", CR0, 64, CR0_OF64 | 1ull << 32, true, 0},
-	{"CR0: PG without PE", CR0, 64, CR0_OF64 & ~VPT_CR0_PE, true, 0},
-	{"CR0: PG off in 64-bit mode", CR0, 64, CR0_OF64 & ~VPT_CR0_PG, true, 0},
-	{"CR0: PG off in compatibility mode", CR0, 32, CR0_OF64 & ~VPT_CR0_PG, false, 0},
+	{"CR0: PG without PE", CR0, 64, CR0_OF64 & ~X86_CR0_PE, true, 0},
+	{"CR0: PG off in 64-bit mode", CR0, 64, CR0_OF64 & ~X86_CR0_PG, true, 0},
+	{"CR0: PG off in compatibility mode", CR0, 32, CR0_OF64 & ~X86_CR0_PG, false, 0},
 	{"CR3: another", CR3, 64, BESIDE_PML4 | 0x18, false, 0},
 	{"CR3: beyond the physical addresses", CR3, 64, 1ull << 52, true, 0},
 	{"CR3: bit 63 without PCIDE", CR3, 64, BESIDE_PML4 | 1ull << 63, true, 0},
-	{"CR4: more of it", CR4, 64, CR4_OF64 | VPT_CR4_SMEP | VPT_CR4_UMIP | 1ull << 7, false, 0},
+	{"CR4: more of it", CR4, 64, CR4_OF64 | X86_CR4_SMEP | X86_CR4_UMIP | 1ull << 7, false, 0},
 	{"CR4: reserved", CR4, 64, CR4_OF64 | 1ull << 31, true, 0},
 	{"CR4: VMXE", CR4, 64, CR4_OF64 | 1ull << 13, true, 0},
-	{"CR4: PAE off", CR4, 64, CR4_OF64 & ~VPT_CR4_PAE, true, 0},
-	{"CR4: LA57 in long mode", CR4, 64, CR4_OF64 | VPT_CR4_LA57, true, 0},
+	{"CR4: PAE off", CR4, 64, CR4_OF64 & ~X86_CR4_PAE, true, 0},
+	{"CR4: LA57 in long mode", CR4, 64, CR4_OF64 | X86_CR4_LA57, true, 0},
 	{"CR4: PCIDE", CR4, 64, CR4_OF64 | PCIDE, false, 0},
 	{"CR8: 15", CR8, 64, 15, false, 0},
 	{"CR8: 16", CR8, 64, 16, true, 0},
@@ -97,7 +97,7 @@ static void set_cr8(void *opaque, uint64_t value)
 
 static uint64_t control_register(const char *code)
 {
-	struct vpt_sregs s = beside_sregs();
+	struct x86_sregs s = beside_sregs();
 
 	if (code[0] == '\x44')
 		return cr8;
@@ -107,7 +107,7 @@ static uint64_t control_register(const char *code)
 START_TEST(control_registers)
 {
 	const struct control *r = &controls[_i];
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	uint64_t before;
 
 	cr8 = 3;
@@ -118,12 +118,12 @@ START_TEST(control_registers)
 	before = control_register(r->code);
 	exit = beside_step(r->code, strlen(r->code));
 	if (r->gp) {
-		ck_assert_msg(exit.kind == VPT_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
-		ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+		ck_assert_msg(exit.kind == ENGINE_EXIT_FAULT, "%s: exit %d", r->text, exit.kind);
+		ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 		ck_assert_uint_eq(control_register(r->code), before);
 		return;
 	}
-	ck_assert_msg(exit.kind == VPT_EXIT_NONE, "%s: exit %d", r->text, exit.kind);
+	ck_assert_msg(exit.kind == ENGINE_EXIT_NONE, "%s: exit %d", r->text, exit.kind);
 	ck_assert_msg(control_register(r->code) == r->value, "%s: %#llx", r->text,
 		      (unsigned long long)control_register(r->code));
 }
@@ -131,7 +131,7 @@ END_TEST
 
 START_TEST(control_reads)
 {
-	struct vpt_sregs s = beside_sregs();
+	struct x86_sregs s = beside_sregs();
 
 	s.cr2 = 0x1122334455667788;
 	beside_set_sregs(&s);
@@ -151,9 +151,9 @@ START_TEST(control_reads)
 	beside_vcpu->bus.get_cr8 = get_cr8;
 	STEP("\x44\x0f\x20\xc0");
 	ck_assert_uint_eq(regs()->rax, 9);
-	FAULTS("\x0f\x20\xc8", VPT_VEC_UD);
+	FAULTS("\x0f\x20\xc8", X86_VEC_UD);
 	/* CLTS, LMSW, SMSW */
-	s.cr0 |= VPT_CR0_TS;
+	s.cr0 |= X86_CR0_TS;
 	beside_set_sregs(&s);
 	STEP("\x0f\x06");
 	ck_assert_uint_eq(beside_sregs().cr0, CR0_OF64);
@@ -184,8 +184,8 @@ START_TEST(way_into_long_mode)
 		"\x66\xb8\x31\x00\x00\x80"	       /* mov eax, PG | NE | ET | PE */
 		"\x0f\x22\xc0"			       /* mov cr0, eax */
 		"\xf4";
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	beside_mode(16, 0);
 	s = beside_sregs();
@@ -193,39 +193,39 @@ START_TEST(way_into_long_mode)
 	beside_set_sregs(&s);
 	set_regs(0);
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(regs()->rip, sizeof(code) - 1);
 	s = beside_sregs();
-	ck_assert_uint_eq(s.efer, VPT_EFER_LME | VPT_EFER_LMA);
-	ck_assert_uint_eq(s.cr0, CR0_OF64 & ~VPT_CR0_WP);
+	ck_assert_uint_eq(s.efer, X86_EFER_LME | X86_EFER_LMA);
+	ck_assert_uint_eq(s.cr0, CR0_OF64 & ~X86_CR0_WP);
 	ck_assert_uint_eq(beside_vcpu->retired, 12);
 	/* Paging cannot come on like this without PAE, nor into 64-bit code. */
-	s.cr0 &= ~VPT_CR0_PG;
+	s.cr0 &= ~X86_CR0_PG;
 	s.cr4 = 0;
 	beside_set_sregs(&s);
 	set_regs(CR0_OF64);
 	exit = beside_step("\x0f\x22\xc0", 3);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-	s.cr4 = VPT_CR4_PAE;
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+	s.cr4 = X86_CR4_PAE;
 	s.cs.l = true;
 	beside_set_sregs(&s);
 	exit = beside_step("\x0f\x22\xc0", 3);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
 	s.cs.l = false;
 	beside_set_sregs(&s);
 	exit = beside_step("\x0f\x22\xc0", 3);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 }
 END_TEST
 
 /* In run(), MOV to CR3 is the core's; the others are not. */
 START_TEST(cr3_is_reported)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(BESIDE_PML4);
 	exit = beside_run("\x90" CR3 "\xf4", 5, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_CORE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_CORE);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 1);
 	ck_assert_uint_eq(beside_vcpu->retired, 1);
 }
@@ -249,7 +249,7 @@ START_TEST(flushes)
 		regs()->rcx = BESIDE_PML4;
 		regs()->rdx = 2;
 		map_window(BESIDE_WINDOW_RAM | 0x87);
-		beside_set_sregs(&(struct vpt_sregs){0});
+		beside_set_sregs(&(struct x86_sregs){0});
 		beside_mode(64, 0);
 		beside_put64(BESIDE_WINDOW_RAM, 0xaaaa);
 		beside_put64(0x200000, 0xbbbb);
@@ -264,12 +264,12 @@ START_TEST(flushes)
 	beside_put64(BESIDE_DATA, 0);
 	beside_put64(BESIDE_DATA + 8, 0x800000000000);
 	regs()->rdx = 4;
-	FAULTS("\x66\x0f\x38\x82\x16", VPT_VEC_GP);
+	FAULTS("\x66\x0f\x38\x82\x16", X86_VEC_GP);
 	regs()->rdx = 0;
-	FAULTS("\x66\x0f\x38\x82\x16", VPT_VEC_GP);
+	FAULTS("\x66\x0f\x38\x82\x16", X86_VEC_GP);
 	beside_put64(BESIDE_DATA, 0x1000);
 	regs()->rdx = 2;
-	FAULTS("\x66\x0f\x38\x82\x16", VPT_VEC_GP);
+	FAULTS("\x66\x0f\x38\x82\x16", X86_VEC_GP);
 }
 END_TEST
 
@@ -281,8 +281,8 @@ START_TEST(debug_registers)
 	STEP("\x0f\x23\xc0");
 	ck_assert_int_eq(beside_engine->get_dr(beside_vcpu, 0, &dr), 0);
 	ck_assert_uint_eq(dr, 0x123456789abcdef0);
-	FAULTS("\x0f\x23\xf8", VPT_VEC_GP);
-	FAULTS("\x0f\x23\xf0", VPT_VEC_GP);
+	FAULTS("\x0f\x23\xf8", X86_VEC_GP);
+	FAULTS("\x0f\x23\xf0", X86_VEC_GP);
 	regs()->rax = 0xffff0fff & ~(1ull << 13);
 	STEP("\x0f\x23\xf8");
 	STEP("\x0f\x21\xfb");
@@ -297,11 +297,11 @@ START_TEST(debug_registers)
 	ck_assert_uint_eq(regs()->rbx, 0x400);
 	regs()->rax = CR4_OF64 | 1 << 3;
 	STEP(CR4);
-	FAULTS("\x0f\x21\xeb", VPT_VEC_UD);
+	FAULTS("\x0f\x21\xeb", X86_VEC_UD);
 	/* General detect: the next access is a debug exception. */
 	regs()->rax = 1 << 13;
 	STEP("\x0f\x23\xf8");
-	FAULTS("\x0f\x21\xc3", VPT_VEC_DB);
+	FAULTS("\x0f\x21\xc3", X86_VEC_DB);
 	ck_assert_int_eq(beside_engine->get_dr(beside_vcpu, 6, &dr), 0);
 	ck_assert_uint_eq(dr, 0xffff0ff0 | 1 << 13);
 	STEP("\x0f\x21\xc3");
@@ -321,7 +321,7 @@ START_TEST(tables)
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x10), 0x8000123400000123);
 	ck_assert_uint_eq(beside_get64(BESIDE_DATA + 0x18), 0xffffffffffffffff);
 	beside_put64(BESIDE_DATA + 8, 0x0000);
-	FAULTS("\x0f\x01\x1e", VPT_VEC_GP); /* lidt, not canonical */
+	FAULTS("\x0f\x01\x1e", X86_VEC_GP); /* lidt, not canonical */
 	beside_put64(BESIDE_DATA, 0x0000123400000fff);
 	STEP("\x0f\x01\x1e");
 	ck_assert_uint_eq(beside_sregs().idt.base, 0x12340000);
@@ -346,42 +346,42 @@ struct denial {
 };
 
 static const struct denial denials[] = {
-	{"MOV to CR0", CR0, VPT_VEC_GP, false},
-	{"MOV from CR3", "\x0f\x20\xd8", VPT_VEC_GP, false},
-	{"MOV to DR7", "\x0f\x23\xf8", VPT_VEC_GP, false},
-	{"CLTS", "\x0f\x06", VPT_VEC_GP, false},
-	{"LMSW", "\x0f\x01\xf0", VPT_VEC_GP, false},
-	{"LGDT", "\x0f\x01\x16", VPT_VEC_GP, false},
-	{"LIDT", "\x0f\x01\x1e", VPT_VEC_GP, false},
-	{"HLT", "\xf4", VPT_VEC_GP, false},
-	{"INVLPG", "\x0f\x01\x3f", VPT_VEC_GP, false},
-	{"WBINVD", "\x0f\x09", VPT_VEC_GP, false},
-	{"RDMSR", "\x0f\x32", VPT_VEC_GP, false},
-	{"WRMSR", "\x0f\x30", VPT_VEC_GP, false},
-	{"SWAPGS", "\x0f\x01\xf8", VPT_VEC_GP, false},
-	{"CLI", "\xfa", VPT_VEC_GP, false},
-	{"STI", "\xfb", VPT_VEC_GP, false},
-	{"IN", "\xec", VPT_VEC_GP, false},
-	{"OUT", "\xe6\x80", VPT_VEC_GP, false},
-	{"RDPMC", "\x0f\x33", VPT_VEC_GP, false},
-	{"XSAVES without CR4's leave", "\x0f\xc7\x2e", VPT_VEC_UD, false},
-	{"XRSTORS without CR4's leave", "\x0f\xc7\x1e", VPT_VEC_UD, false},
-	{"RDFSBASE without CR4's leave", "\xf3\x0f\xae\xc0", VPT_VEC_UD, false},
-	{"PTWRITE, which is not there", "\xf3\x0f\xae\xe0", VPT_VEC_UD, false},
-	{"RDRAND, which is not there", "\x0f\xc7\xf0", VPT_VEC_UD, false},
-	{"MONITOR, which is not there", "\x0f\x01\xc8", VPT_VEC_UD, false},
-	{"SGDT", "\x0f\x01\x06", VPT_VEC_GP, true},
-	{"SIDT", "\x0f\x01\x0e", VPT_VEC_GP, true},
-	{"SLDT", "\x0f\x00\xc0", VPT_VEC_GP, true},
-	{"STR", "\x0f\x00\xc8", VPT_VEC_GP, true},
-	{"SMSW", "\x0f\x01\xe0", VPT_VEC_GP, true},
+	{"MOV to CR0", CR0, X86_VEC_GP, false},
+	{"MOV from CR3", "\x0f\x20\xd8", X86_VEC_GP, false},
+	{"MOV to DR7", "\x0f\x23\xf8", X86_VEC_GP, false},
+	{"CLTS", "\x0f\x06", X86_VEC_GP, false},
+	{"LMSW", "\x0f\x01\xf0", X86_VEC_GP, false},
+	{"LGDT", "\x0f\x01\x16", X86_VEC_GP, false},
+	{"LIDT", "\x0f\x01\x1e", X86_VEC_GP, false},
+	{"HLT", "\xf4", X86_VEC_GP, false},
+	{"INVLPG", "\x0f\x01\x3f", X86_VEC_GP, false},
+	{"WBINVD", "\x0f\x09", X86_VEC_GP, false},
+	{"RDMSR", "\x0f\x32", X86_VEC_GP, false},
+	{"WRMSR", "\x0f\x30", X86_VEC_GP, false},
+	{"SWAPGS", "\x0f\x01\xf8", X86_VEC_GP, false},
+	{"CLI", "\xfa", X86_VEC_GP, false},
+	{"STI", "\xfb", X86_VEC_GP, false},
+	{"IN", "\xec", X86_VEC_GP, false},
+	{"OUT", "\xe6\x80", X86_VEC_GP, false},
+	{"RDPMC", "\x0f\x33", X86_VEC_GP, false},
+	{"XSAVES without CR4's leave", "\x0f\xc7\x2e", X86_VEC_UD, false},
+	{"XRSTORS without CR4's leave", "\x0f\xc7\x1e", X86_VEC_UD, false},
+	{"RDFSBASE without CR4's leave", "\xf3\x0f\xae\xc0", X86_VEC_UD, false},
+	{"PTWRITE, which is not there", "\xf3\x0f\xae\xe0", X86_VEC_UD, false},
+	{"RDRAND, which is not there", "\x0f\xc7\xf0", X86_VEC_UD, false},
+	{"MONITOR, which is not there", "\x0f\x01\xc8", X86_VEC_UD, false},
+	{"SGDT", "\x0f\x01\x06", X86_VEC_GP, true},
+	{"SIDT", "\x0f\x01\x0e", X86_VEC_GP, true},
+	{"SLDT", "\x0f\x00\xc0", X86_VEC_GP, true},
+	{"STR", "\x0f\x00\xc8", X86_VEC_GP, true},
+	{"SMSW", "\x0f\x01\xe0", X86_VEC_GP, true},
 };
 
 START_TEST(user_mode)
 {
 	const struct denial *d = &denials[_i];
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 	bool with_umip;
 
 	for (with_umip = false;; with_umip = true) {
@@ -389,12 +389,12 @@ START_TEST(user_mode)
 
 		beside_mode(64, 3);
 		s = beside_sregs();
-		s.cr4 |= with_umip ? VPT_CR4_UMIP : 0;
+		s.cr4 |= with_umip ? X86_CR4_UMIP : 0;
 		s.tr.limit = 0x20; /* no map of ports */
 		beside_set_sregs(&s);
 		set_regs(0);
 		exit = beside_step(d->code, sizeof(d->code));
-		ck_assert_msg(exit.kind == (allowed ? VPT_EXIT_NONE : VPT_EXIT_FAULT),
+		ck_assert_msg(exit.kind == (allowed ? ENGINE_EXIT_NONE : ENGINE_EXIT_FAULT),
 			      "%s: exit %d", d->text, exit.kind);
 		ck_assert_msg(allowed || exit.fault.vector == d->vector, "%s: vector %u", d->text,
 			      exit.fault.vector);
@@ -406,37 +406,37 @@ END_TEST
 
 START_TEST(interrupt_flag)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(0);
-	regs()->rflags |= VPT_FL_IF;
+	regs()->rflags |= X86_FL_IF;
 	STEP("\xfa");
-	ck_assert_uint_eq(regs()->rflags, VPT_FL_FIXED);
+	ck_assert_uint_eq(regs()->rflags, X86_FL_FIXED);
 	/* STI: one more instruction, unless IF was set before. */
 	beside_put(BESIDE_CODE, "\xfb\x90\x90\xf4", 4);
 	regs()->rip = BESIDE_CODE;
 	beside_vcpu->budget = 100;
 	beside_engine->run(beside_vcpu, true, &exit);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_IRQ_WINDOW);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_IRQ_WINDOW);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
 	/* With IOPL 3 all may. */
 	beside_mode(64, 3);
 	set_regs(0);
-	regs()->rflags |= VPT_FL_IOPL;
+	regs()->rflags |= X86_FL_IOPL;
 	STEP("\xfb");
-	ck_assert(regs()->rflags & VPT_FL_IF);
+	ck_assert(regs()->rflags & X86_FL_IF);
 	STEP("\xfa");
-	ck_assert(!(regs()->rflags & VPT_FL_IF));
+	ck_assert(!(regs()->rflags & X86_FL_IF));
 }
 END_TEST
 
 START_TEST(halts)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(0);
 	exit = beside_run("\x90\xf4\x90", 3, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 2);
 	ck_assert_uint_eq(beside_vcpu->retired, 2);
 }
@@ -445,20 +445,20 @@ END_TEST
 /* SMAP: AC, by STAC, lets the kernel through. */
 START_TEST(access_control)
 {
-	struct vpt_sregs s = beside_sregs();
+	struct x86_sregs s = beside_sregs();
 
 	beside_put64(BESIDE_PD, 0x83); /* the code is the kernel's */
-	s.cr4 |= VPT_CR4_SMAP;
+	s.cr4 |= X86_CR4_SMAP;
 	beside_set_sregs(&s);
 	set_regs(0);
 	regs()->rdi = BESIDE_WINDOW;
 	beside_step("\x48\x8b\x07", 3);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
 	STEP("\x0f\x01\xcb");
-	ck_assert(regs()->rflags & VPT_FL_AC);
+	ck_assert(regs()->rflags & X86_FL_AC);
 	STEP("\x48\x8b\x07");
 	STEP("\x0f\x01\xca");
-	ck_assert(!(regs()->rflags & VPT_FL_AC));
+	ck_assert(!(regs()->rflags & X86_FL_AC));
 	beside_step("\x48\x8b\x07", 3);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
 }
@@ -472,14 +472,14 @@ static const char cores[][4] = {"\xcd\x80",	"\xcc",	    "\xf1",	"\xcf",	    "\x4
 START_TEST(left_to_core)
 {
 	const char *code = cores[_i];
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	set_regs(0);
 	exit = beside_run(code, sizeof(cores[0]), 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_CORE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_CORE);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
 	exit = beside_step(code, sizeof(cores[0]));
-	ck_assert_int_eq(exit.kind, VPT_EXIT_UNABLE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_UNABLE);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
 	ck_assert_uint_eq(beside_vcpu->retired, 0);
 }
@@ -487,14 +487,14 @@ END_TEST
 
 START_TEST(into)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	beside_mode(32, 0);
 	set_regs(0);
 	STEP("\xce");
-	regs()->rflags |= VPT_FL_OF;
+	regs()->rflags |= X86_FL_OF;
 	exit = BESIDE_STEP("\xce");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_UNABLE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_UNABLE);
 }
 END_TEST
 
@@ -520,7 +520,7 @@ static void io(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t coun
 
 START_TEST(ports)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	io_attention = false;
 	set_regs(~0ull);
@@ -547,7 +547,7 @@ START_TEST(ports)
 	io_attention = true;
 	beside_vcpu->retired = 0;
 	exit = beside_run("\x90\x90\xee\x90\x90\xf4", 6, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_KICK);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_KICK);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 3);
 	ck_assert_uint_eq(io_retired, 2);
 	ck_assert_uint_eq(beside_vcpu->retired, 3);
@@ -580,12 +580,12 @@ START_TEST(port_map)
 {
 	const struct permission *p = &permissions[_i];
 	const char *code = p->size == 1 ? "\xec" : p->size == 2 ? "\x66\xed" : "\xed";
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 
 	beside_mode(64, 3);
 	s = beside_sregs();
-	s.tr = (struct vpt_segment){
+	s.tr = (struct x86_segment){
 		.base = BESIDE_TSS, .limit = p->limit, .type = 11, .present = true};
 	beside_set_sregs(&s);
 	beside_put(BESIDE_TSS + 102, "\x68\x00", 2);
@@ -593,15 +593,15 @@ START_TEST(port_map)
 	set_regs(0);
 	regs()->rdx = p->port;
 	exit = beside_step(code, p->size == 2 ? 2 : 1);
-	ck_assert_msg(exit.kind == (p->allowed ? VPT_EXIT_NONE : VPT_EXIT_FAULT), "%s: exit %d",
-		      p->text, exit.kind);
-	ck_assert(p->allowed || exit.fault.vector == VPT_VEC_GP);
+	ck_assert_msg(exit.kind == (p->allowed ? ENGINE_EXIT_NONE : ENGINE_EXIT_FAULT),
+		      "%s: exit %d", p->text, exit.kind);
+	ck_assert(p->allowed || exit.fault.vector == X86_VEC_GP);
 	/* With IOPL 3 nobody asks. */
 	set_regs(0);
-	regs()->rflags |= VPT_FL_IOPL;
+	regs()->rflags |= X86_FL_IOPL;
 	regs()->rdx = p->port;
 	exit = beside_step(code, p->size == 2 ? 2 : 1);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_NONE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_NONE);
 }
 END_TEST
 
@@ -647,7 +647,7 @@ static const struct msr_row msr_rows[] = {
 START_TEST(msrs)
 {
 	const struct msr_row *m = &msr_rows[_i];
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	uint64_t before = 0, after = 0;
 
 	(void)beside_engine->get_msr(beside_vcpu, m->index, &before);
@@ -655,12 +655,12 @@ START_TEST(msrs)
 	regs()->rdx = 0xbeef000000000000 | m->value >> 32;
 	regs()->rcx = 0xcafe000000000000 | m->index;
 	exit = BESIDE_STEP("\x0f\x30");
-	ck_assert_msg(exit.kind == (m->write_gp ? VPT_EXIT_FAULT : VPT_EXIT_NONE), "%s: exit %d",
-		      m->text, exit.kind);
-	ck_assert(!m->write_gp || exit.fault.vector == VPT_VEC_GP);
+	ck_assert_msg(exit.kind == (m->write_gp ? ENGINE_EXIT_FAULT : ENGINE_EXIT_NONE),
+		      "%s: exit %d", m->text, exit.kind);
+	ck_assert(!m->write_gp || exit.fault.vector == X86_VEC_GP);
 	exit = BESIDE_STEP("\x0f\x32");
-	ck_assert_msg(exit.kind == (m->read_gp ? VPT_EXIT_FAULT : VPT_EXIT_NONE), "%s: exit %d",
-		      m->text, exit.kind);
+	ck_assert_msg(exit.kind == (m->read_gp ? ENGINE_EXIT_FAULT : ENGINE_EXIT_NONE),
+		      "%s: exit %d", m->text, exit.kind);
 	if (m->read_gp)
 		return;
 	after = regs()->rax | regs()->rdx << 32;
@@ -675,29 +675,29 @@ END_TEST
 /* Those of the core: run() leaves for it, step() asks for the value. */
 START_TEST(trapped_msrs)
 {
-	static const struct vpt_msr_range range = {0x570, 8, true, true};
-	struct vpt_exit exit;
+	static const struct engine_msr_range range = {0x570, 8, true, true};
+	struct engine_exit exit;
 
 	ck_assert_int_eq(beside_engine->vm_trap_msrs(beside_vm, &range, 1), 0);
 	set_regs(0x11112222);
 	regs()->rdx = 0x33334444;
 	regs()->rcx = 0x577;
 	exit = beside_run("\x90\x0f\x30\xf4", 4, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_CORE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_CORE);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE + 1);
 	exit = beside_run("\x0f\x32\xf4", 3, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_CORE);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_CORE);
 	exit = BESIDE_STEP("\x0f\x30");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_WRMSR);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_WRMSR);
 	ck_assert_uint_eq(exit.msr.index, 0x577);
 	ck_assert_uint_eq(*exit.msr.value, 0x3333444411112222);
 	exit = BESIDE_STEP("\x0f\x32");
-	ck_assert_int_eq(exit.kind, VPT_EXIT_RDMSR);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_RDMSR);
 	ck_assert_uint_eq(exit.msr.index, 0x577);
 	ck_assert_uint_eq(regs()->rip, BESIDE_CODE);
 	/* One further on is not trapped, and there is none. */
 	regs()->rcx = 0x578;
-	FAULTS("\x0f\x32", VPT_VEC_GP);
+	FAULTS("\x0f\x32", X86_VEC_GP);
 }
 END_TEST
 
@@ -706,13 +706,13 @@ START_TEST(time_stamps)
 {
 	static const char code[] = "\x90\x90\x90\x0f\x31\x89\xc3\x90\x0f\x31\xf4";
 	struct vpt_clock now;
-	struct vpt_exit exit;
+	struct engine_exit exit;
 	uint64_t tsc;
 
 	set_regs(0);
 	beside_vcpu->retired = 1000;
 	exit = beside_run(code, sizeof(code) - 1, 100);
-	ck_assert_int_eq(exit.kind, VPT_EXIT_HLT);
+	ck_assert_int_eq(exit.kind, ENGINE_EXIT_HLT);
 	ck_assert_uint_eq(regs()->rbx, 1003);
 	ck_assert_uint_eq(regs()->rax, 1006);
 	ck_assert_uint_eq(regs()->rdx, 0);
@@ -743,15 +743,15 @@ END_TEST
 
 START_TEST(time_stamp_disable)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 
 	beside_mode(64, 3);
 	s = beside_sregs();
 	s.cr4 |= 1 << 2;
 	beside_set_sregs(&s);
 	set_regs(0);
-	FAULTS("\x0f\x31", VPT_VEC_GP);
-	FAULTS("\x0f\x01\xf9", VPT_VEC_GP);
+	FAULTS("\x0f\x31", X86_VEC_GP);
+	FAULTS("\x0f\x01\xf9", X86_VEC_GP);
 }
 END_TEST
 
@@ -766,27 +766,27 @@ static void cpuid(uint32_t leaf, uint32_t subleaf)
 START_TEST(system_state)
 {
 	static const char *const code[] = {"\x0f\xc7\x2e", "\x0f\xc7\x1e"};
-	struct vpt_sregs s;
-	struct vpt_exit exit;
+	struct x86_sregs s;
+	struct engine_exit exit;
 	unsigned int cpl;
 
 	for (cpl = 0; cpl <= 3; cpl += 3) {
 		beside_mode(64, cpl);
 		s = beside_sregs();
-		s.cr4 |= VPT_CR4_OSXSAVE;
+		s.cr4 |= X86_CR4_OSXSAVE;
 		beside_set_sregs(&s);
 		set_regs(0);
 		regs()->rsi = 8;
 		exit = beside_step(code[_i], 3);
-		ck_assert_int_eq(exit.kind, VPT_EXIT_FAULT);
-		ck_assert_uint_eq(exit.fault.vector, VPT_VEC_GP);
+		ck_assert_int_eq(exit.kind, ENGINE_EXIT_FAULT);
+		ck_assert_uint_eq(exit.fault.vector, X86_VEC_GP);
 	}
 }
 END_TEST
 
 START_TEST(identification)
 {
-	struct vpt_sregs s;
+	struct x86_sregs s;
 	uint64_t basic[4] = {0};
 
 	cpuid(0, 0);
@@ -796,7 +796,7 @@ START_TEST(identification)
 	ck_assert_uint_eq(regs()->rcx >> 27 & 1, 0);
 	if (regs()->rcx >> 26 & 1) {
 		s = beside_sregs();
-		s.cr4 |= VPT_CR4_OSXSAVE;
+		s.cr4 |= X86_CR4_OSXSAVE;
 		beside_set_sregs(&s);
 		cpuid(1, 0);
 		ck_assert_uint_eq(regs()->rcx >> 27 & 1, 1);
@@ -822,7 +822,7 @@ END_TEST
 
 START_TEST(bases)
 {
-	struct vpt_sregs s = beside_sregs();
+	struct x86_sregs s = beside_sregs();
 
 	s.cr4 |= 1 << 16;
 	s.fs.base = 0x1122334455667788;
@@ -836,7 +836,7 @@ START_TEST(bases)
 	STEP("\xf3\x48\x0f\xae\xd8");
 	ck_assert_uint_eq(beside_sregs().gs.base, 0xffff8765aaaabbbb);
 	regs()->rax = 0x0000800000000000;
-	FAULTS("\xf3\x48\x0f\xae\xd0", VPT_VEC_GP);
+	FAULTS("\xf3\x48\x0f\xae\xd0", X86_VEC_GP);
 	STEP("\xf3\x0f\xae\xd0");
 	ck_assert_uint_eq(beside_sregs().fs.base, 0);
 	ck_assert_int_eq(beside_engine->set_msr(beside_vcpu, 0xc0000102, 0x4000), 0);
@@ -846,12 +846,12 @@ START_TEST(bases)
 	ck_assert_uint_eq(beside_sregs().gs.base, 0xffff8765aaaabbbb);
 	/* 64-bit mode only. */
 	beside_mode(32, 0);
-	FAULTS("\x0f\x01\xf8", VPT_VEC_UD);
-	FAULTS("\xf3\x0f\xae\xc0", VPT_VEC_UD);
+	FAULTS("\x0f\x01\xf8", X86_VEC_UD);
+	FAULTS("\xf3\x0f\xae\xc0", X86_VEC_UD);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("soft_system");
 	TCase *tc = tcase_create("system");

@@ -125,7 +125,7 @@ static struct pt_packet expect(struct rig *rig, const struct vpt_event *event,
 	if (event)
 		vpt_pt_event(&rig->pt, event);
 	got = one_packet(rig, &parser, &rest);
-	ck_assert(vpt_packet_same(&got, want));
+	ck_assert(test_packet_same(&got, want));
 	ck_assert_uint_eq(rest, 0);
 	return as_libipt(rig, from);
 }
@@ -164,7 +164,7 @@ START_TEST(ptw_values)
 		}
 	}
 	free(rig);
-	VPT_PROVES("PTW-SIZE PTW-DEPENDS PKT-PTW");
+	TEST_PROVES("PTW-SIZE PTW-DEPENDS PKT-PTW");
 }
 END_TEST
 
@@ -202,7 +202,7 @@ START_TEST(pwre_states)
 		}
 		free(rig);
 	}
-	VPT_PROVES("PWR-STATE PWR-HW PWR-SHALLOW PKT-PWRE");
+	TEST_PROVES("PWR-STATE PWR-HW PWR-SHALLOW PKT-PWRE");
 }
 END_TEST
 
@@ -237,7 +237,7 @@ START_TEST(mwait_values)
 		ck_assert_uint_eq(seen.payload.mwait.ext, i >> 8);
 		free(rig);
 	}
-	VPT_PROVES("PWR-MWAIT PKT-MWAIT");
+	TEST_PROVES("PWR-MWAIT PKT-MWAIT");
 }
 END_TEST
 
@@ -272,7 +272,7 @@ START_TEST(pwrx_values)
 		ck_assert_uint_eq(known, i >> 8 & 0xd);
 		free(rig);
 	}
-	VPT_PROVES("PWR-WAKE PWR-STATE PKT-PWRX");
+	TEST_PROVES("PWR-WAKE PWR-STATE PKT-PWRX");
 }
 END_TEST
 
@@ -291,7 +291,7 @@ START_TEST(mnt_values)
 		ck_assert_uint_eq(seen.payload.mnt.payload, want.value);
 	}
 	free(rig);
-	VPT_PROVES("MNT-PLAIN PKT-MNT");
+	TEST_PROVES("MNT-PLAIN PKT-MNT");
 }
 END_TEST
 
@@ -300,9 +300,9 @@ static const struct item {
 	uint8_t type, id;
 	const char *name;
 } items[] = {
-#define VPT_BIP(name, type, id, tag, section, meaning) {VPT_BBP_##type, id, meaning},
+#define VPTI_BIP(name, type, id, tag, section, meaning) {VPT_BBP_##type, id, meaning},
 #include "../spec/bip.def"
-#undef VPT_BIP
+#undef VPTI_BIP
 };
 
 enum { ITEMS = sizeof(items) / sizeof(items[0]) };
@@ -350,8 +350,8 @@ START_TEST(block_items)
 		}
 		free(rig);
 	}
-	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM BLK-SIZE BLK-ORDER "
-		   "PKT-BBP PKT-BIP PKT-BEP");
+	TEST_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM BLK-SIZE BLK-ORDER "
+		    "PKT-BBP PKT-BIP PKT-BEP");
 }
 END_TEST
 
@@ -378,7 +378,7 @@ START_TEST(block_table)
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_LBR_2, 0x1f), "LBR[TOS-31]_INFO");
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_GPR, 0x11), "R15");
 	ck_assert_str_eq(vpt_bip_name(VPT_BBP_XMM, 0x1d), "XMM14_Q1");
-	VPT_PROVES("BLK-TYPES BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
+	TEST_PROVES("BLK-TYPES BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 }
 END_TEST
 
@@ -433,7 +433,7 @@ static struct vpt_pebs_record random_record(uint32_t sections, unsigned int lbrs
 	size_t i;
 
 	for (i = 0; i < sizeof(record) / 8; i++)
-		word[i] = vpt_test_random(&state);
+		word[i] = test_random(&state);
 	record.sections = sections;
 	record.lbrs = lbrs;
 	return record;
@@ -501,7 +501,7 @@ START_TEST(pebs_groups)
 		record.lbrs = ~0u;
 		ck_assert_uint_eq(vpt_pebs_groups(&record, group), count);
 	}
-	VPT_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
+	TEST_PROVES("BIP-GPR BIP-BASIC BIP-MEMORY BIP-LBR BIP-XMM");
 }
 END_TEST
 
@@ -538,7 +538,7 @@ START_TEST(pebs_stream)
 	packet = next_of(rig, &parser, VPT_PKT_TNT_8);
 	ck_assert_uint_eq(packet.bits, 1);
 	free(rig);
-	VPT_PROVES("BLK-ORDER BLK-FUP BLK-FORBIDDEN");
+	TEST_PROVES("BLK-ORDER BLK-FUP BLK-FORBIDDEN");
 }
 END_TEST
 
@@ -574,7 +574,7 @@ START_TEST(psb_waits)
 	}
 	ck_assert_uint_ge(psbs, 10);
 	free(rig);
-	VPT_PROVES("BLK-FORBIDDEN");
+	TEST_PROVES("BLK-FORBIDDEN");
 }
 END_TEST
 
@@ -725,11 +725,11 @@ START_TEST(libipt_events)
 	decode(rig, text);
 	ck_assert_str_eq(text, "ptw@1000=2a/4 ptw@1004=10000000000/8 ");
 	free(rig);
-	VPT_PROVES("PTW-FUP PWR-EXSTOP-IP PWR-ENTRY PWR-MWAIT");
+	TEST_PROVES("PTW-FUP PWR-EXSTOP-IP PWR-ENTRY PWR-MWAIT");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("software");
 	TCase *tcase = tcase_create("packets");

@@ -7,7 +7,7 @@
 
 #include "pt/spaces.h"
 
-static struct vpt_space_table table;
+static struct tracer_space_table table;
 static struct vpt_pt_vmx vmx;
 
 static void setup(void)
@@ -18,14 +18,14 @@ static void setup(void)
 
 static void teardown(void)
 {
-	vpt_spaces_free(&table);
+	tracer_spaces_free(&table);
 }
 
 static int note(uint64_t cr3, uint64_t *id)
 {
 	const struct vpt_context ctx = {.cr3 = cr3};
-	struct vpt_space space;
-	int is_new = vpt_spaces_note(&table, &vmx, &ctx, &space);
+	struct trace_space space;
+	int is_new = tracer_spaces_note(&table, &vmx, &ctx, &space);
 
 	*id = space.id;
 	return is_new;
@@ -53,17 +53,17 @@ START_TEST(bounded)
 	uint64_t i, id, first;
 
 	ck_assert_int_eq(note(0, &first), 1);
-	for (i = 1; i < VPT_SPACES_MOST; i++)
+	for (i = 1; i < TRACER_SPACES_MOST; i++)
 		ck_assert_int_eq(note(i << 12, &id), 1);
 	ck_assert_int_eq(note(i << 12, &id), -ENOSPC);
 	ck_assert_uint_eq(id, 0);
-	ck_assert_uint_eq(table.n, VPT_SPACES_MOST);
+	ck_assert_uint_eq(table.n, TRACER_SPACES_MOST);
 	ck_assert_int_eq(note(0, &id), 0);
 	ck_assert_uint_eq(id, first);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("space_table");
 	TCase *tc = tcase_create("space_table");

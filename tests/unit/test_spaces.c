@@ -32,10 +32,19 @@
 #define OTHER_CR3 0x9000ull
 
 /* h: host; a, b: guests of two VMCSs, all three with the same CR3. */
-static const struct vpt_space spaces[] = {
-	{.id = ID(0), .cr3 = CR3, .vmcs = VPT_SPACE_ANY_VMCS, .vm = VPT_SPACE_NO_VM, .name = "h"},
-	{.id = ID(1), .cr3 = CR3, .vmcs = VMCS0, .flags = VPT_SPACE_NON_ROOT, .name = "a"},
-	{.id = ID(2), .cr3 = CR3, .vmcs = VMCS1, .flags = VPT_SPACE_NON_ROOT, .vm = 1, .name = "b"},
+static const struct trace_space spaces[] = {
+	{.id = ID(0),
+	 .cr3 = CR3,
+	 .vmcs = TRACE_SPACE_ANY_VMCS,
+	 .vm = TRACE_SPACE_NO_VM,
+	 .name = "h"},
+	{.id = ID(1), .cr3 = CR3, .vmcs = VMCS0, .flags = TRACE_SPACE_NON_ROOT, .name = "a"},
+	{.id = ID(2),
+	 .cr3 = CR3,
+	 .vmcs = VMCS1,
+	 .flags = TRACE_SPACE_NON_ROOT,
+	 .vm = 1,
+	 .name = "b"},
 };
 
 /*
@@ -44,7 +53,7 @@ static const struct vpt_space spaces[] = {
  */
 static void code(struct synth *s)
 {
-	ck_assert_int_eq(vpt_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, spaces, COUNT(spaces)), 0);
 	synth_code(s, AT(0), "90 0f 01 c3 90 ff e0 0f c7 30 ff e0 90 90");
 	synth_page_at(s, ID(0), SYNTH_CODE);
 	synth_page_at(s, ID(0), HOST_ONLY & ~0xfffull);
@@ -125,7 +134,7 @@ static void finish(struct synth *s, uint64_t ip)
 {
 	synth_ip(s, ppt_fup, ip);
 	synth_no_ip(s, ppt_tip_pgd);
-	synth_stop(s, VPT_END_DISABLED, ip, 0);
+	synth_stop(s, TRACE_END_DISABLED, ip, 0);
 }
 
 static void enter(struct synth *s)
@@ -193,11 +202,11 @@ static void psb_vmcs_last(struct synth *s)
 /* Guest-only: the exit is FUP, TIP.PGD, the entry TIP.PGE, of which nothing tells a CR3. */
 static void guest_only(struct synth *s)
 {
-	const struct vpt_cr3_switch sw = {ID(2), 0};
+	const struct trace_cr3_switch sw = {ID(2), 0};
 	unsigned int i;
 
 	code(s);
-	ck_assert_int_eq(vpt_writer_cr3(s->w, 0, &sw), 0);
+	ck_assert_int_eq(trace_writer_cr3(s->w, 0, &sw), 0);
 	synth_start(s, AT(0), 0);
 	synth_packet(s, ppt_psb);
 	synth_mode(s);
@@ -208,16 +217,16 @@ static void guest_only(struct synth *s)
 		synth_ip(s, ppt_fup, AT(3));
 		synth_no_ip(s, ppt_tip_pgd);
 	}
-	synth_stop(s, VPT_END_DISABLED, AT(3), 0);
+	synth_stop(s, TRACE_END_DISABLED, AT(3), 0);
 }
 
 /* PIPs of a concealed guest are like a host's. */
 static void concealed(struct synth *s)
 {
-	struct vpt_space only = spaces[1];
+	struct trace_space only = spaces[1];
 
-	ck_assert_int_eq(vpt_writer_spaces(s->w, &only, 1), 0);
-	ck_assert_int_eq(vpt_writer_spaces(s->w, spaces, 1), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, &only, 1), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, spaces, 1), 0);
 	synth_code(s, AT(0), "90 90 90 0f a2 ff e0 90");
 	synth_page_at(s, ID(1), SYNTH_CODE);
 	synth_start(s, AT(0), 0);
@@ -283,15 +292,15 @@ static void unknown_space_alone(struct synth *s)
 
 static void say_no_code(struct synth *s)
 {
-	static const struct vpt_space space = {
+	static const struct trace_space space = {
 		.id = ID(3),
 		.cr3 = OTHER_CR3,
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.flags = VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.flags = TRACE_SPACE_NON_ROOT | TRACE_SPACE_NO_CODE,
 		.name = "n",
 	};
 
-	ck_assert_int_eq(vpt_writer_spaces(s->w, &space, 1), 0);
+	ck_assert_int_eq(trace_writer_spaces(s->w, &space, 1), 0);
 }
 
 /* The file says that it has no code of this guest: what it does is left out. */
@@ -437,18 +446,18 @@ static const struct {
 	{"VM entry out of context", "E0 0h 1h V P9000 Ph E4 4h A5"},
 };
 
-static const char *words_of(size_t i, enum vpt_flow_by by)
+static const char *words_of(size_t i, enum judge_flow_by by)
 {
 	size_t k;
 
-	for (k = 0; by == VPT_FLOW_BY_LIBVPTDECODE && k < COUNT(others); k++) {
+	for (k = 0; by == DECODE_FLOW_BY_LIBVPTDECODE && k < COUNT(others); k++) {
 		if (!strcmp(others[k].name, flows[i].name))
 			return others[k].words;
 	}
 	return flows[i].words;
 }
 
-static const char *name_of(const struct vpt_item *item, char *text)
+static const char *name_of(const struct decode_item *item, char *text)
 {
 	if (!item->space)
 		return "?";
@@ -458,7 +467,7 @@ static const char *name_of(const struct vpt_item *item, char *text)
 	return text;
 }
 
-static void add_cfe(char *at, const struct vpt_cfe *c)
+static void add_cfe(char *at, const struct decode_cfe *c)
 {
 	at += sprintf(at, "C%x", c->type);
 	if (c->has_ip)
@@ -469,28 +478,28 @@ static void add_cfe(char *at, const struct vpt_cfe *c)
 		sprintf(at, "r%llu", (unsigned long long)c->reason);
 }
 
-static void add_event(char *at, const struct vpt_item *item)
+static void add_event(char *at, const struct decode_item *item)
 {
 	unsigned long long from = item->ip - SYNTH_CODE, to = item->to - SYNTH_CODE;
 	char text[20];
 
 	switch (item->event) {
-	case VPT_FLOW_ENABLED:
+	case DECODE_FLOW_ENABLED:
 		sprintf(at, "E%llx", to);
 		break;
-	case VPT_FLOW_DISABLED:
+	case DECODE_FLOW_DISABLED:
 		sprintf(at, item->vm_entry ? "V" : "D");
 		break;
-	case VPT_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_DISABLED:
 		sprintf(at, "A%llx", from);
 		break;
-	case VPT_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_ASYNC_BRANCH:
 		sprintf(at, "%llx>%llx", from, to);
 		break;
-	case VPT_FLOW_PAGING:
+	case DECODE_FLOW_PAGING:
 		sprintf(at, "P%s", name_of(item, text));
 		break;
-	case VPT_FLOW_CFE:
+	case DECODE_FLOW_CFE:
 		add_cfe(at, item->cfe);
 		break;
 	default:
@@ -498,41 +507,41 @@ static void add_event(char *at, const struct vpt_item *item)
 	}
 }
 
-static void describe(struct vpt_reader *r, enum vpt_flow_by by, char *text, size_t size)
+static void describe(struct trace_reader *r, enum judge_flow_by by, char *text, size_t size)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_flow *flow;
+	struct decode_item item;
 	char *at = text;
 
-	ck_assert_int_eq(vpt_flow_open_by(r, 0, VPT_FLOW_INSNS, by, &flow), 0);
+	ck_assert_int_eq(judge_flow_open_by(r, 0, DECODE_FLOW_INSNS, by, &flow), 0);
 	do {
 		char word[200] = "", name[20];
 
-		ck_assert_int_eq(vpt_flow_next(flow, &item), 0);
-		if (item.kind == VPT_ITEM_INSN)
+		ck_assert_int_eq(decode_flow_next(flow, &item), 0);
+		if (item.kind == DECODE_ITEM_INSN)
 			sprintf(word, "%llx%s", (unsigned long long)(item.ip - SYNTH_CODE),
 				name_of(&item, name));
-		else if (item.kind == VPT_ITEM_ERROR)
+		else if (item.kind == DECODE_ITEM_ERROR)
 			sprintf(word, "!%s", item.text);
-		else if (item.kind == VPT_ITEM_EVENT && !item.status)
+		else if (item.kind == DECODE_ITEM_EVENT && !item.status)
 			add_event(word, &item);
 		ck_assert_uint_lt((size_t)(at - text), size - 300);
 		if (*word)
 			at += sprintf(at, "%s%s", at == text ? "" : " ", word);
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 }
 
 START_TEST(flow)
 {
-	enum vpt_flow_by by;
-	struct vpt_reader *r;
+	enum judge_flow_by by;
+	struct trace_reader *r;
 	struct synth s;
 
 	synth_open(&s);
 	flows[_i].make(&s);
 	r = synth_read(&s);
-	for (by = VPT_FLOW_BY_LIBVPTDECODE; by <= VPT_FLOW_BY_LIBIPT; by++) {
+	for (by = DECODE_FLOW_BY_LIBVPTDECODE; by <= DECODE_FLOW_BY_LIBIPT; by++) {
 		const char *expected = words_of((size_t)_i, by);
 		char text[2000] = "";
 
@@ -540,45 +549,46 @@ START_TEST(flow)
 		ck_assert_msg(!strcmp(text, expected), "%s, %d:\n  %s\n  expected:\n  %s",
 			      flows[_i].name, by, text, expected);
 	}
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&s);
-	VPT_PROVES("PKT-VMCS PKT-PIP PKT-CFE PKT-EVD");
+	TEST_PROVES("PKT-VMCS PKT-PIP PKT-CFE PKT-EVD");
 }
 END_TEST
 
-static uint64_t block_insns(const struct vpt_item *item)
+static uint64_t block_insns(const struct decode_item *item)
 {
-	return item->kind == VPT_ITEM_BLOCK ? item->insns : 0;
+	return item->kind == DECODE_ITEM_BLOCK ? item->insns : 0;
 }
 
 /* The block decoder finds as many instructions, in the same spaces. */
 START_TEST(flow_blocks)
 {
 	uint64_t insns[2][COUNT(spaces) + 1] = {{0}};
-	enum vpt_flow_unit unit;
-	struct vpt_reader *r;
+	enum decode_flow_unit unit;
+	struct trace_reader *r;
 	struct synth s;
 	size_t i;
 
 	synth_open(&s);
 	flows[_i >> 1].make(&s);
 	r = synth_read(&s);
-	for (unit = VPT_FLOW_INSNS; unit <= VPT_FLOW_BLOCKS; unit++) {
-		struct vpt_flow *f;
-		struct vpt_item item;
+	for (unit = DECODE_FLOW_INSNS; unit <= DECODE_FLOW_BLOCKS; unit++) {
+		struct decode_flow *f;
+		struct decode_item item;
 
-		ck_assert_int_eq(vpt_flow_open_by(r, 0, unit, (enum vpt_flow_by)(_i & 1), &f), 0);
+		ck_assert_int_eq(judge_flow_open_by(r, 0, unit, (enum judge_flow_by)(_i & 1), &f),
+				 0);
 		do {
-			ck_assert_int_eq(vpt_flow_next(f, &item), 0);
+			ck_assert_int_eq(decode_flow_next(f, &item), 0);
 			for (i = 0; i < COUNT(spaces) && item.cr3 != spaces[i].id; i++)
 				;
-			insns[unit][i] += item.kind == VPT_ITEM_INSN ? 1 : block_insns(&item);
-		} while (item.kind != VPT_ITEM_END);
-		vpt_flow_close(f);
+			insns[unit][i] += item.kind == DECODE_ITEM_INSN ? 1 : block_insns(&item);
+		} while (item.kind != DECODE_ITEM_END);
+		decode_flow_close(f);
 	}
 	for (i = 0; i < COUNT(spaces) + 1; i++)
-		ck_assert_uint_eq(insns[VPT_FLOW_INSNS][i], insns[VPT_FLOW_BLOCKS][i]);
-	vpt_reader_close(r);
+		ck_assert_uint_eq(insns[DECODE_FLOW_INSNS][i], insns[DECODE_FLOW_BLOCKS][i]);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -586,9 +596,9 @@ END_TEST
 /* Offsets are those of the stream, whatever was left out or grew before them. */
 START_TEST(offsets)
 {
-	struct vpt_reader *r;
-	struct vpt_flow *f;
-	struct vpt_item item;
+	struct trace_reader *r;
+	struct decode_flow *f;
+	struct decode_item item;
 	struct synth s;
 	size_t len;
 
@@ -599,18 +609,18 @@ START_TEST(offsets)
 	ip16(&s, ppt_fup, AT(1));
 	synth_ip(&s, ppt_fup, AT(4));
 	synth_no_ip(&s, ppt_tip_pgd);
-	synth_stop(&s, VPT_END_DISABLED, AT(4), 0);
+	synth_stop(&s, TRACE_END_DISABLED, AT(4), 0);
 	r = synth_read(&s);
-	vpt_reader_stream(r, 0, &len);
-	ck_assert_int_eq(vpt_flow_open(r, 0, VPT_FLOW_INSNS, &f), 0);
+	trace_reader_stream(r, 0, &len);
+	ck_assert_int_eq(decode_flow_open(r, 0, DECODE_FLOW_INSNS, &f), 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(f, &item), 0);
+		ck_assert_int_eq(decode_flow_next(f, &item), 0);
 		ck_assert_uint_le(item.offset, len);
-		if (item.kind == VPT_ITEM_EVENT && item.event == VPT_FLOW_DISABLED)
+		if (item.kind == DECODE_ITEM_EVENT && item.event == DECODE_FLOW_DISABLED)
 			ck_assert_uint_eq(item.offset, len);
-	} while (item.kind != VPT_ITEM_END);
-	vpt_flow_close(f);
-	vpt_reader_close(r);
+	} while (item.kind != DECODE_ITEM_END);
+	decode_flow_close(f);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -623,17 +633,17 @@ static const struct {
 	const char *space; /* NULL: one that no block tells of */
 } pips[] = {
 	{"hab", CR3, VMCS0, false, "h"},
-	{"hab", CR3, VPT_SPACE_ANY_VMCS, false, "h"},
+	{"hab", CR3, TRACE_SPACE_ANY_VMCS, false, "h"},
 	{"hab", CR3, VMCS0, true, "a"},
 	{"hab", CR3, VMCS1, true, "b"},
 	/* Two would do, or none. */
-	{"hab", CR3, VPT_SPACE_ANY_VMCS, true, NULL},
+	{"hab", CR3, TRACE_SPACE_ANY_VMCS, true, NULL},
 	{"hab", CR3, 0xa000, true, NULL},
 	{"hab", OTHER_CR3, VMCS0, true, NULL},
 	{"hab", OTHER_CR3, VMCS0, false, NULL},
-	{"ha", CR3, VPT_SPACE_ANY_VMCS, true, "a"},
-	{"a", CR3, VPT_SPACE_ANY_VMCS, false, "a"},
-	{"ab", CR3, VPT_SPACE_ANY_VMCS, false, NULL},
+	{"ha", CR3, TRACE_SPACE_ANY_VMCS, true, "a"},
+	{"a", CR3, TRACE_SPACE_ANY_VMCS, false, "a"},
+	{"ab", CR3, TRACE_SPACE_ANY_VMCS, false, NULL},
 	{"", CR3, VMCS0, false, "h"},
 	{"", CR3, VMCS0, true, "a"},
 	/* A PCID is no part of an address space. */
@@ -642,26 +652,26 @@ static const struct {
 
 START_TEST(resolve)
 {
-	const struct vpt_space_key key = {pips[_i].cr3, pips[_i].vmcs, pips[_i].nr};
-	const struct vpt_space *found;
-	struct vpt_code_store *store;
-	struct vpt_spaces *all;
-	struct vpt_reader *r;
+	const struct decode_space_key key = {pips[_i].cr3, pips[_i].vmcs, pips[_i].nr};
+	const struct trace_space *found;
+	struct decode_code_store *store;
+	struct decode_spaces *all;
+	struct trace_reader *r;
 	struct synth s;
 	uint64_t id;
 	int i;
 
 	synth_open(&s);
-	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
+	trace_writer_spaces(s.w, spaces, COUNT(spaces));
 	for (i = 0; i < COUNT(spaces); i++) {
 		if (strchr(pips[_i].code, spaces[i].name[0]))
 			synth_page_at(&s, spaces[i].id, SYNTH_CODE);
 	}
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
-	ck_assert_int_eq(vpt_spaces_open(r, store, &all), 0);
-	id = vpt_spaces_resolve(all, &key);
-	found = vpt_spaces_find(all, id);
+	ck_assert_int_eq(decode_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(decode_spaces_open(r, store, &all), 0);
+	id = decode_spaces_resolve(all, &key);
+	found = decode_spaces_find(all, id);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_uint_eq(found->id, id);
 	if (pips[_i].space) {
@@ -669,14 +679,14 @@ START_TEST(resolve)
 	} else {
 		ck_assert_str_eq(found->name, "");
 		ck_assert_uint_eq(found->cr3, key.cr3);
-		ck_assert_uint_eq(found->flags, key.non_root ? VPT_SPACE_NON_ROOT : 0);
-		ck_assert_uint_eq(vpt_code_space(store, id), VPT_CR3_UNKNOWN);
+		ck_assert_uint_eq(found->flags, key.non_root ? TRACE_SPACE_NON_ROOT : 0);
+		ck_assert_uint_eq(decode_code_space(store, id), DECODE_CR3_UNKNOWN);
 		/* It stays the same one. */
-		ck_assert_uint_eq(vpt_spaces_resolve(all, &key), id);
+		ck_assert_uint_eq(decode_spaces_resolve(all, &key), id);
 	}
-	vpt_spaces_close(all);
-	vpt_code_close(store);
-	vpt_reader_close(r);
+	decode_spaces_close(all);
+	decode_code_close(store);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -684,33 +694,33 @@ END_TEST
 /* Beyond a number of them, what is not known is all one. */
 START_TEST(many_unknown)
 {
-	struct vpt_space_key key = {0x100000, VMCS0, true};
-	struct vpt_code_store *store;
-	struct vpt_spaces *all;
-	struct vpt_reader *r;
+	struct decode_space_key key = {0x100000, VMCS0, true};
+	struct decode_code_store *store;
+	struct decode_spaces *all;
+	struct trace_reader *r;
 	struct synth s;
 	uint64_t id = 0, last = 0;
 	unsigned int i;
 
 	synth_open(&s);
-	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
+	trace_writer_spaces(s.w, spaces, COUNT(spaces));
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
-	ck_assert_int_eq(vpt_spaces_open(r, store, &all), 0);
+	ck_assert_int_eq(decode_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(decode_spaces_open(r, store, &all), 0);
 	for (i = 0; i < 5000; i++) {
 		last = id;
 		key.cr3 += 4096;
-		id = vpt_spaces_resolve(all, &key);
-		ck_assert_ptr_nonnull(vpt_spaces_find(all, id));
+		id = decode_spaces_resolve(all, &key);
+		ck_assert_ptr_nonnull(decode_spaces_find(all, id));
 		if (i == 1)
 			ck_assert_uint_ne(id, last);
 	}
 	ck_assert_uint_eq(id, last);
-	ck_assert_ptr_null(vpt_spaces_find(all, 0x1234000));
-	ck_assert_ptr_null(vpt_spaces_find(NULL, ID(0)));
-	vpt_spaces_close(all);
-	vpt_code_close(store);
-	vpt_reader_close(r);
+	ck_assert_ptr_null(decode_spaces_find(all, 0x1234000));
+	ck_assert_ptr_null(decode_spaces_find(NULL, ID(0)));
+	decode_spaces_close(all);
+	decode_code_close(store);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
@@ -718,58 +728,60 @@ END_TEST
 /* A kernel's code is in all spaces of the host, and in no guest. */
 START_TEST(common)
 {
-	static const struct vpt_space more[] = {
-		{.id = ID(4), .cr3 = 0xa000, .flags = VPT_SPACE_COMMON, .name = "kernel"},
+	static const struct trace_space more[] = {
+		{.id = ID(4), .cr3 = 0xa000, .flags = TRACE_SPACE_COMMON, .name = "kernel"},
 		{.id = ID(5), .cr3 = 0xb000, .name = "no page of its own"},
 	};
-	struct vpt_code_store *store;
-	struct vpt_reader *r;
+	struct decode_code_store *store;
+	struct trace_reader *r;
 	uint8_t bytes[4];
 	struct synth s;
 	int i;
 
 	synth_open(&s);
-	vpt_writer_spaces(s.w, spaces, COUNT(spaces));
-	vpt_writer_spaces(s.w, more, COUNT(more));
+	trace_writer_spaces(s.w, spaces, COUNT(spaces));
+	trace_writer_spaces(s.w, more, COUNT(more));
 	synth_page_at(&s, ID(0), AT(0));
 	synth_page_at(&s, ID(1), AT(0));
 	synth_page_at(&s, ID(4), AT(0x3000));
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_code_open(r, 0, &store), 0);
+	ck_assert_int_eq(decode_code_open(r, 0, &store), 0);
 	for (i = 0; i < 6; i++) {
 		bool host = i == 0 || i > 3;
 
-		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0x3000), bytes, 4), host ? 4 : 0);
-		ck_assert_uint_eq(vpt_code_read(store, ID(i), AT(0), bytes, 4), i < 2 ? 4 : 0);
-		vpt_code_select(store, ID(i));
-		ck_assert_uint_eq(vpt_code_fetch(store, AT(0x3002), bytes, 2), host ? 2 : 0);
-		ck_assert_uint_eq(vpt_code_fetch(store, AT(0xffe), bytes, 4), i < 2 ? 2 : 0);
-		ck_assert_uint_eq(vpt_code_space(store, ID(i)),
-				  i == 2 || i == 3 ? VPT_CR3_UNKNOWN : ID(i));
+		ck_assert_uint_eq(decode_code_read(store, ID(i), AT(0x3000), bytes, 4),
+				  host ? 4 : 0);
+		ck_assert_uint_eq(decode_code_read(store, ID(i), AT(0), bytes, 4), i < 2 ? 4 : 0);
+		decode_code_select(store, ID(i));
+		ck_assert_uint_eq(decode_code_fetch(store, AT(0x3002), bytes, 2), host ? 2 : 0);
+		ck_assert_uint_eq(decode_code_fetch(store, AT(0xffe), bytes, 4), i < 2 ? 2 : 0);
+		ck_assert_uint_eq(decode_code_space(store, ID(i)),
+				  i == 2 || i == 3 ? DECODE_CR3_UNKNOWN : ID(i));
 	}
-	vpt_code_close(store);
-	vpt_reader_close(r);
+	decode_code_close(store);
+	trace_reader_close(r);
 	synth_done(&s);
 }
 END_TEST
 
 static const struct {
-	struct vpt_space space;
+	struct trace_space space;
 	const char *text;
 } formats[] = {
-	{{.cr3 = 0x1000, .vm = VPT_SPACE_NO_VM}, "host: cr3 0x1000"},
+	{{.cr3 = 0x1000, .vm = TRACE_SPACE_NO_VM}, "host: cr3 0x1000"},
 	{{.cr3 = 0x1000, .pid = 7}, "host: pid 7"},
 	{{.name = "ba\x1bsh", .pid = 7}, "host: ba?sh, pid 7"},
-	{{.name = "kernel", .flags = VPT_SPACE_NON_ROOT, .vm = 1, .vcpu = 2},
+	{{.name = "kernel", .flags = TRACE_SPACE_NON_ROOT, .vm = 1, .vcpu = 2},
 	 "VM 1 vCPU 2: kernel"},
-	{{.cr3 = 0x2000, .flags = VPT_SPACE_NON_ROOT, .vm = VPT_SPACE_NO_VM}, "guest: cr3 0x2000"},
+	{{.cr3 = 0x2000, .flags = TRACE_SPACE_NON_ROOT, .vm = TRACE_SPACE_NO_VM},
+	 "guest: cr3 0x2000"},
 };
 
 START_TEST(format)
 {
 	char text[128];
 
-	vpt_space_format(&formats[_i].space, text, sizeof(text));
+	decode_space_format(&formats[_i].space, text, sizeof(text));
 	ck_assert_str_eq(text, formats[_i].text);
 }
 END_TEST
@@ -789,11 +801,11 @@ static void tsc(struct synth *s, uint64_t value)
 START_TEST(one_time)
 {
 	static const uint64_t expected[] = {50000, 50100, 50150, 50200, 50300, 50400, 50500};
-	struct vpt_vmcs block = {
+	struct trace_vmcs block = {
 		.vmcs = VMCS0, .tsc_offset = -(uint64_t)90000, .tsc_multiplier = 1ull << 49};
-	struct vpt_reader *r;
-	struct vpt_item item;
-	struct vpt_flow *f;
+	struct trace_reader *r;
+	struct decode_item item;
+	struct decode_flow *f;
 	struct synth s;
 	uint64_t last = 0;
 	size_t n = 0;
@@ -801,7 +813,7 @@ START_TEST(one_time)
 	synth_open(&s);
 	s.session.ctl |= VPT_CTL_MASK(TSC_EN);
 	code(&s);
-	ck_assert_int_eq(vpt_writer_vmcs(s.w, 0, &block), 0);
+	ck_assert_int_eq(trace_writer_vmcs(s.w, 0, &block), 0);
 	synth_start(&s, AT(0), 0);
 	synth_packet(&s, ppt_psb);
 	tsc(&s, 50000);
@@ -819,7 +831,7 @@ START_TEST(one_time)
 	enter(&s);
 	synth_flush(&s);
 	block.tsc_offset = 1000;
-	ck_assert_int_eq(vpt_writer_vmcs(s.w, 0, &block), 0);
+	ck_assert_int_eq(trace_writer_vmcs(s.w, 0, &block), 0);
 	synth_packet(&s, ppt_psb);
 	tsc(&s, 2 * 50300 + 1000);
 	vmcs(&s, VMCS0);
@@ -832,26 +844,27 @@ START_TEST(one_time)
 	tsc(&s, 50500);
 	finish(&s, AT(5));
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_flow_open_by(r, 0, VPT_FLOW_INSNS, (enum vpt_flow_by)_i, &f), 0);
+	ck_assert_int_eq(judge_flow_open_by(r, 0, DECODE_FLOW_INSNS, (enum judge_flow_by)_i, &f),
+			 0);
 	do {
-		ck_assert_int_eq(vpt_flow_next(f, &item), 0);
-		ck_assert_int_ne(item.kind, VPT_ITEM_ERROR);
-		if (item.kind != VPT_ITEM_EVENT || !item.has_tsc || item.tsc == last)
+		ck_assert_int_eq(decode_flow_next(f, &item), 0);
+		ck_assert_int_ne(item.kind, DECODE_ITEM_ERROR);
+		if (item.kind != DECODE_ITEM_EVENT || !item.has_tsc || item.tsc == last)
 			continue;
 		last = item.tsc;
 		while (n < COUNT(expected) && expected[n] != last)
 			n++;
 		ck_assert_msg(n < COUNT(expected), "%llu", (unsigned long long)last);
-	} while (item.kind != VPT_ITEM_END);
+	} while (item.kind != DECODE_ITEM_END);
 	ck_assert_uint_eq(last, expected[COUNT(expected) - 1]);
-	vpt_flow_close(f);
-	vpt_reader_close(r);
+	decode_flow_close(f);
+	trace_reader_close(r);
 	synth_done(&s);
-	VPT_PROVES("VMX-TSC-PACKET");
+	TEST_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("spaces");
 	TCase *tc = tcase_create("spaces");

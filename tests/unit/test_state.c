@@ -478,7 +478,7 @@ START_TEST(keeps_its_entry)
 	same(&a, &b);
 	free(a.stream);
 	free(b.stream);
-	VPT_PROVES("TOPA-FETCH");
+	TEST_PROVES("TOPA-FETCH");
 }
 END_TEST
 
@@ -838,7 +838,7 @@ START_TEST(back_to_root)
 	ck_assert_uint_eq(state.vmcs, VPT_NO_VMCS);
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_OK);
 	free(a.stream);
-	VPT_PROVES("VMX-SMM-ROOT");
+	TEST_PROVES("VMX-SMM-ROOT");
 }
 END_TEST
 
@@ -867,11 +867,11 @@ START_TEST(no_pt_in_vmx)
 	state.vmx_controls = VPT_VMX_EXEC_CONCEAL;
 	ck_assert_int_eq(vpt_pt_load(&a.pt, &state), VPT_E_INVAL);
 	free(a.stream);
-	VPT_PROVES("VMX-NO-PT");
+	TEST_PROVES("VMX-NO-PT");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("state");
 	TCase *tcase = tcase_create("state");

@@ -14,7 +14,7 @@
 #define NX     (1ull << 63)
 #define FOUND  64
 
-static struct vpt_mem mem;
+static struct x86_mem mem;
 static struct {
 	uint64_t vaddr, gpa;
 } found[FOUND];
@@ -22,13 +22,13 @@ static size_t n;
 
 static void setup(void)
 {
-	ck_assert_int_eq(vpt_mem_create(&mem, RAM), 0);
+	ck_assert_int_eq(x86_mem_create(&mem, RAM), 0);
 	n = 0;
 }
 
 static void teardown(void)
 {
-	vpt_mem_destroy(&mem);
+	x86_mem_destroy(&mem);
 }
 
 /* Tables themselves are pages as well: only those of code count here. */
@@ -44,7 +44,7 @@ static void note(void *opaque, uint64_t vaddr, uint64_t gpa)
 
 static void put(uint64_t gpa, uint64_t value, size_t bytes)
 {
-	ck_assert(vpt_mem_write(&mem, gpa, &value, bytes));
+	ck_assert(x86_mem_write(&mem, gpa, &value, bytes));
 }
 
 static void code_at(uint64_t gpa)
@@ -54,10 +54,10 @@ static void code_at(uint64_t gpa)
 
 static void sweep(uint64_t cr0, uint64_t cr4, uint64_t efer)
 {
-	const struct vpt_paging paging = {
+	const struct x86_paging paging = {
 		.cr0 = cr0, .cr3 = TABLES, .cr4 = cr4, .efer = efer, .max_phy_addr = 46};
 
-	vpt_sweep(&mem, &paging, NULL, note, NULL);
+	tracer_sweep(&mem, &paging, NULL, note, NULL);
 }
 
 static void is(size_t i, uint64_t vaddr, uint64_t gpa)
@@ -71,7 +71,7 @@ START_TEST(without_paging)
 {
 	code_at(0x200000);
 	code_at(0x7ff000);
-	sweep(VPT_CR0_PE, 0, 0);
+	sweep(X86_CR0_PE, 0, 0);
 	ck_assert_uint_eq(n, 2);
 	is(0, 0x200000, 0x200000);
 	is(1, 0x7ff000, 0x7ff000);
@@ -81,7 +81,7 @@ END_TEST
 /* 4 KiB and 2 MiB pages, low and high addresses, NX at a page and above it. */
 START_TEST(long_mode)
 {
-	const uint64_t lm = VPT_EFER_LMA | VPT_EFER_NXE;
+	const uint64_t lm = X86_EFER_LMA | X86_EFER_NXE;
 
 	put(TABLES, 0x2000 | P, 8);
 	put(TABLES + 8, 0x3000 | P | NX, 8);
@@ -99,7 +99,7 @@ START_TEST(long_mode)
 	code_at(0x101000);
 	code_at(0x102000);
 	code_at(0x405000);
-	sweep(VPT_CR0_PE | VPT_CR0_PG, VPT_CR4_PAE, lm);
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE, lm);
 	ck_assert_uint_eq(n, 4);
 	is(0, 0x7f80003000, 0x100000);
 	is(1, 0x7f80205000, 0x405000);
@@ -115,7 +115,7 @@ START_TEST(five_levels)
 	put(0x3000, 0x4000 | P, 8);
 	put(0x4000, 0x400000 | P | PS, 8);
 	code_at(0x400000);
-	sweep(VPT_CR0_PE | VPT_CR0_PG, VPT_CR4_PAE | VPT_CR4_LA57, VPT_EFER_LMA);
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE | X86_CR4_LA57, X86_EFER_LMA);
 	ck_assert_uint_eq(n, 1);
 	is(0, 0xffffff8000000000, 0x400000);
 }
@@ -129,7 +129,7 @@ START_TEST(pae)
 	put(0x3000, 0x100000 | P, 8);
 	code_at(0x100000);
 	code_at(0x201000);
-	sweep(VPT_CR0_PE | VPT_CR0_PG, VPT_CR4_PAE, 0);
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PAE, 0);
 	ck_assert_uint_eq(n, 2);
 	is(0, 0xc0000000, 0x100000);
 	is(1, 0xc0201000, 0x201000);
@@ -143,7 +143,7 @@ START_TEST(two_levels)
 	put(0x2000 + 4, 0x100000 | P, 4);
 	code_at(0x100000);
 	code_at(0x402000);
-	sweep(VPT_CR0_PE | VPT_CR0_PG, VPT_CR4_PSE, 0);
+	sweep(X86_CR0_PE | X86_CR0_PG, X86_CR4_PSE, 0);
 	ck_assert_uint_eq(n, 2);
 	is(0, 0x1000, 0x100000);
 	is(1, 0x402000, 0x402000);
@@ -163,16 +163,16 @@ static void count(void *opaque, uint64_t vaddr, uint64_t gpa)
 /* Tables that lead to themselves, all entries, are 2^36 pages: it ends all the same. */
 START_TEST(tables_without_an_end)
 {
-	const struct vpt_paging paging = {.cr0 = VPT_CR0_PE | VPT_CR0_PG,
+	const struct x86_paging paging = {.cr0 = X86_CR0_PE | X86_CR0_PG,
 					  .cr3 = TABLES,
-					  .cr4 = VPT_CR4_PAE,
-					  .efer = VPT_EFER_LMA,
+					  .cr4 = X86_CR4_PAE,
+					  .efer = X86_EFER_LMA,
 					  .max_phy_addr = 46};
 	unsigned int i;
 
 	for (i = 0; i < 512; i++)
 		put(TABLES + 8 * i, TABLES | P, 8);
-	vpt_sweep(&mem, &paging, NULL, count, NULL);
+	tracer_sweep(&mem, &paging, NULL, count, NULL);
 	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_le(calls, 4 * RAM / 4096 + 65536);
 }
@@ -189,18 +189,18 @@ static void count_to_ten(void *opaque, uint64_t vaddr, uint64_t gpa)
 /* A guest that is to stop is not waited for. */
 START_TEST(given_up)
 {
-	const struct vpt_paging paging = {.cr0 = VPT_CR0_PE};
+	const struct x86_paging paging = {.cr0 = X86_CR0_PE};
 
 	memset(mem.host, 0xcc, RAM);
 	calls = 0;
-	vpt_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	tracer_sweep(&mem, &paging, &enough, count_to_ten, NULL);
 	ck_assert_uint_eq(calls, 10);
-	vpt_sweep(&mem, &paging, &enough, count_to_ten, NULL);
+	tracer_sweep(&mem, &paging, &enough, count_to_ten, NULL);
 	ck_assert_uint_eq(calls, 10);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("sweep");
 	TCase *tcase = tcase_create("sweep");

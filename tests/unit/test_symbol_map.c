@@ -26,27 +26,27 @@ static const char kernel[] = "0000000000000000 A fixed_percpu_data\n"
 			     "ffffffffc0001800 t xfs_read\t[xfs]\n";
 
 /* Symbols of a trace without any, and of a file with `text`. */
-static struct vpt_symbols *symbols_of(struct synth *s, struct vpt_reader **r, const char *text,
-				      size_t len, uint64_t bias, char why[128], int expected)
+static struct debug_symbols *symbols_of(struct synth *s, struct trace_reader **r, const char *text,
+					size_t len, uint64_t bias, char why[128], int expected)
 {
 	char path[] = "/tmp/vpt-test-XXXXXX";
-	struct vpt_symbols *symbols;
+	struct debug_symbols *symbols;
 	int fd = mkstemp(path);
 
 	ck_assert_int_eq(write(fd, text, len), (ssize_t)len);
 	close(fd);
 	synth_open(s);
 	*r = synth_read(s);
-	ck_assert_int_eq(vpt_symbols_open(*r, &symbols), 0);
-	ck_assert_int_eq(vpt_symbols_add(symbols, path, bias, why, 128), expected);
+	ck_assert_int_eq(debug_symbols_open(*r, &symbols), 0);
+	ck_assert_int_eq(debug_symbols_add(symbols, path, bias, why, 128), expected);
 	unlink(path);
 	return symbols;
 }
 
-static void done(struct synth *s, struct vpt_reader *r, struct vpt_symbols *symbols)
+static void done(struct synth *s, struct trace_reader *r, struct debug_symbols *symbols)
 {
-	vpt_symbols_close(symbols);
-	vpt_reader_close(r);
+	debug_symbols_close(symbols);
+	trace_reader_close(r);
 	synth_done(s);
 }
 
@@ -77,8 +77,8 @@ START_TEST(names)
 {
 	static const uint64_t biases[] = {0, 0x1e000000, (uint64_t)-0x1000};
 	const uint64_t bias = biases[_i];
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char text[64], why[128];
 	int i;
@@ -87,7 +87,7 @@ START_TEST(names)
 	for (i = 0; i < COUNT(named); i++) {
 		if (named[i].text[0] == '0' && bias)
 			continue;
-		vpt_symbols_format(symbols, named[i].addr + bias, text, sizeof(text));
+		debug_symbols_format(symbols, named[i].addr + bias, text, sizeof(text));
 		ck_assert_str_eq(text, named[i].text);
 	}
 	done(&s, r, symbols);
@@ -99,13 +99,13 @@ START_TEST(other_ends)
 {
 	static const char *const texts[] = {"100 T a\n200 t b", "100 T a\r\n200 t b\r\n",
 					    "100  T  a\n200\tt\tb\n"};
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char text[64], why[128];
 
 	symbols = symbols_of(&s, &r, texts[_i], strlen(texts[_i]), 0, why, 0);
-	vpt_symbols_format(symbols, 0x201, text, sizeof(text));
+	debug_symbols_format(symbols, 0x201, text, sizeof(text));
 	ck_assert_str_eq(text, "b+0x1");
 	done(&s, r, symbols);
 }
@@ -133,8 +133,8 @@ static const struct {
 
 START_TEST(refused)
 {
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char why[128];
 
@@ -146,15 +146,15 @@ END_TEST
 
 START_TEST(no_file)
 {
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char why[128];
 
 	synth_open(&s);
 	r = synth_read(&s);
-	ck_assert_int_eq(vpt_symbols_open(r, &symbols), 0);
-	ck_assert_int_eq(vpt_symbols_add(symbols, "/nowhere", 0, why, sizeof(why)), -ENOENT);
+	ck_assert_int_eq(debug_symbols_open(r, &symbols), 0);
+	ck_assert_int_eq(debug_symbols_add(symbols, "/nowhere", 0, why, sizeof(why)), -ENOENT);
 	ck_assert_str_eq(why, strerror(ENOENT));
 	done(&s, r, symbols);
 }
@@ -164,40 +164,40 @@ END_TEST
 START_TEST(elf_file)
 {
 	static const uint64_t bias = 0x700000000000;
-	const struct vpt_symbol *all;
-	struct vpt_symbols *symbols;
-	struct vpt_reader *r;
+	const struct debug_symbol *all;
+	struct debug_symbols *symbols;
+	struct trace_reader *r;
 	struct synth s;
 	char why[128];
 	size_t n, i;
 
 	symbols = symbols_of(&s, &r, kernel, strlen(kernel), 0, why, 0);
-	ck_assert_int_eq(vpt_symbols_add(symbols, "/proc/self/exe", bias, why, sizeof(why)), 0);
-	all = vpt_symbols_all(symbols, &n);
-	for (i = 0; i < n && strcmp(all[i].name, "vpt_suite"); i++)
+	ck_assert_int_eq(debug_symbols_add(symbols, "/proc/self/exe", bias, why, sizeof(why)), 0);
+	all = debug_symbols_all(symbols, &n);
+	for (i = 0; i < n && strcmp(all[i].name, "test_suite"); i++)
 		;
 	ck_assert_uint_lt(i, n);
 	ck_assert_uint_ge(all[i].start, bias);
-	ck_assert_int_eq(vpt_symbols_read_lines(symbols), 0);
-	ck_assert_ptr_nonnull(vpt_symbols_line(symbols, all[i].start));
-	ck_assert_str_eq(vpt_symbols_find(symbols, 0xffffffff81000040)->name, "helper");
+	ck_assert_int_eq(debug_symbols_read_lines(symbols), 0);
+	ck_assert_ptr_nonnull(debug_symbols_line(symbols, all[i].start));
+	ck_assert_str_eq(debug_symbols_find(symbols, 0xffffffff81000040)->name, "helper");
 	done(&s, r, symbols);
 }
 END_TEST
 
-static const struct vpt_space *space_of(struct vpt_by_cr3 *all, uint64_t cr3)
+static const struct trace_space *space_of(struct decode_by_cr3 *all, uint64_t cr3)
 {
-	struct vpt_item item = {.cr3 = cr3};
+	struct decode_item item = {.cr3 = cr3};
 
-	ck_assert(vpt_by_cr3_item(all, &item));
+	ck_assert(decode_by_cr3_item(all, &item));
 	return item.space;
 }
 
 /* More than the table begins with, and each is found again. */
 START_TEST(spaces_by_cr3)
 {
-	struct vpt_by_cr3 *all = vpt_by_cr3_new(_i);
-	const struct vpt_space *first[500];
+	struct decode_by_cr3 *all = decode_by_cr3_new(_i);
+	const struct trace_space *first[500];
 	uint64_t i;
 
 	for (i = 0; i < 500; i++) {
@@ -208,12 +208,12 @@ START_TEST(spaces_by_cr3)
 		ck_assert_ptr_eq(space_of(all, i << 12), first[i]);
 		ck_assert_int_eq(space_of(all, (i ^ 1) << 12) == first[i], _i);
 	}
-	ck_assert_ptr_null(space_of(all, VPT_CR3_UNKNOWN));
-	vpt_by_cr3_free(all);
+	ck_assert_ptr_null(space_of(all, DECODE_CR3_UNKNOWN));
+	decode_by_cr3_free(all);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("symbol_map");
 	TCase *tc = tcase_create("symbol_map");

@@ -14,15 +14,15 @@ static size_t shown_len;
 /* Print bytes through a filter of this kind; `shown` is what comes out. */
 static void print(bool filtered, bool utf8, const void *bytes, size_t len)
 {
-	struct vpt_terminal t = {.filtered = filtered, .utf8 = utf8};
+	struct cli_terminal t = {.filtered = filtered, .utf8 = utf8};
 	size_t i;
 
 	free(shown);
 	t.to = open_memstream(&shown, &shown_len);
 	ck_assert_ptr_nonnull(t.to);
 	for (i = 0; i < len; i++)
-		ck_assert(vpt_terminal_put(&t, ((const uint8_t *)bytes)[i]));
-	ck_assert(vpt_terminal_end(&t));
+		ck_assert(cli_terminal_put(&t, ((const uint8_t *)bytes)[i]));
+	ck_assert(cli_terminal_end(&t));
 	fclose(t.to);
 }
 
@@ -102,29 +102,29 @@ END_TEST
 /* A pipe is no terminal; a stream that cannot be written reports it. */
 START_TEST(streams)
 {
-	struct vpt_terminal t;
+	struct cli_terminal t;
 	FILE *null = fopen("/dev/null", "w"), *full = fopen("/dev/full", "w");
 
 	ck_assert_ptr_nonnull(null);
-	vpt_terminal_open(&t, null);
+	cli_terminal_open(&t, null);
 	ck_assert(!t.filtered);
-	ck_assert(vpt_terminal_put(&t, 0x1b));
+	ck_assert(cli_terminal_put(&t, 0x1b));
 	fclose(null);
 
 	ck_assert_ptr_nonnull(full);
 	setvbuf(full, NULL, _IONBF, 0);
-	t = (struct vpt_terminal){.to = full, .filtered = true, .utf8 = true};
-	ck_assert(!vpt_terminal_put(&t, 'a'));
-	ck_assert(!vpt_terminal_put(&t, 0x1b));
-	ck_assert(vpt_terminal_put(&t, 0xc3));
-	ck_assert(!vpt_terminal_put(&t, 0xa9));
-	ck_assert(vpt_terminal_put(&t, 0xc3));
-	ck_assert(!vpt_terminal_end(&t));
+	t = (struct cli_terminal){.to = full, .filtered = true, .utf8 = true};
+	ck_assert(!cli_terminal_put(&t, 'a'));
+	ck_assert(!cli_terminal_put(&t, 0x1b));
+	ck_assert(cli_terminal_put(&t, 0xc3));
+	ck_assert(!cli_terminal_put(&t, 0xa9));
+	ck_assert(cli_terminal_put(&t, 0xc3));
+	ck_assert(!cli_terminal_end(&t));
 	fclose(full);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("terminal");
 	TCase *tc = tcase_create("terminal");

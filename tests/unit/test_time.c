@@ -415,8 +415,8 @@ START_TEST(random_traces)
 	if (setup->ctl & VPT_CTL_MASK(MTC_EN))
 		ck_assert_uint_eq(r.mtcs, art(m, m->clock.tsc) >> enc);
 	free(m);
-	VPT_PROVES("TIME-CYC-ELIGIBLE TIME-CYC-ONE TIME-CYC-THRESH TIME-CYC-ALONE TIME-CYC-COUNT "
-		   "TIME-MTC TIME-MTC-CYC TIME-TMA TIME-ORDER GEN-CYC-TNT");
+	TEST_PROVES("TIME-CYC-ELIGIBLE TIME-CYC-ONE TIME-CYC-THRESH TIME-CYC-ALONE TIME-CYC-COUNT "
+		    "TIME-MTC TIME-MTC-CYC TIME-TMA TIME-ORDER GEN-CYC-TNT");
 }
 END_TEST
 
@@ -554,7 +554,7 @@ START_TEST(libipt_agrees)
 	ck_assert_uint_le(off.early, period * peer->early / 100);
 	ck_assert_uint_gt(off.checked, 1000);
 	free(m);
-	VPT_PROVES("TIME-MTC TIME-TMA TIME-FAST TIME-CYC-ELIGIBLE GEN-TIMING");
+	TEST_PROVES("TIME-MTC TIME-TMA TIME-FAST TIME-CYC-ELIGIBLE GEN-TIMING");
 }
 END_TEST
 
@@ -627,7 +627,7 @@ START_TEST(burst)
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 4 & 0xffff);
 	ck_assert_uint_eq(packet.aux, m->clock.tsc % 4);
 	free(m);
-	VPT_PROVES("TIME-MTC-LOST");
+	TEST_PROVES("TIME-MTC-LOST");
 }
 END_TEST
 
@@ -672,7 +672,7 @@ START_TEST(overflow)
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 256 & 0xff);
 	ck_assert_uint_eq(count(m, pos, VPT_PKT_MTC), 1);
 	free(m);
-	VPT_PROVES("TIME-OVF");
+	TEST_PROVES("TIME-OVF");
 }
 END_TEST
 
@@ -710,11 +710,11 @@ START_TEST(lost_mtcs)
 	find(m, pos, VPT_PKT_MTC, &packet);
 	ck_assert_uint_eq(packet.value, m->clock.tsc / 4 & 0xff);
 	free(m);
-	VPT_PROVES("TIME-MTC-LOST TIME-OVF");
+	TEST_PROVES("TIME-MTC-LOST TIME-OVF");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("time");
 	TCase *tcase = tcase_create("time");

@@ -48,13 +48,13 @@ static struct vpt_tsc any_tsc(uint64_t *seed)
 {
 	static const uint64_t multipliers[] = {1,	3,	 ONE - 1, ONE,	   ONE + 1,
 					       2 * ONE, ONE / 2, LAST,	  BIT(63), 7 * ONE + 5};
-	uint64_t r = vpt_test_random(seed);
-	struct vpt_tsc tsc = {vpt_test_random(seed), vpt_test_random(seed) >> (r & 63)};
+	uint64_t r = test_random(seed);
+	struct vpt_tsc tsc = {test_random(seed), test_random(seed) >> (r & 63)};
 
 	if (r >> 8 & 1)
 		tsc.multiplier = multipliers[(r >> 16) % COUNT(multipliers)];
 	if (r >> 9 & 1)
-		tsc.multiplier = ONE / 4 + (vpt_test_random(seed) & (2 * ONE - 1));
+		tsc.multiplier = ONE / 4 + (test_random(seed) & (2 * ONE - 1));
 	if (r >> 10 & 1)
 		tsc.offset = 0 - (tsc.offset >> 20);
 	tsc.multiplier += !tsc.multiplier;
@@ -84,7 +84,7 @@ START_TEST(row)
 {
 	ck_assert_uint_eq(vpt_tsc_guest(&rows[_i].tsc, rows[_i].host), rows[_i].guest);
 	ck_assert_uint_eq(guest_of(&rows[_i].tsc, rows[_i].host), rows[_i].guest);
-	VPT_PROVES("VMX-TSC-GUEST");
+	TEST_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 
@@ -113,7 +113,7 @@ START_TEST(back)
 
 	for (n = 0; n < 2000; n++) {
 		struct vpt_tsc tsc = any_tsc(&seed);
-		uint64_t r = vpt_test_random(&seed), host = vpt_test_random(&seed) >> (r & 63);
+		uint64_t r = test_random(&seed), host = test_random(&seed) >> (r & 63);
 		uint64_t guest = guest_of(&tsc, host);
 
 		if (r >> 8 & 1)
@@ -133,7 +133,7 @@ START_TEST(back)
 		check_run(&tsc, first, last, host);
 	}
 	ck_assert_uint_gt(again, 0);
-	VPT_PROVES("VMX-TSC-GUEST");
+	TEST_PROVES("VMX-TSC-GUEST");
 }
 END_TEST
 
@@ -144,15 +144,15 @@ START_TEST(gap)
 	unsigned int n, gaps = 0;
 
 	for (n = 0; n < 1000; n++) {
-		struct vpt_tsc tsc = {vpt_test_random(&seed),
-				      2 * ONE + (vpt_test_random(&seed) >> (8 + n % 32))};
-		uint64_t host = vpt_test_random(&seed) >> 24;
+		struct vpt_tsc tsc = {test_random(&seed),
+				      2 * ONE + (test_random(&seed) >> (8 + n % 32))};
+		uint64_t host = test_random(&seed) >> 24;
 		uint64_t guest = guest_of(&tsc, host), next = guest_of(&tsc, host + 1);
 
 		if (scaled_of(&tsc, host + 1).high || next - guest < 2)
 			continue;
 		gaps++;
-		guest += 1 + vpt_test_random(&seed) % (next - guest - 1);
+		guest += 1 + test_random(&seed) % (next - guest - 1);
 		ck_assert_int_eq(vpt_tsc_host(&tsc, guest, &first, &last), VPT_E_INVAL);
 		ck_assert_int_eq(vpt_tsc_host_packet(&tsc, guest & PAYLOAD, host, &first, &last),
 				 VPT_E_INVAL);
@@ -205,8 +205,8 @@ START_TEST(packet)
 
 	for (n = 0; n < 2000; n++) {
 		struct vpt_tsc tsc = any_tsc(&seed);
-		uint64_t r = vpt_test_random(&seed), host = vpt_test_random(&seed) >> (r & 63);
-		uint64_t about = host + (vpt_test_random(&seed) >> (r >> 8 & 63));
+		uint64_t r = test_random(&seed), host = test_random(&seed) >> (r & 63);
+		uint64_t about = host + (test_random(&seed) >> (r >> 8 & 63));
 		struct wide a, h = scaled_of(&tsc, host);
 		uint64_t apart;
 
@@ -225,7 +225,7 @@ START_TEST(packet)
 		check_run(&tsc, first, last, host);
 	}
 	ck_assert_uint_gt(checked, 500);
-	VPT_PROVES("VMX-TSC-PACKET");
+	TEST_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 
@@ -267,7 +267,7 @@ START_TEST(packet_row)
 			 packets[_i].status);
 	ck_assert_uint_eq(first, packets[_i].first);
 	ck_assert_uint_eq(last, packets[_i].last);
-	VPT_PROVES("VMX-TSC-PACKET");
+	TEST_PROVES("VMX-TSC-PACKET");
 }
 END_TEST
 
@@ -295,7 +295,7 @@ START_TEST(nest)
 
 	ck_assert_uint_eq(both.multiplier, nests[_i].both.multiplier);
 	ck_assert_uint_eq(both.offset, nests[_i].both.offset);
-	VPT_PROVES("VMX-TSC-NEST");
+	TEST_PROVES("VMX-TSC-NEST");
 }
 END_TEST
 
@@ -306,11 +306,11 @@ START_TEST(nest_any)
 	unsigned int n;
 
 	for (n = 0; n < 2000; n++) {
-		const struct vpt_tsc outer = {vpt_test_random(&seed) >> 24,
-					      ONE / 4 + (vpt_test_random(&seed) & (2 * ONE - 1))};
-		struct vpt_tsc inner = {vpt_test_random(&seed),
-					ONE / 4 + (vpt_test_random(&seed) & (2 * ONE - 1))};
-		uint64_t host = vpt_test_random(&seed) >> 17;
+		const struct vpt_tsc outer = {test_random(&seed) >> 24,
+					      ONE / 4 + (test_random(&seed) & (2 * ONE - 1))};
+		struct vpt_tsc inner = {test_random(&seed),
+					ONE / 4 + (test_random(&seed) & (2 * ONE - 1))};
+		uint64_t host = test_random(&seed) >> 17;
 		struct vpt_tsc both;
 		int64_t error;
 
@@ -323,7 +323,7 @@ START_TEST(nest_any)
 		/* Three roundings, the multiplier's on a TSC of less than 2^47. */
 		ck_assert_msg(error >= -4 && error <= 4, "%ld", (long)error);
 	}
-	VPT_PROVES("VMX-TSC-NEST");
+	TEST_PROVES("VMX-TSC-NEST");
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(ratio)
 	ck_assert_uint_eq(guest.l15_eax, expected.l15_eax);
 	ck_assert_uint_eq(guest.l15_ebx, expected.l15_ebx);
 	ck_assert(!memcmp(&guest, &expected, sizeof(guest)));
-	VPT_PROVES("VMX-TSC-RATIO");
+	TEST_PROVES("VMX-TSC-RATIO");
 }
 END_TEST
 
@@ -388,11 +388,11 @@ START_TEST(ratio_any)
 
 	for (n = 0; n < 5000; n++) {
 		struct vpt_caps host = *vpt_caps_model("icx"), guest;
-		const struct vpt_tsc tsc = {0, vpt_test_random(&seed) >> (8 + n % 16)};
+		const struct vpt_tsc tsc = {0, test_random(&seed) >> (8 + n % 16)};
 		long double wanted, got;
 
-		host.l15_eax = 1 + (uint32_t)(vpt_test_random(&seed) >> (33 + n % 31));
-		host.l15_ebx = host.l15_eax + 1 + (uint32_t)(vpt_test_random(&seed) >> 33);
+		host.l15_eax = 1 + (uint32_t)(test_random(&seed) >> (33 + n % 31));
+		host.l15_ebx = host.l15_eax + 1 + (uint32_t)(test_random(&seed) >> 33);
 		host.max_nonturbo = 0;
 		if (vpt_tsc_caps(&host, &tsc, &guest) != VPT_OK)
 			continue;
@@ -406,11 +406,11 @@ START_TEST(ratio_any)
 			      "%u/%u", guest.l15_ebx, guest.l15_eax);
 	}
 	ck_assert_uint_gt(good, 500);
-	VPT_PROVES("VMX-TSC-RATIO");
+	TEST_PROVES("VMX-TSC-RATIO");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("tsc");
 	TCase *values = tcase_create("values"), *caps = tcase_create("caps");

@@ -414,8 +414,8 @@ START_TEST(every_case)
 		}
 	}
 	ck_assert(plans || (processor >= 4 && usage != VPT_USAGE_OFF));
-	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED");
-	VPT_PROVES("VMX-USAGE-RELOAD VMX-USAGE-CPUID");
+	TEST_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED");
+	TEST_PROVES("VMX-USAGE-RELOAD VMX-USAGE-CPUID");
 }
 END_TEST
 
@@ -441,14 +441,14 @@ START_TEST(run_time)
 
 	ck_assert_int_eq(take_up(&m, VPT_USAGE_OFF, 0), VPT_OK);
 	for (turn = 0; turn < 2000; turn++) {
-		uint64_t random = vpt_test_random(&seed);
+		uint64_t random = test_random(&seed);
 
 		if (random % 4 == 0) {
 			put_down(&m);
-			change(&m, vpt_test_random(&seed));
+			change(&m, test_random(&seed));
 			while (take_up(&m, (enum vpt_usage)(random >> 8 & 7) % VPT_USAGE_COUNT,
 				       conceals[random >> 16 & 7]) != VPT_OK)
-				random = vpt_test_random(&seed);
+				random = test_random(&seed);
 			plans++;
 			continue;
 		}
@@ -457,7 +457,7 @@ START_TEST(run_time)
 	}
 	ck_assert_uint_gt(plans, 100);
 	ck_assert(m.traced[ROOT] && m.traced[NON_ROOT]);
-	VPT_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-RELOAD");
+	TEST_PROVES("VMX-USAGE-SYSTEM VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-RELOAD");
 }
 END_TEST
 
@@ -516,7 +516,7 @@ START_TEST(whole_plan)
 	check_list(&m, &m.plan.exit_load, plans[_i].exit);
 	ck_assert_uint_eq(m.plan.reload, plans[_i].reload);
 	ck_assert_int_eq(m.plan.guest_physical, plans[_i].physical);
-	VPT_PROVES("VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED VMX-USAGE-RELOAD");
+	TEST_PROVES("VMX-USAGE-HOST VMX-USAGE-GUEST VMX-USAGE-OWNED VMX-USAGE-RELOAD");
 }
 END_TEST
 
@@ -606,7 +606,7 @@ END_TEST
 
 static struct vpt_caps any_caps(uint64_t *seed)
 {
-	uint64_t r = vpt_test_random(seed), maps = vpt_test_random(seed);
+	uint64_t r = test_random(seed), maps = test_random(seed);
 	struct vpt_caps caps = *vpt_caps_model(vpt_caps_model_name(r & 3));
 
 	if (r & 4)
@@ -642,9 +642,9 @@ static void check_writes(const struct vpt_caps *host, const struct vpt_caps *gue
 	unsigned int n;
 
 	for (n = 0; n < 200; n++) {
-		uint64_t r = vpt_test_random(seed);
+		uint64_t r = test_random(seed);
 		uint32_t msr = numbers[r % COUNT(numbers)];
-		uint64_t value = vpt_test_random(seed) & vpt_test_random(seed);
+		uint64_t value = test_random(seed) & test_random(seed);
 
 		if (r >> 32 & 1)
 			value = BIT(r >> 40 & 63);
@@ -690,7 +690,7 @@ START_TEST(guest_caps)
 		check_writes(&host, &guest, &seed);
 	}
 	ck_assert_uint_gt(offered, 50);
-	VPT_PROVES("VMX-GUEST-CAPS");
+	TEST_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 
@@ -711,7 +711,7 @@ START_TEST(guest_caps_models)
 	guest = *wish;
 	ck_assert_int_eq(vpt_usage_guest_caps(host, &guest, &guest), VPT_OK);
 	ck_assert_uint_eq(guest.l14_0_ebx, host->l14_0_ebx & wish->l14_0_ebx);
-	VPT_PROVES("VMX-GUEST-CAPS");
+	TEST_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 
@@ -784,11 +784,11 @@ START_TEST(cut)
 	ck_assert_uint_eq(guest.l14_1_ebx, want.l14_1_ebx);
 	ck_assert_uint_eq(guest.l15_eax, want.l15_eax);
 	ck_assert_uint_eq(guest.l15_ebx, want.l15_ebx);
-	VPT_PROVES("VMX-GUEST-CAPS");
+	TEST_PROVES("VMX-GUEST-CAPS");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("usage");
 	TCase *runs = tcase_create("runs"), *rows = tcase_create("rows");

@@ -11,14 +11,14 @@
 #include "core/irq.h"
 #include "core/vcpu.h"
 
-static struct vpt_engine engine;
-static struct vpt_engine_vcpu ev;
-static struct vpt_regs regs;
-static struct vpt_vm vm;
-static struct vpt_vcpu v;
+static struct engine engine;
+static struct engine_vcpu ev;
+static struct x86_regs regs;
+static struct core_vm vm;
+static struct core_vcpu v;
 static uint64_t host_tsc, host_offset;
 
-static void host_clock(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)
+static void host_clock(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)
 {
 	(void)vcpu;
 	now->cycles = now->tsc = host_tsc;
@@ -31,18 +31,18 @@ static void setup(void)
 	memset(&v, 0, sizeof(v));
 	memset(&ev, 0, sizeof(ev));
 	memset(&regs, 0, sizeof(regs));
-	engine = (struct vpt_engine){.name = "test", .clock = host_clock};
+	engine = (struct engine){.name = "test", .clock = host_clock};
 	vm.engine = &engine;
 	vm.caps = *vpt_caps_model("skl");
-	vpt_unit_choose(&v.tracer, VPT_SYSTEM_PT);
+	tracer_unit_choose(&v.tracer, TRACER_SYSTEM_PT);
 	v.vm = &vm;
 	v.engine = &engine;
 	v.ev = &ev;
 	v.regs = &regs;
-	v.way |= VPT_WAY_UNTRACED;
+	v.way |= CORE_WAY_UNTRACED;
 	host_tsc = 1000000;
 	host_offset = 0;
-	vpt_clock_init(&v);
+	core_clock_init(&v);
 }
 
 /* P1 in bus clocks, and the core's. */
@@ -52,7 +52,7 @@ static const struct {
 
 START_TEST(tsc_goes_by_the_ratio)
 {
-	struct vpt_time t = {.retired = 77, .tsc = 1000};
+	struct engine_time t = {.retired = 77, .tsc = 1000};
 	uint64_t num, den, n;
 
 	t.ticks = ratios[_i].ticks;
@@ -60,59 +60,59 @@ START_TEST(tsc_goes_by_the_ratio)
 	num = t.ticks ? t.ticks : 1;
 	den = t.clocks ? t.clocks : 1;
 	for (n = 0; n < 3000; n++)
-		ck_assert_uint_eq(vpt_time_tsc(&t, 77 + n), 1000 + n * num / den);
+		ck_assert_uint_eq(engine_time_tsc(&t, 77 + n), 1000 + n * num / den);
 	/* As long as nothing lives. */
 	n = 1ull << 55;
-	ck_assert_uint_eq(vpt_time_tsc(&t, 77 + den * n), 1000 + num * n);
+	ck_assert_uint_eq(engine_time_tsc(&t, 77 + den * n), 1000 + num * n);
 }
 END_TEST
 
 START_TEST(reach_is_the_first)
 {
-	struct vpt_time t = {.retired = 77, .tsc = 1000};
+	struct engine_time t = {.retired = 77, .tsc = 1000};
 	uint64_t tsc, at;
 
 	t.ticks = ratios[_i].ticks;
 	t.clocks = ratios[_i].clocks;
 	for (tsc = 0; tsc < 4000; tsc++) {
-		at = vpt_time_reach(&t, tsc);
+		at = engine_time_reach(&t, tsc);
 		ck_assert_uint_ge(at, 77);
-		ck_assert_uint_ge(vpt_time_tsc(&t, at), tsc);
+		ck_assert_uint_ge(engine_time_tsc(&t, at), tsc);
 		if (at > 77)
-			ck_assert_uint_lt(vpt_time_tsc(&t, at - 1), tsc);
+			ck_assert_uint_lt(engine_time_tsc(&t, at - 1), tsc);
 	}
 }
 END_TEST
 
 START_TEST(reach_beyond_all_counts)
 {
-	struct vpt_time t = {.retired = 77, .ticks = 1, .clocks = 255};
+	struct engine_time t = {.retired = 77, .ticks = 1, .clocks = 255};
 
-	ck_assert_uint_eq(vpt_time_reach(&t, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(engine_time_reach(&t, UINT64_MAX), UINT64_MAX);
 	t.ticks = 255;
-	ck_assert_uint_eq(vpt_time_reach(&t, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(engine_time_reach(&t, UINT64_MAX), UINT64_MAX);
 }
 END_TEST
 
 START_TEST(idle_and_changes_of_the_ratio)
 {
-	struct vpt_time t = {.ticks = 34, .clocks = 17};
+	struct engine_time t = {.ticks = 34, .clocks = 17};
 	struct vpt_clock now;
 
-	vpt_time_idle(&t, 100, 50);
-	now = vpt_time_clock(&t, 100);
+	engine_time_idle(&t, 100, 50);
+	now = engine_time_clock(&t, 100);
 	ck_assert_uint_eq(now.cycles, 150);
 	ck_assert_uint_eq(now.tsc, 300);
-	vpt_time_ratio(&t, 110, 34, 68, 5);
-	now = vpt_time_clock(&t, 110);
+	engine_time_ratio(&t, 110, 34, 68, 5);
+	now = engine_time_clock(&t, 110);
 	ck_assert_uint_eq(now.cycles, 160);
 	ck_assert_uint_eq(now.tsc, 325);
-	ck_assert_uint_eq(vpt_time_tsc(&t, 112), 326);
+	ck_assert_uint_eq(engine_time_tsc(&t, 112), 326);
 	/* Software's TSC is one more thing; nothing else moves with it. */
-	vpt_time_write(&t, 112, 7);
-	ck_assert_uint_eq(vpt_time_read(&t, 112), 7);
-	ck_assert_uint_eq(vpt_time_read(&t, 114), 8);
-	ck_assert_uint_eq(vpt_time_tsc(&t, 114), 327);
+	engine_time_write(&t, 112, 7);
+	ck_assert_uint_eq(engine_time_read(&t, 112), 7);
+	ck_assert_uint_eq(engine_time_read(&t, 114), 8);
+	ck_assert_uint_eq(engine_time_tsc(&t, 114), 327);
 }
 END_TEST
 
@@ -120,7 +120,7 @@ static uint64_t tsc_now(struct vpt_clock *now)
 {
 	uint64_t tsc;
 
-	vpt_clock_now(&v, now, &tsc);
+	core_clock_now(&v, now, &tsc);
 	return tsc;
 }
 
@@ -130,7 +130,7 @@ START_TEST(stepped_from_the_start)
 	struct vpt_clock now;
 
 	ck_assert_uint_eq(tsc_now(&now), 0);
-	vpt_irq_leave_untraced(&v);
+	core_irq_leave_untraced(&v);
 	ev.retired = 10;
 	ck_assert_uint_eq(tsc_now(&now), 10);
 	ck_assert_uint_eq(now.cycles, 10);
@@ -141,19 +141,19 @@ START_TEST(stepped_after_running_free)
 {
 	struct vpt_clock now, later;
 
-	vpt_clock_release(&v);
+	core_clock_release(&v);
 	ck_assert_uint_eq(tsc_now(&now), 1000000);
 	/* It stands by now: a trace has begun. */
 	host_tsc += 5000;
-	vpt_irq_leave_untraced(&v);
+	core_irq_leave_untraced(&v);
 	ev.retired += 3;
 	ck_assert_uint_eq(tsc_now(&later), 1000003);
 	ck_assert_uint_eq(later.cycles - now.cycles, 3);
 	/* At full speed it catches up, and is never back behind what was told. */
-	v.way |= VPT_WAY_UNTRACED;
-	vpt_clock_release(&v);
+	v.way |= CORE_WAY_UNTRACED;
+	core_clock_release(&v);
 	ck_assert_uint_eq(tsc_now(&now), 1005000);
-	vpt_clock_release(&v);
+	core_clock_release(&v);
 	host_tsc = 7;
 	ck_assert_uint_eq(tsc_now(&now), 1005000);
 }
@@ -161,48 +161,48 @@ END_TEST
 
 static uint64_t told(uint8_t cls, uint32_t rcx)
 {
-	const struct vpt_insn insn = {.cls = cls};
+	const struct core_insn insn = {.cls = cls};
 
 	regs.rax = regs.rdx = 0x5555;
 	regs.rcx = rcx;
 	ev.regs_dirty = false;
-	vpt_clock_stepped(&v, &insn);
+	core_clock_stepped(&v, &insn);
 	return regs.rdx << 32 | regs.rax;
 }
 
 START_TEST(software_is_told_the_same)
 {
-	const struct vpt_insn wrmsr = {.cls = VPT_INSN_WRMSR};
+	const struct core_insn wrmsr = {.cls = CORE_INSN_WRMSR};
 	struct vpt_clock now;
 
-	vpt_clock_release(&v);
-	vpt_irq_leave_untraced(&v);
+	core_clock_release(&v);
+	core_irq_leave_untraced(&v);
 	ev.retired = 8;
-	ck_assert_uint_eq(told(VPT_INSN_RDTSC, 0), 1000008);
+	ck_assert_uint_eq(told(CORE_INSN_RDTSC, 0), 1000008);
 	ck_assert(ev.regs_dirty);
-	ck_assert_uint_eq(told(VPT_INSN_RDMSR, 0x10), 1000008);
-	ck_assert_uint_eq(told(VPT_INSN_RDMSR, 0x11), 0x555500005555);
-	ck_assert_uint_eq(told(VPT_INSN_PLAIN, 0x10), 0x555500005555);
+	ck_assert_uint_eq(told(CORE_INSN_RDMSR, 0x10), 1000008);
+	ck_assert_uint_eq(told(CORE_INSN_RDMSR, 0x11), 0x555500005555);
+	ck_assert_uint_eq(told(CORE_INSN_PLAIN, 0x10), 0x555500005555);
 	ck_assert(!ev.regs_dirty);
 	/* It writes the TSC, which no packet of the crystal's shows. */
 	regs.rcx = 0x10;
 	regs.rdx = 7;
 	regs.rax = 3;
 	host_offset = 12345;
-	vpt_clock_stepped(&v, &wrmsr);
-	ck_assert_uint_eq(told(VPT_INSN_RDTSC, 0), 7ull << 32 | 3);
+	core_clock_stepped(&v, &wrmsr);
+	ck_assert_uint_eq(told(CORE_INSN_RDTSC, 0), 7ull << 32 | 3);
 	ck_assert_uint_eq(tsc_now(&now), 7ull << 32 | 3);
 	ck_assert_uint_eq(now.tsc, 1000008);
 	/* TSC_ADJUST moves it by as much as the host's. */
 	regs.rcx = 0x3b;
 	host_offset += 100;
-	vpt_clock_stepped(&v, &wrmsr);
-	ck_assert_uint_eq(told(VPT_INSN_RDTSC, 0), 7ull << 32 | 103);
+	core_clock_stepped(&v, &wrmsr);
+	ck_assert_uint_eq(told(CORE_INSN_RDTSC, 0), 7ull << 32 | 103);
 	/* Other registers do not. */
 	regs.rcx = 0x3c;
 	host_offset += 100;
-	vpt_clock_stepped(&v, &wrmsr);
-	ck_assert_uint_eq(told(VPT_INSN_RDTSC, 0), 7ull << 32 | 103);
+	core_clock_stepped(&v, &wrmsr);
+	ck_assert_uint_eq(told(CORE_INSN_RDTSC, 0), 7ull << 32 | 103);
 }
 END_TEST
 
@@ -210,13 +210,13 @@ START_TEST(a_host_sleeps)
 {
 	struct vpt_clock now;
 
-	vpt_irq_leave_untraced(&v);
-	vpt_clock_slept(&v, 1000);
+	core_irq_leave_untraced(&v);
+	core_clock_slept(&v, 1000);
 	ck_assert_uint_eq(tsc_now(&now), 3408);
 	ck_assert_uint_eq(now.cycles, 0);
 	/* Where time is counted it is not the host's that counts. */
 	vm.counted = true;
-	vpt_clock_slept(&v, 1000);
+	core_clock_slept(&v, 1000);
 	ck_assert_uint_eq(tsc_now(&now), 3408);
 }
 END_TEST
@@ -226,28 +226,28 @@ START_TEST(the_core_clock_changes)
 	struct vpt_clock now;
 
 	vm.counted = true;
-	ck_assert_uint_eq(vpt_clock_cbr(&v), 34);
-	ck_assert_uint_eq(vpt_clock_next(&v), UINT64_MAX);
-	vpt_clock_set_cbr(&v, 17);
-	v.cbr[0] = (struct vpt_cbr_change){.at = 10, .cbr = 68};
-	v.cbr[1] = (struct vpt_cbr_change){.at = 20, .cbr = 34, .stopped = 1000};
+	ck_assert_uint_eq(core_clock_cbr(&v), 34);
+	ck_assert_uint_eq(core_clock_next(&v), UINT64_MAX);
+	core_clock_set_cbr(&v, 17);
+	v.cbr[0] = (struct core_cbr_change){.at = 10, .cbr = 68};
+	v.cbr[1] = (struct core_cbr_change){.at = 20, .cbr = 34, .stopped = 1000};
 	v.cbr_count = 2;
-	ck_assert_uint_eq(vpt_clock_next(&v), 10);
+	ck_assert_uint_eq(core_clock_next(&v), 10);
 	ev.retired = 9;
-	vpt_clock_look(&v);
-	ck_assert_uint_eq(vpt_clock_cbr(&v), 17);
+	core_clock_look(&v);
+	ck_assert_uint_eq(core_clock_cbr(&v), 17);
 	ev.retired = 10;
-	vpt_clock_look(&v);
-	ck_assert_uint_eq(vpt_clock_cbr(&v), 68);
-	ck_assert_uint_eq(vpt_clock_next(&v), 10);
+	core_clock_look(&v);
+	ck_assert_uint_eq(core_clock_cbr(&v), 68);
+	ck_assert_uint_eq(core_clock_next(&v), 10);
 	ck_assert_uint_eq(tsc_now(&now), 20);
 	/* Late: both that are due are done. */
 	ev.retired = 30;
-	vpt_clock_look(&v);
-	ck_assert_uint_eq(vpt_clock_cbr(&v), 34);
+	core_clock_look(&v);
+	ck_assert_uint_eq(core_clock_cbr(&v), 34);
 	ck_assert_uint_eq(tsc_now(&now), 20 + 10 + 1000);
 	ck_assert_uint_eq(now.cycles, 30);
-	ck_assert_uint_eq(vpt_clock_next(&v), UINT64_MAX);
+	ck_assert_uint_eq(core_clock_next(&v), UINT64_MAX);
 }
 END_TEST
 
@@ -255,18 +255,18 @@ START_TEST(no_ratio_is_none)
 {
 	vm.counted = true;
 	vm.caps.max_nonturbo = 0;
-	vpt_clock_init(&v);
-	vpt_clock_set_cbr(&v, 17);
+	core_clock_init(&v);
+	core_clock_set_cbr(&v, 17);
 	ev.retired = 5;
-	ck_assert_uint_eq(vpt_clock_cbr(&v), 0);
-	ck_assert_uint_eq(vpt_time_tsc(&ev.time, 5), 5);
-	ck_assert_uint_eq(vpt_clock_tsc_hz(&vm.caps), 3408000000);
+	ck_assert_uint_eq(core_clock_cbr(&v), 0);
+	ck_assert_uint_eq(engine_time_tsc(&ev.time, 5), 5);
+	ck_assert_uint_eq(core_clock_tsc_hz(&vm.caps), 3408000000);
 	vm.caps.l15_ecx = 0;
-	ck_assert_uint_eq(vpt_clock_tsc_hz(&vm.caps), 100000000);
+	ck_assert_uint_eq(core_clock_tsc_hz(&vm.caps), 100000000);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("virtual");
 	TCase *tc = tcase_create("virtual");

@@ -49,8 +49,8 @@ START_TEST(field_bit)
 	ck_assert_uint_eq(fields.exec2, !expected ? word[0] : 0);
 	ck_assert_uint_eq(fields.exit, !expected ? word[1] : 0);
 	ck_assert_uint_eq(fields.entry, !expected ? word[2] : 0);
-	VPT_PROVES("VMX-EXEC-CONCEAL VMX-USE-GPA VMX-EXIT-CONCEAL VMX-EXIT-CLEAR");
-	VPT_PROVES("VMX-ENTRY-CONCEAL VMX-ENTRY-LOAD");
+	TEST_PROVES("VMX-EXEC-CONCEAL VMX-USE-GPA VMX-EXIT-CONCEAL VMX-EXIT-CLEAR");
+	TEST_PROVES("VMX-ENTRY-CONCEAL VMX-ENTRY-LOAD");
 }
 END_TEST
 
@@ -61,9 +61,9 @@ START_TEST(fields_there_and_back)
 
 	ck_assert_uint_eq(COUNT(places), VPT_VMX_CONTROL_COUNT);
 	for (turn = 0; turn < 100; turn++) {
-		const uint32_t word[3] = {(uint32_t)vpt_test_random(&seed),
-					  (uint32_t)vpt_test_random(&seed),
-					  (uint32_t)vpt_test_random(&seed)};
+		const uint32_t word[3] = {(uint32_t)test_random(&seed),
+					  (uint32_t)test_random(&seed),
+					  (uint32_t)test_random(&seed)};
 		struct vpt_vmx_fields fields = fields_of(word);
 
 		vpt_vmx_to_fields((uint32_t)_i, &fields);
@@ -164,8 +164,8 @@ START_TEST(controls)
 		for (n = 0; n < VPT_VMX_GUEST_CTL; n++)
 			ck_assert_msg(seen[n], "%s", vpt_vmx_check_text((enum vpt_vmx_check)n));
 	}
-	VPT_PROVES("VMX-MISC-PT VMX-CONTROL-ALLOWED VMX-GPA-EPT VMX-GPA-LOAD VMX-GPA-CLEAR");
-	VPT_PROVES("VMX-ENTRY-TRACEEN");
+	TEST_PROVES("VMX-MISC-PT VMX-CONTROL-ALLOWED VMX-GPA-EPT VMX-GPA-LOAD VMX-GPA-CLEAR");
+	TEST_PROVES("VMX-ENTRY-TRACEEN");
 }
 END_TEST
 
@@ -232,7 +232,7 @@ START_TEST(guest_ctl)
 
 	ck_assert_msg(refused(caps, guest_ctls[_i].ctl) == guest_ctls[_i].refused, "%s: %lx",
 		      guest_ctls[_i].model, (unsigned long)guest_ctls[_i].ctl);
-	VPT_PROVES("VMX-GUEST-CTL");
+	TEST_PROVES("VMX-GUEST-CTL");
 }
 END_TEST
 
@@ -245,13 +245,13 @@ START_TEST(guest_ctl_any)
 	for (bit = 0; bit < 64; bit++)
 		ok += !refused(caps, BIT(bit));
 	for (bit = 0; bit < 20000; bit++) {
-		uint64_t ctl = vpt_test_random(&seed) & vpt_test_random(&seed);
+		uint64_t ctl = test_random(&seed) & test_random(&seed);
 
 		ok += !refused(caps, ctl & vpt_rtit_ctl_mask(caps));
 		ok += !refused(caps, ctl);
 	}
 	ck_assert_uint_gt(ok, 64);
-	VPT_PROVES("VMX-GUEST-CTL");
+	TEST_PROVES("VMX-GUEST-CTL");
 }
 END_TEST
 
@@ -275,7 +275,7 @@ START_TEST(texts)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("vmx");
 	TCase *fields = tcase_create("fields"), *checks = tcase_create("checks");

@@ -18,7 +18,7 @@ START_TEST(most)
 	ck_assert_uint_eq(vpt_msr_area_max((uint64_t)_i << 25), 512u * ((unsigned int)_i + 1));
 	ck_assert_uint_eq(vpt_msr_area_max((uint64_t)_i << 25 | ~(7ull << 25)),
 			  512u * ((unsigned int)_i + 1));
-	VPT_PROVES("VMX-AREA-MAX");
+	TEST_PROVES("VMX-AREA-MAX");
 }
 END_TEST
 
@@ -29,14 +29,14 @@ static const struct {
 	bool ok;
 	const char *tag;
 } places[] = {
-	{36, 0, 1, true, VPT_ROW_PROVES("VMX-AREA-ALIGN VMX-AREA-WIDTH")},
+	{36, 0, 1, true, TEST_ROW_PROVES("VMX-AREA-ALIGN VMX-AREA-WIDTH")},
 	{36, 0x1000, 512, true, ""},
-	{36, 0x1008, 1, false, VPT_ROW_PROVES("VMX-AREA-ALIGN")},
+	{36, 0x1008, 1, false, TEST_ROW_PROVES("VMX-AREA-ALIGN")},
 	{36, 0x1001, 1, false, ""},
 	{36, 0x1010, 1, true, ""},
-	{36, 0x1001, 0, true, VPT_ROW_PROVES("VMX-AREA-EMPTY")},
+	{36, 0x1001, 0, true, TEST_ROW_PROVES("VMX-AREA-EMPTY")},
 	{36, ~0ull, 0, true, ""},
-	{36, 0xffffffff0, 1, true, VPT_ROW_PROVES("VMX-AREA-WIDTH")},
+	{36, 0xffffffff0, 1, true, TEST_ROW_PROVES("VMX-AREA-WIDTH")},
 	{36, 0xffffffff0, 2, false, ""},
 	{36, 0xfffffffe0, 2, true, ""},
 	{36, 0x1000000000, 1, false, ""},
@@ -68,7 +68,7 @@ START_TEST(place)
 	ck_assert_msg(vpt_msr_area_ok(&caps, places[_i].address, places[_i].count) == places[_i].ok,
 		      "%u bits: %u at %lx", places[_i].width, places[_i].count,
 		      (unsigned long)places[_i].address);
-	VPT_PROVES(places[_i].tag);
+	TEST_PROVES(places[_i].tag);
 }
 END_TEST
 
@@ -115,8 +115,8 @@ START_TEST(listable)
 	/* Numbers of which only the low half looks like one that is refused. */
 	ck_assert(vpt_msr_listable(area, 0x10800));
 	ck_assert(vpt_msr_listable(area, 0x80000100));
-	VPT_PROVES("VMX-AREA-BASES VMX-AREA-X2APIC VMX-AREA-SMM-LOAD VMX-AREA-SMM-STORE");
-	VPT_PROVES("VMX-AREA-MICROCODE");
+	TEST_PROVES("VMX-AREA-BASES VMX-AREA-X2APIC VMX-AREA-SMM-LOAD VMX-AREA-SMM-STORE");
+	TEST_PROVES("VMX-AREA-MICROCODE");
 }
 END_TEST
 
@@ -230,7 +230,7 @@ START_TEST(refusal)
 
 		ck_assert_uint_eq(b.fetches[i], read);
 	}
-	VPT_PROVES("VMX-AREA-ORDER VMX-AREA-RESERVED VMX-AREA-FAULT");
+	TEST_PROVES("VMX-AREA-ORDER VMX-AREA-RESERVED VMX-AREA-FAULT");
 }
 END_TEST
 
@@ -259,7 +259,7 @@ START_TEST(abort_codes)
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_ENTRY_LOAD), 0);
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_EXIT_STORE), 1);
 	ck_assert_uint_eq(vpt_msr_area_abort(VPT_AREA_EXIT_LOAD), 4);
-	VPT_PROVES("VMX-AREA-ABORT");
+	TEST_PROVES("VMX-AREA-ABORT");
 }
 END_TEST
 
@@ -356,7 +356,7 @@ START_TEST(rtit_list)
 		      "%s", rtit_lists[_i].what);
 	ck_assert_uint_eq(m.rtit.ctl, rtit_lists[_i].ctl_after);
 	ck_assert_uint_eq(m.rtit.output_base, rtit_lists[_i].base_after);
-	VPT_PROVES("VMX-AREA-FAULT VMX-AREA-ORDER");
+	TEST_PROVES("VMX-AREA-FAULT VMX-AREA-ORDER");
 }
 END_TEST
 
@@ -378,7 +378,7 @@ START_TEST(rtit_store)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("vmx_list");
 	TCase *limits = tcase_create("limits"), *run = tcase_create("run");

@@ -94,14 +94,14 @@ static void add_mode(struct row *row, bool traced, const char *ip, bool *known)
 
 static void check(struct row *row)
 {
-	struct vpt_scenario scenario = {
+	struct test_scenario scenario = {
 		.name = "combination",
 		.model = "spr",
 		.script = row->script,
 		.packets = row->packets,
 	};
 
-	vpt_scenario_check(&scenario);
+	test_scenario_check(&scenario);
 }
 
 static void start(struct row *row, const char *before, const char *after)
@@ -149,7 +149,7 @@ START_TEST(entries)
 	add_target(&row, host_sent(&row), guest_sent(&row), world->guest, "7000", false);
 	add_mode(&row, guest_traced(&row), "7000", &known);
 	check(&row);
-	VPT_PROVES("VMX-ENTRY-SYSTEM VMX-ENTRY-CONCEAL VMX-ENTRY-EVENT EVT-IF-RESUME");
+	TEST_PROVES("VMX-ENTRY-SYSTEM VMX-ENTRY-CONCEAL VMX-ENTRY-EVENT EVT-IF-RESUME");
 }
 END_TEST
 
@@ -172,7 +172,7 @@ START_TEST(exits)
 	add_target(&row, sent, host_sent(&row), world->host, "1100", false);
 	add_mode(&row, host_traced(&row), "1100", &known);
 	check(&row);
-	VPT_PROVES("VMX-EXIT-SYSTEM VMX-EXIT-CONCEAL VMX-EXIT-EVENT EVT-IF-RESUME");
+	TEST_PROVES("VMX-EXIT-SYSTEM VMX-EXIT-CONCEAL VMX-EXIT-EVENT EVT-IF-RESUME");
 }
 END_TEST
 
@@ -204,11 +204,11 @@ START_TEST(round_trips)
 	add_target(&row, guest, host, world->host, "1100", host || guest);
 	add_mode(&row, host_traced(&row), "1100", &known);
 	check(&row);
-	VPT_PROVES("VMX-EXEC-CONCEAL VMX-EXIT-EVENT VMX-ENTRY-EVENT");
+	TEST_PROVES("VMX-EXEC-CONCEAL VMX-EXIT-EVENT VMX-ENTRY-EVENT");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("vmx_rows");
 	TCase *tcase = tcase_create("combinations");

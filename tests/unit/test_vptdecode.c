@@ -513,7 +513,7 @@ START_TEST(names)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("vptdecode");
 	TCase *t = tcase_create("interface");

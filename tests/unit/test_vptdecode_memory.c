@@ -222,7 +222,7 @@ START_TEST(missing_pages)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("vptdecode_memory");
 	TCase *t = tcase_create("memory");

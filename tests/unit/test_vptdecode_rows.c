@@ -409,7 +409,7 @@ START_TEST(decoded_once)
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("vptdecode_rows");
 	TCase *t = tcase_create("rows");

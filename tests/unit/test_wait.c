@@ -25,11 +25,11 @@
 
 enum { LINE = 0x60040, ON_LINE = LINE + 0x2f };
 
-static struct vpt_exception e;
+static struct engine_exception e;
 
 static void has(uint32_t leaf, uint32_t ecx)
 {
-	vm.cpuid[vm.cpuid_count++] = (struct vpt_cpuid_entry){.leaf = leaf, .ecx = ecx};
+	vm.cpuid[vm.cpuid_count++] = (struct engine_cpuid_entry){.leaf = leaf, .ecx = ecx};
 }
 
 static void setup(void)
@@ -38,15 +38,15 @@ static void setup(void)
 	has(1, 1 << 3);
 	has(7, 1 << 5);
 	vm.caps.l14_0_ebx = 1 << 4;
-	e = (struct vpt_exception){0};
+	e = (struct engine_exception){0};
 }
 
 static void arm(void)
 {
 	regs.rax = ON_LINE;
 	regs.rcx = 0;
-	ck_assert_int_eq(RUN(MONITOR, &e), VPT_DONE_RETIRED);
-	ck_assert(v.wait.flags & VPT_WAIT_ARMED);
+	ck_assert_int_eq(RUN(MONITOR, &e), CORE_DONE_RETIRED);
+	ck_assert(v.wait.flags & CORE_WAIT_ARMED);
 	ck_assert_uint_eq(v.wait.line, LINE);
 }
 
@@ -54,8 +54,8 @@ static void mwait(uint32_t hints, uint32_t ext)
 {
 	regs.rax = hints;
 	regs.rcx = ext;
-	ck_assert_int_eq(RUN(MWAIT, &e), VPT_DONE_RETIRED);
-	ck_assert(!(v.wait.flags & VPT_WAIT_ARMED));
+	ck_assert_int_eq(RUN(MWAIT, &e), CORE_DONE_RETIRED);
+	ck_assert(!(v.wait.flags & CORE_WAIT_ARMED));
 }
 
 /* Hints and the state that they come to; C0 is no sleep. */
@@ -73,13 +73,13 @@ START_TEST(resolves)
 {
 	arm();
 	mwait(resolved[_i].hints, 0);
-	ck_assert_int_eq(!!(v.pending & VPT_VCPU_HALTED), resolved[_i].sleeps);
-	if (!(v.pending & VPT_VCPU_HALTED))
+	ck_assert_int_eq(!!(v.pending & CORE_VCPU_HALTED), resolved[_i].sleeps);
+	if (!(v.pending & CORE_VCPU_HALTED))
 		return;
 	ck_assert_uint_eq(v.wait.cstate, resolved[_i].state);
 	ck_assert_uint_eq(v.wait.hints, (uint8_t)resolved[_i].hints);
-	ck_assert(v.wait.flags & VPT_WAIT_INSTRUCTION && !(v.wait.flags & VPT_WAIT_TIMED) &&
-		  !(v.wait.flags & VPT_WAIT_ANY_IRQ));
+	ck_assert(v.wait.flags & CORE_WAIT_INSTRUCTION && !(v.wait.flags & CORE_WAIT_TIMED) &&
+		  !(v.wait.flags & CORE_WAIT_ANY_IRQ));
 }
 END_TEST
 
@@ -92,18 +92,18 @@ START_TEST(stores)
 		arm();
 		put_bytes(LINE + i, "\xff", 1);
 		mwait(0, 0);
-		ck_assert(!(v.pending & VPT_VCPU_HALTED));
+		ck_assert(!(v.pending & CORE_VCPU_HALTED));
 		put_bytes(LINE + i, "\0", 1);
 	}
 	arm();
 	put64(LINE - 8, ~0ull);
 	put64(LINE + 64, ~0ull);
 	mwait(0, 0);
-	ck_assert(v.pending & VPT_VCPU_HALTED);
-	vpt_wait_end(&v, VPT_WAKE_INTERRUPT);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	ck_assert(v.pending & CORE_VCPU_HALTED);
+	core_wait_end(&v, VPT_WAKE_INTERRUPT);
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	mwait(0, 0);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 }
 END_TEST
 
@@ -111,10 +111,10 @@ static void check_fault(const char *code, size_t len, uint8_t vector)
 {
 	uint64_t rip = regs.rip;
 
-	ck_assert_int_eq(run(code, len, &e), VPT_DONE_FAULT);
+	ck_assert_int_eq(run(code, len, &e), CORE_DONE_FAULT);
 	ck_assert_uint_eq(e.vector, vector);
 	ck_assert_uint_eq(regs.rip, rip);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED) && !(v.wait.flags & VPT_WAIT_ARMED));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED) && !(v.wait.flags & CORE_WAIT_ARMED));
 }
 
 #define FAULTS(code, vector) check_fault(code, sizeof(code) - 1, vector)
@@ -123,18 +123,18 @@ START_TEST(faults)
 {
 	regs.rax = ON_LINE;
 	regs.rcx = 1;
-	FAULTS(MONITOR, VPT_VEC_GP);
+	FAULTS(MONITOR, X86_VEC_GP);
 	regs.rcx = 2;
-	FAULTS(MWAIT, VPT_VEC_GP);
-	FAULTS(UMWAIT_CX, VPT_VEC_GP);
-	FAULTS(TPAUSE_CX, VPT_VEC_GP);
+	FAULTS(MWAIT, X86_VEC_GP);
+	FAULTS(UMWAIT_CX, X86_VEC_GP);
+	FAULTS(TPAUSE_CX, X86_VEC_GP);
 	regs.rcx = 0;
 	regs.rax = 1ull << 47;
-	FAULTS(MONITOR, VPT_VEC_GP);
-	FAULTS(UMONITOR_AX, VPT_VEC_GP);
+	FAULTS(MONITOR, X86_VEC_GP);
+	FAULTS(UMONITOR_AX, X86_VEC_GP);
 	/* Not mapped. */
 	regs.rax = 1ull << 40;
-	FAULTS(MONITOR, VPT_VEC_PF);
+	FAULTS(MONITOR, X86_VEC_PF);
 	ck_assert_uint_eq(e.cr2, 1ull << 40);
 }
 END_TEST
@@ -143,30 +143,30 @@ START_TEST(rings)
 {
 	flat_ring(3);
 	regs.rax = ON_LINE;
-	FAULTS(MONITOR, VPT_VEC_UD);
-	FAULTS(MWAIT, VPT_VEC_UD);
-	ck_assert_int_eq(RUN(UMONITOR_AX, &e), VPT_DONE_RETIRED);
-	ck_assert(v.wait.flags & VPT_WAIT_ARMED);
-	v.wait.flags &= ~VPT_WAIT_ARMED;
-	ck_assert_int_eq(RUN(TPAUSE_CX, &e), VPT_DONE_RETIRED);
-	v.pending &= ~VPT_VCPU_HALTED;
+	FAULTS(MONITOR, X86_VEC_UD);
+	FAULTS(MWAIT, X86_VEC_UD);
+	ck_assert_int_eq(RUN(UMONITOR_AX, &e), CORE_DONE_RETIRED);
+	ck_assert(v.wait.flags & CORE_WAIT_ARMED);
+	v.wait.flags &= ~CORE_WAIT_ARMED;
+	ck_assert_int_eq(RUN(TPAUSE_CX, &e), CORE_DONE_RETIRED);
+	v.pending &= ~CORE_VCPU_HALTED;
 	v.s.cr4 |= 1 << 2; /* TSD */
-	FAULTS(TPAUSE_CX, VPT_VEC_GP);
-	FAULTS(UMWAIT_CX, VPT_VEC_GP);
+	FAULTS(TPAUSE_CX, X86_VEC_GP);
+	FAULTS(UMWAIT_CX, X86_VEC_GP);
 	flat_ring(0);
 	v.s.cr4 |= 1 << 2;
-	ck_assert_int_eq(RUN(TPAUSE_CX, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(TPAUSE_CX, &e), CORE_DONE_RETIRED);
 }
 END_TEST
 
 START_TEST(not_there)
 {
 	vm.cpuid_count = 0;
-	FAULTS(MONITOR, VPT_VEC_UD);
-	FAULTS(MWAIT, VPT_VEC_UD);
-	FAULTS(UMONITOR_AX, VPT_VEC_UD);
-	FAULTS(UMWAIT_CX, VPT_VEC_UD);
-	FAULTS(TPAUSE_CX, VPT_VEC_UD);
+	FAULTS(MONITOR, X86_VEC_UD);
+	FAULTS(MWAIT, X86_VEC_UD);
+	FAULTS(UMONITOR_AX, X86_VEC_UD);
+	FAULTS(UMWAIT_CX, X86_VEC_UD);
+	FAULTS(TPAUSE_CX, X86_VEC_UD);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(segments)
 	regs.rcx = 0;
 	regs.rax = 0x40;
 	v.s.fs.base = LINE;
-	ck_assert_int_eq(RUN(MONITOR_FS, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(MONITOR_FS, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.wait.line, LINE + 0x40);
 	still_destroy();
 	flat_protect();
@@ -184,11 +184,11 @@ START_TEST(segments)
 	regs.rax = 0x40;
 	v.s.ds.base = LINE;
 	v.s.ds.limit = 0x40;
-	ck_assert_int_eq(RUN(MONITOR, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(MONITOR, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(v.wait.line, LINE + 0x40);
-	v.wait.flags &= ~VPT_WAIT_ARMED;
+	v.wait.flags &= ~CORE_WAIT_ARMED;
 	regs.rax = 0x41;
-	FAULTS(MONITOR, VPT_VEC_GP);
+	FAULTS(MONITOR, X86_VEC_GP);
 }
 END_TEST
 
@@ -198,7 +198,7 @@ static void tpause(uint32_t state, uint64_t deadline)
 	regs.rax = (uint32_t)deadline;
 	regs.rdx = deadline >> 32;
 	regs.rflags |= ARITHMETIC;
-	ck_assert_int_eq(RUN(TPAUSE_CX, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(TPAUSE_CX, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, 0);
 }
 
@@ -206,22 +206,22 @@ START_TEST(deadlines)
 {
 	v.ev->retired = 1000;
 	tpause(0, 1000);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	tpause(0, 999);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	tpause(0, 1001);
-	ck_assert(v.pending & VPT_VCPU_HALTED);
+	ck_assert(v.pending & CORE_VCPU_HALTED);
 	ck_assert_uint_eq(v.wait.cstate, 0xf2);
 	ck_assert_uint_eq(v.wait.ext, 0);
-	ck_assert(vpt_wait_look(&v));
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
-	ck_assert_uint_eq(vpt_time_read(&v.ev->time, 1000), 1001);
+	ck_assert(core_wait_look(&v));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
+	ck_assert_uint_eq(engine_time_read(&v.ev->time, 1000), 1001);
 	tpause(1, 1ull << 40);
 	ck_assert_uint_eq(v.wait.cstate, 0xf1);
 	ck_assert_uint_eq(v.wait.ext, 1);
-	ck_assert(vpt_wait_look(&v));
-	ck_assert_uint_eq(vpt_time_read(&v.ev->time, 1000), 1ull << 40);
-	ck_assert_uint_eq(regs.rflags & VPT_FL_CF, 0);
+	ck_assert(core_wait_look(&v));
+	ck_assert_uint_eq(engine_time_read(&v.ev->time, 1000), 1ull << 40);
+	ck_assert_uint_eq(regs.rflags & X86_FL_CF, 0);
 }
 END_TEST
 
@@ -231,23 +231,23 @@ START_TEST(interrupts_first)
 	unsigned int after;
 
 	for (after = 9; after <= 12; after++) {
-		v.pending &= ~VPT_VCPU_HALTED;
+		v.pending &= ~CORE_VCPU_HALTED;
 		v.ev->retired += 100;
-		vpt_irq_set_timer(&v, 0x40u << 24 | 10);
-		regs.rflags &= ~(uint64_t)VPT_FL_IF;
-		tpause(0, vpt_time_read(&v.ev->time, v.ev->retired) + after);
-		ck_assert(v.pending & VPT_VCPU_HALTED);
+		core_irq_set_timer(&v, 0x40u << 24 | 10);
+		regs.rflags &= ~(uint64_t)X86_FL_IF;
+		tpause(0, engine_time_read(&v.ev->time, v.ev->retired) + after);
+		ck_assert(v.pending & CORE_VCPU_HALTED);
 		/* Due after 11 instructions, which would be 11 ticks. */
-		ck_assert_int_eq(vpt_wait_look(&v), after <= 11);
-		ck_assert_int_eq(!!(v.pending & VPT_VCPU_HALTED), after > 11);
-		if (!(v.pending & VPT_VCPU_HALTED))
+		ck_assert_int_eq(core_wait_look(&v), after <= 11);
+		ck_assert_int_eq(!!(v.pending & CORE_VCPU_HALTED), after > 11);
+		if (!(v.pending & CORE_VCPU_HALTED))
 			continue;
-		vpt_irq_skip_to_next(&v);
-		ck_assert(vpt_irq_pending(&v));
-		ck_assert(!vpt_irq_deliver(&v));
-		ck_assert(vpt_wait_look(&v));
-		ck_assert(!(v.pending & VPT_VCPU_HALTED));
-		v.irq.pending &= ~VPT_IRQ_TIMER_DUE;
+		core_irq_skip_to_next(&v);
+		ck_assert(core_irq_pending(&v));
+		ck_assert(!core_irq_deliver(&v));
+		ck_assert(core_wait_look(&v));
+		ck_assert(!(v.pending & CORE_VCPU_HALTED));
+		v.irq.pending &= ~CORE_IRQ_TIMER_DUE;
 	}
 }
 END_TEST
@@ -258,14 +258,14 @@ START_TEST(limits)
 	still.umwait_control = 400;
 	tpause(0, 1000);
 	ck_assert_uint_eq(v.wait.deadline, 400);
-	ck_assert(vpt_wait_look(&v));
-	ck_assert_uint_eq(regs.rflags & ARITHMETIC, VPT_FL_CF);
+	ck_assert(core_wait_look(&v));
+	ck_assert_uint_eq(regs.rflags & ARITHMETIC, X86_FL_CF);
 	tpause(0, 800);
-	ck_assert(!(v.wait.flags & VPT_WAIT_OS_LIMIT));
-	ck_assert(vpt_wait_look(&v));
+	ck_assert(!(v.wait.flags & CORE_WAIT_OS_LIMIT));
+	ck_assert(core_wait_look(&v));
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, 0);
 	tpause(0, 5000);
-	vpt_wait_end(&v, VPT_WAKE_INTERRUPT);
+	core_wait_end(&v, VPT_WAKE_INTERRUPT);
 	ck_assert_uint_eq(regs.rflags & ARITHMETIC, 0);
 	still.umwait_control = 1;
 	tpause(0, 5000);
@@ -278,68 +278,68 @@ START_TEST(umwait)
 {
 	regs.rax = 5000;
 	regs.rcx = regs.rdx = 0;
-	ck_assert_int_eq(RUN(UMWAIT_CX, &e), VPT_DONE_RETIRED);
-	ck_assert(!(v.pending & VPT_VCPU_HALTED));
+	ck_assert_int_eq(RUN(UMWAIT_CX, &e), CORE_DONE_RETIRED);
+	ck_assert(!(v.pending & CORE_VCPU_HALTED));
 	regs.rax = ON_LINE;
-	ck_assert_int_eq(RUN(UMONITOR_AX, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(UMONITOR_AX, &e), CORE_DONE_RETIRED);
 	regs.rax = 5000;
-	ck_assert_int_eq(RUN(UMWAIT_CX, &e), VPT_DONE_RETIRED);
-	ck_assert(v.pending & VPT_VCPU_HALTED && v.wait.flags & VPT_WAIT_TIMED &&
-		  v.wait.flags & VPT_WAIT_ANY_IRQ);
+	ck_assert_int_eq(RUN(UMWAIT_CX, &e), CORE_DONE_RETIRED);
+	ck_assert(v.pending & CORE_VCPU_HALTED && v.wait.flags & CORE_WAIT_TIMED &&
+		  v.wait.flags & CORE_WAIT_ANY_IRQ);
 }
 END_TEST
 
 /* What IF holds back ends an MWAIT that asks for it, and no other, nor a HLT. */
 START_TEST(masked_interrupts)
 {
-	regs.rflags &= ~(uint64_t)VPT_FL_IF;
-	v.irq.pending |= VPT_IRQ_TIMER_DUE;
+	regs.rflags &= ~(uint64_t)X86_FL_IF;
+	v.irq.pending |= CORE_IRQ_TIMER_DUE;
 	arm();
 	mwait(0, 0);
-	ck_assert(v.pending & VPT_VCPU_HALTED && !vpt_wait_look(&v));
-	v.pending &= ~VPT_VCPU_HALTED;
-	ck_assert_int_eq(RUN("\xf4", &e), VPT_DONE_RETIRED);
-	ck_assert(v.pending & VPT_VCPU_HALTED && !vpt_wait_look(&v));
-	v.pending &= ~VPT_VCPU_HALTED;
+	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_look(&v));
+	v.pending &= ~CORE_VCPU_HALTED;
+	ck_assert_int_eq(RUN("\xf4", &e), CORE_DONE_RETIRED);
+	ck_assert(v.pending & CORE_VCPU_HALTED && !core_wait_look(&v));
+	v.pending &= ~CORE_VCPU_HALTED;
 	arm();
 	mwait(0, 1);
-	ck_assert(v.pending & VPT_VCPU_HALTED && vpt_wait_look(&v));
-	ck_assert(!(v.pending & VPT_VCPU_HALTED) && v.irq.pending & VPT_IRQ_TIMER_DUE);
+	ck_assert(v.pending & CORE_VCPU_HALTED && core_wait_look(&v));
+	ck_assert(!(v.pending & CORE_VCPU_HALTED) && v.irq.pending & CORE_IRQ_TIMER_DUE);
 }
 END_TEST
 
 START_TEST(saved)
 {
-	struct vpt_wait_state state, again;
-	struct vpt_wait before;
+	struct core_wait_state state, again;
+	struct core_wait before;
 	unsigned int bit;
 
 	arm();
 	regs.rcx = 0;
-	v.wait.flags |= VPT_WAIT_TOLD;
+	v.wait.flags |= CORE_WAIT_TOLD;
 	tpause(0, 777);
-	v.wait.flags |= VPT_WAIT_ARMED;
+	v.wait.flags |= CORE_WAIT_ARMED;
 	before = v.wait;
 	memset(&state, 0xa5, sizeof(state));
-	vpt_wait_save(&v, &state);
+	core_wait_save(&v, &state);
 	memset(&v.wait, 0, sizeof(v.wait));
-	ck_assert(vpt_wait_load(&v, &state));
+	ck_assert(core_wait_load(&v, &state));
 	ck_assert_uint_eq(v.wait.deadline, before.deadline);
 	ck_assert_uint_eq(v.wait.line, before.line);
 	ck_assert_mem_eq(v.wait.copy, before.copy, sizeof(before.copy));
 	ck_assert_uint_eq(v.wait.cstate, before.cstate);
-	vpt_wait_save(&v, &again);
+	core_wait_save(&v, &again);
 	ck_assert_mem_eq(&state, &again, sizeof(state));
 	for (bit = 0; bit < 8; bit++) {
 		state.flags = (uint8_t)(1u << bit);
-		ck_assert_int_eq(vpt_wait_load(&v, &state), (VPT_WAIT_FLAGS >> bit & 1) != 0);
+		ck_assert_int_eq(core_wait_load(&v, &state), (CORE_WAIT_FLAGS >> bit & 1) != 0);
 	}
 	state.flags = 0;
 	state.line++;
-	ck_assert(!vpt_wait_load(&v, &state));
+	ck_assert(!core_wait_load(&v, &state));
 	state.line--;
 	state.reserved = 1;
-	ck_assert(!vpt_wait_load(&v, &state));
+	ck_assert(!core_wait_load(&v, &state));
 }
 END_TEST
 
@@ -373,36 +373,36 @@ START_TEST(ptwrite_operands)
 		regs.rcx = 0xabcd00000100;
 		put32(0x60200, 0x3333);
 	}
-	ck_assert_int_eq(run(operands[_i].code, operands[_i].len, &e), VPT_DONE_NATIVE);
+	ck_assert_int_eq(run(operands[_i].code, operands[_i].len, &e), CORE_DONE_NATIVE);
 	ck_assert_msg(v.ptwrite == operands[_i].value, "%s: %#llx", operands[_i].name,
 		      (unsigned long long)v.ptwrite);
 }
 END_TEST
 
-/* On an engine without VPT_ENGINE_NEAR the core does all of it. */
+/* On an engine without ENGINE_NEAR the core does all of it. */
 START_TEST(ptwrite_faults)
 {
-	static struct vpt_engine other;
+	static struct engine other;
 
 	other = *v.engine;
 	other.can = 0;
 	v.engine = &other;
 	regs.rcx = 5;
 	regs.rsi = 0x60000;
-	ck_assert_int_eq(RUN(PTWRITE_CX, &e), VPT_DONE_RETIRED);
+	ck_assert_int_eq(RUN(PTWRITE_CX, &e), CORE_DONE_RETIRED);
 	ck_assert_uint_eq(regs.rip, CODE + 4);
 	regs.rsi = 1ull << 40;
-	FAULTS("\xf3\x0f\xae\x26", VPT_VEC_PF);
+	FAULTS("\xf3\x0f\xae\x26", X86_VEC_PF);
 	regs.rsi = 1ull << 47;
-	FAULTS("\xf3\x0f\xae\x26", VPT_VEC_GP);
-	FAULTS("\x66\xf3\x0f\xae\xe1", VPT_VEC_UD);
-	FAULTS("\xf3\x66\x48\x0f\xae\xe1", VPT_VEC_UD);
+	FAULTS("\xf3\x0f\xae\x26", X86_VEC_GP);
+	FAULTS("\x66\xf3\x0f\xae\xe1", X86_VEC_UD);
+	FAULTS("\xf3\x66\x48\x0f\xae\xe1", X86_VEC_UD);
 	vm.caps.l14_0_ebx = 0;
-	FAULTS(PTWRITE_CX, VPT_VEC_UD);
+	FAULTS(PTWRITE_CX, X86_VEC_UD);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("wait");
 	TCase *tcase = tcase_create("waiting");

@@ -163,7 +163,7 @@ START_TEST(layout)
 	set_slot(state, 15, ~0ull);
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert_uint_eq(m.pt.rtit.addr[4], 0);
-	VPT_PROVES("XSAVE-COMPONENT XSAVE-SAVE-ORDER");
+	TEST_PROVES("XSAVE-COMPONENT XSAVE-SAVE-ORDER");
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(layout_of_four_ranges)
 		ck_assert_uint_eq(slot(state, i), 0x123456789abcull + i);
 	for (; i < VPT_XSAVE_BYTES / 8; i++)
 		ck_assert_uint_eq(slot(state, i), 0);
-	VPT_PROVES("XSAVE-COMPONENT");
+	TEST_PROVES("XSAVE-COMPONENT");
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(which_have_it)
 	ck_assert_uint_eq(vpt_xsave_bytes(vpt_caps_model("spr")), 128);
 	none.l14_0_ebx = none.l14_0_ecx = 0;
 	ck_assert_uint_eq(vpt_xsave_bytes(&none), 0);
-	VPT_PROVES("XSAVE-COMPONENT");
+	TEST_PROVES("XSAVE-COMPONENT");
 }
 END_TEST
 
@@ -228,7 +228,7 @@ START_TEST(initial)
 	ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 7, 3);
 	ck_assert(vpt_pt_xrstors(&m.pt, NULL, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert(vpt_xsave_is_initial(&m.pt));
-	VPT_PROVES("XSAVE-INIT MSR-COLD-RESET");
+	TEST_PROVES("XSAVE-INIT MSR-COLD-RESET");
 }
 END_TEST
 
@@ -246,7 +246,7 @@ START_TEST(locked)
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_GP);
 	ck_assert(vpt_pt_xrstors(&m.pt, NULL, HERE, NEXT(HERE)) == VPT_FAULT_GP);
 	ck_assert_mem_eq(&before, &m.pt.rtit, sizeof(before));
-	VPT_PROVES("XSAVE-RESTORE-LOCKED");
+	TEST_PROVES("XSAVE-RESTORE-LOCKED");
 }
 END_TEST
 
@@ -267,7 +267,7 @@ START_TEST(locked_by_vmx)
 		  VPT_FAULT_NONE);
 	ck_assert(vpt_pt_xrstors_check(&m.pt, state) == VPT_FAULT_NONE);
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
-	VPT_PROVES("VMX-NO-PT SMM-NOT-VMX");
+	TEST_PROVES("VMX-NO-PT SMM-NOT-VMX");
 }
 END_TEST
 
@@ -324,7 +324,7 @@ START_TEST(as_by_wrmsr)
 	}
 	ck_assert_uint_gt(faults, 500);
 	ck_assert_uint_lt(faults, 2500);
-	VPT_PROVES("XSAVE-RESTORE-VALUES XSAVE-RESTORE-ORDER");
+	TEST_PROVES("XSAVE-RESTORE-VALUES XSAVE-RESTORE-ORDER");
 }
 END_TEST
 
@@ -419,7 +419,7 @@ START_TEST(no_psb_is_lost)
 		ck_assert_uint_eq(pended, 0);
 	else if (period <= 8192)
 		ck_assert_uint_gt(pended, 0);
-	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES PRES-XSAVES GEN-PSB-PERIOD");
+	TEST_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES PRES-XSAVES GEN-PSB-PERIOD");
 }
 END_TEST
 
@@ -444,7 +444,7 @@ START_TEST(psb_is_cut)
 		ck_assert_uint_eq(vpt_packet_find_psb(m.ram + OUT, 64), pending ? 0 : 64);
 		ck_assert_uint_eq(read_msr(VPT_MSR_STATUS) & 0xf0, 0);
 	}
-	VPT_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES");
+	TEST_PROVES("PRES-PSB-KEPT PRES-PSB-CAUSES");
 }
 END_TEST
 
@@ -481,7 +481,7 @@ START_TEST(pmi_is_owed)
 	write_msr(VPT_MSR_STATUS, PEND_PMI | VPT_STATUS_MASK(ERROR));
 	start_topa(0, INJECT);
 	ck_assert_uint_eq(m.pmis, 4);
-	VPT_PROVES("PRES-PMI-OWED PRES-OFF GEN-PEND-PMI");
+	TEST_PROVES("PRES-PMI-OWED PRES-OFF GEN-PEND-PMI");
 }
 END_TEST
 
@@ -504,7 +504,7 @@ START_TEST(pmi_at_start)
 	/* Owed from before as well: still one. */
 	start_topa(REGION_BYTES - 100, INJECT);
 	ck_assert_uint_eq(m.pmis, 3);
-	VPT_PROVES("PRES-PMI-START TOPA-SINGLE-PMI PRES-OFF");
+	TEST_PROVES("PRES-PMI-START TOPA-SINGLE-PMI PRES-OFF");
 }
 END_TEST
 
@@ -534,7 +534,7 @@ START_TEST(pmi_in_xsaves)
 	ck_assert_uint_eq(m.pmis, 1);
 	ck_assert(vpt_pt_xrstors(&m.pt, state, HERE, NEXT(HERE)) == VPT_FAULT_NONE);
 	ck_assert_uint_eq(m.pmis, 2);
-	VPT_PROVES("PRES-XSAVES XSAVE-SAVE-ORDER GEN-PEND-PMI");
+	TEST_PROVES("PRES-XSAVES XSAVE-SAVE-ORDER GEN-PEND-PMI");
 }
 END_TEST
 
@@ -590,7 +590,7 @@ START_TEST(no_pmi_is_lost)
 	ck_assert_uint_ge(seen, 449);
 	ck_assert_uint_gt(handled, 100);
 	ck_assert_uint_gt(ignored, 50);
-	VPT_PROVES("PRES-PMI-OWED PRES-XSAVES GEN-PEND-PMI");
+	TEST_PROVES("PRES-PMI-OWED PRES-XSAVES GEN-PEND-PMI");
 }
 END_TEST
 
@@ -612,11 +612,11 @@ START_TEST(models_without)
 		caps.signature = (other >> 4) << 16 | 6 << 8 | (other & 0xf) << 4;
 		ck_assert_uint_eq(vpt_xsave_bytes(&caps), other == 0x47 || other == 0x4f ? 0 : 128);
 	}
-	VPT_PROVES("XSAVE-COMPONENT");
+	TEST_PROVES("XSAVE-COMPONENT");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *s = suite_create("xsave");
 	TCase *state = tcase_create("state"), *kept = tcase_create("preservation");

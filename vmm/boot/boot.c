@@ -21,53 +21,53 @@ enum boot_layout {
 #define PDE_2M		  0x83ull
 #define CPUID_XSAVE	  (1u << 26)
 
-static void put64(const struct vpt_mem *mem, uint64_t gpa, uint64_t value)
+static void put64(const struct x86_mem *mem, uint64_t gpa, uint64_t value)
 {
-	(void)vpt_mem_write(mem, gpa, &value, sizeof(value));
+	(void)x86_mem_write(mem, gpa, &value, sizeof(value));
 }
 
-static void build_tables(const struct vpt_mem *mem)
+static void build_tables(const struct x86_mem *mem)
 {
 	uint64_t i;
 
 	put64(mem, BOOT_PML4, BOOT_PDPT | PTE_PRESENT_WRITE);
 	for (i = 0; i < 4; i++)
-		put64(mem, BOOT_PDPT + 8 * i, (BOOT_PD + i * VPT_PAGE_SIZE) | PTE_PRESENT_WRITE);
+		put64(mem, BOOT_PDPT + 8 * i, (BOOT_PD + i * X86_PAGE_SIZE) | PTE_PRESENT_WRITE);
 	for (i = 0; i < 4 * 512; i++)
 		put64(mem, BOOT_PD + 8 * i, i << 21 | PDE_2M);
 	put64(mem, BOOT_GDT + 0x08, 0x00af9b000000ffffull);
 	put64(mem, BOOT_GDT + 0x10, 0x00cf93000000ffffull);
 }
 
-static void set_registers(struct vpt_vcpu *v, uint64_t entry)
+static void set_registers(struct core_vcpu *v, uint64_t entry)
 {
-	const struct vpt_cpuid_entry *features =
-		vpt_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, 1, 0);
-	struct vpt_sregs *s = &v->s;
+	const struct engine_cpuid_entry *features =
+		core_cpuid_find(v->vm->cpuid, v->vm->cpuid_count, 1, 0);
+	struct x86_sregs *s = &v->s;
 
-	s->cs = vpt_flat_segment(0x08, true, true, 0);
-	s->ds = vpt_flat_segment(0x10, false, false, 0);
+	s->cs = core_flat_segment(0x08, true, true, 0);
+	s->ds = core_flat_segment(0x10, false, false, 0);
 	s->es = s->fs = s->gs = s->ss = s->ds;
-	s->gdt = (struct vpt_table){BOOT_GDT, 0x17};
-	s->idt = (struct vpt_table){0, 0};
-	s->cr0 = VPT_CR0_PE | VPT_CR0_MP | VPT_CR0_ET | VPT_CR0_NE | VPT_CR0_WP | VPT_CR0_PG;
+	s->gdt = (struct x86_table){BOOT_GDT, 0x17};
+	s->idt = (struct x86_table){0, 0};
+	s->cr0 = X86_CR0_PE | X86_CR0_MP | X86_CR0_ET | X86_CR0_NE | X86_CR0_WP | X86_CR0_PG;
 	s->cr3 = BOOT_PML4;
-	s->cr4 = VPT_CR4_PAE | VPT_CR4_OSFXSR | VPT_CR4_OSXMMEXCPT;
+	s->cr4 = X86_CR4_PAE | X86_CR4_OSFXSR | X86_CR4_OSXMMEXCPT;
 	if (features && features->ecx & CPUID_XSAVE)
-		s->cr4 |= VPT_CR4_OSXSAVE;
-	s->efer = VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE | VPT_EFER_SCE;
-	*v->regs = (struct vpt_regs){
-		.rip = entry, .rsp = BOOT_STACK, .rdi = BOOT_INFO, .rflags = VPT_FL_FIXED};
-	vpt_vcpu_store(v);
+		s->cr4 |= X86_CR4_OSXSAVE;
+	s->efer = X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE | X86_EFER_SCE;
+	*v->regs = (struct x86_regs){
+		.rip = entry, .rsp = BOOT_STACK, .rdi = BOOT_INFO, .rflags = X86_FL_FIXED};
+	core_vcpu_store(v);
 }
 
-static uint32_t boot_flags(const struct vpt_vm *vm)
+static uint32_t boot_flags(const struct core_vm *vm)
 {
 	uint32_t flags = 0;
 
-	if (vm->owner == VPT_OWNER_GUEST)
+	if (vm->owner == TRACE_OWNER_GUEST)
 		flags |= VPT_BOOT_PT_GUEST;
-	if (vm->owner == VPT_OWNER_HOST)
+	if (vm->owner == TRACE_OWNER_HOST)
 		flags |= VPT_BOOT_PT_HOST;
 	if (vm->probe.step[1])
 		flags |= VPT_BOOT_RING3;
@@ -76,10 +76,10 @@ static uint32_t boot_flags(const struct vpt_vm *vm)
 
 static uint64_t page_up(uint64_t address)
 {
-	return (address + VPT_PAGE_SIZE - 1) & ~(VPT_PAGE_SIZE - 1);
+	return (address + X86_PAGE_SIZE - 1) & ~(X86_PAGE_SIZE - 1);
 }
 
-int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot_config *config)
+int boot_guest(struct core_vm *vm, const struct boot_elf *elf, const struct boot_config *config)
 {
 	struct vpt_boot_info info = {
 		.magic = VPT_BOOT_MAGIC,
@@ -94,27 +94,27 @@ int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot
 	if (config->initrd) {
 		info.initrd = page_up(elf->end);
 		info.initrd_bytes = config->initrd_bytes;
-		if (!vpt_mem_write(&vm->mem, info.initrd, config->initrd, config->initrd_bytes))
+		if (!x86_mem_write(&vm->mem, info.initrd, config->initrd, config->initrd_bytes))
 			return -ENOSPC;
 		info.free_start = info.initrd + config->initrd_bytes;
 	}
 	info.free_start = page_up(info.free_start);
 	build_tables(&vm->mem);
-	(void)vpt_mem_write(&vm->mem, BOOT_INFO, &info, sizeof(info));
+	(void)x86_mem_write(&vm->mem, BOOT_INFO, &info, sizeof(info));
 	set_registers(vm->vcpu, elf->entry);
-	vpt_platform_virtual_wire(&vm->platform);
+	dev_platform_virtual_wire(&vm->platform);
 	return 0;
 }
 
-size_t vpt_boot_find_cpuid(const struct vpt_mem *mem, const struct vpt_elf *elf, uint64_t *ips,
-			   size_t room)
+size_t boot_find_cpuid(const struct x86_mem *mem, const struct boot_elf *elf, uint64_t *ips,
+		       size_t room)
 {
 	static const uint8_t cpuid[2] = {0x0f, 0xa2};
 	size_t found = 0, i;
 
 	for (i = 0; i < elf->count; i++) {
-		const struct vpt_elf_segment *s = &elf->segment[i];
-		const uint8_t *code = vpt_mem_at(mem, s->gpa, s->mem_bytes);
+		const struct boot_elf_segment *s = &elf->segment[i];
+		const uint8_t *code = x86_mem_at(mem, s->gpa, s->mem_bytes);
 		const uint8_t *at = code, *end = code + s->file_bytes;
 
 		if (!s->executable || !code)

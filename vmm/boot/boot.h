@@ -6,7 +6,7 @@
 #include "boot/elf.h"
 #include "core/vcpu.h"
 
-struct vpt_boot_config {
+struct boot_config {
 	uint64_t seed;
 	uint64_t arg[4];
 	const void *initrd; /* NULL: none */
@@ -17,11 +17,11 @@ struct vpt_boot_config {
  * Put tables and boot information into RAM, below VPT_BOOT_RESERVED, and an initrd after the
  * program. Then put the vCPU before the entry. Returns 0, or -ENOSPC if the initrd does not fit.
  */
-int vpt_boot(struct vpt_vm *vm, const struct vpt_elf *elf, const struct vpt_boot_config *config);
+int boot_guest(struct core_vm *vm, const struct boot_elf *elf, const struct boot_config *config);
 
 /* Where in the program's code the host's own CPUID would show: addresses, at most
  * `room`; returns how many there are. */
-size_t vpt_boot_find_cpuid(const struct vpt_mem *mem, const struct vpt_elf *elf, uint64_t *ips,
-			   size_t room);
+size_t boot_find_cpuid(const struct x86_mem *mem, const struct boot_elf *elf, uint64_t *ips,
+		       size_t room);
 
 #endif /* VMM_BOOT_BOOT_H */

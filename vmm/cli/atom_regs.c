@@ -40,10 +40,10 @@ static uint64_t value_of(const struct vpt_atom_regs *regs, uint32_t msr)
 	return vpt_atom_regs_read(&unlocked, msr, &value) ? 0 : value;
 }
 
-static void get(struct vpt_atom_regs *regs, const struct vpt_session *session)
+static void get(struct vpt_atom_regs *regs, const struct trace_session *session)
 {
 	if (session)
-		vpt_atom_session_get(session, regs);
+		trace_atom_session_get(session, regs);
 	else
 		vpt_atom_regs_reset(regs);
 }
@@ -61,8 +61,8 @@ static void field_text(FILE *out, size_t i, uint64_t value)
 		fprintf(out, " %s", fields[i].name);
 }
 
-void vpt_atom_regs_text(FILE *out, const char *before, const struct vpt_session *now,
-			const struct vpt_session *then)
+void cli_atom_regs_text(FILE *out, const char *before, const struct trace_session *now,
+			const struct trace_session *then)
 {
 	struct vpt_atom_regs regs, others;
 	size_t i, k;
@@ -83,7 +83,7 @@ void vpt_atom_regs_text(FILE *out, const char *before, const struct vpt_session 
 	}
 }
 
-static void json_object(FILE *out, const char *name, const struct vpt_session *session)
+static void json_object(FILE *out, const char *name, const struct trace_session *session)
 {
 	struct vpt_atom_regs regs;
 	size_t i;
@@ -92,12 +92,12 @@ static void json_object(FILE *out, const char *name, const struct vpt_session *s
 	fprintf(out, ",\"%s\":", name);
 	for (i = 0; i < COUNT(registers); i++) {
 		fprintf(out, "%s\"%s\":", i ? "," : "{", registers[i].name);
-		vpt_json_address(out, value_of(&regs, registers[i].msr));
+		text_json_address(out, value_of(&regs, registers[i].msr));
 	}
 	fputc('}', out);
 }
 
-void vpt_atom_regs_json(FILE *out, const struct vpt_period *period)
+void cli_atom_regs_json(FILE *out, const struct trace_period *period)
 {
 	json_object(out, "registers", period->start);
 	if (period->end)

@@ -11,10 +11,10 @@
  * Those that differ from `then`'s, or from their reset values where that is NULL: a line
  * each, behind `before`, with the fields that are set by name.
  */
-void vpt_atom_regs_text(FILE *out, const char *before, const struct vpt_session *now,
-			const struct vpt_session *then);
+void cli_atom_regs_text(FILE *out, const char *before, const struct trace_session *now,
+			const struct trace_session *then);
 
 /* All of them at the start, and at the end if there is one, as members of an object. */
-void vpt_atom_regs_json(FILE *out, const struct vpt_period *period);
+void cli_atom_regs_json(FILE *out, const struct trace_period *period);
 
 #endif /* VMM_CLI_ATOM_REGS_H */

@@ -21,19 +21,19 @@ enum { SOFT, KVM };
 
 static const char *const engines[] = {[SOFT] = "soft", [KVM] = "kvm", NULL};
 
-static const struct vpt_option rows[] = {
-	{'e', "engine", "=NAME", "kvm (the default) or soft", vpt_take_word, AT(engine),
+static const struct cli_option rows[] = {
+	{'e', "engine", "=NAME", "kvm (the default) or soft", cli_take_word, AT(engine),
 	 .words = engines},
 	{'m', "models", NULL, "the models of vpt run --model instead, and their clocks",
-	 vpt_take_flag, AT(models)},
-	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	 cli_take_flag, AT(models)},
+	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_caps = {
+const struct cli_verb cli_verb_caps = {
 	.name = "caps",
-	.run = vpt_cmd_caps,
+	.run = cli_cmd_caps,
 	.summary = "what this machine can do",
 	.usage = "[OPTION]...",
 	.about = "Tries out, in small virtual machines, what vpt run needs of this machine's KVM.",
@@ -53,34 +53,34 @@ static const char *json_bool(bool b)
 	return b ? "true" : "false";
 }
 
-static const char *step_text(enum vpt_step_way way)
+static const char *step_text(enum engine_step_way way)
 {
 	static const char *const texts[] = {
-		[VPT_STEP_NONE] = "no",
-		[VPT_STEP_EXIT] = "yes",
-		[VPT_STEP_SHUTDOWN] = "yes, by TF and an empty IDT",
+		[ENGINE_STEP_NONE] = "no",
+		[ENGINE_STEP_EXIT] = "yes",
+		[ENGINE_STEP_SHUTDOWN] = "yes, by TF and an empty IDT",
 	};
 
 	return texts[way];
 }
 
-static const char *fault_text(enum vpt_fault_way way)
+static const char *fault_text(enum engine_fault_way way)
 {
 	static const char *const texts[] = {
-		[VPT_FAULT_WAY_NONE] = "not found out",
-		[VPT_FAULT_WAY_EVENT] = "told by KVM",
-		[VPT_FAULT_WAY_REPLAY] = "found out by running the instruction again",
+		[ENGINE_FAULT_WAY_NONE] = "not found out",
+		[ENGINE_FAULT_WAY_EVENT] = "told by KVM",
+		[ENGINE_FAULT_WAY_REPLAY] = "found out by running the instruction again",
 	};
 
 	return texts[way];
 }
 
-static const char *cpuid_text(const struct vpt_probe *p)
+static const char *cpuid_text(const struct engine_probe *p)
 {
 	return p->cpuid_pt ? "yes" : "no: KVM shows its own leaf 7; vpt stops at CPUID instead";
 }
 
-static void print_text(const struct vpt_probe *p)
+static void print_text(const struct engine_probe *p)
 {
 	printf("/dev/kvm                    %s\n", p->device ? "opens" : "no");
 	printf("hardware virtualization     %s\n", p->hardware);
@@ -102,7 +102,7 @@ static void print_text(const struct vpt_probe *p)
 		printf("a step in ring 3 costs      %.1f us\n", p->step_ns[1] / 1e3);
 }
 
-static void print_json(const struct vpt_probe *p)
+static void print_json(const struct engine_probe *p)
 {
 	printf("{\"device\":%s,\"api_version\":%d,\"hardware\":\"%s\",\"host_pt\":%s,",
 	       json_bool(p->device), p->api_version, p->hardware, json_bool(p->host_pt));
@@ -120,27 +120,27 @@ static void print_json(const struct vpt_probe *p)
 		printf("\"usable\":true}\n");
 }
 
-static const char *system_name(const struct vpt_model *model)
+static const char *system_name(const struct core_model *model)
 {
-	return model->system == VPT_SYSTEM_RTIT ? "rtit" : "pt";
+	return model->system == TRACER_SYSTEM_ATOM ? "rtit" : "pt";
 }
 
-static void show_model(const struct vpt_model *model)
+static void show_model(const struct core_model *model)
 {
 	const struct vpt_caps *caps = &model->caps;
 	char ratio[32] = "-", leaf[32] = "-";
 
 	if (caps->l15_ebx)
 		snprintf(ratio, sizeof(ratio), "%u/%u", caps->l15_ebx, caps->l15_eax);
-	if (model->system == VPT_SYSTEM_PT)
+	if (model->system == TRACER_SYSTEM_PT)
 		snprintf(leaf, sizeof(leaf), "0x%03x 0x%08x", caps->l14_0_ebx, caps->l14_0_ecx);
 	printf("%-10s  %-5s  0x%05x  %4u  %5u MHz  %4llu MHz  %6.1f MHz  %-5s  %u  %s\n",
 	       model->name, system_name(model), caps->signature, caps->max_nonturbo,
-	       caps->max_nonturbo * 100u, (unsigned long long)vpt_clock_tsc_hz(caps) / 1000000,
-	       caps->l15_ecx / 1e6, ratio, vpt_system_ranges(model->system, caps), leaf);
+	       caps->max_nonturbo * 100u, (unsigned long long)core_clock_tsc_hz(caps) / 1000000,
+	       caps->l15_ecx / 1e6, ratio, core_system_ranges(model->system, caps), leaf);
 }
 
-static void json_model(const struct vpt_model *model, bool first)
+static void json_model(const struct core_model *model, bool first)
 {
 	const struct vpt_caps *caps = &model->caps;
 
@@ -148,15 +148,15 @@ static void json_model(const struct vpt_model *model, bool first)
 	       "\"tsc_hz\":%llu,\"crystal_hz\":%u,\"ratio\":[%u,%u],\"ranges\":%u,\"ebx\":%u,"
 	       "\"ecx\":%u}",
 	       first ? "" : ",", model->name, system_name(model), caps->signature,
-	       caps->max_nonturbo, (unsigned long long)vpt_clock_tsc_hz(caps), caps->l15_ecx,
-	       caps->l15_ebx, caps->l15_eax, vpt_system_ranges(model->system, caps),
+	       caps->max_nonturbo, (unsigned long long)core_clock_tsc_hz(caps), caps->l15_ecx,
+	       caps->l15_ebx, caps->l15_eax, core_system_ranges(model->system, caps),
 	       caps->l14_0_ebx, caps->l14_0_ecx);
 }
 
 /* The clocks of 33.8.3, and what there is of PT or RTIT. */
 static int show_models(bool json)
 {
-	struct vpt_model model;
+	struct core_model model;
 	unsigned int i;
 
 	if (json)
@@ -165,7 +165,7 @@ static int show_models(bool json)
 		printf("%-10s  %-5s  %-7s  %4s  %9s  %8s  %10s  %-5s  %s\n", "model", "trace",
 		       "1.EAX", "P1", "P1 clock", "TSC", "crystal", "ratio",
 		       "ranges, 14H.0.EBX, ECX");
-	for (i = 0; vpt_model_at(i, &model); i++) {
+	for (i = 0; core_model_at(i, &model); i++) {
 		if (json)
 			json_model(&model, !i);
 		else
@@ -173,14 +173,14 @@ static int show_models(bool json)
 	}
 	if (json)
 		puts("]");
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_cmd_caps(int argc, char **argv)
+int cli_cmd_caps(int argc, char **argv)
 {
 	struct options o = {.engine = KVM};
-	struct vpt_probe probe;
-	int status = vpt_options_parse(&vpt_verb_caps, argc, argv, &o);
+	struct engine_probe probe;
+	int status = cli_options_parse(&cli_verb_caps, argc, argv, &o);
 
 	if (status)
 		return status;
@@ -189,14 +189,14 @@ int vpt_cmd_caps(int argc, char **argv)
 	if (o.engine != KVM) {
 		/* It needs nothing of the machine. */
 		puts(o.json ? "{\"usable\":true}" : "engine soft works on every x86-64 machine");
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
-	vpt_engine_find("kvm")->probe(&probe, true);
+	engine_find("kvm")->probe(&probe, true);
 	if (o.json)
 		print_json(&probe);
 	else
 		print_text(&probe);
 	if (!probe.problem)
-		return VPT_EXIT_OK;
-	return o.json ? VPT_EXIT_HOST : vpt_fail(VPT_EXIT_HOST, "caps: %s", probe.problem);
+		return CLI_EXIT_OK;
+	return o.json ? CLI_EXIT_HOST : cli_fail(CLI_EXIT_HOST, "caps: %s", probe.problem);
 }

@@ -6,41 +6,41 @@
 #include <stdbool.h>
 
 /* Exit statuses. */
-enum vpt_exit_status {
-	VPT_EXIT_DONE = -1, /* 0, and nothing is left to do: --help was answered */
-	VPT_EXIT_OK = 0,
-	VPT_EXIT_FAIL = 1,    /* the work was done and the answer is no */
-	VPT_EXIT_USAGE = 2,   /* the command line is wrong */
-	VPT_EXIT_INPUT = 3,   /* a file or guest is not what it must be */
-	VPT_EXIT_HOST = 4,    /* this machine lacks something: KVM, space, ... */
-	VPT_EXIT_PARTIAL = 5, /* the answer is yes as far as this machine could go */
-	VPT_EXIT_FORMAT = 6,  /* the answer is yes as far as the trace's format can tell */
+enum cli_exit_status {
+	CLI_EXIT_DONE = -1, /* 0, and nothing is left to do: --help was answered */
+	CLI_EXIT_OK = 0,
+	CLI_EXIT_FAIL = 1,    /* the work was done and the answer is no */
+	CLI_EXIT_USAGE = 2,   /* the command line is wrong */
+	CLI_EXIT_INPUT = 3,   /* a file or guest is not what it must be */
+	CLI_EXIT_HOST = 4,    /* this machine lacks something: KVM, space, ... */
+	CLI_EXIT_PARTIAL = 5, /* the answer is yes as far as this machine could go */
+	CLI_EXIT_FORMAT = 6,  /* the answer is yes as far as the trace's format can tell */
 };
 
-int vpt_cmd_run(int argc, char **argv);
-int vpt_cmd_caps(int argc, char **argv);
-int vpt_cmd_dump(int argc, char **argv);
-int vpt_cmd_decode(int argc, char **argv);
-int vpt_cmd_verify(int argc, char **argv);
-int vpt_cmd_info(int argc, char **argv);
-int vpt_cmd_lockstep(int argc, char **argv);
-int vpt_cmd_record(int argc, char **argv);
-int vpt_cmd_restore(int argc, char **argv);
-int vpt_cmd_import(int argc, char **argv);
-int vpt_cmd_export(int argc, char **argv);
-int vpt_cmd_snapshot(int argc, char **argv);
-int vpt_cmd_pack(int argc, char **argv);
+int cli_cmd_run(int argc, char **argv);
+int cli_cmd_caps(int argc, char **argv);
+int cli_cmd_dump(int argc, char **argv);
+int cli_cmd_decode(int argc, char **argv);
+int cli_cmd_verify(int argc, char **argv);
+int cli_cmd_info(int argc, char **argv);
+int cli_cmd_lockstep(int argc, char **argv);
+int cli_cmd_record(int argc, char **argv);
+int cli_cmd_restore(int argc, char **argv);
+int cli_cmd_import(int argc, char **argv);
+int cli_cmd_export(int argc, char **argv);
+int cli_cmd_snapshot(int argc, char **argv);
+int cli_cmd_pack(int argc, char **argv);
 
 /*
  * The one line an error gets: "vpt VERB: what: where: what to do" on stderr.
- * Returns `status`, so that a verb can end with `return vpt_fail(...)`.
+ * Returns `status`, so that a verb can end with `return cli_fail(...)`.
  */
-int vpt_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * The text of an errno, for the line above. A file that is too large has the limit in it that
  * the shell's ulimit -f shows. Valid until the next call.
  */
-const char *vpt_cli_reason(int error);
+const char *cli_reason(int error);
 
 #endif /* VMM_CLI_CLI_H */

@@ -6,45 +6,45 @@
 #include "cli/option.h"
 
 /* Call @each for the options of @verb, with --sandbox, which is one of every verb. */
-static void for_options(const struct vpt_verb *verb,
-			void (*each)(const struct vpt_verb *verb, const struct vpt_option *row))
+static void for_options(const struct cli_verb *verb,
+			void (*each)(const struct cli_verb *verb, const struct cli_option *row))
 {
-	const struct vpt_option *row;
+	const struct cli_option *row;
 
 	for (row = verb->options; row->text; row++)
 		if (row->name)
 			each(verb, row);
-	each(verb, vpt_option_sandbox);
+	each(verb, cli_option_sandbox);
 }
 
 /* Print the words of a value with blanks between them. Returns how many there are. */
-static unsigned int print_words(const struct vpt_option *row)
+static unsigned int print_words(const struct cli_option *row)
 {
 	const char *word;
 	unsigned int i;
 
-	for (i = 0; (word = vpt_option_word(row, i)); i++)
+	for (i = 0; (word = cli_option_word(row, i)); i++)
 		printf("%s%s", i ? " " : "", word);
 	return i;
 }
 
-static bool is_file(const struct vpt_option *row)
+static bool is_file(const struct cli_option *row)
 {
 	return strstr(row->value, "FILE") || strstr(row->value, "OUT") ||
 	       strstr(row->value, "DUMP");
 }
 
-static bool is_optional(const struct vpt_option *row)
+static bool is_optional(const struct cli_option *row)
 {
 	return row->value[0] == '[';
 }
 
-static bool is_list(const struct vpt_option *row)
+static bool is_list(const struct cli_option *row)
 {
 	return strchr(row->value, ',') || strstr(row->value, "LIST");
 }
 
-static void bash_option(const struct vpt_verb *verb, const struct vpt_option *row)
+static void bash_option(const struct cli_verb *verb, const struct cli_option *row)
 {
 	(void)verb;
 	if (!row->value || is_optional(row))
@@ -53,7 +53,7 @@ static void bash_option(const struct vpt_verb *verb, const struct vpt_option *ro
 		printf(" --%s=", row->name);
 }
 
-static void bash_value(const struct vpt_verb *verb, const struct vpt_option *row)
+static void bash_value(const struct cli_verb *verb, const struct cli_option *row)
 {
 	if (!row->value)
 		return;
@@ -109,13 +109,13 @@ static const char bash_main[] =
 
 static void print_bash(void)
 {
-	const struct vpt_verb *const *verb;
+	const struct cli_verb *const *verb;
 
 	printf("# bash completion of vpt(1), made by vpt --completion=bash\n"
 	       "\n"
 	       "_vpt_verbs() {\n"
 	       "\techo '");
-	for (verb = vpt_verbs; *verb; verb++)
+	for (verb = cli_verbs; *verb; verb++)
 		printf(" %s", (*verb)->name);
 	puts("'\n"
 	     "}\n"
@@ -123,7 +123,7 @@ static void print_bash(void)
 	     "# _vpt_options VERB: print its options.\n"
 	     "_vpt_options() {\n"
 	     "\tcase $1 in");
-	for (verb = vpt_verbs; *verb; verb++) {
+	for (verb = cli_verbs; *verb; verb++) {
 		printf("\t%s) echo '", (*verb)->name);
 		for_options(*verb, bash_option);
 		puts("' ;;");
@@ -136,7 +136,7 @@ static void print_bash(void)
 	     "# it cannot be guessed. Print nothing if no value follows.\n"
 	     "_vpt_values() {\n"
 	     "\tcase $1,$2 in");
-	for (verb = vpt_verbs; *verb; verb++)
+	for (verb = cli_verbs; *verb; verb++)
 		for_options(*verb, bash_value);
 	puts(bash_main);
 }
@@ -156,7 +156,7 @@ static void zsh_text(const char *text, const char *special)
 }
 
 /* Print what follows the description of an option: its value, and what completes that. */
-static void zsh_value(const struct vpt_option *row)
+static void zsh_value(const struct cli_option *row)
 {
 	const char *name = row->value + strspn(row->value, "[=");
 	char text[64];
@@ -167,7 +167,7 @@ static void zsh_value(const struct vpt_option *row)
 	printf(is_optional(row) ? "::" : ":");
 	zsh_text(text, "\\:");
 	putchar(':');
-	if (vpt_option_word(row, 0)) {
+	if (cli_option_word(row, 0)) {
 		printf(is_list(row) ? "_values -s , word " : "(");
 		print_words(row);
 		printf(is_list(row) ? "" : ")");
@@ -178,7 +178,7 @@ static void zsh_value(const struct vpt_option *row)
 	}
 }
 
-static void zsh_option(const struct vpt_verb *verb, const struct vpt_option *row)
+static void zsh_option(const struct cli_verb *verb, const struct cli_option *row)
 {
 	const char *sign = !row->value ? "" : is_optional(row) ? "=-" : "=";
 
@@ -195,9 +195,9 @@ static void zsh_option(const struct vpt_verb *verb, const struct vpt_option *row
 	puts("' \\");
 }
 
-static void zsh_verb(const struct vpt_verb *verb)
+static void zsh_verb(const struct cli_verb *verb)
 {
-	const struct vpt_operand *o;
+	const struct cli_operand *o;
 
 	printf("\t%s)\n\t\t_arguments -s -S : \\\n", verb->name);
 	for_options(verb, zsh_option);
@@ -210,7 +210,7 @@ static void zsh_verb(const struct vpt_verb *verb)
 
 static void print_zsh(void)
 {
-	const struct vpt_verb *const *verb;
+	const struct cli_verb *const *verb;
 
 	puts("#compdef vpt\n"
 	     "# zsh completion of vpt(1), made by vpt --completion=zsh\n"
@@ -218,7 +218,7 @@ static void print_zsh(void)
 	     "_vpt() {\n"
 	     "\tlocal verb=$words[2]\n"
 	     "\tlocal -a verbs=(");
-	for (verb = vpt_verbs; *verb; verb++) {
+	for (verb = cli_verbs; *verb; verb++) {
 		printf("\t\t'%s:", (*verb)->name);
 		zsh_text((*verb)->summary, "\\");
 		puts("'");
@@ -232,7 +232,7 @@ static void print_zsh(void)
 	     "\t((CURRENT--))\n"
 	     "\tcase $verb in\n"
 	     "\thelp) _describe verb verbs ;;");
-	for (verb = vpt_verbs; *verb; verb++)
+	for (verb = cli_verbs; *verb; verb++)
 		zsh_verb(*verb);
 	puts("\tesac\n"
 	     "}\n"
@@ -240,7 +240,7 @@ static void print_zsh(void)
 	     "_vpt \"$@\"");
 }
 
-bool vpt_complete(const char *shell)
+bool cli_complete(const char *shell)
 {
 	if (!strcmp(shell, "bash"))
 		print_bash();

@@ -13,27 +13,27 @@ enum { WHERE_POSSIBLE, ON, OFF };
 
 static const char *const modes[] = {[WHERE_POSSIBLE] = "auto", [ON] = "on", [OFF] = "off", NULL};
 
-const struct vpt_option vpt_option_sandbox[] = {
+const struct cli_option cli_option_sandbox[] = {
 	{0, "sandbox", "=MODE",
 	 "give up what the verb does not need of the system: auto, on or off",
-	 .take = vpt_take_word, .words = modes},
-	VPT_OPTION_END,
+	 .take = cli_take_word, .words = modes},
+	CLI_OPTION_END,
 };
 
 static int take_mode(const char *name, char *text)
 {
-	const struct vpt_verb verb = {.name = name};
-	const struct vpt_given g = {&verb, vpt_option_sandbox, text, NULL, &mode};
+	const struct cli_verb verb = {.name = name};
+	const struct cli_given g = {&verb, cli_option_sandbox, text, NULL, &mode};
 
-	return vpt_take_word(&g);
+	return cli_take_word(&g);
 }
 
 #define OPTION "--sandbox"
 
-int vpt_confine_take(int *argc, char **argv)
+int cli_confine_take(int *argc, char **argv)
 {
 	const char *verb = "--help";
-	int from, to = 1, status = VPT_EXIT_OK;
+	int from, to = 1, status = CLI_EXIT_OK;
 	bool ended = false;
 
 	for (from = *argc - 1; from > 0; from--)
@@ -42,7 +42,7 @@ int vpt_confine_take(int *argc, char **argv)
 	for (from = 1; from < *argc; from++) {
 		ended |= !strcmp(argv[from], "--");
 		if (!ended && !strcmp(argv[from], OPTION))
-			status = vpt_fail(VPT_EXIT_USAGE,
+			status = cli_fail(CLI_EXIT_USAGE,
 					  "%s: " OPTION ": give a mode: " OPTION "=auto, on or off",
 					  verb);
 		if (!ended && !strncmp(argv[from], OPTION "=", sizeof(OPTION))) {
@@ -57,26 +57,26 @@ int vpt_confine_take(int *argc, char **argv)
 	return status;
 }
 
-int vpt_confine(const char *verb, const struct vpt_sandbox_want *want)
+int cli_confine(const char *verb, const struct sandbox_want *want)
 {
 	static const char *const names[] = {"capabilities", "seccomp", "Landlock"};
 	unsigned int layers, i;
 	int error;
 
 	if (mode == OFF)
-		return VPT_EXIT_OK;
-	layers = vpt_sandbox_enter(want, &error);
-	if (mode != ON || layers == VPT_SANDBOX_ALL)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
+	layers = sandbox_enter(want, &error);
+	if (mode != ON || layers == SANDBOX_ALL)
+		return CLI_EXIT_OK;
 	for (i = 0; layers & 1u << i; i++)
 		;
-	return vpt_fail(VPT_EXIT_HOST, "%s: --sandbox=on: %s: %s: without it, use --sandbox=auto",
+	return cli_fail(CLI_EXIT_HOST, "%s: --sandbox=on: %s: %s: without it, use --sandbox=auto",
 			verb, names[i], strerror(-error));
 }
 
-int vpt_confine_reader(const char *verb)
+int cli_confine_reader(const char *verb)
 {
-	static const struct vpt_sandbox_want nothing = {.output = {NULL}};
+	static const struct sandbox_want nothing = {.output = {NULL}};
 
-	return vpt_confine(verb, &nothing);
+	return cli_confine(verb, &nothing);
 }

@@ -11,15 +11,15 @@
  * Remove each --sandbox=MODE before "--" from a command line. The last one counts. Returns an exit
  * status, after one line if MODE is unknown.
  */
-int vpt_confine_take(int *argc, char **argv);
+int cli_confine_take(int *argc, char **argv);
 
 /*
  * Enter the sandbox, unless --sandbox=off was given. Returns an exit status: a layer that the
  * kernel lacks is an error only with --sandbox=on.
  */
-int vpt_confine(const char *verb, const struct vpt_sandbox_want *want);
+int cli_confine(const char *verb, const struct sandbox_want *want);
 
 /* The same for a verb that only reads files and prints. */
-int vpt_confine_reader(const char *verb);
+int cli_confine_reader(const char *verb);
 
 #endif /* VMM_CLI_CONFINE_H */

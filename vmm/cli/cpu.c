@@ -6,7 +6,7 @@
 
 #include "trace/origin.h"
 
-int vpt_cli_cpu_take(const struct vpt_given *g)
+int cli_cpu_take(const struct cli_given *g)
 {
 	unsigned int family, model, stepping = 0;
 	uint32_t *signature = g->field;
@@ -15,16 +15,16 @@ int vpt_cli_cpu_take(const struct vpt_given *g)
 
 	if (n == 2 && sscanf(g->value, "%u/%u%c", &family, &model, &end) != 2)
 		n = 0;
-	*signature = n == 2 || n == 3 ? vpt_cpu_signature(family, model, stepping) : 0;
+	*signature = n == 2 || n == 3 ? trace_cpu_signature(family, model, stepping) : 0;
 	if (!*signature)
-		return vpt_option_wrong(g, "not FAMILY/MODEL or FAMILY/MODEL/STEPPING");
-	return VPT_EXIT_OK;
+		return cli_option_wrong(g, "not FAMILY/MODEL or FAMILY/MODEL/STEPPING");
+	return CLI_EXIT_OK;
 }
 
-void vpt_cli_cpu_use(struct vpt_reader *reader, uint32_t signature)
+void cli_cpu_use(struct trace_reader *reader, uint32_t signature)
 {
-	const struct vpt_cpu cpu = vpt_cpu_of(signature);
+	const struct trace_cpu cpu = trace_cpu_of(signature);
 
 	if (signature)
-		vpt_reader_set_cpu(reader, &cpu);
+		trace_reader_set_cpu(reader, &cpu);
 }

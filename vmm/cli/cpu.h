@@ -9,15 +9,15 @@
 #include "trace/reader.h"
 
 /* Make CPUID.1:EAX, a uint32_t, of what was given. */
-vpt_option_take vpt_cli_cpu_take;
+cli_option_take cli_cpu_take;
 
-#define VPT_OPTION_CPU(...)                                                                     \
+#define CLI_OPTION_CPU(...)                                                                     \
 	{                                                                                       \
 		0, "cpu", "=FAMILY/MODEL[/STEPPING]", "the processor, for its errata; decimal", \
-			vpt_cli_cpu_take, __VA_ARGS__                                           \
+			cli_cpu_take, __VA_ARGS__                                               \
 	}
 
 /* That processor wrote the packets, whatever the file says. Nothing is changed if @signature is 0. */
-void vpt_cli_cpu_use(struct vpt_reader *reader, uint32_t signature);
+void cli_cpu_use(struct trace_reader *reader, uint32_t signature);
 
 #endif /* VMM_CLI_CPU_H */

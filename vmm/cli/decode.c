@@ -42,17 +42,17 @@ struct options {
 	bool one_vcpu;
 	uint64_t vcpu;
 	uint64_t limit;
-	struct vpt_decode_side side;
-	struct vpt_cli_symbols symbols;
-	struct vpt_cli_memory memory;
+	struct cli_decode_side side;
+	struct cli_symbols symbols;
+	struct cli_memory memory;
 };
 
-static int take_side(const struct vpt_given *g)
+static int take_side(const struct cli_given *g)
 {
 	struct options *o = g->options;
 
-	return vpt_decode_side_take(&o->side, g->value) ? VPT_EXIT_OK
-							: vpt_option_no_word(g, g->value);
+	return cli_decode_side_take(&o->side, g->value) ? CLI_EXIT_OK
+							: cli_option_no_word(g, g->value);
 }
 
 #define AT(member)    .field = offsetof(struct options, member)
@@ -60,50 +60,50 @@ static int take_side(const struct vpt_given *g)
 
 static const char *const sides[] = {"host", "guest", "all", NULL};
 
-static const struct vpt_option rows[] = {
-	{'i', "insn", NULL, "every instruction, disassembled, and every event", vpt_take_bits,
+static const struct cli_option rows[] = {
+	{'i', "insn", NULL, "every instruction, disassembled, and every event", cli_take_bits,
 	 AT(modes), .bits = 1 << INSN},
 	{'b', "blocks", NULL, "instructions in a row as one line: first, last, how many",
-	 vpt_take_bits, AT(modes), .bits = 1 << BLOCKS},
+	 cli_take_bits, AT(modes), .bits = 1 << BLOCKS},
 	{'t', "calls", NULL, "a tree of calls: how often, and instructions with all callees",
-	 vpt_take_bits, AT(modes), .bits = 1 << CALLS},
-	{'g', "coverage", NULL, "lines and functions that ran, as an lcov tracefile", vpt_take_bits,
+	 cli_take_bits, AT(modes), .bits = 1 << CALLS},
+	{'g', "coverage", NULL, "lines and functions that ran, as an lcov tracefile", cli_take_bits,
 	 AT(modes), .bits = 1 << COVERAGE},
 	{'T', "time", NULL,
 	 "when: the TSC, estimated, and time since the first that is known; with --calls how "
 	 "long; in the summary instructions per clock",
-	 vpt_take_flag, AT(time)},
+	 cli_take_flag, AT(time)},
 	{'l', "lines", NULL, "with --insn and --blocks: where in the source they are",
-	 vpt_take_flag, AT(lines)},
-	{'n', "limit", "=N", "stop after N lines", vpt_take_number, AT(limit)},
-	{'c', "vcpu", "=N", "only vCPU N (all, one after the other)", vpt_take_number, AT(vcpu),
+	 cli_take_flag, AT(lines)},
+	{'n', "limit", "=N", "stop after N lines", cli_take_number, AT(limit)},
+	{'c', "vcpu", "=N", "only vCPU N (all, one after the other)", cli_take_number, AT(vcpu),
 	 GIVEN(one_vcpu)},
 	{'s', "side", "=SIDE", "only what the host or a guest ran, or all", .take = take_side,
 	 .words = sides},
-	{'m', "vm", "=N", "only what VM N ran", vpt_take_number, AT(side.vm), GIVEN(side.one_vm)},
+	{'m', "vm", "=N", "only what VM N ran", cli_take_number, AT(side.vm), GIVEN(side.one_vm)},
 	{'p', "space", "=NAME[,NAME...]",
 	 "only that process or other address space, by its name, number or CR3 (0x...)",
-	 vpt_take_text, AT(side.space)},
+	 cli_take_text, AT(side.space)},
 	{'a', "spaces", NULL, "address spaces: a table in the summary, a tree each with --calls",
-	 vpt_take_flag, AT(spaces)},
+	 cli_take_flag, AT(spaces)},
 	{0, "pti", NULL, "two whose CR3 differs in bit 12 alone are one, as with Linux' PTI",
-	 vpt_take_flag, AT(pti)},
+	 cli_take_flag, AT(pti)},
 	{'S', "symbols", "=FILE[@BIAS]",
 	 "names of code from an ELF file, System.map or a copy of /proc/kallsyms too, BIAS added "
 	 "to its addresses; any number of them",
-	 vpt_cli_symbols_take, AT(symbols)},
-	VPT_OPTION_MEMORY(AT(memory)),
-	VPT_OPTION_CPU(AT(signature)),
-	{'j', "json", NULL, "one JSON object per line", vpt_take_flag, AT(json)},
+	 cli_symbols_take, AT(symbols)},
+	CLI_OPTION_MEMORY(AT(memory)),
+	CLI_OPTION_CPU(AT(signature)),
+	{'j', "json", NULL, "one JSON object per line", cli_take_flag, AT(json)},
 	{'q', "quiet", NULL, "show nothing: the exit status tells whether all could be decoded",
-	 vpt_take_flag, AT(quiet)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	 cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_decode = {
+const struct cli_verb cli_verb_decode = {
 	.name = "decode",
-	.run = vpt_cmd_decode,
+	.run = cli_cmd_decode,
 	.summary = "the instructions, calls or coverage of a trace",
 	.usage = "[OPTION]... FILE",
 	.about = "Works out what ran from the packets of a .vpt trace and the code that it "
@@ -131,21 +131,21 @@ const struct vpt_verb vpt_verb_decode = {
 
 struct decode {
 	struct options *o;
-	struct vpt_reader *reader;
-	struct vpt_symbols *symbols;
-	struct vpt_disasm *disasm;
-	struct vpt_listing listing;
-	struct vpt_tally tally;
-	struct vpt_decode_calls calls;
-	struct vpt_summary sum;
-	struct vpt_pace pace;
+	struct trace_reader *reader;
+	struct debug_symbols *symbols;
+	struct decode_disasm *disasm;
+	struct decode_listing listing;
+	struct decode_tally tally;
+	struct cli_decode_calls calls;
+	struct decode_summary sum;
+	struct decode_pace pace;
 	bool has_spaces; /* that items have one */
-	struct vpt_by_cr3 *by_cr3;
-	struct vpt_shares shares;
+	struct decode_by_cr3 *by_cr3;
+	struct decode_shares shares;
 	uint64_t left; /* lines */
-	struct vpt_decode_stop stop;
-	struct vpt_cli_names names; /* borrowed from the two above */
-	bool no_lines;		    /* there was nothing to make coverage of */
+	struct cli_decode_stop stop;
+	struct cli_names names; /* borrowed from the two above */
+	bool no_lines;		/* there was nothing to make coverage of */
 };
 
 static bool wanted(const struct options *o, unsigned int vcpu)
@@ -154,32 +154,32 @@ static bool wanted(const struct options *o, unsigned int vcpu)
 }
 
 /* 0 or -ENOMEM. */
-static int take_item(struct decode *d, unsigned int vcpu, struct vpt_item *item)
+static int take_item(struct decode *d, unsigned int vcpu, struct decode_item *item)
 {
-	if (d->by_cr3 && !vpt_by_cr3_item(d->by_cr3, item))
+	if (d->by_cr3 && !decode_by_cr3_item(d->by_cr3, item))
 		return -ENOMEM;
-	if (d->has_spaces && !vpt_shares_item(&d->shares, item))
+	if (d->has_spaces && !decode_shares_item(&d->shares, item))
 		return -ENOMEM;
 	if (d->o->time)
-		vpt_pace_item(&d->pace, item);
-	vpt_decode_stop_item(&d->stop, vcpu, item);
-	if (!vpt_decode_side_wants(&d->o->side, item))
+		decode_pace_item(&d->pace, item);
+	cli_decode_stop_item(&d->stop, vcpu, item);
+	if (!cli_decode_side_wants(&d->o->side, item))
 		return 0;
-	vpt_summary_item(&d->sum, vcpu, item);
+	decode_summary_item(&d->sum, vcpu, item);
 	if (d->o->quiet)
 		return 0;
 	switch (d->o->mode) {
 	case INSN:
 	case BLOCKS:
-		if (d->left && vpt_listing_item(&d->listing, item))
+		if (d->left && decode_listing_item(&d->listing, item))
 			d->left--;
 		return 0;
 	case CALLS:
-		return vpt_decode_calls_item(&d->calls, item) ? 0 : -ENOMEM;
+		return cli_decode_calls_item(&d->calls, item) ? 0 : -ENOMEM;
 	default:
-		if (item->kind != VPT_ITEM_BLOCK)
+		if (item->kind != DECODE_ITEM_BLOCK)
 			return 0;
-		return vpt_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
+		return decode_tally_add(&d->tally, item->ip, item->last, item->insns) ? 0 : -ENOMEM;
 	}
 }
 
@@ -190,28 +190,28 @@ static bool goes_on(const struct decode *d)
 }
 
 /* Counts are by far the fastest, and tell neither when nor in which space something ran. */
-static enum vpt_flow_unit unit_of(const struct decode *d, unsigned int vcpu)
+static enum decode_flow_unit unit_of(const struct decode *d, unsigned int vcpu)
 {
 	if (d->o->quiet)
-		return VPT_FLOW_COUNTS;
+		return DECODE_FLOW_COUNTS;
 	switch (d->o->mode) {
 	case INSN:
-		return VPT_FLOW_INSNS;
+		return DECODE_FLOW_INSNS;
 	case SUMMARY:
 	case COVERAGE:
-		return d->o->time || d->has_spaces || vpt_decode_side_told(&d->o->side) ||
-				       vpt_decode_stop_wants(&d->stop, vcpu)
-			       ? VPT_FLOW_BLOCKS
-			       : VPT_FLOW_COUNTS;
+		return d->o->time || d->has_spaces || cli_decode_side_told(&d->o->side) ||
+				       cli_decode_stop_wants(&d->stop, vcpu)
+			       ? DECODE_FLOW_BLOCKS
+			       : DECODE_FLOW_COUNTS;
 	default:
-		return VPT_FLOW_BLOCKS;
+		return DECODE_FLOW_BLOCKS;
 	}
 }
 
-static int take_counts(struct decode *d, struct vpt_flow *flow)
+static int take_counts(struct decode *d, struct decode_flow *flow)
 {
-	struct vpt_flow_sum sum;
-	int err = d->o->quiet ? 0 : vpt_flow_counts(flow, &d->tally, &sum);
+	struct decode_flow_sum sum;
+	int err = d->o->quiet ? 0 : decode_flow_counts(flow, &d->tally, &sum);
 
 	if (err || d->o->quiet)
 		return err;
@@ -222,46 +222,46 @@ static int take_counts(struct decode *d, struct vpt_flow *flow)
 
 static uint64_t function_at(void *context, uint64_t ip)
 {
-	const struct vpt_symbol *symbol = vpt_symbols_find(context, ip);
+	const struct debug_symbol *symbol = debug_symbols_find(context, ip);
 
-	return symbol ? symbol->start : VPT_NO_FUNCTION;
+	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
 static int decode_vcpu(struct decode *d, unsigned int vcpu)
 {
-	struct vpt_timeline_sum sum;
-	struct vpt_item item = {.kind = VPT_ITEM_SEGMENT};
-	struct vpt_flow *flow;
-	int err = vpt_flow_open(d->reader, vcpu, unit_of(d, vcpu), &flow);
+	struct decode_timeline_sum sum;
+	struct decode_item item = {.kind = DECODE_ITEM_SEGMENT};
+	struct decode_flow *flow;
+	int err = decode_flow_open(d->reader, vcpu, unit_of(d, vcpu), &flow);
 
 	if (err)
 		return err;
 	d->listing.vcpu = vcpu;
-	vpt_pace_begin(&d->pace);
+	decode_pace_begin(&d->pace);
 	if (d->o->time)
-		vpt_flow_keep_time(flow);
+		decode_flow_keep_time(flow);
 	if (d->o->mode == CALLS)
-		err = vpt_flow_merge(flow, function_at, d->symbols);
-	vpt_shares_begin(&d->shares);
-	while (!err && item.kind != VPT_ITEM_END && goes_on(d)) {
-		err = vpt_flow_next(flow, &item);
+		err = decode_flow_merge(flow, function_at, d->symbols);
+	decode_shares_begin(&d->shares);
+	while (!err && item.kind != DECODE_ITEM_END && goes_on(d)) {
+		err = decode_flow_next(flow, &item);
 		if (!err)
 			err = take_item(d, vcpu, &item);
 	}
 	if (!err)
 		err = take_counts(d, flow);
-	vpt_flow_time_sum(flow, &sum);
+	decode_flow_time_sum(flow, &sum);
 	d->pace.sum.cycles += sum.cycles;
 	d->pace.sum.ticks += sum.ticks;
-	vpt_flow_close(flow);
+	decode_flow_close(flow);
 	return err;
 }
 
-static void text_pace(const struct vpt_pace *p)
+static void text_pace(const struct decode_pace *p)
 {
 	if (p->sum.ticks && p->hz)
 		printf("core clock     %.1f MHz\n",
-		       (double)vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks) / 1e6);
+		       (double)decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks) / 1e6);
 	else if (p->sum.ticks)
 		printf("core clock     %.4f of the TSC's\n",
 		       (double)p->sum.cycles / (double)p->sum.ticks);
@@ -274,18 +274,19 @@ static void text_pace(const struct vpt_pace *p)
 		puts("core clocks    not counted: there are no CYC packets");
 }
 
-static void json_pace(const struct vpt_pace *p)
+static void json_pace(const struct decode_pace *p)
 {
 	printf(",\"virtual_time\":%s", p->is_virtual ? "true" : "false");
 	if (p->cycles)
 		printf(",\"cycles\":%" PRIu64 ",\"insns_per_cycle\":%.6f", p->cycles,
 		       (double)p->insns / (double)p->cycles);
 	if (p->sum.ticks && p->hz)
-		printf(",\"core_hz\":%" PRIu64, vpt_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
+		printf(",\"core_hz\":%" PRIu64,
+		       decode_pace_core_hz(p, p->sum.cycles, p->sum.ticks));
 }
 
-static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nhot, uint64_t bytes,
-			 uint64_t sessions)
+static void json_summary(struct decode *d, const struct decode_hot *hot, size_t nhot,
+			 uint64_t bytes, uint64_t sessions)
 {
 	char name[128];
 	size_t i;
@@ -294,27 +295,27 @@ static void json_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 	       ",\"blocks\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"skipped\":%" PRIu64
 	       ",\"events\":{",
 	       bytes, sessions, d->sum.insns, d->sum.blocks, d->sum.errors, d->sum.skipped);
-	for (i = 0; i < VPT_FLOW_COUNT; i++)
+	for (i = 0; i < DECODE_FLOW_COUNT; i++)
 		printf("%s\"%s\":%" PRIu64, i ? "," : "",
-		       vpt_flow_event_text((enum vpt_flow_event)i), d->sum.events[i]);
+		       decode_flow_event_text((enum decode_flow_event)i), d->sum.events[i]);
 	printf("},\"functions\":[");
 	for (i = 0; i < nhot; i++) {
-		vpt_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
+		debug_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
 		printf("%s{\"function\":", i ? "," : "");
-		vpt_json_string(stdout, name);
+		text_json_string(stdout, name);
 		printf(",\"insns\":%" PRIu64 "}", hot[i].insns);
 	}
 	putchar(']');
 	if (d->o->time)
 		json_pace(&d->pace);
 	if (d->has_spaces)
-		vpt_decode_side_json(&d->shares);
-	vpt_decode_stop_json(&d->stop, &d->names);
+		cli_decode_side_json(&d->shares);
+	cli_decode_stop_json(&d->stop, &d->names);
 	puts("}");
 }
 
-static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nhot, uint64_t bytes,
-			 uint64_t sessions)
+static void text_summary(struct decode *d, const struct decode_hot *hot, size_t nhot,
+			 uint64_t bytes, uint64_t sessions)
 {
 	char name[128];
 	size_t i;
@@ -324,10 +325,10 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 	if (d->sum.insns)
 		printf(", %.2f bits each", 8.0 * (double)bytes / (double)d->sum.insns);
 	printf("\nblocks         %" PRIu64 "\n", d->sum.blocks);
-	for (i = 0; i < VPT_FLOW_COUNT; i++) {
+	for (i = 0; i < DECODE_FLOW_COUNT; i++) {
 		if (d->sum.events[i])
-			printf("%-14s %" PRIu64 "\n", vpt_flow_event_text((enum vpt_flow_event)i),
-			       d->sum.events[i]);
+			printf("%-14s %" PRIu64 "\n",
+			       decode_flow_event_text((enum decode_flow_event)i), d->sum.events[i]);
 	}
 	if (d->sum.skipped)
 		printf("skipped        %" PRIu64 " bytes before a PSB\n", d->sum.skipped);
@@ -335,46 +336,46 @@ static void text_summary(struct decode *d, const struct vpt_hot *hot, size_t nho
 	if (d->o->time)
 		text_pace(&d->pace);
 	if (d->has_spaces)
-		vpt_decode_side_table(&d->shares, !d->by_cr3);
+		cli_decode_side_table(&d->shares, !d->by_cr3);
 	for (i = 0; i < nhot; i++) {
 		if (!i)
 			puts("\n   share  instructions  function");
-		vpt_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
+		debug_symbols_format(d->symbols, hot[i].start, name, sizeof(name));
 		printf("%7.2f%%  %12" PRIu64 "  %s\n",
 		       100 * (double)hot[i].insns / (double)d->sum.insns, hot[i].insns, name);
 	}
-	if (vpt_cli_empty(d->reader))
-		puts(vpt_cli_empty(d->reader));
-	vpt_decode_stop_text(&d->stop, &d->names);
+	if (cli_empty(d->reader))
+		puts(cli_empty(d->reader));
+	cli_decode_stop_text(&d->stop, &d->names);
 }
 
 static void show_summary(struct decode *d)
 {
-	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
-	struct vpt_hot hot[HOT_MAX];
+	unsigned int vcpus = trace_reader_info(d->reader)->vcpus, i;
+	struct decode_hot hot[HOT_MAX];
 	uint64_t bytes = 0, sessions = 0;
 	size_t n;
 
 	for (i = 0; i < vcpus; i++) {
 		if (!wanted(d->o, i))
 			continue;
-		vpt_reader_sessions(d->reader, i, &n);
+		trace_reader_sessions(d->reader, i, &n);
 		sessions += n;
-		bytes += vpt_reader_stream_bytes(d->reader, i);
+		bytes += trace_reader_stream_bytes(d->reader, i);
 	}
-	vpt_tally_sort(&d->tally);
-	n = vpt_summary_hot(d->symbols, &d->tally, hot,
-			    d->o->limit < HOT_MAX ? (size_t)d->o->limit : HOT_MAX);
+	decode_tally_sort(&d->tally);
+	n = decode_summary_hot(d->symbols, &d->tally, hot,
+			       d->o->limit < HOT_MAX ? (size_t)d->o->limit : HOT_MAX);
 	(d->o->json ? json_summary : text_summary)(d, hot, n, bytes, sessions);
 }
 
 static int show_coverage(struct decode *d)
 {
-	struct vpt_coverage sum;
+	struct decode_coverage sum;
 	int err;
 
-	vpt_tally_sort(&d->tally);
-	err = vpt_coverage_write(d->symbols, &d->tally, stdout, &sum);
+	decode_tally_sort(&d->tally);
+	err = decode_coverage_write(d->symbols, &d->tally, stdout, &sum);
 	d->no_lines = !err && !sum.files;
 	return err;
 }
@@ -386,19 +387,19 @@ static int show(struct decode *d)
 		show_summary(d);
 		return 0;
 	case CALLS:
-		vpt_decode_calls_print(&d->calls, d->o->json, d->o->limit);
+		cli_decode_calls_print(&d->calls, d->o->json, d->o->limit);
 		return 0;
 	case COVERAGE:
 		return show_coverage(d);
 	default:
 		if (goes_on(d))
-			vpt_decode_stop_line(&d->stop, &d->names, d->o->json);
+			cli_decode_stop_line(&d->stop, &d->names, d->o->json);
 		return 0;
 	}
 }
 
 /* Engines of ours count retired instructions as core clocks (adr/0010). */
-static bool has_virtual_time(const struct vpt_file_info *info)
+static bool has_virtual_time(const struct trace_file_info *info)
 {
 	return !strncmp(info->engine, "soft", sizeof(info->engine)) ||
 	       !strncmp(info->engine, "kvm", sizeof(info->engine));
@@ -418,25 +419,25 @@ static bool shows_progress(const struct options *o)
 
 static int decode_all(struct decode *d)
 {
-	struct vpt_cli_progress progress = {0};
-	unsigned int vcpus = vpt_reader_info(d->reader)->vcpus, i;
+	struct cli_progress progress = {0};
+	unsigned int vcpus = trace_reader_info(d->reader)->vcpus, i;
 	int err = 0;
 
-	d->disasm = vpt_disasm_new(d->symbols);
+	d->disasm = decode_disasm_new(d->symbols);
 	if (!d->disasm)
 		return -ENOMEM;
 	if (!d->o->quiet)
-		d->stop.pm = vpt_reader_stop(d->reader);
-	if (vpt_decode_stop_names(&d->stop, d->o->json) && vpt_symbols_read_lines(d->symbols))
+		d->stop.pm = trace_reader_stop(d->reader);
+	if (cli_decode_stop_names(&d->stop, d->o->json) && debug_symbols_read_lines(d->symbols))
 		return -ENOMEM;
-	d->names = (struct vpt_cli_names){d->symbols, d->disasm};
+	d->names = (struct cli_names){d->symbols, d->disasm};
 	d->calls.symbols = d->symbols;
 	d->calls.apart = d->o->spaces;
 	d->calls.pace = d->o->time ? &d->pace : NULL;
-	d->pace.hz = vpt_reader_info(d->reader)->tsc_hz;
-	d->pace.is_virtual = has_virtual_time(vpt_reader_info(d->reader));
+	d->pace.hz = trace_reader_info(d->reader)->tsc_hz;
+	d->pace.is_virtual = has_virtual_time(trace_reader_info(d->reader));
 	d->left = d->o->limit;
-	d->listing = (struct vpt_listing){
+	d->listing = (struct decode_listing){
 		.out = stdout,
 		.json = d->o->json,
 		.lines = d->o->lines,
@@ -444,33 +445,33 @@ static int decode_all(struct decode *d)
 		.symbols = d->symbols,
 		.disasm = d->disasm,
 	};
-	vpt_cli_progress_begin(&progress, d->reader, d->o->one_vcpu ? (int)d->o->vcpu : -1,
-			       shows_progress(d->o));
+	cli_progress_begin(&progress, d->reader, d->o->one_vcpu ? (int)d->o->vcpu : -1,
+			   shows_progress(d->o));
 	for (i = 0; i < vcpus && !err && goes_on(d); i++) {
 		if (wanted(d->o, i))
 			err = decode_vcpu(d, i);
 	}
-	vpt_cli_progress_end(&progress);
+	cli_progress_end(&progress);
 	return err || d->o->quiet ? err : show(d);
 }
 
 /* Is what the options ask for in this file? */
-static int check_options(const struct options *o, const struct vpt_reader *reader, size_t spaces)
+static int check_options(const struct options *o, const struct trace_reader *reader, size_t spaces)
 {
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus;
+	unsigned int vcpus = trace_reader_info(reader)->vcpus;
 
 	if (o->one_vcpu && o->vcpu >= vcpus)
-		return vpt_fail(VPT_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+		return cli_fail(CLI_EXIT_USAGE, "decode: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				o->vcpu, o->path, vcpus - 1);
-	if (vpt_decode_side_told(&o->side) && !spaces)
-		return vpt_fail(VPT_EXIT_USAGE,
+	if (cli_decode_side_told(&o->side) && !spaces)
+		return cli_fail(CLI_EXIT_USAGE,
 				"decode: %s: it tells of no address spaces: without --side and "
 				"--vm, and --space is a CR3 (0x...)",
 				o->path);
 	if (o->pti && spaces)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"decode: %s: it tells of address spaces: without --pti", o->path);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 static int decode(struct decode *d)
@@ -479,110 +480,110 @@ static int decode(struct decode *d)
 	int err = decode_all(d);
 
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, vpt_cli_reason(-err));
+		return cli_fail(CLI_EXIT_HOST, "decode: %s: %s", o->path, cli_reason(-err));
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "decode: cannot write: %s", vpt_cli_reason(errno));
-	err = vpt_cli_whole("decode", o->path, d->reader);
+		return cli_fail(CLI_EXIT_HOST, "decode: cannot write: %s", cli_reason(errno));
+	err = cli_whole("decode", o->path, d->reader);
 	if (!err)
-		err = vpt_cli_memory_whole(&o->memory, "decode", o->path);
+		err = cli_memory_whole(&o->memory, "decode", o->path);
 	if (err)
 		return err;
 	if (d->sum.errors)
-		return vpt_fail(VPT_EXIT_FAIL,
+		return cli_fail(CLI_EXIT_FAIL,
 				"decode: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, d->sum.errors, d->sum.first_error);
-	err = d->symbols ? vpt_cli_symbols_whole("decode", o->path, d->symbols) : VPT_EXIT_OK;
+	err = d->symbols ? cli_symbols_whole("decode", o->path, d->symbols) : CLI_EXIT_OK;
 	if (!err && d->no_lines)
-		err = vpt_fail(VPT_EXIT_INPUT,
+		err = cli_fail(CLI_EXIT_INPUT,
 			       "decode: %s: no debug information: build the guest with -g, or give "
 			       "--symbols=FILE that has it",
 			       o->path);
 	return err;
 }
 
-/* Open what decoding needs. VPT_EXIT_OK or a status. */
+/* Open what decoding needs. CLI_EXIT_OK or a status. */
 static int prepare(struct decode *d)
 {
 	struct options *o = d->o;
 	size_t spaces;
 	int status;
 
-	vpt_cli_cpu_use(d->reader, o->signature);
-	vpt_reader_spaces(d->reader, &spaces);
+	cli_cpu_use(d->reader, o->signature);
+	trace_reader_spaces(d->reader, &spaces);
 	status = check_options(o, d->reader, spaces);
 	if (status)
 		return status;
-	status = vpt_cli_memory_open(&o->memory, "decode", d->reader);
+	status = cli_memory_open(&o->memory, "decode", d->reader);
 	if (status)
 		return status;
 	if (!spaces && (o->spaces || o->side.space)) {
-		d->by_cr3 = vpt_by_cr3_new(o->pti);
+		d->by_cr3 = decode_by_cr3_new(o->pti);
 		if (!d->by_cr3)
-			return vpt_fail(VPT_EXIT_HOST, "decode: %s", strerror(ENOMEM));
+			return cli_fail(CLI_EXIT_HOST, "decode: %s", strerror(ENOMEM));
 	}
 	d->has_spaces = spaces || d->by_cr3;
 	/* Names and lines take as long to read as a small trace to decode. */
 	if (o->quiet && !o->lines && !o->symbols.n)
-		return VPT_EXIT_OK;
-	status = vpt_cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
-	if (!status && o->lines && vpt_symbols_read_lines(d->symbols))
-		status = vpt_fail(VPT_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
+		return CLI_EXIT_OK;
+	status = cli_symbols_open(&o->symbols, "decode", d->reader, &d->symbols);
+	if (!status && o->lines && debug_symbols_read_lines(d->symbols))
+		status = cli_fail(CLI_EXIT_HOST, "decode: %s: %s", o->path, strerror(ENOMEM));
 	return status;
 }
 
 static int run(struct options *o)
 {
 	struct decode d = {.o = o};
-	int status = vpt_cli_open("decode", o->path,
-				  VPT_READER_NO_ORACLE | VPT_READER_CODE_IN_PLACE, &d.reader);
+	int status = cli_open("decode", o->path,
+			      TRACE_READER_NO_ORACLE | TRACE_READER_CODE_IN_PLACE, &d.reader);
 
 	if (status)
 		return status;
 	status = prepare(&d);
 	if (!status)
 		status = decode(&d);
-	vpt_listing_fini(&d.listing);
-	vpt_tally_free(&d.tally);
-	vpt_shares_free(&d.shares);
-	vpt_decode_calls_free(&d.calls);
-	vpt_disasm_free(d.disasm);
-	vpt_by_cr3_free(d.by_cr3);
-	vpt_symbols_close(d.symbols);
-	vpt_reader_close(d.reader);
-	vpt_cli_memory_close(&o->memory);
+	decode_listing_fini(&d.listing);
+	decode_tally_free(&d.tally);
+	decode_shares_free(&d.shares);
+	cli_decode_calls_free(&d.calls);
+	decode_disasm_free(d.disasm);
+	decode_by_cr3_free(d.by_cr3);
+	debug_symbols_close(d.symbols);
+	trace_reader_close(d.reader);
+	cli_memory_close(&o->memory);
 	return status;
 }
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	int status = vpt_options_parse(&vpt_verb_decode, argc, argv, o);
+	int status = cli_options_parse(&cli_verb_decode, argc, argv, o);
 
 	if (status)
 		return status;
 	if (o->modes & (o->modes - 1))
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"decode: --insn, --blocks, --calls, --coverage: only one of them");
 	o->mode = o->modes ? (enum mode)__builtin_ctzll(o->modes) : SUMMARY;
 	if (o->mode == COVERAGE && o->json)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"decode: --coverage: is in lcov's format, not JSON");
 	if (o->mode == COVERAGE && o->spaces)
-		return vpt_fail(VPT_EXIT_USAGE, "decode: --coverage: is of all address spaces, or "
+		return cli_fail(CLI_EXIT_USAGE, "decode: --coverage: is of all address spaces, or "
 						"of one: --space");
 	if (o->pti && !o->spaces && !o->side.space)
-		return vpt_fail(VPT_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
+		return cli_fail(CLI_EXIT_USAGE, "decode: --pti: it goes with --spaces or --space");
 	o->symbols.lines = o->lines || o->mode == COVERAGE;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_cmd_decode(int argc, char **argv)
+int cli_cmd_decode(int argc, char **argv)
 {
 	struct options o = {.limit = UINT64_MAX};
 	int status = parse(&o, argc, argv);
 
 	if (status)
 		return status;
-	status = vpt_confine_reader("decode");
+	status = cli_confine_reader("decode");
 	return status ? status : run(&o);
 }

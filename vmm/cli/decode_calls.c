@@ -9,15 +9,15 @@
 #include "decode/spaces.h"
 #include "trace/vec.h"
 
-static bool is_of(const struct vpt_decode_tree *tree, const struct vpt_space *space)
+static bool is_of(const struct cli_decode_tree *tree, const struct trace_space *space)
 {
-	return space ? tree->known && vpt_space_is(&tree->space, space) : !tree->known;
+	return space ? tree->known && decode_space_is(&tree->space, space) : !tree->known;
 }
 
 /* Find or make the tree of a space. NULL: no memory. */
-static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt_space *space)
+static struct cli_decode_tree *find(struct cli_decode_calls *c, const struct trace_space *space)
 {
-	struct vpt_decode_tree *tree;
+	struct cli_decode_tree *tree;
 	size_t i;
 
 	if (c->trees.n && is_of(&c->trees.at[c->now], space))
@@ -25,16 +25,16 @@ static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt
 	for (i = 0; i < c->trees.n && !is_of(&c->trees.at[i], space); i++)
 		;
 	if (i == c->trees.n) {
-		if (!vpt_vec_room(&c->trees))
+		if (!trace_vec_room(&c->trees))
 			return NULL;
 		tree = &c->trees.at[i];
-		*tree = (struct vpt_decode_tree){.known = space != NULL};
+		*tree = (struct cli_decode_tree){.known = space != NULL};
 		if (space)
 			tree->space = *space;
-		tree->calls = vpt_calls_new(c->symbols);
+		tree->calls = decode_calls_new(c->symbols);
 		if (!tree->calls)
 			return NULL;
-		vpt_calls_keep_time(tree->calls, c->pace);
+		decode_calls_keep_time(tree->calls, c->pace);
 		c->trees.n++;
 	}
 	c->now = i;
@@ -42,35 +42,35 @@ static struct vpt_decode_tree *find(struct vpt_decode_calls *c, const struct vpt
 }
 
 /* What breaks the flow breaks it everywhere: nobody knows where it was meanwhile. */
-static bool is_break(const struct vpt_item *item)
+static bool is_break(const struct decode_item *item)
 {
-	return item->kind == VPT_ITEM_SEGMENT || item->kind == VPT_ITEM_ERROR ||
-	       (item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_OVERFLOW);
+	return item->kind == DECODE_ITEM_SEGMENT || item->kind == DECODE_ITEM_ERROR ||
+	       (item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_OVERFLOW);
 }
 
-bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_item *item)
+bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item)
 {
-	struct vpt_decode_tree *tree;
+	struct cli_decode_tree *tree;
 	size_t i;
 
 	if (is_break(item)) {
 		for (i = 0; i < c->trees.n; i++) {
-			if (!vpt_calls_item(c->trees.at[i].calls, item))
+			if (!decode_calls_item(c->trees.at[i].calls, item))
 				return false;
 		}
 		return true;
 	}
-	if (item->kind == VPT_ITEM_END)
+	if (item->kind == DECODE_ITEM_END)
 		return true;
 	tree = find(c, c->apart ? item->space : NULL);
 	if (!tree)
 		return false;
-	return vpt_calls_item(tree->calls, item);
+	return decode_calls_item(tree->calls, item);
 }
 
 static int by_insns(const void *a, const void *b)
 {
-	const struct vpt_decode_tree *x = a, *y = b;
+	const struct cli_decode_tree *x = a, *y = b;
 
 	if (x->insns != y->insns)
 		return x->insns < y->insns ? 1 : -1;
@@ -79,35 +79,36 @@ static int by_insns(const void *a, const void *b)
 	return (x->space.id > y->space.id) - (x->space.id < y->space.id);
 }
 
-void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit)
+void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit)
 {
 	char text[128];
 	size_t i;
 
 	for (i = 0; i < c->trees.n; i++)
-		c->trees.at[i].insns = vpt_calls_insns(c->trees.at[i].calls);
+		c->trees.at[i].insns = decode_calls_insns(c->trees.at[i].calls);
 	if (c->trees.n)
 		qsort(c->trees.at, c->trees.n, sizeof(*c->trees.at), by_insns);
 	for (i = 0; i < c->trees.n && limit && c->trees.at[i].insns; i++) {
-		const struct vpt_decode_tree *tree = &c->trees.at[i];
+		const struct cli_decode_tree *tree = &c->trees.at[i];
 
 		if (tree->known)
-			vpt_space_format(&tree->space, text, sizeof(text));
+			decode_space_format(&tree->space, text, sizeof(text));
 		else
 			snprintf(text, sizeof(text), "not known");
 		if (c->apart && !json) {
 			printf("%s: %" PRIu64 " insns\n", text, tree->insns);
 			limit--;
 		}
-		limit -= vpt_calls_print(tree->calls, stdout, json, c->apart ? text : NULL, limit);
+		limit -= decode_calls_print(tree->calls, stdout, json, c->apart ? text : NULL,
+					    limit);
 	}
 }
 
-void vpt_decode_calls_free(struct vpt_decode_calls *c)
+void cli_decode_calls_free(struct cli_decode_calls *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->trees.n; i++)
-		vpt_calls_free(c->trees.at[i].calls);
+		decode_calls_free(c->trees.at[i].calls);
 	free(c->trees.at);
 }

@@ -5,16 +5,16 @@
 
 #include "decode/calls.h"
 
-struct vpt_decode_calls {
-	const struct vpt_symbols *symbols;
+struct cli_decode_calls {
+	const struct debug_symbols *symbols;
 	bool apart;
-	const struct vpt_pace *pace; /* NULL: no time */
+	const struct decode_pace *pace; /* NULL: no time */
 	struct {
-		struct vpt_decode_tree {
+		struct cli_decode_tree {
 			/* A copy: the flow frees the spaces that it learned of. */
-			struct vpt_space space;
+			struct trace_space space;
 			bool known; /* false: the space is not known, or is all of them */
-			struct vpt_calls *calls;
+			struct decode_calls *calls;
 			uint64_t insns;
 		} * at;
 		size_t n, room;
@@ -23,9 +23,9 @@ struct vpt_decode_calls {
 };
 
 /* An item of a flow of blocks. False: memory. */
-bool vpt_decode_calls_item(struct vpt_decode_calls *c, const struct vpt_item *item);
+bool cli_decode_calls_item(struct cli_decode_calls *c, const struct decode_item *item);
 /* Most instructions first; `limit` lines at most. */
-void vpt_decode_calls_print(struct vpt_decode_calls *c, bool json, uint64_t limit);
-void vpt_decode_calls_free(struct vpt_decode_calls *c);
+void cli_decode_calls_print(struct cli_decode_calls *c, bool json, uint64_t limit);
+void cli_decode_calls_free(struct cli_decode_calls *c);
 
 #endif /* VMM_CLI_DECODE_CALLS_H */

@@ -9,7 +9,7 @@
 #include "decode/spaces.h"
 #include "text/text.h"
 
-bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text)
+bool cli_decode_side_take(struct cli_decode_side *side, const char *text)
 {
 	side->host = !strcmp(text, "host");
 	side->guest = !strcmp(text, "guest");
@@ -38,7 +38,7 @@ static bool is_cr3(const char *name, size_t len, uint64_t *cr3)
 	return end == name + len;
 }
 
-bool vpt_decode_side_told(const struct vpt_decode_side *side)
+bool cli_decode_side_told(const struct cli_decode_side *side)
 {
 	const char *at = side->space, *name;
 	uint64_t cr3;
@@ -53,7 +53,7 @@ bool vpt_decode_side_told(const struct vpt_decode_side *side)
 	return false;
 }
 
-static bool is_named(const struct vpt_space *space, const char *name, size_t len)
+static bool is_named(const struct trace_space *space, const char *name, size_t len)
 {
 	char *end;
 	unsigned long pid = strtoul(name, &end, 10);
@@ -66,7 +66,7 @@ static bool is_named(const struct vpt_space *space, const char *name, size_t len
 	return strnlen(space->name, sizeof(space->name)) == len && !memcmp(space->name, name, len);
 }
 
-static bool is_one_of(const struct vpt_space *space, const char *names)
+static bool is_one_of(const struct trace_space *space, const char *names)
 {
 	const char *name;
 	size_t len;
@@ -78,17 +78,17 @@ static bool is_one_of(const struct vpt_space *space, const char *names)
 	return false;
 }
 
-bool vpt_decode_side_has(const struct vpt_decode_side *side, const struct vpt_item *item)
+bool cli_decode_side_has(const struct cli_decode_side *side, const struct decode_item *item)
 {
-	const struct vpt_space *space = item->space;
+	const struct trace_space *space = item->space;
 	bool guest;
 
-	if (item->kind == VPT_ITEM_SEGMENT || item->kind == VPT_ITEM_ERROR ||
-	    item->kind == VPT_ITEM_END)
+	if (item->kind == DECODE_ITEM_SEGMENT || item->kind == DECODE_ITEM_ERROR ||
+	    item->kind == DECODE_ITEM_END)
 		return true;
 	if (!space)
 		return false;
-	guest = space->flags & VPT_SPACE_NON_ROOT;
+	guest = space->flags & TRACE_SPACE_NON_ROOT;
 	if ((side->host && guest) || (side->guest && !guest))
 		return false;
 	if (side->one_vm && (!guest || space->vm != side->vm))
@@ -96,15 +96,16 @@ bool vpt_decode_side_has(const struct vpt_decode_side *side, const struct vpt_it
 	return !side->space || is_one_of(space, side->space);
 }
 
-static void name(const struct vpt_space_share *share, char *text, size_t size)
+static void name(const struct decode_space_share *share, char *text, size_t size)
 {
 	if (share->known)
-		vpt_space_format(&share->space, text, size);
+		decode_space_format(&share->space, text, size);
 	else
 		snprintf(text, size, "not known");
 }
 
-static void print_share(const struct vpt_shares *shares, const struct vpt_space_share *s, bool told)
+static void print_share(const struct decode_shares *shares, const struct decode_space_share *s,
+			bool told)
 {
 	char text[128];
 
@@ -119,11 +120,11 @@ static void print_share(const struct vpt_shares *shares, const struct vpt_space_
 	printf("  %s\n", text);
 }
 
-void vpt_decode_side_table(struct vpt_shares *shares, bool told)
+void cli_decode_side_table(struct decode_shares *shares, bool told)
 {
 	size_t i;
 
-	vpt_shares_sort(shares);
+	decode_shares_sort(shares);
 	if (shares->spaces.n)
 		printf("\ninstructions        blocks  %s   time  space\n",
 		       told ? " entries     exits  " : "");
@@ -131,30 +132,30 @@ void vpt_decode_side_table(struct vpt_shares *shares, bool told)
 		print_share(shares, &shares->spaces.at[i], told);
 }
 
-void vpt_decode_side_json(struct vpt_shares *shares)
+void cli_decode_side_json(struct decode_shares *shares)
 {
 	char text[128];
 	size_t i;
 
-	vpt_shares_sort(shares);
+	decode_shares_sort(shares);
 	printf(",\"spaces\":[");
 	for (i = 0; i < shares->spaces.n; i++) {
-		const struct vpt_space_share *s = &shares->spaces.at[i];
+		const struct decode_space_share *s = &shares->spaces.at[i];
 
 		name(s, text, sizeof(text));
 		printf("%s{\"space\":", i ? "," : "");
-		vpt_json_string(stdout, text);
+		text_json_string(stdout, text);
 		if (s->known) {
-			if (!(s->space.flags & VPT_SPACE_ALONE))
+			if (!(s->space.flags & DECODE_SPACE_ALONE))
 				printf(",\"side\":\"%s\"",
-				       s->space.flags & VPT_SPACE_NON_ROOT ? "guest" : "host");
+				       s->space.flags & TRACE_SPACE_NON_ROOT ? "guest" : "host");
 			printf(",\"cr3\":");
-			vpt_json_address(stdout, s->space.cr3);
-			if (s->space.vmcs != VPT_SPACE_ANY_VMCS) {
+			text_json_address(stdout, s->space.cr3);
+			if (s->space.vmcs != TRACE_SPACE_ANY_VMCS) {
 				printf(",\"vmcs\":");
-				vpt_json_address(stdout, s->space.vmcs);
+				text_json_address(stdout, s->space.vmcs);
 			}
-			if (s->space.vm != VPT_SPACE_NO_VM)
+			if (s->space.vm != TRACE_SPACE_NO_VM)
 				printf(",\"vm\":%u,\"vm_vcpu\":%u", s->space.vm, s->space.vcpu);
 			if (s->space.pid)
 				printf(",\"pid\":%u", s->space.pid);

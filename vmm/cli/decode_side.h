@@ -8,7 +8,7 @@
 #include "decode/item.h"
 #include "decode/share.h"
 
-struct vpt_decode_side {
+struct cli_decode_side {
 	bool host, guest; /* both or neither: all */
 	bool one_vm;
 	uint64_t vm;
@@ -16,28 +16,28 @@ struct vpt_decode_side {
 };
 
 /* --side=TEXT; false: it is none of host, guest, all. */
-bool vpt_decode_side_take(struct vpt_decode_side *side, const char *text);
+bool cli_decode_side_take(struct cli_decode_side *side, const char *text);
 /* Is only a part wanted? */
-static inline bool vpt_decode_side_part(const struct vpt_decode_side *side)
+static inline bool cli_decode_side_part(const struct cli_decode_side *side)
 {
 	return side->host || side->guest || side->one_vm || side->space;
 }
 /* Does that take a file that tells of address spaces, other than by CR3? */
-bool vpt_decode_side_told(const struct vpt_decode_side *side);
+bool cli_decode_side_told(const struct cli_decode_side *side);
 /* Is the item of the part? What is nobody's is. Only if a part is wanted. */
-bool vpt_decode_side_has(const struct vpt_decode_side *side, const struct vpt_item *item);
-static inline bool vpt_decode_side_wants(const struct vpt_decode_side *side,
-					 const struct vpt_item *item)
+bool cli_decode_side_has(const struct cli_decode_side *side, const struct decode_item *item);
+static inline bool cli_decode_side_wants(const struct cli_decode_side *side,
+					 const struct decode_item *item)
 {
-	return !vpt_decode_side_part(side) || vpt_decode_side_has(side, item);
+	return !cli_decode_side_part(side) || cli_decode_side_has(side, item);
 }
 
 /*
  * The table of the summary; nothing where there are no address spaces. `told`: the file
  * tells of them, and VM entries and exits have columns.
  */
-void vpt_decode_side_table(struct vpt_shares *shares, bool told);
+void cli_decode_side_table(struct decode_shares *shares, bool told);
 /* The same as a field of a JSON object, with the comma before it. */
-void vpt_decode_side_json(struct vpt_shares *shares);
+void cli_decode_side_json(struct decode_shares *shares);
 
 #endif /* VMM_CLI_DECODE_SIDE_H */

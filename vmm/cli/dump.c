@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* vpt dump: the packets of a trace, one by one. */
-#include "dump.h"
+#include "cli/dump.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "confine.h"
-#include "open.h"
-#include "option.h"
+#include "cli/cli.h"
+#include "cli/confine.h"
+#include "cli/open.h"
+#include "cli/option.h"
 #include "trace/input.h"
 
 struct options {
-	struct vpt_dump dump;
+	struct cli_dump dump;
 	const char *path;
 	bool raw;
 	bool trace;	   /* --trace was given */
@@ -26,31 +26,31 @@ struct options {
 #define AT(member)    .field = offsetof(struct options, member)
 #define GIVEN(member) .given = offsetof(struct options, member)
 
-enum { PT, RTIT, RTIT_CYC };
+enum { PT, RTIT, ATOM_CYC };
 
-static const char *const kinds[] = {[PT] = "pt", [RTIT] = "rtit", [RTIT_CYC] = "rtit-cyc", NULL};
+static const char *const kinds[] = {[PT] = "pt", [RTIT] = "rtit", [ATOM_CYC] = "rtit-cyc", NULL};
 
-static const struct vpt_option rows[] = {
-	{'r', "raw", NULL, "FILE is trace bytes only", vpt_take_flag, AT(raw)},
+static const struct cli_option rows[] = {
+	{'r', "raw", NULL, "FILE is trace bytes only", cli_take_flag, AT(raw)},
 	{'t', "trace", "=KIND",
 	 "with --raw, what they are of: pt (the default), rtit, or rtit-cyc, that is with cycle "
 	 "counts, which no byte of them tells",
-	 vpt_take_word, AT(kind), GIVEN(trace), .words = kinds},
-	{'c', "vcpu", "=N", "only the stream of vCPU N (all, one after the other)", vpt_take_number,
+	 cli_take_word, AT(kind), GIVEN(trace), .words = kinds},
+	{'c', "vcpu", "=N", "only the stream of vCPU N (all, one after the other)", cli_take_number,
 	 AT(vcpu), GIVEN(one_vcpu)},
 	{'o', "offset", "=N", "begin with the first packet at or after byte N of a stream",
-	 vpt_take_number, AT(dump.offset)},
-	{'n', "limit", "=N", "show N packets", vpt_take_number, AT(dump.limit)},
-	{'s', "summary", NULL, "count packets and bytes by kind instead", vpt_take_flag,
+	 cli_take_number, AT(dump.offset)},
+	{'n', "limit", "=N", "show N packets", cli_take_number, AT(dump.limit)},
+	{'s', "summary", NULL, "count packets and bytes by kind instead", cli_take_flag,
 	 AT(dump.summary)},
-	{'j', "json", NULL, "one JSON object per line", vpt_take_flag, AT(dump.json)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	{'j', "json", NULL, "one JSON object per line", cli_take_flag, AT(dump.json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_dump = {
+const struct cli_verb cli_verb_dump = {
 	.name = "dump",
-	.run = vpt_cmd_dump,
+	.run = cli_cmd_dump,
 	.summary = "the packets of a trace",
 	.usage = "[OPTION]... FILE",
 	.about = "Shows the packets of a .vpt trace, or with --raw of a file that holds trace "
@@ -83,33 +83,33 @@ const struct vpt_verb vpt_verb_dump = {
 };
 
 /* Where to go on after bytes that are no packet. */
-static uint64_t next_psb(const struct vpt_dump *d, const struct vpt_dump_stream *s, uint64_t at,
+static uint64_t next_psb(const struct cli_dump *d, const struct cli_dump_stream *s, uint64_t at,
 			 uint64_t end)
 {
 	return at + 1 + d->system->find_psb(s->bytes + at + 1, (size_t)(end - at - 1));
 }
 
 /* Packets of [at, end), which no packet straddles. */
-static void walk(struct vpt_dump *d, struct vpt_dump_stream *s, uint64_t at, uint64_t end,
+static void walk(struct cli_dump *d, struct cli_dump_stream *s, uint64_t at, uint64_t end,
 		 bool may_be_cut)
 {
 	while (at < end && d->limit) {
-		struct vpt_dump_item item = {0};
+		struct cli_dump_item item = {0};
 		uint64_t next;
 
 		switch (d->system->read(s, s->bytes + at, (size_t)(end - at), &item)) {
 		case VPT_OK:
 			next = at + item.size;
-			vpt_dump_packet(d, at, &item);
+			cli_dump_packet(d, at, &item);
 			break;
 		case VPT_E_EOS:
 			next = end;
-			vpt_dump_lost(d, at, may_be_cut ? VPT_DUMP_CUT_OK : VPT_DUMP_CUT,
+			cli_dump_lost(d, at, may_be_cut ? CLI_DUMP_CUT_OK : CLI_DUMP_CUT,
 				      s->bytes + at, end - at);
 			break;
 		default:
 			next = next_psb(d, s, at, end);
-			vpt_dump_lost(d, at, VPT_DUMP_BAD, s->bytes + at, next - at);
+			cli_dump_lost(d, at, CLI_DUMP_BAD, s->bytes + at, next - at);
 			d->system->lost(s);
 			break;
 		}
@@ -118,49 +118,49 @@ static void walk(struct vpt_dump *d, struct vpt_dump_stream *s, uint64_t at, uin
 }
 
 /* Bytes of no session: there are none if the engine tells each edge. */
-static void walk_between(struct vpt_dump *d, struct vpt_dump_stream *s, uint64_t at, uint64_t end)
+static void walk_between(struct cli_dump *d, struct cli_dump_stream *s, uint64_t at, uint64_t end)
 {
 	d->system->begin(s, NULL);
 	walk(d, s, at, end, false);
 }
 
 /* A full region or an error takes what does not fit any more (33.2.7.2). */
-static bool end_may_cut(const struct vpt_session *end)
+static bool end_may_cut(const struct trace_session *end)
 {
-	return end && (end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR ||
-		       end->end == VPT_END_LOST);
+	return end && (end->end == TRACE_END_TOPA_STOP || end->end == TRACE_END_ERROR ||
+		       end->end == TRACE_END_LOST);
 }
 
 /*
  * Where to begin so that the first packet to show is not missed: at the last PSB before it that
  * the file lists, of those from @from to @stop. No packet depends on one before a PSB of PT.
  */
-static uint64_t skip_to(const struct vpt_dump *d, const struct vpt_reader *reader,
+static uint64_t skip_to(const struct cli_dump *d, const struct trace_reader *reader,
 			unsigned int vcpu, uint64_t from, uint64_t stop)
 {
-	const struct vpt_psb_point *point;
+	const struct trace_psb_point *point;
 
-	if (d->system != &vpt_dump_pt || d->offset <= from)
+	if (d->system != &cli_dump_pt || d->offset <= from)
 		return from;
-	point = vpt_reader_point_before(reader, vcpu, d->offset);
+	point = trace_reader_point_before(reader, vcpu, d->offset);
 	return point && point->offset > from && point->offset < stop ? point->offset : from;
 }
 
 /* A vCPU's stream, session by session. `from` only grows, whatever the file says. */
-static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int vcpu)
+static int dump_vcpu(struct cli_dump *d, struct trace_reader *reader, unsigned int vcpu)
 {
-	struct vpt_dump_stream s = {0};
-	const struct vpt_period *periods;
+	struct cli_dump_stream s = {0};
+	const struct trace_period *periods;
 	uint64_t from = 0;
 	size_t count, len, i;
 
-	s.bytes = vpt_reader_stream(reader, vcpu, &len);
+	s.bytes = trace_reader_stream(reader, vcpu, &len);
 	if (!s.bytes)
-		return vpt_fail(VPT_EXIT_HOST, "dump: no memory for %zu bytes of trace", len);
-	periods = vpt_reader_sessions(reader, vcpu, &count);
+		return cli_fail(CLI_EXIT_HOST, "dump: no memory for %zu bytes of trace", len);
+	periods = trace_reader_sessions(reader, vcpu, &count);
 	d->vcpu = (int)vcpu;
 	for (i = 0; i < count; i++) {
-		const struct vpt_session *end = periods[i].end;
+		const struct trace_session *end = periods[i].end;
 		uint64_t start = periods[i].start->offset;
 		uint64_t stop = end ? end->offset : len;
 
@@ -170,34 +170,34 @@ static int dump_vcpu(struct vpt_dump *d, struct vpt_reader *reader, unsigned int
 			walk_between(d, &s, from, start);
 			from = start;
 		}
-		vpt_dump_session(d, i, &periods[i]);
+		cli_dump_session(d, i, &periods[i]);
 		d->system->begin(&s, periods[i].start);
 		if (stop > from) {
 			from = skip_to(d, reader, vcpu, from, stop);
 			walk(d, &s, from, stop, end_may_cut(end));
 			from = stop;
 		}
-		vpt_dump_session_end(d, i, &periods[i]);
+		cli_dump_session_end(d, i, &periods[i]);
 	}
 	walk_between(d, &s, from, len);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 static int dump_vpt(struct options *o)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	unsigned int vcpu, vcpus;
 	int status;
 
-	status = vpt_cli_open_or("dump", o->path, VPT_READER_NO_ORACLE | VPT_READER_CODE_IN_PLACE,
-				 "; --raw is for bare trace bytes", &reader);
+	status = cli_open_or("dump", o->path, TRACE_READER_NO_ORACLE | TRACE_READER_CODE_IN_PLACE,
+			     "; --raw is for bare trace bytes", &reader);
 	if (status)
 		return status;
-	if (vpt_reader_info(reader)->flags & VPT_INFO_RTIT)
-		o->dump.system = &vpt_dump_atom;
-	vcpus = vpt_reader_info(reader)->vcpus;
+	if (trace_reader_info(reader)->flags & TRACE_INFO_ATOM)
+		o->dump.system = &cli_dump_atom;
+	vcpus = trace_reader_info(reader)->vcpus;
 	if (o->one_vcpu && o->vcpu >= vcpus) {
-		status = vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+		status = cli_fail(CLI_EXIT_USAGE, "dump: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
 				  o->vcpu, o->path, vcpus - 1);
 		vcpus = 0;
 	}
@@ -206,55 +206,54 @@ static int dump_vpt(struct options *o)
 			status = dump_vcpu(&o->dump, reader, vcpu);
 	}
 	if (!status && o->dump.summary)
-		vpt_dump_summary(&o->dump);
+		cli_dump_summary(&o->dump);
 	if (!status)
-		status = vpt_cli_whole("dump", o->path, reader);
-	vpt_reader_close(reader);
+		status = cli_whole("dump", o->path, reader);
+	trace_reader_close(reader);
 	return status;
 }
 
 static int dump_raw(struct options *o)
 {
-	struct vpt_input in = {0};
-	struct vpt_dump_stream s = {0};
-	int err = vpt_input_open(&in, o->path);
+	struct trace_input in = {0};
+	struct cli_dump_stream s = {0};
+	int err = trace_input_open(&in, o->path);
 
 	if (err) {
-		vpt_input_close(&in);
-		return vpt_fail(vpt_cli_input_status(err), "dump: %s: %s", o->path,
-				vpt_cli_reason(-err));
+		trace_input_close(&in);
+		return cli_fail(cli_input_status(err), "dump: %s: %s", o->path, cli_reason(-err));
 	}
 	s.bytes = in.bytes;
-	o->dump.vcpu = VPT_DUMP_RAW;
-	s.cycle_acc = o->kind == RTIT_CYC;
+	o->dump.vcpu = CLI_DUMP_RAW;
+	s.cycle_acc = o->kind == ATOM_CYC;
 	walk(&o->dump, &s, 0, in.size, false);
-	vpt_input_close(&in);
+	trace_input_close(&in);
 	if (o->dump.summary)
-		vpt_dump_summary(&o->dump);
-	return VPT_EXIT_OK;
+		cli_dump_summary(&o->dump);
+	return CLI_EXIT_OK;
 }
 
-int vpt_cmd_dump(int argc, char **argv)
+int cli_cmd_dump(int argc, char **argv)
 {
-	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX, .system = &vpt_dump_pt}};
-	int status = vpt_options_parse(&vpt_verb_dump, argc, argv, &o);
+	struct options o = {.dump = {.out = stdout, .limit = UINT64_MAX, .system = &cli_dump_pt}};
+	int status = cli_options_parse(&cli_verb_dump, argc, argv, &o);
 
 	if (status)
 		return status;
 	if (o.raw && o.one_vcpu)
-		return vpt_fail(VPT_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
+		return cli_fail(CLI_EXIT_USAGE, "dump: --vcpu: a --raw file has one stream");
 	if (!o.raw && o.trace)
-		return vpt_fail(VPT_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
+		return cli_fail(CLI_EXIT_USAGE, "dump: --trace: a .vpt file says what it is of");
 	if (o.kind != PT)
-		o.dump.system = &vpt_dump_atom;
-	status = vpt_confine_reader("dump");
+		o.dump.system = &cli_dump_atom;
+	status = cli_confine_reader("dump");
 	if (status)
 		return status;
 	status = o.raw ? dump_raw(&o) : dump_vpt(&o);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "dump: cannot write: %s", vpt_cli_reason(errno));
+		return cli_fail(CLI_EXIT_HOST, "dump: cannot write: %s", cli_reason(errno));
 	if (!status && o.dump.bad)
-		return vpt_fail(VPT_EXIT_FAIL,
+		return cli_fail(CLI_EXIT_FAIL,
 				"dump: %s: %" PRIu64 " bytes are in no packet; places: %" PRIu64,
 				o.path, o.dump.lost, o.dump.bad);
 	return status;

@@ -3,16 +3,16 @@
 #include <inttypes.h>
 
 #include "cli/atom_regs.h"
-#include "dump.h"
+#include "cli/dump.h"
 #include "trace/atom_session.h"
 
-VPT_STATIC_ASSERT((int)VPT_ATOM_PKT_COUNT <= (int)VPT_DUMP_KINDS, "they have room");
+VPT_STATIC_ASSERT((int)VPT_ATOM_PKT_COUNT <= (int)CLI_DUMP_KINDS, "they have room");
 
 /*
  * [ATOM-LIP-LAG] A PSB may come earlier than what makes the processor forget its last LIP, so
  * that packets behind it lean on it still: nothing is forgotten here.
  */
-static void track_lip(struct vpt_dump_stream *s, struct vpt_dump_item *item)
+static void track_lip(struct cli_dump_stream *s, struct cli_dump_item *item)
 {
 	uint64_t lip;
 
@@ -26,8 +26,8 @@ static void track_lip(struct vpt_dump_stream *s, struct vpt_dump_item *item)
 	s->last_ip_known = true;
 }
 
-static enum vpt_status read_packet(struct vpt_dump_stream *s, const uint8_t *buf, size_t len,
-				   struct vpt_dump_item *item)
+static enum vpt_status read_packet(struct cli_dump_stream *s, const uint8_t *buf, size_t len,
+				   struct cli_dump_item *item)
 {
 	const enum vpt_status status = vpt_atom_packet_read(buf, len, s->cycle_acc, &item->atom);
 
@@ -41,24 +41,24 @@ static enum vpt_status read_packet(struct vpt_dump_stream *s, const uint8_t *buf
 }
 
 /* Bytes of no session are read like those before them. */
-static void begin(struct vpt_dump_stream *s, const struct vpt_session *start)
+static void begin(struct cli_dump_stream *s, const struct trace_session *start)
 {
 	struct vpt_atom_regs regs;
 
 	if (!start)
 		return;
-	vpt_atom_session_get(start, &regs);
+	trace_atom_session_get(start, &regs);
 	s->cycle_acc = VPT_ATOM_GET(CTL, CYCLE_ACC, regs.ctl);
 	s->last_ip = VPT_ATOM_GET(LAST_LIP, LIP, regs.last_lip) << 16;
 	s->last_ip_known = VPT_ATOM_GET(LAST_LIP, VALID, regs.last_lip);
 }
 
-static void lost(struct vpt_dump_stream *s)
+static void lost(struct cli_dump_stream *s)
 {
 	s->last_ip_known = false;
 }
 
-static size_t text(char *text, size_t size, const struct vpt_dump_item *item)
+static size_t text(char *text, size_t size, const struct cli_dump_item *item)
 {
 	return vpt_atom_packet_format(text, size, &item->atom);
 }
@@ -73,14 +73,14 @@ static void json_value(FILE *out, const char *name, uint64_t value)
 	fprintf(out, ",\"%s\":\"0x%" PRIx64 "\"", name, value);
 }
 
-static void json(FILE *out, const struct vpt_dump_item *item)
+static void json(FILE *out, const struct cli_dump_item *item)
 {
 	const struct vpt_atom_packet *p = &item->atom;
 
 	fprintf(out, ",\"packet\":\"%s\",\"size\":%u", vpt_atom_pkt_name(p->kind), p->size);
 	switch (p->kind) {
 	case VPT_ATOM_PKT_TNT:
-		vpt_dump_json_outcomes(out, p->value, p->bits);
+		cli_dump_json_outcomes(out, p->value, p->bits);
 		break;
 	case VPT_ATOM_PKT_PIP:
 		json_value(out, "cr3", p->value);
@@ -105,15 +105,15 @@ static void json(FILE *out, const struct vpt_dump_item *item)
 		fprintf(out, ",\"cycles\":%" PRIu32, p->cycles);
 }
 
-static void registers(FILE *out, const struct vpt_period *period, bool at_end)
+static void registers(FILE *out, const struct trace_period *period, bool at_end)
 {
 	if (at_end)
-		vpt_atom_regs_text(out, "#   ", period->end, period->start);
+		cli_atom_regs_text(out, "#   ", period->end, period->start);
 	else
-		vpt_atom_regs_text(out, "#   ", period->start, NULL);
+		cli_atom_regs_text(out, "#   ", period->start, NULL);
 }
 
-const struct vpt_dump_system vpt_dump_atom = {
+const struct cli_dump_system cli_dump_atom = {
 	.kinds = VPT_ATOM_PKT_COUNT,
 	.columns = 42,
 	.name = name,
@@ -124,5 +124,5 @@ const struct vpt_dump_system vpt_dump_atom = {
 	.text = text,
 	.json = json,
 	.registers = registers,
-	.json_registers = vpt_atom_regs_json,
+	.json_registers = cli_atom_regs_json,
 };

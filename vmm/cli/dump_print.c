@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Packets, losses, sessions and sums, as text or as JSON. */
-#include "dump.h"
+#include "cli/dump.h"
 
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 /* Bytes of a loss that are shown. */
 #define LOST_SHOWN 8
 
-static void text_packet(const struct vpt_dump *d, uint64_t offset, const struct vpt_dump_item *item)
+static void text_packet(const struct cli_dump *d, uint64_t offset, const struct cli_dump_item *item)
 {
 	const int columns = d->system->columns;
 	char text[128];
@@ -24,15 +24,15 @@ static void text_packet(const struct vpt_dump *d, uint64_t offset, const struct 
 		fprintf(d->out, "%s\n", text);
 }
 
-static void json_place(const struct vpt_dump *d, uint64_t offset)
+static void json_place(const struct cli_dump *d, uint64_t offset)
 {
 	fputs("{", d->out);
-	if (d->vcpu != VPT_DUMP_RAW)
+	if (d->vcpu != CLI_DUMP_RAW)
 		fprintf(d->out, "\"vcpu\":%d,", d->vcpu);
 	fprintf(d->out, "\"offset\":%" PRIu64, offset);
 }
 
-void vpt_dump_json_outcomes(FILE *out, uint64_t outcomes, unsigned int count)
+void cli_dump_json_outcomes(FILE *out, uint64_t outcomes, unsigned int count)
 {
 	unsigned int i;
 
@@ -42,7 +42,7 @@ void vpt_dump_json_outcomes(FILE *out, uint64_t outcomes, unsigned int count)
 	fputs("\"", out);
 }
 
-static void json_packet(const struct vpt_dump *d, uint64_t offset, const struct vpt_dump_item *item)
+static void json_packet(const struct cli_dump *d, uint64_t offset, const struct cli_dump_item *item)
 {
 	json_place(d, offset);
 	d->system->json(d->out, item);
@@ -54,7 +54,7 @@ static void json_packet(const struct vpt_dump *d, uint64_t offset, const struct 
 }
 
 /* Is this one to be shown or counted? Takes it off the limit. */
-static bool wanted(struct vpt_dump *d, uint64_t offset)
+static bool wanted(struct cli_dump *d, uint64_t offset)
 {
 	if (offset < d->offset || !d->limit)
 		return false;
@@ -62,7 +62,7 @@ static bool wanted(struct vpt_dump *d, uint64_t offset)
 	return true;
 }
 
-void vpt_dump_packet(struct vpt_dump *d, uint64_t offset, const struct vpt_dump_item *item)
+void cli_dump_packet(struct cli_dump *d, uint64_t offset, const struct cli_dump_item *item)
 {
 	if (!wanted(d, offset))
 		return;
@@ -76,20 +76,20 @@ void vpt_dump_packet(struct vpt_dump *d, uint64_t offset, const struct vpt_dump_
 		text_packet(d, offset, item);
 }
 
-void vpt_dump_lost(struct vpt_dump *d, uint64_t offset, enum vpt_dump_loss loss,
+void cli_dump_lost(struct cli_dump *d, uint64_t offset, enum cli_dump_loss loss,
 		   const uint8_t *bytes, uint64_t len)
 {
 	static const char *const text[] = {
-		[VPT_DUMP_BAD] = "no packet begins like this",
-		[VPT_DUMP_CUT] = "the last packet is cut",
-		[VPT_DUMP_CUT_OK] = "the last packet is cut, as this end may do",
+		[CLI_DUMP_BAD] = "no packet begins like this",
+		[CLI_DUMP_CUT] = "the last packet is cut",
+		[CLI_DUMP_CUT_OK] = "the last packet is cut, as this end may do",
 	};
 	uint64_t i;
 
 	if (offset + len <= d->offset)
 		return;
 	d->lost += len;
-	d->bad += loss != VPT_DUMP_CUT_OK;
+	d->bad += loss != CLI_DUMP_CUT_OK;
 	if (d->summary)
 		return;
 	if (d->json) {
@@ -103,32 +103,32 @@ void vpt_dump_lost(struct vpt_dump *d, uint64_t offset, enum vpt_dump_loss loss,
 	fprintf(d->out, "%s(%" PRIu64 " bytes lost)\n", len > LOST_SHOWN ? "... " : "", len);
 }
 
-static const char *end_text(const struct vpt_dump *d, const struct vpt_period *period)
+static const char *end_text(const struct cli_dump *d, const struct trace_period *period)
 {
-	return vpt_session_end_text(period->end ? period->end->end : VPT_END_NONE,
-				    d->system == &vpt_dump_atom);
+	return trace_session_end_text(period->end ? period->end->end : TRACE_END_NONE,
+				      d->system == &cli_dump_atom);
 }
 
-static bool shows_sessions(const struct vpt_dump *d, const struct vpt_period *period)
+static bool shows_sessions(const struct cli_dump *d, const struct trace_period *period)
 {
 	return !d->summary && d->limit && !(period->end && period->end->offset < d->offset);
 }
 
-static void json_session(const struct vpt_dump *d, size_t number, const struct vpt_period *period)
+static void json_session(const struct cli_dump *d, size_t number, const struct trace_period *period)
 {
 	json_place(d, period->start->offset);
 	fprintf(d->out, ",\"session\":%zu,\"ctl\":\"0x%" PRIx64 "\"", number, period->start->ctl);
 	if (period->end)
 		fprintf(d->out, ",\"end_offset\":%" PRIu64, period->end->offset);
 	fprintf(d->out, ",\"end\":\"%s\"", end_text(d, period));
-	if (period->end && vpt_session_error_text(period->end))
-		fprintf(d->out, ",\"error\":\"%s\"", vpt_session_error_text(period->end));
+	if (period->end && trace_session_error_text(period->end))
+		fprintf(d->out, ",\"error\":\"%s\"", trace_session_error_text(period->end));
 	if (d->system->json_registers)
 		d->system->json_registers(d->out, period);
 	fputs("}\n", d->out);
 }
 
-void vpt_dump_session(struct vpt_dump *d, size_t number, const struct vpt_period *period)
+void cli_dump_session(struct cli_dump *d, size_t number, const struct trace_period *period)
 {
 	if (!shows_sessions(d, period))
 		return;
@@ -141,14 +141,14 @@ void vpt_dump_session(struct vpt_dump *d, size_t number, const struct vpt_period
 	if (period->end)
 		fprintf(d->out, " to %" PRIx64, period->end->offset);
 	fprintf(d->out, ": %s", end_text(d, period));
-	if (period->end && vpt_session_error_text(period->end))
-		fprintf(d->out, ": %s", vpt_session_error_text(period->end));
+	if (period->end && trace_session_error_text(period->end))
+		fprintf(d->out, ": %s", trace_session_error_text(period->end));
 	fputc('\n', d->out);
 	if (d->system->registers)
 		d->system->registers(d->out, period, false);
 }
 
-void vpt_dump_session_end(struct vpt_dump *d, size_t number, const struct vpt_period *period)
+void cli_dump_session_end(struct cli_dump *d, size_t number, const struct trace_period *period)
 {
 	if (!d->system->registers || d->json || !period->end || !shows_sessions(d, period))
 		return;
@@ -156,7 +156,7 @@ void vpt_dump_session_end(struct vpt_dump *d, size_t number, const struct vpt_pe
 	d->system->registers(d->out, period, true);
 }
 
-static void json_summary(const struct vpt_dump *d, uint64_t packets, uint64_t bytes)
+static void json_summary(const struct cli_dump *d, uint64_t packets, uint64_t bytes)
 {
 	const char *comma = "";
 	unsigned int kind;
@@ -174,7 +174,7 @@ static void json_summary(const struct vpt_dump *d, uint64_t packets, uint64_t by
 	fputs("}}\n", d->out);
 }
 
-void vpt_dump_summary(const struct vpt_dump *d)
+void cli_dump_summary(const struct cli_dump *d)
 {
 	uint64_t packets = 0, bytes = 0;
 	unsigned int kind;

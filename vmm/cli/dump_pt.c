@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "dump.h"
+#include "cli/dump.h"
 #include "vpt/block.h"
 
 /* The packet's IP, if it has one, and what it makes of the last one. */
-static void track_ip(struct vpt_dump_stream *s, struct vpt_dump_item *item)
+static void track_ip(struct cli_dump_stream *s, struct cli_dump_item *item)
 {
 	const struct vpt_packet *p = &item->pt;
 
@@ -33,8 +33,8 @@ static void track_ip(struct vpt_dump_stream *s, struct vpt_dump_item *item)
 	}
 }
 
-static enum vpt_status read_packet(struct vpt_dump_stream *s, const uint8_t *buf, size_t len,
-				   struct vpt_dump_item *item)
+static enum vpt_status read_packet(struct cli_dump_stream *s, const uint8_t *buf, size_t len,
+				   struct cli_dump_item *item)
 {
 	const enum vpt_status status = vpt_packet_read(&s->parser, buf, len, &item->pt);
 
@@ -50,19 +50,19 @@ static enum vpt_status read_packet(struct vpt_dump_stream *s, const uint8_t *buf
 	return VPT_OK;
 }
 
-static void begin(struct vpt_dump_stream *s, const struct vpt_session *start)
+static void begin(struct cli_dump_stream *s, const struct trace_session *start)
 {
 	(void)start;
 	memset(&s->parser, 0, sizeof(s->parser));
 }
 
-static void lost(struct vpt_dump_stream *s)
+static void lost(struct cli_dump_stream *s)
 {
 	memset(&s->parser, 0, sizeof(s->parser));
 	s->last_ip_known = false;
 }
 
-static size_t text(char *text, size_t size, const struct vpt_dump_item *item)
+static size_t text(char *text, size_t size, const struct cli_dump_item *item)
 {
 	return vpt_packet_format(text, size, &item->pt);
 }
@@ -123,14 +123,14 @@ static void json_trig(FILE *out, const struct vpt_packet *p)
 }
 
 /* Values are strings: a JSON number doesn't hold 64 bits everywhere. */
-static void json(FILE *out, const struct vpt_dump_item *item)
+static void json(FILE *out, const struct cli_dump_item *item)
 {
 	const struct vpt_packet *p = &item->pt;
 	const struct field_names *names = &field_names[p->kind];
 
 	fprintf(out, ",\"packet\":\"%s\",\"size\":%u", vpt_pkt_name(p->kind), p->size);
 	if (p->kind == VPT_PKT_TNT_8 || p->kind == VPT_PKT_TNT_64)
-		vpt_dump_json_outcomes(out, p->value, p->bits);
+		cli_dump_json_outcomes(out, p->value, p->bits);
 	if (is_ip(p->kind)) {
 		fprintf(out, ",\"ip_bytes\":%u", p->ip_bytes);
 		if (p->ip_bytes)
@@ -148,7 +148,7 @@ static void json(FILE *out, const struct vpt_dump_item *item)
 		fprintf(out, ",\"%s\":%u", names->bits, p->bits);
 }
 
-const struct vpt_dump_system vpt_dump_pt = {
+const struct cli_dump_system cli_dump_pt = {
 	.kinds = VPT_PKT_COUNT,
 	.columns = 32,
 	.name = name,

@@ -19,10 +19,10 @@
 #include "cli/verify_perf.h"
 
 struct options {
-	struct vpt_export_options export;
+	struct export_options export;
 	const char *path;
 	uint64_t vcpu;
-	struct vpt_cli_memory memory;
+	struct cli_memory memory;
 	uint32_t signature; /* of --cpu, 0: it was not given */
 	const char *to, *time;
 	bool to_pt;
@@ -37,35 +37,35 @@ struct options {
 static const char *const formats[] = {"perf", "pt", NULL};
 static const char *const times[] = {"packets", "tsc", NULL};
 
-static int take_time(const struct vpt_given *g)
+static int take_time(const struct cli_given *g)
 {
 	struct options *o = g->options;
 
-	o->export.how = strcmp(g->value, "tsc") ? VPT_EXPORT_PACKETS : VPT_EXPORT_TSC;
-	return vpt_take_name(g);
+	o->export.how = strcmp(g->value, "tsc") ? EXPORT_PACKETS : EXPORT_TSC;
+	return cli_take_name(g);
 }
 
-static const struct vpt_option rows[] = {
-	{'t', "to", "=perf|pt", "what for: it has to be said", vpt_take_name, AT(to),
+static const struct cli_option rows[] = {
+	{'t', "to", "=perf|pt", "what for: it has to be said", cli_take_name, AT(to),
 	 .words = formats},
-	{'c', "vcpu", "=N", "only vCPU N", vpt_take_number, AT(vcpu), GIVEN(export.one_vcpu),
+	{'c', "vcpu", "=N", "only vCPU N", cli_take_number, AT(vcpu), GIVEN(export.one_vcpu),
 	 OF_PERF},
 	{'k', "kallsyms", "=FILE", "names of the guest kernel: its /proc/kallsyms or System.map",
-	 vpt_take_text, AT(export.kallsyms), OF_PERF},
+	 cli_take_text, AT(export.kallsyms), OF_PERF},
 	{'T', "time", "=HOW",
 	 "packets: as the trace tells it, if at all; tsc: in TSC packets alone. Else packets where "
 	 "there are some and perf can follow",
 	 take_time, AT(time), OF_PERF, .words = times},
-	VPT_OPTION_MEMORY(AT(memory), OF_PERF),
-	VPT_OPTION_CPU(AT(signature), OF_PERF),
-	{'q', "quiet", NULL, "no summary, no progress", vpt_take_flag, AT(quiet)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	CLI_OPTION_MEMORY(AT(memory), OF_PERF),
+	CLI_OPTION_CPU(AT(signature), OF_PERF),
+	{'q', "quiet", NULL, "no summary, no progress", cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_export = {
+const struct cli_verb cli_verb_export = {
 	.name = "export",
-	.run = vpt_cmd_export,
+	.run = cli_cmd_export,
 	.summary = "a trace for other tools: perf, or RTIT as PT",
 	.usage = "--to perf [OPTION]... FILE DIR\n--to pt [-q] FILE OUT",
 	.about = "Makes DIR of a .vpt trace, a perf.data directory that stock perf (6.1 or later) "
@@ -90,7 +90,7 @@ const struct vpt_verb vpt_verb_export = {
 	.operands = {{"FILE", AT(path)}, {"DIR or OUT", AT(export.dir)}},
 };
 
-static void say(const struct options *o, const struct vpt_export_report *r)
+static void say(const struct options *o, const struct export_report *r)
 {
 	if (!o->quiet)
 		printf("%s: instructions: %" PRIu64 ", processes: %" PRIu64 ", switches: %" PRIu64
@@ -100,7 +100,7 @@ static void say(const struct options *o, const struct vpt_export_report *r)
 		       : r->folded ? "tsc"
 				   : "packets");
 	if (r->skipped)
-		fprintf(stderr, VPT_EXPORT_LEFT_OUT "%" PRIu64 "%s\n", r->skipped,
+		fprintf(stderr, CLI_EXPORT_LEFT_OUT "%" PRIu64 "%s\n", r->skipped,
 			r->bits16 ? ": perf knows no 16-bit code" : "");
 	if (r->blind)
 		fprintf(stderr, "vpt export: DisTNT, or no BranchEn: perf can show where "
@@ -110,148 +110,147 @@ static void say(const struct options *o, const struct vpt_export_report *r)
 				"--vcpu exports one\n");
 }
 
-static int failed(const struct options *o, const struct vpt_export_report *r, int err)
+static int failed(const struct options *o, const struct export_report *r, int err)
 {
 	if (err == -EINVAL && o->export.kallsyms && !strcmp(r->path, o->export.kallsyms))
-		return vpt_fail(VPT_EXIT_INPUT,
+		return cli_fail(CLI_EXIT_INPUT,
 				"export: %s: not a kernel's symbols, or without their addresses",
 				r->path);
 	if (err == -ENOTSUP)
-		return vpt_fail(
-			VPT_EXIT_FAIL,
+		return cli_fail(
+			CLI_EXIT_FAIL,
 			"export: %s: --time=packets: perf cannot follow processes or code that "
 			"change, or the time as it is told",
 			o->path);
-	return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
-			vpt_cli_reason(-err));
+	return cli_fail(CLI_EXIT_HOST, "export: %s: %s", r->path[0] ? r->path : o->path,
+			cli_reason(-err));
 }
 
 /* Why this file cannot be for perf. */
-static int check(const struct options *o, const struct vpt_reader *reader)
+static int check(const struct options *o, const struct trace_reader *reader)
 {
-	const struct vpt_origin *origin = vpt_reader_origin(reader);
+	const struct trace_origin *origin = trace_reader_origin(reader);
 	size_t spaces;
 
-	vpt_reader_spaces(reader, &spaces);
-	if (o->export.one_vcpu && o->vcpu >= vpt_reader_info(reader)->vcpus)
-		return vpt_fail(VPT_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
-				o->vcpu, o->path, vpt_reader_info(reader)->vcpus - 1);
-	if (origin && origin->kind == VPT_ORIGIN_PERF)
-		return vpt_fail(VPT_EXIT_INPUT,
+	trace_reader_spaces(reader, &spaces);
+	if (o->export.one_vcpu && o->vcpu >= trace_reader_info(reader)->vcpus)
+		return cli_fail(CLI_EXIT_USAGE, "export: --vcpu=%" PRIu64 ": %s has vCPUs 0 to %u",
+				o->vcpu, o->path, trace_reader_info(reader)->vcpus - 1);
+	if (origin && origin->kind == TRACE_ORIGIN_PERF)
+		return cli_fail(CLI_EXIT_INPUT,
 				"export: %s: perf recorded it: give perf the recording", o->path);
 	if (spaces)
-		return vpt_fail(VPT_EXIT_INPUT,
+		return cli_fail(CLI_EXIT_INPUT,
 				"export: %s: it spans a host and its guests, and perf knows one "
 				"machine",
 				o->path);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-static int export_perf(struct options *o, struct vpt_reader *pt, struct vpt_export_report *report)
+static int export_perf(struct options *o, struct trace_reader *pt, struct export_report *report)
 {
-	struct vpt_cli_progress progress = {0};
+	struct cli_progress progress = {0};
 	int err;
 
 	o->export.vcpu = (unsigned int)o->vcpu;
-	vpt_cli_progress_begin(&progress, pt, o->export.one_vcpu ? (int)o->vcpu : -1, !o->quiet);
-	err = vpt_export_perf(pt, &o->export, report);
-	vpt_cli_progress_end(&progress);
+	cli_progress_begin(&progress, pt, o->export.one_vcpu ? (int)o->vcpu : -1, !o->quiet);
+	err = export_to_perf(pt, &o->export, report);
+	cli_progress_end(&progress);
 	if (err)
 		return failed(o, report, err);
 	say(o, report);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* Return the exit status after DIR was written. What is wrong with FILE itself comes first. */
-static int judge(const struct options *o, const struct vpt_reader *file,
-		 const struct vpt_recast_report *recast, const struct vpt_export_report *report)
+static int judge(const struct options *o, const struct trace_reader *file,
+		 const struct export_recast_report *recast, const struct export_report *report)
 {
-	int status = vpt_cli_whole("export", o->path, file);
+	int status = cli_whole("export", o->path, file);
 
 	if (status)
 		return status;
 	if (report->errors)
-		return vpt_fail(VPT_EXIT_FAIL,
+		return cli_fail(CLI_EXIT_FAIL,
 				"export: %s: places that cannot be decoded: %" PRIu64
 				"; the first: %s",
 				o->path, report->errors, report->error);
-	status = vpt_export_pt_errors(o->path, recast);
+	status = cli_export_pt_errors(o->path, recast);
 	if (!status && *report->problem)
-		return vpt_fail(VPT_EXIT_INPUT, "export: %s: names are missing: %s", o->path,
+		return cli_fail(CLI_EXIT_INPUT, "export: %s: names are missing: %s", o->path,
 				report->problem);
 	return status;
 }
 
 /* perf knows PT alone. */
-static int run_perf(struct options *o, struct vpt_reader *file)
+static int run_perf(struct options *o, struct trace_reader *file)
 {
-	struct vpt_recast_report recast = {0};
-	struct vpt_export_report report;
-	struct vpt_reader *pt = NULL;
+	struct export_recast_report recast = {0};
+	struct export_report report;
+	struct trace_reader *pt = NULL;
 	int status = check(o, file);
 
-	if (!status && o->memory.n && vpt_recast_needed(file))
-		status = vpt_fail(VPT_EXIT_USAGE, "export: --memory: %s is of RTIT", o->path);
+	if (!status && o->memory.n && export_recast_needed(file))
+		status = cli_fail(CLI_EXIT_USAGE, "export: --memory: %s is of RTIT", o->path);
 	if (!status)
-		status = vpt_cli_memory_open(&o->memory, "export", file);
+		status = cli_memory_open(&o->memory, "export", file);
 	if (!status)
-		status = vpt_cli_memory_fill(&o->memory, "export", file);
-	if (!status && vpt_recast_needed(file))
-		status = vpt_export_as_pt(o->path, file, o->export.dir, o->quiet, &pt, &recast);
+		status = cli_memory_fill(&o->memory, "export", file);
+	if (!status && export_recast_needed(file))
+		status = cli_export_as_pt(o->path, file, o->export.dir, o->quiet, &pt, &recast);
 	if (!status)
 		status = export_perf(o, pt ? pt : file, &report);
 	if (!status)
 		status = judge(o, file, &recast, &report);
 	if (!status)
-		status = vpt_cli_memory_whole(&o->memory, "export", o->path);
+		status = cli_memory_whole(&o->memory, "export", o->path);
 	if (pt)
-		vpt_reader_close(pt);
+		trace_reader_close(pt);
 	return status;
 }
 
 static int run(struct options *o)
 {
-	struct vpt_reader *reader;
-	int status = vpt_cli_open("export", o->path, o->to_pt ? 0 : VPT_READER_NO_ORACLE, &reader);
+	struct trace_reader *reader;
+	int status = cli_open("export", o->path, o->to_pt ? 0 : TRACE_READER_NO_ORACLE, &reader);
 
 	if (status)
 		return status;
-	vpt_cli_cpu_use(reader, o->signature);
+	cli_cpu_use(reader, o->signature);
 	if (o->to_pt)
-		status = vpt_export_pt(o->path, reader, o->export.dir, o->quiet);
+		status = cli_export_pt(o->path, reader, o->export.dir, o->quiet);
 	else
 		status = run_perf(o, reader);
-	vpt_reader_close(reader);
-	vpt_cli_memory_close(&o->memory);
+	trace_reader_close(reader);
+	cli_memory_close(&o->memory);
 	return status;
 }
 
 static int check_files(const struct options *o)
 {
-	const struct vpt_cli_file files[] = {
-		{VPT_CLI_INPUT, "FILE", o->path},
-		{VPT_CLI_INPUT, "--kallsyms", o->export.kallsyms},
-		{VPT_CLI_OUTPUT, o->to_pt ? "OUT" : "DIR", o->export.dir},
+	const struct cli_file files[] = {
+		{CLI_INPUT, "FILE", o->path},
+		{CLI_INPUT, "--kallsyms", o->export.kallsyms},
+		{CLI_OUTPUT, o->to_pt ? "OUT" : "DIR", o->export.dir},
 	};
 
-	return vpt_cli_files_check("export", files, sizeof(files) / sizeof(files[0]));
+	return cli_files_check("export", files, sizeof(files) / sizeof(files[0]));
 }
 
-int vpt_cmd_export(int argc, char **argv)
+int cli_cmd_export(int argc, char **argv)
 {
 	struct options o = {0};
-	int status = vpt_options_parse(&vpt_verb_export, argc, argv, &o);
+	int status = cli_options_parse(&cli_verb_export, argc, argv, &o);
 
 	if (status)
 		return status;
 	if (!o.to)
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
+		return cli_fail(CLI_EXIT_USAGE, "export: --to=perf, --to=pt: it has to be said");
 	o.to_pt = !strcmp(o.to, "pt");
 	if (o.to_pt && o.perfs)
-		return vpt_fail(VPT_EXIT_USAGE, "export: --%s: it is for --to=perf", o.perfs);
+		return cli_fail(CLI_EXIT_USAGE, "export: --%s: it is for --to=perf", o.perfs);
 	status = check_files(&o);
 	if (!status)
-		status =
-			vpt_confine("export", &(struct vpt_sandbox_want){.output = {o.export.dir}});
+		status = cli_confine("export", &(struct sandbox_want){.output = {o.export.dir}});
 	return status ? status : run(&o);
 }

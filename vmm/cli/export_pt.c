@@ -16,16 +16,16 @@
 #include "cli/progress.h"
 #include "trace/place.h"
 
-int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report)
+int cli_export_pt_errors(const char *path, const struct export_recast_report *report)
 {
 	if (!report->errors)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_FAIL,
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_FAIL,
 			"export: %s: places that cannot be decoded: %" PRIu64 "; the first: %s",
 			path, report->errors, report->error);
 }
 
-static void say(const char *out, const struct vpt_recast_report *r)
+static void say(const char *out, const struct export_recast_report *r)
 {
 	printf("%s: instructions: %" PRIu64 ", sessions: %" PRIu64 ", bytes: %" PRIu64
 	       ", time: %s, oracle: %s\n",
@@ -33,40 +33,41 @@ static void say(const char *out, const struct vpt_recast_report *r)
 	       r->oracle ? "yes" : "none");
 }
 
-static int recast(struct vpt_reader *reader, int fd, bool quiet, struct vpt_recast_report *report)
+static int recast(struct trace_reader *reader, int fd, bool quiet,
+		  struct export_recast_report *report)
 {
-	struct vpt_cli_progress progress = {0};
+	struct cli_progress progress = {0};
 	int err;
 
-	vpt_cli_progress_begin(&progress, reader, -1, !quiet);
-	err = vpt_recast(reader, fd, report);
-	vpt_cli_progress_end(&progress);
+	cli_progress_begin(&progress, reader, -1, !quiet);
+	err = export_recast(reader, fd, report);
+	cli_progress_end(&progress);
 	return err;
 }
 
-int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet)
+int cli_export_pt(const char *path, struct trace_reader *reader, const char *out, bool quiet)
 {
-	struct vpt_recast_report report;
-	struct vpt_outfile output;
+	struct export_recast_report report;
+	struct trace_outfile output;
 	int err, status;
 
-	if (!vpt_recast_needed(reader))
-		return vpt_fail(VPT_EXIT_USAGE, "export: --to=pt: %s is Intel PT already", path);
-	status = vpt_cli_output("export", out, VPT_OUTFILE_WHOLE, &output);
+	if (!export_recast_needed(reader))
+		return cli_fail(CLI_EXIT_USAGE, "export: --to=pt: %s is Intel PT already", path);
+	status = cli_output("export", out, TRACE_OUTFILE_WHOLE, &output);
 	if (status)
 		return status;
 	err = recast(reader, output.fd, quiet, &report);
 	if (err) {
-		vpt_cli_drop(&output);
-		return vpt_fail(VPT_EXIT_HOST, "export: %s: %s", out, vpt_cli_reason(-err));
+		cli_drop(&output);
+		return cli_fail(CLI_EXIT_HOST, "export: %s: %s", out, cli_reason(-err));
 	}
-	status = vpt_cli_commit("export", &output);
+	status = cli_commit("export", &output);
 	if (status)
 		return status;
 	if (!quiet)
 		say(out, &report);
-	status = vpt_cli_whole("export", path, reader);
-	return status ? status : vpt_export_pt_errors(path, &report);
+	status = cli_whole("export", path, reader);
+	return status ? status : cli_export_pt_errors(path, &report);
 }
 
 /*
@@ -75,14 +76,14 @@ int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, 
  */
 static int temporary_beside(const char *path)
 {
-	struct vpt_place place;
+	struct trace_place place;
 	char *dir;
-	int err = vpt_place_find(path, &place), fd;
+	int err = trace_place_find(path, &place), fd;
 
 	if (err)
 		return err;
-	dir = vpt_place_dir(&place);
-	vpt_place_free(&place);
+	dir = trace_place_dir(&place);
+	trace_place_free(&place);
 	if (!dir)
 		return -ENOMEM;
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -92,8 +93,8 @@ static int temporary_beside(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet,
-		     struct vpt_reader **pt, struct vpt_recast_report *report)
+int cli_export_as_pt(const char *path, struct trace_reader *reader, const char *out, bool quiet,
+		     struct trace_reader **pt, struct export_recast_report *report)
 {
 	int fd = temporary_beside(out), err = fd < 0 ? fd : 0;
 	char name[32], why[256];
@@ -102,13 +103,13 @@ int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *ou
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 		err = recast(reader, fd, quiet, report);
 	}
-	if (!err && vpt_reader_open(name, pt, why, sizeof(why)))
+	if (!err && trace_reader_open(name, pt, why, sizeof(why)))
 		err = -EIO;
 	if (fd >= 0)
 		close(fd);
 	if (!err)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	*pt = NULL;
-	return vpt_fail(VPT_EXIT_HOST, "export: %s: as Intel PT, in a temporary file: %s", path,
-			vpt_cli_reason(-err));
+	return cli_fail(CLI_EXIT_HOST, "export: %s: as Intel PT, in a temporary file: %s", path,
+			cli_reason(-err));
 }

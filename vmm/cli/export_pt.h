@@ -6,17 +6,17 @@
 #include "export/recast.h"
 
 /* Write it to `out`, and say what it is unless `quiet`. Returns the exit status. */
-int vpt_export_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet);
+int cli_export_pt(const char *path, struct trace_reader *reader, const char *out, bool quiet);
 
 /*
  * Convert the trace at @path to Intel PT in a temporary file beside @out, and set *pt to a reader
- * of that file, which the caller closes. Returns VPT_EXIT_OK; or an exit status, after one line,
+ * of that file, which the caller closes. Returns CLI_EXIT_OK; or an exit status, after one line,
  * with *pt NULL.
  */
-int vpt_export_as_pt(const char *path, struct vpt_reader *reader, const char *out, bool quiet,
-		     struct vpt_reader **pt, struct vpt_recast_report *report);
+int cli_export_as_pt(const char *path, struct trace_reader *reader, const char *out, bool quiet,
+		     struct trace_reader **pt, struct export_recast_report *report);
 
-/* Could all of it be decoded? Else one line, and VPT_EXIT_FAIL. */
-int vpt_export_pt_errors(const char *path, const struct vpt_recast_report *report);
+/* Could all of it be decoded? Else one line, and CLI_EXIT_FAIL. */
+int cli_export_pt_errors(const char *path, const struct export_recast_report *report);
 
 #endif /* VMM_CLI_EXPORT_PT_H */

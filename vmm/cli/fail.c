@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-int vpt_fail(int status, const char *fmt, ...)
+int cli_fail(int status, const char *fmt, ...)
 {
 	va_list args;
 
@@ -23,7 +23,7 @@ int vpt_fail(int status, const char *fmt, ...)
 	return status;
 }
 
-const char *vpt_cli_reason(int error)
+const char *cli_reason(int error)
 {
 	static char text[120];
 	struct rlimit limit;

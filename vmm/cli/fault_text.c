@@ -33,12 +33,12 @@ static const struct {
 	[5] = {"#BR", "bound range exceeded"},
 	[6] = {"#UD", "invalid opcode"},
 	[7] = {"#NM", "no math coprocessor"},
-	[VPT_VECTOR_DF] = {"#DF", "double fault"},
+	[CLI_VECTOR_DF] = {"#DF", "double fault"},
 	[VECTOR_TS] = {"#TS", "invalid TSS"},
 	[11] = {"#NP", "segment not present"},
 	[12] = {"#SS", "stack-segment fault"},
 	[VECTOR_GP] = {"#GP", "general protection"},
-	[VPT_VECTOR_PF] = {"#PF", "page fault"},
+	[CLI_VECTOR_PF] = {"#PF", "page fault"},
 	[16] = {"#MF", "x87 floating-point error"},
 	[17] = {"#AC", "alignment check"},
 	[18] = {"#MC", "machine check"},
@@ -68,17 +68,17 @@ static void add(struct text *t, const char *fmt, ...)
 	t->left -= (size_t)len;
 }
 
-static bool is_exception(const struct vpt_guest_fault *f)
+static bool is_exception(const struct trace_guest_fault *f)
 {
-	return !(f->flags & (VPT_GUEST_FAULT_INTERRUPT | VPT_GUEST_FAULT_SOFTWARE)) &&
+	return !(f->flags & (TRACE_GUEST_FAULT_INTERRUPT | TRACE_GUEST_FAULT_SOFTWARE)) &&
 	       f->vector < 32 && exceptions[f->vector].name;
 }
 
-const char *vpt_fault_name(const struct vpt_guest_fault *f)
+const char *cli_fault_name(const struct trace_guest_fault *f)
 {
 	if (is_exception(f))
 		return exceptions[f->vector].name;
-	return f->flags & VPT_GUEST_FAULT_SOFTWARE ? "INT n" : "interrupt";
+	return f->flags & TRACE_GUEST_FAULT_SOFTWARE ? "INT n" : "interrupt";
 }
 
 static void add_page_error(struct text *t, uint32_t error)
@@ -93,7 +93,7 @@ static void add_page_error(struct text *t, uint32_t error)
 }
 
 /* Which entry of the IDT, and whether there is one. */
-static void add_gate(struct text *t, uint32_t error, const struct vpt_guest_stop *stop)
+static void add_gate(struct text *t, uint32_t error, const struct trace_guest_stop *stop)
 {
 	/* In long mode, which 64-bit code tells; 32-bit code may be either. */
 	const unsigned int bytes = stop->mode == 64 ? 16 : 8, vector = error >> 3 & 0xff;
@@ -106,11 +106,11 @@ static void add_gate(struct text *t, uint32_t error, const struct vpt_guest_stop
 	add(t, ")");
 }
 
-static void add_error(struct text *t, const struct vpt_guest_fault *f,
-		      const struct vpt_guest_stop *stop)
+static void add_error(struct text *t, const struct trace_guest_fault *f,
+		      const struct trace_guest_stop *stop)
 {
 	add(t, ", error code %" PRIx32 "H", f->error);
-	if (f->vector == VPT_VECTOR_PF)
+	if (f->vector == CLI_VECTOR_PF)
 		add_page_error(t, f->error);
 	else if (f->vector < VECTOR_TS || f->vector > VECTOR_GP || !f->error)
 		return;
@@ -121,8 +121,8 @@ static void add_error(struct text *t, const struct vpt_guest_fault *f,
 		    f->error & SELECTOR_LDT ? "LDT" : "GDT");
 }
 
-void vpt_fault_text(const struct vpt_guest_fault *f, const struct vpt_guest_stop *stop, char *text,
-		    size_t size)
+void cli_fault_text(const struct trace_guest_fault *f, const struct trace_guest_stop *stop,
+		    char *text, size_t size)
 {
 	struct text t = {text, size};
 
@@ -131,9 +131,9 @@ void vpt_fault_text(const struct vpt_guest_fault *f, const struct vpt_guest_stop
 	if (is_exception(f))
 		add(&t, "%s %s", exceptions[f->vector].name, exceptions[f->vector].meaning);
 	else
-		add(&t, "%s %u", vpt_fault_name(f), f->vector);
-	if (f->flags & VPT_GUEST_FAULT_HAS_ERROR)
+		add(&t, "%s %u", cli_fault_name(f), f->vector);
+	if (f->flags & TRACE_GUEST_FAULT_HAS_ERROR)
 		add_error(&t, f, stop);
-	if (f->vector == VPT_VECTOR_PF && is_exception(f))
+	if (f->vector == CLI_VECTOR_PF && is_exception(f))
 		add(&t, ", CR2 0x%" PRIx64, f->cr2);
 }

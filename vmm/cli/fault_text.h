@@ -7,16 +7,16 @@
 
 #include "trace/format.h"
 
-enum { VPT_VECTOR_DF = 8, VPT_VECTOR_PF = 14 };
+enum { CLI_VECTOR_DF = 8, CLI_VECTOR_PF = 14 };
 
 /* "#PF", "NMI", "interrupt" and so on. */
-const char *vpt_fault_name(const struct vpt_guest_fault *fault);
+const char *cli_fault_name(const struct trace_guest_fault *fault);
 
 /*
  * "#PF page fault, error code 2H (write, supervisor mode, page not present), CR2 0x1000".
  * @stop has the IDT that the processor looked into.
  */
-void vpt_fault_text(const struct vpt_guest_fault *fault, const struct vpt_guest_stop *stop,
+void cli_fault_text(const struct trace_guest_fault *fault, const struct trace_guest_stop *stop,
 		    char *text, size_t size);
 
 #endif /* VMM_CLI_FAULT_TEXT_H */

@@ -16,7 +16,7 @@
 #include "foreign/output.h"
 #include "foreign/perf.h"
 
-bool vpt_cli_foreign_is(const char *path)
+bool cli_foreign_is(const char *path)
 {
 	uint8_t magic[8] = {0};
 	struct stat st;
@@ -43,7 +43,7 @@ static void warn(const char *verb, uint64_t count, const char *what, const char 
 			*first ? ": the first: " : "", first);
 }
 
-void vpt_cli_foreign_warn(const char *verb, const struct foreign_report *r)
+void cli_foreign_warn(const char *verb, const struct foreign_report *r)
 {
 	warn(verb, r->unknown_records, "records of unknown types, left out", "");
 	warn(verb, r->bad_records, "damaged records, left out", "");
@@ -67,39 +67,38 @@ void vpt_cli_foreign_warn(const char *verb, const struct foreign_report *r)
 
 static int write_file(struct foreign_trace *t, const char *path, int fd, bool whole)
 {
-	struct vpt_file_info info;
-	struct vpt_writer *writer;
+	struct trace_file_info info;
+	struct trace_writer *writer;
 	int err, late;
 
 	foreign_info(t, &info);
-	err = vpt_writer_start(fd, &info, &writer);
+	err = trace_writer_start(fd, &info, &writer);
 	if (err)
 		return err;
 	err = foreign_write(t, path, writer);
 	if (whole) {
-		late = vpt_writer_close(writer, 0);
+		late = trace_writer_close(writer, 0);
 		return err ? err : late;
 	}
 	/* A file without an end is one that is not whole. */
-	late = vpt_writer_sync(writer);
-	vpt_writer_drop(writer);
+	late = trace_writer_sync(writer);
+	trace_writer_drop(writer);
 	return err ? err : late;
 }
 
 static int open_written(const char *verb, const char *path, int fd, unsigned int how,
-			struct vpt_reader **reader)
+			struct trace_reader **reader)
 {
 	char name[64], why[256];
 	int err;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	err = vpt_reader_open_as(name, how, reader, why, sizeof(why));
-	return err ? vpt_fail(vpt_cli_input_status(err), "%s: %s: %s", verb, path, why)
-		   : VPT_EXIT_OK;
+	err = trace_reader_open_as(name, how, reader, why, sizeof(why));
+	return err ? cli_fail(cli_input_status(err), "%s: %s: %s", verb, path, why) : CLI_EXIT_OK;
 }
 
-int vpt_cli_foreign_open(const char *verb, const char *path, unsigned int how,
-			 struct vpt_reader **reader)
+int cli_foreign_open(const char *verb, const char *path, unsigned int how,
+		     struct trace_reader **reader)
 {
 	struct foreign_trace t = {0};
 	const char *damage;
@@ -108,18 +107,18 @@ int vpt_cli_foreign_open(const char *verb, const char *path, unsigned int how,
 	int err = foreign_perf_read(path, &t, &damage, &where, why, sizeof(why)), fd, status;
 
 	if (err) {
-		status = vpt_fail(vpt_cli_input_status(err), "%s: %s: %s", verb, path, why);
+		status = cli_fail(cli_input_status(err), "%s: %s: %s", verb, path, why);
 		foreign_free(&t);
 		return status;
 	}
 	fd = memfd_create("vpt-import", MFD_CLOEXEC);
 	err = fd < 0 ? -errno : write_file(&t, path, fd, !damage);
 	if (err)
-		status = vpt_fail(VPT_EXIT_HOST, "%s: %s: %s", verb, path, vpt_cli_reason(-err));
+		status = cli_fail(CLI_EXIT_HOST, "%s: %s: %s", verb, path, cli_reason(-err));
 	else
 		status = open_written(verb, path, fd, how, reader);
 	if (!status)
-		vpt_cli_foreign_warn(verb, &t.report);
+		cli_foreign_warn(verb, &t.report);
 	if (!status && damage)
 		fprintf(stderr, "vpt %s: %s: byte %" PRIu64 ": %s\n", verb, path, where, damage);
 	if (fd >= 0)

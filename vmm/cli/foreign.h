@@ -9,17 +9,17 @@
 #include "trace/reader.h"
 
 /* Returns true if @path is a perf.data file or directory, by its first bytes. */
-bool vpt_cli_foreign_is(const char *path);
+bool cli_foreign_is(const char *path);
 
 /* One line on standard error for each kind of thing that is missing. */
-void vpt_cli_foreign_warn(const char *verb, const struct foreign_report *r);
+void cli_foreign_warn(const char *verb, const struct foreign_report *r);
 
 /*
- * Import @path into a file without a name, and open that. Returns VPT_EXIT_OK, or an exit status
+ * Import @path into a file without a name, and open that. Returns CLI_EXIT_OK, or an exit status
  * after the one line was printed. If @path is damaged, what is before the damage is read as a
  * trace that ends early.
  */
-int vpt_cli_foreign_open(const char *verb, const char *path, unsigned int how,
-			 struct vpt_reader **reader);
+int cli_foreign_open(const char *verb, const char *path, unsigned int how,
+		     struct trace_reader **reader);
 
 #endif /* VMM_CLI_FOREIGN_H */

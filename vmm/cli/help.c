@@ -36,7 +36,7 @@ static void print_text(const char *text, unsigned int indent)
 	}
 }
 
-static void print_option(const struct vpt_option *row, unsigned int column)
+static void print_option(const struct cli_option *row, unsigned int column)
 {
 	char head[80];
 	int used;
@@ -54,9 +54,9 @@ static void print_option(const struct vpt_option *row, unsigned int column)
 	print_text(row->text, column);
 }
 
-void vpt_verb_help(const struct vpt_verb *verb)
+void cli_verb_help(const struct cli_verb *verb)
 {
-	const struct vpt_option *row;
+	const struct cli_option *row;
 	const char *usage = verb->usage;
 	const char *word = "usage:";
 	size_t len;

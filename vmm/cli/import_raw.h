@@ -8,16 +8,16 @@
 #include "cli/option.h"
 #include "foreign/raw.h"
 
-struct vpt_import_raw {
+struct cli_import_raw {
 	bool raw;
 	unsigned int ranges;
 	uint64_t cr3; /* of the files of code that come next */
 	struct foreign_raw is;
 };
 
-void vpt_import_raw_init(struct vpt_import_raw *o);
+void cli_import_raw_init(struct cli_import_raw *o);
 /* Parsers of its options; the values of the last three are changed. The field is all of it. */
-vpt_option_take vpt_import_take_ctl, vpt_import_take_range, vpt_import_take_cr3;
-vpt_option_take vpt_import_take_elf, vpt_import_take_code, vpt_import_take_pages;
+cli_option_take cli_import_take_ctl, cli_import_take_range, cli_import_take_cr3;
+cli_option_take cli_import_take_elf, cli_import_take_code, cli_import_take_pages;
 
 #endif /* VMM_CLI_IMPORT_RAW_H */

@@ -27,17 +27,17 @@ struct options {
 
 #define AT(member) .field = offsetof(struct options, member)
 
-static const struct vpt_option rows[] = {
+static const struct cli_option rows[] = {
 	{'n', "limit", "=N", "show N sessions and VMCSs of each vCPU, N spaces (default 20)",
-	 vpt_take_number, AT(limit)},
-	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	 cli_take_number, AT(limit)},
+	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_info = {
+const struct cli_verb cli_verb_info = {
 	.name = "info",
-	.run = vpt_cmd_info,
+	.run = cli_cmd_info,
 	.summary = "what a trace file holds",
 	.usage = "[OPTION]... FILE",
 	.about = "Shows what a .vpt file holds: the model and its trace system, who owned it, the "
@@ -51,12 +51,12 @@ const struct vpt_verb vpt_verb_info = {
 	.operands = {{"FILE", AT(path)}},
 };
 
-const char *vpt_info_owner(uint32_t owner)
+const char *cli_info_owner(uint32_t owner)
 {
 	switch (owner) {
-	case VPT_OWNER_GUEST:
+	case TRACE_OWNER_GUEST:
 		return "guest";
-	case VPT_OWNER_HOST:
+	case TRACE_OWNER_HOST:
 		return "host";
 	default:
 		return "none";
@@ -64,12 +64,12 @@ const char *vpt_info_owner(uint32_t owner)
 }
 
 /* PT goes without saying. */
-static void show_system(const struct vpt_file_info *info)
+static void show_system(const struct trace_file_info *info)
 {
-	const unsigned int errata = VPT_INFO_ERRATA(info->flags);
+	const unsigned int errata = TRACE_INFO_ERRATA(info->flags);
 	unsigned int n;
 
-	if (!(info->flags & VPT_INFO_RTIT))
+	if (!(info->flags & TRACE_INFO_ATOM))
 		return;
 	fputs("trace          RTIT, errata:", stdout);
 	for (n = 0; n < 8; n++) {
@@ -79,27 +79,27 @@ static void show_system(const struct vpt_file_info *info)
 	puts(errata ? "" : " none");
 }
 
-bool vpt_info_exit(const struct vpt_reader *r, uint32_t *status)
+bool cli_info_exit(const struct trace_reader *r, uint32_t *status)
 {
-	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
-	const struct vpt_file_end *end = vpt_reader_end(r);
+	const struct trace_post_mortem *pm = trace_reader_stop(r);
+	const struct trace_file_end *end = trace_reader_end(r);
 
 	*status = pm ? pm->stop.exit_status : end ? end->guest_exit : 0;
-	return pm ? pm->stop.kind == VPT_STOP_EXIT : *status != 0;
+	return pm ? pm->stop.kind == TRACE_STOP_EXIT : *status != 0;
 }
 
 /* How the guest stopped, unless that is an exit status. */
-static void show_stop(const struct vpt_reader *r, const struct vpt_cli_names *names)
+static void show_stop(const struct trace_reader *r, const struct cli_names *names)
 {
-	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
+	const struct trace_post_mortem *pm = trace_reader_stop(r);
 
-	if (!pm || pm->stop.kind == VPT_STOP_EXIT)
+	if (!pm || pm->stop.kind == TRACE_STOP_EXIT)
 		return;
-	vpt_post_mortem_headline(stdout, pm, names);
-	vpt_post_mortem_print(stdout, "  ", pm, names);
+	cli_post_mortem_headline(stdout, pm, names);
+	cli_post_mortem_print(stdout, "  ", pm, names);
 }
 
-static void show_damage(const struct vpt_extent *extent, uint64_t limit)
+static void show_damage(const struct trace_extent *extent, uint64_t limit)
 {
 	size_t i;
 
@@ -114,27 +114,27 @@ static void show_damage(const struct vpt_extent *extent, uint64_t limit)
 		printf("  ... and %zu more: see --limit\n", extent->damages - i);
 }
 
-static void show_file(const struct vpt_reader *r, uint64_t limit)
+static void show_file(const struct trace_reader *r, uint64_t limit)
 {
-	const struct vpt_file_info *info = vpt_reader_info(r);
-	const struct vpt_extent *extent = vpt_reader_extent(r);
+	const struct trace_file_info *info = trace_reader_info(r);
+	const struct trace_extent *extent = trace_reader_extent(r);
 	uint32_t guest_exit;
 	char model[sizeof(info->model) + 1], engine[sizeof(info->engine) + 1];
 
-	vpt_text_copy(model, sizeof(model), info->model, sizeof(info->model));
-	vpt_text_copy(engine, sizeof(engine), info->engine, sizeof(info->engine));
+	text_copy(model, sizeof(model), info->model, sizeof(info->model));
+	text_copy(engine, sizeof(engine), info->engine, sizeof(info->engine));
 	printf("model          %s\nowner          %s\nengine         %s\n", model,
-	       vpt_info_owner(info->owner), engine);
+	       cli_info_owner(info->owner), engine);
 	printf("vCPUs          %u\nseed           %" PRIu64 "\n", info->vcpus, info->seed);
 	if (info->tsc_hz)
 		printf("TSC            %" PRIu64 " Hz, offset 0x%" PRIx64 ", multiplier 0x%" PRIx64
 		       "\n",
 		       info->tsc_hz, info->tsc_offset, info->tsc_multiplier);
 	show_system(info);
-	if (info->flags & VPT_INFO_DEFERRED)
+	if (info->flags & TRACE_INFO_DEFERRED)
 		puts("TIPs           deferred");
 	printf("oracle         %s\n", info->oracle ? "yes" : "no");
-	if (vpt_info_exit(r, &guest_exit))
+	if (cli_info_exit(r, &guest_exit))
 		printf("guest's exit   %u\n", guest_exit);
 	printf("file           %" PRIu64 " bytes, blocks: %zu", extent->file_bytes, extent->blocks);
 	if (extent->unknown)
@@ -145,17 +145,17 @@ static void show_file(const struct vpt_reader *r, uint64_t limit)
 	show_damage(extent, limit);
 }
 
-static void show_spaces(const struct vpt_reader *r, uint64_t limit)
+static void show_spaces(const struct trace_reader *r, uint64_t limit)
 {
-	const struct vpt_space *space;
+	const struct trace_space *space;
 	char text[128];
 	size_t n, i;
 
-	space = vpt_reader_spaces(r, &n);
+	space = trace_reader_spaces(r, &n);
 	for (i = 0; i < n && i < limit; i++, space++) {
-		vpt_space_format(space, text, sizeof(text));
+		decode_space_format(space, text, sizeof(text));
 		printf("address space  %s; CR3 0x%" PRIx64, text, space->cr3);
-		if (space->vmcs != VPT_SPACE_ANY_VMCS)
+		if (space->vmcs != TRACE_SPACE_ANY_VMCS)
 			printf(", VMCS 0x%" PRIx64, space->vmcs);
 		printf(", id 0x%" PRIx64 "\n", space->id);
 	}
@@ -163,44 +163,45 @@ static void show_spaces(const struct vpt_reader *r, uint64_t limit)
 		printf("  ... and %zu more: see --limit\n", n - i);
 }
 
-static void show_contents(const struct vpt_reader *r)
+static void show_contents(const struct trace_reader *r)
 {
-	const struct vpt_ram_range *ram;
-	const struct vpt_elf_file *elf;
+	const struct trace_ram_range *ram;
+	const struct trace_elf_file *elf;
 	size_t n, i;
 
-	ram = vpt_reader_ram(r, &n);
+	ram = trace_reader_ram(r, &n);
 	for (i = 0; i < n; i++)
 		printf("RAM            0x%" PRIx64 ", %" PRIu64 " bytes\n", ram[i].gpa,
 		       ram[i].bytes);
-	elf = vpt_reader_elf(r, &n);
+	elf = trace_reader_elf(r, &n);
 	for (i = 0; i < n; i++) {
 		char name[sizeof(elf[i].image->name) + 1];
 
-		vpt_text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
+		text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
 		printf("ELF image      %s, %zu bytes, bias 0x%" PRIx64 "\n", name, elf[i].len,
 		       elf[i].image->bias);
 	}
-	vpt_reader_contents(r, &n);
+	trace_reader_contents(r, &n);
 	if (n)
-		printf("code           %zu different pages, %zu bytes\n", n, n * VPT_CODE_BYTES);
-	n = vpt_info_points(r);
+		printf("code           %zu different pages, %zu bytes\n", n, n * TRACE_CODE_BYTES);
+	n = cli_info_points(r);
 	if (n)
 		printf("PSBs           %zu\n", n);
 }
 
-const struct vpt_info_system *vpt_info_system(const struct vpt_reader *r)
+const struct cli_info_system *cli_info_system(const struct trace_reader *r)
 {
-	return vpt_reader_info(r)->flags & VPT_INFO_RTIT ? &vpt_info_atom : &vpt_info_pt;
+	return trace_reader_info(r)->flags & TRACE_INFO_ATOM ? &cli_info_atom : &cli_info_pt;
 }
 
-const char *vpt_info_end(const struct vpt_info_system *system, const struct vpt_period *p)
+const char *cli_info_end(const struct cli_info_system *system, const struct trace_period *p)
 {
-	return vpt_session_end_text(p->end ? p->end->end : VPT_END_NONE, system == &vpt_info_atom);
+	return trace_session_end_text(p->end ? p->end->end : TRACE_END_NONE,
+				      system == &cli_info_atom);
 }
 
 /* What the trace has, in words. */
-static void show_sources(const struct vpt_info_source *source, uint64_t ctl)
+static void show_sources(const struct cli_info_source *source, uint64_t ctl)
 {
 	fputs("    traces", stdout);
 	for (; source->name; source++) {
@@ -214,16 +215,17 @@ static void show_sources(const struct vpt_info_source *source, uint64_t ctl)
 	putchar('\n');
 }
 
-static void show_session(const struct vpt_info_system *system, size_t i, const struct vpt_period *p)
+static void show_session(const struct cli_info_system *system, size_t i,
+			 const struct trace_period *p)
 {
-	const struct vpt_session *s = p->start;
+	const struct trace_session *s = p->start;
 
 	printf("  session %-4zu bytes 0x%" PRIx64, i, s->offset);
 	if (p->end)
 		printf("..0x%" PRIx64, p->end->offset);
-	printf(", end: %s", vpt_info_end(system, p));
-	if (p->end && vpt_session_error_text(p->end))
-		printf(": %s", vpt_session_error_text(p->end));
+	printf(", end: %s", cli_info_end(system, p));
+	if (p->end && trace_session_error_text(p->end))
+		printf(": %s", trace_session_error_text(p->end));
 	/* Where the trace is hardware's they are not counted. */
 	if (p->end && p->end->insns != s->insns)
 		printf(", instructions: %" PRIu64, p->end->insns - s->insns);
@@ -233,15 +235,15 @@ static void show_session(const struct vpt_info_system *system, size_t i, const s
 	system->more(p);
 }
 
-static void show_vmcs(const struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
+static void show_vmcs(const struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
-	const struct vpt_vmcs *v;
+	const struct trace_vmcs *v;
 	size_t n, i;
 
-	v = vpt_reader_vmcs(r, vcpu, &n);
+	v = trace_reader_vmcs(r, vcpu, &n);
 	for (i = 0; i < n && i < limit; i++, v++) {
 		printf("  VMCS 0x%" PRIx64 " from byte 0x%" PRIx64 " on: ", v->vmcs, v->offset);
-		if (v->vm != VPT_SPACE_NO_VM)
+		if (v->vm != TRACE_SPACE_NO_VM)
 			printf("VM %u vCPU %u, ", v->vm, v->vcpu);
 		printf("TSC offset 0x%" PRIx64 ", multiplier 0x%" PRIx64 "\n", v->tsc_offset,
 		       v->tsc_multiplier);
@@ -250,95 +252,96 @@ static void show_vmcs(const struct vpt_reader *r, unsigned int vcpu, uint64_t li
 		printf("  ... and %zu more VMCSs: see --limit\n", n - i);
 }
 
-bool vpt_info_pips(struct vpt_reader *r, unsigned int vcpu, uint64_t *count)
+bool cli_info_pips(struct trace_reader *r, unsigned int vcpu, uint64_t *count)
 {
-	return !(vpt_reader_info(r)->flags & VPT_INFO_RTIT) && !vpt_pips_count(r, vcpu, count);
+	return !(trace_reader_info(r)->flags & TRACE_INFO_ATOM) &&
+	       !decode_pips_count(r, vcpu, count);
 }
 
-static void show_vcpu(struct vpt_reader *r, unsigned int vcpu, uint64_t limit)
+static void show_vcpu(struct trace_reader *r, unsigned int vcpu, uint64_t limit)
 {
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods, ncode, ncr3, i;
 	uint64_t pips;
 
-	periods = vpt_reader_sessions(r, vcpu, &nperiods);
-	vpt_reader_code(r, vcpu, &ncode);
-	vpt_reader_cr3(r, vcpu, &ncr3);
+	periods = trace_reader_sessions(r, vcpu, &nperiods);
+	trace_reader_code(r, vcpu, &ncode);
+	trace_reader_cr3(r, vcpu, &ncr3);
 	printf("vCPU %u         trace: %" PRIu64 " bytes, ", vcpu,
-	       vpt_reader_stream_bytes(r, vcpu));
-	if (vpt_reader_stream_missing(r, vcpu))
-		printf("of which are missing: %" PRIu64 ", ", vpt_reader_stream_missing(r, vcpu));
+	       trace_reader_stream_bytes(r, vcpu));
+	if (trace_reader_stream_missing(r, vcpu))
+		printf("of which are missing: %" PRIu64 ", ", trace_reader_stream_missing(r, vcpu));
 	printf("sessions: %zu, pages of code: %zu", nperiods, ncode);
-	if (vpt_info_pips(r, vcpu, &pips) && pips)
+	if (cli_info_pips(r, vcpu, &pips) && pips)
 		printf(", PIPs: %" PRIu64, pips);
 	if (ncr3)
 		printf(", CR3 blocks: %zu", ncr3);
-	if (vpt_reader_info(r)->oracle)
-		printf(", oracle records: %" PRIu64, vpt_reader_oracle_count(r, vcpu));
+	if (trace_reader_info(r)->oracle)
+		printf(", oracle records: %" PRIu64, trace_reader_oracle_count(r, vcpu));
 	putchar('\n');
-	vpt_info_side_vcpu(r, vcpu);
+	cli_info_side_vcpu(r, vcpu);
 	for (i = 0; i < nperiods && i < limit; i++)
-		show_session(vpt_info_system(r), i, &periods[i]);
+		show_session(cli_info_system(r), i, &periods[i]);
 	if (i < nperiods)
 		printf("  ... and %zu more: see --limit\n", nperiods - i);
 	show_vmcs(r, vcpu, limit);
 }
 
-static void show(const struct options *o, struct vpt_reader *r, const struct vpt_cli_names *names)
+static void show(const struct options *o, struct trace_reader *r, const struct cli_names *names)
 {
-	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
+	unsigned int vcpus = trace_reader_info(r)->vcpus, v;
 
 	if (!o->json) {
 		show_file(r, o->limit);
-		vpt_info_side(r, o->limit);
+		cli_info_side(r, o->limit);
 		show_contents(r);
 		show_spaces(r, o->limit);
 		for (v = 0; v < vcpus; v++)
 			show_vcpu(r, v, o->limit);
-		if (vpt_cli_empty(r))
-			puts(vpt_cli_empty(r));
+		if (cli_empty(r))
+			puts(cli_empty(r));
 		show_stop(r, names);
 		return;
 	}
-	vpt_info_json(r, names);
+	cli_info_json(r, names);
 }
 
 /* Names are for the place where a guest stopped. Without memory there are none. */
-static void open_names(const struct vpt_reader *reader, bool json, struct vpt_cli_names *names)
+static void open_names(const struct trace_reader *reader, bool json, struct cli_names *names)
 {
-	const struct vpt_post_mortem *pm = vpt_reader_stop(reader);
-	struct vpt_symbols *symbols;
+	const struct trace_post_mortem *pm = trace_reader_stop(reader);
+	struct debug_symbols *symbols;
 
-	*names = (struct vpt_cli_names){0};
+	*names = (struct cli_names){0};
 	/* As text, an exit is its status. */
-	if (!pm || (!json && pm->stop.kind == VPT_STOP_EXIT))
+	if (!pm || (!json && pm->stop.kind == TRACE_STOP_EXIT))
 		return;
-	if (!vpt_symbols_open(reader, &symbols))
-		(void)vpt_cli_names_open(names, symbols);
+	if (!debug_symbols_open(reader, &symbols))
+		(void)cli_names_open(names, symbols);
 }
 
-int vpt_cmd_info(int argc, char **argv)
+int cli_cmd_info(int argc, char **argv)
 {
 	struct options o = {.limit = LIMIT_DEFAULT};
-	struct vpt_cli_names names;
-	struct vpt_reader *reader;
-	int status = vpt_options_parse(&vpt_verb_info, argc, argv, &o);
+	struct cli_names names;
+	struct trace_reader *reader;
+	int status = cli_options_parse(&cli_verb_info, argc, argv, &o);
 
 	if (status)
 		return status;
-	status = vpt_confine_reader("info");
+	status = cli_confine_reader("info");
 	if (!status)
-		status = vpt_cli_open("info", o.path,
-				      VPT_READER_COUNT_ORACLE | VPT_READER_CODE_IN_PLACE, &reader);
+		status = cli_open("info", o.path,
+				  TRACE_READER_COUNT_ORACLE | TRACE_READER_CODE_IN_PLACE, &reader);
 	if (status)
 		return status;
 	open_names(reader, o.json, &names);
 	show(&o, reader, &names);
-	vpt_cli_names_close(&names);
+	cli_names_close(&names);
 	if (fflush(stdout) || ferror(stdout))
-		status = vpt_fail(VPT_EXIT_HOST, "info: cannot write: %s", vpt_cli_reason(errno));
+		status = cli_fail(CLI_EXIT_HOST, "info: cannot write: %s", cli_reason(errno));
 	else
-		status = vpt_cli_whole("info", o.path, reader);
-	vpt_reader_close(reader);
+		status = cli_whole("info", o.path, reader);
+	trace_reader_close(reader);
 	return status;
 }

@@ -6,7 +6,7 @@
 #include "cli/info.h"
 #include "trace/atom_session.h"
 
-static const struct vpt_info_source sources[] = {
+static const struct cli_info_source sources[] = {
 	{VPT_ATOM_MASK(CTL, TRACE_EN), "branches", 0},
 	{VPT_ATOM_MASK(CTL, STS_EN), "sts", 0},
 	{VPT_ATOM_MASK(CTL, STS_ON_CR3), "sts-on-cr3", 0},
@@ -18,24 +18,24 @@ static const struct vpt_info_source sources[] = {
 	{0, NULL, 0},
 };
 
-static void registers(const struct vpt_session *s)
+static void registers(const struct trace_session *s)
 {
-	vpt_atom_regs_text(stdout, "    ", s, NULL);
+	cli_atom_regs_text(stdout, "    ", s, NULL);
 }
 
 /* What a decoder needs of the end: outcomes that were not sent, and so on. */
-static void more(const struct vpt_period *p)
+static void more(const struct trace_period *p)
 {
 	if (p->end)
-		vpt_atom_regs_text(stdout, "    at the end ", p->end, p->start);
+		cli_atom_regs_text(stdout, "    at the end ", p->end, p->start);
 }
 
-static void json_registers(const struct vpt_period *p)
+static void json_registers(const struct trace_period *p)
 {
-	vpt_atom_regs_json(stdout, p);
+	cli_atom_regs_json(stdout, p);
 }
 
-const struct vpt_info_system vpt_info_atom = {
+const struct cli_info_system cli_info_atom = {
 	.trace = "rtit",
 	.sources = sources,
 	.registers = registers,

@@ -18,7 +18,7 @@ static void json_errata(unsigned int errata)
 	putchar(']');
 }
 
-static void json_damage(const struct vpt_extent *extent)
+static void json_damage(const struct trace_extent *extent)
 {
 	size_t i;
 
@@ -27,142 +27,142 @@ static void json_damage(const struct vpt_extent *extent)
 	for (i = 0; i < extent->damages; i++) {
 		printf("%s{\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"why\":", i ? "," : "",
 		       extent->damage[i].offset, extent->damage[i].bytes);
-		vpt_json_string(stdout, extent->damage[i].why);
+		text_json_string(stdout, extent->damage[i].why);
 		putchar('}');
 	}
 	putchar(']');
 }
 
-static void json_file(const struct vpt_reader *r)
+static void json_file(const struct trace_reader *r)
 {
-	const struct vpt_file_info *info = vpt_reader_info(r);
-	const struct vpt_extent *extent = vpt_reader_extent(r);
+	const struct trace_file_info *info = trace_reader_info(r);
+	const struct trace_extent *extent = trace_reader_extent(r);
 	char text[sizeof(info->model) + 1];
 	uint32_t guest_exit;
 	size_t pages;
 
-	vpt_text_copy(text, sizeof(text), info->model, sizeof(info->model));
+	text_copy(text, sizeof(text), info->model, sizeof(info->model));
 	fputs("{\"model\":", stdout);
-	vpt_json_string(stdout, text);
-	vpt_text_copy(text, sizeof(text), info->engine, sizeof(info->engine));
+	text_json_string(stdout, text);
+	text_copy(text, sizeof(text), info->engine, sizeof(info->engine));
 	fputs(",\"engine\":", stdout);
-	vpt_json_string(stdout, text);
-	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64, vpt_info_owner(info->owner), info->seed);
+	text_json_string(stdout, text);
+	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64, cli_info_owner(info->owner), info->seed);
 	if (info->tsc_hz)
 		printf(",\"tsc_hz\":%" PRIu64, info->tsc_hz);
 	fputs(",\"tsc_offset\":", stdout);
-	vpt_json_address(stdout, info->tsc_offset);
+	text_json_address(stdout, info->tsc_offset);
 	fputs(",\"tsc_multiplier\":", stdout);
-	vpt_json_address(stdout, info->tsc_multiplier);
-	printf(",\"trace\":\"%s\"", vpt_info_system(r)->trace);
-	if (info->flags & VPT_INFO_RTIT)
-		json_errata(VPT_INFO_ERRATA(info->flags));
-	printf(",\"deferred\":%s", info->flags & VPT_INFO_DEFERRED ? "true" : "false");
+	text_json_address(stdout, info->tsc_multiplier);
+	printf(",\"trace\":\"%s\"", cli_info_system(r)->trace);
+	if (info->flags & TRACE_INFO_ATOM)
+		json_errata(TRACE_INFO_ERRATA(info->flags));
+	printf(",\"deferred\":%s", info->flags & TRACE_INFO_DEFERRED ? "true" : "false");
 	printf(",\"oracle\":%s,", info->oracle ? "true" : "false");
-	if (vpt_info_exit(r, &guest_exit))
+	if (cli_info_exit(r, &guest_exit))
 		printf("\"guest_exit\":%u,", guest_exit);
-	vpt_reader_contents(r, &pages);
+	trace_reader_contents(r, &pages);
 	printf("\"contents\":%zu,", pages);
-	pages = vpt_info_points(r);
+	pages = cli_info_points(r);
 	printf("\"psbs\":%zu,\"bytes\":%" PRIu64 ",\"readable\":%" PRIu64
 	       ",\"blocks\":%zu,\"unknown\":%zu,\"whole\":%s",
 	       pages, extent->file_bytes, extent->readable, extent->blocks, extent->unknown,
 	       extent->why ? "false" : "true");
 	if (extent->why) {
 		fputs(",\"why\":", stdout);
-		vpt_json_string(stdout, extent->why);
+		text_json_string(stdout, extent->why);
 		json_damage(extent);
 	}
 }
 
-static void json_contents(const struct vpt_reader *r)
+static void json_contents(const struct trace_reader *r)
 {
-	const struct vpt_ram_range *ram;
-	const struct vpt_elf_file *elf;
+	const struct trace_ram_range *ram;
+	const struct trace_elf_file *elf;
 	size_t n, i;
 
 	fputs(",\"ram\":[", stdout);
-	ram = vpt_reader_ram(r, &n);
+	ram = trace_reader_ram(r, &n);
 	for (i = 0; i < n; i++) {
 		printf("%s{\"gpa\":", i ? "," : "");
-		vpt_json_address(stdout, ram[i].gpa);
+		text_json_address(stdout, ram[i].gpa);
 		printf(",\"bytes\":%" PRIu64 "}", ram[i].bytes);
 	}
 	fputs("],\"elf\":[", stdout);
-	elf = vpt_reader_elf(r, &n);
+	elf = trace_reader_elf(r, &n);
 	for (i = 0; i < n; i++) {
 		char name[sizeof(elf[i].image->name) + 1];
 
-		vpt_text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
+		text_copy(name, sizeof(name), elf[i].image->name, sizeof(elf[i].image->name));
 		printf("%s{\"name\":", i ? "," : "");
-		vpt_json_string(stdout, name);
+		text_json_string(stdout, name);
 		printf(",\"bytes\":%zu,\"bias\":", elf[i].len);
-		vpt_json_address(stdout, elf[i].image->bias);
+		text_json_address(stdout, elf[i].image->bias);
 		putchar('}');
 	}
 	putchar(']');
 }
 
-static void json_spaces(const struct vpt_reader *r)
+static void json_spaces(const struct trace_reader *r)
 {
-	const struct vpt_space *space;
+	const struct trace_space *space;
 	char text[sizeof(space->name) + 1];
 	size_t n, i;
 
-	space = vpt_reader_spaces(r, &n);
+	space = trace_reader_spaces(r, &n);
 	fputs(",\"spaces\":[", stdout);
 	for (i = 0; i < n; i++, space++) {
 		printf("%s{\"id\":", i ? "," : "");
-		vpt_json_address(stdout, space->id);
+		text_json_address(stdout, space->id);
 		printf(",\"side\":\"%s\",\"cr3\":",
-		       space->flags & VPT_SPACE_NON_ROOT ? "guest" : "host");
-		vpt_json_address(stdout, space->cr3);
-		if (space->vmcs != VPT_SPACE_ANY_VMCS) {
+		       space->flags & TRACE_SPACE_NON_ROOT ? "guest" : "host");
+		text_json_address(stdout, space->cr3);
+		if (space->vmcs != TRACE_SPACE_ANY_VMCS) {
 			fputs(",\"vmcs\":", stdout);
-			vpt_json_address(stdout, space->vmcs);
+			text_json_address(stdout, space->vmcs);
 		}
-		if (space->vm != VPT_SPACE_NO_VM)
+		if (space->vm != TRACE_SPACE_NO_VM)
 			printf(",\"vm\":%u,\"vcpu\":%u", space->vm, space->vcpu);
 		if (space->pid)
 			printf(",\"pid\":%u", space->pid);
 		if (space->name[0]) {
-			vpt_text_copy(text, sizeof(text), space->name, sizeof(space->name));
+			text_copy(text, sizeof(text), space->name, sizeof(space->name));
 			fputs(",\"name\":", stdout);
-			vpt_json_string(stdout, text);
+			text_json_string(stdout, text);
 		}
 		putchar('}');
 	}
 	putchar(']');
 }
 
-static void json_vmcs(const struct vpt_reader *r, unsigned int vcpu)
+static void json_vmcs(const struct trace_reader *r, unsigned int vcpu)
 {
-	const struct vpt_vmcs *v;
+	const struct trace_vmcs *v;
 	size_t n, i;
 
-	v = vpt_reader_vmcs(r, vcpu, &n);
+	v = trace_reader_vmcs(r, vcpu, &n);
 	fputs(",\"vmcs\":[", stdout);
 	for (i = 0; i < n; i++, v++) {
 		printf("%s{\"vmcs\":", i ? "," : "");
-		vpt_json_address(stdout, v->vmcs);
+		text_json_address(stdout, v->vmcs);
 		printf(",\"offset\":%" PRIu64 ",\"tsc_offset\":", v->offset);
-		vpt_json_address(stdout, v->tsc_offset);
+		text_json_address(stdout, v->tsc_offset);
 		fputs(",\"tsc_multiplier\":", stdout);
-		vpt_json_address(stdout, v->tsc_multiplier);
-		if (v->vm != VPT_SPACE_NO_VM)
+		text_json_address(stdout, v->tsc_multiplier);
+		if (v->vm != TRACE_SPACE_NO_VM)
 			printf(",\"vm\":%u,\"vcpu\":%u", v->vm, v->vcpu);
 		putchar('}');
 	}
 	putchar(']');
 }
 
-void vpt_info_json_register(const char *name, uint64_t value)
+void cli_info_json_register(const char *name, uint64_t value)
 {
 	printf(",\"%s\":", name);
-	vpt_json_address(stdout, value);
+	text_json_address(stdout, value);
 }
 
-static void json_sources(const struct vpt_info_source *source, uint64_t ctl)
+static void json_sources(const struct cli_info_source *source, uint64_t ctl)
 {
 	unsigned int n = 0;
 
@@ -173,68 +173,68 @@ static void json_sources(const struct vpt_info_source *source, uint64_t ctl)
 	putchar(']');
 }
 
-static void json_session(const struct vpt_info_system *system, const struct vpt_period *p)
+static void json_session(const struct cli_info_system *system, const struct trace_period *p)
 {
-	const struct vpt_session *s = p->start;
+	const struct trace_session *s = p->start;
 
 	printf("{\"offset\":%" PRIu64, s->offset);
 	if (p->end)
 		printf(",\"end_offset\":%" PRIu64, p->end->offset);
-	printf(",\"end\":\"%s\"", vpt_info_end(system, p));
-	if (p->end && vpt_session_error_text(p->end)) {
+	printf(",\"end\":\"%s\"", cli_info_end(system, p));
+	if (p->end && trace_session_error_text(p->end)) {
 		fputs(",\"error\":", stdout);
-		vpt_json_string(stdout, vpt_session_error_text(p->end));
+		text_json_string(stdout, trace_session_error_text(p->end));
 	}
 	if (p->end)
 		printf(",\"insns\":%" PRIu64, p->end->insns - s->insns);
-	vpt_info_json_register("ctl", s->ctl);
-	vpt_info_json_register("status", s->status);
+	cli_info_json_register("ctl", s->ctl);
+	cli_info_json_register("status", s->status);
 	json_sources(system->sources, s->ctl);
 	system->json_registers(p);
 	putchar('}');
 }
 
-static void json_vcpu(struct vpt_reader *r, unsigned int vcpu)
+static void json_vcpu(struct trace_reader *r, unsigned int vcpu)
 {
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods, ncode, ncr3, i;
 	uint64_t pips;
 
-	periods = vpt_reader_sessions(r, vcpu, &nperiods);
-	vpt_reader_code(r, vcpu, &ncode);
-	vpt_reader_cr3(r, vcpu, &ncr3);
+	periods = trace_reader_sessions(r, vcpu, &nperiods);
+	trace_reader_code(r, vcpu, &ncode);
+	trace_reader_cr3(r, vcpu, &ncr3);
 	printf("%s{\"bytes\":%" PRIu64 ",\"pages\":%zu,\"cr3_blocks\":%zu,", vcpu ? "," : "",
-	       vpt_reader_stream_bytes(r, vcpu), ncode, ncr3);
-	if (vpt_info_pips(r, vcpu, &pips))
+	       trace_reader_stream_bytes(r, vcpu), ncode, ncr3);
+	if (cli_info_pips(r, vcpu, &pips))
 		printf("\"pips\":%" PRIu64 ",", pips);
-	printf("\"oracle\":%" PRIu64 ",\"sessions\":[", vpt_reader_oracle_count(r, vcpu));
+	printf("\"oracle\":%" PRIu64 ",\"sessions\":[", trace_reader_oracle_count(r, vcpu));
 	for (i = 0; i < nperiods; i++) {
 		if (i)
 			putchar(',');
-		json_session(vpt_info_system(r), &periods[i]);
+		json_session(cli_info_system(r), &periods[i]);
 	}
 	putchar(']');
 	json_vmcs(r, vcpu);
-	vpt_info_json_side_vcpu(r, vcpu);
+	cli_info_json_side_vcpu(r, vcpu);
 	putchar('}');
 }
 
-void vpt_info_json(struct vpt_reader *r, const struct vpt_cli_names *names)
+void cli_info_json(struct trace_reader *r, const struct cli_names *names)
 {
-	unsigned int vcpus = vpt_reader_info(r)->vcpus, v;
-	const struct vpt_post_mortem *pm = vpt_reader_stop(r);
+	unsigned int vcpus = trace_reader_info(r)->vcpus, v;
+	const struct trace_post_mortem *pm = trace_reader_stop(r);
 
 	json_file(r);
 	json_contents(r);
 	json_spaces(r);
-	vpt_info_json_side(r);
+	cli_info_json_side(r);
 	fputs(",\"vcpus\":[", stdout);
 	for (v = 0; v < vcpus; v++)
 		json_vcpu(r, v);
 	putchar(']');
 	if (pm) {
 		fputs(",\"stop\":", stdout);
-		vpt_post_mortem_json(stdout, pm, names);
+		cli_post_mortem_json(stdout, pm, names);
 	}
 	puts("}");
 }

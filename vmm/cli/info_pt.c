@@ -7,7 +7,7 @@
 #include "text/text.h"
 #include "vpt/rtit.h"
 
-static const struct vpt_info_source sources[] = {
+static const struct cli_info_source sources[] = {
 	{VPT_CTL_MASK(BRANCH_EN), "branches", 0},
 	{VPT_CTL_MASK(TSC_EN), "tsc", 0},
 	{VPT_CTL_MASK(MTC_EN), "mtc", VPT_CTL_MASK(MTC_FREQ)},
@@ -22,16 +22,16 @@ static const struct vpt_info_source sources[] = {
 	{0, NULL, 0},
 };
 
-static void registers(const struct vpt_session *s)
+static void registers(const struct trace_session *s)
 {
 	printf("    CTL 0x%" PRIx64 "  STATUS 0x%" PRIx64 "  OUTPUT_BASE 0x%" PRIx64
 	       "  OUTPUT_MASK_PTRS 0x%" PRIx64 "\n",
 	       s->ctl, s->status, s->output_base, s->output_mask_ptrs);
 }
 
-static void more(const struct vpt_period *p)
+static void more(const struct trace_period *p)
 {
-	const struct vpt_session *s = p->start;
+	const struct trace_session *s = p->start;
 	unsigned int n;
 
 	if (s->cr3_match)
@@ -43,24 +43,24 @@ static void more(const struct vpt_period *p)
 	}
 }
 
-static void json_registers(const struct vpt_period *p)
+static void json_registers(const struct trace_period *p)
 {
-	const struct vpt_session *s = p->start;
+	const struct trace_session *s = p->start;
 	unsigned int n;
 
-	vpt_info_json_register("output_base", s->output_base);
-	vpt_info_json_register("output_mask_ptrs", s->output_mask_ptrs);
-	vpt_info_json_register("cr3_match", s->cr3_match);
+	cli_info_json_register("output_base", s->output_base);
+	cli_info_json_register("output_mask_ptrs", s->output_mask_ptrs);
+	cli_info_json_register("cr3_match", s->cr3_match);
 	fputs(",\"addr\":[", stdout);
 	for (n = 0; n < 2 * VPT_MAX_RANGES; n++) {
 		if (n)
 			putchar(',');
-		vpt_json_address(stdout, s->addr[n]);
+		text_json_address(stdout, s->addr[n]);
 	}
 	putchar(']');
 }
 
-const struct vpt_info_system vpt_info_pt = {
+const struct cli_info_system cli_info_pt = {
 	.trace = "pt",
 	.sources = sources,
 	.registers = registers,

@@ -10,50 +10,50 @@
 
 static const char *vendor_text(uint16_t vendor)
 {
-	return vendor == VPT_CPU_INTEL ? "Intel" : "another vendor";
+	return vendor == TRACE_CPU_INTEL ? "Intel" : "another vendor";
 }
 
 static const char *ref_text(uint32_t kind)
 {
-	static const char *const texts[VPT_REF_KINDS] = {
+	static const char *const texts[TRACE_REF_KINDS] = {
 		NULL,	  "memory", "memory (core)", "program",	       "kernel",
 		"initrd", "disk",   "snapshot",	     "original trace",
 	};
 
-	return kind && kind < VPT_REF_KINDS ? texts[kind] : "?";
+	return kind && kind < TRACE_REF_KINDS ? texts[kind] : "?";
 }
 
-static void show_origin(const struct vpt_reader *r)
+static void show_origin(const struct trace_reader *r)
 {
-	const struct vpt_origin *origin = vpt_reader_origin(r);
+	const struct trace_origin *origin = trace_reader_origin(r);
 	char program[4 * sizeof(origin->program)], source[4 * sizeof(origin->source)];
-	struct vpt_cpu cpu;
+	struct trace_cpu cpu;
 
 	if (origin) {
-		vpt_text_copy(program, sizeof(program), origin->program, sizeof(origin->program));
-		vpt_text_copy(source, sizeof(source), origin->source, sizeof(origin->source));
-		printf("origin         %s", vpt_origin_text(origin->kind));
+		text_copy(program, sizeof(program), origin->program, sizeof(origin->program));
+		text_copy(source, sizeof(source), origin->source, sizeof(origin->source));
+		printf("origin         %s", trace_origin_text(origin->kind));
 		if (*source)
 			printf(", %s", source);
 		if (*program)
 			printf(", written by %s", program);
-		puts(origin->flags & VPT_ORIGIN_TRUNCATED ? ", truncated" : "");
+		puts(origin->flags & TRACE_ORIGIN_TRUNCATED ? ", truncated" : "");
 	}
-	if (vpt_origin_cpu(r, &cpu))
+	if (trace_origin_cpu(r, &cpu))
 		printf("processor      %s, family %u, model %u, stepping %u\n",
 		       vendor_text(cpu.vendor), cpu.family, cpu.model, cpu.stepping);
 }
 
-static void show_refs(const struct vpt_reader *r, uint64_t limit)
+static void show_refs(const struct trace_reader *r, uint64_t limit)
 {
-	const struct vpt_reader_ref *refs;
+	const struct trace_reader_ref *refs;
 	size_t n, i;
 
-	refs = vpt_reader_refs(r, &n);
+	refs = trace_reader_refs(r, &n);
 	for (i = 0; i < n && i < limit; i++) {
 		char name[256];
 
-		vpt_text_copy(name, sizeof(name), refs[i].name, refs[i].ref->name_len);
+		text_copy(name, sizeof(name), refs[i].name, refs[i].ref->name_len);
 		printf("file           %s, %s, %" PRIu64 " bytes%s\n", ref_text(refs[i].ref->kind),
 		       name, refs[i].ref->bytes, refs[i].ref->hash_is ? ", with a hash" : "");
 	}
@@ -61,41 +61,41 @@ static void show_refs(const struct vpt_reader *r, uint64_t limit)
 		printf("  ... and %zu more: see --limit\n", n - i);
 }
 
-void vpt_info_side(const struct vpt_reader *r, uint64_t limit)
+void cli_info_side(const struct trace_reader *r, uint64_t limit)
 {
 	size_t n;
 
-	printf("format         version %u\n", vpt_reader_version(r));
+	printf("format         version %u\n", trace_reader_version(r));
 	show_origin(r);
 	show_refs(r, limit);
-	vpt_reader_inputs(r, &n);
+	trace_reader_inputs(r, &n);
 	if (n)
 		printf("inputs         %zu\n", n);
 }
 
-size_t vpt_info_points(const struct vpt_reader *r)
+size_t cli_info_points(const struct trace_reader *r)
 {
 	size_t all = 0, n;
 	unsigned int i;
 
-	for (i = 0; i < vpt_reader_info(r)->vcpus; i++) {
-		vpt_reader_points(r, i, &n);
+	for (i = 0; i < trace_reader_info(r)->vcpus; i++) {
+		trace_reader_points(r, i, &n);
 		all += n;
 	}
 	return all;
 }
 
-void vpt_info_side_vcpu(const struct vpt_reader *r, unsigned int vcpu)
+void cli_info_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 {
-	const struct vpt_cut *cut = vpt_reader_cut(r, vcpu);
+	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
 	size_t switches, epochs, marks;
 
-	vpt_reader_switches(r, vcpu, &switches);
-	vpt_reader_epochs(r, vcpu, &epochs);
-	vpt_reader_marks(r, vcpu, &marks);
+	trace_reader_switches(r, vcpu, &switches);
+	trace_reader_epochs(r, vcpu, &epochs);
+	trace_reader_marks(r, vcpu, &marks);
 	if (cut)
 		printf("  part of a trace, from byte 0x%" PRIx64 " on%s\n", cut->offset,
-		       cut->why == VPT_CUT_RING ? ": a ring kept its end" : "");
+		       cut->why == TRACE_CUT_RING ? ": a ring kept its end" : "");
 	if (switches)
 		printf("  switches of the address space: %zu\n", switches);
 	if (epochs)
@@ -104,61 +104,61 @@ void vpt_info_side_vcpu(const struct vpt_reader *r, unsigned int vcpu)
 		printf("  marks: %zu\n", marks);
 }
 
-static void json_origin(const struct vpt_reader *r)
+static void json_origin(const struct trace_reader *r)
 {
-	const struct vpt_origin *origin = vpt_reader_origin(r);
+	const struct trace_origin *origin = trace_reader_origin(r);
 	char text[sizeof(origin->source) + 1];
-	struct vpt_cpu cpu;
+	struct trace_cpu cpu;
 
 	if (origin) {
 		fputs(",\"origin\":", stdout);
-		vpt_json_string(stdout, vpt_origin_text(origin->kind));
+		text_json_string(stdout, trace_origin_text(origin->kind));
 		fputs(",\"program\":", stdout);
-		vpt_text_copy(text, sizeof(text), origin->program, sizeof(origin->program));
-		vpt_json_string(stdout, text);
+		text_copy(text, sizeof(text), origin->program, sizeof(origin->program));
+		text_json_string(stdout, text);
 		fputs(",\"source\":", stdout);
-		vpt_text_copy(text, sizeof(text), origin->source, sizeof(origin->source));
-		vpt_json_string(stdout, text);
+		text_copy(text, sizeof(text), origin->source, sizeof(origin->source));
+		text_json_string(stdout, text);
 		printf(",\"truncated\":%s",
-		       origin->flags & VPT_ORIGIN_TRUNCATED ? "true" : "false");
+		       origin->flags & TRACE_ORIGIN_TRUNCATED ? "true" : "false");
 	}
-	if (vpt_origin_cpu(r, &cpu))
+	if (trace_origin_cpu(r, &cpu))
 		printf(",\"cpu\":{\"vendor\":\"%s\",\"family\":%u,\"cpu_model\":%u,\"stepping\":%"
 		       "u}",
 		       vendor_text(cpu.vendor), cpu.family, cpu.model, cpu.stepping);
 }
 
-void vpt_info_json_side(const struct vpt_reader *r)
+void cli_info_json_side(const struct trace_reader *r)
 {
-	const struct vpt_reader_ref *refs;
+	const struct trace_reader_ref *refs;
 	size_t n, i;
 
-	printf(",\"format\":%u,\"packed\":%zu", vpt_reader_version(r),
-	       vpt_reader_extent(r)->inside);
+	printf(",\"format\":%u,\"packed\":%zu", trace_reader_version(r),
+	       trace_reader_extent(r)->inside);
 	json_origin(r);
-	vpt_reader_inputs(r, &n);
+	trace_reader_inputs(r, &n);
 	printf(",\"inputs\":%zu,\"files\":[", n);
-	refs = vpt_reader_refs(r, &n);
+	refs = trace_reader_refs(r, &n);
 	for (i = 0; i < n; i++) {
-		char name[VPT_REF_NAME_MAX + 1];
+		char name[TRACE_REF_NAME_MAX + 1];
 
-		vpt_text_copy(name, sizeof(name), refs[i].name, refs[i].ref->name_len);
+		text_copy(name, sizeof(name), refs[i].name, refs[i].ref->name_len);
 		printf("%s{\"kind\":\"%s\",\"name\":", i ? "," : "", ref_text(refs[i].ref->kind));
-		vpt_json_string(stdout, name);
+		text_json_string(stdout, name);
 		printf(",\"bytes\":%" PRIu64 "}", refs[i].ref->bytes);
 	}
 	putchar(']');
 }
 
-void vpt_info_json_side_vcpu(const struct vpt_reader *r, unsigned int vcpu)
+void cli_info_json_side_vcpu(const struct trace_reader *r, unsigned int vcpu)
 {
-	const struct vpt_cut *cut = vpt_reader_cut(r, vcpu);
+	const struct trace_cut *cut = trace_reader_cut(r, vcpu);
 	size_t points, switches, epochs, marks;
 
-	vpt_reader_points(r, vcpu, &points);
-	vpt_reader_switches(r, vcpu, &switches);
-	vpt_reader_epochs(r, vcpu, &epochs);
-	vpt_reader_marks(r, vcpu, &marks);
+	trace_reader_points(r, vcpu, &points);
+	trace_reader_switches(r, vcpu, &switches);
+	trace_reader_epochs(r, vcpu, &epochs);
+	trace_reader_marks(r, vcpu, &marks);
 	printf(",\"points\":%zu,\"switches\":%zu,\"epochs\":%zu,\"marks\":%zu", points, switches,
 	       epochs, marks);
 	if (cut)

@@ -14,8 +14,8 @@
 #include "trace/input.h"
 
 struct guest {
-	struct vpt_input file;
-	struct vpt_elf elf;
+	struct trace_input file;
+	struct boot_elf elf;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -34,44 +34,44 @@ static bool tick(void *opaque)
 
 static void console(void *to, char c)
 {
-	(void)vpt_terminal_put(to, (uint8_t)c);
+	(void)cli_terminal_put(to, (uint8_t)c);
 }
 
-static int open_guest(const struct vpt_lockstep_options *o, struct guest *g)
+static int open_guest(const struct cli_lockstep_options *o, struct guest *g)
 {
-	enum vpt_elf_error error;
-	int err = vpt_input_open_magic(&g->file, o->guest, VPT_ELF_MAGIC, VPT_ELF_MAGIC_LEN);
+	enum boot_elf_error error;
+	int err = trace_input_open_magic(&g->file, o->guest, BOOT_ELF_MAGIC, BOOT_ELF_MAGIC_LEN);
 
 	if (err)
-		return vpt_fail(vpt_cli_input_status(err), "lockstep: %s: %s", o->guest,
-				vpt_cli_reason(-err));
-	error = vpt_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
+		return cli_fail(cli_input_status(err), "lockstep: %s: %s", o->guest,
+				cli_reason(-err));
+	error = boot_elf_parse(g->file.bytes, g->file.size, o->mem, &g->elf);
 	if (error)
-		return vpt_fail(VPT_EXIT_INPUT, "lockstep: %s: %s", o->guest,
-				vpt_elf_error_text(error));
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_INPUT, "lockstep: %s: %s", o->guest,
+				boot_elf_error_text(error));
+	return CLI_EXIT_OK;
 }
 
-static int probe(const struct vpt_lockstep_options *o, struct vpt_probe *found)
+static int probe(const struct cli_lockstep_options *o, struct engine_probe *found)
 {
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		o->engine[i]->probe(&found[i], false);
 		if (found[i].problem)
-			return vpt_fail(VPT_EXIT_HOST, "lockstep: engine %s: %s",
+			return cli_fail(CLI_EXIT_HOST, "lockstep: engine %s: %s",
 					o->engine[i]->name, found[i].problem);
 	}
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* From the beginning; what the guest prints goes out in the first run only. */
-static int run(const struct vpt_lockstep_options *o, struct guest *g, const struct vpt_probe *found,
-	       uint64_t exact_from, struct vpt_lockstep *l)
+static int run(const struct cli_lockstep_options *o, struct guest *g,
+	       const struct engine_probe *found, uint64_t exact_from, struct core_lockstep *l)
 {
 	const bool silent = exact_from != UINT64_MAX || o->quiet || o->json;
-	struct vpt_terminal terminal;
-	const struct vpt_lockstep_config config = {
+	struct cli_terminal terminal;
+	const struct core_lockstep_config config = {
 		.engine = {o->engine[0], o->engine[1]},
 		.probe = {&found[0], &found[1]},
 		.caps = vpt_caps_model(o->model),
@@ -85,91 +85,90 @@ static int run(const struct vpt_lockstep_options *o, struct guest *g, const stru
 		.max_insns = o->max_insns,
 		.tick = tick,
 	};
-	struct vpt_boot_config boot = {.seed = o->seed};
-	int err = vpt_lockstep_create(l, &config);
+	struct boot_config boot = {.seed = o->seed};
+	int err = core_lockstep_create(l, &config);
 	unsigned int i;
 
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
-				vpt_cli_reason(-err));
-	vpt_terminal_open(&terminal, stdout);
+		return cli_fail(CLI_EXIT_HOST, "lockstep: cannot make two virtual machines: %s",
+				cli_reason(-err));
+	cli_terminal_open(&terminal, stdout);
 	memcpy(boot.arg, o->args.value, sizeof(boot.arg));
 	for (i = 0; i < 2; i++) {
-		vpt_elf_load(g->file.bytes, &g->elf, &l->side[i].vm.mem);
-		(void)vpt_boot(&l->side[i].vm, &g->elf, &boot);
+		boot_elf_load(g->file.bytes, &g->elf, &l->side[i].vm.mem);
+		(void)boot_guest(&l->side[i].vm, &g->elf, &boot);
 	}
-	vpt_lockstep_run(l);
-	(void)vpt_terminal_end(&terminal);
-	return VPT_EXIT_OK;
+	core_lockstep_run(l);
+	(void)cli_terminal_end(&terminal);
+	return CLI_EXIT_OK;
 }
 
 /* A difference may be older than the comparison that found it. */
-static bool may_be_late(const struct vpt_lockstep *l)
+static bool may_be_late(const struct core_lockstep *l)
 {
-	return l->end == VPT_LOCKSTEP_DIVERGED && l->steps > l->all_good + 1;
+	return l->end == CORE_LOCKSTEP_DIVERGED && l->steps > l->all_good + 1;
 }
 
 /* Found late: run again up to there, and see. NULL: it does not come again. */
-static struct vpt_lockstep *find_again(const struct vpt_lockstep_options *o, struct guest *g,
-				       const struct vpt_probe *found,
-				       const struct vpt_lockstep *first)
+static struct core_lockstep *find_again(const struct cli_lockstep_options *o, struct guest *g,
+					const struct engine_probe *found,
+					const struct core_lockstep *first)
 {
-	struct vpt_lockstep *l = malloc(sizeof(*l));
+	struct core_lockstep *l = malloc(sizeof(*l));
 
 	if (l && !run(o, g, found, first->all_good, l)) {
-		if (l->end == VPT_LOCKSTEP_DIVERGED && l->steps <= first->steps)
+		if (l->end == CORE_LOCKSTEP_DIVERGED && l->steps <= first->steps)
 			return l;
-		vpt_lockstep_destroy(l);
+		core_lockstep_destroy(l);
 	}
 	free(l);
 	return NULL;
 }
 
-static int compare(const struct vpt_lockstep_options *o, struct guest *g,
-		   const struct vpt_probe *found)
+static int compare(const struct cli_lockstep_options *o, struct guest *g,
+		   const struct engine_probe *found)
 {
-	struct vpt_lockstep *l = malloc(sizeof(*l)), *second = NULL;
+	struct core_lockstep *l = malloc(sizeof(*l)), *second = NULL;
 	int status = l ? run(o, g, found, UINT64_MAX, l)
-		       : vpt_fail(VPT_EXIT_HOST, "lockstep: no memory");
+		       : cli_fail(CLI_EXIT_HOST, "lockstep: no memory");
 
 	if (!status) {
 		if (may_be_late(l) && !interrupted)
 			second = find_again(o, g, found, l);
-		status = vpt_lockstep_report(o, second ? second : l, g->file.bytes, g->file.size);
-		vpt_lockstep_destroy(l);
+		status = cli_lockstep_report(o, second ? second : l, g->file.bytes, g->file.size);
+		core_lockstep_destroy(l);
 	}
 	if (second)
-		vpt_lockstep_destroy(second);
+		core_lockstep_destroy(second);
 	free(second);
 	free(l);
 	return status;
 }
 
-static int lockstep(const struct vpt_lockstep_options *o)
+static int lockstep(const struct cli_lockstep_options *o)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct vpt_probe found[2];
+	struct engine_probe found[2];
 	struct guest guest = {0};
 	int status = open_guest(o, &guest);
 
 	if (!status)
 		status = probe(o, found);
 	if (!status)
-		status = vpt_confine("lockstep",
-				     &(struct vpt_sandbox_want){.kvm = true, .code = true});
+		status = cli_confine("lockstep", &(struct sandbox_want){.kvm = true, .code = true});
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!status)
 		status = compare(o, &guest, found);
-	vpt_input_close(&guest.file);
+	trace_input_close(&guest.file);
 	return status;
 }
 
-int vpt_cmd_lockstep(int argc, char **argv)
+int cli_cmd_lockstep(int argc, char **argv)
 {
-	struct vpt_lockstep_options o;
-	int status = vpt_lockstep_parse(&o, argc, argv);
+	struct cli_lockstep_options o;
+	int status = cli_lockstep_parse(&o, argc, argv);
 
 	return status ? status : lockstep(&o);
 }

@@ -6,26 +6,26 @@
 #include "cli/option.h"
 #include "core/lockstep.h"
 
-struct vpt_lockstep_options {
+struct cli_lockstep_options {
 	const char *guest;
 	char engines[64]; /* as given */
-	const struct vpt_engine *engine[2];
+	const struct engine *engine[2];
 	const char *model;
-	enum vpt_owner owner;
+	enum trace_owner owner;
 	uint64_t mem, seed;
-	struct vpt_cli_args args;
+	struct cli_args args;
 	uint64_t every, every_all, max_insns;
 	bool quiet, json;
 };
 
 /* lockstep_options.c: an exit status. */
-int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv);
+int cli_lockstep_parse(struct cli_lockstep_options *o, int argc, char **argv);
 
 /* lockstep_symbol.c: "name+0x12", or nothing, for an address of code. */
-void vpt_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);
+void cli_lockstep_symbol(const void *elf, size_t len, uint64_t address, char *text, size_t size);
 
 /* lockstep_report.c: what came of it, on standard output; an exit status. */
-int vpt_lockstep_report(const struct vpt_lockstep_options *o, const struct vpt_lockstep *l,
+int cli_lockstep_report(const struct cli_lockstep_options *o, const struct core_lockstep *l,
 			const void *elf, size_t len);
 
 #endif /* VMM_CLI_LOCKSTEP_H */

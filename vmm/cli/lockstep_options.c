@@ -12,91 +12,91 @@
 #define DEFAULT_EVERY_ALL 4096u
 
 /* Print what is not compared, instead of a run. */
-static int take_list(const struct vpt_given *g)
+static int take_list(const struct cli_given *g)
 {
-	const struct vpt_lockstep_override *row;
+	const struct core_lockstep_override *row;
 	size_t count, i;
 
 	(void)g;
-	row = vpt_lockstep_overrides(&count);
+	row = core_lockstep_overrides(&count);
 	puts("Taken over from the first engine:");
 	for (i = 0; i < count; i++)
 		printf("  %-12s %s\n", row[i].name, row[i].reason);
 	puts("Not compared: registers of x87, SSE and AVX, but for what they do to memory and to\n"
 	     "others; devices, likewise; the TSC.");
-	return VPT_EXIT_DONE;
+	return CLI_EXIT_DONE;
 }
 
-static int take_engines(const struct vpt_given *g)
+static int take_engines(const struct cli_given *g)
 {
-	struct vpt_lockstep_options *o = g->options;
+	struct cli_lockstep_options *o = g->options;
 	char *comma, *name[2];
 	unsigned int i;
 
 	snprintf(o->engines, sizeof(o->engines), "%s", g->value);
 	comma = strchr(o->engines, ',');
 	if (!comma)
-		return vpt_option_wrong(g, "not two, as in soft,kvm");
+		return cli_option_wrong(g, "not two, as in soft,kvm");
 	*comma = 0;
 	name[0] = o->engines;
 	name[1] = comma + 1;
 	for (i = 0; i < 2; i++) {
-		o->engine[i] = vpt_engine_find(name[i]);
+		o->engine[i] = engine_find(name[i]);
 		if (!o->engine[i])
-			return vpt_option_no_word(g, name[i]);
+			return cli_option_no_word(g, name[i]);
 	}
 	*comma = ',';
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* As vpt run takes it; a number alone is MiB. */
-static int take_mem(const struct vpt_given *g)
+static int take_mem(const struct cli_given *g)
 {
 	uint64_t *mem = g->field;
-	const char *end = vpt_cli_read_number(g->value, mem);
-	int status = end && !*end ? VPT_EXIT_OK : vpt_take_size(g);
+	const char *end = cli_read_number(g->value, mem);
+	int status = end && !*end ? CLI_EXIT_OK : cli_take_size(g);
 
 	if (status)
 		return status;
 	if (!*end && *mem <= MAX_MEM_MIB)
 		*mem <<= 20;
 	if (!*mem || *mem % (1u << 20) || *mem >> 20 > MAX_MEM_MIB)
-		return vpt_option_wrong(g, "whole MiB, from 1M to %uM", MAX_MEM_MIB);
-	return VPT_EXIT_OK;
+		return cli_option_wrong(g, "whole MiB, from 1M to %uM", MAX_MEM_MIB);
+	return CLI_EXIT_OK;
 }
 
-#define AT(member) .field = offsetof(struct vpt_lockstep_options, member)
+#define AT(member) .field = offsetof(struct cli_lockstep_options, member)
 
 static const char *const engines[] = {"soft", "kvm", NULL};
 static const char *const owners[] = {"guest", "off", NULL};
 
-static const struct vpt_option rows[] = {
+static const struct cli_option rows[] = {
 	{'e', "engines", "=A,B", "soft,kvm (default); kvm,kvm and so on", take_engines,
 	 .words = engines},
-	{'n', "every", "=N", "compare after every N instructions, not after each", vpt_take_number,
+	{'n', "every", "=N", "compare after every N instructions, not after each", cli_take_number,
 	 AT(every), .least = 1, .most = UINT32_MAX},
 	{0, "memory", "=N", "compare RAM, MSRs and debug registers after every N (4096)",
-	 vpt_take_number, AT(every_all), .least = 1, .most = UINT32_MAX},
-	{'p', "pt", "=OWNER", "who owns PT: guest (default) or off", vpt_take_owner, AT(owner),
+	 cli_take_number, AT(every_all), .least = 1, .most = UINT32_MAX},
+	{'p', "pt", "=OWNER", "who owns PT: guest (default) or off", cli_take_owner, AT(owner),
 	 .words = owners},
-	{'M', "model", "=NAME", "bdw, skl (default), icx or spr", vpt_take_name, AT(model),
+	{'M', "model", "=NAME", "bdw, skl (default), icx or spr", cli_take_name, AT(model),
 	 .word_at = vpt_caps_model_name},
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default), or a number of MiB", take_mem,
 	 AT(mem)},
-	{0, "seed", "=N", "boot info's seed", vpt_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", vpt_take_arg, AT(args)},
-	{0, "max-insns", "=N", "end after N instructions", vpt_take_number, AT(max_insns),
+	{0, "seed", "=N", "boot info's seed", cli_take_number, AT(seed)},
+	{0, "arg", "=N", "boot info's next argument; up to four", cli_take_arg, AT(args)},
+	{0, "max-insns", "=N", "end after N instructions", cli_take_number, AT(max_insns),
 	 .least = 1, .most = UINT64_MAX},
 	{0, "list-overrides", NULL, "what is not compared, and why", .take = take_list},
-	{'q', "quiet", NULL, "not what the guest prints", vpt_take_flag, AT(quiet)},
-	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	{'q', "quiet", NULL, "not what the guest prints", cli_take_flag, AT(quiet)},
+	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_lockstep = {
+const struct cli_verb cli_verb_lockstep = {
 	.name = "lockstep",
-	.run = vpt_cmd_lockstep,
+	.run = cli_cmd_lockstep,
 	.summary = "run a guest on two engines and compare each instruction",
 	.usage = "[OPTION]... GUEST",
 	.about = "Runs a guest on two engines at once, an instruction at a time, and compares what "
@@ -116,16 +116,16 @@ const struct vpt_verb vpt_verb_lockstep = {
 	.operands = {{"GUEST", AT(guest)}},
 };
 
-int vpt_lockstep_parse(struct vpt_lockstep_options *o, int argc, char **argv)
+int cli_lockstep_parse(struct cli_lockstep_options *o, int argc, char **argv)
 {
-	*o = (struct vpt_lockstep_options){
+	*o = (struct cli_lockstep_options){
 		.engines = "soft,kvm",
-		.engine = {vpt_engine_find("soft"), vpt_engine_find("kvm")},
+		.engine = {engine_find("soft"), engine_find("kvm")},
 		.model = "skl",
-		.owner = VPT_OWNER_GUEST,
+		.owner = TRACE_OWNER_GUEST,
 		.mem = (uint64_t)DEFAULT_MEM_MIB << 20,
 		.every = 1,
 		.every_all = DEFAULT_EVERY_ALL,
 	};
-	return vpt_options_parse(&vpt_verb_lockstep, argc, argv, o);
+	return cli_options_parse(&cli_verb_lockstep, argc, argv, o);
 }

@@ -11,36 +11,36 @@
 #define ROW_BYTES 16u
 
 struct report {
-	const struct vpt_lockstep_options *o;
-	const struct vpt_lockstep *l;
+	const struct cli_lockstep_options *o;
+	const struct core_lockstep *l;
 	const void *elf;
 	size_t len;
 };
 
-static uint64_t divergences(const struct vpt_lockstep *l)
+static uint64_t divergences(const struct core_lockstep *l)
 {
-	return l->end == VPT_LOCKSTEP_DIVERGED;
+	return l->end == CORE_LOCKSTEP_DIVERGED;
 }
 
-static uint64_t differs(const struct vpt_lockstep *l, unsigned int field)
+static uint64_t differs(const struct core_lockstep *l, unsigned int field)
 {
-	return vpt_lockstep_differs(&l->state[0], &l->state[1], (enum vpt_lockstep_field)field);
+	return core_lockstep_differs(&l->state[0], &l->state[1], (enum core_lockstep_field)field);
 }
 
-static void step_text(const struct report *r, const struct vpt_lockstep_step *s, char *symbol,
+static void step_text(const struct report *r, const struct core_lockstep_step *s, char *symbol,
 		      size_t symbol_size, char *text, unsigned int text_size)
 {
 	snprintf(text, text_size, "(not mapped)");
 	if (s->bytes.count)
-		vpt_insn_format(r->l->side[0].vm.vcpu->insns, s->ip, s->bits, &s->bytes, text,
-				text_size);
-	vpt_lockstep_symbol(r->elf, r->len, s->ip, symbol, symbol_size);
+		core_insn_format(r->l->side[0].vm.vcpu->insns, s->ip, s->bits, &s->bytes, text,
+				 text_size);
+	cli_lockstep_symbol(r->elf, r->len, s->ip, symbol, symbol_size);
 }
 
 static void print_step(const struct report *r, uint64_t number, char mark)
 {
-	const struct vpt_lockstep_step *s = &r->l->history[number % VPT_LOCKSTEP_HISTORY];
-	char symbol[64], text[96], bytes[3 * VPT_INSN_MAX + 1] = "";
+	const struct core_lockstep_step *s = &r->l->history[number % CORE_LOCKSTEP_HISTORY];
+	char symbol[64], text[96], bytes[3 * CORE_INSN_MAX + 1] = "";
 	uint8_t code[16];
 	unsigned int i;
 
@@ -56,7 +56,7 @@ static void print_step(const struct report *r, uint64_t number, char mark)
 static void print_history(const struct report *r)
 {
 	uint64_t last = r->l->steps - 1;
-	uint64_t first = last >= VPT_LOCKSTEP_HISTORY ? last - VPT_LOCKSTEP_HISTORY + 1 : 0;
+	uint64_t first = last >= CORE_LOCKSTEP_HISTORY ? last - CORE_LOCKSTEP_HISTORY + 1 : 0;
 
 	if (!r->l->steps) {
 		puts("before the first instruction:");
@@ -69,22 +69,22 @@ static void print_history(const struct report *r)
 }
 
 /* General registers always, the rest if they differ. */
-static bool is_shown(const struct vpt_lockstep *l, unsigned int field)
+static bool is_shown(const struct core_lockstep *l, unsigned int field)
 {
-	return field <= VPT_LS_R15 || differs(l, field);
+	return field <= CORE_LS_R15 || differs(l, field);
 }
 
 static void print_states(const struct report *r)
 {
-	const struct vpt_lockstep_state *s = r->l->state;
+	const struct core_lockstep_state *s = r->l->state;
 	unsigned int i;
 
 	printf("\n  %-28s %-20s %s\n", "", r->o->engine[0]->name, r->o->engine[1]->name);
-	for (i = 0; i < VPT_LS_FIELDS; i++)
+	for (i = 0; i < CORE_LS_FIELDS; i++)
 		if (is_shown(r->l, i))
 			printf("%c %-28s %016" PRIx64 "     %016" PRIx64 "\n",
 			       differs(r->l, i) ? '*' : ' ',
-			       vpt_lockstep_name((enum vpt_lockstep_field)i), s[0].value[i],
+			       core_lockstep_name((enum core_lockstep_field)i), s[0].value[i],
 			       s[1].value[i]);
 }
 
@@ -110,7 +110,7 @@ static void print_stop(const struct report *r)
 {
 	unsigned int i;
 
-	if (!differs(r->l, VPT_LS_STOP))
+	if (!differs(r->l, CORE_LS_STOP))
 		return;
 	for (i = 0; i < 2; i++)
 		if (r->l->side[i].vm.stop.kind)
@@ -118,12 +118,12 @@ static void print_stop(const struct report *r)
 			       r->l->side[i].vm.stop.text);
 }
 
-static uint64_t taken_over(const struct vpt_lockstep *l)
+static uint64_t taken_over(const struct core_lockstep *l)
 {
 	uint64_t sum = 0;
 	size_t count, i;
 
-	(void)vpt_lockstep_overrides(&count);
+	(void)core_lockstep_overrides(&count);
 	for (i = 0; i < count; i++)
 		sum += l->overridden[i];
 	return sum;
@@ -131,10 +131,10 @@ static uint64_t taken_over(const struct vpt_lockstep *l)
 
 static void print_overridden(const struct report *r)
 {
-	const struct vpt_lockstep_override *row;
+	const struct core_lockstep_override *row;
 	size_t count, i;
 
-	row = vpt_lockstep_overrides(&count);
+	row = core_lockstep_overrides(&count);
 	for (i = 0; i < count; i++)
 		if (r->l->overridden[i])
 			printf("taken over from %s: %s, %" PRIu64 " times\n", r->o->engine[0]->name,
@@ -143,9 +143,9 @@ static void print_overridden(const struct report *r)
 
 static void print_text(const struct report *r)
 {
-	const struct vpt_lockstep *l = r->l;
+	const struct core_lockstep *l = r->l;
 
-	if (l->end == VPT_LOCKSTEP_DIVERGED) {
+	if (l->end == CORE_LOCKSTEP_DIVERGED) {
 		printf("%s and %s differ after this:\n", r->o->engine[0]->name,
 		       r->o->engine[1]->name);
 		print_history(r);
@@ -153,24 +153,24 @@ static void print_text(const struct report *r)
 		print_memory(r);
 		print_stop(r);
 	}
-	if (l->end == VPT_LOCKSTEP_UNABLE)
+	if (l->end == CORE_LOCKSTEP_UNABLE)
 		printf("not comparable from here: %s cannot do %s\n", r->o->engine[l->unable]->name,
 		       l->side[l->unable].vm.stop.text);
-	if (l->end == VPT_LOCKSTEP_LIMIT)
+	if (l->end == CORE_LOCKSTEP_LIMIT)
 		puts("ended before the guest did");
 	print_overridden(r);
 	printf("lockstep: %" PRIu64 " instructions, %" PRIu64 " divergences\n",
 	       l->side[0].vm.vcpu->retired, divergences(l));
 }
 
-static const char *end_name(enum vpt_lockstep_end end)
+static const char *end_name(enum core_lockstep_end end)
 {
 	switch (end) {
-	case VPT_LOCKSTEP_DIVERGED:
+	case CORE_LOCKSTEP_DIVERGED:
 		return "divergence";
-	case VPT_LOCKSTEP_UNABLE:
+	case CORE_LOCKSTEP_UNABLE:
 		return "unable";
-	case VPT_LOCKSTEP_LIMIT:
+	case CORE_LOCKSTEP_LIMIT:
 		return "limit";
 	default:
 		return "guest";
@@ -179,8 +179,8 @@ static const char *end_name(enum vpt_lockstep_end end)
 
 static void json_difference(const struct report *r)
 {
-	const struct vpt_lockstep *l = r->l;
-	const struct vpt_lockstep_step *s = &l->history[(l->steps - 1) % VPT_LOCKSTEP_HISTORY];
+	const struct core_lockstep *l = r->l;
+	const struct core_lockstep_step *s = &l->history[(l->steps - 1) % CORE_LOCKSTEP_HISTORY];
 	char symbol[64], text[96];
 	const char *comma = "";
 	unsigned int i;
@@ -188,50 +188,50 @@ static void json_difference(const struct report *r)
 	if (l->steps) {
 		step_text(r, s, symbol, sizeof(symbol), text, sizeof(text));
 		printf(",\"ip\":");
-		vpt_json_address(stdout, s->ip);
+		text_json_address(stdout, s->ip);
 		printf(",\"symbol\":");
-		vpt_json_string(stdout, symbol);
+		text_json_string(stdout, symbol);
 		printf(",\"instruction\":");
-		vpt_json_string(stdout, text);
+		text_json_string(stdout, text);
 	}
 	printf(",\"differs\":[");
-	for (i = 0; i < VPT_LS_FIELDS; i++) {
+	for (i = 0; i < CORE_LS_FIELDS; i++) {
 		if (!differs(l, i))
 			continue;
 		printf("%s{\"name\":", comma);
-		vpt_json_string(stdout, vpt_lockstep_name((enum vpt_lockstep_field)i));
+		text_json_string(stdout, core_lockstep_name((enum core_lockstep_field)i));
 		printf(",\"values\":[");
-		vpt_json_address(stdout, l->state[0].value[i]);
+		text_json_address(stdout, l->state[0].value[i]);
 		putchar(',');
-		vpt_json_address(stdout, l->state[1].value[i]);
+		text_json_address(stdout, l->state[1].value[i]);
 		printf("]}");
 		comma = ",";
 	}
 	putchar(']');
 	if (l->memory_differs) {
 		printf(",\"memory\":");
-		vpt_json_address(stdout, l->gpa);
+		text_json_address(stdout, l->gpa);
 	}
 }
 
 static void print_json(const struct report *r)
 {
-	const struct vpt_lockstep *l = r->l;
+	const struct core_lockstep *l = r->l;
 
 	printf("{\"engines\":[\"%s\",\"%s\"],\"end\":\"%s\",\"instructions\":%" PRIu64
 	       ",\"divergences\":%" PRIu64 ",\"overridden\":%" PRIu64,
 	       r->o->engine[0]->name, r->o->engine[1]->name, end_name(l->end),
 	       l->side[0].vm.vcpu->retired, divergences(l), taken_over(l));
-	if (l->end == VPT_LOCKSTEP_UNABLE) {
+	if (l->end == CORE_LOCKSTEP_UNABLE) {
 		printf(",\"unable\":\"%s\",\"why\":", r->o->engine[l->unable]->name);
-		vpt_json_string(stdout, l->side[l->unable].vm.stop.text);
+		text_json_string(stdout, l->side[l->unable].vm.stop.text);
 	}
-	if (l->end == VPT_LOCKSTEP_DIVERGED)
+	if (l->end == CORE_LOCKSTEP_DIVERGED)
 		json_difference(r);
 	puts("}");
 }
 
-int vpt_lockstep_report(const struct vpt_lockstep_options *o, const struct vpt_lockstep *l,
+int cli_lockstep_report(const struct cli_lockstep_options *o, const struct core_lockstep *l,
 			const void *elf, size_t len)
 {
 	struct report r = {.o = o, .l = l, .elf = elf, .len = len};
@@ -241,13 +241,13 @@ int vpt_lockstep_report(const struct vpt_lockstep_options *o, const struct vpt_l
 	else
 		print_text(&r);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "lockstep: cannot write: %s", vpt_cli_reason(errno));
+		return cli_fail(CLI_EXIT_HOST, "lockstep: cannot write: %s", cli_reason(errno));
 	switch (l->end) {
-	case VPT_LOCKSTEP_DIVERGED:
-		return VPT_EXIT_FAIL;
-	case VPT_LOCKSTEP_UNABLE:
-		return VPT_EXIT_PARTIAL;
+	case CORE_LOCKSTEP_DIVERGED:
+		return CLI_EXIT_FAIL;
+	case CORE_LOCKSTEP_UNABLE:
+		return CLI_EXIT_PARTIAL;
 	default:
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
 }

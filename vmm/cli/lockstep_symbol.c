@@ -13,7 +13,7 @@ struct nearest {
 	const char *name;
 };
 
-static void consider(struct nearest *n, const struct vpt_elf_symbol *symbol)
+static void consider(struct nearest *n, const struct debug_elf_symbol *symbol)
 {
 	if (!symbol->defined || symbol->type > STT_FUNC || symbol->type == STT_OBJECT)
 		return;
@@ -25,22 +25,22 @@ static void consider(struct nearest *n, const struct vpt_elf_symbol *symbol)
 	n->name = symbol->name;
 }
 
-void vpt_lockstep_symbol(const void *image, size_t len, uint64_t address, char *text, size_t size)
+void cli_lockstep_symbol(const void *image, size_t len, uint64_t address, char *text, size_t size)
 {
 	struct nearest n = {.address = address};
 	const char *problem;
-	struct vpt_debug debug;
+	struct debug debug;
 	size_t i;
 
 	text[0] = 0;
 	/* Without symbols the address alone is shown. */
-	(void)vpt_debug_read(image, len, VPT_DEBUG_SYMBOLS, &debug, &problem);
+	(void)debug_read(image, len, DEBUG_SYMBOLS, &debug, &problem);
 	for (i = 0; i < debug.nsymbols; i++)
 		consider(&n, &debug.symbols[i]);
 	if (n.name && address == n.start)
 		snprintf(text, size, "%s", n.name);
 	else if (n.name)
 		snprintf(text, size, "%s+%#llx", n.name, (unsigned long long)(address - n.start));
-	vpt_text_clean(text);
-	vpt_debug_free(&debug);
+	text_clean(text);
+	debug_free(&debug);
 }

@@ -19,16 +19,16 @@ struct given {
 	struct img_use use;
 };
 
-int vpt_cli_memory_take(const struct vpt_given *g)
+int cli_memory_take(const struct cli_given *g)
 {
-	struct vpt_cli_memory *m = g->field;
+	struct cli_memory *m = g->field;
 
 	if (!*g->value || *g->value == ',')
-		return vpt_option_wrong(g, "a file's name");
+		return cli_option_wrong(g, "a file's name");
 	if (m->n == IMG_SET_MAX)
-		return vpt_option_wrong(g, "no more than %u times", IMG_SET_MAX);
+		return cli_option_wrong(g, "no more than %u times", IMG_SET_MAX);
 	m->word[m->n++] = g->value;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 static int take_paging(const char *verb, const char *text, enum img_paging *paging)
@@ -39,10 +39,10 @@ static int take_paging(const char *verb, const char *text, enum img_paging *pagi
 	for (i = 0; names[i]; i++) {
 		if (!strcmp(text, names[i])) {
 			*paging = (enum img_paging)i;
-			return VPT_EXIT_OK;
+			return CLI_EXIT_OK;
 		}
 	}
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: paging=%s: there is none, 32, pae, 4 and 5",
+	return cli_fail(CLI_EXIT_USAGE, "%s: --memory: paging=%s: there is none, 32, pae, 4 and 5",
 			verb, text);
 }
 
@@ -53,24 +53,24 @@ static int take_word(const char *verb, char *word, struct img_use *use)
 
 	if (!strcmp(word, "host") || !strcmp(word, "guest")) {
 		if (use->side != IMG_ALL)
-			return vpt_fail(VPT_EXIT_USAGE, "%s: --memory: %s: the side is given twice",
+			return cli_fail(CLI_EXIT_USAGE, "%s: --memory: %s: the side is given twice",
 					verb, word);
 		use->side = *word == 'h' ? IMG_HOST : IMG_GUEST;
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
 	if (value)
 		*value++ = 0;
 	if (value && !strcmp(word, "paging"))
 		return take_paging(verb, value, &use->paging);
 	if (value && !strcmp(word, "vmcs"))
-		status = vpt_cli_number(verb, "memory: vmcs", value, &use->vmcs);
+		status = cli_number(verb, "memory: vmcs", value, &use->vmcs);
 	else if (value && !strcmp(word, "ept"))
-		status = vpt_cli_number(verb, "memory: ept", value, &use->eptp);
+		status = cli_number(verb, "memory: ept", value, &use->eptp);
 	else if (value && !strcmp(word, "cr3"))
-		status = vpt_cli_number(verb, "memory: cr3", value, &use->cr3);
+		status = cli_number(verb, "memory: cr3", value, &use->cr3);
 	else
 		status =
-			vpt_fail(VPT_EXIT_USAGE,
+			cli_fail(CLI_EXIT_USAGE,
 				 "%s: --memory: %s: there is host, guest, vmcs=, paging=, ept= and "
 				 "cr3=; a file's name has no comma",
 				 verb, word);
@@ -83,9 +83,9 @@ static int take_base(const char *verb, struct given *g)
 	char *at = strrchr(g->path, '@');
 
 	if (!at || strchr(at, '/'))
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	*at = 0;
-	return vpt_cli_number(verb, "memory=FILE@BASE", at + 1, &g->base);
+	return cli_number(verb, "memory=FILE@BASE", at + 1, &g->base);
 }
 
 static int take_apart(const char *verb, const char *text, struct given *g)
@@ -95,19 +95,21 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 
 	*g = (struct given){
 		.path = strdup(text),
-		.use = {.vmcs = VPT_SPACE_ANY_VMCS, .paging = IMG_PAGINGS, .cr3 = VPT_SOURCE_NONE},
+		.use = {.vmcs = TRACE_SPACE_ANY_VMCS,
+			.paging = IMG_PAGINGS,
+			.cr3 = TRACE_SOURCE_NONE},
 	};
 	if (!g->path)
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+		return cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	rest = g->path;
 	word = strsep(&rest, ",");
 	status = take_base(verb, g);
 	while (!status && (word = strsep(&rest, ",")))
 		status = take_word(verb, word, &g->use);
 	/* A VMCS is of a guest, and so is the EPT that its memory is found by. */
-	if (!status && (g->use.vmcs != VPT_SPACE_ANY_VMCS || g->use.eptp)) {
+	if (!status && (g->use.vmcs != TRACE_SPACE_ANY_VMCS || g->use.eptp)) {
 		if (g->use.side == IMG_HOST)
-			return vpt_fail(VPT_EXIT_USAGE,
+			return cli_fail(CLI_EXIT_USAGE,
 					"%s: --memory: vmcs= and ept= are of a guest: without host",
 					verb);
 		g->use.side = IMG_GUEST;
@@ -115,7 +117,7 @@ static int take_apart(const char *verb, const char *text, struct given *g)
 	return status;
 }
 
-static int add(struct vpt_cli_memory *m, const char *verb, const char *word)
+static int add(struct cli_memory *m, const char *verb, const char *word)
 {
 	struct img_image *image;
 	struct given g;
@@ -125,11 +127,11 @@ static int add(struct vpt_cli_memory *m, const char *verb, const char *word)
 	if (!status) {
 		err = img_open(g.path, g.base, &image, why, sizeof(why));
 		if (err)
-			status = vpt_fail(vpt_cli_input_status(err), "%s: --memory: %s: %s", verb,
+			status = cli_fail(cli_input_status(err), "%s: --memory: %s: %s", verb,
 					  g.path, why);
 	}
 	if (!status && g.use.eptp && !img_is_eptp(image, g.use.eptp)) {
-		status = vpt_fail(VPT_EXIT_USAGE,
+		status = cli_fail(CLI_EXIT_USAGE,
 				  "%s: --memory: ept=0x%" PRIx64 ": not an EPTP in %s", verb,
 				  g.use.eptp, g.path);
 		img_close(image);
@@ -140,45 +142,45 @@ static int add(struct vpt_cli_memory *m, const char *verb, const char *word)
 	return status;
 }
 
-int vpt_cli_memory_open(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader)
+int cli_memory_open(struct cli_memory *m, const char *verb, struct trace_reader *reader)
 {
-	int status = VPT_EXIT_OK;
+	int status = CLI_EXIT_OK;
 	unsigned int i;
 	size_t pages;
 
 	if (!m->n)
 		return status;
 	m->alone = true;
-	for (i = 0; i < vpt_reader_info(reader)->vcpus; i++) {
-		vpt_reader_code(reader, i, &pages);
+	for (i = 0; i < trace_reader_info(reader)->vcpus; i++) {
+		trace_reader_code(reader, i, &pages);
 		m->alone &= !pages;
 	}
 	m->set = img_set_new();
 	if (!m->set)
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+		return cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	for (i = 0; i < m->n && !status; i++)
 		status = add(m, verb, m->word[i]);
 	m->source = img_set_source(m->set);
-	vpt_reader_set_source(reader, &m->source);
+	trace_reader_set_source(reader, &m->source);
 	return status;
 }
 
-void vpt_cli_memory_close(struct vpt_cli_memory *m)
+void cli_memory_close(struct cli_memory *m)
 {
 	img_set_free(m->set);
 	m->set = NULL;
 }
 
-int vpt_cli_memory_whole(const struct vpt_cli_memory *m, const char *verb, const char *path)
+int cli_memory_whole(const struct cli_memory *m, const char *verb, const char *path)
 {
 	const char *damage = m->set ? img_set_damage(m->set) : NULL;
 
 	if (m->set && m->alone && !img_set_pages(m->set) && !damage)
-		return vpt_fail(VPT_EXIT_FAIL,
+		return cli_fail(CLI_EXIT_FAIL,
 				"%s: %s: --memory: no code of what ran is in the images", verb,
 				path);
 	if (!damage)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: code is missing: --memory: %s", verb, path,
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_INPUT, "%s: %s: code is missing: --memory: %s", verb, path,
 			damage);
 }

@@ -12,12 +12,12 @@
 #define CR3_BITS 0x000fffffffffffffull
 
 struct fill {
-	struct vpt_code_source inner, outer;
-	struct vpt_reader *reader;
+	struct trace_code_source inner, outer;
+	struct trace_reader *reader;
 	unsigned int vcpu;
 	bool no_memory;
 	struct {
-		struct vpt_code_page *at;
+		struct trace_code_page *at;
 		size_t n, room;
 	} pages;
 	struct {
@@ -26,7 +26,7 @@ struct fill {
 	} bytes;
 };
 
-static uint64_t space(void *context, const struct vpt_source_key *key)
+static uint64_t space(void *context, const struct trace_source_key *key)
 {
 	struct fill *f = context;
 
@@ -47,34 +47,34 @@ static const uint8_t *page(void *context, uint64_t number, uint64_t vaddr)
 
 	if (!bytes)
 		return NULL;
-	if (!vpt_vec_room(&f->pages) || !vpt_vec_room(&f->bytes)) {
+	if (!trace_vec_room(&f->pages) || !trace_vec_room(&f->bytes)) {
 		f->no_memory = true;
 		return NULL;
 	}
-	f->pages.at[f->pages.n++] =
-		(struct vpt_code_page){.cr3 = number & CR3_BITS, .vaddr = vaddr, .gpa = UINT64_MAX};
+	f->pages.at[f->pages.n++] = (struct trace_code_page){
+		.cr3 = number & CR3_BITS, .vaddr = vaddr, .gpa = UINT64_MAX};
 	f->bytes.at[f->bytes.n++] = bytes;
 	return bytes;
 }
 
 static int decode(struct fill *f)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
-	int err = vpt_flow_open(f->reader, f->vcpu, VPT_FLOW_COUNTS, &flow);
+	struct decode_flow *flow;
+	struct decode_item item;
+	int err = decode_flow_open(f->reader, f->vcpu, DECODE_FLOW_COUNTS, &flow);
 
 	if (err)
 		return err;
 	do {
-		err = vpt_flow_next(flow, &item);
-	} while (!err && item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+		err = decode_flow_next(flow, &item);
+	} while (!err && item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 	return f->no_memory ? -ENOMEM : err;
 }
 
 static int by_place(const void *a, const void *b)
 {
-	const struct vpt_code_page *x = a, *y = b;
+	const struct trace_code_page *x = a, *y = b;
 
 	if (x->cr3 != y->cr3)
 		return x->cr3 < y->cr3 ? -1 : 1;
@@ -93,35 +93,36 @@ static int add_all(struct fill *f)
 	if (f->pages.n)
 		qsort(f->pages.at, f->pages.n, sizeof(*f->pages.at), by_place);
 	for (i = 0; i < f->pages.n && !err; i++) {
-		struct vpt_code_page p = f->pages.at[i];
+		struct trace_code_page p = f->pages.at[i];
 
 		if (i && !by_place(&f->pages.at[i - 1], &p))
 			continue;
 		p.gpa = UINT64_MAX;
-		err = vpt_reader_add_code(f->reader, f->vcpu, &p, f->bytes.at[f->pages.at[i].gpa]);
+		err = trace_reader_add_code(f->reader, f->vcpu, &p,
+					    f->bytes.at[f->pages.at[i].gpa]);
 	}
 	f->pages.n = f->bytes.n = 0;
 	return err;
 }
 
-int vpt_cli_memory_fill(struct vpt_cli_memory *m, const char *verb, struct vpt_reader *reader)
+int cli_memory_fill(struct cli_memory *m, const char *verb, struct trace_reader *reader)
 {
 	struct fill f = {.inner = m->source, .reader = reader};
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus;
+	unsigned int vcpus = trace_reader_info(reader)->vcpus;
 	int err = 0;
 
 	if (!m->set)
-		return VPT_EXIT_OK;
-	f.outer = (struct vpt_code_source){
+		return CLI_EXIT_OK;
+	f.outer = (struct trace_code_source){
 		.space = space, .guess = guess, .page = page, .context = &f};
 	for (f.vcpu = 0; f.vcpu < vcpus && !err; f.vcpu++) {
-		vpt_reader_set_source(reader, &f.outer);
+		trace_reader_set_source(reader, &f.outer);
 		err = decode(&f);
-		vpt_reader_set_source(reader, NULL);
+		trace_reader_set_source(reader, NULL);
 		if (!err)
 			err = add_all(&f);
 	}
 	free(f.pages.at);
 	free(f.bytes.at);
-	return err ? vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(-err)) : VPT_EXIT_OK;
+	return err ? cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(-err)) : CLI_EXIT_OK;
 }

@@ -19,20 +19,20 @@
 struct beside {
 	char *part; /* NULL: there is no part file, or the trace is newer */
 	bool alone; /* there is no trace */
-	enum vpt_outfile_writer writer;
+	enum trace_outfile_writer writer;
 };
 
 static struct beside look_beside(const char *path)
 {
 	struct beside b = {0};
-	struct vpt_place place;
+	struct trace_place place;
 	struct stat st;
 	int fd = -1;
 
-	if (!strcmp(path, "-") || vpt_place_find(path, &place))
+	if (!strcmp(path, "-") || trace_place_find(path, &place))
 		return b;
-	b.alone = place.kind == VPT_PLACE_NONE;
-	b.part = vpt_outfile_part(&place);
+	b.alone = place.kind == TRACE_PLACE_NONE;
+	b.part = trace_outfile_part(&place);
 	if (b.part)
 		fd = open(b.part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size ||
@@ -40,79 +40,79 @@ static struct beside look_beside(const char *path)
 		free(b.part);
 		b.part = NULL;
 	} else {
-		b.writer = vpt_outfile_writer(fd);
+		b.writer = trace_outfile_writer(fd);
 	}
 	if (fd >= 0)
 		close(fd);
-	vpt_place_free(&place);
+	trace_place_free(&place);
 	return b;
 }
 
-int vpt_cli_input_status(int err)
+int cli_input_status(int err)
 {
-	return err == -ENOMEM ? VPT_EXIT_HOST : VPT_EXIT_INPUT;
+	return err == -ENOMEM ? CLI_EXIT_HOST : CLI_EXIT_INPUT;
 }
 
 static int refuse(const char *verb, const char *path, int err, const char *why, const char *hint)
 {
-	return vpt_fail(vpt_cli_input_status(err), "%s: %s: %s%s", verb, path, why,
+	return cli_fail(cli_input_status(err), "%s: %s: %s%s", verb, path, why,
 			hint && err == -EINVAL ? hint : "");
 }
 
-int vpt_cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,
-		    struct vpt_reader **reader)
+int cli_open_or(const char *verb, const char *path, unsigned int how, const char *hint,
+		struct trace_reader **reader)
 {
 	struct beside b;
 	const char *name;
-	int status = VPT_EXIT_OK, err;
+	int status = CLI_EXIT_OK, err;
 	char why[256];
 
-	if (vpt_cli_foreign_is(path))
-		return vpt_cli_foreign_open(verb, path, how, reader);
+	if (cli_foreign_is(path))
+		return cli_foreign_open(verb, path, how, reader);
 	b = look_beside(path);
 	name = b.part && b.alone ? b.part : path;
-	err = vpt_reader_open_as(name, how, reader, why, sizeof(why));
+	err = trace_reader_open_as(name, how, reader, why, sizeof(why));
 	if (err)
 		status = refuse(verb, name, err, why, hint);
 	else if (b.part && !b.alone)
 		fprintf(stderr, "vpt %s: %s: an earlier trace: %s is what a later run %s\n", verb,
-			path, b.part, b.writer == VPT_OUTFILE_HAS_WRITER ? "is writing" : "left");
+			path, b.part, b.writer == TRACE_OUTFILE_HAS_WRITER ? "is writing" : "left");
 	free(b.part);
 	return status;
 }
 
-int vpt_cli_open(const char *verb, const char *path, unsigned int how, struct vpt_reader **reader)
+int cli_open(const char *verb, const char *path, unsigned int how, struct trace_reader **reader)
 {
-	return vpt_cli_open_or(verb, path, how, NULL, reader);
+	return cli_open_or(verb, path, how, NULL, reader);
 }
 
-static int damaged(const char *verb, const char *name, const struct vpt_extent *extent)
+static int damaged(const char *verb, const char *name, const struct trace_extent *extent)
 {
-	return vpt_fail(VPT_EXIT_INPUT,
+	return cli_fail(CLI_EXIT_INPUT,
 			"%s: %s: damaged at byte %" PRIu64
 			": %s; places: %zu, bytes left out: %" PRIu64,
 			verb, name, extent->readable, extent->why, extent->damages, extent->lost);
 }
 
-int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *reader)
+int cli_whole(const char *verb, const char *path, const struct trace_reader *reader)
 {
-	const struct vpt_extent *extent = vpt_reader_extent(reader);
+	const struct trace_extent *extent = trace_reader_extent(reader);
 	struct beside b;
 	const char *name;
 	int status;
 
-	if (!extent->why && vpt_reader_torn(reader))
-		return vpt_fail(VPT_EXIT_INPUT, "%s: %s: it was made shorter meanwhile", verb,
+	if (!extent->why && trace_reader_torn(reader))
+		return cli_fail(CLI_EXIT_INPUT, "%s: %s: it was made shorter meanwhile", verb,
 				path);
 	if (!extent->why)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	b = look_beside(path);
 	name = b.part && b.alone ? b.part : path;
 	if (extent->cut)
-		status = vpt_fail(
-			VPT_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb, name,
-			b.alone && b.writer == VPT_OUTFILE_HAS_WRITER ? "still being written"
-								      : "cut",
+		status = cli_fail(
+			CLI_EXIT_INPUT, "%s: %s: %s: %s; bytes lost: %" PRIu64, verb, name,
+			b.alone && b.writer == TRACE_OUTFILE_HAS_WRITER ? "still being written"
+									: "cut",
 			extent->why, extent->lost);
 	else
 		status = damaged(verb, name, extent);
@@ -120,20 +120,20 @@ int vpt_cli_whole(const char *verb, const char *path, const struct vpt_reader *r
 	return status;
 }
 
-const char *vpt_cli_empty(const struct vpt_reader *reader)
+const char *cli_empty(const struct trace_reader *reader)
 {
-	const struct vpt_file_info *info = vpt_reader_info(reader);
+	const struct trace_file_info *info = trace_reader_info(reader);
 	unsigned int v;
 	size_t n;
 
-	if (info->owner != VPT_OWNER_GUEST)
+	if (info->owner != TRACE_OWNER_GUEST)
 		return NULL;
 	for (v = 0; v < info->vcpus; v++) {
-		vpt_reader_sessions(reader, v, &n);
-		if (n || vpt_reader_stream_bytes(reader, v))
+		trace_reader_sessions(reader, v, &n);
+		if (n || trace_reader_stream_bytes(reader, v))
 			return NULL;
 	}
-	return info->flags & VPT_INFO_RTIT
+	return info->flags & TRACE_INFO_ATOM
 		       ? "nothing was traced: the guest never enabled RTIT; --pt=host traces it "
 			 "without its help"
 		       : "nothing was traced: the guest never enabled PT; --pt=host traces it "

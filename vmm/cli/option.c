@@ -18,7 +18,7 @@ struct getopt_tables {
 	char shorts[2 + 2 * ROWS_MAX + 1];
 };
 
-bool vpt_cli_is_near(const char *a, const char *b)
+bool cli_is_near(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
 		a++;
@@ -30,23 +30,23 @@ bool vpt_cli_is_near(const char *a, const char *b)
 	       (a[0] == b[1] && a[1] == b[0] && !strcmp(a + 2, b + 2));
 }
 
-const char *vpt_option_word(const struct vpt_option *option, unsigned int i)
+const char *cli_option_word(const struct cli_option *option, unsigned int i)
 {
 	if (option->word_at)
 		return option->word_at(i);
 	return option->words ? option->words[i] : NULL;
 }
 
-static int has_value(const struct vpt_option *row)
+static int has_value(const struct cli_option *row)
 {
 	if (!row->value)
 		return no_argument;
 	return row->value[0] == '[' ? optional_argument : required_argument;
 }
 
-static void make_tables(const struct vpt_verb *verb, struct getopt_tables *t)
+static void make_tables(const struct cli_verb *verb, struct getopt_tables *t)
 {
-	const struct vpt_option *row;
+	const struct cli_option *row;
 	struct option *l = t->longs;
 	char *s = t->shorts;
 
@@ -69,9 +69,9 @@ static void make_tables(const struct vpt_verb *verb, struct getopt_tables *t)
 }
 
 /* Returns the row of what getopt_long() returned, or NULL. */
-static const struct vpt_option *find(const struct vpt_verb *verb, int value)
+static const struct cli_option *find(const struct cli_verb *verb, int value)
 {
-	const struct vpt_option *row;
+	const struct cli_option *row;
 
 	if (value >= FIRST_ROW)
 		return &verb->options[value - FIRST_ROW];
@@ -82,10 +82,10 @@ static const struct vpt_option *find(const struct vpt_verb *verb, int value)
 }
 
 /* Put the options that begin with the @len letters at @word into @names. Returns how many. */
-static unsigned int find_longer(const struct vpt_verb *verb, const char *word, size_t len,
+static unsigned int find_longer(const struct cli_verb *verb, const char *word, size_t len,
 				char names[NAMES_MAX])
 {
-	const struct vpt_option *row;
+	const struct cli_option *row;
 	unsigned int n = 0;
 	size_t used = 0;
 
@@ -101,51 +101,51 @@ static unsigned int find_longer(const struct vpt_verb *verb, const char *word, s
 }
 
 /* @word: a long option without its value. */
-static int unknown_long(const struct vpt_verb *verb, const char *word, size_t len)
+static int unknown_long(const struct cli_verb *verb, const char *word, size_t len)
 {
 	char names[NAMES_MAX], name[64];
-	const struct vpt_option *row;
+	const struct cli_option *row;
 
 	if (len > 2 && find_longer(verb, word + 2, len - 2, names) > 1)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: which one: %s?", verb->name, (int)len,
+		return cli_fail(CLI_EXIT_USAGE, "%s: %.*s: which one: %s?", verb->name, (int)len,
 				word, names);
 	snprintf(name, sizeof(name), "%.*s", (int)(len - 2), word + 2);
 	for (row = verb->options; row->text; row++)
-		if (row->name && vpt_cli_is_near(name, row->name))
-			return vpt_fail(VPT_EXIT_USAGE,
+		if (row->name && cli_is_near(name, row->name))
+			return cli_fail(CLI_EXIT_USAGE,
 					"%s: %.*s: no such option: did you mean --%s?", verb->name,
 					(int)len, word, row->name);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: %.*s: no such option: see vpt %s --help", verb->name,
+	return cli_fail(CLI_EXIT_USAGE, "%s: %.*s: no such option: see vpt %s --help", verb->name,
 			(int)len, word, verb->name);
 }
 
 /* "--psb needs a value: --psb=N: a PSB every 2K << N bytes" */
-static int no_value(const struct vpt_verb *verb, const struct vpt_option *row)
+static int no_value(const struct cli_verb *verb, const struct cli_option *row)
 {
 	char text[TEXT_MAX], *end;
 
 	snprintf(text, sizeof(text), "%s", row->text);
 	for (end = text; (end = strchr(end, '\n'));)
 		*end = ' ';
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s needs a value: --%s%s: %s", verb->name, row->name,
+	return cli_fail(CLI_EXIT_USAGE, "%s: --%s needs a value: --%s%s: %s", verb->name, row->name,
 			row->name, row->value, text);
 }
 
 /* Say what is wrong with @word, which getopt_long() has refused. */
-static int wrong(const struct vpt_verb *verb, const char *word)
+static int wrong(const struct cli_verb *verb, const char *word)
 {
-	const struct vpt_option *row = find(verb, optopt);
+	const struct cli_option *row = find(verb, optopt);
 
 	if (!strncmp(word, "--", 2) && row)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: --%s takes no value", verb->name, word,
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: --%s takes no value", verb->name, word,
 				row->name);
 	if (!optopt)
 		return unknown_long(verb, word, strcspn(word, "="));
-	return vpt_fail(VPT_EXIT_USAGE, "%s: -%c: no such option: see vpt %s --help", verb->name,
+	return cli_fail(CLI_EXIT_USAGE, "%s: -%c: no such option: see vpt %s --help", verb->name,
 			optopt, verb->name);
 }
 
-int vpt_option_wrong(const struct vpt_given *g, const char *why, ...)
+int cli_option_wrong(const struct cli_given *g, const char *why, ...)
 {
 	char text[TEXT_MAX];
 	va_list args;
@@ -153,35 +153,35 @@ int vpt_option_wrong(const struct vpt_given *g, const char *why, ...)
 	va_start(args, why);
 	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: %s", g->verb->name, g->option->name, g->value,
+	return cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: %s", g->verb->name, g->option->name, g->value,
 			text);
 }
 
-int vpt_option_no_word(const struct vpt_given *g, const char *value)
+int cli_option_no_word(const struct cli_given *g, const char *value)
 {
 	char list[NAMES_MAX] = "";
 	const char *word;
 	unsigned int i;
 	size_t used = 0;
 
-	for (i = 0; (word = vpt_option_word(g->option, i)); i++) {
-		if (vpt_cli_is_near(value, word))
-			return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: unknown: did you mean %s?",
+	for (i = 0; (word = cli_option_word(g->option, i)); i++) {
+		if (cli_is_near(value, word))
+			return cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: unknown: did you mean %s?",
 					g->verb->name, g->option->name, value, word);
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 !i				     ? ""
-						 : vpt_option_word(g->option, i + 1) ? ", "
+						 : cli_option_word(g->option, i + 1) ? ", "
 										     : " or ",
 						 word);
 	}
-	return vpt_fail(VPT_EXIT_USAGE, "%s: --%s=%s: not %s", g->verb->name, g->option->name,
+	return cli_fail(CLI_EXIT_USAGE, "%s: --%s=%s: not %s", g->verb->name, g->option->name,
 			value, list);
 }
 
-static int take(const struct vpt_verb *verb, const struct vpt_option *row, void *options)
+static int take(const struct cli_verb *verb, const struct cli_option *row, void *options)
 {
-	struct vpt_given g = {verb, row, optarg, options, (char *)options + row->field};
+	struct cli_given g = {verb, row, optarg, options, (char *)options + row->field};
 	const char **group = (const char **)(void *)((char *)options + row->group);
 
 	if (row->given)
@@ -191,32 +191,32 @@ static int take(const struct vpt_verb *verb, const struct vpt_option *row, void 
 	return row->take(&g);
 }
 
-static int take_operands(const struct vpt_verb *verb, int argc, char **argv, void *options)
+static int take_operands(const struct cli_verb *verb, int argc, char **argv, void *options)
 {
-	const struct vpt_operand *o = verb->operands;
+	const struct cli_operand *o = verb->operands;
 	const char *extra;
 
 	for (; o->name; o++) {
 		if (optind >= argc)
-			return vpt_fail(VPT_EXIT_USAGE, "%s: %s is missing: see vpt %s --help",
+			return cli_fail(CLI_EXIT_USAGE, "%s: %s is missing: see vpt %s --help",
 					verb->name, o->name, verb->name);
 		*(const char **)(void *)((char *)options + o->field) = argv[optind++];
 	}
 	extra = argv[optind];
 	if (optind >= argc)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	if (o == verb->operands)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: not wanted", verb->name, extra);
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: not wanted", verb->name, extra);
 	if (o == verb->operands + 1)
-		return vpt_fail(VPT_EXIT_USAGE, "%s: %s: only one %s", verb->name, extra,
+		return cli_fail(CLI_EXIT_USAGE, "%s: %s: only one %s", verb->name, extra,
 				verb->operands[0].name);
-	return vpt_fail(VPT_EXIT_USAGE, "%s: %s: only %s and %s", verb->name, extra,
+	return cli_fail(CLI_EXIT_USAGE, "%s: %s: only %s and %s", verb->name, extra,
 			verb->operands[0].name, verb->operands[1].name);
 }
 
-int vpt_options_parse(const struct vpt_verb *verb, int argc, char **argv, void *options)
+int cli_options_parse(const struct cli_verb *verb, int argc, char **argv, void *options)
 {
-	int status = VPT_EXIT_OK, option;
+	int status = CLI_EXIT_OK, option;
 	struct getopt_tables t;
 
 	make_tables(verb, &t);
@@ -234,5 +234,5 @@ int vpt_options_parse(const struct vpt_verb *verb, int argc, char **argv, void *
 		return status ? status : take_operands(verb, argc, argv, options);
 	if (optind < argc)
 		*(char ***)(void *)((char *)options + verb->command) = argv + optind;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }

@@ -21,17 +21,17 @@ struct options {
 
 #define AT(member) .field = offsetof(struct options, member)
 
-static const struct vpt_option rows[] = {
+static const struct cli_option rows[] = {
 	{'l', "level", "=N", "0: not compressed; 1 to 19: as zstd has it (default 3)",
-	 vpt_take_number, AT(level), .most = VPT_ZSTD_LEVEL_MAX},
-	{'q', "quiet", NULL, "no summary", vpt_take_flag, AT(quiet)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	 cli_take_number, AT(level), .most = TRACE_ZSTD_LEVEL_MAX},
+	{'q', "quiet", NULL, "no summary", cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_pack = {
+const struct cli_verb cli_verb_pack = {
 	.name = "pack",
-	.run = vpt_cmd_pack,
+	.run = cli_cmd_pack,
 	.summary = "a trace written anew, compressed or not",
 	.usage = "[OPTION]... FILE OUT",
 	.about = "Writes the .vpt trace FILE to OUT with its blocks compressed by zstd. Every verb "
@@ -44,7 +44,7 @@ const struct vpt_verb vpt_verb_pack = {
 	.operands = {{"FILE", AT(path)}, {"OUT", AT(out)}},
 };
 
-static void say(const struct options *o, const struct vpt_repack_report *r)
+static void say(const struct options *o, const struct trace_repack_report *r)
 {
 	if (!o->quiet)
 		printf("%s: %" PRIu64 " bytes of %" PRIu64 "\n", o->out, r->to, r->from);
@@ -53,22 +53,22 @@ static void say(const struct options *o, const struct vpt_repack_report *r)
 			r->dropped);
 }
 
-static int write_out(const struct options *o, const struct vpt_reader *reader)
+static int write_out(const struct options *o, const struct trace_reader *reader)
 {
-	struct vpt_repack_report report;
-	struct vpt_outfile output;
-	int status = vpt_cli_output("pack", o->out, VPT_OUTFILE_WHOLE, &output), err;
+	struct trace_repack_report report;
+	struct trace_outfile output;
+	int status = cli_output("pack", o->out, TRACE_OUTFILE_WHOLE, &output), err;
 
 	if (status)
 		return status;
-	err = vpt_repack(reader, o->path, output.fd, (int)o->level, &report);
+	err = trace_repack(reader, o->path, output.fd, (int)o->level, &report);
 	if (err)
-		vpt_cli_drop(&output);
+		cli_drop(&output);
 	if (err == -EINVAL)
-		return vpt_fail(VPT_EXIT_INPUT, "pack: %s: it changes while it is read", o->path);
+		return cli_fail(CLI_EXIT_INPUT, "pack: %s: it changes while it is read", o->path);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "pack: %s: %s", o->out, vpt_cli_reason(-err));
-	status = vpt_cli_commit("pack", &output);
+		return cli_fail(CLI_EXIT_HOST, "pack: %s: %s", o->out, cli_reason(-err));
+	status = cli_commit("pack", &output);
 	if (!status)
 		say(o, &report);
 	return status;
@@ -77,33 +77,33 @@ static int write_out(const struct options *o, const struct vpt_reader *reader)
 /* Only what fits together is copied: a reader looks at all of it first. */
 static int run(const struct options *o)
 {
-	struct vpt_reader *reader;
-	int status = vpt_cli_open("pack", o->path, VPT_READER_COUNT_ORACLE, &reader);
+	struct trace_reader *reader;
+	int status = cli_open("pack", o->path, TRACE_READER_COUNT_ORACLE, &reader);
 
 	if (status)
 		return status;
-	status = vpt_cli_whole("pack", o->path, reader);
+	status = cli_whole("pack", o->path, reader);
 	if (!status)
 		status = write_out(o, reader);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return status;
 }
 
-int vpt_cmd_pack(int argc, char **argv)
+int cli_cmd_pack(int argc, char **argv)
 {
-	struct options o = {.level = VPT_ZSTD_LEVEL};
-	int status = vpt_options_parse(&vpt_verb_pack, argc, argv, &o);
-	const struct vpt_cli_file files[] = {
-		{VPT_CLI_INPUT, "FILE", o.path},
-		{VPT_CLI_OUTPUT, "OUT", o.out},
+	struct options o = {.level = TRACE_ZSTD_LEVEL};
+	int status = cli_options_parse(&cli_verb_pack, argc, argv, &o);
+	const struct cli_file files[] = {
+		{CLI_INPUT, "FILE", o.path},
+		{CLI_OUTPUT, "OUT", o.out},
 	};
 
 	if (status)
 		return status;
 	if (!strcmp(o.path, "-"))
-		return vpt_fail(VPT_EXIT_USAGE, "pack: -: it is read twice: give a file");
-	status = vpt_cli_files_check("pack", files, sizeof(files) / sizeof(files[0]));
+		return cli_fail(CLI_EXIT_USAGE, "pack: -: it is read twice: give a file");
+	status = cli_files_check("pack", files, sizeof(files) / sizeof(files[0]));
 	if (!status)
-		status = vpt_confine("pack", &(struct vpt_sandbox_want){.output = {o.out}});
+		status = cli_confine("pack", &(struct sandbox_want){.output = {o.out}});
 	return status ? status : run(&o);
 }

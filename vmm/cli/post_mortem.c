@@ -15,35 +15,35 @@
 static const char *const gpr_names[16] = {"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
 					  "R8",	 "R9",	"R10", "R11", "R12", "R13", "R14", "R15"};
 
-bool vpt_cli_names_open(struct vpt_cli_names *names, struct vpt_symbols *symbols)
+bool cli_names_open(struct cli_names *names, struct debug_symbols *symbols)
 {
-	*names = (struct vpt_cli_names){.symbols = symbols};
-	if (symbols && vpt_symbols_read_lines(symbols)) {
-		vpt_cli_names_close(names);
+	*names = (struct cli_names){.symbols = symbols};
+	if (symbols && debug_symbols_read_lines(symbols)) {
+		cli_names_close(names);
 		return false;
 	}
-	names->disasm = vpt_disasm_new(symbols);
+	names->disasm = decode_disasm_new(symbols);
 	if (!names->disasm)
-		vpt_cli_names_close(names);
+		cli_names_close(names);
 	return names->disasm;
 }
 
-void vpt_cli_names_close(struct vpt_cli_names *names)
+void cli_names_close(struct cli_names *names)
 {
-	vpt_disasm_free(names->disasm);
-	vpt_symbols_close(names->symbols);
-	*names = (struct vpt_cli_names){0};
+	decode_disasm_free(names->disasm);
+	debug_symbols_close(names->symbols);
+	*names = (struct cli_names){0};
 }
 
-bool vpt_post_mortem_crashed(const struct vpt_post_mortem *pm)
+bool cli_post_mortem_crashed(const struct trace_post_mortem *pm)
 {
 	switch (pm->stop.kind) {
-	case VPT_STOP_TRIPLE_FAULT:
-	case VPT_STOP_HALTED:
-	case VPT_STOP_UNABLE:
-	case VPT_STOP_UNTRACEABLE:
-	case VPT_STOP_UNEXPLAINED:
-	case VPT_STOP_VMX:
+	case TRACE_STOP_TRIPLE_FAULT:
+	case TRACE_STOP_HALTED:
+	case TRACE_STOP_UNABLE:
+	case TRACE_STOP_UNTRACEABLE:
+	case TRACE_STOP_UNEXPLAINED:
+	case TRACE_STOP_VMX:
 		return true;
 	default:
 		return false;
@@ -51,7 +51,7 @@ bool vpt_post_mortem_crashed(const struct vpt_post_mortem *pm)
 }
 
 /* Symbols and lines are by linear address. */
-static uint64_t linear(const struct vpt_post_mortem *pm, uint64_t ip)
+static uint64_t linear(const struct trace_post_mortem *pm, uint64_t ip)
 {
 	return ip + pm->stop.cs_base;
 }
@@ -60,15 +60,15 @@ static uint64_t linear(const struct vpt_post_mortem *pm, uint64_t ip)
  * Write the name of @addr as of the function that @look lies in, which is @addr or the last
  * byte of the CALL before it. False: there is none.
  */
-static bool symbol_of(const struct vpt_cli_names *names, uint64_t addr, uint64_t look, char *text,
+static bool symbol_of(const struct cli_names *names, uint64_t addr, uint64_t look, char *text,
 		      size_t size)
 {
-	const struct vpt_symbol *symbol = vpt_symbols_find(names->symbols, look);
+	const struct debug_symbol *symbol = debug_symbols_find(names->symbols, look);
 	char name[128];
 
 	if (!symbol)
 		return false;
-	vpt_symbols_format(names->symbols, symbol->start, name, sizeof(name));
+	debug_symbols_format(names->symbols, symbol->start, name, sizeof(name));
 	if (addr == symbol->start)
 		snprintf(text, size, "%s", name);
 	else
@@ -77,33 +77,33 @@ static bool symbol_of(const struct vpt_cli_names *names, uint64_t addr, uint64_t
 }
 
 /* "main+0x11 (crash.c:12)", "main+0x11" or "". */
-static void place(const struct vpt_cli_names *names, uint64_t addr, uint64_t look, char *text,
+static void place(const struct cli_names *names, uint64_t addr, uint64_t look, char *text,
 		  size_t size)
 {
-	const struct vpt_line *line;
+	const struct debug_line *line;
 	char file[256];
 	size_t len;
 
 	*text = 0;
 	if (!symbol_of(names, addr, look, text, size))
 		return;
-	line = vpt_symbols_line(names->symbols, look);
+	line = debug_symbols_line(names->symbols, look);
 	if (!line || !line->file)
 		return;
-	vpt_text_copy(file, sizeof(file), line->file, strlen(line->file));
+	text_copy(file, sizeof(file), line->file, strlen(line->file));
 	len = strlen(text);
 	snprintf(text + len, size - len, " (%s:%u)", file, line->line);
 }
 
-static bool insn_text(const struct vpt_post_mortem *pm, const struct vpt_cli_names *names,
-		      char *text, size_t size)
+static bool insn_text(const struct trace_post_mortem *pm, const struct cli_names *names, char *text,
+		      size_t size)
 {
 	return names->disasm && pm->stop.insn_len &&
-	       vpt_disasm_format(names->disasm, pm->stop.rip, pm->stop.mode, pm->stop.insn,
-				 pm->stop.insn_len, text, size);
+	       decode_disasm_format(names->disasm, pm->stop.rip, pm->stop.mode, pm->stop.insn,
+				    pm->stop.insn_len, text, size);
 }
 
-void vpt_post_mortem_where(const struct vpt_post_mortem *pm, const struct vpt_cli_names *names,
+void cli_post_mortem_where(const struct trace_post_mortem *pm, const struct cli_names *names,
 			   char *text, size_t size)
 {
 	const uint64_t addr = linear(pm, pm->stop.rip);
@@ -117,7 +117,7 @@ void vpt_post_mortem_where(const struct vpt_post_mortem *pm, const struct vpt_cl
 	if (len < 0 || (size_t)len >= size)
 		return;
 	/* Behind a HLT comes an instruction that has no part in it. */
-	if (pm->stop.kind == VPT_STOP_HALTED)
+	if (pm->stop.kind == TRACE_STOP_HALTED)
 		return;
 	if (insn_text(pm, names, insn, sizeof(insn)))
 		snprintf(text + len, size - (size_t)len, ": %s", insn);
@@ -125,47 +125,47 @@ void vpt_post_mortem_where(const struct vpt_post_mortem *pm, const struct vpt_cl
 		snprintf(text + len, size - (size_t)len, ": no code can be fetched there");
 }
 
-void vpt_post_mortem_headline(FILE *out, const struct vpt_post_mortem *pm,
-			      const struct vpt_cli_names *names)
+void cli_post_mortem_headline(FILE *out, const struct trace_post_mortem *pm,
+			      const struct cli_names *names)
 {
-	const struct vpt_guest_stop *s = &pm->stop;
+	const struct trace_guest_stop *s = &pm->stop;
 	char text[sizeof(s->text) + 1], where[512];
 
-	vpt_text_copy(text, sizeof(text), s->text, sizeof(s->text));
-	fprintf(out, "the guest stopped: %s", vpt_stop_text(s->kind));
-	if (s->kind == VPT_STOP_EXIT) {
+	text_copy(text, sizeof(text), s->text, sizeof(s->text));
+	fprintf(out, "the guest stopped: %s", trace_stop_text(s->kind));
+	if (s->kind == TRACE_STOP_EXIT) {
 		fprintf(out, ", status %" PRIu32 "\n", s->exit_status);
 		return;
 	}
-	vpt_post_mortem_where(pm, names, where, sizeof(where));
+	cli_post_mortem_where(pm, names, where, sizeof(where));
 	if (*text)
 		fprintf(out, " %s%s\n", text, where);
 	else
 		fprintf(out, " at 0x%" PRIx64 "%s\n", s->rip, where);
 }
 
-static void print_faults(FILE *out, const char *indent, const struct vpt_post_mortem *pm)
+static void print_faults(FILE *out, const char *indent, const struct trace_post_mortem *pm)
 {
 	const char *how = "";
 	char text[192];
 	unsigned int i;
 
 	for (i = 0; i < pm->stop.faults; i++) {
-		const struct vpt_guest_fault *f = &pm->fault[i];
+		const struct trace_guest_fault *f = &pm->fault[i];
 
 		if (i)
-			how = f->vector == VPT_VECTOR_DF ? "makes a " : "its delivery raises ";
-		vpt_fault_text(f, &pm->stop, text, sizeof(text));
+			how = f->vector == CLI_VECTOR_DF ? "makes a " : "its delivery raises ";
+		cli_fault_text(f, &pm->stop, text, sizeof(text));
 		fprintf(out, "%s%s%s\n", indent, how, text);
 	}
-	if (!i && pm->stop.kind == VPT_STOP_TRIPLE_FAULT)
+	if (!i && pm->stop.kind == TRACE_STOP_TRIPLE_FAULT)
 		fprintf(out,
 			"%sthe exceptions are not known, since KVM delivered them: --engine=soft "
 			"shows them\n",
 			indent);
 }
 
-static void print_registers(FILE *out, const char *indent, const struct vpt_guest_stop *s)
+static void print_registers(FILE *out, const char *indent, const struct trace_guest_stop *s)
 {
 	unsigned int i;
 
@@ -180,8 +180,8 @@ static void print_registers(FILE *out, const char *indent, const struct vpt_gues
 		indent, s->cr0, s->cr2, s->cr3, s->cr4, s->idt_base, s->idt_limit);
 }
 
-static void print_calls(FILE *out, const char *indent, const struct vpt_post_mortem *pm,
-			const struct vpt_cli_names *names)
+static void print_calls(FILE *out, const char *indent, const struct trace_post_mortem *pm,
+			const struct cli_names *names)
 {
 	unsigned int i, n;
 	char at[384];
@@ -202,60 +202,60 @@ static void print_calls(FILE *out, const char *indent, const struct vpt_post_mor
 	}
 }
 
-void vpt_post_mortem_print(FILE *out, const char *indent, const struct vpt_post_mortem *pm,
-			   const struct vpt_cli_names *names)
+void cli_post_mortem_print(FILE *out, const char *indent, const struct trace_post_mortem *pm,
+			   const struct cli_names *names)
 {
 	print_faults(out, indent, pm);
-	if (vpt_post_mortem_crashed(pm))
+	if (cli_post_mortem_crashed(pm))
 		print_registers(out, indent, &pm->stop);
 	print_calls(out, indent, pm, names);
 }
 
 /* Members of an object, each behind a comma. */
-static void json_place(FILE *out, const struct vpt_cli_names *names, uint64_t addr, uint64_t look)
+static void json_place(FILE *out, const struct cli_names *names, uint64_t addr, uint64_t look)
 {
-	const struct vpt_line *line;
+	const struct debug_line *line;
 	char name[160];
 
 	if (!symbol_of(names, addr, look, name, sizeof(name)))
 		return;
 	fputs(",\"symbol\":", out);
-	vpt_json_string(out, name);
-	line = vpt_symbols_line(names->symbols, look);
+	text_json_string(out, name);
+	line = debug_symbols_line(names->symbols, look);
 	if (!line || !line->file)
 		return;
 	fputs(",\"file\":", out);
-	vpt_json_string(out, line->file);
+	text_json_string(out, line->file);
 	fprintf(out, ",\"line\":%u", line->line);
 }
 
 static void json_address(FILE *out, const char *name, uint64_t value)
 {
 	fprintf(out, ",\"%s\":", name);
-	vpt_json_address(out, value);
+	text_json_address(out, value);
 }
 
-static void json_faults(FILE *out, const struct vpt_post_mortem *pm)
+static void json_faults(FILE *out, const struct trace_post_mortem *pm)
 {
 	unsigned int i;
 
 	fputs(",\"faults\":[", out);
 	for (i = 0; i < pm->stop.faults; i++) {
-		const struct vpt_guest_fault *f = &pm->fault[i];
+		const struct trace_guest_fault *f = &pm->fault[i];
 
 		fprintf(out, "%s{\"vector\":%u,\"name\":\"%s\"", i ? "," : "", f->vector,
-			vpt_fault_name(f));
+			cli_fault_name(f));
 		json_address(out, "ip", f->rip);
-		if (f->flags & VPT_GUEST_FAULT_HAS_ERROR)
+		if (f->flags & TRACE_GUEST_FAULT_HAS_ERROR)
 			fprintf(out, ",\"error\":%" PRIu32, f->error);
-		if (f->vector == VPT_VECTOR_PF)
+		if (f->vector == CLI_VECTOR_PF)
 			json_address(out, "cr2", f->cr2);
 		fputc('}', out);
 	}
 	fputc(']', out);
 }
 
-static void json_registers(FILE *out, const struct vpt_guest_stop *s)
+static void json_registers(FILE *out, const struct trace_guest_stop *s)
 {
 	const struct {
 		const char *name;
@@ -275,40 +275,39 @@ static void json_registers(FILE *out, const struct vpt_guest_stop *s)
 	fputc('}', out);
 }
 
-static void json_calls(FILE *out, const struct vpt_post_mortem *pm,
-		       const struct vpt_cli_names *names)
+static void json_calls(FILE *out, const struct trace_post_mortem *pm, const struct cli_names *names)
 {
 	unsigned int i;
 
 	fputs(",\"calls\":[", out);
 	for (i = 0; i < pm->stop.calls; i++) {
 		fprintf(out, "%s{\"ip\":", i ? "," : "");
-		vpt_json_address(out, pm->call[i]);
+		text_json_address(out, pm->call[i]);
 		json_place(out, names, linear(pm, pm->call[i]), linear(pm, pm->call[i]) - 1);
 		fputc('}', out);
 	}
 	fputc(']', out);
 }
 
-void vpt_post_mortem_json(FILE *out, const struct vpt_post_mortem *pm,
-			  const struct vpt_cli_names *names)
+void cli_post_mortem_json(FILE *out, const struct trace_post_mortem *pm,
+			  const struct cli_names *names)
 {
-	const struct vpt_guest_stop *s = &pm->stop;
+	const struct trace_guest_stop *s = &pm->stop;
 	char text[sizeof(s->text) + 1], insn[192];
 
-	fprintf(out, "{\"kind\":\"%s\",\"vcpu\":%u", vpt_stop_text(s->kind), pm->vcpu);
-	if (s->kind == VPT_STOP_EXIT)
+	fprintf(out, "{\"kind\":\"%s\",\"vcpu\":%u", trace_stop_text(s->kind), pm->vcpu);
+	if (s->kind == TRACE_STOP_EXIT)
 		fprintf(out, ",\"status\":%" PRIu32, s->exit_status);
-	vpt_text_copy(text, sizeof(text), s->text, sizeof(s->text));
+	text_copy(text, sizeof(text), s->text, sizeof(s->text));
 	if (*text) {
 		fputs(",\"text\":", out);
-		vpt_json_string(out, text);
+		text_json_string(out, text);
 	}
 	json_address(out, "ip", s->rip);
 	json_place(out, names, linear(pm, s->rip), linear(pm, s->rip));
 	if (insn_text(pm, names, insn, sizeof(insn))) {
 		fputs(",\"insn\":", out);
-		vpt_json_string(out, insn);
+		text_json_string(out, insn);
 	}
 	json_faults(out, pm);
 	json_registers(out, s);

@@ -8,45 +8,45 @@
 
 #include "trace/post_mortem.h"
 
-struct vpt_symbols;
-struct vpt_disasm;
+struct debug_symbols;
+struct decode_disasm;
 
 /* What the report names addresses by. Both may be NULL. */
-struct vpt_cli_names {
-	struct vpt_symbols *symbols; /* vpt_symbols_read_lines() was called */
-	struct vpt_disasm *disasm;
+struct cli_names {
+	struct debug_symbols *symbols; /* debug_symbols_read_lines() was called */
+	struct decode_disasm *disasm;
 };
 
 /*
  * Get names for @pm. Takes @symbols over, which may be NULL. False: no memory, and @names is
  * empty.
  */
-bool vpt_cli_names_open(struct vpt_cli_names *names, struct vpt_symbols *symbols);
-void vpt_cli_names_close(struct vpt_cli_names *names);
+bool cli_names_open(struct cli_names *names, struct debug_symbols *symbols);
+void cli_names_close(struct cli_names *names);
 
 /*
  * Describe the place where the guest stopped, such as " in main+0x11 (crash.c:12): ud2".
  * @text may become empty.
  */
-void vpt_post_mortem_where(const struct vpt_post_mortem *pm, const struct vpt_cli_names *names,
+void cli_post_mortem_where(const struct trace_post_mortem *pm, const struct cli_names *names,
 			   char *text, size_t size);
 
 /* Print one line: "the guest stopped: triple fault at 0x1000 in main+0x11: ud2". */
-void vpt_post_mortem_headline(FILE *out, const struct vpt_post_mortem *pm,
-			      const struct vpt_cli_names *names);
+void cli_post_mortem_headline(FILE *out, const struct trace_post_mortem *pm,
+			      const struct cli_names *names);
 
 /* Did the guest crash, so that there is more to report than where it stopped? */
-bool vpt_post_mortem_crashed(const struct vpt_post_mortem *pm);
+bool cli_post_mortem_crashed(const struct trace_post_mortem *pm);
 
 /*
  * Print the chain of faults, the registers and the callers, each line with @indent before it.
  * Without a crash only the callers are printed, and nothing for a guest that ended itself.
  */
-void vpt_post_mortem_print(FILE *out, const char *indent, const struct vpt_post_mortem *pm,
-			   const struct vpt_cli_names *names);
+void cli_post_mortem_print(FILE *out, const char *indent, const struct trace_post_mortem *pm,
+			   const struct cli_names *names);
 
 /* Print all of it as one JSON object. */
-void vpt_post_mortem_json(FILE *out, const struct vpt_post_mortem *pm,
-			  const struct vpt_cli_names *names);
+void cli_post_mortem_json(FILE *out, const struct trace_post_mortem *pm,
+			  const struct cli_names *names);
 
 #endif /* VMM_CLI_POST_MORTEM_H */

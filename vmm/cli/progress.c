@@ -22,7 +22,7 @@ static uint64_t now(void)
 }
 
 /* "12.3 %, 4.56 MB/s, 1:02 left, 0 mismatches" */
-static void draw(const struct vpt_cli_progress *p, uint64_t done, uint64_t elapsed)
+static void draw(const struct cli_progress *p, uint64_t done, uint64_t elapsed)
 {
 	double seconds = (double)elapsed / (double)SECOND;
 	double left = seconds * (double)(p->total - done) / (double)done;
@@ -37,8 +37,8 @@ static void draw(const struct vpt_cli_progress *p, uint64_t done, uint64_t elaps
 
 static void show(void *context, unsigned int vcpu, uint64_t offset)
 {
-	struct vpt_cli_progress *p = context;
-	unsigned int vcpus = vpt_reader_info(p->reader)->vcpus, v;
+	struct cli_progress *p = context;
+	unsigned int vcpus = trace_reader_info(p->reader)->vcpus, v;
 	uint64_t at = now(), done = 0;
 
 	p->at[vcpu] = offset;
@@ -52,10 +52,9 @@ static void show(void *context, unsigned int vcpu, uint64_t offset)
 	draw(p, done, at - p->began);
 }
 
-void vpt_cli_progress_begin(struct vpt_cli_progress *p, struct vpt_reader *reader, int vcpu,
-			    bool wanted)
+void cli_progress_begin(struct cli_progress *p, struct trace_reader *reader, int vcpu, bool wanted)
 {
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
 
 	p->at = NULL;
 	if (!wanted || !isatty(STDERR_FILENO))
@@ -66,19 +65,19 @@ void vpt_cli_progress_begin(struct vpt_cli_progress *p, struct vpt_reader *reade
 	p->total = 0;
 	for (v = 0; v < vcpus; v++)
 		if (vcpu < 0 || (unsigned int)vcpu == v)
-			p->total += vpt_reader_stream_bytes(reader, v);
+			p->total += trace_reader_stream_bytes(reader, v);
 	p->at = calloc(vcpus, sizeof(*p->at));
 	if (!p->at)
 		return;
-	p->watch = (struct vpt_watch){.progress = show, .context = p};
-	vpt_reader_watch(reader, &p->watch);
+	p->watch = (struct trace_watch){.progress = show, .context = p};
+	trace_reader_watch(reader, &p->watch);
 }
 
-void vpt_cli_progress_end(struct vpt_cli_progress *p)
+void cli_progress_end(struct cli_progress *p)
 {
 	if (!p->at)
 		return;
-	vpt_reader_watch(p->reader, NULL);
+	trace_reader_watch(p->reader, NULL);
 	if (p->shown)
 		fputs("\r\033[K", stderr);
 	free(p->at);

@@ -5,12 +5,12 @@
 
 #include "trace/reader.h"
 
-struct vpt_cli_progress {
+struct cli_progress {
 	const uint64_t *mismatches; /* a count to show; NULL: none */
 
 	/* The rest is private to progress.c. */
-	struct vpt_reader *reader;
-	struct vpt_watch watch;
+	struct trace_reader *reader;
+	struct trace_watch watch;
 	uint64_t *at;	       /* of each vCPU: the offset in its stream; NULL: nothing is shown */
 	uint64_t total;	       /* bytes of trace */
 	uint64_t began, shown; /* ns; 0: not shown yet */
@@ -21,10 +21,9 @@ struct vpt_cli_progress {
  * Nothing is shown if standard error is not a terminal, if @wanted is false, or in the first two
  * seconds. @vcpu is the only vCPU that is decoded, or -1 for all. @p is zero but for `mismatches`.
  */
-void vpt_cli_progress_begin(struct vpt_cli_progress *p, struct vpt_reader *reader, int vcpu,
-			    bool wanted);
+void cli_progress_begin(struct cli_progress *p, struct trace_reader *reader, int vcpu, bool wanted);
 
 /* Clear the line. Call it before anything else is printed, while the reader is open. */
-void vpt_cli_progress_end(struct vpt_cli_progress *p);
+void cli_progress_end(struct cli_progress *p);
 
 #endif /* VMM_CLI_PROGRESS_H */

@@ -25,14 +25,14 @@
 #define POLL_MS 5
 
 struct record {
-	const struct vpt_record_options *o;
-	struct vpt_perf *perf;
+	const struct cli_record_options *o;
+	struct host_perf *perf;
 	unsigned int n; /* of them that are open */
 	struct pollfd *poll;
-	struct vpt_outfile output;
-	struct vpt_writer *writer;
-	struct vpt_record_host host;
-	struct vpt_record_sum sum;
+	struct trace_outfile output;
+	struct trace_writer *writer;
+	struct cli_record_host host;
+	struct cli_record_sum sum;
 	bool stopped;		      /* a record said so */
 	bool tasks;		      /* there are other processes than there were */
 	uint64_t losses, records;     /* trace, and records of perf's */
@@ -68,40 +68,40 @@ static uint64_t elapsed_ms(const struct timespec *from, const struct timespec *t
 			  (to->tv_nsec - from->tv_nsec) / 1000000);
 }
 
-static int session(struct record *r, unsigned int i, enum vpt_session_edge edge,
-		   enum vpt_session_end end)
+static int session(struct record *r, unsigned int i, enum trace_session_edge edge,
+		   enum trace_session_end end)
 {
-	struct vpt_session s = {
+	struct trace_session s = {
 		.edge = edge,
 		.end = end,
 		.ctl = r->perf[i].config | VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(OS) |
 		       VPT_CTL_MASK(USER) | VPT_CTL_MASK(TOPA),
 	};
 
-	return vpt_writer_session(r->writer, i, &s);
+	return trace_writer_session(r->writer, i, &s);
 }
 
 static int start(struct record *r, unsigned int i)
 {
-	int err = session(r, i, VPT_SESSION_START, VPT_END_NONE);
+	int err = session(r, i, TRACE_SESSION_START, TRACE_END_NONE);
 
-	return err ? err : vpt_perf_enable(&r->perf[i]);
+	return err ? err : host_perf_enable(&r->perf[i]);
 }
 
-static int take_record(void *to, const struct vpt_perf_record *record)
+static int take_record(void *to, const struct host_perf_record *record)
 {
 	struct record *r = to;
 
 	switch (record->kind) {
-	case VPT_PERF_TASK:
+	case HOST_PERF_TASK:
 		r->tasks = true;
 		return 0;
-	case VPT_PERF_MAP:
-		return vpt_procs_map(&r->host.procs, record);
-	case VPT_PERF_STOPPED:
+	case HOST_PERF_MAP:
+		return host_procs_map(&r->host.procs, record);
+	case HOST_PERF_STOPPED:
 		r->stopped = true;
 		return 0;
-	case VPT_PERF_LOST:
+	case HOST_PERF_LOST:
 		r->records += record->bytes;
 		r->tasks = true;
 		return 0;
@@ -117,10 +117,10 @@ static int drain(struct record *r, unsigned int i)
 	int err;
 
 	r->stopped = false;
-	err = vpt_perf_records(&r->perf[i], take_record, r);
-	while (!err && (n = vpt_perf_waiting(&r->perf[i], &bytes))) {
-		err = vpt_writer_mapped(r->writer, i, UINT64_MAX, bytes, n);
-		vpt_perf_taken(&r->perf[i], n);
+	err = host_perf_records(&r->perf[i], take_record, r);
+	while (!err && (n = host_perf_waiting(&r->perf[i], &bytes))) {
+		err = trace_writer_mapped(r->writer, i, UINT64_MAX, bytes, n);
+		host_perf_taken(&r->perf[i], n);
 	}
 	return err;
 }
@@ -133,7 +133,7 @@ static int serve(struct record *r, unsigned int i)
 	if (err || !r->stopped)
 		return err;
 	r->losses++;
-	err = session(r, i, VPT_SESSION_END, VPT_END_LOST);
+	err = session(r, i, TRACE_SESSION_END, TRACE_END_LOST);
 	return err ? err : start(r, i);
 }
 
@@ -159,7 +159,7 @@ static int loop(struct record *r)
 			err = serve(r, i);
 		if (!err && r->tasks) {
 			r->tasks = false;
-			err = vpt_record_host_tasks(&r->host, false);
+			err = cli_record_host_tasks(&r->host, false);
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (child_ended(r) ||
@@ -176,19 +176,19 @@ static int finish(struct record *r)
 	int err = 0;
 
 	for (i = 0; i < r->n; i++)
-		vpt_perf_disable(&r->perf[i]);
+		host_perf_disable(&r->perf[i]);
 	clock_gettime(CLOCK_MONOTONIC, &r->ended);
 	for (i = 0; i < r->n && !err; i++) {
 		err = drain(r, i);
 		r->losses += !err && r->stopped;
 		if (!err)
-			err = session(r, i, VPT_SESSION_END,
-				      r->stopped ? VPT_END_LOST : VPT_END_CLOSED);
+			err = session(r, i, TRACE_SESSION_END,
+				      r->stopped ? TRACE_END_LOST : TRACE_END_CLOSED);
 	}
 	if (!err)
-		err = vpt_record_host_tasks(&r->host, true);
+		err = cli_record_host_tasks(&r->host, true);
 	return err ? err
-		   : vpt_record_code(&r->host, r->writer,
+		   : cli_record_code(&r->host, r->writer,
 				     r->output.part ? r->output.part : r->o->output, &r->sum);
 }
 
@@ -231,7 +231,7 @@ static int make_child(struct record *r)
 /* It runs on if it was not what ended the recording. What it says itself is its own. */
 static int end_child(struct record *r)
 {
-	int error, status = VPT_EXIT_OK;
+	int error, status = CLI_EXIT_OK;
 
 	if (!r->o->command || r->go < 0)
 		return status;
@@ -241,46 +241,46 @@ static int end_child(struct record *r)
 	while (r->child && waitpid(r->child, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (read(r->failed, &error, sizeof(error)) == sizeof(error))
-		status = vpt_fail(VPT_EXIT_USAGE, "record: %s: %s", r->o->command[0],
-				  vpt_cli_reason(error));
+		status = cli_fail(CLI_EXIT_USAGE, "record: %s: %s", r->o->command[0],
+				  cli_reason(error));
 	close(r->failed);
 	return status;
 }
 
 static int open_cpu(struct record *r, int type, unsigned int cpu)
 {
-	int err = vpt_perf_open(&r->perf[r->n], type, cpu, r->o->buffer);
+	int err = host_perf_open(&r->perf[r->n], type, cpu, r->o->buffer);
 
 	switch (err) {
 	case 0:
 		r->poll[r->n] = (struct pollfd){.fd = r->perf[r->n].fd, .events = POLLIN};
 		r->n++;
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	case -EACCES:
 	case -EPERM:
-		return vpt_fail(VPT_EXIT_HOST,
+		return cli_fail(CLI_EXIT_HOST,
 				"record: CPU %u: not permitted: be root, or have CAP_PERFMON and "
 				"CAP_IPC_LOCK",
 				cpu);
 	case -EBUSY:
-		return vpt_fail(VPT_EXIT_HOST, "record: CPU %u: PT is in use: end who uses it",
+		return cli_fail(CLI_EXIT_HOST, "record: CPU %u: PT is in use: end who uses it",
 				cpu);
 	case -ENOMEM:
-		return vpt_fail(VPT_EXIT_HOST,
+		return cli_fail(CLI_EXIT_HOST,
 				"record: CPU %u: no memory for a ring of %" PRIu64
 				" bytes: try a smaller --buffer",
 				cpu, r->o->buffer);
 	default:
-		return vpt_fail(VPT_EXIT_HOST, "record: CPU %u: perf_event_open: %s", cpu,
-				vpt_cli_reason(-err));
+		return cli_fail(CLI_EXIT_HOST, "record: CPU %u: perf_event_open: %s", cpu,
+				cli_reason(-err));
 	}
 }
 
 static int open_cpus(struct record *r, int type)
 {
-	unsigned int all[VPT_RECORD_CPUS_MAX], n = r->o->ncpus, i;
+	unsigned int all[CLI_RECORD_CPUS_MAX], n = r->o->ncpus, i;
 	const unsigned int *cpus = r->o->cpus;
-	int status = VPT_EXIT_OK;
+	int status = CLI_EXIT_OK;
 	char text[4096] = "";
 	FILE *file;
 
@@ -290,16 +290,16 @@ static int open_cpus(struct record *r, int type)
 			text[0] = 0;
 		if (file)
 			fclose(file);
-		n = vpt_host_cpu_list(text, all, VPT_RECORD_CPUS_MAX);
+		n = host_cpu_list(text, all, CLI_RECORD_CPUS_MAX);
 		cpus = all;
 	}
 	if (!n)
-		return vpt_fail(VPT_EXIT_HOST,
+		return cli_fail(CLI_EXIT_HOST,
 				"record: " SYSFS "/devices/system/cpu/online: no list: use --cpu");
 	r->perf = calloc(n, sizeof(*r->perf));
 	r->poll = calloc(n, sizeof(*r->poll));
 	if (!r->perf || !r->poll)
-		return vpt_fail(VPT_EXIT_HOST, "record: %s", strerror(ENOMEM));
+		return cli_fail(CLI_EXIT_HOST, "record: %s", strerror(ENOMEM));
 	for (i = 0; i < n && !status; i++)
 		status = open_cpu(r, type, cpus[i]);
 	return status;
@@ -307,50 +307,49 @@ static int open_cpus(struct record *r, int type)
 
 static int open_file(struct record *r, const struct vpt_caps *caps)
 {
-	struct vpt_file_info info = {
+	struct trace_file_info info = {
 		.caps = *caps,
 		.model = "host",
 		.engine = "perf",
-		.owner = VPT_OWNER_HOST,
+		.owner = TRACE_OWNER_HOST,
 		.vcpus = r->n,
-		.tsc_hz = vpt_host_tsc_hz(caps),
+		.tsc_hz = host_tsc_hz(caps),
 		.tsc_multiplier = 1ull << 48,
 	};
-	const struct vpt_cpu cpu = vpt_cpu_of(caps->signature);
-	const struct vpt_origin origin = vpt_origin_of(VPT_ORIGIN_RECORD, &cpu);
-	int status = vpt_cli_output("record", r->o->output, VPT_OUTFILE_TRACE, &r->output), err;
+	const struct trace_cpu cpu = trace_cpu_of(caps->signature);
+	const struct trace_origin origin = trace_origin_of(TRACE_ORIGIN_RECORD, &cpu);
+	int status = cli_output("record", r->o->output, TRACE_OUTFILE_TRACE, &r->output), err;
 
 	if (status)
 		return status;
-	err = vpt_writer_start(r->output.fd, &info, &r->writer);
+	err = trace_writer_start(r->output.fd, &info, &r->writer);
 	if (!err)
-		err = vpt_writer_origin(r->writer, &origin);
+		err = trace_writer_origin(r->writer, &origin);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "record: %s: %s", r->o->output,
-				vpt_cli_reason(-err));
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_HOST, "record: %s: %s", r->o->output, cli_reason(-err));
+	return CLI_EXIT_OK;
 }
 
 /* Everything from here on ends with finish(). */
 static int record(struct record *r)
 {
 	unsigned int i;
-	int err = vpt_record_host_open(&r->host), late;
+	int err = cli_record_host_open(&r->host), late;
 
 	r->host.guest_code = r->o->guest_code;
 	/* perf's own switches in the kernel's code are set by now: it is open. */
 	if (!err)
-		err = vpt_record_host_kernel(&r->host);
+		err = cli_record_host_kernel(&r->host);
 	if (!err)
 		err = make_child(r);
 	if (!err)
-		err = vpt_record_host_tasks(&r->host, false);
+		err = cli_record_host_tasks(&r->host, false);
 	clock_gettime(CLOCK_MONOTONIC, &r->begin);
 	for (i = 0; i < r->n && !err; i++)
 		err = start(r, i);
 	if (!err && r->child && write(r->go, "", 1) != 1)
 		err = -errno;
-	if (!err && vpt_confine("record", &(struct vpt_sandbox_want){.watch = true}))
+	if (!err && cli_confine("record", &(struct sandbox_want){.watch = true}))
 		err = -ECANCELED;
 	if (!err)
 		err = loop(r);
@@ -363,7 +362,7 @@ static void sum_bytes(struct record *r)
 	unsigned int i;
 
 	for (i = 0; i < r->n; i++)
-		r->bytes += vpt_writer_stream_bytes(r->writer, i);
+		r->bytes += trace_writer_stream_bytes(r->writer, i);
 }
 
 static void summary(const struct record *r)
@@ -395,23 +394,23 @@ static int save(struct record *r, int err, int child)
 	if (err) {
 		const char *part = r->output.part;
 
-		status = vpt_fail(VPT_EXIT_HOST, "record: %s: %s%s%s", r->o->output,
-				  vpt_cli_reason(-err), part ? ": what was recorded is in " : "",
+		status = cli_fail(CLI_EXIT_HOST, "record: %s: %s%s%s", r->o->output,
+				  cli_reason(-err), part ? ": what was recorded is in " : "",
 				  part ? part : "");
-		vpt_cli_keep(&r->output);
+		cli_keep(&r->output);
 		return status;
 	}
-	status = vpt_cli_commit("record", &r->output);
+	status = cli_commit("record", &r->output);
 	if (status)
 		return status;
 	if (!r->o->quiet)
 		summary(r);
 	if (r->losses)
-		return vpt_fail(VPT_EXIT_FAIL,
+		return cli_fail(CLI_EXIT_FAIL,
 				"record: the ring was full, and trace was lost, times: %" PRIu64
 				": use a larger --buffer, or fewer CPUs",
 				r->losses);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 static int run_recording(struct record *r)
@@ -422,19 +421,19 @@ static int run_recording(struct record *r)
 	err = record(r);
 	child = end_child(r);
 	sum_bytes(r);
-	late = vpt_writer_close(r->writer, 0);
+	late = trace_writer_close(r->writer, 0);
 	return save(r, err ? err : late, child);
 }
 
-static int run(const struct vpt_record_options *o)
+static int run(const struct cli_record_options *o)
 {
 	struct record r = {.o = o, .go = -1, .failed = -1};
-	int type = vpt_perf_pt_type(SYSFS), status;
+	int type = host_perf_pt_type(SYSFS), status;
 	struct vpt_caps caps;
 
-	if (type < 0 || !vpt_host_caps(SYSFS, &caps))
-		return vpt_fail(
-			VPT_EXIT_HOST,
+	if (type < 0 || !host_caps(SYSFS, &caps))
+		return cli_fail(
+			CLI_EXIT_HOST,
 			"record: this machine has no Intel PT, or its kernel's perf has not: " SYSFS
 			"/bus/event_source/devices/intel_pt");
 	status = open_cpus(&r, type);
@@ -442,31 +441,31 @@ static int run(const struct vpt_record_options *o)
 		status = open_file(&r, &caps);
 	if (!status)
 		status = run_recording(&r);
-	vpt_cli_drop(&r.output);
+	cli_drop(&r.output);
 	while (r.n)
-		vpt_perf_close(&r.perf[--r.n]);
-	vpt_record_host_close(&r.host);
+		host_perf_close(&r.perf[--r.n]);
+	cli_record_host_close(&r.host);
 	free(r.perf);
 	free(r.poll);
 	return status;
 }
 
-static int check_files(const struct vpt_record_options *o)
+static int check_files(const struct cli_record_options *o)
 {
 	/* A COMMAND without a slash is one of PATH's. */
 	const char *program = o->command && strchr(o->command[0], '/') ? o->command[0] : NULL;
-	const struct vpt_cli_file files[] = {
-		{VPT_CLI_INPUT, "COMMAND", program},
-		{VPT_CLI_TRACE, "--output", o->output},
+	const struct cli_file files[] = {
+		{CLI_INPUT, "COMMAND", program},
+		{CLI_TRACE, "--output", o->output},
 	};
 
-	return vpt_cli_files_check("record", files, sizeof(files) / sizeof(files[0]));
+	return cli_files_check("record", files, sizeof(files) / sizeof(files[0]));
 }
 
-int vpt_cmd_record(int argc, char **argv)
+int cli_cmd_record(int argc, char **argv)
 {
-	struct vpt_record_options o;
-	int status = vpt_record_parse(&o, argc, argv);
+	struct cli_record_options o;
+	int status = cli_record_parse(&o, argc, argv);
 
 	if (status)
 		return status;

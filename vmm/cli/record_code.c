@@ -19,11 +19,11 @@
 #define KERNEL_MAP 0xffffffff80000000ull
 
 struct out {
-	struct vpt_record_host *host;
-	struct vpt_writer *writer;
-	struct vpt_seen seen;
+	struct cli_record_host *host;
+	struct trace_writer *writer;
+	struct host_seen seen;
 	struct {
-		struct vpt_space *at;
+		struct trace_space *at;
 		size_t n, room;
 	} spaces;
 	struct {
@@ -35,25 +35,25 @@ struct out {
 
 static int look_through(struct out *o, const char *path)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	unsigned int vcpu, vcpus;
 	char why[256];
-	int err = vpt_reader_open_as(path, VPT_READER_NO_ORACLE, &reader, why, sizeof(why));
+	int err = trace_reader_open_as(path, TRACE_READER_NO_ORACLE, &reader, why, sizeof(why));
 
 	if (err)
 		return err;
-	vcpus = vpt_reader_info(reader)->vcpus;
+	vcpus = trace_reader_info(reader)->vcpus;
 	for (vcpu = 0; vcpu < vcpus && !err; vcpu++) {
 		size_t len;
-		const uint8_t *bytes = vpt_reader_stream(reader, vcpu, &len);
+		const uint8_t *bytes = trace_reader_stream(reader, vcpu, &len);
 
-		err = bytes ? vpt_seen_stream(&o->seen, vcpu, bytes, len) : -ENOMEM;
+		err = bytes ? host_seen_stream(&o->seen, vcpu, bytes, len) : -ENOMEM;
 	}
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return err;
 }
 
-static uint64_t find_kernel_cr3(const struct vpt_record_host *h)
+static uint64_t find_kernel_cr3(const struct cli_record_host *h)
 {
 	uint64_t base = 0;
 
@@ -61,53 +61,53 @@ static uint64_t find_kernel_cr3(const struct vpt_record_host *h)
 	    (h->syms.phys_base &&
 	     h->memory.read(h->memory.from, h->syms.phys_base, &base, sizeof(base))))
 		return 0;
-	return (h->syms.init_top_pgt - KERNEL_MAP + base) & VPT_SPACE_ID_MASK;
+	return (h->syms.init_top_pgt - KERNEL_MAP + base) & TRACE_SPACE_ID_MASK;
 }
 
-static int add_space(struct out *o, const struct vpt_space *space)
+static int add_space(struct out *o, const struct trace_space *space)
 {
-	if (!vpt_vec_room(&o->spaces))
+	if (!trace_vec_room(&o->spaces))
 		return -ENOMEM;
 	o->spaces.at[o->spaces.n++] = *space;
 	return 0;
 }
 
-static const struct vpt_space *known(const struct out *o, const struct vpt_space *key)
+static const struct trace_space *known(const struct out *o, const struct trace_space *key)
 {
 	size_t i;
 
 	for (i = 0; i < o->spaces.n; i++) {
-		const struct vpt_space *s = &o->spaces.at[i];
+		const struct trace_space *s = &o->spaces.at[i];
 
 		if (s->cr3 == key->cr3 && s->vmcs == key->vmcs &&
-		    (s->flags & VPT_SPACE_NON_ROOT) == (key->flags & VPT_SPACE_NON_ROOT))
+		    (s->flags & TRACE_SPACE_NON_ROOT) == (key->flags & TRACE_SPACE_NON_ROOT))
 			return s;
 	}
 	return NULL;
 }
 
-static struct vpt_space key_of(const struct vpt_seen_space *s)
+static struct trace_space key_of(const struct host_seen_space *s)
 {
-	return (struct vpt_space){
+	return (struct trace_space){
 		/* A host with PCIDs has them in the low bits; with PAE there is none here. */
-		.cr3 = s->non_root ? s->cr3 : s->cr3 & VPT_SPACE_ID_MASK,
+		.cr3 = s->non_root ? s->cr3 : s->cr3 & TRACE_SPACE_ID_MASK,
 		.vmcs = s->vmcs,
-		.flags = s->non_root ? VPT_SPACE_NON_ROOT : 0,
-		.vm = VPT_SPACE_NO_VM,
+		.flags = s->non_root ? TRACE_SPACE_NON_ROOT : 0,
+		.vm = TRACE_SPACE_NO_VM,
 	};
 }
 
 /* VMs are numbered as their VMCSs come: nothing tells which are of one VM. */
-static int number_guest(struct out *o, struct vpt_space *space)
+static int number_guest(struct out *o, struct trace_space *space)
 {
 	size_t i;
 
-	if (space->vmcs == VPT_SPACE_ANY_VMCS)
+	if (space->vmcs == TRACE_SPACE_ANY_VMCS)
 		return 0;
 	for (i = 0; i < o->vmcs.n && o->vmcs.at[i] != space->vmcs; i++)
 		;
 	if (i == o->vmcs.n) {
-		if (!vpt_vec_room(&o->vmcs))
+		if (!trace_vec_room(&o->vmcs))
 			return -ENOMEM;
 		o->vmcs.at[o->vmcs.n++] = space->vmcs;
 	}
@@ -117,59 +117,59 @@ static int number_guest(struct out *o, struct vpt_space *space)
 
 static uint64_t new_id(struct out *o)
 {
-	return o->next_id += VPT_CODE_BYTES;
+	return o->next_id += TRACE_CODE_BYTES;
 }
 
 /* Both halves of a pair of page tables are one space: they have one id. */
-static uint64_t id_of(struct out *o, const struct vpt_proc *proc)
+static uint64_t id_of(struct out *o, const struct host_proc *proc)
 {
 	size_t i;
 
 	for (i = 0; i < o->spaces.n; i++) {
-		const struct vpt_space *s = &o->spaces.at[i];
+		const struct trace_space *s = &o->spaces.at[i];
 
-		if (!(s->flags & VPT_SPACE_NON_ROOT) && s->pid == proc->task.pid &&
-		    vpt_procs_find(&o->host->procs, s->cr3) == proc)
+		if (!(s->flags & TRACE_SPACE_NON_ROOT) && s->pid == proc->task.pid &&
+		    host_procs_find(&o->host->procs, s->cr3) == proc)
 			return s->id;
 	}
 	return new_id(o);
 }
 
-static int make_space(struct out *o, const struct vpt_seen_space *seen)
+static int make_space(struct out *o, const struct host_seen_space *seen)
 {
-	struct vpt_space space = key_of(seen);
-	const struct vpt_proc *proc;
+	struct trace_space space = key_of(seen);
+	const struct host_proc *proc;
 
 	if (known(o, &space))
 		return 0;
 	if (seen->non_root) {
 		space.id = new_id(o);
-		space.flags |= VPT_SPACE_NO_CODE;
+		space.flags |= TRACE_SPACE_NO_CODE;
 		return number_guest(o, &space) ? -ENOMEM : add_space(o, &space);
 	}
-	proc = vpt_procs_find(&o->host->procs, space.cr3);
-	if (o->kernel_cr3 && space.cr3 == o->kernel_cr3 + VPT_CODE_BYTES) {
+	proc = host_procs_find(&o->host->procs, space.cr3);
+	if (o->kernel_cr3 && space.cr3 == o->kernel_cr3 + TRACE_CODE_BYTES) {
 		space = o->spaces.at[0];
-		space.cr3 += VPT_CODE_BYTES;
+		space.cr3 += TRACE_CODE_BYTES;
 	} else if (proc) {
 		space.id = id_of(o, proc);
 		space.pid = proc->task.pid;
 		memcpy(space.name, proc->task.comm, sizeof(proc->task.comm));
 	} else {
 		space.id = new_id(o);
-		space.flags |= VPT_SPACE_NO_CODE;
+		space.flags |= TRACE_SPACE_NO_CODE;
 	}
 	return add_space(o, &space);
 }
 
 static int make_spaces(struct out *o)
 {
-	struct vpt_space kernel = {
+	struct trace_space kernel = {
 		.id = FIRST_ID,
 		.cr3 = FIRST_ID,
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.flags = VPT_SPACE_COMMON,
-		.vm = VPT_SPACE_NO_VM,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.flags = TRACE_SPACE_COMMON,
+		.vm = TRACE_SPACE_NO_VM,
 		.name = "kernel",
 	};
 	size_t i;
@@ -182,26 +182,26 @@ static int make_spaces(struct out *o)
 	err = add_space(o, &kernel);
 	for (i = 0; i < o->seen.n && !err; i++)
 		err = make_space(o, &o->seen.at[i]);
-	return err ? err : vpt_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
+	return err ? err : trace_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
 }
 
 static int write_page(struct out *o, unsigned int vcpu, uint64_t id, uint64_t vaddr,
 		      const uint8_t *bytes)
 {
-	const struct vpt_code_page page = {.cr3 = id, .vaddr = vaddr, .gpa = UINT64_MAX};
+	const struct trace_code_page page = {.cr3 = id, .vaddr = vaddr, .gpa = UINT64_MAX};
 
-	return vpt_writer_code(o->writer, vcpu, &page, bytes);
+	return trace_writer_code(o->writer, vcpu, &page, bytes);
 }
 
 static int write_kernel(struct out *o, size_t *changed)
 {
-	struct vpt_record_host *h = o->host;
-	uint8_t now[VPT_CODE_BYTES];
+	struct cli_record_host *h = o->host;
+	uint8_t now[TRACE_CODE_BYTES];
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < h->kernel.n && !err; i++) {
-		const struct vpt_record_page *p = &h->kernel.at[i];
+		const struct cli_record_page *p = &h->kernel.at[i];
 
 		if (h->memory.read(h->memory.from, p->vaddr, now, sizeof(now)) ||
 		    memcmp(now, p->bytes, sizeof(now)))
@@ -211,16 +211,16 @@ static int write_kernel(struct out *o, size_t *changed)
 	return err;
 }
 
-static int write_map(struct out *o, unsigned int vcpu, uint64_t id, const struct vpt_map *map,
+static int write_map(struct out *o, unsigned int vcpu, uint64_t id, const struct host_map *map,
 		     int mem)
 {
 	int file = map->path[0] == '/' ? open(map->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	uint8_t bytes[VPT_CODE_BYTES];
+	uint8_t bytes[TRACE_CODE_BYTES];
 	uint64_t vaddr;
 	int err = 0;
 
 	for (vaddr = map->range.start; vaddr < map->range.end && !err; vaddr += sizeof(bytes)) {
-		if (vpt_map_page(map, mem, file, vaddr, bytes))
+		if (host_map_page(map, mem, file, vaddr, bytes))
 			err = write_page(o, vcpu, id, vaddr, bytes);
 	}
 	if (file >= 0)
@@ -228,8 +228,8 @@ static int write_map(struct out *o, unsigned int vcpu, uint64_t id, const struct
 	return err;
 }
 
-static int write_process(struct out *o, unsigned int vcpu, const struct vpt_space *space,
-			 const struct vpt_proc *proc)
+static int write_process(struct out *o, unsigned int vcpu, const struct trace_space *space,
+			 const struct host_proc *proc)
 {
 	char path[64];
 	size_t i;
@@ -252,7 +252,7 @@ static bool has_code(const struct out *o, size_t number, uint64_t id)
 	size_t i;
 
 	for (i = 0; i < number; i++) {
-		struct vpt_space key = key_of(&o->seen.at[i]);
+		struct trace_space key = key_of(&o->seen.at[i]);
 
 		if (o->seen.at[i].cpu == o->seen.at[number].cpu && known(o, &key)->id == id)
 			return true;
@@ -266,10 +266,10 @@ static int write_processes(struct out *o)
 	int err = 0;
 
 	for (i = 0; i < o->seen.n && !err; i++) {
-		struct vpt_space key = key_of(&o->seen.at[i]);
-		const struct vpt_space *space = known(o, &key);
-		const struct vpt_proc *proc =
-			o->seen.at[i].non_root ? NULL : vpt_procs_find(&o->host->procs, key.cr3);
+		struct trace_space key = key_of(&o->seen.at[i]);
+		const struct trace_space *space = known(o, &key);
+		const struct host_proc *proc =
+			o->seen.at[i].non_root ? NULL : host_procs_find(&o->host->procs, key.cr3);
 
 		if (proc && space->id != FIRST_ID && !has_code(o, i, space->id))
 			err = write_process(o, o->seen.at[i].cpu, space, proc);
@@ -277,28 +277,28 @@ static int write_processes(struct out *o)
 	return err;
 }
 
-static void count(const struct out *o, struct vpt_record_sum *sum)
+static void count(const struct out *o, struct cli_record_sum *sum)
 {
 	size_t i, k;
 
 	for (i = 0; i < o->spaces.n; i++) {
-		const struct vpt_space *s = &o->spaces.at[i];
+		const struct trace_space *s = &o->spaces.at[i];
 
 		for (k = 0; k < i && o->spaces.at[k].id != s->id; k++)
 			;
 		if (k < i)
 			continue;
-		sum->guest += s->flags & VPT_SPACE_NON_ROOT ? 1 : 0;
-		sum->host += s->flags & VPT_SPACE_NON_ROOT ? 0 : 1;
+		sum->guest += s->flags & TRACE_SPACE_NON_ROOT ? 1 : 0;
+		sum->host += s->flags & TRACE_SPACE_NON_ROOT ? 0 : 1;
 		sum->named += s->name[0] != 0;
 	}
 }
 
 /* The process of a VMCS is the one whose CR3 was there before its guest's. */
-static int write_guests(struct out *o, const char *path, struct vpt_record_sum *sum)
+static int write_guests(struct out *o, const char *path, struct cli_record_sum *sum)
 {
-	struct vpt_record_vmm *vmms = calloc(o->seen.n + 1, sizeof(*vmms));
-	struct vpt_record_guests in = {
+	struct cli_record_vmm *vmms = calloc(o->seen.n + 1, sizeof(*vmms));
+	struct cli_record_guests in = {
 		.where = o->host->guest_code,
 		.memory = "/proc/kcore",
 		.spaces = o->spaces.at,
@@ -311,23 +311,23 @@ static int write_guests(struct out *o, const char *path, struct vpt_record_sum *
 	if (!vmms)
 		return -ENOMEM;
 	for (i = 0; i < o->seen.n; i++) {
-		const struct vpt_seen_space *s = &o->seen.at[i];
-		const struct vpt_proc *proc =
-			s->non_root ? vpt_procs_find(&o->host->procs, s->host) : NULL;
+		const struct host_seen_space *s = &o->seen.at[i];
+		const struct host_proc *proc =
+			s->non_root ? host_procs_find(&o->host->procs, s->host) : NULL;
 
 		if (proc && proc->seen)
-			vmms[in.nvmms++] = (struct vpt_record_vmm){s->vmcs, proc->task.pid};
+			vmms[in.nvmms++] = (struct cli_record_vmm){s->vmcs, proc->task.pid};
 	}
-	err = vpt_record_guests(&in, o->writer, path, sum);
+	err = cli_record_guests(&in, o->writer, path, sum);
 	free(vmms);
 	return err;
 }
 
-int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const char *path,
-		    struct vpt_record_sum *sum)
+int cli_record_code(struct cli_record_host *h, struct trace_writer *writer, const char *path,
+		    struct cli_record_sum *sum)
 {
 	struct out o = {.host = h, .writer = writer};
-	int err = vpt_writer_sync(writer);
+	int err = trace_writer_sync(writer);
 
 	memset(sum, 0, sizeof(*sum));
 	if (!err)
@@ -340,9 +340,9 @@ int vpt_record_code(struct vpt_record_host *h, struct vpt_writer *writer, const 
 		err = write_processes(&o);
 	if (!err)
 		count(&o, sum);
-	if (!err && h->guest_code != VPT_RECORD_NONE)
+	if (!err && h->guest_code != CLI_RECORD_NONE)
 		err = write_guests(&o, path, sum);
-	vpt_seen_free(&o.seen);
+	host_seen_free(&o.seen);
 	free(o.spaces.at);
 	free(o.vmcs.at);
 	return err;

@@ -26,8 +26,8 @@
 
 /* A space of the file. */
 struct guest {
-	const struct vpt_space *space;
-	uint64_t number; /* of the images' set; VPT_SOURCE_NONE: not asked for yet */
+	const struct trace_space *space;
+	uint64_t number; /* of the images' set; TRACE_SOURCE_NONE: not asked for yet */
 	bool left_out;
 };
 
@@ -43,7 +43,7 @@ struct found {
 
 struct collect {
 	struct img_set *set;
-	struct vpt_code_source inner, outer;
+	struct trace_code_source inner, outer;
 	struct guest *guests;
 	size_t n;
 	struct {
@@ -56,31 +56,31 @@ struct collect {
 };
 
 struct output {
-	struct vpt_writer *writer;
+	struct trace_writer *writer;
 	struct img_table contents; /* bytes -> number of the writer's, plus 1 */
 };
 
-static struct guest *find_guest(struct collect *c, const struct vpt_source_key *key)
+static struct guest *find_guest(struct collect *c, const struct trace_source_key *key)
 {
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
-		const struct vpt_space *s = c->guests[i].space;
+		const struct trace_space *s = c->guests[i].space;
 
-		if (s->flags & VPT_SPACE_NON_ROOT && s->cr3 == key->cr3 && s->vmcs == key->vmcs)
+		if (s->flags & TRACE_SPACE_NON_ROOT && s->cr3 == key->cr3 && s->vmcs == key->vmcs)
 			return &c->guests[i];
 	}
 	return NULL;
 }
 
 /* Only guests of the file have code here. */
-static uint64_t space_number(void *context, const struct vpt_source_key *key)
+static uint64_t space_number(void *context, const struct trace_source_key *key)
 {
 	struct collect *c = context;
 	struct guest *guest = key->non_root ? find_guest(c, key) : NULL;
 
 	if (!guest || guest->left_out)
-		return VPT_SOURCE_NONE;
+		return TRACE_SOURCE_NONE;
 	guest->number = c->inner.space(c->inner.context, key);
 	return guest->number;
 }
@@ -89,7 +89,7 @@ static uint64_t guess(void *context, uint64_t ip)
 {
 	(void)context;
 	(void)ip;
-	return VPT_SOURCE_NONE;
+	return TRACE_SOURCE_NONE;
 }
 
 static const uint8_t *page(void *context, uint64_t number, uint64_t vaddr)
@@ -102,7 +102,7 @@ static const uint8_t *page(void *context, uint64_t number, uint64_t vaddr)
 		;
 	if (!bytes || i == c->n)
 		return bytes;
-	if (!vpt_vec_room(&c->found)) {
+	if (!trace_vec_room(&c->found)) {
 		c->no_memory = true;
 		return NULL;
 	}
@@ -117,47 +117,47 @@ static void leave_out(struct collect *c, uint64_t id)
 	for (i = 0; i < c->n; i++) {
 		struct guest *g = &c->guests[i];
 
-		if (g->space->id != id || !(g->space->flags & VPT_SPACE_NON_ROOT))
+		if (g->space->id != id || !(g->space->flags & TRACE_SPACE_NON_ROOT))
 			continue;
 		c->again |= !g->left_out;
 		g->left_out = true;
 	}
 }
 
-static int collect_vcpu(struct collect *c, struct vpt_reader *reader)
+static int collect_vcpu(struct collect *c, struct trace_reader *reader)
 {
-	struct vpt_flow *flow;
-	struct vpt_item item;
-	int err = vpt_flow_open(reader, c->vcpu, VPT_FLOW_COUNTS, &flow);
+	struct decode_flow *flow;
+	struct decode_item item;
+	int err = decode_flow_open(reader, c->vcpu, DECODE_FLOW_COUNTS, &flow);
 
 	if (err)
 		return err;
 	do {
-		err = vpt_flow_next(flow, &item);
-		if (!err && item.kind == VPT_ITEM_ERROR)
+		err = decode_flow_next(flow, &item);
+		if (!err && item.kind == DECODE_ITEM_ERROR)
 			leave_out(c, item.cr3);
-	} while (!err && item.kind != VPT_ITEM_END);
-	vpt_flow_close(flow);
+	} while (!err && item.kind != DECODE_ITEM_END);
+	decode_flow_close(flow);
 	return err;
 }
 
 /* Decode all that is in the file. */
 static int collect_all(struct collect *c, const char *path)
 {
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	char why[256];
-	int err = vpt_reader_open_as(path, VPT_READER_NO_ORACLE, &reader, why, sizeof(why));
+	int err = trace_reader_open_as(path, TRACE_READER_NO_ORACLE, &reader, why, sizeof(why));
 	unsigned int vcpus;
 
 	if (err)
 		return err;
 	c->found.n = 0;
 	c->again = false;
-	vcpus = vpt_reader_info(reader)->vcpus;
-	vpt_reader_set_source(reader, &c->outer);
+	vcpus = trace_reader_info(reader)->vcpus;
+	trace_reader_set_source(reader, &c->outer);
 	for (c->vcpu = 0; c->vcpu < vcpus && !err; c->vcpu++)
 		err = collect_vcpu(c, reader);
-	vpt_reader_close(reader);
+	trace_reader_close(reader);
 	return c->no_memory ? -ENOMEM : err;
 }
 
@@ -174,8 +174,8 @@ static int collect_passes(struct collect *c, const char *path)
 
 static bool is_missing(const struct guest *g)
 {
-	return g->space->flags & VPT_SPACE_NON_ROOT &&
-	       (g->left_out || g->number == VPT_SOURCE_NONE);
+	return g->space->flags & TRACE_SPACE_NON_ROOT &&
+	       (g->left_out || g->number == TRACE_SOURCE_NONE);
 }
 
 static size_t count_missing(const struct collect *c)
@@ -197,7 +197,7 @@ static void close_collect(struct collect *c)
 	free(c);
 }
 
-static struct collect *open_collect(const struct vpt_record_guests *in)
+static struct collect *open_collect(const struct cli_record_guests *in)
 {
 	struct collect *c = calloc(1, sizeof(*c));
 	size_t i;
@@ -212,9 +212,9 @@ static struct collect *open_collect(const struct vpt_record_guests *in)
 	}
 	c->n = in->nspaces;
 	for (i = 0; i < c->n; i++)
-		c->guests[i] = (struct guest){.space = &in->spaces[i], .number = VPT_SOURCE_NONE};
+		c->guests[i] = (struct guest){.space = &in->spaces[i], .number = TRACE_SOURCE_NONE};
 	c->inner = img_set_source(c->set);
-	c->outer = (struct vpt_code_source){
+	c->outer = (struct trace_code_source){
 		.space = space_number, .guess = guess, .page = page, .context = c};
 	return c;
 }
@@ -224,9 +224,9 @@ static int add_machine(struct collect *c, const char *path, bool first)
 {
 	const struct img_use use = {
 		.side = IMG_HOST,
-		.vmcs = VPT_SPACE_ANY_VMCS,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
 		.paging = IMG_PAGINGS,
-		.cr3 = VPT_SOURCE_NONE,
+		.cr3 = TRACE_SOURCE_NONE,
 	};
 	struct img_image *image;
 	char why[256];
@@ -250,11 +250,11 @@ static int open_proc(unsigned int pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static bool find_ram(unsigned int pid, struct vpt_host_range *ram)
+static bool find_ram(unsigned int pid, struct host_range *ram)
 {
 	int fd = open_proc(pid, "maps");
 	FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
-	bool found = maps && vpt_vmm_ram(maps, ram);
+	bool found = maps && host_vmm_ram(maps, ram);
 
 	if (maps)
 		fclose(maps);
@@ -262,23 +262,23 @@ static bool find_ram(unsigned int pid, struct vpt_host_range *ram)
 }
 
 /* A guest's memory in its VMM's process. *added counts those that are there. */
-static int add_process(struct collect *c, const struct vpt_record_vmm *vmm, unsigned int layout,
+static int add_process(struct collect *c, const struct cli_record_vmm *vmm, unsigned int layout,
 		       unsigned int *added)
 {
 	const struct img_use use = {
 		.side = IMG_GUEST,
 		.vmcs = vmm->vmcs,
 		.paging = IMG_PAGINGS,
-		.cr3 = VPT_SOURCE_NONE,
+		.cr3 = TRACE_SOURCE_NONE,
 	};
-	struct vpt_host_range ram;
+	struct host_range ram;
 	struct img_image *image;
 	uint64_t low;
 	int fd, err;
 
 	if (!find_ram(vmm->pid, &ram))
 		return 0;
-	low = vpt_vmm_low(ram.end - ram.start, layout);
+	low = host_vmm_low(ram.end - ram.start, layout);
 	fd = low ? open_proc(vmm->pid, "mem") : -1;
 	if (fd < 0)
 		return 0;
@@ -306,7 +306,7 @@ static bool wants(const struct collect *best, uint64_t vmcs)
 }
 
 /* Processes of the VMCSs of which @best has not found all. */
-static int add_processes(struct collect *c, const struct vpt_record_guests *in, unsigned int layout,
+static int add_processes(struct collect *c, const struct cli_record_guests *in, unsigned int layout,
 			 const struct collect *best, unsigned int *added)
 {
 	size_t i, k;
@@ -322,14 +322,14 @@ static int add_processes(struct collect *c, const struct vpt_record_guests *in, 
 }
 
 /* Try one way, and keep it in *best if it is better. */
-static int attempt(const struct vpt_record_guests *in, const char *path, unsigned int layout,
+static int attempt(const struct cli_record_guests *in, const char *path, unsigned int layout,
 		   struct collect **best)
 {
 	struct collect *c = open_collect(in);
 	unsigned int added = layout == NO_LAYOUT;
 	int err = c ? 0 : -ENOMEM;
 
-	if (!err && in->where != VPT_RECORD_PROCESS)
+	if (!err && in->where != CLI_RECORD_PROCESS)
 		err = add_machine(c, in->memory, !*best);
 	if (!err && layout != NO_LAYOUT)
 		err = add_processes(c, in, layout, *best, &added);
@@ -344,16 +344,16 @@ static int attempt(const struct vpt_record_guests *in, const char *path, unsigne
 	return err;
 }
 
-static int attempt_all(const struct vpt_record_guests *in, const char *path, struct collect **best)
+static int attempt_all(const struct cli_record_guests *in, const char *path, struct collect **best)
 {
 	unsigned int layout;
 	int err = 0;
 
-	if (in->where != VPT_RECORD_PROCESS)
+	if (in->where != CLI_RECORD_PROCESS)
 		err = attempt(in, path, NO_LAYOUT, best);
-	if (in->where == VPT_RECORD_KCORE)
+	if (in->where == CLI_RECORD_KCORE)
 		return err;
-	for (layout = 0; layout < VPT_VMM_LAYOUTS && !err; layout++) {
+	for (layout = 0; layout < HOST_VMM_LAYOUTS && !err; layout++) {
 		if (*best && !count_missing(*best))
 			break;
 		err = attempt(in, path, layout, best);
@@ -372,7 +372,7 @@ static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
 		*id = (uintptr_t)was - 1;
 		return 0;
 	}
-	err = vpt_writer_page(o->writer, bytes, id);
+	err = trace_writer_page(o->writer, bytes, id);
 	if (!err && !img_table_add(&o->contents, key, 0, (const void *)(uintptr_t)(*id + 1)))
 		err = -ENOMEM;
 	return err;
@@ -381,7 +381,7 @@ static int content(struct output *o, const uint8_t *bytes, uint64_t *id)
 static int write_found(struct output *o, const struct collect *c, const struct found *f)
 {
 	const struct guest *guest = &c->guests[f->guest];
-	struct vpt_page_map map = {
+	struct trace_page_map map = {
 		.page = {.cr3 = guest->space->id, .vaddr = f->vaddr, .gpa = UINT64_MAX},
 	};
 	int err;
@@ -389,10 +389,11 @@ static int write_found(struct output *o, const struct collect *c, const struct f
 	if (guest->left_out)
 		return 0;
 	err = content(o, f->bytes, &map.content);
-	return err ? err : vpt_writer_map(o->writer, f->vcpu, &map, 1);
+	return err ? err : trace_writer_map(o->writer, f->vcpu, &map, 1);
 }
 
-static int write_all(const struct collect *c, struct vpt_writer *writer, struct vpt_record_sum *sum)
+static int write_all(const struct collect *c, struct trace_writer *writer,
+		     struct cli_record_sum *sum)
 {
 	struct output o = {.writer = writer};
 	size_t i;
@@ -401,24 +402,24 @@ static int write_all(const struct collect *c, struct vpt_writer *writer, struct 
 	for (i = 0; i < c->found.n && !err; i++)
 		err = write_found(&o, c, &c->found.at[i]);
 	for (i = 0; i < c->n; i++)
-		sum->guest_code += c->guests[i].space->flags & VPT_SPACE_NON_ROOT &&
+		sum->guest_code += c->guests[i].space->flags & TRACE_SPACE_NON_ROOT &&
 				   !is_missing(&c->guests[i]);
 	free(o.contents.slots);
 	return err;
 }
 
-int vpt_record_guests(const struct vpt_record_guests *in, struct vpt_writer *writer,
-		      const char *path, struct vpt_record_sum *sum)
+int cli_record_guests(const struct cli_record_guests *in, struct trace_writer *writer,
+		      const char *path, struct cli_record_sum *sum)
 {
 	struct collect *best = NULL;
 	size_t i;
 	int err;
 
-	for (i = 0; i < in->nspaces && !(in->spaces[i].flags & VPT_SPACE_NON_ROOT); i++)
+	for (i = 0; i < in->nspaces && !(in->spaces[i].flags & TRACE_SPACE_NON_ROOT); i++)
 		;
 	if (i == in->nspaces)
 		return 0;
-	err = vpt_writer_sync(writer);
+	err = trace_writer_sync(writer);
 	if (!err)
 		err = attempt_all(in, path, &best);
 	if (!err && best)

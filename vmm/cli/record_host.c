@@ -32,7 +32,7 @@ static uint8_t *read_file(const char *path, size_t *len, int *err)
 	return bytes;
 }
 
-static int read_layout(struct vpt_record_host *h)
+static int read_layout(struct cli_record_host *h)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 	const char *why = path;
@@ -41,7 +41,7 @@ static int read_layout(struct vpt_record_host *h)
 	uint8_t *btf = read_file(path, &len, &err);
 
 	if (!err)
-		err = vpt_tasks_layout(btf, len, &h->where, &why);
+		err = host_tasks_layout(btf, len, &h->where, &why);
 	free(btf);
 	if (!err && !h->syms.init_task) {
 		why = "/proc/kallsyms: init_task";
@@ -62,11 +62,11 @@ static int read_layout(struct vpt_record_host *h)
 	return 0;
 }
 
-static int read_symbols(struct vpt_ksyms *syms)
+static int read_symbols(struct host_ksyms *syms)
 {
 	FILE *kallsyms = fopen("/proc/kallsyms", "re");
 	FILE *modules = fopen("/proc/modules", "re");
-	int err = kallsyms ? vpt_ksyms_read(kallsyms, modules, syms) : -errno;
+	int err = kallsyms ? host_ksyms_read(kallsyms, modules, syms) : -errno;
 
 	if (kallsyms)
 		fclose(kallsyms);
@@ -75,17 +75,17 @@ static int read_symbols(struct vpt_ksyms *syms)
 	return err;
 }
 
-int vpt_record_host_open(struct vpt_record_host *h)
+int cli_record_host_open(struct cli_record_host *h)
 {
 	int err;
 
 	memset(h, 0, sizeof(*h));
-	err = vpt_kcore_open("/proc/kcore", &h->kcore);
+	err = host_kcore_open("/proc/kcore", &h->kcore);
 	if (err) {
 		without("the kernel's code and names of processes", "/proc/kcore", err);
 		return 0;
 	}
-	h->memory = vpt_kcore_memory(h->kcore);
+	h->memory = host_kcore_memory(h->kcore);
 	err = read_symbols(&h->syms);
 	if (err == -ENOMEM)
 		return err;
@@ -96,11 +96,11 @@ int vpt_record_host_open(struct vpt_record_host *h)
 	return read_layout(h);
 }
 
-static int keep(struct vpt_record_host *h, uint64_t vaddr)
+static int keep(struct cli_record_host *h, uint64_t vaddr)
 {
-	struct vpt_record_page *page;
+	struct cli_record_page *page;
 
-	if (!vpt_vec_room(&h->kernel))
+	if (!trace_vec_room(&h->kernel))
 		return -ENOMEM;
 	page = &h->kernel.at[h->kernel.n];
 	page->vaddr = vaddr;
@@ -112,12 +112,12 @@ static int keep(struct vpt_record_host *h, uint64_t vaddr)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct vpt_host_range *x = a, *y = b;
+	const struct host_range *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-int vpt_record_host_kernel(struct vpt_record_host *h)
+int cli_record_host_kernel(struct cli_record_host *h)
 {
 	uint64_t vaddr, last = 0;
 	size_t i;
@@ -126,9 +126,9 @@ int vpt_record_host_kernel(struct vpt_record_host *h)
 	if (h->syms.code.n)
 		qsort(h->syms.code.at, h->syms.code.n, sizeof(*h->syms.code.at), by_start);
 	for (i = 0; i < h->syms.code.n && !err; i++) {
-		const struct vpt_host_range *r = &h->syms.code.at[i];
+		const struct host_range *r = &h->syms.code.at[i];
 
-		for (vaddr = r->start; vaddr < r->end && !err; vaddr += VPT_CODE_BYTES) {
+		for (vaddr = r->start; vaddr < r->end && !err; vaddr += TRACE_CODE_BYTES) {
 			if (vaddr >= last)
 				err = keep(h, vaddr);
 		}
@@ -138,22 +138,22 @@ int vpt_record_host_kernel(struct vpt_record_host *h)
 	return err;
 }
 
-int vpt_record_host_tasks(struct vpt_record_host *h, bool all)
+int cli_record_host_tasks(struct cli_record_host *h, bool all)
 {
 	int err;
 
 	if (!h->has_tasks)
 		return 0;
-	err = vpt_procs_update(&h->procs, &h->where, &h->memory, "/proc", all);
+	err = host_procs_update(&h->procs, &h->where, &h->memory, "/proc", all);
 	/* The list was being changed; there will be another time. */
 	return err == -EFAULT ? 0 : err;
 }
 
-void vpt_record_host_close(struct vpt_record_host *h)
+void cli_record_host_close(struct cli_record_host *h)
 {
-	vpt_procs_free(&h->procs);
-	vpt_ksyms_free(&h->syms);
-	vpt_kcore_close(h->kcore);
+	host_procs_free(&h->procs);
+	host_ksyms_free(&h->syms);
+	host_kcore_close(h->kcore);
 	free(h->kernel.at);
 	memset(h, 0, sizeof(*h));
 }

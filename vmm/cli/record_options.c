@@ -12,37 +12,37 @@
 #define MIN_BUFFER     (64u << 10)
 #define MAX_BUFFER     (1u << 30)
 
-static int take_buffer(const struct vpt_given *g)
+static int take_buffer(const struct cli_given *g)
 {
 	const uint64_t *bytes = g->field;
-	int status = vpt_take_number(g);
+	int status = cli_take_number(g);
 
 	if (!status && (*bytes < MIN_BUFFER || *bytes > MAX_BUFFER || (*bytes & (*bytes - 1))))
-		return vpt_option_wrong(g, "a power of 2 from %u to %u bytes", MIN_BUFFER,
+		return cli_option_wrong(g, "a power of 2 from %u to %u bytes", MIN_BUFFER,
 					MAX_BUFFER);
 	return status;
 }
 
-static int take_cpus(const struct vpt_given *g)
+static int take_cpus(const struct cli_given *g)
 {
-	struct vpt_record_options *o = g->options;
+	struct cli_record_options *o = g->options;
 
-	o->ncpus = vpt_host_cpu_list(g->value, o->cpus, VPT_RECORD_CPUS_MAX);
-	return o->ncpus ? VPT_EXIT_OK : vpt_option_wrong(g, "not a list such as 0-3,8");
+	o->ncpus = host_cpu_list(g->value, o->cpus, CLI_RECORD_CPUS_MAX);
+	return o->ncpus ? CLI_EXIT_OK : cli_option_wrong(g, "not a list such as 0-3,8");
 }
 
-#define AT(member) .field = offsetof(struct vpt_record_options, member)
+#define AT(member) .field = offsetof(struct cli_record_options, member)
 
-/* In the order of enum vpt_record_guest_code. */
+/* In the order of enum cli_record_guest_code. */
 static const char *const places[] = {"auto", "kcore", "process", "none", NULL};
 
-static const struct vpt_option rows[] = {
-	{0, "system", NULL, "the whole machine: it is the only choice there is", vpt_take_flag,
+static const struct cli_option rows[] = {
+	{0, "system", NULL, "the whole machine: it is the only choice there is", cli_take_flag,
 	 AT(system)},
-	{'o', "output", "=FILE", "record to this .vpt file (trace.vpt)", vpt_take_text, AT(output)},
+	{'o', "output", "=FILE", "record to this .vpt file (trace.vpt)", cli_take_text, AT(output)},
 	{'c', "cpu", "=LIST", "only these CPUs, such as 0-3,8; they are vCPUs 0, 1, ... of FILE",
 	 .take = take_cpus},
-	{'s', "seconds", "=N", "end after N seconds", vpt_take_number, AT(seconds), .least = 1,
+	{'s', "seconds", "=N", "end after N seconds", cli_take_number, AT(seconds), .least = 1,
 	 .most = 1000000},
 	{0, "buffer", "=BYTES", "of each CPU's ring, a power of 2 (4 MiB)", take_buffer,
 	 AT(buffer)},
@@ -50,15 +50,15 @@ static const struct vpt_option rows[] = {
 	 "where to look for the guests' code, for which the trace is decoded when recording has "
 	 "ended: auto (default), in the machine's memory and in VMMs; kcore or process, only in "
 	 "one of these; none, nowhere",
-	 vpt_take_word, AT(guest_code), .words = places},
-	{'q', "quiet", NULL, "no summary", vpt_take_flag, AT(quiet)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	 cli_take_word, AT(guest_code), .words = places},
+	{'q', "quiet", NULL, "no summary", cli_take_flag, AT(quiet)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_record = {
+const struct cli_verb cli_verb_record = {
 	.name = "record",
-	.run = vpt_cmd_record,
+	.run = cli_cmd_record,
 	.summary = "record this machine and its guests by its own PT",
 	.usage = "--system [OPTION]... [--] [COMMAND [ARGUMENT]...]",
 	.about = "Records with Intel PT what this machine runs, its kernel, its processes and its "
@@ -73,19 +73,19 @@ const struct vpt_verb vpt_verb_record = {
 		 "  vpt record --system --seconds=1 -o t.vpt && vpt decode t.vpt",
 	.options = rows,
 	.column = 23,
-	.command = offsetof(struct vpt_record_options, command),
+	.command = offsetof(struct cli_record_options, command),
 };
 
-int vpt_record_parse(struct vpt_record_options *o, int argc, char **argv)
+int cli_record_parse(struct cli_record_options *o, int argc, char **argv)
 {
 	int status;
 
 	memset(o, 0, sizeof(*o));
 	o->output = "trace.vpt";
 	o->buffer = DEFAULT_BUFFER;
-	status = vpt_options_parse(&vpt_verb_record, argc, argv, o);
+	status = cli_options_parse(&cli_verb_record, argc, argv, o);
 	if (!status && !o->system)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"record: say what: --system is the host and all of its guests");
 	return status;
 }

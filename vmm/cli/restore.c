@@ -19,28 +19,28 @@
 #define DEFAULT_MAX_MEM (1ull << 30)
 
 struct restore {
-	struct vpt_run_machine m;
-	struct vpt_snapshot *s;
+	struct cli_run_machine m;
+	struct core_snapshot *s;
 	const char *path;
 	uint64_t max_mem;
-	char guest[sizeof(((struct vpt_snap_info *)0)->guest) + 1]; /* its name, to be shown */
+	char guest[sizeof(((struct core_snap_info *)0)->guest) + 1]; /* its name, to be shown */
 };
 
 #define AT(member)    .field = offsetof(struct restore, m.o.member)
 #define GIVEN(member) .given = offsetof(struct restore, m.o.member)
 
-static const struct vpt_option rows[] = {
+static const struct cli_option rows[] = {
 	{'o', "output", "=FILE", "the .vpt file: all of it, what was recorded before too",
-	 vpt_take_text, AT(output)},
-	{0, "max-mem", "=SIZE", "refuse a guest with more memory (1G)", vpt_take_size,
+	 cli_take_text, AT(output)},
+	{0, "max-mem", "=SIZE", "refuse a guest with more memory (1G)", cli_take_size,
 	 .field = offsetof(struct restore, max_mem)},
-	VPT_RUN_COMMON_ROWS(AT, GIVEN),
-	VPT_OPTION_END,
+	CLI_RUN_COMMON_ROWS(AT, GIVEN),
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_restore = {
+const struct cli_verb cli_verb_restore = {
 	.name = "restore",
-	.run = vpt_cmd_restore,
+	.run = cli_cmd_restore,
 	.summary = "go on from a snapshot",
 	.usage = "[OPTION]... FILE",
 	.about = "Goes on with a guest, and with its trace, from a snapshot that vpt run wrote. "
@@ -59,26 +59,26 @@ const struct vpt_verb vpt_verb_restore = {
 static int refuse(const struct restore *r, int error, const char *why)
 {
 	int status = error == -EINVAL || error == -ENOENT || error == -EISDIR || error == -EACCES
-			     ? VPT_EXIT_INPUT
-			     : VPT_EXIT_HOST;
+			     ? CLI_EXIT_INPUT
+			     : CLI_EXIT_HOST;
 
-	return vpt_fail(status, "restore: %s: %s", r->path, why);
+	return cli_fail(status, "restore: %s: %s", r->path, why);
 }
 
 /* What vpt run took from the command line, the snapshot knows. */
 static void take_info(struct restore *r)
 {
-	const struct vpt_snap_info *info = vpt_snapshot_info(r->s);
-	struct vpt_run_options *o = &r->m.o;
+	const struct core_snap_info *info = core_snapshot_info(r->s);
+	struct cli_run_options *o = &r->m.o;
 
 	r->m.info = info->file;
-	vpt_text_copy(r->guest, sizeof(r->guest), info->guest, sizeof(info->guest));
+	text_copy(r->guest, sizeof(r->guest), info->guest, sizeof(info->guest));
 	o->guest = r->guest;
 	o->engine = info->file.engine;
 	o->model = info->file.model;
 	o->caps = info->caps;
-	o->system = info->file.flags & VPT_INFO_RTIT ? VPT_SYSTEM_RTIT : VPT_SYSTEM_PT;
-	o->owner = (enum vpt_owner)info->file.owner;
+	o->system = info->file.flags & TRACE_INFO_ATOM ? TRACER_SYSTEM_ATOM : TRACER_SYSTEM_PT;
+	o->owner = (enum trace_owner)info->file.owner;
 	o->mem = info->mem_bytes;
 	o->oracle = info->file.oracle;
 	o->seed = info->file.seed;
@@ -86,98 +86,98 @@ static void take_info(struct restore *r)
 
 static int create(struct restore *r)
 {
-	const struct vpt_engine *engine = vpt_engine_find(r->m.o.engine);
-	struct vpt_probe probe;
-	struct vpt_vm_config config = {
+	const struct engine *engine = engine_find(r->m.o.engine);
+	struct engine_probe probe;
+	struct core_vm_config config = {
 		.engine = engine,
 		.probe = &probe,
 		.caps = &r->m.o.caps,
 		.system = r->m.o.system,
 		.owner = r->m.o.owner,
 		.mem_bytes = r->m.o.mem,
-		.hooks = vpt_run_hooks(&r->m),
+		.hooks = cli_run_hooks(&r->m),
 	};
 	char why[160];
 	int error;
 
 	if (r->m.o.mem > r->max_mem)
-		return vpt_fail(VPT_EXIT_INPUT,
+		return cli_fail(CLI_EXIT_INPUT,
 				"restore: %s: its guest has %" PRIu64 "M of memory, more than "
 				"--max-mem=%" PRIu64 "M: raise that if you trust the file",
 				r->path, r->m.o.mem >> 20, r->max_mem >> 20);
 	if (!engine || !engine->load)
 		return refuse(r, -EINVAL, "no engine of this vpt has made it");
 	engine->probe(&probe, false);
-	error = vpt_vm_create(&r->m.vm, &config);
+	error = core_vm_create(&r->m.vm, &config);
 	if (error)
-		return vpt_fail(VPT_EXIT_HOST, "restore: cannot make a virtual machine: %s",
-				vpt_cli_reason(-error));
-	error = vpt_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
-	return error ? refuse(r, error, why) : VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_HOST, "restore: cannot make a virtual machine: %s",
+				cli_reason(-error));
+	error = core_snapshot_load(r->s, &r->m.vm, why, sizeof(why));
+	return error ? refuse(r, error, why) : CLI_EXIT_OK;
 }
 
 static int go_on(struct restore *r)
 {
-	struct vpt_run_machine *m = &r->m;
+	struct cli_run_machine *m = &r->m;
 	int fd = -1, status, error;
 	char why[160];
 
 	if (m->o.output) {
-		status = vpt_cli_output("restore", m->o.output, VPT_OUTFILE_TRACE, &m->output);
+		status = cli_output("restore", m->o.output, TRACE_OUTFILE_TRACE, &m->output);
 		if (status)
 			return status;
 		fd = m->output.fd;
 	}
-	error = vpt_snapshot_trace(r->s, &m->vm, fd, &m->writer, why, sizeof(why));
+	error = core_snapshot_trace(r->s, &m->vm, fd, &m->writer, why, sizeof(why));
 	if (error == -EINVAL)
 		return refuse(r, error, why);
 	if (error)
-		return vpt_fail(VPT_EXIT_HOST, "restore: %s: %s",
+		return cli_fail(CLI_EXIT_HOST, "restore: %s: %s",
 				m->o.output ? m->o.output : r->path, why);
-	status = vpt_run_limit(m);
+	status = cli_run_limit(m);
 	if (!status)
-		status = vpt_run_check_snapshots(m);
+		status = cli_run_check_snapshots(m);
 	if (!status)
-		status = vpt_run_open_console(m);
+		status = cli_run_open_console(m);
 	if (!status)
-		vpt_run_loop(m);
+		cli_run_loop(m);
 	return status;
 }
 
 /* Call it before the snapshot, which is not trusted, is read. */
-static int confine(const struct vpt_run_options *o)
+static int confine(const struct cli_run_options *o)
 {
-	return vpt_confine(o->verb, &(struct vpt_sandbox_want){
+	return cli_confine(o->verb, &(struct sandbox_want){
 					    .output = {o->output, o->snapshot, o->console},
 					    .code = true,
 				    });
 }
 
-int vpt_cmd_restore(int argc, char **argv)
+int cli_cmd_restore(int argc, char **argv)
 {
 	struct restore r = {
-		.m.o = {.verb = "restore", .max_bytes = VPT_RUN_MAX_BYTES},
+		.m.o = {.verb = "restore", .max_bytes = CLI_RUN_MAX_BYTES},
 		.max_mem = DEFAULT_MAX_MEM,
 	};
-	int status = vpt_options_parse(&vpt_verb_restore, argc, argv, &r), error;
+	int status = cli_options_parse(&cli_verb_restore, argc, argv, &r), error;
 	char why[160];
 
 	if (status)
 		return status;
-	status = vpt_run_check_files(&r.m.o, "FILE", r.path);
+	status = cli_run_check_files(&r.m.o, "FILE", r.path);
 	if (status)
 		return status;
 	status = confine(&r.m.o);
 	if (status)
 		return status;
-	error = vpt_snapshot_open(r.path, &r.s, why, sizeof(why));
+	error = core_snapshot_open(r.path, &r.s, why, sizeof(why));
 	if (error)
 		return refuse(&r, error, why);
 	take_info(&r);
 	status = create(&r);
 	if (!status)
 		status = go_on(&r);
-	status = vpt_run_finish(&r.m, status);
-	vpt_snapshot_close(r.s);
+	status = cli_run_finish(&r.m, status);
+	core_snapshot_close(r.s);
 	return status;
 }

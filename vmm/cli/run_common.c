@@ -10,43 +10,43 @@
 #define MAX_TIMEOUT 1000000000u /* seconds: some 30 years */
 
 /* Seconds, which may have a fraction; 0: no limit. */
-int vpt_run_take_timeout(const struct vpt_given *g)
+int cli_run_take_timeout(const struct cli_given *g)
 {
-	struct vpt_run_timeout *t = g->field;
+	struct cli_run_timeout *t = g->field;
 	char *end;
 	double seconds = strtod(g->value, &end);
 
 	if (end == g->value || *end || strspn(g->value, "0123456789.") != strlen(g->value))
-		return vpt_option_wrong(g, "not a number of seconds such as 10 or 0.5");
+		return cli_option_wrong(g, "not a number of seconds such as 10 or 0.5");
 	if (seconds > MAX_TIMEOUT)
-		return vpt_option_wrong(g, "at most %u", MAX_TIMEOUT);
+		return cli_option_wrong(g, "at most %u", MAX_TIMEOUT);
 	t->ns = (uint64_t)(seconds * 1e9);
 	t->text = g->value;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_take_max_bytes(const struct vpt_given *g)
+int cli_run_take_max_bytes(const struct cli_given *g)
 {
-	int status = vpt_take_size(g);
+	int status = cli_take_size(g);
 
-	if (!status && *(uint64_t *)g->field < VPT_RUN_MAX_BYTES_MIN)
-		return vpt_option_wrong(g, "at least 1M");
+	if (!status && *(uint64_t *)g->field < CLI_RUN_MAX_BYTES_MIN)
+		return cli_option_wrong(g, "at least 1M");
 	return status;
 }
 
-int vpt_run_check_files(const struct vpt_run_options *o, const char *what, const char *input)
+int cli_run_check_files(const struct cli_run_options *o, const char *what, const char *input)
 {
-	const struct vpt_cli_file files[] = {
-		{VPT_CLI_INPUT, what, input},
-		{VPT_CLI_INPUT, "--initrd", o->initrd},
-		{VPT_CLI_TRACE, "--output", o->output},
-		{VPT_CLI_OUTPUT, "--snapshot", o->snapshot},
-		{VPT_CLI_OUTPUT, "--console", o->console},
+	const struct cli_file files[] = {
+		{CLI_INPUT, what, input},
+		{CLI_INPUT, "--initrd", o->initrd},
+		{CLI_TRACE, "--output", o->output},
+		{CLI_OUTPUT, "--snapshot", o->snapshot},
+		{CLI_OUTPUT, "--console", o->console},
 	};
 
 	if (!o->snapshot && (o->has_snapshot_at || o->snapshot_every))
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot-at, --snapshot-every: say where: --snapshot=FILE",
 				o->verb);
-	return vpt_cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
+	return cli_files_check(o->verb, files, sizeof(files) / sizeof(files[0]));
 }

@@ -12,7 +12,7 @@
  * the software CPU. A KVM without VMX and SVM below it emulates ring 0, which takes hundreds
  * of times as long as the software CPU.
  */
-static const char *why_not_kvm(const struct vpt_probe *probe)
+static const char *why_not_kvm(const struct engine_probe *probe)
 {
 	if (probe->problem)
 		return "KVM cannot be used here";
@@ -25,31 +25,31 @@ static const char *why_not_kvm(const struct vpt_probe *probe)
  * The software CPU makes a trace a thousand times faster than single steps under KVM, and
  * it is exact where KVM steps wrong. Without a trace a KVM on VMX or SVM is the fastest.
  */
-static const struct vpt_engine *choose(const struct vpt_run_options *o, struct vpt_probe *probe,
-				       const char **why)
+static const struct engine *choose(const struct cli_run_options *o, struct engine_probe *probe,
+				   const char **why)
 {
-	const struct vpt_engine *engine;
+	const struct engine *engine;
 
-	if (o->owner == VPT_OWNER_NONE && !o->snapshot) {
-		engine = vpt_engine_find("kvm");
+	if (o->owner == TRACE_OWNER_NONE && !o->snapshot) {
+		engine = engine_find("kvm");
 		engine->probe(probe, false);
 		*why = why_not_kvm(probe);
 		if (!*why) {
 			*why = "nothing is traced";
 			return engine;
 		}
-	} else if (o->owner == VPT_OWNER_NONE) {
+	} else if (o->owner == TRACE_OWNER_NONE) {
 		*why = "it has snapshots";
 	} else {
 		*why = "no PT hardware is used; it traces at full speed";
 	}
-	engine = vpt_engine_find("soft");
+	engine = engine_find("soft");
 	engine->probe(probe, false);
 	return engine;
 }
 
-int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **engine,
-		   struct vpt_probe *probe)
+int cli_run_engine(const struct cli_run_options *o, const struct engine **engine,
+		   struct engine_probe *probe)
 {
 	const char *why;
 
@@ -57,53 +57,53 @@ int vpt_run_engine(const struct vpt_run_options *o, const struct vpt_engine **en
 		*engine = choose(o, probe, &why);
 		if (!o->quiet)
 			fprintf(stderr, "vpt run: engine %s: %s\n", (*engine)->name, why);
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	}
-	*engine = vpt_engine_find(o->engine);
+	*engine = engine_find(o->engine);
 	(*engine)->probe(probe, false);
 	if (probe->problem)
-		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_HOST, "run: %s, or use --engine=soft", probe->problem);
+	return CLI_EXIT_OK;
 }
 
 /* What is missing for this owner, or NULL. */
-static const char *no_pt(const struct vpt_run_options *o, const struct vpt_probe *probe)
+static const char *no_pt(const struct cli_run_options *o, const struct engine_probe *probe)
 {
 	switch (o->owner) {
-	case VPT_OWNER_GUEST:
+	case TRACE_OWNER_GUEST:
 		return probe->no_pt_guest;
-	case VPT_OWNER_HOST:
+	case TRACE_OWNER_HOST:
 		return probe->no_pt_host;
 	default:
 		return NULL;
 	}
 }
 
-int vpt_run_take_hardware(struct vpt_run_options *o, const struct vpt_engine *engine,
-			  const struct vpt_probe *probe)
+int cli_run_take_hardware(struct cli_run_options *o, const struct engine *engine,
+			  const struct engine_probe *probe)
 {
 	const char *missing = no_pt(o, probe);
 
 	if (!engine->pt)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	if (o->model_given)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --model, --caps: the PT of engine %s is this machine's",
 				engine->name);
 	if (o->usage.given)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --usage: with engine %s it is --pt=guest or --pt=host",
 				engine->name);
 	if (o->oracle || o->max_insns)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --oracle, --max-insns: engine %s does not know what retires",
 				engine->name);
 	if (o->trace.of_model)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --%s: engine %s is this machine's processor",
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: engine %s is this machine's processor",
 				o->trace.of_model, engine->name);
 	if (missing)
-		return vpt_fail(VPT_EXIT_HOST, "run: %s, or use --engine=soft", missing);
-	o->caps = o->owner == VPT_OWNER_HOST ? probe->pt_host : probe->pt_guest;
+		return cli_fail(CLI_EXIT_HOST, "run: %s, or use --engine=soft", missing);
+	o->caps = o->owner == TRACE_OWNER_HOST ? probe->pt_host : probe->pt_guest;
 	o->model = "host";
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }

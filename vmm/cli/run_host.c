@@ -6,18 +6,18 @@
 
 #define CPUID_ECX_FABRIC (1u << 3)
 
-struct vpt_caps vpt_run_host_caps(const struct vpt_run_options *o)
+struct vpt_caps cli_run_host_caps(const struct cli_run_options *o)
 {
 	struct vpt_caps caps = o->caps;
 
-	if (o->system == VPT_SYSTEM_PT)
+	if (o->system == TRACER_SYSTEM_PT)
 		caps.l14_0_ecx |= CPUID_ECX_FABRIC;
 	return caps;
 }
 
 /* Where the MSRs are: live, or in memory. */
 struct place {
-	struct vpt_vcpu *v; /* NULL: */
+	struct core_vcpu *v; /* NULL: */
 	const struct vpt_caps *caps;
 	struct vpt_rtit *rtit;
 };
@@ -25,20 +25,20 @@ struct place {
 static enum vpt_fault write_msr(const struct place *p, uint32_t msr, uint64_t value)
 {
 	if (p->v)
-		return vpt_tracer_host_write(&p->v->tracer, msr, value, p->v->regs->rip);
+		return tracer_host_write(&p->v->tracer, msr, value, p->v->regs->rip);
 	return vpt_rtit_write(p->rtit, p->caps, msr, value, VPT_ACCESS_HOST);
 }
 
 static int put(const struct place *p, uint32_t msr, uint64_t value, const char *what)
 {
 	if (write_msr(p, msr, value) == VPT_FAULT_NONE)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE, "run: %s: the model does not allow it", what);
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_USAGE, "run: %s: the model does not allow it", what);
 }
 
-static uint64_t control(const struct vpt_run_options *o)
+static uint64_t control(const struct cli_run_options *o)
 {
-	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(FABRIC_EN) | vpt_run_trace_ctl(o);
+	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(FABRIC_EN) | cli_run_trace_ctl(o);
 	size_t i;
 
 	if (o->kernel || !o->user)
@@ -60,15 +60,15 @@ static uint64_t control(const struct vpt_run_options *o)
 	return ctl;
 }
 
-static int program(const struct vpt_run_options *o, const struct place *p)
+static int program(const struct cli_run_options *o, const struct place *p)
 {
-	int status = vpt_run_check_trace(o);
+	int status = cli_run_check_trace(o);
 	size_t i;
 
 	if (status)
 		return status;
 	if (o->psb > 15 || !vpt_caps_psb_freq_ok(&o->caps, (unsigned int)o->psb))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --psb=%llu: model %s does not have it",
+		return cli_fail(CLI_EXIT_USAGE, "run: --psb=%llu: model %s does not have it",
 				(unsigned long long)o->psb, o->model);
 	for (i = 0; !status && i < o->ranges; i++) {
 		uint32_t msr = VPT_MSR_ADDR0_A + 2 * (uint32_t)i;
@@ -82,16 +82,16 @@ static int program(const struct vpt_run_options *o, const struct place *p)
 	return status ? status : put(p, VPT_MSR_CTL, control(o), "the trace");
 }
 
-int vpt_run_start_host(const struct vpt_run_options *o, struct vpt_vcpu *v)
+int cli_run_start_host(const struct cli_run_options *o, struct core_vcpu *v)
 {
 	const struct place p = {.v = v};
 
-	if (o->system == VPT_SYSTEM_RTIT)
-		return vpt_run_start_rtit(o, v);
+	if (o->system == TRACER_SYSTEM_ATOM)
+		return cli_run_start_atom(o, v);
 	return program(o, &p);
 }
 
-int vpt_run_host_registers(const struct vpt_run_options *o, const struct vpt_caps *caps,
+int cli_run_host_registers(const struct cli_run_options *o, const struct vpt_caps *caps,
 			   struct vpt_rtit *rtit)
 {
 	const struct place p = {.caps = caps, .rtit = rtit};

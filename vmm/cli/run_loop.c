@@ -25,7 +25,7 @@
 
 static volatile sig_atomic_t interrupted, asked, ending;
 /* The vCPU that the handlers interrupt; NULL: no guest runs. */
-static struct vpt_vcpu *volatile running;
+static struct core_vcpu *volatile running;
 static timer_t timer;
 static bool has_timer;
 
@@ -44,7 +44,7 @@ static void end_soon(void)
 {
 	ending = 1;
 	if (running)
-		vpt_vcpu_urge(running);
+		core_vcpu_urge(running);
 }
 
 /* Handle the end of --timeout, and the repetition after a signal. */
@@ -73,10 +73,10 @@ static void on_signal(int sig)
 /* Once the run is to end, drop output: a console that nobody reads would block. */
 static void console(void *opaque, char c)
 {
-	struct vpt_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 
 	/* An error of a write that the end interrupted does not count. */
-	if (!ending && !vpt_terminal_put(&m->terminal, (uint8_t)c) && ending)
+	if (!ending && !cli_terminal_put(&m->terminal, (uint8_t)c) && ending)
 		clearerr(m->console);
 }
 
@@ -92,19 +92,20 @@ static void give_up_console(FILE *to)
  * Flush the console, whose output is not repeated when the guest is restored, and write a
  * snapshot. Returns false if the run is to end and the snapshot was given up.
  */
-static bool take_snapshot(struct vpt_run_machine *m)
+static bool take_snapshot(struct cli_run_machine *m)
 {
-	const struct vpt_snap_origin origin = {&m->info, m->o.guest, m->writer, &m->vm.vcpu->hurry};
+	const struct core_snap_origin origin = {&m->info, m->o.guest, m->writer,
+						&m->vm.vcpu->hurry};
 	char why[sizeof(m->vm.stop.text)];
 	int error;
 
 	fflush(m->console);
-	error = vpt_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
+	error = core_snapshot_save(m->o.snapshot, &m->vm, &origin, why, sizeof(why));
 	if (error == -ECANCELED)
 		return false;
 	if (error && !m->vm.stop.kind) {
 		m->vm.stop.error = error;
-		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", why);
+		core_vm_stop(&m->vm, TRACE_STOP_SNAPSHOT, "%s", why);
 		return true;
 	}
 	m->snapshots++;
@@ -116,12 +117,12 @@ static bool take_snapshot(struct vpt_run_machine *m)
 
 static bool tick(void *opaque)
 {
-	struct vpt_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 
 	if (ending)
 		return interrupted;
 	fflush(m->console);
-	vpt_run_report_tick(&m->report);
+	cli_run_report_tick(&m->report);
 	if (asked && m->o.snapshot) {
 		asked = 0;
 		(void)take_snapshot(m);
@@ -130,7 +131,7 @@ static bool tick(void *opaque)
 }
 
 /* When it comes next, after `retired` instructions. */
-static uint64_t next_snapshot(const struct vpt_run_machine *m, uint64_t retired)
+static uint64_t next_snapshot(const struct cli_run_machine *m, uint64_t retired)
 {
 	uint64_t every = m->o.snapshot_every, next = UINT64_MAX;
 
@@ -143,21 +144,21 @@ static uint64_t next_snapshot(const struct vpt_run_machine *m, uint64_t retired)
 
 static uint64_t pause_machine(void *opaque)
 {
-	struct vpt_run_machine *m = opaque;
+	struct cli_run_machine *m = opaque;
 	uint64_t retired = m->vm.vcpu->ev->retired;
 
 	if (!take_snapshot(m))
 		return next_snapshot(m, retired);
 	if (m->o.has_snapshot_at && retired >= m->o.snapshot_at) {
 		m->at_reached = true;
-		vpt_vm_stop(&m->vm, VPT_STOP_SNAPSHOT, "%s", "");
+		core_vm_stop(&m->vm, TRACE_STOP_SNAPSHOT, "%s", "");
 	}
 	return next_snapshot(m, retired);
 }
 
-struct vpt_vm_hooks vpt_run_hooks(struct vpt_run_machine *m)
+struct core_vm_hooks cli_run_hooks(struct cli_run_machine *m)
 {
-	return (struct vpt_vm_hooks){
+	return (struct core_vm_hooks){
 		.console = console, .tick = tick, .pause = pause_machine, .opaque = m};
 }
 
@@ -191,62 +192,62 @@ static void release_signals(void)
 	has_timer = false;
 }
 
-int vpt_run_check_snapshots(const struct vpt_run_machine *m)
+int cli_run_check_snapshots(const struct cli_run_machine *m)
 {
-	const struct vpt_run_options *o = &m->o;
+	const struct cli_run_options *o = &m->o;
 	uint64_t retired = m->vm.vcpu->ev->retired;
 
 	if (o->snapshot && !m->vm.engine->save)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot: engine %s has none: use --engine=soft", o->verb,
 				m->vm.engine->name);
 	if (o->has_snapshot_at && o->snapshot_at < retired)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --snapshot-at=%" PRIu64
 				": that is over: it begins at %" PRIu64,
 				o->verb, o->snapshot_at, retired);
 	if (o->max_insns && o->max_insns <= m->vm.vcpu->tracer.insns)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"%s: --max-insns=%" PRIu64 ": that is over: there are %" PRIu64,
 				o->verb, o->max_insns, m->vm.vcpu->tracer.insns);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_limit(const struct vpt_run_machine *m)
+int cli_run_limit(const struct cli_run_machine *m)
 {
-	const struct vpt_run_options *o = &m->o;
+	const struct cli_run_options *o = &m->o;
 
 	if (!m->writer)
-		return VPT_EXIT_OK;
-	vpt_writer_limit(m->writer, o->max_bytes);
-	if (!*vpt_writer_full(m->writer))
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_USAGE,
+		return CLI_EXIT_OK;
+	trace_writer_limit(m->writer, o->max_bytes);
+	if (!*trace_writer_full(m->writer))
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_USAGE,
 			"%s: --max-bytes=%" PRIu64
 			": too small: what the trace file begins with has %" PRIu64
 			" bytes, and its end needs 1M",
-			o->verb, o->max_bytes, vpt_writer_file_bytes(m->writer));
+			o->verb, o->max_bytes, trace_writer_file_bytes(m->writer));
 }
 
-int vpt_run_open_console(struct vpt_run_machine *m)
+int cli_run_open_console(struct cli_run_machine *m)
 {
 	int fd;
 
 	m->console = m->o.json ? stderr : stdout;
-	vpt_terminal_open(&m->terminal, m->console);
+	cli_terminal_open(&m->terminal, m->console);
 	if (!m->o.console)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	fd = open(m->o.console, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	m->console = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!m->console)
-		return vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
-				vpt_cli_reason(errno));
-	m->terminal = (struct vpt_terminal){.to = m->console};
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_HOST, "%s: --console=%s: %s", m->o.verb, m->o.console,
+				cli_reason(errno));
+	m->terminal = (struct cli_terminal){.to = m->console};
+	return CLI_EXIT_OK;
 }
 
 /* What the guest printed is an output like any other: a full disk is an error. */
-static int close_console(struct vpt_run_machine *m, int status)
+static int close_console(struct cli_run_machine *m, int status)
 {
 	bool failed;
 
@@ -254,28 +255,28 @@ static int close_console(struct vpt_run_machine *m, int status)
 		return status;
 	failed = ferror(m->console);
 	if ((fclose(m->console) || failed) && !status)
-		status = vpt_fail(VPT_EXIT_HOST, "%s: --console=%s: cannot write: %s", m->o.verb,
-				  m->o.console, vpt_cli_reason(errno));
+		status = cli_fail(CLI_EXIT_HOST, "%s: --console=%s: cannot write: %s", m->o.verb,
+				  m->o.console, cli_reason(errno));
 	return status;
 }
 
-void vpt_run_loop(struct vpt_run_machine *m)
+void cli_run_loop(struct cli_run_machine *m)
 {
-	struct vpt_vcpu *v = m->vm.vcpu;
+	struct core_vcpu *v = m->vm.vcpu;
 	uint64_t retired = v->ev->retired;
 
 	running = v;
 	catch_signals(m->o.snapshot);
-	vpt_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
+	cli_run_report_begin(&m->report, &m->o, &m->vm, &m->output);
 	v->max_insns = m->o.max_insns;
 	if (m->o.timeout.ns) {
-		v->deadline = vpt_now() + m->o.timeout.ns;
+		v->deadline = core_now() + m->o.timeout.ns;
 		set_timer(TIMER_ABSTIME, v->deadline);
 	}
 	v->pause_at = next_snapshot(m, retired);
-	vpt_vcpu_loop(v);
+	core_vcpu_loop(v);
 	release_signals();
-	(void)vpt_terminal_end(&m->terminal);
+	(void)cli_terminal_end(&m->terminal);
 	if (ending)
 		give_up_console(m->console);
 }
@@ -285,65 +286,65 @@ void vpt_run_loop(struct vpt_run_machine *m)
  * not be written completely leaves a part file. Closing can fail too: a disk that is full is
  * found out late.
  */
-static void end_output(struct vpt_run_machine *m, bool ran)
+static void end_output(struct cli_run_machine *m, bool ran)
 {
-	struct vpt_stop *stop = &m->vm.stop;
+	struct core_stop *stop = &m->vm.stop;
 	struct stat st;
 	int err = 0;
 
 	if (m->writer && ran)
-		(void)vpt_writer_stop(m->writer, &m->report.pm);
+		(void)trace_writer_stop(m->writer, &m->report.pm);
 	/* An error of the line before sticks. */
 	if (m->writer)
-		err = vpt_writer_close(m->writer, stop->exit_status);
+		err = trace_writer_close(m->writer, stop->exit_status);
 	if (ran && m->writer && !fstat(m->output.fd, &st) && S_ISREG(st.st_mode))
 		m->report.file_bytes = (uint64_t)st.st_size;
 	if (!ran) {
-		vpt_cli_drop(&m->output);
+		cli_drop(&m->output);
 		return;
 	}
 	/* A trace that ends at a failed snapshot stays a part file. */
-	if (!err && m->writer && stop->kind != VPT_STOP_WRITER &&
-	    !(stop->kind == VPT_STOP_SNAPSHOT && stop->error))
-		err = vpt_outfile_commit(&m->output);
-	if (err && stop->kind != VPT_STOP_WRITER) {
-		stop->kind = VPT_STOP_WRITER;
+	if (!err && m->writer && stop->kind != TRACE_STOP_WRITER &&
+	    !(stop->kind == TRACE_STOP_SNAPSHOT && stop->error))
+		err = trace_outfile_commit(&m->output);
+	if (err && stop->kind != TRACE_STOP_WRITER) {
+		stop->kind = TRACE_STOP_WRITER;
 		stop->error = err;
 	}
 	if (m->writer)
-		vpt_outfile_keep(&m->output);
+		trace_outfile_keep(&m->output);
 }
 
 /* A report without names is better than none. */
-static void open_names(struct vpt_run_machine *m)
+static void open_names(struct cli_run_machine *m)
 {
-	struct vpt_symbols *symbols = NULL;
+	struct debug_symbols *symbols = NULL;
 
-	if (m->elf && vpt_symbols_open_elf(m->elf->bytes, m->elf->size, m->o.guest, &symbols))
+	if (m->elf && debug_symbols_open_elf(m->elf->bytes, m->elf->size, m->o.guest, &symbols))
 		symbols = NULL;
-	(void)vpt_cli_names_open(&m->report.names, symbols);
+	(void)cli_names_open(&m->report.names, symbols);
 }
 
-int vpt_run_finish(struct vpt_run_machine *m, int status)
+int cli_run_finish(struct cli_run_machine *m, int status)
 {
 	bool ran = !status;
 
 	if (ran) {
-		vpt_vcpu_post_mortem(m->vm.vcpu, &m->report.pm);
-		if (m->vm.stop.kind != VPT_STOP_EXIT && m->vm.stop.kind != VPT_STOP_SNAPSHOT)
+		core_vcpu_post_mortem(m->vm.vcpu, &m->report.pm);
+		if (m->vm.stop.kind != TRACE_STOP_EXIT && m->vm.stop.kind != TRACE_STOP_SNAPSHOT)
 			open_names(m);
 	}
 	end_output(m, ran);
 	if (ran)
-		status = vpt_run_report_end(&m->report);
+		status = cli_run_report_end(&m->report);
 	if (ran && !status && m->o.has_snapshot_at && !m->at_reached)
-		status = vpt_fail(VPT_EXIT_FAIL,
+		status = cli_fail(CLI_EXIT_FAIL,
 				  "%s: %s: the guest ended at %" PRIu64
 				  " instructions, before --snapshot-at=%" PRIu64,
 				  m->o.verb, m->o.guest, m->vm.vcpu->ev->retired, m->o.snapshot_at);
 	status = close_console(m, status);
-	vpt_cli_names_close(&m->report.names);
-	vpt_outfile_free(&m->output);
-	vpt_vm_destroy(&m->vm);
+	cli_names_close(&m->report.names);
+	trace_outfile_free(&m->output);
+	core_vm_destroy(&m->vm);
 	return status;
 }

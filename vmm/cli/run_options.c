@@ -11,43 +11,43 @@
 /* The engine keeps pages of its own right below 1 << 36. */
 #define MAX_MEM (1ull << 35)
 
-static int take_mem(const struct vpt_given *g)
+static int take_mem(const struct cli_given *g)
 {
 	const uint64_t *mem = g->field;
-	int status = vpt_take_size(g);
+	int status = cli_take_size(g);
 
 	if (!status && (*mem < MIN_MEM || *mem > MAX_MEM || *mem % 4096))
-		return vpt_option_wrong(g, "from 1M to 32G, in whole pages of 4K");
+		return cli_option_wrong(g, "from 1M to 32G, in whole pages of 4K");
 	return status;
 }
 
-static int take_range(const struct vpt_given *g)
+static int take_range(const struct cli_given *g)
 {
-	struct vpt_run_options *o = g->options;
+	struct cli_run_options *o = g->options;
 
 	if (o->ranges == VPT_MAX_RANGES)
-		return vpt_option_wrong(g, "no processor has more than %d ranges", VPT_MAX_RANGES);
-	o->range[o->ranges++] = (struct vpt_run_range){
+		return cli_option_wrong(g, "no processor has more than %d ranges", VPT_MAX_RANGES);
+	o->range[o->ranges++] = (struct cli_run_range){
 		.text = g->value,
 		.stop = !strcmp(g->option->name, "stop"),
 	};
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 static const char *model_name(unsigned int i)
 {
-	struct vpt_model model;
+	struct core_model model;
 
-	return vpt_model_at(i, &model) ? model.name : NULL;
+	return core_model_at(i, &model) ? model.name : NULL;
 }
 
-#define AT(member)    .field = offsetof(struct vpt_run_options, member)
-#define GIVEN(member) .given = offsetof(struct vpt_run_options, member)
-#define GROUP(member) .group = offsetof(struct vpt_run_options, member)
+#define AT(member)    .field = offsetof(struct cli_run_options, member)
+#define GIVEN(member) .given = offsetof(struct cli_run_options, member)
+#define GROUP(member) .group = offsetof(struct cli_run_options, member)
 #define OF_HOST	      GROUP(trace.host)
 #define OF_MODEL      GROUP(trace.of_model)
 #define OF_USAGE      GROUP(usage.detail)
-#define OF_RTIT	      GIVEN(rtit.given)
+#define OF_ATOM	      GIVEN(atom.given)
 #define BIT(name)     AT(trace.ctl), OF_HOST, .bits = VPT_CTL_MASK(name)
 
 static const char *const owners[] = {"guest", "host", "off", NULL};
@@ -58,97 +58,97 @@ static const char *const erratas[] = {"all", "none", NULL};
 static const char *const traps[] = {"cr3", NULL};
 static const char *const controls[] = {"all", "none", NULL};
 
-static const struct vpt_option rows[] = {
-	{'o', "output", "=FILE", "record to this .vpt file", vpt_take_text, AT(output)},
-	{'p', "pt", "=OWNER", "who owns it: guest (default), host, or off", vpt_take_owner,
+static const struct cli_option rows[] = {
+	{'o', "output", "=FILE", "record to this .vpt file", cli_take_text, AT(output)},
+	{'p', "pt", "=OWNER", "who owns it: guest (default), host, or off", cli_take_owner,
 	 AT(owner), GIVEN(owner_given), .words = owners},
 	{'M', "model", "=NAME", "bdw, skl (default), icx or spr; with RTIT silvermont, airmont",
-	 vpt_take_name, AT(model), GIVEN(model_given), .word_at = model_name},
+	 cli_take_name, AT(model), GIVEN(model_given), .word_at = model_name},
 	{0, "trace", "=SYSTEM", "pt or rtit, as the model has it; rtit alone means silvermont",
-	 vpt_take_name, AT(rtit.trace), .words = systems},
+	 cli_take_name, AT(atom.trace), .words = systems},
 	{0, "caps", "=LIST",
 	 "the model with some CPUID words changed: eax= ebx= ecx= of 14H.0, eax1= ebx1= of 14H.1, "
 	 "tsc_eax= tsc_ebx= tsc_ecx= of 15H, signature=, maxphyaddr=, linaddr=, nonturbo=",
-	 vpt_take_text, AT(caps_list), GIVEN(model_given)},
+	 cli_take_text, AT(caps_list), GIVEN(model_given)},
 	{'m', "mem", "=SIZE", "guest memory, such as 64M (default) or 1G", take_mem, AT(mem)},
 	{0, "oracle", NULL,
 	 "record every retired instruction too, for vpt verify: 16 bytes each, and up to ten times "
 	 "slower",
-	 vpt_take_flag, AT(oracle)},
-	{0, "seed", "=N", "boot info's seed", vpt_take_number, AT(seed)},
-	{0, "arg", "=N", "boot info's next argument; up to four", vpt_take_arg, AT(args)},
-	{0, "initrd", "=FILE", "put FILE into memory after the program", vpt_take_text, AT(initrd)},
+	 cli_take_flag, AT(oracle)},
+	{0, "seed", "=N", "boot info's seed", cli_take_number, AT(seed)},
+	{0, "arg", "=N", "boot info's next argument; up to four", cli_take_arg, AT(args)},
+	{0, "initrd", "=FILE", "put FILE into memory after the program", cli_take_text, AT(initrd)},
 	{0, "engine", "=NAME", "auto (the default), soft, kvm, or kvm-pt: this machine's own PT",
-	 vpt_take_name, AT(engine), .words = engines},
-	VPT_RUN_COMMON_ROWS(AT, GIVEN),
+	 cli_take_name, AT(engine), .words = engines},
+	CLI_RUN_COMMON_ROWS(AT, GIVEN),
 	{.text = "What a host traces (--pt=host, or --usage):"},
 	{0, "filter", "=RANGE", "only this code; several make several filters", take_range,
 	 OF_HOST},
 	{0, "stop", "=RANGE", "end the trace where execution comes here", take_range, OF_HOST},
-	{0, "user", NULL, "only CPL above 0", vpt_take_flag, AT(user), OF_HOST},
-	{0, "kernel", NULL, "only CPL 0", vpt_take_flag, AT(kernel), OF_HOST},
-	{0, "cr3", "=VALUE", "only where CR3 is VALUE", vpt_take_number, AT(cr3), GIVEN(has_cr3),
+	{0, "user", NULL, "only CPL above 0", cli_take_flag, AT(user), OF_HOST},
+	{0, "kernel", NULL, "only CPL 0", cli_take_flag, AT(kernel), OF_HOST},
+	{0, "cr3", "=VALUE", "only where CR3 is VALUE", cli_take_number, AT(cr3), GIVEN(has_cr3),
 	 OF_HOST},
-	{0, "no-retc", NULL, "no RET compression", vpt_take_flag, AT(no_retc), OF_HOST},
-	{0, "psb", "=N", "a PSB every 2K << N bytes", vpt_take_number, AT(psb), GIVEN(has_psb),
+	{0, "no-retc", NULL, "no RET compression", cli_take_flag, AT(no_retc), OF_HOST},
+	{0, "psb", "=N", "a PSB every 2K << N bytes", cli_take_number, AT(psb), GIVEN(has_psb),
 	 OF_HOST},
-	{0, "tsc", NULL, "TSC packets", vpt_take_flag, AT(tsc), OF_HOST},
+	{0, "tsc", NULL, "TSC packets", cli_take_flag, AT(tsc), OF_HOST},
 	{0, "mtc", "[=N]", "MTC packets, one to 1 << N of the crystal's clocks (default 3)",
-	 vpt_run_take_mtc, AT(trace), OF_HOST},
+	 cli_run_take_mtc, AT(trace), OF_HOST},
 	{0, "cyc", "[=N]", "CYC packets, by CycThresh N (default 0: for each packet)",
-	 vpt_run_take_cyc, AT(trace), OF_HOST},
-	{0, "ptw", "[=fup]", "PTWRITE; fup: and where it is", vpt_run_take_ptw, AT(trace), OF_HOST,
+	 cli_run_take_cyc, AT(trace), OF_HOST},
+	{0, "ptw", "[=fup]", "PTWRITE; fup: and where it is", cli_run_take_ptw, AT(trace), OF_HOST,
 	 .words = ptws},
-	{0, "power", NULL, "power events", vpt_take_bits, BIT(PWR_EVT_EN)},
-	{0, "events", NULL, "interrupts, exceptions and IRET", vpt_take_bits, BIT(EVENT_EN)},
-	{0, "no-tnt", NULL, "no conditional branches: DisTNT", vpt_take_bits, BIT(DIS_TNT)},
-	{0, "no-branch", NULL, "no branches at all", vpt_take_flag, AT(trace.no_branch), OF_HOST},
+	{0, "power", NULL, "power events", cli_take_bits, BIT(PWR_EVT_EN)},
+	{0, "events", NULL, "interrupts, exceptions and IRET", cli_take_bits, BIT(EVENT_EN)},
+	{0, "no-tnt", NULL, "no conditional branches: DisTNT", cli_take_bits, BIT(DIS_TNT)},
+	{0, "no-branch", NULL, "no branches at all", cli_take_flag, AT(trace.no_branch), OF_HOST},
 	{.text = "With RTIT --psb is 0 to 3 (2K to 16K), --tsc is STS packets (on MOV CR3 too), "
 		 "--mtc=N is MTC_Range (0 to 3), --cyc is cycle counts and has no value, there are "
 		 "two ranges, and not --ptw, --power, --events, --no-tnt, --no-branch, "
 		 "--defer-tips, --cyc-bits. But:"},
-	{0, "less-pkts", NULL, "timing packets only where branches are traced", vpt_take_flag,
-	 AT(rtit.less_pkts), OF_HOST, OF_RTIT},
+	{0, "less-pkts", NULL, "timing packets only where branches are traced", cli_take_flag,
+	 AT(atom.less_pkts), OF_HOST, OF_ATOM},
 	{0, "errata", "=LIST", "of the processor: E1 to E8, such as E1,E3, all or none (default)",
-	 vpt_run_take_errata, AT(rtit), OF_MODEL, OF_RTIT, .words = erratas},
+	 cli_run_take_errata, AT(atom), OF_MODEL, OF_ATOM, .words = erratas},
 	{0, "clear-lag", "=N", "its PSBs clear compression up to 4 packets late",
-	 vpt_run_take_clear_lag, AT(rtit), OF_MODEL, OF_RTIT},
-	{0, "disable-pgd", NULL, "it sends FUP.PGD where software ends the trace", vpt_take_flag,
-	 AT(rtit.model.disable_pgd), OF_MODEL, OF_RTIT},
+	 cli_run_take_clear_lag, AT(atom), OF_MODEL, OF_ATOM},
+	{0, "disable-pgd", NULL, "it sends FUP.PGD where software ends the trace", cli_take_flag,
+	 AT(atom.model.disable_pgd), OF_MODEL, OF_ATOM},
 	{.text = "What no CPUID tells of the processor, whoever traces:"},
-	{0, "defer-tips", NULL, "TIPs come after the TNT packet that they fall into", vpt_take_flag,
+	{0, "defer-tips", NULL, "TIPs come after the TNT packet that they fall into", cli_take_flag,
 	 AT(trace.model.defer_tips), OF_MODEL},
 	{0, "buffer", "=BYTES[:DRAIN]",
 	 "an internal buffer that can overflow; DRAIN bytes leave it in 1024 core clocks (default "
 	 "1024)",
-	 vpt_run_take_buffer, AT(trace), OF_MODEL},
-	{0, "cyc-bits", "=N", "the cycle counter's bits (default 14)", vpt_run_take_cyc_bits,
+	 cli_run_take_buffer, AT(trace), OF_MODEL},
+	{0, "cyc-bits", "=N", "the cycle counter's bits (default 14)", cli_run_take_cyc_bits,
 	 AT(trace), OF_MODEL},
 	{0, "cbr", "=RATIO[,RATIO@INSNS[:TICKS]]...",
 	 "core clock RATIO times the bus clock; from INSNS instructions on another, after TICKS of "
 	 "the TSC (default: as at P1)",
-	 vpt_run_take_cbr, AT(trace), OF_MODEL},
+	 cli_run_take_cbr, AT(trace), OF_MODEL},
 	{.text = "VM entries and exits, and what is traced across them:"},
 	{0, "usage", "=USAGE[,USAGE@INSNS]...",
 	 "system, host (the VMM alone), guest (the guest alone), owned (by the guest) or off; "
 	 "guest,system@N changes after N instructions",
-	 vpt_run_take_usage, AT(usage), .words = vpt_run_usages},
+	 cli_run_take_usage, AT(usage), .words = cli_run_usages},
 	{0, "conceal", "=LIST", "exec, exit, entry, all or none (default): hide VMX in packets",
-	 vpt_run_take_conceal, AT(usage), OF_USAGE, .words = vpt_run_conceals},
-	{0, "trap", "=cr3", "the VMM emulates MOV to CR3", vpt_run_take_trap, AT(usage), OF_USAGE,
+	 cli_run_take_conceal, AT(usage), OF_USAGE, .words = cli_run_conceals},
+	{0, "trap", "=cr3", "the VMM emulates MOV to CR3", cli_run_take_trap, AT(usage), OF_USAGE,
 	 .words = traps},
 	{0, "controls", "=all|none", "none: no VMX controls of PT's, MSR areas do their work",
-	 vpt_run_take_controls, AT(usage), OF_USAGE, .words = controls},
-	{0, "tsc-offset", "=N", "N is added to the TSC in the guest", vpt_take_number,
+	 cli_run_take_controls, AT(usage), OF_USAGE, .words = controls},
+	{0, "tsc-offset", "=N", "N is added to the TSC in the guest", cli_take_number,
 	 AT(usage.setup.config.tsc.offset), OF_USAGE},
 	{0, "tsc-scale", "=F", "the TSC is multiplied by F before that, such as 1.25",
-	 vpt_run_take_scale, AT(usage), OF_USAGE},
-	VPT_OPTION_END,
+	 cli_run_take_scale, AT(usage), OF_USAGE},
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_run = {
+const struct cli_verb cli_verb_run = {
 	.name = "run",
-	.run = vpt_cmd_run,
+	.run = cli_cmd_run,
 	.summary = "run a guest and record its trace",
 	.usage = "[OPTION]... GUEST",
 	.about = "Runs a static x86-64 ELF file as a guest, with Intel PT, or the RTIT of Atoms, "
@@ -165,7 +165,7 @@ const struct vpt_verb vpt_verb_run = {
 		 "  vpt run --pt=host --filter=execute --no-retc -o t.vpt demo.elf",
 	.options = rows,
 	.column = 23,
-	.operands = {{"GUEST", offsetof(struct vpt_run_options, guest)}},
+	.operands = {{"GUEST", offsetof(struct cli_run_options, guest)}},
 };
 
 struct caps_key {
@@ -200,7 +200,7 @@ static bool set_key(struct vpt_caps *caps, const char *item, size_t len)
 		return false;
 	memcpy(value_text, equals + 1, value_len);
 	value_text[value_len] = 0;
-	if (!vpt_cli_is_number(value_text, &value))
+	if (!cli_is_number(value_text, &value))
 		return false;
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strlen(keys[i].name) != name_len || memcmp(keys[i].name, item, name_len))
@@ -213,7 +213,7 @@ static bool set_key(struct vpt_caps *caps, const char *item, size_t len)
 	return false;
 }
 
-static int change_caps(struct vpt_run_options *o, const char *list)
+static int change_caps(struct cli_run_options *o, const char *list)
 {
 	const char *why = "", *item = list;
 
@@ -221,77 +221,77 @@ static int change_caps(struct vpt_run_options *o, const char *list)
 		size_t len = strcspn(item, ",");
 
 		if (!set_key(&o->caps, item, len))
-			return vpt_fail(VPT_EXIT_USAGE,
+			return cli_fail(CLI_EXIT_USAGE,
 					"run: --caps: '%.*s': not KEY=NUMBER with a key of vpt run "
 					"--help",
 					(int)len, item);
 		item += len + (item[len] == ',');
 	}
 	if (vpt_caps_check(&o->caps, &why) != VPT_OK)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --caps=%s: no such processor: %s", list, why);
+		return cli_fail(CLI_EXIT_USAGE, "run: --caps=%s: no such processor: %s", list, why);
 	o->model = "custom";
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-static int find_model(struct vpt_run_options *o)
+static int find_model(struct cli_run_options *o)
 {
-	struct vpt_model model;
+	struct core_model model;
 
-	(void)vpt_model_find(o->model, &model); /* The parser did. */
+	(void)core_model_find(o->model, &model); /* The parser did. */
 	o->caps = model.caps;
-	if (o->caps_list && model.system != VPT_SYSTEM_PT)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --caps: model %s has no PT", o->model);
-	return o->caps_list ? change_caps(o, o->caps_list) : VPT_EXIT_OK;
+	if (o->caps_list && model.system != TRACER_SYSTEM_PT)
+		return cli_fail(CLI_EXIT_USAGE, "run: --caps: model %s has no PT", o->model);
+	return o->caps_list ? change_caps(o, o->caps_list) : CLI_EXIT_OK;
 }
 
-static int check_together(const struct vpt_run_options *o)
+static int check_together(const struct cli_run_options *o)
 {
-	bool host = o->usage.given ? o->usage.host : o->owner == VPT_OWNER_HOST;
+	bool host = o->usage.given ? o->usage.host : o->owner == TRACE_OWNER_HOST;
 
 	if (!host && o->trace.host)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --%s: it is for --pt=host or a --usage that is not the "
 				"guest's: a guest sets up its own trace",
 				o->trace.host);
-	if (o->owner == VPT_OWNER_NONE && (o->output || o->oracle || o->max_insns))
-		return vpt_fail(VPT_EXIT_USAGE,
+	if (o->owner == TRACE_OWNER_NONE && (o->output || o->oracle || o->max_insns))
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --output, "
 				"--oracle or --max-insns");
-	if (o->owner == VPT_OWNER_NONE && o->trace.of_model)
-		return vpt_fail(VPT_EXIT_USAGE,
+	if (o->owner == TRACE_OWNER_NONE && o->trace.of_model)
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --pt=off: nothing is traced, so there is no --%s",
 				o->trace.of_model);
-	if (o->owner == VPT_OWNER_HOST && !o->output)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
+	if (o->owner == TRACE_OWNER_HOST && !o->output)
+		return cli_fail(CLI_EXIT_USAGE, "run: --pt=host: say where to record: -o FILE");
 	if (o->oracle && !o->output)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_USAGE, "run: --oracle: say where to record: -o FILE");
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_parse(struct vpt_run_options *o, int argc, char **argv)
+int cli_run_parse(struct cli_run_options *o, int argc, char **argv)
 {
 	int status;
 
 	memset(o, 0, sizeof(*o));
 	o->verb = "run";
 	o->engine = "auto";
-	o->owner = VPT_OWNER_GUEST;
+	o->owner = TRACE_OWNER_GUEST;
 	o->mem = DEFAULT_MEM;
-	o->max_bytes = VPT_RUN_MAX_BYTES;
-	vpt_run_init_usage(&o->usage);
-	status = vpt_options_parse(&vpt_verb_run, argc, argv, o);
+	o->max_bytes = CLI_RUN_MAX_BYTES;
+	cli_run_init_usage(&o->usage);
+	status = cli_options_parse(&cli_verb_run, argc, argv, o);
 	if (!status)
-		status = vpt_run_choose_system(o);
+		status = cli_run_choose_system(o);
 	if (!status)
 		status = find_model(o);
 	if (!status)
-		status = vpt_run_check_usage(o);
+		status = cli_run_check_usage(o);
 	if (!status)
 		status = check_together(o);
-	if (!status && o->system == VPT_SYSTEM_RTIT)
-		return vpt_run_check_rtit(o);
+	if (!status && o->system == TRACER_SYSTEM_ATOM)
+		return cli_run_check_atom(o);
 	/* The model of that engine is not known yet. */
 	if (status || !strcmp(o->engine, "kvm-pt"))
 		return status;
-	return vpt_run_check_trace(o);
+	return cli_run_check_trace(o);
 }

@@ -18,26 +18,26 @@
 #define SHOW_EVERY (SECOND / 2)
 
 /* Say what --oracle costs before it does. */
-static void show_oracle(const struct vpt_run_report *r)
+static void show_oracle(const struct cli_run_report *r)
 {
-	const struct vpt_run_options *o = r->options;
+	const struct cli_run_options *o = r->options;
 
 	fprintf(stderr,
 		"vpt %s: --oracle: %zu bytes of file for each instruction while tracing is "
 		"enabled; the limit, --max-bytes, is %" PRIu64 "M\n",
-		o->verb, sizeof(struct vpt_oracle_record), o->max_bytes >> 20);
+		o->verb, sizeof(struct trace_oracle_record), o->max_bytes >> 20);
 }
 
-void vpt_run_report_begin(struct vpt_run_report *r, const struct vpt_run_options *o,
-			  const struct vpt_vm *vm, const struct vpt_outfile *output)
+void cli_run_report_begin(struct cli_run_report *r, const struct cli_run_options *o,
+			  const struct core_vm *vm, const struct trace_outfile *output)
 {
-	*r = (struct vpt_run_report){.options = o, .vm = vm, .output = output, .began = vpt_now()};
+	*r = (struct cli_run_report){.options = o, .vm = vm, .output = output, .began = core_now()};
 	r->terminal = isatty(STDERR_FILENO) && !o->quiet && !o->json;
 	if (o->oracle && o->output && !o->quiet && !o->json)
 		show_oracle(r);
 }
 
-static void wipe(struct vpt_run_report *r)
+static void wipe(struct cli_run_report *r)
 {
 	if (r->drawn)
 		fputs("\r\033[K", stderr);
@@ -45,16 +45,16 @@ static void wipe(struct vpt_run_report *r)
 }
 
 /* Hardware does not say how many it traces. */
-static void show_insns(const struct vpt_run_report *r)
+static void show_insns(const struct cli_run_report *r)
 {
 	if (!r->vm->engine->pt)
 		fprintf(stderr, "%" PRIu64 " instructions, ", r->vm->vcpu->tracer.insns);
 }
 
-void vpt_run_report_tick(struct vpt_run_report *r)
+void cli_run_report_tick(struct cli_run_report *r)
 {
-	const struct vpt_tracer *t = &r->vm->vcpu->tracer;
-	uint64_t now = vpt_now();
+	const struct tracer *t = &r->vm->vcpu->tracer;
+	uint64_t now = core_now();
 
 	fflush(stdout);
 	if (!r->terminal || now - r->began < SHOW_AFTER || now - r->shown < SHOW_EVERY)
@@ -70,67 +70,67 @@ void vpt_run_report_tick(struct vpt_run_report *r)
 /* The VM exits by name, as the SDM numbers them. */
 static const char *exit_name(unsigned int reason)
 {
-	static const char *const names[VPT_EXIT_REASONS] = {
-		[VPT_EXIT_REASON_NMI] = "nmi",
-		[VPT_EXIT_REASON_INTERRUPT] = "interrupt",
-		[VPT_EXIT_REASON_TRIPLE_FAULT] = "triple_fault",
-		[VPT_EXIT_REASON_INTERRUPT_WINDOW] = "interrupt_window",
-		[VPT_EXIT_REASON_NMI_WINDOW] = "nmi_window",
-		[VPT_EXIT_REASON_CPUID] = "cpuid",
-		[VPT_EXIT_REASON_HLT] = "hlt",
-		[VPT_EXIT_REASON_INVD] = "invd",
-		[VPT_EXIT_REASON_CR] = "cr",
-		[VPT_EXIT_REASON_IO] = "io",
-		[VPT_EXIT_REASON_RDMSR] = "rdmsr",
-		[VPT_EXIT_REASON_WRMSR] = "wrmsr",
-		[VPT_EXIT_REASON_EPT] = "ept",
-		[VPT_EXIT_REASON_TIMER] = "timer",
-		[VPT_EXIT_REASON_XSETBV] = "xsetbv",
+	static const char *const names[TRACER_EXIT_REASONS] = {
+		[TRACER_EXIT_REASON_NMI] = "nmi",
+		[TRACER_EXIT_REASON_INTERRUPT] = "interrupt",
+		[TRACER_EXIT_REASON_TRIPLE_FAULT] = "triple_fault",
+		[TRACER_EXIT_REASON_INTERRUPT_WINDOW] = "interrupt_window",
+		[TRACER_EXIT_REASON_NMI_WINDOW] = "nmi_window",
+		[TRACER_EXIT_REASON_CPUID] = "cpuid",
+		[TRACER_EXIT_REASON_HLT] = "hlt",
+		[TRACER_EXIT_REASON_INVD] = "invd",
+		[TRACER_EXIT_REASON_CR] = "cr",
+		[TRACER_EXIT_REASON_IO] = "io",
+		[TRACER_EXIT_REASON_RDMSR] = "rdmsr",
+		[TRACER_EXIT_REASON_WRMSR] = "wrmsr",
+		[TRACER_EXIT_REASON_EPT] = "ept",
+		[TRACER_EXIT_REASON_TIMER] = "timer",
+		[TRACER_EXIT_REASON_XSETBV] = "xsetbv",
 	};
 
 	return names[reason] ? names[reason] : "other";
 }
 
-static void json_exits(const struct vpt_hv *hv)
+static void json_exits(const struct tracer_hv *hv)
 {
 	unsigned int reason, n = 0;
 
 	printf(",\"exits\":{");
-	for (reason = 0; reason < VPT_EXIT_REASONS; reason++)
+	for (reason = 0; reason < TRACER_EXIT_REASONS; reason++)
 		if (hv->exits[reason])
 			printf("%s\"%s\":%" PRIu64, n++ ? "," : "", exit_name(reason),
 			       hv->exits[reason]);
 	printf("},\"exit_digest\":\"%08x\"", hv->digest);
 }
 
-static uint64_t count_exits(const struct vpt_hv *hv)
+static uint64_t count_exits(const struct tracer_hv *hv)
 {
 	uint64_t count = 0;
 	unsigned int reason;
 
-	for (reason = 0; reason < VPT_EXIT_REASONS; reason++)
+	for (reason = 0; reason < TRACER_EXIT_REASONS; reason++)
 		count += hv->exits[reason];
 	return count;
 }
 
 /* A trace without a byte has a reason that the user can do something about. */
-static void show_empty(const struct vpt_run_report *r)
+static void show_empty(const struct cli_run_report *r)
 {
-	const struct vpt_run_options *o = r->options;
+	const struct cli_run_options *o = r->options;
 
-	const struct vpt_tracer *t = &r->vm->vcpu->tracer;
+	const struct tracer *t = &r->vm->vcpu->tracer;
 
 	/* A host's trace has packets even if no instruction is traced. */
 	if (o->usage.given || (t->bytes && (r->vm->engine->pt || t->insns)))
 		return;
-	if (t->bytes && r->vm->owner == VPT_OWNER_GUEST)
+	if (t->bytes && r->vm->owner == TRACE_OWNER_GUEST)
 		return;
-	if (r->vm->owner == VPT_OWNER_GUEST)
+	if (r->vm->owner == TRACE_OWNER_GUEST)
 		fprintf(stderr,
 			"vpt %s: nothing was traced: the guest never enabled %s; --pt=host traces "
 			"it "
 			"without its help\n",
-			o->verb, r->vm->system == VPT_SYSTEM_RTIT ? "RTIT" : "PT");
+			o->verb, r->vm->system == TRACER_SYSTEM_ATOM ? "RTIT" : "PT");
 	else
 		fprintf(stderr,
 			"vpt %s: nothing was traced: no instruction is within what --filter, "
@@ -139,27 +139,27 @@ static void show_empty(const struct vpt_run_report *r)
 			o->verb);
 }
 
-static void summary(const struct vpt_run_report *r)
+static void summary(const struct cli_run_report *r)
 {
-	const struct vpt_stop *stop = &r->vm->stop;
-	const struct vpt_vcpu *v = r->vm->vcpu;
-	double seconds = (double)(vpt_now() - r->began) / 1e9;
+	const struct core_stop *stop = &r->vm->stop;
+	const struct core_vcpu *v = r->vm->vcpu;
+	double seconds = (double)(core_now() - r->began) / 1e9;
 
 	if (r->options->json) {
 		printf("{\"end\":\"%s\",\"status\":%u,\"instructions\":%" PRIu64
 		       ",\"trace_bytes\":%" PRIu64 ",\"steps\":%" PRIu64 ",\"retired\":%" PRIu64
 		       ",\"seconds\":%.3f",
-		       vpt_stop_text(stop->kind), stop->exit_status, v->tracer.insns,
+		       trace_stop_text(stop->kind), stop->exit_status, v->tracer.insns,
 		       v->tracer.bytes, v->steps, v->ev->retired, seconds);
 		if (r->file_bytes)
 			printf(",\"file_bytes\":%" PRIu64, r->file_bytes);
 		if (v->hv)
 			json_exits(&v->hv->hv);
 		fputs(",\"stop\":", stdout);
-		vpt_post_mortem_json(stdout, &r->pm, &r->names);
+		cli_post_mortem_json(stdout, &r->pm, &r->names);
 		puts("}");
 		fflush(stdout);
-	} else if (!r->options->quiet && r->vm->owner != VPT_OWNER_NONE) {
+	} else if (!r->options->quiet && r->vm->owner != TRACE_OWNER_NONE) {
 		fflush(stdout);
 		fprintf(stderr, "vpt %s: ", r->options->verb);
 		show_insns(r);
@@ -176,76 +176,76 @@ static void summary(const struct vpt_run_report *r)
 
 /* How a guest ends that is told of in the same way: its name, and these around the stop's text. */
 static const struct end {
-	enum vpt_exit_status status;
+	enum cli_exit_status status;
 	const char *before, *after;
 	bool where; /* the place in the guest follows */
 } ends[] = {
-	[VPT_STOP_TRIPLE_FAULT] = {VPT_EXIT_FAIL, "triple fault ", "", true},
-	[VPT_STOP_HALTED] = {VPT_EXIT_FAIL, "halted for ever ", "", true},
-	[VPT_STOP_INTERRUPTED] = {VPT_EXIT_FAIL, "interrupted ", "", true},
-	[VPT_STOP_VMX] = {VPT_EXIT_FAIL, "VM entry: ", "", false},
-	[VPT_STOP_UNABLE] = {VPT_EXIT_HOST, "this KVM cannot execute ", "", false},
-	[VPT_STOP_UNTRACEABLE] = {VPT_EXIT_HOST, "cannot trace ", ": see vpt caps", false},
-	[VPT_STOP_UNEXPLAINED] = {VPT_EXIT_HOST, "",
-				  ": this KVM's single steps cannot be relied on", false},
+	[TRACE_STOP_TRIPLE_FAULT] = {CLI_EXIT_FAIL, "triple fault ", "", true},
+	[TRACE_STOP_HALTED] = {CLI_EXIT_FAIL, "halted for ever ", "", true},
+	[TRACE_STOP_INTERRUPTED] = {CLI_EXIT_FAIL, "interrupted ", "", true},
+	[TRACE_STOP_VMX] = {CLI_EXIT_FAIL, "VM entry: ", "", false},
+	[TRACE_STOP_UNABLE] = {CLI_EXIT_HOST, "this KVM cannot execute ", "", false},
+	[TRACE_STOP_UNTRACEABLE] = {CLI_EXIT_HOST, "cannot trace ", ": see vpt caps", false},
+	[TRACE_STOP_UNEXPLAINED] = {CLI_EXIT_HOST, "",
+				    ": this KVM's single steps cannot be relied on", false},
 };
 
-static int show_other_end(const struct vpt_run_report *r, const char *where)
+static int show_other_end(const struct cli_run_report *r, const char *where)
 {
-	static const struct end unknown = {VPT_EXIT_HOST, "KVM: ", "", false};
-	const struct vpt_stop *stop = &r->vm->stop;
+	static const struct end unknown = {CLI_EXIT_HOST, "KVM: ", "", false};
+	const struct core_stop *stop = &r->vm->stop;
 	const struct end *end = &unknown;
 
 	if ((size_t)stop->kind < sizeof(ends) / sizeof(ends[0]) && ends[stop->kind].before)
 		end = &ends[stop->kind];
-	return vpt_fail(end->status, "%s: %s: %s%s%s%s", r->options->verb, r->options->guest,
+	return cli_fail(end->status, "%s: %s: %s%s%s%s", r->options->verb, r->options->guest,
 			end->before, stop->text, end->after, end->where ? where : "");
 }
 
 /* Report an output that could not be written, a trace or a snapshot. */
-static int show_write_error(const struct vpt_run_report *r, const char *option, const char *path,
+static int show_write_error(const struct cli_run_report *r, const char *option, const char *path,
 			    const char *why)
 {
 	const char *part = r->output->part;
 
-	return vpt_fail(VPT_EXIT_HOST, "%s: %s%s: %s%s%s", r->options->verb, option, path, why,
+	return cli_fail(CLI_EXIT_HOST, "%s: %s%s: %s%s%s", r->options->verb, option, path, why,
 			part ? ": what was recorded is in " : "", part ? part : "");
 }
 
 /* The one line that says how the guest ended, unless it ended well; and the status. */
-static int show_end(const struct vpt_run_report *r)
+static int show_end(const struct cli_run_report *r)
 {
-	const struct vpt_run_options *o = r->options;
-	const struct vpt_stop *stop = &r->vm->stop;
+	const struct cli_run_options *o = r->options;
+	const struct core_stop *stop = &r->vm->stop;
 	char where[512];
 
-	vpt_post_mortem_where(&r->pm, &r->names, where, sizeof(where));
+	cli_post_mortem_where(&r->pm, &r->names, where, sizeof(where));
 	switch (stop->kind) {
-	case VPT_STOP_EXIT:
+	case TRACE_STOP_EXIT:
 		if (!stop->exit_status)
-			return VPT_EXIT_OK;
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: the guest ended with status %u", o->verb,
+			return CLI_EXIT_OK;
+		return cli_fail(CLI_EXIT_FAIL, "%s: %s: the guest ended with status %u", o->verb,
 				o->guest, stop->exit_status);
-	case VPT_STOP_MAX_INSNS:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s%s",
+	case TRACE_STOP_MAX_INSNS:
+		return cli_fail(CLI_EXIT_FAIL, "%s: %s: --max-insns=%" PRIu64 " reached %s%s",
 				o->verb, o->guest, o->max_insns, stop->text, where);
-	case VPT_STOP_TIMEOUT:
-		return vpt_fail(VPT_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
+	case TRACE_STOP_TIMEOUT:
+		return cli_fail(CLI_EXIT_FAIL, "%s: %s: --timeout=%s reached %s%s", o->verb,
 				o->guest, o->timeout.text, stop->text, where);
-	case VPT_STOP_SNAPSHOT:
+	case TRACE_STOP_SNAPSHOT:
 		if (!stop->error)
-			return VPT_EXIT_OK;
+			return CLI_EXIT_OK;
 		return show_write_error(r, "--snapshot=", o->snapshot,
-					stop->error == -EFBIG ? vpt_cli_reason(EFBIG) : stop->text);
-	case VPT_STOP_WRITER:
-		return show_write_error(r, "", o->output, vpt_cli_reason(-stop->error));
-	case VPT_STOP_LIMIT:
+					stop->error == -EFBIG ? cli_reason(EFBIG) : stop->text);
+	case TRACE_STOP_WRITER:
+		return show_write_error(r, "", o->output, cli_reason(-stop->error));
+	case TRACE_STOP_LIMIT:
 		if (r->vm->vcpu->tracer.crowded)
-			return vpt_fail(VPT_EXIT_FAIL,
+			return cli_fail(CLI_EXIT_FAIL,
 					"%s: %s: the guest has more than %u address spaces: the "
 					"trace ends %s",
-					o->verb, o->output, VPT_SPACES_MOST, stop->text);
-		return vpt_fail(VPT_EXIT_FAIL,
+					o->verb, o->output, TRACER_SPACES_MOST, stop->text);
+		return cli_fail(CLI_EXIT_FAIL,
 				"%s: %s: --max-bytes=%" PRIu64 " reached: the trace ends %s; a "
 				"larger limit records more",
 				o->verb, o->output, o->max_bytes, stop->text);
@@ -254,15 +254,15 @@ static int show_end(const struct vpt_run_report *r)
 	}
 }
 
-int vpt_run_report_end(struct vpt_run_report *r)
+int cli_run_report_end(struct cli_run_report *r)
 {
-	const struct vpt_run_options *o = r->options;
+	const struct cli_run_options *o = r->options;
 	int status;
 
 	wipe(r);
 	summary(r);
 	status = show_end(r);
 	if (!o->quiet && !o->json)
-		vpt_post_mortem_print(stderr, "  ", &r->pm, &r->names);
+		cli_post_mortem_print(stderr, "  ", &r->pm, &r->names);
 	return status;
 }

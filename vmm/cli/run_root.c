@@ -64,9 +64,9 @@ static void fill_sections(struct image *e)
 		.sh_name = add_string(e, ".text"),
 		.sh_type = SHT_NOBITS,
 		.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		.sh_addr = VPT_ROOT_CODE,
-		.sh_size = VPT_ROOT_PAGE,
-		.sh_addralign = VPT_ROOT_PAGE,
+		.sh_addr = TRACER_ROOT_CODE,
+		.sh_size = TRACER_ROOT_PAGE,
+		.sh_addralign = TRACER_ROOT_PAGE,
 	};
 	e->section[SECTION_SYMBOLS] = (Elf64_Shdr){
 		.sh_name = add_string(e, ".symtab"),
@@ -87,7 +87,7 @@ static void fill_symbols(struct image *e)
 	const char *name;
 	unsigned int i;
 
-	for (i = 0; i + 1 < SYMBOLS && (name = vpt_root_symbol(i, &ip, &bytes)); i++) {
+	for (i = 0; i + 1 < SYMBOLS && (name = tracer_root_symbol(i, &ip, &bytes)); i++) {
 		e->symbol[i + 1] = (Elf64_Sym){
 			.st_name = add_string(e, name),
 			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
@@ -99,15 +99,15 @@ static void fill_symbols(struct image *e)
 	}
 }
 
-int vpt_run_write_root(struct vpt_writer *writer)
+int cli_run_write_root(struct trace_writer *writer)
 {
-	struct vpt_elf_image image = {.bias = 0};
+	struct trace_elf_image image = {.bias = 0};
 	struct image e;
 
 	memset(&e, 0, sizeof(e));
 	fill_header(&e.header);
 	fill_sections(&e);
 	fill_symbols(&e);
-	snprintf(image.name, sizeof(image.name), "%s", VPT_ROOT_NAME);
-	return vpt_writer_elf(writer, &image, &e, sizeof(e));
+	snprintf(image.name, sizeof(image.name), "%s", TRACER_ROOT_NAME);
+	return trace_writer_elf(writer, &image, &e, sizeof(e));
 }

@@ -14,87 +14,87 @@
 #define DEFAULT_DRAIN 1024
 
 /* A value of MTCFreq or CycThresh, which may be absent. */
-static int take_encoding(const struct vpt_given *g, uint64_t *value)
+static int take_encoding(const struct cli_given *g, uint64_t *value)
 {
-	if (!g->value || (vpt_cli_is_number(g->value, value) && *value <= MAX_ENCODING))
-		return VPT_EXIT_OK;
-	return vpt_option_wrong(g, "not a number up to %d", MAX_ENCODING);
+	if (!g->value || (cli_is_number(g->value, value) && *value <= MAX_ENCODING))
+		return CLI_EXIT_OK;
+	return cli_option_wrong(g, "not a number up to %d", MAX_ENCODING);
 }
 
-int vpt_run_take_mtc(const struct vpt_given *g)
+int cli_run_take_mtc(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
+	struct cli_run_trace *t = g->field;
 
 	t->ctl |= VPT_CTL_MASK(MTC_EN);
 	t->has_mtc_freq = g->value;
 	return take_encoding(g, &t->mtc_freq);
 }
 
-int vpt_run_take_cyc(const struct vpt_given *g)
+int cli_run_take_cyc(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
+	struct cli_run_trace *t = g->field;
 
 	t->ctl |= VPT_CTL_MASK(CYC_EN);
 	t->has_cyc_thresh = g->value;
 	return take_encoding(g, &t->cyc_thresh);
 }
 
-int vpt_run_take_ptw(const struct vpt_given *g)
+int cli_run_take_ptw(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
+	struct cli_run_trace *t = g->field;
 
 	t->ctl |= VPT_CTL_MASK(PTW_EN);
 	if (!g->value)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	if (strcmp(g->value, "fup"))
-		return vpt_option_wrong(g, "there is fup");
+		return cli_option_wrong(g, "there is fup");
 	t->ctl |= VPT_CTL_MASK(FUP_ON_PTW);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_take_buffer(const struct vpt_given *g)
+int cli_run_take_buffer(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
+	struct cli_run_trace *t = g->field;
 	uint64_t bytes = 0, drain = DEFAULT_DRAIN;
-	const char *c = vpt_cli_read_number(g->value, &bytes);
+	const char *c = cli_read_number(g->value, &bytes);
 
 	if (c && *c == ':')
-		c = vpt_cli_read_number(c + 1, &drain);
-	/* PT's has to be larger: see vpt_run_check_trace(). */
+		c = cli_read_number(c + 1, &drain);
+	/* PT's has to be larger: see cli_run_check_trace(). */
 	if (!c || *c || bytes < VPT_ATOM_BUFFER_MIN || bytes > VPT_BUFFER_MAX || !drain ||
 	    drain > UINT32_MAX)
-		return vpt_option_wrong(g, "not BYTES or BYTES:DRAIN, of %u to %u bytes",
+		return cli_option_wrong(g, "not BYTES or BYTES:DRAIN, of %u to %u bytes",
 					VPT_ATOM_BUFFER_MIN, VPT_BUFFER_MAX);
 	t->model.buffer_bytes = (uint32_t)bytes;
 	t->model.buffer_drain = (uint32_t)drain;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_take_cyc_bits(const struct vpt_given *g)
+int cli_run_take_cyc_bits(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
+	struct cli_run_trace *t = g->field;
 	uint64_t bits;
 
-	if (!vpt_cli_is_number(g->value, &bits) || bits < 8 || bits > 32)
-		return vpt_option_wrong(g, "not a number from 8 to 32");
+	if (!cli_is_number(g->value, &bits) || bits < 8 || bits > 32)
+		return cli_option_wrong(g, "not a number from 8 to 32");
 	t->model.cyc_bits = (uint8_t)bits;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* ,RATIO@INSNS[:TICKS] as often as it comes. */
-static const char *changes(struct vpt_run_trace *t, const char *c)
+static const char *changes(struct cli_run_trace *t, const char *c)
 {
-	while (c && *c == ',' && t->changes < VPT_CBR_CHANGES) {
-		struct vpt_cbr_change *to = &t->change[t->changes];
+	while (c && *c == ',' && t->changes < CORE_CBR_CHANGES) {
+		struct core_cbr_change *to = &t->change[t->changes];
 		uint64_t ratio;
 
-		c = vpt_cli_read_number(c + 1, &ratio);
+		c = cli_read_number(c + 1, &ratio);
 		if (!c || *c != '@' || !ratio || ratio > UINT8_MAX)
 			return NULL;
 		to->cbr = (uint8_t)ratio;
-		c = vpt_cli_read_number(c + 1, &to->at);
+		c = cli_read_number(c + 1, &to->at);
 		if (c && *c == ':')
-			c = vpt_cli_read_number(c + 1, &to->stopped);
+			c = cli_read_number(c + 1, &to->stopped);
 		if (!c || (t->changes && to->at < t->change[t->changes - 1].at) ||
 		    to->stopped > UINT32_MAX)
 			return NULL;
@@ -103,32 +103,32 @@ static const char *changes(struct vpt_run_trace *t, const char *c)
 	return c;
 }
 
-int vpt_run_take_cbr(const struct vpt_given *g)
+int cli_run_take_cbr(const struct cli_given *g)
 {
-	struct vpt_run_trace *t = g->field;
-	const char *c = vpt_cli_read_number(g->value, &t->cbr);
+	struct cli_run_trace *t = g->field;
+	const char *c = cli_read_number(g->value, &t->cbr);
 
 	t->changes = 0;
 	memset(t->change, 0, sizeof(t->change));
 	c = changes(t, c);
 	if (c && !*c && t->cbr && t->cbr <= UINT8_MAX)
-		return VPT_EXIT_OK;
-	return vpt_option_wrong(g,
+		return CLI_EXIT_OK;
+	return cli_option_wrong(g,
 				"not a list such as 20 or 20,34@100000,10@200000:5000, of ratios "
 				"from 1 to 255 and at most %d changes in their order",
-				VPT_CBR_CHANGES);
+				CORE_CBR_CHANGES);
 }
 
-static int lacks(const struct vpt_run_options *o, const char *option)
+static int lacks(const struct cli_run_options *o, const char *option)
 {
-	return vpt_fail(VPT_EXIT_USAGE,
+	return cli_fail(CLI_EXIT_USAGE,
 			"run: --%s: model %s does not have it: use --model=spr, or set its bit in "
 			"CPUID.14H.0:EBX with --caps=ebx=",
 			option, o->model);
 }
 
 /* The option that the model has nothing of, or NULL. */
-static const char *missing(const struct vpt_run_options *o)
+static const char *missing(const struct cli_run_options *o)
 {
 	static const struct {
 		uint64_t ctl;
@@ -150,44 +150,44 @@ static const char *missing(const struct vpt_run_options *o)
 	return NULL;
 }
 
-static uint64_t mtc_freq(const struct vpt_run_options *o)
+static uint64_t mtc_freq(const struct cli_run_options *o)
 {
 	if (o->trace.has_mtc_freq)
 		return o->trace.mtc_freq;
 	return vpt_caps_mtc_freq_ok(&o->caps, DEFAULT_MTC_FREQ) ? DEFAULT_MTC_FREQ : 0;
 }
 
-int vpt_run_check_trace(const struct vpt_run_options *o)
+int cli_run_check_trace(const struct cli_run_options *o)
 {
-	const struct vpt_run_trace *t = &o->trace;
+	const struct cli_run_trace *t = &o->trace;
 	const char *option = missing(o);
 
 	if (option)
 		return lacks(o, option);
 	if (t->model.buffer_bytes && t->model.buffer_bytes < VPT_BUFFER_MIN)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --buffer=%u: PT's has %u to %u bytes",
+		return cli_fail(CLI_EXIT_USAGE, "run: --buffer=%u: PT's has %u to %u bytes",
 				t->model.buffer_bytes, VPT_BUFFER_MIN, VPT_BUFFER_MAX);
 	if (t->ctl & VPT_CTL_MASK(MTC_EN) && !o->caps.l15_ebx)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --mtc: model %s has no crystal ratio in CPUID.15H", o->model);
 	if (!vpt_caps_mtc_freq_ok(&o->caps, (unsigned int)t->mtc_freq))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --mtc=%u: model %s does not have it",
+		return cli_fail(CLI_EXIT_USAGE, "run: --mtc=%u: model %s does not have it",
 				(unsigned int)t->mtc_freq, o->model);
 	if (!vpt_caps_cyc_thresh_ok(&o->caps, (unsigned int)t->cyc_thresh))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --cyc=%u: model %s does not have it",
+		return cli_fail(CLI_EXIT_USAGE, "run: --cyc=%u: model %s does not have it",
 				(unsigned int)t->cyc_thresh, o->model);
 	if (t->cbr && !o->caps.max_nonturbo)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --cbr: model %s has no clock ratio at P1",
+		return cli_fail(CLI_EXIT_USAGE, "run: --cbr: model %s has no clock ratio at P1",
 				o->model);
 	if (t->changes && o->snapshot)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --cbr: a snapshot has no changes that are to come");
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o)
+uint64_t cli_run_trace_ctl(const struct cli_run_options *o)
 {
-	const struct vpt_run_trace *t = &o->trace;
+	const struct cli_run_trace *t = &o->trace;
 	uint64_t ctl = t->ctl;
 
 	if (!t->no_branch)
@@ -197,18 +197,18 @@ uint64_t vpt_run_trace_ctl(const struct vpt_run_options *o)
 	return ctl | t->cyc_thresh << VPT_CTL_CYC_THRESH_SHIFT;
 }
 
-int vpt_run_set_model(const struct vpt_run_options *o, struct vpt_vcpu *v)
+int cli_run_set_model(const struct cli_run_options *o, struct core_vcpu *v)
 {
-	const struct vpt_run_trace *t = &o->trace;
+	const struct cli_run_trace *t = &o->trace;
 
-	bool rtit = o->system == VPT_SYSTEM_RTIT;
+	bool atom = o->system == TRACER_SYSTEM_ATOM;
 
-	if ((rtit ? vpt_atom_set_options(&v->tracer.atom, &o->rtit.model)
+	if ((atom ? vpt_atom_set_options(&v->tracer.atom, &o->atom.model)
 		  : vpt_pt_set_options(&v->tracer.pt, &t->model)) != VPT_OK)
-		return vpt_fail(VPT_EXIT_USAGE, "run: there is no processor with these options");
+		return cli_fail(CLI_EXIT_USAGE, "run: there is no processor with these options");
 	if (t->cbr)
-		vpt_clock_set_cbr(v, (uint8_t)t->cbr);
+		core_clock_set_cbr(v, (uint8_t)t->cbr);
 	memcpy(v->cbr, t->change, sizeof(v->cbr));
 	v->cbr_count = t->changes;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }

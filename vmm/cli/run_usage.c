@@ -27,15 +27,15 @@ static bool traces_for_host(enum vpt_usage usage)
 }
 
 /* USAGE or USAGE@INSNS. */
-static bool take_one(struct vpt_run_usage *u, const char *word)
+static bool take_one(struct cli_run_usage *u, const char *word)
 {
 	char name[WORD_MAX];
 	const char *at = next_word(word, "@", name);
-	struct vpt_hv_change change = {.usage = VPT_USAGE_COUNT};
+	struct core_hv_change change = {.usage = VPT_USAGE_COUNT};
 
 	if (at)
 		change.usage = vpt_usage_parse(name);
-	if (!at || change.usage == VPT_USAGE_COUNT || u->setup.changes == VPT_HV_SWITCHES)
+	if (!at || change.usage == VPT_USAGE_COUNT || u->setup.changes == CORE_HV_SWITCHES)
 		return false;
 	u->owned |= change.usage == VPT_USAGE_OWNED;
 	u->system |= change.usage == VPT_USAGE_SYSTEM;
@@ -46,11 +46,11 @@ static bool take_one(struct vpt_run_usage *u, const char *word)
 		return !*at;
 	}
 	u->setup.change[u->setup.changes++] = change;
-	return *at && vpt_cli_is_number(at + 1, &u->setup.change[u->setup.changes - 1].at);
+	return *at && cli_is_number(at + 1, &u->setup.change[u->setup.changes - 1].at);
 }
 
 /* In the order in which they come. */
-static bool is_in_order(const struct vpt_run_usage *u)
+static bool is_in_order(const struct cli_run_usage *u)
 {
 	size_t i;
 
@@ -60,35 +60,35 @@ static bool is_in_order(const struct vpt_run_usage *u)
 	return true;
 }
 
-const char *const vpt_run_usages[] = {"system", "host", "guest", "owned", "off", NULL};
+const char *const cli_run_usages[] = {"system", "host", "guest", "owned", "off", NULL};
 
-int vpt_run_take_usage(const struct vpt_given *g)
+int cli_run_take_usage(const struct cli_given *g)
 {
-	struct vpt_run_usage *u = g->field;
+	struct cli_run_usage *u = g->field;
 	const char *list = g->value;
 	char word[WORD_MAX];
 	bool ok;
 
 	if (u->given)
-		return vpt_option_wrong(g, "given twice");
+		return cli_option_wrong(g, "given twice");
 	do {
 		list = next_word(list, ",", word);
 		ok = list && take_one(u, word);
 	} while (ok && *list++);
 	if (ok && is_in_order(u))
-		return VPT_EXIT_OK;
-	return vpt_option_wrong(g, "not a list such as guest or guest,system@100000 of system, "
+		return CLI_EXIT_OK;
+	return cli_option_wrong(g, "not a list such as guest or guest,system@100000 of system, "
 				   "host, guest, owned and off");
 }
 
-const char *const vpt_run_conceals[] = {"exec", "exit", "entry", "all", "none", NULL};
+const char *const cli_run_conceals[] = {"exec", "exit", "entry", "all", "none", NULL};
 
-int vpt_run_take_conceal(const struct vpt_given *g)
+int cli_run_take_conceal(const struct cli_given *g)
 {
 	/* In the order of the words. */
 	static const uint32_t controls[] = {VPT_VMX_EXEC_CONCEAL, VPT_VMX_EXIT_CONCEAL,
 					    VPT_VMX_ENTRY_CONCEAL, VPT_VMX_CONCEAL, 0};
-	struct vpt_run_usage *u = g->field;
+	struct cli_run_usage *u = g->field;
 	const char *list = g->value;
 	char word[WORD_MAX];
 	size_t i;
@@ -96,40 +96,40 @@ int vpt_run_take_conceal(const struct vpt_given *g)
 	u->setup.config.conceal = 0;
 	do {
 		list = next_word(list, ",", word);
-		for (i = 0; list && vpt_run_conceals[i] && strcmp(vpt_run_conceals[i], word); i++)
+		for (i = 0; list && cli_run_conceals[i] && strcmp(cli_run_conceals[i], word); i++)
 			;
-		if (!list || !vpt_run_conceals[i])
-			return vpt_option_wrong(g, "not exec, exit, entry, all or none");
+		if (!list || !cli_run_conceals[i])
+			return cli_option_wrong(g, "not exec, exit, entry, all or none");
 		u->setup.config.conceal |= controls[i];
 	} while (*list++);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_take_trap(const struct vpt_given *g)
+int cli_run_take_trap(const struct cli_given *g)
 {
-	struct vpt_run_usage *u = g->field;
+	struct cli_run_usage *u = g->field;
 
 	if (strcmp(g->value, "cr3"))
-		return vpt_option_wrong(g, "there is cr3");
+		return cli_option_wrong(g, "there is cr3");
 	u->setup.trap_cr3 = true;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_take_controls(const struct vpt_given *g)
+int cli_run_take_controls(const struct cli_given *g)
 {
-	struct vpt_run_usage *u = g->field;
+	struct cli_run_usage *u = g->field;
 	bool none = !strcmp(g->value, "none");
 
 	if (!none && strcmp(g->value, "all"))
-		return vpt_option_wrong(g, "not all or none");
+		return cli_option_wrong(g, "not all or none");
 	u->setup.config.allowed = none ? 0 : VPT_VMX_CONTROLS;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* Such as 1.25: a fraction of up to nine digits. */
-int vpt_run_take_scale(const struct vpt_given *g)
+int cli_run_take_scale(const struct cli_given *g)
 {
-	struct vpt_run_usage *u = g->field;
+	struct cli_run_usage *u = g->field;
 	uint64_t whole = 0, part = 0, ten = 1;
 	const char *c = g->value;
 	bool ok = *c >= '0' && *c <= '9';
@@ -145,70 +145,70 @@ int vpt_run_take_scale(const struct vpt_given *g)
 	u->setup.config.tsc.multiplier =
 		(whole << 48) + (uint64_t)(((unsigned __int128)part << 48) / ten);
 	if (!ok || *c || !u->setup.config.tsc.multiplier)
-		return vpt_option_wrong(g, "not a factor such as 1.25");
-	return VPT_EXIT_OK;
+		return cli_option_wrong(g, "not a factor such as 1.25");
+	return CLI_EXIT_OK;
 }
 
-void vpt_run_init_usage(struct vpt_run_usage *u)
+void cli_run_init_usage(struct cli_run_usage *u)
 {
 	u->setup.config.allowed = VPT_VMX_CONTROLS;
 	u->setup.config.tsc.multiplier = VPT_TSC_ONE;
 }
 
 /* What guests are told they have. */
-static int make_guest_caps(struct vpt_run_options *o)
+static int make_guest_caps(struct cli_run_options *o)
 {
-	const struct vpt_caps host = vpt_run_host_caps(o);
+	const struct vpt_caps host = cli_run_host_caps(o);
 	struct vpt_caps wish = o->caps;
 
-	if (o->system == VPT_SYSTEM_PT && o->usage.owned &&
+	if (o->system == TRACER_SYSTEM_PT && o->usage.owned &&
 	    vpt_usage_guest_caps(&host, &wish, &wish) != VPT_OK)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --usage: nothing of this PT is for a guest");
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage: nothing of this PT is for a guest");
 	if (vpt_tsc_caps(&wish, &o->usage.setup.config.tsc, &o->usage.guest_caps) != VPT_OK)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --tsc-scale: a guest could not be told of it: its CPUID.15H "
 				"or its clock ratio has no such value");
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_check_usage(struct vpt_run_options *o)
+int cli_run_check_usage(struct cli_run_options *o)
 {
-	struct vpt_run_usage *u = &o->usage;
+	struct cli_run_usage *u = &o->usage;
 
 	if (!u->given && u->detail)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --%s: it is for --usage", u->detail);
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: it is for --usage", u->detail);
 	if (!u->given)
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	if (o->owner_given)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --usage says what --pt does: give one");
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage says what --pt does: give one");
 	if (o->snapshot)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --usage: there are no snapshots with it");
+		return cli_fail(CLI_EXIT_USAGE, "run: --usage: there are no snapshots with it");
 	if (u->system && u->setup.config.conceal)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --conceal: with --usage=system nothing would tell what is "
 				"the guest's");
-	o->owner = u->owned ? VPT_OWNER_GUEST : VPT_OWNER_HOST;
+	o->owner = u->owned ? TRACE_OWNER_GUEST : TRACE_OWNER_HOST;
 	return make_guest_caps(o);
 }
 
-int vpt_run_start_usage(const struct vpt_run_options *o, struct vpt_vcpu *v)
+int cli_run_start_usage(const struct cli_run_options *o, struct core_vcpu *v)
 {
-	struct vpt_hv_setup setup = o->usage.setup;
+	struct core_hv_setup setup = o->usage.setup;
 	const char *why;
 	int status;
 
 	if (o->usage.owned)
 		setup.config.guest_caps = &v->vm->guest_caps;
 	vpt_rtit_reset(&setup.config.trace);
-	setup.config.atom = vpt_run_host_atom(o, v->regs->rip);
-	if (o->usage.host && o->system == VPT_SYSTEM_PT) {
-		status = vpt_run_host_registers(o, &v->tracer.caps, &setup.config.trace);
+	setup.config.atom = cli_run_host_atom(o, v->regs->rip);
+	if (o->usage.host && o->system == TRACER_SYSTEM_PT) {
+		status = cli_run_host_registers(o, &v->tracer.caps, &setup.config.trace);
 		if (status)
 			return status;
 	}
-	if (vpt_hv_create(v, &setup, &why) == VPT_OK)
-		return VPT_EXIT_OK;
+	if (core_hv_create(v, &setup, &why) == VPT_OK)
+		return CLI_EXIT_OK;
 	if (!why)
-		return vpt_fail(VPT_EXIT_HOST, "run: --usage: there is no memory");
-	return vpt_fail(VPT_EXIT_USAGE, "run: --usage: model %s: %s", o->model, why);
+		return cli_fail(CLI_EXIT_HOST, "run: --usage: there is no memory");
+	return cli_fail(CLI_EXIT_USAGE, "run: --usage: model %s: %s", o->model, why);
 }

@@ -19,15 +19,15 @@ struct options {
 
 #define AT(member) .field = offsetof(struct options, member)
 
-static const struct vpt_option rows[] = {
-	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+static const struct cli_option rows[] = {
+	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_snapshot = {
+const struct cli_verb cli_verb_snapshot = {
 	.name = "snapshot",
-	.run = vpt_cmd_snapshot,
+	.run = cli_cmd_snapshot,
 	.summary = "what a snapshot holds",
 	.usage = "[OPTION]... FILE",
 	.about = "Shows what a snapshot holds that vpt run wrote: which guest, where it is, how "
@@ -44,32 +44,32 @@ struct names {
 	char guest[65], model[17], engine[17];
 };
 
-static void take_names(const struct vpt_snap_info *info, struct names *n)
+static void take_names(const struct core_snap_info *info, struct names *n)
 {
-	vpt_text_copy(n->guest, sizeof(n->guest), info->guest, sizeof(info->guest));
-	vpt_text_copy(n->model, sizeof(n->model), info->file.model, sizeof(info->file.model));
-	vpt_text_copy(n->engine, sizeof(n->engine), info->file.engine, sizeof(info->file.engine));
+	text_copy(n->guest, sizeof(n->guest), info->guest, sizeof(info->guest));
+	text_copy(n->model, sizeof(n->model), info->file.model, sizeof(info->file.model));
+	text_copy(n->engine, sizeof(n->engine), info->file.engine, sizeof(info->file.engine));
 }
 
 static const char *owner_text(uint32_t owner)
 {
-	return owner == VPT_OWNER_GUEST ? "guest" : owner == VPT_OWNER_HOST ? "host" : "none";
+	return owner == TRACE_OWNER_GUEST ? "guest" : owner == TRACE_OWNER_HOST ? "host" : "none";
 }
 
-static void show(const struct vpt_snapshot *s)
+static void show(const struct core_snapshot *s)
 {
-	const struct vpt_snap_info *info = vpt_snapshot_info(s);
+	const struct core_snap_info *info = core_snapshot_info(s);
 	uint64_t ram, code;
 	struct names n;
 
 	take_names(info, &n);
-	vpt_snapshot_count(s, VPT_SNAP_RAM, &ram);
-	code = vpt_snapshot_count(s, VPT_SNAP_CODE, NULL);
+	core_snapshot_count(s, CORE_SNAP_RAM, &ram);
+	code = core_snapshot_count(s, CORE_SNAP_CODE, NULL);
 	printf("guest          %s\nmodel          %s\nowner          %s\nengine         %s\n",
 	       n.guest, n.model, owner_text(info->file.owner), n.engine);
 	printf("seed           %" PRIu64 "\n", info->file.seed);
 	printf("memory         %" PRIu64 " bytes, of which are not zero: %" PRIu64 "\n",
-	       info->mem_bytes, ram - 8 * vpt_snapshot_count(s, VPT_SNAP_RAM, NULL));
+	       info->mem_bytes, ram - 8 * core_snapshot_count(s, CORE_SNAP_RAM, NULL));
 	printf("instructions   %" PRIu64 ", traced: %" PRIu64 "\n", info->retired, info->insns);
 	printf("trace          %" PRIu64 " bytes\n", info->trace_bytes);
 	if (info->file_bytes)
@@ -79,48 +79,48 @@ static void show(const struct vpt_snapshot *s)
 		puts("trace file     none");
 }
 
-static void show_json(const struct vpt_snapshot *s)
+static void show_json(const struct core_snapshot *s)
 {
-	const struct vpt_snap_info *info = vpt_snapshot_info(s);
+	const struct core_snap_info *info = core_snapshot_info(s);
 	struct names n;
 	uint64_t ram;
 
 	take_names(info, &n);
-	vpt_snapshot_count(s, VPT_SNAP_RAM, &ram);
+	core_snapshot_count(s, CORE_SNAP_RAM, &ram);
 	fputs("{\"guest\":", stdout);
-	vpt_json_string(stdout, n.guest);
+	text_json_string(stdout, n.guest);
 	fputs(",\"model\":", stdout);
-	vpt_json_string(stdout, n.model);
+	text_json_string(stdout, n.model);
 	fputs(",\"engine\":", stdout);
-	vpt_json_string(stdout, n.engine);
+	text_json_string(stdout, n.engine);
 	printf(",\"owner\":\"%s\",\"seed\":%" PRIu64 ",\"memory\":%" PRIu64
 	       ",\"memory_saved\":%" PRIu64 ",\"instructions\":%" PRIu64 ",\"traced\":%" PRIu64
 	       ",\"trace_bytes\":%" PRIu64 ",\"file_bytes\":%" PRIu64
 	       ",\"code_pages\":%zu,\"oracle\":%s}\n",
 	       owner_text(info->file.owner), info->file.seed, info->mem_bytes,
-	       ram - 8 * vpt_snapshot_count(s, VPT_SNAP_RAM, NULL), info->retired, info->insns,
-	       info->trace_bytes, info->file_bytes, vpt_snapshot_count(s, VPT_SNAP_CODE, NULL),
+	       ram - 8 * core_snapshot_count(s, CORE_SNAP_RAM, NULL), info->retired, info->insns,
+	       info->trace_bytes, info->file_bytes, core_snapshot_count(s, CORE_SNAP_CODE, NULL),
 	       info->file.oracle ? "true" : "false");
 }
 
-int vpt_cmd_snapshot(int argc, char **argv)
+int cli_cmd_snapshot(int argc, char **argv)
 {
 	struct options o = {0};
-	struct vpt_snapshot *s;
+	struct core_snapshot *s;
 	char why[160];
-	int status = vpt_options_parse(&vpt_verb_snapshot, argc, argv, &o), error;
+	int status = cli_options_parse(&cli_verb_snapshot, argc, argv, &o), error;
 
 	if (status)
 		return status;
-	status = vpt_confine_reader("snapshot");
+	status = cli_confine_reader("snapshot");
 	if (status)
 		return status;
-	error = vpt_snapshot_open(o.path, &s, why, sizeof(why));
+	error = core_snapshot_open(o.path, &s, why, sizeof(why));
 	if (error)
-		return vpt_fail(vpt_cli_input_status(error), "snapshot: %s: %s", o.path, why);
+		return cli_fail(cli_input_status(error), "snapshot: %s: %s", o.path, why);
 	(o.json ? show_json : show)(s);
-	vpt_snapshot_close(s);
+	core_snapshot_close(s);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "snapshot: cannot write: %s", vpt_cli_reason(errno));
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_HOST, "snapshot: cannot write: %s", cli_reason(errno));
+	return CLI_EXIT_OK;
 }

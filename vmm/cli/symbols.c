@@ -9,16 +9,16 @@
 #include "cli/cli.h"
 #include "cli/open.h"
 
-int vpt_cli_symbols_take(const struct vpt_given *g)
+int cli_symbols_take(const struct cli_given *g)
 {
-	struct vpt_cli_symbols *s = g->field;
+	struct cli_symbols *s = g->field;
 
 	if (!*g->value)
-		return vpt_option_wrong(g, "a file's name");
-	if (s->n == VPT_CLI_SYMBOLS_MAX)
-		return vpt_option_wrong(g, "no more than %u times", VPT_CLI_SYMBOLS_MAX);
+		return cli_option_wrong(g, "a file's name");
+	if (s->n == CLI_SYMBOLS_MAX)
+		return cli_option_wrong(g, "no more than %u times", CLI_SYMBOLS_MAX);
 	s->word[s->n++] = g->value;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* What comes after the last @ is added to addresses; a name may have one all the same. */
@@ -29,48 +29,47 @@ static int split(const char *verb, const char *word, char **path, uint64_t *bias
 	*bias = 0;
 	*path = strdup(word);
 	if (!*path)
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+		return cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	if (!at || strchr(at, '/'))
-		return VPT_EXIT_OK;
+		return CLI_EXIT_OK;
 	(*path)[at - word] = 0;
-	return vpt_cli_number(verb, "symbols=FILE@BIAS", at + 1, bias);
+	return cli_number(verb, "symbols=FILE@BIAS", at + 1, bias);
 }
 
-static int add(struct vpt_symbols *symbols, const char *verb, const char *word)
+static int add(struct debug_symbols *symbols, const char *verb, const char *word)
 {
 	char why[256], *path;
 	uint64_t bias;
 	int status = split(verb, word, &path, &bias), err = 0;
 
 	if (!status)
-		err = vpt_symbols_add(symbols, path, bias, why, sizeof(why));
+		err = debug_symbols_add(symbols, path, bias, why, sizeof(why));
 	if (err)
-		status = vpt_fail(vpt_cli_input_status(err), "%s: --symbols: %s: %s", verb, path,
-				  why);
+		status = cli_fail(cli_input_status(err), "%s: --symbols: %s: %s", verb, path, why);
 	free(path);
 	return status;
 }
 
-int vpt_cli_symbols_whole(const char *verb, const char *path, const struct vpt_symbols *symbols)
+int cli_symbols_whole(const char *verb, const char *path, const struct debug_symbols *symbols)
 {
-	const char *problem = vpt_symbols_problem(symbols);
+	const char *problem = debug_symbols_problem(symbols);
 
 	if (!problem)
-		return VPT_EXIT_OK;
-	return vpt_fail(VPT_EXIT_INPUT, "%s: %s: names or lines are missing: %s", verb, path,
+		return CLI_EXIT_OK;
+	return cli_fail(CLI_EXIT_INPUT, "%s: %s: names or lines are missing: %s", verb, path,
 			problem);
 }
 
-int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
-			 const struct vpt_reader *reader, struct vpt_symbols **symbols)
+int cli_symbols_open(const struct cli_symbols *s, const char *verb,
+		     const struct trace_reader *reader, struct debug_symbols **symbols)
 {
-	int status = VPT_EXIT_OK;
+	int status = CLI_EXIT_OK;
 	unsigned int i;
 
-	if (s->lines ? vpt_symbols_open_lines(reader, symbols)
-		     : vpt_symbols_open(reader, symbols)) {
+	if (s->lines ? debug_symbols_open_lines(reader, symbols)
+		     : debug_symbols_open(reader, symbols)) {
 		*symbols = NULL;
-		return vpt_fail(VPT_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
+		return cli_fail(CLI_EXIT_HOST, "%s: %s", verb, strerror(ENOMEM));
 	}
 	for (i = 0; i < s->n && !status; i++)
 		status = add(*symbols, verb, s->word[i]);

@@ -6,25 +6,25 @@
 #include "cli/option.h"
 #include "debug/symbol.h"
 
-#define VPT_CLI_SYMBOLS_MAX 64
+#define CLI_SYMBOLS_MAX 64
 
-struct vpt_cli_symbols {
-	const char *word[VPT_CLI_SYMBOLS_MAX];
+struct cli_symbols {
+	const char *word[CLI_SYMBOLS_MAX];
 	unsigned int n;
 	bool lines; /* line tables are wanted, too */
 };
 
-/* Note what was given in a struct vpt_cli_symbols. */
-vpt_option_take vpt_cli_symbols_take;
+/* Note what was given in a struct cli_symbols. */
+cli_option_take cli_symbols_take;
 
-/* Open the trace's and add these. VPT_EXIT_OK, or a status after the one line was printed. */
-int vpt_cli_symbols_open(const struct vpt_cli_symbols *s, const char *verb,
-			 const struct vpt_reader *reader, struct vpt_symbols **symbols);
+/* Open the trace's and add these. CLI_EXIT_OK, or a status after the one line was printed. */
+int cli_symbols_open(const struct cli_symbols *s, const char *verb,
+		     const struct trace_reader *reader, struct debug_symbols **symbols);
 
 /*
- * VPT_EXIT_OK if no names or lines were left out. VPT_EXIT_INPUT, after the one line was
+ * CLI_EXIT_OK if no names or lines were left out. CLI_EXIT_INPUT, after the one line was
  * printed, if an ELF file is damaged or would take too much memory.
  */
-int vpt_cli_symbols_whole(const char *verb, const char *path, const struct vpt_symbols *symbols);
+int cli_symbols_whole(const char *verb, const char *path, const struct debug_symbols *symbols);
 
 #endif /* VMM_CLI_SYMBOLS_H */

@@ -20,9 +20,9 @@ static bool locale_is_utf8(void)
 	return utf8;
 }
 
-void vpt_terminal_open(struct vpt_terminal *t, FILE *to)
+void cli_terminal_open(struct cli_terminal *t, FILE *to)
 {
-	*t = (struct vpt_terminal){.to = to};
+	*t = (struct cli_terminal){.to = to};
 	t->filtered = isatty(fileno(to));
 	t->utf8 = t->filtered && locale_is_utf8();
 }
@@ -38,7 +38,7 @@ static unsigned int sequence(uint8_t first)
 }
 
 /* The second byte tells overlong forms, surrogates and values above 10FFFFH. */
-static bool may_follow(const struct vpt_terminal *t, uint8_t byte)
+static bool may_follow(const struct cli_terminal *t, uint8_t byte)
 {
 	uint8_t first = t->part[0];
 
@@ -50,7 +50,7 @@ static bool may_follow(const struct vpt_terminal *t, uint8_t byte)
 	       !(first == 0xf0 && byte < 0x90) && !(first == 0xf4 && byte > 0x8f);
 }
 
-static uint32_t code_point(const struct vpt_terminal *t)
+static uint32_t code_point(const struct cli_terminal *t)
 {
 	uint32_t c = t->part[0] & (0xffu >> (t->len + 1));
 	unsigned int i;
@@ -67,14 +67,14 @@ static bool is_control(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-static bool put_ascii(struct vpt_terminal *t, uint8_t c)
+static bool put_ascii(struct cli_terminal *t, uint8_t c)
 {
 	if (c == '\n' || c == '\r' || c == '\t' || c == '\b' || (c >= 0x20 && c < 0x7f))
 		return putc(c, t->to) != EOF;
 	return fprintf(t->to, "^%c", c ^ 0x40) > 0;
 }
 
-static bool put_sequence(struct vpt_terminal *t)
+static bool put_sequence(struct cli_terminal *t)
 {
 	uint32_t c = code_point(t);
 	size_t len = t->len;
@@ -85,7 +85,7 @@ static bool put_sequence(struct vpt_terminal *t)
 	return fwrite(t->part, 1, len, t->to) == len;
 }
 
-bool vpt_terminal_put(struct vpt_terminal *t, uint8_t byte)
+bool cli_terminal_put(struct cli_terminal *t, uint8_t byte)
 {
 	if (!t->filtered)
 		return putc(byte, t->to) != EOF;
@@ -93,7 +93,7 @@ bool vpt_terminal_put(struct vpt_terminal *t, uint8_t byte)
 		t->part[t->len++] = byte;
 		return t->len < t->all || put_sequence(t);
 	}
-	if (!vpt_terminal_end(t))
+	if (!cli_terminal_end(t))
 		return false;
 	if (byte < 0x80)
 		return put_ascii(t, byte);
@@ -104,7 +104,7 @@ bool vpt_terminal_put(struct vpt_terminal *t, uint8_t byte)
 	return true;
 }
 
-bool vpt_terminal_end(struct vpt_terminal *t)
+bool cli_terminal_end(struct cli_terminal *t)
 {
 	bool good = true;
 	unsigned int i;

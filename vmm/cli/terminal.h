@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct vpt_terminal {
+struct cli_terminal {
 	FILE *to;
 	bool filtered;
 	bool utf8;	  /* the terminal's encoding; else bytes above 7EH are shown as \xNN */
@@ -20,16 +20,16 @@ struct vpt_terminal {
 };
 
 /* Filter if @to is a terminal. Its encoding is that of the environment's locale. */
-void vpt_terminal_open(struct vpt_terminal *t, FILE *to);
+void cli_terminal_open(struct cli_terminal *t, FILE *to);
 
 /*
  * Print a byte. Line feed, carriage return, tab, backspace and printable characters pass. Other
  * control characters become ^X, C1 and bidirectional controls \u{NNNN}, and bytes that are no
  * UTF-8 \xNN. Returns false if the stream reports an error.
  */
-bool vpt_terminal_put(struct vpt_terminal *t, uint8_t byte);
+bool cli_terminal_put(struct cli_terminal *t, uint8_t byte);
 
-/* Show what is left of an incomplete sequence. Returns as vpt_terminal_put() does. */
-bool vpt_terminal_end(struct vpt_terminal *t);
+/* Show what is left of an incomplete sequence. Returns as cli_terminal_put() does. */
+bool cli_terminal_end(struct cli_terminal *t);
 
 #endif /* VMM_CLI_TERMINAL_H */

@@ -2,12 +2,12 @@
 /* The verbs of the vpt command, in the order of its help. */
 #include "cli/option.h"
 
-const struct vpt_verb *const vpt_verbs[] = {
-	&vpt_verb_run,	    &vpt_verb_record,
-	&vpt_verb_restore,  &vpt_verb_snapshot,
-	&vpt_verb_caps,	    &vpt_verb_dump,
-	&vpt_verb_decode,   &vpt_verb_verify,
-	&vpt_verb_info,	    &vpt_verb_import,
-	&vpt_verb_export,   &vpt_verb_pack,
-	&vpt_verb_lockstep, NULL,
+const struct cli_verb *const cli_verbs[] = {
+	&cli_verb_run,	    &cli_verb_record,
+	&cli_verb_restore,  &cli_verb_snapshot,
+	&cli_verb_caps,	    &cli_verb_dump,
+	&cli_verb_decode,   &cli_verb_verify,
+	&cli_verb_info,	    &cli_verb_import,
+	&cli_verb_export,   &cli_verb_pack,
+	&cli_verb_lockstep, NULL,
 };

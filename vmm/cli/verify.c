@@ -24,22 +24,22 @@ struct options {
 	bool allow_empty, json, quiet;
 	uint32_t signature; /* of --cpu, 0: it was not given */
 	const char *with;   /* as it was given */
-	enum vpt_flow_by by;
+	enum judge_flow_by by;
 	bool perf;
-	struct vpt_perf_judge *judge; /* if `perf` */
-	struct vpt_cli_symbols symbols;
-	struct vpt_cli_memory memory;
+	struct cli_perf_judge *judge; /* if `perf` */
+	struct cli_symbols symbols;
+	struct cli_memory memory;
 };
 
-static int take_decoder(const struct vpt_given *g)
+static int take_decoder(const struct cli_given *g)
 {
 	struct options *o = g->options;
-	int status = vpt_take_name(g);
+	int status = cli_take_name(g);
 
 	o->perf = !strcmp(g->value, "perf");
-	o->by = strcmp(g->value, "libipt") ? VPT_FLOW_BY_LIBVPTDECODE : VPT_FLOW_BY_LIBIPT;
-	if (!status && o->by == VPT_FLOW_BY_LIBIPT && !vpt_judge_has_libipt())
-		return vpt_option_wrong(g, "this vpt was built without libipt (make LIBIPT=no)");
+	o->by = strcmp(g->value, "libipt") ? DECODE_FLOW_BY_LIBVPTDECODE : DECODE_FLOW_BY_LIBIPT;
+	if (!status && o->by == DECODE_FLOW_BY_LIBIPT && !judge_has_libipt())
+		return cli_option_wrong(g, "this vpt was built without libipt (make LIBIPT=no)");
 	return status;
 }
 
@@ -47,27 +47,27 @@ static int take_decoder(const struct vpt_given *g)
 
 static const char *const decoders[] = {"libvptdecode", "libipt", "perf", NULL};
 
-static const struct vpt_option rows[] = {
+static const struct cli_option rows[] = {
 	{'e', "allow-empty", NULL, "it is all right if nothing should be in the trace",
-	 vpt_take_flag, AT(allow_empty)},
-	{'j', "json", NULL, "one JSON object", vpt_take_flag, AT(json)},
-	{'q', "quiet", NULL, "no differences, no progress, only the last line", vpt_take_flag,
+	 cli_take_flag, AT(allow_empty)},
+	{'j', "json", NULL, "one JSON object", cli_take_flag, AT(json)},
+	{'q', "quiet", NULL, "no differences, no progress, only the last line", cli_take_flag,
 	 AT(quiet)},
 	{'w', "with", "=DECODER",
 	 "which decoder of Intel PT: libvptdecode (default) or libipt; or perf, of an export that "
 	 "is made and removed",
 	 take_decoder, AT(with), .words = decoders},
-	{'S', "symbols", "=FILE[@BIAS]", "names of code, as for vpt decode", vpt_cli_symbols_take,
+	{'S', "symbols", "=FILE[@BIAS]", "names of code, as for vpt decode", cli_symbols_take,
 	 AT(symbols)},
-	VPT_OPTION_MEMORY(AT(memory)),
-	VPT_OPTION_CPU(AT(signature)),
-	VPT_OPTION_HELP,
-	VPT_OPTION_END,
+	CLI_OPTION_MEMORY(AT(memory)),
+	CLI_OPTION_CPU(AT(signature)),
+	CLI_OPTION_HELP,
+	CLI_OPTION_END,
 };
 
-const struct vpt_verb vpt_verb_verify = {
+const struct cli_verb cli_verb_verify = {
 	.name = "verify",
-	.run = vpt_cmd_verify,
+	.run = cli_cmd_verify,
 	.summary = "check a trace against what really ran",
 	.usage = "[OPTION]... FILE",
 	.about = "Decodes a .vpt trace and compares it, instruction by instruction and event by "
@@ -97,54 +97,54 @@ const struct vpt_verb vpt_verb_verify = {
 	.operands = {{"FILE", AT(path)}},
 };
 
-static int can_verify(const struct options *o, const struct vpt_reader *reader)
+static int can_verify(const struct options *o, const struct trace_reader *reader)
 {
 	unsigned int v;
 	size_t switches;
 
-	if (!vpt_reader_info(reader)->oracle)
-		return vpt_fail(VPT_EXIT_INPUT,
+	if (!trace_reader_info(reader)->oracle)
+		return cli_fail(CLI_EXIT_INPUT,
 				"verify: %s: it does not say what ran: record with --oracle",
 				o->path);
-	for (v = 0; o->by == VPT_FLOW_BY_LIBIPT && v < vpt_reader_info(reader)->vcpus; v++) {
-		vpt_reader_switches(reader, v, &switches);
+	for (v = 0; o->by == DECODE_FLOW_BY_LIBIPT && v < trace_reader_info(reader)->vcpus; v++) {
+		trace_reader_switches(reader, v, &switches);
 		if (switches)
-			return vpt_fail(VPT_EXIT_USAGE,
+			return cli_fail(CLI_EXIT_USAGE,
 					"verify: %s: spaces change without packets, which libipt "
 					"cannot follow: without --with=libipt",
 					o->path);
 	}
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* The first difference, and the loops that the format says nothing of. */
-static int show_places(struct vpt_symbols *symbols, const struct vpt_comparison *c)
+static int show_places(struct debug_symbols *symbols, const struct oracle_comparison *c)
 {
-	struct vpt_listing l = {.out = stdout, .symbols = symbols};
+	struct decode_listing l = {.out = stdout, .symbols = symbols};
 	int err = 0;
 
-	l.disasm = vpt_disasm_new(l.symbols);
+	l.disasm = decode_disasm_new(l.symbols);
 	if (!l.disasm)
 		err = -ENOMEM;
 	if (!err && c->mismatches)
-		vpt_report_diff(&l, &c->diff);
+		oracle_report_diff(&l, &c->diff);
 	if (!err)
-		vpt_report_loops(&l, c);
-	vpt_listing_fini(&l);
-	vpt_disasm_free(l.disasm);
+		oracle_report_loops(&l, c);
+	decode_listing_fini(&l);
+	decode_disasm_free(l.disasm);
 	return err;
 }
 
 /* Names are seldom needed, and take as long to read as a small trace. */
-static int show(const struct options *o, const struct vpt_reader *reader,
-		struct vpt_symbols **symbols, const struct vpt_comparison *c)
+static int show(const struct options *o, const struct trace_reader *reader,
+		struct debug_symbols **symbols, const struct oracle_comparison *c)
 {
 	if (o->json) {
-		vpt_report_json(stdout, c);
+		oracle_report_json(stdout, c);
 		return 0;
 	}
 	if ((c->mismatches || c->loops) && !o->quiet) {
-		int err = *symbols ? 0 : vpt_symbols_open(reader, symbols);
+		int err = *symbols ? 0 : debug_symbols_open(reader, symbols);
 
 		if (!err)
 			err = show_places(*symbols, c);
@@ -152,7 +152,7 @@ static int show(const struct options *o, const struct vpt_reader *reader,
 			return err;
 	}
 	if (!o->quiet)
-		vpt_report_shortfalls(stdout, c);
+		oracle_report_shortfalls(stdout, c);
 	if (c->untold && !o->quiet)
 		printf("%" PRIu64 " instructions look as if they had run: INT n that raised an "
 		       "exception, or that left by a VM exit\n",
@@ -164,20 +164,21 @@ static int show(const struct options *o, const struct vpt_reader *reader,
 	return 0;
 }
 
-static int compare_all(const struct options *o, struct vpt_reader *reader, struct vpt_comparison *c)
+static int compare_all(const struct options *o, struct trace_reader *reader,
+		       struct oracle_comparison *c)
 {
-	struct vpt_cli_progress progress = {.mismatches = &c->mismatches};
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
+	struct cli_progress progress = {.mismatches = &c->mismatches};
+	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
 	int err = 0;
 
-	vpt_cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
+	cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
 	for (v = 0; v < vcpus && !err; v++)
-		err = vpt_compare(reader, v, c);
-	vpt_cli_progress_end(&progress);
+		err = oracle_compare(reader, v, c);
+	cli_progress_end(&progress);
 	return err;
 }
 
-static void show_targets(const struct options *o, const struct vpt_targets *t)
+static void show_targets(const struct options *o, const struct oracle_targets *t)
 {
 	if (o->json) {
 		printf("{\"dis_tnt\":true,\"retired\":%" PRIu64 ",\"targets\":%" PRIu64
@@ -196,48 +197,48 @@ static void show_targets(const struct options *o, const struct vpt_targets *t)
 }
 
 /* With DisTNT the trace does not tell where conditional branches go (33.3.9). */
-static int verify_targets(const struct options *o, struct vpt_reader *reader)
+static int verify_targets(const struct options *o, struct trace_reader *reader)
 {
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
-	struct vpt_targets t = {0};
-	struct vpt_cli_progress progress = {.mismatches = &t.mismatches};
+	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
+	struct oracle_targets t = {0};
+	struct cli_progress progress = {.mismatches = &t.mismatches};
 	int err = 0, status;
 
-	vpt_cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
+	cli_progress_begin(&progress, reader, -1, !o->quiet && !o->json);
 	for (v = 0; v < vcpus && !err; v++)
-		err = vpt_targets(reader, v, &t);
-	vpt_cli_progress_end(&progress);
+		err = oracle_targets(reader, v, &t);
+	cli_progress_end(&progress);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, vpt_cli_reason(-err));
+		return cli_fail(CLI_EXIT_HOST, "verify: %s: %s", o->path, cli_reason(-err));
 	show_targets(o, &t);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
-	status = vpt_cli_whole("verify", o->path, reader);
+		return cli_fail(CLI_EXIT_HOST, "verify: cannot write: %s", cli_reason(errno));
+	status = cli_whole("verify", o->path, reader);
 	if (status)
 		return status;
-	return t.mismatches || (!t.retired && !o->allow_empty) ? VPT_EXIT_FAIL : VPT_EXIT_PARTIAL;
+	return t.mismatches || (!t.retired && !o->allow_empty) ? CLI_EXIT_FAIL : CLI_EXIT_PARTIAL;
 }
 
-static int verify(const struct options *o, struct vpt_reader *reader, struct vpt_symbols **symbols,
-		  struct vpt_comparison *c)
+static int verify(const struct options *o, struct trace_reader *reader,
+		  struct debug_symbols **symbols, struct oracle_comparison *c)
 {
 	int status, err = compare_all(o, reader, c);
 
 	if (!err)
 		err = show(o, reader, symbols, c);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "verify: %s: %s", o->path, vpt_cli_reason(-err));
+		return cli_fail(CLI_EXIT_HOST, "verify: %s: %s", o->path, cli_reason(-err));
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
-	status = vpt_cli_whole("verify", o->path, reader);
+		return cli_fail(CLI_EXIT_HOST, "verify: cannot write: %s", cli_reason(errno));
+	status = cli_whole("verify", o->path, reader);
 	if (status)
 		return status;
 	if (c->mismatches || (!c->retired && !o->allow_empty))
-		return VPT_EXIT_FAIL;
-	return c->loops ? VPT_EXIT_FORMAT : VPT_EXIT_OK;
+		return CLI_EXIT_FAIL;
+	return c->loops ? CLI_EXIT_FORMAT : CLI_EXIT_OK;
 }
 
-static void show_perf(const struct options *o, const struct vpt_by_perf *sum)
+static void show_perf(const struct options *o, const struct oracle_by_perf *sum)
 {
 	if (o->json) {
 		printf("{\"with\":\"perf\",\"retired\":%" PRIu64 ",\"decoded\":%" PRIu64
@@ -247,23 +248,23 @@ static void show_perf(const struct options *o, const struct vpt_by_perf *sum)
 	}
 	if (!o->quiet && sum->mismatches)
 		printf("%s\n", sum->first);
-	if (!o->quiet && sum->list == VPT_PERF_PIECES)
+	if (!o->quiet && sum->list == ORACLE_PERF_PIECES)
 		printf("packets were lost: perf has %" PRIu64 " pieces of what ran\n", sum->pieces);
-	if (!o->quiet && sum->list == VPT_PERF_DECODER)
+	if (!o->quiet && sum->list == ORACLE_PERF_DECODER)
 		puts("the output was full: perf has what libvptdecode has, which agrees with what "
 		     "ran");
 	printf("verify: %" PRIu64 " retired, %" PRIu64 " decoded, %" PRIu64 " mismatches\n",
 	       sum->retired, sum->found, sum->mismatches);
 }
 
-static int verify_perf(const struct options *o, struct vpt_reader *reader)
+static int verify_perf(const struct options *o, struct trace_reader *reader)
 {
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, v;
-	struct vpt_by_perf sum = {0}, of;
-	int status = VPT_EXIT_OK;
+	unsigned int vcpus = trace_reader_info(reader)->vcpus, v;
+	struct oracle_by_perf sum = {0}, of;
+	int status = CLI_EXIT_OK;
 
 	for (v = 0; v < vcpus && !status; v++) {
-		status = vpt_perf_judge_vcpu(o->judge, reader, v, &of);
+		status = cli_perf_judge_vcpu(o->judge, reader, v, &of);
 		if (status)
 			return status;
 		of.retired += sum.retired;
@@ -278,60 +279,60 @@ static int verify_perf(const struct options *o, struct vpt_reader *reader)
 	}
 	show_perf(o, &sum);
 	if (fflush(stdout) || ferror(stdout))
-		return vpt_fail(VPT_EXIT_HOST, "verify: cannot write: %s", vpt_cli_reason(errno));
-	status = vpt_cli_whole("verify", o->path, reader);
+		return cli_fail(CLI_EXIT_HOST, "verify: cannot write: %s", cli_reason(errno));
+	status = cli_whole("verify", o->path, reader);
 	if (status)
 		return status;
-	return sum.mismatches || (!sum.retired && !o->allow_empty) ? VPT_EXIT_FAIL : VPT_EXIT_OK;
+	return sum.mismatches || (!sum.retired && !o->allow_empty) ? CLI_EXIT_FAIL : CLI_EXIT_OK;
 }
 
 static int run(struct options *o)
 {
-	struct vpt_comparison c = {.by = o->by};
-	struct vpt_symbols *symbols = NULL;
-	struct vpt_reader *reader;
-	int status = vpt_cli_open("verify", o->path, VPT_READER_PREFIX | VPT_READER_CODE_IN_PLACE,
-				  &reader);
+	struct oracle_comparison c = {.by = o->by};
+	struct debug_symbols *symbols = NULL;
+	struct trace_reader *reader;
+	int status = cli_open("verify", o->path, TRACE_READER_PREFIX | TRACE_READER_CODE_IN_PLACE,
+			      &reader);
 
 	if (status)
 		return status;
-	vpt_cli_cpu_use(reader, o->signature);
+	cli_cpu_use(reader, o->signature);
 	status = can_verify(o, reader);
 	if (!status)
-		status = vpt_cli_memory_open(&o->memory, "verify", reader);
+		status = cli_memory_open(&o->memory, "verify", reader);
 	/* Errors in these files are reported before the long work. */
 	if (!status && o->symbols.n)
-		status = vpt_cli_symbols_open(&o->symbols, "verify", reader, &symbols);
+		status = cli_symbols_open(&o->symbols, "verify", reader, &symbols);
 	if (!status && o->perf)
 		status = verify_perf(o, reader);
 	else if (!status)
-		status = vpt_targets_needed(reader) ? verify_targets(o, reader)
-						    : verify(o, reader, &symbols, &c);
+		status = oracle_targets_needed(reader) ? verify_targets(o, reader)
+						       : verify(o, reader, &symbols, &c);
 	if (!status)
-		status = vpt_cli_memory_whole(&o->memory, "verify", o->path);
-	vpt_symbols_close(symbols);
-	vpt_comparison_free(&c);
-	vpt_reader_close(reader);
-	vpt_cli_memory_close(&o->memory);
+		status = cli_memory_whole(&o->memory, "verify", o->path);
+	debug_symbols_close(symbols);
+	oracle_comparison_free(&c);
+	trace_reader_close(reader);
+	cli_memory_close(&o->memory);
 	return status;
 }
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	int status = vpt_options_parse(&vpt_verb_verify, argc, argv, o);
+	int status = cli_options_parse(&cli_verb_verify, argc, argv, o);
 
 	if (status)
 		return status;
 	/* What libipt reads is made of the file alone. */
-	if (o->memory.n && (o->by == VPT_FLOW_BY_LIBIPT || o->perf))
-		return vpt_fail(VPT_EXIT_USAGE,
+	if (o->memory.n && (o->by == DECODE_FLOW_BY_LIBIPT || o->perf))
+		return cli_fail(CLI_EXIT_USAGE,
 				"verify: --memory: it does not go with --with=libipt or perf");
 	if (o->perf && !strcmp(o->path, "-"))
-		return vpt_fail(VPT_EXIT_USAGE, "verify: --with=perf: FILE must have a name");
-	return VPT_EXIT_OK;
+		return cli_fail(CLI_EXIT_USAGE, "verify: --with=perf: FILE must have a name");
+	return CLI_EXIT_OK;
 }
 
-int vpt_cmd_verify(int argc, char **argv)
+int cli_cmd_verify(int argc, char **argv)
 {
 	struct options o = {0};
 	int status = parse(&o, argc, argv);
@@ -339,11 +340,11 @@ int vpt_cmd_verify(int argc, char **argv)
 	if (status)
 		return status;
 	if (o.perf)
-		o.judge = vpt_perf_judge_start(o.path, &status);
+		o.judge = cli_perf_judge_start(o.path, &status);
 	if (!status)
-		status = vpt_confine_reader("verify");
+		status = cli_confine_reader("verify");
 	if (!status)
 		status = run(&o);
-	vpt_perf_judge_end(o.judge);
+	cli_perf_judge_end(o.judge);
 	return status;
 }

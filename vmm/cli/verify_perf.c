@@ -21,7 +21,7 @@
 
 #define MARK '\004' /* perf prints no such byte */
 
-struct vpt_perf_judge {
+struct cli_perf_judge {
 	pid_t pid;
 	int ask, answer;
 	bool marked;	      /* the answer is over, and */
@@ -49,7 +49,7 @@ static int spawn(const char *const argv[], const char *program, int out, int err
 		if (errno != EINTR)
 			return NOT_FOUND;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : VPT_EXIT_FAIL;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_EXIT_FAIL;
 }
 
 struct runner {
@@ -83,13 +83,13 @@ static int spawn_export(const char *const argv[], const struct runner *r)
 	int status;
 
 	if (!errors)
-		return VPT_EXIT_HOST;
+		return CLI_EXIT_HOST;
 	status = spawn(argv, "/proc/self/exe", r->null, fileno(errors));
 	rewind(errors);
 	while (fgets(line, sizeof(line), errors)) {
 		fputs(line, stderr);
-		if (!strncmp(line, VPT_EXPORT_LEFT_OUT, strlen(VPT_EXPORT_LEFT_OUT)))
-			left_out = strtoull(line + strlen(VPT_EXPORT_LEFT_OUT), NULL, 10);
+		if (!strncmp(line, CLI_EXPORT_LEFT_OUT, strlen(CLI_EXPORT_LEFT_OUT)))
+			left_out = strtoull(line + strlen(CLI_EXPORT_LEFT_OUT), NULL, 10);
 	}
 	fclose(errors);
 	dprintf(r->answer, "%" PRIu64 "\n", left_out);
@@ -111,7 +111,7 @@ static unsigned char run_perf(struct runner *r, unsigned int vcpu)
 	status = spawn_export(export, r);
 	/* perf also shows the places that the export could not decode or name. */
 	if (access(r->export, R_OK))
-		return (unsigned char)(status ? status : VPT_EXIT_HOST);
+		return (unsigned char)(status ? status : CLI_EXIT_HOST);
 	status = spawn(perf, "perf", r->answer, r->null);
 	clean(r->export);
 	return status && status != NOT_FOUND ? NOT_FINISHED : (unsigned char)status;
@@ -134,7 +134,7 @@ static void run(struct runner *r)
 	_exit(0);
 }
 
-static int fork_runner(struct vpt_perf_judge *judge, struct runner *r)
+static int fork_runner(struct cli_perf_judge *judge, struct runner *r)
 {
 	int ask[2], answer[2];
 
@@ -162,11 +162,11 @@ static int fork_runner(struct vpt_perf_judge *judge, struct runner *r)
 	return 0;
 }
 
-struct vpt_perf_judge *vpt_perf_judge_start(const char *path, int *status)
+struct cli_perf_judge *cli_perf_judge_start(const char *path, int *status)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct runner r = {.path = path, .null = open("/dev/null", O_RDWR | O_CLOEXEC)};
-	struct vpt_perf_judge *judge = calloc(1, sizeof(*judge));
+	struct cli_perf_judge *judge = calloc(1, sizeof(*judge));
 	int err = judge && r.null >= 0 ? 0 : -ENOMEM;
 
 	snprintf(r.dir, sizeof(r.dir), "%s/vpt-verify.XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -178,8 +178,7 @@ struct vpt_perf_judge *vpt_perf_judge_start(const char *path, int *status)
 		close(r.null);
 	if (!err)
 		return judge;
-	*status =
-		vpt_fail(VPT_EXIT_HOST, "verify: --with=perf: %s: %s", r.dir, vpt_cli_reason(-err));
+	*status = cli_fail(CLI_EXIT_HOST, "verify: --with=perf: %s: %s", r.dir, cli_reason(-err));
 	free(judge);
 	return NULL;
 }
@@ -187,7 +186,7 @@ struct vpt_perf_judge *vpt_perf_judge_start(const char *path, int *status)
 /* Lines up to the mark, for fopencookie(). The status is all that comes behind it. */
 static ssize_t read_lines(void *cookie, char *bytes, size_t size)
 {
-	struct vpt_perf_judge *judge = cookie;
+	struct cli_perf_judge *judge = cookie;
 	char *mark;
 	ssize_t n;
 
@@ -211,21 +210,21 @@ static ssize_t read_lines(void *cookie, char *bytes, size_t size)
 }
 
 /* Of an export that failed the line was printed. */
-static int status_of(const struct vpt_perf_judge *judge)
+static int status_of(const struct cli_perf_judge *judge)
 {
 	switch (judge->status) {
 	case NOT_FOUND:
-		return vpt_fail(VPT_EXIT_HOST,
+		return cli_fail(CLI_EXIT_HOST,
 				"verify: --with=perf: perf cannot be run: install linux-perf");
 	case NOT_FINISHED:
-		return vpt_fail(VPT_EXIT_HOST, "verify: --with=perf: perf has failed");
+		return cli_fail(CLI_EXIT_HOST, "verify: --with=perf: perf has failed");
 	default:
 		return judge->status;
 	}
 }
 
-int vpt_perf_judge_vcpu(struct vpt_perf_judge *judge, struct vpt_reader *reader, unsigned int vcpu,
-			struct vpt_by_perf *result)
+int cli_perf_judge_vcpu(struct cli_perf_judge *judge, struct trace_reader *reader,
+			unsigned int vcpu, struct oracle_by_perf *result)
 {
 	FILE *lines = fopencookie(judge, "r", (cookie_io_functions_t){.read = read_lines});
 	char first[32], rest[4096];
@@ -237,17 +236,17 @@ int vpt_perf_judge_vcpu(struct vpt_perf_judge *judge, struct vpt_reader *reader,
 	if (!err && !fgets(first, sizeof(first), lines))
 		err = -EPIPE;
 	if (!err)
-		err = vpt_by_perf(reader, vcpu, strtoull(first, NULL, 10), lines, result);
+		err = oracle_by_perf(reader, vcpu, strtoull(first, NULL, 10), lines, result);
 	while (!err && fread(rest, 1, sizeof(rest), lines))
 		;
 	if (lines)
 		fclose(lines);
 	if (err)
-		return vpt_fail(VPT_EXIT_HOST, "verify: --with=perf: %s", vpt_cli_reason(-err));
+		return cli_fail(CLI_EXIT_HOST, "verify: --with=perf: %s", cli_reason(-err));
 	return status_of(judge);
 }
 
-void vpt_perf_judge_end(struct vpt_perf_judge *judge)
+void cli_perf_judge_end(struct cli_perf_judge *judge)
 {
 	if (!judge)
 		return;

@@ -4,25 +4,25 @@
 #define VMM_CLI_VERIFY_PERF_H
 
 /* What vpt export prints on stderr where an export does not begin with the trace. */
-#define VPT_EXPORT_LEFT_OUT "vpt export: instructions left out at the beginning: "
+#define CLI_EXPORT_LEFT_OUT "vpt export: instructions left out at the beginning: "
 
 #include <stdbool.h>
 
 #include "oracle/by_perf.h"
 
-struct vpt_perf_judge;
+struct cli_perf_judge;
 
 /*
  * Start what exports @path and runs perf. It is not in the sandbox, and knows of the file what vpt
  * export says. NULL after one line, and then *status is set.
  */
-struct vpt_perf_judge *vpt_perf_judge_start(const char *path, int *status);
+struct cli_perf_judge *cli_perf_judge_start(const char *path, int *status);
 
-/* Hold perf's instructions of a vCPU against what ran. VPT_EXIT_OK, or a status after one line. */
-int vpt_perf_judge_vcpu(struct vpt_perf_judge *judge, struct vpt_reader *reader, unsigned int vcpu,
-			struct vpt_by_perf *result);
+/* Hold perf's instructions of a vCPU against what ran. CLI_EXIT_OK, or a status after one line. */
+int cli_perf_judge_vcpu(struct cli_perf_judge *judge, struct trace_reader *reader,
+			unsigned int vcpu, struct oracle_by_perf *result);
 
 /* End it, and remove the exports. NULL is ignored. */
-void vpt_perf_judge_end(struct vpt_perf_judge *judge);
+void cli_perf_judge_end(struct cli_perf_judge *judge);
 
 #endif /* VMM_CLI_VERIFY_PERF_H */

@@ -15,39 +15,39 @@ struct piece {
 	size_t len;
 };
 
-bool vpt_canonical(const struct vpt_vcpu *v, uint64_t address)
+bool core_canonical(const struct core_vcpu *v, uint64_t address)
 {
-	unsigned int shift = v->s.cr4 & VPT_CR4_LA57 ? 7 : 16;
+	unsigned int shift = v->s.cr4 & X86_CR4_LA57 ? 7 : 16;
 
 	return (uint64_t)((int64_t)(address << shift) >> shift) == address;
 }
 
 /* Translate all of it before any of it is touched. */
-static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int access,
-		      struct piece *piece, struct vpt_exception *e)
+static bool translate(struct core_vcpu *v, uint64_t gva, size_t len, unsigned int access,
+		      struct piece *piece, struct engine_exception *e)
 {
 	size_t i;
 
-	v->paging.ac = v->regs->rflags & VPT_FL_AC;
+	v->paging.ac = v->regs->rflags & X86_FL_AC;
 	for (i = 0; i < MAX_PAGES; i++) {
-		size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
-		struct vpt_page page;
+		size_t room = (size_t)(X86_PAGE_SIZE - gva % X86_PAGE_SIZE);
+		struct x86_page page;
 
 		piece[i] = (struct piece){0};
 		if (!len)
 			continue;
 		if (room > len)
 			room = len;
-		if (v->long_mode && !vpt_canonical(v, gva)) {
-			*e = vpt_fault_code(VPT_VEC_GP, 0);
+		if (v->long_mode && !core_canonical(v, gva)) {
+			*e = core_fault_code(X86_VEC_GP, 0);
 			return false;
 		}
-		if (!vpt_walk_page(&v->vm->mem, &v->paging, gva, access, &page)) {
-			*e = vpt_fault_code(VPT_VEC_PF, page.error);
+		if (!x86_walk_page(&v->vm->mem, &v->paging, gva, access, &page)) {
+			*e = core_fault_code(X86_VEC_PF, page.error);
 			e->cr2 = v->long_mode ? gva : (uint32_t)gva;
 			return false;
 		}
-		piece[i].host = vpt_mem_at(&v->vm->mem, page.gpa, room);
+		piece[i].host = x86_mem_at(&v->vm->mem, page.gpa, room);
 		piece[i].gpa = page.gpa;
 		piece[i].len = room;
 		gva += room;
@@ -56,8 +56,8 @@ static bool translate(struct vpt_vcpu *v, uint64_t gva, size_t len, unsigned int
 	return !len;
 }
 
-bool vpt_read(struct vpt_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
-	      struct vpt_exception *e)
+bool core_read(struct core_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned int access,
+	       struct engine_exception *e)
 {
 	struct piece piece[MAX_PAGES];
 	uint8_t *to = dst;
@@ -75,14 +75,14 @@ bool vpt_read(struct vpt_vcpu *v, uint64_t gva, void *dst, size_t len, unsigned 
 	return true;
 }
 
-bool vpt_write(struct vpt_vcpu *v, uint64_t gva, const void *src, size_t len, unsigned int access,
-	       struct vpt_exception *e)
+bool core_write(struct core_vcpu *v, uint64_t gva, const void *src, size_t len, unsigned int access,
+		struct engine_exception *e)
 {
 	struct piece piece[MAX_PAGES];
 	const uint8_t *from = src;
 	size_t i;
 
-	if (!translate(v, gva, len, access | VPT_WALK_WRITE, piece, e))
+	if (!translate(v, gva, len, access | X86_WALK_WRITE, piece, e))
 		return false;
 	for (i = 0; i < MAX_PAGES && piece[i].len; from += piece[i].len, i++) {
 		if (!piece[i].host)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Set @bits of *@word to @set. */
-static inline void vpt_put_bit(uint32_t *word, uint32_t bits, bool set)
+static inline void core_put_bit(uint32_t *word, uint32_t bits, bool set)
 {
 	*word = (*word & ~bits) | (set ? bits : 0);
 }

@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-static void console(struct vpt_vm *vm, uint8_t c)
+static void console(struct core_vm *vm, uint8_t c)
 {
 	if (vm->hooks.console)
 		vm->hooks.console(vm->hooks.opaque, (char)c);
 }
 
-static void out(struct vpt_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
+static void out(struct core_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 {
 	switch (port) {
 	case VPT_PORT_CONSOLE:
@@ -22,39 +22,39 @@ static void out(struct vpt_vcpu *v, uint16_t port, uint8_t size, uint32_t value)
 	case VPT_PORT_EXIT:
 		if (!v->vm->stop.kind)
 			v->vm->stop.exit_status = value;
-		vpt_vm_stop(v->vm, VPT_STOP_EXIT, "status %u", value);
+		core_vm_stop(v->vm, TRACE_STOP_EXIT, "status %u", value);
 		break;
 	case VPT_PORT_TIMER:
-		vpt_irq_set_timer(v, value);
+		core_irq_set_timer(v, value);
 		break;
 	case VPT_PORT_PMI:
 		v->irq.pmi_vector = (uint8_t)value;
 		break;
 	default:
-		vpt_platform_io(&v->vm->platform, port, size, false, &value);
+		dev_platform_io(&v->vm->platform, port, size, false, &value);
 		break;
 	}
 }
 
-static uint32_t in(struct vpt_vcpu *v, uint16_t port, uint8_t size)
+static uint32_t in(struct core_vcpu *v, uint16_t port, uint8_t size)
 {
-	bool raised = v->irq.pending & VPT_IRQ_PMI_RAISED;
+	bool raised = v->irq.pending & CORE_IRQ_PMI_RAISED;
 	uint32_t value = ~0u;
 
 	switch (port) {
 	case VPT_PORT_CONSOLE:
 		return VPT_PORT_CONSOLE;
 	case VPT_PORT_PMI:
-		v->irq.pending &= ~VPT_IRQ_PMI_RAISED;
+		v->irq.pending &= ~CORE_IRQ_PMI_RAISED;
 		return raised;
 	default:
-		vpt_platform_io(&v->vm->platform, port, size, true, &value);
+		dev_platform_io(&v->vm->platform, port, size, true, &value);
 		return value;
 	}
 }
 
-void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uint32_t count,
-		void *data)
+void core_bus_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool is_in, uint32_t count,
+		 void *data)
 {
 	uint8_t *at = data;
 	uint32_t i;
@@ -62,8 +62,8 @@ void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uin
 	if (size > sizeof(uint32_t))
 		return;
 	if (v->hv)
-		vpt_hv_note_io(v, port, size, is_in, count);
-	vpt_irq_advance(v);
+		core_hv_note_io(v, port, size, is_in, count);
+	core_irq_advance(v);
 	for (i = 0; i < count; i++, at += size) {
 		uint32_t value = 0;
 
@@ -75,15 +75,15 @@ void vpt_bus_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool is_in, uin
 			out(v, port, size, value);
 		}
 	}
-	vpt_devices_touched(v);
+	core_devices_touched(v);
 }
 
-void vpt_bus_mmio(struct vpt_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data)
+void core_bus_mmio(struct core_vcpu *v, uint64_t gpa, uint32_t len, bool write, void *data)
 {
 	if (v->hv)
-		vpt_hv_note_mmio(v, len, write);
-	vpt_irq_advance(v);
-	if (!vpt_platform_mmio(&v->vm->platform, gpa, len, write, data) && !write)
+		core_hv_note_mmio(v, len, write);
+	core_irq_advance(v);
+	if (!dev_platform_mmio(&v->vm->platform, gpa, len, write, data) && !write)
 		memset(data, 0xff, len);
-	vpt_devices_touched(v);
+	core_devices_touched(v);
 }

@@ -18,15 +18,15 @@ struct gate {
 	uint8_t size;  /* of what is pushed */
 };
 
-static bool read_gate(struct vpt_vcpu *v, uint16_t selector, uint8_t type, struct gate *gate,
-		      struct vpt_exception *e)
+static bool read_gate(struct core_vcpu *v, uint16_t selector, uint8_t type, struct gate *gate,
+		      struct engine_exception *e)
 {
 	uint64_t raw[2] = {0};
 
-	if (!vpt_descriptor_raw(v, selector, VPT_VEC_GP, false, raw, v->long_mode ? 16 : 8, e))
+	if (!core_descriptor_raw(v, selector, X86_VEC_GP, false, raw, v->long_mode ? 16 : 8, e))
 		return false;
 	if (raw[1] >> 40 & 31)
-		return vpt_refuse(e, VPT_VEC_GP, selector, false);
+		return core_refuse(e, X86_VEC_GP, selector, false);
 	*gate = (struct gate){
 		.offset = (raw[0] & 0xffff) | (raw[0] >> 32 & 0xffff0000) | raw[1] << 32,
 		.selector = (uint16_t)(raw[0] >> 16),
@@ -41,73 +41,74 @@ static bool read_gate(struct vpt_vcpu *v, uint16_t selector, uint8_t type, struc
 }
 
 /* CS of the gate; a CALL may go inward, to the DPL of code that does not conform. */
-static bool load_code(struct vpt_vcpu *v, const struct gate *gate, bool call,
-		      struct vpt_segment *cs, struct vpt_exception *e)
+static bool load_code(struct core_vcpu *v, const struct gate *gate, bool call,
+		      struct x86_segment *cs, struct engine_exception *e)
 {
 	bool allowed;
 
-	if (vpt_null_selector(gate->selector))
-		return vpt_refuse(e, VPT_VEC_GP, 0, false);
-	if (!vpt_descriptor(v, gate->selector, VPT_VEC_GP, false, cs, e))
+	if (core_null_selector(gate->selector))
+		return core_refuse(e, X86_VEC_GP, 0, false);
+	if (!core_descriptor(v, gate->selector, X86_VEC_GP, false, cs, e))
 		return false;
-	allowed = call || vpt_is_conforming(cs) ? cs->dpl <= v->cpl : cs->dpl == v->cpl;
-	if (!vpt_is_code(cs) || !allowed || (v->long_mode && (!cs->l || cs->db)))
-		return vpt_refuse(e, VPT_VEC_GP, gate->selector, false);
+	allowed = call || core_is_conforming(cs) ? cs->dpl <= v->cpl : cs->dpl == v->cpl;
+	if (!core_is_code(cs) || !allowed || (v->long_mode && (!cs->l || cs->db)))
+		return core_refuse(e, X86_VEC_GP, gate->selector, false);
 	if (!cs->present)
-		return vpt_refuse(e, VPT_VEC_NP, gate->selector, false);
-	if (vpt_is_conforming(cs))
+		return core_refuse(e, X86_VEC_NP, gate->selector, false);
+	if (core_is_conforming(cs))
 		cs->dpl = v->cpl;
 	return true;
 }
 
 /* The caller's words, then those of the return. On an inner stack it comes with its own. */
-static bool push(struct vpt_vcpu *v, const struct gate *gate, struct vpt_stack *stack, bool inner,
-		 uint64_t next, struct vpt_exception *e)
+static bool push(struct core_vcpu *v, const struct gate *gate, struct core_stack *stack, bool inner,
+		 uint64_t next, struct engine_exception *e)
 {
-	struct vpt_stack caller = vpt_stack_now(v);
-	uint64_t word[VPT_STACK_WORDS], parameter[31];
+	struct core_stack caller = core_stack_now(v);
+	uint64_t word[CORE_STACK_WORDS], parameter[31];
 	unsigned int n = 0, i;
 
 	if (inner) {
 		word[n++] = v->s.ss.selector;
 		word[n++] = v->regs->rsp;
-		if (gate->count && !vpt_pop(v, &caller, parameter, gate->count, gate->size, e))
+		if (gate->count && !core_pop(v, &caller, parameter, gate->count, gate->size, e))
 			return false;
 		for (i = gate->count; i > 0; i--)
 			word[n++] = parameter[i - 1];
 	}
 	word[n++] = v->s.cs.selector;
 	word[n++] = next;
-	return vpt_push(v, stack, word, n, gate->size, e);
+	return core_push(v, stack, word, n, gate->size, e);
 }
 
-static enum vpt_done through_gate(struct vpt_vcpu *v, const struct gate *gate, bool call,
-				  uint64_t next, struct vpt_exception *e)
+static enum core_done through_gate(struct core_vcpu *v, const struct gate *gate, bool call,
+				   uint64_t next, struct engine_exception *e)
 {
-	struct vpt_stack stack = vpt_stack_now(v);
-	struct vpt_segment cs, ss = v->s.ss;
+	struct core_stack stack = core_stack_now(v);
+	struct x86_segment cs, ss = v->s.ss;
 	bool inner;
 
 	if (!load_code(v, gate, call, &cs, e))
-		return VPT_DONE_FAULT;
+		return CORE_DONE_FAULT;
 	inner = cs.dpl < v->cpl;
-	if (inner && !vpt_stack_inner(v, cs.dpl, 0, false, &ss, &stack, e))
-		return VPT_DONE_FAULT;
+	if (inner && !core_stack_inner(v, cs.dpl, 0, false, &ss, &stack, e))
+		return CORE_DONE_FAULT;
 	/* The code is 64-bit, and so is its stack. */
 	if (v->long_mode)
 		stack.ss = NULL;
-	if (!vpt_check_ip(v, &cs, gate->offset, false, e) || !vpt_descriptor_accessed(v, &cs, e) ||
-	    (inner && !vpt_descriptor_accessed(v, &ss, e)) ||
+	if (!core_check_ip(v, &cs, gate->offset, false, e) ||
+	    !core_descriptor_accessed(v, &cs, e) ||
+	    (inner && !core_descriptor_accessed(v, &ss, e)) ||
 	    (call && !push(v, gate, &stack, inner, next, e)))
-		return VPT_DONE_FAULT;
+		return CORE_DONE_FAULT;
 	cs.selector = (uint16_t)((gate->selector & 0xfffc) | cs.dpl);
 	v->s.cs = cs;
 	v->s.ss = ss;
 	v->regs->rip = gate->offset;
 	v->regs->rsp = stack.sp;
-	v->regs->rflags &= ~VPT_FL_RF;
-	vpt_vcpu_store(v);
-	return VPT_DONE_RETIRED;
+	v->regs->rflags &= ~X86_FL_RF;
+	core_vcpu_store(v);
+	return CORE_DONE_RETIRED;
 }
 
 static bool is_task(uint8_t type)
@@ -115,31 +116,32 @@ static bool is_task(uint8_t type)
 	return type == TASK_GATE || type == TSS16_AVAILABLE || type == TSS32_AVAILABLE;
 }
 
-static bool usable(const struct vpt_vcpu *v, uint8_t type)
+static bool usable(const struct core_vcpu *v, uint8_t type)
 {
 	if (type == CALL_GATE)
 		return true;
 	return !v->long_mode && (type == CALL_GATE16 || is_task(type));
 }
 
-enum vpt_done vpt_far_system(struct vpt_vcpu *v, const struct vpt_insn_far *far,
-			     const struct vpt_segment *seg, uint64_t next, struct vpt_exception *e)
+enum core_done core_far_system(struct core_vcpu *v, const struct core_insn_far *far,
+			       const struct x86_segment *seg, uint64_t next,
+			       struct engine_exception *e)
 {
 	struct gate gate;
 
 	if (!usable(v, seg->type) || seg->dpl < v->cpl || seg->dpl < (far->selector & 3)) {
-		vpt_refuse(e, VPT_VEC_GP, far->selector, false);
-		return VPT_DONE_FAULT;
+		core_refuse(e, X86_VEC_GP, far->selector, false);
+		return CORE_DONE_FAULT;
 	}
 	if (!seg->present) {
-		vpt_refuse(e, VPT_VEC_NP, far->selector, false);
-		return VPT_DONE_FAULT;
+		core_refuse(e, X86_VEC_NP, far->selector, false);
+		return CORE_DONE_FAULT;
 	}
 	if (is_task(seg->type)) {
-		vpt_cannot(v, "a task switch");
-		return VPT_DONE_STOPPED;
+		core_cannot(v, "a task switch");
+		return CORE_DONE_STOPPED;
 	}
 	if (!read_gate(v, far->selector, seg->type, &gate, e))
-		return VPT_DONE_FAULT;
-	return through_gate(v, &gate, far->kind == VPT_FAR_CALL, next, e);
+		return CORE_DONE_FAULT;
+	return through_gate(v, &gate, far->kind == CORE_FAR_CALL, next, e);
 }

@@ -28,8 +28,8 @@
 #define LEAF_INVARIANT_TSC 0x80000007u
 #define LEAF_SIZES	   0x80000008u
 
-const struct vpt_cpuid_entry *vpt_cpuid_find(const struct vpt_cpuid_entry *entries, size_t count,
-					     uint32_t leaf, uint32_t subleaf)
+const struct engine_cpuid_entry *core_cpuid_find(const struct engine_cpuid_entry *entries,
+						 size_t count, uint32_t leaf, uint32_t subleaf)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ static uint32_t highest(const struct vpt_caps *caps)
 	return has_crystal(caps) ? LEAF_HYPERVISOR - 1 : LEAF_PT;
 }
 
-static void vendor(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void vendor(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	if (highest(caps) <= LEAF_PT)
 		e->eax = highest(caps);
@@ -80,7 +80,7 @@ static void vendor(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 	memcpy(&e->ecx, "ntel", 4);
 }
 
-static void features(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void features(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->eax = caps->signature;
 	/* One processor, initial APIC ID 0. */
@@ -94,7 +94,7 @@ static void features(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 }
 
 /* HLE and RTM: a stepped transaction always aborts. PT is set below if at all. */
-static void extended(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void extended(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->ebx &= ~(BIT(4) | BIT(11) | BIT(25));
 	/* Five levels of page tables. */
@@ -103,20 +103,20 @@ static void extended(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 }
 
 /* What Intel has in these leaves: LAHF, LZCNT, PREFETCHW; SYSCALL, NX, 1G, RDTSCP, LM. */
-static void amd_features(struct vpt_cpuid_entry *e)
+static void amd_features(struct engine_cpuid_entry *e)
 {
 	e->eax = e->ebx = 0;
 	e->ecx &= BIT(0) | BIT(5) | BIT(8);
 	e->edx &= BIT(11) | BIT(20) | BIT(26) | BIT(27) | BIT(29);
 }
 
-static void sizes(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void sizes(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->eax = caps->max_phy_addr | (uint32_t)caps->lin_addr << 8;
 	e->ebx = e->ecx = e->edx = 0;
 }
 
-static void shape_one(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void shape_one(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	switch (e->leaf) {
 	case LEAF_VENDOR:
@@ -147,7 +147,7 @@ static void shape_one(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
 	}
 }
 
-static void own(struct vpt_cpuid_entry *e, const struct vpt_caps *caps, bool pt_present)
+static void own(struct engine_cpuid_entry *e, const struct vpt_caps *caps, bool pt_present)
 {
 	struct vpt_cpuid_regs regs = {e->eax, e->ebx, e->ecx, e->edx};
 
@@ -160,16 +160,16 @@ static void own(struct vpt_cpuid_entry *e, const struct vpt_caps *caps, bool pt_
 }
 
 /* In MHz: P1, the most, which is not known to be more, and the bus clock. */
-static void frequency(struct vpt_cpuid_entry *e, const struct vpt_caps *caps)
+static void frequency(struct engine_cpuid_entry *e, const struct vpt_caps *caps)
 {
 	e->eax = e->ebx = caps->max_nonturbo * BUS_MHZ;
 	e->ecx = BUS_MHZ;
 }
 
-void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
-		     bool pt_present)
+void core_cpuid_shape(struct engine_cpuid_entry *entries, size_t *count,
+		      const struct vpt_caps *caps, bool pt_present)
 {
-	static const struct vpt_cpuid_entry added[] = {
+	static const struct engine_cpuid_entry added[] = {
 		{.leaf = LEAF_PERFMON},
 		{.leaf = LEAF_PT, .subleaf = 0, .by_subleaf = true},
 		{.leaf = LEAF_PT, .subleaf = 1, .by_subleaf = true},
@@ -187,12 +187,12 @@ void vpt_cpuid_shape(struct vpt_cpuid_entry *entries, size_t *count, const struc
 		shape_one(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
 	}
-	for (i = 0; i < sizeof(added) / sizeof(added[0]) && n < VPT_CPUID_ROOM; i++) {
+	for (i = 0; i < sizeof(added) / sizeof(added[0]) && n < CORE_CPUID_ROOM; i++) {
 		if (added[i].leaf > highest(caps))
 			break;
 		entries[n] = added[i];
 		if (added[i].leaf == LEAF_PERFMON)
-			vpt_perfmon_cpuid(caps, &entries[n]);
+			core_perfmon_cpuid(caps, &entries[n]);
 		if (added[i].leaf == LEAF_FREQUENCY)
 			frequency(&entries[n], caps);
 		own(&entries[n++], caps, pt_present);
@@ -210,23 +210,24 @@ static uint32_t model_of(const struct vpt_caps *caps)
 }
 
 /* MONITOR and MWAIT for lines of 64 bytes and C-states up to C6; what they can do beside. */
-static void monitor_leaf(struct vpt_cpuid_entry *entries, size_t *count)
+static void monitor_leaf(struct engine_cpuid_entry *entries, size_t *count)
 {
-	struct vpt_cpuid_entry *e;
+	struct engine_cpuid_entry *e;
 	size_t i;
 
 	for (i = 0; i < *count && entries[i].leaf != LEAF_MONITOR; i++)
 		;
-	if (i == VPT_CPUID_ROOM)
+	if (i == CORE_CPUID_ROOM)
 		return;
 	e = &entries[i];
 	*count += i == *count;
 	/* Interrupts as break events; sub-states: two of C1, one of C6. */
-	*e = (struct vpt_cpuid_entry){
+	*e = (struct engine_cpuid_entry){
 		.leaf = LEAF_MONITOR, .eax = 64, .ebx = 64, .ecx = 3, .edx = 0x1020};
 }
 
-void vpt_cpuid_waits(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps)
+void core_cpuid_waits(struct engine_cpuid_entry *entries, size_t *count,
+		      const struct vpt_caps *caps)
 {
 	size_t i;
 
@@ -242,14 +243,14 @@ void vpt_cpuid_waits(struct vpt_cpuid_entry *entries, size_t *count, const struc
 	monitor_leaf(entries, count);
 }
 
-void vpt_cpuid_xstate(struct vpt_cpuid_entry *entries, size_t *count, const struct vpt_caps *caps,
-		      bool pt)
+void core_cpuid_xstate(struct engine_cpuid_entry *entries, size_t *count,
+		       const struct vpt_caps *caps, bool pt)
 {
 	bool exists = vpt_xsave_bytes(caps);
 	size_t n = 0, i;
 
 	for (i = 0; i < *count; i++) {
-		struct vpt_cpuid_entry e = entries[i];
+		struct engine_cpuid_entry e = entries[i];
 
 		if (e.leaf == LEAF_XSAVE && e.subleaf == VPT_XSAVE_COMPONENT && !(exists && pt))
 			continue;
@@ -262,7 +263,7 @@ void vpt_cpuid_xstate(struct vpt_cpuid_entry *entries, size_t *count, const stru
 	*count = n;
 }
 
-void vpt_cpuid_platform(struct vpt_cpuid_entry *entries, size_t count, bool exact)
+void core_cpuid_platform(struct engine_cpuid_entry *entries, size_t count, bool exact)
 {
 	size_t i;
 

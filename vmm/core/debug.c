@@ -11,7 +11,7 @@
 #define DR7_ENABLES 0xffull
 #define DR7_GD	    (1ull << 13)
 
-static uint64_t dr(struct vpt_vcpu *v, unsigned int n)
+static uint64_t dr(struct core_vcpu *v, unsigned int n)
 {
 	uint64_t value;
 
@@ -24,12 +24,12 @@ static bool on_execution(uint64_t dr7, unsigned int n)
 	return dr7 >> (2 * n) & 3 && !(dr7 >> (16 + 4 * n) & 15);
 }
 
-bool vpt_debug_armed(struct vpt_vcpu *v)
+bool core_debug_armed(struct core_vcpu *v)
 {
 	uint64_t dr7;
 	unsigned int n;
 
-	if (v->regs->rflags & (VPT_FL_TF | VPT_FL_RF) || v->debug_pending)
+	if (v->regs->rflags & (X86_FL_TF | X86_FL_RF) || v->debug_pending)
 		return true;
 	dr7 = dr(v, 7);
 	for (n = 0; n < 4; n++)
@@ -38,18 +38,18 @@ bool vpt_debug_armed(struct vpt_vcpu *v)
 	return dr7 & DR7_GD;
 }
 
-bool vpt_debug_set(struct vpt_vcpu *v)
+bool core_debug_set(struct core_vcpu *v)
 {
 	return dr(v, 7) & DR7_ENABLES;
 }
 
-uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address)
+uint64_t core_debug_breakpoints(struct core_vcpu *v, uint64_t address)
 {
 	uint64_t dr7, hit = 0;
 	unsigned int n;
 
 	/* MOV SS and POP SS hold them back for one instruction. */
-	if (v->regs->rflags & VPT_FL_RF || v->shadowed & VPT_VCPU_AFTER_SS)
+	if (v->regs->rflags & X86_FL_RF || v->shadowed & CORE_VCPU_AFTER_SS)
 		return 0;
 	dr7 = dr(v, 7);
 	for (n = 0; n < 4; n++)
@@ -58,12 +58,12 @@ uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address)
 	return hit;
 }
 
-bool vpt_debug_guarded(struct vpt_vcpu *v)
+bool core_debug_guarded(struct core_vcpu *v)
 {
 	return dr(v, 7) & DR7_GD;
 }
 
-void vpt_debug_report(struct vpt_vcpu *v, uint64_t causes)
+void core_debug_report(struct core_vcpu *v, uint64_t causes)
 {
 	uint64_t dr7 = dr(v, 7);
 

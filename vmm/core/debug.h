@@ -6,17 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vpt_vcpu;
+struct core_vcpu;
 
-/* The next instruction needs vpt_exec_one(): TF, RF, breakpoints on execution. */
-bool vpt_debug_armed(struct vpt_vcpu *v);
+/* The next instruction needs core_exec_one(): TF, RF, breakpoints on execution. */
+bool core_debug_armed(struct core_vcpu *v);
 /* DR7 enables a breakpoint, of any kind. */
-bool vpt_debug_set(struct vpt_vcpu *v);
+bool core_debug_set(struct core_vcpu *v);
 /* Breakpoints on an instruction at this linear address, as bits of DR6. */
-uint64_t vpt_debug_breakpoints(struct vpt_vcpu *v, uint64_t address);
+uint64_t core_debug_breakpoints(struct core_vcpu *v, uint64_t address);
 /* DR7.GD: an access to a debug register is a fault. */
-bool vpt_debug_guarded(struct vpt_vcpu *v);
+bool core_debug_guarded(struct core_vcpu *v);
 /* A #DB is about to be delivered. */
-void vpt_debug_report(struct vpt_vcpu *v, uint64_t causes);
+void core_debug_report(struct core_vcpu *v, uint64_t causes);
 
 #endif /* VMM_CORE_DEBUG_H */

@@ -8,16 +8,16 @@
 
 #include "x86/arch.h"
 
-struct vpt_vcpu;
-struct vpt_exception;
+struct core_vcpu;
+struct engine_exception;
 
 /*
  * The segment that a selector names. `bad`: the vector of the
  * exception if there is none, `external` its EXT bit.
  */
-bool vpt_descriptor(struct vpt_vcpu *v, uint16_t selector, uint8_t bad, bool external,
-		    struct vpt_segment *seg, struct vpt_exception *e);
-struct vpt_segment vpt_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl);
-struct vpt_segment vpt_null_ss(uint8_t dpl);
+bool core_descriptor(struct core_vcpu *v, uint16_t selector, uint8_t bad, bool external,
+		     struct x86_segment *seg, struct engine_exception *e);
+struct x86_segment core_flat_segment(uint16_t selector, bool code, bool wide, uint8_t dpl);
+struct x86_segment core_null_ss(uint8_t dpl);
 
 #endif /* VMM_CORE_DESCRIPTOR_H */

@@ -6,23 +6,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct vpt_vcpu;
-struct vpt_exception;
-struct vpt_engine_xstate;
+struct core_vcpu;
+struct engine_exception;
+struct engine_xstate;
 
 /* exec.c: one instruction and all that comes with it: events, faults, traps. */
-void vpt_exec_one(struct vpt_vcpu *v);
+void core_exec_one(struct core_vcpu *v);
 /* Deliver an exception that an untraced run came back with. */
-void vpt_exec_fault(struct vpt_vcpu *v, struct vpt_exception *e, uint64_t rip);
+void core_exec_fault(struct core_vcpu *v, struct engine_exception *e, uint64_t rip);
 /* The same for a #DB trap after the last instruction; `causes`: bits of DR6. */
-void vpt_exec_debug(struct vpt_vcpu *v, uint64_t causes);
+void core_exec_debug(struct core_vcpu *v, uint64_t causes);
 /* What was being delivered at `rip` ended in shutdown. */
-void vpt_exec_shutdown(struct vpt_vcpu *v, uint64_t rip);
+void core_exec_shutdown(struct core_vcpu *v, uint64_t rip);
 
 /* observe.c: be told by the engine what run() does from now on. */
-void vpt_observe(struct vpt_vcpu *v);
+void core_observe(struct core_vcpu *v);
 
 /* xstate.c: PT's component of the XSAVE feature set; NULL: this vCPU has none. */
-const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v);
+const struct engine_xstate *core_vcpu_xstate(const struct core_vcpu *v);
 
 #endif /* VMM_CORE_EXEC_H */

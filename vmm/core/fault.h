@@ -7,14 +7,14 @@
 
 #include "engine/engine.h"
 
-static inline struct vpt_exception vpt_fault_code(uint8_t vector, uint32_t error)
+static inline struct engine_exception core_fault_code(uint8_t vector, uint32_t error)
 {
-	return (struct vpt_exception){.vector = vector, .has_error = true, .error = error};
+	return (struct engine_exception){.vector = vector, .has_error = true, .error = error};
 }
 
-static inline struct vpt_exception vpt_fault_plain(uint8_t vector)
+static inline struct engine_exception core_fault_plain(uint8_t vector)
 {
-	return (struct vpt_exception){.vector = vector};
+	return (struct engine_exception){.vector = vector};
 }
 
 #endif /* VMM_CORE_FAULT_H */

@@ -7,17 +7,17 @@
 #include <string.h>
 
 /* Bytes of one page; false if the page cannot be fetched from. */
-static bool fetch_page(struct vpt_vcpu *v, uint64_t gva, unsigned int count, uint8_t *to,
+static bool fetch_page(struct core_vcpu *v, uint64_t gva, unsigned int count, uint8_t *to,
 		       uint64_t *gpa)
 {
 	const void *at;
 	uint32_t error;
 
-	if (v->bits == 64 && !vpt_canonical(v, gva))
+	if (v->bits == 64 && !core_canonical(v, gva))
 		return false;
-	if (!vpt_walk(&v->vm->mem, &v->paging, gva, VPT_WALK_FETCH, gpa, &error))
+	if (!x86_walk(&v->vm->mem, &v->paging, gva, X86_WALK_FETCH, gpa, &error))
 		return false;
-	at = vpt_mem_at(&v->vm->mem, *gpa, count);
+	at = x86_mem_at(&v->vm->mem, *gpa, count);
 	if (!at)
 		return false;
 	memcpy(to, at, count);
@@ -25,20 +25,20 @@ static bool fetch_page(struct vpt_vcpu *v, uint64_t gva, unsigned int count, uin
 }
 
 /* Bytes from `ip` that the limit of CS lets an instruction have. */
-static unsigned int most(const struct vpt_vcpu *v, uint64_t ip)
+static unsigned int most(const struct core_vcpu *v, uint64_t ip)
 {
 	if (v->bits == 64)
-		return VPT_INSN_MAX;
+		return CORE_INSN_MAX;
 	if (ip > v->s.cs.limit)
 		return 0;
-	return v->s.cs.limit - ip < VPT_INSN_MAX ? (unsigned int)(v->s.cs.limit - ip) + 1
-						 : VPT_INSN_MAX;
+	return v->s.cs.limit - ip < CORE_INSN_MAX ? (unsigned int)(v->s.cs.limit - ip) + 1
+						  : CORE_INSN_MAX;
 }
 
-void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f)
+void core_fetch(struct core_vcpu *v, uint64_t ip, struct core_fetched *f)
 {
 	uint64_t gva = v->bits == 64 ? ip : (uint32_t)(ip + v->s.cs.base);
-	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+	unsigned int room = (unsigned int)(X86_PAGE_SIZE - gva % X86_PAGE_SIZE);
 	unsigned int all = most(v, ip);
 	unsigned int count = room < all ? room : all;
 	uint8_t code[16] = {0};
@@ -50,7 +50,7 @@ void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f)
 	f->bytes.count = (uint8_t)count;
 	memcpy(&f->bytes.low, code, 8);
 	memcpy(&f->bytes.high, code + 8, 8);
-	f->insn = vpt_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
+	f->insn = core_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
 	if (f->insn || !truncated || count == all)
 		return;
 	/* The next page is looked at only for an instruction that reaches it. */
@@ -59,5 +59,5 @@ void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f)
 	f->bytes.count = (uint8_t)all;
 	memcpy(&f->bytes.low, code, 8);
 	memcpy(&f->bytes.high, code + 8, 8);
-	f->insn = vpt_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
+	f->insn = core_insn_find(v->insns, f->gpa, v->bits, &f->bytes, &truncated);
 }

@@ -7,14 +7,14 @@
 
 #include "core/insn.h"
 
-struct vpt_vcpu;
+struct core_vcpu;
 
 /* fetch.c: the instruction at RIP. */
-struct vpt_fetched {
-	const struct vpt_insn *insn; /* NULL: none, executing must fault */
-	struct vpt_insn_bytes bytes;
+struct core_fetched {
+	const struct core_insn *insn; /* NULL: none, executing must fault */
+	struct core_insn_bytes bytes;
 	uint64_t gpa, gpa2; /* of RIP and of the next page */
 };
-void vpt_fetch(struct vpt_vcpu *v, uint64_t ip, struct vpt_fetched *f);
+void core_fetch(struct core_vcpu *v, uint64_t ip, struct core_fetched *f);
 
 #endif /* VMM_CORE_FETCH_H */

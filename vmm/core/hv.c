@@ -9,11 +9,11 @@
 /* The vector of the host's interrupts. The guest's interrupts do not use it. */
 #define HOST_VECTOR 0xec
 
-enum vpt_status vpt_hv_create(struct vpt_vcpu *v, const struct vpt_hv_setup *setup,
-			      const char **why)
+enum vpt_status core_hv_create(struct core_vcpu *v, const struct core_hv_setup *setup,
+			       const char **why)
 {
-	struct vpt_hv_config config = setup->config;
-	struct vpt_vcpu_hv *h = calloc(1, sizeof(*h));
+	struct tracer_hv_config config = setup->config;
+	struct core_vcpu_hv *h = calloc(1, sizeof(*h));
 	enum vpt_status status;
 	size_t i;
 
@@ -26,167 +26,168 @@ enum vpt_status vpt_hv_create(struct vpt_vcpu *v, const struct vpt_hv_setup *set
 	h->trap_cr3 = setup->trap_cr3;
 	h->tsc = config.tsc;
 	h->changes = setup->changes;
-	status = vpt_hv_init(&h->hv, &config, why);
+	status = tracer_hv_init(&h->hv, &config, why);
 	for (i = 0; status == VPT_OK && i < setup->changes; i++) {
 		h->change[i] = setup->change[i];
-		status = vpt_hv_can(&h->hv, setup->change[i].usage, why);
+		status = tracer_hv_can(&h->hv, setup->change[i].usage, why);
 	}
 	return status;
 }
 
-void vpt_hv_destroy(struct vpt_vcpu *v)
+void core_hv_destroy(struct core_vcpu *v)
 {
 	free(v->hv);
 	v->hv = NULL;
 }
 
-static void failed(struct vpt_vcpu *v)
+static void failed(struct core_vcpu *v)
 {
-	vpt_vm_stop(v->vm, VPT_STOP_VMX, "%s", v->hv->hv.error);
+	core_vm_stop(v->vm, TRACE_STOP_VMX, "%s", v->hv->hv.error);
 }
 
-uint64_t vpt_hv_where(const struct vpt_vcpu *v)
+uint64_t core_hv_where(const struct core_vcpu *v)
 {
-	return v->hv->hv.in_root ? vpt_hv_ip(&v->hv->hv) : v->regs->rip;
+	return v->hv->hv.in_root ? tracer_hv_ip(&v->hv->hv) : v->regs->rip;
 }
 
-struct vpt_hv_exit vpt_hv_exit_here(const struct vpt_vcpu *v, enum vpt_hv_reason reason)
+struct tracer_hv_exit core_hv_exit_here(const struct core_vcpu *v, enum tracer_hv_reason reason)
 {
-	return (struct vpt_hv_exit){
+	return (struct tracer_hv_exit){
 		.reason = reason,
 		.ip = v->regs->rip,
 		.cpl = v->cpl,
-		.flags = v->pending & VPT_VCPU_ARRIVED ? VPT_ORACLE_ARRIVED : 0,
+		.flags = v->pending & CORE_VCPU_ARRIVED ? TRACE_ORACLE_ARRIVED : 0,
 	};
 }
 
-void vpt_hv_leave(struct vpt_vcpu *v, const struct vpt_hv_exit *e)
+void core_hv_leave(struct core_vcpu *v, const struct tracer_hv_exit *e)
 {
-	vpt_hv_exit(&v->hv->hv, e);
+	tracer_hv_exit(&v->hv->hv, e);
 	if (v->hv->hv.error)
 		failed(v);
 }
 
-bool vpt_hv_go(struct vpt_vcpu *v, bool inject)
+bool core_hv_go(struct core_vcpu *v, bool inject)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
 	h->ran = true;
 	if (!h->hv.in_root)
 		return true;
-	v->pending |= VPT_VCPU_ARRIVED;
-	if (vpt_hv_enter(&h->hv, v->regs->rip, inject))
+	v->pending |= CORE_VCPU_ARRIVED;
+	if (tracer_hv_enter(&h->hv, v->regs->rip, inject))
 		return true;
 	failed(v);
 	return false;
 }
 
-static bool nmi_is_next(const struct vpt_vcpu *v)
+static bool nmi_is_next(const struct core_vcpu *v)
 {
-	return !(v->shadowed & VPT_VCPU_NMI_BLOCKED) && vpt_platform_nmi(&v->vm->platform);
+	return !(v->shadowed & CORE_VCPU_NMI_BLOCKED) && dev_platform_nmi(&v->vm->platform);
 }
 
-void vpt_hv_look(struct vpt_vcpu *v)
+void core_hv_look(struct core_vcpu *v)
 {
-	struct vpt_vcpu_hv *h = v->hv;
-	bool pending = vpt_irq_pending(v);
+	struct core_vcpu_hv *h = v->hv;
+	bool pending = core_irq_pending(v);
 
 	while (h->changed < h->changes && v->ev->retired >= h->change[h->changed].at &&
 	       !v->vm->stop.kind)
-		vpt_hv_change_usage(v, h->change[h->changed++].usage);
+		core_hv_change_usage(v, h->change[h->changed++].usage);
 	if (pending && !h->pending && !h->hv.in_root) {
 		bool nmi = nmi_is_next(v);
-		struct vpt_hv_exit e =
-			vpt_hv_exit_here(v, nmi ? VPT_EXIT_REASON_NMI : VPT_EXIT_REASON_INTERRUPT);
+		struct tracer_hv_exit e = core_hv_exit_here(v, nmi ? TRACER_EXIT_REASON_NMI
+								   : TRACER_EXIT_REASON_INTERRUPT);
 
-		e.vector = nmi ? VPT_VEC_NMI : HOST_VECTOR;
-		vpt_hv_leave(v, &e);
+		e.vector = nmi ? X86_VEC_NMI : HOST_VECTOR;
+		core_hv_leave(v, &e);
 	}
 	h->pending = pending;
 }
 
-bool vpt_hv_interrupt(struct vpt_vcpu *v, enum vpt_event_source source)
+bool core_hv_interrupt(struct core_vcpu *v, enum core_event_source source)
 {
 	if (!v->hv->hv.in_root) {
-		const struct vpt_hv_exit e = vpt_hv_exit_here(
-			v, source == VPT_SOURCE_NMI ? VPT_EXIT_REASON_NMI_WINDOW
-						    : VPT_EXIT_REASON_INTERRUPT_WINDOW);
+		const struct tracer_hv_exit e = core_hv_exit_here(
+			v, source == CORE_SOURCE_NMI ? TRACER_EXIT_REASON_NMI_WINDOW
+						     : TRACER_EXIT_REASON_INTERRUPT_WINDOW);
 
-		vpt_hv_leave(v, &e);
+		core_hv_leave(v, &e);
 	}
-	return vpt_hv_go(v, true);
+	return core_hv_go(v, true);
 }
 
-bool vpt_hv_exception(struct vpt_vcpu *v, uint64_t rip)
+bool core_hv_exception(struct core_vcpu *v, uint64_t rip)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
 	if (h->noted) {
 		h->noted = false;
 		h->note.ip = rip;
-		vpt_hv_leave(v, &h->note);
+		core_hv_leave(v, &h->note);
 	}
-	return vpt_hv_go(v, true);
+	return core_hv_go(v, true);
 }
 
-void vpt_hv_begin(struct vpt_vcpu *v)
+void core_hv_begin(struct core_vcpu *v)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
 	h->noted = false;
 	h->cr3 = v->s.cr3;
 	h->rflags = v->regs->rflags;
-	h->note = vpt_hv_exit_here(v, VPT_EXIT_REASON_HLT);
+	h->note = core_hv_exit_here(v, TRACER_EXIT_REASON_HLT);
 }
 
-void vpt_hv_exit_wrmsr(struct vpt_vcpu *v, const struct vpt_retired *insn)
+void core_hv_exit_wrmsr(struct core_vcpu *v, const struct tracer_insn *insn)
 {
-	struct vpt_hv_exit e = vpt_hv_exit_here(v, VPT_EXIT_REASON_WRMSR);
+	struct tracer_hv_exit e = core_hv_exit_here(v, TRACER_EXIT_REASON_WRMSR);
 
 	e.ip = insn->ip;
-	vpt_hv_leave(v, &e);
+	core_hv_leave(v, &e);
 }
 
-bool vpt_hv_retired(struct vpt_vcpu *v, const struct vpt_insn *insn,
-		    const struct vpt_retired *retired)
+bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
+		     const struct tracer_insn *retired)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
-	vpt_hv_scale_tsc(v, insn);
-	vpt_hv_note_insn(v, insn);
+	core_hv_scale_tsc(v, insn);
+	core_hv_note_insn(v, insn);
 	if (h->noted) {
 		h->noted = false;
 		h->note.ip = retired->ip;
-		vpt_hv_leave(v, &h->note);
-		if (h->note.reason == VPT_EXIT_REASON_CR)
-			vpt_hv_insert_cr3(v, retired);
+		core_hv_leave(v, &h->note);
+		if (h->note.reason == TRACER_EXIT_REASON_CR)
+			core_hv_insert_cr3(v, retired);
 	}
 	return h->hv.in_root;
 }
 
-void vpt_hv_step(struct vpt_vcpu *v)
+void core_hv_step(struct core_vcpu *v)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 	uint64_t retired = v->retired;
 
 	h->ran = false;
-	vpt_vcpu_step(v);
+	core_vcpu_step(v);
 	if (h->ran && v->retired == retired)
 		h->still++;
 	v->ev->retired = v->retired + h->still;
 }
 
-void vpt_hv_finish(struct vpt_vcpu *v)
+void core_hv_finish(struct core_vcpu *v)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
 	if (!h->hv.in_root) {
-		bool crashed = v->vm->stop.kind == VPT_STOP_TRIPLE_FAULT;
-		struct vpt_hv_exit e = vpt_hv_exit_here(v, crashed ? VPT_EXIT_REASON_TRIPLE_FAULT
-								   : VPT_EXIT_REASON_INTERRUPT);
+		bool crashed = v->vm->stop.kind == TRACE_STOP_TRIPLE_FAULT;
+		struct tracer_hv_exit e =
+			core_hv_exit_here(v, crashed ? TRACER_EXIT_REASON_TRIPLE_FAULT
+						     : TRACER_EXIT_REASON_INTERRUPT);
 
 		e.vector = crashed ? 0 : HOST_VECTOR;
-		vpt_hv_exit(&h->hv, &e);
+		tracer_hv_exit(&h->hv, &e);
 	}
-	vpt_hv_over(&h->hv);
+	tracer_hv_over(&h->hv);
 }

@@ -22,17 +22,17 @@
 #include "core/vcpu.h"
 #include "pt/hv.h"
 
-#define VPT_HV_SWITCHES 16
+#define CORE_HV_SWITCHES 16
 
 /* Another usage, once so many instructions have retired. */
-struct vpt_hv_change {
+struct core_hv_change {
 	enum vpt_usage usage;
 	uint64_t at;
 };
 
-struct vpt_vcpu_hv {
-	struct vpt_hv hv;
-	struct vpt_hv_change change[VPT_HV_SWITCHES];
+struct core_vcpu_hv {
+	struct tracer_hv hv;
+	struct core_hv_change change[CORE_HV_SWITCHES];
 	size_t changes, changed;
 	bool trap_cr3;
 	struct vpt_tsc tsc;
@@ -43,52 +43,52 @@ struct vpt_vcpu_hv {
 	bool before; /* the context is the one that it began in: */
 	uint64_t cr3, rflags;
 	bool noted; /* it is an exit, if it does not fault */
-	struct vpt_hv_exit note;
+	struct tracer_hv_exit note;
 
 	bool pending;	/* an interrupt, when it was last looked */
 	uint64_t still; /* steps in which nothing retired: they take time as well */
 };
 
-struct vpt_hv_setup {
-	struct vpt_hv_config config; /* but for the tracer */
-	struct vpt_hv_change change[VPT_HV_SWITCHES];
+struct core_hv_setup {
+	struct tracer_hv_config config; /* but for the tracer */
+	struct core_hv_change change[CORE_HV_SWITCHES];
 	size_t changes;
 	bool trap_cr3;
 };
 
-/* After vpt_vcpu_record(). VPT_OK, or what makes it impossible, with *why; NULL: no memory. */
-enum vpt_status vpt_hv_create(struct vpt_vcpu *v, const struct vpt_hv_setup *setup,
-			      const char **why);
-void vpt_hv_destroy(struct vpt_vcpu *v);
+/* After core_vcpu_record(). VPT_OK, or what makes it impossible, with *why; NULL: no memory. */
+enum vpt_status core_hv_create(struct core_vcpu *v, const struct core_hv_setup *setup,
+			       const char **why);
+void core_hv_destroy(struct core_vcpu *v);
 
-/* In place of vpt_vcpu_step(), and at the end of vpt_vcpu_loop(). */
-void vpt_hv_step(struct vpt_vcpu *v);
-void vpt_hv_finish(struct vpt_vcpu *v);
+/* In place of core_vcpu_step(), and at the end of core_vcpu_loop(). */
+void core_hv_step(struct core_vcpu *v);
+void core_hv_finish(struct core_vcpu *v);
 /* Where the processor is. */
-uint64_t vpt_hv_where(const struct vpt_vcpu *v);
+uint64_t core_hv_where(const struct core_vcpu *v);
 
 /* The tracer's context, changed to what it is with VMX. */
-void vpt_hv_adjust(const struct vpt_vcpu *v, struct vpt_context *ctx);
+void core_hv_adjust(const struct core_vcpu *v, struct vpt_context *ctx);
 
 /* Before anything happens in the guest: enter it. False: that failed, the VM stops. */
-bool vpt_hv_go(struct vpt_vcpu *v, bool inject);
+bool core_hv_go(struct core_vcpu *v, bool inject);
 /* Before interrupts are delivered. */
-void vpt_hv_look(struct vpt_vcpu *v);
+void core_hv_look(struct core_vcpu *v);
 /* One will be; and an exception, at `rip`. */
-bool vpt_hv_interrupt(struct vpt_vcpu *v, enum vpt_event_source source);
-bool vpt_hv_exception(struct vpt_vcpu *v, uint64_t rip);
+bool core_hv_interrupt(struct core_vcpu *v, enum core_event_source source);
+bool core_hv_exception(struct core_vcpu *v, uint64_t rip);
 
 /* An instruction begins; it has retired, true: in the VMM, so that it is not traced. */
-void vpt_hv_begin(struct vpt_vcpu *v);
-bool vpt_hv_retired(struct vpt_vcpu *v, const struct vpt_insn *insn,
-		    const struct vpt_retired *retired);
+void core_hv_begin(struct core_vcpu *v);
+bool core_hv_retired(struct core_vcpu *v, const struct core_insn *insn,
+		     const struct tracer_insn *retired);
 /* It does what makes it an exit. */
-void vpt_hv_note_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count);
-void vpt_hv_note_mmio(struct vpt_vcpu *v, uint32_t len, bool write);
-void vpt_hv_note_rdmsr(struct vpt_vcpu *v);
-void vpt_hv_exit_wrmsr(struct vpt_vcpu *v, const struct vpt_retired *insn);
+void core_hv_note_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count);
+void core_hv_note_mmio(struct core_vcpu *v, uint32_t len, bool write);
+void core_hv_note_rdmsr(struct core_vcpu *v);
+void core_hv_exit_wrmsr(struct core_vcpu *v, const struct tracer_insn *insn);
 
 /* IA32_TSC_DEADLINE, in the host's time. */
-uint64_t vpt_hv_deadline(struct vpt_vcpu *v, uint64_t guest);
+uint64_t core_hv_deadline(struct core_vcpu *v, uint64_t guest);
 
 #endif /* VMM_CORE_HV_H */

@@ -9,10 +9,10 @@
 #define QUAL_CR3_MOV_FROM(reg) (3ull | (uint64_t)(reg) << 8)
 
 /* Note an exit of the instruction in progress. Only the first one counts. */
-static void note(struct vpt_vcpu *v, enum vpt_hv_reason reason, uint64_t qualification,
+static void note(struct core_vcpu *v, enum tracer_hv_reason reason, uint64_t qualification,
 		 uint32_t count)
 {
-	struct vpt_vcpu_hv *h = v->hv;
+	struct core_vcpu_hv *h = v->hv;
 
 	if (h->noted)
 		return;
@@ -22,24 +22,24 @@ static void note(struct vpt_vcpu *v, enum vpt_hv_reason reason, uint64_t qualifi
 	h->note.count = count;
 }
 
-void vpt_hv_note_io(struct vpt_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count)
+void core_hv_note_io(struct core_vcpu *v, uint16_t port, uint8_t size, bool in, uint32_t count)
 {
-	note(v, VPT_EXIT_REASON_IO, (size - 1u) | (in ? QUAL_IO_IN : 0) | (uint64_t)port << 16,
+	note(v, TRACER_EXIT_REASON_IO, (size - 1u) | (in ? QUAL_IO_IN : 0) | (uint64_t)port << 16,
 	     size * count);
 }
 
-void vpt_hv_note_mmio(struct vpt_vcpu *v, uint32_t len, bool write)
+void core_hv_note_mmio(struct core_vcpu *v, uint32_t len, bool write)
 {
-	note(v, VPT_EXIT_REASON_EPT, write ? QUAL_EPT_WRITE : QUAL_EPT_READ, len);
+	note(v, TRACER_EXIT_REASON_EPT, write ? QUAL_EPT_WRITE : QUAL_EPT_READ, len);
 }
 
-void vpt_hv_note_rdmsr(struct vpt_vcpu *v)
+void core_hv_note_rdmsr(struct core_vcpu *v)
 {
-	note(v, VPT_EXIT_REASON_RDMSR, 0, 0);
+	note(v, TRACER_EXIT_REASON_RDMSR, 0, 0);
 }
 
 /* Returns up to three bytes of the opcode, without prefixes. */
-static uint32_t opcode_of(const struct vpt_insn *insn)
+static uint32_t opcode_of(const struct core_insn *insn)
 {
 	static const uint8_t prefixes[] = {0x66, 0x67, 0xf2, 0xf3, 0x2e,
 					   0x36, 0x3e, 0x26, 0x64, 0x65};
@@ -62,25 +62,25 @@ static uint32_t opcode_of(const struct vpt_insn *insn)
 #define OP_INVD	  0x080fu
 #define OP_XSETBV 0xd1010fu
 
-void vpt_hv_note_insn(struct vpt_vcpu *v, const struct vpt_insn *insn)
+void core_hv_note_insn(struct core_vcpu *v, const struct core_insn *insn)
 {
 	switch (insn->cls) {
-	case VPT_INSN_CPUID:
-		note(v, VPT_EXIT_REASON_CPUID, 0, 0);
+	case CORE_INSN_CPUID:
+		note(v, TRACER_EXIT_REASON_CPUID, 0, 0);
 		break;
-	case VPT_INSN_HLT:
-		note(v, VPT_EXIT_REASON_HLT, 0, 0);
+	case CORE_INSN_HLT:
+		note(v, TRACER_EXIT_REASON_HLT, 0, 0);
 		break;
-	case VPT_INSN_MOV_CR3:
+	case CORE_INSN_MOV_CR3:
 		if (v->hv->trap_cr3)
-			note(v, VPT_EXIT_REASON_CR,
+			note(v, TRACER_EXIT_REASON_CR,
 			     QUAL_CR3_MOV_FROM(insn->low >> (8 * (insn->len - 1u)) & 7), 0);
 		break;
-	case VPT_INSN_PLAIN:
+	case CORE_INSN_PLAIN:
 		if (opcode_of(insn) == OP_INVD)
-			note(v, VPT_EXIT_REASON_INVD, 0, 0);
+			note(v, TRACER_EXIT_REASON_INVD, 0, 0);
 		else if (opcode_of(insn) == OP_XSETBV)
-			note(v, VPT_EXIT_REASON_XSETBV, 0, 0);
+			note(v, TRACER_EXIT_REASON_XSETBV, 0, 0);
 		break;
 	default:
 		break;

@@ -2,12 +2,12 @@
 /* Time of a guest with VM exits: TSC offsetting and scaling. */
 #include "core/hv_exit.h"
 
-void vpt_hv_scale_tsc(struct vpt_vcpu *v, const struct vpt_insn *insn)
+void core_hv_scale_tsc(struct core_vcpu *v, const struct core_insn *insn)
 {
-	bool reads = insn->cls == VPT_INSN_RDTSC;
+	bool reads = insn->cls == CORE_INSN_RDTSC;
 	uint64_t tsc;
 
-	if (insn->cls == VPT_INSN_RDMSR && (uint32_t)v->regs->rcx == VPT_MSR_TSC)
+	if (insn->cls == CORE_INSN_RDMSR && (uint32_t)v->regs->rcx == X86_MSR_TSC)
 		reads = true;
 	if (!reads || (!v->hv->tsc.offset && v->hv->tsc.multiplier == VPT_TSC_ONE))
 		return;
@@ -17,7 +17,7 @@ void vpt_hv_scale_tsc(struct vpt_vcpu *v, const struct vpt_insn *insn)
 	v->ev->regs_dirty = true;
 }
 
-uint64_t vpt_hv_deadline(struct vpt_vcpu *v, uint64_t guest)
+uint64_t core_hv_deadline(struct core_vcpu *v, uint64_t guest)
 {
 	uint64_t first, last, tries;
 

@@ -27,29 +27,29 @@ struct gate {
 
 /* What is being delivered. */
 struct delivery {
-	const struct vpt_exception *event;
-	enum vpt_event_source source;
+	const struct engine_exception *event;
+	enum core_event_source source;
 	uint64_t rip;
 	bool external; /* EXT in the error code of what goes wrong */
 };
 
 /* The error code names the IDT's entry. */
-static bool bad_gate(const struct delivery *d, uint8_t vector, struct vpt_exception *e)
+static bool bad_gate(const struct delivery *d, uint8_t vector, struct engine_exception *e)
 {
-	*e = vpt_fault_code(vector, d->event->vector * 8u + 2 + d->external);
+	*e = core_fault_code(vector, d->event->vector * 8u + 2 + d->external);
 	return false;
 }
 
-static bool read_gate(struct vpt_vcpu *v, const struct delivery *d, struct gate *gate,
-		      struct vpt_exception *e)
+static bool read_gate(struct core_vcpu *v, const struct delivery *d, struct gate *gate,
+		      struct engine_exception *e)
 {
 	unsigned int bytes = v->long_mode ? 16 : 8;
 	uint32_t at = bytes * d->event->vector;
 	uint64_t raw[2] = {0};
 
 	if (at + bytes - 1 > v->s.idt.limit)
-		return bad_gate(d, VPT_VEC_GP, e);
-	if (!vpt_read(v, v->s.idt.base + at, raw, bytes, VPT_WALK_SYSTEM, e))
+		return bad_gate(d, X86_VEC_GP, e);
+	if (!core_read(v, v->s.idt.base + at, raw, bytes, X86_WALK_SYSTEM, e))
 		return false;
 	*gate = (struct gate){
 		.offset = (raw[0] & 0xffff) | (raw[0] >> 32 & 0xffff0000) | raw[1] << 32,
@@ -67,7 +67,7 @@ static bool read_gate(struct vpt_vcpu *v, const struct delivery *d, struct gate 
 	return true;
 }
 
-static bool is_gate(const struct vpt_vcpu *v, uint8_t type)
+static bool is_gate(const struct core_vcpu *v, uint8_t type)
 {
 	if (type == INTERRUPT_GATE || type == TRAP_GATE)
 		return true;
@@ -75,54 +75,54 @@ static bool is_gate(const struct vpt_vcpu *v, uint8_t type)
 	       (type == TASK_GATE || type == INTERRUPT_GATE16 || type == TRAP_GATE16);
 }
 
-static bool check_gate(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate,
-		       struct vpt_exception *e)
+static bool check_gate(struct core_vcpu *v, const struct delivery *d, const struct gate *gate,
+		       struct engine_exception *e)
 {
-	if (!is_gate(v, gate->type) || (d->source == VPT_SOURCE_SOFTWARE && gate->dpl < v->cpl))
-		return bad_gate(d, VPT_VEC_GP, e);
+	if (!is_gate(v, gate->type) || (d->source == CORE_SOURCE_SOFTWARE && gate->dpl < v->cpl))
+		return bad_gate(d, X86_VEC_GP, e);
 	if (!gate->present)
-		return bad_gate(d, VPT_VEC_NP, e);
+		return bad_gate(d, X86_VEC_NP, e);
 	if (gate->type == TASK_GATE)
-		return vpt_cannot(v, "a task gate in the IDT");
+		return core_cannot(v, "a task gate in the IDT");
 	return true;
 }
 
-static bool load_code(struct vpt_vcpu *v, const struct gate *gate, bool external,
-		      struct vpt_segment *cs, struct vpt_exception *e)
+static bool load_code(struct core_vcpu *v, const struct gate *gate, bool external,
+		      struct x86_segment *cs, struct engine_exception *e)
 {
-	if (vpt_null_selector(gate->selector))
-		return vpt_refuse(e, VPT_VEC_GP, 0, external);
-	if (!vpt_descriptor(v, gate->selector, VPT_VEC_GP, external, cs, e))
+	if (core_null_selector(gate->selector))
+		return core_refuse(e, X86_VEC_GP, 0, external);
+	if (!core_descriptor(v, gate->selector, X86_VEC_GP, external, cs, e))
 		return false;
-	if (!vpt_is_code(cs) || cs->dpl > v->cpl || (v->long_mode && (!cs->l || cs->db)))
-		return vpt_refuse(e, VPT_VEC_GP, gate->selector, external);
+	if (!core_is_code(cs) || cs->dpl > v->cpl || (v->long_mode && (!cs->l || cs->db)))
+		return core_refuse(e, X86_VEC_GP, gate->selector, external);
 	if (!cs->present)
-		return vpt_refuse(e, VPT_VEC_NP, gate->selector, external);
+		return core_refuse(e, X86_VEC_NP, gate->selector, external);
 	/* A conforming handler runs at the privilege it interrupts. */
-	if (vpt_is_conforming(cs))
+	if (core_is_conforming(cs))
 		cs->dpl = v->cpl;
 	cs->selector = (uint16_t)((gate->selector & 0xfffc) | cs->dpl);
 	return true;
 }
 
 /* The handler's stack; *ss is changed if it has one of its own. */
-static bool find_stack(struct vpt_vcpu *v, const struct gate *gate, uint8_t cpl, bool external,
-		       struct vpt_segment *ss, struct vpt_stack *stack, struct vpt_exception *e)
+static bool find_stack(struct core_vcpu *v, const struct gate *gate, uint8_t cpl, bool external,
+		       struct x86_segment *ss, struct core_stack *stack, struct engine_exception *e)
 {
-	struct vpt_segment inner;
+	struct x86_segment inner;
 
 	if (gate->ist || cpl < v->cpl) {
-		if (!vpt_stack_inner(v, cpl, gate->ist, external, &inner, stack, e))
+		if (!core_stack_inner(v, cpl, gate->ist, external, &inner, stack, e))
 			return false;
 		/* An IST stack of the same privilege leaves SS alone. */
 		if (cpl < v->cpl)
 			*ss = inner;
 	} else {
-		*stack = vpt_stack_now(v);
-		stack->access = cpl < 3 ? VPT_WALK_SYSTEM : 0;
+		*stack = core_stack_now(v);
+		stack->access = cpl < 3 ? X86_WALK_SYSTEM : 0;
 		stack->error = external;
-		if (v->long_mode && !vpt_canonical(v, stack->sp))
-			return vpt_refuse(e, VPT_VEC_SS, 0, external);
+		if (v->long_mode && !core_canonical(v, stack->sp))
+			return core_refuse(e, X86_VEC_SS, 0, external);
 	}
 	stack->ss = v->long_mode ? NULL : ss;
 	if (v->long_mode)
@@ -130,22 +130,22 @@ static bool find_stack(struct vpt_vcpu *v, const struct gate *gate, uint8_t cpl,
 	return true;
 }
 
-static uint64_t pushed_rflags(const struct vpt_vcpu *v, const struct delivery *d)
+static uint64_t pushed_rflags(const struct core_vcpu *v, const struct delivery *d)
 {
 	uint8_t vector = d->event->vector;
-	bool trap = vector == VPT_VEC_DB || vector == VPT_VEC_BP || vector == VPT_VEC_OF;
+	bool trap = vector == X86_VEC_DB || vector == X86_VEC_BP || vector == X86_VEC_OF;
 
 	/* A fault's frame has RF set, so that a breakpoint is not hit again. */
-	if (d->source == VPT_SOURCE_EXCEPTION && !trap)
-		return v->regs->rflags | VPT_FL_RF;
+	if (d->source == CORE_SOURCE_EXCEPTION && !trap)
+		return v->regs->rflags | X86_FL_RF;
 	/* INT n has retired. Hosts are not asked what they make of RF. */
-	if (d->source == VPT_SOURCE_SOFTWARE || !vpt_vcpu_counts(v))
-		return v->regs->rflags & ~VPT_FL_RF;
+	if (d->source == CORE_SOURCE_SOFTWARE || !core_vcpu_counts(v))
+		return v->regs->rflags & ~X86_FL_RF;
 	return v->regs->rflags;
 }
 
-static bool push(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate,
-		 bool with_stack, struct vpt_stack *stack, struct vpt_exception *e)
+static bool push(struct core_vcpu *v, const struct delivery *d, const struct gate *gate,
+		 bool with_stack, struct core_stack *stack, struct engine_exception *e)
 {
 	uint64_t word[6];
 	unsigned int n = 0;
@@ -159,24 +159,24 @@ static bool push(struct vpt_vcpu *v, const struct delivery *d, const struct gate
 	word[n++] = d->rip;
 	if (d->event->has_error)
 		word[n++] = d->event->error;
-	return vpt_push(v, stack, word, n, gate->size, e);
+	return core_push(v, stack, word, n, gate->size, e);
 }
 
-static void enter(struct vpt_vcpu *v, const struct delivery *d, const struct gate *gate)
+static void enter(struct core_vcpu *v, const struct delivery *d, const struct gate *gate)
 {
-	if (d->event->vector == VPT_VEC_PF)
+	if (d->event->vector == X86_VEC_PF)
 		v->s.cr2 = d->event->cr2;
 	v->regs->rip = gate->offset;
-	v->regs->rflags &= ~(VPT_FL_TF | VPT_FL_NT | VPT_FL_RF | VPT_FL_VM);
+	v->regs->rflags &= ~(X86_FL_TF | X86_FL_NT | X86_FL_RF | X86_FL_VM);
 	if (!(gate->type & 1))
-		v->regs->rflags &= ~VPT_FL_IF;
-	vpt_vcpu_store(v);
+		v->regs->rflags &= ~X86_FL_IF;
+	core_vcpu_store(v);
 }
 
-static bool through_gate(struct vpt_vcpu *v, const struct delivery *d, struct vpt_exception *e)
+static bool through_gate(struct core_vcpu *v, const struct delivery *d, struct engine_exception *e)
 {
-	struct vpt_segment cs, ss = v->s.ss;
-	struct vpt_stack stack;
+	struct x86_segment cs, ss = v->s.ss;
+	struct core_stack stack;
 	struct gate gate;
 	bool inner;
 
@@ -185,8 +185,9 @@ static bool through_gate(struct vpt_vcpu *v, const struct delivery *d, struct vp
 		return false;
 	inner = cs.dpl < v->cpl;
 	if (!find_stack(v, &gate, cs.dpl, d->external, &ss, &stack, e) ||
-	    !vpt_check_ip(v, &cs, gate.offset, d->external, e) ||
-	    !vpt_descriptor_accessed(v, &cs, e) || (inner && !vpt_descriptor_accessed(v, &ss, e)) ||
+	    !core_check_ip(v, &cs, gate.offset, d->external, e) ||
+	    !core_descriptor_accessed(v, &cs, e) ||
+	    (inner && !core_descriptor_accessed(v, &ss, e)) ||
 	    !push(v, d, &gate, inner || v->long_mode, &stack, e))
 		return false;
 	v->s.cs = cs;
@@ -197,18 +198,18 @@ static bool through_gate(struct vpt_vcpu *v, const struct delivery *d, struct vp
 }
 
 /* False: *e is what went wrong, and nothing changed; or the VM stops. */
-static bool attempt(struct vpt_vcpu *v, const struct vpt_exception *event,
-		    enum vpt_event_source source, uint64_t rip, struct vpt_exception *e)
+static bool attempt(struct core_vcpu *v, const struct engine_exception *event,
+		    enum core_event_source source, uint64_t rip, struct engine_exception *e)
 {
 	const struct delivery d = {
 		.event = event,
 		.source = source,
 		.rip = rip,
-		.external = source != VPT_SOURCE_SOFTWARE,
+		.external = source != CORE_SOURCE_SOFTWARE,
 	};
 
-	const bool done =
-		v->s.cr0 & VPT_CR0_PE ? through_gate(v, &d, e) : vpt_real_deliver(v, event, rip, e);
+	const bool done = v->s.cr0 & X86_CR0_PE ? through_gate(v, &d, e)
+						: core_real_deliver(v, event, rip, e);
 
 	if (done) {
 		v->deliveries++;
@@ -219,71 +220,71 @@ static bool attempt(struct vpt_vcpu *v, const struct vpt_exception *event,
 
 static bool contributory(uint8_t vector)
 {
-	return vector == VPT_VEC_DE || (vector >= VPT_VEC_TS && vector <= VPT_VEC_GP);
+	return vector == X86_VEC_DE || (vector >= X86_VEC_TS && vector <= X86_VEC_GP);
 }
 
 /* What a second exception makes of the first (SDM vol. 3, table 6-5). */
 static bool doubles(uint8_t first, uint8_t second)
 {
-	if (first == VPT_VEC_PF)
-		return second == VPT_VEC_PF || contributory(second);
+	if (first == X86_VEC_PF)
+		return second == X86_VEC_PF || contributory(second);
 	return contributory(first) && contributory(second);
 }
 
-/* Remember an event for vpt_vcpu_post_mortem(), should this end in a triple fault. */
-static void note(struct vpt_vcpu *v, const struct vpt_exception *e, enum vpt_event_source source,
-		 uint64_t rip)
+/* Remember an event for core_vcpu_post_mortem(), should this end in a triple fault. */
+static void note(struct core_vcpu *v, const struct engine_exception *e,
+		 enum core_event_source source, uint64_t rip)
 {
-	uint8_t flags = e->has_error ? VPT_GUEST_FAULT_HAS_ERROR : 0;
+	uint8_t flags = e->has_error ? TRACE_GUEST_FAULT_HAS_ERROR : 0;
 
-	if (v->faults == VPT_STOP_FAULTS)
+	if (v->faults == TRACE_STOP_FAULTS)
 		return;
-	if (source == VPT_SOURCE_EXTERNAL)
-		flags |= VPT_GUEST_FAULT_INTERRUPT;
-	else if (source == VPT_SOURCE_NMI)
-		flags |= VPT_GUEST_FAULT_NMI;
-	else if (source != VPT_SOURCE_EXCEPTION)
-		flags |= VPT_GUEST_FAULT_SOFTWARE;
-	v->fault[v->faults++] = (struct vpt_guest_fault){
+	if (source == CORE_SOURCE_EXTERNAL)
+		flags |= TRACE_GUEST_FAULT_INTERRUPT;
+	else if (source == CORE_SOURCE_NMI)
+		flags |= TRACE_GUEST_FAULT_NMI;
+	else if (source != CORE_SOURCE_EXCEPTION)
+		flags |= TRACE_GUEST_FAULT_SOFTWARE;
+	v->fault[v->faults++] = (struct trace_guest_fault){
 		.rip = rip,
-		.cr2 = e->vector == VPT_VEC_PF ? e->cr2 : 0,
+		.cr2 = e->vector == X86_VEC_PF ? e->cr2 : 0,
 		.error = e->has_error ? e->error : 0,
 		.vector = e->vector,
 		.flags = flags,
 	};
 }
 
-bool vpt_deliver_software(struct vpt_vcpu *v, const struct vpt_exception *event,
-			  enum vpt_event_source source, uint64_t rip, struct vpt_exception *e)
+bool core_deliver_software(struct core_vcpu *v, const struct engine_exception *event,
+			   enum core_event_source source, uint64_t rip, struct engine_exception *e)
 {
 	return attempt(v, event, source, rip, e);
 }
 
-bool vpt_deliver(struct vpt_vcpu *v, struct vpt_exception *e, enum vpt_event_source source,
-		 uint64_t rip)
+bool core_deliver(struct core_vcpu *v, struct engine_exception *e, enum core_event_source source,
+		  uint64_t rip)
 {
-	struct vpt_exception second;
+	struct engine_exception second;
 
-	if (source == VPT_SOURCE_NMI)
-		v->shadowed |= VPT_VCPU_NMI_BLOCKED;
+	if (source == CORE_SOURCE_NMI)
+		v->shadowed |= CORE_VCPU_NMI_BLOCKED;
 	v->faults = 0;
 	note(v, e, source, rip);
 	/* Each round delivers or gets worse: exception, #DF, triple fault. */
 	while (!attempt(v, e, source, rip, &second)) {
-		if (v->vm->stop.kind == VPT_STOP_UNABLE)
+		if (v->vm->stop.kind == TRACE_STOP_UNABLE)
 			return false;
-		note(v, &second, VPT_SOURCE_EXCEPTION, rip);
-		if (second.vector == VPT_VEC_PF)
+		note(v, &second, CORE_SOURCE_EXCEPTION, rip);
+		if (second.vector == X86_VEC_PF)
 			v->s.cr2 = second.cr2;
-		if (source == VPT_SOURCE_EXCEPTION && e->vector == VPT_VEC_DF)
+		if (source == CORE_SOURCE_EXCEPTION && e->vector == X86_VEC_DF)
 			return false;
-		if (source == VPT_SOURCE_EXCEPTION && doubles(e->vector, second.vector)) {
-			*e = vpt_fault_code(VPT_VEC_DF, 0);
-			note(v, e, VPT_SOURCE_EXCEPTION, rip);
+		if (source == CORE_SOURCE_EXCEPTION && doubles(e->vector, second.vector)) {
+			*e = core_fault_code(X86_VEC_DF, 0);
+			note(v, e, CORE_SOURCE_EXCEPTION, rip);
 		} else {
 			*e = second;
 		}
-		source = VPT_SOURCE_EXCEPTION;
+		source = CORE_SOURCE_EXCEPTION;
 	}
 	v->faults = 0;
 	return true;

@@ -12,29 +12,29 @@
 #define CACHE_BITS 15
 #define CACHE_SIZE (1u << CACHE_BITS)
 
-struct vpt_insn_cache {
+struct core_insn_cache {
 	ZydisDecoder wide, half, narrow; /* 64, 32 and 16 bits */
-	struct vpt_insn slot[CACHE_SIZE];
+	struct core_insn slot[CACHE_SIZE];
 };
 
-struct vpt_insn_cache *vpt_insn_cache_create(void)
+struct core_insn_cache *core_insn_cache_create(void)
 {
-	struct vpt_insn_cache *cache = calloc(1, sizeof(*cache));
+	struct core_insn_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return NULL;
-	vpt_x86_decoder_init(&cache->wide, 64);
-	vpt_x86_decoder_init(&cache->half, 32);
-	vpt_x86_decoder_init(&cache->narrow, 16);
+	x86_decoder_init(&cache->wide, 64);
+	x86_decoder_init(&cache->half, 32);
+	x86_decoder_init(&cache->narrow, 16);
 	return cache;
 }
 
-void vpt_insn_cache_destroy(struct vpt_insn_cache *cache)
+void core_insn_cache_destroy(struct core_insn_cache *cache)
 {
 	free(cache);
 }
 
-static const ZydisDecoder *decoder(const struct vpt_insn_cache *cache, uint8_t bits)
+static const ZydisDecoder *decoder(const struct core_insn_cache *cache, uint8_t bits)
 {
 	return bits == 64 ? &cache->wide : bits == 32 ? &cache->half : &cache->narrow;
 }
@@ -50,19 +50,19 @@ static bool is_class(const ZydisDecodedOperand *op, ZydisRegisterClass cls)
 	       ZydisRegisterGetClass(op->reg.value) == cls;
 }
 
-static uint8_t target_flag(const struct vpt_insn *insn, const ZydisDecodedInstruction *d)
+static uint8_t target_flag(const struct core_insn *insn, const ZydisDecodedInstruction *d)
 {
-	return insn->bits != 64 && d->operand_width == 16 ? VPT_INSN_TARGET16 : 0;
+	return insn->bits != 64 && d->operand_width == 16 ? CORE_INSN_TARGET16 : 0;
 }
 
-static void classify_branch(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+static void classify_branch(struct core_insn *insn, const ZydisDecodedInstruction *d,
 			    const ZydisDecodedOperand *op)
 {
 	bool direct = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[0].imm.is_relative;
 
 	if (d->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) {
-		insn->cls = VPT_INSN_FAR;
-		insn->flags |= VPT_INSN_SYSTEM;
+		insn->cls = CORE_INSN_FAR;
+		insn->flags |= CORE_INSN_SYSTEM;
 		return;
 	}
 	if (direct) {
@@ -70,101 +70,101 @@ static void classify_branch(struct vpt_insn *insn, const ZydisDecodedInstruction
 		insn->flags |= target_flag(insn, d);
 	}
 	if (d->mnemonic == ZYDIS_MNEMONIC_JMP)
-		insn->cls = direct ? VPT_INSN_JMP : VPT_INSN_JMP_INDIRECT;
+		insn->cls = direct ? CORE_INSN_JMP : CORE_INSN_JMP_INDIRECT;
 	else
-		insn->cls = direct ? VPT_INSN_CALL : VPT_INSN_CALL_INDIRECT;
+		insn->cls = direct ? CORE_INSN_CALL : CORE_INSN_CALL_INDIRECT;
 }
 
-static void classify_cond(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+static void classify_cond(struct core_insn *insn, const ZydisDecodedInstruction *d,
 			  const ZydisDecodedOperand *op)
 {
-	insn->cls = VPT_INSN_COND;
+	insn->cls = CORE_INSN_COND;
 	insn->aux = d->opcode;
 	insn->disp = op[0].imm.value.s;
 	insn->flags |= target_flag(insn, d);
 	if (d->address_width == 32)
-		insn->flags |= VPT_INSN_ADDRESS32;
+		insn->flags |= CORE_INSN_ADDRESS32;
 	else if (d->address_width == 16)
-		insn->flags |= VPT_INSN_ADDRESS16;
+		insn->flags |= CORE_INSN_ADDRESS16;
 }
 
-static void classify_mov(struct vpt_insn *insn, const ZydisDecodedOperand *op)
+static void classify_mov(struct core_insn *insn, const ZydisDecodedOperand *op)
 {
 	if (is_register(&op[0], ZYDIS_REGISTER_CR3)) {
-		insn->cls = VPT_INSN_MOV_CR3;
-		insn->flags |= VPT_INSN_SYSTEM;
+		insn->cls = CORE_INSN_MOV_CR3;
+		insn->flags |= CORE_INSN_SYSTEM;
 	} else if (is_class(&op[0], ZYDIS_REGCLASS_CONTROL)) {
-		insn->flags |= VPT_INSN_SYSTEM;
+		insn->flags |= CORE_INSN_SYSTEM;
 	} else if (is_class(&op[0], ZYDIS_REGCLASS_DEBUG) ||
 		   is_class(&op[1], ZYDIS_REGCLASS_DEBUG)) {
-		insn->flags |= VPT_INSN_DEBUG_REGS;
+		insn->flags |= CORE_INSN_DEBUG_REGS;
 	} else if (is_class(&op[0], ZYDIS_REGCLASS_SEGMENT)) {
-		insn->flags |= VPT_INSN_SYSTEM;
+		insn->flags |= CORE_INSN_SYSTEM;
 		if (is_register(&op[0], ZYDIS_REGISTER_SS))
-			insn->flags |= VPT_INSN_LOADS_SS;
+			insn->flags |= CORE_INSN_LOADS_SS;
 	}
 }
 
-static void classify_pop(struct vpt_insn *insn, const ZydisDecodedOperand *op)
+static void classify_pop(struct core_insn *insn, const ZydisDecodedOperand *op)
 {
 	if (!is_class(&op[0], ZYDIS_REGCLASS_SEGMENT))
 		return;
-	insn->flags |= VPT_INSN_SYSTEM;
+	insn->flags |= CORE_INSN_SYSTEM;
 	if (is_register(&op[0], ZYDIS_REGISTER_SS))
-		insn->flags |= VPT_INSN_LOADS_SS;
+		insn->flags |= CORE_INSN_LOADS_SS;
 }
 
 /* The rest, one mnemonic a row. */
-static void classify_other(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+static void classify_other(struct core_insn *insn, const ZydisDecodedInstruction *d,
 			   const ZydisDecodedOperand *op)
 {
 	static const struct {
 		ZydisMnemonic mnemonic;
 		uint8_t cls, flags;
 	} row[] = {
-		{ZYDIS_MNEMONIC_SYSCALL, VPT_INSN_SYSCALL, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_SYSRET, VPT_INSN_SYSRET, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_SYSENTER, VPT_INSN_SYSENTER, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_SYSEXIT, VPT_INSN_SYSEXIT, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_IRET, VPT_INSN_IRET, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_IRETD, VPT_INSN_IRET, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_IRETQ, VPT_INSN_IRET, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_INT1, VPT_INSN_INT1, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_RDMSR, VPT_INSN_RDMSR, 0},
-		{ZYDIS_MNEMONIC_WRMSR, VPT_INSN_WRMSR, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_HLT, VPT_INSN_HLT, 0},
-		{ZYDIS_MNEMONIC_PUSHF, VPT_INSN_PUSHF, 0},
-		{ZYDIS_MNEMONIC_PUSHFD, VPT_INSN_PUSHF, 0},
-		{ZYDIS_MNEMONIC_PUSHFQ, VPT_INSN_PUSHF, 0},
-		{ZYDIS_MNEMONIC_POPF, VPT_INSN_POPF, 0},
-		{ZYDIS_MNEMONIC_POPFD, VPT_INSN_POPF, 0},
-		{ZYDIS_MNEMONIC_POPFQ, VPT_INSN_POPF, 0},
-		{ZYDIS_MNEMONIC_SIDT, VPT_INSN_SIDT, 0},
-		{ZYDIS_MNEMONIC_CPUID, VPT_INSN_CPUID, 0},
-		{ZYDIS_MNEMONIC_RDTSC, VPT_INSN_RDTSC, 0},
-		{ZYDIS_MNEMONIC_RDTSCP, VPT_INSN_RDTSC, 0},
-		{ZYDIS_MNEMONIC_RDPMC, VPT_INSN_RDPMC, 0},
-		{ZYDIS_MNEMONIC_PTWRITE, VPT_INSN_PTWRITE, 0},
-		{ZYDIS_MNEMONIC_MONITOR, VPT_INSN_MONITOR, 0},
-		{ZYDIS_MNEMONIC_MWAIT, VPT_INSN_MWAIT, 0},
-		{ZYDIS_MNEMONIC_UMONITOR, VPT_INSN_UMONITOR, 0},
-		{ZYDIS_MNEMONIC_UMWAIT, VPT_INSN_UMWAIT, 0},
-		{ZYDIS_MNEMONIC_TPAUSE, VPT_INSN_TPAUSE, 0},
-		{ZYDIS_MNEMONIC_STI, VPT_INSN_PLAIN, VPT_INSN_STI},
-		{ZYDIS_MNEMONIC_LGDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LIDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LLDT, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LTR, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LMSW, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_CLTS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_SWAPGS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_WRFSBASE, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_WRGSBASE, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LFS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LGS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LDS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LES, VPT_INSN_PLAIN, VPT_INSN_SYSTEM},
-		{ZYDIS_MNEMONIC_LSS, VPT_INSN_PLAIN, VPT_INSN_SYSTEM | VPT_INSN_LOADS_SS},
+		{ZYDIS_MNEMONIC_SYSCALL, CORE_INSN_SYSCALL, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSRET, CORE_INSN_SYSRET, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSENTER, CORE_INSN_SYSENTER, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SYSEXIT, CORE_INSN_SYSEXIT, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRET, CORE_INSN_IRET, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRETD, CORE_INSN_IRET, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_IRETQ, CORE_INSN_IRET, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_INT1, CORE_INSN_INT1, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_RDMSR, CORE_INSN_RDMSR, 0},
+		{ZYDIS_MNEMONIC_WRMSR, CORE_INSN_WRMSR, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_HLT, CORE_INSN_HLT, 0},
+		{ZYDIS_MNEMONIC_PUSHF, CORE_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_PUSHFD, CORE_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_PUSHFQ, CORE_INSN_PUSHF, 0},
+		{ZYDIS_MNEMONIC_POPF, CORE_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_POPFD, CORE_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_POPFQ, CORE_INSN_POPF, 0},
+		{ZYDIS_MNEMONIC_SIDT, CORE_INSN_SIDT, 0},
+		{ZYDIS_MNEMONIC_CPUID, CORE_INSN_CPUID, 0},
+		{ZYDIS_MNEMONIC_RDTSC, CORE_INSN_RDTSC, 0},
+		{ZYDIS_MNEMONIC_RDTSCP, CORE_INSN_RDTSC, 0},
+		{ZYDIS_MNEMONIC_RDPMC, CORE_INSN_RDPMC, 0},
+		{ZYDIS_MNEMONIC_PTWRITE, CORE_INSN_PTWRITE, 0},
+		{ZYDIS_MNEMONIC_MONITOR, CORE_INSN_MONITOR, 0},
+		{ZYDIS_MNEMONIC_MWAIT, CORE_INSN_MWAIT, 0},
+		{ZYDIS_MNEMONIC_UMONITOR, CORE_INSN_UMONITOR, 0},
+		{ZYDIS_MNEMONIC_UMWAIT, CORE_INSN_UMWAIT, 0},
+		{ZYDIS_MNEMONIC_TPAUSE, CORE_INSN_TPAUSE, 0},
+		{ZYDIS_MNEMONIC_STI, CORE_INSN_PLAIN, CORE_INSN_STI},
+		{ZYDIS_MNEMONIC_LGDT, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LIDT, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LLDT, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LTR, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LMSW, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_CLTS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_SWAPGS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_WRFSBASE, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_WRGSBASE, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LFS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LGS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LDS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LES, CORE_INSN_PLAIN, CORE_INSN_SYSTEM},
+		{ZYDIS_MNEMONIC_LSS, CORE_INSN_PLAIN, CORE_INSN_SYSTEM | CORE_INSN_LOADS_SS},
 	};
 	size_t i;
 
@@ -177,37 +177,37 @@ static void classify_other(struct vpt_insn *insn, const ZydisDecodedInstruction 
 		insn->aux = (uint8_t)(d->operand_width / 8);
 	}
 	/* A prefix of 66 makes it something that does not exist. */
-	if (insn->cls == VPT_INSN_PTWRITE && d->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)
+	if (insn->cls == CORE_INSN_PTWRITE && d->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)
 		insn->aux = 0;
 }
 
-static void classify(struct vpt_insn *insn, const ZydisDecodedInstruction *d,
+static void classify(struct core_insn *insn, const ZydisDecodedInstruction *d,
 		     const ZydisDecodedOperand *op)
 {
 	if (d->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
-		insn->flags |= VPT_INSN_REP;
+		insn->flags |= CORE_INSN_REP;
 	switch (d->mnemonic) {
 	case ZYDIS_MNEMONIC_JMP:
 	case ZYDIS_MNEMONIC_CALL:
 		classify_branch(insn, d, op);
 		break;
 	case ZYDIS_MNEMONIC_RET:
-		insn->cls = VPT_INSN_RET;
+		insn->cls = CORE_INSN_RET;
 		if (d->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) {
-			insn->cls = VPT_INSN_FAR;
-			insn->flags |= VPT_INSN_SYSTEM;
+			insn->cls = CORE_INSN_FAR;
+			insn->flags |= CORE_INSN_SYSTEM;
 		}
 		break;
 	case ZYDIS_MNEMONIC_INT:
-		insn->cls = VPT_INSN_INT;
-		insn->flags |= VPT_INSN_SYSTEM;
+		insn->cls = CORE_INSN_INT;
+		insn->flags |= CORE_INSN_SYSTEM;
 		insn->aux = (uint8_t)op[0].imm.value.u;
 		break;
 	case ZYDIS_MNEMONIC_INT3:
 	case ZYDIS_MNEMONIC_INTO:
-		insn->cls = VPT_INSN_INT;
-		insn->flags |= VPT_INSN_SYSTEM;
-		insn->aux = d->mnemonic == ZYDIS_MNEMONIC_INT3 ? VPT_VEC_BP : VPT_VEC_OF;
+		insn->cls = CORE_INSN_INT;
+		insn->flags |= CORE_INSN_SYSTEM;
+		insn->aux = d->mnemonic == ZYDIS_MNEMONIC_INT3 ? X86_VEC_BP : X86_VEC_OF;
 		break;
 	case ZYDIS_MNEMONIC_MOV:
 		classify_mov(insn, op);
@@ -230,8 +230,8 @@ static uint64_t low_mask(unsigned int count)
 	return count >= 8 ? ~0ull : (1ull << (8 * count)) - 1;
 }
 
-static bool matches(const struct vpt_insn *insn, uint64_t gpa, uint8_t bits,
-		    const struct vpt_insn_bytes *bytes)
+static bool matches(const struct core_insn *insn, uint64_t gpa, uint8_t bits,
+		    const struct core_insn_bytes *bytes)
 {
 	if (insn->gpa != gpa || insn->bits != bits || !insn->len || bytes->count < insn->len)
 		return false;
@@ -240,10 +240,10 @@ static bool matches(const struct vpt_insn *insn, uint64_t gpa, uint8_t bits,
 	return bytes->low == insn->low && (bytes->high & low_mask(insn->len - 8u)) == insn->high;
 }
 
-const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa, uint8_t bits,
-				     const struct vpt_insn_bytes *bytes, bool *truncated)
+const struct core_insn *core_insn_find(struct core_insn_cache *cache, uint64_t gpa, uint8_t bits,
+				       const struct core_insn_bytes *bytes, bool *truncated)
 {
-	struct vpt_insn *slot = &cache->slot[(gpa ^ gpa >> CACHE_BITS) % CACHE_SIZE];
+	struct core_insn *slot = &cache->slot[(gpa ^ gpa >> CACHE_BITS) % CACHE_SIZE];
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
 	uint8_t code[16];
@@ -253,7 +253,7 @@ const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa,
 		return slot;
 	memcpy(code, &bytes->low, 8);
 	memcpy(code + 8, &bytes->high, 8);
-	status = vpt_x86_decode(decoder(cache, bits), code, bytes->count, &d, op);
+	status = x86_decode(decoder(cache, bits), code, bytes->count, &d, op);
 	*truncated = status == ZYDIS_STATUS_NO_MORE_DATA;
 	if (!ZYAN_SUCCESS(status))
 		return NULL;
@@ -267,8 +267,8 @@ const struct vpt_insn *vpt_insn_find(struct vpt_insn_cache *cache, uint64_t gpa,
 	return slot;
 }
 
-void vpt_insn_format(struct vpt_insn_cache *cache, uint64_t ip, uint8_t bits,
-		     const struct vpt_insn_bytes *bytes, char *text, unsigned int size)
+void core_insn_format(struct core_insn_cache *cache, uint64_t ip, uint8_t bits,
+		      const struct core_insn_bytes *bytes, char *text, unsigned int size)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -278,13 +278,13 @@ void vpt_insn_format(struct vpt_insn_cache *cache, uint64_t ip, uint8_t bits,
 	memcpy(code, &bytes->low, 8);
 	memcpy(code + 8, &bytes->high, 8);
 	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-	if (!ZYAN_SUCCESS(vpt_x86_decode(decoder(cache, bits), code, bytes->count, &d, op)) ||
+	if (!ZYAN_SUCCESS(x86_decode(decoder(cache, bits), code, bytes->count, &d, op)) ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
 		    &formatter, &d, op, d.operand_count_visible, text, size, ip, NULL)))
 		strcpy(text, "no instruction");
 }
 
-static void fill_context(ZydisRegisterContext *ctx, const struct vpt_regs *r)
+static void fill_context(ZydisRegisterContext *ctx, const struct x86_regs *r)
 {
 	static const ZydisRegister first = ZYDIS_REGISTER_RAX;
 	const uint64_t gpr[16] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
@@ -299,14 +299,14 @@ static void fill_context(ZydisRegisterContext *ctx, const struct vpt_regs *r)
 	}
 }
 
-static bool decode(const struct vpt_insn_cache *cache, const struct vpt_insn *insn,
+static bool decode(const struct core_insn_cache *cache, const struct core_insn *insn,
 		   ZydisDecodedInstruction *d, ZydisDecodedOperand *op)
 {
 	uint8_t code[16];
 
 	memcpy(code, &insn->low, 8);
 	memcpy(code + 8, &insn->high, 8);
-	return ZYAN_SUCCESS(vpt_x86_decode(decoder(cache, insn->bits), code, insn->len, d, op));
+	return ZYAN_SUCCESS(x86_decode(decoder(cache, insn->bits), code, insn->len, d, op));
 }
 
 static char segment_letter(ZydisRegister reg, bool wide)
@@ -327,8 +327,8 @@ static char segment_letter(ZydisRegister reg, bool wide)
 	}
 }
 
-bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
-		      const struct vpt_regs *regs, uint64_t *address, char *segment)
+bool core_insn_address(struct core_insn_cache *cache, const struct core_insn *insn,
+		       const struct x86_regs *regs, uint64_t *address, char *segment)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -346,8 +346,8 @@ bool vpt_insn_address(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 	return ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&d, &op[i], regs->rip, &ctx, address));
 }
 
-bool vpt_insn_register(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
-		       const struct vpt_regs *regs, uint64_t *value)
+bool core_insn_register(struct core_insn_cache *cache, const struct core_insn *insn,
+			const struct x86_regs *regs, uint64_t *value)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -381,8 +381,8 @@ static ZydisRegister override_of(const ZydisDecodedInstruction *d, bool wide)
 	return reg;
 }
 
-bool vpt_insn_pointer(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
-		      const struct vpt_regs *regs, uint64_t *address, char *segment)
+bool core_insn_pointer(struct core_insn_cache *cache, const struct core_insn *insn,
+		       const struct x86_regs *regs, uint64_t *address, char *segment)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -396,18 +396,18 @@ bool vpt_insn_pointer(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 	return true;
 }
 
-bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
-		  struct vpt_insn_far *far)
+bool core_insn_far(struct core_insn_cache *cache, const struct core_insn *insn,
+		   struct core_insn_far *far)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
 
-	if (insn->cls != VPT_INSN_FAR || !decode(cache, insn, &d, op))
+	if (insn->cls != CORE_INSN_FAR || !decode(cache, insn, &d, op))
 		return false;
-	*far = (struct vpt_insn_far){
-		.kind = d.mnemonic == ZYDIS_MNEMONIC_JMP    ? VPT_FAR_JMP
-			: d.mnemonic == ZYDIS_MNEMONIC_CALL ? VPT_FAR_CALL
-							    : VPT_FAR_RET,
+	*far = (struct core_insn_far){
+		.kind = d.mnemonic == ZYDIS_MNEMONIC_JMP    ? CORE_FAR_JMP
+			: d.mnemonic == ZYDIS_MNEMONIC_CALL ? CORE_FAR_CALL
+							    : CORE_FAR_RET,
 		.size = (uint8_t)(d.operand_width / 8),
 		.memory =
 			d.mnemonic != ZYDIS_MNEMONIC_RET && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY,
@@ -415,16 +415,16 @@ bool vpt_insn_far(struct vpt_insn_cache *cache, const struct vpt_insn *insn,
 	if (op[0].type == ZYDIS_OPERAND_TYPE_POINTER) {
 		far->selector = op[0].ptr.segment;
 		far->offset = op[0].ptr.offset;
-	} else if (far->kind == VPT_FAR_RET && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+	} else if (far->kind == CORE_FAR_RET && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		far->release = (uint16_t)op[0].imm.value.u;
 	}
 	return true;
 }
 
-bool vpt_insn_condition(uint8_t opcode, uint64_t rflags)
+bool core_insn_condition(uint8_t opcode, uint64_t rflags)
 {
-	bool cf = rflags & VPT_FL_CF, zf = rflags & VPT_FL_ZF, sf = rflags & VPT_FL_SF;
-	bool of = rflags & VPT_FL_OF, pf = rflags & VPT_FL_PF;
+	bool cf = rflags & X86_FL_CF, zf = rflags & X86_FL_ZF, sf = rflags & X86_FL_SF;
+	bool of = rflags & X86_FL_OF, pf = rflags & X86_FL_PF;
 	const bool holds[8] = {of, cf, zf, cf || zf, sf, pf, sf != of, zf || sf != of};
 
 	return holds[opcode >> 1 & 7] != (opcode & 1);

@@ -12,74 +12,74 @@
 
 /* An engine's operation knows nothing of who calls it, so this is here. */
 static struct {
-	const struct vpt_engine *second;
+	const struct engine *second;
 	/* What the second engine gets from a step that it must not try, or NULL: */
-	const struct vpt_regs *instead;
-	const struct vpt_exception *fault; /* rather than those, if it is not NULL */
+	const struct x86_regs *instead;
+	const struct engine_exception *fault; /* rather than those, if it is not NULL */
 } now;
 
-static void step_or_not(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
-			struct vpt_exit *exit)
+static void step_or_not(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+			struct engine_exit *exit)
 {
 	if (!now.instead) {
 		now.second->step(ev, hint, exit);
 		return;
 	}
 	if (now.fault) {
-		exit->kind = VPT_EXIT_FAULT;
+		exit->kind = ENGINE_EXIT_FAULT;
 		exit->fault = *now.fault;
 		return;
 	}
 	*ev->regs = *now.instead;
 	ev->regs_dirty = true;
-	exit->kind = VPT_EXIT_NONE;
+	exit->kind = ENGINE_EXIT_NONE;
 }
 
 static void console(void *opaque, char c)
 {
-	struct vpt_lockstep_side *side = opaque;
+	struct core_lockstep_side *side = opaque;
 
 	side->printed++;
-	side->printed_crc = vpt_crc32c(side->printed_crc, &c, 1);
+	side->printed_crc = trace_crc32c(side->printed_crc, &c, 1);
 	if (side->console)
 		side->console(side->console_to, c);
 }
 
 /* What an engine would give; it can be asked only when there is a VM. */
-static int supported(const struct vpt_engine *engine, const struct vpt_probe *probe,
-		     struct vpt_cpuid_entry *entries, size_t *count)
+static int supported(const struct engine *engine, const struct engine_probe *probe,
+		     struct engine_cpuid_entry *entries, size_t *count)
 {
-	struct vpt_engine_vm *machine;
+	struct engine_vm *machine;
 	int error = engine->vm_create(probe, &machine);
 
 	if (error)
 		return error;
-	*count = VPT_CPUID_ROOM;
+	*count = CORE_CPUID_ROOM;
 	error = engine->supported_cpuid(machine, entries, count);
 	engine->vm_destroy(machine);
 	return error;
 }
 
-static int common_cpuid(const struct vpt_lockstep_config *config, struct vpt_cpuid_entry *entries,
-			size_t *count)
+static int common_cpuid(const struct core_lockstep_config *config,
+			struct engine_cpuid_entry *entries, size_t *count)
 {
-	struct vpt_cpuid_entry other[VPT_CPUID_ROOM];
+	struct engine_cpuid_entry other[CORE_CPUID_ROOM];
 	size_t other_count;
 	int error = supported(config->engine[0], config->probe[0], entries, count);
 
 	if (!error)
 		error = supported(config->engine[1], config->probe[1], other, &other_count);
 	if (!error)
-		vpt_lockstep_cpuid(entries, count, other, other_count);
+		core_lockstep_cpuid(entries, count, other, other_count);
 	return error;
 }
 
-static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_cpuid_entry *cpuid,
-		       size_t count)
+static int create_side(struct core_lockstep *l, unsigned int i,
+		       const struct engine_cpuid_entry *cpuid, size_t count)
 {
-	const struct vpt_lockstep_config *config = &l->config;
-	struct vpt_lockstep_side *side = &l->side[i];
-	const struct vpt_vm_config vm = {
+	const struct core_lockstep_config *config = &l->config;
+	struct core_lockstep_side *side = &l->side[i];
+	const struct core_vm_config vm = {
 		.engine = config->engine[i],
 		.probe = config->probe[i],
 		.caps = config->caps,
@@ -90,7 +90,7 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 		.cpuid_count = count,
 		.counted = true,
 	};
-	int error = vpt_vm_create(&side->vm, &vm);
+	int error = core_vm_create(&side->vm, &vm);
 
 	if (error)
 		return error;
@@ -100,13 +100,13 @@ static int create_side(struct vpt_lockstep *l, unsigned int i, const struct vpt_
 	if (i)
 		side->ops.step = step_or_not;
 	side->vm.vcpu->engine = &side->ops;
-	side->vm.vcpu->way |= VPT_WAY_STEP_ALWAYS;
+	side->vm.vcpu->way |= CORE_WAY_STEP_ALWAYS;
 	return 0;
 }
 
-int vpt_lockstep_create(struct vpt_lockstep *l, const struct vpt_lockstep_config *config)
+int core_lockstep_create(struct core_lockstep *l, const struct core_lockstep_config *config)
 {
-	struct vpt_cpuid_entry cpuid[VPT_CPUID_ROOM];
+	struct engine_cpuid_entry cpuid[CORE_CPUID_ROOM];
 	size_t count;
 	int error;
 
@@ -119,23 +119,23 @@ int vpt_lockstep_create(struct vpt_lockstep *l, const struct vpt_lockstep_config
 		return error;
 	error = create_side(l, 1, cpuid, count);
 	if (error)
-		vpt_vm_destroy(&l->side[0].vm);
+		core_vm_destroy(&l->side[0].vm);
 	return error;
 }
 
-void vpt_lockstep_destroy(struct vpt_lockstep *l)
+void core_lockstep_destroy(struct core_lockstep *l)
 {
-	vpt_vm_destroy(&l->side[0].vm);
-	vpt_vm_destroy(&l->side[1].vm);
+	core_vm_destroy(&l->side[0].vm);
+	core_vm_destroy(&l->side[1].vm);
 }
 
-static bool is_unable(const struct vpt_vm *vm)
+static bool is_unable(const struct core_vm *vm)
 {
 	switch (vm->stop.kind) {
-	case VPT_STOP_UNABLE:
-	case VPT_STOP_UNTRACEABLE:
-	case VPT_STOP_UNEXPLAINED:
-	case VPT_STOP_HOST:
+	case TRACE_STOP_UNABLE:
+	case TRACE_STOP_UNTRACEABLE:
+	case TRACE_STOP_UNEXPLAINED:
+	case TRACE_STOP_HOST:
 		return true;
 	default:
 		return false;
@@ -146,21 +146,21 @@ static bool is_unable(const struct vpt_vm *vm)
  * Some hosts step two instructions where the first loads SS; then the other engine
  * has one more to do.
  */
-static void catch_up(struct vpt_vcpu *a, struct vpt_vcpu *b)
+static void catch_up(struct core_vcpu *a, struct core_vcpu *b)
 {
 	if (a->retired < b->retired && a->deliveries == b->deliveries && !a->vm->stop.kind)
-		vpt_vcpu_step(a);
+		core_vcpu_step(a);
 }
 
 /* Both look, since looking sets accessed bits. */
-static void look(struct vpt_lockstep *l, struct vpt_fetched *f, struct vpt_lockstep_step *step)
+static void look(struct core_lockstep *l, struct core_fetched *f, struct core_lockstep_step *step)
 {
-	struct vpt_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
-	struct vpt_fetched unused;
+	struct core_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
+	struct core_fetched unused;
 
-	vpt_fetch(b, b->regs->rip, &unused);
-	vpt_fetch(a, a->regs->rip, f);
-	*step = (struct vpt_lockstep_step){
+	core_fetch(b, b->regs->rip, &unused);
+	core_fetch(a, a->regs->rip, f);
+	*step = (struct core_lockstep_step){
 		.insns = a->retired,
 		.ip = a->regs->rip,
 		.bytes = f->bytes,
@@ -170,43 +170,43 @@ static void look(struct vpt_lockstep *l, struct vpt_fetched *f, struct vpt_locks
 	};
 }
 
-static void override(struct vpt_lockstep *l, const struct vpt_lockstep_override *row,
-		     const struct vpt_lockstep_step *step, uint64_t deliveries)
+static void override(struct core_lockstep *l, const struct core_lockstep_override *row,
+		     const struct core_lockstep_step *step, uint64_t deliveries)
 {
-	struct vpt_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
+	struct core_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
 	bool done = false;
 	size_t count;
 
 	if (a->deliveries == deliveries && b->deliveries == deliveries)
-		done = vpt_lockstep_override(row, &step->bytes, step->bits, a->regs, b->regs);
+		done = core_lockstep_override(row, &step->bytes, step->bits, a->regs, b->regs);
 	else if (a->deliveries == b->deliveries)
-		done = vpt_lockstep_override_fault(row, a, b);
+		done = core_lockstep_override_fault(row, a, b);
 	if (!done)
 		return;
 	b->ev->regs_dirty = true;
-	l->overridden[row - vpt_lockstep_overrides(&count)]++;
+	l->overridden[row - core_lockstep_overrides(&count)]++;
 }
 
 /* One instruction, or the delivery of an interrupt. True: it is one for the system. */
-static bool step(struct vpt_lockstep *l)
+static bool step(struct core_lockstep *l)
 {
-	struct vpt_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
-	struct vpt_lockstep_step *this = &l->history[l->steps++ % VPT_LOCKSTEP_HISTORY];
-	const struct vpt_lockstep_override *row = NULL;
+	struct core_vcpu *a = l->side[0].vm.vcpu, *b = l->side[1].vm.vcpu;
+	struct core_lockstep_step *this = &l->history[l->steps++ % CORE_LOCKSTEP_HISTORY];
+	const struct core_lockstep_override *row = NULL;
 	uint64_t deliveries = a->deliveries;
-	struct vpt_fetched f;
+	struct core_fetched f;
 	bool system;
 
 	look(l, &f, this);
-	system = !f.insn || f.insn->flags & (VPT_INSN_SYSTEM | VPT_INSN_DEBUG_REGS) ||
-		 f.insn->cls == VPT_INSN_WRMSR;
+	system = !f.insn || f.insn->flags & (CORE_INSN_SYSTEM | CORE_INSN_DEBUG_REGS) ||
+		 f.insn->cls == CORE_INSN_WRMSR;
 	if (f.insn)
-		row = vpt_lockstep_override_for(&this->bytes, this->bits, a->regs);
+		row = core_lockstep_override_for(&this->bytes, this->bits, a->regs);
 	now.second = l->config.engine[1];
-	vpt_vcpu_step(a);
-	now.instead = row && vpt_lockstep_instead(row) ? a->regs : NULL;
+	core_vcpu_step(a);
+	now.instead = row && core_lockstep_instead(row) ? a->regs : NULL;
 	now.fault = a->deliveries != deliveries ? &a->delivered : NULL;
-	vpt_vcpu_step(b);
+	core_vcpu_step(b);
 	catch_up(a, b);
 	catch_up(b, a);
 	a->ev->retired = a->retired;
@@ -216,54 +216,54 @@ static bool step(struct vpt_lockstep *l)
 	return system;
 }
 
-static void compare(struct vpt_lockstep *l, bool most, bool all)
+static void compare(struct core_lockstep *l, bool most, bool all)
 {
-	vpt_lockstep_capture(&l->side[0], most, &l->state[0]);
-	vpt_lockstep_capture(&l->side[1], most, &l->state[1]);
+	core_lockstep_capture(&l->side[0], most, &l->state[0]);
+	core_lockstep_capture(&l->side[1], most, &l->state[1]);
 	if (all)
 		l->memory_differs =
-			vpt_lockstep_memory(&l->side[0].vm.mem, &l->side[1].vm.mem, &l->gpa);
-	if (l->memory_differs || !vpt_lockstep_equal(&l->state[0], &l->state[1]))
-		l->end = VPT_LOCKSTEP_DIVERGED;
+			core_lockstep_memory(&l->side[0].vm.mem, &l->side[1].vm.mem, &l->gpa);
+	if (l->memory_differs || !core_lockstep_equal(&l->state[0], &l->state[1]))
+		l->end = CORE_LOCKSTEP_DIVERGED;
 	else if (all)
 		l->all_good = l->steps;
 }
 
 /* The guest is at its end: nothing may be left uncompared. */
-static void finish(struct vpt_lockstep *l)
+static void finish(struct core_lockstep *l)
 {
 	compare(l, true, true);
 	if (!l->end)
-		l->end = VPT_LOCKSTEP_DONE;
+		l->end = CORE_LOCKSTEP_DONE;
 }
 
 /* Where KVM emulates, nobody looks at what the guest's accesses hit. */
-static void check_breakpoints(struct vpt_lockstep_side *side)
+static void check_breakpoints(struct core_lockstep_side *side)
 {
-	struct vpt_vcpu *v = side->vm.vcpu;
+	struct core_vcpu *v = side->vm.vcpu;
 	uint64_t dr7 = 0;
 	unsigned int n;
 
-	if (v->engine->can & VPT_ENGINE_DEBUG || !(v->way & VPT_WAY_BREAKPOINTS) ||
+	if (v->engine->can & ENGINE_DEBUG || !(v->way & CORE_WAY_BREAKPOINTS) ||
 	    v->engine->get_dr(v->ev, 7, &dr7))
 		return;
 	for (n = 0; n < 4; n++)
 		if (dr7 >> (2 * n) & 3 && dr7 >> (16 + 4 * n) & 1)
-			vpt_vm_stop(&side->vm, VPT_STOP_UNTRACEABLE,
-				    "breakpoints on data, DR7 %#llx, set before %#llx",
-				    (unsigned long long)dr7, (unsigned long long)v->regs->rip);
+			core_vm_stop(&side->vm, TRACE_STOP_UNTRACEABLE,
+				     "breakpoints on data, DR7 %#llx, set before %#llx",
+				     (unsigned long long)dr7, (unsigned long long)v->regs->rip);
 }
 
-static bool is_over(struct vpt_lockstep *l)
+static bool is_over(struct core_lockstep *l)
 {
-	const struct vpt_lockstep_config *c = &l->config;
+	const struct core_lockstep_config *c = &l->config;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		check_breakpoints(&l->side[i]);
 		if (!is_unable(&l->side[i].vm))
 			continue;
-		l->end = VPT_LOCKSTEP_UNABLE;
+		l->end = CORE_LOCKSTEP_UNABLE;
 		l->unable = i;
 		return true;
 	}
@@ -274,15 +274,15 @@ static bool is_over(struct vpt_lockstep *l)
 	if ((c->max_insns && l->side[0].vm.vcpu->retired >= c->max_insns) ||
 	    (c->tick && l->steps % STEPS_PER_TICK == 0 && c->tick(l))) {
 		finish(l);
-		if (l->end == VPT_LOCKSTEP_DONE)
-			l->end = VPT_LOCKSTEP_LIMIT;
+		if (l->end == CORE_LOCKSTEP_DONE)
+			l->end = CORE_LOCKSTEP_LIMIT;
 	}
 	return l->end;
 }
 
-void vpt_lockstep_run(struct vpt_lockstep *l)
+void core_lockstep_run(struct core_lockstep *l)
 {
-	const struct vpt_lockstep_config *c = &l->config;
+	const struct core_lockstep_config *c = &l->config;
 
 	compare(l, true, true);
 	while (!l->end) {

@@ -15,63 +15,63 @@
 #include "core/vcpu.h"
 
 /* What is compared, as numbers: lockstep_fields.def. */
-enum vpt_lockstep_field {
-#define VPT_FIELD(id, name, value)     VPT_LS_##id,
-#define VPT_FIELD_DR(id, name, number) VPT_LS_##id,
-#define VPT_FIELD_MSR(id, name, index) VPT_LS_##id,
+enum core_lockstep_field {
+#define CORE_FIELD(id, name, value)	CORE_LS_##id,
+#define CORE_FIELD_DR(id, name, number) CORE_LS_##id,
+#define CORE_FIELD_MSR(id, name, index) CORE_LS_##id,
 #include "core/lockstep_fields.def"
-	VPT_LS_FIELDS
+	CORE_LS_FIELDS
 };
 
-struct vpt_lockstep_state {
-	uint64_t value[VPT_LS_FIELDS];
-	bool known[VPT_LS_FIELDS]; /* the engine has it, and it was asked */
+struct core_lockstep_state {
+	uint64_t value[CORE_LS_FIELDS];
+	bool known[CORE_LS_FIELDS]; /* the engine has it, and it was asked */
 };
 
 /* lockstep_state.c */
-struct vpt_lockstep_side;
-const char *vpt_lockstep_name(enum vpt_lockstep_field field);
+struct core_lockstep_side;
+const char *core_lockstep_name(enum core_lockstep_field field);
 /* `all`: what an engine is not asked for after every instruction, too. */
-void vpt_lockstep_capture(const struct vpt_lockstep_side *side, bool all,
-			  struct vpt_lockstep_state *state);
+void core_lockstep_capture(const struct core_lockstep_side *side, bool all,
+			   struct core_lockstep_state *state);
 /* Bits that differ, where both know them. */
-uint64_t vpt_lockstep_differs(const struct vpt_lockstep_state *a,
-			      const struct vpt_lockstep_state *b, enum vpt_lockstep_field field);
-bool vpt_lockstep_equal(const struct vpt_lockstep_state *a, const struct vpt_lockstep_state *b);
+uint64_t core_lockstep_differs(const struct core_lockstep_state *a,
+			       const struct core_lockstep_state *b, enum core_lockstep_field field);
+bool core_lockstep_equal(const struct core_lockstep_state *a, const struct core_lockstep_state *b);
 /* Address of the first byte that differs. False: none does. */
-bool vpt_lockstep_memory(const struct vpt_mem *a, const struct vpt_mem *b, uint64_t *gpa);
+bool core_lockstep_memory(const struct x86_mem *a, const struct x86_mem *b, uint64_t *gpa);
 
 /* lockstep_override.c: rows of lockstep_overrides.def. */
-struct vpt_lockstep_override {
+struct core_lockstep_override {
 	const char *name, *reason;
 	uint32_t opcode, mask;
 	uint8_t selector, registers;
 	uint32_t value;
 };
-const struct vpt_lockstep_override *vpt_lockstep_overrides(size_t *count);
+const struct core_lockstep_override *core_lockstep_overrides(size_t *count);
 /* The row for an instruction about to run, NULL: none. */
-const struct vpt_lockstep_override *vpt_lockstep_override_for(const struct vpt_insn_bytes *bytes,
-							      uint8_t bits,
-							      const struct vpt_regs *regs);
+const struct core_lockstep_override *core_lockstep_override_for(const struct core_insn_bytes *bytes,
+								uint8_t bits,
+								const struct x86_regs *regs);
 /* Has the second engine to be kept from trying? */
-bool vpt_lockstep_instead(const struct vpt_lockstep_override *row);
+bool core_lockstep_instead(const struct core_lockstep_override *row);
 /* It faulted on both sides: take over what `row` says, if that is for faults. */
-bool vpt_lockstep_override_fault(const struct vpt_lockstep_override *row, struct vpt_vcpu *from,
-				 struct vpt_vcpu *to);
+bool core_lockstep_override_fault(const struct core_lockstep_override *row, struct core_vcpu *from,
+				  struct core_vcpu *to);
 /* It has run: take over what `row` says. False: nothing. */
-bool vpt_lockstep_override(const struct vpt_lockstep_override *row,
-			   const struct vpt_insn_bytes *bytes, uint8_t bits,
-			   const struct vpt_regs *from, struct vpt_regs *to);
+bool core_lockstep_override(const struct core_lockstep_override *row,
+			    const struct core_insn_bytes *bytes, uint8_t bits,
+			    const struct x86_regs *from, struct x86_regs *to);
 
 /* lockstep_cpuid.c: what both tables have; the result is in `a`. */
-void vpt_lockstep_cpuid(struct vpt_cpuid_entry *a, size_t *a_count, const struct vpt_cpuid_entry *b,
-			size_t b_count);
+void core_lockstep_cpuid(struct engine_cpuid_entry *a, size_t *a_count,
+			 const struct engine_cpuid_entry *b, size_t b_count);
 
-struct vpt_lockstep_config {
-	const struct vpt_engine *engine[2];
-	const struct vpt_probe *probe[2];
+struct core_lockstep_config {
+	const struct engine *engine[2];
+	const struct engine_probe *probe[2];
 	const struct vpt_caps *caps;
-	enum vpt_owner owner;
+	enum trace_owner owner;
 	uint64_t mem_bytes;
 	void (*console)(void *to, char c); /* what the guest prints; NULL: nowhere */
 	void *console_to;
@@ -82,9 +82,9 @@ struct vpt_lockstep_config {
 	bool (*tick)(void *); /* true: end */
 };
 
-struct vpt_lockstep_side {
-	struct vpt_vm vm;
-	struct vpt_engine ops; /* the engine's, but for the time */
+struct core_lockstep_side {
+	struct core_vm vm;
+	struct engine ops; /* the engine's, but for the time */
 	void (*console)(void *to, char c);
 	void *console_to;
 	uint64_t printed;
@@ -92,33 +92,33 @@ struct vpt_lockstep_side {
 };
 
 /* An instruction that ran; of the first engine. */
-struct vpt_lockstep_step {
+struct core_lockstep_step {
 	uint64_t insns; /* that retired before it */
 	uint64_t ip;
-	struct vpt_insn_bytes bytes;
+	struct core_insn_bytes bytes;
 	uint8_t bits, cpl;
 	uint8_t len; /* 0: not an instruction */
 };
 
-#define VPT_LOCKSTEP_HISTORY 8
+#define CORE_LOCKSTEP_HISTORY 8
 
-enum vpt_lockstep_end {
-	VPT_LOCKSTEP_RUNNING = 0,
-	VPT_LOCKSTEP_DONE, /* the guest ended, the same for both */
-	VPT_LOCKSTEP_DIVERGED,
-	VPT_LOCKSTEP_UNABLE, /* an engine cannot go on here: side[unable].vm.stop */
-	VPT_LOCKSTEP_LIMIT,  /* max_insns, or tick() said so */
+enum core_lockstep_end {
+	CORE_LOCKSTEP_RUNNING = 0,
+	CORE_LOCKSTEP_DONE, /* the guest ended, the same for both */
+	CORE_LOCKSTEP_DIVERGED,
+	CORE_LOCKSTEP_UNABLE, /* an engine cannot go on here: side[unable].vm.stop */
+	CORE_LOCKSTEP_LIMIT,  /* max_insns, or tick() said so */
 };
 
-struct vpt_lockstep {
-	struct vpt_lockstep_config config;
-	struct vpt_lockstep_side side[2];
-	enum vpt_lockstep_end end;
+struct core_lockstep {
+	struct core_lockstep_config config;
+	struct core_lockstep_side side[2];
+	enum core_lockstep_end end;
 	unsigned int unable;
 	uint64_t steps;	   /* instructions and deliveries */
 	uint64_t all_good; /* the last step after which everything was compared */
-	struct vpt_lockstep_step history[VPT_LOCKSTEP_HISTORY]; /* step n is in n % this */
-	struct vpt_lockstep_state state[2];			/* at the end */
+	struct core_lockstep_step history[CORE_LOCKSTEP_HISTORY]; /* step n is in n % this */
+	struct core_lockstep_state state[2];			  /* at the end */
 	bool memory_differs;
 	uint64_t gpa;		 /* if so */
 	uint64_t overridden[32]; /* how often, by row */
@@ -126,8 +126,8 @@ struct vpt_lockstep {
 
 /* 0 or -errno; on failure nothing is left to destroy. The guest is the caller's to load
  * into both. */
-int vpt_lockstep_create(struct vpt_lockstep *l, const struct vpt_lockstep_config *config);
-void vpt_lockstep_destroy(struct vpt_lockstep *l);
-void vpt_lockstep_run(struct vpt_lockstep *l);
+int core_lockstep_create(struct core_lockstep *l, const struct core_lockstep_config *config);
+void core_lockstep_destroy(struct core_lockstep *l);
+void core_lockstep_run(struct core_lockstep *l);
 
 #endif /* VMM_CORE_LOCKSTEP_H */

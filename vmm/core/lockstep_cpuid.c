@@ -9,7 +9,7 @@
 /* How much of a leaf is a set of features: registers that are combined bit by bit. */
 enum part { EAX = 1, EBX = 2, ECX = 4, EDX = 8, ALL = 15 };
 
-static unsigned int feature_registers(const struct vpt_cpuid_entry *e)
+static unsigned int feature_registers(const struct engine_cpuid_entry *e)
 {
 	switch (e->leaf) {
 	case 1:
@@ -30,12 +30,12 @@ static unsigned int feature_registers(const struct vpt_cpuid_entry *e)
 }
 
 /* Leaves that say which ones there are. */
-static bool says_last(const struct vpt_cpuid_entry *e)
+static bool says_last(const struct engine_cpuid_entry *e)
 {
 	return e->leaf == 0 || e->leaf == 0x80000000 || (e->leaf == 7 && !e->subleaf);
 }
 
-static void combine(struct vpt_cpuid_entry *a, const struct vpt_cpuid_entry *b)
+static void combine(struct engine_cpuid_entry *a, const struct engine_cpuid_entry *b)
 {
 	unsigned int parts = feature_registers(a);
 
@@ -51,22 +51,22 @@ static void combine(struct vpt_cpuid_entry *a, const struct vpt_cpuid_entry *b)
 		a->edx &= b->edx;
 }
 
-static struct vpt_cpuid_entry *find(struct vpt_cpuid_entry *entries, size_t count, uint32_t leaf,
-				    uint32_t subleaf)
+static struct engine_cpuid_entry *find(struct engine_cpuid_entry *entries, size_t count,
+				       uint32_t leaf, uint32_t subleaf)
 {
-	return (struct vpt_cpuid_entry *)vpt_cpuid_find(entries, count, leaf, subleaf);
+	return (struct engine_cpuid_entry *)core_cpuid_find(entries, count, leaf, subleaf);
 }
 
 /* The standard format has each component where its subleaf says. */
-static void xsave_sizes(struct vpt_cpuid_entry *entries, size_t count)
+static void xsave_sizes(struct engine_cpuid_entry *entries, size_t count)
 {
-	struct vpt_cpuid_entry *area = find(entries, count, 0xd, 0);
+	struct engine_cpuid_entry *area = find(entries, count, 0xd, 0);
 	uint32_t size = LEGACY_AREA, i;
 
 	if (!area)
 		return;
 	for (i = 2; i < 32; i++) {
-		const struct vpt_cpuid_entry *e = find(entries, count, 0xd, i);
+		const struct engine_cpuid_entry *e = find(entries, count, 0xd, i);
 
 		if (area->eax >> i & 1 && e && e->eax + e->ebx > size)
 			size = e->eax + e->ebx;
@@ -74,14 +74,14 @@ static void xsave_sizes(struct vpt_cpuid_entry *entries, size_t count)
 	area->ebx = area->ecx = size;
 }
 
-void vpt_lockstep_cpuid(struct vpt_cpuid_entry *a, size_t *a_count, const struct vpt_cpuid_entry *b,
-			size_t b_count)
+void core_lockstep_cpuid(struct engine_cpuid_entry *a, size_t *a_count,
+			 const struct engine_cpuid_entry *b, size_t b_count)
 {
 	size_t n = 0, i;
 
 	for (i = 0; i < *a_count; i++) {
-		const struct vpt_cpuid_entry *other =
-			vpt_cpuid_find(b, b_count, a[i].leaf, a[i].subleaf);
+		const struct engine_cpuid_entry *other =
+			core_cpuid_find(b, b_count, a[i].leaf, a[i].subleaf);
 
 		if (!other)
 			continue;

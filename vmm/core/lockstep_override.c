@@ -8,15 +8,15 @@
 enum selector { NONE, AX };
 enum registers { DX_CX_BX_AX, RM, INSTEAD, FLAGS_IF_FAULTS };
 
-#define ARITHMETIC (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF)
+#define ARITHMETIC (X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF)
 
-static const struct vpt_lockstep_override overrides[] = {
-#define VPT_OVERRIDE(name, opcode, mask, selector, value, registers, reason) \
+static const struct core_lockstep_override overrides[] = {
+#define CORE_OVERRIDE(name, opcode, mask, selector, value, registers, reason) \
 	{#name, reason, opcode, mask, selector, registers, value},
 #include "core/lockstep_overrides.def"
 };
 
-const struct vpt_lockstep_override *vpt_lockstep_overrides(size_t *count)
+const struct core_lockstep_override *core_lockstep_overrides(size_t *count)
 {
 	*count = sizeof(overrides) / sizeof(overrides[0]);
 	return overrides;
@@ -45,7 +45,7 @@ static bool is_prefix(uint8_t byte, uint8_t bits)
 	}
 }
 
-static struct opcode opcode_of(const struct vpt_insn_bytes *bytes, uint8_t bits)
+static struct opcode opcode_of(const struct core_insn_bytes *bytes, uint8_t bits)
 {
 	struct opcode opcode = {0};
 	uint8_t code[20] = {0};
@@ -61,8 +61,8 @@ static struct opcode opcode_of(const struct vpt_insn_bytes *bytes, uint8_t bits)
 	return opcode;
 }
 
-static bool selected(const struct vpt_lockstep_override *row, uint8_t bits,
-		     const struct vpt_regs *regs)
+static bool selected(const struct core_lockstep_override *row, uint8_t bits,
+		     const struct x86_regs *regs)
 {
 	if (row->registers == INSTEAD && bits == 64)
 		return false;
@@ -74,15 +74,15 @@ static bool selected(const struct vpt_lockstep_override *row, uint8_t bits,
 	}
 }
 
-const struct vpt_lockstep_override *vpt_lockstep_override_for(const struct vpt_insn_bytes *bytes,
-							      uint8_t bits,
-							      const struct vpt_regs *regs)
+const struct core_lockstep_override *core_lockstep_override_for(const struct core_insn_bytes *bytes,
+								uint8_t bits,
+								const struct x86_regs *regs)
 {
 	const struct opcode opcode = opcode_of(bytes, bits);
 	size_t i;
 
 	for (i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++) {
-		const struct vpt_lockstep_override *row = &overrides[i];
+		const struct core_lockstep_override *row = &overrides[i];
 
 		if ((opcode.bytes & row->mask) == row->opcode && selected(row, bits, regs) &&
 		    (opcode.rep || row->registers != FLAGS_IF_FAULTS))
@@ -91,7 +91,7 @@ const struct vpt_lockstep_override *vpt_lockstep_override_for(const struct vpt_i
 	return NULL;
 }
 
-bool vpt_lockstep_instead(const struct vpt_lockstep_override *row)
+bool core_lockstep_instead(const struct core_lockstep_override *row)
 {
 	return row->registers == INSTEAD;
 }
@@ -102,20 +102,20 @@ static uint64_t with_flags(uint64_t to, uint64_t from)
 }
 
 /* RFLAGS in the frame of the handler that both are in. */
-static void frame_flags(struct vpt_vcpu *from, struct vpt_vcpu *to)
+static void frame_flags(struct core_vcpu *from, struct core_vcpu *to)
 {
 	uint64_t at = to->regs->rsp + (to->delivered.has_error ? 24 : 16), mine, theirs;
-	struct vpt_exception e;
+	struct engine_exception e;
 
-	if (vpt_read(from, at, &theirs, 8, VPT_WALK_SYSTEM, &e) &&
-	    vpt_read(to, at, &mine, 8, VPT_WALK_SYSTEM, &e)) {
+	if (core_read(from, at, &theirs, 8, X86_WALK_SYSTEM, &e) &&
+	    core_read(to, at, &mine, 8, X86_WALK_SYSTEM, &e)) {
 		mine = with_flags(mine, theirs);
-		(void)vpt_write(to, at, &mine, 8, VPT_WALK_SYSTEM, &e);
+		(void)core_write(to, at, &mine, 8, X86_WALK_SYSTEM, &e);
 	}
 }
 
-bool vpt_lockstep_override_fault(const struct vpt_lockstep_override *row, struct vpt_vcpu *from,
-				 struct vpt_vcpu *to)
+bool core_lockstep_override_fault(const struct core_lockstep_override *row, struct core_vcpu *from,
+				  struct core_vcpu *to)
 {
 	if (row->registers != FLAGS_IF_FAULTS || from->regs->rsp != to->regs->rsp ||
 	    from->bits != 64 || to->bits != 64)
@@ -126,7 +126,7 @@ bool vpt_lockstep_override_fault(const struct vpt_lockstep_override *row, struct
 }
 
 /* In the order of their numbers. */
-static uint64_t *numbered(struct vpt_regs *regs, unsigned int n)
+static uint64_t *numbered(struct x86_regs *regs, unsigned int n)
 {
 	uint64_t *const low[8] = {&regs->rax, &regs->rcx, &regs->rdx, &regs->rbx,
 				  &regs->rsp, &regs->rbp, &regs->rsi, &regs->rdi};
@@ -134,11 +134,11 @@ static uint64_t *numbered(struct vpt_regs *regs, unsigned int n)
 	return n < 8 ? low[n] : &regs->r8 + (n - 8);
 }
 
-bool vpt_lockstep_override(const struct vpt_lockstep_override *row,
-			   const struct vpt_insn_bytes *bytes, uint8_t bits,
-			   const struct vpt_regs *from, struct vpt_regs *to)
+bool core_lockstep_override(const struct core_lockstep_override *row,
+			    const struct core_insn_bytes *bytes, uint8_t bits,
+			    const struct x86_regs *from, struct x86_regs *to)
 {
-	struct vpt_regs source = *from;
+	struct x86_regs source = *from;
 	const struct opcode opcode = opcode_of(bytes, bits);
 	unsigned int rm = (opcode.bytes >> 16 & 7) | (opcode.rex & 1) << 3;
 

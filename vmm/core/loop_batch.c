@@ -11,98 +11,98 @@
 #include "core/wait.h"
 
 /* Let the core do one instruction. A step in which none retires takes the time of one. */
-static void one_exactly(struct vpt_vcpu *v)
+static void one_exactly(struct core_vcpu *v)
 {
 	uint64_t retired = v->ev->retired;
 
-	vpt_exec_one(v);
+	core_exec_one(v);
 	if (v->ev->retired == retired)
 		v->ev->retired++;
-	vpt_tracer_limit(&v->tracer, v->regs->rip);
+	tracer_limit(&v->tracer, v->regs->rip);
 }
 
-static uint64_t budget(const struct vpt_vcpu *v)
+static uint64_t budget(const struct core_vcpu *v)
 {
-	uint64_t most = vpt_irq_next(v);
+	uint64_t most = core_irq_next(v);
 
-	if (most > VPT_LOOP_INSNS)
-		most = VPT_LOOP_INSNS;
+	if (most > CORE_LOOP_INSNS)
+		most = CORE_LOOP_INSNS;
 	if (v->max_insns && most > v->max_insns - v->tracer.insns)
 		most = v->max_insns - v->tracer.insns;
 	if (most > v->sync_at - v->ev->retired)
 		most = v->sync_at - v->ev->retired;
 	if (most > v->pause_at - v->ev->retired)
 		most = v->pause_at - v->ev->retired;
-	if (most > vpt_clock_next(v))
-		most = vpt_clock_next(v);
+	if (most > core_clock_next(v))
+		most = core_clock_next(v);
 	return most ? most : 1;
 }
 
-static void exact_exit(struct vpt_vcpu *v, struct vpt_exit *exit)
+static void exact_exit(struct core_vcpu *v, struct engine_exit *exit)
 {
 	switch (exit->kind) {
-	case VPT_EXIT_NONE:
-	case VPT_EXIT_KICK:
-	case VPT_EXIT_IRQ_WINDOW:
+	case ENGINE_EXIT_NONE:
+	case ENGINE_EXIT_KICK:
+	case ENGINE_EXIT_IRQ_WINDOW:
 		break;
-	case VPT_EXIT_HLT:
-		vpt_wait_hlt(v);
+	case ENGINE_EXIT_HLT:
+		core_wait_hlt(v);
 		break;
-	case VPT_EXIT_CORE:
+	case ENGINE_EXIT_CORE:
 		one_exactly(v);
 		break;
-	case VPT_EXIT_FAULT:
-		vpt_exec_fault(v, &exit->fault, v->regs->rip);
+	case ENGINE_EXIT_FAULT:
+		core_exec_fault(v, &exit->fault, v->regs->rip);
 		v->ev->retired++;
 		break;
 	default:
-		vpt_loop_exit(v, exit);
+		core_loop_exit(v, exit);
 		break;
 	}
 }
 
-static void run_batch(struct vpt_vcpu *v)
+static void run_batch(struct core_vcpu *v)
 {
-	struct vpt_exit exit;
+	struct engine_exit exit;
 
 	if (vpt_unlikely(v->cbr_next < v->cbr_count))
-		vpt_clock_look(v);
-	vpt_irq_advance(v);
-	if (vpt_irq_pending(v) && vpt_irq_deliver(v))
+		core_clock_look(v);
+	core_irq_advance(v);
+	if (core_irq_pending(v) && core_irq_deliver(v))
 		return;
-	if (v->pending & VPT_VCPU_HALTED) {
-		vpt_loop_halted(v);
+	if (v->pending & CORE_VCPU_HALTED) {
+		core_loop_halted(v);
 		return;
 	}
-	if (vpt_unlikely(vpt_debug_armed(v))) {
+	if (vpt_unlikely(core_debug_armed(v))) {
 		one_exactly(v);
 		return;
 	}
-	vpt_observe(v);
+	core_observe(v);
 	v->ev->budget = budget(v);
-	if (v->shadowed & VPT_VCPU_SHADOW)
+	if (v->shadowed & CORE_VCPU_SHADOW)
 		v->ev->shadow = true;
-	v->shadowed &= ~VPT_VCPU_SHADOW;
-	v->engine->run(v->ev, vpt_irq_pending(v), &exit);
-	vpt_vcpu_load(v);
-	vpt_put_bit(&v->shadowed, VPT_VCPU_SHADOW, v->ev->shadow);
+	v->shadowed &= ~CORE_VCPU_SHADOW;
+	v->engine->run(v->ev, core_irq_pending(v), &exit);
+	core_vcpu_load(v);
+	core_put_bit(&v->shadowed, CORE_VCPU_SHADOW, v->ev->shadow);
 	exact_exit(v, &exit);
 	if (v->max_insns && v->tracer.insns >= v->max_insns)
-		vpt_vm_stop(v->vm, VPT_STOP_MAX_INSNS, "at %#llx",
-			    (unsigned long long)v->regs->rip);
+		core_vm_stop(v->vm, TRACE_STOP_MAX_INSNS, "at %#llx",
+			     (unsigned long long)v->regs->rip);
 }
 
 /* Call the pause hook between two instructions, when no other work is pending. */
-static void pause_here(struct vpt_vcpu *v)
+static void pause_here(struct core_vcpu *v)
 {
-	const struct vpt_vm_hooks *hooks = &v->vm->hooks;
+	const struct core_vm_hooks *hooks = &v->vm->hooks;
 
 	v->pause_at = hooks->pause ? hooks->pause(hooks->opaque) : UINT64_MAX;
 	if (v->pause_at <= v->ev->retired)
 		v->pause_at = UINT64_MAX;
 }
 
-bool vpt_loop_batch(struct vpt_vcpu *v, struct vpt_loop *l)
+bool core_loop_batch(struct core_vcpu *v, struct core_loop *l)
 {
 	uint64_t before = v->ev->retired;
 
@@ -112,8 +112,8 @@ bool vpt_loop_batch(struct vpt_vcpu *v, struct vpt_loop *l)
 	}
 	run_batch(v);
 	/* A part of a long instruction with REP retires nothing, and can take long. */
-	if (v->ev->retired != before && v->ev->retired - l->looked < VPT_LOOP_INSNS &&
-	    ++l->parts % VPT_LOOP_PARTS)
+	if (v->ev->retired != before && v->ev->retired - l->looked < CORE_LOOP_INSNS &&
+	    ++l->parts % CORE_LOOP_PARTS)
 		return false;
 	l->looked = v->ev->retired;
 	return true;

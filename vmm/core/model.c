@@ -15,13 +15,13 @@ static const struct {
 	{"airmont", 16},
 };
 
-static bool atom_at(unsigned int i, struct vpt_model *model)
+static bool atom_at(unsigned int i, struct core_model *model)
 {
 	if (i >= sizeof(atoms) / sizeof(atoms[0]))
 		return false;
-	*model = (struct vpt_model){
+	*model = (struct core_model){
 		.name = atoms[i].name,
-		.system = VPT_SYSTEM_RTIT,
+		.system = TRACER_SYSTEM_ATOM,
 		.caps =
 			{
 				.signature = vpt_atom_signature(atoms[i].name),
@@ -33,7 +33,7 @@ static bool atom_at(unsigned int i, struct vpt_model *model)
 	return true;
 }
 
-bool vpt_model_at(unsigned int i, struct vpt_model *model)
+bool core_model_at(unsigned int i, struct core_model *model)
 {
 	unsigned int n = 0;
 	const char *name;
@@ -42,21 +42,21 @@ bool vpt_model_at(unsigned int i, struct vpt_model *model)
 		n++;
 	if (!name)
 		return atom_at(i - n, model);
-	*model = (struct vpt_model){.name = name, .caps = *vpt_caps_model(name)};
+	*model = (struct core_model){.name = name, .caps = *vpt_caps_model(name)};
 	return true;
 }
 
-bool vpt_model_find(const char *name, struct vpt_model *model)
+bool core_model_find(const char *name, struct core_model *model)
 {
 	unsigned int i;
 
-	for (i = 0; vpt_model_at(i, model); i++)
+	for (i = 0; core_model_at(i, model); i++)
 		if (!strcmp(model->name, name))
 			return true;
 	return false;
 }
 
-unsigned int vpt_system_ranges(enum vpt_trace_system system, const struct vpt_caps *caps)
+unsigned int core_system_ranges(enum tracer_trace_system system, const struct vpt_caps *caps)
 {
-	return system == VPT_SYSTEM_RTIT ? VPT_ATOM_RANGES : vpt_caps_ranges(caps);
+	return system == TRACER_SYSTEM_ATOM ? VPT_ATOM_RANGES : vpt_caps_ranges(caps);
 }

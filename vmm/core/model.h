@@ -5,17 +5,17 @@
 
 #include "pt/unit.h"
 
-struct vpt_model {
+struct core_model {
 	const char *name;
-	enum vpt_trace_system system;
+	enum tracer_trace_system system;
 	struct vpt_caps caps; /* of PT, where it has that; and its clocks and widths */
 };
 
 /* By name, and the i-th one; false: there is none. */
-bool vpt_model_find(const char *name, struct vpt_model *model);
-bool vpt_model_at(unsigned int i, struct vpt_model *model);
+bool core_model_find(const char *name, struct core_model *model);
+bool core_model_at(unsigned int i, struct core_model *model);
 
 /* How many ranges of IPs there are for filters. */
-unsigned int vpt_system_ranges(enum vpt_trace_system system, const struct vpt_caps *caps);
+unsigned int core_system_ranges(enum tracer_trace_system system, const struct vpt_caps *caps);
 
 #endif /* VMM_CORE_MODEL_H */

@@ -14,49 +14,49 @@ enum msr_exit {
 
 struct msr_row {
 	uint32_t first, last;
-	enum vpt_fault (*read)(struct vpt_vcpu *v, uint32_t index, uint64_t *value);
-	enum vpt_fault (*write)(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-				const struct vpt_retired *insn);
+	enum vpt_fault (*read)(struct core_vcpu *v, uint32_t index, uint64_t *value);
+	enum vpt_fault (*write)(struct core_vcpu *v, uint32_t index, uint64_t value,
+				const struct tracer_insn *insn);
 	enum msr_exit exit;
 };
 
 /* The guest's registers are in the processor: the hypervisor takes no part in the access. */
-static bool passes(const struct vpt_vcpu *v, uint32_t index)
+static bool passes(const struct core_vcpu *v, uint32_t index)
 {
 	return index >= VPT_ATOM_MSR_FIRST && index <= VPT_ATOM_MSR_LAST &&
-	       vpt_hv_passes(&v->hv->hv);
+	       tracer_hv_passes(&v->hv->hv);
 }
 
-static enum vpt_fault read_pt(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+static enum vpt_fault read_pt(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	if (v->hv && !passes(v, index))
-		return vpt_hv_rdmsr(&v->hv->hv, index, value);
-	return vpt_tracer_rdmsr(&v->tracer, index, value);
+		return tracer_hv_rdmsr(&v->hv->hv, index, value);
+	return tracer_rdmsr(&v->tracer, index, value);
 }
 
-static enum vpt_fault write_pt(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-			       const struct vpt_retired *insn)
+static enum vpt_fault write_pt(struct core_vcpu *v, uint32_t index, uint64_t value,
+			       const struct tracer_insn *insn)
 {
 	if (v->hv && !passes(v, index))
-		return vpt_hv_wrmsr(&v->hv->hv, index, value);
-	return vpt_tracer_wrmsr(&v->tracer, index, value, insn);
+		return tracer_hv_wrmsr(&v->hv->hv, index, value);
+	return tracer_wrmsr(&v->tracer, index, value, insn);
 }
 
-static enum vpt_fault read_ratio(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+static enum vpt_fault read_ratio(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	(void)index;
 	*value = (uint64_t)v->vm->guest_caps.max_nonturbo << 8;
 	return VPT_FAULT_NONE;
 }
 
-static enum vpt_fault read_device(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+static enum vpt_fault read_device(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
-	return vpt_platform_rdmsr(&v->vm->platform, index, value) == VPT_PLATFORM_DONE
+	return dev_platform_rdmsr(&v->vm->platform, index, value) == DEV_PLATFORM_DONE
 		       ? VPT_FAULT_NONE
 		       : VPT_FAULT_GP;
 }
 
-static enum vpt_fault read_deadline(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+static enum vpt_fault read_deadline(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	enum vpt_fault fault = read_device(v, index, value);
 
@@ -65,55 +65,55 @@ static enum vpt_fault read_deadline(struct vpt_vcpu *v, uint32_t index, uint64_t
 	return fault;
 }
 
-static enum vpt_fault read_perfmon(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+static enum vpt_fault read_perfmon(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
-	return vpt_perfmon_rdmsr(v, index, value) == VPT_PLATFORM_DONE ? VPT_FAULT_NONE
-								       : VPT_FAULT_GP;
+	return core_perfmon_rdmsr(v, index, value) == DEV_PLATFORM_DONE ? VPT_FAULT_NONE
+									: VPT_FAULT_GP;
 }
 
 /* Finish a WRMSR that is not the tracer's. The tracer counts such an instruction only here. */
-static enum vpt_fault written(struct vpt_vcpu *v, enum vpt_platform_msr done,
-			      const struct vpt_retired *insn)
+static enum vpt_fault written(struct core_vcpu *v, enum dev_platform_msr done,
+			      const struct tracer_insn *insn)
 {
-	if (done != VPT_PLATFORM_DONE)
+	if (done != DEV_PLATFORM_DONE)
 		return VPT_FAULT_GP;
-	vpt_devices_touched(v);
-	if (!v->hv && vpt_tracer_on(&v->tracer)) {
-		vpt_tracer_retired(&v->tracer, insn);
-		vpt_tracer_plain(&v->tracer, insn->ip, insn->next);
+	core_devices_touched(v);
+	if (!v->hv && tracer_on(&v->tracer)) {
+		tracer_retired(&v->tracer, insn);
+		tracer_plain(&v->tracer, insn->ip, insn->next);
 	}
 	return VPT_FAULT_NONE;
 }
 
-static enum vpt_fault write_device(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-				   const struct vpt_retired *insn)
+static enum vpt_fault write_device(struct core_vcpu *v, uint32_t index, uint64_t value,
+				   const struct tracer_insn *insn)
 {
-	return written(v, vpt_platform_wrmsr(&v->vm->platform, index, value), insn);
+	return written(v, dev_platform_wrmsr(&v->vm->platform, index, value), insn);
 }
 
 /* KVM's CPUID reports the local APIC as enabled by KVM's own copy of the MSR. */
-static enum vpt_fault write_apic_base(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-				      const struct vpt_retired *insn)
+static enum vpt_fault write_apic_base(struct core_vcpu *v, uint32_t index, uint64_t value,
+				      const struct tracer_insn *insn)
 {
-	enum vpt_platform_msr done = vpt_platform_wrmsr(&v->vm->platform, index, value);
+	enum dev_platform_msr done = dev_platform_wrmsr(&v->vm->platform, index, value);
 
-	if (done == VPT_PLATFORM_DONE && !(v->engine->can & VPT_ENGINE_BUS))
+	if (done == DEV_PLATFORM_DONE && !(v->engine->can & ENGINE_BUS))
 		(void)v->engine->set_msr(v->ev, index, value);
 	return written(v, done, insn);
 }
 
-static enum vpt_fault write_deadline(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-				     const struct vpt_retired *insn)
+static enum vpt_fault write_deadline(struct core_vcpu *v, uint32_t index, uint64_t value,
+				     const struct tracer_insn *insn)
 {
 	if (v->hv)
-		value = vpt_hv_deadline(v, value);
+		value = core_hv_deadline(v, value);
 	return write_device(v, index, value, insn);
 }
 
-static enum vpt_fault write_perfmon(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-				    const struct vpt_retired *insn)
+static enum vpt_fault write_perfmon(struct core_vcpu *v, uint32_t index, uint64_t value,
+				    const struct tracer_insn *insn)
 {
-	return written(v, vpt_perfmon_wrmsr(v, index, value), insn);
+	return written(v, core_perfmon_wrmsr(v, index, value), insn);
 }
 
 static const struct msr_row rows[] = {
@@ -122,7 +122,7 @@ static const struct msr_row rows[] = {
 };
 
 /* The same rows, as an engine takes them. */
-static const struct vpt_msr_range ranges[] = {
+static const struct engine_msr_range ranges[] = {
 #define VPT_MSR_ROW(first, last, read, write, exit) {first, (last) - (first) + 1, true, true},
 #include "core/msrs.def"
 };
@@ -137,51 +137,51 @@ static const struct msr_row *find(uint32_t index)
 	return NULL;
 }
 
-void vpt_msr_ranges(const struct vpt_msr_range **out, size_t *count)
+void core_msr_ranges(const struct engine_msr_range **out, size_t *count)
 {
 	*out = ranges;
 	*count = sizeof(ranges) / sizeof(ranges[0]);
 }
 
-bool vpt_msr_traps(uint32_t index)
+bool core_msr_traps(uint32_t index)
 {
 	return find(index);
 }
 
-static bool exits(const struct vpt_vcpu *v, const struct msr_row *row, bool write)
+static bool exits(const struct core_vcpu *v, const struct msr_row *row, bool write)
 {
 	switch (row->exit) {
 	case EXIT_PT:
 		return write || v->hv->hv.usage != VPT_USAGE_OWNED;
 	case EXIT_ATOM:
-		return !vpt_hv_passes(&v->hv->hv);
+		return !tracer_hv_passes(&v->hv->hv);
 	case EXIT_ALWAYS:
 	default:
 		return true;
 	}
 }
 
-enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+enum vpt_fault core_msr_read(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	const struct msr_row *row = find(index);
 
 	if (!row)
 		return VPT_FAULT_GP;
 	if (v->hv && exits(v, row, false))
-		vpt_hv_note_rdmsr(v);
-	vpt_irq_advance(v);
+		core_hv_note_rdmsr(v);
+	core_irq_advance(v);
 	return row->read ? row->read(v, index, value) : VPT_FAULT_GP;
 }
 
-enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-			     const struct vpt_retired *insn)
+enum vpt_fault core_msr_write(struct core_vcpu *v, uint32_t index, uint64_t value,
+			      const struct tracer_insn *insn)
 {
 	const struct msr_row *row = find(index);
 
 	if (!row)
 		return VPT_FAULT_GP;
 	if (v->hv && exits(v, row, true))
-		vpt_hv_exit_wrmsr(v, insn);
-	vpt_irq_advance(v);
+		core_hv_exit_wrmsr(v, insn);
+	core_irq_advance(v);
 	return row->write ? row->write(v, index, value, insn) : VPT_FAULT_GP;
 }

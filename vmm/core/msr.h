@@ -9,14 +9,14 @@
 
 #include "pt/tracer.h"
 
-struct vpt_vcpu;
-struct vpt_msr_range;
+struct core_vcpu;
+struct engine_msr_range;
 
 /* msr.c: an MSR access that came to user space. */
-bool vpt_msr_traps(uint32_t index);
-void vpt_msr_ranges(const struct vpt_msr_range **ranges, size_t *count);
-enum vpt_fault vpt_msr_read(struct vpt_vcpu *v, uint32_t index, uint64_t *value);
-enum vpt_fault vpt_msr_write(struct vpt_vcpu *v, uint32_t index, uint64_t value,
-			     const struct vpt_retired *insn);
+bool core_msr_traps(uint32_t index);
+void core_msr_ranges(const struct engine_msr_range **ranges, size_t *count);
+enum vpt_fault core_msr_read(struct core_vcpu *v, uint32_t index, uint64_t *value);
+enum vpt_fault core_msr_write(struct core_vcpu *v, uint32_t index, uint64_t value,
+			      const struct tracer_insn *insn);
 
 #endif /* VMM_CORE_MSR_H */

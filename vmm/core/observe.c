@@ -1,86 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The observer of an engine with VPT_ENGINE_REPORTS, which hands its reports to the tracer.
+ * The observer of an engine with ENGINE_REPORTS, which hands its reports to the tracer.
  * The tracer gets exactly what exec.c reports for single steps.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
 
 /* The oracle wants every instruction, and so may the trace unit. */
-static uint32_t wants(const struct vpt_vcpu *v)
+static uint32_t wants(const struct core_vcpu *v)
 {
 	bool every = v->tracer.config.oracle || *v->tracer.unit.each_insn;
 
-	return VPT_WANTS_CODE | (every ? VPT_WANTS_INSNS : 0);
+	return ENGINE_WANTS_CODE | (every ? ENGINE_WANTS_INSNS : 0);
 }
 
 /*
  * Update where branches are reported, after an event that may have started or ended a trace.
  * `wants` stays as it is until run() is called again.
  */
-static void aim(struct vpt_vcpu *v)
+static void aim(struct core_vcpu *v)
 {
-	v->observer.pt = vpt_tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
+	v->observer.pt = tracer_on(&v->tracer) ? &v->tracer.pt : NULL;
 	if (v->observer.wants != wants(v) || v->tracer.full)
 		v->ev->attention = true;
 }
 
 static void ran(void *opaque, uint64_t insns)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
-	vpt_tracer_ran(&v->tracer, insns);
+	tracer_ran(&v->tracer, insns);
 }
 
-static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow)
+static void retired(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum engine_flow flow)
 {
-	struct vpt_vcpu *v = opaque;
-	bool cond = flow == VPT_FLOW_COND || flow == VPT_FLOW_TAKEN;
-	const struct vpt_retired insn = {
+	struct core_vcpu *v = opaque;
+	bool cond = flow == DECODE_FLOW_COND || flow == DECODE_FLOW_TAKEN;
+	const struct tracer_insn insn = {
 		.ip = ip,
 		.next = next,
 		.to = to,
 		.cpl = v->cpl,
-		.flags = (uint16_t)(((v->pending & VPT_VCPU_ARRIVED) ? VPT_ORACLE_ARRIVED : 0) |
-				    (cond ? VPT_ORACLE_COND : 0)),
+		.flags = (uint16_t)(((v->pending & CORE_VCPU_ARRIVED) ? TRACE_ORACLE_ARRIVED : 0) |
+				    (cond ? TRACE_ORACLE_COND : 0)),
 	};
 
-	vpt_put_bit(&v->pending, VPT_VCPU_ARRIVED,
-		    flow == VPT_FLOW_BRANCH || flow == VPT_FLOW_TAKEN);
-	vpt_tracer_retired(&v->tracer, &insn);
-	if (flow != VPT_FLOW_NEXT)
+	core_put_bit(&v->pending, CORE_VCPU_ARRIVED,
+		     flow == DECODE_FLOW_BRANCH || flow == DECODE_FLOW_TAKEN);
+	tracer_retired(&v->tracer, &insn);
+	if (flow != DECODE_FLOW_NEXT)
 		return;
-	vpt_tracer_plain(&v->tracer, ip, next);
+	tracer_plain(&v->tracer, ip, next);
 	if (vpt_unlikely(*v->tracer.file_full))
-		vpt_tracer_limit(&v->tracer, next);
+		tracer_limit(&v->tracer, next);
 }
 
 static void event(void *opaque, const struct vpt_event *event)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
 	if (event->kind == VPT_EV_COND)
-		vpt_tracer_cond(&v->tracer, event->from, event->to, event->next,
-				event->flags & VPT_EVF_TAKEN);
+		tracer_cond(&v->tracer, event->from, event->to, event->next,
+			    event->flags & VPT_EVF_TAKEN);
 	else
-		vpt_tracer_event(&v->tracer, event, v->cpl);
+		tracer_event(&v->tracer, event, v->cpl);
 	aim(v);
 }
 
 static void code(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
-	vpt_tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
+	tracer_code(&v->tracer, v->s.cr3, lin, len, gpa, gpa2);
 	if (vpt_unlikely(*v->tracer.file_full)) {
-		vpt_tracer_limit(&v->tracer, v->regs->rip);
+		tracer_limit(&v->tracer, v->regs->rip);
 		aim(v);
 	}
 }
 
-void vpt_observe(struct vpt_vcpu *v)
+void core_observe(struct core_vcpu *v)
 {
-	v->observer = (struct vpt_observer){
+	v->observer = (struct engine_observer){
 		.wants = wants(v),
 		.ran = ran,
 		.retired = retired,

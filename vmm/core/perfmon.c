@@ -7,8 +7,8 @@
 #include "core/vcpu.h"
 #include "vpt/xsave.h"
 
-#define GENERAL VPT_PERFMON_GENERAL
-#define FIXED	VPT_PERFMON_FIXED
+#define GENERAL CORE_PERFMON_GENERAL
+#define FIXED	CORE_PERFMON_FIXED
 #define NEVER	UINT64_MAX
 
 #define WIDTH	     48
@@ -52,18 +52,18 @@ static unsigned int version_of(const struct vpt_caps *caps)
 	return vpt_xsave_bytes(caps) ? 4 : 2;
 }
 
-static unsigned int version(const struct vpt_vcpu *v)
+static unsigned int version(const struct core_vcpu *v)
 {
 	return version_of(&v->vm->caps);
 }
 
-void vpt_perfmon_init(struct vpt_perfmon *p)
+void core_perfmon_init(struct core_perfmon *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->s.enabled = (1u << GENERAL) - 1;
 }
 
-void vpt_perfmon_cpuid(const struct vpt_caps *caps, struct vpt_cpuid_entry *e)
+void core_perfmon_cpuid(const struct vpt_caps *caps, struct engine_cpuid_entry *e)
 {
 	e->eax = version_of(caps) | GENERAL << 8 | WIDTH << 16 | 7u << 24;
 	e->ebx = NO_EVENTS;
@@ -71,14 +71,14 @@ void vpt_perfmon_cpuid(const struct vpt_caps *caps, struct vpt_cpuid_entry *e)
 	e->edx = FIXED | WIDTH << 5 | (version_of(caps) > 2 ? 1u << 15 : 0);
 }
 
-static uint64_t status_bits(const struct vpt_vcpu *v)
+static uint64_t status_bits(const struct core_vcpu *v)
 {
-	return COUNTERS | (v->vm->owner == VPT_OWNER_GUEST ? VPT_PERFMON_TOPA : 0) |
+	return COUNTERS | (v->vm->owner == TRACE_OWNER_GUEST ? CORE_PERFMON_TOPA : 0) |
 	       (version(v) >= 4 ? STATUS_LBR_FROZEN | STATUS_COUNTS_FROZEN : 0);
 }
 
 /* Counters are one array: the general ones, then the fixed ones. */
-static uint64_t *counter(struct vpt_perfmon_state *s, unsigned int n)
+static uint64_t *counter(struct core_perfmon_state *s, unsigned int n)
 {
 	return n < GENERAL ? &s->general[n] : &s->fixed[n - GENERAL];
 }
@@ -89,12 +89,12 @@ static uint64_t bit_of(unsigned int n)
 	return n < GENERAL ? 1ull << n : 1ull << (32 + n - GENERAL);
 }
 
-static unsigned int fixed_control(const struct vpt_perfmon_state *s, unsigned int n)
+static unsigned int fixed_control(const struct core_perfmon_state *s, unsigned int n)
 {
 	return s->fixed_control >> 4 * (n - GENERAL) & 0xf;
 }
 
-static bool counts(const struct vpt_perfmon_state *s, unsigned int n, bool user)
+static bool counts(const struct core_perfmon_state *s, unsigned int n, bool user)
 {
 	uint64_t select;
 
@@ -108,18 +108,18 @@ static bool counts(const struct vpt_perfmon_state *s, unsigned int n, bool user)
 	return select & SELECT_EN && select & (user ? SELECT_USR : SELECT_OS);
 }
 
-static bool interrupts(const struct vpt_perfmon_state *s, unsigned int n)
+static bool interrupts(const struct core_perfmon_state *s, unsigned int n)
 {
 	return n < GENERAL ? s->select[n] & SELECT_INT : fixed_control(s, n) & FIXED_PMI;
 }
 
 /* [PMI-FREEZE] The trace is not among what stops. */
-static void freeze(struct vpt_vcpu *v)
+static void freeze(struct core_vcpu *v)
 {
-	struct vpt_perfmon_state *s = &v->perfmon.s;
+	struct core_perfmon_state *s = &v->perfmon.s;
 	uint64_t debugctl = 0;
 
-	if (v->engine->get_msr(v->ev, VPT_MSR_DEBUGCTL, &debugctl))
+	if (v->engine->get_msr(v->ev, X86_MSR_DEBUGCTL, &debugctl))
 		return;
 	if (debugctl & DEBUGCTL_FREEZE_COUNTS && version(v) >= 4)
 		s->status |= STATUS_COUNTS_FROZEN;
@@ -128,26 +128,26 @@ static void freeze(struct vpt_vcpu *v)
 	if (debugctl & DEBUGCTL_FREEZE_LBRS && version(v) >= 4)
 		s->status |= STATUS_LBR_FROZEN;
 	else if (debugctl & DEBUGCTL_FREEZE_LBRS)
-		(void)v->engine->set_msr(v->ev, VPT_MSR_DEBUGCTL, debugctl & ~DEBUGCTL_LBR);
+		(void)v->engine->set_msr(v->ev, X86_MSR_DEBUGCTL, debugctl & ~DEBUGCTL_LBR);
 }
 
 /* [PMI-LATCH] */
-void vpt_perfmon_topa(struct vpt_vcpu *v)
+void core_perfmon_topa(struct core_vcpu *v)
 {
-	vpt_perfmon_advance(v);
-	v->perfmon.s.status |= VPT_PERFMON_TOPA;
+	core_perfmon_advance(v);
+	v->perfmon.s.status |= CORE_PERFMON_TOPA;
 	freeze(v);
 }
 
-void vpt_perfmon_advance(struct vpt_vcpu *v)
+void core_perfmon_advance(struct core_vcpu *v)
 {
-	struct vpt_perfmon *p = &v->perfmon;
+	struct core_perfmon *p = &v->perfmon;
 	uint64_t passed = v->ev->retired - p->counted;
 	bool pmi = false;
 	unsigned int n;
 
 	p->counted = v->ev->retired;
-	if (vpt_likely(!p->on) || !passed || !vpt_vcpu_counts(v))
+	if (vpt_likely(!p->on) || !passed || !core_vcpu_counts(v))
 		return;
 	for (n = 0; n < GENERAL + FIXED; n++) {
 		uint64_t *value = counter(&p->s, n);
@@ -163,18 +163,18 @@ void vpt_perfmon_advance(struct vpt_vcpu *v)
 	}
 	if (pmi) {
 		freeze(v);
-		vpt_platform_pmi(&v->vm->platform);
+		dev_platform_pmi(&v->vm->platform);
 		v->ev->attention = true;
 	}
 }
 
-uint64_t vpt_perfmon_next(const struct vpt_vcpu *v)
+uint64_t core_perfmon_next(const struct core_vcpu *v)
 {
-	const struct vpt_perfmon *p = &v->perfmon;
+	const struct core_perfmon *p = &v->perfmon;
 	uint64_t passed = v->ev->retired - p->counted, next = NEVER;
 	unsigned int n;
 
-	if (vpt_likely(!p->on) || !vpt_vcpu_counts(v))
+	if (vpt_likely(!p->on) || !core_vcpu_counts(v))
 		return NEVER;
 	for (n = 0; n < GENERAL + FIXED; n++) {
 		uint64_t left = COUNTER_MASK + 1 -
@@ -189,7 +189,7 @@ uint64_t vpt_perfmon_next(const struct vpt_vcpu *v)
 }
 
 /* Whether counters move at all is seldom asked for as often as instructions retire. */
-static void note_on(struct vpt_perfmon *p)
+static void note_on(struct core_perfmon *p)
 {
 	unsigned int n;
 
@@ -198,7 +198,7 @@ static void note_on(struct vpt_perfmon *p)
 		p->on |= counts(&p->s, n, false) || counts(&p->s, n, true);
 }
 
-static uint64_t in_use(const struct vpt_perfmon_state *s)
+static uint64_t in_use(const struct core_perfmon_state *s)
 {
 	uint64_t used = 0;
 	unsigned int n;
@@ -213,114 +213,114 @@ static uint64_t in_use(const struct vpt_perfmon_state *s)
 	return used;
 }
 
-static enum vpt_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
+static enum dev_platform_msr set(uint64_t *to, uint64_t value, uint64_t allowed)
 {
 	if (value & ~allowed)
-		return VPT_PLATFORM_GP;
+		return DEV_PLATFORM_GP;
 	*to = value;
-	return VPT_PLATFORM_DONE;
+	return DEV_PLATFORM_DONE;
 }
 
 /* One register per counter; `n` counts from the first. */
-static uint64_t read_general(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_general(const struct core_vcpu *v, uint32_t n)
 {
 	return v->perfmon.s.general[n];
 }
 
-static enum vpt_platform_msr write_general(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_general(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	return set(&v->perfmon.s.general[n], value, COUNTER_MASK);
 }
 
 /* PMCx takes 32 bits, sign-extended. */
-static enum vpt_platform_msr write_narrow(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_narrow(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	v->perfmon.s.general[n] = (uint64_t)(int64_t)(int32_t)value & COUNTER_MASK;
-	return VPT_PLATFORM_DONE;
+	return DEV_PLATFORM_DONE;
 }
 
-static uint64_t read_select(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_select(const struct core_vcpu *v, uint32_t n)
 {
 	return v->perfmon.s.select[n];
 }
 
-static enum vpt_platform_msr write_select(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_select(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	return set(&v->perfmon.s.select[n], value, SELECT_BITS);
 }
 
-static uint64_t read_fixed(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_fixed(const struct core_vcpu *v, uint32_t n)
 {
 	return v->perfmon.s.fixed[n];
 }
 
-static enum vpt_platform_msr write_fixed(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_fixed(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	return set(&v->perfmon.s.fixed[n], value, COUNTER_MASK);
 }
 
-static uint64_t read_capabilities(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_capabilities(const struct core_vcpu *v, uint32_t n)
 {
 	(void)v, (void)n;
 	return CAPABILITIES;
 }
 
-static uint64_t read_fixed_control(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_fixed_control(const struct core_vcpu *v, uint32_t n)
 {
 	(void)n;
 	return v->perfmon.s.fixed_control;
 }
 
-static enum vpt_platform_msr write_fixed_control(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_fixed_control(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	(void)n;
 	return set(&v->perfmon.s.fixed_control, value, FIXED_BITS);
 }
 
-static uint64_t read_enabled(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_enabled(const struct core_vcpu *v, uint32_t n)
 {
 	(void)n;
 	return v->perfmon.s.enabled;
 }
 
-static enum vpt_platform_msr write_enabled(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr write_enabled(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	(void)n;
 	return set(&v->perfmon.s.enabled, value, COUNTERS);
 }
 
-static uint64_t read_status(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_status(const struct core_vcpu *v, uint32_t n)
 {
 	(void)n;
 	return v->perfmon.s.status;
 }
 
-static uint64_t read_zero(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_zero(const struct core_vcpu *v, uint32_t n)
 {
 	(void)v, (void)n;
 	return 0;
 }
 
 /* [PMI-LATCH] */
-static enum vpt_platform_msr reset_status(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr reset_status(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	(void)n;
 	if (value & ~(status_bits(v) | STATUS_BUFFER_CHANGED))
-		return VPT_PLATFORM_GP;
+		return DEV_PLATFORM_GP;
 	v->perfmon.s.status &= ~value;
-	return VPT_PLATFORM_DONE;
+	return DEV_PLATFORM_DONE;
 }
 
-static enum vpt_platform_msr set_status(struct vpt_vcpu *v, uint32_t n, uint64_t value)
+static enum dev_platform_msr set_status(struct core_vcpu *v, uint32_t n, uint64_t value)
 {
 	(void)n;
 	if (value & ~status_bits(v))
-		return VPT_PLATFORM_GP;
+		return DEV_PLATFORM_GP;
 	v->perfmon.s.status |= value;
-	return VPT_PLATFORM_DONE;
+	return DEV_PLATFORM_DONE;
 }
 
-static uint64_t read_in_use(const struct vpt_vcpu *v, uint32_t n)
+static uint64_t read_in_use(const struct core_vcpu *v, uint32_t n)
 {
 	(void)n;
 	return in_use(&v->perfmon.s);
@@ -330,20 +330,20 @@ static uint64_t read_in_use(const struct vpt_vcpu *v, uint32_t n)
 static const struct perfmon_row {
 	uint32_t first, count;
 	unsigned int version;
-	uint64_t (*read)(const struct vpt_vcpu *v, uint32_t n);
-	enum vpt_platform_msr (*write)(struct vpt_vcpu *v, uint32_t n, uint64_t value);
+	uint64_t (*read)(const struct core_vcpu *v, uint32_t n);
+	enum dev_platform_msr (*write)(struct core_vcpu *v, uint32_t n, uint64_t value);
 } rows[] = {
-	{VPT_MSR_PMC0, GENERAL, 1, read_general, write_narrow},
-	{VPT_MSR_A_PMC0, GENERAL, 1, read_general, write_general},
-	{VPT_MSR_PERFEVTSEL0, GENERAL, 1, read_select, write_select},
-	{VPT_MSR_FIXED_CTR0, FIXED, 2, read_fixed, write_fixed},
-	{VPT_MSR_PERF_CAPABILITIES, 1, 2, read_capabilities, NULL},
-	{VPT_MSR_FIXED_CTR_CTRL, 1, 2, read_fixed_control, write_fixed_control},
-	{VPT_MSR_PERF_STATUS, 1, 2, read_status, NULL},
-	{VPT_MSR_PERF_CTRL, 1, 2, read_enabled, write_enabled},
-	{VPT_MSR_PERF_STATUS_RESET, 1, 2, read_zero, reset_status},
-	{VPT_MSR_PERF_STATUS_SET, 1, 4, read_zero, set_status},
-	{VPT_MSR_PERF_INUSE, 1, 4, read_in_use, NULL},
+	{X86_MSR_PMC0, GENERAL, 1, read_general, write_narrow},
+	{X86_MSR_A_PMC0, GENERAL, 1, read_general, write_general},
+	{X86_MSR_PERFEVTSEL0, GENERAL, 1, read_select, write_select},
+	{X86_MSR_FIXED_CTR0, FIXED, 2, read_fixed, write_fixed},
+	{X86_MSR_PERF_CAPABILITIES, 1, 2, read_capabilities, NULL},
+	{X86_MSR_FIXED_CTR_CTRL, 1, 2, read_fixed_control, write_fixed_control},
+	{X86_MSR_PERF_STATUS, 1, 2, read_status, NULL},
+	{X86_MSR_PERF_CTRL, 1, 2, read_enabled, write_enabled},
+	{X86_MSR_PERF_STATUS_RESET, 1, 2, read_zero, reset_status},
+	{X86_MSR_PERF_STATUS_SET, 1, 4, read_zero, set_status},
+	{X86_MSR_PERF_INUSE, 1, 4, read_in_use, NULL},
 };
 
 static const struct perfmon_row *find(uint32_t index)
@@ -356,53 +356,53 @@ static const struct perfmon_row *find(uint32_t index)
 	return NULL;
 }
 
-enum vpt_platform_msr vpt_perfmon_rdmsr(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+enum dev_platform_msr core_perfmon_rdmsr(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
 	const struct perfmon_row *row = find(index);
 
-	vpt_perfmon_advance(v);
+	core_perfmon_advance(v);
 	if (!row)
-		return VPT_PLATFORM_OTHER;
+		return DEV_PLATFORM_OTHER;
 	if (version(v) < row->version)
-		return VPT_PLATFORM_GP;
+		return DEV_PLATFORM_GP;
 	*value = row->read(v, index - row->first);
-	return VPT_PLATFORM_DONE;
+	return DEV_PLATFORM_DONE;
 }
 
-enum vpt_platform_msr vpt_perfmon_wrmsr(struct vpt_vcpu *v, uint32_t index, uint64_t value)
+enum dev_platform_msr core_perfmon_wrmsr(struct core_vcpu *v, uint32_t index, uint64_t value)
 {
 	const struct perfmon_row *row = find(index);
-	enum vpt_platform_msr done;
+	enum dev_platform_msr done;
 
-	vpt_perfmon_advance(v);
+	core_perfmon_advance(v);
 	if (!row)
-		return VPT_PLATFORM_OTHER;
+		return DEV_PLATFORM_OTHER;
 	if (version(v) < row->version || !row->write)
-		return VPT_PLATFORM_GP;
+		return DEV_PLATFORM_GP;
 	done = row->write(v, index - row->first, value);
 	note_on(&v->perfmon);
 	return done;
 }
 
-bool vpt_perfmon_rdpmc(struct vpt_vcpu *v, uint32_t index, uint64_t *value)
+bool core_perfmon_rdpmc(struct core_vcpu *v, uint32_t index, uint64_t *value)
 {
-	const struct vpt_perfmon_state *s = &v->perfmon.s;
+	const struct core_perfmon_state *s = &v->perfmon.s;
 	uint32_t n = index & ~(1u << 30);
 
 	if (n >= (index >> 30 & 1 ? FIXED : GENERAL))
 		return false;
-	vpt_perfmon_advance(v);
+	core_perfmon_advance(v);
 	*value = index >> 30 & 1 ? s->fixed[n] : s->general[n];
 	return true;
 }
 
-void vpt_perfmon_save(struct vpt_vcpu *v, struct vpt_perfmon_state *s)
+void core_perfmon_save(struct core_vcpu *v, struct core_perfmon_state *s)
 {
-	vpt_perfmon_advance(v);
+	core_perfmon_advance(v);
 	*s = v->perfmon.s;
 }
 
-bool vpt_perfmon_load(struct vpt_vcpu *v, const struct vpt_perfmon_state *s)
+bool core_perfmon_load(struct core_vcpu *v, const struct core_perfmon_state *s)
 {
 	uint64_t wrong = (s->fixed_control & ~FIXED_BITS) | (s->enabled & ~COUNTERS) |
 			 (s->status & ~status_bits(v));

@@ -13,48 +13,48 @@
 #include "engine/engine.h"
 #include "vpt/caps.h"
 
-struct vpt_vcpu;
+struct core_vcpu;
 
-#define VPT_PERFMON_GENERAL 4
-#define VPT_PERFMON_FIXED   3
-#define VPT_PERFMON_TOPA    (1ull << 55) /* of IA32_PERF_GLOBAL_STATUS */
+#define CORE_PERFMON_GENERAL 4
+#define CORE_PERFMON_FIXED   3
+#define CORE_PERFMON_TOPA    (1ull << 55) /* of IA32_PERF_GLOBAL_STATUS */
 
 /* Also what a snapshot has of it. */
-struct vpt_perfmon_state {
-	uint64_t select[VPT_PERFMON_GENERAL], general[VPT_PERFMON_GENERAL];
-	uint64_t fixed[VPT_PERFMON_FIXED], fixed_control;
+struct core_perfmon_state {
+	uint64_t select[CORE_PERFMON_GENERAL], general[CORE_PERFMON_GENERAL];
+	uint64_t fixed[CORE_PERFMON_FIXED], fixed_control;
 	uint64_t enabled; /* IA32_PERF_GLOBAL_CTRL */
 	uint64_t status;  /* IA32_PERF_GLOBAL_STATUS */
 };
 
-struct vpt_perfmon {
-	struct vpt_perfmon_state s;
+struct core_perfmon {
+	struct core_perfmon_state s;
 	uint64_t counted; /* instructions that are in it */
 	bool on;	  /* some counter may count */
 };
 
-void vpt_perfmon_init(struct vpt_perfmon *p);
+void core_perfmon_init(struct core_perfmon *p);
 
 /* CPUID leaf 0AH. */
-void vpt_perfmon_cpuid(const struct vpt_caps *caps, struct vpt_cpuid_entry *e);
+void core_perfmon_cpuid(const struct vpt_caps *caps, struct engine_cpuid_entry *e);
 
 /* OTHER: no MSR of these. */
-enum vpt_platform_msr vpt_perfmon_rdmsr(struct vpt_vcpu *v, uint32_t index, uint64_t *value);
-enum vpt_platform_msr vpt_perfmon_wrmsr(struct vpt_vcpu *v, uint32_t index, uint64_t value);
+enum dev_platform_msr core_perfmon_rdmsr(struct core_vcpu *v, uint32_t index, uint64_t *value);
+enum dev_platform_msr core_perfmon_wrmsr(struct core_vcpu *v, uint32_t index, uint64_t value);
 /* RDPMC of ECX; false: #GP. */
-bool vpt_perfmon_rdpmc(struct vpt_vcpu *v, uint32_t counter, uint64_t *value);
+bool core_perfmon_rdpmc(struct core_vcpu *v, uint32_t counter, uint64_t *value);
 
 /* The PMI of PT: latched in GLOBAL_STATUS, freezing what is to be frozen. It is still to be
  * raised. */
-void vpt_perfmon_topa(struct vpt_vcpu *v);
+void core_perfmon_topa(struct core_vcpu *v);
 
 /* Count what has retired. Before CPL changes, too. */
-void vpt_perfmon_advance(struct vpt_vcpu *v);
+void core_perfmon_advance(struct core_vcpu *v);
 /* Instructions until a counter interrupts, UINT64_MAX if none will. */
-uint64_t vpt_perfmon_next(const struct vpt_vcpu *v);
+uint64_t core_perfmon_next(const struct core_vcpu *v);
 
 /* A snapshot's, once the engine has its state. False: not a state of these registers. */
-void vpt_perfmon_save(struct vpt_vcpu *v, struct vpt_perfmon_state *s);
-bool vpt_perfmon_load(struct vpt_vcpu *v, const struct vpt_perfmon_state *s);
+void core_perfmon_save(struct core_vcpu *v, struct core_perfmon_state *s);
+bool core_perfmon_load(struct core_vcpu *v, const struct core_perfmon_state *s);
 
 #endif /* VMM_CORE_PERFMON_H */

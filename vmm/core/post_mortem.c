@@ -14,26 +14,26 @@
 #define CALL_MAX 9u
 
 /* Read as the kernel of the guest would, whatever SMAP and SMEP say. */
-static bool look(struct vpt_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
+static bool look(struct core_vcpu *v, uint64_t gva, void *to, size_t len, unsigned int access,
 		 uint64_t *gpa)
 {
-	struct vpt_paging paging = v->paging;
+	struct x86_paging paging = v->paging;
 	uint8_t *at = to;
 	uint32_t error;
 
 	paging.cpl = 0;
-	paging.cr4 &= ~(VPT_CR4_SMAP | VPT_CR4_SMEP);
+	paging.cr4 &= ~(X86_CR4_SMAP | X86_CR4_SMEP);
 	while (len) {
-		size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+		size_t room = (size_t)(X86_PAGE_SIZE - gva % X86_PAGE_SIZE);
 		const void *from;
 
 		if (room > len)
 			room = len;
-		if (v->long_mode && !vpt_canonical(v, gva))
+		if (v->long_mode && !core_canonical(v, gva))
 			return false;
-		if (!vpt_walk(&v->vm->mem, &paging, gva, access, gpa, &error))
+		if (!x86_walk(&v->vm->mem, &paging, gva, access, gpa, &error))
 			return false;
-		from = vpt_mem_at(&v->vm->mem, *gpa, room);
+		from = x86_mem_at(&v->vm->mem, *gpa, room);
 		if (!from)
 			return false;
 		memcpy(at, from, room);
@@ -44,35 +44,36 @@ static bool look(struct vpt_vcpu *v, uint64_t gva, void *to, size_t len, unsigne
 	return true;
 }
 
-static uint64_t linear(const struct vpt_vcpu *v, const struct vpt_segment *segment, uint64_t offset)
+static uint64_t linear(const struct core_vcpu *v, const struct x86_segment *segment,
+		       uint64_t offset)
 {
 	return v->bits == 64 ? offset : (uint32_t)(offset + segment->base);
 }
 
 /* Do @len bytes before @ip make a near CALL? */
-static bool is_call(struct vpt_vcpu *v, uint64_t ip, unsigned int len)
+static bool is_call(struct core_vcpu *v, uint64_t ip, unsigned int len)
 {
-	struct vpt_insn_bytes bytes = {.count = (uint8_t)len};
+	struct core_insn_bytes bytes = {.count = (uint8_t)len};
 	uint64_t gva = linear(v, &v->s.cs, ip - len), gpa;
-	const struct vpt_insn *insn;
+	const struct core_insn *insn;
 	uint8_t code[16] = {0};
 	bool truncated;
 
-	if (!look(v, gva, code, len, VPT_WALK_FETCH, &gpa))
+	if (!look(v, gva, code, len, X86_WALK_FETCH, &gpa))
 		return false;
 	memcpy(&bytes.low, code, 8);
 	memcpy(&bytes.high, code + 8, 8);
-	insn = vpt_insn_find(v->insns, gpa, v->bits, &bytes, &truncated);
+	insn = core_insn_find(v->insns, gpa, v->bits, &bytes, &truncated);
 	return insn && insn->len == len &&
-	       (insn->cls == VPT_INSN_CALL || insn->cls == VPT_INSN_CALL_INDIRECT);
+	       (insn->cls == CORE_INSN_CALL || insn->cls == CORE_INSN_CALL_INDIRECT);
 }
 
 /* A word of the stack is taken for a return address if a CALL ends there. */
-static bool returns(struct vpt_vcpu *v, uint64_t ip)
+static bool returns(struct core_vcpu *v, uint64_t ip)
 {
 	unsigned int len;
 
-	if (ip < CALL_MAX || (v->bits == 64 && !vpt_canonical(v, ip)))
+	if (ip < CALL_MAX || (v->bits == 64 && !core_canonical(v, ip)))
 		return false;
 	for (len = CALL_MIN; len <= CALL_MAX; len++)
 		if (is_call(v, ip, len))
@@ -80,7 +81,7 @@ static bool returns(struct vpt_vcpu *v, uint64_t ip)
 	return false;
 }
 
-static void find_calls(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+static void find_calls(struct core_vcpu *v, struct trace_post_mortem *pm)
 {
 	const unsigned int bytes = v->bits / 8;
 	uint64_t sp = v->regs->rsp, gpa;
@@ -88,20 +89,20 @@ static void find_calls(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
 
 	if (v->bits == 16)
 		sp &= 0xffff;
-	for (i = 0; i < STACK_WORDS && pm->stop.calls < VPT_STOP_CALLS; i++) {
+	for (i = 0; i < STACK_WORDS && pm->stop.calls < TRACE_STOP_CALLS; i++) {
 		uint64_t word = 0;
 
 		if (!look(v, linear(v, &v->s.ss, sp + (uint64_t)i * bytes), &word, bytes,
-			  VPT_WALK_READ, &gpa))
+			  X86_WALK_READ, &gpa))
 			return;
 		if (returns(v, word))
 			pm->call[pm->stop.calls++] = word;
 	}
 }
 
-static void take_registers(const struct vpt_vcpu *v, struct vpt_guest_stop *s)
+static void take_registers(const struct core_vcpu *v, struct trace_guest_stop *s)
 {
-	const struct vpt_regs *r = v->regs;
+	const struct x86_regs *r = v->regs;
 	const uint64_t gpr[16] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
 				  r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15};
 
@@ -120,50 +121,50 @@ static void take_registers(const struct vpt_vcpu *v, struct vpt_guest_stop *s)
 }
 
 /* The bytes at RIP, up to the end of the page if the next one cannot be read. */
-static void take_insn(struct vpt_vcpu *v, struct vpt_guest_stop *s)
+static void take_insn(struct core_vcpu *v, struct trace_guest_stop *s)
 {
 	uint64_t gva = linear(v, &v->s.cs, s->rip), gpa;
-	size_t room = (size_t)(VPT_PAGE_SIZE - gva % VPT_PAGE_SIZE);
+	size_t room = (size_t)(X86_PAGE_SIZE - gva % X86_PAGE_SIZE);
 
-	if (room > VPT_INSN_MAX)
-		room = VPT_INSN_MAX;
-	if (look(v, gva, s->insn, VPT_INSN_MAX, VPT_WALK_FETCH, &gpa)) {
-		s->insn_len = VPT_INSN_MAX;
+	if (room > CORE_INSN_MAX)
+		room = CORE_INSN_MAX;
+	if (look(v, gva, s->insn, CORE_INSN_MAX, X86_WALK_FETCH, &gpa)) {
+		s->insn_len = CORE_INSN_MAX;
 		return;
 	}
 	memset(s->insn, 0, sizeof(s->insn));
-	if (look(v, gva, s->insn, room, VPT_WALK_FETCH, &gpa))
+	if (look(v, gva, s->insn, room, X86_WALK_FETCH, &gpa))
 		s->insn_len = (uint8_t)room;
 }
 
-static void take_faults(const struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+static void take_faults(const struct core_vcpu *v, struct trace_post_mortem *pm)
 {
 	unsigned int i;
 
 	for (i = 0; i < v->faults; i++) {
 		pm->fault[i] = v->fault[i];
 		/* A processor loads CR2 when it raises #PF, delivered or not. */
-		if (v->fault[i].vector == VPT_VEC_PF)
+		if (v->fault[i].vector == X86_VEC_PF)
 			pm->stop.cr2 = v->fault[i].cr2;
 	}
 	pm->stop.faults = (uint16_t)v->faults;
 }
 
-void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm)
+void core_vcpu_post_mortem(struct core_vcpu *v, struct trace_post_mortem *pm)
 {
-	const struct vpt_stop *stop = &v->vm->stop;
-	struct vpt_guest_stop *s = &pm->stop;
+	const struct core_stop *stop = &v->vm->stop;
+	struct trace_guest_stop *s = &pm->stop;
 
 	memset(pm, 0, sizeof(*pm));
 	pm->vcpu = v->index;
 	s->kind = stop->kind;
-	s->exit_status = stop->kind == VPT_STOP_EXIT ? stop->exit_status : 0;
+	s->exit_status = stop->kind == TRACE_STOP_EXIT ? stop->exit_status : 0;
 	s->insns = v->tracer.insns;
 	snprintf(s->text, sizeof(s->text), "%.*s", (int)sizeof(s->text) - 1, stop->text);
 	take_registers(v, s);
 	take_insn(v, s);
-	if (stop->kind == VPT_STOP_TRIPLE_FAULT)
+	if (stop->kind == TRACE_STOP_TRIPLE_FAULT)
 		take_faults(v, pm);
-	if (stop->kind != VPT_STOP_EXIT && stop->kind != VPT_STOP_SNAPSHOT)
+	if (stop->kind != TRACE_STOP_EXIT && stop->kind != TRACE_STOP_SNAPSHOT)
 		find_calls(v, pm);
 }

@@ -3,13 +3,13 @@
 #ifndef VMM_CORE_POST_MORTEM_H
 #define VMM_CORE_POST_MORTEM_H
 
-struct vpt_vcpu;
-struct vpt_post_mortem;
+struct core_vcpu;
+struct trace_post_mortem;
 
 /*
  * post_mortem.c: the vCPU as the guest left it, once the VM has stopped. Reads guest memory
  * by the guest's page tables, and sets accessed bits there.
  */
-void vpt_vcpu_post_mortem(struct vpt_vcpu *v, struct vpt_post_mortem *pm);
+void core_vcpu_post_mortem(struct core_vcpu *v, struct trace_post_mortem *pm);
 
 #endif /* VMM_CORE_POST_MORTEM_H */

@@ -7,27 +7,28 @@
 #include "core/fault.h"
 #include "core/transfer.h"
 
-enum vpt_done vpt_emulate_ptwrite(struct vpt_vcpu *v, const struct vpt_insn *insn,
-				  struct vpt_exception *e)
+enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn *insn,
+				    struct engine_exception *e)
 {
 	bool done;
 
 	if (!vpt_caps_has(&v->vm->caps, VPT_CAP_PTWRITE) || !insn->aux) {
-		*e = vpt_fault_plain(VPT_VEC_UD);
-		return VPT_DONE_FAULT;
+		*e = core_fault_plain(X86_VEC_UD);
+		return CORE_DONE_FAULT;
 	}
-	done = vpt_operand_read(v, insn, insn->aux, &v->ptwrite, e);
+	done = core_operand_read(v, insn, insn->aux, &v->ptwrite, e);
 	/* An engine that executes PTWRITE raises its faults, too. */
-	if (v->engine->can & VPT_ENGINE_NEAR)
-		return VPT_DONE_NATIVE;
+	if (v->engine->can & ENGINE_NEAR)
+		return CORE_DONE_NATIVE;
 	if (!done)
-		return VPT_DONE_FAULT;
-	v->regs->rflags &= ~VPT_FL_RF;
-	vpt_vcpu_set_rip(v, v->regs->rip + insn->len);
-	return VPT_DONE_RETIRED;
+		return CORE_DONE_FAULT;
+	v->regs->rflags &= ~X86_FL_RF;
+	core_vcpu_set_rip(v, v->regs->rip + insn->len);
+	return CORE_DONE_RETIRED;
 }
 
-void vpt_ptwrite_tell(struct vpt_vcpu *v, const struct vpt_insn *insn, uint64_t ip, uint64_t next)
+void core_ptwrite_tell(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
+		       uint64_t next)
 {
 	const struct vpt_event event = {
 		.kind = VPT_EV_PTWRITE,
@@ -37,5 +38,5 @@ void vpt_ptwrite_tell(struct vpt_vcpu *v, const struct vpt_insn *insn, uint64_t 
 		.value = v->ptwrite,
 	};
 
-	vpt_tracer_event(&v->tracer, &event, v->cpl);
+	tracer_event(&v->tracer, &event, v->cpl);
 }

@@ -41,22 +41,22 @@ static void put(struct out *o, const void *bytes, size_t len)
 		o->error = -errno;
 }
 
-static void put_block(struct out *o, enum vpt_snap_type type, const void *head, size_t head_len,
+static void put_block(struct out *o, enum core_snap_type type, const void *head, size_t head_len,
 		      const void *body, size_t body_len)
 {
 	static const uint8_t zeros[8];
 	size_t len = head_len + body_len;
-	struct vpt_snap_block block = {
-		.magic = VPT_SNAP_BLOCK_MAGIC,
+	struct core_snap_block block = {
+		.magic = CORE_SNAP_BLOCK_MAGIC,
 		.type = type,
 		.len = (uint32_t)len,
 	};
 
 	if (len > UINT32_MAX && !o->error)
 		o->error = -EFBIG;
-	block.crc = vpt_crc32c(0, &block, sizeof(block));
-	block.crc = vpt_crc32c(block.crc, head, head_len);
-	block.crc = vpt_crc32c(block.crc, body, body_len);
+	block.crc = trace_crc32c(0, &block, sizeof(block));
+	block.crc = trace_crc32c(block.crc, head, head_len);
+	block.crc = trace_crc32c(block.crc, body, body_len);
 	put(o, &block, sizeof(block));
 	put(o, head, head_len);
 	put(o, body, body_len);
@@ -64,43 +64,43 @@ static void put_block(struct out *o, enum vpt_snap_type type, const void *head, 
 	o->blocks++;
 }
 
-static void put_info(struct out *o, const struct vpt_vm *vm, const struct vpt_snap_origin *origin)
+static void put_info(struct out *o, const struct core_vm *vm, const struct core_snap_origin *origin)
 {
 	const char *slash = strrchr(origin->guest, '/');
-	struct vpt_snap_info info = {
+	struct core_snap_info info = {
 		.file = *origin->file,
 		.caps = vm->caps,
 		.mem_bytes = vm->mem.bytes,
 		.retired = vm->vcpu->ev->retired,
 		.insns = vm->vcpu->tracer.insns,
 		.trace_bytes = vm->vcpu->tracer.bytes,
-		.file_bytes = origin->writer ? vpt_writer_file_bytes(origin->writer) : 0,
+		.file_bytes = origin->writer ? trace_writer_file_bytes(origin->writer) : 0,
 	};
 
 	snprintf(info.guest, sizeof(info.guest), "%s", slash ? slash + 1 : origin->guest);
-	put_block(o, VPT_SNAP_INFO, NULL, 0, &info, sizeof(info));
+	put_block(o, CORE_SNAP_INFO, NULL, 0, &info, sizeof(info));
 }
 
-static void put_cpuid(struct out *o, const struct vpt_vm *vm)
+static void put_cpuid(struct out *o, const struct core_vm *vm)
 {
-	struct vpt_snap_leaf leaf[VPT_CPUID_ROOM];
+	struct core_snap_leaf leaf[CORE_CPUID_ROOM];
 	size_t i;
 
 	for (i = 0; i < vm->cpuid_count; i++) {
-		const struct vpt_cpuid_entry *e = &vm->cpuid[i];
+		const struct engine_cpuid_entry *e = &vm->cpuid[i];
 
-		leaf[i] = (struct vpt_snap_leaf){e->leaf, e->subleaf, e->by_subleaf, e->eax,
-						 e->ebx,  e->ecx,     e->edx,	     0};
+		leaf[i] = (struct core_snap_leaf){e->leaf, e->subleaf, e->by_subleaf, e->eax,
+						  e->ebx,  e->ecx,     e->edx,	      0};
 	}
-	put_block(o, VPT_SNAP_CPUID, NULL, 0, leaf, vm->cpuid_count * sizeof(leaf[0]));
+	put_block(o, CORE_SNAP_CPUID, NULL, 0, leaf, vm->cpuid_count * sizeof(leaf[0]));
 }
 
 static bool is_zero(const uint8_t *page)
 {
-	return !page[0] && !memcmp(page, page + 1, VPT_PAGE_SIZE - 1);
+	return !page[0] && !memcmp(page, page + 1, X86_PAGE_SIZE - 1);
 }
 
-static void put_ram(struct out *o, const struct vpt_mem *mem)
+static void put_ram(struct out *o, const struct x86_mem *mem)
 {
 	uint64_t gpa = 0;
 
@@ -108,17 +108,17 @@ static void put_ram(struct out *o, const struct vpt_mem *mem)
 		uint64_t end = gpa;
 
 		while (end < mem->bytes && end - gpa < PIECE && !is_zero(mem->host + end))
-			end += VPT_PAGE_SIZE;
+			end += X86_PAGE_SIZE;
 		if (end == gpa) {
-			gpa += VPT_PAGE_SIZE;
+			gpa += X86_PAGE_SIZE;
 			continue;
 		}
-		put_block(o, VPT_SNAP_RAM, &gpa, sizeof(gpa), mem->host + gpa, end - gpa);
+		put_block(o, CORE_SNAP_RAM, &gpa, sizeof(gpa), mem->host + gpa, end - gpa);
 		gpa = end;
 	}
 }
 
-static void put_engine(struct out *o, struct vpt_vcpu *v)
+static void put_engine(struct out *o, struct core_vcpu *v)
 {
 	size_t bytes = v->engine->save(v->ev, NULL, 0);
 	void *state = calloc(1, bytes + 1);
@@ -127,68 +127,69 @@ static void put_engine(struct out *o, struct vpt_vcpu *v)
 	if (!state || !bytes || v->engine->save(v->ev, state, bytes) != bytes) {
 		o->error = -ENOMEM;
 	} else {
-		put_block(o, VPT_SNAP_ENGINE, NULL, 0, state, bytes);
+		put_block(o, CORE_SNAP_ENGINE, NULL, 0, state, bytes);
 	}
 	free(state);
 }
 
-static void put_devices(struct out *o, struct vpt_vcpu *v)
+static void put_devices(struct out *o, struct core_vcpu *v)
 {
-	size_t bytes = vpt_devices_saved_bytes();
+	size_t bytes = core_devices_saved_bytes();
 	void *state = calloc(1, bytes);
 
-	if (state && vpt_devices_save(v, state, bytes))
-		put_block(o, VPT_SNAP_DEVICES, NULL, 0, state, bytes);
+	if (state && core_devices_save(v, state, bytes))
+		put_block(o, CORE_SNAP_DEVICES, NULL, 0, state, bytes);
 	else
 		o->error = -ENOMEM;
 	free(state);
 }
 
-static void put_vcpu(struct out *o, struct vpt_vcpu *v)
+static void put_vcpu(struct out *o, struct core_vcpu *v)
 {
-	struct vpt_tracer_state tracer;
-	struct vpt_vcpu_state core;
+	struct tracer_state tracer;
+	struct core_vcpu_state core;
 
-	vpt_vcpu_save(v, &core);
-	put_block(o, VPT_SNAP_VCPU, NULL, 0, &core, sizeof(core));
+	core_vcpu_save(v, &core);
+	put_block(o, CORE_SNAP_VCPU, NULL, 0, &core, sizeof(core));
 	put_devices(o, v);
-	vpt_tracer_save(&v->tracer, &tracer);
-	put_block(o, VPT_SNAP_TRACER, NULL, 0, &tracer, sizeof(tracer));
+	tracer_save(&v->tracer, &tracer);
+	put_block(o, CORE_SNAP_TRACER, NULL, 0, &tracer, sizeof(tracer));
 }
 
-static int put_content(void *opaque, const struct vpt_code_content *content, const uint8_t *bytes)
+static int put_content(void *opaque, const struct tracer_code_content *content,
+		       const uint8_t *bytes)
 {
 	struct out *o = opaque;
 
-	put_block(o, VPT_SNAP_CODE, content, sizeof(*content), bytes, VPT_PAGE_SIZE);
+	put_block(o, CORE_SNAP_CODE, content, sizeof(*content), bytes, X86_PAGE_SIZE);
 	return o->error;
 }
 
-static void put_code(struct out *o, const struct vpt_code_pages *pages)
+static void put_code(struct out *o, const struct tracer_code_pages *pages)
 {
-	struct vpt_code_map *maps;
+	struct tracer_code_map *maps;
 	size_t count;
-	int error = vpt_code_pages_contents(pages, put_content, o);
+	int error = tracer_code_pages_contents(pages, put_content, o);
 
 	if (!error)
-		error = vpt_code_pages_maps(pages, &maps, &count);
+		error = tracer_code_pages_maps(pages, &maps, &count);
 	if (error) {
 		o->error = error;
 		return;
 	}
 	if (count)
-		put_block(o, VPT_SNAP_MAPS, NULL, 0, maps, count * sizeof(*maps));
+		put_block(o, CORE_SNAP_MAPS, NULL, 0, maps, count * sizeof(*maps));
 	free(maps);
 }
 
-static void put_writer(struct out *o, const struct vpt_writer *w)
+static void put_writer(struct out *o, const struct trace_writer *w)
 {
-	size_t bytes = vpt_writer_save(w, NULL, 0);
+	size_t bytes = trace_writer_save(w, NULL, 0);
 	void *state = malloc(bytes);
 
 	if (state) {
-		vpt_writer_save(w, state, bytes);
-		put_block(o, VPT_SNAP_WRITER, NULL, 0, state, bytes);
+		trace_writer_save(w, state, bytes);
+		put_block(o, CORE_SNAP_WRITER, NULL, 0, state, bytes);
 	} else {
 		o->error = -ENOMEM;
 	}
@@ -215,20 +216,21 @@ static void put_file(struct out *o, int fd, uint64_t bytes)
 			}
 			have += (size_t)n;
 		}
-		put_block(o, VPT_SNAP_FILE, NULL, 0, piece, have);
+		put_block(o, CORE_SNAP_FILE, NULL, 0, piece, have);
 		at += have;
 	}
 	free(piece);
 }
 
-static void put_all(struct out *o, struct vpt_vm *vm, const struct vpt_snap_origin *origin, int fd)
+static void put_all(struct out *o, struct core_vm *vm, const struct core_snap_origin *origin,
+		    int fd)
 {
-	const struct vpt_snap_header header = {
-		.magic = VPT_SNAP_MAGIC,
-		.version = VPT_SNAP_VERSION,
+	const struct core_snap_header header = {
+		.magic = CORE_SNAP_MAGIC,
+		.version = CORE_SNAP_VERSION,
 		.size = sizeof(header),
 	};
-	struct vpt_snap_end end;
+	struct core_snap_end end;
 
 	put(o, &header, sizeof(header));
 	put_info(o, vm, origin);
@@ -239,14 +241,14 @@ static void put_all(struct out *o, struct vpt_vm *vm, const struct vpt_snap_orig
 	if (origin->writer) {
 		put_code(o, vm->vcpu->tracer.pages);
 		put_writer(o, origin->writer);
-		put_file(o, fd, vpt_writer_file_bytes(origin->writer));
+		put_file(o, fd, trace_writer_file_bytes(origin->writer));
 	}
 	end.blocks = o->blocks + 1;
-	put_block(o, VPT_SNAP_END, NULL, 0, &end, sizeof(end));
+	put_block(o, CORE_SNAP_END, NULL, 0, &end, sizeof(end));
 }
 
 /* The stream has a descriptor of its own, since closing it can fail. */
-static int write_file(int to, struct vpt_vm *vm, const struct vpt_snap_origin *origin, int fd)
+static int write_file(int to, struct core_vm *vm, const struct core_snap_origin *origin, int fd)
 {
 	struct out o = {.give_up = origin->give_up};
 	int copy = fcntl(to, F_DUPFD_CLOEXEC, 0), error;
@@ -267,27 +269,27 @@ static int write_file(int to, struct vpt_vm *vm, const struct vpt_snap_origin *o
 }
 
 /* Whoever finds a file of this name finds a whole one. */
-static int write_then_name(const char *path, struct vpt_vm *vm,
-			   const struct vpt_snap_origin *origin, int fd, char *why, size_t size)
+static int write_then_name(const char *path, struct core_vm *vm,
+			   const struct core_snap_origin *origin, int fd, char *why, size_t size)
 {
-	struct vpt_outfile o;
-	int error = vpt_outfile_open(&o, path, VPT_OUTFILE_WHOLE, why, size);
+	struct trace_outfile o;
+	int error = trace_outfile_open(&o, path, TRACE_OUTFILE_WHOLE, why, size);
 
 	if (error)
 		return error;
 	error = write_file(o.fd, vm, origin, fd);
 	if (error)
-		vpt_outfile_drop(&o);
+		trace_outfile_drop(&o);
 	else
-		error = vpt_outfile_commit(&o);
-	vpt_outfile_free(&o);
+		error = trace_outfile_commit(&o);
+	trace_outfile_free(&o);
 	if (error)
 		snprintf(why, size, "%s", strerror(-error));
 	return error;
 }
 
-int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
-		      char *why, size_t size)
+int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
+		       char *why, size_t size)
 {
 	int fd = -1, error = 0;
 
@@ -296,7 +298,7 @@ int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap
 	else if (vm->vcpu->tracer.error)
 		error = vm->vcpu->tracer.error;
 	else if (origin->writer)
-		error = vpt_writer_reread(origin->writer, &fd);
+		error = trace_writer_reread(origin->writer, &fd);
 	if (error) {
 		snprintf(why, size, "%s",
 			 error == -ESPIPE ? "-o is not a regular file that could be read back"
@@ -304,7 +306,7 @@ int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap
 		return error;
 	}
 	/* What is due by now is so in each part that is saved. */
-	vpt_irq_advance(vm->vcpu);
+	core_irq_advance(vm->vcpu);
 	error = write_then_name(path, vm, origin, fd, why, size);
 	if (fd >= 0)
 		close(fd);

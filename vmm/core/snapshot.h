@@ -4,9 +4,9 @@
  * as a file; and the way back, after which the machine and the trace go on as if they
  * had never stopped (docs/adr/0008).
  *
- * A .vps file is a header and a sequence of blocks, in the order of enum vpt_snap_type
+ * A .vps file is a header and a sequence of blocks, in the order of enum core_snap_type
  * but for MAPS, each with its length and checksum, the last one END. It is not trusted:
- * vpt_snapshot_open() refuses what is not whole or not in order, and each part of the
+ * core_snapshot_open() refuses what is not whole or not in order, and each part of the
  * machine checks what it is given. Integers are little-endian; a payload is padded with
  * zeros to a multiple of 8 that `len` does not count.
  */
@@ -19,45 +19,45 @@
 #include "core/vm.h"
 #include "pt/code_pages.h"
 
-struct vpt_writer;
+struct trace_writer;
 
-#define VPT_SNAP_MAGIC	     0x0a50414e53545056ull /* "VPTSNAP\n" */
-#define VPT_SNAP_VERSION     4
-#define VPT_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
+#define CORE_SNAP_MAGIC	      0x0a50414e53545056ull /* "VPTSNAP\n" */
+#define CORE_SNAP_VERSION     4
+#define CORE_SNAP_BLOCK_MAGIC 0x4b4c4253u /* "SBLK" */
 
-struct vpt_snap_header {
+struct core_snap_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t size; /* of this header */
 	uint64_t reserved[2];
 };
 
-enum vpt_snap_type {
-	VPT_SNAP_INFO = 1, /* struct vpt_snap_info */
-	VPT_SNAP_CPUID,	   /* struct vpt_snap_leaf[] */
-	VPT_SNAP_RAM,	   /* any number: address, then pages; what is left out is zero */
-	VPT_SNAP_ENGINE,   /* as the engine saves itself */
-	VPT_SNAP_VCPU,	   /* struct vpt_vcpu_state */
-	VPT_SNAP_DEVICES,  /* as they save themselves */
-	VPT_SNAP_TRACER,   /* struct vpt_tracer_state */
-	VPT_SNAP_CODE,	   /* any number: struct vpt_code_content, then the page */
-	VPT_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
-	VPT_SNAP_FILE,	   /* any number: what the trace file has, from its beginning */
-	VPT_SNAP_END,	   /* struct vpt_snap_end */
-	VPT_SNAP_MAPS,	   /* at most one, between CODE and WRITER: struct vpt_code_map[] */
-	VPT_SNAP_TYPES
+enum core_snap_type {
+	CORE_SNAP_INFO = 1, /* struct core_snap_info */
+	CORE_SNAP_CPUID,    /* struct core_snap_leaf[] */
+	CORE_SNAP_RAM,	    /* any number: address, then pages; what is left out is zero */
+	CORE_SNAP_ENGINE,   /* as the engine saves itself */
+	CORE_SNAP_VCPU,	    /* struct core_vcpu_state */
+	CORE_SNAP_DEVICES,  /* as they save themselves */
+	CORE_SNAP_TRACER,   /* struct tracer_state */
+	CORE_SNAP_CODE,	    /* any number: struct tracer_code_content, then the page */
+	CORE_SNAP_WRITER,   /* if there is a trace file: as its writer saves itself */
+	CORE_SNAP_FILE,	    /* any number: what the trace file has, from its beginning */
+	CORE_SNAP_END,	    /* struct core_snap_end */
+	CORE_SNAP_MAPS,	    /* at most one, between CODE and WRITER: struct tracer_code_map[] */
+	CORE_SNAP_TYPES
 };
 
-struct vpt_snap_block {
+struct core_snap_block {
 	uint32_t magic;
-	uint32_t type; /* enum vpt_snap_type */
+	uint32_t type; /* enum core_snap_type */
 	uint32_t len;  /* payload bytes */
 	uint32_t crc;  /* CRC-32C of this header with crc 0, then payload */
 };
 
-struct vpt_snap_info {
-	struct vpt_file_info file; /* as the trace file has it, or would */
-	struct vpt_caps caps;	   /* of PT as the guest's CPUID shows it */
+struct core_snap_info {
+	struct trace_file_info file; /* as the trace file has it, or would */
+	struct vpt_caps caps;	     /* of PT as the guest's CPUID shows it */
 	uint64_t mem_bytes;
 	uint64_t retired;     /* instructions, by the engine's count */
 	uint64_t insns;	      /* traced ones */
@@ -66,29 +66,29 @@ struct vpt_snap_info {
 	char guest[64];	      /* its name, for messages */
 };
 
-struct vpt_snap_leaf {
+struct core_snap_leaf {
 	uint32_t leaf, subleaf;
 	uint32_t by_subleaf;
 	uint32_t eax, ebx, ecx, edx;
 	uint32_t reserved;
 };
 
-struct vpt_snap_end {
+struct core_snap_end {
 	uint64_t blocks; /* this one too */
 };
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_snap_header) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_snap_block) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_snap_info) == 120 + 40 + 40 + 64, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_snap_leaf) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_code_content) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_code_map) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_header) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_block) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_info) == 120 + 40 + 40 + 64, "file format");
+VPT_STATIC_ASSERT(sizeof(struct core_snap_leaf) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct tracer_code_content) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct tracer_code_map) == 32, "file format");
 
 /* What it is a snapshot of, beyond what the machine knows itself. */
-struct vpt_snap_origin {
-	const struct vpt_file_info *file;
+struct core_snap_origin {
+	const struct trace_file_info *file;
 	const char *guest;
-	struct vpt_writer *writer; /* NULL: no trace file */
+	struct trace_writer *writer; /* NULL: no trace file */
 	/* Give up with -ECANCELED when this becomes true; NULL: never. */
 	const volatile bool *give_up;
 };
@@ -99,26 +99,27 @@ struct vpt_snap_origin {
  * engine cannot, -ESPIPE if what the trace file has cannot be read back, since it is no regular
  * file.
  */
-int vpt_snapshot_save(const char *path, struct vpt_vm *vm, const struct vpt_snap_origin *origin,
-		      char *why, size_t size);
+int core_snapshot_save(const char *path, struct core_vm *vm, const struct core_snap_origin *origin,
+		       char *why, size_t size);
 
-struct vpt_snapshot;
+struct core_snapshot;
 
 /* All that fail below return -errno with one line in `why`; -EINVAL: it is the content. */
-int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *why, size_t size);
-void vpt_snapshot_close(struct vpt_snapshot *s);
+int core_snapshot_open(const char *path, struct core_snapshot **snapshot, char *why, size_t size);
+void core_snapshot_close(struct core_snapshot *s);
 
-const struct vpt_snap_info *vpt_snapshot_info(const struct vpt_snapshot *s);
+const struct core_snap_info *core_snapshot_info(const struct core_snapshot *s);
 /* How many blocks of a type there are; *bytes: of payload. */
-size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type, uint64_t *bytes);
+size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type type,
+			   uint64_t *bytes);
 
-/* Fill a machine that is new and as vpt_snapshot_info() says. */
-int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *why, size_t size);
+/* Fill a machine that is new and as core_snapshot_info() says. */
+int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *why, size_t size);
 /*
  * Then resume its trace in the file @fd, which gets what the old one had and stays the caller's.
  * @fd of -1: do not record. *writer is the caller's to close.
  */
-int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, int fd,
-		       struct vpt_writer **writer, char *why, size_t size);
+int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int fd,
+			struct trace_writer **writer, char *why, size_t size);
 
 #endif /* VMM_CORE_SNAPSHOT_H */

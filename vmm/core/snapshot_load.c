@@ -31,16 +31,16 @@
 #define LARGE (4u << 20)
 
 struct block {
-	enum vpt_snap_type type;
+	enum core_snap_type type;
 	uint32_t len, crc;
 	uint64_t at;	      /* of the header, in the file */
 	const uint8_t *bytes; /* a copy; NULL: read it piece by piece */
 };
 
-struct vpt_snapshot {
-	struct vpt_source *source;
-	struct vpt_arena arena;
-	struct vpt_snap_info info;
+struct core_snapshot {
+	struct trace_source *source;
+	struct trace_arena arena;
+	struct core_snap_info info;
 	struct {
 		struct block *at;
 		size_t n, room;
@@ -76,48 +76,48 @@ static const struct {
 	const char *name;
 	bool once;
 	uint32_t len;
-} types[VPT_SNAP_TYPES] = {
-	[VPT_SNAP_INFO] = {"info", true, sizeof(struct vpt_snap_info)},
-	[VPT_SNAP_CPUID] = {"CPUID", true, 0},
-	[VPT_SNAP_RAM] = {"RAM", false, 0},
-	[VPT_SNAP_ENGINE] = {"engine", true, 0},
-	[VPT_SNAP_VCPU] = {"vCPU", true, sizeof(struct vpt_vcpu_state)},
-	[VPT_SNAP_DEVICES] = {"devices", true, 0},
-	[VPT_SNAP_TRACER] = {"tracer", true, sizeof(struct vpt_tracer_state)},
-	[VPT_SNAP_CODE] = {"code", false, sizeof(struct vpt_code_content) + VPT_PAGE_SIZE},
-	[VPT_SNAP_MAPS] = {"mappings", false, 0},
-	[VPT_SNAP_WRITER] = {"writer", true, 0},
-	[VPT_SNAP_FILE] = {"trace file", false, 0},
-	[VPT_SNAP_END] = {"end", true, sizeof(struct vpt_snap_end)},
+} types[CORE_SNAP_TYPES] = {
+	[CORE_SNAP_INFO] = {"info", true, sizeof(struct core_snap_info)},
+	[CORE_SNAP_CPUID] = {"CPUID", true, 0},
+	[CORE_SNAP_RAM] = {"RAM", false, 0},
+	[CORE_SNAP_ENGINE] = {"engine", true, 0},
+	[CORE_SNAP_VCPU] = {"vCPU", true, sizeof(struct core_vcpu_state)},
+	[CORE_SNAP_DEVICES] = {"devices", true, 0},
+	[CORE_SNAP_TRACER] = {"tracer", true, sizeof(struct tracer_state)},
+	[CORE_SNAP_CODE] = {"code", false, sizeof(struct tracer_code_content) + X86_PAGE_SIZE},
+	[CORE_SNAP_MAPS] = {"mappings", false, 0},
+	[CORE_SNAP_WRITER] = {"writer", true, 0},
+	[CORE_SNAP_FILE] = {"trace file", false, 0},
+	[CORE_SNAP_END] = {"end", true, sizeof(struct core_snap_end)},
 };
 
 /* Read a part of the file. A file that became shorter meanwhile counts as cut. */
-static int read_at(const struct vpt_snapshot *s, uint64_t at, void *to, size_t len,
+static int read_at(const struct core_snapshot *s, uint64_t at, void *to, size_t len,
 		   const struct why *why)
 {
-	int error = vpt_source_read(s->source, at, to, len);
+	int error = trace_source_read(s->source, at, to, len);
 
 	if (error == -ENODATA)
 		return complain(why, -EINVAL, "cut at byte %llu", (unsigned long long)at);
 	return error ? complain(why, error, "%s", strerror(-error)) : 0;
 }
 
-static int check_header(const struct vpt_snapshot *s, const struct why *why)
+static int check_header(const struct core_snapshot *s, const struct why *why)
 {
-	struct vpt_snap_header header;
-	uint64_t magic = VPT_SNAP_MAGIC;
+	struct core_snap_header header;
+	uint64_t magic = CORE_SNAP_MAGIC;
 
 	if (s->source->size >= sizeof(magic) && read_at(s, 0, &magic, sizeof(magic), why))
 		return -EINVAL;
-	if (magic != VPT_SNAP_MAGIC)
+	if (magic != CORE_SNAP_MAGIC)
 		return complain(why, -EINVAL, "not a snapshot");
 	if (s->source->size < sizeof(header))
 		return complain(why, -EINVAL, "too short for a snapshot");
 	if (read_at(s, 0, &header, sizeof(header), why))
 		return -EINVAL;
-	if (header.version != VPT_SNAP_VERSION)
+	if (header.version != CORE_SNAP_VERSION)
 		return complain(why, -EINVAL, "version %u, this vpt reads %u", header.version,
-				VPT_SNAP_VERSION);
+				CORE_SNAP_VERSION);
 	if (header.size != sizeof(header))
 		return complain(why, -EINVAL, "damaged at byte 12: header");
 	return 0;
@@ -140,11 +140,11 @@ typedef int (*piece_fn)(void *opaque, uint64_t offset, const uint8_t *bytes, siz
  * with the header as it was first read, since the file may change. Returns 0, -EINVAL, or an error
  * of @put.
  */
-static int each_piece(const struct vpt_snapshot *s, const struct block *b, piece_fn put,
+static int each_piece(const struct core_snapshot *s, const struct block *b, piece_fn put,
 		      void *opaque, const struct why *why)
 {
-	const struct vpt_snap_block head = {VPT_SNAP_BLOCK_MAGIC, b->type, b->len, 0};
-	uint32_t crc = vpt_crc32c(0, &head, sizeof(head)), done = 0;
+	const struct core_snap_block head = {CORE_SNAP_BLOCK_MAGIC, b->type, b->len, 0};
+	uint32_t crc = trace_crc32c(0, &head, sizeof(head)), done = 0;
 	uint8_t bytes[PIECE];
 	int error;
 
@@ -156,7 +156,7 @@ static int each_piece(const struct vpt_snapshot *s, const struct block *b, piece
 			error = put(opaque, done, bytes, n);
 		if (error)
 			return error;
-		crc = vpt_crc32c(crc, bytes, n);
+		crc = trace_crc32c(crc, bytes, n);
 		done += n;
 	}
 	error = read_at(s, b->at + sizeof(head) + done, bytes, -done & 7, why);
@@ -173,18 +173,18 @@ static int keep_piece(void *to, uint64_t offset, const uint8_t *bytes, size_t le
 }
 
 /* Check a payload and copy it to memory, unless it is RAM or a trace of any size. */
-static int load_block(struct vpt_snapshot *s, struct block *b, const struct why *why)
+static int load_block(struct core_snapshot *s, struct block *b, const struct why *why)
 {
 	int error = 0;
 	void *copy;
 
-	if (b->type == VPT_SNAP_RAM || b->type == VPT_SNAP_FILE)
+	if (b->type == CORE_SNAP_RAM || b->type == CORE_SNAP_FILE)
 		return each_piece(s, b, NULL, NULL, why);
 	if (b->len > LARGE)
 		error = each_piece(s, b, NULL, NULL, why);
 	if (error)
 		return error;
-	copy = vpt_arena_alloc(&s->arena, b->len);
+	copy = trace_arena_alloc(&s->arena, b->len);
 	if (!copy)
 		return no_memory(why);
 	b->bytes = copy;
@@ -192,10 +192,10 @@ static int load_block(struct vpt_snapshot *s, struct block *b, const struct why 
 }
 
 /* The block at `where`, which becomes the place after it. */
-static int next_block(struct vpt_snapshot *s, uint64_t *where, const struct why *why)
+static int next_block(struct core_snapshot *s, uint64_t *where, const struct why *why)
 {
 	const uint64_t at = *where, left = s->source->size - at;
-	struct vpt_snap_block block;
+	struct core_snap_block block;
 	struct block b;
 	int error;
 
@@ -205,56 +205,56 @@ static int next_block(struct vpt_snapshot *s, uint64_t *where, const struct why 
 	error = read_at(s, at, &block, sizeof(block), why);
 	if (error)
 		return error;
-	if (block.magic != VPT_SNAP_BLOCK_MAGIC)
+	if (block.magic != CORE_SNAP_BLOCK_MAGIC)
 		return complain(why, -EINVAL, "damaged at byte %llu: no block",
 				(unsigned long long)at);
 	*where += sizeof(block) + (((uint64_t)block.len + 7) & ~7ull);
 	if (*where - at > left)
 		return complain(why, -EINVAL, "cut at byte %llu: a block is longer than the file",
 				(unsigned long long)at + sizeof(block));
-	b = (struct block){(enum vpt_snap_type)block.type, block.len, block.crc, at, NULL};
+	b = (struct block){(enum core_snap_type)block.type, block.len, block.crc, at, NULL};
 	error = load_block(s, &b, why);
 	if (error)
 		return error;
-	if (!block.type || block.type >= VPT_SNAP_TYPES)
+	if (!block.type || block.type >= CORE_SNAP_TYPES)
 		return complain(why, -EINVAL, "damaged at byte %llu: block of type %u",
 				(unsigned long long)at, block.type);
 	if (types[block.type].len && types[block.type].len != block.len)
 		return complain(why, -EINVAL, "damaged at byte %llu: length of %s",
 				(unsigned long long)at, types[block.type].name);
-	if (!vpt_vec_room(&s->blocks))
+	if (!trace_vec_room(&s->blocks))
 		return no_memory(why);
 	s->blocks.at[s->blocks.n++] = b;
 	return 0;
 }
 
 /* Where blocks of a type are in the file: MAPS, which is newer than END, follow CODE. */
-static unsigned int rank(enum vpt_snap_type type)
+static unsigned int rank(enum core_snap_type type)
 {
-	return type == VPT_SNAP_MAPS ? 2 * VPT_SNAP_CODE + 1 : 2 * type;
+	return type == CORE_SNAP_MAPS ? 2 * CORE_SNAP_CODE + 1 : 2 * type;
 }
 
 /* Blocks are in the order of their types, and there is one of what there must be. */
-static int check_order(const struct vpt_snapshot *s, const struct why *why)
+static int check_order(const struct core_snapshot *s, const struct why *why)
 {
 	const struct block *last = &s->blocks.at[s->blocks.n - 1];
-	bool has_file = vpt_snapshot_count(s, VPT_SNAP_WRITER, NULL);
-	struct vpt_snap_end end;
+	bool has_file = core_snapshot_count(s, CORE_SNAP_WRITER, NULL);
+	struct core_snap_end end;
 	unsigned int type;
 	size_t i;
 
 	for (i = 1; i < s->blocks.n; i++)
 		if (rank(s->blocks.at[i].type) < rank(s->blocks.at[i - 1].type))
 			return complain(why, -EINVAL, "blocks are out of order");
-	for (type = 1; type < VPT_SNAP_TYPES; type++) {
-		size_t n = vpt_snapshot_count(s, (enum vpt_snap_type)type, NULL);
+	for (type = 1; type < CORE_SNAP_TYPES; type++) {
+		size_t n = core_snapshot_count(s, (enum core_snap_type)type, NULL);
 
-		if (types[type].once && n != 1 && !(type == VPT_SNAP_WRITER && !n))
+		if (types[type].once && n != 1 && !(type == CORE_SNAP_WRITER && !n))
 			return complain(why, -EINVAL, "%zu blocks of %s", n, types[type].name);
 	}
-	if (!has_file && (vpt_snapshot_count(s, VPT_SNAP_CODE, NULL) ||
-			  vpt_snapshot_count(s, VPT_SNAP_MAPS, NULL) ||
-			  vpt_snapshot_count(s, VPT_SNAP_FILE, NULL)))
+	if (!has_file && (core_snapshot_count(s, CORE_SNAP_CODE, NULL) ||
+			  core_snapshot_count(s, CORE_SNAP_MAPS, NULL) ||
+			  core_snapshot_count(s, CORE_SNAP_FILE, NULL)))
 		return complain(why, -EINVAL, "part of a trace file, without its writer");
 	memcpy(&end, last->bytes, sizeof(end));
 	if (end.blocks != s->blocks.n)
@@ -262,16 +262,16 @@ static int check_order(const struct vpt_snapshot *s, const struct why *why)
 	return 0;
 }
 
-static int check_blocks(struct vpt_snapshot *s, const struct why *why)
+static int check_blocks(struct core_snapshot *s, const struct why *why)
 {
-	uint64_t where = sizeof(struct vpt_snap_header);
+	uint64_t where = sizeof(struct core_snap_header);
 	int error;
 
 	do {
 		error = next_block(s, &where, why);
 		if (error)
 			return error;
-	} while (s->blocks.at[s->blocks.n - 1].type != VPT_SNAP_END);
+	} while (s->blocks.at[s->blocks.n - 1].type != CORE_SNAP_END);
 	if (where != s->source->size)
 		return complain(why, -EINVAL, "damaged at byte %llu: more after the end",
 				(unsigned long long)where);
@@ -284,26 +284,26 @@ static bool is_string(const char *text, size_t size)
 }
 
 /* Of a processor with RTIT the name says all; NULL: there can be such. */
-static const char *wrong_processor(const struct vpt_snap_info *info, const struct vpt_caps *caps)
+static const char *wrong_processor(const struct core_snap_info *info, const struct vpt_caps *caps)
 {
-	struct vpt_model model;
+	struct core_model model;
 	const char *what = NULL;
 
-	if (!(info->file.flags & VPT_INFO_RTIT))
+	if (!(info->file.flags & TRACE_INFO_ATOM))
 		return vpt_caps_check(caps, &what) == VPT_OK ? NULL : what;
-	if (!vpt_model_find(info->file.model, &model) || model.system != VPT_SYSTEM_RTIT)
+	if (!core_model_find(info->file.model, &model) || model.system != TRACER_SYSTEM_ATOM)
 		return "none of this name has RTIT";
 	return memcmp(caps, &model.caps, sizeof(*caps)) ? "not as its name says" : NULL;
 }
 
-static int check_info(struct vpt_snapshot *s, const struct why *why)
+static int check_info(struct core_snapshot *s, const struct why *why)
 {
-	const struct vpt_snap_info *info = &s->info;
+	const struct core_snap_info *info = &s->info;
 	const char *what;
 	uint64_t file_bytes;
 
 	memcpy(&s->info, s->blocks.at[0].bytes, sizeof(s->info));
-	vpt_snapshot_count(s, VPT_SNAP_FILE, &file_bytes);
+	core_snapshot_count(s, CORE_SNAP_FILE, &file_bytes);
 	if (!is_string(info->guest, sizeof(info->guest)) ||
 	    !is_string(info->file.model, sizeof(info->file.model)) ||
 	    !is_string(info->file.engine, sizeof(info->file.engine)))
@@ -313,36 +313,36 @@ static int check_info(struct vpt_snapshot *s, const struct why *why)
 		what = wrong_processor(info, &info->file.caps);
 	if (what)
 		return complain(why, -EINVAL, "no such processor: %s", what);
-	if (info->file.vcpus != 1 || info->file.owner > VPT_OWNER_HOST || info->file.oracle > 1)
+	if (info->file.vcpus != 1 || info->file.owner > TRACE_OWNER_HOST || info->file.oracle > 1)
 		return complain(why, -EINVAL, "no such machine");
 	if (info->mem_bytes < MIN_MEM || info->mem_bytes > MAX_MEM ||
-	    info->mem_bytes % VPT_PAGE_SIZE)
+	    info->mem_bytes % X86_PAGE_SIZE)
 		return complain(why, -EINVAL, "no machine has %llu bytes of memory",
 				(unsigned long long)info->mem_bytes);
 	if (info->retired > MOST || info->file_bytes != file_bytes ||
-	    !file_bytes != !vpt_snapshot_count(s, VPT_SNAP_WRITER, NULL))
+	    !file_bytes != !core_snapshot_count(s, CORE_SNAP_WRITER, NULL))
 		return complain(why, -EINVAL, "counts that cannot be");
 	return 0;
 }
 
-static int open_source(struct vpt_snapshot *s, const char *path, const struct why *why)
+static int open_source(struct core_snapshot *s, const char *path, const struct why *why)
 {
-	static const uint64_t magic = VPT_SNAP_MAGIC;
+	static const uint64_t magic = CORE_SNAP_MAGIC;
 	int error;
 
 	s->source = malloc(sizeof(*s->source));
 	if (!s->source)
 		return no_memory(why);
-	error = vpt_source_open(s->source, path, &magic, sizeof(magic));
+	error = trace_source_open(s->source, path, &magic, sizeof(magic));
 	if (error == -EFBIG)
 		return complain(why, error, "a pipe or a device may have 1 GiB: give a file");
 	return error ? complain(why, error, "%s", strerror(-error)) : 0;
 }
 
-int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *text, size_t size)
+int core_snapshot_open(const char *path, struct core_snapshot **snapshot, char *text, size_t size)
 {
 	const struct why why = {text, size};
-	struct vpt_snapshot *s = calloc(1, sizeof(*s));
+	struct core_snapshot *s = calloc(1, sizeof(*s));
 	int error;
 
 	if (!s)
@@ -355,30 +355,30 @@ int vpt_snapshot_open(const char *path, struct vpt_snapshot **snapshot, char *te
 	if (!error)
 		error = check_info(s, &why);
 	if (error)
-		vpt_snapshot_close(s);
+		core_snapshot_close(s);
 	else
 		*snapshot = s;
 	return error;
 }
 
-void vpt_snapshot_close(struct vpt_snapshot *s)
+void core_snapshot_close(struct core_snapshot *s)
 {
 	if (!s)
 		return;
 	if (s->source)
-		vpt_source_close(s->source);
+		trace_source_close(s->source);
 	free(s->source);
-	vpt_arena_free(&s->arena);
+	trace_arena_free(&s->arena);
 	free(s->blocks.at);
 	free(s);
 }
 
-const struct vpt_snap_info *vpt_snapshot_info(const struct vpt_snapshot *s)
+const struct core_snap_info *core_snapshot_info(const struct core_snapshot *s)
 {
 	return &s->info;
 }
 
-size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type, uint64_t *bytes)
+size_t core_snapshot_count(const struct core_snapshot *s, enum core_snap_type type, uint64_t *bytes)
 {
 	uint64_t sum = 0;
 	size_t n = 0, i;
@@ -394,7 +394,7 @@ size_t vpt_snapshot_count(const struct vpt_snapshot *s, enum vpt_snap_type type,
 }
 
 /* The only one of its type. */
-static const struct block *the(const struct vpt_snapshot *s, enum vpt_snap_type type)
+static const struct block *the(const struct core_snapshot *s, enum core_snap_type type)
 {
 	size_t i = 0;
 
@@ -404,16 +404,17 @@ static const struct block *the(const struct vpt_snapshot *s, enum vpt_snap_type 
 }
 
 /* A guest may have looked: another processor is not the one it knows. */
-static int check_cpuid(const struct vpt_snapshot *s, const struct vpt_vm *vm, const struct why *why)
+static int check_cpuid(const struct core_snapshot *s, const struct core_vm *vm,
+		       const struct why *why)
 {
-	const struct block *b = the(s, VPT_SNAP_CPUID);
+	const struct block *b = the(s, CORE_SNAP_CPUID);
 	size_t i;
 
-	if (b->len != vm->cpuid_count * sizeof(struct vpt_snap_leaf))
+	if (b->len != vm->cpuid_count * sizeof(struct core_snap_leaf))
 		return complain(why, -EINVAL, "its processor has other CPUID leaves than here");
 	for (i = 0; i < vm->cpuid_count; i++) {
-		const struct vpt_cpuid_entry *e = &vm->cpuid[i];
-		struct vpt_snap_leaf l;
+		const struct engine_cpuid_entry *e = &vm->cpuid[i];
+		struct core_snap_leaf l;
 
 		memcpy(&l, b->bytes + i * sizeof(l), sizeof(l));
 		if (l.leaf != e->leaf || l.subleaf != e->subleaf || l.by_subleaf != e->by_subleaf ||
@@ -427,7 +428,7 @@ static int check_cpuid(const struct vpt_snapshot *s, const struct vpt_vm *vm, co
 }
 
 struct ram {
-	const struct vpt_mem *mem;
+	const struct x86_mem *mem;
 	uint64_t gpa;
 };
 
@@ -437,13 +438,13 @@ static int put_ram(void *opaque, uint64_t offset, const uint8_t *bytes, size_t l
 	const struct ram *ram = opaque;
 	const size_t skip = offset ? 0 : sizeof(ram->gpa);
 
-	return vpt_mem_write(ram->mem, ram->gpa + offset + skip - sizeof(ram->gpa), bytes + skip,
+	return x86_mem_write(ram->mem, ram->gpa + offset + skip - sizeof(ram->gpa), bytes + skip,
 			     len - skip)
 		       ? 0
 		       : -EINVAL;
 }
 
-static int load_pages(const struct vpt_snapshot *s, const struct vpt_mem *mem,
+static int load_pages(const struct core_snapshot *s, const struct x86_mem *mem,
 		      const struct block *b, const struct why *why)
 {
 	struct ram ram = {.mem = mem};
@@ -453,46 +454,46 @@ static int load_pages(const struct vpt_snapshot *s, const struct vpt_mem *mem,
 	if (b->len < sizeof(ram.gpa))
 		return complain(why, -EINVAL, "RAM without an address");
 	len = b->len - sizeof(ram.gpa);
-	error = read_at(s, b->at + sizeof(struct vpt_snap_block), &ram.gpa, sizeof(ram.gpa), why);
+	error = read_at(s, b->at + sizeof(struct core_snap_block), &ram.gpa, sizeof(ram.gpa), why);
 	if (error)
 		return error;
-	if (len % VPT_PAGE_SIZE || ram.gpa % VPT_PAGE_SIZE || ram.gpa > mem->bytes ||
+	if (len % X86_PAGE_SIZE || ram.gpa % X86_PAGE_SIZE || ram.gpa > mem->bytes ||
 	    len > mem->bytes - ram.gpa)
 		return complain(why, -EINVAL, "RAM at %#llx: not pages of %llu bytes",
 				(unsigned long long)ram.gpa, (unsigned long long)mem->bytes);
 	return each_piece(s, b, put_ram, &ram, why);
 }
 
-static int load_ram(const struct vpt_snapshot *s, const struct vpt_mem *mem, const struct why *why)
+static int load_ram(const struct core_snapshot *s, const struct x86_mem *mem, const struct why *why)
 {
 	int error = 0;
 	size_t i;
 
 	for (i = 0; i < s->blocks.n && !error; i++)
-		if (s->blocks.at[i].type == VPT_SNAP_RAM)
+		if (s->blocks.at[i].type == CORE_SNAP_RAM)
 			error = load_pages(s, mem, &s->blocks.at[i], why);
 	return error;
 }
 
-static int load_vcpu(const struct vpt_snapshot *s, struct vpt_vcpu *v, const struct why *why)
+static int load_vcpu(const struct core_snapshot *s, struct core_vcpu *v, const struct why *why)
 {
-	const struct block *b = the(s, VPT_SNAP_ENGINE);
-	struct vpt_vcpu_state state;
+	const struct block *b = the(s, CORE_SNAP_ENGINE);
+	struct core_vcpu_state state;
 	int error = v->engine->load(v->ev, b->bytes, b->len);
 
 	if (error)
 		return complain(why, error, "engine %s: not a state of its processor",
 				v->engine->name);
-	memcpy(&state, the(s, VPT_SNAP_VCPU)->bytes, sizeof(state));
-	if (v->ev->retired != s->info.retired || !vpt_vcpu_restore(v, &state))
+	memcpy(&state, the(s, CORE_SNAP_VCPU)->bytes, sizeof(state));
+	if (v->ev->retired != s->info.retired || !core_vcpu_restore(v, &state))
 		return complain(why, -EINVAL, "not a state of a vCPU");
-	b = the(s, VPT_SNAP_DEVICES);
-	if (!vpt_devices_load(v, b->bytes, b->len))
+	b = the(s, CORE_SNAP_DEVICES);
+	if (!core_devices_load(v, b->bytes, b->len))
 		return complain(why, -EINVAL, "not a state of the devices");
 	return 0;
 }
 
-int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *text, size_t size)
+int core_snapshot_load(const struct core_snapshot *s, struct core_vm *vm, char *text, size_t size)
 {
 	const struct why why = {text, size};
 	int error;
@@ -508,21 +509,21 @@ int vpt_snapshot_load(const struct vpt_snapshot *s, struct vpt_vm *vm, char *tex
 static int put_file(void *writer, uint64_t offset, const uint8_t *bytes, size_t len)
 {
 	(void)offset;
-	return vpt_writer_refill(writer, bytes, len);
+	return trace_writer_refill(writer, bytes, len);
 }
 
-static int refill(const struct vpt_snapshot *s, struct vpt_writer *w, const struct why *why)
+static int refill(const struct core_snapshot *s, struct trace_writer *w, const struct why *why)
 {
 	int error = 0;
 	size_t i;
 
 	for (i = 0; !error && i < s->blocks.n; i++)
-		if (s->blocks.at[i].type == VPT_SNAP_FILE)
+		if (s->blocks.at[i].type == CORE_SNAP_FILE)
 			error = each_piece(s, &s->blocks.at[i], put_file, w, why);
 	return error;
 }
 
-static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer **writer,
+static int open_writer(const struct core_snapshot *s, int fd, struct trace_writer **writer,
 		       const struct why *why)
 {
 	const struct block *b;
@@ -531,8 +532,8 @@ static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer *
 
 	if (!s->info.file_bytes)
 		return complain(why, -EINVAL, "nothing was recorded when it was made");
-	b = the(s, VPT_SNAP_WRITER);
-	error = vpt_writer_resume(fd, b->bytes, b->len, &file_bytes, writer);
+	b = the(s, CORE_SNAP_WRITER);
+	error = trace_writer_resume(fd, b->bytes, b->len, &file_bytes, writer);
 	if (error == -EINVAL)
 		return complain(why, error, "not a state of a trace file");
 	if (error)
@@ -544,17 +545,17 @@ static int open_writer(const struct vpt_snapshot *s, int fd, struct vpt_writer *
 	return error && error != -EINVAL ? complain(why, error, "%s", strerror(-error)) : error;
 }
 
-static int load_content(const struct block *b, struct vpt_code_pages *pages)
+static int load_content(const struct block *b, struct tracer_code_pages *pages)
 {
-	struct vpt_code_content content;
+	struct tracer_code_content content;
 
 	memcpy(&content, b->bytes, sizeof(content));
-	return vpt_code_pages_add(pages, &content, b->bytes + sizeof(content));
+	return tracer_code_pages_add(pages, &content, b->bytes + sizeof(content));
 }
 
-static int load_maps(const struct block *b, struct vpt_code_pages *pages)
+static int load_maps(const struct block *b, struct tracer_code_pages *pages)
 {
-	struct vpt_code_map map;
+	struct tracer_code_map map;
 	uint32_t at;
 	int error = 0;
 
@@ -562,12 +563,12 @@ static int load_maps(const struct block *b, struct vpt_code_pages *pages)
 		return -EINVAL;
 	for (at = 0; at < b->len && !error; at += sizeof(map)) {
 		memcpy(&map, b->bytes + at, sizeof(map));
-		error = vpt_code_pages_add_map(pages, &map);
+		error = tracer_code_pages_add_map(pages, &map);
 	}
 	return error;
 }
 
-static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages,
+static int load_code(const struct core_snapshot *s, struct tracer_code_pages *pages,
 		     const struct why *why)
 {
 	int error = 0;
@@ -576,9 +577,9 @@ static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages,
 	for (i = 0; !error && i < s->blocks.n; i++) {
 		const struct block *b = &s->blocks.at[i];
 
-		if (b->type == VPT_SNAP_CODE)
+		if (b->type == CORE_SNAP_CODE)
 			error = load_content(b, pages);
-		else if (b->type == VPT_SNAP_MAPS)
+		else if (b->type == CORE_SNAP_MAPS)
 			error = load_maps(b, pages);
 	}
 	if (error == -ENOMEM)
@@ -586,12 +587,12 @@ static int load_code(const struct vpt_snapshot *s, struct vpt_code_pages *pages,
 	return error ? complain(why, error, "not the code of a trace file") : 0;
 }
 
-int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, int fd,
-		       struct vpt_writer **writer, char *text, size_t size)
+int core_snapshot_trace(const struct core_snapshot *s, struct core_vm *vm, int fd,
+			struct trace_writer **writer, char *text, size_t size)
 {
 	const struct why why = {text, size};
-	struct vpt_vcpu *v = vm->vcpu;
-	struct vpt_tracer_state state;
+	struct core_vcpu *v = vm->vcpu;
+	struct tracer_state state;
 	int error;
 
 	*writer = NULL;
@@ -600,15 +601,15 @@ int vpt_snapshot_trace(const struct vpt_snapshot *s, struct vpt_vm *vm, int fd,
 		if (error)
 			return error;
 	}
-	if (vpt_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle, &s->info.file.caps))
+	if (core_vcpu_record(v, *writer, fd >= 0 && s->info.file.oracle, &s->info.file.caps))
 		return no_memory(&why);
 	if (fd >= 0) {
 		error = load_code(s, v->tracer.pages, &why);
 		if (error)
 			return error;
 	}
-	memcpy(&state, the(s, VPT_SNAP_TRACER)->bytes, sizeof(state));
-	error = vpt_tracer_load(&v->tracer, &state);
+	memcpy(&state, the(s, CORE_SNAP_TRACER)->bytes, sizeof(state));
+	error = tracer_load(&v->tracer, &state);
 	if (error || v->tracer.insns != s->info.insns || v->tracer.bytes != s->info.trace_bytes)
 		return complain(&why, -EINVAL, "not a state of PT");
 	return 0;

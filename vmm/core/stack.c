@@ -11,24 +11,24 @@
 #define TSS64_RSP0 4
 #define TSS64_IST1 36
 
-static uint64_t mask(const struct vpt_stack *stack)
+static uint64_t mask(const struct core_stack *stack)
 {
 	if (!stack->ss)
 		return ~0ull;
 	return stack->ss->db ? 0xffffffff : 0xffff;
 }
 
-struct vpt_stack vpt_stack_now(const struct vpt_vcpu *v)
+struct core_stack core_stack_now(const struct core_vcpu *v)
 {
-	return (struct vpt_stack){
+	return (struct core_stack){
 		.ss = v->bits == 64 ? NULL : &v->s.ss,
 		.sp = v->regs->rsp,
 		.cpl = v->cpl,
 	};
 }
 
-uint64_t vpt_stack_pointer(const struct vpt_vcpu *v, const struct vpt_segment *ss, bool wide,
-			   uint64_t value)
+uint64_t core_stack_pointer(const struct core_vcpu *v, const struct x86_segment *ss, bool wide,
+			    uint64_t value)
 {
 	if (wide)
 		return value;
@@ -37,52 +37,52 @@ uint64_t vpt_stack_pointer(const struct vpt_vcpu *v, const struct vpt_segment *s
 }
 
 /* From a field of the TSS; `bad`: it ends before. */
-static bool tss_field(struct vpt_vcpu *v, uint32_t offset, void *to, size_t len, bool external,
-		      struct vpt_exception *e)
+static bool tss_field(struct core_vcpu *v, uint32_t offset, void *to, size_t len, bool external,
+		      struct engine_exception *e)
 {
 	if (offset + len - 1 > v->s.tr.limit)
-		return vpt_refuse(e, VPT_VEC_TS, v->s.tr.selector, external);
-	return vpt_read(v, v->s.tr.base + offset, to, len, VPT_WALK_SYSTEM, e);
+		return core_refuse(e, X86_VEC_TS, v->s.tr.selector, external);
+	return core_read(v, v->s.tr.base + offset, to, len, X86_WALK_SYSTEM, e);
 }
 
-static bool inner_wide(struct vpt_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
-		       struct vpt_stack *stack, struct vpt_exception *e)
+static bool inner_wide(struct core_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
+		       struct core_stack *stack, struct engine_exception *e)
 {
 	uint32_t offset = ist ? TSS64_IST1 + 8u * (ist - 1u) : TSS64_RSP0 + 8u * cpl;
 
 	if (!tss_field(v, offset, &stack->sp, 8, external, e))
 		return false;
-	if (!vpt_canonical(v, stack->sp))
-		return vpt_refuse(e, VPT_VEC_SS, 0, external);
+	if (!core_canonical(v, stack->sp))
+		return core_refuse(e, X86_VEC_SS, 0, external);
 	stack->error = external;
 	return true;
 }
 
-static bool inner_segment(struct vpt_vcpu *v, uint16_t selector, uint8_t cpl, bool external,
-			  struct vpt_segment *ss, struct vpt_exception *e)
+static bool inner_segment(struct core_vcpu *v, uint16_t selector, uint8_t cpl, bool external,
+			  struct x86_segment *ss, struct engine_exception *e)
 {
-	if (vpt_null_selector(selector))
-		return vpt_refuse(e, VPT_VEC_TS, 0, external);
-	if (!vpt_descriptor(v, selector, VPT_VEC_TS, external, ss, e))
+	if (core_null_selector(selector))
+		return core_refuse(e, X86_VEC_TS, 0, external);
+	if (!core_descriptor(v, selector, X86_VEC_TS, external, ss, e))
 		return false;
 	if ((selector & 3) != cpl || ss->dpl != cpl || !ss->s || (ss->type & 0xa) != 2)
-		return vpt_refuse(e, VPT_VEC_TS, selector, external);
+		return core_refuse(e, X86_VEC_TS, selector, external);
 	if (!ss->present)
-		return vpt_refuse(e, VPT_VEC_SS, selector, external);
+		return core_refuse(e, X86_VEC_SS, selector, external);
 	return true;
 }
 
-bool vpt_stack_inner(struct vpt_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
-		     struct vpt_segment *ss, struct vpt_stack *stack, struct vpt_exception *e)
+bool core_stack_inner(struct core_vcpu *v, uint8_t cpl, uint8_t ist, bool external,
+		      struct x86_segment *ss, struct core_stack *stack, struct engine_exception *e)
 {
 	bool narrow = !(v->s.tr.type & 8);
 	uint8_t raw[6] = {0};
 	uint32_t sp = 0;
 	uint16_t selector;
 
-	*stack = (struct vpt_stack){.cpl = cpl, .access = cpl < 3 ? VPT_WALK_SYSTEM : 0};
+	*stack = (struct core_stack){.cpl = cpl, .access = cpl < 3 ? X86_WALK_SYSTEM : 0};
 	if (v->long_mode) {
-		*ss = vpt_null_ss(cpl);
+		*ss = core_null_ss(cpl);
 		return inner_wide(v, cpl, ist, external, stack, e);
 	}
 	if (narrow) {
@@ -107,32 +107,32 @@ bool vpt_stack_inner(struct vpt_vcpu *v, uint8_t cpl, uint8_t ist, bool external
 enum touch { READ, PROBE, WRITE };
 
 /* One run of bytes at an offset in the stack segment. */
-static bool touch(struct vpt_vcpu *v, const struct vpt_stack *stack, enum touch how,
-		  uint64_t offset, void *data, size_t len, struct vpt_exception *e)
+static bool touch(struct core_vcpu *v, const struct core_stack *stack, enum touch how,
+		  uint64_t offset, void *data, size_t len, struct engine_exception *e)
 {
-	unsigned int access = stack->access | (how == PROBE ? VPT_WALK_WRITE : 0);
+	unsigned int access = stack->access | (how == PROBE ? X86_WALK_WRITE : 0);
 	uint8_t cpl = v->paging.cpl;
 	bool ok;
 
 	if (stack->ss) {
-		if (!vpt_in_limit(stack->ss, offset, len)) {
-			*e = vpt_fault_code(VPT_VEC_SS, stack->error);
+		if (!core_in_limit(stack->ss, offset, len)) {
+			*e = core_fault_code(X86_VEC_SS, stack->error);
 			return false;
 		}
 		offset = (uint32_t)(stack->ss->base + offset);
 	}
 	v->paging.cpl = stack->cpl;
 	if (how == WRITE)
-		ok = vpt_write(v, offset, data, len, access, e);
+		ok = core_write(v, offset, data, len, access, e);
 	else
-		ok = vpt_read(v, offset, data, len, access, e);
+		ok = core_read(v, offset, data, len, access, e);
 	v->paging.cpl = cpl;
-	if (!ok && e->vector == VPT_VEC_GP)
-		*e = vpt_fault_code(VPT_VEC_SS, stack->error);
+	if (!ok && e->vector == X86_VEC_GP)
+		*e = core_fault_code(X86_VEC_SS, stack->error);
 	return ok;
 }
 
-static void move(struct vpt_stack *stack, uint64_t sp)
+static void move(struct core_stack *stack, uint64_t sp)
 {
 	/* The upper half of ESP stays where the stack has 16 bits. */
 	uint64_t keep = mask(stack) == 0xffff ? 0xffff0000 : 0;
@@ -141,8 +141,8 @@ static void move(struct vpt_stack *stack, uint64_t sp)
 }
 
 /* A frame that wraps around the end of the segment: word by word, each checked first. */
-static bool push_wrapped(struct vpt_vcpu *v, const struct vpt_stack *stack, const uint64_t *word,
-			 unsigned int count, unsigned int size, struct vpt_exception *e)
+static bool push_wrapped(struct core_vcpu *v, const struct core_stack *stack, const uint64_t *word,
+			 unsigned int count, unsigned int size, struct engine_exception *e)
 {
 	enum touch how;
 	unsigned int i;
@@ -159,11 +159,11 @@ static bool push_wrapped(struct vpt_vcpu *v, const struct vpt_stack *stack, cons
 	return true;
 }
 
-bool vpt_push(struct vpt_vcpu *v, struct vpt_stack *stack, const uint64_t *word, unsigned int count,
-	      unsigned int size, struct vpt_exception *e)
+bool core_push(struct core_vcpu *v, struct core_stack *stack, const uint64_t *word,
+	       unsigned int count, unsigned int size, struct engine_exception *e)
 {
 	uint64_t sp = stack->sp & mask(stack), len = count * size;
-	uint8_t raw[VPT_STACK_WORDS * 8];
+	uint8_t raw[CORE_STACK_WORDS * 8];
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
@@ -175,11 +175,11 @@ bool vpt_push(struct vpt_vcpu *v, struct vpt_stack *stack, const uint64_t *word,
 	return true;
 }
 
-bool vpt_pop(struct vpt_vcpu *v, struct vpt_stack *stack, uint64_t *word, unsigned int count,
-	     unsigned int size, struct vpt_exception *e)
+bool core_pop(struct core_vcpu *v, struct core_stack *stack, uint64_t *word, unsigned int count,
+	      unsigned int size, struct engine_exception *e)
 {
 	uint64_t sp = stack->sp & mask(stack), len = count * size;
-	uint8_t raw[VPT_STACK_WORDS * 8];
+	uint8_t raw[CORE_STACK_WORDS * 8];
 	unsigned int i;
 	bool ok = true;
 

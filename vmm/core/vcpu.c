@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void derive(struct vpt_vcpu *v)
+static void derive(struct core_vcpu *v)
 {
 	/* SS knows the privilege level even where CS is conforming. */
-	uint8_t cpl = v->s.cr0 & VPT_CR0_PE ? v->s.ss.dpl & 3 : 0;
+	uint8_t cpl = v->s.cr0 & X86_CR0_PE ? v->s.ss.dpl & 3 : 0;
 
 	if (cpl != v->cpl)
-		vpt_perfmon_advance(v);
+		core_perfmon_advance(v);
 	v->cpl = cpl;
-	v->long_mode = v->s.efer & VPT_EFER_LMA;
+	v->long_mode = v->s.efer & X86_EFER_LMA;
 	if (v->long_mode && v->s.cs.l)
 		v->bits = 64;
 	else
 		v->bits = v->s.cs.db ? 32 : 16;
-	v->paging = (struct vpt_paging){
+	v->paging = (struct x86_paging){
 		.cr0 = v->s.cr0,
 		.cr3 = v->s.cr3,
 		.cr4 = v->s.cr4,
@@ -31,13 +31,13 @@ static void derive(struct vpt_vcpu *v)
 	};
 }
 
-void vpt_vcpu_load(struct vpt_vcpu *v)
+void core_vcpu_load(struct core_vcpu *v)
 {
 	(void)v->engine->get_sregs(v->ev, &v->s);
 	derive(v);
 }
 
-void vpt_vcpu_store(struct vpt_vcpu *v)
+void core_vcpu_store(struct core_vcpu *v)
 {
 	(void)v->engine->set_sregs(v->ev, &v->s);
 	v->ev->regs_dirty = true;
@@ -46,58 +46,58 @@ void vpt_vcpu_store(struct vpt_vcpu *v)
 
 static void context(void *opaque, struct vpt_context *ctx)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
 	struct vpt_clock now;
 	uint64_t tsc;
 
-	vpt_clock_now(v, &now, &tsc);
+	core_clock_now(v, &now, &tsc);
 	*ctx = (struct vpt_context){
 		.cr3 = v->s.cr3,
 		.tsc = tsc,
 		.cs_base = v->bits == 64 ? 0 : v->s.cs.base,
 		.cpl = v->cpl,
-		.cbr = vpt_clock_cbr(v),
-		.paging = v->s.cr0 & VPT_CR0_PG,
+		.cbr = core_clock_cbr(v),
+		.paging = v->s.cr0 & X86_CR0_PG,
 		.cs_l = v->s.cs.l,
 		.cs_d = v->s.cs.db,
 		.lma = v->long_mode,
-		.pae = v->s.cr0 & VPT_CR0_PG && v->s.cr4 & VPT_CR4_PAE && !v->long_mode,
-		.intr_flag = v->regs->rflags & VPT_FL_IF,
+		.pae = v->s.cr0 & X86_CR0_PG && v->s.cr4 & X86_CR4_PAE && !v->long_mode,
+		.intr_flag = v->regs->rflags & X86_FL_IF,
 	};
 	if (v->hv)
-		vpt_hv_adjust(v, ctx);
+		core_hv_adjust(v, ctx);
 }
 
 static void clock_now(void *opaque, struct vpt_clock *now)
 {
 	uint64_t tsc;
 
-	vpt_clock_now(opaque, now, &tsc);
+	core_clock_now(opaque, now, &tsc);
 }
 
 /* A ToPA region with INT set is full (33.2.7.2). */
 static void pmi(void *opaque)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
-	vpt_irq_pmi(v);
+	core_irq_pmi(v);
 	v->ev->attention = true;
 }
 
 /* PT's output goes where the guest says, also over its own code. */
 static void wrote(void *opaque, uint64_t gpa, uint64_t len)
 {
-	struct vpt_vcpu *v = opaque;
+	struct core_vcpu *v = opaque;
 
 	if (v->engine->vm_wrote)
 		v->engine->vm_wrote(v->vm->machine, gpa, len);
 }
 
-static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
+static int init_tracer(struct core_vcpu *v, struct trace_writer *writer, bool oracle,
 		       const struct vpt_caps *caps)
 {
-	const struct vpt_tracer_config config = {
+	const struct tracer_config config = {
 		.system = v->vm->system,
 		.caps = caps,
 		.owner = v->vm->owner,
@@ -105,7 +105,7 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.writer = writer,
 		.vcpu = v->index,
 		.oracle = oracle,
-		.caller_syncs = vpt_vcpu_counts(v),
+		.caller_syncs = core_vcpu_counts(v),
 		.vmx = v->vm->vmx,
 		.hurry = &v->hurry,
 		.engine = v->engine,
@@ -117,12 +117,12 @@ static int init_tracer(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracl
 		.opaque = v,
 	};
 
-	return vpt_tracer_init(&v->tracer, &config);
+	return tracer_init(&v->tracer, &config);
 }
 
-int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out)
+int core_vcpu_create(struct core_vm *vm, unsigned int index, struct core_vcpu **out)
 {
-	struct vpt_vcpu *v = calloc(1, sizeof(*v));
+	struct core_vcpu *v = calloc(1, sizeof(*v));
 	int error;
 
 	if (!v)
@@ -130,9 +130,9 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 	v->vm = vm;
 	v->index = index;
 	v->engine = vm->engine;
-	v->way |= VPT_WAY_UNTRACED;
+	v->way |= CORE_WAY_UNTRACED;
 	v->pause_at = UINT64_MAX;
-	v->insns = vpt_insn_cache_create();
+	v->insns = core_insn_cache_create();
 	error = v->insns ? 0 : -ENOMEM;
 	if (!error)
 		error = vm->engine->vcpu_create(vm->machine, index, vm->cpuid, vm->cpuid_count,
@@ -140,41 +140,41 @@ int vpt_vcpu_create(struct vpt_vm *vm, unsigned int index, struct vpt_vcpu **out
 	if (!error)
 		error = init_tracer(v, NULL, false, &vm->caps);
 	if (error) {
-		vpt_vcpu_destroy(v);
+		core_vcpu_destroy(v);
 		return error;
 	}
 	v->regs = v->ev->regs;
 	v->ev->ptwrite = vpt_caps_has(&vm->caps, VPT_CAP_PTWRITE);
-	vpt_clock_init(v);
-	vpt_perfmon_init(&v->perfmon);
-	vpt_vcpu_load(v);
+	core_clock_init(v);
+	core_perfmon_init(&v->perfmon);
+	core_vcpu_load(v);
 	*out = v;
 	return 0;
 }
 
-void vpt_vcpu_destroy(struct vpt_vcpu *v)
+void core_vcpu_destroy(struct core_vcpu *v)
 {
 	if (!v)
 		return;
-	vpt_hv_destroy(v);
-	vpt_tracer_free(&v->tracer);
+	core_hv_destroy(v);
+	tracer_free(&v->tracer);
 	if (v->ev)
 		v->engine->vcpu_destroy(v->ev);
-	vpt_insn_cache_destroy(v->insns);
+	core_insn_cache_destroy(v->insns);
 	free(v);
 }
 
-int vpt_vcpu_record(struct vpt_vcpu *v, struct vpt_writer *writer, bool oracle,
-		    const struct vpt_caps *tracer_caps)
+int core_vcpu_record(struct core_vcpu *v, struct trace_writer *writer, bool oracle,
+		     const struct vpt_caps *tracer_caps)
 {
-	vpt_tracer_free(&v->tracer);
+	tracer_free(&v->tracer);
 	return init_tracer(v, writer, oracle, tracer_caps);
 }
 
-int vpt_vcpu_watch(struct vpt_vcpu *v, const uint64_t *ips, size_t count)
+int core_vcpu_watch(struct core_vcpu *v, const uint64_t *ips, size_t count)
 {
-	if (count > VPT_MAX_WATCHES) {
-		v->way |= VPT_WAY_STEP_ALWAYS;
+	if (count > CORE_MAX_WATCHES) {
+		v->way |= CORE_WAY_STEP_ALWAYS;
 		return 0;
 	}
 	return v->engine->watch(v->ev, ips, count);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Causes that a load of SS can hold back: B0 to B3, BS. */
-#define DEBUG_CAUSES (0xfull | VPT_DR6_BS)
+#define DEBUG_CAUSES (0xfull | X86_DR6_BS)
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
+VPT_STATIC_ASSERT(sizeof(struct core_vcpu_state) == 24 + 14 * 8 + 88, "a part of a file format");
 
-VPT_STATIC_ASSERT(VPT_VCPU_FLAGS == (1 << 8) - 1, "a part of a file format");
+VPT_STATIC_ASSERT(CORE_VCPU_FLAGS == (1 << 8) - 1, "a part of a file format");
 
 /* The bits of @mask come from @from, the others stay. */
 static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)
@@ -18,36 +18,36 @@ static void load_bits(uint32_t *word, uint32_t from, uint32_t mask)
 	*word = (*word & ~mask) | (from & mask);
 }
 
-void vpt_vcpu_save(struct vpt_vcpu *v, struct vpt_vcpu_state *state)
+void core_vcpu_save(struct core_vcpu *v, struct core_vcpu_state *state)
 {
-	const struct vpt_irq *irq = &v->irq;
+	const struct core_irq *irq = &v->irq;
 
 	memset(state, 0, sizeof(*state));
-	state->flags = (v->pending | v->shadowed | irq->pending) & VPT_VCPU_FLAGS;
+	state->flags = (v->pending | v->shadowed | irq->pending) & CORE_VCPU_FLAGS;
 	state->timer_vector = irq->timer_vector;
 	state->pmi_vector = irq->pmi_vector;
 	state->debug_pending = v->debug_pending;
 	state->steps = v->steps;
-	vpt_perfmon_save(v, &state->perfmon);
-	vpt_wait_save(v, &state->wait);
+	core_perfmon_save(v, &state->perfmon);
+	core_wait_save(v, &state->wait);
 }
 
-bool vpt_vcpu_restore(struct vpt_vcpu *v, const struct vpt_vcpu_state *state)
+bool core_vcpu_restore(struct core_vcpu *v, const struct core_vcpu_state *state)
 {
-	struct vpt_irq *irq = &v->irq;
+	struct core_irq *irq = &v->irq;
 	uint32_t flags = state->flags;
 
-	if (flags & ~(uint32_t)VPT_VCPU_FLAGS || state->reserved ||
-	    state->debug_pending & ~DEBUG_CAUSES || !vpt_perfmon_load(v, &state->perfmon) ||
-	    !vpt_wait_load(v, &state->wait))
+	if (flags & ~(uint32_t)CORE_VCPU_FLAGS || state->reserved ||
+	    state->debug_pending & ~DEBUG_CAUSES || !core_perfmon_load(v, &state->perfmon) ||
+	    !core_wait_load(v, &state->wait))
 		return false;
-	load_bits(&v->pending, flags, VPT_VCPU_PENDING_SAVED);
-	load_bits(&v->shadowed, flags, VPT_VCPU_SHADOWED_SAVED);
-	load_bits(&irq->pending, flags, VPT_IRQ_SAVED);
+	load_bits(&v->pending, flags, CORE_VCPU_PENDING_SAVED);
+	load_bits(&v->shadowed, flags, CORE_VCPU_SHADOWED_SAVED);
+	load_bits(&irq->pending, flags, CORE_IRQ_SAVED);
 	irq->timer_vector = state->timer_vector;
 	irq->pmi_vector = state->pmi_vector;
 	v->debug_pending = state->debug_pending;
 	v->steps = state->steps;
-	vpt_vcpu_load(v);
+	core_vcpu_load(v);
 	return true;
 }

@@ -10,10 +10,10 @@
 
 #include "core/vcpu.h"
 
-static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
+static int make_cpuid(struct core_vm *vm, const struct core_vm_config *config)
 {
-	bool has_pt = vm->owner == VPT_OWNER_GUEST && vm->system == VPT_SYSTEM_PT;
-	size_t count = VPT_CPUID_ROOM;
+	bool has_pt = vm->owner == TRACE_OWNER_GUEST && vm->system == TRACER_SYSTEM_PT;
+	size_t count = CORE_CPUID_ROOM;
 	int error = 0;
 
 	if (config->cpuid && config->cpuid_count > count)
@@ -27,35 +27,35 @@ static int make_cpuid(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	if (error)
 		return error;
 	vm->cpuid_count = count;
-	vpt_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt);
+	core_cpuid_shape(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt);
 	/* Whoever enters and leaves a guest moves PT's registers by MSR. */
-	vpt_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
+	core_cpuid_xstate(vm->cpuid, &vm->cpuid_count, &vm->guest_caps, has_pt && !vm->vmx);
 	if (!config->cpuid)
-		vpt_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & VPT_ENGINE_BUS);
+		core_cpuid_platform(vm->cpuid, vm->cpuid_count, vm->engine->can & ENGINE_BUS);
 	/* A VMM would have them exit. */
-	if (!config->cpuid && vm->engine->can & VPT_ENGINE_NEAR && !vm->counted && !vm->vmx)
-		vpt_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
+	if (!config->cpuid && vm->engine->can & ENGINE_NEAR && !vm->counted && !vm->vmx)
+		core_cpuid_waits(vm->cpuid, &vm->cpuid_count, &vm->caps);
 	return 0;
 }
 
-static int make_machine(struct vpt_vm *vm)
+static int make_machine(struct core_vm *vm)
 {
-	const struct vpt_msr_range *ranges;
+	const struct engine_msr_range *ranges;
 	size_t count;
 	int error = vm->engine->vm_create(&vm->probe, &vm->machine);
 
 	if (error)
 		return error;
-	vpt_msr_ranges(&ranges, &count);
+	core_msr_ranges(&ranges, &count);
 	error = vm->engine->vm_map(vm->machine, 0, 0, vm->mem.host, vm->mem.bytes);
 	if (!error && vm->engine->pt)
-		error = vm->engine->pt->owner(vm->machine, vm->owner == VPT_OWNER_GUEST);
+		error = vm->engine->pt->owner(vm->machine, vm->owner == TRACE_OWNER_GUEST);
 	if (!error)
 		error = vm->engine->vm_trap_msrs(vm->machine, ranges, count);
 	return error;
 }
 
-int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
+int core_vm_create(struct core_vm *vm, const struct core_vm_config *config)
 {
 	int error;
 
@@ -70,29 +70,29 @@ int vpt_vm_create(struct vpt_vm *vm, const struct vpt_vm_config *config)
 	vm->epoch = config->epoch;
 	vm->counted = config->counted;
 	vm->vmx = config->vmx;
-	error = vpt_mem_create(&vm->mem, config->mem_bytes);
+	error = x86_mem_create(&vm->mem, config->mem_bytes);
 	if (!error)
 		error = make_machine(vm);
 	if (!error)
 		error = make_cpuid(vm, config);
 	if (!error)
-		error = vpt_vcpu_create(vm, 0, &vm->vcpu);
+		error = core_vcpu_create(vm, 0, &vm->vcpu);
 	if (error)
-		vpt_vm_destroy(vm);
+		core_vm_destroy(vm);
 	return error;
 }
 
-void vpt_vm_destroy(struct vpt_vm *vm)
+void core_vm_destroy(struct core_vm *vm)
 {
-	vpt_vcpu_destroy(vm->vcpu);
+	core_vcpu_destroy(vm->vcpu);
 	if (vm->machine)
 		vm->engine->vm_destroy(vm->machine);
-	vpt_mem_destroy(&vm->mem);
+	x86_mem_destroy(&vm->mem);
 	vm->vcpu = NULL;
 	vm->machine = NULL;
 }
 
-void vpt_vm_stop(struct vpt_vm *vm, enum vpt_stop_kind kind, const char *fmt, ...)
+void core_vm_stop(struct core_vm *vm, enum trace_stop_kind kind, const char *fmt, ...)
 {
 	va_list args;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * PT's component of the XSAVE feature set, where the engine has XSAVES and XRSTORS itself. It
- * calls from inside of a step: vpt_exec_one() knows of the instruction then, and finds that the
+ * calls from inside of a step: core_exec_one() knows of the instruction then, and finds that the
  * tracer has counted it.
  */
 #include "core/exec.h"
 #include "core/vcpu.h"
 #include "vpt/xsave.h"
 
-static struct vpt_vcpu *of(void *opaque)
+static struct core_vcpu *of(void *opaque)
 {
-	return (struct vpt_vcpu *)opaque;
+	return (struct core_vcpu *)opaque;
 }
 
 static bool initial(void *opaque)
@@ -20,10 +20,10 @@ static bool initial(void *opaque)
 
 static void save(void *opaque, void *state)
 {
-	struct vpt_vcpu *v = of(opaque);
+	struct core_vcpu *v = of(opaque);
 
-	vpt_tracer_xsaves(&v->tracer, state, &v->running);
-	v->pending |= VPT_VCPU_TOLD;
+	tracer_xsaves(&v->tracer, state, &v->running);
+	v->pending |= CORE_VCPU_TOLD;
 }
 
 static bool check(void *opaque, const void *state)
@@ -33,18 +33,18 @@ static bool check(void *opaque, const void *state)
 
 static void restore(void *opaque, const void *state)
 {
-	struct vpt_vcpu *v = of(opaque);
+	struct core_vcpu *v = of(opaque);
 
-	vpt_tracer_xrstors(&v->tracer, state, &v->running);
-	v->pending |= VPT_VCPU_TOLD;
+	tracer_xrstors(&v->tracer, state, &v->running);
+	v->pending |= CORE_VCPU_TOLD;
 }
 
-const struct vpt_engine_xstate *vpt_vcpu_xstate(const struct vpt_vcpu *v)
+const struct engine_xstate *core_vcpu_xstate(const struct core_vcpu *v)
 {
-	static const struct vpt_engine_xstate xstate = {initial, save, check, restore};
-	const struct vpt_vm *vm = v->vm;
+	static const struct engine_xstate xstate = {initial, save, check, restore};
+	const struct core_vm *vm = v->vm;
 
-	if (!(v->engine->can & VPT_ENGINE_BUS) || vm->owner != VPT_OWNER_GUEST || vm->vmx)
+	if (!(v->engine->can & ENGINE_BUS) || vm->owner != TRACE_OWNER_GUEST || vm->vmx)
 		return NULL;
 	return vpt_xsave_bytes(&vm->guest_caps) ? &xstate : NULL;
 }

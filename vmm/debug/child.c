@@ -30,7 +30,7 @@
 #define LIMITS_MEMORY 1
 #endif
 
-static struct vpt_debug_out child_out;
+static struct debug_out child_out;
 
 /* Bytes of address space that this process has; 0: it is not known. */
 static uint64_t address_space(void)
@@ -48,21 +48,21 @@ static uint64_t address_space(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void vpt_debug_no_memory(void)
+void debug_no_memory(void)
 {
 	/* Lift the limit, or there may be no memory to look. */
 	static const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
 
 	setrlimit(RLIMIT_AS, &none);
-	_exit(address_space() > child_out.start + child_out.room / 4 ? VPT_CHILD_LIMIT
-								     : VPT_CHILD_NO_MEMORY);
+	_exit(address_space() > child_out.start + child_out.room / 4 ? DEBUG_CHILD_LIMIT
+								     : DEBUG_CHILD_NO_MEMORY);
 }
 
 /* A library used a pointer that malloc() did not return. */
 static void on_crash(int sig)
 {
 	if (errno == ENOMEM)
-		vpt_debug_no_memory();
+		debug_no_memory();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -78,7 +78,7 @@ static void limit(int resource, uint64_t soft)
 	setrlimit(resource, &r);
 }
 
-void vpt_debug_flush(struct vpt_debug_out *out)
+void debug_flush(struct debug_out *out)
 {
 	size_t done = 0;
 
@@ -88,13 +88,13 @@ void vpt_debug_flush(struct vpt_debug_out *out)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			_exit(errno == EFBIG ? VPT_CHILD_LIMIT : VPT_CHILD_NO_MEMORY);
+			_exit(errno == EFBIG ? DEBUG_CHILD_LIMIT : DEBUG_CHILD_NO_MEMORY);
 		done += (size_t)n;
 	}
 	out->used = 0;
 }
 
-static void put(struct vpt_debug_out *out, const void *bytes, size_t len)
+static void put(struct debug_out *out, const void *bytes, size_t len)
 {
 	const uint8_t *from = bytes;
 
@@ -108,26 +108,25 @@ static void put(struct vpt_debug_out *out, const void *bytes, size_t len)
 		from += n;
 		len -= n;
 		if (out->used == sizeof(out->buffer))
-			vpt_debug_flush(out);
+			debug_flush(out);
 	}
 }
 
-void vpt_debug_put(struct vpt_debug_out *out, const struct vpt_debug_record *record,
-		   const char *text)
+void debug_put(struct debug_out *out, const struct debug_record *record, const char *text)
 {
-	struct vpt_debug_record made = *record;
+	struct debug_record made = *record;
 	size_t len = text ? strlen(text) + 1 : 0;
 
 	if (len > UINT32_MAX)
-		_exit(VPT_CHILD_LIMIT);
+		_exit(DEBUG_CHILD_LIMIT);
 	made.text = (uint32_t)len;
 	put(out, &made, sizeof(made));
 	put(out, text, len);
 }
 
-void vpt_debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
+void debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
 {
-	struct vpt_debug_out *out = &child_out;
+	struct debug_out *out = &child_out;
 
 	out->fd = fd;
 	out->start = address_space();
@@ -141,5 +140,5 @@ void vpt_debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
 	limit(RLIMIT_FSIZE, OUTPUT_BASE + OUTPUT_RATIO * (uint64_t)len);
 	if (LIMITS_MEMORY && out->start)
 		limit(RLIMIT_AS, out->start + out->room);
-	_exit(vpt_debug_child(elf, len, what, out));
+	_exit(debug_child(elf, len, what, out));
 }

@@ -6,7 +6,7 @@
 #include "debug/record.h"
 
 /* In the child, after fork(): set limits, write the records of a file to @fd, and end. */
-void vpt_debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
+void debug_run_child(const void *elf, size_t len, unsigned int what, int fd)
 	__attribute__((noreturn));
 
 #endif /* VMM_DEBUG_CHILD_H */

@@ -21,7 +21,7 @@ static int run_child(const void *elf, size_t len, unsigned int what, int fd, int
 	if (pid < 0)
 		return -ENOMEM;
 	if (!pid)
-		vpt_debug_run_child(elf, len, what, fd);
+		debug_run_child(elf, len, what, fd);
 	while (waitpid(pid, status, 0) < 0) {
 		if (errno != EINTR)
 			return -ENOMEM;
@@ -37,13 +37,13 @@ static const char *problem_of(int status)
 			       ? "its symbols or line tables take too long to read"
 			       : "reading it made the library crash";
 	switch (WEXITSTATUS(status)) {
-	case VPT_CHILD_OK:
+	case DEBUG_CHILD_OK:
 		return NULL;
-	case VPT_CHILD_NO_ELF:
+	case DEBUG_CHILD_NO_ELF:
 		return "it is no ELF file, or a damaged one";
-	case VPT_CHILD_LIMIT:
+	case DEBUG_CHILD_LIMIT:
 		return "reading it takes more memory than a file of its size should: strip it";
-	case VPT_CHILD_INFLATES:
+	case DEBUG_CHILD_INFLATES:
 		return "its debug information takes more memory than a file of its size "
 		       "should: decompress it";
 	default:
@@ -77,41 +77,41 @@ static char *read_all(int fd, size_t *len)
 
 struct taken {
 	struct {
-		struct vpt_elf_symbol *at;
+		struct debug_elf_symbol *at;
 		size_t n, room;
 	} symbols;
 	struct {
-		struct vpt_line *at;
+		struct debug_line *at;
 		size_t n, room;
 	} lines;
 	const char *file;
 };
 
 /* False: no memory. */
-static bool take_record(struct taken *t, const struct vpt_debug_record *r, const char *text)
+static bool take_record(struct taken *t, const struct debug_record *r, const char *text)
 {
 	switch (r->kind) {
-	case VPT_RECORD_SYMBOL:
+	case DEBUG_RECORD_SYMBOL:
 		if (!text || !*text)
 			return true;
-		if (!vpt_vec_room(&t->symbols))
+		if (!trace_vec_room(&t->symbols))
 			return false;
-		t->symbols.at[t->symbols.n++] = (struct vpt_elf_symbol){
+		t->symbols.at[t->symbols.n++] = (struct debug_elf_symbol){
 			.value = r->value,
 			.size = r->size,
 			.name = text,
 			.type = (uint8_t)r->flags,
-			.defined = r->flags & VPT_RECORD_DEFINED,
-			.in_code = r->flags & VPT_RECORD_IN_CODE,
+			.defined = r->flags & DEBUG_RECORD_DEFINED,
+			.in_code = r->flags & DEBUG_RECORD_IN_CODE,
 		};
 		return true;
-	case VPT_RECORD_FILE:
+	case DEBUG_RECORD_FILE:
 		t->file = text;
 		return true;
-	case VPT_RECORD_ROW:
-		if (!vpt_vec_room(&t->lines))
+	case DEBUG_RECORD_ROW:
+		if (!trace_vec_room(&t->lines))
 			return false;
-		t->lines.at[t->lines.n] = (struct vpt_line){
+		t->lines.at[t->lines.n] = (struct debug_line){
 			.addr = r->value,
 			.file = r->size ? t->file : NULL,
 			.line = (uint32_t)r->size,
@@ -127,7 +127,7 @@ static bool take_record(struct taken *t, const struct vpt_debug_record *r, const
 /* The child may have been taken over by the file: trust no length. False: no memory. */
 static bool take_all(struct taken *t, const char *bytes, size_t len)
 {
-	struct vpt_debug_record r;
+	struct debug_record r;
 	size_t at = 0;
 
 	while (len - at >= sizeof(r)) {
@@ -149,8 +149,8 @@ static bool take_all(struct taken *t, const char *bytes, size_t len)
 	return true;
 }
 
-int vpt_debug_read(const void *elf, size_t len, unsigned int what, struct vpt_debug *debug,
-		   const char **problem)
+int debug_read(const void *elf, size_t len, unsigned int what, struct debug *debug,
+	       const char **problem)
 {
 	struct taken t = {0};
 	int fd = memfd_create("vpt-debug", MFD_CLOEXEC), status, err;
@@ -161,7 +161,7 @@ int vpt_debug_read(const void *elf, size_t len, unsigned int what, struct vpt_de
 	if (fd < 0)
 		return -ENOMEM;
 	err = run_child(elf, len, what, fd, &status);
-	if (!err && WIFEXITED(status) && WEXITSTATUS(status) == VPT_CHILD_NO_MEMORY)
+	if (!err && WIFEXITED(status) && WEXITSTATUS(status) == DEBUG_CHILD_NO_MEMORY)
 		err = -ENOMEM;
 	if (!err) {
 		*problem = problem_of(status);
@@ -174,11 +174,11 @@ int vpt_debug_read(const void *elf, size_t len, unsigned int what, struct vpt_de
 	debug->lines = t.lines.at;
 	debug->nlines = t.lines.n;
 	if (err)
-		vpt_debug_free(debug);
+		debug_free(debug);
 	return err;
 }
 
-void vpt_debug_free(struct vpt_debug *debug)
+void debug_free(struct debug *debug)
 {
 	free(debug->symbols);
 	free(debug->lines);
@@ -188,7 +188,7 @@ void vpt_debug_free(struct vpt_debug *debug)
 
 static int by_addr(const void *a, const void *b)
 {
-	const struct vpt_line *x = a, *y = b;
+	const struct debug_line *x = a, *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
@@ -197,15 +197,16 @@ static int by_addr(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-void vpt_lines_sort(struct vpt_line *lines, size_t count)
+void debug_lines_sort(struct debug_line *lines, size_t count)
 {
 	if (count)
 		qsort(lines, count, sizeof(*lines), by_addr);
 }
 
-const struct vpt_line *vpt_lines_find(const struct vpt_line *lines, size_t count, uint64_t addr)
+const struct debug_line *debug_lines_find(const struct debug_line *lines, size_t count,
+					  uint64_t addr)
 {
-	size_t n = vpt_vec_before(lines, count, e, e->addr <= addr);
+	size_t n = trace_vec_before(lines, count, e, e->addr <= addr);
 
 	return n && lines[n - 1].file ? &lines[n - 1] : NULL;
 }

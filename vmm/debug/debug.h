@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 /* What to read. */
-enum vpt_debug_what { VPT_DEBUG_SYMBOLS = 1 << 0, VPT_DEBUG_LINES = 1 << 1 };
+enum debug_what { DEBUG_SYMBOLS = 1 << 0, DEBUG_LINES = 1 << 1 };
 
-struct vpt_elf_symbol {
+struct debug_elf_symbol {
 	uint64_t value, size;
 	const char *name; /* not empty */
 	uint8_t type;	  /* STT_FUNC and so on */
@@ -26,7 +26,7 @@ struct vpt_elf_symbol {
 };
 
 /* One row of a line table: code from `addr` on is of this line, up to the next row. */
-struct vpt_line {
+struct debug_line {
 	uint64_t addr;
 	const char *file; /* NULL: of no line */
 	uint32_t line;
@@ -34,10 +34,10 @@ struct vpt_line {
 };
 
 /* All zero is empty. */
-struct vpt_debug {
-	struct vpt_elf_symbol *symbols; /* of .symtab, or of .dynsym if that has none */
+struct debug {
+	struct debug_elf_symbol *symbols; /* of .symtab, or of .dynsym if that has none */
 	size_t nsymbols;
-	struct vpt_line *lines; /* in the order of the file */
+	struct debug_line *lines; /* in the order of the file */
 	size_t nlines;
 	char *text; /* where the names are */
 };
@@ -47,13 +47,14 @@ struct vpt_debug {
  * why something was left out: static, to follow the file's name and a colon. Returns 0, or
  * -ENOMEM with *debug empty: there is no memory, no process or no room for what the child writes.
  */
-int vpt_debug_read(const void *elf, size_t len, unsigned int what, struct vpt_debug *debug,
-		   const char **problem);
-void vpt_debug_free(struct vpt_debug *debug);
+int debug_read(const void *elf, size_t len, unsigned int what, struct debug *debug,
+	       const char **problem);
+void debug_free(struct debug *debug);
 
 /* Sort rows by address. Those that end a sequence come before those that begin one there. */
-void vpt_lines_sort(struct vpt_line *lines, size_t count);
+void debug_lines_sort(struct debug_line *lines, size_t count);
 /* The row that an address lies in, of rows that are sorted. NULL: none, or of no line. */
-const struct vpt_line *vpt_lines_find(const struct vpt_line *lines, size_t count, uint64_t addr);
+const struct debug_line *debug_lines_find(const struct debug_line *lines, size_t count,
+					  uint64_t addr);
 
 #endif /* VMM_DEBUG_DEBUG_H */

@@ -12,7 +12,7 @@
 
 struct child {
 	Elf *elf;
-	struct vpt_debug_out *out;
+	struct debug_out *out;
 	bool damaged;
 };
 
@@ -20,7 +20,7 @@ struct child {
 static void failed(struct child *c)
 {
 	if (errno == ENOMEM)
-		vpt_debug_no_memory();
+		debug_no_memory();
 	c->damaged = true;
 }
 
@@ -32,12 +32,12 @@ static uint16_t flags_of(struct child *c, const GElf_Sym *sym)
 
 	if (sym->st_shndx == SHN_UNDEF)
 		return flags;
-	flags |= VPT_RECORD_DEFINED;
+	flags |= DEBUG_RECORD_DEFINED;
 	if (sym->st_shndx >= SHN_LORESERVE)
 		return flags;
 	scn = elf_getscn(c->elf, sym->st_shndx);
 	if (scn && gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_EXECINSTR)
-		flags |= VPT_RECORD_IN_CODE;
+		flags |= DEBUG_RECORD_IN_CODE;
 	return flags;
 }
 
@@ -67,12 +67,12 @@ static bool put_table(struct child *c, Elf_Scn *scn, const GElf_Shdr *shdr)
 		}
 		if (!*name)
 			continue;
-		vpt_debug_put(c->out,
-			      &(struct vpt_debug_record){.kind = VPT_RECORD_SYMBOL,
-							 .flags = flags_of(c, &sym),
-							 .value = sym.st_value,
-							 .size = sym.st_size},
-			      name);
+		debug_put(c->out,
+			  &(struct debug_record){.kind = DEBUG_RECORD_SYMBOL,
+						 .flags = flags_of(c, &sym),
+						 .value = sym.st_value,
+						 .size = sym.st_size},
+			  name);
 		any = true;
 	}
 	return any;
@@ -151,7 +151,7 @@ static bool has_lines(struct child *c, uint64_t *grows)
 
 static void put_row(struct child *c, Dwarf_Line *row, const char **file)
 {
-	struct vpt_debug_record record = {.kind = VPT_RECORD_ROW};
+	struct debug_record record = {.kind = DEBUG_RECORD_ROW};
 	const char *path = NULL;
 	Dwarf_Addr addr;
 	bool end = false;
@@ -173,10 +173,10 @@ static void put_row(struct child *c, Dwarf_Line *row, const char **file)
 	/* libdw keeps one string for a file of a unit, so that its address tells. */
 	if (path && path != *file) {
 		*file = path;
-		vpt_debug_put(c->out, &(struct vpt_debug_record){.kind = VPT_RECORD_FILE}, path);
+		debug_put(c->out, &(struct debug_record){.kind = DEBUG_RECORD_FILE}, path);
 	}
 	record.value = addr;
-	vpt_debug_put(c->out, &record, NULL);
+	debug_put(c->out, &record, NULL);
 }
 
 static void put_lines(struct child *c)
@@ -190,7 +190,7 @@ static void put_lines(struct child *c)
 	int more = -1;
 
 	if (dwarf)
-		dwarf_new_oom_handler(dwarf, vpt_debug_no_memory);
+		dwarf_new_oom_handler(dwarf, debug_no_memory);
 	while (dwarf && !(more = dwarf_next_lines(dwarf, at, &next, &cu, NULL, NULL, &lines, &n))) {
 		for (i = 0; i < n; i++)
 			put_row(c, dwarf_onesrcline(lines, i), &file);
@@ -200,7 +200,7 @@ static void put_lines(struct child *c)
 		failed(c);
 }
 
-int vpt_debug_child(const void *elf, size_t len, unsigned int what, struct vpt_debug_out *out)
+int debug_child(const void *elf, size_t len, unsigned int what, struct debug_out *out)
 {
 	struct child c = {.out = out};
 	uint64_t grows;
@@ -210,21 +210,21 @@ int vpt_debug_child(const void *elf, size_t len, unsigned int what, struct vpt_d
 	/* libelf wants it writable, and this process has a copy of its own. */
 	c.elf = elf_memory((char *)elf, len);
 	if (!c.elf && errno == ENOMEM)
-		vpt_debug_no_memory();
+		debug_no_memory();
 	if (!c.elf || elf_kind(c.elf) != ELF_K_ELF)
-		return VPT_CHILD_NO_ELF;
-	if (what & VPT_DEBUG_SYMBOLS)
+		return DEBUG_CHILD_NO_ELF;
+	if (what & DEBUG_SYMBOLS)
 		put_symbols(&c);
-	if (what & VPT_DEBUG_LINES && has_lines(&c, &grows)) {
+	if (what & DEBUG_LINES && has_lines(&c, &grows)) {
 		if (grows > out->room / 2) {
-			vpt_debug_flush(out);
-			return VPT_CHILD_INFLATES;
+			debug_flush(out);
+			return DEBUG_CHILD_INFLATES;
 		}
 		put_lines(&c);
 	}
 	/* A library may have left something out for want of memory, and not said so. */
 	if (errno == ENOMEM)
-		vpt_debug_no_memory();
-	vpt_debug_flush(out);
-	return c.damaged ? VPT_CHILD_DAMAGED : VPT_CHILD_OK;
+		debug_no_memory();
+	debug_flush(out);
+	return c.damaged ? DEBUG_CHILD_DAMAGED : DEBUG_CHILD_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names and source lines for addresses, from ELF files and symbol maps. */
-#include "symbol.h"
+#include "debug/symbol.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol_map.h"
+#include "debug/symbol_map.h"
 #include "text/text.h"
 #include "trace/input.h"
 #include "trace/vec.h"
@@ -16,32 +16,32 @@
 struct image {
 	const uint8_t *bytes;
 	size_t len;
-	struct vpt_debug names; /* which the symbols refer to */
-	struct vpt_debug lines; /* unless they are in `names` too */
-	bool has_lines;		/* they are */
+	struct debug names; /* which the symbols refer to */
+	struct debug lines; /* unless they are in `names` too */
+	bool has_lines;	    /* they are */
 	uint64_t bias;
 	char name[64]; /* for messages */
 };
 
-struct vpt_symbols {
+struct debug_symbols {
 	struct {
 		struct image *at;
 		size_t n, room;
 	} images;
 	struct {
-		struct vpt_input *at;
+		struct trace_input *at;
 		size_t n, room;
 	} inputs;
 	struct {
-		struct vpt_symbol_map *at;
+		struct debug_symbol_map *at;
 		size_t n, room;
 	} maps;
 	struct {
-		struct vpt_symbol *at;
+		struct debug_symbol *at;
 		size_t n, room;
 	} symbols;
 	struct {
-		struct vpt_line *at;
+		struct debug_line *at;
 		size_t n, room;
 	} lines;
 	bool lines_read;
@@ -49,13 +49,13 @@ struct vpt_symbols {
 	char problem[192]; /* the first thing that was left out; empty: nothing */
 };
 
-static void note(struct vpt_symbols *s, const struct image *image, const char *what)
+static void note(struct debug_symbols *s, const struct image *image, const char *what)
 {
 	if (!*s->problem)
 		snprintf(s->problem, sizeof(s->problem), "%s: %s", image->name, what);
 }
 
-static bool names_code(const struct vpt_elf_symbol *sym)
+static bool names_code(const struct debug_elf_symbol *sym)
 {
 	if (!sym->defined || !strncmp(sym->name, ".L", 2))
 		return false;
@@ -63,18 +63,18 @@ static bool names_code(const struct vpt_elf_symbol *sym)
 	return sym->type == STT_FUNC || (sym->type == STT_NOTYPE && sym->in_code);
 }
 
-static int add_symbols(struct vpt_symbols *s, const struct image *image)
+static int add_symbols(struct debug_symbols *s, const struct image *image)
 {
 	size_t i;
 
 	for (i = 0; i < image->names.nsymbols; i++) {
-		const struct vpt_elf_symbol *sym = &image->names.symbols[i];
+		const struct debug_elf_symbol *sym = &image->names.symbols[i];
 
 		if (!names_code(sym))
 			continue;
-		if (!vpt_vec_room(&s->symbols))
+		if (!trace_vec_room(&s->symbols))
 			return -ENOMEM;
-		s->symbols.at[s->symbols.n++] = (struct vpt_symbol){
+		s->symbols.at[s->symbols.n++] = (struct debug_symbol){
 			.start = sym->value + image->bias,
 			.end = sym->value + image->bias + sym->size,
 			.name = sym->name,
@@ -85,7 +85,7 @@ static int add_symbols(struct vpt_symbols *s, const struct image *image)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct vpt_symbol *x = a, *y = b;
+	const struct debug_symbol *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -103,10 +103,10 @@ static int by_start(const void *a, const void *b)
  * One symbol per place, each up to the next at most and those without size up to it: of
  * those from `first` on, which are an image's, and then of all.
  */
-static void tidy(struct vpt_symbols *s, size_t first)
+static void tidy(struct debug_symbols *s, size_t first)
 {
 	size_t all = s->symbols.n - first, i, n = 0;
-	struct vpt_symbol *at;
+	struct debug_symbol *at;
 
 	if (!all)
 		return;
@@ -127,31 +127,30 @@ static void tidy(struct vpt_symbols *s, size_t first)
 	s->symbols.n = first + n;
 }
 
-/* As vpt_debug_read(), with the lines too if they are wanted. What is wrong with them comes later. */
-static int read_names(const struct vpt_symbols *s, struct image *image, const char **problem)
+/* As debug_read(), with the lines too if they are wanted. What is wrong with them comes later. */
+static int read_names(const struct debug_symbols *s, struct image *image, const char **problem)
 {
 	if (s->wants_lines) {
-		int err =
-			vpt_debug_read(image->bytes, image->len,
-				       VPT_DEBUG_SYMBOLS | VPT_DEBUG_LINES, &image->names, problem);
+		int err = debug_read(image->bytes, image->len, DEBUG_SYMBOLS | DEBUG_LINES,
+				     &image->names, problem);
 
 		image->has_lines = !err && !*problem;
 		if (err || image->has_lines)
 			return err;
-		vpt_debug_free(&image->names);
+		debug_free(&image->names);
 	}
-	return vpt_debug_read(image->bytes, image->len, VPT_DEBUG_SYMBOLS, &image->names, problem);
+	return debug_read(image->bytes, image->len, DEBUG_SYMBOLS, &image->names, problem);
 }
 
 /* 0 or -ENOMEM; *problem is NULL, or says why symbols are missing. */
-static int add_image(struct vpt_symbols *s, const void *bytes, size_t len, const struct image *as,
+static int add_image(struct debug_symbols *s, const void *bytes, size_t len, const struct image *as,
 		     const char **problem)
 {
 	size_t first = s->symbols.n;
 	struct image *image;
 	int err;
 
-	if (!vpt_vec_room(&s->images))
+	if (!trace_vec_room(&s->images))
 		return -ENOMEM;
 	image = &s->images.at[s->images.n];
 	*image = *as;
@@ -167,33 +166,34 @@ static int add_image(struct vpt_symbols *s, const void *bytes, size_t len, const
 	return err;
 }
 
-static int add_recorded(struct vpt_symbols *s, const struct vpt_elf_file *file)
+static int add_recorded(struct debug_symbols *s, const struct trace_elf_file *file)
 {
 	struct image as = {.bias = file->image->bias};
 	const char *problem = NULL;
 	int err;
 
-	vpt_text_copy(as.name, sizeof(as.name), file->image->name,
-		      strnlen(file->image->name, sizeof(file->image->name)));
+	text_copy(as.name, sizeof(as.name), file->image->name,
+		  strnlen(file->image->name, sizeof(file->image->name)));
 	err = add_image(s, file->bytes, file->len, &as, &problem);
 	if (problem)
 		note(s, &as, problem);
 	return err;
 }
 
-static int open_recorded(const struct vpt_reader *reader, bool lines, struct vpt_symbols **symbols)
+static int open_recorded(const struct trace_reader *reader, bool lines,
+			 struct debug_symbols **symbols)
 {
-	struct vpt_symbols *s = calloc(1, sizeof(*s));
-	const struct vpt_elf_file *files;
+	struct debug_symbols *s = calloc(1, sizeof(*s));
+	const struct trace_elf_file *files;
 	size_t n, i;
 
 	if (!s)
 		return -ENOMEM;
 	s->wants_lines = lines;
-	files = vpt_reader_elf(reader, &n);
+	files = trace_reader_elf(reader, &n);
 	for (i = 0; i < n; i++) {
 		if (add_recorded(s, &files[i])) {
-			vpt_symbols_close(s);
+			debug_symbols_close(s);
 			return -ENOMEM;
 		}
 	}
@@ -202,30 +202,30 @@ static int open_recorded(const struct vpt_reader *reader, bool lines, struct vpt
 	return 0;
 }
 
-int vpt_symbols_open(const struct vpt_reader *reader, struct vpt_symbols **symbols)
+int debug_symbols_open(const struct trace_reader *reader, struct debug_symbols **symbols)
 {
 	return open_recorded(reader, false, symbols);
 }
 
-int vpt_symbols_open_lines(const struct vpt_reader *reader, struct vpt_symbols **symbols)
+int debug_symbols_open_lines(const struct trace_reader *reader, struct debug_symbols **symbols)
 {
 	return open_recorded(reader, true, symbols);
 }
 
-int vpt_symbols_open_elf(const void *bytes, size_t len, const char *name,
-			 struct vpt_symbols **symbols)
+int debug_symbols_open_elf(const void *bytes, size_t len, const char *name,
+			   struct debug_symbols **symbols)
 {
-	struct vpt_symbols *s = calloc(1, sizeof(*s));
+	struct debug_symbols *s = calloc(1, sizeof(*s));
 	struct image as = {.bias = 0};
 	const char *problem = NULL;
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	vpt_text_copy(as.name, sizeof(as.name), name, strlen(name));
+	text_copy(as.name, sizeof(as.name), name, strlen(name));
 	err = add_image(s, bytes, len, &as, &problem);
 	if (err) {
-		vpt_symbols_close(s);
+		debug_symbols_close(s);
 		return err;
 	}
 	if (problem)
@@ -235,23 +235,23 @@ int vpt_symbols_open_elf(const void *bytes, size_t len, const char *name,
 	return 0;
 }
 
-static bool is_elf(const struct vpt_input *in)
+static bool is_elf(const struct trace_input *in)
 {
 	return in->size >= SELFMAG && !memcmp(in->bytes, ELFMAG, SELFMAG);
 }
 
-static int add_map(struct vpt_symbols *s, const struct vpt_input *in, uint64_t bias, char *why,
+static int add_map(struct debug_symbols *s, const struct trace_input *in, uint64_t bias, char *why,
 		   size_t size)
 {
-	struct vpt_symbol_map *map;
+	struct debug_symbol_map *map;
 	size_t i;
 	int err;
 
-	if (!vpt_vec_room(&s->maps))
+	if (!trace_vec_room(&s->maps))
 		return -ENOMEM;
 	map = &s->maps.at[s->maps.n++];
 	memset(map, 0, sizeof(*map));
-	err = vpt_symbol_map_read(map, in->bytes, in->size, bias);
+	err = debug_symbol_map_read(map, in->bytes, in->size, bias);
 	if (err == -EINVAL)
 		snprintf(why, size, "it is no ELF file, and line %zu is not of a symbol map",
 			 map->line);
@@ -264,33 +264,34 @@ static int add_map(struct vpt_symbols *s, const struct vpt_input *in, uint64_t b
 		return -EINVAL;
 	}
 	for (i = 0; i < map->n; i++) {
-		if (!vpt_vec_room(&s->symbols))
+		if (!trace_vec_room(&s->symbols))
 			return -ENOMEM;
 		s->symbols.at[s->symbols.n++] = map->at[i];
 	}
-	vpt_symbol_map_release(map);
+	debug_symbol_map_release(map);
 	return 0;
 }
 
-static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
+static int add_file(struct debug_symbols *s, const char *path, uint64_t bias, char *why,
+		    size_t size)
 {
 	const char *slash = strrchr(path, '/'), *wrong = NULL;
 	struct image as = {.bias = bias};
 	size_t had = s->symbols.n;
-	struct vpt_input *in;
+	struct trace_input *in;
 	int err;
 
-	if (!vpt_vec_room(&s->inputs))
+	if (!trace_vec_room(&s->inputs))
 		return -ENOMEM;
 	in = &s->inputs.at[s->inputs.n++];
 	memset(in, 0, sizeof(*in));
-	err = vpt_input_open(in, path);
+	err = trace_input_open(in, path);
 	if (err)
 		return err;
 	if (!is_elf(in))
 		return add_map(s, in, bias, why, size);
 	slash = slash ? slash + 1 : path;
-	vpt_text_copy(as.name, sizeof(as.name), slash, strlen(slash));
+	text_copy(as.name, sizeof(as.name), slash, strlen(slash));
 	err = add_image(s, in->bytes, in->size, &as, &wrong);
 	if (wrong) {
 		snprintf(why, size, "%s", wrong);
@@ -302,7 +303,8 @@ static int add_file(struct vpt_symbols *s, const char *path, uint64_t bias, char
 	return err;
 }
 
-int vpt_symbols_add(struct vpt_symbols *s, const char *path, uint64_t bias, char *why, size_t size)
+int debug_symbols_add(struct debug_symbols *s, const char *path, uint64_t bias, char *why,
+		      size_t size)
 {
 	int err;
 
@@ -315,19 +317,19 @@ int vpt_symbols_add(struct vpt_symbols *s, const char *path, uint64_t bias, char
 	return err;
 }
 
-void vpt_symbols_close(struct vpt_symbols *s)
+void debug_symbols_close(struct debug_symbols *s)
 {
 	size_t i;
 
 	if (!s)
 		return;
 	for (i = 0; i < s->inputs.n; i++)
-		vpt_input_close(&s->inputs.at[i]);
+		trace_input_close(&s->inputs.at[i]);
 	for (i = 0; i < s->maps.n; i++)
-		vpt_symbol_map_free(&s->maps.at[i]);
+		debug_symbol_map_free(&s->maps.at[i]);
 	for (i = 0; i < s->images.n; i++) {
-		vpt_debug_free(&s->images.at[i].names);
-		vpt_debug_free(&s->images.at[i].lines);
+		debug_free(&s->images.at[i].names);
+		debug_free(&s->images.at[i].lines);
 	}
 	free(s->images.at);
 	free(s->inputs.at);
@@ -337,38 +339,37 @@ void vpt_symbols_close(struct vpt_symbols *s)
 	free(s);
 }
 
-const struct vpt_symbol *vpt_symbols_all(const struct vpt_symbols *s, size_t *count)
+const struct debug_symbol *debug_symbols_all(const struct debug_symbols *s, size_t *count)
 {
 	*count = s->symbols.n;
 	return s->symbols.at;
 }
 
-const struct vpt_symbol *vpt_symbols_find(const struct vpt_symbols *s, uint64_t addr)
+const struct debug_symbol *debug_symbols_find(const struct debug_symbols *s, uint64_t addr)
 {
-	size_t n = s ? vpt_vec_before(s->symbols.at, s->symbols.n, e, e->start <= addr) : 0;
+	size_t n = s ? trace_vec_before(s->symbols.at, s->symbols.n, e, e->start <= addr) : 0;
 
 	return n && addr < s->symbols.at[n - 1].end ? &s->symbols.at[n - 1] : NULL;
 }
 
-const char *vpt_symbols_problem(const struct vpt_symbols *s)
+const char *debug_symbols_problem(const struct debug_symbols *s)
 {
 	return *s->problem ? s->problem : NULL;
 }
 
-static int add_lines(struct vpt_symbols *s, struct image *image)
+static int add_lines(struct debug_symbols *s, struct image *image)
 {
-	const struct vpt_debug *from = image->has_lines ? &image->names : &image->lines;
+	const struct debug *from = image->has_lines ? &image->names : &image->lines;
 	const char *problem = NULL;
 	int err = 0;
 	size_t i;
 
 	if (!image->has_lines)
-		err = vpt_debug_read(image->bytes, image->len, VPT_DEBUG_LINES, &image->lines,
-				     &problem);
+		err = debug_read(image->bytes, image->len, DEBUG_LINES, &image->lines, &problem);
 	if (problem)
 		note(s, image, problem);
 	for (i = 0; !err && i < from->nlines; i++) {
-		if (!vpt_vec_room(&s->lines))
+		if (!trace_vec_room(&s->lines))
 			return -ENOMEM;
 		s->lines.at[s->lines.n] = from->lines[i];
 		s->lines.at[s->lines.n].addr += image->bias;
@@ -378,7 +379,7 @@ static int add_lines(struct vpt_symbols *s, struct image *image)
 	return err;
 }
 
-int vpt_symbols_read_lines(struct vpt_symbols *s)
+int debug_symbols_read_lines(struct debug_symbols *s)
 {
 	size_t i;
 
@@ -390,25 +391,25 @@ int vpt_symbols_read_lines(struct vpt_symbols *s)
 		if (err)
 			return err;
 	}
-	vpt_lines_sort(s->lines.at, s->lines.n);
+	debug_lines_sort(s->lines.at, s->lines.n);
 	s->lines_read = true;
 	return 0;
 }
 
-const struct vpt_line *vpt_symbols_lines(const struct vpt_symbols *s, size_t *count)
+const struct debug_line *debug_symbols_lines(const struct debug_symbols *s, size_t *count)
 {
 	*count = s->lines.n;
 	return s->lines.at;
 }
 
-const struct vpt_line *vpt_symbols_line(const struct vpt_symbols *s, uint64_t addr)
+const struct debug_line *debug_symbols_line(const struct debug_symbols *s, uint64_t addr)
 {
-	return vpt_lines_find(s->lines.at, s->lines.n, addr);
+	return debug_lines_find(s->lines.at, s->lines.n, addr);
 }
 
-size_t vpt_symbols_format(const struct vpt_symbols *s, uint64_t addr, char *text, size_t size)
+size_t debug_symbols_format(const struct debug_symbols *s, uint64_t addr, char *text, size_t size)
 {
-	const struct vpt_symbol *symbol = vpt_symbols_find(s, addr);
+	const struct debug_symbol *symbol = debug_symbols_find(s, addr);
 	const char *module = symbol && symbol->module ? symbol->module : "";
 	const char *before = *module ? " [" : "", *after = *module ? "]" : "";
 	int len;

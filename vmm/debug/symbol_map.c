@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "symbol_map.h"
+#include "debug/symbol_map.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -41,14 +41,14 @@ static char *module_name(char *word)
 }
 
 /* Take a line apart. Until finish(), `end` tells whether the symbol is one of code. */
-static bool parse_line(char *line, uint64_t bias, struct vpt_symbol *s)
+static bool parse_line(char *line, uint64_t bias, struct debug_symbol *s)
 {
 	char *addr = next_word(&line), *type = next_word(&line);
 	char *name = next_word(&line), *module = next_word(&line), *end;
 
 	if (!name || strlen(type) != 1)
 		return false;
-	*s = (struct vpt_symbol){.start = strtoull(addr, &end, 16) + bias};
+	*s = (struct debug_symbol){.start = strtoull(addr, &end, 16) + bias};
 	if (*end || end == addr || strspn(addr, "0123456789abcdefABCDEF") != strlen(addr))
 		return false;
 	if (module) {
@@ -63,7 +63,7 @@ static bool parse_line(char *line, uint64_t bias, struct vpt_symbol *s)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct vpt_symbol *x = a, *y = b;
+	const struct debug_symbol *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -71,7 +71,7 @@ static int by_start(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static bool same_module(const struct vpt_symbol *a, const struct vpt_symbol *b)
+static bool same_module(const struct debug_symbol *a, const struct debug_symbol *b)
 {
 	if (!a->module || !b->module)
 		return a->module == b->module;
@@ -79,14 +79,14 @@ static bool same_module(const struct vpt_symbol *a, const struct vpt_symbol *b)
 }
 
 /* Give each its end, and leave out what is not code. */
-static void finish(struct vpt_symbol_map *map)
+static void finish(struct debug_symbol_map *map)
 {
 	size_t i, next = 0, n = 0;
 
 	if (map->n)
 		qsort(map->at, map->n, sizeof(*map->at), by_start);
 	for (i = 0; i < map->n; i++) {
-		struct vpt_symbol *s = &map->at[i];
+		struct debug_symbol *s = &map->at[i];
 		bool code = s->end == CODE;
 
 		while (next < map->n && map->at[next].start <= s->start)
@@ -101,7 +101,8 @@ static void finish(struct vpt_symbol_map *map)
 	map->n = n;
 }
 
-int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t len, uint64_t bias)
+int debug_symbol_map_read(struct debug_symbol_map *map, const void *bytes, size_t len,
+			  uint64_t bias)
 {
 	char *line, *rest;
 
@@ -111,14 +112,14 @@ int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t le
 	memcpy(map->text, bytes, len);
 	map->text[len] = 0;
 	for (rest = map->text; (line = strsep(&rest, "\n"));) {
-		struct vpt_symbol s;
+		struct debug_symbol s;
 
 		map->line++;
 		if (!*line && !rest)
 			break;
 		if (!parse_line(line, bias, &s))
 			return -EINVAL;
-		if (!vpt_vec_room(map))
+		if (!trace_vec_room(map))
 			return -ENOMEM;
 		map->at[map->n++] = s;
 	}
@@ -126,14 +127,14 @@ int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t le
 	return 0;
 }
 
-void vpt_symbol_map_release(struct vpt_symbol_map *map)
+void debug_symbol_map_release(struct debug_symbol_map *map)
 {
 	free(map->at);
 	map->at = NULL;
 	map->n = map->room = 0;
 }
 
-void vpt_symbol_map_free(struct vpt_symbol_map *map)
+void debug_symbol_map_free(struct debug_symbol_map *map)
 {
 	free(map->text);
 	free(map->at);

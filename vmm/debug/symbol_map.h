@@ -6,11 +6,11 @@
 #ifndef VMM_DEBUG_SYMBOL_MAP_H
 #define VMM_DEBUG_SYMBOL_MAP_H
 
-#include "symbol.h"
+#include "debug/symbol.h"
 
-struct vpt_symbol_map {
+struct debug_symbol_map {
 	char *text; /* that the names are in */
-	struct vpt_symbol *at;
+	struct debug_symbol *at;
 	size_t n, room;
 	size_t line; /* the one that is wrong */
 };
@@ -19,9 +19,10 @@ struct vpt_symbol_map {
  * Symbols of code; where others begin, these end. 0, -ENOMEM, or -EINVAL: a line is not
  * as it must be. All zero before; free also after an error.
  */
-int vpt_symbol_map_read(struct vpt_symbol_map *map, const void *bytes, size_t len, uint64_t bias);
+int debug_symbol_map_read(struct debug_symbol_map *map, const void *bytes, size_t len,
+			  uint64_t bias);
 /* Free the list of symbols, and keep the text that has their names. */
-void vpt_symbol_map_release(struct vpt_symbol_map *map);
-void vpt_symbol_map_free(struct vpt_symbol_map *map);
+void debug_symbol_map_release(struct debug_symbol_map *map);
+void debug_symbol_map_free(struct debug_symbol_map *map);
 
 #endif /* VMM_DEBUG_SYMBOL_MAP_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "by_cr3.h"
+#include "decode/by_cr3.h"
 
 #include <stdlib.h>
 
-#include "code.h"
-#include "spaces.h"
+#include "decode/code.h"
+#include "decode/spaces.h"
 #include "trace/pairs.h"
 
 #define PTI_USER 0x1000ull
@@ -13,22 +13,22 @@
 #define GUEST_BITS 0xfff0000000000000ull
 #define CR3_BITS   (~GUEST_BITS)
 
-struct vpt_by_cr3 {
-	struct vpt_pairs all; /* (number, 0) to the pointer of its space */
-	struct vpt_space *last;
+struct decode_by_cr3 {
+	struct trace_pairs all; /* (number, 0) to the pointer of its space */
+	struct trace_space *last;
 	bool pti;
 };
 
-struct vpt_by_cr3 *vpt_by_cr3_new(bool pti)
+struct decode_by_cr3 *decode_by_cr3_new(bool pti)
 {
-	struct vpt_by_cr3 *all = calloc(1, sizeof(*all));
+	struct decode_by_cr3 *all = calloc(1, sizeof(*all));
 
 	if (all)
 		all->pti = pti;
 	return all;
 }
 
-void vpt_by_cr3_free(struct vpt_by_cr3 *all)
+void decode_by_cr3_free(struct decode_by_cr3 *all)
 {
 	size_t i;
 
@@ -36,38 +36,38 @@ void vpt_by_cr3_free(struct vpt_by_cr3 *all)
 		return;
 	for (i = 0; i < all->all.n; i++)
 		free((void *)(uintptr_t)all->all.at[i].value);
-	vpt_pairs_free(&all->all);
+	trace_pairs_free(&all->all);
 	free(all);
 }
 
-static struct vpt_space *find(struct vpt_by_cr3 *all, uint64_t cr3)
+static struct trace_space *find(struct decode_by_cr3 *all, uint64_t cr3)
 {
-	struct vpt_pair *entry;
-	struct vpt_space *space;
+	struct trace_pair *entry;
+	struct trace_space *space;
 
 	if (all->last && all->last->id == cr3)
 		return all->last;
-	entry = vpt_pairs_add(&all->all, cr3, 0);
+	entry = trace_pairs_add(&all->all, cr3, 0);
 	if (entry && !entry->value) {
 		space = malloc(sizeof(*space));
 		if (!space)
 			return NULL;
-		*space = (struct vpt_space){
+		*space = (struct trace_space){
 			.id = cr3,
 			.cr3 = cr3 & CR3_BITS,
-			.vmcs = VPT_SPACE_ANY_VMCS,
-			.flags = VPT_SPACE_ALONE | (cr3 & GUEST_BITS ? VPT_SPACE_NON_ROOT : 0),
-			.vm = VPT_SPACE_NO_VM,
+			.vmcs = TRACE_SPACE_ANY_VMCS,
+			.flags = DECODE_SPACE_ALONE | (cr3 & GUEST_BITS ? TRACE_SPACE_NON_ROOT : 0),
+			.vm = TRACE_SPACE_NO_VM,
 		};
 		entry->value = (uintptr_t)space;
 	}
-	all->last = entry ? (struct vpt_space *)(uintptr_t)entry->value : NULL;
+	all->last = entry ? (struct trace_space *)(uintptr_t)entry->value : NULL;
 	return all->last;
 }
 
-bool vpt_by_cr3_item(struct vpt_by_cr3 *all, struct vpt_item *item)
+bool decode_by_cr3_item(struct decode_by_cr3 *all, struct decode_item *item)
 {
-	if (item->cr3 == VPT_CR3_UNKNOWN)
+	if (item->cr3 == DECODE_CR3_UNKNOWN)
 		return true;
 	item->space = find(all, all->pti ? item->cr3 & ~PTI_USER : item->cr3);
 	return item->space != NULL;

@@ -6,19 +6,19 @@
 #ifndef VMM_DECODE_BY_CR3_H
 #define VMM_DECODE_BY_CR3_H
 
-#include "item.h"
+#include "decode/item.h"
 #include "trace/reader.h"
 
-struct vpt_by_cr3;
+struct decode_by_cr3;
 
 /*
  * `pti`: two whose CR3 differs in bit 12 alone are one, as Linux has it with page-table
  * isolation: user code runs on a CR3 of its own. NULL: memory.
  */
-struct vpt_by_cr3 *vpt_by_cr3_new(bool pti);
-void vpt_by_cr3_free(struct vpt_by_cr3 *all);
+struct decode_by_cr3 *decode_by_cr3_new(bool pti);
+void decode_by_cr3_free(struct decode_by_cr3 *all);
 
 /* Set the space of an item, where its CR3 is known. False: memory. */
-bool vpt_by_cr3_item(struct vpt_by_cr3 *all, struct vpt_item *item);
+bool decode_by_cr3_item(struct decode_by_cr3 *all, struct decode_item *item);
 
 #endif /* VMM_DECODE_BY_CR3_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "calls.h"
+#include "decode/calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,9 +45,9 @@ enum arrival {
 	BY_STARTING, /* after who knows what */
 };
 
-struct vpt_calls {
-	const struct vpt_symbols *symbols;
-	const struct vpt_pace *pace; /* NULL: no time */
+struct decode_calls {
+	const struct debug_symbols *symbols;
+	const struct decode_pace *pace; /* NULL: no time */
 	struct {
 		struct node *at;
 		size_t n, room;
@@ -63,11 +63,11 @@ struct vpt_calls {
 	uint64_t ret; /* BY_CALL, BY_EVENT */
 };
 
-static bool new_node(struct vpt_calls *c, uint32_t parent, uint64_t func, uint32_t *index)
+static bool new_node(struct decode_calls *c, uint32_t parent, uint64_t func, uint32_t *index)
 {
 	struct node *above;
 
-	if (c->nodes.n == UINT32_MAX || !vpt_vec_room(&c->nodes))
+	if (c->nodes.n == UINT32_MAX || !trace_vec_room(&c->nodes))
 		return false;
 	*index = (uint32_t)c->nodes.n;
 	above = &c->nodes.at[parent];
@@ -83,9 +83,9 @@ static bool new_node(struct vpt_calls *c, uint32_t parent, uint64_t func, uint32
 	return true;
 }
 
-struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols)
+struct decode_calls *decode_calls_new(const struct debug_symbols *symbols)
 {
-	struct vpt_calls *c = calloc(1, sizeof(*c));
+	struct decode_calls *c = calloc(1, sizeof(*c));
 	uint32_t root;
 
 	if (!c)
@@ -99,7 +99,7 @@ struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols)
 	return c;
 }
 
-void vpt_calls_free(struct vpt_calls *c)
+void decode_calls_free(struct decode_calls *c)
 {
 	if (!c)
 		return;
@@ -109,15 +109,15 @@ void vpt_calls_free(struct vpt_calls *c)
 }
 
 /* The function an address is in, as in a part. */
-static uint64_t function(const struct vpt_calls *c, uint64_t ip)
+static uint64_t function(const struct decode_calls *c, uint64_t ip)
 {
-	const struct vpt_symbol *symbol = vpt_symbols_find(c->symbols, ip);
+	const struct debug_symbol *symbol = debug_symbols_find(c->symbols, ip);
 
-	return symbol ? symbol->start : VPT_NO_FUNCTION;
+	return symbol ? symbol->start : DECODE_NO_FUNCTION;
 }
 
 /* Enter a function below a node. */
-static bool enter(struct vpt_calls *c, uint32_t parent, uint64_t func)
+static bool enter(struct decode_calls *c, uint32_t parent, uint64_t func)
 {
 	struct node *above = &c->nodes.at[parent];
 	uint32_t i = above->recent;
@@ -141,16 +141,16 @@ static bool enter(struct vpt_calls *c, uint32_t parent, uint64_t func)
 	return true;
 }
 
-static bool call(struct vpt_calls *c, uint64_t func, bool event)
+static bool call(struct decode_calls *c, uint64_t func, bool event)
 {
-	if (!vpt_vec_room(&c->stack))
+	if (!trace_vec_room(&c->stack))
 		return false;
 	c->stack.at[c->stack.n++] = (struct frame){c->ret, c->now, event, c->below};
 	return enter(c, c->now, func);
 }
 
 /* The function is another one than a moment ago, without a call. */
-static bool jump(struct vpt_calls *c, uint64_t func)
+static bool jump(struct decode_calls *c, uint64_t func)
 {
 	if (c->now == ROOT)
 		return enter(c, ROOT, func);
@@ -164,7 +164,7 @@ static bool returns_to(const struct frame *frame, uint64_t ip)
 	return ip == frame->ret || (frame->event && ip - frame->ret <= INSN_MAX);
 }
 
-static bool come_back(struct vpt_calls *c, uint64_t ip, uint64_t func)
+static bool come_back(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
 	uint64_t here = ip; /* from a call that is not in the trace */
 	size_t i;
@@ -179,11 +179,11 @@ static bool come_back(struct vpt_calls *c, uint64_t ip, uint64_t func)
 		}
 	}
 	/* An event can have come where a function goes on into another one. */
-	return jump(c, func == VPT_NO_FUNCTION ? here : func);
+	return jump(c, func == DECODE_NO_FUNCTION ? here : func);
 }
 
 /* The trace goes on after a gap: perhaps in a function that is still being called. */
-static bool resume(struct vpt_calls *c, uint64_t func)
+static bool resume(struct decode_calls *c, uint64_t func)
 {
 	size_t i;
 
@@ -203,10 +203,10 @@ static bool resume(struct vpt_calls *c, uint64_t func)
 	return enter(c, ROOT, func);
 }
 
-/* Execution comes to @ip, in the function @func or VPT_NO_FUNCTION. */
-static bool arrive(struct vpt_calls *c, uint64_t ip, uint64_t func)
+/* Execution comes to @ip, in the function @func or DECODE_NO_FUNCTION. */
+static bool arrive(struct decode_calls *c, uint64_t ip, uint64_t func)
 {
-	const bool known = func != VPT_NO_FUNCTION;
+	const bool known = func != DECODE_NO_FUNCTION;
 	uint64_t here = c->now == ROOT ? ip : c->nodes.at[c->now].func;
 
 	switch (c->arrival) {
@@ -228,23 +228,23 @@ static bool arrive(struct vpt_calls *c, uint64_t ip, uint64_t func)
 /* How a part leads to the next one, by the class of its last instruction. */
 static enum arrival arrival_by(uint8_t class)
 {
-	switch ((enum vpt_insn_class) class) {
-	case VPT_INSN_OTHER:
-	case VPT_INSN_COND:
-	case VPT_INSN_PTWRITE:
+	switch ((enum decode_insn_class) class) {
+	case DECODE_INSN_OTHER:
+	case DECODE_INSN_COND:
+	case DECODE_INSN_PTWRITE:
 		return BY_FALLING;
-	case VPT_INSN_CALL:
-	case VPT_INSN_FAR_CALL:
+	case DECODE_INSN_CALL:
+	case DECODE_INSN_FAR_CALL:
 		return BY_CALL;
-	case VPT_INSN_RETURN:
-	case VPT_INSN_FAR_RETURN:
+	case DECODE_INSN_RETURN:
+	case DECODE_INSN_FAR_RETURN:
 		return BY_RETURN;
 	default:
 		return BY_JUMP;
 	}
 }
 
-static bool take_part(struct vpt_calls *c, const struct vpt_part *part)
+static bool take_part(struct decode_calls *c, const struct decode_part *part)
 {
 	if (!arrive(c, part->ip, part->function))
 		return false;
@@ -255,13 +255,13 @@ static bool take_part(struct vpt_calls *c, const struct vpt_part *part)
 	return true;
 }
 
-static bool take_block(struct vpt_calls *c, const struct vpt_item *item)
+static bool take_block(struct decode_calls *c, const struct decode_item *item)
 {
-	const struct vpt_part part = {.ip = item->ip,
-				      .next = item->last + item->size,
-				      .function = function(c, item->ip),
-				      .insns = item->insns,
-				      .class = item->class};
+	const struct decode_part part = {.ip = item->ip,
+					 .next = item->last + item->size,
+					 .function = function(c, item->ip),
+					 .insns = item->insns,
+					 .class = item->class};
 
 	if (!take_part(c, &part))
 		return false;
@@ -270,41 +270,41 @@ static bool take_block(struct vpt_calls *c, const struct vpt_item *item)
 	return true;
 }
 
-static bool take_event(struct vpt_calls *c, const struct vpt_item *item)
+static bool take_event(struct decode_calls *c, const struct decode_item *item)
 {
-	if (item->event == VPT_FLOW_ASYNC_BRANCH) {
+	if (item->event == DECODE_FLOW_ASYNC_BRANCH) {
 		/* An event at the first instruction of what was just come to. */
 		if (c->arrival != BY_FALLING && !arrive(c, item->ip, function(c, item->ip)))
 			return false;
 		c->arrival = BY_EVENT;
 		c->ret = item->ip;
-	} else if (item->event == VPT_FLOW_OVERFLOW) {
+	} else if (item->event == DECODE_FLOW_OVERFLOW) {
 		c->arrival = BY_STARTING;
-	} else if (item->event == VPT_FLOW_ENABLED && c->arrival != BY_STARTING) {
+	} else if (item->event == DECODE_FLOW_ENABLED && c->arrival != BY_STARTING) {
 		c->arrival = BY_RESUMING;
 	}
 	return true;
 }
 
-void vpt_calls_keep_time(struct vpt_calls *c, const struct vpt_pace *pace)
+void decode_calls_keep_time(struct decode_calls *c, const struct decode_pace *pace)
 {
 	c->pace = pace;
 }
 
-uint64_t vpt_calls_insns(const struct vpt_calls *c)
+uint64_t decode_calls_insns(const struct decode_calls *c)
 {
 	return c->insns;
 }
 
 /* Events before which there was what is traced; a BLOCK is seen to where it belongs. */
-static bool takes_time(const struct vpt_item *item)
+static bool takes_time(const struct decode_item *item)
 {
-	return item->kind == VPT_ITEM_EVENT && item->event != VPT_FLOW_ENABLED &&
-	       item->event != VPT_FLOW_OVERFLOW && item->event != VPT_FLOW_CFE &&
-	       item->event != VPT_FLOW_BLOCK;
+	return item->kind == DECODE_ITEM_EVENT && item->event != DECODE_FLOW_ENABLED &&
+	       item->event != DECODE_FLOW_OVERFLOW && item->event != DECODE_FLOW_CFE &&
+	       item->event != DECODE_FLOW_BLOCK;
 }
 
-bool vpt_calls_item(struct vpt_calls *c, const struct vpt_item *item)
+bool decode_calls_item(struct decode_calls *c, const struct decode_item *item)
 {
 	bool ok = true;
 	uint32_t i;
@@ -312,16 +312,16 @@ bool vpt_calls_item(struct vpt_calls *c, const struct vpt_item *item)
 	if (c->pace && takes_time(item))
 		c->nodes.at[c->now].ticks += c->pace->ticks;
 	switch (item->kind) {
-	case VPT_ITEM_BLOCK:
+	case DECODE_ITEM_BLOCK:
 		return take_block(c, item);
-	case VPT_ITEM_PARTS:
+	case DECODE_ITEM_PARTS:
 		for (i = 0; ok && i < item->insns; i++)
 			ok = take_part(c, &item->parts[i]);
 		return ok;
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		return take_event(c, item);
-	case VPT_ITEM_SEGMENT:
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_SEGMENT:
+	case DECODE_ITEM_ERROR:
 		c->arrival = BY_STARTING;
 		return true;
 	default:
@@ -329,18 +329,18 @@ bool vpt_calls_item(struct vpt_calls *c, const struct vpt_item *item)
 	}
 }
 
-static void name(const struct vpt_calls *c, const struct node *node, char *text, size_t size)
+static void name(const struct decode_calls *c, const struct node *node, char *text, size_t size)
 {
-	vpt_symbols_format(c->symbols, node->func, text, size);
+	debug_symbols_format(c->symbols, node->func, text, size);
 }
 
 /*
  * No packet that tells the time came while a node without ticks ran: how long it took is
  * not known, which is not the same as 0.
  */
-static void text_ticks(const struct vpt_pace *pace, uint64_t ticks, FILE *out)
+static void text_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out)
 {
-	uint64_t ns = vpt_pace_ns(pace, ticks);
+	uint64_t ns = decode_pace_ns(pace, ticks);
 
 	if (!ticks)
 		fputs(", time unknown", out);
@@ -352,18 +352,18 @@ static void text_ticks(const struct vpt_pace *pace, uint64_t ticks, FILE *out)
 		fprintf(out, ", %" PRIu64 " ns", ns);
 }
 
-static void json_ticks(const struct vpt_pace *pace, uint64_t ticks, FILE *out)
+static void json_ticks(const struct decode_pace *pace, uint64_t ticks, FILE *out)
 {
 	if (ticks)
 		fprintf(out, ",\"ticks\":%" PRIu64, ticks);
 	if (ticks && pace->hz)
-		fprintf(out, ",\"ns\":%" PRIu64, vpt_pace_ns(pace, ticks));
+		fprintf(out, ",\"ns\":%" PRIu64, decode_pace_ns(pace, ticks));
 }
 
-static void print_node(const struct vpt_calls *c, const struct node *node, FILE *out, bool json,
+static void print_node(const struct decode_calls *c, const struct node *node, FILE *out, bool json,
 		       const char *space)
 {
-	const struct vpt_pace *pace = c->pace;
+	const struct decode_pace *pace = c->pace;
 
 	char text[128];
 
@@ -372,10 +372,10 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 		fprintf(out,
 			"{\"depth\":%u,\"count\":%" PRIu64 ",\"insns\":%" PRIu64 ",\"function\":",
 			node->depth - 1, node->count, node->insns);
-		vpt_json_string(out, text);
+		text_json_string(out, text);
 		if (space) {
 			fputs(",\"space\":", out);
-			vpt_json_string(out, space);
+			text_json_string(out, space);
 		}
 		if (pace)
 			json_ticks(pace, node->ticks, out);
@@ -389,8 +389,8 @@ static void print_node(const struct vpt_calls *c, const struct node *node, FILE 
 	fputs(")\n", out);
 }
 
-uint64_t vpt_calls_print(struct vpt_calls *c, FILE *out, bool json, const char *space,
-			 uint64_t limit)
+uint64_t decode_calls_print(struct decode_calls *c, FILE *out, bool json, const char *space,
+			    uint64_t limit)
 {
 	uint64_t lines = 0;
 	size_t i;

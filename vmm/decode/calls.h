@@ -12,29 +12,29 @@
 
 #include <stdio.h>
 
-#include "pace.h"
+#include "decode/pace.h"
 #include "debug/symbol.h"
 
-struct vpt_calls;
+struct decode_calls;
 
 /* NULL: memory. The symbols outlive it. */
-struct vpt_calls *vpt_calls_new(const struct vpt_symbols *symbols);
-void vpt_calls_free(struct vpt_calls *calls);
+struct decode_calls *decode_calls_new(const struct debug_symbols *symbols);
+void decode_calls_free(struct decode_calls *calls);
 
 /* Before the first item: what takes which time too. `pace` has had each item before. */
-void vpt_calls_keep_time(struct vpt_calls *calls, const struct vpt_pace *pace);
+void decode_calls_keep_time(struct decode_calls *calls, const struct decode_pace *pace);
 
 /* Items of a flow of blocks, merged or not, in order. False if there is no memory. */
-bool vpt_calls_item(struct vpt_calls *calls, const struct vpt_item *item);
+bool decode_calls_item(struct decode_calls *calls, const struct decode_item *item);
 
 /* Returns how many instructions ran in all. */
-uint64_t vpt_calls_insns(const struct vpt_calls *calls);
+uint64_t decode_calls_insns(const struct decode_calls *calls);
 
 /*
  * Write the tree, `limit` lines of it at most; returns how many. JSON has `space`, if it
  * is not NULL, in each.
  */
-uint64_t vpt_calls_print(struct vpt_calls *calls, FILE *out, bool json, const char *space,
-			 uint64_t limit);
+uint64_t decode_calls_print(struct decode_calls *calls, FILE *out, bool json, const char *space,
+			    uint64_t limit);
 
 #endif /* VMM_DECODE_CALLS_H */

@@ -3,7 +3,7 @@
  * Pages by address space and address, of which each refers to its bytes as they are
  * now: another version is another reference.
  */
-#include "code.h"
+#include "decode/code.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct space {
 
 /* A space that the file tells of, as the source has it. */
 struct other {
-	uint64_t id, number; /* VPT_SOURCE_NONE: the source does not have it */
+	uint64_t id, number; /* TRACE_SOURCE_NONE: the source does not have it */
 };
 
 struct content {
@@ -42,7 +42,7 @@ struct content {
 	const uint8_t *bytes; /* NULL: the slot is free */
 };
 
-struct vpt_code_store {
+struct decode_code_store {
 	struct page *pages; /* sorted by CR3 and address */
 	size_t npages;
 	uint32_t *buckets;    /* indices of pages plus 1, 0: free */
@@ -51,7 +51,7 @@ struct vpt_code_store {
 	size_t nspaces;
 	uint64_t common; /* the space that is part of all of the host's; 0: none */
 
-	/* Contents that vpt_code_same() was given, by their hashes. */
+	/* Contents that decode_code_same() was given, by their hashes. */
 	struct content *contents;
 	size_t most, ncontents; /* slots less 1, and those that are used */
 
@@ -61,11 +61,11 @@ struct vpt_code_store {
 	size_t next;
 
 	/* Code that the file does not have, NULL: there is none. */
-	const struct vpt_code_source *source;
+	const struct trace_code_source *source;
 	struct other *others; /* spaces of SPACE blocks, sorted by id */
 	size_t nothers;
 
-	/* What vpt_code_fetch() reads, and the page it read last. */
+	/* What decode_code_fetch() reads, and the page it read last. */
 	uint64_t selected;
 	uint64_t last_vaddr;
 	const uint8_t *last_bytes; /* NULL: none */
@@ -96,7 +96,7 @@ static int by_time(const void *a, const void *b)
 	return d ? d : compare_u64(x->order, y->order);
 }
 
-static size_t bucket(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
+static size_t bucket(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr)
 {
 	uint64_t x = (cr3 ^ (vaddr >> 12) * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 
@@ -104,7 +104,7 @@ static size_t bucket(const struct vpt_code_store *store, uint64_t cr3, uint64_t 
 }
 
 /* Index of the page, or -1. */
-static ssize_t find_page(const struct vpt_code_store *store, uint64_t cr3, uint64_t vaddr)
+static ssize_t find_page(const struct decode_code_store *store, uint64_t cr3, uint64_t vaddr)
 {
 	size_t b = bucket(store, cr3, vaddr);
 
@@ -118,7 +118,7 @@ static ssize_t find_page(const struct vpt_code_store *store, uint64_t cr3, uint6
 }
 
 /* Half of the buckets stay free. */
-static int make_buckets(struct vpt_code_store *store)
+static int make_buckets(struct decode_code_store *store)
 {
 	size_t n = 16, i;
 
@@ -146,7 +146,7 @@ static int make_buckets(struct vpt_code_store *store)
 	return 0;
 }
 
-static const struct space *find_space(const struct vpt_code_store *store, uint64_t cr3)
+static const struct space *find_space(const struct decode_code_store *store, uint64_t cr3)
 {
 	size_t lo = 0, hi = store->nspaces;
 
@@ -165,7 +165,7 @@ static const struct space *find_space(const struct vpt_code_store *store, uint64
 }
 
 /* The bytes of a page as a space has it, by itself or in common with others; or NULL. */
-static const uint8_t *page_bytes(const struct vpt_code_store *store, const struct space *space,
+static const uint8_t *page_bytes(const struct decode_code_store *store, const struct space *space,
 				 uint64_t vaddr)
 {
 	ssize_t page = find_page(store, space->cr3, vaddr);
@@ -182,20 +182,20 @@ static int by_id(const void *a, const void *b)
 	return compare_u64(x->id, y->id);
 }
 
-/* The number of a space of the store in the source, or VPT_SOURCE_NONE. */
-static uint64_t source_number(const struct vpt_code_store *store, uint64_t id)
+/* The number of a space of the store in the source, or TRACE_SOURCE_NONE. */
+static uint64_t source_number(const struct decode_code_store *store, uint64_t id)
 {
 	const struct other key = {.id = id}, *other;
 
 	if (!store->source)
-		return VPT_SOURCE_NONE;
+		return TRACE_SOURCE_NONE;
 	other = store->nothers ? bsearch(&key, store->others, store->nothers, sizeof(key), by_id)
 			       : NULL;
 	return other ? other->number : id;
 }
 
 /* The bytes of a page, of the file or else of the source; or NULL. */
-static const uint8_t *bytes_at(const struct vpt_code_store *store, uint64_t id, uint64_t vaddr)
+static const uint8_t *bytes_at(const struct decode_code_store *store, uint64_t id, uint64_t vaddr)
 {
 	const struct space *space = find_space(store, id);
 	const uint8_t *bytes = space ? page_bytes(store, space, vaddr) : NULL;
@@ -204,13 +204,13 @@ static const uint8_t *bytes_at(const struct vpt_code_store *store, uint64_t id, 
 	if (bytes || !store->source)
 		return bytes;
 	number = source_number(store, id);
-	return number == VPT_SOURCE_NONE
+	return number == TRACE_SOURCE_NONE
 		       ? NULL
 		       : store->source->page(store->source->context, number, vaddr);
 }
 
 /* Ask the source which of its spaces the file's are. */
-static int list_others(struct vpt_code_store *store, const struct vpt_space *all, size_t n)
+static int list_others(struct decode_code_store *store, const struct trace_space *all, size_t n)
 {
 	size_t i;
 
@@ -220,10 +220,10 @@ static int list_others(struct vpt_code_store *store, const struct vpt_space *all
 	if (!store->others)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		const struct vpt_source_key key = {
+		const struct trace_source_key key = {
 			.cr3 = all[i].cr3,
 			.vmcs = all[i].vmcs,
-			.non_root = all[i].flags & VPT_SPACE_NON_ROOT,
+			.non_root = all[i].flags & TRACE_SPACE_NON_ROOT,
 		};
 
 		store->others[i].id = all[i].id;
@@ -234,7 +234,7 @@ static int list_others(struct vpt_code_store *store, const struct vpt_space *all
 	return 0;
 }
 
-static void add_space(struct vpt_code_store *store, uint64_t cr3)
+static void add_space(struct decode_code_store *store, uint64_t cr3)
 {
 	if (!store->nspaces || store->spaces[store->nspaces - 1].cr3 != cr3)
 		store->spaces[store->nspaces++].cr3 = cr3;
@@ -248,7 +248,7 @@ static int by_space(const void *a, const void *b)
 }
 
 /* Spaces of the host that have nothing but what is common have that. */
-static void share_common(struct vpt_code_store *store, const struct vpt_space *all, size_t n)
+static void share_common(struct decode_code_store *store, const struct trace_space *all, size_t n)
 {
 	size_t i, pages = store->nspaces;
 
@@ -256,7 +256,7 @@ static void share_common(struct vpt_code_store *store, const struct vpt_space *a
 		return;
 	for (i = 0; i < n; i++)
 		store->spaces[pages + i].cr3 =
-			all[i].flags & VPT_SPACE_NON_ROOT ? store->common : all[i].id;
+			all[i].flags & TRACE_SPACE_NON_ROOT ? store->common : all[i].id;
 	qsort(store->spaces, pages + n, sizeof(*store->spaces), by_space);
 	store->nspaces = 0;
 	for (i = 0; i < pages + n; i++)
@@ -266,13 +266,13 @@ static void share_common(struct vpt_code_store *store, const struct vpt_space *a
 		struct space *space =
 			bsearch(&key, store->spaces, store->nspaces, sizeof(key), by_space);
 
-		if (space && !(all[i].flags & VPT_SPACE_NON_ROOT))
+		if (space && !(all[i].flags & TRACE_SPACE_NON_ROOT))
 			space->common = space->cr3 != store->common;
 	}
 }
 
 /* First versions become pages, the others wait in `later`. */
-static void sort_out(struct vpt_code_store *store, struct version *all, size_t n)
+static void sort_out(struct decode_code_store *store, struct version *all, size_t n)
 {
 	size_t i;
 
@@ -291,27 +291,28 @@ static void sort_out(struct vpt_code_store *store, struct version *all, size_t n
 }
 
 /* The space that others share, 0: none. */
-static uint64_t find_common(const struct vpt_space *spaces, size_t n)
+static uint64_t find_common(const struct trace_space *spaces, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if ((spaces[i].flags & (VPT_SPACE_COMMON | VPT_SPACE_NON_ROOT)) == VPT_SPACE_COMMON)
+		if ((spaces[i].flags & (TRACE_SPACE_COMMON | TRACE_SPACE_NON_ROOT)) ==
+		    TRACE_SPACE_COMMON)
 			return spaces[i].id;
 	}
 	return 0;
 }
 
 /* The code of a vCPU, and what it has in common with vCPU 0. NULL: memory. */
-static struct version *list_code(const struct vpt_reader *reader, unsigned int vcpu,
+static struct version *list_code(const struct trace_reader *reader, unsigned int vcpu,
 				 uint64_t common, size_t *count)
 {
 	size_t n, nfirst = 0, i;
-	const struct vpt_code *code = vpt_reader_code(reader, vcpu, &n), *first = NULL;
+	const struct trace_code *code = trace_reader_code(reader, vcpu, &n), *first = NULL;
 	struct version *all;
 
 	if (vcpu && common)
-		first = vpt_reader_code(reader, 0, &nfirst);
+		first = trace_reader_code(reader, 0, &nfirst);
 	all = calloc(n + nfirst + 1, sizeof(*all));
 	if (!all)
 		return NULL;
@@ -328,20 +329,21 @@ static struct version *list_code(const struct vpt_reader *reader, unsigned int v
 	return all;
 }
 
-int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt_code_store **out)
+int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
+		     struct decode_code_store **out)
 {
-	struct vpt_code_store *store = calloc(1, sizeof(*store));
-	const struct vpt_space *spaces;
+	struct decode_code_store *store = calloc(1, sizeof(*store));
+	const struct trace_space *spaces;
 	struct version *all;
 	size_t n = 0, nspaces;
 	int err = -ENOMEM;
 
 	if (!store)
 		return -ENOMEM;
-	store->selected = VPT_CR3_UNKNOWN;
-	store->source = vpt_reader_source(reader);
+	store->selected = DECODE_CR3_UNKNOWN;
+	store->source = trace_reader_source(reader);
 
-	spaces = vpt_reader_spaces(reader, &nspaces);
+	spaces = trace_reader_spaces(reader, &nspaces);
 	store->common = find_common(spaces, nspaces);
 	all = list_code(reader, vcpu, store->common, &n);
 	store->pages = calloc(n + 1, sizeof(*store->pages));
@@ -358,13 +360,13 @@ int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu, struct vpt
 out:
 	free(all);
 	if (err)
-		vpt_code_close(store);
+		decode_code_close(store);
 	else
 		*out = store;
 	return err;
 }
 
-void vpt_code_close(struct vpt_code_store *store)
+void decode_code_close(struct decode_code_store *store)
 {
 	if (!store)
 		return;
@@ -377,12 +379,12 @@ void vpt_code_close(struct vpt_code_store *store)
 	free(store);
 }
 
-uint64_t vpt_code_next_change(const struct vpt_code_store *store)
+uint64_t decode_code_next_change(const struct decode_code_store *store)
 {
 	return store->next < store->nlater ? store->later[store->next].insns : UINT64_MAX;
 }
 
-void vpt_code_advance(struct vpt_code_store *store, uint64_t insns)
+void decode_code_advance(struct decode_code_store *store, uint64_t insns)
 {
 	for (; store->next < store->nlater && store->later[store->next].insns <= insns;
 	     store->next++) {
@@ -393,14 +395,14 @@ void vpt_code_advance(struct vpt_code_store *store, uint64_t insns)
 	store->last_bytes = NULL;
 }
 
-void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
-			   void (*changed)(void *context, uint64_t space, uint64_t vaddr,
-					   const uint8_t *bytes),
-			   void *context)
+void decode_code_advance_told(struct decode_code_store *store, uint64_t insns,
+			      void (*changed)(void *context, uint64_t space, uint64_t vaddr,
+					      const uint8_t *bytes),
+			      void *context)
 {
 	size_t first = store->next, i, k;
 
-	vpt_code_advance(store, insns);
+	decode_code_advance(store, insns);
 	for (i = first; i < store->next; i++) {
 		const struct version *v = &store->later[i];
 
@@ -418,7 +420,7 @@ static uint64_t hash_of(const uint8_t *bytes)
 	uint64_t lanes[4] = {0}, words[4];
 	size_t i, k;
 
-	for (i = 0; i < VPT_CODE_BYTES; i += sizeof(words)) {
+	for (i = 0; i < TRACE_CODE_BYTES; i += sizeof(words)) {
 		memcpy(words, bytes + i, sizeof(words));
 		for (k = 0; k < 4; k++)
 			lanes[k] = (lanes[k] ^ words[k]) * 0x9e3779b97f4a7c15ull;
@@ -426,7 +428,7 @@ static uint64_t hash_of(const uint8_t *bytes)
 	return lanes[0] ^ lanes[1] >> 7 ^ lanes[2] >> 15 ^ lanes[3] >> 27;
 }
 
-const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes)
+const uint8_t *decode_code_same(struct decode_code_store *store, const uint8_t *bytes)
 {
 	const uint64_t hash = hash_of(bytes);
 	size_t i = hash >> 32 & store->most;
@@ -434,7 +436,7 @@ const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes)
 	while (store->contents[i].bytes && store->contents[i].hash != hash)
 		i = (i + 1) & store->most;
 	if (store->contents[i].bytes)
-		return memcmp(store->contents[i].bytes, bytes, VPT_CODE_BYTES)
+		return memcmp(store->contents[i].bytes, bytes, TRACE_CODE_BYTES)
 			       ? bytes
 			       : store->contents[i].bytes;
 	if (2 * store->ncontents <= store->most) {
@@ -444,13 +446,14 @@ const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes)
 	return bytes;
 }
 
-const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr)
+const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t space,
+				uint64_t vaddr)
 {
 	return bytes_at(store, space, vaddr);
 }
 
-uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
-			   const struct vpt_source_key *key)
+uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id,
+			      const struct trace_source_key *key)
 {
 	const struct space *space = find_space(store, id);
 	uint64_t number;
@@ -458,59 +461,59 @@ uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
 	if (!space)
 		space = find_space(store, id & ~(uint64_t)0xfff);
 	if (space || !store->source)
-		return space ? space->cr3 : VPT_CR3_UNKNOWN;
+		return space ? space->cr3 : DECODE_CR3_UNKNOWN;
 	number = source_number(store, id);
 	/* The file tells of it, so that its id stands for it. */
 	if (number != id)
-		return number == VPT_SOURCE_NONE ? VPT_CR3_UNKNOWN : id;
+		return number == TRACE_SOURCE_NONE ? DECODE_CR3_UNKNOWN : id;
 	number = store->source->space(store->source->context, key);
-	return number == VPT_SOURCE_NONE ? VPT_CR3_UNKNOWN : number;
+	return number == TRACE_SOURCE_NONE ? DECODE_CR3_UNKNOWN : number;
 }
 
-bool vpt_code_leaves_out(const struct vpt_code_store *store)
+bool decode_code_leaves_out(const struct decode_code_store *store)
 {
 	return store->source && !store->npages;
 }
 
-uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3)
+uint64_t decode_code_space(const struct decode_code_store *store, uint64_t cr3)
 {
-	const struct vpt_source_key key = {.cr3 = cr3, .vmcs = VPT_SPACE_ANY_VMCS};
+	const struct trace_source_key key = {.cr3 = cr3, .vmcs = TRACE_SPACE_ANY_VMCS};
 
-	return vpt_code_space_by(store, cr3, &key);
+	return decode_code_space_by(store, cr3, &key);
 }
 
-uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip)
+uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip)
 {
-	uint64_t found = VPT_CR3_UNKNOWN;
+	uint64_t found = DECODE_CR3_UNKNOWN;
 	size_t i;
 
 	for (i = 0; i < store->nspaces; i++) {
 		if (find_page(store, store->spaces[i].cr3, ip & ~(uint64_t)0xfff) < 0)
 			continue;
-		if (found != VPT_CR3_UNKNOWN)
-			return VPT_CR3_UNKNOWN;
+		if (found != DECODE_CR3_UNKNOWN)
+			return DECODE_CR3_UNKNOWN;
 		found = store->spaces[i].cr3;
 	}
-	if (found == VPT_CR3_UNKNOWN && store->source)
+	if (found == DECODE_CR3_UNKNOWN && store->source)
 		found = store->source->guess(store->source->context, ip);
 	return found;
 }
 
-void vpt_code_select(struct vpt_code_store *store, uint64_t space)
+void decode_code_select(struct decode_code_store *store, uint64_t space)
 {
 	store->selected = space;
 	store->last_bytes = NULL;
 }
 
-size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
-		     uint8_t *bytes, size_t len)
+size_t decode_code_read(const struct decode_code_store *store, uint64_t space, uint64_t ip,
+			uint8_t *bytes, size_t len)
 {
 	size_t done = 0;
 
 	while (done < len) {
 		uint64_t at = ip + done;
-		size_t in_page = at % VPT_CODE_BYTES;
-		size_t n = VPT_CODE_BYTES - in_page;
+		size_t in_page = at % TRACE_CODE_BYTES;
+		size_t n = TRACE_CODE_BYTES - in_page;
 		const uint8_t *page = bytes_at(store, space, at - in_page);
 
 		if (!page)
@@ -523,13 +526,13 @@ size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_
 	return done;
 }
 
-size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes, size_t len)
+size_t decode_code_fetch(struct decode_code_store *store, uint64_t ip, uint8_t *bytes, size_t len)
 {
-	size_t in_page = ip % VPT_CODE_BYTES;
+	size_t in_page = ip % TRACE_CODE_BYTES;
 
 	/* The second page of one that crosses is seldom the next to be read. */
-	if (len > VPT_CODE_BYTES - in_page)
-		return vpt_code_read(store, store->selected, ip, bytes, len);
+	if (len > TRACE_CODE_BYTES - in_page)
+		return decode_code_read(store, store->selected, ip, bytes, len);
 	if (!store->last_bytes || store->last_vaddr != ip - in_page) {
 		store->last_vaddr = ip - in_page;
 		store->last_bytes = bytes_at(store, store->selected, ip - in_page);

@@ -9,71 +9,72 @@
 
 #include "trace/reader.h"
 
-struct vpt_code_store;
+struct decode_code_store;
 
-#define VPT_CR3_UNKNOWN UINT64_MAX
+#define DECODE_CR3_UNKNOWN UINT64_MAX
 
 /* 0 or -errno. The reader outlives the store. */
-int vpt_code_open(const struct vpt_reader *reader, unsigned int vcpu,
-		  struct vpt_code_store **store);
-void vpt_code_close(struct vpt_code_store *store);
+int decode_code_open(const struct trace_reader *reader, unsigned int vcpu,
+		     struct decode_code_store **store);
+void decode_code_close(struct decode_code_store *store);
 
 /* The counter at which a page next changes, UINT64_MAX: never again. */
-uint64_t vpt_code_next_change(const struct vpt_code_store *store);
+uint64_t decode_code_next_change(const struct decode_code_store *store);
 
 /* Let the versions up to `insns` count. */
-void vpt_code_advance(struct vpt_code_store *store, uint64_t insns);
+void decode_code_advance(struct decode_code_store *store, uint64_t insns);
 
 /*
  * The same, and call @changed for each page that a version replaces, in each space that has it.
  */
-void vpt_code_advance_told(struct vpt_code_store *store, uint64_t insns,
-			   void (*changed)(void *context, uint64_t space, uint64_t vaddr,
-					   const uint8_t *bytes),
-			   void *context);
+void decode_code_advance_told(struct decode_code_store *store, uint64_t insns,
+			      void (*changed)(void *context, uint64_t space, uint64_t vaddr,
+					      const uint8_t *bytes),
+			      void *context);
 
-/* The page at @vaddr, VPT_CODE_BYTES bytes as they are now; NULL: there is no code. */
-const uint8_t *vpt_code_page(const struct vpt_code_store *store, uint64_t space, uint64_t vaddr);
+/* The page at @vaddr, TRACE_CODE_BYTES bytes as they are now; NULL: there is no code. */
+const uint8_t *decode_code_page(const struct decode_code_store *store, uint64_t space,
+				uint64_t vaddr);
 
 /*
  * Returns the first page that was given to this function and has the content of @bytes. A CODE
  * block is of one space, so a kernel's code is in the file once for each process.
  */
-const uint8_t *vpt_code_same(struct vpt_code_store *store, const uint8_t *bytes);
+const uint8_t *decode_code_same(struct decode_code_store *store, const uint8_t *bytes);
 
 /*
  * The address space that a CR3 names. PIPs carry CR3[51:5], and pages are known
- * by 63:12 unless paging is PAE. VPT_CR3_UNKNOWN: no code is known for it.
+ * by 63:12 unless paging is PAE. DECODE_CR3_UNKNOWN: no code is known for it.
  */
-uint64_t vpt_code_space(const struct vpt_code_store *store, uint64_t cr3);
+uint64_t decode_code_space(const struct decode_code_store *store, uint64_t cr3);
 
 /*
- * The address space of a PIP: @id is what vpt_spaces_resolve() returned, or its CR3. If the file
+ * The address space of a PIP: @id is what decode_spaces_resolve() returned, or its CR3. If the file
  * has no code for it, the reader's source of code decides by @key whether it has some. Returns
- * VPT_CR3_UNKNOWN if nobody has.
+ * DECODE_CR3_UNKNOWN if nobody has.
  */
-uint64_t vpt_code_space_by(const struct vpt_code_store *store, uint64_t id,
-			   const struct vpt_source_key *key);
+uint64_t decode_code_space_by(const struct decode_code_store *store, uint64_t id,
+			      const struct trace_source_key *key);
 
 /*
  * Returns true if what runs in spaces without code is left out: the file has no code at all, so that
  * the source is all that there is, as with the memory of a guest for a trace of its host.
  */
-bool vpt_code_leaves_out(const struct vpt_code_store *store);
+bool decode_code_leaves_out(const struct decode_code_store *store);
 
 /*
  * The address space, without a PIP to tell: the only one that has code at `ip`.
- * VPT_CR3_UNKNOWN if there is none or more than one.
+ * DECODE_CR3_UNKNOWN if there is none or more than one.
  */
-uint64_t vpt_code_guess(const struct vpt_code_store *store, uint64_t ip);
+uint64_t decode_code_guess(const struct decode_code_store *store, uint64_t ip);
 
-/* Select the space that vpt_code_fetch() reads. */
-void vpt_code_select(struct vpt_code_store *store, uint64_t space);
-/* As vpt_code_read() does. */
-size_t vpt_code_fetch(struct vpt_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);
+/* Select the space that decode_code_fetch() reads. */
+void decode_code_select(struct decode_code_store *store, uint64_t space);
+/* As decode_code_read() does. */
+size_t decode_code_fetch(struct decode_code_store *store, uint64_t ip, uint8_t *bytes, size_t len);
 
 /* Copy code as it is now. Returns the bytes there are, up to `len`. */
-size_t vpt_code_read(const struct vpt_code_store *store, uint64_t space, uint64_t ip,
-		     uint8_t *bytes, size_t len);
+size_t decode_code_read(const struct decode_code_store *store, uint64_t space, uint64_t ip,
+			uint8_t *bytes, size_t len);
 
 #endif /* VMM_DECODE_CODE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "coverage.h"
+#include "decode/coverage.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static int by_addr(const void *a, const void *b)
 }
 
 /* The counts of a tally, by where blocks begin or by their last instructions. NULL: memory. */
-static struct step *steps_make(const struct vpt_tally *tally, bool last)
+static struct step *steps_make(const struct decode_tally *tally, bool last)
 {
 	struct step *steps = calloc(tally->used + 1, sizeof(*steps));
 	uint64_t sum = 0;
@@ -52,7 +52,7 @@ static struct step *steps_make(const struct vpt_tally *tally, bool last)
 	if (!steps)
 		return NULL;
 	for (i = 0; i < tally->used; i++) {
-		const struct vpt_block_count *block = &tally->slots[i];
+		const struct decode_block_count *block = &tally->slots[i];
 
 		steps[i] = (struct step){last ? block->last : block->ip, block->count};
 	}
@@ -66,7 +66,7 @@ static struct step *steps_make(const struct vpt_tally *tally, bool last)
 /* The counts of what lies before `limit`. */
 static uint64_t sum_before(const struct step *steps, size_t n, uint64_t limit)
 {
-	size_t before = vpt_vec_before(steps, n, e, e->addr < limit);
+	size_t before = trace_vec_before(steps, n, e, e->addr < limit);
 
 	return before ? steps[before - 1].sum : 0;
 }
@@ -95,29 +95,29 @@ static int by_place(const void *a, const void *b)
 static bool add(struct places *p, const char *file, unsigned int line, const char *function,
 		uint64_t count)
 {
-	if (!vpt_vec_room(p))
+	if (!trace_vec_room(p))
 		return false;
 	p->at[p->n++] = (struct place){file, line, function, count};
 	return true;
 }
 
-static int find_places(struct vpt_symbols *symbols, const struct sums *sums, struct places *p)
+static int find_places(struct debug_symbols *symbols, const struct sums *sums, struct places *p)
 {
-	const struct vpt_symbol *functions;
-	const struct vpt_line *rows;
+	const struct debug_symbol *functions;
+	const struct debug_line *rows;
 	size_t n, i;
 
-	if (vpt_symbols_read_lines(symbols))
+	if (debug_symbols_read_lines(symbols))
 		return -ENOMEM;
-	rows = vpt_symbols_lines(symbols, &n);
+	rows = debug_symbols_lines(symbols, &n);
 	for (i = 0; i < n; i++) {
 		if (rows[i].file &&
 		    !add(p, rows[i].file, rows[i].line, NULL, ran(sums, rows[i].addr)))
 			return -ENOMEM;
 	}
-	functions = vpt_symbols_all(symbols, &n);
+	functions = debug_symbols_all(symbols, &n);
 	for (i = 0; i < n; i++) {
-		const struct vpt_line *row = vpt_symbols_line(symbols, functions[i].start);
+		const struct debug_line *row = debug_symbols_line(symbols, functions[i].start);
 
 		if (row &&
 		    !add(p, row->file, row->line, functions[i].name, ran(sums, functions[i].start)))
@@ -148,12 +148,12 @@ static void write_name(FILE *out, const char *before, const char *name)
 {
 	char text[4096];
 
-	vpt_text_copy(text, sizeof(text), name, strlen(name));
+	text_copy(text, sizeof(text), name, strlen(name));
 	fprintf(out, "%s%s\n", before, text);
 }
 
 /* Write the places of one file. Returns how many they were. */
-static size_t write_file(const struct place *at, size_t n, FILE *out, struct vpt_coverage *sum)
+static size_t write_file(const struct place *at, size_t n, FILE *out, struct decode_coverage *sum)
 {
 	size_t lines = 0, lines_hit = 0, functions = 0, functions_hit = 0, i;
 	char head[64];
@@ -186,8 +186,8 @@ static size_t write_file(const struct place *at, size_t n, FILE *out, struct vpt
 	return i;
 }
 
-int vpt_coverage_write(struct vpt_symbols *symbols, const struct vpt_tally *tally, FILE *out,
-		       struct vpt_coverage *sum)
+int decode_coverage_write(struct debug_symbols *symbols, const struct decode_tally *tally,
+			  FILE *out, struct decode_coverage *sum)
 {
 	struct sums sums = {steps_make(tally, false), steps_make(tally, true), tally->used};
 	struct places places = {0};

@@ -9,16 +9,16 @@
 #include <stdio.h>
 
 #include "debug/symbol.h"
-#include "tally.h"
+#include "decode/tally.h"
 
-struct vpt_coverage {
+struct decode_coverage {
 	size_t files;
 	size_t lines, lines_hit;
 	size_t functions, functions_hit;
 };
 
-/* Write what was sorted by vpt_tally_sort(). 0 or -ENOMEM; *sum what it comes to. */
-int vpt_coverage_write(struct vpt_symbols *symbols, const struct vpt_tally *tally, FILE *out,
-		       struct vpt_coverage *sum);
+/* Write what was sorted by decode_tally_sort(). 0 or -ENOMEM; *sum what it comes to. */
+int decode_coverage_write(struct debug_symbols *symbols, const struct decode_tally *tally,
+			  FILE *out, struct decode_coverage *sum);
 
 #endif /* VMM_DECODE_COVERAGE_H */

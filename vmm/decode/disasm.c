@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Instructions as text, and what libvptdecode knows of them. */
-#include "disasm.h"
+#include "decode/disasm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +8,20 @@
 
 #include "x86/insn.h"
 
-struct vpt_disasm {
-	const struct vpt_symbols *symbols;
+struct decode_disasm {
+	const struct debug_symbols *symbols;
 	ZydisDecoder decoder[3]; /* 16, 32, 64 bits */
 	ZydisFormatter formatter;
 	struct dec_x86 *x86;
 };
 
-static ZydisDecoder *decoder(struct vpt_disasm *d, unsigned int mode)
+static ZydisDecoder *decoder(struct decode_disasm *d, unsigned int mode)
 {
 	return &d->decoder[mode == 16 ? 0 : mode == 32 ? 1 : 2];
 }
 
 /* Append the name of the address that the instruction has in it, as objdump does. */
-static void append_name(const struct vpt_disasm *d, const ZydisDecodedInstruction *insn,
+static void append_name(const struct decode_disasm *d, const ZydisDecodedInstruction *insn,
 			const ZydisDecodedOperand *operands, uint64_t ip, char *text, size_t size)
 {
 	size_t len = strlen(text);
@@ -37,18 +37,18 @@ static void append_name(const struct vpt_disasm *d, const ZydisDecodedInstructio
 
 		if ((!relative && !rip) ||
 		    !ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(insn, op, ip, &addr)) ||
-		    !vpt_symbols_find(d->symbols, addr))
+		    !debug_symbols_find(d->symbols, addr))
 			continue;
-		vpt_symbols_format(d->symbols, addr, name, sizeof(name));
+		debug_symbols_format(d->symbols, addr, name, sizeof(name));
 		snprintf(text + len, size - len, "%s <%s>", rip ? "  #" : "", name);
 		return;
 	}
 }
 
-struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
+struct decode_disasm *decode_disasm_new(const struct debug_symbols *symbols)
 {
 	static const unsigned int modes[] = {16, 32, 64};
-	struct vpt_disasm *d = calloc(1, sizeof(*d));
+	struct decode_disasm *d = calloc(1, sizeof(*d));
 	unsigned int i;
 
 	if (!d)
@@ -60,7 +60,7 @@ struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
 	}
 	d->symbols = symbols;
 	for (i = 0; i < 3; i++)
-		vpt_x86_decoder_init(&d->decoder[i], modes[i]);
+		x86_decoder_init(&d->decoder[i], modes[i]);
 	/* Neither of these can fail with constant arguments. */
 	ZydisFormatterInit(&d->formatter, ZYDIS_FORMATTER_STYLE_INTEL);
 	ZydisFormatterSetProperty(&d->formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
@@ -69,20 +69,20 @@ struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols)
 	return d;
 }
 
-void vpt_disasm_free(struct vpt_disasm *d)
+void decode_disasm_free(struct decode_disasm *d)
 {
 	if (d)
 		dec_x86_free(d->x86);
 	free(d);
 }
 
-unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int mode,
-			       const uint8_t *bytes, size_t len, char *text, size_t size)
+unsigned int decode_disasm_format(struct decode_disasm *d, uint64_t ip, unsigned int mode,
+				  const uint8_t *bytes, size_t len, char *text, size_t size)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 
-	if (!ZYAN_SUCCESS(vpt_x86_decode(decoder(d, mode), bytes, len, &insn, operands)) ||
+	if (!ZYAN_SUCCESS(x86_decode(decoder(d, mode), bytes, len, &insn, operands)) ||
 	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&d->formatter, &insn, operands,
 							  insn.operand_count_visible, text, size,
 							  ip, NULL))) {
@@ -93,41 +93,41 @@ unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int m
 	return insn.length;
 }
 
-int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
-		    struct dec_insn *insn)
+int decode_disasm_look(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+		       struct dec_insn *insn)
 {
 	return dec_x86_read(d->x86, mode, bytes, len, insn);
 }
 
-uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip)
+uint64_t decode_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip)
 {
 	uint64_t target = (uint64_t)insn->disp + (insn->absolute ? 0 : ip + insn->len);
 
 	return mode == 64 ? target : (uint32_t)target;
 }
 
-enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind)
+enum decode_insn_class decode_disasm_class_of(enum dec_insn_kind kind)
 {
 	static const uint8_t classes[] = {
-		[DEC_INSN_PLAIN] = VPT_INSN_OTHER,
-		[DEC_INSN_COND] = VPT_INSN_COND,
-		[DEC_INSN_JUMP] = VPT_INSN_JUMP,
-		[DEC_INSN_CALL] = VPT_INSN_CALL,
-		[DEC_INSN_JUMP_IND] = VPT_INSN_JUMP,
-		[DEC_INSN_CALL_IND] = VPT_INSN_CALL,
-		[DEC_INSN_RET] = VPT_INSN_RETURN,
-		[DEC_INSN_FAR_JUMP] = VPT_INSN_FAR_JUMP,
-		[DEC_INSN_FAR_CALL] = VPT_INSN_FAR_CALL,
-		[DEC_INSN_FAR_RETURN] = VPT_INSN_FAR_RETURN,
-		[DEC_INSN_SOFT_INT] = VPT_INSN_FAR_CALL,
-		[DEC_INSN_INTO] = VPT_INSN_FAR_CALL,
-		[DEC_INSN_VM_ENTRY] = VPT_INSN_FAR_RETURN,
-		[DEC_INSN_CR3] = VPT_INSN_OTHER,
-		[DEC_INSN_CR0] = VPT_INSN_OTHER,
-		[DEC_INSN_PTWRITE] = VPT_INSN_PTWRITE,
-		[DEC_INSN_WRMSR] = VPT_INSN_OTHER,
-		[DEC_INSN_VMPTRLD] = VPT_INSN_OTHER,
+		[DEC_INSN_PLAIN] = DECODE_INSN_OTHER,
+		[DEC_INSN_COND] = DECODE_INSN_COND,
+		[DEC_INSN_JUMP] = DECODE_INSN_JUMP,
+		[DEC_INSN_CALL] = DECODE_INSN_CALL,
+		[DEC_INSN_JUMP_IND] = DECODE_INSN_JUMP,
+		[DEC_INSN_CALL_IND] = DECODE_INSN_CALL,
+		[DEC_INSN_RET] = DECODE_INSN_RETURN,
+		[DEC_INSN_FAR_JUMP] = DECODE_INSN_FAR_JUMP,
+		[DEC_INSN_FAR_CALL] = DECODE_INSN_FAR_CALL,
+		[DEC_INSN_FAR_RETURN] = DECODE_INSN_FAR_RETURN,
+		[DEC_INSN_SOFT_INT] = DECODE_INSN_FAR_CALL,
+		[DEC_INSN_INTO] = DECODE_INSN_FAR_CALL,
+		[DEC_INSN_VM_ENTRY] = DECODE_INSN_FAR_RETURN,
+		[DEC_INSN_CR3] = DECODE_INSN_OTHER,
+		[DEC_INSN_CR0] = DECODE_INSN_OTHER,
+		[DEC_INSN_PTWRITE] = DECODE_INSN_PTWRITE,
+		[DEC_INSN_WRMSR] = DECODE_INSN_OTHER,
+		[DEC_INSN_VMPTRLD] = DECODE_INSN_OTHER,
 	};
 
-	return (enum vpt_insn_class)classes[kind];
+	return (enum decode_insn_class)classes[kind];
 }

@@ -3,31 +3,31 @@
 #ifndef VMM_DECODE_DISASM_H
 #define VMM_DECODE_DISASM_H
 
-#include "item.h"
+#include "decode/item.h"
 #include "libdecode/insn.h"
 #include "debug/symbol.h"
 
-struct vpt_disasm;
+struct decode_disasm;
 
 /* NULL: memory. `symbols` may be NULL, else it outlives the disassembler. */
-struct vpt_disasm *vpt_disasm_new(const struct vpt_symbols *symbols);
-void vpt_disasm_free(struct vpt_disasm *d);
+struct decode_disasm *decode_disasm_new(const struct debug_symbols *symbols);
+void decode_disasm_free(struct decode_disasm *d);
 
 /*
  * The instruction at `ip` in `mode` (16, 32, 64). `text` receives it, or
  * "(bad)". Returns its length, 0 if it is not valid.
  */
-unsigned int vpt_disasm_format(struct vpt_disasm *d, uint64_t ip, unsigned int mode,
-			       const uint8_t *bytes, size_t len, char *text, size_t size);
+unsigned int decode_disasm_format(struct decode_disasm *d, uint64_t ip, unsigned int mode,
+				  const uint8_t *bytes, size_t len, char *text, size_t size);
 
 /* As libvptdecode reads it: see dec_x86_read(). */
-int vpt_disasm_look(struct vpt_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
-		    struct dec_insn *insn);
+int decode_disasm_look(struct decode_disasm *d, unsigned int mode, const uint8_t *bytes, size_t len,
+		       struct dec_insn *insn);
 
 /* Returns the target of a direct branch at @ip. */
-uint64_t vpt_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip);
+uint64_t decode_disasm_target(const struct dec_insn *insn, unsigned int mode, uint64_t ip);
 
 /* The class that libipt has for such an instruction. */
-enum vpt_insn_class vpt_disasm_class_of(enum dec_insn_kind kind);
+enum decode_insn_class decode_disasm_class_of(enum dec_insn_kind kind);
 
 #endif /* VMM_DECODE_DISASM_H */

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What makes a flow: libvptdecode (pt_flow.h) or libipt (ipt_flow.h). Each begins with vpt_flow. */
+/* What makes a flow: libvptdecode (pt_flow.h) or libipt (ipt_flow.h). Each begins with decode_flow. */
 #ifndef VMM_DECODE_FLOW_OPS_H
 #define VMM_DECODE_FLOW_OPS_H
 
-#include "flow.h"
+#include "decode/flow.h"
 
-struct vpt_flow {
-	const struct vpt_flow_ops *ops;
+struct decode_flow {
+	const struct decode_flow_ops *ops;
 };
 
 /* As the functions of flow.h; close() is called for a flow that is only partly made, too. */
-struct vpt_flow_ops {
-	void (*close)(struct vpt_flow *flow);
-	void (*keep_time)(struct vpt_flow *flow);
-	void (*time_sum)(const struct vpt_flow *flow, struct vpt_timeline_sum *sum);
+struct decode_flow_ops {
+	void (*close)(struct decode_flow *flow);
+	void (*keep_time)(struct decode_flow *flow);
+	void (*time_sum)(const struct decode_flow *flow, struct decode_timeline_sum *sum);
 	/* NULL: nothing is merged. */
-	int (*merge)(struct vpt_flow *flow, vpt_flow_function *function, void *context);
+	int (*merge)(struct decode_flow *flow, decode_flow_function *function, void *context);
 	/* NULL: nothing is counted. */
-	int (*counts)(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum);
-	int (*next)(struct vpt_flow *flow, struct vpt_item *item);
+	int (*counts)(struct decode_flow *flow, struct decode_tally *tally,
+		      struct decode_flow_sum *sum);
+	int (*next)(struct decode_flow *flow, struct decode_item *item);
 	/* NULL: no run is offered. */
-	int (*runs)(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context);
-	const struct vpt_segment *(*segment)(const struct vpt_flow *flow);
-	const struct vpt_code_store *(*code)(const struct vpt_flow *flow);
+	int (*runs)(struct decode_flow *flow, const struct decode_flow_takers *takers,
+		    void *context);
+	const struct decode_segment *(*segment)(const struct decode_flow *flow);
+	const struct decode_code_store *(*code)(const struct decode_flow *flow);
 };
 
-int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     struct vpt_flow **flow);
+int decode_pt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+			struct decode_flow **flow);
 
 #endif /* VMM_DECODE_FLOW_OPS_H */

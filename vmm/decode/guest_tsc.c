@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "guest_tsc.h"
+#include "decode/guest_tsc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,25 +9,25 @@
 #include "vpt/tsc.h"
 
 struct state {
-	const struct vpt_guest_tsc_input *input;
+	const struct decode_guest_tsc_input *input;
 	struct vpt_parser parser;
-	struct vpt_space_key key;
-	const struct vpt_space *space; /* that runs, as far as packets tell */
-	size_t vmcs;		       /* blocks of VMCSs that count by now */
+	struct decode_space_key key;
+	const struct trace_space *space; /* that runs, as far as packets tell */
+	size_t vmcs;			 /* blocks of VMCSs that count by now */
 };
 
 static void take_pip(struct state *st, const struct vpt_packet *p)
 {
 	st->key.cr3 = p->value;
 	st->key.non_root = p->flag;
-	st->space =
-		vpt_spaces_find(st->input->spaces, vpt_spaces_resolve(st->input->spaces, &st->key));
+	st->space = decode_spaces_find(st->input->spaces,
+				       decode_spaces_resolve(st->input->spaces, &st->key));
 }
 
 static void take_vmcs(struct state *st, const struct vpt_packet *p)
 {
 	/* All ones: no VMCS is current (33.4.2.15). */
-	st->key.vmcs = p->value == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : p->value;
+	st->key.vmcs = p->value == TRACE_SPACE_ID_MASK ? TRACE_SPACE_ANY_VMCS : p->value;
 }
 
 /* A PSB+ tells the space of all of it: look behind its TSC. */
@@ -52,12 +52,12 @@ static void take_psb(struct state *st, const uint8_t *in, size_t len)
 /* How the TSC of the guest that runs is made, at @at. False: none does, or who knows. */
 static bool find_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 {
-	const struct vpt_vmcs *all = st->input->vmcs;
+	const struct trace_vmcs *all = st->input->vmcs;
 	size_t i;
 
 	while (st->vmcs < st->input->nvmcs && all[st->vmcs].offset <= at)
 		st->vmcs++;
-	if (!st->space || !(st->space->flags & VPT_SPACE_NON_ROOT))
+	if (!st->space || !(st->space->flags & TRACE_SPACE_NON_ROOT))
 		return false;
 	for (i = st->vmcs; i; i--) {
 		if (all[i - 1].vmcs != st->space->vmcs)
@@ -111,10 +111,10 @@ static void rewrite(struct state *st, uint8_t *bytes, size_t len)
 	}
 }
 
-int vpt_guest_tsc(const struct vpt_guest_tsc_input *input, uint8_t **bytes)
+int decode_guest_tsc(const struct decode_guest_tsc_input *input, uint8_t **bytes)
 {
-	const struct vpt_segment *s = input->segment;
-	struct state st = {.input = input, .key = {.vmcs = VPT_SPACE_ANY_VMCS}};
+	const struct decode_segment *s = input->segment;
+	struct state st = {.input = input, .key = {.vmcs = TRACE_SPACE_ANY_VMCS}};
 	size_t len = s->end - s->begin;
 
 	*bytes = NULL;

@@ -6,14 +6,14 @@
 #ifndef VMM_DECODE_GUEST_TSC_H
 #define VMM_DECODE_GUEST_TSC_H
 
-#include "segment.h"
-#include "spaces.h"
+#include "decode/segment.h"
+#include "decode/spaces.h"
 
-struct vpt_guest_tsc_input {
-	const struct vpt_segment *segment;
+struct decode_guest_tsc_input {
+	const struct decode_segment *segment;
 	const uint8_t *stream;
-	struct vpt_spaces *spaces;
-	const struct vpt_vmcs *vmcs; /* of the stream */
+	struct decode_spaces *spaces;
+	const struct trace_vmcs *vmcs; /* of the stream */
 	size_t nvmcs;
 };
 
@@ -21,6 +21,6 @@ struct vpt_guest_tsc_input {
  * Copy the packets of a segment with TSCs of the host. *bytes is as long as the segment, and the
  * caller's to free; NULL: no packet is another one. Returns 0 or -ENOMEM.
  */
-int vpt_guest_tsc(const struct vpt_guest_tsc_input *input, uint8_t **bytes);
+int decode_guest_tsc(const struct decode_guest_tsc_input *input, uint8_t **bytes);
 
 #endif /* VMM_DECODE_GUEST_TSC_H */

@@ -3,28 +3,29 @@
 #ifndef VMM_DECODE_LAST_CALLS_H
 #define VMM_DECODE_LAST_CALLS_H
 
-#include "item.h"
+#include "decode/item.h"
 
-#define VPT_LAST_CALLS 16
+#define DECODE_LAST_CALLS 16
 
-struct vpt_last_call {
+struct decode_last_call {
 	uint64_t from; /* the CALL, or where an event came */
 	uint64_t to;   /* the first instruction of what was called */
 	bool event;    /* an interrupt or exception */
 };
 
 /* All zero is empty. */
-struct vpt_last_calls {
-	struct vpt_last_call at[VPT_LAST_CALLS];
+struct decode_last_calls {
+	struct decode_last_call at[DECODE_LAST_CALLS];
 	uint64_t n; /* calls so far */
 	uint64_t from;
 	bool pending; /* the next block is what was called from @from */
 };
 
 /* Take the next item of a flow of blocks. */
-void vpt_last_calls_item(struct vpt_last_calls *calls, const struct vpt_item *item);
+void decode_last_calls_item(struct decode_last_calls *calls, const struct decode_item *item);
 
 /* The @i-th of the calls that are kept, 0 the oldest. NULL: there are no more. */
-const struct vpt_last_call *vpt_last_calls_get(const struct vpt_last_calls *calls, unsigned int i);
+const struct decode_last_call *decode_last_calls_get(const struct decode_last_calls *calls,
+						     unsigned int i);
 
 #endif /* VMM_DECODE_LAST_CALLS_H */

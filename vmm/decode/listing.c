@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "listing.h"
+#include "decode/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfe.h"
-#include "spaces.h"
+#include "decode/cfe.h"
+#include "decode/spaces.h"
 #include "text/text.h"
 #include "vpt/block.h"
 
 #define SYMBOL_WIDTH 28
 
-static void json_head(struct vpt_listing *l)
+static void json_head(struct decode_listing *l)
 {
 	fprintf(l->out, "{\"vcpu\":%u", l->vcpu);
 }
 
-static void json_field(struct vpt_listing *l, const char *name, const char *text)
+static void json_field(struct decode_listing *l, const char *name, const char *text)
 {
 	fprintf(l->out, ",\"%s\":", name);
-	vpt_json_string(l->out, text);
+	text_json_string(l->out, text);
 }
 
-static void json_address(struct vpt_listing *l, const char *name, uint64_t addr)
+static void json_address(struct decode_listing *l, const char *name, uint64_t addr)
 {
 	fprintf(l->out, ",\"%s\":", name);
-	vpt_json_address(l->out, addr);
+	text_json_address(l->out, addr);
 }
 
 /* The longest beginning of a line: times of 20 digits, an address and what is between. */
@@ -41,36 +41,37 @@ static char *put_text(char *to, const char *text)
 }
 
 /* TSC and nanoseconds since the first that is known; columns stay where they are. */
-static char *put_time(const struct vpt_listing *l, const struct vpt_item *item, char *to)
+static char *put_time(const struct decode_listing *l, const struct decode_item *item, char *to)
 {
-	const struct vpt_pace *p = l->pace;
+	const struct decode_pace *p = l->pace;
 
 	if (!p)
 		return to;
-	if (!vpt_pace_knows(&item->when))
+	if (!decode_pace_knows(&item->when))
 		return put_text(to, "               -              -  ");
-	to = vpt_text_decimal(to, item->when.tsc, 16);
+	to = text_decimal(to, item->when.tsc, 16);
 	if (!p->hz)
 		return put_text(to, "              -  ");
 	*to++ = ' ';
-	to = vpt_text_decimal(
-		to, vpt_pace_ns(p, item->when.tsc > p->first ? item->when.tsc - p->first : 0), 11);
+	to = text_decimal(
+		to, decode_pace_ns(p, item->when.tsc > p->first ? item->when.tsc - p->first : 0),
+		11);
 	return put_text(to, " ns  ");
 }
 
-static void text_time(struct vpt_listing *l, const struct vpt_item *item)
+static void text_time(struct decode_listing *l, const struct decode_item *item)
 {
 	char head[HEAD_MAX];
 
 	fwrite(head, (size_t)(put_time(l, item, head) - head), 1, l->out);
 }
 
-static void json_time(struct vpt_listing *l, const struct vpt_item *item)
+static void json_time(struct decode_listing *l, const struct decode_item *item)
 {
-	const struct vpt_pace *p = l->pace;
-	const struct vpt_when *w = &item->when;
+	const struct decode_pace *p = l->pace;
+	const struct decode_when *w = &item->when;
 
-	if (!p || !vpt_pace_knows(w))
+	if (!p || !decode_pace_knows(w))
 		return;
 	json_address(l, w->relative ? "relative_time" : "time", w->tsc);
 	json_address(l, "time_low", w->lo);
@@ -78,56 +79,56 @@ static void json_time(struct vpt_listing *l, const struct vpt_item *item)
 	json_address(l, "time_until", w->until);
 	if (p->hz)
 		fprintf(l->out, ",\"ns\":%" PRIu64,
-			vpt_pace_ns(p, w->tsc > p->first ? w->tsc - p->first : 0));
+			decode_pace_ns(p, w->tsc > p->first ? w->tsc - p->first : 0));
 	if (w->cycles)
 		fprintf(l->out, ",\"cycles\":%" PRIu64, w->cycles);
 	if (p->hz && w->span_ticks)
 		fprintf(l->out, ",\"core_hz\":%" PRIu64,
-			vpt_pace_core_hz(p, w->span_cycles, w->span_ticks));
+			decode_pace_core_hz(p, w->span_cycles, w->span_ticks));
 }
 
-static void json_symbol(struct vpt_listing *l, uint64_t ip)
+static void json_symbol(struct decode_listing *l, uint64_t ip)
 {
 	char name[128];
 
-	if (!vpt_symbols_find(l->symbols, ip))
+	if (!debug_symbols_find(l->symbols, ip))
 		return;
-	vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	debug_symbols_format(l->symbols, ip, name, sizeof(name));
 	json_field(l, "symbol", name);
 }
 
 /* The source line, if it is another than the one before. */
-static const struct vpt_line *source_line(struct vpt_listing *l, uint64_t ip)
+static const struct debug_line *source_line(struct decode_listing *l, uint64_t ip)
 {
-	const struct vpt_line *line;
+	const struct debug_line *line;
 
 	if (!l->lines || !l->symbols)
 		return NULL;
-	line = vpt_symbols_line(l->symbols, ip);
+	line = debug_symbols_line(l->symbols, ip);
 	if (!line || (l->last && l->last->line == line->line && !strcmp(l->last->file, line->file)))
 		return NULL;
 	l->last = line;
 	return line;
 }
 
-static void show_line(struct vpt_listing *l, uint64_t ip)
+static void show_line(struct decode_listing *l, uint64_t ip)
 {
-	const struct vpt_line *line = source_line(l, ip);
+	const struct debug_line *line = source_line(l, ip);
 	char file[256];
 
 	if (!line)
 		return;
-	vpt_text_copy(file, sizeof(file), line->file, strlen(line->file));
+	text_copy(file, sizeof(file), line->file, strlen(line->file));
 	fprintf(l->out, "%s:%u:\n", file, line->line);
 }
 
-static void json_line(struct vpt_listing *l, uint64_t ip)
+static void json_line(struct decode_listing *l, uint64_t ip)
 {
-	const struct vpt_line *line;
+	const struct debug_line *line;
 
 	if (!l->lines || !l->symbols)
 		return;
-	line = vpt_symbols_line(l->symbols, ip);
+	line = debug_symbols_line(l->symbols, ip);
 	if (!line)
 		return;
 	json_field(l, "file", line->file);
@@ -135,28 +136,28 @@ static void json_line(struct vpt_listing *l, uint64_t ip)
 }
 
 /* Text of instructions that were shown: loops show them again and again. */
-struct vpt_listing_cache {
+struct decode_listing_cache {
 	struct cached {
 		uint64_t ip;
 		uint8_t mode, len; /* len 0: empty */
 		uint8_t raw[15];
-		char text[VPT_LISTING_TEXT];
+		char text[DECODE_LISTING_TEXT];
 	} at[8192];
 };
 
-static void format_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
-			size_t len, char *text, size_t size)
+static void format_insn(struct decode_listing *l, uint64_t ip, unsigned int mode,
+			const uint8_t *bytes, size_t len, char *text, size_t size)
 {
 	char name[128] = "";
 	size_t at;
 
-	if (vpt_symbols_find(l->symbols, ip))
-		vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	if (debug_symbols_find(l->symbols, ip))
+		debug_symbols_format(l->symbols, ip, name, sizeof(name));
 	at = (size_t)snprintf(text, size, "%-*s ", SYMBOL_WIDTH, name);
-	vpt_disasm_format(l->disasm, ip, mode, bytes, len, text + at, size - at);
+	decode_disasm_format(l->disasm, ip, mode, bytes, len, text + at, size - at);
 }
 
-static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mode,
+static const char *insn_text(struct decode_listing *l, uint64_t ip, unsigned int mode,
 			     const uint8_t *bytes, size_t len)
 {
 	struct cached *c;
@@ -180,42 +181,42 @@ static const char *insn_text(struct vpt_listing *l, uint64_t ip, unsigned int mo
 }
 
 /* Write @head, of which there is some already up to @to, and an instruction behind it. */
-static void show_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
-		      size_t len, char *head, char *to)
+static void show_insn(struct decode_listing *l, uint64_t ip, unsigned int mode,
+		      const uint8_t *bytes, size_t len, char *head, char *to)
 {
 	const char *text = len && len <= 15 ? insn_text(l, ip, mode, bytes, len) : "(no code)";
 
-	to = put_text(vpt_text_hex(to, ip, 16), "  ");
+	to = put_text(text_hex(to, ip, 16), "  ");
 	fwrite_unlocked(head, (size_t)(to - head), 1, l->out);
 	fputs_unlocked(text, l->out);
 }
 
-void vpt_listing_insn(struct vpt_listing *l, uint64_t ip, unsigned int mode, const uint8_t *bytes,
-		      size_t len)
+void decode_listing_insn(struct decode_listing *l, uint64_t ip, unsigned int mode,
+			 const uint8_t *bytes, size_t len)
 {
 	char head[HEAD_MAX];
 
 	show_insn(l, ip, mode, bytes, len, head, head);
 }
 
-void vpt_listing_fini(struct vpt_listing *l)
+void decode_listing_fini(struct decode_listing *l)
 {
 	free(l->cache);
 	l->cache = NULL;
 }
 
-static void json_space(struct vpt_listing *l, const struct vpt_item *item)
+static void json_space(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[128];
 
 	if (!item->space)
 		return;
-	vpt_space_format(item->space, text, sizeof(text));
+	decode_space_format(item->space, text, sizeof(text));
 	json_field(l, "space", text);
 }
 
 /* Whose this is, where that changes. */
-static void show_space(struct vpt_listing *l, const struct vpt_item *item)
+static void show_space(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[128];
 
@@ -224,11 +225,11 @@ static void show_space(struct vpt_listing *l, const struct vpt_item *item)
 	l->space = item->space;
 	if (l->json)
 		return;
-	vpt_space_format(item->space, text, sizeof(text));
+	decode_space_format(item->space, text, sizeof(text));
 	fprintf(l->out, "-- in %s\n", text);
 }
 
-static void insn(struct vpt_listing *l, const struct vpt_item *item)
+static void insn(struct decode_listing *l, const struct decode_item *item)
 {
 	char text[256], head[HEAD_MAX];
 
@@ -239,8 +240,8 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 		putc_unlocked('\n', l->out);
 		return;
 	}
-	vpt_disasm_format(l->disasm, item->ip, item->mode, item->raw, item->size, text,
-			  sizeof(text));
+	decode_disasm_format(l->disasm, item->ip, item->mode, item->raw, item->size, text,
+			     sizeof(text));
 	json_head(l);
 	json_address(l, "ip", item->ip);
 	fprintf(l->out, ",\"size\":%u", item->size);
@@ -252,7 +253,7 @@ static void insn(struct vpt_listing *l, const struct vpt_item *item)
 	fputs("}\n", l->out);
 }
 
-static void block(struct vpt_listing *l, const struct vpt_item *item)
+static void block(struct decode_listing *l, const struct decode_item *item)
 {
 	char name[128] = "", head[HEAD_MAX], *to;
 
@@ -269,10 +270,10 @@ static void block(struct vpt_listing *l, const struct vpt_item *item)
 		return;
 	}
 	show_line(l, item->ip);
-	if (vpt_symbols_find(l->symbols, item->ip))
-		vpt_symbols_format(l->symbols, item->ip, name, sizeof(name));
-	to = put_text(vpt_text_hex(put_time(l, item, head), item->ip, 16), "..");
-	to = vpt_text_decimal(vpt_text_hex(to, item->last, 16), item->insns, 6);
+	if (debug_symbols_find(l->symbols, item->ip))
+		debug_symbols_format(l->symbols, item->ip, name, sizeof(name));
+	to = put_text(text_hex(put_time(l, item, head), item->ip, 16), "..");
+	to = text_decimal(text_hex(to, item->last, 16), item->insns, 6);
 	to = put_text(to, "  ");
 	fwrite_unlocked(head, (size_t)(to - head), 1, l->out);
 	fputs_unlocked(name, l->out);
@@ -280,37 +281,37 @@ static void block(struct vpt_listing *l, const struct vpt_item *item)
 }
 
 /* Which of ip, to and value an event has. */
-static bool has_from(const struct vpt_item *item)
+static bool has_from(const struct decode_item *item)
 {
 	switch (item->event) {
-	case VPT_FLOW_ASYNC_DISABLED:
-	case VPT_FLOW_ASYNC_BRANCH:
-	case VPT_FLOW_PTWRITE:
-	case VPT_FLOW_EXSTOP:
-	case VPT_FLOW_MWAIT:
-	case VPT_FLOW_IFLAG:
-	case VPT_FLOW_TRIG:
+	case DECODE_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_PTWRITE:
+	case DECODE_FLOW_EXSTOP:
+	case DECODE_FLOW_MWAIT:
+	case DECODE_FLOW_IFLAG:
+	case DECODE_FLOW_TRIG:
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool has_value(const struct vpt_item *item)
+static bool has_value(const struct decode_item *item)
 {
-	return item->event == VPT_FLOW_PAGING || item->event == VPT_FLOW_EXEC_MODE ||
-	       (item->event >= VPT_FLOW_TSX && item->event != VPT_FLOW_EXSTOP &&
-		item->event != VPT_FLOW_CFE && item->event != VPT_FLOW_BLOCK &&
-		item->event != VPT_FLOW_TARGET);
+	return item->event == DECODE_FLOW_PAGING || item->event == DECODE_FLOW_EXEC_MODE ||
+	       (item->event >= DECODE_FLOW_TSX && item->event != DECODE_FLOW_EXSTOP &&
+		item->event != DECODE_FLOW_CFE && item->event != DECODE_FLOW_BLOCK &&
+		item->event != DECODE_FLOW_TARGET);
 }
 
-static void event_ip(struct vpt_listing *l, const char *word, uint64_t ip)
+static void event_ip(struct decode_listing *l, const char *word, uint64_t ip)
 {
 	char name[128];
 
 	fprintf(l->out, " %s 0x%" PRIx64, word, ip);
-	if (vpt_symbols_find(l->symbols, ip)) {
-		vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	if (debug_symbols_find(l->symbols, ip)) {
+		debug_symbols_format(l->symbols, ip, name, sizeof(name));
 		fprintf(l->out, " <%s>", name);
 	}
 }
@@ -334,7 +335,7 @@ static bool has_vector(unsigned int type)
 	return type == 1 || type == 5 || type == 9 || type == 12;
 }
 
-static void json_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
+static void json_cfe(struct decode_listing *l, const struct decode_cfe *c)
 {
 	json_field(l, "type", cfe_text(c->type));
 	fprintf(l->out, ",\"type_number\":%u", c->type);
@@ -350,7 +351,7 @@ static void json_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
 		json_address(l, "fault_address", c->fault_address);
 }
 
-static void text_cfe(struct vpt_listing *l, const struct vpt_cfe *c)
+static void text_cfe(struct decode_listing *l, const struct decode_cfe *c)
 {
 	if (c->type != CFE_INTR)
 		fprintf(l->out, " %s", cfe_text(c->type));
@@ -388,7 +389,7 @@ static const char *block_type(unsigned int type)
 	}
 }
 
-static void json_block(struct vpt_listing *l, const struct vpt_cfe *c)
+static void json_block(struct decode_listing *l, const struct decode_cfe *c)
 {
 	uint32_t i;
 
@@ -409,7 +410,7 @@ static void json_block(struct vpt_listing *l, const struct vpt_cfe *c)
 	fputc(']', l->out);
 }
 
-static void text_block(struct vpt_listing *l, const struct vpt_cfe *c)
+static void text_block(struct decode_listing *l, const struct decode_cfe *c)
 {
 	uint32_t i;
 
@@ -428,11 +429,11 @@ static void text_block(struct vpt_listing *l, const struct vpt_cfe *c)
 	}
 }
 
-static void json_event(struct vpt_listing *l, const struct vpt_item *item)
+static void json_event(struct decode_listing *l, const struct decode_item *item)
 {
 	json_head(l);
-	json_field(l, "event", vpt_flow_event_text((enum vpt_flow_event)item->event));
-	if (has_from(item) && (item->ip || item->event < VPT_FLOW_IFLAG))
+	json_field(l, "event", decode_flow_event_text((enum decode_flow_event)item->event));
+	if (has_from(item) && (item->ip || item->event < DECODE_FLOW_IFLAG))
 		json_address(l, "from", item->ip);
 	if (item->has_to)
 		json_address(l, "to", item->to);
@@ -442,7 +443,7 @@ static void json_event(struct vpt_listing *l, const struct vpt_item *item)
 		json_block(l, item->cfe);
 	else if (item->cfe)
 		json_cfe(l, item->cfe);
-	if (item->event == VPT_FLOW_TRIG)
+	if (item->event == DECODE_FLOW_TRIG)
 		fprintf(l->out, ",\"insns\":%u", item->insns);
 	if (item->shown)
 		fputs(",\"ran\":true", l->out);
@@ -462,41 +463,41 @@ static unsigned int c_state(uint64_t state)
 }
 
 /* Events whose names are more than what they are called in JSON. False: it is none. */
-static bool text_named(struct vpt_listing *l, const struct vpt_item *item)
+static bool text_named(struct decode_listing *l, const struct decode_item *item)
 {
 	switch (item->event) {
-	case VPT_FLOW_PTWRITE:
+	case DECODE_FLOW_PTWRITE:
 		fprintf(l->out, "-- ptwrite 0x%" PRIx64, item->value);
 		break;
-	case VPT_FLOW_TSX:
+	case DECODE_FLOW_TSX:
 		fprintf(l->out, "-- tx %s",
 			item->value & 2	  ? "abort"
 			: item->value & 1 ? "begin"
 					  : "commit");
 		break;
-	case VPT_FLOW_PWRE:
+	case DECODE_FLOW_PWRE:
 		fprintf(l->out, "-- power: sleep C%u", c_state(item->value));
 		break;
-	case VPT_FLOW_PWRX:
+	case DECODE_FLOW_PWRX:
 		fprintf(l->out, "-- power: wake from C%u", c_state(item->value));
 		break;
-	case VPT_FLOW_MWAIT:
+	case DECODE_FLOW_MWAIT:
 		fprintf(l->out, "-- power: mwait, hints 0x%" PRIx64, item->value);
 		break;
-	case VPT_FLOW_EXSTOP:
+	case DECODE_FLOW_EXSTOP:
 		fputs("-- power: clocks stop", l->out);
 		break;
-	case VPT_FLOW_EXEC_MODE:
+	case DECODE_FLOW_EXEC_MODE:
 		fprintf(l->out, "-- exec mode %" PRIu64 " bit", item->value);
 		break;
-	case VPT_FLOW_IFLAG:
+	case DECODE_FLOW_IFLAG:
 		fprintf(l->out, "-- interrupts %s", item->value ? "on" : "off");
 		break;
-	case VPT_FLOW_TRIG:
+	case DECODE_FLOW_TRIG:
 		fprintf(l->out, "-- triggers 0x%" PRIx64 ", %u instructions after", item->value,
 			item->insns);
 		break;
-	case VPT_FLOW_CFE:
+	case DECODE_FLOW_CFE:
 		if (item->cfe->type != CFE_INTR)
 			return false;
 		fprintf(l->out, "-- interrupt %u", item->cfe->vector);
@@ -510,11 +511,12 @@ static bool text_named(struct vpt_listing *l, const struct vpt_item *item)
 	return true;
 }
 
-static void text_event(struct vpt_listing *l, const struct vpt_item *item)
+static void text_event(struct decode_listing *l, const struct decode_item *item)
 {
 	text_time(l, item);
 	if (!text_named(l, item)) {
-		fprintf(l->out, "-- %s", vpt_flow_event_text((enum vpt_flow_event)item->event));
+		fprintf(l->out, "-- %s",
+			decode_flow_event_text((enum decode_flow_event)item->event));
 		if (has_from(item))
 			event_ip(l, "at", item->ip);
 		if (item->has_to)
@@ -533,12 +535,12 @@ static void text_event(struct vpt_listing *l, const struct vpt_item *item)
 	fputc('\n', l->out);
 }
 
-static void event(struct vpt_listing *l, const struct vpt_item *item)
+static void event(struct decode_listing *l, const struct decode_item *item)
 {
 	(l->json ? json_event : text_event)(l, item);
 }
 
-static void error(struct vpt_listing *l, const struct vpt_item *item)
+static void error(struct decode_listing *l, const struct decode_item *item)
 {
 	if (l->json) {
 		json_head(l);
@@ -551,7 +553,7 @@ static void error(struct vpt_listing *l, const struct vpt_item *item)
 		item->text, item->offset, item->ip);
 }
 
-static void segment(struct vpt_listing *l, const struct vpt_item *item)
+static void segment(struct decode_listing *l, const struct decode_item *item)
 {
 	if (l->json) {
 		json_head(l);
@@ -566,31 +568,31 @@ static void segment(struct vpt_listing *l, const struct vpt_item *item)
 	fputc('\n', l->out);
 }
 
-bool vpt_listing_item(struct vpt_listing *l, const struct vpt_item *item)
+bool decode_listing_item(struct decode_listing *l, const struct decode_item *item)
 {
 	switch (item->kind) {
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		l->last = NULL;
 		l->space = NULL;
 		segment(l, item);
 		return true;
-	case VPT_ITEM_INSN:
+	case DECODE_ITEM_INSN:
 		show_space(l, item);
 		insn(l, item);
 		return true;
-	case VPT_ITEM_BLOCK:
+	case DECODE_ITEM_BLOCK:
 		show_space(l, item);
 		block(l, item);
 		return true;
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		/* A PSB+ says again what is known. */
 		if (item->status)
 			return false;
-		if (item->event != VPT_FLOW_PAGING)
+		if (item->event != DECODE_FLOW_PAGING)
 			show_space(l, item);
 		event(l, item);
 		return true;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		error(l, item);
 		return true;
 	default:

@@ -6,16 +6,16 @@
 #ifndef VMM_DECODE_PACE_H
 #define VMM_DECODE_PACE_H
 
-#include "item.h"
+#include "decode/item.h"
 
-struct vpt_pace {
+struct decode_pace {
 	uint64_t hz; /* of the TSC; 0: not known */
 	/* Core clocks are retired instructions by definition (adr/0010): not a measurement. */
 	bool is_virtual;
 	/* While instructions are traced, and CYC packets count; of these: */
 	uint64_t insns, cycles;
 	/* Of all spans between two times, traced or not (timeline.h). */
-	struct vpt_timeline_sum sum;
+	struct decode_timeline_sum sum;
 
 	/* Of the vCPU that is being decoded. */
 	bool has_first, has_last, running;
@@ -28,19 +28,19 @@ struct vpt_pace {
  * Is the time of an item known? Not if it is relative to a beginning that no packet is of,
  * and no later packet bounds it: then all that is known is that it was not before 0.
  */
-static inline bool vpt_pace_knows(const struct vpt_when *when)
+static inline bool decode_pace_knows(const struct decode_when *when)
 {
 	return when->known && !(when->relative && !when->tsc && when->until == UINT64_MAX);
 }
 
 /* What follows is of another vCPU. */
-void vpt_pace_begin(struct vpt_pace *p);
-void vpt_pace_item(struct vpt_pace *p, const struct vpt_item *item);
+void decode_pace_begin(struct decode_pace *p);
+void decode_pace_item(struct decode_pace *p, const struct decode_item *item);
 
 /* TSC ticks as nanoseconds; 0 if the frequency is not known. */
-uint64_t vpt_pace_ns(const struct vpt_pace *p, uint64_t ticks);
+uint64_t decode_pace_ns(const struct decode_pace *p, uint64_t ticks);
 
 /* The frequency of the core clock that was counted for so many ticks, in Hz; 0: not known. */
-uint64_t vpt_pace_core_hz(const struct vpt_pace *p, uint64_t cycles, uint64_t ticks);
+uint64_t decode_pace_core_hz(const struct decode_pace *p, uint64_t cycles, uint64_t ticks);
 
 #endif /* VMM_DECODE_PACE_H */

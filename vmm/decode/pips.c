@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counts PIPs, without decoding the flow. */
-#include "pips.h"
+#include "decode/pips.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,18 +60,18 @@ static uint64_t count_in(const uint8_t *at, const uint8_t *end)
 	return count;
 }
 
-int vpt_pips_count(struct vpt_reader *reader, unsigned int vcpu, uint64_t *count)
+int decode_pips_count(struct trace_reader *reader, unsigned int vcpu, uint64_t *count)
 {
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	const uint8_t *bytes;
 	uint64_t from = 0;
 	size_t len, n, i;
 
 	*count = 0;
-	bytes = vpt_reader_stream(reader, vcpu, &len);
+	bytes = trace_reader_stream(reader, vcpu, &len);
 	if (!bytes)
 		return -ENOMEM;
-	periods = vpt_reader_sessions(reader, vcpu, &n);
+	periods = trace_reader_sessions(reader, vcpu, &n);
 	/* The last packet of a session may be cut: each session is parsed by itself. */
 	for (i = 0; i < n; i++) {
 		uint64_t start = periods[i].start->offset;

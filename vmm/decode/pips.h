@@ -10,6 +10,6 @@
  * switch, VM entry and VM exit that is traced (33.4.2.7). Bytes that are no packet are
  * skipped up to the next PSB. Returns 0, or -ENOMEM if the stream does not fit into memory.
  */
-int vpt_pips_count(struct vpt_reader *reader, unsigned int vcpu, uint64_t *count);
+int decode_pips_count(struct trace_reader *reader, unsigned int vcpu, uint64_t *count);
 
 #endif /* VMM_DECODE_PIPS_H */

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "disasm.h"
-#include "pt_errata.h"
-#include "pt_flow.h"
+#include "decode/disasm.h"
+#include "decode/pt_errata.h"
+#include "decode/pt_flow.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
@@ -13,30 +13,30 @@
 /* Selected where no space is known. No space of a file has this number, and it has no code. */
 #define NO_SPACE 1u
 
-static struct vpt_pt_flow *of(void *context)
+static struct decode_pt_flow *of(void *context)
 {
 	return context;
 }
 
-static bool tell_time(struct vpt_pt_flow *f, enum vpt_told_kind kind)
+static bool tell_time(struct decode_pt_flow *f, enum decode_told_kind kind)
 {
 	struct dec_timing *t = &f->ahead.timing;
 
-	if (!vpt_vec_room(&f->points))
+	if (!trace_vec_room(&f->points))
 		return false;
-	t->what = kind == VPT_TOLD_RUN	   ? DEC_TIMED_RUN
-		  : kind == VPT_TOLD_EVENT ? DEC_TIMED_EVENT
-					   : DEC_TIMED_NONE;
+	t->what = kind == DECODE_TOLD_RUN     ? DEC_TIMED_RUN
+		  : kind == DECODE_TOLD_EVENT ? DEC_TIMED_EVENT
+					      : DEC_TIMED_NONE;
 	dec_timing_point(t, &f->points.at[f->points.n++]);
 	t->what = DEC_TIMED_NONE;
 	return true;
 }
 
-struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
+struct decode_told *decode_pt_tell(struct decode_pt_flow *f, enum decode_told_kind kind)
 {
-	struct vpt_told *told;
+	struct decode_told *told;
 
-	if (!vpt_vec_room(&f->told)) {
+	if (!trace_vec_room(&f->told)) {
 		f->ahead.no_memory = true;
 		return NULL;
 	}
@@ -54,18 +54,18 @@ struct vpt_told *vpt_pt_tell(struct vpt_pt_flow *f, enum vpt_told_kind kind)
 	return told;
 }
 
-enum vpt_insn_class vpt_pt_class(const struct dec_block *block)
+enum decode_insn_class decode_pt_class(const struct dec_block *block)
 {
 	/* What an INT n calls is told by its event. */
 	if (block->insn_kind == DEC_INSN_SOFT_INT || block->insn_kind == DEC_INSN_INTO)
-		return VPT_INSN_OTHER;
-	return vpt_disasm_class_of((enum dec_insn_kind)block->insn_kind);
+		return DECODE_INSN_OTHER;
+	return decode_disasm_class_of((enum dec_insn_kind)block->insn_kind);
 }
 
-struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *block,
-				 unsigned int first, unsigned int count)
+struct decode_told *decode_pt_tell_run(struct decode_pt_flow *f, const struct dec_block *block,
+				       unsigned int first, unsigned int count)
 {
-	struct vpt_told *told = vpt_pt_tell(f, VPT_TOLD_RUN);
+	struct decode_told *told = decode_pt_tell(f, DECODE_TOLD_RUN);
 
 	if (!told)
 		return NULL;
@@ -75,8 +75,8 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 	told->count = count;
 	told->mode = block->mode;
 	told->insns -= count;
-	told->class =
-		(uint8_t)(first + count == block->insns ? vpt_pt_class(block) : VPT_INSN_OTHER);
+	told->class = (uint8_t)(first + count == block->insns ? decode_pt_class(block)
+							      : DECODE_INSN_OTHER);
 	told->ip = dec_code_ip(f->ahead.code, block, first);
 	if (f->timed)
 		dec_timing_ran(&f->ahead.timing, block, first, count);
@@ -86,16 +86,16 @@ struct vpt_told *vpt_pt_tell_run(struct vpt_pt_flow *f, const struct dec_block *
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
-	struct vpt_pt_flow *f = of(context);
-	uint32_t taken = f->offer.takers ? vpt_pt_offer(f, block, first, count) : 0;
+	struct decode_pt_flow *f = of(context);
+	uint32_t taken = f->offer.takers ? decode_pt_offer(f, block, first, count) : 0;
 
 	if (taken < count)
-		(void)vpt_pt_tell_run(f, block, first + taken, count - taken);
+		(void)decode_pt_tell_run(f, block, first + taken, count - taken);
 }
 
-static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
+static void map(struct decode_pt_flow *f, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
 {
-	const uint8_t *page = vpt_code_same(f->ahead.store, bytes);
+	const uint8_t *page = decode_code_same(f->ahead.store, bytes);
 	const uint64_t key = (uintptr_t)page; /* of all pages that have this content */
 	struct dec_code *code = f->ahead.code;
 
@@ -106,9 +106,9 @@ static void map(struct vpt_pt_flow *f, uint64_t space, uint64_t vaddr, const uin
 
 static bool fetch(void *context, uint64_t space, uint64_t vaddr)
 {
-	struct vpt_pt_flow *f = of(context);
+	struct decode_pt_flow *f = of(context);
 	const uint8_t *bytes =
-		space == NO_SPACE ? NULL : vpt_code_page(f->ahead.store, space, vaddr);
+		space == NO_SPACE ? NULL : decode_code_page(f->ahead.store, space, vaddr);
 
 	if (bytes)
 		map(f, space, vaddr, bytes);
@@ -117,7 +117,7 @@ static bool fetch(void *context, uint64_t space, uint64_t vaddr)
 
 static void changed(void *context, uint64_t space, uint64_t vaddr, const uint8_t *bytes)
 {
-	struct vpt_pt_flow *f = of(context);
+	struct decode_pt_flow *f = of(context);
 	const uint8_t *is;
 	uint64_t key;
 
@@ -126,37 +126,37 @@ static void changed(void *context, uint64_t space, uint64_t vaddr, const uint8_t
 		map(f, space, vaddr, bytes);
 }
 
-void vpt_pt_follow_code(struct vpt_pt_flow *f)
+void decode_pt_follow_code(struct decode_pt_flow *f)
 {
-	vpt_code_advance_told(f->ahead.store, f->ahead.flow.insns, changed, f);
-	f->ahead.flow.limit = vpt_code_next_change(f->ahead.store);
+	decode_code_advance_told(f->ahead.store, f->ahead.flow.insns, changed, f);
+	f->ahead.flow.limit = decode_code_next_change(f->ahead.store);
 }
 
 static void on_limit(void *context)
 {
-	vpt_pt_follow_code(of(context));
+	decode_pt_follow_code(of(context));
 }
 
-uint64_t vpt_pt_space_key(uint64_t cr3)
+uint64_t decode_pt_space_key(uint64_t cr3)
 {
-	return cr3 == VPT_CR3_UNKNOWN ? NO_SPACE : cr3;
+	return cr3 == DECODE_CR3_UNKNOWN ? NO_SPACE : cr3;
 }
 
-void vpt_pt_select_space(struct vpt_pt_flow *f, uint64_t cr3)
+void decode_pt_select_space(struct decode_pt_flow *f, uint64_t cr3)
 {
 	f->ahead.cr3 = cr3;
-	f->ahead.space = vpt_spaces_find(f->spaces, cr3);
-	if (dec_code_select(f->ahead.code, vpt_pt_space_key(cr3)))
+	f->ahead.space = decode_spaces_find(f->spaces, cr3);
+	if (dec_code_select(f->ahead.code, decode_pt_space_key(cr3)))
 		f->ahead.no_memory = true;
 }
 
-void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3)
+void decode_pt_use_space(struct decode_pt_flow *f, uint64_t cr3)
 {
-	struct vpt_told *told;
+	struct decode_told *told;
 
-	vpt_pt_select_space(f, cr3);
-	vpt_pt_merge_flush(f);
-	told = vpt_pt_tell(f, VPT_TOLD_SPACE);
+	decode_pt_select_space(f, cr3);
+	decode_pt_merge_flush(f);
+	told = decode_pt_tell(f, DECODE_TOLD_SPACE);
 	if (!told)
 		return;
 	told->cr3 = cr3;
@@ -166,60 +166,61 @@ void vpt_pt_use_space(struct vpt_pt_flow *f, uint64_t cr3)
 /* A PIP, before its event is reported. Returns what dec_code_select() is to be given. */
 static uint64_t on_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs)
 {
-	struct vpt_pt_flow *f = of(context);
-	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_space_key key = {
+	struct decode_pt_flow *f = of(context);
+	struct decode_pt_ahead *a = &f->ahead;
+	const struct decode_space_key key = {
 		.cr3 = cr3,
 		/* All ones: no VMCS is current (33.4.2.15). */
-		.vmcs = vmcs == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : vmcs,
+		.vmcs = vmcs == TRACE_SPACE_ID_MASK ? TRACE_SPACE_ANY_VMCS : vmcs,
 		.non_root = nr,
 	};
-	const struct vpt_source_key source = {key.cr3, key.vmcs, nr};
-	uint64_t id = f->spaces ? vpt_spaces_resolve(f->spaces, &key) : cr3;
+	const struct trace_source_key source = {key.cr3, key.vmcs, nr};
+	uint64_t id = f->spaces ? decode_spaces_resolve(f->spaces, &key) : cr3;
 
 	/* The side-band tells the spaces of this side (trace/format.h). */
 	if (f->nswitches && !nr) {
 		id = f->ahead.next_switch ? f->switches[f->ahead.next_switch - 1].space : 0;
-		a->cr3 = id ? vpt_code_space(a->store, id) : VPT_CR3_UNKNOWN;
-		a->space = vpt_spaces_find(f->spaces, id);
-		return vpt_pt_space_key(a->cr3);
+		a->cr3 = id ? decode_code_space(a->store, id) : DECODE_CR3_UNKNOWN;
+		a->space = decode_spaces_find(f->spaces, id);
+		return decode_pt_space_key(a->cr3);
 	}
 	a->pip = true;
-	a->cr3 = vpt_code_space_by(a->store, id, &source);
-	a->space = vpt_spaces_find(f->spaces, id);
-	if (a->cr3 == VPT_CR3_UNKNOWN && (vpt_code_leaves_out(a->store) ||
-					  (nr && a->space && a->space->flags & VPT_SPACE_NO_CODE)))
+	a->cr3 = decode_code_space_by(a->store, id, &source);
+	a->space = decode_spaces_find(f->spaces, id);
+	if (a->cr3 == DECODE_CR3_UNKNOWN &&
+	    (decode_code_leaves_out(a->store) ||
+	     (nr && a->space && a->space->flags & TRACE_SPACE_NO_CODE)))
 		return VPTD_NO_CODE;
-	return vpt_pt_space_key(a->cr3);
+	return decode_pt_space_key(a->cr3);
 }
 
 /*
  * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
  * CR3, or, if it says nothing, by where there is code.
  */
-static void find_space(struct vpt_pt_flow *f, uint64_t ip)
+static void find_space(struct decode_pt_flow *f, uint64_t ip)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
+	struct decode_pt_ahead *a = &f->ahead;
 	uint64_t cr3 = a->cr3;
 
 	if (a->pip || f->nswitches)
 		return;
 	if (!f->ncr3s)
-		cr3 = vpt_code_guess(a->store, ip);
+		cr3 = decode_code_guess(a->store, ip);
 	for (; a->next_cr3 < f->ncr3s && f->cr3s[a->next_cr3].insns <= a->flow.insns; a->next_cr3++)
-		cr3 = vpt_code_space(a->store, f->cr3s[a->next_cr3].cr3 & ~VPT_CR3_FLAGS);
-	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
-		vpt_pt_use_space(f, cr3);
+		cr3 = decode_code_space(a->store, f->cr3s[a->next_cr3].cr3 & ~TRACE_CR3_FLAGS);
+	if (cr3 != DECODE_CR3_UNKNOWN && cr3 != a->cr3)
+		decode_pt_use_space(f, cr3);
 }
 
-bool vpt_pt_find_resumed(struct vpt_pt_flow *f, size_t *at)
+bool decode_pt_find_resumed(struct decode_pt_flow *f, size_t *at)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_session *end = a->segment->count ? f->periods[a->session].end : NULL;
+	struct decode_pt_ahead *a = &f->ahead;
+	const struct trace_session *end = a->segment->count ? f->periods[a->session].end : NULL;
 	size_t i = a->next_resumed;
 
 	while (i < f->ncr3s &&
-	       (!(f->cr3s[i].cr3 & VPT_CR3_RESUMED) || f->cr3s[i].insns < a->flow.insns))
+	       (!(f->cr3s[i].cr3 & TRACE_CR3_RESUMED) || f->cr3s[i].insns < a->flow.insns))
 		i++;
 	if (i == f->ncr3s || !end || f->cr3s[i].insns > end->insns)
 		return false;
@@ -232,58 +233,58 @@ bool vpt_pt_find_resumed(struct vpt_pt_flow *f, size_t *at)
 }
 
 /* With packets a change of CR3 was lost, and the counter of what changes code. */
-static bool resume(struct vpt_pt_flow *f)
+static bool resume(struct decode_pt_flow *f)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
+	struct decode_pt_ahead *a = &f->ahead;
 	uint64_t cr3;
 	size_t at;
 
-	if (!vpt_pt_find_resumed(f, &at))
+	if (!decode_pt_find_resumed(f, &at))
 		return false;
-	cr3 = vpt_code_space(a->store, f->cr3s[at].cr3 & ~VPT_CR3_FLAGS);
+	cr3 = decode_code_space(a->store, f->cr3s[at].cr3 & ~TRACE_CR3_FLAGS);
 	a->next_cr3++;
-	if (cr3 != VPT_CR3_UNKNOWN && cr3 != a->cr3)
-		vpt_pt_use_space(f, cr3);
+	if (cr3 != DECODE_CR3_UNKNOWN && cr3 != a->cr3)
+		decode_pt_use_space(f, cr3);
 	return true;
 }
 
-bool vpt_pt_find_concealed(struct vpt_pt_flow *f, uint64_t ip)
+bool decode_pt_find_concealed(struct decode_pt_flow *f, uint64_t ip)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
+	struct decode_pt_ahead *a = &f->ahead;
 	uint64_t cr3;
 
 	/* A PIP or a switch to where nothing is known is another matter. */
 	if (!f->spaces || f->nswitches ||
-	    (a->space &&
-	     (vpt_spaces_learned(f->spaces, a->space) || (a->space->flags & VPT_SPACE_NO_CODE))))
+	    (a->space && (decode_spaces_learned(f->spaces, a->space) ||
+			  (a->space->flags & TRACE_SPACE_NO_CODE))))
 		return false;
-	cr3 = vpt_code_guess(a->store, ip);
-	if (cr3 == VPT_CR3_UNKNOWN || cr3 == a->cr3)
+	cr3 = decode_code_guess(a->store, ip);
+	if (cr3 == DECODE_CR3_UNKNOWN || cr3 == a->cr3)
 		return false;
-	vpt_pt_use_space(f, cr3);
+	decode_pt_use_space(f, cr3);
 	return true;
 }
 
 static bool on_hole(void *context, uint64_t ip)
 {
-	struct vpt_pt_flow *f = of(context);
+	struct decode_pt_flow *f = of(context);
 
 	/* A stream is joined where the trace is on already. */
-	if (f->ahead.cr3 == VPT_CR3_UNKNOWN) {
+	if (f->ahead.cr3 == DECODE_CR3_UNKNOWN) {
 		find_space(f, ip);
-		if (f->ahead.cr3 != VPT_CR3_UNKNOWN)
+		if (f->ahead.cr3 != DECODE_CR3_UNKNOWN)
 			return true;
 	}
-	return vpt_pt_find_concealed(f, ip);
+	return decode_pt_find_concealed(f, ip);
 }
 
-struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_event *event)
+struct decode_told *decode_pt_tell_event(struct decode_pt_flow *f, const struct vptd_event *event)
 {
-	struct vpt_told *told;
+	struct decode_told *told;
 
-	vpt_pt_merge_flush(f);
+	decode_pt_merge_flush(f);
 	if (event->kind == VPTD_EVENT_PAGING) {
-		told = vpt_pt_tell(f, VPT_TOLD_SPACE);
+		told = decode_pt_tell(f, DECODE_TOLD_SPACE);
 		if (!told)
 			return NULL;
 		told->cr3 = f->ahead.cr3;
@@ -291,7 +292,7 @@ struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_even
 	}
 	if (event->kind == VPTD_EVENT_ERROR && event->value == VPTD_E_MEMORY)
 		f->ahead.no_memory = true;
-	told = vpt_pt_tell(f, VPT_TOLD_EVENT);
+	told = decode_pt_tell(f, DECODE_TOLD_EVENT);
 	if (!told)
 		return NULL;
 	told->event = *event;
@@ -301,19 +302,19 @@ struct vpt_told *vpt_pt_tell_event(struct vpt_pt_flow *f, const struct vptd_even
 
 static void on_event(void *context, const struct vptd_event *event)
 {
-	struct vpt_pt_flow *f = of(context);
+	struct decode_pt_flow *f = of(context);
 	struct dec_point point;
-	struct vpt_told *told;
+	struct decode_told *told;
 
 	if (event->kind == VPTD_EVENT_OVERFLOW && resume(f)) {
-		vpt_pt_follow_code(f);
+		decode_pt_follow_code(f);
 	} else if (event->flags & VPTD_EV_TO &&
 		   (event->kind == VPTD_EVENT_ENABLED || event->kind == VPTD_EVENT_OVERFLOW ||
 		    event->kind == VPTD_EVENT_SYNC))
 		find_space(f, event->to);
-	if (f->counts.wanted && vpt_pt_is_item((enum vptd_event_kind)event->kind))
-		vpt_pt_counts_break(f);
-	told = vpt_pt_tell_event(f, event);
+	if (f->counts.wanted && decode_pt_is_item((enum vptd_event_kind)event->kind))
+		decode_pt_counts_break(f);
+	told = decode_pt_tell_event(f, event);
 	if (!told || !f->ahead.pt.timing)
 		return;
 	f->ahead.timing.what = DEC_TIMED_EVENT;
@@ -324,9 +325,9 @@ static void on_event(void *context, const struct vptd_event *event)
 }
 
 /* The last switch up to a place, which is to be the next one. 0 if there is none. */
-static size_t last_switch(const struct vpt_pt_flow *f, uint64_t at)
+static size_t last_switch(const struct decode_pt_flow *f, uint64_t at)
 {
-	size_t n = vpt_vec_before(f->switches, f->nswitches, e, e->offset <= at);
+	size_t n = trace_vec_before(f->switches, f->nswitches, e, e->offset <= at);
 
 	return n ? n - 1 : 0;
 }
@@ -335,9 +336,9 @@ static size_t last_switch(const struct vpt_pt_flow *f, uint64_t at)
  * Let the switches up to a->at count. Returns the place of the next one, UINT64_MAX if there is
  * none.
  */
-static uint64_t follow_switches(struct vpt_pt_flow *f)
+static uint64_t follow_switches(struct decode_pt_flow *f)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
+	struct decode_pt_ahead *a = &f->ahead;
 	const size_t before = a->next_switch;
 	uint64_t space;
 
@@ -345,7 +346,8 @@ static uint64_t follow_switches(struct vpt_pt_flow *f)
 		a->next_switch++;
 	if (a->next_switch != before) {
 		space = f->switches[a->next_switch - 1].space;
-		vpt_pt_use_space(f, space ? vpt_code_space(a->store, space) : VPT_CR3_UNKNOWN);
+		decode_pt_use_space(f, space ? decode_code_space(a->store, space)
+					     : DECODE_CR3_UNKNOWN);
 	}
 	return a->next_switch < f->nswitches ? f->switches[a->next_switch].offset : UINT64_MAX;
 }
@@ -353,7 +355,7 @@ static uint64_t follow_switches(struct vpt_pt_flow *f)
 static const struct dec_flow_ops flow_ops = {.run = on_run, .limit = on_limit, .hole = on_hole};
 static const struct dec_pt_ops pt_ops = {.event = on_event, .space = on_space};
 
-static struct dec_pt_config config_of(const struct vpt_session *s)
+static struct dec_pt_config config_of(const struct trace_session *s)
 {
 	struct dec_pt_config config = {0};
 
@@ -368,7 +370,7 @@ static struct dec_pt_config config_of(const struct vpt_session *s)
 	return config;
 }
 
-static struct dec_time_config time_of(const struct vpt_pt_flow *f, const struct vpt_session *s)
+static struct dec_time_config time_of(const struct decode_pt_flow *f, const struct trace_session *s)
 {
 	uint64_t ctl = s ? s->ctl : 0;
 	unsigned int thresh = (unsigned int)VPT_CTL_GET(ctl, CYC_THRESH);
@@ -385,7 +387,7 @@ static struct dec_time_config time_of(const struct vpt_pt_flow *f, const struct 
 	return config;
 }
 
-static void keep_time(struct vpt_pt_flow *f, const struct vpt_session *s)
+static void keep_time(struct decode_pt_flow *f, const struct trace_session *s)
 {
 	const struct dec_time_config config = time_of(f, s);
 
@@ -394,10 +396,10 @@ static void keep_time(struct vpt_pt_flow *f, const struct vpt_session *s)
 	f->ahead.pt.timing = f->timed || !f->counts.wanted ? &f->ahead.timing : NULL;
 }
 
-int vpt_pt_ahead_open(struct vpt_pt_flow *f, const struct vpt_ahead_system *system)
+int decode_pt_ahead_open(struct decode_pt_flow *f, const struct decode_ahead_system *system)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
-	int err = vpt_code_open(f->reader, f->vcpu, &a->store);
+	struct decode_pt_ahead *a = &f->ahead;
+	int err = decode_code_open(f->reader, f->vcpu, &a->store);
 
 	if (err)
 		return err;
@@ -408,27 +410,27 @@ int vpt_pt_ahead_open(struct vpt_pt_flow *f, const struct vpt_ahead_system *syst
 	dec_code_on_miss(a->code, fetch, f);
 	a->system = system;
 	dec_flow_init(&a->flow, a->code, system->flow, f);
-	a->flow.limit = vpt_code_next_change(a->store);
+	a->flow.limit = decode_code_next_change(a->store);
 	return 0;
 }
 
-void vpt_pt_ahead_close(struct vpt_pt_flow *f)
+void decode_pt_ahead_close(struct decode_pt_flow *f)
 {
 	dec_code_free(f->ahead.code);
-	vpt_code_close(f->ahead.store);
+	decode_code_close(f->ahead.store);
 }
 
-static const struct vpt_session *session_of(const struct vpt_pt_flow *f)
+static const struct trace_session *session_of(const struct decode_pt_flow *f)
 {
-	const struct vpt_segment *s = f->ahead.segment;
+	const struct decode_segment *s = f->ahead.segment;
 
 	return s->count ? f->periods[f->ahead.session].start : NULL;
 }
 
-static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
+static void begin(struct decode_pt_flow *f, const struct decode_segment *segment)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_session *start;
+	struct decode_pt_ahead *a = &f->ahead;
+	const struct trace_session *start;
 	struct dec_pt_config config;
 
 	a->segment = segment;
@@ -437,22 +439,22 @@ static void begin(struct vpt_pt_flow *f, const struct vpt_segment *segment)
 	a->pip = false;
 	start = session_of(f);
 	config = config_of(start);
-	vpt_pt_errata(f->reader, start, &config);
+	decode_pt_errata(f->reader, start, &config);
 	if (start && start->insns)
 		a->flow.insns = start->insns;
 	dec_pt_init(&a->pt, &a->flow, &config, &pt_ops, f);
 	a->pt.offset = segment->begin;
 	a->offset = &a->pt.offset;
 	keep_time(f, start);
-	vpt_pt_select_space(f, VPT_CR3_UNKNOWN);
+	decode_pt_select_space(f, DECODE_CR3_UNKNOWN);
 	a->next_switch = last_switch(f, segment->begin);
 }
 
 /* Another session of the segment: TraceEn was cleared and set. */
-static void next_session(struct vpt_pt_flow *f)
+static void next_session(struct decode_pt_flow *f)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_session *start;
+	struct decode_pt_ahead *a = &f->ahead;
+	const struct trace_session *start;
 	struct dec_pt_config config;
 
 	a->all_read = true;
@@ -462,7 +464,7 @@ static void next_session(struct vpt_pt_flow *f)
 	a->pip = false;
 	start = session_of(f);
 	config = config_of(start);
-	vpt_pt_errata(f->reader, start, &config);
+	decode_pt_errata(f->reader, start, &config);
 	dec_pt_configure(&a->pt, &config);
 	a->timing.config = time_of(f, start);
 	/* Put right what the decoder cannot count. */
@@ -471,18 +473,18 @@ static void next_session(struct vpt_pt_flow *f)
 	a->flow.limit = 0; /* on_limit() is called, and sets it. */
 }
 
-static int push(struct vpt_pt_flow *f)
+static int push(struct decode_pt_flow *f)
 {
-	struct vpt_pt_ahead *a = &f->ahead;
-	const struct vpt_segment *s = a->segment;
+	struct decode_pt_ahead *a = &f->ahead;
+	const struct decode_segment *s = a->segment;
 	uint64_t end = s->end, len, next;
 
 	if (a->at == s->end) {
 		a->all_read = true;
 		dec_pt_finish(&a->pt);
 		a->all_read = false;
-		vpt_pt_counts_break(f);
-		vpt_pt_merge_flush(f);
+		decode_pt_counts_break(f);
+		decode_pt_merge_flush(f);
 		a->segment = NULL;
 		return a->no_memory ? -ENOMEM : 0;
 	}
@@ -500,9 +502,9 @@ static int push(struct vpt_pt_flow *f)
 	return a->no_memory ? -ENOMEM : 1;
 }
 
-const struct vpt_ahead_system vpt_ahead_pt = {
+const struct decode_ahead_system decode_ahead_pt = {
 	.flow = &flow_ops,
-	.is_psb = vpt_is_psb,
+	.is_psb = decode_is_psb,
 	.find_psb = vpt_packet_find_psb,
 	.begin = begin,
 	.push = push,

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "libdecode/tracelet.h"
-#include "pt_flow.h"
+#include "decode/pt_flow.h"
 
-static bool has_room(struct vpt_pt_counts *c, size_t id)
+static bool has_room(struct decode_pt_counts *c, size_t id)
 {
 	size_t room = c->runs.room ? 2 * c->runs.room : 4096;
 	uint64_t *at;
@@ -29,20 +29,20 @@ static bool has_room(struct vpt_pt_counts *c, size_t id)
 }
 
 /* Instructions of a block that do not all run, at their addresses. */
-static bool add_part(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
+static bool add_part(struct decode_pt_flow *f, const struct dec_block *block, unsigned int first,
 		     unsigned int count)
 {
 	const struct dec_code *code = f->ahead.code;
 
-	return vpt_tally_add(&f->counts.parts, dec_code_ip(code, block, first),
-			     dec_code_ip(code, block, first + count - 1), count);
+	return decode_tally_add(&f->counts.parts, dec_code_ip(code, block, first),
+				dec_code_ip(code, block, first + count - 1), count);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
-	struct vpt_pt_flow *f = context;
-	struct vpt_pt_counts *c = &f->counts;
+	struct decode_pt_flow *f = context;
+	struct decode_pt_counts *c = &f->counts;
 	bool to_end = first + count == block->insns;
 	bool ok;
 
@@ -55,14 +55,14 @@ static void on_run(void *context, const struct dec_block *block, unsigned int fi
 	}
 	if (!ok)
 		f->ahead.no_memory = true;
-	c->open = !to_end || !vpt_pt_ends_block(vpt_pt_class(block));
+	c->open = !to_end || !decode_pt_ends_block(decode_pt_class(block));
 	c->blocks += !c->open;
 	c->until = f->ahead.flow.insns;
 }
 
-void vpt_pt_counts_break(struct vpt_pt_flow *f)
+void decode_pt_counts_break(struct decode_pt_flow *f)
 {
-	struct vpt_pt_counts *c = &f->counts;
+	struct decode_pt_counts *c = &f->counts;
 
 	/* Else tracelets went on from there, and they end with blocks. */
 	if (c->open && c->until == f->ahead.flow.insns)
@@ -70,7 +70,7 @@ void vpt_pt_counts_break(struct vpt_pt_flow *f)
 	c->open = false;
 }
 
-int vpt_pt_counts_open(struct vpt_pt_flow *f)
+int decode_pt_counts_open(struct decode_pt_flow *f)
 {
 	struct dec_flow *flow = &f->ahead.flow;
 
@@ -78,19 +78,19 @@ int vpt_pt_counts_open(struct vpt_pt_flow *f)
 	f->counts.ops.run = on_run;
 	flow->ops = &f->counts.ops;
 	flow->weight = 0;
-	flow->tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
+	flow->tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
 	return flow->tracelets ? 0 : -ENOMEM;
 }
 
-void vpt_pt_counts_close(struct vpt_pt_flow *f)
+void decode_pt_counts_close(struct decode_pt_flow *f)
 {
 	dec_tracelets_free(f->ahead.flow.tracelets);
 	free(f->counts.runs.at);
-	vpt_tally_free(&f->counts.parts);
+	decode_tally_free(&f->counts.parts);
 }
 
-static bool add_block(struct vpt_pt_counts *c, struct dec_block *block, struct vpt_tally *tally,
-		      struct vpt_flow_sum *sum)
+static bool add_block(struct decode_pt_counts *c, struct dec_block *block,
+		      struct decode_tally *tally, struct decode_flow_sum *sum)
 {
 	uint64_t walked = block->hits[DEC_FALL] + block->hits[DEC_TAKEN];
 	uint64_t count = walked + (block->id < c->runs.room ? c->runs.at[block->id] : 0);
@@ -98,14 +98,15 @@ static bool add_block(struct vpt_pt_counts *c, struct dec_block *block, struct v
 	if (!count)
 		return true;
 	sum->insns += count * block->insns;
-	if (vpt_pt_ends_block(vpt_pt_class(block)))
+	if (decode_pt_ends_block(decode_pt_class(block)))
 		sum->blocks += walked;
-	return vpt_tally_add_count(tally, block->ip, block->last, count, count * block->insns);
+	return decode_tally_add_count(tally, block->ip, block->last, count, count * block->insns);
 }
 
-int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt_flow_sum *sum)
+int decode_pt_counts_sum(struct decode_pt_flow *f, struct decode_tally *tally,
+			 struct decode_flow_sum *sum)
 {
-	struct vpt_pt_counts *c = &f->counts;
+	struct decode_pt_counts *c = &f->counts;
 	uint32_t id;
 	size_t i;
 
@@ -117,11 +118,11 @@ int vpt_pt_counts_sum(struct vpt_pt_flow *f, struct vpt_tally *tally, struct vpt
 			return -ENOMEM;
 	}
 	for (i = 0; i < c->parts.nslots; i++) {
-		const struct vpt_block_count *part = &c->parts.slots[i];
+		const struct decode_block_count *part = &c->parts.slots[i];
 
 		sum->insns += part->insns;
 		if (part->count &&
-		    !vpt_tally_add_count(tally, part->ip, part->last, part->count, part->insns))
+		    !decode_tally_add_count(tally, part->ip, part->last, part->count, part->insns))
 			return -ENOMEM;
 	}
 	return 0;

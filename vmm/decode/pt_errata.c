@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From a file's signature of a processor to the errata of its traces. */
-#include "pt_errata.h"
+#include "decode/pt_errata.h"
 
 #include "trace/origin.h"
 #include "vpt/rtit.h"
 
-void vpt_pt_errata(const struct vpt_reader *reader, const struct vpt_session *session,
-		   struct dec_pt_config *config)
+void decode_pt_errata(const struct trace_reader *reader, const struct trace_session *session,
+		      struct dec_pt_config *config)
 {
-	struct vpt_cpu cpu;
+	struct trace_cpu cpu;
 	unsigned int n;
 
-	if (!session || !vpt_origin_cpu(reader, &cpu) || cpu.vendor != VPT_CPU_INTEL)
+	if (!session || !trace_origin_cpu(reader, &cpu) || cpu.vendor != TRACE_CPU_INTEL)
 		return;
 	config->errata = dec_errata_of(cpu.family, cpu.model);
 	for (n = 0; config->errata && n < VPT_MAX_RANGES; n++) {

@@ -10,7 +10,7 @@
  * Add what a file tells of errata to a session's configuration: which ones the processor has,
  * and the ranges that some of them need. A trace that no processor wrote has none.
  */
-void vpt_pt_errata(const struct vpt_reader *reader, const struct vpt_session *session,
-		   struct dec_pt_config *config);
+void decode_pt_errata(const struct trace_reader *reader, const struct trace_session *session,
+		      struct dec_pt_config *config);
 
 #endif /* VMM_DECODE_PT_ERRATA_H */

@@ -1,63 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Items of Intel PT and of RTIT, by libvptdecode. */
-#include "pt_flow.h"
+#include "decode/pt_flow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "guest_tsc.h"
+#include "decode/guest_tsc.h"
 #include "vpt/msr.h"
 #include "vpt/packet.h"
 
 /* The address of no page. */
 #define NO_PAGE UINT64_MAX
 
-static struct vpt_pt_flow *of(struct vpt_flow *flow)
+static struct decode_pt_flow *of(struct decode_flow *flow)
 {
-	return (struct vpt_pt_flow *)flow;
+	return (struct decode_pt_flow *)flow;
 }
 
-static const struct vpt_pt_flow *of_const(const struct vpt_flow *flow)
+static const struct decode_pt_flow *of_const(const struct decode_flow *flow)
 {
-	return (const struct vpt_pt_flow *)flow;
+	return (const struct decode_pt_flow *)flow;
 }
 
-static const struct vpt_segment *segment(const struct vpt_flow *flow)
+static const struct decode_segment *segment(const struct decode_flow *flow)
 {
-	const struct vpt_pt_flow *f = of_const(flow);
+	const struct decode_pt_flow *f = of_const(flow);
 
 	return &f->segments[f->next ? f->next - 1 : 0];
 }
 
-static void end_timeline(struct vpt_pt_flow *f)
+static void end_timeline(struct decode_pt_flow *f)
 {
-	struct vpt_timeline_sum sum = {0, 0};
+	struct decode_timeline_sum sum = {0, 0};
 
 	if (f->line)
-		vpt_timeline_sum(f->line, &sum);
+		decode_timeline_sum(f->line, &sum);
 	f->sum.cycles += sum.cycles;
 	f->sum.ticks += sum.ticks;
-	vpt_timeline_free(f->line);
+	decode_timeline_free(f->line);
 	free(f->line_sessions);
 	f->line = NULL;
 	f->line_sessions = NULL;
 }
 
 /* RTIT: the session is the one before it with a register written. */
-static bool goes_on(const struct vpt_pt_flow *f, size_t i)
+static bool goes_on(const struct decode_pt_flow *f, size_t i)
 {
-	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == VPT_END_CHANGED;
+	return i && f->periods[i - 1].end && f->periods[i - 1].end->end == TRACE_END_CHANGED;
 }
 
-static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
+static int start_timeline(struct decode_pt_flow *f, const struct decode_segment *s)
 {
-	struct vpt_timeline_config config = {
+	struct decode_timeline_config config = {
 		.bytes = f->bytes,
 		.len = s->end - s->begin,
 		.caps = f->caps,
-		.rtit = vpt_pt_is_rtit(f),
-		.errata = VPT_INFO_ERRATA(vpt_reader_info(f->reader)->flags),
+		.atom = decode_pt_is_atom(f),
+		.errata = TRACE_INFO_ERRATA(trace_reader_info(f->reader)->flags),
 		.nsessions = s->count,
 	};
 	size_t i;
@@ -68,40 +68,40 @@ static int start_timeline(struct vpt_pt_flow *f, const struct vpt_segment *s)
 	if (!f->line_sessions)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
-		const struct vpt_session *start = f->periods[s->first + i].start;
+		const struct trace_session *start = f->periods[s->first + i].start;
 
 		f->line_sessions[i].at = start->offset - s->begin;
 		f->line_sessions[i].ctl = start->ctl;
 		f->line_sessions[i].goes_on = goes_on(f, s->first + i);
 	}
 	config.sessions = f->line_sessions;
-	f->line = vpt_timeline_new(&config);
+	f->line = decode_timeline_new(&config);
 	return f->line ? 0 : -ENOMEM;
 }
 
-static int start_bytes(struct vpt_pt_flow *f, const struct vpt_segment *s)
+static int start_bytes(struct decode_pt_flow *f, const struct decode_segment *s)
 {
-	struct vpt_guest_tsc_input input = {
+	struct decode_guest_tsc_input input = {
 		.segment = s,
 		.stream = f->stream,
 		.spaces = f->spaces,
 	};
 	int err;
 
-	input.vmcs = vpt_reader_vmcs(f->reader, f->vcpu, &input.nvmcs);
+	input.vmcs = trace_reader_vmcs(f->reader, f->vcpu, &input.nvmcs);
 	free(f->own_bytes);
 	f->own_bytes = NULL;
-	err = vpt_pt_is_rtit(f) ? 0 : vpt_guest_tsc(&input, &f->own_bytes);
+	err = decode_pt_is_atom(f) ? 0 : decode_guest_tsc(&input, &f->own_bytes);
 	f->bytes = f->own_bytes ? f->own_bytes : f->stream + s->begin;
 	return err;
 }
 
 /* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
-static bool no_tnt(const struct vpt_pt_flow *f, const struct vpt_segment *s)
+static bool no_tnt(const struct decode_pt_flow *f, const struct decode_segment *s)
 {
 	size_t i;
 
-	for (i = s->first; !vpt_pt_is_rtit(f) && i < s->first + s->count; i++) {
+	for (i = s->first; !decode_pt_is_atom(f) && i < s->first + s->count; i++) {
 		if (f->periods[i].start->ctl & VPT_CTL_MASK(DIS_TNT))
 			return true;
 	}
@@ -109,16 +109,16 @@ static bool no_tnt(const struct vpt_pt_flow *f, const struct vpt_segment *s)
 }
 
 /* Bytes in front of the first that can be decoded. The file has RTIT's registers from the first on. */
-static uint64_t skipped(const struct vpt_pt_flow *f, const struct vpt_segment *s)
+static uint64_t skipped(const struct decode_pt_flow *f, const struct decode_segment *s)
 {
-	if (vpt_pt_is_rtit(f) && s->count)
+	if (decode_pt_is_atom(f) && s->count)
 		return f->periods[s->first].start->offset - s->begin;
 	return f->ahead.system->find_psb(f->stream + s->begin, s->end - s->begin);
 }
 
-static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
+static int start_segment(struct decode_pt_flow *f, struct decode_item *item)
 {
-	const struct vpt_segment *s = &f->segments[f->next++];
+	const struct decode_segment *s = &f->segments[f->next++];
 	int err;
 
 	end_timeline(f);
@@ -128,15 +128,15 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 	if (err)
 		return err;
 	f->ahead.system->begin(f, s);
-	f->cr3 = VPT_CR3_UNKNOWN;
+	f->cr3 = DECODE_CR3_UNKNOWN;
 	f->page_at = NO_PAGE;
 	f->space = NULL;
 	f->read = 0;
 	memset(&f->cfe, 0, sizeof(f->cfe));
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_SEGMENT;
+	item->kind = DECODE_ITEM_SEGMENT;
 	item->session = (uint32_t)s->first;
-	item->cr3 = VPT_CR3_UNKNOWN;
+	item->cr3 = DECODE_CR3_UNKNOWN;
 	item->value = skipped(f, s);
 	item->offset = s->begin;
 	f->told_bare = !no_tnt(f, s);
@@ -144,7 +144,7 @@ static int start_segment(struct vpt_pt_flow *f, struct vpt_item *item)
 }
 
 /* The decoder knows better than the place in the stream what belongs to which time. */
-static void set_time(const struct dec_point *point, struct vpt_when *when)
+static void set_time(const struct dec_point *point, struct decode_when *when)
 {
 	if (!point->known)
 		return;
@@ -156,7 +156,8 @@ static void set_time(const struct dec_point *point, struct vpt_when *when)
 }
 
 /* What the place that was reached adds to an item. */
-static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+static void place(struct decode_pt_flow *f, const struct decode_told *told,
+		  struct decode_item *item)
 {
 	uint64_t read = told->offset - segment(&f->base)->begin;
 
@@ -170,52 +171,52 @@ static void place(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt
 	item->all_read = told->all_read;
 	item->when.known = false;
 	if (f->line)
-		vpt_timeline_flow(f->line, f->read, &item->when);
+		decode_timeline_flow(f->line, f->read, &item->when);
 	if (f->timed)
 		set_time(&f->points.at[told - f->told.at], &item->when);
 }
 
-static void start_run(struct vpt_pt_flow *f, struct vpt_told *told)
+static void start_run(struct decode_pt_flow *f, struct decode_told *told)
 {
 	f->run = told;
 	if (told->insns < f->change || f->store == f->ahead.store)
 		return;
-	vpt_code_advance(f->store, told->insns);
+	decode_code_advance(f->store, told->insns);
 	f->page_at = NO_PAGE;
-	f->change = vpt_code_next_change(f->store);
+	f->change = decode_code_next_change(f->store);
 }
 
 /* As memset() does. Its size makes of that an instruction that is slower than all else here. */
-static void clear(struct vpt_item *item)
+static void clear(struct decode_item *item)
 {
-	memset(item, 0, offsetof(struct vpt_item, ip));
-	memset(&item->ip, 0, offsetof(struct vpt_item, when) - offsetof(struct vpt_item, ip));
+	memset(item, 0, offsetof(struct decode_item, ip));
+	memset(&item->ip, 0, offsetof(struct decode_item, when) - offsetof(struct decode_item, ip));
 	memset(&item->when, 0, sizeof(item->when));
 }
 
 /* The bytes of an instruction. Most are of the page that the one before was of. */
-static void copy_code(struct vpt_pt_flow *f, uint64_t ip, struct vpt_item *item)
+static void copy_code(struct decode_pt_flow *f, uint64_t ip, struct decode_item *item)
 {
-	uint64_t in_page = ip % VPT_CODE_BYTES;
+	uint64_t in_page = ip % TRACE_CODE_BYTES;
 
 	if (f->page_at != ip - in_page) {
 		f->page_at = ip - in_page;
-		f->page = vpt_code_page(f->store, f->cr3, f->page_at);
+		f->page = decode_code_page(f->store, f->cr3, f->page_at);
 	}
-	if (f->page && in_page <= VPT_CODE_BYTES - sizeof(item->raw))
+	if (f->page && in_page <= TRACE_CODE_BYTES - sizeof(item->raw))
 		memcpy(item->raw, f->page + in_page, sizeof(item->raw));
 	else
-		(void)vpt_code_fetch(f->store, ip, item->raw, item->size);
+		(void)decode_code_fetch(f->store, ip, item->raw, item->size);
 }
 
-static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
+static void one_insn(struct decode_pt_flow *f, struct decode_item *item)
 {
-	struct vpt_told *run = f->run;
+	struct decode_told *run = f->run;
 	const uint8_t *lens = dec_code_lens(f->ahead.code, run->block);
 
 	clear(item);
-	item->kind = VPT_ITEM_INSN;
-	item->class = run->count == 1 ? run->class : VPT_INSN_OTHER;
+	item->kind = DECODE_ITEM_INSN;
+	item->class = run->count == 1 ? run->class : DECODE_INSN_OTHER;
 	item->mode = run->mode;
 	item->size = lens[run->first];
 	item->insns = 1;
@@ -232,13 +233,13 @@ static void one_insn(struct vpt_pt_flow *f, struct vpt_item *item)
 }
 
 /* All of the run. */
-static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
+static void whole_run(struct decode_pt_flow *f, struct decode_item *item)
 {
-	const struct vpt_told *run = f->run;
+	const struct decode_told *run = f->run;
 	const uint32_t last = run->first + run->count - 1;
 
 	clear(item);
-	item->kind = VPT_ITEM_BLOCK;
+	item->kind = DECODE_ITEM_BLOCK;
 	item->class = run->class;
 	item->mode = run->mode;
 	item->insns = run->count;
@@ -250,10 +251,11 @@ static void whole_run(struct vpt_pt_flow *f, struct vpt_item *item)
 	place(f, run, item);
 }
 
-static void parts(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+static void parts(struct decode_pt_flow *f, const struct decode_told *told,
+		  struct decode_item *item)
 {
 	clear(item);
-	item->kind = VPT_ITEM_PARTS;
+	item->kind = DECODE_ITEM_PARTS;
 	item->parts = f->merge.parts.at + told->first;
 	item->insns = told->count;
 	item->offset = told->offset;
@@ -261,52 +263,52 @@ static void parts(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt
 }
 
 /* Returns 1: there is an item; 0: none yet; or -errno. */
-static int take_told(struct vpt_pt_flow *f, struct vpt_item *item)
+static int take_told(struct decode_pt_flow *f, struct decode_item *item)
 {
-	struct vpt_told *told = &f->told.at[f->head++];
+	struct decode_told *told = &f->told.at[f->head++];
 	int some;
 
-	switch ((enum vpt_told_kind)told->kind) {
-	case VPT_TOLD_RUN:
+	switch ((enum decode_told_kind)told->kind) {
+	case DECODE_TOLD_RUN:
 		start_run(f, told);
 		return 0;
-	case VPT_TOLD_SPACE:
+	case DECODE_TOLD_SPACE:
 		f->cr3 = told->cr3;
 		f->space = told->space;
-		vpt_code_select(f->store, f->cr3);
+		decode_code_select(f->store, f->cr3);
 		f->page_at = NO_PAGE;
 		return 0;
-	case VPT_TOLD_PARTS:
+	case DECODE_TOLD_PARTS:
 		parts(f, told, item);
 		return 1;
-	case VPT_TOLD_EVENT:
+	case DECODE_TOLD_EVENT:
 		break;
 	}
-	some = vpt_pt_item(f, told, item);
+	some = decode_pt_item(f, told, item);
 	if (some > 0)
 		place(f, told, item);
 	return some;
 }
 
-int vpt_pt_push(struct vpt_pt_flow *f)
+int decode_pt_push(struct decode_pt_flow *f)
 {
 	int more;
 
 	f->head = f->told.n = f->points.n = 0;
-	vpt_pt_merge_next(f);
-	vpt_reader_progress(f->reader, f->vcpu, f->ahead.at);
+	decode_pt_merge_next(f);
+	trace_reader_progress(f->reader, f->vcpu, f->ahead.at);
 	more = f->ahead.system->push(f);
-	vpt_pt_merge_tell(f);
+	decode_pt_merge_tell(f);
 	return more;
 }
 
 /* The decoder has told nothing more: let it go on. */
-static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
+static int go_on(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int more;
 
 	if (f->ahead.segment) {
-		more = vpt_pt_push(f);
+		more = decode_pt_push(f);
 		return more < 0 ? more : 0;
 	}
 	f->head = f->told.n = f->points.n = 0;
@@ -320,10 +322,10 @@ static int go_on(struct vpt_pt_flow *f, struct vpt_item *item)
 	return 1;
 }
 
-static void bare_item(struct vpt_pt_flow *f, struct vpt_item *item)
+static void bare_item(struct decode_pt_flow *f, struct decode_item *item)
 {
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_ERROR;
+	item->kind = DECODE_ITEM_ERROR;
 	item->text = "DisTNT was set: the flow is not in the trace";
 	item->session = (uint32_t)f->ahead.session;
 	item->cr3 = f->cr3;
@@ -331,7 +333,7 @@ static void bare_item(struct vpt_pt_flow *f, struct vpt_item *item)
 	f->told_bare = true;
 }
 
-static int next_item(struct vpt_pt_flow *f, struct vpt_item *item)
+static int next_item(struct decode_pt_flow *f, struct decode_item *item)
 {
 	int some;
 
@@ -353,9 +355,9 @@ static int next_item(struct vpt_pt_flow *f, struct vpt_item *item)
 }
 
 /* A block goes on from run to run, up to the next branch. */
-static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
+static int next_block(struct decode_pt_flow *f, struct decode_item *item)
 {
-	struct vpt_item *more = &f->behind;
+	struct decode_item *more = &f->behind;
 	int err;
 
 	if (f->has_behind) {
@@ -364,9 +366,9 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 		return 0;
 	}
 	err = next_item(f, item);
-	while (!err && item->kind == VPT_ITEM_BLOCK && !vpt_pt_ends_block(item->class)) {
+	while (!err && item->kind == DECODE_ITEM_BLOCK && !decode_pt_ends_block(item->class)) {
 		err = next_item(f, more);
-		if (err || more->kind != VPT_ITEM_BLOCK) {
+		if (err || more->kind != DECODE_ITEM_BLOCK) {
 			f->has_behind = !err;
 			break;
 		}
@@ -381,41 +383,41 @@ static int next_block(struct vpt_pt_flow *f, struct vpt_item *item)
 	return err;
 }
 
-static int next(struct vpt_flow *flow, struct vpt_item *item)
+static int next(struct decode_flow *flow, struct decode_item *item)
 {
-	struct vpt_pt_flow *f = of(flow);
+	struct decode_pt_flow *f = of(flow);
 
 	return f->blocks ? next_block(f, item) : next_item(f, item);
 }
 
-static void keep_time(struct vpt_flow *flow)
+static void keep_time(struct decode_flow *flow)
 {
 	of(flow)->timed = true;
 }
 
-static void time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum)
+static void time_sum(const struct decode_flow *flow, struct decode_timeline_sum *sum)
 {
 	*sum = of_const(flow)->sum;
 }
 
-static const struct vpt_code_store *code(const struct vpt_flow *flow)
+static const struct decode_code_store *code(const struct decode_flow *flow)
 {
 	return of_const(flow)->store;
 }
 
-static void close_flow(struct vpt_flow *flow)
+static void close_flow(struct decode_flow *flow)
 {
-	struct vpt_pt_flow *f = of(flow);
+	struct decode_pt_flow *f = of(flow);
 
 	end_timeline(f);
 	if (f->store != f->ahead.store)
-		vpt_code_close(f->store);
+		decode_code_close(f->store);
 	if (f->counts.wanted)
-		vpt_pt_counts_close(f);
-	vpt_pt_merge_close(f);
-	vpt_pt_runs_close(f);
-	vpt_pt_ahead_close(f);
-	vpt_spaces_close(f->spaces);
+		decode_pt_counts_close(f);
+	decode_pt_merge_close(f);
+	decode_pt_runs_close(f);
+	decode_pt_ahead_close(f);
+	decode_spaces_close(f->spaces);
 	free(f->told.at);
 	free(f->points.at);
 	free(f->cfe_items.at);
@@ -424,61 +426,61 @@ static void close_flow(struct vpt_flow *flow)
 	free(f);
 }
 
-static int counts(struct vpt_flow *flow, struct vpt_tally *tally, struct vpt_flow_sum *sum)
+static int counts(struct decode_flow *flow, struct decode_tally *tally, struct decode_flow_sum *sum)
 {
-	struct vpt_pt_flow *f = of(flow);
+	struct decode_pt_flow *f = of(flow);
 
-	return f->counts.wanted ? vpt_pt_counts_sum(f, tally, sum) : 0;
+	return f->counts.wanted ? decode_pt_counts_sum(f, tally, sum) : 0;
 }
 
-static const struct vpt_flow_ops pt_flow_ops = {
+static const struct decode_flow_ops pt_flow_ops = {
 	.close = close_flow,
-	.merge = vpt_pt_merge,
+	.merge = decode_pt_merge,
 	.counts = counts,
 	.keep_time = keep_time,
 	.time_sum = time_sum,
 	.next = next,
-	.runs = vpt_pt_runs,
+	.runs = decode_pt_runs,
 	.segment = segment,
 	.code = code,
 };
 
 /* The code as it is where items are given out: another one than where the decoder is. */
-static int open_store(struct vpt_pt_flow *f)
+static int open_store(struct decode_pt_flow *f)
 {
-	f->change = vpt_code_next_change(f->ahead.store);
+	f->change = decode_code_next_change(f->ahead.store);
 	f->store = f->ahead.store;
 	if (f->change == UINT64_MAX || f->counts.wanted)
 		return 0;
 	f->store = NULL;
-	return vpt_code_open(f->reader, f->vcpu, &f->store);
+	return decode_code_open(f->reader, f->vcpu, &f->store);
 }
 
-static int open_parts(struct vpt_pt_flow *f)
+static int open_parts(struct decode_pt_flow *f)
 {
-	bool rtit = vpt_reader_info(f->reader)->flags & VPT_INFO_RTIT;
-	int err = vpt_pt_ahead_open(f, rtit ? &vpt_ahead_rtit : &vpt_ahead_pt);
+	bool atom = trace_reader_info(f->reader)->flags & TRACE_INFO_ATOM;
+	int err = decode_pt_ahead_open(f, atom ? &decode_ahead_atom : &decode_ahead_pt);
 
-	f->counts.wanted = f->counts.wanted && !rtit;
-	f->ahead.piece = f->counts.wanted ? VPT_AHEAD_COUNTED : VPT_AHEAD_PIECE;
+	f->counts.wanted = f->counts.wanted && !atom;
+	f->ahead.piece = f->counts.wanted ? DECODE_AHEAD_COUNTED : DECODE_AHEAD_PIECE;
 	if (!err && f->counts.wanted)
-		err = vpt_pt_counts_open(f);
+		err = decode_pt_counts_open(f);
 	if (!err)
 		err = open_store(f);
 	if (!err)
-		err = vpt_spaces_open(f->reader, f->ahead.store, &f->spaces);
+		err = decode_spaces_open(f->reader, f->ahead.store, &f->spaces);
 	if (err)
 		return err;
-	f->stream = vpt_reader_stream(f->reader, f->vcpu, &f->len);
-	f->segments = vpt_segments(f->periods, f->nperiods, f->stream, f->len,
-				   f->ahead.system->is_psb, &f->nsegments);
+	f->stream = trace_reader_stream(f->reader, f->vcpu, &f->len);
+	f->segments = decode_segments(f->periods, f->nperiods, f->stream, f->len,
+				      f->ahead.system->is_psb, &f->nsegments);
 	return f->stream && f->segments ? 0 : -ENOMEM;
 }
 
-int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     struct vpt_flow **flow)
+int decode_pt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+			struct decode_flow **flow)
 {
-	struct vpt_pt_flow *f = calloc(1, sizeof(*f));
+	struct decode_pt_flow *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -486,13 +488,13 @@ int vpt_pt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow
 	f->base.ops = &pt_flow_ops;
 	f->reader = reader;
 	f->vcpu = vcpu;
-	f->blocks = unit != VPT_FLOW_INSNS;
-	f->counts.wanted = unit == VPT_FLOW_COUNTS;
-	f->caps = &vpt_reader_info(reader)->caps;
-	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
-	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
-	f->switches = vpt_reader_switches(reader, vcpu, &f->nswitches);
-	f->cr3 = VPT_CR3_UNKNOWN;
+	f->blocks = unit != DECODE_FLOW_INSNS;
+	f->counts.wanted = unit == DECODE_FLOW_COUNTS;
+	f->caps = &trace_reader_info(reader)->caps;
+	f->periods = trace_reader_sessions(reader, vcpu, &f->nperiods);
+	f->cr3s = trace_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->switches = trace_reader_switches(reader, vcpu, &f->nswitches);
+	f->cr3 = DECODE_CR3_UNKNOWN;
 	f->page_at = NO_PAGE;
 	err = open_parts(f);
 	if (err) {

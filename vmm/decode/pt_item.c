@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pt_flow.h"
+#include "decode/pt_flow.h"
 #include "trace/vec.h"
 
 enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
@@ -14,7 +14,7 @@ enum { EVD_FAULT_ADDRESS, EVD_QUALIFICATION, EVD_REASON }; /* table 33-51 */
 /* TRIG: above them is VPT_TRIG_MULT. */
 #define TRIGGERS 0xffu
 
-static void take_evd(struct vpt_cfe *cfe, const struct vptd_event *e)
+static void take_evd(struct decode_cfe *cfe, const struct vptd_event *e)
 {
 	switch (e->aux) {
 	case EVD_FAULT_ADDRESS:
@@ -34,29 +34,30 @@ static void take_evd(struct vpt_cfe *cfe, const struct vptd_event *e)
 	}
 }
 
-static int take_block_item(struct vpt_pt_flow *f, const struct vptd_event *e)
+static int take_block_item(struct decode_pt_flow *f, const struct vptd_event *e)
 {
 	/* Those of the block before were given out with it. */
 	if (f->items_given)
 		f->cfe_items.n = 0;
 	f->items_given = false;
-	if (!vpt_vec_room(&f->cfe_items))
+	if (!trace_vec_room(&f->cfe_items))
 		return -ENOMEM;
 	f->cfe_items.at[f->cfe_items.n++] =
-		(struct vpt_block_item){.value = e->value, .id = (uint8_t)e->aux};
+		(struct decode_block_item){.value = e->value, .id = (uint8_t)e->aux};
 	return 0;
 }
 
 /* A CFE with the EVDs before it, or a block with its items. */
-static void complete(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+static void complete(struct decode_pt_flow *f, const struct decode_told *told,
+		     struct decode_item *item)
 {
 	const struct vptd_event *e = &told->event;
-	struct vpt_cfe *given = &f->given;
+	struct decode_cfe *given = &f->given;
 
 	if (e->kind == VPTD_EVENT_BLOCK) {
 		bool some = !f->items_given && f->cfe_items.n;
 
-		*given = (struct vpt_cfe){.is_block = true, .short_items = e->aux};
+		*given = (struct decode_cfe){.is_block = true, .short_items = e->aux};
 		given->items = some ? (uint32_t)f->cfe_items.n : 0;
 		given->item = some ? f->cfe_items.at : NULL;
 		f->items_given = true;
@@ -69,49 +70,50 @@ static void complete(struct vpt_pt_flow *f, const struct vpt_told *told, struct 
 	given->has_ip = e->flags & VPTD_EV_IP;
 	given->ip = e->ip;
 	given->offset = told->offset;
-	item->event = given->is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
+	item->event = given->is_block ? DECODE_FLOW_BLOCK : DECODE_FLOW_CFE;
 	item->value = given->type;
 	item->cfe = given;
 }
 
-static int error_item(struct vpt_pt_flow *f, const struct vptd_event *e, struct vpt_item *item)
+static int error_item(struct decode_pt_flow *f, const struct vptd_event *e,
+		      struct decode_item *item)
 {
 	enum vptd_status status = (enum vptd_status)e->value;
 
 	if (status == VPTD_E_MEMORY)
 		return -ENOMEM;
 	(void)f;
-	item->kind = VPT_ITEM_ERROR;
-	item->text = status == VPTD_E_LOOP ? VPT_ITEM_STALL : vptd_status_text(status);
+	item->kind = DECODE_ITEM_ERROR;
+	item->text = status == VPTD_E_LOOP ? DECODE_ITEM_STALL : vptd_status_text(status);
 	return 1;
 }
 
 /* Those of which the item says no more than the event. */
 static const uint8_t same[VPTD_EVENT_COUNT] = {
-	[VPTD_EVENT_ENABLED] = VPT_FLOW_ENABLED,
-	[VPTD_EVENT_DISABLED] = VPT_FLOW_DISABLED,
-	[VPTD_EVENT_ASYNC_DISABLED] = VPT_FLOW_ASYNC_DISABLED,
-	[VPTD_EVENT_ASYNC_BRANCH] = VPT_FLOW_ASYNC_BRANCH,
-	[VPTD_EVENT_PAGING] = VPT_FLOW_PAGING,
-	[VPTD_EVENT_EXEC_MODE] = VPT_FLOW_EXEC_MODE,
-	[VPTD_EVENT_OVERFLOW] = VPT_FLOW_OVERFLOW,
-	[VPTD_EVENT_STOP] = VPT_FLOW_STOP,
-	[VPTD_EVENT_TSX] = VPT_FLOW_TSX,
-	[VPTD_EVENT_VMCS] = VPT_FLOW_VMCS,
-	[VPTD_EVENT_PTWRITE] = VPT_FLOW_PTWRITE,
-	[VPTD_EVENT_EXSTOP] = VPT_FLOW_EXSTOP,
-	[VPTD_EVENT_MWAIT] = VPT_FLOW_MWAIT,
-	[VPTD_EVENT_PWRE] = VPT_FLOW_PWRE,
-	[VPTD_EVENT_PWRX] = VPT_FLOW_PWRX,
-	[VPTD_EVENT_CBR] = VPT_FLOW_CBR,
-	[VPTD_EVENT_MNT] = VPT_FLOW_MNT,
-	[VPTD_EVENT_TARGET] = VPT_FLOW_TARGET,
-	[VPTD_EVENT_IFLAG] = VPT_FLOW_IFLAG,
-	[VPTD_EVENT_TRIG] = VPT_FLOW_TRIG,
+	[VPTD_EVENT_ENABLED] = DECODE_FLOW_ENABLED,
+	[VPTD_EVENT_DISABLED] = DECODE_FLOW_DISABLED,
+	[VPTD_EVENT_ASYNC_DISABLED] = DECODE_FLOW_ASYNC_DISABLED,
+	[VPTD_EVENT_ASYNC_BRANCH] = DECODE_FLOW_ASYNC_BRANCH,
+	[VPTD_EVENT_PAGING] = DECODE_FLOW_PAGING,
+	[VPTD_EVENT_EXEC_MODE] = DECODE_FLOW_EXEC_MODE,
+	[VPTD_EVENT_OVERFLOW] = DECODE_FLOW_OVERFLOW,
+	[VPTD_EVENT_STOP] = DECODE_FLOW_STOP,
+	[VPTD_EVENT_TSX] = DECODE_FLOW_TSX,
+	[VPTD_EVENT_VMCS] = DECODE_FLOW_VMCS,
+	[VPTD_EVENT_PTWRITE] = DECODE_FLOW_PTWRITE,
+	[VPTD_EVENT_EXSTOP] = DECODE_FLOW_EXSTOP,
+	[VPTD_EVENT_MWAIT] = DECODE_FLOW_MWAIT,
+	[VPTD_EVENT_PWRE] = DECODE_FLOW_PWRE,
+	[VPTD_EVENT_PWRX] = DECODE_FLOW_PWRX,
+	[VPTD_EVENT_CBR] = DECODE_FLOW_CBR,
+	[VPTD_EVENT_MNT] = DECODE_FLOW_MNT,
+	[VPTD_EVENT_TARGET] = DECODE_FLOW_TARGET,
+	[VPTD_EVENT_IFLAG] = DECODE_FLOW_IFLAG,
+	[VPTD_EVENT_TRIG] = DECODE_FLOW_TRIG,
 };
 
-static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
-		       struct vpt_item *item)
+static void plain_item(const struct decode_pt_flow *f, const struct vptd_event *e,
+		       struct decode_item *item)
 {
 	item->event = same[e->kind];
 	item->value = e->value;
@@ -122,13 +124,13 @@ static void plain_item(const struct vpt_pt_flow *f, const struct vptd_event *e,
 		item->value = e->aux & TRIGGERS;
 	}
 	/* A space has a name of its own for what is in CR3. */
-	if (e->kind == VPTD_EVENT_PAGING && f->space && !vpt_pt_is_rtit(f))
+	if (e->kind == VPTD_EVENT_PAGING && f->space && !decode_pt_is_atom(f))
 		item->value = f->space->cr3;
 	item->shown = e->flags & VPTD_EV_RAN;
 	item->vm_entry = e->kind == VPTD_EVENT_DISABLED && e->flags & VPTD_EV_VM_ENTRY;
 }
 
-bool vpt_pt_is_item(enum vptd_event_kind kind)
+bool decode_pt_is_item(enum vptd_event_kind kind)
 {
 	switch (kind) {
 	case VPTD_EVENT_EVD:
@@ -141,12 +143,13 @@ bool vpt_pt_is_item(enum vptd_event_kind kind)
 	}
 }
 
-int vpt_pt_item(struct vpt_pt_flow *f, const struct vpt_told *told, struct vpt_item *item)
+int decode_pt_item(struct decode_pt_flow *f, const struct decode_told *told,
+		   struct decode_item *item)
 {
 	const struct vptd_event *e = &told->event;
 
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_EVENT;
+	item->kind = DECODE_ITEM_EVENT;
 	item->ip = e->flags & VPTD_EV_IP ? e->ip : 0;
 	item->has_to = e->flags & VPTD_EV_TO;
 	item->to = item->has_to ? e->to : 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "libdecode/tracelet.h"
-#include "pt_flow.h"
+#include "decode/pt_flow.h"
 #include "trace/vec.h"
 
 /* The most parts of walks that are kept. */
@@ -21,9 +21,9 @@
 /* A counter of parts has 32 bits. */
 #define INSNS_MAX (UINT32_MAX / 2)
 
-static uint64_t function_of(struct vpt_pt_flow *f, const struct dec_block *block)
+static uint64_t function_of(struct decode_pt_flow *f, const struct dec_block *block)
 {
-	struct vpt_pt_merge *m = &f->merge;
+	struct decode_pt_merge *m = &f->merge;
 	size_t room = m->functions.room ? m->functions.room : 4096;
 	uint64_t *at;
 
@@ -33,7 +33,7 @@ static uint64_t function_of(struct vpt_pt_flow *f, const struct dec_block *block
 		at = realloc(m->functions.at, room * sizeof(*at));
 		if (!at) {
 			f->ahead.no_memory = true;
-			return VPT_NO_FUNCTION;
+			return DECODE_NO_FUNCTION;
 		}
 		memset(at + m->functions.room, 0xff, (room - m->functions.room) * sizeof(*at));
 		m->functions.at = at;
@@ -46,27 +46,27 @@ static uint64_t function_of(struct vpt_pt_flow *f, const struct dec_block *block
 }
 
 /* Does a block of @function continue the open part? Without symbols every function is the same. */
-static bool continues(const struct vpt_pt_parts *to, uint64_t function)
+static bool continues(const struct decode_pt_parts *to, uint64_t function)
 {
 	if (!to->open)
 		return false;
-	switch ((enum vpt_insn_class)to->at[to->n - 1].class) {
-	case VPT_INSN_OTHER:
-	case VPT_INSN_PTWRITE:
+	switch ((enum decode_insn_class)to->at[to->n - 1].class) {
+	case DECODE_INSN_OTHER:
+	case DECODE_INSN_PTWRITE:
 		return true;
-	case VPT_INSN_COND:
-	case VPT_INSN_JUMP:
-		return function == VPT_NO_FUNCTION || function == to->function;
+	case DECODE_INSN_COND:
+	case DECODE_INSN_JUMP:
+		return function == DECODE_NO_FUNCTION || function == to->function;
 	default:
 		return false;
 	}
 }
 
 /* Add @part to the open part, or behind it. @function is that of the first block of @part. */
-static void append(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct vpt_part *part,
-		   uint64_t function)
+static void append(struct decode_pt_flow *f, struct decode_pt_parts *to,
+		   const struct decode_part *part, uint64_t function)
 {
-	struct vpt_part *last;
+	struct decode_part *last;
 
 	if (continues(to, function)) {
 		last = &to->at[to->n - 1];
@@ -74,7 +74,7 @@ static void append(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct 
 		last->next = part->next;
 		last->class = part->class;
 	} else {
-		if (!vpt_vec_room(to)) {
+		if (!trace_vec_room(to)) {
 			f->ahead.no_memory = true;
 			return;
 		}
@@ -86,34 +86,35 @@ static void append(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct 
 }
 
 /* Add @count instructions of a block, from number @first on. */
-static void add(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec_block *block,
+static void add(struct decode_pt_flow *f, struct decode_pt_parts *to, const struct dec_block *block,
 		unsigned int first, unsigned int count)
 {
 	const uint64_t function = function_of(f, block);
-	struct vpt_part part = {
+	struct decode_part part = {
 		.ip = dec_code_ip(f->ahead.code, block, first),
 		.next = dec_code_ip(f->ahead.code, block, first + count),
 		.function = function,
 		.insns = count,
-		.class = VPT_INSN_OTHER,
+		.class = DECODE_INSN_OTHER,
 	};
 
 	if (first)
 		part.function = f->merge.function(f->merge.context, part.ip);
 	if (first + count == block->insns)
-		part.class = (uint8_t)vpt_pt_class(block);
+		part.class = (uint8_t)decode_pt_class(block);
 	append(f, to, &part, function);
 }
 
 static void on_run(void *context, const struct dec_block *block, unsigned int first,
 		   unsigned int count)
 {
-	struct vpt_pt_flow *f = context;
+	struct decode_pt_flow *f = context;
 
 	add(f, &f->merge.parts, block, first, count);
 }
 
-static void add_blocks(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const struct dec_walk *walk)
+static void add_blocks(struct decode_pt_flow *f, struct decode_pt_parts *to,
+		       const struct dec_walk *walk)
 {
 	uint32_t i;
 
@@ -126,16 +127,16 @@ static void add_blocks(struct vpt_pt_flow *f, struct vpt_pt_parts *to, const str
 }
 
 /* A mark: which filling of the array, how many parts and the index of the first. */
-static uint64_t mark_of(const struct vpt_pt_merge *m, size_t first)
+static uint64_t mark_of(const struct decode_pt_merge *m, size_t first)
 {
 	return (uint64_t)m->filling << 48 | (uint64_t)(m->walks.n - first) << 32 | first;
 }
 
 /* Returns the parts of a walk, @n of them. */
-static const struct vpt_part *parts_of(struct vpt_pt_flow *f, const struct dec_walk *walk,
-				       unsigned int *n)
+static const struct decode_part *parts_of(struct decode_pt_flow *f, const struct dec_walk *walk,
+					  unsigned int *n)
 {
-	struct vpt_pt_merge *m = &f->merge;
+	struct decode_pt_merge *m = &f->merge;
 
 	if (*walk->mark >> 48 != m->filling) {
 		if (m->walks.n >= WALK_PARTS_MAX) {
@@ -153,10 +154,10 @@ static const struct vpt_part *parts_of(struct vpt_pt_flow *f, const struct dec_w
 
 static bool on_walk(void *context, const struct dec_walk *walk)
 {
-	struct vpt_pt_flow *f = context;
-	struct vpt_pt_parts *to = &f->merge.parts;
+	struct decode_pt_flow *f = context;
+	struct decode_pt_parts *to = &f->merge.parts;
 	unsigned int n, i;
-	const struct vpt_part *part = parts_of(f, walk, &n);
+	const struct decode_part *part = parts_of(f, walk, &n);
 
 	if (f->ahead.no_memory || !n)
 		return !f->ahead.no_memory;
@@ -170,21 +171,21 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 	return true;
 }
 
-void vpt_pt_merge_flush(struct vpt_pt_flow *f)
+void decode_pt_merge_flush(struct decode_pt_flow *f)
 {
 	f->merge.parts.open = false;
-	vpt_pt_merge_tell(f);
+	decode_pt_merge_tell(f);
 }
 
-void vpt_pt_merge_tell(struct vpt_pt_flow *f)
+void decode_pt_merge_tell(struct decode_pt_flow *f)
 {
-	struct vpt_pt_merge *m = &f->merge;
+	struct decode_pt_merge *m = &f->merge;
 	const size_t n = m->parts.n - m->parts.open;
-	struct vpt_told *told;
+	struct decode_told *told;
 
 	if (n == m->told)
 		return;
-	told = vpt_pt_tell(f, VPT_TOLD_PARTS);
+	told = decode_pt_tell(f, DECODE_TOLD_PARTS);
 	if (told) {
 		told->first = (uint32_t)m->told;
 		told->count = (uint32_t)(n - m->told);
@@ -192,9 +193,9 @@ void vpt_pt_merge_tell(struct vpt_pt_flow *f)
 	m->told = n;
 }
 
-void vpt_pt_merge_next(struct vpt_pt_flow *f)
+void decode_pt_merge_next(struct decode_pt_flow *f)
 {
-	struct vpt_pt_parts *parts = &f->merge.parts;
+	struct decode_pt_parts *parts = &f->merge.parts;
 
 	if (parts->open)
 		parts->at[0] = parts->at[parts->n - 1];
@@ -202,12 +203,12 @@ void vpt_pt_merge_next(struct vpt_pt_flow *f)
 	f->merge.told = 0;
 }
 
-int vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *context)
+int decode_pt_merge(struct decode_flow *flow, decode_flow_function *function, void *context)
 {
-	struct vpt_pt_flow *f = (struct vpt_pt_flow *)flow;
+	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 
 	/* Runs with a time of their own are reported alone. RTIT has an end_run() of its own. */
-	if (f->timed || !f->blocks || f->counts.wanted || vpt_pt_is_rtit(f))
+	if (f->timed || !f->blocks || f->counts.wanted || decode_pt_is_atom(f))
 		return 0;
 	f->merge.function = function;
 	f->merge.context = context;
@@ -216,12 +217,12 @@ int vpt_pt_merge(struct vpt_flow *flow, vpt_flow_function *function, void *conte
 	f->merge.ops.run = on_run;
 	f->merge.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->merge.ops;
-	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
-	f->ahead.piece = VPT_AHEAD_MERGED;
+	f->merge.tracelets = f->ahead.flow.tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
+	f->ahead.piece = DECODE_AHEAD_MERGED;
 	return f->merge.tracelets ? 0 : -ENOMEM;
 }
 
-void vpt_pt_merge_close(struct vpt_pt_flow *f)
+void decode_pt_merge_close(struct decode_pt_flow *f)
 {
 	dec_tracelets_free(f->merge.tracelets);
 	free(f->merge.functions.at);

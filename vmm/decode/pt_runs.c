@@ -3,18 +3,18 @@
 #include <errno.h>
 
 #include "libdecode/tracelet.h"
-#include "pt_flow.h"
+#include "decode/pt_flow.h"
 
-static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint64_t ip,
+static uint32_t offer(struct decode_pt_flow *f, const struct dec_block *block, uint64_t ip,
 		      unsigned int first, unsigned int count, uint64_t offset)
 {
-	const struct vpt_flow_run run = {
+	const struct decode_flow_run run = {
 		.ip = ip,
 		.cr3 = f->cr3,
 		.offset = offset,
 		.lens = dec_code_lens(f->ahead.code, block) + first,
 		.count = count,
-		.block = first ? VPT_RUN_PART : block->id,
+		.block = first ? DECODE_RUN_PART : block->id,
 		.mode = block->mode,
 	};
 
@@ -22,14 +22,14 @@ static uint32_t offer(struct vpt_pt_flow *f, const struct dec_block *block, uint
 }
 
 /* Something must be queued before the run that comes next. */
-static bool must_queue(const struct vpt_pt_flow *f, uint64_t insns)
+static bool must_queue(const struct decode_pt_flow *f, uint64_t insns)
 {
-	/* vpt_flow_code() can be older than the code that the decoder has. */
+	/* decode_flow_code() can be older than the code that the decoder has. */
 	return f->told.n || insns >= f->change;
 }
 
-uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsigned int first,
-		      unsigned int count)
+uint32_t decode_pt_offer(struct decode_pt_flow *f, const struct dec_block *block,
+			 unsigned int first, unsigned int count)
 {
 	uint32_t taken = 0;
 
@@ -45,8 +45,8 @@ uint32_t vpt_pt_offer(struct vpt_pt_flow *f, const struct dec_block *block, unsi
 /* The blocks of a walk, which either are all taken or run one by one. */
 static bool on_walk(void *context, const struct dec_walk *walk)
 {
-	struct vpt_pt_flow *f = context;
-	const struct vpt_flow_takers *takers = f->offer.takers;
+	struct decode_pt_flow *f = context;
+	const struct decode_flow_takers *takers = f->offer.takers;
 	bool whole = true;
 	uint32_t i;
 
@@ -67,7 +67,7 @@ static bool on_walk(void *context, const struct dec_walk *walk)
 }
 
 /* Offer a queued run. Returns false if some of it is left. */
-static bool offer_queued(struct vpt_pt_flow *f, struct vpt_told *run)
+static bool offer_queued(struct decode_pt_flow *f, struct decode_told *run)
 {
 	uint32_t taken = offer(f, run->block, run->ip, run->first, run->count, run->offset);
 
@@ -82,14 +82,14 @@ static bool offer_queued(struct vpt_pt_flow *f, struct vpt_told *run)
 }
 
 /* Offer the queued runs. Returns false if not all of the queue is taken. */
-static bool offer_all(struct vpt_pt_flow *f)
+static bool offer_all(struct decode_pt_flow *f)
 {
 	if (f->run && !offer_queued(f, f->run))
 		return false;
 	while (f->head < f->told.n) {
-		struct vpt_told *told = &f->told.at[f->head];
+		struct decode_told *told = &f->told.at[f->head];
 
-		if (told->kind != VPT_TOLD_RUN || told->insns >= f->change)
+		if (told->kind != DECODE_TOLD_RUN || told->insns >= f->change)
 			return false;
 		f->head++;
 		if (!offer_queued(f, told))
@@ -99,20 +99,20 @@ static bool offer_all(struct vpt_pt_flow *f)
 }
 
 /* Walks are for Intel PT alone: RTIT is told of each run where it ends. */
-static int set_up(struct vpt_pt_flow *f, const struct vpt_flow_takers *takers)
+static int set_up(struct decode_pt_flow *f, const struct decode_flow_takers *takers)
 {
-	if (f->offer.tracelets || !takers->again || vpt_pt_is_rtit(f))
+	if (f->offer.tracelets || !takers->again || decode_pt_is_atom(f))
 		return 0;
-	f->offer.tracelets = dec_tracelets_new(VPT_PT_CACHE, true);
+	f->offer.tracelets = dec_tracelets_new(DECODE_PT_CACHE, true);
 	f->offer.ops = *f->ahead.flow.ops;
 	f->offer.ops.walk = on_walk;
 	f->ahead.flow.ops = &f->offer.ops;
 	return f->offer.tracelets ? 0 : -ENOMEM;
 }
 
-int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, void *context)
+int decode_pt_runs(struct decode_flow *flow, const struct decode_flow_takers *takers, void *context)
 {
-	struct vpt_pt_flow *f = (struct vpt_pt_flow *)flow;
+	struct decode_pt_flow *f = (struct decode_pt_flow *)flow;
 	int more;
 
 	if (f->blocks || f->timed || !f->told_bare)
@@ -120,19 +120,19 @@ int vpt_pt_runs(struct vpt_flow *flow, const struct vpt_flow_takers *takers, voi
 	more = set_up(f, takers);
 	if (more)
 		return more;
-	f->ahead.piece = VPT_AHEAD_OFFERED;
+	f->ahead.piece = DECODE_AHEAD_OFFERED;
 	f->offer.takers = takers;
 	f->offer.context = context;
 	for (more = 1; more > 0 && offer_all(f) && f->ahead.segment;) {
 		f->ahead.flow.tracelets = takers->again ? f->offer.tracelets : NULL;
-		more = vpt_pt_push(f);
+		more = decode_pt_push(f);
 	}
 	f->ahead.flow.tracelets = NULL;
 	f->offer.takers = NULL;
 	return more < 0 ? more : 0;
 }
 
-void vpt_pt_runs_close(struct vpt_pt_flow *f)
+void decode_pt_runs_close(struct decode_pt_flow *f)
 {
 	dec_tracelets_free(f->offer.tracelets);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "segment.h"
+#include "decode/segment.h"
 
 #include <stdlib.h>
 
@@ -8,28 +8,28 @@
 
 #define PSB_BYTES 16
 
-bool vpt_is_psb(const uint8_t *bytes, size_t len)
+bool decode_is_psb(const uint8_t *bytes, size_t len)
 {
 	return len >= PSB_BYTES && !vpt_packet_find_psb(bytes, PSB_BYTES);
 }
 
-bool vpt_is_atom_psb(const uint8_t *bytes, size_t len)
+bool decode_is_atom_psb(const uint8_t *bytes, size_t len)
 {
 	return len >= VPT_ATOM_PSB_BYTES && !vpt_atom_packet_find_psb(bytes, VPT_ATOM_PSB_BYTES);
 }
 
-static bool ends_cut(const struct vpt_period *period)
+static bool ends_cut(const struct trace_period *period)
 {
-	return !period->end || period->end->end == VPT_END_TOPA_STOP ||
-	       period->end->end == VPT_END_ERROR || period->end->end == VPT_END_LOST;
+	return !period->end || period->end->end == TRACE_END_TOPA_STOP ||
+	       period->end->end == TRACE_END_ERROR || period->end->end == TRACE_END_LOST;
 }
 
-struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
-				 const uint8_t *stream, size_t len, vpt_psb_test *is_psb,
-				 size_t *count)
+struct decode_segment *decode_segments(const struct trace_period *periods, size_t nperiods,
+				       const uint8_t *stream, size_t len, decode_psb_test *is_psb,
+				       size_t *count)
 {
-	struct vpt_segment *all = calloc(nperiods + 1, sizeof(*all));
-	struct vpt_segment *s = all;
+	struct decode_segment *all = calloc(nperiods + 1, sizeof(*all));
+	struct decode_segment *s = all;
 	size_t i;
 
 	*count = 0;
@@ -40,7 +40,7 @@ struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperio
 	for (i = 0; i < nperiods; i++) {
 		uint64_t at = periods[i].start->offset;
 		bool goes_on =
-			i && periods[i - 1].end && periods[i - 1].end->end == VPT_END_CHANGED;
+			i && periods[i - 1].end && periods[i - 1].end->end == TRACE_END_CHANGED;
 		bool psb = !goes_on && is_psb(stream + at, len - at);
 
 		/* What comes before the first session has nowhere else to go. */

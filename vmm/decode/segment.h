@@ -4,14 +4,14 @@
  * since one that starts with PacketByteCnt above 0 has no PSB of its own
  * (33.2.8.4); it starts afresh where a session does have one, and where the last
  * packet of the one before may be cut off. With RTIT each has one, but for those that go on
- * with other registers (VPT_END_CHANGED).
+ * with other registers (TRACE_END_CHANGED).
  */
 #ifndef VMM_DECODE_SEGMENT_H
 #define VMM_DECODE_SEGMENT_H
 
 #include "trace/reader.h"
 
-struct vpt_segment {
+struct decode_segment {
 	uint64_t begin, end; /* in the stream */
 	size_t first, count; /* sessions; count 0: there are none */
 	bool fresh;	     /* its first byte is that of a PSB */
@@ -19,15 +19,15 @@ struct vpt_segment {
 };
 
 /* Is there a PSB at these bytes? */
-typedef bool vpt_psb_test(const uint8_t *bytes, size_t len);
-vpt_psb_test vpt_is_psb, vpt_is_atom_psb;
+typedef bool decode_psb_test(const uint8_t *bytes, size_t len);
+decode_psb_test decode_is_psb, decode_is_atom_psb;
 
 /*
  * A list from malloc(), NULL: memory. A stream without bytes has no segments. `psb`: that of the
  * trace system.
  */
-struct vpt_segment *vpt_segments(const struct vpt_period *periods, size_t nperiods,
-				 const uint8_t *stream, size_t len, vpt_psb_test *psb,
-				 size_t *count);
+struct decode_segment *decode_segments(const struct trace_period *periods, size_t nperiods,
+				       const uint8_t *stream, size_t len, decode_psb_test *psb,
+				       size_t *count);
 
 #endif /* VMM_DECODE_SEGMENT_H */

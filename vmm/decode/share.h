@@ -3,11 +3,11 @@
 #ifndef VMM_DECODE_SHARE_H
 #define VMM_DECODE_SHARE_H
 
-#include "item.h"
+#include "decode/item.h"
 #include "trace/reader.h"
 
-struct vpt_space_share {
-	struct vpt_space space; /* all zero but the flags where nothing is known of it */
+struct decode_space_share {
+	struct trace_space space; /* all zero but the flags where nothing is known of it */
 	bool known;
 	uint64_t insns, blocks;
 	uint64_t entries, exits; /* VM entries to it, or from a host whose guests are not
@@ -16,9 +16,9 @@ struct vpt_space_share {
 };
 
 /* All zero is empty. */
-struct vpt_shares {
+struct decode_shares {
 	struct {
-		struct vpt_space_share *at;
+		struct decode_space_share *at;
 		size_t n, room;
 	} spaces;
 	uint64_t time; /* all of it, also what is nobody's */
@@ -31,11 +31,11 @@ struct vpt_shares {
 };
 
 /* What follows is of another vCPU. */
-void vpt_shares_begin(struct vpt_shares *s);
+void decode_shares_begin(struct decode_shares *s);
 /* False: memory. */
-bool vpt_shares_item(struct vpt_shares *s, const struct vpt_item *item);
+bool decode_shares_item(struct decode_shares *s, const struct decode_item *item);
 /* Sort: most instructions first. */
-void vpt_shares_sort(struct vpt_shares *s);
-void vpt_shares_free(struct vpt_shares *s);
+void decode_shares_sort(struct decode_shares *s);
+void decode_shares_free(struct decode_shares *s);
 
 #endif /* VMM_DECODE_SHARE_H */

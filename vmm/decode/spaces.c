@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "spaces.h"
+#include "decode/spaces.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +18,15 @@
 #define LEARNED_MAX 1024
 
 struct entry {
-	const struct vpt_space *space;
+	const struct trace_space *space;
 	bool has_code; /* that the vCPU ran */
 };
 
-struct vpt_spaces {
+struct decode_spaces {
 	struct entry *by_cr3;
 	size_t n;
-	struct vpt_pairs by_id; /* (id, 0) to the pointer of the space */
-	struct vpt_space learned[LEARNED_MAX];
+	struct trace_pairs by_id; /* (id, 0) to the pointer of the space */
+	struct trace_space learned[LEARNED_MAX];
 	size_t nlearned;
 	uint64_t next_id; /* for the next one to be learned */
 };
@@ -44,58 +44,58 @@ static int by_cr3(const void *a, const void *b)
 	return d ? d : compare_u64((uintptr_t)x->space, (uintptr_t)y->space);
 }
 
-int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store *code,
-		    struct vpt_spaces **out)
+int decode_spaces_open(const struct trace_reader *reader, const struct decode_code_store *code,
+		       struct decode_spaces **out)
 {
-	const struct vpt_space *all;
-	struct vpt_spaces *s;
-	struct vpt_pair *entry;
+	const struct trace_space *all;
+	struct decode_spaces *s;
+	struct trace_pair *entry;
 	size_t n, i;
 
 	*out = NULL;
-	all = vpt_reader_spaces(reader, &n);
+	all = trace_reader_spaces(reader, &n);
 	if (!n)
 		return 0;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->n = n;
-	s->next_id = VPT_SPACE_ID_MASK;
+	s->next_id = TRACE_SPACE_ID_MASK;
 	s->by_cr3 = calloc(n, sizeof(*s->by_cr3));
 	for (i = 0; i < n; i++) {
-		entry = s->by_cr3 ? vpt_pairs_add(&s->by_id, all[i].id, 0) : NULL;
+		entry = s->by_cr3 ? trace_pairs_add(&s->by_id, all[i].id, 0) : NULL;
 		if (!entry) {
-			vpt_spaces_close(s);
+			decode_spaces_close(s);
 			return -ENOMEM;
 		}
 		if (!entry->value)
 			entry->value = (uintptr_t)&all[i];
 		s->by_cr3[i].space = &all[i];
-		s->by_cr3[i].has_code = vpt_code_space(code, all[i].id) == all[i].id;
+		s->by_cr3[i].has_code = decode_code_space(code, all[i].id) == all[i].id;
 	}
 	qsort(s->by_cr3, n, sizeof(*s->by_cr3), by_cr3);
 	*out = s;
 	return 0;
 }
 
-void vpt_spaces_close(struct vpt_spaces *s)
+void decode_spaces_close(struct decode_spaces *s)
 {
 	if (!s)
 		return;
 	free(s->by_cr3);
-	vpt_pairs_free(&s->by_id);
+	trace_pairs_free(&s->by_id);
 	free(s);
 }
 
-static bool non_root(const struct vpt_space *space)
+static bool non_root(const struct trace_space *space)
 {
-	return space->flags & VPT_SPACE_NON_ROOT;
+	return space->flags & TRACE_SPACE_NON_ROOT;
 }
 
 /* How well an entry fits a PIP of its CR3; 0: it does not. */
-static unsigned int fitness(const struct entry *e, const struct vpt_space_key *key)
+static unsigned int fitness(const struct entry *e, const struct decode_space_key *key)
 {
-	const struct vpt_space *space = e->space;
+	const struct trace_space *space = e->space;
 	unsigned int code = e->has_code ? 8 : 0;
 
 	if (non_root(space) != key->non_root)
@@ -103,18 +103,19 @@ static unsigned int fitness(const struct entry *e, const struct vpt_space_key *k
 	/* A host's spaces are the same whatever VMCS is current. */
 	if (!key->non_root || space->vmcs == key->vmcs)
 		return code | 4;
-	if (space->vmcs == VPT_SPACE_ANY_VMCS)
+	if (space->vmcs == TRACE_SPACE_ANY_VMCS)
 		return code | 2;
-	return key->vmcs == VPT_SPACE_ANY_VMCS ? code | 1 : 0;
+	return key->vmcs == TRACE_SPACE_ANY_VMCS ? code | 1 : 0;
 }
 
 /* The only one that fits best, NULL: there is none. */
-static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt_space_key *key)
+static const struct trace_space *best(const struct decode_spaces *s,
+				      const struct decode_space_key *key)
 {
-	const struct vpt_space *found = NULL;
+	const struct trace_space *found = NULL;
 	unsigned int most = 0;
 	const uint64_t cr3 = key->cr3 & PIP_MASK;
-	size_t i = vpt_vec_before(s->by_cr3, s->n, e, (e->space->cr3 & PIP_MASK) < cr3);
+	size_t i = trace_vec_before(s->by_cr3, s->n, e, (e->space->cr3 & PIP_MASK) < cr3);
 
 	for (; i < s->n && (s->by_cr3[i].space->cr3 & PIP_MASK) == cr3; i++) {
 		unsigned int fits = fitness(&s->by_cr3[i], key);
@@ -127,16 +128,16 @@ static const struct vpt_space *best(const struct vpt_spaces *s, const struct vpt
 	return found;
 }
 
-static const struct vpt_space *find_given(const struct vpt_spaces *s, uint64_t id)
+static const struct trace_space *find_given(const struct decode_spaces *s, uint64_t id)
 {
-	const struct vpt_pair *entry = vpt_pairs_find(&s->by_id, id, 0);
+	const struct trace_pair *entry = trace_pairs_find(&s->by_id, id, 0);
 
-	return entry ? (const struct vpt_space *)(uintptr_t)entry->value : NULL;
+	return entry ? (const struct trace_space *)(uintptr_t)entry->value : NULL;
 }
 
-static const struct vpt_space *learn(struct vpt_spaces *s, const struct vpt_space_key *key)
+static const struct trace_space *learn(struct decode_spaces *s, const struct decode_space_key *key)
 {
-	struct vpt_space *space;
+	struct trace_space *space;
 	size_t i;
 
 	for (i = 0; i < s->nlearned; i++) {
@@ -150,27 +151,27 @@ static const struct vpt_space *learn(struct vpt_spaces *s, const struct vpt_spac
 	while (find_given(s, s->next_id))
 		s->next_id -= 4096;
 	space = &s->learned[s->nlearned++];
-	*space = (struct vpt_space){
+	*space = (struct trace_space){
 		.id = s->next_id,
 		.cr3 = key->cr3,
 		.vmcs = key->vmcs,
-		.flags = key->non_root ? VPT_SPACE_NON_ROOT : 0,
-		.vm = VPT_SPACE_NO_VM,
+		.flags = key->non_root ? TRACE_SPACE_NON_ROOT : 0,
+		.vm = TRACE_SPACE_NO_VM,
 	};
 	s->next_id -= 4096;
 	return space;
 }
 
-uint64_t vpt_spaces_resolve(struct vpt_spaces *s, const struct vpt_space_key *key)
+uint64_t decode_spaces_resolve(struct decode_spaces *s, const struct decode_space_key *key)
 {
-	const struct vpt_space *space = best(s, key);
-	struct vpt_space_key bare = *key;
+	const struct trace_space *space = best(s, key);
+	struct decode_space_key bare = *key;
 
 	if (!key->non_root)
-		bare.vmcs = VPT_SPACE_ANY_VMCS;
+		bare.vmcs = TRACE_SPACE_ANY_VMCS;
 	/* Without PAE paging bits 11:5 are no part of it. */
 	if (!space) {
-		bare.cr3 &= VPT_SPACE_ID_MASK;
+		bare.cr3 &= TRACE_SPACE_ID_MASK;
 		space = best(s, &bare);
 	}
 	if (!space)
@@ -178,9 +179,9 @@ uint64_t vpt_spaces_resolve(struct vpt_spaces *s, const struct vpt_space_key *ke
 	return space->id;
 }
 
-const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *s, uint64_t id)
+const struct trace_space *decode_spaces_find(const struct decode_spaces *s, uint64_t id)
 {
-	const struct vpt_space *space;
+	const struct trace_space *space;
 	size_t i;
 
 	if (!s)
@@ -193,28 +194,28 @@ const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *s, uint64_t id)
 	return space;
 }
 
-bool vpt_spaces_learned(const struct vpt_spaces *s, const struct vpt_space *space)
+bool decode_spaces_learned(const struct decode_spaces *s, const struct trace_space *space)
 {
 	return space >= s->learned && space < s->learned + LEARNED_MAX;
 }
 
-bool vpt_space_is(const struct vpt_space *a, const struct vpt_space *b)
+bool decode_space_is(const struct trace_space *a, const struct trace_space *b)
 {
 	return a->id == b->id && a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
 }
 
-void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
+void decode_space_format(const struct trace_space *space, char *text, size_t size)
 {
 	char who[48], what[96];
 
-	if (space->flags & VPT_SPACE_ALONE) {
+	if (space->flags & DECODE_SPACE_ALONE) {
 		snprintf(text, size, "%scr3 0x%" PRIx64, non_root(space) ? "guest: " : "",
 			 space->cr3);
 		return;
 	}
 	if (!non_root(space))
 		snprintf(who, sizeof(who), "host");
-	else if (space->vm == VPT_SPACE_NO_VM)
+	else if (space->vm == TRACE_SPACE_NO_VM)
 		snprintf(who, sizeof(who), "guest");
 	else
 		snprintf(who, sizeof(who), "VM %u vCPU %u", space->vm, space->vcpu);
@@ -222,7 +223,7 @@ void vpt_space_format(const struct vpt_space *space, char *text, size_t size)
 	if (space->name[0]) {
 		char name[sizeof(space->name) + 1];
 
-		vpt_text_copy(name, sizeof(name), space->name, sizeof(space->name));
+		text_copy(name, sizeof(name), space->name, sizeof(space->name));
 		if (space->pid)
 			snprintf(what, sizeof(what), "%s, pid %u", name, space->pid);
 		else

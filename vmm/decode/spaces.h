@@ -9,23 +9,23 @@
 #ifndef VMM_DECODE_SPACES_H
 #define VMM_DECODE_SPACES_H
 
-#include "code.h"
+#include "decode/code.h"
 #include "trace/reader.h"
 
-struct vpt_spaces;
+struct decode_spaces;
 
 /*
  * 0 or -errno. *spaces is NULL where the file has no SPACE blocks: then a CR3 is what it
  * says. `code` is used now only, the reader must outlive the spaces.
  */
-int vpt_spaces_open(const struct vpt_reader *reader, const struct vpt_code_store *code,
-		    struct vpt_spaces **spaces);
-void vpt_spaces_close(struct vpt_spaces *spaces);
+int decode_spaces_open(const struct trace_reader *reader, const struct decode_code_store *code,
+		       struct decode_spaces **spaces);
+void decode_spaces_close(struct decode_spaces *spaces);
 
 /* What is known where a PIP stands. */
-struct vpt_space_key {
+struct decode_space_key {
 	uint64_t cr3;
-	uint64_t vmcs; /* current pointer, VPT_SPACE_ANY_VMCS: not known, or none */
+	uint64_t vmcs; /* current pointer, TRACE_SPACE_ANY_VMCS: not known, or none */
 	bool non_root; /* PIP.NR */
 };
 
@@ -34,24 +34,24 @@ struct vpt_space_key {
  * (33.5.1): such a PIP means a guest where there is code of one for it, and none of a
  * host's. What no SPACE block tells of gets a space of its own, without code.
  */
-uint64_t vpt_spaces_resolve(struct vpt_spaces *spaces, const struct vpt_space_key *key);
+uint64_t decode_spaces_resolve(struct decode_spaces *spaces, const struct decode_space_key *key);
 
 /* The space of an id, NULL: there is none. It lives as long as `spaces`. */
-const struct vpt_space *vpt_spaces_find(const struct vpt_spaces *spaces, uint64_t id);
+const struct trace_space *decode_spaces_find(const struct decode_spaces *spaces, uint64_t id);
 
 /* Is it one that no SPACE block tells of? */
-bool vpt_spaces_learned(const struct vpt_spaces *spaces, const struct vpt_space *space);
+bool decode_spaces_learned(const struct decode_spaces *spaces, const struct trace_space *space);
 
 /* In flags, and in no file: it is neither a host's nor a guest's, for nobody tells. */
-#define VPT_SPACE_ALONE (1u << 31)
+#define DECODE_SPACE_ALONE (1u << 31)
 
 /*
  * Returns true if both describe one address space. Equal ids are not enough: each flow
  * numbers the spaces that it learns from the top.
  */
-bool vpt_space_is(const struct vpt_space *a, const struct vpt_space *b);
+bool decode_space_is(const struct trace_space *a, const struct trace_space *b);
 
 /* For people: "host: bash, pid 12", "VM 0 vCPU 1: cr3 0x1000"; "cr3 0x1000" if ALONE, after "guest: " if NON_ROOT. */
-void vpt_space_format(const struct vpt_space *space, char *text, size_t size);
+void decode_space_format(const struct trace_space *space, char *text, size_t size);
 
 #endif /* VMM_DECODE_SPACES_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "summary.h"
+#include "decode/summary.h"
 
 #include <inttypes.h>
 
-static void note_error(struct vpt_summary *s, unsigned int vcpu, const struct vpt_item *item)
+static void note_error(struct decode_summary *s, unsigned int vcpu, const struct decode_item *item)
 {
 	if (!s->errors++)
 		snprintf(s->first_error, sizeof(s->first_error),
@@ -11,22 +11,23 @@ static void note_error(struct vpt_summary *s, unsigned int vcpu, const struct vp
 			 item->offset, vcpu, item->ip);
 }
 
-void vpt_summary_item(struct vpt_summary *s, unsigned int vcpu, const struct vpt_item *item)
+void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
+			 const struct decode_item *item)
 {
 	switch (item->kind) {
-	case VPT_ITEM_INSN:
-	case VPT_ITEM_BLOCK:
+	case DECODE_ITEM_INSN:
+	case DECODE_ITEM_BLOCK:
 		s->insns += item->insns;
 		s->blocks++;
 		break;
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		if (!item->status)
 			s->events[item->event]++;
 		break;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		note_error(s, vcpu, item);
 		break;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		s->skipped += item->value;
 		break;
 	default:
@@ -35,7 +36,7 @@ void vpt_summary_item(struct vpt_summary *s, unsigned int vcpu, const struct vpt
 }
 
 /* Put a function in its place among those found so far. */
-static size_t insert(struct vpt_hot *hot, size_t n, size_t max, struct vpt_hot one)
+static size_t insert(struct decode_hot *hot, size_t n, size_t max, struct decode_hot one)
 {
 	size_t i = n;
 
@@ -51,22 +52,22 @@ static size_t insert(struct vpt_hot *hot, size_t n, size_t max, struct vpt_hot o
 	return n;
 }
 
-size_t vpt_summary_hot(const struct vpt_symbols *symbols, const struct vpt_tally *tally,
-		       struct vpt_hot *hot, size_t max)
+size_t decode_summary_hot(const struct debug_symbols *symbols, const struct decode_tally *tally,
+			  struct decode_hot *hot, size_t max)
 {
-	struct vpt_hot one = {0};
+	struct decode_hot one = {0};
 	uint64_t end = 0;
 	size_t i, n = 0;
 
 	/* Blocks are sorted by address, so those of a function are together. */
 	for (i = 0; i < tally->used; i++) {
-		const struct vpt_block_count *block = &tally->slots[i];
+		const struct decode_block_count *block = &tally->slots[i];
 
 		if (!i || block->ip >= end) {
-			const struct vpt_symbol *symbol = vpt_symbols_find(symbols, block->ip);
+			const struct debug_symbol *symbol = debug_symbols_find(symbols, block->ip);
 
 			n = insert(hot, n, max, one);
-			one = (struct vpt_hot){symbol ? symbol->start : block->ip, 0};
+			one = (struct decode_hot){symbol ? symbol->start : block->ip, 0};
 			end = symbol ? symbol->end : block->last + 1;
 		}
 		one.insns += block->insns;

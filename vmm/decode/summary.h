@@ -5,22 +5,23 @@
 
 #include <stdio.h>
 
-#include "item.h"
+#include "decode/item.h"
 #include "debug/symbol.h"
-#include "tally.h"
+#include "decode/tally.h"
 
-struct vpt_summary {
+struct decode_summary {
 	uint64_t insns, blocks;
-	uint64_t events[VPT_FLOW_COUNT]; /* those that repeat nothing */
+	uint64_t events[DECODE_FLOW_COUNT]; /* those that repeat nothing */
 	uint64_t errors;
 	uint64_t skipped;      /* bytes before a PSB */
 	char first_error[256]; /* with its place, for people */
 };
 
 /* Count an item of vCPU `vcpu`. */
-void vpt_summary_item(struct vpt_summary *s, unsigned int vcpu, const struct vpt_item *item);
+void decode_summary_item(struct decode_summary *s, unsigned int vcpu,
+			 const struct decode_item *item);
 
-struct vpt_hot {
+struct decode_hot {
 	uint64_t start; /* of the function, or of the code without one */
 	uint64_t insns;
 };
@@ -29,7 +30,7 @@ struct vpt_hot {
  * The functions with the most instructions, most first: up to `max` of them in
  * `hot`. Returns how many; `tally` is sorted.
  */
-size_t vpt_summary_hot(const struct vpt_symbols *symbols, const struct vpt_tally *tally,
-		       struct vpt_hot *hot, size_t max);
+size_t decode_summary_hot(const struct debug_symbols *symbols, const struct decode_tally *tally,
+			  struct decode_hot *hot, size_t max);
 
 #endif /* VMM_DECODE_SUMMARY_H */

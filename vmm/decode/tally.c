@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tally.h"
+#include "decode/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SLOTS 1024u
 
-static struct vpt_block_count *find(const struct vpt_tally *t, uint64_t ip, uint64_t last)
+static struct decode_block_count *find(const struct decode_tally *t, uint64_t ip, uint64_t last)
 {
 	size_t i = ((ip ^ last << 17) * 0x9e3779b97f4a7c15ull >> 32) & (t->nslots - 1);
 
@@ -15,9 +15,9 @@ static struct vpt_block_count *find(const struct vpt_tally *t, uint64_t ip, uint
 	return &t->slots[i];
 }
 
-static bool grow(struct vpt_tally *t)
+static bool grow(struct decode_tally *t)
 {
-	struct vpt_tally more = {.nslots = t->nslots ? 2 * t->nslots : FIRST_SLOTS};
+	struct decode_tally more = {.nslots = t->nslots ? 2 * t->nslots : FIRST_SLOTS};
 	size_t i;
 
 	more.slots = calloc(more.nslots, sizeof(*more.slots));
@@ -33,10 +33,10 @@ static bool grow(struct vpt_tally *t)
 	return true;
 }
 
-bool vpt_tally_add_count(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t count,
-			 uint64_t insns)
+bool decode_tally_add_count(struct decode_tally *t, uint64_t ip, uint64_t last, uint64_t count,
+			    uint64_t insns)
 {
-	struct vpt_block_count *slot;
+	struct decode_block_count *slot;
 
 	if (t->used * 2 >= t->nslots && !grow(t))
 		return false;
@@ -53,14 +53,14 @@ bool vpt_tally_add_count(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64
 
 static int by_ip(const void *a, const void *b)
 {
-	const struct vpt_block_count *x = a, *y = b;
+	const struct decode_block_count *x = a, *y = b;
 
 	if (x->ip != y->ip)
 		return x->ip < y->ip ? -1 : 1;
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-void vpt_tally_sort(struct vpt_tally *t)
+void decode_tally_sort(struct decode_tally *t)
 {
 	size_t i, n = 0;
 
@@ -72,7 +72,7 @@ void vpt_tally_sort(struct vpt_tally *t)
 		qsort(t->slots, n, sizeof(*t->slots), by_ip);
 }
 
-void vpt_tally_free(struct vpt_tally *t)
+void decode_tally_free(struct decode_tally *t)
 {
 	free(t->slots);
 	memset(t, 0, sizeof(*t));

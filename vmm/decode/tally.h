@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_block_count {
+struct decode_block_count {
 	uint64_t ip;
 	uint64_t last;	/* IP of the last instruction */
 	uint64_t count; /* 0: an empty slot */
@@ -15,22 +15,23 @@ struct vpt_block_count {
 };
 
 /* Zero is empty. */
-struct vpt_tally {
-	struct vpt_block_count *slots;
+struct decode_tally {
+	struct decode_block_count *slots;
 	size_t nslots, used;
 };
 
 /* Count a block that ran @count times, with @insns instructions in all. False: no memory. */
-bool vpt_tally_add_count(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t count,
-			 uint64_t insns);
-static inline bool vpt_tally_add(struct vpt_tally *t, uint64_t ip, uint64_t last, uint64_t insns)
+bool decode_tally_add_count(struct decode_tally *t, uint64_t ip, uint64_t last, uint64_t count,
+			    uint64_t insns);
+static inline bool decode_tally_add(struct decode_tally *t, uint64_t ip, uint64_t last,
+				    uint64_t insns)
 {
-	return vpt_tally_add_count(t, ip, last, 1, insns);
+	return decode_tally_add_count(t, ip, last, 1, insns);
 }
 
 /* Pack the counts at the beginning of `slots`, sorted by IP; adding ends here. */
-void vpt_tally_sort(struct vpt_tally *t);
+void decode_tally_sort(struct decode_tally *t);
 
-void vpt_tally_free(struct vpt_tally *t);
+void decode_tally_free(struct decode_tally *t);
 
 #endif /* VMM_DECODE_TALLY_H */

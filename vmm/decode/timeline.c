@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "timeline.h"
+#include "decode/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline_scan.h"
+#include "decode/timeline_scan.h"
 
 /* Marks that are looked ahead for the next time that is known. */
 #define MARKS 16384
 /* Those that are used up are dropped this many at a time. */
 #define DROP (MARKS / 2)
 
-#define NEVER VPT_NEVER
+#define NEVER DECODE_NEVER
 
-struct vpt_timeline {
-	struct vpt_timeline_scan scan;
+struct decode_timeline {
+	struct decode_timeline_scan scan;
 	bool end;     /* of the stream was seen */
 	size_t n, at; /* marks, and those before the offset that was asked for last */
 	struct {
 		size_t from, to; /* the first anchor from `from` on is mark `to` */
 	} found[2];
 	size_t none_from, none_to; /* there is no anchor in between */
-	struct vpt_mark last;	   /* before `at` */
-	struct vpt_mark from;	   /* the anchor before `at` */
+	struct decode_mark last;   /* before `at` */
+	struct decode_mark from;   /* the anchor before `at` */
 	bool has_last, has_from;
-	struct vpt_mark flow, flow_from; /* the same for the last packet of the flow, */
+	struct decode_mark flow, flow_from; /* the same for the last packet of the flow, */
 	bool has_flow, flow_has_from;
 	bool flow_new;	  /* whose time has yet to be made; */
 	size_t flow_next; /* the mark after it, as long as that is so */
-	struct vpt_when flow_time;
-	struct vpt_timeline_sum sum;
-	struct vpt_mark marks[MARKS];
+	struct decode_when flow_time;
+	struct decode_timeline_sum sum;
+	struct decode_mark marks[MARKS];
 };
 
-struct vpt_timeline *vpt_timeline_new(const struct vpt_timeline_config *config)
+struct decode_timeline *decode_timeline_new(const struct decode_timeline_config *config)
 {
-	struct vpt_timeline *c = malloc(sizeof(*c));
+	struct decode_timeline *c = malloc(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	memset(c, 0, offsetof(struct vpt_timeline, marks));
-	vpt_timeline_scan_init(&c->scan, config);
+	memset(c, 0, offsetof(struct decode_timeline, marks));
+	decode_timeline_scan_init(&c->scan, config);
 	return c;
 }
 
-void vpt_timeline_free(struct vpt_timeline *c)
+void decode_timeline_free(struct decode_timeline *c)
 {
 	free(c);
 }
 
 /* Mark `i`, or NULL: the stream has no such, or it is too far ahead. */
-static const struct vpt_mark *mark(struct vpt_timeline *c, size_t i)
+static const struct decode_mark *mark(struct decode_timeline *c, size_t i)
 {
 	while (i >= c->n) {
 		if (c->end || c->n == MARKS)
 			return NULL;
-		if (vpt_timeline_scan_next(&c->scan, &c->marks[c->n]))
+		if (decode_timeline_scan_next(&c->scan, &c->marks[c->n]))
 			c->n++;
 		else
 			c->end = true;
@@ -64,9 +64,9 @@ static const struct vpt_mark *mark(struct vpt_timeline *c, size_t i)
 }
 
 /* The first anchor from mark `i` on, or NULL. */
-static const struct vpt_mark *next_anchor(struct vpt_timeline *c, size_t i)
+static const struct decode_mark *next_anchor(struct decode_timeline *c, size_t i)
 {
-	const struct vpt_mark *m;
+	const struct decode_mark *m;
 	size_t from = i, k;
 
 	for (k = 0; k < 2; k++) {
@@ -102,11 +102,12 @@ static uint64_t sub(uint64_t a, uint64_t b)
 
 static uint64_t ticks_up(uint64_t part)
 {
-	return part / VPT_TICK + (part % VPT_TICK != 0);
+	return part / DECODE_TICK + (part % DECODE_TICK != 0);
 }
 
 /* No later than that is `m`, which is eligible, with `a` before and `b` (or NULL) after. */
-static uint64_t upper(const struct vpt_mark *m, const struct vpt_mark *a, const struct vpt_mark *b)
+static uint64_t upper(const struct decode_mark *m, const struct decode_mark *a,
+		      const struct decode_mark *b)
 {
 	uint64_t hi = NEVER;
 
@@ -118,7 +119,7 @@ static uint64_t upper(const struct vpt_mark *m, const struct vpt_mark *a, const 
 		hi = by < hi ? by : hi;
 	}
 	if (b && b->tsc_hi != NEVER) {
-		uint64_t gone = sub(b->least - m->least, m->slack) / VPT_TICK;
+		uint64_t gone = sub(b->least - m->least, m->slack) / DECODE_TICK;
 		uint64_t by = add(sub(b->tsc_hi, gone), gone != 0);
 
 		hi = by < hi ? by : hi;
@@ -126,9 +127,10 @@ static uint64_t upper(const struct vpt_mark *m, const struct vpt_mark *a, const 
 	return hi;
 }
 
-static uint64_t lower(const struct vpt_mark *m, const struct vpt_mark *a, const struct vpt_mark *b)
+static uint64_t lower(const struct decode_mark *m, const struct decode_mark *a,
+		      const struct decode_mark *b)
 {
-	uint64_t lo = add(a->tsc_lo, sub(sub(m->least - a->least, a->slack) / VPT_TICK, 1));
+	uint64_t lo = add(a->tsc_lo, sub(sub(m->least - a->least, a->slack) / DECODE_TICK, 1));
 
 	if (b && !b->alone && m->wild == b->wild) {
 		uint64_t by = sub(b->tsc_lo, ticks_up(b->most - m->most + b->slack) + 1);
@@ -139,9 +141,9 @@ static uint64_t lower(const struct vpt_mark *m, const struct vpt_mark *a, const 
 }
 
 /* No later than that is what comes before mark `i` or with it; `a`: the anchor before. */
-static uint64_t upper_from(struct vpt_timeline *c, size_t i, const struct vpt_mark *a)
+static uint64_t upper_from(struct decode_timeline *c, size_t i, const struct decode_mark *a)
 {
-	const struct vpt_mark *m;
+	const struct decode_mark *m;
 
 	while ((m = mark(c, i)) && !m->anchor && !m->eligible)
 		i++;
@@ -152,9 +154,9 @@ static uint64_t upper_from(struct vpt_timeline *c, size_t i, const struct vpt_ma
 }
 
 /* The same for what comes before the next packet of the flow, from mark `i` on. */
-static uint64_t upper_flow(struct vpt_timeline *c, size_t i, struct vpt_mark a)
+static uint64_t upper_flow(struct decode_timeline *c, size_t i, struct decode_mark a)
 {
-	const struct vpt_mark *m;
+	const struct decode_mark *m;
 
 	for (; (m = mark(c, i)) && !m->flow; i++) {
 		if (m->anchor)
@@ -163,26 +165,27 @@ static uint64_t upper_flow(struct vpt_timeline *c, size_t i, struct vpt_mark a)
 	return upper_from(c, i, &a);
 }
 
-static uint64_t middle(const struct vpt_mark *a)
+static uint64_t middle(const struct decode_mark *a)
 {
 	return a->tsc_hi == NEVER ? a->tsc_lo : a->tsc_lo + (a->tsc_hi - a->tsc_lo) / 2;
 }
 
-static uint64_t estimate(const struct vpt_mark *m, const struct vpt_mark *a,
-			 const struct vpt_mark *b)
+static uint64_t estimate(const struct decode_mark *m, const struct decode_mark *a,
+			 const struct decode_mark *b)
 {
 	uint64_t ticks = m->ticks - a->ticks;
 	uint64_t begin = middle(a);
 
 	if (b && !b->alone && b->ticks - a->ticks && middle(b) > begin)
-		return begin + vpt_muldiv(middle(b) - begin, ticks, b->ticks - a->ticks);
-	return add(begin, ticks / VPT_TICK);
+		return begin + decode_muldiv(middle(b) - begin, ticks, b->ticks - a->ticks);
+	return add(begin, ticks / DECODE_TICK);
 }
 
 /* The packet that has the CYC of the event that `m` begins, or `m`. */
-static const struct vpt_mark *joined(struct vpt_timeline *c, const struct vpt_mark *m, size_t i)
+static const struct decode_mark *joined(struct decode_timeline *c, const struct decode_mark *m,
+					size_t i)
 {
-	const struct vpt_mark *next;
+	const struct decode_mark *next;
 
 	while ((next = mark(c, i)) && next->joins)
 		i++;
@@ -190,10 +193,10 @@ static const struct vpt_mark *joined(struct vpt_timeline *c, const struct vpt_ma
 }
 
 /* Mark `m`, with `a` before it; what comes after begins with mark `i`. */
-static void make_time(struct vpt_timeline *c, const struct vpt_mark *m, const struct vpt_mark *a,
-		      size_t i, struct vpt_when *t)
+static void make_time(struct decode_timeline *c, const struct decode_mark *m,
+		      const struct decode_mark *a, size_t i, struct decode_when *t)
 {
-	const struct vpt_mark *b = next_anchor(c, i);
+	const struct decode_mark *b = next_anchor(c, i);
 
 	t->known = true;
 	t->relative = a->relative;
@@ -227,7 +230,7 @@ static void make_time(struct vpt_timeline *c, const struct vpt_mark *m, const st
 		t->until = t->hi;
 }
 
-static void make_flow_time(struct vpt_timeline *c)
+static void make_flow_time(struct decode_timeline *c)
 {
 	if (!c->flow_new)
 		return;
@@ -238,7 +241,7 @@ static void make_flow_time(struct vpt_timeline *c)
 		make_time(c, &c->flow, &c->flow_from, c->flow_next, &c->flow_time);
 }
 
-static void drop(struct vpt_timeline *c)
+static void drop(struct decode_timeline *c)
 {
 	c->n -= DROP;
 	c->at -= DROP;
@@ -248,9 +251,9 @@ static void drop(struct vpt_timeline *c)
 	memmove(c->marks, c->marks + DROP, c->n * sizeof(c->marks[0]));
 }
 
-static void pass_anchor(struct vpt_timeline *c, const struct vpt_mark *m)
+static void pass_anchor(struct decode_timeline *c, const struct decode_mark *m)
 {
-	const struct vpt_mark *a = &c->from;
+	const struct decode_mark *a = &c->from;
 
 	if (c->has_from && !m->alone && m->counted && a->counted && m->lost == a->lost &&
 	    m->tsc_lo > a->tsc_lo) {
@@ -261,9 +264,9 @@ static void pass_anchor(struct vpt_timeline *c, const struct vpt_mark *m)
 	c->has_from = true;
 }
 
-static void go_to(struct vpt_timeline *c, uint64_t offset)
+static void go_to(struct decode_timeline *c, uint64_t offset)
 {
-	const struct vpt_mark *m;
+	const struct decode_mark *m;
 
 	while ((m = mark(c, c->at)) && m->end <= offset) {
 		c->at++;
@@ -286,7 +289,7 @@ static void go_to(struct vpt_timeline *c, uint64_t offset)
 	}
 }
 
-void vpt_timeline_packet(struct vpt_timeline *c, uint64_t offset, struct vpt_when *time)
+void decode_timeline_packet(struct decode_timeline *c, uint64_t offset, struct decode_when *time)
 {
 	go_to(c, offset);
 	memset(time, 0, sizeof(*time));
@@ -295,18 +298,18 @@ void vpt_timeline_packet(struct vpt_timeline *c, uint64_t offset, struct vpt_whe
 		make_time(c, &c->last, &c->from, c->at, time);
 }
 
-void vpt_timeline_flow(struct vpt_timeline *c, uint64_t offset, struct vpt_when *time)
+void decode_timeline_flow(struct decode_timeline *c, uint64_t offset, struct decode_when *time)
 {
 	go_to(c, offset);
 	if (!c->has_flow) {
-		vpt_timeline_packet(c, offset, time);
+		decode_timeline_packet(c, offset, time);
 		return;
 	}
 	make_flow_time(c);
 	*time = c->flow_time;
 }
 
-void vpt_timeline_sum(const struct vpt_timeline *c, struct vpt_timeline_sum *sum)
+void decode_timeline_sum(const struct decode_timeline *c, struct decode_timeline_sum *sum)
 {
 	*sum = c->sum;
 }

@@ -23,23 +23,23 @@
 #include "vpt/caps.h"
 
 /* CTL from a place in the stream on. */
-struct vpt_timeline_session {
+struct decode_timeline_session {
 	uint64_t at;
 	uint64_t ctl;
 	bool goes_on; /* RTIT: nothing else happened; else there was no trace before it */
 };
 
-struct vpt_timeline_config {
+struct decode_timeline_config {
 	const uint8_t *bytes; /* as long as the timeline */
 	size_t len;
 	const struct vpt_caps *caps;
-	bool rtit;				     /* Atom's, and not PT's packets; */
-	uint8_t errata;				     /* enum vpt_atom_erratum */
-	const struct vpt_timeline_session *sessions; /* the first one's `at` does not count */
-	size_t nsessions;			     /* 0: as if all timing packets were on */
+	bool atom;					/* Atom's, and not PT's packets; */
+	uint8_t errata;					/* enum vpt_atom_erratum */
+	const struct decode_timeline_session *sessions; /* the first one's `at` does not count */
+	size_t nsessions;				/* 0: as if all timing packets were on */
 };
 
-struct vpt_when {
+struct decode_when {
 	bool known;    /* else nothing here counts but `cycles` */
 	bool relative; /* there was no TSC packet: `tsc` began as 0 somewhere */
 	uint64_t tsc;  /* the estimate, 56 bits and what they carried over */
@@ -52,25 +52,26 @@ struct vpt_when {
 };
 
 /* Over all spans whose both ends are known and that nothing interrupts. */
-struct vpt_timeline_sum {
+struct decode_timeline_sum {
 	uint64_t cycles, ticks;
 };
 
-struct vpt_timeline;
+struct decode_timeline;
 
 /* NULL: memory. `config` itself is copied, what it points to is not. */
-struct vpt_timeline *vpt_timeline_new(const struct vpt_timeline_config *config);
-void vpt_timeline_free(struct vpt_timeline *line);
+struct decode_timeline *decode_timeline_new(const struct decode_timeline_config *config);
+void decode_timeline_free(struct decode_timeline *line);
 
 /*
  * The time at the last packet that ends at or before `offset`, timing packets included;
  * and at the last one that is not a timing packet, for a decoder that has read that far:
  * such read timing packets that belong to what comes next. Offsets must not fall.
  */
-void vpt_timeline_packet(struct vpt_timeline *line, uint64_t offset, struct vpt_when *time);
-void vpt_timeline_flow(struct vpt_timeline *line, uint64_t offset, struct vpt_when *time);
+void decode_timeline_packet(struct decode_timeline *line, uint64_t offset,
+			    struct decode_when *time);
+void decode_timeline_flow(struct decode_timeline *line, uint64_t offset, struct decode_when *time);
 
 /* Up to the last offset asked for. */
-void vpt_timeline_sum(const struct vpt_timeline *line, struct vpt_timeline_sum *sum);
+void decode_timeline_sum(const struct decode_timeline *line, struct decode_timeline_sum *sum);
 
 #endif /* VMM_DECODE_TIMELINE_H */

@@ -3,18 +3,18 @@
  * The timing packets of the Atom trace unit (4.2.12 to 4.2.15). STS has 40 bits of the TSC, MTC
  * has 8. Cycle counts are parts of packets. They need ContextEn, and FilterEn unless LESS_PKTS.
  */
-#include "timeline_scan.h"
+#include "decode/timeline_scan.h"
 #include "vpt/atom.h"
 
 #define STS_BITS 40
 
-static bool on(const struct vpt_timeline_scan *s, uint64_t mask)
+static bool on(const struct decode_timeline_scan *s, uint64_t mask)
 {
 	return s->ctl & mask;
 }
 
 /* Returns the first TSC from the last known one on that has `value` at bit `shift`. */
-static uint64_t extend(const struct vpt_timeline_scan *s, uint64_t value, unsigned int shift,
+static uint64_t extend(const struct decode_timeline_scan *s, uint64_t value, unsigned int shift,
 		       unsigned int bits)
 {
 	uint64_t mask = (UINT64_C(1) << bits) - 1, last = s->tsc >> shift;
@@ -23,21 +23,21 @@ static uint64_t extend(const struct vpt_timeline_scan *s, uint64_t value, unsign
 }
 
 /* [ATOM-STS ATOM-SLEEP] The time before STS may not have been counted. */
-static void sts(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+static void sts(struct decode_timeline_scan *s, const struct vpt_atom_packet *p)
 {
 	s->tsc = extend(s, p->value, 0, STS_BITS);
 	s->has_tsc = true;
 	s->begun = false;
 	s->now.relative = false;
-	vpt_scan_ratio(s, p->aux & 0xff);
-	vpt_scan_anchor(s, s->tsc, s->tsc, true);
+	decode_scan_ratio(s, p->aux & 0xff);
+	decode_scan_anchor(s, s->tsc, s->tsc, true);
 }
 
 /*
  * [ATOM-MTC] [ATOM-E7] The first MTC since TriggerEn rose may be wrong. An overflow can lose more
  * MTCs than 8 bits count.
  */
-static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+static void mtc(struct decode_timeline_scan *s, const struct vpt_atom_packet *p)
 {
 	unsigned int shift = 7 + 2 * p->aux;
 	bool lies = s->first_mtc && s->config.errata & VPT_ATOM_E7;
@@ -50,7 +50,7 @@ static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 		s->now.relative = true;
 	}
 	s->tsc = extend(s, p->value, shift, 8);
-	vpt_scan_anchor(s, s->tsc, s->now.lost == s->base_lost ? s->tsc : VPT_NEVER, false);
+	decode_scan_anchor(s, s->tsc, s->now.lost == s->base_lost ? s->tsc : DECODE_NEVER, false);
 	s->base_lost = s->now.lost;
 	/* No MTC is sent during sleep, which STS ends. */
 	if (on(s, VPT_ATOM_MASK(CTL, MTC_EN)) && on(s, VPT_ATOM_MASK(CTL, STS_EN)) &&
@@ -59,19 +59,19 @@ static void mtc(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 }
 
 /* [ATOM-E6] */
-static uint64_t clocks(const struct vpt_timeline_scan *s, uint32_t cycles)
+static uint64_t clocks(const struct decode_timeline_scan *s, uint32_t cycles)
 {
 	return cycles + (cycles && s->config.errata & VPT_ATOM_E6);
 }
 
 /* Time without cycle counts has no bounds. [ATOM-CYC-COUNTS] */
-static void uncounted(struct vpt_timeline_scan *s)
+static void uncounted(struct decode_timeline_scan *s)
 {
 	s->now.wild++;
 	s->now.lost++;
 }
 
-static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
+static bool packet(struct decode_timeline_scan *s, const struct vpt_atom_packet *p)
 {
 	switch (p->kind) {
 	case VPT_ATOM_PKT_STS:
@@ -83,7 +83,7 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 	case VPT_ATOM_PKT_PSB:
 		return false;
 	case VPT_ATOM_PKT_BUF_OVF:
-		vpt_scan_lost(s);
+		decode_scan_lost(s);
 		break;
 	case VPT_ATOM_PKT_PGE:
 		uncounted(s);
@@ -105,17 +105,17 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_atom_packet *p)
 }
 
 /* Without STS and MTC, time is relative to here. */
-static void begin_relative(struct vpt_timeline_scan *s)
+static void begin_relative(struct decode_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative ||
 	    on(s, VPT_ATOM_MASK(CTL, STS_EN) | VPT_ATOM_MASK(CTL, MTC_EN)))
 		return;
 	s->has_relative = true;
 	s->now.relative = true;
-	vpt_scan_anchor(s, 0, 0, false);
+	decode_scan_anchor(s, 0, 0, false);
 }
 
-static size_t take(struct vpt_timeline_scan *s, const uint8_t *bytes, size_t len, bool *marks)
+static size_t take(struct decode_timeline_scan *s, const uint8_t *bytes, size_t len, bool *marks)
 {
 	struct vpt_atom_packet p;
 
@@ -125,20 +125,20 @@ static size_t take(struct vpt_timeline_scan *s, const uint8_t *bytes, size_t len
 	if (p.kind != VPT_ATOM_PKT_PSB)
 		begin_relative(s);
 	if (p.has_cycles)
-		vpt_scan_cycles(s, clocks(s, p.cycles));
+		decode_scan_cycles(s, clocks(s, p.cycles));
 	*marks = packet(s, &p);
 	return p.size;
 }
 
-static void enter(struct vpt_timeline_scan *s, const struct vpt_timeline_session *session)
+static void enter(struct decode_timeline_scan *s, const struct decode_timeline_session *session)
 {
 	if (session->goes_on)
 		return;
-	vpt_scan_gap(s);
+	decode_scan_gap(s);
 	s->first_mtc = true;
 }
 
-const struct vpt_timeline_system vpt_timeline_rtit = {
+const struct decode_timeline_system decode_timeline_atom = {
 	.take = take,
 	.enter = enter,
 	.find_psb = vpt_atom_packet_find_psb,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counters of the timeline: core clocks to TSC ticks, and the marks that anchor them in time. */
-#include "timeline_scan.h"
+#include "decode/timeline_scan.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -9,20 +9,20 @@ __extension__ typedef unsigned __int128 u128;
 /* A hostile stream has more core clocks than this in one packet. */
 #define CYC_MAX (UINT64_C(1) << 40)
 
-uint64_t vpt_muldiv(uint64_t a, uint64_t b, uint64_t c)
+uint64_t decode_muldiv(uint64_t a, uint64_t b, uint64_t c)
 {
 	u128 q = (u128)a * b / c;
 
-	return q > VPT_NEVER ? VPT_NEVER : (uint64_t)q;
+	return q > DECODE_NEVER ? DECODE_NEVER : (uint64_t)q;
 }
 
 /* Convert `cycles` to parts of TSC ticks at a ratio. */
-static uint64_t parts(const struct vpt_timeline_scan *s, uint64_t cycles, unsigned int ratio)
+static uint64_t parts(const struct decode_timeline_scan *s, uint64_t cycles, unsigned int ratio)
 {
-	return vpt_muldiv(cycles, s->config.caps->max_nonturbo * VPT_TICK, ratio);
+	return decode_muldiv(cycles, s->config.caps->max_nonturbo * DECODE_TICK, ratio);
 }
 
-void vpt_scan_ratio(struct vpt_timeline_scan *s, unsigned int ratio)
+void decode_scan_ratio(struct decode_timeline_scan *s, unsigned int ratio)
 {
 	if (s->cbr != ratio) {
 		s->cal_cycles = s->cal_ticks = 0;
@@ -46,27 +46,27 @@ void vpt_scan_ratio(struct vpt_timeline_scan *s, unsigned int ratio)
 	}
 }
 
-static uint64_t estimate(const struct vpt_timeline_scan *s, uint64_t cycles)
+static uint64_t estimate(const struct decode_timeline_scan *s, uint64_t cycles)
 {
-	if (s->cal_cycles >= CALIBRATED && s->cal_ticks < VPT_NEVER / VPT_TICK)
-		return vpt_muldiv(cycles, s->cal_ticks * VPT_TICK, s->cal_cycles);
+	if (s->cal_cycles >= CALIBRATED && s->cal_ticks < DECODE_NEVER / DECODE_TICK)
+		return decode_muldiv(cycles, s->cal_ticks * DECODE_TICK, s->cal_cycles);
 	if (s->cbr && s->config.caps->max_nonturbo)
 		return parts(s, cycles, s->cbr);
-	return cycles * VPT_TICK;
+	return cycles * DECODE_TICK;
 }
 
-void vpt_scan_slack(struct vpt_timeline_scan *s)
+void decode_scan_slack(struct decode_timeline_scan *s)
 {
 	uint64_t n = s->threshold;
 
 	/* The position between two clock edges is unknown too. */
 	n = n ? n : 1;
-	s->now.slack = s->cbr_min > 1 ? parts(s, n, s->cbr_min - 1) + VPT_TICK : 0;
+	s->now.slack = s->cbr_min > 1 ? parts(s, n, s->cbr_min - 1) + DECODE_TICK : 0;
 	if (s->cbr_min <= 1)
 		s->now.wild++;
 }
 
-void vpt_scan_cycles(struct vpt_timeline_scan *s, uint64_t cycles)
+void decode_scan_cycles(struct decode_timeline_scan *s, uint64_t cycles)
 {
 	bool known = s->cbr_min && s->config.caps->max_nonturbo && cycles < CYC_MAX;
 
@@ -83,9 +83,9 @@ void vpt_scan_cycles(struct vpt_timeline_scan *s, uint64_t cycles)
 	s->cbr_min = s->cbr_max = s->cbr_sure ? s->cbr : 0;
 }
 
-static void learn_span(struct vpt_timeline_scan *s)
+static void learn_span(struct decode_timeline_scan *s)
 {
-	const struct vpt_mark *a = &s->span, *b = &s->now;
+	const struct decode_mark *a = &s->span, *b = &s->now;
 	bool whole = s->has_span && !b->alone && a->lost == b->lost && b->counted && a->counted;
 
 	if (whole && b->tsc_lo > a->tsc_lo && b->cycles > a->cycles) {
@@ -96,18 +96,18 @@ static void learn_span(struct vpt_timeline_scan *s)
 	s->has_span = true;
 }
 
-void vpt_scan_anchor(struct vpt_timeline_scan *s, uint64_t lo, uint64_t hi, bool alone)
+void decode_scan_anchor(struct decode_timeline_scan *s, uint64_t lo, uint64_t hi, bool alone)
 {
 	s->now.anchor = true;
 	s->now.alone = alone;
 	s->now.tsc_lo = lo;
 	s->now.tsc_hi = hi;
-	s->now.next = VPT_NEVER;
+	s->now.next = DECODE_NEVER;
 	s->now.wild += alone;
 	learn_span(s);
 }
 
-void vpt_scan_lost(struct vpt_timeline_scan *s)
+void decode_scan_lost(struct decode_timeline_scan *s)
 {
 	s->in_psb = false;
 	s->now.lost++;
@@ -118,7 +118,7 @@ void vpt_scan_lost(struct vpt_timeline_scan *s)
 	s->cbr_min = s->cbr_max = 0;
 }
 
-void vpt_scan_gap(struct vpt_timeline_scan *s)
+void decode_scan_gap(struct decode_timeline_scan *s)
 {
 	s->begun = true;
 	s->fresh = true;

@@ -2,24 +2,24 @@
 /* The timing packets of Intel PT. */
 #include <string.h>
 
-#include "timeline_scan.h"
+#include "decode/timeline_scan.h"
 #include "vpt/msr.h"
 
 #define TSC_BITS 56
 #define CTC_MASK 0xffffu
 
-static bool on(const struct vpt_timeline_scan *s, uint64_t mask)
+static bool on(const struct decode_timeline_scan *s, uint64_t mask)
 {
 	return !s->config.nsessions || (s->ctl & mask);
 }
 
-static unsigned int mtc_freq(const struct vpt_timeline_scan *s)
+static unsigned int mtc_freq(const struct decode_timeline_scan *s)
 {
 	return (unsigned int)VPT_CTL_GET(s->ctl, MTC_FREQ);
 }
 
 /* The least clocks between two CYCs (33.3.6.3). */
-static uint64_t threshold(const struct vpt_timeline_scan *s)
+static uint64_t threshold(const struct decode_timeline_scan *s)
 {
 	unsigned int enc = (unsigned int)VPT_CTL_GET(s->ctl, CYC_THRESH);
 
@@ -27,22 +27,22 @@ static uint64_t threshold(const struct vpt_timeline_scan *s)
 }
 
 /* Convert `art` crystal clocks to TSC ticks, rounded up if `up` and else down. */
-static uint64_t crystal(const struct vpt_timeline_scan *s, uint64_t art, bool up)
+static uint64_t crystal(const struct decode_timeline_scan *s, uint64_t art, bool up)
 {
 	const struct vpt_caps *caps = s->config.caps;
-	uint64_t all = vpt_muldiv(art, caps->l15_ebx, caps->l15_eax);
+	uint64_t all = decode_muldiv(art, caps->l15_ebx, caps->l15_eax);
 	uint64_t rest = art * caps->l15_ebx % caps->l15_eax;
 
 	return all + (up && rest);
 }
 
-static bool has_crystal(const struct vpt_timeline_scan *s)
+static bool has_crystal(const struct decode_timeline_scan *s)
 {
 	return s->config.caps->l15_eax && s->config.caps->l15_ebx;
 }
 
 /* Returns the TSC at `ticks` crystal clocks after base. */
-static uint64_t at_crystal(const struct vpt_timeline_scan *s, int64_t ticks, bool up)
+static uint64_t at_crystal(const struct decode_timeline_scan *s, int64_t ticks, bool up)
 {
 	if (ticks >= 0)
 		return s->base + crystal(s, (uint64_t)ticks, up);
@@ -50,14 +50,14 @@ static uint64_t at_crystal(const struct vpt_timeline_scan *s, int64_t ticks, boo
 }
 
 /* Compute when the next MTC is due. */
-static void set_next(struct vpt_timeline_scan *s)
+static void set_next(struct decode_timeline_scan *s)
 {
 	if (!s->has_base || s->vague || !on(s, VPT_CTL_MASK(MTC_EN)))
 		return;
 	s->now.next = at_crystal(s, s->ticks + ((int64_t)1 << mtc_freq(s)), true);
 }
 
-static void take_tsc(struct vpt_timeline_scan *s, uint64_t value)
+static void take_tsc(struct decode_timeline_scan *s, uint64_t value)
 {
 	uint64_t high = s->tsc >> TSC_BITS << TSC_BITS;
 	uint64_t tsc = high | value;
@@ -72,10 +72,10 @@ static void take_tsc(struct vpt_timeline_scan *s, uint64_t value)
 	s->has_base = false;
 	s->vague = false;
 	s->now.relative = false;
-	vpt_scan_anchor(s, tsc, tsc, alone);
+	decode_scan_anchor(s, tsc, tsc, alone);
 }
 
-static void tma(struct vpt_timeline_scan *s, unsigned int ctc, unsigned int fast)
+static void tma(struct decode_timeline_scan *s, unsigned int ctc, unsigned int fast)
 {
 	unsigned int freq = mtc_freq(s);
 
@@ -88,11 +88,11 @@ static void tma(struct vpt_timeline_scan *s, unsigned int ctc, unsigned int fast
 	s->ctc = (uint8_t)(ctc >> freq);
 	s->ctc_bits = freq > 8 ? 16 - freq : 8;
 	s->base_lost = s->now.lost;
-	vpt_scan_anchor(s, s->tsc, s->tsc, false);
+	decode_scan_anchor(s, s->tsc, s->tsc, false);
 	set_next(s);
 }
 
-static void mtc(struct vpt_timeline_scan *s, uint8_t ctc)
+static void mtc(struct decode_timeline_scan *s, uint8_t ctc)
 {
 	unsigned int mask = (1u << s->ctc_bits) - 1;
 	unsigned int periods = (unsigned int)(ctc - s->ctc) & mask;
@@ -103,8 +103,8 @@ static void mtc(struct vpt_timeline_scan *s, uint8_t ctc)
 		if (s->has_tsc || on(s, VPT_CTL_MASK(TSC_EN)))
 			return;
 		s->has_base = true;
-		s->base = s->has_relative ? s->span.tsc_lo + s->now.ticks / VPT_TICK -
-						    s->span.ticks / VPT_TICK
+		s->base = s->has_relative ? s->span.tsc_lo + s->now.ticks / DECODE_TICK -
+						    s->span.ticks / DECODE_TICK
 					  : 0;
 		s->ticks = 0;
 		s->now.relative = true;
@@ -118,8 +118,8 @@ static void mtc(struct vpt_timeline_scan *s, uint8_t ctc)
 	s->ctc = ctc;
 	s->ctc_bits = 8;
 	s->ticks += (int64_t)periods << mtc_freq(s);
-	vpt_scan_anchor(s, at_crystal(s, s->ticks, false),
-			s->vague ? VPT_NEVER : at_crystal(s, s->ticks, true), false);
+	decode_scan_anchor(s, at_crystal(s, s->ticks, false),
+			   s->vague ? DECODE_NEVER : at_crystal(s, s->ticks, true), false);
 	set_next(s);
 }
 
@@ -131,7 +131,7 @@ static bool is_eligible(enum vpt_pkt_kind kind)
 }
 
 /* Returns true if a packet that is not eligible begins an event whose next packet is. */
-static bool begins_event(struct vpt_timeline_scan *s, const struct vpt_packet *p)
+static bool begins_event(struct decode_timeline_scan *s, const struct vpt_packet *p)
 {
 	bool bound = s->bound;
 
@@ -161,7 +161,7 @@ static bool begins_event(struct vpt_timeline_scan *s, const struct vpt_packet *p
 }
 
 /* Apply a packet. Returns true if it makes a mark. */
-static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
+static bool packet(struct decode_timeline_scan *s, const struct vpt_packet *p)
 {
 	switch (p->kind) {
 	case VPT_PKT_TSC:
@@ -174,10 +174,10 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 		mtc(s, (uint8_t)p->value);
 		return s->now.anchor;
 	case VPT_PKT_CYC:
-		vpt_scan_cycles(s, p->value);
+		decode_scan_cycles(s, p->value);
 		return false;
 	case VPT_PKT_CBR:
-		vpt_scan_ratio(s, (unsigned int)p->value);
+		decode_scan_ratio(s, (unsigned int)p->value);
 		return false;
 	case VPT_PKT_PSB:
 		s->in_psb = true;
@@ -188,7 +188,7 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 	case VPT_PKT_PAD:
 		return false;
 	case VPT_PKT_OVF:
-		vpt_scan_lost(s);
+		decode_scan_lost(s);
 		break;
 	default:
 		if (s->in_psb)
@@ -203,17 +203,17 @@ static bool packet(struct vpt_timeline_scan *s, const struct vpt_packet *p)
 }
 
 /* Without TSC and MTC, CYC counts time relative to here. */
-static void begin_relative(struct vpt_timeline_scan *s)
+static void begin_relative(struct decode_timeline_scan *s)
 {
 	if (s->has_tsc || s->has_relative || !s->config.nsessions ||
 	    (s->ctl & (VPT_CTL_MASK(TSC_EN) | VPT_CTL_MASK(MTC_EN))))
 		return;
 	s->has_relative = true;
 	s->now.relative = true;
-	vpt_scan_anchor(s, 0, 0, false);
+	decode_scan_anchor(s, 0, 0, false);
 }
 
-static size_t take(struct vpt_timeline_scan *s, const uint8_t *bytes, size_t len, bool *marks)
+static size_t take(struct decode_timeline_scan *s, const uint8_t *bytes, size_t len, bool *marks)
 {
 	struct vpt_packet p;
 
@@ -229,19 +229,19 @@ static size_t take(struct vpt_timeline_scan *s, const uint8_t *bytes, size_t len
 }
 
 /* TraceEn was clear for some time. */
-static void enter(struct vpt_timeline_scan *s, const struct vpt_timeline_session *session)
+static void enter(struct decode_timeline_scan *s, const struct decode_timeline_session *session)
 {
 	(void)session;
 	s->threshold = threshold(s);
 	if (s->session == 1)
 		return;
-	vpt_scan_gap(s);
+	decode_scan_gap(s);
 	/* No packet will have the length of the gap. */
 	if (!on(s, VPT_CTL_MASK(TSC_EN)))
 		s->vague = s->has_base;
 }
 
-const struct vpt_timeline_system vpt_timeline_pt = {
+const struct decode_timeline_system decode_timeline_pt = {
 	.take = take,
 	.enter = enter,
 	.find_psb = vpt_packet_find_psb,

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The scan over a stream: feed each packet to its trace system, and return its mark. */
-#include "timeline_scan.h"
+#include "decode/timeline_scan.h"
 
 #include <string.h>
 
-static void enter(struct vpt_timeline_scan *s)
+static void enter(struct decode_timeline_scan *s)
 {
-	const struct vpt_timeline_session *session = &s->config.sessions[s->session++];
+	const struct decode_timeline_session *session = &s->config.sessions[s->session++];
 
 	s->ctl = session->ctl;
 	s->system->enter(s, session);
 }
 
-void vpt_timeline_scan_init(struct vpt_timeline_scan *s, const struct vpt_timeline_config *config)
+void decode_timeline_scan_init(struct decode_timeline_scan *s,
+			       const struct decode_timeline_config *config)
 {
 	memset(s, 0, sizeof(*s));
 	s->config = *config;
-	s->system = config->rtit ? &vpt_timeline_rtit : &vpt_timeline_pt;
+	s->system = config->atom ? &decode_timeline_atom : &decode_timeline_pt;
 	s->begun = true;
 	s->fresh = true;
 	s->ctc_bits = 8;
@@ -26,9 +27,9 @@ void vpt_timeline_scan_init(struct vpt_timeline_scan *s, const struct vpt_timeli
 	}
 }
 
-bool vpt_timeline_scan_next(struct vpt_timeline_scan *s, struct vpt_mark *mark)
+bool decode_timeline_scan_next(struct decode_timeline_scan *s, struct decode_mark *mark)
 {
-	const struct vpt_timeline_config *c = &s->config;
+	const struct decode_timeline_config *c = &s->config;
 
 	while (s->at < c->len) {
 		const uint8_t *bytes = c->bytes + s->at;
@@ -42,14 +43,14 @@ bool vpt_timeline_scan_next(struct vpt_timeline_scan *s, struct vpt_mark *mark)
 		size = s->system->take(s, bytes, len, &marks);
 		if (!size) {
 			s->at += 1 + s->system->find_psb(bytes + 1, len - 1);
-			vpt_scan_lost(s);
+			decode_scan_lost(s);
 			continue;
 		}
 		s->at += size;
 		if (!marks && !s->now.anchor)
 			continue;
 		if (s->now.counted)
-			vpt_scan_slack(s);
+			decode_scan_slack(s);
 		else
 			s->now.wild++;
 		s->now.end = s->at;

@@ -7,16 +7,16 @@
 #ifndef VMM_DECODE_TIMELINE_SCAN_H
 #define VMM_DECODE_TIMELINE_SCAN_H
 
-#include "timeline.h"
+#include "decode/timeline.h"
 #include "vpt/packet.h"
 
 /* The parts in which one tick of the TSC is counted. */
-#define VPT_TICK UINT64_C(256)
+#define DECODE_TICK UINT64_C(256)
 
-#define VPT_NEVER UINT64_MAX
+#define DECODE_NEVER UINT64_MAX
 
 /* The counters at a packet. Only differences between two marks have a meaning. */
-struct vpt_mark {
+struct decode_mark {
 	uint64_t end; /* offset after the packet */
 	uint64_t cycles;
 	uint64_t ticks;	      /* estimate for `cycles`, in parts of a tick */
@@ -35,24 +35,25 @@ struct vpt_mark {
 	uint64_t next; /* anchor: the TSC at which the next MTC is due */
 };
 
-struct vpt_timeline_scan;
+struct decode_timeline_scan;
 
 /* The packets of a trace system. */
-struct vpt_timeline_system {
+struct decode_timeline_system {
 	/* Read the packet at `bytes`. Returns its size, or 0 if there is none. Sets `*marks` if it
 	 * makes a mark, which an anchor always does. Sets `now.counted`. */
-	size_t (*take)(struct vpt_timeline_scan *scan, const uint8_t *bytes, size_t len,
+	size_t (*take)(struct decode_timeline_scan *scan, const uint8_t *bytes, size_t len,
 		       bool *marks);
 	/* Begin a session with `scan->ctl`. */
-	void (*enter)(struct vpt_timeline_scan *scan, const struct vpt_timeline_session *session);
+	void (*enter)(struct decode_timeline_scan *scan,
+		      const struct decode_timeline_session *session);
 	size_t (*find_psb)(const uint8_t *bytes, size_t len);
 };
 
-extern const struct vpt_timeline_system vpt_timeline_pt, vpt_timeline_rtit;
+extern const struct decode_timeline_system decode_timeline_pt, decode_timeline_atom;
 
-struct vpt_timeline_scan {
-	struct vpt_timeline_config config;
-	const struct vpt_timeline_system *system;
+struct decode_timeline_scan {
+	struct decode_timeline_config config;
+	const struct decode_timeline_system *system;
 	struct vpt_parser parser;
 	size_t at;
 	size_t session; /* index of the next one */
@@ -81,36 +82,36 @@ struct vpt_timeline_scan {
 	bool cbr_sure;
 	unsigned int cbr_min, cbr_max;	/* since the last CYC, 0: not known */
 	uint64_t cal_cycles, cal_ticks; /* of spans at this ratio */
-	struct vpt_mark span;		/* the last anchor */
+	struct decode_mark span;	/* the last anchor */
 	bool has_span;
 
 	uint64_t told_least; /* `least` of the last mark */
-	struct vpt_mark now;
+	struct decode_mark now;
 };
 
-void vpt_timeline_scan_init(struct vpt_timeline_scan *scan,
-			    const struct vpt_timeline_config *config);
+void decode_timeline_scan_init(struct decode_timeline_scan *scan,
+			       const struct decode_timeline_config *config);
 
 /* Return the next packet that makes a mark. Returns false at the end of the stream. */
-bool vpt_timeline_scan_next(struct vpt_timeline_scan *scan, struct vpt_mark *mark);
+bool decode_timeline_scan_next(struct decode_timeline_scan *scan, struct decode_mark *mark);
 
 /*
  * timeline_clocks.c, for the systems.
  *
  * Count core clocks. Set the core:bus ratio from here on.
  */
-void vpt_scan_cycles(struct vpt_timeline_scan *scan, uint64_t cycles);
-void vpt_scan_ratio(struct vpt_timeline_scan *scan, unsigned int ratio);
+void decode_scan_cycles(struct decode_timeline_scan *scan, uint64_t cycles);
+void decode_scan_ratio(struct decode_timeline_scan *scan, unsigned int ratio);
 /* Anchor the time between `lo` and `hi`. `alone`: the time before it was not counted. */
-void vpt_scan_anchor(struct vpt_timeline_scan *scan, uint64_t lo, uint64_t hi, bool alone);
+void decode_scan_anchor(struct decode_timeline_scan *scan, uint64_t lo, uint64_t hi, bool alone);
 /* Count a loss of packets, or an interval that was not traced. */
-void vpt_scan_lost(struct vpt_timeline_scan *scan);
-void vpt_scan_gap(struct vpt_timeline_scan *scan);
+void decode_scan_lost(struct decode_timeline_scan *scan);
+void decode_scan_gap(struct decode_timeline_scan *scan);
 
 /* Set how long it may be since the last CYC, at a packet that has none. */
-void vpt_scan_slack(struct vpt_timeline_scan *scan);
+void decode_scan_slack(struct decode_timeline_scan *scan);
 
-/* Returns a * b / c, or VPT_NEVER if it does not fit. `c` is not 0. */
-uint64_t vpt_muldiv(uint64_t a, uint64_t b, uint64_t c);
+/* Returns a * b / c, or DECODE_NEVER if it does not fit. `c` is not 0. */
+uint64_t decode_muldiv(uint64_t a, uint64_t b, uint64_t c);
 
 #endif /* VMM_DECODE_TIMELINE_SCAN_H */

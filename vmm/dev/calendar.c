@@ -8,7 +8,7 @@
 #define ERA_DAYS   146097
 #define EPOCH_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
 
-struct vpt_date vpt_date_of(int64_t days)
+struct dev_date dev_date_of(int64_t days)
 {
 	int64_t z = days + EPOCH_DAYS, era = (z >= 0 ? z : z - (ERA_DAYS - 1)) / ERA_DAYS;
 	int64_t doe = z - era * ERA_DAYS;
@@ -16,14 +16,14 @@ struct vpt_date vpt_date_of(int64_t days)
 	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	int64_t month = (5 * doy + 2) / 153;
 
-	return (struct vpt_date){
+	return (struct dev_date){
 		.year = yoe + 400 * era + (month >= 10),
 		.month = (unsigned int)(month < 10 ? month + 3 : month - 9),
 		.day = (unsigned int)(doy - (153 * month + 2) / 5 + 1),
 	};
 }
 
-int64_t vpt_days_of(const struct vpt_date *date)
+int64_t dev_days_of(const struct dev_date *date)
 {
 	int64_t month = date->month, year = date->year - (month <= 2);
 	int64_t era = (year >= 0 ? year : year - 399) / 400, yoe = year - era * 400;

@@ -13,7 +13,7 @@
 #define REG_ARB	    0x02
 #define REG_TABLE   0x10
 
-#define VERSION (0x20u | (VPT_IOAPIC_PINS - 1) << 16)
+#define VERSION (0x20u | (DEV_IOAPIC_PINS - 1) << 16)
 
 #define ENTRY_LOGICAL  (1ull << 11)
 #define ENTRY_REMOTE   (1ull << 14)
@@ -29,24 +29,24 @@ static unsigned int mode(uint64_t entry)
 /* NMI and INIT are edges, and ExtINT is not sent at all. */
 static bool is_level(uint64_t entry)
 {
-	return entry & ENTRY_LEVEL && mode(entry) <= VPT_APIC_LOWEST;
+	return entry & ENTRY_LEVEL && mode(entry) <= DEV_APIC_LOWEST;
 }
 
-void vpt_ioapic_init(struct vpt_ioapic *io)
+void dev_ioapic_init(struct dev_ioapic *io)
 {
 	unsigned int i;
 
 	memset(io, 0, sizeof(*io));
-	for (i = 0; i < VPT_IOAPIC_PINS; i++)
+	for (i = 0; i < DEV_IOAPIC_PINS; i++)
 		io->entry[i] = ENTRY_MASKED;
 }
 
 /* An edge at a masked pin is lost. */
-void vpt_ioapic_set(struct vpt_ioapic *io, unsigned int pin, bool level)
+void dev_ioapic_set(struct dev_ioapic *io, unsigned int pin, bool level)
 {
 	uint32_t bit;
 
-	if (pin >= VPT_IOAPIC_PINS)
+	if (pin >= DEV_IOAPIC_PINS)
 		return;
 	bit = 1u << pin;
 	if (level && !(io->levels & bit) && !(io->entry[pin] & ENTRY_MASKED) &&
@@ -55,24 +55,24 @@ void vpt_ioapic_set(struct vpt_ioapic *io, unsigned int pin, bool level)
 	io->levels = level ? io->levels | bit : io->levels & ~bit;
 }
 
-uint32_t vpt_ioapic_requests(const struct vpt_ioapic *io)
+uint32_t dev_ioapic_requests(const struct dev_ioapic *io)
 {
 	uint32_t requests = io->edges, left = io->levels;
 
 	for (; left; left &= left - 1) {
-		uint64_t entry = io->entry[__builtin_ctz(left) % VPT_IOAPIC_PINS];
+		uint64_t entry = io->entry[__builtin_ctz(left) % DEV_IOAPIC_PINS];
 
 		if (is_level(entry) && !(entry & (ENTRY_MASKED | ENTRY_REMOTE)))
 			requests |= left & -left;
 	}
-	return requests & ((1u << VPT_IOAPIC_PINS) - 1);
+	return requests & ((1u << DEV_IOAPIC_PINS) - 1);
 }
 
-struct vpt_apic_message vpt_ioapic_message(const struct vpt_ioapic *io, unsigned int pin)
+struct dev_apic_message dev_ioapic_message(const struct dev_ioapic *io, unsigned int pin)
 {
-	uint64_t entry = io->entry[pin % VPT_IOAPIC_PINS];
+	uint64_t entry = io->entry[pin % DEV_IOAPIC_PINS];
 
-	return (struct vpt_apic_message){
+	return (struct dev_apic_message){
 		.dest = (uint8_t)(entry >> 56),
 		.vector = (uint8_t)entry,
 		.mode = (uint8_t)mode(entry),
@@ -81,32 +81,32 @@ struct vpt_apic_message vpt_ioapic_message(const struct vpt_ioapic *io, unsigned
 	};
 }
 
-void vpt_ioapic_sent(struct vpt_ioapic *io, unsigned int pin, bool accepted)
+void dev_ioapic_sent(struct dev_ioapic *io, unsigned int pin, bool accepted)
 {
-	uint64_t *entry = &io->entry[pin % VPT_IOAPIC_PINS];
+	uint64_t *entry = &io->entry[pin % DEV_IOAPIC_PINS];
 
-	io->edges &= ~(1u << pin % VPT_IOAPIC_PINS);
+	io->edges &= ~(1u << pin % DEV_IOAPIC_PINS);
 	if (accepted && is_level(*entry))
 		*entry |= ENTRY_REMOTE;
 }
 
-void vpt_ioapic_eoi(struct vpt_ioapic *io, uint8_t vector)
+void dev_ioapic_eoi(struct dev_ioapic *io, uint8_t vector)
 {
 	unsigned int i;
 
-	for (i = 0; i < VPT_IOAPIC_PINS; i++)
+	for (i = 0; i < DEV_IOAPIC_PINS; i++)
 		if (is_level(io->entry[i]) && (uint8_t)io->entry[i] == vector)
 			io->entry[i] &= ~ENTRY_REMOTE;
 }
 
-bool vpt_ioapic_takes_extint(const struct vpt_ioapic *io, unsigned int pin)
+bool dev_ioapic_takes_extint(const struct dev_ioapic *io, unsigned int pin)
 {
-	uint64_t entry = io->entry[pin % VPT_IOAPIC_PINS];
+	uint64_t entry = io->entry[pin % DEV_IOAPIC_PINS];
 
-	return !(entry & ENTRY_MASKED) && mode(entry) == VPT_APIC_EXTINT;
+	return !(entry & ENTRY_MASKED) && mode(entry) == DEV_APIC_EXTINT;
 }
 
-static uint32_t read_reg(const struct vpt_ioapic *io)
+static uint32_t read_reg(const struct dev_ioapic *io)
 {
 	unsigned int n = io->select - REG_TABLE;
 
@@ -117,7 +117,7 @@ static uint32_t read_reg(const struct vpt_ioapic *io)
 	case REG_VERSION:
 		return VERSION;
 	default:
-		if (io->select < REG_TABLE || n >= 2 * VPT_IOAPIC_PINS)
+		if (io->select < REG_TABLE || n >= 2 * DEV_IOAPIC_PINS)
 			return 0;
 		return (uint32_t)(io->entry[n / 2] >> (n & 1) * 32);
 	}
@@ -125,7 +125,7 @@ static uint32_t read_reg(const struct vpt_ioapic *io)
 
 /* Remote IRR goes when a pin becomes edge-triggered: so software ends an interrupt
  * that the local APIC will not end. */
-static void write_entry(struct vpt_ioapic *io, unsigned int pin, bool high, uint32_t value)
+static void write_entry(struct dev_ioapic *io, unsigned int pin, bool high, uint32_t value)
 {
 	uint64_t *entry = &io->entry[pin], kept = *entry & ENTRY_REMOTE;
 	unsigned int shift = high ? 32 : 0;
@@ -138,17 +138,17 @@ static void write_entry(struct vpt_ioapic *io, unsigned int pin, bool high, uint
 		io->edges &= ~(1u << pin);
 }
 
-static void write_reg(struct vpt_ioapic *io, uint32_t value)
+static void write_reg(struct dev_ioapic *io, uint32_t value)
 {
 	unsigned int n = io->select - REG_TABLE;
 
 	if (io->select == REG_ID)
 		io->id = value & 0x0f000000;
-	else if (io->select >= REG_TABLE && n < 2 * VPT_IOAPIC_PINS)
+	else if (io->select >= REG_TABLE && n < 2 * DEV_IOAPIC_PINS)
 		write_entry(io, n / 2, n & 1, value);
 }
 
-void vpt_ioapic_read(const struct vpt_ioapic *io, uint32_t offset, uint32_t len, void *data)
+void dev_ioapic_read(const struct dev_ioapic *io, uint32_t offset, uint32_t len, void *data)
 {
 	uint32_t skip = offset & 15, value = 0;
 	uint8_t lane[16] = {0};
@@ -162,7 +162,7 @@ void vpt_ioapic_read(const struct vpt_ioapic *io, uint32_t offset, uint32_t len,
 	memcpy(data, lane + skip, len < 16 - skip ? len : 16 - skip);
 }
 
-void vpt_ioapic_write(struct vpt_ioapic *io, uint32_t offset, uint32_t len, const void *data)
+void dev_ioapic_write(struct dev_ioapic *io, uint32_t offset, uint32_t len, const void *data)
 {
 	uint32_t value = 0;
 
@@ -172,7 +172,7 @@ void vpt_ioapic_write(struct vpt_ioapic *io, uint32_t offset, uint32_t len, cons
 	if (offset == OFFSET_SELECT)
 		io->select = (uint8_t)value;
 	else if (offset == OFFSET_EOI)
-		vpt_ioapic_eoi(io, (uint8_t)value);
+		dev_ioapic_eoi(io, (uint8_t)value);
 	else if (offset == OFFSET_WINDOW && len == sizeof(value))
 		write_reg(io, value);
 }

@@ -35,21 +35,21 @@ static int highest(const uint32_t *bits)
 }
 
 /* Once until software has written to ESR (11.5.3). */
-void vpt_lapic_error(struct vpt_lapic *l, uint32_t error)
+void dev_lapic_error(struct dev_lapic *l, uint32_t error)
 {
 	l->errors |= error;
 	if (l->error_sent)
 		return;
 	l->error_sent = true;
-	vpt_lapic_local(l, VPT_LVT_ERROR);
+	dev_lapic_local(l, DEV_LVT_ERROR);
 }
 
-static bool accept(struct vpt_lapic *l, uint8_t vector, bool level)
+static bool accept(struct dev_lapic *l, uint8_t vector, bool level)
 {
 	if (!(l->svr & SVR_ENABLED))
 		return false;
 	if (vector < FIRST_VECTOR) {
-		vpt_lapic_error(l, VPT_APIC_RECEIVE_VECTOR);
+		dev_lapic_error(l, DEV_APIC_RECEIVE_VECTOR);
 		return false;
 	}
 	put(l->irr, vector, true);
@@ -57,15 +57,15 @@ static bool accept(struct vpt_lapic *l, uint8_t vector, bool level)
 	return true;
 }
 
-static bool is_for_us(const struct vpt_lapic *l, uint32_t dest, bool logical)
+static bool is_for_us(const struct dev_lapic *l, uint32_t dest, bool logical)
 {
 	uint32_t ldr = l->ldr;
 
-	if (dest == (vpt_lapic_x2(l) ? X2_BROADCAST : BROADCAST))
+	if (dest == (dev_lapic_x2(l) ? X2_BROADCAST : BROADCAST))
 		return true;
 	if (!logical)
 		return dest == l->id;
-	if (vpt_lapic_x2(l))
+	if (dev_lapic_x2(l))
 		return dest >> 16 == ldr >> 16 && dest & ldr & 0xffff;
 	ldr >>= 24;
 	if (l->dfr >> 28 == CLUSTER_MODEL)
@@ -73,16 +73,16 @@ static bool is_for_us(const struct vpt_lapic *l, uint32_t dest, bool logical)
 	return dest & ldr;
 }
 
-static bool deliver(struct vpt_lapic *l, uint8_t mode, uint8_t vector, bool level)
+static bool deliver(struct dev_lapic *l, uint8_t mode, uint8_t vector, bool level)
 {
 	switch (mode) {
-	case VPT_APIC_FIXED:
-	case VPT_APIC_LOWEST:
+	case DEV_APIC_FIXED:
+	case DEV_APIC_LOWEST:
 		return accept(l, vector, level);
-	case VPT_APIC_NMI:
+	case DEV_APIC_NMI:
 		l->nmi = true;
 		return true;
-	case VPT_APIC_INIT:
+	case DEV_APIC_INIT:
 		l->init = true;
 		return true;
 	default:
@@ -92,53 +92,53 @@ static bool deliver(struct vpt_lapic *l, uint8_t mode, uint8_t vector, bool leve
 	}
 }
 
-bool vpt_lapic_message(struct vpt_lapic *l, const struct vpt_apic_message *m)
+bool dev_lapic_message(struct dev_lapic *l, const struct dev_apic_message *m)
 {
 	/* It has eight bits for a destination, with whichever APIC. */
-	uint32_t dest = m->dest == BROADCAST && vpt_lapic_x2(l) ? X2_BROADCAST : m->dest;
+	uint32_t dest = m->dest == BROADCAST && dev_lapic_x2(l) ? X2_BROADCAST : m->dest;
 
-	return vpt_lapic_on(l) && is_for_us(l, dest, m->logical) &&
+	return dev_lapic_on(l) && is_for_us(l, dest, m->logical) &&
 	       deliver(l, m->mode, m->vector, m->level);
 }
 
-bool vpt_lapic_local(struct vpt_lapic *l, enum vpt_lvt source)
+bool dev_lapic_local(struct dev_lapic *l, enum dev_lvt source)
 {
 	uint32_t lvt = l->lvt[source];
-	bool level = source == VPT_LVT_LINT0 && lvt & LVT_LEVEL;
+	bool level = source == DEV_LVT_LINT0 && lvt & LVT_LEVEL;
 
-	if (!vpt_lapic_on(l) || lvt & VPT_LVT_MASKED || (level && lvt & LVT_REMOTE))
+	if (!dev_lapic_on(l) || lvt & DEV_LVT_MASKED || (level && lvt & LVT_REMOTE))
 		return false;
 	if (!deliver(l, lvt >> 8 & 7, (uint8_t)lvt, level))
 		return false;
-	if (level && (lvt >> 8 & 7) == VPT_APIC_FIXED)
+	if (level && (lvt >> 8 & 7) == DEV_APIC_FIXED)
 		l->lvt[source] |= LVT_REMOTE;
 	return true;
 }
 
-void vpt_lapic_pmi(struct vpt_lapic *l)
+void dev_lapic_pmi(struct dev_lapic *l)
 {
-	if (vpt_lapic_local(l, VPT_LVT_PMC))
-		l->lvt[VPT_LVT_PMC] |= VPT_LVT_MASKED;
+	if (dev_lapic_local(l, DEV_LVT_PMC))
+		l->lvt[DEV_LVT_PMC] |= DEV_LVT_MASKED;
 }
 
-void vpt_lapic_lint(struct vpt_lapic *l, unsigned int pin, bool level)
+void dev_lapic_lint(struct dev_lapic *l, unsigned int pin, bool level)
 {
 	uint8_t bit = (uint8_t)(1u << (pin & 1)), old = l->lint & bit;
 
 	l->lint = (uint8_t)(level ? l->lint | bit : l->lint & ~bit);
-	if (level && (!old || (!pin && l->lvt[VPT_LVT_LINT0] & LVT_LEVEL)))
-		vpt_lapic_local(l, pin & 1 ? VPT_LVT_LINT1 : VPT_LVT_LINT0);
+	if (level && (!old || (!pin && l->lvt[DEV_LVT_LINT0] & LVT_LEVEL)))
+		dev_lapic_local(l, pin & 1 ? DEV_LVT_LINT1 : DEV_LVT_LINT0);
 }
 
-bool vpt_lapic_takes_extint(const struct vpt_lapic *l)
+bool dev_lapic_takes_extint(const struct dev_lapic *l)
 {
-	uint32_t lvt = l->lvt[VPT_LVT_LINT0];
+	uint32_t lvt = l->lvt[DEV_LVT_LINT0];
 
-	return !vpt_lapic_on(l) || (!(lvt & VPT_LVT_MASKED) && (lvt >> 8 & 7) == VPT_APIC_EXTINT);
+	return !dev_lapic_on(l) || (!(lvt & DEV_LVT_MASKED) && (lvt >> 8 & 7) == DEV_APIC_EXTINT);
 }
 
 /* Processor priority (11.8.3.1). */
-uint8_t vpt_lapic_ppr(const struct vpt_lapic *l)
+uint8_t dev_lapic_ppr(const struct dev_lapic *l)
 {
 	int in_service = highest(l->isr);
 
@@ -147,18 +147,18 @@ uint8_t vpt_lapic_ppr(const struct vpt_lapic *l)
 	return (uint8_t)(in_service & 0xf0);
 }
 
-int vpt_lapic_pending(const struct vpt_lapic *l)
+int dev_lapic_pending(const struct dev_lapic *l)
 {
 	int vector = highest(l->irr);
 
-	if (vector < 0 || !vpt_lapic_on(l) || vector >> 4 <= vpt_lapic_ppr(l) >> 4)
+	if (vector < 0 || !dev_lapic_on(l) || vector >> 4 <= dev_lapic_ppr(l) >> 4)
 		return -1;
 	return vector;
 }
 
-uint8_t vpt_lapic_ack(struct vpt_lapic *l)
+uint8_t dev_lapic_ack(struct dev_lapic *l)
 {
-	int vector = vpt_lapic_pending(l);
+	int vector = dev_lapic_pending(l);
 
 	if (vector < 0)
 		return (uint8_t)l->svr;
@@ -167,9 +167,9 @@ uint8_t vpt_lapic_ack(struct vpt_lapic *l)
 	return (uint8_t)vector;
 }
 
-void vpt_lapic_eoi(struct vpt_lapic *l)
+void dev_lapic_eoi(struct dev_lapic *l)
 {
-	uint32_t *lint0 = &l->lvt[VPT_LVT_LINT0];
+	uint32_t *lint0 = &l->lvt[DEV_LVT_LINT0];
 	int vector = highest(l->isr);
 
 	if (vector < 0)
@@ -182,22 +182,22 @@ void vpt_lapic_eoi(struct vpt_lapic *l)
 	if (*lint0 & LVT_REMOTE && (uint8_t)*lint0 == vector) {
 		*lint0 &= ~LVT_REMOTE;
 		if (l->lint & 1)
-			vpt_lapic_local(l, VPT_LVT_LINT0);
+			dev_lapic_local(l, DEV_LVT_LINT0);
 	}
 }
 
 /* Nobody else is on the bus. */
-void vpt_lapic_send(struct vpt_lapic *l, uint32_t icr)
+void dev_lapic_send(struct dev_lapic *l, uint32_t icr)
 {
-	uint32_t dest = vpt_lapic_x2(l) ? l->icr[1] : l->icr[1] >> 24;
+	uint32_t dest = dev_lapic_x2(l) ? l->icr[1] : l->icr[1] >> 24;
 	uint8_t mode = icr >> 8 & 7, vector = (uint8_t)icr, to = icr >> 18 & 3;
 
-	if (mode <= VPT_APIC_LOWEST && vector < FIRST_VECTOR) {
-		vpt_lapic_error(l, VPT_APIC_SEND_VECTOR);
+	if (mode <= DEV_APIC_LOWEST && vector < FIRST_VECTOR) {
+		dev_lapic_error(l, DEV_APIC_SEND_VECTOR);
 		return;
 	}
 	/* INIT level de-assert is for arbitration IDs only. */
-	if (mode == VPT_APIC_INIT && !(icr & ICR_ASSERT))
+	if (mode == DEV_APIC_INIT && !(icr & ICR_ASSERT))
 		return;
 	if (to == 1 || to == 2 || (!to && is_for_us(l, dest, icr & ICR_LOGICAL)))
 		deliver(l, mode, vector, false);

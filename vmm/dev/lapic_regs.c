@@ -32,7 +32,7 @@ enum reg {
 };
 
 /* An integrated APIC with six LVT entries, without EOI broadcast suppression. */
-#define VERSION		(0x15u | (VPT_LVT_COUNT - 1) << 16)
+#define VERSION		(0x15u | (DEV_LVT_COUNT - 1) << 16)
 #define SVR_ENABLED	(1u << 8)
 #define SVR_MASK	0x3ffu
 #define ICR_MASK	0xccfffu
@@ -44,19 +44,19 @@ enum reg {
 #define DEFAULT_ADDRESS 0xfee00000ull
 
 /* What can be written to the LVT entries. */
-static const uint32_t lvt_mask[VPT_LVT_COUNT] = {
-	[VPT_LVT_TIMER] = 0x700ff, [VPT_LVT_THERMAL] = 0x107ff, [VPT_LVT_PMC] = 0x107ff,
-	[VPT_LVT_LINT0] = 0x1a7ff, [VPT_LVT_LINT1] = 0x1a7ff,	[VPT_LVT_ERROR] = 0x100ff,
+static const uint32_t lvt_mask[DEV_LVT_COUNT] = {
+	[DEV_LVT_TIMER] = 0x700ff, [DEV_LVT_THERMAL] = 0x107ff, [DEV_LVT_PMC] = 0x107ff,
+	[DEV_LVT_LINT0] = 0x1a7ff, [DEV_LVT_LINT1] = 0x1a7ff,	[DEV_LVT_ERROR] = 0x100ff,
 };
 
 /* The state after power-up, INIT or a time switched off, but for the base. */
-static void reset(struct vpt_lapic *l)
+static void reset(struct dev_lapic *l)
 {
-	struct vpt_lapic fresh = {
+	struct dev_lapic fresh = {
 		.now = l->now,
 		.base = l->base,
 		.hz = l->hz,
-		.due = VPT_NEVER,
+		.due = DEV_NEVER,
 		.dfr = ~0u,
 		.svr = 0xff,
 		.lint = l->lint,
@@ -68,34 +68,34 @@ static void reset(struct vpt_lapic *l)
 	};
 	unsigned int i;
 
-	for (i = 0; i < VPT_LVT_COUNT; i++)
-		fresh.lvt[i] = VPT_LVT_MASKED;
+	for (i = 0; i < DEV_LVT_COUNT; i++)
+		fresh.lvt[i] = DEV_LVT_MASKED;
 	*l = fresh;
 }
 
-void vpt_lapic_init(struct vpt_lapic *l, const struct vpt_lapic_config *config)
+void dev_lapic_init(struct dev_lapic *l, const struct dev_lapic_config *config)
 {
 	memset(l, 0, sizeof(*l));
 	l->hz = config->hz;
 	l->has_x2apic = config->x2apic;
 	l->has_deadline = config->deadline;
 	l->max_phy_addr = config->max_phy_addr;
-	l->base = DEFAULT_ADDRESS | VPT_APIC_BASE_ENABLE | VPT_APIC_BASE_BSP;
+	l->base = DEFAULT_ADDRESS | DEV_APIC_BASE_ENABLE | DEV_APIC_BASE_BSP;
 	reset(l);
 }
 
-static uint32_t writable(const struct vpt_lapic *l, unsigned int lvt)
+static uint32_t writable(const struct dev_lapic *l, unsigned int lvt)
 {
-	return lvt_mask[lvt] & ~(lvt == VPT_LVT_TIMER && !l->has_deadline ? DEADLINE_MODE : 0);
+	return lvt_mask[lvt] & ~(lvt == DEV_LVT_TIMER && !l->has_deadline ? DEADLINE_MODE : 0);
 }
 
 /* False: there is no such register, or it cannot be read. */
-static bool read_reg(struct vpt_lapic *l, unsigned int reg, uint32_t *value)
+static bool read_reg(struct dev_lapic *l, unsigned int reg, uint32_t *value)
 {
 	*value = 0;
 	switch (reg) {
 	case REG_ID:
-		*value = vpt_lapic_x2(l) ? l->id : l->id << 24;
+		*value = dev_lapic_x2(l) ? l->id : l->id << 24;
 		return true;
 	case REG_VERSION:
 		*value = VERSION;
@@ -104,18 +104,18 @@ static bool read_reg(struct vpt_lapic *l, unsigned int reg, uint32_t *value)
 		*value = l->tpr;
 		return true;
 	case REG_PPR:
-		*value = vpt_lapic_ppr(l);
+		*value = dev_lapic_ppr(l);
 		return true;
 	case REG_APR:
 	case REG_RRD:
 	case REG_EOI:
-		return !vpt_lapic_x2(l);
+		return !dev_lapic_x2(l);
 	case REG_LDR:
 		*value = l->ldr;
 		return true;
 	case REG_DFR:
 		*value = l->dfr;
-		return !vpt_lapic_x2(l);
+		return !dev_lapic_x2(l);
 	case REG_SVR:
 		*value = l->svr;
 		return true;
@@ -136,15 +136,15 @@ static bool read_reg(struct vpt_lapic *l, unsigned int reg, uint32_t *value)
 		return true;
 	case REG_ICR_HIGH:
 		*value = l->icr[1];
-		return !vpt_lapic_x2(l);
-	case REG_LVT ... REG_LVT + VPT_LVT_COUNT - 1:
+		return !dev_lapic_x2(l);
+	case REG_LVT ... REG_LVT + DEV_LVT_COUNT - 1:
 		*value = l->lvt[reg - REG_LVT];
 		return true;
 	case REG_INITIAL:
 		*value = l->initial;
 		return true;
 	case REG_CURRENT:
-		*value = vpt_lapic_count(l);
+		*value = dev_lapic_count(l);
 		return true;
 	case REG_DIVIDE:
 		*value = l->divide;
@@ -154,49 +154,49 @@ static bool read_reg(struct vpt_lapic *l, unsigned int reg, uint32_t *value)
 	}
 }
 
-static void write_lvt(struct vpt_lapic *l, unsigned int lvt, uint32_t value)
+static void write_lvt(struct dev_lapic *l, unsigned int lvt, uint32_t value)
 {
 	value &= writable(l, lvt);
 	if (!(l->svr & SVR_ENABLED))
-		value |= VPT_LVT_MASKED;
-	if (lvt == VPT_LVT_TIMER) {
-		vpt_lapic_set_timer(l, value);
+		value |= DEV_LVT_MASKED;
+	if (lvt == DEV_LVT_TIMER) {
+		dev_lapic_set_timer(l, value);
 		return;
 	}
 	/* Remote IRR stays while the entry is level-triggered. */
 	if (value & 1u << 15)
 		value |= l->lvt[lvt] & 1u << 14;
 	l->lvt[lvt] = value;
-	if (lvt == VPT_LVT_LINT0 && value & 1u << 15 && l->lint & 1)
-		vpt_lapic_local(l, VPT_LVT_LINT0);
+	if (lvt == DEV_LVT_LINT0 && value & 1u << 15 && l->lint & 1)
+		dev_lapic_local(l, DEV_LVT_LINT0);
 }
 
-static void write_svr(struct vpt_lapic *l, uint32_t value)
+static void write_svr(struct dev_lapic *l, uint32_t value)
 {
 	unsigned int i;
 
 	l->svr = value & SVR_MASK;
-	for (i = 0; i < VPT_LVT_COUNT && !(value & SVR_ENABLED); i++)
-		l->lvt[i] |= VPT_LVT_MASKED;
+	for (i = 0; i < DEV_LVT_COUNT && !(value & SVR_ENABLED); i++)
+		l->lvt[i] |= DEV_LVT_MASKED;
 }
 
 /* False: there is no such register, or it cannot be written. */
-static bool write_reg(struct vpt_lapic *l, unsigned int reg, uint32_t value)
+static bool write_reg(struct dev_lapic *l, unsigned int reg, uint32_t value)
 {
 	switch (reg) {
 	case REG_TPR:
 		l->tpr = (uint8_t)value;
 		return true;
 	case REG_EOI:
-		vpt_lapic_eoi(l);
+		dev_lapic_eoi(l);
 		return true;
 	case REG_LDR:
-		if (!vpt_lapic_x2(l))
+		if (!dev_lapic_x2(l))
 			l->ldr = value & 0xff000000;
-		return !vpt_lapic_x2(l);
+		return !dev_lapic_x2(l);
 	case REG_DFR:
 		l->dfr = value | 0x0fffffff;
-		return !vpt_lapic_x2(l);
+		return !dev_lapic_x2(l);
 	case REG_SVR:
 		write_svr(l, value);
 		return true;
@@ -207,38 +207,38 @@ static bool write_reg(struct vpt_lapic *l, unsigned int reg, uint32_t value)
 		return true;
 	case REG_ICR:
 		l->icr[0] = value & ICR_MASK;
-		vpt_lapic_send(l, l->icr[0]);
+		dev_lapic_send(l, l->icr[0]);
 		return true;
 	case REG_ICR_HIGH:
 		l->icr[1] = value & 0xff000000;
 		return true;
-	case REG_LVT ... REG_LVT + VPT_LVT_COUNT - 1:
+	case REG_LVT ... REG_LVT + DEV_LVT_COUNT - 1:
 		write_lvt(l, reg - REG_LVT, value);
 		return true;
 	case REG_INITIAL:
-		vpt_lapic_set_count(l, value);
+		dev_lapic_set_count(l, value);
 		return true;
 	case REG_DIVIDE:
-		vpt_lapic_set_divide(l, value);
+		dev_lapic_set_divide(l, value);
 		return true;
 	default:
 		return false;
 	}
 }
 
-bool vpt_lapic_at(const struct vpt_lapic *l, uint64_t gpa)
+bool dev_lapic_at(const struct dev_lapic *l, uint64_t gpa)
 {
-	return vpt_lapic_on(l) && !vpt_lapic_x2(l) && gpa >> 12 == l->base >> 12;
+	return dev_lapic_on(l) && !dev_lapic_x2(l) && gpa >> 12 == l->base >> 12;
 }
 
-void vpt_lapic_read(struct vpt_lapic *l, uint32_t offset, uint32_t len, void *data)
+void dev_lapic_read(struct dev_lapic *l, uint32_t offset, uint32_t len, void *data)
 {
 	uint32_t skip = offset & 15, value;
 	uint8_t lane[16] = {0};
 
 	memset(data, 0, len);
 	if (!read_reg(l, offset >> 4 & 0xff, &value)) {
-		vpt_lapic_error(l, VPT_APIC_REGISTER);
+		dev_lapic_error(l, DEV_APIC_REGISTER);
 		return;
 	}
 	memcpy(lane, &value, sizeof(value));
@@ -246,7 +246,7 @@ void vpt_lapic_read(struct vpt_lapic *l, uint32_t offset, uint32_t len, void *da
 }
 
 /* Registers that are there for reading only swallow a write. */
-void vpt_lapic_write(struct vpt_lapic *l, uint32_t offset, uint32_t len, const void *data)
+void dev_lapic_write(struct dev_lapic *l, uint32_t offset, uint32_t len, const void *data)
 {
 	uint32_t value;
 
@@ -254,11 +254,11 @@ void vpt_lapic_write(struct vpt_lapic *l, uint32_t offset, uint32_t len, const v
 		return;
 	memcpy(&value, data, sizeof(value));
 	if (!write_reg(l, offset >> 4 & 0xff, value) && !read_reg(l, offset >> 4 & 0xff, &value))
-		vpt_lapic_error(l, VPT_APIC_REGISTER);
+		dev_lapic_error(l, DEV_APIC_REGISTER);
 }
 
 /* Bits of an x2APIC register that must be zero (11.12.1.2). */
-static uint64_t reserved(const struct vpt_lapic *l, unsigned int reg)
+static uint64_t reserved(const struct dev_lapic *l, unsigned int reg)
 {
 	switch (reg) {
 	case REG_TPR:
@@ -271,7 +271,7 @@ static uint64_t reserved(const struct vpt_lapic *l, unsigned int reg)
 		return ~(uint64_t)SVR_MASK;
 	case REG_ICR:
 		return (uint32_t) ~(ICR_MASK | ICR_PENDING);
-	case REG_LVT ... REG_LVT + VPT_LVT_COUNT - 1:
+	case REG_LVT ... REG_LVT + DEV_LVT_COUNT - 1:
 		return ~(uint64_t)(writable(l, reg - REG_LVT) | LVT_READ_ONLY);
 	case REG_DIVIDE:
 		return ~0xbull;
@@ -281,50 +281,50 @@ static uint64_t reserved(const struct vpt_lapic *l, unsigned int reg)
 }
 
 /* Modes change as 11.12.5 allows only. */
-static bool write_base(struct vpt_lapic *l, uint64_t value)
+static bool write_base(struct dev_lapic *l, uint64_t value)
 {
 	uint64_t was = l->base, wide = ~0ull << (l->max_phy_addr & 63);
-	bool on = value & VPT_APIC_BASE_ENABLE, x2 = value & VPT_APIC_BASE_X2;
+	bool on = value & DEV_APIC_BASE_ENABLE, x2 = value & DEV_APIC_BASE_X2;
 
 	if (value & (BASE_RESERVED | wide) || (x2 && (!on || !l->has_x2apic)))
 		return false;
-	if (was & VPT_APIC_BASE_X2 ? on && !x2 : x2 && !(was & VPT_APIC_BASE_ENABLE))
+	if (was & DEV_APIC_BASE_X2 ? on && !x2 : x2 && !(was & DEV_APIC_BASE_ENABLE))
 		return false;
-	l->base = value | VPT_APIC_BASE_BSP;
-	if (was & VPT_APIC_BASE_ENABLE && !on)
+	l->base = value | DEV_APIC_BASE_BSP;
+	if (was & DEV_APIC_BASE_ENABLE && !on)
 		reset(l);
 	if (x2) {
 		l->ldr = l->id >> 4 << 16 | 1u << (l->id & 15);
-		l->icr[1] = was & VPT_APIC_BASE_X2 ? l->icr[1] : l->icr[1] >> 24;
+		l->icr[1] = was & DEV_APIC_BASE_X2 ? l->icr[1] : l->icr[1] >> 24;
 	}
 	return true;
 }
 
-bool vpt_lapic_rdmsr(struct vpt_lapic *l, uint32_t msr, uint64_t *value)
+bool dev_lapic_rdmsr(struct dev_lapic *l, uint32_t msr, uint64_t *value)
 {
 	unsigned int reg = msr & 0xff;
 	uint32_t low;
 
-	if (msr == VPT_MSR_APIC_BASE) {
+	if (msr == X86_MSR_APIC_BASE) {
 		*value = l->base;
 		return true;
 	}
-	if (!vpt_lapic_x2(l) || !read_reg(l, reg, &low))
+	if (!dev_lapic_x2(l) || !read_reg(l, reg, &low))
 		return false;
 	*value = low | (reg == REG_ICR ? (uint64_t)l->icr[1] << 32 : 0);
 	return true;
 }
 
-bool vpt_lapic_wrmsr(struct vpt_lapic *l, uint32_t msr, uint64_t value)
+bool dev_lapic_wrmsr(struct dev_lapic *l, uint32_t msr, uint64_t value)
 {
 	unsigned int reg = msr & 0xff;
 
-	if (msr == VPT_MSR_APIC_BASE)
+	if (msr == X86_MSR_APIC_BASE)
 		return write_base(l, value);
-	if (!vpt_lapic_x2(l) || reg == REG_ICR_HIGH || value & reserved(l, reg))
+	if (!dev_lapic_x2(l) || reg == REG_ICR_HIGH || value & reserved(l, reg))
 		return false;
 	if (reg == REG_SELF_IPI) {
-		vpt_lapic_send(l, (uint32_t)value | SELF);
+		dev_lapic_send(l, (uint32_t)value | SELF);
 		return true;
 	}
 	if (reg == REG_ICR)

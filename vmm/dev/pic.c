@@ -18,14 +18,14 @@
 /* What ELCR can make level-triggered: not the timer, keyboard, cascade, RTC, FPU. */
 static const uint8_t elcr_mask[2] = {0xf8, 0xde};
 
-void vpt_pic_init(struct vpt_pic *pic)
+void dev_pic_init(struct dev_pic *pic)
 {
 	memset(pic, 0, sizeof(*pic));
 	pic->chip[0].lowest = pic->chip[1].lowest = 7;
 }
 
 /* The first of these inputs by priority, -1 if there is none. */
-static int first(const struct vpt_pic_chip *c, uint8_t inputs)
+static int first(const struct dev_pic_chip *c, uint8_t inputs)
 {
 	unsigned int i;
 
@@ -35,13 +35,13 @@ static int first(const struct vpt_pic_chip *c, uint8_t inputs)
 	return -1;
 }
 
-static unsigned int rank(const struct vpt_pic_chip *c, int input)
+static unsigned int rank(const struct dev_pic_chip *c, int input)
 {
 	return input < 0 ? 8 : (unsigned int)(input - c->lowest - 1) & 7;
 }
 
 /* The input that is to be served now, -1 if none. */
-static int candidate(const struct vpt_pic_chip *c, bool master)
+static int candidate(const struct dev_pic_chip *c, bool master)
 {
 	uint8_t blocking = c->isr;
 	int input = first(c, c->irr & ~c->imr);
@@ -57,12 +57,12 @@ static int candidate(const struct vpt_pic_chip *c, bool master)
 	return rank(c, input) < rank(c, first(c, blocking)) ? input : -1;
 }
 
-static bool is_level(const struct vpt_pic_chip *c, unsigned int input)
+static bool is_level(const struct dev_pic_chip *c, unsigned int input)
 {
 	return c->icw1 & ICW1_LEVEL || c->elcr >> input & 1;
 }
 
-static void set_input(struct vpt_pic_chip *c, unsigned int input, bool level)
+static void set_input(struct dev_pic_chip *c, unsigned int input, bool level)
 {
 	uint8_t bit = (uint8_t)(1u << input);
 
@@ -73,7 +73,7 @@ static void set_input(struct vpt_pic_chip *c, unsigned int input, bool level)
 	c->levels = (uint8_t)(level ? c->levels | bit : c->levels & ~bit);
 }
 
-static void cascade(struct vpt_pic *pic)
+static void cascade(struct dev_pic *pic)
 {
 	bool intr = candidate(&pic->chip[1], false) >= 0;
 
@@ -83,21 +83,21 @@ static void cascade(struct vpt_pic *pic)
 	set_input(&pic->chip[0], CASCADE, intr);
 }
 
-void vpt_pic_set(struct vpt_pic *pic, unsigned int line, bool level)
+void dev_pic_set(struct dev_pic *pic, unsigned int line, bool level)
 {
-	if (line >= VPT_PIC_LINES || line == CASCADE)
+	if (line >= DEV_PIC_LINES || line == CASCADE)
 		return;
 	set_input(&pic->chip[line / 8], line % 8, level);
 	cascade(pic);
 }
 
-bool vpt_pic_intr(const struct vpt_pic *pic)
+bool dev_pic_intr(const struct dev_pic *pic)
 {
 	return candidate(&pic->chip[0], true) >= 0;
 }
 
 /* An input that is gone again is answered as input 7, which is not in service. */
-static unsigned int ack(struct vpt_pic_chip *c, bool master)
+static unsigned int ack(struct dev_pic_chip *c, bool master)
 {
 	int input = candidate(c, master);
 	uint8_t bit;
@@ -114,9 +114,9 @@ static unsigned int ack(struct vpt_pic_chip *c, bool master)
 	return (unsigned int)input;
 }
 
-uint8_t vpt_pic_ack(struct vpt_pic *pic)
+uint8_t dev_pic_ack(struct dev_pic *pic)
 {
-	bool real = vpt_pic_intr(pic);
+	bool real = dev_pic_intr(pic);
 	unsigned int input = ack(&pic->chip[0], true);
 
 	if (!real || input != CASCADE)
@@ -128,7 +128,7 @@ uint8_t vpt_pic_ack(struct vpt_pic *pic)
 	return (uint8_t)(pic->chip[1].base + input);
 }
 
-static void write_icw1(struct vpt_pic_chip *c, uint8_t value)
+static void write_icw1(struct dev_pic_chip *c, uint8_t value)
 {
 	uint8_t elcr = c->elcr, levels = c->levels, base = c->base;
 
@@ -145,7 +145,7 @@ static void write_icw1(struct vpt_pic_chip *c, uint8_t value)
 			c->irr |= (uint8_t)(1u << i);
 }
 
-static void write_icw(struct vpt_pic_chip *c, uint8_t value)
+static void write_icw(struct dev_pic_chip *c, uint8_t value)
 {
 	bool wants_icw4 = c->icw1 & ICW1_ICW4;
 
@@ -168,7 +168,7 @@ static void write_icw(struct vpt_pic_chip *c, uint8_t value)
  * End of interrupt and rotation. In special mask mode what is masked in service is not
  * ended unless it is named.
  */
-static void write_ocw2(struct vpt_pic_chip *c, uint8_t value)
+static void write_ocw2(struct dev_pic_chip *c, uint8_t value)
 {
 	uint8_t in_service = c->special_mask ? c->isr & (uint8_t)~c->imr : c->isr;
 	unsigned int command = value >> 5;
@@ -197,7 +197,7 @@ static void write_ocw2(struct vpt_pic_chip *c, uint8_t value)
 	}
 }
 
-static void write_ocw3(struct vpt_pic_chip *c, uint8_t value)
+static void write_ocw3(struct dev_pic_chip *c, uint8_t value)
 {
 	if (value & 2)
 		c->read_isr = value & 1;
@@ -206,7 +206,7 @@ static void write_ocw3(struct vpt_pic_chip *c, uint8_t value)
 	c->poll = (value & OCW3_POLL) != 0;
 }
 
-static void write_chip(struct vpt_pic_chip *c, bool odd, uint8_t value)
+static void write_chip(struct dev_pic_chip *c, bool odd, uint8_t value)
 {
 	if (odd && c->step)
 		write_icw(c, value);
@@ -221,7 +221,7 @@ static void write_chip(struct vpt_pic_chip *c, bool odd, uint8_t value)
 }
 
 /* A poll acknowledges by reading. */
-static uint8_t read_chip(struct vpt_pic_chip *c, bool master, bool odd)
+static uint8_t read_chip(struct dev_pic_chip *c, bool master, bool odd)
 {
 	if (c->poll) {
 		bool there = candidate(c, master) >= 0;
@@ -245,7 +245,7 @@ static int decode(uint16_t port, bool *odd)
 	return -1;
 }
 
-bool vpt_pic_read(struct vpt_pic *pic, uint16_t port, uint8_t *value)
+bool dev_pic_read(struct dev_pic *pic, uint16_t port, uint8_t *value)
 {
 	bool odd;
 	int n = decode(port, &odd);
@@ -261,7 +261,7 @@ bool vpt_pic_read(struct vpt_pic *pic, uint16_t port, uint8_t *value)
 	return true;
 }
 
-bool vpt_pic_write(struct vpt_pic *pic, uint16_t port, uint8_t value)
+bool dev_pic_write(struct dev_pic *pic, uint16_t port, uint8_t value)
 {
 	bool odd;
 	int n = decode(port, &odd);

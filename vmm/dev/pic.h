@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VPT_PIC_LINES 16
+#define DEV_PIC_LINES 16
 
-struct vpt_pic_chip {
+struct dev_pic_chip {
 	uint8_t irr, isr, imr;
 	uint8_t levels; /* of the inputs */
 	uint8_t elcr;	/* level-triggered ones */
@@ -19,19 +19,19 @@ struct vpt_pic_chip {
 	uint8_t read_isr, poll, special_mask, rotate_aeoi;
 };
 
-struct vpt_pic {
-	struct vpt_pic_chip chip[2];
+struct dev_pic {
+	struct dev_pic_chip chip[2];
 };
 
-void vpt_pic_init(struct vpt_pic *pic);
-void vpt_pic_set(struct vpt_pic *pic, unsigned int line, bool level);
+void dev_pic_init(struct dev_pic *pic);
+void dev_pic_set(struct dev_pic *pic, unsigned int line, bool level);
 /* The output of the first one: an interrupt for the processor. */
-bool vpt_pic_intr(const struct vpt_pic *pic);
+bool dev_pic_intr(const struct dev_pic *pic);
 /* Interrupt acknowledge cycles: the vector. */
-uint8_t vpt_pic_ack(struct vpt_pic *pic);
+uint8_t dev_pic_ack(struct dev_pic *pic);
 
 /* 20H, 21H, A0H, A1H, 4D0H, 4D1H; false: not ours. */
-bool vpt_pic_read(struct vpt_pic *pic, uint16_t port, uint8_t *value);
-bool vpt_pic_write(struct vpt_pic *pic, uint16_t port, uint8_t value);
+bool dev_pic_read(struct dev_pic *pic, uint16_t port, uint8_t *value);
+bool dev_pic_write(struct dev_pic *pic, uint16_t port, uint8_t value);
 
 #endif /* VMM_DEV_PIC_H */

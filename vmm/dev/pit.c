@@ -14,41 +14,41 @@
 /* Port 61H: the refresh signal changes every 15.085 us. */
 #define REFRESH_NS 15085u
 
-static uint64_t ticks(const struct vpt_pit *pit)
+static uint64_t ticks(const struct dev_pit *pit)
 {
-	return vpt_clock_ticks(pit->now, VPT_PIT_HZ);
+	return dev_clock_ticks(pit->now, DEV_PIT_HZ);
 }
 
 /* Modes 6 and 7 are 2 and 3. */
-static unsigned int mode(const struct vpt_pit_channel *c)
+static unsigned int mode(const struct dev_pit_channel *c)
 {
 	return c->mode & 2 ? c->mode & 3 : c->mode & 7;
 }
 
-static bool is_triggered(const struct vpt_pit_channel *c)
+static bool is_triggered(const struct dev_pit_channel *c)
 {
 	return mode(c) == 1 || mode(c) == 5;
 }
 
-static bool is_periodic(const struct vpt_pit_channel *c)
+static bool is_periodic(const struct dev_pit_channel *c)
 {
 	return c->mode & 2;
 }
 
-static uint64_t elapsed(const struct vpt_pit_channel *c, uint64_t tick)
+static uint64_t elapsed(const struct dev_pit_channel *c, uint64_t tick)
 {
 	return c->passed + (c->counting && tick > c->base ? tick - c->base : 0);
 }
 
 /* 1 is no legal count for a period. */
-static uint32_t period(const struct vpt_pit_channel *c)
+static uint32_t period(const struct dev_pit_channel *c)
 {
 	uint32_t least = is_periodic(c) ? 2 : 1;
 
 	return c->reload < least ? least : c->reload;
 }
 
-static bool out(const struct vpt_pit_channel *c, uint64_t tick)
+static bool out(const struct dev_pit_channel *c, uint64_t tick)
 {
 	uint64_t n = period(c), e = elapsed(c, tick);
 
@@ -68,12 +68,12 @@ static bool out(const struct vpt_pit_channel *c, uint64_t tick)
 }
 
 /* The tick at which OUT rises next, after `tick`. */
-static uint64_t next_rise(const struct vpt_pit_channel *c, uint64_t tick)
+static uint64_t next_rise(const struct dev_pit_channel *c, uint64_t tick)
 {
 	uint64_t n = period(c), e = elapsed(c, tick), at;
 
 	if (!c->started || !c->counting)
-		return VPT_NEVER;
+		return DEV_NEVER;
 	switch (mode(c)) {
 	case 0:
 	case 1:
@@ -87,25 +87,25 @@ static uint64_t next_rise(const struct vpt_pit_channel *c, uint64_t tick)
 		at = n + 1;
 		break;
 	}
-	return at > e ? tick + (at - e) : VPT_NEVER;
+	return at > e ? tick + (at - e) : DEV_NEVER;
 }
 
-static void plan(struct vpt_pit *pit)
+static void plan(struct dev_pit *pit)
 {
 	uint64_t at = next_rise(&pit->channel[0], ticks(pit));
 
-	pit->due = at == VPT_NEVER ? VPT_NEVER : vpt_clock_ns(at, VPT_PIT_HZ);
+	pit->due = at == DEV_NEVER ? DEV_NEVER : dev_clock_ns(at, DEV_PIT_HZ);
 }
 
-void vpt_pit_init(struct vpt_pit *pit)
+void dev_pit_init(struct dev_pit *pit)
 {
 	memset(pit, 0, sizeof(*pit));
 	pit->channel[0].gate = pit->channel[1].gate = 1;
 	pit->channel[0].access = pit->channel[1].access = pit->channel[2].access = ACCESS_BOTH;
-	pit->due = VPT_NEVER;
+	pit->due = DEV_NEVER;
 }
 
-void vpt_pit_advance(struct vpt_pit *pit, uint64_t now)
+void dev_pit_advance(struct dev_pit *pit, uint64_t now)
 {
 	pit->now = now;
 	if (now < pit->due)
@@ -114,14 +114,14 @@ void vpt_pit_advance(struct vpt_pit *pit, uint64_t now)
 	plan(pit);
 }
 
-uint64_t vpt_pit_next(const struct vpt_pit *pit)
+uint64_t dev_pit_next(const struct dev_pit *pit)
 {
 	return pit->due;
 }
 
-bool vpt_pit_out(const struct vpt_pit *pit, unsigned int channel)
+bool dev_pit_out(const struct dev_pit *pit, unsigned int channel)
 {
-	return out(&pit->channel[channel % VPT_PIT_CHANNELS], ticks(pit));
+	return out(&pit->channel[channel % DEV_PIT_CHANNELS], ticks(pit));
 }
 
 static uint32_t from_bcd(uint32_t v)
@@ -134,7 +134,7 @@ static uint32_t to_bcd(uint32_t v)
 	return v % 10 | v / 10 % 10 << 4 | v / 100 % 10 << 8 | v / 1000 % 10 << 12;
 }
 
-static void start(struct vpt_pit_channel *c, uint64_t tick)
+static void start(struct dev_pit_channel *c, uint64_t tick)
 {
 	c->base = tick;
 	c->passed = 0;
@@ -142,7 +142,7 @@ static void start(struct vpt_pit_channel *c, uint64_t tick)
 	c->counting = is_triggered(c) || c->gate;
 }
 
-static void load(struct vpt_pit_channel *c, uint32_t value, uint64_t tick)
+static void load(struct dev_pit_channel *c, uint32_t value, uint64_t tick)
 {
 	if (c->bcd)
 		value = from_bcd(value);
@@ -151,7 +151,7 @@ static void load(struct vpt_pit_channel *c, uint32_t value, uint64_t tick)
 		start(c, tick);
 }
 
-static void set_gate(struct vpt_pit_channel *c, bool gate, uint64_t tick)
+static void set_gate(struct dev_pit_channel *c, bool gate, uint64_t tick)
 {
 	bool rises = gate && !c->gate, falls = !gate && c->gate;
 
@@ -169,7 +169,7 @@ static void set_gate(struct vpt_pit_channel *c, bool gate, uint64_t tick)
 }
 
 /* The counting element as it reads. */
-static uint16_t count(const struct vpt_pit_channel *c, uint64_t tick)
+static uint16_t count(const struct dev_pit_channel *c, uint64_t tick)
 {
 	uint64_t n = period(c), e = elapsed(c, tick), half = (n + 1) / 2;
 	uint64_t wrap = c->bcd ? 10000 : 65536, value;
@@ -188,7 +188,7 @@ static uint16_t count(const struct vpt_pit_channel *c, uint64_t tick)
 	return (uint16_t)(c->bcd ? to_bcd((uint32_t)value) : value);
 }
 
-static void latch_count(struct vpt_pit_channel *c, uint64_t tick)
+static void latch_count(struct dev_pit_channel *c, uint64_t tick)
 {
 	if (c->latched)
 		return;
@@ -196,7 +196,7 @@ static void latch_count(struct vpt_pit_channel *c, uint64_t tick)
 	c->latched = c->access;
 }
 
-static void latch_status(struct vpt_pit_channel *c, uint64_t tick)
+static void latch_status(struct dev_pit_channel *c, uint64_t tick)
 {
 	if (c->has_status)
 		return;
@@ -205,11 +205,11 @@ static void latch_status(struct vpt_pit_channel *c, uint64_t tick)
 	c->has_status = true;
 }
 
-static void read_back(struct vpt_pit *pit, uint8_t value)
+static void read_back(struct dev_pit *pit, uint8_t value)
 {
 	unsigned int i;
 
-	for (i = 0; i < VPT_PIT_CHANNELS; i++) {
+	for (i = 0; i < DEV_PIT_CHANNELS; i++) {
 		if (!(value >> (i + 1) & 1))
 			continue;
 		if (!(value & 0x20))
@@ -219,9 +219,9 @@ static void read_back(struct vpt_pit *pit, uint8_t value)
 	}
 }
 
-static void control(struct vpt_pit *pit, uint8_t value)
+static void control(struct dev_pit *pit, uint8_t value)
 {
-	struct vpt_pit_channel *c;
+	struct dev_pit_channel *c;
 
 	if (value >> 6 == 3) {
 		read_back(pit, value);
@@ -232,7 +232,7 @@ static void control(struct vpt_pit *pit, uint8_t value)
 		latch_count(c, ticks(pit));
 		return;
 	}
-	*c = (struct vpt_pit_channel){
+	*c = (struct dev_pit_channel){
 		.access = value >> 4 & 3,
 		.mode = value >> 1 & 7,
 		.bcd = value & 1,
@@ -240,7 +240,7 @@ static void control(struct vpt_pit *pit, uint8_t value)
 	};
 }
 
-static void write_count(struct vpt_pit_channel *c, uint8_t value, uint64_t tick)
+static void write_count(struct dev_pit_channel *c, uint8_t value, uint64_t tick)
 {
 	if (c->access != ACCESS_BOTH) {
 		load(c, c->access == BYTE_HIGH ? (uint32_t)value << 8 : value, tick);
@@ -259,7 +259,7 @@ static void write_count(struct vpt_pit_channel *c, uint8_t value, uint64_t tick)
 	}
 }
 
-static uint8_t read_count(struct vpt_pit_channel *c, uint64_t tick)
+static uint8_t read_count(struct dev_pit_channel *c, uint64_t tick)
 {
 	bool high = c->access == BYTE_HIGH;
 	uint16_t value;
@@ -281,15 +281,15 @@ static uint8_t read_count(struct vpt_pit_channel *c, uint64_t tick)
 	return (uint8_t)(high ? value >> 8 : value);
 }
 
-static uint8_t read_speaker(const struct vpt_pit *pit)
+static uint8_t read_speaker(const struct dev_pit *pit)
 {
 	return (uint8_t)(pit->speaker | (pit->now / REFRESH_NS & 1) << 4 |
-			 vpt_pit_out(pit, 2) << 5);
+			 dev_pit_out(pit, 2) << 5);
 }
 
-bool vpt_pit_read(struct vpt_pit *pit, uint16_t port, uint8_t *value)
+bool dev_pit_read(struct dev_pit *pit, uint16_t port, uint8_t *value)
 {
-	if (port == VPT_PORT_SPEAKER)
+	if (port == DEV_PORT_SPEAKER)
 		*value = read_speaker(pit);
 	else if (port == PORT_CONTROL)
 		*value = 0xff;
@@ -300,9 +300,9 @@ bool vpt_pit_read(struct vpt_pit *pit, uint16_t port, uint8_t *value)
 	return true;
 }
 
-bool vpt_pit_write(struct vpt_pit *pit, uint16_t port, uint8_t value)
+bool dev_pit_write(struct dev_pit *pit, uint16_t port, uint8_t value)
 {
-	if (port == VPT_PORT_SPEAKER) {
+	if (port == DEV_PORT_SPEAKER) {
 		pit->speaker = value & 15;
 		set_gate(&pit->channel[2], value & 1, ticks(pit));
 	} else if (port == PORT_CONTROL) {

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VPT_PIT_HZ	 1193182u
-#define VPT_PIT_CHANNELS 3
-#define VPT_PORT_SPEAKER 0x61u
+#define DEV_PIT_HZ	 1193182u
+#define DEV_PIT_CHANNELS 3
+#define DEV_PORT_SPEAKER 0x61u
 
-struct vpt_pit_channel {
+struct dev_pit_channel {
 	uint64_t base;	 /* tick at which counting began or went on */
 	uint64_t passed; /* ticks counted before that */
 	uint32_t reload; /* 0: no count was written */
@@ -29,22 +29,22 @@ struct vpt_pit_channel {
 	uint8_t spare[2];
 };
 
-struct vpt_pit {
+struct dev_pit {
 	uint64_t now;
 	uint64_t due; /* when OUT of channel 0 rises next */
-	struct vpt_pit_channel channel[VPT_PIT_CHANNELS];
+	struct dev_pit_channel channel[DEV_PIT_CHANNELS];
 	uint8_t speaker; /* bits 0 to 3 of port 61H */
 	uint8_t rose;	 /* OUT of channel 0 did, since this was last cleared */
 	uint8_t spare[6];
 };
 
-void vpt_pit_init(struct vpt_pit *pit);
-void vpt_pit_advance(struct vpt_pit *pit, uint64_t now);
-uint64_t vpt_pit_next(const struct vpt_pit *pit);
-bool vpt_pit_out(const struct vpt_pit *pit, unsigned int channel);
+void dev_pit_init(struct dev_pit *pit);
+void dev_pit_advance(struct dev_pit *pit, uint64_t now);
+uint64_t dev_pit_next(const struct dev_pit *pit);
+bool dev_pit_out(const struct dev_pit *pit, unsigned int channel);
 
 /* 40H to 43H, 61H; false: not ours. */
-bool vpt_pit_read(struct vpt_pit *pit, uint16_t port, uint8_t *value);
-bool vpt_pit_write(struct vpt_pit *pit, uint16_t port, uint8_t value);
+bool dev_pit_read(struct dev_pit *pit, uint16_t port, uint8_t *value);
+bool dev_pit_write(struct dev_pit *pit, uint16_t port, uint8_t value);
 
 #endif /* VMM_DEV_PIT_H */

@@ -15,14 +15,14 @@
 #define CF9_SYSTEM	     0x02
 #define CF9_RESET	     0x04
 
-static void reset(struct vpt_platform *p)
+static void reset(struct dev_platform *p)
 {
 	if (p->host.reset)
-		p->host.reset(p->host.opaque, VPT_RESET_SYSTEM);
+		p->host.reset(p->host.opaque, DEV_RESET_SYSTEM);
 }
 
 /* A reset comes with the rise of its bit. A20 cannot be masked. */
-static void write_port92(struct vpt_platform *p, uint8_t value)
+static void write_port92(struct dev_platform *p, uint8_t value)
 {
 	bool rises = value & PORT_92_RESET && !(p->port92 & PORT_92_RESET);
 
@@ -31,7 +31,7 @@ static void write_port92(struct vpt_platform *p, uint8_t value)
 		reset(p);
 }
 
-static void write_cf9(struct vpt_platform *p, uint8_t value)
+static void write_cf9(struct dev_platform *p, uint8_t value)
 {
 	bool rises = value & CF9_RESET && !(p->cf9 & CF9_RESET);
 
@@ -45,27 +45,27 @@ static bool is_com1(uint16_t port)
 	return (port & ~7u) == PORT_COM1;
 }
 
-static bool read_byte(struct vpt_platform *p, uint16_t port, uint8_t *value)
+static bool read_byte(struct dev_platform *p, uint16_t port, uint8_t *value)
 {
 	if (is_com1(port)) {
 		unsigned int reg = port & 7;
 
 		if (reg == SERIAL_DATA || reg == SERIAL_STATUS)
-			vpt_platform_fill(p);
-		*value = vpt_serial_read(&p->serial, reg);
+			dev_platform_fill(p);
+		*value = dev_serial_read(&p->serial, reg);
 	} else if (port == PORT_92) {
 		*value = p->port92 | PORT_92_A20;
 	} else {
-		return vpt_pic_read(&p->pic, port, value) || vpt_pit_read(&p->pit, port, value) ||
-		       vpt_rtc_read(&p->rtc, port, value);
+		return dev_pic_read(&p->pic, port, value) || dev_pit_read(&p->pit, port, value) ||
+		       dev_rtc_read(&p->rtc, port, value);
 	}
 	return true;
 }
 
-static bool write_byte(struct vpt_platform *p, uint16_t port, uint8_t value)
+static bool write_byte(struct dev_platform *p, uint16_t port, uint8_t value)
 {
 	if (is_com1(port)) {
-		if (vpt_serial_write(&p->serial, port & 7, value) && p->host.serial_out)
+		if (dev_serial_write(&p->serial, port & 7, value) && p->host.serial_out)
 			p->host.serial_out(p->host.opaque, value);
 	} else if (port == PORT_92) {
 		write_port92(p, value);
@@ -74,14 +74,14 @@ static bool write_byte(struct vpt_platform *p, uint16_t port, uint8_t value)
 		if (value == KEYBOARD_PULSE_RESET)
 			reset(p);
 	} else {
-		return vpt_pic_write(&p->pic, port, value) || vpt_pit_write(&p->pit, port, value) ||
-		       vpt_rtc_write(&p->rtc, port, value);
+		return dev_pic_write(&p->pic, port, value) || dev_pit_write(&p->pit, port, value) ||
+		       dev_rtc_write(&p->rtc, port, value);
 	}
 	return true;
 }
 
 /* Part of the PCI configuration address to anything but a byte access. */
-static bool cf9(struct vpt_platform *p, bool in, uint32_t *value)
+static bool cf9(struct dev_platform *p, bool in, uint32_t *value)
 {
 	if (in)
 		*value = p->cf9;
@@ -90,12 +90,12 @@ static bool cf9(struct vpt_platform *p, bool in, uint32_t *value)
 	return true;
 }
 
-static bool one_byte(struct vpt_platform *p, uint16_t port, bool in, uint8_t *byte)
+static bool one_byte(struct dev_platform *p, uint16_t port, bool in, uint8_t *byte)
 {
 	return in ? read_byte(p, port, byte) : write_byte(p, port, *byte);
 }
 
-bool vpt_platform_io(struct vpt_platform *p, uint16_t port, uint8_t size, bool in, uint32_t *value)
+bool dev_platform_io(struct dev_platform *p, uint16_t port, uint8_t size, bool in, uint32_t *value)
 {
 	bool found = false;
 	unsigned int i;
@@ -108,7 +108,7 @@ bool vpt_platform_io(struct vpt_platform *p, uint16_t port, uint8_t size, bool i
 		found |= one_byte(p, (uint16_t)(port + i), in, &byte);
 		if (in)
 			*value = (*value & ~(0xffu << 8 * i)) | (uint32_t)byte << 8 * i;
-		vpt_platform_settle(p);
+		dev_platform_settle(p);
 	}
 	return found;
 }

@@ -7,8 +7,8 @@
 
 /* Let what changed in one device reach the others. After everything that is done to
  * one of them. */
-void vpt_platform_settle(struct vpt_platform *p);
+void dev_platform_settle(struct dev_platform *p);
 /* Input, for a guest that looks whether there is some. */
-void vpt_platform_fill(struct vpt_platform *p);
+void dev_platform_fill(struct dev_platform *p);
 
 #endif /* VMM_DEV_PLATFORM_PORTS_H */

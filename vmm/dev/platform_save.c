@@ -7,7 +7,7 @@
 #define MAGIC	0x4c50545056ull /* "VPTPL" */
 #define VERSION 1u
 /* The callbacks come last and are not saved. */
-#define STATE_BYTES offsetof(struct vpt_platform, host)
+#define STATE_BYTES offsetof(struct dev_platform, host)
 /* Seconds from 1970, either way, that a calendar is made of. */
 #define MAX_EPOCH (1ll << 40)
 
@@ -16,16 +16,16 @@ struct head {
 	uint32_t version, bytes;
 };
 
-size_t vpt_platform_saved_bytes(void)
+size_t dev_platform_saved_bytes(void)
 {
 	return sizeof(struct head) + STATE_BYTES;
 }
 
-bool vpt_platform_save(const struct vpt_platform *p, void *to, size_t room)
+bool dev_platform_save(const struct dev_platform *p, void *to, size_t room)
 {
 	const struct head head = {.magic = MAGIC, .version = VERSION, .bytes = STATE_BYTES};
 
-	if (room < vpt_platform_saved_bytes())
+	if (room < dev_platform_saved_bytes())
 		return false;
 	memcpy(to, &head, sizeof(head));
 	memcpy((char *)to + sizeof(head), p, STATE_BYTES);
@@ -33,17 +33,17 @@ bool vpt_platform_save(const struct vpt_platform *p, void *to, size_t room)
 }
 
 /* The devices take any state but this: a day must come of it. */
-static bool makes_sense(const struct vpt_platform *p)
+static bool makes_sense(const struct dev_platform *p)
 {
 	return p->rtc.epoch > -MAX_EPOCH && p->rtc.epoch < MAX_EPOCH;
 }
 
-bool vpt_platform_load(struct vpt_platform *p, const void *from, size_t bytes)
+bool dev_platform_load(struct dev_platform *p, const void *from, size_t bytes)
 {
-	struct vpt_platform loaded;
+	struct dev_platform loaded;
 	struct head head;
 
-	if (bytes != vpt_platform_saved_bytes())
+	if (bytes != dev_platform_saved_bytes())
 		return false;
 	memcpy(&head, from, sizeof(head));
 	if (head.magic != MAGIC || head.version != VERSION || head.bytes != STATE_BYTES)

@@ -49,36 +49,36 @@ enum byte {
 #define DAY_SECONDS 86400
 
 /* Does the time go on? */
-static bool runs(const struct vpt_rtc *rtc)
+static bool runs(const struct dev_rtc *rtc)
 {
 	return !(rtc->cmos[REG_B] & B_SET) && (rtc->cmos[REG_A] & A_DIVIDER) == A_RUNS;
 }
 
-static uint64_t seconds(const struct vpt_rtc *rtc)
+static uint64_t seconds(const struct dev_rtc *rtc)
 {
-	return rtc->now > rtc->base ? (rtc->now - rtc->base) / VPT_NS_PER_SECOND : 0;
+	return rtc->now > rtc->base ? (rtc->now - rtc->base) / DEV_NS_PER_SECOND : 0;
 }
 
-static uint8_t encode(const struct vpt_rtc *rtc, uint64_t value)
+static uint8_t encode(const struct dev_rtc *rtc, uint64_t value)
 {
 	unsigned int v = (unsigned int)(value % 100);
 
 	return (uint8_t)(rtc->cmos[REG_B] & B_BINARY ? v : v / 10 << 4 | v % 10);
 }
 
-static unsigned int decode(const struct vpt_rtc *rtc, uint8_t value)
+static unsigned int decode(const struct dev_rtc *rtc, uint8_t value)
 {
 	return rtc->cmos[REG_B] & B_BINARY ? value : (value >> 4) * 10u + (value & 15);
 }
 
-static uint8_t encode_hour(const struct vpt_rtc *rtc, unsigned int hour)
+static uint8_t encode_hour(const struct dev_rtc *rtc, unsigned int hour)
 {
 	if (rtc->cmos[REG_B] & B_24H)
 		return encode(rtc, hour);
 	return (uint8_t)(encode(rtc, hour % 12 ? hour % 12 : 12) | (hour >= 12 ? PM : 0));
 }
 
-static unsigned int decode_hour(const struct vpt_rtc *rtc, uint8_t value)
+static unsigned int decode_hour(const struct dev_rtc *rtc, uint8_t value)
 {
 	if (rtc->cmos[REG_B] & B_24H)
 		return decode(rtc, value);
@@ -86,16 +86,16 @@ static unsigned int decode_hour(const struct vpt_rtc *rtc, uint8_t value)
 }
 
 /* The time as bytes. */
-static void show(struct vpt_rtc *rtc, int64_t time)
+static void show(struct dev_rtc *rtc, int64_t time)
 {
 	int64_t days = time / DAY_SECONDS, of_day = time % DAY_SECONDS;
-	struct vpt_date date;
+	struct dev_date date;
 
 	if (of_day < 0) {
 		of_day += DAY_SECONDS;
 		days--;
 	}
-	date = vpt_date_of(days);
+	date = dev_date_of(days);
 	rtc->cmos[SECOND] = encode(rtc, (uint64_t)of_day % 60);
 	rtc->cmos[MINUTE] = encode(rtc, (uint64_t)of_day / 60 % 60);
 	rtc->cmos[HOUR] = encode_hour(rtc, (unsigned int)(of_day / 3600));
@@ -108,10 +108,10 @@ static void show(struct vpt_rtc *rtc, int64_t time)
 }
 
 /* The time that the bytes say. What is out of range counts on from what is in it. */
-static int64_t told(const struct vpt_rtc *rtc)
+static int64_t told(const struct dev_rtc *rtc)
 {
 	unsigned int month = decode(rtc, rtc->cmos[MONTH]);
-	struct vpt_date date = {
+	struct dev_date date = {
 		.year = decode(rtc, rtc->cmos[YEAR]) + 100 * decode(rtc, rtc->cmos[CENTURY]),
 		.month = month < 1    ? 1
 			 : month > 12 ? 12
@@ -119,12 +119,12 @@ static int64_t told(const struct vpt_rtc *rtc)
 		.day = decode(rtc, rtc->cmos[DAY]),
 	};
 
-	return vpt_days_of(&date) * DAY_SECONDS + 3600 * decode_hour(rtc, rtc->cmos[HOUR]) +
+	return dev_days_of(&date) * DAY_SECONDS + 3600 * decode_hour(rtc, rtc->cmos[HOUR]) +
 	       60 * decode(rtc, rtc->cmos[MINUTE]) + decode(rtc, rtc->cmos[SECOND]);
 }
 
 /* Ticks between periodic interrupts, 0 if there are none. */
-static uint64_t pulse_ticks(const struct vpt_rtc *rtc)
+static uint64_t pulse_ticks(const struct dev_rtc *rtc)
 {
 	unsigned int rate = rtc->cmos[REG_A] & A_RATE;
 
@@ -133,15 +133,15 @@ static uint64_t pulse_ticks(const struct vpt_rtc *rtc)
 	return 1u << (rate < 3 ? rate + 6 : rate - 1);
 }
 
-static void plan_pulse(struct vpt_rtc *rtc)
+static void plan_pulse(struct dev_rtc *rtc)
 {
 	uint64_t every = pulse_ticks(rtc);
 
 	if (every)
-		rtc->pulse = (vpt_clock_ticks(rtc->now, CRYSTAL_HZ) / every + 1) * every;
+		rtc->pulse = (dev_clock_ticks(rtc->now, CRYSTAL_HZ) / every + 1) * every;
 }
 
-static void set_checksum(struct vpt_rtc *rtc)
+static void set_checksum(struct dev_rtc *rtc)
 {
 	unsigned int sum = 0, i;
 
@@ -151,7 +151,7 @@ static void set_checksum(struct vpt_rtc *rtc)
 	rtc->cmos[0x2f] = (uint8_t)sum;
 }
 
-static void put16(struct vpt_rtc *rtc, unsigned int at, uint64_t value)
+static void put16(struct dev_rtc *rtc, unsigned int at, uint64_t value)
 {
 	uint16_t v = value < 0xffff ? (uint16_t)value : 0xffff;
 
@@ -160,7 +160,7 @@ static void put16(struct vpt_rtc *rtc, unsigned int at, uint64_t value)
 }
 
 /* As the firmware of a PC leaves it: RAM is [0, mem_bytes). */
-static void set_memory(struct vpt_rtc *rtc, uint64_t mem_bytes)
+static void set_memory(struct dev_rtc *rtc, uint64_t mem_bytes)
 {
 	uint64_t low = mem_bytes < 0x100000000ull ? mem_bytes : 0x100000000ull;
 	uint64_t high = (mem_bytes - low) >> 16;
@@ -173,7 +173,7 @@ static void set_memory(struct vpt_rtc *rtc, uint64_t mem_bytes)
 	rtc->cmos[0x5d] = (uint8_t)(high >> 16);
 }
 
-void vpt_rtc_init(struct vpt_rtc *rtc, int64_t epoch, uint64_t mem_bytes)
+void dev_rtc_init(struct dev_rtc *rtc, int64_t epoch, uint64_t mem_bytes)
 {
 	memset(rtc, 0, sizeof(*rtc));
 	rtc->epoch = epoch;
@@ -186,7 +186,7 @@ void vpt_rtc_init(struct vpt_rtc *rtc, int64_t epoch, uint64_t mem_bytes)
 	plan_pulse(rtc);
 }
 
-static bool alarm_at(const struct vpt_rtc *rtc, int64_t time)
+static bool alarm_at(const struct dev_rtc *rtc, int64_t time)
 {
 	const uint8_t *cmos = rtc->cmos;
 	unsigned int of_day = (unsigned int)((time % DAY_SECONDS + DAY_SECONDS) % DAY_SECONDS);
@@ -198,7 +198,7 @@ static bool alarm_at(const struct vpt_rtc *rtc, int64_t time)
 }
 
 /* Seconds began. An alarm comes every day at least, if at all. */
-static void update(struct vpt_rtc *rtc)
+static void update(struct dev_rtc *rtc)
 {
 	uint64_t passed = seconds(rtc), n;
 
@@ -212,32 +212,32 @@ static void update(struct vpt_rtc *rtc)
 	rtc->seen = passed;
 }
 
-void vpt_rtc_advance(struct vpt_rtc *rtc, uint64_t now)
+void dev_rtc_advance(struct dev_rtc *rtc, uint64_t now)
 {
 	rtc->now = now;
 	update(rtc);
-	if (pulse_ticks(rtc) && vpt_clock_ticks(now, CRYSTAL_HZ) >= rtc->pulse) {
+	if (pulse_ticks(rtc) && dev_clock_ticks(now, CRYSTAL_HZ) >= rtc->pulse) {
 		rtc->cmos[REG_C] |= C_PERIODIC;
 		plan_pulse(rtc);
 	}
 }
 
 /* A flag that is set already makes no difference when it is set again. */
-uint64_t vpt_rtc_next(const struct vpt_rtc *rtc)
+uint64_t dev_rtc_next(const struct dev_rtc *rtc)
 {
 	uint8_t wanted = rtc->cmos[REG_B] & (uint8_t)~rtc->cmos[REG_C] & C_ALL;
-	uint64_t next = VPT_NEVER;
+	uint64_t next = DEV_NEVER;
 
-	if (vpt_rtc_irq(rtc))
+	if (dev_rtc_irq(rtc))
 		return next;
 	if (wanted & (C_UPDATE | C_ALARM) && runs(rtc))
-		next = rtc->base + (seconds(rtc) + 1) * VPT_NS_PER_SECOND;
+		next = rtc->base + (seconds(rtc) + 1) * DEV_NS_PER_SECOND;
 	if (wanted & C_PERIODIC && pulse_ticks(rtc))
-		next = vpt_sooner(next, vpt_clock_ns(rtc->pulse, CRYSTAL_HZ));
+		next = dev_sooner(next, dev_clock_ns(rtc->pulse, CRYSTAL_HZ));
 	return next;
 }
 
-bool vpt_rtc_irq(const struct vpt_rtc *rtc)
+bool dev_rtc_irq(const struct dev_rtc *rtc)
 {
 	return rtc->cmos[REG_B] & rtc->cmos[REG_C] & C_ALL;
 }
@@ -248,13 +248,13 @@ static bool is_time(unsigned int n)
 	       n == CENTURY;
 }
 
-static int64_t time_now(const struct vpt_rtc *rtc)
+static int64_t time_now(const struct dev_rtc *rtc)
 {
 	return rtc->epoch + (int64_t)seconds(rtc);
 }
 
 /* The time goes on from what the bytes say. `since`: when that second began. */
-static void restart(struct vpt_rtc *rtc, uint64_t since)
+static void restart(struct dev_rtc *rtc, uint64_t since)
 {
 	rtc->epoch = told(rtc);
 	rtc->base = since;
@@ -262,14 +262,14 @@ static void restart(struct vpt_rtc *rtc, uint64_t since)
 }
 
 /* The second in progress began then. */
-static uint64_t this_second(const struct vpt_rtc *rtc)
+static uint64_t this_second(const struct dev_rtc *rtc)
 {
-	return rtc->base + seconds(rtc) * VPT_NS_PER_SECOND;
+	return rtc->base + seconds(rtc) * DEV_NS_PER_SECOND;
 }
 
-static void write_control(struct vpt_rtc *rtc, unsigned int n, uint8_t value)
+static void write_control(struct dev_rtc *rtc, unsigned int n, uint8_t value)
 {
-	uint64_t half = vpt_sooner(rtc->now, VPT_NS_PER_SECOND / 2);
+	uint64_t half = dev_sooner(rtc->now, DEV_NS_PER_SECOND / 2);
 	bool ran = runs(rtc);
 
 	if (ran)
@@ -286,9 +286,9 @@ static void write_control(struct vpt_rtc *rtc, unsigned int n, uint8_t value)
 		restart(rtc, n == REG_A ? rtc->now - half : this_second(rtc));
 }
 
-static void write_data(struct vpt_rtc *rtc, uint8_t value)
+static void write_data(struct dev_rtc *rtc, uint8_t value)
 {
-	unsigned int n = rtc->index % VPT_RTC_BYTES;
+	unsigned int n = rtc->index % DEV_RTC_BYTES;
 
 	if (n == REG_A || n == REG_B) {
 		write_control(rtc, n, value);
@@ -303,25 +303,25 @@ static void write_data(struct vpt_rtc *rtc, uint8_t value)
 	}
 }
 
-static uint8_t read_data(struct vpt_rtc *rtc)
+static uint8_t read_data(struct dev_rtc *rtc)
 {
-	unsigned int n = rtc->index % VPT_RTC_BYTES;
+	unsigned int n = rtc->index % DEV_RTC_BYTES;
 	uint64_t into = rtc->now - this_second(rtc);
 	uint8_t value;
 
 	if (is_time(n) && runs(rtc))
 		show(rtc, time_now(rtc));
 	value = rtc->cmos[n];
-	if (n == REG_A && runs(rtc) && into >= VPT_NS_PER_SECOND - UPDATE_NS)
+	if (n == REG_A && runs(rtc) && into >= DEV_NS_PER_SECOND - UPDATE_NS)
 		value |= A_UPDATE;
 	if (n == REG_C) {
-		value |= vpt_rtc_irq(rtc) ? C_IRQ : 0;
+		value |= dev_rtc_irq(rtc) ? C_IRQ : 0;
 		rtc->cmos[REG_C] = 0;
 	}
 	return value;
 }
 
-bool vpt_rtc_read(struct vpt_rtc *rtc, uint16_t port, uint8_t *value)
+bool dev_rtc_read(struct dev_rtc *rtc, uint16_t port, uint8_t *value)
 {
 	if (port == PORT_DATA)
 		*value = read_data(rtc);
@@ -333,10 +333,10 @@ bool vpt_rtc_read(struct vpt_rtc *rtc, uint16_t port, uint8_t *value)
 }
 
 /* Bit 7 of the index is a switch for NMI, of which there is no source here. */
-bool vpt_rtc_write(struct vpt_rtc *rtc, uint16_t port, uint8_t value)
+bool dev_rtc_write(struct dev_rtc *rtc, uint16_t port, uint8_t value)
 {
 	if (port == PORT_INDEX)
-		rtc->index = value % VPT_RTC_BYTES;
+		rtc->index = value % DEV_RTC_BYTES;
 	else if (port == PORT_DATA)
 		write_data(rtc, value);
 	else

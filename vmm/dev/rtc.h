@@ -6,36 +6,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VPT_RTC_BYTES 128
+#define DEV_RTC_BYTES 128
 
-struct vpt_rtc {
+struct dev_rtc {
 	uint64_t now;
 	int64_t epoch;	/* seconds since 1970 at time `base` */
 	uint64_t base;	/* ns at which that second began; not while the clock is set */
 	uint64_t seen;	/* seconds since `base` that have been looked at */
 	uint64_t pulse; /* tick of the periodic interrupt that comes next */
-	uint8_t cmos[VPT_RTC_BYTES];
+	uint8_t cmos[DEV_RTC_BYTES];
 	uint8_t index;
 	uint8_t spare[7];
 };
 
 /* `epoch`: what time it is at the start. */
-void vpt_rtc_init(struct vpt_rtc *rtc, int64_t epoch, uint64_t mem_bytes);
-void vpt_rtc_advance(struct vpt_rtc *rtc, uint64_t now);
+void dev_rtc_init(struct dev_rtc *rtc, int64_t epoch, uint64_t mem_bytes);
+void dev_rtc_advance(struct dev_rtc *rtc, uint64_t now);
 /* When it will interrupt, or may. */
-uint64_t vpt_rtc_next(const struct vpt_rtc *rtc);
-bool vpt_rtc_irq(const struct vpt_rtc *rtc);
+uint64_t dev_rtc_next(const struct dev_rtc *rtc);
+bool dev_rtc_irq(const struct dev_rtc *rtc);
 
 /* 70H and 71H; false: not ours. */
-bool vpt_rtc_read(struct vpt_rtc *rtc, uint16_t port, uint8_t *value);
-bool vpt_rtc_write(struct vpt_rtc *rtc, uint16_t port, uint8_t value);
+bool dev_rtc_read(struct dev_rtc *rtc, uint16_t port, uint8_t *value);
+bool dev_rtc_write(struct dev_rtc *rtc, uint16_t port, uint8_t value);
 
 /* calendar.c: days since 1970-01-01, months and days from 1. */
-struct vpt_date {
+struct dev_date {
 	int64_t year;
 	unsigned int month, day;
 };
-struct vpt_date vpt_date_of(int64_t days);
-int64_t vpt_days_of(const struct vpt_date *date);
+struct dev_date dev_date_of(int64_t days);
+int64_t dev_days_of(const struct dev_date *date);
 
 #endif /* VMM_DEV_RTC_H */

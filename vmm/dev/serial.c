@@ -41,86 +41,86 @@ enum reg { REG_DATA, REG_IER, REG_IIR_FCR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, R
 #define BIT_HZ		   115200u
 #define TIMEOUT_CHARACTERS 4u
 
-void vpt_serial_init(struct vpt_serial *s)
+void dev_serial_init(struct dev_serial *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->divisor = 12;
-	s->timeout = VPT_NEVER;
+	s->timeout = DEV_NEVER;
 }
 
-static bool has_fifo(const struct vpt_serial *s)
+static bool has_fifo(const struct dev_serial *s)
 {
 	return s->fcr & FCR_ENABLE;
 }
 
-static unsigned int capacity(const struct vpt_serial *s)
+static unsigned int capacity(const struct dev_serial *s)
 {
-	return has_fifo(s) ? VPT_SERIAL_FIFO : 1;
+	return has_fifo(s) ? DEV_SERIAL_FIFO : 1;
 }
 
-static unsigned int trigger(const struct vpt_serial *s)
+static unsigned int trigger(const struct dev_serial *s)
 {
 	static const uint8_t levels[4] = {1, 4, 8, 14};
 
 	return has_fifo(s) ? levels[s->fcr >> 6] : 1;
 }
 
-unsigned int vpt_serial_room(const struct vpt_serial *s)
+unsigned int dev_serial_room(const struct dev_serial *s)
 {
 	return s->mcr & MCR_LOOP || s->count >= capacity(s) ? 0 : capacity(s) - s->count;
 }
 
 /* A pause of four characters (never none at all: it is a divisor). */
-static void restart_timeout(struct vpt_serial *s)
+static void restart_timeout(struct dev_serial *s)
 {
 	uint64_t bits = (uint64_t)CHARACTER_BITS * TIMEOUT_CHARACTERS;
 
 	s->timed_out = false;
-	s->timeout = VPT_NEVER;
+	s->timeout = DEV_NEVER;
 	if (has_fifo(s) && s->count)
-		s->timeout = s->now + vpt_clock_ns(bits * (s->divisor ? s->divisor : 1), BIT_HZ);
+		s->timeout = s->now + dev_clock_ns(bits * (s->divisor ? s->divisor : 1), BIT_HZ);
 }
 
-static void receive(struct vpt_serial *s, uint8_t byte)
+static void receive(struct dev_serial *s, uint8_t byte)
 {
 	if (s->count >= capacity(s)) {
 		s->errors |= LSR_OVER;
 		return;
 	}
-	s->fifo[(s->first + s->count) % VPT_SERIAL_FIFO] = byte;
+	s->fifo[(s->first + s->count) % DEV_SERIAL_FIFO] = byte;
 	s->count++;
 	restart_timeout(s);
 }
 
-void vpt_serial_receive(struct vpt_serial *s, uint8_t byte)
+void dev_serial_receive(struct dev_serial *s, uint8_t byte)
 {
 	if (!(s->mcr & MCR_LOOP))
 		receive(s, byte);
 }
 
-void vpt_serial_advance(struct vpt_serial *s, uint64_t now)
+void dev_serial_advance(struct dev_serial *s, uint64_t now)
 {
 	s->now = now;
 	if (now < s->timeout)
 		return;
-	s->timeout = VPT_NEVER;
+	s->timeout = DEV_NEVER;
 	s->timed_out = s->count != 0;
 }
 
-static bool reaches_processor(const struct vpt_serial *s)
+static bool reaches_processor(const struct dev_serial *s)
 {
 	return s->mcr & MCR_OUT2;
 }
 
-uint64_t vpt_serial_next(const struct vpt_serial *s)
+uint64_t dev_serial_next(const struct dev_serial *s)
 {
 	bool wanted = s->ier & IER_RECEIVED && s->count < trigger(s) && reaches_processor(s);
 
-	return wanted ? s->timeout : VPT_NEVER;
+	return wanted ? s->timeout : DEV_NEVER;
 }
 
 /* The first by priority. */
-static uint8_t cause(const struct vpt_serial *s)
+static uint8_t cause(const struct dev_serial *s)
 {
 	if (s->ier & IER_LINE && s->errors)
 		return IIR_LINE;
@@ -135,18 +135,18 @@ static uint8_t cause(const struct vpt_serial *s)
 	return IIR_NONE;
 }
 
-bool vpt_serial_irq(const struct vpt_serial *s)
+bool dev_serial_irq(const struct dev_serial *s)
 {
 	return reaches_processor(s) && cause(s) != IIR_NONE;
 }
 
-bool vpt_serial_listens(const struct vpt_serial *s)
+bool dev_serial_listens(const struct dev_serial *s)
 {
-	return s->ier & IER_RECEIVED && reaches_processor(s) && vpt_serial_room(s);
+	return s->ier & IER_RECEIVED && reaches_processor(s) && dev_serial_room(s);
 }
 
 /* In loopback the four outputs are the four inputs. */
-static uint8_t modem(const struct vpt_serial *s)
+static uint8_t modem(const struct dev_serial *s)
 {
 	uint8_t m = s->mcr;
 
@@ -155,7 +155,7 @@ static uint8_t modem(const struct vpt_serial *s)
 	return (uint8_t)((m & 2) << 3 | (m & 1) << 5 | (m & 4) << 4 | (m & 8) << 4);
 }
 
-static void write_mcr(struct vpt_serial *s, uint8_t value)
+static void write_mcr(struct dev_serial *s, uint8_t value)
 {
 	uint8_t old = modem(s), changed;
 
@@ -167,7 +167,7 @@ static void write_mcr(struct vpt_serial *s, uint8_t value)
 		s->delta |= MSR_TERI;
 }
 
-static void write_fcr(struct vpt_serial *s, uint8_t value)
+static void write_fcr(struct dev_serial *s, uint8_t value)
 {
 	/* The FIFO is emptied when it comes and when it goes, too. */
 	if ((s->fcr ^ value) & FCR_ENABLE || value & FCR_CLEAR)
@@ -176,7 +176,7 @@ static void write_fcr(struct vpt_serial *s, uint8_t value)
 	restart_timeout(s);
 }
 
-static void write_ier(struct vpt_serial *s, uint8_t value)
+static void write_ier(struct dev_serial *s, uint8_t value)
 {
 	/* Asking to be told of an empty transmitter tells so at once. */
 	if (value & (uint8_t)~s->ier & IER_THRE)
@@ -184,21 +184,21 @@ static void write_ier(struct vpt_serial *s, uint8_t value)
 	s->ier = value & 15;
 }
 
-static uint8_t read_data(struct vpt_serial *s)
+static uint8_t read_data(struct dev_serial *s)
 {
-	uint8_t byte = s->fifo[s->first % VPT_SERIAL_FIFO];
+	uint8_t byte = s->fifo[s->first % DEV_SERIAL_FIFO];
 
 	if (!s->count)
 		return has_fifo(s) ? 0 : byte;
 	/* Without the FIFO the byte stays to be read again. */
 	if (has_fifo(s))
-		s->first = (s->first + 1) % VPT_SERIAL_FIFO;
+		s->first = (s->first + 1) % DEV_SERIAL_FIFO;
 	s->count--;
 	restart_timeout(s);
 	return byte;
 }
 
-static uint8_t read_iir(struct vpt_serial *s)
+static uint8_t read_iir(struct dev_serial *s)
 {
 	uint8_t value = cause(s);
 
@@ -207,7 +207,7 @@ static uint8_t read_iir(struct vpt_serial *s)
 	return value | (has_fifo(s) ? IIR_FIFOS : 0);
 }
 
-static uint8_t read_lsr(struct vpt_serial *s)
+static uint8_t read_lsr(struct dev_serial *s)
 {
 	uint8_t value = LSR_EMPTY | s->errors | (s->count ? LSR_READY : 0);
 
@@ -215,7 +215,7 @@ static uint8_t read_lsr(struct vpt_serial *s)
 	return value;
 }
 
-static uint8_t read_msr(struct vpt_serial *s)
+static uint8_t read_msr(struct dev_serial *s)
 {
 	uint8_t value = modem(s) | s->delta;
 
@@ -223,7 +223,7 @@ static uint8_t read_msr(struct vpt_serial *s)
 	return value;
 }
 
-uint8_t vpt_serial_read(struct vpt_serial *s, unsigned int reg)
+uint8_t dev_serial_read(struct dev_serial *s, unsigned int reg)
 {
 	switch (reg & 7) {
 	case REG_DATA:
@@ -245,7 +245,7 @@ uint8_t vpt_serial_read(struct vpt_serial *s, unsigned int reg)
 	}
 }
 
-static bool write_data(struct vpt_serial *s, uint8_t value)
+static bool write_data(struct dev_serial *s, uint8_t value)
 {
 	s->thre = false;
 	s->sending = true;
@@ -256,7 +256,7 @@ static bool write_data(struct vpt_serial *s, uint8_t value)
 	return true;
 }
 
-bool vpt_serial_sent(struct vpt_serial *s)
+bool dev_serial_sent(struct dev_serial *s)
 {
 	if (!s->sending)
 		return false;
@@ -265,7 +265,7 @@ bool vpt_serial_sent(struct vpt_serial *s)
 	return true;
 }
 
-bool vpt_serial_write(struct vpt_serial *s, unsigned int reg, uint8_t value)
+bool dev_serial_write(struct dev_serial *s, unsigned int reg, uint8_t value)
 {
 	switch (reg & 7) {
 	case REG_DATA:

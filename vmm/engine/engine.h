@@ -23,34 +23,34 @@ struct vpt_pt;
 struct vpt_rtit;
 
 /* An exception, as the IDT delivers it. */
-struct vpt_exception {
+struct engine_exception {
 	uint8_t vector;
 	bool has_error;
 	uint32_t error;
 	uint64_t cr2; /* #PF only */
 };
 
-enum vpt_exit_kind {
-	VPT_EXIT_NONE = 0,   /* step: done; run, complete: nothing to report */
-	VPT_EXIT_KICK,	     /* a signal, or the time of kick_after() has come */
-	VPT_EXIT_IRQ_WINDOW, /* an interrupt can be delivered now */
-	VPT_EXIT_HLT,
-	VPT_EXIT_IO,	/* io; answer through data, then complete() */
-	VPT_EXIT_MMIO,	/* mmio; likewise */
-	VPT_EXIT_RDMSR, /* msr; likewise */
-	VPT_EXIT_WRMSR,
-	VPT_EXIT_FAULT,	   /* fault: nothing retired, the core delivers it */
-	VPT_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot do */
-	VPT_EXIT_UNABLE,   /* nor can it do the instruction at RIP */
-	VPT_EXIT_WATCH,	   /* run: RIP is at a watched instruction */
-	VPT_EXIT_CORE,	   /* run: RIP is at an instruction that the core does */
-	VPT_EXIT_DEBUG,	   /* a #DB trap is due: debug.dr6 has the causes */
-	VPT_EXIT_SHUTDOWN, /* triple fault */
-	VPT_EXIT_ERROR,	   /* the host failed: error, text */
+enum engine_exit_kind {
+	ENGINE_EXIT_NONE = 0,	/* step: done; run, complete: nothing to report */
+	ENGINE_EXIT_KICK,	/* a signal, or the time of kick_after() has come */
+	ENGINE_EXIT_IRQ_WINDOW, /* an interrupt can be delivered now */
+	ENGINE_EXIT_HLT,
+	ENGINE_EXIT_IO,	   /* io; answer through data, then complete() */
+	ENGINE_EXIT_MMIO,  /* mmio; likewise */
+	ENGINE_EXIT_RDMSR, /* msr; likewise */
+	ENGINE_EXIT_WRMSR,
+	ENGINE_EXIT_FAULT,    /* fault: nothing retired, the core delivers it */
+	ENGINE_EXIT_SYSCALL,  /* RIP is at a SYSCALL that the host cannot do */
+	ENGINE_EXIT_UNABLE,   /* nor can it do the instruction at RIP */
+	ENGINE_EXIT_WATCH,    /* run: RIP is at a watched instruction */
+	ENGINE_EXIT_CORE,     /* run: RIP is at an instruction that the core does */
+	ENGINE_EXIT_DEBUG,    /* a #DB trap is due: debug.dr6 has the causes */
+	ENGINE_EXIT_SHUTDOWN, /* triple fault */
+	ENGINE_EXIT_ERROR,    /* the host failed: error, text */
 };
 
-struct vpt_exit {
-	enum vpt_exit_kind kind;
+struct engine_exit {
+	enum engine_exit_kind kind;
 	union {
 		struct {
 			uint16_t port;
@@ -70,7 +70,7 @@ struct vpt_exit {
 			uint64_t *value;
 			bool gp; /* answer: raise #GP instead */
 		} msr;
-		struct vpt_exception fault;
+		struct engine_exception fault;
 		struct {
 			uint64_t dr6;
 		} debug;
@@ -81,56 +81,57 @@ struct vpt_exit {
 	};
 };
 
-struct vpt_cpuid_entry {
+struct engine_cpuid_entry {
 	uint32_t leaf, subleaf;
 	bool by_subleaf;
 	uint32_t eax, ebx, ecx, edx;
 };
 
-struct vpt_msr_range {
+struct engine_msr_range {
 	uint32_t first, count;
 	bool read, write;
 };
 
-struct vpt_engine_vm {
-	const struct vpt_engine *engine;
+struct engine_vm {
+	const struct engine *engine;
 };
 
 /* How an instruction went on, as an observer is told. */
-enum vpt_flow {
-	VPT_FLOW_NEXT = 0, /* with the next one */
-	VPT_FLOW_COND,	   /* likewise: a Jcc, J*CXZ or LOOPcc that is not taken */
-	VPT_FLOW_TAKEN,	   /* one that is */
-	VPT_FLOW_BRANCH,   /* any other near transfer */
+enum engine_flow {
+	DECODE_FLOW_NEXT = 0, /* with the next one */
+	DECODE_FLOW_COND,     /* likewise: a Jcc, J*CXZ or LOOPcc that is not taken */
+	DECODE_FLOW_TAKEN,    /* one that is */
+	DECODE_FLOW_BRANCH,   /* any other near transfer */
 };
 
-/* Bits of vpt_observer.wants: what an engine reports besides near transfers. */
-enum vpt_observer_wants {
+/* Bits of engine_observer.wants: what an engine reports besides near transfers. */
+enum engine_observer_wants {
 	/* Every instruction, through retired() in place of ran(). */
-	VPT_WANTS_INSNS = 1 << 0,
+	ENGINE_WANTS_INSNS = 1 << 0,
 	/* Code that is about to run for the first time, through code(). */
-	VPT_WANTS_CODE = 1 << 1,
+	ENGINE_WANTS_CODE = 1 << 1,
 };
 
 /*
- * The receiver of what an engine with VPT_ENGINE_REPORTS does in run(), in program order.
+ * The receiver of what an engine with ENGINE_REPORTS does in run(), in program order.
  * The engine calls retired() before the event() of the same instruction, and has reported
  * everything when run() returns. A function may request the return by setting `attention`.
  * It may call nothing else of the engine.
  */
-struct vpt_observer {
+struct engine_observer {
 	/* Branch outcomes go straight in here where that is all there is to do; NULL:
 	 * nothing is traced, and there are no events. */
 	struct vpt_pt *pt;
-	uint32_t wants; /* enum vpt_observer_wants */
+	uint32_t wants; /* enum engine_observer_wants */
 	/* So many instructions retired since the last call; before each event(). */
 	void (*ran)(void *opaque, uint64_t insns);
-	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to, enum vpt_flow flow);
+	void (*retired)(void *opaque, uint64_t ip, uint64_t next, uint64_t to,
+			enum engine_flow flow);
 	/* Near transfers and PTWRITE, and changes of RFLAGS.IF if event trace is on: those
 	 * between segments are the core's. */
 	void (*event)(void *opaque, const struct vpt_event *event);
 	/* Code about to run, at linear address `lin`, the first time since something
-	 * about it or its mapping has changed; see vpt_tracer_code(). If this ends the
+	 * about it or its mapping has changed; see tracer_code(). If this ends the
 	 * trace it asks for the return. */
 	void (*code)(void *opaque, uint64_t lin, unsigned int len, uint64_t gpa, uint64_t gpa2);
 	void *opaque;
@@ -140,7 +141,7 @@ struct vpt_observer {
  * PT's component of the XSAVE feature set (vpt/xsave.h), for an engine that has XSAVES itself:
  * from step() only, since it ends or begins a trace.
  */
-struct vpt_engine_xstate {
+struct engine_xstate {
 	bool (*initial)(void *opaque);
 	/* The instruction can no longer fault. */
 	void (*save)(void *opaque, void *state);
@@ -150,25 +151,25 @@ struct vpt_engine_xstate {
 };
 
 /* Devices, as an engine reaches them that needs no exits for it. */
-struct vpt_engine_bus {
+struct engine_bus {
 	void (*io)(void *opaque, uint16_t port, uint8_t size, bool in, uint32_t count, void *data);
 	void (*mmio)(void *opaque, uint64_t gpa, uint32_t len, bool write, void *data);
 	/* CR8, the task priority. */
 	uint64_t (*get_cr8)(void *opaque);
 	void (*set_cr8)(void *opaque, uint64_t value);
-	const struct vpt_engine_xstate *xstate; /* NULL: no such component */
+	const struct engine_xstate *xstate; /* NULL: no such component */
 	void *opaque;
 };
 
 /* One per vCPU; calls for one vCPU come from one thread. */
-struct vpt_engine_vcpu {
-	const struct vpt_engine *engine;
+struct engine_vcpu {
+	const struct engine *engine;
 	/* The registers. Valid after every exit; set regs_dirty after a change. */
-	struct vpt_regs *regs;
+	struct x86_regs *regs;
 	bool regs_dirty;
-	/* The other fields are for engines with VPT_ENGINE_REPORTS. The caller sets: */
-	const struct vpt_observer *observer; /* NULL if nothing is to be reported */
-	struct vpt_engine_bus bus;
+	/* The other fields are for engines with ENGINE_REPORTS. The caller sets: */
+	const struct engine_observer *observer; /* NULL if nothing is to be reported */
+	struct engine_bus bus;
 	uint64_t budget; /* run() ends with KICK after so many instructions, exactly */
 	/* run() is to end with KICK at the next chance; interrupt() sets it as well. */
 	volatile bool attention;
@@ -177,17 +178,17 @@ struct vpt_engine_vcpu {
 	uint64_t retired; /* instructions, also as of an event or a call of the bus */
 	bool shadow;	  /* no interrupt before one more instruction (STI, MOV SS) */
 	/* What its RDTSC goes by; with other engines it is the core's, for what it steps. */
-	struct vpt_time time;
+	struct engine_time time;
 };
 
 /* What the core knows of the instruction it asks to have stepped. */
-struct vpt_step_hint {
+struct engine_step_hint {
 	bool debug_regs; /* it names a debug register */
 	bool msrs;	 /* it can change MSRs or segment bases */
 };
 
 /* Bytes of a host's trace, in order, where the engine has them. */
-struct vpt_engine_trace {
+struct engine_trace {
 	struct {
 		const uint8_t *bytes;
 		size_t len;
@@ -200,108 +201,108 @@ struct vpt_engine_trace {
  * PT of the processor itself, which run() leaves to it: nothing is stepped, and nobody is
  * told of what retires. 0 or -errno; all but owner() between two run()s.
  */
-struct vpt_engine_pt {
+struct engine_pt {
 	/* Whether a guest has it, or its host alone; before vm_trap_msrs(). */
-	int (*owner)(struct vpt_engine_vm *vm, bool guest);
+	int (*owner)(struct engine_vm *vm, bool guest);
 	/* The guest's IA32_RTIT_*, all of them. */
-	int (*get)(struct vpt_engine_vcpu *vcpu, struct vpt_rtit *rtit);
+	int (*get)(struct engine_vcpu *vcpu, struct vpt_rtit *rtit);
 	/* What its WRMSR to IA32_RTIT_CTL does, which comes as an exit; others do not. */
-	int (*set_ctl)(struct vpt_engine_vcpu *vcpu, uint64_t value);
+	int (*set_ctl)(struct engine_vcpu *vcpu, uint64_t value);
 	/* Trace the guest for its host from now on, as `rtit` says but for the output. */
-	int (*start)(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit);
+	int (*start)(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit);
 	/* What there is of that since the last call. It stays until run() is called. */
-	int (*read)(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace);
-	int (*stop)(struct vpt_engine_vcpu *vcpu);
+	int (*read)(struct engine_vcpu *vcpu, struct engine_trace *trace);
+	int (*stop)(struct engine_vcpu *vcpu);
 };
 
 /*
- * Bits of vpt_engine.can: what the core may leave to an engine, and what it has to emulate
+ * Bits of engine.can: what the core may leave to an engine, and what it has to emulate
  * for the engine. An engine without any of them is a host's processor, such as KVM.
  */
-enum vpt_engine_can {
+enum engine_can {
 	/* run() retires exactly `budget` instructions, and time is their count. */
-	VPT_ENGINE_COUNTS = 1 << 0,
+	ENGINE_COUNTS = 1 << 0,
 	/* run() reports to the observer, so that a trace needs no single steps. */
-	VPT_ENGINE_REPORTS = 1 << 1,
+	ENGINE_REPORTS = 1 << 1,
 	/* step() and exceptions work in every mode and at every CPL. */
-	VPT_ENGINE_MODES = 1 << 2,
+	ENGINE_MODES = 1 << 2,
 	/* The core raises each #DB: for TF, for DR0 to DR3, between iterations. */
-	VPT_ENGINE_DEBUG = 1 << 3,
+	ENGINE_DEBUG = 1 << 3,
 	/* The core emulates far transfers, MONITOR and MWAIT; the engine executes all others. */
-	VPT_ENGINE_NEAR = 1 << 4,
+	ENGINE_NEAR = 1 << 4,
 	/* Every device is behind `bus`, with the APIC's MSRs and PT's XSAVES component. */
-	VPT_ENGINE_BUS = 1 << 5,
+	ENGINE_BUS = 1 << 5,
 };
 
 /*
  * Functions return 0 or -errno if not said otherwise. What create() returns is
  * the caller's to destroy.
  */
-struct vpt_engine {
+struct engine {
 	const char *name;
-	const struct vpt_engine_pt *pt; /* NULL: the trace is made in software */
-	uint32_t can;			/* enum vpt_engine_can */
+	const struct engine_pt *pt; /* NULL: the trace is made in software */
+	uint32_t can;		    /* enum engine_can */
 
 	/* What can be had on this machine? Always fills in *probe. */
-	void (*probe)(struct vpt_probe *probe, bool with_costs);
+	void (*probe)(struct engine_probe *probe, bool with_costs);
 
-	int (*vm_create)(const struct vpt_probe *probe, struct vpt_engine_vm **vm);
-	void (*vm_destroy)(struct vpt_engine_vm *vm);
-	int (*vm_map)(struct vpt_engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
+	int (*vm_create)(const struct engine_probe *probe, struct engine_vm **vm);
+	void (*vm_destroy)(struct engine_vm *vm);
+	int (*vm_map)(struct engine_vm *vm, uint32_t slot, uint64_t gpa, void *host,
 		      uint64_t bytes);
 	/* Somebody else wrote to guest RAM: code there may have changed. NULL: that
 	 * needs no telling. */
-	void (*vm_wrote)(struct vpt_engine_vm *vm, uint64_t gpa, uint64_t bytes);
+	void (*vm_wrote)(struct engine_vm *vm, uint64_t gpa, uint64_t bytes);
 	/* Accesses to these MSRs become exits. Before the first vCPU. */
-	int (*vm_trap_msrs)(struct vpt_engine_vm *vm, const struct vpt_msr_range *ranges,
+	int (*vm_trap_msrs)(struct engine_vm *vm, const struct engine_msr_range *ranges,
 			    size_t count);
 	/* *count: room in, entries out. */
-	int (*supported_cpuid)(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
+	int (*supported_cpuid)(struct engine_vm *vm, struct engine_cpuid_entry *entries,
 			       size_t *count);
 
-	int (*vcpu_create)(struct vpt_engine_vm *vm, unsigned int index,
-			   const struct vpt_cpuid_entry *cpuid, size_t count,
-			   struct vpt_engine_vcpu **vcpu);
-	void (*vcpu_destroy)(struct vpt_engine_vcpu *vcpu);
+	int (*vcpu_create)(struct engine_vm *vm, unsigned int index,
+			   const struct engine_cpuid_entry *cpuid, size_t count,
+			   struct engine_vcpu **vcpu);
+	void (*vcpu_destroy)(struct engine_vcpu *vcpu);
 
-	int (*get_sregs)(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *sregs);
-	int (*set_sregs)(struct vpt_engine_vcpu *vcpu, const struct vpt_sregs *sregs);
-	int (*get_msr)(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value);
-	int (*set_msr)(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value);
-	int (*get_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value);
-	int (*set_dr)(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value);
+	int (*get_sregs)(struct engine_vcpu *vcpu, struct x86_sregs *sregs);
+	int (*set_sregs)(struct engine_vcpu *vcpu, const struct x86_sregs *sregs);
+	int (*get_msr)(struct engine_vcpu *vcpu, uint32_t index, uint64_t *value);
+	int (*set_msr)(struct engine_vcpu *vcpu, uint32_t index, uint64_t value);
+	int (*get_dr)(struct engine_vcpu *vcpu, unsigned int n, uint64_t *value);
+	int (*set_dr)(struct engine_vcpu *vcpu, unsigned int n, uint64_t value);
 	/*
-	 * Read the time in run(), and what RDTSC would return. An engine with VPT_ENGINE_COUNTS
+	 * Read the time in run(), and what RDTSC would return. An engine with ENGINE_COUNTS
 	 * uses `time`. Another engine uses the host's TSC, which also stands for the core clock.
 	 * The core keeps a separate time for the instructions that it steps.
 	 */
-	void (*clock)(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
+	void (*clock)(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc);
 	/* The host's TSC in Hz, 0 if time is virtual; *offset: what it differs from RDTSC's by. */
-	uint64_t (*tsc_hz)(struct vpt_engine_vcpu *vcpu, uint64_t *offset);
+	uint64_t (*tsc_hz)(struct engine_vcpu *vcpu, uint64_t *offset);
 
 	/*
 	 * Run until something is to be done. `want_irq`: come back as soon as an
 	 * interrupt can be taken. FAULT is possible here too, where a host gets
 	 * exceptions wrong; the core then delivers it.
 	 */
-	void (*run)(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *exit);
+	void (*run)(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit);
 	/* Execute the instruction at RIP, or part of it if it is a string one. No
 	 * KICK comes of it. */
-	void (*step)(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint,
-		     struct vpt_exit *exit);
+	void (*step)(struct engine_vcpu *vcpu, const struct engine_step_hint *hint,
+		     struct engine_exit *exit);
 	/* Finish what an IO, MMIO or MSR exit began; there may be one more exit. */
-	void (*complete)(struct vpt_engine_vcpu *vcpu, struct vpt_exit *exit);
+	void (*complete)(struct engine_vcpu *vcpu, struct engine_exit *exit);
 	/* run() pauses before these instructions from now on; at most 4. */
-	int (*watch)(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count);
+	int (*watch)(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count);
 	/* End run() with KICK after this time, or not at all if 0. */
-	int (*kick_after)(struct vpt_engine_vcpu *vcpu, uint64_t ns);
+	int (*kick_after)(struct engine_vcpu *vcpu, uint64_t ns);
 	/*
 	 * End run() with KICK at once, whatever the guest does, or the next run() if none is
 	 * in progress. A signal handler of the thread that calls run() may call it. Use it only
 	 * for a guest that is to stop: a guest that changed the mapping of code without
 	 * invalidating it can see where run() ended.
 	 */
-	void (*interrupt)(struct vpt_engine_vcpu *vcpu);
+	void (*interrupt)(struct engine_vcpu *vcpu);
 
 	/*
 	 * Everything of a vCPU between two run()s, `retired` and `shadow` too, but not
@@ -311,11 +312,11 @@ struct vpt_engine {
 	 * to be used no further, if it is not what save() wrote or not what this vCPU can be.
 	 * `vcpu` is new, and what is to be in RAM is.
 	 */
-	size_t (*save)(struct vpt_engine_vcpu *vcpu, void *to, size_t room);
-	int (*load)(struct vpt_engine_vcpu *vcpu, const void *from, size_t bytes);
+	size_t (*save)(struct engine_vcpu *vcpu, void *to, size_t room);
+	int (*load)(struct engine_vcpu *vcpu, const void *from, size_t bytes);
 };
 
 /* "soft", "kvm" or "kvm-pt", NULL if there is no engine of that name. */
-const struct vpt_engine *vpt_engine_find(const char *name);
+const struct engine *engine_find(const char *name);
 
 #endif /* VMM_ENGINE_ENGINE_H */

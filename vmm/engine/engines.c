@@ -8,10 +8,10 @@
 #include "engine/kvm_pt.h"
 #include "soft/engine.h"
 
-const struct vpt_engine *vpt_engine_find(const char *name)
+const struct engine *engine_find(const char *name)
 {
-	static const struct vpt_engine *const engines[] = {&vpt_soft_engine, &vpt_kvm_engine,
-							   &vpt_kvm_pt_engine};
+	static const struct engine *const engines[] = {&soft_engine, &engine_kvm_engine,
+						       &engine_kvm_pt_engine};
 	size_t i;
 
 	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)

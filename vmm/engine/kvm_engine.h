@@ -5,6 +5,6 @@
 
 #include "engine/engine.h"
 
-extern const struct vpt_engine vpt_kvm_engine;
+extern const struct engine engine_kvm_engine;
 
 #endif /* VMM_ENGINE_KVM_ENGINE_H */

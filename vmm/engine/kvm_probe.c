@@ -22,46 +22,47 @@ static const uint8_t code_int[] = {0xcd, 0x30};
 static const uint8_t code_rdmsr[] = {0x0f, 0x32};
 static const uint8_t code_cpuid[] = {0x0f, 0xa2, 0xf4}; /* cpuid; hlt */
 
-static const struct vpt_step_hint plain;
+static const struct engine_step_hint plain;
 
-/* Call vpt_tiny_create(), and note in @probe if there was no memory. */
-static int create(struct vpt_tiny *t, struct vpt_probe *probe, const struct vpt_probe *as,
+/* Call engine_tiny_create(), and note in @probe if there was no memory. */
+static int create(struct engine_tiny *t, struct engine_probe *probe, const struct engine_probe *as,
 		  unsigned int ring, const void *code, size_t len)
 {
-	int err = vpt_tiny_create(t, as, ring, code, len);
+	int err = engine_tiny_create(t, as, ring, code, len);
 
 	probe->no_memory |= err == -ENOMEM;
 	return err;
 }
 
 /* At full speed, past any signal. */
-static void run(struct vpt_tiny *t, struct vpt_exit *exit)
+static void run(struct engine_tiny *t, struct engine_exit *exit)
 {
 	do
-		vpt_kvm_run(&t->v->base, false, exit);
-	while (exit->kind == VPT_EXIT_KICK);
+		engine_kvm_run(&t->v->base, false, exit);
+	while (exit->kind == ENGINE_EXIT_KICK);
 }
 
 /*
  * What a step of a NOP comes back with. The engine is told to take a triple
  * fault for a step, so the two ways differ only in KVM's exit reason.
  */
-static enum vpt_step_way try_step(struct vpt_probe *probe, unsigned int ring)
+static enum engine_step_way try_step(struct engine_probe *probe, unsigned int ring)
 {
-	struct vpt_probe as = *probe;
-	enum vpt_step_way way = VPT_STEP_NONE;
-	struct vpt_exit exit;
-	struct vpt_tiny t;
+	struct engine_probe as = *probe;
+	enum engine_step_way way = ENGINE_STEP_NONE;
+	struct engine_exit exit;
+	struct engine_tiny t;
 
-	as.fault = VPT_FAULT_WAY_EVENT;
+	as.fault = ENGINE_FAULT_WAY_EVENT;
 	as.syscall = as.soft_int = true;
-	as.step[ring == 3] = VPT_STEP_SHUTDOWN;
+	as.step[ring == 3] = ENGINE_STEP_SHUTDOWN;
 	if (create(&t, probe, &as, ring, code_nop, sizeof(code_nop)))
-		return VPT_STEP_NONE;
-	vpt_kvm_step(&t.v->base, &plain, &exit);
-	if (exit.kind == VPT_EXIT_NONE && t.v->base.regs->rip == VPT_TINY_CODE + 1)
-		way = t.v->run->exit_reason == KVM_EXIT_DEBUG ? VPT_STEP_EXIT : VPT_STEP_SHUTDOWN;
-	vpt_tiny_destroy(&t);
+		return ENGINE_STEP_NONE;
+	engine_kvm_step(&t.v->base, &plain, &exit);
+	if (exit.kind == ENGINE_EXIT_NONE && t.v->base.regs->rip == ENGINE_TINY_CODE + 1)
+		way = t.v->run->exit_reason == KVM_EXIT_DEBUG ? ENGINE_STEP_EXIT
+							      : ENGINE_STEP_SHUTDOWN;
+	engine_tiny_destroy(&t);
 	return way;
 }
 
@@ -85,25 +86,25 @@ static const struct {
 #define FAULTS	    (sizeof(faults) / sizeof(faults[0]))
 #define FAULT_BYTES 16
 
-static bool is_fault(const struct vpt_exit *exit, size_t i, unsigned int ring)
+static bool is_fault(const struct engine_exit *exit, size_t i, unsigned int ring)
 {
-	const struct vpt_exception *e = &exit->fault;
+	const struct engine_exception *e = &exit->fault;
 
-	if (exit->kind != VPT_EXIT_FAULT || e->vector != faults[i].vector ||
+	if (exit->kind != ENGINE_EXIT_FAULT || e->vector != faults[i].vector ||
 	    e->has_error != faults[i].has_error)
 		return false;
 	if (e->vector != VECTOR_PF)
 		return !e->has_error || !e->error;
-	return e->error == (ring == 3 ? 4u : 0) && e->cr2 == VPT_TINY_UNMAPPED;
+	return e->error == (ring == 3 ? 4u : 0) && e->cr2 == ENGINE_TINY_UNMAPPED;
 }
 
 /* Does a step that faults say so, with all that is needed to deliver it? */
-static bool try_faults_in(struct vpt_probe *probe, unsigned int ring, enum vpt_fault_way way)
+static bool try_faults_in(struct engine_probe *probe, unsigned int ring, enum engine_fault_way way)
 {
-	struct vpt_probe as = *probe;
+	struct engine_probe as = *probe;
 	uint8_t code[FAULTS * FAULT_BYTES] = {0};
-	struct vpt_exit exit;
-	struct vpt_tiny t;
+	struct engine_exit exit;
+	struct engine_tiny t;
 	bool ok = true;
 	size_t i;
 
@@ -114,99 +115,100 @@ static bool try_faults_in(struct vpt_probe *probe, unsigned int ring, enum vpt_f
 	if (create(&t, probe, &as, ring, code, sizeof(code)))
 		return false;
 	for (i = 0; ok && i < FAULTS; i++) {
-		struct vpt_regs *regs = t.v->base.regs;
-		uint64_t ip = VPT_TINY_CODE + i * FAULT_BYTES;
+		struct x86_regs *regs = t.v->base.regs;
+		uint64_t ip = ENGINE_TINY_CODE + i * FAULT_BYTES;
 
 		regs->rip = ip;
-		regs->rax = VPT_TINY_UNMAPPED;
+		regs->rax = ENGINE_TINY_UNMAPPED;
 		regs->rcx = 0;
 		regs->rdx = 1ull << 63;
 		t.v->base.regs_dirty = true;
-		vpt_kvm_step(&t.v->base, &plain, &exit);
+		engine_kvm_step(&t.v->base, &plain, &exit);
 		ok = is_fault(&exit, i, ring) && regs->rip == ip;
 	}
-	vpt_tiny_destroy(&t);
+	engine_tiny_destroy(&t);
 	return ok;
 }
 
-static bool try_faults(struct vpt_probe *probe, enum vpt_fault_way way)
+static bool try_faults(struct engine_probe *probe, enum engine_fault_way way)
 {
 	return try_faults_in(probe, 0, way) && (!probe->step[1] || try_faults_in(probe, 3, way));
 }
 
 /* Does a triple fault leave the registers that KVM_RUN shows? */
-static bool try_shutdown_resets(struct vpt_probe *probe)
+static bool try_shutdown_resets(struct engine_probe *probe)
 {
-	struct vpt_probe as = *probe;
-	struct vpt_tiny t;
+	struct engine_probe as = *probe;
+	struct engine_tiny t;
 	uint64_t star = 0;
 	bool same;
 
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 0, code_ud2, sizeof(code_ud2)))
 		return true;
-	vpt_kvm_set_msr(&t.v->base, VPT_MSR_STAR, 0x0020000800000000ull);
-	vpt_kvm_hide_idt(t.v);
+	engine_kvm_set_msr(&t.v->base, X86_MSR_STAR, 0x0020000800000000ull);
+	engine_kvm_hide_idt(t.v);
 	t.v->base.regs->rbx = 0x1234;
-	same = !vpt_kvm_enter_fully(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
-	       t.v->base.regs->rip == VPT_TINY_CODE && t.v->base.regs->rbx == 0x1234 &&
-	       !vpt_kvm_get_msr(&t.v->base, VPT_MSR_STAR, &star) && star == 0x0020000800000000ull;
-	vpt_tiny_destroy(&t);
+	same = !engine_kvm_enter_fully(t.v) && t.v->run->exit_reason == KVM_EXIT_SHUTDOWN &&
+	       t.v->base.regs->rip == ENGINE_TINY_CODE && t.v->base.regs->rbx == 0x1234 &&
+	       !engine_kvm_get_msr(&t.v->base, X86_MSR_STAR, &star) &&
+	       star == 0x0020000800000000ull;
+	engine_tiny_destroy(&t);
 	return !same;
 }
 
 /* Run from ring 3 at full speed; does it end at HLT in ring 0? */
-static bool try_to_ring0(struct vpt_probe *probe, const uint8_t *code, size_t len)
+static bool try_to_ring0(struct engine_probe *probe, const uint8_t *code, size_t len)
 {
-	struct vpt_probe as = *probe;
-	struct vpt_exit exit;
-	struct vpt_tiny t;
+	struct engine_probe as = *probe;
+	struct engine_exit exit;
+	struct engine_tiny t;
 	bool ok;
 
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 3, code, len))
 		return false;
-	vpt_kvm_set_msr(&t.v->base, VPT_MSR_STAR, 0x0020000800000000ull);
-	vpt_kvm_set_msr(&t.v->base, VPT_MSR_LSTAR, VPT_TINY_HANDLER);
+	engine_kvm_set_msr(&t.v->base, X86_MSR_STAR, 0x0020000800000000ull);
+	engine_kvm_set_msr(&t.v->base, X86_MSR_LSTAR, ENGINE_TINY_HANDLER);
 	run(&t, &exit);
-	ok = exit.kind == VPT_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
+	ok = exit.kind == ENGINE_EXIT_HLT && t.v->run->s.regs.sregs.ss.dpl == 0;
 	/* #GP or #UD went through the same handler, but with a frame of its own. */
 	if (code == code_int)
-		ok = ok && t.v->base.regs->rsp == VPT_TINY_STACK - 5 * 8 &&
-		     *(uint64_t *)(t.ram + VPT_TINY_STACK - 5 * 8) == VPT_TINY_CODE + len;
+		ok = ok && t.v->base.regs->rsp == ENGINE_TINY_STACK - 5 * 8 &&
+		     *(uint64_t *)(t.ram + ENGINE_TINY_STACK - 5 * 8) == ENGINE_TINY_CODE + len;
 	else
-		ok = ok && t.v->base.regs->rcx == VPT_TINY_CODE + len &&
-		     t.v->base.regs->rsp == VPT_TINY_STACK - 0x1000;
-	vpt_tiny_destroy(&t);
+		ok = ok && t.v->base.regs->rcx == ENGINE_TINY_CODE + len &&
+		     t.v->base.regs->rsp == ENGINE_TINY_STACK - 0x1000;
+	engine_tiny_destroy(&t);
 	return ok;
 }
 
-static bool try_msr_exit(struct vpt_probe *probe)
+static bool try_msr_exit(struct engine_probe *probe)
 {
-	static const struct vpt_msr_range range = {VPT_MSR_FIRST, 64, true, true};
-	struct vpt_probe as = *probe;
-	struct vpt_exit exit;
-	struct vpt_tiny t;
+	static const struct engine_msr_range range = {VPT_MSR_FIRST, 64, true, true};
+	struct engine_probe as = *probe;
+	struct engine_exit exit;
+	struct engine_tiny t;
 	bool ok;
 
 	as.syscall = as.soft_int = true;
 	if (create(&t, probe, &as, 0, code_rdmsr, sizeof(code_rdmsr)))
 		return false;
 	t.v->base.regs->rcx = VPT_MSR_CTL;
-	ok = !vpt_kvm_trap_msrs(t.vm, &range, 1);
+	ok = !engine_kvm_trap_msrs(t.vm, &range, 1);
 	if (ok) {
 		run(&t, &exit);
-		ok = exit.kind == VPT_EXIT_RDMSR && exit.msr.index == VPT_MSR_CTL;
+		ok = exit.kind == ENGINE_EXIT_RDMSR && exit.msr.index == VPT_MSR_CTL;
 	}
-	vpt_tiny_destroy(&t);
+	engine_tiny_destroy(&t);
 	return ok;
 }
 
-static bool try_cpuid(struct vpt_probe *probe)
+static bool try_cpuid(struct engine_probe *probe)
 {
-	struct vpt_probe as = *probe;
-	struct vpt_exit exit;
-	struct vpt_tiny t;
+	struct engine_probe as = *probe;
+	struct engine_exit exit;
+	struct engine_tiny t;
 	bool ok;
 
 	as.syscall = as.soft_int = true;
@@ -214,32 +216,32 @@ static bool try_cpuid(struct vpt_probe *probe)
 		return false;
 	t.v->base.regs->rax = 7;
 	run(&t, &exit);
-	ok = exit.kind == VPT_EXIT_HLT && t.v->base.regs->rbx & 1u << 25;
-	vpt_tiny_destroy(&t);
+	ok = exit.kind == ENGINE_EXIT_HLT && t.v->base.regs->rbx & 1u << 25;
+	engine_tiny_destroy(&t);
 	return ok;
 }
 
-static uint32_t step_cost(struct vpt_probe *probe, unsigned int ring)
+static uint32_t step_cost(struct engine_probe *probe, unsigned int ring)
 {
 	struct timespec from, to;
-	struct vpt_exit exit = {.kind = VPT_EXIT_NONE};
-	struct vpt_tiny t;
+	struct engine_exit exit = {.kind = ENGINE_EXIT_NONE};
+	struct engine_tiny t;
 	int64_t ns;
 	int i;
 
 	if (!probe->step[ring == 3] || create(&t, probe, probe, ring, code_jmp, sizeof(code_jmp)))
 		return 0;
-	vpt_kvm_step(&t.v->base, &plain, &exit);
+	engine_kvm_step(&t.v->base, &plain, &exit);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	for (i = 0; i < COST_STEPS && exit.kind == VPT_EXIT_NONE; i++)
-		vpt_kvm_step(&t.v->base, &plain, &exit);
+	for (i = 0; i < COST_STEPS && exit.kind == ENGINE_EXIT_NONE; i++)
+		engine_kvm_step(&t.v->base, &plain, &exit);
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	vpt_tiny_destroy(&t);
+	engine_tiny_destroy(&t);
 	ns = (to.tv_sec - from.tv_sec) * 1000000000ll + to.tv_nsec - from.tv_nsec;
 	return (uint32_t)(ns / COST_STEPS);
 }
 
-static void look_at_host(struct vpt_probe *probe)
+static void look_at_host(struct engine_probe *probe)
 {
 	uint32_t a, b, c, d;
 
@@ -251,13 +253,13 @@ static void look_at_host(struct vpt_probe *probe)
 	probe->host_pt = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 25;
 }
 
-void vpt_kvm_probe_device(struct vpt_probe *probe)
+void engine_kvm_probe_device(struct engine_probe *probe)
 {
 	int fd;
 
 	memset(probe, 0, sizeof(*probe));
 	look_at_host(probe);
-	fd = vpt_kvm_open(probe);
+	fd = engine_kvm_open(probe);
 	if (fd >= 0) {
 		int wanted = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
 
@@ -270,7 +272,7 @@ void vpt_kvm_probe_device(struct vpt_probe *probe)
 		probe->msr_exits = try_msr_exit(probe);
 }
 
-const char *vpt_kvm_problem(const struct vpt_probe *probe)
+const char *engine_kvm_problem(const struct engine_probe *probe)
 {
 	if (!probe->device && probe->error == ENOENT)
 		return "there is no /dev/kvm: load the kvm module of this processor, or enable "
@@ -291,18 +293,18 @@ const char *vpt_kvm_problem(const struct vpt_probe *probe)
 	return NULL;
 }
 
-void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs)
+void engine_kvm_probe(struct engine_probe *probe, bool with_costs)
 {
-	vpt_kvm_probe_device(probe);
+	engine_kvm_probe_device(probe);
 	if (probe->api_version == KVM_API_VERSION && probe->sync_regs) {
 		probe->cpuid_pt = try_cpuid(probe);
 		probe->shutdown_resets = try_shutdown_resets(probe);
 		probe->step[0] = try_step(probe, 0);
 		probe->step[1] = try_step(probe, 3);
-		if (try_faults(probe, VPT_FAULT_WAY_EVENT))
-			probe->fault = VPT_FAULT_WAY_EVENT;
-		else if (try_faults(probe, VPT_FAULT_WAY_REPLAY))
-			probe->fault = VPT_FAULT_WAY_REPLAY;
+		if (try_faults(probe, ENGINE_FAULT_WAY_EVENT))
+			probe->fault = ENGINE_FAULT_WAY_EVENT;
+		else if (try_faults(probe, ENGINE_FAULT_WAY_REPLAY))
+			probe->fault = ENGINE_FAULT_WAY_REPLAY;
 		probe->syscall = try_to_ring0(probe, code_syscall, sizeof(code_syscall));
 		probe->soft_int = try_to_ring0(probe, code_int, sizeof(code_int));
 		if (with_costs) {
@@ -310,7 +312,7 @@ void vpt_kvm_probe(struct vpt_probe *probe, bool with_costs)
 			probe->step_ns[1] = step_cost(probe, 3);
 		}
 	}
-	probe->problem = vpt_kvm_problem(probe);
+	probe->problem = engine_kvm_problem(probe);
 	if (!probe->problem && (!probe->step[0] || !probe->fault))
 		probe->problem =
 			"single steps of ring 0 are not exact on this KVM: use another KVM";

@@ -13,20 +13,20 @@
 #include "engine/kvm_pt_abi.h"
 #include "vpt/rtit.h"
 
-static int vm_create(const struct vpt_probe *probe, struct vpt_engine_vm **vm)
+static int vm_create(const struct engine_probe *probe, struct engine_vm **vm)
 {
-	int error = vpt_kvm_vm_create(probe, vm);
+	int error = engine_kvm_vm_create(probe, vm);
 
 	if (!error)
-		(*vm)->engine = &vpt_kvm_pt_engine;
+		(*vm)->engine = &engine_kvm_pt_engine;
 	return error;
 }
 
 /* KVM that was loaded with pt_mode=1 gives PT to all guests: those that are traced for
  * their host must not have it. */
-static int owner(struct vpt_engine_vm *base, bool guest)
+static int owner(struct engine_vm *base, bool guest)
 {
-	struct vpt_kvm_vm *vm = vpt_kvm_vm(base);
+	struct engine_kvm_vm *vm = engine_kvm_vm(base);
 	struct kvm_x86_pt_usage usage = {.usage = KVM_X86_PT_OFF};
 
 	vm->pt_owned = guest;
@@ -35,22 +35,22 @@ static int owner(struct vpt_engine_vm *base, bool guest)
 	return ioctl(vm->fd, KVM_X86_PT_SET_USAGE, &usage) ? -errno : 0;
 }
 
-static int trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ranges, size_t count)
+static int trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges, size_t count)
 {
-	struct vpt_msr_range mine[KVM_MSR_FILTER_MAX_RANGES];
+	struct engine_msr_range mine[KVM_MSR_FILTER_MAX_RANGES];
 	size_t i;
 
 	if (count > KVM_MSR_FILTER_MAX_RANGES)
 		return -E2BIG;
 	for (i = 0; i < count; i++) {
 		mine[i] = ranges[i];
-		if (vpt_kvm_vm(base)->pt_owned && ranges[i].first == VPT_MSR_FIRST)
-			mine[i] = (struct vpt_msr_range){VPT_MSR_CTL, 1, false, true};
+		if (engine_kvm_vm(base)->pt_owned && ranges[i].first == VPT_MSR_FIRST)
+			mine[i] = (struct engine_msr_range){VPT_MSR_CTL, 1, false, true};
 	}
-	return vpt_kvm_trap_msrs(base, mine, count);
+	return engine_kvm_trap_msrs(base, mine, count);
 }
 
-static int get(struct vpt_engine_vcpu *vcpu, struct vpt_rtit *rtit)
+static int get(struct engine_vcpu *vcpu, struct vpt_rtit *rtit)
 {
 	const struct {
 		uint32_t msr;
@@ -68,61 +68,61 @@ static int get(struct vpt_engine_vcpu *vcpu, struct vpt_rtit *rtit)
 
 	vpt_rtit_reset(rtit);
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		error = vpt_kvm_get_msr(vcpu, all[i].msr, all[i].to);
+		error = engine_kvm_get_msr(vcpu, all[i].msr, all[i].to);
 		if (error && all[i].must)
 			return error;
 	}
 	/* KVM has as many as the guest's CPUID says. */
 	for (i = 0; i < 2 * VPT_MAX_RANGES; i++)
-		if (vpt_kvm_get_msr(vcpu, VPT_MSR_ADDR0_A + i, &rtit->addr[i]))
+		if (engine_kvm_get_msr(vcpu, VPT_MSR_ADDR0_A + i, &rtit->addr[i]))
 			break;
 	return 0;
 }
 
-static int set_ctl(struct vpt_engine_vcpu *vcpu, uint64_t value)
+static int set_ctl(struct engine_vcpu *vcpu, uint64_t value)
 {
-	return vpt_kvm_set_msr(vcpu, VPT_MSR_CTL, value);
+	return engine_kvm_set_msr(vcpu, VPT_MSR_CTL, value);
 }
 
-static void vcpu_destroy(struct vpt_engine_vcpu *vcpu)
+static void vcpu_destroy(struct engine_vcpu *vcpu)
 {
 	if (vcpu)
-		vpt_kvm_pt_free(vpt_kvm_vcpu(vcpu)->pt);
-	vpt_kvm_vcpu_destroy(vcpu);
+		engine_kvm_pt_free(engine_kvm_vcpu(vcpu)->pt);
+	engine_kvm_vcpu_destroy(vcpu);
 }
 
-static const struct vpt_engine_pt pt = {
+static const struct engine_pt pt = {
 	.owner = owner,
 	.get = get,
 	.set_ctl = set_ctl,
-	.start = vpt_kvm_pt_start,
-	.read = vpt_kvm_pt_read,
-	.stop = vpt_kvm_pt_stop,
+	.start = engine_kvm_pt_start,
+	.read = engine_kvm_pt_read,
+	.stop = engine_kvm_pt_stop,
 };
 
-const struct vpt_engine vpt_kvm_pt_engine = {
+const struct engine engine_kvm_pt_engine = {
 	.name = "kvm-pt",
 	.pt = &pt,
-	.probe = vpt_kvm_pt_probe,
+	.probe = engine_kvm_pt_probe,
 	.vm_create = vm_create,
-	.vm_destroy = vpt_kvm_vm_destroy,
-	.vm_map = vpt_kvm_vm_map,
+	.vm_destroy = engine_kvm_vm_destroy,
+	.vm_map = engine_kvm_vm_map,
 	.vm_trap_msrs = trap_msrs,
-	.supported_cpuid = vpt_kvm_supported_cpuid,
-	.vcpu_create = vpt_kvm_vcpu_create,
+	.supported_cpuid = engine_kvm_supported_cpuid,
+	.vcpu_create = engine_kvm_vcpu_create,
 	.vcpu_destroy = vcpu_destroy,
-	.get_sregs = vpt_kvm_get_sregs,
-	.set_sregs = vpt_kvm_set_sregs,
-	.get_msr = vpt_kvm_get_msr,
-	.set_msr = vpt_kvm_set_msr,
-	.get_dr = vpt_kvm_get_dr,
-	.set_dr = vpt_kvm_set_dr,
-	.clock = vpt_kvm_clock,
-	.tsc_hz = vpt_kvm_tsc_hz,
-	.run = vpt_kvm_run,
-	.step = vpt_kvm_step,
-	.watch = vpt_kvm_watch,
-	.complete = vpt_kvm_complete,
-	.kick_after = vpt_kvm_kick_after,
-	.interrupt = vpt_kvm_interrupt,
+	.get_sregs = engine_kvm_get_sregs,
+	.set_sregs = engine_kvm_set_sregs,
+	.get_msr = engine_kvm_get_msr,
+	.set_msr = engine_kvm_set_msr,
+	.get_dr = engine_kvm_get_dr,
+	.set_dr = engine_kvm_set_dr,
+	.clock = engine_kvm_clock,
+	.tsc_hz = engine_kvm_tsc_hz,
+	.run = engine_kvm_run,
+	.step = engine_kvm_step,
+	.watch = engine_kvm_watch,
+	.complete = engine_kvm_complete,
+	.kick_after = engine_kvm_kick_after,
+	.interrupt = engine_kvm_interrupt,
 };

@@ -8,17 +8,17 @@
 
 #include "engine/engine.h"
 
-extern const struct vpt_engine vpt_kvm_pt_engine;
+extern const struct engine engine_kvm_pt_engine;
 
-struct vpt_kvm_pt_buffer;
+struct engine_kvm_pt_buffer;
 
 /* kvm_pt_buffer.c: a trace that is the host's. */
-int vpt_kvm_pt_start(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit);
-int vpt_kvm_pt_read(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace);
-int vpt_kvm_pt_stop(struct vpt_engine_vcpu *vcpu);
-void vpt_kvm_pt_free(struct vpt_kvm_pt_buffer *buffer);
+int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit);
+int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace);
+int engine_kvm_pt_stop(struct engine_vcpu *vcpu);
+void engine_kvm_pt_free(struct engine_kvm_pt_buffer *buffer);
 
 /* kvm_pt_probe.c */
-void vpt_kvm_pt_probe(struct vpt_probe *probe, bool with_costs);
+void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs);
 
 #endif /* VMM_ENGINE_KVM_PT_H */

@@ -18,21 +18,21 @@
 #define BYTES_WANTED (4ull << 20)
 #define BYTES_LEAST  (64ull << 10)
 
-struct vpt_kvm_pt_buffer {
+struct engine_kvm_pt_buffer {
 	const struct kvm_x86_pt_status *status;
 	const uint8_t *bytes;
 	uint64_t size;
 	uint64_t tail, wraps; /* read up to here */
 };
 
-static void *map(const struct vpt_kvm_vcpu *v, uint64_t page, size_t bytes)
+static void *map(const struct engine_kvm_vcpu *v, uint64_t page, size_t bytes)
 {
 	long size = sysconf(_SC_PAGESIZE);
 
 	return mmap(NULL, bytes, PROT_READ, MAP_SHARED, v->fd, (off_t)(page * (uint64_t)size));
 }
 
-void vpt_kvm_pt_free(struct vpt_kvm_pt_buffer *b)
+void engine_kvm_pt_free(struct engine_kvm_pt_buffer *b)
 {
 	if (!b)
 		return;
@@ -44,7 +44,7 @@ void vpt_kvm_pt_free(struct vpt_kvm_pt_buffer *b)
 }
 
 /* As large as locked memory of this process may be. */
-static int allocate(struct vpt_kvm_vcpu *v, struct vpt_kvm_pt_buffer *b,
+static int allocate(struct engine_kvm_vcpu *v, struct engine_kvm_pt_buffer *b,
 		    const struct vpt_rtit *rtit)
 {
 	struct kvm_x86_pt_buffer want = {
@@ -66,7 +66,7 @@ static int allocate(struct vpt_kvm_vcpu *v, struct vpt_kvm_pt_buffer *b,
 	return -errno;
 }
 
-static int set_usage(struct vpt_kvm_vcpu *v, uint32_t usage, uint32_t flags)
+static int set_usage(struct engine_kvm_vcpu *v, uint32_t usage, uint32_t flags)
 {
 	struct kvm_x86_pt_usage set = {.usage = usage, .flags = flags};
 
@@ -74,7 +74,7 @@ static int set_usage(struct vpt_kvm_vcpu *v, uint32_t usage, uint32_t flags)
 }
 
 /* A guest's trace is as good where VMX shows in it; a processor may be unable to hide it. */
-static int trace_guest(struct vpt_kvm_vcpu *v)
+static int trace_guest(struct engine_kvm_vcpu *v)
 {
 	int error = set_usage(v, KVM_X86_PT_GUEST,
 			      KVM_X86_PT_CONCEAL_EXEC | KVM_X86_PT_CONCEAL_EXIT |
@@ -83,10 +83,10 @@ static int trace_guest(struct vpt_kvm_vcpu *v)
 	return error == -EOPNOTSUPP ? set_usage(v, KVM_X86_PT_GUEST, 0) : error;
 }
 
-int vpt_kvm_pt_start(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit)
+int engine_kvm_pt_start(struct engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
-	struct vpt_kvm_pt_buffer *b = calloc(1, sizeof(*b));
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	struct engine_kvm_pt_buffer *b = calloc(1, sizeof(*b));
 	int error;
 
 	if (!b)
@@ -106,9 +106,9 @@ int vpt_kvm_pt_start(struct vpt_engine_vcpu *vcpu, const struct vpt_rtit *rtit)
 	return trace_guest(v);
 }
 
-int vpt_kvm_pt_read(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace)
+int engine_kvm_pt_read(struct engine_vcpu *vcpu, struct engine_trace *trace)
 {
-	struct vpt_kvm_pt_buffer *b = vpt_kvm_vcpu(vcpu)->pt;
+	struct engine_kvm_pt_buffer *b = engine_kvm_vcpu(vcpu)->pt;
 	uint64_t head, laps;
 
 	memset(trace, 0, sizeof(*trace));
@@ -139,7 +139,7 @@ int vpt_kvm_pt_read(struct vpt_engine_vcpu *vcpu, struct vpt_engine_trace *trace
 	return 0;
 }
 
-int vpt_kvm_pt_stop(struct vpt_engine_vcpu *vcpu)
+int engine_kvm_pt_stop(struct engine_vcpu *vcpu)
 {
-	return set_usage(vpt_kvm_vcpu(vcpu), KVM_X86_PT_OFF, 0);
+	return set_usage(engine_kvm_vcpu(vcpu), KVM_X86_PT_OFF, 0);
 }

@@ -79,7 +79,7 @@ static bool read_guest_caps(int dev, struct vpt_caps *caps)
 	return pt;
 }
 
-static void look_at_kvm(struct vpt_probe *probe, int dev)
+static void look_at_kvm(struct engine_probe *probe, int dev)
 {
 	int usages = ioctl(dev, KVM_CHECK_EXTENSION, KVM_CAP_X86_PT);
 
@@ -94,14 +94,14 @@ static void look_at_kvm(struct vpt_probe *probe, int dev)
 				    "the series in patches/linux";
 }
 
-void vpt_kvm_pt_probe(struct vpt_probe *probe, bool with_costs)
+void engine_kvm_pt_probe(struct engine_probe *probe, bool with_costs)
 {
-	struct vpt_probe unused;
+	struct engine_probe unused;
 	int dev;
 
 	(void)with_costs; /* nothing is stepped */
-	vpt_kvm_probe_device(probe);
-	probe->problem = vpt_kvm_problem(probe);
+	engine_kvm_probe_device(probe);
+	probe->problem = engine_kvm_problem(probe);
 	if (!probe->host_pt)
 		probe->problem =
 			"engine kvm-pt needs a processor with Intel PT, and this machine's "
@@ -110,8 +110,8 @@ void vpt_kvm_pt_probe(struct vpt_probe *probe, bool with_costs)
 		return;
 	/* As with every KVM that has the hardware; and all rings can be traced. */
 	probe->cpuid_pt = probe->syscall = probe->soft_int = true;
-	probe->step[0] = probe->step[1] = VPT_STEP_EXIT;
-	dev = vpt_kvm_open(&unused);
+	probe->step[0] = probe->step[1] = ENGINE_STEP_EXIT;
+	dev = engine_kvm_open(&unused);
 	if (dev < 0) {
 		probe->problem = "/dev/kvm does not open a second time";
 		return;

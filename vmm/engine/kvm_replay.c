@@ -22,7 +22,7 @@ enum replay_page {
 	PAGES = 8,
 };
 
-struct vpt_kvm_replay {
+struct engine_kvm_replay {
 	uint8_t *mem;
 	uint64_t gpa;
 	bool mapped;
@@ -39,14 +39,14 @@ struct vpt_kvm_replay {
 #define EFER_LMA	  (1ull << 10)
 #define CR3_ADDRESS	  0x000ffffffffff000ull
 
-static uint64_t *page(struct vpt_kvm_replay *r, unsigned int n)
+static uint64_t *page(struct engine_kvm_replay *r, unsigned int n)
 {
 	return (uint64_t *)(void *)(r->mem + n * PAGE);
 }
 
-static int create(struct vpt_kvm_vm *vm)
+static int create(struct engine_kvm_vm *vm)
 {
-	struct vpt_kvm_replay *r = calloc(1, sizeof(*r));
+	struct engine_kvm_replay *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
@@ -62,7 +62,7 @@ static int create(struct vpt_kvm_vm *vm)
 	return 0;
 }
 
-void vpt_kvm_replay_free(struct vpt_kvm_vm *vm)
+void engine_kvm_replay_free(struct engine_kvm_vm *vm)
 {
 	if (!vm->replay)
 		return;
@@ -71,12 +71,12 @@ void vpt_kvm_replay_free(struct vpt_kvm_vm *vm)
 	vm->replay = NULL;
 }
 
-static void *guest_memory(const struct vpt_kvm_vm *vm, uint64_t gpa, uint64_t len)
+static void *guest_memory(const struct engine_kvm_vm *vm, uint64_t gpa, uint64_t len)
 {
 	size_t i;
 
-	for (i = 0; i < VPT_KVM_SLOTS; i++) {
-		const struct vpt_kvm_slot *slot = &vm->slot[i];
+	for (i = 0; i < ENGINE_KVM_SLOTS; i++) {
+		const struct engine_kvm_slot *slot = &vm->slot[i];
 
 		if (gpa >= slot->gpa && gpa - slot->gpa < slot->bytes &&
 		    slot->bytes - (gpa - slot->gpa) >= len)
@@ -86,7 +86,7 @@ static void *guest_memory(const struct vpt_kvm_vm *vm, uint64_t gpa, uint64_t le
 }
 
 /* A code selector that the guest itself uses in its IDT; 0: it has none. */
-static uint16_t handler_selector(struct vpt_kvm_vcpu *v)
+static uint16_t handler_selector(struct engine_kvm_vcpu *v)
 {
 	unsigned int vector;
 
@@ -106,7 +106,7 @@ static uint16_t handler_selector(struct vpt_kvm_vcpu *v)
 }
 
 /* Link our pages in; returns where they are, 0 if the root has no room. */
-static uint64_t build_tables(struct vpt_kvm_replay *r, const uint64_t *guest_root, bool la57)
+static uint64_t build_tables(struct engine_kvm_replay *r, const uint64_t *guest_root, bool la57)
 {
 	unsigned int levels = la57 ? 5 : 4, index = 512, i;
 	uint64_t address;
@@ -130,7 +130,7 @@ static uint64_t build_tables(struct vpt_kvm_replay *r, const uint64_t *guest_roo
 /* out %al, $0x80 */
 static const uint8_t stub[] = {0xe6, 0x80};
 
-static void build_idt(struct vpt_kvm_replay *r, uint64_t at, uint16_t selector)
+static void build_idt(struct engine_kvm_replay *r, uint64_t at, uint16_t selector)
 {
 	uint64_t stubs = at + (PAGE_STUBS - PAGE_IDT) * PAGE;
 	uint64_t stack = at + (PAGE_STUBS - PAGE_IDT) * PAGE;
@@ -151,22 +151,22 @@ static void build_idt(struct vpt_kvm_replay *r, uint64_t at, uint16_t selector)
 }
 
 /* KVM may have shadowed the pages as they were: take them away first. */
-static int map(struct vpt_kvm_vcpu *v)
+static int map(struct engine_kvm_vcpu *v)
 {
-	struct vpt_kvm_replay *r = v->vm->replay;
-	struct vpt_engine_vm *vm = &v->vm->base;
+	struct engine_kvm_replay *r = v->vm->replay;
+	struct engine_vm *vm = &v->vm->base;
 	int error = 0;
 
 	if (r->mapped)
-		error = vpt_kvm_vm_map(vm, SLOT, r->gpa, r->mem, 0);
+		error = engine_kvm_vm_map(vm, SLOT, r->gpa, r->mem, 0);
 	if (!error)
-		error = vpt_kvm_vm_map(vm, SLOT, r->gpa, r->mem, PAGES * PAGE);
+		error = engine_kvm_vm_map(vm, SLOT, r->gpa, r->mem, PAGES * PAGE);
 	r->mapped = !error;
 	return error;
 }
 
 /* Put the vCPU before the instruction on our tables; 0: it cannot be done. */
-static uint64_t prepare(struct vpt_kvm_vcpu *v)
+static uint64_t prepare(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sregs *s = &v->run->s.regs.sregs;
 	const uint64_t *root = guest_memory(v->vm, s->cr3 & CR3_ADDRESS, PAGE);
@@ -190,7 +190,7 @@ static uint64_t prepare(struct vpt_kvm_vcpu *v)
 				     .type = 11,
 				     .present = 1};
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_SREGS;
-	v->base.regs->rflags |= VPT_RFLAGS_TF;
+	v->base.regs->rflags |= ENGINE_RFLAGS_TF;
 	v->base.regs_dirty = true;
 	return at;
 }
@@ -201,7 +201,7 @@ static bool has_error_code(unsigned int vector)
 }
 
 /* General registers as they are now, the rest as before the instruction. */
-static void go_back(struct vpt_kvm_vcpu *v)
+static void go_back(struct engine_kvm_vcpu *v)
 {
 	struct kvm_regs *regs = &v->run->s.regs.regs;
 
@@ -214,14 +214,14 @@ static void go_back(struct vpt_kvm_vcpu *v)
 }
 
 /* At a stub: the frame says what happened. */
-static void read_frame(struct vpt_kvm_vcpu *v, unsigned int vector, struct vpt_exit *exit)
+static void read_frame(struct engine_kvm_vcpu *v, unsigned int vector, struct engine_exit *exit)
 {
-	struct vpt_kvm_replay *r = v->vm->replay;
+	struct engine_kvm_replay *r = v->vm->replay;
 	struct kvm_regs *regs = &v->run->s.regs.regs;
 	const uint64_t *frame = page(r, PAGE_TSS) + 512 - 5;
 	uint64_t rip = frame[0], rflags = frame[2], rsp = frame[3];
 
-	exit->kind = VPT_EXIT_FAULT;
+	exit->kind = ENGINE_EXIT_FAULT;
 	exit->fault.vector = (uint8_t)vector;
 	exit->fault.has_error = has_error_code(vector);
 	exit->fault.error = exit->fault.has_error ? (uint32_t)frame[-1] : 0;
@@ -232,12 +232,12 @@ static void read_frame(struct vpt_kvm_vcpu *v, unsigned int vector, struct vpt_e
 		regs->rip = rip;
 		regs->rsp = rsp;
 		regs->rflags = rflags;
-		exit->kind = VPT_EXIT_NONE;
+		exit->kind = ENGINE_EXIT_NONE;
 	}
 }
 
 /* No fault this time: the registers stand, but for what prepare() changed. */
-static void keep(struct vpt_kvm_vcpu *v)
+static void keep(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sregs *s = &v->run->s.regs.sregs;
 
@@ -248,16 +248,16 @@ static void keep(struct vpt_kvm_vcpu *v)
 }
 
 /* Run to a stub and through its OUT, which exits on every host. */
-static int enter(struct vpt_kvm_vcpu *v)
+static int enter(struct engine_kvm_vcpu *v)
 {
 	struct kvm_dtable idt = v->idt;
 	int error;
 
 	v->idt_hidden = false;
-	error = vpt_kvm_enter_fully(v);
+	error = engine_kvm_enter_fully(v);
 	if (!error && v->run->exit_reason == KVM_EXIT_IO) {
 		v->run->immediate_exit = 1;
-		error = vpt_kvm_enter(v);
+		error = engine_kvm_enter(v);
 		v->run->immediate_exit = v->kicked != 0;
 		if (error == -EINTR)
 			error = 0;
@@ -267,7 +267,7 @@ static int enter(struct vpt_kvm_vcpu *v)
 	return error;
 }
 
-void vpt_kvm_replay(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+void engine_kvm_replay(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	uint64_t at = prepare(v), stubs = at + (PAGE_STUBS - PAGE_IDT) * PAGE;
 	uint64_t rip;
@@ -275,7 +275,7 @@ void vpt_kvm_replay(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 
 	if (!at) {
 		/* Without a handler of the guest's any exception is the end. */
-		exit->kind = VPT_EXIT_SHUTDOWN;
+		exit->kind = ENGINE_EXIT_SHUTDOWN;
 		return;
 	}
 	error = enter(v);
@@ -284,8 +284,8 @@ void vpt_kvm_replay(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 		read_frame(v, (unsigned int)(rip - stubs) / STUB_BYTES, exit);
 	} else if (!error && v->run->exit_reason == KVM_EXIT_DEBUG) {
 		keep(v);
-		exit->kind = VPT_EXIT_NONE;
+		exit->kind = ENGINE_EXIT_NONE;
 	} else {
-		vpt_kvm_fail(exit, (int)v->run->exit_reason, "a fault did not happen again");
+		engine_kvm_fail(exit, (int)v->run->exit_reason, "a fault did not happen again");
 	}
 }

@@ -10,14 +10,14 @@
 #define VECTOR_DB	1
 #define HIDDEN_IDT_BASE 0xfffff7fffffff000ull
 
-void vpt_kvm_fail(struct vpt_exit *exit, int error, const char *text)
+void engine_kvm_fail(struct engine_exit *exit, int error, const char *text)
 {
-	exit->kind = VPT_EXIT_ERROR;
+	exit->kind = ENGINE_EXIT_ERROR;
 	exit->host.error = error;
 	exit->host.text = text;
 }
 
-void vpt_kvm_hide_idt(struct vpt_kvm_vcpu *v)
+void engine_kvm_hide_idt(struct engine_kvm_vcpu *v)
 {
 	struct kvm_dtable *real = &v->run->s.regs.sregs.idt;
 
@@ -30,7 +30,7 @@ void vpt_kvm_hide_idt(struct vpt_kvm_vcpu *v)
 	}
 }
 
-void vpt_kvm_show_idt(struct vpt_kvm_vcpu *v)
+void engine_kvm_show_idt(struct engine_kvm_vcpu *v)
 {
 	if (!v->idt_hidden)
 		return;
@@ -39,7 +39,7 @@ void vpt_kvm_show_idt(struct vpt_kvm_vcpu *v)
 	v->idt_hidden = false;
 }
 
-int vpt_kvm_enter(struct vpt_kvm_vcpu *v)
+int engine_kvm_enter(struct engine_kvm_vcpu *v)
 {
 	int error = 0;
 
@@ -51,29 +51,29 @@ int vpt_kvm_enter(struct vpt_kvm_vcpu *v)
 		error = -errno;
 	/* The guest may have loaded IDTR meanwhile. */
 	if (v->idt_hidden)
-		vpt_kvm_hide_idt(v);
+		engine_kvm_hide_idt(v);
 	return error;
 }
 
-int vpt_kvm_enter_fully(struct vpt_kvm_vcpu *v)
+int engine_kvm_enter_fully(struct engine_kvm_vcpu *v)
 {
 	int error;
 
 	do {
 		v->run->immediate_exit = 0;
 		v->kicked = 0;
-		error = vpt_kvm_enter(v);
+		error = engine_kvm_enter(v);
 	} while (error == -EINTR || (!error && v->run->exit_reason == KVM_EXIT_INTR));
 	return error;
 }
 
-void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+void engine_kvm_translate(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	struct kvm_run *run = v->run;
 
 	switch (run->exit_reason) {
 	case KVM_EXIT_IO:
-		exit->kind = VPT_EXIT_IO;
+		exit->kind = ENGINE_EXIT_IO;
 		exit->io.port = run->io.port;
 		exit->io.size = run->io.size;
 		exit->io.in = run->io.direction == KVM_EXIT_IO_IN;
@@ -82,7 +82,7 @@ void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 		v->in_exit = true;
 		break;
 	case KVM_EXIT_MMIO:
-		exit->kind = VPT_EXIT_MMIO;
+		exit->kind = ENGINE_EXIT_MMIO;
 		exit->mmio.gpa = run->mmio.phys_addr;
 		exit->mmio.len = run->mmio.len;
 		exit->mmio.write = run->mmio.is_write;
@@ -91,38 +91,38 @@ void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 		break;
 	case KVM_EXIT_X86_RDMSR:
 	case KVM_EXIT_X86_WRMSR:
-		exit->kind =
-			run->exit_reason == KVM_EXIT_X86_RDMSR ? VPT_EXIT_RDMSR : VPT_EXIT_WRMSR;
+		exit->kind = run->exit_reason == KVM_EXIT_X86_RDMSR ? ENGINE_EXIT_RDMSR
+								    : ENGINE_EXIT_WRMSR;
 		exit->msr.index = run->msr.index;
 		exit->msr.value = (uint64_t *)&run->msr.data;
 		exit->msr.gp = false;
 		v->in_exit = true;
 		break;
 	case KVM_EXIT_HLT:
-		exit->kind = VPT_EXIT_HLT;
+		exit->kind = ENGINE_EXIT_HLT;
 		break;
 	case KVM_EXIT_IRQ_WINDOW_OPEN:
-		exit->kind = VPT_EXIT_IRQ_WINDOW;
+		exit->kind = ENGINE_EXIT_IRQ_WINDOW;
 		break;
 	case KVM_EXIT_SHUTDOWN:
-		exit->kind = VPT_EXIT_SHUTDOWN;
+		exit->kind = ENGINE_EXIT_SHUTDOWN;
 		break;
 	case KVM_EXIT_INTR:
 	case KVM_EXIT_X86_PT: /* a buffer is half full: somebody is to read it */
-		exit->kind = VPT_EXIT_KICK;
+		exit->kind = ENGINE_EXIT_KICK;
 		break;
 	case KVM_EXIT_INTERNAL_ERROR:
 		if (run->internal.suberror == KVM_INTERNAL_ERROR_EMULATION)
-			exit->kind = VPT_EXIT_UNABLE;
+			exit->kind = ENGINE_EXIT_UNABLE;
 		else
-			vpt_kvm_fail(exit, (int)run->internal.suberror, "KVM internal error");
+			engine_kvm_fail(exit, (int)run->internal.suberror, "KVM internal error");
 		break;
 	case KVM_EXIT_FAIL_ENTRY:
-		vpt_kvm_fail(exit, (int)run->fail_entry.hardware_entry_failure_reason,
-			     "the processor refused to enter the guest");
+		engine_kvm_fail(exit, (int)run->fail_entry.hardware_entry_failure_reason,
+				"the processor refused to enter the guest");
 		break;
 	default:
-		vpt_kvm_fail(exit, (int)run->exit_reason, "KVM exit of an unknown kind");
+		engine_kvm_fail(exit, (int)run->exit_reason, "KVM exit of an unknown kind");
 		break;
 	}
 }
@@ -131,54 +131,54 @@ void vpt_kvm_translate(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
  * SYSCALL on a host that leaves ring 3's in ring 3: it led to an address that is
  * not mapped. RCX and R11 tell what was before; from ring 0 all else is done.
  */
-static bool is_syscall(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+static bool is_syscall(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
-	struct vpt_regs *regs = v->base.regs;
+	struct x86_regs *regs = v->base.regs;
 
-	if (regs->rip != VPT_KVM_SYSCALL_TRAP || !vpt_kvm_assists(v->vm))
+	if (regs->rip != ENGINE_KVM_SYSCALL_TRAP || !engine_kvm_assists(v->vm))
 		return false;
 	if (v->run->s.regs.sregs.ss.dpl == 3) {
-		exit->kind = VPT_EXIT_SYSCALL;
+		exit->kind = ENGINE_EXIT_SYSCALL;
 		regs->rip = regs->rcx - 2;
 		regs->rflags = regs->r11 | 2;
 	} else {
-		exit->kind = VPT_EXIT_NONE;
+		exit->kind = ENGINE_EXIT_NONE;
 		regs->rip = v->lstar;
-		regs->rflags &= ~VPT_RFLAGS_RF;
+		regs->rflags &= ~ENGINE_RFLAGS_RF;
 	}
 	v->base.regs_dirty = true;
 	return true;
 }
 
 /* A triple fault while the IDT is hidden is an exception. */
-void vpt_kvm_classify_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+void engine_kvm_classify_shutdown(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
-	struct vpt_regs *regs = v->base.regs;
+	struct x86_regs *regs = v->base.regs;
 
 	if (!v->idt_hidden || is_syscall(v, exit))
 		return;
-	exit->kind = VPT_EXIT_FAULT;
+	exit->kind = ENGINE_EXIT_FAULT;
 	exit->fault.vector = events->exception.nr;
 	exit->fault.has_error = events->exception.has_error_code;
 	exit->fault.error = events->exception.error_code;
 	exit->fault.cr2 = v->run->s.regs.sregs.cr2;
-	regs->rflags &= ~VPT_RFLAGS_RF;
+	regs->rflags &= ~ENGINE_RFLAGS_RF;
 	v->base.regs_dirty = true;
-	if (exit->fault.vector == VECTOR_DB && !v->stepping && vpt_kvm_watched(v))
-		exit->kind = VPT_EXIT_WATCH;
+	if (exit->fault.vector == VECTOR_DB && !v->stepping && engine_kvm_watched(v))
+		exit->kind = ENGINE_EXIT_WATCH;
 }
 
 /* LSTAR is not for the core to see where the engine has it for itself. */
-bool vpt_kvm_own_msr(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+bool engine_kvm_own_msr(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	uint64_t value;
 
-	if (exit->kind != VPT_EXIT_RDMSR && exit->kind != VPT_EXIT_WRMSR)
+	if (exit->kind != ENGINE_EXIT_RDMSR && exit->kind != ENGINE_EXIT_WRMSR)
 		return false;
-	if (exit->msr.index != VPT_MSR_LSTAR || !vpt_kvm_assists(v->vm))
+	if (exit->msr.index != X86_MSR_LSTAR || !engine_kvm_assists(v->vm))
 		return false;
-	if (exit->kind == VPT_EXIT_RDMSR) {
+	if (exit->kind == ENGINE_EXIT_RDMSR) {
 		*exit->msr.value = v->lstar;
 		return true;
 	}
@@ -190,68 +190,69 @@ bool vpt_kvm_own_msr(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
 	return true;
 }
 
-static void finish(struct vpt_kvm_vcpu *v, int error, struct vpt_exit *exit)
+static void finish(struct engine_kvm_vcpu *v, int error, struct engine_exit *exit)
 {
 	if (error == -EINTR) {
-		exit->kind = VPT_EXIT_NONE;
+		exit->kind = ENGINE_EXIT_NONE;
 	} else if (error) {
-		vpt_kvm_fail(exit, -error, "KVM_RUN failed");
+		engine_kvm_fail(exit, -error, "KVM_RUN failed");
 	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
-		exit->kind = !v->stepping && vpt_kvm_watched(v) ? VPT_EXIT_WATCH : VPT_EXIT_NONE;
+		exit->kind = !v->stepping && engine_kvm_watched(v) ? ENGINE_EXIT_WATCH
+								   : ENGINE_EXIT_NONE;
 	} else {
-		vpt_kvm_translate(v, exit);
-		if (exit->kind == VPT_EXIT_SHUTDOWN)
-			vpt_kvm_classify_shutdown(v, exit);
+		engine_kvm_translate(v, exit);
+		if (exit->kind == ENGINE_EXIT_SHUTDOWN)
+			engine_kvm_classify_shutdown(v, exit);
 	}
 }
 
-void vpt_kvm_complete(struct vpt_engine_vcpu *vcpu, struct vpt_exit *exit)
+void engine_kvm_complete(struct engine_vcpu *vcpu, struct engine_exit *exit)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
-	struct vpt_regs *regs = vcpu->regs;
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	struct x86_regs *regs = vcpu->regs;
 	int error;
 
 	do {
 		if (!v->in_exit) {
-			exit->kind = VPT_EXIT_NONE;
+			exit->kind = ENGINE_EXIT_NONE;
 			return;
 		}
 		v->in_exit = false;
-		if (exit->kind == VPT_EXIT_RDMSR || exit->kind == VPT_EXIT_WRMSR)
+		if (exit->kind == ENGINE_EXIT_RDMSR || exit->kind == ENGINE_EXIT_WRMSR)
 			v->run->msr.error = exit->msr.gp;
 		v->run->immediate_exit = 1;
-		error = vpt_kvm_enter(v);
+		error = engine_kvm_enter(v);
 		v->run->immediate_exit = v->kicked != 0;
 		if (v->stepping)
-			regs->rflags = (regs->rflags & ~VPT_RFLAGS_TF) | v->guest_tf;
+			regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
 		finish(v, error, exit);
-	} while (vpt_kvm_own_msr(v, exit));
+	} while (engine_kvm_own_msr(v, exit));
 }
 
-void vpt_kvm_run(struct vpt_engine_vcpu *vcpu, bool want_irq, struct vpt_exit *exit)
+void engine_kvm_run(struct engine_vcpu *vcpu, bool want_irq, struct engine_exit *exit)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
-	int error = v->stepping ? vpt_kvm_step_end(v) : 0;
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	int error = v->stepping ? engine_kvm_step_end(v) : 0;
 
 	if (error) {
-		vpt_kvm_fail(exit, -error, "KVM_SET_GUEST_DEBUG failed");
+		engine_kvm_fail(exit, -error, "KVM_SET_GUEST_DEBUG failed");
 		return;
 	}
 	do {
 		if (v->kicked) {
 			v->run->immediate_exit = 0;
 			v->kicked = 0;
-			exit->kind = VPT_EXIT_KICK;
+			exit->kind = ENGINE_EXIT_KICK;
 			return;
 		}
 		v->run->request_interrupt_window = want_irq;
-		error = vpt_kvm_enter(v);
+		error = engine_kvm_enter(v);
 		v->run->request_interrupt_window = 0;
 		finish(v, error, exit);
 		if (error == -EINTR)
-			exit->kind = VPT_EXIT_KICK;
-		if (!vpt_kvm_own_msr(v, exit))
+			exit->kind = ENGINE_EXIT_KICK;
+		if (!engine_kvm_own_msr(v, exit))
 			break;
-		vpt_kvm_complete(vcpu, exit);
-	} while (exit->kind == VPT_EXIT_NONE);
+		engine_kvm_complete(vcpu, exit);
+	} while (exit->kind == ENGINE_EXIT_NONE);
 }

@@ -6,15 +6,15 @@
 #include <x86intrin.h>
 
 /* Regs are used in place, in the run page. */
-_Static_assert(sizeof(struct vpt_regs) == sizeof(struct kvm_regs), "vpt_regs is kvm_regs");
-_Static_assert(offsetof(struct vpt_regs, rsp) == offsetof(struct kvm_regs, rsp) &&
-		       offsetof(struct vpt_regs, r8) == offsetof(struct kvm_regs, r8) &&
-		       offsetof(struct vpt_regs, rflags) == offsetof(struct kvm_regs, rflags),
-	       "vpt_regs is kvm_regs");
+_Static_assert(sizeof(struct x86_regs) == sizeof(struct kvm_regs), "x86_regs is kvm_regs");
+_Static_assert(offsetof(struct x86_regs, rsp) == offsetof(struct kvm_regs, rsp) &&
+		       offsetof(struct x86_regs, r8) == offsetof(struct kvm_regs, r8) &&
+		       offsetof(struct x86_regs, rflags) == offsetof(struct kvm_regs, rflags),
+	       "x86_regs is kvm_regs");
 
-static struct vpt_segment segment_from(const struct kvm_segment *in)
+static struct x86_segment segment_from(const struct kvm_segment *in)
 {
-	return (struct vpt_segment){
+	return (struct x86_segment){
 		.base = in->base,
 		.limit = in->limit,
 		.selector = in->selector,
@@ -30,7 +30,7 @@ static struct vpt_segment segment_from(const struct kvm_segment *in)
 	};
 }
 
-static struct kvm_segment segment_to(const struct vpt_segment *in)
+static struct kvm_segment segment_to(const struct x86_segment *in)
 {
 	return (struct kvm_segment){
 		.base = in->base,
@@ -48,13 +48,13 @@ static struct kvm_segment segment_to(const struct vpt_segment *in)
 	};
 }
 
-int vpt_kvm_get_sregs(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *out)
+int engine_kvm_get_sregs(struct engine_vcpu *vcpu, struct x86_sregs *out)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	const struct kvm_sregs *in = &v->run->s.regs.sregs;
 	const struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &in->idt;
 
-	*out = (struct vpt_sregs){
+	*out = (struct x86_sregs){
 		.cs = segment_from(&in->cs),
 		.ds = segment_from(&in->ds),
 		.es = segment_from(&in->es),
@@ -74,9 +74,9 @@ int vpt_kvm_get_sregs(struct vpt_engine_vcpu *vcpu, struct vpt_sregs *out)
 	return 0;
 }
 
-int vpt_kvm_set_sregs(struct vpt_engine_vcpu *vcpu, const struct vpt_sregs *in)
+int engine_kvm_set_sregs(struct engine_vcpu *vcpu, const struct x86_sregs *in)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct kvm_sregs *out = &v->run->s.regs.sregs;
 	struct kvm_dtable *idt = v->idt_hidden ? &v->idt : &out->idt;
 
@@ -106,14 +106,14 @@ struct one_msr {
 	struct kvm_msr_entry entry;
 };
 
-static bool is_hidden_msr(const struct vpt_kvm_vcpu *v, uint32_t index)
+static bool is_hidden_msr(const struct engine_kvm_vcpu *v, uint32_t index)
 {
-	return index == VPT_MSR_LSTAR && vpt_kvm_assists(v->vm);
+	return index == X86_MSR_LSTAR && engine_kvm_assists(v->vm);
 }
 
-int vpt_kvm_get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *value)
+int engine_kvm_get_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t *value)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct one_msr msr = {.head.nmsrs = 1, .entry.index = index};
 	int n;
 
@@ -128,15 +128,15 @@ int vpt_kvm_get_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t *valu
 	return 0;
 }
 
-int vpt_kvm_set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value)
+int engine_kvm_set_msr(struct engine_vcpu *vcpu, uint32_t index, uint64_t value)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct one_msr msr = {.head.nmsrs = 1, .entry = {.index = index, .data = value}};
 	int n;
 
 	if (is_hidden_msr(v, index)) {
 		v->lstar = value;
-		msr.entry.data = VPT_KVM_SYSCALL_TRAP;
+		msr.entry.data = ENGINE_KVM_SYSCALL_TRAP;
 	}
 	n = ioctl(v->fd, KVM_SET_MSRS, &msr);
 	if (n != 1)
@@ -144,9 +144,9 @@ int vpt_kvm_set_msr(struct vpt_engine_vcpu *vcpu, uint32_t index, uint64_t value
 	return 0;
 }
 
-int vpt_kvm_get_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value)
+int engine_kvm_get_dr(struct engine_vcpu *vcpu, unsigned int n, uint64_t *value)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct kvm_debugregs dr;
 
 	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
@@ -160,9 +160,9 @@ int vpt_kvm_get_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t *value
 	return 0;
 }
 
-int vpt_kvm_set_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value)
+int engine_kvm_set_dr(struct engine_vcpu *vcpu, unsigned int n, uint64_t value)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct kvm_debugregs dr;
 
 	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &dr))
@@ -176,7 +176,7 @@ int vpt_kvm_set_dr(struct vpt_engine_vcpu *vcpu, unsigned int n, uint64_t value)
 	return ioctl(v->fd, KVM_SET_DEBUGREGS, &dr) ? -errno : 0;
 }
 
-uint64_t vpt_kvm_tsc_offset(struct vpt_kvm_vcpu *v)
+uint64_t engine_kvm_tsc_offset(struct engine_kvm_vcpu *v)
 {
 	uint64_t offset = 0, tsc;
 	struct kvm_device_attr attr = {
@@ -187,21 +187,21 @@ uint64_t vpt_kvm_tsc_offset(struct vpt_kvm_vcpu *v)
 
 	if (!ioctl(v->fd, KVM_GET_DEVICE_ATTR, &attr))
 		return offset;
-	return vpt_kvm_get_msr(&v->base, VPT_MSR_TSC, &tsc) ? 0 : tsc - __rdtsc();
+	return engine_kvm_get_msr(&v->base, X86_MSR_TSC, &tsc) ? 0 : tsc - __rdtsc();
 }
 
-void vpt_kvm_clock(struct vpt_engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)
+void engine_kvm_clock(struct engine_vcpu *vcpu, struct vpt_clock *now, uint64_t *tsc)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
-	uint64_t offset = vpt_kvm_tsc_offset(v), host = __rdtsc();
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	uint64_t offset = engine_kvm_tsc_offset(v), host = __rdtsc();
 
 	now->cycles = now->tsc = host + v->tsc_offset;
 	*tsc = host + offset;
 }
 
-uint64_t vpt_kvm_tsc_hz(struct vpt_engine_vcpu *vcpu, uint64_t *offset)
+uint64_t engine_kvm_tsc_hz(struct engine_vcpu *vcpu, uint64_t *offset)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	long khz = ioctl(v->fd, KVM_GET_TSC_KHZ, 0);
 
 	*offset = v->tsc_offset;

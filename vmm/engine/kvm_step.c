@@ -19,7 +19,7 @@
 #define VECTOR_DB  1
 
 /* Single steps, or breakpoints at what is watched, or neither. */
-static int set_debug(struct vpt_kvm_vcpu *v, bool stepping)
+static int set_debug(struct engine_kvm_vcpu *v, bool stepping)
 {
 	struct kvm_guest_debug debug = {0};
 	unsigned int i;
@@ -37,9 +37,9 @@ static int set_debug(struct vpt_kvm_vcpu *v, bool stepping)
 	return ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug) ? -errno : 0;
 }
 
-int vpt_kvm_watch(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t count)
+int engine_kvm_watch(struct engine_vcpu *vcpu, const uint64_t *ips, size_t count)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 
 	if (count > sizeof(v->watch) / sizeof(v->watch[0]))
 		return -E2BIG;
@@ -48,7 +48,7 @@ int vpt_kvm_watch(struct vpt_engine_vcpu *vcpu, const uint64_t *ips, size_t coun
 	return v->stepping ? 0 : set_debug(v, false);
 }
 
-bool vpt_kvm_watched(const struct vpt_kvm_vcpu *v)
+bool engine_kvm_watched(const struct engine_kvm_vcpu *v)
 {
 	unsigned int i;
 
@@ -58,7 +58,7 @@ bool vpt_kvm_watched(const struct vpt_kvm_vcpu *v)
 	return false;
 }
 
-static int save_msrs(struct vpt_kvm_vcpu *v)
+static int save_msrs(struct engine_kvm_vcpu *v)
 {
 	int n = ioctl(v->fd, KVM_GET_MSRS, &v->msrs);
 
@@ -69,9 +69,9 @@ static int save_msrs(struct vpt_kvm_vcpu *v)
 	return 0;
 }
 
-static int step_begin(struct vpt_kvm_vcpu *v)
+static int step_begin(struct engine_kvm_vcpu *v)
 {
-	int error = vpt_kvm_get_dr(&v->base, 6, &v->dr6);
+	int error = engine_kvm_get_dr(&v->base, 6, &v->dr6);
 
 	if (!error)
 		error = set_debug(v, true);
@@ -79,35 +79,35 @@ static int step_begin(struct vpt_kvm_vcpu *v)
 		error = save_msrs(v);
 	if (error)
 		return error;
-	vpt_kvm_hide_idt(v);
+	engine_kvm_hide_idt(v);
 	v->stepping = true;
 	return 0;
 }
 
-int vpt_kvm_step_end(struct vpt_kvm_vcpu *v)
+int engine_kvm_step_end(struct engine_kvm_vcpu *v)
 {
 	int error = set_debug(v, false);
 
 	if (!error)
-		error = vpt_kvm_set_dr(&v->base, 6, v->dr6);
+		error = engine_kvm_set_dr(&v->base, 6, v->dr6);
 	v->stepping = false;
 	v->base.regs_dirty = true;
-	if (!vpt_kvm_assists(v->vm))
-		vpt_kvm_show_idt(v);
+	if (!engine_kvm_assists(v->vm))
+		engine_kvm_show_idt(v);
 	return error;
 }
 
 /* DR6 collects BS from our steps; an instruction that looks must not see it. */
-static int swap_dr6(struct vpt_kvm_vcpu *v, bool before)
+static int swap_dr6(struct engine_kvm_vcpu *v, bool before)
 {
 	v->stepping = false;
 	if (before)
-		return vpt_kvm_set_dr(&v->base, 6, v->dr6);
-	return vpt_kvm_get_dr(&v->base, 6, &v->dr6);
+		return engine_kvm_set_dr(&v->base, 6, v->dr6);
+	return engine_kvm_get_dr(&v->base, 6, &v->dr6);
 }
 
 /* Hosts that reset the vCPU on a triple fault get its state back. */
-static int restore(struct vpt_kvm_vcpu *v)
+static int restore(struct engine_kvm_vcpu *v)
 {
 	struct kvm_sync_regs *s = &v->run->s.regs;
 
@@ -123,7 +123,7 @@ static int restore(struct vpt_kvm_vcpu *v)
 }
 
 /* A breakpoint of the guest's: which one is in DR6, beside what our steps leave there. */
-static void note_breakpoint(struct vpt_kvm_vcpu *v)
+static void note_breakpoint(struct engine_kvm_vcpu *v)
 {
 	struct kvm_debugregs dr;
 
@@ -131,27 +131,27 @@ static void note_breakpoint(struct vpt_kvm_vcpu *v)
 		v->dr6 = (v->dr6 & ~DR6_CAUSES) | (dr.dr6 & DR6_CAUSES);
 }
 
-static void on_shutdown(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+static void on_shutdown(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	const struct kvm_vcpu_events *events = &v->run->s.regs.events;
 	unsigned int ring = v->run->s.regs.sregs.ss.dpl == 3;
-	const struct vpt_probe *probe = &v->vm->probe;
+	const struct engine_probe *probe = &v->vm->probe;
 	int error;
 
-	if (probe->fault == VPT_FAULT_WAY_EVENT) {
-		if (events->exception.nr == VECTOR_DB && probe->step[ring] == VPT_STEP_SHUTDOWN)
-			exit->kind = VPT_EXIT_NONE;
+	if (probe->fault == ENGINE_FAULT_WAY_EVENT) {
+		if (events->exception.nr == VECTOR_DB && probe->step[ring] == ENGINE_STEP_SHUTDOWN)
+			exit->kind = ENGINE_EXIT_NONE;
 		else
-			vpt_kvm_classify_shutdown(v, exit);
-		if (exit->kind == VPT_EXIT_FAULT && exit->fault.vector == VECTOR_DB)
+			engine_kvm_classify_shutdown(v, exit);
+		if (exit->kind == ENGINE_EXIT_FAULT && exit->fault.vector == VECTOR_DB)
 			note_breakpoint(v);
 		return;
 	}
 	error = restore(v);
 	if (error)
-		vpt_kvm_fail(exit, -error, "cannot restore the vCPU after a fault");
+		engine_kvm_fail(exit, -error, "cannot restore the vCPU after a fault");
 	else
-		vpt_kvm_replay(v, exit);
+		engine_kvm_replay(v, exit);
 }
 
 /* Breakpoints that were met and that DR7 enables, as bits of DR6. */
@@ -170,61 +170,61 @@ static uint64_t hits(const struct kvm_debug_exit_arch *debug)
  * The guest's own breakpoints come as DEBUG too: on execution before the instruction, on
  * data together with the step.
  */
-static void on_debug(struct vpt_kvm_vcpu *v, struct vpt_exit *exit)
+static void on_debug(struct engine_kvm_vcpu *v, struct engine_exit *exit)
 {
 	const struct kvm_debug_exit_arch *debug = &v->run->debug.arch;
 
-	exit->kind = VPT_EXIT_NONE;
+	exit->kind = ENGINE_EXIT_NONE;
 	if (debug->exception != VECTOR_DB)
 		return;
 	if (!(debug->dr6 & DR6_BS) && (debug->dr6 & DR6_CAUSES)) {
-		exit->kind = VPT_EXIT_FAULT;
-		exit->fault = (struct vpt_exception){.vector = VECTOR_DB};
+		exit->kind = ENGINE_EXIT_FAULT;
+		exit->fault = (struct engine_exception){.vector = VECTOR_DB};
 		v->dr6 |= debug->dr6 & DR6_CAUSES;
 	} else if (hits(debug)) {
-		exit->kind = VPT_EXIT_DEBUG;
+		exit->kind = ENGINE_EXIT_DEBUG;
 		exit->debug.dr6 = hits(debug);
 	}
 }
 
-static void after(struct vpt_kvm_vcpu *v, int error, struct vpt_exit *exit)
+static void after(struct engine_kvm_vcpu *v, int error, struct engine_exit *exit)
 {
 	if (error) {
-		vpt_kvm_fail(exit, -error, "KVM_RUN failed");
+		engine_kvm_fail(exit, -error, "KVM_RUN failed");
 	} else if (v->run->exit_reason == KVM_EXIT_DEBUG) {
 		on_debug(v, exit);
 	} else if (v->run->exit_reason == KVM_EXIT_SHUTDOWN) {
 		on_shutdown(v, exit);
 	} else {
-		vpt_kvm_translate(v, exit);
-		if (vpt_kvm_own_msr(v, exit))
-			vpt_kvm_complete(&v->base, exit);
+		engine_kvm_translate(v, exit);
+		if (engine_kvm_own_msr(v, exit))
+			engine_kvm_complete(&v->base, exit);
 	}
 }
 
-void vpt_kvm_step(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint,
-		  struct vpt_exit *exit)
+void engine_kvm_step(struct engine_vcpu *vcpu, const struct engine_step_hint *hint,
+		     struct engine_exit *exit)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
-	struct vpt_regs *regs = vcpu->regs;
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
+	struct x86_regs *regs = vcpu->regs;
 	int error = v->stepping ? 0 : step_begin(v);
 
 	if (!error && hint->debug_regs)
 		error = swap_dr6(v, true);
 	if (error) {
-		vpt_kvm_fail(exit, -error, "cannot single-step");
+		engine_kvm_fail(exit, -error, "cannot single-step");
 		return;
 	}
-	v->guest_tf = regs->rflags & VPT_RFLAGS_TF;
-	if (v->vm->probe.fault != VPT_FAULT_WAY_EVENT) {
+	v->guest_tf = regs->rflags & ENGINE_RFLAGS_TF;
+	if (v->vm->probe.fault != ENGINE_FAULT_WAY_EVENT) {
 		v->before = v->run->s.regs.regs;
 		v->sbefore = v->run->s.regs.sregs;
 	}
-	regs->rflags |= VPT_RFLAGS_TF;
+	regs->rflags |= ENGINE_RFLAGS_TF;
 	vcpu->regs_dirty = true;
 
-	after(v, vpt_kvm_enter_fully(v), exit);
-	regs->rflags = (regs->rflags & ~VPT_RFLAGS_TF) | v->guest_tf;
+	after(v, engine_kvm_enter_fully(v), exit);
+	regs->rflags = (regs->rflags & ~ENGINE_RFLAGS_TF) | v->guest_tf;
 
 	if (hint->debug_regs)
 		error = swap_dr6(v, false);
@@ -232,5 +232,5 @@ void vpt_kvm_step(struct vpt_engine_vcpu *vcpu, const struct vpt_step_hint *hint
 	if (!error && hint->msrs && v->vm->probe.shutdown_resets)
 		error = save_msrs(v);
 	if (error)
-		vpt_kvm_fail(exit, -error, "cannot read the vCPU after a step");
+		engine_kvm_fail(exit, -error, "cannot read the vCPU after a step");
 }

@@ -20,12 +20,12 @@ enum tiny_layout {
 #define MAX_CPUID 256
 #define HLT	  0xf4
 
-static void put64(struct vpt_tiny *t, uint32_t at, uint64_t value)
+static void put64(struct engine_tiny *t, uint32_t at, uint64_t value)
 {
 	memcpy(t->ram + at, &value, sizeof(value));
 }
 
-static void fill(struct vpt_tiny *t, const void *code, size_t len)
+static void fill(struct engine_tiny *t, const void *code, size_t len)
 {
 	unsigned int i;
 
@@ -34,28 +34,28 @@ static void fill(struct vpt_tiny *t, const void *code, size_t len)
 	put64(t, TINY_GDT + 0x28, 0x00cff3000000ffffull); /* user data and code */
 	put64(t, TINY_GDT + 0x30, 0x00affb000000ffffull);
 	put64(t, TINY_GDT + 0x40, 0x00008b0000000067ull | (uint64_t)TINY_TSS << 16);
-	put64(t, TINY_TSS + 4, VPT_TINY_STACK); /* RSP0 */
+	put64(t, TINY_TSS + 4, ENGINE_TINY_STACK); /* RSP0 */
 	for (i = 0; i < 256; i++)
 		put64(t, TINY_IDT + 16 * i,
-		      (VPT_TINY_HANDLER & 0xffff) | 0x08u << 16 | 0xeeull << 40 |
-			      (uint64_t)(VPT_TINY_HANDLER >> 16) << 48);
+		      (ENGINE_TINY_HANDLER & 0xffff) | 0x08u << 16 | 0xeeull << 40 |
+			      (uint64_t)(ENGINE_TINY_HANDLER >> 16) << 48);
 	put64(t, TINY_PML4, TINY_PDPT | 7);
 	put64(t, TINY_PDPT, TINY_PD | 7);
 	put64(t, TINY_PD, 0xe7);
-	memcpy(t->ram + VPT_TINY_CODE, code, len);
-	memset(t->ram + VPT_TINY_HANDLER, HLT, 16);
+	memcpy(t->ram + ENGINE_TINY_CODE, code, len);
+	memset(t->ram + ENGINE_TINY_HANDLER, HLT, 16);
 }
 
-static void state(struct vpt_sregs *s, unsigned int ring)
+static void state(struct x86_sregs *s, unsigned int ring)
 {
-	struct vpt_segment code = {.limit = ~0u,
+	struct x86_segment code = {.limit = ~0u,
 				   .selector = 0x08,
 				   .type = 11,
 				   .present = true,
 				   .s = true,
 				   .l = true,
 				   .g = true};
-	struct vpt_segment data = {.limit = ~0u,
+	struct x86_segment data = {.limit = ~0u,
 				   .selector = 0x10,
 				   .type = 3,
 				   .present = true,
@@ -70,10 +70,10 @@ static void state(struct vpt_sregs *s, unsigned int ring)
 	}
 	s->cs = code;
 	s->ds = s->es = s->fs = s->gs = s->ss = data;
-	s->tr = (struct vpt_segment){
+	s->tr = (struct x86_segment){
 		.base = TINY_TSS, .limit = 0x67, .selector = 0x40, .type = 11, .present = true};
-	s->gdt = (struct vpt_table){TINY_GDT, 0x4f};
-	s->idt = (struct vpt_table){TINY_IDT, 0xfff};
+	s->gdt = (struct x86_table){TINY_GDT, 0x4f};
+	s->idt = (struct x86_table){TINY_IDT, 0xfff};
 	s->cr0 = 0x80050033;
 	s->cr3 = TINY_PML4;
 	s->cr4 = 0x620;
@@ -81,63 +81,63 @@ static void state(struct vpt_sregs *s, unsigned int ring)
 }
 
 /* CPUID as the host would have it, with PT added. */
-static int make_vcpu(struct vpt_tiny *t)
+static int make_vcpu(struct engine_tiny *t)
 {
-	struct vpt_cpuid_entry *list = calloc(MAX_CPUID, sizeof(*list));
-	struct vpt_engine_vcpu *vcpu;
+	struct engine_cpuid_entry *list = calloc(MAX_CPUID, sizeof(*list));
+	struct engine_vcpu *vcpu;
 	size_t count = MAX_CPUID, i;
-	int error = list ? vpt_kvm_supported_cpuid(t->vm, list, &count) : -ENOMEM;
+	int error = list ? engine_kvm_supported_cpuid(t->vm, list, &count) : -ENOMEM;
 
 	for (i = 0; !error && i < count; i++)
 		if (list[i].leaf == 7 && !list[i].subleaf)
 			list[i].ebx |= 1u << 25;
 	if (!error)
-		error = vpt_kvm_vcpu_create(t->vm, 0, list, count, &vcpu);
+		error = engine_kvm_vcpu_create(t->vm, 0, list, count, &vcpu);
 	if (!error)
-		t->v = vpt_kvm_vcpu(vcpu);
+		t->v = engine_kvm_vcpu(vcpu);
 	free(list);
 	return error;
 }
 
-int vpt_tiny_create(struct vpt_tiny *t, const struct vpt_probe *probe, unsigned int ring,
-		    const void *code, size_t len)
+int engine_tiny_create(struct engine_tiny *t, const struct engine_probe *probe, unsigned int ring,
+		       const void *code, size_t len)
 {
-	struct vpt_sregs sregs;
+	struct x86_sregs sregs;
 	int error;
 
 	memset(t, 0, sizeof(*t));
-	t->ram = mmap(NULL, VPT_TINY_RAM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		      0);
+	t->ram = mmap(NULL, ENGINE_TINY_RAM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 	if (t->ram == MAP_FAILED) {
 		t->ram = NULL;
 		return -ENOMEM;
 	}
-	error = vpt_kvm_vm_create(probe, &t->vm);
+	error = engine_kvm_vm_create(probe, &t->vm);
 	if (!error)
-		error = vpt_kvm_vm_map(t->vm, 0, 0, t->ram, VPT_TINY_RAM);
+		error = engine_kvm_vm_map(t->vm, 0, 0, t->ram, ENGINE_TINY_RAM);
 	if (!error)
 		error = make_vcpu(t);
 	if (error) {
-		vpt_tiny_destroy(t);
+		engine_tiny_destroy(t);
 		return error;
 	}
 	fill(t, code, len);
-	vpt_kvm_get_sregs(&t->v->base, &sregs);
+	engine_kvm_get_sregs(&t->v->base, &sregs);
 	state(&sregs, ring);
-	vpt_kvm_set_sregs(&t->v->base, &sregs);
-	*t->v->base.regs = (struct vpt_regs){
-		.rip = VPT_TINY_CODE, .rsp = VPT_TINY_STACK - 0x1000, .rflags = 2};
+	engine_kvm_set_sregs(&t->v->base, &sregs);
+	*t->v->base.regs = (struct x86_regs){
+		.rip = ENGINE_TINY_CODE, .rsp = ENGINE_TINY_STACK - 0x1000, .rflags = 2};
 	t->v->base.regs_dirty = true;
 	return 0;
 }
 
-void vpt_tiny_destroy(struct vpt_tiny *t)
+void engine_tiny_destroy(struct engine_tiny *t)
 {
 	if (t->v)
-		vpt_kvm_vcpu_destroy(&t->v->base);
+		engine_kvm_vcpu_destroy(&t->v->base);
 	if (t->vm)
-		vpt_kvm_vm_destroy(t->vm);
+		engine_kvm_vm_destroy(t->vm);
 	if (t->ram)
-		munmap(t->ram, VPT_TINY_RAM);
+		munmap(t->ram, ENGINE_TINY_RAM);
 	memset(t, 0, sizeof(*t));
 }

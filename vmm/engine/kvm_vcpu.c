@@ -10,11 +10,11 @@
 #include <x86intrin.h>
 
 /* MSRs outside kvm_sregs that INIT or a lost VMCB would change. */
-static const uint32_t saved_msrs[VPT_KVM_SAVED_MSRS] = {
-	VPT_MSR_STAR,	      VPT_MSR_LSTAR,	      VPT_MSR_CSTAR,
-	VPT_MSR_FMASK,	      VPT_MSR_KERNEL_GS_BASE, VPT_MSR_SYSENTER_CS,
-	VPT_MSR_SYSENTER_ESP, VPT_MSR_SYSENTER_EIP,   VPT_MSR_PAT,
-	VPT_MSR_TSC_AUX,
+static const uint32_t saved_msrs[ENGINE_KVM_SAVED_MSRS] = {
+	X86_MSR_STAR,	      X86_MSR_LSTAR,	      X86_MSR_CSTAR,
+	X86_MSR_FMASK,	      X86_MSR_KERNEL_GS_BASE, X86_MSR_SYSENTER_CS,
+	X86_MSR_SYSENTER_ESP, X86_MSR_SYSENTER_EIP,   X86_MSR_PAT,
+	X86_MSR_TSC_AUX,
 };
 
 static int kick_signal(void)
@@ -26,9 +26,9 @@ static int kick_signal(void)
  * The flag first: a kick that comes before KVM_RUN must end it too, and one that
  * comes while complete() has immediate_exit for itself must not be forgotten.
  */
-void vpt_kvm_interrupt(struct vpt_engine_vcpu *vcpu)
+void engine_kvm_interrupt(struct engine_vcpu *vcpu)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 
 	v->kicked = 1;
 	v->run->immediate_exit = 1;
@@ -39,10 +39,10 @@ static void on_kick(int sig, siginfo_t *info, void *context)
 	(void)sig;
 	(void)context;
 	if (info->si_code == SI_TIMER && info->si_value.sival_ptr)
-		vpt_kvm_interrupt(info->si_value.sival_ptr);
+		engine_kvm_interrupt(info->si_value.sival_ptr);
 }
 
-static int create_timer(struct vpt_kvm_vcpu *v)
+static int create_timer(struct engine_kvm_vcpu *v)
 {
 	struct sigaction action = {.sa_sigaction = on_kick, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
@@ -58,9 +58,9 @@ static int create_timer(struct vpt_kvm_vcpu *v)
 	return 0;
 }
 
-int vpt_kvm_kick_after(struct vpt_engine_vcpu *vcpu, uint64_t ns)
+int engine_kvm_kick_after(struct engine_vcpu *vcpu, uint64_t ns)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 	struct itimerspec when = {
 		.it_value = {.tv_sec = (time_t)(ns / 1000000000),
 			     .tv_nsec = (long)(ns % 1000000000)},
@@ -75,7 +75,7 @@ int vpt_kvm_kick_after(struct vpt_engine_vcpu *vcpu, uint64_t ns)
 	return timer_settime(v->timer, 0, &when, NULL) ? -errno : 0;
 }
 
-static int set_cpuid(struct vpt_kvm_vcpu *v, const struct vpt_cpuid_entry *in, size_t count)
+static int set_cpuid(struct engine_kvm_vcpu *v, const struct engine_cpuid_entry *in, size_t count)
 {
 	struct kvm_cpuid2 *list =
 		calloc(1, sizeof(*list) + count * sizeof(struct kvm_cpuid_entry2));
@@ -103,7 +103,7 @@ static int set_cpuid(struct vpt_kvm_vcpu *v, const struct vpt_cpuid_entry *in, s
 }
 
 /* From here on the run page holds the registers. */
-static int first_state(struct vpt_kvm_vcpu *v)
+static int first_state(struct engine_kvm_vcpu *v)
 {
 	struct kvm_debugregs dr;
 	size_t i;
@@ -114,19 +114,19 @@ static int first_state(struct vpt_kvm_vcpu *v)
 		return -errno;
 	v->run->kvm_valid_regs = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS | KVM_SYNC_X86_EVENTS;
 	v->dr6 = dr.dr6;
-	v->msrs.head.nmsrs = VPT_KVM_SAVED_MSRS;
-	for (i = 0; i < VPT_KVM_SAVED_MSRS; i++)
+	v->msrs.head.nmsrs = ENGINE_KVM_SAVED_MSRS;
+	for (i = 0; i < ENGINE_KVM_SAVED_MSRS; i++)
 		v->msrs.entry[i].index = saved_msrs[i];
-	v->tsc_offset = vpt_kvm_tsc_offset(v);
+	v->tsc_offset = engine_kvm_tsc_offset(v);
 	return 0;
 }
 
-int vpt_kvm_vcpu_create(struct vpt_engine_vm *base, unsigned int index,
-			const struct vpt_cpuid_entry *cpuid, size_t count,
-			struct vpt_engine_vcpu **out)
+int engine_kvm_vcpu_create(struct engine_vm *base, unsigned int index,
+			   const struct engine_cpuid_entry *cpuid, size_t count,
+			   struct engine_vcpu **out)
 {
-	struct vpt_kvm_vm *vm = vpt_kvm_vm(base);
-	struct vpt_kvm_vcpu *v = calloc(1, sizeof(*v));
+	struct engine_kvm_vm *vm = engine_kvm_vm(base);
+	struct engine_kvm_vcpu *v = calloc(1, sizeof(*v));
 	int error;
 
 	if (!v)
@@ -144,26 +144,26 @@ int vpt_kvm_vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 		goto fail;
 	}
 	v->base.engine = base->engine;
-	v->base.regs = (struct vpt_regs *)&v->run->s.regs.regs;
+	v->base.regs = (struct x86_regs *)&v->run->s.regs.regs;
 	error = set_cpuid(v, cpuid, count);
 	if (!error)
 		error = first_state(v);
-	if (!error && vpt_kvm_assists(vm)) {
-		vpt_kvm_hide_idt(v);
-		error = vpt_kvm_set_msr(&v->base, VPT_MSR_LSTAR, 0);
+	if (!error && engine_kvm_assists(vm)) {
+		engine_kvm_hide_idt(v);
+		error = engine_kvm_set_msr(&v->base, X86_MSR_LSTAR, 0);
 	}
 	if (error)
 		goto fail;
 	*out = &v->base;
 	return 0;
 fail:
-	vpt_kvm_vcpu_destroy(&v->base);
+	engine_kvm_vcpu_destroy(&v->base);
 	return error;
 }
 
-void vpt_kvm_vcpu_destroy(struct vpt_engine_vcpu *vcpu)
+void engine_kvm_vcpu_destroy(struct engine_vcpu *vcpu)
 {
-	struct vpt_kvm_vcpu *v = vpt_kvm_vcpu(vcpu);
+	struct engine_kvm_vcpu *v = engine_kvm_vcpu(vcpu);
 
 	if (!v)
 		return;

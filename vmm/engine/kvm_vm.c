@@ -11,7 +11,7 @@
 /* Where VMX without unrestricted guest mode keeps its TSS and page table. */
 #define TSS_GPA 0xfffbd000u
 
-int vpt_kvm_open(struct vpt_probe *probe)
+int engine_kvm_open(struct engine_probe *probe)
 {
 	int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 
@@ -20,9 +20,9 @@ int vpt_kvm_open(struct vpt_probe *probe)
 	return fd;
 }
 
-int vpt_kvm_vm_create(const struct vpt_probe *probe, struct vpt_engine_vm **out)
+int engine_kvm_vm_create(const struct engine_probe *probe, struct engine_vm **out)
 {
-	struct vpt_kvm_vm *vm = calloc(1, sizeof(*vm));
+	struct engine_kvm_vm *vm = calloc(1, sizeof(*vm));
 	int size, error;
 
 	if (!vm)
@@ -44,22 +44,22 @@ int vpt_kvm_vm_create(const struct vpt_probe *probe, struct vpt_engine_vm **out)
 	vm->run_bytes = (size_t)size;
 	/* Refused by hosts that do not need it. */
 	(void)ioctl(vm->fd, KVM_SET_TSS_ADDR, TSS_GPA);
-	vm->base.engine = vpt_engine_find("kvm");
+	vm->base.engine = engine_find("kvm");
 	*out = &vm->base;
 	return 0;
 fail:
 	error = errno ? -errno : -EIO;
-	vpt_kvm_vm_destroy(&vm->base);
+	engine_kvm_vm_destroy(&vm->base);
 	return error;
 }
 
-void vpt_kvm_vm_destroy(struct vpt_engine_vm *base)
+void engine_kvm_vm_destroy(struct engine_vm *base)
 {
-	struct vpt_kvm_vm *vm = vpt_kvm_vm(base);
+	struct engine_kvm_vm *vm = engine_kvm_vm(base);
 
 	if (!vm)
 		return;
-	vpt_kvm_replay_free(vm);
+	engine_kvm_replay_free(vm);
 	if (vm->fd >= 0)
 		close(vm->fd);
 	if (vm->dev >= 0)
@@ -67,8 +67,8 @@ void vpt_kvm_vm_destroy(struct vpt_engine_vm *base)
 	free(vm);
 }
 
-int vpt_kvm_vm_map(struct vpt_engine_vm *base, uint32_t slot, uint64_t gpa, void *host,
-		   uint64_t bytes)
+int engine_kvm_vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void *host,
+		      uint64_t bytes)
 {
 	struct kvm_userspace_memory_region region = {
 		.slot = slot,
@@ -77,19 +77,20 @@ int vpt_kvm_vm_map(struct vpt_engine_vm *base, uint32_t slot, uint64_t gpa, void
 		.userspace_addr = (uintptr_t)host,
 	};
 
-	if (ioctl(vpt_kvm_vm(base)->fd, KVM_SET_USER_MEMORY_REGION, &region))
+	if (ioctl(engine_kvm_vm(base)->fd, KVM_SET_USER_MEMORY_REGION, &region))
 		return -errno;
-	if (slot < VPT_KVM_SLOTS)
-		vpt_kvm_vm(base)->slot[slot] = (struct vpt_kvm_slot){gpa, bytes, host};
+	if (slot < ENGINE_KVM_SLOTS)
+		engine_kvm_vm(base)->slot[slot] = (struct engine_kvm_slot){gpa, bytes, host};
 	return 0;
 }
 
 /* All MSRs of a range are denied: a clear bitmap. */
-static const uint8_t deny[VPT_KVM_MSRS_PER_RANGE / 8];
+static const uint8_t deny[ENGINE_KVM_MSRS_PER_RANGE / 8];
 
-int vpt_kvm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ranges, size_t count)
+int engine_kvm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges,
+			 size_t count)
 {
-	struct vpt_kvm_vm *vm = vpt_kvm_vm(base);
+	struct engine_kvm_vm *vm = engine_kvm_vm(base);
 	struct kvm_enable_cap cap = {
 		.cap = KVM_CAP_X86_USER_SPACE_MSR,
 		.args = {KVM_MSR_EXIT_REASON_FILTER},
@@ -100,7 +101,7 @@ int vpt_kvm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ra
 	if (count + 1 > KVM_MSR_FILTER_MAX_RANGES)
 		return -E2BIG;
 	for (; n < count; n++) {
-		if (ranges[n].count > VPT_KVM_MSRS_PER_RANGE)
+		if (ranges[n].count > ENGINE_KVM_MSRS_PER_RANGE)
 			return -E2BIG;
 		filter.ranges[n].flags = (ranges[n].read ? KVM_MSR_FILTER_READ : 0) |
 					 (ranges[n].write ? KVM_MSR_FILTER_WRITE : 0);
@@ -108,9 +109,9 @@ int vpt_kvm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ra
 		filter.ranges[n].nmsrs = ranges[n].count;
 		filter.ranges[n].bitmap = (uint8_t *)(uintptr_t)deny;
 	}
-	if (vpt_kvm_assists(vm)) {
+	if (engine_kvm_assists(vm)) {
 		filter.ranges[n].flags = KVM_MSR_FILTER_READ | KVM_MSR_FILTER_WRITE;
-		filter.ranges[n].base = VPT_MSR_LSTAR;
+		filter.ranges[n].base = X86_MSR_LSTAR;
 		filter.ranges[n].nmsrs = 1;
 		filter.ranges[n].bitmap = (uint8_t *)(uintptr_t)deny;
 	}
@@ -119,9 +120,9 @@ int vpt_kvm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ra
 	return 0;
 }
 
-static struct vpt_cpuid_entry from_kvm(const struct kvm_cpuid_entry2 *in)
+static struct engine_cpuid_entry from_kvm(const struct kvm_cpuid_entry2 *in)
 {
-	return (struct vpt_cpuid_entry){
+	return (struct engine_cpuid_entry){
 		.leaf = in->function,
 		.subleaf = in->index,
 		.by_subleaf = in->flags & KVM_CPUID_FLAG_SIGNIFCANT_INDEX,
@@ -132,8 +133,8 @@ static struct vpt_cpuid_entry from_kvm(const struct kvm_cpuid_entry2 *in)
 	};
 }
 
-int vpt_kvm_supported_cpuid(struct vpt_engine_vm *base, struct vpt_cpuid_entry *entries,
-			    size_t *count)
+int engine_kvm_supported_cpuid(struct engine_vm *base, struct engine_cpuid_entry *entries,
+			       size_t *count)
 {
 	struct kvm_cpuid2 *list =
 		calloc(1, sizeof(*list) + MAX_CPUID * sizeof(struct kvm_cpuid_entry2));
@@ -143,7 +144,7 @@ int vpt_kvm_supported_cpuid(struct vpt_engine_vm *base, struct vpt_cpuid_entry *
 	if (!list)
 		return -ENOMEM;
 	list->nent = MAX_CPUID;
-	if (ioctl(vpt_kvm_vm(base)->dev, KVM_GET_SUPPORTED_CPUID, list))
+	if (ioctl(engine_kvm_vm(base)->dev, KVM_GET_SUPPORTED_CPUID, list))
 		error = -errno;
 	else if (list->nent > *count)
 		error = -E2BIG;

@@ -9,20 +9,20 @@
 #include "vpt/caps.h"
 
 /* How single steps of one privilege level come back. */
-enum vpt_step_way {
-	VPT_STEP_NONE = 0,
-	VPT_STEP_EXIT,	   /* the step ends in an exit */
-	VPT_STEP_SHUTDOWN, /* TF with an empty IDT: a triple fault, state intact */
+enum engine_step_way {
+	ENGINE_STEP_NONE = 0,
+	ENGINE_STEP_EXIT,     /* the step ends in an exit */
+	ENGINE_STEP_SHUTDOWN, /* TF with an empty IDT: a triple fault, state intact */
 };
 
 /* How the vector of an exception that a step raised is learnt. */
-enum vpt_fault_way {
-	VPT_FAULT_WAY_NONE = 0,
-	VPT_FAULT_WAY_EVENT,  /* the host keeps it across the triple fault */
-	VPT_FAULT_WAY_REPLAY, /* the instruction is run again on an IDT of our own */
+enum engine_fault_way {
+	ENGINE_FAULT_WAY_NONE = 0,
+	ENGINE_FAULT_WAY_EVENT,	 /* the host keeps it across the triple fault */
+	ENGINE_FAULT_WAY_REPLAY, /* the instruction is run again on an IDT of our own */
 };
 
-struct vpt_probe {
+struct engine_probe {
 	bool device; /* can be opened */
 	int error;   /* errno if not */
 	int api_version;
@@ -32,8 +32,8 @@ struct vpt_probe {
 	bool host_pt;	      /* this machine's CPUID has PT */
 	const char *hardware; /* "VMX", "SVM" or "none" by this machine's CPUID */
 
-	enum vpt_step_way step[2]; /* ring 0, ring 3 */
-	enum vpt_fault_way fault;
+	enum engine_step_way step[2]; /* ring 0, ring 3 */
+	enum engine_fault_way fault;
 	bool shutdown_resets; /* a triple fault loses registers */
 	bool syscall;	      /* untraced SYSCALL from ring 3 arrives in ring 0 */
 	bool soft_int;	      /* untraced INT n from ring 3 arrives */

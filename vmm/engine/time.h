@@ -11,7 +11,7 @@
 
 #include "vpt/clock.h"
 
-struct vpt_time {
+struct engine_time {
 	uint64_t retired; /* instructions as of which `tsc` is right */
 	uint64_t tsc;	  /* before software's changes to it */
 	uint64_t idle;	  /* core clocks that passed without an instruction */
@@ -21,7 +21,7 @@ struct vpt_time {
 };
 
 /* The TSC before software's changes, after so many instructions. */
-static inline uint64_t vpt_time_tsc(const struct vpt_time *t, uint64_t retired)
+static inline uint64_t engine_time_tsc(const struct engine_time *t, uint64_t retired)
 {
 	uint64_t passed = retired - t->retired;
 
@@ -31,7 +31,7 @@ static inline uint64_t vpt_time_tsc(const struct vpt_time *t, uint64_t retired)
 }
 
 /* Instructions by which the TSC, before software's changes, is `tsc` or later. */
-static inline uint64_t vpt_time_reach(const struct vpt_time *t, uint64_t tsc)
+static inline uint64_t engine_time_reach(const struct engine_time *t, uint64_t tsc)
 {
 	unsigned __int128 wait = tsc > t->tsc ? tsc - t->tsc : 0;
 
@@ -41,30 +41,30 @@ static inline uint64_t vpt_time_reach(const struct vpt_time *t, uint64_t tsc)
 }
 
 /* What software reads. */
-static inline uint64_t vpt_time_read(const struct vpt_time *t, uint64_t retired)
+static inline uint64_t engine_time_read(const struct engine_time *t, uint64_t retired)
 {
-	return vpt_time_tsc(t, retired) + t->offset;
+	return engine_time_tsc(t, retired) + t->offset;
 }
 
 /* Software writes it. */
-static inline void vpt_time_write(struct vpt_time *t, uint64_t retired, uint64_t value)
+static inline void engine_time_write(struct engine_time *t, uint64_t retired, uint64_t value)
 {
-	t->offset = value - vpt_time_tsc(t, retired);
+	t->offset = value - engine_time_tsc(t, retired);
 }
 
-static inline struct vpt_clock vpt_time_clock(const struct vpt_time *t, uint64_t retired)
+static inline struct vpt_clock engine_time_clock(const struct engine_time *t, uint64_t retired)
 {
 	struct vpt_clock clock;
 
 	clock.cycles = retired + t->idle;
-	clock.tsc = vpt_time_tsc(t, retired);
+	clock.tsc = engine_time_tsc(t, retired);
 	return clock;
 }
 
 /* So many core clocks pass in which nothing is executed. */
-static inline void vpt_time_idle(struct vpt_time *t, uint64_t retired, uint64_t clocks)
+static inline void engine_time_idle(struct engine_time *t, uint64_t retired, uint64_t clocks)
 {
-	uint64_t now = vpt_time_tsc(t, retired + clocks);
+	uint64_t now = engine_time_tsc(t, retired + clocks);
 
 	t->retired = retired;
 	t->tsc = now;
@@ -72,10 +72,10 @@ static inline void vpt_time_idle(struct vpt_time *t, uint64_t retired, uint64_t 
 }
 
 /* From now on it is `ticks` to `clocks`; `stopped` ticks passed without a core clock. */
-static inline void vpt_time_ratio(struct vpt_time *t, uint64_t retired, uint32_t ticks,
-				  uint32_t clocks, uint64_t stopped)
+static inline void engine_time_ratio(struct engine_time *t, uint64_t retired, uint32_t ticks,
+				     uint32_t clocks, uint64_t stopped)
 {
-	t->tsc = vpt_time_tsc(t, retired) + stopped;
+	t->tsc = engine_time_tsc(t, retired) + stopped;
 	t->retired = retired;
 	t->ticks = ticks;
 	t->clocks = clocks;

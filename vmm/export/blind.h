@@ -7,13 +7,13 @@
 #ifndef VMM_EXPORT_BLIND_H
 #define VMM_EXPORT_BLIND_H
 
-#include "plan.h"
+#include "export/plan.h"
 
 /* Has a session DisTNT, or none BranchEn? */
-bool vpt_export_is_blind(const struct vpt_export_lane *lane);
+bool export_is_blind(const struct export_lane *lane);
 
 /* What the plan has of such a lane. 0 or -ENOMEM. */
-int vpt_export_plan_blind(struct vpt_export_plan *plan, const struct vpt_reader *reader,
-			  struct vpt_export_lane *lane);
+int export_plan_blind(struct export_plan *plan, const struct trace_reader *reader,
+		      struct export_lane *lane);
 
 #endif /* VMM_EXPORT_BLIND_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "code_file.h"
+#include "export/code_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -25,13 +25,13 @@ struct symtab {
 	} text;
 };
 
-int vpt_export_code_list(struct vpt_export_code *code, const struct vpt_export_pages *all)
+int export_code_list(struct export_code *code, const struct export_pages *all)
 {
-	const struct vpt_export_page *page;
+	const struct export_page *page;
 	size_t n, i, used = 0;
 
 	/* Only the process's own pages: together they are no more than the file has. */
-	page = vpt_export_pages_of(all, code->process, &n);
+	page = export_pages_of(all, code->process, &n);
 	for (i = 0; i < n; i++)
 		used += page[i].base && page[i].base_width == code->width;
 	if (!used)
@@ -46,66 +46,65 @@ int vpt_export_code_list(struct vpt_export_code *code, const struct vpt_export_p
 	return 0;
 }
 
-void vpt_export_code_free(struct vpt_export_code *code)
+void export_code_free(struct export_code *code)
 {
 	free(code->pages);
 	code->pages = NULL;
 }
 
-static size_t patches(const struct vpt_export_code *code)
+static size_t patches(const struct export_code *code)
 {
 	return code->process->patches[code->width].n;
 }
 
-bool vpt_export_code_any(const struct vpt_export_code *code)
+bool export_code_any(const struct export_code *code)
 {
 	return code->n || patches(code);
 }
 
-size_t vpt_export_code_run(const struct vpt_export_code *code, size_t first)
+size_t export_code_run(const struct export_code *code, size_t first)
 {
 	size_t n = 1;
 
 	while (first + n < code->n &&
-	       code->pages[first + n]->vaddr == code->pages[first]->vaddr + n * VPT_CODE_BYTES)
+	       code->pages[first + n]->vaddr == code->pages[first]->vaddr + n * TRACE_CODE_BYTES)
 		n++;
 	return n;
 }
 
-uint64_t vpt_export_code_page(size_t index)
+uint64_t export_code_page(size_t index)
 {
 	/* The ELF header has the first. */
-	return (index + 1) * (uint64_t)VPT_CODE_BYTES;
+	return (index + 1) * (uint64_t)TRACE_CODE_BYTES;
 }
 
-void vpt_export_code_patch(const struct vpt_export_code *code, size_t index,
-			   struct vpt_export_code_patch *out)
+void export_code_patch(const struct export_code *code, size_t index, struct export_code_patch *out)
 {
-	const struct vpt_export_patch *patch = &code->process->patches[code->width].at[index];
+	const struct export_patch *patch = &code->process->patches[code->width].at[index];
 
 	out->vaddr = patch->page->vaddr;
-	out->bytes = VPT_CODE_BYTES;
-	out->offset = vpt_export_code_page(code->n + index * PATCH_PAGES + 1);
+	out->bytes = TRACE_CODE_BYTES;
+	out->offset = export_code_page(code->n + index * PATCH_PAGES + 1);
 	if (patch->before) {
-		out->vaddr -= VPT_CODE_BYTES;
-		out->bytes += VPT_CODE_BYTES;
-		out->offset -= VPT_CODE_BYTES;
+		out->vaddr -= TRACE_CODE_BYTES;
+		out->bytes += TRACE_CODE_BYTES;
+		out->offset -= TRACE_CODE_BYTES;
 	}
 }
 
 static int add_text(struct symtab *t, const char *name)
 {
 	do {
-		if (!vpt_vec_room(&t->text))
+		if (!trace_vec_room(&t->text))
 			return -ENOMEM;
 		t->text.at[t->text.n++] = *name;
 	} while (*name++);
 	return 0;
 }
 
-static int add_symbol(struct symtab *t, const struct vpt_symbol *symbol, uint64_t offset)
+static int add_symbol(struct symtab *t, const struct debug_symbol *symbol, uint64_t offset)
 {
-	if (!vpt_vec_room(&t->syms))
+	if (!trace_vec_room(&t->syms))
 		return -ENOMEM;
 	t->syms.at[t->syms.n++] = (Elf64_Sym){
 		.st_name = (Elf64_Word)t->text.n,
@@ -119,12 +118,12 @@ static int add_symbol(struct symtab *t, const struct vpt_symbol *symbol, uint64_
 }
 
 /* List the symbols of the pages that are there from the beginning. */
-static int list_symbols(const struct vpt_export_code *code, const struct vpt_symbols *symbols,
+static int list_symbols(const struct export_code *code, const struct debug_symbols *symbols,
 			struct symtab *t)
 {
 	size_t n, i, page;
-	const struct vpt_symbol *all = vpt_symbols_all(symbols, &n);
-	int err = vpt_vec_room(&t->syms) ? add_text(t, "") : -ENOMEM;
+	const struct debug_symbol *all = debug_symbols_all(symbols, &n);
+	int err = trace_vec_room(&t->syms) ? add_text(t, "") : -ENOMEM;
 
 	if (err)
 		return err;
@@ -132,10 +131,9 @@ static int list_symbols(const struct vpt_export_code *code, const struct vpt_sym
 	for (page = 0; page < code->n; page++) {
 		uint64_t vaddr = code->pages[page]->vaddr;
 
-		i = vpt_vec_before(all, n, e, e->start < vaddr);
-		for (; i < n && all[i].start - vaddr < VPT_CODE_BYTES && !err; i++)
-			err = add_symbol(t, &all[i],
-					 vpt_export_code_page(page) + all[i].start - vaddr);
+		i = trace_vec_before(all, n, e, e->start < vaddr);
+		for (; i < n && all[i].start - vaddr < TRACE_CODE_BYTES && !err; i++)
+			err = add_symbol(t, &all[i], export_code_page(page) + all[i].start - vaddr);
 	}
 	return err;
 }
@@ -147,14 +145,14 @@ static void put(FILE *out, const void *bytes, size_t len)
 
 static void put_page(FILE *out, const uint8_t *bytes)
 {
-	static const uint8_t none[VPT_CODE_BYTES];
+	static const uint8_t none[TRACE_CODE_BYTES];
 
-	put(out, bytes ? bytes : none, VPT_CODE_BYTES);
+	put(out, bytes ? bytes : none, TRACE_CODE_BYTES);
 }
 
-static void put_pages(const struct vpt_export_code *code, FILE *out)
+static void put_pages(const struct export_code *code, FILE *out)
 {
-	const struct vpt_export_patch *all = code->process->patches[code->width].at;
+	const struct export_patch *all = code->process->patches[code->width].at;
 	size_t i;
 
 	for (i = 0; i < code->n; i++)
@@ -167,13 +165,12 @@ static void put_pages(const struct vpt_export_code *code, FILE *out)
 }
 
 /* Sections as ELF64 has them; ELF32 has the same in other sizes. */
-static void list_sections(const struct vpt_export_code *code, const struct symtab *t,
-			  Elf64_Shdr *all)
+static void list_sections(const struct export_code *code, const struct symtab *t, Elf64_Shdr *all)
 {
-	bool is32 = code->width == VPT_EXPORT_CODE32;
+	bool is32 = code->width == EXPORT_CODE32;
 	size_t sym = is32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
-	uint64_t end = vpt_export_code_page(code->n + PATCH_PAGES * patches(code));
-	uint64_t text = vpt_export_code_page(0);
+	uint64_t end = export_code_page(code->n + PATCH_PAGES * patches(code));
+	uint64_t text = export_code_page(0);
 
 	memset(all, 0, SECTIONS * sizeof(*all));
 	all[SEC_TEXT] = (Elf64_Shdr){
@@ -225,7 +222,7 @@ static void put_header64(uint64_t sections, FILE *out)
 		.e_shnum = SECTIONS,
 		.e_shstrndx = SEC_NAMES,
 	};
-	uint8_t page[VPT_CODE_BYTES] = {0};
+	uint8_t page[TRACE_CODE_BYTES] = {0};
 
 	memcpy(page, &header, sizeof(header));
 	put(out, page, sizeof(page));
@@ -245,7 +242,7 @@ static void put_header32(uint64_t sections, FILE *out)
 		.e_shnum = SECTIONS,
 		.e_shstrndx = SEC_NAMES,
 	};
-	uint8_t page[VPT_CODE_BYTES] = {0};
+	uint8_t page[TRACE_CODE_BYTES] = {0};
 
 	memcpy(page, &header, sizeof(header));
 	put(out, page, sizeof(page));
@@ -282,10 +279,10 @@ static void put_section32(const Elf64_Shdr *section, FILE *out)
 	put(out, &s, sizeof(s));
 }
 
-static void put_tables(const struct vpt_export_code *code, const struct symtab *t,
+static void put_tables(const struct export_code *code, const struct symtab *t,
 		       const Elf64_Shdr *sections, FILE *out)
 {
-	bool is32 = code->width == VPT_EXPORT_CODE32;
+	bool is32 = code->width == EXPORT_CODE32;
 	size_t i;
 
 	for (i = 0; i < t->syms.n; i++) {
@@ -304,8 +301,8 @@ static void put_tables(const struct vpt_export_code *code, const struct symtab *
 	}
 }
 
-int vpt_export_code_write(const struct vpt_export_code *code, const struct vpt_symbols *symbols,
-			  FILE *out)
+int export_code_write(const struct export_code *code, const struct debug_symbols *symbols,
+		      FILE *out)
 {
 	Elf64_Shdr sections[SECTIONS];
 	struct symtab t = {0};
@@ -315,7 +312,7 @@ int vpt_export_code_write(const struct vpt_export_code *code, const struct vpt_s
 	if (!err) {
 		list_sections(code, &t, sections);
 		at = sections[SEC_NAMES].sh_offset + sections[SEC_NAMES].sh_size;
-		if (code->width == VPT_EXPORT_CODE32)
+		if (code->width == EXPORT_CODE32)
 			put_header32(at, out);
 		else
 			put_header64(at, out);

@@ -10,37 +10,37 @@
 #include <stdio.h>
 
 #include "debug/symbol.h"
-#include "pages.h"
+#include "export/pages.h"
 
-struct vpt_export_code {
-	const struct vpt_export_page **pages; /* that are there from the beginning */
+struct export_code {
+	const struct export_page **pages; /* that are there from the beginning */
 	size_t n;
-	const struct vpt_export_process *process;
-	enum vpt_export_width width;
+	const struct export_process *process;
+	enum export_width width;
 };
 
 /* 0 or -ENOMEM. Zero but process and width before. */
-int vpt_export_code_list(struct vpt_export_code *code, const struct vpt_export_pages *pages);
-void vpt_export_code_free(struct vpt_export_code *code);
+int export_code_list(struct export_code *code, const struct export_pages *pages);
+void export_code_free(struct export_code *code);
 
 /* Is there anything to be written? */
-bool vpt_export_code_any(const struct vpt_export_code *code);
+bool export_code_any(const struct export_code *code);
 
 /* Pages in a row from `first` on: how many. */
-size_t vpt_export_code_run(const struct vpt_export_code *code, size_t first);
+size_t export_code_run(const struct export_code *code, size_t first);
 
 /* Where pages are in the file. */
-uint64_t vpt_export_code_page(size_t index);
+uint64_t export_code_page(size_t index);
 
-struct vpt_export_code_patch {
+struct export_code_patch {
 	uint64_t vaddr, bytes, offset;
 };
 
-void vpt_export_code_patch(const struct vpt_export_code *code, size_t index,
-			   struct vpt_export_code_patch *patch);
+void export_code_patch(const struct export_code *code, size_t index,
+		       struct export_code_patch *patch);
 
 /* 0 or -errno. `symbols` may be NULL. */
-int vpt_export_code_write(const struct vpt_export_code *code, const struct vpt_symbols *symbols,
-			  FILE *out);
+int export_code_write(const struct export_code *code, const struct debug_symbols *symbols,
+		      FILE *out);
 
 #endif /* VMM_EXPORT_CODE_FILE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_file.h"
-#include "kernel.h"
-#include "plan.h"
-#include "record.h"
-#include "stream.h"
-#include "timing.h"
+#include "export/code_file.h"
+#include "export/kernel.h"
+#include "export/plan.h"
+#include "export/record.h"
+#include "export/stream.h"
+#include "export/timing.h"
 #include "trace/outdir.h"
 #include "vpt/msr.h"
 
@@ -23,15 +23,15 @@
 
 struct export
 {
-	struct vpt_reader *reader;
-	const struct vpt_export_options *o;
-	struct vpt_export_report *report;
-	struct vpt_export_plan plan;
-	struct vpt_symbols *symbols;
-	struct vpt_export_text text;
-	struct vpt_export_code *codes; /* by process and width */
-	enum vpt_record_timing timing;
-	struct vpt_outdir dir;
+	struct trace_reader *reader;
+	const struct export_options *o;
+	struct export_report *report;
+	struct export_plan plan;
+	struct debug_symbols *symbols;
+	struct export_text text;
+	struct export_code *codes; /* by process and width */
+	enum export_record_timing timing;
+	struct trace_outdir dir;
 	uint64_t zero; /* from which a change's time counts, in nanoseconds */
 };
 
@@ -45,13 +45,13 @@ static void report_path(struct export *x, const char *name)
 static int make_dir(struct export *x, const char *name)
 {
 	report_path(x, name);
-	return vpt_outdir_mkdir(&x->dir, name);
+	return trace_outdir_mkdir(&x->dir, name);
 }
 
 static FILE *create(struct export *x, const char *name)
 {
 	report_path(x, name);
-	return vpt_outdir_create(&x->dir, name);
+	return trace_outdir_create(&x->dir, name);
 }
 
 /* Close what was written: 0 or `err` or -errno. */
@@ -76,9 +76,9 @@ static int write_kallsyms(struct export *x)
 	if (!out)
 		return -errno;
 	if (!x->o->kallsyms)
-		return finish(out, vpt_export_kallsyms(x->symbols, &x->text, out));
+		return finish(out, export_kallsyms(x->symbols, &x->text, out));
 	in = fopen(x->o->kallsyms, "r");
-	err = in ? vpt_export_kallsyms_copy(in, &x->text, out) : -errno;
+	err = in ? export_kallsyms_copy(in, &x->text, out) : -errno;
 	if (err)
 		snprintf(x->report->path, sizeof(x->report->path), "%s", x->o->kallsyms);
 	if (in)
@@ -91,7 +91,7 @@ static int write_kernel(struct export *x)
 	FILE *out;
 	int err;
 
-	vpt_export_kernel_text(&x->plan.pages, &x->text);
+	export_kernel_text(&x->plan.pages, &x->text);
 	if (!x->text.begin)
 		return 0;
 	err = make_dir(x, "kcore_dir");
@@ -102,7 +102,7 @@ static int write_kernel(struct export *x)
 	out = create(x, "kcore_dir/kcore");
 	if (!out)
 		return -errno;
-	err = finish(out, vpt_export_kcore(&x->plan.pages, &x->text, out));
+	err = finish(out, export_kcore(&x->plan.pages, &x->text, out));
 	if (err)
 		return err;
 	/* Modules are as much in kcore as the rest. */
@@ -111,209 +111,210 @@ static int write_kernel(struct export *x)
 }
 
 /* Of a process's code, below `dir`. */
-static void code_name(const struct vpt_export_code *code, char *name, size_t size)
+static void code_name(const struct export_code *code, char *name, size_t size)
 {
 	snprintf(name, size, "code/cr3-%s%s", code->process->name + strlen("cr3:"),
-		 code->width == VPT_EXPORT_CODE32 ? ".32" : "");
+		 code->width == EXPORT_CODE32 ? ".32" : "");
 }
 
-static struct vpt_export_code *code_of(const struct export *x,
-				       const struct vpt_export_process *process, unsigned int width)
+static struct export_code *code_of(const struct export *x, const struct export_process *process,
+				   unsigned int width)
 {
 	size_t index = (size_t)(process - x->plan.pages.processes);
 
-	return &x->codes[index * VPT_EXPORT_WIDTHS + width];
+	return &x->codes[index * EXPORT_WIDTHS + width];
 }
 
 static int write_code(struct export *x)
 {
-	const struct vpt_export_pages *p = &x->plan.pages;
+	const struct export_pages *p = &x->plan.pages;
 	int err = make_dir(x, "code");
 	char name[64];
 	size_t i;
 
-	x->codes = calloc(p->nprocesses * VPT_EXPORT_WIDTHS + 1, sizeof(*x->codes));
+	x->codes = calloc(p->nprocesses * EXPORT_WIDTHS + 1, sizeof(*x->codes));
 	if (!x->codes)
 		return -ENOMEM;
-	for (i = 0; i < p->nprocesses * VPT_EXPORT_WIDTHS && !err; i++) {
-		struct vpt_export_code *code = &x->codes[i];
+	for (i = 0; i < p->nprocesses * EXPORT_WIDTHS && !err; i++) {
+		struct export_code *code = &x->codes[i];
 		FILE *out;
 
-		code->process = &p->processes[i / VPT_EXPORT_WIDTHS];
-		code->width = i % VPT_EXPORT_WIDTHS;
-		err = vpt_export_code_list(code, p);
-		if (err || !vpt_export_code_any(code))
+		code->process = &p->processes[i / EXPORT_WIDTHS];
+		code->width = i % EXPORT_WIDTHS;
+		err = export_code_list(code, p);
+		if (err || !export_code_any(code))
 			continue;
 		code_name(code, name, sizeof(name));
 		out = create(x, name);
 		if (!out)
 			return -errno;
-		err = finish(out, vpt_export_code_write(code, x->symbols, out));
+		err = finish(out, export_code_write(code, x->symbols, out));
 	}
 	return err;
 }
 
-static void record_code(const struct export *x, struct vpt_record *r,
-			const struct vpt_export_code *code)
+static void record_code(const struct export *x, struct export_record *r,
+			const struct export_code *code)
 {
-	const struct vpt_record_id id = {.pid = code->process->pid};
+	const struct export_record_id id = {.pid = code->process->pid};
 	char name[64], file[4096 + 64];
 	size_t i, n;
 
 	code_name(code, name, sizeof(name));
 	snprintf(file, sizeof(file), "%s/%s", x->dir.path, name);
 	for (i = 0; i < code->n; i += n) {
-		n = vpt_export_code_run(code, i);
-		vpt_record_map(r, &id,
-			       &(struct vpt_record_map){
-				       .addr = code->pages[i]->vaddr,
-				       .bytes = n * VPT_CODE_BYTES,
-				       .offset = vpt_export_code_page(i),
-				       .file = file,
-			       });
+		n = export_code_run(code, i);
+		export_record_map(r, &id,
+				  &(struct export_record_map){
+					  .addr = code->pages[i]->vaddr,
+					  .bytes = n * TRACE_CODE_BYTES,
+					  .offset = export_code_page(i),
+					  .file = file,
+				  });
 	}
 }
 
 /* What is so before anything runs. */
-static void record_machine(const struct export *x, struct vpt_record *r)
+static void record_machine(const struct export *x, struct export_record *r)
 {
-	const struct vpt_export_pages *p = &x->plan.pages;
+	const struct export_pages *p = &x->plan.pages;
 	size_t i, k;
 
 	if (x->text.begin)
-		vpt_record_kernel(r, x->text.begin, x->text.end - x->text.begin);
+		export_record_kernel(r, x->text.begin, x->text.end - x->text.begin);
 	for (i = 0; i < p->nprocesses; i++) {
 		if (!p->processes[i].used)
 			continue;
 		x->report->processes++;
-		vpt_record_comm(r, p->processes[i].pid, p->processes[i].name);
-		for (k = 0; k < VPT_EXPORT_WIDTHS; k++)
+		export_record_comm(r, p->processes[i].pid, p->processes[i].name);
+		for (k = 0; k < EXPORT_WIDTHS; k++)
 			record_code(x, r, code_of(x, &p->processes[i], k));
 	}
 }
 
-static void record_poke(struct vpt_record *r, const struct vpt_record_id *id,
-			const struct vpt_export_event *event)
+static void record_poke(struct export_record *r, const struct export_record_id *id,
+			const struct export_event *event)
 {
-	size_t first = 0, end = VPT_CODE_BYTES;
+	size_t first = 0, end = TRACE_CODE_BYTES;
 
 	while (first < end && event->from[first] == event->bytes[first])
 		first++;
 	while (end > first && event->from[end - 1] == event->bytes[end - 1])
 		end--;
 	if (end > first)
-		vpt_record_poke(r, id, event->page->vaddr + first, event->from + first,
-				event->bytes + first, (uint16_t)(end - first));
+		export_record_poke(r, id, event->page->vaddr + first, event->from + first,
+				   event->bytes + first, (uint16_t)(end - first));
 }
 
-static void record_patch(const struct export *x, struct vpt_record *r, struct vpt_record_id *id,
-			 const struct vpt_export_event *event)
+static void record_patch(const struct export *x, struct export_record *r,
+			 struct export_record_id *id, const struct export_event *event)
 {
-	const struct vpt_export_code *code = code_of(x, event->process, event->width);
-	struct vpt_export_code_patch patch;
+	const struct export_code *code = code_of(x, event->process, event->width);
+	struct export_code_patch patch;
 	char name[64], file[4096 + 64];
 
 	code_name(code, name, sizeof(name));
 	snprintf(file, sizeof(file), "%s/%s", x->dir.path, name);
-	vpt_export_code_patch(code, event->patch, &patch);
+	export_code_patch(code, event->patch, &patch);
 	id->pid = event->process->pid;
-	vpt_record_map(r, id,
-		       &(struct vpt_record_map){
-			       .addr = patch.vaddr,
-			       .bytes = patch.bytes,
-			       .offset = patch.offset,
-			       .file = file,
-		       });
+	export_record_map(r, id,
+			  &(struct export_record_map){
+				  .addr = patch.vaddr,
+				  .bytes = patch.bytes,
+				  .offset = patch.offset,
+				  .file = file,
+			  });
 }
 
-static void record_events(const struct export *x, struct vpt_record *r)
+static void record_events(const struct export *x, struct export_record *r)
 {
 	size_t i;
 
 	for (i = 0; i < x->plan.events.n; i++) {
-		const struct vpt_export_event *event = &x->plan.events.at[i];
-		struct vpt_record_id id = {.ns = x->zero + event->ns, .cpu = event->vcpu};
+		const struct export_event *event = &x->plan.events.at[i];
+		struct export_record_id id = {.ns = x->zero + event->ns, .cpu = event->vcpu};
 
-		if (r->timing != VPT_RECORD_FOLDED)
-			id.ns = VPT_EXPORT_BEGINNING;
+		if (r->timing != EXPORT_RECORD_FOLDED)
+			id.ns = EXPORT_BEGINNING;
 
 		switch (event->what) {
-		case VPT_EXPORT_SWITCH:
+		case EXPORT_SWITCH:
 			id.pid = event->process->pid;
-			vpt_record_switch(r, &id);
+			export_record_switch(r, &id);
 			x->report->switches++;
 			break;
-		case VPT_EXPORT_PATCH:
+		case EXPORT_PATCH:
 			record_patch(x, r, &id, event);
 			x->report->patches++;
 			break;
-		case VPT_EXPORT_POKE:
+		case EXPORT_POKE:
 			record_poke(r, &id, event);
 			x->report->pokes++;
 			break;
 		}
 		if (i % ROUND == ROUND - 1)
-			vpt_record_round(r);
+			export_record_round(r);
 	}
 }
 
 /* A record says how long its packets are, which is known when they are written. */
-static int record_stream(struct vpt_record *r, struct vpt_export_lane *lane)
+static int record_stream(struct export_record *r, struct export_lane *lane)
 {
-	const uint64_t reference = r->timing == VPT_RECORD_FOLDED ? 1 : VPT_EXPORT_REFERENCE;
+	const uint64_t reference = r->timing == EXPORT_RECORD_FOLDED ? 1 : EXPORT_REFERENCE;
 	off_t begin = ftello(r->out), end;
 	uint64_t bytes;
 	int err;
 
-	vpt_record_auxtrace(r, lane->vcpu, 0, reference);
-	err = vpt_export_stream(lane, r->timing != VPT_RECORD_FOLDED, r->out, &bytes);
+	export_record_auxtrace(r, lane->vcpu, 0, reference);
+	err = export_stream(lane, r->timing != EXPORT_RECORD_FOLDED, r->out, &bytes);
 	if (err)
 		return err;
 	end = ftello(r->out);
 	if (fseeko(r->out, begin, SEEK_SET))
 		return -errno;
 	r->naux--;
-	vpt_record_auxtrace(r, lane->vcpu, bytes, reference);
+	export_record_auxtrace(r, lane->vcpu, bytes, reference);
 	return fseeko(r->out, end, SEEK_SET) ? -errno : 0;
 }
 
 /* How ticks in packets become nanoseconds, and from when on those of changes count. */
-static void find_time(struct export *x, const struct vpt_record *r, struct vpt_record_time *to)
+static void find_time(struct export *x, const struct export_record *r,
+		      struct export_record_time *to)
 {
-	const struct vpt_export_time *time = &x->plan.time;
+	const struct export_time *time = &x->plan.time;
 
-	*to = (struct vpt_record_time){0};
-	if (r->timing != VPT_RECORD_FOLDED) {
+	*to = (struct export_record_time){0};
+	if (r->timing != EXPORT_RECORD_FOLDED) {
 		/* All that there is to be told is so from the beginning. */
-		vpt_export_conversion(time->hz, to);
+		export_conversion(time->hz, to);
 		return;
 	}
 	x->zero = time->base;
 	if (time->hz)
 		x->zero = (uint64_t)((unsigned __int128)x->zero * 1000000000 / time->hz);
-	to->shift = VPT_EXPORT_TSC_SHIFT;
+	to->shift = EXPORT_TSC_SHIFT;
 	to->mult = 1;
 	to->zero = x->zero;
 }
 
-static int write_records(struct export *x, struct vpt_record *r)
+static int write_records(struct export *x, struct export_record *r)
 {
-	struct vpt_record_time time;
+	struct export_record_time time;
 	unsigned int i;
 	int err = 0;
 
 	find_time(x, r, &time);
-	vpt_record_begin(r);
-	vpt_record_auxtrace_info(r, &time);
+	export_record_begin(r);
+	export_record_auxtrace_info(r, &time);
 	record_machine(x, r);
 	for (i = 0; i < x->plan.nlanes && !err; i++) {
-		if (x->plan.lanes[i].start != VPT_SCAN_NONE)
+		if (x->plan.lanes[i].start != EXPORT_SCAN_NONE)
 			err = record_stream(r, &x->plan.lanes[i]);
 	}
 	if (err)
 		return err;
 	record_events(x, r);
-	return vpt_record_end(r);
+	return export_record_end(r);
 }
 
 /* CTL of all sessions in one: perf has one for the whole file. */
@@ -349,8 +350,8 @@ static void name_cpu(uint32_t signature, char *text, size_t size)
 
 static int write_data(struct export *x)
 {
-	const struct vpt_file_info *info = vpt_reader_info(x->reader);
-	struct vpt_record *r = calloc(1, sizeof(*r));
+	const struct trace_file_info *info = trace_reader_info(x->reader);
+	struct export_record *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
@@ -376,14 +377,14 @@ static int write_data(struct export *x)
 
 static void count(struct export *x)
 {
-	struct vpt_export_report *report = x->report;
+	struct export_report *report = x->report;
 	bool timed = true;
 	unsigned int i;
 
-	report->folded = x->timing == VPT_RECORD_FOLDED;
-	report->timeless = x->timing == VPT_RECORD_TIMELESS;
+	report->folded = x->timing == EXPORT_RECORD_FOLDED;
+	report->timeless = x->timing == EXPORT_RECORD_TIMELESS;
 	for (i = 0; i < x->plan.nlanes; i++) {
-		const struct vpt_export_lane *l = &x->plan.lanes[i];
+		const struct export_lane *l = &x->plan.lanes[i];
 
 		report->insns += l->insns;
 		report->skipped += l->skipped;
@@ -391,7 +392,7 @@ static void count(struct export *x)
 		if (l->errors && !report->errors)
 			memcpy(report->error, l->error, sizeof(report->error));
 		report->errors += l->errors;
-		report->blind |= l->blind && l->start != VPT_SCAN_NONE;
+		report->blind |= l->blind && l->start != EXPORT_SCAN_NONE;
 		timed &= l->timed;
 	}
 	report->unordered = !timed && x->plan.nlanes > 1;
@@ -403,9 +404,9 @@ static int open_dir(struct export *x)
 	int err;
 
 	report_path(x, "");
-	err = vpt_outdir_open(&x->dir, x->o->dir);
+	err = trace_outdir_open(&x->dir, x->o->dir);
 	if (!err && strlen(x->dir.path) > DIR_MAX) {
-		vpt_outdir_drop(&x->dir);
+		trace_outdir_drop(&x->dir);
 		err = -ENAMETOOLONG;
 	}
 	return err;
@@ -423,42 +424,42 @@ static int write_all(struct export *x)
 	if (!err)
 		err = write_data(x);
 	if (err) {
-		vpt_outdir_drop(&x->dir);
+		trace_outdir_drop(&x->dir);
 		return err;
 	}
 	report_path(x, "");
-	err = vpt_outdir_commit(&x->dir);
+	err = trace_outdir_commit(&x->dir);
 	if (!err)
 		x->report->path[0] = 0;
 	return err;
 }
 
-int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *options,
-		    struct vpt_export_report *report)
+int export_to_perf(struct trace_reader *reader, const struct export_options *options,
+		   struct export_report *report)
 {
 	struct export x = {.reader = reader, .o = options, .report = report};
 	size_t i;
 	int err;
 
 	memset(report, 0, sizeof(*report));
-	err = vpt_symbols_open(reader, &x.symbols);
+	err = debug_symbols_open(reader, &x.symbols);
 	if (err)
 		return err;
-	if (vpt_symbols_problem(x.symbols))
+	if (debug_symbols_problem(x.symbols))
 		snprintf(report->problem, sizeof(report->problem), "%s",
-			 vpt_symbols_problem(x.symbols));
-	err = vpt_export_plan_open(&x.plan, reader, options->one_vcpu, options->vcpu);
+			 debug_symbols_problem(x.symbols));
+	err = export_plan_open(&x.plan, reader, options->one_vcpu, options->vcpu);
 	if (!err) {
-		err = vpt_export_timing(&x.plan, options->how, &x.timing);
+		err = export_timing(&x.plan, options->how, &x.timing);
 		count(&x);
 		if (!err)
 			err = write_all(&x);
-		for (i = 0; x.codes && i < x.plan.pages.nprocesses * VPT_EXPORT_WIDTHS; i++)
-			vpt_export_code_free(&x.codes[i]);
-		vpt_export_plan_close(&x.plan);
+		for (i = 0; x.codes && i < x.plan.pages.nprocesses * EXPORT_WIDTHS; i++)
+			export_code_free(&x.codes[i]);
+		export_plan_close(&x.plan);
 	}
-	vpt_symbols_close(x.symbols);
+	debug_symbols_close(x.symbols);
 	free(x.codes);
-	vpt_outdir_free(&x.dir);
+	trace_outdir_free(&x.dir);
 	return err;
 }

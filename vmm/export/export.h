@@ -10,24 +10,24 @@
 #include "trace/reader.h"
 
 /* How perf is to be told the time. */
-enum vpt_export_how {
-	VPT_EXPORT_AUTO,    /* by the trace's packets if it has TSC packets and it can be done */
-	VPT_EXPORT_PACKETS, /* by those, or not at all if there are none */
-	VPT_EXPORT_TSC,	    /* in TSC packets alone */
+enum export_how {
+	EXPORT_AUTO,	/* by the trace's packets if it has TSC packets and it can be done */
+	EXPORT_PACKETS, /* by those, or not at all if there are none */
+	EXPORT_TSC,	/* in TSC packets alone */
 };
 
-struct vpt_export_options {
+struct export_options {
 	const char *dir;      /* that is made; it must not exist */
 	const char *kallsyms; /* the guest kernel's, NULL: none */
 	bool one_vcpu;
 	unsigned int vcpu;
-	enum vpt_export_how how;
+	enum export_how how;
 };
 
-struct vpt_export_report {
+struct export_report {
 	char path[4096];   /* what an error is about, "": the trace */
 	char error[160];   /* the first place that could not be decoded */
-	char problem[192]; /* why names are missing, "": none are (vpt_symbols_problem()) */
+	char problem[192]; /* why names are missing, "": none are (debug_symbols_problem()) */
 	uint64_t insns, errors;
 	uint64_t skipped; /* instructions before perf can begin */
 	bool bits16;	  /* because of 16-bit code */
@@ -42,7 +42,7 @@ struct vpt_export_report {
  * Returns 0 or -errno, -ENOTSUP: not with time told like this. After an error there is no
  * directory.
  */
-int vpt_export_perf(struct vpt_reader *reader, const struct vpt_export_options *options,
-		    struct vpt_export_report *report);
+int export_to_perf(struct trace_reader *reader, const struct export_options *options,
+		   struct export_report *report);
 
 #endif /* VMM_EXPORT_EXPORT_H */

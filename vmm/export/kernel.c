@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "kernel.h"
+#include "export/kernel.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,31 +13,31 @@
 #define TEXT_BEGIN 0xffffffff80000000ull
 
 /* Pages less than so far apart are in one segment: perf has fewer maps to look through. */
-#define GAP (64ull * VPT_CODE_BYTES)
+#define GAP (64ull * TRACE_CODE_BYTES)
 
-static bool in_kernel(const struct vpt_export_page *page)
+static bool in_kernel(const struct export_page *page)
 {
 	return !page->process && page->base;
 }
 
-void vpt_export_kernel_text(const struct vpt_export_pages *p, struct vpt_export_text *text)
+void export_kernel_text(const struct export_pages *p, struct export_text *text)
 {
 	uint64_t first = 0;
 	size_t i;
 
 	memset(text, 0, sizeof(*text));
 	for (i = 0; i < p->npages; i++) {
-		const struct vpt_export_page *page = &p->pages[i];
+		const struct export_page *page = &p->pages[i];
 
 		if (!in_kernel(page))
 			continue;
 		if (!first || (first < TEXT_BEGIN && page->vaddr >= TEXT_BEGIN))
 			first = page->vaddr;
-		text->end = page->vaddr + VPT_CODE_BYTES;
+		text->end = page->vaddr + TRACE_CODE_BYTES;
 	}
 	/* The last page of all ends at 2^64. */
 	if (first && text->end < first)
-		text->end = UINT64_MAX & ~(uint64_t)(VPT_CODE_BYTES - 1);
+		text->end = UINT64_MAX & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 	text->begin = first;
 }
 
@@ -58,17 +58,17 @@ static int add_page(struct segments *s, uint64_t vaddr)
 	if (last && vaddr - last->begin < last->bytes)
 		return 0;
 	if (last && vaddr - last->begin - last->bytes <= GAP) {
-		last->bytes = vaddr - last->begin + VPT_CODE_BYTES;
+		last->bytes = vaddr - last->begin + TRACE_CODE_BYTES;
 		return 0;
 	}
-	if (!vpt_vec_room(s))
+	if (!trace_vec_room(s))
 		return -ENOMEM;
-	s->at[s->n++] = (struct segment){vaddr, VPT_CODE_BYTES};
+	s->at[s->n++] = (struct segment){vaddr, TRACE_CODE_BYTES};
 	return 0;
 }
 
 /* Also of the page where the text begins, whether it ran or not: perf looks for it. */
-static int list_segments(const struct vpt_export_pages *p, uint64_t text, struct segments *s)
+static int list_segments(const struct export_pages *p, uint64_t text, struct segments *s)
 {
 	bool seen = false;
 	int err = 0;
@@ -112,7 +112,7 @@ static void put_headers(const struct segments *s, FILE *out)
 			.p_vaddr = s->at[i].begin,
 			.p_filesz = s->at[i].bytes,
 			.p_memsz = s->at[i].bytes,
-			.p_align = VPT_CODE_BYTES,
+			.p_align = TRACE_CODE_BYTES,
 		};
 
 		at += s->at[i].bytes;
@@ -121,13 +121,13 @@ static void put_headers(const struct segments *s, FILE *out)
 }
 
 /* Each page to its place; between them the file has holes. */
-static int put_pages(const struct vpt_export_pages *p, const struct segments *s, FILE *out)
+static int put_pages(const struct export_pages *p, const struct segments *s, FILE *out)
 {
 	uint64_t at = sizeof(Elf64_Ehdr) + s->n * sizeof(Elf64_Phdr);
 	size_t i, k = 0;
 
 	for (i = 0; i < p->npages; i++) {
-		const struct vpt_export_page *page = &p->pages[i];
+		const struct export_page *page = &p->pages[i];
 
 		if (!in_kernel(page))
 			continue;
@@ -135,14 +135,14 @@ static int put_pages(const struct vpt_export_pages *p, const struct segments *s,
 			at += s->at[k].bytes;
 		if (fseeko(out, (off_t)(at + page->vaddr - s->at[k].begin), SEEK_SET))
 			return -errno;
-		fwrite(page->base, VPT_CODE_BYTES, 1, out);
+		fwrite(page->base, TRACE_CODE_BYTES, 1, out);
 	}
 	return 0;
 }
 
-int vpt_export_kcore(const struct vpt_export_pages *p, struct vpt_export_text *text, FILE *out)
+int export_kcore(const struct export_pages *p, struct export_text *text, FILE *out)
 {
-	uint64_t first = text->begin & ~(uint64_t)(VPT_CODE_BYTES - 1);
+	uint64_t first = text->begin & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 	struct segments s = {0};
 	int err = list_segments(p, first, &s);
 	size_t i;
@@ -169,16 +169,15 @@ static void put_name(const char *name, FILE *out)
 	fputc('\n', out);
 }
 
-int vpt_export_kallsyms(const struct vpt_symbols *symbols, const struct vpt_export_text *text,
-			FILE *out)
+int export_kallsyms(const struct debug_symbols *symbols, const struct export_text *text, FILE *out)
 {
-	const struct vpt_symbol *all;
+	const struct debug_symbol *all;
 	size_t n, i;
 
-	all = vpt_symbols_all(symbols, &n);
+	all = debug_symbols_all(symbols, &n);
 	fprintf(out, "%016" PRIx64 " T _text\n%016" PRIx64 " T _stext\n", text->begin, text->begin);
 	for (i = 0; i < n; i++) {
-		if (all[i].start < VPT_EXPORT_KERNEL)
+		if (all[i].start < EXPORT_KERNEL)
 			continue;
 		fprintf(out, "%016" PRIx64 " t ", all[i].start);
 		put_name(all[i].name, out);
@@ -194,7 +193,7 @@ static bool named(const char *line, const char *name)
 	return !strncmp(line, name, len) && (!line[len] || line[len] == '\n');
 }
 
-int vpt_export_kallsyms_copy(FILE *in, struct vpt_export_text *text, FILE *out)
+int export_kallsyms_copy(FILE *in, struct export_text *text, FILE *out)
 {
 	uint64_t begin = 0, start = 0, end = 0, addr;
 	char *line = NULL, type;

@@ -9,31 +9,30 @@
 #include <stdio.h>
 
 #include "debug/symbol.h"
-#include "pages.h"
+#include "export/pages.h"
 
 /* What perf takes for the kernel's text. */
-struct vpt_export_text {
+struct export_text {
 	uint64_t begin, end; /* 0: there is no kernel */
 };
 
 /* From the pages. */
-void vpt_export_kernel_text(const struct vpt_export_pages *pages, struct vpt_export_text *text);
+void export_kernel_text(const struct export_pages *pages, struct export_text *text);
 
 /*
  * The pages that ran, what lies between two that are not far from each other as zeros.
  * `text` becomes the part of it that begins with the text: perf drops what the kernel's
  * own map overlaps. 0 or -errno.
  */
-int vpt_export_kcore(const struct vpt_export_pages *pages, struct vpt_export_text *text, FILE *out);
+int export_kcore(const struct export_pages *pages, struct export_text *text, FILE *out);
 
 /* From the trace's own symbols, with _text and _etext as they are in `text`. */
-int vpt_export_kallsyms(const struct vpt_symbols *symbols, const struct vpt_export_text *text,
-			FILE *out);
+int export_kallsyms(const struct debug_symbols *symbols, const struct export_text *text, FILE *out);
 
 /*
  * A copy of a kernel's /proc/kallsyms or System.map; `text` becomes what it says. -EINVAL:
  * it is none, or without _text or _stext.
  */
-int vpt_export_kallsyms_copy(FILE *in, struct vpt_export_text *text, FILE *out);
+int export_kallsyms_copy(FILE *in, struct export_text *text, FILE *out);
 
 #endif /* VMM_EXPORT_KERNEL_H */

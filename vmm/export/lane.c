@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lane.h"
+#include "export/lane.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blind.h"
+#include "export/blind.h"
 #include "decode/code.h"
-#include "place.h"
+#include "export/place.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
@@ -17,13 +17,13 @@
 /* Instructions that perf takes for a nanosecond at most when it guesses the time. */
 #define INSNS_PER_NS 512
 
-int vpt_export_lane_open(struct vpt_export_lane *l, struct vpt_reader *reader)
+int export_lane_open(struct export_lane *l, struct trace_reader *reader)
 {
-	const struct vpt_file_info *info = vpt_reader_info(reader);
+	const struct trace_file_info *info = trace_reader_info(reader);
 	size_t i, len;
 
-	l->periods = vpt_reader_sessions(reader, l->vcpu, &l->nperiods);
-	l->scan.bytes = vpt_reader_stream(reader, l->vcpu, &len);
+	l->periods = trace_reader_sessions(reader, l->vcpu, &l->nperiods);
+	l->scan.bytes = trace_reader_stream(reader, l->vcpu, &len);
 	if (!l->scan.bytes)
 		return -ENOMEM;
 	l->len = len;
@@ -32,45 +32,45 @@ int vpt_export_lane_open(struct vpt_export_lane *l, struct vpt_reader *reader)
 		l->timed |= (l->periods[i].start->ctl & VPT_CTL_MASK(TSC_EN)) != 0;
 		l->events |= (l->periods[i].start->ctl & EVENTS) != 0;
 	}
-	l->start = vpt_scan_start(l->scan.bytes, len, &l->bits16);
+	l->start = export_scan_start(l->scan.bytes, len, &l->bits16);
 	l->now = 1;
-	l->blind = vpt_export_is_blind(l);
-	l->done = l->start == VPT_SCAN_NONE || l->blind;
+	l->blind = export_is_blind(l);
+	l->done = l->start == EXPORT_SCAN_NONE || l->blind;
 	if (l->done)
 		return 0;
-	return vpt_flow_open(reader, l->vcpu, VPT_FLOW_BLOCKS, &l->flow);
+	return decode_flow_open(reader, l->vcpu, DECODE_FLOW_BLOCKS, &l->flow);
 }
 
-int vpt_export_lane_begin(struct vpt_export_lane *l)
+int export_lane_begin(struct export_lane *l)
 {
 	int err;
 
 	/* Nothing of the flow, but the time. */
 	if (l->blind) {
-		vpt_scan_segment(&l->scan, l->start, l->len);
-		return vpt_export_read_to(l, l->len);
+		export_scan_segment(&l->scan, l->start, l->len);
+		return export_read_to(l, l->len);
 	}
-	err = vpt_export_lane_next(l);
+	err = export_lane_next(l);
 	/* The time at which it begins, by which lanes take turns. */
-	return err || l->done ? err : vpt_export_read_token(l);
+	return err || l->done ? err : export_read_token(l);
 }
 
-void vpt_export_lane_close(struct vpt_export_lane *l)
+void export_lane_close(struct export_lane *l)
 {
-	vpt_flow_close(l->flow);
+	decode_flow_close(l->flow);
 	free(l->stamps.at);
 	free(l->fixes.at);
 	free(l->moves.at);
 }
 
-bool vpt_export_lane_first_tsc(const struct vpt_export_lane *l, uint64_t *tsc)
+bool export_lane_first_tsc(const struct export_lane *l, uint64_t *tsc)
 {
-	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	struct export_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
 	struct vpt_packet p;
 	uint64_t at;
 
-	vpt_scan_segment(&scan, 0, l->len);
-	while (vpt_scan_next(&scan, &p, &at)) {
+	export_scan_segment(&scan, 0, l->len);
+	while (export_scan_next(&scan, &p, &at)) {
 		if (scan.has_tsc) {
 			*tsc = scan.tsc;
 			return true;
@@ -80,7 +80,7 @@ bool vpt_export_lane_first_tsc(const struct vpt_export_lane *l, uint64_t *tsc)
 }
 
 /* Would tracing have gone on there? Only with ranges for filters is that certain. */
-static bool traced(const struct vpt_session *s, uint64_t ip)
+static bool traced(const struct trace_session *s, uint64_t ip)
 {
 	bool in = false;
 	unsigned int i;
@@ -98,10 +98,10 @@ static bool traced(const struct vpt_session *s, uint64_t ip)
 }
 
 /* The block before ended tracing: does perf know where? */
-static int note_disabled(struct vpt_export_lane *l)
+static int note_disabled(struct export_lane *l)
 {
-	const struct vpt_item *b = &l->block;
-	struct vpt_export_fix fix = {.end = VPT_EXPORT_END_IP};
+	const struct decode_item *b = &l->block;
+	struct export_fix fix = {.end = EXPORT_END_IP};
 	struct dec_insn insn;
 	uint8_t op[15];
 	uint64_t to;
@@ -109,44 +109,44 @@ static int note_disabled(struct vpt_export_lane *l)
 
 	if (!b->insns)
 		return 0;
-	n = vpt_code_read(vpt_flow_code(l->flow), b->cr3, b->last, op, sizeof(op));
-	if (vpt_disasm_look(l->disasm, b->mode, op, n, &insn) != 1)
+	n = decode_code_read(decode_flow_code(l->flow), b->cr3, b->last, op, sizeof(op));
+	if (decode_disasm_look(l->disasm, b->mode, op, n, &insn) != 1)
 		return 0;
 	fix.ip = b->last + insn.len;
-	to = vpt_disasm_target(&insn, b->mode, b->last);
+	to = decode_disasm_target(&insn, b->mode, b->last);
 	if (insn.kind == DEC_INSN_JUMP || insn.kind == DEC_INSN_CALL) {
 		fix.ip = to;
 	} else if (insn.kind == DEC_INSN_COND) {
 		/* Damage can take the session, and with it the filter. */
 		if (b->session >= l->nperiods)
 			return 0;
-		fix.end = traced(l->periods[b->session].start, to) ? VPT_EXPORT_END_NOT_TAKEN
-								   : VPT_EXPORT_END_TAKEN;
-	} else if (b->class != VPT_INSN_OTHER) {
+		fix.end = traced(l->periods[b->session].start, to) ? EXPORT_END_NOT_TAKEN
+								   : EXPORT_END_TAKEN;
+	} else if (b->class != DECODE_INSN_OTHER) {
 		return 0;
 	}
-	if (!vpt_export_find_pgd(l, &fix.at))
+	if (!export_find_pgd(l, &fix.at))
 		return 0;
-	if (!vpt_vec_room(&l->fixes))
+	if (!trace_vec_room(&l->fixes))
 		return -ENOMEM;
 	l->fixes.at[l->fixes.n++] = fix;
 	return 0;
 }
 
-static int note_event(struct vpt_export_lane *l)
+static int note_event(struct export_lane *l)
 {
 	if (l->item.status) {
-		vpt_export_pass(l, VPT_EXPORT_PASS_PSB);
-		return vpt_export_read_token(l);
+		export_pass(l, EXPORT_PASS_PSB);
+		return export_read_token(l);
 	}
 	switch (l->item.event) {
-	case VPT_FLOW_TSX:
-		vpt_export_pass(l, VPT_EXPORT_PASS_TSX);
+	case DECODE_FLOW_TSX:
+		export_pass(l, EXPORT_PASS_TSX);
 		return 0;
-	case VPT_FLOW_DISABLED:
+	case DECODE_FLOW_DISABLED:
 		l->disabled = true;
 		return note_disabled(l);
-	case VPT_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_DISABLED:
 		l->disabled = true;
 		return 0;
 	default:
@@ -155,36 +155,36 @@ static int note_event(struct vpt_export_lane *l)
 }
 
 /* Decoding starts afresh: no packet reaches from one segment into the next. */
-static int note_segment(struct vpt_export_lane *l)
+static int note_segment(struct export_lane *l)
 {
-	const struct vpt_segment *segment = vpt_flow_segment(l->flow);
-	int err = vpt_export_read_to(l, l->scan.len);
+	const struct decode_segment *segment = decode_flow_segment(l->flow);
+	int err = export_read_to(l, l->scan.len);
 
-	vpt_export_begin_segment(l, segment->begin, segment->end);
+	export_begin_segment(l, segment->begin, segment->end);
 	return err;
 }
 
-static void note_error(struct vpt_export_lane *l)
+static void note_error(struct export_lane *l)
 {
 	if (!l->errors++)
 		snprintf(l->error, sizeof(l->error), "vCPU %u, byte %llx: %s", l->vcpu,
 			 (unsigned long long)l->item.offset, l->item.text);
 }
 
-int vpt_export_lane_next(struct vpt_export_lane *l)
+int export_lane_next(struct export_lane *l)
 {
 	int err;
 
-	if (l->item.kind == VPT_ITEM_BLOCK)
-		vpt_export_pass(l, VPT_EXPORT_PASS_BLOCK);
-	err = vpt_flow_next(l->flow, &l->item);
-	if (!err && (l->item.kind == VPT_ITEM_BLOCK || l->item.kind == VPT_ITEM_EVENT))
-		err = vpt_export_find_place(l);
+	if (l->item.kind == DECODE_ITEM_BLOCK)
+		export_pass(l, EXPORT_PASS_BLOCK);
+	err = decode_flow_next(l->flow, &l->item);
+	if (!err && (l->item.kind == DECODE_ITEM_BLOCK || l->item.kind == DECODE_ITEM_EVENT))
+		err = export_find_place(l);
 	if (err)
 		return err;
 	switch (l->item.kind) {
-	case VPT_ITEM_BLOCK:
-		if (vpt_export_lane_shown(l))
+	case DECODE_ITEM_BLOCK:
+		if (export_lane_shown(l))
 			l->insns += l->item.insns;
 		else
 			l->skipped += l->item.insns;
@@ -193,46 +193,46 @@ int vpt_export_lane_next(struct vpt_export_lane *l)
 		l->block = l->item;
 		l->disabled = false;
 		return 0;
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		err = note_event(l);
 		break;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		err = note_segment(l);
 		break;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		note_error(l);
 		break;
-	case VPT_ITEM_END:
+	case DECODE_ITEM_END:
 		l->done = true;
-		err = vpt_export_read_to(l, l->scan.len);
+		err = export_read_to(l, l->scan.len);
 		break;
 	}
 	l->block.insns = 0;
 	return err;
 }
 
-bool vpt_export_lane_shown(const struct vpt_export_lane *l)
+bool export_lane_shown(const struct export_lane *l)
 {
 	/* The decoder has read ahead of the outcome that the block ends with. */
 	uint64_t at = l->place.is ? l->place.at : l->item.offset;
 
-	return l->item.kind == VPT_ITEM_BLOCK && l->item.mode != 16 && at >= l->start;
+	return l->item.kind == DECODE_ITEM_BLOCK && l->item.mode != 16 && at >= l->start;
 }
 
 /* At the beginning perf has decoded nothing that could be wrong. */
-static bool begun(const struct vpt_export_lane *l)
+static bool begun(const struct export_lane *l)
 {
 	return l->place.is && l->place.at >= l->start;
 }
 
-uint64_t vpt_export_lane_change_time(const struct vpt_export_lane *l)
+uint64_t export_lane_change_time(const struct export_lane *l)
 {
 	return begun(l) ? l->now + 1 + (l->insns - l->mark) / INSNS_PER_NS : l->now;
 }
 
-int vpt_export_lane_change(struct vpt_export_lane *l, uint64_t ns)
+int export_lane_change(struct export_lane *l, uint64_t ns)
 {
-	const struct vpt_export_stamp s = {
+	const struct export_stamp s = {
 		.at = l->place.at,
 		.bit = l->place.bit,
 		.ns = ns,
@@ -246,5 +246,5 @@ int vpt_export_lane_change(struct vpt_export_lane *l, uint64_t ns)
 	l->now = ns;
 	if (!begun(l))
 		return 0;
-	return vpt_export_stamp_add(l, &s);
+	return export_stamp_add(l, &s);
 }

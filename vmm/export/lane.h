@@ -8,14 +8,14 @@
 
 #include "decode/disasm.h"
 #include "decode/flow.h"
-#include "pages.h"
-#include "scan.h"
+#include "export/pages.h"
+#include "export/scan.h"
 
 /*
  * A TSC packet for perf, before the packet at `at`, or if that is a TNT, before the
  * outcome that `bit` others come before.
  */
-struct vpt_export_stamp {
+struct export_stamp {
 	uint64_t at;
 	uint64_t ns;
 	uint64_t ip;
@@ -35,42 +35,42 @@ struct vpt_export_stamp {
  * after `bit` outcomes of the one at `tnt`. perf knows where it is, but not with what a
  * stamp adds in between.
  */
-struct vpt_export_move {
+struct export_move {
 	uint64_t tnt;
 	uint64_t at; /* of the TIP */
 	uint8_t bit;
 };
 
 /* The end of a packet that the flow goes by: of an OVF behind its FUP, and without. */
-struct vpt_export_end_of {
+struct export_end_of {
 	uint64_t end, read;
 };
 
-struct vpt_export_tnt {
+struct export_tnt {
 	uint64_t at, end;
 	uint8_t bits;
-	struct vpt_export_end_of before; /* the packet before it */
+	struct export_end_of before; /* the packet before it */
 };
 
-#define VPT_EXPORT_TNTS 64 /* the decoder has at most as many outcomes that it has not used */
+#define EXPORT_TNTS 64 /* the decoder has at most as many outcomes that it has not used */
 
 /* The packets that the decoder had read as it came to the item. */
-struct vpt_export_ahead {
-	struct vpt_scan scan; /* behind `packet` */
+struct export_ahead {
+	struct export_scan scan; /* behind `packet` */
 	struct vpt_packet packet;
 	uint64_t at;	 /* of `packet` */
 	bool has_packet; /* the decoder is at `packet`; else it was used */
-	struct vpt_export_end_of last;
+	struct export_end_of last;
 	bool has_pgd; /* the last one is a TIP.PGD, */
 	uint64_t pgd; /* here */
-	struct vpt_export_end_of before_pgd;
+	struct export_end_of before_pgd;
 	uint64_t tip, tip_end; /* the last TIP */
 	uint64_t ntnts;
-	struct vpt_export_tnt tnts[VPT_EXPORT_TNTS]; /* the last of them */
+	struct export_tnt tnts[EXPORT_TNTS]; /* the last of them */
 };
 
 /* Where the flow is in the packets. */
-struct vpt_export_place {
+struct export_place {
 	bool is;
 	uint64_t at; /* of the TNT whose next outcome is to come, or the end of a packet */
 	uint64_t last_ip;
@@ -82,89 +82,89 @@ struct vpt_export_place {
  * filter, into a TraceStop range, or MOV CR3 (33.4.2.5): perf would walk on to the next
  * branch that needs a TIP.
  */
-enum vpt_export_end {
-	VPT_EXPORT_END_TAKEN,	  /* a conditional branch, taken */
-	VPT_EXPORT_END_NOT_TAKEN, /* or not */
-	VPT_EXPORT_END_IP,	  /* it ended before the instruction at `ip` */
+enum export_end {
+	EXPORT_END_TAKEN,     /* a conditional branch, taken */
+	EXPORT_END_NOT_TAKEN, /* or not */
+	EXPORT_END_IP,	      /* it ended before the instruction at `ip` */
 };
 
-struct vpt_export_fix {
+struct export_fix {
 	uint64_t at; /* of the TIP.PGD */
 	uint64_t ip;
-	enum vpt_export_end end;
+	enum export_end end;
 };
 
 /* How TSC ticks become nanoseconds, and from when on they count. */
-struct vpt_export_time {
+struct export_time {
 	uint64_t hz; /* 0: a tick is a nanosecond */
 	uint64_t base;
 };
 
-struct vpt_export_lane {
+struct export_lane {
 	unsigned int vcpu;
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods;
-	const struct vpt_export_time *time;
-	struct vpt_disasm *disasm;
-	struct vpt_flow *flow;
-	struct vpt_scan scan; /* of one segment after the other */
-	size_t rate;	      /* the session after the one that its MTCFreq is of */
-	size_t len;	      /* of the stream */
-	uint64_t start;	      /* what comes before it is left out */
-	bool bits16;	      /* because it is 16-bit code */
-	bool events;	      /* there can be FUPs that are of no branch */
-	bool timed;	      /* else time is the number of instructions */
-	bool backwards;	      /* a TSC packet goes back */
+	const struct export_time *time;
+	struct decode_disasm *disasm;
+	struct decode_flow *flow;
+	struct export_scan scan; /* of one segment after the other */
+	size_t rate;		 /* the session after the one that its MTCFreq is of */
+	size_t len;		 /* of the stream */
+	uint64_t start;		 /* what comes before it is left out */
+	bool bits16;		 /* because it is 16-bit code */
+	bool events;		 /* there can be FUPs that are of no branch */
+	bool timed;		 /* else time is the number of instructions */
+	bool backwards;		 /* a TSC packet goes back */
 
-	struct vpt_item item;  /* that has to be dealt with */
-	struct vpt_item block; /* the last BLOCK; insns 0 after anything else */
+	struct decode_item item;  /* that has to be dealt with */
+	struct decode_item block; /* the last BLOCK; insns 0 after anything else */
 	bool done;
 	bool blind;    /* packets do not tell the flow: see blind.h */
 	bool disabled; /* tracing ended with the last event */
-	struct vpt_export_ahead ahead;
-	struct vpt_export_place place; /* of the item */
-	uint64_t last_ip;	       /* of the packets */
-	uint64_t claimed;	       /* deferred TIPs before this have had their turn */
-	uint64_t now;		       /* nanoseconds */
-	uint64_t due;  /* when something is to change before the item, 0: nothing is */
-	uint64_t mark; /* instructions up to where `now` is from */
-	const struct vpt_export_process *process; /* that perf knows to be running */
+	struct export_ahead ahead;
+	struct export_place place; /* of the item */
+	uint64_t last_ip;	   /* of the packets */
+	uint64_t claimed;	   /* deferred TIPs before this have had their turn */
+	uint64_t now;		   /* nanoseconds */
+	uint64_t due;		   /* when something is to change before the item, 0: nothing is */
+	uint64_t mark;		   /* instructions up to where `now` is from */
+	const struct export_process *process; /* that perf knows to be running */
 
 	uint64_t insns, skipped, errors;
 	char error[160]; /* the first one */
 	struct {
-		struct vpt_export_stamp *at;
+		struct export_stamp *at;
 		size_t n, room;
 	} stamps;
 	struct {
-		struct vpt_export_fix *at;
+		struct export_fix *at;
 		size_t n, room;
 	} fixes;
 	struct {
-		struct vpt_export_move *at;
+		struct export_move *at;
 		size_t n, room;
 	} moves;
 };
 
 /* Zero but vcpu, time and disasm. 0 or -errno. */
-int vpt_export_lane_open(struct vpt_export_lane *lane, struct vpt_reader *reader);
-void vpt_export_lane_close(struct vpt_export_lane *lane);
+int export_lane_open(struct export_lane *lane, struct trace_reader *reader);
+void export_lane_close(struct export_lane *lane);
 
 /* Go to the first item, once `time` is right. 0 or -errno. */
-int vpt_export_lane_begin(struct vpt_export_lane *lane);
+int export_lane_begin(struct export_lane *lane);
 
 /* TSC of the first TSC packet, false: none. */
-bool vpt_export_lane_first_tsc(const struct vpt_export_lane *lane, uint64_t *tsc);
+bool export_lane_first_tsc(const struct export_lane *lane, uint64_t *tsc);
 
 /* Go to the next item, `done` if there is none. 0 or -errno. */
-int vpt_export_lane_next(struct vpt_export_lane *lane);
+int export_lane_next(struct export_lane *lane);
 
 /* A BLOCK that perf is to decode. */
-bool vpt_export_lane_shown(const struct vpt_export_lane *lane);
+bool export_lane_shown(const struct export_lane *lane);
 
 /* The time for a change that counts from this item on. */
-uint64_t vpt_export_lane_change_time(const struct vpt_export_lane *lane);
+uint64_t export_lane_change_time(const struct export_lane *lane);
 /* A stamp that makes it so. 0 or -ENOMEM. */
-int vpt_export_lane_change(struct vpt_export_lane *lane, uint64_t ns);
+int export_lane_change(struct export_lane *lane, uint64_t ns);
 
 #endif /* VMM_EXPORT_LANE_H */

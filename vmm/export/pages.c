@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "pages.h"
+#include "export/pages.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,47 +24,46 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_cr3(const void *a, const void *b)
 {
-	const struct vpt_export_process *x = a, *y = b;
+	const struct export_process *x = a, *y = b;
 
 	return compare(x->cr3, y->cr3);
 }
 
 static int by_process(const void *a, const void *b)
 {
-	const struct vpt_export_page *x = a, *y = b;
+	const struct export_page *x = a, *y = b;
 	int d = compare((uintptr_t)x->process, (uintptr_t)y->process);
 
 	return d ? d : compare(x->vaddr, y->vaddr);
 }
 
-struct vpt_export_process *vpt_export_process(const struct vpt_export_pages *p, uint64_t cr3)
+struct export_process *export_process(const struct export_pages *p, uint64_t cr3)
 {
-	struct vpt_export_process key = {.cr3 = cr3}, *found;
+	struct export_process key = {.cr3 = cr3}, *found;
 
 	found = bsearch(&key, p->processes, p->nprocesses, sizeof(key), by_cr3);
 	return found && found->of ? found->of : found;
 }
 
-struct vpt_export_page *vpt_export_page(const struct vpt_export_pages *p,
-					const struct vpt_export_process *process, uint64_t vaddr)
+struct export_page *export_page(const struct export_pages *p, const struct export_process *process,
+				uint64_t vaddr)
 {
-	struct vpt_export_page key = {.vaddr = vaddr};
+	struct export_page key = {.vaddr = vaddr};
 
-	if (vaddr < VPT_EXPORT_KERNEL)
-		key.process = (struct vpt_export_process *)process;
+	if (vaddr < EXPORT_KERNEL)
+		key.process = (struct export_process *)process;
 
 	return bsearch(&key, p->pages, p->npages, sizeof(key), by_process);
 }
 
 /* The index of the first page that does not sort before @process. */
-static size_t first_page(const struct vpt_export_pages *p, uintptr_t process)
+static size_t first_page(const struct export_pages *p, uintptr_t process)
 {
-	return vpt_vec_before(p->pages, p->npages, e, (uintptr_t)e->process < process);
+	return trace_vec_before(p->pages, p->npages, e, (uintptr_t)e->process < process);
 }
 
-const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages *p,
-						  const struct vpt_export_process *process,
-						  size_t *count)
+const struct export_page *export_pages_of(const struct export_pages *p,
+					  const struct export_process *process, size_t *count)
 {
 	size_t first = first_page(p, (uintptr_t)process);
 
@@ -73,7 +72,7 @@ const struct vpt_export_page *vpt_export_pages_of(const struct vpt_export_pages 
 }
 
 /* One process per CR3. */
-static int list_processes(struct vpt_export_pages *p, const struct block *all, size_t n)
+static int list_processes(struct export_pages *p, const struct block *all, size_t n)
 {
 	size_t i, last = 0;
 
@@ -95,26 +94,26 @@ static int list_processes(struct vpt_export_pages *p, const struct block *all, s
 }
 
 /* The kernel's side of a process with page-table isolation becomes part of the other. */
-static void join(struct vpt_export_pages *p, const struct block *all, size_t n)
+static void join(struct export_pages *p, const struct block *all, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (all[i].vaddr < VPT_EXPORT_KERNEL)
-			vpt_export_process(p, all[i].cr3)->user = true;
+		if (all[i].vaddr < EXPORT_KERNEL)
+			export_process(p, all[i].cr3)->user = true;
 	}
 	for (i = 0; i < p->nprocesses; i++) {
-		struct vpt_export_process *process = &p->processes[i];
+		struct export_process *process = &p->processes[i];
 
 		snprintf(process->name, sizeof(process->name), "cr3:%" PRIx64, process->cr3);
 	}
 	for (i = 0; i < p->nprocesses; i++) {
-		struct vpt_export_process *side = &p->processes[i];
-		struct vpt_export_process *process;
+		struct export_process *side = &p->processes[i];
+		struct export_process *process;
 
 		if (side->user || side->cr3 & ISOLATED)
 			continue;
-		process = vpt_export_process(p, side->cr3 | ISOLATED);
+		process = export_process(p, side->cr3 | ISOLATED);
 		if (!process || !process->user)
 			continue;
 		side->of = process;
@@ -122,12 +121,12 @@ static void join(struct vpt_export_pages *p, const struct block *all, size_t n)
 	}
 }
 
-static struct vpt_export_process *owner(const struct vpt_export_pages *p, const struct block *b)
+static struct export_process *owner(const struct export_pages *p, const struct block *b)
 {
-	return b->vaddr < VPT_EXPORT_KERNEL ? vpt_export_process(p, b->cr3) : NULL;
+	return b->vaddr < EXPORT_KERNEL ? export_process(p, b->cr3) : NULL;
 }
 
-static int list_pages(struct vpt_export_pages *p, const struct block *all, size_t n)
+static int list_pages(struct export_pages *p, const struct block *all, size_t n)
 {
 	size_t i, last = 0;
 
@@ -148,16 +147,16 @@ static int list_pages(struct vpt_export_pages *p, const struct block *all, size_
 	return 0;
 }
 
-int vpt_export_pages_open(struct vpt_export_pages *p, const struct vpt_reader *reader)
+int export_pages_open(struct export_pages *p, const struct trace_reader *reader)
 {
-	unsigned int vcpus = vpt_reader_info(reader)->vcpus, vcpu;
+	unsigned int vcpus = trace_reader_info(reader)->vcpus, vcpu;
 	size_t n = 0, count, i;
 	struct block *all;
 	int err;
 
 	memset(p, 0, sizeof(*p));
 	for (vcpu = 0; vcpu < vcpus; vcpu++) {
-		vpt_reader_code(reader, vcpu, &count);
+		trace_reader_code(reader, vcpu, &count);
 		n += count;
 	}
 	all = calloc(n + 1, sizeof(*all));
@@ -165,7 +164,7 @@ int vpt_export_pages_open(struct vpt_export_pages *p, const struct vpt_reader *r
 		return -ENOMEM;
 	n = 0;
 	for (vcpu = 0; vcpu < vcpus; vcpu++) {
-		const struct vpt_code *code = vpt_reader_code(reader, vcpu, &count);
+		const struct trace_code *code = trace_reader_code(reader, vcpu, &count);
 
 		for (i = 0; i < count; i++)
 			all[n++] = (struct block){code[i].page->cr3, code[i].page->vaddr};
@@ -177,16 +176,16 @@ int vpt_export_pages_open(struct vpt_export_pages *p, const struct vpt_reader *r
 	}
 	free(all);
 	if (err)
-		vpt_export_pages_close(p);
+		export_pages_close(p);
 	return err;
 }
 
-void vpt_export_pages_close(struct vpt_export_pages *p)
+void export_pages_close(struct export_pages *p)
 {
 	size_t i, k;
 
 	for (i = 0; i < p->nprocesses; i++) {
-		for (k = 0; k < VPT_EXPORT_WIDTHS; k++)
+		for (k = 0; k < EXPORT_WIDTHS; k++)
 			free(p->processes[i].patches[k].at);
 	}
 	free(p->processes);

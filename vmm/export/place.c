@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "place.h"
+#include "export/place.h"
 
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 
 #define NS 1000000000u
 
-static uint64_t ns_of(const struct vpt_export_lane *l, uint64_t tsc)
+static uint64_t ns_of(const struct export_lane *l, uint64_t tsc)
 {
 	uint64_t ticks = tsc > l->time->base ? tsc - l->time->base : 0;
 
@@ -18,9 +18,9 @@ static uint64_t ns_of(const struct vpt_export_lane *l, uint64_t tsc)
 	return (uint64_t)((unsigned __int128)ticks * NS / l->time->hz) + 1;
 }
 
-int vpt_export_stamp_add(struct vpt_export_lane *l, const struct vpt_export_stamp *stamp)
+int export_stamp_add(struct export_lane *l, const struct export_stamp *stamp)
 {
-	if (!vpt_vec_room(&l->stamps))
+	if (!trace_vec_room(&l->stamps))
 		return -ENOMEM;
 	l->stamps.at[l->stamps.n] = *stamp;
 	l->stamps.at[l->stamps.n++].moves = l->moves.n;
@@ -28,15 +28,13 @@ int vpt_export_stamp_add(struct vpt_export_lane *l, const struct vpt_export_stam
 }
 
 /* Time goes on: what timing packets say, or else what has been decoded. */
-static int take_time(struct vpt_export_lane *l, const struct vpt_packet *p, uint64_t at,
-		     uint64_t group)
+static int take_time(struct export_lane *l, const struct vpt_packet *p, uint64_t at, uint64_t group)
 {
 	uint64_t ns;
 
 	/* perf begins with the first packet that has a time. */
 	if (p->kind == VPT_PKT_PSB && (!l->timed || !l->scan.has_tsc))
-		return vpt_export_stamp_add(
-			l, &(struct vpt_export_stamp){.at = l->scan.at, .ns = l->now});
+		return export_stamp_add(l, &(struct export_stamp){.at = l->scan.at, .ns = l->now});
 	if (!l->timed)
 		return 0;
 	if (p->kind != VPT_PKT_TSC && p->kind != VPT_PKT_MTC)
@@ -46,8 +44,8 @@ static int take_time(struct vpt_export_lane *l, const struct vpt_packet *p, uint
 		l->now = ns;
 		l->mark = l->insns;
 	}
-	return vpt_export_stamp_add(
-		l, &(struct vpt_export_stamp){.at = l->scan.in_psb ? at : group, .ns = l->now});
+	return export_stamp_add(
+		l, &(struct export_stamp){.at = l->scan.in_psb ? at : group, .ns = l->now});
 }
 
 static bool is_tnt(enum vpt_pkt_kind kind)
@@ -69,7 +67,7 @@ static bool is_ip(enum vpt_pkt_kind kind)
 	       kind == VPT_PKT_FUP;
 }
 
-static void take_ip(struct vpt_export_lane *l, const struct vpt_packet *p)
+static void take_ip(struct export_lane *l, const struct vpt_packet *p)
 {
 	if (p->kind == VPT_PKT_PSB)
 		l->last_ip = 0;
@@ -79,12 +77,12 @@ static void take_ip(struct vpt_export_lane *l, const struct vpt_packet *p)
 }
 
 /* Where execution resumes behind an overflow is in its FUP, which belongs to it. */
-static uint64_t overflow_end(struct vpt_scan scan)
+static uint64_t overflow_end(struct export_scan scan)
 {
 	uint64_t end = scan.at, at;
 	struct vpt_packet p;
 
-	while (vpt_scan_next(&scan, &p, &at)) {
+	while (export_scan_next(&scan, &p, &at)) {
 		if (p.kind == VPT_PKT_FUP)
 			return scan.at;
 		if (p.kind != VPT_PKT_CYC && p.kind != VPT_PKT_MTC && p.kind != VPT_PKT_TSC &&
@@ -95,7 +93,7 @@ static uint64_t overflow_end(struct vpt_scan scan)
 }
 
 /* What an MTC packet counts is the session's matter. */
-static void take_rate(struct vpt_export_lane *l)
+static void take_rate(struct export_lane *l)
 {
 	while (l->rate < l->nperiods && l->periods[l->rate].start->offset <= l->scan.at)
 		l->scan.mtc_freq =
@@ -103,12 +101,12 @@ static void take_rate(struct vpt_export_lane *l)
 }
 
 /* Read the next packet. Returns false if there is none. */
-static bool read_packet(struct vpt_export_lane *l, struct vpt_packet *p, uint64_t *at, int *err)
+static bool read_packet(struct export_lane *l, struct vpt_packet *p, uint64_t *at, int *err)
 {
 	uint64_t group = l->scan.group, tsc = l->scan.tsc;
 
 	take_rate(l);
-	if (!vpt_scan_next(&l->scan, p, at))
+	if (!export_scan_next(&l->scan, p, at))
 		return false;
 	l->backwards |= l->scan.tsc < tsc;
 	*err = take_time(l, p, *at, group < *at ? group : *at);
@@ -116,7 +114,7 @@ static bool read_packet(struct vpt_export_lane *l, struct vpt_packet *p, uint64_
 	return true;
 }
 
-int vpt_export_read_to(struct vpt_export_lane *l, uint64_t end)
+int export_read_to(struct export_lane *l, uint64_t end)
 {
 	struct vpt_packet p;
 	uint64_t at;
@@ -127,7 +125,7 @@ int vpt_export_read_to(struct vpt_export_lane *l, uint64_t end)
 	return err;
 }
 
-int vpt_export_read_token(struct vpt_export_lane *l)
+int export_read_token(struct export_lane *l)
 {
 	bool found = l->place.bit || l->scan.at > l->ahead.last.read;
 	struct vpt_packet p;
@@ -139,12 +137,12 @@ int vpt_export_read_token(struct vpt_export_lane *l)
 	return err;
 }
 
-void vpt_export_begin_segment(struct vpt_export_lane *l, uint64_t begin, uint64_t end)
+void export_begin_segment(struct export_lane *l, uint64_t begin, uint64_t end)
 {
-	vpt_scan_segment(&l->scan, begin, end);
+	export_scan_segment(&l->scan, begin, end);
 	l->ahead.scan.bytes = l->scan.bytes;
 	l->ahead.scan.caps = l->scan.caps;
-	vpt_scan_segment(&l->ahead.scan, begin, end);
+	export_scan_segment(&l->ahead.scan, begin, end);
 	l->ahead.has_packet = false;
 	l->ahead.last.read = begin;
 	l->ahead.ntnts = 0;
@@ -152,14 +150,14 @@ void vpt_export_begin_segment(struct vpt_export_lane *l, uint64_t begin, uint64_
 }
 
 /* A packet that the decoder has used, or whose outcomes it has. */
-static void take_ahead(struct vpt_export_ahead *a)
+static void take_ahead(struct export_ahead *a)
 {
 	const struct vpt_packet *p = &a->packet;
 
 	if (!is_token(p))
 		return;
 	if (is_tnt(p->kind))
-		a->tnts[a->ntnts++ % VPT_EXPORT_TNTS] = (struct vpt_export_tnt){
+		a->tnts[a->ntnts++ % EXPORT_TNTS] = (struct export_tnt){
 			.at = a->at,
 			.end = a->scan.at,
 			.bits = p->bits,
@@ -182,10 +180,10 @@ static void take_ahead(struct vpt_export_ahead *a)
  * Read the packets before the one that the decoder was at, which ends at the item's offset. At the
  * end of a session it was behind that.
  */
-static void read_ahead(struct vpt_export_ahead *a, const struct vpt_item *item)
+static void read_ahead(struct export_ahead *a, const struct decode_item *item)
 {
 	for (;;) {
-		if (!a->has_packet && !vpt_scan_next(&a->scan, &a->packet, &a->at))
+		if (!a->has_packet && !export_scan_next(&a->scan, &a->packet, &a->at))
 			return;
 		a->has_packet = a->scan.at > item->offset ||
 				(a->scan.at == item->offset && !item->all_read);
@@ -196,15 +194,15 @@ static void read_ahead(struct vpt_export_ahead *a, const struct vpt_item *item)
 }
 
 /* A TIP behind the TNT that the place is in has been used: it was deferred. */
-static int note_move(struct vpt_export_lane *l, const struct vpt_export_tnt *tnt, uint8_t bit)
+static int note_move(struct export_lane *l, const struct export_tnt *tnt, uint8_t bit)
 {
-	const struct vpt_export_ahead *a = &l->ahead;
+	const struct export_ahead *a = &l->ahead;
 
 	if (a->tip < tnt->end || a->tip < l->claimed)
 		return 0;
-	if (!vpt_vec_room(&l->moves))
+	if (!trace_vec_room(&l->moves))
 		return -ENOMEM;
-	l->moves.at[l->moves.n++] = (struct vpt_export_move){
+	l->moves.at[l->moves.n++] = (struct export_move){
 		.tnt = tnt->at,
 		.at = a->tip,
 		.bit = bit,
@@ -214,14 +212,14 @@ static int note_move(struct vpt_export_lane *l, const struct vpt_export_tnt *tnt
 }
 
 /* The flow does not go back. */
-static int set_place(struct vpt_export_lane *l, uint64_t at, uint8_t bit, uint64_t read)
+static int set_place(struct export_lane *l, uint64_t at, uint8_t bit, uint64_t read)
 {
 	bool before = at < l->place.at || (at == l->place.at && bit <= l->place.bit);
-	int err = vpt_export_read_to(l, read);
+	int err = export_read_to(l, read);
 
 	if (err || (l->place.is && before))
 		return err;
-	l->place = (struct vpt_export_place){
+	l->place = (struct export_place){
 		.is = true,
 		.at = at,
 		.last_ip = l->last_ip,
@@ -230,15 +228,15 @@ static int set_place(struct vpt_export_lane *l, uint64_t at, uint8_t bit, uint64
 	return 0;
 }
 
-int vpt_export_find_place(struct vpt_export_lane *l)
+int export_find_place(struct export_lane *l)
 {
-	struct vpt_export_ahead *a = &l->ahead;
+	struct export_ahead *a = &l->ahead;
 	unsigned int left = l->item.left;
 	uint64_t i;
 
 	read_ahead(a, &l->item);
-	for (i = a->ntnts; left && i && a->ntnts - i < VPT_EXPORT_TNTS; i--) {
-		const struct vpt_export_tnt *tnt = &a->tnts[(i - 1) % VPT_EXPORT_TNTS];
+	for (i = a->ntnts; left && i && a->ntnts - i < EXPORT_TNTS; i--) {
+		const struct export_tnt *tnt = &a->tnts[(i - 1) % EXPORT_TNTS];
 
 		if (left > tnt->bits) {
 			left -= tnt->bits;
@@ -256,9 +254,9 @@ int vpt_export_find_place(struct vpt_export_lane *l)
 	return a->last.end ? set_place(l, a->last.end, 0, a->last.read) : 0;
 }
 
-bool vpt_export_find_pgd(const struct vpt_export_lane *l, uint64_t *at)
+bool export_find_pgd(const struct export_lane *l, uint64_t *at)
 {
-	const struct vpt_export_ahead *a = &l->ahead;
+	const struct export_ahead *a = &l->ahead;
 
 	if (a->has_packet && a->scan.at == l->item.offset && a->packet.kind == VPT_PKT_TIP_PGD) {
 		*at = a->at;
@@ -287,25 +285,25 @@ static bool binds(const struct vpt_packet *p)
 	}
 }
 
-void vpt_export_pass(struct vpt_export_lane *l, enum vpt_export_passed what)
+void export_pass(struct export_lane *l, enum export_passed what)
 {
-	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
-	bool block = what == VPT_EXPORT_PASS_BLOCK, bound = false;
+	struct export_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	bool block = what == EXPORT_PASS_BLOCK, bound = false;
 	uint64_t at, ip = l->place.last_ip;
 	struct vpt_packet p;
 
 	if ((block && !l->events) || !l->place.is || l->place.bit)
 		return;
-	vpt_scan_segment(&scan, l->place.at, l->scan.len);
-	while (vpt_scan_next(&scan, &p, &at) && (at < l->claimed || !is_token(&p))) {
+	export_scan_segment(&scan, l->place.at, l->scan.len);
+	while (export_scan_next(&scan, &p, &at) && (at < l->claimed || !is_token(&p))) {
 		if (p.kind == VPT_PKT_PSB && block)
 			return;
 		if (p.kind == VPT_PKT_PSB)
 			ip = 0;
 		if (is_ip(p.kind))
 			(void)!vpt_ip_expand(ip, p.ip_bytes, p.value, &ip);
-		if (what == VPT_EXPORT_PASS_PSB ? p.kind == VPT_PKT_PSBEND
-						: bound && p.kind == VPT_PKT_FUP) {
+		if (what == EXPORT_PASS_PSB ? p.kind == VPT_PKT_PSBEND
+					    : bound && p.kind == VPT_PKT_FUP) {
 			if (block && (ip < l->item.ip || ip > l->item.last))
 				return;
 			l->place.at = scan.at;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plan.h"
+#include "export/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blind.h"
+#include "export/blind.h"
 #include "decode/code.h"
 #include "trace/vec.h"
 
@@ -18,25 +18,24 @@
 /* The pages of a block as they are to be. */
 struct needs {
 	struct {
-		struct vpt_export_page *page;
+		struct export_page *page;
 		const uint8_t *bytes;
 	} at[PAGES];
 	size_t n;
-	struct vpt_export_process *process;
-	enum vpt_export_width width;
+	struct export_process *process;
+	enum export_width width;
 	bool change;
 };
 
-static bool differs(const struct vpt_export_page *page, const uint8_t *bytes,
-		    enum vpt_export_width width)
+static bool differs(const struct export_page *page, const uint8_t *bytes, enum export_width width)
 {
 	if (page->width != width)
 		return true;
-	return page->have != bytes && memcmp(page->have, bytes, VPT_CODE_BYTES);
+	return page->have != bytes && memcmp(page->have, bytes, TRACE_CODE_BYTES);
 }
 
 /* What perf has not seen yet it gets as it is now, from the beginning. */
-static void need_page(struct needs *needs, struct vpt_export_page *page, const uint8_t *bytes)
+static void need_page(struct needs *needs, struct export_page *page, const uint8_t *bytes)
 {
 	if (!page->have) {
 		page->base = bytes;
@@ -50,22 +49,22 @@ static void need_page(struct needs *needs, struct vpt_export_page *page, const u
 	needs->at[needs->n++].bytes = bytes;
 }
 
-static void find_needs(struct vpt_export_plan *plan, struct vpt_export_lane *l, struct needs *needs)
+static void find_needs(struct export_plan *plan, struct export_lane *l, struct needs *needs)
 {
-	const struct vpt_code_store *code = vpt_flow_code(l->flow);
-	const struct vpt_item *item = &l->item;
+	const struct decode_code_store *code = decode_flow_code(l->flow);
+	const struct decode_item *item = &l->item;
 	uint64_t last = item->last + INSN_MAX - 1, vaddr;
-	struct vpt_export_process *process = vpt_export_process(&plan->pages, item->cr3);
+	struct export_process *process = export_process(&plan->pages, item->cr3);
 
 	memset(needs, 0, sizeof(*needs));
-	needs->width = item->mode == 32 ? VPT_EXPORT_CODE32 : VPT_EXPORT_CODE64;
+	needs->width = item->mode == 32 ? EXPORT_CODE32 : EXPORT_CODE64;
 	if (last < item->last)
 		last = item->last;
-	last &= ~(uint64_t)(VPT_CODE_BYTES - 1);
-	for (vaddr = item->ip & ~(uint64_t)(VPT_CODE_BYTES - 1); process && needs->n < PAGES;
-	     vaddr += VPT_CODE_BYTES) {
-		const uint8_t *bytes = vpt_code_page(code, item->cr3, vaddr);
-		struct vpt_export_page *page = vpt_export_page(&plan->pages, process, vaddr);
+	last &= ~(uint64_t)(TRACE_CODE_BYTES - 1);
+	for (vaddr = item->ip & ~(uint64_t)(TRACE_CODE_BYTES - 1); process && needs->n < PAGES;
+	     vaddr += TRACE_CODE_BYTES) {
+		const uint8_t *bytes = decode_code_page(code, item->cr3, vaddr);
+		struct export_page *page = export_page(&plan->pages, process, vaddr);
 
 		if (bytes && page) {
 			needs->process = process;
@@ -78,25 +77,25 @@ static void find_needs(struct vpt_export_plan *plan, struct vpt_export_lane *l, 
 		needs->change = true;
 }
 
-static int add(struct vpt_export_plan *plan, const struct vpt_export_event *event)
+static int add(struct export_plan *plan, const struct export_event *event)
 {
-	if (!vpt_vec_room(&plan->events))
+	if (!trace_vec_room(&plan->events))
 		return -ENOMEM;
 	plan->events.at[plan->events.n++] = *event;
 	return 0;
 }
 
 /* A neighbour of a page, as perf has it. */
-static const uint8_t *neighbour(const struct vpt_export_plan *plan,
-				const struct vpt_export_page *page, uint64_t vaddr)
+static const uint8_t *neighbour(const struct export_plan *plan, const struct export_page *page,
+				uint64_t vaddr)
 {
-	const struct vpt_export_page *next = vpt_export_page(&plan->pages, page->process, vaddr);
+	const struct export_page *next = export_page(&plan->pages, page->process, vaddr);
 
 	return next && next->width == page->width ? next->have : NULL;
 }
 
-static int replace(struct vpt_export_plan *plan, struct vpt_export_event *event,
-		   struct vpt_export_page *page, const uint8_t *bytes, enum vpt_export_width width)
+static int replace(struct export_plan *plan, struct export_event *event, struct export_page *page,
+		   const uint8_t *bytes, enum export_width width)
 {
 	event->page = page;
 	event->from = page->have;
@@ -105,39 +104,38 @@ static int replace(struct vpt_export_plan *plan, struct vpt_export_event *event,
 	page->have = bytes;
 	page->width = width;
 	if (!page->process) {
-		event->what = VPT_EXPORT_POKE;
+		event->what = EXPORT_POKE;
 		return add(plan, event);
 	}
-	event->what = VPT_EXPORT_PATCH;
+	event->what = EXPORT_PATCH;
 	event->process = page->process;
 	event->patch = page->process->patches[width].n;
-	if (!vpt_vec_room(&page->process->patches[width]))
+	if (!trace_vec_room(&page->process->patches[width]))
 		return -ENOMEM;
-	page->process->patches[width].at[page->process->patches[width].n++] =
-		(struct vpt_export_patch){
-			.page = page,
-			.before = neighbour(plan, page, page->vaddr - VPT_CODE_BYTES),
-			.bytes = bytes,
-			.after = neighbour(plan, page, page->vaddr + VPT_CODE_BYTES),
-		};
+	page->process->patches[width].at[page->process->patches[width].n++] = (struct export_patch){
+		.page = page,
+		.before = neighbour(plan, page, page->vaddr - TRACE_CODE_BYTES),
+		.bytes = bytes,
+		.after = neighbour(plan, page, page->vaddr + TRACE_CODE_BYTES),
+	};
 	return add(plan, event);
 }
 
-static int change(struct vpt_export_plan *plan, struct vpt_export_lane *l,
-		  const struct needs *needs, uint64_t ns)
+static int change(struct export_plan *plan, struct export_lane *l, const struct needs *needs,
+		  uint64_t ns)
 {
-	struct vpt_export_event event = {.ns = ns, .vcpu = l->vcpu};
-	int err = vpt_export_lane_change(l, ns);
+	struct export_event event = {.ns = ns, .vcpu = l->vcpu};
+	int err = export_lane_change(l, ns);
 	size_t i;
 
 	if (!err && needs->process != l->process) {
 		l->process = needs->process;
-		event.what = VPT_EXPORT_SWITCH;
+		event.what = EXPORT_SWITCH;
 		event.process = needs->process;
 		err = add(plan, &event);
 	}
 	for (i = 0; i < needs->n && !err; i++) {
-		struct vpt_export_page *page = needs->at[i].page;
+		struct export_page *page = needs->at[i].page;
 
 		if (differs(page, needs->at[i].bytes, needs->width))
 			err = replace(plan, &event, page, needs->at[i].bytes, needs->width);
@@ -149,19 +147,18 @@ static int change(struct vpt_export_plan *plan, struct vpt_export_lane *l,
  * The lane's item. False in *passed if others, up to `bound`, have to go first: perf
  * will have decoded them before it puts this change into effect.
  */
-static int take_item(struct vpt_export_plan *plan, struct vpt_export_lane *l, uint64_t bound,
-		     bool *passed)
+static int take_item(struct export_plan *plan, struct export_lane *l, uint64_t bound, bool *passed)
 {
 	struct needs needs;
 	int err = 0;
 
 	*passed = true;
-	if (!vpt_export_lane_shown(l))
+	if (!export_lane_shown(l))
 		return 0;
 	find_needs(plan, l, &needs);
 	if (needs.change) {
 		if (!l->due)
-			l->due = vpt_export_lane_change_time(l);
+			l->due = export_lane_change_time(l);
 		if (l->due > bound) {
 			*passed = false;
 			return 0;
@@ -174,20 +171,20 @@ static int take_item(struct vpt_export_plan *plan, struct vpt_export_lane *l, ui
 	return err;
 }
 
-static uint64_t lane_time(const struct vpt_export_lane *l)
+static uint64_t lane_time(const struct export_lane *l)
 {
 	return l->due ? l->due : l->now;
 }
 
 /* The lane that is behind all others, NULL: all are done; *bound: the next one's time. */
-static struct vpt_export_lane *first_lane(struct vpt_export_plan *plan, uint64_t *bound)
+static struct export_lane *first_lane(struct export_plan *plan, uint64_t *bound)
 {
-	struct vpt_export_lane *first = NULL;
+	struct export_lane *first = NULL;
 	unsigned int i;
 
 	*bound = UINT64_MAX;
 	for (i = 0; i < plan->nlanes; i++) {
-		struct vpt_export_lane *l = &plan->lanes[i];
+		struct export_lane *l = &plan->lanes[i];
 
 		if (l->done)
 			continue;
@@ -202,9 +199,9 @@ static struct vpt_export_lane *first_lane(struct vpt_export_plan *plan, uint64_t
 	return first;
 }
 
-static int run(struct vpt_export_plan *plan)
+static int run(struct export_plan *plan)
 {
-	struct vpt_export_lane *l;
+	struct export_lane *l;
 	uint64_t bound;
 	bool passed;
 	int err = 0;
@@ -213,72 +210,72 @@ static int run(struct vpt_export_plan *plan)
 		do {
 			err = take_item(plan, l, bound, &passed);
 			if (!err && passed)
-				err = vpt_export_lane_next(l);
+				err = export_lane_next(l);
 		} while (!err && passed && !l->done && l->now <= bound);
 	}
 	return err;
 }
 
-static void find_base(struct vpt_export_plan *plan)
+static void find_base(struct export_plan *plan)
 {
 	uint64_t first = UINT64_MAX, tsc;
 	unsigned int i;
 
 	for (i = 0; i < plan->nlanes; i++) {
-		if (vpt_export_lane_first_tsc(&plan->lanes[i], &tsc) && tsc < first)
+		if (export_lane_first_tsc(&plan->lanes[i], &tsc) && tsc < first)
 			first = tsc;
 	}
 	if (first != UINT64_MAX && first > LATE)
 		plan->time.base = first;
 }
 
-int vpt_export_plan_open(struct vpt_export_plan *plan, struct vpt_reader *reader, bool one_vcpu,
-			 unsigned int vcpu)
+int export_plan_open(struct export_plan *plan, struct trace_reader *reader, bool one_vcpu,
+		     unsigned int vcpu)
 {
-	const struct vpt_file_info *info = vpt_reader_info(reader);
+	const struct trace_file_info *info = trace_reader_info(reader);
 	unsigned int i;
 	int err;
 
 	memset(plan, 0, sizeof(*plan));
 	plan->time.hz = info->tsc_hz;
-	err = vpt_export_pages_open(&plan->pages, reader);
+	err = export_pages_open(&plan->pages, reader);
 	if (err)
 		return err;
 	plan->nlanes = one_vcpu ? 1 : info->vcpus;
 	plan->lanes = calloc(plan->nlanes, sizeof(*plan->lanes));
-	plan->disasm = vpt_disasm_new(NULL);
+	plan->disasm = decode_disasm_new(NULL);
 	if (!plan->lanes || !plan->disasm)
 		err = -ENOMEM;
 	for (i = 0; i < plan->nlanes && !err; i++) {
 		plan->lanes[i].vcpu = one_vcpu ? vcpu : i;
 		plan->lanes[i].time = &plan->time;
 		plan->lanes[i].disasm = plan->disasm;
-		err = vpt_export_lane_open(&plan->lanes[i], reader);
+		err = export_lane_open(&plan->lanes[i], reader);
 	}
 	if (!err)
 		find_base(plan);
 	for (i = 0; i < plan->nlanes && !err; i++) {
-		if (plan->lanes[i].start != VPT_SCAN_NONE)
-			err = vpt_export_lane_begin(&plan->lanes[i]);
+		if (plan->lanes[i].start != EXPORT_SCAN_NONE)
+			err = export_lane_begin(&plan->lanes[i]);
 		if (!err && plan->lanes[i].blind)
-			err = vpt_export_plan_blind(plan, reader, &plan->lanes[i]);
+			err = export_plan_blind(plan, reader, &plan->lanes[i]);
 	}
 	if (!err)
 		err = run(plan);
 	if (err)
-		vpt_export_plan_close(plan);
+		export_plan_close(plan);
 	return err;
 }
 
-void vpt_export_plan_close(struct vpt_export_plan *plan)
+void export_plan_close(struct export_plan *plan)
 {
 	unsigned int i;
 
 	for (i = 0; i < plan->nlanes && plan->lanes; i++)
-		vpt_export_lane_close(&plan->lanes[i]);
+		export_lane_close(&plan->lanes[i]);
 	free(plan->lanes);
 	free(plan->events.at);
-	vpt_disasm_free(plan->disasm);
-	vpt_export_pages_close(&plan->pages);
+	decode_disasm_free(plan->disasm);
+	export_pages_close(&plan->pages);
 	memset(plan, 0, sizeof(*plan));
 }

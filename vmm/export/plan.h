@@ -10,41 +10,41 @@
 #ifndef VMM_EXPORT_PLAN_H
 #define VMM_EXPORT_PLAN_H
 
-#include "lane.h"
-#include "pages.h"
+#include "export/lane.h"
+#include "export/pages.h"
 
-enum vpt_export_what {
-	VPT_EXPORT_SWITCH, /* `process` runs on the vCPU */
-	VPT_EXPORT_PATCH,  /* a user page, see its process's patches */
-	VPT_EXPORT_POKE,   /* a kernel page: from, bytes */
+enum export_what {
+	EXPORT_SWITCH, /* `process` runs on the vCPU */
+	EXPORT_PATCH,  /* a user page, see its process's patches */
+	EXPORT_POKE,   /* a kernel page: from, bytes */
 };
 
-struct vpt_export_event {
+struct export_event {
 	uint64_t ns;
-	enum vpt_export_what what;
+	enum export_what what;
 	unsigned int vcpu;
-	struct vpt_export_process *process;
-	const struct vpt_export_page *page;
+	struct export_process *process;
+	const struct export_page *page;
 	const uint8_t *from, *bytes;
-	enum vpt_export_width width;
+	enum export_width width;
 	size_t patch;
 };
 
-struct vpt_export_plan {
-	struct vpt_export_pages pages;
-	struct vpt_export_time time;
-	struct vpt_disasm *disasm;
-	struct vpt_export_lane *lanes;
+struct export_plan {
+	struct export_pages pages;
+	struct export_time time;
+	struct decode_disasm *disasm;
+	struct export_lane *lanes;
 	unsigned int nlanes;
 	struct {
-		struct vpt_export_event *at;
+		struct export_event *at;
 		size_t n, room;
 	} events; /* in the order of time */
 };
 
 /* Of all vCPUs, or of one. 0 or -errno. The reader outlives the plan. */
-int vpt_export_plan_open(struct vpt_export_plan *plan, struct vpt_reader *reader, bool one_vcpu,
-			 unsigned int vcpu);
-void vpt_export_plan_close(struct vpt_export_plan *plan);
+int export_plan_open(struct export_plan *plan, struct trace_reader *reader, bool one_vcpu,
+		     unsigned int vcpu);
+void export_plan_close(struct export_plan *plan);
 
 #endif /* VMM_EXPORT_PLAN_H */

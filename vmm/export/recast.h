@@ -9,7 +9,7 @@
 
 #include "trace/reader.h"
 
-struct vpt_recast_report {
+struct export_recast_report {
 	uint64_t insns, sessions, bytes;
 	uint64_t errors; /* places that cannot be decoded: overflows in what is written */
 	char error[160]; /* the first */
@@ -18,7 +18,7 @@ struct vpt_recast_report {
 };
 
 /* Is it of a system that is to be told as PT? */
-bool vpt_recast_needed(const struct vpt_reader *reader);
+bool export_recast_needed(const struct trace_reader *reader);
 
 /*
  * Write the trace to @fd, which stays the caller's. The new file has no END block if the trace
@@ -26,6 +26,6 @@ bool vpt_recast_needed(const struct vpt_reader *reader);
  * address ranges chose what is traced, since those of PT choose differently. Returns 0 or
  * -errno.
  */
-int vpt_recast(struct vpt_reader *reader, int fd, struct vpt_recast_report *report);
+int export_recast(struct trace_reader *reader, int fd, struct export_recast_report *report);
 
 #endif /* VMM_EXPORT_RECAST_H */

@@ -3,7 +3,7 @@
  * perf's own formats, as of Linux 6.1: tools/perf/Documentation/perf.data-file-format.txt
  * and include/uapi/linux/perf_event.h. They only grow.
  */
-#include "record.h"
+#include "export/record.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -52,22 +52,22 @@ _Static_assert(sizeof(struct file_attr) == 144, "file format");
 
 static const char *const event_names[EVENTS] = {"intel_pt//", "dummy:u"};
 
-static void put(struct vpt_record *r, const void *bytes, size_t len)
+static void put(struct export_record *r, const void *bytes, size_t len)
 {
 	fwrite(bytes, 1, len, r->out);
 }
 
-static void put_u32(struct vpt_record *r, uint32_t value)
+static void put_u32(struct export_record *r, uint32_t value)
 {
 	put(r, &value, sizeof(value));
 }
 
-static void put_u64(struct vpt_record *r, uint64_t value)
+static void put_u64(struct export_record *r, uint64_t value)
 {
 	put(r, &value, sizeof(value));
 }
 
-static void put_zeros(struct vpt_record *r, size_t n)
+static void put_zeros(struct export_record *r, size_t n)
 {
 	while (n--)
 		fputc(0, r->out);
@@ -78,7 +78,7 @@ static size_t padded(size_t len, size_t to)
 	return (len + to - 1) / to * to;
 }
 
-static void put_text(struct vpt_record *r, const char *text, size_t align)
+static void put_text(struct export_record *r, const char *text, size_t align)
 {
 	size_t len = strlen(text) + 1;
 
@@ -87,13 +87,13 @@ static void put_text(struct vpt_record *r, const char *text, size_t align)
 }
 
 /* A string of the features. */
-static void put_string(struct vpt_record *r, const char *text)
+static void put_string(struct export_record *r, const char *text)
 {
 	put_u32(r, (uint32_t)padded(strlen(text) + 1, STRING_ALIGN));
 	put_text(r, text, STRING_ALIGN);
 }
 
-static void put_header(struct vpt_record *r, uint32_t type, uint16_t misc, size_t body)
+static void put_header(struct export_record *r, uint32_t type, uint16_t misc, size_t body)
 {
 	const struct perf_event_header header = {
 		.type = type,
@@ -105,7 +105,7 @@ static void put_header(struct vpt_record *r, uint32_t type, uint16_t misc, size_
 }
 
 /* What ends each record of the kernel's types. */
-static void put_id(struct vpt_record *r, const struct vpt_record_id *id)
+static void put_id(struct export_record *r, const struct export_record_id *id)
 {
 	const struct sample_id trailer = {
 		.pid = id->pid,
@@ -118,7 +118,7 @@ static void put_id(struct vpt_record *r, const struct vpt_record_id *id)
 	put(r, &trailer, sizeof(trailer));
 }
 
-static void make_attr(const struct vpt_record *r, unsigned int event, uint8_t *bytes)
+static void make_attr(const struct export_record *r, unsigned int event, uint8_t *bytes)
 {
 	struct perf_event_attr attr = {
 		.size = PERF_ATTR_SIZE_VER7,
@@ -147,7 +147,7 @@ static void make_attr(const struct vpt_record *r, unsigned int event, uint8_t *b
 }
 
 /* Header, identifiers, attributes: all of a size that is known. */
-static void put_front(struct vpt_record *r, uint64_t end)
+static void put_front(struct export_record *r, uint64_t end)
 {
 	const uint64_t ids = sizeof(struct file_header), attrs = ids + EVENTS * sizeof(uint64_t);
 	const uint64_t data = attrs + EVENTS * sizeof(struct file_attr);
@@ -174,17 +174,17 @@ static void put_front(struct vpt_record *r, uint64_t end)
 	}
 }
 
-void vpt_record_begin(struct vpt_record *r)
+void export_record_begin(struct export_record *r)
 {
 	r->config |= CTL_PASS_THROUGH;
-	if (r->timing == VPT_RECORD_FOLDED) {
+	if (r->timing == EXPORT_RECORD_FOLDED) {
 		r->config &= ~(VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(MTC_FREQ));
 		r->config |= VPT_CTL_MASK(TSC_EN);
 	}
 	put_front(r, 0);
 }
 
-static void put_events(struct vpt_record *r)
+static void put_events(struct export_record *r)
 {
 	uint8_t attr[PERF_ATTR_SIZE_VER7];
 	unsigned int i;
@@ -200,7 +200,7 @@ static void put_events(struct vpt_record *r)
 	}
 }
 
-static void put_feature(struct vpt_record *r, unsigned int feature)
+static void put_feature(struct export_record *r, unsigned int feature)
 {
 	size_t i;
 
@@ -233,7 +233,7 @@ static void put_feature(struct vpt_record *r, unsigned int feature)
 	}
 }
 
-int vpt_record_end(struct vpt_record *r)
+int export_record_end(struct export_record *r)
 {
 	static const unsigned int all[] = {FEAT_ARCH,	    FEAT_NRCPUS,       FEAT_CPUID,
 					   FEAT_EVENT_DESC, FEAT_PMU_MAPPINGS, FEAT_AUX_INDEX};
@@ -260,9 +260,9 @@ int vpt_record_end(struct vpt_record *r)
 	return ferror(r->out) ? -EIO : 0;
 }
 
-void vpt_record_auxtrace_info(struct vpt_record *r, const struct vpt_record_time *time)
+void export_record_auxtrace_info(struct export_record *r, const struct export_record_time *time)
 {
-	const bool folded = r->timing == VPT_RECORD_FOLDED;
+	const bool folded = r->timing == EXPORT_RECORD_FOLDED;
 	/* Their meaning is their place: enum of perf's util/intel-pt.h. */
 	const uint64_t words[] = {
 		PMU_TYPE,
@@ -292,9 +292,10 @@ void vpt_record_auxtrace_info(struct vpt_record *r, const struct vpt_record_time
 	put(r, words, sizeof(words));
 }
 
-void vpt_record_auxtrace(struct vpt_record *r, uint32_t cpu, uint64_t bytes, uint64_t reference)
+void export_record_auxtrace(struct export_record *r, uint32_t cpu, uint64_t bytes,
+			    uint64_t reference)
 {
-	if (r->naux < VPT_RECORD_AUX_MAX)
+	if (r->naux < EXPORT_RECORD_AUX_MAX)
 		r->aux[r->naux++] = (uint64_t)ftello(r->out);
 	put_header(r, REC_AUXTRACE, 0, 40);
 	put_u64(r, bytes);
@@ -306,9 +307,9 @@ void vpt_record_auxtrace(struct vpt_record *r, uint32_t cpu, uint64_t bytes, uin
 	put_u32(r, 0);
 }
 
-void vpt_record_comm(struct vpt_record *r, uint32_t pid, const char *name)
+void export_record_comm(struct export_record *r, uint32_t pid, const char *name)
 {
-	const struct vpt_record_id id = {.pid = pid};
+	const struct export_record_id id = {.pid = pid};
 	size_t text = padded(strlen(name) + 1, 8);
 
 	put_header(r, PERF_RECORD_COMM, 0, 8 + text + sizeof(struct sample_id));
@@ -318,9 +319,9 @@ void vpt_record_comm(struct vpt_record *r, uint32_t pid, const char *name)
 	put_id(r, &id);
 }
 
-void vpt_record_kernel(struct vpt_record *r, uint64_t addr, uint64_t bytes)
+void export_record_kernel(struct export_record *r, uint64_t addr, uint64_t bytes)
 {
-	const struct vpt_record_id id = {.pid = UINT32_MAX};
+	const struct export_record_id id = {.pid = UINT32_MAX};
 
 	put_header(r, PERF_RECORD_MMAP, MISC_KERNEL,
 		   32 + padded(sizeof(KERNEL_NAME), 8) + sizeof(struct sample_id));
@@ -333,8 +334,8 @@ void vpt_record_kernel(struct vpt_record *r, uint64_t addr, uint64_t bytes)
 	put_id(r, &id);
 }
 
-void vpt_record_map(struct vpt_record *r, const struct vpt_record_id *id,
-		    const struct vpt_record_map *map)
+void export_record_map(struct export_record *r, const struct export_record_id *id,
+		       const struct export_record_map *map)
 {
 	const uint32_t read_exec = 5, private = 2;
 
@@ -352,14 +353,14 @@ void vpt_record_map(struct vpt_record *r, const struct vpt_record_id *id,
 	put_id(r, id);
 }
 
-void vpt_record_switch(struct vpt_record *r, const struct vpt_record_id *id)
+void export_record_switch(struct export_record *r, const struct export_record_id *id)
 {
 	put_header(r, PERF_RECORD_SWITCH, 0, sizeof(struct sample_id));
 	put_id(r, id);
 }
 
-void vpt_record_poke(struct vpt_record *r, const struct vpt_record_id *id, uint64_t addr,
-		     const uint8_t *from, const uint8_t *to, uint16_t bytes)
+void export_record_poke(struct export_record *r, const struct export_record_id *id, uint64_t addr,
+			const uint8_t *from, const uint8_t *to, uint16_t bytes)
 {
 	size_t body = 12 + 2 * (size_t)bytes;
 
@@ -374,7 +375,7 @@ void vpt_record_poke(struct vpt_record *r, const struct vpt_record_id *id, uint6
 	put_id(r, id);
 }
 
-void vpt_record_round(struct vpt_record *r)
+void export_record_round(struct export_record *r)
 {
 	put_header(r, REC_FINISHED_ROUND, 0, 0);
 }

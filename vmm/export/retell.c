@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "retell.h"
+#include "export/retell.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/code.h"
-#include "retell_session.h"
+#include "export/retell_session.h"
 #include "trace/vec.h"
 
 #define WAITING_MAX 4096
@@ -20,7 +20,7 @@ static bool tells_context(enum vpt_event_kind kind)
 }
 
 /* Something at `from` leads to `to`; the context is that of `to`. */
-static void report(struct vpt_retell *r, enum vpt_event_kind kind, uint64_t from, uint64_t to)
+static void report(struct export_retell *r, enum vpt_event_kind kind, uint64_t from, uint64_t to)
 {
 	struct vpt_event event = {.kind = (uint8_t)kind, .from = from, .to = to};
 
@@ -29,27 +29,27 @@ static void report(struct vpt_retell *r, enum vpt_event_kind kind, uint64_t from
 	vpt_pt_event(&r->pt, &event);
 	if (r->pt.packet_en && tells_context(kind)) {
 		r->cr3 = r->ctx.cr3;
-		r->mode = vpt_retell_mode(r);
+		r->mode = export_retell_mode(r);
 	}
 	r->ip = to;
 	r->ip_known = true;
 }
 
 /* Packets are missing. With `known` execution is at `ip`, and is traced. */
-static void lose(struct vpt_retell *r, bool known, uint64_t ip)
+static void lose(struct export_retell *r, bool known, uint64_t ip)
 {
 	/* Outcomes that were gathered are not among them. */
 	vpt_pt_flush(&r->pt);
 	/* For a new space a PSB+ is due. For a new code size there would be one as well, but
 	 * libipt 2.0.5 does not get over that: it is TIP.PGE that has to tell. */
-	r->ctx.production_enclave = !known || vpt_retell_mode(r) != r->mode;
+	r->ctx.production_enclave = !known || export_retell_mode(r) != r->mode;
 	if (r->ctx.cr3 != r->cr3)
 		r->pt.psb_bytes = r->pt.psb_period;
 	report(r, VPT_EV_OVERFLOW, 0, ip);
 	r->gap = false;
 }
 
-void vpt_retell_leave(struct vpt_retell *r)
+void export_retell_leave(struct export_retell *r)
 {
 	r->ctx.production_enclave = true;
 	if (r->gap)
@@ -58,44 +58,44 @@ void vpt_retell_leave(struct vpt_retell *r)
 		report(r, r->ip_known ? VPT_EV_ASYNC : VPT_EV_FAR, r->ip, 0);
 }
 
-static void enter(struct vpt_retell *r, uint64_t ip)
+static void enter(struct export_retell *r, uint64_t ip)
 {
 	r->ctx.production_enclave = false;
 	report(r, VPT_EV_FAR, 0, ip);
 }
 
 /* An instruction is to be where it is, whatever came before. */
-static void come_to(struct vpt_retell *r, const struct vpt_item *insn)
+static void come_to(struct export_retell *r, const struct decode_item *insn)
 {
 	if (r->gap)
 		lose(r, true, insn->ip);
 	else if (r->pt.packet_en && ((r->ip_known && r->ip != insn->ip) || r->ctx.cr3 != r->cr3 ||
-				     vpt_retell_mode(r) != r->mode))
-		vpt_retell_leave(r);
+				     export_retell_mode(r) != r->mode))
+		export_retell_leave(r);
 	if (!r->pt.packet_en)
 		enter(r, insn->ip);
 }
 
-static bool is_event(const struct vpt_item *item, enum vpt_flow_event event)
+static bool is_event(const struct decode_item *item, enum decode_flow_event event)
 {
-	return item && item->kind == VPT_ITEM_EVENT && item->event == event;
+	return item && item->kind == DECODE_ITEM_EVENT && item->event == event;
 }
 
 /* Where execution went from an instruction, as the decoder or what follows tells it. */
-static bool leads_to(const struct vpt_item *item, enum dec_insn_kind kind,
-		     const struct vpt_item *follows, bool by_cr3, uint64_t *to)
+static bool leads_to(const struct decode_item *item, enum dec_insn_kind kind,
+		     const struct decode_item *follows, bool by_cr3, uint64_t *to)
 {
 	*to = item->to;
 	/* With a filter by CR3 the instruction itself ends what is traced. */
-	if (kind == DEC_INSN_CR3 && by_cr3 && is_event(follows, VPT_FLOW_DISABLED))
+	if (kind == DEC_INSN_CR3 && by_cr3 && is_event(follows, DECODE_FLOW_DISABLED))
 		return false;
 	if (follows &&
-	    (follows->kind == VPT_ITEM_INSN || is_event(follows, VPT_FLOW_ASYNC_BRANCH) ||
-	     is_event(follows, VPT_FLOW_ASYNC_DISABLED))) {
+	    (follows->kind == DECODE_ITEM_INSN || is_event(follows, DECODE_FLOW_ASYNC_BRANCH) ||
+	     is_event(follows, DECODE_FLOW_ASYNC_DISABLED))) {
 		*to = follows->ip;
 		return true;
 	}
-	if (is_event(follows, VPT_FLOW_DISABLED) && follows->has_to) {
+	if (is_event(follows, DECODE_FLOW_DISABLED) && follows->has_to) {
 		*to = follows->to;
 		return true;
 	}
@@ -103,21 +103,21 @@ static bool leads_to(const struct vpt_item *item, enum dec_insn_kind kind,
 }
 
 /* What the instruction is to the generator. */
-static enum dec_insn_kind kind_of(struct vpt_retell *r, const struct vpt_item *item)
+static enum dec_insn_kind kind_of(struct export_retell *r, const struct decode_item *item)
 {
 	const uint8_t *end = item->raw + item->size;
 	struct dec_insn insn;
 
 	/* Most need no second look: they are no branch, nor MOV to a control register. */
-	if ((item->class == VPT_INSN_OTHER || item->class == VPT_INSN_PTWRITE) &&
+	if ((item->class == DECODE_INSN_OTHER || item->class == DECODE_INSN_PTWRITE) &&
 	    (item->size < 3 || end[-3] != 0x0f || end[-2] != 0x22))
 		return DEC_INSN_PLAIN;
-	return vpt_disasm_look(r->disasm, item->mode, item->raw, item->size, &insn) == 1
+	return decode_disasm_look(r->disasm, item->mode, item->raw, item->size, &insn) == 1
 		       ? (enum dec_insn_kind)insn.kind
 		       : DEC_INSN_PLAIN;
 }
 
-static void call(struct vpt_retell *r, const struct vpt_item *insn, bool direct, uint64_t to)
+static void call(struct export_retell *r, const struct decode_item *insn, bool direct, uint64_t to)
 {
 	const struct vpt_event event = {
 		.kind = direct ? VPT_EV_CALL : VPT_EV_CALL_INDIRECT,
@@ -129,12 +129,13 @@ static void call(struct vpt_retell *r, const struct vpt_item *insn, bool direct,
 	vpt_pt_event(&r->pt, &event);
 }
 
-static void insn(struct vpt_retell *r, const struct vpt_item *item, const struct vpt_item *follows)
+static void insn(struct export_retell *r, const struct decode_item *item,
+		 const struct decode_item *follows)
 {
 	enum dec_insn_kind kind = kind_of(r, item);
 	uint64_t to;
 
-	r->ip_known = leads_to(item, kind, follows, vpt_retell_by_cr3(r), &to);
+	r->ip_known = leads_to(item, kind, follows, export_retell_by_cr3(r), &to);
 	if (!r->ip_known)
 		return;
 	r->ip = to;
@@ -165,25 +166,25 @@ static void insn(struct vpt_retell *r, const struct vpt_item *item, const struct
 	}
 }
 
-static void event(struct vpt_retell *r, const struct vpt_item *item)
+static void event(struct export_retell *r, const struct decode_item *item)
 {
 	switch (item->event) {
-	case VPT_FLOW_ENABLED:
-		vpt_retell_leave(r);
+	case DECODE_FLOW_ENABLED:
+		export_retell_leave(r);
 		enter(r, item->to);
 		break;
-	case VPT_FLOW_DISABLED:
-		vpt_retell_leave(r);
+	case DECODE_FLOW_DISABLED:
+		export_retell_leave(r);
 		break;
-	case VPT_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_DISABLED:
 		r->ip = item->ip;
 		r->ip_known = true;
-		vpt_retell_leave(r);
+		export_retell_leave(r);
 		break;
-	case VPT_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_ASYNC_BRANCH:
 		report(r, VPT_EV_ASYNC, item->ip, item->to);
 		break;
-	case VPT_FLOW_OVERFLOW:
+	case DECODE_FLOW_OVERFLOW:
 		lose(r, item->has_to, item->to);
 		if (item->has_to && !r->pt.packet_en)
 			enter(r, item->to);
@@ -194,24 +195,24 @@ static void event(struct vpt_retell *r, const struct vpt_item *item)
 }
 
 /* The context behind an item: of what comes next, as far as anything tells it. */
-static void set_context(struct vpt_retell *r, const struct vpt_item *follows,
-			const struct vpt_item *next)
+static void set_context(struct export_retell *r, const struct decode_item *follows,
+			const struct decode_item *next)
 {
-	if (follows && follows->cr3 != VPT_CR3_UNKNOWN)
+	if (follows && follows->cr3 != DECODE_CR3_UNKNOWN)
 		r->ctx.cr3 = follows->cr3;
 	if (next)
-		vpt_retell_set_mode(r, next->mode);
+		export_retell_set_mode(r, next->mode);
 }
 
 /* `follows` it; `next` is the instruction that runs next, NULL: not known. */
-static void tell(struct vpt_retell *r, const struct vpt_item *item, const struct vpt_item *follows,
-		 const struct vpt_item *next)
+static void tell(struct export_retell *r, const struct decode_item *item,
+		 const struct decode_item *follows, const struct decode_item *next)
 {
-	bool is_insn = item->kind == VPT_ITEM_INSN;
+	bool is_insn = item->kind == DECODE_ITEM_INSN;
 
 	set_context(r, item, is_insn ? item : next);
-	vpt_retell_session(r, item);
-	vpt_retell_time(r, item);
+	export_retell_session(r, item);
+	export_retell_time(r, item);
 	if (is_insn)
 		come_to(r, item);
 	r->insns += item->insns;
@@ -223,7 +224,7 @@ static void tell(struct vpt_retell *r, const struct vpt_item *item, const struct
 }
 
 /* All that waits, before `next`, an instruction, or where none is known to come. */
-static void tell_all(struct vpt_retell *r, const struct vpt_item *next)
+static void tell_all(struct export_retell *r, const struct decode_item *next)
 {
 	size_t i, n = r->items.n;
 
@@ -233,64 +234,64 @@ static void tell_all(struct vpt_retell *r, const struct vpt_item *next)
 }
 
 /* Does it move the flow? The rest shows in what comes next. */
-static bool moves(const struct vpt_item *item)
+static bool moves(const struct decode_item *item)
 {
 	switch (item->event) {
-	case VPT_FLOW_ENABLED:
-	case VPT_FLOW_DISABLED:
-	case VPT_FLOW_ASYNC_DISABLED:
-	case VPT_FLOW_ASYNC_BRANCH:
-	case VPT_FLOW_OVERFLOW:
+	case DECODE_FLOW_ENABLED:
+	case DECODE_FLOW_DISABLED:
+	case DECODE_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_OVERFLOW:
 		return true;
 	default:
 		return false;
 	}
 }
 
-static int wait_for_next(struct vpt_retell *r, const struct vpt_item *item)
+static int wait_for_next(struct export_retell *r, const struct decode_item *item)
 {
 	/* So many events without an instruction are not those of a processor. */
 	if (r->items.n == WAITING_MAX)
 		tell_all(r, NULL);
-	if (!vpt_vec_room(&r->items))
+	if (!trace_vec_room(&r->items))
 		return -ENOMEM;
 	r->items.at[r->items.n++] = *item;
 	return 0;
 }
 
-int vpt_retell_item(struct vpt_retell *r, const struct vpt_item *item)
+int export_retell_item(struct export_retell *r, const struct decode_item *item)
 {
 	int err = 0;
 
 	switch (item->kind) {
-	case VPT_ITEM_INSN:
+	case DECODE_ITEM_INSN:
 		tell_all(r, item);
 		err = wait_for_next(r, item);
 		break;
-	case VPT_ITEM_EVENT:
-		if (item->event == VPT_FLOW_CBR)
+	case DECODE_ITEM_EVENT:
+		if (item->event == DECODE_FLOW_CBR)
 			r->cbr = (uint8_t)item->value;
 		if (moves(item))
 			err = wait_for_next(r, item);
 		break;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		tell_all(r, NULL);
 		/* What comes before the first PSB. */
 		r->gap |= item->value != 0;
 		break;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		tell_all(r, NULL);
 		r->gap = true;
 		break;
 	default:
 		tell_all(r, NULL);
-		vpt_retell_end(r);
+		export_retell_end(r);
 		break;
 	}
 	return err ? err : r->error;
 }
 
-void vpt_retell_free(struct vpt_retell *r)
+void export_retell_free(struct export_retell *r)
 {
 	free(r->items.at);
 }

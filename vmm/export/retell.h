@@ -17,14 +17,14 @@
 #include "vpt/pt.h"
 
 /* Errors of the writer are to be had from it. */
-struct vpt_retell {
+struct export_retell {
 	/* Set these, all else zero. */
 	const struct vpt_caps *caps; /* of the PT */
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods;
-	struct vpt_writer *writer;
+	struct trace_writer *writer;
 	unsigned int vcpu;
-	struct vpt_disasm *disasm;
+	struct decode_disasm *disasm;
 	bool timed;   /* items have times, and `tsc` is the first of them */
 	uint64_t tsc; /* the time now */
 	uint8_t cbr;
@@ -42,15 +42,15 @@ struct vpt_retell {
 	bool gap;     /* something is missing here */
 	int error;    /* -errno of the writer, the first one */
 	struct {      /* what waits for the place that it leads to */
-		struct vpt_item *at;
+		struct decode_item *at;
 		size_t n, room;
 	} items;
 };
 
-void vpt_retell_init(struct vpt_retell *r);
-void vpt_retell_free(struct vpt_retell *r);
+void export_retell_init(struct export_retell *r);
+void export_retell_free(struct export_retell *r);
 
 /* The next item: INSN, EVENT, SEGMENT, ERROR or END, which ends all sessions. 0 or -errno. */
-int vpt_retell_item(struct vpt_retell *r, const struct vpt_item *item);
+int export_retell_item(struct export_retell *r, const struct decode_item *item);
 
 #endif /* VMM_EXPORT_RETELL_H */

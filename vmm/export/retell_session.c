@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The PT of a trace that is told once more: its registers, output, sessions and time. */
-#include "retell_session.h"
+#include "export/retell_session.h"
 
 #include <string.h>
 
@@ -8,21 +8,21 @@
 #include "trace/atom_session.h"
 #include "vpt/msr.h"
 
-uint8_t vpt_retell_mode(const struct vpt_retell *r)
+uint8_t export_retell_mode(const struct export_retell *r)
 {
 	if (r->ctx.cs_l)
 		return 64;
 	return r->ctx.cs_d ? 32 : 16;
 }
 
-void vpt_retell_set_mode(struct vpt_retell *r, unsigned int mode)
+void export_retell_set_mode(struct export_retell *r, unsigned int mode)
 {
 	r->ctx.lma = r->ctx.cs_l = mode == 64;
 	r->ctx.cs_d = mode == 32;
 }
 
 /* No more can be done about it: the writer keeps it too. */
-static void note_error(struct vpt_retell *r, int error)
+static void note_error(struct export_retell *r, int error)
 {
 	if (error && !r->error)
 		r->error = error;
@@ -30,7 +30,7 @@ static void note_error(struct vpt_retell *r, int error)
 
 static void context(void *opaque, struct vpt_context *ctx)
 {
-	const struct vpt_retell *r = opaque;
+	const struct export_retell *r = opaque;
 
 	*ctx = r->ctx;
 	ctx->tsc = r->tsc;
@@ -39,27 +39,27 @@ static void context(void *opaque, struct vpt_context *ctx)
 
 static void stream(void *opaque, const void *bytes, size_t len)
 {
-	struct vpt_retell *r = opaque;
+	struct export_retell *r = opaque;
 
-	note_error(r, vpt_writer_trace(r->writer, r->vcpu, ~0ull, bytes, len));
+	note_error(r, trace_writer_trace(r->writer, r->vcpu, ~0ull, bytes, len));
 }
 
-static const struct vpt_period *period_of(const struct vpt_retell *r)
+static const struct trace_period *period_of(const struct export_retell *r)
 {
 	return r->session < r->nperiods ? &r->periods[r->session] : NULL;
 }
 
-bool vpt_retell_by_cr3(const struct vpt_retell *r)
+bool export_retell_by_cr3(const struct export_retell *r)
 {
-	const struct vpt_period *period = period_of(r);
+	const struct trace_period *period = period_of(r);
 
 	return period && VPT_ATOM_GET(CTL, CR3_EN, period->start->ctl);
 }
 
 /* What is told of the registers: the choice of what to trace is that of the trace. */
-static void put_session(struct vpt_retell *r, enum vpt_session_edge edge, uint32_t why)
+static void put_session(struct export_retell *r, enum trace_session_edge edge, uint32_t why)
 {
-	struct vpt_session s = {
+	struct trace_session s = {
 		.edge = edge,
 		.end = why,
 		.insns = r->insns,
@@ -67,40 +67,40 @@ static void put_session(struct vpt_retell *r, enum vpt_session_edge edge, uint32
 		.status = r->pt.rtit.status,
 	};
 
-	if (vpt_retell_by_cr3(r)) {
+	if (export_retell_by_cr3(r)) {
 		s.ctl |= VPT_CTL_MASK(CR3_FILTER);
 		s.cr3_match = period_of(r)->start->cr3_match;
 	}
-	note_error(r, vpt_writer_session(r->writer, r->vcpu, &s));
+	note_error(r, trace_writer_session(r->writer, r->vcpu, &s));
 }
 
 static void trigger(void *opaque, bool trigger_en)
 {
 	if (trigger_en)
-		put_session(opaque, VPT_SESSION_START, VPT_END_NONE);
+		put_session(opaque, TRACE_SESSION_START, TRACE_END_NONE);
 }
 
 static const struct vpt_pt_ops ops = {.context = context, .trigger = trigger};
 
-void vpt_retell_init(struct vpt_retell *r)
+void export_retell_init(struct export_retell *r)
 {
 	vpt_pt_init(&r->pt, r->caps, &ops, r);
 	vpt_output_set_stream(&r->pt.out, r->stage, sizeof(r->stage), stream);
 	r->ctx.paging = true;
 	/* So that PIPs have all bits of a CR3. */
 	r->ctx.pae = true;
-	r->ctx.cr3 = VPT_CR3_UNKNOWN;
+	r->ctx.cr3 = DECODE_CR3_UNKNOWN;
 }
 
 /* The registers are legal, and the output never fails. */
-static void write_msr(struct vpt_retell *r, uint32_t msr, uint64_t value)
+static void write_msr(struct export_retell *r, uint32_t msr, uint64_t value)
 {
 	(void)!vpt_pt_wrmsr(&r->pt, msr, value, VPT_ACCESS_HOST, r->ip, r->ip);
 }
 
-static void begin(struct vpt_retell *r)
+static void begin(struct export_retell *r)
 {
-	const struct vpt_period *period = period_of(r);
+	const struct trace_period *period = period_of(r);
 	uint64_t from = period ? period->start->ctl : ~0ull;
 	uint64_t ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(FABRIC_EN) | VPT_CTL_MASK(BRANCH_EN);
 
@@ -115,42 +115,42 @@ static void begin(struct vpt_retell *r)
 	/* Nobody tells the CPL: what is traced has one that is, and an enclave has no trace. */
 	r->ctx.cpl = VPT_ATOM_GET(CTL, OS, from) ? 0 : 3;
 	r->ctx.production_enclave = true;
-	r->cr3 = VPT_CR3_UNKNOWN;
+	r->cr3 = DECODE_CR3_UNKNOWN;
 	r->on = true;
 	write_msr(r, VPT_MSR_STATUS, 0);
 	write_msr(r, VPT_MSR_CTL, ctl);
 }
 
 /* Were packets being lost as it ended? */
-static bool ends_in_overflow(const struct vpt_session *end)
+static bool ends_in_overflow(const struct trace_session *end)
 {
 	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
 /* What ended it is a register that was written, or what PT has no word for. */
-static uint32_t why_ended(const struct vpt_session *end)
+static uint32_t why_ended(const struct trace_session *end)
 {
-	return end->end == VPT_END_CLOSED ? VPT_END_CLOSED : VPT_END_DISABLED;
+	return end->end == TRACE_END_CLOSED ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
-static void end(struct vpt_retell *r)
+static void end(struct export_retell *r)
 {
-	const struct vpt_period *period = period_of(r);
-	uint32_t why = VPT_END_CLOSED;
+	const struct trace_period *period = period_of(r);
+	uint32_t why = TRACE_END_CLOSED;
 
 	if (period && period->end) {
 		r->gap |= ends_in_overflow(period->end);
 		r->insns = period->end->insns;
 		why = why_ended(period->end);
 	}
-	vpt_retell_leave(r);
+	export_retell_leave(r);
 	write_msr(r, VPT_MSR_CTL, 0);
-	put_session(r, VPT_SESSION_END, why);
+	put_session(r, TRACE_SESSION_END, why);
 	r->on = false;
 	r->session++;
 }
 
-void vpt_retell_session(struct vpt_retell *r, const struct vpt_item *item)
+void export_retell_session(struct export_retell *r, const struct decode_item *item)
 {
 	if (r->on && r->session >= item->session)
 		return;
@@ -163,7 +163,7 @@ void vpt_retell_session(struct vpt_retell *r, const struct vpt_item *item)
 	begin(r);
 }
 
-void vpt_retell_end(struct vpt_retell *r)
+void export_retell_end(struct export_retell *r)
 {
 	if (r->on)
 		end(r);
@@ -173,7 +173,7 @@ void vpt_retell_end(struct vpt_retell *r)
 	}
 }
 
-void vpt_retell_time(struct vpt_retell *r, const struct vpt_item *item)
+void export_retell_time(struct export_retell *r, const struct decode_item *item)
 {
 	/* perf and others want it to go on. */
 	if (!r->timed || !item->when.known || item->when.tsc <= r->tsc)

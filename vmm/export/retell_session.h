@@ -3,25 +3,25 @@
 #ifndef VMM_EXPORT_RETELL_SESSION_H
 #define VMM_EXPORT_RETELL_SESSION_H
 
-#include "retell.h"
+#include "export/retell.h"
 
 /* Be in the session of an item, which is the first of those that come there. */
-void vpt_retell_session(struct vpt_retell *r, const struct vpt_item *item);
+void export_retell_session(struct export_retell *r, const struct decode_item *item);
 
 /* The one that runs ends, and so do those that nothing was told of. */
-void vpt_retell_end(struct vpt_retell *r);
+void export_retell_end(struct export_retell *r);
 
 /* Does the session that runs choose by CR3? */
-bool vpt_retell_by_cr3(const struct vpt_retell *r);
+bool export_retell_by_cr3(const struct export_retell *r);
 
 /* Of retell.c: what is traced ends here. */
-void vpt_retell_leave(struct vpt_retell *r);
+void export_retell_leave(struct export_retell *r);
 
 /* It is as late as the packet that led to the item. */
-void vpt_retell_time(struct vpt_retell *r, const struct vpt_item *item);
+void export_retell_time(struct export_retell *r, const struct decode_item *item);
 
 /* Of the context: 16, 32, 64. */
-uint8_t vpt_retell_mode(const struct vpt_retell *r);
-void vpt_retell_set_mode(struct vpt_retell *r, unsigned int mode);
+uint8_t export_retell_mode(const struct export_retell *r);
+void export_retell_set_mode(struct export_retell *r, unsigned int mode);
 
 #endif /* VMM_EXPORT_RETELL_SESSION_H */

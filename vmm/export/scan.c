@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "scan.h"
+#include "export/scan.h"
 
 #define TSC_BITS 56
 
-void vpt_scan_segment(struct vpt_scan *s, uint64_t begin, uint64_t end)
+void export_scan_segment(struct export_scan *s, uint64_t begin, uint64_t end)
 {
 	s->at = begin;
 	s->len = (size_t)end;
@@ -13,7 +13,7 @@ void vpt_scan_segment(struct vpt_scan *s, uint64_t begin, uint64_t end)
 }
 
 /* The packet has seven bytes of the TSC (33.4.2.11). */
-static uint64_t whole_tsc(const struct vpt_scan *s, uint64_t value)
+static uint64_t whole_tsc(const struct export_scan *s, uint64_t value)
 {
 	uint64_t tsc = (s->tsc & ~VPT_MASK64(TSC_BITS - 1, 0)) | value;
 
@@ -23,7 +23,7 @@ static uint64_t whole_tsc(const struct vpt_scan *s, uint64_t value)
 }
 
 /* Take a TSC, TMA or MTC packet. An MTC does not set the time back. */
-static void take_time(struct vpt_scan *s, struct vpt_packet p)
+static void take_time(struct export_scan *s, struct vpt_packet p)
 {
 	const struct dec_time_config config = {
 		.crystal_num = s->caps->l15_ebx,
@@ -43,7 +43,7 @@ static void take_time(struct vpt_scan *s, struct vpt_packet p)
 	s->has_tsc = true;
 }
 
-static void note(struct vpt_scan *s, const struct vpt_packet *p)
+static void note(struct export_scan *s, const struct vpt_packet *p)
 {
 	switch (p->kind) {
 	case VPT_PKT_PSB:
@@ -73,7 +73,7 @@ static void note(struct vpt_scan *s, const struct vpt_packet *p)
 	}
 }
 
-static void skip_bad(struct vpt_scan *s)
+static void skip_bad(struct export_scan *s)
 {
 	uint64_t next = s->at + 1;
 
@@ -84,7 +84,7 @@ static void skip_bad(struct vpt_scan *s)
 	s->parser = (struct vpt_parser){0};
 }
 
-bool vpt_scan_next(struct vpt_scan *s, struct vpt_packet *packet, uint64_t *at)
+bool export_scan_next(struct export_scan *s, struct vpt_packet *packet, uint64_t *at)
 {
 	while (s->at < s->len) {
 		if (vpt_packet_read(&s->parser, s->bytes + s->at, s->len - (size_t)s->at, packet) ==
@@ -99,21 +99,21 @@ bool vpt_scan_next(struct vpt_scan *s, struct vpt_packet *packet, uint64_t *at)
 	return false;
 }
 
-uint64_t vpt_scan_start(const uint8_t *bytes, size_t len, bool *bits16)
+uint64_t export_scan_start(const uint8_t *bytes, size_t len, bool *bits16)
 {
 	static const struct vpt_caps none;
-	struct vpt_scan s = {.bytes = bytes, .len = len, .caps = &none};
-	uint64_t at, start = VPT_SCAN_NONE;
+	struct export_scan s = {.bytes = bytes, .len = len, .caps = &none};
+	uint64_t at, start = EXPORT_SCAN_NONE;
 	struct vpt_packet p;
 
 	*bits16 = false;
-	while (vpt_scan_next(&s, &p, &at)) {
-		if (p.kind == VPT_PKT_PSB && start == VPT_SCAN_NONE)
+	while (export_scan_next(&s, &p, &at)) {
+		if (p.kind == VPT_PKT_PSB && start == EXPORT_SCAN_NONE)
 			start = at;
 		/* Neither CS.L & LMA nor CS.D (33.4.2.8). */
 		if (p.kind == VPT_PKT_MODE_EXEC && !(p.value & 3)) {
 			*bits16 = true;
-			start = VPT_SCAN_NONE;
+			start = EXPORT_SCAN_NONE;
 		}
 	}
 	return start;

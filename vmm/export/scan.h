@@ -14,9 +14,9 @@
 #include "vpt/caps.h"
 #include "vpt/packet.h"
 
-#define VPT_SCAN_NONE UINT64_MAX
+#define EXPORT_SCAN_NONE UINT64_MAX
 
-struct vpt_scan {
+struct export_scan {
 	const uint8_t *bytes;
 	size_t len;
 	const struct vpt_caps *caps;
@@ -34,18 +34,18 @@ struct vpt_scan {
 };
 
 /* Zero but bytes, caps and mtc_freq, or in use: go on there, whatever the packets before were. */
-void vpt_scan_segment(struct vpt_scan *s, uint64_t begin, uint64_t end);
+void export_scan_segment(struct export_scan *s, uint64_t begin, uint64_t end);
 
 /*
  * Read the next packet. False at the end; what begins no packet is left out up to the
  * next PSB.
  */
-bool vpt_scan_next(struct vpt_scan *s, struct vpt_packet *packet, uint64_t *at);
+bool export_scan_next(struct export_scan *s, struct vpt_packet *packet, uint64_t *at);
 
 /*
- * The PSB from which on no code is 16 bits wide, VPT_SCAN_NONE if none is left then;
+ * The PSB from which on no code is 16 bits wide, EXPORT_SCAN_NONE if none is left then;
  * *bits16 says if there was such code at all.
  */
-uint64_t vpt_scan_start(const uint8_t *bytes, size_t len, bool *bits16);
+uint64_t export_scan_start(const uint8_t *bytes, size_t len, bool *bits16);
 
 #endif /* VMM_EXPORT_SCAN_H */

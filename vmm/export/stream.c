@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "stream.h"
+#include "export/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "decode/segment.h"
 
 struct rewrite {
-	struct vpt_export_lane *lane;
+	struct export_lane *lane;
 	FILE *out;
 	uint64_t bytes;
 	bool keep;		 /* what tells the time; there are no stamps */
@@ -46,9 +46,9 @@ static void put_ip(struct rewrite *r, enum vpt_pkt_kind kind, uint64_t ip)
 	put_packet(r, &(struct vpt_packet){.kind = kind, .ip_bytes = VPT_IP_FULL, .value = ip});
 }
 
-static void put_stamp(struct rewrite *r, const struct vpt_export_stamp *stamp)
+static void put_stamp(struct rewrite *r, const struct export_stamp *stamp)
 {
-	uint64_t tsc = stamp->ns << VPT_EXPORT_TSC_SHIFT;
+	uint64_t tsc = stamp->ns << EXPORT_TSC_SHIFT;
 
 	if (tsc > r->tsc) {
 		r->tsc = tsc;
@@ -67,10 +67,10 @@ static void put_stamp(struct rewrite *r, const struct vpt_export_stamp *stamp)
 /* Those before the packet there, but not those within it. */
 static void put_stamps(struct rewrite *r, uint64_t at)
 {
-	const struct vpt_export_lane *l = r->lane;
+	const struct export_lane *l = r->lane;
 
 	for (; r->stamp < l->stamps.n; r->stamp++) {
-		const struct vpt_export_stamp *stamp = &l->stamps.at[r->stamp];
+		const struct export_stamp *stamp = &l->stamps.at[r->stamp];
 
 		if (stamp->at > at || (stamp->at == at && stamp->bit))
 			return;
@@ -98,11 +98,11 @@ static bool take_ip(struct rewrite *r, const struct vpt_packet *p)
 }
 
 static void end_of_tracing(struct rewrite *r, const struct vpt_packet *p,
-			   const struct vpt_export_fix *fix)
+			   const struct export_fix *fix)
 {
 	(void)take_ip(r, p);
 	r->full = true;
-	if (fix->end == VPT_EXPORT_END_IP) {
+	if (fix->end == EXPORT_END_IP) {
 		put_ip(r, VPT_PKT_FUP, fix->ip);
 		put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_TIP_PGD});
 		return;
@@ -110,7 +110,7 @@ static void end_of_tracing(struct rewrite *r, const struct vpt_packet *p,
 	put_packet(r, &(struct vpt_packet){
 			      .kind = VPT_PKT_TNT_8,
 			      .bits = 1,
-			      .value = fix->end == VPT_EXPORT_END_TAKEN,
+			      .value = fix->end == EXPORT_END_TAKEN,
 		      });
 	/* perf stops there, and walks no code to do so. */
 	put_packet(r, &(struct vpt_packet){.kind = VPT_PKT_TRACE_STOP});
@@ -119,7 +119,7 @@ static void end_of_tracing(struct rewrite *r, const struct vpt_packet *p,
 static void ip_packet(struct rewrite *r, const struct vpt_packet *p, const uint8_t *raw,
 		      uint64_t at)
 {
-	const struct vpt_export_lane *l = r->lane;
+	const struct export_lane *l = r->lane;
 
 	if (p->kind == VPT_PKT_TIP_PGD) {
 		while (r->fix < l->fixes.n && l->fixes.at[r->fix].at < at)
@@ -173,14 +173,14 @@ static void put_outcomes(struct rewrite *r, const struct vpt_packet *p, unsigned
 static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t at,
 			 unsigned int *done, size_t end)
 {
-	const struct vpt_export_lane *l = r->lane;
+	const struct export_lane *l = r->lane;
 	struct vpt_packet tip;
 
 	/* What begins later has not the first ones. */
 	while (r->move < l->moves.n && l->moves.at[r->move].tnt < at)
 		r->moved = ++r->move;
 	for (; r->move < end && l->moves.at[r->move].tnt == at; r->move++) {
-		const struct vpt_export_move *move = &l->moves.at[r->move];
+		const struct export_move *move = &l->moves.at[r->move];
 		const uint8_t *raw = l->scan.bytes + move->at;
 		struct vpt_parser parser = {0};
 
@@ -193,7 +193,7 @@ static void put_deferred(struct rewrite *r, const struct vpt_packet *p, uint64_t
 /* A TNT in the parts that stamps and deferred TIPs make of it. */
 static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t at)
 {
-	const struct vpt_export_lane *l = r->lane;
+	const struct export_lane *l = r->lane;
 	unsigned int done = 0;
 
 	for (; r->stamp < l->stamps.n && l->stamps.at[r->stamp].at == at; r->stamp++) {
@@ -208,7 +208,7 @@ static void tnt_packet(struct rewrite *r, const struct vpt_packet *p, uint64_t a
 /* It is a deferred TIP that has been written where it belongs. */
 static bool was_moved(struct rewrite *r, uint64_t at)
 {
-	const struct vpt_export_lane *l = r->lane;
+	const struct export_lane *l = r->lane;
 
 	if (r->moved >= r->move || l->moves.at[r->moved].at != at)
 		return false;
@@ -273,12 +273,12 @@ static void take(struct rewrite *r, const struct vpt_packet *p, const uint8_t *r
 }
 
 /* The IP of a PSB+, false: none. */
-static bool psb_ip(struct vpt_scan scan, uint64_t *ip)
+static bool psb_ip(struct export_scan scan, uint64_t *ip)
 {
 	struct vpt_packet p;
 	uint64_t at;
 
-	while (vpt_scan_next(&scan, &p, &at) && p.kind != VPT_PKT_PSBEND) {
+	while (export_scan_next(&scan, &p, &at) && p.kind != VPT_PKT_PSBEND) {
 		if (p.kind == VPT_PKT_FUP)
 			return vpt_ip_expand(0, p.ip_bytes, p.value, ip) == VPT_OK;
 	}
@@ -286,7 +286,7 @@ static bool psb_ip(struct vpt_scan scan, uint64_t *ip)
 }
 
 /* After a gap perf must not walk from where it was to where the PSB is. */
-static void begin_afresh(struct rewrite *r, const struct vpt_scan *scan)
+static void begin_afresh(struct rewrite *r, const struct export_scan *scan)
 {
 	uint64_t ip;
 
@@ -294,10 +294,10 @@ static void begin_afresh(struct rewrite *r, const struct vpt_scan *scan)
 		put_ip(r, VPT_PKT_TIP_PGE, ip);
 }
 
-static void segment(struct rewrite *r, const struct vpt_segment *s, bool gap)
+static void segment(struct rewrite *r, const struct decode_segment *s, bool gap)
 {
-	struct vpt_export_lane *l = r->lane;
-	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	struct export_lane *l = r->lane;
+	struct export_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
 	struct vpt_packet p;
 	uint64_t at, begin = s->begin;
 
@@ -309,10 +309,10 @@ static void segment(struct rewrite *r, const struct vpt_segment *s, bool gap)
 		return;
 	if (gap)
 		begin += vpt_packet_find_psb(l->scan.bytes + begin, (size_t)(s->end - begin));
-	vpt_scan_segment(&scan, begin, s->end);
+	export_scan_segment(&scan, begin, s->end);
 	if (gap && begin < s->end)
 		begin_afresh(r, &scan);
-	while (vpt_scan_next(&scan, &p, &at)) {
+	while (export_scan_next(&scan, &p, &at)) {
 		/* Nothing is read before the first PSB. */
 		if (at > begin || r->bytes)
 			put_stamps(r, at);
@@ -323,7 +323,7 @@ static void segment(struct rewrite *r, const struct vpt_segment *s, bool gap)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct vpt_export_stamp *x = a, *y = b;
+	const struct export_stamp *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
@@ -332,14 +332,15 @@ static int by_place(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-int vpt_export_stream(struct vpt_export_lane *l, bool keep, FILE *out, uint64_t *bytes)
+int export_stream(struct export_lane *l, bool keep, FILE *out, uint64_t *bytes)
 {
 	static const uint8_t pad[8];
 	struct rewrite r = {.lane = l, .out = out, .keep = keep};
-	struct vpt_segment *segments;
+	struct decode_segment *segments;
 	size_t n, i;
 
-	segments = vpt_segments(l->periods, l->nperiods, l->scan.bytes, l->len, vpt_is_psb, &n);
+	segments =
+		decode_segments(l->periods, l->nperiods, l->scan.bytes, l->len, decode_is_psb, &n);
 	if (!segments)
 		return -ENOMEM;
 	if (keep) {
@@ -348,7 +349,7 @@ int vpt_export_stream(struct vpt_export_lane *l, bool keep, FILE *out, uint64_t 
 	}
 	if (l->stamps.n)
 		qsort(l->stamps.at, l->stamps.n, sizeof(*l->stamps.at), by_place);
-	for (i = 0; i < n && l->start != VPT_SCAN_NONE; i++)
+	for (i = 0; i < n && l->start != EXPORT_SCAN_NONE; i++)
 		segment(&r, &segments[i], !i || segments[i - 1].cut);
 	free(segments);
 	put(&r, pad, (size_t)(-r.bytes & 7));

@@ -13,12 +13,12 @@
 
 #include <stdio.h>
 
-#include "lane.h"
+#include "export/lane.h"
 
 /* A TSC packet's ticks: perf's guesses between two of them stay below a nanosecond. */
-#define VPT_EXPORT_TSC_SHIFT 10
+#define EXPORT_TSC_SHIFT 10
 
 /* 0 or -errno. *bytes: how many were written. `keep`: time is as it is in the trace. */
-int vpt_export_stream(struct vpt_export_lane *lane, bool keep, FILE *out, uint64_t *bytes);
+int export_stream(struct export_lane *lane, bool keep, FILE *out, uint64_t *bytes);
 
 #endif /* VMM_EXPORT_STREAM_H */

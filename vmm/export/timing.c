@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "timing.h"
+#include "export/timing.h"
 
 #include <errno.h>
 
@@ -8,16 +8,16 @@
 #define NS 1000000000ull
 
 /* Is perf to be told of more than whose code each vCPU begins with? */
-static bool changes(const struct vpt_export_plan *plan)
+static bool changes(const struct export_plan *plan)
 {
 	size_t i, k;
 
 	for (i = 0; i < plan->events.n; i++) {
-		if (plan->events.at[i].what != VPT_EXPORT_SWITCH)
+		if (plan->events.at[i].what != EXPORT_SWITCH)
 			return true;
 	}
 	for (i = 0; i < plan->nlanes; i++) {
-		const struct vpt_export_lane *l = &plan->lanes[i];
+		const struct export_lane *l = &plan->lanes[i];
 
 		for (k = 0; k < l->stamps.n; k++) {
 			if (l->stamps.at[k].look && !l->stamps.at[k].first)
@@ -28,20 +28,20 @@ static bool changes(const struct vpt_export_plan *plan)
 }
 
 /* Does the first PSB+ have a time? perf leaves out what comes before one. */
-static bool begins_timed(const struct vpt_export_lane *l)
+static bool begins_timed(const struct export_lane *l)
 {
-	struct vpt_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
+	struct export_scan scan = {.bytes = l->scan.bytes, .caps = l->scan.caps};
 	struct vpt_packet p;
 	uint64_t at;
 
-	vpt_scan_segment(&scan, l->start, l->len);
-	while (vpt_scan_next(&scan, &p, &at) && p.kind != VPT_PKT_PSBEND)
+	export_scan_segment(&scan, l->start, l->len);
+	while (export_scan_next(&scan, &p, &at) && p.kind != VPT_PKT_PSBEND)
 		;
 	return scan.has_tsc;
 }
 
 /* One rate of MTC packets for all, 0 in *ctl: none yet. */
-static bool same_rate(const struct vpt_export_lane *l, uint64_t *ctl)
+static bool same_rate(const struct export_lane *l, uint64_t *ctl)
 {
 	const uint64_t mask = VPT_CTL_MASK(MTC_EN) | VPT_CTL_MASK(MTC_FREQ);
 	size_t i;
@@ -59,45 +59,45 @@ static bool same_rate(const struct vpt_export_lane *l, uint64_t *ctl)
 }
 
 /* The packets can stay, whatever they tell; else FOLDED. */
-static enum vpt_record_timing kept(const struct vpt_export_plan *plan)
+static enum export_record_timing kept(const struct export_plan *plan)
 {
 	unsigned int i, timed = 0, timeless = 0;
 	uint64_t mtc = 0;
 
 	if (changes(plan))
-		return VPT_RECORD_FOLDED;
+		return EXPORT_RECORD_FOLDED;
 	for (i = 0; i < plan->nlanes; i++) {
-		const struct vpt_export_lane *l = &plan->lanes[i];
+		const struct export_lane *l = &plan->lanes[i];
 
-		if (l->start == VPT_SCAN_NONE)
+		if (l->start == EXPORT_SCAN_NONE)
 			continue;
 		if (l->backwards || !same_rate(l, &mtc))
-			return VPT_RECORD_FOLDED;
+			return EXPORT_RECORD_FOLDED;
 		if (!l->timed)
 			timeless++;
 		else if (begins_timed(l))
 			timed++;
 		else
-			return VPT_RECORD_FOLDED;
+			return EXPORT_RECORD_FOLDED;
 	}
 	if (timed && timeless)
-		return VPT_RECORD_FOLDED;
-	return timed ? VPT_RECORD_TIMED : VPT_RECORD_TIMELESS;
+		return EXPORT_RECORD_FOLDED;
+	return timed ? EXPORT_RECORD_TIMED : EXPORT_RECORD_TIMELESS;
 }
 
-int vpt_export_timing(const struct vpt_export_plan *plan, enum vpt_export_how how,
-		      enum vpt_record_timing *timing)
+int export_timing(const struct export_plan *plan, enum export_how how,
+		  enum export_record_timing *timing)
 {
-	*timing = how == VPT_EXPORT_TSC ? VPT_RECORD_FOLDED : kept(plan);
-	if (how == VPT_EXPORT_PACKETS)
-		return *timing == VPT_RECORD_FOLDED ? -ENOTSUP : 0;
+	*timing = how == EXPORT_TSC ? EXPORT_RECORD_FOLDED : kept(plan);
+	if (how == EXPORT_PACKETS)
+		return *timing == EXPORT_RECORD_FOLDED ? -ENOTSUP : 0;
 	/* Some time is better than none. */
-	if (*timing == VPT_RECORD_TIMELESS)
-		*timing = VPT_RECORD_FOLDED;
+	if (*timing == EXPORT_RECORD_TIMELESS)
+		*timing = EXPORT_RECORD_FOLDED;
 	return 0;
 }
 
-void vpt_export_conversion(uint64_t hz, struct vpt_record_time *time)
+void export_conversion(uint64_t hz, struct export_record_time *time)
 {
 	time->shift = 0;
 	time->mult = hz ? NS / hz : 1;
@@ -110,5 +110,5 @@ void vpt_export_conversion(uint64_t hz, struct vpt_record_time *time)
 		time->mult = mult;
 		time->shift++;
 	}
-	time->zero = VPT_EXPORT_BEGINNING - (VPT_EXPORT_REFERENCE >> time->shift) * time->mult;
+	time->zero = EXPORT_BEGINNING - (EXPORT_REFERENCE >> time->shift) * time->mult;
 }

@@ -12,23 +12,23 @@
 #ifndef VMM_EXPORT_TIMING_H
 #define VMM_EXPORT_TIMING_H
 
-#include "export.h"
-#include "plan.h"
-#include "record.h"
+#include "export/export.h"
+#include "export/plan.h"
+#include "export/record.h"
 
 /*
  * To perf a time of 0 is none, but a TSC can be 0. perf takes what a packet does not have
  * of the TSC, the highest byte, from the AUXTRACE record: 2^56 is the TSC's zero, and a
  * nanosecond the time then.
  */
-#define VPT_EXPORT_REFERENCE (1ull << 56)
-#define VPT_EXPORT_BEGINNING 1
+#define EXPORT_REFERENCE (1ull << 56)
+#define EXPORT_BEGINNING 1
 
 /* Of all lanes, once the plan is whole. -ENOTSUP: `how` cannot be. */
-int vpt_export_timing(const struct vpt_export_plan *plan, enum vpt_export_how how,
-		      enum vpt_record_timing *timing);
+int export_timing(const struct export_plan *plan, enum export_how how,
+		  enum export_record_timing *timing);
 
 /* Ticks of the TSC to perf's nanoseconds; hz 0: they are the same. */
-void vpt_export_conversion(uint64_t hz, struct vpt_record_time *time);
+void export_conversion(uint64_t hz, struct export_record_time *time);
 
 #endif /* VMM_EXPORT_TIMING_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files that are mapped, and the pages that are taken from them. */
-#include "code.h"
+#include "foreign/code.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_note.h"
-#include "vdso.h"
+#include "foreign/elf_note.h"
+#include "foreign/vdso.h"
 
 #define PATH_BYTES 4400
 
@@ -19,7 +19,7 @@
 #define PAGES_MAX (1u << 20)
 
 int foreign_code_init(struct foreign_code *code, struct foreign_trace *trace,
-		      struct vpt_writer *writer)
+		      struct trace_writer *writer)
 {
 	size_t i;
 
@@ -41,7 +41,7 @@ void foreign_code_free(struct foreign_code *code)
 			close(code->files[i].fd);
 	}
 	free(code->files);
-	vpt_pairs_free(&code->contents);
+	trace_pairs_free(&code->contents);
 	memset(code, 0, sizeof(*code));
 }
 
@@ -146,14 +146,14 @@ uint64_t foreign_code_size(struct foreign_code *code, uint32_t file)
 int foreign_code_page(struct foreign_code *code, uint32_t file, uint64_t offset, uint64_t *content)
 {
 	uint64_t size = foreign_code_size(code, file);
-	uint8_t bytes[VPT_CODE_BYTES] = {0};
-	struct vpt_pair *entry;
+	uint8_t bytes[TRACE_CODE_BYTES] = {0};
+	struct trace_pair *entry;
 	ssize_t n;
 	int err;
 
 	if (offset >= size || offset > INT64_MAX)
 		return 0;
-	entry = vpt_pairs_find(&code->contents, file, offset);
+	entry = trace_pairs_find(&code->contents, file, offset);
 	if (entry) {
 		*content = entry->value;
 		return 1;
@@ -165,10 +165,10 @@ int foreign_code_page(struct foreign_code *code, uint32_t file, uint64_t offset,
 	n = pread(code->files[file].fd, bytes, sizeof(bytes), (off_t)offset);
 	if (n <= 0)
 		return 0;
-	err = vpt_writer_page(code->writer, bytes, content);
+	err = trace_writer_page(code->writer, bytes, content);
 	if (err)
 		return err;
-	entry = vpt_pairs_add(&code->contents, file, offset);
+	entry = trace_pairs_add(&code->contents, file, offset);
 	if (!entry)
 		return -ENOMEM;
 	entry->value = *content;

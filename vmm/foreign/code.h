@@ -6,7 +6,7 @@
 #ifndef VMM_FOREIGN_CODE_H
 #define VMM_FOREIGN_CODE_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 #include "trace/pairs.h"
 #include "trace/writer.h"
 
@@ -18,15 +18,15 @@ struct foreign_file {
 
 struct foreign_code {
 	struct foreign_trace *trace;
-	struct vpt_writer *writer;
-	struct foreign_file *files; /* as many as trace->files has */
-	struct vpt_pairs contents;  /* (file, page) to the content's id */
+	struct trace_writer *writer;
+	struct foreign_file *files;  /* as many as trace->files has */
+	struct trace_pairs contents; /* (file, page) to the content's id */
 	uint64_t pages;
 };
 
 /* Returns 0 or -ENOMEM. @trace and @writer outlive the code. */
 int foreign_code_init(struct foreign_code *code, struct foreign_trace *trace,
-		      struct vpt_writer *writer);
+		      struct trace_writer *writer);
 void foreign_code_free(struct foreign_code *code);
 
 /* Open a file if there is one. Returns its size, 0 if there is none. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Program headers of ELF files, 64-bit and 32-bit, and the build-id among their notes. */
-#include "elf_note.h"
+#include "foreign/elf_note.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "span.h"
+#include "foreign/span.h"
 #include "trace/vec.h"
 
 #define HEADERS_MAX 4096u
@@ -151,7 +151,7 @@ int foreign_elf_loads(int fd, struct foreign_loads *loads)
 
 		if (p->p_type != PT_LOAD || !p->p_filesz)
 			continue;
-		if (!vpt_vec_room(loads))
+		if (!trace_vec_room(loads))
 			err = -ENOMEM;
 		else
 			loads->at[loads->n++] = (struct foreign_load){

@@ -3,7 +3,7 @@
 #ifndef VMM_FOREIGN_ELF_NOTE_H
 #define VMM_FOREIGN_ELF_NOTE_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 /* A part of the file that is loaded. */
 struct foreign_load {

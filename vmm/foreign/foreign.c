@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The parts of a foreign trace: lists that grow, and their order. */
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ void foreign_free(struct foreign_trace *t)
 	size_t i;
 
 	for (i = 0; i < t->sources.n; i++)
-		vpt_source_close(&t->sources.at[i]);
+		trace_source_close(&t->sources.at[i]);
 	for (i = 0; i < t->streams.n; i++)
 		free(t->streams.at[i].pieces.at);
 	free(t->sources.at);
@@ -24,13 +24,13 @@ void foreign_free(struct foreign_trace *t)
 	free(t->pokes.at);
 	free(t->build_ids.at);
 	free(t->kcore);
-	vpt_names_free(&t->files);
+	foreign_names_free(&t->files);
 	memset(t, 0, sizeof(*t));
 }
 
 int foreign_event(struct foreign_trace *t, struct foreign_event **event)
 {
-	if (!vpt_vec_room(&t->events))
+	if (!trace_vec_room(&t->events))
 		return -ENOMEM;
 	*event = &t->events.at[t->events.n];
 	memset(*event, 0, sizeof(**event));
@@ -50,15 +50,15 @@ int foreign_piece(struct foreign_trace *t, const struct foreign_stream *key,
 			break;
 	}
 	if (i == t->streams.n) {
-		if (i == VPT_FILE_MAX_VCPUS)
+		if (i == TRACE_FILE_MAX_VCPUS)
 			return -E2BIG;
-		if (!vpt_vec_room(&t->streams))
+		if (!trace_vec_room(&t->streams))
 			return -ENOMEM;
 		t->streams.at[t->streams.n++] =
 			(struct foreign_stream){key->idx, key->cpu, key->tid, {NULL, 0, 0}};
 	}
 	s = &t->streams.at[i];
-	if (!vpt_vec_room(&s->pieces))
+	if (!trace_vec_room(&s->pieces))
 		return -ENOMEM;
 	s->pieces.at[s->pieces.n++] = *piece;
 	return 0;
@@ -71,7 +71,7 @@ int foreign_build_id(struct foreign_trace *t, size_t file, const uint8_t *bytes,
 	if (!len || len > FOREIGN_BUILD_ID)
 		return 0;
 	while (t->build_ids.n <= file) {
-		if (!vpt_vec_room(&t->build_ids))
+		if (!trace_vec_room(&t->build_ids))
 			return -ENOMEM;
 		memset(&t->build_ids.at[t->build_ids.n++], 0, sizeof(*id));
 	}

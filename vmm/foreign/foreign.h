@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "foreign/names.h"
 #include "trace/source.h"
 #include "vpt/caps.h"
 
@@ -112,7 +112,7 @@ struct foreign_report {
 
 struct foreign_trace {
 	const char *program; /* static: "perf", "raw" */
-	uint32_t kind;	     /* enum vpt_origin_kind */
+	uint32_t kind;	     /* enum trace_origin_kind */
 	struct vpt_caps caps;
 	uint64_t tsc_hz;
 	uint64_t ctl; /* IA32_RTIT_CTL */
@@ -125,7 +125,7 @@ struct foreign_trace {
 	bool snapshots;
 
 	struct {
-		struct vpt_source *at;
+		struct trace_source *at;
 		size_t n, room;
 	} sources;
 	struct {
@@ -144,7 +144,7 @@ struct foreign_trace {
 		uint8_t *at;
 		size_t n, room;
 	} pokes;
-	struct vpt_names files;
+	struct foreign_names files;
 	struct {
 		struct foreign_build_id *at; /* by number of the file; may have fewer */
 		size_t n, room;

@@ -7,7 +7,7 @@
  * longest end of that one that this one begins with. It counts only if there is a whole PSB+ in
  * it: a few bytes can be the same by chance.
  */
-#include "joined.h"
+#include "foreign/joined.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int add_break(struct foreign_joined *j)
 {
 	if (!j->len || (j->breaks.n && j->breaks.at[j->breaks.n - 1] == j->len))
 		return 0;
-	if (!vpt_vec_room(&j->breaks))
+	if (!trace_vec_room(&j->breaks))
 		return -ENOMEM;
 	j->breaks.at[j->breaks.n++] = j->len;
 	return 0;
@@ -113,8 +113,8 @@ static int add_piece(struct foreign_trace *t, const struct foreign_stream *s,
 		loss = next_loss(t, s, next, at, end);
 		if (loss == UINT64_MAX)
 			break;
-		err = vpt_source_read(&t->sources.at[p->source], p->at + (at - p->offset),
-				      j->bytes + j->len, (size_t)(loss - at));
+		err = trace_source_read(&t->sources.at[p->source], p->at + (at - p->offset),
+					j->bytes + j->len, (size_t)(loss - at));
 		j->len += (size_t)(loss - at);
 		at = loss;
 		if (!err)
@@ -124,8 +124,8 @@ static int add_piece(struct foreign_trace *t, const struct foreign_stream *s,
 	if (err)
 		return err;
 	at -= p->offset;
-	err = vpt_source_read(&t->sources.at[p->source], p->at + at, j->bytes + j->len,
-			      (size_t)(p->len - at));
+	err = trace_source_read(&t->sources.at[p->source], p->at + at, j->bytes + j->len,
+				(size_t)(p->len - at));
 	j->len += (size_t)(p->len - at);
 	return err;
 }

@@ -3,7 +3,7 @@
 #ifndef VMM_FOREIGN_JOINED_H
 #define VMM_FOREIGN_JOINED_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 struct foreign_joined {
 	uint8_t *bytes;

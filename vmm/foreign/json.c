@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A reader of JSON that makes no copy and no tree (RFC 8259). */
-#include "json.h"
+#include "foreign/json.h"
 
 #include <errno.h>
 #include <stdlib.h>

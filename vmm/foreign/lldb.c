@@ -4,7 +4,7 @@
  * threads and modules, a file of packets for each thread or for each CPU, and for each CPU the
  * context switches, which are records of perf's with TID and TIME.
  */
-#include "lldb.h"
+#include "foreign/lldb.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lldb_state.h"
+#include "foreign/lldb_state.h"
 #include "trace/format.h"
 #include "trace/origin.h"
 #include "trace/vec.h"
@@ -69,19 +69,19 @@ struct foreign_event *lldb_event(struct lldb_bundle *b, enum foreign_kind kind, 
 	return e;
 }
 
-struct vpt_source *lldb_source(struct lldb_bundle *b, const char *path)
+struct trace_source *lldb_source(struct lldb_bundle *b, const char *path)
 {
-	struct vpt_source *s;
+	struct trace_source *s;
 	int err;
 
-	if (!vpt_vec_room(&b->t->sources)) {
+	if (!trace_vec_room(&b->t->sources)) {
 		lldb_fail(b, -ENOMEM, NULL);
 		return NULL;
 	}
 	s = &b->t->sources.at[b->t->sources.n++];
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	err = vpt_source_open(s, path, "", 0);
+	err = trace_source_open(s, path, "", 0);
 	if (!err && s->fd < 0)
 		err = -EINVAL;
 	if (!err)
@@ -93,7 +93,7 @@ struct vpt_source *lldb_source(struct lldb_bundle *b, const char *path)
 void lldb_stream(struct lldb_bundle *b, const char *path, uint32_t cpu, uint32_t tid)
 {
 	const struct foreign_stream key = {.idx = cpu, .cpu = cpu, .tid = tid};
-	struct vpt_source *s = lldb_source(b, path);
+	struct trace_source *s = lldb_source(b, path);
 	struct foreign_piece piece = {.source = b->t->sources.n - 1};
 	int err;
 
@@ -155,7 +155,7 @@ static void read_processor(struct lldb_bundle *b)
 		else
 			json_skip(&b->j);
 	}
-	b->t->caps.signature = vpt_cpu_signature(family, model, stepping);
+	b->t->caps.signature = trace_cpu_signature(family, model, stepping);
 }
 
 static void read_bundle(struct lldb_bundle *b)
@@ -184,18 +184,18 @@ static void read_bundle(struct lldb_bundle *b)
 /* The text of trace.json, to be freed. NULL: it cannot be read. */
 static char *read_text(const char *path, size_t *len)
 {
-	struct vpt_source s = {.fd = -1};
+	struct trace_source s = {.fd = -1};
 	char *text = NULL;
 
-	if (!vpt_source_open(&s, path, "", 0) && s.size <= JSON_MOST) {
+	if (!trace_source_open(&s, path, "", 0) && s.size <= JSON_MOST) {
 		*len = (size_t)s.size;
 		text = malloc(*len + 1);
-		if (text && vpt_source_read(&s, 0, text, *len)) {
+		if (text && trace_source_read(&s, 0, text, *len)) {
 			free(text);
 			text = NULL;
 		}
 	}
-	vpt_source_close(&s);
+	trace_source_close(&s);
 	return text;
 }
 
@@ -220,7 +220,7 @@ int foreign_lldb_read(const char *path, struct foreign_trace *t, char *why, size
 	size_t len = 0;
 
 	t->program = "lldb";
-	t->kind = VPT_ORIGIN_LLDB;
+	t->kind = TRACE_ORIGIN_LLDB;
 	t->caps = *vpt_caps_model("spr");
 	t->caps.signature = 0;
 	t->ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN) |

@@ -3,7 +3,7 @@
 #ifndef VMM_FOREIGN_LLDB_H
 #define VMM_FOREIGN_LLDB_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 /* Returns true if @path is such a folder, or a file trace.json. */
 bool foreign_lldb_is(const char *path);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lldb_state.h"
-#include "perf_abi.h"
-#include "span.h"
+#include "foreign/lldb_state.h"
+#include "foreign/perf_abi.h"
+#include "foreign/span.h"
 
 #define SWITCHES_MOST (1u << 30)
 
@@ -31,14 +31,14 @@ static void take_switch(struct lldb_bundle *b, uint32_t cpu, uint16_t misc, stru
 
 static void read_switches(struct lldb_bundle *b, const char *path, uint32_t cpu)
 {
-	struct vpt_source *source = lldb_source(b, path);
+	struct trace_source *source = lldb_source(b, path);
 	uint8_t *bytes;
 	struct span s;
 
 	if (!source || !source->size)
 		return;
 	bytes = source->size <= SWITCHES_MOST ? malloc((size_t)source->size) : NULL;
-	if (!bytes || vpt_source_read(source, 0, bytes, (size_t)source->size)) {
+	if (!bytes || trace_source_read(source, 0, bytes, (size_t)source->size)) {
 		lldb_fail(b, -ENOMEM, NULL);
 		free(bytes);
 		return;

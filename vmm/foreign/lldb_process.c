@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf_note.h"
-#include "lldb_state.h"
+#include "foreign/elf_note.h"
+#include "foreign/lldb_state.h"
 #include "trace/format.h"
 
 static void read_thread(struct lldb_bundle *b, uint32_t pid)
@@ -40,24 +40,25 @@ static void map_module(struct lldb_bundle *b, uint32_t pid, const char *path, ui
 	size_t number, i;
 	uint64_t first = 0;
 
-	if (vpt_names_add(&b->t->files, path, &number))
+	if (foreign_names_add(&b->t->files, path, &number))
 		lldb_fail(b, -ENOMEM, NULL);
 	else if (fd < 0 || foreign_elf_loads(fd, &loads))
 		b->t->report.no_file++;
 	for (i = 0; i < loads.n && !b->j.bad; i++) {
 		const struct foreign_load *load = &loads.at[i];
-		uint64_t in_page = load->offset % VPT_CODE_BYTES;
+		uint64_t in_page = load->offset % TRACE_CODE_BYTES;
 		struct foreign_event *e;
 
 		if (!i)
 			first = load->vaddr - in_page;
-		if (!load->executable || load->vaddr % VPT_CODE_BYTES != in_page)
+		if (!load->executable || load->vaddr % TRACE_CODE_BYTES != in_page)
 			continue;
 		e = lldb_event(b, FOREIGN_MAP, pid, pid);
 		if (!e)
 			break;
 		e->map.addr = at + (load->vaddr - in_page - first);
-		e->map.len = (load->len + in_page + VPT_CODE_BYTES - 1) & -(uint64_t)VPT_CODE_BYTES;
+		e->map.len =
+			(load->len + in_page + TRACE_CODE_BYTES - 1) & -(uint64_t)TRACE_CODE_BYTES;
 		e->map.offset = load->offset - in_page;
 		e->map.file = (uint32_t)number;
 	}

@@ -3,8 +3,8 @@
 #ifndef VMM_FOREIGN_LLDB_STATE_H
 #define VMM_FOREIGN_LLDB_STATE_H
 
-#include "foreign.h"
-#include "json.h"
+#include "foreign/foreign.h"
+#include "foreign/json.h"
 
 #define LLDB_KEY 32 /* bytes of a key that counts */
 
@@ -26,7 +26,7 @@ void lldb_list(struct lldb_bundle *b, uint32_t with,
 /* A new event, NULL after an error. */
 struct foreign_event *lldb_event(struct lldb_bundle *b, enum foreign_kind kind, uint32_t pid,
 				 uint32_t tid);
-struct vpt_source *lldb_source(struct lldb_bundle *b, const char *path);
+struct trace_source *lldb_source(struct lldb_bundle *b, const char *path);
 /* The packets of a thread, or of a CPU. */
 void lldb_stream(struct lldb_bundle *b, const char *path, uint32_t cpu, uint32_t tid);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Numbers for strings, by a hash table, so that a hostile list of names costs no more than it has. */
-#include "names.h"
+#include "foreign/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t hash(const char *name)
 	return (size_t)(h ^ h >> 29);
 }
 
-static size_t find(const struct vpt_names *names, const char *name)
+static size_t find(const struct foreign_names *names, const char *name)
 {
 	size_t b = hash(name) & names->mask;
 
@@ -27,7 +27,7 @@ static size_t find(const struct vpt_names *names, const char *name)
 }
 
 /* Half of the buckets stay free. */
-static int grow(struct vpt_names *names)
+static int grow(struct foreign_names *names)
 {
 	size_t count = names->buckets ? 2 * (names->mask + 1) : 64, i;
 	uint32_t *buckets = calloc(count, sizeof(*buckets));
@@ -42,7 +42,7 @@ static int grow(struct vpt_names *names)
 	return 0;
 }
 
-int vpt_names_add(struct vpt_names *names, const char *name, size_t *number)
+int foreign_names_add(struct foreign_names *names, const char *name, size_t *number)
 {
 	size_t b;
 
@@ -50,7 +50,7 @@ int vpt_names_add(struct vpt_names *names, const char *name, size_t *number)
 		return -ENOMEM;
 	b = find(names, name);
 	if (!names->buckets[b]) {
-		if (names->n >= UINT32_MAX - 1 || !vpt_vec_room(names))
+		if (names->n >= UINT32_MAX - 1 || !trace_vec_room(names))
 			return -ENOMEM;
 		names->at[names->n] = strdup(name);
 		if (!names->at[names->n])
@@ -61,7 +61,7 @@ int vpt_names_add(struct vpt_names *names, const char *name, size_t *number)
 	return 0;
 }
 
-void vpt_names_free(struct vpt_names *names)
+void foreign_names_free(struct foreign_names *names)
 {
 	while (names->n)
 		free(names->at[--names->n]);

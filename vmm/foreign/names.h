@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_names {
+struct foreign_names {
 	char **at;
 	size_t n, room;
 	uint32_t *buckets; /* numbers plus 1; 0: free */
@@ -14,7 +14,7 @@ struct vpt_names {
 };
 
 /* The number of @name in *@number, which is new if the name is. Returns 0 or -ENOMEM. */
-int vpt_names_add(struct vpt_names *names, const char *name, size_t *number);
-void vpt_names_free(struct vpt_names *names);
+int foreign_names_add(struct foreign_names *names, const char *name, size_t *number);
+void foreign_names_free(struct foreign_names *names);
 
 #endif /* VMM_FOREIGN_NAMES_H */

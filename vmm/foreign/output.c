@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the parts of a foreign trace to a .vpt file: streams, then address spaces, then code. */
-#include "output.h"
+#include "foreign/output.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/origin.h"
 #include "trace/vec.h"
 
-void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info)
+void foreign_info(const struct foreign_trace *t, struct trace_file_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->caps = t->caps;
 	snprintf(info->model, sizeof(info->model), "%s", "foreign");
 	snprintf(info->engine, sizeof(info->engine), "%s", t->program);
-	info->owner = VPT_OWNER_HOST;
+	info->owner = TRACE_OWNER_HOST;
 	info->vcpus = (uint32_t)t->streams.n;
 	info->tsc_hz = t->tsc_hz;
 	info->tsc_multiplier = 1ull << 48;
 }
 
-int foreign_write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w)
+int foreign_write_origin(const struct foreign_trace *t, const char *source, struct trace_writer *w)
 {
 	const char *slash = strrchr(source, '/');
-	struct vpt_origin origin = {
+	struct trace_origin origin = {
 		.kind = t->kind,
-		.flags = t->caps.signature ? VPT_ORIGIN_HARDWARE : 0,
-		.cpu = vpt_cpu_of(t->caps.signature),
+		.flags = t->caps.signature ? TRACE_ORIGIN_HARDWARE : 0,
+		.cpu = trace_cpu_of(t->caps.signature),
 		.program = "vpt import",
 	};
 
 	if (t->report.truncated)
-		origin.flags |= VPT_ORIGIN_TRUNCATED;
+		origin.flags |= TRACE_ORIGIN_TRUNCATED;
 	if (t->clock.known) {
-		origin.flags |= VPT_ORIGIN_TIME;
+		origin.flags |= TRACE_ORIGIN_TIME;
 		origin.time_zero = t->clock.zero;
 		origin.time_mult = (uint32_t)t->clock.mult;
 		origin.time_shift = t->clock.shift;
 	}
 	snprintf(origin.source, sizeof(origin.source), "%s",
 		 slash && slash[1] ? slash + 1 : source);
-	return vpt_writer_origin(w, &origin);
+	return trace_writer_origin(w, &origin);
 }
 
 uint64_t foreign_counter(const struct foreign_output *o, unsigned int vcpu, uint64_t time)
 {
 	const struct foreign_marks *m = &o->marks[vcpu];
-	size_t i = vpt_vec_before(m->at, m->n, e, e->time < time);
+	size_t i = trace_vec_before(m->at, m->n, e, e->time < time);
 
 	return i < m->n ? m->at[i].insns : UINT64_MAX;
 }
@@ -64,18 +64,18 @@ static void output_free(struct foreign_output *o)
 		free(o->visits[i].at);
 	free(o->marks);
 	free(o->visits);
-	vpt_pairs_free(&o->best);
-	vpt_pairs_free(&o->reused);
-	vpt_pairs_free(&o->ids);
+	trace_pairs_free(&o->best);
+	trace_pairs_free(&o->reused);
+	trace_pairs_free(&o->ids);
 	free(o->spaces.at);
-	vpt_pairs_free(&o->votes);
-	vpt_pairs_free(&o->pips);
-	vpt_pairs_free(&o->used);
+	trace_pairs_free(&o->votes);
+	trace_pairs_free(&o->pips);
+	trace_pairs_free(&o->used);
 	foreign_code_free(&o->code);
 	foreign_tasks_free(&o->tasks);
 }
 
-int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer *writer)
+int foreign_write(struct foreign_trace *t, const char *source, struct trace_writer *writer)
 {
 	struct foreign_output o = {.trace = t, .writer = writer};
 	unsigned int vcpu;

@@ -10,8 +10,8 @@
 #ifndef VMM_FOREIGN_OUTPUT_H
 #define VMM_FOREIGN_OUTPUT_H
 
-#include "foreign.h"
-#include "tasks.h"
+#include "foreign/foreign.h"
+#include "foreign/tasks.h"
 #include "trace/writer.h"
 
 #define FOREIGN_COUNTER 40
@@ -23,9 +23,9 @@
  * Write all of @t, which is from the file @source, to @writer, which stays the caller's. Returns 0, -ENODATA: there is no trace, or
  * -errno. foreign_info() fills in what the writer is begun with.
  */
-int foreign_write(struct foreign_trace *t, const char *source, struct vpt_writer *writer);
+int foreign_write(struct foreign_trace *t, const char *source, struct trace_writer *writer);
 /* The ORIGIN block of it. */
-int foreign_write_origin(const struct foreign_trace *t, const char *source, struct vpt_writer *w);
-void foreign_info(const struct foreign_trace *t, struct vpt_file_info *info);
+int foreign_write_origin(const struct foreign_trace *t, const char *source, struct trace_writer *w);
+void foreign_info(const struct foreign_trace *t, struct trace_file_info *info);
 
 #endif /* VMM_FOREIGN_OUTPUT_H */

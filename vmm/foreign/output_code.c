@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/vec.h"
 
 /* Entries of MAP blocks, beyond which a trace is taken for damaged. */
@@ -14,20 +14,20 @@ struct entries {
 	struct foreign_output *o;
 	unsigned int vcpu;
 	size_t n;
-	struct vpt_page_map at[BATCH];
+	struct trace_page_map at[BATCH];
 };
 
 static int flush(struct entries *e)
 {
-	int err = e->n ? vpt_writer_map(e->o->writer, e->vcpu, e->at, e->n) : 0;
+	int err = e->n ? trace_writer_map(e->o->writer, e->vcpu, e->at, e->n) : 0;
 
 	e->n = 0;
 	return err;
 }
 
-static int add(struct entries *e, const struct vpt_code_page *page, uint64_t content)
+static int add(struct entries *e, const struct trace_code_page *page, uint64_t content)
 {
-	e->at[e->n++] = (struct vpt_page_map){*page, content};
+	e->at[e->n++] = (struct trace_page_map){*page, content};
 	return e->n == BATCH ? flush(e) : 0;
 }
 
@@ -35,17 +35,17 @@ static int write_map(struct entries *e, size_t mm, const struct foreign_map *map
 {
 	struct foreign_output *o = e->o;
 	uint64_t size = foreign_code_size(&o->code, map->file), at;
-	struct vpt_code_page page = {.cr3 = foreign_mm_id(mm), .gpa = UINT64_MAX};
+	struct trace_code_page page = {.cr3 = foreign_mm_id(mm), .gpa = UINT64_MAX};
 	uint64_t len = map->len;
 	int err = 0;
 
-	if (map->offset >= size || (map->addr | map->offset) % VPT_CODE_BYTES)
+	if (map->offset >= size || (map->addr | map->offset) % TRACE_CODE_BYTES)
 		return 0;
 	if (len > size - map->offset)
 		len = size - map->offset;
 	if (map->time)
 		page.insns = foreign_counter(o, e->vcpu, map->time);
-	for (at = 0; at < len && !err; at += VPT_CODE_BYTES) {
+	for (at = 0; at < len && !err; at += TRACE_CODE_BYTES) {
 		uint64_t content;
 		int some = foreign_code_page(&o->code, map->file, map->offset + at, &content);
 

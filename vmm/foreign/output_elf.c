@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/vec.h"
 
 #define IMAGE_MAX (64u << 20)  /* bytes of one, */
@@ -44,7 +44,7 @@ static bool find_bias(const struct foreign_code *code, const struct foreign_map 
 		return false;
 	for (i = 0; i < loads.n && !found; i++) {
 		const struct foreign_load *load = &loads.at[i];
-		uint64_t begin = load->offset & ~(uint64_t)(VPT_CODE_BYTES - 1);
+		uint64_t begin = load->offset & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 
 		found = load->executable && map->offset >= begin &&
 			map->offset - begin < load->len + (load->offset - begin);
@@ -75,7 +75,7 @@ static int write_image(struct images *m, const struct image *image)
 	struct foreign_code *code = &m->o->code;
 	const char *name = code->trace->files.at[image->file], *slash = strrchr(name, '/');
 	size_t size = (size_t)code->files[image->file].size, done = 0;
-	struct vpt_elf_image head = {.bias = image->bias};
+	struct trace_elf_image head = {.bias = image->bias};
 	uint8_t *bytes = malloc(size + 1);
 	int err = 0;
 
@@ -91,7 +91,7 @@ static int write_image(struct images *m, const struct image *image)
 	}
 	snprintf(head.name, sizeof(head.name), "%s", slash ? slash + 1 : name);
 	if (done == size)
-		err = vpt_writer_elf(m->o->writer, &head, bytes, size);
+		err = trace_writer_elf(m->o->writer, &head, bytes, size);
 	m->bytes += size;
 	free(bytes);
 	return err;
@@ -112,7 +112,7 @@ static int take_map(struct images *m, const struct foreign_map *map)
 		image.bias = 0;
 	if (is_listed(m, &image))
 		return 0;
-	if (!vpt_vec_room(&m->list))
+	if (!trace_vec_room(&m->list))
 		return -ENOMEM;
 	m->list.at[m->list.n++] = image;
 	return 0;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_note.h"
-#include "output_state.h"
+#include "foreign/elf_note.h"
+#include "foreign/output_state.h"
 #include "vpt/msr.h"
 
 /* 512 MiB. Beyond, the file is not one of code. */
@@ -25,9 +25,9 @@ static bool is_wanted(const struct foreign_output *o, uint64_t vaddr)
 	if (vaddr < KERNEL_HALF)
 		return false;
 	for (i = 0; i < maps->n; i++) {
-		const uint64_t first = maps->at[i].addr & ~(uint64_t)(VPT_CODE_BYTES - 1);
+		const uint64_t first = maps->at[i].addr & ~(uint64_t)(TRACE_CODE_BYTES - 1);
 
-		if (vaddr >= first && vaddr - first < maps->at[i].len + VPT_CODE_BYTES)
+		if (vaddr >= first && vaddr - first < maps->at[i].len + TRACE_CODE_BYTES)
 			return true;
 	}
 	return !maps->n;
@@ -35,20 +35,20 @@ static bool is_wanted(const struct foreign_output *o, uint64_t vaddr)
 
 static int write_page(struct foreign_output *o, uint64_t vaddr, const uint8_t *bytes)
 {
-	struct vpt_page_map map = {
+	struct trace_page_map map = {
 		.page = {.cr3 = FOREIGN_FIRST_ID, .vaddr = vaddr, .gpa = UINT64_MAX},
 	};
-	int err = vpt_writer_page(o->writer, bytes, &map.content);
+	int err = trace_writer_page(o->writer, bytes, &map.content);
 
 	o->code.pages++;
-	return err ? err : vpt_writer_map(o->writer, 0, &map, 1);
+	return err ? err : trace_writer_map(o->writer, 0, &map, 1);
 }
 
 static int write_load(struct foreign_output *o, int fd, const struct foreign_load *load,
 		      uint64_t *pages)
 {
-	uint64_t at = -load->vaddr % VPT_CODE_BYTES;
-	uint8_t bytes[VPT_CODE_BYTES];
+	uint64_t at = -load->vaddr % TRACE_CODE_BYTES;
+	uint8_t bytes[TRACE_CODE_BYTES];
 	struct stat st;
 	int err = 0;
 
@@ -56,7 +56,7 @@ static int write_load(struct foreign_output *o, int fd, const struct foreign_loa
 	if (fstat(fd, &st) || load->offset >= (uint64_t)st.st_size)
 		return 0;
 	for (; !err && at < load->len && at < (uint64_t)st.st_size - load->offset;
-	     at += VPT_CODE_BYTES) {
+	     at += TRACE_CODE_BYTES) {
 		if (!is_wanted(o, load->vaddr + at))
 			continue;
 		if (++*pages > PAGES_MAX) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/vec.h"
 
 /* Versions of pages, beyond which a trace is taken for damaged: 256 MiB. */
@@ -19,9 +19,9 @@ struct poked {
 	struct foreign_output *o;
 	int fd;
 	const struct foreign_loads *loads;
-	struct vpt_pairs numbers; /* (address, 0) to the place in `pages` */
+	struct trace_pairs numbers; /* (address, 0) to the place in `pages` */
 	struct {
-		uint8_t (*at)[VPT_CODE_BYTES];
+		uint8_t (*at)[TRACE_CODE_BYTES];
 		size_t n, room;
 	} pages;
 	uint64_t versions;
@@ -37,8 +37,8 @@ static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
 		uint64_t at = vaddr - load->vaddr;
 
 		if (vaddr >= load->vaddr && at < load->len && load->offset + at <= INT64_MAX &&
-		    pread(p->fd, bytes, VPT_CODE_BYTES, (off_t)(load->offset + at)) ==
-			    VPT_CODE_BYTES)
+		    pread(p->fd, bytes, TRACE_CODE_BYTES, (off_t)(load->offset + at)) ==
+			    TRACE_CODE_BYTES)
 			return true;
 	}
 	return false;
@@ -50,18 +50,18 @@ static bool read_page(const struct poked *p, uint64_t vaddr, uint8_t *bytes)
  */
 static int find_page(struct poked *p, uint64_t vaddr, bool make, uint8_t **bytes)
 {
-	struct vpt_pair *entry = vpt_pairs_find(&p->numbers, vaddr, 0);
+	struct trace_pair *entry = trace_pairs_find(&p->numbers, vaddr, 0);
 
 	*bytes = NULL;
 	if (!entry) {
-		if (!vpt_vec_room(&p->pages))
+		if (!trace_vec_room(&p->pages))
 			return -ENOMEM;
 		if (!read_page(p, vaddr, p->pages.at[p->pages.n])) {
 			if (!make)
 				return 0;
-			memset(p->pages.at[p->pages.n], 0, VPT_CODE_BYTES);
+			memset(p->pages.at[p->pages.n], 0, TRACE_CODE_BYTES);
 		}
-		entry = vpt_pairs_add(&p->numbers, vaddr, 0);
+		entry = trace_pairs_add(&p->numbers, vaddr, 0);
 		if (!entry)
 			return -ENOMEM;
 		entry->value = p->pages.n++;
@@ -72,16 +72,16 @@ static int find_page(struct poked *p, uint64_t vaddr, bool make, uint8_t **bytes
 
 static int write_version(struct poked *p, uint64_t vaddr, const uint8_t *bytes, uint64_t time)
 {
-	struct vpt_page_map map = {
+	struct trace_page_map map = {
 		.page = {.cr3 = FOREIGN_FIRST_ID, .vaddr = vaddr, .gpa = UINT64_MAX},
 	};
 	unsigned int vcpu;
-	int err = vpt_writer_page(p->o->writer, bytes, &map.content);
+	int err = trace_writer_page(p->o->writer, bytes, &map.content);
 
 	for (vcpu = 0; vcpu < p->o->trace->streams.n && !err; vcpu++) {
 		map.page.insns = foreign_counter(p->o, vcpu, time);
 		if (map.page.insns != UINT64_MAX)
-			err = vpt_writer_map(p->o->writer, vcpu, &map, 1);
+			err = trace_writer_map(p->o->writer, vcpu, &map, 1);
 	}
 	return err;
 }
@@ -93,7 +93,7 @@ static int write_poke(struct poked *p, const struct foreign_event *e)
 	int err = 0;
 
 	while (!err && at < end) {
-		uint64_t in_page = at % VPT_CODE_BYTES, n = VPT_CODE_BYTES - in_page;
+		uint64_t in_page = at % TRACE_CODE_BYTES, n = TRACE_CODE_BYTES - in_page;
 		uint8_t *bytes;
 
 		if (n > end - at)
@@ -124,6 +124,6 @@ int foreign_write_pokes(struct foreign_output *o, int fd, const struct foreign_l
 			err = write_poke(&p, &o->trace->events.at[i]);
 	}
 	free(p.pages.at);
-	vpt_pairs_free(&p.numbers);
+	trace_pairs_free(&p.numbers);
 	return err;
 }

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 
 static bool has_reused(const struct foreign_output *o, unsigned int vcpu)
 {
@@ -15,7 +15,7 @@ static bool has_reused(const struct foreign_output *o, unsigned int vcpu)
 	size_t i;
 
 	for (i = 0; i < v->n; i++) {
-		if (vpt_pairs_find(&o->reused, v->at[i].cr3, 0))
+		if (trace_pairs_find(&o->reused, v->at[i].cr3, 0))
 			return true;
 	}
 	return false;
@@ -23,16 +23,16 @@ static bool has_reused(const struct foreign_output *o, unsigned int vcpu)
 
 /* The space of a visit; @last has that of the visit before of each CR3. */
 static int find_space(const struct foreign_output *o, const struct foreign_visit *visit,
-		      struct vpt_pairs *last, uint64_t *space)
+		      struct trace_pairs *last, uint64_t *space)
 {
-	struct vpt_pair *entry = vpt_pairs_add(last, visit->cr3, 0);
+	struct trace_pair *entry = trace_pairs_add(last, visit->cr3, 0);
 
 	if (!entry)
 		return -ENOMEM;
-	if (visit->mm != FOREIGN_NONE && vpt_pairs_find(&o->reused, visit->cr3, 0))
+	if (visit->mm != FOREIGN_NONE && trace_pairs_find(&o->reused, visit->cr3, 0))
 		entry->value = foreign_mm_id(visit->mm);
 	if (!entry->value)
-		entry->value = vpt_pairs_find(&o->ids, visit->cr3, 0)->value;
+		entry->value = trace_pairs_find(&o->ids, visit->cr3, 0)->value;
 	*space = entry->value;
 	return 0;
 }
@@ -40,20 +40,20 @@ static int find_space(const struct foreign_output *o, const struct foreign_visit
 static int write_vcpu(struct foreign_output *o, unsigned int vcpu)
 {
 	const struct foreign_visits *v = &o->visits[vcpu];
-	struct vpt_pairs last = {0};
+	struct trace_pairs last = {0};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < v->n && !err; i++) {
-		struct vpt_switch sw = {.offset = v->at[i].offset};
+		struct trace_switch sw = {.offset = v->at[i].offset};
 
 		err = find_space(o, &v->at[i], &last, &sw.space);
 		if (!err && v->at[i].mm != FOREIGN_NONE)
 			sw.pid = o->tasks.mms.at[v->at[i].mm].pid;
 		if (!err)
-			err = vpt_writer_switches(o->writer, vcpu, &sw, 1);
+			err = trace_writer_switches(o->writer, vcpu, &sw, 1);
 	}
-	vpt_pairs_free(&last);
+	trace_pairs_free(&last);
 	return err;
 }
 

@@ -8,29 +8,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
 /* As few packets of a process may be there because times are estimates. */
 #define REUSED_LEAST 4
 
-static int add(struct foreign_output *o, const struct vpt_space *space)
+static int add(struct foreign_output *o, const struct trace_space *space)
 {
-	if (!vpt_vec_room(&o->spaces))
+	if (!trace_vec_room(&o->spaces))
 		return -ENOMEM;
 	o->spaces.at[o->spaces.n++] = *space;
 	return 0;
 }
 
-static struct vpt_space space_of(const struct foreign_output *o, size_t mm)
+static struct trace_space space_of(const struct foreign_output *o, size_t mm)
 {
 	const struct foreign_mm *m = &o->tasks.mms.at[mm];
-	struct vpt_space space = {
+	struct trace_space space = {
 		.id = foreign_mm_id(mm),
 		.cr3 = foreign_mm_id(mm),
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.vm = VPT_SPACE_NO_VM,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.vm = TRACE_SPACE_NO_VM,
 		.pid = m->pid,
 	};
 
@@ -42,25 +42,25 @@ static struct vpt_space space_of(const struct foreign_output *o, size_t mm)
 /* Without PIPs: the processes. */
 static int list_used(struct foreign_output *o)
 {
-	struct vpt_pairs listed = {0};
+	struct trace_pairs listed = {0};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < o->used.n && !err; i++) {
-		struct vpt_space space = space_of(o, (size_t)o->used.at[i].b);
-		struct vpt_pair *entry = vpt_pairs_add(&listed, space.id, 0);
+		struct trace_space space = space_of(o, (size_t)o->used.at[i].b);
+		struct trace_pair *entry = trace_pairs_add(&listed, space.id, 0);
 
 		if (!entry)
 			err = -ENOMEM;
 		else if (!entry->value++)
 			err = add(o, &space);
 	}
-	vpt_pairs_free(&listed);
+	trace_pairs_free(&listed);
 	return err;
 }
 
 /* The votes of processes: threads of the kernel run in any address space. */
-static bool counts(const struct foreign_output *o, const struct vpt_pair *vote)
+static bool counts(const struct foreign_output *o, const struct trace_pair *vote)
 {
 	size_t maps;
 
@@ -74,23 +74,23 @@ static int count_votes(struct foreign_output *o)
 	size_t i;
 
 	for (i = 0; i < o->votes.n; i++) {
-		const struct vpt_pair *vote = &o->votes.at[i];
-		struct vpt_pair *entry;
+		const struct trace_pair *vote = &o->votes.at[i];
+		struct trace_pair *entry;
 
 		if (!counts(o, vote))
 			continue;
-		entry = vpt_pairs_add(&o->best, vote->a, 0);
+		entry = trace_pairs_add(&o->best, vote->a, 0);
 		if (!entry)
 			return -ENOMEM;
 		if (!entry->value || o->votes.at[entry->value - 1].value < vote->value)
 			entry->value = i + 1;
 	}
 	for (i = 0; i < o->votes.n && o->trace->ctl & VPT_CTL_MASK(USER); i++) {
-		const struct vpt_pair *vote = &o->votes.at[i];
+		const struct trace_pair *vote = &o->votes.at[i];
 
 		if (counts(o, vote) && vote->value >= REUSED_LEAST &&
-		    vpt_pairs_find(&o->best, vote->a, 0)->value != i + 1 &&
-		    !vpt_pairs_add(&o->reused, vote->a, 0))
+		    trace_pairs_find(&o->best, vote->a, 0)->value != i + 1 &&
+		    !trace_pairs_add(&o->reused, vote->a, 0))
 			return -ENOMEM;
 	}
 	o->trace->report.reused = o->reused.n;
@@ -98,25 +98,25 @@ static int count_votes(struct foreign_output *o)
 }
 
 /* The space of a PIP's CR3, and of NR. */
-static int list_pip(struct foreign_output *o, const struct vpt_pair *pip)
+static int list_pip(struct foreign_output *o, const struct trace_pair *pip)
 {
-	const struct vpt_pair *vote = vpt_pairs_find(&o->best, pip->a, 0);
-	struct vpt_pair *entry;
-	struct vpt_space space = {
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.vm = VPT_SPACE_NO_VM,
+	const struct trace_pair *vote = trace_pairs_find(&o->best, pip->a, 0);
+	struct trace_pair *entry;
+	struct trace_space space = {
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.vm = TRACE_SPACE_NO_VM,
 	};
 
 	if (pip->b) {
-		space.flags = VPT_SPACE_NON_ROOT | VPT_SPACE_NO_CODE;
+		space.flags = TRACE_SPACE_NON_ROOT | TRACE_SPACE_NO_CODE;
 		o->trace->report.guests++;
 	} else if (vote) {
 		space = space_of(o, (size_t)o->votes.at[vote->value - 1].b);
 	}
 	if (!space.id)
-		space.id = o->next_id += VPT_CODE_BYTES;
+		space.id = o->next_id += TRACE_CODE_BYTES;
 	space.cr3 = pip->a;
-	entry = vpt_pairs_add(&o->ids, pip->a, pip->b);
+	entry = trace_pairs_add(&o->ids, pip->a, pip->b);
 	if (!entry)
 		return -ENOMEM;
 	entry->value = space.id;
@@ -125,12 +125,12 @@ static int list_pip(struct foreign_output *o, const struct vpt_pair *pip)
 
 int foreign_write_spaces(struct foreign_output *o)
 {
-	const struct vpt_space kernel = {
+	const struct trace_space kernel = {
 		.id = FOREIGN_FIRST_ID,
 		.cr3 = FOREIGN_FIRST_ID,
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.flags = VPT_SPACE_COMMON,
-		.vm = VPT_SPACE_NO_VM,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.flags = TRACE_SPACE_COMMON,
+		.vm = TRACE_SPACE_NO_VM,
 		.name = "kernel",
 	};
 	size_t i;
@@ -147,5 +147,5 @@ int foreign_write_spaces(struct foreign_output *o)
 	/* Those that are not the one of their CR3. */
 	if (!err && o->reused.n)
 		err = list_used(o);
-	return err ? err : vpt_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
+	return err ? err : trace_writer_spaces(o->writer, o->spaces.at, o->spaces.n);
 }

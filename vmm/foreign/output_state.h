@@ -3,10 +3,10 @@
 #ifndef VMM_FOREIGN_OUTPUT_STATE_H
 #define VMM_FOREIGN_OUTPUT_STATE_H
 
-#include "code.h"
-#include "elf_note.h"
-#include "output.h"
-#include "place.h"
+#include "foreign/code.h"
+#include "foreign/elf_note.h"
+#include "foreign/output.h"
+#include "foreign/place.h"
 
 /* Of one vCPU: from this time on the counter is at least this. */
 struct foreign_mark {
@@ -22,16 +22,16 @@ struct foreign_output {
 	struct foreign_trace *trace;
 	struct foreign_tasks tasks;
 	struct foreign_code code;
-	struct vpt_writer *writer;
-	struct vpt_pairs votes, pips;  /* as struct foreign_place has them */
-	struct vpt_pairs used;	       /* (vCPU, address space) */
-	struct foreign_marks *marks;   /* of each vCPU */
-	struct foreign_visits *visits; /* likewise */
-	struct vpt_pairs best;	 /* (CR3, 0) to the index plus 1 of the vote with most packets */
-	struct vpt_pairs reused; /* (CR3, 0) that other processes had, too */
-	struct vpt_pairs ids;	 /* (CR3, NR) to its space */
+	struct trace_writer *writer;
+	struct trace_pairs votes, pips; /* as struct foreign_place has them */
+	struct trace_pairs used;	/* (vCPU, address space) */
+	struct foreign_marks *marks;	/* of each vCPU */
+	struct foreign_visits *visits;	/* likewise */
+	struct trace_pairs best;   /* (CR3, 0) to the index plus 1 of the vote with most packets */
+	struct trace_pairs reused; /* (CR3, 0) that other processes had, too */
+	struct trace_pairs ids;	   /* (CR3, NR) to its space */
 	struct {
-		struct vpt_space *at;
+		struct trace_space *at;
 		size_t n, room;
 	} spaces;
 	uint64_t next_id;
@@ -39,7 +39,7 @@ struct foreign_output {
 
 static inline uint64_t foreign_mm_id(size_t mm)
 {
-	return FOREIGN_FIRST_ID + ((uint64_t)mm + 1) * VPT_CODE_BYTES;
+	return FOREIGN_FIRST_ID + ((uint64_t)mm + 1) * TRACE_CODE_BYTES;
 }
 
 /* The counter from which on what changed at @time counts on a vCPU. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "output_state.h"
+#include "foreign/output_state.h"
 #include "trace/vec.h"
 #include "vpt/msr.h"
 
@@ -18,7 +18,7 @@ struct out {
 
 static int add_change(struct out *w, uint64_t time, size_t mm)
 {
-	if (!vpt_vec_room(&w->changes))
+	if (!trace_vec_room(&w->changes))
 		return -ENOMEM;
 	w->changes.at[w->changes.n++] = (struct foreign_change){time, mm, FOREIGN_NONE};
 	return 0;
@@ -81,17 +81,17 @@ static int list_thread(struct out *w)
 static int list_remaps(struct out *w)
 {
 	const struct foreign_tasks *k = &w->o->tasks;
-	struct vpt_pairs here = {0};
+	struct trace_pairs here = {0};
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < w->changes.n && !err; i++)
-		err = vpt_pairs_add(&here, w->changes.at[i].mm, 0) ? 0 : -ENOMEM;
+		err = trace_pairs_add(&here, w->changes.at[i].mm, 0) ? 0 : -ENOMEM;
 	for (i = 0; i < k->remaps.n && !err; i++) {
-		if (vpt_pairs_find(&here, k->remaps.at[i].mm, 0))
+		if (trace_pairs_find(&here, k->remaps.at[i].mm, 0))
 			err = add_change(w, k->remaps.at[i].time, FOREIGN_NONE);
 	}
-	vpt_pairs_free(&here);
+	trace_pairs_free(&here);
 	return err;
 }
 
@@ -113,10 +113,10 @@ static int list_code(struct out *w)
 	return err;
 }
 
-static int session(struct out *w, enum vpt_session_edge edge, enum vpt_session_end end)
+static int session(struct out *w, enum trace_session_edge edge, enum trace_session_end end)
 {
 	const struct foreign_trace *t = w->o->trace;
-	struct vpt_session s = {
+	struct trace_session s = {
 		.edge = edge,
 		.end = end,
 		.ctl = t->ctl,
@@ -124,20 +124,20 @@ static int session(struct out *w, enum vpt_session_edge edge, enum vpt_session_e
 		.insns = w->sessions << FOREIGN_COUNTER,
 	};
 
-	return vpt_writer_session(w->o->writer, w->vcpu, &s);
+	return trace_writer_session(w->o->writer, w->vcpu, &s);
 }
 
 static int start(struct out *w)
 {
 	/* A counter of 0 would be taken for one that is not known. */
 	w->sessions++;
-	return session(w, VPT_SESSION_START, VPT_END_NONE);
+	return session(w, TRACE_SESSION_START, TRACE_END_NONE);
 }
 
 static int write_bytes(struct out *w, size_t from, size_t to)
 {
-	return vpt_writer_mapped(w->o->writer, w->vcpu, UINT64_MAX, w->joined.bytes + from,
-				 to - from);
+	return trace_writer_mapped(w->o->writer, w->vcpu, UINT64_MAX, w->joined.bytes + from,
+				   to - from);
 }
 
 /* The address spaces of the stream: where one takes effect, and which it has code of. */
@@ -148,17 +148,17 @@ static int write_switches(struct out *w)
 
 	for (i = 0; i < w->changes.n && !err; i++) {
 		const struct foreign_change *c = &w->changes.at[i];
-		struct vpt_switch sw = {.offset = c->offset};
+		struct trace_switch sw = {.offset = c->offset};
 
 		if (c->mm == FOREIGN_NONE || c->offset == FOREIGN_NONE)
 			continue;
 		sw.space = foreign_mm_id(c->mm);
 		sw.pid = w->o->tasks.mms.at[c->mm].pid;
-		if (!vpt_pairs_add(&w->o->used, w->vcpu, c->mm))
+		if (!trace_pairs_add(&w->o->used, w->vcpu, c->mm))
 			return -ENOMEM;
 		w->o->trace->report.switches++;
 		if (!w->pips)
-			err = vpt_writer_switches(w->o->writer, w->vcpu, &sw, 1);
+			err = trace_writer_switches(w->o->writer, w->vcpu, &sw, 1);
 	}
 	return err;
 }
@@ -170,7 +170,7 @@ static int take_changes(struct out *w, size_t *next, size_t at)
 	uint64_t insns = w->sessions + 1;
 
 	for (; *next < w->changes.n && w->changes.at[*next].offset <= at; ++*next) {
-		if (!vpt_vec_room(marks))
+		if (!trace_vec_room(marks))
 			return -ENOMEM;
 		marks->at[marks->n++] =
 			(struct foreign_mark){w->changes.at[*next].time, insns << FOREIGN_COUNTER};
@@ -205,7 +205,8 @@ static int write_sessions(struct out *w)
 		at = end;
 		if (err || at == j->len)
 			break;
-		err = session(w, VPT_SESSION_END, gap == at ? VPT_END_LOST : VPT_END_DISABLED);
+		err = session(w, TRACE_SESSION_END,
+			      gap == at ? TRACE_END_LOST : TRACE_END_DISABLED);
 		lost += gap == at;
 		if (!err)
 			err = take_changes(w, &next, at);
@@ -213,8 +214,8 @@ static int write_sessions(struct out *w)
 			err = start(w);
 	}
 	return err ? err
-		   : session(w, VPT_SESSION_END,
-			     lost < j->breaks.n ? VPT_END_LOST : VPT_END_CLOSED);
+		   : session(w, TRACE_SESSION_END,
+			     lost < j->breaks.n ? TRACE_END_LOST : TRACE_END_CLOSED);
 }
 
 int foreign_write_stream(struct foreign_output *o, unsigned int vcpu)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read perf.data: open what it consists of, then its header, its records, and what they amount to. */
-#include "perf.h"
+#include "foreign/perf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "trace/format.h"
 #include "trace/vec.h"
 
@@ -18,15 +18,15 @@
 static int open_source(struct foreign_trace *t, const char *path)
 {
 	static const uint64_t magic = PERF_FILE_MAGIC;
-	struct vpt_source *s;
+	struct trace_source *s;
 
-	if (!vpt_vec_room(&t->sources))
+	if (!trace_vec_room(&t->sources))
 		return -ENOMEM;
 	s = &t->sources.at[t->sources.n++];
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	return vpt_source_open(s, path, t->sources.n == 1 ? &magic : NULL,
-			       t->sources.n == 1 ? sizeof(magic) : 0);
+	return trace_source_open(s, path, t->sources.n == 1 ? &magic : NULL,
+				 t->sources.n == 1 ? sizeof(magic) : 0);
 }
 
 static int open_directory(struct foreign_trace *t, const char *path)
@@ -68,7 +68,7 @@ int foreign_perf_read(const char *path, struct foreign_trace *t, const char **da
 
 	*why = 0;
 	t->program = "perf";
-	t->kind = VPT_ORIGIN_PERF;
+	t->kind = TRACE_ORIGIN_PERF;
 	t->caps = *vpt_caps_model("spr");
 	t->caps.signature = 0;
 	err = open_all(t, path);
@@ -83,8 +83,8 @@ int foreign_perf_read(const char *path, struct foreign_trace *t, const char **da
 	*damage = f.damage;
 	*where = f.where;
 	perf_packed_free(f.unpack);
-	vpt_pairs_free(&f.programs);
+	trace_pairs_free(&f.programs);
 	free(f.attrs.at);
-	vpt_pairs_free(&f.ids);
+	trace_pairs_free(&f.ids);
 	return err;
 }

@@ -3,7 +3,7 @@
 #ifndef VMM_FOREIGN_PERF_H
 #define VMM_FOREIGN_PERF_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 /*
  * Read @path, "-" for standard input, into @t, which is all zero but for `root` and `kcore`.

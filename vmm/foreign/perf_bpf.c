@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "trace/vec.h"
 
 /* Offsets in struct bpf_prog_info, which only grows, of what is looked at. */
@@ -51,7 +51,7 @@ static struct span part(const struct program *p, enum info_field at, uint64_t le
 
 static int note(struct perf_file *f, uint64_t a, uint64_t b, uint64_t value)
 {
-	struct vpt_pair *entry = vpt_pairs_add(&f->programs, a, b);
+	struct trace_pair *entry = trace_pairs_add(&f->programs, a, b);
 
 	if (!entry)
 		return -ENOMEM;
@@ -74,7 +74,7 @@ static int add_function(struct perf_file *f, uint64_t addr, const uint8_t *bytes
 	e->poke.bytes = t->pokes.n;
 	e->poke.alone = true;
 	for (i = 0; i < len; i++) {
-		if (!vpt_vec_room(&t->pokes))
+		if (!trace_vec_room(&t->pokes))
 			return -ENOMEM;
 		t->pokes.at[t->pokes.n++] = bytes[i];
 	}
@@ -127,8 +127,8 @@ int perf_bpf_programs(struct perf_file *f, struct span body)
 
 void perf_bpf_loaded(struct perf_file *f, uint32_t id, uint64_t time)
 {
-	const struct vpt_pair *first = vpt_pairs_find(&f->programs, id, FIRST_EVENT);
-	struct vpt_pair *n = vpt_pairs_find(&f->programs, id, EVENTS);
+	const struct trace_pair *first = trace_pairs_find(&f->programs, id, FIRST_EVENT);
+	struct trace_pair *n = trace_pairs_find(&f->programs, id, EVENTS);
 
 	if (!first || !n)
 		return;
@@ -139,5 +139,5 @@ void perf_bpf_loaded(struct perf_file *f, uint32_t id, uint64_t time)
 
 bool perf_bpf_has(const struct perf_file *f, uint64_t addr)
 {
-	return vpt_pairs_find(&f->programs, addr, FUNCTION);
+	return trace_pairs_find(&f->programs, addr, FUNCTION);
 }

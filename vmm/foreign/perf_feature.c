@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "trace/origin.h"
 
 #define BUILD_ID_AREA 24u
@@ -26,7 +26,7 @@ static uint32_t signature(const char *cpuid)
 
 	if (sscanf(cpuid, "GenuineIntel,%u,%u,%u", &family, &model, &stepping) != 3)
 		return 0;
-	return vpt_cpu_signature(family, model, stepping);
+	return trace_cpu_signature(family, model, stepping);
 }
 
 /* What a BUILD_ID record has behind its header: pid, id, name. */
@@ -44,7 +44,7 @@ int perf_build_id(struct perf_file *f, uint16_t misc, struct span body)
 		return 0;
 	if (misc & MISC_BUILD_ID_SIZE)
 		len = area[BUILD_ID_SIZE];
-	err = vpt_names_add(&f->trace->files, name, &file);
+	err = foreign_names_add(&f->trace->files, name, &file);
 	return err ? err : foreign_build_id(f->trace, file, area, len);
 }
 

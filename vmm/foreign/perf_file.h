@@ -3,10 +3,10 @@
 #ifndef VMM_FOREIGN_PERF_FILE_H
 #define VMM_FOREIGN_PERF_FILE_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 #include "trace/pairs.h"
-#include "perf_abi.h"
-#include "span.h"
+#include "foreign/perf_abi.h"
+#include "foreign/span.h"
 
 struct perf_attr {
 	uint32_t type;
@@ -22,9 +22,9 @@ struct perf_file {
 		struct perf_attr *at;
 		size_t n, room;
 	} attrs;
-	struct vpt_pairs ids;	   /* (id, 0) to the attr's number */
-	bool has_info;		   /* an AUXTRACE_INFO was read */
-	struct vpt_pairs programs; /* see perf_bpf.c */
+	struct trace_pairs ids;	     /* (id, 0) to the attr's number */
+	bool has_info;		     /* an AUXTRACE_INFO was read */
+	struct trace_pairs programs; /* see perf_bpf.c */
 	uint64_t priv[PRIV_COUNT];
 	struct perf_unpack *unpack; /* of compressed records; NULL: none yet */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "trace/vec.h"
 
 #define FILE_HEADER  104u
@@ -18,7 +18,7 @@ struct section {
 	uint64_t offset, size;
 };
 
-static struct vpt_source *first(struct perf_file *f)
+static struct trace_source *first(struct perf_file *f)
 {
 	return &f->trace->sources.at[0];
 }
@@ -49,10 +49,10 @@ int perf_attr_add(struct perf_file *f, struct span attr, struct span ids)
 	a.regs_user = span_u64(&attr);
 	(void)span_u64(&attr);
 	a.regs_intr = span_u64(&attr);
-	if (!vpt_vec_room(&f->attrs))
+	if (!trace_vec_room(&f->attrs))
 		return -ENOMEM;
 	while (ids.left >= sizeof(uint64_t)) {
-		struct vpt_pair *entry = vpt_pairs_add(&f->ids, span_u64(&ids), 0);
+		struct trace_pair *entry = trace_pairs_add(&f->ids, span_u64(&ids), 0);
 
 		if (!entry)
 			return -ENOMEM;
@@ -70,7 +70,7 @@ static uint8_t *read_section(struct perf_file *f, const struct section *s, uint6
 	if (s->size > most || s->offset > first(f)->size || s->size > first(f)->size - s->offset)
 		return NULL;
 	bytes = malloc((size_t)s->size + 1);
-	if (bytes && vpt_source_read(first(f), s->offset, bytes, (size_t)s->size)) {
+	if (bytes && trace_source_read(first(f), s->offset, bytes, (size_t)s->size)) {
 		free(bytes);
 		return NULL;
 	}
@@ -129,7 +129,7 @@ static int read_features(struct perf_file *f, const uint64_t *bits)
 
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
-		if (vpt_source_read(first(f), at, place, sizeof(place)))
+		if (trace_source_read(first(f), at, place, sizeof(place)))
 			return incomplete(f, at);
 		s = (struct section){place[0], place[1]};
 		if (s.offset > first(f)->size || s.size > first(f)->size - s.offset)
@@ -178,7 +178,7 @@ int perf_header_read(struct perf_file *f)
 	uint8_t bytes[FILE_HEADER] = {0};
 	struct span h = {bytes, sizeof(bytes), false};
 	uint64_t size;
-	int err = vpt_source_read(first(f), 0, bytes, PIPE_HEADER);
+	int err = trace_source_read(first(f), 0, bytes, PIPE_HEADER);
 
 	if (err == -ENODATA || (!err && span_u64(&h) != PERF_FILE_MAGIC))
 		return wrong(f, "not a perf.data file");
@@ -191,7 +191,7 @@ int perf_header_read(struct perf_file *f)
 		f->end = first(f)->size;
 		return 0;
 	}
-	if (size < FILE_HEADER || vpt_source_read(first(f), 0, bytes, sizeof(bytes)))
+	if (size < FILE_HEADER || trace_source_read(first(f), 0, bytes, sizeof(bytes)))
 		return wrong(f, "its header is damaged");
 	return read_file(f, &h);
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "vpt/msr.h"
 
 /* The bits of config that the driver puts in IA32_RTIT_CTL as they are (pt.c, PT_CONFIG_MASK). */

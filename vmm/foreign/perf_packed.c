@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "perf_file.h"
-#include "unpack.h"
+#include "foreign/perf_file.h"
+#include "foreign/unpack.h"
 
 /* Room for a record that began before and a piece of what is unpacked next. */
 #define ROOM (3u * 65536u)
@@ -17,7 +17,7 @@
 #define FREE_PASS (16u << 20)
 
 struct perf_unpack {
-	struct vpt_unpack *stream;
+	struct foreign_unpack *stream;
 	size_t source; /* whose stream it is */
 	uint64_t packed, unpacked;
 	size_t have; /* bytes of a record that is not whole */
@@ -27,7 +27,7 @@ struct perf_unpack {
 void perf_packed_free(struct perf_unpack *u)
 {
 	if (u)
-		vpt_unpack_free(u->stream);
+		foreign_unpack_free(u->stream);
 	free(u);
 }
 
@@ -42,7 +42,7 @@ static struct perf_unpack *of_source(struct perf_file *f, size_t source)
 	f->unpack = u = malloc(sizeof(*u));
 	if (!u)
 		return NULL;
-	u->stream = vpt_unpack_new();
+	u->stream = foreign_unpack_new();
 	u->source = source;
 	u->packed = u->unpacked = 0;
 	u->have = 0;
@@ -73,9 +73,9 @@ int perf_packed(struct perf_file *f, struct perf_record *r)
 	if (body.bad || size > body.left || r->packed)
 		return damaged(f);
 	u->packed += size;
-	vpt_unpack_give(u->stream, body.at, (size_t)size);
+	foreign_unpack_give(u->stream, body.at, (size_t)size);
 	while (!err && !f->damage) {
-		size_t n = vpt_unpack_next(u->stream, u->bytes + u->have, ROOM - u->have), used;
+		size_t n = foreign_unpack_next(u->stream, u->bytes + u->have, ROOM - u->have), used;
 
 		if (n == SIZE_MAX)
 			return damaged(f);

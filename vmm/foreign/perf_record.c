@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 #include "trace/vec.h"
 
 enum { MISC_CPUMODE = 7, MODE_KERNEL = 1, MODE_USER = 2 };
@@ -61,7 +61,7 @@ static int take_map(struct perf_file *f, struct perf_record *r)
 	if (r->misc & MISC_MMAP_DATA || !(prot & PROT_EXECUTE) ||
 	    (mode != MODE_KERNEL && mode != MODE_USER))
 		return 0;
-	err = vpt_names_add(&f->trace->files, name, &file);
+	err = foreign_names_add(&f->trace->files, name, &file);
 	if (!err && r->type == REC_MMAP2 && r->misc & MISC_BUILD_ID)
 		err = foreign_build_id(f->trace, file, inode + 4, inode[0]);
 	if (!err)
@@ -156,7 +156,7 @@ static int take_aux(struct perf_file *f, struct perf_record *r)
 		return bad(f);
 	if (!(flags & AUX_TRUNCATED) || flags & AUX_OVERWRITE)
 		return 0;
-	if (!vpt_vec_room(&f->trace->losses))
+	if (!trace_vec_room(&f->trace->losses))
 		return -ENOMEM;
 	f->trace->losses.at[f->trace->losses.n++] =
 		(struct foreign_loss){offset + size, id.cpu, id.tid};
@@ -210,7 +210,7 @@ static int take_poke(struct perf_file *f, struct perf_record *r)
 	e->poke.len = new_len;
 	e->poke.bytes = f->trace->pokes.n;
 	for (i = 0; i < new_len; i++) {
-		if (!vpt_vec_room(&f->trace->pokes))
+		if (!trace_vec_room(&f->trace->pokes))
 			return -ENOMEM;
 		f->trace->pokes.at[f->trace->pokes.n++] = bytes[i];
 	}

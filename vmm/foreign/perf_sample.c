@@ -3,19 +3,19 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 
 /* The event of an id, else the first one: perf gives all events the same layout. */
 static const struct perf_attr *attr_of(const struct perf_file *f, const struct span *body)
 {
 	const struct perf_attr *a = f->attrs.n ? &f->attrs.at[0] : NULL;
-	const struct vpt_pair *entry;
+	const struct trace_pair *entry;
 	uint64_t id;
 
 	if (!a || !(a->sample_type & SAMPLE_IDENTIFIER) || body->left < sizeof(id))
 		return a;
 	memcpy(&id, body->at + body->left - sizeof(id), sizeof(id));
-	entry = vpt_pairs_find(&f->ids, id, 0);
+	entry = trace_pairs_find(&f->ids, id, 0);
 	return entry ? &f->attrs.at[entry->value] : a;
 }
 
@@ -144,13 +144,13 @@ static void skip_middle(const struct perf_attr *a, struct span *s)
 static const struct perf_attr *attr_of_sample(const struct perf_file *f, const struct span *body)
 {
 	const struct perf_attr *a = f->attrs.n ? &f->attrs.at[0] : NULL;
-	const struct vpt_pair *entry;
+	const struct trace_pair *entry;
 	uint64_t id;
 
 	if (!a || !(a->sample_type & SAMPLE_IDENTIFIER) || body->left < sizeof(id))
 		return a;
 	memcpy(&id, body->at, sizeof(id));
-	entry = vpt_pairs_find(&f->ids, id, 0);
+	entry = trace_pairs_find(&f->ids, id, 0);
 	return entry ? &f->attrs.at[entry->value] : a;
 }
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "perf_file.h"
+#include "foreign/perf_file.h"
 
 #define HEADER	    8u
 #define RECORD_MOST 65535u
@@ -58,7 +58,7 @@ static uint64_t behind(const struct perf_record *r)
 
 static int walk_source(struct perf_file *f, size_t source, uint64_t at, uint64_t end)
 {
-	struct vpt_source *from = &f->trace->sources.at[source];
+	struct trace_source *from = &f->trace->sources.at[source];
 	uint8_t *bytes = malloc(RECORD_MOST);
 	int err = bytes ? 0 : -ENOMEM;
 
@@ -69,12 +69,12 @@ static int walk_source(struct perf_file *f, size_t source, uint64_t at, uint64_t
 		uint16_t size;
 
 		f->where = at;
-		if (end - at < HEADER || vpt_source_read(from, at, bytes, HEADER)) {
+		if (end - at < HEADER || trace_source_read(from, at, bytes, HEADER)) {
 			f->damage = "the file ends within a record";
 			break;
 		}
 		if (!read_head(&s, &r, &size) || size > end - at ||
-		    vpt_source_read(from, at + HEADER, bytes + HEADER, size - HEADER)) {
+		    trace_source_read(from, at + HEADER, bytes + HEADER, size - HEADER)) {
 			f->damage = size < HEADER ? "a record has no size"
 						  : "the file ends within a record";
 			break;

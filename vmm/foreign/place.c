@@ -9,7 +9,7 @@
  *
  * Before the first TSC packet there is no time: the first change whose time is known counts.
  */
-#include "place.h"
+#include "foreign/place.h"
 
 #include <errno.h>
 
@@ -20,7 +20,7 @@
 
 struct walk {
 	const struct foreign_place *p;
-	struct vpt_timeline *line;
+	struct decode_timeline *line;
 	bool user_only, kernel_only;
 	bool in_psb;
 	bool has_time;
@@ -42,9 +42,9 @@ static uint64_t ns_of(const struct foreign_clock *c, uint64_t tsc)
 
 static void read_time(struct walk *w, size_t offset)
 {
-	struct vpt_when when;
+	struct decode_when when;
 
-	vpt_timeline_packet(w->line, offset, &when);
+	decode_timeline_packet(w->line, offset, &when);
 	w->has_time = when.known && !when.relative;
 	if (w->has_time)
 		w->time = ns_of(&w->p->trace->clock, when.tsc);
@@ -112,7 +112,7 @@ static void count_visit(struct walk *w)
 
 static int vote(struct walk *w, const struct vpt_packet *packet)
 {
-	struct vpt_pair *entry;
+	struct trace_pair *entry;
 	uint64_t ip;
 
 	switch (packet->kind) {
@@ -134,7 +134,7 @@ static int vote(struct walk *w, const struct vpt_packet *packet)
 	if ((ip >> 63 && !w->kernel_only) || !w->has_cr3 || !w->has_time || w->mm == FOREIGN_NONE)
 		return 0;
 	count_visit(w);
-	entry = vpt_pairs_add(w->p->votes, w->cr3, w->mm);
+	entry = trace_pairs_add(w->p->votes, w->cr3, w->mm);
 	if (!entry)
 		return -ENOMEM;
 	entry->value++;
@@ -143,10 +143,10 @@ static int vote(struct walk *w, const struct vpt_packet *packet)
 
 static int take_pip(struct walk *w, size_t at, const struct vpt_packet *packet)
 {
-	struct vpt_pair *entry = vpt_pairs_add(w->p->pips, packet->value, packet->flag);
+	struct trace_pair *entry = trace_pairs_add(w->p->pips, packet->value, packet->flag);
 	struct foreign_visits *v = w->p->visits;
 
-	if (!entry || (!packet->flag && !vpt_vec_room(v)))
+	if (!entry || (!packet->flag && !trace_vec_room(v)))
 		return -ENOMEM;
 	if (!packet->flag)
 		v->at[v->n++] = (struct foreign_visit){at, packet->value, FOREIGN_NONE, 0};
@@ -243,14 +243,14 @@ static void begin_untimed(struct walk *w)
 
 int foreign_place(const struct foreign_place *p)
 {
-	struct vpt_timeline_session session = {.ctl = p->trace->ctl};
+	struct decode_timeline_session session = {.ctl = p->trace->ctl};
 	struct walk w = {
 		.p = p,
 		.user_only = !(p->trace->ctl & VPT_CTL_MASK(OS)),
 		.kernel_only = !(p->trace->ctl & VPT_CTL_MASK(USER)),
 		.mm = FOREIGN_NONE,
 	};
-	struct vpt_timeline_config config = {
+	struct decode_timeline_config config = {
 		.bytes = p->joined->bytes,
 		.len = p->joined->len,
 		.caps = &p->trace->caps,
@@ -262,7 +262,7 @@ int foreign_place(const struct foreign_place *p)
 
 	for (i = 0; i < p->changes->n; i++)
 		p->changes->at[i].offset = FOREIGN_NONE;
-	w.line = vpt_timeline_new(&config);
+	w.line = decode_timeline_new(&config);
 	if (!w.line)
 		return -ENOMEM;
 	if (p->trace->clock.known)
@@ -270,6 +270,6 @@ int foreign_place(const struct foreign_place *p)
 	if (!w.next)
 		begin_untimed(&w);
 	err = walk(&w);
-	vpt_timeline_free(w.line);
+	decode_timeline_free(w.line);
 	return err;
 }

@@ -6,8 +6,8 @@
 #ifndef VMM_FOREIGN_PLACE_H
 #define VMM_FOREIGN_PLACE_H
 
-#include "foreign.h"
-#include "joined.h"
+#include "foreign/foreign.h"
+#include "foreign/joined.h"
 #include "trace/pairs.h"
 
 struct foreign_change {
@@ -42,7 +42,7 @@ struct foreign_place {
 	 * Set: (CR3, address space) to how many packets had a target in user space while both
 	 * were so; and (CR3, NR) to 1 for each PIP.
 	 */
-	struct vpt_pairs *votes, *pips;
+	struct trace_pairs *votes, *pips;
 	struct foreign_visits *visits; /* of PIPs with NR=0 */
 };
 

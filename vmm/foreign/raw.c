@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Packets of one processor, without side-band, as a .vpt file. */
-#include "raw.h"
+#include "foreign/raw.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
-#include "place.h"
+#include "foreign/output.h"
+#include "foreign/place.h"
 #include "trace/vec.h"
 
 /* The bits of a CR3 that name page tables, as PIPs and users have them. */
-#define TABLES (~(uint64_t)(VPT_CODE_BYTES - 1))
+#define TABLES (~(uint64_t)(TRACE_CODE_BYTES - 1))
 
 /* The CR3 of a trace that has none. */
 #define ONLY_SPACE 0x1000u
@@ -24,10 +24,10 @@ struct out {
 	struct foreign_trace *trace;
 	const struct foreign_raw *raw;
 	const struct foreign_raw_pages *pages;
-	struct vpt_writer *writer;
+	struct trace_writer *writer;
 	struct foreign_joined joined;
-	struct vpt_pairs votes, pips;
-	struct vpt_pairs spaces; /* (CR3, 0) */
+	struct trace_pairs votes, pips;
+	struct trace_pairs spaces; /* (CR3, 0) */
 	uint64_t maps;
 	uint64_t *contents; /* ids of the pages */
 };
@@ -37,21 +37,21 @@ int foreign_raw_read(const char *path, const struct foreign_raw *raw, struct for
 {
 	const struct foreign_stream key = {0};
 	struct foreign_piece piece = {0};
-	struct vpt_source *s;
+	struct trace_source *s;
 	int err;
 
 	t->program = "raw";
-	t->kind = VPT_ORIGIN_RAW;
+	t->kind = TRACE_ORIGIN_RAW;
 	t->caps = *vpt_caps_model("spr");
 	t->caps.signature = raw->signature;
 	t->ctl = raw->ctl;
 	t->cr3_match = raw->cr3_match;
-	if (!vpt_vec_room(&t->sources))
+	if (!trace_vec_room(&t->sources))
 		return -ENOMEM;
 	s = &t->sources.at[t->sources.n++];
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	err = vpt_source_open(s, path, "", 0);
+	err = trace_source_open(s, path, "", 0);
 	if (!err && !s->size)
 		err = -ENODATA;
 	if (err) {
@@ -63,31 +63,31 @@ int foreign_raw_read(const char *path, const struct foreign_raw *raw, struct for
 	return foreign_piece(t, &key, &piece);
 }
 
-static int write_session(struct out *o, enum vpt_session_edge edge)
+static int write_session(struct out *o, enum trace_session_edge edge)
 {
-	struct vpt_session s = {
+	struct trace_session s = {
 		.edge = edge,
-		.end = edge == VPT_SESSION_END ? VPT_END_CLOSED : VPT_END_NONE,
+		.end = edge == TRACE_SESSION_END ? TRACE_END_CLOSED : TRACE_END_NONE,
 		.ctl = o->raw->ctl,
 		.cr3_match = o->raw->cr3_match,
 		.insns = 1,
 	};
 
 	memcpy(s.addr, o->raw->addr, sizeof(s.addr));
-	return vpt_writer_session(o->writer, 0, &s);
+	return trace_writer_session(o->writer, 0, &s);
 }
 
 static int write_trace(struct out *o)
 {
 	/* Until the first PIP, and if there is none. */
-	const struct vpt_cr3_switch sw = {.cr3 = o->spaces.at[0].a, .insns = 1};
-	int err = write_session(o, VPT_SESSION_START);
+	const struct trace_cr3_switch sw = {.cr3 = o->spaces.at[0].a, .insns = 1};
+	int err = write_session(o, TRACE_SESSION_START);
 
 	if (!err)
-		err = vpt_writer_cr3(o->writer, 0, &sw);
+		err = trace_writer_cr3(o->writer, 0, &sw);
 	if (!err)
-		err = vpt_writer_mapped(o->writer, 0, UINT64_MAX, o->joined.bytes, o->joined.len);
-	return err ? err : write_session(o, VPT_SESSION_END);
+		err = trace_writer_mapped(o->writer, 0, UINT64_MAX, o->joined.bytes, o->joined.len);
+	return err ? err : write_session(o, TRACE_SESSION_END);
 }
 
 /* The address spaces: those of PIPs, those that have code of their own, or one. */
@@ -96,24 +96,24 @@ static int list_spaces(struct out *o)
 	size_t i;
 
 	for (i = 0; i < o->pips.n; i++) {
-		if (!vpt_pairs_add(&o->spaces, o->pips.at[i].a & TABLES, 0))
+		if (!trace_pairs_add(&o->spaces, o->pips.at[i].a & TABLES, 0))
 			return -ENOMEM;
 	}
 	for (i = 0; i < o->pages->numbers.n; i++) {
 		uint64_t cr3 = o->pages->numbers.at[i].a;
 
-		if (cr3 != FOREIGN_ANY_CR3 && !vpt_pairs_add(&o->spaces, cr3 & TABLES, 0))
+		if (cr3 != FOREIGN_ANY_CR3 && !trace_pairs_add(&o->spaces, cr3 & TABLES, 0))
 			return -ENOMEM;
 	}
-	if (!o->spaces.n && !vpt_pairs_add(&o->spaces, ONLY_SPACE, 0))
+	if (!o->spaces.n && !trace_pairs_add(&o->spaces, ONLY_SPACE, 0))
 		return -ENOMEM;
 	o->trace->report.spaces = o->spaces.n;
 	return 0;
 }
 
-static int write_map(struct out *o, uint64_t cr3, const struct vpt_pair *page)
+static int write_map(struct out *o, uint64_t cr3, const struct trace_pair *page)
 {
-	const struct vpt_page_map map = {
+	const struct trace_page_map map = {
 		.page = {.cr3 = cr3, .vaddr = page->b, .gpa = UINT64_MAX},
 		.content = o->contents[page->value],
 	};
@@ -122,25 +122,25 @@ static int write_map(struct out *o, uint64_t cr3, const struct vpt_pair *page)
 		o->trace->report.left_out++;
 		return 0;
 	}
-	return vpt_writer_map(o->writer, 0, &map, 1);
+	return trace_writer_map(o->writer, 0, &map, 1);
 }
 
 /* The pages of any CR3 are in all spaces that have no page of their own there. */
 static int write_code(struct out *o)
 {
-	const struct vpt_pairs *numbers = &o->pages->numbers;
+	const struct trace_pairs *numbers = &o->pages->numbers;
 	size_t i, k;
 	int err = 0;
 
 	for (i = 0; i < o->pages->pages.n && !err; i++)
-		err = vpt_writer_page(o->writer, o->pages->pages.at[i], &o->contents[i]);
+		err = trace_writer_page(o->writer, o->pages->pages.at[i], &o->contents[i]);
 	for (i = 0; i < numbers->n && !err; i++) {
-		const struct vpt_pair *page = &numbers->at[i];
+		const struct trace_pair *page = &numbers->at[i];
 
 		for (k = 0; k < o->spaces.n && !err; k++) {
 			uint64_t cr3 = o->spaces.at[k].a;
 
-			if (page->a == FOREIGN_ANY_CR3 ? !vpt_pairs_find(numbers, cr3, page->b)
+			if (page->a == FOREIGN_ANY_CR3 ? !trace_pairs_find(numbers, cr3, page->b)
 						       : page->a == cr3)
 				err = write_map(o, cr3, page);
 		}
@@ -174,7 +174,7 @@ static int write_all(struct out *o, const char *source)
 
 int foreign_raw_write(struct foreign_trace *t, const struct foreign_raw *raw,
 		      const struct foreign_raw_pages *pages, const char *source,
-		      struct vpt_writer *writer)
+		      struct trace_writer *writer)
 {
 	struct out o = {.trace = t, .raw = raw, .pages = pages, .writer = writer};
 	int err = write_all(&o, source);
@@ -182,9 +182,9 @@ int foreign_raw_write(struct foreign_trace *t, const struct foreign_raw *raw,
 	t->report.bytes = o.joined.len;
 	t->report.streams = 1;
 	foreign_joined_free(&o.joined);
-	vpt_pairs_free(&o.votes);
-	vpt_pairs_free(&o.pips);
-	vpt_pairs_free(&o.spaces);
+	trace_pairs_free(&o.votes);
+	trace_pairs_free(&o.pips);
+	trace_pairs_free(&o.spaces);
 	free(o.contents);
 	return err;
 }

@@ -7,7 +7,7 @@
 #ifndef VMM_FOREIGN_RAW_H
 #define VMM_FOREIGN_RAW_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 #include "trace/pairs.h"
 #include "trace/writer.h"
 
@@ -35,9 +35,9 @@ struct foreign_raw {
 
 /* Pages of code by CR3 and address, as files are put into them. All zero is empty. */
 struct foreign_raw_pages {
-	struct vpt_pairs numbers; /* (CR3, address) to the place in `pages` */
+	struct trace_pairs numbers; /* (CR3, address) to the place in `pages` */
 	struct {
-		uint8_t (*at)[VPT_CODE_BYTES];
+		uint8_t (*at)[TRACE_CODE_BYTES];
 		size_t n, room;
 	} pages;
 };
@@ -59,6 +59,6 @@ int foreign_raw_read(const char *path, const struct foreign_raw *raw, struct for
  */
 int foreign_raw_write(struct foreign_trace *t, const struct foreign_raw *raw,
 		      const struct foreign_raw_pages *pages, const char *source,
-		      struct vpt_writer *writer);
+		      struct trace_writer *writer);
 
 #endif /* VMM_FOREIGN_RAW_H */

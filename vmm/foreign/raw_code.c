@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_note.h"
-#include "raw.h"
+#include "foreign/elf_note.h"
+#include "foreign/raw.h"
 #include "trace/vec.h"
 
 /* 4 GiB. */
@@ -17,15 +17,15 @@
 
 static uint8_t *page_at(struct foreign_raw_pages *p, uint64_t cr3, uint64_t vaddr)
 {
-	struct vpt_pair *entry = vpt_pairs_find(&p->numbers, cr3, vaddr);
+	struct trace_pair *entry = trace_pairs_find(&p->numbers, cr3, vaddr);
 
 	if (!entry) {
-		if (p->pages.n >= PAGES_MAX || !vpt_vec_room(&p->pages))
+		if (p->pages.n >= PAGES_MAX || !trace_vec_room(&p->pages))
 			return NULL;
-		entry = vpt_pairs_add(&p->numbers, cr3, vaddr);
+		entry = trace_pairs_add(&p->numbers, cr3, vaddr);
 		if (!entry)
 			return NULL;
-		memset(p->pages.at[p->pages.n], 0, VPT_CODE_BYTES);
+		memset(p->pages.at[p->pages.n], 0, TRACE_CODE_BYTES);
 		entry->value = p->pages.n++;
 	}
 	return p->pages.at[entry->value];
@@ -36,8 +36,8 @@ static int copy(struct foreign_raw_pages *p, uint64_t cr3, uint64_t vaddr, int f
 		uint64_t len)
 {
 	while (len) {
-		uint64_t in_page = vaddr % VPT_CODE_BYTES, n = VPT_CODE_BYTES - in_page;
-		uint8_t bytes[VPT_CODE_BYTES], *page;
+		uint64_t in_page = vaddr % TRACE_CODE_BYTES, n = TRACE_CODE_BYTES - in_page;
+		uint8_t bytes[TRACE_CODE_BYTES], *page;
 		ssize_t got;
 
 		if (n > len)
@@ -85,8 +85,8 @@ static int load_pages(struct foreign_raw_pages *p, const struct foreign_raw_code
 	for (i = 0; !err && pread(list, &address, sizeof(address), (off_t)(i * sizeof(address))) ==
 				    sizeof(address);
 	     i++)
-		err = copy(p, code->cr3, address & ~(uint64_t)(VPT_CODE_BYTES - 1), fd,
-			   i * VPT_CODE_BYTES, VPT_CODE_BYTES);
+		err = copy(p, code->cr3, address & ~(uint64_t)(TRACE_CODE_BYTES - 1), fd,
+			   i * TRACE_CODE_BYTES, TRACE_CODE_BYTES);
 	return err;
 }
 
@@ -134,6 +134,6 @@ int foreign_raw_load(struct foreign_raw_pages *p, const struct foreign_raw_code 
 void foreign_raw_pages_free(struct foreign_raw_pages *p)
 {
 	free(p->pages.at);
-	vpt_pairs_free(&p->numbers);
+	trace_pairs_free(&p->numbers);
 	memset(p, 0, sizeof(*p));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Processes and their address spaces: follow COMM, FORK, MMAP and switches in the order of time. */
-#include "tasks.h"
+#include "foreign/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 
 static int new_mm(struct foreign_tasks *k, uint32_t pid, size_t *number)
 {
-	struct vpt_pair *entry = vpt_pairs_add(&k->by_pid, pid, 0);
+	struct trace_pair *entry = trace_pairs_add(&k->by_pid, pid, 0);
 
-	if (!entry || !vpt_vec_room(&k->mms))
+	if (!entry || !trace_vec_room(&k->mms))
 		return -ENOMEM;
 	entry->value = *number = k->mms.n;
 	k->mms.at[k->mms.n++] = (struct foreign_mm){.pid = pid, .maps = FOREIGN_NONE};
@@ -25,7 +25,7 @@ static int new_mm(struct foreign_tasks *k, uint32_t pid, size_t *number)
 
 static int mm_of(struct foreign_tasks *k, uint32_t pid, size_t *number)
 {
-	const struct vpt_pair *entry = vpt_pairs_find(&k->by_pid, pid, 0);
+	const struct trace_pair *entry = trace_pairs_find(&k->by_pid, pid, 0);
 
 	if (!entry)
 		return new_mm(k, pid, number);
@@ -41,13 +41,13 @@ static struct foreign_maps *own_maps(struct foreign_tasks *k, size_t mm)
 
 	if (old != FOREIGN_NONE && k->maps.at[old].users == 1)
 		return &k->maps.at[old];
-	if (!vpt_vec_room(&k->maps))
+	if (!trace_vec_room(&k->maps))
 		return NULL;
 	maps = &k->maps.at[k->maps.n];
 	memset(maps, 0, sizeof(*maps));
 	maps->users = 1;
 	for (i = 0; old != FOREIGN_NONE && i < k->maps.at[old].n; i++) {
-		if (!vpt_vec_room(maps)) {
+		if (!trace_vec_room(maps)) {
 			free(maps->at);
 			return NULL;
 		}
@@ -82,7 +82,7 @@ static bool replaces(const struct foreign_maps *maps, const struct foreign_map *
 
 static int add_map(struct foreign_maps *maps, const struct foreign_map *map)
 {
-	if (!vpt_vec_room(maps))
+	if (!trace_vec_room(maps))
 		return -ENOMEM;
 	maps->at[maps->n++] = *map;
 	return 0;
@@ -113,7 +113,7 @@ static int take_map(struct foreign_tasks *k, struct foreign_trace *t, const stru
 		return -ENOMEM;
 	if (!remap)
 		return 0;
-	if (!vpt_vec_room(&k->remaps))
+	if (!trace_vec_room(&k->remaps))
 		return -ENOMEM;
 	k->remaps.at[k->remaps.n++] = (struct foreign_remap){e->time, mm};
 	return 0;
@@ -121,7 +121,7 @@ static int take_map(struct foreign_tasks *k, struct foreign_trace *t, const stru
 
 static int add_owner(struct foreign_tasks *k, const struct foreign_event *e, size_t mm)
 {
-	if (!vpt_vec_room(&k->owners))
+	if (!trace_vec_room(&k->owners))
 		return -ENOMEM;
 	k->owners.at[k->owners.n++] = (struct foreign_owner){e->time, e->order, e->cpu, e->tid, mm};
 	return 0;
@@ -129,7 +129,7 @@ static int add_owner(struct foreign_tasks *k, const struct foreign_event *e, siz
 
 static int take_run(struct foreign_tasks *k, const struct foreign_event *e)
 {
-	struct vpt_pair *on = vpt_pairs_add(&k->by_cpu, e->cpu, 0);
+	struct trace_pair *on = trace_pairs_add(&k->by_cpu, e->cpu, 0);
 	size_t mm;
 
 	if (!on || mm_of(k, e->pid, &mm))
@@ -229,8 +229,8 @@ void foreign_tasks_free(struct foreign_tasks *k)
 	free(k->mms.at);
 	free(k->owners.at);
 	free(k->remaps.at);
-	vpt_pairs_free(&k->by_pid);
-	vpt_pairs_free(&k->by_cpu);
+	trace_pairs_free(&k->by_pid);
+	trace_pairs_free(&k->by_cpu);
 	memset(k, 0, sizeof(*k));
 }
 
@@ -244,7 +244,7 @@ const struct foreign_map *foreign_tasks_maps(const struct foreign_tasks *k, size
 
 size_t foreign_tasks_last(const struct foreign_tasks *k, uint32_t pid)
 {
-	const struct vpt_pair *entry = vpt_pairs_find(&k->by_pid, pid, 0);
+	const struct trace_pair *entry = trace_pairs_find(&k->by_pid, pid, 0);
 
 	return entry ? entry->value : FOREIGN_NONE;
 }

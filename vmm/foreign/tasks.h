@@ -8,7 +8,7 @@
 #ifndef VMM_FOREIGN_TASKS_H
 #define VMM_FOREIGN_TASKS_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 #include "trace/pairs.h"
 
 struct foreign_map {
@@ -60,9 +60,9 @@ struct foreign_tasks {
 		size_t n, room;
 	} remaps;
 	struct foreign_maps kernel;
-	struct vpt_pairs by_pid; /* to the address space that it has now */
-	struct vpt_pairs by_cpu; /* to the thread that runs */
-	size_t entries;		 /* of all maps */
+	struct trace_pairs by_pid; /* to the address space that it has now */
+	struct trace_pairs by_cpu; /* to the thread that runs */
+	size_t entries;		   /* of all maps */
 };
 
 /* Follow the events of @t, which are sorted. Returns 0 or -ENOMEM. */

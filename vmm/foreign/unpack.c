@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Decompression of what perf record -z writes: one zstd stream for all records of a file. */
-#include "unpack.h"
+#include "foreign/unpack.h"
 
 #include <stdlib.h>
 #include <zstd.h>
@@ -8,41 +8,41 @@
 /* 8 MiB, which is what perf's levels need at most: a frame may ask for more. */
 #define WINDOW_LOG_MAX 23
 
-struct vpt_unpack {
+struct foreign_unpack {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
 	bool more; /* the last call filled all of its room */
 };
 
-struct vpt_unpack *vpt_unpack_new(void)
+struct foreign_unpack *foreign_unpack_new(void)
 {
-	struct vpt_unpack *u = calloc(1, sizeof(*u));
+	struct foreign_unpack *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
 	u->stream = ZSTD_createDStream();
 	if (!u->stream ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(u->stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
-		vpt_unpack_free(u);
+		foreign_unpack_free(u);
 		return NULL;
 	}
 	return u;
 }
 
-void vpt_unpack_free(struct vpt_unpack *u)
+void foreign_unpack_free(struct foreign_unpack *u)
 {
 	if (u)
 		ZSTD_freeDStream(u->stream);
 	free(u);
 }
 
-void vpt_unpack_give(struct vpt_unpack *u, const uint8_t *bytes, size_t len)
+void foreign_unpack_give(struct foreign_unpack *u, const uint8_t *bytes, size_t len)
 {
 	u->in = (ZSTD_inBuffer){bytes, len, 0};
 	u->more = false;
 }
 
-size_t vpt_unpack_next(struct vpt_unpack *u, uint8_t *to, size_t room)
+size_t foreign_unpack_next(struct foreign_unpack *u, uint8_t *to, size_t room)
 {
 	ZSTD_outBuffer out = {to, room, 0};
 

@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_unpack;
+struct foreign_unpack;
 
 /* Returns NULL if there is no memory. */
-struct vpt_unpack *vpt_unpack_new(void);
-void vpt_unpack_free(struct vpt_unpack *u);
+struct foreign_unpack *foreign_unpack_new(void);
+void foreign_unpack_free(struct foreign_unpack *u);
 
 /*
  * Give the next piece of the stream, which stays the caller's while it is unpacked. Then call
- * vpt_unpack_next() until it returns 0.
+ * foreign_unpack_next() until it returns 0.
  */
-void vpt_unpack_give(struct vpt_unpack *u, const uint8_t *bytes, size_t len);
+void foreign_unpack_give(struct foreign_unpack *u, const uint8_t *bytes, size_t len);
 /* Unpack up to @room bytes. Returns how many, 0 at the end of the piece, or SIZE_MAX: damaged. */
-size_t vpt_unpack_next(struct vpt_unpack *u, uint8_t *to, size_t room);
+size_t foreign_unpack_next(struct foreign_unpack *u, uint8_t *to, size_t room);
 
 #endif /* VMM_FOREIGN_UNPACK_H */

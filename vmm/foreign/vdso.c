@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vDSO, which no file has: a copy of what the kernel mapped into this process. */
-#include "vdso.h"
+#include "foreign/vdso.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "elf_note.h"
+#include "foreign/elf_note.h"
 
 /* It has a few pages. */
 #define VDSO_MAX (1u << 20)

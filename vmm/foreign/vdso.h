@@ -3,7 +3,7 @@
 #ifndef VMM_FOREIGN_VDSO_H
 #define VMM_FOREIGN_VDSO_H
 
-#include "foreign.h"
+#include "foreign/foreign.h"
 
 /*
  * A file without a name that has the vDSO of this process, if its build-id is @id, or, if @id is

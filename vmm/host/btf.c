@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read offsets of members from the kernel's BTF. */
-#include "btf.h"
+#include "host/btf.h"
 
 #include <errno.h>
 #include <linux/btf.h>
@@ -147,8 +147,8 @@ static bool find_member(const struct btf *b, uint32_t id, const char *name, unsi
 	return false;
 }
 
-int vpt_btf_offset(const void *bytes, size_t len, const char *of, const char *member,
-		   uint32_t *offset)
+int host_btf_offset(const void *bytes, size_t len, const char *of, const char *member,
+		    uint32_t *offset)
 {
 	struct btf b;
 	int err = open_btf(&b, bytes, len);

@@ -11,7 +11,7 @@
  * Else -EINVAL: the bytes are no BTF; -ENOENT: there is no such struct or member, or it is a bit
  * field.
  */
-int vpt_btf_offset(const void *btf, size_t len, const char *of, const char *member,
-		   uint32_t *offset);
+int host_btf_offset(const void *btf, size_t len, const char *of, const char *member,
+		    uint32_t *offset);
 
 #endif /* VMM_HOST_BTF_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read PT's CPUID leaves of this processor. */
-#include "cpu.h"
+#include "host/cpu.h"
 
 #include <cpuid.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf.h"
+#include "host/perf.h"
 
 #define CPU_MAX 65535ul
 
-bool vpt_host_caps(const char *sysfs, struct vpt_caps *caps)
+bool host_caps(const char *sysfs, struct vpt_caps *caps)
 {
 	unsigned int a = 0, b = 0, c = 0, d = 0;
 
@@ -28,17 +28,17 @@ bool vpt_host_caps(const char *sysfs, struct vpt_caps *caps)
 		caps->max_phy_addr = (uint8_t)a;
 		caps->lin_addr = (uint8_t)(a >> 8);
 	}
-	caps->max_nonturbo = (uint8_t)vpt_perf_pt_number(sysfs, "max_nonturbo_ratio", 0);
+	caps->max_nonturbo = (uint8_t)host_perf_pt_number(sysfs, "max_nonturbo_ratio", 0);
 	caps->vmx_pt = 1;
 	return true;
 }
 
-uint64_t vpt_host_tsc_hz(const struct vpt_caps *caps)
+uint64_t host_tsc_hz(const struct vpt_caps *caps)
 {
 	return caps->l15_eax ? (uint64_t)caps->l15_ecx * caps->l15_ebx / caps->l15_eax : 0;
 }
 
-unsigned int vpt_host_cpu_list(const char *text, unsigned int *cpus, unsigned int room)
+unsigned int host_cpu_list(const char *text, unsigned int *cpus, unsigned int room)
 {
 	unsigned int n = 0;
 

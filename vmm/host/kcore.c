@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read kernel memory from /proc/kcore. */
-#include "kcore.h"
+#include "host/kcore.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define SEGMENTS_MAX 4096
 
-struct vpt_kcore {
+struct host_kcore {
 	int fd;
 	size_t n;
 	Elf64_Phdr *segments;
@@ -37,7 +37,7 @@ static int read_at(int fd, uint64_t offset, void *to, size_t len)
 
 static int read_memory(void *from, uint64_t vaddr, void *to, size_t len)
 {
-	const struct vpt_kcore *k = from;
+	const struct host_kcore *k = from;
 	size_t i;
 
 	for (i = 0; i < k->n; i++) {
@@ -50,7 +50,7 @@ static int read_memory(void *from, uint64_t vaddr, void *to, size_t len)
 	return -EFAULT;
 }
 
-static int read_headers(struct vpt_kcore *k)
+static int read_headers(struct host_kcore *k)
 {
 	Elf64_Ehdr header;
 	int err = read_at(k->fd, 0, &header, sizeof(header));
@@ -69,9 +69,9 @@ static int read_headers(struct vpt_kcore *k)
 	return err == -EFAULT ? -EINVAL : err;
 }
 
-int vpt_kcore_open(const char *path, struct vpt_kcore **kcore)
+int host_kcore_open(const char *path, struct host_kcore **kcore)
 {
-	struct vpt_kcore *k = calloc(1, sizeof(*k));
+	struct host_kcore *k = calloc(1, sizeof(*k));
 	int err;
 
 	if (!k)
@@ -79,13 +79,13 @@ int vpt_kcore_open(const char *path, struct vpt_kcore **kcore)
 	k->fd = open(path, O_RDONLY | O_CLOEXEC);
 	err = k->fd < 0 ? -errno : read_headers(k);
 	if (err)
-		vpt_kcore_close(k);
+		host_kcore_close(k);
 	else
 		*kcore = k;
 	return err;
 }
 
-void vpt_kcore_close(struct vpt_kcore *k)
+void host_kcore_close(struct host_kcore *k)
 {
 	if (!k)
 		return;
@@ -95,7 +95,7 @@ void vpt_kcore_close(struct vpt_kcore *k)
 	free(k);
 }
 
-struct vpt_host_memory vpt_kcore_memory(struct vpt_kcore *k)
+struct host_memory host_kcore_memory(struct host_kcore *k)
 {
-	return (struct vpt_host_memory){read_memory, k};
+	return (struct host_memory){read_memory, k};
 }

@@ -3,15 +3,15 @@
 #ifndef VMM_HOST_KCORE_H
 #define VMM_HOST_KCORE_H
 
-#include "memory.h"
+#include "host/memory.h"
 
-struct vpt_kcore;
+struct host_kcore;
 
 /* 0 or -errno; -EINVAL: it is no core file of a 64-bit kernel. */
-int vpt_kcore_open(const char *path, struct vpt_kcore **kcore);
-void vpt_kcore_close(struct vpt_kcore *kcore);
+int host_kcore_open(const char *path, struct host_kcore **kcore);
+void host_kcore_close(struct host_kcore *kcore);
 
 /* Valid until close. */
-struct vpt_host_memory vpt_kcore_memory(struct vpt_kcore *kcore);
+struct host_memory host_kcore_memory(struct host_kcore *kcore);
 
 #endif /* VMM_HOST_KCORE_H */

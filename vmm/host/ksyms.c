@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the kernel's symbols from /proc/kallsyms. */
-#include "ksyms.h"
+#include "host/ksyms.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,16 +17,16 @@
 
 #define MODULE_MAX (256u << 20)
 
-static bool add(struct vpt_ksyms *s, uint64_t start, uint64_t bytes)
+static bool add(struct host_ksyms *s, uint64_t start, uint64_t bytes)
 {
-	struct vpt_host_range range = {
+	struct host_range range = {
 		.start = start & ~(uint64_t)(PAGE - 1),
 		.end = (start + bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1),
 	};
 
 	if (range.end <= range.start)
 		return true;
-	if (!vpt_vec_room(&s->code))
+	if (!trace_vec_room(&s->code))
 		return false;
 	s->code.at[s->code.n++] = range;
 	return true;
@@ -37,18 +37,18 @@ static bool made_at_run_time(const char *module)
 	return !strcmp(module, "[bpf]") || !strncmp(module, "[__builtin__", 12);
 }
 
-static int take_symbol(struct vpt_ksyms *s, uint64_t address, const char *name, const char *module)
+static int take_symbol(struct host_ksyms *s, uint64_t address, const char *name, const char *module)
 {
 	static const struct {
 		const char *name;
 		size_t at;
 	} wanted[] = {
-		{"_stext", offsetof(struct vpt_ksyms, stext)},
-		{"_etext", offsetof(struct vpt_ksyms, etext)},
-		{"init_task", offsetof(struct vpt_ksyms, init_task)},
-		{"page_offset_base", offsetof(struct vpt_ksyms, page_offset_base)},
-		{"phys_base", offsetof(struct vpt_ksyms, phys_base)},
-		{"init_top_pgt", offsetof(struct vpt_ksyms, init_top_pgt)},
+		{"_stext", offsetof(struct host_ksyms, stext)},
+		{"_etext", offsetof(struct host_ksyms, etext)},
+		{"init_task", offsetof(struct host_ksyms, init_task)},
+		{"page_offset_base", offsetof(struct host_ksyms, page_offset_base)},
+		{"phys_base", offsetof(struct host_ksyms, phys_base)},
+		{"init_top_pgt", offsetof(struct host_ksyms, init_top_pgt)},
 	};
 	size_t i;
 
@@ -62,7 +62,7 @@ static int take_symbol(struct vpt_ksyms *s, uint64_t address, const char *name, 
 }
 
 /* "NAME SIZE REFERENCES USERS STATE ADDRESS" */
-static int read_modules(struct vpt_ksyms *s, FILE *file)
+static int read_modules(struct host_ksyms *s, FILE *file)
 {
 	char line[4096];
 
@@ -77,7 +77,7 @@ static int read_modules(struct vpt_ksyms *s, FILE *file)
 	return 0;
 }
 
-int vpt_ksyms_read(FILE *kallsyms, FILE *modules, struct vpt_ksyms *s)
+int host_ksyms_read(FILE *kallsyms, FILE *modules, struct host_ksyms *s)
 {
 	bool any = false;
 	char line[1024];
@@ -102,11 +102,11 @@ int vpt_ksyms_read(FILE *kallsyms, FILE *modules, struct vpt_ksyms *s)
 	if (!err && modules)
 		err = read_modules(s, modules);
 	if (err)
-		vpt_ksyms_free(s);
+		host_ksyms_free(s);
 	return err;
 }
 
-void vpt_ksyms_free(struct vpt_ksyms *s)
+void host_ksyms_free(struct host_ksyms *s)
 {
 	free(s->code.at);
 	memset(s, 0, sizeof(*s));

@@ -5,14 +5,14 @@
 
 #include <stdio.h>
 
-#include "memory.h"
+#include "host/memory.h"
 
-struct vpt_ksyms {
+struct host_ksyms {
 	/* 0: not there, or hidden from us. */
 	uint64_t stext, etext, init_task, page_offset_base, phys_base, init_top_pgt;
 	/* Code: the kernel's own, modules, BPF, trampolines. Whole pages; may overlap. */
 	struct {
-		struct vpt_host_range *at;
+		struct host_range *at;
 		size_t n, room;
 	} code;
 };
@@ -21,7 +21,7 @@ struct vpt_ksyms {
  * From the text of /proc/kallsyms and /proc/modules, the latter may be NULL. 0; -ENOMEM;
  * -EPERM: addresses are hidden; -EINVAL: there is no _stext.._etext.
  */
-int vpt_ksyms_read(FILE *kallsyms, FILE *modules, struct vpt_ksyms *syms);
-void vpt_ksyms_free(struct vpt_ksyms *syms);
+int host_ksyms_read(FILE *kallsyms, FILE *modules, struct host_ksyms *syms);
+void host_ksyms_free(struct host_ksyms *syms);
 
 #endif /* VMM_HOST_KSYMS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the code that a process has mapped. */
-#include "maps.h"
+#include "host/maps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,24 +13,24 @@
 #define PAGE	  4096u
 #define USER_HALF 0x0100000000000000ull
 
-int vpt_maps_add(struct vpt_maps *maps, const struct vpt_map *map)
+int host_maps_add(struct host_maps *maps, const struct host_map *map)
 {
 	size_t i, kept = 0;
 
 	for (i = 0; i < maps->n; i++) {
-		const struct vpt_host_range *r = &maps->at[i].range;
+		const struct host_range *r = &maps->at[i].range;
 
 		if (r->end <= map->range.start || r->start >= map->range.end)
 			maps->at[kept++] = maps->at[i];
 	}
 	maps->n = kept;
-	if (!vpt_vec_room(maps))
+	if (!trace_vec_room(maps))
 		return -ENOMEM;
 	maps->at[maps->n++] = *map;
 	return 0;
 }
 
-static bool parse(const char *line, struct vpt_map *map)
+static bool parse(const char *line, struct host_map *map)
 {
 	char rights[5];
 	int at = 0;
@@ -46,26 +46,26 @@ static bool parse(const char *line, struct vpt_map *map)
 	return true;
 }
 
-int vpt_maps_read(FILE *file, struct vpt_maps *maps)
+int host_maps_read(FILE *file, struct host_maps *maps)
 {
 	char line[4096 + 128];
-	struct vpt_map map;
+	struct host_map map;
 	int err = 0;
 
 	while (!err && fgets(line, sizeof(line), file)) {
 		if (parse(line, &map))
-			err = vpt_maps_add(maps, &map);
+			err = host_maps_add(maps, &map);
 	}
 	return err;
 }
 
-void vpt_maps_free(struct vpt_maps *maps)
+void host_maps_free(struct host_maps *maps)
 {
 	free(maps->at);
 	memset(maps, 0, sizeof(*maps));
 }
 
-bool vpt_map_page(const struct vpt_map *map, int mem, int file, uint64_t vaddr, uint8_t *bytes)
+bool host_map_page(const struct host_map *map, int mem, int file, uint64_t vaddr, uint8_t *bytes)
 {
 	ssize_t n;
 

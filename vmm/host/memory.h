@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_host_memory {
+struct host_memory {
 	/* All `len` bytes: 0, or -errno. */
 	int (*read)(void *from, uint64_t vaddr, void *to, size_t len);
 	void *from;
 };
 
 /* A range of virtual addresses. */
-struct vpt_host_range {
+struct host_range {
 	uint64_t start, end;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Open perf events and read their ring buffers. */
-#include "perf.h"
+#include "host/perf.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 
 #define DEVICE "bus/event_source/devices/intel_pt"
 
-uint64_t vpt_perf_pt_number(const char *sysfs, const char *name, uint64_t missing)
+uint64_t host_perf_pt_number(const char *sysfs, const char *name, uint64_t missing)
 {
 	uint64_t value = missing;
 	char path[256];
@@ -38,9 +38,9 @@ uint64_t vpt_perf_pt_number(const char *sysfs, const char *name, uint64_t missin
 	return value;
 }
 
-int vpt_perf_pt_type(const char *sysfs)
+int host_perf_pt_type(const char *sysfs)
 {
-	uint64_t type = vpt_perf_pt_number(sysfs, "type", UINT64_MAX);
+	uint64_t type = host_perf_pt_number(sysfs, "type", UINT64_MAX);
 
 	return type <= INT32_MAX ? (int)type : -ENODEV;
 }
@@ -50,7 +50,7 @@ static const char *text_at(const uint8_t *record, size_t len, size_t at)
 	return at < len && memchr(record + at, 0, len - at) ? (const char *)record + at : NULL;
 }
 
-static bool parse_map(const uint8_t *record, size_t len, struct vpt_perf_record *out)
+static bool parse_map(const uint8_t *record, size_t len, struct host_perf_record *out)
 {
 	/* perf_event.h has no struct for it: these come before the inode's part. */
 	struct {
@@ -62,8 +62,8 @@ static bool parse_map(const uint8_t *record, size_t len, struct vpt_perf_record 
 	if (len < sizeof(r) + 32)
 		return false;
 	memcpy(&r, record, sizeof(r));
-	*out = (struct vpt_perf_record){
-		.kind = VPT_PERF_MAP,
+	*out = (struct host_perf_record){
+		.kind = HOST_PERF_MAP,
 		.pid = r.pid,
 		.start = r.start,
 		.bytes = r.bytes,
@@ -73,7 +73,7 @@ static bool parse_map(const uint8_t *record, size_t len, struct vpt_perf_record 
 	return out->path != NULL;
 }
 
-static bool parse_aux(const uint8_t *record, size_t len, struct vpt_perf_record *out)
+static bool parse_aux(const uint8_t *record, size_t len, struct host_perf_record *out)
 {
 	struct {
 		struct perf_event_header header;
@@ -83,11 +83,11 @@ static bool parse_aux(const uint8_t *record, size_t len, struct vpt_perf_record 
 	if (len < sizeof(r))
 		return false;
 	memcpy(&r, record, sizeof(r));
-	*out = (struct vpt_perf_record){.kind = VPT_PERF_STOPPED};
+	*out = (struct host_perf_record){.kind = HOST_PERF_STOPPED};
 	return r.flags & PERF_AUX_FLAG_TRUNCATED;
 }
 
-bool vpt_perf_parse(const void *record, size_t len, struct vpt_perf_record *out)
+bool host_perf_parse(const void *record, size_t len, struct host_perf_record *out)
 {
 	struct perf_event_header header;
 	struct {
@@ -102,7 +102,7 @@ bool vpt_perf_parse(const void *record, size_t len, struct vpt_perf_record *out)
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		*out = (struct vpt_perf_record){.kind = VPT_PERF_TASK};
+		*out = (struct host_perf_record){.kind = HOST_PERF_TASK};
 		return true;
 	case PERF_RECORD_MMAP2:
 		return parse_map(record, len, out);
@@ -112,14 +112,14 @@ bool vpt_perf_parse(const void *record, size_t len, struct vpt_perf_record *out)
 		if (len < sizeof(lost))
 			return false;
 		memcpy(&lost, record, sizeof(lost));
-		*out = (struct vpt_perf_record){.kind = VPT_PERF_LOST, .bytes = lost.lost};
+		*out = (struct host_perf_record){.kind = HOST_PERF_LOST, .bytes = lost.lost};
 		return true;
 	default:
 		return false;
 	}
 }
 
-static int map(struct vpt_perf *p)
+static int map(struct host_perf *p)
 {
 	struct perf_event_mmap_page *control;
 
@@ -134,7 +134,7 @@ static int map(struct vpt_perf *p)
 	return p->aux == MAP_FAILED ? -errno : 0;
 }
 
-int vpt_perf_open(struct vpt_perf *p, int type, unsigned int cpu, size_t ring)
+int host_perf_open(struct host_perf *p, int type, unsigned int cpu, size_t ring)
 {
 	struct perf_event_attr attr = {
 		.type = (uint32_t)type,
@@ -162,11 +162,11 @@ int vpt_perf_open(struct vpt_perf *p, int type, unsigned int cpu, size_t ring)
 		return -errno;
 	err = map(p);
 	if (err)
-		vpt_perf_close(p);
+		host_perf_close(p);
 	return err;
 }
 
-void vpt_perf_close(struct vpt_perf *p)
+void host_perf_close(struct host_perf *p)
 {
 	if (p->aux != MAP_FAILED)
 		munmap(p->aux, p->aux_size);
@@ -175,17 +175,17 @@ void vpt_perf_close(struct vpt_perf *p)
 	close(p->fd);
 }
 
-int vpt_perf_enable(const struct vpt_perf *p)
+int host_perf_enable(const struct host_perf *p)
 {
 	return ioctl(p->fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
-int vpt_perf_disable(const struct vpt_perf *p)
+int host_perf_disable(const struct host_perf *p)
 {
 	return ioctl(p->fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
-size_t vpt_perf_waiting(const struct vpt_perf *p, const uint8_t **bytes)
+size_t host_perf_waiting(const struct host_perf *p, const uint8_t **bytes)
 {
 	const struct perf_event_mmap_page *control = p->pages;
 	uint64_t head = __atomic_load_n(&control->aux_head, __ATOMIC_ACQUIRE);
@@ -196,7 +196,7 @@ size_t vpt_perf_waiting(const struct vpt_perf *p, const uint8_t **bytes)
 	return n < p->aux_size - at ? n : p->aux_size - at;
 }
 
-void vpt_perf_taken(struct vpt_perf *p, size_t bytes)
+void host_perf_taken(struct host_perf *p, size_t bytes)
 {
 	struct perf_event_mmap_page *control = p->pages;
 
@@ -212,8 +212,8 @@ static void copy_ring(uint8_t *to, const uint8_t *ring, uint64_t from, size_t n)
 	memcpy(to + first, ring, n - first);
 }
 
-int vpt_perf_records(struct vpt_perf *p,
-		     int (*take)(void *to, const struct vpt_perf_record *record), void *to)
+int host_perf_records(struct host_perf *p,
+		      int (*take)(void *to, const struct host_perf_record *record), void *to)
 {
 	struct perf_event_mmap_page *control = p->pages;
 	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
@@ -223,14 +223,14 @@ int vpt_perf_records(struct vpt_perf *p,
 	int err = 0;
 
 	while (tail < head && !err) {
-		struct vpt_perf_record record;
+		struct host_perf_record record;
 		struct perf_event_header header;
 
 		copy_ring((uint8_t *)&header, ring, tail, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail)
 			return -EIO;
 		copy_ring(buf, ring, tail, header.size);
-		if (vpt_perf_parse(buf, header.size, &record))
+		if (host_perf_parse(buf, header.size, &record))
 			err = take(to, &record);
 		tail += header.size;
 	}

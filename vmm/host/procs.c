@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find processes by CR3. */
-#include "procs.h"
+#include "host/procs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #define PAGE 4096ull
 
 struct update {
-	struct vpt_procs *procs;
+	struct host_procs *procs;
 	const char *proc;
 	bool all;
 };
 
-static struct vpt_proc *with_cr3(const struct vpt_procs *procs, uint64_t cr3)
+static struct host_proc *with_cr3(const struct host_procs *procs, uint64_t cr3)
 {
 	size_t i;
 
@@ -27,9 +27,9 @@ static struct vpt_proc *with_cr3(const struct vpt_procs *procs, uint64_t cr3)
 	return NULL;
 }
 
-static int read_maps(struct vpt_proc *p, const char *proc)
+static int read_maps(struct host_proc *p, const char *proc)
 {
-	struct vpt_maps maps = {0};
+	struct host_maps maps = {0};
 	char path[256];
 	FILE *file;
 	int err;
@@ -39,52 +39,52 @@ static int read_maps(struct vpt_proc *p, const char *proc)
 	/* It has gone: what is known of it stays. */
 	if (!file)
 		return 0;
-	err = vpt_maps_read(file, &maps);
+	err = host_maps_read(file, &maps);
 	fclose(file);
 	/* One that is ending has no maps any more. */
 	if (err || !maps.n) {
-		vpt_maps_free(&maps);
+		host_maps_free(&maps);
 		return err;
 	}
-	vpt_maps_free(&p->maps);
+	host_maps_free(&p->maps);
 	p->maps = maps;
 	return 0;
 }
 
-static int take(void *to, const struct vpt_task *task)
+static int take(void *to, const struct host_task *task)
 {
 	struct update *u = to;
-	struct vpt_proc *p = with_cr3(u->procs, task->cr3);
+	struct host_proc *p = with_cr3(u->procs, task->cr3);
 	bool fresh = !p || p->task.pid != task->pid;
 
 	if (!p) {
-		if (!vpt_vec_room(u->procs))
+		if (!trace_vec_room(u->procs))
 			return -ENOMEM;
 		p = &u->procs->at[u->procs->n++];
 		memset(p, 0, sizeof(*p));
 	} else if (fresh) {
 		/* The page is another one's now. */
-		vpt_maps_free(&p->maps);
+		host_maps_free(&p->maps);
 	}
 	p->task = *task;
 	p->seen = true;
 	return fresh || u->all ? read_maps(p, u->proc) : 0;
 }
 
-int vpt_procs_update(struct vpt_procs *procs, const struct vpt_tasks_where *where,
-		     const struct vpt_host_memory *memory, const char *proc, bool all)
+int host_procs_update(struct host_procs *procs, const struct host_tasks_where *where,
+		      const struct host_memory *memory, const char *proc, bool all)
 {
 	struct update u = {procs, proc, all};
 	size_t i;
 
 	for (i = 0; i < procs->n; i++)
 		procs->at[i].seen = false;
-	return vpt_tasks_walk(where, memory, take, &u);
+	return host_tasks_walk(where, memory, take, &u);
 }
 
-int vpt_procs_map(struct vpt_procs *procs, const struct vpt_perf_record *r)
+int host_procs_map(struct host_procs *procs, const struct host_perf_record *r)
 {
-	struct vpt_map map = {
+	struct host_map map = {
 		.range = {r->start & ~(PAGE - 1), (r->start + r->bytes + PAGE - 1) & ~(PAGE - 1)},
 		.offset = r->offset,
 	};
@@ -96,25 +96,25 @@ int vpt_procs_map(struct vpt_procs *procs, const struct vpt_perf_record *r)
 	snprintf(map.path, sizeof(map.path), "%s", r->path);
 	for (i = 0; i < procs->n && !err; i++) {
 		if (procs->at[i].task.pid == r->pid)
-			err = vpt_maps_add(&procs->at[i].maps, &map);
+			err = host_maps_add(&procs->at[i].maps, &map);
 	}
 	return err;
 }
 
-const struct vpt_proc *vpt_procs_find(const struct vpt_procs *procs, uint64_t cr3)
+const struct host_proc *host_procs_find(const struct host_procs *procs, uint64_t cr3)
 {
-	const struct vpt_proc *p = with_cr3(procs, cr3 & ~(PAGE - 1));
+	const struct host_proc *p = with_cr3(procs, cr3 & ~(PAGE - 1));
 
 	/* Page-table isolation: a pair of pages, the second one for user space. */
 	return p ? p : with_cr3(procs, cr3 & ~(2 * PAGE - 1));
 }
 
-void vpt_procs_free(struct vpt_procs *procs)
+void host_procs_free(struct host_procs *procs)
 {
 	size_t i;
 
 	for (i = 0; i < procs->n; i++)
-		vpt_maps_free(&procs->at[i].maps);
+		host_maps_free(&procs->at[i].maps);
 	free(procs->at);
 	memset(procs, 0, sizeof(*procs));
 }

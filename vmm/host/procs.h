@@ -3,19 +3,19 @@
 #ifndef VMM_HOST_PROCS_H
 #define VMM_HOST_PROCS_H
 
-#include "maps.h"
-#include "perf.h"
-#include "tasks.h"
+#include "host/maps.h"
+#include "host/perf.h"
+#include "host/tasks.h"
 
-struct vpt_proc {
-	struct vpt_task task;
-	struct vpt_maps maps;
+struct host_proc {
+	struct host_task task;
+	struct host_maps maps;
 	bool seen; /* by the last update: it is still there */
 };
 
 /* All zero is empty. */
-struct vpt_procs {
-	struct vpt_proc *at;
+struct host_procs {
+	struct host_proc *at;
 	size_t n, room;
 };
 
@@ -23,15 +23,15 @@ struct vpt_procs {
  * Go through the kernel's list; maps are read of processes that are new, or of `all`.
  * `proc` is /proc but in tests. 0 or -errno.
  */
-int vpt_procs_update(struct vpt_procs *procs, const struct vpt_tasks_where *where,
-		     const struct vpt_host_memory *memory, const char *proc, bool all);
+int host_procs_update(struct host_procs *procs, const struct host_tasks_where *where,
+		      const struct host_memory *memory, const char *proc, bool all);
 
 /* Take a record of kind MAP. 0 or -ENOMEM. */
-int vpt_procs_map(struct vpt_procs *procs, const struct vpt_perf_record *record);
+int host_procs_map(struct host_procs *procs, const struct host_perf_record *record);
 
 /* Returns the process of a CR3, whose low 12 bits are ignored, or NULL. */
-const struct vpt_proc *vpt_procs_find(const struct vpt_procs *procs, uint64_t cr3);
+const struct host_proc *host_procs_find(const struct host_procs *procs, uint64_t cr3);
 
-void vpt_procs_free(struct vpt_procs *procs);
+void host_procs_free(struct host_procs *procs);
 
 #endif /* VMM_HOST_PROCS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find the address spaces that a trace shows. */
-#include "seen.h"
+#include "host/seen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 /* More are taken for damage. */
 #define SEEN_MAX 65536u
 
-static int note(struct vpt_seen *seen, const struct vpt_seen_space *space)
+static int note(struct host_seen *seen, const struct host_seen_space *space)
 {
 	size_t i = seen->n;
 
 	/* Mostly it is one of the last ones. */
 	while (i--) {
-		struct vpt_seen_space *s = &seen->at[i];
+		struct host_seen_space *s = &seen->at[i];
 
 		if (s->cr3 != space->cr3 || s->vmcs != space->vmcs ||
 		    s->non_root != space->non_root || s->cpu != space->cpu)
@@ -30,16 +30,16 @@ static int note(struct vpt_seen *seen, const struct vpt_seen_space *space)
 	}
 	if (seen->n == SEEN_MAX)
 		return 0;
-	if (!vpt_vec_room(seen))
+	if (!trace_vec_room(seen))
 		return -ENOMEM;
 	seen->at[seen->n++] = *space;
 	return 0;
 }
 
-int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *bytes, size_t len)
+int host_seen_stream(struct host_seen *seen, unsigned int cpu, const uint8_t *bytes, size_t len)
 {
-	struct vpt_seen_space last = {.vmcs = VPT_SPACE_ANY_VMCS, .cpu = cpu};
-	uint64_t vmcs = VPT_SPACE_ANY_VMCS, host = UINT64_MAX;
+	struct host_seen_space last = {.vmcs = TRACE_SPACE_ANY_VMCS, .cpu = cpu};
+	uint64_t vmcs = TRACE_SPACE_ANY_VMCS, host = UINT64_MAX;
 	bool in_psb = false, has_pip = false;
 	struct vpt_parser parser = {0};
 	struct vpt_packet p;
@@ -57,7 +57,7 @@ int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *byte
 			in_psb = true;
 			has_pip = false;
 		} else if (p.kind == VPT_PKT_VMCS) {
-			vmcs = p.value == VPT_SPACE_ID_MASK ? VPT_SPACE_ANY_VMCS : p.value;
+			vmcs = p.value == TRACE_SPACE_ID_MASK ? TRACE_SPACE_ANY_VMCS : p.value;
 		} else if (p.kind == VPT_PKT_PIP) {
 			last.cr3 = p.value;
 			last.non_root = p.flag;
@@ -67,7 +67,7 @@ int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *byte
 		if (p.kind == VPT_PKT_PSBEND)
 			in_psb = false;
 		if (has_pip && !in_psb) {
-			last.vmcs = last.non_root ? vmcs : VPT_SPACE_ANY_VMCS;
+			last.vmcs = last.non_root ? vmcs : TRACE_SPACE_ANY_VMCS;
 			if (!last.non_root)
 				host = last.cr3;
 			last.host = last.non_root ? host : UINT64_MAX;
@@ -78,7 +78,7 @@ int vpt_seen_stream(struct vpt_seen *seen, unsigned int cpu, const uint8_t *byte
 	return err;
 }
 
-void vpt_seen_free(struct vpt_seen *seen)
+void host_seen_free(struct host_seen *seen)
 {
 	free(seen->at);
 	memset(seen, 0, sizeof(*seen));

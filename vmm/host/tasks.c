@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Walk the kernel's list of tasks. */
-#include "tasks.h"
+#include "host/tasks.h"
 
 #include <errno.h>
 
-#include "btf.h"
+#include "host/btf.h"
 
 #define TASKS_MAX   4194304u /* the highest PID there can be */
 #define KERNEL_HALF 0xff00000000000000ull
 #define CR3_MASK    0x000ffffffffff000ull
 
-int vpt_tasks_layout(const void *btf, size_t len, struct vpt_tasks_where *w, const char **why)
+int host_tasks_layout(const void *btf, size_t len, struct host_tasks_where *w, const char **why)
 {
 	const struct {
 		const char *of, *member;
@@ -25,15 +25,16 @@ int vpt_tasks_layout(const void *btf, size_t len, struct vpt_tasks_where *w, con
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++) {
 		*why = rows[i].member;
-		err = vpt_btf_offset(btf, len, rows[i].of, rows[i].member, rows[i].to);
+		err = host_btf_offset(btf, len, rows[i].of, rows[i].member, rows[i].to);
 	}
 	return err;
 }
 
-static int take_task(const struct vpt_tasks_where *w, const struct vpt_host_memory *m,
-		     uint64_t address, int (*take)(void *to, const struct vpt_task *task), void *to)
+static int take_task(const struct host_tasks_where *w, const struct host_memory *m,
+		     uint64_t address, int (*take)(void *to, const struct host_task *task),
+		     void *to)
 {
-	struct vpt_task task = {0};
+	struct host_task task = {0};
 	uint64_t mm, pgd;
 	int err = m->read(m->from, address + w->mm, &mm, sizeof(mm));
 
@@ -52,8 +53,8 @@ static int take_task(const struct vpt_tasks_where *w, const struct vpt_host_memo
 	return take(to, &task);
 }
 
-int vpt_tasks_walk(const struct vpt_tasks_where *w, const struct vpt_host_memory *m,
-		   int (*take)(void *to, const struct vpt_task *task), void *to)
+int host_tasks_walk(const struct host_tasks_where *w, const struct host_memory *m,
+		    int (*take)(void *to, const struct host_task *task), void *to)
 {
 	const uint64_t head = w->init_task + w->tasks;
 	uint64_t link = head;

@@ -3,29 +3,30 @@
 #ifndef VMM_HOST_TASKS_H
 #define VMM_HOST_TASKS_H
 
-#include "memory.h"
+#include "host/memory.h"
 
-struct vpt_tasks_where {
+struct host_tasks_where {
 	uint64_t init_task;
 	uint64_t page_offset; /* where the kernel has physical memory */
 	/* Offsets in struct task_struct and, the last, struct mm_struct. */
 	uint32_t tasks, mm, tgid, comm, pgd;
 };
 
-struct vpt_task {
+struct host_task {
 	uint32_t pid;
 	uint64_t cr3; /* with page-table isolation the user side's is 4096 more */
 	char comm[16];
 };
 
 /* 0 or -errno, in which case *why names the member. */
-int vpt_tasks_layout(const void *btf, size_t len, struct vpt_tasks_where *where, const char **why);
+int host_tasks_layout(const void *btf, size_t len, struct host_tasks_where *where,
+		      const char **why);
 
 /*
  * Call take() for each process with memory of its own. The list changes while it is read,
  * and its end may not be found: -EFAULT. What take() returns, if not 0, ends it.
  */
-int vpt_tasks_walk(const struct vpt_tasks_where *where, const struct vpt_host_memory *memory,
-		   int (*take)(void *to, const struct vpt_task *task), void *to);
+int host_tasks_walk(const struct host_tasks_where *where, const struct host_memory *memory,
+		    int (*take)(void *to, const struct host_task *task), void *to);
 
 #endif /* VMM_HOST_TASKS_H */

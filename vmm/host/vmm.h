@@ -10,25 +10,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "memory.h"
+#include "host/memory.h"
 
 /* Less is no guest's RAM, and more than 4 TiB is an address space that is only reserved. */
-#define VPT_VMM_RAM_MIN (1ull << 20)
-#define VPT_VMM_RAM_MAX (1ull << 42)
+#define HOST_VMM_RAM_MIN (1ull << 20)
+#define HOST_VMM_RAM_MAX (1ull << 42)
 
 /*
  * Find the largest mapping that can be read and written, by the text of /proc/PID/maps. Returns false
  * if there is none of that size.
  */
-bool vpt_vmm_ram(FILE *maps, struct vpt_host_range *ram);
+bool host_vmm_ram(FILE *maps, struct host_range *ram);
 
 /* Where RAM continues above 4 GiB, one after the other: q35, pc, Firecracker, nowhere. */
-#define VPT_VMM_LAYOUTS 4
+#define HOST_VMM_LAYOUTS 4
 
 /*
  * Returns how many bytes of RAM of this size are below 4 GiB with layout @number. The rest begins at
  * 4 GiB. 0: the layout is the same as one before.
  */
-uint64_t vpt_vmm_low(uint64_t bytes, unsigned int number);
+uint64_t host_vmm_low(uint64_t bytes, unsigned int number);
 
 #endif /* VMM_HOST_VMM_H */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "image/inside.h"
 #include "trace/vec.h"
 
 /* More than any dump has, with 56 bytes each. */
@@ -98,7 +98,7 @@ static int add_segment(const struct core *c, const Elf64_Phdr *p)
 	if (p->p_paddr >= PHYSICAL_MAX || bytes > PHYSICAL_MAX - p->p_paddr ||
 	    p->p_offset > UINT64_MAX - bytes)
 		return img_refuse(c->why, -EINVAL, "a PT_LOAD segment is beyond physical memory");
-	if (!vpt_vec_room(&c->image->ranges))
+	if (!trace_vec_room(&c->image->ranges))
 		return img_refuse(c->why, -ENOMEM, "%s", strerror(ENOMEM));
 	c->image->ranges.at[c->image->ranges.n++] =
 		(struct img_range){p->p_paddr, bytes, p->p_offset};

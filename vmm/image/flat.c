@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "image/inside.h"
 #include "trace/vec.h"
 
 #define HEADER_BYTES 4096u
@@ -77,7 +77,7 @@ int img_flat_open(struct img_image *image, const struct img_why *why)
 	while ((some = next_piece(image, &at, &piece, why)) > 0) {
 		if (image->pieces.n == PIECES_MAX)
 			return img_refuse(why, -EINVAL, "a flattened dump of too many pieces");
-		if (!vpt_vec_room(&image->pieces))
+		if (!trace_vec_room(&image->pieces))
 			return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
 		image->pieces.at[image->pieces.n++] = piece;
 	}
@@ -91,7 +91,7 @@ int img_flat_open(struct img_image *image, const struct img_why *why)
 /* The last piece that begins at or before @offset, NULL: it does not have that. */
 static const struct img_piece *find_piece(const struct img_image *image, uint64_t offset)
 {
-	size_t n = vpt_vec_before(image->pieces.at, image->pieces.n, e, e->offset <= offset);
+	size_t n = trace_vec_before(image->pieces.at, image->pieces.n, e, e->offset <= offset);
 	const struct img_piece *p = n ? &image->pieces.at[n - 1] : NULL;
 
 	return p && offset - p->offset < p->bytes ? p : NULL;

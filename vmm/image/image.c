@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens images, and keeps the pages of them that were asked for. */
-#include "inside.h"
+#include "image/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ void img_ranges_sort(struct img_image *image)
 /* The range that contains @address, NULL: there is none. */
 static const struct img_range *find_range(const struct img_image *image, uint64_t address)
 {
-	size_t n = vpt_vec_before(image->ranges.at, image->ranges.n, e, e->address <= address);
+	size_t n = trace_vec_before(image->ranges.at, image->ranges.n, e, e->address <= address);
 	const struct img_range *r = n ? &image->ranges.at[n - 1] : NULL;
 
 	return r && address - r->address < r->bytes ? r : NULL;
@@ -207,7 +207,7 @@ static int open_raw(struct img_image *image, uint64_t base, const struct img_why
 	if (image->file_bytes < IMG_PAGE_BYTES || image->file_bytes > 1ull << 52)
 		return img_refuse(why, -EINVAL, "not a memory image: it is %s",
 				  image->file_bytes ? "smaller than a page" : "empty");
-	if (!vpt_vec_room(&image->ranges))
+	if (!trace_vec_room(&image->ranges))
 		return img_refuse(why, -ENOMEM, "%s", strerror(ENOMEM));
 	image->format = "raw";
 	image->ranges.at[image->ranges.n++] = (struct img_range){base, image->file_bytes, 0};
@@ -290,7 +290,7 @@ int img_of_ranges(int fd, const struct img_range *ranges, size_t count, struct i
 		return -ENOMEM;
 	image->format = "process";
 	for (i = 0; i < count; i++) {
-		if (!vpt_vec_room(&image->ranges)) {
+		if (!trace_vec_room(&image->ranges)) {
 			img_close(image);
 			return -ENOMEM;
 		}

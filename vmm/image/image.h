@@ -10,7 +10,7 @@
 #ifndef VMM_IMAGE_IMAGE_H
 #define VMM_IMAGE_IMAGE_H
 
-#include "walk.h"
+#include "image/walk.h"
 
 struct img_image;
 

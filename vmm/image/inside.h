@@ -3,7 +3,7 @@
 #ifndef VMM_IMAGE_INSIDE_H
 #define VMM_IMAGE_INSIDE_H
 
-#include "image.h"
+#include "image/image.h"
 
 /* A piece of a file that makedumpfile flattened. */
 struct img_piece {

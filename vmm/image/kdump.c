@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "inside.h"
+#include "image/inside.h"
 
 /* Offsets in the header, as x86-64 has it. */
 #define HEADER_VERSION	     8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Guest-physical memory, found through EPT, and EPTPs, found in VMCS regions. */
-#include "nested.h"
+#include "image/nested.h"
 
 #include <string.h>
 

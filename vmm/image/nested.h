@@ -3,7 +3,7 @@
 #ifndef VMM_IMAGE_NESTED_H
 #define VMM_IMAGE_NESTED_H
 
-#include "image.h"
+#include "image/image.h"
 
 /* The memory that page tables are of. */
 struct img_view {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "image/inside.h"
 
 /* More is not looked at: QEMU has some 800 bytes for each CPU. */
 #define NOTES_MAX (1u << 20)

@@ -4,16 +4,16 @@
  * paging by the formats that map the address of the trace, the EPTP by the VMCS region. A guess
  * that led to a page is kept for that address space.
  */
-#include "set.h"
+#include "image/set.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "nested.h"
-#include "table.h"
+#include "image/nested.h"
+#include "image/table.h"
 #include "trace/format.h"
 
-/* A space's number, see struct vpt_code_source. */
+/* A space's number, see struct trace_code_source. */
 #define CR3_MASK    0x000fffffffffffe0ull
 #define GUEST_SHIFT 52
 #define GUESTS_MAX  4095u
@@ -73,7 +73,7 @@ int img_set_add(struct img_set *set, struct img_image *image, const struct img_u
 }
 
 /* How well an image fits a key; 0: it does not. */
-static unsigned int fitness(const struct img_use *use, const struct vpt_source_key *key)
+static unsigned int fitness(const struct img_use *use, const struct trace_source_key *key)
 {
 	switch (use->side) {
 	case IMG_HOST:
@@ -85,13 +85,13 @@ static unsigned int fitness(const struct img_use *use, const struct vpt_source_k
 	}
 	if (!key->non_root)
 		return 0;
-	if (use->vmcs == VPT_SPACE_ANY_VMCS || key->vmcs == VPT_SPACE_ANY_VMCS)
+	if (use->vmcs == TRACE_SPACE_ANY_VMCS || key->vmcs == TRACE_SPACE_ANY_VMCS)
 		return 3;
 	return use->vmcs == key->vmcs ? 4 : 0;
 }
 
 /* The first image that fits best, NULL: none does. */
-static struct member *choose(struct img_set *set, const struct vpt_source_key *key)
+static struct member *choose(struct img_set *set, const struct trace_source_key *key)
 {
 	struct member *best = NULL;
 	unsigned int most = 0;
@@ -123,28 +123,28 @@ static uint64_t guest_number(struct img_set *set, uint64_t vmcs)
 	return ++set->nguests;
 }
 
-static uint64_t space_number(void *context, const struct vpt_source_key *key)
+static uint64_t space_number(void *context, const struct trace_source_key *key)
 {
 	struct img_set *set = context;
 	uint64_t guest = 0;
 
 	if (!choose(set, key))
-		return VPT_SOURCE_NONE;
+		return TRACE_SOURCE_NONE;
 	if (key->non_root) {
 		guest = guest_number(set, key->vmcs);
 		if (!guest)
-			return VPT_SOURCE_NONE;
+			return TRACE_SOURCE_NONE;
 	}
 	return (key->cr3 & CR3_MASK) | guest << GUEST_SHIFT;
 }
 
-static struct vpt_source_key key_of(const struct img_set *set, uint64_t number)
+static struct trace_source_key key_of(const struct img_set *set, uint64_t number)
 {
 	uint64_t guest = number >> GUEST_SHIFT;
 
-	return (struct vpt_source_key){
+	return (struct trace_source_key){
 		.cr3 = number & CR3_MASK,
-		.vmcs = guest ? set->guests[guest - 1] : VPT_SPACE_ANY_VMCS,
+		.vmcs = guest ? set->guests[guest - 1] : TRACE_SPACE_ANY_VMCS,
 		.non_root = guest != 0,
 	};
 }
@@ -157,16 +157,16 @@ static uint64_t guess_space(void *context, uint64_t ip)
 	(void)ip;
 	for (i = 0; i < set->n; i++) {
 		const struct img_use *use = &set->members[i].use;
-		const struct vpt_source_key key = {
+		const struct trace_source_key key = {
 			.cr3 = use->cr3,
 			.vmcs = use->vmcs,
 			.non_root = use->side == IMG_GUEST,
 		};
 
-		if (use->cr3 != VPT_SOURCE_NONE)
+		if (use->cr3 != TRACE_SOURCE_NONE)
 			return space_number(set, &key);
 	}
-	return VPT_SOURCE_NONE;
+	return TRACE_SOURCE_NONE;
 }
 
 /* The bytes at @vaddr with one of the formats, the likelier ones first. */
@@ -208,14 +208,14 @@ static const uint8_t *try_view(struct space *space, uint64_t eptp, uint64_t cr3,
 }
 
 /* A guest in its host's memory: through an EPT of its VMCS, or by shadow page tables. */
-static const uint8_t *try_guest(struct space *space, const struct vpt_source_key *key,
+static const uint8_t *try_guest(struct space *space, const struct trace_source_key *key,
 				uint64_t vaddr)
 {
 	const uint8_t *bytes = NULL;
 	uint64_t eptps[IMG_EPTPS_MAX];
 	unsigned int n = 0, i;
 
-	if (key->vmcs != VPT_SPACE_ANY_VMCS)
+	if (key->vmcs != TRACE_SPACE_ANY_VMCS)
 		n = img_vmcs_eptps(space->member->image, key->vmcs, eptps);
 	for (i = 0; i < n && !bytes; i++)
 		bytes = try_view(space, eptps[i], key->cr3, vaddr);
@@ -224,7 +224,7 @@ static const uint8_t *try_guest(struct space *space, const struct vpt_source_key
 
 static const uint8_t *find_first(struct img_set *set, uint64_t number, uint64_t vaddr)
 {
-	const struct vpt_source_key key = key_of(set, number);
+	const struct trace_source_key key = key_of(set, number);
 	struct member *member = choose(set, &key);
 	struct space found, *kept;
 	const uint8_t *bytes;
@@ -274,9 +274,9 @@ static const uint8_t *find_page(void *context, uint64_t number, uint64_t vaddr)
 	return bytes;
 }
 
-struct vpt_code_source img_set_source(struct img_set *set)
+struct trace_code_source img_set_source(struct img_set *set)
 {
-	return (struct vpt_code_source){
+	return (struct trace_code_source){
 		.space = space_number,
 		.guess = guess_space,
 		.page = find_page,

@@ -9,7 +9,7 @@
 #ifndef VMM_IMAGE_SET_H
 #define VMM_IMAGE_SET_H
 
-#include "image.h"
+#include "image/image.h"
 #include "trace/code_source.h"
 
 #define IMG_SET_MAX 64
@@ -26,10 +26,10 @@ enum img_side {
 /* The user's description of an image. */
 struct img_use {
 	enum img_side side;
-	uint64_t vmcs;		/* GUEST: only this one, VPT_SPACE_ANY_VMCS: all */
+	uint64_t vmcs;		/* GUEST: only this one, TRACE_SPACE_ANY_VMCS: all */
 	enum img_paging paging; /* IMG_PAGINGS: that of the image's notes, or else a guess */
 	uint64_t eptp;		/* HOST, GUEST: of the guest, in host-physical memory; 0: none */
-	uint64_t cr3;		/* where nothing tells CR3; VPT_SOURCE_NONE: it is not known */
+	uint64_t cr3;		/* where nothing tells CR3; TRACE_SOURCE_NONE: it is not known */
 };
 
 struct img_set;
@@ -43,7 +43,7 @@ void img_set_free(struct img_set *set);
 int img_set_add(struct img_set *set, struct img_image *image, const struct img_use *use);
 
 /* The set as a source of code, as long as it lives. */
-struct vpt_code_source img_set_source(struct img_set *set);
+struct trace_code_source img_set_source(struct img_set *set);
 
 /* Returns how many pages of code were found, over all address spaces. */
 size_t img_set_pages(const struct img_set *set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Page walks: the formats differ in a table of levels and in which bits are reserved. */
-#include "walk.h"
+#include "image/walk.h"
 
 #define P	  (1ull << 0)
 #define PS	  (1ull << 7)

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Make a .vpt file from oracle logs. */
-#include "import.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "index.h"
-#include "replay.h"
+#include "import/index.h"
+#include "import/replay.h"
 #include "trace/origin.h"
 
-struct vpt_import {
-	struct vpt_import_config config;
-	struct vpt_log *logs;
+struct import {
+	struct import_config config;
+	struct import_log *logs;
 	size_t nlogs;
-	struct vpt_import_index index;
+	struct import_index index;
 	uint64_t no_code;
 };
 
-static int scan(struct vpt_import *m, char *why, size_t size)
+static int scan(struct import *m, char *why, size_t size)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < m->nlogs && !err; i++) {
-		struct vpt_log *log = &m->logs[i];
+		struct import_log *log = &m->logs[i];
 
-		err = vpt_index_log(&m->index, log, i);
+		err = import_index_log(&m->index, log, i);
 		/* A log that is cut off has what comes before. */
 		if (!err && log->why && log->at < log->size &&
 		    strcmp(log->why, "a record is cut off")) {
@@ -36,16 +36,16 @@ static int scan(struct vpt_import *m, char *why, size_t size)
 		}
 	}
 	if (!err)
-		err = vpt_index_finish(&m->index, &m->config);
+		err = import_index_finish(&m->index, &m->config);
 	if (err)
 		snprintf(why, size, "%s", strerror(-err));
 	return err;
 }
 
-int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_config *config,
-		    struct vpt_import **import, char *why, size_t size)
+int import_open(struct import_log *logs, size_t count, const struct import_config *config,
+		struct import **import, char *why, size_t size)
 {
-	struct vpt_import *m = calloc(1, sizeof(*m));
+	struct import *m = calloc(1, sizeof(*m));
 	int err;
 
 	if (!m) {
@@ -57,56 +57,56 @@ int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_
 	m->nlogs = count;
 	err = scan(m, why, size);
 	if (err)
-		vpt_import_close(m);
+		import_close(m);
 	else
 		*import = m;
 	return err;
 }
 
-void vpt_import_close(struct vpt_import *m)
+void import_close(struct import *m)
 {
 	if (!m)
 		return;
-	vpt_index_free(&m->index);
+	import_index_free(&m->index);
 	free(m);
 }
 
-const struct vpt_import_session *vpt_import_sessions(const struct vpt_import *m, size_t *count)
+const struct import_session *import_sessions(const struct import *m, size_t *count)
 {
 	*count = m->index.sessions.n;
 	return m->index.sessions.at;
 }
 
-const struct vpt_import_stream *vpt_import_streams(const struct vpt_import *m, size_t *count)
+const struct import_stream *import_streams(const struct import *m, size_t *count)
 {
 	*count = m->index.streams.n;
 	return m->index.streams.at;
 }
 
-uint64_t vpt_import_stray(const struct vpt_import *m)
+uint64_t import_stray(const struct import *m)
 {
 	return m->index.stray;
 }
 
-uint64_t vpt_import_no_code(const struct vpt_import *m)
+uint64_t import_no_code(const struct import *m)
 {
 	return m->no_code;
 }
 
-static void fill_info(const struct vpt_import *m, struct vpt_file_info *info)
+static void fill_info(const struct import *m, struct trace_file_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->caps = *m->config.caps;
 	snprintf(info->model, sizeof(info->model), "%s", m->config.model);
 	snprintf(info->engine, sizeof(info->engine), "%s", "log");
 	/* The traced software started and stopped the trace itself. */
-	info->owner = VPT_OWNER_GUEST;
+	info->owner = TRACE_OWNER_GUEST;
 	info->vcpus = (uint32_t)m->index.streams.n;
 	info->tsc_multiplier = 1ull << 48;
 	info->oracle = 1;
 }
 
-static bool all_closed(const struct vpt_import *m)
+static bool all_closed(const struct import *m)
 {
 	size_t i;
 
@@ -117,35 +117,35 @@ static bool all_closed(const struct vpt_import *m)
 	return true;
 }
 
-int vpt_import_write(struct vpt_import *m, const char *path)
+int import_write(struct import *m, const char *path)
 {
-	const struct vpt_origin origin = vpt_origin_of(VPT_ORIGIN_BED, NULL);
-	struct vpt_file_info info;
-	struct vpt_writer *writer;
+	const struct trace_origin origin = trace_origin_of(TRACE_ORIGIN_BED, NULL);
+	struct trace_file_info info;
+	struct trace_writer *writer;
 	size_t i;
 	int err, closed;
 
 	if (!m->index.streams.n)
 		return -ENODATA;
-	if (m->index.streams.n > VPT_FILE_MAX_VCPUS)
+	if (m->index.streams.n > TRACE_FILE_MAX_VCPUS)
 		return -E2BIG;
 	fill_info(m, &info);
-	err = vpt_writer_open(path, &info, &writer);
+	err = trace_writer_open(path, &info, &writer);
 	if (err)
 		return err;
-	err = vpt_writer_origin(writer, &origin);
+	err = trace_writer_origin(writer, &origin);
 	if (!err)
-		err = vpt_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
+		err = trace_writer_spaces(writer, m->index.spaces.at, m->index.spaces.n);
 	for (i = 0; i < m->nlogs && !err; i++)
-		err = vpt_replay(&m->index, &m->logs[i], i, m->config.lip, writer, &m->no_code);
+		err = import_replay(&m->index, &m->logs[i], i, m->config.lip, writer, &m->no_code);
 	/* Nor is the file whole where a log is not: the trace may say more than that. */
 	if (!all_closed(m)) {
 		if (!err)
-			err = vpt_writer_sync(writer);
-		vpt_writer_drop(writer);
+			err = trace_writer_sync(writer);
+		trace_writer_drop(writer);
 		return err;
 	}
-	closed = vpt_writer_close(writer, 0);
+	closed = trace_writer_close(writer, 0);
 	return err ? err : closed;
 }
 
@@ -159,13 +159,13 @@ static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
 	return i;
 }
 
-bool vpt_import_same(const struct vpt_import *m, size_t stream, const uint8_t *bytes, size_t len,
-		     uint64_t *at)
+bool import_same(const struct import *m, size_t stream, const uint8_t *bytes, size_t len,
+		 uint64_t *at)
 {
-	struct vpt_log log = m->logs[m->index.streams.at[stream].log];
-	const struct vpt_import_session *s = m->index.sessions.at;
-	const struct vpt_import_session *end = s + m->index.sessions.n;
-	struct vpt_log_record r;
+	struct import_log log = m->logs[m->index.streams.at[stream].log];
+	const struct import_session *s = m->index.sessions.at;
+	const struct import_session *end = s + m->index.sessions.n;
+	struct import_log_record r;
 
 	*at = 0;
 	for (; s < end; s++) {
@@ -176,7 +176,7 @@ bool vpt_import_same(const struct vpt_import *m, size_t stream, const uint8_t *b
 		log.at = s->at;
 		log.why = NULL;
 		log.closed = false;
-		while (open && vpt_log_next(&log, &r)) {
+		while (open && import_log_next(&log, &r)) {
 			size_t n, same;
 
 			open = r.kind != VPT_LOG_TRIGGER || (r.flags && first);

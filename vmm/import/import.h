@@ -16,19 +16,19 @@
 #ifndef VMM_IMPORT_IMPORT_H
 #define VMM_IMPORT_IMPORT_H
 
-#include "log.h"
+#include "import/log.h"
 #include "trace/format.h"
 
-enum vpt_import_side { VPT_IMPORT_HOST, VPT_IMPORT_GUEST };
+enum import_side { IMPORT_HOST, IMPORT_GUEST };
 
-#define VPT_IMPORT_NO_STREAM ((size_t)-1)
+#define IMPORT_NO_STREAM ((size_t)-1)
 
 /* A period of TriggerEn, in whatever buffer. */
-struct vpt_import_session {
+struct import_session {
 	size_t log;
 	uint64_t at; /* of its TRIGGER record in the log */
-	enum vpt_import_side side;
-	uint64_t vmcs; /* that was current, VPT_SPACE_ANY_VMCS: none */
+	enum import_side side;
+	uint64_t vmcs; /* that was current, TRACE_SPACE_ANY_VMCS: none */
 	uint64_t ip, ctl, output_base;
 	uint64_t trace; /* bytes */
 	uint64_t insns; /* retired, traced or not */
@@ -37,14 +37,14 @@ struct vpt_import_session {
 	size_t stream;	/* the vCPU of the file, or NO_STREAM: not wanted */
 };
 
-struct vpt_import_stream {
+struct import_stream {
 	size_t log;
-	enum vpt_import_side side;
+	enum import_side side;
 	uint64_t vmcs;
 	uint64_t trace; /* bytes */
 };
 
-struct vpt_import_config {
+struct import_config {
 	const char *model; /* for the file */
 	const struct vpt_caps *caps;
 	bool lip; /* IPs in packets are linear addresses (CPUID.14H:ECX[31]) */
@@ -55,35 +55,34 @@ struct vpt_import_config {
 	uint64_t vmcs; /* of guests */
 };
 
-struct vpt_import;
+struct import;
 
 /*
  * Index the logs, which remain the caller's and must not change until close. Returns 0 or -errno.
  * With -EINVAL, @why has one line: a log is not one, or its records contradict each other.
  */
-int vpt_import_open(struct vpt_log *logs, size_t count, const struct vpt_import_config *config,
-		    struct vpt_import **import, char *why, size_t size);
-void vpt_import_close(struct vpt_import *import);
+int import_open(struct import_log *logs, size_t count, const struct import_config *config,
+		struct import **import, char *why, size_t size);
+void import_close(struct import *import);
 
-const struct vpt_import_session *vpt_import_sessions(const struct vpt_import *import,
-						     size_t *count);
-const struct vpt_import_stream *vpt_import_streams(const struct vpt_import *import, size_t *count);
+const struct import_session *import_sessions(const struct import *import, size_t *count);
+const struct import_stream *import_streams(const struct import *import, size_t *count);
 /* Trace bytes that are of no session. */
-uint64_t vpt_import_stray(const struct vpt_import *import);
+uint64_t import_stray(const struct import *import);
 /* Pages of code that a record should have told of, and none did. */
-uint64_t vpt_import_no_code(const struct vpt_import *import);
+uint64_t import_no_code(const struct import *import);
 
 /*
  * Write what is wanted. 0 or -errno; -ENODATA: there is nothing of it. The file is closed
  * if the logs are.
  */
-int vpt_import_write(struct vpt_import *import, const char *path);
+int import_write(struct import *import, const char *path);
 
 /*
  * The trace bytes of a stream against the content of a buffer. True if they are the
  * same; else *at is the first place where they are not, which may be the end of one.
  */
-bool vpt_import_same(const struct vpt_import *import, size_t stream, const uint8_t *bytes,
-		     size_t len, uint64_t *at);
+bool import_same(const struct import *import, size_t stream, const uint8_t *bytes, size_t len,
+		 uint64_t *at);
 
 #endif /* VMM_IMPORT_IMPORT_H */

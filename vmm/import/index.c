@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find the sessions, streams and address spaces in oracle logs. */
-#include "index.h"
+#include "import/index.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,26 +16,26 @@
 /* Where ids begin: no machine has memory there, and none has a CR3. */
 #define FIRST_ID 0x000f000000000000ull
 
-static struct vpt_space key_of(const struct vpt_log_record *r)
+static struct trace_space key_of(const struct import_log_record *r)
 {
 	bool guest = r->flags & VPT_LOG_NON_ROOT;
 	uint64_t low = r->flags & VPT_LOG_PAE ? 0x1f : 0xfff;
 
-	return (struct vpt_space){
+	return (struct trace_space){
 		.cr3 = r->cr3 & 0x000fffffffffffffull & ~low,
 		/* A host's address spaces are the same whatever VMCS is current. */
-		.vmcs = guest ? r->vmcs : VPT_SPACE_ANY_VMCS,
-		.flags = guest ? VPT_SPACE_NON_ROOT : 0,
-		.vm = VPT_SPACE_NO_VM,
+		.vmcs = guest ? r->vmcs : TRACE_SPACE_ANY_VMCS,
+		.flags = guest ? TRACE_SPACE_NON_ROOT : 0,
+		.vm = TRACE_SPACE_NO_VM,
 	};
 }
 
-static bool same_space(const struct vpt_space *a, const struct vpt_space *b)
+static bool same_space(const struct trace_space *a, const struct trace_space *b)
 {
 	return a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
 }
 
-static size_t *slot(const struct vpt_import_index *x, const struct vpt_space *key)
+static size_t *slot(const struct import_index *x, const struct trace_space *key)
 {
 	uint64_t hash = (key->cr3 ^ key->vmcs << 7 ^ key->flags) * 0x9e3779b97f4a7c15ull;
 	size_t i = (size_t)(hash >> 32) & (x->nslots - 1);
@@ -45,7 +45,7 @@ static size_t *slot(const struct vpt_import_index *x, const struct vpt_space *ke
 	return &x->slots[i];
 }
 
-static bool grow(struct vpt_import_index *x)
+static bool grow(struct import_index *x)
 {
 	size_t i, n = x->nslots ? 2 * x->nslots : FIRST_SLOTS;
 	size_t *slots = calloc(n, sizeof(*slots));
@@ -60,16 +60,16 @@ static bool grow(struct vpt_import_index *x)
 	return true;
 }
 
-struct vpt_space *vpt_index_space(struct vpt_import_index *x, const struct vpt_log_record *r)
+struct trace_space *import_index_space(struct import_index *x, const struct import_log_record *r)
 {
-	struct vpt_space key = key_of(r);
+	struct trace_space key = key_of(r);
 	size_t *at;
 
 	if (x->spaces.n * 2 >= x->nslots && !grow(x))
 		return NULL;
 	at = slot(x, &key);
 	if (!*at) {
-		if (!vpt_vec_room(&x->spaces))
+		if (!trace_vec_room(&x->spaces))
 			return NULL;
 		x->spaces.at[x->spaces.n++] = key;
 		*at = x->spaces.n;
@@ -77,18 +77,18 @@ struct vpt_space *vpt_index_space(struct vpt_import_index *x, const struct vpt_l
 	return &x->spaces.at[*at - 1];
 }
 
-struct vpt_import_vmcs *vpt_index_vmcs(struct vpt_import_index *x, const struct vpt_log_record *r)
+struct import_vmcs *import_index_vmcs(struct import_index *x, const struct import_log_record *r)
 {
-	struct vpt_import_vmcs *v;
+	struct import_vmcs *v;
 	size_t i;
 
 	for (i = 0; i < x->vmcs.n && x->vmcs.at[i].vmcs.vmcs != r->vmcs; i++)
 		;
 	if (i == x->vmcs.n) {
-		if (!vpt_vec_room(&x->vmcs))
+		if (!trace_vec_room(&x->vmcs))
 			return NULL;
 		x->vmcs.n++;
-		x->vmcs.at[i] = (struct vpt_import_vmcs){
+		x->vmcs.at[i] = (struct import_vmcs){
 			.vmcs = {.vmcs = r->vmcs, .vm = (uint32_t)i},
 		};
 	}
@@ -101,31 +101,31 @@ struct vpt_import_vmcs *vpt_index_vmcs(struct vpt_import_index *x, const struct 
 	return v;
 }
 
-static int rise(struct vpt_import_index *x, const struct vpt_log_record *r, size_t log, uint64_t at,
-		const struct vpt_log_record *context)
+static int rise(struct import_index *x, const struct import_log_record *r, size_t log, uint64_t at,
+		const struct import_log_record *context)
 {
-	struct vpt_import_session *s;
+	struct import_session *s;
 
-	if (!vpt_vec_room(&x->sessions))
+	if (!trace_vec_room(&x->sessions))
 		return -ENOMEM;
 	s = &x->sessions.at[x->sessions.n++];
-	*s = (struct vpt_import_session){
+	*s = (struct import_session){
 		.log = log,
 		.at = at,
 		/* Until there are bytes that tell. */
-		.side = context->flags & VPT_LOG_NON_ROOT ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST,
+		.side = context->flags & VPT_LOG_NON_ROOT ? IMPORT_GUEST : IMPORT_HOST,
 		.vmcs = context->vmcs,
 		.ip = r->ip,
-		.stream = VPT_IMPORT_NO_STREAM,
+		.stream = IMPORT_NO_STREAM,
 	};
 	memcpy(&s->ctl, r->data, sizeof(s->ctl));
 	memcpy(&s->output_base, r->data + 2 * 8, sizeof(s->output_base));
 	return 0;
 }
 
-static struct vpt_import_session *open_session(struct vpt_import_index *x, size_t log)
+static struct import_session *open_session(struct import_index *x, size_t log)
 {
-	struct vpt_import_session *s = x->sessions.n ? &x->sessions.at[x->sessions.n - 1] : NULL;
+	struct import_session *s = x->sessions.n ? &x->sessions.at[x->sessions.n - 1] : NULL;
 
 	return s && s->log == log && !s->ended ? s : NULL;
 }
@@ -134,10 +134,11 @@ static struct vpt_import_session *open_session(struct vpt_import_index *x, size_
  * A log that was off for a while says once more that TriggerEn is set as it goes on. What
  * came before has lost its end.
  */
-static int trigger(struct vpt_import_index *x, struct vpt_log *log, const struct vpt_log_record *r,
-		   size_t number, uint64_t at, const struct vpt_log_record *context)
+static int trigger(struct import_index *x, struct import_log *log,
+		   const struct import_log_record *r, size_t number, uint64_t at,
+		   const struct import_log_record *context)
 {
-	struct vpt_import_session *s = open_session(x, number);
+	struct import_session *s = open_session(x, number);
 
 	if (r->flags)
 		return rise(x, r, number, at, context);
@@ -150,16 +151,16 @@ static int trigger(struct vpt_import_index *x, struct vpt_log *log, const struct
 	return 0;
 }
 
-static void trace(struct vpt_import_index *x, const struct vpt_log_record *r, size_t number)
+static void trace(struct import_index *x, const struct import_log_record *r, size_t number)
 {
-	struct vpt_import_session *s = open_session(x, number);
+	struct import_session *s = open_session(x, number);
 
 	if (!s) {
 		x->stray += r->bytes;
 		return;
 	}
 	if (r->bytes)
-		s->side = r->address & GUEST_PHYSICAL ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST;
+		s->side = r->address & GUEST_PHYSICAL ? IMPORT_GUEST : IMPORT_HOST;
 	s->trace += r->bytes;
 }
 
@@ -167,25 +168,25 @@ static void trace(struct vpt_import_index *x, const struct vpt_log_record *r, si
  * With TraceEn loaded by a VM entry, the context comes after the edge. It may also come after the
  * instruction's record and the first packets.
  */
-static void context_came(struct vpt_import_index *x, const struct vpt_log_record *r, size_t number)
+static void context_came(struct import_index *x, const struct import_log_record *r, size_t number)
 {
-	struct vpt_import_session *s = open_session(x, number);
+	struct import_session *s = open_session(x, number);
 
 	if (!s || s->insns > 1)
 		return;
 	s->vmcs = r->vmcs;
 	if (!s->trace)
-		s->side = r->flags & VPT_LOG_NON_ROOT ? VPT_IMPORT_GUEST : VPT_IMPORT_HOST;
+		s->side = r->flags & VPT_LOG_NON_ROOT ? IMPORT_GUEST : IMPORT_HOST;
 }
 
-int vpt_index_log(struct vpt_import_index *x, struct vpt_log *log, size_t number)
+int import_index_log(struct import_index *x, struct import_log *log, size_t number)
 {
-	struct vpt_log_record r, context = {.vmcs = VPT_SPACE_ANY_VMCS};
+	struct import_log_record r, context = {.vmcs = TRACE_SPACE_ANY_VMCS};
 	uint64_t at = log->at;
-	struct vpt_import_session *s;
+	struct import_session *s;
 	int err = 0;
 
-	for (; !err && vpt_log_next(log, &r); at = log->at) {
+	for (; !err && import_log_next(log, &r); at = log->at) {
 		switch (r.kind) {
 		case VPT_LOG_INSN_MAX:
 		case VPT_LOG_INSN_AT:
@@ -196,7 +197,7 @@ int vpt_index_log(struct vpt_import_index *x, struct vpt_log *log, size_t number
 		case VPT_LOG_CONTEXT:
 			context = r;
 			context_came(x, &r, number);
-			if (!vpt_index_space(x, &r))
+			if (!import_index_space(x, &r))
 				err = -ENOMEM;
 			break;
 		case VPT_LOG_TRIGGER:
@@ -206,7 +207,7 @@ int vpt_index_log(struct vpt_import_index *x, struct vpt_log *log, size_t number
 			trace(x, &r, number);
 			break;
 		case VPT_LOG_VMX:
-			if (!vpt_index_vmcs(x, &r))
+			if (!import_index_vmcs(x, &r))
 				err = -ENOMEM;
 			break;
 		default:
@@ -216,27 +217,26 @@ int vpt_index_log(struct vpt_import_index *x, struct vpt_log *log, size_t number
 	return err;
 }
 
-static bool wanted(const struct vpt_import_config *c, const struct vpt_import_session *s,
-		   size_t number)
+static bool wanted(const struct import_config *c, const struct import_session *s, size_t number)
 {
 	if (number < c->first || number > c->last)
 		return false;
-	if (s->side == VPT_IMPORT_HOST)
+	if (s->side == IMPORT_HOST)
 		return c->host;
 	return c->guest && (!c->one_vmcs || c->vmcs == s->vmcs);
 }
 
 /* Sessions without a byte go where others with the same output base go. */
-static int settle_sides(struct vpt_import_index *x)
+static int settle_sides(struct import_index *x)
 {
 	struct {
-		const struct vpt_import_session **at;
+		const struct import_session **at;
 		size_t n, room;
 	} known = {0};
 	size_t i, k;
 
 	for (i = 0; i < x->sessions.n; i++) {
-		struct vpt_import_session *s = &x->sessions.at[i];
+		struct import_session *s = &x->sessions.at[i];
 
 		for (k = 0; k < known.n && known.at[k]->output_base != s->output_base; k++)
 			;
@@ -246,7 +246,7 @@ static int settle_sides(struct vpt_import_index *x)
 		}
 		if (k < known.n || !s->trace)
 			continue;
-		if (!vpt_vec_room(&known)) {
+		if (!trace_vec_room(&known)) {
 			free(known.at);
 			return -ENOMEM;
 		}
@@ -256,10 +256,10 @@ static int settle_sides(struct vpt_import_index *x)
 	return 0;
 }
 
-static int join_stream(struct vpt_import_index *x, struct vpt_import_session *s)
+static int join_stream(struct import_index *x, struct import_session *s)
 {
-	uint64_t vmcs = s->side == VPT_IMPORT_GUEST ? s->vmcs : VPT_SPACE_ANY_VMCS;
-	struct vpt_import_stream *stream;
+	uint64_t vmcs = s->side == IMPORT_GUEST ? s->vmcs : TRACE_SPACE_ANY_VMCS;
+	struct import_stream *stream;
 	size_t i;
 
 	for (i = 0; i < x->streams.n; i++) {
@@ -268,11 +268,11 @@ static int join_stream(struct vpt_import_index *x, struct vpt_import_session *s)
 			break;
 	}
 	if (i == x->streams.n) {
-		if (!vpt_vec_room(&x->streams))
+		if (!trace_vec_room(&x->streams))
 			return -ENOMEM;
 		x->streams.n++;
 		x->streams.at[i] =
-			(struct vpt_import_stream){.log = s->log, .side = s->side, .vmcs = vmcs};
+			(struct import_stream){.log = s->log, .side = s->side, .vmcs = vmcs};
 	}
 	x->streams.at[i].trace += s->trace;
 	s->stream = i;
@@ -287,7 +287,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Ids that no CR3 of the logs is. */
-static int number_spaces(struct vpt_import_index *x)
+static int number_spaces(struct import_index *x)
 {
 	uint64_t *cr3s = calloc(x->spaces.n + 1, sizeof(*cr3s));
 	uint64_t id = FIRST_ID;
@@ -296,14 +296,14 @@ static int number_spaces(struct vpt_import_index *x)
 	if (!cr3s)
 		return -ENOMEM;
 	for (i = 0; i < x->spaces.n; i++)
-		cr3s[i] = x->spaces.at[i].cr3 & VPT_SPACE_ID_MASK;
+		cr3s[i] = x->spaces.at[i].cr3 & TRACE_SPACE_ID_MASK;
 	qsort(cr3s, x->spaces.n, sizeof(*cr3s), by_value);
 	for (i = 0; i < x->spaces.n; i++, id += 4096) {
-		struct vpt_space *s = &x->spaces.at[i];
+		struct trace_space *s = &x->spaces.at[i];
 
 		while (bsearch(&id, cr3s, x->spaces.n, sizeof(*cr3s), by_value))
 			id += 4096;
-		s->id = id & VPT_SPACE_ID_MASK;
+		s->id = id & TRACE_SPACE_ID_MASK;
 		for (k = 0; k < x->vmcs.n && s->flags; k++) {
 			if (x->vmcs.at[k].vmcs.vmcs == s->vmcs)
 				s->vm = x->vmcs.at[k].vmcs.vm;
@@ -313,7 +313,7 @@ static int number_spaces(struct vpt_import_index *x)
 	return 0;
 }
 
-int vpt_index_finish(struct vpt_import_index *x, const struct vpt_import_config *config)
+int import_index_finish(struct import_index *x, const struct import_config *config)
 {
 	int err = settle_sides(x);
 	size_t i;
@@ -330,7 +330,7 @@ int vpt_index_finish(struct vpt_import_index *x, const struct vpt_import_config 
 	return err ? err : number_spaces(x);
 }
 
-void vpt_index_free(struct vpt_import_index *x)
+void import_index_free(struct import_index *x)
 {
 	size_t i;
 

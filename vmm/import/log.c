@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the records of an oracle log. */
-#include "log.h"
+#include "import/log.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define PAGE_BYTES    4096
 #define TRIGGER_BYTES (13 * 8) /* ctl to addr[7] */
 
-bool vpt_log_open(struct vpt_log *log, const uint8_t *bytes, size_t size)
+bool import_log_open(struct import_log *log, const uint8_t *bytes, size_t size)
 {
 	struct vpt_log_header header;
 
@@ -33,7 +33,7 @@ bool vpt_log_open(struct vpt_log *log, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-static bool wrong(struct vpt_log *log, const char *why)
+static bool wrong(struct import_log *log, const char *why)
 {
 	log->why = why;
 	return false;
@@ -77,7 +77,7 @@ static uint64_t get(const uint8_t *p, unsigned int bytes)
 }
 
 /* Fields of a record, all there but for the bytes that it counts. */
-static void take_fields(struct vpt_log_record *r, const uint8_t *p)
+static void take_fields(struct import_log_record *r, const uint8_t *p)
 {
 	switch (r->kind) {
 	case VPT_LOG_INSN_AT:
@@ -135,7 +135,7 @@ static void take_fields(struct vpt_log_record *r, const uint8_t *p)
 	}
 }
 
-static const char *complaint(const struct vpt_log_record *r)
+static const char *complaint(const struct import_log_record *r)
 {
 	switch (r->kind) {
 	case VPT_LOG_INSN_AT:
@@ -157,7 +157,7 @@ static const char *complaint(const struct vpt_log_record *r)
 	}
 }
 
-bool vpt_log_next(struct vpt_log *log, struct vpt_log_record *r)
+bool import_log_next(struct import_log *log, struct import_log_record *r)
 {
 	size_t left = log->size - log->at;
 	const uint8_t *p = log->bytes + log->at;

@@ -12,7 +12,7 @@
 
 #include "vpt/abi/oracle_log.h"
 
-struct vpt_log {
+struct import_log {
 	const uint8_t *bytes;
 	size_t size;
 	uint32_t cpu;
@@ -22,7 +22,7 @@ struct vpt_log {
 };
 
 /* The valid members depend on `kind`; pointers are into the log. */
-struct vpt_log_record {
+struct import_log_record {
 	uint8_t kind;		     /* enum vpt_log_kind; INSN_MAX stands for all of 1 to 0FH */
 	uint8_t length;		     /* INSN_MAX, INSN_AT */
 	uint8_t event, vector;	     /* EVENT */
@@ -40,9 +40,9 @@ struct vpt_log_record {
 };
 
 /* False: not a log, see `why`. The bytes stay the caller's. */
-bool vpt_log_open(struct vpt_log *log, const uint8_t *bytes, size_t size);
+bool import_log_open(struct import_log *log, const uint8_t *bytes, size_t size);
 
 /* The next record. False at the end, of which `closed` and `why` tell. */
-bool vpt_log_next(struct vpt_log *log, struct vpt_log_record *r);
+bool import_log_next(struct import_log *log, struct import_log_record *r);
 
 #endif /* VMM_IMPORT_LOG_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keep the pages of code that a log has, with their versions. */
-#include "pages.h"
+#include "import/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,7 @@
 #define FIRST_SLOTS 1024u
 #define PAGE_BYTES  4096
 
-static struct vpt_import_page *slot(const struct vpt_import_pages *p, uint64_t space,
-				    uint64_t vaddr)
+static struct import_page *slot(const struct import_pages *p, uint64_t space, uint64_t vaddr)
 {
 	uint64_t key = (vaddr >> 12 ^ space >> 12 << 20) * 0x9e3779b97f4a7c15ull;
 	size_t i = (size_t)(key >> 32) & (p->nslots - 1);
@@ -19,9 +18,9 @@ static struct vpt_import_page *slot(const struct vpt_import_pages *p, uint64_t s
 	return &p->slots[i];
 }
 
-static bool grow(struct vpt_import_pages *p)
+static bool grow(struct import_pages *p)
 {
-	struct vpt_import_pages more = *p;
+	struct import_pages more = *p;
 	size_t i;
 
 	more.nslots = p->nslots ? 2 * p->nslots : FIRST_SLOTS;
@@ -37,10 +36,10 @@ static bool grow(struct vpt_import_pages *p)
 	return true;
 }
 
-bool vpt_import_pages_set(struct vpt_import_pages *p, uint64_t space, uint64_t vaddr,
-			  uint64_t physical, const uint8_t *bytes)
+bool import_pages_set(struct import_pages *p, uint64_t space, uint64_t vaddr, uint64_t physical,
+		      const uint8_t *bytes)
 {
-	struct vpt_import_page *page;
+	struct import_page *page;
 
 	if (p->used * 2 >= p->nslots && !grow(p))
 		return false;
@@ -60,10 +59,9 @@ bool vpt_import_pages_set(struct vpt_import_pages *p, uint64_t space, uint64_t v
 	return true;
 }
 
-struct vpt_import_page *vpt_import_pages_find(const struct vpt_import_pages *p, uint64_t space,
-					      uint64_t vaddr)
+struct import_page *import_pages_find(const struct import_pages *p, uint64_t space, uint64_t vaddr)
 {
-	struct vpt_import_page *page;
+	struct import_page *page;
 
 	if (!p->nslots)
 		return NULL;
@@ -71,7 +69,7 @@ struct vpt_import_page *vpt_import_pages_find(const struct vpt_import_pages *p, 
 	return page->bytes ? page : NULL;
 }
 
-void vpt_import_pages_free(struct vpt_import_pages *p)
+void import_pages_free(struct import_pages *p)
 {
 	size_t i;
 

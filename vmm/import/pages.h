@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_import_page {
+struct import_page {
 	uint64_t space; /* its id */
 	uint64_t vaddr;
 	uint64_t physical;
@@ -16,18 +16,17 @@ struct vpt_import_page {
 };
 
 /* Zero is empty, but for `streams`. */
-struct vpt_import_pages {
+struct import_pages {
 	size_t streams;
-	struct vpt_import_page *slots;
+	struct import_page *slots;
 	size_t nslots, used;
 };
 
 /* The page as it is from now on. False: memory. */
-bool vpt_import_pages_set(struct vpt_import_pages *p, uint64_t space, uint64_t vaddr,
-			  uint64_t physical, const uint8_t *bytes);
+bool import_pages_set(struct import_pages *p, uint64_t space, uint64_t vaddr, uint64_t physical,
+		      const uint8_t *bytes);
 /* NULL: it is not there. Valid until the next set(). */
-struct vpt_import_page *vpt_import_pages_find(const struct vpt_import_pages *p, uint64_t space,
-					      uint64_t vaddr);
-void vpt_import_pages_free(struct vpt_import_pages *p);
+struct import_page *import_pages_find(const struct import_pages *p, uint64_t space, uint64_t vaddr);
+void import_pages_free(struct import_pages *p);
 
 #endif /* VMM_IMPORT_PAGES_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Replay the records of a log into a .vpt file. */
-#include "replay.h"
+#include "import/replay.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages.h"
+#include "import/pages.h"
 
 #define PAGE_BYTES     4096
 #define GUEST_PHYSICAL (1ull << 63)
@@ -20,7 +20,7 @@
 struct insn {
 	uint64_t ip; /* as packets have it */
 	uint8_t cpl;
-	uint16_t flags; /* enum vpt_oracle_insn_flags */
+	uint16_t flags; /* enum trace_oracle_insn_flags */
 	bool enters;	/* is VMLAUNCH or VMRESUME */
 	bool there;
 };
@@ -29,16 +29,16 @@ struct insn {
 enum order { NOT_KNOWN, BEFORE, AFTER };
 
 struct replay {
-	struct vpt_import_index *index;
+	struct import_index *index;
 	size_t number;
 	bool lip;
-	struct vpt_writer *writer;
+	struct trace_writer *writer;
 	uint64_t *no_code;
-	struct vpt_import_pages pages;
+	struct import_pages pages;
 	uint64_t *insns; /* counters, by stream */
 
 	/* The processor. */
-	struct vpt_log_record context;
+	struct import_log_record context;
 	uint64_t base; /* added to an IP as logged: as packets have it */
 	uint64_t space;
 	uint64_t next; /* IP behind the last instruction */
@@ -48,15 +48,15 @@ struct replay {
 	enum order order;
 
 	/* The session: NULL where there is none, or it is not wanted. */
-	const struct vpt_import_session *session;
+	const struct import_session *session;
 	size_t next_session;
 	bool in_session; /* of any kind */
-	struct vpt_session regs;
+	struct trace_session regs;
 	bool quiet;	 /* no instruction yet */
 	uint64_t starts; /* its first IP, `starting`: which its maker has yet to retire */
 	bool starting;
 	bool falling; /* a fall that waits for the instruction that made it */
-	struct vpt_log_record fall;
+	struct import_log_record fall;
 
 	struct insn insn;
 };
@@ -68,9 +68,9 @@ static unsigned int stream(const struct replay *m)
 
 static int record(struct replay *m, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
 {
-	const struct vpt_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
+	const struct trace_oracle_record r = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
-	return m->session ? vpt_writer_oracle(m->writer, stream(m), r) : 0;
+	return m->session ? trace_writer_oracle(m->writer, stream(m), r) : 0;
 }
 
 static uint8_t cpl(const struct replay *m)
@@ -93,20 +93,20 @@ static int flush(struct replay *m)
 	if (!m->insn.there)
 		return 0;
 	m->insn.there = false;
-	return record(m, VPT_ORACLE_INSN, m->insn.ip, m->insn.cpl, m->insn.flags);
+	return record(m, TRACE_ORACLE_INSN, m->insn.ip, m->insn.cpl, m->insn.flags);
 }
 
 /* The page that has `vaddr`, in the file as it is now. NULL: no record told of it. */
-static int need_page(struct replay *m, uint64_t linear, struct vpt_import_page **found)
+static int need_page(struct replay *m, uint64_t linear, struct import_page **found)
 {
-	struct vpt_import_page *page =
-		vpt_import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1));
-	struct vpt_code_page code;
+	struct import_page *page =
+		import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1));
+	struct trace_code_page code;
 
 	*found = page;
 	if (!page || page->written[stream(m)] == page->bytes)
 		return 0;
-	code = (struct vpt_code_page){
+	code = (struct trace_code_page){
 		.cr3 = m->space,
 		.vaddr = page->vaddr - m->context.cs_base + m->base,
 		.gpa = page->physical,
@@ -118,10 +118,10 @@ static int need_page(struct replay *m, uint64_t linear, struct vpt_import_page *
 		return 0;
 	}
 	page->written[stream(m)] = page->bytes;
-	return vpt_writer_code(m->writer, stream(m), &code, page->bytes);
+	return trace_writer_code(m->writer, stream(m), &code, page->bytes);
 }
 
-static const uint8_t *code_at(const struct vpt_import_page *page, uint64_t linear, size_t len)
+static const uint8_t *code_at(const struct import_page *page, uint64_t linear, size_t len)
 {
 	size_t at = linear % PAGE_BYTES;
 
@@ -152,15 +152,14 @@ static bool is_cr3_write(const uint8_t *op, unsigned int length)
 /* Return the code for the instruction at `linear`. */
 static const uint8_t *code_of(const struct replay *m, uint64_t linear, unsigned int length)
 {
-	return code_at(
-		vpt_import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1)),
-		linear, length);
+	return code_at(import_pages_find(&m->pages, m->space, linear & ~(uint64_t)(PAGE_BYTES - 1)),
+		       linear, length);
 }
 
 /* See that the code of a traced instruction is in the file. */
 static int need_code(struct replay *m, uint64_t linear, unsigned int length)
 {
-	struct vpt_import_page *page = NULL, *second = NULL;
+	struct import_page *page = NULL, *second = NULL;
 	int err = need_page(m, linear, &page);
 
 	if (!err && linear % PAGE_BYTES + length > PAGE_BYTES)
@@ -183,7 +182,7 @@ static int look_at(struct replay *m, uint64_t ip, unsigned int length)
 		return err;
 	m->insn.enters = length == 3 && is_vm_entry(op);
 	if (is_cr3_write(op, length))
-		m->insn.flags |= VPT_ORACLE_CR3_WRITE;
+		m->insn.flags |= TRACE_ORACLE_CR3_WRITE;
 	return 0;
 }
 
@@ -222,8 +221,8 @@ static int insn(struct replay *m, uint64_t ip, unsigned int length, bool arrived
 	m->insn = (struct insn){
 		.ip = ip + m->base,
 		.cpl = cpl(m),
-		.flags = (uint16_t)((arrived ? VPT_ORACLE_ARRIVED : 0) |
-				    (m->context.flags & VPT_LOG_PAE ? VPT_ORACLE_PAE : 0)),
+		.flags = (uint16_t)((arrived ? TRACE_ORACLE_ARRIVED : 0) |
+				    (m->context.flags & VPT_LOG_PAE ? TRACE_ORACLE_PAE : 0)),
 		.there = true,
 	};
 	err = look_at(m, ip, length);
@@ -236,7 +235,7 @@ static int insn(struct replay *m, uint64_t ip, unsigned int length, bool arrived
 }
 
 /* One that did not fall through, or is the first of a session or context. */
-static int insn_at(struct replay *m, const struct vpt_log_record *r)
+static int insn_at(struct replay *m, const struct import_log_record *r)
 {
 	/* MOV CR3 and the like change the context and fall through. */
 	return insn(m, r->ip, r->length, m->left || !m->moved || r->ip != m->next);
@@ -248,29 +247,29 @@ static int insn_at(struct replay *m, const struct vpt_log_record *r)
  */
 static bool entry_failed(const struct replay *m)
 {
-	return m->insn.there && m->insn.enters && !(m->insn.flags & VPT_ORACLE_VM_ENTRY);
+	return m->insn.there && m->insn.enters && !(m->insn.flags & TRACE_ORACLE_VM_ENTRY);
 }
 
-static int event(struct replay *m, const struct vpt_log_record *r)
+static int event(struct replay *m, const struct import_log_record *r)
 {
 	bool arrived = m->left || r->ip != m->next;
-	uint16_t aux = VPT_ORACLE_AUX(r->vector, arrived ? VPT_ORACLE_ARRIVED : 0);
-	uint8_t kind = VPT_ORACLE_EVENT;
+	uint16_t aux = TRACE_ORACLE_AUX(r->vector, arrived ? TRACE_ORACLE_ARRIVED : 0);
+	uint8_t kind = TRACE_ORACLE_EVENT;
 	uint64_t ip = r->ip + m->base;
 	int err;
 
 	m->starting = false;
 	/* A VM entry injects one without its instruction. */
 	if (r->event == VPT_LOG_SOFTWARE && m->insn.there && !m->insn.enters) {
-		m->insn.flags |= VPT_ORACLE_SOFT_INT;
+		m->insn.flags |= TRACE_ORACLE_SOFT_INT;
 		ip = m->insn.ip;
-		aux = VPT_ORACLE_AUX(r->vector, 0);
+		aux = TRACE_ORACLE_AUX(r->vector, 0);
 	} else if (r->event == VPT_LOG_VM_EXIT && entry_failed(m)) {
 		m->left = true;
 		return flush(m);
 	} else if (r->event == VPT_LOG_VM_EXIT) {
-		kind = VPT_ORACLE_VM_EXIT;
-		aux = VPT_ORACLE_AUX(0, arrived ? VPT_ORACLE_ARRIVED : 0);
+		kind = TRACE_ORACLE_VM_EXIT;
+		aux = TRACE_ORACLE_AUX(0, arrived ? TRACE_ORACLE_ARRIVED : 0);
 	}
 	err = flush(m);
 	if (!err)
@@ -284,27 +283,27 @@ static int event(struct replay *m, const struct vpt_log_record *r)
 /* Tell the session's stream which space is in use, also where no PIP does. */
 static int tell_space(struct replay *m)
 {
-	const struct vpt_cr3_switch sw = {
+	const struct trace_cr3_switch sw = {
 		.cr3 = m->space,
 		.insns = m->session ? m->insns[stream(m)] : 0,
 	};
-	int err = record(m, VPT_ORACLE_CR3, m->space, cpl(m), 0);
+	int err = record(m, TRACE_ORACLE_CR3, m->space, cpl(m), 0);
 
 	if (err || !m->session || (!m->quiet && (m->regs.ctl & CTL_OS)))
 		return err;
-	return vpt_writer_cr3(m->writer, stream(m), &sw);
+	return trace_writer_cr3(m->writer, stream(m), &sw);
 }
 
-static int context(struct replay *m, const struct vpt_log_record *r)
+static int context(struct replay *m, const struct import_log_record *r)
 {
-	const struct vpt_space *space = vpt_index_space(m->index, r);
+	const struct trace_space *space = import_index_space(m->index, r);
 	uint8_t was = m->context.flags;
 	int err;
 
 	if (!space)
 		return -ENOMEM;
 	if (m->insn.enters && r->flags & VPT_LOG_NON_ROOT)
-		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
+		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
 	err = flush(m);
 	m->context = *r;
 	m->base = m->lip ? r->cs_base : 0;
@@ -325,26 +324,26 @@ static int tell_vmcs(struct replay *m)
 	int err = 0;
 
 	for (i = 0; m->session && i < m->index->vmcs.n && !err; i++) {
-		struct vpt_import_vmcs *v = &m->index->vmcs.at[i];
+		struct import_vmcs *v = &m->index->vmcs.at[i];
 
 		if (v->written[stream(m)] == v->generation)
 			continue;
 		v->written[stream(m)] = v->generation;
-		err = vpt_writer_vmcs(m->writer, stream(m), &v->vmcs);
+		err = trace_writer_vmcs(m->writer, stream(m), &v->vmcs);
 	}
 	return err;
 }
 
-static int vmx(struct replay *m, const struct vpt_log_record *r)
+static int vmx(struct replay *m, const struct import_log_record *r)
 {
 	if (!r->index && m->insn.there && m->insn.enters)
-		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
-	if (!vpt_index_vmcs(m->index, r))
+		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
+	if (!import_index_vmcs(m->index, r))
 		return -ENOMEM;
 	return tell_vmcs(m);
 }
 
-static void fill_regs(struct vpt_session *s, const struct vpt_log_record *r)
+static void fill_regs(struct trace_session *s, const struct import_log_record *r)
 {
 	uint64_t values[13];
 	unsigned int i;
@@ -360,15 +359,15 @@ static void fill_regs(struct vpt_session *s, const struct vpt_log_record *r)
 		s->addr[i] = values[5 + i];
 }
 
-static int begin_session(struct replay *m, const struct vpt_log_record *r)
+static int begin_session(struct replay *m, const struct import_log_record *r)
 {
-	const struct vpt_import_session *s = &m->index->sessions.at[m->next_session++];
+	const struct import_session *s = &m->index->sessions.at[m->next_session++];
 	int err = flush(m);
 
 	if (err)
 		return err;
 	m->in_session = true;
-	m->session = s->stream == VPT_IMPORT_NO_STREAM ? NULL : s;
+	m->session = s->stream == IMPORT_NO_STREAM ? NULL : s;
 	m->starts = r->ip;
 	m->starting = m->order != AFTER;
 	m->left = true;
@@ -376,18 +375,18 @@ static int begin_session(struct replay *m, const struct vpt_log_record *r)
 	if (!m->session)
 		return 0;
 	fill_regs(&m->regs, r);
-	m->regs.edge = VPT_SESSION_START;
+	m->regs.edge = TRACE_SESSION_START;
 	m->regs.insns = m->insns[stream(m)];
-	err = vpt_writer_session(m->writer, stream(m), &m->regs);
+	err = trace_writer_session(m->writer, stream(m), &m->regs);
 	if (!err)
-		err = record(m, VPT_ORACLE_START, r->ip + m->base, cpl(m), 0);
+		err = record(m, TRACE_ORACLE_START, r->ip + m->base, cpl(m), 0);
 	if (!err)
 		err = tell_space(m);
 	return err ? err : tell_vmcs(m);
 }
 
 /* STOPPED is TraceStop, where a range asks for one, or a ToPA entry. */
-static bool in_stop_range(const struct vpt_session *s, uint64_t ip)
+static bool in_stop_range(const struct trace_session *s, uint64_t ip)
 {
 	unsigned int n;
 
@@ -399,22 +398,22 @@ static bool in_stop_range(const struct vpt_session *s, uint64_t ip)
 	return false;
 }
 
-static enum vpt_session_end why(const struct replay *m)
+static enum trace_session_end why(const struct replay *m)
 {
 	switch (m->fall.end) {
 	case VPT_LOG_DISABLED:
-		return VPT_END_DISABLED;
+		return TRACE_END_DISABLED;
 	case VPT_LOG_STOPPED:
-		return in_stop_range(&m->regs, m->fall.ip + m->base) ? VPT_END_TRACE_STOP
-								     : VPT_END_TOPA_STOP;
+		return in_stop_range(&m->regs, m->fall.ip + m->base) ? TRACE_END_TRACE_STOP
+								     : TRACE_END_TOPA_STOP;
 	default:
-		return VPT_END_ERROR;
+		return TRACE_END_ERROR;
 	}
 }
 
 static int end_session(struct replay *m)
 {
-	struct vpt_session end;
+	struct trace_session end;
 	int err;
 
 	m->falling = false;
@@ -423,22 +422,22 @@ static int end_session(struct replay *m)
 	if (!m->session)
 		return flush(m);
 	/* It left while it was there: that is how the guest was entered. */
-	if (m->insn.there && m->insn.enters && why(m) == VPT_END_DISABLED)
-		m->insn.flags |= VPT_ORACLE_VM_ENTRY;
+	if (m->insn.there && m->insn.enters && why(m) == TRACE_END_DISABLED)
+		m->insn.flags |= TRACE_ORACLE_VM_ENTRY;
 	err = flush(m);
 	fill_regs(&end, &m->fall);
-	end.edge = VPT_SESSION_END;
+	end.edge = TRACE_SESSION_END;
 	end.end = why(m);
 	end.insns = m->insns[stream(m)];
 	if (!err)
-		err = record(m, VPT_ORACLE_STOP, m->fall.ip + m->base, cpl(m), (uint16_t)end.end);
+		err = record(m, TRACE_ORACLE_STOP, m->fall.ip + m->base, cpl(m), (uint16_t)end.end);
 	if (!err)
-		err = vpt_writer_session(m->writer, stream(m), &end);
+		err = trace_writer_session(m->writer, stream(m), &end);
 	m->session = NULL;
 	return err;
 }
 
-static int trigger(struct replay *m, const struct vpt_log_record *r)
+static int trigger(struct replay *m, const struct import_log_record *r)
 {
 	int err = 0;
 
@@ -462,22 +461,21 @@ static int trigger(struct replay *m, const struct vpt_log_record *r)
 	return end_session(m);
 }
 
-static int trace(struct replay *m, const struct vpt_log_record *r)
+static int trace(struct replay *m, const struct import_log_record *r)
 {
 	if (!m->session || !r->bytes)
 		return 0;
-	return vpt_writer_trace(m->writer, stream(m), r->address & ~GUEST_PHYSICAL, r->data,
-				r->bytes);
+	return trace_writer_trace(m->writer, stream(m), r->address & ~GUEST_PHYSICAL, r->data,
+				  r->bytes);
 }
 
-static int code(struct replay *m, const struct vpt_log_record *r)
+static int code(struct replay *m, const struct import_log_record *r)
 {
-	return vpt_import_pages_set(&m->pages, m->space, r->address, r->physical, r->data)
-		       ? 0
-		       : -ENOMEM;
+	return import_pages_set(&m->pages, m->space, r->address, r->physical, r->data) ? 0
+										       : -ENOMEM;
 }
 
-static int take(struct replay *m, const struct vpt_log_record *r)
+static int take(struct replay *m, const struct import_log_record *r)
 {
 	switch (r->kind) {
 	case VPT_LOG_INSN_MAX:
@@ -505,7 +503,7 @@ static int take(struct replay *m, const struct vpt_log_record *r)
 }
 
 /* The first session of the log: those of a log are in a row. */
-static size_t first_session(const struct vpt_import_index *x, size_t number)
+static size_t first_session(const struct import_index *x, size_t number)
 {
 	size_t i = 0;
 
@@ -514,11 +512,11 @@ static size_t first_session(const struct vpt_import_index *x, size_t number)
 	return i;
 }
 
-int vpt_replay(struct vpt_import_index *index, const struct vpt_log *log, size_t number, bool lip,
-	       struct vpt_writer *writer, uint64_t *no_code)
+int import_replay(struct import_index *index, const struct import_log *log, size_t number, bool lip,
+		  struct trace_writer *writer, uint64_t *no_code)
 {
-	struct vpt_log again;
-	struct vpt_log_record r;
+	struct import_log again;
+	struct import_log_record r;
 	struct replay m = {
 		.index = index,
 		.number = number,
@@ -526,25 +524,25 @@ int vpt_replay(struct vpt_import_index *index, const struct vpt_log *log, size_t
 		.writer = writer,
 		.no_code = no_code,
 		.pages = {.streams = index->streams.n},
-		.context = {.vmcs = VPT_SPACE_ANY_VMCS},
+		.context = {.vmcs = TRACE_SPACE_ANY_VMCS},
 		.next_session = first_session(index, number),
 	};
 	int err = 0;
 
-	if (!vpt_log_open(&again, log->bytes, log->size))
+	if (!import_log_open(&again, log->bytes, log->size))
 		return -EINVAL;
 	m.insns = calloc(index->streams.n + 1, sizeof(*m.insns));
 	if (!m.insns)
 		return -ENOMEM;
 	/* Until the first CONTEXT record. */
-	m.space = VPT_SPACE_ID_MASK;
-	while (!err && vpt_log_next(&again, &r))
+	m.space = TRACE_SPACE_ID_MASK;
+	while (!err && import_log_next(&again, &r))
 		err = take(&m, &r);
 	if (!err && m.falling)
 		err = end_session(&m);
 	if (!err)
 		err = flush(&m);
-	vpt_import_pages_free(&m.pages);
+	import_pages_free(&m.pages);
 	free(m.insns);
 	return err;
 }

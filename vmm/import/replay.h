@@ -3,14 +3,14 @@
 #ifndef VMM_IMPORT_REPLAY_H
 #define VMM_IMPORT_REPLAY_H
 
-#include "index.h"
+#include "import/index.h"
 #include "trace/writer.h"
 
 /*
  * `no_code` is added to: instructions whose code no record told of. 0 or -errno.
  * Streams of a log are those of its number only.
  */
-int vpt_replay(struct vpt_import_index *index, const struct vpt_log *log, size_t number, bool lip,
-	       struct vpt_writer *writer, uint64_t *no_code);
+int import_replay(struct import_index *index, const struct import_log *log, size_t number, bool lip,
+		  struct trace_writer *writer, uint64_t *no_code);
 
 #endif /* VMM_IMPORT_REPLAY_H */

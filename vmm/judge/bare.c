@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "bare.h"
+#include "judge/bare.h"
 
 #include <string.h>
 
-void vpt_bare_init(struct vpt_bare *b, const uint8_t *bytes, size_t len)
+void judge_bare_init(struct judge_bare *b, const uint8_t *bytes, size_t len)
 {
 	memset(b, 0, sizeof(*b));
 	b->bytes = bytes;
 	b->len = len;
 }
 
-static void set_event(struct vpt_item *item, enum vpt_flow_event event, uint64_t value)
+static void set_event(struct decode_item *item, enum decode_flow_event event, uint64_t value)
 {
-	item->kind = VPT_ITEM_EVENT;
+	item->kind = DECODE_ITEM_EVENT;
 	item->event = (uint8_t)event;
 	item->value = value;
 }
 
-static void set_to(struct vpt_item *item, const uint64_t *ip)
+static void set_to(struct decode_item *item, const uint64_t *ip)
 {
 	item->has_to = ip != NULL;
 	item->to = ip ? *ip : 0;
 }
 
 /* What comes before its FUP: it is told with that, or when there is none. */
-static bool hold(struct vpt_bare *b, struct vpt_item *item, bool fup)
+static bool hold(struct judge_bare *b, struct decode_item *item, bool fup)
 {
 	if (!fup)
 		return true;
@@ -33,13 +33,13 @@ static bool hold(struct vpt_bare *b, struct vpt_item *item, bool fup)
 }
 
 /* The FUP of what is held: false, there is nothing of the kind. */
-static bool give_fup(struct vpt_bare *b, uint64_t ip, struct vpt_item *item)
+static bool give_fup(struct judge_bare *b, uint64_t ip, struct decode_item *item)
 {
-	if (b->held.kind == VPT_ITEM_END)
+	if (b->held.kind == DECODE_ITEM_END)
 		return false;
 	*item = b->held;
-	b->held.kind = VPT_ITEM_END;
-	if (item->event == VPT_FLOW_OVERFLOW)
+	b->held.kind = DECODE_ITEM_END;
+	if (item->event == DECODE_FLOW_OVERFLOW)
 		set_to(item, &ip);
 	else
 		item->ip = ip;
@@ -47,8 +47,8 @@ static bool give_fup(struct vpt_bare *b, uint64_t ip, struct vpt_item *item)
 }
 
 /* An IP packet; `ip` NULL: it has none. */
-static bool ip_packet(struct vpt_bare *b, const struct vpt_packet *p, const uint64_t *ip,
-		      struct vpt_item *item)
+static bool ip_packet(struct judge_bare *b, const struct vpt_packet *p, const uint64_t *ip,
+		      struct decode_item *item)
 {
 	bool fup = b->has_fup;
 
@@ -64,14 +64,14 @@ static bool ip_packet(struct vpt_bare *b, const struct vpt_packet *p, const uint
 	case VPT_PKT_TIP:
 		if (!ip)
 			return false;
-		set_event(item, fup ? VPT_FLOW_ASYNC_BRANCH : VPT_FLOW_TARGET, 0);
+		set_event(item, fup ? DECODE_FLOW_ASYNC_BRANCH : DECODE_FLOW_TARGET, 0);
 		break;
 	case VPT_PKT_TIP_PGE:
-		set_event(item, VPT_FLOW_ENABLED, 0);
+		set_event(item, DECODE_FLOW_ENABLED, 0);
 		fup = false;
 		break;
 	default:
-		set_event(item, fup ? VPT_FLOW_ASYNC_DISABLED : VPT_FLOW_DISABLED, 0);
+		set_event(item, fup ? DECODE_FLOW_ASYNC_DISABLED : DECODE_FLOW_DISABLED, 0);
 		break;
 	}
 	b->has_fup = false;
@@ -80,7 +80,7 @@ static bool ip_packet(struct vpt_bare *b, const struct vpt_packet *p, const uint
 	return true;
 }
 
-static bool expand(struct vpt_bare *b, const struct vpt_packet *p, uint64_t *ip)
+static bool expand(struct judge_bare *b, const struct vpt_packet *p, uint64_t *ip)
 {
 	bool whole = p->ip_bytes == VPT_IP_SEXT_48 || p->ip_bytes == VPT_IP_FULL;
 
@@ -97,43 +97,43 @@ static unsigned int mode_bits(uint64_t value)
 }
 
 /* A packet that changes neither flow nor mode of the decoder. Returns false if it reports nothing yet. */
-static bool event_packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
+static bool event_packet(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
 	item->status = b->in_psb;
 	switch (p->kind) {
 	case VPT_PKT_PIP:
-		set_event(item, VPT_FLOW_PAGING, p->value);
+		set_event(item, DECODE_FLOW_PAGING, p->value);
 		return true;
 	case VPT_PKT_VMCS:
-		set_event(item, VPT_FLOW_VMCS, p->value);
+		set_event(item, DECODE_FLOW_VMCS, p->value);
 		return true;
 	case VPT_PKT_MODE_EXEC:
-		set_event(item, VPT_FLOW_EXEC_MODE, mode_bits(p->value));
+		set_event(item, DECODE_FLOW_EXEC_MODE, mode_bits(p->value));
 		return true;
 	case VPT_PKT_MODE_TSX:
-		set_event(item, VPT_FLOW_TSX, p->value & 3);
+		set_event(item, DECODE_FLOW_TSX, p->value & 3);
 		/* An abort's FUP does have a TIP. */
 		return hold(b, item, !b->in_psb && !(p->value & 2));
 	case VPT_PKT_PTW:
-		set_event(item, VPT_FLOW_PTWRITE, p->value);
+		set_event(item, DECODE_FLOW_PTWRITE, p->value);
 		return hold(b, item, p->flag);
 	case VPT_PKT_EXSTOP:
-		set_event(item, VPT_FLOW_EXSTOP, 0);
+		set_event(item, DECODE_FLOW_EXSTOP, 0);
 		return hold(b, item, p->flag);
 	case VPT_PKT_MWAIT:
-		set_event(item, VPT_FLOW_MWAIT, p->value);
+		set_event(item, DECODE_FLOW_MWAIT, p->value);
 		return true;
 	case VPT_PKT_PWRE:
-		set_event(item, VPT_FLOW_PWRE, p->value >> 4);
+		set_event(item, DECODE_FLOW_PWRE, p->value >> 4);
 		return true;
 	case VPT_PKT_PWRX:
-		set_event(item, VPT_FLOW_PWRX, p->value >> 4);
+		set_event(item, DECODE_FLOW_PWRX, p->value >> 4);
 		return true;
 	case VPT_PKT_CBR:
-		set_event(item, VPT_FLOW_CBR, p->value);
+		set_event(item, DECODE_FLOW_CBR, p->value);
 		return true;
 	case VPT_PKT_MNT:
-		set_event(item, VPT_FLOW_MNT, p->value);
+		set_event(item, DECODE_FLOW_MNT, p->value);
 		return true;
 	default:
 		return false;
@@ -141,7 +141,7 @@ static bool event_packet(struct vpt_bare *b, const struct vpt_packet *p, struct 
 }
 
 /* Use a packet. Returns false if it reports nothing yet. */
-static bool packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
+static bool packet(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
 	uint64_t ip;
 
@@ -162,10 +162,10 @@ static bool packet(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_it
 	case VPT_PKT_OVF:
 		b->in_psb = b->has_fup = false;
 		b->last_ip = 0;
-		set_event(item, VPT_FLOW_OVERFLOW, 0);
+		set_event(item, DECODE_FLOW_OVERFLOW, 0);
 		return hold(b, item, b->branches);
 	case VPT_PKT_TRACE_STOP:
-		set_event(item, VPT_FLOW_STOP, 0);
+		set_event(item, DECODE_FLOW_STOP, 0);
 		return true;
 	default:
 		return event_packet(b, p, item);
@@ -179,29 +179,29 @@ static bool is_timing(enum vpt_pkt_kind kind)
 }
 
 /* No FUP came where one was to: what is held is told without. */
-static bool let_go(struct vpt_bare *b, const struct vpt_packet *p, struct vpt_item *item)
+static bool let_go(struct judge_bare *b, const struct vpt_packet *p, struct decode_item *item)
 {
-	if (b->held.kind == VPT_ITEM_END || p->kind == VPT_PKT_FUP || is_timing(p->kind))
+	if (b->held.kind == DECODE_ITEM_END || p->kind == VPT_PKT_FUP || is_timing(p->kind))
 		return false;
 	*item = b->held;
-	b->held.kind = VPT_ITEM_END;
+	b->held.kind = DECODE_ITEM_END;
 	return true;
 }
 
-static void lose_sync(struct vpt_bare *b, struct vpt_item *item)
+static void lose_sync(struct judge_bare *b, struct decode_item *item)
 {
 	size_t rest = b->len - b->at - 1;
 
-	item->kind = VPT_ITEM_ERROR;
+	item->kind = DECODE_ITEM_ERROR;
 	item->text = "no packet begins like this";
 	item->offset = b->at;
 	b->at += 1 + vpt_packet_find_psb(b->bytes + b->at + 1, rest);
 	memset(&b->parser, 0, sizeof(b->parser));
 	b->has_fup = b->in_psb = b->has_last = false;
-	b->held.kind = VPT_ITEM_END;
+	b->held.kind = DECODE_ITEM_END;
 }
 
-void vpt_bare_next(struct vpt_bare *b, struct vpt_item *item)
+void judge_bare_next(struct judge_bare *b, struct decode_item *item)
 {
 	struct vpt_packet p;
 
@@ -232,9 +232,9 @@ void vpt_bare_next(struct vpt_bare *b, struct vpt_item *item)
 		}
 	}
 	memset(item, 0, sizeof(*item));
-	if (b->held.kind != VPT_ITEM_END) {
+	if (b->held.kind != DECODE_ITEM_END) {
 		*item = b->held;
-		b->held.kind = VPT_ITEM_END;
+		b->held.kind = DECODE_ITEM_END;
 	}
 	item->offset = b->len;
 	b->at = b->len;

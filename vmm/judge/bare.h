@@ -9,7 +9,7 @@
 #include "decode/item.h"
 #include "vpt/packet.h"
 
-struct vpt_bare {
+struct judge_bare {
 	const uint8_t *bytes;
 	size_t len, at;
 	struct vpt_parser parser;
@@ -19,13 +19,13 @@ struct vpt_bare {
 	uint64_t last_ip;
 	bool has_fup; /* one waits for its TIP */
 	uint64_t fup;
-	bool branches;	      /* CTL.BranchEn: an overflow has a FUP */
-	struct vpt_item held; /* its FUP comes next; VPT_ITEM_END: nothing */
+	bool branches;		 /* CTL.BranchEn: an overflow has a FUP */
+	struct decode_item held; /* its FUP comes next; DECODE_ITEM_END: nothing */
 };
 
-void vpt_bare_init(struct vpt_bare *bare, const uint8_t *bytes, size_t len);
+void judge_bare_init(struct judge_bare *bare, const uint8_t *bytes, size_t len);
 
 /* The next EVENT, ERROR or END; `offset` is where in the bytes it was read. */
-void vpt_bare_next(struct vpt_bare *bare, struct vpt_item *item);
+void judge_bare_next(struct judge_bare *bare, struct decode_item *item);
 
 #endif /* VMM_JUDGE_BARE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "filter.h"
+#include "judge/filter.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define DROP (-1)
 
 struct state {
-	const struct vpt_filter_input *input;
+	const struct judge_filter_input *input;
 	struct vpt_parser parser;
 	uint64_t last_ip;
 	uint64_t wrong_ip; /* the last IP of who reads the output */
@@ -34,35 +34,35 @@ struct state {
 	bool pip;	   /* the last packet of the flow was a PIP, */
 	bool outside;	   /* and its CR3 is not the one that is traced */
 	bool target;	   /* the last packet of the flow was one that led to last_ip */
-	struct vpt_space_key key;
-	uint64_t space;	    /* what key is, if there was a PIP */
-	bool blind_next;    /* the next TIP is a VM entry to code that the file has not, */
-	bool blind;	    /* and now it is what runs */
-	uint64_t mode;	    /* of the last MODE.Exec, */
-	uint64_t told_mode; /* and of the last one that was handed on */
-	size_t vmcs;	    /* blocks of VMCSs that count by now */
-	struct vpt_cfe cfe; /* EVDs that wait for their CFE */
-	size_t bound;	    /* CFEs that have their FUP, or will have none */
-	struct vpt_filtered *out;
+	struct decode_space_key key;
+	uint64_t space;	       /* what key is, if there was a PIP */
+	bool blind_next;       /* the next TIP is a VM entry to code that the file has not, */
+	bool blind;	       /* and now it is what runs */
+	uint64_t mode;	       /* of the last MODE.Exec, */
+	uint64_t told_mode;    /* and of the last one that was handed on */
+	size_t vmcs;	       /* blocks of VMCSs that count by now */
+	struct decode_cfe cfe; /* EVDs that wait for their CFE */
+	size_t bound;	       /* CFEs that have their FUP, or will have none */
+	struct judge_filtered *out;
 	bool no_memory;
 	size_t session;
 	uint64_t begin; /* of the segment */
 };
 
-static bool filters(const struct vpt_session *s)
+static bool filters(const struct trace_session *s)
 {
 	return (s->ctl & (VPT_CTL_MASK(ADDR0_CFG) | VPT_CTL_MASK(ADDR1_CFG) |
 			  VPT_CTL_MASK(ADDR2_CFG) | VPT_CTL_MASK(ADDR3_CFG))) != 0;
 }
 
 /* A transfer to CPL 3 ends the trace with a TIP.PGD that has no IP. */
-static bool kernel_only(const struct vpt_session *s)
+static bool kernel_only(const struct trace_session *s)
 {
 	return (s->ctl & VPT_CTL_MASK(OS)) && !(s->ctl & VPT_CTL_MASK(USER));
 }
 
 /* Would a CR3 as a PIP shows it be outside the context? (33.2.5.2) */
-static bool outside(const struct vpt_session *s, uint64_t cr3)
+static bool outside(const struct trace_session *s, uint64_t cr3)
 {
 	return (s->ctl & VPT_CTL_MASK(CR3_FILTER)) &&
 	       (cr3 & VPT_MASK64(51, 12)) != (s->cr3_match & VPT_MASK64(51, 12));
@@ -112,13 +112,13 @@ static enum vpt_pkt_kind next_kind(struct vpt_parser parser, const uint8_t *in, 
 /* Is the instruction that ends at `ip` a VMLAUNCH or VMRESUME? */
 static bool after_vm_entry(const struct state *st, uint64_t ip)
 {
-	const struct vpt_code_store *code = st->input->code;
-	uint64_t space = st->space == VPT_CR3_UNKNOWN ? vpt_code_guess(code, ip - 3)
-						      : vpt_code_space(code, st->space);
+	const struct decode_code_store *code = st->input->code;
+	uint64_t space = st->space == DECODE_CR3_UNKNOWN ? decode_code_guess(code, ip - 3)
+							 : decode_code_space(code, st->space);
 	uint8_t op[3];
 
-	return vpt_code_read(code, space, ip - 3, op, sizeof(op)) == sizeof(op) && op[0] == 0x0f &&
-	       op[1] == 0x01 && (op[2] == 0xc2 || op[2] == 0xc3);
+	return decode_code_read(code, space, ip - 3, op, sizeof(op)) == sizeof(op) &&
+	       op[0] == 0x0f && op[1] == 0x01 && (op[2] == 0xc2 || op[2] == 0xc3);
 }
 
 /*
@@ -147,7 +147,7 @@ static bool of_vm_entry(const struct state *st, uint64_t ip, const uint8_t *in, 
 static void bind_cfes(struct state *st, uint64_t ip)
 {
 	for (; st->bound < st->out->cfes.n; st->bound++) {
-		struct vpt_cfe *cfe = &st->out->cfes.at[st->bound];
+		struct decode_cfe *cfe = &st->out->cfes.at[st->bound];
 
 		cfe->has_ip = true;
 		cfe->ip = ip;
@@ -212,8 +212,8 @@ static int blind_packet(struct state *st, const struct vpt_packet *p, uint8_t *b
 	/* An entry from where nothing was traced, as the guest's own filter may have it. */
 	if (p->kind == VPT_PKT_TIP_PGE)
 		return DROP;
-	st->wrong_ip = VPT_FILTER_NO_IP;
-	return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
+	st->wrong_ip = JUDGE_FILTER_NO_IP;
+	return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, JUDGE_FILTER_NO_IP);
 }
 
 /*
@@ -246,8 +246,8 @@ static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond,
 	if (drop)
 		return DROP;
 	if (of_cond && p->kind == VPT_PKT_TIP_PGD) {
-		st->wrong_ip = VPT_FILTER_NO_IP;
-		return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, VPT_FILTER_NO_IP);
+		st->wrong_ip = JUDGE_FILTER_NO_IP;
+		return (int)vpt_encode_ip(buf, VPT_OP_TIP_PGD, VPT_IP_FULL, JUDGE_FILTER_NO_IP);
 	}
 	if (!has_ip)
 		return KEEP;
@@ -257,7 +257,7 @@ static int ip_packet(struct state *st, const struct vpt_packet *p, bool of_cond,
 	return (int)vpt_encode_ip(buf, opcode(p->kind), VPT_IP_FULL, ip);
 }
 
-static bool is_known(const struct vpt_filter_known *known, uint64_t at)
+static bool is_known(const struct judge_filter_known *known, uint64_t at)
 {
 	size_t i;
 
@@ -271,16 +271,16 @@ static bool is_known(const struct vpt_filter_known *known, uint64_t at)
 /* Leave the TIP.PGD as it is, but note that libipt may bind it to the wrong instruction. */
 static void doubt(struct state *st, uint64_t at, uint64_t until, uint64_t ip)
 {
-	if (!vpt_vec_room(&st->out->doubts)) {
+	if (!trace_vec_room(&st->out->doubts)) {
 		st->no_memory = true;
 		return;
 	}
-	st->out->doubts.at[st->out->doubts.n++] = (struct vpt_filter_doubt){at, until, ip};
+	st->out->doubts.at[st->out->doubts.n++] = (struct judge_filter_doubt){at, until, ip};
 }
 
 /* Is the TIP.PGD without an IP that ends at in + at one of MOV CR3? */
-static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
-		       size_t at)
+static bool of_mov_cr3(struct state *st, const struct trace_session *s, const uint8_t *in,
+		       size_t len, size_t at)
 {
 	size_t next = at;
 	enum vpt_pkt_kind kind;
@@ -294,7 +294,7 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
 	kind = next_kind(st->parser, in, len, &next);
 	if (kind == VPT_PKT_TIP_PGE || is_known(st->input->known, st->begin + at - 1))
 		return false;
-	doubt(st, st->begin + at - 1, st->begin + next, VPT_FILTER_NO_IP);
+	doubt(st, st->begin + at - 1, st->begin + next, JUDGE_FILTER_NO_IP);
 	return true;
 }
 
@@ -304,7 +304,7 @@ static bool of_mov_cr3(struct state *st, const struct vpt_session *s, const uint
  * not known, the decoder notices before it reads the packet behind the next TIP.PGE.
  */
 static bool falls_through(struct state *st, const struct vpt_packet *pgd,
-			  const struct vpt_session *s, const uint8_t *in, size_t len, size_t at)
+			  const struct trace_session *s, const uint8_t *in, size_t len, size_t at)
 {
 	struct vpt_packet p;
 	size_t next = at;
@@ -325,7 +325,7 @@ static bool falls_through(struct state *st, const struct vpt_packet *pgd,
 }
 
 /* Would libipt take the TIP.PGD without an IP that ends at in + at for another's? */
-static bool needs_ip(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
+static bool needs_ip(struct state *st, const struct trace_session *s, const uint8_t *in, size_t len,
 		     size_t at)
 {
 	if (filters(s))
@@ -336,10 +336,10 @@ static bool needs_ip(struct state *st, const struct vpt_session *s, const uint8_
 static void vmcs_packet(struct state *st, const struct vpt_packet *p)
 {
 	/* All ones: no VMCS is current (33.4.2.15). */
-	bool none = p->value == VPT_SPACE_ID_MASK;
+	bool none = p->value == TRACE_SPACE_ID_MASK;
 
 	/* VMPTRLD sends it, and guests cannot: what runs is not changed by it. */
-	st->key.vmcs = none ? VPT_SPACE_ANY_VMCS : p->value;
+	st->key.vmcs = none ? TRACE_SPACE_ANY_VMCS : p->value;
 }
 
 /*
@@ -365,16 +365,16 @@ static void look_ahead(struct state *st, const uint8_t *in, size_t len, size_t a
 /* Is it a guest's of whose code there is nothing, and the file says so? */
 static bool blind_space(const struct state *st)
 {
-	const struct vpt_space *space = vpt_spaces_find(st->input->spaces, st->space);
+	const struct trace_space *space = decode_spaces_find(st->input->spaces, st->space);
 
-	return st->key.non_root && space && (space->flags & VPT_SPACE_NO_CODE);
+	return st->key.non_root && space && (space->flags & TRACE_SPACE_NO_CODE);
 }
 
 static void take_pip(struct state *st, const struct vpt_packet *p)
 {
 	st->key.cr3 = p->value;
 	st->key.non_root = p->flag;
-	st->space = vpt_spaces_resolve(st->input->spaces, &st->key);
+	st->space = decode_spaces_resolve(st->input->spaces, &st->key);
 	if (!blind_space(st))
 		st->blind_next = false;
 	else if (st->in_psb)
@@ -416,13 +416,13 @@ static int pip_packet(struct state *st, const struct vpt_packet *p, const uint8_
 /* How the TSC of the guest that runs is made, at `at`. False: none does, or who knows. */
 static bool guest_tsc(struct state *st, uint64_t at, struct vpt_tsc *tsc)
 {
-	const struct vpt_space *space = vpt_spaces_find(st->input->spaces, st->space);
-	const struct vpt_vmcs *all = st->input->vmcs;
+	const struct trace_space *space = decode_spaces_find(st->input->spaces, st->space);
+	const struct trace_vmcs *all = st->input->vmcs;
 	size_t i;
 
 	while (st->vmcs < st->input->nvmcs && all[st->vmcs].offset <= at)
 		st->vmcs++;
-	if (!space || !(space->flags & VPT_SPACE_NON_ROOT))
+	if (!space || !(space->flags & TRACE_SPACE_NON_ROOT))
 		return false;
 	for (i = st->vmcs; i; i--) {
 		if (all[i - 1].vmcs != space->vmcs)
@@ -485,7 +485,7 @@ static int cfe_packet(struct state *st, const struct vpt_packet *p, size_t at)
 	st->cfe.type = (uint8_t)p->value;
 	st->cfe.vector = (uint8_t)p->aux;
 	st->cfe.lone = p->flag;
-	if (vpt_vec_room(&st->out->cfes))
+	if (trace_vec_room(&st->out->cfes))
 		st->out->cfes.at[st->out->cfes.n++] = st->cfe;
 	else
 		st->no_memory = true;
@@ -496,7 +496,7 @@ static int cfe_packet(struct state *st, const struct vpt_packet *p, size_t at)
 
 static int bbp_packet(struct state *st, const struct vpt_packet *p, size_t at)
 {
-	struct vpt_cfe block = {
+	struct decode_cfe block = {
 		.is_block = true,
 		.short_items = p->flag,
 		.first_item = st->out->items.n,
@@ -505,7 +505,7 @@ static int bbp_packet(struct state *st, const struct vpt_packet *p, size_t at)
 		.type = (uint8_t)p->value,
 	};
 
-	if (vpt_vec_room(&st->out->cfes))
+	if (trace_vec_room(&st->out->cfes))
 		st->out->cfes.at[st->out->cfes.n++] = block;
 	else
 		st->no_memory = true;
@@ -514,12 +514,12 @@ static int bbp_packet(struct state *st, const struct vpt_packet *p, size_t at)
 
 static int bip_packet(struct state *st, const struct vpt_packet *p)
 {
-	if (!vpt_vec_room(&st->out->items)) {
+	if (!trace_vec_room(&st->out->items)) {
 		st->no_memory = true;
 		return DROP;
 	}
 	st->out->items.at[st->out->items.n++] =
-		(struct vpt_block_item){.value = p->value, .id = (uint8_t)p->aux};
+		(struct decode_block_item){.value = p->value, .id = (uint8_t)p->aux};
 	st->out->cfes.at[st->out->cfes.n - 1].items++;
 	return DROP;
 }
@@ -537,8 +537,8 @@ static int bep_packet(struct state *st, const struct vpt_packet *p)
 }
 
 /* RFLAGS.IF alone has changed (table 33-59, row 22): nothing else has FUP come next. */
-static int mode_packet(struct state *st, const struct vpt_session *s, const uint8_t *in, size_t len,
-		       size_t at)
+static int mode_packet(struct state *st, const struct trace_session *s, const uint8_t *in,
+		       size_t len, size_t at)
 {
 	if (!(s->ctl & VPT_CTL_MASK(EVENT_EN)) || st->in_psb || st->fup || st->overflow ||
 	    next_kind(st->parser, in, len, &at) != VPT_PKT_FUP)
@@ -548,7 +548,7 @@ static int mode_packet(struct state *st, const struct vpt_session *s, const uint
 }
 
 /* A packet that has a say in what the flow is, which ends at in + at. */
-static int flow_packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
+static int flow_packet(struct state *st, const struct vpt_packet *p, const struct trace_session *s,
 		       const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {
 	switch (p->kind) {
@@ -597,7 +597,7 @@ static int flow_packet(struct state *st, const struct vpt_packet *p, const struc
 }
 
 /* As ip_packet(), for any packet. */
-static int packet(struct state *st, const struct vpt_packet *p, const struct vpt_session *s,
+static int packet(struct state *st, const struct vpt_packet *p, const struct trace_session *s,
 		  const uint8_t *in, size_t len, size_t at, uint8_t *buf)
 {
 	bool pgd = p->kind == VPT_PKT_TIP_PGD && !st->fup, other_ip = false;
@@ -647,18 +647,18 @@ static int packet(struct state *st, const struct vpt_packet *p, const struct vpt
 	}
 }
 
-static bool shift(struct vpt_filtered *out, uint64_t grown)
+static bool shift(struct judge_filtered *out, uint64_t grown)
 {
 	uint64_t back = out->shifts.n ? out->shifts.at[out->shifts.n - 1].back : 0;
 
-	if (!vpt_vec_room(&out->shifts))
+	if (!trace_vec_room(&out->shifts))
 		return false;
-	out->shifts.at[out->shifts.n++] = (struct vpt_filter_shift){out->len, back + grown};
+	out->shifts.at[out->shifts.n++] = (struct judge_filter_shift){out->len, back + grown};
 	return true;
 }
 
 /* Make room for `more` bytes of output. */
-static bool room_for(struct vpt_filtered *out, size_t *room, size_t more)
+static bool room_for(struct judge_filtered *out, size_t *room, size_t more)
 {
 	size_t want = *room;
 	void *p;
@@ -677,12 +677,12 @@ static bool room_for(struct vpt_filtered *out, size_t *room, size_t more)
 
 static int rewrite(struct state *st)
 {
-	const struct vpt_segment *segment = st->input->segment;
-	const struct vpt_period *periods = st->input->periods;
+	const struct decode_segment *segment = st->input->segment;
+	const struct trace_period *periods = st->input->periods;
 	const uint8_t *in = st->input->stream + segment->begin;
 	size_t len = segment->end - segment->begin;
-	struct vpt_filtered *out = st->out;
-	static const struct vpt_session none;
+	struct judge_filtered *out = st->out;
+	static const struct trace_session none;
 	size_t room = 0, at = 0;
 
 	while (at < len) {
@@ -725,13 +725,13 @@ static int rewrite(struct state *st)
 	return 0;
 }
 
-static bool events(const struct vpt_session *s)
+static bool events(const struct trace_session *s)
 {
 	return (s->ctl & VPT_CTL_MASK(EVENT_EN)) != 0;
 }
 
-static bool any_session(const struct vpt_segment *segment, const struct vpt_period *periods,
-			bool (*is)(const struct vpt_session *s))
+static bool any_session(const struct decode_segment *segment, const struct trace_period *periods,
+			bool (*is)(const struct trace_session *s))
 {
 	size_t i;
 
@@ -742,7 +742,7 @@ static bool any_session(const struct vpt_segment *segment, const struct vpt_peri
 	return false;
 }
 
-bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip)
+bool judge_filter_inside(const struct trace_session *s, uint64_t ip)
 {
 	unsigned int n;
 
@@ -754,36 +754,36 @@ bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip)
 	return false;
 }
 
-bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods)
+bool judge_filter_ranges(const struct decode_segment *segment, const struct trace_period *periods)
 {
 	return any_session(segment, periods, filters);
 }
 
-int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input)
+int judge_filter_rewrite(struct judge_filtered *out, const struct judge_filter_input *input)
 {
 	struct state st = {
 		.input = input,
 		.session = input->segment->first,
 		.begin = input->segment->begin,
-		.key = {.vmcs = VPT_SPACE_ANY_VMCS},
-		.space = VPT_CR3_UNKNOWN,
+		.key = {.vmcs = TRACE_SPACE_ANY_VMCS},
+		.space = DECODE_CR3_UNKNOWN,
 		.out = out,
 	};
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	if (!input->all && !input->spaces && !any_session(input->segment, input->periods, events) &&
-	    !vpt_filter_ranges(input->segment, input->periods) &&
+	    !judge_filter_ranges(input->segment, input->periods) &&
 	    !any_session(input->segment, input->periods, kernel_only))
 		return 0;
 	err = rewrite(&st);
 	if (err)
-		vpt_filter_free(out);
+		judge_filter_free(out);
 	return err;
 }
 
-int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		     struct vpt_filter_known *known)
+int judge_filter_learn(const struct judge_filtered *out, uint64_t offset,
+		       struct judge_filter_known *known)
 {
 	size_t i = out->doubts.n;
 
@@ -792,13 +792,13 @@ int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
 	if (!i || offset > out->doubts.at[i - 1].until || known->n == KNOWN_MAX ||
 	    is_known(known, out->doubts.at[i - 1].at))
 		return 0;
-	if (!vpt_vec_room(known))
+	if (!trace_vec_room(known))
 		return -ENOMEM;
 	known->at[known->n++] = out->doubts.at[i - 1];
 	return 1;
 }
 
-uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset)
+uint64_t judge_filter_target(const struct judge_filter_known *known, uint64_t offset)
 {
 	size_t i;
 
@@ -806,10 +806,10 @@ uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset
 		if (known->at[i].at < offset && offset <= known->at[i].until)
 			return known->at[i].ip;
 	}
-	return VPT_FILTER_NO_IP;
+	return JUDGE_FILTER_NO_IP;
 }
 
-void vpt_filter_free(struct vpt_filtered *out)
+void judge_filter_free(struct judge_filtered *out)
 {
 	free(out->bytes);
 	free(out->shifts.at);
@@ -819,16 +819,16 @@ void vpt_filter_free(struct vpt_filtered *out)
 	memset(out, 0, sizeof(*out));
 }
 
-uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset)
+uint64_t judge_filter_offset(const struct judge_filtered *out, uint64_t offset)
 {
-	size_t n = vpt_vec_before(out->shifts.at, out->shifts.n, e, e->at <= offset);
+	size_t n = trace_vec_before(out->shifts.at, out->shifts.n, e, e->at <= offset);
 
 	return n ? offset - out->shifts.at[n - 1].back : offset;
 }
 
-uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset)
+uint64_t judge_filter_place(const struct judge_filtered *out, uint64_t offset)
 {
-	size_t n = vpt_vec_before(out->shifts.at, out->shifts.n, e, e->at - e->back <= offset);
+	size_t n = trace_vec_before(out->shifts.at, out->shifts.n, e, e->at - e->back <= offset);
 
 	return n ? offset + out->shifts.at[n - 1].back : offset;
 }

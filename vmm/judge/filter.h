@@ -56,32 +56,32 @@
 #include "decode/spaces.h"
 
 /* Not canonical, and out of reach of a displacement from any address that is. */
-#define VPT_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
+#define JUDGE_FILTER_NO_IP UINT64_C(0x5a5a000000000000)
 
-struct vpt_filtered {
+struct judge_filtered {
 	uint8_t *bytes; /* NULL: the stream can be read as it is */
 	size_t len;
 	struct {
-		struct vpt_filter_shift {
+		struct judge_filter_shift {
 			uint64_t at;   /* from here on in `bytes`, */
 			uint64_t back; /* offsets are this much too high (mod 2^64) */
 		} * at;
 		size_t n, room;
 	} shifts;
 	struct {
-		struct vpt_filter_doubt {
+		struct judge_filter_doubt {
 			uint64_t at;	/* stream offset of a TIP.PGD that was left as it is */
 			uint64_t until; /* a decoder that was misled has read no further */
-			uint64_t ip;	/* IP of the TIP.PGD, or VPT_FILTER_NO_IP */
+			uint64_t ip;	/* IP of the TIP.PGD, or JUDGE_FILTER_NO_IP */
 		} * at;
 		size_t n, room;
 	} doubts;
 	struct {
-		struct vpt_cfe *at;
+		struct decode_cfe *at;
 		size_t n, room;
 	} cfes;
 	struct {
-		struct vpt_block_item *at;
+		struct decode_block_item *at;
 		size_t n, room;
 	} items;
 };
@@ -90,51 +90,51 @@ struct vpt_filtered {
  * TIP.PGDs that are known to belong to conditional branches or, for the block decoder, to a branch
  * that comes after execution fell through to their IP.
  */
-struct vpt_filter_known {
-	struct vpt_filter_doubt *at;
+struct judge_filter_known {
+	struct judge_filter_doubt *at;
 	size_t n, room;
 };
 
 /* Does a session of the segment use address ranges? */
-bool vpt_filter_ranges(const struct vpt_segment *segment, const struct vpt_period *periods);
+bool judge_filter_ranges(const struct decode_segment *segment, const struct trace_period *periods);
 
 /* Returns true if @ip is inside a range of FilterEn. */
-bool vpt_filter_inside(const struct vpt_session *s, uint64_t ip);
+bool judge_filter_inside(const struct trace_session *s, uint64_t ip);
 
-struct vpt_filter_input {
+struct judge_filter_input {
 	bool all; /* rewrite it whatever the registers say, since there are blocks in it */
-	const struct vpt_segment *segment;
-	const struct vpt_period *periods;
+	const struct decode_segment *segment;
+	const struct trace_period *periods;
 	const uint8_t *stream;
 	bool blocks; /* the stream is for the block decoder */
-	const struct vpt_filter_known *known;
+	const struct judge_filter_known *known;
 	/* NULL: a CR3 is what it says; else with the code as the segment begins. */
-	struct vpt_spaces *spaces;
-	const struct vpt_code_store *code;
-	const struct vpt_vmcs *vmcs; /* of the stream */
+	struct decode_spaces *spaces;
+	const struct decode_code_store *code;
+	const struct trace_vmcs *vmcs; /* of the stream */
 	size_t nvmcs;
 };
 
 /* Rewrite a segment, if it needs that. 0 or -ENOMEM. */
-int vpt_filter_rewrite(struct vpt_filtered *out, const struct vpt_filter_input *input);
-void vpt_filter_free(struct vpt_filtered *out);
+int judge_filter_rewrite(struct judge_filtered *out, const struct judge_filter_input *input);
+void judge_filter_free(struct judge_filtered *out);
 
 /* Where in the segment an offset in `bytes` belongs, and the other way round. */
-uint64_t vpt_filter_offset(const struct vpt_filtered *out, uint64_t offset);
-uint64_t vpt_filter_place(const struct vpt_filtered *out, uint64_t offset);
+uint64_t judge_filter_offset(const struct judge_filtered *out, uint64_t offset);
+uint64_t judge_filter_place(const struct judge_filtered *out, uint64_t offset);
 
 /*
  * Call it when a decoder that has read up to @offset of the stream fails at a conditional
  * branch, or when the block decoder ends the trace without a branch. Returns 1 if a TIP.PGD was
  * bound wrongly, and adds it to @known; 0 if none was; or -ENOMEM.
  */
-int vpt_filter_learn(const struct vpt_filtered *out, uint64_t offset,
-		     struct vpt_filter_known *known);
+int judge_filter_learn(const struct judge_filtered *out, uint64_t offset,
+		       struct judge_filter_known *known);
 
 /*
  * Returns the original IP of the TIP.PGD before @offset if the decoder got another one in its
- * place; else VPT_FILTER_NO_IP.
+ * place; else JUDGE_FILTER_NO_IP.
  */
-uint64_t vpt_filter_target(const struct vpt_filter_known *known, uint64_t offset);
+uint64_t judge_filter_target(const struct judge_filter_known *known, uint64_t offset);
 
 #endif /* VMM_JUDGE_FILTER_H */

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "ipt_flow.h"
+#include "judge/ipt_flow.h"
 
 /* Does what was decoded belong to this CFE, or come after it for sure? */
-static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
+static bool belongs(const struct decode_cfe *cfe, const struct decode_item *item)
 {
 	switch (item->kind) {
-	case VPT_ITEM_INSN:
+	case DECODE_ITEM_INSN:
 		return cfe->lone && cfe->has_ip && cfe->ip == item->ip;
-	case VPT_ITEM_BLOCK:
+	case DECODE_ITEM_BLOCK:
 		return cfe->lone && cfe->has_ip && cfe->ip >= item->ip && cfe->ip <= item->last;
-	case VPT_ITEM_EVENT:
-		if (item->event == VPT_FLOW_ASYNC_BRANCH || item->event == VPT_FLOW_ASYNC_DISABLED)
+	case DECODE_ITEM_EVENT:
+		if (item->event == DECODE_FLOW_ASYNC_BRANCH ||
+		    item->event == DECODE_FLOW_ASYNC_DISABLED)
 			return cfe->has_ip ? cfe->ip == item->ip : !cfe->is_block;
-		return item->event == VPT_FLOW_ENABLED && !cfe->has_ip;
+		return item->event == DECODE_FLOW_ENABLED && !cfe->has_ip;
 	default:
 		return true;
 	}
@@ -24,7 +25,7 @@ static bool belongs(const struct vpt_cfe *cfe, const struct vpt_item *item)
  * Is the next CFE to be told before what was decoded? libipt reads ahead, so that where
  * it is in the packets says no more than what cannot be.
  */
-bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *item)
+bool judge_flow_cfe_first(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
 	size_t i;
 
@@ -34,7 +35,7 @@ bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *ite
 		       f->filtered.cfes.at[f->next_cfe].read < f->read;
 	/* It is what comes next in the packets, and this took none of them. */
 	if (f->read == f->read_before && f->next_cfe < f->filtered.cfes.n &&
-	    f->filtered.cfes.at[f->next_cfe].read == f->read && item->kind != VPT_ITEM_EVENT &&
+	    f->filtered.cfes.at[f->next_cfe].read == f->read && item->kind != DECODE_ITEM_EVENT &&
 	    f->filtered.cfes.at[f->next_cfe].lone)
 		return belongs(&f->filtered.cfes.at[f->next_cfe], item);
 	for (i = f->next_cfe; i < f->filtered.cfes.n && f->filtered.cfes.at[i].read < f->read;
@@ -45,12 +46,12 @@ bool vpt_flow_cfe_first(const struct vpt_ipt_flow *f, const struct vpt_item *ite
 	return false;
 }
 
-void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item)
+void judge_flow_tell_cfe(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	f->cfe = f->filtered.cfes.at[f->next_cfe++];
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_EVENT;
-	item->event = f->cfe.is_block ? VPT_FLOW_BLOCK : VPT_FLOW_CFE;
+	item->kind = DECODE_ITEM_EVENT;
+	item->event = f->cfe.is_block ? DECODE_FLOW_BLOCK : DECODE_FLOW_CFE;
 	if (f->cfe.items)
 		f->cfe.item = f->filtered.items.at + f->cfe.first_item;
 	item->ip = f->cfe.has_ip ? f->cfe.ip : 0;
@@ -61,5 +62,5 @@ void vpt_flow_tell_cfe(struct vpt_ipt_flow *f, struct vpt_item *item)
 	item->space = f->space;
 	item->session = (uint32_t)f->session;
 	if (f->own_line)
-		vpt_timeline_packet(f->own_line, f->cfe.read, &item->when);
+		decode_timeline_packet(f->own_line, f->cfe.read, &item->when);
 }

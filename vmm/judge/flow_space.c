@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which address space runs, by PIPs, by the file, or by where there is code. */
-#include "ipt_flow.h"
+#include "judge/ipt_flow.h"
 
-void vpt_flow_use_space(struct vpt_ipt_flow *f, uint64_t cr3)
+void judge_flow_use_space(struct judge_ipt_flow *f, uint64_t cr3)
 {
 	f->cr3 = cr3;
-	f->space = vpt_spaces_find(f->spaces, cr3);
-	vpt_code_select(f->code, cr3);
+	f->space = decode_spaces_find(f->spaces, cr3);
+	decode_code_select(f->code, cr3);
 }
 
-static bool in_guest(const struct vpt_ipt_flow *f)
+static bool in_guest(const struct judge_ipt_flow *f)
 {
-	return f->space && (f->space->flags & VPT_SPACE_NON_ROOT);
+	return f->space && (f->space->flags & TRACE_SPACE_NON_ROOT);
 }
 
 /*
  * A session that has no PIPs (33.4.2.7), or none yet, goes by what the file says of
  * CR3, or, if it says nothing, by where there is code.
  */
-static void find_space(struct vpt_ipt_flow *f, uint64_t ip)
+static void find_space(struct judge_ipt_flow *f, uint64_t ip)
 {
 	uint64_t cr3 = f->cr3;
 
 	if (f->pip)
 		return;
 	if (!f->ncr3s)
-		cr3 = vpt_code_guess(f->code, ip);
+		cr3 = decode_code_guess(f->code, ip);
 	for (; f->next_cr3 < f->ncr3s && f->cr3s[f->next_cr3].insns <= f->insns; f->next_cr3++)
-		cr3 = vpt_code_space(f->code, f->cr3s[f->next_cr3].cr3 & ~VPT_CR3_FLAGS);
-	if (cr3 != VPT_CR3_UNKNOWN && cr3 != f->cr3)
-		vpt_flow_use_space(f, cr3);
+		cr3 = decode_code_space(f->code, f->cr3s[f->next_cr3].cr3 & ~TRACE_CR3_FLAGS);
+	if (cr3 != DECODE_CR3_UNKNOWN && cr3 != f->cr3)
+		judge_flow_use_space(f, cr3);
 }
 
 /* The decoder has read up to `offset`: which session is that? */
-static void enter_session(struct vpt_ipt_flow *f, uint64_t offset)
+static void enter_session(struct judge_ipt_flow *f, uint64_t offset)
 {
-	const struct vpt_segment *s = &f->segments[f->next - 1];
+	const struct decode_segment *s = &f->segments[f->next - 1];
 	size_t last = s->first + s->count;
 	size_t was = f->session;
 
@@ -53,25 +53,26 @@ static void enter_session(struct vpt_ipt_flow *f, uint64_t offset)
  * INT n shows as an event only, and so does a WRMSR that clears TraceEn: both
  * count as retired.
  */
-static bool hides_insn(const struct vpt_ipt_flow *f, const struct vpt_item *item)
+static bool hides_insn(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
 	uint8_t op[2] = {0, 0};
-	size_t n = vpt_code_read(f->code, f->cr3, item->ip, op, sizeof(op));
+	size_t n = decode_code_read(f->code, f->cr3, item->ip, op, sizeof(op));
 
 	if (n && (op[0] == 0xcc || op[0] == 0xcd || op[0] == 0xce || op[0] == 0xf1))
 		return true;
-	return n == 2 && item->event == VPT_FLOW_ASYNC_DISABLED && op[0] == 0x0f && op[1] == 0x30;
+	return n == 2 && item->event == DECODE_FLOW_ASYNC_DISABLED && op[0] == 0x0f &&
+	       op[1] == 0x30;
 }
 
 /* A PIP, whose CR3 may be a space's id. */
-static void take_pip(struct vpt_ipt_flow *f, struct vpt_item *item)
+static void take_pip(struct judge_ipt_flow *f, struct decode_item *item)
 {
-	const struct vpt_space *space = vpt_spaces_find(f->spaces, item->value);
+	const struct trace_space *space = decode_spaces_find(f->spaces, item->value);
 	bool was_guest = in_guest(f);
 
 	enter_session(f, item->offset);
 	f->pip = true;
-	vpt_flow_use_space(f, vpt_code_space(f->code, item->value));
+	judge_flow_use_space(f, decode_code_space(f->code, item->value));
 	if (!space)
 		return;
 	f->space = space;
@@ -81,21 +82,21 @@ static void take_pip(struct vpt_ipt_flow *f, struct vpt_item *item)
 		f->insns--;
 }
 
-void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item)
+void judge_flow_note_event(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	uint64_t was = f->insns;
 
 	switch (item->event) {
-	case VPT_FLOW_PAGING:
+	case DECODE_FLOW_PAGING:
 		take_pip(f, item);
 		break;
-	case VPT_FLOW_ENABLED:
-	case VPT_FLOW_OVERFLOW:
+	case DECODE_FLOW_ENABLED:
+	case DECODE_FLOW_OVERFLOW:
 		enter_session(f, item->offset);
 		find_space(f, item->to);
 		break;
-	case VPT_FLOW_ASYNC_BRANCH:
-	case VPT_FLOW_ASYNC_DISABLED:
+	case DECODE_FLOW_ASYNC_BRANCH:
+	case DECODE_FLOW_ASYNC_DISABLED:
 		f->insns += hides_insn(f, item);
 		f->counted = f->insns != was;
 		return;
@@ -106,13 +107,13 @@ void vpt_flow_note_event(struct vpt_ipt_flow *f, struct vpt_item *item)
 }
 
 /* Go on in the one space that has code there, if it is another. */
-static bool guess_space(struct vpt_ipt_flow *f, const struct vpt_item *error)
+static bool guess_space(struct judge_ipt_flow *f, const struct decode_item *error)
 {
-	uint64_t space = vpt_code_guess(f->code, error->ip);
+	uint64_t space = decode_code_guess(f->code, error->ip);
 
-	if (space == VPT_CR3_UNKNOWN || space == f->cr3)
+	if (space == DECODE_CR3_UNKNOWN || space == f->cr3)
 		return false;
-	vpt_flow_use_space(f, space);
+	judge_flow_use_space(f, space);
 	f->decoder->ops->retry(f->decoder);
 	return true;
 }
@@ -121,30 +122,30 @@ static bool guess_space(struct vpt_ipt_flow *f, const struct vpt_item *error)
  * A VM entry or exit that is concealed sends no PIP, and execution is in a space where
  * the one before has no code: it can only be the one that has.
  */
-static bool find_concealed(struct vpt_ipt_flow *f, const struct vpt_item *error)
+static bool find_concealed(struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	if (!f->spaces || !f->decoder->ops->no_code(f->decoder))
 		return false;
 	/* A PIP to where nothing is known is another matter. */
 	if (f->space &&
-	    (vpt_spaces_learned(f->spaces, f->space) || (f->space->flags & VPT_SPACE_NO_CODE)))
+	    (decode_spaces_learned(f->spaces, f->space) || (f->space->flags & TRACE_SPACE_NO_CODE)))
 		return false;
 	return guess_space(f, error);
 }
 
 /* A stream is joined where the trace is on already, and no event has told where that is. */
-static bool find_joined(struct vpt_ipt_flow *f, const struct vpt_item *error)
+static bool find_joined(struct judge_ipt_flow *f, const struct decode_item *error)
 {
-	if (f->cr3 != VPT_CR3_UNKNOWN || !f->decoder->ops->no_code(f->decoder))
+	if (f->cr3 != DECODE_CR3_UNKNOWN || !f->decoder->ops->no_code(f->decoder))
 		return false;
 	find_space(f, error->ip);
-	if (f->cr3 == VPT_CR3_UNKNOWN)
+	if (f->cr3 == DECODE_CR3_UNKNOWN)
 		return false;
 	f->decoder->ops->retry(f->decoder);
 	return true;
 }
 
-bool vpt_flow_elsewhere(struct vpt_ipt_flow *f, const struct vpt_item *error)
+bool judge_flow_elsewhere(struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	return find_joined(f, error) || find_concealed(f, error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ipt.h"
+#include "judge/ipt.h"
 
 #include <errno.h>
 #include <intel-pt.h>
@@ -17,7 +17,7 @@
 #define ERR_STALL 1000
 
 struct ipt {
-	struct vpt_decoder decoder;
+	struct judge_decoder decoder;
 	struct pt_insn_decoder *insn; /* one of these two */
 	struct pt_block_decoder *block;
 	size_t (*fetch)(void *context, uint64_t ip, uint8_t *bytes, size_t len);
@@ -33,14 +33,14 @@ struct ipt {
 	uint64_t stall_insns;
 };
 
-void vpt_ipt_version(char *text, size_t size)
+void judge_ipt_version(char *text, size_t size)
 {
 	struct pt_version v = pt_library_version();
 
 	snprintf(text, size, "libipt %u.%u.%u", v.major, v.minor, v.patch);
 }
 
-bool vpt_ipt_reads_events(void)
+bool judge_ipt_reads_events(void)
 {
 	struct pt_version v = pt_library_version();
 
@@ -58,7 +58,7 @@ static int read_code(uint8_t *bytes, size_t len, const struct pt_asid *asid, uin
 	return n ? (int)n : -pte_nomap;
 }
 
-static struct ipt *of(struct vpt_decoder *d)
+static struct ipt *of(struct judge_decoder *d)
 {
 	return (struct ipt *)d;
 }
@@ -74,7 +74,7 @@ static uint64_t read_offset(const struct ipt *ipt)
 	return offset;
 }
 
-static bool sync(struct vpt_decoder *d, uint64_t *offset)
+static bool sync(struct judge_decoder *d, uint64_t *offset)
 {
 	struct ipt *ipt = of(d);
 
@@ -95,24 +95,24 @@ static bool sync(struct vpt_decoder *d, uint64_t *offset)
 	return true;
 }
 
-static bool unknown_packet(const struct vpt_decoder *d)
+static bool unknown_packet(const struct judge_decoder *d)
 {
 	const struct ipt *ipt = (const struct ipt *)d;
 
 	return ipt->told == -pte_bad_opc || ipt->told == -pte_bad_packet;
 }
 
-static bool no_memory(const struct vpt_decoder *d)
+static bool no_memory(const struct judge_decoder *d)
 {
 	return ((const struct ipt *)d)->told == -pte_nomem;
 }
 
-static bool no_code(const struct vpt_decoder *d)
+static bool no_code(const struct judge_decoder *d)
 {
 	return ((const struct ipt *)d)->told == -pte_nomap;
 }
 
-static void retry(struct vpt_decoder *d)
+static void retry(struct judge_decoder *d)
 {
 	struct ipt *ipt = of(d);
 
@@ -127,31 +127,31 @@ static bool lost(const struct ipt *ipt)
 	return ipt->cut && ipt->error == -pte_eos;
 }
 
-static enum vpt_insn_class insn_class(enum pt_insn_class class)
+static enum decode_insn_class insn_class(enum pt_insn_class class)
 {
 	switch (class) {
 	case ptic_other:
-		return VPT_INSN_OTHER;
+		return DECODE_INSN_OTHER;
 	case ptic_call:
-		return VPT_INSN_CALL;
+		return DECODE_INSN_CALL;
 	case ptic_return:
-		return VPT_INSN_RETURN;
+		return DECODE_INSN_RETURN;
 	case ptic_jump:
-		return VPT_INSN_JUMP;
+		return DECODE_INSN_JUMP;
 	case ptic_cond_jump:
-		return VPT_INSN_COND;
+		return DECODE_INSN_COND;
 	case ptic_far_call:
-		return VPT_INSN_FAR_CALL;
+		return DECODE_INSN_FAR_CALL;
 	case ptic_far_return:
-		return VPT_INSN_FAR_RETURN;
+		return DECODE_INSN_FAR_RETURN;
 	case ptic_far_jump:
-		return VPT_INSN_FAR_JUMP;
+		return DECODE_INSN_FAR_JUMP;
 	case ptic_ptwrite:
-		return VPT_INSN_PTWRITE;
+		return DECODE_INSN_PTWRITE;
 	case ptic_error:
 		break;
 	}
-	return VPT_INSN_UNKNOWN;
+	return DECODE_INSN_UNKNOWN;
 }
 
 static uint8_t mode_bits(enum pt_exec_mode mode)
@@ -169,61 +169,61 @@ static uint8_t mode_bits(enum pt_exec_mode mode)
 	return 0;
 }
 
-static void set_from(struct vpt_item *item, uint64_t ip)
+static void set_from(struct decode_item *item, uint64_t ip)
 {
 	item->ip = ip;
 }
 
-static void set_to(struct vpt_item *item, const struct pt_event *ev, uint64_t ip)
+static void set_to(struct decode_item *item, const struct pt_event *ev, uint64_t ip)
 {
 	item->has_to = !ev->ip_suppressed;
 	item->to = item->has_to ? ip : 0;
 }
 
 /* The item's kind of event, OTHER for what vpt does not show. */
-static enum vpt_flow_event event_of(const struct pt_event *ev)
+static enum decode_flow_event event_of(const struct pt_event *ev)
 {
 	switch (ev->type) {
 	case ptev_enabled:
-		return VPT_FLOW_ENABLED;
+		return DECODE_FLOW_ENABLED;
 	case ptev_disabled:
-		return VPT_FLOW_DISABLED;
+		return DECODE_FLOW_DISABLED;
 	case ptev_async_disabled:
-		return VPT_FLOW_ASYNC_DISABLED;
+		return DECODE_FLOW_ASYNC_DISABLED;
 	case ptev_async_branch:
-		return VPT_FLOW_ASYNC_BRANCH;
+		return DECODE_FLOW_ASYNC_BRANCH;
 	case ptev_paging:
 	case ptev_async_paging:
-		return VPT_FLOW_PAGING;
+		return DECODE_FLOW_PAGING;
 	case ptev_overflow:
-		return VPT_FLOW_OVERFLOW;
+		return DECODE_FLOW_OVERFLOW;
 	case ptev_exec_mode:
-		return VPT_FLOW_EXEC_MODE;
+		return DECODE_FLOW_EXEC_MODE;
 	case ptev_tsx:
-		return VPT_FLOW_TSX;
+		return DECODE_FLOW_TSX;
 	case ptev_stop:
-		return VPT_FLOW_STOP;
+		return DECODE_FLOW_STOP;
 	case ptev_vmcs:
 	case ptev_async_vmcs:
-		return VPT_FLOW_VMCS;
+		return DECODE_FLOW_VMCS;
 	case ptev_exstop:
-		return VPT_FLOW_EXSTOP;
+		return DECODE_FLOW_EXSTOP;
 	case ptev_mwait:
-		return VPT_FLOW_MWAIT;
+		return DECODE_FLOW_MWAIT;
 	case ptev_pwre:
-		return VPT_FLOW_PWRE;
+		return DECODE_FLOW_PWRE;
 	case ptev_pwrx:
-		return VPT_FLOW_PWRX;
+		return DECODE_FLOW_PWRX;
 	case ptev_ptwrite:
-		return VPT_FLOW_PTWRITE;
+		return DECODE_FLOW_PTWRITE;
 	case ptev_cbr:
-		return VPT_FLOW_CBR;
+		return DECODE_FLOW_CBR;
 	case ptev_mnt:
-		return VPT_FLOW_MNT;
+		return DECODE_FLOW_MNT;
 	case ptev_tick:
 		break;
 	}
-	return VPT_FLOW_OTHER;
+	return DECODE_FLOW_OTHER;
 }
 
 static uint64_t value_of(const struct pt_event *ev)
@@ -259,7 +259,7 @@ static uint64_t value_of(const struct pt_event *ev)
 }
 
 /* The addresses that the event has. */
-static void set_places(struct vpt_item *item, const struct pt_event *ev)
+static void set_places(struct decode_item *item, const struct pt_event *ev)
 {
 	switch (ev->type) {
 	case ptev_enabled:
@@ -293,7 +293,7 @@ static void set_places(struct vpt_item *item, const struct pt_event *ev)
 	}
 }
 
-static void fill_event(struct vpt_item *item, const struct pt_event *ev)
+static void fill_event(struct decode_item *item, const struct pt_event *ev)
 {
 	item->has_tsc = ev->has_tsc;
 	item->tsc = ev->tsc;
@@ -306,22 +306,22 @@ static void fill_event(struct vpt_item *item, const struct pt_event *ev)
 static const char *error_text(int error)
 {
 	if (error == -ERR_STALL)
-		return VPT_ITEM_STALL;
+		return DECODE_ITEM_STALL;
 	/* What the block decoder says when a branch needs a packet and there is none. */
 	if (error == -pte_eos)
 		error = -pte_bad_query;
 	return pt_errstr(pt_errcode(error));
 }
 
-static void next_end(struct ipt *ipt, struct vpt_item *item)
+static void next_end(struct ipt *ipt, struct decode_item *item)
 {
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_END;
+	item->kind = DECODE_ITEM_END;
 	item->offset = read_offset(ipt);
 	ipt->synced = false;
 }
 
-static void next_error(struct ipt *ipt, struct vpt_item *item)
+static void next_error(struct ipt *ipt, struct decode_item *item)
 {
 	if (lost(ipt)) {
 		ipt->error = 0;
@@ -329,7 +329,7 @@ static void next_error(struct ipt *ipt, struct vpt_item *item)
 		return;
 	}
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_ERROR;
+	item->kind = DECODE_ITEM_ERROR;
 	item->ip = ipt->error_ip;
 	item->offset = read_offset(ipt);
 	item->text = error_text(ipt->error);
@@ -338,7 +338,7 @@ static void next_error(struct ipt *ipt, struct vpt_item *item)
 	ipt->synced = false;
 }
 
-static void next_event(struct ipt *ipt, struct vpt_item *item)
+static void next_event(struct ipt *ipt, struct decode_item *item)
 {
 	struct pt_event ev;
 
@@ -353,19 +353,19 @@ static void next_event(struct ipt *ipt, struct vpt_item *item)
 		return;
 	}
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_EVENT;
+	item->kind = DECODE_ITEM_EVENT;
 	item->offset = read_offset(ipt);
 	fill_event(item, &ev);
-	if (item->event == VPT_FLOW_ENABLED)
+	if (item->event == DECODE_FLOW_ENABLED)
 		ipt->enabled = true;
-	else if (item->event == VPT_FLOW_DISABLED || item->event == VPT_FLOW_ASYNC_DISABLED)
+	else if (item->event == DECODE_FLOW_DISABLED || item->event == DECODE_FLOW_ASYNC_DISABLED)
 		ipt->enabled = false;
-	else if (item->event == VPT_FLOW_OVERFLOW)
+	else if (item->event == DECODE_FLOW_OVERFLOW)
 		ipt->enabled = item->has_to;
 }
 
 /* Count what ran without a packet; false if that is too much to be true. */
-static bool progress(struct ipt *ipt, const struct vpt_item *item)
+static bool progress(struct ipt *ipt, const struct decode_item *item)
 {
 	if (item->offset != ipt->stall_offset) {
 		ipt->stall_offset = item->offset;
@@ -376,7 +376,7 @@ static bool progress(struct ipt *ipt, const struct vpt_item *item)
 }
 
 /* Fill `item` with the next instruction; false if there was none. */
-static bool decode_insn(struct ipt *ipt, struct vpt_item *item)
+static bool decode_insn(struct ipt *ipt, struct decode_item *item)
 {
 	struct pt_insn insn;
 
@@ -386,7 +386,7 @@ static bool decode_insn(struct ipt *ipt, struct vpt_item *item)
 	ipt->status = pt_insn_next(ipt->insn, &insn, sizeof(insn));
 	ipt->error_ip = insn.ip;
 
-	item->kind = VPT_ITEM_INSN;
+	item->kind = DECODE_ITEM_INSN;
 	item->class = (uint8_t)insn_class(insn.iclass);
 	item->mode = mode_bits(insn.mode);
 	item->size = insn.size;
@@ -397,7 +397,7 @@ static bool decode_insn(struct ipt *ipt, struct vpt_item *item)
 	return insn.iclass != ptic_error;
 }
 
-static bool decode_block(struct ipt *ipt, struct vpt_item *item)
+static bool decode_block(struct ipt *ipt, struct decode_item *item)
 {
 	struct pt_block block;
 
@@ -408,7 +408,7 @@ static bool decode_block(struct ipt *ipt, struct vpt_item *item)
 	if (ipt->status == -pte_nomap && block.ninsn)
 		ipt->status = 0;
 
-	item->kind = VPT_ITEM_BLOCK;
+	item->kind = DECODE_ITEM_BLOCK;
 	item->class = (uint8_t)insn_class(block.iclass);
 	item->mode = mode_bits(block.mode);
 	item->size = 0;
@@ -418,7 +418,7 @@ static bool decode_block(struct ipt *ipt, struct vpt_item *item)
 	return block.ninsn != 0;
 }
 
-static void next_code(struct ipt *ipt, struct vpt_item *item)
+static void next_code(struct ipt *ipt, struct decode_item *item)
 {
 	bool some = ipt->insn ? decode_insn(ipt, item) : decode_block(ipt, item);
 
@@ -438,7 +438,7 @@ static void next_code(struct ipt *ipt, struct vpt_item *item)
 		ipt->error = -ERR_STALL;
 }
 
-static void next(struct vpt_decoder *d, struct vpt_item *item)
+static void next(struct judge_decoder *d, struct decode_item *item)
 {
 	struct ipt *ipt = of(d);
 
@@ -454,8 +454,9 @@ static void next(struct vpt_decoder *d, struct vpt_item *item)
 		if (ipt->status & pts_event_pending) {
 			next_event(ipt, item);
 			/* From libipt 2.1 on each PSB+ tells whether the trace is enabled. */
-			if (item->kind == VPT_ITEM_EVENT && item->status &&
-			    (item->event == VPT_FLOW_ENABLED || item->event == VPT_FLOW_DISABLED))
+			if (item->kind == DECODE_ITEM_EVENT && item->status &&
+			    (item->event == DECODE_FLOW_ENABLED ||
+			     item->event == DECODE_FLOW_DISABLED))
 				continue;
 			return;
 		}
@@ -470,12 +471,12 @@ static void next(struct vpt_decoder *d, struct vpt_item *item)
 		}
 		next_code(ipt, item);
 		/* A block may be empty when an event precedes it. */
-		if (item->kind != VPT_ITEM_BLOCK || item->insns)
+		if (item->kind != DECODE_ITEM_BLOCK || item->insns)
 			return;
 	}
 }
 
-static void free_ipt(struct vpt_decoder *d)
+static void free_ipt(struct judge_decoder *d)
 {
 	struct ipt *ipt = of(d);
 
@@ -484,7 +485,7 @@ static void free_ipt(struct vpt_decoder *d)
 	free(ipt);
 }
 
-static const struct vpt_decoder_ops ipt_ops = {
+static const struct judge_decoder_ops ipt_ops = {
 	.free = free_ipt,
 	.sync = sync,
 	.next = next,
@@ -494,7 +495,7 @@ static const struct vpt_decoder_ops ipt_ops = {
 	.retry = retry,
 };
 
-struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config)
+struct judge_decoder *judge_ipt_new(const struct judge_ipt_config *config)
 {
 	struct ipt *ipt = calloc(1, sizeof(*ipt));
 	struct pt_config c;

@@ -16,18 +16,18 @@
 
 #include "vpt/caps.h"
 
-#include "decoder.h"
+#include "judge/decoder.h"
 
 /* Name and version of the decoder, for messages. */
-void vpt_ipt_version(char *text, size_t size);
+void judge_ipt_version(char *text, size_t size);
 
 /*
  * Does it read CFE and EVD, that is, is it 2.1 or later? It then says nothing of packet
  * blocks, which it does not read either.
  */
-bool vpt_ipt_reads_events(void);
+bool judge_ipt_reads_events(void);
 
-struct vpt_ipt_config {
+struct judge_ipt_config {
 	const uint8_t *begin;
 	size_t len;
 	const struct vpt_caps *caps;
@@ -43,6 +43,6 @@ struct vpt_ipt_config {
  * A decoder of one stretch of packets, which must stay where it is. NULL: memory. It fills
  * in neither session nor cr3.
  */
-struct vpt_decoder *vpt_ipt_new(const struct vpt_ipt_config *config);
+struct judge_decoder *judge_ipt_new(const struct judge_ipt_config *config);
 
 #endif /* VMM_JUDGE_IPT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ipt_flow.h"
+#include "judge/ipt_flow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,38 +11,38 @@
 
 static size_t fetch(void *flow, uint64_t ip, uint8_t *bytes, size_t len)
 {
-	struct vpt_ipt_flow *f = flow;
+	struct judge_ipt_flow *f = flow;
 
-	return vpt_code_fetch(f->code, ip, bytes, len);
+	return decode_code_fetch(f->code, ip, bytes, len);
 }
 
 /* Left after VMLAUNCH or VMRESUME: only these lead where there is no IP (filter.h). */
-static bool by_vm_entry(const struct vpt_ipt_flow *f, const struct vpt_item *item)
+static bool by_vm_entry(const struct judge_ipt_flow *f, const struct decode_item *item)
 {
-	return f->spaces && item->has_to && item->to == VPT_FILTER_NO_IP &&
-	       !vpt_filter_ranges(&f->segments[f->next - 1], f->periods);
+	return f->spaces && item->has_to && item->to == JUDGE_FILTER_NO_IP &&
+	       !judge_filter_ranges(&f->segments[f->next - 1], f->periods);
 }
 
-static void end_timelines(struct vpt_ipt_flow *f)
+static void end_timelines(struct judge_ipt_flow *f)
 {
-	struct vpt_timeline_sum sum = {0, 0};
+	struct decode_timeline_sum sum = {0, 0};
 
 	if (f->line)
-		vpt_timeline_sum(f->line, &sum);
+		decode_timeline_sum(f->line, &sum);
 	f->sum.cycles += sum.cycles;
 	f->sum.ticks += sum.ticks;
-	vpt_timeline_free(f->line);
-	vpt_timeline_free(f->own_line);
+	decode_timeline_free(f->line);
+	decode_timeline_free(f->own_line);
 	free(f->line_sessions);
 	f->line = f->own_line = NULL;
 	f->line_sessions = NULL;
 }
 
 /* The time of what a decoder is given to read. 0 or -ENOMEM. */
-static int start_timelines(struct vpt_ipt_flow *f, const struct vpt_segment *s,
+static int start_timelines(struct judge_ipt_flow *f, const struct decode_segment *s,
 			   const uint8_t *begin, uint64_t len)
 {
-	struct vpt_timeline_config config = {
+	struct decode_timeline_config config = {
 		.bytes = begin,
 		.len = len,
 		.caps = f->caps,
@@ -56,29 +56,29 @@ static int start_timelines(struct vpt_ipt_flow *f, const struct vpt_segment *s,
 	if (!f->line_sessions)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++) {
-		const struct vpt_session *start = f->periods[s->first + i].start;
+		const struct trace_session *start = f->periods[s->first + i].start;
 
-		f->line_sessions[i].at = vpt_filter_place(&f->filtered, start->offset - s->begin);
+		f->line_sessions[i].at = judge_filter_place(&f->filtered, start->offset - s->begin);
 		f->line_sessions[i].ctl = start->ctl;
 	}
 	config.sessions = f->line_sessions;
-	f->line = vpt_timeline_new(&config);
-	f->own_line = vpt_timeline_new(&config);
+	f->line = decode_timeline_new(&config);
+	f->own_line = decode_timeline_new(&config);
 	return f->line && f->own_line ? 0 : -ENOMEM;
 }
 
-static void end_segment(struct vpt_ipt_flow *f)
+static void end_segment(struct judge_ipt_flow *f)
 {
 	end_timelines(f);
-	vpt_decoder_free(f->decoder);
+	judge_decoder_free(f->decoder);
 	f->decoder = NULL;
-	vpt_filter_free(&f->filtered);
+	judge_filter_free(&f->filtered);
 }
 
 /* TNT packets are disabled: where branches go is not in the trace (33.3.9). */
-static bool no_tnt(const struct vpt_ipt_flow *f)
+static bool no_tnt(const struct judge_ipt_flow *f)
 {
-	const struct vpt_segment *s = &f->segments[f->next - 1];
+	const struct decode_segment *s = &f->segments[f->next - 1];
 	size_t i;
 
 	for (i = s->first; i < s->first + s->count; i++) {
@@ -89,11 +89,12 @@ static bool no_tnt(const struct vpt_ipt_flow *f)
 }
 
 /* A decoder for the segment; *skipped: bytes that it has no use for. 0 or -ENOMEM. */
-static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, uint64_t *skipped)
+static int start_decoder(struct judge_ipt_flow *f, const struct decode_segment *s,
+			 uint64_t *skipped)
 {
-	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
-	bool ranges = vpt_filter_ranges(s, f->periods);
-	struct vpt_ipt_config config = {
+	const struct trace_session *start = s->count ? f->periods[s->first].start : NULL;
+	bool ranges = judge_filter_ranges(s, f->periods);
+	struct judge_ipt_config config = {
 		.begin = f->stream + s->begin,
 		.len = s->end - s->begin,
 		.caps = f->caps,
@@ -104,7 +105,7 @@ static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, ui
 		.fetch = fetch,
 		.context = f,
 	};
-	const struct vpt_filter_input input = {
+	const struct judge_filter_input input = {
 		.all = f->rewrite_all || f->is_bare,
 		.segment = s,
 		.periods = f->periods,
@@ -116,7 +117,7 @@ static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, ui
 		.vmcs = f->vmcs,
 		.nvmcs = f->nvmcs,
 	};
-	int err = vpt_filter_rewrite(&f->filtered, &input);
+	int err = judge_filter_rewrite(&f->filtered, &input);
 
 	if (err)
 		return err;
@@ -128,7 +129,7 @@ static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, ui
 	err = start_timelines(f, s, config.begin, config.len);
 	if (err)
 		return err;
-	f->decoder = vpt_ipt_new(&config);
+	f->decoder = judge_ipt_new(&config);
 	if (!f->decoder)
 		return -ENOMEM;
 	*skipped = config.len;
@@ -136,17 +137,17 @@ static int start_decoder(struct vpt_ipt_flow *f, const struct vpt_segment *s, ui
 		f->give_up = !f->decoder->ops->sync(f->decoder, skipped);
 		return 0;
 	}
-	vpt_bare_init(&f->bare, config.begin, config.len);
+	judge_bare_init(&f->bare, config.begin, config.len);
 	f->bare.branches = VPT_CTL_GET(start->ctl, BRANCH_EN);
 	*skipped = vpt_packet_find_psb(config.begin, config.len);
 	f->give_up = *skipped == config.len;
 	return 0;
 }
 
-static int start_segment(struct vpt_ipt_flow *f, struct vpt_item *item)
+static int start_segment(struct judge_ipt_flow *f, struct decode_item *item)
 {
-	const struct vpt_segment *s = &f->segments[f->next++];
-	const struct vpt_session *start = s->count ? f->periods[s->first].start : NULL;
+	const struct decode_segment *s = &f->segments[f->next++];
+	const struct trace_session *start = s->count ? f->periods[s->first].start : NULL;
 	uint64_t skipped;
 	int err;
 
@@ -160,19 +161,19 @@ static int start_segment(struct vpt_ipt_flow *f, struct vpt_item *item)
 		return err;
 	if (start && start->insns)
 		f->insns = start->insns;
-	vpt_flow_use_space(f, VPT_CR3_UNKNOWN);
+	judge_flow_use_space(f, DECODE_CR3_UNKNOWN);
 
 	memset(item, 0, sizeof(*item));
-	item->kind = VPT_ITEM_SEGMENT;
+	item->kind = DECODE_ITEM_SEGMENT;
 	item->session = (uint32_t)s->first;
-	item->cr3 = VPT_CR3_UNKNOWN;
-	item->value = vpt_filter_offset(&f->filtered, skipped);
+	item->cr3 = DECODE_CR3_UNKNOWN;
+	item->value = judge_filter_offset(&f->filtered, skipped);
 	item->offset = s->begin;
 	return 0;
 }
 
 /* Name the packet that libipt cannot read. */
-static void name_packet(struct vpt_ipt_flow *f, struct vpt_item *item)
+static void name_packet(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	struct vpt_parser parser = {0};
 	struct vpt_packet packet;
@@ -181,7 +182,7 @@ static void name_packet(struct vpt_ipt_flow *f, struct vpt_item *item)
 	if (item->offset >= f->len || vpt_packet_read(&parser, f->stream + item->offset,
 						      f->len - item->offset, &packet) != VPT_OK)
 		return;
-	vpt_ipt_version(version, sizeof(version));
+	judge_ipt_version(version, sizeof(version));
 	snprintf(f->text, sizeof(f->text), "%s cannot read %s packets", version,
 		 vpt_pkt_name(packet.kind));
 	item->text = f->text;
@@ -189,7 +190,7 @@ static void name_packet(struct vpt_ipt_flow *f, struct vpt_item *item)
 	f->give_up = true;
 }
 
-static void note_error(struct vpt_ipt_flow *f, struct vpt_item *item)
+static void note_error(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	uint64_t offset;
 
@@ -201,12 +202,12 @@ static void note_error(struct vpt_ipt_flow *f, struct vpt_item *item)
 }
 
 /* Decode all up to here once more, for the filter has learned something. */
-static int start_over(struct vpt_ipt_flow *f)
+static int start_over(struct judge_ipt_flow *f)
 {
 	int err;
 
 	end_segment(f);
-	vpt_code_close(f->code);
+	decode_code_close(f->code);
 	f->code = NULL;
 	f->next = 0;
 	f->next_cr3 = 0;
@@ -218,9 +219,9 @@ static int start_over(struct vpt_ipt_flow *f)
 	if (f->cfe_items.given > f->cfe_items.again)
 		f->cfe_items.again = f->cfe_items.given;
 	f->items.given = f->cfe_items.given = 0;
-	err = vpt_code_open(f->reader, f->vcpu, &f->code);
+	err = decode_code_open(f->reader, f->vcpu, &f->code);
 	if (!err)
-		f->change = vpt_code_next_change(f->code);
+		f->change = decode_code_next_change(f->code);
 	return err;
 }
 
@@ -228,7 +229,7 @@ static int start_over(struct vpt_ipt_flow *f)
  * Is it because of packets that the filter takes out, but was not told to look for? After an
  * OVF libipt looks ahead for where execution goes on, and has not read up to what it saw.
  */
-static bool has_blocks(const struct vpt_ipt_flow *f, const struct vpt_item *error)
+static bool has_blocks(const struct judge_ipt_flow *f, const struct decode_item *error)
 {
 	struct vpt_parser parser = {0};
 	struct vpt_packet p;
@@ -258,25 +259,25 @@ static bool has_blocks(const struct vpt_ipt_flow *f, const struct vpt_item *erro
 }
 
 /* The next item, with offsets of what was read. */
-static VPT_ALWAYS_INLINE void next_read(struct vpt_ipt_flow *f, struct vpt_item *item)
+static VPT_ALWAYS_INLINE void next_read(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	if (!f->is_bare) {
 		f->decoder->ops->next(f->decoder, item);
 	} else if (!f->told_bare) {
 		memset(item, 0, sizeof(*item));
-		item->kind = VPT_ITEM_ERROR;
+		item->kind = DECODE_ITEM_ERROR;
 		item->text = "DisTNT was set: the flow is not in the trace";
 		f->told_bare = true;
 	} else {
-		vpt_bare_next(&f->bare, item);
+		judge_bare_next(&f->bare, item);
 	}
 }
 
 /* Convert an offset in what the decoder reads to one in the stream. */
-static uint64_t stream_offset(const struct vpt_ipt_flow *f, uint64_t offset)
+static uint64_t stream_offset(const struct judge_ipt_flow *f, uint64_t offset)
 {
 	if (f->filtered.shifts.n)
-		offset = vpt_filter_offset(&f->filtered, offset);
+		offset = judge_filter_offset(&f->filtered, offset);
 	return f->segments[f->next - 1].begin + offset;
 }
 
@@ -284,25 +285,25 @@ static uint64_t stream_offset(const struct vpt_ipt_flow *f, uint64_t offset)
  * Read the item behind @block ahead. Returns 1 if it ends the trace where @block only falls through
  * to, for a TIP.PGD of a later branch; 0 if not; or -ENOMEM.
  */
-static VPT_COLD int walks_out(struct vpt_ipt_flow *f, const struct vpt_item *block)
+static VPT_COLD int walks_out(struct judge_ipt_flow *f, const struct decode_item *block)
 {
-	if (block->kind != VPT_ITEM_BLOCK ||
-	    (block->class != VPT_INSN_OTHER && block->class != VPT_INSN_PTWRITE) ||
-	    vpt_filter_inside(f->periods[f->session].start, block->last))
+	if (block->kind != DECODE_ITEM_BLOCK ||
+	    (block->class != DECODE_INSN_OTHER && block->class != DECODE_INSN_PTWRITE) ||
+	    judge_filter_inside(f->periods[f->session].start, block->last))
 		return 0;
 	next_read(f, &f->ahead);
 	f->has_ahead = true;
-	if (f->ahead.kind != VPT_ITEM_EVENT || f->ahead.event != VPT_FLOW_DISABLED ||
-	    !f->ahead.has_to || f->ahead.to == VPT_FILTER_NO_IP)
+	if (f->ahead.kind != DECODE_ITEM_EVENT || f->ahead.event != DECODE_FLOW_DISABLED ||
+	    !f->ahead.has_to || f->ahead.to == JUDGE_FILTER_NO_IP)
 		return 0;
-	return vpt_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
+	return judge_filter_learn(&f->filtered, stream_offset(f, f->ahead.offset), &f->known);
 }
 
 /* Returned by steps of decode_item() beside 0 and -errno: decode another item in place of this. */
 #define AGAIN 1
 
 /* Start over with what was learned. Returns AGAIN or -errno. */
-static int decode_again(struct vpt_ipt_flow *f)
+static int decode_again(struct judge_ipt_flow *f)
 {
 	int err = start_over(f);
 
@@ -314,12 +315,12 @@ static int decode_again(struct vpt_ipt_flow *f)
  * next segment, or the END. Returns false if the decoder is to make the item; else *err is 0 or
  * -errno.
  */
-static bool make_item(struct vpt_ipt_flow *f, struct vpt_item *item, int *err)
+static bool make_item(struct judge_ipt_flow *f, struct decode_item *item, int *err)
 {
 	*err = 0;
 	if (f->has_behind) {
-		if (vpt_flow_cfe_first(f, &f->behind)) {
-			vpt_flow_tell_cfe(f, item);
+		if (judge_flow_cfe_first(f, &f->behind)) {
+			judge_flow_tell_cfe(f, item);
 			return true;
 		}
 		*item = f->behind;
@@ -329,7 +330,7 @@ static bool make_item(struct vpt_ipt_flow *f, struct vpt_item *item, int *err)
 	if (f->decoder && !f->give_up)
 		return false;
 	if (f->decoder && f->next_cfe < f->filtered.cfes.n) {
-		vpt_flow_tell_cfe(f, item);
+		judge_flow_tell_cfe(f, item);
 		return true;
 	}
 	end_segment(f);
@@ -344,29 +345,29 @@ static bool make_item(struct vpt_ipt_flow *f, struct vpt_item *item, int *err)
 }
 
 /* Apply changes of the code and of the address space that come before the next item. */
-static void follow_code(struct vpt_ipt_flow *f)
+static void follow_code(struct judge_ipt_flow *f)
 {
 	if (f->insns >= f->change) {
-		vpt_code_advance(f->code, f->insns);
-		f->change = vpt_code_next_change(f->code);
+		decode_code_advance(f->code, f->insns);
+		f->change = decode_code_next_change(f->code);
 	}
 }
 
-static void take_event(struct vpt_ipt_flow *f, struct vpt_item *item)
+static void take_event(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	/* Each PSB+ makes an event. */
-	vpt_reader_progress(f->reader, f->vcpu, item->offset);
-	item->vm_entry = item->event == VPT_FLOW_DISABLED && by_vm_entry(f, item);
-	if (item->has_to && item->to == VPT_FILTER_NO_IP) {
-		item->to = vpt_filter_target(&f->known, item->offset);
-		item->has_to = item->to != VPT_FILTER_NO_IP;
+	trace_reader_progress(f->reader, f->vcpu, item->offset);
+	item->vm_entry = item->event == DECODE_FLOW_DISABLED && by_vm_entry(f, item);
+	if (item->has_to && item->to == JUDGE_FILTER_NO_IP) {
+		item->to = judge_filter_target(&f->known, item->offset);
+		item->has_to = item->to != JUDGE_FILTER_NO_IP;
 		item->to = item->has_to ? item->to : 0;
 	}
-	vpt_flow_note_event(f, item);
+	judge_flow_note_event(f, item);
 }
 
 /* Returns 0 if the error is to be reported, AGAIN if it can be avoided, or -errno. */
-static int take_error(struct vpt_ipt_flow *f, struct vpt_item *item)
+static int take_error(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	int learned;
 
@@ -378,17 +379,17 @@ static int take_error(struct vpt_ipt_flow *f, struct vpt_item *item)
 		f->rewrite_all = true;
 		return decode_again(f);
 	}
-	learned = f->by_blocks ? 0 : vpt_filter_learn(&f->filtered, item->offset, &f->known);
+	learned = f->by_blocks ? 0 : judge_filter_learn(&f->filtered, item->offset, &f->known);
 	if (learned)
 		return learned < 0 ? learned : decode_again(f);
-	if (vpt_flow_elsewhere(f, item))
+	if (judge_flow_elsewhere(f, item))
 		return AGAIN;
 	note_error(f, item);
 	return 0;
 }
 
 /* Take the next item from the decoder. Returns 0, AGAIN or -errno. */
-static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
+static int read_item(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	int learned;
 
@@ -404,16 +405,16 @@ static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 	f->read = item->offset;
 	item->offset = stream_offset(f, item->offset);
 	switch (item->kind) {
-	case VPT_ITEM_INSN:
-	case VPT_ITEM_BLOCK:
+	case DECODE_ITEM_INSN:
+	case DECODE_ITEM_BLOCK:
 		f->insns += item->insns;
 		break;
-	case VPT_ITEM_EVENT:
+	case DECODE_ITEM_EVENT:
 		take_event(f, item);
 		break;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		return take_error(f, item);
-	case VPT_ITEM_END:
+	case DECODE_ITEM_END:
 		f->give_up = true;
 		return AGAIN;
 	}
@@ -421,7 +422,7 @@ static int read_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 }
 
 /* Decode the next item, and add what the file knows of it. Returns 0 or -errno. */
-static int decode_item(struct vpt_ipt_flow *f, struct vpt_item *item)
+static int decode_item(struct judge_ipt_flow *f, struct decode_item *item)
 {
 	int err;
 
@@ -438,26 +439,26 @@ static int decode_item(struct vpt_ipt_flow *f, struct vpt_item *item)
 	item->session = (uint32_t)f->session;
 	item->when.known = false;
 	if (f->line)
-		vpt_timeline_flow(f->line, f->read, &item->when);
-	if (f->next_cfe < f->filtered.cfes.n && vpt_flow_cfe_first(f, item)) {
+		decode_timeline_flow(f->line, f->read, &item->when);
+	if (f->next_cfe < f->filtered.cfes.n && judge_flow_cfe_first(f, item)) {
 		f->behind = *item;
 		f->has_behind = true;
-		vpt_flow_tell_cfe(f, item);
+		judge_flow_tell_cfe(f, item);
 	}
 	return 0;
 }
 
 /* Was the item given before all was decoded once more? */
-static bool was_given(struct vpt_ipt_flow *f, const struct vpt_item *item)
+static bool was_given(struct judge_ipt_flow *f, const struct decode_item *item)
 {
-	if (item->kind == VPT_ITEM_EVENT && item->cfe)
+	if (item->kind == DECODE_ITEM_EVENT && item->cfe)
 		return ++f->cfe_items.given <= f->cfe_items.again;
-	return ++f->items.given <= f->items.again && item->kind != VPT_ITEM_END;
+	return ++f->items.given <= f->items.again && item->kind != DECODE_ITEM_END;
 }
 
-static int next_item(void *flow, struct vpt_item *item)
+static int next_item(void *flow, struct decode_item *item)
 {
-	struct vpt_ipt_flow *f = flow;
+	struct judge_ipt_flow *f = flow;
 	int err;
 
 	do {
@@ -466,58 +467,58 @@ static int next_item(void *flow, struct vpt_item *item)
 	return err;
 }
 
-static struct vpt_ipt_flow *of(struct vpt_flow *flow)
+static struct judge_ipt_flow *of(struct decode_flow *flow)
 {
-	return (struct vpt_ipt_flow *)flow;
+	return (struct judge_ipt_flow *)flow;
 }
 
-static int next(struct vpt_flow *flow, struct vpt_item *item)
+static int next(struct decode_flow *flow, struct decode_item *item)
 {
-	struct vpt_ipt_flow *f = of(flow);
+	struct judge_ipt_flow *f = of(flow);
 
 	/* Instructions that are decoded as such: nothing is to be made of them. */
 	if (!f->blocks && !f->by_blocks)
 		return next_item(f, item);
-	return f->blocks ? vpt_units_block(&f->units, item)
-			 : vpt_units_insn(&f->units, &f->code, f->disasm, item);
+	return f->blocks ? judge_units_block(&f->units, item)
+			 : judge_units_insn(&f->units, &f->code, f->disasm, item);
 }
 
-static void close_flow(struct vpt_flow *flow)
+static void close_flow(struct decode_flow *flow)
 {
-	struct vpt_ipt_flow *f = of(flow);
+	struct judge_ipt_flow *f = of(flow);
 
 	end_segment(f);
-	vpt_code_close(f->code);
-	vpt_spaces_close(f->spaces);
-	vpt_disasm_free(f->disasm);
+	decode_code_close(f->code);
+	decode_spaces_close(f->spaces);
+	decode_disasm_free(f->disasm);
 	free(f->known.at);
 	free(f->segments);
 	free(f);
 }
 
-static void keep_time(struct vpt_flow *flow)
+static void keep_time(struct decode_flow *flow)
 {
 	of(flow)->timed = true;
 }
 
-static void time_sum(const struct vpt_flow *flow, struct vpt_timeline_sum *sum)
+static void time_sum(const struct decode_flow *flow, struct decode_timeline_sum *sum)
 {
-	*sum = ((const struct vpt_ipt_flow *)flow)->sum;
+	*sum = ((const struct judge_ipt_flow *)flow)->sum;
 }
 
-static const struct vpt_segment *segment(const struct vpt_flow *flow)
+static const struct decode_segment *segment(const struct decode_flow *flow)
 {
-	const struct vpt_ipt_flow *f = (const struct vpt_ipt_flow *)flow;
+	const struct judge_ipt_flow *f = (const struct judge_ipt_flow *)flow;
 
 	return &f->segments[f->next ? f->next - 1 : 0];
 }
 
-static const struct vpt_code_store *code(const struct vpt_flow *flow)
+static const struct decode_code_store *code(const struct decode_flow *flow)
 {
-	return ((const struct vpt_ipt_flow *)flow)->code;
+	return ((const struct judge_ipt_flow *)flow)->code;
 }
 
-static const struct vpt_flow_ops ipt_flow_ops = {
+static const struct decode_flow_ops ipt_flow_ops = {
 	.close = close_flow,
 	.keep_time = keep_time,
 	.time_sum = time_sum,
@@ -526,10 +527,10 @@ static const struct vpt_flow_ops ipt_flow_ops = {
 	.code = code,
 };
 
-int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		      struct vpt_flow **flow)
+int judge_ipt_flow_open(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+			struct decode_flow **flow)
 {
-	struct vpt_ipt_flow *f = calloc(1, sizeof(*f));
+	struct judge_ipt_flow *f = calloc(1, sizeof(*f));
 	int err;
 
 	if (!f)
@@ -537,34 +538,34 @@ int vpt_ipt_flow_open(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flo
 	f->base.ops = &ipt_flow_ops;
 	f->reader = reader;
 	f->vcpu = vcpu;
-	f->caps = &vpt_reader_info(reader)->caps;
-	f->periods = vpt_reader_sessions(reader, vcpu, &f->nperiods);
-	f->cr3s = vpt_reader_cr3(reader, vcpu, &f->ncr3s);
-	f->vmcs = vpt_reader_vmcs(reader, vcpu, &f->nvmcs);
-	f->cr3 = VPT_CR3_UNKNOWN;
+	f->caps = &trace_reader_info(reader)->caps;
+	f->periods = trace_reader_sessions(reader, vcpu, &f->nperiods);
+	f->cr3s = trace_reader_cr3(reader, vcpu, &f->ncr3s);
+	f->vmcs = trace_reader_vmcs(reader, vcpu, &f->nvmcs);
+	f->cr3 = DECODE_CR3_UNKNOWN;
 	f->units.next = next_item;
 	f->units.context = f;
 
-	err = vpt_code_open(reader, vcpu, &f->code);
+	err = decode_code_open(reader, vcpu, &f->code);
 	if (err)
 		goto out;
-	err = vpt_spaces_open(reader, f->code, &f->spaces);
+	err = decode_spaces_open(reader, f->code, &f->spaces);
 	if (err)
 		goto out;
-	f->blocks = unit == VPT_FLOW_BLOCKS;
-	f->rewrite_all = vpt_ipt_reads_events();
-	f->change = vpt_code_next_change(f->code);
+	f->blocks = unit == DECODE_FLOW_BLOCKS;
+	f->rewrite_all = judge_ipt_reads_events();
+	f->change = decode_code_next_change(f->code);
 	f->changes = f->change != UINT64_MAX;
 
 	err = -ENOMEM;
-	f->disasm = vpt_disasm_new(NULL);
+	f->disasm = decode_disasm_new(NULL);
 	if (!f->disasm)
 		goto out;
-	f->stream = vpt_reader_stream(reader, vcpu, &f->len);
+	f->stream = trace_reader_stream(reader, vcpu, &f->len);
 	if (!f->stream)
 		goto out;
-	f->segments =
-		vpt_segments(f->periods, f->nperiods, f->stream, f->len, vpt_is_psb, &f->nsegments);
+	f->segments = decode_segments(f->periods, f->nperiods, f->stream, f->len, decode_is_psb,
+				      &f->nsegments);
 	if (!f->segments)
 		goto out;
 	*flow = &f->base;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "judge.h"
+#include "judge/judge.h"
 
-#include "ipt_flow.h"
+#include "judge/ipt_flow.h"
 
 #include <errno.h>
 
-bool vpt_judge_has_libipt(void)
+bool judge_has_libipt(void)
 {
 	return true;
 }
 
-int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     enum vpt_flow_by by, struct vpt_flow **flow)
+int judge_flow_open_by(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+		       enum judge_flow_by by, struct decode_flow **flow)
 {
 	size_t switches;
 
-	if (by == VPT_FLOW_BY_LIBVPTDECODE || vpt_reader_info(reader)->flags & VPT_INFO_RTIT)
-		return vpt_flow_open(reader, vcpu, unit, flow);
-	vpt_reader_switches(reader, vcpu, &switches);
-	if (vpt_reader_source(reader) || switches)
+	if (by == DECODE_FLOW_BY_LIBVPTDECODE || trace_reader_info(reader)->flags & TRACE_INFO_ATOM)
+		return decode_flow_open(reader, vcpu, unit, flow);
+	trace_reader_switches(reader, vcpu, &switches);
+	if (trace_reader_source(reader) || switches)
 		return -EOPNOTSUPP;
-	return vpt_ipt_flow_open(reader, vcpu, unit, flow);
+	return judge_ipt_flow_open(reader, vcpu, unit, flow);
 }

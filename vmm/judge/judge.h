@@ -5,17 +5,17 @@
 
 #include "decode/flow.h"
 
-enum vpt_flow_by { VPT_FLOW_BY_LIBVPTDECODE, VPT_FLOW_BY_LIBIPT };
+enum judge_flow_by { DECODE_FLOW_BY_LIBVPTDECODE, DECODE_FLOW_BY_LIBIPT };
 
 /* Is libipt there? Not if this vpt was built without it. */
-bool vpt_judge_has_libipt(void);
+bool judge_has_libipt(void);
 
 /*
- * As vpt_flow_open(), with the decoder to use for Intel PT; RTIT has one. libipt's flow shows INT n,
+ * As decode_flow_open(), with the decoder to use for Intel PT; RTIT has one. libipt's flow shows INT n,
  * and a WRMSR that clears TraceEn, as events alone. -EOPNOTSUPP: libipt is not there, or it cannot
  * follow: code comes from elsewhere than the file, or spaces change without packets.
  */
-int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     enum vpt_flow_by by, struct vpt_flow **flow);
+int judge_flow_open_by(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+		       enum judge_flow_by by, struct decode_flow **flow);
 
 #endif /* VMM_JUDGE_JUDGE_H */

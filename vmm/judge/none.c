@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* In the place of judge.c and of all that knows libipt, in a vpt that is built without it. */
-#include "judge.h"
+#include "judge/judge.h"
 
 #include <errno.h>
 
-bool vpt_judge_has_libipt(void)
+bool judge_has_libipt(void)
 {
 	return false;
 }
 
-int vpt_flow_open_by(struct vpt_reader *reader, unsigned int vcpu, enum vpt_flow_unit unit,
-		     enum vpt_flow_by by, struct vpt_flow **flow)
+int judge_flow_open_by(struct trace_reader *reader, unsigned int vcpu, enum decode_flow_unit unit,
+		       enum judge_flow_by by, struct decode_flow **flow)
 {
-	if (by == VPT_FLOW_BY_LIBIPT && !(vpt_reader_info(reader)->flags & VPT_INFO_RTIT))
+	if (by == DECODE_FLOW_BY_LIBIPT && !(trace_reader_info(reader)->flags & TRACE_INFO_ATOM))
 		return -EOPNOTSUPP;
-	return vpt_flow_open(reader, vcpu, unit, flow);
+	return decode_flow_open(reader, vcpu, unit, flow);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "units.h"
+#include "judge/units.h"
 
-static bool ends_block(const struct vpt_item *insn)
+static bool ends_block(const struct decode_item *insn)
 {
-	return insn->class != VPT_INSN_OTHER && insn->class != VPT_INSN_PTWRITE;
+	return insn->class != DECODE_INSN_OTHER && insn->class != DECODE_INSN_PTWRITE;
 }
 
-int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
+int judge_units_block(struct judge_units *u, struct decode_item *item)
 {
-	struct vpt_item *block = &u->pending;
+	struct decode_item *block = &u->pending;
 
 	if (u->holding) {
 		*item = u->held;
@@ -19,9 +19,9 @@ int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
 		int err = u->next(u->context, item);
 
 		/* BLOCKs are only there when there is nothing to assemble. */
-		if (err || item->kind == VPT_ITEM_BLOCK)
+		if (err || item->kind == DECODE_ITEM_BLOCK)
 			return err;
-		if (item->kind != VPT_ITEM_INSN) {
+		if (item->kind != DECODE_ITEM_INSN) {
 			if (!block->insns)
 				return 0;
 			u->held = *item;
@@ -30,7 +30,7 @@ int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
 		}
 		if (!block->insns) {
 			*block = *item;
-			block->kind = VPT_ITEM_BLOCK;
+			block->kind = DECODE_ITEM_BLOCK;
 		} else {
 			block->insns++;
 			block->last = item->ip;
@@ -49,42 +49,42 @@ int vpt_units_block(struct vpt_units *u, struct vpt_item *item)
  * The next instruction of the pending block. False if its code is not as it was. A block that
  * ends with a PTWRITE whose IP is in the trace can have jumps in it, whatever libipt was asked.
  */
-static bool take_insn(struct vpt_units *u, const struct vpt_code_store *code, struct vpt_disasm *d,
-		      struct vpt_item *item)
+static bool take_insn(struct judge_units *u, const struct decode_code_store *code,
+		      struct decode_disasm *d, struct decode_item *item)
 {
-	struct vpt_item *block = &u->pending;
+	struct decode_item *block = &u->pending;
 	struct dec_insn insn = {0};
 	size_t n;
 
 	*item = *block;
-	n = vpt_code_read(code, block->cr3, block->ip, item->raw, sizeof(item->raw));
-	item->kind = VPT_ITEM_INSN;
-	item->class = VPT_INSN_UNKNOWN;
-	if (vpt_disasm_look(d, block->mode, item->raw, n, &insn) == 1)
-		item->class = (uint8_t)vpt_disasm_class_of((enum dec_insn_kind)insn.kind);
+	n = decode_code_read(code, block->cr3, block->ip, item->raw, sizeof(item->raw));
+	item->kind = DECODE_ITEM_INSN;
+	item->class = DECODE_INSN_UNKNOWN;
+	if (decode_disasm_look(d, block->mode, item->raw, n, &insn) == 1)
+		item->class = (uint8_t)decode_disasm_class_of((enum dec_insn_kind)insn.kind);
 	item->size = insn.len;
 	item->insns = 1;
 	item->last = item->ip;
 	block->insns--;
 	block->ip += insn.len;
 	if (insn.kind == DEC_INSN_JUMP || insn.kind == DEC_INSN_CALL)
-		block->ip = vpt_disasm_target(&insn, block->mode, item->ip);
+		block->ip = decode_disasm_target(&insn, block->mode, item->ip);
 	return insn.len && (block->insns || item->ip == block->last);
 }
 
-int vpt_units_insn(struct vpt_units *u, struct vpt_code_store *const *code, struct vpt_disasm *d,
-		   struct vpt_item *item)
+int judge_units_insn(struct judge_units *u, struct decode_code_store *const *code,
+		     struct decode_disasm *d, struct decode_item *item)
 {
 	if (!u->pending.insns) {
 		int err = u->next(u->context, item);
 
-		if (err || item->kind != VPT_ITEM_BLOCK)
+		if (err || item->kind != DECODE_ITEM_BLOCK)
 			return err;
 		u->pending = *item;
 	}
 	if (!take_insn(u, *code, d, item)) {
 		u->pending.insns = 0;
-		item->kind = VPT_ITEM_ERROR;
+		item->kind = DECODE_ITEM_ERROR;
 		item->text = "libipt's blocks and our disassembler do not agree";
 	}
 	return 0;

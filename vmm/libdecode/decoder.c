@@ -104,7 +104,7 @@ static bool is_valid(const struct vptd_config *config, const struct vptd_ops *op
 {
 	if (config->size != sizeof(*config) && config->size != CONFIG_1)
 		return false;
-	if (config->flags & VPTD_TIME && (!(config->flags & VPTD_CTL) || config->flags & VPTD_RTIT))
+	if (config->flags & VPTD_TIME && (!(config->flags & VPTD_CTL) || config->flags & VPTD_ATOM))
 		return false;
 	return ops->size == sizeof(*ops) && config->nranges <= VPTD_RANGES && knows_errata(config);
 }
@@ -155,8 +155,8 @@ static void start_pt(struct vptd_decoder *d, const struct vptd_config *config)
 static void start(struct vptd_decoder *d, const struct vptd_config *config)
 {
 	dec_flow_init(&d->flow, d->code, d->ops.run ? &reports : NULL, d);
-	if (config->flags & VPTD_RTIT)
-		dec_decoder_start_rtit(d, config);
+	if (config->flags & VPTD_ATOM)
+		dec_decoder_start_atom(d, config);
 	else
 		start_pt(d, config);
 	if (d->ops.fetch)
@@ -226,16 +226,16 @@ static void begin_change(struct vptd_decoder *d)
 {
 	if (d->asks)
 		return;
-	if (d->is_rtit)
-		dec_rtit_catch_up(&d->rtit);
+	if (d->is_atom)
+		dec_atom_catch_up(&d->atom);
 	else
 		dec_pt_catch_up(&d->pt);
 }
 
 static enum vptd_status end_change(struct vptd_decoder *d, int err)
 {
-	if (!d->asks && d->is_rtit)
-		dec_rtit_look_again(&d->rtit);
+	if (!d->asks && d->is_atom)
+		dec_atom_look_again(&d->atom);
 	else if (!d->asks)
 		dec_pt_look_again(&d->pt);
 	return err ? VPTD_E_MEMORY : VPTD_OK;
@@ -298,7 +298,7 @@ enum vptd_status vptd_begin(struct vptd_decoder *d, uint64_t space, unsigned int
 		return VPTD_E_ARGUMENT;
 	begin_change(d);
 	d->flow.mode = (uint8_t)mode;
-	d->rtit.cr3 = space;
+	d->atom.cr3 = space;
 	return end_change(d, dec_code_select(d->code, space));
 }
 
@@ -312,8 +312,8 @@ enum vptd_status dec_decoder_done(struct vptd_decoder *d)
 
 enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t len)
 {
-	if (d->is_rtit)
-		dec_rtit_push(&d->rtit, bytes, len);
+	if (d->is_atom)
+		dec_atom_push(&d->atom, bytes, len);
 	else
 		dec_pt_push(&d->pt, bytes, len);
 	return dec_decoder_done(d);
@@ -321,8 +321,8 @@ enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t 
 
 enum vptd_status vptd_finish(struct vptd_decoder *d)
 {
-	if (d->is_rtit)
-		dec_rtit_finish(&d->rtit);
+	if (d->is_atom)
+		dec_atom_finish(&d->atom);
 	else
 		dec_pt_finish(&d->pt);
 	return dec_decoder_done(d);
@@ -354,7 +354,7 @@ size_t vptd_psb_size(const uint8_t *bytes, size_t len)
 
 uint64_t vptd_insns(const struct vptd_decoder *d)
 {
-	return d->is_rtit ? dec_rtit_insns(&d->rtit) : d->flow.insns;
+	return d->is_atom ? dec_atom_insns(&d->atom) : d->flow.insns;
 }
 
 uint64_t vptd_events(const struct vptd_decoder *d, enum vptd_event_kind kind)

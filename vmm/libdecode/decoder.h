@@ -5,7 +5,7 @@
 
 #include "libdecode/edges.h"
 #include "libdecode/pt_time.h"
-#include "libdecode/rtit.h"
+#include "libdecode/atom.h"
 #include "libdecode/tracelet.h"
 #include "libdecode/vptdecode.h"
 
@@ -13,15 +13,15 @@ struct vptd_decoder {
 	struct dec_code *code;
 	struct dec_flow flow;
 	struct dec_pt pt;
-	struct dec_rtit rtit;
-	const uint64_t *offset;	  /* in the stream, behind what was read: pt's or rtit's */
+	struct dec_atom atom;
+	const uint64_t *offset;	  /* in the stream, behind what was read: pt's or atom's */
 	struct dec_timing timing; /* if pt.timing is set */
 	struct dec_edges edges;
 	struct vptd_ops ops;
 	void *context;	   /* of ops */
 	uint64_t own_keys; /* number of keys that the library has chosen */
 	uint64_t events[VPTD_EVENT_COUNT];
-	bool is_rtit; /* the packets are for `rtit`, and not for `pt` */
+	bool is_atom; /* the packets are for `atom`, and not for `pt` */
 	bool counts_edges;
 	bool asks;	/* ops.space() or ops.fetch() is being called */
 	bool no_memory; /* an allocation failed since the last call of dec_decoder_done() */
@@ -33,7 +33,7 @@ uint64_t dec_decoder_space(void *context, uint64_t cr3, bool nr, uint64_t vmcs);
 /* Return whether memory was lacking since the last call. */
 enum vptd_status dec_decoder_done(struct vptd_decoder *d);
 
-/* decoder_rtit.c */
-void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *config);
+/* decoder_atom.c */
+void dec_decoder_start_atom(struct vptd_decoder *d, const struct vptd_config *config);
 
 #endif /* VMM_LIBDECODE_DECODER_H */

@@ -16,9 +16,9 @@ struct dec_x86 *dec_x86_new(void)
 
 	if (!x86)
 		return NULL;
-	vpt_x86_decoder_init(&x86->decoder[0], 16);
-	vpt_x86_decoder_init(&x86->decoder[1], 32);
-	vpt_x86_decoder_init(&x86->decoder[2], 64);
+	x86_decoder_init(&x86->decoder[0], 16);
+	x86_decoder_init(&x86->decoder[1], 32);
+	x86_decoder_init(&x86->decoder[2], 64);
 	return x86;
 }
 
@@ -147,7 +147,7 @@ int dec_x86_read(struct dec_x86 *x86, unsigned int mode, const uint8_t *bytes, s
 	}
 	if (mode == 64 && is_jmpabs(bytes, len))
 		return read_jmpabs(bytes, len, insn);
-	status = vpt_x86_decode_insn(decoder, bytes, len, &zydis);
+	status = x86_decode_insn(decoder, bytes, len, &zydis);
 	if (!ZYAN_SUCCESS(status))
 		return status == ZYDIS_STATUS_NO_MORE_DATA ? -1 : 0;
 	*insn = (struct dec_insn){

@@ -157,8 +157,8 @@ enum vptd_flags {
 	VPTD_KEEPS_RET = 1 << 1, /* an uncompressed RET leaves the call stack as it is */
 	VPTD_EDGES = 1 << 2,	 /* count edges */
 	VPTD_TIME = 1 << 3,	 /* keep the time, see vptd_now(); needs VPTD_CTL */
-	VPTD_RTIT = 1 << 4,	 /* the packets are RTIT's, see vptd_rtit_begin() */
-	VPTD_RTIT_GUEST = 1 << 5, /* RTIT: WRMSRs of the traced code end and change sessions */
+	VPTD_ATOM = 1 << 4,	 /* the packets are RTIT's, see vptd_atom_begin() */
+	VPTD_ATOM_GUEST = 1 << 5, /* RTIT: WRMSRs of the traced code end and change sessions */
 };
 
 /* Known properties of the processor and of the trace. A field of 0 is unknown. */
@@ -228,8 +228,8 @@ enum vptd_status vptd_push(struct vptd_decoder *d, const uint8_t *bytes, size_t 
 enum vptd_status vptd_finish(struct vptd_decoder *d);
 
 /*
- * RTIT. A decoder with VPTD_RTIT in its configuration reads RTIT's packets, ignores family, model,
- * ranges, CR3 and CTL of the configuration, and keeps no time: VPTD_TIME is not valid with VPTD_RTIT.
+ * RTIT. A decoder with VPTD_ATOM in its configuration reads RTIT's packets, ignores family, model,
+ * ranges, CR3 and CTL of the configuration, and keeps no time: VPTD_TIME is not valid with VPTD_ATOM.
  *
  * RTIT has packets for branches, and none for what a decoder must know beside them: the registers
  * where a trace begins, and how it ends. The caller reports both, session by session. A session
@@ -241,40 +241,40 @@ enum vptd_status vptd_finish(struct vptd_decoder *d);
  */
 
 /* Registers of RTIT as RDMSR reads them. A session uses these alone. */
-struct vptd_rtit_regs {
+struct vptd_atom_regs {
 	uint32_t ctl, status, events, tnt_buff; /* RTIT_CTL and so on */
 	uint64_t last_lip, last_call_nlip;
 	uint64_t lip[4]; /* RTIT_LIP0 to RTIT_LIP3 */
 };
 
 /* Why a session ends. */
-enum vptd_rtit_end {
-	VPTD_RTIT_ENDED = 0, /* for a reason that is none of these */
-	VPTD_RTIT_CLEARED,   /* software cleared Trace_En or TraceActive */
-	VPTD_RTIT_STOPPED,   /* TraceStop */
-	VPTD_RTIT_CHANGED,   /* software wrote a register; vptd_rtit_begin() continues the trace */
+enum vptd_atom_end {
+	VPTD_ATOM_ENDED = 0, /* for a reason that is none of these */
+	VPTD_ATOM_CLEARED,   /* software cleared Trace_En or TraceActive */
+	VPTD_ATOM_STOPPED,   /* TraceStop */
+	VPTD_ATOM_CHANGED,   /* software wrote a register; vptd_atom_begin() continues the trace */
 };
 
 /* A counter of instructions that is not known. */
-#define VPTD_RTIT_UNKNOWN UINT64_MAX
+#define VPTD_ATOM_UNKNOWN UINT64_MAX
 
 /*
  * A session begins with the next byte that is pushed. @regs are its registers there. @insns is a
- * counter of retired instructions, or VPTD_RTIT_UNKNOWN. Address space and mode are those of
- * vptd_begin(). Returns VPTD_OK or VPTD_E_MEMORY, or VPTD_E_ARGUMENT if @d was made without VPTD_RTIT.
+ * counter of retired instructions, or VPTD_ATOM_UNKNOWN. Address space and mode are those of
+ * vptd_begin(). Returns VPTD_OK or VPTD_E_MEMORY, or VPTD_E_ARGUMENT if @d was made without VPTD_ATOM.
  */
-enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_regs *regs,
+enum vptd_status vptd_atom_begin(struct vptd_decoder *d, const struct vptd_atom_regs *regs,
 				 uint64_t insns);
 /*
  * The session ends behind the last byte that was pushed. @regs and @insns are as there. The decoder
  * uses outcomes that are left in RTIT_TNT_BUFF, and follows code without branches up to @insns. If
  * the counter is not known at both ends, or packets were lost, the instructions behind the last
  * outcome are left out, and an OVERFLOW is reported, unless only one instruction can have ended the
- * session. Returns as vptd_rtit_begin() does; VPTD_E_ARGUMENT if @end is not one of enum
- * vptd_rtit_end, too.
+ * session. Returns as vptd_atom_begin() does; VPTD_E_ARGUMENT if @end is not one of enum
+ * vptd_atom_end, too.
  */
-enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_regs *regs,
-			       uint64_t insns, enum vptd_rtit_end end);
+enum vptd_status vptd_atom_end(struct vptd_decoder *d, const struct vptd_atom_regs *regs,
+			       uint64_t insns, enum vptd_atom_end end);
 
 /*
  * Functions to cut a stream of Intel PT into parts. vptd_find_psb() returns the offset of the first whole

@@ -3,9 +3,9 @@
 #ifndef VMM_ORACLE_ALIGN_H
 #define VMM_ORACLE_ALIGN_H
 
-#include "expect.h"
+#include "oracle/expect.h"
 
-bool vpt_same_step(const struct vpt_step *a, const struct vpt_step *b);
+bool oracle_same_step(const struct oracle_step *a, const struct oracle_step *b);
 
 /*
  * Find @n decoded steps among the expected ones before session @end, those that are told by the
@@ -14,7 +14,7 @@ bool vpt_same_step(const struct vpt_step *a, const struct vpt_step *b);
  * decoded steps with which the trace ends. Returns 0 and the number of expected steps, again without
  * those, before that place, -ENOENT or -ENOMEM.
  */
-int vpt_align(const struct vpt_expect *expect, const struct vpt_step *step, size_t end,
-	      const struct vpt_step *pattern, size_t n, bool last, uint64_t *before);
+int oracle_align(const struct oracle_expect *expect, const struct oracle_step *step, size_t end,
+		 const struct oracle_step *pattern, size_t n, bool last, uint64_t *before);
 
 #endif /* VMM_ORACLE_ALIGN_H */

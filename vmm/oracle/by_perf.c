@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compare the instructions that perf prints with those that ran. */
-#include "by_perf.h"
+#include "oracle/by_perf.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
-#include "hold.h"
+#include "oracle/compare.h"
+#include "oracle/hold.h"
 #include "trace/vec.h"
 
 enum line { LINE_END, LINE_IP, LINE_LOST, LINE_WRONG };
 
 /* A list of ours, one by one: the oracle's, or the decoder's. */
 struct ours {
-	struct vpt_expect expect;
-	struct vpt_flow *flow; /* NULL: the oracle's */
-	struct vpt_hold hold;
+	struct oracle_expect expect;
+	struct decode_flow *flow; /* NULL: the oracle's */
+	struct oracle_hold hold;
 };
 
 struct list {
@@ -26,8 +26,8 @@ struct list {
 	size_t n, room;
 };
 
-__attribute__((format(printf, 2, 3))) static void differ(struct vpt_by_perf *r, const char *format,
-							 ...)
+__attribute__((format(printf, 2, 3))) static void differ(struct oracle_by_perf *r,
+							 const char *format, ...)
 {
 	va_list args;
 
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static void differ(struct vpt_by_perf *r, 
 	va_end(args);
 }
 
-static enum line read_line(FILE *lines, uint64_t *ip, struct vpt_by_perf *r)
+static enum line read_line(FILE *lines, uint64_t *ip, struct oracle_by_perf *r)
 {
 	char line[256], *end;
 
@@ -55,19 +55,19 @@ static enum line read_line(FILE *lines, uint64_t *ip, struct vpt_by_perf *r)
 }
 
 /* Returns 1, 0 if there are no more, or -errno. */
-static int next_of_oracle(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
+static int next_of_oracle(struct ours *o, uint64_t *ip, struct oracle_by_perf *r)
 {
-	struct vpt_step step;
+	struct oracle_step step;
 
 	for (;;) {
-		vpt_expect_next(&o->expect, &step);
-		if (step.kind == VPT_STEP_END)
+		oracle_expect_next(&o->expect, &step);
+		if (step.kind == ORACLE_STEP_END)
 			return 0;
-		if (step.kind == VPT_STEP_WRONG) {
+		if (step.kind == ORACLE_STEP_WRONG) {
 			differ(r, "the oracle: %s", step.text);
 			return 0;
 		}
-		if (step.kind == VPT_STEP_INSN) {
+		if (step.kind == ORACLE_STEP_INSN) {
 			*ip = step.ip;
 			return 1;
 		}
@@ -75,23 +75,23 @@ static int next_of_oracle(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
 }
 
 /* Read the next instruction of @flow, by way of @hold unless that is NULL. Returns as above. */
-static int next_of_flow(struct vpt_flow *flow, struct vpt_hold *hold, uint64_t *ip)
+static int next_of_flow(struct decode_flow *flow, struct oracle_hold *hold, uint64_t *ip)
 {
-	struct vpt_item item;
+	struct decode_item item;
 	int err;
 
 	do {
-		err = hold ? vpt_hold_next(hold, flow, &item) : vpt_flow_next(flow, &item);
+		err = hold ? oracle_hold_next(hold, flow, &item) : decode_flow_next(flow, &item);
 		if (err)
 			return err;
 		*ip = item.ip;
-		if (item.kind == VPT_ITEM_END)
+		if (item.kind == DECODE_ITEM_END)
 			return 0;
-	} while (item.kind != VPT_ITEM_INSN);
+	} while (item.kind != DECODE_ITEM_INSN);
 	return 1;
 }
 
-static int next_of_ours(struct ours *o, uint64_t *ip, struct vpt_by_perf *r)
+static int next_of_ours(struct ours *o, uint64_t *ip, struct oracle_by_perf *r)
 {
 	return o->flow ? next_of_flow(o->flow, &o->hold, ip) : next_of_oracle(o, ip, r);
 }
@@ -112,13 +112,13 @@ static bool find(const struct list *ours, size_t *from, const struct list *piece
 
 static bool add(struct list *l, uint64_t ip)
 {
-	if (!vpt_vec_room(l))
+	if (!trace_vec_room(l))
 		return false;
 	l->at[l->n++] = ip;
 	return true;
 }
 
-static int read_all(struct ours *o, struct list *list, struct vpt_by_perf *r)
+static int read_all(struct ours *o, struct list *list, struct oracle_by_perf *r)
 {
 	uint64_t ip = 0;
 	int more;
@@ -133,7 +133,7 @@ static int read_all(struct ours *o, struct list *list, struct vpt_by_perf *r)
 
 /* Return 0 or -ENOMEM. */
 static int find_pieces(const struct list *ours, struct list *piece, FILE *lines,
-		       struct vpt_by_perf *r)
+		       struct oracle_by_perf *r)
 {
 	size_t from = 0;
 	uint64_t ip = 0;
@@ -160,12 +160,12 @@ static int find_pieces(const struct list *ours, struct list *piece, FILE *lines,
 	return 0;
 }
 
-static int compare_pieces(struct ours *o, FILE *lines, struct vpt_by_perf *r)
+static int compare_pieces(struct ours *o, FILE *lines, struct oracle_by_perf *r)
 {
 	struct list ours = {0}, piece = {0};
 	int err = read_all(o, &ours, r);
 
-	r->list = VPT_PERF_PIECES;
+	r->list = ORACLE_PERF_PIECES;
 	if (!err && !r->mismatches)
 		err = find_pieces(&ours, &piece, lines, r);
 	free(ours.at);
@@ -177,7 +177,7 @@ static int compare_pieces(struct ours *o, FILE *lines, struct vpt_by_perf *r)
  * Pass over the instructions that the export leaves out. Their number is the decoder's, which
  * counts an INT n before its event. Returns 0 or -errno.
  */
-static int skip_ours(struct ours *o, uint64_t n, struct vpt_by_perf *r)
+static int skip_ours(struct ours *o, uint64_t n, struct oracle_by_perf *r)
 {
 	uint64_t ip;
 	int more = 1;
@@ -197,7 +197,7 @@ static int skip_ours(struct ours *o, uint64_t n, struct vpt_by_perf *r)
 }
 
 /* One by one, up to a loss. Returns 0 or -errno. */
-static int compare_lists(struct ours *o, FILE *lines, struct vpt_by_perf *r)
+static int compare_lists(struct ours *o, FILE *lines, struct oracle_by_perf *r)
 {
 	uint64_t theirs = 0, ours = 0;
 	enum line line;
@@ -230,42 +230,42 @@ static int compare_lists(struct ours *o, FILE *lines, struct vpt_by_perf *r)
 }
 
 /* Which list, and is it right? Returns 0 or -errno. */
-static int choose(struct vpt_reader *reader, unsigned int vcpu, struct vpt_by_perf *r)
+static int choose(struct trace_reader *reader, unsigned int vcpu, struct oracle_by_perf *r)
 {
-	struct vpt_comparison c = {0};
-	int err = vpt_compare(reader, vcpu, &c);
+	struct oracle_comparison c = {0};
+	int err = oracle_compare(reader, vcpu, &c);
 
 	if (!err && c.mismatches)
 		differ(r, "the decoder and the oracle differ: without --with=perf");
 	if (c.skipped)
-		r->list = VPT_PERF_PIECES;
+		r->list = ORACLE_PERF_PIECES;
 	else if (c.retired != c.decoded)
-		r->list = VPT_PERF_DECODER;
-	vpt_comparison_free(&c);
+		r->list = ORACLE_PERF_DECODER;
+	oracle_comparison_free(&c);
 	return err;
 }
 
-int vpt_by_perf(struct vpt_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
-		struct vpt_by_perf *r)
+int oracle_by_perf(struct trace_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
+		   struct oracle_by_perf *r)
 {
 	struct ours ours = {0};
 	int err;
 
-	*r = (struct vpt_by_perf){0};
+	*r = (struct oracle_by_perf){0};
 	err = choose(reader, vcpu, r);
 	if (err || r->mismatches)
 		return err;
-	vpt_expect_init(&ours.expect, reader, vcpu);
-	if (r->list == VPT_PERF_DECODER)
-		err = vpt_flow_open(reader, vcpu, VPT_FLOW_INSNS, &ours.flow);
+	oracle_expect_init(&ours.expect, reader, vcpu);
+	if (r->list == ORACLE_PERF_DECODER)
+		err = decode_flow_open(reader, vcpu, DECODE_FLOW_INSNS, &ours.flow);
 	if (err)
 		return err;
 	err = skip_ours(&ours, skip, r);
-	if (!err && !r->mismatches && r->list == VPT_PERF_PIECES)
+	if (!err && !r->mismatches && r->list == ORACLE_PERF_PIECES)
 		err = compare_pieces(&ours, lines, r);
 	else if (!err && !r->mismatches)
 		err = compare_lists(&ours, lines, r);
 	if (ours.flow)
-		vpt_flow_close(ours.flow);
+		decode_flow_close(ours.flow);
 	return err;
 }

@@ -8,19 +8,19 @@
 #include "trace/reader.h"
 
 /* The list with which perf's instructions are compared. */
-enum vpt_perf_list {
-	VPT_PERF_ORACLE, /* what ran, all of which is in the trace */
+enum oracle_perf_list {
+	ORACLE_PERF_ORACLE, /* what ran, all of which is in the trace */
 	/*
 	 * Pieces of what ran, from one loss of packets to the next. Each must be somewhere in
 	 * what ran, in this order.
 	 */
-	VPT_PERF_PIECES,
+	ORACLE_PERF_PIECES,
 	/* The decoder's, which agrees with what ran where it should: the output was full. */
-	VPT_PERF_DECODER,
+	ORACLE_PERF_DECODER,
 };
 
-struct vpt_by_perf {
-	enum vpt_perf_list list;
+struct oracle_by_perf {
+	enum oracle_perf_list list;
 	uint64_t retired; /* that should be in the trace; PIECES: that ran */
 	uint64_t found;	  /* by perf */
 	uint64_t skipped; /* instructions before the first one that is compared */
@@ -35,7 +35,7 @@ struct vpt_by_perf {
  * instructions the export leaves out at its beginning. Returns 0 or -errno; what cannot be compared
  * at all is a mismatch.
  */
-int vpt_by_perf(struct vpt_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
-		struct vpt_by_perf *result);
+int oracle_by_perf(struct trace_reader *reader, unsigned int vcpu, uint64_t skip, FILE *lines,
+		   struct oracle_by_perf *result);
 
 #endif /* VMM_ORACLE_BY_PERF_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compare a decoded trace with what ran. */
-#include "compare.h"
+#include "oracle/compare.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "align.h"
+#include "oracle/align.h"
 #include "decode/code.h"
-#include "loop.h"
-#include "stretches.h"
+#include "oracle/loop.h"
+#include "oracle/stretches.h"
 #include "trace/vec.h"
 #include "vpt/atom_msr.h"
 
@@ -26,25 +26,25 @@ struct saying {
 	uint64_t skipped; /* SEGMENT: bytes before a PSB */
 	uint64_t pips;	  /* before it */
 	const char *text; /* ERROR */
-	struct vpt_diff_line line;
+	struct oracle_diff_line line;
 };
 
 struct compare {
-	struct vpt_comparison *c;
-	struct vpt_reader *reader;
+	struct oracle_comparison *c;
+	struct trace_reader *reader;
 	unsigned int vcpu;
 	bool closed; /* the file is whole */
-	const struct vpt_period *periods;
+	const struct trace_period *periods;
 	size_t nperiods;
 	bool has_spaces; /* a CR3 is not all that tells an address space */
-	bool rtit;	 /* FUP.PGD does not tell an event from an instruction */
+	bool atom;	 /* FUP.PGD does not tell an event from an instruction */
 
-	struct vpt_expect expect;
-	struct vpt_step step; /* the next one that is expected */
+	struct oracle_expect expect;
+	struct oracle_step step; /* the next one that is expected */
 
-	struct vpt_stretches_match match;
-	struct vpt_flow *flow;
-	struct vpt_disasm *disasm; /* NULL until it is needed */
+	struct oracle_stretches_match match;
+	struct decode_flow *flow;
+	struct decode_disasm *disasm; /* NULL until it is needed */
 	struct {
 		struct saying *at;
 		size_t n, room;
@@ -54,7 +54,7 @@ struct compare {
 	uint64_t placed; /* of these, before the last step in the right address space */
 	char text[160];
 
-	struct vpt_segment segment;
+	struct decode_segment segment;
 	bool in_segment;
 	bool align; /* where the trace sets in has yet to be found */
 	bool dead;  /* nothing more can be said of this segment */
@@ -62,14 +62,14 @@ struct compare {
 	size_t session; /* that these count for: */
 	uint64_t session_retired, session_decoded;
 
-	struct vpt_diff_line common[VPT_DIFF_CONTEXT];
+	struct oracle_diff_line common[ORACLE_DIFF_CONTEXT];
 	unsigned int ncommon;
 };
 
 /* False if nothing is expected for this item. */
-static bool to_saying(const struct compare *m, struct saying *s, const struct vpt_item *item)
+static bool to_saying(const struct compare *m, struct saying *s, const struct decode_item *item)
 {
-	struct vpt_step *step = &s->line.step;
+	struct oracle_step *step = &s->line.step;
 
 	memset(s, 0, sizeof(*s));
 	s->offset = item->offset;
@@ -78,19 +78,19 @@ static bool to_saying(const struct compare *m, struct saying *s, const struct vp
 	step->ip = item->ip;
 	step->to = item->to;
 	switch (item->kind) {
-	case VPT_ITEM_END:
+	case DECODE_ITEM_END:
 		s->said = SAID_END;
 		return true;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		s->said = SAID_SEGMENT;
 		s->skipped = item->value;
 		return true;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		s->said = SAID_ERROR;
 		s->text = item->text;
 		return true;
-	case VPT_ITEM_INSN:
-		step->kind = VPT_STEP_INSN;
+	case DECODE_ITEM_INSN:
+		step->kind = ORACLE_STEP_INSN;
 		s->line.mode = item->mode;
 		s->line.len = item->size;
 		memcpy(s->line.raw, item->raw, sizeof(s->line.raw));
@@ -99,23 +99,23 @@ static bool to_saying(const struct compare *m, struct saying *s, const struct vp
 		break;
 	}
 	switch (item->event) {
-	case VPT_FLOW_ENABLED:
-		step->kind = VPT_STEP_ENABLED;
+	case DECODE_FLOW_ENABLED:
+		step->kind = ORACLE_STEP_ENABLED;
 		step->ip = item->to;
 		return true;
-	case VPT_FLOW_DISABLED:
-		step->kind = VPT_STEP_DISABLED;
+	case DECODE_FLOW_DISABLED:
+		step->kind = ORACLE_STEP_DISABLED;
 		return true;
-	case VPT_FLOW_ASYNC_BRANCH:
-		step->kind = VPT_STEP_ASYNC;
+	case DECODE_FLOW_ASYNC_BRANCH:
+		step->kind = ORACLE_STEP_ASYNC;
 		return true;
-	case VPT_FLOW_ASYNC_DISABLED:
-		step->kind = m->rtit ? VPT_STEP_DISABLED : VPT_STEP_ASYNC_OFF;
+	case DECODE_FLOW_ASYNC_DISABLED:
+		step->kind = m->atom ? ORACLE_STEP_DISABLED : ORACLE_STEP_ASYNC_OFF;
 		return true;
-	case VPT_FLOW_STOP:
-		step->kind = VPT_STEP_STOP;
+	case DECODE_FLOW_STOP:
+		step->kind = ORACLE_STEP_STOP;
 		return true;
-	case VPT_FLOW_OVERFLOW:
+	case DECODE_FLOW_OVERFLOW:
 		s->said = SAID_OVERFLOW;
 		return true;
 	default:
@@ -124,12 +124,12 @@ static bool to_saying(const struct compare *m, struct saying *s, const struct vp
 }
 
 /* Note what was decoded, if it is to be compared. 0 or -ENOMEM. */
-static int put_ahead(struct compare *m, const struct vpt_item *item)
+static int put_ahead(struct compare *m, const struct decode_item *item)
 {
 	struct saying s;
 
-	m->c->decoded += item->kind == VPT_ITEM_INSN;
-	m->pips += item->kind == VPT_ITEM_EVENT && item->event == VPT_FLOW_PAGING;
+	m->c->decoded += item->kind == DECODE_ITEM_INSN;
+	m->pips += item->kind == DECODE_ITEM_EVENT && item->event == DECODE_FLOW_PAGING;
 	if (!to_saying(m, &s, item))
 		return 0;
 	s.pips = m->pips;
@@ -140,7 +140,7 @@ static int put_ahead(struct compare *m, const struct vpt_item *item)
 	}
 	if (m->head && m->head == m->ahead.n)
 		m->head = m->ahead.n = 0;
-	if (!vpt_vec_room(&m->ahead))
+	if (!trace_vec_room(&m->ahead))
 		return -ENOMEM;
 	m->ahead.at[m->ahead.n++] = s;
 	return 0;
@@ -150,12 +150,12 @@ static int put_ahead(struct compare *m, const struct vpt_item *item)
 static int read_ahead(struct compare *m, size_t i)
 {
 	while (m->ahead.n <= m->head + i) {
-		struct vpt_item item;
+		struct decode_item item;
 		int err;
 
 		if (m->ahead.n > m->head && m->ahead.at[m->ahead.n - 1].said != SAID_STEP)
 			return 0;
-		err = vpt_flow_next(m->flow, &item);
+		err = decode_flow_next(m->flow, &item);
 		if (!err)
 			err = put_ahead(m, &item);
 		if (err)
@@ -175,7 +175,7 @@ static const struct saying *ahead(const struct compare *m, size_t i)
 /* Use up the expected step. */
 static void take_step(struct compare *m)
 {
-	if (m->step.kind == VPT_STEP_INSN) {
+	if (m->step.kind == ORACLE_STEP_INSN) {
 		if (m->step.session != m->session) {
 			m->session = m->step.session;
 			m->session_retired = 0;
@@ -184,38 +184,38 @@ static void take_step(struct compare *m)
 		m->c->retired++;
 		m->session_retired++;
 	}
-	vpt_expect_next(&m->expect, &m->step);
+	oracle_expect_next(&m->expect, &m->step);
 }
 
-static bool is_over(const struct vpt_step *step)
+static bool is_over(const struct oracle_step *step)
 {
-	return step->kind == VPT_STEP_END || step->kind == VPT_STEP_WRONG;
+	return step->kind == ORACLE_STEP_END || step->kind == ORACLE_STEP_WRONG;
 }
 
 /* Is what is expected next part of this segment? */
-static bool expected_here(const struct compare *m, const struct vpt_step *step)
+static bool expected_here(const struct compare *m, const struct oracle_step *step)
 {
 	return !is_over(step) && step->session < m->segment.first + m->segment.count;
 }
 
-static void expected_line(const struct compare *m, const struct vpt_step *step,
-			  struct vpt_diff_line *line)
+static void expected_line(const struct compare *m, const struct oracle_step *step,
+			  struct oracle_diff_line *line)
 {
-	const struct vpt_code_store *code = vpt_flow_code(m->flow);
+	const struct decode_code_store *code = decode_flow_code(m->flow);
 
 	memset(line, 0, sizeof(*line));
 	line->step = *step;
 	line->mode = 64;
-	line->len = (uint8_t)vpt_code_read(code, vpt_code_space(code, step->cr3), step->ip,
-					   line->raw, sizeof(line->raw));
+	line->len = (uint8_t)decode_code_read(code, decode_code_space(code, step->cr3), step->ip,
+					      line->raw, sizeof(line->raw));
 }
 
 /* Note a difference here; the first one with what is around it. */
 static int differ(struct compare *m, const char *text)
 {
-	struct vpt_diff *diff = &m->c->diff;
-	struct vpt_expect expect = m->expect;
-	struct vpt_step step = m->step;
+	struct oracle_diff *diff = &m->c->diff;
+	struct oracle_expect expect = m->expect;
+	struct oracle_step step = m->step;
 	unsigned int i;
 	int err;
 
@@ -223,7 +223,7 @@ static int differ(struct compare *m, const char *text)
 	if (m->c->mismatches++)
 		return 0;
 
-	err = read_ahead(m, VPT_DIFF_CONTEXT);
+	err = read_ahead(m, ORACLE_DIFF_CONTEXT);
 	if (err)
 		return err;
 	diff->vcpu = m->vcpu;
@@ -234,15 +234,15 @@ static int differ(struct compare *m, const char *text)
 		snprintf(diff->buf, sizeof(diff->buf), "%s", text);
 		diff->text = diff->buf;
 	}
-	diff->ncommon = m->ncommon < VPT_DIFF_CONTEXT ? m->ncommon : VPT_DIFF_CONTEXT;
+	diff->ncommon = m->ncommon < ORACLE_DIFF_CONTEXT ? m->ncommon : ORACLE_DIFF_CONTEXT;
 	for (i = 0; i < diff->ncommon; i++)
-		diff->common[i] = m->common[(m->ncommon - diff->ncommon + i) % VPT_DIFF_CONTEXT];
-	for (i = 0; i < VPT_DIFF_CONTEXT && expected_here(m, &step); i++) {
+		diff->common[i] = m->common[(m->ncommon - diff->ncommon + i) % ORACLE_DIFF_CONTEXT];
+	for (i = 0; i < ORACLE_DIFF_CONTEXT && expected_here(m, &step); i++) {
 		expected_line(m, &step, &diff->expected[i]);
-		vpt_expect_next(&expect, &step);
+		oracle_expect_next(&expect, &step);
 	}
 	diff->nexpected = i;
-	for (i = 0; i < VPT_DIFF_CONTEXT && m->head + i < m->ahead.n; i++) {
+	for (i = 0; i < ORACLE_DIFF_CONTEXT && m->head + i < m->ahead.n; i++) {
 		if (ahead(m, i)->said != SAID_STEP)
 			break;
 		diff->decoded[i] = ahead(m, i)->line;
@@ -251,11 +251,11 @@ static int differ(struct compare *m, const char *text)
 	return 0;
 }
 
-static void agree(struct compare *m, const struct vpt_diff_line *line)
+static void agree(struct compare *m, const struct oracle_diff_line *line)
 {
-	bool insn = m->step.kind == VPT_STEP_INSN;
+	bool insn = m->step.kind == ORACLE_STEP_INSN;
 
-	m->common[m->ncommon++ % VPT_DIFF_CONTEXT] = *line;
+	m->common[m->ncommon++ % ORACLE_DIFF_CONTEXT] = *line;
 	take_step(m);
 	m->insns += insn;
 	m->session_decoded += insn;
@@ -264,7 +264,7 @@ static void agree(struct compare *m, const struct vpt_diff_line *line)
 }
 
 /* INT n, or what can clear TraceEn: WRMSR, XSAVES. */
-static bool may_be_untold(const struct vpt_diff_line *line)
+static bool may_be_untold(const struct oracle_diff_line *line)
 {
 	const uint8_t *op = line->raw;
 	unsigned int i = 0;
@@ -281,22 +281,22 @@ static bool may_be_untold(const struct vpt_diff_line *line)
 /* Does the step ahead tell nothing that the one behind it does not? */
 static bool is_told(struct compare *m, size_t i)
 {
-	const struct vpt_diff_line *line = &ahead(m, i)->line;
-	const struct vpt_step *next;
+	const struct oracle_diff_line *line = &ahead(m, i)->line;
+	const struct oracle_step *next;
 
-	if (!m->expect.tells_all || line->step.kind != VPT_STEP_INSN || !may_be_untold(line) ||
+	if (!m->expect.tells_all || line->step.kind != ORACLE_STEP_INSN || !may_be_untold(line) ||
 	    m->head + i + 1 >= m->ahead.n || ahead(m, i + 1)->said != SAID_STEP)
 		return false;
 	next = &ahead(m, i + 1)->line.step;
 	return next->ip == line->step.ip &&
-	       (next->kind == VPT_STEP_ASYNC || next->kind == VPT_STEP_ASYNC_OFF ||
-		(m->rtit && next->kind == VPT_STEP_DISABLED));
+	       (next->kind == ORACLE_STEP_ASYNC || next->kind == ORACLE_STEP_ASYNC_OFF ||
+		(m->atom && next->kind == ORACLE_STEP_DISABLED));
 }
 
 /* Find out where in what ran the trace sets in. */
 static int align(struct compare *m)
 {
-	struct vpt_step *pattern;
+	struct oracle_step *pattern;
 	uint64_t before;
 	bool ends = false;
 	size_t i, n = 0;
@@ -314,8 +314,8 @@ static int align(struct compare *m)
 		if (!is_told(m, i))
 			pattern[n++] = ahead(m, i)->line.step;
 	}
-	err = vpt_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n, ends,
-			&before);
+	err = oracle_align(&m->expect, &m->step, m->segment.first + m->segment.count, pattern, n,
+			   ends, &before);
 	free(pattern);
 	if (err == -ENOENT)
 		return differ(m, "what the trace sets in with did not run");
@@ -323,7 +323,7 @@ static int align(struct compare *m)
 		return err;
 
 	while (before) {
-		m->c->skipped += m->step.kind == VPT_STEP_INSN;
+		m->c->skipped += m->step.kind == ORACLE_STEP_INSN;
 		before -= !m->step.told;
 		take_step(m);
 	}
@@ -334,7 +334,7 @@ static int align(struct compare *m)
 /* Of a file that was cut, the one side may have lost more than the other. */
 static bool beyond_records(const struct compare *m)
 {
-	return m->step.kind == VPT_STEP_END && !m->closed;
+	return m->step.kind == ORACLE_STEP_END && !m->closed;
 }
 
 /*
@@ -344,11 +344,11 @@ static bool beyond_records(const struct compare *m)
  */
 static bool elsewhere(struct compare *m, const struct saying *s)
 {
-	const struct vpt_step *decoded = &s->line.step;
+	const struct oracle_step *decoded = &s->line.step;
 
-	if (!m->has_spaces || decoded->kind != VPT_STEP_INSN)
+	if (!m->has_spaces || decoded->kind != ORACLE_STEP_INSN)
 		return false;
-	if (vpt_code_space(vpt_flow_code(m->flow), m->step.cr3) == decoded->cr3) {
+	if (decode_code_space(decode_flow_code(m->flow), m->step.cr3) == decoded->cr3) {
 		m->placed = s->pips;
 		return false;
 	}
@@ -356,33 +356,34 @@ static bool elsewhere(struct compare *m, const struct saying *s)
 }
 
 /* Make a line of instruction @i of the tail. */
-static void matched_line(const struct compare *m, unsigned int i, struct vpt_diff_line *line)
+static void matched_line(const struct compare *m, unsigned int i, struct oracle_diff_line *line)
 {
-	const struct vpt_stretches_insn *insn = &m->match.tail[i];
+	const struct oracle_stretches_insn *insn = &m->match.tail[i];
 
-	*line = (struct vpt_diff_line){
-		.step = {.kind = VPT_STEP_INSN,
+	*line = (struct oracle_diff_line){
+		.step = {.kind = ORACLE_STEP_INSN,
 			 .session = m->step.session,
 			 .ip = insn->ip,
 			 .cr3 = m->match.cr3},
 		.mode = insn->mode,
 		.len = insn->len,
 	};
-	(void)vpt_code_read(vpt_flow_code(m->flow), m->match.cr3, insn->ip, line->raw, insn->len);
+	(void)decode_code_read(decode_flow_code(m->flow), m->match.cr3, insn->ip, line->raw,
+			       insn->len);
 }
 
 /* Compare whole stretches as far as they are equal. The last two instructions are compared again. */
 static int match(struct compare *m)
 {
-	struct vpt_stretches_match *match = &m->match;
+	struct oracle_stretches_match *match = &m->match;
 	uint64_t passed;
 	unsigned int i;
 	int err;
 
-	if (m->step.session != m->session || m->c->unit == VPT_COMPARE_STEPS ||
-	    !vpt_expect_is_steady(&m->expect, &m->step))
+	if (m->step.session != m->session || m->c->unit == ORACLE_COMPARE_STEPS ||
+	    !oracle_expect_is_steady(&m->expect, &m->step))
 		return 0;
-	err = vpt_stretches_match(match, m->flow, &m->expect, &m->step, m->has_spaces);
+	err = oracle_stretches_match(match, m->flow, &m->expect, &m->step, m->has_spaces);
 	if (err || !match->agreed)
 		return err;
 	passed = match->agreed - match->again;
@@ -395,9 +396,9 @@ static int match(struct compare *m)
 	m->placed = m->pips;
 	m->head = m->ahead.n = 0;
 	for (i = 0; i + match->again < match->ntail; i++)
-		matched_line(m, i, &m->common[m->ncommon++ % VPT_DIFF_CONTEXT]);
+		matched_line(m, i, &m->common[m->ncommon++ % ORACLE_DIFF_CONTEXT]);
 	for (; i < match->ntail; i++) {
-		if (!vpt_vec_room(&m->ahead))
+		if (!trace_vec_room(&m->ahead))
 			return -ENOMEM;
 		m->ahead.at[m->ahead.n] = (struct saying){
 			.said = SAID_STEP, .offset = match->tail[i].offset, .pips = m->pips};
@@ -416,22 +417,22 @@ static int run_on(struct compare *m)
 
 	if (m->head != m->ahead.n || !m->in_segment || m->align || m->dead)
 		return 0;
-	while (m->step.kind == VPT_STEP_INSN && m->step.session < end) {
-		struct vpt_diff_line *line;
-		struct vpt_item item;
+	while (m->step.kind == ORACLE_STEP_INSN && m->step.session < end) {
+		struct oracle_diff_line *line;
+		struct decode_item item;
 		int err = match(m);
 
 		/* Address spaces need a closer look. */
 		if (err || m->head != m->ahead.n || m->has_spaces)
 			return err;
-		err = vpt_flow_next(m->flow, &item);
+		err = decode_flow_next(m->flow, &item);
 		if (err)
 			return err;
-		if (item.kind != VPT_ITEM_INSN || item.ip != m->step.ip)
+		if (item.kind != DECODE_ITEM_INSN || item.ip != m->step.ip)
 			return put_ahead(m, &item);
 		m->c->decoded++;
 		m->insns++;
-		line = &m->common[m->ncommon++ % VPT_DIFF_CONTEXT];
+		line = &m->common[m->ncommon++ % ORACLE_DIFF_CONTEXT];
 		line->step = m->step;
 		line->mode = item.mode;
 		line->len = item.size;
@@ -444,36 +445,36 @@ static int run_on(struct compare *m)
 
 static unsigned int mode_here(const struct compare *m)
 {
-	return m->ncommon ? m->common[(m->ncommon - 1) % VPT_DIFF_CONTEXT].mode : 64;
+	return m->ncommon ? m->common[(m->ncommon - 1) % ORACLE_DIFF_CONTEXT].mode : 64;
 }
 
 /*
  * Does what is expected next run in a loop of direct branches, and go on with @decoded after it?
  * NULL: it may go on with anything. Then the loop is used up. Returns 1, 0 or -ENOMEM.
  */
-static int leave_loop(struct compare *m, const struct vpt_step *decoded)
+static int leave_loop(struct compare *m, const struct oracle_step *decoded)
 {
-	struct vpt_expect expect = m->expect;
-	struct vpt_step step = m->step;
-	struct vpt_loop_seen seen = {m->vcpu, m->step.session, m->insns, m->step.ip, false};
-	struct vpt_loop loop;
+	struct oracle_expect expect = m->expect;
+	struct oracle_step step = m->step;
+	struct oracle_loop_seen seen = {m->vcpu, m->step.session, m->insns, m->step.ip, false};
+	struct core_loop loop;
 	uint64_t n;
 
 	if (!expected_here(m, &m->step))
 		return 0;
 	if (!m->disasm)
-		m->disasm = vpt_disasm_new(NULL);
+		m->disasm = decode_disasm_new(NULL);
 	if (!m->disasm)
 		return -ENOMEM;
-	if (!vpt_loop_find(&loop, vpt_flow_code(m->flow), m->disasm, mode_here(m), &step))
+	if (!oracle_loop_find(&loop, decode_flow_code(m->flow), m->disasm, mode_here(m), &step))
 		return 0;
-	n = vpt_loop_leave(&loop, &expect, &step);
-	if (decoded && (!expected_here(m, &step) || !vpt_same_step(&step, decoded)))
+	n = oracle_loop_leave(&loop, &expect, &step);
+	if (decoded && (!expected_here(m, &step) || !oracle_same_step(&step, decoded)))
 		return 0;
 	m->c->looped += n;
 	for (; n; n--)
 		take_step(m);
-	vpt_expect_next(&expect, &step);
+	oracle_expect_next(&expect, &step);
 	seen.ends = is_over(&step) || step.session != seen.session;
 	if (!m->c->loops++ || seen.ends)
 		m->c->loop = seen;
@@ -486,10 +487,10 @@ static int leave_loop(struct compare *m, const struct vpt_step *decoded)
  */
 static bool is_untold(const struct compare *m, const struct saying *s)
 {
-	const struct vpt_step *decoded = &s->line.step;
+	const struct oracle_step *decoded = &s->line.step;
 
-	return m->expect.tells_all && decoded->kind == VPT_STEP_INSN &&
-	       (m->step.kind == VPT_STEP_ASYNC || m->step.kind == VPT_STEP_ASYNC_OFF) &&
+	return m->expect.tells_all && decoded->kind == ORACLE_STEP_INSN &&
+	       (m->step.kind == ORACLE_STEP_ASYNC || m->step.kind == ORACLE_STEP_ASYNC_OFF) &&
 	       expected_here(m, &m->step) && m->step.session == decoded->session &&
 	       m->step.ip == decoded->ip && may_be_untold(&s->line);
 }
@@ -510,7 +511,7 @@ static int compare_step(struct compare *m)
 		m->head++;
 		return 0;
 	}
-	if (expected_here(m, &m->step) && vpt_same_step(&m->step, &s->line.step)) {
+	if (expected_here(m, &m->step) && oracle_same_step(&m->step, &s->line.step)) {
 		if (!elsewhere(m, s)) {
 			agree(m, &s->line);
 			return 0;
@@ -530,7 +531,7 @@ static int compare_step(struct compare *m)
 		return 0;
 	}
 	if (!err)
-		err = differ(m, m->step.kind == VPT_STEP_WRONG ? m->step.text : NULL);
+		err = differ(m, m->step.kind == ORACLE_STEP_WRONG ? m->step.text : NULL);
 	m->head++;
 	return err;
 }
@@ -541,7 +542,7 @@ static int compare_error(struct compare *m)
 	const char *text = ahead(m, 0)->text;
 	int err = 0;
 
-	if (!m->dead && !strcmp(text, VPT_ITEM_STALL))
+	if (!m->dead && !strcmp(text, DECODE_ITEM_STALL))
 		err = leave_loop(m, NULL);
 	if (err > 0)
 		m->align = true;
@@ -555,28 +556,28 @@ static int compare_error(struct compare *m)
 
 static bool falls_short(const struct compare *m)
 {
-	const struct vpt_session *end;
+	const struct trace_session *end;
 
 	if (!m->segment.count)
 		return true;
 	end = m->periods[m->segment.first + m->segment.count - 1].end;
-	if (!end || end->end == VPT_END_TOPA_STOP || end->end == VPT_END_ERROR)
+	if (!end || end->end == TRACE_END_TOPA_STOP || end->end == TRACE_END_ERROR)
 		return true;
 	/* Packets are being lost, since when nobody knows. */
-	return m->rtit && VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
+	return m->atom && VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, end->status);
 }
 
 static int note_shortfall(struct compare *m, size_t session)
 {
-	const struct vpt_session *end = m->periods[session].end;
+	const struct trace_session *end = m->periods[session].end;
 
-	if (!vpt_vec_room(&m->c->shortfalls))
+	if (!trace_vec_room(&m->c->shortfalls))
 		return -ENOMEM;
-	m->c->shortfalls.at[m->c->shortfalls.n++] = (struct vpt_shortfall){
+	m->c->shortfalls.at[m->c->shortfalls.n++] = (struct oracle_shortfall){
 		.vcpu = m->vcpu,
 		.session = session,
-		.end = end ? end->end : VPT_END_NONE,
-		.rtit = m->rtit,
+		.end = end ? end->end : TRACE_END_NONE,
+		.atom = m->atom,
 		.retired = m->session == session ? m->session_retired : 0,
 		.decoded = m->session == session ? m->session_decoded : 0,
 	};
@@ -600,10 +601,10 @@ static int end_segment(struct compare *m)
 		if (!m->dead && !excused)
 			err = differ(m, "the trace ends before what ran does");
 		/* The instructions of a session without a PSB cannot be decoded. */
-		m->c->skipped += m->align && !m->dead && m->step.kind == VPT_STEP_INSN;
+		m->c->skipped += m->align && !m->dead && m->step.kind == ORACLE_STEP_INSN;
 		take_step(m);
 	}
-	if (!err && m->step.kind == VPT_STEP_WRONG && !m->dead)
+	if (!err && m->step.kind == ORACLE_STEP_WRONG && !m->dead)
 		err = differ(m, m->step.text);
 	if (!err && shortfall && m->segment.count)
 		err = note_shortfall(m, last);
@@ -617,7 +618,7 @@ static int begin_segment(struct compare *m)
 
 	if (err)
 		return err;
-	m->segment = *vpt_flow_segment(m->flow);
+	m->segment = *decode_flow_segment(m->flow);
 	m->in_segment = true;
 	m->align = s->skipped != 0;
 	m->dead = false;
@@ -658,25 +659,25 @@ static int run(struct compare *m)
 	}
 }
 
-int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c)
+int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle_comparison *c)
 {
 	struct compare m = {
 		.c = c,
 		.reader = reader,
 		.vcpu = vcpu,
-		.closed = vpt_reader_extent(reader)->closed,
+		.closed = trace_reader_extent(reader)->closed,
 	};
 	size_t spaces;
 	int err;
 
-	m.periods = vpt_reader_sessions(reader, vcpu, &m.nperiods);
-	vpt_reader_spaces(reader, &spaces);
+	m.periods = trace_reader_sessions(reader, vcpu, &m.nperiods);
+	trace_reader_spaces(reader, &spaces);
 	m.has_spaces = spaces != 0;
-	m.rtit = vpt_reader_info(reader)->flags & VPT_INFO_RTIT;
-	vpt_expect_init(&m.expect, reader, vcpu);
-	m.expect.tells_all = m.rtit || c->by == VPT_FLOW_BY_LIBVPTDECODE;
-	vpt_expect_next(&m.expect, &m.step);
-	err = vpt_flow_open_by(reader, vcpu, VPT_FLOW_INSNS, c->by, &m.flow);
+	m.atom = trace_reader_info(reader)->flags & TRACE_INFO_ATOM;
+	oracle_expect_init(&m.expect, reader, vcpu);
+	m.expect.tells_all = m.atom || c->by == DECODE_FLOW_BY_LIBVPTDECODE;
+	oracle_expect_next(&m.expect, &m.step);
+	err = judge_flow_open_by(reader, vcpu, DECODE_FLOW_INSNS, c->by, &m.flow);
 	if (err)
 		return err;
 
@@ -686,17 +687,17 @@ int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_compari
 		err = differ(&m, "what ran has no trace");
 	while (!err && !is_over(&m.step))
 		take_step(&m);
-	if (!err && m.step.kind == VPT_STEP_WRONG && !m.dead)
+	if (!err && m.step.kind == ORACLE_STEP_WRONG && !m.dead)
 		err = differ(&m, m.step.text);
 	c->sessions += m.nperiods;
-	vpt_flow_close(m.flow);
-	vpt_stretches_match_free(&m.match);
-	vpt_disasm_free(m.disasm);
+	decode_flow_close(m.flow);
+	oracle_stretches_match_free(&m.match);
+	decode_disasm_free(m.disasm);
 	free(m.ahead.at);
 	return err;
 }
 
-void vpt_comparison_free(struct vpt_comparison *c)
+void oracle_comparison_free(struct oracle_comparison *c)
 {
 	free(c->shortfalls.at);
 	memset(c, 0, sizeof(*c));

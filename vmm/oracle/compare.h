@@ -7,43 +7,43 @@
 #define VMM_ORACLE_COMPARE_H
 
 #include "judge/judge.h"
-#include "expect.h"
+#include "oracle/expect.h"
 
 /* Lines around a difference that are shown of each side. */
-#define VPT_DIFF_CONTEXT 8
+#define ORACLE_DIFF_CONTEXT 8
 
 /* A step with what is needed to show it. */
-struct vpt_diff_line {
-	struct vpt_step step;
+struct oracle_diff_line {
+	struct oracle_step step;
 	uint8_t mode;
 	uint8_t len;
 	uint8_t raw[15];
 };
 
-struct vpt_diff {
+struct oracle_diff {
 	unsigned int vcpu;
 	size_t session;
 	uint64_t insns;	  /* that agreed before it, since decoding set in */
 	uint64_t offset;  /* in the stream */
 	const char *text; /* what it is, NULL: the first lines below differ */
-	struct vpt_diff_line common[VPT_DIFF_CONTEXT];
-	struct vpt_diff_line expected[VPT_DIFF_CONTEXT];
-	struct vpt_diff_line decoded[VPT_DIFF_CONTEXT];
+	struct oracle_diff_line common[ORACLE_DIFF_CONTEXT];
+	struct oracle_diff_line expected[ORACLE_DIFF_CONTEXT];
+	struct oracle_diff_line decoded[ORACLE_DIFF_CONTEXT];
 	unsigned int ncommon, nexpected, ndecoded;
 	char buf[160];
 };
 
 /* A session of which the trace does not have everything, and need not. */
-struct vpt_shortfall {
+struct oracle_shortfall {
 	unsigned int vcpu;
 	size_t session;
-	uint32_t end; /* enum vpt_session_end, NONE: the file is cut */
-	bool rtit;
+	uint32_t end; /* enum trace_session_end, NONE: the file is cut */
+	bool atom;
 	uint64_t retired, decoded;
 };
 
 /* A loop of direct branches: the trace does not say how often it ran. */
-struct vpt_loop_seen {
+struct oracle_loop_seen {
 	unsigned int vcpu;
 	size_t session;
 	uint64_t after; /* instructions that agreed before it, since decoding set in */
@@ -52,12 +52,12 @@ struct vpt_loop_seen {
 };
 
 /* The unit of comparison. The result is the same; tests use STEPS, which is slower. */
-enum vpt_compare_unit { VPT_COMPARE_STRETCHES, VPT_COMPARE_STEPS };
+enum oracle_compare_unit { ORACLE_COMPARE_STRETCHES, ORACLE_COMPARE_STEPS };
 
-struct vpt_comparison {
+struct oracle_comparison {
 	/* Set by the caller: */
-	enum vpt_flow_by by; /* the decoder of Intel PT */
-	enum vpt_compare_unit unit;
+	enum judge_flow_by by; /* the decoder of Intel PT */
+	enum oracle_compare_unit unit;
 
 	uint64_t retired;    /* instructions that should be in the trace */
 	uint64_t decoded;    /* that are */
@@ -73,18 +73,18 @@ struct vpt_comparison {
 	 * not retired.
 	 */
 	uint64_t untold;
-	uint64_t loops;		   /* of direct branches */
-	uint64_t looped;	   /* retired in these, and not in what was decoded */
-	struct vpt_loop_seen loop; /* one that ends a session, or else the first */
+	uint64_t loops;		      /* of direct branches */
+	uint64_t looped;	      /* retired in these, and not in what was decoded */
+	struct oracle_loop_seen loop; /* one that ends a session, or else the first */
 	struct {
-		struct vpt_shortfall *at;
+		struct oracle_shortfall *at;
 		size_t n, room;
 	} shortfalls;
-	struct vpt_diff diff; /* the first, if there are mismatches */
+	struct oracle_diff diff; /* the first, if there are mismatches */
 };
 
 /* Compare a vCPU and add to `c`, zero to begin with but for what the caller sets. 0 or -errno. */
-int vpt_compare(struct vpt_reader *reader, unsigned int vcpu, struct vpt_comparison *c);
-void vpt_comparison_free(struct vpt_comparison *c);
+int oracle_compare(struct trace_reader *reader, unsigned int vcpu, struct oracle_comparison *c);
+void oracle_comparison_free(struct oracle_comparison *c);
 
 #endif /* VMM_ORACLE_COMPARE_H */

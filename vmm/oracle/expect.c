@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Work out from the oracle and the registers what a trace must contain. */
-#include "expect_system.h"
+#include "oracle/expect_system.h"
 
 #include <string.h>
 
 #define INSN_MAX 15
 
-static void tell(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip, uint64_t to)
+static void tell(struct oracle_expect *e, enum oracle_step_kind kind, uint64_t ip, uint64_t to)
 {
-	e->queue[e->queued++] = (struct vpt_step){
+	e->queue[e->queued++] = (struct oracle_step){
 		.kind = kind,
 		.session = e->session,
 		.ip = ip,
@@ -17,37 +17,37 @@ static void tell(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip, uin
 	};
 }
 
-static void wrong(struct vpt_expect *e, uint64_t ip, const char *text)
+static void wrong(struct oracle_expect *e, uint64_t ip, const char *text)
 {
-	tell(e, VPT_STEP_WRONG, ip, 0);
+	tell(e, ORACLE_STEP_WRONG, ip, 0);
 	e->queue[e->queued - 1].text = text;
 	e->over = true;
 }
 
 /* A step waits here until it is known whether the trace continues, and where. */
-static void tell_pending(struct vpt_expect *e, bool on, uint64_t to)
+static void tell_pending(struct oracle_expect *e, bool on, uint64_t to)
 {
-	struct vpt_step *p = &e->pending;
+	struct oracle_step *p = &e->pending;
 
-	if (p->kind == VPT_STEP_ASYNC) {
-		p->kind = on ? VPT_STEP_ASYNC : e->system->off;
+	if (p->kind == ORACLE_STEP_ASYNC) {
+		p->kind = on ? ORACLE_STEP_ASYNC : e->system->off;
 		p->to = to;
 		e->queue[e->queued++] = *p;
-	} else if (p->kind == VPT_STEP_INSN) {
+	} else if (p->kind == ORACLE_STEP_INSN) {
 		e->queue[e->queued++] = *p;
 		if (!on)
-			tell(e, VPT_STEP_DISABLED, 0, 0);
+			tell(e, ORACLE_STEP_DISABLED, 0, 0);
 	} else if (on && !e->packet_en) {
-		tell(e, VPT_STEP_ENABLED, to, 0);
+		tell(e, ORACLE_STEP_ENABLED, to, 0);
 	}
-	p->kind = VPT_STEP_END;
+	p->kind = ORACLE_STEP_END;
 }
 
 /*
  * Execution has come to a point: work out the enables for it. Returns whether a TraceStop
  * hits; with `ends` it, or one that was held, ends the session.
  */
-static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool ends)
+static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool ends)
 {
 	bool stop, on = e->system->come_to(e, p, &stop);
 
@@ -61,7 +61,7 @@ static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool ends)
 }
 
 /* The same where the session goes on. False: it cannot. */
-static bool goes_on_at(struct vpt_expect *e, const struct vpt_point *p)
+static bool goes_on_at(struct oracle_expect *e, const struct oracle_point *p)
 {
 	if (!come_to(e, p, false))
 		return true;
@@ -70,27 +70,27 @@ static bool goes_on_at(struct vpt_expect *e, const struct vpt_point *p)
 		return false;
 	}
 	e->held = true;
-	tell(e, VPT_STEP_HELD, p->ip, 0);
+	tell(e, ORACLE_STEP_HELD, p->ip, 0);
 	return true;
 }
 
 /* Only INSN records need to say that paging is PAE. */
-static struct vpt_point point_of(const struct vpt_expect *e, const struct vpt_oracle_record *r,
-				 unsigned int flags)
+static struct oracle_point point_of(const struct oracle_expect *e,
+				    const struct trace_oracle_record *r, unsigned int flags)
 {
-	return (struct vpt_point){
+	return (struct oracle_point){
 		.ip = r->ip,
 		.cpl = r->cpl,
-		.pae = r->kind == VPT_ORACLE_INSN ? !!(flags & VPT_ORACLE_PAE) : e->pae,
-		.arrived = flags & VPT_ORACLE_ARRIVED,
+		.pae = r->kind == TRACE_ORACLE_INSN ? !!(flags & TRACE_ORACLE_PAE) : e->pae,
+		.arrived = flags & TRACE_ORACLE_ARRIVED,
 	};
 }
 
-static void wait_for(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip)
+static void wait_for(struct oracle_expect *e, enum oracle_step_kind kind, uint64_t ip)
 {
 	if (!e->packet_en)
 		return;
-	e->pending = (struct vpt_step){
+	e->pending = (struct oracle_step){
 		.kind = kind,
 		.session = e->session,
 		.ip = ip,
@@ -98,24 +98,24 @@ static void wait_for(struct vpt_expect *e, enum vpt_step_kind kind, uint64_t ip)
 	};
 }
 
-static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
+static void insn(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
-	struct vpt_point p = point_of(e, r, r->aux);
+	struct oracle_point p = point_of(e, r, r->aux);
 
 	if (!goes_on_at(e, &p))
 		return;
 	/* INT n sends FUP and TIP as an event does (table 33-23). */
-	e->pending_soft = r->aux & VPT_ORACLE_SOFT_INT;
+	e->pending_soft = r->aux & TRACE_ORACLE_SOFT_INT;
 	if (e->pending_soft && e->tells_all && e->packet_en) {
-		tell(e, VPT_STEP_INSN, r->ip, 0);
+		tell(e, ORACLE_STEP_INSN, r->ip, 0);
 		e->queue[e->queued - 1].told = true;
 	}
-	wait_for(e, e->pending_soft ? VPT_STEP_ASYNC : VPT_STEP_INSN, r->ip);
+	wait_for(e, e->pending_soft ? ORACLE_STEP_ASYNC : ORACLE_STEP_INSN, r->ip);
 	e->after_event = e->pending_soft;
 	/* VM entry: the guest is arrived at, whatever its first IP (33.5.2.1). */
-	e->pending_entry = r->aux & VPT_ORACLE_VM_ENTRY;
+	e->pending_entry = r->aux & TRACE_ORACLE_VM_ENTRY;
 	e->after_event = e->after_event || e->pending_entry;
-	e->after_cr3 = r->aux & VPT_ORACLE_CR3_WRITE;
+	e->after_cr3 = r->aux & TRACE_ORACLE_CR3_WRITE;
 	e->root = e->root && !e->pending_entry;
 	e->pae = p.pae;
 	e->last_ip = r->ip;
@@ -124,16 +124,16 @@ static void insn(struct vpt_expect *e, const struct vpt_oracle_record *r)
 }
 
 /* An engine need not say how it came here: no instruction is that long, or 0. */
-static bool is_far(const struct vpt_expect *e, uint64_t ip)
+static bool is_far(const struct oracle_expect *e, uint64_t ip)
 {
 	return !e->first && ip - e->last_ip - 1 >= INSN_MAX;
 }
 
 /* Interrupts, exceptions and VM exits: control leaves ip. */
-static void event(struct vpt_expect *e, const struct vpt_oracle_record *r)
+static void event(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
-	struct vpt_point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
-	bool of_insn = e->pending_soft && e->last_ip == r->ip && r->kind == VPT_ORACLE_EVENT;
+	struct oracle_point p = point_of(e, r, TRACE_ORACLE_AUX_FLAGS(r->aux));
+	bool of_insn = e->pending_soft && e->last_ip == r->ip && r->kind == TRACE_ORACLE_EVENT;
 
 	e->pending_soft = false;
 	e->pending_entry = false;
@@ -142,13 +142,13 @@ static void event(struct vpt_expect *e, const struct vpt_oracle_record *r)
 	p.arrived = p.arrived || is_far(e, r->ip);
 	if (!goes_on_at(e, &p))
 		return;
-	wait_for(e, VPT_STEP_ASYNC, r->ip);
-	e->root = e->root || r->kind == VPT_ORACLE_VM_EXIT;
+	wait_for(e, ORACLE_STEP_ASYNC, r->ip);
+	e->root = e->root || r->kind == TRACE_ORACLE_VM_EXIT;
 	e->after_event = true;
 	e->last_ip = r->ip;
 }
 
-static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
+static void start(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
 	if (e->regs) {
 		wrong(e, r->ip, "a session starts inside another");
@@ -181,25 +181,25 @@ static void start(struct vpt_expect *e, const struct vpt_oracle_record *r)
  * VM exit, with the guest's IP, and an SMI (table 33-56, rows 9 and 11). A VM entry has
  * the IP after it, since it is done.
  */
-static void disabled_by_guest(struct vpt_expect *e)
+static void disabled_by_guest(struct oracle_expect *e)
 {
-	if (e->pending.kind == VPT_STEP_END)
+	if (e->pending.kind == ORACLE_STEP_END)
 		return;
-	if (e->pending_entry || e->system->off == VPT_STEP_DISABLED) {
+	if (e->pending_entry || e->system->off == ORACLE_STEP_DISABLED) {
 		tell_pending(e, false, 0);
 		return;
 	}
-	if (e->tells_all && e->pending.kind == VPT_STEP_INSN) {
+	if (e->tells_all && e->pending.kind == ORACLE_STEP_INSN) {
 		e->queue[e->queued] = e->pending;
 		e->queue[e->queued++].told = true;
 	}
-	e->pending.kind = VPT_STEP_ASYNC_OFF;
+	e->pending.kind = ORACLE_STEP_ASYNC_OFF;
 	e->queue[e->queued++] = e->pending;
-	e->pending.kind = VPT_STEP_END;
+	e->pending.kind = ORACLE_STEP_END;
 }
 
 /* A host did, between two instructions: the same with the IP of the next one. */
-static void disabled_by_host(struct vpt_expect *e, struct vpt_point *p)
+static void disabled_by_host(struct oracle_expect *e, struct oracle_point *p)
 {
 	p->arrived = p->arrived || is_far(e, p->ip);
 	if (goes_on_at(e, p) && e->packet_en)
@@ -207,7 +207,7 @@ static void disabled_by_host(struct vpt_expect *e, struct vpt_point *p)
 }
 
 /* The WRMSR before may have called for it: the registers are as they are left. */
-static void trace_stop(struct vpt_expect *e, struct vpt_point *p)
+static void trace_stop(struct oracle_expect *e, struct oracle_point *p)
 {
 	if (e->periods[e->session].end)
 		e->regs = e->periods[e->session].end;
@@ -218,51 +218,51 @@ static void trace_stop(struct vpt_expect *e, struct vpt_point *p)
 		return;
 	}
 	e->held = false;
-	tell(e, VPT_STEP_STOP, 0, 0);
+	tell(e, ORACLE_STEP_STOP, 0, 0);
 }
 
-static void stop(struct vpt_expect *e, const struct vpt_oracle_record *r)
+static void stop(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
-	struct vpt_point p = point_of(e, r, VPT_ORACLE_AUX_FLAGS(r->aux));
+	struct oracle_point p = point_of(e, r, TRACE_ORACLE_AUX_FLAGS(r->aux));
 	/* In VMX operation it takes an instruction, or a transition. */
-	bool guest = vpt_reader_info(e->reader)->owner != VPT_OWNER_HOST || e->nspaces;
+	bool guest = trace_reader_info(e->reader)->owner != TRACE_OWNER_HOST || e->nspaces;
 
 	if (!e->regs) {
 		wrong(e, r->ip, "a session ends that never started");
 		return;
 	}
-	switch (VPT_ORACLE_AUX_LOW(r->aux)) {
-	case VPT_END_DISABLED:
+	switch (TRACE_ORACLE_AUX_LOW(r->aux)) {
+	case TRACE_END_DISABLED:
 		if (guest) {
 			disabled_by_guest(e);
 			break;
 		}
 		disabled_by_host(e, &p);
 		break;
-	case VPT_END_CLOSED:
+	case TRACE_END_CLOSED:
 		disabled_by_host(e, &p);
 		break;
-	case VPT_END_TRACE_STOP:
+	case TRACE_END_TRACE_STOP:
 		trace_stop(e, &p);
 		break;
-	case VPT_END_CHANGED:
+	case TRACE_END_CHANGED:
 		e->changed = true;
 		e->regs = NULL;
 		e->session++;
 		return;
 	default:
 		/* The output ended it: what of this is in the trace, nobody knows. */
-		if (e->pending.kind == VPT_STEP_INSN)
+		if (e->pending.kind == ORACLE_STEP_INSN)
 			e->queue[e->queued++] = e->pending;
 		break;
 	}
-	e->pending.kind = VPT_STEP_END;
+	e->pending.kind = ORACLE_STEP_END;
 	e->regs = NULL;
 	e->session++;
 }
 
 /* The address space is another one. CR3 filtering goes by what is in CR3. */
-static void space(struct vpt_expect *e, uint64_t cr3)
+static void space(struct oracle_expect *e, uint64_t cr3)
 {
 	size_t i;
 
@@ -271,72 +271,73 @@ static void space(struct vpt_expect *e, uint64_t cr3)
 	for (i = 0; i < e->nspaces; i++) {
 		if (e->spaces[i].id == cr3) {
 			e->hw_cr3 = e->spaces[i].cr3;
-			e->root = !(e->spaces[i].flags & VPT_SPACE_NON_ROOT);
+			e->root = !(e->spaces[i].flags & TRACE_SPACE_NON_ROOT);
 			return;
 		}
 	}
 }
 
-static void take(struct vpt_expect *e, const struct vpt_oracle_record *r)
+static void take(struct oracle_expect *e, const struct trace_oracle_record *r)
 {
 	e->steady = false;
-	if (r->kind == VPT_ORACLE_CR3) {
+	if (r->kind == TRACE_ORACLE_CR3) {
 		space(e, r->ip);
 		return;
 	}
-	if (r->kind == VPT_ORACLE_START) {
+	if (r->kind == TRACE_ORACLE_START) {
 		start(e, r);
 		return;
 	}
-	if (r->kind == VPT_ORACLE_STOP) {
+	if (r->kind == TRACE_ORACLE_STOP) {
 		stop(e, r);
 		return;
 	}
-	if (r->kind > VPT_ORACLE_VM_EXIT) {
+	if (r->kind > TRACE_ORACLE_VM_EXIT) {
 		wrong(e, r->ip, "a record is of no known kind");
 		return;
 	}
 	/* Instructions that run without a trace do not concern it. */
 	if (!e->regs)
 		return;
-	if (r->kind == VPT_ORACLE_INSN)
+	if (r->kind == TRACE_ORACLE_INSN)
 		insn(e, r);
 	else
 		event(e, r);
 }
 
-void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsigned int vcpu)
+void oracle_expect_init(struct oracle_expect *e, const struct trace_reader *reader,
+			unsigned int vcpu)
 {
 	memset(e, 0, sizeof(*e));
 	e->reader = reader;
 	e->vcpu = vcpu;
-	e->periods = vpt_reader_sessions(reader, vcpu, &e->nperiods);
-	e->spaces = vpt_reader_spaces(reader, &e->nspaces);
-	e->system =
-		vpt_reader_info(reader)->flags & VPT_INFO_RTIT ? &vpt_expect_rtit : &vpt_expect_pt;
+	e->periods = trace_reader_sessions(reader, vcpu, &e->nperiods);
+	e->spaces = trace_reader_spaces(reader, &e->nspaces);
+	e->system = trace_reader_info(reader)->flags & TRACE_INFO_ATOM ? &oracle_expect_atom
+								       : &oracle_expect_pt;
 }
 
 /* Returns true if insn() would change nothing, as for nearly all instructions. */
-static bool goes_on(const struct vpt_expect *e, const struct vpt_oracle_record *r)
+static bool goes_on(const struct oracle_expect *e, const struct trace_oracle_record *r)
 {
-	const unsigned int changes = VPT_ORACLE_SOFT_INT | VPT_ORACLE_CR3_WRITE |
-				     VPT_ORACLE_VM_ENTRY |
-				     (e->ranges ? (unsigned int)VPT_ORACLE_ARRIVED : 0);
+	const unsigned int changes = TRACE_ORACLE_SOFT_INT | TRACE_ORACLE_CR3_WRITE |
+				     TRACE_ORACLE_VM_ENTRY |
+				     (e->ranges ? (unsigned int)TRACE_ORACLE_ARRIVED : 0);
 
-	return e->steady && r->kind == VPT_ORACLE_INSN && !(r->aux & changes) && r->cpl == e->cpl &&
-	       !(r->aux & VPT_ORACLE_PAE) == !e->pae;
+	return e->steady && r->kind == TRACE_ORACLE_INSN && !(r->aux & changes) &&
+	       r->cpl == e->cpl && !(r->aux & TRACE_ORACLE_PAE) == !e->pae;
 }
 
-void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
+void oracle_expect_next(struct oracle_expect *e, struct oracle_step *step)
 {
 	while (e->taken == e->queued) {
-		const struct vpt_oracle_record *r;
+		const struct trace_oracle_record *r;
 
 		if (e->over)
 			break;
 		e->taken = 0;
 		e->queued = 0;
-		r = vpt_reader_oracle(e->reader, e->vcpu, &e->cursor);
+		r = trace_reader_oracle(e->reader, e->vcpu, &e->cursor);
 		/*
 		 * A waiting step is not reported: it may have been the WRMSR that ends the trace.
 		 */
@@ -362,11 +363,11 @@ void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step)
 	}
 	*step = e->queue[e->taken++];
 	/* There is no way on from here. */
-	if (step->kind == VPT_STEP_WRONG)
+	if (step->kind == ORACLE_STEP_WRONG)
 		e->taken--;
 }
 
-void vpt_expect_pass(struct vpt_expect *e, struct vpt_step *step, const uint64_t ip[2])
+void oracle_expect_pass(struct oracle_expect *e, struct oracle_step *step, const uint64_t ip[2])
 {
 	*step = e->pending;
 	step->ip = ip[0];

@@ -13,21 +13,21 @@
 
 #include "trace/reader.h"
 
-enum vpt_step_kind {
-	VPT_STEP_END = 0,   /* of the records */
-	VPT_STEP_INSN,	    /* ip */
-	VPT_STEP_ENABLED,   /* ip: the trace begins or goes on here */
-	VPT_STEP_DISABLED,  /* by the instruction before */
-	VPT_STEP_ASYNC,	    /* an event or VM exit at ip leads to `to` */
-	VPT_STEP_ASYNC_OFF, /* one at ip ends the trace, or WRMSR there */
-	VPT_STEP_STOP,	    /* TraceStop */
-	VPT_STEP_HELD,	    /* one that can only be late: packets are being lost here */
-	VPT_STEP_WRONG,	    /* the records cannot be as they are, see text */
+enum oracle_step_kind {
+	ORACLE_STEP_END = 0,   /* of the records */
+	ORACLE_STEP_INSN,      /* ip */
+	ORACLE_STEP_ENABLED,   /* ip: the trace begins or goes on here */
+	ORACLE_STEP_DISABLED,  /* by the instruction before */
+	ORACLE_STEP_ASYNC,     /* an event or VM exit at ip leads to `to` */
+	ORACLE_STEP_ASYNC_OFF, /* one at ip ends the trace, or WRMSR there */
+	ORACLE_STEP_STOP,      /* TraceStop */
+	ORACLE_STEP_HELD,      /* one that can only be late: packets are being lost here */
+	ORACLE_STEP_WRONG,     /* the records cannot be as they are, see text */
 };
 
-struct vpt_step {
-	enum vpt_step_kind kind;
-	size_t session; /* index into vpt_reader_sessions() */
+struct oracle_step {
+	enum oracle_step_kind kind;
+	size_t session; /* index into trace_reader_sessions() */
 	uint64_t ip;
 	uint64_t to;
 	uint64_t cr3;
@@ -35,30 +35,30 @@ struct vpt_step {
 	const char *text; /* WRONG: why */
 };
 
-struct vpt_expect_system;
+struct oracle_expect_system;
 
-struct vpt_expect {
-	const struct vpt_reader *reader;
-	const struct vpt_expect_system *system;
+struct oracle_expect {
+	const struct trace_reader *reader;
+	const struct oracle_expect_system *system;
 	unsigned int vcpu;
-	struct vpt_oracle_cursor cursor;
-	const struct vpt_period *periods;
+	struct trace_oracle_cursor cursor;
+	const struct trace_period *periods;
 	size_t nperiods;
-	size_t session;			/* the one that runs, or the next */
-	const struct vpt_session *regs; /* NULL: no session runs */
+	size_t session;			  /* the one that runs, or the next */
+	const struct trace_session *regs; /* NULL: no session runs */
 	bool over;
 	/* The decoder shows INT n, and what clears TraceEn, as instructions before their events. */
 	bool tells_all;
 
 	uint64_t cr3;	 /* of records: the id of a space, in files that have those */
 	uint64_t hw_cr3; /* what the processor had in CR3 */
-	const struct vpt_space *spaces;
+	const struct trace_space *spaces;
 	size_t nspaces;
 	bool pae;
 	bool root; /* in VMX root operation, as far as records and spaces tell */
 	bool context, filter, packet_en;
 	bool first;   /* nothing has run in the session yet */
-	bool changed; /* the session before it ended with VPT_END_CHANGED */
+	bool changed; /* the session before it ended with TRACE_END_CHANGED */
 	bool held;    /* HELD was told, and no STOP since */
 	bool stands;  /* FilterEn was written, and is so at the first instruction */
 	bool after_event, after_cr3;
@@ -72,28 +72,30 @@ struct vpt_expect {
 	uint8_t cpl;
 
 	/* Told when it is known what follows it; END: nothing. */
-	struct vpt_step pending;
+	struct oracle_step pending;
 	bool pending_soft;  /* INT n, whose EVENT may follow */
 	bool pending_entry; /* VMLAUNCH or VMRESUME that entered its guest */
-	struct vpt_step queue[4];
+	struct oracle_step queue[4];
 	unsigned int queued, taken;
 };
 
 /* The struct is the caller's, and can be copied to look ahead. */
-void vpt_expect_init(struct vpt_expect *e, const struct vpt_reader *reader, unsigned int vcpu);
+void oracle_expect_init(struct oracle_expect *e, const struct trace_reader *reader,
+			unsigned int vcpu);
 
 /* The next step. After END or WRONG always that. */
-void vpt_expect_next(struct vpt_expect *e, struct vpt_step *step);
+void oracle_expect_next(struct oracle_expect *e, struct oracle_step *step);
 
 /*
  * Returns true if INSN records of the same CPL and paging make a step each, whatever their IPs are,
  * and if @step and the step after it are instructions. @step is the last step that
- * vpt_expect_next() stored.
+ * oracle_expect_next() stored.
  */
-static inline bool vpt_expect_is_steady(const struct vpt_expect *e, const struct vpt_step *step)
+static inline bool oracle_expect_is_steady(const struct oracle_expect *e,
+					   const struct oracle_step *step)
 {
 	return e->steady && e->packet_en && !e->ranges && !e->over && e->taken == e->queued &&
-	       e->pending.kind == VPT_STEP_INSN && step->kind == VPT_STEP_INSN &&
+	       e->pending.kind == ORACLE_STEP_INSN && step->kind == ORACLE_STEP_INSN &&
 	       e->pending.session == step->session && e->pending.cr3 == step->cr3;
 }
 
@@ -101,6 +103,6 @@ static inline bool vpt_expect_is_steady(const struct vpt_expect *e, const struct
  * Leave out steps after the caller has moved e->cursor over such records, at least one of them. @ip
  * has the IPs of the last two steps: @step becomes the first, and the other one is next.
  */
-void vpt_expect_pass(struct vpt_expect *e, struct vpt_step *step, const uint64_t ip[2]);
+void oracle_expect_pass(struct oracle_expect *e, struct oracle_step *step, const uint64_t ip[2]);
 
 #endif /* VMM_ORACLE_EXPECT_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Intel PT's enables (33.2.5, 33.2.6). */
-#include "expect_system.h"
+#include "oracle/expect_system.h"
 
 /* Bits of CTL (33.2.8.2), stated here so as not to rely on the library's. */
 #define CTL_OS		(1ull << 2)
@@ -12,7 +12,7 @@
 #define RANGE_FILTER 1
 #define RANGE_STOP   2
 
-static bool in_range(const struct vpt_session *s, unsigned int cfg, uint64_t ip)
+static bool in_range(const struct trace_session *s, unsigned int cfg, uint64_t ip)
 {
 	unsigned int n;
 
@@ -25,7 +25,7 @@ static bool in_range(const struct vpt_session *s, unsigned int cfg, uint64_t ip)
 	return false;
 }
 
-static bool has_range(const struct vpt_session *s, unsigned int cfg)
+static bool has_range(const struct trace_session *s, unsigned int cfg)
 {
 	unsigned int n;
 
@@ -37,9 +37,9 @@ static bool has_range(const struct vpt_session *s, unsigned int cfg)
 }
 
 /* ContextEn (33.2.6.3); CR3 counts by 63:12, or 63:5 with PAE paging (33.2.5.2). */
-static bool in_context(const struct vpt_expect *e, const struct vpt_point *p)
+static bool in_context(const struct oracle_expect *e, const struct oracle_point *p)
 {
-	const struct vpt_session *s = e->regs;
+	const struct trace_session *s = e->regs;
 	unsigned int low = p->pae ? 5 : 12;
 
 	if (!(s->ctl & (p->cpl ? CTL_USER : CTL_OS)))
@@ -47,7 +47,7 @@ static bool in_context(const struct vpt_expect *e, const struct vpt_point *p)
 	return !(s->ctl & CTL_CR3FILTER) || e->hw_cr3 >> low == s->cr3_match >> low;
 }
 
-static void begin(struct vpt_expect *e)
+static void begin(struct oracle_expect *e)
 {
 	e->ranges = has_range(e->regs, RANGE_FILTER) || has_range(e->regs, RANGE_STOP);
 	e->filter = false;
@@ -58,7 +58,7 @@ static void begin(struct vpt_expect *e)
  * 33.2.6.5). TraceStop counts for these too, for MOV CR3 and for the WRMSR that sets TraceEn
  * (33.4.2.9), and only in context.
  */
-static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
+static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
 	bool context = in_context(e, p);
 	bool rises = context && !e->context;
@@ -77,8 +77,8 @@ static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
 	return context && e->filter && !*stop && (e->regs->ctl & CTL_BRANCHEN);
 }
 
-const struct vpt_expect_system vpt_expect_pt = {
-	.off = VPT_STEP_ASYNC_OFF,
+const struct oracle_expect_system oracle_expect_pt = {
+	.off = ORACLE_STEP_ASYNC_OFF,
 	.begin = begin,
 	.come_to = come_to,
 };

@@ -9,15 +9,15 @@
 #include "decode/flow.h"
 
 /* All zero at first. */
-struct vpt_hold {
-	struct vpt_item held;
+struct oracle_hold {
+	struct decode_item held;
 	bool holds;
 };
 
 /*
- * The same as vpt_flow_next(), but an instruction waits for the item behind it, and CFEs between
+ * The same as decode_flow_next(), but an instruction waits for the item behind it, and CFEs between
  * the two go first.
  */
-int vpt_hold_next(struct vpt_hold *h, struct vpt_flow *flow, struct vpt_item *item);
+int oracle_hold_next(struct oracle_hold *h, struct decode_flow *flow, struct decode_item *item);
 
 #endif /* VMM_ORACLE_HOLD_H */

@@ -8,13 +8,13 @@
 
 #include "decode/code.h"
 #include "decode/disasm.h"
-#include "expect.h"
+#include "oracle/expect.h"
 
 /* The longest loop that is looked for, in instructions. */
-#define VPT_LOOP_MAX 256
+#define ORACLE_LOOP_MAX 256
 
-struct vpt_loop {
-	uint64_t ip[VPT_LOOP_MAX];
+struct core_loop {
+	uint64_t ip[ORACLE_LOOP_MAX];
 	unsigned int insns;
 };
 
@@ -22,11 +22,12 @@ struct vpt_loop {
  * Return true if the code at @step comes back to there and no instruction on the way sends a
  * packet. @mode: the width of the code in bits.
  */
-bool vpt_loop_find(struct vpt_loop *loop, const struct vpt_code_store *code,
-		   struct vpt_disasm *disasm, unsigned int mode, const struct vpt_step *step);
+bool oracle_loop_find(struct core_loop *loop, const struct decode_code_store *code,
+		      struct decode_disasm *disasm, unsigned int mode,
+		      const struct oracle_step *step);
 
 /* Move *@expect and *@step behind the steps that are the loop's. Returns how many there were. */
-uint64_t vpt_loop_leave(const struct vpt_loop *loop, struct vpt_expect *expect,
-			struct vpt_step *step);
+uint64_t oracle_loop_leave(const struct core_loop *loop, struct oracle_expect *expect,
+			   struct oracle_step *step);
 
 #endif /* VMM_ORACLE_LOOP_H */

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Print differences with their context. */
-#include "report.h"
+#include "oracle/report.h"
 
 #include <inttypes.h>
 
 #include "text/text.h"
 #include "trace/session_end.h"
 
-static const char *step_text(enum vpt_step_kind kind)
+static const char *step_text(enum oracle_step_kind kind)
 {
 	switch (kind) {
-	case VPT_STEP_INSN:
+	case ORACLE_STEP_INSN:
 		return "insn";
-	case VPT_STEP_ENABLED:
+	case ORACLE_STEP_ENABLED:
 		return "enabled";
-	case VPT_STEP_DISABLED:
+	case ORACLE_STEP_DISABLED:
 		return "disabled";
-	case VPT_STEP_ASYNC:
+	case ORACLE_STEP_ASYNC:
 		return "event";
-	case VPT_STEP_ASYNC_OFF:
+	case ORACLE_STEP_ASYNC_OFF:
 		return "event, trace off";
-	case VPT_STEP_STOP:
+	case ORACLE_STEP_STOP:
 		return "TraceStop";
-	case VPT_STEP_HELD:
+	case ORACLE_STEP_HELD:
 		return "TraceStop, held while packets are lost";
 	default:
 		return "?";
 	}
 }
 
-static void show_address(struct vpt_listing *l, const char *word, uint64_t ip)
+static void show_address(struct decode_listing *l, const char *word, uint64_t ip)
 {
 	char name[128];
 
-	vpt_symbols_format(l->symbols, ip, name, sizeof(name));
+	debug_symbols_format(l->symbols, ip, name, sizeof(name));
 	fprintf(l->out, " %s 0x%" PRIx64 " <%s>", word, ip, name);
 }
 
-static void show(struct vpt_listing *l, char mark, const struct vpt_diff_line *line)
+static void show(struct decode_listing *l, char mark, const struct oracle_diff_line *line)
 {
-	const struct vpt_step *step = &line->step;
+	const struct oracle_step *step = &line->step;
 
 	fprintf(l->out, "  %c ", mark);
-	if (step->kind == VPT_STEP_INSN) {
-		vpt_listing_insn(l, step->ip, line->mode, line->raw, line->len);
+	if (step->kind == ORACLE_STEP_INSN) {
+		decode_listing_insn(l, step->ip, line->mode, line->raw, line->len);
 	} else {
 		fprintf(l->out, "-- %s", step_text(step->kind));
-		if (step->kind == VPT_STEP_ENABLED || step->kind == VPT_STEP_ASYNC ||
-		    step->kind == VPT_STEP_ASYNC_OFF)
+		if (step->kind == ORACLE_STEP_ENABLED || step->kind == ORACLE_STEP_ASYNC ||
+		    step->kind == ORACLE_STEP_ASYNC_OFF)
 			show_address(l, "at", step->ip);
-		if (step->kind == VPT_STEP_ASYNC)
+		if (step->kind == ORACLE_STEP_ASYNC)
 			show_address(l, "to", step->to);
 	}
 	fputc('\n', l->out);
 }
 
-void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff)
+void oracle_report_diff(struct decode_listing *l, const struct oracle_diff *diff)
 {
 	unsigned int i;
 
@@ -73,9 +73,9 @@ void vpt_report_diff(struct vpt_listing *l, const struct vpt_diff *diff)
 	fputs("  (- ran, and should be in the trace; + is in the trace)\n", l->out);
 }
 
-void vpt_report_loops(struct vpt_listing *l, const struct vpt_comparison *c)
+void oracle_report_loops(struct decode_listing *l, const struct oracle_comparison *c)
 {
-	const struct vpt_loop_seen *loop = &c->loop;
+	const struct oracle_loop_seen *loop = &c->loop;
 
 	if (!c->loops)
 		return;
@@ -91,24 +91,24 @@ void vpt_report_loops(struct vpt_listing *l, const struct vpt_comparison *c)
 		c->loops, c->looped);
 }
 
-void vpt_report_shortfalls(FILE *out, const struct vpt_comparison *c)
+void oracle_report_shortfalls(FILE *out, const struct oracle_comparison *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->shortfalls.n; i++) {
-		const struct vpt_shortfall *s = &c->shortfalls.at[i];
+		const struct oracle_shortfall *s = &c->shortfalls.at[i];
 
 		fprintf(out,
 			"vCPU %u, session %zu: truncated: %s: %" PRIu64 " of %" PRIu64
 			" in the trace\n",
-			s->vcpu, s->session, vpt_session_end_text(s->end, s->rtit), s->decoded,
+			s->vcpu, s->session, trace_session_end_text(s->end, s->atom), s->decoded,
 			s->retired);
 	}
 	if (c->skipped)
 		fprintf(out, "before a PSB, or lost to overflows: %" PRIu64 "\n", c->skipped);
 }
 
-static void json_lines(FILE *out, const char *name, const struct vpt_diff_line *lines,
+static void json_lines(FILE *out, const char *name, const struct oracle_diff_line *lines,
 		       unsigned int n)
 {
 	unsigned int i;
@@ -117,30 +117,30 @@ static void json_lines(FILE *out, const char *name, const struct vpt_diff_line *
 	for (i = 0; i < n; i++) {
 		fprintf(out, "%s{\"kind\":\"%s\",\"ip\":", i ? "," : "",
 			step_text(lines[i].step.kind));
-		vpt_json_address(out, lines[i].step.ip);
-		if (lines[i].step.kind == VPT_STEP_ASYNC) {
+		text_json_address(out, lines[i].step.ip);
+		if (lines[i].step.kind == ORACLE_STEP_ASYNC) {
 			fputs(",\"to\":", out);
-			vpt_json_address(out, lines[i].step.to);
+			text_json_address(out, lines[i].step.to);
 		}
 		fputc('}', out);
 	}
 	fputc(']', out);
 }
 
-static void json_diff(FILE *out, const struct vpt_diff *diff)
+static void json_diff(FILE *out, const struct oracle_diff *diff)
 {
 	fprintf(out,
 		",\"first\":{\"vcpu\":%u,\"session\":%zu,\"insns\":%" PRIu64 ",\"offset\":%" PRIu64
 		",\"what\":",
 		diff->vcpu, diff->session, diff->insns, diff->offset);
-	vpt_json_string(out, diff->text ? diff->text : "difference");
+	text_json_string(out, diff->text ? diff->text : "difference");
 	json_lines(out, "common", diff->common, diff->ncommon);
 	json_lines(out, "expected", diff->expected, diff->nexpected);
 	json_lines(out, "decoded", diff->decoded, diff->ndecoded);
 	fputc('}', out);
 }
 
-void vpt_report_json(FILE *out, const struct vpt_comparison *c)
+void oracle_report_json(FILE *out, const struct oracle_comparison *c)
 {
 	size_t i;
 
@@ -151,12 +151,12 @@ void vpt_report_json(FILE *out, const struct vpt_comparison *c)
 		c->retired, c->decoded, c->mismatches, c->events, c->sessions, c->skipped,
 		c->errors);
 	for (i = 0; i < c->shortfalls.n; i++) {
-		const struct vpt_shortfall *s = &c->shortfalls.at[i];
+		const struct oracle_shortfall *s = &c->shortfalls.at[i];
 
 		fprintf(out,
 			"%s{\"vcpu\":%u,\"session\":%zu,\"by\":\"%s\",\"retired\":%" PRIu64
 			",\"decoded\":%" PRIu64 "}",
-			i ? "," : "", s->vcpu, s->session, vpt_session_end_text(s->end, s->rtit),
+			i ? "," : "", s->vcpu, s->session, trace_session_end_text(s->end, s->atom),
 			s->retired, s->decoded);
 	}
 	fputc(']', out);
@@ -165,7 +165,7 @@ void vpt_report_json(FILE *out, const struct vpt_comparison *c)
 			",\"loops\":%" PRIu64 ",\"looped\":%" PRIu64
 			",\"loop\":{\"vcpu\":%u,\"session\":%zu,\"insns\":%" PRIu64 ",\"ip\":",
 			c->loops, c->looped, c->loop.vcpu, c->loop.session, c->loop.after);
-		vpt_json_address(out, c->loop.ip);
+		text_json_address(out, c->loop.ip);
 		fputc('}', out);
 	}
 	if (c->mismatches)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compare runs of a decoder with stretches that ran. */
-#include "stretches.h"
+#include "oracle/stretches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #define ALL_WORDS_MAX ((size_t)1 << 26)
 
 /* Flags of instructions that change more than the IP. */
-#define CHANGES (VPT_ORACLE_CR3_WRITE | VPT_ORACLE_VM_ENTRY)
+#define CHANGES (TRACE_ORACLE_CR3_WRITE | TRACE_ORACLE_VM_ENTRY)
 
 /* A stretch as it is looked up by its id. */
-struct vpt_stretch_known {
-	const struct vpt_stretch *stretch; /* NULL: not looked at yet */
+struct oracle_stretch_known {
+	const struct trace_stretch *stretch; /* NULL: not looked at yet */
 	uint64_t ip;
 	uint32_t block; /* the run of this block and of as many instructions is equal, see below */
 	uint16_t insns;
@@ -37,7 +37,7 @@ enum ends {
 
 /* Equal instructions of one stretch, or of all stretches of some words. */
 struct piece {
-	const struct vpt_stretch_insn *insns; /* NULL: of words */
+	const struct trace_stretch_insn *insns; /* NULL: of words */
 	union {
 		uint64_t ip; /* of the first instruction */
 		const uint32_t *words;
@@ -48,11 +48,11 @@ struct piece {
 };
 
 struct match {
-	struct vpt_stretches_match *m;
-	const struct vpt_stretch *const *table;
+	struct oracle_stretches_match *m;
+	const struct trace_stretch *const *table;
 	size_t ntable;
-	const uint32_t *at, *end;			     /* words that are left, */
-	const struct vpt_oracle_record *record, *record_end; /* or records */
+	const uint32_t *at, *end;			       /* words that are left, */
+	const struct trace_oracle_record *record, *record_end; /* or records */
 	uint64_t plain; /* what is behind the IP of a record that changes nothing */
 	uint16_t setting;
 	bool spaces;
@@ -60,18 +60,18 @@ struct match {
 
 	/* The two steps whose records the cursor has passed. */
 	uint64_t ahead[2];
-	struct vpt_stretch_insn ahead_insn[2];
+	struct trace_stretch_insn ahead_insn[2];
 	unsigned int passed; /* of these */
 
-	const struct vpt_stretch *s; /* the current stretch; NULL: none yet */
-	unsigned int insn, insns;    /* its next instruction, and how many retired */
-	uint64_t ip;		     /* of the next instruction, if insn < insns */
+	const struct trace_stretch *s; /* the current stretch; NULL: none yet */
+	unsigned int insn, insns;      /* its next instruction, and how many retired */
+	uint64_t ip;		       /* of the next instruction, if insn < insns */
 
 	uint64_t agreed;
 	uint8_t mode; /* of the last instruction */
 	struct piece piece[PIECES];
 	unsigned int npieces;
-	struct vpt_stretch_insn own[PIECES][VPT_STRETCHES_TAIL]; /* of pieces of records */
+	struct trace_stretch_insn own[PIECES][ORACLE_STRETCHES_TAIL]; /* of pieces of records */
 };
 
 /* The state, and what it was at begin_runs(). */
@@ -79,9 +79,9 @@ struct attempt {
 	struct match now, before;
 };
 
-static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
+static const struct trace_stretch_insn *insns_of(const struct trace_stretch *s)
 {
-	return (const struct vpt_stretch_insn *)(s + 1);
+	return (const struct trace_stretch_insn *)(s + 1);
 }
 
 static uint16_t setting_of(uint8_t cpl, bool pae)
@@ -96,8 +96,8 @@ static uint32_t word_at(const uint32_t *at)
 }
 
 /* Note instructions, of which @run tells mode and offset. */
-static void note(struct match *m, const struct vpt_stretch_insn *insns, uint64_t ip, uint32_t count,
-		 const struct vpt_flow_run *run)
+static void note(struct match *m, const struct trace_stretch_insn *insns, uint64_t ip,
+		 uint32_t count, const struct decode_flow_run *run)
 {
 	m->piece[m->npieces++ % PIECES] = (struct piece){
 		.insns = insns, .ip = ip, .offset = run->offset, .count = count, .mode = run->mode};
@@ -106,7 +106,7 @@ static void note(struct match *m, const struct vpt_stretch_insn *insns, uint64_t
 }
 
 /* The address of instruction @n. */
-static uint64_t ip_of(const struct vpt_stretch *s, unsigned int n)
+static uint64_t ip_of(const struct trace_stretch *s, unsigned int n)
 {
 	uint64_t ip = s->ip;
 	unsigned int i;
@@ -116,28 +116,28 @@ static uint64_t ip_of(const struct vpt_stretch *s, unsigned int n)
 	return ip;
 }
 
-static void learn(struct vpt_stretch_known *k, const struct vpt_stretch *s)
+static void learn(struct oracle_stretch_known *k, const struct trace_stretch *s)
 {
 	unsigned int i;
 
 	k->stretch = s;
 	k->ip = s->ip;
-	k->block = VPT_RUN_PART;
+	k->block = DECODE_RUN_PART;
 	k->insns = s->insns;
-	k->setting = setting_of(s->cpl, s->flags & VPT_STRETCH_PAE);
-	k->ends =
-		s->flags & VPT_STRETCH_REP || insns_of(s)[s->insns - 1u].flags & VPT_ORACLE_SOFT_INT
-			? ENDS_OPEN
-			: ENDS_PLAIN;
+	k->setting = setting_of(s->cpl, s->flags & TRACE_STRETCH_PAE);
+	k->ends = s->flags & TRACE_STRETCH_REP ||
+				  insns_of(s)[s->insns - 1u].flags & TRACE_ORACLE_SOFT_INT
+			  ? ENDS_OPEN
+			  : ENDS_PLAIN;
 	for (i = 0; i < s->insns; i++) {
 		if (insns_of(s)[i].flags & CHANGES)
 			k->ends = ENDS_NEVER;
 	}
 }
 
-static struct vpt_stretch_known *known(struct match *m, uint32_t word)
+static struct oracle_stretch_known *known(struct match *m, uint32_t word)
 {
-	struct vpt_stretch_known *k;
+	struct oracle_stretch_known *k;
 
 	if (word >= m->ntable || !m->table[word])
 		return NULL;
@@ -150,16 +150,16 @@ static struct vpt_stretch_known *known(struct match *m, uint32_t word)
 /* Is a stretch whole if @next is the word after it? */
 static bool is_whole(uint32_t next)
 {
-	return next < VPT_RUN_CUT || next == VPT_RUN_RECORD;
+	return next < TRACE_RUN_CUT || next == TRACE_RUN_RECORD;
 }
 
 /*
  * Returns how many instructions of the next stretch retired: all, or all but a REP that continues. It
  * also returns 0 if the words that are left do not tell.
  */
-static unsigned int retired(struct match *m, const struct vpt_stretch_known *k)
+static unsigned int retired(struct match *m, const struct oracle_stretch_known *k)
 {
-	const struct vpt_stretch_known *next;
+	const struct oracle_stretch_known *next;
 
 	if (k->ends == ENDS_PLAIN)
 		return k->insns;
@@ -168,7 +168,7 @@ static unsigned int retired(struct match *m, const struct vpt_stretch_known *k)
 	next = known(m, m->at[1]);
 	if (!next)
 		return 0;
-	if (k->stretch->flags & VPT_STRETCH_REP && next->ip == ip_of(k->stretch, k->insns - 1u))
+	if (k->stretch->flags & TRACE_STRETCH_REP && next->ip == ip_of(k->stretch, k->insns - 1u))
 		return k->insns - 1u;
 	return k->insns;
 }
@@ -177,17 +177,17 @@ static unsigned int retired(struct match *m, const struct vpt_stretch_known *k)
 static void pass_iterations(struct match *m)
 {
 	const uint32_t word = m->at[0];
-	const struct vpt_stretch_known *k = known(m, word);
+	const struct oracle_stretch_known *k = known(m, word);
 
-	if (!k || k->insns != 1 || !(k->stretch->flags & VPT_STRETCH_REP))
+	if (!k || k->insns != 1 || !(k->stretch->flags & TRACE_STRETCH_REP))
 		return;
-	m->at += vpt_words_same(m->at + 1, (size_t)(m->end - m->at) - 1, word);
+	m->at += trace_words_same(m->at + 1, (size_t)(m->end - m->at) - 1, word);
 }
 
 /* Begin the next stretch. Returns false if only the cursor can tell what comes next. */
 static bool begin(struct match *m)
 {
-	const struct vpt_stretch_known *k;
+	const struct oracle_stretch_known *k;
 	unsigned int insns;
 
 	if (m->end - m->at < 2)
@@ -210,9 +210,9 @@ static bool begin(struct match *m)
 }
 
 /* Returns how many instructions of the run, from number @from on, the stretch has, too. */
-static uint32_t compare(struct match *m, const struct vpt_flow_run *run, uint32_t from)
+static uint32_t compare(struct match *m, const struct decode_flow_run *run, uint32_t from)
 {
-	const struct vpt_stretch_insn *insns = insns_of(m->s) + m->insn;
+	const struct trace_stretch_insn *insns = insns_of(m->s) + m->insn;
 	uint32_t left = m->insns - m->insn, n = 0;
 
 	if (left > run->count - from)
@@ -223,9 +223,9 @@ static uint32_t compare(struct match *m, const struct vpt_flow_run *run, uint32_
 }
 
 /* Compare with a step whose record the cursor has passed. Returns false if they differ. */
-static bool take_ahead(struct match *m, const struct vpt_flow_run *run, uint32_t i, uint64_t ip)
+static bool take_ahead(struct match *m, const struct decode_flow_run *run, uint32_t i, uint64_t ip)
 {
-	struct vpt_stretch_insn *insn = &m->ahead_insn[m->passed];
+	struct trace_stretch_insn *insn = &m->ahead_insn[m->passed];
 
 	if (m->ahead[m->passed] != ip)
 		return false;
@@ -237,7 +237,7 @@ static bool take_ahead(struct match *m, const struct vpt_flow_run *run, uint32_t
 }
 
 /* Compare instruction by instruction. Returns how many are equal. */
-static uint32_t take_parts(struct match *m, const struct vpt_flow_run *run)
+static uint32_t take_parts(struct match *m, const struct decode_flow_run *run)
 {
 	uint64_t ip = run->ip, begun;
 	uint32_t i = 0, n;
@@ -265,10 +265,10 @@ static uint32_t take_parts(struct match *m, const struct vpt_flow_run *run)
 	return i;
 }
 
-static uint32_t take(void *context, const struct vpt_flow_run *run)
+static uint32_t take(void *context, const struct decode_flow_run *run)
 {
 	struct match *m = &((struct attempt *)context)->now;
-	const struct vpt_stretch_known *k;
+	const struct oracle_stretch_known *k;
 	uint32_t word;
 
 	if (m->spaces && run->cr3 != m->space)
@@ -280,7 +280,7 @@ static uint32_t take(void *context, const struct vpt_flow_run *run)
 		return take_parts(m, run);
 	k = &m->m->known[word];
 	/* A stretch that was not compared yet has no block. */
-	if (run->block == VPT_RUN_PART || k->block != run->block || k->insns != run->count ||
+	if (run->block == DECODE_RUN_PART || k->block != run->block || k->insns != run->count ||
 	    k->setting != m->setting || !is_whole(m->at[1]) || k->ends != ENDS_PLAIN)
 		return take_parts(m, run);
 	m->at++;
@@ -294,15 +294,15 @@ static uint32_t take(void *context, const struct vpt_flow_run *run)
  * Behind its IP a record has 8 bytes: kind, CPL and flags. In those of PLAIN_MASK all records of the same
  * CPL and paging that change nothing are equal.
  */
-#define PLAIN_FLAGS (CHANGES | VPT_ORACLE_SOFT_INT | VPT_ORACLE_PAE)
+#define PLAIN_FLAGS (CHANGES | TRACE_ORACLE_SOFT_INT | TRACE_ORACLE_PAE)
 #define PLAIN_MASK  (0xffffull | (uint64_t)PLAIN_FLAGS << 16)
 
 static uint64_t plain_of(uint8_t cpl, bool pae)
 {
-	return (uint64_t)cpl << 8 | (uint64_t)(pae ? VPT_ORACLE_PAE : 0) << 16;
+	return (uint64_t)cpl << 8 | (uint64_t)(pae ? TRACE_ORACLE_PAE : 0) << 16;
 }
 
-static bool is_plain(const struct match *m, const struct vpt_oracle_record *r)
+static bool is_plain(const struct match *m, const struct trace_oracle_record *r)
 {
 	uint64_t rest;
 
@@ -311,11 +311,11 @@ static bool is_plain(const struct match *m, const struct vpt_oracle_record *r)
 }
 
 /* Note instructions whose lengths nothing but the run has. Of many, the last ones do. */
-static void note_own(struct match *m, const struct vpt_flow_run *run, uint32_t from, uint32_t to,
+static void note_own(struct match *m, const struct decode_flow_run *run, uint32_t from, uint32_t to,
 		     uint64_t end)
 {
-	struct vpt_stretch_insn *own = m->own[m->npieces % PIECES];
-	uint32_t n = to - from < VPT_STRETCHES_TAIL ? to - from : VPT_STRETCHES_TAIL, i;
+	struct trace_stretch_insn *own = m->own[m->npieces % PIECES];
+	uint32_t n = to - from < ORACLE_STRETCHES_TAIL ? to - from : ORACLE_STRETCHES_TAIL, i;
 
 	for (i = n; i; i--) {
 		own[i - 1].len = run->lens[--to];
@@ -328,7 +328,7 @@ static void note_own(struct match *m, const struct vpt_flow_run *run, uint32_t f
 }
 
 /* Compare with records of single instructions. */
-static uint32_t take_records(void *context, const struct vpt_flow_run *run)
+static uint32_t take_records(void *context, const struct decode_flow_run *run)
 {
 	struct match *m = &((struct attempt *)context)->now;
 	uint64_t ip = run->ip;
@@ -350,9 +350,9 @@ static uint32_t take_records(void *context, const struct vpt_flow_run *run)
 }
 
 /* Make room for stretches below @n. Returns 0 or -ENOMEM. */
-static int make_room(struct vpt_stretches_match *m, size_t n)
+static int make_room(struct oracle_stretches_match *m, size_t n)
 {
-	struct vpt_stretch_known *known;
+	struct oracle_stretch_known *known;
 	size_t i;
 
 	if (n <= m->nknown)
@@ -362,7 +362,7 @@ static int make_room(struct vpt_stretches_match *m, size_t n)
 		return -ENOMEM;
 	m->known = known;
 	for (i = m->nknown; i < n; i++)
-		known[i] = (struct vpt_stretch_known){.block = VPT_RUN_PART};
+		known[i] = (struct oracle_stretch_known){.block = DECODE_RUN_PART};
 	m->nknown = n;
 	return 0;
 }
@@ -385,7 +385,7 @@ static uint64_t end_runs(void *context, bool whole)
 {
 	struct attempt *a = context;
 	struct match *m = &a->now;
-	struct vpt_stretches_match *out = m->m;
+	struct oracle_stretches_match *out = m->m;
 	const uint32_t *from = a->before.at;
 	size_t n = (size_t)(m->at - from), i;
 
@@ -397,7 +397,7 @@ static uint64_t end_runs(void *context, bool whole)
 	    out->words.n + n >= ALL_WORDS_MAX || out->known[m->s->id].ends != ENDS_PLAIN)
 		return 0;
 	for (i = 0; i <= n; i++) {
-		if (!vpt_vec_room(&out->words))
+		if (!trace_vec_room(&out->words))
 			return 0;
 		out->words.at[out->words.n++] = i ? word_at(&from[i - 1]) : m->setting;
 	}
@@ -412,7 +412,7 @@ static bool again(void *context, uint64_t mark, uint32_t insns, uint64_t offset)
 	struct match *m = &((struct attempt *)context)->now;
 	const uint32_t *words = m->m->words.at + (mark >> 16);
 	const size_t n = mark & 0xffff;
-	const struct vpt_stretch *last;
+	const struct trace_stretch *last;
 
 	if (!is_between(m) || (size_t)(m->end - m->at) <= n || words[-1] != m->setting ||
 	    memcmp(m->at, words, n * sizeof(*words)) || !is_whole(m->at[n]))
@@ -428,7 +428,7 @@ static bool again(void *context, uint64_t mark, uint32_t insns, uint64_t offset)
 }
 
 /* Put the last instructions of a piece at the end of @n places. Returns how many places are left. */
-static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail, unsigned int n)
+static unsigned int fill(const struct piece *p, struct oracle_stretches_insn *tail, unsigned int n)
 {
 	const uint32_t skip = p->count > n ? p->count - n : 0;
 	uint64_t ip = p->ip;
@@ -437,8 +437,8 @@ static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail,
 	n -= p->count - skip;
 	for (i = 0; i < p->count; i++) {
 		if (i >= skip)
-			tail[n + i - skip] = (struct vpt_stretches_insn){ip, p->offset, p->mode,
-									 p->insns[i].len};
+			tail[n + i - skip] = (struct oracle_stretches_insn){ip, p->offset, p->mode,
+									    p->insns[i].len};
 		ip += p->insns[i].len;
 	}
 	return n;
@@ -447,7 +447,7 @@ static unsigned int fill(const struct piece *p, struct vpt_stretches_insn *tail,
 /* The pieces that words stand for. */
 static void replay(const struct match *m, const struct piece *p, struct match *pieces)
 {
-	const struct vpt_flow_run run = {.offset = p->offset, .mode = p->mode};
+	const struct decode_flow_run run = {.offset = p->offset, .mode = p->mode};
 
 	*pieces = *m;
 	pieces->at = p->words;
@@ -462,13 +462,13 @@ static const struct piece *piece_before(const struct match *m, unsigned int i)
 }
 
 /* Copy the last instructions that are equal. */
-static void keep_tail(const struct match *m, struct vpt_stretches_match *out)
+static void keep_tail(const struct match *m, struct oracle_stretches_match *out)
 {
 	const struct piece *p, *q;
 	unsigned int i, j, n;
 	struct match inner;
 
-	n = m->agreed < VPT_STRETCHES_TAIL ? (unsigned int)m->agreed : VPT_STRETCHES_TAIL;
+	n = m->agreed < ORACLE_STRETCHES_TAIL ? (unsigned int)m->agreed : ORACLE_STRETCHES_TAIL;
 	memset(out->tail, 0, sizeof(out->tail));
 	out->ntail = n;
 	for (i = 0; n && (p = piece_before(m, i)); i++) {
@@ -482,34 +482,34 @@ static void keep_tail(const struct match *m, struct vpt_stretches_match *out)
 	}
 }
 
-static void move_on(const struct match *m, const struct vpt_oracle_rest *rest,
-		    struct vpt_expect *expect, struct vpt_step *step)
+static void move_on(const struct match *m, const struct trace_oracle_rest *rest,
+		    struct oracle_expect *expect, struct oracle_step *step)
 {
-	const struct vpt_stretches_match *out = m->m;
+	const struct oracle_stretches_match *out = m->m;
 	const uint64_t last[2] = {out->tail[out->ntail - 2].ip, out->tail[out->ntail - 1].ip};
 
 	if (rest->record)
-		vpt_oracle_cursor_pass_records(&expect->cursor, (size_t)(m->record - rest->record),
-					       last[1]);
+		trace_oracle_cursor_pass_records(&expect->cursor,
+						 (size_t)(m->record - rest->record), last[1]);
 	else
-		vpt_oracle_cursor_pass(&expect->cursor, (size_t)(m->at - rest->word), m->s, m->insn,
-				       m->insns, ip_of(m->s, m->insn));
-	vpt_expect_pass(expect, step, last);
+		trace_oracle_cursor_pass(&expect->cursor, (size_t)(m->at - rest->word), m->s,
+					 m->insn, m->insns, ip_of(m->s, m->insn));
+	oracle_expect_pass(expect, step, last);
 }
 
-int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
-			struct vpt_expect *expect, struct vpt_step *step, bool spaces)
+int oracle_stretches_match(struct oracle_stretches_match *out, struct decode_flow *flow,
+			   struct oracle_expect *expect, struct oracle_step *step, bool spaces)
 {
-	static const struct vpt_flow_takers takers = {
+	static const struct decode_flow_takers takers = {
 		.take = take, .begin = begin_runs, .end = end_runs, .again = again};
-	static const struct vpt_flow_takers single = {.take = take_records};
-	struct vpt_oracle_rest rest;
+	static const struct decode_flow_takers single = {.take = take_records};
+	struct trace_oracle_rest rest;
 	struct attempt a;
 	struct match *m = &a.now;
 	int err;
 
 	out->agreed = 0;
-	if (!vpt_reader_oracle_rest(expect->reader, expect->vcpu, &expect->cursor, &rest))
+	if (!trace_reader_oracle_rest(expect->reader, expect->vcpu, &expect->cursor, &rest))
 		return 0;
 	err = make_room(out, rest.stretches);
 	if (err)
@@ -525,10 +525,10 @@ int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
 		.setting = setting_of(expect->cpl, expect->pae),
 		.plain = plain_of(expect->cpl, expect->pae),
 		.spaces = spaces,
-		.space = vpt_code_space(vpt_flow_code(flow), step->cr3),
+		.space = decode_code_space(decode_flow_code(flow), step->cr3),
 		.ahead = {step->ip, expect->pending.ip},
 	};
-	err = vpt_flow_runs(flow, rest.record ? &single : &takers, &a);
+	err = decode_flow_runs(flow, rest.record ? &single : &takers, &a);
 	out->agreed = m->agreed;
 	out->again = m->agreed < 2 ? (unsigned int)m->agreed : 2;
 	keep_tail(m, out);
@@ -537,7 +537,7 @@ int vpt_stretches_match(struct vpt_stretches_match *out, struct vpt_flow *flow,
 	return err;
 }
 
-void vpt_stretches_match_free(struct vpt_stretches_match *m)
+void oracle_stretches_match_free(struct oracle_stretches_match *m)
 {
 	free(m->known);
 	free(m->words.at);

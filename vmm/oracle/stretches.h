@@ -9,28 +9,29 @@
 #define VMM_ORACLE_STRETCHES_H
 
 #include "decode/flow.h"
-#include "expect.h"
+#include "oracle/expect.h"
 
 /* The eight instructions that a report of a difference shows, and the two that are compared again. */
-#define VPT_STRETCHES_TAIL 10u
+#define ORACLE_STRETCHES_TAIL 10u
 
-struct vpt_stretches_insn {
+struct oracle_stretches_insn {
 	uint64_t ip;
 	uint64_t offset; /* as in an item */
 	uint8_t mode, len;
 };
 
 /* One for each flow. Zero-initialise it. */
-struct vpt_stretches_match {
-	struct vpt_stretch_known *known; /* by the stretch's id */
+struct oracle_stretches_match {
+	struct oracle_stretch_known *known; /* by the stretch's id */
 	size_t nknown;
 	struct {
 		uint32_t *at;
 		size_t n, room;
 	} words; /* that equal runs which may come again, see end() */
-	/* The result of vpt_stretches_match(): */
-	uint64_t agreed;				    /* instructions that are equal */
-	struct vpt_stretches_insn tail[VPT_STRETCHES_TAIL]; /* the last of them, oldest first */
+	/* The result of oracle_stretches_match(): */
+	uint64_t agreed; /* instructions that are equal */
+	struct oracle_stretches_insn
+		tail[ORACLE_STRETCHES_TAIL]; /* the last of them, oldest first */
 	unsigned int ntail;
 	uint64_t cr3;	    /* the address space of all of them, as in an item */
 	unsigned int again; /* how many of the last are expected again, 2 at most */
@@ -40,11 +41,11 @@ struct vpt_stretches_match {
  * Compare the next runs of @flow with the steps from @step on, until they differ or something other
  * than an instruction comes. @flow continues behind the instructions that are equal. @expect and
  * @step continue with the last two of these, because a record is only complete when the next one is
- * known. vpt_expect_is_steady() must be true for @expect and @step. With @spaces, an instruction of
+ * known. oracle_expect_is_steady() must be true for @expect and @step. With @spaces, an instruction of
  * another address space than that of @step is a difference. Returns 0 or -errno.
  */
-int vpt_stretches_match(struct vpt_stretches_match *m, struct vpt_flow *flow,
-			struct vpt_expect *expect, struct vpt_step *step, bool spaces);
-void vpt_stretches_match_free(struct vpt_stretches_match *m);
+int oracle_stretches_match(struct oracle_stretches_match *m, struct decode_flow *flow,
+			   struct oracle_expect *expect, struct oracle_step *step, bool spaces);
+void oracle_stretches_match_free(struct oracle_stretches_match *m);
 
 #endif /* VMM_ORACLE_STRETCHES_H */

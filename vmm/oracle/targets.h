@@ -13,7 +13,7 @@
 
 #include "trace/reader.h"
 
-struct vpt_targets {
+struct oracle_targets {
 	uint64_t retired;    /* instructions that should be in the trace */
 	uint64_t targets;    /* that were found among these */
 	uint64_t events;     /* that are as they should be */
@@ -23,9 +23,9 @@ struct vpt_targets {
 };
 
 /* Is there a session without TNT packets? */
-bool vpt_targets_needed(const struct vpt_reader *reader);
+bool oracle_targets_needed(const struct trace_reader *reader);
 
 /* Compare a vCPU; adds to `t`. 0 or -errno. */
-int vpt_targets(struct vpt_reader *reader, unsigned int vcpu, struct vpt_targets *t);
+int oracle_targets(struct trace_reader *reader, unsigned int vcpu, struct oracle_targets *t);
 
 #endif /* VMM_ORACLE_TARGETS_H */

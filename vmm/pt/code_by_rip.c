@@ -7,31 +7,31 @@
 
 #include <string.h>
 
-#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+#define PAGE_MASK (X86_PAGE_SIZE - 1)
 
 /* The part of @page, at RIP @rip, that the frame at @gpa holds; its first byte is at RIP @at. */
-static bool copy_frame(struct vpt_tracer *t, uint8_t *page, uint64_t rip, uint64_t at, uint64_t gpa)
+static bool copy_frame(struct tracer *t, uint8_t *page, uint64_t rip, uint64_t at, uint64_t gpa)
 {
-	const uint8_t *frame = vpt_mem_at(t->config.mem, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	const uint8_t *frame = x86_mem_at(t->config.mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 	uint32_t ahead = (uint32_t)(at - rip), behind = (uint32_t)(rip - at);
 
 	if (!frame)
 		return false;
-	if (ahead < VPT_PAGE_SIZE)
-		memcpy(page + ahead, frame, VPT_PAGE_SIZE - ahead);
-	else if (behind < VPT_PAGE_SIZE)
-		memcpy(page, frame + behind, VPT_PAGE_SIZE - behind);
+	if (ahead < X86_PAGE_SIZE)
+		memcpy(page + ahead, frame, X86_PAGE_SIZE - ahead);
+	else if (behind < X86_PAGE_SIZE)
+		memcpy(page, frame + behind, X86_PAGE_SIZE - behind);
 	return true;
 }
 
 /* The code's bytes in the page at RIP @rip: bytes of other frames are 0 until they run. */
-static void note(struct vpt_tracer *t, const struct vpt_code_by_rip *code, uint64_t rip,
+static void note(struct tracer *t, const struct tracer_code_by_rip *code, uint64_t rip,
 		 unsigned int offset, unsigned int len)
 {
 	uint64_t frame = (uint32_t)(code->lin - code->base - (code->lin & PAGE_MASK));
-	bool both = (code->lin & PAGE_MASK) + code->len > VPT_PAGE_SIZE;
-	uint8_t bytes[VPT_PAGE_SIZE] = {0};
-	struct vpt_code_page page = {
+	bool both = (code->lin & PAGE_MASK) + code->len > X86_PAGE_SIZE;
+	uint8_t bytes[X86_PAGE_SIZE] = {0};
+	struct trace_code_page page = {
 		.cr3 = code->cr3,
 		.vaddr = rip,
 		.gpa = code->gpa[0] & ~PAGE_MASK,
@@ -40,15 +40,15 @@ static void note(struct vpt_tracer *t, const struct vpt_code_by_rip *code, uint6
 
 	if (!copy_frame(t, bytes, rip, frame, code->gpa[0]))
 		return;
-	if (both && !copy_frame(t, bytes, rip, frame + VPT_PAGE_SIZE, code->gpa[1]))
+	if (both && !copy_frame(t, bytes, rip, frame + X86_PAGE_SIZE, code->gpa[1]))
 		return;
-	vpt_tracer_page(t, &page, offset, len, bytes);
+	tracer_page(t, &page, offset, len, bytes);
 }
 
-void vpt_tracer_code_by_rip(struct vpt_tracer *t, const struct vpt_code_by_rip *code)
+void tracer_set_code_by_rip(struct tracer *t, const struct tracer_code_by_rip *code)
 {
 	uint32_t rip = (uint32_t)(code->lin - code->base);
-	unsigned int offset = rip & PAGE_MASK, room = VPT_PAGE_SIZE - offset;
+	unsigned int offset = rip & PAGE_MASK, room = X86_PAGE_SIZE - offset;
 
 	note(t, code, rip - offset, offset, code->len < room ? code->len : room);
 	if (code->len > room)

@@ -16,7 +16,7 @@
 
 #define PAGE	   4096u
 #define FIRST_MAPS 1024u
-#define FRAMES	   (2 * VPT_CODE_CONTENTS) /* buckets, so that half of them stay free */
+#define FRAMES	   (2 * TRACER_CODE_CONTENTS) /* buckets, so that half of them stay free */
 
 struct content {
 	uint64_t id, gpa;
@@ -30,9 +30,9 @@ struct map {
 	uint32_t use;	  /* that of the content, else it is stale */
 };
 
-struct vpt_code_pages {
+struct tracer_code_pages {
 	uint8_t *copies; /* of the contents, a page each */
-	struct content content[VPT_CODE_CONTENTS];
+	struct content content[TRACER_CODE_CONTENTS];
 	uint32_t contents, latest; /* latest: where a content was put last, plus 1 */
 	uint32_t newest[FRAMES];   /* content of the frame, plus 1; 0: an empty slot */
 
@@ -41,10 +41,11 @@ struct vpt_code_pages {
 	struct map *last;   /* the place that ran last, NULL: none */
 };
 
-struct vpt_code_pages *vpt_code_pages_create(void)
+struct tracer_code_pages *tracer_code_pages_create(void)
 {
-	struct vpt_code_pages *pages = calloc(1, sizeof(*pages));
-	void *copies = vpt_guard_map((size_t)VPT_CODE_CONTENTS * PAGE, PROT_READ | PROT_WRITE, -1);
+	struct tracer_code_pages *pages = calloc(1, sizeof(*pages));
+	void *copies =
+		x86_guard_map((size_t)TRACER_CODE_CONTENTS * PAGE, PROT_READ | PROT_WRITE, -1);
 
 	if (!copies) {
 		free(pages);
@@ -57,16 +58,16 @@ struct vpt_code_pages *vpt_code_pages_create(void)
 		if (pages->map)
 			return pages;
 	}
-	vpt_guard_unmap(copies, (size_t)VPT_CODE_CONTENTS * PAGE);
+	x86_guard_unmap(copies, (size_t)TRACER_CODE_CONTENTS * PAGE);
 	free(pages);
 	return NULL;
 }
 
-void vpt_code_pages_destroy(struct vpt_code_pages *pages)
+void tracer_code_pages_destroy(struct tracer_code_pages *pages)
 {
 	if (!pages)
 		return;
-	vpt_guard_unmap(pages->copies, (size_t)VPT_CODE_CONTENTS * PAGE);
+	x86_guard_unmap(pages->copies, (size_t)TRACER_CODE_CONTENTS * PAGE);
 	free(pages->map);
 	free(pages);
 }
@@ -88,7 +89,7 @@ static struct map *find(struct map *map, size_t slots, uint64_t cr3, uint64_t va
 	return &map[i];
 }
 
-static uint32_t *find_frame(struct vpt_code_pages *pages, uint64_t gpa)
+static uint32_t *find_frame(struct tracer_code_pages *pages, uint64_t gpa)
 {
 	size_t i = hash(0, gpa) & (FRAMES - 1);
 
@@ -97,18 +98,18 @@ static uint32_t *find_frame(struct vpt_code_pages *pages, uint64_t gpa)
 	return &pages->newest[i];
 }
 
-static uint8_t *copy_of(const struct vpt_code_pages *pages, uint32_t content)
+static uint8_t *copy_of(const struct tracer_code_pages *pages, uint32_t content)
 {
 	return pages->copies + (size_t)(content - 1) * PAGE;
 }
 
-static void forget_maps(struct vpt_code_pages *pages)
+static void forget_maps(struct tracer_code_pages *pages)
 {
 	memset(pages->map, 0, pages->slots * sizeof(*pages->map));
 	pages->maps = 0;
 }
 
-static int grow(struct vpt_code_pages *pages)
+static int grow(struct tracer_code_pages *pages)
 {
 	size_t slots = pages->slots * 2, i;
 	struct map *map = calloc(slots, sizeof(*map));
@@ -125,15 +126,15 @@ static int grow(struct vpt_code_pages *pages)
 }
 
 /* See to it that there is room for one more mapping. */
-static int make_room(struct vpt_code_pages *pages)
+static int make_room(struct tracer_code_pages *pages)
 {
-	if (pages->maps == VPT_CODE_MAPS)
+	if (pages->maps == TRACER_CODE_MAPS)
 		forget_maps(pages);
 	return pages->maps * 2 >= pages->slots ? grow(pages) : 0;
 }
 
 /* A version of the frame in which these bytes are as they are now; 0: none is known. */
-static uint32_t find_version(struct vpt_code_pages *pages, uint64_t gpa, const uint8_t *now,
+static uint32_t find_version(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *now,
 			     size_t offset, size_t len)
 {
 	uint32_t content = *find_frame(pages, gpa);
@@ -144,7 +145,7 @@ static uint32_t find_version(struct vpt_code_pages *pages, uint64_t gpa, const u
 }
 
 /* Take the oldest of the frame's versions out of the table if there are as many as can be. */
-static uint32_t take_oldest(struct vpt_code_pages *pages, uint32_t *newest)
+static uint32_t take_oldest(struct tracer_code_pages *pages, uint32_t *newest)
 {
 	uint32_t *link = newest, content, n = 1;
 
@@ -154,14 +155,14 @@ static uint32_t take_oldest(struct vpt_code_pages *pages, uint32_t *newest)
 		link = &pages->content[*link - 1].older;
 		n++;
 	}
-	if (n < VPT_CODE_VERSIONS)
+	if (n < TRACER_CODE_VERSIONS)
 		return 0;
 	content = *link;
 	*link = 0;
 	return content;
 }
 
-static void forget_all(struct vpt_code_pages *pages)
+static void forget_all(struct tracer_code_pages *pages)
 {
 	memset(pages->newest, 0, sizeof(pages->newest));
 	pages->contents = 0;
@@ -169,12 +170,12 @@ static void forget_all(struct vpt_code_pages *pages)
 }
 
 /* The id is not known yet. */
-static uint32_t add_content(struct vpt_code_pages *pages, uint64_t gpa, const uint8_t *bytes)
+static uint32_t add_content(struct tracer_code_pages *pages, uint64_t gpa, const uint8_t *bytes)
 {
 	uint32_t *newest = find_frame(pages, gpa), content = take_oldest(pages, newest);
 
 	if (!content) {
-		if (pages->contents == VPT_CODE_CONTENTS)
+		if (pages->contents == TRACER_CODE_CONTENTS)
 			forget_all(pages);
 		newest = find_frame(pages, gpa);
 		content = ++pages->contents;
@@ -186,18 +187,19 @@ static uint32_t add_content(struct vpt_code_pages *pages, uint64_t gpa, const ui
 	return content;
 }
 
-static bool is_current(const struct vpt_code_pages *pages, const struct map *map, uint64_t gpa)
+static bool is_current(const struct tracer_code_pages *pages, const struct map *map, uint64_t gpa)
 {
 	const struct content *content = &pages->content[map->content - 1];
 
 	return content->gpa == gpa && content->use == map->use;
 }
 
-int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
-			const uint8_t *now, size_t offset, size_t len, uint64_t *id)
+int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			   uint64_t gpa, const uint8_t *now, size_t offset, size_t len,
+			   uint64_t *id)
 {
 	struct map *map = pages->last;
-	int news = VPT_CODE_MAPPED;
+	int news = TRACER_CODE_MAPPED;
 	uint32_t content;
 
 	if (!map || map->vaddr != vaddr || map->cr3 != cr3)
@@ -205,11 +207,11 @@ int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vad
 	pages->last = map;
 	if (map->content && is_current(pages, map, gpa) &&
 	    !memcmp(copy_of(pages, map->content) + offset, now + offset, len))
-		return VPT_CODE_KNOWN;
+		return TRACER_CODE_KNOWN;
 	pages->last = NULL;
 	content = find_version(pages, gpa, now, offset, len);
 	if (!content) {
-		news = VPT_CODE_CHANGED;
+		news = TRACER_CODE_CHANGED;
 		content = add_content(pages, gpa, now);
 	}
 	if (!map->content && make_room(pages))
@@ -222,30 +224,30 @@ int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vad
 	return news;
 }
 
-void vpt_code_pages_number(struct vpt_code_pages *pages, uint64_t id)
+void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id)
 {
 	pages->content[pages->latest - 1].id = id;
 }
 
-bool vpt_code_pages_has(const struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr,
-			uint64_t gpa)
+bool tracer_code_pages_has(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			   uint64_t gpa)
 {
 	const struct map *map = find(pages->map, pages->slots, cr3, vaddr);
 
 	return map->content && pages->content[map->content - 1].gpa == gpa;
 }
 
-int vpt_code_pages_contents(const struct vpt_code_pages *pages,
-			    int (*fn)(void *opaque, const struct vpt_code_content *content,
-				      const uint8_t *bytes),
-			    void *opaque)
+int tracer_code_pages_contents(const struct tracer_code_pages *pages,
+			       int (*fn)(void *opaque, const struct tracer_code_content *content,
+					 const uint8_t *bytes),
+			       void *opaque)
 {
 	uint32_t i;
 	int result = 0;
 
 	for (i = 0; i < pages->contents && !result; i++) {
-		const struct vpt_code_content content = {pages->content[i].id,
-							 pages->content[i].gpa};
+		const struct tracer_code_content content = {pages->content[i].id,
+							    pages->content[i].gpa};
 
 		result = fn(opaque, &content, copy_of(pages, i + 1));
 	}
@@ -254,17 +256,17 @@ int vpt_code_pages_contents(const struct vpt_code_pages *pages,
 
 static int by_address(const void *a, const void *b)
 {
-	const struct vpt_code_map *x = a, *y = b;
+	const struct tracer_code_map *x = a, *y = b;
 
 	if (x->cr3 != y->cr3)
 		return x->cr3 < y->cr3 ? -1 : 1;
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
-int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
-			size_t *count)
+int tracer_code_pages_maps(const struct tracer_code_pages *pages, struct tracer_code_map **maps,
+			   size_t *count)
 {
-	struct vpt_code_map *all = calloc(pages->maps + 1, sizeof(*all));
+	struct tracer_code_map *all = calloc(pages->maps + 1, sizeof(*all));
 	size_t i, n = 0;
 
 	if (!all)
@@ -276,8 +278,8 @@ int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map 
 		if (!map->content)
 			continue;
 		content = &pages->content[map->content - 1];
-		all[n++] = (struct vpt_code_map){map->cr3, map->vaddr, content->gpa,
-						 map->content - 1, map->use != content->use};
+		all[n++] = (struct tracer_code_map){map->cr3, map->vaddr, content->gpa,
+						    map->content - 1, map->use != content->use};
 	}
 	qsort(all, n, sizeof(*all), by_address);
 	*maps = all;
@@ -285,13 +287,13 @@ int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map 
 	return 0;
 }
 
-int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
-		       const uint8_t *bytes)
+int tracer_code_pages_add(struct tracer_code_pages *pages,
+			  const struct tracer_code_content *content, const uint8_t *bytes)
 {
 	uint32_t *link = find_frame(pages, content->gpa), n = 1;
 	struct content *to;
 
-	if (!content->id || content->gpa % PAGE || pages->contents == VPT_CODE_CONTENTS)
+	if (!content->id || content->gpa % PAGE || pages->contents == TRACER_CODE_CONTENTS)
 		return -EINVAL;
 	/* Newer ones have larger ids. */
 	for (; *link; link = &pages->content[*link - 1].older, n++)
@@ -305,16 +307,16 @@ int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_conte
 	for (; to->older; to = &pages->content[to->older - 1])
 		n++;
 	memcpy(copy_of(pages, pages->contents), bytes, PAGE);
-	return n <= VPT_CODE_VERSIONS ? 0 : -EINVAL;
+	return n <= TRACER_CODE_VERSIONS ? 0 : -EINVAL;
 }
 
-int vpt_code_pages_add_map(struct vpt_code_pages *pages, const struct vpt_code_map *map)
+int tracer_code_pages_add_map(struct tracer_code_pages *pages, const struct tracer_code_map *map)
 {
 	const struct content *content;
 	struct map *slot;
 
 	if (map->content >= pages->contents || map->stale > 1 || map->vaddr % PAGE ||
-	    pages->maps == VPT_CODE_MAPS)
+	    pages->maps == TRACER_CODE_MAPS)
 		return -EINVAL;
 	content = &pages->content[map->content];
 	if (content->gpa != map->gpa)

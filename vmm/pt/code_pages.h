@@ -19,64 +19,65 @@
  * The bounds are 64 MiB of contents, at most 8 of them for one frame, and 262144 mappings, which
  * take 12 MiB. A guest can make any number of versions of a page.
  */
-#define VPT_CODE_CONTENTS 16384u
-#define VPT_CODE_VERSIONS 8u
-#define VPT_CODE_MAPS	  262144u
+#define TRACER_CODE_CONTENTS 16384u
+#define TRACER_CODE_VERSIONS 8u
+#define TRACER_CODE_MAPS     262144u
 
-struct vpt_code_pages;
+struct tracer_code_pages;
 
-struct vpt_code_pages *vpt_code_pages_create(void);
-void vpt_code_pages_destroy(struct vpt_code_pages *pages);
+struct tracer_code_pages *tracer_code_pages_create(void);
+void tracer_code_pages_destroy(struct tracer_code_pages *pages);
 
 /* What must be recorded before the code runs. */
-enum vpt_code_news {
-	VPT_CODE_KNOWN,	  /* nothing */
-	VPT_CODE_MAPPED,  /* the place, with the content *id */
-	VPT_CODE_CHANGED, /* the content too; see vpt_code_pages_number() */
+enum tracer_code_news {
+	TRACER_CODE_KNOWN,   /* nothing */
+	TRACER_CODE_MAPPED,  /* the place, with the content *id */
+	TRACER_CODE_CHANGED, /* the content too; see tracer_code_pages_number() */
 };
 
 /*
  * Note that @len bytes at @offset of the page at this place are about to run. @now is the
- * whole page. Returns enum vpt_code_news, or -ENOMEM. *id is the content's number, valid
- * only for VPT_CODE_MAPPED.
+ * whole page. Returns enum tracer_code_news, or -ENOMEM. *id is the content's number, valid
+ * only for TRACER_CODE_MAPPED.
  */
-int vpt_code_pages_note(struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr, uint64_t gpa,
-			const uint8_t *now, size_t offset, size_t len, uint64_t *id);
-/* Give the content that the last call of vpt_code_pages_note() found its number. */
-void vpt_code_pages_number(struct vpt_code_pages *pages, uint64_t id);
+int tracer_code_pages_note(struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			   uint64_t gpa, const uint8_t *now, size_t offset, size_t len,
+			   uint64_t *id);
+/* Give the content that the last call of tracer_code_pages_note() found its number. */
+void tracer_code_pages_number(struct tracer_code_pages *pages, uint64_t id);
 /* Returns true if some content is recorded for the place. */
-bool vpt_code_pages_has(const struct vpt_code_pages *pages, uint64_t cr3, uint64_t vaddr,
-			uint64_t gpa);
+bool tracer_code_pages_has(const struct tracer_code_pages *pages, uint64_t cr3, uint64_t vaddr,
+			   uint64_t gpa);
 
 /*
  * For snapshots. Contents are in the order of the table, mappings in that of their
  * addresses. Contents are passed to @fn until one call does not return 0, and the result is
  * what that call returned.
  */
-struct vpt_code_content {
+struct tracer_code_content {
 	uint64_t id, gpa;
 };
-int vpt_code_pages_contents(const struct vpt_code_pages *pages,
-			    int (*fn)(void *opaque, const struct vpt_code_content *content,
-				      const uint8_t *bytes),
-			    void *opaque);
+int tracer_code_pages_contents(const struct tracer_code_pages *pages,
+			       int (*fn)(void *opaque, const struct tracer_code_content *content,
+					 const uint8_t *bytes),
+			       void *opaque);
 
-struct vpt_code_map {
-	uint64_t cr3, vaddr, gpa; /* as in struct vpt_code_page */
+struct tracer_code_map {
+	uint64_t cr3, vaddr, gpa; /* as in struct trace_code_page */
 	uint32_t content;	  /* its place among the contents, from 0 on */
 	uint32_t stale;		  /* 1: the version that ran there is no longer kept */
 };
 /* Copy the mappings to *maps, which the caller frees. Returns 0 or -ENOMEM. */
-int vpt_code_pages_maps(const struct vpt_code_pages *pages, struct vpt_code_map **maps,
-			size_t *count);
+int tracer_code_pages_maps(const struct tracer_code_pages *pages, struct tracer_code_map **maps,
+			   size_t *count);
 
 /*
  * Fill empty tables: add all contents first, then all mappings. Returns 0, -ENOMEM or -EINVAL. An
  * id is not valid if it is 0 or its frame has it already. A mapping is not valid if it comes
  * twice, or names a content that is missing or of another frame. Tables that are full refuse more.
  */
-int vpt_code_pages_add(struct vpt_code_pages *pages, const struct vpt_code_content *content,
-		       const uint8_t *bytes);
-int vpt_code_pages_add_map(struct vpt_code_pages *pages, const struct vpt_code_map *map);
+int tracer_code_pages_add(struct tracer_code_pages *pages,
+			  const struct tracer_code_content *content, const uint8_t *bytes);
+int tracer_code_pages_add_map(struct tracer_code_pages *pages, const struct tracer_code_map *map);
 
 #endif /* VMM_PT_CODE_PAGES_H */

@@ -14,16 +14,16 @@
 #define MAX_REGIONS 65536u
 #define MAX_ENDS    64u
 
-static uint64_t topa_entry(const struct vpt_collect *c, const struct vpt_collect_place *p)
+static uint64_t topa_entry(const struct tracer_collect *c, const struct tracer_collect_place *p)
 {
 	uint64_t entry = 0;
 
-	(void)vpt_mem_read(c->mem, p->table + 8ull * p->index, &entry, sizeof(entry));
+	(void)x86_mem_read(c->mem, p->table + 8ull * p->index, &entry, sizeof(entry));
 	return entry;
 }
 
 /* At a region's entry, with END entries followed. False: the tables lead nowhere. */
-static bool settle(const struct vpt_collect *c, struct vpt_collect_place *p)
+static bool settle(const struct tracer_collect *c, struct tracer_collect_place *p)
 {
 	unsigned int ends;
 
@@ -32,14 +32,14 @@ static bool settle(const struct vpt_collect *c, struct vpt_collect_place *p)
 
 		if (!(entry & TOPA_END))
 			return true;
-		*p = (struct vpt_collect_place){.table = entry & TOPA_ADDRESS};
+		*p = (struct tracer_collect_place){.table = entry & TOPA_ADDRESS};
 	}
 	return !c->topa;
 }
 
-static struct vpt_collect_place place_of(const struct vpt_rtit *rtit)
+static struct tracer_collect_place place_of(const struct vpt_rtit *rtit)
 {
-	struct vpt_collect_place p = {.offset = rtit->output_mask_ptrs >> 32};
+	struct tracer_collect_place p = {.offset = rtit->output_mask_ptrs >> 32};
 
 	if (!VPT_CTL_GET(rtit->ctl, TOPA))
 		return p;
@@ -48,10 +48,10 @@ static struct vpt_collect_place place_of(const struct vpt_rtit *rtit)
 	return p;
 }
 
-static bool add(struct vpt_collect *c, const struct vpt_collect_region *region)
+static bool add(struct tracer_collect *c, const struct tracer_collect_region *region)
 {
 	if (c->regions == MAX_REGIONS || region->bytes > 2 * c->mem->bytes - c->bytes ||
-	    !vpt_mem_at(c->mem, region->gpa, region->bytes))
+	    !x86_mem_at(c->mem, region->gpa, region->bytes))
 		return false;
 	if (c->regions == c->room) {
 		size_t room = c->room ? 2 * c->room : 16;
@@ -68,13 +68,13 @@ static bool add(struct vpt_collect *c, const struct vpt_collect_region *region)
 }
 
 /* From c->next on, until it is reached again, or the output stops, or makes no sense. */
-static void list_tables(struct vpt_collect *c)
+static void list_tables(struct tracer_collect *c)
 {
-	struct vpt_collect_place p = c->next;
+	struct tracer_collect_place p = c->next;
 
 	for (;;) {
 		uint64_t entry = topa_entry(c, &p);
-		const struct vpt_collect_region region = {
+		const struct tracer_collect_region region = {
 			.gpa = entry & TOPA_ADDRESS & ~(TOPA_SIZE(entry) - 1),
 			.bytes = TOPA_SIZE(entry),
 			.table = p.table,
@@ -96,7 +96,7 @@ static void list_tables(struct vpt_collect *c)
 	}
 }
 
-static void list_regions(struct vpt_collect *c, const struct vpt_rtit *rtit)
+static void list_regions(struct tracer_collect *c, const struct vpt_rtit *rtit)
 {
 	uint64_t mask = (uint32_t)rtit->output_mask_ptrs | VPT_MASK_PTRS_LOW;
 
@@ -108,11 +108,11 @@ static void list_regions(struct vpt_collect *c, const struct vpt_rtit *rtit)
 			list_tables(c);
 		return;
 	}
-	c->around = add(c, &(struct vpt_collect_region){.gpa = rtit->output_base & ~mask,
-							.bytes = mask + 1});
+	c->around = add(c, &(struct tracer_collect_region){.gpa = rtit->output_base & ~mask,
+							   .bytes = mask + 1});
 }
 
-static void copy_ahead(struct vpt_collect *c)
+static void copy_ahead(struct tracer_collect *c)
 {
 	uint64_t at = 0;
 	size_t i;
@@ -120,13 +120,13 @@ static void copy_ahead(struct vpt_collect *c)
 	free(c->ahead);
 	c->ahead = c->bytes ? malloc(c->bytes) : NULL;
 	for (i = 0; c->ahead && i < c->regions; i++) {
-		(void)vpt_mem_read(c->mem, c->region[i].gpa, c->ahead + at, c->region[i].bytes);
+		(void)x86_mem_read(c->mem, c->region[i].gpa, c->ahead + at, c->region[i].bytes);
 		at += c->region[i].bytes;
 	}
 }
 
-void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
-		       const struct vpt_rtit *rtit)
+void tracer_collect_start(struct tracer_collect *c, const struct x86_mem *mem,
+			  const struct vpt_rtit *rtit)
 {
 	c->mem = mem;
 	c->full = false;
@@ -140,7 +140,7 @@ void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
  * Bytes of the buffer are counted from the first one of the first region on. Where a
  * place is among them; UINT64_MAX: nowhere. A STOP leaves one behind its region.
  */
-static uint64_t find(const struct vpt_collect *c, const struct vpt_collect_place *p)
+static uint64_t find(const struct tracer_collect *c, const struct tracer_collect_place *p)
 {
 	uint64_t at = 0;
 	size_t i;
@@ -152,37 +152,37 @@ static uint64_t find(const struct vpt_collect *c, const struct vpt_collect_place
 }
 
 /* Is anything of [from, to) not what it was when the copy was made? */
-static bool changed(const struct vpt_collect *c, uint64_t from, uint64_t to)
+static bool changed(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
 	uint64_t at = 0;
 	size_t i;
 
 	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
-		const struct vpt_collect_region *r = &c->region[i];
+		const struct tracer_collect_region *r = &c->region[i];
 		uint64_t lo = from > at ? from - at : 0;
 		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
 
 		if (lo < hi &&
-		    memcmp(vpt_mem_at(c->mem, r->gpa + lo, hi - lo), c->ahead + at + lo, hi - lo))
+		    memcmp(x86_mem_at(c->mem, r->gpa + lo, hi - lo), c->ahead + at + lo, hi - lo))
 			return true;
 	}
 	return false;
 }
 
-static void give(const struct vpt_collect *c, uint64_t from, uint64_t to,
-		 const struct vpt_collect_sink *sink)
+static void give(const struct tracer_collect *c, uint64_t from, uint64_t to,
+		 const struct tracer_collect_sink *sink)
 {
 	uint64_t at = 0;
 	size_t i;
 
 	for (i = 0; i < c->regions && at < to; at += c->region[i++].bytes) {
-		const struct vpt_collect_region *r = &c->region[i];
+		const struct tracer_collect_region *r = &c->region[i];
 		uint64_t lo = from > at ? from - at : 0;
 		uint64_t hi = to - at < r->bytes ? to - at : r->bytes;
 
 		if (lo >= hi)
 			continue;
-		sink->bytes(sink->opaque, r->gpa + lo, vpt_mem_at(c->mem, r->gpa + lo, hi - lo),
+		sink->bytes(sink->opaque, r->gpa + lo, x86_mem_at(c->mem, r->gpa + lo, hi - lo),
 			    hi - lo);
 		if (hi == r->bytes && r->interrupt)
 			sink->interrupt(sink->opaque);
@@ -190,7 +190,7 @@ static void give(const struct vpt_collect *c, uint64_t from, uint64_t to,
 }
 
 /* Nothing has come to where it was not to come yet. */
-static bool was_once(const struct vpt_collect *c, uint64_t from, uint64_t to)
+static bool was_once(const struct tracer_collect *c, uint64_t from, uint64_t to)
 {
 	if (!c->around || !c->ahead)
 		return true;
@@ -199,8 +199,8 @@ static bool was_once(const struct vpt_collect *c, uint64_t from, uint64_t to)
 	return !changed(c, to, from);
 }
 
-static void give_new(const struct vpt_collect *c, uint64_t from, uint64_t to,
-		     const struct vpt_collect_sink *sink)
+static void give_new(const struct tracer_collect *c, uint64_t from, uint64_t to,
+		     const struct tracer_collect_sink *sink)
 {
 	bool wraps = to < from;
 
@@ -214,10 +214,10 @@ static void give_new(const struct vpt_collect *c, uint64_t from, uint64_t to,
 		give(c, 0, to, sink);
 }
 
-void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
-		      const struct vpt_collect_sink *sink)
+void tracer_collect_read(struct tracer_collect *c, const struct vpt_rtit *rtit,
+			 const struct tracer_collect_sink *sink)
 {
-	struct vpt_collect_place to = place_of(rtit);
+	struct tracer_collect_place to = place_of(rtit);
 	uint64_t at;
 
 	if (!settle(c, &to))
@@ -233,7 +233,7 @@ void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
 	copy_ahead(c);
 }
 
-bool vpt_collect_has(const struct vpt_collect *c, uint64_t gpa)
+bool tracer_collect_has(const struct tracer_collect *c, uint64_t gpa)
 {
 	size_t i;
 
@@ -243,7 +243,7 @@ bool vpt_collect_has(const struct vpt_collect *c, uint64_t gpa)
 	return false;
 }
 
-void vpt_collect_end(struct vpt_collect *c)
+void tracer_collect_end(struct tracer_collect *c)
 {
 	free(c->ahead);
 	free(c->region);

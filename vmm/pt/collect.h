@@ -13,7 +13,7 @@
 #include "vpt/rtit.h"
 #include "x86/mem.h"
 
-struct vpt_collect_region {
+struct tracer_collect_region {
 	uint64_t gpa, bytes;
 	uint64_t table; /* ToPA: where its entry is */
 	uint32_t index;
@@ -21,18 +21,18 @@ struct vpt_collect_region {
 };
 
 /* Where a byte goes. */
-struct vpt_collect_place {
+struct tracer_collect_place {
 	uint64_t table;
 	uint32_t index;
 	uint64_t offset;
 };
 
-struct vpt_collect {
-	const struct vpt_mem *mem;
+struct tracer_collect {
+	const struct x86_mem *mem;
 	bool topa;
-	struct vpt_collect_place next; /* byte to be read */
+	struct tracer_collect_place next; /* byte to be read */
 	/* The regions from there on, in the order of output, once around. */
-	struct vpt_collect_region *region;
+	struct tracer_collect_region *region;
 	size_t regions, room;
 	bool around; /* the first comes after the last */
 	bool full;   /* a region with STOP set is */
@@ -40,7 +40,7 @@ struct vpt_collect {
 	uint8_t *ahead; /* the copy */
 };
 
-struct vpt_collect_sink {
+struct tracer_collect_sink {
 	void (*bytes)(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len);
 	void (*lost)(void *opaque);	 /* bytes before the next ones */
 	void (*interrupt)(void *opaque); /* a region with INT set was filled */
@@ -48,13 +48,13 @@ struct vpt_collect_sink {
 };
 
 /* A trace begins. Nothing is kept of another. */
-void vpt_collect_start(struct vpt_collect *c, const struct vpt_mem *mem,
-		       const struct vpt_rtit *rtit);
+void tracer_collect_start(struct tracer_collect *c, const struct x86_mem *mem,
+			  const struct vpt_rtit *rtit);
 /* Give what there is since the last call. */
-void vpt_collect_read(struct vpt_collect *c, const struct vpt_rtit *rtit,
-		      const struct vpt_collect_sink *sink);
+void tracer_collect_read(struct tracer_collect *c, const struct vpt_rtit *rtit,
+			 const struct tracer_collect_sink *sink);
 /* Is this page part of the buffer? */
-bool vpt_collect_has(const struct vpt_collect *c, uint64_t gpa);
-void vpt_collect_end(struct vpt_collect *c);
+bool tracer_collect_has(const struct tracer_collect *c, uint64_t gpa);
+void tracer_collect_end(struct tracer_collect *c);
 
 #endif /* VMM_PT_COLLECT_H */

@@ -11,25 +11,25 @@
 /* The counter where a session begins: more than any of them can retire. */
 #define SESSION_SHIFT 40
 
-static const struct vpt_engine_pt *pt_of(const struct vpt_tracer *t)
+static const struct engine_pt *pt_of(const struct tracer *t)
 {
 	return t->config.engine->pt;
 }
 
-static void note_error(struct vpt_tracer *t, int error)
+static void note_error(struct tracer *t, int error)
 {
 	if (error && !t->error)
 		t->error = error;
 }
 
-static uint64_t counter(const struct vpt_tracer *t)
+static uint64_t counter(const struct tracer *t)
 {
 	return t->hardware.sessions << SESSION_SHIFT;
 }
 
 /* What a sweep is for. */
 struct code {
-	struct vpt_tracer *t;
+	struct tracer *t;
 	uint64_t cr3;
 	bool only_new; /* pages that the file does not have at all */
 };
@@ -37,69 +37,69 @@ struct code {
 static void code_page(void *opaque, uint64_t vaddr, uint64_t gpa)
 {
 	const struct code *c = opaque;
-	struct vpt_tracer *t = c->t;
-	const struct vpt_code_page page = {
+	struct tracer *t = c->t;
+	const struct trace_code_page page = {
 		.cr3 = c->cr3,
 		.vaddr = vaddr,
 		.gpa = gpa,
 		.insns = counter(t),
 	};
 
-	if (vpt_collect_has(&t->hardware.collect, gpa))
+	if (tracer_collect_has(&t->hardware.collect, gpa))
 		return;
-	if (!c->only_new || !vpt_code_pages_has(t->pages, c->cr3, vaddr, gpa))
-		vpt_tracer_page(t, &page, 0, VPT_PAGE_SIZE,
-				vpt_mem_at(t->config.mem, gpa, VPT_PAGE_SIZE));
+	if (!c->only_new || !tracer_code_pages_has(t->pages, c->cr3, vaddr, gpa))
+		tracer_page(t, &page, 0, X86_PAGE_SIZE,
+			    x86_mem_at(t->config.mem, gpa, X86_PAGE_SIZE));
 }
 
-static void sweep(struct vpt_tracer *t, const struct vpt_paging *paging, bool only_new)
+static void sweep(struct tracer *t, const struct x86_paging *paging, bool only_new)
 {
-	struct code c = {.t = t, .cr3 = paging->cr3 & ~(VPT_PAGE_SIZE - 1), .only_new = only_new};
+	struct code c = {.t = t, .cr3 = paging->cr3 & ~(X86_PAGE_SIZE - 1), .only_new = only_new};
 
-	vpt_sweep(t->config.mem, paging, t->config.hurry, code_page, &c);
+	tracer_sweep(t->config.mem, paging, t->config.hurry, code_page, &c);
 }
 
 /* All address spaces that are known of; nothing of what is recorded needs them without. */
-static void sweep_all(struct vpt_tracer *t, bool only_new)
+static void sweep_all(struct tracer *t, bool only_new)
 {
-	const struct vpt_hardware_spaces *spaces = &t->hardware.spaces;
-	struct vpt_paging paging;
-	struct vpt_sregs s;
+	const struct tracer_hardware_spaces *spaces = &t->hardware.spaces;
+	struct x86_paging paging;
+	struct x86_sregs s;
 	uint64_t now;
 	size_t i;
 
 	if (!t->pages || t->config.engine->get_sregs(t->config.ev, &s))
 		return;
-	paging = (struct vpt_paging){
+	paging = (struct x86_paging){
 		.cr0 = s.cr0,
 		.cr3 = s.cr3,
 		.cr4 = s.cr4,
 		.efer = s.efer,
 		.max_phy_addr = t->caps.max_phy_addr,
 	};
-	now = s.cr3 & ~(VPT_PAGE_SIZE - 1);
+	now = s.cr3 & ~(X86_PAGE_SIZE - 1);
 	sweep(t, &paging, only_new);
 	for (i = 0; i < spaces->count; i++) {
-		if ((spaces->cr3[i] & ~(VPT_PAGE_SIZE - 1)) == now)
+		if ((spaces->cr3[i] & ~(X86_PAGE_SIZE - 1)) == now)
 			continue;
 		paging.cr3 = spaces->cr3[i];
 		sweep(t, &paging, only_new);
 	}
 }
 
-static void note_cr3(struct vpt_hardware_spaces *s, uint64_t cr3)
+static void note_cr3(struct tracer_hardware_spaces *s, uint64_t cr3)
 {
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
 		if (s->cr3[i] == cr3)
 			return;
-	if (s->count < VPT_HARDWARE_CR3S)
+	if (s->count < TRACER_HARDWARE_CR3S)
 		s->cr3[s->count++] = cr3;
 }
 
 /* Whole packets of `len` bytes; returns how many bytes they are. */
-static size_t parse(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t len)
+static size_t parse(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
 	struct vpt_packet packet;
 	size_t at = 0;
@@ -127,7 +127,7 @@ static size_t parse(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t 
 	return at;
 }
 
-void vpt_hardware_feed(struct vpt_hardware_spaces *s, const uint8_t *bytes, size_t len)
+void tracer_hardware_feed(struct tracer_hardware_spaces *s, const uint8_t *bytes, size_t len)
 {
 	/* What was left before, with as much behind it as its packet can need. */
 	while (s->rests && len) {
@@ -156,10 +156,10 @@ void vpt_hardware_feed(struct vpt_hardware_spaces *s, const uint8_t *bytes, size
 	}
 }
 
-static void put_session(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum vpt_session_end end)
+static void put_session(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end end)
 {
-	struct vpt_session s = {
-		.edge = end == VPT_END_NONE ? VPT_SESSION_START : VPT_SESSION_END,
+	struct trace_session s = {
+		.edge = end == TRACE_END_NONE ? TRACE_SESSION_START : TRACE_SESSION_END,
 		.end = end,
 		.insns = counter(t),
 		.ctl = rtit->ctl,
@@ -171,51 +171,51 @@ static void put_session(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum 
 
 	memcpy(s.addr, rtit->addr, sizeof(s.addr));
 	if (t->config.writer)
-		note_error(t, vpt_writer_session(t->config.writer, t->config.vcpu, &s));
+		note_error(t, trace_writer_session(t->config.writer, t->config.vcpu, &s));
 }
 
 static void take_bytes(void *opaque, uint64_t gpa, const uint8_t *bytes, uint64_t len)
 {
-	struct vpt_tracer *t = opaque;
+	struct tracer *t = opaque;
 
 	t->bytes += len;
 	if (!t->config.writer || t->refused)
 		return;
-	len = vpt_tracer_fit(t, len);
-	vpt_hardware_feed(&t->hardware.spaces, bytes, len);
-	note_error(t, vpt_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
+	len = tracer_fit(t, len);
+	tracer_hardware_feed(&t->hardware.spaces, bytes, len);
+	note_error(t, trace_writer_mapped(t->config.writer, t->config.vcpu, gpa, bytes, len));
 }
 
 /* A session of the file is bytes in a row: another begins. */
 static void take_lost(void *opaque)
 {
-	struct vpt_tracer *t = opaque;
+	struct tracer *t = opaque;
 
 	if (t->refused)
 		return;
 	t->hardware.spaces.synced = false;
 	t->hardware.spaces.rests = 0;
-	put_session(t, &t->hardware.rtit, VPT_END_LOST);
-	put_session(t, &t->hardware.rtit, VPT_END_NONE);
+	put_session(t, &t->hardware.rtit, TRACE_END_LOST);
+	put_session(t, &t->hardware.rtit, TRACE_END_NONE);
 }
 
 static void take_interrupt(void *opaque)
 {
-	struct vpt_tracer *t = opaque;
+	struct tracer *t = opaque;
 
 	t->config.pmi(t->config.opaque);
 }
 
-static void collect(struct vpt_tracer *t, const struct vpt_rtit *rtit)
+static void collect(struct tracer *t, const struct vpt_rtit *rtit)
 {
-	const struct vpt_collect_sink sink = {take_bytes, take_lost, take_interrupt, t};
+	const struct tracer_collect_sink sink = {take_bytes, take_lost, take_interrupt, t};
 
-	vpt_collect_read(&t->hardware.collect, rtit, &sink);
+	tracer_collect_read(&t->hardware.collect, rtit, &sink);
 }
 
-static void begin(struct vpt_tracer *t, const struct vpt_rtit *rtit)
+static void begin(struct tracer *t, const struct vpt_rtit *rtit)
 {
-	struct vpt_hardware *h = &t->hardware;
+	struct tracer_hardware *h = &t->hardware;
 
 	h->rtit = *rtit;
 	h->on = true;
@@ -223,28 +223,28 @@ static void begin(struct vpt_tracer *t, const struct vpt_rtit *rtit)
 	h->spaces.synced = false;
 	h->spaces.rests = 0;
 	if (!h->for_host)
-		vpt_collect_start(&h->collect, t->config.mem, rtit);
-	put_session(t, rtit, VPT_END_NONE);
+		tracer_collect_start(&h->collect, t->config.mem, rtit);
+	put_session(t, rtit, TRACE_END_NONE);
 	sweep_all(t, false);
 }
 
-static enum vpt_session_end why_ended(const struct vpt_tracer *t, const struct vpt_rtit *rtit,
-				      enum vpt_session_end otherwise)
+static enum trace_session_end why_ended(const struct tracer *t, const struct vpt_rtit *rtit,
+					enum trace_session_end otherwise)
 {
 	if (t->refused)
-		return VPT_END_LOST;
+		return TRACE_END_LOST;
 	if (VPT_STATUS_GET(rtit->status, ERROR))
-		return VPT_END_ERROR;
+		return TRACE_END_ERROR;
 	if (VPT_STATUS_GET(rtit->status, STOPPED))
-		return t->hardware.collect.full ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
+		return t->hardware.collect.full ? TRACE_END_TOPA_STOP : TRACE_END_TRACE_STOP;
 	return otherwise;
 }
 
-static void end(struct vpt_tracer *t, const struct vpt_rtit *rtit, enum vpt_session_end why)
+static void end(struct tracer *t, const struct vpt_rtit *rtit, enum trace_session_end why)
 {
 	sweep_all(t, true);
 	put_session(t, rtit, why_ended(t, rtit, why));
-	vpt_collect_end(&t->hardware.collect);
+	tracer_collect_end(&t->hardware.collect);
 	t->hardware.on = false;
 }
 
@@ -255,11 +255,11 @@ static bool can_trace(const struct vpt_rtit *rtit)
 	       !VPT_STATUS_GET(rtit->status, ERROR);
 }
 
-enum vpt_fault vpt_hardware_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value)
+enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t value)
 {
 	struct vpt_rtit was, is;
 
-	if (t->config.owner != VPT_OWNER_GUEST || msr != VPT_MSR_CTL)
+	if (t->config.owner != TRACE_OWNER_GUEST || msr != VPT_MSR_CTL)
 		return VPT_FAULT_GP;
 	if (pt_of(t)->get(t->config.ev, &was)) {
 		note_error(t, -EIO);
@@ -272,16 +272,16 @@ enum vpt_fault vpt_hardware_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t v
 	if (t->hardware.on && !VPT_CTL_GET(is.ctl, TRACE_EN)) {
 		collect(t, &was);
 		is.status = was.status;
-		end(t, &is, VPT_END_DISABLED);
+		end(t, &is, TRACE_END_DISABLED);
 	}
 	if (!t->hardware.on && can_trace(&is))
 		begin(t, &is);
 	return VPT_FAULT_NONE;
 }
 
-enum vpt_fault vpt_hardware_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value)
+enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value)
 {
-	struct vpt_hardware *h = &t->hardware;
+	struct tracer_hardware *h = &t->hardware;
 	struct vpt_rtit rtit = h->rtit;
 	int error;
 
@@ -301,9 +301,9 @@ enum vpt_fault vpt_hardware_host_write(struct vpt_tracer *t, uint32_t msr, uint6
 	return VPT_FAULT_NONE;
 }
 
-static void look_for_host(struct vpt_tracer *t)
+static void look_for_host(struct tracer *t)
 {
-	struct vpt_engine_trace trace;
+	struct engine_trace trace;
 	unsigned int i;
 
 	if (pt_of(t)->read(t->config.ev, &trace)) {
@@ -318,7 +318,7 @@ static void look_for_host(struct vpt_tracer *t)
 	t->hardware.rtit.status = trace.status;
 }
 
-void vpt_hardware_look(struct vpt_tracer *t)
+void tracer_hardware_look(struct tracer *t)
 {
 	struct vpt_rtit rtit;
 
@@ -329,21 +329,21 @@ void vpt_hardware_look(struct vpt_tracer *t)
 	else if (!pt_of(t)->get(t->config.ev, &rtit))
 		collect(t, &rtit);
 	if (t->config.writer)
-		note_error(t, vpt_writer_sync(t->config.writer));
+		note_error(t, trace_writer_sync(t->config.writer));
 }
 
-void vpt_hardware_close(struct vpt_tracer *t)
+void tracer_hardware_close(struct tracer *t)
 {
 	struct vpt_rtit rtit = t->hardware.rtit;
 
 	if (!t->hardware.on)
 		return;
-	vpt_hardware_look(t);
+	tracer_hardware_look(t);
 	if (t->hardware.for_host) {
 		rtit.status = t->hardware.rtit.status;
 		(void)pt_of(t)->stop(t->config.ev);
 	} else {
 		(void)pt_of(t)->get(t->config.ev, &rtit);
 	}
-	end(t, &rtit, VPT_END_CLOSED);
+	end(t, &rtit, TRACE_END_CLOSED);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace that the processor's own PT makes (struct vpt_engine_pt), on its way to the
+ * A trace that the processor's own PT makes (struct engine_pt), on its way to the
  * file. What is seen of it are the places where a guest writes to IA32_RTIT_CTL, and what
  * is in buffers when somebody looks: at these places, at other exits now and then, and at
  * the end.
@@ -17,38 +17,38 @@
 #include "trace/format.h"
 #include "vpt/packet.h"
 
-struct vpt_tracer;
+struct tracer;
 
-#define VPT_HARDWARE_CR3S 64
+#define TRACER_HARDWARE_CR3S 64
 
 /* CR3s that PIPs tell of: the address spaces that code is in. */
-struct vpt_hardware_spaces {
+struct tracer_hardware_spaces {
 	struct vpt_parser parser;
 	bool synced;
 	uint8_t rest[2 * VPT_PKT_MAX]; /* bytes of a packet that is not whole yet */
 	size_t rests;
-	uint64_t cr3[VPT_HARDWARE_CR3S];
+	uint64_t cr3[TRACER_HARDWARE_CR3S];
 	size_t count;
 };
 
-void vpt_hardware_feed(struct vpt_hardware_spaces *spaces, const uint8_t *bytes, size_t len);
+void tracer_hardware_feed(struct tracer_hardware_spaces *spaces, const uint8_t *bytes, size_t len);
 
-struct vpt_hardware {
+struct tracer_hardware {
 	bool on; /* a session runs */
 	bool for_host;
 	uint64_t sessions;
 	struct vpt_rtit rtit; /* of it, as it began; a host's while it is being set up */
-	struct vpt_collect collect;
-	struct vpt_hardware_spaces spaces;
+	struct tracer_collect collect;
+	struct tracer_hardware_spaces spaces;
 };
 
 /* A guest's WRMSR. GP: as the processor, or KVM, has it. */
-enum vpt_fault vpt_hardware_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value);
+enum vpt_fault tracer_hardware_wrmsr(struct tracer *t, uint32_t msr, uint64_t value);
 /* A host's, of whose trace the registers are until TraceEn is set, and then begin it. */
-enum vpt_fault vpt_hardware_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value);
+enum vpt_fault tracer_hardware_host_write(struct tracer *t, uint32_t msr, uint64_t value);
 /* The guest has left: take what there is. */
-void vpt_hardware_look(struct vpt_tracer *t);
+void tracer_hardware_look(struct tracer *t);
 /* The guest is over. */
-void vpt_hardware_close(struct vpt_tracer *t);
+void tracer_hardware_close(struct tracer *t);
 
 #endif /* VMM_PT_HARDWARE_H */

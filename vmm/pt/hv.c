@@ -9,51 +9,53 @@
 
 #include "trace/crc32c.h"
 
-uint64_t vpt_hv_ip(const struct vpt_hv *hv)
+uint64_t tracer_hv_ip(const struct tracer_hv *hv)
 {
-	return vpt_root_ip(&hv->root);
+	return tracer_root_ip(&hv->root);
 }
 
-void vpt_hv_context(struct vpt_context *ctx)
+void tracer_hv_context(struct vpt_context *ctx)
 {
-	ctx->cr3 = VPT_ROOT_CR3;
+	ctx->cr3 = TRACER_ROOT_CR3;
 	ctx->cs_base = 0;
 	ctx->cpl = 0;
 	ctx->cs_l = ctx->lma = ctx->paging = true;
 	ctx->cs_d = ctx->pae = ctx->intr_flag = ctx->in_tx = false;
 }
 
-void vpt_hv_queue(struct vpt_hv *hv, uint32_t msr, uint64_t value)
+void tracer_hv_queue(struct tracer_hv *hv, uint32_t msr, uint64_t value)
 {
-	if (hv->msrs == VPT_HV_MSRS) {
+	if (hv->msrs == TRACER_HV_MSRS) {
 		hv->error = "too many MSRs to write";
 		return;
 	}
 	hv->msr[hv->msrs++] = (struct vpt_msr_entry){.index = msr, .value = value};
 }
 
-enum vpt_status vpt_hv_can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+enum vpt_status tracer_hv_can(const struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	return hv->ops->can(hv, usage, why);
 }
 
-enum vpt_status vpt_hv_switch(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+enum vpt_status tracer_hv_switch(struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	return hv->ops->change(hv, usage, why);
 }
 
-enum vpt_status vpt_hv_init(struct vpt_hv *hv, const struct vpt_hv_config *config, const char **why)
+enum vpt_status tracer_hv_init(struct tracer_hv *hv, const struct tracer_hv_config *config,
+			       const char **why)
 {
 	memset(hv, 0, sizeof(*hv));
 	hv->config = *config;
-	hv->ops = config->tracer->config.system == VPT_SYSTEM_RTIT ? &vpt_hv_atom : &vpt_hv_pt;
+	hv->ops = config->tracer->config.system == TRACER_SYSTEM_ATOM ? &tracer_hv_atom
+								      : &tracer_hv_pt;
 	hv->in_root = true;
 	vpt_rtit_reset(&hv->pt.own);
-	vpt_root_init(&hv->root);
-	return vpt_hv_switch(hv, config->usage, why);
+	tracer_root_init(&hv->root);
+	return tracer_hv_switch(hv, config->usage, why);
 }
 
-static bool checks_pass(struct vpt_hv *hv)
+static bool checks_pass(struct tracer_hv *hv)
 {
 	hv->error = hv->ops->check(hv);
 	if (!hv->error && hv->written != hv->msrs)
@@ -61,25 +63,25 @@ static bool checks_pass(struct vpt_hv *hv)
 	return !hv->error;
 }
 
-static uint8_t event_kind(enum vpt_root_kind kind)
+static uint8_t event_kind(enum tracer_root_kind kind)
 {
 	switch (kind) {
-	case VPT_ROOT_JMP:
+	case TRACER_ROOT_JMP:
 		return VPT_EV_JMP;
-	case VPT_ROOT_JMP_INDIRECT:
+	case TRACER_ROOT_JMP_INDIRECT:
 		return VPT_EV_JMP_INDIRECT;
-	case VPT_ROOT_CALL:
+	case TRACER_ROOT_CALL:
 		return VPT_EV_CALL;
-	case VPT_ROOT_CALL_INDIRECT:
+	case TRACER_ROOT_CALL_INDIRECT:
 		return VPT_EV_CALL_INDIRECT;
-	case VPT_ROOT_RET:
+	case TRACER_ROOT_RET:
 		return VPT_EV_RET;
 	default:
 		return VPT_EV_COUNT;
 	}
 }
 
-static void report_branch(struct vpt_tracer *t, const struct vpt_root_insn *insn)
+static void report_branch(struct tracer *t, const struct tracer_root_insn *insn)
 {
 	const struct vpt_event event = {
 		.kind = event_kind(insn->kind),
@@ -88,71 +90,70 @@ static void report_branch(struct vpt_tracer *t, const struct vpt_root_insn *insn
 		.next = insn->next,
 	};
 
-	if (insn->kind == VPT_ROOT_COND)
-		vpt_tracer_cond(t, insn->ip, insn->to, insn->next, insn->taken);
+	if (insn->kind == TRACER_ROOT_COND)
+		tracer_cond(t, insn->ip, insn->to, insn->next, insn->taken);
 	else if (event.kind != VPT_EV_COUNT)
-		vpt_tracer_event(t, &event, 0);
+		tracer_event(t, &event, 0);
 }
 
-static void write_msr(struct vpt_hv *hv, const struct vpt_retired *insn)
+static void write_msr(struct tracer_hv *hv, const struct tracer_insn *insn)
 {
 	const struct vpt_msr_entry *msr = &hv->msr[hv->written++];
 
-	if (vpt_tracer_root_wrmsr(hv->config.tracer, msr->index, msr->value, insn) !=
-	    VPT_FAULT_NONE)
+	if (tracer_root_wrmsr(hv->config.tracer, msr->index, msr->value, insn) != VPT_FAULT_NONE)
 		hv->error = "root operation's WRMSR raises #GP";
 }
 
-static uint16_t flags_of(const struct vpt_hv *hv, const struct vpt_root_insn *insn)
+static uint16_t flags_of(const struct tracer_hv *hv, const struct tracer_root_insn *insn)
 {
-	uint16_t flags = hv->arrived ? VPT_ORACLE_ARRIVED : 0;
+	uint16_t flags = hv->arrived ? TRACE_ORACLE_ARRIVED : 0;
 
-	if (insn->kind == VPT_ROOT_COND)
-		flags |= VPT_ORACLE_COND;
-	if (insn->kind == VPT_ROOT_ENTRY && hv->entering)
-		flags |= VPT_ORACLE_VM_ENTRY;
+	if (insn->kind == TRACER_ROOT_COND)
+		flags |= TRACE_ORACLE_COND;
+	if (insn->kind == TRACER_ROOT_ENTRY && hv->entering)
+		flags |= TRACE_ORACLE_VM_ENTRY;
 	return flags;
 }
 
 /* One instruction in root operation. */
-static void step(struct vpt_hv *hv, struct vpt_root_insn *insn)
+static void step(struct tracer_hv *hv, struct tracer_root_insn *insn)
 {
-	struct vpt_tracer *t = hv->config.tracer;
-	struct vpt_retired r;
+	struct tracer *t = hv->config.tracer;
+	struct tracer_insn r;
 
 	hv->input.msrs = hv->msrs - hv->written;
-	vpt_root_step(&hv->root, &hv->input, insn);
-	if (insn->kind == VPT_ROOT_ENTRY)
+	tracer_root_step(&hv->root, &hv->input, insn);
+	if (insn->kind == TRACER_ROOT_ENTRY)
 		hv->entering = checks_pass(hv);
-	r = (struct vpt_retired){
+	r = (struct tracer_insn){
 		.ip = insn->ip, .next = insn->next, .to = insn->to, .flags = flags_of(hv, insn)};
 	hv->arrived = insn->to != insn->next;
-	if (vpt_tracer_on(t))
-		vpt_tracer_host_code(t, insn->ip, (unsigned int)(insn->next - insn->ip),
-				     VPT_ROOT_GPA, hv->root.page);
-	if (insn->kind == VPT_ROOT_WRMSR) {
+	if (tracer_on(t))
+		tracer_host_code(t, insn->ip, (unsigned int)(insn->next - insn->ip),
+				 TRACER_ROOT_GPA, hv->root.page);
+	if (insn->kind == TRACER_ROOT_WRMSR) {
 		write_msr(hv, &r);
 		return;
 	}
-	if (vpt_tracer_on(t))
-		vpt_tracer_retired(t, &r);
+	if (tracer_on(t))
+		tracer_retired(t, &r);
 	report_branch(t, insn);
-	vpt_hv_vmx_insn(hv, insn);
+	tracer_hv_vmx_insn(hv, insn);
 }
 
-bool vpt_hv_enter(struct vpt_hv *hv, uint64_t guest_ip, bool inject)
+bool tracer_hv_enter(struct tracer_hv *hv, uint64_t guest_ip, bool inject)
 {
-	struct vpt_root_insn insn;
+	struct tracer_root_insn insn;
 
 	hv->input.inject = inject;
 	do {
 		step(hv, &insn);
-		if (insn.kind == VPT_ROOT_HLT)
+		if (insn.kind == TRACER_ROOT_HLT)
 			hv->error = "root operation got lost";
-	} while (!hv->error && insn.kind != VPT_ROOT_ENTRY);
+	} while (!hv->error && insn.kind != TRACER_ROOT_ENTRY);
 	hv->msrs = hv->written = 0;
 	if (hv->error) {
-		if (insn.kind == VPT_ROOT_ENTRY)
+		if (insn.kind == TRACER_ROOT_ENTRY)
 			hv->ops->failed(hv, insn.next);
 		return false;
 	}
@@ -161,26 +162,26 @@ bool vpt_hv_enter(struct vpt_hv *hv, uint64_t guest_ip, bool inject)
 	return !hv->error;
 }
 
-static void count(struct vpt_hv *hv, const struct vpt_hv_exit *e)
+static void count(struct tracer_hv *hv, const struct tracer_hv_exit *e)
 {
 	const uint64_t what[3] = {e->reason, e->qualification, e->ip};
 
-	hv->exits[e->reason % VPT_EXIT_REASONS]++;
-	hv->digest = vpt_crc32c(hv->digest, what, sizeof(what));
+	hv->exits[e->reason % TRACER_EXIT_REASONS]++;
+	hv->digest = trace_crc32c(hv->digest, what, sizeof(what));
 }
 
-void vpt_hv_exit(struct vpt_hv *hv, const struct vpt_hv_exit *e)
+void tracer_hv_exit(struct tracer_hv *hv, const struct tracer_hv_exit *e)
 {
-	vpt_tracer_vm_exit(hv->config.tracer, e->ip, e->cpl, e->flags);
-	hv->ops->leave(hv, e, vpt_root_exit(&hv->root));
+	tracer_vm_exit(hv->config.tracer, e->ip, e->cpl, e->flags);
+	hv->ops->leave(hv, e, tracer_root_exit(&hv->root));
 	hv->arrived = true;
-	hv->input = (struct vpt_root_input){.reason = e->reason, .count = e->count};
+	hv->input = (struct tracer_root_input){.reason = e->reason, .count = e->count};
 	count(hv, e);
 }
 
-void vpt_hv_over(struct vpt_hv *hv)
+void tracer_hv_over(struct tracer_hv *hv)
 {
-	struct vpt_root_insn insn;
+	struct tracer_root_insn insn;
 
 	if (hv->error || !hv->launched)
 		return;
@@ -189,22 +190,22 @@ void vpt_hv_over(struct vpt_hv *hv)
 	hv->ops->end(hv);
 	do
 		step(hv, &insn);
-	while (insn.kind != VPT_ROOT_HLT);
+	while (insn.kind != TRACER_ROOT_HLT);
 }
 
-bool vpt_hv_insert_begin(struct vpt_hv *hv, uint64_t ip)
+bool tracer_hv_insert_begin(struct tracer_hv *hv, uint64_t ip)
 {
 	return hv->ops->insert_begin && hv->ops->insert_begin(hv, ip);
 }
 
-void vpt_hv_insert_end(struct vpt_hv *hv, uint64_t next, uint8_t cpl)
+void tracer_hv_insert_end(struct tracer_hv *hv, uint64_t next, uint8_t cpl)
 {
-	const struct vpt_hv_exit e = {
-		.reason = VPT_EXIT_REASON_CR,
+	const struct tracer_hv_exit e = {
+		.reason = TRACER_EXIT_REASON_CR,
 		.ip = next,
 		.cpl = cpl,
 	};
 
-	vpt_tracer_vm_exit(hv->config.tracer, next, cpl, 0);
+	tracer_vm_exit(hv->config.tracer, next, cpl, 0);
 	hv->ops->insert_end(hv, next, &e);
 }

@@ -6,9 +6,9 @@
  */
 #include "pt/hv_system.h"
 
-static const char *wrong(const struct vpt_hv *hv, enum vpt_usage usage)
+static const char *wrong(const struct tracer_hv *hv, enum vpt_usage usage)
 {
-	bool host = hv->config.tracer->config.owner == VPT_OWNER_HOST;
+	bool host = hv->config.tracer->config.owner == TRACE_OWNER_HOST;
 
 	switch (usage) {
 	case VPT_USAGE_OFF:
@@ -22,37 +22,38 @@ static const char *wrong(const struct vpt_hv *hv, enum vpt_usage usage)
 	}
 }
 
-static enum vpt_status can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status can(const struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	*why = wrong(hv, usage);
 	return *why ? VPT_E_CAPS : VPT_OK;
 }
 
-static void queue_trace(struct vpt_hv *hv)
+static void queue_trace(struct tracer_hv *hv)
 {
 	const struct vpt_atom_regs *r = &hv->config.atom;
 	const uint64_t on = r->ctl | VPT_ATOM_MASK(CTL, TRACE_EN);
 	uint32_t i;
 
 	for (i = 0; i < 2 * VPT_ATOM_RANGES; i++)
-		vpt_hv_queue(hv, VPT_ATOM_MSR_LIP0 + i, r->lip[i]);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_EVENTS, r->events);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_CR3_MATCH, r->cr3_match);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_PKT_CNT, r->pkt_cnt);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_STATUS, r->status);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, on);
-	vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, on | VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+		tracer_hv_queue(hv, VPT_ATOM_MSR_LIP0 + i, r->lip[i]);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_EVENTS, r->events);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_CR3_MATCH, r->cr3_match);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_PKT_CNT, r->pkt_cnt);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_STATUS, r->status);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_CTL, on);
+	tracer_hv_queue(hv, VPT_ATOM_MSR_CTL, on | VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
 }
 
-static void end(struct vpt_hv *hv)
+static void end(struct tracer_hv *hv)
 {
 	const struct vpt_atom *a = &hv->config.tracer->atom;
 
 	if (a->trigger_en)
-		vpt_hv_queue(hv, VPT_ATOM_MSR_CTL, a->regs.ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
+		tracer_hv_queue(hv, VPT_ATOM_MSR_CTL,
+				a->regs.ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE));
 }
 
-static enum vpt_status change(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status change(struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	struct vpt_atom *a = &hv->config.tracer->atom;
 	enum vpt_status status = can(hv, usage, why);
@@ -72,43 +73,43 @@ static enum vpt_status change(struct vpt_hv *hv, enum vpt_usage usage, const cha
 	return VPT_OK;
 }
 
-static const char *check(struct vpt_hv *hv)
+static const char *check(struct tracer_hv *hv)
 {
 	(void)hv;
 	return NULL;
 }
 
-static void failed(struct vpt_hv *hv, uint64_t next)
+static void failed(struct tracer_hv *hv, uint64_t next)
 {
 	(void)hv;
 	(void)next;
 }
 
 /* PT rests; which VMCS runs is known by it nevertheless (spaces.h). */
-static void enter(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip)
+static void enter(struct tracer_hv *hv, const struct tracer_root_insn *insn, uint64_t guest_ip)
 {
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 
 	(void)insn;
 	hv->in_root = false;
 	t->pt.vmx.non_root = true;
 	vpt_atom_vm_entry(&t->atom, guest_ip);
-	vpt_tracer_settle(t, guest_ip);
-	vpt_tracer_space(t);
+	tracer_settle(t, guest_ip);
+	tracer_space(t);
 }
 
-static void leave(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint64_t host_ip)
+static void leave(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t host_ip)
 {
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 
 	vpt_atom_vm_exit(&t->atom, e->ip);
 	hv->in_root = true;
 	t->pt.vmx.non_root = false;
-	vpt_tracer_settle(t, host_ip);
-	vpt_tracer_space(t);
+	tracer_settle(t, host_ip);
+	tracer_space(t);
 }
 
-const struct vpt_hv_ops vpt_hv_atom = {
+const struct tracer_hv_ops tracer_hv_atom = {
 	.can = can,
 	.change = change,
 	.check = check,

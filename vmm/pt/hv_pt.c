@@ -12,7 +12,7 @@
 #define STATUS_WRITABLE \
 	(VPT_STATUS_MASK(PACKET_BYTE_CNT) | VPT_STATUS_MASK(STOPPED) | VPT_STATUS_MASK(ERROR))
 
-static struct vpt_pt *pt_of(struct vpt_hv *hv)
+static struct vpt_pt *pt_of(struct tracer_hv *hv)
 {
 	return &hv->config.tracer->pt;
 }
@@ -24,7 +24,7 @@ static bool traces_root(enum vpt_usage usage)
 }
 
 /* Returns the registers that root operation runs with under `usage`. */
-static struct vpt_rtit root_registers(const struct vpt_hv *hv, enum vpt_usage usage)
+static struct vpt_rtit root_registers(const struct tracer_hv *hv, enum vpt_usage usage)
 {
 	struct vpt_rtit rtit;
 
@@ -38,7 +38,7 @@ static struct vpt_rtit root_registers(const struct vpt_hv *hv, enum vpt_usage us
 	return rtit;
 }
 
-static enum vpt_status make_plan(const struct vpt_hv *hv, enum vpt_usage usage,
+static enum vpt_status make_plan(const struct tracer_hv *hv, enum vpt_usage usage,
 				 struct vpt_usage_plan *plan, const char **why)
 {
 	const struct vpt_rtit host = root_registers(hv, usage);
@@ -52,7 +52,7 @@ static enum vpt_status make_plan(const struct vpt_hv *hv, enum vpt_usage usage,
 	return vpt_usage_make_plan(&want, &hv->config.tracer->caps, hv->config.allowed, plan, why);
 }
 
-static void use_plan(struct vpt_hv *hv)
+static void use_plan(struct tracer_hv *hv)
 {
 	hv->pt.vmx = (struct vpt_vmx){
 		.controls = hv->pt.plan.controls,
@@ -62,7 +62,8 @@ static void use_plan(struct vpt_hv *hv)
 }
 
 /* Queue a write to each register but CTL whose value is to change. */
-static void queue_registers(struct vpt_hv *hv, const struct vpt_rtit *is, const struct vpt_rtit *to)
+static void queue_registers(struct tracer_hv *hv, const struct vpt_rtit *is,
+			    const struct vpt_rtit *to)
 {
 	const struct vpt_caps *caps = &hv->config.tracer->caps;
 	uint32_t msr;
@@ -78,12 +79,12 @@ static void queue_registers(struct vpt_hv *hv, const struct vpt_rtit *is, const 
 			new &= STATUS_WRITABLE;
 		}
 		if (old != new)
-			vpt_hv_queue(hv, msr, new);
+			tracer_hv_queue(hv, msr, new);
 	}
 }
 
 /* The live registers, STATUS and the output's cursor brought up to date. */
-static struct vpt_rtit live(struct vpt_hv *hv)
+static struct vpt_rtit live(struct tracer_hv *hv)
 {
 	uint64_t unused;
 
@@ -91,25 +92,25 @@ static struct vpt_rtit live(struct vpt_hv *hv)
 	return pt_of(hv)->rtit;
 }
 
-static void queue_switch(struct vpt_hv *hv, enum vpt_usage usage)
+static void queue_switch(struct tracer_hv *hv, enum vpt_usage usage)
 {
 	const struct vpt_rtit is = live(hv), to = root_registers(hv, usage);
 
 	if (VPT_CTL_GET(is.ctl, TRACE_EN))
-		vpt_hv_queue(hv, VPT_MSR_CTL, 0);
+		tracer_hv_queue(hv, VPT_MSR_CTL, 0);
 	queue_registers(hv, &is, &to);
 	if (to.ctl)
-		vpt_hv_queue(hv, VPT_MSR_CTL, to.ctl);
+		tracer_hv_queue(hv, VPT_MSR_CTL, to.ctl);
 }
 
-static enum vpt_status can(const struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status can(const struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	struct vpt_usage_plan unused;
 
 	return make_plan(hv, usage, &unused, why);
 }
 
-static enum vpt_status change(struct vpt_hv *hv, enum vpt_usage usage, const char **why)
+static enum vpt_status change(struct tracer_hv *hv, enum vpt_usage usage, const char **why)
 {
 	struct vpt_usage_plan plan;
 	enum vpt_status status;
@@ -147,7 +148,8 @@ static enum vpt_fault area_wrmsr(void *opaque, uint32_t msr, uint64_t value)
 	return vpt_pt_wrmsr(((struct area *)opaque)->pt, msr, value, VPT_ACCESS_GUEST, 0, 0);
 }
 
-static void run_area(struct vpt_hv *hv, enum vpt_msr_area kind, const struct vpt_usage_list *list)
+static void run_area(struct tracer_hv *hv, enum vpt_msr_area kind,
+		     const struct vpt_usage_list *list)
 {
 	static const struct vpt_msr_ops ops = {.fetch = area_fetch, .wrmsr = area_wrmsr};
 	struct area area = {list, pt_of(hv)};
@@ -158,7 +160,7 @@ static void run_area(struct vpt_hv *hv, enum vpt_msr_area kind, const struct vpt
 				    : "VMX abort: an element of a VM exit's MSR area is refused";
 }
 
-static const char *check(struct vpt_hv *hv)
+static const char *check(struct tracer_hv *hv)
 {
 	const struct vpt_caps *caps = &hv->config.tracer->caps;
 	enum vpt_vmx_check result =
@@ -169,63 +171,64 @@ static const char *check(struct vpt_hv *hv)
 	return result == VPT_VMX_OK ? NULL : vpt_vmx_check_text(result);
 }
 
-static void entry_failed(struct vpt_hv *hv, uint64_t next)
+static void entry_failed(struct tracer_hv *hv, uint64_t next)
 {
 	vpt_pt_vm_entry_failed(pt_of(hv), next);
 }
 
-static void transition_in(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip)
+static void transition_in(struct tracer_hv *hv, const struct tracer_root_insn *insn,
+			  uint64_t guest_ip)
 {
 	const struct vpt_vmx_transition entry = {
 		.controls = hv->pt.vmx.controls,
-		.vmcs = VPT_HV_VMCS,
+		.vmcs = TRACER_HV_VMCS,
 		.ip = insn->ip,
 		.next = insn->next,
 		.guest_ctl = hv->pt.vmx.guest_ctl,
 	};
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 
 	vpt_pt_vm_entry(&t->pt, &entry);
 	run_area(hv, VPT_AREA_ENTRY_LOAD, &hv->pt.plan.entry_load);
-	vpt_tracer_settle(t, guest_ip);
+	tracer_settle(t, guest_ip);
 	hv->in_root = false;
 	vpt_pt_vm_entered(&t->pt, guest_ip);
-	vpt_tracer_settle(t, guest_ip);
-	vpt_tracer_space(t);
+	tracer_settle(t, guest_ip);
+	tracer_space(t);
 }
 
-static void transition_out(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint64_t host_ip)
+static void transition_out(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t host_ip)
 {
 	const struct vpt_vmx_transition exit = {
 		.flags = e->vector ? VPT_VMXF_INTR : 0,
 		.controls = hv->pt.vmx.controls,
-		.vmcs = VPT_HV_VMCS,
+		.vmcs = TRACER_HV_VMCS,
 		.ip = e->ip,
 		.reason = e->reason,
 		.qualification = e->qualification,
 		.vector = e->vector,
 	};
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 	uint64_t ctl = vpt_pt_vm_exit(&t->pt, &exit);
 
 	if (hv->pt.vmx.controls & VPT_VMX_ENTRY_LOAD_CTL)
 		hv->pt.vmx.guest_ctl = ctl;
 	vpt_pt_vm_exit_host(&t->pt);
 	run_area(hv, VPT_AREA_EXIT_LOAD, &hv->pt.plan.exit_load);
-	vpt_tracer_settle(t, host_ip);
+	tracer_settle(t, host_ip);
 	hv->in_root = true;
 	vpt_pt_vm_exited(&t->pt, host_ip);
-	vpt_tracer_settle(t, host_ip);
-	vpt_tracer_space(t);
+	tracer_settle(t, host_ip);
+	tracer_space(t);
 }
 
-static bool is_live(const struct vpt_hv *hv)
+static bool is_live(const struct tracer_hv *hv)
 {
 	return hv->usage == VPT_USAGE_OWNED;
 }
 
 /* The guest's registers as it sees them. */
-static struct vpt_rtit guest_registers(struct vpt_hv *hv)
+static struct vpt_rtit guest_registers(struct tracer_hv *hv)
 {
 	struct vpt_rtit rtit = is_live(hv) ? live(hv) : hv->pt.own;
 
@@ -235,38 +238,38 @@ static struct vpt_rtit guest_registers(struct vpt_hv *hv)
 }
 
 /* Is the guest's trace in its memory, so that packets can be inserted there? */
-static bool in_memory(const struct vpt_hv *hv)
+static bool in_memory(const struct tracer_hv *hv)
 {
 	return hv->usage == VPT_USAGE_OWNED;
 }
 
-static bool begin_in_memory(struct vpt_hv *hv, uint64_t ip)
+static bool begin_in_memory(struct tracer_hv *hv, uint64_t ip)
 {
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 	struct vpt_rtit guest = guest_registers(hv);
 
 	/* vpt_insert_begin() asks for the guest's context. */
 	hv->in_root = false;
-	vpt_unit_act(t, &hv->pt.insertion);
-	if (vpt_insert_begin(&hv->pt.insertion, &guest, &t->caps, vpt_tracer_ops(), t,
-			     hv->pt.vmx.controls, VPT_HV_VMCS, ip))
+	tracer_unit_act(t, &hv->pt.insertion);
+	if (vpt_insert_begin(&hv->pt.insertion, &guest, &t->caps, tracer_ops(), t,
+			     hv->pt.vmx.controls, TRACER_HV_VMCS, ip))
 		return true;
-	vpt_unit_act(t, &t->pt);
+	tracer_unit_act(t, &t->pt);
 	hv->in_root = true;
 	return false;
 }
 
-static bool insert_begin(struct vpt_hv *hv, uint64_t ip)
+static bool insert_begin(struct tracer_hv *hv, uint64_t ip)
 {
-	const struct vpt_root_insn nowhere = {.kind = VPT_ROOT_ENTRY};
-	struct vpt_tracer *t = hv->config.tracer;
+	const struct tracer_root_insn nowhere = {.kind = TRACER_ROOT_ENTRY};
+	struct tracer *t = hv->config.tracer;
 
 	if (traces_root(hv->usage) || hv->usage == VPT_USAGE_OFF)
 		return false;
 	if (in_memory(hv)) {
 		if (!begin_in_memory(hv, ip))
 			return false;
-		vpt_tracer_settle(t, ip);
+		tracer_settle(t, ip);
 		return true;
 	}
 	/* Nothing can be inserted in a stream. Enter the guest for this event alone. */
@@ -274,33 +277,33 @@ static bool insert_begin(struct vpt_hv *hv, uint64_t ip)
 	return true;
 }
 
-static void end_in_memory(struct vpt_hv *hv, uint64_t next)
+static void end_in_memory(struct tracer_hv *hv, uint64_t next)
 {
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 	struct vpt_rtit is = live(hv), guest;
 
 	vpt_insert_end(&hv->pt.insertion, next, &guest);
-	vpt_tracer_settle(t, next);
-	vpt_unit_act(t, &t->pt);
+	tracer_settle(t, next);
+	tracer_unit_act(t, &t->pt);
 	hv->in_root = true;
 	queue_registers(hv, &is, &guest);
 }
 
-static void insert_end(struct vpt_hv *hv, uint64_t next, const struct vpt_hv_exit *e)
+static void insert_end(struct tracer_hv *hv, uint64_t next, const struct tracer_hv_exit *e)
 {
 	if (in_memory(hv))
 		end_in_memory(hv, next);
 	else
-		transition_out(hv, e, vpt_root_ip(&hv->root));
+		transition_out(hv, e, tracer_root_ip(&hv->root));
 }
 
-static void end(struct vpt_hv *hv)
+static void end(struct tracer_hv *hv)
 {
 	if (VPT_CTL_GET(pt_of(hv)->rtit.ctl, TRACE_EN))
-		vpt_hv_queue(hv, VPT_MSR_CTL, 0);
+		tracer_hv_queue(hv, VPT_MSR_CTL, 0);
 }
 
-const struct vpt_hv_ops vpt_hv_pt = {
+const struct tracer_hv_ops tracer_hv_pt = {
 	.can = can,
 	.change = change,
 	.check = check,
@@ -312,44 +315,44 @@ const struct vpt_hv_ops vpt_hv_pt = {
 	.insert_end = insert_end,
 };
 
-static void note_vmcs(struct vpt_hv *hv)
+static void note_vmcs(struct tracer_hv *hv)
 {
-	struct vpt_tracer *t = hv->config.tracer;
-	struct vpt_vmcs vmcs = {
-		.vmcs = VPT_HV_VMCS,
+	struct tracer *t = hv->config.tracer;
+	struct trace_vmcs vmcs = {
+		.vmcs = TRACER_HV_VMCS,
 		.tsc_offset = hv->config.tsc.offset,
 		.tsc_multiplier = hv->config.tsc.multiplier,
 	};
 
 	if (t->config.writer && !t->error)
-		t->error = vpt_writer_vmcs(t->config.writer, t->config.vcpu, &vmcs);
+		t->error = trace_writer_vmcs(t->config.writer, t->config.vcpu, &vmcs);
 }
 
-void vpt_hv_vmx_insn(struct vpt_hv *hv, const struct vpt_root_insn *insn)
+void tracer_hv_vmx_insn(struct tracer_hv *hv, const struct tracer_root_insn *insn)
 {
-	struct vpt_tracer *t = hv->config.tracer;
+	struct tracer *t = hv->config.tracer;
 
 	switch (insn->kind) {
-	case VPT_ROOT_VMXON:
+	case TRACER_ROOT_VMXON:
 		vpt_pt_vmxon(&t->pt, insn->next);
 		break;
-	case VPT_ROOT_VMCLEAR:
+	case TRACER_ROOT_VMCLEAR:
 		vpt_pt_vmptrld(&t->pt, VPT_NO_VMCS);
 		break;
-	case VPT_ROOT_VMPTRLD:
+	case TRACER_ROOT_VMPTRLD:
 		note_vmcs(hv);
-		vpt_pt_vmptrld(&t->pt, VPT_HV_VMCS);
+		vpt_pt_vmptrld(&t->pt, TRACER_HV_VMCS);
 		break;
-	case VPT_ROOT_VMXOFF:
+	case TRACER_ROOT_VMXOFF:
 		vpt_pt_vmxoff(&t->pt);
 		break;
 	default:
 		return;
 	}
-	vpt_tracer_settle(t, insn->next);
+	tracer_settle(t, insn->next);
 }
 
-enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value)
+enum vpt_fault tracer_hv_rdmsr(struct tracer_hv *hv, uint32_t msr, uint64_t *value)
 {
 	struct vpt_rtit rtit;
 
@@ -360,7 +363,7 @@ enum vpt_fault vpt_hv_rdmsr(struct vpt_hv *hv, uint32_t msr, uint64_t *value)
 }
 
 /* OWNED: CTL goes to the VMCS or the areas, the others to the processor. */
-static enum vpt_fault write_live(struct vpt_hv *hv, uint32_t msr, const struct vpt_rtit *to)
+static enum vpt_fault write_live(struct tracer_hv *hv, uint32_t msr, const struct vpt_rtit *to)
 {
 	const struct vpt_rtit is = live(hv);
 	const char *why;
@@ -376,7 +379,7 @@ static enum vpt_fault write_live(struct vpt_hv *hv, uint32_t msr, const struct v
 	return VPT_FAULT_NONE;
 }
 
-enum vpt_fault vpt_hv_wrmsr(struct vpt_hv *hv, uint32_t msr, uint64_t value)
+enum vpt_fault tracer_hv_wrmsr(struct tracer_hv *hv, uint32_t msr, uint64_t value)
 {
 	struct vpt_rtit rtit;
 	enum vpt_fault fault;
@@ -393,7 +396,7 @@ enum vpt_fault vpt_hv_wrmsr(struct vpt_hv *hv, uint32_t msr, uint64_t value)
 	return VPT_FAULT_NONE;
 }
 
-bool vpt_hv_passes(const struct vpt_hv *hv)
+bool tracer_hv_passes(const struct tracer_hv *hv)
 {
-	return hv->ops == &vpt_hv_atom && is_live(hv);
+	return hv->ops == &tracer_hv_atom && is_live(hv);
 }

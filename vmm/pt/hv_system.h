@@ -5,36 +5,36 @@
 
 #include "pt/hv.h"
 
-struct vpt_hv_ops {
-	/* The functions behind vpt_hv_can() and vpt_hv_switch(). The latter queues MSRs. */
-	enum vpt_status (*can)(const struct vpt_hv *hv, enum vpt_usage usage, const char **why);
-	enum vpt_status (*change)(struct vpt_hv *hv, enum vpt_usage usage, const char **why);
+struct tracer_hv_ops {
+	/* The functions behind tracer_hv_can() and tracer_hv_switch(). The latter queues MSRs. */
+	enum vpt_status (*can)(const struct tracer_hv *hv, enum vpt_usage usage, const char **why);
+	enum vpt_status (*change)(struct tracer_hv *hv, enum vpt_usage usage, const char **why);
 	/* The checks of an entry: NULL, or why it fails. It may then be told that it failed. */
-	const char *(*check)(struct vpt_hv *hv);
-	void (*failed)(struct vpt_hv *hv, uint64_t next);
+	const char *(*check)(struct tracer_hv *hv);
+	void (*failed)(struct tracer_hv *hv, uint64_t next);
 	/* The transitions. */
-	void (*enter)(struct vpt_hv *hv, const struct vpt_root_insn *insn, uint64_t guest_ip);
-	void (*leave)(struct vpt_hv *hv, const struct vpt_hv_exit *e, uint64_t host_ip);
+	void (*enter)(struct tracer_hv *hv, const struct tracer_root_insn *insn, uint64_t guest_ip);
+	void (*leave)(struct tracer_hv *hv, const struct tracer_hv_exit *e, uint64_t host_ip);
 	/* Queue what ends a trace. */
-	void (*end)(struct vpt_hv *hv);
-	/* Optional: vpt_hv_insert_begin() and its end. */
-	bool (*insert_begin)(struct vpt_hv *hv, uint64_t ip);
-	void (*insert_end)(struct vpt_hv *hv, uint64_t next, const struct vpt_hv_exit *e);
+	void (*end)(struct tracer_hv *hv);
+	/* Optional: tracer_hv_insert_begin() and its end. */
+	bool (*insert_begin)(struct tracer_hv *hv, uint64_t ip);
+	void (*insert_end)(struct tracer_hv *hv, uint64_t next, const struct tracer_hv_exit *e);
 };
 
 /* A page like any other to the trace unit; the next one is the host's. */
-#define VPT_HV_VMCS (VPT_ROOT_CR3 + 0x1000)
+#define TRACER_HV_VMCS (TRACER_ROOT_CR3 + 0x1000)
 
 /* Root code writes this MSR before the next entry. */
-void vpt_hv_queue(struct vpt_hv *hv, uint32_t msr, uint64_t value);
+void tracer_hv_queue(struct tracer_hv *hv, uint32_t msr, uint64_t value);
 
 /*
  * Report VMXON, VMCLEAR, VMPTRLD or VMXOFF of root code; any other instruction does nothing. The
  * PT unit keeps the current VMCS for both trace systems (spaces.h).
  */
-void vpt_hv_vmx_insn(struct vpt_hv *hv, const struct vpt_root_insn *insn);
+void tracer_hv_vmx_insn(struct tracer_hv *hv, const struct tracer_root_insn *insn);
 
-extern const struct vpt_hv_ops vpt_hv_pt;   /* hv_pt.c */
-extern const struct vpt_hv_ops vpt_hv_atom; /* hv_atom.c */
+extern const struct tracer_hv_ops tracer_hv_pt;	  /* hv_pt.c */
+extern const struct tracer_hv_ops tracer_hv_atom; /* hv_atom.c */
 
 #endif /* VMM_PT_HV_SYSTEM_H */

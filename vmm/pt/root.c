@@ -77,7 +77,7 @@ enum when { NEVER, IF_OVER, UNLESS_EVENT, IF_NO_MSRS, IF_MORE_MSRS, IF_MORE };
 
 struct row {
 	uint8_t label; /* enum label */
-	uint8_t kind;  /* enum vpt_root_kind */
+	uint8_t kind;  /* enum tracer_root_kind */
 	uint8_t to;    /* direct branches: enum label */
 	uint8_t when;  /* COND */
 	uint8_t turns; /* of the loop that begins after it; ~0: input.count */
@@ -91,37 +91,37 @@ struct row {
 		__VA_ARGS__               \
 	}
 
-#define I(...)                                                           \
-	{                                                                \
-		NONE, VPT_ROOT_PLAIN, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
-	}
-#define AT(label, ...)                                                    \
-	{                                                                 \
-		label, VPT_ROOT_PLAIN, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
-	}
-#define TURN(label, n, ...)                                               \
-	{                                                                 \
-		label, VPT_ROOT_PLAIN, NONE, NEVER, n, BYTES(__VA_ARGS__) \
-	}
-#define KIND(label, kind, ...)                                             \
-	{                                                                  \
-		label, VPT_ROOT_##kind, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
-	}
-#define CALL(label, to)                                                     \
+#define I(...)                                                              \
 	{                                                                   \
-		label, VPT_ROOT_CALL, to, NEVER, 0, BYTES(0xe8, 0, 0, 0, 0) \
+		NONE, TRACER_ROOT_PLAIN, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
 	}
-#define JMP(label, to)                                                     \
-	{                                                                  \
-		label, VPT_ROOT_JMP, to, NEVER, 0, BYTES(0xe9, 0, 0, 0, 0) \
+#define AT(label, ...)                                                       \
+	{                                                                    \
+		label, TRACER_ROOT_PLAIN, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
 	}
-#define JCC(when, cc, to)                                                     \
+#define TURN(label, n, ...)                                                  \
+	{                                                                    \
+		label, TRACER_ROOT_PLAIN, NONE, NEVER, n, BYTES(__VA_ARGS__) \
+	}
+#define KIND(label, kind, ...)                                                \
 	{                                                                     \
-		NONE, VPT_ROOT_COND, to, when, 0, BYTES(0x0f, cc, 0, 0, 0, 0) \
+		label, TRACER_ROOT_##kind, NONE, NEVER, 0, BYTES(__VA_ARGS__) \
 	}
-#define RET                                                     \
-	{                                                       \
-		NONE, VPT_ROOT_RET, NONE, NEVER, 0, BYTES(0xc3) \
+#define CALL(label, to)                                                        \
+	{                                                                      \
+		label, TRACER_ROOT_CALL, to, NEVER, 0, BYTES(0xe8, 0, 0, 0, 0) \
+	}
+#define JMP(label, to)                                                        \
+	{                                                                     \
+		label, TRACER_ROOT_JMP, to, NEVER, 0, BYTES(0xe9, 0, 0, 0, 0) \
+	}
+#define JCC(when, cc, to)                                                        \
+	{                                                                        \
+		NONE, TRACER_ROOT_COND, to, when, 0, BYTES(0x0f, cc, 0, 0, 0, 0) \
+	}
+#define RET                                                        \
+	{                                                          \
+		NONE, TRACER_ROOT_RET, NONE, NEVER, 0, BYTES(0xc3) \
 	}
 
 #define JZ  0x84
@@ -272,11 +272,11 @@ static const struct {
 
 #define HANDLERS (sizeof(handler) / sizeof(handler[0]))
 
-VPT_STATIC_ASSERT(ROWS <= VPT_ROOT_ROWS, "they fit");
+VPT_STATIC_ASSERT(ROWS <= TRACER_ROOT_ROWS, "they fit");
 
-static uint64_t ip_of(const struct vpt_root *root, unsigned int n)
+static uint64_t ip_of(const struct tracer_root *root, unsigned int n)
 {
-	return VPT_ROOT_CODE + root->at[n];
+	return TRACER_ROOT_CODE + root->at[n];
 }
 
 static unsigned int row_of(unsigned int label)
@@ -298,7 +298,7 @@ static unsigned int handler_of(uint32_t reason)
 	return row_of(DO_OTHER);
 }
 
-static void put_pointer(struct vpt_root *root, unsigned int offset, unsigned int to)
+static void put_pointer(struct tracer_root *root, unsigned int offset, unsigned int to)
 {
 	uint64_t ip = ip_of(root, to);
 
@@ -310,7 +310,7 @@ static bool is_direct(const struct row *r)
 	return r->to != NONE;
 }
 
-static void put_row(struct vpt_root *root, unsigned int n)
+static void put_row(struct tracer_root *root, unsigned int n)
 {
 	const struct row *r = &row[n];
 	uint8_t *at = root->page + root->at[n];
@@ -323,7 +323,7 @@ static void put_row(struct vpt_root *root, unsigned int n)
 	}
 }
 
-void vpt_root_init(struct vpt_root *root)
+void tracer_root_init(struct tracer_root *root)
 {
 	unsigned int n, offset = 0;
 
@@ -341,19 +341,19 @@ void vpt_root_init(struct vpt_root *root)
 	root->row = row_of(START);
 }
 
-uint64_t vpt_root_exit(struct vpt_root *root)
+uint64_t tracer_root_exit(struct tracer_root *root)
 {
 	root->row = row_of(EXIT);
 	root->calls = 0;
 	return ip_of(root, root->row);
 }
 
-uint64_t vpt_root_ip(const struct vpt_root *root)
+uint64_t tracer_root_ip(const struct tracer_root *root)
 {
 	return ip_of(root, root->row);
 }
 
-static bool taken(struct vpt_root *root, const struct vpt_root_input *in, unsigned int when)
+static bool taken(struct tracer_root *root, const struct tracer_root_input *in, unsigned int when)
 {
 	switch (when) {
 	case IF_OVER:
@@ -371,47 +371,47 @@ static bool taken(struct vpt_root *root, const struct vpt_root_input *in, unsign
 	}
 }
 
-static void push(struct vpt_root *root, unsigned int n)
+static void push(struct tracer_root *root, unsigned int n)
 {
-	root->call[root->calls++ % VPT_ROOT_CALLS] = n;
+	root->call[root->calls++ % TRACER_ROOT_CALLS] = n;
 }
 
 /* Where a branch leads. */
-static unsigned int follow(struct vpt_root *root, const struct vpt_root_input *in,
-			   struct vpt_root_insn *insn)
+static unsigned int follow(struct tracer_root *root, const struct tracer_root_input *in,
+			   struct tracer_root_insn *insn)
 {
 	unsigned int n = root->row, next = n + 1;
 
 	switch (insn->kind) {
-	case VPT_ROOT_COND:
+	case TRACER_ROOT_COND:
 		insn->taken = taken(root, in, row[n].when);
 		return insn->taken ? row_of(row[n].to) : next;
-	case VPT_ROOT_JMP:
+	case TRACER_ROOT_JMP:
 		return row_of(row[n].to);
-	case VPT_ROOT_JMP_INDIRECT:
+	case TRACER_ROOT_JMP_INDIRECT:
 		return handler_of(in->reason);
-	case VPT_ROOT_CALL:
+	case TRACER_ROOT_CALL:
 		push(root, next);
 		return row_of(row[n].to);
-	case VPT_ROOT_CALL_INDIRECT:
+	case TRACER_ROOT_CALL_INDIRECT:
 		push(root, next);
 		return row_of(CPUID_FN);
-	case VPT_ROOT_RET:
-		return root->call[--root->calls % VPT_ROOT_CALLS];
-	case VPT_ROOT_HLT:
+	case TRACER_ROOT_RET:
+		return root->call[--root->calls % TRACER_ROOT_CALLS];
+	case TRACER_ROOT_HLT:
 		return n;
 	default:
 		return next;
 	}
 }
 
-void vpt_root_step(struct vpt_root *root, const struct vpt_root_input *in,
-		   struct vpt_root_insn *insn)
+void tracer_root_step(struct tracer_root *root, const struct tracer_root_input *in,
+		      struct tracer_root_insn *insn)
 {
 	const struct row *r = &row[root->row];
 
-	*insn = (struct vpt_root_insn){
-		.kind = (enum vpt_root_kind)r->kind,
+	*insn = (struct tracer_root_insn){
+		.kind = (enum tracer_root_kind)r->kind,
 		.ip = ip_of(root, root->row),
 	};
 	insn->next = insn->ip + r->len;
@@ -421,7 +421,7 @@ void vpt_root_step(struct vpt_root *root, const struct vpt_root_input *in,
 	insn->to = ip_of(root, root->row);
 }
 
-const char *vpt_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes)
+const char *tracer_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes)
 {
 	unsigned int n, end, offset = 0, size = 0;
 
@@ -434,7 +434,7 @@ const char *vpt_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes)
 		return NULL;
 	for (end = n; end < ROWS && (end == n || !names[row[end].label]); end++)
 		size += row[end].len;
-	*ip = VPT_ROOT_CODE + offset;
+	*ip = TRACER_ROOT_CODE + offset;
 	*bytes = size;
 	return names[row[n].label];
 }

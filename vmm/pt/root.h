@@ -14,32 +14,32 @@
 
 #include "vpt/base.h"
 
-#define VPT_ROOT_PAGE 4096u
+#define TRACER_ROOT_PAGE 4096u
 /* Where the page is, linear and host-physical: below 1 << 36, and no guest has so much. */
-#define VPT_ROOT_CODE 0xffffffff8f000000ull
-#define VPT_ROOT_GPA  0xff0100000ull
-#define VPT_ROOT_CR3  0xff0000000ull
+#define TRACER_ROOT_CODE 0xffffffff8f000000ull
+#define TRACER_ROOT_GPA	 0xff0100000ull
+#define TRACER_ROOT_CR3	 0xff0000000ull
 
 /* What an instruction of it is to its surroundings. */
-enum vpt_root_kind {
-	VPT_ROOT_PLAIN,
-	VPT_ROOT_COND,
-	VPT_ROOT_JMP,
-	VPT_ROOT_JMP_INDIRECT,
-	VPT_ROOT_CALL,
-	VPT_ROOT_CALL_INDIRECT,
-	VPT_ROOT_RET,
-	VPT_ROOT_WRMSR, /* of the next MSR that is to be written */
-	VPT_ROOT_VMXON,
-	VPT_ROOT_VMCLEAR, /* of the current VMCS */
-	VPT_ROOT_VMPTRLD,
-	VPT_ROOT_VMXOFF,
-	VPT_ROOT_ENTRY, /* VMLAUNCH, VMRESUME */
-	VPT_ROOT_HLT,	/* there is nothing after it */
+enum tracer_root_kind {
+	TRACER_ROOT_PLAIN,
+	TRACER_ROOT_COND,
+	TRACER_ROOT_JMP,
+	TRACER_ROOT_JMP_INDIRECT,
+	TRACER_ROOT_CALL,
+	TRACER_ROOT_CALL_INDIRECT,
+	TRACER_ROOT_RET,
+	TRACER_ROOT_WRMSR, /* of the next MSR that is to be written */
+	TRACER_ROOT_VMXON,
+	TRACER_ROOT_VMCLEAR, /* of the current VMCS */
+	TRACER_ROOT_VMPTRLD,
+	TRACER_ROOT_VMXOFF,
+	TRACER_ROOT_ENTRY, /* VMLAUNCH, VMRESUME */
+	TRACER_ROOT_HLT,   /* there is nothing after it */
 };
 
 /* On what its way depends. */
-struct vpt_root_input {
+struct tracer_root_input {
 	uint32_t reason; /* of the last VM exit, basic */
 	uint32_t count;	 /* bytes of I/O and the like: how often its loop turns */
 	uint32_t msrs;	 /* left to write */
@@ -47,38 +47,38 @@ struct vpt_root_input {
 	bool over;	 /* the guest does not go on */
 };
 
-struct vpt_root_insn {
-	enum vpt_root_kind kind;
+struct tracer_root_insn {
+	enum tracer_root_kind kind;
 	uint64_t ip, next, to;
 	bool taken; /* COND */
 };
 
-#define VPT_ROOT_CALLS 8
-#define VPT_ROOT_ROWS  128
+#define TRACER_ROOT_CALLS 8
+#define TRACER_ROOT_ROWS  128
 
-struct vpt_root {
-	uint8_t page[VPT_ROOT_PAGE];
-	uint16_t at[VPT_ROOT_ROWS]; /* offsets of the instructions */
-	unsigned int row;	    /* the next one */
-	uint32_t turns;		    /* left of the loop that it is in */
-	unsigned int call[VPT_ROOT_CALLS], calls;
+struct tracer_root {
+	uint8_t page[TRACER_ROOT_PAGE];
+	uint16_t at[TRACER_ROOT_ROWS]; /* offsets of the instructions */
+	unsigned int row;	       /* the next one */
+	uint32_t turns;		       /* left of the loop that it is in */
+	unsigned int call[TRACER_ROOT_CALLS], calls;
 };
 
 /* At the beginning: VMXON is to come. */
-void vpt_root_init(struct vpt_root *root);
+void tracer_root_init(struct tracer_root *root);
 
 /* Where a VM exit goes: it is there from now on. Returns the IP. */
-uint64_t vpt_root_exit(struct vpt_root *root);
+uint64_t tracer_root_exit(struct tracer_root *root);
 
 /* The next instruction; it is done, and `root` stands at insn->to, where ENTRY goes on
  * that failed. */
-void vpt_root_step(struct vpt_root *root, const struct vpt_root_input *in,
-		   struct vpt_root_insn *insn);
+void tracer_root_step(struct tracer_root *root, const struct tracer_root_input *in,
+		      struct tracer_root_insn *insn);
 
 /* IP of the next one. */
-uint64_t vpt_root_ip(const struct vpt_root *root);
+uint64_t tracer_root_ip(const struct tracer_root *root);
 
 /* Names of its functions, for symbols: NULL after the last. */
-const char *vpt_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes);
+const char *tracer_root_symbol(unsigned int i, uint64_t *ip, uint64_t *bytes);
 
 #endif /* VMM_PT_ROOT_H */

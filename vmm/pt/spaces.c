@@ -12,25 +12,25 @@
 /* Beyond the 46 bits of any CR3 that a guest of this VMM can have. */
 #define FIRST_ID 0x000f000000001000ull
 #define ID_STEP	 0x1000u
-#define BUCKETS	 (2 * VPT_SPACES_MOST)
+#define BUCKETS	 (2 * TRACER_SPACES_MOST)
 
-static bool is_same(const struct vpt_space *a, const struct vpt_space *b)
+static bool is_same(const struct trace_space *a, const struct trace_space *b)
 {
 	return a->cr3 == b->cr3 && a->vmcs == b->vmcs && a->flags == b->flags;
 }
 
-static struct vpt_space describe(const struct vpt_pt_vmx *vmx, const struct vpt_context *ctx)
+static struct trace_space describe(const struct vpt_pt_vmx *vmx, const struct vpt_context *ctx)
 {
-	struct vpt_space space = {
+	struct trace_space space = {
 		.cr3 = ctx->cr3 & VPT_MASK64(51, ctx->pae ? 5 : 12),
-		.vmcs = VPT_SPACE_ANY_VMCS,
-		.vm = VPT_SPACE_NO_VM,
-		.name = VPT_ROOT_NAME,
+		.vmcs = TRACE_SPACE_ANY_VMCS,
+		.vm = TRACE_SPACE_NO_VM,
+		.name = TRACER_ROOT_NAME,
 	};
 
 	if (vmx->non_root) {
 		space.vmcs = vmx->vmcs;
-		space.flags = VPT_SPACE_NON_ROOT;
+		space.flags = TRACE_SPACE_NON_ROOT;
 		space.vm = 0;
 		memset(space.name, 0, sizeof(space.name));
 	}
@@ -38,7 +38,7 @@ static struct vpt_space describe(const struct vpt_pt_vmx *vmx, const struct vpt_
 }
 
 /* The bucket of a space, or the free one that it would take. */
-static uint32_t *find(const struct vpt_space_table *spaces, const struct vpt_space *space)
+static uint32_t *find(const struct tracer_space_table *spaces, const struct trace_space *space)
 {
 	uint64_t hash = ((space->cr3 >> 5) + space->vmcs + space->flags) * 0x9e3779b97f4a7c15ull;
 	size_t i = (size_t)(hash >> 32) % BUCKETS;
@@ -48,8 +48,8 @@ static uint32_t *find(const struct vpt_space_table *spaces, const struct vpt_spa
 	return &spaces->bucket[i];
 }
 
-int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx,
-		    const struct vpt_context *ctx, struct vpt_space *space)
+int tracer_spaces_note(struct tracer_space_table *spaces, const struct vpt_pt_vmx *vmx,
+		       const struct vpt_context *ctx, struct trace_space *space)
 {
 	uint32_t *bucket;
 
@@ -68,9 +68,9 @@ int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx
 		*space = spaces->at[spaces->last];
 		return 0;
 	}
-	if (spaces->n == VPT_SPACES_MOST)
+	if (spaces->n == TRACER_SPACES_MOST)
 		return -ENOSPC;
-	if (!vpt_vec_room(spaces))
+	if (!trace_vec_room(spaces))
 		return -ENOMEM;
 	space->id = FIRST_ID + spaces->n * ID_STEP;
 	spaces->last = spaces->n;
@@ -79,7 +79,7 @@ int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx
 	return 1;
 }
 
-void vpt_spaces_free(struct vpt_space_table *spaces)
+void tracer_spaces_free(struct tracer_space_table *spaces)
 {
 	free(spaces->at);
 	free(spaces->bucket);

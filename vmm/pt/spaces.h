@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ids of the address spaces of a trace in VMX operation: see struct vpt_space. */
+/* Ids of the address spaces of a trace in VMX operation: see struct trace_space. */
 #ifndef VMM_PT_SPACES_H
 #define VMM_PT_SPACES_H
 
 #include "pt/tracer.h"
 
 /* The space's name in root operation, whose code is a model (root.h). */
-#define VPT_ROOT_NAME "vmm (model)"
+#define TRACER_ROOT_NAME "vmm (model)"
 
 /* The guest loads CR3, so there is a bound: 5 MiB of memory. */
-#define VPT_SPACES_MOST 65536u
+#define TRACER_SPACES_MOST 65536u
 
 /*
  * Find the space of this context. Returns 1 if the space is new, so that the file does not
- * have it yet; 0 if it is known; -ENOSPC for one more than VPT_SPACES_MOST, or -ENOMEM:
+ * have it yet; 0 if it is known; -ENOSPC for one more than TRACER_SPACES_MOST, or -ENOMEM:
  * then the id is 0.
  */
-int vpt_spaces_note(struct vpt_space_table *spaces, const struct vpt_pt_vmx *vmx,
-		    const struct vpt_context *ctx, struct vpt_space *space);
-void vpt_spaces_free(struct vpt_space_table *spaces);
+int tracer_spaces_note(struct tracer_space_table *spaces, const struct vpt_pt_vmx *vmx,
+		       const struct vpt_context *ctx, struct trace_space *space);
+void tracer_spaces_free(struct tracer_space_table *spaces);
 
 #endif /* VMM_PT_SPACES_H */

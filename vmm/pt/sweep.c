@@ -36,10 +36,10 @@ static const struct level two[] = {{22, 10, true}, {12, 10, true}};
 #define WINDOW		512u
 
 struct sweep {
-	const struct vpt_mem *mem;
-	const struct vpt_paging *paging;
+	const struct x86_mem *mem;
+	const struct x86_paging *paging;
 	bool narrow; /* entries of 4 bytes */
-	vpt_sweep_fn *fn;
+	tracer_sweep_fn *fn;
 	void *opaque;
 	const volatile bool *give_up;
 	uint64_t looks; /* that are left */
@@ -51,7 +51,7 @@ struct sweep {
 /* RAM that nobody has touched is zeros, and costs nothing as long as nobody does. */
 static bool is_touched(struct sweep *s, const uint8_t *page)
 {
-	uint64_t number = (uintptr_t)page / VPT_PAGE_SIZE;
+	uint64_t number = (uintptr_t)page / X86_PAGE_SIZE;
 
 	if (s->pagemap < 0)
 		return true;
@@ -77,20 +77,20 @@ static bool take_look(struct sweep *s)
 
 static bool is_zero(const uint8_t *page)
 {
-	return !page[0] && !memcmp(page, page + 1, VPT_PAGE_SIZE - 1);
+	return !page[0] && !memcmp(page, page + 1, X86_PAGE_SIZE - 1);
 }
 
 static void range(struct sweep *s, uint64_t vaddr, uint64_t gpa, uint64_t bytes)
 {
-	for (; bytes; bytes -= VPT_PAGE_SIZE) {
-		const uint8_t *page = vpt_mem_at(s->mem, gpa, VPT_PAGE_SIZE);
+	for (; bytes; bytes -= X86_PAGE_SIZE) {
+		const uint8_t *page = x86_mem_at(s->mem, gpa, X86_PAGE_SIZE);
 
 		if (!page || !take_look(s))
 			return;
 		if (is_touched(s, page) && !is_zero(page))
 			s->fn(s->opaque, vaddr, gpa);
-		vaddr += VPT_PAGE_SIZE;
-		gpa += VPT_PAGE_SIZE;
+		vaddr += X86_PAGE_SIZE;
+		gpa += X86_PAGE_SIZE;
 	}
 }
 
@@ -98,7 +98,7 @@ static uint64_t entry_at(const struct sweep *s, uint64_t table, unsigned int ind
 {
 	uint64_t entry = 0;
 
-	(void)vpt_mem_read(s->mem, table + (s->narrow ? 4ull : 8ull) * index, &entry,
+	(void)x86_mem_read(s->mem, table + (s->narrow ? 4ull : 8ull) * index, &entry,
 			   s->narrow ? 4 : 8);
 	return entry;
 }
@@ -107,14 +107,14 @@ static bool is_page(const struct sweep *s, const struct level *l, uint64_t entry
 {
 	if (l->shift == 12)
 		return true;
-	return l->large && entry & PTE_PS && (!s->narrow || s->paging->cr4 & VPT_CR4_PSE);
+	return l->large && entry & PTE_PS && (!s->narrow || s->paging->cr4 & X86_CR4_PSE);
 }
 
 static uint64_t sign_extend(const struct sweep *s, uint64_t vaddr)
 {
-	unsigned int unused = s->paging->cr4 & VPT_CR4_LA57 ? 7 : 16;
+	unsigned int unused = s->paging->cr4 & X86_CR4_LA57 ? 7 : 16;
 
-	if (!(s->paging->efer & VPT_EFER_LMA))
+	if (!(s->paging->efer & X86_EFER_LMA))
 		return vaddr;
 	return (uint64_t)((int64_t)(vaddr << unused) >> unused);
 }
@@ -130,7 +130,7 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 
 		if (!(entry & PTE_P))
 			continue;
-		if (!s->narrow && s->paging->efer & VPT_EFER_NXE && entry & PTE_NX)
+		if (!s->narrow && s->paging->efer & X86_EFER_NXE && entry & PTE_NX)
 			continue;
 		if (is_page(s, l, entry))
 			range(s, sign_extend(s, to), entry & PTE_ADDRESS & ~(bytes - 1), bytes);
@@ -139,20 +139,20 @@ static void table(struct sweep *s, const struct level *l, uint64_t at, uint64_t 
 	}
 }
 
-void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *p, const volatile bool *give_up,
-	       vpt_sweep_fn *fn, void *opaque)
+void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *p,
+		  const volatile bool *give_up, tracer_sweep_fn *fn, void *opaque)
 {
 	struct sweep s = {.mem = mem, .paging = p, .fn = fn, .opaque = opaque, .give_up = give_up};
 
-	s.looks = mem->bytes / VPT_PAGE_SIZE * MOST_TIMES + MORE_LOOKS;
+	s.looks = mem->bytes / X86_PAGE_SIZE * MOST_TIMES + MORE_LOOKS;
 	s.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	s.first = ~0ull / 2;
-	if (!(p->cr0 & VPT_CR0_PG)) {
+	if (!(p->cr0 & X86_CR0_PG)) {
 		range(&s, 0, 0, mem->bytes);
-	} else if (p->efer & VPT_EFER_LMA) {
-		table(&s, p->cr4 & VPT_CR4_LA57 ? long_mode : long_mode + 1, p->cr3 & PTE_ADDRESS,
+	} else if (p->efer & X86_EFER_LMA) {
+		table(&s, p->cr4 & X86_CR4_LA57 ? long_mode : long_mode + 1, p->cr3 & PTE_ADDRESS,
 		      0);
-	} else if (p->cr4 & VPT_CR4_PAE) {
+	} else if (p->cr4 & X86_CR4_PAE) {
 		table(&s, pae, p->cr3 & 0xffffffe0, 0);
 	} else {
 		s.narrow = true;

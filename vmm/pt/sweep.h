@@ -9,10 +9,10 @@
 #include "x86/mem.h"
 
 /* Page `gpa`, which is RAM and not all zeros, can be executed at `vaddr`. */
-typedef void vpt_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
+typedef void tracer_sweep_fn(void *opaque, uint64_t vaddr, uint64_t gpa);
 
 /* Pass all such pages to @fn, until *give_up is true; @give_up may be NULL. */
-void vpt_sweep(const struct vpt_mem *mem, const struct vpt_paging *paging,
-	       const volatile bool *give_up, vpt_sweep_fn *fn, void *opaque);
+void tracer_sweep(const struct x86_mem *mem, const struct x86_paging *paging,
+		  const volatile bool *give_up, tracer_sweep_fn *fn, void *opaque);
 
 #endif /* VMM_PT_SWEEP_H */

@@ -11,49 +11,49 @@
 #include "pt/spaces.h"
 #include "vpt/xsave.h"
 
-#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+#define PAGE_MASK (X86_PAGE_SIZE - 1)
 
 /* More than the blocks of one page take. */
-#define CODE_ROOM (2 * VPT_PAGE_SIZE)
+#define CODE_ROOM (2 * X86_PAGE_SIZE)
 
 /* Instructions after which what there is goes to the file: a second or less. */
 #define SYNC_INSNS (1u << 15)
 
-static bool by_hardware(const struct vpt_tracer *t)
+static bool by_hardware(const struct tracer *t)
 {
 	return t->config.engine && t->config.engine->pt;
 }
 
-static void note_error(struct vpt_tracer *t, int error)
+static void note_error(struct tracer *t, int error)
 {
 	if (error && !t->error)
 		t->error = error;
 }
 
-size_t vpt_tracer_fit(struct vpt_tracer *t, size_t len)
+size_t tracer_fit(struct tracer *t, size_t len)
 {
 	size_t room;
 
 	if (vpt_likely(!*t->file_full))
 		return len;
-	room = vpt_writer_room(t->config.writer);
+	room = trace_writer_room(t->config.writer);
 	if (len <= room)
 		return len;
 	t->refused = true;
 	return room;
 }
 
-static struct vpt_tracer *of(void *opaque)
+static struct tracer *of(void *opaque)
 {
 	return opaque;
 }
 
 static bool mem_read(void *opaque, uint64_t gpa, void *dst, size_t len)
 {
-	return vpt_mem_read(of(opaque)->config.mem, gpa, dst, len);
+	return x86_mem_read(of(opaque)->config.mem, gpa, dst, len);
 }
 
-static void wrote(const struct vpt_tracer *t, uint64_t gpa, size_t len)
+static void wrote(const struct tracer *t, uint64_t gpa, size_t len)
 {
 	if (t->config.wrote)
 		t->config.wrote(t->config.opaque, gpa, len);
@@ -61,9 +61,9 @@ static void wrote(const struct vpt_tracer *t, uint64_t gpa, size_t len)
 
 static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 {
-	struct vpt_tracer *t = of(opaque);
+	struct tracer *t = of(opaque);
 
-	if (!vpt_mem_write(t->config.mem, gpa, src, len)) {
+	if (!x86_mem_write(t->config.mem, gpa, src, len)) {
 		t->refused = !t->unit.ops->ends_refused;
 		return false;
 	}
@@ -73,7 +73,7 @@ static bool mem_write(void *opaque, uint64_t gpa, const void *src, size_t len)
 
 static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
 {
-	const struct vpt_mem *mem = of(opaque)->config.mem;
+	const struct x86_mem *mem = of(opaque)->config.mem;
 
 	if (gpa >= mem->bytes)
 		return NULL;
@@ -85,24 +85,24 @@ static void *mem_map(void *opaque, uint64_t gpa, size_t *len)
 /* What is recorded is what the guest finds in its buffer, read back from there. */
 static void mem_committed(void *opaque, uint64_t gpa, size_t len)
 {
-	struct vpt_tracer *t = of(opaque);
-	const void *bytes = vpt_mem_at(t->config.mem, gpa, len);
+	struct tracer *t = of(opaque);
+	const void *bytes = x86_mem_at(t->config.mem, gpa, len);
 
 	t->bytes += len;
 	wrote(t, gpa, len);
 	if (bytes && t->config.writer && !t->refused && !t->lost)
-		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes,
-					       vpt_tracer_fit(t, len)));
+		note_error(t, trace_writer_trace(t->config.writer, t->config.vcpu, gpa, bytes,
+						 tracer_fit(t, len)));
 }
 
 static void host_stream(void *opaque, const void *bytes, size_t len)
 {
-	struct vpt_tracer *t = of(opaque);
+	struct tracer *t = of(opaque);
 
 	t->bytes += len;
 	if (t->config.writer && !t->refused && !t->lost)
-		note_error(t, vpt_writer_trace(t->config.writer, t->config.vcpu, ~0ull, bytes,
-					       vpt_tracer_fit(t, len)));
+		note_error(t, trace_writer_trace(t->config.writer, t->config.vcpu, ~0ull, bytes,
+						 tracer_fit(t, len)));
 }
 
 static void context(void *opaque, struct vpt_context *ctx)
@@ -112,7 +112,7 @@ static void context(void *opaque, struct vpt_context *ctx)
 
 static void clock_now(void *opaque, struct vpt_clock *now)
 {
-	const struct vpt_tracer_config *config = &of(opaque)->config;
+	const struct tracer_config *config = &of(opaque)->config;
 	struct vpt_context ctx;
 
 	if (config->clock) {
@@ -128,17 +128,17 @@ static void pmi(void *opaque)
 	of(opaque)->config.pmi(of(opaque)->config.opaque);
 }
 
-static void fill_session(const struct vpt_tracer *t, struct vpt_session *s)
+static void fill_session(const struct tracer *t, struct trace_session *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->insns = t->insns;
 	t->unit.ops->registers(t, s);
 }
 
-static void put_session(struct vpt_tracer *t, struct vpt_session *s)
+static void put_session(struct tracer *t, struct trace_session *s)
 {
 	if (t->config.writer)
-		note_error(t, vpt_writer_session(t->config.writer, t->config.vcpu, s));
+		note_error(t, trace_writer_session(t->config.writer, t->config.vcpu, s));
 }
 
 /*
@@ -147,8 +147,8 @@ static void put_session(struct vpt_tracer *t, struct vpt_session *s)
  */
 static void trigger(void *opaque, bool trigger_en)
 {
-	struct vpt_tracer *t = of(opaque);
-	struct vpt_session s;
+	struct tracer *t = of(opaque);
+	struct trace_session s;
 
 	if (trigger_en) {
 		t->refused = false;
@@ -156,7 +156,7 @@ static void trigger(void *opaque, bool trigger_en)
 		if (t->lost)
 			return;
 		fill_session(t, &s);
-		s.edge = VPT_SESSION_START;
+		s.edge = TRACE_SESSION_START;
 		put_session(t, &s);
 		t->rose = true;
 		return;
@@ -164,7 +164,7 @@ static void trigger(void *opaque, bool trigger_en)
 	if (t->lost)
 		return;
 	fill_session(t, &t->end);
-	t->end.edge = VPT_SESSION_END;
+	t->end.edge = TRACE_SESSION_END;
 	t->end.end = t->unit.ops->why_ended(t, &t->end);
 	t->fell = true;
 }
@@ -183,17 +183,17 @@ static const struct vpt_pt_ops ops = {
 	.clock = clock_now,
 };
 
-int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config)
+int tracer_init(struct tracer *t, const struct tracer_config *config)
 {
 	static const bool never;
 
 	memset(t, 0, sizeof(*t));
 	t->config = *config;
-	t->file_full = config->writer ? vpt_writer_full(config->writer) : &never;
+	t->file_full = config->writer ? trace_writer_full(config->writer) : &never;
 	t->caps = *config->caps;
-	vpt_unit_choose(t, config->system);
+	tracer_unit_choose(t, config->system);
 	if (config->writer) {
-		t->pages = vpt_code_pages_create();
+		t->pages = tracer_code_pages_create();
 		if (!t->pages)
 			return -ENOMEM;
 	}
@@ -201,24 +201,24 @@ int vpt_tracer_init(struct vpt_tracer *t, const struct vpt_tracer_config *config
 	return 0;
 }
 
-void vpt_tracer_free(struct vpt_tracer *t)
+void tracer_free(struct tracer *t)
 {
-	vpt_collect_end(&t->hardware.collect);
-	vpt_code_pages_destroy(t->pages);
+	tracer_collect_end(&t->hardware.collect);
+	tracer_code_pages_destroy(t->pages);
 	t->pages = NULL;
-	vpt_spaces_free(&t->spaces);
+	tracer_spaces_free(&t->spaces);
 }
 
-static void put_record(struct vpt_tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
+static void put_record(struct tracer *t, uint8_t kind, uint64_t ip, uint8_t cpl, uint16_t aux)
 {
-	const struct vpt_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
+	const struct trace_oracle_record record = {.ip = ip, .kind = kind, .cpl = cpl, .aux = aux};
 
 	if (t->config.oracle && t->config.writer && !t->lost)
-		note_error(t, vpt_writer_oracle(t->config.writer, t->config.vcpu, record));
+		note_error(t, trace_writer_oracle(t->config.writer, t->config.vcpu, record));
 }
 
 /* The oracle has IPs as the packets do: where payloads are LIPs, @rip is not yet one. */
-static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t rip, uint8_t cpl, uint16_t aux)
+static void put_oracle(struct tracer *t, uint8_t kind, uint64_t rip, uint8_t cpl, uint16_t aux)
 {
 	uint64_t base = *t->unit.ip_base;
 
@@ -226,25 +226,25 @@ static void put_oracle(struct vpt_tracer *t, uint8_t kind, uint64_t rip, uint8_t
 }
 
 /* The id of the address space that counts now; in the file before it is used there. */
-static uint64_t space_of(struct vpt_tracer *t, const struct vpt_context *ctx)
+static uint64_t space_of(struct tracer *t, const struct vpt_context *ctx)
 {
-	struct vpt_space space;
+	struct trace_space space;
 	int is_new;
 
 	if (!t->config.writer || t->lost)
 		return 0;
-	is_new = vpt_spaces_note(&t->spaces, &t->acting->vmx, ctx, &space);
+	is_new = tracer_spaces_note(&t->spaces, &t->acting->vmx, ctx, &space);
 	/* What runs in it cannot be recorded: the session ends before it. */
 	if (is_new == -ENOSPC)
 		t->crowded = t->refused = t->full = true;
 	else if (is_new < 0)
 		note_error(t, is_new);
 	else if (is_new)
-		note_error(t, vpt_writer_spaces(t->config.writer, &space, 1));
+		note_error(t, trace_writer_spaces(t->config.writer, &space, 1));
 	return space.id;
 }
 
-static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
+static void put_cr3(struct tracer *t, const struct vpt_context *ctx)
 {
 	uint64_t cr3 = t->config.vmx ? space_of(t, ctx) : ctx->cr3;
 
@@ -252,20 +252,20 @@ static void put_cr3(struct vpt_tracer *t, const struct vpt_context *ctx)
 		return;
 	t->oracle_cr3 = cr3;
 	t->oracle_cr3_known = true;
-	put_record(t, VPT_ORACLE_CR3, cr3, ctx->cpl, 0);
+	put_record(t, TRACE_ORACLE_CR3, cr3, ctx->cpl, 0);
 }
 
 /* The execution mode of what runs next (trace/format.h), if the file is to tell it. */
-static uint64_t mode_of(const struct vpt_tracer *t, const struct vpt_context *ctx)
+static uint64_t mode_of(const struct tracer *t, const struct vpt_context *ctx)
 {
 	if (t->unit.ops->tells_mode)
 		return 0;
 	if (ctx->lma && ctx->cs_l)
-		return VPT_CR3_CODE64;
-	return ctx->cs_d ? VPT_CR3_CODE32 : VPT_CR3_CODE16;
+		return TRACE_CR3_CODE64;
+	return ctx->cs_d ? TRACE_CR3_CODE32 : TRACE_CR3_CODE16;
 }
 
-static uint64_t place_of(struct vpt_tracer *t, const struct vpt_context *ctx)
+static uint64_t place_of(struct tracer *t, const struct vpt_context *ctx)
 {
 	uint64_t space = t->config.vmx ? space_of(t, ctx) : ctx->cr3 & ~PAGE_MASK;
 
@@ -273,9 +273,9 @@ static uint64_t place_of(struct vpt_tracer *t, const struct vpt_context *ctx)
 }
 
 /* The file says which address space is in use. */
-static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint64_t flags)
+static void put_place(struct tracer *t, const struct vpt_context *ctx, uint64_t flags)
 {
-	struct vpt_cr3_switch sw = {.insns = t->insns};
+	struct trace_cr3_switch sw = {.insns = t->insns};
 
 	if (!t->config.writer || t->lost)
 		return;
@@ -283,18 +283,18 @@ static void put_place(struct vpt_tracer *t, const struct vpt_context *ctx, uint6
 	if (t->crowded)
 		return;
 	sw.cr3 = t->told | flags;
-	note_error(t, vpt_writer_cr3(t->config.writer, t->config.vcpu, &sw));
+	note_error(t, trace_writer_cr3(t->config.writer, t->config.vcpu, &sw));
 }
 
 /* Without PIPs. */
-static void put_cr3_switch(struct vpt_tracer *t, const struct vpt_context *ctx)
+static void put_cr3_switch(struct tracer *t, const struct vpt_context *ctx)
 {
 	if (!t->unit.ops->tells_space(t))
 		put_place(t, ctx, 0);
 }
 
 /* An overflow is over: its packet tells neither what the counter is nor, for long, which space it is. */
-static void note_resumed(struct vpt_tracer *t)
+static void note_resumed(struct tracer *t)
 {
 	bool did = t->loses;
 	struct vpt_context ctx;
@@ -304,11 +304,11 @@ static void note_resumed(struct vpt_tracer *t)
 	if (!did || t->loses || t->refused)
 		return;
 	context(t, &ctx);
-	put_place(t, &ctx, VPT_CR3_RESUMED);
+	put_place(t, &ctx, TRACE_CR3_RESUMED);
 }
 
 /* A transfer may have changed mode or space, and its packets would not tell. */
-static void follow_place(struct vpt_tracer *t)
+static void follow_place(struct tracer *t)
 {
 	struct vpt_context ctx;
 
@@ -320,23 +320,23 @@ static void follow_place(struct vpt_tracer *t)
 		put_cr3_switch(t, &ctx);
 }
 
-static void note_start(struct vpt_tracer *t, uint64_t ip, const struct vpt_context *ctx)
+static void note_start(struct tracer *t, uint64_t ip, const struct vpt_context *ctx)
 {
-	put_oracle(t, VPT_ORACLE_START, ip, ctx->cpl, 0);
+	put_oracle(t, TRACE_ORACLE_START, ip, ctx->cpl, 0);
 	t->oracle_cr3_known = false;
 	put_cr3(t, ctx);
 	/* PSB+ has no PIP out of context, and there need not be one. */
 	put_place(t, ctx, 0);
 }
 
-static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context *ctx)
+static void note_end(struct tracer *t, uint64_t ip, const struct vpt_context *ctx)
 {
 	t->end.insns = t->insns;
 	t->unit.ops->flush(t);
 	if (t->refused)
-		t->end.end = VPT_END_LOST;
+		t->end.end = TRACE_END_LOST;
 	t->refused = false;
-	put_oracle(t, VPT_ORACLE_STOP, ip, ctx->cpl, (uint16_t)t->end.end);
+	put_oracle(t, TRACE_ORACLE_STOP, ip, ctx->cpl, (uint16_t)t->end.end);
 	put_session(t, &t->end);
 }
 
@@ -344,14 +344,14 @@ static void note_end(struct vpt_tracer *t, uint64_t ip, const struct vpt_context
  * Memory has refused bytes of the trace, and what comes behind them cannot be followed: the
  * file has it up to there, and again from when TriggerEn next rises.
  */
-static void end_refused(struct vpt_tracer *t)
+static void end_refused(struct tracer *t)
 {
 	t->refused = false;
 	if (!t->fell) {
 		fill_session(t, &t->end);
-		t->end.edge = VPT_SESSION_END;
+		t->end.edge = TRACE_SESSION_END;
 	}
-	t->end.end = VPT_END_LOST;
+	t->end.end = TRACE_END_LOST;
 	t->fell = true;
 }
 
@@ -361,12 +361,12 @@ static void end_refused(struct vpt_tracer *t)
  * time, in one run or with snapshots in between. With an engine that is asked for each
  * step the core stops at the next one; in VMX operation there is a transition to finish.
  */
-void vpt_tracer_end_full(struct vpt_tracer *t, uint64_t ip)
+void tracer_end_full(struct tracer *t, uint64_t ip)
 {
 	if (t->full)
 		return;
 	t->full = true;
-	if (!t->config.engine || !(t->config.engine->can & VPT_ENGINE_REPORTS) || t->config.vmx)
+	if (!t->config.engine || !(t->config.engine->can & ENGINE_REPORTS) || t->config.vmx)
 		return;
 	t->closing = true;
 	t->unit.ops->close(t, ip);
@@ -374,7 +374,7 @@ void vpt_tracer_end_full(struct vpt_tracer *t, uint64_t ip)
 }
 
 /* Note what TriggerEn did during an event or MSR write; `ip`: what runs next. */
-static void note_trigger(struct vpt_tracer *t, uint64_t ip)
+static void note_trigger(struct tracer *t, uint64_t ip)
 {
 	struct vpt_context ctx;
 
@@ -389,46 +389,46 @@ static void note_trigger(struct vpt_tracer *t, uint64_t ip)
 		note_start(t, ip, &ctx);
 	if (t->fell)
 		note_end(t, ip, &ctx);
-	t->lost = t->lost || (t->fell && t->end.end == VPT_END_LOST);
+	t->lost = t->lost || (t->fell && t->end.end == TRACE_END_LOST);
 	t->fell = t->rose = false;
 }
 
 /* What is due after an event or MSR write; `ip`: what runs next. */
-static void settle(struct vpt_tracer *t, uint64_t ip)
+static void settle(struct tracer *t, uint64_t ip)
 {
 	note_trigger(t, ip);
-	vpt_tracer_limit(t, ip);
+	tracer_limit(t, ip);
 }
 
 /*
  * A register that decoding depends on is written while a trace runs: one session ends, and
  * one begins with the registers of *s, before the write puts out anything.
  */
-static void cut(struct vpt_tracer *t, struct vpt_session *s, uint64_t ip)
+static void cut(struct tracer *t, struct trace_session *s, uint64_t ip)
 {
 	struct vpt_context ctx;
 
 	context(t, &ctx);
 	fill_session(t, &t->end);
-	t->end.edge = VPT_SESSION_END;
-	t->end.end = VPT_END_CHANGED;
+	t->end.edge = TRACE_SESSION_END;
+	t->end.end = TRACE_END_CHANGED;
 	note_end(t, ip, &ctx);
-	s->edge = VPT_SESSION_START;
+	s->edge = TRACE_SESSION_START;
 	s->insns = t->insns;
 	put_session(t, s);
 	note_start(t, ip, &ctx);
 }
 
-void vpt_tracer_look(struct vpt_tracer *t)
+void tracer_look(struct tracer *t)
 {
-	vpt_hardware_look(t);
+	tracer_hardware_look(t);
 }
 
-void vpt_tracer_sync(struct vpt_tracer *t)
+void tracer_sync(struct tracer *t)
 {
 	t->unit.ops->flush(t);
 	if (t->config.writer)
-		note_error(t, vpt_writer_sync(t->config.writer));
+		note_error(t, trace_writer_sync(t->config.writer));
 }
 
 /*
@@ -437,45 +437,45 @@ void vpt_tracer_sync(struct vpt_tracer *t)
  * the file is the same in however many parts instructions are reported, since what
  * is due does not depend on it.
  */
-static void sync_now_and_then(struct vpt_tracer *t)
+static void sync_now_and_then(struct tracer *t)
 {
 	if (t->config.caller_syncs || ++t->since_sync < SYNC_INSNS)
 		return;
 	t->since_sync = 0;
-	vpt_tracer_sync(t);
+	tracer_sync(t);
 }
 
 /* `traced`: it began with PacketEn set, and so counts (trace/format.h). */
-static void retired(struct vpt_tracer *t, const struct vpt_retired *insn, bool traced)
+static void retired(struct tracer *t, const struct tracer_insn *insn, bool traced)
 {
 	t->insns += traced;
-	put_oracle(t, VPT_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
+	put_oracle(t, TRACE_ORACLE_INSN, insn->ip, insn->cpl, insn->flags);
 	sync_now_and_then(t);
 }
 
-enum vpt_fault vpt_tracer_rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+enum vpt_fault tracer_rdmsr(struct tracer *t, uint32_t msr, uint64_t *value)
 {
-	if (t->config.owner != VPT_OWNER_GUEST)
+	if (t->config.owner != TRACE_OWNER_GUEST)
 		return VPT_FAULT_GP;
 	return t->unit.ops->rdmsr(t, msr, value);
 }
 
-enum vpt_fault vpt_tracer_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
-				const struct vpt_retired *insn)
+enum vpt_fault tracer_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
+			    const struct tracer_insn *insn)
 {
-	if (t->config.owner != VPT_OWNER_GUEST)
+	if (t->config.owner != TRACE_OWNER_GUEST)
 		return VPT_FAULT_GP;
 	if (by_hardware(t))
-		return vpt_hardware_wrmsr(t, msr, value);
-	return vpt_tracer_root_wrmsr(t, msr, value, insn);
+		return tracer_hardware_wrmsr(t, msr, value);
+	return tracer_root_wrmsr(t, msr, value, insn);
 }
 
-enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value,
-				     const struct vpt_retired *insn)
+enum vpt_fault tracer_root_wrmsr(struct tracer *t, uint32_t msr, uint64_t value,
+				 const struct tracer_insn *insn)
 {
 	bool was = *t->unit.trigger_en, traced = *t->unit.packet_en;
-	const struct vpt_unit_ops *unit = t->unit.ops;
-	struct vpt_session s = {.edge = VPT_SESSION_START};
+	const struct tracer_unit_ops *unit = t->unit.ops;
+	struct trace_session s = {.edge = TRACE_SESSION_START};
 	bool cuts = unit->cuts && !t->lost && unit->cuts(t, msr, value, &s);
 	enum vpt_fault fault;
 
@@ -490,9 +490,9 @@ enum vpt_fault vpt_tracer_root_wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_
 	return fault;
 }
 
-void vpt_tracer_xsaves(struct vpt_tracer *t, void *state, const struct vpt_retired *insn)
+void tracer_xsaves(struct tracer *t, void *state, const struct tracer_insn *insn)
 {
-	bool was = vpt_tracer_on(t), traced = t->pt.packet_en;
+	bool was = tracer_on(t), traced = t->pt.packet_en;
 
 	vpt_pt_xsaves(&t->pt, state, insn->ip, insn->next);
 	if (was)
@@ -501,41 +501,40 @@ void vpt_tracer_xsaves(struct vpt_tracer *t, void *state, const struct vpt_retir
 }
 
 /* It was checked, and TraceEn is clear: nothing is counted. */
-void vpt_tracer_xrstors(struct vpt_tracer *t, const void *state, const struct vpt_retired *insn)
+void tracer_xrstors(struct tracer *t, const void *state, const struct tracer_insn *insn)
 {
 	(void)!vpt_pt_xrstors(&t->pt, state, insn->ip, insn->next);
 	settle(t, insn->next);
 }
 
-enum vpt_fault vpt_tracer_host_write(struct vpt_tracer *t, uint32_t msr, uint64_t value,
-				     uint64_t next_ip)
+enum vpt_fault tracer_host_write(struct tracer *t, uint32_t msr, uint64_t value, uint64_t next_ip)
 {
 	enum vpt_fault fault;
 
 	if (by_hardware(t))
-		return vpt_hardware_host_write(t, msr, value);
+		return tracer_hardware_host_write(t, msr, value);
 	fault = t->unit.ops->wrmsr(t, msr, value, VPT_ACCESS_HOST, next_ip, next_ip);
 	settle(t, next_ip);
 	return fault;
 }
 
-const struct vpt_pt_ops *vpt_tracer_ops(void)
+const struct vpt_pt_ops *tracer_ops(void)
 {
 	return &ops;
 }
 
-void vpt_tracer_vm_exit(struct vpt_tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
+void tracer_vm_exit(struct tracer *t, uint64_t ip, uint8_t cpl, uint8_t flags)
 {
 	if (*t->unit.trigger_en)
-		put_oracle(t, VPT_ORACLE_VM_EXIT, ip, cpl, VPT_ORACLE_AUX(0, flags));
+		put_oracle(t, TRACE_ORACLE_VM_EXIT, ip, cpl, TRACE_ORACLE_AUX(0, flags));
 }
 
-void vpt_tracer_settle(struct vpt_tracer *t, uint64_t ip)
+void tracer_settle(struct tracer *t, uint64_t ip)
 {
 	settle(t, ip);
 }
 
-void vpt_tracer_space(struct vpt_tracer *t)
+void tracer_space(struct tracer *t)
 {
 	struct vpt_context ctx;
 
@@ -546,52 +545,51 @@ void vpt_tracer_space(struct vpt_tracer *t)
 	put_cr3_switch(t, &ctx);
 }
 
-static void put_page(struct vpt_tracer *t, const struct vpt_code_page *page, int news, uint64_t id,
+static void put_page(struct tracer *t, const struct trace_code_page *page, int news, uint64_t id,
 		     const uint8_t *now)
 {
-	struct vpt_page_map map = {.page = *page, .content = id};
+	struct trace_page_map map = {.page = *page, .content = id};
 	int error = 0;
 
-	if (vpt_unlikely(*t->file_full) && vpt_writer_room(t->config.writer) < CODE_ROOM)
+	if (vpt_unlikely(*t->file_full) && trace_writer_room(t->config.writer) < CODE_ROOM)
 		return;
-	if (news == VPT_CODE_CHANGED) {
-		error = vpt_writer_page(t->config.writer, now, &map.content);
-		vpt_code_pages_number(t->pages, map.content);
+	if (news == TRACER_CODE_CHANGED) {
+		error = trace_writer_page(t->config.writer, now, &map.content);
+		tracer_code_pages_number(t->pages, map.content);
 	}
 	if (!error)
-		error = vpt_writer_map(t->config.writer, t->config.vcpu, &map, 1);
+		error = trace_writer_map(t->config.writer, t->config.vcpu, &map, 1);
 	note_error(t, error);
 }
 
-void vpt_tracer_page(struct vpt_tracer *t, const struct vpt_code_page *page, unsigned int offset,
-		     unsigned int len, const uint8_t *now)
+void tracer_page(struct tracer *t, const struct trace_code_page *page, unsigned int offset,
+		 unsigned int len, const uint8_t *now)
 {
 	uint64_t id = 0;
-	int news = vpt_code_pages_note(t->pages, page->cr3, page->vaddr, page->gpa, now, offset,
-				       len, &id);
+	int news = tracer_code_pages_note(t->pages, page->cr3, page->vaddr, page->gpa, now, offset,
+					  len, &id);
 
-	if (news > VPT_CODE_KNOWN)
+	if (news > TRACER_CODE_KNOWN)
 		put_page(t, page, news, id, now);
 	else if (vpt_unlikely(news < 0))
 		note_error(t, news);
 }
 
-static void note_page(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
-		      uint64_t gpa)
+static void note_page(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, uint64_t gpa)
 {
-	struct vpt_code_page page = {
+	struct trace_code_page page = {
 		.cr3 = cr3,
 		.vaddr = ip & ~PAGE_MASK,
 		.gpa = gpa & ~PAGE_MASK,
 		.insns = t->insns,
 	};
-	const uint8_t *now = vpt_mem_at(t->config.mem, page.gpa, VPT_PAGE_SIZE);
+	const uint8_t *now = x86_mem_at(t->config.mem, page.gpa, X86_PAGE_SIZE);
 
 	if (now)
-		vpt_tracer_page(t, &page, ip & PAGE_MASK, len, now);
+		tracer_page(t, &page, ip & PAGE_MASK, len, now);
 }
 
-static uint64_t space_now(struct vpt_tracer *t)
+static uint64_t space_now(struct tracer *t)
 {
 	struct vpt_context ctx;
 
@@ -599,10 +597,10 @@ static uint64_t space_now(struct vpt_tracer *t)
 	return space_of(t, &ctx);
 }
 
-void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
-			  const uint8_t *bytes)
+void tracer_host_code(struct tracer *t, uint64_t ip, unsigned int len, uint64_t gpa,
+		      const uint8_t *bytes)
 {
-	struct vpt_code_page page = {
+	struct trace_code_page page = {
 		.vaddr = ip & ~PAGE_MASK,
 		.gpa = gpa,
 		.insns = t->insns,
@@ -612,25 +610,25 @@ void vpt_tracer_host_code(struct vpt_tracer *t, uint64_t ip, unsigned int len, u
 		return;
 	page.cr3 = space_now(t);
 	if (!t->crowded)
-		vpt_tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
+		tracer_page(t, &page, ip & PAGE_MASK, len, bytes);
 }
 
 /* The base of a code segment that is not flat, where payloads are RIPs; else 0. */
-static uint64_t rip_base(struct vpt_tracer *t)
+static uint64_t rip_base(struct tracer *t)
 {
 	struct vpt_context ctx;
 
-	if (t->config.system != VPT_SYSTEM_PT || *t->unit.ip_mask > UINT32_MAX ||
+	if (t->config.system != TRACER_SYSTEM_PT || *t->unit.ip_mask > UINT32_MAX ||
 	    vpt_caps_has(&t->caps, VPT_CAP_LIP))
 		return 0;
 	context(t, &ctx);
 	return ctx.cs_base;
 }
 
-void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned int len,
-		     uint64_t gpa, uint64_t gpa2)
+void tracer_code(struct tracer *t, uint64_t cr3, uint64_t ip, unsigned int len, uint64_t gpa,
+		 uint64_t gpa2)
 {
-	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (ip & PAGE_MASK));
+	unsigned int room = (unsigned int)(X86_PAGE_SIZE - (ip & PAGE_MASK));
 	uint64_t base;
 
 	if (!t->pages)
@@ -640,9 +638,9 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 		return;
 	base = rip_base(t);
 	if (vpt_unlikely(base)) {
-		const struct vpt_code_by_rip code = {cr3, ip, base, {gpa, gpa2}, len};
+		const struct tracer_code_by_rip code = {cr3, ip, base, {gpa, gpa2}, len};
 
-		vpt_tracer_code_by_rip(t, &code);
+		tracer_set_code_by_rip(t, &code);
 		return;
 	}
 	note_page(t, cr3, ip, len < room ? len : room, gpa);
@@ -650,12 +648,12 @@ void vpt_tracer_code(struct vpt_tracer *t, uint64_t cr3, uint64_t ip, unsigned i
 		note_page(t, cr3, ip + room, len - room, gpa2);
 }
 
-void vpt_tracer_note_retired(struct vpt_tracer *t, const struct vpt_retired *insn)
+void tracer_note_retired(struct tracer *t, const struct tracer_insn *insn)
 {
 	retired(t, insn, *t->unit.packet_en);
 }
 
-void vpt_tracer_tell_plain(struct vpt_tracer *t, uint64_t ip, uint64_t next)
+void tracer_tell_plain(struct tracer *t, uint64_t ip, uint64_t next)
 {
 	const struct vpt_event event = {.kind = VPT_EV_INSN, .from = ip, .to = next, .next = next};
 
@@ -679,23 +677,22 @@ static bool goes_far(const struct vpt_event *event)
 	}
 }
 
-void vpt_tracer_event_at(struct vpt_tracer *t, const struct vpt_event *event, uint8_t cpl,
-			 bool arrived)
+void tracer_event_at(struct tracer *t, const struct vpt_event *event, uint8_t cpl, bool arrived)
 {
-	if (!vpt_tracer_acts(t))
+	if (!tracer_acts(t))
 		return;
 	if ((event->kind == VPT_EV_ASYNC || event->kind == VPT_EV_SOFT_INT) && *t->unit.trigger_en)
-		put_oracle(t, VPT_ORACLE_EVENT, event->from, cpl,
-			   VPT_ORACLE_AUX(event->vector, arrived ? VPT_ORACLE_ARRIVED : 0));
+		put_oracle(t, TRACE_ORACLE_EVENT, event->from, cpl,
+			   TRACE_ORACLE_AUX(event->vector, arrived ? TRACE_ORACLE_ARRIVED : 0));
 	if (event->kind == VPT_EV_CR3)
-		vpt_tracer_space(t);
+		tracer_space(t);
 	else if (!t->unit.ops->tells_mode && goes_far(event))
 		follow_place(t);
 	t->unit.ops->event(t, event);
 	settle(t, event->to);
 }
 
-void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken)
+void tracer_cond(struct tracer *t, uint64_t from, uint64_t to, uint64_t next, bool taken)
 {
 	struct vpt_event event;
 
@@ -704,17 +701,17 @@ void vpt_tracer_cond(struct vpt_tracer *t, uint64_t from, uint64_t to, uint64_t 
 	settle(t, to);
 }
 
-void vpt_tracer_tick(struct vpt_tracer *t, uint64_t ip)
+void tracer_tick(struct tracer *t, uint64_t ip)
 {
-	if (!vpt_tracer_acts(t))
+	if (!tracer_acts(t))
 		return;
 	t->unit.ops->tick(t, ip);
 	settle(t, ip);
 }
 
-void vpt_tracer_close(struct vpt_tracer *t, uint64_t ip)
+void tracer_close(struct tracer *t, uint64_t ip)
 {
-	vpt_hardware_close(t);
+	tracer_hardware_close(t);
 	t->closing = true;
 	t->unit.ops->close(t, ip);
 }

@@ -12,12 +12,12 @@
 #define CR3_KNOWN 1u
 #define LOST	  2u
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_tracer_state) == sizeof(struct vpt_pt_state) +
-							     sizeof(struct vpt_atom_state) + 40 +
-							     8 + 4096,
+VPT_STATIC_ASSERT(sizeof(struct tracer_state) == sizeof(struct vpt_pt_state) +
+							 sizeof(struct vpt_atom_state) + 40 + 8 +
+							 4096,
 		  "without padding");
 
-void vpt_tracer_save(struct vpt_tracer *t, struct vpt_tracer_state *state)
+void tracer_save(struct tracer *t, struct tracer_state *state)
 {
 	memset(state, 0, sizeof(*state));
 	t->unit.ops->save(t, state);
@@ -30,13 +30,13 @@ void vpt_tracer_save(struct vpt_tracer *t, struct vpt_tracer_state *state)
 	state->flags = (t->oracle_cr3_known ? CR3_KNOWN : 0) | (t->lost ? LOST : 0);
 }
 
-static bool counts_ok(const struct vpt_tracer_state *state)
+static bool counts_ok(const struct tracer_state *state)
 {
 	return state->insns < MOST && state->since_sync < MOST && state->bytes < MOST &&
 	       !(state->flags & ~(CR3_KNOWN | LOST));
 }
 
-int vpt_tracer_load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
+int tracer_load(struct tracer *t, const struct tracer_state *state)
 {
 	if (!counts_ok(state) || !t->unit.ops->load(t, state))
 		return -EINVAL;

@@ -4,7 +4,7 @@
 
 #include "pt/tracer.h"
 
-void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting)
+void tracer_unit_act(struct tracer *t, struct vpt_pt *acting)
 {
 	t->acting = acting;
 	t->unit.acts = t->unit.trigger_en = &acting->trigger_en;
@@ -14,24 +14,24 @@ void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting)
 	t->unit.ip_mask = &acting->ip_mask;
 }
 
-static void choose_pt(struct vpt_tracer *t)
+static void choose_pt(struct tracer *t)
 {
 	static const bool never;
 
-	t->unit.ops = &vpt_unit_pt;
+	t->unit.ops = &tracer_unit_pt;
 	t->unit.on = &t->pt.trigger_en;
 	t->unit.each_insn = &never;
-	vpt_unit_act(t, &t->pt);
+	tracer_unit_act(t, &t->pt);
 }
 
-static void choose_atom(struct vpt_tracer *t)
+static void choose_atom(struct tracer *t)
 {
 	static const bool always = true;
 	const struct vpt_atom *a = &t->atom;
 
 	t->acting = &t->pt;
-	t->unit = (struct vpt_unit){
-		.ops = &vpt_unit_atom,
+	t->unit = (struct tracer_unit){
+		.ops = &tracer_unit_atom,
 		.on = &a->watches,
 		.acts = &a->watches,
 		.trigger_en = &a->trigger_en,
@@ -43,9 +43,9 @@ static void choose_atom(struct vpt_tracer *t)
 	};
 }
 
-void vpt_unit_choose(struct vpt_tracer *t, enum vpt_trace_system system)
+void tracer_unit_choose(struct tracer *t, enum tracer_trace_system system)
 {
-	if (system == VPT_SYSTEM_RTIT)
+	if (system == TRACER_SYSTEM_ATOM)
 		choose_atom(t);
 	else
 		choose_pt(t);

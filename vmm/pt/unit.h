@@ -10,53 +10,53 @@
 #include "vpt/atom.h"
 #include "vpt/pt.h"
 
-struct vpt_tracer;
-struct vpt_tracer_state;
+struct tracer;
+struct tracer_state;
 
-enum vpt_trace_system { VPT_SYSTEM_PT, VPT_SYSTEM_RTIT };
+enum tracer_trace_system { TRACER_SYSTEM_PT, TRACER_SYSTEM_ATOM };
 
-struct vpt_unit_ops {
+struct tracer_unit_ops {
 	/* Packets tell of execution modes; else the file does, beside CR3. */
 	bool tells_mode;
 	/* Output that memory refuses ends the trace; else nothing tells of it but the file. */
 	bool ends_refused;
 
 	/* Reset. Bytes of a host's trace go to `stream`. */
-	void (*init)(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+	void (*init)(struct tracer *t, const struct vpt_pt_ops *ops,
 		     void (*stream)(void *opaque, const void *bytes, size_t len));
-	enum vpt_fault (*rdmsr)(struct vpt_tracer *t, uint32_t msr, uint64_t *value);
-	enum vpt_fault (*wrmsr)(struct vpt_tracer *t, uint32_t msr, uint64_t value,
-				enum vpt_access who, uint64_t ip, uint64_t next);
+	enum vpt_fault (*rdmsr)(struct tracer *t, uint32_t msr, uint64_t *value);
+	enum vpt_fault (*wrmsr)(struct tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
+				uint64_t ip, uint64_t next);
 	/*
 	 * Optional. Would this write succeed, the trace go on, and something that decoding
 	 * depends on be another? Then *s has the registers after it.
 	 */
-	bool (*cuts)(struct vpt_tracer *t, uint32_t msr, uint64_t value, struct vpt_session *s);
-	void (*event)(struct vpt_tracer *t, const struct vpt_event *event);
-	void (*cond)(struct vpt_tracer *t, const struct vpt_event *event);
-	void (*tick)(struct vpt_tracer *t, uint64_t ip);
+	bool (*cuts)(struct tracer *t, uint32_t msr, uint64_t value, struct trace_session *s);
+	void (*event)(struct tracer *t, const struct vpt_event *event);
+	void (*cond)(struct tracer *t, const struct vpt_event *event);
+	void (*tick)(struct tracer *t, uint64_t ip);
 	/* All that was put is where it goes to. */
-	void (*flush)(struct vpt_tracer *t);
+	void (*flush)(struct tracer *t);
 
 	/* For the file: the registers; why TriggerEn fell just now, with s->error; do packets
 	 * tell which address space is in use? */
-	void (*registers)(const struct vpt_tracer *t, struct vpt_session *s);
-	enum vpt_session_end (*why_ended)(const struct vpt_tracer *t, struct vpt_session *s);
-	bool (*tells_space)(const struct vpt_tracer *t);
+	void (*registers)(const struct tracer *t, struct trace_session *s);
+	enum trace_session_end (*why_ended)(const struct tracer *t, struct trace_session *s);
+	bool (*tells_space)(const struct tracer *t);
 	/* Are packets being lost, which OVF or FUP.BuffOvf ends? */
-	bool (*loses)(const struct vpt_tracer *t);
+	bool (*loses)(const struct tracer *t);
 
 	/* A host ends a trace that runs, before the instruction at `ip`. */
-	void (*close)(struct vpt_tracer *t, uint64_t ip);
+	void (*close)(struct tracer *t, uint64_t ip);
 
 	/* Their part of tracer_save.c; save() before anything else. False: not a state. */
-	void (*save)(struct vpt_tracer *t, struct vpt_tracer_state *state);
-	bool (*load)(struct vpt_tracer *t, const struct vpt_tracer_state *state);
+	void (*save)(struct tracer *t, struct tracer_state *state);
+	bool (*load)(struct tracer *t, const struct tracer_state *state);
 };
 
 /* What it says, at any time. With an insertion (vpt/insert.h) all but `on` are its scratch's. */
-struct vpt_unit {
-	const struct vpt_unit_ops *ops;
+struct tracer_unit {
+	const struct tracer_unit_ops *ops;
 	const bool *on, *acts; /* events must be reported */
 	const bool *trigger_en, *packet_en;
 	const bool *each_insn; /* VPT_EV_INSN too */
@@ -66,11 +66,11 @@ struct vpt_unit {
 };
 
 /* That of a system; `pt`, `acting` and `atom` of the tracer need not be initialised yet. */
-void vpt_unit_choose(struct vpt_tracer *t, enum vpt_trace_system system);
+void tracer_unit_choose(struct tracer *t, enum tracer_trace_system system);
 /* PT: whose packets these are from now on. */
-void vpt_unit_act(struct vpt_tracer *t, struct vpt_pt *acting);
+void tracer_unit_act(struct tracer *t, struct vpt_pt *acting);
 
 /* unit_pt.c, unit_atom.c */
-extern const struct vpt_unit_ops vpt_unit_pt, vpt_unit_atom;
+extern const struct tracer_unit_ops tracer_unit_pt, tracer_unit_atom;
 
 #endif /* VMM_PT_UNIT_H */

@@ -8,16 +8,16 @@
 #define TRIGGER (VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE))
 
 /* PT stays as it was at reset: nothing of it is ever on. */
-static void init(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+static void init(struct tracer *t, const struct vpt_pt_ops *ops,
 		 void (*stream)(void *opaque, const void *bytes, size_t len))
 {
 	vpt_pt_init(&t->pt, &t->caps, ops, t);
 	vpt_atom_init(&t->atom, ops, t);
-	if (t->config.owner == VPT_OWNER_HOST)
+	if (t->config.owner == TRACE_OWNER_HOST)
 		vpt_atom_set_stream(&t->atom, t->stage, sizeof(t->stage), stream);
 }
 
-static enum vpt_fault rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+static enum vpt_fault rdmsr(struct tracer *t, uint32_t msr, uint64_t *value)
 {
 	return vpt_atom_rdmsr(&t->atom, msr, value);
 }
@@ -27,12 +27,12 @@ static bool triggers(uint64_t ctl)
 	return (ctl & TRIGGER) == TRIGGER;
 }
 
-static bool loses(const struct vpt_tracer *t)
+static bool loses(const struct tracer *t)
 {
 	return VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, t->atom.regs.status);
 }
 
-static enum vpt_fault wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
+static enum vpt_fault wrmsr(struct tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
 			    uint64_t ip, uint64_t next)
 {
 	enum vpt_fault fault;
@@ -47,18 +47,18 @@ static enum vpt_fault wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value, 
 }
 
 /* What only says where bytes go, and when a PSB does, is left out. */
-static void decoded_by(struct vpt_session *s, const struct vpt_atom_regs *regs)
+static void decoded_by(struct trace_session *s, const struct vpt_atom_regs *regs)
 {
 	memset(s, 0, sizeof(*s));
-	vpt_atom_session_set(s, regs);
+	trace_atom_session_set(s, regs);
 	s->output_base = s->output_mask_ptrs = 0;
 	s->addr[7] = regs->cntp;
 }
 
-static bool cuts(struct vpt_tracer *t, uint32_t msr, uint64_t value, struct vpt_session *s)
+static bool cuts(struct tracer *t, uint32_t msr, uint64_t value, struct trace_session *s)
 {
 	struct vpt_atom_regs after;
-	struct vpt_session was, is;
+	struct trace_session was, is;
 	uint64_t unused;
 
 	if (!t->atom.trigger_en)
@@ -70,60 +70,60 @@ static bool cuts(struct vpt_tracer *t, uint32_t msr, uint64_t value, struct vpt_
 		return false;
 	decoded_by(&was, &t->atom.regs);
 	decoded_by(&is, &after);
-	vpt_atom_session_set(s, &after);
+	trace_atom_session_set(s, &after);
 	return memcmp(&was, &is, sizeof(was));
 }
 
-static void event(struct vpt_tracer *t, const struct vpt_event *event)
+static void event(struct tracer *t, const struct vpt_event *event)
 {
 	vpt_atom_event(&t->atom, event);
 }
 
-static void cond(struct vpt_tracer *t, const struct vpt_event *event)
+static void cond(struct tracer *t, const struct vpt_event *event)
 {
 	vpt_atom_cond(&t->atom, event->from, event->to, event->next, event->flags & VPT_EVF_TAKEN);
 }
 
-static void tick(struct vpt_tracer *t, uint64_t ip)
+static void tick(struct tracer *t, uint64_t ip)
 {
 	vpt_atom_tick(&t->atom, ip);
 }
 
-static void flush(struct vpt_tracer *t)
+static void flush(struct tracer *t)
 {
 	vpt_atom_flush(&t->atom);
 }
 
-static void registers(const struct vpt_tracer *t, struct vpt_session *s)
+static void registers(const struct tracer *t, struct trace_session *s)
 {
-	vpt_atom_session_set(s, &t->atom.regs);
+	trace_atom_session_set(s, &t->atom.regs);
 }
 
-static enum vpt_session_end why_ended(const struct vpt_tracer *t, struct vpt_session *s)
+static enum trace_session_end why_ended(const struct tracer *t, struct trace_session *s)
 {
 	(void)s;
 	if (!t->disabling)
-		return VPT_END_TRACE_STOP;
-	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+		return TRACE_END_TRACE_STOP;
+	return t->closing ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
-static bool tells_space(const struct vpt_tracer *t)
+static bool tells_space(const struct tracer *t)
 {
 	(void)t;
 	return false;
 }
 
 /* TraceActive goes before Trace_En, which is left to whoever set it. */
-static void close(struct vpt_tracer *t, uint64_t ip)
+static void close(struct tracer *t, uint64_t ip)
 {
 	uint64_t ctl = t->atom.regs.ctl;
 
 	if (triggers(ctl))
-		(void)!vpt_tracer_host_write(t, VPT_ATOM_MSR_CTL,
-					     ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE), ip);
+		(void)!tracer_host_write(t, VPT_ATOM_MSR_CTL,
+					 ctl & ~VPT_ATOM_MASK(CTL, TRACE_ACTIVE), ip);
 }
 
-static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
+static void save(struct tracer *t, struct tracer_state *state)
 {
 	const struct vpt_output *out = &t->atom.out;
 
@@ -133,7 +133,7 @@ static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
 		memcpy(state->stage, t->stage, state->staged);
 }
 
-static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
+static bool load(struct tracer *t, const struct tracer_state *state)
 {
 	if (vpt_atom_load(&t->atom, &state->atom) != VPT_OK ||
 	    vpt_output_resume(&t->atom.out, state->staged) != VPT_OK)
@@ -143,7 +143,7 @@ static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
 	return true;
 }
 
-const struct vpt_unit_ops vpt_unit_atom = {
+const struct tracer_unit_ops tracer_unit_atom = {
 	.init = init,
 	.rdmsr = rdmsr,
 	.wrmsr = wrmsr,

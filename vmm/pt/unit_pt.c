@@ -4,48 +4,48 @@
 
 #include "pt/tracer.h"
 
-static void init(struct vpt_tracer *t, const struct vpt_pt_ops *ops,
+static void init(struct tracer *t, const struct vpt_pt_ops *ops,
 		 void (*stream)(void *opaque, const void *bytes, size_t len))
 {
 	vpt_pt_init(&t->pt, &t->caps, ops, t);
-	if (t->config.owner == VPT_OWNER_HOST || t->config.vmx)
+	if (t->config.owner == TRACE_OWNER_HOST || t->config.vmx)
 		vpt_output_set_stream(&t->pt.out, t->stage, sizeof(t->stage), stream);
 }
 
-static enum vpt_fault rdmsr(struct vpt_tracer *t, uint32_t msr, uint64_t *value)
+static enum vpt_fault rdmsr(struct tracer *t, uint32_t msr, uint64_t *value)
 {
 	return vpt_pt_rdmsr(&t->pt, msr, value);
 }
 
-static enum vpt_fault wrmsr(struct vpt_tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
+static enum vpt_fault wrmsr(struct tracer *t, uint32_t msr, uint64_t value, enum vpt_access who,
 			    uint64_t ip, uint64_t next)
 {
 	return vpt_pt_wrmsr(&t->pt, msr, value, who, ip, next);
 }
 
-static void event(struct vpt_tracer *t, const struct vpt_event *event)
+static void event(struct tracer *t, const struct vpt_event *event)
 {
 	vpt_pt_event(t->acting, event);
 }
 
-static void cond(struct vpt_tracer *t, const struct vpt_event *event)
+static void cond(struct tracer *t, const struct vpt_event *event)
 {
 	vpt_pt_cond(&t->pt, event->from, event->to, event->flags & VPT_EVF_TAKEN);
 }
 
-static void tick(struct vpt_tracer *t, uint64_t ip)
+static void tick(struct tracer *t, uint64_t ip)
 {
 	if (t->acting->slow)
 		vpt_pt_tick(t->acting, ip);
 }
 
 /* TNT bits that are being gathered stay: a trace is the same however often this is done. */
-static void flush(struct vpt_tracer *t)
+static void flush(struct tracer *t)
 {
 	vpt_output_flush(&t->pt.out);
 }
 
-static void registers(const struct vpt_tracer *t, struct vpt_session *s)
+static void registers(const struct tracer *t, struct trace_session *s)
 {
 	const struct vpt_rtit *rtit = &t->acting->rtit;
 
@@ -57,18 +57,18 @@ static void registers(const struct vpt_tracer *t, struct vpt_session *s)
 	memcpy(s->addr, rtit->addr, sizeof(s->addr));
 }
 
-static enum vpt_session_end why_ended(const struct vpt_tracer *t, struct vpt_session *s)
+static enum trace_session_end why_ended(const struct tracer *t, struct trace_session *s)
 {
 	if (VPT_STATUS_GET(t->acting->rtit.status, ERROR)) {
 		s->error = t->acting->out.why;
-		return VPT_END_ERROR;
+		return TRACE_END_ERROR;
 	}
 	if (VPT_STATUS_GET(t->acting->rtit.status, STOPPED))
-		return t->acting->out.stopped ? VPT_END_TOPA_STOP : VPT_END_TRACE_STOP;
-	return t->closing ? VPT_END_CLOSED : VPT_END_DISABLED;
+		return t->acting->out.stopped ? TRACE_END_TOPA_STOP : TRACE_END_TRACE_STOP;
+	return t->closing ? TRACE_END_CLOSED : TRACE_END_DISABLED;
 }
 
-static bool tells_space(const struct vpt_tracer *t)
+static bool tells_space(const struct tracer *t)
 {
 	return VPT_CTL_GET(t->acting->rtit.ctl, OS);
 }
@@ -77,21 +77,21 @@ static bool tells_space(const struct vpt_tracer *t)
  * One event either begins an overflow or ends it: time stands still within an event, and what
  * follows an OVF fits into the buffer (VPT_BUFFER_MIN).
  */
-static bool loses(const struct vpt_tracer *t)
+static bool loses(const struct tracer *t)
 {
 	return t->acting->buffer.overflow;
 }
 
 /* Clearing TraceEn alone is always legal. */
-static void close(struct vpt_tracer *t, uint64_t ip)
+static void close(struct tracer *t, uint64_t ip)
 {
 	uint64_t ctl = t->pt.rtit.ctl;
 
 	if (VPT_CTL_GET(ctl, TRACE_EN))
-		(void)!vpt_tracer_host_write(t, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(TRACE_EN), ip);
+		(void)!tracer_host_write(t, VPT_MSR_CTL, ctl & ~VPT_CTL_MASK(TRACE_EN), ip);
 }
 
-static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
+static void save(struct tracer *t, struct tracer_state *state)
 {
 	vpt_pt_save(&t->pt, &state->pt);
 	if (t->pt.out.kind == VPT_OUTPUT_STREAM)
@@ -99,7 +99,7 @@ static void save(struct vpt_tracer *t, struct vpt_tracer_state *state)
 	memcpy(state->stage, t->stage, state->staged);
 }
 
-static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
+static bool load(struct tracer *t, const struct tracer_state *state)
 {
 	bool stream = state->pt.flags & VPT_STATE_OUTPUT && state->pt.ctl & VPT_CTL_MASK(FABRIC_EN);
 
@@ -110,7 +110,7 @@ static bool load(struct vpt_tracer *t, const struct vpt_tracer_state *state)
 	return vpt_pt_load(&t->pt, &state->pt) == VPT_OK;
 }
 
-const struct vpt_unit_ops vpt_unit_pt = {
+const struct tracer_unit_ops tracer_unit_pt = {
 	.tells_mode = true,
 	.ends_refused = true,
 	.init = init,

@@ -42,30 +42,30 @@ static int set(uint64_t effective, uint64_t permitted)
 /* Can this output not be written without them? They are not in force now. */
 static bool is_refused(const char *path)
 {
-	struct vpt_place place;
+	struct trace_place place;
 	bool refused;
 	char *dir;
-	int err = vpt_place_find(path, &place);
+	int err = trace_place_find(path, &place);
 
 	/* Another error is found when the output is opened. */
 	if (err)
 		return err == -EACCES;
-	if (place.kind == VPT_PLACE_OTHER) {
+	if (place.kind == TRACE_PLACE_OTHER) {
 		refused = faccessat(AT_FDCWD, place.path, W_OK, AT_EACCESS);
 	} else {
-		dir = vpt_place_dir(&place);
+		dir = trace_place_dir(&place);
 		refused = !dir || faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS);
 		free(dir);
 		/* In a sticky directory, files of other users cannot be replaced. */
-		if (place.kind == VPT_PLACE_REGULAR && place.dir.st_mode & S_ISVTX &&
+		if (place.kind == TRACE_PLACE_REGULAR && place.dir.st_mode & S_ISVTX &&
 		    place.st.st_uid != geteuid() && place.dir.st_uid != geteuid())
 			refused = true;
 	}
-	vpt_place_free(&place);
+	trace_place_free(&place);
 	return refused;
 }
 
-int vpt_sandbox_drop_caps(const struct vpt_sandbox_want *want)
+int sandbox_drop_caps(const struct sandbox_want *want)
 {
 	uint64_t effective = 0, permitted = 0, keep = 0;
 	unsigned int i;
@@ -78,7 +78,7 @@ int vpt_sandbox_drop_caps(const struct vpt_sandbox_want *want)
 		return err;
 	/* The bounding set stays: with no_new_privs, a program that is executed gains nothing. */
 	err = set(0, permitted);
-	for (i = 0; !err && i < VPT_SANDBOX_OUTPUTS; i++)
+	for (i = 0; !err && i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i] && is_refused(want->output[i]))
 			keep = FILE_CAPS & effective;
 	return err ? err : set(keep, keep);

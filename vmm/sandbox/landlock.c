@@ -51,33 +51,33 @@ static int allow(int rules, const char *path, uint64_t rights)
 /* An output takes its name by a rename, unless it is a device, a pipe or a descriptor. */
 static int allow_output(int rules, const char *path, uint64_t handled)
 {
-	struct vpt_place place;
+	struct trace_place place;
 	char *dir;
-	int err = vpt_place_find(path, &place);
+	int err = trace_place_find(path, &place);
 
 	/* Opening it will say what is wrong. */
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	if (place.kind == VPT_PLACE_OTHER && !S_ISDIR(place.st.st_mode)) {
+	if (place.kind == TRACE_PLACE_OTHER && !S_ISDIR(place.st.st_mode)) {
 		err = allow(rules, place.path, ON_FILES & handled);
 		/* Pipes and sockets are in no directory, and not restricted. */
 		if (err == -EBADFD || err == -EINVAL)
 			err = 0;
 	} else {
-		dir = vpt_place_dir(&place);
+		dir = trace_place_dir(&place);
 		err = dir ? allow(rules, dir, ON_DIRS & handled) : -ENOMEM;
 		free(dir);
 	}
-	vpt_place_free(&place);
+	trace_place_free(&place);
 	return err;
 }
 
-static int restrict_writes(int rules, const struct vpt_sandbox_want *want, uint64_t handled)
+static int restrict_writes(int rules, const struct sandbox_want *want, uint64_t handled)
 {
 	unsigned int i;
 	int err = want->kvm ? allow(rules, "/dev/kvm", ON_FILES & handled) : 0;
 
-	for (i = 0; !err && i < VPT_SANDBOX_OUTPUTS; i++)
+	for (i = 0; !err && i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i])
 			err = allow_output(rules, want->output[i], handled);
 	if (!err && syscall(SYS_landlock_restrict_self, rules, 0))
@@ -85,7 +85,7 @@ static int restrict_writes(int rules, const struct vpt_sandbox_want *want, uint6
 	return err;
 }
 
-int vpt_sandbox_landlock(const struct vpt_sandbox_want *want)
+int sandbox_landlock(const struct sandbox_want *want)
 {
 	struct ruleset set = {.fs = WRITES, .scoped = SCOPE_SIGNAL};
 	size_t size = sizeof(set);

@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-unsigned int vpt_sandbox_enter(const struct vpt_sandbox_want *want, int *error)
+unsigned int sandbox_enter(const struct sandbox_want *want, int *error)
 {
 	static const struct {
-		enum vpt_sandbox_layer layer;
-		int (*enter)(const struct vpt_sandbox_want *want);
+		enum sandbox_layer layer;
+		int (*enter)(const struct sandbox_want *want);
 	} layers[] = {
-		{VPT_SANDBOX_LANDLOCK, vpt_sandbox_landlock},
-		{VPT_SANDBOX_CAPS, vpt_sandbox_drop_caps},
+		{SANDBOX_LANDLOCK, sandbox_landlock},
+		{SANDBOX_CAPS, sandbox_drop_caps},
 		/* The last one: it refuses what the others call. */
-		{VPT_SANDBOX_SECCOMP, vpt_sandbox_seccomp},
+		{SANDBOX_SECCOMP, sandbox_seccomp},
 	};
 	unsigned int in_force = 0, i;
 	int err;

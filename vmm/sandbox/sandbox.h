@@ -17,13 +17,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VPT_SANDBOX_OUTPUTS 4
+#define SANDBOX_OUTPUTS 4
 
 /* The remaining work of the process. */
-struct vpt_sandbox_want {
+struct sandbox_want {
 	/* Paths that may be written after this, also by a rename in their directories; NULL: none.
 	 * A file that is open already needs no entry. */
-	const char *output[VPT_SANDBOX_OUTPUTS];
+	const char *output[SANDBOX_OUTPUTS];
 	bool kvm;   /* open /dev/kvm; its ioctls are always allowed */
 	bool code;  /* map memory that is executable */
 	bool caps;  /* keep the capabilities */
@@ -32,22 +32,22 @@ struct vpt_sandbox_want {
 };
 
 /* Layers that are in force, as bits. */
-enum vpt_sandbox_layer {
-	VPT_SANDBOX_CAPS = 1 << 0,
-	VPT_SANDBOX_SECCOMP = 1 << 1,
-	VPT_SANDBOX_LANDLOCK = 1 << 2,
-	VPT_SANDBOX_ALL = 7,
+enum sandbox_layer {
+	SANDBOX_CAPS = 1 << 0,
+	SANDBOX_SECCOMP = 1 << 1,
+	SANDBOX_LANDLOCK = 1 << 2,
+	SANDBOX_ALL = 7,
 };
 
 /*
  * Enter. Returns the layers that are in force; *error is 0 or the -errno of the first one that
  * is not.
  */
-unsigned int vpt_sandbox_enter(const struct vpt_sandbox_want *want, int *error);
+unsigned int sandbox_enter(const struct sandbox_want *want, int *error);
 
 /* The layers, in this order after no_new_privs. 0 or -errno. */
-int vpt_sandbox_landlock(const struct vpt_sandbox_want *want);
-int vpt_sandbox_drop_caps(const struct vpt_sandbox_want *want);
-int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want);
+int sandbox_landlock(const struct sandbox_want *want);
+int sandbox_drop_caps(const struct sandbox_want *want);
+int sandbox_seccomp(const struct sandbox_want *want);
 
 #endif /* VMM_SANDBOX_SANDBOX_H */

@@ -275,13 +275,13 @@ static void prctls(struct program *p)
 	ret(p, REFUSE);
 }
 
-static void arguments(struct program *p, const struct vpt_sandbox_want *want)
+static void arguments(struct program *p, const struct sandbox_want *want)
 {
 	const uint32_t exec = want->code ? 0 : PROT_EXEC;
 	uint32_t writes = O_ACCMODE | O_CREAT | O_TRUNC | TMPFILE_BIT;
 	unsigned int i;
 
-	for (i = 0; i < VPT_SANDBOX_OUTPUTS; i++)
+	for (i = 0; i < SANDBOX_OUTPUTS; i++)
 		if (want->output[i])
 			writes = 0;
 	if (want->kvm)
@@ -308,7 +308,7 @@ static void set(uint32_t *actions, const int *calls, size_t n, uint32_t action)
 
 #define SET(actions, calls, action) set(actions, calls, sizeof(calls) / sizeof((calls)[0]), action)
 
-static size_t find_ranges(const struct vpt_sandbox_want *want, struct range *ranges)
+static size_t find_ranges(const struct sandbox_want *want, struct range *ranges)
 {
 	/* LeakSanitizer stops and reads its own process at the end. */
 	static const int of_asan[] = {SYS_ptrace, SYS_prctl, SYS_process_vm_readv, SYS_getdents};
@@ -346,7 +346,7 @@ static void search(struct program *p, const struct range *ranges, size_t n)
 	search(p, ranges + lower, n - lower);
 }
 
-int vpt_sandbox_seccomp(const struct vpt_sandbox_want *want)
+int sandbox_seccomp(const struct sandbox_want *want)
 {
 	struct program p = {.len = 0};
 	struct sock_fprog prog = {.filter = p.code};

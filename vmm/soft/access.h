@@ -9,65 +9,64 @@
 
 #include "soft/soft.h"
 
-static inline uint64_t vpt_ea(const struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t soft_ea(const struct soft *c, const struct soft_uop *u)
 {
-	return VPT_REG(c, u->base, uint64_t) + (VPT_REG(c, u->index, uint64_t) << u->scale) +
+	return SOFT_REG(c, u->base, uint64_t) + (SOFT_REG(c, u->index, uint64_t) << u->scale) +
 	       (uint64_t)u->disp;
 }
 
-static inline struct vpt_soft_tlb *vpt_tlb(const struct vpt_soft *c, uint64_t va)
+static inline struct soft_tlb *soft_find_tlb(const struct soft *c, uint64_t va)
 {
-	return &c->tlb[va >> 12 & (VPT_TLB_SIZE - 1)];
+	return &c->tlb[va >> 12 & (SOFT_TLB_SIZE - 1)];
 }
 
-#define VPT_TLB_HIT(tag, va, size) vpt_likely((tag) == (((va) + (size)-1) & ~0xfffull))
+#define SOFT_TLB_HIT(tag, va, size) vpt_likely((tag) == (((va) + (size)-1) & ~0xfffull))
 
-#define VPT_ACCESS(type, bits)                                                          \
-	static inline type vpt_load##bits(struct vpt_soft *c, const struct vpt_uop *u,  \
-					  uint64_t va)                                  \
-	{                                                                               \
-		const struct vpt_soft_tlb *t = vpt_tlb(c, va);                          \
-		type value;                                                             \
-                                                                                        \
-		if (!VPT_TLB_HIT(t->read, va, sizeof(type)))                            \
-			return (type)vpt_soft_load_slow(c, u, va, sizeof(type));        \
-		memcpy(&value, (const void *)(t->host + va), sizeof(type));             \
-		return value;                                                           \
-	}                                                                               \
-	static inline void vpt_store##bits(struct vpt_soft *c, const struct vpt_uop *u, \
-					   uint64_t va, type value)                     \
-	{                                                                               \
-		const struct vpt_soft_tlb *t = vpt_tlb(c, va);                          \
-                                                                                        \
-		if (VPT_TLB_HIT(t->write, va, sizeof(type)))                            \
-			memcpy((void *)(t->host + va), &value, sizeof(type));           \
-		else                                                                    \
-			vpt_soft_store_slow(c, u, va, value, sizeof(type));             \
+#define SOFT_ACCESS(type, bits)                                                                    \
+	static inline type soft_load##bits(struct soft *c, const struct soft_uop *u, uint64_t va)  \
+	{                                                                                          \
+		const struct soft_tlb *t = soft_find_tlb(c, va);                                   \
+		type value;                                                                        \
+                                                                                                   \
+		if (!SOFT_TLB_HIT(t->read, va, sizeof(type)))                                      \
+			return (type)soft_load_slow(c, u, va, sizeof(type));                       \
+		memcpy(&value, (const void *)(t->host + va), sizeof(type));                        \
+		return value;                                                                      \
+	}                                                                                          \
+	static inline void soft_store##bits(struct soft *c, const struct soft_uop *u, uint64_t va, \
+					    type value)                                            \
+	{                                                                                          \
+		const struct soft_tlb *t = soft_find_tlb(c, va);                                   \
+                                                                                                   \
+		if (SOFT_TLB_HIT(t->write, va, sizeof(type)))                                      \
+			memcpy((void *)(t->host + va), &value, sizeof(type));                      \
+		else                                                                               \
+			soft_store_slow(c, u, va, value, sizeof(type));                            \
 	}
 
-VPT_ACCESS(uint8_t, 8)
-VPT_ACCESS(uint16_t, 16)
-VPT_ACCESS(uint32_t, 32)
-VPT_ACCESS(uint64_t, 64)
+SOFT_ACCESS(uint8_t, 8)
+SOFT_ACCESS(uint16_t, 16)
+SOFT_ACCESS(uint32_t, 32)
+SOFT_ACCESS(uint64_t, 64)
 
 /*
  * For instructions that read, change and write one operand: where it is, after all
- * checks. Change it there, then call vpt_rmw_end(), which cannot fault.
+ * checks. Change it there, then call soft_rmw_done(), which cannot fault.
  */
-static inline void *vpt_rmw(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
-			    unsigned int size)
+static inline void *soft_rmw(struct soft *c, const struct soft_uop *u, uint64_t va,
+			     unsigned int size)
 {
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 
-	if (VPT_TLB_HIT(t->write, va, size))
+	if (SOFT_TLB_HIT(t->write, va, size))
 		return (void *)(t->host + va);
-	return vpt_soft_rmw_slow(c, u, va, size);
+	return soft_rmw_slow(c, u, va, size);
 }
 
-static inline void vpt_rmw_end(struct vpt_soft *c, const struct vpt_uop *u)
+static inline void soft_rmw_done(struct soft *c, const struct soft_uop *u)
 {
 	if (vpt_unlikely(c->bounce_bytes))
-		vpt_soft_rmw_end(c, u);
+		soft_rmw_end(c, u);
 }
 
 #endif /* VMM_SOFT_ACCESS_H */

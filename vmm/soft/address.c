@@ -9,59 +9,58 @@
 #include "soft/translate.h"
 
 static const size_t segment_offset[] = {
-	offsetof(struct vpt_soft, s.es), offsetof(struct vpt_soft, s.cs),
-	offsetof(struct vpt_soft, s.ss), offsetof(struct vpt_soft, s.ds),
-	offsetof(struct vpt_soft, s.fs), offsetof(struct vpt_soft, s.gs),
+	offsetof(struct soft, s.es), offsetof(struct soft, s.cs), offsetof(struct soft, s.ss),
+	offsetof(struct soft, s.ds), offsetof(struct soft, s.fs), offsetof(struct soft, s.gs),
 };
 
-static const struct vpt_segment *segment(const struct vpt_soft *c, const struct vpt_uop *u)
+static const struct x86_segment *segment(const struct soft *c, const struct soft_uop *u)
 {
-	return (const struct vpt_segment *)((const char *)c + u->imm);
+	return (const struct x86_segment *)((const char *)c + u->imm);
 }
 
 /* 64-bit mode: the base of FS or GS. */
-VPT_UOP(address_based)
+SOFT_UOP(address_based)
 {
-	c->r[VPT_R_EA] = vpt_ea(c, u) + segment(c, u)->base;
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_EA] = soft_ea(c, u) + segment(c, u)->base;
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(address_based32)
+SOFT_UOP(address_based32)
 {
-	c->r[VPT_R_EA] = (uint32_t)vpt_ea(c, u) + segment(c, u)->base;
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_EA] = (uint32_t)soft_ea(c, u) + segment(c, u)->base;
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(offset64)
+SOFT_UOP(offset64)
 {
-	c->r[VPT_R_EA] = vpt_ea(c, u);
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_EA] = soft_ea(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(offset32)
+SOFT_UOP(offset32)
 {
-	c->r[VPT_R_EA] = (uint32_t)vpt_ea(c, u);
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_EA] = (uint32_t)soft_ea(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(offset16)
+SOFT_UOP(offset16)
 {
-	c->r[VPT_R_EA] = (uint16_t)vpt_ea(c, u);
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_EA] = (uint16_t)soft_ea(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(address_checked)
+SOFT_UOP(address_checked)
 {
-	const struct vpt_segment *s = segment(c, u);
-	uint32_t offset = (uint32_t)c->r[VPT_R_EA];
+	const struct x86_segment *s = segment(c, u);
+	uint32_t offset = (uint32_t)c->r[SOFT_R_EA];
 
-	if (vpt_unlikely(!vpt_soft_permits(c, s, offset, u->aux & 0xffff, u->aux >> 16)))
-		vpt_soft_raise_code(c, u, u->flags & VPT_UOP_SS ? VPT_VEC_SS : VPT_VEC_GP, 0);
-	c->r[VPT_R_EA] = (uint32_t)(offset + s->base);
-	return VPT_NEXT(c, u);
+	if (vpt_unlikely(!soft_permits(c, s, offset, u->aux & 0xffff, u->aux >> 16)))
+		soft_raise_code(c, u, u->flags & SOFT_UOP_SS ? X86_VEC_SS : X86_VEC_GP, 0);
+	c->r[SOFT_R_EA] = (uint32_t)(offset + s->base);
+	return SOFT_NEXT(c, u);
 }
 
-static void put_operands(const struct vpt_translation *t, unsigned int n, struct vpt_uop *u)
+static void put_operands(const struct soft_translation *t, unsigned int n, struct soft_uop *u)
 {
 	const ZydisDecodedOperandMem *m = &t->op[n].mem;
 
@@ -69,25 +68,26 @@ static void put_operands(const struct vpt_translation *t, unsigned int n, struct
 		u->disp = (int64_t)(t->next + (uint64_t)m->disp.value);
 		return;
 	}
-	u->base = vpt_tr_reg(m->base);
-	u->index = vpt_tr_reg(m->index);
+	u->base = soft_tr_reg(m->base);
+	u->index = soft_tr_reg(m->index);
 	u->scale = m->scale > 1 ? (uint8_t)__builtin_ctz(m->scale) : 0;
 	u->disp = m->disp.has_displacement ? m->disp.value : 0;
 }
 
-void vpt_tr_offset(struct vpt_translation *t, unsigned int n)
+void soft_tr_offset(struct soft_translation *t, unsigned int n)
 {
 	unsigned int width = t->insn->address_width;
 
 	put_operands(t, n,
-		     vpt_tr_emit(t, width == 64	  ? offset64
-				    : width == 32 ? offset32
-						  : offset16));
+		     soft_tr_emit(t, width == 64   ? offset64
+				     : width == 32 ? offset32
+						   : offset16));
 }
 
-static struct vpt_address in_ea(uint8_t flags)
+static struct soft_address in_ea(uint8_t flags)
 {
-	return (struct vpt_address){.base = VPT_R_EA * 8, .index = VPT_R_ZERO * 8, .flags = flags};
+	return (struct soft_address){
+		.base = SOFT_R_EA * 8, .index = SOFT_R_ZERO * 8, .flags = flags};
 }
 
 static bool is_stack(const ZydisDecodedOperandMem *m)
@@ -95,43 +95,43 @@ static bool is_stack(const ZydisDecodedOperandMem *m)
 	return m->segment == ZYDIS_REGISTER_SS;
 }
 
-static struct vpt_address address64(struct vpt_translation *t, unsigned int n)
+static struct soft_address address64(struct soft_translation *t, unsigned int n)
 {
 	const ZydisDecodedOperandMem *m = &t->op[n].mem;
-	uint8_t flags = is_stack(m) ? VPT_UOP_SS : 0;
+	uint8_t flags = is_stack(m) ? SOFT_UOP_SS : 0;
 	bool narrow = t->insn->address_width == 32;
-	struct vpt_uop plain = {.base = VPT_R_ZERO * 8, .index = VPT_R_ZERO * 8}, *u;
+	struct soft_uop plain = {.base = SOFT_R_ZERO * 8, .index = SOFT_R_ZERO * 8}, *u;
 
 	if (m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS) {
-		u = vpt_tr_emit(t, narrow ? address_based32 : address_based);
+		u = soft_tr_emit(t, narrow ? address_based32 : address_based);
 		u->imm = segment_offset[m->segment - ZYDIS_REGISTER_ES];
 		put_operands(t, n, u);
 		return in_ea(0);
 	}
 	if (narrow) {
-		put_operands(t, n, vpt_tr_emit(t, offset32));
+		put_operands(t, n, soft_tr_emit(t, offset32));
 		return in_ea(flags);
 	}
 	put_operands(t, n, &plain);
-	return (struct vpt_address){.base = plain.base,
-				    .index = plain.index,
-				    .scale = plain.scale,
-				    .flags = flags,
-				    .disp = plain.disp};
+	return (struct soft_address){.base = plain.base,
+				     .index = plain.index,
+				     .scale = plain.scale,
+				     .flags = flags,
+				     .disp = plain.disp};
 }
 
-struct vpt_address vpt_tr_address(struct vpt_translation *t, unsigned int n, unsigned int len,
-				  bool write)
+struct soft_address soft_tr_address(struct soft_translation *t, unsigned int n, unsigned int len,
+				    bool write)
 {
 	const ZydisDecodedOperandMem *m = &t->op[n].mem;
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	if (t->bits == 64)
 		return address64(t, n);
-	vpt_tr_offset(t, n);
-	u = vpt_tr_emit(t, address_checked);
+	soft_tr_offset(t, n);
+	u = soft_tr_emit(t, address_checked);
 	u->imm = segment_offset[m->segment - ZYDIS_REGISTER_ES];
-	u->flags = is_stack(m) ? VPT_UOP_SS : 0;
+	u->flags = is_stack(m) ? SOFT_UOP_SS : 0;
 	u->aux = len | (uint32_t)write << 16;
 	return in_ea(u->flags);
 }

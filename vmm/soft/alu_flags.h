@@ -2,7 +2,7 @@
 /*
  * Arithmetic by the host's own instruction, so that every flag, undefined ones too, is
  * what silicon makes of it. `insn` is the instruction as a string and `s` its suffix
- * ("b", "w", "l", "q"); `fl` is an lvalue of 16 bits, laid out as struct vpt_soft's.
+ * ("b", "w", "l", "q"); `fl` is an lvalue of 16 bits, laid out as struct soft's.
  */
 #ifndef VMM_SOFT_ALU_FLAGS_H
 #define VMM_SOFT_ALU_FLAGS_H
@@ -10,56 +10,58 @@
 #include "soft/flagcond.h"
 
 /* The flags into AX, as `fl` has them. No flag changes. */
-#define VPT_FLAGS_OUT "\n\tlahf\n\tseto %%al"
+#define SOFT_FLAGS_OUT "\n\tlahf\n\tseto %%al"
 /* And from there: OF is AL, and what is added overflows if it was 1. */
-#define VPT_FLAGS_IN "addb $0x7f, %%al\n\tsahf\n\t"
+#define SOFT_FLAGS_IN "addb $0x7f, %%al\n\tsahf\n\t"
 /* CF alone. */
-#define VPT_CARRY_IN "btw $8, %w[in]\n\t"
+#define SOFT_CARRY_IN "btw $8, %w[in]\n\t"
 
 /* a = a insn b */
-#define VPT_ALU_ASM(insn, s, a, b, fl) \
-	asm(insn s " %2, %1" VPT_FLAGS_OUT : "=a"(fl), "+q"(a) : "qm"(b))
-#define VPT_ALU_ASM_CARRY(insn, s, a, b, fl)            \
-	asm(VPT_CARRY_IN insn s " %2, %1" VPT_FLAGS_OUT \
-	    : "=a"(fl), "+q"(a)                         \
+#define SOFT_ALU_ASM(insn, s, a, b, fl) \
+	asm(insn s " %2, %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a) : "qm"(b))
+#define SOFT_ALU_ASM_CARRY(insn, s, a, b, fl)             \
+	asm(SOFT_CARRY_IN insn s " %2, %1" SOFT_FLAGS_OUT \
+	    : "=a"(fl), "+q"(a)                           \
 	    : "qm"(b), [in] "rm"(fl))
 /* Where undefined flags are those from before: multiplication, on some processors. */
-#define VPT_ALU_ASM_FULL(insn, s, a, b, fl) \
-	asm(VPT_FLAGS_IN insn s " %2, %1" VPT_FLAGS_OUT : "+&a"(fl), "+q"(a) : "qm"(b))
+#define SOFT_ALU_ASM_FULL(insn, s, a, b, fl) \
+	asm(SOFT_FLAGS_IN insn s " %2, %1" SOFT_FLAGS_OUT : "+&a"(fl), "+q"(a) : "qm"(b))
 /* The same with `a` in memory. */
-#define VPT_ALU_MEM(insn, s, a, b, fl) \
-	asm(insn s " %2, %1" VPT_FLAGS_OUT : "=a"(fl), "+m"(a) : "q"(b))
-#define VPT_ALU_MEM_CARRY(insn, s, a, b, fl) \
-	asm(VPT_CARRY_IN insn s " %2, %1" VPT_FLAGS_OUT : "=a"(fl), "+m"(a) : "q"(b), [in] "r"(fl))
+#define SOFT_ALU_MEM(insn, s, a, b, fl) \
+	asm(insn s " %2, %1" SOFT_FLAGS_OUT : "=a"(fl), "+m"(a) : "q"(b))
+#define SOFT_ALU_MEM_CARRY(insn, s, a, b, fl)             \
+	asm(SOFT_CARRY_IN insn s " %2, %1" SOFT_FLAGS_OUT \
+	    : "=a"(fl), "+m"(a)                           \
+	    : "q"(b), [in] "r"(fl))
 /* Flags only: CMP, TEST. */
-#define VPT_CMP_ASM(insn, s, a, b, fl) \
-	asm(insn s " %2, %1" VPT_FLAGS_OUT : "=a"(fl) : "q"(a), "qm"(b))
+#define SOFT_CMP_ASM(insn, s, a, b, fl) \
+	asm(insn s " %2, %1" SOFT_FLAGS_OUT : "=a"(fl) : "q"(a), "qm"(b))
 
 /* a = insn a. Those with CARRY take CF over: INC and DEC leave it alone. */
-#define VPT_UNARY_ASM(insn, s, a, fl) asm(insn s " %1" VPT_FLAGS_OUT : "=a"(fl), "+q"(a))
-#define VPT_UNARY_ASM_CARRY(insn, s, a, fl) \
-	asm(VPT_CARRY_IN insn s " %1" VPT_FLAGS_OUT : "=a"(fl), "+q"(a) : [in] "rm"(fl))
-#define VPT_UNARY_MEM(insn, s, a, fl) asm(insn s " %1" VPT_FLAGS_OUT : "=a"(fl), "+m"(a))
-#define VPT_UNARY_MEM_CARRY(insn, s, a, fl) \
-	asm(VPT_CARRY_IN insn s " %1" VPT_FLAGS_OUT : "=a"(fl), "+m"(a) : [in] "r"(fl))
+#define SOFT_UNARY_ASM(insn, s, a, fl) asm(insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a))
+#define SOFT_UNARY_ASM_CARRY(insn, s, a, fl) \
+	asm(SOFT_CARRY_IN insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a) : [in] "rm"(fl))
+#define SOFT_UNARY_MEM(insn, s, a, fl) asm(insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+m"(a))
+#define SOFT_UNARY_MEM_CARRY(insn, s, a, fl) \
+	asm(SOFT_CARRY_IN insn s " %1" SOFT_FLAGS_OUT : "=a"(fl), "+m"(a) : [in] "r"(fl))
 
 /* a = a shifted by `count`. FULL: where flags survive, as all do if it is 0. */
-#define VPT_SHIFT_ASM(insn, s, a, count, fl) \
-	asm(insn s " %%cl, %1" VPT_FLAGS_OUT : "=a"(fl), "+q"(a) : "c"(count))
-#define VPT_SHIFT_ASM_FULL(insn, s, a, count, fl) \
-	asm(VPT_FLAGS_IN insn s " %%cl, %1" VPT_FLAGS_OUT : "+a"(fl), "+q"(a) : "c"(count))
+#define SOFT_SHIFT_ASM(insn, s, a, count, fl) \
+	asm(insn s " %%cl, %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a) : "c"(count))
+#define SOFT_SHIFT_ASM_FULL(insn, s, a, count, fl) \
+	asm(SOFT_FLAGS_IN insn s " %%cl, %1" SOFT_FLAGS_OUT : "+a"(fl), "+q"(a) : "c"(count))
 
 /*
  * For a comparison and the branch on it in one: `holds` is a bool that becomes whether
- * condition `cc` (z, nbe... as in VPT_CONDITIONS()) holds after the instruction.
+ * condition `cc` (z, nbe... as in SOFT_CONDITIONS()) holds after the instruction.
  */
-#define VPT_CMP_ASM_COND(insn, s, a, b, fl, cc, holds) \
-	asm(insn s " %3, %2" VPT_FLAGS_OUT : "=a"(fl), "=@cc" #cc(holds) : "q"(a), "qm"(b))
-#define VPT_ALU_ASM_COND(insn, s, a, b, fl, cc, holds) \
-	asm(insn s " %3, %1" VPT_FLAGS_OUT : "=a"(fl), "+q"(a), "=@cc" #cc(holds) : "qm"(b))
-#define VPT_UNARY_ASM_CARRY_COND(insn, s, a, fl, cc, holds) \
-	asm(VPT_CARRY_IN insn s " %1" VPT_FLAGS_OUT         \
-	    : "=a"(fl), "+q"(a), "=@cc" #cc(holds)          \
+#define SOFT_CMP_ASM_COND(insn, s, a, b, fl, cc, holds) \
+	asm(insn s " %3, %2" SOFT_FLAGS_OUT : "=a"(fl), "=@cc" #cc(holds) : "q"(a), "qm"(b))
+#define SOFT_ALU_ASM_COND(insn, s, a, b, fl, cc, holds) \
+	asm(insn s " %3, %1" SOFT_FLAGS_OUT : "=a"(fl), "+q"(a), "=@cc" #cc(holds) : "qm"(b))
+#define SOFT_UNARY_ASM_CARRY_COND(insn, s, a, fl, cc, holds) \
+	asm(SOFT_CARRY_IN insn s " %1" SOFT_FLAGS_OUT        \
+	    : "=a"(fl), "+q"(a), "=@cc" #cc(holds)           \
 	    : [in] "rm"(fl))
 
 #endif /* VMM_SOFT_ALU_FLAGS_H */

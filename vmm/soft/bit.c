@@ -8,7 +8,7 @@
 #include "soft/system.h"
 
 /* The bit number: src, or imm where src is ZERO. */
-#define NUMBER(bits) ((int##bits##_t)(VPT_REG(c, u->src, uint##bits##_t) + (uint##bits##_t)u->imm))
+#define NUMBER(bits) ((int##bits##_t)(SOFT_REG(c, u->src, uint##bits##_t) + (uint##bits##_t)u->imm))
 
 /* How far from the address the operand is that has the bit. */
 #define BYTES_AWAY(bits) ((uint64_t)(((int64_t)NUMBER(bits) >> SHIFT_##bits) * ((bits) / 8)))
@@ -18,72 +18,74 @@
 
 /* Only CF is defined; what silicon does with the others comes from it. */
 #define BIT_ASM(insn, s, a, n) \
-	asm(VPT_FLAGS_IN insn s " %2, %1" VPT_FLAGS_OUT : "+a"(c->fl), "+r"(a) : "r"(n))
+	asm(SOFT_FLAGS_IN insn s " %2, %1" SOFT_FLAGS_OUT : "+a"(c->fl), "+r"(a) : "r"(n))
 
 /* aux: the segment, and in the high half bytes of the address; EA has the offset. */
 #define STRING_ADDRESS(bits)                                                                     \
 	static __attribute__((noinline))                                                         \
-	uint64_t string_address##bits(struct vpt_soft *c, const struct vpt_uop *u, bool write)   \
+	uint64_t string_address##bits(struct soft *c, const struct soft_uop *u, bool write)      \
 	{                                                                                        \
-		uint64_t offset = c->r[VPT_R_EA] + BYTES_AWAY(bits);                             \
+		uint64_t offset = c->r[SOFT_R_EA] + BYTES_AWAY(bits);                            \
 		unsigned int width = u->aux >> 16;                                               \
                                                                                                  \
 		offset = width == 8 ? offset : width == 4 ? (uint32_t)offset : (uint16_t)offset; \
-		return vpt_soft_linear(c, u, u->aux & 0xffff, offset, (bits) / 8, write);        \
+		return soft_linear(c, u, u->aux & 0xffff, offset, (bits) / 8, write);            \
 	}
 STRING_ADDRESS(16)
 STRING_ADDRESS(32)
 STRING_ADDRESS(64)
 
 /* A register; then memory in the plain case, and in that of segments and short addresses. */
-#define TEST_BITS(name, bits, s, address)                                                          \
-	VPT_UOP(name##bits##address)                                                               \
-	{                                                                                          \
-		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);                                   \
-		uint##bits##_t value = vpt_load##bits(c, u, address##_address##bits(c, u, false)); \
-                                                                                                   \
-		BIT_ASM("bt", s, value, n);                                                        \
-		return VPT_NEXT(c, u);                                                             \
+#define TEST_BITS(name, bits, s, address)                                            \
+	SOFT_UOP(name##bits##address)                                                \
+	{                                                                            \
+		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);                     \
+		uint##bits##_t value =                                               \
+			soft_load##bits(c, u, address##_address##bits(c, u, false)); \
+                                                                                     \
+		BIT_ASM("bt", s, value, n);                                          \
+		return SOFT_NEXT(c, u);                                              \
 	}
 
-#define CHANGE_BITS(name, bits, s, address)                                                        \
-	VPT_UOP(name##bits##address)                                                               \
-	{                                                                                          \
-		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);                                   \
-		vpt_ram##bits *m = vpt_rmw(c, u, address##_address##bits(c, u, true), (bits) / 8); \
-		uint##bits##_t value = *m;                                                         \
-                                                                                                   \
-		BIT_ASM(#name, s, value, n);                                                       \
-		*m = value;                                                                        \
-		vpt_rmw_end(c, u);                                                                 \
-		return VPT_NEXT(c, u);                                                             \
+#define CHANGE_BITS(name, bits, s, address)                                              \
+	SOFT_UOP(name##bits##address)                                                    \
+	{                                                                                \
+		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);                         \
+		soft_ram##bits *m =                                                      \
+			soft_rmw(c, u, address##_address##bits(c, u, true), (bits) / 8); \
+		uint##bits##_t value = *m;                                               \
+                                                                                         \
+		BIT_ASM(#name, s, value, n);                                             \
+		*m = value;                                                              \
+		soft_rmw_done(c, u);                                                     \
+		return SOFT_NEXT(c, u);                                                  \
 	}
 
-#define PLAIN_ADDRESS(bits)                                                             \
-	static inline uint64_t plain_address##bits(const struct vpt_soft *c,            \
-						   const struct vpt_uop *u, bool write) \
-	{                                                                               \
-		(void)write;                                                            \
-		return vpt_ea(c, u) + BYTES_AWAY(bits);                                 \
+#define PLAIN_ADDRESS(bits)                                                                        \
+	static inline uint64_t plain_address##bits(const struct soft *c, const struct soft_uop *u, \
+						   bool write)                                     \
+	{                                                                                          \
+		(void)write;                                                                       \
+		return soft_ea(c, u) + BYTES_AWAY(bits);                                           \
 	}
 PLAIN_ADDRESS(16)
 PLAIN_ADDRESS(32)
 PLAIN_ADDRESS(64)
 
-#define BIT_REGISTER(name, bits, s)                                        \
-	VPT_UOP(name##bits)                                                \
-	{                                                                  \
-		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);           \
-		uint##bits##_t value = VPT_REG(c, u->dst, uint##bits##_t); \
-                                                                           \
-		BIT_ASM(#name, s, value, n);                               \
-		KEEP_##name(bits);                                         \
-		return VPT_NEXT(c, u);                                     \
+#define BIT_REGISTER(name, bits, s)                                         \
+	SOFT_UOP(name##bits)                                                \
+	{                                                                   \
+		uint##bits##_t n = (uint##bits##_t)NUMBER(bits);            \
+		uint##bits##_t value = SOFT_REG(c, u->dst, uint##bits##_t); \
+                                                                            \
+		BIT_ASM(#name, s, value, n);                                \
+		KEEP_##name(bits);                                          \
+		return SOFT_NEXT(c, u);                                     \
 	}
 #define KEEP_bt(bits)  (void)value
-#define KEEP_bts(bits) vpt_put##bits(c, u->dst, value)
-#define KEEP_btr(bits) vpt_put##bits(c, u->dst, value)
-#define KEEP_btc(bits) vpt_put##bits(c, u->dst, value)
+#define KEEP_bts(bits) soft_put##bits(c, u->dst, value)
+#define KEEP_btr(bits) soft_put##bits(c, u->dst, value)
+#define KEEP_btc(bits) soft_put##bits(c, u->dst, value)
 
 #define ONE_SIZE(name, MEMORY, bits, s) \
 	BIT_REGISTER(name, bits, s)     \
@@ -99,7 +101,7 @@ ALL_SIZES(btr, CHANGE_BITS)
 ALL_SIZES(btc, CHANGE_BITS)
 
 struct forms {
-	vpt_uop_fn reg, plain, string;
+	soft_uop_fn reg, plain, string;
 };
 #define FORMS(name, bits)                                         \
 	{                                                         \
@@ -110,7 +112,7 @@ struct forms {
 		FORMS(name, 16), FORMS(name, 32), FORMS(name, 64) \
 	}
 
-static const struct forms *forms_of(const struct vpt_translation *t)
+static const struct forms *forms_of(const struct soft_translation *t)
 {
 	static const struct forms all[4][3] = {ROW(bt), ROW(bts), ROW(btr), ROW(btc)};
 	unsigned int op;
@@ -132,39 +134,39 @@ static const struct forms *forms_of(const struct vpt_translation *t)
 	return &all[op][__builtin_ctz(t->size) - 1];
 }
 
-static struct vpt_uop *memory(struct vpt_translation *t, const struct forms *f)
+static struct soft_uop *memory(struct soft_translation *t, const struct forms *f)
 {
 	const ZydisDecodedOperandMem *m = &t->op[0].mem;
-	struct vpt_address a;
-	struct vpt_uop *u;
+	struct soft_address a;
+	struct soft_uop *u;
 
 	if (t->bits == 64 && t->insn->address_width == 64) {
-		a = vpt_tr_address(t, 0, t->size, true);
-		u = vpt_tr_emit(t, f->plain);
-		vpt_tr_put_address(u, &a);
+		a = soft_tr_address(t, 0, t->size, true);
+		u = soft_tr_emit(t, f->plain);
+		soft_tr_put_address(u, &a);
 		return u;
 	}
-	vpt_tr_offset(t, 0);
-	u = vpt_tr_emit(t, f->string);
+	soft_tr_offset(t, 0);
+	u = soft_tr_emit(t, f->string);
 	u->aux = (uint32_t)(m->segment - ZYDIS_REGISTER_ES) | t->insn->address_width / 8u << 16;
-	u->flags = m->segment == ZYDIS_REGISTER_SS ? VPT_UOP_SS : 0;
+	u->flags = m->segment == ZYDIS_REGISTER_SS ? SOFT_UOP_SS : 0;
 	return u;
 }
 
-bool vpt_tr_bit(struct vpt_translation *t)
+bool soft_tr_bit(struct soft_translation *t)
 {
 	const struct forms *f = forms_of(t);
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
-	if (vpt_tr_is_mem(t, 0)) {
+	if (soft_tr_is_mem(t, 0)) {
 		u = memory(t, f);
 	} else {
-		u = vpt_tr_emit(t, f->reg);
-		u->dst = vpt_tr_gpr(t, 0);
+		u = soft_tr_emit(t, f->reg);
+		u->dst = soft_tr_gpr(t, 0);
 	}
-	if (vpt_tr_is_imm(t, 1))
-		u->imm = vpt_tr_imm(t, 1) & (t->size * 8u - 1);
+	if (soft_tr_is_imm(t, 1))
+		u->imm = soft_tr_imm(t, 1) & (t->size * 8u - 1);
 	else
-		u->src = vpt_tr_gpr(t, 1);
+		u->src = soft_tr_gpr(t, 1);
 	return true;
 }

@@ -15,9 +15,9 @@
 #define HASH_SIZE   (1u << HASH_BITS)
 #define ARENA_BYTES (32u << 20)
 #define PAGE_SHIFT  12
-#define PAGE_MASK   (VPT_PAGE_SIZE - 1)
+#define PAGE_MASK   (X86_PAGE_SIZE - 1)
 /* The most that one block takes. */
-#define BLOCK_MAX (sizeof(struct vpt_block) + VPT_BLOCK_MAX_UOPS * sizeof(struct vpt_uop))
+#define BLOCK_MAX (sizeof(struct soft_block) + SOFT_BLOCK_MAX_UOPS * sizeof(struct soft_uop))
 
 /*
  * A write to code looks at each block of the page. Page tables can make one page run at any
@@ -27,27 +27,27 @@
 
 /* What is known of a page of RAM: its blocks, and which 64-byte lines they are in. */
 struct code_page {
-	struct vpt_block *blocks;
+	struct soft_block *blocks;
 	uint64_t lines; /* or more than those */
 	uint32_t count; /* of the blocks, dead ones included */
 };
 
-struct vpt_soft_cache {
-	struct vpt_block *hash[HASH_SIZE];
+struct soft_cache {
+	struct soft_block *hash[HASH_SIZE];
 	struct code_page *page;
 	uint64_t pages;
 	uint8_t *arena;
 	size_t used;
 };
 
-struct vpt_soft_cache *vpt_soft_cache_create(const struct vpt_mem *mem)
+struct soft_cache *soft_cache_create(const struct x86_mem *mem)
 {
-	struct vpt_soft_cache *cache = calloc(1, sizeof(*cache));
-	void *arena = vpt_guard_map(ARENA_BYTES, PROT_READ | PROT_WRITE, -1);
+	struct soft_cache *cache = calloc(1, sizeof(*cache));
+	void *arena = x86_guard_map(ARENA_BYTES, PROT_READ | PROT_WRITE, -1);
 
 	if (!cache || !arena) {
 		free(cache);
-		vpt_guard_unmap(arena, ARENA_BYTES);
+		x86_guard_unmap(arena, ARENA_BYTES);
 		return NULL;
 	}
 	cache->arena = arena;
@@ -55,25 +55,25 @@ struct vpt_soft_cache *vpt_soft_cache_create(const struct vpt_mem *mem)
 	cache->page = calloc(cache->pages, sizeof(*cache->page));
 	if (cache->page)
 		return cache;
-	vpt_soft_cache_destroy(cache);
+	soft_cache_destroy(cache);
 	return NULL;
 }
 
-void vpt_soft_cache_destroy(struct vpt_soft_cache *cache)
+void soft_cache_destroy(struct soft_cache *cache)
 {
 	if (!cache)
 		return;
-	vpt_guard_unmap(cache->arena, ARENA_BYTES);
+	x86_guard_unmap(cache->arena, ARENA_BYTES);
 	free(cache->page);
 	free(cache);
 }
 
-static struct code_page *page_of(const struct vpt_soft_cache *cache, uint64_t gpa)
+static struct code_page *page_of(const struct soft_cache *cache, uint64_t gpa)
 {
 	return gpa >> PAGE_SHIFT < cache->pages ? &cache->page[gpa >> PAGE_SHIFT] : NULL;
 }
 
-bool vpt_soft_has_code(const struct vpt_soft *c, uint64_t gpa)
+bool soft_has_code(const struct soft *c, uint64_t gpa)
 {
 	const struct code_page *page = page_of(c->cache, gpa);
 
@@ -89,9 +89,9 @@ static uint64_t lines_of(uint64_t first, uint64_t len)
 }
 
 /* The part of a block that is on page `which` of its two. */
-static void extent(const struct vpt_block *b, unsigned int which, uint64_t *first, uint64_t *len)
+static void extent(const struct soft_block *b, unsigned int which, uint64_t *first, uint64_t *len)
 {
-	uint64_t room = VPT_PAGE_SIZE - (b->gpa & PAGE_MASK);
+	uint64_t room = X86_PAGE_SIZE - (b->gpa & PAGE_MASK);
 
 	*first = which ? 0 : b->gpa & PAGE_MASK;
 	if (which)
@@ -100,18 +100,18 @@ static void extent(const struct vpt_block *b, unsigned int which, uint64_t *firs
 		*len = b->bytes < room ? b->bytes : room;
 }
 
-static unsigned int which_page(const struct vpt_block *b, uint64_t gpa)
+static unsigned int which_page(const struct soft_block *b, uint64_t gpa)
 {
 	return b->gpa >> PAGE_SHIFT != gpa >> PAGE_SHIFT;
 }
 
-static void add_to_page(struct vpt_soft *c, struct vpt_block *b, unsigned int which)
+static void add_to_page(struct soft *c, struct soft_block *b, unsigned int which)
 {
 	uint64_t gpa = which ? b->gpa2 : b->gpa, first, len;
 	struct code_page *page = page_of(c->cache, gpa);
 
 	if (!page->lines)
-		vpt_soft_protect(c, gpa);
+		soft_protect(c, gpa);
 	extent(b, which, &first, &len);
 	page->lines |= lines_of(first, len);
 	b->page_next[which] = page->blocks;
@@ -119,8 +119,8 @@ static void add_to_page(struct vpt_soft *c, struct vpt_block *b, unsigned int wh
 	page->count++;
 }
 
-static struct vpt_block **bucket(struct vpt_soft_cache *cache, uint64_t gpa, uint64_t ip,
-				 uint32_t mode)
+static struct soft_block **bucket(struct soft_cache *cache, uint64_t gpa, uint64_t ip,
+				  uint32_t mode)
 {
 	uint64_t hash = (gpa ^ ip << 7 ^ (uint64_t)mode << 40) * 0x9e3779b97f4a7c15ull;
 
@@ -128,10 +128,10 @@ static struct vpt_block **bucket(struct vpt_soft_cache *cache, uint64_t gpa, uin
 }
 
 /* Execution must not go on in a block whose bytes have changed. */
-static VPT_NO_ENDBR const struct vpt_uop *stale(struct vpt_soft *c, const struct vpt_uop *u)
+static SOFT_NO_ENDBR const struct soft_uop *stale(struct soft *c, const struct soft_uop *u)
 {
 	c->left += u->rest;
-	c->r[VPT_R_RIP] = u->ip;
+	c->r[SOFT_R_RIP] = u->ip;
 	c->missed = NULL;
 	return NULL;
 }
@@ -140,7 +140,7 @@ static VPT_NO_ENDBR const struct vpt_uop *stale(struct vpt_soft *c, const struct
  * The block is not to run any more: not even what is left of it, if it is running, but for
  * the rest of the instruction of `u`. It stays in lists until they are next gone through.
  */
-static void kill(struct vpt_block *b, const struct vpt_uop *u)
+static void kill(struct soft_block *b, const struct soft_uop *u)
 {
 	unsigned int i;
 
@@ -150,7 +150,7 @@ static void kill(struct vpt_block *b, const struct vpt_uop *u)
 			b->uop[i].fn = stale;
 }
 
-static bool touches(const struct vpt_block *b, unsigned int which, uint64_t at, uint64_t len)
+static bool touches(const struct soft_block *b, unsigned int which, uint64_t at, uint64_t len)
 {
 	uint64_t first, bytes;
 
@@ -159,10 +159,10 @@ static bool touches(const struct vpt_block *b, unsigned int which, uint64_t at, 
 }
 
 /* Kill the blocks of a page that [at, at + len) of it touches, in one pass through all. */
-static void drop(struct vpt_soft *c, const struct vpt_uop *u, struct code_page *page, uint64_t gpa,
+static void drop(struct soft *c, const struct soft_uop *u, struct code_page *page, uint64_t gpa,
 		 uint64_t at, uint64_t len)
 {
-	struct vpt_block **link = &page->blocks, *b;
+	struct soft_block **link = &page->blocks, *b;
 
 	page->lines = 0;
 	while ((b = *link)) {
@@ -180,14 +180,14 @@ static void drop(struct vpt_soft *c, const struct vpt_uop *u, struct code_page *
 		page->lines |= lines_of(first, bytes);
 		link = &b->page_next[which];
 	}
-	vpt_soft_unlink(c);
+	soft_unlink(c);
 }
 
-static void wrote_page(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint64_t len)
+static void wrote_page(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len)
 {
 	struct code_page *page = page_of(c->cache, gpa);
 	uint64_t at = gpa & PAGE_MASK;
-	const struct vpt_block *b;
+	const struct soft_block *b;
 
 	if (!page || !(page->lines & lines_of(at, len)))
 		return;
@@ -200,10 +200,10 @@ static void wrote_page(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa
 	}
 }
 
-void vpt_soft_wrote(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint64_t len)
+void soft_wrote(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint64_t len)
 {
 	while (len) {
-		uint64_t room = VPT_PAGE_SIZE - (gpa & PAGE_MASK);
+		uint64_t room = X86_PAGE_SIZE - (gpa & PAGE_MASK);
 		uint64_t part = len < room ? len : room;
 
 		wrote_page(c, u, gpa, part);
@@ -213,20 +213,20 @@ void vpt_soft_wrote(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, u
 }
 
 /* How much of the arena a block takes. */
-static size_t room_of(const struct vpt_block *b)
+static size_t room_of(const struct soft_block *b)
 {
 	return (sizeof(*b) + b->uops * sizeof(b->uop[0]) + 63) & ~(size_t)63;
 }
 
 /* Everything goes: nothing of it is running, since blocks are looked for between
  * them only. */
-static void empty(struct vpt_soft *c)
+static void empty(struct soft *c)
 {
-	struct vpt_soft_cache *cache = c->cache;
+	struct soft_cache *cache = c->cache;
 	size_t at = 0;
 
 	while (at < cache->used) {
-		const struct vpt_block *b = (const struct vpt_block *)(cache->arena + at);
+		const struct soft_block *b = (const struct soft_block *)(cache->arena + at);
 
 		*page_of(cache, b->gpa) = (struct code_page){0};
 		if (b->gpa2)
@@ -236,63 +236,64 @@ static void empty(struct vpt_soft *c)
 	memset(cache->hash, 0, sizeof(cache->hash));
 	cache->used = 0;
 	if (c->compiler)
-		vpt_compiler_reset(c->compiler);
-	vpt_native_reset(c->native);
+		soft_compiler_reset(c->compiler);
+	soft_native_reset(c->native);
 	c->missed = NULL;
-	vpt_soft_unlink(c);
+	soft_unlink(c);
 }
 
 /* Is there room for one more block of this page? If not, make it. */
-static void make_page_room(struct vpt_soft *c, uint64_t gpa)
+static void make_page_room(struct soft *c, uint64_t gpa)
 {
 	struct code_page *page = page_of(c->cache, gpa);
 
 	if (page->count >= PAGE_BLOCKS)
-		drop(c, NULL, page, gpa, 0, VPT_PAGE_SIZE);
+		drop(c, NULL, page, gpa, 0, X86_PAGE_SIZE);
 }
 
 /* The next page of an instruction that reaches it. */
-static uint64_t next_page(struct vpt_soft *c, uint64_t lin)
+static uint64_t next_page(struct soft *c, uint64_t lin)
 {
-	struct vpt_exception e;
+	struct engine_exception e;
 	uint64_t gpa;
 
 	lin = (lin | PAGE_MASK) + 1;
-	if (!vpt_soft_translate(c, c->long_mode ? lin : (uint32_t)lin, VPT_WALK_FETCH, &gpa, &e))
-		vpt_soft_fault(c, NULL, &e);
+	if (!soft_translate(c, c->long_mode ? lin : (uint32_t)lin, X86_WALK_FETCH, &gpa, &e))
+		soft_fault(c, NULL, &e);
 	return gpa;
 }
 
-static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
+static struct soft_block *make(struct soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
 {
-	struct vpt_soft_cache *cache = c->cache;
-	unsigned int room = (unsigned int)(VPT_PAGE_SIZE - (gpa & PAGE_MASK));
-	const uint8_t *code = vpt_mem_at(&c->vm->mem, gpa, room), *more = NULL;
-	struct vpt_block *b, **at;
+	struct soft_cache *cache = c->cache;
+	unsigned int room = (unsigned int)(X86_PAGE_SIZE - (gpa & PAGE_MASK));
+	const uint8_t *code = x86_mem_at(&c->vm->mem, gpa, room), *more = NULL;
+	struct soft_block *b, **at;
 	uint64_t gpa2 = 0;
 
 	if (!code)
-		vpt_soft_raise(c, NULL, VPT_VEC_UD);
-	if (vpt_soft_crosses(c, mode, code, room)) {
+		soft_raise(c, NULL, X86_VEC_UD);
+	if (soft_crosses(c, mode, code, room)) {
 		gpa2 = next_page(c, lin);
-		more = vpt_mem_at(&c->vm->mem, gpa2, VPT_PAGE_SIZE);
+		more = x86_mem_at(&c->vm->mem, gpa2, X86_PAGE_SIZE);
 		if (!more)
-			vpt_soft_raise(c, NULL, VPT_VEC_UD);
+			soft_raise(c, NULL, X86_VEC_UD);
 	}
 	if (cache->used + BLOCK_MAX > ARENA_BYTES ||
-	    (c->compiler && !vpt_compiler_has_room(c->compiler)) || !vpt_native_has_room(c->native))
+	    (c->compiler && !soft_compiler_has_room(c->compiler)) ||
+	    !soft_native_has_room(c->native))
 		empty(c);
 	make_page_room(c, gpa);
 	if (gpa2)
 		make_page_room(c, gpa2);
-	b = (struct vpt_block *)(cache->arena + cache->used);
+	b = (struct soft_block *)(cache->arena + cache->used);
 	memset(b, 0, sizeof(*b));
 	b->gpa = gpa;
 	b->gpa2 = gpa2;
-	b->ip = c->r[VPT_R_RIP];
+	b->ip = c->r[SOFT_R_RIP];
 	b->cs_base = c->bits == 64 ? 0 : c->s.cs.base;
 	b->mode = mode;
-	vpt_soft_fill(c, b, code, room, more);
+	soft_fill(c, b, code, room, more);
 	cache->used += room_of(b);
 	at = bucket(cache, gpa, b->ip, mode);
 	b->hash_next = *at;
@@ -303,10 +304,10 @@ static struct vpt_block *make(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 	return b;
 }
 
-static struct vpt_block *find(struct vpt_soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
+static struct soft_block *find(struct soft *c, uint64_t lin, uint64_t gpa, uint32_t mode)
 {
-	uint64_t base = c->bits == 64 ? 0 : c->s.cs.base, ip = c->r[VPT_R_RIP];
-	struct vpt_block **link = bucket(c->cache, gpa, ip, mode), *b;
+	uint64_t base = c->bits == 64 ? 0 : c->s.cs.base, ip = c->r[SOFT_R_RIP];
+	struct soft_block **link = bucket(c->cache, gpa, ip, mode), *b;
 
 	while ((b = *link)) {
 		if (vpt_unlikely(b->dead)) {
@@ -322,39 +323,39 @@ static struct vpt_block *find(struct vpt_soft *c, uint64_t lin, uint64_t gpa, ui
 }
 
 /* Does the code segment end inside of it? Bytes that are no instruction have none. */
-static bool beyond_limit(const struct vpt_soft *c, const struct vpt_block *b)
+static bool beyond_limit(const struct soft *c, const struct soft_block *b)
 {
-	uint64_t len = b->mode & VPT_BLOCK_SINGLE ? b->uop[0].len : b->bytes;
+	uint64_t len = b->mode & SOFT_BLOCK_SINGLE ? b->uop[0].len : b->bytes;
 
 	return c->bits != 64 && len && b->ip + len - 1 > c->s.cs.limit;
 }
 
-struct vpt_block *vpt_soft_block(struct vpt_soft *c, uint32_t mode)
+struct soft_block *soft_block(struct soft *c, uint32_t mode)
 {
-	uint64_t ip = c->r[VPT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
-	const struct vpt_observer *o = c->base.observer;
-	struct vpt_exception e;
-	struct vpt_block *b;
+	uint64_t ip = c->r[SOFT_R_RIP], lin = c->bits == 64 ? ip : (uint32_t)(ip + c->s.cs.base);
+	const struct engine_observer *o = c->base.observer;
+	struct engine_exception e;
+	struct soft_block *b;
 	uint64_t gpa;
 
 	if (c->bits != 64 && ip > c->s.cs.limit)
-		vpt_soft_raise_code(c, NULL, VPT_VEC_GP, 0);
-	if (!vpt_soft_translate(c, lin, VPT_WALK_FETCH, &gpa, &e))
-		vpt_soft_fault(c, NULL, &e);
+		soft_raise_code(c, NULL, X86_VEC_GP, 0);
+	if (!soft_translate(c, lin, X86_WALK_FETCH, &gpa, &e))
+		soft_fault(c, NULL, &e);
 	b = find(c, lin, gpa, mode);
 	if (!b)
 		b = make(c, lin, gpa, mode);
 	if (vpt_unlikely(beyond_limit(c, b))) {
-		if (mode & VPT_BLOCK_SINGLE)
-			vpt_soft_raise_code(c, NULL, VPT_VEC_GP, 0);
-		return vpt_soft_block(c, mode | VPT_BLOCK_SINGLE);
+		if (mode & SOFT_BLOCK_SINGLE)
+			soft_raise_code(c, NULL, X86_VEC_GP, 0);
+		return soft_block(c, mode | SOFT_BLOCK_SINGLE);
 	}
-	if (c->pt && o && o->wants & VPT_WANTS_CODE) {
-		vpt_soft_tell_ran(c);
+	if (c->pt && o && o->wants & ENGINE_WANTS_CODE) {
+		soft_tell_ran(c);
 		o->code(o->opaque, lin, b->bytes, b->gpa, b->gpa2);
 		/* Where it has ended the trace it wants attention. */
 		if (vpt_unlikely(c->base.attention))
-			vpt_soft_look_at_observer(c);
+			soft_look_at_observer(c);
 	}
 	return b;
 }

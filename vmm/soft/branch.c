@@ -14,25 +14,25 @@
 #define COLD	 __attribute__((noinline, cold))
 #define NOINLINE __attribute__((noinline))
 
-static inline const struct vpt_link *links(const struct vpt_uop *u)
+static inline const struct soft_link *links(const struct soft_uop *u)
 {
 	return u->ptr;
 }
 
-static inline uint64_t next_of(const struct vpt_uop *u)
+static inline uint64_t next_of(const struct soft_uop *u)
 {
 	return u->ip + u->len;
 }
 
-static inline uint64_t next_ip(const struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t next_ip(const struct soft *c, const struct soft_uop *u)
 {
 	return c->bits == 64 ? next_of(u) : (uint32_t)next_of(u);
 }
 
 /* Indirect: by a table of where such branches went before. */
-static inline struct vpt_link *jump_link(struct vpt_soft *c, uint64_t to)
+static inline struct soft_link *jump_link(struct soft *c, uint64_t to)
 {
-	struct vpt_soft_jump *j = &c->jump[(to ^ to >> VPT_JUMP_BITS) & (VPT_JUMP_SIZE - 1)];
+	struct soft_jump *j = &c->jump[(to ^ to >> SOFT_JUMP_BITS) & (SOFT_JUMP_SIZE - 1)];
 
 	if (vpt_unlikely(j->ip != to)) {
 		j->ip = to;
@@ -41,14 +41,14 @@ static inline struct vpt_link *jump_link(struct vpt_soft *c, uint64_t to)
 	return &j->link;
 }
 
-COLD const struct vpt_uop *vpt_soft_miss(struct vpt_soft *c, const struct vpt_link *l, uint64_t to)
+COLD const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to)
 {
-	c->r[VPT_R_RIP] = to;
-	c->missed = (struct vpt_link *)(uintptr_t)l;
+	c->r[SOFT_R_RIP] = to;
+	c->missed = (struct soft_link *)(uintptr_t)l;
 	return NULL;
 }
 
-static COLD void report(struct vpt_soft *c, const struct vpt_uop *u, uint8_t kind, uint64_t to,
+static COLD void report(struct soft *c, const struct soft_uop *u, uint8_t kind, uint64_t to,
 			bool taken)
 {
 	const struct vpt_event event = {
@@ -59,34 +59,33 @@ static COLD void report(struct vpt_soft *c, const struct vpt_uop *u, uint8_t kin
 		.next = next_ip(c, u),
 	};
 
-	vpt_soft_report(c, u, &event);
+	soft_report(c, u, &event);
 }
 
-COLD const struct vpt_uop *vpt_soft_branch_slow(struct vpt_soft *c, const struct vpt_uop *u,
-						uint8_t kind, uint64_t to, const struct vpt_link *l)
+COLD const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,
+					     uint64_t to, const struct soft_link *l)
 {
 	report(c, u, kind, to, false);
-	return vpt_follow(c, l, to);
+	return soft_follow(c, l, to);
 }
 
-COLD const struct vpt_uop *vpt_soft_cond_slow(struct vpt_soft *c, const struct vpt_uop *u,
-					      bool taken)
+COLD const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop *u, bool taken)
 {
-	uint64_t to = vpt_cond_target(u, taken);
+	uint64_t to = soft_cond_target(u, taken);
 
 	report(c, u, VPT_EV_COND, to, taken);
-	return vpt_follow(c, (const struct vpt_link *)u->ptr + taken, to);
+	return soft_follow(c, (const struct soft_link *)u->ptr + taken, to);
 }
 
 /* Jcc; imm: the target. The other way is where u->disp says. */
-#define JCC(name, condition)                      \
-	VPT_UOP(name)                             \
-	{                                         \
-		bool taken = (condition);         \
-                                                  \
-		return vpt_end_cond(c, u, taken); \
+#define JCC(name, condition)                       \
+	SOFT_UOP(name)                             \
+	{                                          \
+		bool taken = (condition);          \
+                                                   \
+		return soft_end_cond(c, u, taken); \
 	}
-#define JCC_CC(cc) JCC(jcc_##cc, vpt_soft_cond(c->fl, cc))
+#define JCC_CC(cc) JCC(jcc_##cc, soft_cond(c->fl, cc))
 
 JCC_CC(0)
 JCC_CC(1)
@@ -105,120 +104,117 @@ JCC_CC(13)
 JCC_CC(14)
 JCC_CC(15)
 
-static const vpt_uop_fn jcc[16] = {
+static const soft_uop_fn jcc[16] = {
 	jcc_0, jcc_1, jcc_2,  jcc_3,  jcc_4,  jcc_5,  jcc_6,  jcc_7,
 	jcc_8, jcc_9, jcc_10, jcc_11, jcc_12, jcc_13, jcc_14, jcc_15,
 };
 
 /* LOOPcc and J*CXZ count in as much of RCX as the address size says: aux bytes. */
-static inline uint64_t count_of(const struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t count_of(const struct soft *c, const struct soft_uop *u)
 {
-	uint64_t rcx = c->r[VPT_R_RCX];
+	uint64_t rcx = c->r[SOFT_R_RCX];
 
 	return u->aux == 8 ? rcx : u->aux == 4 ? (uint32_t)rcx : (uint16_t)rcx;
 }
 
-static inline uint64_t count_down(struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t count_down(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t count = count_of(c, u) - 1;
 
 	if (u->aux == 2)
-		VPT_REG(c, VPT_R_RCX * 8, uint16_t) = (uint16_t)count;
+		SOFT_REG(c, SOFT_R_RCX * 8, uint16_t) = (uint16_t)count;
 	else
-		c->r[VPT_R_RCX] = u->aux == 4 ? (uint32_t)count : count;
+		c->r[SOFT_R_RCX] = u->aux == 4 ? (uint32_t)count : count;
 	return count_of(c, u);
 }
 
 JCC(jcxz, !count_of(c, u))
 JCC(loop, count_down(c, u) != 0)
-JCC(loope, count_down(c, u) && c->fl & VPT_F_ZF)
-JCC(loopne, count_down(c, u) && !(c->fl & VPT_F_ZF))
+JCC(loope, count_down(c, u) && c->fl & SOFT_F_ZF)
+JCC(loopne, count_down(c, u) && !(c->fl & SOFT_F_ZF))
 
-VPT_UOP(jmp)
+SOFT_UOP(jmp)
 {
 	if (c->pt && !vpt_pt_quick_jmp(c->pt))
-		return vpt_soft_branch_slow(c, u, VPT_EV_JMP, u->imm, &links(u)[1]);
-	return vpt_follow(c, &links(u)[1], u->imm);
+		return soft_branch_slow(c, u, VPT_EV_JMP, u->imm, &links(u)[1]);
+	return soft_follow(c, &links(u)[1], u->imm);
 }
 
 /* An indirect target must be one that the mode can have. */
-static inline void check_target(struct vpt_soft *c, const struct vpt_uop *u, uint64_t to)
+static inline void check_target(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
-	if (vpt_unlikely(c->bits == 64 ? !vpt_soft_canonical(c, to) : to > c->s.cs.limit))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	if (vpt_unlikely(c->bits == 64 ? !soft_canonical(c, to) : to > c->s.cs.limit))
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-static COLD VPT_NO_ENDBR const struct vpt_uop *far_end(struct vpt_soft *c, const struct vpt_uop *u)
+static COLD SOFT_NO_ENDBR const struct soft_uop *far_end(struct soft *c, const struct soft_uop *u)
 {
-	vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
 /* disp: where the target is if it is in memory, else src has it. aux: its bytes. */
-static inline uint64_t target_in_register(const struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t target_in_register(const struct soft *c, const struct soft_uop *u)
 {
-	uint64_t to = VPT_REG(c, u->src, uint64_t);
+	uint64_t to = SOFT_REG(c, u->src, uint64_t);
 
 	return u->aux == 8 ? to : u->aux == 4 ? (uint32_t)to : (uint16_t)to;
 }
 
-static inline uint64_t target_in_memory(struct vpt_soft *c, const struct vpt_uop *u)
+static inline uint64_t target_in_memory(struct soft *c, const struct soft_uop *u)
 {
-	return u->aux == 4 ? vpt_load32(c, u, vpt_ea(c, u)) : vpt_load16(c, u, vpt_ea(c, u));
+	return u->aux == 4 ? soft_load32(c, u, soft_ea(c, u)) : soft_load16(c, u, soft_ea(c, u));
 }
 
 /*
  * The ends of indirect branches while PT is on: with a TIP at once, if it has room. They
  * are functions of their own so that what is not traced needs no stack.
  */
-static NOINLINE const struct vpt_uop *traced_jmp(struct vpt_soft *c, const struct vpt_uop *u,
-						 uint64_t to)
-{
-	if (!vpt_pt_quick_jmp_indirect(c->pt, to))
-		return vpt_soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
-}
-
-static NOINLINE const struct vpt_uop *traced_call(struct vpt_soft *c, const struct vpt_uop *u,
+static NOINLINE const struct soft_uop *traced_jmp(struct soft *c, const struct soft_uop *u,
 						  uint64_t to)
 {
-	if (!vpt_pt_quick_call_indirect(c->pt, to, next_ip(c, u)))
-		return vpt_soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
+	if (!vpt_pt_quick_jmp_indirect(c->pt, to))
+		return soft_branch_slow(c, u, VPT_EV_JMP_INDIRECT, to, jump_link(c, to));
+	return soft_follow(c, jump_link(c, to), to);
 }
 
-static NOINLINE const struct vpt_uop *traced_ret(struct vpt_soft *c, const struct vpt_uop *u,
-						 uint64_t to)
+static NOINLINE const struct soft_uop *traced_call(struct soft *c, const struct soft_uop *u,
+						   uint64_t to)
+{
+	if (!vpt_pt_quick_call_indirect(c->pt, to, next_ip(c, u)))
+		return soft_branch_slow(c, u, VPT_EV_CALL_INDIRECT, to, jump_link(c, to));
+	return soft_follow(c, jump_link(c, to), to);
+}
+
+static NOINLINE const struct soft_uop *traced_ret(struct soft *c, const struct soft_uop *u,
+						  uint64_t to)
 {
 	if (!vpt_pt_quick_ret_tip(c->pt, to))
-		return vpt_soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
-	return vpt_follow(c, jump_link(c, to), to);
+		return soft_branch_slow(c, u, VPT_EV_RET, to, jump_link(c, to));
+	return soft_follow(c, jump_link(c, to), to);
 }
 
-static inline const struct vpt_uop *end_jmp(struct vpt_soft *c, const struct vpt_uop *u,
-					    uint64_t to)
+static inline const struct soft_uop *end_jmp(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->pt)
 		return traced_jmp(c, u, to);
-	return vpt_follow(c, jump_link(c, to), to);
+	return soft_follow(c, jump_link(c, to), to);
 }
 
-static inline const struct vpt_uop *end_call(struct vpt_soft *c, const struct vpt_uop *u,
-					     uint64_t to)
+static inline const struct soft_uop *end_call(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->pt)
 		return traced_call(c, u, to);
-	return vpt_follow(c, jump_link(c, to), to);
+	return soft_follow(c, jump_link(c, to), to);
 }
 
-static inline const struct vpt_uop *end_ret(struct vpt_soft *c, const struct vpt_uop *u,
-					    uint64_t to)
+static inline const struct soft_uop *end_ret(struct soft *c, const struct soft_uop *u, uint64_t to)
 {
 	if (c->pt && !vpt_pt_quick_ret(c->pt, to))
 		return traced_ret(c, u, to);
-	return vpt_follow(c, jump_link(c, to), to);
+	return soft_follow(c, jump_link(c, to), to);
 }
 
-VPT_UOP(jmp_register)
+SOFT_UOP(jmp_register)
 {
 	uint64_t to = target_in_register(c, u);
 
@@ -226,13 +222,13 @@ VPT_UOP(jmp_register)
 	return end_jmp(c, u, to);
 }
 
-VPT_LOAD_UOP(jmp64_memory, 64)
+SOFT_LOAD_UOP(jmp64_memory, 64)
 {
 	check_target(c, u, m);
 	return end_jmp(c, u, m);
 }
 
-VPT_UOP(jmp_memory)
+SOFT_UOP(jmp_memory)
 {
 	uint64_t to = target_in_memory(c, u);
 
@@ -241,32 +237,32 @@ VPT_UOP(jmp_memory)
 }
 
 /* 64-bit mode. Where the top of the stack is RAM that the TLB knows, NULL elsewhere. */
-static inline void *stack_slot(const struct vpt_soft *c, int64_t offset, bool write)
+static inline void *stack_slot(const struct soft *c, int64_t offset, bool write)
 {
-	uint64_t va = c->r[VPT_R_RSP] + (uint64_t)offset;
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t va = c->r[SOFT_R_RSP] + (uint64_t)offset;
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 
-	return VPT_TLB_HIT(write ? t->write : t->read, va, 8) ? (void *)(t->host + va) : NULL;
+	return SOFT_TLB_HIT(write ? t->write : t->read, va, 8) ? (void *)(t->host + va) : NULL;
 }
 
-static inline const struct vpt_uop *end_call64(struct vpt_soft *c, const struct vpt_uop *u)
+static inline const struct soft_uop *end_call64(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = next_of(u);
 
-	c->r[VPT_R_RSP] -= 8;
+	c->r[SOFT_R_RSP] -= 8;
 	if (c->pt && (u->imm == next || !vpt_pt_quick_call(c->pt, next)))
-		return vpt_soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
-	return vpt_follow(c, &links(u)[1], u->imm);
+		return soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
+	return soft_follow(c, &links(u)[1], u->imm);
 }
 
-COLD VPT_UOP(call64_slow)
+COLD SOFT_UOP(call64_slow)
 {
-	vpt_soft_store_slow(c, u, c->r[VPT_R_RSP] - 8, next_of(u), 8);
+	soft_store_slow(c, u, c->r[SOFT_R_RSP] - 8, next_of(u), 8);
 	return end_call64(c, u);
 }
 
 /* imm: the target. */
-VPT_UOP(call64)
+SOFT_UOP(call64)
 {
 	uint64_t next = next_of(u);
 	void *slot = stack_slot(c, -8, true);
@@ -277,16 +273,16 @@ VPT_UOP(call64)
 	return end_call64(c, u);
 }
 
-static COLD const struct vpt_uop *call64_to_slow(struct vpt_soft *c, const struct vpt_uop *u,
-						 uint64_t to)
+static COLD const struct soft_uop *call64_to_slow(struct soft *c, const struct soft_uop *u,
+						  uint64_t to)
 {
-	vpt_soft_store_slow(c, u, c->r[VPT_R_RSP] - 8, next_of(u), 8);
-	c->r[VPT_R_RSP] -= 8;
+	soft_store_slow(c, u, c->r[SOFT_R_RSP] - 8, next_of(u), 8);
+	c->r[SOFT_R_RSP] -= 8;
 	return end_call(c, u, to);
 }
 
-static inline const struct vpt_uop *call64_to(struct vpt_soft *c, const struct vpt_uop *u,
-					      uint64_t to)
+static inline const struct soft_uop *call64_to(struct soft *c, const struct soft_uop *u,
+					       uint64_t to)
 {
 	uint64_t next = next_of(u);
 	void *slot = stack_slot(c, -8, true);
@@ -295,34 +291,34 @@ static inline const struct vpt_uop *call64_to(struct vpt_soft *c, const struct v
 	if (vpt_unlikely(!slot))
 		return call64_to_slow(c, u, to);
 	memcpy(slot, &next, sizeof(next));
-	c->r[VPT_R_RSP] -= 8;
+	c->r[SOFT_R_RSP] -= 8;
 	return end_call(c, u, to);
 }
 
-VPT_UOP(call64_register)
+SOFT_UOP(call64_register)
 {
 	return call64_to(c, u, target_in_register(c, u));
 }
 
-VPT_LOAD_UOP(call64_memory, 64)
+SOFT_LOAD_UOP(call64_memory, 64)
 {
 	return call64_to(c, u, m);
 }
 
-static inline const struct vpt_uop *end_ret64(struct vpt_soft *c, const struct vpt_uop *u,
-					      uint64_t to)
+static inline const struct soft_uop *end_ret64(struct soft *c, const struct soft_uop *u,
+					       uint64_t to)
 {
 	check_target(c, u, to);
-	c->r[VPT_R_RSP] += 8 + u->imm;
+	c->r[SOFT_R_RSP] += 8 + u->imm;
 	return end_ret(c, u, to);
 }
 
-COLD VPT_UOP(ret64_slow)
+COLD SOFT_UOP(ret64_slow)
 {
-	return end_ret64(c, u, vpt_soft_load_slow(c, u, c->r[VPT_R_RSP], 8));
+	return end_ret64(c, u, soft_load_slow(c, u, c->r[SOFT_R_RSP], 8));
 }
 
-VPT_UOP(ret64)
+SOFT_UOP(ret64)
 {
 	const void *slot = stack_slot(c, 0, false);
 	uint64_t to;
@@ -334,47 +330,47 @@ VPT_UOP(ret64)
 }
 
 /* Outside 64-bit mode; aux: operand bytes. */
-VPT_UOP(call)
+SOFT_UOP(call)
 {
 	uint32_t next = (uint32_t)next_of(u);
 
 	check_target(c, u, u->imm);
-	vpt_soft_push(c, u, u->aux, next);
+	soft_push(c, u, u->aux, next);
 	if (c->pt)
-		return vpt_soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
-	return vpt_follow(c, &links(u)[1], u->imm);
+		return soft_branch_slow(c, u, VPT_EV_CALL, u->imm, &links(u)[1]);
+	return soft_follow(c, &links(u)[1], u->imm);
 }
 
-static inline const struct vpt_uop *call_indirect(struct vpt_soft *c, const struct vpt_uop *u,
-						  uint64_t to)
+static inline const struct soft_uop *call_indirect(struct soft *c, const struct soft_uop *u,
+						   uint64_t to)
 {
 	check_target(c, u, to);
-	vpt_soft_push(c, u, u->aux, (uint32_t)next_of(u));
+	soft_push(c, u, u->aux, (uint32_t)next_of(u));
 	return end_call(c, u, to);
 }
 
-VPT_UOP(call_register)
+SOFT_UOP(call_register)
 {
 	return call_indirect(c, u, target_in_register(c, u));
 }
 
-VPT_UOP(call_memory)
+SOFT_UOP(call_memory)
 {
 	return call_indirect(c, u, target_in_memory(c, u));
 }
 
-VPT_UOP(ret)
+SOFT_UOP(ret)
 {
-	uint64_t to = vpt_soft_peek(c, u, u->aux);
+	uint64_t to = soft_peek(c, u, u->aux);
 
 	check_target(c, u, to);
-	vpt_soft_move_sp(c, (int64_t)u->aux + (int64_t)u->imm);
+	soft_move_sp(c, (int64_t)u->aux + (int64_t)u->imm);
 	return end_ret(c, u, to);
 }
 
-static struct vpt_uop *emit(struct vpt_translation *t, vpt_uop_fn fn)
+static struct soft_uop *emit(struct soft_translation *t, soft_uop_fn fn)
 {
-	struct vpt_uop *u = vpt_tr_emit(t, fn);
+	struct soft_uop *u = soft_tr_emit(t, fn);
 
 	u->ptr = t->block->link;
 	u->aux = t->bits == 64 ? 8 : t->insn->operand_width / 8;
@@ -382,7 +378,7 @@ static struct vpt_uop *emit(struct vpt_translation *t, vpt_uop_fn fn)
 	return u;
 }
 
-static uint64_t direct_target(const struct vpt_translation *t)
+static uint64_t direct_target(const struct soft_translation *t)
 {
 	uint64_t to = t->next + (uint64_t)t->op[0].imm.value.s;
 
@@ -392,13 +388,13 @@ static uint64_t direct_target(const struct vpt_translation *t)
 }
 
 /* A direct branch out of what addresses can be; disp: where it is not taken to. */
-static bool direct(struct vpt_translation *t, vpt_uop_fn fn)
+static bool direct(struct soft_translation *t, soft_uop_fn fn)
 {
 	uint64_t to = direct_target(t);
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	/* Only at the very edge of the address space. */
-	if (t->bits == 64 && !vpt_soft_canonical(t->c, to)) {
+	if (t->bits == 64 && !soft_canonical(t->c, to)) {
 		if (t->insn->meta.category == ZYDIS_CATEGORY_COND_BR)
 			return false;
 		emit(t, far_end);
@@ -410,7 +406,7 @@ static bool direct(struct vpt_translation *t, vpt_uop_fn fn)
 	return true;
 }
 
-static bool counting(struct vpt_translation *t, vpt_uop_fn fn)
+static bool counting(struct soft_translation *t, soft_uop_fn fn)
 {
 	if (!direct(t, fn))
 		return false;
@@ -418,88 +414,88 @@ static bool counting(struct vpt_translation *t, vpt_uop_fn fn)
 	return true;
 }
 
-static bool in_memory(struct vpt_translation *t, vpt_uop_fn plain, vpt_uop_fn indexed)
+static bool in_memory(struct soft_translation *t, soft_uop_fn plain, soft_uop_fn indexed)
 {
-	const struct vpt_address a =
-		vpt_tr_address(t, 0, t->bits == 64 ? 8 : t->insn->operand_width / 8, false);
+	const struct soft_address a =
+		soft_tr_address(t, 0, t->bits == 64 ? 8 : t->insn->operand_width / 8, false);
 
-	vpt_tr_put_address(emit(t, a.index == VPT_R_ZERO * 8 ? plain : indexed), &a);
+	soft_tr_put_address(emit(t, a.index == SOFT_R_ZERO * 8 ? plain : indexed), &a);
 	return true;
 }
 
-static bool in_register(struct vpt_translation *t, vpt_uop_fn fn)
+static bool in_register(struct soft_translation *t, soft_uop_fn fn)
 {
-	emit(t, fn)->src = vpt_tr_gpr(t, 0);
+	emit(t, fn)->src = soft_tr_gpr(t, 0);
 	return true;
 }
 
-static bool indirect_call(struct vpt_translation *t)
+static bool indirect_call(struct soft_translation *t)
 {
 	bool wide = t->bits == 64;
 
-	if (!vpt_tr_is_mem(t, 0))
+	if (!soft_tr_is_mem(t, 0))
 		return in_register(t, wide ? call64_register : call_register);
 	return wide ? in_memory(t, call64_memory, call64_memory_indexed)
 		    : in_memory(t, call_memory, call_memory);
 }
 
-static bool indirect_jump(struct vpt_translation *t)
+static bool indirect_jump(struct soft_translation *t)
 {
-	if (!vpt_tr_is_mem(t, 0))
+	if (!soft_tr_is_mem(t, 0))
 		return in_register(t, jmp_register);
 	return t->bits == 64 ? in_memory(t, jmp64_memory, jmp64_memory_indexed)
 			     : in_memory(t, jmp_memory, jmp_memory);
 }
 
-static bool call_or_jump(struct vpt_translation *t)
+static bool call_or_jump(struct soft_translation *t)
 {
 	bool is_call = t->insn->mnemonic == ZYDIS_MNEMONIC_CALL, wide = t->bits == 64;
 
 	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		return vpt_tr_core(t);
-	if (vpt_tr_is_imm(t, 0) && !is_call) {
+		return soft_tr_core(t);
+	if (soft_tr_is_imm(t, 0) && !is_call) {
 		if (!direct(t, jmp))
 			return false;
 		if (t->block->uop[t->block->uops - 1].fn == jmp)
-			t->block->uop[t->block->uops - 1].kind = VPT_KIND(VPT_K_JMP, 0, 0, 0);
+			t->block->uop[t->block->uops - 1].kind = SOFT_KIND(SOFT_K_JMP, 0, 0, 0);
 		return true;
 	}
-	if (vpt_tr_is_imm(t, 0))
+	if (soft_tr_is_imm(t, 0))
 		return direct(t, wide ? call64 : call);
 	return is_call ? indirect_call(t) : indirect_jump(t);
 }
 
-static bool returns(struct vpt_translation *t)
+static bool returns(struct soft_translation *t)
 {
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	if (t->insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-		return vpt_tr_core(t);
+		return soft_tr_core(t);
 	u = emit(t, t->bits == 64 ? ret64 : ret);
-	u->flags = VPT_UOP_SS;
-	u->imm = vpt_tr_is_imm(t, 0) ? (uint16_t)vpt_tr_imm(t, 0) : 0;
+	u->flags = SOFT_UOP_SS;
+	u->imm = soft_tr_is_imm(t, 0) ? (uint16_t)soft_tr_imm(t, 0) : 0;
 	return true;
 }
 
 /* With what sets the flags right before it, if that can be. */
-static bool conditional(struct vpt_translation *t)
+static bool conditional(struct soft_translation *t)
 {
-	struct vpt_block *b = t->block;
+	struct soft_block *b = t->block;
 	unsigned int cc = t->insn->opcode & 15;
-	struct vpt_uop *before = b->uops ? &b->uop[b->uops - 1] : NULL;
-	vpt_uop_fn fused = NULL;
+	struct soft_uop *before = b->uops ? &b->uop[b->uops - 1] : NULL;
+	soft_uop_fn fused = NULL;
 
 	if (before && before->kind)
-		fused = vpt_soft_fused(before, cc);
+		fused = soft_fused(before, cc);
 	if (!direct(t, jcc[cc]))
 		return false;
-	b->uop[b->uops - 1].kind = VPT_KIND(VPT_K_JCC, 0, 0, cc);
+	b->uop[b->uops - 1].kind = SOFT_KIND(SOFT_K_JCC, 0, 0, cc);
 	if (fused)
 		before->fn = fused;
 	return true;
 }
 
-bool vpt_tr_branch(struct vpt_translation *t)
+bool soft_tr_branch(struct soft_translation *t)
 {
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_CALL:

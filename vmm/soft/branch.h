@@ -6,50 +6,50 @@
 #include "soft/soft.h"
 
 /* A link that does not hold: the loop finds the block and mends it. */
-const struct vpt_uop *vpt_soft_miss(struct vpt_soft *c, const struct vpt_link *l, uint64_t to);
+const struct soft_uop *soft_miss(struct soft *c, const struct soft_link *l, uint64_t to);
 
 /*
  * What PT cannot do at once, then on along `l`. `kind`: enum vpt_event_kind. Calls of
  * this are the last thing in their functions, as jumps: those need no stack then.
  */
-const struct vpt_uop *vpt_soft_branch_slow(struct vpt_soft *c, const struct vpt_uop *u,
-					   uint8_t kind, uint64_t to, const struct vpt_link *l);
-const struct vpt_uop *vpt_soft_cond_slow(struct vpt_soft *c, const struct vpt_uop *u, bool taken);
+const struct soft_uop *soft_branch_slow(struct soft *c, const struct soft_uop *u, uint8_t kind,
+					uint64_t to, const struct soft_link *l);
+const struct soft_uop *soft_cond_slow(struct soft *c, const struct soft_uop *u, bool taken);
 
 /* Along a link, if it holds. */
-static inline __attribute__((always_inline)) const struct vpt_uop *vpt_follow(
-	struct vpt_soft *c, const struct vpt_link *l, uint64_t to)
+static inline __attribute__((always_inline)) const struct soft_uop *soft_follow(
+	struct soft *c, const struct soft_link *l, uint64_t to)
 {
 	if (vpt_unlikely(l->gen != c->gen || c->left < l->insns))
-		return vpt_soft_miss(c, l, to);
+		return soft_miss(c, l, to);
 	c->left -= l->insns;
-	return VPT_RUN(c, l->first);
+	return SOFT_RUN(c, l->first);
 }
 
 /* Where Jcc at `u` goes: to imm if it is taken, else to disp. */
-static inline uint64_t vpt_cond_target(const struct vpt_uop *u, bool taken)
+static inline uint64_t soft_cond_target(const struct soft_uop *u, bool taken)
 {
 	return taken ? u->imm : (uint64_t)u->disp;
 }
 
 /* A conditional branch is decided. */
-static inline __attribute__((always_inline)) const struct vpt_uop *vpt_end_cond(
-	struct vpt_soft *c, const struct vpt_uop *u, bool taken)
+static inline __attribute__((always_inline)) const struct soft_uop *soft_end_cond(
+	struct soft *c, const struct soft_uop *u, bool taken)
 {
-	const struct vpt_link *l = (const struct vpt_link *)u->ptr + taken;
+	const struct soft_link *l = (const struct soft_link *)u->ptr + taken;
 
 	if (c->pt && !vpt_pt_quick_cond(c->pt, taken))
-		return vpt_soft_cond_slow(c, u, taken);
+		return soft_cond_slow(c, u, taken);
 	if (vpt_unlikely(l->gen != c->gen || c->left < l->insns))
-		return vpt_soft_miss(c, l, vpt_cond_target(u, taken));
+		return soft_miss(c, l, soft_cond_target(u, taken));
 	c->left -= l->insns;
-	return VPT_RUN(c, l->first);
+	return SOFT_RUN(c, l->first);
 }
 
 /*
  * fuse.c: one micro-operation for what sets the flags, `u`, and the Jcc with this
  * condition that is emitted right after it; NULL: there is none. It looks at both.
  */
-vpt_uop_fn vpt_soft_fused(const struct vpt_uop *u, unsigned int cc);
+soft_uop_fn soft_fused(const struct soft_uop *u, unsigned int cc);
 
 #endif /* VMM_SOFT_BRANCH_H */

@@ -18,8 +18,8 @@
 /* More than a block's micro-operations become on average, with their ways out: only the
  * branch at its end takes more. */
 #define UOP_MAX	      320u
-#define BLOCK_MAX     (VPT_BLOCK_MAX_UOPS * UOP_MAX)
-#define AT(member)    ((int32_t)offsetof(struct vpt_soft, member))
+#define BLOCK_MAX     (SOFT_BLOCK_MAX_UOPS * UOP_MAX)
+#define AT(member)    ((int32_t)offsetof(struct soft, member))
 #define PT(member)    ((int32_t)offsetof(struct vpt_pt, member))
 #define OF_SLOT(slot) (AT(r) + 8 * (int32_t)(slot))
 
@@ -32,66 +32,66 @@ static const uint8_t pool[] = {H_RCX, H_RDX, H_R8, H_R9, H_RBX, H_R12, H_R13, H_
 /* A way out of the run: to the function that u had. */
 struct exit {
 	uint8_t *from;
-	const struct vpt_uop *u;
-	vpt_uop_fn fn;
+	const struct soft_uop *u;
+	soft_uop_fn fn;
 };
 
-struct vpt_compiler {
-	struct vpt_region region;
-	struct vpt_emit e;
-	const struct vpt_uop *first;
-	uint8_t slot[POOL]; /* of the guest register, VPT_R_SLOTS: none */
+struct soft_compiler {
+	struct soft_region region;
+	struct soft_emit e;
+	const struct soft_uop *first;
+	uint8_t slot[POOL]; /* of the guest register, SOFT_R_SLOTS: none */
 	uint32_t used[POOL], clock;
 	bool live; /* the host's flags are the guest's */
-	struct exit exit[VPT_BLOCK_MAX_UOPS];
+	struct exit exit[SOFT_BLOCK_MAX_UOPS];
 	unsigned int exits;
 };
 
-struct vpt_compiler *vpt_compiler_create(void)
+struct soft_compiler *soft_compiler_create(void)
 {
-	struct vpt_compiler *g = calloc(1, sizeof(*g));
+	struct soft_compiler *g = calloc(1, sizeof(*g));
 
-	if (g && vpt_region_create(&g->region, REGION)) {
+	if (g && soft_region_create(&g->region, REGION)) {
 		free(g);
 		return NULL;
 	}
 	return g;
 }
 
-void vpt_compiler_destroy(struct vpt_compiler *g)
+void soft_compiler_destroy(struct soft_compiler *g)
 {
 	if (!g)
 		return;
-	vpt_region_destroy(&g->region);
+	soft_region_destroy(&g->region);
 	free(g);
 }
 
-bool vpt_compiler_has_room(const struct vpt_compiler *g)
+bool soft_compiler_has_room(const struct soft_compiler *g)
 {
 	return g->region.bytes - g->region.used >= BLOCK_MAX;
 }
 
-void vpt_compiler_reset(struct vpt_compiler *g)
+void soft_compiler_reset(struct soft_compiler *g)
 {
-	vpt_region_reset(&g->region, 0);
+	soft_region_reset(&g->region, 0);
 }
 
-bool vpt_compiler_made(const struct vpt_compiler *g, vpt_uop_fn fn)
+bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn)
 {
 	return (uintptr_t)fn - (uintptr_t)g->region.executable < g->region.used;
 }
 
 /* The clock begins anew too: it must not wrap round between two operands. */
-static void forget(struct vpt_compiler *g)
+static void forget(struct soft_compiler *g)
 {
-	memset(g->slot, VPT_R_SLOTS, sizeof(g->slot));
+	memset(g->slot, SOFT_R_SLOTS, sizeof(g->slot));
 	memset(g->used, 0, sizeof(g->used));
 	g->clock = 0;
 	g->live = false;
 }
 
 /* The host register for a guest register; `load`: with its value in it. */
-static unsigned int hold(struct vpt_compiler *g, unsigned int slot, bool load)
+static unsigned int hold(struct soft_compiler *g, unsigned int slot, bool load)
 {
 	unsigned int i, oldest = 0;
 
@@ -111,13 +111,13 @@ static unsigned int hold(struct vpt_compiler *g, unsigned int slot, bool load)
 	return pool[i];
 }
 
-static void write_through(struct vpt_compiler *g, unsigned int reg, unsigned int slot)
+static void write_through(struct soft_compiler *g, unsigned int reg, unsigned int slot)
 {
 	e_rm(&g->e, SIZE64, 0x89, reg, H_RDI, OF_SLOT(slot));
 }
 
 /* The flags where C has them, from the host's. */
-static void save_flags(struct vpt_compiler *g)
+static void save_flags(struct soft_compiler *g)
 {
 	e8(&g->e, 0x9f);		  /* lahf */
 	e8(&g->e, 0x0f), e8(&g->e, 0x90); /* seto al */
@@ -126,7 +126,7 @@ static void save_flags(struct vpt_compiler *g)
 	g->live = true;
 }
 
-static void load_flags(struct vpt_compiler *g)
+static void load_flags(struct soft_compiler *g)
 {
 	if (g->live)
 		return;
@@ -136,34 +136,34 @@ static void load_flags(struct vpt_compiler *g)
 	g->live = true;
 }
 
-static void load_carry(struct vpt_compiler *g)
+static void load_carry(struct soft_compiler *g)
 {
 	e_rm(&g->e, 1, 0x0fba, 4, H_RDI, AT(fl)); /* bt word, 8 */
 	e8(&g->e, 8);
 	g->live = false;
 }
 
-static void leave_if(struct vpt_compiler *g, unsigned int cc, const struct vpt_uop *u)
+static void leave_if(struct soft_compiler *g, unsigned int cc, const struct soft_uop *u)
 {
 	g->exit[g->exits++] = (struct exit){e_jump(&g->e, cc), u, u->fn};
 }
 
 /* RSI := u. */
-static void point_at(struct vpt_compiler *g, const struct vpt_uop *u)
+static void point_at(struct soft_compiler *g, const struct soft_uop *u)
 {
 	if (u != g->first)
 		e_rm(&g->e, SIZE64, 0x8d, H_RSI, H_RSI,
 		     (int32_t)((const uint8_t *)u - (const uint8_t *)g->first));
 }
 
-static unsigned int base_of(struct vpt_compiler *g, uint8_t offset)
+static unsigned int base_of(struct soft_compiler *g, uint8_t offset)
 {
-	return offset == VPT_R_ZERO * 8 ? H_NONE : hold(g, offset / 8, true);
+	return offset == SOFT_R_ZERO * 8 ? H_NONE : hold(g, offset / 8, true);
 }
 
 /* reg := the address of the memory operand; `opcode` LEA, 1 << size bytes. */
-static void address(struct vpt_compiler *g, unsigned int reg, unsigned int size,
-		    const struct vpt_uop *u)
+static void address(struct soft_compiler *g, unsigned int reg, unsigned int size,
+		    const struct soft_uop *u)
 {
 	unsigned int base = base_of(g, u->base), index = base_of(g, u->index);
 
@@ -174,37 +174,38 @@ static void address(struct vpt_compiler *g, unsigned int reg, unsigned int size,
 }
 
 /* R11, a linear address, becomes the host's; out if the TLB has not got that. */
-static void to_host(struct vpt_compiler *g, const struct vpt_uop *u, unsigned int size, bool write)
+static void to_host(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
+		    bool write)
 {
-	VPT_STATIC_ASSERT(sizeof(struct vpt_soft_tlb) == 32 && VPT_TLB_BITS == 8,
-			  "the TLB's shape");
-	struct vpt_emit *e = &g->e;
+	VPT_STATIC_ASSERT(sizeof(struct soft_tlb) == 32 && SOFT_TLB_BITS == 8, "the TLB's shape");
+	struct soft_emit *e = &g->e;
 
 	e_rr(e, 2, 0x89, H_R11, H_RAX); /* eax := entry: bits 12 to 19, times 32 */
 	e_rr(e, 2, 0xc1, 5, H_RAX);
 	e8(e, 7);
 	e_rr(e, 2, 0x81, 4, H_RAX);
-	e32(e, (VPT_TLB_SIZE - 1) << 5);
+	e32(e, (SOFT_TLB_SIZE - 1) << 5);
 	e_rm(e, SIZE64, 0x03, H_RAX, H_RDI, AT(tlb));
 	e_rm(e, SIZE64, 0x8d, H_R10, H_R11, (1 << size) - 1);
 	e_rr(e, SIZE64, 0x81, 4, H_R10);
 	e32(e, ~0xfffull);
 	e_rm(e, SIZE64, 0x3b, H_R10, H_RAX,
-	     write ? (int32_t)offsetof(struct vpt_soft_tlb, write)
-		   : (int32_t)offsetof(struct vpt_soft_tlb, read));
+	     write ? (int32_t)offsetof(struct soft_tlb, write)
+		   : (int32_t)offsetof(struct soft_tlb, read));
 	leave_if(g, JNE, u);
-	e_rm(e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct vpt_soft_tlb, host));
+	e_rm(e, SIZE64, 0x03, H_R11, H_RAX, (int32_t)offsetof(struct soft_tlb, host));
 	g->live = false;
 }
 
-static void operand(struct vpt_compiler *g, const struct vpt_uop *u, unsigned int size, bool write)
+static void operand(struct soft_compiler *g, const struct soft_uop *u, unsigned int size,
+		    bool write)
 {
 	address(g, H_R11, SIZE64, u);
 	to_host(g, u, size, write);
 }
 
 /* An immediate of the operand's size, sign-extended from 32 bits where that is 64. */
-static void immediate(struct vpt_compiler *g, unsigned int size, uint64_t imm)
+static void immediate(struct soft_compiler *g, unsigned int size, uint64_t imm)
 {
 	if (size == 0)
 		e8(&g->e, (unsigned int)imm & 0xff);
@@ -220,58 +221,58 @@ static unsigned int width(unsigned int opcode, unsigned int size)
 }
 
 /* What comes after, as far as flags are concerned. */
-static bool flags_matter(const struct vpt_uop *u, const struct vpt_uop *end)
+static bool flags_matter(const struct soft_uop *u, const struct soft_uop *end)
 {
 	for (u++; u < end; u++) {
-		unsigned int op = VPT_KIND_OP(u->kind), form = VPT_KIND_FORM(u->kind);
+		unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
 
 		/* These keep some: whether that matters, who reads theirs will tell. */
-		if (form < VPT_K_RM &&
-		    (op == VPT_K_INC || op == VPT_K_DEC || op == VPT_K_IMUL || op == VPT_K_IMUL3))
+		if (form < SOFT_K_RM && (op == SOFT_K_INC || op == SOFT_K_DEC ||
+					 op == SOFT_K_IMUL || op == SOFT_K_IMUL3))
 			continue;
 		/* Memory accesses can leave the run. */
-		if (form >= VPT_K_RM || op >= VPT_K_CMOV || op == VPT_K_ADC || op == VPT_K_SBB ||
-		    op == VPT_K_NONE)
+		if (form >= SOFT_K_RM || op >= SOFT_K_CMOV || op == SOFT_K_ADC ||
+		    op == SOFT_K_SBB || op == SOFT_K_NONE)
 			return true;
-		if (op <= VPT_K_NEG || (op >= VPT_K_SHL && op <= VPT_K_SAR))
+		if (op <= SOFT_K_NEG || (op >= SOFT_K_SHL && op <= SOFT_K_SAR))
 			return false;
 	}
 	return true;
 }
 
-static void flags_out(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void flags_out(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
 	g->live = false;
 	if (flags_matter(u, end))
 		save_flags(g);
 }
 
-static void binary(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void binary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	unsigned int op = VPT_KIND_OP(u->kind), size = VPT_KIND_SIZE(u->kind), dst = 0, src = 0;
-	unsigned int form = VPT_KIND_FORM(u->kind);
-	bool test = op == VPT_K_TEST, keeps = test || op == VPT_K_CMP;
-	unsigned int digit = op - VPT_K_ADD, opcode = width(test ? 0x84 : digit << 3, size);
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind), dst = 0, src = 0;
+	unsigned int form = SOFT_KIND_FORM(u->kind);
+	bool test = op == SOFT_K_TEST, keeps = test || op == SOFT_K_CMP;
+	unsigned int digit = op - SOFT_K_ADD, opcode = width(test ? 0x84 : digit << 3, size);
 
-	if (form == VPT_K_RR || form == VPT_K_RI || form == VPT_K_RM)
+	if (form == SOFT_K_RR || form == SOFT_K_RI || form == SOFT_K_RM)
 		dst = hold(g, u->dst / 8, true);
-	if (form == VPT_K_RR || form == VPT_K_MR)
+	if (form == SOFT_K_RR || form == SOFT_K_MR)
 		src = hold(g, u->src / 8, true);
-	if (form >= VPT_K_RM)
-		operand(g, u, size, form != VPT_K_RM && !keeps);
-	if (op == VPT_K_ADC || op == VPT_K_SBB)
+	if (form >= SOFT_K_RM)
+		operand(g, u, size, form != SOFT_K_RM && !keeps);
+	if (op == SOFT_K_ADC || op == SOFT_K_SBB)
 		load_carry(g);
 	switch (form) {
-	case VPT_K_RR:
+	case SOFT_K_RR:
 		e_rr(&g->e, size, opcode, src, dst);
 		break;
-	case VPT_K_RM:
+	case SOFT_K_RM:
 		e_rm(&g->e, size, test ? opcode : opcode | 2, dst, H_R11, 0);
 		break;
-	case VPT_K_MR:
+	case SOFT_K_MR:
 		e_rm(&g->e, size, opcode, src, H_R11, 0);
 		break;
-	case VPT_K_RI:
+	case SOFT_K_RI:
 		e_rr(&g->e, size, width(test ? 0xf6 : 0x80, size), test ? 0 : digit, dst);
 		immediate(g, size, u->imm);
 		break;
@@ -281,45 +282,46 @@ static void binary(struct vpt_compiler *g, const struct vpt_uop *u, const struct
 		break;
 	}
 	flags_out(g, u, end);
-	if (!keeps && form <= VPT_K_RM)
+	if (!keeps && form <= SOFT_K_RM)
 		write_through(g, dst, u->dst / 8);
 }
 
-static void unary(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void unary(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	unsigned int op = VPT_KIND_OP(u->kind), size = VPT_KIND_SIZE(u->kind);
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
 	unsigned int dst = hold(g, u->dst / 8, true);
 
-	if (op == VPT_K_INC || op == VPT_K_DEC) {
+	if (op == SOFT_K_INC || op == SOFT_K_DEC) {
 		if (flags_matter(u, end))
 			load_carry(g);
-		e_rr(&g->e, size, width(0xfe, size), op == VPT_K_DEC, dst);
+		e_rr(&g->e, size, width(0xfe, size), op == SOFT_K_DEC, dst);
 	} else {
-		e_rr(&g->e, size, width(0xf6, size), op == VPT_K_NEG ? 3 : 2, dst);
+		e_rr(&g->e, size, width(0xf6, size), op == SOFT_K_NEG ? 3 : 2, dst);
 	}
-	if (op != VPT_K_NOT)
+	if (op != SOFT_K_NOT)
 		flags_out(g, u, end);
 	write_through(g, dst, u->dst / 8);
 }
 
-static void mov(struct vpt_compiler *g, const struct vpt_uop *u)
+static void mov(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int size = VPT_KIND_SIZE(u->kind), form = VPT_KIND_FORM(u->kind), dst = 0, src = 0;
+	unsigned int size = SOFT_KIND_SIZE(u->kind), form = SOFT_KIND_FORM(u->kind), dst = 0,
+		     src = 0;
 	bool part = size < 2;
 
-	if (form == VPT_K_RR || form == VPT_K_MR)
+	if (form == SOFT_K_RR || form == SOFT_K_MR)
 		src = hold(g, u->src / 8, true);
-	if (part && form <= VPT_K_RM)
+	if (part && form <= SOFT_K_RM)
 		dst = hold(g, u->dst / 8, true);
-	if (form >= VPT_K_RM)
-		operand(g, u, size, form != VPT_K_RM);
-	if (!part && form <= VPT_K_RM)
+	if (form >= SOFT_K_RM)
+		operand(g, u, size, form != SOFT_K_RM);
+	if (!part && form <= SOFT_K_RM)
 		dst = hold(g, u->dst / 8, false);
 	switch (form) {
-	case VPT_K_RR:
+	case SOFT_K_RR:
 		e_rr(&g->e, size, width(0x88, size), src, dst);
 		break;
-	case VPT_K_RI:
+	case SOFT_K_RI:
 		if (part) {
 			e_rr(&g->e, size, width(0xc6, size), 0, dst);
 			immediate(g, size, u->imm);
@@ -327,10 +329,10 @@ static void mov(struct vpt_compiler *g, const struct vpt_uop *u)
 			e_const(&g->e, dst, size == 2 ? (uint32_t)u->imm : u->imm);
 		}
 		break;
-	case VPT_K_RM:
+	case SOFT_K_RM:
 		e_rm(&g->e, size, width(0x8a, size), dst, H_R11, 0);
 		break;
-	case VPT_K_MR:
+	case SOFT_K_MR:
 		e_rm(&g->e, size, width(0x88, size), src, H_R11, 0);
 		return;
 	default:
@@ -341,28 +343,28 @@ static void mov(struct vpt_compiler *g, const struct vpt_uop *u)
 	write_through(g, dst, u->dst / 8);
 }
 
-static void extend(struct vpt_compiler *g, const struct vpt_uop *u)
+static void extend(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int size = VPT_KIND_SIZE(u->kind), from = VPT_KIND_FROM(u->kind), dst, src = 0;
-	unsigned int opcode = from == 2				    ? 0x63
-			      : VPT_KIND_OP(u->kind) == VPT_K_MOVZX ? 0x0fb6 | from
-								    : 0x0fbe | from;
+	unsigned int size = SOFT_KIND_SIZE(u->kind), from = SOFT_KIND_FROM(u->kind), dst, src = 0;
+	unsigned int opcode = from == 2				      ? 0x63
+			      : SOFT_KIND_OP(u->kind) == SOFT_K_MOVZX ? 0x0fb6 | from
+								      : 0x0fbe | from;
 
-	if (VPT_KIND_FORM(u->kind) == VPT_K_RM)
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
 		operand(g, u, from, false);
 	else
 		src = hold(g, u->src / 8, true);
 	dst = hold(g, u->dst / 8, false);
-	if (VPT_KIND_FORM(u->kind) == VPT_K_RM)
+	if (SOFT_KIND_FORM(u->kind) == SOFT_K_RM)
 		e_rm(&g->e, size, opcode, dst, H_R11, 0);
 	else
 		e_rr(&g->e, size, opcode, dst, src);
 	write_through(g, dst, u->dst / 8);
 }
 
-static void lea(struct vpt_compiler *g, const struct vpt_uop *u)
+static void lea(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int size = VPT_KIND_SIZE(u->kind), dst;
+	unsigned int size = SOFT_KIND_SIZE(u->kind), dst;
 
 	address(g, H_R11, size, u);
 	dst = hold(g, u->dst / 8, false);
@@ -370,23 +372,23 @@ static void lea(struct vpt_compiler *g, const struct vpt_uop *u)
 	write_through(g, dst, u->dst / 8);
 }
 
-static void shift(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void shift(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	unsigned int op = VPT_KIND_OP(u->kind), size = VPT_KIND_SIZE(u->kind);
+	unsigned int op = SOFT_KIND_OP(u->kind), size = SOFT_KIND_SIZE(u->kind);
 	unsigned int dst = hold(g, u->dst / 8, true);
 
-	e_rr(&g->e, size, width(0xc0, size), op == VPT_K_SHL ? 4 : op == VPT_K_SHR ? 5 : 7, dst);
+	e_rr(&g->e, size, width(0xc0, size), op == SOFT_K_SHL ? 4 : op == SOFT_K_SHR ? 5 : 7, dst);
 	e8(&g->e, (unsigned int)u->imm & 0xff);
 	flags_out(g, u, end);
 	write_through(g, dst, u->dst / 8);
 }
 
 /* Some of its flags stay as they were on some processors. */
-static void imul(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void imul(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	bool three = VPT_KIND_OP(u->kind) == VPT_K_IMUL3,
-	     memory = VPT_KIND_FORM(u->kind) == VPT_K_RM;
-	unsigned int size = VPT_KIND_SIZE(u->kind), dst, src = 0;
+	bool three = SOFT_KIND_OP(u->kind) == SOFT_K_IMUL3,
+	     memory = SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
+	unsigned int size = SOFT_KIND_SIZE(u->kind), dst, src = 0;
 	unsigned int opcode = three ? 0x69 : 0x0faf;
 
 	if (memory)
@@ -406,11 +408,11 @@ static void imul(struct vpt_compiler *g, const struct vpt_uop *u, const struct v
 	write_through(g, dst, u->dst / 8);
 }
 
-static void cmov(struct vpt_compiler *g, const struct vpt_uop *u)
+static void cmov(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int size = VPT_KIND_SIZE(u->kind), opcode = 0x0f40 | VPT_KIND_FROM(u->kind);
+	unsigned int size = SOFT_KIND_SIZE(u->kind), opcode = 0x0f40 | SOFT_KIND_FROM(u->kind);
 	unsigned int dst = hold(g, u->dst / 8, true), src = 0;
-	bool memory = VPT_KIND_FORM(u->kind) == VPT_K_RM;
+	bool memory = SOFT_KIND_FORM(u->kind) == SOFT_K_RM;
 
 	if (memory)
 		operand(g, u, size, false);
@@ -424,29 +426,29 @@ static void cmov(struct vpt_compiler *g, const struct vpt_uop *u)
 	write_through(g, dst, u->dst / 8);
 }
 
-static void set(struct vpt_compiler *g, const struct vpt_uop *u)
+static void set(struct soft_compiler *g, const struct soft_uop *u)
 {
 	unsigned int dst = hold(g, u->dst / 8, true);
 
 	load_flags(g);
-	e_rr(&g->e, 0, 0x0f90 | VPT_KIND_FROM(u->kind), 0, dst);
+	e_rr(&g->e, 0, 0x0f90 | SOFT_KIND_FROM(u->kind), 0, dst);
 	write_through(g, dst, u->dst / 8);
 }
 
-static void push(struct vpt_compiler *g, const struct vpt_uop *u)
+static void push(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int src = hold(g, u->src / 8, true), rsp = hold(g, VPT_R_RSP, true);
+	unsigned int src = hold(g, u->src / 8, true), rsp = hold(g, SOFT_R_RSP, true);
 
 	e_rm(&g->e, SIZE64, 0x8d, H_R11, rsp, -8);
 	to_host(g, u, SIZE64, true);
 	e_rm(&g->e, SIZE64, 0x89, src, H_R11, 0);
 	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, -8);
-	write_through(g, rsp, VPT_R_RSP);
+	write_through(g, rsp, SOFT_R_RSP);
 }
 
-static void pop(struct vpt_compiler *g, const struct vpt_uop *u)
+static void pop(struct soft_compiler *g, const struct soft_uop *u)
 {
-	unsigned int rsp = hold(g, VPT_R_RSP, true), dst;
+	unsigned int rsp = hold(g, SOFT_R_RSP, true), dst;
 
 	e_rr(&g->e, SIZE64, 0x89, rsp, H_R11);
 	to_host(g, u, SIZE64, false);
@@ -454,43 +456,43 @@ static void pop(struct vpt_compiler *g, const struct vpt_uop *u)
 	e_rm(&g->e, SIZE64, 0x8b, dst, H_R11, 0);
 	e_rm(&g->e, SIZE64, 0x8d, rsp, rsp, 8);
 	write_through(g, dst, u->dst / 8);
-	write_through(g, rsp, VPT_R_RSP);
+	write_through(g, rsp, SOFT_R_RSP);
 }
 
-static void jump_to(struct vpt_compiler *g, const void *fn)
+static void jump_to(struct soft_compiler *g, const void *fn)
 {
 	e_opcode(&g->e, SIZE64, 0xb8, 0, 0, H_RAX);
 	e64(&g->e, (uint64_t)(uintptr_t)fn);
 	e8(&g->e, 0xff), e8(&g->e, 0xe0);
 }
 
-/* As vpt_follow(). */
-static void follow(struct vpt_compiler *g, const struct vpt_link *l, uint64_t to)
+/* As soft_follow(). */
+static void follow(struct soft_compiler *g, const struct soft_link *l, uint64_t to)
 {
-	struct vpt_emit *e = &g->e;
+	struct soft_emit *e = &g->e;
 	uint8_t *stale, *spent;
 
 	e_const(e, H_R10, (uint64_t)(uintptr_t)l);
 	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(gen));
-	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, (int32_t)offsetof(struct vpt_link, gen));
+	e_rm(e, SIZE64, 0x3b, H_RAX, H_R10, (int32_t)offsetof(struct soft_link, gen));
 	stale = e_jump(e, JNE);
 	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(left));
-	e_rm(e, SIZE64, 0x2b, H_RAX, H_R10, (int32_t)offsetof(struct vpt_link, insns));
+	e_rm(e, SIZE64, 0x2b, H_RAX, H_R10, (int32_t)offsetof(struct soft_link, insns));
 	spent = e_jump(e, JL);
 	e_rm(e, SIZE64, 0x89, H_RAX, H_RDI, AT(left));
-	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, (int32_t)offsetof(struct vpt_link, first));
+	e_rm(e, SIZE64, 0x8b, H_RSI, H_R10, (int32_t)offsetof(struct soft_link, first));
 	e8(e, 0xff), e8(e, 0x26); /* jmp [rsi] */
 	e_aim(e, stale);
 	e_aim(e, spent);
 	e_rr(e, SIZE64, 0x89, H_R10, H_RSI);
 	e_const(e, H_RDX, to);
-	jump_to(g, (const void *)(uintptr_t)vpt_soft_miss);
+	jump_to(g, (const void *)(uintptr_t)soft_miss);
 }
 
 /* One outcome of a Jcc: into the TNT bits as vpt_pt_quick_cond() does, and on. */
-static void outcome(struct vpt_compiler *g, const struct vpt_uop *u, bool taken)
+static void outcome(struct soft_compiler *g, const struct soft_uop *u, bool taken)
 {
-	struct vpt_emit *e = &g->e;
+	struct soft_emit *e = &g->e;
 	uint8_t *untraced, *slow[2];
 
 	e_rm(e, SIZE64, 0x8b, H_RAX, H_RDI, AT(pt));
@@ -505,26 +507,26 @@ static void outcome(struct vpt_compiler *g, const struct vpt_uop *u, bool taken)
 	slow[1] = e_jump(e, JAE);
 	e_rm(e, SIZE64, 0x89, H_R10, H_RAX, PT(tnt));
 	e_aim(e, untraced);
-	follow(g, (const struct vpt_link *)u->ptr + taken, vpt_cond_target(u, taken));
+	follow(g, (const struct soft_link *)u->ptr + taken, soft_cond_target(u, taken));
 	e_aim(e, slow[0]);
 	e_aim(e, slow[1]);
 	point_at(g, u);
 	e_const(e, H_RDX, taken);
-	jump_to(g, (const void *)(uintptr_t)vpt_soft_cond_slow);
+	jump_to(g, (const void *)(uintptr_t)soft_cond_slow);
 }
 
-static void jcc(struct vpt_compiler *g, const struct vpt_uop *u)
+static void jcc(struct soft_compiler *g, const struct soft_uop *u)
 {
 	uint8_t *taken;
 
 	load_flags(g);
-	taken = e_jump(&g->e, VPT_KIND_FROM(u->kind));
+	taken = e_jump(&g->e, SOFT_KIND_FROM(u->kind));
 	outcome(g, u, false);
 	e_aim(&g->e, taken);
 	outcome(g, u, true);
 }
 
-static void jmp(struct vpt_compiler *g, const struct vpt_uop *u)
+static void jmp(struct soft_compiler *g, const struct soft_uop *u)
 {
 	uint8_t *untraced;
 
@@ -535,78 +537,78 @@ static void jmp(struct vpt_compiler *g, const struct vpt_uop *u)
 	e8(&g->e, 0);
 	leave_if(g, JE, u);
 	e_aim(&g->e, untraced);
-	follow(g, (const struct vpt_link *)u->ptr + 1, u->imm);
+	follow(g, (const struct soft_link *)u->ptr + 1, u->imm);
 }
 
 /* Can this one be part of a run? */
-static bool is_plain(const struct vpt_uop *u)
+static bool is_plain(const struct soft_uop *u)
 {
-	unsigned int op = VPT_KIND_OP(u->kind), form = VPT_KIND_FORM(u->kind);
-	unsigned int size = VPT_KIND_SIZE(u->kind);
-	bool memory = form >= VPT_K_RM || op == VPT_K_LEA;
+	unsigned int op = SOFT_KIND_OP(u->kind), form = SOFT_KIND_FORM(u->kind);
+	unsigned int size = SOFT_KIND_SIZE(u->kind);
+	bool memory = form >= SOFT_K_RM || op == SOFT_K_LEA;
 
-	if (op == VPT_K_NONE || ((u->dst | u->src) & 7))
+	if (op == SOFT_K_NONE || ((u->dst | u->src) & 7))
 		return false;
 	if (memory && (int64_t)(int32_t)u->disp != u->disp)
 		return false;
-	if (op >= VPT_K_JCC)
+	if (op >= SOFT_K_JCC)
 		return true;
 	/* Immediates of 64 bits are only in MOV; results of 16 bits are seldom. */
-	if ((form == VPT_K_RI || form == VPT_K_MI) && size == 3 &&
-	    (op != VPT_K_MOV || form == VPT_K_MI) && (int64_t)(int32_t)u->imm != (int64_t)u->imm)
+	if ((form == SOFT_K_RI || form == SOFT_K_MI) && size == 3 &&
+	    (op != SOFT_K_MOV || form == SOFT_K_MI) && (int64_t)(int32_t)u->imm != (int64_t)u->imm)
 		return false;
-	if (op == VPT_K_IMUL3 && (int64_t)(int32_t)u->imm != (int64_t)u->imm && size == 3)
+	if (op == SOFT_K_IMUL3 && (int64_t)(int32_t)u->imm != (int64_t)u->imm && size == 3)
 		return false;
-	return size >= 2 || op <= VPT_K_TEST || op == VPT_K_MOV || op == VPT_K_SET;
+	return size >= 2 || op <= SOFT_K_TEST || op == SOFT_K_MOV || op == SOFT_K_SET;
 }
 
-static void one(struct vpt_compiler *g, const struct vpt_uop *u, const struct vpt_uop *end)
+static void one(struct soft_compiler *g, const struct soft_uop *u, const struct soft_uop *end)
 {
-	switch (VPT_KIND_OP(u->kind)) {
-	case VPT_K_INC:
-	case VPT_K_DEC:
-	case VPT_K_NEG:
-	case VPT_K_NOT:
+	switch (SOFT_KIND_OP(u->kind)) {
+	case SOFT_K_INC:
+	case SOFT_K_DEC:
+	case SOFT_K_NEG:
+	case SOFT_K_NOT:
 		unary(g, u, end);
 		break;
-	case VPT_K_MOV:
+	case SOFT_K_MOV:
 		mov(g, u);
 		break;
-	case VPT_K_MOVZX:
-	case VPT_K_MOVSX:
+	case SOFT_K_MOVZX:
+	case SOFT_K_MOVSX:
 		extend(g, u);
 		break;
-	case VPT_K_LEA:
+	case SOFT_K_LEA:
 		lea(g, u);
 		break;
-	case VPT_K_SHL:
-	case VPT_K_SHR:
-	case VPT_K_SAR:
+	case SOFT_K_SHL:
+	case SOFT_K_SHR:
+	case SOFT_K_SAR:
 		shift(g, u, end);
 		break;
-	case VPT_K_IMUL:
-	case VPT_K_IMUL3:
+	case SOFT_K_IMUL:
+	case SOFT_K_IMUL3:
 		imul(g, u, end);
 		break;
-	case VPT_K_CMOV:
+	case SOFT_K_CMOV:
 		cmov(g, u);
 		break;
-	case VPT_K_SET:
+	case SOFT_K_SET:
 		set(g, u);
 		break;
-	case VPT_K_PUSH:
+	case SOFT_K_PUSH:
 		push(g, u);
 		break;
-	case VPT_K_POP:
+	case SOFT_K_POP:
 		pop(g, u);
 		break;
-	case VPT_K_JCC:
+	case SOFT_K_JCC:
 		jcc(g, u);
 		break;
-	case VPT_K_JMP:
+	case SOFT_K_JMP:
 		jmp(g, u);
 		break;
-	case VPT_K_NEXT:
+	case SOFT_K_NEXT:
 		follow(g, u->ptr, u->ip);
 		break;
 	default:
@@ -615,19 +617,19 @@ static void one(struct vpt_compiler *g, const struct vpt_uop *u, const struct vp
 	}
 }
 
-static void compile_run(struct vpt_compiler *g, struct vpt_uop *u, const struct vpt_uop *end)
+static void compile_run(struct soft_compiler *g, struct soft_uop *u, const struct soft_uop *end)
 {
-	const struct vpt_uop *at;
+	const struct soft_uop *at;
 	unsigned int i;
 	void *run;
 
-	g->e.at = vpt_region_at(&g->region, &run);
+	g->e.at = soft_region_at(&g->region, &run);
 	g->first = u;
 	g->exits = 0;
 	forget(g);
 	for (at = u; at < end; at++)
 		one(g, at, end);
-	if (VPT_KIND_OP(end[-1].kind) < VPT_K_JCC) {
+	if (SOFT_KIND_OP(end[-1].kind) < SOFT_K_JCC) {
 		point_at(g, end);
 		e8(&g->e, 0xff), e8(&g->e, 0x26); /* jmp [rsi] */
 	}
@@ -636,17 +638,17 @@ static void compile_run(struct vpt_compiler *g, struct vpt_uop *u, const struct 
 		point_at(g, g->exit[i].u);
 		jump_to(g, (const void *)(uintptr_t)g->exit[i].fn);
 	}
-	vpt_region_take(&g->region, g->e.at);
-	u->fn = (vpt_uop_fn)(uintptr_t)run;
+	soft_region_take(&g->region, g->e.at);
+	u->fn = (soft_uop_fn)(uintptr_t)run;
 }
 
-void vpt_soft_compile(struct vpt_soft *c, struct vpt_block *b)
+void soft_compile(struct soft *c, struct soft_block *b)
 {
-	struct vpt_compiler *g = c->compiler;
+	struct soft_compiler *g = c->compiler;
 	unsigned int from, to;
 
 	b->compiled = true;
-	if (!vpt_compiler_has_room(g))
+	if (!soft_compiler_has_room(g))
 		return;
 	for (from = 0; from < b->uops; from = to + 1) {
 		for (to = from; to < b->uops && is_plain(&b->uop[to]); to++)
@@ -660,9 +662,9 @@ void vpt_soft_compile(struct vpt_soft *c, struct vpt_block *b)
  * The stack is aligned here, since what the compiler knows of it ends at the asm, and
  * left alone below, where it may keep things of its own.
  */
-void vpt_soft_enter(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_enter(struct soft *c, const struct soft_uop *u)
 {
-	vpt_uop_fn fn = u->fn;
+	soft_uop_fn fn = u->fn;
 
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
 			 "push %%rbp\n\t"

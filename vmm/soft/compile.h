@@ -10,24 +10,24 @@
 
 #include "soft/soft.h"
 
-struct vpt_compiler;
+struct soft_compiler;
 
 /* NULL: errno. */
-struct vpt_compiler *vpt_compiler_create(void);
-void vpt_compiler_destroy(struct vpt_compiler *g);
+struct soft_compiler *soft_compiler_create(void);
+void soft_compiler_destroy(struct soft_compiler *g);
 
 /* Is there room for one more block? If not, drop all blocks, then reset. */
-bool vpt_compiler_has_room(const struct vpt_compiler *g);
-void vpt_compiler_reset(struct vpt_compiler *g);
+bool soft_compiler_has_room(const struct soft_compiler *g);
+void soft_compiler_reset(struct soft_compiler *g);
 
 /* Is this host code, not a function in C? */
-bool vpt_compiler_made(const struct vpt_compiler *g, vpt_uop_fn fn);
+bool soft_compiler_made(const struct soft_compiler *g, soft_uop_fn fn);
 
 /* Compile what can be of a block. */
-void vpt_soft_compile(struct vpt_soft *c, struct vpt_block *b);
+void soft_compile(struct soft *c, struct soft_block *b);
 
 /* Run from u on, until something returns NULL. Host code uses registers that functions
  * have to preserve, so it is entered by this only. */
-void vpt_soft_enter(struct vpt_soft *c, const struct vpt_uop *u);
+void soft_enter(struct soft *c, const struct soft_uop *u);
 
 #endif /* VMM_SOFT_COMPILE_H */

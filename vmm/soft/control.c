@@ -18,82 +18,82 @@
 #define DR7_KNOWN 0xffff23ffull
 #define DR7_GD	  (1ull << 13)
 
-static _Noreturn void gp(struct vpt_soft *c, const struct vpt_uop *u)
+static _Noreturn void gp(struct soft *c, const struct soft_uop *u)
 {
-	vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-static uint64_t source(const struct vpt_soft *c, const struct vpt_uop *u)
+static uint64_t source(const struct soft *c, const struct soft_uop *u)
 {
-	return c->bits == 64 ? VPT_REG(c, u->src, uint64_t) : VPT_REG(c, u->src, uint32_t);
+	return c->bits == 64 ? SOFT_REG(c, u->src, uint64_t) : SOFT_REG(c, u->src, uint32_t);
 }
 
 /* What turning paging on or off asks of the rest (SDM vol. 3, 4.1.2). */
-static bool paging_change_ok(const struct vpt_soft *c, uint64_t value)
+static bool paging_change_ok(const struct soft *c, uint64_t value)
 {
-	bool on = value & VPT_CR0_PG, was = c->s.cr0 & VPT_CR0_PG;
+	bool on = value & X86_CR0_PG, was = c->s.cr0 & X86_CR0_PG;
 
-	if (on && !(value & VPT_CR0_PE))
+	if (on && !(value & X86_CR0_PE))
 		return false;
-	if (on && !was && c->s.efer & VPT_EFER_LME)
-		return c->s.cr4 & VPT_CR4_PAE && !c->s.cs.l;
+	if (on && !was && c->s.efer & X86_EFER_LME)
+		return c->s.cr4 & X86_CR4_PAE && !c->s.cs.l;
 	if (!on && was)
-		return !(c->long_mode && (c->bits == 64 || c->s.cr4 & VPT_CR4_PCIDE));
+		return !(c->long_mode && (c->bits == 64 || c->s.cr4 & SOFT_CR4_PCIDE));
 	return true;
 }
 
-static NOINLINE void do_write_cr0(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_write_cr0(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = source(c, u);
 
 	if (value >> 32 || (value & CR0_NW && !(value & CR0_CD)) || !paging_change_ok(c, value))
 		gp(c, u);
-	c->s.cr0 = (value & CR0_KNOWN) | VPT_CR0_ET;
+	c->s.cr0 = (value & CR0_KNOWN) | X86_CR0_ET;
 }
 
-static NOINLINE void do_write_cr3(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_write_cr3(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = source(c, u);
 
-	if (c->s.cr4 & VPT_CR4_PCIDE)
+	if (c->s.cr4 & SOFT_CR4_PCIDE)
 		value &= ~CR3_KEEP;
 	if (c->long_mode && value >> c->paging.max_phy_addr)
 		gp(c, u);
 	c->s.cr3 = value;
-	vpt_soft_flush_tlb(c);
+	soft_flush_tlb(c);
 }
 
 /* CPUID says which features there are to be turned on. */
-static uint64_t cr4_known(const struct vpt_soft *c)
+static uint64_t cr4_known(const struct soft *c)
 {
 	static const struct {
 		uint32_t leaf;
 		uint8_t reg, bit; /* reg: EAX, EBX, ECX, EDX */
 		uint64_t cr4;
 	} row[] = {
-		{1, 3, 1, VPT_CR4_VME | VPT_CR4_PVI},
-		{1, 3, 4, VPT_CR4_TSD},
-		{1, 3, 2, VPT_CR4_DE},
-		{1, 3, 3, VPT_CR4_PSE},
-		{1, 3, 6, VPT_CR4_PAE},
-		{1, 3, 7, VPT_CR4_MCE},
-		{1, 3, 13, VPT_CR4_PGE},
-		{1, 3, 24, VPT_CR4_OSFXSR},
-		{1, 3, 25, VPT_CR4_OSXMMEXCPT},
-		{1, 2, 17, VPT_CR4_PCIDE},
-		{1, 2, 26, VPT_CR4_OSXSAVE},
-		{7, 1, 0, VPT_CR4_FSGSBASE},
-		{7, 1, 7, VPT_CR4_SMEP},
-		{7, 1, 20, VPT_CR4_SMAP},
-		{7, 2, 2, VPT_CR4_UMIP},
-		{7, 2, 3, VPT_CR4_PKE},
-		{7, 2, 16, VPT_CR4_LA57},
+		{1, 3, 1, SOFT_CR4_VME | SOFT_CR4_PVI},
+		{1, 3, 4, SOFT_CR4_TSD},
+		{1, 3, 2, SOFT_CR4_DE},
+		{1, 3, 3, X86_CR4_PSE},
+		{1, 3, 6, X86_CR4_PAE},
+		{1, 3, 7, SOFT_CR4_MCE},
+		{1, 3, 13, SOFT_CR4_PGE},
+		{1, 3, 24, X86_CR4_OSFXSR},
+		{1, 3, 25, X86_CR4_OSXMMEXCPT},
+		{1, 2, 17, SOFT_CR4_PCIDE},
+		{1, 2, 26, X86_CR4_OSXSAVE},
+		{7, 1, 0, SOFT_CR4_FSGSBASE},
+		{7, 1, 7, X86_CR4_SMEP},
+		{7, 1, 20, X86_CR4_SMAP},
+		{7, 2, 2, X86_CR4_UMIP},
+		{7, 2, 3, SOFT_CR4_PKE},
+		{7, 2, 16, X86_CR4_LA57},
 	};
-	uint64_t known = VPT_CR4_PCE;
+	uint64_t known = X86_CR4_PCE;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, row[i].leaf, 0);
+		const struct engine_cpuid_entry *e = soft_cpuid(c, row[i].leaf, 0);
 		uint32_t reg;
 
 		if (!e)
@@ -105,21 +105,21 @@ static uint64_t cr4_known(const struct vpt_soft *c)
 	return known;
 }
 
-static NOINLINE void do_write_cr4(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_write_cr4(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = source(c, u), set = value & ~c->s.cr4, changed = value ^ c->s.cr4;
 
 	if (value & ~cr4_known(c))
 		gp(c, u);
-	if (c->long_mode && (!(value & VPT_CR4_PAE) || changed & VPT_CR4_LA57))
+	if (c->long_mode && (!(value & X86_CR4_PAE) || changed & X86_CR4_LA57))
 		gp(c, u);
-	if (set & VPT_CR4_PCIDE && (!c->long_mode || c->s.cr3 & CR3_FLAGS))
+	if (set & SOFT_CR4_PCIDE && (!c->long_mode || c->s.cr3 & CR3_FLAGS))
 		gp(c, u);
 	c->s.cr4 = value;
-	vpt_soft_flush_tlb(c);
+	soft_flush_tlb(c);
 }
 
-static NOINLINE void do_write_cr8(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_write_cr8(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = source(c, u);
 
@@ -129,18 +129,18 @@ static NOINLINE void do_write_cr8(struct vpt_soft *c, const struct vpt_uop *u)
 		c->base.bus.set_cr8(c->base.bus.opaque, value);
 }
 
-static NOINLINE void do_read_cr8(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_read_cr8(struct soft *c, const struct soft_uop *u)
 {
-	const struct vpt_engine_bus *bus = &c->base.bus;
+	const struct engine_bus *bus = &c->base.bus;
 
-	vpt_put64(c, u->dst, bus->get_cr8 ? bus->get_cr8(bus->opaque) : 0);
+	soft_put64(c, u->dst, bus->get_cr8 ? bus->get_cr8(bus->opaque) : 0);
 }
 
-#define CHANGES_MODE(name)                    \
-	VPT_UOP(name)                         \
-	{                                     \
-		do_##name(c, u);              \
-		return vpt_soft_resume(c, u); \
+#define CHANGES_MODE(name)                \
+	SOFT_UOP(name)                    \
+	{                                 \
+		do_##name(c, u);          \
+		return soft_resume(c, u); \
 	}
 CHANGES_MODE(write_cr3)
 CHANGES_MODE(write_cr4)
@@ -148,66 +148,66 @@ CHANGES_MODE(write_cr4)
 CHANGES_MODE(write_cr8)
 
 /* Paging that is turned on or off is an event, which the core reports. */
-VPT_UOP(write_cr0)
+SOFT_UOP(write_cr0)
 {
-	if (c->pt && (source(c, u) ^ c->s.cr0) & VPT_CR0_PG)
-		return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
+	if (c->pt && (source(c, u) ^ c->s.cr0) & X86_CR0_PG)
+		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 	do_write_cr0(c, u);
-	return vpt_soft_resume(c, u);
+	return soft_resume(c, u);
 }
 
-VPT_UOP(write_cr2)
+SOFT_UOP(write_cr2)
 {
 	c->s.cr2 = source(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(read_cr0)
+SOFT_UOP(read_cr0)
 {
-	vpt_put64(c, u->dst, c->s.cr0);
-	return VPT_NEXT(c, u);
+	soft_put64(c, u->dst, c->s.cr0);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(read_cr2)
+SOFT_UOP(read_cr2)
 {
-	vpt_put64(c, u->dst, c->bits == 64 ? c->s.cr2 : (uint32_t)c->s.cr2);
-	return VPT_NEXT(c, u);
+	soft_put64(c, u->dst, c->bits == 64 ? c->s.cr2 : (uint32_t)c->s.cr2);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(read_cr3)
+SOFT_UOP(read_cr3)
 {
-	vpt_put64(c, u->dst, c->bits == 64 ? c->s.cr3 : (uint32_t)c->s.cr3);
-	return VPT_NEXT(c, u);
+	soft_put64(c, u->dst, c->bits == 64 ? c->s.cr3 : (uint32_t)c->s.cr3);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(read_cr4)
+SOFT_UOP(read_cr4)
 {
-	vpt_put64(c, u->dst, c->s.cr4);
-	return VPT_NEXT(c, u);
+	soft_put64(c, u->dst, c->s.cr4);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(read_cr8)
+SOFT_UOP(read_cr8)
 {
 	do_read_cr8(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* DR4 and DR5 are other names of DR6 and DR7, or none at all; aux: the register. */
-static unsigned int debug_register(struct vpt_soft *c, const struct vpt_uop *u)
+static unsigned int debug_register(struct soft *c, const struct soft_uop *u)
 {
 	unsigned int n = u->aux;
 
-	if ((n == 4 || n == 5) && c->s.cr4 & VPT_CR4_DE)
-		vpt_soft_raise(c, u, VPT_VEC_UD);
+	if ((n == 4 || n == 5) && c->s.cr4 & SOFT_CR4_DE)
+		soft_raise(c, u, X86_VEC_UD);
 	if (c->dr[7] & DR7_GD) {
 		c->dr[6] |= DR6_BD;
 		c->dr[7] &= ~DR7_GD;
-		vpt_soft_raise(c, u, VPT_VEC_DB);
+		soft_raise(c, u, X86_VEC_DB);
 	}
 	return n == 4 || n == 5 ? n + 2 : n;
 }
 
-static NOINLINE void do_write_dr(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_write_dr(struct soft *c, const struct soft_uop *u)
 {
 	unsigned int n = debug_register(c, u);
 	uint64_t value = source(c, u);
@@ -222,86 +222,86 @@ static NOINLINE void do_write_dr(struct vpt_soft *c, const struct vpt_uop *u)
 }
 CHANGES_MODE(write_dr)
 
-static NOINLINE void do_read_dr(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_read_dr(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value = c->dr[debug_register(c, u)];
 
-	vpt_put64(c, u->dst, c->bits == 64 ? value : (uint32_t)value);
+	soft_put64(c, u->dst, c->bits == 64 ? value : (uint32_t)value);
 }
 
-VPT_UOP(read_dr)
+SOFT_UOP(read_dr)
 {
 	do_read_dr(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(clts)
+SOFT_UOP(clts)
 {
-	c->s.cr0 &= ~VPT_CR0_TS;
-	return vpt_soft_resume(c, u);
+	c->s.cr0 &= ~X86_CR0_TS;
+	return soft_resume(c, u);
 }
 
 /* PE can be set this way, but not cleared. */
-VPT_UOP(lmsw)
+SOFT_UOP(lmsw)
 {
-	uint64_t low = VPT_REG(c, u->src, uint16_t) & 0xf;
+	uint64_t low = SOFT_REG(c, u->src, uint16_t) & 0xf;
 
 	c->s.cr0 = (c->s.cr0 & ~0xeull) | low;
-	return vpt_soft_resume(c, u);
+	return soft_resume(c, u);
 }
 
-VPT_UOP(smsw)
+SOFT_UOP(smsw)
 {
-	c->r[VPT_R_T0] = c->s.cr0;
-	return VPT_NEXT(c, u);
+	c->r[SOFT_R_T0] = c->s.cr0;
+	return SOFT_NEXT(c, u);
 }
 
-static bool to_control(struct vpt_translation *t, unsigned int n)
+static bool to_control(struct soft_translation *t, unsigned int n)
 {
-	static const vpt_uop_fn fn[] = {write_cr0, NULL, write_cr2, write_cr3, write_cr4,
-					NULL,	   NULL, NULL,	    write_cr8};
+	static const soft_uop_fn fn[] = {write_cr0, NULL, write_cr2, write_cr3, write_cr4,
+					 NULL,	    NULL, NULL,	     write_cr8};
 
 	if (n >= sizeof(fn) / sizeof(fn[0]) || !fn[n])
 		return false;
 	/* An event of its own, which the core reports. */
 	if (n == 3)
-		vpt_tr_leave(t);
-	vpt_tr_emit(t, fn[n])->src = vpt_tr_gpr(t, 1);
+		soft_tr_leave(t);
+	soft_tr_emit(t, fn[n])->src = soft_tr_gpr(t, 1);
 	t->ends = n != 2;
 	return true;
 }
 
-static bool from_control(struct vpt_translation *t, unsigned int n)
+static bool from_control(struct soft_translation *t, unsigned int n)
 {
-	static const vpt_uop_fn fn[] = {read_cr0, NULL, read_cr2, read_cr3, read_cr4,
-					NULL,	  NULL, NULL,	  read_cr8};
+	static const soft_uop_fn fn[] = {read_cr0, NULL, read_cr2, read_cr3, read_cr4,
+					 NULL,	   NULL, NULL,	   read_cr8};
 
 	if (n >= sizeof(fn) / sizeof(fn[0]) || !fn[n])
 		return false;
-	vpt_tr_emit(t, fn[n])->dst = vpt_tr_gpr(t, 0);
+	soft_tr_emit(t, fn[n])->dst = soft_tr_gpr(t, 0);
 	return true;
 }
 
-static bool debug(struct vpt_translation *t, bool to)
+static bool debug(struct soft_translation *t, bool to)
 {
 	ZydisRegister reg = t->op[to ? 0 : 1].reg.value;
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	if (reg > ZYDIS_REGISTER_DR7)
 		return false;
-	u = vpt_tr_emit(t, to ? write_dr : read_dr);
+	u = soft_tr_emit(t, to ? write_dr : read_dr);
 	u->aux = (uint32_t)(reg - ZYDIS_REGISTER_DR0);
 	if (to)
-		u->src = vpt_tr_gpr(t, 1);
+		u->src = soft_tr_gpr(t, 1);
 	else
-		u->dst = vpt_tr_gpr(t, 0);
+		u->dst = soft_tr_gpr(t, 0);
 	t->ends = to;
 	return true;
 }
 
-static bool mov(struct vpt_translation *t)
+static bool mov(struct soft_translation *t)
 {
-	unsigned int n = vpt_tr_is_gpr(t, 0) ? 1 : 0;
+	unsigned int n = soft_tr_is_gpr(t, 0) ? 1 : 0;
 	ZydisRegister reg = t->op[n].reg.value;
 
 	if (ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_DEBUG)
@@ -310,7 +310,7 @@ static bool mov(struct vpt_translation *t)
 		      : from_control(t, (unsigned int)(reg - ZYDIS_REGISTER_CR0));
 }
 
-bool vpt_tr_control(struct vpt_translation *t)
+bool soft_tr_control(struct soft_translation *t)
 {
 	uint8_t src;
 
@@ -318,17 +318,17 @@ bool vpt_tr_control(struct vpt_translation *t)
 	case ZYDIS_MNEMONIC_MOV:
 		return mov(t);
 	case ZYDIS_MNEMONIC_CLTS:
-		vpt_tr_emit(t, clts);
+		soft_tr_emit(t, clts);
 		t->ends = true;
 		return true;
 	case ZYDIS_MNEMONIC_LMSW:
-		src = vpt_tr_source16(t, 0);
-		vpt_tr_emit(t, lmsw)->src = src;
+		src = soft_tr_source16(t, 0);
+		soft_tr_emit(t, lmsw)->src = src;
 		t->ends = true;
 		return true;
 	case ZYDIS_MNEMONIC_SMSW:
-		vpt_tr_emit(t, smsw);
-		vpt_tr_put_t0(t, 0);
+		soft_tr_emit(t, smsw);
+		soft_tr_put_t0(t, 0);
 		return true;
 	default:
 		return false;

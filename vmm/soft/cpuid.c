@@ -76,8 +76,7 @@ static void ask_host(const struct leaf *l, const struct limits *max, uint32_t *r
 		__cpuid_count(l->leaf, l->subleaf, r[0], r[1], r[2], r[3]);
 }
 
-int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *entries,
-			     size_t *count)
+int soft_supported_cpuid(struct engine_vm *vm, struct engine_cpuid_entry *entries, size_t *count)
 {
 	const struct limits max = {__get_cpuid_max(0, NULL), __get_cpuid_max(1u << 31, NULL)};
 	/* The parts of the XSAVE feature set that are done here need the rest, which is the host's. */
@@ -96,7 +95,7 @@ int vpt_soft_supported_cpuid(struct vpt_engine_vm *vm, struct vpt_cpuid_entry *e
 		ask_host(l, &max, r);
 		if (l->leaf == 1)
 			has_xsave = r[2] & bit_XSAVE;
-		entries[n++] = (struct vpt_cpuid_entry){
+		entries[n++] = (struct engine_cpuid_entry){
 			.leaf = l->leaf,
 			.subleaf = l->subleaf,
 			.by_subleaf = l->by_subleaf,

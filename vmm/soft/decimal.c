@@ -6,34 +6,34 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static inline uint8_t al(const struct vpt_soft *c)
+static inline uint8_t al(const struct soft *c)
 {
-	return (uint8_t)c->r[VPT_R_RAX];
+	return (uint8_t)c->r[SOFT_R_RAX];
 }
 
-static inline void set_al(struct vpt_soft *c, uint8_t value)
+static inline void set_al(struct soft *c, uint8_t value)
 {
-	VPT_REG(c, VPT_R_RAX * 8, uint8_t) = value;
+	SOFT_REG(c, SOFT_R_RAX * 8, uint8_t) = value;
 }
 
 /* SF, ZF and PF of a result; AF and CF as given; OF, which is not defined, clear. */
-static void set_flags(struct vpt_soft *c, uint8_t value, bool af, bool cf)
+static void set_flags(struct soft *c, uint8_t value, bool af, bool cf)
 {
-	unsigned int fl = VPT_F_FIXED;
+	unsigned int fl = SOFT_F_FIXED;
 
-	fl |= value & 0x80 ? VPT_F_SF : 0;
-	fl |= value ? 0 : VPT_F_ZF;
-	fl |= __builtin_parity(value) ? 0 : VPT_F_PF;
-	fl |= af ? VPT_F_AF : 0;
-	fl |= cf ? VPT_F_CF : 0;
+	fl |= value & 0x80 ? SOFT_F_SF : 0;
+	fl |= value ? 0 : SOFT_F_ZF;
+	fl |= __builtin_parity(value) ? 0 : SOFT_F_PF;
+	fl |= af ? SOFT_F_AF : 0;
+	fl |= cf ? SOFT_F_CF : 0;
 	c->fl = (uint16_t)fl;
 }
 
 /* DAA, and with -1 DAS. */
-static void adjust_packed(struct vpt_soft *c, int sign)
+static void adjust_packed(struct soft *c, int sign)
 {
 	uint8_t old = al(c), value = old;
-	bool cf = c->fl & VPT_F_CF, af = c->fl & VPT_F_AF, old_cf = cf;
+	bool cf = c->fl & SOFT_F_CF, af = c->fl & SOFT_F_AF, old_cf = cf;
 
 	cf = false;
 	if ((old & 15) > 9 || af) {
@@ -52,138 +52,138 @@ static void adjust_packed(struct vpt_soft *c, int sign)
 }
 
 /* AAA, and with -1 AAS. */
-static void adjust_unpacked(struct vpt_soft *c, int sign)
+static void adjust_unpacked(struct soft *c, int sign)
 {
-	bool carry = (al(c) & 15) > 9 || c->fl & VPT_F_AF;
+	bool carry = (al(c) & 15) > 9 || c->fl & SOFT_F_AF;
 
 	if (carry)
-		VPT_REG(c, VPT_R_RAX * 8, uint16_t) =
-			(uint16_t)(VPT_REG(c, VPT_R_RAX * 8, uint16_t) + 0x106 * sign);
+		SOFT_REG(c, SOFT_R_RAX * 8, uint16_t) =
+			(uint16_t)(SOFT_REG(c, SOFT_R_RAX * 8, uint16_t) + 0x106 * sign);
 	set_al(c, al(c) & 15);
 	set_flags(c, al(c), carry, carry);
 }
 
-VPT_UOP(daa)
+SOFT_UOP(daa)
 {
 	adjust_packed(c, 1);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(das)
+SOFT_UOP(das)
 {
 	adjust_packed(c, -1);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(aaa)
+SOFT_UOP(aaa)
 {
 	adjust_unpacked(c, 1);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(aas)
+SOFT_UOP(aas)
 {
 	adjust_unpacked(c, -1);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* imm: the base, not 0. */
-VPT_UOP(aam)
+SOFT_UOP(aam)
 {
 	uint8_t base = (uint8_t)u->imm, value = al(c);
 
-	VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t) = value / base;
+	SOFT_REG(c, SOFT_R_RAX * 8 + 1, uint8_t) = value / base;
 	set_al(c, value % base);
 	set_flags(c, al(c), false, false);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(aad)
+SOFT_UOP(aad)
 {
-	uint8_t ah = VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t);
+	uint8_t ah = SOFT_REG(c, SOFT_R_RAX * 8 + 1, uint8_t);
 
-	VPT_REG(c, VPT_R_RAX * 8, uint16_t) = (uint8_t)(al(c) + ah * (uint8_t)u->imm);
+	SOFT_REG(c, SOFT_R_RAX * 8, uint16_t) = (uint8_t)(al(c) + ah * (uint8_t)u->imm);
 	set_flags(c, al(c), false, false);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(salc)
+SOFT_UOP(salc)
 {
-	set_al(c, c->fl & VPT_F_CF ? 0xff : 0);
-	return VPT_NEXT(c, u);
+	set_al(c, c->fl & SOFT_F_CF ? 0xff : 0);
+	return SOFT_NEXT(c, u);
 }
 
 /* aux: the segment; imm: bytes of an address. */
-static NOINLINE void do_xlat(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_xlat(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t offset = c->r[VPT_R_RBX] + al(c);
+	uint64_t offset = c->r[SOFT_R_RBX] + al(c);
 
 	if (u->imm != 8)
 		offset = u->imm == 4 ? (uint32_t)offset : (uint16_t)offset;
-	set_al(c, vpt_load8(c, u, vpt_soft_linear(c, u, u->aux, offset, 1, false)));
+	set_al(c, soft_load8(c, u, soft_linear(c, u, u->aux, offset, 1, false)));
 }
 
-VPT_UOP(xlat)
+SOFT_UOP(xlat)
 {
 	do_xlat(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* The index is signed, and both bounds are allowed. */
-#define BOUND(bits)                                                                      \
-	static NOINLINE void do_bound##bits(struct vpt_soft *c, const struct vpt_uop *u) \
-	{                                                                                \
-		int##bits##_t index = VPT_REG(c, u->src, int##bits##_t), bound[2];       \
-                                                                                         \
-		vpt_soft_read(c, u, vpt_ea(c, u), bound, sizeof(bound));                 \
-		if (index < bound[0] || index > bound[1])                                \
-			vpt_soft_raise(c, u, VPT_VEC_BR);                                \
-	}                                                                                \
-	VPT_UOP(bound##bits)                                                             \
-	{                                                                                \
-		do_bound##bits(c, u);                                                    \
-		return VPT_NEXT(c, u);                                                   \
+#define BOUND(bits)                                                                   \
+	static NOINLINE void do_bound##bits(struct soft *c, const struct soft_uop *u) \
+	{                                                                             \
+		int##bits##_t index = SOFT_REG(c, u->src, int##bits##_t), bound[2];   \
+                                                                                      \
+		soft_read(c, u, soft_ea(c, u), bound, sizeof(bound));                 \
+		if (index < bound[0] || index > bound[1])                             \
+			soft_raise(c, u, X86_VEC_BR);                                 \
+	}                                                                             \
+	SOFT_UOP(bound##bits)                                                         \
+	{                                                                             \
+		do_bound##bits(c, u);                                                 \
+		return SOFT_NEXT(c, u);                                               \
 	}
 BOUND(16)
 BOUND(32)
 
-static bool bound(struct vpt_translation *t)
+static bool bound(struct soft_translation *t)
 {
 	bool narrow = t->size == 2;
-	struct vpt_address a = vpt_tr_address(t, 1, t->size * 2u, false);
-	struct vpt_uop *u = vpt_tr_emit(t, narrow ? bound16 : bound32);
+	struct soft_address a = soft_tr_address(t, 1, t->size * 2u, false);
+	struct soft_uop *u = soft_tr_emit(t, narrow ? bound16 : bound32);
 
-	vpt_tr_put_address(u, &a);
-	u->src = vpt_tr_gpr(t, 0);
+	soft_tr_put_address(u, &a);
+	u->src = soft_tr_gpr(t, 0);
 	return true;
 }
 
-static bool look_up(struct vpt_translation *t)
+static bool look_up(struct soft_translation *t)
 {
-	struct vpt_uop *u = vpt_tr_emit(t, xlat);
+	struct soft_uop *u = soft_tr_emit(t, xlat);
 
 	u->aux = (uint32_t)(t->op[0].mem.segment - ZYDIS_REGISTER_ES);
-	u->flags = u->aux == VPT_SEG_SS ? VPT_UOP_SS : 0;
+	u->flags = u->aux == SOFT_SEG_SS ? SOFT_UOP_SS : 0;
 	u->imm = t->insn->address_width / 8u;
 	return true;
 }
 
-static bool unpacked(struct vpt_translation *t, vpt_uop_fn fn)
+static bool unpacked(struct soft_translation *t, soft_uop_fn fn)
 {
-	uint64_t base = vpt_tr_imm(t, 0) & 0xff;
+	uint64_t base = soft_tr_imm(t, 0) & 0xff;
 
 	if (!base && fn == aam)
-		vpt_tr_raise(t, VPT_VEC_DE);
+		soft_tr_raise(t, X86_VEC_DE);
 	else
-		vpt_tr_emit(t, fn)->imm = base;
+		soft_tr_emit(t, fn)->imm = base;
 	return true;
 }
 
-bool vpt_tr_decimal(struct vpt_translation *t)
+bool soft_tr_decimal(struct soft_translation *t)
 {
 	static const struct {
 		ZydisMnemonic mnemonic;
-		vpt_uop_fn fn;
+		soft_uop_fn fn;
 	} row[] = {
 		{ZYDIS_MNEMONIC_DAA, daa}, {ZYDIS_MNEMONIC_DAS, das},	{ZYDIS_MNEMONIC_AAA, aaa},
 		{ZYDIS_MNEMONIC_AAS, aas}, {ZYDIS_MNEMONIC_SALC, salc},
@@ -204,7 +204,7 @@ bool vpt_tr_decimal(struct vpt_translation *t)
 	}
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
 		if (row[i].mnemonic == t->insn->mnemonic) {
-			vpt_tr_emit(t, row[i].fn);
+			soft_tr_emit(t, row[i].fn);
 			return true;
 		}
 	return false;

@@ -2,25 +2,25 @@
 /* Segments and descriptors (SDM vol. 3, 3.4, 5.2 to 5.6). */
 #include "soft/system.h"
 
-struct vpt_segment *vpt_soft_seg(struct vpt_soft *c, enum vpt_seg n)
+struct x86_segment *soft_seg_cache(struct soft *c, enum soft_seg n)
 {
 	switch (n) {
-	case VPT_SEG_ES:
+	case SOFT_SEG_ES:
 		return &c->s.es;
-	case VPT_SEG_CS:
+	case SOFT_SEG_CS:
 		return &c->s.cs;
-	case VPT_SEG_SS:
+	case SOFT_SEG_SS:
 		return &c->s.ss;
-	case VPT_SEG_FS:
+	case SOFT_SEG_FS:
 		return &c->s.fs;
-	case VPT_SEG_GS:
+	case SOFT_SEG_GS:
 		return &c->s.gs;
 	default:
 		return &c->s.ds;
 	}
 }
 
-static bool type_permits(const struct vpt_segment *s, bool write)
+static bool type_permits(const struct x86_segment *s, bool write)
 {
 	bool code = s->type & 8, bit1 = s->type & 2;
 
@@ -29,47 +29,46 @@ static bool type_permits(const struct vpt_segment *s, bool write)
 	return write ? !code && bit1 : !code || bit1;
 }
 
-bool vpt_soft_permits(const struct vpt_soft *c, const struct vpt_segment *s, uint64_t offset,
-		      uint64_t len, bool write)
+bool soft_permits(const struct soft *c, const struct x86_segment *s, uint64_t offset, uint64_t len,
+		  bool write)
 {
 	uint64_t last = offset + len - 1;
 
 	if (c->bits == 64)
 		return true;
-	if (c->mode & VPT_BLOCK_PROTECTED && !type_permits(s, write))
+	if (c->mode & SOFT_BLOCK_PROTECTED && !type_permits(s, write))
 		return false;
 	if (!(s->type & 8) && s->type & 4)
 		return offset > s->limit && last <= (s->db ? 0xffffffffu : 0xffffu);
 	return last <= s->limit;
 }
 
-uint64_t vpt_soft_linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_seg n,
-			 uint64_t offset, unsigned int len, bool write)
+uint64_t soft_linear(struct soft *c, const struct soft_uop *u, enum soft_seg n, uint64_t offset,
+		     unsigned int len, bool write)
 {
-	const struct vpt_segment *s = vpt_soft_seg(c, n);
+	const struct x86_segment *s = soft_seg_cache(c, n);
 
 	if (c->bits == 64)
-		return offset + (n == VPT_SEG_FS || n == VPT_SEG_GS ? s->base : 0);
-	if (!vpt_soft_permits(c, s, offset, len, write))
-		vpt_soft_raise_code(c, u, n == VPT_SEG_SS ? VPT_VEC_SS : VPT_VEC_GP, 0);
+		return offset + (n == SOFT_SEG_FS || n == SOFT_SEG_GS ? s->base : 0);
+	if (!soft_permits(c, s, offset, len, write))
+		soft_raise_code(c, u, n == SOFT_SEG_SS ? X86_VEC_SS : X86_VEC_GP, 0);
 	return (uint32_t)(s->base + offset);
 }
 
 /* The part of a system access that is on one page. */
-static size_t system_piece(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+static size_t system_piece(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len,
 			   bool write, uint64_t *gpa)
 {
-	size_t room = (size_t)(VPT_PAGE_SIZE - va % VPT_PAGE_SIZE);
-	struct vpt_exception e;
+	size_t room = (size_t)(X86_PAGE_SIZE - va % X86_PAGE_SIZE);
+	struct engine_exception e;
 
-	if (!vpt_soft_translate(c, va, VPT_WALK_SYSTEM | (write ? VPT_WALK_WRITE : VPT_WALK_READ),
-				gpa, &e))
-		vpt_soft_fault(c, u, &e);
+	if (!soft_translate(c, va, X86_WALK_SYSTEM | (write ? X86_WALK_WRITE : X86_WALK_READ), gpa,
+			    &e))
+		soft_fault(c, u, &e);
 	return len < room ? len : room;
 }
 
-void vpt_soft_system_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, void *to,
-			  size_t len)
+void soft_system_read(struct soft *c, const struct soft_uop *u, uint64_t va, void *to, size_t len)
 {
 	uint8_t *at = to;
 	uint64_t gpa;
@@ -77,13 +76,13 @@ void vpt_soft_system_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t 
 
 	for (; len; len -= part, va += part, at += part) {
 		part = system_piece(c, u, va, len, false, &gpa);
-		if (!vpt_mem_read(&c->vm->mem, gpa, at, part))
+		if (!x86_mem_read(&c->vm->mem, gpa, at, part))
 			memset(at, 0xff, part);
 	}
 }
 
-void vpt_soft_system_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
-			   const void *from, size_t len)
+void soft_system_write(struct soft *c, const struct soft_uop *u, uint64_t va, const void *from,
+		       size_t len)
 {
 	const uint8_t *at = from;
 	uint64_t gpa;
@@ -91,13 +90,13 @@ void vpt_soft_system_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t
 
 	for (; len; len -= part, va += part, at += part) {
 		part = system_piece(c, u, va, len, true, &gpa);
-		if (vpt_mem_write(&c->vm->mem, gpa, at, part))
-			vpt_soft_wrote(c, u, gpa, part);
+		if (x86_mem_write(&c->vm->mem, gpa, at, part))
+			soft_wrote(c, u, gpa, part);
 	}
 }
 
-bool vpt_soft_descriptor(struct vpt_soft *c, const struct vpt_uop *u, uint16_t selector, bool wide,
-			 struct vpt_descriptor *d)
+bool soft_descriptor(struct soft *c, const struct soft_uop *u, uint16_t selector, bool wide,
+		     struct soft_descriptor *d)
 {
 	uint32_t offset = selector & 0xfff8u, limit = c->s.gdt.limit;
 	uint64_t base = c->s.gdt.base, raw[2] = {0};
@@ -110,10 +109,10 @@ bool vpt_soft_descriptor(struct vpt_soft *c, const struct vpt_uop *u, uint16_t s
 	}
 	if (offset + (wide ? 15 : 7) > limit)
 		return false;
-	vpt_soft_system_read(c, u, base + offset, raw, wide ? 16 : 8);
-	*d = (struct vpt_descriptor){.at = base + offset,
-				     .raw = raw[0],
-				     .high = raw[1],
-				     .seg = vpt_segment_unpack(selector, raw[0])};
+	soft_system_read(c, u, base + offset, raw, wide ? 16 : 8);
+	*d = (struct soft_descriptor){.at = base + offset,
+				      .raw = raw[0],
+				      .high = raw[1],
+				      .seg = x86_segment_unpack(selector, raw[0])};
 	return true;
 }

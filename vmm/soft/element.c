@@ -27,7 +27,7 @@ struct masked {
 
 _Static_assert(sizeof(struct masked) == sizeof(uint64_t), "fits into u->imm");
 
-static struct masked unpack(const struct vpt_uop *u)
+static struct masked unpack(const struct soft_uop *u)
 {
 	struct masked m;
 
@@ -51,7 +51,7 @@ static uint64_t sign_bits(const uint8_t *vector, unsigned int element, unsigned 
 }
 
 /* Which elements of memory are accessed. */
-static uint64_t active(const struct vpt_soft *c, const struct masked *m)
+static uint64_t active(const struct soft *c, const struct masked *m)
 {
 	uint64_t bits, result = 0;
 	unsigned int i;
@@ -67,41 +67,41 @@ static uint64_t active(const struct vpt_soft *c, const struct masked *m)
 	return result;
 }
 
-static __attribute__((noinline)) void *gather_operand(struct vpt_soft *c, const struct vpt_uop *u,
+static __attribute__((noinline)) void *gather_operand(struct soft *c, const struct soft_uop *u,
 						      uint64_t va)
 {
 	struct masked m = unpack(u);
 	uint64_t mask = active(c, &m);
-	uint8_t *p = vpt_native_scratch(c);
+	uint8_t *p = soft_native_scratch(c);
 	unsigned int i;
 
 	memset(p, 0, 64);
 	for (i = 0; i < m.count; i++)
 		if (mask >> i & 1)
-			vpt_soft_read(c, u, va + i * m.element, p + i * m.element, m.element);
+			soft_read(c, u, va + i * m.element, p + i * m.element, m.element);
 	return p;
 }
 
-static __attribute__((noinline)) void store_elements(struct vpt_soft *c, const struct vpt_uop *u,
+static __attribute__((noinline)) void store_elements(struct soft *c, const struct soft_uop *u,
 						     uint64_t va)
 {
 	struct masked m = unpack(u);
 	uint64_t mask = active(c, &m);
-	uint8_t *p = vpt_native_scratch(c);
+	uint8_t *p = soft_native_scratch(c);
 	unsigned int i;
 
 	if (m.whole)
-		vpt_soft_probe_write(c, u, va, u->aux);
+		soft_probe_write(c, u, va, u->aux);
 	for (i = 0; i < m.count; i++)
 		if (mask >> i & 1)
-			vpt_soft_probe_write(c, u, va + i * m.element, m.element);
-	vpt_native_call(c, u, p);
+			soft_probe_write(c, u, va + i * m.element, m.element);
+	soft_native_call(c, u, p);
 	for (i = 0; i < m.count; i++)
 		if (mask >> i & 1)
-			vpt_soft_write(c, u, va + i * m.element, p + i * m.element, m.element);
+			soft_write(c, u, va + i * m.element, p + i * m.element, m.element);
 }
 
-static inline bool is_aligned(const struct vpt_uop *u, uint64_t va)
+static inline bool is_aligned(const struct soft_uop *u, uint64_t va)
 {
 	return vpt_likely(!(va & (u->imm >> 32 & 0xff)));
 }
@@ -109,45 +109,45 @@ static inline bool is_aligned(const struct vpt_uop *u, uint64_t va)
 _Static_assert(offsetof(struct masked, align) == 4, "as is_aligned() takes it");
 
 /* Alignment matters if anything is accessed. */
-static __attribute__((noinline)) void check_misaligned(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void check_misaligned(struct soft *c, const struct soft_uop *u)
 {
 	struct masked m = unpack(u);
 
 	if (active(c, &m))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-VPT_UOP(masked_load)
+SOFT_UOP(masked_load)
 {
-	uint64_t va = vpt_ea(c, u);
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t va = soft_ea(c, u);
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 	void *p;
 
-	if (is_aligned(u, va) && VPT_TLB_HIT(t->read, va, u->aux))
-		return vpt_native_run(c, u, (void *)(t->host + va));
+	if (is_aligned(u, va) && SOFT_TLB_HIT(t->read, va, u->aux))
+		return soft_native_run(c, u, (void *)(t->host + va));
 	if (!is_aligned(u, va))
 		check_misaligned(c, u);
 	p = gather_operand(c, u, va);
-	return vpt_native_run(c, u, p);
+	return soft_native_run(c, u, p);
 }
 
-VPT_UOP(masked_store_slow)
+SOFT_UOP(masked_store_slow)
 {
-	uint64_t va = vpt_ea(c, u);
+	uint64_t va = soft_ea(c, u);
 
 	if (!is_aligned(u, va))
 		check_misaligned(c, u);
 	store_elements(c, u, va);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(masked_store)
+SOFT_UOP(masked_store)
 {
-	uint64_t va = vpt_ea(c, u);
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t va = soft_ea(c, u);
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 
-	if (is_aligned(u, va) && VPT_TLB_HIT(t->write, va, u->aux))
-		return vpt_native_run(c, u, (void *)(t->host + va));
+	if (is_aligned(u, va) && SOFT_TLB_HIT(t->write, va, u->aux))
+		return soft_native_run(c, u, (void *)(t->host + va));
 	return masked_store_slow(c, u);
 }
 
@@ -207,7 +207,7 @@ static uint8_t repeated(const ZydisDecodedInstruction *insn)
 }
 
 /* AVX: the mask is the second operand's signs, of a load and of a store. */
-static bool masked_by_signs(const struct vpt_translation *t, struct masked *m)
+static bool masked_by_signs(const struct soft_translation *t, struct masked *m)
 {
 	unsigned int mask;
 
@@ -227,7 +227,7 @@ static bool masked_by_signs(const struct vpt_translation *t, struct masked *m)
 	return true;
 }
 
-static bool masked_by_k(const struct vpt_translation *t, struct masked *m)
+static bool masked_by_k(const struct soft_translation *t, struct masked *m)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	uint8_t repeat = repeated(insn);
@@ -237,7 +237,7 @@ static bool masked_by_k(const struct vpt_translation *t, struct masked *m)
 		return false;
 	m->whole = !suppresses_faults(insn);
 	/* A store leaves what is masked off alone in any case. */
-	if (m->whole && !vpt_tr_is_mem(t, 0))
+	if (m->whole && !soft_tr_is_mem(t, 0))
 		return false;
 	m->reg = (uint8_t)ZydisRegisterGetId(insn->avx.mask.reg);
 	if (repeat) {
@@ -258,7 +258,7 @@ static bool is_condensed(ZydisMnemonic mnemonic)
 }
 
 /* Of memory, each with a bit of the mask: dot products take several for one. */
-static uint8_t elements(const struct vpt_translation *t, int mem)
+static uint8_t elements(const struct soft_translation *t, int mem)
 {
 	unsigned int count = t->op[mem].element_count, results = t->op[0].element_count;
 
@@ -268,12 +268,12 @@ static uint8_t elements(const struct vpt_translation *t, int mem)
 	return (uint8_t)count;
 }
 
-bool vpt_element_emit(struct vpt_translation *t, const struct vpt_recoded *r, unsigned int align)
+bool soft_element_emit(struct soft_translation *t, const struct soft_recoded *r, unsigned int align)
 {
-	int mem = vpt_native_memory(t);
+	int mem = soft_native_memory(t);
 	struct masked m = {.align = (uint8_t)(align - 1)};
 	bool writes = mem == 0;
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	if (mem < 0 || (!masked_by_k(t, &m) && !masked_by_signs(t, &m)))
 		return false;
@@ -285,11 +285,11 @@ bool vpt_element_emit(struct vpt_translation *t, const struct vpt_recoded *r, un
 	m.element = (uint8_t)(t->op[mem].size / 8 / m.count);
 	if (!m.repeat)
 		m.repeat = m.count;
-	u = vpt_native_emit_by(t, r,
-			       !writes			? masked_load
-			       : r->how & VPT_HOW_MXCSR ? masked_store_slow
-							: masked_store,
-			       mem);
+	u = soft_native_emit_by(t, r,
+				!writes			  ? masked_load
+				: r->how & SOFT_HOW_MXCSR ? masked_store_slow
+							  : masked_store,
+				mem);
 	if (!u)
 		return false;
 	memcpy(&u->imm, &m, sizeof(m));

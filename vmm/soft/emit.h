@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Registers by their numbers in encodings. */
-enum vpt_host_reg {
+enum soft_host_reg {
 	H_RAX,
 	H_RCX,
 	H_RDX,
@@ -27,16 +27,16 @@ enum vpt_host_reg {
 	H_NONE = 16,
 };
 
-struct vpt_emit {
+struct soft_emit {
 	uint8_t *at; /* where to write; code runs at another address: see compile.c */
 };
 
-static inline void e8(struct vpt_emit *e, unsigned int value)
+static inline void e8(struct soft_emit *e, unsigned int value)
 {
 	*e->at++ = (uint8_t)value;
 }
 
-static inline void e32(struct vpt_emit *e, uint64_t value)
+static inline void e32(struct soft_emit *e, uint64_t value)
 {
 	uint32_t low = (uint32_t)value;
 
@@ -44,14 +44,14 @@ static inline void e32(struct vpt_emit *e, uint64_t value)
 	e->at += sizeof(low);
 }
 
-static inline void e64(struct vpt_emit *e, uint64_t value)
+static inline void e64(struct soft_emit *e, uint64_t value)
 {
 	memcpy(e->at, &value, sizeof(value));
 	e->at += sizeof(value);
 }
 
 /* Prefixes and opcode for operands of 1 << size bytes; opcode 0x0fxx has two bytes. */
-static inline void e_opcode(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+static inline void e_opcode(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			    unsigned int reg, unsigned int index, unsigned int rm)
 {
 	if (size == 1)
@@ -65,7 +65,7 @@ static inline void e_opcode(struct vpt_emit *e, unsigned int size, unsigned int 
 }
 
 /* reg and a register. */
-static inline void e_rr(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+static inline void e_rr(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			unsigned int reg, unsigned int rm)
 {
 	e_opcode(e, size, opcode, reg, 0, rm);
@@ -73,7 +73,7 @@ static inline void e_rr(struct vpt_emit *e, unsigned int size, unsigned int opco
 }
 
 /* reg and [base + disp]. */
-static inline void e_rm(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+static inline void e_rm(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			unsigned int reg, unsigned int base, int32_t disp)
 {
 	e_opcode(e, size, opcode, reg, 0, base);
@@ -84,7 +84,7 @@ static inline void e_rm(struct vpt_emit *e, unsigned int size, unsigned int opco
 }
 
 /* reg and [base + (index << scale) + disp]; either may be H_NONE. */
-static inline void e_sib(struct vpt_emit *e, unsigned int size, unsigned int opcode,
+static inline void e_sib(struct soft_emit *e, unsigned int size, unsigned int opcode,
 			 unsigned int reg, unsigned int base, unsigned int index,
 			 unsigned int scale, int32_t disp)
 {
@@ -97,7 +97,7 @@ static inline void e_sib(struct vpt_emit *e, unsigned int size, unsigned int opc
 }
 
 /* MOV of a constant into all 64 bits, as short as it gets. */
-static inline void e_const(struct vpt_emit *e, unsigned int reg, uint64_t value)
+static inline void e_const(struct soft_emit *e, unsigned int reg, uint64_t value)
 {
 	if (value <= UINT32_MAX) {
 		e_opcode(e, 2, 0xb8 | (reg & 7), 0, 0, reg);
@@ -112,7 +112,7 @@ static inline void e_const(struct vpt_emit *e, unsigned int reg, uint64_t value)
 }
 
 /* A jump to be aimed later: Jcc, or JMP for 16. Returns what e_aim() wants. */
-static inline uint8_t *e_jump(struct vpt_emit *e, unsigned int cc)
+static inline uint8_t *e_jump(struct soft_emit *e, unsigned int cc)
 {
 	if (cc == 16) {
 		e8(e, 0xe9);
@@ -124,7 +124,7 @@ static inline uint8_t *e_jump(struct vpt_emit *e, unsigned int cc)
 	return e->at;
 }
 
-static inline void e_aim(const struct vpt_emit *e, uint8_t *from)
+static inline void e_aim(const struct soft_emit *e, uint8_t *from)
 {
 	int32_t distance = (int32_t)(e->at - from);
 

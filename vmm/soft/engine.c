@@ -12,63 +12,61 @@
 #include "soft/system.h"
 #include "x86/insn.h"
 
-static void probe(struct vpt_probe *probe, bool with_costs)
+static void probe(struct engine_probe *probe, bool with_costs)
 {
 	(void)with_costs;
-	*probe = (struct vpt_probe){
+	*probe = (struct engine_probe){
 		.device = true,
 		.msr_exits = true,
 		.cpuid_pt = true,
 		.sync_regs = true,
 		.hardware = "none",
-		.step = {VPT_STEP_EXIT, VPT_STEP_EXIT},
-		.fault = VPT_FAULT_WAY_EVENT,
+		.step = {ENGINE_STEP_EXIT, ENGINE_STEP_EXIT},
+		.fault = ENGINE_FAULT_WAY_EVENT,
 		.syscall = true,
 		.soft_int = true,
 	};
 }
 
-static int vm_create(const struct vpt_probe *found, struct vpt_engine_vm **out)
+static int vm_create(const struct engine_probe *found, struct engine_vm **out)
 {
-	struct vpt_soft_vm *vm = calloc(1, sizeof(*vm));
+	struct soft_vm *vm = calloc(1, sizeof(*vm));
 
 	(void)found;
 	if (!vm)
 		return -ENOMEM;
-	vm->base.engine = &vpt_soft_engine;
+	vm->base.engine = &soft_engine;
 	*out = &vm->base;
 	return 0;
 }
 
-static void vm_destroy(struct vpt_engine_vm *vm)
+static void vm_destroy(struct engine_vm *vm)
 {
 	free(vm);
 }
 
 /* RAM is one piece that begins at 0 (x86/mem.h). */
-static int vm_map(struct vpt_engine_vm *base, uint32_t slot, uint64_t gpa, void *host,
-		  uint64_t bytes)
+static int vm_map(struct engine_vm *base, uint32_t slot, uint64_t gpa, void *host, uint64_t bytes)
 {
-	struct vpt_soft_vm *vm = (struct vpt_soft_vm *)base;
+	struct soft_vm *vm = (struct soft_vm *)base;
 
 	if (slot || gpa || vm->vcpu)
 		return -EINVAL;
-	vm->mem = (struct vpt_mem){.host = host, .bytes = bytes};
+	vm->mem = (struct x86_mem){.host = host, .bytes = bytes};
 	return 0;
 }
 
-static void vm_wrote(struct vpt_engine_vm *base, uint64_t gpa, uint64_t bytes)
+static void vm_wrote(struct engine_vm *base, uint64_t gpa, uint64_t bytes)
 {
-	struct vpt_soft_vm *vm = (struct vpt_soft_vm *)base;
+	struct soft_vm *vm = (struct soft_vm *)base;
 
 	if (vm->vcpu && bytes)
-		vpt_soft_wrote(vm->vcpu, NULL, gpa, bytes);
+		soft_wrote(vm->vcpu, NULL, gpa, bytes);
 }
 
-static int vm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *ranges,
-			size_t count)
+static int vm_trap_msrs(struct engine_vm *base, const struct engine_msr_range *ranges, size_t count)
 {
-	struct vpt_soft_vm *vm = (struct vpt_soft_vm *)base;
+	struct soft_vm *vm = (struct soft_vm *)base;
 
 	if (count > sizeof(vm->trapped) / sizeof(vm->trapped[0]))
 		return -E2BIG;
@@ -77,24 +75,24 @@ static int vm_trap_msrs(struct vpt_engine_vm *base, const struct vpt_msr_range *
 	return 0;
 }
 
-static void vcpu_destroy(struct vpt_engine_vcpu *ev)
+static void vcpu_destroy(struct engine_vcpu *ev)
 {
-	struct vpt_soft *c = vpt_soft(ev);
+	struct soft *c = soft(ev);
 	unsigned int i;
 
 	if (!c)
 		return;
 	c->vm->vcpu = NULL;
-	vpt_soft_cache_destroy(c->cache);
-	vpt_native_destroy(c->native);
-	vpt_compiler_destroy(c->compiler);
+	soft_cache_destroy(c->cache);
+	soft_native_destroy(c->native);
+	soft_compiler_destroy(c->compiler);
 	for (i = 0; i < 3; i++)
 		free(c->decoder[i]);
 	free(c->cpuid);
 	free(c);
 }
 
-static int make_decoders(struct vpt_soft *c)
+static int make_decoders(struct soft *c)
 {
 	static const unsigned int bits[3] = {16, 32, 64};
 	unsigned int i;
@@ -103,15 +101,15 @@ static int make_decoders(struct vpt_soft *c)
 		c->decoder[i] = malloc(sizeof(ZydisDecoder));
 		if (!c->decoder[i])
 			return -ENOMEM;
-		vpt_x86_decoder_init(c->decoder[i], bits[i]);
-		vpt_soft_set_features(c, c->decoder[i]);
+		x86_decoder_init(c->decoder[i], bits[i]);
+		soft_set_features(c, c->decoder[i]);
 	}
 	return 0;
 }
 
-static int copy_cpuid(struct vpt_soft *c, const struct vpt_cpuid_entry *cpuid, size_t count)
+static int copy_cpuid(struct soft *c, const struct engine_cpuid_entry *cpuid, size_t count)
 {
-	const struct vpt_cpuid_entry *sizes = NULL;
+	const struct engine_cpuid_entry *sizes = NULL;
 	size_t i;
 
 	c->cpuid = calloc(count ? count : 1, sizeof(*cpuid));
@@ -127,20 +125,20 @@ static int copy_cpuid(struct vpt_soft *c, const struct vpt_cpuid_entry *cpuid, s
 }
 
 /* Power-on (SDM vol. 3, table 10-1). */
-static void reset(struct vpt_soft *c)
+static void reset(struct soft *c)
 {
-	const struct vpt_segment data = {.limit = 0xffff, .type = 3, .s = true, .present = true};
+	const struct x86_segment data = {.limit = 0xffff, .type = 3, .s = true, .present = true};
 
 	c->s.ds = c->s.es = c->s.fs = c->s.gs = c->s.ss = c->s.cs = data;
 	c->s.cs.type = 11;
 	c->s.cs.selector = 0xf000;
 	c->s.cs.base = 0xffff0000;
-	c->s.ldt = (struct vpt_segment){.limit = 0xffff, .type = 2, .present = true};
-	c->s.tr = (struct vpt_segment){.limit = 0xffff, .type = 11, .present = true};
+	c->s.ldt = (struct x86_segment){.limit = 0xffff, .type = 2, .present = true};
+	c->s.tr = (struct x86_segment){.limit = 0xffff, .type = 11, .present = true};
 	c->s.gdt.limit = c->s.idt.limit = 0xffff;
 	c->s.cr0 = 0x60000010;
 	c->regs.rip = 0xfff0;
-	c->regs.rflags = VPT_FL_FIXED;
+	c->regs.rflags = X86_FL_FIXED;
 	c->dr[6] = 0xffff0ff0;
 	c->dr[7] = 0x400;
 	c->fpu.xcr0 = 1;
@@ -148,18 +146,18 @@ static void reset(struct vpt_soft *c)
 	/* FCW and FTW of an FXSAVE image. */
 	c->fpu.x87[0] = 0x40;
 	c->msr.pat = 0x0007040600070406;
-	c->gen = 1u << VPT_BLOCK_MODE_BITS;
-	vpt_soft_flush_tlb(c);
-	vpt_soft_set_rflags(c, c->regs.rflags);
-	vpt_soft_derive(c);
+	c->gen = 1u << SOFT_BLOCK_MODE_BITS;
+	soft_flush_tlb(c);
+	soft_set_rflags(c, c->regs.rflags);
+	soft_derive(c);
 }
 
-static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
-		       const struct vpt_cpuid_entry *cpuid, size_t count,
-		       struct vpt_engine_vcpu **out)
+static int vcpu_create(struct engine_vm *base, unsigned int index,
+		       const struct engine_cpuid_entry *cpuid, size_t count,
+		       struct engine_vcpu **out)
 {
-	struct vpt_soft_vm *vm = (struct vpt_soft_vm *)base;
-	struct vpt_soft *c;
+	struct soft_vm *vm = (struct soft_vm *)base;
+	struct soft *c;
 	int error;
 
 	if (index || vm->vcpu)
@@ -168,16 +166,16 @@ static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 	if (!c)
 		return -ENOMEM;
 	memset(c, 0, sizeof(*c));
-	c->base.engine = &vpt_soft_engine;
+	c->base.engine = &soft_engine;
 	c->base.regs = &c->regs;
 	c->base.budget = UINT64_MAX;
 	c->vm = vm;
 	vm->vcpu = c;
-	c->cache = vpt_soft_cache_create(&vm->mem);
+	c->cache = soft_cache_create(&vm->mem);
 	errno = 0;
-	c->native = vpt_native_create();
-#ifdef VPT_SOFT_THREADED
-	c->compiler = vpt_compiler_create();
+	c->native = soft_native_create();
+#ifdef SOFT_THREADED
+	c->compiler = soft_compiler_create();
 #endif
 	if (!c->cache || !c->native)
 		error = c->cache && errno == EFBIG ? -EFBIG : -ENOMEM;
@@ -194,43 +192,43 @@ static int vcpu_create(struct vpt_engine_vm *base, unsigned int index,
 	return 0;
 }
 
-static int get_msr(struct vpt_engine_vcpu *ev, uint32_t index, uint64_t *value)
+static int get_msr(struct engine_vcpu *ev, uint32_t index, uint64_t *value)
 {
-	return vpt_soft_msr_read(vpt_soft(ev), index, value) ? 0 : -EINVAL;
+	return soft_msr_read(soft(ev), index, value) ? 0 : -EINVAL;
 }
 
-static int set_msr(struct vpt_engine_vcpu *ev, uint32_t index, uint64_t value)
+static int set_msr(struct engine_vcpu *ev, uint32_t index, uint64_t value)
 {
-	if (!vpt_soft_msr_write(vpt_soft(ev), index, value))
+	if (!soft_msr_write(soft(ev), index, value))
 		return -EINVAL;
-	vpt_soft_derive(vpt_soft(ev));
+	soft_derive(soft(ev));
 	return 0;
 }
 
 /* Time is virtual: engine/time.h. */
-static uint64_t tsc_hz(struct vpt_engine_vcpu *ev, uint64_t *offset)
+static uint64_t tsc_hz(struct engine_vcpu *ev, uint64_t *offset)
 {
 	*offset = ev->time.offset;
 	return 0;
 }
 
 /* Devices answer at once: only MSRs are left to be completed. */
-static void complete(struct vpt_engine_vcpu *ev, struct vpt_exit *exit)
+static void complete(struct engine_vcpu *ev, struct engine_exit *exit)
 {
-	if (exit->kind == VPT_EXIT_RDMSR || exit->kind == VPT_EXIT_WRMSR)
-		vpt_soft_msr_complete(vpt_soft(ev), exit);
+	if (exit->kind == ENGINE_EXIT_RDMSR || exit->kind == ENGINE_EXIT_WRMSR)
+		soft_msr_complete(soft(ev), exit);
 	else
-		exit->kind = VPT_EXIT_NONE;
+		exit->kind = ENGINE_EXIT_NONE;
 }
 
-static int watch(struct vpt_engine_vcpu *ev, const uint64_t *ips, size_t count)
+static int watch(struct engine_vcpu *ev, const uint64_t *ips, size_t count)
 {
 	(void)ev;
 	(void)ips;
 	return count ? -ENOTSUP : 0;
 }
 
-static int kick_after(struct vpt_engine_vcpu *ev, uint64_t ns)
+static int kick_after(struct engine_vcpu *ev, uint64_t ns)
 {
 	(void)ev;
 	(void)ns;
@@ -242,41 +240,41 @@ static int kick_after(struct vpt_engine_vcpu *ev, uint64_t ns)
  * chain of them back. A generation that no link has makes that sure; where this changes
  * it in the middle of a change, that change does the same.
  */
-static void interrupt(struct vpt_engine_vcpu *ev)
+static void interrupt(struct engine_vcpu *ev)
 {
-	struct vpt_soft *c = vpt_soft(ev);
+	struct soft *c = soft(ev);
 
 	ev->attention = true;
 	*(volatile uint64_t *)&c->gen ^= 1ull << 63;
 }
 
-const struct vpt_engine vpt_soft_engine = {
+const struct engine soft_engine = {
 	.name = "soft",
-	.can = VPT_ENGINE_COUNTS | VPT_ENGINE_REPORTS | VPT_ENGINE_MODES | VPT_ENGINE_DEBUG |
-	       VPT_ENGINE_NEAR | VPT_ENGINE_BUS,
+	.can = ENGINE_COUNTS | ENGINE_REPORTS | ENGINE_MODES | ENGINE_DEBUG | ENGINE_NEAR |
+	       ENGINE_BUS,
 	.probe = probe,
 	.vm_create = vm_create,
 	.vm_destroy = vm_destroy,
 	.vm_map = vm_map,
 	.vm_wrote = vm_wrote,
 	.vm_trap_msrs = vm_trap_msrs,
-	.supported_cpuid = vpt_soft_supported_cpuid,
+	.supported_cpuid = soft_supported_cpuid,
 	.vcpu_create = vcpu_create,
 	.vcpu_destroy = vcpu_destroy,
-	.get_sregs = vpt_soft_get_sregs,
-	.set_sregs = vpt_soft_set_sregs,
+	.get_sregs = soft_get_sregs,
+	.set_sregs = soft_set_sregs,
 	.get_msr = get_msr,
 	.set_msr = set_msr,
-	.get_dr = vpt_soft_get_dr,
-	.set_dr = vpt_soft_set_dr,
-	.clock = vpt_soft_clock,
+	.get_dr = soft_get_dr,
+	.set_dr = soft_set_dr,
+	.clock = soft_clock,
 	.tsc_hz = tsc_hz,
-	.run = vpt_soft_run,
-	.step = vpt_soft_step,
+	.run = soft_run,
+	.step = soft_step,
 	.complete = complete,
 	.watch = watch,
 	.kick_after = kick_after,
 	.interrupt = interrupt,
-	.save = vpt_soft_save,
-	.load = vpt_soft_load,
+	.save = soft_save,
+	.load = soft_load,
 };

@@ -5,6 +5,6 @@
 
 #include "engine/engine.h"
 
-extern const struct vpt_engine vpt_soft_engine;
+extern const struct engine soft_engine;
 
 #endif /* VMM_SOFT_ENGINE_H */

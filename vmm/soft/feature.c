@@ -11,30 +11,30 @@ struct feature {
 };
 
 static const struct feature features[] = {
-#define VPT_ALWAYS(set)
-#define VPT_FEATURE(from, to, number, name, n) \
+#define SOFT_ALWAYS(set)
+#define SOFT_FEATURE(from, to, number, name, n) \
 	{ZYDIS_ISA_SET_##from, ZYDIS_ISA_SET_##to, number, name, n},
 #include "soft/features.def"
-#undef VPT_ALWAYS
-#undef VPT_FEATURE
+#undef SOFT_ALWAYS
+#undef SOFT_FEATURE
 };
 
 static const bool always[ZYDIS_ISA_SET_MAX_VALUE + 1] = {
-#define VPT_ALWAYS(set) [ZYDIS_ISA_SET_##set] = true,
-#define VPT_FEATURE(from, to, number, name, n)
+#define SOFT_ALWAYS(set) [ZYDIS_ISA_SET_##set] = true,
+#define SOFT_FEATURE(from, to, number, name, n)
 #include "soft/features.def"
-#undef VPT_ALWAYS
-#undef VPT_FEATURE
+#undef SOFT_ALWAYS
+#undef SOFT_FEATURE
 };
 
-static bool has(const struct vpt_soft *c, uint32_t leaf, enum reg reg, unsigned int bit)
+static bool has(const struct soft *c, uint32_t leaf, enum reg reg, unsigned int bit)
 {
 	/* The bits of XSAVE's variants are in the second subleaf. */
 	uint32_t subleaf = leaf == 0xd;
 	size_t i;
 
 	for (i = 0; i < c->cpuid_count; i++) {
-		const struct vpt_cpuid_entry *e = &c->cpuid[i];
+		const struct engine_cpuid_entry *e = &c->cpuid[i];
 		const uint32_t value[4] = {e->eax, e->ebx, e->ecx, e->edx};
 
 		if (e->leaf == leaf && (!e->by_subleaf || e->subleaf == subleaf))
@@ -55,7 +55,7 @@ static bool needs_vl(const ZydisDecodedInstruction *insn)
 	       set != ZYDIS_ISA_SET_AVX512BW_128N;
 }
 
-bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *insn)
+bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn)
 {
 	ZydisISASet set = insn->meta.isa_set;
 	size_t i;
@@ -78,7 +78,7 @@ bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *i
 	return false;
 }
 
-void vpt_soft_set_features(const struct vpt_soft *c, ZydisDecoder *decoder)
+void soft_set_features(const struct soft *c, ZydisDecoder *decoder)
 {
 	/* NOPs. */
 	(void)ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);

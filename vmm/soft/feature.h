@@ -8,8 +8,8 @@
 #include "soft/soft.h"
 
 /* Does this processor have the instruction? What it has not raises #UD. */
-bool vpt_soft_feature(const struct vpt_soft *c, const ZydisDecodedInstruction *insn);
+bool soft_feature(const struct soft *c, const ZydisDecodedInstruction *insn);
 /* Have the decoder take opcodes for what they are without features that it has not. */
-void vpt_soft_set_features(const struct vpt_soft *c, ZydisDecoder *decoder);
+void soft_set_features(const struct soft *c, ZydisDecoder *decoder);
 
 #endif /* VMM_SOFT_FEATURE_H */

@@ -4,40 +4,40 @@
 #include "soft/translate.h"
 
 /* The flags that LAHF and SAHF move, as RFLAGS has them. */
-#define AH_FLAGS (VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF)
+#define AH_FLAGS (X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF)
 
-#define FLAG(name, change)             \
-	VPT_UOP(name)                  \
-	{                              \
-		change;                \
-		return VPT_NEXT(c, u); \
+#define FLAG(name, change)              \
+	SOFT_UOP(name)                  \
+	{                               \
+		change;                 \
+		return SOFT_NEXT(c, u); \
 	}
 
-FLAG(clc, c->fl &= (uint16_t)~VPT_F_CF)
-FLAG(stc, c->fl |= VPT_F_CF)
-FLAG(cmc, c->fl ^= VPT_F_CF)
-FLAG(cld, c->r[VPT_R_RFLAGS] &= ~VPT_FL_DF)
-FLAG(std, c->r[VPT_R_RFLAGS] |= VPT_FL_DF)
+FLAG(clc, c->fl &= (uint16_t)~SOFT_F_CF)
+FLAG(stc, c->fl |= SOFT_F_CF)
+FLAG(cmc, c->fl ^= SOFT_F_CF)
+FLAG(cld, c->r[SOFT_R_RFLAGS] &= ~X86_FL_DF)
+FLAG(std, c->r[SOFT_R_RFLAGS] |= X86_FL_DF)
 
-VPT_UOP(lahf)
+SOFT_UOP(lahf)
 {
-	VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t) = (c->fl >> 8 & AH_FLAGS) | VPT_FL_FIXED;
-	return VPT_NEXT(c, u);
+	SOFT_REG(c, SOFT_R_RAX * 8 + 1, uint8_t) = (c->fl >> 8 & AH_FLAGS) | X86_FL_FIXED;
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(sahf)
+SOFT_UOP(sahf)
 {
-	const uint16_t ah = VPT_REG(c, VPT_R_RAX * 8 + 1, uint8_t);
+	const uint16_t ah = SOFT_REG(c, SOFT_R_RAX * 8 + 1, uint8_t);
 
-	c->fl = (uint16_t)((c->fl & VPT_F_OF) | (ah & AH_FLAGS) << 8 | VPT_F_FIXED);
-	return VPT_NEXT(c, u);
+	c->fl = (uint16_t)((c->fl & SOFT_F_OF) | (ah & AH_FLAGS) << 8 | SOFT_F_FIXED);
+	return SOFT_NEXT(c, u);
 }
 
 /* In the order of insns_alu.def. */
-bool vpt_tr_flag(struct vpt_translation *t)
+bool soft_tr_flag(struct soft_translation *t)
 {
-	static const vpt_uop_fn fn[] = {clc, stc, cmc, cld, std, lahf, sahf};
+	static const soft_uop_fn fn[] = {clc, stc, cmc, cld, std, lahf, sahf};
 
-	vpt_tr_emit(t, fn[t->arg]);
+	soft_tr_emit(t, fn[t->arg]);
 	return true;
 }

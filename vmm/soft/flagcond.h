@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sixteen conditions of Jcc, SETcc and CMOVcc, on flags as struct vpt_soft's `fl`
+ * The sixteen conditions of Jcc, SETcc and CMOVcc, on flags as struct soft's `fl`
  * has them: OF is bit 0, the LAHF image is the high byte.
  */
 #ifndef VMM_SOFT_FLAGCOND_H
@@ -9,52 +9,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum vpt_soft_flag {
-	VPT_F_OF = 1 << 0,
-	VPT_F_CF = 1 << 8,
-	VPT_F_FIXED = 1 << 9, /* as in RFLAGS: always set */
-	VPT_F_PF = 1 << 10,
-	VPT_F_AF = 1 << 12,
-	VPT_F_ZF = 1 << 14,
-	VPT_F_SF = 1 << 15,
+enum soft_flag {
+	SOFT_F_OF = 1 << 0,
+	SOFT_F_CF = 1 << 8,
+	SOFT_F_FIXED = 1 << 9, /* as in RFLAGS: always set */
+	SOFT_F_PF = 1 << 10,
+	SOFT_F_AF = 1 << 12,
+	SOFT_F_ZF = 1 << 14,
+	SOFT_F_SF = 1 << 15,
 };
 
 /* `cc`: the low four bits of the opcode; a constant, so that one test remains. */
-static inline __attribute__((always_inline)) bool vpt_soft_cond(uint16_t fl, unsigned int cc)
+static inline __attribute__((always_inline)) bool soft_cond(uint16_t fl, unsigned int cc)
 {
 	bool holds;
 
 	switch (cc >> 1 & 7) {
 	case 0: /* O */
-		holds = fl & VPT_F_OF;
+		holds = fl & SOFT_F_OF;
 		break;
 	case 1: /* B */
-		holds = fl & VPT_F_CF;
+		holds = fl & SOFT_F_CF;
 		break;
 	case 2: /* Z */
-		holds = fl & VPT_F_ZF;
+		holds = fl & SOFT_F_ZF;
 		break;
 	case 3: /* BE */
-		holds = fl & (VPT_F_CF | VPT_F_ZF);
+		holds = fl & (SOFT_F_CF | SOFT_F_ZF);
 		break;
 	case 4: /* S */
-		holds = fl & VPT_F_SF;
+		holds = fl & SOFT_F_SF;
 		break;
 	case 5: /* P */
-		holds = fl & VPT_F_PF;
+		holds = fl & SOFT_F_PF;
 		break;
 	case 6: /* L: SF is not OF */
 		holds = (fl >> 15 ^ fl) & 1;
 		break;
 	default: /* LE */
-		holds = (fl & VPT_F_ZF) | ((fl >> 15 ^ fl) & 1);
+		holds = (fl & SOFT_F_ZF) | ((fl >> 15 ^ fl) & 1);
 		break;
 	}
 	return holds != (cc & 1);
 }
 
 /* X(name, encoding, ...): all of them, named as mnemonics are after SET, CMOV or J. */
-#define VPT_CONDITIONS(X, ...)   \
+#define SOFT_CONDITIONS(X, ...)  \
 	X(o, 0, ##__VA_ARGS__)   \
 	X(no, 1, ##__VA_ARGS__)  \
 	X(b, 2, ##__VA_ARGS__)   \

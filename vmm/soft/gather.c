@@ -19,31 +19,31 @@ struct gather {
 
 _Static_assert(sizeof(struct gather) == sizeof(uint64_t), "fits into u->imm");
 
-static const struct vpt_segment *segment(const struct vpt_soft *c, unsigned int n)
+static const struct x86_segment *segment(const struct soft *c, unsigned int n)
 {
-	const struct vpt_segment *const by_number[] = {&c->s.es, &c->s.cs, &c->s.ss,
+	const struct x86_segment *const by_number[] = {&c->s.es, &c->s.cs, &c->s.ss,
 						       &c->s.ds, &c->s.fs, &c->s.gs};
 
 	return by_number[n];
 }
 
 /* In segments with an upper limit; others are not used with vectors of addresses. */
-static bool within(const struct vpt_soft *c, const struct vpt_segment *s, uint64_t offset,
+static bool within(const struct soft *c, const struct x86_segment *s, uint64_t offset,
 		   unsigned int len, bool write)
 {
 	bool code = s->type & 8, expands_down = !code && s->type & 4;
 
-	if (c->mode & VPT_BLOCK_PROTECTED &&
+	if (c->mode & SOFT_BLOCK_PROTECTED &&
 	    (s->unusable || !s->present || (write && (code || !(s->type & 2))) ||
 	     (code && !(s->type & 2))))
 		return false;
 	return !expands_down && offset + len - 1 <= s->limit;
 }
 
-static uint64_t element_address(struct vpt_soft *c, const struct vpt_uop *u, const struct gather *g,
+static uint64_t element_address(struct soft *c, const struct soft_uop *u, const struct gather *g,
 				unsigned int i, bool write)
 {
-	const struct vpt_segment *s = segment(c, g->segment);
+	const struct x86_segment *s = segment(c, g->segment);
 	unsigned int len = g->wide_data ? 8 : 4;
 	const uint8_t *indices = c->fpu.zmm[g->index];
 	uint64_t offset;
@@ -56,17 +56,17 @@ static uint64_t element_address(struct vpt_soft *c, const struct vpt_uop *u, con
 		memcpy(&narrow, indices + i * 4, sizeof(narrow));
 		index = narrow;
 	}
-	offset = VPT_REG(c, u->base, uint64_t) + ((uint64_t)index << u->scale) + (uint64_t)u->disp;
+	offset = SOFT_REG(c, u->base, uint64_t) + ((uint64_t)index << u->scale) + (uint64_t)u->disp;
 	if (g->narrow)
 		offset = (uint32_t)offset;
 	if (c->bits == 64)
 		return offset + (g->segment >= 4 ? s->base : 0);
 	if (!within(c, s, offset, len, write))
-		vpt_soft_raise_code(c, u, g->segment == 2 ? VPT_VEC_SS : VPT_VEC_GP, 0);
+		soft_raise_code(c, u, g->segment == 2 ? X86_VEC_SS : X86_VEC_GP, 0);
 	return (uint32_t)(offset + s->base);
 }
 
-static bool is_active(const struct vpt_soft *c, const struct gather *g, unsigned int i)
+static bool is_active(const struct soft *c, const struct gather *g, unsigned int i)
 {
 	unsigned int len = g->wide_data ? 8 : 4;
 
@@ -76,7 +76,7 @@ static bool is_active(const struct vpt_soft *c, const struct gather *g, unsigned
 }
 
 /* Elements that are not to be had are passed over in the same way. */
-static void element_done(struct vpt_soft *c, const struct gather *g, unsigned int i)
+static void element_done(struct soft *c, const struct gather *g, unsigned int i)
 {
 	unsigned int len = g->wide_data ? 8 : 4;
 
@@ -86,7 +86,7 @@ static void element_done(struct vpt_soft *c, const struct gather *g, unsigned in
 		memset(c->fpu.zmm[g->mask] + i * len, 0, len);
 }
 
-static struct gather unpack(const struct vpt_uop *u)
+static struct gather unpack(const struct soft_uop *u)
 {
 	struct gather g;
 
@@ -99,7 +99,7 @@ static void clear_from(uint8_t *vector, unsigned int at)
 	memset(vector + at, 0, 64 - at);
 }
 
-static __attribute__((noinline)) void do_gather(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_gather(struct soft *c, const struct soft_uop *u)
 {
 	struct gather g = unpack(u);
 	unsigned int len = g.wide_data ? 8 : 4, i;
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void do_gather(struct vpt_soft *c, const struct
 
 	for (i = 0; i < g.count; i++) {
 		if (is_active(c, &g, i)) {
-			vpt_soft_read(c, u, element_address(c, u, &g, i, false), to + i * len, len);
+			soft_read(c, u, element_address(c, u, &g, i, false), to + i * len, len);
 			if (g.by_k)
 				clear_from(to, length);
 		}
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void do_gather(struct vpt_soft *c, const struct
 		memset(c->fpu.zmm[g.mask], 0, sizeof(c->fpu.zmm[0]));
 }
 
-static __attribute__((noinline)) void do_scatter(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_scatter(struct soft *c, const struct soft_uop *u)
 {
 	struct gather g = unpack(u);
 	unsigned int len = g.wide_data ? 8 : 4, i;
@@ -130,22 +130,22 @@ static __attribute__((noinline)) void do_scatter(struct vpt_soft *c, const struc
 	for (i = 0; i < g.count; i++) {
 		if (!is_active(c, &g, i))
 			continue;
-		vpt_soft_write(c, u, element_address(c, u, &g, i, true), from + i * len, len);
+		soft_write(c, u, element_address(c, u, &g, i, true), from + i * len, len);
 		element_done(c, &g, i);
 	}
 	c->fpu.k[g.mask] = 0;
 }
 
-VPT_UOP(gather)
+SOFT_UOP(gather)
 {
 	do_gather(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(scatter)
+SOFT_UOP(scatter)
 {
 	do_scatter(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* What the mnemonics say: index D or Q; data D, Q, PS, PD. */
@@ -172,35 +172,35 @@ static bool shape(ZydisMnemonic mnemonic, struct gather *g)
 	}
 }
 
-static void put_address(const struct vpt_translation *t, unsigned int n, struct gather *g,
-			struct vpt_uop *u)
+static void put_address(const struct soft_translation *t, unsigned int n, struct gather *g,
+			struct soft_uop *u)
 {
 	const ZydisDecodedOperandMem *m = &t->op[n].mem;
 
-	u->base = vpt_tr_reg(m->base);
+	u->base = soft_tr_reg(m->base);
 	u->scale = m->scale > 1 ? (uint8_t)__builtin_ctz(m->scale) : 0;
 	u->disp = m->disp.has_displacement ? m->disp.value : 0;
 	if (m->segment == ZYDIS_REGISTER_SS)
-		u->flags |= VPT_UOP_SS;
+		u->flags |= SOFT_UOP_SS;
 	g->index = (uint8_t)ZydisRegisterGetId(m->index);
 	g->segment = (uint8_t)(m->segment - ZYDIS_REGISTER_ES);
 	g->narrow = t->insn->address_width == 32;
 }
 
-bool vpt_tr_gather(struct vpt_translation *t)
+bool soft_tr_gather(struct soft_translation *t)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	struct gather g = {0};
-	struct vpt_uop *u;
+	struct soft_uop *u;
 	unsigned int mem = 0, last = insn->operand_count_visible - 1u;
 	bool by_k = insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
 
 	if (!shape(insn->mnemonic, &g))
 		return false;
-	while (!vpt_tr_is_mem(t, mem))
+	while (!soft_tr_is_mem(t, mem))
 		mem++;
-	vpt_tr_need(t, by_k ? VPT_UNIT_AVX512 : VPT_UNIT_AVX);
-	u = vpt_tr_emit(t, mem ? gather : scatter);
+	soft_tr_need(t, by_k ? SOFT_UNIT_AVX512 : SOFT_UNIT_AVX);
+	u = soft_tr_emit(t, mem ? gather : scatter);
 	put_address(t, mem, &g, u);
 	g.by_k = by_k;
 	g.count = (uint8_t)(insn->avx.vector_length / (g.wide_index || g.wide_data ? 64 : 32));
@@ -213,7 +213,7 @@ bool vpt_tr_gather(struct vpt_translation *t)
 	return true;
 }
 
-static __attribute__((noinline)) void store_bytes(struct vpt_soft *c, const struct vpt_uop *u,
+static __attribute__((noinline)) void store_bytes(struct soft *c, const struct soft_uop *u,
 						  uint64_t va, const uint8_t *data,
 						  const uint8_t *mask)
 {
@@ -221,51 +221,51 @@ static __attribute__((noinline)) void store_bytes(struct vpt_soft *c, const stru
 
 	for (i = 0; i < u->aux; i++)
 		if (mask[i] >> 7)
-			vpt_soft_probe_write(c, u, va + i, 1);
+			soft_probe_write(c, u, va + i, 1);
 	for (i = 0; i < u->aux; i++)
 		if (mask[i] >> 7)
-			vpt_soft_write(c, u, va + i, data + i, 1);
+			soft_write(c, u, va + i, data + i, 1);
 }
 
-VPT_UOP(maskmov)
+SOFT_UOP(maskmov)
 {
-	store_bytes(c, u, vpt_ea(c, u), c->fpu.zmm[u->dst], c->fpu.zmm[u->src]);
-	return VPT_NEXT(c, u);
+	store_bytes(c, u, soft_ea(c, u), c->fpu.zmm[u->dst], c->fpu.zmm[u->src]);
+	return SOFT_NEXT(c, u);
 }
 
-static __attribute__((noinline)) void store_bytes_mmx(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void store_bytes_mmx(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t data, mask;
 
-	vpt_x87_check(c, u);
-	data = vpt_x87_mm(c, u->dst);
-	mask = vpt_x87_mm(c, u->src);
-	store_bytes(c, u, vpt_ea(c, u), (const uint8_t *)&data, (const uint8_t *)&mask);
-	vpt_x87_to_mmx(c);
+	soft_x87_check(c, u);
+	data = soft_x87_mm(c, u->dst);
+	mask = soft_x87_mm(c, u->src);
+	store_bytes(c, u, soft_ea(c, u), (const uint8_t *)&data, (const uint8_t *)&mask);
+	soft_x87_to_mmx(c);
 }
 
-VPT_UOP(maskmov_mmx)
+SOFT_UOP(maskmov_mmx)
 {
 	store_bytes_mmx(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-bool vpt_tr_maskmov(struct vpt_translation *t)
+bool soft_tr_maskmov(struct soft_translation *t)
 {
 	bool mmx = t->insn->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ;
 	bool vex = t->insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
 	unsigned int mem = t->insn->operand_count_visible, size = mmx ? 8 : 16;
-	struct vpt_address address;
-	struct vpt_uop *u;
+	struct soft_address address;
+	struct soft_uop *u;
 
-	while (mem < t->insn->operand_count && !vpt_tr_is_mem(t, mem))
+	while (mem < t->insn->operand_count && !soft_tr_is_mem(t, mem))
 		mem++;
 	if (mem == t->insn->operand_count)
 		return false;
-	vpt_tr_need(t, mmx ? VPT_UNIT_MMX : vex ? VPT_UNIT_AVX : VPT_UNIT_SSE);
-	address = vpt_tr_address(t, mem, size, true);
-	u = vpt_tr_emit(t, mmx ? maskmov_mmx : maskmov);
-	vpt_tr_put_address(u, &address);
+	soft_tr_need(t, mmx ? SOFT_UNIT_MMX : vex ? SOFT_UNIT_AVX : SOFT_UNIT_SSE);
+	address = soft_tr_address(t, mem, size, true);
+	u = soft_tr_emit(t, mmx ? maskmov_mmx : maskmov);
+	soft_tr_put_address(u, &address);
 	u->dst = (uint8_t)ZydisRegisterGetId(t->op[0].reg.value);
 	u->src = (uint8_t)ZydisRegisterGetId(t->op[1].reg.value);
 	u->aux = size;

@@ -9,9 +9,9 @@
 #define TYPE_TSS32 9u	/* available; with the busy bit, 11 */
 
 /* Is a bit of the TSS's map set for one of the ports, or is there no such map? */
-static bool denied(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port, unsigned int size)
+static bool denied(struct soft *c, const struct soft_uop *u, uint16_t port, unsigned int size)
 {
-	const struct vpt_segment *tr = &c->s.tr;
+	const struct x86_segment *tr = &c->s.tr;
 	uint32_t ports = (1u << size) - 1;
 	uint16_t map, bits;
 	uint32_t at;
@@ -19,84 +19,83 @@ static bool denied(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port, u
 	if (!tr->present || tr->unusable || (tr->type & ~2u) != TYPE_TSS32 ||
 	    tr->limit < TSS_MAP + 1)
 		return true;
-	vpt_soft_system_read(c, u, tr->base + TSS_MAP, &map, sizeof(map));
+	soft_system_read(c, u, tr->base + TSS_MAP, &map, sizeof(map));
 	at = map + port / 8u;
 	/* Two bytes are looked at, always. */
 	if (at + 1 > tr->limit)
 		return true;
-	vpt_soft_system_read(c, u, tr->base + at, &bits, sizeof(bits));
+	soft_system_read(c, u, tr->base + at, &bits, sizeof(bits));
 	return bits >> (port & 7) & ports;
 }
 
-void vpt_soft_check_port(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port,
-			 unsigned int size)
+void soft_check_port(struct soft *c, const struct soft_uop *u, uint16_t port, unsigned int size)
 {
-	uint64_t rflags = c->r[VPT_R_RFLAGS];
+	uint64_t rflags = c->r[SOFT_R_RFLAGS];
 
-	if (!(c->s.cr0 & VPT_CR0_PE) || (!(rflags & VPT_FL_VM) && c->cpl <= (rflags >> 12 & 3)))
+	if (!(c->s.cr0 & X86_CR0_PE) || (!(rflags & X86_FL_VM) && c->cpl <= (rflags >> 12 & 3)))
 		return;
 	if (denied(c, u, port, size))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
 /* src + imm: the port; aux: bytes. */
-static uint16_t checked_port(struct vpt_soft *c, const struct vpt_uop *u)
+static uint16_t checked_port(struct soft *c, const struct soft_uop *u)
 {
-	uint16_t port = (uint16_t)(VPT_REG(c, u->src, uint16_t) + u->imm);
+	uint16_t port = (uint16_t)(SOFT_REG(c, u->src, uint16_t) + u->imm);
 
-	vpt_soft_check_port(c, u, port, u->aux);
+	soft_check_port(c, u, port, u->aux);
 	return port;
 }
 
-static NOINLINE void do_in(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_in(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t port = checked_port(c, u);
 	uint32_t data = 0;
 
-	c->r[VPT_R_RIP] = u->ip;
-	vpt_soft_bus_io(c, u, port, (uint8_t)u->aux, true, 1, &data);
+	c->r[SOFT_R_RIP] = u->ip;
+	soft_bus_io(c, u, port, (uint8_t)u->aux, true, 1, &data);
 	if (u->aux == 4)
-		c->r[VPT_R_RAX] = data;
+		c->r[SOFT_R_RAX] = data;
 	else
-		memcpy(&c->r[VPT_R_RAX], &data, u->aux);
+		memcpy(&c->r[SOFT_R_RAX], &data, u->aux);
 }
 
-static NOINLINE void do_out(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_out(struct soft *c, const struct soft_uop *u)
 {
 	uint16_t port = checked_port(c, u);
-	uint32_t data = (uint32_t)c->r[VPT_R_RAX];
+	uint32_t data = (uint32_t)c->r[SOFT_R_RAX];
 
-	c->r[VPT_R_RIP] = u->ip;
-	vpt_soft_bus_io(c, u, port, (uint8_t)u->aux, false, 1, &data);
+	c->r[SOFT_R_RIP] = u->ip;
+	soft_bus_io(c, u, port, (uint8_t)u->aux, false, 1, &data);
 }
 
 /* A device may have asked for the end of run(), which then comes right here. */
-VPT_UOP(in)
+SOFT_UOP(in)
 {
 	do_in(c, u);
 	if (vpt_unlikely(c->base.attention))
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+		return soft_resume(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(out)
+SOFT_UOP(out)
 {
 	do_out(c, u);
 	if (vpt_unlikely(c->base.attention))
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+		return soft_resume(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-bool vpt_tr_io(struct vpt_translation *t)
+bool soft_tr_io(struct soft_translation *t)
 {
 	bool is_in = t->insn->mnemonic == ZYDIS_MNEMONIC_IN;
 	unsigned int port = is_in ? 1 : 0;
-	struct vpt_uop *u = vpt_tr_emit(t, is_in ? in : out);
+	struct soft_uop *u = soft_tr_emit(t, is_in ? in : out);
 
-	if (vpt_tr_is_imm(t, port))
-		u->imm = (uint8_t)vpt_tr_imm(t, port);
+	if (soft_tr_is_imm(t, port))
+		u->imm = (uint8_t)soft_tr_imm(t, port);
 	else
-		u->src = VPT_R_RDX * 8;
-	u->aux = vpt_tr_size(t, 1 - port);
+		u->src = SOFT_R_RDX * 8;
+	u->aux = soft_tr_size(t, 1 - port);
 	return true;
 }

@@ -3,7 +3,7 @@
 #include "soft/access.h"
 #include "soft/system.h"
 
-#define PAGE_MASK (VPT_PAGE_SIZE - 1)
+#define PAGE_MASK (X86_PAGE_SIZE - 1)
 #define TLB_NONE  1u
 
 /* Interrupt controllers live here, whatever RAM there is. */
@@ -17,56 +17,56 @@ struct piece {
 	uint32_t len;  /* 0: there is no such part */
 };
 
-void vpt_soft_flush_tlb(struct vpt_soft *c)
+void soft_flush_tlb(struct soft *c)
 {
 	unsigned int set, i;
 
-	for (set = 0; set < VPT_TLB_SETS; set++)
-		for (i = 0; i < VPT_TLB_SIZE; i++)
+	for (set = 0; set < SOFT_TLB_SETS; set++)
+		for (i = 0; i < SOFT_TLB_SIZE; i++)
 			c->tlbs[set][i].read = c->tlbs[set][i].write = TLB_NONE;
-	vpt_soft_unlink(c);
+	soft_unlink(c);
 }
 
-void vpt_soft_flush_page(struct vpt_soft *c, uint64_t va)
+void soft_flush_page(struct soft *c, uint64_t va)
 {
 	/* It may be part of a large page, of which other parts are here too. */
 	(void)va;
-	vpt_soft_flush_tlb(c);
+	soft_flush_tlb(c);
 }
 
-void vpt_soft_protect(struct vpt_soft *c, uint64_t gpa)
+void soft_protect(struct soft *c, uint64_t gpa)
 {
-	const uint8_t *host = vpt_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	const uint8_t *host = x86_mem_at(&c->vm->mem, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 	unsigned int set, i;
 
-	for (set = 0; set < VPT_TLB_SETS; set++)
-		for (i = 0; i < VPT_TLB_SIZE; i++) {
-			struct vpt_soft_tlb *t = &c->tlbs[set][i];
+	for (set = 0; set < SOFT_TLB_SETS; set++)
+		for (i = 0; i < SOFT_TLB_SIZE; i++) {
+			struct soft_tlb *t = &c->tlbs[set][i];
 
 			if (t->write != TLB_NONE && t->host + t->write == (uintptr_t)host)
 				t->write = TLB_NONE;
 		}
 }
 
-static bool walk(struct vpt_soft *c, uint64_t va, unsigned int access, struct vpt_page *page,
-		 struct vpt_exception *e)
+static bool walk(struct soft *c, uint64_t va, unsigned int access, struct x86_page *page,
+		 struct engine_exception *e)
 {
-	if (c->long_mode && !vpt_soft_canonical(c, va)) {
-		*e = (struct vpt_exception){.vector = VPT_VEC_GP, .has_error = true};
+	if (c->long_mode && !soft_canonical(c, va)) {
+		*e = (struct engine_exception){.vector = X86_VEC_GP, .has_error = true};
 		return false;
 	}
-	c->paging.ac = c->r[VPT_R_RFLAGS] & VPT_FL_AC;
-	if (vpt_walk_page(&c->vm->mem, &c->paging, va, access, page))
+	c->paging.ac = c->r[SOFT_R_RFLAGS] & X86_FL_AC;
+	if (x86_walk_page(&c->vm->mem, &c->paging, va, access, page))
 		return true;
-	*e = (struct vpt_exception){
-		.vector = VPT_VEC_PF, .has_error = true, .error = page->error, .cr2 = va};
+	*e = (struct engine_exception){
+		.vector = X86_VEC_PF, .has_error = true, .error = page->error, .cr2 = va};
 	return false;
 }
 
-bool vpt_soft_translate(struct vpt_soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
-			struct vpt_exception *e)
+bool soft_translate(struct soft *c, uint64_t va, unsigned int access, uint64_t *gpa,
+		    struct engine_exception *e)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
 	if (!walk(c, va, access, &page, e))
 		return false;
@@ -74,30 +74,30 @@ bool vpt_soft_translate(struct vpt_soft *c, uint64_t va, unsigned int access, ui
 	return true;
 }
 
-static uint8_t *host_of(const struct vpt_soft *c, uint64_t gpa, uint64_t len)
+static uint8_t *host_of(const struct soft *c, uint64_t gpa, uint64_t len)
 {
 	if (vpt_unlikely(gpa <= HOLE_LAST && gpa + len > HOLE_FIRST))
 		return NULL;
-	return vpt_mem_at(&c->vm->mem, gpa, len);
+	return x86_mem_at(&c->vm->mem, gpa, len);
 }
 
 /* Remember where a page is, and whether a write would need a walk. */
-static void fill(struct vpt_soft *c, uint64_t va, const struct vpt_page *found)
+static void fill(struct soft *c, uint64_t va, const struct x86_page *found)
 {
 	uint64_t gpa = found->gpa;
-	struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	struct soft_tlb *t = soft_find_tlb(c, va);
 	uint64_t page = va & ~PAGE_MASK;
-	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, VPT_PAGE_SIZE);
+	const uint8_t *host = host_of(c, gpa & ~PAGE_MASK, X86_PAGE_SIZE);
 
-	if (c->tlb == c->tlbs[VPT_TLB_SLOW] || !host)
+	if (c->tlb == c->tlbs[SOFT_TLB_SLOW] || !host)
 		return;
 	t->read = page;
 	t->host = (uintptr_t)host - page;
-	t->write = found->writable && !vpt_soft_has_code(c, gpa) ? page : TLB_NONE;
+	t->write = found->writable && !soft_has_code(c, gpa) ? page : TLB_NONE;
 }
 
 /* DR0 to DR3, where they watch data. */
-static void watch(struct vpt_soft *c, uint64_t va, unsigned int len, bool write)
+static void watch(struct soft *c, uint64_t va, unsigned int len, bool write)
 {
 	unsigned int i;
 
@@ -113,24 +113,24 @@ static void watch(struct vpt_soft *c, uint64_t va, unsigned int len, bool write)
 	}
 }
 
-static void check_alignment(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+static void check_alignment(struct soft *c, const struct soft_uop *u, uint64_t va,
 			    unsigned int size)
 {
-	if (c->cpl == 3 && c->s.cr0 & VPT_CR0_AM && c->r[VPT_R_RFLAGS] & VPT_FL_AC &&
+	if (c->cpl == 3 && c->s.cr0 & X86_CR0_AM && c->r[SOFT_R_RFLAGS] & X86_FL_AC &&
 	    !(size & (size - 1)) && size <= 8 && va & (size - 1))
-		vpt_soft_raise_code(c, u, VPT_VEC_AC, 0);
+		soft_raise_code(c, u, X86_VEC_AC, 0);
 }
 
-static void locate(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+static void locate(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len,
 		   unsigned int access, struct piece *piece)
 {
-	struct vpt_exception e;
-	struct vpt_page page;
+	struct engine_exception e;
+	struct x86_page page;
 
 	if (!walk(c, va, access, &page, &e)) {
-		if (e.vector == VPT_VEC_GP && u && u->flags & VPT_UOP_SS)
-			e.vector = VPT_VEC_SS;
-		vpt_soft_fault(c, u, &e);
+		if (e.vector == X86_VEC_GP && u && u->flags & SOFT_UOP_SS)
+			e.vector = X86_VEC_SS;
+		soft_fault(c, u, &e);
 	}
 	piece->gpa = page.gpa;
 	piece->len = (uint32_t)len;
@@ -140,14 +140,14 @@ static void locate(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, siz
 }
 
 /* All parts of an access are translated before any is touched. */
-static void locate_all(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
+static void locate_all(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len,
 		       unsigned int access, struct piece piece[2])
 {
-	size_t room = (size_t)(VPT_PAGE_SIZE - (va & PAGE_MASK));
+	size_t room = (size_t)(X86_PAGE_SIZE - (va & PAGE_MASK));
 
-	if (c->tlb == c->tlbs[VPT_TLB_SLOW]) {
+	if (c->tlb == c->tlbs[SOFT_TLB_SLOW]) {
 		check_alignment(c, u, va, (unsigned int)len);
-		watch(c, va, (unsigned int)len, access & VPT_WALK_WRITE);
+		watch(c, va, (unsigned int)len, access & X86_WALK_WRITE);
 	}
 	piece[1].len = 0;
 	if (len <= room) {
@@ -159,7 +159,7 @@ static void locate_all(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
 	locate(c, u, c->long_mode ? va : (uint32_t)va, len - room, access, &piece[1]);
 }
 
-static void from_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct piece *piece,
+static void from_piece(struct soft *c, const struct soft_uop *u, const struct piece *piece,
 		       uint8_t *to)
 {
 	uint32_t done, part;
@@ -170,11 +170,11 @@ static void from_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct
 	}
 	for (done = 0; done < piece->len; done += part) {
 		part = piece->len - done < 8 ? piece->len - done : 8;
-		vpt_soft_bus_mmio(c, u, piece->gpa + done, part, false, to + done);
+		soft_bus_mmio(c, u, piece->gpa + done, part, false, to + done);
 	}
 }
 
-static void to_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct piece *piece,
+static void to_piece(struct soft *c, const struct soft_uop *u, const struct piece *piece,
 		     const uint8_t *from)
 {
 	uint8_t data[8];
@@ -182,86 +182,83 @@ static void to_piece(struct vpt_soft *c, const struct vpt_uop *u, const struct p
 
 	if (piece->host) {
 		memcpy(piece->host, from, piece->len);
-		vpt_soft_wrote(c, u, piece->gpa, piece->len);
+		soft_wrote(c, u, piece->gpa, piece->len);
 		return;
 	}
 	for (done = 0; done < piece->len; done += part) {
 		part = piece->len - done < 8 ? piece->len - done : 8;
 		memcpy(data, from + done, part);
-		vpt_soft_bus_mmio(c, u, piece->gpa + done, part, true, data);
+		soft_bus_mmio(c, u, piece->gpa + done, part, true, data);
 	}
 }
 
-void vpt_soft_read(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, void *to, size_t len)
+void soft_read(struct soft *c, const struct soft_uop *u, uint64_t va, void *to, size_t len)
 {
 	struct piece piece[2];
 
-	locate_all(c, u, va, len, VPT_WALK_READ, piece);
+	locate_all(c, u, va, len, X86_WALK_READ, piece);
 	from_piece(c, u, &piece[0], to);
 	if (piece[1].len)
 		from_piece(c, u, &piece[1], (uint8_t *)to + piece[0].len);
 }
 
-void vpt_soft_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const void *from,
-		    size_t len)
+void soft_write(struct soft *c, const struct soft_uop *u, uint64_t va, const void *from, size_t len)
 {
 	struct piece piece[2];
 
-	locate_all(c, u, va, len, VPT_WALK_WRITE, piece);
+	locate_all(c, u, va, len, X86_WALK_WRITE, piece);
 	to_piece(c, u, &piece[0], from);
 	if (piece[1].len)
 		to_piece(c, u, &piece[1], (const uint8_t *)from + piece[0].len);
 }
 
-void vpt_soft_probe_write(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len)
+void soft_probe_write(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len)
 {
 	struct piece piece[2];
 
-	locate_all(c, u, va, len, VPT_WALK_WRITE, piece);
+	locate_all(c, u, va, len, X86_WALK_WRITE, piece);
 }
 
-uint64_t vpt_soft_load_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
-			    unsigned int size)
+uint64_t soft_load_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size)
 {
 	uint64_t value = 0;
 
-	vpt_soft_read(c, u, va, &value, size);
+	soft_read(c, u, va, &value, size);
 	return value;
 }
 
-void vpt_soft_store_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t value,
-			 unsigned int size)
+void soft_store_slow(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t value,
+		     unsigned int size)
 {
-	vpt_soft_write(c, u, va, &value, size);
+	soft_write(c, u, va, &value, size);
 }
 
-void *vpt_soft_host(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, size_t len,
-		    bool write)
+void *soft_host(struct soft *c, const struct soft_uop *u, uint64_t va, size_t len, bool write)
 {
 	struct piece piece[2];
 
-	locate_all(c, u, va, len, write ? VPT_WALK_WRITE : VPT_WALK_READ, piece);
-	if (piece[1].len || (write && vpt_soft_has_code(c, piece[0].gpa)))
+	locate_all(c, u, va, len, write ? X86_WALK_WRITE : X86_WALK_READ, piece);
+	if (piece[1].len || (write && soft_has_code(c, piece[0].gpa)))
 		return NULL;
 	return piece[0].host;
 }
 
-void *vpt_soft_rmw_slow(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, unsigned int size)
+void *soft_rmw_slow(struct soft *c, const struct soft_uop *u, uint64_t va, unsigned int size)
 {
-	void *host = vpt_soft_host(c, u, va, size, true);
+	void *host = soft_host(c, u, va, size, true);
 
 	if (host)
 		return host;
-	vpt_soft_read(c, u, va, c->bounce, size);
+	soft_read(c, u, va, c->bounce, size);
 	c->bounce_va = va;
 	c->bounce_bytes = size;
 	return c->bounce;
 }
 
-void vpt_soft_rmw_end(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_rmw_end(struct soft *c, const struct soft_uop *u)
 {
 	uint32_t size = c->bounce_bytes;
 
 	c->bounce_bytes = 0;
-	vpt_soft_write(c, u, c->bounce_va, c->bounce, size);
+	soft_write(c, u, c->bounce_va, c->bounce, size);
 }

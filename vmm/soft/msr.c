@@ -7,40 +7,40 @@
 #define NOINLINE __attribute__((noinline))
 
 /* May `value` be written to the MSR? */
-static bool any(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool any(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index, (void)value;
 	return true;
 }
 
-static bool low32(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool low32(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
 	return !(value >> 32);
 }
 
-static bool canonical(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool canonical(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)index;
-	return vpt_soft_canonical(c, value);
+	return soft_canonical(c, value);
 }
 
 /* SPEC_CTRL: IBRS, STIBP, SSBD. */
-static bool speculation(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool speculation(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
 	return !(value & ~7ull);
 }
 
 /* DEBUGCTL: LBR and BTF have no effect; the core implements freezing on a PMI. */
-static bool debug_control(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool debug_control(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
 	return !(value & ~0x1803ull);
 }
 
 /* UMWAIT_CONTROL: no C0.2; the longest wait, in multiples of four. */
-static bool waiting(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool waiting(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
 	return !(value >> 32) && !(value & 2);
@@ -52,7 +52,7 @@ static bool memory_type(uint8_t type)
 }
 
 /* PAT has UC- beside the types of an MTRR (SDM vol. 3, 12.12.2). */
-static bool page_types(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool page_types(const struct soft *c, uint32_t index, uint64_t value)
 {
 	unsigned int i;
 
@@ -63,7 +63,7 @@ static bool page_types(const struct vpt_soft *c, uint32_t index, uint64_t value)
 	return true;
 }
 
-static bool fixed_types(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool fixed_types(const struct soft *c, uint32_t index, uint64_t value)
 {
 	unsigned int i;
 
@@ -74,14 +74,14 @@ static bool fixed_types(const struct vpt_soft *c, uint32_t index, uint64_t value
 	return true;
 }
 
-static bool default_type(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool default_type(const struct soft *c, uint32_t index, uint64_t value)
 {
 	(void)c, (void)index;
 	return !(value & ~0xcffull) && memory_type((uint8_t)value);
 }
 
 /* A variable MTRR: its base is at an even number, its mask at an odd one. */
-static bool variable_range(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool variable_range(const struct soft *c, uint32_t index, uint64_t value)
 {
 	if (value >> c->paging.max_phy_addr)
 		return false;
@@ -89,45 +89,45 @@ static bool variable_range(const struct vpt_soft *c, uint32_t index, uint64_t va
 }
 
 /* XSS: the supervisor components of CPUID leaf 0DH. */
-static bool supervisor_state(const struct vpt_soft *c, uint32_t index, uint64_t value)
+static bool supervisor_state(const struct soft *c, uint32_t index, uint64_t value)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 1);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 1);
 
 	(void)index;
 	return e && !(value & ~(e->ecx | (uint64_t)e->edx << 32));
 }
 
 /* Which feature of CPUID has the MSR? */
-static bool always(const struct vpt_soft *c)
+static bool always(const struct soft *c)
 {
 	(void)c;
 	return true;
 }
 
-static bool has_mtrrs(const struct vpt_soft *c)
+static bool has_mtrrs(const struct soft *c)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 1, 0);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 1, 0);
 
 	return e && e->edx >> 12 & 1;
 }
 
-static bool has_spec_ctrl(const struct vpt_soft *c)
+static bool has_spec_ctrl(const struct soft *c)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
 
 	return e && e->edx >> 26 & 1;
 }
 
-static bool has_waitpkg(const struct vpt_soft *c)
+static bool has_waitpkg(const struct soft *c)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
 
 	return e && e->ecx >> 5 & 1;
 }
 
-static bool has_xsaves(const struct vpt_soft *c)
+static bool has_xsaves(const struct soft *c)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 1);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 1);
 
 	return e && e->eax >> 3 & 1;
 }
@@ -137,97 +137,97 @@ static bool has_xsaves(const struct vpt_soft *c)
 #define MTRR_FIX16K (MTRR_FIX64K + 1)
 #define MTRR_FIX4K  (MTRR_FIX16K + 2)
 
-static uint64_t read_tsc(const struct vpt_soft *c)
+static uint64_t read_tsc(const struct soft *c)
 {
-	return vpt_time_read(&c->base.time, c->base.retired);
+	return engine_time_read(&c->base.time, c->base.retired);
 }
 
-static bool write_tsc(struct vpt_soft *c, uint64_t value)
+static bool write_tsc(struct soft *c, uint64_t value)
 {
-	vpt_time_write(&c->base.time, c->base.retired, value);
+	engine_time_write(&c->base.time, c->base.retired, value);
 	return true;
 }
 
-static uint64_t read_zero(const struct vpt_soft *c)
+static uint64_t read_zero(const struct soft *c)
 {
 	(void)c;
 	return 0;
 }
 
 /* The MSR ignores what is written. */
-static bool write_any(struct vpt_soft *c, uint64_t value)
+static bool write_any(struct soft *c, uint64_t value)
 {
 	(void)c, (void)value;
 	return true;
 }
 
-static bool write_zero(struct vpt_soft *c, uint64_t value)
+static bool write_zero(struct soft *c, uint64_t value)
 {
 	(void)c;
 	return !value;
 }
 
 /* PRED_CMD: IBPB. */
-static bool write_pred_cmd(struct vpt_soft *c, uint64_t value)
+static bool write_pred_cmd(struct soft *c, uint64_t value)
 {
 	(void)c;
 	return !(value & ~1ull);
 }
 
 /* Eight ranges, the fixed ones, write combining. */
-static uint64_t read_mtrrcap(const struct vpt_soft *c)
+static uint64_t read_mtrrcap(const struct soft *c)
 {
 	(void)c;
 	return MTRR_RANGES / 2 | 1u << 8 | 1u << 10;
 }
 
-static uint64_t read_efer(const struct vpt_soft *c)
+static uint64_t read_efer(const struct soft *c)
 {
 	return c->s.efer;
 }
 
-static bool write_efer(struct vpt_soft *c, uint64_t value)
+static bool write_efer(struct soft *c, uint64_t value)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0x80000001, 0);
-	uint64_t known = VPT_EFER_LMA;
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 0x80000001, 0);
+	uint64_t known = X86_EFER_LMA;
 
 	if (e)
-		known |= (e->edx >> 11 & 1 ? VPT_EFER_SCE : 0) |
-			 (e->edx >> 20 & 1 ? VPT_EFER_NXE : 0) |
-			 (e->edx >> 29 & 1 ? VPT_EFER_LME : 0);
+		known |= (e->edx >> 11 & 1 ? X86_EFER_SCE : 0) |
+			 (e->edx >> 20 & 1 ? X86_EFER_NXE : 0) |
+			 (e->edx >> 29 & 1 ? X86_EFER_LME : 0);
 	if (value & ~known)
 		return false;
-	if ((value ^ c->s.efer) & VPT_EFER_LME && c->s.cr0 & VPT_CR0_PG)
+	if ((value ^ c->s.efer) & X86_EFER_LME && c->s.cr0 & X86_CR0_PG)
 		return false;
 	/* LMA is the processor's. */
-	c->s.efer = (value & ~VPT_EFER_LMA) | (c->s.efer & VPT_EFER_LMA);
+	c->s.efer = (value & ~X86_EFER_LMA) | (c->s.efer & X86_EFER_LMA);
 	return true;
 }
 
 /*
- * The MSRs of the engine. A row with `check` is stored from `offset` on in struct vpt_soft. Any
+ * The MSRs of the engine. A row with `check` is stored from `offset` on in struct soft. Any
  * other row is read and written by functions, NULL raises #GP, as does an MSR without a row.
  */
 static const struct msr_row {
 	uint32_t first, last;
-	bool (*present)(const struct vpt_soft *c);
+	bool (*present)(const struct soft *c);
 	size_t offset;
-	bool (*check)(const struct vpt_soft *c, uint32_t index, uint64_t value);
-	uint64_t (*read)(const struct vpt_soft *c);
-	bool (*write)(struct vpt_soft *c, uint64_t value);
+	bool (*check)(const struct soft *c, uint32_t index, uint64_t value);
+	uint64_t (*read)(const struct soft *c);
+	bool (*write)(struct soft *c, uint64_t value);
 } rows[] = {
-#define AT(field) offsetof(struct vpt_soft, field)
+#define AT(field) offsetof(struct soft, field)
 #define STORED(name, present, field, check)                                            \
 	{                                                                              \
-		VPT_MSR_##name, VPT_MSR_##name, present, AT(field), check, NULL, NULL, \
+		X86_MSR_##name, X86_MSR_##name, present, AT(field), check, NULL, NULL, \
 	}
 #define STORED_RANGE(first, last, present, field, check)                                \
 	{                                                                               \
-		VPT_MSR_##first, VPT_MSR_##last, present, AT(field), check, NULL, NULL, \
+		X86_MSR_##first, X86_MSR_##last, present, AT(field), check, NULL, NULL, \
 	}
 #define CALLED(name, present, read, write)                                     \
 	{                                                                      \
-		VPT_MSR_##name, VPT_MSR_##name, present, 0, NULL, read, write, \
+		X86_MSR_##name, X86_MSR_##name, present, 0, NULL, read, write, \
 	}
 	CALLED(TSC, always, read_tsc, write_tsc),
 	CALLED(PLATFORM_ID, always, read_zero, NULL),
@@ -268,7 +268,7 @@ static const struct msr_row {
 #undef CALLED
 };
 
-static const struct msr_row *find(const struct vpt_soft *c, uint32_t index)
+static const struct msr_row *find(const struct soft *c, uint32_t index)
 {
 	size_t i;
 
@@ -283,7 +283,7 @@ static size_t place(const struct msr_row *row, uint32_t index)
 	return row->offset + 8 * (index - row->first);
 }
 
-bool vpt_soft_msr_read(struct vpt_soft *c, uint32_t index, uint64_t *value)
+bool soft_msr_read(struct soft *c, uint32_t index, uint64_t *value)
 {
 	const struct msr_row *row = find(c, index);
 
@@ -296,7 +296,7 @@ bool vpt_soft_msr_read(struct vpt_soft *c, uint32_t index, uint64_t *value)
 	return true;
 }
 
-bool vpt_soft_msr_write(struct vpt_soft *c, uint32_t index, uint64_t value)
+bool soft_msr_write(struct soft *c, uint32_t index, uint64_t value)
 {
 	const struct msr_row *row = find(c, index);
 
@@ -310,13 +310,13 @@ bool vpt_soft_msr_write(struct vpt_soft *c, uint32_t index, uint64_t value)
 	return true;
 }
 
-static bool trapped(const struct vpt_soft *c, bool write)
+static bool trapped(const struct soft *c, bool write)
 {
-	uint32_t index = (uint32_t)c->r[VPT_R_RCX];
+	uint32_t index = (uint32_t)c->r[SOFT_R_RCX];
 	size_t i;
 
 	for (i = 0; i < c->vm->trapped_count; i++) {
-		const struct vpt_msr_range *r = &c->vm->trapped[i];
+		const struct engine_msr_range *r = &c->vm->trapped[i];
 
 		if (index - r->first < r->count && (write ? r->write : r->read))
 			return true;
@@ -328,81 +328,81 @@ static bool trapped(const struct vpt_soft *c, bool write)
  * The core's: in run() it does the whole instruction, in step() it is asked for the
  * value, which is in T0; T1 keeps the next RIP.
  */
-static NOINLINE const struct vpt_uop *ask_core(struct vpt_soft *c, const struct vpt_uop *u,
-					       bool write)
+static NOINLINE const struct soft_uop *ask_core(struct soft *c, const struct soft_uop *u,
+						bool write)
 {
 	if (!c->stepping)
-		return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
-	c->r[VPT_R_T0] = write ? (uint32_t)c->r[VPT_R_RAX] | c->r[VPT_R_RDX] << 32 : 0;
-	c->r[VPT_R_T0 + 1] = u->imm;
-	vpt_soft_leave(c, u, false, write ? VPT_EXIT_WRMSR : VPT_EXIT_RDMSR);
-	c->exit->msr.index = (uint32_t)c->r[VPT_R_RCX];
-	c->exit->msr.value = &c->r[VPT_R_T0];
+		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
+	c->r[SOFT_R_T0] = write ? (uint32_t)c->r[SOFT_R_RAX] | c->r[SOFT_R_RDX] << 32 : 0;
+	c->r[SOFT_R_T0 + 1] = u->imm;
+	soft_leave(c, u, false, write ? ENGINE_EXIT_WRMSR : ENGINE_EXIT_RDMSR);
+	c->exit->msr.index = (uint32_t)c->r[SOFT_R_RCX];
+	c->exit->msr.value = &c->r[SOFT_R_T0];
 	c->exit->msr.gp = false;
 	return NULL;
 }
 
-void vpt_soft_msr_complete(struct vpt_soft *c, struct vpt_exit *exit)
+void soft_msr_complete(struct soft *c, struct engine_exit *exit)
 {
 	if (exit->msr.gp) {
-		exit->kind = VPT_EXIT_FAULT;
-		exit->fault = (struct vpt_exception){.vector = VPT_VEC_GP, .has_error = true};
+		exit->kind = ENGINE_EXIT_FAULT;
+		exit->fault = (struct engine_exception){.vector = X86_VEC_GP, .has_error = true};
 		return;
 	}
-	if (exit->kind == VPT_EXIT_RDMSR) {
-		c->r[VPT_R_RAX] = (uint32_t)c->r[VPT_R_T0];
-		c->r[VPT_R_RDX] = c->r[VPT_R_T0] >> 32;
+	if (exit->kind == ENGINE_EXIT_RDMSR) {
+		c->r[SOFT_R_RAX] = (uint32_t)c->r[SOFT_R_T0];
+		c->r[SOFT_R_RDX] = c->r[SOFT_R_T0] >> 32;
 	}
-	c->r[VPT_R_RIP] = c->r[VPT_R_T0 + 1];
+	c->r[SOFT_R_RIP] = c->r[SOFT_R_T0 + 1];
 	c->base.retired++;
-	exit->kind = VPT_EXIT_NONE;
+	exit->kind = ENGINE_EXIT_NONE;
 }
 
-static NOINLINE void do_rdmsr(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_rdmsr(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t value;
 
-	c->base.retired = vpt_soft_retired(c, u);
-	if (!vpt_soft_msr_read(c, (uint32_t)c->r[VPT_R_RCX], &value))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
-	c->r[VPT_R_RAX] = (uint32_t)value;
-	c->r[VPT_R_RDX] = value >> 32;
+	c->base.retired = soft_retired(c, u);
+	if (!soft_msr_read(c, (uint32_t)c->r[SOFT_R_RCX], &value))
+		soft_raise_code(c, u, X86_VEC_GP, 0);
+	c->r[SOFT_R_RAX] = (uint32_t)value;
+	c->r[SOFT_R_RDX] = value >> 32;
 }
 
-static NOINLINE void do_wrmsr(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_wrmsr(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t value = (uint32_t)c->r[VPT_R_RAX] | c->r[VPT_R_RDX] << 32;
+	uint64_t value = (uint32_t)c->r[SOFT_R_RAX] | c->r[SOFT_R_RDX] << 32;
 
-	c->base.retired = vpt_soft_retired(c, u);
-	if (!vpt_soft_msr_write(c, (uint32_t)c->r[VPT_R_RCX], value))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	c->base.retired = soft_retired(c, u);
+	if (!soft_msr_write(c, (uint32_t)c->r[SOFT_R_RCX], value))
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
 /* imm: the next RIP. */
-VPT_UOP(rdmsr)
+SOFT_UOP(rdmsr)
 {
 	if (vpt_unlikely(trapped(c, false)))
 		return ask_core(c, u, false);
 	do_rdmsr(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(wrmsr)
+SOFT_UOP(wrmsr)
 {
 	if (vpt_unlikely(trapped(c, true)))
 		return ask_core(c, u, true);
 	do_wrmsr(c, u);
-	return vpt_soft_resume(c, u);
+	return soft_resume(c, u);
 }
 
-bool vpt_tr_msr(struct vpt_translation *t)
+bool soft_tr_msr(struct soft_translation *t)
 {
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_RDMSR:
-		vpt_tr_emit(t, rdmsr)->imm = t->next;
+		soft_tr_emit(t, rdmsr)->imm = t->next;
 		return true;
 	case ZYDIS_MNEMONIC_WRMSR:
-		vpt_tr_emit(t, wrmsr)->imm = t->next;
+		soft_tr_emit(t, wrmsr)->imm = t->next;
 		t->ends = true;
 		return true;
 	case ZYDIS_MNEMONIC_CPUID:
@@ -410,8 +410,8 @@ bool vpt_tr_msr(struct vpt_translation *t)
 	case ZYDIS_MNEMONIC_RDTSCP:
 	case ZYDIS_MNEMONIC_RDPID:
 	case ZYDIS_MNEMONIC_RDPMC:
-		return vpt_tr_query(t);
+		return soft_tr_query(t);
 	default:
-		return vpt_tr_bases(t);
+		return soft_tr_bases(t);
 	}
 }

@@ -7,19 +7,19 @@
 #include "soft/kind.h"
 #include "soft/operand.h"
 
-#define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
-#define RAX		   (VPT_R_RAX * 8)
-#define RDX		   (VPT_R_RDX * 8)
+#define REG(bits, operand) SOFT_REG(c, u->operand, uint##bits##_t)
+#define RAX		   (SOFT_R_RAX * 8)
+#define RDX		   (SOFT_R_RDX * 8)
 
 /* Does the quotient of high:low / d fit in as many bits as d? */
 #define FITS(bits, wide)                                                                           \
-	VPT_INLINE bool div_fits##bits(uint##bits##_t high, uint##bits##_t low, uint##bits##_t d)  \
+	SOFT_INLINE bool div_fits##bits(uint##bits##_t high, uint##bits##_t low, uint##bits##_t d) \
 	{                                                                                          \
 		(void)low;                                                                         \
 		return high < d;                                                                   \
 	}                                                                                          \
-	static VPT_SLOW bool idiv_fits_wide##bits(uint##bits##_t high, uint##bits##_t low,         \
-						  uint##bits##_t d)                                \
+	static SOFT_SLOW bool idiv_fits_wide##bits(uint##bits##_t high, uint##bits##_t low,        \
+						   uint##bits##_t d)                               \
 	{                                                                                          \
 		const uint##bits##_t sign = (uint##bits##_t)1 << (bits - 1);                       \
 		wide n = (wide)((wide)high << bits | low);                                         \
@@ -31,7 +31,8 @@
 			d = (uint##bits##_t) - d;                                                  \
 		return n >> bits < d && (wide)(n / d) <= limit;                                    \
 	}                                                                                          \
-	VPT_INLINE bool idiv_fits##bits(uint##bits##_t high, uint##bits##_t low, uint##bits##_t d) \
+	SOFT_INLINE bool idiv_fits##bits(uint##bits##_t high, uint##bits##_t low,                  \
+					 uint##bits##_t d)                                         \
 	{                                                                                          \
 		const uint##bits##_t sign = (uint##bits##_t)1 << (bits - 1);                       \
                                                                                                    \
@@ -49,39 +50,39 @@ FITS(64, unsigned __int128)
  * All eight work on rDX:rAX, or AX alone with bytes. Of the flags, undefined ones may
  * be those from before. Volatile: not to be moved before the check.
  */
-#define WIDE(op, bits, s, check)                                                        \
-	VPT_INLINE const struct vpt_uop *op##_by##bits(VPT_UOP_ARGS, uint##bits##_t b)  \
-	{                                                                               \
-		uint64_t low = c->r[VPT_R_RAX], high = c->r[VPT_R_RDX];                 \
-		uint16_t fl = c->fl;                                                    \
-                                                                                        \
-		if (vpt_unlikely(!check((uint##bits##_t)high, (uint##bits##_t)low, b))) \
-			vpt_soft_raise(c, u, VPT_VEC_DE);                               \
-		asm volatile(VPT_FLAGS_IN "movq %[low], %%rax\n\t" #op s                \
-					  " %[b]\n\tmovq %%rax, %[low]" VPT_FLAGS_OUT   \
-			     : "+&a"(fl), [low] "+&r"(low), "+&d"(high)                 \
-			     : [b] "rm"(b));                                            \
-		c->fl = fl;                                                             \
-		vpt_put##bits(c, RAX, (uint##bits##_t)low);                             \
-		vpt_put##bits(c, RDX, (uint##bits##_t)high);                            \
-		return VPT_NEXT(c, u);                                                  \
+#define WIDE(op, bits, s, check)                                                          \
+	SOFT_INLINE const struct soft_uop *op##_by##bits(SOFT_UOP_ARGS, uint##bits##_t b) \
+	{                                                                                 \
+		uint64_t low = c->r[SOFT_R_RAX], high = c->r[SOFT_R_RDX];                 \
+		uint16_t fl = c->fl;                                                      \
+                                                                                          \
+		if (vpt_unlikely(!check((uint##bits##_t)high, (uint##bits##_t)low, b)))   \
+			soft_raise(c, u, X86_VEC_DE);                                     \
+		asm volatile(SOFT_FLAGS_IN "movq %[low], %%rax\n\t" #op s                 \
+					   " %[b]\n\tmovq %%rax, %[low]" SOFT_FLAGS_OUT   \
+			     : "+&a"(fl), [low] "+&r"(low), "+&d"(high)                   \
+			     : [b] "rm"(b));                                              \
+		c->fl = fl;                                                               \
+		soft_put##bits(c, RAX, (uint##bits##_t)low);                              \
+		soft_put##bits(c, RDX, (uint##bits##_t)high);                             \
+		return SOFT_NEXT(c, u);                                                   \
 	}
 
-#define WIDE8(op, check)                                                               \
-	VPT_INLINE const struct vpt_uop *op##_by8(VPT_UOP_ARGS, uint8_t b)             \
-	{                                                                              \
-		uint64_t low = c->r[VPT_R_RAX];                                        \
-		uint16_t fl = c->fl;                                                   \
-                                                                                       \
-		if (vpt_unlikely(!check((uint8_t)(low >> 8), (uint8_t)low, b)))        \
-			vpt_soft_raise(c, u, VPT_VEC_DE);                              \
-		asm volatile(VPT_FLAGS_IN "movq %[low], %%rax\n\t" #op                 \
-					  "b %[b]\n\tmovq %%rax, %[low]" VPT_FLAGS_OUT \
-			     : "+&a"(fl), [low] "+&r"(low)                             \
-			     : [b] "qm"(b));                                           \
-		c->fl = fl;                                                            \
-		vpt_put16(c, RAX, (uint16_t)low);                                      \
-		return VPT_NEXT(c, u);                                                 \
+#define WIDE8(op, check)                                                                 \
+	SOFT_INLINE const struct soft_uop *op##_by8(SOFT_UOP_ARGS, uint8_t b)            \
+	{                                                                                \
+		uint64_t low = c->r[SOFT_R_RAX];                                         \
+		uint16_t fl = c->fl;                                                     \
+                                                                                         \
+		if (vpt_unlikely(!check((uint8_t)(low >> 8), (uint8_t)low, b)))          \
+			soft_raise(c, u, X86_VEC_DE);                                    \
+		asm volatile(SOFT_FLAGS_IN "movq %[low], %%rax\n\t" #op                  \
+					   "b %[b]\n\tmovq %%rax, %[low]" SOFT_FLAGS_OUT \
+			     : "+&a"(fl), [low] "+&r"(low)                               \
+			     : [b] "qm"(b));                                             \
+		c->fl = fl;                                                              \
+		soft_put16(c, RAX, (uint16_t)low);                                       \
+		return SOFT_NEXT(c, u);                                                  \
 	}
 
 #define WIDE_SIZES(op, check)        \
@@ -102,11 +103,11 @@ WIDE_SIZES(div, div_fits)
 WIDE_SIZES(idiv, idiv_fits)
 
 #define ONE_OPERAND(op, bits)                               \
-	VPT_UOP(op##_r##bits)                               \
+	SOFT_UOP(op##_r##bits)                              \
 	{                                                   \
 		return op##_by##bits(c, u, REG(bits, src)); \
 	}                                                   \
-	VPT_LOAD_UOP(op##_m##bits, bits)                    \
+	SOFT_LOAD_UOP(op##_m##bits, bits)                   \
 	{                                                   \
 		return op##_by##bits(c, u, m);              \
 	}
@@ -123,38 +124,38 @@ ONE_OPERAND_SIZES(div)
 ONE_OPERAND_SIZES(idiv)
 
 /* IMUL into a register: by a register or memory, or of those by an immediate. */
-#define IMUL(bits, s)                                                  \
-	VPT_UOP(imul_rr##bits)                                         \
-	{                                                              \
-		uint##bits##_t a = REG(bits, dst);                     \
-                                                                       \
-		VPT_ALU_ASM_FULL("imul", s, a, REG(bits, src), c->fl); \
-		vpt_put##bits(c, u->dst, a);                           \
-		return VPT_NEXT(c, u);                                 \
-	}                                                              \
-	VPT_LOAD_UOP(imul_rm##bits, bits)                              \
-	{                                                              \
-		uint##bits##_t a = REG(bits, dst);                     \
-                                                                       \
-		VPT_ALU_ASM_FULL("imul", s, a, m, c->fl);              \
-		vpt_put##bits(c, u->dst, a);                           \
-		return VPT_NEXT(c, u);                                 \
-	}                                                              \
-	VPT_UOP(imul_rri##bits)                                        \
-	{                                                              \
-		uint##bits##_t a = (uint##bits##_t)u->imm;             \
-                                                                       \
-		VPT_ALU_ASM_FULL("imul", s, a, REG(bits, src), c->fl); \
-		vpt_put##bits(c, u->dst, a);                           \
-		return VPT_NEXT(c, u);                                 \
-	}                                                              \
-	VPT_LOAD_UOP(imul_rmi##bits, bits)                             \
-	{                                                              \
-		uint##bits##_t a = (uint##bits##_t)u->imm;             \
-                                                                       \
-		VPT_ALU_ASM_FULL("imul", s, a, m, c->fl);              \
-		vpt_put##bits(c, u->dst, a);                           \
-		return VPT_NEXT(c, u);                                 \
+#define IMUL(bits, s)                                                   \
+	SOFT_UOP(imul_rr##bits)                                         \
+	{                                                               \
+		uint##bits##_t a = REG(bits, dst);                      \
+                                                                        \
+		SOFT_ALU_ASM_FULL("imul", s, a, REG(bits, src), c->fl); \
+		soft_put##bits(c, u->dst, a);                           \
+		return SOFT_NEXT(c, u);                                 \
+	}                                                               \
+	SOFT_LOAD_UOP(imul_rm##bits, bits)                              \
+	{                                                               \
+		uint##bits##_t a = REG(bits, dst);                      \
+                                                                        \
+		SOFT_ALU_ASM_FULL("imul", s, a, m, c->fl);              \
+		soft_put##bits(c, u->dst, a);                           \
+		return SOFT_NEXT(c, u);                                 \
+	}                                                               \
+	SOFT_UOP(imul_rri##bits)                                        \
+	{                                                               \
+		uint##bits##_t a = (uint##bits##_t)u->imm;              \
+                                                                        \
+		SOFT_ALU_ASM_FULL("imul", s, a, REG(bits, src), c->fl); \
+		soft_put##bits(c, u->dst, a);                           \
+		return SOFT_NEXT(c, u);                                 \
+	}                                                               \
+	SOFT_LOAD_UOP(imul_rmi##bits, bits)                             \
+	{                                                               \
+		uint##bits##_t a = (uint##bits##_t)u->imm;              \
+                                                                        \
+		SOFT_ALU_ASM_FULL("imul", s, a, m, c->fl);              \
+		soft_put##bits(c, u->dst, a);                           \
+		return SOFT_NEXT(c, u);                                 \
 	}
 
 IMUL(16, "w")
@@ -163,42 +164,42 @@ IMUL(64, "q")
 
 /* MULX: RDX times src; no flags. aux: the register for the low half, which is left
  * with the high one if both are the same. */
-#define MULX(bits, wide)                                                               \
-	VPT_INLINE const struct vpt_uop *mulx_by##bits(VPT_UOP_ARGS, uint##bits##_t b) \
-	{                                                                              \
-		const wide product = (wide)(uint##bits##_t)c->r[VPT_R_RDX] * b;        \
-                                                                                       \
-		vpt_put##bits(c, u->aux, (uint##bits##_t)product);                     \
-		vpt_put##bits(c, u->dst, (uint##bits##_t)(product >> bits));           \
-		return VPT_NEXT(c, u);                                                 \
-	}                                                                              \
+#define MULX(bits, wide)                                                                  \
+	SOFT_INLINE const struct soft_uop *mulx_by##bits(SOFT_UOP_ARGS, uint##bits##_t b) \
+	{                                                                                 \
+		const wide product = (wide)(uint##bits##_t)c->r[SOFT_R_RDX] * b;          \
+                                                                                          \
+		soft_put##bits(c, u->aux, (uint##bits##_t)product);                       \
+		soft_put##bits(c, u->dst, (uint##bits##_t)(product >> bits));             \
+		return SOFT_NEXT(c, u);                                                   \
+	}                                                                                 \
 	ONE_OPERAND(mulx, bits)
 
 MULX(32, uint64_t)
 MULX(64, unsigned __int128)
 
 struct one_operand {
-	vpt_uop_fn r;
-	struct vpt_mem_uop m;
+	soft_uop_fn r;
+	struct soft_mem_uop m;
 };
 
 struct imul {
-	vpt_uop_fn rr, rri;
-	struct vpt_mem_uop rm, rmi;
+	soft_uop_fn rr, rri;
+	struct soft_mem_uop rm, rmi;
 };
 
-#define ROW(op, bits)                                   \
-	{                                               \
-		op##_r##bits, VPT_MEM_UOP(op##_m##bits) \
+#define ROW(op, bits)                                    \
+	{                                                \
+		op##_r##bits, SOFT_MEM_UOP(op##_m##bits) \
 	}
 #define ROWS(op)                                                  \
 	{                                                         \
 		ROW(op, 8), ROW(op, 16), ROW(op, 32), ROW(op, 64) \
 	}
-#define IMUL_ROW(bits)                                                     \
-	{                                                                  \
-		imul_rr##bits, imul_rri##bits, VPT_MEM_UOP(imul_rm##bits), \
-			VPT_MEM_UOP(imul_rmi##bits)                        \
+#define IMUL_ROW(bits)                                                      \
+	{                                                                   \
+		imul_rr##bits, imul_rri##bits, SOFT_MEM_UOP(imul_rm##bits), \
+			SOFT_MEM_UOP(imul_rmi##bits)                        \
 	}
 
 /* By log2 of the size. */
@@ -207,57 +208,57 @@ static const struct one_operand muls[][4] = {ROWS(mul), ROWS(imul)},
 static const struct imul imul[4] = {{0}, IMUL_ROW(16), IMUL_ROW(32), IMUL_ROW(64)};
 static const struct one_operand mulx32 = ROW(mulx, 32), mulx64 = ROW(mulx, 64);
 
-static unsigned int size_index(const struct vpt_translation *t)
+static unsigned int size_index(const struct soft_translation *t)
 {
 	return (unsigned int)__builtin_ctz(t->size);
 }
 
-static struct vpt_uop *one_operand(struct vpt_translation *t, const struct one_operand *fn,
-				   unsigned int n)
+static struct soft_uop *one_operand(struct soft_translation *t, const struct one_operand *fn,
+				    unsigned int n)
 {
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
-	if (vpt_tr_is_mem(t, n))
-		return vpt_tr_emit_mem(t, &fn->m, n, false);
-	u = vpt_tr_emit(t, fn->r);
-	u->src = vpt_tr_gpr(t, n);
+	if (soft_tr_is_mem(t, n))
+		return soft_tr_emit_mem(t, &fn->m, n, false);
+	u = soft_tr_emit(t, fn->r);
+	u->src = soft_tr_gpr(t, n);
 	return u;
 }
 
-static bool into_register(struct vpt_translation *t)
+static bool into_register(struct soft_translation *t)
 {
 	const struct imul *fn = &imul[size_index(t)];
 	const bool by_imm = t->insn->operand_count_visible == 3;
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
-	if (vpt_tr_is_mem(t, 1)) {
-		u = vpt_tr_emit_mem(t, by_imm ? &fn->rmi : &fn->rm, 1, false);
+	if (soft_tr_is_mem(t, 1)) {
+		u = soft_tr_emit_mem(t, by_imm ? &fn->rmi : &fn->rm, 1, false);
 	} else {
-		u = vpt_tr_emit(t, by_imm ? fn->rri : fn->rr);
-		u->src = vpt_tr_gpr(t, 1);
+		u = soft_tr_emit(t, by_imm ? fn->rri : fn->rr);
+		u->src = soft_tr_gpr(t, 1);
 	}
-	u->dst = vpt_tr_gpr(t, 0);
-	u->kind = VPT_KIND(by_imm ? VPT_K_IMUL3 : VPT_K_IMUL,
-			   vpt_tr_is_mem(t, 1) ? VPT_K_RM : VPT_K_RR, size_index(t), 0);
+	u->dst = soft_tr_gpr(t, 0);
+	u->kind = SOFT_KIND(by_imm ? SOFT_K_IMUL3 : SOFT_K_IMUL,
+			    soft_tr_is_mem(t, 1) ? SOFT_K_RM : SOFT_K_RR, size_index(t), 0);
 	if (by_imm)
-		u->imm = vpt_tr_imm(t, 2);
+		u->imm = soft_tr_imm(t, 2);
 	return true;
 }
 
-static bool mulx(struct vpt_translation *t)
+static bool mulx(struct soft_translation *t)
 {
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	/* VEX exists in protected mode only. */
-	if (!(t->mode & VPT_BLOCK_PROTECTED))
+	if (!(t->mode & SOFT_BLOCK_PROTECTED))
 		return false;
 	u = one_operand(t, t->size == 8 ? &mulx64 : &mulx32, 2);
-	u->dst = vpt_tr_gpr(t, 0);
-	u->aux = vpt_tr_gpr(t, 1);
+	u->dst = soft_tr_gpr(t, 0);
+	u->aux = soft_tr_gpr(t, 1);
 	return true;
 }
 
-bool vpt_tr_mul(struct vpt_translation *t)
+bool soft_tr_mul(struct soft_translation *t)
 {
 	if (t->insn->mnemonic == ZYDIS_MNEMONIC_MULX)
 		return mulx(t);
@@ -267,7 +268,7 @@ bool vpt_tr_mul(struct vpt_translation *t)
 	return true;
 }
 
-bool vpt_tr_div(struct vpt_translation *t)
+bool soft_tr_div(struct soft_translation *t)
 {
 	one_operand(t, &divs[t->arg][size_index(t)], 0);
 	return true;

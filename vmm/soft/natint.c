@@ -5,9 +5,9 @@
  */
 #include "soft/native.h"
 
-bool vpt_tr_native(struct vpt_translation *t)
+bool soft_tr_native(struct soft_translation *t)
 {
-	struct vpt_recoded r;
+	struct soft_recoded r;
 
-	return vpt_recode(t, &r) && vpt_native_emit(t, &r, 1);
+	return soft_recode(t, &r) && soft_native_emit(t, &r, 1);
 }

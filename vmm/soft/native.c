@@ -13,25 +13,25 @@
 #define REGION	(16u << 20)
 #define BUCKETS 4096u
 /* A stub and what it is found by. */
-#define ENTRY_MAX (sizeof(struct entry) + VPT_STUB_MAX)
+#define ENTRY_MAX (sizeof(struct entry) + SOFT_STUB_MAX)
 /* Each instruction of a block may need one. */
-#define BLOCK_MAX (VPT_BLOCK_MAX_INSNS * ENTRY_MAX)
+#define BLOCK_MAX (SOFT_BLOCK_MAX_INSNS * ENTRY_MAX)
 
 struct entry {
-	struct vpt_recoded recoded;
+	struct soft_recoded recoded;
 	uint32_t next; /* of the bucket, an offset; 0: none */
 };
 
-struct vpt_native {
-	struct vpt_region region;
+struct soft_native {
+	struct soft_region region;
 	uint32_t bucket[BUCKETS];
-	struct vpt_native_host host;
-	struct vpt_uop alone[2]; /* see vpt_native_call() */
+	struct soft_native_host host;
+	struct soft_uop alone[2]; /* see soft_native_call() */
 	uint8_t scratch[4096] __attribute__((aligned(4096)));
 };
 
 /* A stub run alone comes back to here. */
-VPT_UOP(stop)
+SOFT_UOP(stop)
 {
 	(void)c;
 	(void)u;
@@ -46,9 +46,9 @@ static bool is_active(unsigned int feature)
 	return leaf->active_array[feature % 128 / 32] >> feature % 32 & 1;
 }
 
-struct vpt_native *vpt_native_create(void)
+struct soft_native *soft_native_create(void)
 {
-	struct vpt_native *n = aligned_alloc(4096, (sizeof(*n) + 4095) & ~4095ul);
+	struct soft_native *n = aligned_alloc(4096, (sizeof(*n) + 4095) & ~4095ul);
 	int error;
 
 	if (!n)
@@ -58,36 +58,36 @@ struct vpt_native *vpt_native_create(void)
 	n->host.avx512 = is_active(x86_cpu_AVX512F) && is_active(x86_cpu_AVX512VL);
 	n->host.avx512bw = is_active(x86_cpu_AVX512BW);
 	n->alone[1].fn = stop;
-	error = vpt_region_create(&n->region, REGION);
+	error = soft_region_create(&n->region, REGION);
 	if (error) {
 		free(n);
 		errno = -error;
 		return NULL;
 	}
-	vpt_native_reset(n);
+	soft_native_reset(n);
 	return n;
 }
 
-void vpt_native_destroy(struct vpt_native *n)
+void soft_native_destroy(struct soft_native *n)
 {
 	if (!n)
 		return;
-	vpt_region_destroy(&n->region);
+	soft_region_destroy(&n->region);
 	free(n);
 }
 
-bool vpt_native_has_room(const struct vpt_native *n)
+bool soft_native_has_room(const struct soft_native *n)
 {
 	return REGION - n->region.used >= BLOCK_MAX;
 }
 
-void vpt_native_reset(struct vpt_native *n)
+void soft_native_reset(struct soft_native *n)
 {
 	memset(n->bucket, 0, sizeof(n->bucket));
-	vpt_region_reset(&n->region, 64);
+	soft_region_reset(&n->region, 64);
 }
 
-static uint32_t hash(const struct vpt_recoded *r)
+static uint32_t hash(const struct soft_recoded *r)
 {
 	const uint8_t *p = (const uint8_t *)r;
 	uint32_t h = 0x811c9dc5;
@@ -98,12 +98,12 @@ static uint32_t hash(const struct vpt_recoded *r)
 	return (h ^ h >> 15) % BUCKETS;
 }
 
-static vpt_native_fn code_of(const struct vpt_native *n, uint32_t entry)
+static soft_native_fn code_of(const struct soft_native *n, uint32_t entry)
 {
-	return (vpt_native_fn)(uintptr_t)(n->region.executable + entry + sizeof(struct entry));
+	return (soft_native_fn)(uintptr_t)(n->region.executable + entry + sizeof(struct entry));
 }
 
-vpt_native_fn vpt_native_stub(struct vpt_native *n, const struct vpt_recoded *r)
+soft_native_fn soft_native_stub(struct soft_native *n, const struct soft_recoded *r)
 {
 	uint32_t *bucket = &n->bucket[hash(r)], at;
 	struct entry *e;
@@ -120,28 +120,28 @@ vpt_native_fn vpt_native_stub(struct vpt_native *n, const struct vpt_recoded *r)
 	e = (struct entry *)(n->region.writable + at);
 	e->recoded = *r;
 	e->next = *bucket;
-	len = vpt_stub_write((uint8_t *)(e + 1), &n->host, r);
-	vpt_region_take(&n->region, (uint8_t *)(e + 1) + len);
+	len = soft_stub_write((uint8_t *)(e + 1), &n->host, r);
+	soft_region_take(&n->region, (uint8_t *)(e + 1) + len);
 	*bucket = at;
 	return code_of(n, at);
 }
 
-void *vpt_native_scratch(struct vpt_soft *c)
+void *soft_native_scratch(struct soft *c)
 {
 	return c->native->scratch;
 }
 
-void vpt_native_call(struct vpt_soft *c, const struct vpt_uop *u, void *operand)
+void soft_native_call(struct soft *c, const struct soft_uop *u, void *operand)
 {
-	struct vpt_native *n = c->native;
+	struct soft_native *n = c->native;
 
 	n->alone[0] = *u;
-	vpt_native_run(c, n->alone, operand);
+	soft_native_run(c, n->alone, operand);
 }
 
 #define PRE_FLAGS 7u /* invalid, denormal, divide by zero: raised before the result is */
 
-const struct vpt_uop *vpt_native_trap(struct vpt_soft *c, const struct vpt_uop *u, void *flags)
+const struct soft_uop *soft_native_trap(struct soft *c, const struct soft_uop *u, void *flags)
 {
 	uint32_t raised = (uint32_t)(uintptr_t)flags;
 
@@ -149,29 +149,29 @@ const struct vpt_uop *vpt_native_trap(struct vpt_soft *c, const struct vpt_uop *
 	if (raised & PRE_FLAGS & ~(c->fpu.mxcsr >> 7))
 		raised &= PRE_FLAGS;
 	c->fpu.mxcsr |= raised;
-	vpt_soft_raise(c, u, c->s.cr4 & VPT_CR4_OSXMMEXCPT ? VPT_VEC_XM : VPT_VEC_UD);
+	soft_raise(c, u, c->s.cr4 & X86_CR4_OSXMMEXCPT ? SOFT_VEC_XM : X86_VEC_UD);
 }
 
 /* Runs the stub with underflow masked; the flags it raised, tiny results among them. */
-static uint32_t run_masked(struct vpt_soft *c, const struct vpt_uop *u, void *operand)
+static uint32_t run_masked(struct soft *c, const struct soft_uop *u, void *operand)
 {
 	const uint32_t masks = 0x1f80, flush = 0x8000, underflow = 0x10;
-	uint32_t mxcsr = c->fpu.mxcsr & ~(VPT_MXCSR_FLAGS | flush), tiny;
-	struct vpt_soft_fpu fpu = c->fpu;
-	uint64_t r[VPT_R_SLOTS];
+	uint32_t mxcsr = c->fpu.mxcsr & ~(SOFT_MXCSR_FLAGS | flush), tiny;
+	struct soft_fpu fpu = c->fpu;
+	uint64_t r[SOFT_R_SLOTS];
 	uint16_t fl = c->fl;
 
 	memcpy(r, c->r, sizeof(r));
 	c->fpu.mxcsr = mxcsr | masks | flush;
-	vpt_native_call(c, u, operand);
+	soft_native_call(c, u, operand);
 	tiny = c->fpu.mxcsr & underflow;
 	c->fpu = fpu;
 	c->fl = fl;
 	memcpy(c->r, r, sizeof(r));
 
 	c->fpu.mxcsr = mxcsr | masks;
-	vpt_native_call(c, u, operand);
-	tiny |= c->fpu.mxcsr & VPT_MXCSR_FLAGS;
+	soft_native_call(c, u, operand);
+	tiny |= c->fpu.mxcsr & SOFT_MXCSR_FLAGS;
 	c->fpu.mxcsr = fpu.mxcsr;
 	if (tiny & ~(fpu.mxcsr >> 7)) {
 		c->fpu = fpu;
@@ -185,156 +185,156 @@ static uint32_t run_masked(struct vpt_soft *c, const struct vpt_uop *u, void *op
  * Not masked, underflow is raised for tiny results, exact ones too. Flushed to zero
  * they say so; a second time the instruction is run without that.
  */
-const struct vpt_uop *vpt_native_tiny(struct vpt_soft *c, const struct vpt_uop *u, void *operand)
+const struct soft_uop *soft_native_tiny(struct soft *c, const struct soft_uop *u, void *operand)
 {
 	uint32_t raised = run_masked(c, u, operand);
 
 	if (raised & ~(c->fpu.mxcsr >> 7))
-		return vpt_native_trap(c, u, (void *)(uintptr_t)raised);
+		return soft_native_trap(c, u, (void *)(uintptr_t)raised);
 	c->fpu.mxcsr |= raised;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-__attribute__((noinline)) void *vpt_native_load_slow(struct vpt_soft *c, const struct vpt_uop *u,
-						     uint64_t va)
+__attribute__((noinline)) void *soft_native_load_slow(struct soft *c, const struct soft_uop *u,
+						      uint64_t va)
 {
-	vpt_soft_read(c, u, va, c->native->scratch, u->aux);
+	soft_read(c, u, va, c->native->scratch, u->aux);
 	return c->native->scratch;
 }
 
-static __attribute__((noinline)) void store_slow(struct vpt_soft *c, const struct vpt_uop *u,
+static __attribute__((noinline)) void store_slow(struct soft *c, const struct soft_uop *u,
 						 uint64_t va)
 {
-	vpt_soft_probe_write(c, u, va, u->aux);
-	vpt_native_call(c, u, c->native->scratch);
-	vpt_soft_write(c, u, va, c->native->scratch, u->aux);
+	soft_probe_write(c, u, va, u->aux);
+	soft_native_call(c, u, c->native->scratch);
+	soft_write(c, u, va, c->native->scratch, u->aux);
 }
 
-static inline void check_aligned(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va)
+static inline void check_aligned(struct soft *c, const struct soft_uop *u, uint64_t va)
 {
 	if (vpt_unlikely(va & u->imm))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-VPT_UOP(load)
+SOFT_UOP(load)
 {
-	uint64_t va = vpt_ea(c, u);
+	uint64_t va = soft_ea(c, u);
 
 	check_aligned(c, u, va);
-	return vpt_native_run(c, u, vpt_native_load(c, u, va));
+	return soft_native_run(c, u, soft_native_load(c, u, va));
 }
 
-VPT_UOP(store)
+SOFT_UOP(store)
 {
-	uint64_t va = vpt_ea(c, u);
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t va = soft_ea(c, u);
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 
 	check_aligned(c, u, va);
-	if (VPT_TLB_HIT(t->write, va, u->aux))
-		return vpt_native_run(c, u, (void *)(t->host + va));
+	if (SOFT_TLB_HIT(t->write, va, u->aux))
+		return soft_native_run(c, u, (void *)(t->host + va));
 	store_slow(c, u, va);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* One that may trap does so before it writes. */
-VPT_UOP(store_trapping)
+SOFT_UOP(store_trapping)
 {
-	store_slow(c, u, vpt_ea(c, u));
-	return VPT_NEXT(c, u);
+	store_slow(c, u, soft_ea(c, u));
+	return SOFT_NEXT(c, u);
 }
 
 /* MMX: the registers come into order once nothing can fault any more. */
-VPT_UOP(mmx)
+SOFT_UOP(mmx)
 {
-	vpt_x87_check(c, u);
-	vpt_x87_to_mmx(c);
-	return vpt_native_run(c, u, NULL);
+	soft_x87_check(c, u);
+	soft_x87_to_mmx(c);
+	return soft_native_run(c, u, NULL);
 }
 
-VPT_UOP(mmx_load)
+SOFT_UOP(mmx_load)
 {
-	uint64_t va = vpt_ea(c, u);
+	uint64_t va = soft_ea(c, u);
 	void *p;
 
-	vpt_x87_check(c, u);
+	soft_x87_check(c, u);
 	check_aligned(c, u, va);
-	p = vpt_native_load(c, u, va);
-	vpt_x87_to_mmx(c);
-	return vpt_native_run(c, u, p);
+	p = soft_native_load(c, u, va);
+	soft_x87_to_mmx(c);
+	return soft_native_run(c, u, p);
 }
 
-static __attribute__((noinline)) void mmx_store_slow(struct vpt_soft *c, const struct vpt_uop *u,
+static __attribute__((noinline)) void mmx_store_slow(struct soft *c, const struct soft_uop *u,
 						     uint64_t va)
 {
-	vpt_soft_probe_write(c, u, va, u->aux);
-	vpt_x87_to_mmx(c);
+	soft_probe_write(c, u, va, u->aux);
+	soft_x87_to_mmx(c);
 	store_slow(c, u, va);
 }
 
-VPT_UOP(mmx_store)
+SOFT_UOP(mmx_store)
 {
-	uint64_t va = vpt_ea(c, u);
-	const struct vpt_soft_tlb *t = vpt_tlb(c, va);
+	uint64_t va = soft_ea(c, u);
+	const struct soft_tlb *t = soft_find_tlb(c, va);
 
-	vpt_x87_check(c, u);
-	if (VPT_TLB_HIT(t->write, va, u->aux)) {
-		vpt_x87_to_mmx(c);
-		return vpt_native_run(c, u, (void *)(t->host + va));
+	soft_x87_check(c, u);
+	if (SOFT_TLB_HIT(t->write, va, u->aux)) {
+		soft_x87_to_mmx(c);
+		return soft_native_run(c, u, (void *)(t->host + va));
 	}
 	mmx_store_slow(c, u, va);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-int vpt_native_memory(const struct vpt_translation *t)
+int soft_native_memory(const struct soft_translation *t)
 {
 	int n;
 
 	for (n = 0; n < t->insn->operand_count_visible; n++)
-		if (vpt_tr_is_mem(t, (unsigned int)n))
+		if (soft_tr_is_mem(t, (unsigned int)n))
 			return n;
 	return -1;
 }
 
-static bool writes(const struct vpt_translation *t, int mem)
+static bool writes(const struct soft_translation *t, int mem)
 {
 	return mem >= 0 && t->op[mem].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 }
 
-struct vpt_uop *vpt_native_emit_by(struct vpt_translation *t, const struct vpt_recoded *r,
-				   vpt_uop_fn fn, int mem)
+struct soft_uop *soft_native_emit_by(struct soft_translation *t, const struct soft_recoded *r,
+				     soft_uop_fn fn, int mem)
 {
-	struct vpt_address address = {0};
-	vpt_native_fn stub;
-	struct vpt_uop *u;
+	struct soft_address address = {0};
+	soft_native_fn stub;
+	struct soft_uop *u;
 	unsigned int size = 0;
 
-	stub = vpt_native_stub(t->c->native, r);
+	stub = soft_native_stub(t->c->native, r);
 	if (!stub)
 		return NULL;
 	if (mem >= 0) {
-		size = vpt_tr_size(t, (unsigned int)mem);
-		address = vpt_tr_address(t, (unsigned int)mem, size, writes(t, mem));
+		size = soft_tr_size(t, (unsigned int)mem);
+		address = soft_tr_address(t, (unsigned int)mem, size, writes(t, mem));
 	}
-	u = vpt_tr_emit(t, fn ? fn : (vpt_uop_fn)(uintptr_t)stub);
+	u = soft_tr_emit(t, fn ? fn : (soft_uop_fn)(uintptr_t)stub);
 	u->ptr = (const void *)(uintptr_t)stub;
 	u->aux = size;
 	if (mem >= 0)
-		vpt_tr_put_address(u, &address);
+		soft_tr_put_address(u, &address);
 	return u;
 }
 
-bool vpt_native_emit(struct vpt_translation *t, const struct vpt_recoded *r, unsigned int align)
+bool soft_native_emit(struct soft_translation *t, const struct soft_recoded *r, unsigned int align)
 {
-	/* By r->how & VPT_HOW_MMX, and the operand: none, read, written. */
-	static const vpt_uop_fn handler[2][3] = {{NULL, load, store}, {mmx, mmx_load, mmx_store}};
-	int mem = vpt_native_memory(t);
+	/* By r->how & SOFT_HOW_MMX, and the operand: none, read, written. */
+	static const soft_uop_fn handler[2][3] = {{NULL, load, store}, {mmx, mmx_load, mmx_store}};
+	int mem = soft_native_memory(t);
 	unsigned int kind = mem < 0 ? 0 : writes(t, mem) ? 2 : 1;
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
-	if (kind == 2 && r->how & VPT_HOW_MXCSR)
-		u = vpt_native_emit_by(t, r, store_trapping, mem);
+	if (kind == 2 && r->how & SOFT_HOW_MXCSR)
+		u = soft_native_emit_by(t, r, store_trapping, mem);
 	else
-		u = vpt_native_emit_by(t, r, handler[r->how & VPT_HOW_MMX ? 1 : 0][kind], mem);
+		u = soft_native_emit_by(t, r, handler[r->how & SOFT_HOW_MMX ? 1 : 0][kind], mem);
 	if (!u)
 		return false;
 	u->imm = align - 1;

@@ -6,28 +6,28 @@
 #include "soft/operand.h"
 
 /* Not left out: a store before it may change its bytes into something else. */
-VPT_UOP(nop)
+SOFT_UOP(nop)
 {
 	(void)c;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* CLFLUSH and its like fault as a load of a byte does. */
-VPT_LOAD_UOP(probe, 8)
+SOFT_LOAD_UOP(probe, 8)
 {
 	(void)m;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
 /* F3 90 with REX.B is XCHG of R8 and the accumulator, not PAUSE. */
-#define NOP_XCHG(bits)                                                           \
-	VPT_UOP(xchg_r8_##bits)                                                  \
-	{                                                                        \
-		const uint##bits##_t a = (uint##bits##_t)c->r[VPT_R_RAX];        \
-                                                                                 \
-		vpt_put##bits(c, VPT_R_RAX * 8, (uint##bits##_t)c->r[VPT_R_R8]); \
-		vpt_put##bits(c, VPT_R_R8 * 8, a);                               \
-		return VPT_NEXT(c, u);                                           \
+#define NOP_XCHG(bits)                                                              \
+	SOFT_UOP(xchg_r8_##bits)                                                    \
+	{                                                                           \
+		const uint##bits##_t a = (uint##bits##_t)c->r[SOFT_R_RAX];          \
+                                                                                    \
+		soft_put##bits(c, SOFT_R_RAX * 8, (uint##bits##_t)c->r[SOFT_R_R8]); \
+		soft_put##bits(c, SOFT_R_R8 * 8, a);                                \
+		return SOFT_NEXT(c, u);                                             \
 	}
 
 NOP_XCHG(16)
@@ -37,22 +37,22 @@ NOP_XCHG(64)
 /* As insns_alu.def has them. */
 enum { ROW_NOTHING, ROW_LINE, ROW_UNDEFINED };
 
-bool vpt_tr_nop(struct vpt_translation *t)
+bool soft_tr_nop(struct soft_translation *t)
 {
-	static const struct vpt_mem_uop line = VPT_MEM_UOP(probe);
+	static const struct soft_mem_uop line = SOFT_MEM_UOP(probe);
 
 	if (t->insn->mnemonic == ZYDIS_MNEMONIC_PAUSE && t->insn->raw.rex.B) {
-		vpt_tr_emit(t, t->insn->operand_width == 64   ? xchg_r8_64
-			       : t->insn->operand_width == 16 ? xchg_r8_16
-							      : xchg_r8_32);
+		soft_tr_emit(t, t->insn->operand_width == 64   ? xchg_r8_64
+				: t->insn->operand_width == 16 ? xchg_r8_16
+							       : xchg_r8_32);
 		return true;
 	}
 	switch (t->arg) {
 	case ROW_NOTHING:
-		vpt_tr_emit(t, nop);
+		soft_tr_emit(t, nop);
 		return true;
 	case ROW_LINE:
-		vpt_tr_emit_bytes(t, &line, 0, 1, false);
+		soft_tr_emit_bytes(t, &line, 0, 1, false);
 		return true;
 	default:
 		return false;

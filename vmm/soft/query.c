@@ -9,8 +9,7 @@
 #define LEAF_XSAVE    0xdu
 #define XSAVE_LEGACY  576u /* the legacy region and the header */
 
-const struct vpt_cpuid_entry *vpt_soft_cpuid(const struct vpt_soft *c, uint32_t leaf,
-					     uint32_t subleaf)
+const struct engine_cpuid_entry *soft_cpuid(const struct soft *c, uint32_t leaf, uint32_t subleaf)
 {
 	size_t i;
 
@@ -21,18 +20,18 @@ const struct vpt_cpuid_entry *vpt_soft_cpuid(const struct vpt_soft *c, uint32_t 
 	return NULL;
 }
 
-bool vpt_soft_has7(const struct vpt_soft *c, unsigned int ebx_bit)
+bool soft_has7(const struct soft *c, unsigned int ebx_bit)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 7, 0);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 7, 0);
 
 	return e && e->ebx >> ebx_bit & 1;
 }
 
 /* Beyond the last leaf the last basic one answers (SDM vol. 2, CPUID). */
-static uint32_t leaf_of(const struct vpt_soft *c, uint32_t leaf)
+static uint32_t leaf_of(const struct soft *c, uint32_t leaf)
 {
-	const struct vpt_cpuid_entry *basic = vpt_soft_cpuid(c, 0, 0);
-	const struct vpt_cpuid_entry *extended = vpt_soft_cpuid(c, LEAF_EXTENDED, 0);
+	const struct engine_cpuid_entry *basic = soft_cpuid(c, 0, 0);
+	const struct engine_cpuid_entry *extended = soft_cpuid(c, LEAF_EXTENDED, 0);
 
 	if (!basic || leaf <= basic->eax)
 		return leaf;
@@ -42,12 +41,12 @@ static uint32_t leaf_of(const struct vpt_soft *c, uint32_t leaf)
 }
 
 /* Bytes of an XSAVE area with these components, in the standard or the compact form. */
-static uint32_t xsave_bytes(const struct vpt_soft *c, uint64_t components, bool compact)
+static uint32_t xsave_bytes(const struct soft *c, uint64_t components, bool compact)
 {
 	uint32_t bytes = XSAVE_LEGACY, i;
 
 	for (i = 2; i < 63; i++) {
-		const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, LEAF_XSAVE, i);
+		const struct engine_cpuid_entry *e = soft_cpuid(c, LEAF_XSAVE, i);
 
 		if (!(components >> i & 1) || !e)
 			continue;
@@ -63,15 +62,15 @@ static uint32_t xsave_bytes(const struct vpt_soft *c, uint64_t components, bool 
 }
 
 /* What of a leaf depends on the processor's state. */
-static void adapt(const struct vpt_soft *c, uint32_t leaf, uint32_t subleaf,
-		  struct vpt_cpuid_entry *e)
+static void adapt(const struct soft *c, uint32_t leaf, uint32_t subleaf,
+		  struct engine_cpuid_entry *e)
 {
 	if (leaf == 1) {
 		e->ecx &= ~(1u << 27);
-		e->ecx |= c->s.cr4 & VPT_CR4_OSXSAVE ? 1u << 27 : 0;
+		e->ecx |= c->s.cr4 & X86_CR4_OSXSAVE ? 1u << 27 : 0;
 	} else if (leaf == 7 && !subleaf) {
 		e->ecx &= ~(1u << 4);
-		e->ecx |= c->s.cr4 & VPT_CR4_PKE ? 1u << 4 : 0;
+		e->ecx |= c->s.cr4 & SOFT_CR4_PKE ? 1u << 4 : 0;
 	} else if (leaf == LEAF_XSAVE && !subleaf) {
 		e->ebx = xsave_bytes(c, c->fpu.xcr0, false);
 	} else if (leaf == LEAF_XSAVE && subleaf == 1 && e->eax & (2 | 8)) {
@@ -82,82 +81,83 @@ static void adapt(const struct vpt_soft *c, uint32_t leaf, uint32_t subleaf,
 	}
 }
 
-static NOINLINE void do_cpuid(struct vpt_soft *c)
+static NOINLINE void do_cpuid(struct soft *c)
 {
-	uint32_t leaf = leaf_of(c, (uint32_t)c->r[VPT_R_RAX]), subleaf = (uint32_t)c->r[VPT_R_RCX];
-	const struct vpt_cpuid_entry *found = vpt_soft_cpuid(c, leaf, subleaf);
-	struct vpt_cpuid_entry e = {0};
+	uint32_t leaf = leaf_of(c, (uint32_t)c->r[SOFT_R_RAX]),
+		 subleaf = (uint32_t)c->r[SOFT_R_RCX];
+	const struct engine_cpuid_entry *found = soft_cpuid(c, leaf, subleaf);
+	struct engine_cpuid_entry e = {0};
 
 	if (found) {
 		e = *found;
 		adapt(c, leaf, subleaf, &e);
 	}
-	c->r[VPT_R_RAX] = e.eax;
-	c->r[VPT_R_RBX] = e.ebx;
-	c->r[VPT_R_RCX] = e.ecx;
-	c->r[VPT_R_RDX] = e.edx;
+	c->r[SOFT_R_RAX] = e.eax;
+	c->r[SOFT_R_RBX] = e.ebx;
+	c->r[SOFT_R_RCX] = e.ecx;
+	c->r[SOFT_R_RDX] = e.edx;
 }
 
-VPT_UOP(cpuid)
+SOFT_UOP(cpuid)
 {
 	do_cpuid(c);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-static inline void to_edx_eax(struct vpt_soft *c, const struct vpt_uop *u)
+static inline void to_edx_eax(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t tsc = vpt_time_read(&c->base.time, vpt_soft_retired(c, u));
+	uint64_t tsc = engine_time_read(&c->base.time, soft_retired(c, u));
 
-	if (vpt_unlikely(c->s.cr4 & VPT_CR4_TSD && c->cpl))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
-	c->r[VPT_R_RAX] = (uint32_t)tsc;
-	c->r[VPT_R_RDX] = tsc >> 32;
+	if (vpt_unlikely(c->s.cr4 & SOFT_CR4_TSD && c->cpl))
+		soft_raise_code(c, u, X86_VEC_GP, 0);
+	c->r[SOFT_R_RAX] = (uint32_t)tsc;
+	c->r[SOFT_R_RDX] = tsc >> 32;
 }
 
-VPT_UOP(rdtsc)
-{
-	to_edx_eax(c, u);
-	return VPT_NEXT(c, u);
-}
-
-VPT_UOP(rdtscp)
+SOFT_UOP(rdtsc)
 {
 	to_edx_eax(c, u);
-	c->r[VPT_R_RCX] = (uint32_t)c->msr.tsc_aux;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(rdpid)
+SOFT_UOP(rdtscp)
 {
-	vpt_put64(c, u->dst, (uint32_t)c->msr.tsc_aux);
-	return VPT_NEXT(c, u);
+	to_edx_eax(c, u);
+	c->r[SOFT_R_RCX] = (uint32_t)c->msr.tsc_aux;
+	return SOFT_NEXT(c, u);
+}
+
+SOFT_UOP(rdpid)
+{
+	soft_put64(c, u->dst, (uint32_t)c->msr.tsc_aux);
+	return SOFT_NEXT(c, u);
 }
 
 /* The core has the counters; by itself this processor has none, whatever ECX says. */
-VPT_UOP(rdpmc)
+SOFT_UOP(rdpmc)
 {
 	if (c->stepping)
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
-	return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
+	return soft_leave(c, u, false, ENGINE_EXIT_CORE);
 }
 
-bool vpt_tr_query(struct vpt_translation *t)
+bool soft_tr_query(struct soft_translation *t)
 {
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_CPUID:
-		vpt_tr_emit(t, cpuid);
+		soft_tr_emit(t, cpuid);
 		return true;
 	case ZYDIS_MNEMONIC_RDTSC:
-		vpt_tr_emit(t, rdtsc);
+		soft_tr_emit(t, rdtsc);
 		return true;
 	case ZYDIS_MNEMONIC_RDTSCP:
-		vpt_tr_emit(t, rdtscp);
+		soft_tr_emit(t, rdtscp);
 		return true;
 	case ZYDIS_MNEMONIC_RDPID:
-		vpt_tr_emit(t, rdpid)->dst = vpt_tr_gpr(t, 0);
+		soft_tr_emit(t, rdpid)->dst = soft_tr_gpr(t, 0);
 		return true;
 	case ZYDIS_MNEMONIC_RDPMC:
-		vpt_tr_emit(t, rdpmc);
+		soft_tr_emit(t, rdpmc);
 		t->ends = true;
 		return true;
 	default:

@@ -22,18 +22,18 @@ static bool is_class(ZydisRegister reg, ZydisRegisterClass first, ZydisRegisterC
 	return cls >= first && cls <= last;
 }
 
-static int host_register(struct vpt_recoded *r, const ZydisDecodedOperand *op)
+static int host_register(struct soft_recoded *r, const ZydisDecodedOperand *op)
 {
 	static const uint8_t pool[] = {RCX, R8, R9};
-	uint8_t offset = vpt_tr_reg(op->reg.value), host = 0;
+	uint8_t offset = soft_tr_reg(op->reg.value), host = 0;
 	uint8_t access = 0;
 	unsigned int i;
 
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		access |= VPT_GPR_READ;
+		access |= SOFT_GPR_READ;
 	/* What is written in part, or not always, is read first. */
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-		access |= VPT_GPR_READ | VPT_GPR_WRITTEN;
+		access |= SOFT_GPR_READ | SOFT_GPR_WRITTEN;
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
 		host = (uint8_t)ZydisRegisterGetId(op->reg.value);
 		if (host > RDX)
@@ -58,7 +58,7 @@ static int host_register(struct vpt_recoded *r, const ZydisDecodedOperand *op)
 	return host;
 }
 
-static int vector_register(struct vpt_recoded *r, const ZydisDecodedOperand *op)
+static int vector_register(struct soft_recoded *r, const ZydisDecodedOperand *op)
 {
 	int id = ZydisRegisterGetId(op->reg.value);
 	uint8_t bytes = is_class(op->reg.value, ZYDIS_REGCLASS_ZMM, ZYDIS_REGCLASS_ZMM)	  ? 64
@@ -72,7 +72,7 @@ static int vector_register(struct vpt_recoded *r, const ZydisDecodedOperand *op)
 	return id;
 }
 
-static int mask_register(struct vpt_recoded *r, const ZydisDecodedOperand *op, bool pair)
+static int mask_register(struct soft_recoded *r, const ZydisDecodedOperand *op, bool pair)
 {
 	int id = ZydisRegisterGetId(op->reg.value);
 
@@ -82,7 +82,7 @@ static int mask_register(struct vpt_recoded *r, const ZydisDecodedOperand *op, b
 	return id;
 }
 
-static int register_of(struct vpt_recoded *r, const ZydisDecodedOperand *op, bool pair)
+static int register_of(struct soft_recoded *r, const ZydisDecodedOperand *op, bool pair)
 {
 	int id;
 
@@ -143,7 +143,7 @@ static void place(struct fields *f, const ZydisDecodedOperand *op, uint8_t id)
 	f->has_vector |= cls == ZYDIS_REGCLASS_XMM || cls == ZYDIS_REGCLASS_MMX;
 }
 
-static bool registers(const struct vpt_translation *t, struct vpt_recoded *r, struct fields *f)
+static bool registers(const struct soft_translation *t, struct soft_recoded *r, struct fields *f)
 {
 	bool pair = t->insn->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTD ||
 		    t->insn->mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ;
@@ -156,7 +156,7 @@ static bool registers(const struct vpt_translation *t, struct vpt_recoded *r, st
 		if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
 			if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
 				return false;
-			r->how |= VPT_HOW_MEM;
+			r->how |= SOFT_HOW_MEM;
 			continue;
 		}
 		if (op->type != ZYDIS_OPERAND_TYPE_REGISTER)
@@ -170,14 +170,14 @@ static bool registers(const struct vpt_translation *t, struct vpt_recoded *r, st
 	return true;
 }
 
-static void put(struct vpt_recoded *r, unsigned int byte)
+static void put(struct soft_recoded *r, unsigned int byte)
 {
 	r->bytes[r->len++] = (uint8_t)byte;
 }
 
 /* Does VEX.W, or EVEX.W, choose the width of a general operand? Outside 64-bit mode
  * that is 32 bits whatever W says. */
-static bool w_is_width(const struct vpt_translation *t, const struct vpt_recoded *r)
+static bool w_is_width(const struct soft_translation *t, const struct soft_recoded *r)
 {
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_VMOVD:
@@ -199,7 +199,7 @@ static unsigned int bit(unsigned int value, unsigned int n)
 }
 
 /* [66 F2 F3] REX opcode */
-static void legacy(const struct vpt_translation *t, struct vpt_recoded *r, const struct fields *f)
+static void legacy(const struct soft_translation *t, struct soft_recoded *r, const struct fields *f)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	unsigned int at = insn->raw.modrm.offset, i;
@@ -238,7 +238,7 @@ static void legacy(const struct vpt_translation *t, struct vpt_recoded *r, const
 		r->bytes[r->len - 1] = (uint8_t)((r->bytes[r->len - 1] & ~7) | (f->opcode & 7));
 }
 
-static void vex(const struct vpt_translation *t, struct vpt_recoded *r, const struct fields *f)
+static void vex(const struct soft_translation *t, struct soft_recoded *r, const struct fields *f)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	const uint8_t *p = t->code + insn->raw.vex.offset;
@@ -254,7 +254,7 @@ static void vex(const struct vpt_translation *t, struct vpt_recoded *r, const st
 	put(r, insn->opcode);
 }
 
-static void evex(const struct vpt_translation *t, struct vpt_recoded *r, const struct fields *f)
+static void evex(const struct soft_translation *t, struct soft_recoded *r, const struct fields *f)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	const uint8_t *p = t->code + insn->raw.evex.offset;
@@ -271,7 +271,7 @@ static void evex(const struct vpt_translation *t, struct vpt_recoded *r, const s
 	put(r, insn->opcode);
 }
 
-static void modrm_and_immediate(const struct vpt_translation *t, struct vpt_recoded *r,
+static void modrm_and_immediate(const struct soft_translation *t, struct soft_recoded *r,
 				const struct fields *f)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
@@ -280,7 +280,7 @@ static void modrm_and_immediate(const struct vpt_translation *t, struct vpt_reco
 
 	if (!(insn->attributes & ZYDIS_ATTRIB_HAS_MODRM))
 		return;
-	if (r->how & VPT_HOW_MEM)
+	if (r->how & SOFT_HOW_MEM)
 		put(r, (reg & 7) << 3 | (r->pointer & 7));
 	else
 		put(r, 0xc0 | (reg & 7) << 3 | (rm & 7));
@@ -295,10 +295,10 @@ static void modrm_and_immediate(const struct vpt_translation *t, struct vpt_reco
 		r->bytes[last] = (uint8_t)((r->bytes[last] & 15) | f->is4 << 4);
 }
 
-static void flags(const struct vpt_translation *t, struct vpt_recoded *r)
+static void flags(const struct soft_translation *t, struct soft_recoded *r)
 {
 	const uint32_t arithmetic =
-		VPT_FL_CF | VPT_FL_PF | VPT_FL_AF | VPT_FL_ZF | VPT_FL_SF | VPT_FL_OF;
+		X86_FL_CF | X86_FL_PF | X86_FL_AF | X86_FL_ZF | X86_FL_SF | X86_FL_OF;
 	const ZydisAccessedFlags *f = t->insn->cpu_flags;
 	uint32_t set, changed;
 
@@ -307,12 +307,12 @@ static void flags(const struct vpt_translation *t, struct vpt_recoded *r)
 	set = (f->modified | f->set_0 | f->set_1) & arithmetic;
 	changed = set | (f->undefined & arithmetic);
 	if (changed)
-		r->how |= VPT_HOW_FLAGS_OUT;
+		r->how |= SOFT_HOW_FLAGS_OUT;
 	if (f->tested & arithmetic || (changed && set != arithmetic))
-		r->how |= VPT_HOW_FLAGS_IN;
+		r->how |= SOFT_HOW_FLAGS_IN;
 }
 
-bool vpt_recode(const struct vpt_translation *t, struct vpt_recoded *r)
+bool soft_recode(const struct soft_translation *t, struct soft_recoded *r)
 {
 	const ZydisDecodedInstruction *insn = t->insn;
 	struct fields f = {0};
@@ -320,24 +320,24 @@ bool vpt_recode(const struct vpt_translation *t, struct vpt_recoded *r)
 	memset(r, 0, sizeof(*r));
 	r->pointer = RDX;
 	if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
-		r->how |= VPT_HOW_VEX;
+		r->how |= SOFT_HOW_VEX;
 	else if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
-		r->how |= VPT_HOW_EVEX;
+		r->how |= SOFT_HOW_EVEX;
 	else if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		return false;
 	if (!registers(t, r, &f))
 		return false;
-	if (r->how & VPT_HOW_MEM)
+	if (r->how & SOFT_HOW_MEM)
 		f.rm = r->pointer;
 	flags(t, r);
-	if (r->how & VPT_HOW_VEX)
+	if (r->how & SOFT_HOW_VEX)
 		vex(t, r, &f);
-	else if (r->how & VPT_HOW_EVEX)
+	else if (r->how & SOFT_HOW_EVEX)
 		evex(t, r, &f);
 	else
 		legacy(t, r, &f);
 	modrm_and_immediate(t, r, &f);
 	if (r->mm_used)
-		r->how |= VPT_HOW_MMX;
+		r->how |= SOFT_HOW_MMX;
 	return true;
 }

@@ -8,7 +8,7 @@
 
 #include "x86/guard.h"
 
-int vpt_region_create(struct vpt_region *r, size_t bytes)
+int soft_region_create(struct soft_region *r, size_t bytes)
 {
 	int fd = memfd_create("vpt", MFD_CLOEXEC), error = 0;
 	void *w = NULL, *x = NULL;
@@ -16,26 +16,26 @@ int vpt_region_create(struct vpt_region *r, size_t bytes)
 	if (fd < 0)
 		return -errno;
 	if (!ftruncate(fd, (off_t)bytes)) {
-		w = vpt_guard_map(bytes, PROT_READ | PROT_WRITE, fd);
-		x = w ? vpt_guard_map(bytes, PROT_READ | PROT_EXEC, fd) : NULL;
+		w = x86_guard_map(bytes, PROT_READ | PROT_WRITE, fd);
+		x = w ? x86_guard_map(bytes, PROT_READ | PROT_EXEC, fd) : NULL;
 	}
 	if (!w || !x)
 		error = -errno;
 	close(fd);
-	*r = (struct vpt_region){.writable = w, .executable = x, .bytes = bytes};
+	*r = (struct soft_region){.writable = w, .executable = x, .bytes = bytes};
 	if (error)
-		vpt_region_destroy(r);
+		soft_region_destroy(r);
 	return error;
 }
 
-void vpt_region_destroy(struct vpt_region *r)
+void soft_region_destroy(struct soft_region *r)
 {
-	vpt_guard_unmap(r->writable, r->bytes);
-	vpt_guard_unmap(r->executable, r->bytes);
-	*r = (struct vpt_region){0};
+	x86_guard_unmap(r->writable, r->bytes);
+	x86_guard_unmap(r->executable, r->bytes);
+	*r = (struct soft_region){0};
 }
 
-void vpt_region_serialize(void)
+void soft_region_serialize(void)
 {
 	unsigned int a, b, c, d;
 

@@ -9,95 +9,95 @@
  */
 static struct vpt_pt watchful;
 
-_Noreturn void vpt_soft_fault(struct vpt_soft *c, const struct vpt_uop *u,
-			      const struct vpt_exception *e)
+_Noreturn void soft_fault(struct soft *c, const struct soft_uop *u,
+			  const struct engine_exception *e)
 {
 	if (u) {
-		c->r[VPT_R_RIP] = u->ip;
+		c->r[SOFT_R_RIP] = u->ip;
 		c->left += u->rest;
 	}
 	c->bounce_bytes = 0;
 	c->missed = NULL;
-	c->exit->kind = VPT_EXIT_FAULT;
+	c->exit->kind = ENGINE_EXIT_FAULT;
 	c->exit->fault = *e;
 	longjmp(c->escape, 1);
 }
 
-_Noreturn void vpt_soft_raise(struct vpt_soft *c, const struct vpt_uop *u, uint8_t vector)
+_Noreturn void soft_raise(struct soft *c, const struct soft_uop *u, uint8_t vector)
 {
-	const struct vpt_exception e = {.vector = vector};
+	const struct engine_exception e = {.vector = vector};
 
-	vpt_soft_fault(c, u, &e);
+	soft_fault(c, u, &e);
 }
 
-_Noreturn void vpt_soft_raise_code(struct vpt_soft *c, const struct vpt_uop *u, uint8_t vector,
-				   uint32_t error)
+_Noreturn void soft_raise_code(struct soft *c, const struct soft_uop *u, uint8_t vector,
+			       uint32_t error)
 {
-	const struct vpt_exception e = {.vector = vector, .has_error = true, .error = error};
+	const struct engine_exception e = {.vector = vector, .has_error = true, .error = error};
 
-	vpt_soft_fault(c, u, &e);
+	soft_fault(c, u, &e);
 }
 
 /* Every-instruction mode: the last instruction of a block that is left early. */
-static __attribute__((noinline)) void tell_last(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void tell_last(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
-	if (c->pt && c->base.observer->wants & VPT_WANTS_INSNS)
-		vpt_soft_tell_plain(c, u, next);
+	if (c->pt && c->base.observer->wants & ENGINE_WANTS_INSNS)
+		soft_tell_plain(c, u, next);
 }
 
-void vpt_soft_tell_plain(struct vpt_soft *c, const struct vpt_uop *u, uint64_t next)
+void soft_tell_plain(struct soft *c, const struct soft_uop *u, uint64_t next)
 {
-	const struct vpt_observer *o = c->base.observer;
+	const struct engine_observer *o = c->base.observer;
 
-	c->base.retired = vpt_soft_retired(c, u) + 1;
-	o->retired(o->opaque, u->ip, next, next, VPT_FLOW_NEXT);
+	c->base.retired = soft_retired(c, u) + 1;
+	o->retired(o->opaque, u->ip, next, next, DECODE_FLOW_NEXT);
 }
 
-const struct vpt_uop *vpt_soft_leave(struct vpt_soft *c, const struct vpt_uop *u, bool done,
-				     enum vpt_exit_kind kind)
+const struct soft_uop *soft_leave(struct soft *c, const struct soft_uop *u, bool done,
+				  enum engine_exit_kind kind)
 {
 	if (done)
 		tell_last(c, u);
 	else
-		c->r[VPT_R_RIP] = u->ip;
+		c->r[SOFT_R_RIP] = u->ip;
 	c->left += u->rest - done;
-	c->leave = VPT_LEAVE_EXIT;
+	c->leave = SOFT_LEAVE_EXIT;
 	c->exit->kind = kind;
 	c->missed = NULL;
 	return NULL;
 }
 
-const struct vpt_uop *vpt_soft_resume(struct vpt_soft *c, const struct vpt_uop *u)
+const struct soft_uop *soft_resume(struct soft *c, const struct soft_uop *u)
 {
 	uint64_t next = u->ip + u->len;
 
 	tell_last(c, u);
-	c->r[VPT_R_RIP] = c->bits == 64 ? next : (uint32_t)next;
+	c->r[SOFT_R_RIP] = c->bits == 64 ? next : (uint32_t)next;
 	c->left += u->rest - 1;
 	c->missed = NULL;
-	vpt_soft_derive(c);
+	soft_derive(c);
 	return NULL;
 }
 
-void vpt_soft_call_attention(struct vpt_soft *c)
+void soft_call_attention(struct soft *c)
 {
 	/* No link is followed any more when nothing is left. */
 	c->stash += c->left;
 	c->left = 0;
 }
 
-static void note_attention(struct vpt_soft *c)
+static void note_attention(struct soft *c)
 {
 	if (c->base.attention && !c->stash)
-		vpt_soft_call_attention(c);
+		soft_call_attention(c);
 }
 
-void vpt_soft_bus_io(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port, uint8_t size,
-		     bool in, uint32_t count, void *data)
+void soft_bus_io(struct soft *c, const struct soft_uop *u, uint16_t port, uint8_t size, bool in,
+		 uint32_t count, void *data)
 {
-	c->base.retired = u ? vpt_soft_retired(c, u) : c->begun;
+	c->base.retired = u ? soft_retired(c, u) : c->begun;
 	if (c->base.bus.io)
 		c->base.bus.io(c->base.bus.opaque, port, size, in, count, data);
 	else if (in)
@@ -105,10 +105,10 @@ void vpt_soft_bus_io(struct vpt_soft *c, const struct vpt_uop *u, uint16_t port,
 	note_attention(c);
 }
 
-void vpt_soft_bus_mmio(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa, uint32_t len,
-		       bool write, void *data)
+void soft_bus_mmio(struct soft *c, const struct soft_uop *u, uint64_t gpa, uint32_t len, bool write,
+		   void *data)
 {
-	c->base.retired = u ? vpt_soft_retired(c, u) : c->begun;
+	c->base.retired = u ? soft_retired(c, u) : c->begun;
 	if (c->base.bus.mmio)
 		c->base.bus.mmio(c->base.bus.opaque, gpa, len, write, data);
 	else if (!write)
@@ -117,71 +117,71 @@ void vpt_soft_bus_mmio(struct vpt_soft *c, const struct vpt_uop *u, uint64_t gpa
 }
 
 /* Where branches report to, as the observer has it now. */
-static struct vpt_pt *report_to(const struct vpt_soft *c)
+static struct vpt_pt *report_to(const struct soft *c)
 {
-	const struct vpt_observer *o = c->base.observer;
+	const struct engine_observer *o = c->base.observer;
 
 	if (c->stepping || !o || !o->pt)
 		return NULL;
-	return o->wants & VPT_WANTS_INSNS ? &watchful : o->pt;
+	return o->wants & ENGINE_WANTS_INSNS ? &watchful : o->pt;
 }
 
-static void ran_until(struct vpt_soft *c, uint64_t retired)
+static void ran_until(struct soft *c, uint64_t retired)
 {
-	const struct vpt_observer *o = c->base.observer;
+	const struct engine_observer *o = c->base.observer;
 
-	if (c->pt && !(o->wants & VPT_WANTS_INSNS) && retired != c->reported)
+	if (c->pt && !(o->wants & ENGINE_WANTS_INSNS) && retired != c->reported)
 		o->ran(o->opaque, retired - c->reported);
 	c->reported = retired;
 }
 
-void vpt_soft_tell_ran(struct vpt_soft *c)
+void soft_tell_ran(struct soft *c)
 {
 	ran_until(c, c->begun + (uint64_t)(c->started - c->left - c->stash));
 }
 
 /* Each branch that is reported comes here. */
-static inline __attribute__((always_inline)) void look_at_observer(struct vpt_soft *c)
+static inline __attribute__((always_inline)) void look_at_observer(struct soft *c)
 {
 	c->pt = report_to(c);
 	note_attention(c);
 }
 
-void vpt_soft_look_at_observer(struct vpt_soft *c)
+void soft_look_at_observer(struct soft *c)
 {
 	look_at_observer(c);
 }
 
-static enum vpt_flow flow_of(const struct vpt_event *event)
+static enum engine_flow flow_of(const struct vpt_event *event)
 {
 	if (event->kind == VPT_EV_PTWRITE)
-		return VPT_FLOW_NEXT;
+		return DECODE_FLOW_NEXT;
 	if (event->kind != VPT_EV_COND)
-		return VPT_FLOW_BRANCH;
-	return event->flags & VPT_EVF_TAKEN ? VPT_FLOW_TAKEN : VPT_FLOW_COND;
+		return DECODE_FLOW_BRANCH;
+	return event->flags & VPT_EVF_TAKEN ? DECODE_FLOW_TAKEN : DECODE_FLOW_COND;
 }
 
-void vpt_soft_report(struct vpt_soft *c, const struct vpt_uop *u, const struct vpt_event *event)
+void soft_report(struct soft *c, const struct soft_uop *u, const struct vpt_event *event)
 {
-	const struct vpt_observer *o = c->base.observer;
+	const struct engine_observer *o = c->base.observer;
 	/* Where an event has a value it has no room for this. */
 	uint64_t next = event->kind == VPT_EV_PTWRITE ? event->to : event->next;
 
-	c->base.retired = vpt_soft_retired(c, u) + 1;
+	c->base.retired = soft_retired(c, u) + 1;
 	ran_until(c, c->base.retired);
-	if (o->wants & VPT_WANTS_INSNS)
+	if (o->wants & ENGINE_WANTS_INSNS)
 		o->retired(o->opaque, event->from, next, event->to, flow_of(event));
 	o->event(o->opaque, event);
 	look_at_observer(c);
 }
 
-static __attribute__((noinline)) void report_if(struct vpt_soft *c, uint64_t ip)
+static __attribute__((noinline)) void report_if(struct soft *c, uint64_t ip)
 {
 	const struct vpt_event event = {
 		.kind = VPT_EV_INTR_FLAG,
 		.from = ip,
-		.to = c->r[VPT_R_RIP],
-		.next = c->r[VPT_R_RIP],
+		.to = c->r[SOFT_R_RIP],
+		.next = c->r[SOFT_R_RIP],
 	};
 
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left - c->stash);
@@ -190,43 +190,43 @@ static __attribute__((noinline)) void report_if(struct vpt_soft *c, uint64_t ip)
 	look_at_observer(c);
 }
 
-const struct vpt_uop *vpt_soft_resume_if(struct vpt_soft *c, const struct vpt_uop *u)
+const struct soft_uop *soft_resume_if(struct soft *c, const struct soft_uop *u)
 {
-	const struct vpt_uop *none = vpt_soft_resume(c, u);
+	const struct soft_uop *none = soft_resume(c, u);
 
-	if (vpt_soft_watches_if(c))
+	if (soft_watches_if(c))
 		report_if(c, u->ip);
 	return none;
 }
 
 /* Give the budget back that call_attention() has taken. */
-static void unstash(struct vpt_soft *c)
+static void unstash(struct soft *c)
 {
 	c->left += c->stash;
 	c->stash = 0;
 }
 
 /* Is there a reason to end run() before the next instruction? */
-static bool is_over(struct vpt_soft *c)
+static bool is_over(struct soft *c)
 {
-	uint64_t rflags = c->r[VPT_R_RFLAGS];
+	uint64_t rflags = c->r[SOFT_R_RFLAGS];
 
 	unstash(c);
 	if (c->base.attention || c->left <= 0)
-		c->exit->kind = VPT_EXIT_KICK;
-	else if (rflags & VPT_FL_TF || c->dr[7] & 0xff)
-		c->exit->kind = VPT_EXIT_CORE;
-	else if (c->want_irq && rflags & VPT_FL_IF && !c->base.shadow)
-		c->exit->kind = VPT_EXIT_IRQ_WINDOW;
+		c->exit->kind = ENGINE_EXIT_KICK;
+	else if (rflags & X86_FL_TF || c->dr[7] & 0xff)
+		c->exit->kind = ENGINE_EXIT_CORE;
+	else if (c->want_irq && rflags & X86_FL_IF && !c->base.shadow)
+		c->exit->kind = ENGINE_EXIT_IRQ_WINDOW;
 	else
 		return false;
 	return true;
 }
 
-static void enter(struct vpt_soft *c, const struct vpt_uop *u)
+static void enter(struct soft *c, const struct soft_uop *u)
 {
-#ifdef VPT_SOFT_THREADED
-	vpt_soft_enter(c, u);
+#ifdef SOFT_THREADED
+	soft_enter(c, u);
 #else
 	while (u)
 		u = u->fn(c, u);
@@ -234,26 +234,26 @@ static void enter(struct vpt_soft *c, const struct vpt_uop *u)
 }
 
 /* One block, and those that its links lead to. */
-static void run_from_here(struct vpt_soft *c)
+static void run_from_here(struct soft *c)
 {
 	bool single = c->base.shadow;
-	uint32_t mode = c->mode | (c->pt == &watchful ? VPT_BLOCK_EVERY : 0);
-	struct vpt_link *missed = c->missed;
-	const struct vpt_uop *u;
-	struct vpt_block *b;
+	uint32_t mode = c->mode | (c->pt == &watchful ? SOFT_BLOCK_EVERY : 0);
+	struct soft_link *missed = c->missed;
+	const struct soft_uop *u;
+	struct soft_block *b;
 
 	if (!single) {
-		b = vpt_soft_block(c, mode);
+		b = soft_block(c, mode);
 		single = b->insns > c->left;
 	}
 	if (single) {
 		c->missed = NULL;
-		b = vpt_soft_block(c, mode | VPT_BLOCK_SINGLE);
+		b = soft_block(c, mode | SOFT_BLOCK_SINGLE);
 		c->base.shadow = false;
 	} else if (c->missed == missed && missed) {
-		*missed = (struct vpt_link){c->gen, b->uop, b->insns};
-		if (c->compiler && !b->compiled && !(b->mode & VPT_BLOCK_EVERY))
-			vpt_soft_compile(c, b);
+		*missed = (struct soft_link){c->gen, b->uop, b->insns};
+		if (c->compiler && !b->compiled && !(b->mode & SOFT_BLOCK_EVERY))
+			soft_compile(c, b);
 	}
 	c->missed = NULL;
 	c->left -= b->insns;
@@ -268,23 +268,23 @@ static void run_from_here(struct vpt_soft *c)
 	enter(c, u);
 }
 
-static void loop(struct vpt_soft *c)
+static void loop(struct soft *c)
 {
-	c->leave = VPT_LEAVE_NEXT;
+	c->leave = SOFT_LEAVE_NEXT;
 	if (setjmp(c->escape))
 		return;
 	/* What was left for comes first: a HLT may be the last of the budget. */
-	while (c->leave == VPT_LEAVE_NEXT && !is_over(c))
+	while (c->leave == SOFT_LEAVE_NEXT && !is_over(c))
 		run_from_here(c);
 }
 
-static void begin(struct vpt_soft *c, struct vpt_exit *exit, uint64_t budget)
+static void begin(struct soft *c, struct engine_exit *exit, uint64_t budget)
 {
 	struct vpt_pt *pt;
 
 	c->exit = exit;
-	exit->kind = VPT_EXIT_NONE;
-	vpt_soft_set_rflags(c, c->regs.rflags);
+	exit->kind = ENGINE_EXIT_NONE;
+	soft_set_rflags(c, c->regs.rflags);
 	c->base.regs_dirty = false;
 	c->begun = c->reported = c->base.retired;
 	c->left = budget > INT64_MAX ? INT64_MAX : (int64_t)budget;
@@ -296,24 +296,24 @@ static void begin(struct vpt_soft *c, struct vpt_exit *exit, uint64_t budget)
 	pt = report_to(c);
 	/* What is recorded of code begins anew with each trace. */
 	if (pt != c->pt && pt)
-		vpt_soft_unlink(c);
+		soft_unlink(c);
 	c->pt = pt;
 	/* AC and CPL decide which TLB it is; RFLAGS may have been changed from outside. */
-	vpt_soft_derive(c);
+	soft_derive(c);
 }
 
-static void end(struct vpt_soft *c)
+static void end(struct soft *c)
 {
 	unstash(c);
 	c->base.retired = c->begun + (uint64_t)(c->started - c->left);
 	ran_until(c, c->base.retired);
-	c->regs.rflags = vpt_soft_rflags(c);
+	c->regs.rflags = soft_rflags(c);
 	c->base.attention = false;
 }
 
-void vpt_soft_run(struct vpt_engine_vcpu *ev, bool want_irq, struct vpt_exit *exit)
+void soft_run(struct engine_vcpu *ev, bool want_irq, struct engine_exit *exit)
 {
-	struct vpt_soft *c = vpt_soft(ev);
+	struct soft *c = soft(ev);
 
 	c->stepping = false;
 	c->want_irq = want_irq;
@@ -322,10 +322,10 @@ void vpt_soft_run(struct vpt_engine_vcpu *ev, bool want_irq, struct vpt_exit *ex
 	end(c);
 }
 
-void vpt_soft_step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
-		   struct vpt_exit *exit)
+void soft_step(struct engine_vcpu *ev, const struct engine_step_hint *hint,
+	       struct engine_exit *exit)
 {
-	struct vpt_soft *c = vpt_soft(ev);
+	struct soft *c = soft(ev);
 	struct vpt_pt *pt = c->pt;
 
 	(void)hint;
@@ -333,9 +333,9 @@ void vpt_soft_step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
 	c->want_irq = false;
 	c->base.attention = false;
 	begin(c, exit, 1);
-	c->leave = VPT_LEAVE_NEXT;
+	c->leave = SOFT_LEAVE_NEXT;
 	if (!setjmp(c->escape)) {
-		struct vpt_block *b = vpt_soft_block(c, c->mode | VPT_BLOCK_SINGLE);
+		struct soft_block *b = soft_block(c, c->mode | SOFT_BLOCK_SINGLE);
 
 		c->left = 0;
 		enter(c, b->uop);
@@ -344,8 +344,8 @@ void vpt_soft_step(struct vpt_engine_vcpu *ev, const struct vpt_step_hint *hint,
 	c->base.shadow = false;
 	/* A step in the middle of a trace does not end it. */
 	c->pt = pt;
-	if (exit->kind == VPT_EXIT_NONE && c->debug) {
-		exit->kind = VPT_EXIT_DEBUG;
+	if (exit->kind == ENGINE_EXIT_NONE && c->debug) {
+		exit->kind = ENGINE_EXIT_DEBUG;
 		exit->debug.dr6 = c->debug;
 	}
 }

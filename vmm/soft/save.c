@@ -12,8 +12,8 @@
 #include "soft/x87.h"
 
 #define MAGIC	0x32554350u /* "PCU2" */
-#define PAGE	(VPT_PAGE_SIZE - 1)
-#define ENTRIES ((size_t)VPT_TLB_SLOW * VPT_TLB_SIZE)
+#define PAGE	(X86_PAGE_SIZE - 1)
+#define ENTRIES ((size_t)SOFT_TLB_SLOW * SOFT_TLB_SIZE)
 #define MSRS	64u
 
 /* Bits of the registers that exist at all; what CPUID leaves out costs nothing. */
@@ -21,7 +21,7 @@
 #define CR0_NW	    (1ull << 29)
 #define CR0_CD	    (1ull << 30)
 #define CR4_BITS    0x7fffffull
-#define EFER_BITS   (VPT_EFER_SCE | VPT_EFER_LME | VPT_EFER_LMA | VPT_EFER_NXE)
+#define EFER_BITS   (X86_EFER_SCE | X86_EFER_LME | X86_EFER_LMA | X86_EFER_NXE)
 #define RFLAGS_BITS 0x3f7fd7ull
 #define XCR0_AVX    (1ull << 2)
 #define XCR0_SSE    (1ull << 1)
@@ -59,7 +59,7 @@ struct saved_msr {
 };
 
 enum tlb_flags {
-	TLB_SET = 3, /* enum vpt_tlb_set */
+	TLB_SET = 3, /* enum soft_tlb_set */
 	TLB_WRITE = 4,
 };
 
@@ -73,7 +73,7 @@ enum saved_segments { CS, DS, ES, FS, GS, SS, TR, LDT, SEGMENTS };
 struct saved {
 	uint32_t magic, bytes; /* all of it: this, MSRs, TLB entries */
 	uint32_t msrs, entries;
-	struct vpt_regs regs;
+	struct x86_regs regs;
 	struct saved_segment segment[SEGMENTS];
 	uint64_t gdt_base, idt_base;
 	uint16_t gdt_limit, idt_limit;
@@ -81,7 +81,7 @@ struct saved {
 	uint64_t cr0, cr2, cr3, cr4, efer;
 	uint64_t dr[8];
 	uint64_t retired;
-	struct vpt_time time;
+	struct engine_time time;
 	uint64_t xcr0;
 	uint32_t mxcsr, pkru;
 	uint64_t k[8];
@@ -89,7 +89,7 @@ struct saved {
 	uint8_t x87[X87_BYTES];
 };
 
-VPT_STATIC_ASSERT(sizeof(struct vpt_regs) == 144, "without padding");
+VPT_STATIC_ASSERT(sizeof(struct x86_regs) == 144, "without padding");
 VPT_STATIC_ASSERT(sizeof(struct saved) ==
 			  16 + 144 + 16 * SEGMENTS + 24 + 40 + 64 + 56 + 8 + 64 + 2048 + X87_BYTES,
 		  "without padding");
@@ -98,31 +98,31 @@ VPT_STATIC_ASSERT(sizeof(struct saved) ==
 
 /* The order of the MSRs in a snapshot. EFER and the segment bases are in struct saved. */
 static const uint32_t msr_index[] = {
-	VPT_MSR_UMWAIT_CONTROL,
-	VPT_MSR_SPEC_CTRL,
-	VPT_MSR_SYSENTER_CS,
-	VPT_MSR_SYSENTER_ESP,
-	VPT_MSR_SYSENTER_EIP,
-	VPT_MSR_MISC_ENABLE,
-	VPT_MSR_DEBUGCTL,
-	VPT_MSR_PAT,
-	VPT_MSR_MTRR_DEF_TYPE,
-	VPT_MSR_XSS,
-	VPT_MSR_STAR,
-	VPT_MSR_LSTAR,
-	VPT_MSR_CSTAR,
-	VPT_MSR_FMASK,
-	VPT_MSR_KERNEL_GS_BASE,
-	VPT_MSR_TSC_AUX,
-	FOUR(VPT_MSR_MTRR_PHYSBASE0),
-	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 4),
-	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 8),
-	FOUR(VPT_MSR_MTRR_PHYSBASE0 + 12),
-	VPT_MSR_MTRR_FIX64K_00000,
-	VPT_MSR_MTRR_FIX16K_80000,
-	VPT_MSR_MTRR_FIX16K_A0000,
-	FOUR(VPT_MSR_MTRR_FIX4K_C0000),
-	FOUR(VPT_MSR_MTRR_FIX4K_C0000 + 4),
+	X86_MSR_UMWAIT_CONTROL,
+	X86_MSR_SPEC_CTRL,
+	X86_MSR_SYSENTER_CS,
+	X86_MSR_SYSENTER_ESP,
+	X86_MSR_SYSENTER_EIP,
+	X86_MSR_MISC_ENABLE,
+	X86_MSR_DEBUGCTL,
+	X86_MSR_PAT,
+	X86_MSR_MTRR_DEF_TYPE,
+	X86_MSR_XSS,
+	X86_MSR_STAR,
+	X86_MSR_LSTAR,
+	X86_MSR_CSTAR,
+	X86_MSR_FMASK,
+	X86_MSR_KERNEL_GS_BASE,
+	X86_MSR_TSC_AUX,
+	FOUR(X86_MSR_MTRR_PHYSBASE0),
+	FOUR(X86_MSR_MTRR_PHYSBASE0 + 4),
+	FOUR(X86_MSR_MTRR_PHYSBASE0 + 8),
+	FOUR(X86_MSR_MTRR_PHYSBASE0 + 12),
+	X86_MSR_MTRR_FIX64K_00000,
+	X86_MSR_MTRR_FIX16K_80000,
+	X86_MSR_MTRR_FIX16K_A0000,
+	FOUR(X86_MSR_MTRR_FIX4K_C0000),
+	FOUR(X86_MSR_MTRR_FIX4K_C0000 + 4),
 };
 
 #undef FOUR
@@ -130,7 +130,7 @@ static const uint32_t msr_index[] = {
 #define MSR_COUNT (sizeof(msr_index) / sizeof(msr_index[0]))
 VPT_STATIC_ASSERT(MSR_COUNT <= MSRS, "room");
 
-static struct saved_segment save_segment(const struct vpt_segment *s)
+static struct saved_segment save_segment(const struct x86_segment *s)
 {
 	return (struct saved_segment){
 		.base = s->base,
@@ -142,9 +142,9 @@ static struct saved_segment save_segment(const struct vpt_segment *s)
 	};
 }
 
-static struct vpt_segment load_segment(const struct saved_segment *s)
+static struct x86_segment load_segment(const struct saved_segment *s)
 {
-	return (struct vpt_segment){
+	return (struct x86_segment){
 		.base = s->base,
 		.limit = s->limit,
 		.selector = s->selector,
@@ -160,9 +160,9 @@ static struct vpt_segment load_segment(const struct saved_segment *s)
 	};
 }
 
-static void save_system(const struct vpt_soft *c, struct saved *to)
+static void save_system(const struct soft *c, struct saved *to)
 {
-	const struct vpt_sregs *s = &c->s;
+	const struct x86_sregs *s = &c->s;
 
 	to->segment[CS] = save_segment(&s->cs);
 	to->segment[DS] = save_segment(&s->ds);
@@ -184,7 +184,7 @@ static void save_system(const struct vpt_soft *c, struct saved *to)
 	memcpy(to->dr, c->dr, sizeof(to->dr));
 }
 
-static void save_fpu(const struct vpt_soft *c, struct saved *to)
+static void save_fpu(const struct soft *c, struct saved *to)
 {
 	to->xcr0 = c->fpu.xcr0;
 	to->mxcsr = c->fpu.mxcsr;
@@ -195,26 +195,26 @@ static void save_fpu(const struct vpt_soft *c, struct saved *to)
 	memcpy(to->x87 + X87_ST, c->fpu.x87 + X87_ST, X87_BYTES - X87_ST);
 }
 
-static uint32_t save_msrs(struct vpt_soft *c, struct saved_msr *to)
+static uint32_t save_msrs(struct soft *c, struct saved_msr *to)
 {
 	uint32_t n = 0;
 	size_t i;
 
 	for (i = 0; i < MSR_COUNT; i++) {
 		to[n] = (struct saved_msr){.index = msr_index[i]};
-		n += vpt_soft_msr_read(c, msr_index[i], &to[n].value);
+		n += soft_msr_read(c, msr_index[i], &to[n].value);
 	}
 	return n;
 }
 
-static uint32_t save_tlb(const struct vpt_soft *c, struct saved_tlb *to)
+static uint32_t save_tlb(const struct soft *c, struct saved_tlb *to)
 {
 	uint32_t n = 0;
 	unsigned int set, i;
 
-	for (set = 0; set < VPT_TLB_SLOW; set++)
-		for (i = 0; i < VPT_TLB_SIZE; i++) {
-			const struct vpt_soft_tlb *t = &c->tlbs[set][i];
+	for (set = 0; set < SOFT_TLB_SLOW; set++)
+		for (i = 0; i < SOFT_TLB_SIZE; i++) {
+			const struct soft_tlb *t = &c->tlbs[set][i];
 
 			if (t->read & PAGE)
 				continue;
@@ -226,9 +226,9 @@ static uint32_t save_tlb(const struct vpt_soft *c, struct saved_tlb *to)
 	return n;
 }
 
-size_t vpt_soft_save(struct vpt_engine_vcpu *ev, void *to, size_t room)
+size_t soft_save(struct engine_vcpu *ev, void *to, size_t room)
 {
-	struct vpt_soft *c = vpt_soft(ev);
+	struct soft *c = soft(ev);
 	struct saved *s = calloc(1, sizeof(*s) + MSRS * sizeof(struct saved_msr) +
 					    ENTRIES * sizeof(struct saved_tlb));
 	struct saved_msr *msr;
@@ -254,17 +254,17 @@ size_t vpt_soft_save(struct vpt_engine_vcpu *ev, void *to, size_t room)
 	return bytes;
 }
 
-static bool control_ok(const struct vpt_soft *c, const struct saved *s)
+static bool control_ok(const struct soft *c, const struct saved *s)
 {
-	bool paging = s->cr0 & VPT_CR0_PG;
-	bool lma = s->efer & VPT_EFER_LME && paging;
+	bool paging = s->cr0 & X86_CR0_PG;
+	bool lma = s->efer & X86_EFER_LME && paging;
 
-	if (s->cr0 & ~CR0_BITS || !(s->cr0 & VPT_CR0_ET) || s->cr4 & ~CR4_BITS ||
+	if (s->cr0 & ~CR0_BITS || !(s->cr0 & X86_CR0_ET) || s->cr4 & ~CR4_BITS ||
 	    s->efer & ~EFER_BITS)
 		return false;
-	if ((paging && !(s->cr0 & VPT_CR0_PE)) || (s->cr0 & CR0_NW && !(s->cr0 & CR0_CD)))
+	if ((paging && !(s->cr0 & X86_CR0_PE)) || (s->cr0 & CR0_NW && !(s->cr0 & CR0_CD)))
 		return false;
-	if (lma != !!(s->efer & VPT_EFER_LMA) || (lma && !(s->cr4 & VPT_CR4_PAE)))
+	if (lma != !!(s->efer & X86_EFER_LMA) || (lma && !(s->cr4 & X86_CR4_PAE)))
 		return false;
 	if (lma && s->cr3 >> c->paging.max_phy_addr)
 		return false;
@@ -278,27 +278,27 @@ static bool modes_ok(const struct saved *s)
 	for (i = 0; i < SEGMENTS; i++)
 		if (s->segment[i].attributes >> ATTRIBUTES)
 			return false;
-	if (s->efer & VPT_EFER_LMA &&
+	if (s->efer & X86_EFER_LMA &&
 	    s->segment[CS].attributes >> LONG & s->segment[CS].attributes >> DB & 1)
 		return false;
-	if (s->regs.rflags & ~RFLAGS_BITS || !(s->regs.rflags & VPT_FL_FIXED))
+	if (s->regs.rflags & ~RFLAGS_BITS || !(s->regs.rflags & X86_FL_FIXED))
 		return false;
-	return !(s->regs.rflags & VPT_FL_VM && s->efer & VPT_EFER_LMA) && s->shadow <= 1;
+	return !(s->regs.rflags & X86_FL_VM && s->efer & X86_EFER_LMA) && s->shadow <= 1;
 }
 
 /* These reach the host's own registers. */
-static bool fpu_ok(const struct vpt_soft *c, const struct saved *s)
+static bool fpu_ok(const struct soft *c, const struct saved *s)
 {
-	const struct vpt_cpuid_entry *e = vpt_soft_cpuid(c, 0xd, 0);
+	const struct engine_cpuid_entry *e = soft_cpuid(c, 0xd, 0);
 	uint64_t known = e ? e->eax | (uint64_t)e->edx << 32 : XCR0_X87;
-	struct vpt_x87_image x = {0};
+	struct soft_x87_image x = {0};
 	uint16_t fsw;
 
 	memcpy(&x, s->x87, X87_HEAD);
 	fsw = x.fsw;
-	vpt_x87_summarize(&x);
-	if (x.fcw & ~(VPT_FCW_BITS | VPT_FCW_FIXED) || !(x.fcw & VPT_FCW_FIXED) || x.fsw != fsw ||
-	    x.reserved)
+	soft_x87_summarize(&x);
+	if (x.fcw & ~(SOFT_FCW_BITS | SOFT_FCW_FIXED) || !(x.fcw & SOFT_FCW_FIXED) ||
+	    x.fsw != fsw || x.reserved)
 		return false;
 	if (!(s->xcr0 & XCR0_X87) || s->xcr0 & ~(known | XCR0_X87))
 		return false;
@@ -306,12 +306,12 @@ static bool fpu_ok(const struct vpt_soft *c, const struct saved *s)
 		return false;
 	if (s->xcr0 & XCR0_512 && (!(s->xcr0 & XCR0_AVX) || (s->xcr0 & XCR0_512) != XCR0_512))
 		return false;
-	return !(s->mxcsr & ~VPT_MXCSR_VALID);
+	return !(s->mxcsr & ~SOFT_MXCSR_VALID);
 }
 
-static void load_system(struct vpt_soft *c, const struct saved *from)
+static void load_system(struct soft *c, const struct saved *from)
 {
-	c->s = (struct vpt_sregs){
+	c->s = (struct x86_sregs){
 		.cs = load_segment(&from->segment[CS]),
 		.ds = load_segment(&from->segment[DS]),
 		.es = load_segment(&from->segment[ES]),
@@ -331,7 +331,7 @@ static void load_system(struct vpt_soft *c, const struct saved *from)
 	memcpy(c->dr, from->dr, sizeof(c->dr));
 }
 
-static void load_fpu(struct vpt_soft *c, const struct saved *from)
+static void load_fpu(struct soft *c, const struct saved *from)
 {
 	c->fpu.xcr0 = from->xcr0;
 	c->fpu.mxcsr = from->mxcsr;
@@ -343,17 +343,17 @@ static void load_fpu(struct vpt_soft *c, const struct saved *from)
 }
 
 /* The same registers must be there as where they come from. */
-static bool load_msrs(struct vpt_soft *c, const struct saved_msr *from, uint32_t count)
+static bool load_msrs(struct soft *c, const struct saved_msr *from, uint32_t count)
 {
 	uint32_t n = 0;
 	uint64_t unused;
 	size_t i;
 
 	for (i = 0; i < MSR_COUNT; i++) {
-		if (!vpt_soft_msr_read(c, msr_index[i], &unused))
+		if (!soft_msr_read(c, msr_index[i], &unused))
 			continue;
 		if (n == count || from[n].index != msr_index[i] || from[n].reserved ||
-		    !vpt_soft_msr_write(c, msr_index[i], from[n].value))
+		    !soft_msr_write(c, msr_index[i], from[n].value))
 			return false;
 		n++;
 	}
@@ -362,20 +362,20 @@ static bool load_msrs(struct vpt_soft *c, const struct saved_msr *from, uint32_t
 
 /* What an entry says it may be wrong about the guest, but not about the host: it leads
  * to RAM in any case. */
-static bool load_tlb(struct vpt_soft *c, const struct saved_tlb *from, uint32_t count)
+static bool load_tlb(struct soft *c, const struct saved_tlb *from, uint32_t count)
 {
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
 		uint64_t page = from[i].page & ~PAGE;
 		unsigned int set = from[i].page & TLB_SET;
-		const uint8_t *host = vpt_mem_at(&c->vm->mem, from[i].gpa, VPT_PAGE_SIZE);
-		struct vpt_soft_tlb *t;
+		const uint8_t *host = x86_mem_at(&c->vm->mem, from[i].gpa, X86_PAGE_SIZE);
+		struct soft_tlb *t;
 
-		if (!host || from[i].gpa & PAGE || set >= VPT_TLB_SLOW ||
+		if (!host || from[i].gpa & PAGE || set >= SOFT_TLB_SLOW ||
 		    from[i].page & PAGE & ~(TLB_SET | TLB_WRITE))
 			return false;
-		t = &c->tlbs[set][page >> 12 & (VPT_TLB_SIZE - 1)];
+		t = &c->tlbs[set][page >> 12 & (SOFT_TLB_SIZE - 1)];
 		t->read = page;
 		t->host = (uintptr_t)host - page;
 		if (from[i].page & TLB_WRITE)
@@ -385,7 +385,7 @@ static bool load_tlb(struct vpt_soft *c, const struct saved_tlb *from, uint32_t 
 }
 
 /* Ratios are of a byte each, and that of P1 is the processor's. */
-static bool time_ok(const struct vpt_soft *c, const struct saved *s)
+static bool time_ok(const struct soft *c, const struct saved *s)
 {
 	return s->time.ticks == c->base.time.ticks && s->time.clocks <= UINT8_MAX &&
 	       !s->time.ticks == !s->time.clocks && s->time.retired <= s->retired;
@@ -398,7 +398,7 @@ static bool sizes_ok(const struct saved *s, size_t bytes)
 				s->entries * sizeof(struct saved_tlb);
 }
 
-static int load(struct vpt_soft *c, const struct saved *s, size_t bytes)
+static int load(struct soft *c, const struct saved *s, size_t bytes)
 {
 	const struct saved_msr *msr = (const struct saved_msr *)(s + 1);
 
@@ -411,16 +411,16 @@ static int load(struct vpt_soft *c, const struct saved *s, size_t bytes)
 	c->base.time = s->time;
 	load_fpu(c, s);
 	load_system(c, s);
-	vpt_soft_set_rflags(c, c->regs.rflags);
-	vpt_soft_derive(c);
+	soft_set_rflags(c, c->regs.rflags);
+	soft_derive(c);
 	if (!load_msrs(c, msr, s->msrs))
 		return -EINVAL;
 	/* Last: all else that is loaded may empty it. */
-	vpt_soft_flush_tlb(c);
+	soft_flush_tlb(c);
 	return load_tlb(c, (const struct saved_tlb *)(msr + s->msrs), s->entries) ? 0 : -EINVAL;
 }
 
-int vpt_soft_load(struct vpt_engine_vcpu *ev, const void *from, size_t bytes)
+int soft_load(struct engine_vcpu *ev, const void *from, size_t bytes)
 {
 	struct saved *aligned;
 	int error;
@@ -431,7 +431,7 @@ int vpt_soft_load(struct vpt_engine_vcpu *ev, const void *from, size_t bytes)
 	if (!aligned)
 		return -ENOMEM;
 	memcpy(aligned, from, bytes);
-	error = load(vpt_soft(ev), aligned, bytes);
+	error = load(soft(ev), aligned, bytes);
 	free(aligned);
 	return error;
 }

@@ -7,25 +7,25 @@
 #include "soft/kind.h"
 #include "soft/operand.h"
 
-#define REG(bits, operand) VPT_REG(c, u->operand, uint##bits##_t)
+#define REG(bits, operand) SOFT_REG(c, u->operand, uint##bits##_t)
 
 /* The count, as processors mask it (SDM vol. 2, SAL/SAR/SHL/SHR). */
-#define COUNT_CL  ((uint8_t)c->r[VPT_R_RCX])
+#define COUNT_CL  ((uint8_t)c->r[SOFT_R_RCX])
 #define COUNT_IMM ((uint8_t)u->imm)
 
 /* In memory the result is made aside: what the flags come in is needed for itself. */
 #define SHIFT(op, kind, bits, s, count, asm_shift) \
-	VPT_UOP(op##_r_##kind##bits)               \
+	SOFT_UOP(op##_r_##kind##bits)              \
 	{                                          \
 		uint##bits##_t a = REG(bits, dst); \
 		uint16_t fl = c->fl;               \
                                                    \
 		asm_shift(#op, s, a, count, fl);   \
 		c->fl = fl;                        \
-		vpt_put##bits(c, u->dst, a);       \
-		return VPT_NEXT(c, u);             \
+		soft_put##bits(c, u->dst, a);      \
+		return SOFT_NEXT(c, u);            \
 	}                                          \
-	VPT_RMW_UOP(op##_m_##kind##bits, bits)     \
+	SOFT_RMW_UOP(op##_m_##kind##bits, bits)    \
 	{                                          \
 		uint##bits##_t a = *m;             \
 		uint16_t fl = c->fl;               \
@@ -35,8 +35,8 @@
 		*m = a;                            \
 	}
 
-#define SHIFT_SIZE(op, bits, s, asm_imm)                     \
-	SHIFT(op, cl, bits, s, COUNT_CL, VPT_SHIFT_ASM_FULL) \
+#define SHIFT_SIZE(op, bits, s, asm_imm)                      \
+	SHIFT(op, cl, bits, s, COUNT_CL, SOFT_SHIFT_ASM_FULL) \
 	SHIFT(op, imm, bits, s, COUNT_IMM, asm_imm)
 
 #define SHIFT_SIZES(op, asm_imm)         \
@@ -45,32 +45,32 @@
 	SHIFT_SIZE(op, 32, "l", asm_imm) \
 	SHIFT_SIZE(op, 64, "q", asm_imm)
 
-SHIFT_SIZES(rol, VPT_SHIFT_ASM_FULL)
-SHIFT_SIZES(ror, VPT_SHIFT_ASM_FULL)
-SHIFT_SIZES(rcl, VPT_SHIFT_ASM_FULL)
-SHIFT_SIZES(rcr, VPT_SHIFT_ASM_FULL)
-SHIFT_SIZES(shl, VPT_SHIFT_ASM)
-SHIFT_SIZES(shr, VPT_SHIFT_ASM)
-SHIFT_SIZES(sar, VPT_SHIFT_ASM)
+SHIFT_SIZES(rol, SOFT_SHIFT_ASM_FULL)
+SHIFT_SIZES(ror, SOFT_SHIFT_ASM_FULL)
+SHIFT_SIZES(rcl, SOFT_SHIFT_ASM_FULL)
+SHIFT_SIZES(rcr, SOFT_SHIFT_ASM_FULL)
+SHIFT_SIZES(shl, SOFT_SHIFT_ASM)
+SHIFT_SIZES(shr, SOFT_SHIFT_ASM)
+SHIFT_SIZES(sar, SOFT_SHIFT_ASM)
 
 /* SHLD and SHRD: what is shifted in comes from `src`. */
-#define DOUBLE_ASM(insn, s, a, b, count, fl)                  \
-	asm(VPT_FLAGS_IN insn s " %%cl, %2, %1" VPT_FLAGS_OUT \
-	    : "+a"(fl), "+r"(a)                               \
+#define DOUBLE_ASM(insn, s, a, b, count, fl)                    \
+	asm(SOFT_FLAGS_IN insn s " %%cl, %2, %1" SOFT_FLAGS_OUT \
+	    : "+a"(fl), "+r"(a)                                 \
 	    : "r"(b), "c"(count))
 
 #define DOUBLE(op, kind, bits, s, count)                               \
-	VPT_UOP(op##_r_##kind##bits)                                   \
+	SOFT_UOP(op##_r_##kind##bits)                                  \
 	{                                                              \
 		uint##bits##_t a = REG(bits, dst), b = REG(bits, src); \
 		uint16_t fl = c->fl;                                   \
                                                                        \
 		DOUBLE_ASM(#op, s, a, b, count, fl);                   \
 		c->fl = fl;                                            \
-		vpt_put##bits(c, u->dst, a);                           \
-		return VPT_NEXT(c, u);                                 \
+		soft_put##bits(c, u->dst, a);                          \
+		return SOFT_NEXT(c, u);                                \
 	}                                                              \
-	VPT_RMW_UOP(op##_m_##kind##bits, bits)                         \
+	SOFT_RMW_UOP(op##_m_##kind##bits, bits)                        \
 	{                                                              \
 		uint##bits##_t a = *m, b = REG(bits, src);             \
 		uint16_t fl = c->fl;                                   \
@@ -93,22 +93,22 @@ DOUBLE_SIZES(shld)
 DOUBLE_SIZES(shrd)
 
 /* By a constant of 0: the operand is accessed, and 32 bits are extended, no more. */
-VPT_UOP(zero_r32)
+SOFT_UOP(zero_r32)
 {
-	vpt_set32(c, u->dst, REG(32, dst));
-	return VPT_NEXT(c, u);
+	soft_set32(c, u->dst, REG(32, dst));
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(zero_r)
+SOFT_UOP(zero_r)
 {
 	(void)c;
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-#define ZERO_MEM(bits)                  \
-	VPT_RMW_UOP(zero_m##bits, bits) \
-	{                               \
-		(void)m;                \
+#define ZERO_MEM(bits)                   \
+	SOFT_RMW_UOP(zero_m##bits, bits) \
+	{                                \
+		(void)m;                 \
 	}
 ZERO_MEM(8)
 ZERO_MEM(16)
@@ -116,14 +116,14 @@ ZERO_MEM(32)
 ZERO_MEM(64)
 
 struct shift {
-	vpt_uop_fn r_cl, r_imm;
-	struct vpt_mem_uop m_cl, m_imm;
+	soft_uop_fn r_cl, r_imm;
+	struct soft_mem_uop m_cl, m_imm;
 };
 
-#define SHIFT_ROW(op, bits)                                                      \
-	{                                                                        \
-		op##_r_cl##bits, op##_r_imm##bits, VPT_MEM_UOP(op##_m_cl##bits), \
-			VPT_MEM_UOP(op##_m_imm##bits)                            \
+#define SHIFT_ROW(op, bits)                                                       \
+	{                                                                         \
+		op##_r_cl##bits, op##_r_imm##bits, SOFT_MEM_UOP(op##_m_cl##bits), \
+			SOFT_MEM_UOP(op##_m_imm##bits)                            \
 	}
 #define SHIFT_ROWS(op)                                                                    \
 	{                                                                                 \
@@ -148,9 +148,9 @@ static const struct shift shift[][4] = {
 	SHIFT_ROWS(shr), NO_ROWS,	  SHIFT_ROWS(sar), DOUBLE_ROWS(shld), DOUBLE_ROWS(shrd),
 };
 
-#define ZERO_ROW(fn, bits)                                      \
-	{                                                       \
-		.r_imm = fn, .m_imm = VPT_MEM_UOP(zero_m##bits) \
+#define ZERO_ROW(fn, bits)                                       \
+	{                                                        \
+		.r_imm = fn, .m_imm = SOFT_MEM_UOP(zero_m##bits) \
 	}
 
 static const struct shift by_zero[4] = {
@@ -160,35 +160,35 @@ static const struct shift by_zero[4] = {
 	ZERO_ROW(zero_r, 64),
 };
 
-static uint8_t count_mask(const struct vpt_translation *t)
+static uint8_t count_mask(const struct soft_translation *t)
 {
 	return t->size == 8 ? 63 : 31;
 }
 
-bool vpt_tr_shift(struct vpt_translation *t)
+bool soft_tr_shift(struct soft_translation *t)
 {
 	const unsigned int size = (unsigned int)__builtin_ctz(t->size);
 	const unsigned int counted = t->arg >= ROW_DOUBLE ? 2 : 1;
-	const bool by_imm = vpt_tr_is_imm(t, counted);
-	const uint8_t count = by_imm ? vpt_tr_imm(t, counted) & count_mask(t) : 0;
+	const bool by_imm = soft_tr_is_imm(t, counted);
+	const uint8_t count = by_imm ? soft_tr_imm(t, counted) & count_mask(t) : 0;
 	const struct shift *fn = &shift[t->arg][size];
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	if (by_imm && !count)
 		fn = &by_zero[size];
-	if (vpt_tr_is_mem(t, 0)) {
-		u = vpt_tr_emit_mem(t, by_imm ? &fn->m_imm : &fn->m_cl, 0, true);
+	if (soft_tr_is_mem(t, 0)) {
+		u = soft_tr_emit_mem(t, by_imm ? &fn->m_imm : &fn->m_cl, 0, true);
 	} else {
-		u = vpt_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
-		u->dst = vpt_tr_gpr(t, 0);
+		u = soft_tr_emit(t, by_imm ? fn->r_imm : fn->r_cl);
+		u->dst = soft_tr_gpr(t, 0);
 		if (count && t->arg >= ROW_SHL && t->arg <= ROW_SAR)
-			u->kind = VPT_KIND(t->arg == ROW_SHL   ? VPT_K_SHL
-					   : t->arg == ROW_SAR ? VPT_K_SAR
-							       : VPT_K_SHR,
-					   VPT_K_RI, size, 0);
+			u->kind = SOFT_KIND(t->arg == ROW_SHL	? SOFT_K_SHL
+					    : t->arg == ROW_SAR ? SOFT_K_SAR
+								: SOFT_K_SHR,
+					    SOFT_K_RI, size, 0);
 	}
 	u->imm = count;
 	if (counted == 2)
-		u->src = vpt_tr_gpr(t, 1);
+		u->src = soft_tr_gpr(t, 1);
 	return true;
 }

@@ -25,7 +25,7 @@ struct string {
 /* So much work until others get their turn: iterations, or bytes in bulk / 16. */
 #define WORK_AT_ONCE (1 << 18)
 
-static inline struct string string_of(const struct vpt_uop *u)
+static inline struct string string_of(const struct soft_uop *u)
 {
 	struct string s;
 
@@ -38,64 +38,64 @@ static inline uint64_t narrow(uint64_t value, unsigned int width)
 	return width == 8 ? value : width == 4 ? (uint32_t)value : (uint16_t)value;
 }
 
-static inline void add(struct vpt_soft *c, unsigned int slot, unsigned int width, uint64_t delta)
+static inline void add(struct soft *c, unsigned int slot, unsigned int width, uint64_t delta)
 {
 	if (width == 2)
-		VPT_REG(c, slot * 8, uint16_t) = (uint16_t)(c->r[slot] + delta);
+		SOFT_REG(c, slot * 8, uint16_t) = (uint16_t)(c->r[slot] + delta);
 	else
 		c->r[slot] = narrow(c->r[slot] + delta, width);
 }
 
 /* In 64-bit mode only FS and GS are more than the offset. */
-static inline uint64_t linear(struct vpt_soft *c, const struct vpt_uop *u, enum vpt_seg seg,
+static inline uint64_t linear(struct soft *c, const struct soft_uop *u, enum soft_seg seg,
 			      uint64_t offset, unsigned int size, bool write)
 {
-	if (vpt_likely(c->bits == 64 && seg < VPT_SEG_FS))
+	if (vpt_likely(c->bits == 64 && seg < SOFT_SEG_FS))
 		return offset;
-	return vpt_soft_linear(c, u, seg, offset, size, write);
+	return soft_linear(c, u, seg, offset, size, write);
 }
 
-static inline uint64_t source(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+static inline uint64_t source(struct soft *c, const struct soft_uop *u, struct string s)
 {
-	return linear(c, u, s.seg, narrow(c->r[VPT_R_RSI], s.width), s.size, false);
+	return linear(c, u, s.seg, narrow(c->r[SOFT_R_RSI], s.width), s.size, false);
 }
 
-static inline uint64_t destination(struct vpt_soft *c, const struct vpt_uop *u, struct string s,
+static inline uint64_t destination(struct soft *c, const struct soft_uop *u, struct string s,
 				   bool write)
 {
-	return linear(c, u, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), s.size, write);
+	return linear(c, u, SOFT_SEG_ES, narrow(c->r[SOFT_R_RDI], s.width), s.size, write);
 }
 
-static inline uint64_t load(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
+static inline uint64_t load(struct soft *c, const struct soft_uop *u, uint64_t va,
 			    unsigned int size)
 {
 	switch (size) {
 	case 1:
-		return vpt_load8(c, u, va);
+		return soft_load8(c, u, va);
 	case 2:
-		return vpt_load16(c, u, va);
+		return soft_load16(c, u, va);
 	case 4:
-		return vpt_load32(c, u, va);
+		return soft_load32(c, u, va);
 	default:
-		return vpt_load64(c, u, va);
+		return soft_load64(c, u, va);
 	}
 }
 
-static inline void store(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t value,
+static inline void store(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t value,
 			 unsigned int size)
 {
 	switch (size) {
 	case 1:
-		vpt_store8(c, u, va, (uint8_t)value);
+		soft_store8(c, u, va, (uint8_t)value);
 		break;
 	case 2:
-		vpt_store16(c, u, va, (uint16_t)value);
+		soft_store16(c, u, va, (uint16_t)value);
 		break;
 	case 4:
-		vpt_store32(c, u, va, (uint32_t)value);
+		soft_store32(c, u, va, (uint32_t)value);
 		break;
 	default:
-		vpt_store64(c, u, va, value);
+		soft_store64(c, u, va, value);
 		break;
 	}
 }
@@ -106,55 +106,55 @@ static uint16_t compare(uint64_t a, uint64_t b, unsigned int size)
 
 	switch (size) {
 	case 1:
-		VPT_CMP_ASM("cmp", "b", (uint8_t)a, (uint8_t)b, fl);
+		SOFT_CMP_ASM("cmp", "b", (uint8_t)a, (uint8_t)b, fl);
 		break;
 	case 2:
-		VPT_CMP_ASM("cmp", "w", (uint16_t)a, (uint16_t)b, fl);
+		SOFT_CMP_ASM("cmp", "w", (uint16_t)a, (uint16_t)b, fl);
 		break;
 	case 4:
-		VPT_CMP_ASM("cmp", "l", (uint32_t)a, (uint32_t)b, fl);
+		SOFT_CMP_ASM("cmp", "l", (uint32_t)a, (uint32_t)b, fl);
 		break;
 	default:
-		VPT_CMP_ASM("cmp", "q", a, b, fl);
+		SOFT_CMP_ASM("cmp", "q", a, b, fl);
 		break;
 	}
 	return fl;
 }
 
-static void accumulate(struct vpt_soft *c, uint64_t value, unsigned int size)
+static void accumulate(struct soft *c, uint64_t value, unsigned int size)
 {
 	if (size == 4)
-		c->r[VPT_R_RAX] = (uint32_t)value;
+		c->r[SOFT_R_RAX] = (uint32_t)value;
 	else
-		memcpy(&c->r[VPT_R_RAX], &value, size);
+		memcpy(&c->r[SOFT_R_RAX], &value, size);
 }
 
 /* The destination is known to be there before the port is read. */
-static void input(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+static void input(struct soft *c, const struct soft_uop *u, struct string s)
 {
-	uint16_t port = (uint16_t)c->r[VPT_R_RDX];
+	uint16_t port = (uint16_t)c->r[SOFT_R_RDX];
 	uint64_t va = destination(c, u, s, true), data = 0;
 
-	vpt_soft_check_port(c, u, port, s.size);
-	vpt_soft_probe_write(c, u, va, s.size);
-	vpt_soft_bus_io(c, u, port, s.size, true, 1, &data);
+	soft_check_port(c, u, port, s.size);
+	soft_probe_write(c, u, va, s.size);
+	soft_bus_io(c, u, port, s.size, true, 1, &data);
 	store(c, u, va, data, s.size);
 }
 
-static void output(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+static void output(struct soft *c, const struct soft_uop *u, struct string s)
 {
-	uint16_t port = (uint16_t)c->r[VPT_R_RDX];
+	uint16_t port = (uint16_t)c->r[SOFT_R_RDX];
 	uint64_t data;
 
-	vpt_soft_check_port(c, u, port, s.size);
+	soft_check_port(c, u, port, s.size);
 	data = load(c, u, source(c, u, s), s.size);
-	vpt_soft_bus_io(c, u, port, s.size, false, 1, &data);
+	soft_bus_io(c, u, port, s.size, false, 1, &data);
 }
 
 /* One iteration. Returns the flags of a comparison, else 0. */
-static uint16_t once(struct vpt_soft *c, const struct vpt_uop *u, struct string s)
+static uint16_t once(struct soft *c, const struct soft_uop *u, struct string s)
 {
-	uint64_t delta = c->r[VPT_R_RFLAGS] & VPT_FL_DF ? -(uint64_t)s.size : s.size, a;
+	uint64_t delta = c->r[SOFT_R_RFLAGS] & X86_FL_DF ? -(uint64_t)s.size : s.size, a;
 	uint16_t fl = 0;
 
 	switch (s.op) {
@@ -168,13 +168,13 @@ static uint16_t once(struct vpt_soft *c, const struct vpt_uop *u, struct string 
 		break;
 	case SCAS:
 		a = load(c, u, destination(c, u, s, false), s.size);
-		fl = compare(c->r[VPT_R_RAX], a, s.size);
+		fl = compare(c->r[SOFT_R_RAX], a, s.size);
 		break;
 	case LODS:
 		accumulate(c, load(c, u, source(c, u, s), s.size), s.size);
 		break;
 	case STOS:
-		store(c, u, destination(c, u, s, true), c->r[VPT_R_RAX], s.size);
+		store(c, u, destination(c, u, s, true), c->r[SOFT_R_RAX], s.size);
 		break;
 	case INS:
 		input(c, u, s);
@@ -184,13 +184,13 @@ static uint16_t once(struct vpt_soft *c, const struct vpt_uop *u, struct string 
 		break;
 	}
 	if (s.op != SCAS && s.op != STOS && s.op != INS)
-		add(c, VPT_R_RSI, s.width, delta);
+		add(c, SOFT_R_RSI, s.width, delta);
 	if (s.op != LODS && s.op != OUTS)
-		add(c, VPT_R_RDI, s.width, delta);
+		add(c, SOFT_R_RDI, s.width, delta);
 	return fl;
 }
 
-static NOINLINE void do_once(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE void do_once(struct soft *c, const struct soft_uop *u)
 {
 	struct string s = string_of(u);
 	uint16_t fl = once(c, u, s);
@@ -203,26 +203,26 @@ static NOINLINE void do_once(struct vpt_soft *c, const struct vpt_uop *u)
  * How many elements at this address are one piece of RAM, and where: at most `count`,
  * 0 if the slow way must be taken.
  */
-static uint64_t piece(struct vpt_soft *c, const struct vpt_uop *u, struct string s,
-		      enum vpt_seg seg, uint64_t offset, uint64_t count, bool write, uint8_t **host)
+static uint64_t piece(struct soft *c, const struct soft_uop *u, struct string s, enum soft_seg seg,
+		      uint64_t offset, uint64_t count, bool write, uint8_t **host)
 {
-	const struct vpt_segment *segment = vpt_soft_seg(c, seg);
-	uint64_t base = c->bits != 64 || seg >= VPT_SEG_FS ? segment->base : 0, va = base + offset;
-	uint64_t most = (VPT_PAGE_SIZE - va % VPT_PAGE_SIZE) / s.size, bytes;
-	const struct vpt_soft_tlb *t;
+	const struct x86_segment *segment = soft_seg_cache(c, seg);
+	uint64_t base = c->bits != 64 || seg >= SOFT_SEG_FS ? segment->base : 0, va = base + offset;
+	uint64_t most = (X86_PAGE_SIZE - va % X86_PAGE_SIZE) / s.size, bytes;
+	const struct soft_tlb *t;
 
 	if (s.width != 8 && most > ((1ull << (8 * s.width)) - offset) / s.size)
 		most = ((1ull << (8 * s.width)) - offset) / s.size;
 	count = count < most ? count : most;
 	bytes = count * s.size;
-	if (!count || !vpt_soft_permits(c, segment, offset, bytes, write))
+	if (!count || !soft_permits(c, segment, offset, bytes, write))
 		return 0;
 	va = c->bits == 64 ? va : (uint32_t)va;
-	t = vpt_tlb(c, va);
-	if (VPT_TLB_HIT(write ? t->write : t->read, va, bytes))
+	t = soft_find_tlb(c, va);
+	if (SOFT_TLB_HIT(write ? t->write : t->read, va, bytes))
 		*host = (uint8_t *)(t->host + va);
 	else
-		*host = vpt_soft_host(c, u, va, bytes, write);
+		*host = soft_host(c, u, va, bytes, write);
 	return *host ? count : 0;
 }
 
@@ -233,15 +233,15 @@ static uint64_t piece(struct vpt_soft *c, const struct vpt_uop *u, struct string
 #define ELEMENTS(bits)                                                                        \
 	static void fill##bits(uint8_t *to, uint64_t value, uint64_t count)                   \
 	{                                                                                     \
-		vpt_ram##bits *at = (vpt_ram##bits *)to;                                      \
+		soft_ram##bits *at = (soft_ram##bits *)to;                                    \
                                                                                               \
 		while (count--)                                                               \
 			*at++ = (uint##bits##_t)value;                                        \
 	}                                                                                     \
 	static void copy##bits(uint8_t *to, const uint8_t *from, uint64_t count)              \
 	{                                                                                     \
-		vpt_ram##bits *at = (vpt_ram##bits *)to;                                      \
-		const vpt_ram##bits *src = (const vpt_ram##bits *)from;                       \
+		soft_ram##bits *at = (soft_ram##bits *)to;                                    \
+		const soft_ram##bits *src = (const soft_ram##bits *)from;                     \
                                                                                               \
 		while (count--)                                                               \
 			*at++ = *src++;                                                       \
@@ -249,8 +249,8 @@ static uint64_t piece(struct vpt_soft *c, const struct vpt_uop *u, struct string
 	static uint64_t compare##bits(const uint8_t *from, uint64_t value, const uint8_t *to, \
 				      uint64_t count, bool until_equal, uint16_t *fl)         \
 	{                                                                                     \
-		const vpt_ram##bits *a = (const vpt_ram##bits *)from;                         \
-		const vpt_ram##bits *b = (const vpt_ram##bits *)to;                           \
+		const soft_ram##bits *a = (const soft_ram##bits *)from;                       \
+		const soft_ram##bits *b = (const soft_ram##bits *)to;                         \
 		uint64_t i = 0;                                                               \
                                                                                               \
 		while (((a ? a[i] : (uint##bits##_t)value) == b[i]) != until_equal &&         \
@@ -277,56 +277,56 @@ static const struct {
 };
 
 /* A piece of both sides at once; `from` is NULL where there is a value instead. */
-static uint64_t do_piece(struct vpt_soft *c, struct string s, uint8_t *to, const uint8_t *from,
+static uint64_t do_piece(struct soft *c, struct string s, uint8_t *to, const uint8_t *from,
 			 uint64_t count, uint16_t *fl)
 {
 	unsigned int i = (unsigned int)__builtin_ctz(s.size);
 	uint64_t bytes = count * s.size;
 
 	if (s.op == STOS) {
-		elements[i].fill(to, c->r[VPT_R_RAX], count);
+		elements[i].fill(to, c->r[SOFT_R_RAX], count);
 	} else if (s.op == MOVS) {
 		if (to <= from || to >= from + bytes)
 			memmove(to, from, bytes);
 		else
 			elements[i].copy(to, from, count);
 	} else {
-		return elements[i].compare(from, c->r[VPT_R_RAX], to, count, s.rep == REPNE, fl);
+		return elements[i].compare(from, c->r[SOFT_R_RAX], to, count, s.rep == REPNE, fl);
 	}
 	return count;
 }
 
 /* REP, forward, as far as pages go. Returns the iterations done, 0 if one must be done
  * the slow way. */
-static uint64_t bulk(struct vpt_soft *c, const struct vpt_uop *u, struct string s, uint64_t count,
+static uint64_t bulk(struct soft *c, const struct soft_uop *u, struct string s, uint64_t count,
 		     uint16_t *fl)
 {
 	bool has_source = s.op == MOVS || s.op == CMPS, writes = s.op == MOVS || s.op == STOS;
 	uint8_t *from = NULL, *to;
 	uint64_t n = count;
 
-	if (s.op == LODS || s.op >= INS || c->r[VPT_R_RFLAGS] & VPT_FL_DF || count < 4 ||
-	    c->tlb == c->tlbs[VPT_TLB_SLOW])
+	if (s.op == LODS || s.op >= INS || c->r[SOFT_R_RFLAGS] & X86_FL_DF || count < 4 ||
+	    c->tlb == c->tlbs[SOFT_TLB_SLOW])
 		return 0;
 	if (has_source)
-		n = piece(c, u, s, s.seg, narrow(c->r[VPT_R_RSI], s.width), n, false, &from);
+		n = piece(c, u, s, s.seg, narrow(c->r[SOFT_R_RSI], s.width), n, false, &from);
 	if (n)
-		n = piece(c, u, s, VPT_SEG_ES, narrow(c->r[VPT_R_RDI], s.width), n, writes, &to);
+		n = piece(c, u, s, SOFT_SEG_ES, narrow(c->r[SOFT_R_RDI], s.width), n, writes, &to);
 	if (!n)
 		return 0;
 	n = do_piece(c, s, to, from, n, fl);
 	if (has_source)
-		add(c, VPT_R_RSI, s.width, n * s.size);
-	add(c, VPT_R_RDI, s.width, n * s.size);
+		add(c, SOFT_R_RSI, s.width, n * s.size);
+	add(c, SOFT_R_RDI, s.width, n * s.size);
 	return n;
 }
 
 /* True: complete. False: it goes on from where the registers say. */
-static NOINLINE bool do_repeat(struct vpt_soft *c, const struct vpt_uop *u)
+static NOINLINE bool do_repeat(struct soft *c, const struct soft_uop *u)
 {
 	struct string s = string_of(u);
 	bool compares = s.op == CMPS || s.op == SCAS;
-	uint64_t count = narrow(c->r[VPT_R_RCX], s.width), n;
+	uint64_t count = narrow(c->r[SOFT_R_RCX], s.width), n;
 	int64_t work = WORK_AT_ONCE;
 	uint16_t fl = c->fl;
 
@@ -338,8 +338,8 @@ static NOINLINE bool do_repeat(struct vpt_soft *c, const struct vpt_uop *u)
 			fl = compares ? once(c, u, s) : (once(c, u, s), fl);
 		}
 		count -= n;
-		add(c, VPT_R_RCX, s.width, -n);
-		if (compares && !(fl & VPT_F_ZF) == (s.rep != REPNE))
+		add(c, SOFT_R_RCX, s.width, -n);
+		if (compares && !(fl & SOFT_F_ZF) == (s.rep != REPNE))
 			break;
 		if (count && (work < 0 || c->base.attention)) {
 			c->fl = fl;
@@ -351,29 +351,29 @@ static NOINLINE bool do_repeat(struct vpt_soft *c, const struct vpt_uop *u)
 }
 
 /* A device may have asked for the end of run(). */
-static inline bool is_wanted(const struct vpt_soft *c)
+static inline bool is_wanted(const struct soft *c)
 {
 	return vpt_unlikely(c->base.attention);
 }
 
-VPT_UOP(string_once)
+SOFT_UOP(string_once)
 {
 	do_once(c, u);
 	if (is_wanted(c))
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+		return soft_resume(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-VPT_UOP(string_repeat)
+SOFT_UOP(string_repeat)
 {
 	if (vpt_unlikely(!do_repeat(c, u)))
-		return vpt_soft_leave(c, u, false, c->stepping ? VPT_EXIT_NONE : VPT_EXIT_KICK);
+		return soft_leave(c, u, false, c->stepping ? ENGINE_EXIT_NONE : ENGINE_EXIT_KICK);
 	if (is_wanted(c))
-		return vpt_soft_resume(c, u);
-	return VPT_NEXT(c, u);
+		return soft_resume(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-static uint8_t rep_of(const struct vpt_translation *t)
+static uint8_t rep_of(const struct soft_translation *t)
 {
 	ZydisInstructionAttributes a = t->insn->attributes;
 	bool compares = t->arg == CMPS || t->arg == SCAS;
@@ -386,40 +386,40 @@ static uint8_t rep_of(const struct vpt_translation *t)
 }
 
 /* The memory operand that RSI is the address of, if there is one. */
-static uint8_t source_segment(const struct vpt_translation *t)
+static uint8_t source_segment(const struct soft_translation *t)
 {
 	unsigned int i;
 
 	for (i = 0; i < t->insn->operand_count; i++)
-		if (vpt_tr_is_mem(t, i) && vpt_tr_reg(t->op[i].mem.base) == VPT_R_RSI * 8)
+		if (soft_tr_is_mem(t, i) && soft_tr_reg(t->op[i].mem.base) == SOFT_R_RSI * 8)
 			return (uint8_t)(t->op[i].mem.segment - ZYDIS_REGISTER_ES);
-	return VPT_SEG_DS;
+	return SOFT_SEG_DS;
 }
 
-static uint8_t element_size(const struct vpt_translation *t)
+static uint8_t element_size(const struct soft_translation *t)
 {
 	unsigned int i;
 
 	for (i = 0; i < t->insn->operand_count; i++)
-		if (vpt_tr_is_mem(t, i))
-			return (uint8_t)vpt_tr_size(t, i);
+		if (soft_tr_is_mem(t, i))
+			return (uint8_t)soft_tr_size(t, i);
 	return 1;
 }
 
-bool vpt_tr_string(struct vpt_translation *t)
+bool soft_tr_string(struct soft_translation *t)
 {
 	struct string s = {0};
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	/* MOVSD and CMPSD are names of SSE2's as well. */
 	if (t->insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
-		return vpt_tr_vector(t);
+		return soft_tr_vector(t);
 	s.op = (uint8_t)t->arg;
 	s.rep = rep_of(t);
 	s.seg = source_segment(t);
 	s.size = element_size(t);
 	s.width = t->insn->address_width / 8;
-	u = vpt_tr_emit(t, s.rep == ONCE ? string_once : string_repeat);
+	u = soft_tr_emit(t, s.rep == ONCE ? string_once : string_repeat);
 	memcpy(&u->imm, &s, sizeof(s));
 	return true;
 }

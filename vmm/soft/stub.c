@@ -5,14 +5,14 @@
  */
 #include "soft/native.h"
 
-#define AT(member) ((uint32_t)offsetof(struct vpt_soft, member))
+#define AT(member) ((uint32_t)offsetof(struct soft, member))
 
 enum { RAX = 0, RDX = 2, RDI = 7, R10 = 10, R11 = 11 };
 
 struct code {
 	uint8_t *at;
 	size_t len;
-	const struct vpt_native_host *host;
+	const struct soft_native_host *host;
 	/* Of jumps to be completed: where their displacements are. */
 	size_t trap, tiny, other[2];
 };
@@ -61,10 +61,10 @@ static void vector_move(struct code *o, unsigned int reg, unsigned int size, uin
 {
 	unsigned int opcode = store ? 0x11 : 0x10;
 
-	if (how & VPT_HOW_EVEX || size == 64) {
+	if (how & SOFT_HOW_EVEX || size == 64) {
 		PUT(o, 0x62, (~reg >> 3 & 1) << 7 | 3 << 5 | (~reg >> 4 & 1) << 4 | 1, 0x7c,
 		    (size / 32) << 5 | 8, opcode);
-	} else if (how & VPT_HOW_VEX) {
+	} else if (how & SOFT_HOW_VEX) {
 		PUT(o, 0xc5, (~reg >> 3 & 1) << 7 | 0x78 | (size == 32) << 2, opcode);
 	} else {
 		if (reg >= 8)
@@ -123,7 +123,7 @@ static void enter_mxcsr(struct code *o, uint32_t how)
 {
 	PUT(o, 0x44, 0x8b); /* mov r11d, [mxcsr] */
 	rdi_disp(o, R11, AT(fpu.mxcsr));
-	if (!(how & VPT_HOW_SAE)) {
+	if (!(how & SOFT_HOW_SAE)) {
 		PUT(o, 0x41, 0xf7, 0xc3, 0, 8, 0, 0); /* test r11d, UM */
 		PUT(o, 0x0f, 0x84, 0, 0, 0, 0);	      /* jz */
 		o->tiny = o->len - 4;
@@ -151,7 +151,7 @@ static void leave_mxcsr(struct code *o)
 	rdi_disp(o, R10, AT(fpu.mxcsr));
 }
 
-static void load_all(struct code *o, const struct vpt_recoded *r)
+static void load_all(struct code *o, const struct soft_recoded *r)
 {
 	unsigned int i;
 
@@ -167,9 +167,9 @@ static void load_all(struct code *o, const struct vpt_recoded *r)
 			mmx_move(o, i, false);
 	}
 	for (i = 0; i < r->gprs; i++)
-		if (r->gpr[i].access & VPT_GPR_READ)
+		if (r->gpr[i].access & SOFT_GPR_READ)
 			load_gpr(o, r->gpr[i].host, r->gpr[i].offset);
-	if (r->how & VPT_HOW_FLAGS_IN) {
+	if (r->how & SOFT_HOW_FLAGS_IN) {
 		PUT(o, 0x0f, 0xb7); /* movzx eax, [fl] */
 		rdi_disp(o, RAX, AT(fl));
 		PUT(o, 0x04, 0x7f, 0x9e); /* add al, 0x7f; sahf */
@@ -177,7 +177,7 @@ static void load_all(struct code *o, const struct vpt_recoded *r)
 }
 
 /* Top of stack 0, all registers valid: what every MMX instruction makes of the x87. */
-static void store_mmx(struct code *o, const struct vpt_recoded *r)
+static void store_mmx(struct code *o, const struct soft_recoded *r)
 {
 	unsigned int i;
 
@@ -198,23 +198,23 @@ static void store_mmx(struct code *o, const struct vpt_recoded *r)
 	PUT(o, 0x0f, 0x77); /* emms */
 }
 
-static void store_all(struct code *o, const struct vpt_recoded *r)
+static void store_all(struct code *o, const struct soft_recoded *r)
 {
 	bool wide = false;
 	unsigned int i;
 
-	if (r->how & VPT_HOW_FLAGS_OUT) {
+	if (r->how & SOFT_HOW_FLAGS_OUT) {
 		PUT(o, 0x66, 0x89); /* mov [fl], ax */
 		rdi_disp(o, RAX, AT(fl));
 	}
 	for (i = 0; i < r->gprs; i++)
-		if (r->gpr[i].access & VPT_GPR_WRITTEN)
+		if (r->gpr[i].access & SOFT_GPR_WRITTEN)
 			gpr_move(o, 0x89, r->gpr[i].host, AT(r) + r->gpr[i].offset);
 	for (i = 0; i < 32; i++) {
 		wide |= r->vector[i] > 16;
 		if (!(r->vector_written & 1u << i))
 			continue;
-		if (!(r->how & (VPT_HOW_VEX | VPT_HOW_EVEX)))
+		if (!(r->how & (SOFT_HOW_VEX | SOFT_HOW_EVEX)))
 			vector_move(o, i, 16, r->how, true);
 		else
 			vector_move(o, i, o->host->avx512 ? 64 : 32, r->how, true);
@@ -222,7 +222,7 @@ static void store_all(struct code *o, const struct vpt_recoded *r)
 	for (i = 0; i < 8; i++)
 		if (r->k_written & 1u << i)
 			mask_move(o, i, true);
-	if (r->how & VPT_HOW_MMX)
+	if (r->how & SOFT_HOW_MMX)
 		store_mmx(o, r);
 	if (wide)
 		PUT(o, 0xc5, 0xf8, 0x77); /* vzeroupper */
@@ -230,13 +230,13 @@ static void store_all(struct code *o, const struct vpt_recoded *r)
 
 static void next(struct code *o)
 {
-	_Static_assert(sizeof(struct vpt_uop) < 128 && offsetof(struct vpt_uop, fn) == 0,
+	_Static_assert(sizeof(struct soft_uop) < 128 && offsetof(struct soft_uop, fn) == 0,
 		       "stubs step over micro-operations");
-#ifdef VPT_SOFT_THREADED
-	PUT(o, 0x48, 0x83, 0xc6, sizeof(struct vpt_uop)); /* add rsi, size */
-	PUT(o, 0xff, 0x26);				  /* jmp [rsi] */
+#ifdef SOFT_THREADED
+	PUT(o, 0x48, 0x83, 0xc6, sizeof(struct soft_uop)); /* add rsi, size */
+	PUT(o, 0xff, 0x26);				   /* jmp [rsi] */
 #else
-	PUT(o, 0x48, 0x8d, 0x46, sizeof(struct vpt_uop), 0xc3); /* lea rax, [rsi + size]; ret */
+	PUT(o, 0x48, 0x8d, 0x46, sizeof(struct soft_uop), 0xc3); /* lea rax, [rsi + size]; ret */
 #endif
 }
 
@@ -248,7 +248,7 @@ static void land(struct code *o, size_t from)
 	memcpy(o->at + from, &disp, sizeof(disp));
 }
 
-static void jump_to(struct code *o, vpt_native_fn fn)
+static void jump_to(struct code *o, soft_native_fn fn)
 {
 	uint64_t address = (uint64_t)(uintptr_t)fn;
 
@@ -258,17 +258,17 @@ static void jump_to(struct code *o, vpt_native_fn fn)
 }
 
 /* The instruction between its loads and stores, with MXCSR dealt with by `after`. */
-static void body(struct code *o, const struct vpt_recoded *r, void (*after)(struct code *o))
+static void body(struct code *o, const struct soft_recoded *r, void (*after)(struct code *o))
 {
-	if (r->how & VPT_HOW_X87) {
+	if (r->how & SOFT_HOW_X87) {
 		PUT(o, 0x48, 0x0f, 0xae); /* fxrstor64 */
 		rdi_disp(o, 1, AT(fpu.x87));
 	}
 	load_all(o, r);
 	bytes(o, r->bytes, r->len);
-	if (r->how & VPT_HOW_FLAGS_OUT)
+	if (r->how & SOFT_HOW_FLAGS_OUT)
 		PUT(o, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto al */
-	if (r->how & VPT_HOW_X87) {
+	if (r->how & SOFT_HOW_X87) {
 		PUT(o, 0x48, 0x0f, 0xae); /* fxsave64 */
 		rdi_disp(o, 0, AT(fpu.x87));
 		PUT(o, 0xdb, 0xe3); /* fninit */
@@ -279,26 +279,27 @@ static void body(struct code *o, const struct vpt_recoded *r, void (*after)(stru
 	next(o);
 }
 
-static void exits(struct code *o, const struct vpt_recoded *r)
+static void exits(struct code *o, const struct soft_recoded *r)
 {
 	land(o, o->trap);
-	if (r->how & VPT_HOW_MMX)
+	if (r->how & SOFT_HOW_MMX)
 		PUT(o, 0x0f, 0x77); /* emms */
-	if (r->how & (VPT_HOW_VEX | VPT_HOW_EVEX))
+	if (r->how & (SOFT_HOW_VEX | SOFT_HOW_EVEX))
 		PUT(o, 0xc5, 0xf8, 0x77); /* vzeroupper */
 	PUT(o, 0x44, 0x89, 0xd2);	  /* mov edx, r10d */
-	jump_to(o, vpt_native_trap);
+	jump_to(o, soft_native_trap);
 	if (o->tiny) {
 		land(o, o->tiny);
-		jump_to(o, vpt_native_tiny);
+		jump_to(o, soft_native_tiny);
 	}
 }
 
-size_t vpt_stub_write(uint8_t *at, const struct vpt_native_host *host, const struct vpt_recoded *r)
+size_t soft_stub_write(uint8_t *at, const struct soft_native_host *host,
+		       const struct soft_recoded *r)
 {
 	struct code o = {.at = at, .host = host};
 
-	if (!(r->how & VPT_HOW_MXCSR)) {
+	if (!(r->how & SOFT_HOW_MXCSR)) {
 		body(&o, r, NULL);
 		return o.len;
 	}

@@ -17,15 +17,15 @@
 /* By number, so that the dynamic linker has no pointer to write for each mnemonic. */
 enum translator {
 	NO_TRANSLATOR,
-#define VPT_TRANSLATOR(name) TRANSLATOR_##name,
+#define SOFT_TRANSLATOR(name) TRANSLATOR_##name,
 #include "soft/translators.def"
-#undef VPT_TRANSLATOR
+#undef SOFT_TRANSLATOR
 };
 
-static const vpt_translate_fn translators[] = {
-#define VPT_TRANSLATOR(name) [TRANSLATOR_##name] = vpt_tr_##name,
+static const soft_translate_fn translators[] = {
+#define SOFT_TRANSLATOR(name) [TRANSLATOR_##name] = soft_tr_##name,
 #include "soft/translators.def"
-#undef VPT_TRANSLATOR
+#undef SOFT_TRANSLATOR
 };
 
 struct row {
@@ -34,20 +34,21 @@ struct row {
 };
 
 static const struct row rows[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
-#define VPT_INSN(mnemonic, name, value) \
+#define SOFT_INSN(mnemonic, name, value) \
 	[ZYDIS_MNEMONIC_##mnemonic] = {.translator = TRANSLATOR_##name, .arg = (value)},
 #include "soft/insns_alu.def"
 #include "soft/insns_branch.def"
 #include "soft/insns_system.def"
 #include "soft/insns_vector.def"
-#undef VPT_INSN
+#undef SOFT_INSN
 };
 
-static const uint8_t slot_of[16] = {
-	VPT_R_RAX, VPT_R_RCX, VPT_R_RDX, VPT_R_RBX, VPT_R_RSP, VPT_R_RBP, VPT_R_RSI, VPT_R_RDI,
-	8,	   9,	      10,	 11,	    12,	       13,	  14,	     15};
+static const uint8_t slot_of[16] = {SOFT_R_RAX, SOFT_R_RCX, SOFT_R_RDX, SOFT_R_RBX,
+				    SOFT_R_RSP, SOFT_R_RBP, SOFT_R_RSI, SOFT_R_RDI,
+				    8,		9,	    10,		11,
+				    12,		13,	    14,		15};
 
-uint8_t vpt_tr_reg(ZydisRegister reg)
+uint8_t soft_tr_reg(ZydisRegister reg)
 {
 	int id;
 
@@ -56,17 +57,17 @@ uint8_t vpt_tr_reg(ZydisRegister reg)
 	if (reg >= ZYDIS_REGISTER_SPL && reg <= ZYDIS_REGISTER_R15B)
 		return (uint8_t)(slot_of[reg - ZYDIS_REGISTER_SPL + 4] * 8);
 	if (reg == ZYDIS_REGISTER_NONE)
-		return VPT_R_ZERO * 8;
+		return SOFT_R_ZERO * 8;
 	id = ZydisRegisterGetId(reg);
 	return (uint8_t)(slot_of[id & 15] * 8);
 }
 
-uint8_t vpt_tr_gpr(const struct vpt_translation *t, unsigned int n)
+uint8_t soft_tr_gpr(const struct soft_translation *t, unsigned int n)
 {
-	return vpt_tr_reg(t->op[n].reg.value);
+	return soft_tr_reg(t->op[n].reg.value);
 }
 
-bool vpt_tr_is_gpr(const struct vpt_translation *t, unsigned int n)
+bool soft_tr_is_gpr(const struct soft_translation *t, unsigned int n)
 {
 	ZydisRegisterClass cls;
 
@@ -76,36 +77,36 @@ bool vpt_tr_is_gpr(const struct vpt_translation *t, unsigned int n)
 	return cls >= ZYDIS_REGCLASS_GPR8 && cls <= ZYDIS_REGCLASS_GPR64;
 }
 
-bool vpt_tr_is_mem(const struct vpt_translation *t, unsigned int n)
+bool soft_tr_is_mem(const struct soft_translation *t, unsigned int n)
 {
 	return t->op[n].type == ZYDIS_OPERAND_TYPE_MEMORY;
 }
 
-bool vpt_tr_is_imm(const struct vpt_translation *t, unsigned int n)
+bool soft_tr_is_imm(const struct soft_translation *t, unsigned int n)
 {
 	return t->op[n].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
-unsigned int vpt_tr_size(const struct vpt_translation *t, unsigned int n)
+unsigned int soft_tr_size(const struct soft_translation *t, unsigned int n)
 {
 	return t->op[n].size / 8u;
 }
 
-uint64_t vpt_tr_imm(const struct vpt_translation *t, unsigned int n)
+uint64_t soft_tr_imm(const struct soft_translation *t, unsigned int n)
 {
 	return t->op[n].imm.value.u;
 }
 
-struct vpt_uop *vpt_tr_emit(struct vpt_translation *t, vpt_uop_fn fn)
+struct soft_uop *soft_tr_emit(struct soft_translation *t, soft_uop_fn fn)
 {
-	struct vpt_uop *u = &t->block->uop[t->block->uops++];
+	struct soft_uop *u = &t->block->uop[t->block->uops++];
 
-	*u = (struct vpt_uop){
+	*u = (struct soft_uop){
 		.fn = fn,
-		.dst = VPT_R_ZERO * 8,
-		.src = VPT_R_ZERO * 8,
-		.base = VPT_R_ZERO * 8,
-		.index = VPT_R_ZERO * 8,
+		.dst = SOFT_R_ZERO * 8,
+		.src = SOFT_R_ZERO * 8,
+		.base = SOFT_R_ZERO * 8,
+		.index = SOFT_R_ZERO * 8,
 		.len = t->insn ? t->insn->length : 0,
 		.rest = (uint8_t)t->block->insns, /* see finish() */
 		.ip = t->ip,
@@ -113,59 +114,59 @@ struct vpt_uop *vpt_tr_emit(struct vpt_translation *t, vpt_uop_fn fn)
 	return u;
 }
 
-VPT_UOP(raise)
+SOFT_UOP(raise)
 {
 	if (u->aux)
-		vpt_soft_raise_code(c, u, (uint8_t)u->imm, 0);
-	vpt_soft_raise(c, u, (uint8_t)u->imm);
+		soft_raise_code(c, u, (uint8_t)u->imm, 0);
+	soft_raise(c, u, (uint8_t)u->imm);
 }
 
-void vpt_tr_raise(struct vpt_translation *t, uint8_t vector)
+void soft_tr_raise(struct soft_translation *t, uint8_t vector)
 {
-	struct vpt_uop *u = vpt_tr_emit(t, raise);
+	struct soft_uop *u = soft_tr_emit(t, raise);
 
 	u->imm = vector;
-	u->aux = vector == VPT_VEC_DF || (vector >= VPT_VEC_TS && vector <= VPT_VEC_PF) ||
-		 vector == VPT_VEC_AC;
+	u->aux = vector == X86_VEC_DF || (vector >= X86_VEC_TS && vector <= X86_VEC_PF) ||
+		 vector == X86_VEC_AC;
 	t->ends = true;
 }
 
-VPT_UOP(leave)
+SOFT_UOP(leave)
 {
 	if (!c->stepping)
-		return vpt_soft_leave(c, u, false, VPT_EXIT_CORE);
-	return VPT_NEXT(c, u);
+		return soft_leave(c, u, false, ENGINE_EXIT_CORE);
+	return SOFT_NEXT(c, u);
 }
 
-void vpt_tr_leave(struct vpt_translation *t)
+void soft_tr_leave(struct soft_translation *t)
 {
-	vpt_tr_emit(t, leave);
+	soft_tr_emit(t, leave);
 }
 
-VPT_UOP(fall_through)
+SOFT_UOP(fall_through)
 {
-	const struct vpt_link *l = u->ptr;
+	const struct soft_link *l = u->ptr;
 
 	if (vpt_likely(l->gen == c->gen && c->left >= l->insns)) {
 		c->left -= l->insns;
-		return VPT_RUN(c, l->first);
+		return SOFT_RUN(c, l->first);
 	}
-	c->r[VPT_R_RIP] = u->ip;
-	c->missed = (struct vpt_link *)(uintptr_t)l;
+	c->r[SOFT_R_RIP] = u->ip;
+	c->missed = (struct soft_link *)(uintptr_t)l;
 	return NULL;
 }
 
 /* An instruction that goes on with the next has retired. */
-VPT_UOP(tell)
+SOFT_UOP(tell)
 {
 	if (c->pt)
-		vpt_soft_tell_plain(c, u, u->imm);
-	return VPT_NEXT(c, u);
+		soft_tell_plain(c, u, u->imm);
+	return SOFT_NEXT(c, u);
 }
 
-static void finish(struct vpt_translation *t)
+static void finish(struct soft_translation *t)
 {
-	struct vpt_block *b = t->block;
+	struct soft_block *b = t->block;
 	unsigned int i;
 
 	for (i = 0; i < b->uops; i++)
@@ -173,23 +174,23 @@ static void finish(struct vpt_translation *t)
 }
 
 /* Why an instruction cannot even be tried: the vector it raises, 0 if it can. */
-static uint8_t refused(const struct vpt_translation *t)
+static uint8_t refused(const struct soft_translation *t)
 {
-	if (!vpt_soft_feature(t->c, t->insn))
-		return VPT_VEC_UD;
+	if (!soft_feature(t->c, t->insn))
+		return X86_VEC_UD;
 	/* CLAC and STAC, MONITOR and MWAIT are no instructions there, rather than forbidden. */
 	/* XSAVES and XRSTORS ask for CR4.OSXSAVE first. */
 	if (t->insn->meta.isa_set == ZYDIS_ISA_SET_XSAVES)
 		return 0;
-	if (t->insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED && t->mode & VPT_BLOCK_USER)
+	if (t->insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED && t->mode & SOFT_BLOCK_USER)
 		return t->insn->meta.isa_set == ZYDIS_ISA_SET_SMAP ||
 				       t->insn->meta.isa_set == ZYDIS_ISA_SET_MONITOR
-			       ? VPT_VEC_UD
-			       : VPT_VEC_GP;
+			       ? X86_VEC_UD
+			       : X86_VEC_GP;
 	return 0;
 }
 
-static void translate(struct vpt_translation *t)
+static void translate(struct soft_translation *t)
 {
 	const struct row *row = &rows[t->insn->mnemonic];
 	uint16_t uops = t->block->uops;
@@ -199,54 +200,53 @@ static void translate(struct vpt_translation *t)
 	t->size = t->insn->operand_count ? (uint8_t)(t->op[0].size / 8) : 0;
 	if (!vector && (!row->translator || !translators[row->translator](t))) {
 		t->block->uops = uops;
-		vector = VPT_VEC_UD;
+		vector = X86_VEC_UD;
 	}
 	if (vector)
-		vpt_tr_raise(t, vector);
+		soft_tr_raise(t, vector);
 }
 
-static ZydisDecoder *decoder(struct vpt_soft *c, uint32_t mode)
+static ZydisDecoder *decoder(struct soft *c, uint32_t mode)
 {
-	return c->decoder[mode & VPT_BLOCK_BITS];
+	return c->decoder[mode & SOFT_BLOCK_BITS];
 }
 
-bool vpt_soft_crosses(struct vpt_soft *c, uint32_t mode, const uint8_t *code, unsigned int room)
+bool soft_crosses(struct soft *c, uint32_t mode, const uint8_t *code, unsigned int room)
 {
 	ZydisDecodedInstruction insn;
 
 	if (room >= INSN_MAX)
 		return false;
-	return vpt_x86_decode_insn(decoder(c, mode), code, room, &insn) ==
-	       ZYDIS_STATUS_NO_MORE_DATA;
+	return x86_decode_insn(decoder(c, mode), code, room, &insn) == ZYDIS_STATUS_NO_MORE_DATA;
 }
 
 /* Bytes that are no instruction: #UD, or #GP if they are too many (SDM vol. 3, 6.15). */
 static uint8_t vector_of(ZyanStatus status)
 {
-	return status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? VPT_VEC_GP : VPT_VEC_UD;
+	return status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? X86_VEC_GP : X86_VEC_UD;
 }
 
-static uint64_t wrap(const struct vpt_translation *t, uint64_t ip)
+static uint64_t wrap(const struct soft_translation *t, uint64_t ip)
 {
 	return t->bits == 64 ? ip : (uint32_t)ip;
 }
 
 /* One more instruction; false: the block ends before it, or with it. */
-static bool one(struct vpt_translation *t, const uint8_t *code, unsigned int room)
+static bool one(struct soft_translation *t, const uint8_t *code, unsigned int room)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
-	struct vpt_block *b = t->block;
+	struct soft_block *b = t->block;
 	ZyanStatus status;
 
-	status = vpt_x86_decode(decoder(t->c, b->mode), code, room < INSN_MAX ? room : INSN_MAX,
-				&insn, op);
+	status = x86_decode(decoder(t->c, b->mode), code, room < INSN_MAX ? room : INSN_MAX, &insn,
+			    op);
 	if (status == ZYDIS_STATUS_NO_MORE_DATA && room < INSN_MAX)
 		return false;
 	t->ends = false;
 	if (!ZYAN_SUCCESS(status)) {
 		t->insn = NULL;
-		vpt_tr_raise(t, vector_of(status));
+		soft_tr_raise(t, vector_of(status));
 		b->bytes = (uint16_t)(b->bytes + (room < INSN_MAX ? room : INSN_MAX));
 	} else {
 		t->insn = &insn;
@@ -255,25 +255,25 @@ static bool one(struct vpt_translation *t, const uint8_t *code, unsigned int roo
 		t->next = wrap(t, t->ip + insn.length);
 		b->bytes = (uint16_t)(b->bytes + insn.length);
 		translate(t);
-		if (!t->ends && b->mode & VPT_BLOCK_EVERY)
-			vpt_tr_emit(t, tell)->imm = t->next;
+		if (!t->ends && b->mode & SOFT_BLOCK_EVERY)
+			soft_tr_emit(t, tell)->imm = t->next;
 	}
 	b->insns++;
 	t->ip = t->next;
 	return !t->ends;
 }
 
-static void go_on(struct vpt_translation *t)
+static void go_on(struct soft_translation *t)
 {
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
 	t->insn = NULL;
-	u = vpt_tr_emit(t, fall_through);
-	u->kind = VPT_KIND(VPT_K_NEXT, 0, 0, 0);
+	u = soft_tr_emit(t, fall_through);
+	u->kind = SOFT_KIND(SOFT_K_NEXT, 0, 0, 0);
 	u->ptr = &t->block->link[0];
 }
 
-static void fill_crossing(struct vpt_translation *t, const uint8_t *code, unsigned int room,
+static void fill_crossing(struct soft_translation *t, const uint8_t *code, unsigned int room,
 			  const uint8_t *more)
 {
 	uint8_t joined[INSN_MAX];
@@ -287,16 +287,16 @@ static void fill_crossing(struct vpt_translation *t, const uint8_t *code, unsign
 		t->block->gpa2 = 0;
 }
 
-void vpt_soft_fill(struct vpt_soft *c, struct vpt_block *b, const uint8_t *code, unsigned int room,
-		   const uint8_t *more)
+void soft_fill(struct soft *c, struct soft_block *b, const uint8_t *code, unsigned int room,
+	       const uint8_t *more)
 {
 	static const uint8_t bits[4] = {16, 32, 64, 64};
-	unsigned int most = b->mode & VPT_BLOCK_SINGLE ? 1 : VPT_BLOCK_MAX_INSNS;
-	struct vpt_translation t = {
+	unsigned int most = b->mode & SOFT_BLOCK_SINGLE ? 1 : SOFT_BLOCK_MAX_INSNS;
+	struct soft_translation t = {
 		.c = c,
 		.ip = b->ip,
 		.mode = b->mode,
-		.bits = bits[b->mode & VPT_BLOCK_BITS],
+		.bits = bits[b->mode & SOFT_BLOCK_BITS],
 		.block = b,
 	};
 	bool more_to_come = true;
@@ -306,7 +306,8 @@ void vpt_soft_fill(struct vpt_soft *c, struct vpt_block *b, const uint8_t *code,
 		finish(&t);
 		return;
 	}
-	while (more_to_come && b->insns < most && b->uops + UOPS_OF_ONE + 2 <= VPT_BLOCK_MAX_UOPS) {
+	while (more_to_come && b->insns < most &&
+	       b->uops + UOPS_OF_ONE + 2 <= SOFT_BLOCK_MAX_UOPS) {
 		unsigned int done = b->bytes;
 
 		if (done == room)

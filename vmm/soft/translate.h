@@ -10,55 +10,55 @@
 
 #include "soft/soft.h"
 
-struct vpt_translation {
-	struct vpt_soft *c;
+struct soft_translation {
+	struct soft *c;
 	const ZydisDecodedInstruction *insn;
 	const ZydisDecodedOperand *op; /* all of them, the hidden ones too */
 	const uint8_t *code;	       /* its bytes */
 	uint64_t ip, next;	       /* RIP of it and after it */
 	uint8_t bits;		       /* 16, 32, 64 */
 	uint8_t size;		       /* operand bytes: 1, 2, 4, 8 of the first operand */
-	uint32_t mode;		       /* enum vpt_block_mode */
+	uint32_t mode;		       /* enum soft_block_mode */
 	uint32_t arg;		       /* of the row in insns.def */
 	bool ends;		       /* set: the block ends with this instruction */
-	struct vpt_block *block;       /* in progress */
+	struct soft_block *block;      /* in progress */
 };
 
 /*
- * Translate t->insn: append micro-operations, the last one ending with VPT_NEXT()
+ * Translate t->insn: append micro-operations, the last one ending with SOFT_NEXT()
  * unless t->ends. False: this form cannot be done, which makes it raise #UD.
  */
-typedef bool (*vpt_translate_fn)(struct vpt_translation *t);
+typedef bool (*soft_translate_fn)(struct soft_translation *t);
 
 /* Append one, with ip and len filled in and all operands ZERO. */
-struct vpt_uop *vpt_tr_emit(struct vpt_translation *t, vpt_uop_fn fn);
+struct soft_uop *soft_tr_emit(struct soft_translation *t, soft_uop_fn fn);
 
 /* Is operand n a general register, memory, an immediate? */
-bool vpt_tr_is_gpr(const struct vpt_translation *t, unsigned int n);
-bool vpt_tr_is_mem(const struct vpt_translation *t, unsigned int n);
-bool vpt_tr_is_imm(const struct vpt_translation *t, unsigned int n);
+bool soft_tr_is_gpr(const struct soft_translation *t, unsigned int n);
+bool soft_tr_is_mem(const struct soft_translation *t, unsigned int n);
+bool soft_tr_is_imm(const struct soft_translation *t, unsigned int n);
 /* Bytes of operand n. */
-unsigned int vpt_tr_size(const struct vpt_translation *t, unsigned int n);
+unsigned int soft_tr_size(const struct soft_translation *t, unsigned int n);
 /* Offset of a general register (any width, AH too) in the register file. */
-uint8_t vpt_tr_reg(ZydisRegister reg);
+uint8_t soft_tr_reg(ZydisRegister reg);
 /* The same of operand n. */
-uint8_t vpt_tr_gpr(const struct vpt_translation *t, unsigned int n);
+uint8_t soft_tr_gpr(const struct soft_translation *t, unsigned int n);
 /* Immediate of operand n, sign-extended where the instruction says so. */
-uint64_t vpt_tr_imm(const struct vpt_translation *t, unsigned int n);
+uint64_t soft_tr_imm(const struct soft_translation *t, unsigned int n);
 
 /*
  * The address of memory operand n, as base, index, scale and disp of a micro-operation
- * of this instruction: call it first, then emit, then vpt_tr_put_address(). Where a
+ * of this instruction: call it first, then emit, then soft_tr_put_address(). Where a
  * segment or the address size matters it emits one that computes the address, checks
  * it and leaves it in EA; `len` bytes are checked against the segment's limit.
  */
-struct vpt_address {
+struct soft_address {
 	uint8_t base, index, scale, flags;
 	int64_t disp;
 };
-struct vpt_address vpt_tr_address(struct vpt_translation *t, unsigned int n, unsigned int len,
-				  bool write);
-static inline void vpt_tr_put_address(struct vpt_uop *u, const struct vpt_address *a)
+struct soft_address soft_tr_address(struct soft_translation *t, unsigned int n, unsigned int len,
+				    bool write);
+static inline void soft_tr_put_address(struct soft_uop *u, const struct soft_address *a)
 {
 	u->base = a->base;
 	u->index = a->index;
@@ -68,17 +68,17 @@ static inline void vpt_tr_put_address(struct vpt_uop *u, const struct vpt_addres
 }
 
 /* The offset alone, as LEA makes it, in the address size: left in EA. */
-void vpt_tr_offset(struct vpt_translation *t, unsigned int n);
+void soft_tr_offset(struct soft_translation *t, unsigned int n);
 
 /* Raise an exception when executed. #GP, #SS, #PF... get error code 0. */
-void vpt_tr_raise(struct vpt_translation *t, uint8_t vector);
+void soft_tr_raise(struct soft_translation *t, uint8_t vector);
 /* Leave for the core before this instruction when in run(). (The translator `core`
  * below is for instructions that the core alone does.) */
-void vpt_tr_leave(struct vpt_translation *t);
+void soft_tr_leave(struct soft_translation *t);
 
 /* Translators, by file. insns_*.def say which does what. */
-#define VPT_TRANSLATOR(name) bool vpt_tr_##name(struct vpt_translation *t);
+#define SOFT_TRANSLATOR(name) bool soft_tr_##name(struct soft_translation *t);
 #include "soft/translators.def"
-#undef VPT_TRANSLATOR
+#undef SOFT_TRANSLATOR
 
 #endif /* VMM_SOFT_TRANSLATE_H */

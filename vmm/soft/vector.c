@@ -6,61 +6,61 @@
 #include "soft/native.h"
 
 /* CR0 and CR4 forbid this unit, or some of it: which exception (SDM vol. 3, 2.5, 13.1). */
-VPT_UOP(forbidden)
+SOFT_UOP(forbidden)
 {
-	bool em = c->s.cr0 & VPT_CR0_EM, ts = c->s.cr0 & VPT_CR0_TS;
+	bool em = c->s.cr0 & X86_CR0_EM, ts = c->s.cr0 & X86_CR0_TS;
 
 	switch (u->aux) {
-	case VPT_UNIT_X87:
+	case SOFT_UNIT_X87:
 		if (em || ts)
-			vpt_soft_raise(c, u, VPT_VEC_NM);
+			soft_raise(c, u, X86_VEC_NM);
 		break;
-	case VPT_UNIT_MMX:
+	case SOFT_UNIT_MMX:
 		if (em)
-			vpt_soft_raise(c, u, VPT_VEC_UD);
+			soft_raise(c, u, X86_VEC_UD);
 		break;
-	case VPT_UNIT_SSE:
-		if (em || c->mode & VPT_BLOCK_NO_SSE)
-			vpt_soft_raise(c, u, VPT_VEC_UD);
+	case SOFT_UNIT_SSE:
+		if (em || c->mode & SOFT_BLOCK_NO_SSE)
+			soft_raise(c, u, X86_VEC_UD);
 		break;
-	case VPT_UNIT_AVX:
-		if (c->mode & VPT_BLOCK_NO_AVX)
-			vpt_soft_raise(c, u, VPT_VEC_UD);
+	case SOFT_UNIT_AVX:
+		if (c->mode & SOFT_BLOCK_NO_AVX)
+			soft_raise(c, u, X86_VEC_UD);
 		break;
 	default:
-		if (c->mode & (VPT_BLOCK_NO_AVX | VPT_BLOCK_NO_AVX512))
-			vpt_soft_raise(c, u, VPT_VEC_UD);
+		if (c->mode & (SOFT_BLOCK_NO_AVX | SOFT_BLOCK_NO_AVX512))
+			soft_raise(c, u, X86_VEC_UD);
 		break;
 	}
 	if (ts)
-		vpt_soft_raise(c, u, VPT_VEC_NM);
-	return VPT_NEXT(c, u);
+		soft_raise(c, u, X86_VEC_NM);
+	return SOFT_NEXT(c, u);
 }
 
-void vpt_tr_need(struct vpt_translation *t, enum vpt_unit unit)
+void soft_tr_need(struct soft_translation *t, enum soft_unit unit)
 {
 	static const uint32_t bits[] = {
-		[VPT_UNIT_X87] = VPT_BLOCK_NO_FPU,
-		[VPT_UNIT_MMX] = VPT_BLOCK_NO_FPU,
-		[VPT_UNIT_SSE] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_SSE,
-		[VPT_UNIT_AVX] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_AVX,
-		[VPT_UNIT_AVX512] = VPT_BLOCK_NO_FPU | VPT_BLOCK_NO_AVX | VPT_BLOCK_NO_AVX512,
+		[SOFT_UNIT_X87] = SOFT_BLOCK_NO_FPU,
+		[SOFT_UNIT_MMX] = SOFT_BLOCK_NO_FPU,
+		[SOFT_UNIT_SSE] = SOFT_BLOCK_NO_FPU | SOFT_BLOCK_NO_SSE,
+		[SOFT_UNIT_AVX] = SOFT_BLOCK_NO_FPU | SOFT_BLOCK_NO_AVX,
+		[SOFT_UNIT_AVX512] = SOFT_BLOCK_NO_FPU | SOFT_BLOCK_NO_AVX | SOFT_BLOCK_NO_AVX512,
 	};
 
 	if (t->mode & bits[unit])
-		vpt_tr_emit(t, forbidden)->aux = unit;
+		soft_tr_emit(t, forbidden)->aux = unit;
 }
 
-static enum vpt_unit unit_of(const struct vpt_translation *t, const struct vpt_recoded *r)
+static enum soft_unit unit_of(const struct soft_translation *t, const struct soft_recoded *r)
 {
 	switch (t->insn->encoding) {
 	case ZYDIS_INSTRUCTION_ENCODING_EVEX:
-		return VPT_UNIT_AVX512;
+		return SOFT_UNIT_AVX512;
 	case ZYDIS_INSTRUCTION_ENCODING_VEX:
-		return r->k_used ? VPT_UNIT_AVX512 : VPT_UNIT_AVX;
+		return r->k_used ? SOFT_UNIT_AVX512 : SOFT_UNIT_AVX;
 	default:
-		return r->mm_used && t->insn->meta.isa_ext == ZYDIS_ISA_EXT_MMX ? VPT_UNIT_MMX
-										: VPT_UNIT_SSE;
+		return r->mm_used && t->insn->meta.isa_ext == ZYDIS_ISA_EXT_MMX ? SOFT_UNIT_MMX
+										: SOFT_UNIT_SSE;
 	}
 }
 
@@ -144,9 +144,9 @@ static bool may_be_unaligned(ZydisMnemonic mnemonic)
 	}
 }
 
-static unsigned int alignment(const struct vpt_translation *t, int mem)
+static unsigned int alignment(const struct soft_translation *t, int mem)
 {
-	unsigned int size = mem < 0 ? 1 : vpt_tr_size(t, (unsigned int)mem);
+	unsigned int size = mem < 0 ? 1 : soft_tr_size(t, (unsigned int)mem);
 
 	switch (t->insn->meta.exception_class) {
 	case ZYDIS_EXCEPTION_CLASS_AVX1:
@@ -163,29 +163,29 @@ static unsigned int alignment(const struct vpt_translation *t, int mem)
 }
 
 /* VZEROUPPER, VZEROALL. */
-VPT_UOP(zero_upper)
+SOFT_UOP(zero_upper)
 {
 	unsigned int i;
 
 	for (i = 0; i < u->aux; i++)
 		memset(c->fpu.zmm[i] + u->imm, 0, sizeof(c->fpu.zmm[i]) - u->imm);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-static bool zero(struct vpt_translation *t, unsigned int from)
+static bool zero(struct soft_translation *t, unsigned int from)
 {
-	struct vpt_uop *u;
+	struct soft_uop *u;
 
-	vpt_tr_need(t, VPT_UNIT_AVX);
-	u = vpt_tr_emit(t, zero_upper);
+	soft_tr_need(t, SOFT_UNIT_AVX);
+	u = soft_tr_emit(t, zero_upper);
 	u->aux = t->bits == 64 ? 16 : 8;
 	u->imm = from;
 	return true;
 }
 
-bool vpt_tr_vector(struct vpt_translation *t)
+bool soft_tr_vector(struct soft_translation *t)
 {
-	struct vpt_recoded r;
+	struct soft_recoded r;
 	unsigned int align;
 
 	switch (t->insn->mnemonic) {
@@ -196,19 +196,19 @@ bool vpt_tr_vector(struct vpt_translation *t)
 	case ZYDIS_MNEMONIC_MASKMOVQ:
 	case ZYDIS_MNEMONIC_MASKMOVDQU:
 	case ZYDIS_MNEMONIC_VMASKMOVDQU:
-		return vpt_tr_maskmov(t);
+		return soft_tr_maskmov(t);
 	default:
 		break;
 	}
-	if (vpt_tr_gather(t))
+	if (soft_tr_gather(t))
 		return true;
-	if (!vpt_recode(t, &r))
+	if (!soft_recode(t, &r))
 		return false;
 	if (uses_mxcsr(t->insn))
-		r.how |= VPT_HOW_MXCSR | (t->insn->avx.has_sae ? VPT_HOW_SAE : 0);
+		r.how |= SOFT_HOW_MXCSR | (t->insn->avx.has_sae ? SOFT_HOW_SAE : 0);
 	else if (is_estimate(t->insn->mnemonic))
-		r.how |= VPT_HOW_MXCSR | VPT_HOW_SAE;
-	vpt_tr_need(t, unit_of(t, &r));
-	align = alignment(t, vpt_native_memory(t));
-	return vpt_element_emit(t, &r, align) || vpt_native_emit(t, &r, align);
+		r.how |= SOFT_HOW_MXCSR | SOFT_HOW_SAE;
+	soft_tr_need(t, unit_of(t, &r));
+	align = alignment(t, soft_native_memory(t));
+	return soft_element_emit(t, &r, align) || soft_native_emit(t, &r, align);
 }

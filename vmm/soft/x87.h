@@ -5,7 +5,7 @@
 
 #include "soft/native.h"
 
-struct vpt_x87_image {
+struct soft_x87_image {
 	uint16_t fcw, fsw;
 	uint8_t ftw; /* a bit for each register that is not empty */
 	uint8_t reserved;
@@ -17,44 +17,44 @@ struct vpt_x87_image {
 	} st[8]; /* ST0 first */
 };
 
-#define VPT_FCW_DEFAULT 0x37fu
+#define SOFT_FCW_DEFAULT 0x37fu
 /* What FCW can hold; bit 6 always reads as one. */
-#define VPT_FCW_BITS  0x1f3fu
-#define VPT_FCW_FIXED 0x40u
-#define VPT_FSW_ES    (1u << 7)
-#define VPT_FSW_BUSY  (1u << 15)
-#define VPT_X87_FLAGS 0x3fu
+#define SOFT_FCW_BITS  0x1f3fu
+#define SOFT_FCW_FIXED 0x40u
+#define SOFT_FSW_ES    (1u << 7)
+#define SOFT_FSW_BUSY  (1u << 15)
+#define SOFT_X87_FLAGS 0x3fu
 
-static inline struct vpt_x87_image *vpt_x87(struct vpt_soft *c)
+static inline struct soft_x87_image *soft_x87(struct soft *c)
 {
-	return (struct vpt_x87_image *)c->fpu.x87;
+	return (struct soft_x87_image *)c->fpu.x87;
 }
 
-static inline unsigned int vpt_x87_top(const struct vpt_x87_image *x)
+static inline unsigned int soft_x87_top(const struct soft_x87_image *x)
 {
 	return x->fsw >> 11 & 7;
 }
 
 /* Is an exception that is not masked waiting to be raised? */
-static inline bool vpt_x87_pending(const struct vpt_x87_image *x)
+static inline bool soft_x87_pending(const struct soft_x87_image *x)
 {
-	return x->fsw & ~x->fcw & VPT_X87_FLAGS;
+	return x->fsw & ~x->fcw & SOFT_X87_FLAGS;
 }
 
 /* ES and B follow from the flags and the masks. */
-static inline void vpt_x87_summarize(struct vpt_x87_image *x)
+static inline void soft_x87_summarize(struct soft_x87_image *x)
 {
-	x->fsw &= (uint16_t) ~(VPT_FSW_ES | VPT_FSW_BUSY);
-	if (vpt_x87_pending(x))
-		x->fsw |= VPT_FSW_ES | VPT_FSW_BUSY;
+	x->fsw &= (uint16_t) ~(SOFT_FSW_ES | SOFT_FSW_BUSY);
+	if (soft_x87_pending(x))
+		x->fsw |= SOFT_FSW_ES | SOFT_FSW_BUSY;
 }
 
 /* Registers stay where they are when another becomes the top of the stack. */
-void vpt_x87_set_top(struct vpt_x87_image *x, unsigned int top);
+void soft_x87_set_top(struct soft_x87_image *x, unsigned int top);
 /* As after FNINIT, which does not clear registers. */
-void vpt_x87_init(struct vpt_x87_image *x);
+void soft_x87_init(struct soft_x87_image *x);
 
 /* x87env.c: FLDENV, FNSTENV, FRSTOR, FNSAVE. */
-bool vpt_tr_x87_environment(struct vpt_translation *t);
+bool soft_tr_x87_environment(struct soft_translation *t);
 
 #endif /* VMM_SOFT_X87_H */

@@ -8,7 +8,7 @@
 
 enum { TAG_VALID, TAG_ZERO, TAG_SPECIAL, TAG_EMPTY };
 
-static unsigned int env_size(const struct vpt_uop *u)
+static unsigned int env_size(const struct soft_uop *u)
 {
 	return u->aux & ENV_WIDE ? 28 : 14;
 }
@@ -26,9 +26,9 @@ static unsigned int tag_of(const uint8_t st[16])
 	return exponent && exponent != 0x7fff && significand >> 63 ? TAG_VALID : TAG_SPECIAL;
 }
 
-static uint16_t full_tags(const struct vpt_x87_image *x)
+static uint16_t full_tags(const struct soft_x87_image *x)
 {
-	unsigned int top = vpt_x87_top(x), i, tag, tags = 0;
+	unsigned int top = soft_x87_top(x), i, tag, tags = 0;
 
 	for (i = 0; i < 8; i++) {
 		tag = x->ftw >> i & 1 ? tag_of(x->st[(i - top) & 7].bytes) : TAG_EMPTY;
@@ -60,7 +60,7 @@ static uint32_t get(const uint8_t *at, unsigned int len)
 }
 
 /* Selectors of code and data are not kept, and read as zero. */
-static void put_env(const struct vpt_x87_image *x, const struct vpt_uop *u, uint8_t *to)
+static void put_env(const struct soft_x87_image *x, const struct soft_uop *u, uint8_t *to)
 {
 	uint32_t ip = (uint32_t)x->fip, dp = (uint32_t)x->fdp;
 
@@ -85,7 +85,7 @@ static void put_env(const struct vpt_x87_image *x, const struct vpt_uop *u, uint
 	put16(to + 12, u->aux & ENV_PROTECTED ? 0 : dp >> 4 & 0xf000);
 }
 
-static void get_pointers(struct vpt_x87_image *x, const struct vpt_uop *u, const uint8_t *from)
+static void get_pointers(struct soft_x87_image *x, const struct soft_uop *u, const uint8_t *from)
 {
 	bool protected = u->aux & ENV_PROTECTED;
 
@@ -109,73 +109,73 @@ static void get_pointers(struct vpt_x87_image *x, const struct vpt_uop *u, const
 	}
 }
 
-static void get_env(struct vpt_x87_image *x, const struct vpt_uop *u, const uint8_t *from)
+static void get_env(struct soft_x87_image *x, const struct soft_uop *u, const uint8_t *from)
 {
 	unsigned int word = u->aux & ENV_WIDE ? 4 : 2, i;
 	uint32_t tags = get(from + 2 * word, 2);
 
-	x->fcw = (uint16_t)((get(from, 2) & VPT_FCW_BITS) | VPT_FCW_FIXED);
-	vpt_x87_set_top(x, get(from + word, 2) >> 11 & 7);
+	x->fcw = (uint16_t)((get(from, 2) & SOFT_FCW_BITS) | SOFT_FCW_FIXED);
+	soft_x87_set_top(x, get(from + word, 2) >> 11 & 7);
 	x->fsw = (uint16_t)get(from + word, 2);
 	x->ftw = 0;
 	for (i = 0; i < 8; i++)
 		if ((tags >> (2 * i) & 3) != TAG_EMPTY)
 			x->ftw |= (uint8_t)(1u << i);
 	get_pointers(x, u, from);
-	vpt_x87_summarize(x);
+	soft_x87_summarize(x);
 }
 
-static __attribute__((noinline)) void store_env(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void store_env(struct soft *c, const struct soft_uop *u)
 {
-	struct vpt_x87_image *x = vpt_x87(c);
+	struct soft_x87_image *x = soft_x87(c);
 	uint8_t env[28];
 
 	put_env(x, u, env);
-	vpt_soft_write(c, u, vpt_ea(c, u), env, env_size(u));
-	x->fcw |= VPT_X87_FLAGS;
-	vpt_x87_summarize(x);
+	soft_write(c, u, soft_ea(c, u), env, env_size(u));
+	x->fcw |= SOFT_X87_FLAGS;
+	soft_x87_summarize(x);
 }
 
-static __attribute__((noinline)) void load_env(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void load_env(struct soft *c, const struct soft_uop *u)
 {
 	uint8_t env[28];
 
-	vpt_x87_check(c, u);
-	vpt_soft_read(c, u, vpt_ea(c, u), env, env_size(u));
-	get_env(vpt_x87(c), u, env);
+	soft_x87_check(c, u);
+	soft_read(c, u, soft_ea(c, u), env, env_size(u));
+	get_env(soft_x87(c), u, env);
 }
 
-static __attribute__((noinline)) void save(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void save(struct soft *c, const struct soft_uop *u)
 {
-	struct vpt_x87_image *x = vpt_x87(c);
+	struct soft_x87_image *x = soft_x87(c);
 	unsigned int at = env_size(u), i;
 	uint8_t state[108];
 
 	put_env(x, u, state);
 	for (i = 0; i < 8; i++)
 		memcpy(state + at + i * 10, x->st[i].bytes, 10);
-	vpt_soft_write(c, u, vpt_ea(c, u), state, at + 80);
-	vpt_x87_init(x);
+	soft_write(c, u, soft_ea(c, u), state, at + 80);
+	soft_x87_init(x);
 }
 
-static __attribute__((noinline)) void restore(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void restore(struct soft *c, const struct soft_uop *u)
 {
-	struct vpt_x87_image *x = vpt_x87(c);
+	struct soft_x87_image *x = soft_x87(c);
 	unsigned int at = env_size(u), i;
 	uint8_t state[108];
 
-	vpt_x87_check(c, u);
-	vpt_soft_read(c, u, vpt_ea(c, u), state, at + 80);
+	soft_x87_check(c, u);
+	soft_read(c, u, soft_ea(c, u), state, at + 80);
 	get_env(x, u, state);
 	for (i = 0; i < 8; i++)
 		memcpy(x->st[i].bytes, state + at + i * 10, 10);
 }
 
-#define ENVIRONMENT(name, does)        \
-	VPT_UOP(name)                  \
-	{                              \
-		does(c, u);            \
-		return VPT_NEXT(c, u); \
+#define ENVIRONMENT(name, does)         \
+	SOFT_UOP(name)                  \
+	{                               \
+		does(c, u);             \
+		return SOFT_NEXT(c, u); \
 	}
 
 ENVIRONMENT(fnstenv, store_env)
@@ -183,12 +183,12 @@ ENVIRONMENT(fldenv, load_env)
 ENVIRONMENT(fnsave, save)
 ENVIRONMENT(frstor, restore)
 
-bool vpt_tr_x87_environment(struct vpt_translation *t)
+bool soft_tr_x87_environment(struct soft_translation *t)
 {
 	bool wide = t->insn->operand_width != 16, all = false, write = false;
-	struct vpt_address address;
-	vpt_uop_fn fn = fldenv;
-	struct vpt_uop *u;
+	struct soft_address address;
+	soft_uop_fn fn = fldenv;
+	struct soft_uop *u;
 
 	switch (t->insn->mnemonic) {
 	case ZYDIS_MNEMONIC_FNSTENV:
@@ -207,9 +207,9 @@ bool vpt_tr_x87_environment(struct vpt_translation *t)
 	default:
 		break;
 	}
-	address = vpt_tr_address(t, 0, (wide ? 28 : 14) + (all ? 80 : 0), write);
-	u = vpt_tr_emit(t, fn);
-	vpt_tr_put_address(u, &address);
-	u->aux = (wide ? ENV_WIDE : 0) | (t->mode & VPT_BLOCK_PROTECTED ? ENV_PROTECTED : 0);
+	address = soft_tr_address(t, 0, (wide ? 28 : 14) + (all ? 80 : 0), write);
+	u = soft_tr_emit(t, fn);
+	soft_tr_put_address(u, &address);
+	u->aux = (wide ? ENV_WIDE : 0) | (t->mode & SOFT_BLOCK_PROTECTED ? ENV_PROTECTED : 0);
 	return true;
 }

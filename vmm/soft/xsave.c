@@ -20,7 +20,7 @@ struct area {
 	uint8_t bytes[AREA_MAX] __attribute__((aligned(64)));
 };
 
-const struct vpt_cpuid_entry *vpt_xstate_cpuid(const struct vpt_soft *c, unsigned int n)
+const struct engine_cpuid_entry *soft_xstate_cpuid(const struct soft *c, unsigned int n)
 {
 	size_t i;
 
@@ -31,44 +31,44 @@ const struct vpt_cpuid_entry *vpt_xstate_cpuid(const struct vpt_soft *c, unsigne
 }
 
 /* Components that software may name. */
-static uint64_t enabled(const struct vpt_soft *c, unsigned int flags)
+static uint64_t enabled(const struct soft *c, unsigned int flags)
 {
-	return c->fpu.xcr0 | (flags & VPT_XSTATE_SYSTEM ? c->msr.xss : 0);
+	return c->fpu.xcr0 | (flags & SOFT_XSTATE_SYSTEM ? c->msr.xss : 0);
 }
 
-static uint64_t requested(const struct vpt_soft *c, unsigned int flags)
+static uint64_t requested(const struct soft *c, unsigned int flags)
 {
-	return ((uint64_t)(uint32_t)c->r[VPT_R_RDX] << 32 | (uint32_t)c->r[VPT_R_RAX]) &
+	return ((uint64_t)(uint32_t)c->r[SOFT_R_RDX] << 32 | (uint32_t)c->r[SOFT_R_RAX]) &
 	       enabled(c, flags);
 }
 
-static bool has_pt(const struct vpt_soft *c, uint64_t components)
+static bool has_pt(const struct soft *c, uint64_t components)
 {
-	return components >> VPT_XSTATE_PT & 1 && c->base.bus.xstate;
+	return components >> SOFT_XSTATE_PT & 1 && c->base.bus.xstate;
 }
 
-bool vpt_xstate_moves_pt(const struct vpt_soft *c)
+bool soft_xstate_moves_pt(const struct soft *c)
 {
-	return has_pt(c, requested(c, VPT_XSTATE_SYSTEM));
+	return has_pt(c, requested(c, SOFT_XSTATE_SYSTEM));
 }
 
 /* Where component n >= 2 is, and its size; `present` is what a compacted area has. */
-static bool locate(const struct vpt_soft *c, unsigned int n, uint64_t present, bool compacted,
+static bool locate(const struct soft *c, unsigned int n, uint64_t present, bool compacted,
 		   uint32_t *at, uint32_t *len)
 {
-	const struct vpt_cpuid_entry *e;
+	const struct engine_cpuid_entry *e;
 	uint32_t next = LEGACY + HEADER;
 	unsigned int i;
 
 	for (i = 2; compacted && i < n; i++) {
-		e = vpt_xstate_cpuid(c, i);
+		e = soft_xstate_cpuid(c, i);
 		if (!(present >> i & 1) || !e)
 			continue;
 		if (e->ecx & 2)
 			next = (next + 63) & ~63u;
 		next += e->eax;
 	}
-	e = vpt_xstate_cpuid(c, n);
+	e = soft_xstate_cpuid(c, n);
 	if (!e)
 		return false;
 	if (compacted && e->ecx & 2)
@@ -91,13 +91,12 @@ static const struct slice slices[8] = {
 
 static unsigned int registers_of(unsigned int n, unsigned int flags)
 {
-	if (flags & VPT_XSTATE_LONG)
+	if (flags & SOFT_XSTATE_LONG)
 		return slices[n].count;
 	return n == 7 ? 0 : 8;
 }
 
-static void save_component(const struct vpt_soft *c, unsigned int n, uint8_t *to,
-			   unsigned int flags)
+static void save_component(const struct soft *c, unsigned int n, uint8_t *to, unsigned int flags)
 {
 	const struct slice *s = &slices[n];
 	unsigned int i;
@@ -108,8 +107,7 @@ static void save_component(const struct vpt_soft *c, unsigned int n, uint8_t *to
 		memcpy(to + i * s->len, c->fpu.zmm[s->first + i] + s->from, s->len);
 }
 
-static void load_component(struct vpt_soft *c, unsigned int n, const uint8_t *from,
-			   unsigned int flags)
+static void load_component(struct soft *c, unsigned int n, const uint8_t *from, unsigned int flags)
 {
 	const struct slice *s = &slices[n];
 	unsigned int i;
@@ -129,15 +127,15 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return !len;
 }
 
-static bool x87_in_use(struct vpt_soft *c)
+static bool x87_in_use(struct soft *c)
 {
-	const struct vpt_x87_image *x = vpt_x87(c);
+	const struct soft_x87_image *x = soft_x87(c);
 
-	return x->fcw != VPT_FCW_DEFAULT || x->fsw || x->ftw || x->fop || x->fip || x->fdp ||
+	return x->fcw != SOFT_FCW_DEFAULT || x->fsw || x->ftw || x->fop || x->fip || x->fdp ||
 	       !all_zero((const uint8_t *)x->st, sizeof(x->st));
 }
 
-static bool slice_in_use(const struct vpt_soft *c, const struct slice *s)
+static bool slice_in_use(const struct soft *c, const struct slice *s)
 {
 	unsigned int i;
 
@@ -148,23 +146,23 @@ static bool slice_in_use(const struct vpt_soft *c, const struct slice *s)
 }
 
 /* Components that are not as after a reset: XINUSE. */
-uint64_t vpt_xstate_in_use(struct vpt_soft *c)
+uint64_t soft_xstate_in_use(struct soft *c)
 {
 	static const struct slice xmm = {0, 16, 0, 16};
 	uint64_t used = 0;
 	unsigned int n;
 
 	if (x87_in_use(c))
-		used |= VPT_XCR0_X87;
+		used |= SOFT_XCR0_X87;
 	if (slice_in_use(c, &xmm))
-		used |= VPT_XCR0_SSE;
+		used |= SOFT_XCR0_SSE;
 	for (n = 2; n < 8; n++)
 		if (slices[n].count && slice_in_use(c, &slices[n]))
 			used |= 1u << n;
 	if (!all_zero((const uint8_t *)c->fpu.k, sizeof(c->fpu.k)))
-		used |= VPT_XCR0_K;
+		used |= SOFT_XCR0_K;
 	if (c->base.bus.xstate && !c->base.bus.xstate->initial(c->base.bus.opaque))
-		used |= 1u << VPT_XSTATE_PT;
+		used |= 1u << SOFT_XSTATE_PT;
 	return used;
 }
 
@@ -176,12 +174,12 @@ static void part(struct area *a, uint32_t at, uint32_t len)
 	a->part[a->parts++].len = len;
 }
 
-static void save_x87(struct vpt_soft *c, struct area *a, unsigned int flags)
+static void save_x87(struct soft *c, struct area *a, unsigned int flags)
 {
-	struct vpt_x87_image x = *vpt_x87(c);
+	struct soft_x87_image x = *soft_x87(c);
 	unsigned int i;
 
-	if (!(flags & VPT_XSTATE_WIDE)) {
+	if (!(flags & SOFT_XSTATE_WIDE)) {
 		/* Offset and selector; the selectors are not kept. */
 		x.fip = (uint32_t)x.fip;
 		x.fdp = (uint32_t)x.fdp;
@@ -195,51 +193,50 @@ static void save_x87(struct vpt_soft *c, struct area *a, unsigned int flags)
 	part(a, 32, sizeof(x.st));
 }
 
-static void save_mxcsr(struct vpt_soft *c, struct area *a)
+static void save_mxcsr(struct soft *c, struct area *a)
 {
-	const uint32_t both[2] = {c->fpu.mxcsr, VPT_MXCSR_VALID};
+	const uint32_t both[2] = {c->fpu.mxcsr, SOFT_MXCSR_VALID};
 
 	memcpy(a->bytes + 24, both, sizeof(both));
 	part(a, 24, sizeof(both));
 }
 
-static void save_xmm(struct vpt_soft *c, struct area *a, unsigned int flags)
+static void save_xmm(struct soft *c, struct area *a, unsigned int flags)
 {
-	unsigned int count = flags & VPT_XSTATE_LONG ? 16 : 8, i;
+	unsigned int count = flags & SOFT_XSTATE_LONG ? 16 : 8, i;
 
 	for (i = 0; i < count; i++)
 		memcpy(a->bytes + 160 + i * 16, c->fpu.zmm[i], 16);
 	part(a, 160, count * 16);
 }
 
-static void probe_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va,
-		       const struct area *a)
+static void probe_area(struct soft *c, const struct soft_uop *u, uint64_t va, const struct area *a)
 {
 	unsigned int i;
 
 	for (i = 0; i < a->parts; i++)
-		vpt_soft_probe_write(c, u, va + a->part[i].at, a->part[i].len);
+		soft_probe_write(c, u, va + a->part[i].at, a->part[i].len);
 }
 
-static void put_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, const struct area *a)
+static void put_area(struct soft *c, const struct soft_uop *u, uint64_t va, const struct area *a)
 {
 	unsigned int i;
 
 	probe_area(c, u, va, a);
 	for (i = 0; i < a->parts; i++)
-		vpt_soft_write(c, u, va + a->part[i].at, a->bytes + a->part[i].at, a->part[i].len);
+		soft_write(c, u, va + a->part[i].at, a->bytes + a->part[i].at, a->part[i].len);
 }
 
-static void check_aligned(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t to)
+static void check_aligned(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t to)
 {
 	if (va & (to - 1))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 }
 
-void vpt_xstate_fxsave(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_xstate_fxsave(struct soft *c, const struct soft_uop *u)
 {
 	struct area a = {0};
-	uint64_t va = vpt_ea(c, u);
+	uint64_t va = soft_ea(c, u);
 
 	check_aligned(c, u, va, 16);
 	save_x87(c, &a, u->aux);
@@ -248,68 +245,68 @@ void vpt_xstate_fxsave(struct vpt_soft *c, const struct vpt_uop *u)
 	put_area(c, u, va, &a);
 }
 
-static void restore_x87(struct vpt_soft *c, const uint8_t *from, unsigned int flags)
+static void restore_x87(struct soft *c, const uint8_t *from, unsigned int flags)
 {
-	struct vpt_x87_image *x = vpt_x87(c);
+	struct soft_x87_image *x = soft_x87(c);
 
 	memcpy(x, from, 24);
 	memcpy(x->st, from + 32, sizeof(x->st));
-	if (!(flags & VPT_XSTATE_WIDE)) {
+	if (!(flags & SOFT_XSTATE_WIDE)) {
 		x->fip = (uint32_t)x->fip;
 		x->fdp = (uint32_t)x->fdp;
 	}
-	x->fcw = (uint16_t)((x->fcw & VPT_FCW_BITS) | VPT_FCW_FIXED);
+	x->fcw = (uint16_t)((x->fcw & SOFT_FCW_BITS) | SOFT_FCW_FIXED);
 	x->fop &= 0x7ff;
 	x->reserved = 0;
-	vpt_x87_summarize(x);
+	soft_x87_summarize(x);
 }
 
-static void restore_xmm(struct vpt_soft *c, const uint8_t *from, unsigned int flags)
+static void restore_xmm(struct soft *c, const uint8_t *from, unsigned int flags)
 {
-	unsigned int count = flags & VPT_XSTATE_LONG ? 16 : 8, i;
+	unsigned int count = flags & SOFT_XSTATE_LONG ? 16 : 8, i;
 
 	for (i = 0; i < count; i++)
 		memcpy(c->fpu.zmm[i], from + 160 + i * 16, 16);
 }
 
-static uint32_t mxcsr_of(struct vpt_soft *c, const struct vpt_uop *u, const uint8_t *area)
+static uint32_t mxcsr_of(struct soft *c, const struct soft_uop *u, const uint8_t *area)
 {
 	uint32_t mxcsr;
 
 	memcpy(&mxcsr, area + 24, sizeof(mxcsr));
-	if (mxcsr & ~VPT_MXCSR_VALID)
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	if (mxcsr & ~SOFT_MXCSR_VALID)
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 	return mxcsr;
 }
 
-void vpt_xstate_fxrstor(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_xstate_fxrstor(struct soft *c, const struct soft_uop *u)
 {
 	uint8_t bytes[LEGACY];
-	uint64_t va = vpt_ea(c, u);
+	uint64_t va = soft_ea(c, u);
 
 	check_aligned(c, u, va, 16);
-	vpt_soft_read(c, u, va, bytes, sizeof(bytes));
+	soft_read(c, u, va, bytes, sizeof(bytes));
 	c->fpu.mxcsr = mxcsr_of(c, u, bytes);
 	restore_x87(c, bytes, u->aux);
 	restore_xmm(c, bytes, u->aux);
 }
 
-static void save_components(struct vpt_soft *c, struct area *a, uint64_t which, uint64_t present,
+static void save_components(struct soft *c, struct area *a, uint64_t which, uint64_t present,
 			    unsigned int flags)
 {
 	uint32_t at, len;
 	unsigned int n;
 
-	if (which & VPT_XCR0_X87)
+	if (which & SOFT_XCR0_X87)
 		save_x87(c, a, flags);
-	if (which & VPT_XCR0_SSE)
+	if (which & SOFT_XCR0_SSE)
 		save_xmm(c, a, flags);
 	for (n = 2; n < 8; n++) {
 		if (!(which >> n & 1) ||
-		    !locate(c, n, present, flags & VPT_XSTATE_COMPACT, &at, &len))
+		    !locate(c, n, present, flags & SOFT_XSTATE_COMPACT, &at, &len))
 			continue;
 		save_component(c, n, a->bytes + at, flags);
-		if (!(flags & VPT_XSTATE_LONG) && n != 5)
+		if (!(flags & SOFT_XSTATE_LONG) && n != 5)
 			len = registers_of(n, flags) * slices[n].len;
 		part(a, at, len);
 	}
@@ -319,42 +316,42 @@ static void save_components(struct vpt_soft *c, struct area *a, uint64_t which, 
  * PT's registers come last: saving them ends the trace, which is for an instruction that can no
  * longer fault.
  */
-static void save_pt(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, struct area *a,
+static void save_pt(struct soft *c, const struct soft_uop *u, uint64_t va, struct area *a,
 		    uint64_t present)
 {
 	uint32_t at, len;
 
-	if (!locate(c, VPT_XSTATE_PT, present, true, &at, &len))
+	if (!locate(c, SOFT_XSTATE_PT, present, true, &at, &len))
 		return;
 	part(a, at, len);
 	probe_area(c, u, va, a);
 	c->base.bus.xstate->save(c->base.bus.opaque, a->bytes + at);
 }
 
-void vpt_xstate_xsave(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_xstate_xsave(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t va = vpt_ea(c, u), rfbm = requested(c, u->aux), used = vpt_xstate_in_use(c),
-		 mxcsr_for = VPT_XCR0_SSE | VPT_XCR0_AVX;
+	uint64_t va = soft_ea(c, u), rfbm = requested(c, u->aux), used = soft_xstate_in_use(c),
+		 mxcsr_for = SOFT_XCR0_SSE | SOFT_XCR0_AVX;
 	struct header h = {0};
 	struct area a = {0};
 	unsigned int len = sizeof(h.bv);
 
 	check_aligned(c, u, va, 64);
-	vpt_soft_read(c, u, va + LEGACY, &h, sizeof(h));
-	if (u->aux & VPT_XSTATE_COMPACT) {
-		if (c->fpu.mxcsr != VPT_MXCSR_DEFAULT)
-			used |= VPT_XCR0_SSE;
+	soft_read(c, u, va + LEGACY, &h, sizeof(h));
+	if (u->aux & SOFT_XSTATE_COMPACT) {
+		if (c->fpu.mxcsr != SOFT_MXCSR_DEFAULT)
+			used |= SOFT_XCR0_SSE;
 		h.bv = used & rfbm;
 		h.comp_bv = rfbm | COMPACTED;
 		len = 16;
-		mxcsr_for = VPT_XCR0_SSE & used;
+		mxcsr_for = SOFT_XCR0_SSE & used;
 	} else {
 		h.bv = (h.bv & ~rfbm) | (used & rfbm);
 	}
 	if (rfbm & mxcsr_for)
 		save_mxcsr(c, &a);
 	save_components(c, &a,
-			u->aux & (VPT_XSTATE_OPTIMIZED | VPT_XSTATE_COMPACT) ? rfbm & used : rfbm,
+			u->aux & (SOFT_XSTATE_OPTIMIZED | SOFT_XSTATE_COMPACT) ? rfbm & used : rfbm,
 			rfbm, u->aux);
 	memcpy(a.bytes + LEGACY, &h, len);
 	part(&a, LEGACY, len);
@@ -364,30 +361,30 @@ void vpt_xstate_xsave(struct vpt_soft *c, const struct vpt_uop *u)
 }
 
 /* Is the header one that XRSTOR, or XRSTORS, takes? (SDM vol. 1, 13.8, 13.12) */
-static bool acceptable(const struct vpt_soft *c, const struct header *h, unsigned int flags)
+static bool acceptable(const struct soft *c, const struct header *h, unsigned int flags)
 {
 	const uint64_t *r = h->reserved;
 	uint64_t all = h->bv;
 
 	if (h->comp_bv & COMPACTED) {
-		if (!vpt_xstate_cpuid(c, 1) || !(vpt_xstate_cpuid(c, 1)->eax & (2 | 8)))
+		if (!soft_xstate_cpuid(c, 1) || !(soft_xstate_cpuid(c, 1)->eax & (2 | 8)))
 			return false;
 		if (h->bv & ~h->comp_bv)
 			return false;
 		all |= h->comp_bv & ~COMPACTED;
-	} else if (flags & VPT_XSTATE_SYSTEM || h->comp_bv || r[0]) {
+	} else if (flags & SOFT_XSTATE_SYSTEM || h->comp_bv || r[0]) {
 		return false;
 	}
 	return !(all & ~enabled(c, flags)) && !(r[0] | r[1] | r[2] | r[3] | r[4] | r[5]);
 }
 
-static void initialize(struct vpt_soft *c, unsigned int n, unsigned int flags)
+static void initialize(struct soft *c, unsigned int n, unsigned int flags)
 {
 	static const uint8_t zeroes[16 * 64];
 
 	if (n == 0) {
-		vpt_x87_init(vpt_x87(c));
-		memset(vpt_x87(c)->st, 0, sizeof(vpt_x87(c)->st));
+		soft_x87_init(soft_x87(c));
+		memset(soft_x87(c)->st, 0, sizeof(soft_x87(c)->st));
 	} else if (n == 1) {
 		restore_xmm(c, zeroes, flags);
 	} else {
@@ -395,8 +392,8 @@ static void initialize(struct vpt_soft *c, unsigned int n, unsigned int flags)
 	}
 }
 
-static void restore_component(struct vpt_soft *c, unsigned int n, uint8_t *area,
-			      const struct header *h, unsigned int flags)
+static void restore_component(struct soft *c, unsigned int n, uint8_t *area, const struct header *h,
+			      unsigned int flags)
 {
 	uint32_t at, len;
 
@@ -411,31 +408,32 @@ static void restore_component(struct vpt_soft *c, unsigned int n, uint8_t *area,
 }
 
 /* Every part that is needed is read before anything changes. */
-static void read_area(struct vpt_soft *c, const struct vpt_uop *u, uint64_t va, uint64_t which,
+static void read_area(struct soft *c, const struct soft_uop *u, uint64_t va, uint64_t which,
 		      const struct header *h, uint8_t *area)
 {
 	uint32_t at, len;
 	unsigned int n;
 
-	vpt_soft_read(c, u, va, area, LEGACY);
-	for (n = 2; n <= VPT_XSTATE_PT; n++)
+	soft_read(c, u, va, area, LEGACY);
+	for (n = 2; n <= SOFT_XSTATE_PT; n++)
 		if (which >> n & 1 && locate(c, n, h->comp_bv, h->comp_bv & COMPACTED, &at, &len))
-			vpt_soft_read(c, u, va + at, area + at, len);
+			soft_read(c, u, va + at, area + at, len);
 }
 
 /* PT's part of an area, NULL for its initial state. */
-static const void *pt_image(const struct vpt_soft *c, const uint8_t *area, const struct header *h)
+static const void *pt_image(const struct soft *c, const uint8_t *area, const struct header *h)
 {
 	uint32_t at, len;
 
-	if (!(h->bv >> VPT_XSTATE_PT & 1) || !locate(c, VPT_XSTATE_PT, h->comp_bv, true, &at, &len))
+	if (!(h->bv >> SOFT_XSTATE_PT & 1) ||
+	    !locate(c, SOFT_XSTATE_PT, h->comp_bv, true, &at, &len))
 		return NULL;
 	return area + at;
 }
 
-void vpt_xstate_xrstor(struct vpt_soft *c, const struct vpt_uop *u)
+void soft_xstate_xrstor(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t va = vpt_ea(c, u), rfbm = requested(c, u->aux);
+	uint64_t va = soft_ea(c, u), rfbm = requested(c, u->aux);
 	uint32_t mxcsr = c->fpu.mxcsr;
 	const void *pt = NULL;
 	uint8_t area[AREA_MAX];
@@ -443,18 +441,18 @@ void vpt_xstate_xrstor(struct vpt_soft *c, const struct vpt_uop *u)
 	unsigned int n;
 
 	check_aligned(c, u, va, 64);
-	vpt_soft_read(c, u, va + LEGACY, &h, sizeof(h));
+	soft_read(c, u, va + LEGACY, &h, sizeof(h));
 	if (!acceptable(c, &h, u->aux))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 	read_area(c, u, va, rfbm & h.bv, &h, area);
-	if (!(h.comp_bv & COMPACTED) && rfbm & (VPT_XCR0_SSE | VPT_XCR0_AVX))
+	if (!(h.comp_bv & COMPACTED) && rfbm & (SOFT_XCR0_SSE | SOFT_XCR0_AVX))
 		mxcsr = mxcsr_of(c, u, area);
-	else if (rfbm & VPT_XCR0_SSE)
-		mxcsr = h.bv & VPT_XCR0_SSE ? mxcsr_of(c, u, area) : VPT_MXCSR_DEFAULT;
+	else if (rfbm & SOFT_XCR0_SSE)
+		mxcsr = h.bv & SOFT_XCR0_SSE ? mxcsr_of(c, u, area) : SOFT_MXCSR_DEFAULT;
 	if (has_pt(c, rfbm)) {
 		pt = pt_image(c, area, &h);
 		if (!c->base.bus.xstate->check(c->base.bus.opaque, pt))
-			vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+			soft_raise_code(c, u, X86_VEC_GP, 0);
 	}
 	c->fpu.mxcsr = mxcsr;
 	for (n = 0; n < 8; n++)

@@ -2,110 +2,110 @@
 /* Control of vector and x87 state: MXCSR, XCR0, and who saves what (SDM vol. 1, 13). */
 #include "soft/xstate.h"
 
-static __attribute__((noinline)) void do_ldmxcsr(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_ldmxcsr(struct soft *c, const struct soft_uop *u)
 {
-	uint32_t value = vpt_load32(c, u, vpt_ea(c, u));
+	uint32_t value = soft_load32(c, u, soft_ea(c, u));
 
-	if (value & ~VPT_MXCSR_VALID)
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	if (value & ~SOFT_MXCSR_VALID)
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 	c->fpu.mxcsr = value;
 }
 
-static __attribute__((noinline)) void do_stmxcsr(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_stmxcsr(struct soft *c, const struct soft_uop *u)
 {
-	vpt_store32(c, u, vpt_ea(c, u), c->fpu.mxcsr);
+	soft_store32(c, u, soft_ea(c, u), c->fpu.mxcsr);
 }
 
-static __attribute__((noinline)) void do_emms(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_emms(struct soft *c, const struct soft_uop *u)
 {
-	vpt_x87_check(c, u);
-	vpt_x87_to_mmx(c);
-	vpt_x87(c)->ftw = 0;
+	soft_x87_check(c, u);
+	soft_x87_to_mmx(c);
+	soft_x87(c)->ftw = 0;
 }
 
-static void need_osxsave(struct vpt_soft *c, const struct vpt_uop *u)
+static void need_osxsave(struct soft *c, const struct soft_uop *u)
 {
-	if (!(c->s.cr4 & VPT_CR4_OSXSAVE))
-		vpt_soft_raise(c, u, VPT_VEC_UD);
+	if (!(c->s.cr4 & X86_CR4_OSXSAVE))
+		soft_raise(c, u, X86_VEC_UD);
 }
 
-static __attribute__((noinline)) void do_xgetbv(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_xgetbv(struct soft *c, const struct soft_uop *u)
 {
-	uint32_t index = (uint32_t)c->r[VPT_R_RCX];
-	const struct vpt_cpuid_entry *e = vpt_xstate_cpuid(c, 1);
+	uint32_t index = (uint32_t)c->r[SOFT_R_RCX];
+	const struct engine_cpuid_entry *e = soft_xstate_cpuid(c, 1);
 	uint64_t value = c->fpu.xcr0;
 
 	need_osxsave(c, u);
 	if (index == 1 && e && e->eax & 4)
-		value &= vpt_xstate_in_use(c) |
-			 (c->fpu.mxcsr != VPT_MXCSR_DEFAULT ? VPT_XCR0_SSE : 0);
+		value &= soft_xstate_in_use(c) |
+			 (c->fpu.mxcsr != SOFT_MXCSR_DEFAULT ? SOFT_XCR0_SSE : 0);
 	else if (index)
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
-	vpt_set32(c, VPT_R_RAX * 8, (uint32_t)value);
-	vpt_set32(c, VPT_R_RDX * 8, (uint32_t)(value >> 32));
+		soft_raise_code(c, u, X86_VEC_GP, 0);
+	soft_set32(c, SOFT_R_RAX * 8, (uint32_t)value);
+	soft_set32(c, SOFT_R_RDX * 8, (uint32_t)(value >> 32));
 }
 
-static uint64_t supported(const struct vpt_soft *c)
+static uint64_t supported(const struct soft *c)
 {
-	const struct vpt_cpuid_entry *e = vpt_xstate_cpuid(c, 0);
+	const struct engine_cpuid_entry *e = soft_xstate_cpuid(c, 0);
 
-	return e ? e->eax & VPT_XCR0_KNOWN : 0;
+	return e ? e->eax & SOFT_XCR0_KNOWN : 0;
 }
 
-bool vpt_soft_xcr0_valid(const struct vpt_soft *c, uint64_t value)
+bool soft_xcr0_valid(const struct soft *c, uint64_t value)
 {
-	if (!(value & VPT_XCR0_X87) || value & ~supported(c) ||
-	    (value & VPT_XCR0_AVX && !(value & VPT_XCR0_SSE)))
+	if (!(value & SOFT_XCR0_X87) || value & ~supported(c) ||
+	    (value & SOFT_XCR0_AVX && !(value & SOFT_XCR0_SSE)))
 		return false;
-	return !(value & VPT_XCR0_AVX512) || (~value & (VPT_XCR0_AVX512 | VPT_XCR0_AVX)) == 0;
+	return !(value & SOFT_XCR0_AVX512) || (~value & (SOFT_XCR0_AVX512 | SOFT_XCR0_AVX)) == 0;
 }
 
-static __attribute__((noinline)) void do_xsetbv(struct vpt_soft *c, const struct vpt_uop *u)
+static __attribute__((noinline)) void do_xsetbv(struct soft *c, const struct soft_uop *u)
 {
-	uint64_t value = (uint64_t)(uint32_t)c->r[VPT_R_RDX] << 32 | (uint32_t)c->r[VPT_R_RAX];
+	uint64_t value = (uint64_t)(uint32_t)c->r[SOFT_R_RDX] << 32 | (uint32_t)c->r[SOFT_R_RAX];
 
 	need_osxsave(c, u);
-	if (c->cpl || (uint32_t)c->r[VPT_R_RCX] || !vpt_soft_xcr0_valid(c, value))
-		vpt_soft_raise_code(c, u, VPT_VEC_GP, 0);
+	if (c->cpl || (uint32_t)c->r[SOFT_R_RCX] || !soft_xcr0_valid(c, value))
+		soft_raise_code(c, u, X86_VEC_GP, 0);
 	c->fpu.xcr0 = value;
 }
 
-VPT_UOP(xsetbv)
+SOFT_UOP(xsetbv)
 {
 	do_xsetbv(c, u);
-	return vpt_soft_resume(c, u);
+	return soft_resume(c, u);
 }
 
-VPT_UOP(osxsave)
+SOFT_UOP(osxsave)
 {
 	need_osxsave(c, u);
-	return VPT_NEXT(c, u);
+	return SOFT_NEXT(c, u);
 }
 
-#define SYSTEM_STATE(name, does)                                           \
-	VPT_UOP(name)                                                      \
-	{                                                                  \
-		if (!c->stepping && vpt_xstate_moves_pt(c))                \
-			return vpt_soft_leave(c, u, false, VPT_EXIT_CORE); \
-		does(c, u);                                                \
-		return VPT_NEXT(c, u);                                     \
+#define SYSTEM_STATE(name, does)                                          \
+	SOFT_UOP(name)                                                    \
+	{                                                                 \
+		if (!c->stepping && soft_xstate_moves_pt(c))              \
+			return soft_leave(c, u, false, ENGINE_EXIT_CORE); \
+		does(c, u);                                               \
+		return SOFT_NEXT(c, u);                                   \
 	}
 
 /* What begins or ends a trace is done in step(), for the core. */
-SYSTEM_STATE(xsaves, vpt_xstate_xsave)
-SYSTEM_STATE(xrstors, vpt_xstate_xrstor)
+SYSTEM_STATE(xsaves, soft_xstate_xsave)
+SYSTEM_STATE(xrstors, soft_xstate_xrstor)
 
-#define STATE(name, does)              \
-	VPT_UOP(name)                  \
-	{                              \
-		does(c, u);            \
-		return VPT_NEXT(c, u); \
+#define STATE(name, does)               \
+	SOFT_UOP(name)                  \
+	{                               \
+		does(c, u);             \
+		return SOFT_NEXT(c, u); \
 	}
 
-STATE(fxsave, vpt_xstate_fxsave)
-STATE(fxrstor, vpt_xstate_fxrstor)
-STATE(xsave, vpt_xstate_xsave)
-STATE(xrstor, vpt_xstate_xrstor)
+STATE(fxsave, soft_xstate_fxsave)
+STATE(fxrstor, soft_xstate_fxrstor)
+STATE(xsave, soft_xstate_xsave)
+STATE(xrstor, soft_xstate_xrstor)
 STATE(ldmxcsr, do_ldmxcsr)
 STATE(stmxcsr, do_stmxcsr)
 STATE(emms, do_emms)
@@ -113,8 +113,8 @@ STATE(xgetbv, do_xgetbv)
 
 /* What each of them is to a translator. */
 struct form {
-	vpt_uop_fn fn;
-	enum vpt_unit unit;
+	soft_uop_fn fn;
+	enum soft_unit unit;
 	uint8_t bytes; /* that its operand surely has */
 	bool write, xsave;
 	uint8_t flags;
@@ -133,32 +133,32 @@ static const struct form *form_of(ZydisMnemonic mnemonic)
 			__VA_ARGS__    \
 		}                      \
 	}
-		FORM(FXSAVE, fxsave, VPT_UNIT_X87, 160, true, false, 0),
-		FORM(FXSAVE64, fxsave, VPT_UNIT_X87, 160, true, false, VPT_XSTATE_WIDE),
-		FORM(FXRSTOR, fxrstor, VPT_UNIT_X87, 160, false, false, 0),
-		FORM(FXRSTOR64, fxrstor, VPT_UNIT_X87, 160, false, false, VPT_XSTATE_WIDE),
-		FORM(XSAVE, xsave, VPT_UNIT_X87, 160, true, true, 0),
-		FORM(XSAVE64, xsave, VPT_UNIT_X87, 160, true, true, VPT_XSTATE_WIDE),
-		FORM(XSAVEOPT, xsave, VPT_UNIT_X87, 160, true, true, VPT_XSTATE_OPTIMIZED),
-		FORM(XSAVEOPT64, xsave, VPT_UNIT_X87, 160, true, true,
-		     VPT_XSTATE_OPTIMIZED | VPT_XSTATE_WIDE),
-		FORM(XSAVEC, xsave, VPT_UNIT_X87, 160, true, true, VPT_XSTATE_COMPACT),
-		FORM(XSAVEC64, xsave, VPT_UNIT_X87, 160, true, true,
-		     VPT_XSTATE_COMPACT | VPT_XSTATE_WIDE),
-		FORM(XSAVES, xsaves, VPT_UNIT_X87, 160, true, true,
-		     VPT_XSTATE_COMPACT | VPT_XSTATE_SYSTEM),
-		FORM(XSAVES64, xsaves, VPT_UNIT_X87, 160, true, true,
-		     VPT_XSTATE_COMPACT | VPT_XSTATE_SYSTEM | VPT_XSTATE_WIDE),
-		FORM(XRSTORS, xrstors, VPT_UNIT_X87, 160, false, true, VPT_XSTATE_SYSTEM),
-		FORM(XRSTORS64, xrstors, VPT_UNIT_X87, 160, false, true,
-		     VPT_XSTATE_SYSTEM | VPT_XSTATE_WIDE),
-		FORM(XRSTOR, xrstor, VPT_UNIT_X87, 160, false, true, 0),
-		FORM(XRSTOR64, xrstor, VPT_UNIT_X87, 160, false, true, VPT_XSTATE_WIDE),
-		FORM(LDMXCSR, ldmxcsr, VPT_UNIT_SSE, 4, false, false, 0),
-		FORM(STMXCSR, stmxcsr, VPT_UNIT_SSE, 4, true, false, 0),
-		FORM(VLDMXCSR, ldmxcsr, VPT_UNIT_AVX, 4, false, false, 0),
-		FORM(VSTMXCSR, stmxcsr, VPT_UNIT_AVX, 4, true, false, 0),
-		FORM(EMMS, emms, VPT_UNIT_MMX, 0, false, false, 0),
+		FORM(FXSAVE, fxsave, SOFT_UNIT_X87, 160, true, false, 0),
+		FORM(FXSAVE64, fxsave, SOFT_UNIT_X87, 160, true, false, SOFT_XSTATE_WIDE),
+		FORM(FXRSTOR, fxrstor, SOFT_UNIT_X87, 160, false, false, 0),
+		FORM(FXRSTOR64, fxrstor, SOFT_UNIT_X87, 160, false, false, SOFT_XSTATE_WIDE),
+		FORM(XSAVE, xsave, SOFT_UNIT_X87, 160, true, true, 0),
+		FORM(XSAVE64, xsave, SOFT_UNIT_X87, 160, true, true, SOFT_XSTATE_WIDE),
+		FORM(XSAVEOPT, xsave, SOFT_UNIT_X87, 160, true, true, SOFT_XSTATE_OPTIMIZED),
+		FORM(XSAVEOPT64, xsave, SOFT_UNIT_X87, 160, true, true,
+		     SOFT_XSTATE_OPTIMIZED | SOFT_XSTATE_WIDE),
+		FORM(XSAVEC, xsave, SOFT_UNIT_X87, 160, true, true, SOFT_XSTATE_COMPACT),
+		FORM(XSAVEC64, xsave, SOFT_UNIT_X87, 160, true, true,
+		     SOFT_XSTATE_COMPACT | SOFT_XSTATE_WIDE),
+		FORM(XSAVES, xsaves, SOFT_UNIT_X87, 160, true, true,
+		     SOFT_XSTATE_COMPACT | SOFT_XSTATE_SYSTEM),
+		FORM(XSAVES64, xsaves, SOFT_UNIT_X87, 160, true, true,
+		     SOFT_XSTATE_COMPACT | SOFT_XSTATE_SYSTEM | SOFT_XSTATE_WIDE),
+		FORM(XRSTORS, xrstors, SOFT_UNIT_X87, 160, false, true, SOFT_XSTATE_SYSTEM),
+		FORM(XRSTORS64, xrstors, SOFT_UNIT_X87, 160, false, true,
+		     SOFT_XSTATE_SYSTEM | SOFT_XSTATE_WIDE),
+		FORM(XRSTOR, xrstor, SOFT_UNIT_X87, 160, false, true, 0),
+		FORM(XRSTOR64, xrstor, SOFT_UNIT_X87, 160, false, true, SOFT_XSTATE_WIDE),
+		FORM(LDMXCSR, ldmxcsr, SOFT_UNIT_SSE, 4, false, false, 0),
+		FORM(STMXCSR, stmxcsr, SOFT_UNIT_SSE, 4, true, false, 0),
+		FORM(VLDMXCSR, ldmxcsr, SOFT_UNIT_AVX, 4, false, false, 0),
+		FORM(VSTMXCSR, stmxcsr, SOFT_UNIT_AVX, 4, true, false, 0),
+		FORM(EMMS, emms, SOFT_UNIT_MMX, 0, false, false, 0),
 #undef FORM
 	};
 	size_t i;
@@ -169,37 +169,37 @@ static const struct form *form_of(ZydisMnemonic mnemonic)
 	return NULL;
 }
 
-bool vpt_tr_xstate(struct vpt_translation *t)
+bool soft_tr_xstate(struct soft_translation *t)
 {
 	const struct form *f = form_of(t->insn->mnemonic);
-	struct vpt_address address;
-	struct vpt_uop *u;
+	struct soft_address address;
+	struct soft_uop *u;
 
 	if (t->insn->mnemonic == ZYDIS_MNEMONIC_XGETBV) {
-		vpt_tr_emit(t, xgetbv);
+		soft_tr_emit(t, xgetbv);
 		return true;
 	}
 	if (t->insn->mnemonic == ZYDIS_MNEMONIC_XSETBV) {
-		vpt_tr_emit(t, xsetbv);
+		soft_tr_emit(t, xsetbv);
 		t->ends = true;
 		return true;
 	}
 	if (!f)
 		return false;
 	if (f->xsave)
-		vpt_tr_emit(t, osxsave);
-	vpt_tr_need(t, f->unit);
-	if (f->flags & VPT_XSTATE_SYSTEM && t->mode & VPT_BLOCK_USER) {
-		vpt_tr_raise(t, VPT_VEC_GP);
+		soft_tr_emit(t, osxsave);
+	soft_tr_need(t, f->unit);
+	if (f->flags & SOFT_XSTATE_SYSTEM && t->mode & SOFT_BLOCK_USER) {
+		soft_tr_raise(t, X86_VEC_GP);
 		return true;
 	}
 	if (!f->bytes) {
-		vpt_tr_emit(t, f->fn);
+		soft_tr_emit(t, f->fn);
 		return true;
 	}
-	address = vpt_tr_address(t, 0, f->bytes, f->write);
-	u = vpt_tr_emit(t, f->fn);
-	vpt_tr_put_address(u, &address);
-	u->aux = f->flags | (t->bits == 64 ? VPT_XSTATE_LONG : 0);
+	address = soft_tr_address(t, 0, f->bytes, f->write);
+	u = soft_tr_emit(t, f->fn);
+	soft_tr_put_address(u, &address);
+	u->aux = f->flags | (t->bits == 64 ? SOFT_XSTATE_LONG : 0);
 	return true;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "text.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void vpt_text_clean(char *text)
+void text_clean(char *text)
 {
 	for (; *text; text++) {
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -12,7 +12,7 @@ void vpt_text_clean(char *text)
 	}
 }
 
-void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len)
+void text_copy(char *text, size_t size, const char *bytes, size_t len)
 {
 	size_t n = strnlen(bytes, len);
 
@@ -20,10 +20,10 @@ void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len)
 		n = size - 1;
 	memcpy(text, bytes, n);
 	text[n] = 0;
-	vpt_text_clean(text);
+	text_clean(text);
 }
 
-char *vpt_text_hex(char *to, uint64_t value, unsigned int digits)
+char *text_hex(char *to, uint64_t value, unsigned int digits)
 {
 	unsigned int i;
 
@@ -32,7 +32,7 @@ char *vpt_text_hex(char *to, uint64_t value, unsigned int digits)
 	return to + digits;
 }
 
-char *vpt_text_decimal(char *to, uint64_t value, unsigned int width)
+char *text_decimal(char *to, uint64_t value, unsigned int width)
 {
 	char digits[20];
 	unsigned int n = 0;
@@ -48,7 +48,7 @@ char *vpt_text_decimal(char *to, uint64_t value, unsigned int width)
 	return to;
 }
 
-void vpt_json_string(FILE *out, const char *text)
+void text_json_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	for (; *text; text++) {
@@ -65,7 +65,7 @@ void vpt_json_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-void vpt_json_address(FILE *out, uint64_t addr)
+void text_json_address(FILE *out, uint64_t addr)
 {
 	fprintf(out, "\"0x%" PRIx64 "\"", addr);
 }

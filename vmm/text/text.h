@@ -8,23 +8,23 @@
 #include <stdio.h>
 
 /* Replace what a terminal would act on. */
-void vpt_text_clean(char *text);
+void text_clean(char *text);
 
 /* Copy up to `len` bytes or a NUL, cleaned, into `text` of `size` (at least 1). */
-void vpt_text_copy(char *text, size_t size, const char *bytes, size_t len);
+void text_copy(char *text, size_t size, const char *bytes, size_t len);
 
 /*
  * Put a number as @digits hexadecimal digits, or as a decimal of at least @width characters, at
  * most 20 digits, behind spaces. Return the end, which has no NUL. Listings have a line for an
  * instruction, and printf() takes several times as long.
  */
-char *vpt_text_hex(char *to, uint64_t value, unsigned int digits);
-char *vpt_text_decimal(char *to, uint64_t value, unsigned int width);
+char *text_hex(char *to, uint64_t value, unsigned int digits);
+char *text_decimal(char *to, uint64_t value, unsigned int width);
 
 /* Write `text` as a JSON string, quotes and all. */
-void vpt_json_string(FILE *out, const char *text);
+void text_json_string(FILE *out, const char *text);
 
 /* Write an address as a JSON string: numbers of JSON do not hold 64 bits. */
-void vpt_json_address(FILE *out, uint64_t addr);
+void text_json_address(FILE *out, uint64_t addr);
 
 #endif /* VMM_TEXT_TEXT_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory in slabs, for the payloads of a file. */
-#include "arena.h"
+#include "trace/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #define SLAB_FIRST (64u << 10)
 #define SLAB_MAX   (4u << 20)
 
-struct vpt_arena_slab {
-	struct vpt_arena_slab *next;
+struct trace_arena_slab {
+	struct trace_arena_slab *next;
 	size_t room, used;
 	_Alignas(ALIGN) uint8_t bytes[];
 };
@@ -21,11 +21,11 @@ static size_t aligned(size_t len)
 }
 
 /* Slabs grow with what is kept. NULL: no memory. */
-static struct vpt_arena_slab *add_slab(struct vpt_arena *a, size_t need)
+static struct trace_arena_slab *add_slab(struct trace_arena *a, size_t need)
 {
-	const size_t head = sizeof(struct vpt_arena_slab);
+	const size_t head = sizeof(struct trace_arena_slab);
 	size_t size = a->slab ? 2 * (a->slab->room + head) : SLAB_FIRST;
-	struct vpt_arena_slab *slab;
+	struct trace_arena_slab *slab;
 
 	if (need > SIZE_MAX / 2)
 		return NULL;
@@ -36,14 +36,14 @@ static struct vpt_arena_slab *add_slab(struct vpt_arena *a, size_t need)
 	slab = malloc(size);
 	if (!slab)
 		return NULL;
-	*slab = (struct vpt_arena_slab){.next = a->slab, .room = size - head};
+	*slab = (struct trace_arena_slab){.next = a->slab, .room = size - head};
 	a->slab = slab;
 	return slab;
 }
 
-void *vpt_arena_alloc(struct vpt_arena *a, size_t len)
+void *trace_arena_alloc(struct trace_arena *a, size_t len)
 {
-	struct vpt_arena_slab *slab = a->slab;
+	struct trace_arena_slab *slab = a->slab;
 	size_t need = aligned(len);
 
 	if (need < len)
@@ -57,9 +57,9 @@ void *vpt_arena_alloc(struct vpt_arena *a, size_t len)
 	return slab->bytes + slab->used - need;
 }
 
-void vpt_arena_undo(struct vpt_arena *a, void *p, size_t len)
+void trace_arena_undo(struct trace_arena *a, void *p, size_t len)
 {
-	struct vpt_arena_slab *slab = a->slab;
+	struct trace_arena_slab *slab = a->slab;
 
 	if ((uint8_t *)p + aligned(len) != slab->bytes + slab->used)
 		return;
@@ -71,10 +71,10 @@ void vpt_arena_undo(struct vpt_arena *a, void *p, size_t len)
 	}
 }
 
-void vpt_arena_free(struct vpt_arena *a)
+void trace_arena_free(struct trace_arena *a)
 {
 	while (a->slab) {
-		struct vpt_arena_slab *next = a->slab->next;
+		struct trace_arena_slab *next = a->slab->next;
 
 		free(a->slab);
 		a->slab = next;

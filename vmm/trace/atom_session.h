@@ -3,12 +3,12 @@
 #ifndef VMM_TRACE_ATOM_SESSION_H
 #define VMM_TRACE_ATOM_SESSION_H
 
-#include "format.h"
+#include "trace/format.h"
 #include "vpt/atom_msr.h"
 
 VPT_STATIC_ASSERT(2 * VPT_MAX_RANGES >= 8, "the registers have room");
 
-static inline void vpt_atom_session_set(struct vpt_session *s, const struct vpt_atom_regs *r)
+static inline void trace_atom_session_set(struct trace_session *s, const struct vpt_atom_regs *r)
 {
 	unsigned int i;
 
@@ -26,7 +26,7 @@ static inline void vpt_atom_session_set(struct vpt_session *s, const struct vpt_
 }
 
 /* The registers as they were; nothing is checked. */
-static inline void vpt_atom_session_get(const struct vpt_session *s, struct vpt_atom_regs *r)
+static inline void trace_atom_session_get(const struct trace_session *s, struct vpt_atom_regs *r)
 {
 	unsigned int i;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the blocks of a file and checks them. */
-#include "blocks.h"
+#include "trace/blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
-#include "vec.h"
+#include "trace/crc32c.h"
+#include "trace/vec.h"
 
 #define LARGE (4u << 20)
 #define PIECE 65536u
@@ -25,19 +25,19 @@ static const char no_end[] = "the file ends without an END block";
 static const char after_end[] = "something follows the END block";
 
 /* The bytes that a block's payload takes in the file. */
-static size_t padded(const struct vpt_block *head)
+static size_t padded(const struct trace_block *head)
 {
 	return ((size_t)head->len + 7) & ~(size_t)7;
 }
 
-static uint32_t sum_of_head(struct vpt_block head)
+static uint32_t sum_of_head(struct trace_block head)
 {
 	head.crc = 0;
-	return vpt_crc32c(0, &head, sizeof(head));
+	return trace_crc32c(0, &head, sizeof(head));
 }
 
 /* NULL, or a read failed: the file was made shorter meanwhile, or has an error of its own. */
-static const char *short_of(struct vpt_blocks *b, int err)
+static const char *short_of(struct trace_blocks *b, int err)
 {
 	if (err && err != -ENODATA)
 		b->error = err;
@@ -45,22 +45,22 @@ static const char *short_of(struct vpt_blocks *b, int err)
 }
 
 /* NULL, or what is wrong with the block at `at` before its checksum is known. */
-static const char *read_head(struct vpt_blocks *b, uint64_t at, struct vpt_block *head)
+static const char *read_head(struct trace_blocks *b, uint64_t at, struct trace_block *head)
 {
 	const uint64_t left = b->source.size - at;
 	int err;
 
 	if (left < sizeof(*head))
 		return cut_off;
-	err = vpt_source_read(&b->source, at, head, sizeof(*head));
+	err = trace_source_read(&b->source, at, head, sizeof(*head));
 	if (err)
 		return short_of(b, err);
-	if (head->magic != VPT_BLOCK_MAGIC)
+	if (head->magic != TRACE_BLOCK_MAGIC)
 		return no_block;
 	return padded(head) > left - sizeof(*head) ? cut_off : NULL;
 }
 
-static const char *check_padding(const struct vpt_block *head, const uint8_t *bytes)
+static const char *check_padding(const struct trace_block *head, const uint8_t *bytes)
 {
 	size_t i;
 
@@ -71,20 +71,20 @@ static const char *check_padding(const struct vpt_block *head, const uint8_t *by
 }
 
 /* Check a block whose payload is in memory. */
-static const char *check(const struct vpt_block *head, const uint8_t *payload)
+static const char *check(const struct trace_block *head, const uint8_t *payload)
 {
-	if (vpt_crc32c(sum_of_head(*head), payload, head->len) != head->crc)
+	if (trace_crc32c(sum_of_head(*head), payload, head->len) != head->crc)
 		return wrong_sum;
 	return check_padding(head, payload + head->len);
 }
 
 /* Check a block of which nothing is copied, a piece of it at a time if there is no map. */
-static const char *check_pieces(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head)
+static const char *check_pieces(struct trace_blocks *b, uint64_t at, const struct trace_block *head)
 {
 	/* A large block would stay in memory as part of the map. */
 	const uint8_t *bytes =
 		head->len > LARGE ? NULL
-				  : vpt_source_look(&b->source, at + sizeof(*head), padded(head));
+				  : trace_source_look(&b->source, at + sizeof(*head), padded(head));
 	uint32_t crc = sum_of_head(*head), done = 0;
 	uint8_t piece[PIECE];
 	const char *why;
@@ -92,46 +92,46 @@ static const char *check_pieces(struct vpt_blocks *b, uint64_t at, const struct 
 
 	if (bytes) {
 		why = check(head, bytes);
-		return vpt_source_torn(&b->source) ? cut_off : why;
+		return trace_source_torn(&b->source) ? cut_off : why;
 	}
 	at += sizeof(*head);
 	while (done < head->len) {
 		const uint32_t n = head->len - done < PIECE ? head->len - done : PIECE;
 
-		err = vpt_source_read(&b->source, at + done, piece, n);
+		err = trace_source_read(&b->source, at + done, piece, n);
 		if (err)
 			return short_of(b, err);
-		crc = vpt_crc32c(crc, piece, n);
+		crc = trace_crc32c(crc, piece, n);
 		done += n;
 	}
 	if (crc != head->crc)
 		return wrong_sum;
-	err = vpt_source_read(&b->source, at + done, piece, padded(head) - done);
+	err = trace_source_read(&b->source, at + done, piece, padded(head) - done);
 	return err ? short_of(b, err) : check_padding(head, piece);
 }
 
 /* A payload in the arena. What is checked is the copy. */
-static const char *load(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head,
+static const char *load(struct trace_blocks *b, uint64_t at, const struct trace_block *head,
 			void **payload)
 {
 	const size_t len = padded(head);
 	const char *why;
 	int err;
 
-	*payload = vpt_arena_alloc(&b->arena, len);
+	*payload = trace_arena_alloc(&b->arena, len);
 	if (!*payload) {
 		b->error = -ENOMEM;
 		return cut_off;
 	}
-	err = vpt_source_read(&b->source, at + sizeof(*head), *payload, len);
+	err = trace_source_read(&b->source, at + sizeof(*head), *payload, len);
 	why = err ? short_of(b, err) : check(head, *payload);
 	if (why)
-		vpt_arena_undo(&b->arena, *payload, len);
+		trace_arena_undo(&b->arena, *payload, len);
 	return why;
 }
 
-static const char *take_copy(struct vpt_blocks *b, uint64_t at, const struct vpt_block *head,
-			     enum vpt_block_use use)
+static const char *take_copy(struct trace_blocks *b, uint64_t at, const struct trace_block *head,
+			     enum trace_block_use use)
 {
 	/* A header may claim any length: what is large is checked before there is memory for it. */
 	const char *why = head->len > LARGE ? check_pieces(b, at, head) : NULL;
@@ -142,17 +142,17 @@ static const char *take_copy(struct vpt_blocks *b, uint64_t at, const struct vpt
 	if (why)
 		return why;
 	why = b->take(b, head, payload);
-	if (why || use == VPT_USE_LOOK)
-		vpt_arena_undo(&b->arena, payload, padded(head));
+	if (why || use == TRACE_USE_LOOK)
+		trace_arena_undo(&b->arena, payload, padded(head));
 	return why;
 }
 
 /* Check and take the block at `at`. *len receives the bytes it takes. */
-static const char *read_block(struct vpt_blocks *b, uint64_t at, uint64_t *len)
+static const char *read_block(struct trace_blocks *b, uint64_t at, uint64_t *len)
 {
 	const uint8_t *payload = NULL;
-	enum vpt_block_use use;
-	struct vpt_block head;
+	enum trace_block_use use;
+	struct trace_block head;
 	const char *why = read_head(b, at, &head);
 
 	if (why)
@@ -160,18 +160,18 @@ static const char *read_block(struct vpt_blocks *b, uint64_t at, uint64_t *len)
 	*len = sizeof(head) + padded(&head);
 	use = b->use(b, &head);
 	/* Behind damage a block can be anywhere, and what it holds not aligned. */
-	if (use == VPT_USE_STAY && !(at % 8) && head.len <= LARGE)
-		payload = vpt_source_look(&b->source, at + sizeof(head), padded(&head));
-	if (use != VPT_USE_PASS && !payload)
+	if (use == TRACE_USE_STAY && !(at % 8) && head.len <= LARGE)
+		payload = trace_source_look(&b->source, at + sizeof(head), padded(&head));
+	if (use != TRACE_USE_PASS && !payload)
 		return take_copy(b, at, &head, use);
 	why = check_pieces(b, at, &head);
 	return why ? why : b->take(b, &head, payload);
 }
 
 /* Is a whole block there? */
-static bool is_block(struct vpt_blocks *b, uint64_t at)
+static bool is_block(struct trace_blocks *b, uint64_t at)
 {
-	struct vpt_block head;
+	struct trace_block head;
 	uint64_t cost;
 
 	if (at >= b->source.size || read_head(b, at, &head))
@@ -186,9 +186,9 @@ static bool is_block(struct vpt_blocks *b, uint64_t at)
 }
 
 /* The first good block in some bytes that are at `at` in the file. UINT64_MAX: there is none. */
-static uint64_t search(struct vpt_blocks *b, uint64_t at, const uint8_t *bytes, size_t len)
+static uint64_t search(struct trace_blocks *b, uint64_t at, const uint8_t *bytes, size_t len)
 {
-	const uint32_t magic = VPT_BLOCK_MAGIC;
+	const uint32_t magic = TRACE_BLOCK_MAGIC;
 	size_t from = 0;
 
 	while (!b->error) {
@@ -209,9 +209,9 @@ static uint64_t search(struct vpt_blocks *b, uint64_t at, const uint8_t *bytes, 
  * length leads to a block, that is it: what lies between is guest memory, which may hold
  * anything, blocks too.
  */
-static uint64_t find_block(struct vpt_blocks *b, uint64_t at)
+static uint64_t find_block(struct trace_blocks *b, uint64_t at)
 {
-	struct vpt_block head;
+	struct trace_block head;
 	uint8_t piece[PIECE];
 
 	if (!read_head(b, at, &head) && is_block(b, at + sizeof(head) + padded(&head)))
@@ -220,10 +220,10 @@ static uint64_t find_block(struct vpt_blocks *b, uint64_t at)
 		uint64_t left, found;
 		size_t n;
 
-		at = vpt_source_data(&b->source, at);
+		at = trace_source_data(&b->source, at);
 		left = b->source.size - at;
 		n = left < PIECE ? (size_t)left : PIECE;
-		if (left < sizeof(head) || short_of(b, vpt_source_read(&b->source, at, piece, n)))
+		if (left < sizeof(head) || short_of(b, trace_source_read(&b->source, at, piece, n)))
 			break;
 		found = search(b, at, piece, n);
 		if (found != UINT64_MAX)
@@ -234,25 +234,25 @@ static uint64_t find_block(struct vpt_blocks *b, uint64_t at)
 	return b->source.size;
 }
 
-static struct vpt_damage *add_damage(struct vpt_blocks *b, uint64_t at, const char *why)
+static struct trace_damage *add_damage(struct trace_blocks *b, uint64_t at, const char *why)
 {
-	if (!vpt_vec_room(&b->damages)) {
+	if (!trace_vec_room(&b->damages)) {
 		b->error = -ENOMEM;
 		return NULL;
 	}
-	b->damages.at[b->damages.n] = (struct vpt_damage){.offset = at, .why = why};
+	b->damages.at[b->damages.n] = (struct trace_damage){.offset = at, .why = why};
 	return &b->damages.at[b->damages.n++];
 }
 
 /* Note what is wrong at `at`. Returns where reading resumes. */
-static uint64_t skip(struct vpt_blocks *b, uint64_t at, const char *why, unsigned int how)
+static uint64_t skip(struct trace_blocks *b, uint64_t at, const char *why, unsigned int how)
 {
-	struct vpt_damage *damage = add_damage(b, at, why);
+	struct trace_damage *damage = add_damage(b, at, why);
 	uint64_t next = b->source.size;
 
 	if (!damage)
 		return next;
-	if (!(how & VPT_READER_PREFIX) && why != after_end)
+	if (!(how & TRACE_READER_PREFIX) && why != after_end)
 		next = find_block(b, at);
 	damage->bytes = next - at;
 	b->extent.lost += damage->bytes;
@@ -264,17 +264,17 @@ static uint64_t skip(struct vpt_blocks *b, uint64_t at, const char *why, unsigne
 	return next;
 }
 
-static bool ends_in_damage(const struct vpt_blocks *b)
+static bool ends_in_damage(const struct trace_blocks *b)
 {
-	const struct vpt_damage *last = b->damages.n ? &b->damages.at[b->damages.n - 1] : NULL;
+	const struct trace_damage *last = b->damages.n ? &b->damages.at[b->damages.n - 1] : NULL;
 
 	return last && last->offset + last->bytes == b->source.size;
 }
 
-static void sum_up(struct vpt_blocks *b)
+static void sum_up(struct trace_blocks *b)
 {
-	const struct vpt_damage *first = b->damages.at;
-	struct vpt_extent *extent = &b->extent;
+	const struct trace_damage *first = b->damages.at;
+	struct trace_extent *extent = &b->extent;
 
 	extent->damage = first;
 	extent->damages = b->damages.n;
@@ -284,9 +284,9 @@ static void sum_up(struct vpt_blocks *b)
 		      (extent->why == cut_off || extent->why == no_end);
 }
 
-int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how)
+int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how)
 {
-	struct vpt_extent *extent = &b->extent;
+	struct trace_extent *extent = &b->extent;
 
 	extent->file_bytes = b->source.size;
 	b->budget = BUDGET_FILES * b->source.size + BUDGET_BYTES;
@@ -309,9 +309,9 @@ int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how)
 	return b->error;
 }
 
-void vpt_blocks_close(struct vpt_blocks *b)
+void trace_blocks_close(struct trace_blocks *b)
 {
-	vpt_source_close(&b->source);
-	vpt_arena_free(&b->arena);
+	trace_source_close(&b->source);
+	trace_arena_free(&b->arena);
 	free(b->damages.at);
 }

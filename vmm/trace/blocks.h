@@ -6,53 +6,53 @@
 #ifndef VMM_TRACE_BLOCKS_H
 #define VMM_TRACE_BLOCKS_H
 
-#include "arena.h"
-#include "reader.h"
-#include "source.h"
+#include "trace/arena.h"
+#include "trace/reader.h"
+#include "trace/source.h"
 
 /* The use that is made of a block which is as it must be. */
-enum vpt_block_use {
-	VPT_USE_PASS, /* it is taken without its payload */
-	VPT_USE_LOOK, /* a copy of its payload is there while it is taken */
-	VPT_USE_KEEP, /* a copy of its payload stays in the arena */
-	VPT_USE_STAY, /* its payload stays where the file is mapped, or is kept */
+enum trace_block_use {
+	TRACE_USE_PASS, /* it is taken without its payload */
+	TRACE_USE_LOOK, /* a copy of its payload is there while it is taken */
+	TRACE_USE_KEEP, /* a copy of its payload stays in the arena */
+	TRACE_USE_STAY, /* its payload stays where the file is mapped, or is kept */
 };
 
-struct vpt_blocks {
-	struct vpt_source source;
-	struct vpt_arena arena;
-	struct vpt_extent extent; /* its `damage` is `damages.at` */
+struct trace_blocks {
+	struct trace_source source;
+	struct trace_arena arena;
+	struct trace_extent extent; /* its `damage` is `damages.at` */
 	struct {
-		struct vpt_damage *at;
+		struct trace_damage *at;
 		size_t n, room;
 	} damages;
 	uint64_t budget; /* bytes that may still be checked in vain */
 
-	enum vpt_block_use (*use)(struct vpt_blocks *b, const struct vpt_block *head);
+	enum trace_block_use (*use)(struct trace_blocks *b, const struct trace_block *head);
 	/*
 	 * Take a block; @payload is NULL if it is passed, and may change if it is mapped. Returns NULL, or the reason why the
 	 * block is damage, static: then nothing of it is kept. An error of its own is in `error`,
 	 * and ends reading.
 	 */
-	const char *(*take)(struct vpt_blocks *b, const struct vpt_block *head,
+	const char *(*take)(struct trace_blocks *b, const struct trace_block *head,
 			    const void *payload);
 	/* A place of damage ends; blocks follow. */
-	void (*resumed)(struct vpt_blocks *b);
+	void (*resumed)(struct trace_blocks *b);
 	int error; /* -errno */
 };
 
 /*
- * Read all blocks from @at on; up to the first damage if @how is VPT_READER_PREFIX. Returns 0,
+ * Read all blocks from @at on; up to the first damage if @how is TRACE_READER_PREFIX. Returns 0,
  * also for a file that is damaged, or -errno: -ENOMEM, or the file cannot be read.
  */
-int vpt_blocks_read(struct vpt_blocks *b, uint64_t at, unsigned int how);
-void vpt_blocks_close(struct vpt_blocks *b);
+int trace_blocks_read(struct trace_blocks *b, uint64_t at, unsigned int how);
+void trace_blocks_close(struct trace_blocks *b);
 
 /*
  * reader_packed.c: use and take all blocks inside a PACKED block, as those of the file. Returns
  * NULL or the reason why the block is damage, static. It may be one of those inside that is: then
  * those before it have been taken.
  */
-const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t len);
+const char *trace_blocks_unpack(struct trace_blocks *b, const void *payload, size_t len);
 
 #endif /* VMM_TRACE_BLOCKS_H */

@@ -7,22 +7,22 @@
 #include <stdint.h>
 
 /* The address space as a PIP and the VMCS packet before it show it. */
-struct vpt_source_key {
+struct trace_source_key {
 	uint64_t cr3;  /* bits 51:5; others are ignored */
-	uint64_t vmcs; /* current pointer, VPT_SPACE_ANY_VMCS: not known, or none */
+	uint64_t vmcs; /* current pointer, TRACE_SPACE_ANY_VMCS: not known, or none */
 	bool non_root; /* PIP.NR */
 };
 
 /* Returned by space(): the source has no code of such a space. */
-#define VPT_SOURCE_NONE UINT64_MAX
+#define TRACE_SOURCE_NONE UINT64_MAX
 
-struct vpt_code_source {
+struct trace_code_source {
 	/*
 	 * Return the number of an address space: CR3[51:5] in these bits, 0 in bits 4:0, and 0 in
 	 * bits 63:52 if it is not of VMX non-root operation. The same key has the same number.
 	 */
-	uint64_t (*space)(void *context, const struct vpt_source_key *key);
-	/* Return the number of the space where nothing tells CR3, or VPT_SOURCE_NONE. */
+	uint64_t (*space)(void *context, const struct trace_source_key *key);
+	/* Return the number of the space where nothing tells CR3, or TRACE_SOURCE_NONE. */
 	uint64_t (*guess)(void *context, uint64_t ip);
 	/*
 	 * Return the page at @vaddr (4 KiB aligned) of a space, or NULL if there is no code. The

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CRC-32C, by the processor's instruction where there is one. */
-#include "crc32c.h"
+#include "trace/crc32c.h"
 
 #include <string.h>
 #ifdef __x86_64__
@@ -57,7 +57,7 @@ static const uint32_t table[256] = {
 };
 /* clang-format on */
 
-uint32_t vpt_crc32c_table(uint32_t crc, const void *bytes, size_t len)
+uint32_t trace_crc32c_table(uint32_t crc, const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;
 
@@ -132,12 +132,12 @@ FAST static uint32_t crc32c_insn(uint32_t crc, const void *bytes, size_t len)
 }
 #endif
 
-uint32_t vpt_crc32c(uint32_t crc, const void *bytes, size_t len)
+uint32_t trace_crc32c(uint32_t crc, const void *bytes, size_t len)
 {
 #ifdef __x86_64__
 	/* Asked of libc, which knows: CPUID takes 7 us in a guest, and GCC asks it 20 times. */
 	if (CPU_FEATURE_ACTIVE(SSE4_2) && CPU_FEATURE_ACTIVE(PCLMULQDQ))
 		return crc32c_insn(crc, bytes, len);
 #endif
-	return vpt_crc32c_table(crc, bytes, len);
+	return trace_crc32c_table(crc, bytes, len);
 }

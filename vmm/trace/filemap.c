@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Maps files, and puts zeros where they lose pages. */
-#include "filemap.h"
+#include "trace/filemap.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -14,11 +14,11 @@
 #endif
 
 /* The handler has nothing else to find them by. */
-static struct vpt_filemap *maps;
+static struct trace_filemap *maps;
 static struct sigaction before;
 
 /* Zeros from the page at `p` on: what follows is gone too, or is not worth a fault for each. */
-static bool tear(struct vpt_filemap *m, const uint8_t *p)
+static bool tear(struct trace_filemap *m, const uint8_t *p)
 {
 	const size_t from = (size_t)(p - m->at) & ~(PAGE - 1);
 
@@ -33,7 +33,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	const int saved = errno;
 	const uint8_t *p = info->si_addr;
-	struct vpt_filemap *m;
+	struct trace_filemap *m;
 
 	(void)number;
 	(void)context;
@@ -57,12 +57,12 @@ static int catch_bus_errors(void)
 	return sigaction(SIGBUS, &action, &before) ? -errno : 0;
 }
 
-int vpt_filemap_open(struct vpt_filemap *m, int fd, size_t bytes)
+int trace_filemap_open(struct trace_filemap *m, int fd, size_t bytes)
 {
 	int err = maps ? 0 : catch_bus_errors();
 	void *at;
 
-	*m = (struct vpt_filemap){0};
+	*m = (struct trace_filemap){0};
 	if (err)
 		return err;
 	at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -72,14 +72,14 @@ int vpt_filemap_open(struct vpt_filemap *m, int fd, size_t bytes)
 			sigaction(SIGBUS, &before, NULL);
 		return err;
 	}
-	*m = (struct vpt_filemap){.at = at, .bytes = bytes, .next = maps};
+	*m = (struct trace_filemap){.at = at, .bytes = bytes, .next = maps};
 	maps = m;
 	return 0;
 }
 
-void vpt_filemap_close(struct vpt_filemap *m)
+void trace_filemap_close(struct trace_filemap *m)
 {
-	struct vpt_filemap **p = &maps;
+	struct trace_filemap **p = &maps;
 
 	if (!m->at)
 		return;
@@ -87,13 +87,13 @@ void vpt_filemap_close(struct vpt_filemap *m)
 		p = &(*p)->next;
 	*p = m->next;
 	munmap((void *)m->at, m->bytes);
-	*m = (struct vpt_filemap){0};
+	*m = (struct trace_filemap){0};
 	if (!maps)
 		sigaction(SIGBUS, &before, NULL);
 }
 
 /* A fault for each few pages takes several times as long. */
-static void populate(struct vpt_filemap *m, size_t from, size_t to)
+static void populate(struct trace_filemap *m, size_t from, size_t to)
 {
 	size_t len;
 
@@ -108,7 +108,7 @@ static void populate(struct vpt_filemap *m, size_t from, size_t to)
 	m->populated = from + len;
 }
 
-const uint8_t *vpt_filemap_look(struct vpt_filemap *m, size_t at, size_t len)
+const uint8_t *trace_filemap_look(struct trace_filemap *m, size_t at, size_t len)
 {
 	if (at + len > m->populated)
 		populate(m, at, at + len);

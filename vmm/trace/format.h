@@ -14,15 +14,15 @@
 
 #include "vpt/caps.h"
 
-#define VPT_FILE_MAGIC	   0x0a45434152545056ull /* "VPTRACE\n" */
-#define VPT_FILE_OLD	   1			 /* the version that vpt 0.1 wrote for PT */
-#define VPT_FILE_OLD_RTIT  2			 /* the same with VPT_INFO_RTIT */
-#define VPT_FILE_VERSION   3
-#define VPT_BLOCK_MAGIC	   0x4b4c4256u /* "VBLK" */
-#define VPT_FILE_MAX_VCPUS 1024
-#define VPT_CODE_BYTES	   4096 /* of a page in a CODE block */
+#define TRACE_FILE_MAGIC     0x0a45434152545056ull /* "VPTRACE\n" */
+#define TRACE_FILE_OLD	     1			   /* the version that vpt 0.1 wrote for PT */
+#define TRACE_FILE_OLD_ATOM  2			   /* the same with TRACE_INFO_ATOM */
+#define TRACE_FILE_VERSION   3
+#define TRACE_BLOCK_MAGIC    0x4b4c4256u /* "VBLK" */
+#define TRACE_FILE_MAX_VCPUS 1024
+#define TRACE_CODE_BYTES     4096 /* of a page in a CODE block */
 
-struct vpt_file_header {
+struct trace_file_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t size; /* of this header */
@@ -31,58 +31,58 @@ struct vpt_file_header {
 	uint64_t reserved;
 };
 
-enum vpt_block_type {
-	VPT_BLOCK_INFO = 1, /* struct vpt_file_info */
-	VPT_BLOCK_RAM,	    /* struct vpt_ram_range[] */
-	VPT_BLOCK_ELF,	    /* struct vpt_elf_image, then the file's bytes */
-	VPT_BLOCK_CODE,	    /* struct vpt_code_page, then 4096 bytes */
-	VPT_BLOCK_TRACE,    /* struct vpt_trace_chunk, then packets */
-	VPT_BLOCK_SESSION,  /* struct vpt_session */
-	VPT_BLOCK_ORACLE,   /* struct vpt_oracle_record[] */
-	VPT_BLOCK_INDEX,    /* struct vpt_index_entry[], before END */
-	VPT_BLOCK_END,	    /* struct vpt_file_end: the writer closed the file */
-	VPT_BLOCK_CR3,	    /* struct vpt_cr3_switch */
-	VPT_BLOCK_SPACE,    /* struct vpt_space[]: of all vCPUs */
-	VPT_BLOCK_VMCS,	    /* struct vpt_vmcs */
-	VPT_BLOCK_STRETCH,  /* struct vpt_stretch, each with its instructions: of all vCPUs */
-	VPT_BLOCK_RUN,	    /* uint32_t[], see VPT_RUN_CUT */
-	VPT_BLOCK_STOP,	    /* struct vpt_guest_stop, then its faults, then its calls */
-	VPT_BLOCK_PAGE,	    /* struct vpt_page_content, then 4096 bytes: of all vCPUs */
-	VPT_BLOCK_MAP,	    /* struct vpt_page_map[] */
+enum trace_block_type {
+	TRACE_BLOCK_INFO = 1, /* struct trace_file_info */
+	TRACE_BLOCK_RAM,      /* struct trace_ram_range[] */
+	TRACE_BLOCK_ELF,      /* struct trace_elf_image, then the file's bytes */
+	TRACE_BLOCK_CODE,     /* struct trace_code_page, then 4096 bytes */
+	TRACE_BLOCK_TRACE,    /* struct trace_chunk, then packets */
+	TRACE_BLOCK_SESSION,  /* struct trace_session */
+	TRACE_BLOCK_ORACLE,   /* struct trace_oracle_record[] */
+	TRACE_BLOCK_INDEX,    /* struct trace_index_entry[], before END */
+	TRACE_BLOCK_END,      /* struct trace_file_end: the writer closed the file */
+	TRACE_BLOCK_CR3,      /* struct trace_cr3_switch */
+	TRACE_BLOCK_SPACE,    /* struct trace_space[]: of all vCPUs */
+	TRACE_BLOCK_VMCS,     /* struct trace_vmcs */
+	TRACE_BLOCK_STRETCH,  /* struct trace_stretch, each with its instructions: of all vCPUs */
+	TRACE_BLOCK_RUN,      /* uint32_t[], see TRACE_RUN_CUT */
+	TRACE_BLOCK_STOP,     /* struct trace_guest_stop, then its faults, then its calls */
+	TRACE_BLOCK_PAGE,     /* struct trace_page_content, then 4096 bytes: of all vCPUs */
+	TRACE_BLOCK_MAP,      /* struct trace_page_map[] */
 	/* From version 3 on; in an older file these types are not known. */
-	VPT_BLOCK_ORIGIN, /* struct vpt_origin */
-	VPT_BLOCK_SWITCH, /* struct vpt_switch[] */
-	VPT_BLOCK_POINT,  /* struct vpt_psb_point[], in place of INDEX */
-	VPT_BLOCK_PACKED, /* struct vpt_packed, then compressed blocks: of all vCPUs */
-	VPT_BLOCK_EPOCH,  /* struct vpt_epoch */
-	VPT_BLOCK_FRAME,  /* struct vpt_frame[]: of all vCPUs */
-	VPT_BLOCK_VIEW,	  /* struct vpt_view[]: of all vCPUs */
-	VPT_BLOCK_INPUT,  /* struct vpt_recorded, each with its bytes */
-	VPT_BLOCK_FILE,	  /* struct vpt_file_ref, then a name: of all vCPUs */
-	VPT_BLOCK_MARK,	  /* struct vpt_user_mark, each with its text */
-	VPT_BLOCK_CUT,	  /* struct vpt_cut */
-	VPT_BLOCK_TYPES
+	TRACE_BLOCK_ORIGIN, /* struct trace_origin */
+	TRACE_BLOCK_SWITCH, /* struct trace_switch[] */
+	TRACE_BLOCK_POINT,  /* struct trace_psb_point[], in place of INDEX */
+	TRACE_BLOCK_PACKED, /* struct trace_packed, then compressed blocks: of all vCPUs */
+	TRACE_BLOCK_EPOCH,  /* struct trace_epoch */
+	TRACE_BLOCK_FRAME,  /* struct trace_frame[]: of all vCPUs */
+	TRACE_BLOCK_VIEW,   /* struct trace_view[]: of all vCPUs */
+	TRACE_BLOCK_INPUT,  /* struct trace_recorded, each with its bytes */
+	TRACE_BLOCK_FILE,   /* struct trace_file_ref, then a name: of all vCPUs */
+	TRACE_BLOCK_MARK,   /* struct trace_user_mark, each with its text */
+	TRACE_BLOCK_CUT,    /* struct trace_cut */
+	TRACE_BLOCK_TYPES
 };
 
-#define VPT_BLOCK_TYPES_OLD VPT_BLOCK_ORIGIN /* the types of versions 1 and 2 end here */
+#define TRACE_BLOCK_TYPES_OLD TRACE_BLOCK_ORIGIN /* the types of versions 1 and 2 end here */
 /* A reader skips a block of an unknown type, but refuses the file if the type has this bit. */
-#define VPT_BLOCK_NEEDED 0x8000u
+#define TRACE_BLOCK_NEEDED 0x8000u
 
-struct vpt_block {
+struct trace_block {
 	uint32_t magic;
-	uint16_t type; /* enum vpt_block_type; unknown ones are skipped */
+	uint16_t type; /* enum trace_block_type; unknown ones are skipped */
 	uint16_t vcpu;
 	uint32_t len; /* payload bytes */
 	uint32_t crc; /* CRC-32C of this header with crc 0, then payload */
 };
 
-enum vpt_owner { VPT_OWNER_NONE, VPT_OWNER_GUEST, VPT_OWNER_HOST };
+enum trace_owner { TRACE_OWNER_NONE, TRACE_OWNER_GUEST, TRACE_OWNER_HOST };
 
-struct vpt_file_info {
+struct trace_file_info {
 	struct vpt_caps caps;
 	char model[16];
 	char engine[16];
-	uint32_t owner; /* enum vpt_owner */
+	uint32_t owner; /* enum trace_owner */
 	uint32_t vcpus;
 	/*
 	 * The unit of TSC packets. Where no hardware traces, the TSC is virtual and starts
@@ -95,25 +95,25 @@ struct vpt_file_info {
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
 	uint64_t seed;
 	uint32_t oracle; /* ORACLE blocks are present */
-	uint32_t flags;	 /* enum vpt_info_flags; from version 3 on others refuse the file */
+	uint32_t flags;	 /* enum trace_info_flags; from version 3 on others refuse the file */
 };
 
 /* Properties of the processor that neither `caps` nor a session's registers tell. */
-enum vpt_info_flags {
-	VPT_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
-	VPT_INFO_RTIT = 1 << 1,	    /* the trace is Atom's RTIT (vpt/atom.h), not PT */
+enum trace_info_flags {
+	TRACE_INFO_DEFERRED = 1 << 0, /* TIPs can come after the TNT they fall into (33.4.2.3) */
+	TRACE_INFO_ATOM = 1 << 1,     /* the trace is Atom's RTIT (vpt/atom.h), not PT */
 };
-#define VPT_INFO_FLAGS (VPT_INFO_DEFERRED | VPT_INFO_RTIT | 0xff00u)
+#define TRACE_INFO_FLAGS (TRACE_INFO_DEFERRED | TRACE_INFO_ATOM | 0xff00u)
 /* With RTIT, of flags: the errata of the processor, enum vpt_atom_erratum. */
-#define VPT_INFO_ERRATA(flags)	    ((uint8_t)((flags) >> 8))
-#define VPT_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
+#define TRACE_INFO_ERRATA(flags)      ((uint8_t)((flags) >> 8))
+#define TRACE_INFO_SET_ERRATA(errata) ((uint32_t)(errata) << 8)
 
-struct vpt_ram_range {
+struct trace_ram_range {
 	uint64_t gpa;
 	uint64_t bytes;
 };
 
-struct vpt_elf_image {
+struct trace_elf_image {
 	char name[64]; /* file name without its folder */
 	uint64_t bias; /* run-time address minus link-time address */
 };
@@ -126,7 +126,7 @@ struct vpt_elf_image {
  * A page of code as it was when its first instruction ran. A page whose bytes change gets a new
  * block.
  */
-struct vpt_code_page {
+struct trace_code_page {
 	uint64_t cr3;	/* address space, bits 63:12 (63:5 for PAE) */
 	uint64_t vaddr; /* 4 KiB aligned; as payloads have it: a LIP or a RIP (33.3.1.1) */
 	uint64_t gpa;
@@ -139,23 +139,23 @@ struct vpt_code_page {
  * the ids of PAGE blocks rise from block to block and begin above 0. An entry of a MAP
  * block stands for a CODE block with that content, and its PAGE block comes before it.
  */
-struct vpt_page_content {
+struct trace_page_content {
 	uint64_t id;
 	uint64_t reserved;
 };
 
-struct vpt_page_map {
-	struct vpt_code_page page;
+struct trace_page_map {
+	struct trace_code_page page;
 	uint64_t content; /* the id of a PAGE block */
 };
 
 /*
  * CR3 where no PIP shows it. It is written when CR3 is loaded while CTL.OS is 0, and at the start
  * of a session, since PSB+ has no PIP outside of the traced code. It is ignored where PIPs tell
- * CR3, but for VPT_CR3_RESUMED.
+ * CR3, but for TRACE_CR3_RESUMED.
  */
-struct vpt_cr3_switch {
-	uint64_t cr3;	/* as in struct vpt_code_page */
+struct trace_cr3_switch {
+	uint64_t cr3;	/* as in struct trace_code_page */
 	uint64_t insns; /* the counter at the switch */
 };
 
@@ -163,11 +163,11 @@ struct vpt_cr3_switch {
  * For RTIT, which has no packet of execution modes: bits 1:0 of `cr3` are the width of code from
  * there on. A change of the width makes a block, too.
  */
-enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 };
-#define VPT_CR3_CODE_MASK 3ull
+enum trace_cr3_code { TRACE_CR3_CODE64 = 0, TRACE_CR3_CODE32 = 1, TRACE_CR3_CODE16 = 2 };
+#define TRACE_CR3_CODE_MASK 3ull
 /* The block is of the next OVF or FUP.BuffOvf, behind which nothing else tells the counter. */
-#define VPT_CR3_RESUMED 4ull
-#define VPT_CR3_FLAGS	(VPT_CR3_CODE_MASK | VPT_CR3_RESUMED)
+#define TRACE_CR3_RESUMED 4ull
+#define TRACE_CR3_FLAGS	  (TRACE_CR3_CODE_MASK | TRACE_CR3_RESUMED)
 
 /*
  * An address space where CR3 alone does not identify it. In traces that span a host and its guests,
@@ -175,31 +175,31 @@ enum vpt_cr3_code { VPT_CR3_CODE64 = 0, VPT_CR3_CODE32 = 1, VPT_CR3_CODE16 = 2 }
  * `id` replaces the CR3 of code in CODE and CR3 blocks and in the oracle's CR3 records. The packets
  * and CR3_MATCH have the hardware's CR3.
  */
-#define VPT_SPACE_ID_MASK  0x000ffffffffff000ull
-#define VPT_SPACE_ANY_VMCS UINT64_MAX
-#define VPT_SPACE_NO_VM	   UINT32_MAX /* it is the host's, or not known whose */
+#define TRACE_SPACE_ID_MASK  0x000ffffffffff000ull
+#define TRACE_SPACE_ANY_VMCS UINT64_MAX
+#define TRACE_SPACE_NO_VM    UINT32_MAX /* it is the host's, or not known whose */
 
-enum vpt_space_flags {
-	VPT_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
+enum trace_space_flags {
+	TRACE_SPACE_NON_ROOT = 1 << 0, /* VMX non-root operation */
 	/*
 	 * A kernel, which is part of all spaces of its side. The code of this space, as vCPU 0 has
 	 * it, is in each of them on every vCPU. At most one space is of root operation.
 	 */
-	VPT_SPACE_COMMON = 1 << 1,
+	TRACE_SPACE_COMMON = 1 << 1,
 	/*
 	 * The file has no code of its own for it. What a guest runs there is left out. It does not
 	 * count if there is code in spite of it, which was found after the space was written.
 	 */
-	VPT_SPACE_NO_CODE = 1 << 2,
+	TRACE_SPACE_NO_CODE = 1 << 2,
 };
-#define VPT_SPACE_FLAGS (VPT_SPACE_NON_ROOT | VPT_SPACE_COMMON | VPT_SPACE_NO_CODE)
+#define TRACE_SPACE_FLAGS (TRACE_SPACE_NON_ROOT | TRACE_SPACE_COMMON | TRACE_SPACE_NO_CODE)
 
-struct vpt_space {
-	uint64_t id;   /* within VPT_SPACE_ID_MASK, and no CR3 that the trace has */
+struct trace_space {
+	uint64_t id;   /* within TRACE_SPACE_ID_MASK, and no CR3 that the trace has */
 	uint64_t cr3;  /* bits 51:5 of the hardware's */
-	uint64_t vmcs; /* pointer, or VPT_SPACE_ANY_VMCS */
+	uint64_t vmcs; /* pointer, or TRACE_SPACE_ANY_VMCS */
 	uint32_t flags;
-	uint32_t vm;   /* of the machine, or VPT_SPACE_NO_VM */
+	uint32_t vm;   /* of the machine, or TRACE_SPACE_NO_VM */
 	uint32_t vcpu; /* which of that machine's */
 	uint32_t pid;  /* 0: not known */
 	char name[40];
@@ -209,38 +209,38 @@ struct vpt_space {
  * The meaning of a VMCS, from a place in the vCPU's stream on. TSC packets of non-root operation
  * have the guest's TSC, which is the host's, scaled, plus the offset (33.8.3.3).
  */
-struct vpt_vmcs {
+struct trace_vmcs {
 	uint64_t vmcs;
 	uint64_t offset; /* in the stream */
 	uint64_t tsc_offset;
 	uint64_t tsc_multiplier; /* 48-bit fixed point, 1 << 48: not scaled */
-	uint32_t vm, vcpu;	 /* as in struct vpt_space */
+	uint32_t vm, vcpu;	 /* as in struct trace_space */
 };
 
-struct vpt_trace_chunk {
+struct trace_chunk {
 	uint64_t offset; /* of the first byte in this vCPU's stream */
 	uint64_t gpa;	 /* where the guest's buffer holds it, ~0: nowhere */
 };
 
 /* One TriggerEn period: a block when it starts and one when it ends. */
-enum vpt_session_edge { VPT_SESSION_START, VPT_SESSION_END };
+enum trace_session_edge { TRACE_SESSION_START, TRACE_SESSION_END };
 
-enum vpt_session_end {
-	VPT_END_NONE = 0,   /* on START blocks */
-	VPT_END_DISABLED,   /* TraceEn was cleared */
-	VPT_END_TRACE_STOP, /* TraceStop range */
-	VPT_END_TOPA_STOP,  /* the last packet may be cut */
-	VPT_END_ERROR,	    /* the last packet may be cut */
-	VPT_END_CLOSED,	    /* the guest ended, the VMM closed the trace */
-	VPT_END_LOST,	    /* what follows was overwritten; the last packet may be cut */
-	VPT_END_CHANGED,    /* RTIT: a register was written, and the trace goes on in the session
+enum trace_session_end {
+	TRACE_END_NONE = 0,   /* on START blocks */
+	TRACE_END_DISABLED,   /* TraceEn was cleared */
+	TRACE_END_TRACE_STOP, /* TraceStop range */
+	TRACE_END_TOPA_STOP,  /* the last packet may be cut */
+	TRACE_END_ERROR,      /* the last packet may be cut */
+	TRACE_END_CLOSED,     /* the guest ended, the VMM closed the trace */
+	TRACE_END_LOST,	      /* what follows was overwritten; the last packet may be cut */
+	TRACE_END_CHANGED,    /* RTIT: a register was written, and the trace goes on in the session
 			     * that starts here */
 };
 
 /* Of RTIT the registers are packed by trace/atom_session.h, at the end of a session too. */
-struct vpt_session {
-	uint32_t edge;	/* enum vpt_session_edge */
-	uint32_t end;	/* enum vpt_session_end */
+struct trace_session {
+	uint32_t edge;	/* enum trace_session_edge */
+	uint32_t end;	/* enum trace_session_end */
 	uint32_t error; /* enum vpt_output_error if end is ERROR */
 	uint32_t reserved;
 	uint64_t offset; /* position in the stream */
@@ -253,37 +253,37 @@ struct vpt_session {
  * The instructions that the engine retired, without PT's notions. A check can therefore work out
  * the expected trace independently of the generator.
  */
-enum vpt_oracle_kind {
+enum trace_oracle_kind {
 	/* Each ip is as payloads have it, a LIP or a RIP (33.3.1.1). */
-	VPT_ORACLE_INSN = 0, /* ip retired; aux: enum vpt_oracle_insn_flags */
-	VPT_ORACLE_EVENT,    /* interrupt, exception, INT n at ip; aux: vector in
-				 * 7:0, enum vpt_oracle_insn_flags of ip in 15:8 */
-	VPT_ORACLE_CR3,	     /* ip: CR3 for what follows */
-	VPT_ORACLE_START,    /* TriggerEn rose; ip, cpl: next instruction */
-	VPT_ORACLE_STOP,     /* TriggerEn fell; ip, cpl: next instruction; aux: enum
-				 * vpt_session_end in 7:0, flags of ip in 15:8. Where a
+	TRACE_ORACLE_INSN = 0, /* ip retired; aux: enum trace_oracle_insn_flags */
+	TRACE_ORACLE_EVENT,    /* interrupt, exception, INT n at ip; aux: vector in
+				 * 7:0, enum trace_oracle_insn_flags of ip in 15:8 */
+	TRACE_ORACLE_CR3,      /* ip: CR3 for what follows */
+	TRACE_ORACLE_START,    /* TriggerEn rose; ip, cpl: next instruction */
+	TRACE_ORACLE_STOP,     /* TriggerEn fell; ip, cpl: next instruction; aux: enum
+				 * trace_session_end in 7:0, flags of ip in 15:8. Where a
 				 * guest's WRMSR did it, that is the INSN before. */
-	VPT_ORACLE_VM_EXIT,  /* at ip, of which aux is as for EVENT, the vector 0 */
+	TRACE_ORACLE_VM_EXIT,  /* at ip, of which aux is as for EVENT, the vector 0 */
 };
 
-#define VPT_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))
-#define VPT_ORACLE_AUX_LOW(aux)	   ((aux)&0xffu)
-#define VPT_ORACLE_AUX_FLAGS(aux)  ((unsigned int)(aux) >> 8)
+#define TRACE_ORACLE_AUX(low, flags) ((uint16_t)((low) | (flags) << 8))
+#define TRACE_ORACLE_AUX_LOW(aux)    ((aux)&0xffu)
+#define TRACE_ORACLE_AUX_FLAGS(aux)  ((unsigned int)(aux) >> 8)
 
 /* cpl is that at which the instruction began, or was to begin. */
-enum vpt_oracle_insn_flags {
-	VPT_ORACLE_ARRIVED = 1 << 0, /* came here by a taken branch or an event,
+enum trace_oracle_insn_flags {
+	TRACE_ORACLE_ARRIVED = 1 << 0, /* came here by a taken branch or an event,
 				      * not by falling through */
-	VPT_ORACLE_PAE = 1 << 1,
-	VPT_ORACLE_COND = 1 << 2,      /* is a conditional branch */
-	VPT_ORACLE_SOFT_INT = 1 << 3,  /* is INT n, INT3, INTO, INT1 that was taken */
-	VPT_ORACLE_CR3_WRITE = 1 << 4, /* is a MOV to CR3 */
-	VPT_ORACLE_VM_ENTRY = 1 << 5,  /* is VMLAUNCH or VMRESUME and entered the guest */
+	TRACE_ORACLE_PAE = 1 << 1,
+	TRACE_ORACLE_COND = 1 << 2,	 /* is a conditional branch */
+	TRACE_ORACLE_SOFT_INT = 1 << 3,	 /* is INT n, INT3, INTO, INT1 that was taken */
+	TRACE_ORACLE_CR3_WRITE = 1 << 4, /* is a MOV to CR3 */
+	TRACE_ORACLE_VM_ENTRY = 1 << 5,	 /* is VMLAUNCH or VMRESUME and entered the guest */
 };
 
-struct vpt_oracle_record {
+struct trace_oracle_record {
 	uint64_t ip;
-	uint8_t kind; /* enum vpt_oracle_kind */
+	uint8_t kind; /* enum trace_oracle_kind */
 	uint8_t cpl;
 	uint16_t aux;
 	uint32_t reserved;
@@ -297,23 +297,23 @@ struct vpt_oracle_record {
  * A stretch is instructions that follow each other by falling through. It is padded with zeros to a
  * multiple of 8, and comes before the first RUN block that has its id.
  */
-enum vpt_stretch_flags {
+enum trace_stretch_flags {
 	/*
 	 * The last instruction is a REP string instruction, of which the engine may do an iteration
 	 * at a time. It retires once. It has not retired if the next stretch or record, CR3 records
 	 * aside, is at that same instruction, or if there is none.
 	 */
-	VPT_STRETCH_REP = 1 << 0,
-	VPT_STRETCH_PAE = 1 << 1,  /* PAE paging */
-	VPT_STRETCH_JUMP = 1 << 2, /* the last is an unconditional branch */
+	TRACE_STRETCH_REP = 1 << 0,
+	TRACE_STRETCH_PAE = 1 << 1,  /* PAE paging */
+	TRACE_STRETCH_JUMP = 1 << 2, /* the last is an unconditional branch */
 };
-#define VPT_STRETCH_FLAGS (VPT_STRETCH_REP | VPT_STRETCH_PAE | VPT_STRETCH_JUMP)
+#define TRACE_STRETCH_FLAGS (TRACE_STRETCH_REP | TRACE_STRETCH_PAE | TRACE_STRETCH_JUMP)
 
-struct vpt_stretch {
-	uint32_t id; /* not one that was, and below VPT_STRETCH_ID_MAX() */
+struct trace_stretch {
+	uint32_t id; /* not one that was, and below TRACE_STRETCH_ID_MAX() */
 	uint8_t cpl;
-	uint8_t flags;	/* enum vpt_stretch_flags */
-	uint16_t insns; /* 1..: so many struct vpt_stretch_insn follow */
+	uint8_t flags;	/* enum trace_stretch_flags */
+	uint16_t insns; /* 1..: so many struct trace_stretch_insn follow */
 	uint64_t ip;
 };
 
@@ -321,27 +321,27 @@ struct vpt_stretch {
  * ARRIVED and PAE are not among the flags, they are worked out. SOFT_INT counts where
  * an EVENT at the instruction is what comes next.
  */
-struct vpt_stretch_insn {
+struct trace_stretch_insn {
 	uint8_t len;   /* 1..15 */
-	uint8_t flags; /* enum vpt_oracle_insn_flags */
+	uint8_t flags; /* enum trace_oracle_insn_flags */
 };
 
-#define VPT_STRETCH_LEN_MAX 15
+#define TRACE_STRETCH_LEN_MAX 15
 
 /* Numbers may be left out, but not so many that a table of them cannot be had. */
-#define VPT_STRETCH_ID_MAX(before) (4ull * ((before) + 1024))
+#define TRACE_STRETCH_ID_MAX(before) (4ull * ((before) + 1024))
 
 /*
- * The words of a RUN block: below VPT_RUN_CUT, this stretch ran. VPT_RUN_CUT | n right
- * after it: only its first n instructions retired. VPT_RUN_RECORD and 4 words that are
- * a struct vpt_oracle_record, in the same block: that came. In EVENT, VM_EXIT and STOP
+ * The words of a RUN block: below TRACE_RUN_CUT, this stretch ran. TRACE_RUN_CUT | n right
+ * after it: only its first n instructions retired. TRACE_RUN_RECORD and 4 words that are
+ * a struct trace_oracle_record, in the same block: that came. In EVENT, VM_EXIT and STOP
  * the flag ARRIVED is worked out here too.
  */
-#define VPT_RUN_CUT	 0xf0000000u
-#define VPT_RUN_RECORD	 0xffffffffu
-#define VPT_RECORD_WORDS (sizeof(struct vpt_oracle_record) / sizeof(uint32_t))
+#define TRACE_RUN_CUT	   0xf0000000u
+#define TRACE_RUN_RECORD   0xffffffffu
+#define TRACE_RECORD_WORDS (sizeof(struct trace_oracle_record) / sizeof(uint32_t))
 
-struct vpt_index_entry {
+struct trace_index_entry {
 	uint64_t offset;      /* of a PSB in the vCPU's stream */
 	uint64_t file_offset; /* of the TRACE block that holds its first byte */
 	uint32_t vcpu;
@@ -349,32 +349,32 @@ struct vpt_index_entry {
 };
 
 /* Why a guest stopped. The values are those of a STOP block. */
-enum vpt_stop_kind {
-	VPT_STOP_NONE = 0,
-	VPT_STOP_EXIT = 1, /* the guest asked for it, with an exit status */
-	VPT_STOP_TRIPLE_FAULT = 2,
-	VPT_STOP_HALTED = 3, /* HLT, and no interrupt can end it */
-	VPT_STOP_MAX_INSNS = 4,
-	VPT_STOP_SNAPSHOT = 5, /* the run ends, and a snapshot holds the guest */
-	VPT_STOP_TIMEOUT = 6,
-	VPT_STOP_INTERRUPTED = 7,  /* by a signal to the VMM */
-	VPT_STOP_WRITER = 8,	   /* the trace file could not be written */
-	VPT_STOP_UNABLE = 9,	   /* the host cannot execute an instruction */
-	VPT_STOP_UNTRACEABLE = 10, /* the host cannot trace what runs */
-	VPT_STOP_UNEXPLAINED = 11, /* a single step had an impossible result */
-	VPT_STOP_HOST = 12,	   /* the host failed */
-	VPT_STOP_VMX = 13,	   /* a VM entry failed */
-	VPT_STOP_LIMIT = 14,	   /* the trace file reached its most bytes */
+enum trace_stop_kind {
+	TRACE_STOP_NONE = 0,
+	TRACE_STOP_EXIT = 1, /* the guest asked for it, with an exit status */
+	TRACE_STOP_TRIPLE_FAULT = 2,
+	TRACE_STOP_HALTED = 3, /* HLT, and no interrupt can end it */
+	TRACE_STOP_MAX_INSNS = 4,
+	TRACE_STOP_SNAPSHOT = 5, /* the run ends, and a snapshot holds the guest */
+	TRACE_STOP_TIMEOUT = 6,
+	TRACE_STOP_INTERRUPTED = 7,  /* by a signal to the VMM */
+	TRACE_STOP_WRITER = 8,	     /* the trace file could not be written */
+	TRACE_STOP_UNABLE = 9,	     /* the host cannot execute an instruction */
+	TRACE_STOP_UNTRACEABLE = 10, /* the host cannot trace what runs */
+	TRACE_STOP_UNEXPLAINED = 11, /* a single step had an impossible result */
+	TRACE_STOP_HOST = 12,	     /* the host failed */
+	TRACE_STOP_VMX = 13,	     /* a VM entry failed */
+	TRACE_STOP_LIMIT = 14,	     /* the trace file reached its most bytes */
 };
 
 /*
  * The guest when it stopped. A STOP block holds this struct, then @faults of
- * struct vpt_guest_fault, then @calls of uint64_t. A file has one such block at most,
+ * struct trace_guest_fault, then @calls of uint64_t. A file has one such block at most,
  * of the vCPU that stopped the guest.
  */
-struct vpt_guest_stop {
-	uint32_t kind;	      /* enum vpt_stop_kind */
-	uint32_t exit_status; /* valid only if @kind is VPT_STOP_EXIT */
+struct trace_guest_stop {
+	uint32_t kind;	      /* enum trace_stop_kind */
+	uint32_t exit_status; /* valid only if @kind is TRACE_STOP_EXIT */
 	uint64_t insns;	      /* the counter */
 	uint64_t gpr[16];     /* RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 */
 	uint64_t rip, rflags;
@@ -387,36 +387,36 @@ struct vpt_guest_stop {
 	uint8_t cpl;
 	uint8_t insn_len; /* bytes of @insn that could be read */
 	uint8_t reserved;
-	uint16_t faults;  /* 0 to VPT_STOP_FAULTS */
-	uint16_t calls;	  /* 0 to VPT_STOP_CALLS */
+	uint16_t faults;  /* 0 to TRACE_STOP_FAULTS */
+	uint16_t calls;	  /* 0 to TRACE_STOP_CALLS */
 	uint8_t insn[16]; /* the bytes at RIP */
 	char text[96];	  /* details, padded with NUL; may be empty */
 };
 
-#define VPT_STOP_FAULTS 8
-#define VPT_STOP_CALLS	32
+#define TRACE_STOP_FAULTS 8
+#define TRACE_STOP_CALLS  32
 
 /*
  * The events that led to a triple fault, in their order. Each one after the first was raised while
  * the event before it was being delivered.
  */
-enum vpt_guest_fault_flags {
-	VPT_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is what the frame would have had */
-	VPT_GUEST_FAULT_INTERRUPT = 1 << 1, /* an external interrupt, not an exception */
-	VPT_GUEST_FAULT_NMI = 1 << 2,
-	VPT_GUEST_FAULT_SOFTWARE = 1 << 3, /* INT n, INT3, INTO or INT1 */
+enum trace_guest_fault_flags {
+	TRACE_GUEST_FAULT_HAS_ERROR = 1 << 0, /* @error is what the frame would have had */
+	TRACE_GUEST_FAULT_INTERRUPT = 1 << 1, /* an external interrupt, not an exception */
+	TRACE_GUEST_FAULT_NMI = 1 << 2,
+	TRACE_GUEST_FAULT_SOFTWARE = 1 << 3, /* INT n, INT3, INTO or INT1 */
 };
 
-struct vpt_guest_fault {
+struct trace_guest_fault {
 	uint64_t rip; /* what the frame would have had */
 	uint64_t cr2; /* valid only for #PF */
 	uint32_t error;
 	uint8_t vector;
-	uint8_t flags; /* enum vpt_guest_fault_flags */
+	uint8_t flags; /* enum trace_guest_fault_flags */
 	uint16_t reserved;
 };
 
-struct vpt_file_end {
+struct trace_file_end {
 	uint64_t index_offset; /* file offset of the INDEX block, 0: none */
 	uint32_t guest_exit;   /* the guest's exit status; 0 also where a STOP block says more */
 	uint32_t reserved;
@@ -427,43 +427,43 @@ struct vpt_file_end {
  */
 
 /* The program and the machine that a trace is from. A file has one such block at most. */
-enum vpt_origin_kind {
-	VPT_ORIGIN_UNKNOWN,
-	VPT_ORIGIN_RUN,	   /* vpt run: @engine of INFO executed the guest */
-	VPT_ORIGIN_RECORD, /* vpt record, on this processor */
-	VPT_ORIGIN_QEMU,   /* QEMU with the series of vpt */
-	VPT_ORIGIN_BED,	   /* the logs of an emulator */
-	VPT_ORIGIN_PERF,   /* a perf.data file */
-	VPT_ORIGIN_LLDB,   /* a trace bundle of LLDB */
-	VPT_ORIGIN_RAW,	   /* packets without side-band */
-	VPT_ORIGIN_OTHER,
-	VPT_ORIGIN_KINDS
+enum trace_origin_kind {
+	TRACE_ORIGIN_UNKNOWN,
+	TRACE_ORIGIN_RUN,    /* vpt run: @engine of INFO executed the guest */
+	TRACE_ORIGIN_RECORD, /* vpt record, on this processor */
+	TRACE_ORIGIN_QEMU,   /* QEMU with the series of vpt */
+	TRACE_ORIGIN_BED,    /* the logs of an emulator */
+	TRACE_ORIGIN_PERF,   /* a perf.data file */
+	TRACE_ORIGIN_LLDB,   /* a trace bundle of LLDB */
+	TRACE_ORIGIN_RAW,    /* packets without side-band */
+	TRACE_ORIGIN_OTHER,
+	TRACE_ORIGIN_KINDS
 };
 
-enum vpt_origin_flags {
+enum trace_origin_flags {
 	/* A processor wrote the packets, so that the errata of its signature apply. */
-	VPT_ORIGIN_HARDWARE = 1 << 0,
+	TRACE_ORIGIN_HARDWARE = 1 << 0,
 	/* @time_zero, @time_mult and @time_shift are valid. */
-	VPT_ORIGIN_TIME = 1 << 1,
+	TRACE_ORIGIN_TIME = 1 << 1,
 	/* The end of the trace may be missing: the recording program lost or cut off bytes. */
-	VPT_ORIGIN_TRUNCATED = 1 << 2,
+	TRACE_ORIGIN_TRUNCATED = 1 << 2,
 };
-#define VPT_ORIGIN_FLAGS (VPT_ORIGIN_HARDWARE | VPT_ORIGIN_TIME | VPT_ORIGIN_TRUNCATED)
+#define TRACE_ORIGIN_FLAGS (TRACE_ORIGIN_HARDWARE | TRACE_ORIGIN_TIME | TRACE_ORIGIN_TRUNCATED)
 
-enum vpt_cpu_vendor { VPT_CPU_UNKNOWN, VPT_CPU_INTEL, VPT_CPU_OTHER, VPT_CPU_VENDORS };
+enum trace_cpu_vendor { TRACE_CPU_UNKNOWN, TRACE_CPU_INTEL, TRACE_CPU_OTHER, TRACE_CPU_VENDORS };
 
 /* CPUID.1:EAX as display family and display model. All fields are 0 if they are not known. */
-struct vpt_cpu {
-	uint16_t vendor; /* enum vpt_cpu_vendor */
+struct trace_cpu {
+	uint16_t vendor; /* enum trace_cpu_vendor */
 	uint16_t family;
 	uint16_t model;
 	uint16_t stepping;
 };
 
-struct vpt_origin {
-	uint32_t kind;	/* enum vpt_origin_kind */
-	uint32_t flags; /* enum vpt_origin_flags */
-	struct vpt_cpu cpu;
+struct trace_origin {
+	uint32_t kind;	/* enum trace_origin_kind */
+	uint32_t flags; /* enum trace_origin_flags */
+	struct trace_cpu cpu;
 	/* Nanoseconds of the recording host's clock: time_zero + (TSC * time_mult >> time_shift) */
 	uint64_t time_zero;
 	uint32_t time_mult;
@@ -476,11 +476,11 @@ struct vpt_origin {
  * A switch of the address space that no PIP reports, as of user code whose trace omits the
  * kernel. The switch takes effect for packets that begin at @offset or behind it. Offsets of
  * a vCPU do not fall; of equal ones the last counts. On a vCPU with such blocks no PIP of
- * root operation (NR = 0) selects a space. Kernel code is in a space with VPT_SPACE_COMMON.
+ * root operation (NR = 0) selects a space. Kernel code is in a space with TRACE_SPACE_COMMON.
  */
-struct vpt_switch {
+struct trace_switch {
 	uint64_t offset; /* in the stream */
-	uint64_t space;	 /* as struct vpt_code_page.cr3; 0: no code is known from here on */
+	uint64_t space;	 /* as struct trace_code_page.cr3; 0: no code is known from here on */
 	uint64_t tsc;	 /* at the switch, 0: not known */
 	uint32_t pid;	 /* 0: not known */
 	uint32_t tid;	 /* 0: not known */
@@ -490,23 +490,23 @@ struct vpt_switch {
  * The state at a PSB, from which a decoder can start. Places of a vCPU rise. The block is a
  * help: a reader that does not trust it looks for the PSB itself.
  */
-enum vpt_point_flags {
-	VPT_POINT_CR3 = 1 << 0,	     /* @cr3 is valid: PSB+ has a PIP */
-	VPT_POINT_NR = 1 << 1,	     /* the PIP's NR; 0 without a PIP */
-	VPT_POINT_VMCS = 1 << 2,     /* @vmcs is valid: PSB+ has a VMCS packet */
-	VPT_POINT_TSC = 1 << 3,	     /* @tsc is valid: PSB+ has a TSC packet */
-	VPT_POINT_IP = 1 << 4,	     /* @ip is valid: PSB+ has a FUP, so PacketEn is set */
-	VPT_POINT_MODE = 1 << 5,     /* @mode is valid: PSB+ has a MODE.Exec */
-	VPT_POINT_IF = 1 << 6,	     /* MODE.Exec's IF; 0 without the packet */
-	VPT_POINT_CBR = 1 << 7,	     /* @cbr is valid */
-	VPT_POINT_INSNS = 1 << 8,    /* @insns is valid */
-	VPT_POINT_SPACE = 1 << 9,    /* @space is valid: of the last SWITCH or CR3 block before */
-	VPT_POINT_EPOCH = 1 << 10,   /* @epoch is valid */
-	VPT_POINT_SESSION = 1 << 11, /* the PSB is the first of its session */
+enum trace_point_flags {
+	TRACE_POINT_CR3 = 1 << 0,      /* @cr3 is valid: PSB+ has a PIP */
+	TRACE_POINT_NR = 1 << 1,       /* the PIP's NR; 0 without a PIP */
+	TRACE_POINT_VMCS = 1 << 2,     /* @vmcs is valid: PSB+ has a VMCS packet */
+	TRACE_POINT_TSC = 1 << 3,      /* @tsc is valid: PSB+ has a TSC packet */
+	TRACE_POINT_IP = 1 << 4,       /* @ip is valid: PSB+ has a FUP, so PacketEn is set */
+	TRACE_POINT_MODE = 1 << 5,     /* @mode is valid: PSB+ has a MODE.Exec */
+	TRACE_POINT_IF = 1 << 6,       /* MODE.Exec's IF; 0 without the packet */
+	TRACE_POINT_CBR = 1 << 7,      /* @cbr is valid */
+	TRACE_POINT_INSNS = 1 << 8,    /* @insns is valid */
+	TRACE_POINT_SPACE = 1 << 9,    /* @space is valid: of the last SWITCH or CR3 block before */
+	TRACE_POINT_EPOCH = 1 << 10,   /* @epoch is valid */
+	TRACE_POINT_SESSION = 1 << 11, /* the PSB is the first of its session */
 };
-#define VPT_POINT_FLAGS 0xfffu
+#define TRACE_POINT_FLAGS 0xfffu
 
-struct vpt_psb_point {
+struct trace_psb_point {
 	uint64_t offset; /* of the PSB in the vCPU's stream */
 	uint64_t
 		file_offset; /* of the TRACE block that has its first byte, or of that one's PACKED */
@@ -515,9 +515,9 @@ struct vpt_psb_point {
 	uint64_t tsc; /* as in the packet: bits 55:0 */
 	uint64_t ip;
 	uint64_t insns; /* the counter */
-	uint64_t space; /* as in struct vpt_code_page */
+	uint64_t space; /* as in struct trace_code_page */
 	uint64_t epoch;
-	uint32_t flags; /* enum vpt_point_flags */
+	uint32_t flags; /* enum trace_point_flags */
 	uint8_t mode;	/* 16, 32 or 64 bits; 0 if it is not known */
 	uint8_t cbr;
 	uint16_t reserved;
@@ -525,16 +525,16 @@ struct vpt_psb_point {
 
 /*
  * Whole blocks in a row, each with its header, checksum and padding, as one zstd frame of @packed
- * bytes. Zeros may follow the frame. @bytes is at most VPT_PACKED_MAX, and at most VPT_PACKED_RATIO
+ * bytes. Zeros may follow the frame. @bytes is at most TRACE_PACKED_MAX, and at most TRACE_PACKED_RATIO
  * times the payload of the PACKED block. A file therefore cannot claim more memory than that.
  * Blocks of types INFO, PACKED, INDEX, POINT and END are never in one.
  */
-enum vpt_packed_method { VPT_PACKED_ZSTD = 1 };
-#define VPT_PACKED_MAX	 (4u << 20)
-#define VPT_PACKED_RATIO 64u
+enum trace_packed_method { TRACE_PACKED_ZSTD = 1 };
+#define TRACE_PACKED_MAX   (4u << 20)
+#define TRACE_PACKED_RATIO 64u
 
-struct vpt_packed {
-	uint32_t method; /* enum vpt_packed_method */
+struct trace_packed {
+	uint32_t method; /* enum trace_packed_method */
 	uint32_t bytes;	 /* of the blocks, a multiple of 8 */
 	uint32_t packed; /* of the frame */
 	uint32_t reserved;
@@ -546,7 +546,7 @@ struct vpt_packed {
  * the counter. From there on, this vCPU executes the code of that epoch. The values of a vCPU do
  * not fall. Before its first EPOCH block a vCPU is in epoch 0.
  */
-struct vpt_epoch {
+struct trace_epoch {
 	uint64_t epoch;
 	uint64_t offset;
 	uint64_t insns;
@@ -554,11 +554,11 @@ struct vpt_epoch {
 };
 
 /* From an epoch on the physical page @gpa of a machine has the content of a PAGE block. */
-struct vpt_frame {
+struct trace_frame {
 	uint64_t gpa;	  /* a multiple of 4096 */
 	uint64_t content; /* the id of a PAGE block before this one */
 	uint64_t epoch;
-	uint32_t vm; /* as in struct vpt_space */
+	uint32_t vm; /* as in struct trace_space */
 	uint32_t reserved;
 };
 
@@ -566,16 +566,16 @@ struct vpt_frame {
  * From an epoch on @vaddr of an address space leads to @gpa of a machine, on every vCPU.
  * FRAME and VIEW blocks stand for CODE blocks of all vCPUs.
  */
-enum vpt_view_flags { VPT_VIEW_GONE = 1 << 0 /* @vaddr leads nowhere; @gpa is 0 */ };
-#define VPT_VIEW_FLAGS VPT_VIEW_GONE
+enum trace_view_flags { TRACE_VIEW_GONE = 1 << 0 /* @vaddr leads nowhere; @gpa is 0 */ };
+#define TRACE_VIEW_FLAGS TRACE_VIEW_GONE
 
-struct vpt_view {
-	uint64_t space; /* as struct vpt_code_page.cr3 */
+struct trace_view {
+	uint64_t space; /* as struct trace_code_page.cr3 */
 	uint64_t vaddr; /* a multiple of 4096 */
 	uint64_t gpa;	/* a multiple of 4096 */
 	uint64_t epoch;
 	uint32_t vm;
-	uint32_t flags; /* enum vpt_view_flags */
+	uint32_t flags; /* enum trace_view_flags */
 };
 
 /*
@@ -583,118 +583,118 @@ struct vpt_view {
  * by @len bytes, and padded with zeros to a multiple of 8. The order of the blocks is that of
  * the inputs of all vCPUs.
  */
-enum vpt_recorded_kind {
-	VPT_RECORDED_CONSOLE = 1,
-	VPT_RECORDED_NETWORK, /* a frame */
-	VPT_RECORDED_FOLDER,  /* a reply of the shared folder */
-	VPT_RECORDED_MONITOR, /* a command */
-	VPT_RECORDED_SIGNAL,  /* its number as uint32_t */
-	VPT_RECORDED_CLOCK,   /* host time as uint64_t, in nanoseconds since 1970 */
-	VPT_RECORDED_DEBUGGER,
-	VPT_RECORDED_DISK, /* completion of a request that did not take its computed time */
-	VPT_RECORDED_KINDS
+enum trace_recorded_kind {
+	TRACE_RECORDED_CONSOLE = 1,
+	TRACE_RECORDED_NETWORK, /* a frame */
+	TRACE_RECORDED_FOLDER,	/* a reply of the shared folder */
+	TRACE_RECORDED_MONITOR, /* a command */
+	TRACE_RECORDED_SIGNAL,	/* its number as uint32_t */
+	TRACE_RECORDED_CLOCK,	/* host time as uint64_t, in nanoseconds since 1970 */
+	TRACE_RECORDED_DEBUGGER,
+	TRACE_RECORDED_DISK, /* completion of a request that did not take its computed time */
+	TRACE_RECORDED_KINDS
 };
 
-struct vpt_recorded {
+struct trace_recorded {
 	/* Instructions that the vCPU retired since the run began, traced or not. */
 	uint64_t retired;
 	uint64_t turn;	 /* of the vCPUs' schedule; 0 if there is only one vCPU */
 	uint64_t tsc;	 /* the guest's */
-	uint16_t kind;	 /* enum vpt_recorded_kind */
+	uint16_t kind;	 /* enum trace_recorded_kind */
 	uint16_t device; /* which of several */
 	uint32_t len;
 };
-#define VPT_RECORDED_MAX (1u << 20) /* of @len */
+#define TRACE_RECORDED_MAX (1u << 20) /* of @len */
 
 /* A file outside of the trace file that it belongs with. @name_len bytes of name follow. */
-enum vpt_file_ref_kind {
-	VPT_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
-	VPT_REF_CORE,	    /* the memory of a machine, as an ELF core or a kdump file */
-	VPT_REF_BINARY,	    /* an ELF file with code, at bias @base */
-	VPT_REF_KERNEL,
-	VPT_REF_INITRD,
-	VPT_REF_DISK,
-	VPT_REF_SNAPSHOT, /* a .vps file: the machine at @retired of the block's vCPU */
-	VPT_REF_TRACE,	  /* the file that this one was made from */
-	VPT_REF_KINDS
+enum trace_file_ref_kind {
+	TRACE_REF_MEMORY = 1, /* the memory of a machine, raw: its first byte is at @base */
+	TRACE_REF_CORE,	      /* the memory of a machine, as an ELF core or a kdump file */
+	TRACE_REF_BINARY,     /* an ELF file with code, at bias @base */
+	TRACE_REF_KERNEL,
+	TRACE_REF_INITRD,
+	TRACE_REF_DISK,
+	TRACE_REF_SNAPSHOT, /* a .vps file: the machine at @retired of the block's vCPU */
+	TRACE_REF_TRACE,    /* the file that this one was made from */
+	TRACE_REF_KINDS
 };
 
-enum vpt_hash_kind {
-	VPT_HASH_NONE,
-	VPT_HASH_SHA256,
-	VPT_HASH_BUILD_ID, /* of an ELF file, padded with zeros */
-	VPT_HASH_CRC32C,   /* the first 4 bytes */
-	VPT_HASH_KINDS
+enum trace_hash_kind {
+	TRACE_HASH_NONE,
+	TRACE_HASH_SHA256,
+	TRACE_HASH_BUILD_ID, /* of an ELF file, padded with zeros */
+	TRACE_HASH_CRC32C,   /* the first 4 bytes */
+	TRACE_HASH_KINDS
 };
 
-struct vpt_file_ref {
-	uint32_t kind;	   /* enum vpt_file_ref_kind */
-	uint32_t vm;	   /* as in struct vpt_space */
-	uint32_t hash_is;  /* enum vpt_hash_kind */
-	uint32_t name_len; /* 1 to VPT_REF_NAME_MAX */
+struct trace_file_ref {
+	uint32_t kind;	   /* enum trace_file_ref_kind */
+	uint32_t vm;	   /* as in struct trace_space */
+	uint32_t hash_is;  /* enum trace_hash_kind */
+	uint32_t name_len; /* 1 to TRACE_REF_NAME_MAX */
 	uint64_t bytes;	   /* size of the file */
 	uint64_t mtime;	   /* nanoseconds since 1970, 0: not known */
 	uint64_t base;
 	uint64_t retired;
 	uint8_t hash[32];
 };
-#define VPT_REF_NAME_MAX 4096u
+#define TRACE_REF_NAME_MAX 4096u
 
 /* A mark that the guest or the user put into the trace. @len bytes of text follow. */
-struct vpt_user_mark {
+struct trace_user_mark {
 	uint64_t offset; /* in the stream */
 	uint64_t insns;	 /* the counter */
 	uint64_t tsc;	 /* 0: not known */
 	uint64_t value;
 	uint32_t kind; /* 0: of the guest; 1: of the monitor; 2: of an importer */
 	uint32_t
-		len; /* of the text, 0 to VPT_USER_MARK_MAX; padded with zeros to a multiple of 8 */
+		len; /* of the text, 0 to TRACE_USER_MARK_MAX; padded with zeros to a multiple of 8 */
 };
-#define VPT_USER_MARK_KINDS 3u
-#define VPT_USER_MARK_MAX   4096u
+#define TRACE_USER_MARK_KINDS 3u
+#define TRACE_USER_MARK_MAX   4096u
 
 /*
  * The stream of the vCPU does not begin with its first byte, because the file is a part of a trace,
  * or the end of a ring. All places in the file are those of the whole stream. The block comes
  * before every other block of its vCPU that has a place in the stream.
  */
-enum vpt_cut_why { VPT_CUT_RING = 1, VPT_CUT_SHARD, VPT_CUT_WHYS };
+enum trace_cut_why { TRACE_CUT_RING = 1, TRACE_CUT_SHARD, TRACE_CUT_WHYS };
 
-struct vpt_cut {
+struct trace_cut {
 	uint64_t offset; /* where the stream begins in this file */
 	uint64_t bytes;	 /* of the whole stream, 0: not known */
 	uint64_t insns;	 /* the counter there, 0: not known */
-	uint32_t why;	 /* enum vpt_cut_why */
+	uint32_t why;	 /* enum trace_cut_why */
 	uint32_t reserved;
 };
 
-/* These are a file format: a change is a new VPT_FILE_VERSION. */
-VPT_STATIC_ASSERT(sizeof(struct vpt_file_header) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_block) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_file_info) == 120, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_elf_image) == 72, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_code_page) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_page_content) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_page_map) == 40, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_session) == 136, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_oracle_record) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_stretch) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_stretch_insn) == 2, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_space) == 80, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_vmcs) == 40, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_index_entry) == 24, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_guest_stop) == 336, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_guest_fault) == 24, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_origin) == 128, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_switch) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_psb_point) == 80, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_packed) == 16, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_epoch) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_frame) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_view) == 40, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_recorded) == 32, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_file_ref) == 80, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_user_mark) == 40, "file format");
-VPT_STATIC_ASSERT(sizeof(struct vpt_cut) == 32, "file format");
+/* These are a file format: a change is a new TRACE_FILE_VERSION. */
+VPT_STATIC_ASSERT(sizeof(struct trace_file_header) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_block) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_file_info) == 120, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_elf_image) == 72, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_code_page) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_page_content) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_page_map) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_session) == 136, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_oracle_record) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_stretch) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_stretch_insn) == 2, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_space) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_vmcs) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_index_entry) == 24, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_guest_stop) == 336, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_guest_fault) == 24, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_origin) == 128, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_switch) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_psb_point) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_packed) == 16, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_epoch) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_frame) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_view) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_recorded) == 32, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_file_ref) == 80, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_user_mark) == 40, "file format");
+VPT_STATIC_ASSERT(sizeof(struct trace_cut) == 32, "file format");
 
 #endif /* VMM_TRACE_FORMAT_H */

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Loads input files. */
-#include "input.h"
+#include "trace/input.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
+#include "trace/source.h"
 
 #define FIRST 4096u
 
-static int copy(struct vpt_input *in, struct vpt_source *s, size_t bytes)
+static int copy(struct trace_input *in, struct trace_source *s, size_t bytes)
 {
 	in->bytes = malloc(bytes + 1);
 	if (!in->bytes)
 		return -ENOMEM;
 	in->size = bytes;
-	return vpt_source_read(s, 0, in->bytes, bytes);
+	return trace_source_read(s, 0, in->bytes, bytes);
 }
 
-static int load(struct vpt_input *in, struct vpt_source *s, const void *magic, size_t len)
+static int load(struct trace_input *in, struct trace_source *s, const void *magic, size_t len)
 {
 	uint8_t first[16];
 	size_t bytes = (size_t)s->size;
@@ -33,38 +33,38 @@ static int load(struct vpt_input *in, struct vpt_source *s, const void *magic, s
 		return 0;
 	}
 	if (len && len <= sizeof(first) && len <= s->size)
-		err = vpt_source_read(s, 0, first, len);
+		err = trace_source_read(s, 0, first, len);
 	if (!err && len && len <= s->size && memcmp(first, magic, len) && bytes > FIRST)
 		bytes = FIRST;
-	if (bytes > VPT_INPUT_MAX)
+	if (bytes > TRACE_INPUT_MAX)
 		return -EFBIG;
 	return err ? err : copy(in, s, bytes);
 }
 
-int vpt_input_open_magic(struct vpt_input *in, const char *path, const void *magic, size_t len)
+int trace_input_open_magic(struct trace_input *in, const char *path, const void *magic, size_t len)
 {
-	struct vpt_source s;
+	struct trace_source s;
 	unsigned int i;
 	int err = -ENODATA;
 
 	/* A file may be made shorter just then. */
 	for (i = 0; i < 3 && err == -ENODATA; i++) {
-		vpt_input_close(in);
-		err = vpt_source_open(&s, path, magic, len);
+		trace_input_close(in);
+		err = trace_source_open(&s, path, magic, len);
 		if (!err)
 			err = load(in, &s, magic, len);
-		vpt_source_close(&s);
+		trace_source_close(&s);
 	}
 	return err == -ENODATA ? -EIO : err;
 }
 
-int vpt_input_open(struct vpt_input *in, const char *path)
+int trace_input_open(struct trace_input *in, const char *path)
 {
-	return vpt_input_open_magic(in, path, NULL, 0);
+	return trace_input_open_magic(in, path, NULL, 0);
 }
 
-void vpt_input_close(struct vpt_input *in)
+void trace_input_close(struct trace_input *in)
 {
 	free(in->bytes);
-	*in = (struct vpt_input){0};
+	*in = (struct trace_input){0};
 }

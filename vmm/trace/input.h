@@ -6,24 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_input {
+struct trace_input {
 	uint8_t *bytes; /* writable; never NULL once it is open */
 	size_t size;
 };
 
 /*
  * Load @path, or standard input for "-". Returns 0 or -errno: -EFBIG if the file has more than
- * VPT_INPUT_MAX bytes, or a pipe or a device more than VPT_SOURCE_PIPE_MAX. The caller
- * zero-initialises the struct, and calls vpt_input_close() also after an error.
+ * TRACE_INPUT_MAX bytes, or a pipe or a device more than TRACE_SOURCE_PIPE_MAX. The caller
+ * zero-initialises the struct, and calls trace_input_close() also after an error.
  */
-int vpt_input_open(struct vpt_input *in, const char *path);
+int trace_input_open(struct trace_input *in, const char *path);
 /*
  * The same for a file that must begin with @magic. Of another file only the first bytes are
  * loaded.
  */
-int vpt_input_open_magic(struct vpt_input *in, const char *path, const void *magic, size_t len);
-void vpt_input_close(struct vpt_input *in);
+int trace_input_open_magic(struct trace_input *in, const char *path, const void *magic, size_t len);
+void trace_input_close(struct trace_input *in);
 
-#define VPT_INPUT_MAX (4ull << 30)
+#define TRACE_INPUT_MAX (4ull << 30)
 
 #endif /* VMM_TRACE_INPUT_H */

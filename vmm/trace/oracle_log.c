@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Collect ORACLE and RUN blocks, and walk the instructions in them. */
-#include "oracle_log.h"
+#include "trace/oracle_log.h"
 
 #include <string.h>
 
-#include "reader_state.h"
+#include "trace/reader_state.h"
 
 static const char wrong_length[] = "a block's length is wrong";
 
-static const struct vpt_stretch_insn *insns_of(const struct vpt_stretch *s)
+static const struct trace_stretch_insn *insns_of(const struct trace_stretch *s)
 {
-	return (const struct vpt_stretch_insn *)(s + 1);
+	return (const struct trace_stretch_insn *)(s + 1);
 }
 
 /* Where instruction n begins, or would. */
-static uint64_t insn_ip(const struct vpt_stretch *s, unsigned int n)
+static uint64_t insn_ip(const struct trace_stretch *s, unsigned int n)
 {
 	uint64_t ip = s->ip;
 	unsigned int i;
@@ -24,14 +24,14 @@ static uint64_t insn_ip(const struct vpt_stretch *s, unsigned int n)
 	return ip;
 }
 
-static size_t stretch_size(const struct vpt_stretch *s)
+static size_t stretch_size(const struct trace_stretch *s)
 {
-	size_t size = sizeof(*s) + s->insns * sizeof(struct vpt_stretch_insn);
+	size_t size = sizeof(*s) + s->insns * sizeof(struct trace_stretch_insn);
 
 	return (size + 7) & ~(size_t)7;
 }
 
-static bool padding_ok(const struct vpt_stretch *s)
+static bool padding_ok(const struct trace_stretch *s)
 {
 	const uint8_t *p = (const uint8_t *)(insns_of(s) + s->insns);
 	const uint8_t *end = (const uint8_t *)s + stretch_size(s);
@@ -43,21 +43,21 @@ static bool padding_ok(const struct vpt_stretch *s)
 	return true;
 }
 
-static bool stretch_ok(const struct vpt_stretch *s)
+static bool stretch_ok(const struct trace_stretch *s)
 {
 	unsigned int i;
 
-	if (!s->insns || s->flags & ~VPT_STRETCH_FLAGS || !padding_ok(s))
+	if (!s->insns || s->flags & ~TRACE_STRETCH_FLAGS || !padding_ok(s))
 		return false;
 	for (i = 0; i < s->insns; i++) {
-		if (!insns_of(s)[i].len || insns_of(s)[i].len > VPT_STRETCH_LEN_MAX)
+		if (!insns_of(s)[i].len || insns_of(s)[i].len > TRACE_STRETCH_LEN_MAX)
 			return false;
 	}
 	return true;
 }
 
 /* See to it that the table has a place for an id. */
-static bool make_room(struct vpt_stretches *t, uint32_t id)
+static bool make_room(struct trace_stretches *t, uint32_t id)
 {
 	size_t room = t->room;
 	void *at;
@@ -75,30 +75,30 @@ static bool make_room(struct vpt_stretches *t, uint32_t id)
 	return true;
 }
 
-static const struct vpt_stretch *find(const struct vpt_stretches *t, uint32_t id)
+static const struct trace_stretch *find(const struct trace_stretches *t, uint32_t id)
 {
 	return id < t->room ? t->at[id] : NULL;
 }
 
-const char *vpt_stretches_take(struct vpt_stretches *t, const void *payload, size_t len)
+const char *trace_stretches_take(struct trace_stretches *t, const void *payload, size_t len)
 {
 	const uint8_t *p = payload;
 
 	if (!len)
 		return wrong_length;
 	while (len) {
-		const struct vpt_stretch *s = (const struct vpt_stretch *)p;
+		const struct trace_stretch *s = (const struct trace_stretch *)p;
 
 		if (len < sizeof(*s) || len < stretch_size(s))
 			return wrong_length;
 		if (!stretch_ok(s))
 			return "a stretch is not as it must be";
-		if (s->id >= VPT_RUN_CUT || s->id >= VPT_STRETCH_ID_MAX(t->count))
+		if (s->id >= TRACE_RUN_CUT || s->id >= TRACE_STRETCH_ID_MAX(t->count))
 			return "a stretch's number is too large";
 		if (find(t, s->id))
 			return "a stretch comes twice";
 		if (!make_room(t, s->id))
-			return vpt_reader_no_memory;
+			return trace_reader_no_memory;
 		t->at[s->id] = s;
 		t->count++;
 		p += stretch_size(s);
@@ -108,35 +108,35 @@ const char *vpt_stretches_take(struct vpt_stretches *t, const void *payload, siz
 }
 
 /* Something else came, at `ip`: a REP instruction elsewhere is done. */
-static void settle_rep(struct vpt_oracle_log *log, uint64_t ip)
+static void settle_rep(struct trace_oracle_log *log, uint64_t ip)
 {
 	log->records += log->rep && ip != log->rep_ip;
 	log->rep = false;
 }
 
-static void count_record(struct vpt_oracle_log *log, const struct vpt_oracle_record *r)
+static void count_record(struct trace_oracle_log *log, const struct trace_oracle_record *r)
 {
-	if (r->kind != VPT_ORACLE_CR3)
+	if (r->kind != TRACE_ORACLE_CR3)
 		settle_rep(log, r->ip);
 	log->last = NULL;
 	log->records++;
 }
 
-static void count_stretch(struct vpt_oracle_log *log, const struct vpt_stretch *s)
+static void count_stretch(struct trace_oracle_log *log, const struct trace_stretch *s)
 {
 	settle_rep(log, s->ip);
 	log->last = s;
 	log->records += s->insns;
-	if (s->flags & VPT_STRETCH_REP) {
+	if (s->flags & TRACE_STRETCH_REP) {
 		log->records--;
 		log->rep = true;
 		log->rep_ip = insn_ip(s, s->insns - 1u);
 	}
 }
 
-static const char *count_cut(struct vpt_oracle_log *log, uint32_t n)
+static const char *count_cut(struct trace_oracle_log *log, uint32_t n)
 {
-	const struct vpt_stretch *s = log->last;
+	const struct trace_stretch *s = log->last;
 
 	if (!s || n > s->insns)
 		return "a stretch is cut where there is none";
@@ -147,17 +147,17 @@ static const char *count_cut(struct vpt_oracle_log *log, uint32_t n)
 	return NULL;
 }
 
-const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void *payload,
-					 size_t len)
+const char *trace_oracle_log_count_records(struct trace_oracle_log *log, const void *payload,
+					   size_t len)
 {
-	const struct vpt_oracle_record *r = payload;
+	const struct trace_oracle_record *r = payload;
 	size_t n = len / sizeof(*r), i;
 
 	if (!n || len % sizeof(*r))
 		return wrong_length;
 	/* Counting them is for the sake of a REP before them. */
 	for (i = 0; log->rep && i < n; i++) {
-		struct vpt_oracle_record copy = r[i];
+		struct trace_oracle_record copy = r[i];
 
 		count_record(log, &copy);
 	}
@@ -166,7 +166,7 @@ const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void 
 	return NULL;
 }
 
-size_t vpt_words_same(const uint32_t *words, size_t n, uint32_t word)
+size_t trace_words_same(const uint32_t *words, size_t n, uint32_t word)
 {
 	size_t i = 0, j;
 
@@ -194,16 +194,16 @@ static uint32_t word_at(const uint32_t *at)
  * Count stretches in a row, which is nearly all there is. Iterations of a REP are often the same word
  * thousands of times, and only the first one counts. Returns how many words were counted.
  */
-static size_t count_plain(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+static size_t count_plain(struct trace_oracle_log *log, const struct trace_stretches *t,
 			  const uint32_t *words, size_t n)
 {
-	const struct vpt_stretch *s, *last = NULL;
+	const struct trace_stretch *s, *last = NULL;
 	uint64_t records = 0;
 	size_t i;
 
 	for (i = 0; i < n && !log->rep; i++) {
 		s = find(t, word_at(&words[i]));
-		if (!s || s->flags & VPT_STRETCH_REP)
+		if (!s || s->flags & TRACE_STRETCH_REP)
 			break;
 		records += s->insns;
 		last = s;
@@ -214,36 +214,36 @@ static size_t count_plain(struct vpt_oracle_log *log, const struct vpt_stretches
 	return i;
 }
 
-static size_t skip_iterations(const struct vpt_oracle_log *log, const uint32_t *words, size_t n)
+static size_t skip_iterations(const struct trace_oracle_log *log, const uint32_t *words, size_t n)
 {
-	const struct vpt_stretch *s = log->last;
+	const struct trace_stretch *s = log->last;
 
-	return log->rep && s->insns == 1 ? vpt_words_same(words, n, s->id) : 0;
+	return log->rep && s->insns == 1 ? trace_words_same(words, n, s->id) : 0;
 }
 
-static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
+static const char *check_words(struct trace_oracle_log *log, const struct trace_stretches *t,
 			       const uint32_t *words, size_t n)
 {
-	struct vpt_oracle_record record;
+	struct trace_oracle_record record;
 	const char *why = NULL;
 	size_t i;
 
 	for (i = count_plain(log, t, words, n); i < n && !why;
 	     i += count_plain(log, t, words + i, n - i)) {
 		const uint32_t word = word_at(&words[i++]);
-		const struct vpt_stretch *s = find(t, word);
+		const struct trace_stretch *s = find(t, word);
 
 		if (s) {
 			count_stretch(log, s);
 			i += skip_iterations(log, words + i, n - i);
-		} else if (word == VPT_RUN_RECORD) {
-			if (n - i < VPT_RECORD_WORDS)
+		} else if (word == TRACE_RUN_RECORD) {
+			if (n - i < TRACE_RECORD_WORDS)
 				return "a record is cut off";
 			memcpy(&record, &words[i], sizeof(record));
 			count_record(log, &record);
-			i += VPT_RECORD_WORDS;
-		} else if (word >= VPT_RUN_CUT) {
-			why = count_cut(log, word - VPT_RUN_CUT);
+			i += TRACE_RECORD_WORDS;
+		} else if (word >= TRACE_RUN_CUT) {
+			why = count_cut(log, word - TRACE_RUN_CUT);
 		} else {
 			why = "a stretch ran that is not there";
 		}
@@ -251,8 +251,9 @@ static const char *check_words(struct vpt_oracle_log *log, const struct vpt_stre
 	return why;
 }
 
-const char *vpt_oracle_log_count_words(struct vpt_oracle_log *log, const struct vpt_stretches *t,
-				       const void *payload, size_t len)
+const char *trace_oracle_log_count_words(struct trace_oracle_log *log,
+					 const struct trace_stretches *t, const void *payload,
+					 size_t len)
 {
 	const uint64_t records = log->records;
 	const char *why;
@@ -265,29 +266,31 @@ const char *vpt_oracle_log_count_words(struct vpt_oracle_log *log, const struct 
 	return why;
 }
 
-static const char *keep(struct vpt_oracle_log *log, const struct vpt_oracle_block *block)
+static const char *keep(struct trace_oracle_log *log, const struct trace_oracle_block *block)
 {
-	if (!vpt_vec_room(&log->blocks))
-		return vpt_reader_no_memory;
+	if (!trace_vec_room(&log->blocks))
+		return trace_reader_no_memory;
 	log->blocks.at[log->blocks.n++] = *block;
 	return NULL;
 }
 
-const char *vpt_oracle_log_keep_records(struct vpt_oracle_log *log, const void *payload, size_t len)
+const char *trace_oracle_log_keep_records(struct trace_oracle_log *log, const void *payload,
+					  size_t len)
 {
-	return keep(log, &(struct vpt_oracle_block){.at = payload,
-						    .n = len / sizeof(struct vpt_oracle_record)});
+	return keep(log, &(struct trace_oracle_block){
+				 .at = payload, .n = len / sizeof(struct trace_oracle_record)});
 }
 
-const char *vpt_oracle_log_keep_words(struct vpt_oracle_log *log, const void *payload, size_t len)
+const char *trace_oracle_log_keep_words(struct trace_oracle_log *log, const void *payload,
+					size_t len)
 {
-	return keep(log, &(struct vpt_oracle_block){
+	return keep(log, &(struct trace_oracle_block){
 				 .at = payload, .n = len / sizeof(uint32_t), .words = true});
 }
 
 /* The block that a cursor is in, NULL at the end. */
-static const struct vpt_oracle_block *block_of(const struct vpt_oracle_log *log, size_t *block,
-					       size_t *record)
+static const struct trace_oracle_block *block_of(const struct trace_oracle_log *log, size_t *block,
+						 size_t *record)
 {
 	if (*block < log->blocks.n && *record == log->blocks.at[*block].n) {
 		++*block;
@@ -298,17 +301,18 @@ static const struct vpt_oracle_block *block_of(const struct vpt_oracle_log *log,
 
 static bool is_record(uint32_t word, size_t left)
 {
-	return word == VPT_RUN_RECORD && left > VPT_RECORD_WORDS;
+	return word == TRACE_RUN_RECORD && left > TRACE_RECORD_WORDS;
 }
 
 /*
  * Read the next entry: a stretch, or a record, which is copied. Returns false at the end, and where
  * words have changed since they were checked.
  */
-static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t, size_t *block,
-		 size_t *at, const struct vpt_stretch **stretch, struct vpt_oracle_record *record)
+static bool peek(const struct trace_oracle_log *log, const struct trace_stretches *t, size_t *block,
+		 size_t *at, const struct trace_stretch **stretch,
+		 struct trace_oracle_record *record)
 {
-	const struct vpt_oracle_block *b = block_of(log, block, at);
+	const struct trace_oracle_block *b = block_of(log, block, at);
 	const uint32_t *words;
 	uint32_t word;
 
@@ -316,14 +320,14 @@ static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t
 	if (!b)
 		return false;
 	if (!b->words) {
-		*record = ((const struct vpt_oracle_record *)b->at)[(*at)++];
+		*record = ((const struct trace_oracle_record *)b->at)[(*at)++];
 		return true;
 	}
 	words = (const uint32_t *)b->at + *at;
 	word = word_at(words);
 	if (is_record(word, b->n - *at)) {
 		memcpy(record, words + 1, sizeof(*record));
-		*at += 1 + VPT_RECORD_WORDS;
+		*at += 1 + TRACE_RECORD_WORDS;
 		return true;
 	}
 	*stretch = find(t, word);
@@ -332,102 +336,103 @@ static bool peek(const struct vpt_oracle_log *log, const struct vpt_stretches *t
 }
 
 /* Has the REP instruction at `ip` retired, with which the stretch just read ends? */
-static bool rep_retired(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
-			const struct vpt_oracle_cursor *c, uint64_t ip)
+static bool rep_retired(const struct trace_oracle_log *log, const struct trace_stretches *t,
+			const struct trace_oracle_cursor *c, uint64_t ip)
 {
 	size_t block = c->block, at = c->record;
-	const struct vpt_stretch *s;
-	struct vpt_oracle_record r;
+	const struct trace_stretch *s;
+	struct trace_oracle_record r;
 
 	while (peek(log, t, &block, &at, &s, &r)) {
 		if (s)
 			return s->ip != ip;
-		if (r.kind != VPT_ORACLE_CR3)
+		if (r.kind != TRACE_ORACLE_CR3)
 			return r.ip != ip;
 	}
 	return false;
 }
 
 /* Is an event at `ip` what comes next? */
-static bool event_follows(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
-			  const struct vpt_oracle_cursor *c, uint64_t ip)
+static bool event_follows(const struct trace_oracle_log *log, const struct trace_stretches *t,
+			  const struct trace_oracle_cursor *c, uint64_t ip)
 {
 	size_t block = c->block, at = c->record;
-	const struct vpt_stretch *s;
-	struct vpt_oracle_record r;
+	const struct trace_stretch *s;
+	struct trace_oracle_record r;
 
-	return peek(log, t, &block, &at, &s, &r) && !s && r.kind == VPT_ORACLE_EVENT && r.ip == ip;
+	return peek(log, t, &block, &at, &s, &r) && !s && r.kind == TRACE_ORACLE_EVENT &&
+	       r.ip == ip;
 }
 
 /* If the stretch just read is cut: to how many instructions. */
-static bool take_cut(const struct vpt_oracle_log *log, struct vpt_oracle_cursor *c,
+static bool take_cut(const struct trace_oracle_log *log, struct trace_oracle_cursor *c,
 		     unsigned int *insns)
 {
-	const struct vpt_oracle_block *b = block_of(log, &c->block, &c->record);
+	const struct trace_oracle_block *b = block_of(log, &c->block, &c->record);
 	uint32_t word;
 
 	if (!b || !b->words)
 		return false;
 	word = word_at((const uint32_t *)b->at + c->record);
-	if (word < VPT_RUN_CUT || word == VPT_RUN_RECORD)
+	if (word < TRACE_RUN_CUT || word == TRACE_RUN_RECORD)
 		return false;
-	if (word - VPT_RUN_CUT < *insns)
-		*insns = word - VPT_RUN_CUT;
+	if (word - TRACE_RUN_CUT < *insns)
+		*insns = word - TRACE_RUN_CUT;
 	c->record++;
 	return true;
 }
 
-static void begin_stretch(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
-			  struct vpt_oracle_cursor *c, const struct vpt_stretch *s)
+static void begin_stretch(const struct trace_oracle_log *log, const struct trace_stretches *t,
+			  struct trace_oracle_cursor *c, const struct trace_stretch *s)
 {
 	c->stretch = s;
 	c->ip = s->ip;
 	c->insn = 0;
 	c->insns = s->insns;
 	c->soft_int = false;
-	if (!take_cut(log, c, &c->insns) && s->flags & VPT_STRETCH_REP &&
+	if (!take_cut(log, c, &c->insns) && s->flags & TRACE_STRETCH_REP &&
 	    !rep_retired(log, t, c, insn_ip(s, s->insns - 1u)))
 		c->insns--;
-	if (c->insns && insns_of(s)[c->insns - 1].flags & VPT_ORACLE_SOFT_INT)
+	if (c->insns && insns_of(s)[c->insns - 1].flags & TRACE_ORACLE_SOFT_INT)
 		c->soft_int = event_follows(log, t, c, insn_ip(s, c->insns - 1));
 }
 
 /* Is an instruction at `ip` come to otherwise than by falling through? */
-static bool has_arrived(const struct vpt_oracle_cursor *c, uint64_t ip)
+static bool has_arrived(const struct trace_oracle_cursor *c, uint64_t ip)
 {
 	switch (c->came) {
-	case VPT_CAME_AFTER:
+	case TRACE_CAME_AFTER:
 		return ip != c->from;
-	case VPT_CAME_FROM:
-		return ip - c->from - 1 >= VPT_STRETCH_LEN_MAX;
+	case TRACE_CAME_FROM:
+		return ip - c->from - 1 >= TRACE_STRETCH_LEN_MAX;
 	default:
 		return true;
 	}
 }
 
-static void passed_insn(struct vpt_oracle_cursor *c)
+static void passed_insn(struct trace_oracle_cursor *c)
 {
-	bool jumped = c->insn == c->stretch->insns && c->stretch->flags & VPT_STRETCH_JUMP;
+	bool jumped = c->insn == c->stretch->insns && c->stretch->flags & TRACE_STRETCH_JUMP;
 
 	c->from = c->ip;
-	c->came = jumped ? VPT_CAME_BY_BRANCH : VPT_CAME_AFTER;
+	c->came = jumped ? TRACE_CAME_BY_BRANCH : TRACE_CAME_AFTER;
 }
 
-static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
+static const struct trace_oracle_record *tell_insn(struct trace_oracle_cursor *c)
 {
-	const struct vpt_stretch *s = c->stretch;
-	const struct vpt_stretch_insn *insn = &insns_of(s)[c->insn++];
-	unsigned int flags = insn->flags & ~(unsigned int)(VPT_ORACLE_ARRIVED | VPT_ORACLE_PAE);
+	const struct trace_stretch *s = c->stretch;
+	const struct trace_stretch_insn *insn = &insns_of(s)[c->insn++];
+	unsigned int flags = insn->flags & ~(unsigned int)(TRACE_ORACLE_ARRIVED | TRACE_ORACLE_PAE);
 
 	if (c->insn == 1 && has_arrived(c, c->ip))
-		flags |= VPT_ORACLE_ARRIVED;
-	if (s->flags & VPT_STRETCH_PAE)
-		flags |= VPT_ORACLE_PAE;
+		flags |= TRACE_ORACLE_ARRIVED;
+	if (s->flags & TRACE_STRETCH_PAE)
+		flags |= TRACE_ORACLE_PAE;
 	if (!c->soft_int || c->insn != c->insns)
-		flags &= ~(unsigned int)VPT_ORACLE_SOFT_INT;
-	c->made = (struct vpt_oracle_record){
+		flags &= ~(unsigned int)TRACE_ORACLE_SOFT_INT;
+	c->made = (struct trace_oracle_record){
 		.ip = c->ip,
-		.kind = VPT_ORACLE_INSN,
+		.kind = TRACE_ORACLE_INSN,
 		.cpl = s->cpl,
 		.aux = (uint16_t)flags,
 	};
@@ -437,43 +442,43 @@ static const struct vpt_oracle_record *tell_insn(struct vpt_oracle_cursor *c)
 }
 
 /* Note how execution reaches the instruction after a record. */
-static void pass(struct vpt_oracle_cursor *c, const struct vpt_oracle_record *r)
+static void pass(struct trace_oracle_cursor *c, const struct trace_oracle_record *r)
 {
 	switch (r->kind) {
-	case VPT_ORACLE_INSN:
-		c->came = VPT_CAME_FROM;
+	case TRACE_ORACLE_INSN:
+		c->came = TRACE_CAME_FROM;
 		c->from = r->ip;
 		break;
-	case VPT_ORACLE_CR3:
-	case VPT_ORACLE_STOP:
+	case TRACE_ORACLE_CR3:
+	case TRACE_ORACLE_STOP:
 		break;
 	default:
-		c->came = VPT_CAME_BY_BRANCH;
+		c->came = TRACE_CAME_BY_BRANCH;
 		break;
 	}
 }
 
-static const struct vpt_oracle_record *tell_record(struct vpt_oracle_cursor *c,
-						   const uint32_t *words)
+static const struct trace_oracle_record *tell_record(struct trace_oracle_cursor *c,
+						     const uint32_t *words)
 {
-	struct vpt_oracle_record *r = &c->made;
+	struct trace_oracle_record *r = &c->made;
 
 	memcpy(r, words, sizeof(*r));
-	c->record += 1 + VPT_RECORD_WORDS;
-	if ((r->kind == VPT_ORACLE_EVENT || r->kind == VPT_ORACLE_VM_EXIT ||
-	     r->kind == VPT_ORACLE_STOP) &&
+	c->record += 1 + TRACE_RECORD_WORDS;
+	if ((r->kind == TRACE_ORACLE_EVENT || r->kind == TRACE_ORACLE_VM_EXIT ||
+	     r->kind == TRACE_ORACLE_STOP) &&
 	    has_arrived(c, r->ip))
-		r->aux |= VPT_ORACLE_AUX(0, VPT_ORACLE_ARRIVED);
+		r->aux |= TRACE_ORACLE_AUX(0, TRACE_ORACLE_ARRIVED);
 	pass(c, r);
 	return r;
 }
 
-const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log *log,
-						    const struct vpt_stretches *t,
-						    struct vpt_oracle_cursor *c)
+const struct trace_oracle_record *trace_oracle_log_next(const struct trace_oracle_log *log,
+							const struct trace_stretches *t,
+							struct trace_oracle_cursor *c)
 {
-	const struct vpt_oracle_block *b;
-	const struct vpt_stretch *s;
+	const struct trace_oracle_block *b;
+	const struct trace_stretch *s;
 	const uint32_t *words;
 	uint32_t word;
 
@@ -484,7 +489,7 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 		if (!b)
 			return NULL;
 		if (!b->words) {
-			const struct vpt_oracle_record *r = b->at;
+			const struct trace_oracle_record *r = b->at;
 
 			c->made = r[c->record++];
 			pass(c, &c->made);
@@ -499,20 +504,20 @@ const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log 
 			return NULL;
 		c->record++;
 		/* An iteration has not retired that is followed by the same. */
-		if (s->flags & VPT_STRETCH_REP && s->insns == 1)
-			c->record += vpt_words_same(words + 1, b->n - c->record, word);
+		if (s->flags & TRACE_STRETCH_REP && s->insns == 1)
+			c->record += trace_words_same(words + 1, b->n - c->record, word);
 		begin_stretch(log, t, c, s);
 	}
 }
 
-bool vpt_oracle_log_rest(const struct vpt_oracle_log *log, const struct vpt_stretches *t,
-			 const struct vpt_oracle_cursor *c, struct vpt_oracle_rest *rest)
+bool trace_oracle_log_rest(const struct trace_oracle_log *log, const struct trace_stretches *t,
+			   const struct trace_oracle_cursor *c, struct trace_oracle_rest *rest)
 {
-	const struct vpt_oracle_block *b = &log->blocks.at[c->block];
+	const struct trace_oracle_block *b = &log->blocks.at[c->block];
 
 	if (c->insn < c->insns || c->block == log->blocks.n || c->record == b->n)
 		return false;
-	*rest = (struct vpt_oracle_rest){
+	*rest = (struct trace_oracle_rest){
 		.n = b->n - c->record,
 		.stretch = t->at,
 		.stretches = t->room,
@@ -520,20 +525,21 @@ bool vpt_oracle_log_rest(const struct vpt_oracle_log *log, const struct vpt_stre
 	if (b->words)
 		rest->word = (const uint32_t *)b->at + c->record;
 	else
-		rest->record = (const struct vpt_oracle_record *)b->at + c->record;
+		rest->record = (const struct trace_oracle_record *)b->at + c->record;
 	return true;
 }
 
-void vpt_oracle_cursor_pass_records(struct vpt_oracle_cursor *c, size_t n, uint64_t ip)
+void trace_oracle_cursor_pass_records(struct trace_oracle_cursor *c, size_t n, uint64_t ip)
 {
-	const struct vpt_oracle_record last = {.kind = VPT_ORACLE_INSN, .ip = ip};
+	const struct trace_oracle_record last = {.kind = TRACE_ORACLE_INSN, .ip = ip};
 
 	c->record += n;
 	pass(c, &last);
 }
 
-void vpt_oracle_cursor_pass(struct vpt_oracle_cursor *c, size_t n, const struct vpt_stretch *s,
-			    unsigned int insn, unsigned int insns, uint64_t ip)
+void trace_oracle_cursor_pass(struct trace_oracle_cursor *c, size_t n,
+			      const struct trace_stretch *s, unsigned int insn, unsigned int insns,
+			      uint64_t ip)
 {
 	c->record += n;
 	c->stretch = s;

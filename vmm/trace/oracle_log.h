@@ -7,30 +7,30 @@
 #ifndef VMM_TRACE_ORACLE_LOG_H
 #define VMM_TRACE_ORACLE_LOG_H
 
-#include "reader.h"
+#include "trace/reader.h"
 
 /* Stretches by their id. Zero when empty. */
-struct vpt_stretches {
-	const struct vpt_stretch **at; /* NULL: there is none with this id */
+struct trace_stretches {
+	const struct trace_stretch **at; /* NULL: there is none with this id */
 	size_t room;
 	uint64_t count;
 };
 
-struct vpt_oracle_block {
+struct trace_oracle_block {
 	const void *at;
 	size_t n;   /* records or words */
 	bool words; /* of a RUN block */
 };
 
-struct vpt_oracle_log {
+struct trace_oracle_log {
 	struct {
-		struct vpt_oracle_block *at;
+		struct trace_oracle_block *at;
 		size_t n, room;
 	} blocks;
 	uint64_t records; /* that walking it gives */
 
-	const struct vpt_stretch *last; /* what the last word says ran, NULL: it does not */
-	bool rep;			/* a REP instruction may have retired, at: */
+	const struct trace_stretch *last; /* what the last word says ran, NULL: it does not */
+	bool rep;			  /* a REP instruction may have retired, at: */
 	uint64_t rep_ip;
 };
 
@@ -38,28 +38,31 @@ struct vpt_oracle_log {
  * Take a block's payload of stretches, which stays where it is. NULL, or what is wrong with it:
  * then reading ends, and no later block may be taken.
  */
-const char *vpt_stretches_take(struct vpt_stretches *s, const void *payload, size_t len);
+const char *trace_stretches_take(struct trace_stretches *s, const void *payload, size_t len);
 
 /* Check the payload of an ORACLE or RUN block, and count what it says. Returns as above. */
-const char *vpt_oracle_log_count_records(struct vpt_oracle_log *log, const void *payload,
+const char *trace_oracle_log_count_records(struct trace_oracle_log *log, const void *payload,
+					   size_t len);
+const char *trace_oracle_log_count_words(struct trace_oracle_log *log,
+					 const struct trace_stretches *s, const void *payload,
 					 size_t len);
-const char *vpt_oracle_log_count_words(struct vpt_oracle_log *log, const struct vpt_stretches *s,
-				       const void *payload, size_t len);
 
 /*
- * Add one that was counted, and which stays where it is, for vpt_oracle_log_next(). NULL, or
+ * Add one that was counted, and which stays where it is, for trace_oracle_log_next(). NULL, or
  * that there is no memory.
  */
-const char *vpt_oracle_log_keep_records(struct vpt_oracle_log *log, const void *payload,
+const char *trace_oracle_log_keep_records(struct trace_oracle_log *log, const void *payload,
+					  size_t len);
+const char *trace_oracle_log_keep_words(struct trace_oracle_log *log, const void *payload,
 					size_t len);
-const char *vpt_oracle_log_keep_words(struct vpt_oracle_log *log, const void *payload, size_t len);
 
-/* The same as vpt_reader_oracle(). */
-const struct vpt_oracle_record *vpt_oracle_log_next(const struct vpt_oracle_log *log,
-						    const struct vpt_stretches *s,
-						    struct vpt_oracle_cursor *cursor);
+/* The same as trace_reader_oracle(). */
+const struct trace_oracle_record *trace_oracle_log_next(const struct trace_oracle_log *log,
+							const struct trace_stretches *s,
+							struct trace_oracle_cursor *cursor);
 
-bool vpt_oracle_log_rest(const struct vpt_oracle_log *log, const struct vpt_stretches *s,
-			 const struct vpt_oracle_cursor *cursor, struct vpt_oracle_rest *rest);
+bool trace_oracle_log_rest(const struct trace_oracle_log *log, const struct trace_stretches *s,
+			   const struct trace_oracle_cursor *cursor,
+			   struct trace_oracle_rest *rest);
 
 #endif /* VMM_TRACE_ORACLE_LOG_H */

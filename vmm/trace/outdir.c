@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes directories that appear when they are complete. */
-#include "outdir.h"
+#include "trace/outdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static char *parent_of(const char *path, size_t len, const char **name)
 	return parent;
 }
 
-static int make_paths(struct vpt_outdir *d, const char *path)
+static int make_paths(struct trace_outdir *d, const char *path)
 {
 	size_t len = strlen(path);
 	const char *name;
@@ -54,12 +54,12 @@ static int make_paths(struct vpt_outdir *d, const char *path)
 	return err;
 }
 
-int vpt_outdir_open(struct vpt_outdir *d, const char *path)
+int trace_outdir_open(struct trace_outdir *d, const char *path)
 {
 	struct stat st;
 	int err;
 
-	*d = (struct vpt_outdir){0};
+	*d = (struct trace_outdir){0};
 	err = *path ? make_paths(d, path) : -ENOENT;
 	if (!err && !lstat(d->path, &st))
 		err = -EEXIST;
@@ -67,11 +67,11 @@ int vpt_outdir_open(struct vpt_outdir *d, const char *path)
 	if (!err && !mkdtemp(d->temp))
 		err = -errno;
 	if (err)
-		vpt_outdir_free(d);
+		trace_outdir_free(d);
 	return err;
 }
 
-static char *inside(const struct vpt_outdir *d, const char *name)
+static char *inside(const struct trace_outdir *d, const char *name)
 {
 	char *path;
 
@@ -81,7 +81,7 @@ static char *inside(const struct vpt_outdir *d, const char *name)
 	return NULL;
 }
 
-int vpt_outdir_mkdir(const struct vpt_outdir *d, const char *name)
+int trace_outdir_mkdir(const struct trace_outdir *d, const char *name)
 {
 	char *path = inside(d, name);
 	int err = !path || mkdir(path, DIR_MODE) ? -errno : 0;
@@ -90,7 +90,7 @@ int vpt_outdir_mkdir(const struct vpt_outdir *d, const char *name)
 	return err;
 }
 
-FILE *vpt_outdir_create(const struct vpt_outdir *d, const char *name)
+FILE *trace_outdir_create(const struct trace_outdir *d, const char *name)
 {
 	char *path = inside(d, name);
 	FILE *file = NULL;
@@ -158,7 +158,7 @@ static int walk(int fd, enum task task, unsigned int depth)
 }
 
 /* All that is in it, and it too. */
-static int work(const struct vpt_outdir *d, enum task task)
+static int work(const struct trace_outdir *d, enum task task)
 {
 	int fd = open(d->temp, OPEN_DIR), err;
 
@@ -173,7 +173,7 @@ static int work(const struct vpt_outdir *d, enum task task)
 	return err;
 }
 
-static int sync_parent(const struct vpt_outdir *d)
+static int sync_parent(const struct trace_outdir *d)
 {
 	char *parent = strndup(d->path, (size_t)(strrchr(d->path, '/') + 1 - d->path));
 	int fd, err = 0;
@@ -192,7 +192,7 @@ static int sync_parent(const struct vpt_outdir *d)
 }
 
 /* rename() itself refuses anything but an empty directory. */
-static int rename_new(const struct vpt_outdir *d)
+static int rename_new(const struct trace_outdir *d)
 {
 	struct stat st;
 
@@ -205,14 +205,14 @@ static int rename_new(const struct vpt_outdir *d)
 	return rename(d->temp, d->path) ? -errno : 0;
 }
 
-int vpt_outdir_commit(struct vpt_outdir *d)
+int trace_outdir_commit(struct trace_outdir *d)
 {
 	int err = work(d, SYNC);
 
 	if (!err)
 		err = rename_new(d);
 	if (err) {
-		vpt_outdir_drop(d);
+		trace_outdir_drop(d);
 		return err;
 	}
 	free(d->temp);
@@ -220,7 +220,7 @@ int vpt_outdir_commit(struct vpt_outdir *d)
 	return sync_parent(d);
 }
 
-void vpt_outdir_drop(struct vpt_outdir *d)
+void trace_outdir_drop(struct trace_outdir *d)
 {
 	if (d->temp)
 		work(d, REMOVE);
@@ -228,9 +228,9 @@ void vpt_outdir_drop(struct vpt_outdir *d)
 	d->temp = NULL;
 }
 
-void vpt_outdir_free(struct vpt_outdir *d)
+void trace_outdir_free(struct trace_outdir *d)
 {
 	free(d->path);
 	free(d->temp);
-	*d = (struct vpt_outdir){0};
+	*d = (struct trace_outdir){0};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes files beside those that they replace, one writer at a time. */
-#include "outfile.h"
+#include "trace/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,19 +52,19 @@ static int lock(int fd)
 	return errno == EAGAIN || errno == EACCES ? -EAGAIN : 0;
 }
 
-enum vpt_outfile_writer vpt_outfile_writer(int fd)
+enum trace_outfile_writer trace_outfile_writer(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	return !fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK ? VPT_OUTFILE_HAS_WRITER
-									  : VPT_OUTFILE_NO_WRITER;
+	return !fcntl(fd, F_OFD_GETLK, &whole) && whole.l_type != F_UNLCK ? TRACE_OUTFILE_HAS_WRITER
+									  : TRACE_OUTFILE_NO_WRITER;
 }
 
-char *vpt_outfile_part(const struct vpt_place *place)
+char *trace_outfile_part(const struct trace_place *place)
 {
 	char *part;
 
-	if (place->kind == VPT_PLACE_OTHER || asprintf(&part, "%s" PART, place->path) < 0)
+	if (place->kind == TRACE_PLACE_OTHER || asprintf(&part, "%s" PART, place->path) < 0)
 		return NULL;
 	return part;
 }
@@ -91,7 +91,7 @@ static int rename_new(int dir, const char *from, const char *to)
 }
 
 /* Give the part file of an earlier run another name, NAME.part.1 or a later number. */
-static int move_aside(struct vpt_outfile *o)
+static int move_aside(struct trace_outfile *o)
 {
 	char name[sizeof(o->temp) + 16];
 	unsigned int n;
@@ -111,7 +111,7 @@ static int move_aside(struct vpt_outfile *o)
  * A file has the part file's name. 0: not any more. It may be one that a killed run left: a
  * file of our own, with no other name, that is not locked. An empty one is not worth keeping.
  */
-static int clear_name(struct vpt_outfile *o, const struct why *why)
+static int clear_name(struct trace_outfile *o, const struct why *why)
 {
 	int fd = openat(o->dir, o->temp, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
@@ -133,14 +133,14 @@ static int clear_name(struct vpt_outfile *o, const struct why *why)
 	return err;
 }
 
-static int open_part(struct vpt_outfile *o, const struct why *why)
+static int open_part(struct trace_outfile *o, const struct why *why)
 {
 	unsigned int i;
 
-	o->part = vpt_outfile_part(&o->place);
+	o->part = trace_outfile_part(&o->place);
 	if (!o->part)
 		return fail(why, -ENOMEM);
-	if ((size_t)snprintf(o->temp, sizeof(o->temp), "%s" PART, vpt_place_name(&o->place)) >=
+	if ((size_t)snprintf(o->temp, sizeof(o->temp), "%s" PART, trace_place_name(&o->place)) >=
 	    sizeof(o->temp))
 		return fail(why, -ENAMETOOLONG);
 	for (i = 0; i < ATTEMPTS; i++) {
@@ -162,7 +162,7 @@ static int open_part(struct vpt_outfile *o, const struct why *why)
 	return complain(why, -EBUSY, "other processes are writing it, to %s", o->part);
 }
 
-static int random_name(struct vpt_outfile *o)
+static int random_name(struct trace_outfile *o)
 {
 	uint64_t number;
 
@@ -173,7 +173,7 @@ static int random_name(struct vpt_outfile *o)
 }
 
 /* A file that is gone if we are, or where there are none such, one of a random name. */
-static int open_nameless(struct vpt_outfile *o, const struct why *why)
+static int open_nameless(struct trace_outfile *o, const struct why *why)
 {
 	unsigned int i;
 	int err = -EEXIST;
@@ -196,9 +196,9 @@ static int open_nameless(struct vpt_outfile *o, const struct why *why)
 	return fail(why, err);
 }
 
-static int open_dir(struct vpt_outfile *o)
+static int open_dir(struct trace_outfile *o)
 {
-	const size_t len = (size_t)(vpt_place_name(&o->place) - o->place.path);
+	const size_t len = (size_t)(trace_place_name(&o->place) - o->place.path);
 	char *path = len ? strndup(o->place.path, len) : strdup(".");
 	int err = 0;
 
@@ -215,7 +215,7 @@ static int open_dir(struct vpt_outfile *o)
 }
 
 /* Devices, pipes, descriptors. */
-static int open_in_place(struct vpt_outfile *o, const struct why *why)
+static int open_in_place(struct trace_outfile *o, const struct why *why)
 {
 	if (S_ISDIR(o->place.st.st_mode))
 		return fail(why, -EISDIR);
@@ -229,41 +229,41 @@ static int open_in_place(struct vpt_outfile *o, const struct why *why)
 	return ftruncate(o->fd, 0) ? fail(why, -errno) : 0;
 }
 
-static int begin(struct vpt_outfile *o, enum vpt_outfile_kind kind, const struct why *why)
+static int begin(struct trace_outfile *o, enum trace_outfile_kind kind, const struct why *why)
 {
 	int err;
 
-	if (o->place.kind == VPT_PLACE_OTHER)
+	if (o->place.kind == TRACE_PLACE_OTHER)
 		return open_in_place(o, why);
 	/* Renaming would replace what is protected against writing. */
-	if (o->place.kind == VPT_PLACE_REGULAR &&
+	if (o->place.kind == TRACE_PLACE_REGULAR &&
 	    faccessat(AT_FDCWD, o->place.path, W_OK, AT_EACCESS))
 		return fail(why, -errno);
 	err = open_dir(o);
 	if (err)
 		return fail(why, err);
-	return kind == VPT_OUTFILE_TRACE ? open_part(o, why) : open_nameless(o, why);
+	return kind == TRACE_OUTFILE_TRACE ? open_part(o, why) : open_nameless(o, why);
 }
 
-int vpt_outfile_open(struct vpt_outfile *o, const char *path, enum vpt_outfile_kind kind,
-		     char *text, size_t size)
+int trace_outfile_open(struct trace_outfile *o, const char *path, enum trace_outfile_kind kind,
+		       char *text, size_t size)
 {
 	const struct why why = {text, size};
 	int err;
 
-	*o = (struct vpt_outfile){.fd = -1, .dir = -1};
-	err = vpt_place_find(path, &o->place);
+	*o = (struct trace_outfile){.fd = -1, .dir = -1};
+	err = trace_place_find(path, &o->place);
 	if (err)
 		return fail(&why, err);
 	err = begin(o, kind, &why);
 	if (err) {
-		vpt_outfile_keep(o);
-		vpt_outfile_free(o);
+		trace_outfile_keep(o);
+		trace_outfile_free(o);
 	}
 	return err;
 }
 
-static int put_name(struct vpt_outfile *o)
+static int put_name(struct trace_outfile *o)
 {
 	unsigned int i;
 	char self[32];
@@ -281,7 +281,7 @@ static int put_name(struct vpt_outfile *o)
 	return err;
 }
 
-int vpt_outfile_commit(struct vpt_outfile *o)
+int trace_outfile_commit(struct trace_outfile *o)
 {
 	int err = 0;
 
@@ -293,10 +293,10 @@ int vpt_outfile_commit(struct vpt_outfile *o)
 		/* Nobody should have touched it, but then another file has the name. */
 		if (!err && !has_name(o->dir, o->temp, o->fd))
 			err = -ENOENT;
-		if (!err && renameat(o->dir, o->temp, o->dir, vpt_place_name(&o->place)))
+		if (!err && renameat(o->dir, o->temp, o->dir, trace_place_name(&o->place)))
 			err = -errno;
 		if (err && !o->part) {
-			vpt_outfile_drop(o);
+			trace_outfile_drop(o);
 			return err;
 		}
 		if (!err) {
@@ -307,11 +307,11 @@ int vpt_outfile_commit(struct vpt_outfile *o)
 		if (!err && fsync(o->dir) && errno != EBADF && errno != EINVAL)
 			err = -errno;
 	}
-	vpt_outfile_keep(o);
+	trace_outfile_keep(o);
 	return err;
 }
 
-void vpt_outfile_keep(struct vpt_outfile *o)
+void trace_outfile_keep(struct trace_outfile *o)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -320,7 +320,7 @@ void vpt_outfile_keep(struct vpt_outfile *o)
 	o->fd = o->dir = -1;
 }
 
-void vpt_outfile_drop(struct vpt_outfile *o)
+void trace_outfile_drop(struct trace_outfile *o)
 {
 	if (o->dir >= 0 && o->temp[0] && has_name(o->dir, o->temp, o->fd))
 		unlinkat(o->dir, o->temp, 0);
@@ -328,12 +328,12 @@ void vpt_outfile_drop(struct vpt_outfile *o)
 		rename_new(o->dir,
 			   strrchr(o->earlier, '/') ? strrchr(o->earlier, '/') + 1 : o->earlier,
 			   o->temp);
-	vpt_outfile_keep(o);
+	trace_outfile_keep(o);
 }
 
-void vpt_outfile_free(struct vpt_outfile *o)
+void trace_outfile_free(struct trace_outfile *o)
 {
-	vpt_place_free(&o->place);
+	trace_place_free(&o->place);
 	free(o->part);
 	free(o->earlier);
 	o->part = o->earlier = NULL;

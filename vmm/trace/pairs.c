@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A hash table with open addressing, of which half of the buckets stay free. */
-#include "pairs.h"
+#include "trace/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "vec.h"
+#include "trace/vec.h"
 
-static size_t find(const struct vpt_pairs *p, uint64_t a, uint64_t b)
+static size_t find(const struct trace_pairs *p, uint64_t a, uint64_t b)
 {
 	uint64_t h = (a ^ (b << 32 | b >> 32)) * 0x9e3779b97f4a7c15u;
 	size_t at = (size_t)(h ^ h >> 31) & p->mask;
@@ -18,14 +18,14 @@ static size_t find(const struct vpt_pairs *p, uint64_t a, uint64_t b)
 	return at;
 }
 
-struct vpt_pair *vpt_pairs_find(const struct vpt_pairs *p, uint64_t a, uint64_t b)
+struct trace_pair *trace_pairs_find(const struct trace_pairs *p, uint64_t a, uint64_t b)
 {
 	uint32_t number = p->buckets ? p->buckets[find(p, a, b)] : 0;
 
 	return number ? &p->at[number - 1] : NULL;
 }
 
-static int grow(struct vpt_pairs *p)
+static int grow(struct trace_pairs *p)
 {
 	size_t count = p->buckets ? 2 * (p->mask + 1) : 64, i;
 	uint32_t *buckets = calloc(count, sizeof(*buckets));
@@ -40,7 +40,7 @@ static int grow(struct vpt_pairs *p)
 	return 0;
 }
 
-struct vpt_pair *vpt_pairs_add(struct vpt_pairs *p, uint64_t a, uint64_t b)
+struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b)
 {
 	size_t at;
 
@@ -48,15 +48,15 @@ struct vpt_pair *vpt_pairs_add(struct vpt_pairs *p, uint64_t a, uint64_t b)
 		return NULL;
 	at = find(p, a, b);
 	if (!p->buckets[at]) {
-		if (p->n >= UINT32_MAX - 1 || !vpt_vec_room(p))
+		if (p->n >= UINT32_MAX - 1 || !trace_vec_room(p))
 			return NULL;
-		p->at[p->n] = (struct vpt_pair){a, b, 0};
+		p->at[p->n] = (struct trace_pair){a, b, 0};
 		p->buckets[at] = (uint32_t)++p->n;
 	}
 	return &p->at[p->buckets[at] - 1];
 }
 
-void vpt_pairs_free(struct vpt_pairs *p)
+void trace_pairs_free(struct trace_pairs *p)
 {
 	free(p->at);
 	free(p->buckets);

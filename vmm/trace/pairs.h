@@ -6,21 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vpt_pair {
+struct trace_pair {
 	uint64_t a, b, value;
 };
 
-struct vpt_pairs {
-	struct vpt_pair *at; /* in the order in which they came */
+struct trace_pairs {
+	struct trace_pair *at; /* in the order in which they came */
 	size_t n, room;
 	uint32_t *buckets; /* indices plus 1; 0: free */
 	size_t mask;
 };
 
-/* The entry of a pair, NULL if there is none. Valid until the next vpt_pairs_add(). */
-struct vpt_pair *vpt_pairs_find(const struct vpt_pairs *p, uint64_t a, uint64_t b);
+/* The entry of a pair, NULL if there is none. Valid until the next trace_pairs_add(). */
+struct trace_pair *trace_pairs_find(const struct trace_pairs *p, uint64_t a, uint64_t b);
 /* The same, and a new one with value 0 if there is none. NULL: no memory. */
-struct vpt_pair *vpt_pairs_add(struct vpt_pairs *p, uint64_t a, uint64_t b);
-void vpt_pairs_free(struct vpt_pairs *p);
+struct trace_pair *trace_pairs_add(struct trace_pairs *p, uint64_t a, uint64_t b);
+void trace_pairs_free(struct trace_pairs *p);
 
 #endif /* VMM_TRACE_PAIRS_H */

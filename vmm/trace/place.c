@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Follows a path to the file that it names, which need not exist yet. */
-#include "place.h"
+#include "trace/place.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #define LINKS_MAX 40 /* as the kernel follows */
 
-const char *vpt_place_name(const struct vpt_place *place)
+const char *trace_place_name(const struct trace_place *place)
 {
 	const char *slash = strrchr(place->path, '/');
 
@@ -28,7 +28,7 @@ static char *directory_of(const char *path)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-char *vpt_place_dir(const struct vpt_place *place)
+char *trace_place_dir(const struct trace_place *place)
 {
 	return directory_of(place->path);
 }
@@ -62,7 +62,7 @@ static bool may_follow(const struct stat *link, const struct stat *dir)
 }
 
 /* Replace the path of a link by the path of its target. 0 or -errno. */
-static int follow(struct vpt_place *place)
+static int follow(struct trace_place *place)
 {
 	char target[PATH_MAX], *dir = NULL, *path;
 	ssize_t n = readlink(place->path, target, sizeof(target) - 1);
@@ -85,7 +85,7 @@ static int follow(struct vpt_place *place)
 	return 0;
 }
 
-static int look(struct vpt_place *place)
+static int look(struct trace_place *place)
 {
 	unsigned int links;
 
@@ -95,16 +95,16 @@ static int look(struct vpt_place *place)
 		if (err)
 			return err;
 		if (lstat(place->path, &place->st)) {
-			place->kind = VPT_PLACE_NONE;
+			place->kind = TRACE_PLACE_NONE;
 			return errno == ENOENT ? 0 : -errno;
 		}
 		if (!S_ISLNK(place->st.st_mode)) {
-			place->kind =
-				S_ISREG(place->st.st_mode) ? VPT_PLACE_REGULAR : VPT_PLACE_OTHER;
+			place->kind = S_ISREG(place->st.st_mode) ? TRACE_PLACE_REGULAR
+								 : TRACE_PLACE_OTHER;
 			return 0;
 		}
 		if (is_descriptor(&place->st)) {
-			place->kind = VPT_PLACE_OTHER;
+			place->kind = TRACE_PLACE_OTHER;
 			return stat(place->path, &place->st) ? -errno : 0;
 		}
 		if (!may_follow(&place->st, &place->dir))
@@ -116,35 +116,35 @@ static int look(struct vpt_place *place)
 	return -ELOOP;
 }
 
-int vpt_place_find(const char *path, struct vpt_place *place)
+int trace_place_find(const char *path, struct trace_place *place)
 {
 	size_t len = strlen(path);
 	int err;
 
 	while (len > 1 && path[len - 1] == '/')
 		len--;
-	*place = (struct vpt_place){.path = strndup(path, len)};
+	*place = (struct trace_place){.path = strndup(path, len)};
 	if (!place->path)
 		return -ENOMEM;
 	err = len ? look(place) : -ENOENT;
 	if (err)
-		vpt_place_free(place);
+		trace_place_free(place);
 	return err;
 }
 
-void vpt_place_free(struct vpt_place *place)
+void trace_place_free(struct trace_place *place)
 {
 	free(place->path);
 	place->path = NULL;
 }
 
-bool vpt_place_same(const struct vpt_place *a, const struct vpt_place *b)
+bool trace_place_same(const struct trace_place *a, const struct trace_place *b)
 {
-	if ((a->kind == VPT_PLACE_NONE) != (b->kind == VPT_PLACE_NONE))
+	if ((a->kind == TRACE_PLACE_NONE) != (b->kind == TRACE_PLACE_NONE))
 		return false;
-	if (a->kind == VPT_PLACE_NONE)
+	if (a->kind == TRACE_PLACE_NONE)
 		return a->dir.st_dev == b->dir.st_dev && a->dir.st_ino == b->dir.st_ino &&
-		       !strcmp(vpt_place_name(a), vpt_place_name(b));
+		       !strcmp(trace_place_name(a), trace_place_name(b));
 	if (!S_ISREG(a->st.st_mode) && !S_ISDIR(a->st.st_mode) && !S_ISBLK(a->st.st_mode))
 		return false;
 	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;

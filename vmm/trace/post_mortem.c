@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* STOP blocks: the names of their kinds, and the check of their payload. */
-#include "post_mortem.h"
+#include "trace/post_mortem.h"
 
 #include <string.h>
 
-const char *vpt_stop_text(uint32_t kind)
+const char *trace_stop_text(uint32_t kind)
 {
 	static const char *const names[] = {
-		[VPT_STOP_NONE] = "?",
-		[VPT_STOP_EXIT] = "exit",
-		[VPT_STOP_TRIPLE_FAULT] = "triple fault",
-		[VPT_STOP_HALTED] = "halted",
-		[VPT_STOP_MAX_INSNS] = "instruction limit",
-		[VPT_STOP_SNAPSHOT] = "snapshot",
-		[VPT_STOP_TIMEOUT] = "time limit",
-		[VPT_STOP_INTERRUPTED] = "interrupted",
-		[VPT_STOP_WRITER] = "file error",
-		[VPT_STOP_UNABLE] = "unable",
-		[VPT_STOP_UNTRACEABLE] = "untraceable",
-		[VPT_STOP_UNEXPLAINED] = "unexplained",
-		[VPT_STOP_HOST] = "host error",
-		[VPT_STOP_VMX] = "VM entry failed",
-		[VPT_STOP_LIMIT] = "size limit",
+		[TRACE_STOP_NONE] = "?",
+		[TRACE_STOP_EXIT] = "exit",
+		[TRACE_STOP_TRIPLE_FAULT] = "triple fault",
+		[TRACE_STOP_HALTED] = "halted",
+		[TRACE_STOP_MAX_INSNS] = "instruction limit",
+		[TRACE_STOP_SNAPSHOT] = "snapshot",
+		[TRACE_STOP_TIMEOUT] = "time limit",
+		[TRACE_STOP_INTERRUPTED] = "interrupted",
+		[TRACE_STOP_WRITER] = "file error",
+		[TRACE_STOP_UNABLE] = "unable",
+		[TRACE_STOP_UNTRACEABLE] = "untraceable",
+		[TRACE_STOP_UNEXPLAINED] = "unexplained",
+		[TRACE_STOP_HOST] = "host error",
+		[TRACE_STOP_VMX] = "VM entry failed",
+		[TRACE_STOP_LIMIT] = "size limit",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-const char *vpt_post_mortem_take(struct vpt_post_mortem *pm, const void *payload, size_t len)
+const char *trace_post_mortem_take(struct trace_post_mortem *pm, const void *payload, size_t len)
 {
-	struct vpt_post_mortem taken = {.vcpu = pm->vcpu};
+	struct trace_post_mortem taken = {.vcpu = pm->vcpu};
 	const uint8_t *at = payload;
 	size_t faults, calls;
 
 	if (len < sizeof(taken.stop))
 		return "a block's length is wrong";
 	memcpy(&taken.stop, at, sizeof(taken.stop));
-	if (taken.stop.faults > VPT_STOP_FAULTS || taken.stop.calls > VPT_STOP_CALLS ||
+	if (taken.stop.faults > TRACE_STOP_FAULTS || taken.stop.calls > TRACE_STOP_CALLS ||
 	    taken.stop.insn_len > sizeof(taken.stop.insn))
 		return "a STOP block has more than there can be";
 	faults = taken.stop.faults * sizeof(taken.fault[0]);

@@ -7,54 +7,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vec.h"
+#include "trace/vec.h"
 
-#include "reader_state.h"
+#include "trace/reader_state.h"
 
 /* Entries that a file may have beside one for each of its bytes. */
 #define SMALL_FILE 65536u
 
 static const char wrong_length[] = "a block's length is wrong";
 
-const char *vpt_reader_take_epoch(struct vpt_reader_vcpu *v, const void *payload, size_t len)
+const char *trace_reader_take_epoch(struct trace_reader_vcpu *v, const void *payload, size_t len)
 {
-	const struct vpt_epoch *last = v->epochs.n ? &v->epochs.at[v->epochs.n - 1] : NULL;
-	struct vpt_epoch epoch;
+	const struct trace_epoch *last = v->epochs.n ? &v->epochs.at[v->epochs.n - 1] : NULL;
+	struct trace_epoch epoch;
 
 	if (len != sizeof(epoch))
 		return wrong_length;
 	memcpy(&epoch, payload, sizeof(epoch));
-	if (!vpt_reader_rebase(v, &epoch.offset))
+	if (!trace_reader_rebase(v, &epoch.offset))
 		return "a place in the stream is wrong";
 	if (last &&
 	    (epoch.epoch < last->epoch || epoch.offset < last->offset || epoch.insns < last->insns))
 		return "an EPOCH block goes back";
-	if (!vpt_vec_room(&v->epochs))
-		return vpt_reader_no_memory;
+	if (!trace_vec_room(&v->epochs))
+		return trace_reader_no_memory;
 	v->epochs.at[v->epochs.n++] = epoch;
-	vpt_reader_saw(v, epoch.insns);
+	trace_reader_saw(v, epoch.insns);
 	return NULL;
 }
 
-static const char *add_frame(struct vpt_reader *r, const struct vpt_frame *frame)
+static const char *add_frame(struct trace_reader *r, const struct trace_frame *frame)
 {
-	const size_t content = vpt_reader_find_content(r, frame->content);
+	const size_t content = trace_reader_find_content(r, frame->content);
 
-	if (frame->gpa % VPT_CODE_BYTES || frame->reserved)
+	if (frame->gpa % TRACE_CODE_BYTES || frame->reserved)
 		return "a FRAME block is not as it must be";
 	if (!content)
 		return r->blocks.damages.n ? NULL
 					   : "a FRAME block names a PAGE block that is not there";
-	if (!vpt_vec_room(&r->frames))
-		return vpt_reader_no_memory;
-	r->frames.at[r->frames.n] = (struct vpt_reader_frame){*frame, r->frames.n};
+	if (!trace_vec_room(&r->frames))
+		return trace_reader_no_memory;
+	r->frames.at[r->frames.n] = (struct trace_reader_frame){*frame, r->frames.n};
 	r->frames.at[r->frames.n++].frame.content = content;
 	return NULL;
 }
 
-const char *vpt_reader_take_frames(struct vpt_reader *r, const void *payload, size_t len)
+const char *trace_reader_take_frames(struct trace_reader *r, const void *payload, size_t len)
 {
-	const struct vpt_frame *frame = payload;
+	const struct trace_frame *frame = payload;
 	const size_t n = len / sizeof(*frame), before = r->frames.n;
 	const char *why = !n || len % sizeof(*frame) ? wrong_length : NULL;
 	size_t i;
@@ -66,21 +66,22 @@ const char *vpt_reader_take_frames(struct vpt_reader *r, const void *payload, si
 	return why;
 }
 
-static const char *add_view(struct vpt_reader *r, const struct vpt_view *view)
+static const char *add_view(struct trace_reader *r, const struct trace_view *view)
 {
-	if (view->vaddr % VPT_CODE_BYTES || view->gpa % VPT_CODE_BYTES ||
-	    view->flags & ~(uint32_t)VPT_VIEW_FLAGS || (view->flags & VPT_VIEW_GONE && view->gpa))
+	if (view->vaddr % TRACE_CODE_BYTES || view->gpa % TRACE_CODE_BYTES ||
+	    view->flags & ~(uint32_t)TRACE_VIEW_FLAGS ||
+	    (view->flags & TRACE_VIEW_GONE && view->gpa))
 		return "a VIEW block is not as it must be";
-	if (!vpt_vec_room(&r->views))
-		return vpt_reader_no_memory;
-	r->views.at[r->views.n] = (struct vpt_reader_view){*view, r->views.n};
+	if (!trace_vec_room(&r->views))
+		return trace_reader_no_memory;
+	r->views.at[r->views.n] = (struct trace_reader_view){*view, r->views.n};
 	r->views.n++;
 	return NULL;
 }
 
-const char *vpt_reader_take_views(struct vpt_reader *r, const void *payload, size_t len)
+const char *trace_reader_take_views(struct trace_reader *r, const void *payload, size_t len)
 {
-	const struct vpt_view *view = payload;
+	const struct trace_view *view = payload;
 	const size_t n = len / sizeof(*view), before = r->views.n;
 	const char *why = !n || len % sizeof(*view) ? wrong_length : NULL;
 	size_t i;
@@ -100,7 +101,7 @@ static int compare(uint64_t a, uint64_t b)
 /* By machine, address and epoch; of equal ones in the order of the file. */
 static int by_frame(const void *a, const void *b)
 {
-	const struct vpt_reader_frame *x = a, *y = b;
+	const struct trace_reader_frame *x = a, *y = b;
 	int d = compare(x->frame.vm, y->frame.vm);
 
 	if (!d)
@@ -112,7 +113,7 @@ static int by_frame(const void *a, const void *b)
 
 static int by_view(const void *a, const void *b)
 {
-	const struct vpt_reader_view *x = a, *y = b;
+	const struct trace_reader_view *x = a, *y = b;
 	int d = compare(x->view.space, y->view.space);
 
 	if (!d)
@@ -122,38 +123,38 @@ static int by_view(const void *a, const void *b)
 	return d ? d : compare(x->order, y->order);
 }
 
-static bool same_place(const struct vpt_view *a, const struct vpt_view *b)
+static bool same_place(const struct trace_view *a, const struct trace_view *b)
 {
 	return a->space == b->space && a->vaddr == b->vaddr;
 }
 
-static bool is_of(const struct vpt_reader *r, size_t frame, const struct vpt_view *view)
+static bool is_of(const struct trace_reader *r, size_t frame, const struct trace_view *view)
 {
 	return frame < r->frames.n && r->frames.at[frame].frame.vm == view->vm &&
 	       r->frames.at[frame].frame.gpa == view->gpa;
 }
 
 /* The content of the view's page when the view begins, or the page's first one after that. */
-static size_t find_frame(const struct vpt_reader *r, const struct vpt_view *view)
+static size_t find_frame(const struct trace_reader *r, const struct trace_view *view)
 {
-	const struct vpt_reader_frame key = {
+	const struct trace_reader_frame key = {
 		.frame = {.vm = view->vm, .gpa = view->gpa, .epoch = view->epoch},
 		.order = SIZE_MAX,
 	};
-	size_t i = vpt_vec_before(r->frames.at, r->frames.n, e, by_frame(e, &key) < 0);
+	size_t i = trace_vec_before(r->frames.at, r->frames.n, e, by_frame(e, &key) < 0);
 
 	return i && is_of(r, i - 1, view) ? i - 1 : i;
 }
 
 /* Where a vCPU enters an epoch. Returns false if it never does. */
-static bool enters(const struct vpt_reader_vcpu *v, uint64_t epoch, uint64_t *insns)
+static bool enters(const struct trace_reader_vcpu *v, uint64_t epoch, uint64_t *insns)
 {
 	size_t i;
 
 	*insns = 0;
 	if (!epoch)
 		return true;
-	i = vpt_vec_before(v->epochs.at, v->epochs.n, e, e->epoch < epoch);
+	i = trace_vec_before(v->epochs.at, v->epochs.n, e, e->epoch < epoch);
 	if (i == v->epochs.n)
 		return false;
 	*insns = v->epochs.at[i].insns;
@@ -161,40 +162,40 @@ static bool enters(const struct vpt_reader_vcpu *v, uint64_t epoch, uint64_t *in
 }
 
 /* One content at one address for all vCPUs, from an epoch on. */
-static int add_code(struct vpt_reader *r, const struct vpt_view *view, uint64_t epoch,
+static int add_code(struct trace_reader *r, const struct trace_view *view, uint64_t epoch,
 		    size_t content)
 {
 	unsigned int i;
 
 	for (i = 0; i < r->info->vcpus; i++) {
-		struct vpt_reader_vcpu *v = &r->vcpu[i];
-		struct vpt_code_page page = {
+		struct trace_reader_vcpu *v = &r->vcpu[i];
+		struct trace_code_page page = {
 			.cr3 = view->space, .vaddr = view->vaddr, .gpa = view->gpa};
-		struct vpt_code_page *copy;
+		struct trace_code_page *copy;
 
 		/* This bounds the time as well, so the vCPUs that are left out count too. */
 		if (r->resolved++ >= SMALL_FILE + r->blocks.source.size)
 			return -E2BIG;
 		if (!enters(v, epoch, &page.insns))
 			continue;
-		copy = vpt_arena_alloc(&r->blocks.arena, sizeof(*copy));
-		if (!copy || !vpt_vec_room(&v->code))
+		copy = trace_arena_alloc(&r->blocks.arena, sizeof(*copy));
+		if (!copy || !trace_vec_room(&v->code))
 			return -ENOMEM;
 		*copy = page;
 		v->code.at[v->code.n++] =
-			(struct vpt_code){copy, r->contents.at[content - 1], content};
+			(struct trace_code){copy, r->contents.at[content - 1], content};
 	}
 	return 0;
 }
 
 /* All contents that an address has while it leads to one frame: up to epoch @end. */
-static int resolve(struct vpt_reader *r, const struct vpt_view *view, uint64_t end)
+static int resolve(struct trace_reader *r, const struct trace_view *view, uint64_t end)
 {
 	size_t i = find_frame(r, view);
 	int err = 0;
 
 	for (; !err && is_of(r, i, view) && r->frames.at[i].frame.epoch < end; i++) {
-		const struct vpt_frame *frame = &r->frames.at[i].frame;
+		const struct trace_frame *frame = &r->frames.at[i].frame;
 
 		err = add_code(r, view, frame->epoch > view->epoch ? frame->epoch : view->epoch,
 			       frame->content);
@@ -202,7 +203,7 @@ static int resolve(struct vpt_reader *r, const struct vpt_view *view, uint64_t e
 	return err;
 }
 
-int vpt_reader_resolve(struct vpt_reader *r)
+int trace_reader_resolve(struct trace_reader *r)
 {
 	size_t i;
 	int err = 0;
@@ -212,18 +213,19 @@ int vpt_reader_resolve(struct vpt_reader *r)
 	qsort(r->frames.at, r->frames.n, sizeof(*r->frames.at), by_frame);
 	qsort(r->views.at, r->views.n, sizeof(*r->views.at), by_view);
 	for (i = 0; i < r->views.n && !err; i++) {
-		const struct vpt_view *view = &r->views.at[i].view;
-		const struct vpt_view *next = i + 1 < r->views.n ? &r->views.at[i + 1].view : NULL;
+		const struct trace_view *view = &r->views.at[i].view;
+		const struct trace_view *next =
+			i + 1 < r->views.n ? &r->views.at[i + 1].view : NULL;
 		const uint64_t end = next && same_place(view, next) ? next->epoch : UINT64_MAX;
 
-		if (!(view->flags & VPT_VIEW_GONE) && end > view->epoch)
+		if (!(view->flags & TRACE_VIEW_GONE) && end > view->epoch)
 			err = resolve(r, view, end);
 	}
 	return err;
 }
 
-const struct vpt_epoch *vpt_reader_epochs(const struct vpt_reader *r, unsigned int vcpu,
-					  size_t *count)
+const struct trace_epoch *trace_reader_epochs(const struct trace_reader *r, unsigned int vcpu,
+					      size_t *count)
 {
 	*count = r->vcpu[vcpu].epochs.n;
 	return r->vcpu[vcpu].epochs.at;

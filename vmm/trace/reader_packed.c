@@ -7,39 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
-#include "reader_state.h"
-#include "zstd.h"
+#include "trace/crc32c.h"
+#include "trace/reader_state.h"
+#include "trace/zstd.h"
 
 static const char bad_inside[] = "a PACKED block holds something that is no block";
 static const char not_inside[] = "a PACKED block holds a block that may not be in one";
 
 /* The bytes that a block takes. */
-static uint64_t whole(const struct vpt_block *head)
+static uint64_t whole(const struct trace_block *head)
 {
 	return sizeof(*head) + (((uint64_t)head->len + 7) & ~(uint64_t)7);
 }
 
 static bool may_be_inside(uint16_t type)
 {
-	return type != VPT_BLOCK_INFO && type != VPT_BLOCK_PACKED && type != VPT_BLOCK_INDEX &&
-	       type != VPT_BLOCK_POINT && type != VPT_BLOCK_END;
+	return type != TRACE_BLOCK_INFO && type != TRACE_BLOCK_PACKED &&
+	       type != TRACE_BLOCK_INDEX && type != TRACE_BLOCK_POINT && type != TRACE_BLOCK_END;
 }
 
 /* NULL, or the reason why no whole block is at @at. Sets *head if there is one. */
-static const char *check(const uint8_t *at, size_t left, struct vpt_block *head)
+static const char *check(const uint8_t *at, size_t left, struct trace_block *head)
 {
 	static const uint8_t zeros[8];
-	struct vpt_block sum;
+	struct trace_block sum;
 
 	if (left < sizeof(*head))
 		return bad_inside;
 	memcpy(head, at, sizeof(*head));
-	if (head->magic != VPT_BLOCK_MAGIC || whole(head) > left)
+	if (head->magic != TRACE_BLOCK_MAGIC || whole(head) > left)
 		return bad_inside;
 	sum = *head;
 	sum.crc = 0;
-	if (vpt_crc32c(vpt_crc32c(0, &sum, sizeof(sum)), at + sizeof(*head), head->len) !=
+	if (trace_crc32c(trace_crc32c(0, &sum, sizeof(sum)), at + sizeof(*head), head->len) !=
 		    head->crc ||
 	    memcmp(at + sizeof(*head) + head->len, zeros, -head->len & 7))
 		return bad_inside;
@@ -47,29 +47,29 @@ static const char *check(const uint8_t *at, size_t left, struct vpt_block *head)
 }
 
 /* Take one block, whose payload is copied if it is to stay. */
-static const char *take(struct vpt_blocks *b, const struct vpt_block *head, const void *payload)
+static const char *take(struct trace_blocks *b, const struct trace_block *head, const void *payload)
 {
-	const enum vpt_block_use use = b->use(b, head);
+	const enum trace_block_use use = b->use(b, head);
 	const char *why;
 	void *copy;
 
-	if (use == VPT_USE_PASS)
+	if (use == TRACE_USE_PASS)
 		return b->take(b, head, NULL);
-	if (use == VPT_USE_LOOK)
+	if (use == TRACE_USE_LOOK)
 		return b->take(b, head, payload);
-	copy = vpt_arena_alloc(&b->arena, head->len);
+	copy = trace_arena_alloc(&b->arena, head->len);
 	if (!copy)
-		return vpt_reader_no_memory;
+		return trace_reader_no_memory;
 	memcpy(copy, payload, head->len);
 	why = b->take(b, head, copy);
 	if (why)
-		vpt_arena_undo(&b->arena, copy, head->len);
+		trace_arena_undo(&b->arena, copy, head->len);
 	return why;
 }
 
-static const char *take_all(struct vpt_blocks *b, const uint8_t *at, size_t left)
+static const char *take_all(struct trace_blocks *b, const uint8_t *at, size_t left)
 {
-	struct vpt_block head;
+	struct trace_block head;
 	const char *why = NULL;
 
 	while (left && !why && !b->error) {
@@ -85,16 +85,16 @@ static const char *take_all(struct vpt_blocks *b, const uint8_t *at, size_t left
 	return why;
 }
 
-static bool lengths_ok(const struct vpt_packed *packed, size_t len)
+static bool lengths_ok(const struct trace_packed *packed, size_t len)
 {
-	return packed->bytes && !(packed->bytes % 8) && packed->bytes <= VPT_PACKED_MAX &&
-	       packed->bytes / VPT_PACKED_RATIO <= len && packed->packed &&
+	return packed->bytes && !(packed->bytes % 8) && packed->bytes <= TRACE_PACKED_MAX &&
+	       packed->bytes / TRACE_PACKED_RATIO <= len && packed->packed &&
 	       packed->packed <= len - sizeof(*packed) && !packed->reserved;
 }
 
-const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t len)
+const char *trace_blocks_unpack(struct trace_blocks *b, const void *payload, size_t len)
 {
-	struct vpt_packed packed;
+	struct trace_packed packed;
 	const char *why;
 	uint8_t *bytes;
 	int err;
@@ -102,19 +102,19 @@ const char *vpt_blocks_unpack(struct vpt_blocks *b, const void *payload, size_t 
 	if (len < sizeof(packed))
 		return "a block's length is wrong";
 	memcpy(&packed, payload, sizeof(packed));
-	if (packed.method != VPT_PACKED_ZSTD)
+	if (packed.method != TRACE_PACKED_ZSTD)
 		return "how a PACKED block is compressed is not known";
 	if (!lengths_ok(&packed, len))
 		return "a PACKED block's lengths are out of range";
 	bytes = malloc(packed.bytes);
 	if (!bytes)
-		return vpt_reader_no_memory;
-	err = vpt_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
-			      packed.packed);
+		return trace_reader_no_memory;
+	err = trace_zstd_unpack(bytes, packed.bytes, (const uint8_t *)payload + sizeof(packed),
+				packed.packed);
 	if (!err)
 		why = take_all(b, bytes, packed.bytes);
 	else
-		why = err == -ENOMEM ? vpt_reader_no_memory : "a PACKED block cannot be unpacked";
+		why = err == -ENOMEM ? trace_reader_no_memory : "a PACKED block cannot be unpacked";
 	free(bytes);
 	return why;
 }

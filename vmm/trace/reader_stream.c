@@ -2,18 +2,18 @@
 /*
  * The packet streams of a file and their sessions. Where trace is missing the stream has a hole:
  * zeros, in place of as many bytes as the file's offsets say. The session before it ends with
- * VPT_END_LOST, and another begins behind it, so that decoders look for a PSB there.
+ * TRACE_END_LOST, and another begins behind it, so that decoders look for a PSB there.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader_state.h"
+#include "trace/reader_state.h"
 #include "vpt/msr.h"
 
-static bool has_room(struct vpt_reader_vcpu *v, uint64_t more)
+static bool has_room(struct trace_reader_vcpu *v, uint64_t more)
 {
 	while (v->stream.room - v->stream.n < more) {
-		void *at = vpt_vec_grow(v->stream.at, &v->stream.room, 1);
+		void *at = trace_vec_grow(v->stream.at, &v->stream.room, 1);
 
 		if (!at)
 			return false;
@@ -23,67 +23,67 @@ static bool has_room(struct vpt_reader_vcpu *v, uint64_t more)
 }
 
 /* The session that has no end yet. NULL: there is none. */
-static struct vpt_period *open_period(struct vpt_reader_vcpu *v)
+static struct trace_period *open_period(struct trace_reader_vcpu *v)
 {
-	struct vpt_period *last = v->periods.n ? &v->periods.at[v->periods.n - 1] : NULL;
+	struct trace_period *last = v->periods.n ? &v->periods.at[v->periods.n - 1] : NULL;
 
 	return last && !last->end ? last : NULL;
 }
 
 /* A session's edge that is not in the file, with the registers of the session before it. */
-static struct vpt_session *make_edge(struct vpt_reader *r, const struct vpt_reader_vcpu *v,
-				     enum vpt_session_edge edge, uint64_t offset)
+static struct trace_session *make_edge(struct trace_reader *r, const struct trace_reader_vcpu *v,
+				       enum trace_session_edge edge, uint64_t offset)
 {
-	struct vpt_session *session = vpt_arena_alloc(&r->blocks.arena, sizeof(*session));
+	struct trace_session *session = trace_arena_alloc(&r->blocks.arena, sizeof(*session));
 
 	if (!session)
 		return NULL;
 	if (v->periods.n)
 		*session = *v->periods.at[v->periods.n - 1].start;
 	else
-		*session = (struct vpt_session){
+		*session = (struct trace_session){
 			.ctl = VPT_CTL_MASK(TRACE_EN) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(OS) |
 			       VPT_CTL_MASK(USER),
 		};
 	session->edge = edge;
-	session->end = edge == VPT_SESSION_END ? VPT_END_LOST : VPT_END_NONE;
+	session->end = edge == TRACE_SESSION_END ? TRACE_END_LOST : TRACE_END_NONE;
 	session->offset = offset;
 	session->insns = v->behind;
 	return session;
 }
 
-static bool begin_period(struct vpt_reader_vcpu *v, const struct vpt_session *session)
+static bool begin_period(struct trace_reader_vcpu *v, const struct trace_session *session)
 {
-	if (!session || !vpt_vec_room(&v->periods))
+	if (!session || !trace_vec_room(&v->periods))
 		return false;
-	v->periods.at[v->periods.n++] = (struct vpt_period){session, NULL};
+	v->periods.at[v->periods.n++] = (struct trace_period){session, NULL};
 	return true;
 }
 
 /* End the session that is open, or an empty one, at the end of the stream so far. */
-static bool end_as_lost(struct vpt_reader *r, struct vpt_reader_vcpu *v)
+static bool end_as_lost(struct trace_reader *r, struct trace_reader_vcpu *v)
 {
 	const uint64_t at = v->stream.n;
-	struct vpt_session *end;
+	struct trace_session *end;
 
-	if (!open_period(v) && !begin_period(v, make_edge(r, v, VPT_SESSION_START, at)))
+	if (!open_period(v) && !begin_period(v, make_edge(r, v, TRACE_SESSION_START, at)))
 		return false;
-	end = make_edge(r, v, VPT_SESSION_END, at);
+	end = make_edge(r, v, TRACE_SESSION_END, at);
 	if (end)
 		open_period(v)->end = end;
 	return end;
 }
 
 /* The stream goes on at `to`. NULL, or the reason why it cannot. */
-static const char *make_hole(struct vpt_reader *r, struct vpt_reader_vcpu *v, uint64_t to)
+static const char *make_hole(struct trace_reader *r, struct trace_reader_vcpu *v, uint64_t to)
 {
 	const uint64_t bytes = to - v->stream.n;
 
 	if (bytes > r->missing)
 		return "a place in the stream is wrong";
 	if (!has_room(v, bytes) || !end_as_lost(r, v) ||
-	    !begin_period(v, make_edge(r, v, VPT_SESSION_START, to)))
-		return vpt_reader_no_memory;
+	    !begin_period(v, make_edge(r, v, TRACE_SESSION_START, to)))
+		return trace_reader_no_memory;
 	r->missing -= bytes;
 	v->missing += bytes;
 	memset(v->stream.at + v->stream.n, 0, bytes);
@@ -91,46 +91,46 @@ static const char *make_hole(struct vpt_reader *r, struct vpt_reader_vcpu *v, ui
 	return NULL;
 }
 
-const char *vpt_reader_trace(struct vpt_reader *r, struct vpt_reader_vcpu *v, const void *payload,
-			     size_t len)
+const char *trace_reader_trace(struct trace_reader *r, struct trace_reader_vcpu *v,
+			       const void *payload, size_t len)
 {
-	const uint8_t *bytes = (const uint8_t *)payload + sizeof(struct vpt_trace_chunk);
-	struct vpt_trace_chunk copy, *chunk = &copy;
+	const uint8_t *bytes = (const uint8_t *)payload + sizeof(struct trace_chunk);
+	struct trace_chunk copy, *chunk = &copy;
 	const char *why = NULL;
 
 	if (len <= sizeof(*chunk))
 		return "a block's length is wrong";
 	memcpy(chunk, payload, sizeof(*chunk));
 	len -= sizeof(*chunk);
-	if (!vpt_reader_rebase(v, &chunk->offset))
+	if (!trace_reader_rebase(v, &chunk->offset))
 		return "a place in the stream is wrong";
 	if (chunk->offset < v->stream.n || (chunk->offset > v->stream.n && !r->missing))
 		return "a TRACE block does not continue its stream";
-	if (!vpt_vec_room(&v->chunks))
-		return vpt_reader_no_memory;
+	if (!trace_vec_room(&v->chunks))
+		return trace_reader_no_memory;
 	if (chunk->offset > v->stream.n)
 		why = make_hole(r, v, chunk->offset);
 	if (why)
 		return why;
 	if (!has_room(v, len))
-		return vpt_reader_no_memory;
+		return trace_reader_no_memory;
 	v->chunks.at[v->chunks.n++] =
-		(struct vpt_reader_chunk){.offset = chunk->offset, .gpa = chunk->gpa, .len = len};
+		(struct trace_reader_chunk){.offset = chunk->offset, .gpa = chunk->gpa, .len = len};
 	memcpy(v->stream.at + v->stream.n, bytes, len);
 	v->stream.n += len;
 	return NULL;
 }
 
 /* Was the session made for a hole that ends where a real edge is? */
-static bool is_made(const struct vpt_reader *r, const struct vpt_period *open, uint64_t offset)
+static bool is_made(const struct trace_reader *r, const struct trace_period *open, uint64_t offset)
 {
 	return open && r->blocks.damages.n && open->start->offset == offset;
 }
 
-static const char *start(struct vpt_reader *r, struct vpt_reader_vcpu *v,
-			 const struct vpt_session *session)
+static const char *start(struct trace_reader *r, struct trace_reader_vcpu *v,
+			 const struct trace_session *session)
 {
-	struct vpt_period *open = open_period(v);
+	struct trace_period *open = open_period(v);
 
 	if (is_made(r, open, session->offset)) {
 		open->start = session;
@@ -139,16 +139,16 @@ static const char *start(struct vpt_reader *r, struct vpt_reader_vcpu *v,
 	if (open && !r->blocks.damages.n)
 		return "a session starts inside another";
 	if (open && !end_as_lost(r, v))
-		return vpt_reader_no_memory;
-	return begin_period(v, session) ? NULL : vpt_reader_no_memory;
+		return trace_reader_no_memory;
+	return begin_period(v, session) ? NULL : trace_reader_no_memory;
 }
 
-static const char *end(struct vpt_reader *r, struct vpt_reader_vcpu *v,
-		       const struct vpt_session *session)
+static const char *end(struct trace_reader *r, struct trace_reader_vcpu *v,
+		       const struct trace_session *session)
 {
-	struct vpt_period *open = open_period(v);
+	struct trace_period *open = open_period(v);
 
-	if (session->end == VPT_END_NONE || (!open && !r->blocks.damages.n))
+	if (session->end == TRACE_END_NONE || (!open && !r->blocks.damages.n))
 		return "a session ends that never started";
 	if (is_made(r, open, session->offset) && v->periods.n > 1)
 		v->periods.n--;
@@ -157,38 +157,39 @@ static const char *end(struct vpt_reader *r, struct vpt_reader_vcpu *v,
 	return NULL;
 }
 
-static const char *check_session(const struct vpt_reader *r, const struct vpt_reader_vcpu *v,
-				 const struct vpt_session *session)
+static const char *check_session(const struct trace_reader *r, const struct trace_reader_vcpu *v,
+				 const struct trace_session *session)
 {
 	if (session->offset > v->stream.n && !r->missing)
 		return "a session's place in the stream is wrong";
 	if (v->periods.n && session->offset < v->periods.at[v->periods.n - 1].start->offset)
 		return "a session's place in the stream is wrong";
-	if (session->end > VPT_END_CHANGED)
+	if (session->end > TRACE_END_CHANGED)
 		return "how a session ended is not known";
-	if (session->edge != VPT_SESSION_START && session->edge != VPT_SESSION_END)
+	if (session->edge != TRACE_SESSION_START && session->edge != TRACE_SESSION_END)
 		return "a SESSION block is neither start nor end";
 	return NULL;
 }
 
 /* A copy with its place in the part that the file has. A place before that part cannot be right. */
-static const struct vpt_session *rebased(struct vpt_reader *r, const struct vpt_reader_vcpu *v,
-					 const struct vpt_session *session)
+static const struct trace_session *rebased(struct trace_reader *r,
+					   const struct trace_reader_vcpu *v,
+					   const struct trace_session *session)
 {
-	struct vpt_session *copy = vpt_arena_alloc(&r->blocks.arena, sizeof(*copy));
+	struct trace_session *copy = trace_arena_alloc(&r->blocks.arena, sizeof(*copy));
 
 	if (!copy)
 		return NULL;
 	*copy = *session;
-	if (!vpt_reader_rebase(v, &copy->offset))
+	if (!trace_reader_rebase(v, &copy->offset))
 		copy->edge = UINT32_MAX;
 	return copy;
 }
 
-const char *vpt_reader_session(struct vpt_reader *r, struct vpt_reader_vcpu *v, const void *payload,
-			       size_t len)
+const char *trace_reader_session(struct trace_reader *r, struct trace_reader_vcpu *v,
+				 const void *payload, size_t len)
 {
-	const struct vpt_session *session = payload;
+	const struct trace_session *session = payload;
 	const char *why;
 
 	if (len != sizeof(*session))
@@ -196,20 +197,20 @@ const char *vpt_reader_session(struct vpt_reader *r, struct vpt_reader_vcpu *v, 
 	if (v->cut.offset) {
 		session = rebased(r, v, session);
 		if (!session)
-			return vpt_reader_no_memory;
+			return trace_reader_no_memory;
 	}
 	why = check_session(r, v, session);
 	if (!why && session->offset > v->stream.n)
 		why = make_hole(r, v, session->offset);
 	if (!why)
-		why = session->edge == VPT_SESSION_START ? start(r, v, session)
-							 : end(r, v, session);
+		why = session->edge == TRACE_SESSION_START ? start(r, v, session)
+							   : end(r, v, session);
 	if (!why)
-		vpt_reader_saw(v, session->insns);
+		trace_reader_saw(v, session->insns);
 	return why;
 }
 
-void vpt_reader_gap(struct vpt_reader *r)
+void trace_reader_gap(struct trace_reader *r)
 {
 	unsigned int i;
 
@@ -220,14 +221,14 @@ void vpt_reader_gap(struct vpt_reader *r)
 		r->vcpu[i].behind = r->vcpu[i].insns;
 }
 
-const struct vpt_period *vpt_reader_sessions(const struct vpt_reader *r, unsigned int vcpu,
-					     size_t *count)
+const struct trace_period *trace_reader_sessions(const struct trace_reader *r, unsigned int vcpu,
+						 size_t *count)
 {
 	*count = r->vcpu[vcpu].periods.n;
 	return r->vcpu[vcpu].periods.at;
 }
 
-const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t *len)
+const uint8_t *trace_reader_stream(struct trace_reader *r, unsigned int vcpu, size_t *len)
 {
 	static const uint8_t none[1];
 
@@ -235,20 +236,20 @@ const uint8_t *vpt_reader_stream(struct vpt_reader *r, unsigned int vcpu, size_t
 	return *len ? r->vcpu[vcpu].stream.at : none;
 }
 
-uint64_t vpt_reader_stream_bytes(const struct vpt_reader *r, unsigned int vcpu)
+uint64_t trace_reader_stream_bytes(const struct trace_reader *r, unsigned int vcpu)
 {
 	return r->vcpu[vcpu].stream.n;
 }
 
-uint64_t vpt_reader_stream_missing(const struct vpt_reader *r, unsigned int vcpu)
+uint64_t trace_reader_stream_missing(const struct trace_reader *r, unsigned int vcpu)
 {
 	return r->vcpu[vcpu].missing;
 }
 
-uint64_t vpt_reader_gpa(const struct vpt_reader *r, unsigned int vcpu, uint64_t offset)
+uint64_t trace_reader_gpa(const struct trace_reader *r, unsigned int vcpu, uint64_t offset)
 {
-	const struct vpt_reader_vcpu *v = &r->vcpu[vcpu];
-	const struct vpt_reader_chunk *c;
+	const struct trace_reader_vcpu *v = &r->vcpu[vcpu];
+	const struct trace_reader_chunk *c;
 	size_t lo = 0, hi = v->chunks.n;
 
 	if (offset >= v->stream.n || !hi)

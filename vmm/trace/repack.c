@@ -4,34 +4,34 @@
  * most are too small to be compressed one by one. An entry of the new index is made of each PSB
  * as it passes, as when the trace was recorded.
  */
-#include "repack.h"
+#include "trace/repack.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "blocks.h"
-#include "reader_state.h"
-#include "writer_state.h"
-#include "zstd.h"
+#include "trace/blocks.h"
+#include "trace/reader_state.h"
+#include "trace/writer_state.h"
+#include "trace/zstd.h"
 
 /* Bytes of blocks that are compressed together. A reader that seeks unpacks so many. */
 #define GATHER_BLOCKS (512u << 10)
 
 struct repack {
-	struct vpt_blocks blocks; /* first: its callbacks get a pointer to it */
-	const struct vpt_reader *reader;
-	uint32_t version;     /* of the old file */
-	struct vpt_writer *w; /* NULL: the INFO block has not come */
+	struct trace_blocks blocks; /* first: its callbacks get a pointer to it */
+	const struct trace_reader *reader;
+	uint32_t version;	/* of the old file */
+	struct trace_writer *w; /* NULL: the INFO block has not come */
 	int fd;
 	int level;
-	uint8_t *gathered; /* VPT_PACKED_MAX bytes, of which @n are used */
+	uint8_t *gathered; /* TRACE_PACKED_MAX bytes, of which @n are used */
 	size_t n;
 	uint8_t *packed; /* a PACKED block's payload, @room bytes */
 	size_t room;
-	struct vpt_file_end end;
-	struct vpt_repack_report *report;
+	struct trace_file_end end;
+	struct trace_repack_report *report;
 };
 
 static const char cannot_write[] = "the new file cannot be written";
@@ -39,12 +39,12 @@ static const char cannot_write[] = "the new file cannot be written";
 /* Write out what is gathered, as one PACKED block. */
 static int flush(struct repack *p)
 {
-	struct vpt_packed head = {.method = VPT_PACKED_ZSTD, .bytes = (uint32_t)p->n};
-	size_t len, least = p->n / VPT_PACKED_RATIO;
+	struct trace_packed head = {.method = TRACE_PACKED_ZSTD, .bytes = (uint32_t)p->n};
+	size_t len, least = p->n / TRACE_PACKED_RATIO;
 
 	if (!p->n || p->w->error)
 		return p->w->error;
-	len = vpt_zstd_pack(p->packed, p->room, p->gathered, p->n, p->level);
+	len = trace_zstd_pack(p->packed, p->room, p->gathered, p->n, p->level);
 	if (!len)
 		return p->w->error = -ENOMEM;
 	head.packed = (uint32_t)len;
@@ -54,31 +54,31 @@ static int flush(struct repack *p)
 		len = least;
 	}
 	p->n = 0;
-	return vpt_writer_block(p->w, VPT_BLOCK_PACKED, 0, &head, sizeof(head), p->packed, len);
+	return trace_writer_block(p->w, TRACE_BLOCK_PACKED, 0, &head, sizeof(head), p->packed, len);
 }
 
 /* Append a block to what is gathered. Its checksum stays right. */
-static void gather(struct repack *p, const struct vpt_block *head, const void *payload)
+static void gather(struct repack *p, const struct trace_block *head, const void *payload)
 {
 	uint8_t *to = p->gathered + p->n;
 
 	memcpy(to, head, sizeof(*head));
 	memcpy(to + sizeof(*head), payload, head->len);
 	memset(to + sizeof(*head) + head->len, 0, -head->len & 7);
-	p->n += sizeof(*head) + vpt_pad8(head->len);
+	p->n += sizeof(*head) + trace_pad8(head->len);
 }
 
-static int put(struct repack *p, const struct vpt_block *head, const void *payload)
+static int put(struct repack *p, const struct trace_block *head, const void *payload)
 {
-	const size_t whole = sizeof(*head) + vpt_pad8(head->len);
+	const size_t whole = sizeof(*head) + trace_pad8(head->len);
 
-	if (!p->level || whole > VPT_PACKED_MAX) {
+	if (!p->level || whole > TRACE_PACKED_MAX) {
 		if (flush(p))
 			return p->w->error;
-		return vpt_writer_block(p->w, (enum vpt_block_type)head->type, head->vcpu, payload,
-					head->len, NULL, 0);
+		return trace_writer_block(p->w, (enum trace_block_type)head->type, head->vcpu,
+					  payload, head->len, NULL, 0);
 	}
-	if (p->n + whole > VPT_PACKED_MAX && flush(p))
+	if (p->n + whole > TRACE_PACKED_MAX && flush(p))
 		return p->w->error;
 	gather(p, head, payload);
 	return p->n >= GATHER_BLOCKS ? flush(p) : 0;
@@ -88,27 +88,27 @@ static int put(struct repack *p, const struct vpt_block *head, const void *paylo
  * The packets are at the place where put() puts them, and so are the points in them. Those of an
  * old file are found anew.
  */
-static int put_trace(struct repack *p, const struct vpt_block *head, const uint8_t *payload)
+static int put_trace(struct repack *p, const struct trace_block *head, const uint8_t *payload)
 {
 	struct stream *s = &p->w->stream[head->vcpu];
 	const size_t len = head->len - sizeof(s->chunk);
 	uint64_t place;
 
 	/* The block before may have to go out first. */
-	if (p->n + sizeof(*head) + vpt_pad8(head->len) > VPT_PACKED_MAX && flush(p))
+	if (p->n + sizeof(*head) + trace_pad8(head->len) > TRACE_PACKED_MAX && flush(p))
 		return p->w->error;
 	place = p->w->file_bytes;
 	memcpy(&s->chunk, payload, sizeof(s->chunk));
 	s->bytes = s->chunk.offset + len;
-	if (p->version == VPT_FILE_VERSION) {
+	if (p->version == TRACE_FILE_VERSION) {
 		while (s->nresolved < s->nindex && s->index[s->nresolved].offset < s->bytes)
 			s->index[s->nresolved++].file_offset = place;
 		return put(p, head, payload);
 	}
 	s->bytes = s->chunk.offset;
-	if (vpt_writer_find_psbs(p->w, s, payload + sizeof(s->chunk), len))
+	if (trace_writer_find_psbs(p->w, s, payload + sizeof(s->chunk), len))
 		return p->w->error;
-	vpt_writer_resolve(s, place);
+	trace_writer_resolve(s, place);
 	s->bytes += len;
 	return put(p, head, payload);
 }
@@ -120,9 +120,9 @@ static int take_points(struct repack *p)
 	size_t k;
 
 	for (i = 0; i < p->w->vcpus; i++) {
-		const struct vpt_cut *cut = vpt_reader_cut(p->reader, i);
+		const struct trace_cut *cut = trace_reader_cut(p->reader, i);
 		struct stream *s = &p->w->stream[i];
-		const struct vpt_psb_point *old = vpt_reader_points(p->reader, i, &s->nindex);
+		const struct trace_psb_point *old = trace_reader_points(p->reader, i, &s->nindex);
 
 		s->index = malloc(s->nindex * sizeof(*s->index) + 1);
 		if (!s->index) {
@@ -139,43 +139,43 @@ static int take_points(struct repack *p)
 }
 
 /* Header and INFO block of the new file. */
-static int begin(struct repack *p, const struct vpt_block *head, const void *payload)
+static int begin(struct repack *p, const struct trace_block *head, const void *payload)
 {
-	struct vpt_file_info info;
+	struct trace_file_info info;
 	int err;
 
 	if (p->w || head->len != sizeof(info))
 		return -EINVAL;
 	memcpy(&info, payload, sizeof(info));
 	/* The file is another one than the reader has. */
-	if (info.vcpus != vpt_reader_info(p->reader)->vcpus)
+	if (info.vcpus != trace_reader_info(p->reader)->vcpus)
 		return -EINVAL;
-	if (p->version < VPT_FILE_VERSION)
-		info.flags &= VPT_INFO_FLAGS;
-	err = vpt_writer_start(p->fd, &info, &p->w);
-	return !err && p->version == VPT_FILE_VERSION ? take_points(p) : err;
+	if (p->version < TRACE_FILE_VERSION)
+		info.flags &= TRACE_INFO_FLAGS;
+	err = trace_writer_start(p->fd, &info, &p->w);
+	return !err && p->version == TRACE_FILE_VERSION ? take_points(p) : err;
 }
 
 /* Of an old file: the first point of a session has the counter. */
-static void note_session(struct repack *p, const struct vpt_block *head, const void *payload)
+static void note_session(struct repack *p, const struct trace_block *head, const void *payload)
 {
-	struct vpt_session session;
+	struct trace_session session;
 
-	if (p->version == VPT_FILE_VERSION || head->len != sizeof(session))
+	if (p->version == TRACE_FILE_VERSION || head->len != sizeof(session))
 		return;
 	memcpy(&session, payload, sizeof(session));
-	if (session.edge == VPT_SESSION_START)
-		vpt_writer_point_session(&p->w->stream[head->vcpu], &session);
+	if (session.edge == TRACE_SESSION_START)
+		trace_writer_point_session(&p->w->stream[head->vcpu], &session);
 }
 
 static bool is_old(const struct repack *p, uint16_t type)
 {
-	return p->version < VPT_FILE_VERSION && type >= VPT_BLOCK_TYPES_OLD;
+	return p->version < TRACE_FILE_VERSION && type >= TRACE_BLOCK_TYPES_OLD;
 }
 
-static int copy(struct repack *p, const struct vpt_block *head, const void *payload)
+static int copy(struct repack *p, const struct trace_block *head, const void *payload)
 {
-	if (head->type == VPT_BLOCK_INFO)
+	if (head->type == TRACE_BLOCK_INFO)
 		return begin(p, head, payload);
 	if (!p->w || head->vcpu >= p->w->vcpus)
 		return -EINVAL;
@@ -184,19 +184,19 @@ static int copy(struct repack *p, const struct vpt_block *head, const void *payl
 		return 0;
 	}
 	switch (head->type) {
-	case VPT_BLOCK_INDEX:
-	case VPT_BLOCK_POINT:
+	case TRACE_BLOCK_INDEX:
+	case TRACE_BLOCK_POINT:
 		return 0;
-	case VPT_BLOCK_END:
+	case TRACE_BLOCK_END:
 		if (head->len != sizeof(p->end))
 			return -EINVAL;
 		memcpy(&p->end, payload, sizeof(p->end));
 		p->blocks.extent.closed = true;
 		return 0;
-	case VPT_BLOCK_TRACE:
-		return head->len > sizeof(struct vpt_trace_chunk) ? put_trace(p, head, payload)
-								  : -EINVAL;
-	case VPT_BLOCK_SESSION:
+	case TRACE_BLOCK_TRACE:
+		return head->len > sizeof(struct trace_chunk) ? put_trace(p, head, payload)
+							      : -EINVAL;
+	case TRACE_BLOCK_SESSION:
 		note_session(p, head, payload);
 		return put(p, head, payload);
 	default:
@@ -204,21 +204,21 @@ static int copy(struct repack *p, const struct vpt_block *head, const void *payl
 	}
 }
 
-static enum vpt_block_use use(struct vpt_blocks *b, const struct vpt_block *head)
+static enum trace_block_use use(struct trace_blocks *b, const struct trace_block *head)
 {
 	(void)b;
 	(void)head;
-	return VPT_USE_LOOK;
+	return TRACE_USE_LOOK;
 }
 
-static const char *take(struct vpt_blocks *b, const struct vpt_block *head, const void *payload)
+static const char *take(struct trace_blocks *b, const struct trace_block *head, const void *payload)
 {
 	struct repack *p = (struct repack *)b;
 
-	if (head->type == VPT_BLOCK_PACKED && !is_old(p, head->type)) {
-		const char *why = vpt_blocks_unpack(b, payload, head->len);
+	if (head->type == TRACE_BLOCK_PACKED && !is_old(p, head->type)) {
+		const char *why = trace_blocks_unpack(b, payload, head->len);
 
-		if (why == vpt_reader_no_memory && !b->error)
+		if (why == trace_reader_no_memory && !b->error)
 			b->error = -ENOMEM;
 		return why;
 	}
@@ -226,21 +226,21 @@ static const char *take(struct vpt_blocks *b, const struct vpt_block *head, cons
 	return b->error ? cannot_write : NULL;
 }
 
-static void resumed(struct vpt_blocks *b)
+static void resumed(struct trace_blocks *b)
 {
 	(void)b;
 }
 
 static int read_header(struct repack *p, uint64_t *at)
 {
-	struct vpt_file_header header;
-	int err = vpt_source_read(&p->blocks.source, 0, &header, sizeof(header));
+	struct trace_file_header header;
+	int err = trace_source_read(&p->blocks.source, 0, &header, sizeof(header));
 
 	if (err)
 		return err == -ENODATA ? -EINVAL : err;
-	if (header.magic != VPT_FILE_MAGIC || header.version > VPT_FILE_VERSION)
+	if (header.magic != TRACE_FILE_MAGIC || header.version > TRACE_FILE_VERSION)
 		return -EINVAL;
-	if (header.version != vpt_reader_version(p->reader))
+	if (header.version != trace_reader_version(p->reader))
 		return -EINVAL;
 	p->version = header.version;
 	*at = header.size;
@@ -249,14 +249,14 @@ static int read_header(struct repack *p, uint64_t *at)
 
 static int copy_all(struct repack *p, const char *path)
 {
-	static const uint64_t magic = VPT_FILE_MAGIC;
+	static const uint64_t magic = TRACE_FILE_MAGIC;
 	uint64_t at = 0;
-	int err = vpt_source_open(&p->blocks.source, path, &magic, sizeof(magic));
+	int err = trace_source_open(&p->blocks.source, path, &magic, sizeof(magic));
 
 	if (!err)
 		err = read_header(p, &at);
 	if (!err)
-		err = vpt_blocks_read(&p->blocks, at, VPT_READER_PREFIX);
+		err = trace_blocks_read(&p->blocks, at, TRACE_READER_PREFIX);
 	if (!err && (p->blocks.extent.why || !p->w))
 		err = -EINVAL;
 	return err ? err : flush(p);
@@ -270,36 +270,36 @@ static int finish(struct repack *p, int err)
 	if (!p->w)
 		return err;
 	if (err) {
-		vpt_writer_drop(p->w);
+		trace_writer_drop(p->w);
 		return err;
 	}
 	p->report->from = p->blocks.source.size;
-	err = vpt_writer_close(p->w, p->end.guest_exit);
+	err = trace_writer_close(p->w, p->end.guest_exit);
 	if (!err && !fstat(p->fd, &st))
 		p->report->to = (uint64_t)st.st_size;
 	return err;
 }
 
-int vpt_repack(const struct vpt_reader *reader, const char *path, int fd, int level,
-	       struct vpt_repack_report *report)
+int trace_repack(const struct trace_reader *reader, const char *path, int fd, int level,
+		 struct trace_repack_report *report)
 {
 	struct repack p = {
 		.blocks = {.source = {.fd = -1}, .use = use, .take = take, .resumed = resumed},
 		.reader = reader,
 		.fd = fd,
 		.level = level,
-		.room = vpt_zstd_bound(VPT_PACKED_MAX),
+		.room = trace_zstd_bound(TRACE_PACKED_MAX),
 		.report = report,
 	};
 	int err = -ENOMEM;
 
-	*report = (struct vpt_repack_report){0};
-	p.gathered = malloc(VPT_PACKED_MAX);
+	*report = (struct trace_repack_report){0};
+	p.gathered = malloc(TRACE_PACKED_MAX);
 	p.packed = malloc(p.room);
 	if (p.gathered && p.packed)
 		err = copy_all(&p, path);
 	err = finish(&p, err);
-	vpt_blocks_close(&p.blocks);
+	trace_blocks_close(&p.blocks);
 	free(p.gathered);
 	free(p.packed);
 	return err;

@@ -3,9 +3,9 @@
 #ifndef VMM_TRACE_REPACK_H
 #define VMM_TRACE_REPACK_H
 
-#include "reader.h"
+#include "trace/reader.h"
 
-struct vpt_repack_report {
+struct trace_repack_report {
 	uint64_t from, to; /* bytes of both files */
 	uint64_t dropped;  /* blocks of an old file whose type it cannot have */
 };
@@ -15,7 +15,7 @@ struct vpt_repack_report {
  * of the current version at @fd. @level is that of zstd, 0: not compressed. The PSBs of an old file
  * are listed anew. Returns 0, or -errno: -EINVAL if the file changed meanwhile.
  */
-int vpt_repack(const struct vpt_reader *reader, const char *path, int fd, int level,
-	       struct vpt_repack_report *report);
+int trace_repack(const struct trace_reader *reader, const char *path, int fd, int level,
+		 struct trace_repack_report *report);
 
 #endif /* VMM_TRACE_REPACK_H */

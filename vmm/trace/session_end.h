@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-#include "format.h"
+#include "trace/format.h"
 
-/* @end: enum vpt_session_end, VPT_END_NONE for a file that ends first. @rtit: of RTIT. */
-const char *vpt_session_end_text(uint32_t end, bool rtit);
+/* @end: enum trace_session_end, TRACE_END_NONE for a file that ends first. @rtit: of RTIT. */
+const char *trace_session_end_text(uint32_t end, bool rtit);
 
-/* The name of the error of an @end with VPT_END_ERROR; NULL for every other end. */
-const char *vpt_session_error_text(const struct vpt_session *end);
+/* The name of the error of an @end with TRACE_END_ERROR; NULL for every other end. */
+const char *trace_session_error_text(const struct trace_session *end);
 
 #endif /* VMM_TRACE_SESSION_END_H */

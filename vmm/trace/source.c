@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads files by place: regular ones as needed, others at once. */
-#include "source.h"
+#include "trace/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vec.h"
+#include "trace/vec.h"
 
 #define WINDOW 65536u
 
@@ -34,7 +34,7 @@ static ssize_t read_some(int fd, uint8_t *to, size_t room)
 }
 
 /* Read a file that cannot seek into memory. */
-static int slurp(struct vpt_source *s, int fd, const void *magic, size_t len)
+static int slurp(struct trace_source *s, int fd, const void *magic, size_t len)
 {
 	size_t room = 0;
 
@@ -44,9 +44,9 @@ static int slurp(struct vpt_source *s, int fd, const void *magic, size_t len)
 
 		if (len && room >= len && memcmp(s->bytes, magic, len))
 			return 0;
-		if (room >= VPT_SOURCE_PIPE_MAX)
+		if (room >= TRACE_SOURCE_PIPE_MAX)
 			return -EFBIG;
-		p = vpt_vec_grow(s->bytes, &room, 1);
+		p = trace_vec_grow(s->bytes, &room, 1);
 		if (!p)
 			return -ENOMEM;
 		s->bytes = p;
@@ -58,13 +58,13 @@ static int slurp(struct vpt_source *s, int fd, const void *magic, size_t len)
 	return 0;
 }
 
-int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, size_t len)
+int trace_source_open(struct trace_source *s, const char *path, const void *magic, size_t len)
 {
 	bool is_input = !strcmp(path, "-");
 	struct stat st;
 	int err = 0, fd;
 
-	*s = (struct vpt_source){.fd = -1};
+	*s = (struct trace_source){.fd = -1};
 	fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
 		      : open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
@@ -85,14 +85,14 @@ int vpt_source_open(struct vpt_source *s, const char *path, const void *magic, s
 	return err;
 }
 
-void vpt_source_close(struct vpt_source *s)
+void trace_source_close(struct trace_source *s)
 {
-	vpt_filemap_close(&s->map);
+	trace_filemap_close(&s->map);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->bytes);
 	free(s->window);
-	*s = (struct vpt_source){.fd = -1};
+	*s = (struct trace_source){.fd = -1};
 }
 
 /* 0, -ENODATA, or -errno; *have: bytes that were read. */
@@ -113,29 +113,29 @@ static int read_at(int fd, uint64_t at, uint8_t *to, size_t len, size_t *have)
 	return 0;
 }
 
-void vpt_source_map(struct vpt_source *s)
+void trace_source_map(struct trace_source *s)
 {
 	/* Without it, bytes are copied out. */
 	if (s->fd >= 0 && s->size <= SIZE_MAX)
-		(void)vpt_filemap_open(&s->map, s->fd, (size_t)s->size);
+		(void)trace_filemap_open(&s->map, s->fd, (size_t)s->size);
 }
 
-const uint8_t *vpt_source_look(struct vpt_source *s, uint64_t at, size_t len)
+const uint8_t *trace_source_look(struct trace_source *s, uint64_t at, size_t len)
 {
 	if (at > s->size || len > s->size - at)
 		return NULL;
 	if (s->fd < 0)
 		return s->bytes + at;
-	return s->map.at ? vpt_filemap_look(&s->map, at, len) : NULL;
+	return s->map.at ? trace_filemap_look(&s->map, at, len) : NULL;
 }
 
-bool vpt_source_torn(const struct vpt_source *s)
+bool trace_source_torn(const struct trace_source *s)
 {
 	return s->map.torn;
 }
 
 /* By way of the window, which has some bytes that follow too. */
-static int read_window(struct vpt_source *s, uint64_t at, void *to, size_t len)
+static int read_window(struct trace_source *s, uint64_t at, void *to, size_t len)
 {
 	int err;
 
@@ -156,7 +156,7 @@ static int read_window(struct vpt_source *s, uint64_t at, void *to, size_t len)
 	return 0;
 }
 
-int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
+int trace_source_read(struct trace_source *s, uint64_t at, void *to, size_t len)
 {
 	const uint8_t *bytes;
 	size_t have;
@@ -165,17 +165,17 @@ int vpt_source_read(struct vpt_source *s, uint64_t at, void *to, size_t len)
 		return -ENODATA;
 	if (!len)
 		return 0;
-	bytes = s->fd < 0 || len < WINDOW ? vpt_source_look(s, at, len) : NULL;
+	bytes = s->fd < 0 || len < WINDOW ? trace_source_look(s, at, len) : NULL;
 	if (bytes) {
 		memcpy(to, bytes, len);
-		return vpt_source_torn(s) ? -ENODATA : 0;
+		return trace_source_torn(s) ? -ENODATA : 0;
 	}
 	if (len >= WINDOW)
 		return read_at(s->fd, at, to, len, &have);
 	return read_window(s, at, to, len);
 }
 
-uint64_t vpt_source_data(const struct vpt_source *s, uint64_t at)
+uint64_t trace_source_data(const struct trace_source *s, uint64_t at)
 {
 	off_t next;
 

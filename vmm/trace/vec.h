@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* `at` with more room, NULL (and nothing changed) if there is no memory. */
-static inline void *vpt_vec_grow(void *at, size_t *room, size_t item)
+static inline void *trace_vec_grow(void *at, size_t *room, size_t item)
 {
 	size_t more = *room ? 2 * *room : 16;
 	void *p;
@@ -25,19 +25,19 @@ static inline void *vpt_vec_grow(void *at, size_t *room, size_t item)
 }
 
 /* True once there is room for one more item: then set v->at[v->n++]. */
-#define vpt_vec_room(v)                                                            \
-	((v)->n < (v)->room || ({                                                  \
-		 void *vec_ = vpt_vec_grow((v)->at, &(v)->room, sizeof(*(v)->at)); \
-		 if (vec_)                                                         \
-			 (v)->at = vec_;                                           \
-		 vec_ != NULL;                                                     \
+#define trace_vec_room(v)                                                            \
+	((v)->n < (v)->room || ({                                                    \
+		 void *vec_ = trace_vec_grow((v)->at, &(v)->room, sizeof(*(v)->at)); \
+		 if (vec_)                                                           \
+			 (v)->at = vec_;                                             \
+		 vec_ != NULL;                                                       \
 	 }))
 
 /*
  * Returns how many of @n sorted entries come before the first for which @cond does not hold. @cond is an
  * expression of @e, a pointer to the entry.
  */
-#define vpt_vec_before(at, n, e, cond)                            \
+#define trace_vec_before(at, n, e, cond)                          \
 	({                                                        \
 		size_t lo_ = 0, hi_ = (n);                        \
 		while (lo_ < hi_) {                               \

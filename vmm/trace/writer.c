@@ -5,7 +5,7 @@
  * writer loses what is gathered, and 4 KiB of trace can be as many instructions as 64 KiB of
  * records.
  */
-#include "writer_state.h"
+#include "trace/writer_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "crc32c.h"
+#include "trace/crc32c.h"
 
-int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count)
+int trace_writer_put(struct trace_writer *w, struct iovec *iov, int count)
 {
 	while (count) {
 		ssize_t done = writev(w->fd, iov, count);
@@ -46,17 +46,17 @@ int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count)
 }
 
 /* The size of the blocks that must fit behind the present end of the file. */
-static uint64_t end_bytes(const struct vpt_writer *w)
+static uint64_t end_bytes(const struct trace_writer *w)
 {
 	uint64_t bytes = 0;
 	unsigned int i;
 
 	for (i = 0; i < w->vcpus; i++)
-		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct vpt_psb_point);
+		bytes += END_BYTES + w->stream[i].nindex * sizeof(struct trace_psb_point);
 	return bytes;
 }
 
-static void look_at_limit(struct vpt_writer *w)
+static void look_at_limit(struct trace_writer *w)
 {
 	uint64_t near = w->limit / NEAR_FACTOR < NEAR_BYTES ? w->limit / NEAR_FACTOR : NEAR_BYTES;
 
@@ -64,18 +64,18 @@ static void look_at_limit(struct vpt_writer *w)
 		w->full = w->full || w->file_bytes + end_bytes(w) + near > w->limit;
 }
 
-void vpt_writer_limit(struct vpt_writer *w, uint64_t bytes)
+void trace_writer_limit(struct trace_writer *w, uint64_t bytes)
 {
 	w->limit = bytes;
 	look_at_limit(w);
 }
 
-const bool *vpt_writer_full(const struct vpt_writer *w)
+const bool *trace_writer_full(const struct trace_writer *w)
 {
 	return &w->full;
 }
 
-size_t vpt_writer_room(const struct vpt_writer *w)
+size_t trace_writer_room(const struct trace_writer *w)
 {
 	uint64_t need = w->file_bytes + end_bytes(w);
 
@@ -84,13 +84,13 @@ size_t vpt_writer_room(const struct vpt_writer *w)
 	return need < w->limit ? (size_t)(w->limit - need) : 0;
 }
 
-int vpt_writer_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
-		     const void *head, size_t head_len, const void *body, size_t body_len)
+int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsigned int vcpu,
+		       const void *head, size_t head_len, const void *body, size_t body_len)
 {
 	static const uint8_t zeros[8];
 	size_t len = head_len + body_len;
-	struct vpt_block block = {
-		.magic = VPT_BLOCK_MAGIC,
+	struct trace_block block = {
+		.magic = TRACE_BLOCK_MAGIC,
 		.type = (uint16_t)type,
 		.vcpu = (uint16_t)vcpu,
 		.len = (uint32_t)len,
@@ -107,16 +107,16 @@ int vpt_writer_block(struct vpt_writer *w, enum vpt_block_type type, unsigned in
 	if (len > UINT32_MAX)
 		return w->error = -EFBIG;
 
-	block.crc = vpt_crc32c(0, &block, sizeof(block));
-	block.crc = vpt_crc32c(block.crc, head, head_len);
-	block.crc = vpt_crc32c(block.crc, body, body_len);
-	if (vpt_writer_put(w, iov, 4))
+	block.crc = trace_crc32c(0, &block, sizeof(block));
+	block.crc = trace_crc32c(block.crc, head, head_len);
+	block.crc = trace_crc32c(block.crc, body, body_len);
+	if (trace_writer_put(w, iov, 4))
 		return w->error;
 	look_at_limit(w);
 	return 0;
 }
 
-static int flush_trace(struct vpt_writer *w, unsigned int vcpu)
+static int flush_trace(struct trace_writer *w, unsigned int vcpu)
 {
 	struct stream *s = &w->stream[vcpu];
 	uint64_t file_offset = w->file_bytes;
@@ -125,16 +125,16 @@ static int flush_trace(struct vpt_writer *w, unsigned int vcpu)
 	if (w->error || !s->gathered)
 		return w->error;
 
-	err = vpt_writer_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), s->buf,
-			       s->gathered);
+	err = trace_writer_block(w, TRACE_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), s->buf,
+				 s->gathered);
 	if (err)
 		return err;
-	vpt_writer_resolve(s, file_offset);
+	trace_writer_resolve(s, file_offset);
 	s->gathered = 0;
 	return 0;
 }
 
-static int flush_oracle(struct vpt_writer *w, unsigned int vcpu)
+static int flush_oracle(struct trace_writer *w, unsigned int vcpu)
 {
 	struct stream *s = &w->stream[vcpu];
 	int err;
@@ -142,34 +142,35 @@ static int flush_oracle(struct vpt_writer *w, unsigned int vcpu)
 	if (w->error || !s->nrecords)
 		return w->error;
 
-	err = vpt_writer_block(w, VPT_BLOCK_ORACLE, vcpu, NULL, 0, s->records,
-			       s->nrecords * sizeof(*s->records));
+	err = trace_writer_block(w, TRACE_BLOCK_ORACLE, vcpu, NULL, 0, s->records,
+				 s->nrecords * sizeof(*s->records));
 	s->nrecords = 0;
 	return err;
 }
 
-static int flush_stretches(struct vpt_writer *w)
+static int flush_stretches(struct trace_writer *w)
 {
 	int err;
 
 	if (w->error || !w->stretch_bytes)
 		return w->error;
 
-	err = vpt_writer_block(w, VPT_BLOCK_STRETCH, 0, NULL, 0, w->stretches, w->stretch_bytes);
+	err = trace_writer_block(w, TRACE_BLOCK_STRETCH, 0, NULL, 0, w->stretches,
+				 w->stretch_bytes);
 	w->stretch_bytes = 0;
 	return err;
 }
 
-static int write_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
+static int write_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
 {
 	int err = flush_stretches(w);
 
 	if (err)
 		return err;
-	return vpt_writer_block(w, VPT_BLOCK_RUN, vcpu, NULL, 0, words, count * sizeof(*words));
+	return trace_writer_block(w, TRACE_BLOCK_RUN, vcpu, NULL, 0, words, count * sizeof(*words));
 }
 
-static int flush_run(struct vpt_writer *w, unsigned int vcpu)
+static int flush_run(struct trace_writer *w, unsigned int vcpu)
 {
 	struct stream *s = &w->stream[vcpu];
 	int err;
@@ -182,7 +183,7 @@ static int flush_run(struct vpt_writer *w, unsigned int vcpu)
 	return err;
 }
 
-static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
+static int flush_vcpu(struct trace_writer *w, unsigned int vcpu)
 {
 	int err = flush_trace(w, vcpu);
 
@@ -191,8 +192,8 @@ static int flush_vcpu(struct vpt_writer *w, unsigned int vcpu)
 	return err ? err : flush_run(w, vcpu);
 }
 
-int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
-		     size_t len)
+int trace_writer_trace(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+		       size_t len)
 {
 	const uint8_t *p = bytes;
 	struct stream *s;
@@ -214,9 +215,9 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 		if (n > len)
 			n = len;
 		if (!s->gathered)
-			s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
+			s->chunk = (struct trace_chunk){s->bytes, gpa};
 		memcpy(s->buf + s->gathered, p, n);
-		if (vpt_writer_find_psbs(w, s, p, n))
+		if (trace_writer_find_psbs(w, s, p, n))
 			return w->error;
 		s->gathered += n;
 		s->bytes += n;
@@ -230,8 +231,8 @@ int vpt_writer_trace(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, cons
 	return 0;
 }
 
-int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
-		      size_t len)
+int trace_writer_mapped(struct trace_writer *w, unsigned int vcpu, uint64_t gpa, const void *bytes,
+			size_t len)
 {
 	const uint8_t *p = bytes;
 	struct stream *s;
@@ -240,18 +241,19 @@ int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, con
 		return w->error ? w->error : -EINVAL;
 	s = &w->stream[vcpu];
 	if (len < GATHER_TRACE)
-		return vpt_writer_trace(w, vcpu, gpa, bytes, len);
+		return trace_writer_trace(w, vcpu, gpa, bytes, len);
 	if (flush_trace(w, vcpu))
 		return w->error;
 	while (len && !w->error) {
 		const size_t n = len < MAPPED_TRACE ? len : MAPPED_TRACE;
 		const uint64_t file_offset = w->file_bytes;
 
-		s->chunk = (struct vpt_trace_chunk){s->bytes, gpa};
-		if (vpt_writer_find_psbs(w, s, p, n) ||
-		    vpt_writer_block(w, VPT_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), p, n))
+		s->chunk = (struct trace_chunk){s->bytes, gpa};
+		if (trace_writer_find_psbs(w, s, p, n) ||
+		    trace_writer_block(w, TRACE_BLOCK_TRACE, vcpu, &s->chunk, sizeof(s->chunk), p,
+				       n))
 			break;
-		vpt_writer_resolve(s, file_offset);
+		trace_writer_resolve(s, file_offset);
 		s->bytes += n;
 		p += n;
 		len -= n;
@@ -261,7 +263,7 @@ int vpt_writer_mapped(struct vpt_writer *w, unsigned int vcpu, uint64_t gpa, con
 	return w->error;
 }
 
-int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_session *session)
+int trace_writer_session(struct trace_writer *w, unsigned int vcpu, struct trace_session *session)
 {
 	if (w->error)
 		return w->error;
@@ -273,12 +275,13 @@ int vpt_writer_session(struct vpt_writer *w, unsigned int vcpu, struct vpt_sessi
 		return w->error;
 	session->offset = w->stream[vcpu].bytes;
 	w->stream[vcpu].placed = true;
-	if (session->edge == VPT_SESSION_START)
-		vpt_writer_point_session(&w->stream[vcpu], session);
-	return vpt_writer_block(w, VPT_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
+	if (session->edge == TRACE_SESSION_START)
+		trace_writer_point_session(&w->stream[vcpu], session);
+	return trace_writer_block(w, TRACE_BLOCK_SESSION, vcpu, session, sizeof(*session), NULL, 0);
 }
 
-int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle_record record)
+int trace_writer_oracle(struct trace_writer *w, unsigned int vcpu,
+			struct trace_oracle_record record)
 {
 	struct stream *s;
 
@@ -290,34 +293,34 @@ int vpt_writer_oracle(struct vpt_writer *w, unsigned int vcpu, struct vpt_oracle
 	s = &w->stream[vcpu];
 	/* Among words it becomes words. */
 	if (s->nwords) {
-		uint32_t words[1 + VPT_RECORD_WORDS] = {VPT_RUN_RECORD};
+		uint32_t words[1 + TRACE_RECORD_WORDS] = {TRACE_RUN_RECORD};
 
 		memcpy(words + 1, &record, sizeof(record));
-		return vpt_writer_run(w, vcpu, words, 1 + VPT_RECORD_WORDS);
+		return trace_writer_run(w, vcpu, words, 1 + TRACE_RECORD_WORDS);
 	}
 	s->records[s->nrecords++] = record;
 	return s->nrecords == ORACLE_PER_BLOCK ? flush_oracle(w, vcpu) : 0;
 }
 
-static bool stretch_ok(const struct vpt_writer *w, const struct vpt_stretch *stretch,
-		       const struct vpt_stretch_insn *insns)
+static bool stretch_ok(const struct trace_writer *w, const struct trace_stretch *stretch,
+		       const struct trace_stretch_insn *insns)
 {
 	unsigned int i;
 
-	if (stretch->id >= VPT_RUN_CUT || stretch->id >= VPT_STRETCH_ID_MAX(w->nstretches) ||
-	    !stretch->insns || stretch->flags & ~VPT_STRETCH_FLAGS)
+	if (stretch->id >= TRACE_RUN_CUT || stretch->id >= TRACE_STRETCH_ID_MAX(w->nstretches) ||
+	    !stretch->insns || stretch->flags & ~TRACE_STRETCH_FLAGS)
 		return false;
 	for (i = 0; i < stretch->insns; i++) {
-		if (!insns[i].len || insns[i].len > VPT_STRETCH_LEN_MAX)
+		if (!insns[i].len || insns[i].len > TRACE_STRETCH_LEN_MAX)
 			return false;
 	}
 	return true;
 }
 
-int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
-		       const struct vpt_stretch_insn *insns)
+int trace_writer_stretch(struct trace_writer *w, const struct trace_stretch *stretch,
+			 const struct trace_stretch_insn *insns)
 {
-	size_t len = stretch->insns * sizeof(*insns), room = sizeof(*stretch) + vpt_pad8(len);
+	size_t len = stretch->insns * sizeof(*insns), room = sizeof(*stretch) + trace_pad8(len);
 	uint8_t *to;
 
 	if (w->error)
@@ -340,7 +343,7 @@ int vpt_writer_stretch(struct vpt_writer *w, const struct vpt_stretch *stretch,
 	return 0;
 }
 
-int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
+int trace_writer_run(struct trace_writer *w, unsigned int vcpu, const uint32_t *words, size_t count)
 {
 	struct stream *s;
 
@@ -365,39 +368,39 @@ int vpt_writer_run(struct vpt_writer *w, unsigned int vcpu, const uint32_t *word
 	return 0;
 }
 
-int vpt_writer_ram(struct vpt_writer *w, const struct vpt_ram_range *ranges, size_t count)
+int trace_writer_ram(struct trace_writer *w, const struct trace_ram_range *ranges, size_t count)
 {
-	return vpt_writer_block(w, VPT_BLOCK_RAM, 0, ranges, count * sizeof(*ranges), NULL, 0);
+	return trace_writer_block(w, TRACE_BLOCK_RAM, 0, ranges, count * sizeof(*ranges), NULL, 0);
 }
 
-int vpt_writer_elf(struct vpt_writer *w, const struct vpt_elf_image *image, const void *bytes,
-		   size_t len)
+int trace_writer_elf(struct trace_writer *w, const struct trace_elf_image *image, const void *bytes,
+		     size_t len)
 {
-	return vpt_writer_block(w, VPT_BLOCK_ELF, 0, image, sizeof(*image), bytes, len);
+	return trace_writer_block(w, TRACE_BLOCK_ELF, 0, image, sizeof(*image), bytes, len);
 }
 
-int vpt_writer_code(struct vpt_writer *w, unsigned int vcpu, const struct vpt_code_page *page,
-		    const void *bytes)
+int trace_writer_code(struct trace_writer *w, unsigned int vcpu, const struct trace_code_page *page,
+		      const void *bytes)
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
-	return vpt_writer_block(w, VPT_BLOCK_CODE, vcpu, page, sizeof(*page), bytes,
-				VPT_CODE_BYTES);
+	return trace_writer_block(w, TRACE_BLOCK_CODE, vcpu, page, sizeof(*page), bytes,
+				  TRACE_CODE_BYTES);
 }
 
-int vpt_writer_page(struct vpt_writer *w, const void *bytes, uint64_t *id)
+int trace_writer_page(struct trace_writer *w, const void *bytes, uint64_t *id)
 {
-	struct vpt_page_content content = {.id = w->contents + 1};
-	int err = vpt_writer_block(w, VPT_BLOCK_PAGE, 0, &content, sizeof(content), bytes,
-				   VPT_CODE_BYTES);
+	struct trace_page_content content = {.id = w->contents + 1};
+	int err = trace_writer_block(w, TRACE_BLOCK_PAGE, 0, &content, sizeof(content), bytes,
+				     TRACE_CODE_BYTES);
 
 	if (!err)
 		*id = ++w->contents;
 	return err;
 }
 
-int vpt_writer_map(struct vpt_writer *w, unsigned int vcpu, const struct vpt_page_map *maps,
-		   size_t count)
+int trace_writer_map(struct trace_writer *w, unsigned int vcpu, const struct trace_page_map *maps,
+		     size_t count)
 {
 	size_t i;
 
@@ -406,59 +409,60 @@ int vpt_writer_map(struct vpt_writer *w, unsigned int vcpu, const struct vpt_pag
 	for (i = 0; i < count; i++)
 		if (!maps[i].content || maps[i].content > w->contents)
 			return w->error ? w->error : -EINVAL;
-	return vpt_writer_block(w, VPT_BLOCK_MAP, vcpu, NULL, 0, maps, count * sizeof(*maps));
+	return trace_writer_block(w, TRACE_BLOCK_MAP, vcpu, NULL, 0, maps, count * sizeof(*maps));
 }
 
-int vpt_writer_cr3(struct vpt_writer *w, unsigned int vcpu, const struct vpt_cr3_switch *sw)
+int trace_writer_cr3(struct trace_writer *w, unsigned int vcpu, const struct trace_cr3_switch *sw)
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	/* With RTIT the low bits are no part of the space. */
 	if (!w->rtit)
-		vpt_writer_point_space(&w->stream[vcpu], sw->cr3);
-	return vpt_writer_block(w, VPT_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
+		trace_writer_point_space(&w->stream[vcpu], sw->cr3);
+	return trace_writer_block(w, TRACE_BLOCK_CR3, vcpu, sw, sizeof(*sw), NULL, 0);
 }
 
-int vpt_writer_spaces(struct vpt_writer *w, const struct vpt_space *spaces, size_t count)
+int trace_writer_spaces(struct trace_writer *w, const struct trace_space *spaces, size_t count)
 {
 	if (!count)
 		return w->error;
-	return vpt_writer_block(w, VPT_BLOCK_SPACE, 0, spaces, count * sizeof(*spaces), NULL, 0);
+	return trace_writer_block(w, TRACE_BLOCK_SPACE, 0, spaces, count * sizeof(*spaces), NULL,
+				  0);
 }
 
-int vpt_writer_vmcs(struct vpt_writer *w, unsigned int vcpu, struct vpt_vmcs *vmcs)
+int trace_writer_vmcs(struct trace_writer *w, unsigned int vcpu, struct trace_vmcs *vmcs)
 {
 	if (vcpu >= w->vcpus)
 		return w->error ? w->error : -EINVAL;
 	vmcs->offset = w->stream[vcpu].bytes;
 	w->stream[vcpu].placed = true;
-	return vpt_writer_block(w, VPT_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
+	return trace_writer_block(w, TRACE_BLOCK_VMCS, vcpu, vmcs, sizeof(*vmcs), NULL, 0);
 }
 
-int vpt_writer_stop(struct vpt_writer *w, const struct vpt_post_mortem *pm)
+int trace_writer_stop(struct trace_writer *w, const struct trace_post_mortem *pm)
 {
 	uint8_t body[sizeof(pm->fault) + sizeof(pm->call)];
 	size_t faults, calls;
 
-	if (pm->vcpu >= w->vcpus || pm->stop.faults > VPT_STOP_FAULTS ||
-	    pm->stop.calls > VPT_STOP_CALLS)
+	if (pm->vcpu >= w->vcpus || pm->stop.faults > TRACE_STOP_FAULTS ||
+	    pm->stop.calls > TRACE_STOP_CALLS)
 		return w->error ? w->error : -EINVAL;
 	faults = pm->stop.faults * sizeof(pm->fault[0]);
 	calls = pm->stop.calls * sizeof(pm->call[0]);
 	memcpy(body, pm->fault, faults);
 	memcpy(body + faults, pm->call, calls);
-	if (vpt_writer_sync(w))
+	if (trace_writer_sync(w))
 		return w->error;
-	return vpt_writer_block(w, VPT_BLOCK_STOP, pm->vcpu, &pm->stop, sizeof(pm->stop), body,
-				faults + calls);
+	return trace_writer_block(w, TRACE_BLOCK_STOP, pm->vcpu, &pm->stop, sizeof(pm->stop), body,
+				  faults + calls);
 }
 
-uint64_t vpt_writer_stream_bytes(const struct vpt_writer *w, unsigned int vcpu)
+uint64_t trace_writer_stream_bytes(const struct trace_writer *w, unsigned int vcpu)
 {
 	return vcpu < w->vcpus ? w->stream[vcpu].bytes - w->stream[vcpu].base : 0;
 }
 
-int vpt_writer_sync(struct vpt_writer *w)
+int trace_writer_sync(struct trace_writer *w)
 {
 	unsigned int i;
 
@@ -467,7 +471,7 @@ int vpt_writer_sync(struct vpt_writer *w)
 	return flush_stretches(w);
 }
 
-static void writer_free(struct vpt_writer *w)
+static void writer_free(struct trace_writer *w)
 {
 	unsigned int i;
 
@@ -481,21 +485,21 @@ static void writer_free(struct vpt_writer *w)
 	free(w);
 }
 
-void vpt_writer_drop(struct vpt_writer *w)
+void trace_writer_drop(struct trace_writer *w)
 {
 	close(w->fd);
 	writer_free(w);
 }
 
-int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit)
+int trace_writer_close(struct trace_writer *w, uint32_t guest_exit)
 {
-	struct vpt_file_end end = {.guest_exit = guest_exit};
+	struct trace_file_end end = {.guest_exit = guest_exit};
 	int err;
 
-	vpt_writer_sync(w);
+	trace_writer_sync(w);
 	if (!w->error) {
-		end.index_offset = vpt_writer_points(w);
-		vpt_writer_block(w, VPT_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
+		end.index_offset = trace_writer_points(w);
+		trace_writer_block(w, TRACE_BLOCK_END, 0, &end, sizeof(end), NULL, 0);
 	}
 	/* Some file systems report a failed write here only. */
 	if (close(w->fd) && !w->error)
@@ -505,23 +509,23 @@ int vpt_writer_close(struct vpt_writer *w, uint32_t guest_exit)
 	return err;
 }
 
-static int write_head(struct vpt_writer *w, const struct vpt_file_info *info)
+static int write_head(struct trace_writer *w, const struct trace_file_info *info)
 {
-	struct vpt_file_header header = {
-		.magic = VPT_FILE_MAGIC,
-		.version = VPT_FILE_VERSION,
+	struct trace_file_header header = {
+		.magic = TRACE_FILE_MAGIC,
+		.version = TRACE_FILE_VERSION,
 		.size = sizeof(header),
 	};
 	struct iovec iov = {&header, sizeof(header)};
 
-	if (vpt_writer_put(w, &iov, 1))
+	if (trace_writer_put(w, &iov, 1))
 		return w->error;
-	return vpt_writer_block(w, VPT_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
+	return trace_writer_block(w, TRACE_BLOCK_INFO, 0, info, sizeof(*info), NULL, 0);
 }
 
-int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer)
+int trace_writer_new(int fd, unsigned int vcpus, struct trace_writer **writer)
 {
-	struct vpt_writer *w = calloc(1, sizeof(*w) + vcpus * sizeof(w->stream[0]));
+	struct trace_writer *w = calloc(1, sizeof(*w) + vcpus * sizeof(w->stream[0]));
 	unsigned int i;
 	int err;
 
@@ -547,18 +551,18 @@ int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer)
 	return 0;
 }
 
-int vpt_writer_start(int fd, const struct vpt_file_info *info, struct vpt_writer **writer)
+int trace_writer_start(int fd, const struct trace_file_info *info, struct trace_writer **writer)
 {
 	int err;
 
-	if (!info->vcpus || info->vcpus > VPT_FILE_MAX_VCPUS)
+	if (!info->vcpus || info->vcpus > TRACE_FILE_MAX_VCPUS)
 		return -EINVAL;
-	err = vpt_writer_new(fd, info->vcpus, writer);
+	err = trace_writer_new(fd, info->vcpus, writer);
 	if (!err) {
-		(*writer)->rtit = info->flags & VPT_INFO_RTIT;
+		(*writer)->rtit = info->flags & TRACE_INFO_ATOM;
 		err = write_head(*writer, info);
 		if (err) {
-			vpt_writer_drop(*writer);
+			trace_writer_drop(*writer);
 			*writer = NULL;
 		}
 	}
@@ -582,7 +586,8 @@ static int claim(int fd)
 	return ftruncate(fd, 0) ? -errno : 0;
 }
 
-int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct vpt_writer **writer)
+int trace_writer_open(const char *path, const struct trace_file_info *info,
+		      struct trace_writer **writer)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	int err;
@@ -591,7 +596,7 @@ int vpt_writer_open(const char *path, const struct vpt_file_info *info, struct v
 		return -errno;
 	err = claim(fd);
 	if (!err)
-		err = vpt_writer_start(fd, info, writer);
+		err = trace_writer_start(fd, info, writer);
 	close(fd);
 	return err;
 }

@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "vpt/packet.h"
-#include "writer_state.h"
+#include "trace/writer_state.h"
 
 #define POINTS_PER_BLOCK 8192u
 
 /* Now that a chunk's place in the file is known, so is that of PSBs in it. */
-void vpt_writer_resolve(struct stream *s, uint64_t file_offset)
+void trace_writer_resolve(struct stream *s, uint64_t file_offset)
 {
 	s->mark[s->marks++ % PSB_BYTES] = (struct chunk_mark){s->chunk.offset, file_offset};
 
 	for (; s->nresolved < s->nindex; s->nresolved++) {
-		struct vpt_psb_point *point = &s->index[s->nresolved];
+		struct trace_psb_point *point = &s->index[s->nresolved];
 		unsigned int i = s->marks;
 		unsigned int oldest = s->marks > PSB_BYTES ? s->marks - PSB_BYTES : 0;
 
@@ -30,32 +30,32 @@ void vpt_writer_resolve(struct stream *s, uint64_t file_offset)
 }
 
 /* Take over what a packet of PSB+ tells. Returns false at the end of PSB+. */
-static bool take_packet(struct vpt_psb_point *point, const struct vpt_packet *packet)
+static bool take_packet(struct trace_psb_point *point, const struct vpt_packet *packet)
 {
 	switch (packet->kind) {
 	case VPT_PKT_PIP:
 		point->cr3 = packet->value;
-		point->flags |= VPT_POINT_CR3 | (packet->flag ? VPT_POINT_NR : 0);
+		point->flags |= TRACE_POINT_CR3 | (packet->flag ? TRACE_POINT_NR : 0);
 		return true;
 	case VPT_PKT_VMCS:
 		point->vmcs = packet->value;
-		point->flags |= VPT_POINT_VMCS;
+		point->flags |= TRACE_POINT_VMCS;
 		return true;
 	case VPT_PKT_TSC:
 		point->tsc = packet->value;
-		point->flags |= VPT_POINT_TSC;
+		point->flags |= TRACE_POINT_TSC;
 		return true;
 	case VPT_PKT_MODE_EXEC:
 		point->mode = packet->value & 1 ? 64 : packet->value & 2 ? 32 : 16;
-		point->flags |= VPT_POINT_MODE | (packet->value & 4 ? VPT_POINT_IF : 0);
+		point->flags |= TRACE_POINT_MODE | (packet->value & 4 ? TRACE_POINT_IF : 0);
 		return true;
 	case VPT_PKT_CBR:
 		point->cbr = (uint8_t)packet->value;
-		point->flags |= VPT_POINT_CBR;
+		point->flags |= TRACE_POINT_CBR;
 		return true;
 	case VPT_PKT_FUP:
 		if (!vpt_ip_expand(0, packet->ip_bytes, packet->value, &point->ip))
-			point->flags |= VPT_POINT_IP;
+			point->flags |= TRACE_POINT_IP;
 		return true;
 	default:
 		/* Time packets and MODE.TSX may be among them; whatever else comes ends PSB+. */
@@ -96,7 +96,7 @@ static void collect_plus(struct stream *s, const uint8_t *bytes, size_t len)
 		finish_plus(s);
 }
 
-static void begin_plus(const struct vpt_writer *w, struct stream *s, uint64_t psb)
+static void begin_plus(const struct trace_writer *w, struct stream *s, uint64_t psb)
 {
 	s->plus.on = !w->rtit;
 	s->plus.at = psb + PSB_BYTES;
@@ -115,26 +115,26 @@ static void thin_index(struct stream *s)
 }
 
 /* The entry of a PSB, with what the side-band before it tells. */
-static struct vpt_psb_point point_at(struct stream *s, uint64_t offset)
+static struct trace_psb_point point_at(struct stream *s, uint64_t offset)
 {
-	struct vpt_psb_point point = s->state;
+	struct trace_psb_point point = s->state;
 
 	point.offset = offset;
 	/* The counter is known where a session begins. */
 	if (offset != s->session_offset) {
-		point.flags &= ~(uint32_t)VPT_POINT_INSNS;
+		point.flags &= ~(uint32_t)TRACE_POINT_INSNS;
 		point.insns = 0;
 	}
 	return point;
 }
 
 /* @bytes: the piece, which begins at s->bytes, up to the end of the PSB. */
-static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset, const uint8_t *bytes,
-		     size_t len)
+static int index_add(struct trace_writer *w, struct stream *s, uint64_t offset,
+		     const uint8_t *bytes, size_t len)
 {
-	const struct vpt_psb_point point = point_at(s, offset);
+	const struct trace_psb_point point = point_at(s, offset);
 
-	s->state.flags &= ~(uint32_t)VPT_POINT_SESSION;
+	s->state.flags &= ~(uint32_t)TRACE_POINT_SESSION;
 	s->passed_over = s->nindex && offset - s->index[s->nindex - 1].offset < s->index_gap;
 	if (s->passed_over)
 		return 0;
@@ -157,8 +157,8 @@ static int index_add(struct vpt_writer *w, struct stream *s, uint64_t offset, co
 }
 
 /* The bytes 02 82 may also end the packet before: the last 16 of a row count. */
-static int index_psb(struct vpt_writer *w, struct stream *s, uint64_t offset, const uint8_t *bytes,
-		     size_t len)
+static int index_psb(struct trace_writer *w, struct stream *s, uint64_t offset,
+		     const uint8_t *bytes, size_t len)
 {
 	if (s->run == PSB_BYTES)
 		return index_add(w, s, offset, bytes, len);
@@ -172,7 +172,8 @@ static int index_psb(struct vpt_writer *w, struct stream *s, uint64_t offset, co
 }
 
 /* A header and zeros, as many as no other packet has. */
-static int find_rtit_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
+static int find_atom_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+			  size_t len)
 {
 	size_t i;
 
@@ -186,21 +187,22 @@ static int find_rtit_psbs(struct vpt_writer *w, struct stream *s, const uint8_t 
 			i = (size_t)(next - bytes);
 		}
 		s->run = bytes[i] == 0xc0 ? 1 : !bytes[i] && s->run ? s->run + 1 : 0;
-		if (s->run < RTIT_PSB_BYTES)
+		if (s->run < ATOM_PSB_BYTES)
 			continue;
 		s->run = 0;
-		if (index_add(w, s, s->bytes + i + 1 - RTIT_PSB_BYTES, bytes, i + 1))
+		if (index_add(w, s, s->bytes + i + 1 - ATOM_PSB_BYTES, bytes, i + 1))
 			return w->error;
 	}
 	return 0;
 }
 
-int vpt_writer_find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len)
+int trace_writer_find_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+			   size_t len)
 {
 	size_t i;
 
 	if (w->rtit)
-		return find_rtit_psbs(w, s, bytes, len);
+		return find_atom_psbs(w, s, bytes, len);
 	for (i = 0; i < len; i++) {
 		/* Mostly there is nothing to be seen for long. */
 		if (!s->run) {
@@ -223,26 +225,26 @@ int vpt_writer_find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *
 	return 0;
 }
 
-void vpt_writer_point_session(struct stream *s, const struct vpt_session *start)
+void trace_writer_point_session(struct stream *s, const struct trace_session *start)
 {
 	s->session_offset = start->offset;
 	s->state.insns = start->insns;
-	s->state.flags |= VPT_POINT_INSNS | VPT_POINT_SESSION;
+	s->state.flags |= TRACE_POINT_INSNS | TRACE_POINT_SESSION;
 }
 
-void vpt_writer_point_space(struct stream *s, uint64_t space)
+void trace_writer_point_space(struct stream *s, uint64_t space)
 {
 	s->state.space = space;
-	s->state.flags |= VPT_POINT_SPACE;
+	s->state.flags |= TRACE_POINT_SPACE;
 }
 
-void vpt_writer_point_epoch(struct stream *s, uint64_t epoch)
+void trace_writer_point_epoch(struct stream *s, uint64_t epoch)
 {
 	s->state.epoch = epoch;
-	s->state.flags |= VPT_POINT_EPOCH;
+	s->state.flags |= TRACE_POINT_EPOCH;
 }
 
-uint64_t vpt_writer_points(struct vpt_writer *w)
+uint64_t trace_writer_points(struct trace_writer *w)
 {
 	uint64_t first = 0;
 	unsigned int i;
@@ -255,8 +257,8 @@ uint64_t vpt_writer_points(struct vpt_writer *w)
 		for (at = 0; at < s->nindex && !w->error; at += n) {
 			n = s->nindex - at < POINTS_PER_BLOCK ? s->nindex - at : POINTS_PER_BLOCK;
 			first = first ? first : w->file_bytes;
-			vpt_writer_block(w, VPT_BLOCK_POINT, i, NULL, 0, s->index + at,
-					 n * sizeof(*s->index));
+			trace_writer_block(w, TRACE_BLOCK_POINT, i, NULL, 0, s->index + at,
+					   n * sizeof(*s->index));
 		}
 	}
 	return first;

@@ -3,7 +3,7 @@
  * A writer in the middle of a file, as plain data and back. The resumed file is the same as that of
  * an uninterrupted writer, block for block.
  */
-#include "writer_state.h"
+#include "trace/writer_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +30,14 @@ struct saved_writer {
  */
 struct saved_stream {
 	uint64_t bytes;
-	struct vpt_trace_chunk chunk;
+	struct trace_chunk chunk;
 	uint32_t gathered, nrecords;
 	uint32_t marks, run;
 	uint64_t nwords;
 	uint64_t nindex, nresolved;
 	uint64_t index_gap; /* bit 0: passed_over */
 	struct chunk_mark mark[PSB_BYTES];
-	struct vpt_psb_point state;
+	struct trace_psb_point state;
 	uint64_t session_offset, base, switched, plus_at;
 	uint32_t plus_have;
 	uint32_t bits; /* enum saved_bits */
@@ -47,13 +47,13 @@ struct saved_stream {
 enum saved_bits { SAVED_PLUS = 1 << 0, SAVED_PLACED = 1 << 1, SAVED_BITS = 3 };
 
 VPT_STATIC_ASSERT(sizeof(struct saved_stream) ==
-			  72 + 16 * PSB_BYTES + sizeof(struct vpt_psb_point) + 40 + PLUS_BYTES,
+			  72 + 16 * PSB_BYTES + sizeof(struct trace_psb_point) + 40 + PLUS_BYTES,
 		  "without padding");
 
 static size_t stream_room(const struct stream *s)
 {
-	return sizeof(struct saved_stream) + vpt_pad8(s->gathered) +
-	       s->nrecords * sizeof(*s->records) + vpt_pad8(s->nwords * sizeof(*s->words)) +
+	return sizeof(struct saved_stream) + trace_pad8(s->gathered) +
+	       s->nrecords * sizeof(*s->records) + trace_pad8(s->nwords * sizeof(*s->words)) +
 	       s->nindex * sizeof(*s->index);
 }
 
@@ -107,7 +107,7 @@ static uint8_t *save_stream(uint8_t *to, const struct stream *s)
 	return put(to, s->index, s->nindex * sizeof(*s->index));
 }
 
-size_t vpt_writer_save(const struct vpt_writer *w, void *to, size_t room)
+size_t trace_writer_save(const struct trace_writer *w, void *to, size_t room)
 {
 	const struct saved_writer saved = {SAVED_MAGIC,	     w->vcpus, w->file_bytes, w->nstretches,
 					   w->stretch_bytes, w->rtit,  w->contents};
@@ -151,7 +151,7 @@ static bool counts_ok(const struct saved_stream *s, size_t left)
 	return s->gathered < GATHER_TRACE && s->gathered <= s->bytes &&
 	       s->nrecords < ORACLE_PER_BLOCK && s->nwords <= RUN_PER_BLOCK &&
 	       (!s->nrecords || !s->nwords) && s->run <= s->bytes &&
-	       s->nindex <= left / sizeof(struct vpt_psb_point) && s->nindex <= INDEX_MOST &&
+	       s->nindex <= left / sizeof(struct trace_psb_point) && s->nindex <= INDEX_MOST &&
 	       s->nresolved <= s->nindex && (s->run < PSB_BYTES || s->nindex);
 }
 
@@ -162,9 +162,9 @@ static bool head_ok(const struct saved_stream *s)
 	return !s->chunk.offset && !s->chunk.gpa;
 }
 
-static bool point_ok(const struct vpt_psb_point *point)
+static bool point_ok(const struct trace_psb_point *point)
 {
-	return !(point->flags & ~(uint32_t)VPT_POINT_FLAGS) && !point->reserved;
+	return !(point->flags & ~(uint32_t)TRACE_POINT_FLAGS) && !point->reserved;
 }
 
 /* The bytes of a PSB+ that were collected are those before the end of the stream. */
@@ -229,7 +229,7 @@ static int load_stream(struct stream *s, const uint8_t **at, size_t *left)
 	return index_ok(s) ? 0 : -EINVAL;
 }
 
-static int load_stretches(struct vpt_writer *w, const struct saved_writer *saved,
+static int load_stretches(struct trace_writer *w, const struct saved_writer *saved,
 			  const uint8_t **at, size_t *left)
 {
 	if (saved->stretch_bytes > GATHER_STRETCH || saved->stretch_bytes % 8)
@@ -244,20 +244,20 @@ static int load_stretches(struct vpt_writer *w, const struct saved_writer *saved
 	return take(at, left, w->stretches, w->stretch_bytes) ? 0 : -EINVAL;
 }
 
-int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_bytes,
-		      struct vpt_writer **writer)
+int trace_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_bytes,
+			struct trace_writer **writer)
 {
 	const uint8_t *at = state;
 	struct saved_writer saved;
-	struct vpt_writer *w;
+	struct trace_writer *w;
 	unsigned int i;
 	int err;
 
 	if (!take(&at, &bytes, &saved, sizeof(saved)) || saved.magic != SAVED_MAGIC ||
-	    !saved.vcpus || saved.vcpus > VPT_FILE_MAX_VCPUS || saved.rtit > 1 ||
+	    !saved.vcpus || saved.vcpus > TRACE_FILE_MAX_VCPUS || saved.rtit > 1 ||
 	    saved.contents >> 62 || saved.vcpus > bytes / sizeof(struct saved_stream))
 		return -EINVAL;
-	err = vpt_writer_new(fd, saved.vcpus, &w);
+	err = trace_writer_new(fd, saved.vcpus, &w);
 	if (err)
 		return err;
 	w->rtit = saved.rtit;
@@ -269,7 +269,7 @@ int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_by
 	if (!err && bytes)
 		err = -EINVAL;
 	if (err) {
-		vpt_writer_drop(w);
+		trace_writer_drop(w);
 		return err;
 	}
 	*file_bytes = saved.file_bytes;
@@ -277,19 +277,19 @@ int vpt_writer_resume(int fd, const void *state, size_t bytes, uint64_t *file_by
 	return 0;
 }
 
-int vpt_writer_refill(struct vpt_writer *w, const void *bytes, size_t len)
+int trace_writer_refill(struct trace_writer *w, const void *bytes, size_t len)
 {
 	struct iovec iov = {(void *)bytes, len};
 
-	return w->error || !len ? w->error : vpt_writer_put(w, &iov, 1);
+	return w->error || !len ? w->error : trace_writer_put(w, &iov, 1);
 }
 
-uint64_t vpt_writer_file_bytes(const struct vpt_writer *w)
+uint64_t trace_writer_file_bytes(const struct trace_writer *w)
 {
 	return w->file_bytes;
 }
 
-int vpt_writer_reread(const struct vpt_writer *w, int *fd)
+int trace_writer_reread(const struct trace_writer *w, int *fd)
 {
 	struct stat st;
 	char path[32];

@@ -6,15 +6,15 @@
 #include <sys/uio.h>
 
 #include "vpt/atom_packet.h"
-#include "writer.h"
+#include "trace/writer.h"
 
 #define GATHER_TRACE	 4096u
 #define MAPPED_TRACE	 (1u << 20)
 #define GATHER_ORACLE	 65536u
-#define GATHER_STRETCH	 (sizeof(struct vpt_stretch) + 2u * 65536u) /* the longest */
-#define PSB_BYTES	 16u					    /* of PT's, the longer one */
-#define RTIT_PSB_BYTES	 VPT_ATOM_PSB_BYTES
-#define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct vpt_oracle_record))
+#define GATHER_STRETCH	 (sizeof(struct trace_stretch) + 2u * 65536u) /* the longest */
+#define PSB_BYTES	 16u					      /* of PT's, the longer one */
+#define ATOM_PSB_BYTES	 VPT_ATOM_PSB_BYTES
+#define ORACLE_PER_BLOCK (GATHER_ORACLE / sizeof(struct trace_oracle_record))
 #define INDEX_MOST	 65536u
 #define INDEX_GAP	 4096u /* the first one */
 #define RUN_PER_BLOCK	 (GATHER_ORACLE / sizeof(uint32_t))
@@ -37,11 +37,11 @@ struct chunk_mark {
 struct stream {
 	uint64_t bytes; /* of trace, gathered ones included */
 
-	struct vpt_trace_chunk chunk; /* head of what is gathered */
+	struct trace_chunk chunk; /* head of what is gathered */
 	size_t gathered;
 	uint8_t *buf; /* GATHER_TRACE bytes */
 
-	struct vpt_oracle_record *records; /* ORACLE_PER_BLOCK of them */
+	struct trace_oracle_record *records; /* ORACLE_PER_BLOCK of them */
 	size_t nrecords;
 	uint32_t *words; /* RUN_PER_BLOCK of them, NULL: none came yet */
 	size_t nwords;	 /* not both this and nrecords */
@@ -58,14 +58,14 @@ struct stream {
 	 * At most INDEX_MOST entries, since it is the guest that sends PSBs: then half of
 	 * them go, and the next ones are further apart.
 	 */
-	struct vpt_psb_point *index;
+	struct trace_psb_point *index;
 	size_t nindex, index_room;
 	size_t nresolved;   /* entries whose block has been written */
 	uint64_t index_gap; /* least distance of two entries from now on, even */
 	bool passed_over;   /* the PSB that was seen last is not in the index */
 
 	/* The state of the next entry beside its PSB+: counter, space, epoch, and their flags. */
-	struct vpt_psb_point state;
+	struct trace_psb_point state;
 	uint64_t session_offset; /* where the session began that is latest */
 	/* The bytes behind the PSB of the last entry, until they are enough. */
 	struct {
@@ -80,12 +80,12 @@ struct stream {
 	bool placed;	   /* a block has a place in the stream: no CUT block may come */
 };
 
-struct vpt_writer {
+struct trace_writer {
 	int fd;
 	int error; /* -errno, sticky */
 	uint64_t file_bytes;
 	unsigned int vcpus;
-	bool rtit; /* VPT_INFO_RTIT */
+	bool rtit; /* TRACE_INFO_ATOM */
 
 	uint8_t *stretches; /* GATHER_STRETCH bytes, NULL: none came yet */
 	size_t stretch_bytes;
@@ -97,29 +97,30 @@ struct vpt_writer {
 	struct stream stream[];
 };
 
-static inline size_t vpt_pad8(size_t n)
+static inline size_t trace_pad8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
 }
 
 /* Write a block, with its head and body in a row. 0 or -errno, which sticks. */
-int vpt_writer_block(struct vpt_writer *w, enum vpt_block_type type, unsigned int vcpu,
-		     const void *head, size_t head_len, const void *body, size_t body_len);
+int trace_writer_block(struct trace_writer *w, enum trace_block_type type, unsigned int vcpu,
+		       const void *head, size_t head_len, const void *body, size_t body_len);
 
 /* writer_point.c: look through @len bytes that begin at s->bytes. 0 or -errno, which sticks. */
-int vpt_writer_find_psbs(struct vpt_writer *w, struct stream *s, const uint8_t *bytes, size_t len);
+int trace_writer_find_psbs(struct trace_writer *w, struct stream *s, const uint8_t *bytes,
+			   size_t len);
 /* The gathered bytes are in the block at this place of the file. */
-void vpt_writer_resolve(struct stream *s, uint64_t file_offset);
+void trace_writer_resolve(struct stream *s, uint64_t file_offset);
 /* A session, a space or an epoch begins at s->bytes. */
-void vpt_writer_point_session(struct stream *s, const struct vpt_session *start);
-void vpt_writer_point_space(struct stream *s, uint64_t space);
-void vpt_writer_point_epoch(struct stream *s, uint64_t epoch);
+void trace_writer_point_session(struct stream *s, const struct trace_session *start);
+void trace_writer_point_space(struct stream *s, uint64_t space);
+void trace_writer_point_epoch(struct stream *s, uint64_t epoch);
 /* Write the POINT blocks. Returns the file offset of the first one, 0: there is none. */
-uint64_t vpt_writer_points(struct vpt_writer *w);
+uint64_t trace_writer_points(struct trace_writer *w);
 
 /* Write bytes as they are. 0 or -errno, which sticks. */
-int vpt_writer_put(struct vpt_writer *w, struct iovec *iov, int count);
+int trace_writer_put(struct trace_writer *w, struct iovec *iov, int count);
 /* A writer to a duplicate of a descriptor; nothing is written yet. */
-int vpt_writer_new(int fd, unsigned int vcpus, struct vpt_writer **writer);
+int trace_writer_new(int fd, unsigned int vcpus, struct trace_writer **writer);
 
 #endif /* VMM_TRACE_WRITER_STATE_H */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that uses libzstd. */
-#include "zstd.h"
+#include "trace/zstd.h"
 
 #include <errno.h>
 #include <zstd.h>
 
-size_t vpt_zstd_bound(size_t len)
+size_t trace_zstd_bound(size_t len)
 {
 	return ZSTD_compressBound(len);
 }
 
-size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int level)
+size_t trace_zstd_pack(void *to, size_t room, const void *from, size_t len, int level)
 {
 	size_t n = ZSTD_compress(to, room, from, len, level);
 
 	return ZSTD_isError(n) ? 0 : n;
 }
 
-int vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
+int trace_zstd_unpack(void *to, size_t bytes, const void *from, size_t len)
 {
 	ZSTD_DCtx *context;
 	size_t n;

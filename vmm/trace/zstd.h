@@ -5,22 +5,22 @@
 
 #include <stddef.h>
 
-#define VPT_ZSTD_LEVEL	   3 /* the default */
-#define VPT_ZSTD_LEVEL_MAX 19
+#define TRACE_ZSTD_LEVEL     3 /* the default */
+#define TRACE_ZSTD_LEVEL_MAX 19
 
-/* The most bytes that vpt_zstd_pack() needs for @len bytes. */
-size_t vpt_zstd_bound(size_t len);
+/* The most bytes that trace_zstd_pack() needs for @len bytes. */
+size_t trace_zstd_bound(size_t len);
 
 /*
- * Compress @len bytes at @from into one frame. @level is 1 to VPT_ZSTD_LEVEL_MAX. Returns the
+ * Compress @len bytes at @from into one frame. @level is 1 to TRACE_ZSTD_LEVEL_MAX. Returns the
  * length of the frame, or 0: there is no memory, or the frame is longer than @room.
  */
-size_t vpt_zstd_pack(void *to, size_t room, const void *from, size_t len, int level);
+size_t trace_zstd_pack(void *to, size_t room, const void *from, size_t len, int level);
 
 /*
  * Decompress a frame of @len bytes into @to. Never writes more than @bytes bytes, whatever the
  * frame claims. Returns 0, -ENOMEM, or -EINVAL unless the frame holds exactly @bytes bytes.
  */
-int vpt_zstd_unpack(void *to, size_t bytes, const void *from, size_t len);
+int trace_zstd_unpack(void *to, size_t bytes, const void *from, size_t len);
 
 #endif /* VMM_TRACE_ZSTD_H */

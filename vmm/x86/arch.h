@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /* In the order of KVM's struct, so that a run page can be used in place. */
-struct vpt_regs {
+struct x86_regs {
 	uint64_t rax, rbx, rcx, rdx;
 	uint64_t rsi, rdi, rsp, rbp;
 	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
 	uint64_t rip, rflags;
 };
 
-struct vpt_segment {
+struct x86_segment {
 	uint64_t base;
 	uint32_t limit;
 	uint16_t selector;
@@ -22,24 +22,24 @@ struct vpt_segment {
 	bool s, present, l, db, g, avl, unusable;
 };
 
-struct vpt_table {
+struct x86_table {
 	uint64_t base;
 	uint16_t limit;
 };
 
-struct vpt_sregs {
-	struct vpt_segment cs, ds, es, fs, gs, ss, tr, ldt;
-	struct vpt_table gdt, idt;
+struct x86_sregs {
+	struct x86_segment cs, ds, es, fs, gs, ss, tr, ldt;
+	struct x86_table gdt, idt;
 	uint64_t cr0, cr2, cr3, cr4, efer;
 };
 
 /* The segment that a descriptor of eight bytes describes (SDM vol. 3, 3.4.5). */
-static inline struct vpt_segment vpt_segment_unpack(uint16_t selector, uint64_t raw)
+static inline struct x86_segment x86_segment_unpack(uint16_t selector, uint64_t raw)
 {
 	uint32_t limit = (uint32_t)(raw & 0xffff) | (uint32_t)(raw >> 32 & 0xf0000);
 	bool g = raw >> 55 & 1;
 
-	return (struct vpt_segment){
+	return (struct x86_segment){
 		.base = (raw >> 16 & 0xffffff) | (raw >> 32 & 0xff000000),
 		.limit = g ? limit << 12 | 0xfff : limit,
 		.selector = selector,

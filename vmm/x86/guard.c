@@ -18,20 +18,20 @@ static size_t whole(size_t bytes)
 /* Reserve @bytes and both guards, without what alignment does not need. */
 static uint8_t *reserve(size_t bytes)
 {
-	size_t all = bytes + 2 * VPT_GUARD_BYTES + LARGE, before;
+	size_t all = bytes + 2 * X86_GUARD_BYTES + LARGE, before;
 	uint8_t *from =
 		mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (from == MAP_FAILED)
 		return NULL;
-	before = -((uintptr_t)from + VPT_GUARD_BYTES) % LARGE;
+	before = -((uintptr_t)from + X86_GUARD_BYTES) % LARGE;
 	if (before)
 		munmap(from, before);
-	munmap(from + before + bytes + 2 * VPT_GUARD_BYTES, LARGE - before);
-	return from + before + VPT_GUARD_BYTES;
+	munmap(from + before + bytes + 2 * X86_GUARD_BYTES, LARGE - before);
+	return from + before + X86_GUARD_BYTES;
 }
 
-void *vpt_guard_map(size_t bytes, int prot, int fd)
+void *x86_guard_map(size_t bytes, int prot, int fd)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
 	uint8_t *at;
@@ -47,7 +47,7 @@ void *vpt_guard_map(size_t bytes, int prot, int fd)
 	if (mmap(at, bytes, prot, flags | MAP_FIXED, fd, 0) == MAP_FAILED) {
 		int error = errno;
 
-		vpt_guard_unmap(at, bytes);
+		x86_guard_unmap(at, bytes);
 		errno = error;
 		return NULL;
 	}
@@ -56,8 +56,8 @@ void *vpt_guard_map(size_t bytes, int prot, int fd)
 	return at;
 }
 
-void vpt_guard_unmap(void *at, size_t bytes)
+void x86_guard_unmap(void *at, size_t bytes)
 {
 	if (at)
-		munmap((uint8_t *)at - VPT_GUARD_BYTES, whole(bytes) + 2 * VPT_GUARD_BYTES);
+		munmap((uint8_t *)at - X86_GUARD_BYTES, whole(bytes) + 2 * X86_GUARD_BYTES);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Inaccessible on each side of a mapping: larger than any access that an index can miss by. */
-#define VPT_GUARD_BYTES ((size_t)2 << 20)
+#define X86_GUARD_BYTES ((size_t)2 << 20)
 
 /*
  * Map @bytes with the rights @prot between two guards. @fd is a file that is shared from its
@@ -18,9 +18,9 @@
  * begins at a multiple of 2 MiB, so that the kernel can use large pages. Returns NULL with errno
  * set if there is no room.
  */
-void *vpt_guard_map(size_t bytes, int prot, int fd);
+void *x86_guard_map(size_t bytes, int prot, int fd);
 
-/* Unmap what vpt_guard_map() returned for the same @bytes, with its guards. @at may be NULL. */
-void vpt_guard_unmap(void *at, size_t bytes);
+/* Unmap what x86_guard_map() returned for the same @bytes, with its guards. @at may be NULL. */
+void x86_guard_unmap(void *at, size_t bytes);
 
 #endif /* VMM_X86_GUARD_H */

@@ -2,7 +2,7 @@
 /* Decoding of x86 instructions by Zydis, with its errors corrected. */
 #include "x86/insn.h"
 
-void vpt_x86_decoder_init(ZydisDecoder *decoder, unsigned int bits)
+void x86_decoder_init(ZydisDecoder *decoder, unsigned int bits)
 {
 	/* ZydisDecoderInit() fails only for combinations that are not among these. */
 	if (bits == 64)
@@ -33,8 +33,8 @@ static void correct_base(const ZydisDecodedInstruction *insn, ZydisDecodedOperan
 	}
 }
 
-ZyanStatus vpt_x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
-			  ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
+ZyanStatus x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
+		      ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
 {
 	ZyanStatus status = ZydisDecoderDecodeFull(decoder, code, len, insn, op);
 
@@ -43,8 +43,8 @@ ZyanStatus vpt_x86_decode(const ZydisDecoder *decoder, const void *code, size_t 
 	return status;
 }
 
-ZyanStatus vpt_x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
-			       ZydisDecodedInstruction *insn)
+ZyanStatus x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
+			   ZydisDecodedInstruction *insn)
 {
 	return ZydisDecoderDecodeInstruction(decoder, NULL, code, len, insn);
 }

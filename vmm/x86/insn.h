@@ -10,18 +10,18 @@
 #include <Zydis/Zydis.h>
 
 /* Initialize @decoder for code of @bits: 16, 32 or 64. */
-void vpt_x86_decoder_init(ZydisDecoder *decoder, unsigned int bits);
+void x86_decoder_init(ZydisDecoder *decoder, unsigned int bits);
 
 /*
  * Decode the instruction at @code, of which @len bytes can be read. @op receives its
  * operands and has room for ZYDIS_MAX_OPERAND_COUNT. Returns what Zydis returns;
  * ZYDIS_STATUS_NO_MORE_DATA if more bytes could make an instruction.
  */
-ZyanStatus vpt_x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
-			  ZydisDecodedInstruction *insn, ZydisDecodedOperand *op);
+ZyanStatus x86_decode(const ZydisDecoder *decoder, const void *code, size_t len,
+		      ZydisDecodedInstruction *insn, ZydisDecodedOperand *op);
 
 /* The same without operands, which are all that needs correction. */
-ZyanStatus vpt_x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
-			       ZydisDecodedInstruction *insn);
+ZyanStatus x86_decode_insn(const ZydisDecoder *decoder, const void *code, size_t len,
+			   ZydisDecodedInstruction *insn);
 
 #endif /* VMM_X86_INSN_H */

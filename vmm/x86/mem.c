@@ -8,13 +8,13 @@
 
 #include "x86/guard.h"
 
-int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes)
+int x86_mem_create(struct x86_mem *mem, uint64_t bytes)
 {
 	void *host;
 
-	if (!bytes || bytes % VPT_PAGE_SIZE || bytes > SIZE_MAX / 2)
+	if (!bytes || bytes % X86_PAGE_SIZE || bytes > SIZE_MAX / 2)
 		return -EINVAL;
-	host = vpt_guard_map(bytes, PROT_READ | PROT_WRITE, -1);
+	host = x86_guard_map(bytes, PROT_READ | PROT_WRITE, -1);
 	if (!host)
 		return -errno;
 	mem->host = host;
@@ -22,15 +22,15 @@ int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes)
 	return 0;
 }
 
-void vpt_mem_destroy(struct vpt_mem *mem)
+void x86_mem_destroy(struct x86_mem *mem)
 {
-	vpt_guard_unmap(mem->host, mem->bytes);
+	x86_guard_unmap(mem->host, mem->bytes);
 	memset(mem, 0, sizeof(*mem));
 }
 
-bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len)
+bool x86_mem_read(const struct x86_mem *mem, uint64_t gpa, void *dst, size_t len)
 {
-	const void *at = vpt_mem_at(mem, gpa, len);
+	const void *at = x86_mem_at(mem, gpa, len);
 
 	if (!at)
 		return false;
@@ -38,9 +38,9 @@ bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len
 	return true;
 }
 
-bool vpt_mem_write(const struct vpt_mem *mem, uint64_t gpa, const void *src, size_t len)
+bool x86_mem_write(const struct x86_mem *mem, uint64_t gpa, const void *src, size_t len)
 {
-	void *at = vpt_mem_at(mem, gpa, len);
+	void *at = x86_mem_at(mem, gpa, len);
 
 	if (!at)
 		return false;

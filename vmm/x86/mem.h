@@ -10,46 +10,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VPT_PAGE_SIZE 4096ull
+#define X86_PAGE_SIZE 4096ull
 
-struct vpt_mem {
+struct x86_mem {
 	uint8_t *host;
 	uint64_t bytes;
 };
 
 /* Zeroed memory that costs nothing until it is used. 0 or -errno. */
-int vpt_mem_create(struct vpt_mem *mem, uint64_t bytes);
-void vpt_mem_destroy(struct vpt_mem *mem);
+int x86_mem_create(struct x86_mem *mem, uint64_t bytes);
+void x86_mem_destroy(struct x86_mem *mem);
 
 /* Host address of [gpa, gpa + len), NULL unless all of it is RAM. */
-static inline void *vpt_mem_at(const struct vpt_mem *mem, uint64_t gpa, uint64_t len)
+static inline void *x86_mem_at(const struct x86_mem *mem, uint64_t gpa, uint64_t len)
 {
 	if (gpa > mem->bytes || mem->bytes - gpa < len)
 		return NULL;
 	return mem->host + gpa;
 }
 
-bool vpt_mem_read(const struct vpt_mem *mem, uint64_t gpa, void *dst, size_t len);
-bool vpt_mem_write(const struct vpt_mem *mem, uint64_t gpa, const void *src, size_t len);
+bool x86_mem_read(const struct x86_mem *mem, uint64_t gpa, void *dst, size_t len);
+bool x86_mem_write(const struct x86_mem *mem, uint64_t gpa, const void *src, size_t len);
 
 /* The state on which paging depends. */
-struct vpt_paging {
+struct x86_paging {
 	uint64_t cr0, cr3, cr4, efer;
 	uint8_t cpl;
 	bool ac; /* RFLAGS.AC: SMAP is suspended */
 	uint8_t max_phy_addr;
 };
 
-enum vpt_walk_access {
-	VPT_WALK_READ = 0,
-	VPT_WALK_WRITE = 1 << 0,
-	VPT_WALK_FETCH = 1 << 1,
+enum x86_walk_access {
+	X86_WALK_READ = 0,
+	X86_WALK_WRITE = 1 << 0,
+	X86_WALK_FETCH = 1 << 1,
 	/* By the processor for itself (IDT, TSS, GDT): CPL does not matter. */
-	VPT_WALK_SYSTEM = 1 << 2,
+	X86_WALK_SYSTEM = 1 << 2,
 };
 
 /* The result of a translation. */
-struct vpt_page {
+struct x86_page {
 	uint64_t gpa;	/* of the address asked for */
 	uint64_t bytes; /* 4 KiB, 2 MiB, 4 MiB, 1 GiB */
 	bool writable;	/* a write of the same privilege is allowed, and the page dirty:
@@ -62,10 +62,10 @@ struct vpt_page {
  * Translate as the processor would, in every paging mode and without paging,
  * accessed and dirty bits included. False: #PF, with page->error.
  */
-bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
-		   unsigned int access, struct vpt_page *page);
+bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
+		   unsigned int access, struct x86_page *page);
 /* The same for whoever only wants the address. */
-bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
+bool x86_walk(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error);
 
 #endif /* VMM_X86_MEM_H */

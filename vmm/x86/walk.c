@@ -50,8 +50,8 @@ static const struct level pae[] = {{30, 2, NO_RIGHTS}, {21, 9, MAY_MAP}, {12, 9,
 static const struct level two[] = {{22, 10, MAY_MAP}, {12, 10, MAPS}};
 
 struct walk {
-	const struct vpt_mem *mem;
-	const struct vpt_paging *paging;
+	const struct x86_mem *mem;
+	const struct x86_paging *paging;
 	const struct level *level;
 	unsigned int access;
 	bool narrow;	   /* entries of 4 bytes */
@@ -63,7 +63,7 @@ struct walk {
 	bool nx;
 };
 
-static uint64_t above(const struct vpt_paging *p)
+static uint64_t above(const struct x86_paging *p)
 {
 	return ~0ull << p->max_phy_addr;
 }
@@ -71,16 +71,16 @@ static uint64_t above(const struct vpt_paging *p)
 /* Choose the format; returns where its first table is. */
 static uint64_t begin(struct walk *w)
 {
-	const struct vpt_paging *p = w->paging;
-	uint64_t nx = p->efer & VPT_EFER_NXE ? 0 : PTE_NX;
+	const struct x86_paging *p = w->paging;
+	uint64_t nx = p->efer & X86_EFER_NXE ? 0 : PTE_NX;
 
 	w->allowed = PTE_W | PTE_U;
-	if (p->efer & VPT_EFER_LMA) {
-		w->level = p->cr4 & VPT_CR4_LA57 ? long_mode : long_mode + 1;
+	if (p->efer & X86_EFER_LMA) {
+		w->level = p->cr4 & X86_CR4_LA57 ? long_mode : long_mode + 1;
 		w->reserved = (PTE_ADDRESS & above(p)) | nx;
 		return p->cr3 & PTE_ADDRESS;
 	}
-	if (p->cr4 & VPT_CR4_PAE) {
+	if (p->cr4 & X86_CR4_PAE) {
 		w->level = pae;
 		w->reserved = (above(p) & ~PTE_NX) | nx;
 		return p->cr3 & 0xffffffe0;
@@ -95,7 +95,7 @@ static bool next(struct walk *w, uint64_t table, uint64_t gva)
 {
 	uint64_t index = gva >> w->level->shift & ((1u << w->level->bits) - 1);
 	unsigned int bytes = w->narrow ? 4 : 8;
-	void *at = vpt_mem_at(w->mem, table + bytes * index, bytes);
+	void *at = x86_mem_at(w->mem, table + bytes * index, bytes);
 
 	if (!at)
 		return false;
@@ -112,7 +112,7 @@ static bool maps(const struct walk *w)
 {
 	if (!(w->level->flags & MAY_MAP))
 		return w->level->flags & MAPS;
-	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & VPT_CR4_PSE);
+	return w->pte & PTE_PS && (!w->narrow || w->paging->cr4 & X86_CR4_PSE);
 }
 
 /* @page: this entry maps one. */
@@ -135,26 +135,26 @@ static bool has_reserved(const struct walk *w, bool page)
 
 static bool is_user(const struct walk *w)
 {
-	return w->paging->cpl == 3 && !(w->access & VPT_WALK_SYSTEM);
+	return w->paging->cpl == 3 && !(w->access & X86_WALK_SYSTEM);
 }
 
 static bool permitted(const struct walk *w, unsigned int access)
 {
-	const struct vpt_paging *p = w->paging;
+	const struct x86_paging *p = w->paging;
 	bool user_page = w->allowed & PTE_U;
 	bool user = is_user(w);
 
 	if (user && !user_page)
 		return false;
-	if (access & VPT_WALK_FETCH) {
+	if (access & X86_WALK_FETCH) {
 		if (w->nx)
 			return false;
-		return user || !user_page || !(p->cr4 & VPT_CR4_SMEP);
+		return user || !user_page || !(p->cr4 & X86_CR4_SMEP);
 	}
-	if (!user && user_page && p->cr4 & VPT_CR4_SMAP && (!p->ac || access & VPT_WALK_SYSTEM))
+	if (!user && user_page && p->cr4 & X86_CR4_SMAP && (!p->ac || access & X86_WALK_SYSTEM))
 		return false;
-	if (access & VPT_WALK_WRITE && !(w->allowed & PTE_W))
-		return !user && !(p->cr0 & VPT_CR0_WP);
+	if (access & X86_WALK_WRITE && !(w->allowed & PTE_W))
+		return !user && !(p->cr0 & X86_CR0_WP);
 	return true;
 }
 
@@ -177,19 +177,19 @@ static void mark(struct walk *w)
 
 	for (i = 0; i < w->depth; i++)
 		set_bits(w, w->entry[i], PTE_A);
-	if (w->access & VPT_WALK_WRITE) {
+	if (w->access & X86_WALK_WRITE) {
 		set_bits(w, w->entry[w->depth - 1], PTE_D);
 		w->pte |= PTE_D;
 	}
 }
 
-static bool fault(const struct walk *w, uint32_t why, struct vpt_page *page)
+static bool fault(const struct walk *w, uint32_t why, struct x86_page *page)
 {
-	const struct vpt_paging *p = w->paging;
-	bool nx = p->cr4 & VPT_CR4_PAE && p->efer & VPT_EFER_NXE;
-	bool fetch = w->access & VPT_WALK_FETCH && (nx || p->cr4 & VPT_CR4_SMEP);
+	const struct x86_paging *p = w->paging;
+	bool nx = p->cr4 & X86_CR4_PAE && p->efer & X86_EFER_NXE;
+	bool fetch = w->access & X86_WALK_FETCH && (nx || p->cr4 & X86_CR4_SMEP);
 
-	page->error = why | (w->access & VPT_WALK_WRITE ? PF_WRITE : 0) |
+	page->error = why | (w->access & X86_WALK_WRITE ? PF_WRITE : 0) |
 		      (is_user(w) ? PF_USER : 0) | (fetch ? PF_FETCH : 0);
 	return false;
 }
@@ -201,27 +201,27 @@ static uint64_t frame(const struct walk *w)
 	return w->pte & PTE_ADDRESS & ~((1ull << w->level->shift) - 1);
 }
 
-static bool unpaged(uint64_t gva, struct vpt_page *page)
+static bool unpaged(uint64_t gva, struct x86_page *page)
 {
-	*page = (struct vpt_page){
+	*page = (struct x86_page){
 		.gpa = gva,
-		.bytes = VPT_PAGE_SIZE,
+		.bytes = X86_PAGE_SIZE,
 		.user = true,
 		.writable = true,
 	};
 	return true;
 }
 
-bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
-		   unsigned int access, struct vpt_page *page)
+bool x86_walk_page(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
+		   unsigned int access, struct x86_page *page)
 {
 	struct walk w;
 	uint64_t table;
 	bool last;
 
-	if (!(paging->efer & VPT_EFER_LMA))
+	if (!(paging->efer & X86_EFER_LMA))
 		gva = (uint32_t)gva;
-	if (!(paging->cr0 & VPT_CR0_PG))
+	if (!(paging->cr0 & X86_CR0_PG))
 		return unpaged(gva, page);
 	/* The array of entries is left as it is: most walks of a run are from here. */
 	w.mem = mem;
@@ -246,22 +246,22 @@ bool vpt_walk_page(const struct vpt_mem *mem, const struct vpt_paging *paging, u
 	if (!permitted(&w, access))
 		return fault(&w, PF_PRESENT, page);
 	mark(&w);
-	*page = (struct vpt_page){
+	*page = (struct x86_page){
 		.bytes = 1ull << w.level->shift,
 		.gpa = frame(&w) | (gva & ((1ull << w.level->shift) - 1)),
 		.user = w.allowed & PTE_U,
 		.writable =
-			w.pte & PTE_D && permitted(&w, VPT_WALK_WRITE | (access & VPT_WALK_SYSTEM)),
+			w.pte & PTE_D && permitted(&w, X86_WALK_WRITE | (access & X86_WALK_SYSTEM)),
 	};
 	return true;
 }
 
-bool vpt_walk(const struct vpt_mem *mem, const struct vpt_paging *paging, uint64_t gva,
+bool x86_walk(const struct x86_mem *mem, const struct x86_paging *paging, uint64_t gva,
 	      unsigned int access, uint64_t *gpa, uint32_t *error)
 {
-	struct vpt_page page;
+	struct x86_page page;
 
-	if (!vpt_walk_page(mem, paging, gva, access, &page)) {
+	if (!x86_walk_page(mem, paging, gva, access, &page)) {
 		*error = page.error;
 		return false;
 	}

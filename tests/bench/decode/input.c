@@ -57,7 +57,7 @@ static int by_given(const void *a, const void *b)
 
 static bool same_bytes(const struct bench_code *a, const struct bench_code *b)
 {
-	return a->bytes == b->bytes || !memcmp(a->bytes, b->bytes, VPT_CODE_BYTES);
+	return a->bytes == b->bytes || !memcmp(a->bytes, b->bytes, TRACE_CODE_BYTES);
 }
 
 /*
@@ -93,7 +93,7 @@ static void find_early(struct bench_input *in, struct bench_code **sorted)
 
 static int read_code(struct bench_input *in)
 {
-	const struct vpt_code *code = vpt_reader_code(in->reader, 0, &in->ncode);
+	const struct trace_code *code = trace_reader_code(in->reader, 0, &in->ncode);
 	struct bench_code **sorted = calloc(in->ncode + 1, sizeof(struct bench_code *));
 	size_t i;
 
@@ -104,7 +104,7 @@ static int read_code(struct bench_input *in)
 	}
 	in->spaces = ~(uint64_t)0xfff;
 	for (i = 0; i < in->ncode; i++) {
-		const struct vpt_code_page *page = code[i].page;
+		const struct trace_code_page *page = code[i].page;
 
 		in->code[i] = (struct bench_code){.space = page->cr3,
 						  .vaddr = page->vaddr,
@@ -136,30 +136,30 @@ static void set_name(struct bench_input *in, const char *path)
 
 int bench_input_open(const char *path, struct bench_input *in)
 {
-	const struct vpt_period *periods;
-	const struct vpt_cr3_switch *cr3s;
+	const struct trace_period *periods;
+	const struct trace_cr3_switch *cr3s;
 	size_t n, ncr3s;
 	char why[256];
 
 	memset(in, 0, sizeof(*in));
 	set_name(in, path);
-	if (vpt_reader_open_as(path, VPT_READER_NO_ORACLE, &in->reader, why, sizeof(why))) {
+	if (trace_reader_open_as(path, TRACE_READER_NO_ORACLE, &in->reader, why, sizeof(why))) {
 		fprintf(stderr, "bench: %s: %s\n", path, why);
 		return -1;
 	}
-	periods = vpt_reader_sessions(in->reader, 0, &n);
-	if (n != 1 || vpt_reader_info(in->reader)->flags & VPT_INFO_RTIT) {
+	periods = trace_reader_sessions(in->reader, 0, &n);
+	if (n != 1 || trace_reader_info(in->reader)->flags & TRACE_INFO_ATOM) {
 		fprintf(stderr, "bench: %s: not one session of Intel PT\n", path);
 		return -1;
 	}
 	in->ctl = periods->start->ctl;
-	in->caps = &vpt_reader_info(in->reader)->caps;
-	in->stream = vpt_reader_stream(in->reader, 0, &in->len);
+	in->caps = &trace_reader_info(in->reader)->caps;
+	in->stream = trace_reader_stream(in->reader, 0, &in->len);
 	if (read_code(in)) {
 		fprintf(stderr, "bench: %s: out of memory\n", path);
 		return -1;
 	}
-	cr3s = vpt_reader_cr3(in->reader, 0, &ncr3s);
+	cr3s = trace_reader_cr3(in->reader, 0, &ncr3s);
 	in->space = ncr3s ? cr3s[0].cr3 & in->spaces : in->ncode ? in->code[0].space : 0;
 	if (in->changes && bench_input_plan(in))
 		return -1;
@@ -172,5 +172,5 @@ void bench_input_close(struct bench_input *in)
 {
 	free(in->code);
 	if (in->reader)
-		vpt_reader_close(in->reader);
+		trace_reader_close(in->reader);
 }

@@ -19,7 +19,7 @@ struct bench_code {
 struct bench_input {
 	char name[64];
 	const char *path;
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	const uint8_t *stream;
 	size_t len;
 	uint64_t ctl;	 /* IA32_RTIT_CTL */

@@ -85,7 +85,7 @@ static void list_contents(struct ipt *t)
 		struct content *last = n ? &t->contents[n - 1] : NULL;
 
 		c->first = !last || !same_page(last, c);
-		if (!c->first && !memcmp(last->code->bytes, c->code->bytes, VPT_CODE_BYTES))
+		if (!c->first && !memcmp(last->code->bytes, c->code->bytes, TRACE_CODE_BYTES))
 			continue;
 		if (!c->first)
 			last->varies = c->varies = true;
@@ -108,8 +108,8 @@ static void write_file(struct ipt *t)
 		abort();
 	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d", t->fd);
 	for (i = 0; i < t->ncontents; i++) {
-		t->contents[i].place = i * VPT_CODE_BYTES;
-		if (write(t->fd, t->contents[i].code->bytes, VPT_CODE_BYTES) != VPT_CODE_BYTES)
+		t->contents[i].place = i * TRACE_CODE_BYTES;
+		if (write(t->fd, t->contents[i].code->bytes, TRACE_CODE_BYTES) != TRACE_CODE_BYTES)
 			abort();
 	}
 }
@@ -121,7 +121,7 @@ static void add_section(struct ipt *t, struct content *c, size_t pages)
 	pt_asid_init(&asid);
 	asid.cr3 = c->cr3;
 	if (c->isid <= 0)
-		c->isid = pt_iscache_add_file(t->cache, t->path, c->place, pages * VPT_CODE_BYTES,
+		c->isid = pt_iscache_add_file(t->cache, t->path, c->place, pages * TRACE_CODE_BYTES,
 					      c->code->vaddr);
 	if (c->isid <= 0 || pt_image_add_cached(t->image, t->cache, c->isid, &asid) < 0)
 		abort();
@@ -137,7 +137,7 @@ static size_t end_of_section(const struct ipt *t, size_t first)
 		const struct content *next = &t->contents[i];
 
 		if (next->varies || next->cr3 != c->cr3 ||
-		    next->code->vaddr != c->code->vaddr + (i - first) * VPT_CODE_BYTES)
+		    next->code->vaddr != c->code->vaddr + (i - first) * TRACE_CODE_BYTES)
 			break;
 	}
 	return i;
@@ -150,7 +150,7 @@ static void make_image(struct ipt *t)
 	t->cache = pt_iscache_alloc(NULL);
 	t->image = pt_image_alloc(NULL);
 	if (!t->cache || !t->image ||
-	    pt_iscache_set_limit(t->cache, 2 * t->ncontents * VPT_CODE_BYTES) < 0)
+	    pt_iscache_set_limit(t->cache, 2 * t->ncontents * TRACE_CODE_BYTES) < 0)
 		abort();
 	for (i = 0; i < t->ncontents; i++)
 		t->contents[i].isid = 0;

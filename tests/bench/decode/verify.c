@@ -7,23 +7,23 @@
 
 void bench_verify(const char *path, struct bench_sample *sample)
 {
-	struct vpt_comparison c = {0};
+	struct oracle_comparison c = {0};
 	double begin = bench_seconds();
-	struct vpt_reader *reader;
+	struct trace_reader *reader;
 	char why[200];
 	unsigned int v;
-	int err = vpt_reader_open(path, &reader, why, sizeof(why));
+	int err = trace_reader_open(path, &reader, why, sizeof(why));
 
 	*sample = (struct bench_sample){0};
 	if (err) {
 		fprintf(stderr, "bench: %s: %s\n", path, why);
 		return;
 	}
-	for (v = 0; v < vpt_reader_info(reader)->vcpus && !err; v++)
-		err = vpt_compare(reader, v, &c);
-	vpt_reader_close(reader);
+	for (v = 0; v < trace_reader_info(reader)->vcpus && !err; v++)
+		err = oracle_compare(reader, v, &c);
+	trace_reader_close(reader);
 	sample->cold = sample->warm = bench_seconds() - begin;
 	sample->insns = c.retired;
 	sample->ok = !err && !c.mismatches && c.retired;
-	vpt_comparison_free(&c);
+	oracle_comparison_free(&c);
 }

@@ -9,7 +9,7 @@
 
 static int export_file(char **argument)
 {
-	int error = vpt_bed_export_file(argument[0], argument[1]);
+	int error = bed_export_file(argument[0], argument[1]);
 
 	if (error)
 		fprintf(stderr, "bed: %s: %s\n", argument[1], strerror(-error));
@@ -18,27 +18,27 @@ static int export_file(char **argument)
 
 static int mark(char **argument)
 {
-	vpt_bed_mark(argument[0]);
+	bed_mark(argument[0]);
 	return 0;
 }
 
 static int oracle_on(char **argument)
 {
 	(void)argument;
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	return 0;
 }
 
 static int oracle_off(char **argument)
 {
 	(void)argument;
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	return 0;
 }
 
 static int power_off(char **argument)
 {
-	vpt_bed_command(VPT_BED_POWER_OFF, (uint32_t)atoi(argument[0]) & 0xff);
+	bed_command(BED_POWER_OFF, (uint32_t)atoi(argument[0]) & 0xff);
 	return 1;
 }
 
@@ -61,7 +61,7 @@ int main(int count, char **argument)
 	for (verb = verbs; verb < verbs + sizeof(verbs) / sizeof(verbs[0]); verb++) {
 		if (count < 2 || strcmp(argument[1], verb->name) || count != 2 + verb->arguments)
 			continue;
-		error = vpt_bed_open();
+		error = bed_open();
 		if (error) {
 			fprintf(stderr, "bed: no control port: %s\n", strerror(-error));
 			return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A trace by perf's intel_pt, whose bytes are collected in order. */
-#ifndef VPT_TESTBED_PERF_H
-#define VPT_TESTBED_PERF_H
+#ifndef BED_TESTBED_PERF_H
+#define BED_TESTBED_PERF_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

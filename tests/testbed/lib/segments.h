@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The segments of a KVM guest in 64-bit mode at CPL 0. */
-#ifndef VPT_TESTBED_SEGMENTS_H
-#define VPT_TESTBED_SEGMENTS_H
+#ifndef BED_TESTBED_SEGMENTS_H
+#define BED_TESTBED_SEGMENTS_H
 
 #include <linux/kvm.h>
 

@@ -7,14 +7,14 @@
 
 #include "testbed.h"
 
-int vpt_bed_open(void)
+int bed_open(void)
 {
-	if (ioperm(VPT_BED_CONTROL, 8, 1))
+	if (ioperm(BED_CONTROL, 8, 1))
 		return -errno;
-	return vpt_bed_present() ? 0 : -ENODEV;
+	return bed_present() ? 0 : -ENODEV;
 }
 
-int vpt_bed_export_file(const char *name, const char *path)
+int bed_export_file(const char *name, const char *path)
 {
 	static char buffer[65536];
 	ssize_t size = -1;
@@ -23,13 +23,13 @@ int vpt_bed_export_file(const char *name, const char *path)
 
 	if (file < 0)
 		return -errno;
-	vpt_bed_text(name);
-	vpt_bed_command(VPT_BED_EXPORT_OPEN, 0);
+	bed_text(name);
+	bed_command(BED_EXPORT_OPEN, 0);
 	while ((size = read(file, buffer, sizeof(buffer))) > 0)
-		vpt_bed_bytes(VPT_BED_DATA, buffer, (size_t)size);
+		bed_bytes(BED_DATA, buffer, (size_t)size);
 	if (size < 0)
 		error = -errno;
-	vpt_bed_command(VPT_BED_EXPORT_CLOSE, 0);
+	bed_command(BED_EXPORT_CLOSE, 0);
 	close(file);
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the host's kernel is asked: its log, perf's Intel PT, the accesses to MSRs. */
-#ifndef VPT_KVM_BUGS_KERNEL_H
-#define VPT_KVM_BUGS_KERNEL_H
+#ifndef BED_KVM_BUGS_KERNEL_H
+#define BED_KVM_BUGS_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

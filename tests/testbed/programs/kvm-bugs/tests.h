@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The checks: one function for each bug; NULL, or what is wrong. */
-#ifndef VPT_KVM_BUGS_TESTS_H
-#define VPT_KVM_BUGS_TESTS_H
+#ifndef BED_KVM_BUGS_TESTS_H
+#define BED_KVM_BUGS_TESTS_H
 
 /* Format what is wrong. */
 const char *wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));

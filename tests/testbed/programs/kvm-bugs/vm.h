@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A virtual machine of one vCPU whose guest executes a list of operations. */
-#ifndef VPT_KVM_BUGS_VM_H
-#define VPT_KVM_BUGS_VM_H
+#ifndef BED_KVM_BUGS_VM_H
+#define BED_KVM_BUGS_VM_H
 
 #include <linux/kvm.h>
 #include <stdbool.h>

@@ -97,17 +97,17 @@ void test_oracle(void)
 	const uint8_t *bytes;
 	struct vm vm;
 
-	if (vpt_bed_open())
+	if (bed_open())
 		die("the test bed's port");
 	bytes = open_traced(&vm, 1 << 20, 0, CTL_TIMED, &status);
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	vm_start(&vm, guest_flow, ROUNDS);
 	vm_run(&vm);
 	vm_start(&vm, guest_exits, 100);
 	vm_run(&vm);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	CHECK(traced(status) > 0, "nothing traced");
-	vpt_bed_export("buffer", bytes, traced(status));
+	bed_export("buffer", bytes, traced(status));
 	vm_close(&vm);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values of IA32_RTIT_CTL, less TraceEn and what chooses the output. */
-#ifndef VPT_KVM_FEATURES_CTL_H
-#define VPT_KVM_FEATURES_CTL_H
+#ifndef BED_KVM_FEATURES_CTL_H
+#define BED_KVM_FEATURES_CTL_H
 
 #include "vpt/msr.h"
 
@@ -9,4 +9,4 @@
 	(VPT_CTL_MASK(OS) | VPT_CTL_MASK(USER) | VPT_CTL_MASK(BRANCH_EN) | VPT_CTL_MASK(DIS_RETC))
 #define CTL_TIMED (CTL_BRANCHES | VPT_CTL_MASK(TSC_EN))
 
-#endif /* VPT_KVM_FEATURES_CTL_H */
+#endif /* BED_KVM_FEATURES_CTL_H */

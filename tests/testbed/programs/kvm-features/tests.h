@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VPT_KVM_FEATURES_TESTS_H
-#define VPT_KVM_FEATURES_TESTS_H
+#ifndef BED_KVM_FEATURES_TESTS_H
+#define BED_KVM_FEATURES_TESTS_H
 
 void test_usages(void);
 void test_areas(void);
@@ -17,4 +17,4 @@ void test_host(void);
 void test_both(void);
 void test_hostile(void);
 
-#endif /* VPT_KVM_FEATURES_TESTS_H */
+#endif /* BED_KVM_FEATURES_TESTS_H */

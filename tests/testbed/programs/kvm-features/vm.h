@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A virtual machine of one vCPU and a few pages, and checks that are counted. */
-#ifndef VPT_KVM_FEATURES_VM_H
-#define VPT_KVM_FEATURES_VM_H
+#ifndef BED_KVM_FEATURES_VM_H
+#define BED_KVM_FEATURES_VM_H
 
 #include <linux/kvm.h>
 #include <stdbool.h>
@@ -69,4 +69,4 @@ struct trace_counts {
 };
 void count_packets(const uint8_t *bytes, size_t size, struct trace_counts *counts);
 
-#endif /* VPT_KVM_FEATURES_VM_H */
+#endif /* BED_KVM_FEATURES_VM_H */

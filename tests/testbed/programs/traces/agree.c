@@ -59,16 +59,16 @@ void perf_user(void)
 		fail("perf_event_open of intel_pt");
 	/* It is in memory: a page fault is not what is to be traced. */
 	result = work();
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	if (perf_pt_enable(&pt))
 		fail("PERF_EVENT_IOC_ENABLE");
 	result += work();
 	perf_pt_disable(&pt);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	perf_pt_read(&pt);
 	if (pt.dropped || pt.truncated || pt.lost || pt.size < 500)
 		fail("the trace is not whole: %zu bytes", pt.size);
-	vpt_bed_export("host.pt", pt.bytes, pt.size);
+	bed_export("host.pt", pt.bytes, pt.size);
 	perf_data_export("perf.data", &pt);
 	perf_pt_close(&pt);
 }

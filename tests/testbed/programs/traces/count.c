@@ -13,8 +13,8 @@
 /* Write the counters to a file and set them to 0. */
 static void counters(const char *name)
 {
-	vpt_bed_text(name);
-	vpt_bed_command(VPT_BED_COUNTERS, 0);
+	bed_text(name);
+	bed_command(VPT_BED_COUNTERS, 0);
 }
 
 /* The guest traces from before the first exit to userspace to after the last one; the

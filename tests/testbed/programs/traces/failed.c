@@ -14,7 +14,7 @@ static void begin(struct perf_pt *pt)
 {
 	if (perf_pt_open(pt, &all))
 		fail("perf_event_open of intel_pt");
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	if (perf_pt_enable(pt))
 		fail("PERF_EVENT_IOC_ENABLE");
 }
@@ -22,11 +22,11 @@ static void begin(struct perf_pt *pt)
 static void end(struct perf_pt *pt)
 {
 	perf_pt_disable(pt);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	perf_pt_read(pt);
 	if (pt->dropped || pt->truncated || pt->lost)
 		fail("the host's trace is not whole");
-	vpt_bed_export("host.pt", pt->bytes, pt->size);
+	bed_export("host.pt", pt->bytes, pt->size);
 	perf_pt_close(pt);
 }
 
@@ -71,7 +71,7 @@ void failed_late(void)
 	end(&pt);
 	if (machine.outs < 3 || machine.plan->status & VPT_STATUS_MASK(ERROR))
 		fail("the guest does not go on");
-	vpt_bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
+	bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
 	machine_close(&machine);
 }
 

@@ -17,9 +17,9 @@
 /* The log is on while the guest runs. */
 static void run_logged(struct machine *machine)
 {
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	machine_run(machine);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	printf("guest: %zu bytes, CTL 0x%llx, STATUS 0x%llx\n", machine_trace_size(machine),
 	       (unsigned long long)machine->plan->ctl, (unsigned long long)machine->plan->status);
 	if (machine->plan->ctl & VPT_CTL_MASK(TRACE_EN))
@@ -34,7 +34,7 @@ static void want_no_error(const struct machine *machine)
 
 static void export(const struct machine *machine, uint64_t from)
 {
-	vpt_bed_export("guest.pt", machine->vm.memory + from, machine_trace_size(machine));
+	bed_export("guest.pt", machine->vm.memory + from, machine_trace_size(machine));
 }
 
 void guest_range(void)

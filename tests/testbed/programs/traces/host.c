@@ -18,7 +18,7 @@ static void open_host(struct perf_pt *pt, const struct perf_pt_want *want)
 
 static void begin(const struct perf_pt *pt)
 {
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	if (perf_pt_enable(pt))
 		fail("PERF_EVENT_IOC_ENABLE");
 }
@@ -26,13 +26,13 @@ static void begin(const struct perf_pt *pt)
 static void end(struct perf_pt *pt)
 {
 	perf_pt_disable(pt);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	perf_pt_read(pt);
 	printf("perf: %zu bytes, %u records, %u truncated, %u lost\n", pt->size, pt->aux_records,
 	       pt->truncated, pt->lost);
 	if (pt->dropped || pt->lost)
 		fail("the host's trace is too long for the test");
-	vpt_bed_export("host.pt", pt->bytes, pt->size);
+	bed_export("host.pt", pt->bytes, pt->size);
 }
 
 static const struct perf_pt_want all = {
@@ -80,8 +80,8 @@ void trace_memory(void)
 	end(&pt);
 	if (pt.truncated)
 		fail("the host's trace is truncated");
-	vpt_bed_export("guest.ram", machine.vm.memory, VM_MEMORY);
-	vpt_bed_memory("machine.ram");
+	bed_export("guest.ram", machine.vm.memory, VM_MEMORY);
+	bed_memory("machine.ram");
 	machine_close(&machine);
 	perf_pt_close(&pt);
 }
@@ -135,7 +135,7 @@ void trace_both(void)
 	end(&pt);
 	if (pt.truncated || machine.plan->status & VPT_STATUS_MASK(ERROR))
 		fail("one of the traces is not whole");
-	vpt_bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
+	bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
 	perf_pt_close(&pt);
 	machine_close(&machine);
 }

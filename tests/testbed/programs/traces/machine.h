@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A machine whose guest works by a plan, see payload.S. */
-#ifndef VPT_TRACES_MACHINE_H
-#define VPT_TRACES_MACHINE_H
+#ifndef BED_TRACES_MACHINE_H
+#define BED_TRACES_MACHINE_H
 
 #include "../kvm-bugs/vm.h"
 #include "plan.h"

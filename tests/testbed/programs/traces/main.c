@@ -43,7 +43,7 @@ const char *counters_file = "counted";
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (vpt_bed_open()) {
+	if (bed_open()) {
 		printf("FAIL this is not the test bed\n");
 		return 2;
 	}

@@ -155,15 +155,15 @@ void perf_data_export(const char *name, const struct perf_pt *pt)
 	file.attr.sample_id_all = 1;
 	file.data.offset = sizeof(file);
 	file.data.size = sizeof(info) + sizeof(comm) + sizeof(mapping) + sizeof(trace) + trace.size;
-	vpt_bed_text(name);
-	vpt_bed_command(VPT_BED_EXPORT_OPEN, 0);
-	vpt_bed_bytes(VPT_BED_DATA, &file, sizeof(file));
-	vpt_bed_bytes(VPT_BED_DATA, &info, sizeof(info));
-	vpt_bed_bytes(VPT_BED_DATA, &comm, sizeof(comm));
-	vpt_bed_bytes(VPT_BED_DATA, &mapping, sizeof(mapping));
-	vpt_bed_bytes(VPT_BED_DATA, &trace, sizeof(trace));
-	vpt_bed_bytes(VPT_BED_DATA, pt->bytes, pt->size);
+	bed_text(name);
+	bed_command(BED_EXPORT_OPEN, 0);
+	bed_bytes(BED_DATA, &file, sizeof(file));
+	bed_bytes(BED_DATA, &info, sizeof(info));
+	bed_bytes(BED_DATA, &comm, sizeof(comm));
+	bed_bytes(BED_DATA, &mapping, sizeof(mapping));
+	bed_bytes(BED_DATA, &trace, sizeof(trace));
+	bed_bytes(BED_DATA, pt->bytes, pt->size);
 	/* PAD packets. */
-	vpt_bed_bytes(VPT_BED_DATA, zeroes, trace.size - pt->size);
-	vpt_bed_command(VPT_BED_EXPORT_CLOSE, 0);
+	bed_bytes(BED_DATA, zeroes, trace.size - pt->size);
+	bed_command(BED_EXPORT_CLOSE, 0);
 }

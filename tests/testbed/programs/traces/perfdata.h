@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VPT_TRACES_PERFDATA_H
-#define VPT_TRACES_PERFDATA_H
+#ifndef BED_TRACES_PERFDATA_H
+#define BED_TRACES_PERFDATA_H
 
 #include "perf.h"
 

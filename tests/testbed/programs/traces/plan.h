@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a guest is to do and what it answers; read by C and assembly. */
-#ifndef VPT_TRACES_PLAN_H
-#define VPT_TRACES_PLAN_H
+#ifndef BED_TRACES_PLAN_H
+#define BED_TRACES_PLAN_H
 
 #define PLAN_LIST 16 /* pairs at most, the last one included */
 

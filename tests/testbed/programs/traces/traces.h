@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VPT_TRACES_TRACES_H
-#define VPT_TRACES_TRACES_H
+#ifndef BED_TRACES_TRACES_H
+#define BED_TRACES_TRACES_H
 
 /* guest.c: a guest traces itself. */
 void guest_range(void);

@@ -124,9 +124,9 @@ static void run(uint64_t value, unsigned int khz_percent)
 		fail("KVM_SET_TSC_KHZ");
 	machine_begin(&machine, MSR_TSC, value);
 	machine_trace(&machine, CTL_BRANCHES | VPT_CTL_MASK(TSC_EN));
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	machine_run(&machine);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	tsc.offset = kvm_says("tsc-offset");
 	tsc.multiplier = kvm_says("tsc-scaling-ratio");
 	/* As `vpt info` says it of the log. */
@@ -135,7 +135,7 @@ static void run(uint64_t value, unsigned int khz_percent)
 	if (khz_percent != 100 && tsc.multiplier == VPT_TSC_ONE)
 		fail("the TSC is not scaled");
 	check(&machine, &tsc);
-	vpt_bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
+	bed_export("guest.pt", machine.vm.memory + VM_OUTPUT, machine_trace_size(&machine));
 	machine_close(&machine);
 }
 

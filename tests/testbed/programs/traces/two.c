@@ -40,14 +40,14 @@ void two_vcpus(void)
 		machine_open(&machines[i], VM_PT, PLAN_ALL, 100 + 30 * i);
 		machine_trace(&machines[i], CTL_BRANCHES);
 	}
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	run_both(machines);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		if (machines[i].plan->status & VPT_STATUS_MASK(ERROR))
 			fail("a trace ends with an error");
-		vpt_bed_export(names[i], machines[i].vm.memory + VM_OUTPUT,
-			       machine_trace_size(&machines[i]));
+		bed_export(names[i], machines[i].vm.memory + VM_OUTPUT,
+			   machine_trace_size(&machines[i]));
 		machine_close(&machines[i]);
 	}
 }
@@ -67,16 +67,16 @@ void system_two(void)
 	machine_place(&machines[1], TRACES_CODE_ELSEWHERE);
 	if (perf_pt_open(&pt, &want))
 		fail("perf_event_open of intel_pt");
-	vpt_bed_command(VPT_BED_ORACLE_ON, 0);
+	bed_command(BED_ORACLE_ON, 0);
 	if (perf_pt_enable(&pt))
 		fail("PERF_EVENT_IOC_ENABLE");
 	run_both(machines);
 	perf_pt_disable(&pt);
-	vpt_bed_command(VPT_BED_ORACLE_OFF, 0);
+	bed_command(BED_ORACLE_OFF, 0);
 	perf_pt_read(&pt);
 	if (pt.dropped || pt.lost || pt.truncated)
 		fail("the trace is not whole");
-	vpt_bed_export("host.pt", pt.bytes, pt.size);
+	bed_export("host.pt", pt.bytes, pt.size);
 	perf_pt_close(&pt);
 	for (unsigned int i = 0; i < 2; i++)
 		machine_close(&machines[i]);

@@ -4,22 +4,22 @@
  * overflow, whether a TIP or an event leads to where nothing is traced, whether TraceStop took
  * effect. Packets that come in between are held, and used afterwards.
  */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
 /*
  * [ATOM-FILTER-FROZEN] In a range FilterEn is set, unless it was clear as the session began and
  * no branch has led there since. Where that is not known the flow is left out.
  */
-static bool in_filter_for_sure(const struct dec_rtit *r)
+static bool in_filter_for_sure(const struct dec_atom *r)
 {
-	return dec_rtit_in_filter(&r->regs, r->lip) &&
+	return dec_atom_in_filter(&r->regs, r->lip) &&
 	       (VPT_ATOM_GET(EVENTS, FILTER, r->regs.events) == VPT_ATOM_ID_ALWAYS ||
 		VPT_ATOM_GET(STATUS, FILTER_EN, r->regs.status));
 }
 
-void dec_rtit_release(struct dec_rtit *r)
+void dec_atom_release(struct dec_atom *r)
 {
-	struct dec_rtit_said held[DEC_RTIT_HELD];
+	struct dec_atom_said held[DEC_ATOM_HELD];
 	uint64_t offset = r->offset;
 	unsigned int i, n = r->nheld;
 
@@ -28,14 +28,14 @@ void dec_rtit_release(struct dec_rtit *r)
 		held[i] = r->held[i];
 	for (i = 0; i < n; i++) {
 		r->offset = held[i].offset;
-		dec_rtit_take(r, &held[i]);
+		dec_atom_take(r, &held[i]);
 	}
 	r->offset = offset;
 }
 
-enum vptd_status dec_rtit_overflow(struct dec_rtit *r, const struct dec_rtit_said *said)
+enum vptd_status dec_atom_overflow(struct dec_atom *r, const struct dec_atom_said *said)
 {
-	dec_rtit_lose(r);
+	dec_atom_lose(r);
 	r->lost = r->joins = false;
 	r->lip = said->lip;
 	r->event_offset = said->offset;
@@ -46,7 +46,7 @@ enum vptd_status dec_rtit_overflow(struct dec_rtit *r, const struct dec_rtit_sai
 }
 
 /* Report the overflow. @lossy: the decoder may have left out instructions behind it. */
-static void report_overflow(struct dec_rtit *r, bool lossy)
+static void report_overflow(struct dec_atom *r, bool lossy)
 {
 	struct vptd_event event = {.kind = VPTD_EVENT_OVERFLOW};
 	uint64_t insns, before = r->flow->insns;
@@ -60,15 +60,15 @@ static void report_overflow(struct dec_rtit *r, bool lossy)
 		r->flow->insns = insns;
 		r->counts = !lossy;
 	}
-	dec_rtit_came(r, SINCE_OVERFLOW);
-	dec_rtit_emit_at(r, event, r->event_offset);
+	dec_atom_came(r, SINCE_OVERFLOW);
+	dec_atom_emit_at(r, event, r->event_offset);
 }
 
 /*
  * [ATOM-OVF-ENABLES] With FUP.BuffOvf there is TriggerEn and ContextEn. FilterEn is as the next
  * packet of the flow shows, or as the session's end has it, or as a branch to there makes it.
  */
-static enum vptd_status resume(struct dec_rtit *r, bool enabled)
+static enum vptd_status resume(struct dec_atom *r, bool enabled)
 {
 	r->waits = R_NONE;
 	r->enabled = enabled;
@@ -79,57 +79,57 @@ static enum vptd_status resume(struct dec_rtit *r, bool enabled)
 }
 
 /* [ATOM-E2] The FUP.PGD behind FUP.BuffOvf may be spurious: PacketEn is not known. */
-static void resume_unsure(struct dec_rtit *r)
+static void resume_unsure(struct dec_atom *r)
 {
-	dec_rtit_lose(r);
+	dec_atom_lose(r);
 	report_overflow(r, true);
 }
 
-static enum vptd_status join(struct dec_rtit *r)
+static enum vptd_status join(struct dec_atom *r)
 {
 	r->waits = R_NONE;
 	r->enabled = true;
-	dec_rtit_join(r);
-	dec_rtit_came(r, SINCE_EVENT);
-	dec_rtit_emit(
+	dec_atom_join(r);
+	dec_atom_came(r, SINCE_EVENT);
+	dec_atom_emit(
 		r, (struct vptd_event){.kind = VPTD_EVENT_SYNC, .flags = VPTD_EV_TO, .to = r->lip});
 	return dec_flow_jump(r->flow, r->lip);
 }
 
 /* Report the STS packets that are held before what they wait for, so that there is room. */
-static void report_held(struct dec_rtit *r)
+static void report_held(struct dec_atom *r)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < r->nheld; i++) {
 		if (r->held[i].packet.kind == VPT_ATOM_PKT_STS)
-			dec_rtit_report_sts(r, &r->held[i]);
+			dec_atom_report_sts(r, &r->held[i]);
 		else
 			r->held[n++] = r->held[i];
 	}
 	r->nheld = n;
 }
 
-static bool hold(struct dec_rtit *r, const struct dec_rtit_said *said)
+static bool hold(struct dec_atom *r, const struct dec_atom_said *said)
 {
-	if (r->nheld == DEC_RTIT_HELD)
+	if (r->nheld == DEC_ATOM_HELD)
 		report_held(r);
-	if (r->nheld == DEC_RTIT_HELD)
+	if (r->nheld == DEC_ATOM_HELD)
 		return false;
 	r->held[r->nheld++] = *said;
 	return true;
 }
 
 /* What waited is decided: use the packets that were held. */
-static void decided(struct dec_rtit *r, enum vptd_status status)
+static void decided(struct dec_atom *r, enum vptd_status status)
 {
 	if (status)
-		dec_rtit_failed(r, status);
-	dec_rtit_release(r);
+		dec_atom_failed(r, status);
+	dec_atom_release(r);
 }
 
 /* Decide without a packet of the flow. */
-static void decide_now(struct dec_rtit *r, bool filter_en, bool stopped)
+static void decide_now(struct dec_atom *r, bool filter_en, bool stopped)
 {
 	switch (r->waits) {
 	case R_OVF:
@@ -138,13 +138,13 @@ static void decide_now(struct dec_rtit *r, bool filter_en, bool stopped)
 	case R_OVF_PGD:
 		r->waits = R_NONE;
 		resume_unsure(r);
-		dec_rtit_release(r);
+		dec_atom_release(r);
 		break;
 	case R_JOIN:
 		decided(r, join(r));
 		break;
 	case R_ARRIVED:
-		decided(r, dec_rtit_arrive(r, stopped));
+		decided(r, dec_atom_arrive(r, stopped));
 		break;
 	default:
 		break;
@@ -155,7 +155,7 @@ static void decide_now(struct dec_rtit *r, bool filter_en, bool stopped)
  * [ATOM-E5] The TIP of a branch in an overflow that led to where that was over comes right behind
  * it. It looks like that of a loop's branch, so that the loop may have run once more.
  */
-static bool is_spurious(struct dec_rtit *r, const struct dec_rtit_said *said)
+static bool is_spurious(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	if (!r->spurious || said->packet.kind != VPT_ATOM_PKT_TIP || !said->has_lip ||
 	    said->lip != r->lip)
@@ -165,7 +165,7 @@ static bool is_spurious(struct dec_rtit *r, const struct dec_rtit_said *said)
 }
 
 /* The first packet of the flow behind FUP.BuffOvf. Returns true if it is held. */
-static bool decide_overflow(struct dec_rtit *r, const struct dec_rtit_said *said)
+static bool decide_overflow(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	bool enabled = true;
 
@@ -193,7 +193,7 @@ static bool decide_overflow(struct dec_rtit *r, const struct dec_rtit_said *said
 }
 
 /* There is no room for another PIP. */
-static void give_up(struct dec_rtit *r)
+static void give_up(struct dec_atom *r)
 {
 	switch (r->waits) {
 	case R_OVF:
@@ -203,12 +203,12 @@ static void give_up(struct dec_rtit *r)
 		}
 		r->waits = R_NONE;
 		resume_unsure(r);
-		dec_rtit_release(r);
+		dec_atom_release(r);
 		break;
 	case R_JOIN:
 	case R_STOP:
 		r->waits = R_NONE;
-		dec_rtit_release(r);
+		dec_atom_release(r);
 		break;
 	default:
 		decide_now(r, false, false);
@@ -216,7 +216,7 @@ static void give_up(struct dec_rtit *r)
 	}
 }
 
-bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said)
+bool dec_atom_decide(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	enum vpt_atom_pkt_kind kind = said->packet.kind;
 
@@ -246,7 +246,7 @@ bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said)
 			return false;
 		}
 		r->waits = R_NONE;
-		dec_rtit_release(r);
+		dec_atom_release(r);
 		return false;
 	case R_ARRIVED:
 		if (kind == VPT_ATOM_PKT_TRACE_STOP && hold(r, said))
@@ -256,20 +256,20 @@ bool dec_rtit_decide(struct dec_rtit *r, const struct dec_rtit_said *said)
 	default:
 		/* [ATOM-E4] The trace goes on as if there was no TraceStop. */
 		r->waits = R_NONE;
-		dec_rtit_release(r);
+		dec_atom_release(r);
 		return false;
 	}
 }
 
-void dec_rtit_decide_at_end(struct dec_rtit *r, const struct vpt_atom_regs *regs,
-			    enum vptd_rtit_end why, uint64_t insns)
+void dec_atom_decide_at_end(struct dec_atom *r, const struct vpt_atom_regs *regs,
+			    enum vptd_atom_end why, uint64_t insns)
 {
 	bool stop = r->nheld && r->held[r->nheld - 1].packet.kind == VPT_ATOM_PKT_TRACE_STOP;
 	bool filter_en = in_filter_for_sure(r);
 
-	if (regs && why != VPTD_RTIT_STOPPED)
+	if (regs && why != VPTD_ATOM_STOPPED)
 		filter_en = VPT_ATOM_GET(STATUS, FILTER_EN, regs->status);
 	decide_now(r, filter_en,
-		   stop && regs && why == VPTD_RTIT_STOPPED &&
+		   stop && regs && why == VPTD_ATOM_STOPPED &&
 			   (!r->counts || r->flow->insns == insns));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What packets mean: with PacketEn, without it, and where execution is to be found (table 19). */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
-enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned int n)
+enum vptd_status dec_atom_outcomes(struct dec_atom *r, uint64_t bits, unsigned int n)
 {
 	unsigned int drop = r->stale < n ? r->stale : n;
 	enum vptd_status status;
@@ -15,29 +15,29 @@ enum vptd_status dec_rtit_outcomes(struct dec_rtit *r, uint64_t bits, unsigned i
 	if (!r->enabled)
 		return VPTD_E_PACKET;
 	status = dec_flow_outcomes(r->flow, bits & VPT_MASK64(n - 1, 0), n);
-	return status || !r->config.at_once ? status : dec_rtit_settle(r);
+	return status || !r->config.at_once ? status : dec_atom_settle(r);
 }
 
-void dec_rtit_disabled(struct dec_rtit *r, struct vptd_event event, uint64_t offset)
+void dec_atom_disabled(struct dec_atom *r, struct vptd_event event, uint64_t offset)
 {
 	r->enabled = false;
 	r->flow->cur = NULL;
-	dec_rtit_emit_at(r, event, offset);
+	dec_atom_emit_at(r, event, offset);
 }
 
-static enum vptd_status enable(struct dec_rtit *r, uint64_t lip)
+static enum vptd_status enable(struct dec_atom *r, uint64_t lip)
 {
 	if (r->lost)
-		dec_rtit_join(r);
+		dec_atom_join(r);
 	r->enabled = true;
-	dec_rtit_came(r, SINCE_ENABLED);
-	dec_rtit_emit(
+	dec_atom_came(r, SINCE_ENABLED);
+	dec_atom_emit(
 		r, (struct vptd_event){.kind = VPTD_EVENT_ENABLED, .flags = VPTD_EV_TO, .to = lip});
 	return dec_flow_jump(r->flow, lip);
 }
 
 /* [ATOM-PIP] The MOV has run, if it is traced. */
-static enum vptd_status paging(struct dec_rtit *r, const struct vpt_atom_packet *pip)
+static enum vptd_status paging(struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
 	uint64_t key = r->ops->space ? r->ops->space(r->context, pip->value) : pip->value;
 
@@ -45,12 +45,12 @@ static enum vptd_status paging(struct dec_rtit *r, const struct vpt_atom_packet 
 	r->cr3 = pip->value;
 	if (dec_code_select(r->flow->code, key))
 		return VPTD_E_MEMORY;
-	dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_PAGING, .value = pip->value});
+	dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_PAGING, .value = pip->value});
 	return r->enabled && !r->waits ? dec_flow_jump(r->flow, r->flow->ip) : VPTD_OK;
 }
 
 /* Where execution is must be found. Behind a PSB a TIP tells it, unless the TIP leads out. */
-static enum vptd_status find(struct dec_rtit *r, const struct dec_rtit_said *said)
+static enum vptd_status find(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	bool after_pgd = r->no_tip;
 
@@ -59,7 +59,7 @@ static enum vptd_status find(struct dec_rtit *r, const struct dec_rtit_said *sai
 	case VPT_ATOM_PKT_PGE:
 		return said->has_lip ? enable(r, said->lip) : VPTD_OK;
 	case VPT_ATOM_PKT_BUF_OVF:
-		return said->has_lip ? dec_rtit_overflow(r, said) : VPTD_OK;
+		return said->has_lip ? dec_atom_overflow(r, said) : VPTD_OK;
 	case VPT_ATOM_PKT_TIP:
 		if (said->has_lip && r->joins && !after_pgd) {
 			r->lip = said->lip;
@@ -80,29 +80,29 @@ static enum vptd_status find(struct dec_rtit *r, const struct dec_rtit_said *sai
 }
 
 /* Where execution is is known, and so is PacketEn. */
-static enum vptd_status use(struct dec_rtit *r, const struct dec_rtit_said *said)
+static enum vptd_status use(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	enum vptd_status status = VPTD_OK;
 
 	switch (said->packet.kind) {
 	case VPT_ATOM_PKT_TNT:
-		return dec_rtit_outcomes(r, said->packet.value, said->packet.bits);
+		return dec_atom_outcomes(r, said->packet.value, said->packet.bits);
 	case VPT_ATOM_PKT_TIP:
-		return r->enabled ? dec_rtit_to_tip(r, said->lip) : VPTD_E_PACKET;
+		return r->enabled ? dec_atom_to_tip(r, said->lip) : VPTD_E_PACKET;
 	case VPT_ATOM_PKT_FAR:
-		return r->enabled ? dec_rtit_to_fup(r, said->lip, false) : VPTD_E_PACKET;
+		return r->enabled ? dec_atom_to_fup(r, said->lip, false) : VPTD_E_PACKET;
 	case VPT_ATOM_PKT_PGE:
 		return r->enabled ? VPTD_E_PACKET : enable(r, said->lip);
 	case VPT_ATOM_PKT_PGD:
 		/* [ATOM-E2] */
-		return r->enabled ? dec_rtit_to_fup(r, said->lip, true) : VPTD_OK;
+		return r->enabled ? dec_atom_to_fup(r, said->lip, true) : VPTD_OK;
 	case VPT_ATOM_PKT_PIP:
 		if (r->enabled)
-			status = dec_rtit_to_pip(r, &said->packet);
+			status = dec_atom_to_pip(r, &said->packet);
 		return status ? status : paging(r, &said->packet);
 	case VPT_ATOM_PKT_BUF_OVF:
-		status = dec_rtit_settle_fast(r);
-		return status ? status : dec_rtit_overflow(r, said);
+		status = dec_atom_settle_fast(r);
+		return status ? status : dec_atom_overflow(r, said);
 	case VPT_ATOM_PKT_TRACE_STOP:
 		r->waits = R_STOP;
 		return VPTD_OK;
@@ -111,7 +111,7 @@ static enum vptd_status use(struct dec_rtit *r, const struct dec_rtit_said *said
 	}
 }
 
-enum vptd_status dec_rtit_bind(struct dec_rtit *r, const struct dec_rtit_said *said)
+enum vptd_status dec_atom_bind(struct dec_atom *r, const struct dec_atom_said *said)
 {
 	if (r->lost)
 		return find(r, said);
@@ -120,15 +120,15 @@ enum vptd_status dec_rtit_bind(struct dec_rtit *r, const struct dec_rtit_said *s
 	return use(r, said);
 }
 
-enum vptd_status dec_rtit_arrive(struct dec_rtit *r, bool stopped)
+enum vptd_status dec_atom_arrive(struct dec_atom *r, bool stopped)
 {
 	uint64_t to = r->event.to;
 
 	r->waits = R_NONE;
 	r->enabled = !stopped;
 	r->event.kind = stopped ? VPTD_EVENT_ASYNC_DISABLED : VPTD_EVENT_ASYNC_BRANCH;
-	dec_rtit_came(r, SINCE_EVENT);
-	dec_rtit_emit_at(r, r->event, r->event_offset);
+	dec_atom_came(r, SINCE_EVENT);
+	dec_atom_emit_at(r, r->event, r->event_offset);
 	if (!stopped)
 		return dec_flow_jump(r->flow, to);
 	r->flow->cur = NULL;
@@ -145,25 +145,25 @@ static bool is_far(enum dec_insn_kind kind)
 }
 
 /* FUP.PGD, and the TIP where a far transfer or an event led out of the filter. */
-static void left(struct dec_rtit *r, const struct dec_rtit_said *tip)
+static void left(struct dec_atom *r, const struct dec_atom_said *tip)
 {
 	struct vptd_event event = {.flags = tip ? VPTD_EV_TO : 0, .to = tip ? tip->lip : 0};
 	uint64_t offset = tip ? tip->offset : r->event_offset;
 
 	/* What falls through has no TIP. */
-	if (r->by_insn && (!tip || is_far(dec_rtit_did(r)))) {
+	if (r->by_insn && (!tip || is_far(dec_atom_did(r)))) {
 		event.kind = VPTD_EVENT_DISABLED;
-		dec_rtit_disabled(r, event, offset);
+		dec_atom_disabled(r, event, offset);
 		return;
 	}
 	event.kind = VPTD_EVENT_ASYNC_DISABLED;
 	event.flags |= VPTD_EV_IP | (r->soft_int ? SOFT_INT : 0);
 	event.ip = r->from;
-	dec_rtit_came(r, SINCE_EVENT);
-	dec_rtit_disabled(r, event, offset);
+	dec_atom_came(r, SINCE_EVENT);
+	dec_atom_disabled(r, event, offset);
 }
 
-enum vptd_status dec_rtit_tip_came(struct dec_rtit *r, const struct dec_rtit_said *tip)
+enum vptd_status dec_atom_tip_came(struct dec_atom *r, const struct dec_atom_said *tip)
 {
 	uint8_t waited = r->waits;
 	struct dec_block *by = r->flow->cur;
@@ -183,8 +183,8 @@ enum vptd_status dec_rtit_tip_came(struct dec_rtit *r, const struct dec_rtit_sai
 		.to = tip->lip,
 	};
 	r->event_offset = tip->offset;
-	if (!dec_rtit_stops_at(&r->regs, tip->lip, true))
-		return dec_rtit_arrive(r, false);
+	if (!dec_atom_stops_at(&r->regs, tip->lip, true))
+		return dec_atom_arrive(r, false);
 	r->waits = R_ARRIVED;
 	return VPTD_OK;
 }

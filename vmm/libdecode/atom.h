@@ -12,8 +12,8 @@
  *
  * Sections are those of the "Real Time Instruction Trace Programming Reference", v1.05.
  */
-#ifndef VMM_LIBDECODE_RTIT_H
-#define VMM_LIBDECODE_RTIT_H
+#ifndef VMM_LIBDECODE_ATOM_H
+#define VMM_LIBDECODE_ATOM_H
 
 #include "vpt/atom_msr.h"
 #include "vpt/atom_packet.h"
@@ -21,13 +21,13 @@
 #include "libdecode/carry.h"
 #include "libdecode/flow.h"
 
-struct dec_rtit_config {
+struct dec_atom_config {
 	uint8_t errata; /* enum vpt_atom_erratum: those that the processor has */
 	bool guest;	/* sessions end and change by WRMSRs of the traced code */
 	bool at_once;	/* use outcomes as they come: `led` is exact for all that runs */
 };
 
-struct dec_rtit_ops {
+struct dec_atom_ops {
 	void (*event)(void *context, const struct vptd_event *event);
 	/* The key of the address space that a PIP names; NULL: its CR3. */
 	uint64_t (*space)(void *context, uint64_t cr3);
@@ -39,43 +39,43 @@ struct dec_rtit_ops {
 };
 
 /* A packet, with its LIP as an address and the offset behind it. */
-struct dec_rtit_said {
+struct dec_atom_said {
 	struct vpt_atom_packet packet;
 	bool has_lip; /* false: the LIP depends on one that is not known */
 	uint64_t lip;
 	uint64_t offset;
 };
 
-#define DEC_RTIT_HELD 32u /* packets that wait for a later one */
+#define DEC_ATOM_HELD 32u /* packets that wait for a later one */
 
-struct dec_rtit {
+struct dec_atom {
 	struct dec_flow *flow;
-	const struct dec_rtit_ops *ops;
+	const struct dec_atom_ops *ops;
 	void *context;
-	struct dec_rtit_config config;
+	struct dec_atom_config config;
 	struct vpt_atom_regs regs; /* as the session began */
 	uint64_t offset;	   /* in the stream, behind the last packet */
-	uint64_t added;		   /* to the counter, beside what ran: see dec_rtit_insns() */
+	uint64_t added;		   /* to the counter, beside what ran: see dec_atom_insns() */
 	uint64_t led;		   /* the same of the packets that led to what runs now */
-	uint64_t cr3;		   /* see dec_rtit_use_space() */
+	uint64_t cr3;		   /* see dec_atom_use_space() */
 	bool counts;		   /* the flow's counter is exact; callers may read it */
 	bool enabled;		   /* PacketEn, as far as it is known */
 	bool lost;		   /* where execution is must be found */
 	bool joins;		   /* a TIP tells it, since there was a PSB */
 	bool no_tip;		   /* a FUP.PGD came just before, whose TIP leads out */
 	bool call_lost;		   /* a CALL may have retired before decoding joined the trace */
-	bool continues;		   /* the last session ended with VPTD_RTIT_CHANGED */
+	bool continues;		   /* the last session ended with VPTD_ATOM_CHANGED */
 	bool was_lossy;		   /* and in an overflow */
 	bool skips;		   /* look for the next PSB */
 	bool last_known;
 	uint32_t last;	/* RTIT_LAST_LIP[31:0] */
 	uint8_t stale;	/* outcomes of the next TNT that belong to a trace before this one */
-	uint8_t waits;	/* enum dec_rtit_waits */
-	uint8_t paging; /* CR0.PG, or DEC_RTIT_UNKNOWN */
+	uint8_t waits;	/* enum dec_atom_waits */
+	uint8_t paging; /* CR0.PG, or DEC_ATOM_UNKNOWN */
 	uint64_t last_call_nlip; /* the register as the session before ended */
 
-	/* How execution has come to the position: see rtit_walk.c. */
-	uint8_t since;	      /* enum dec_rtit_since: the event before, */
+	/* How execution has come to the position: see atom_walk.c. */
+	uint8_t since;	      /* enum dec_atom_since: the event before, */
 	uint64_t since_insns; /* and the counter there */
 	uint64_t by_insns;    /* the counter behind the instruction that is described here: */
 	uint64_t by_next;     /* the address behind it */
@@ -91,42 +91,42 @@ struct dec_rtit {
 	struct vptd_event event; /* ARRIVED */
 	uint64_t lip;		 /* OVF, JOIN: where execution is */
 	uint64_t event_offset;	 /* LEFT, OVF, ARRIVED: behind the packet that waits */
-	struct dec_rtit_said held[DEC_RTIT_HELD];
+	struct dec_atom_said held[DEC_ATOM_HELD];
 	unsigned int nheld;
 
 	struct dec_carry carry;
 };
 
-#define DEC_RTIT_UNKNOWN  0xff
-#define DEC_RTIT_NO_COUNT VPTD_RTIT_UNKNOWN
+#define DEC_ATOM_UNKNOWN  0xff
+#define DEC_ATOM_NO_COUNT VPTD_ATOM_UNKNOWN
 
-/* Nothing is known until dec_rtit_begin(), or until a PSB in a stream without sessions. */
-void dec_rtit_init(struct dec_rtit *r, struct dec_flow *flow, const struct dec_rtit_config *config,
-		   const struct dec_rtit_ops *ops, void *context);
+/* Nothing is known until dec_atom_begin(), or until a PSB in a stream without sessions. */
+void dec_atom_init(struct dec_atom *r, struct dec_flow *flow, const struct dec_atom_config *config,
+		   const struct dec_atom_ops *ops, void *context);
 
 /*
  * A session begins with the next byte. @regs are its registers there, and @insns is the counter of
- * instructions, which becomes the flow's, or DEC_RTIT_NO_COUNT. Without dec_rtit_end() before it the
+ * instructions, which becomes the flow's, or DEC_ATOM_NO_COUNT. Without dec_atom_end() before it the
  * trace begins anew.
  */
-void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns);
+void dec_atom_begin(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns);
 
 /*
  * Decode these bytes of the session. A packet that they cut in two is kept for the next call. What
  * cannot be decoded is reported as ERROR events, and decoding resumes at the next packet that tells
  * where execution is: FUP.PGE, FUP.BuffOvf, or a TIP behind a PSB.
  */
-void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len);
+void dec_atom_push(struct dec_atom *r, const uint8_t *bytes, size_t len);
 
 /*
- * The session ends here: its registers and counter, or DEC_RTIT_NO_COUNT, are these. The flow runs up to @insns, with the
+ * The session ends here: its registers and counter, or DEC_ATOM_NO_COUNT, are these. The flow runs up to @insns, with the
  * outcomes that are in RTIT_TNT_BUFF.
  */
-void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-		  enum vptd_rtit_end why);
+void dec_atom_end(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns,
+		  enum vptd_atom_end why);
 
-/* How many instructions ran since dec_rtit_init(), whatever the counter is set to. */
-static inline uint64_t dec_rtit_insns(const struct dec_rtit *r)
+/* How many instructions ran since dec_atom_init(), whatever the counter is set to. */
+static inline uint64_t dec_atom_insns(const struct dec_atom *r)
 {
 	return r->flow->insns - r->added;
 }
@@ -135,18 +135,18 @@ static inline uint64_t dec_rtit_insns(const struct dec_rtit *r)
  * Before code changes: use the outcomes that came before. And after that: look at the code of the
  * position again.
  */
-void dec_rtit_catch_up(struct dec_rtit *r);
-void dec_rtit_look_again(struct dec_rtit *r);
+void dec_atom_catch_up(struct dec_atom *r);
+void dec_atom_look_again(struct dec_atom *r);
 
 /* The stream ends, or what comes next does not continue it. Uses what is left. */
-void dec_rtit_finish(struct dec_rtit *r);
+void dec_atom_finish(struct dec_atom *r);
 
 /*
  * From the position on, code is of the address space @key, whose CR3 is @cr3, and of this mode (16,
- * 32, 64). Call it before dec_rtit_begin(), or from the flow's limit() and hole(). Returns VPTD_OK or
+ * 32, 64). Call it before dec_atom_begin(), or from the flow's limit() and hole(). Returns VPTD_OK or
  * VPTD_E_MEMORY.
  */
-enum vptd_status dec_rtit_use_space(struct dec_rtit *r, uint64_t key, uint64_t cr3,
+enum vptd_status dec_atom_use_space(struct dec_atom *r, uint64_t key, uint64_t cr3,
 				    unsigned int mode);
 
-#endif /* VMM_LIBDECODE_RTIT_H */
+#endif /* VMM_LIBDECODE_ATOM_H */

@@ -9,21 +9,21 @@ static uint64_t on_space(void *context, uint64_t cr3)
 	return dec_decoder_space(context, cr3, false, UINT64_MAX);
 }
 
-static const struct dec_rtit_ops rtit_ops = {.event = dec_decoder_event, .space = on_space};
+static const struct dec_atom_ops atom_ops = {.event = dec_decoder_event, .space = on_space};
 
-void dec_decoder_start_rtit(struct vptd_decoder *d, const struct vptd_config *config)
+void dec_decoder_start_atom(struct vptd_decoder *d, const struct vptd_config *config)
 {
-	const struct dec_rtit_config rtit = {
+	const struct dec_atom_config atom = {
 		.errata = (uint8_t)config->rtit_errata,
-		.guest = config->flags & VPTD_RTIT_GUEST,
+		.guest = config->flags & VPTD_ATOM_GUEST,
 	};
 
-	dec_rtit_init(&d->rtit, &d->flow, &rtit, &rtit_ops, d);
-	d->is_rtit = true;
-	d->offset = &d->rtit.offset;
+	dec_atom_init(&d->atom, &d->flow, &atom, &atom_ops, d);
+	d->is_atom = true;
+	d->offset = &d->atom.offset;
 }
 
-static void take_regs(const struct vptd_rtit_regs *from, struct vpt_atom_regs *regs)
+static void take_regs(const struct vptd_atom_regs *from, struct vpt_atom_regs *regs)
 {
 	vpt_atom_regs_reset(regs);
 	regs->ctl = from->ctl;
@@ -35,26 +35,26 @@ static void take_regs(const struct vptd_rtit_regs *from, struct vpt_atom_regs *r
 	memcpy(regs->lip, from->lip, sizeof(regs->lip));
 }
 
-enum vptd_status vptd_rtit_begin(struct vptd_decoder *d, const struct vptd_rtit_regs *from,
+enum vptd_status vptd_atom_begin(struct vptd_decoder *d, const struct vptd_atom_regs *from,
 				 uint64_t count)
 {
 	struct vpt_atom_regs regs;
 
-	if (!d->is_rtit)
+	if (!d->is_atom)
 		return VPTD_E_ARGUMENT;
 	take_regs(from, &regs);
-	dec_rtit_begin(&d->rtit, &regs, count);
+	dec_atom_begin(&d->atom, &regs, count);
 	return dec_decoder_done(d);
 }
 
-enum vptd_status vptd_rtit_end(struct vptd_decoder *d, const struct vptd_rtit_regs *from,
-			       uint64_t count, enum vptd_rtit_end end)
+enum vptd_status vptd_atom_end(struct vptd_decoder *d, const struct vptd_atom_regs *from,
+			       uint64_t count, enum vptd_atom_end end)
 {
 	struct vpt_atom_regs regs;
 
-	if (!d->is_rtit || (unsigned int)end > VPTD_RTIT_CHANGED)
+	if (!d->is_atom || (unsigned int)end > VPTD_ATOM_CHANGED)
 		return VPTD_E_ARGUMENT;
 	take_regs(from, &regs);
-	dec_rtit_end(&d->rtit, &regs, count, end);
+	dec_atom_end(&d->atom, &regs, count, end);
 	return dec_decoder_done(d);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Where sessions begin and end, of which few packets tell. */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
-void dec_rtit_forget(struct dec_rtit *r)
+void dec_atom_forget(struct dec_atom *r)
 {
 	struct dec_flow *f = r->flow;
 
@@ -13,27 +13,27 @@ void dec_rtit_forget(struct dec_rtit *r)
 	r->enabled = false;
 	r->counts = false;
 	r->waits = R_NONE;
-	dec_rtit_came(r, SINCE_EVENT);
+	dec_atom_came(r, SINCE_EVENT);
 }
 
-void dec_rtit_lose(struct dec_rtit *r)
+void dec_atom_lose(struct dec_atom *r)
 {
-	dec_rtit_forget(r);
+	dec_atom_forget(r);
 	dec_flow_clear_stack(r->flow);
 	r->lost = r->joins = true;
 }
 
-void dec_rtit_join(struct dec_rtit *r)
+void dec_atom_join(struct dec_atom *r)
 {
 	r->lost = r->joins = false;
 	dec_flow_clear_stack(r->flow);
 	r->call_lost = true;
 }
 
-void dec_rtit_set_count(struct dec_rtit *r, uint64_t insns)
+void dec_atom_set_count(struct dec_atom *r, uint64_t insns)
 {
 	struct dec_flow *f = r->flow;
-	bool ran = dec_rtit_ran(r), is_last = r->by_insns == f->insns;
+	bool ran = dec_atom_ran(r), is_last = r->by_insns == f->insns;
 
 	r->added += insns - f->insns;
 	f->insns = insns;
@@ -42,7 +42,7 @@ void dec_rtit_set_count(struct dec_rtit *r, uint64_t insns)
 }
 
 /* What packets say depends on these registers from now on. */
-static void use_registers(struct dec_rtit *r, const struct vpt_atom_regs *regs)
+static void use_registers(struct dec_atom *r, const struct vpt_atom_regs *regs)
 {
 	struct dec_flow *f = r->flow;
 
@@ -50,7 +50,7 @@ static void use_registers(struct dec_rtit *r, const struct vpt_atom_regs *regs)
 	r->last = (uint32_t)VPT_ATOM_GET(LAST_LIP, LIP, regs->last_lip);
 	r->last_known = VPT_ATOM_GET(LAST_LIP, VALID, regs->last_lip);
 	/* [ATOM-STALE-TNT] */
-	r->stale = (uint8_t)dec_rtit_gathered(regs->tnt_buff);
+	r->stale = (uint8_t)dec_atom_gathered(regs->tnt_buff);
 	r->call_lost = false;
 	f->has_retc = VPT_ATOM_GET(CTL, CMPRS_RET, regs->ctl);
 	dec_flow_clear_stack(f);
@@ -63,21 +63,21 @@ static void use_registers(struct dec_rtit *r, const struct vpt_atom_regs *regs)
  * The registers were changed at an unknown instruction. The next packet leads past it, but a CALL
  * in front of it would set the wrong LAST_CALL_NLIP.
  */
-static void change(struct dec_rtit *r, const struct vpt_atom_regs *regs)
+static void change(struct dec_atom *r, const struct vpt_atom_regs *regs)
 {
 	if (r->was_lossy) {
 		/* [ATOM-OVF-SET] Software ended the overflow: no packet tells where execution is. */
 		if (!VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status))
-			dec_rtit_lose(r);
+			dec_atom_lose(r);
 	} else if (r->enabled && !r->counts && regs->last_call_nlip != r->last_call_nlip) {
-		dec_rtit_lose(r);
-		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
+		dec_atom_lose(r);
+		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
 	}
 }
 
-void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns)
+void dec_atom_begin(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns)
 {
-	bool counts = insns != DEC_RTIT_NO_COUNT;
+	bool counts = insns != DEC_ATOM_NO_COUNT;
 
 	if (!counts)
 		insns = r->flow->insns;
@@ -86,14 +86,14 @@ void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64
 	if (r->continues) {
 		use_registers(r, regs);
 		r->counts = r->counts && counts;
-		dec_rtit_set_count(r, insns);
+		dec_atom_set_count(r, insns);
 		change(r, regs);
 	} else {
-		dec_rtit_forget(r);
+		dec_atom_forget(r);
 		r->nheld = 0;
 		use_registers(r, regs);
-		dec_rtit_set_count(r, insns);
-		dec_rtit_came(r, SINCE_EVENT);
+		dec_atom_set_count(r, insns);
+		dec_atom_came(r, SINCE_EVENT);
 		r->counts = counts;
 		r->lost = r->joins = r->no_tip = false;
 	}
@@ -104,12 +104,12 @@ void dec_rtit_begin(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64
  * Has TraceStop ended the session before the instruction at the position? It may have been held until
  * an overflow was over, or a branch or an event has led into its range.
  */
-static bool stopped_here(const struct dec_rtit *r, uint64_t insns, enum vptd_rtit_end why)
+static bool stopped_here(const struct dec_atom *r, uint64_t insns, enum vptd_atom_end why)
 {
-	bool ran = dec_rtit_ran(r), resumed = r->since == SINCE_OVERFLOW && !ran;
-	enum dec_insn_kind did = dec_rtit_did(r);
+	bool ran = dec_atom_ran(r), resumed = r->since == SINCE_OVERFLOW && !ran;
+	enum dec_insn_kind did = dec_atom_did(r);
 
-	if (why != VPTD_RTIT_STOPPED)
+	if (why != VPTD_ATOM_STOPPED)
 		return false;
 	if (r->counts)
 		return resumed && r->flow->insns == insns;
@@ -118,112 +118,112 @@ static bool stopped_here(const struct dec_rtit *r, uint64_t insns, enum vptd_rti
 	/* [ATOM-STOP] The instruction at FUP.PGE runs, or there would be none. */
 	if (r->since == SINCE_ENABLED && !ran)
 		return false;
-	return (!ran || dec_rtit_jumped(r) || did == DEC_INSN_FAR_JUMP ||
+	return (!ran || dec_atom_jumped(r) || did == DEC_INSN_FAR_JUMP ||
 		did == DEC_INSN_FAR_CALL || did == DEC_INSN_FAR_RETURN) &&
-	       dec_rtit_stops_at(&r->regs, r->flow->ip, true);
+	       dec_atom_stops_at(&r->regs, r->flow->ip, true);
 }
 
 /* [ATOM-DEC-TAIL] PacketEn is set as the session ends: use outcomes that were never sent. */
-static enum vptd_status tail(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-			     enum vptd_rtit_end why, bool lossy)
+static enum vptd_status tail(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns,
+			     enum vptd_atom_end why, bool lossy)
 {
 	const struct vptd_event disabled = {.kind = VPTD_EVENT_DISABLED};
 	enum vptd_status status =
-		dec_rtit_outcomes(r, regs->tnt_buff, dec_rtit_gathered(regs->tnt_buff));
+		dec_atom_outcomes(r, regs->tnt_buff, dec_atom_gathered(regs->tnt_buff));
 
 	if (!status)
-		status = dec_rtit_settle(r);
+		status = dec_atom_settle(r);
 	if (status)
 		return status;
 	if (lossy) {
-		dec_rtit_forget(r);
+		dec_atom_forget(r);
 		return VPTD_OK;
 	}
 	if (stopped_here(r, insns, why)) {
 		r->enabled = false;
-		if (dec_rtit_ran(r))
-			dec_rtit_disabled(r, disabled, r->led);
+		if (dec_atom_ran(r))
+			dec_atom_disabled(r, disabled, r->led);
 		return VPTD_OK;
 	}
 	if (!r->counts)
-		status = dec_rtit_count_back(r, insns, why);
+		status = dec_atom_count_back(r, insns, why);
 	if (!status && r->counts)
-		status = dec_rtit_to_count(r, insns);
+		status = dec_atom_to_count(r, insns);
 	/* [ATOM-CTL-LIVE] */
-	if (status || why == VPTD_RTIT_CHANGED)
+	if (status || why == VPTD_ATOM_CHANGED)
 		return status;
 	if (r->counts) {
-		dec_rtit_disabled(r, disabled, r->led);
+		dec_atom_disabled(r, disabled, r->led);
 		return VPTD_OK;
 	}
-	dec_rtit_forget(r);
-	dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
+	dec_atom_forget(r);
+	dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
 	return VPTD_OK;
 }
 
 /* A TIP that is waited for does not come: FUP.PGD has none, or packets are being lost. */
-static enum vptd_status no_tip(struct dec_rtit *r, bool lossy)
+static enum vptd_status no_tip(struct dec_atom *r, bool lossy)
 {
 	bool left = r->waits == R_LEFT;
 
 	if (r->waits == R_NONE || r->waits == R_STOP)
 		return VPTD_OK;
 	if (lossy && !left) {
-		dec_rtit_forget(r);
+		dec_atom_forget(r);
 		return VPTD_OK;
 	}
-	return dec_rtit_tip_came(r, NULL);
+	return dec_atom_tip_came(r, NULL);
 }
 
-void dec_rtit_end(struct dec_rtit *r, const struct vpt_atom_regs *regs, uint64_t insns,
-		  enum vptd_rtit_end why)
+void dec_atom_end(struct dec_atom *r, const struct vpt_atom_regs *regs, uint64_t insns,
+		  enum vptd_atom_end why)
 {
 	bool lossy = VPT_ATOM_GET(STATUS, BUFFER_OVERFLOW, regs->status), stops;
 	enum vptd_status status;
 
 	/* Any counter does that is far enough, where none is exact. */
-	if (insns == DEC_RTIT_NO_COUNT) {
+	if (insns == DEC_ATOM_NO_COUNT) {
 		r->counts = false;
 		insns = r->flow->insns + UINT32_MAX;
 	}
-	dec_rtit_cut(r);
-	dec_rtit_decide_at_end(r, regs, why, insns);
+	dec_atom_cut(r);
+	dec_atom_decide_at_end(r, regs, why, insns);
 	if (r->waits != R_STOP)
 		r->led = r->offset;
-	stops = r->waits == R_STOP && why != VPTD_RTIT_CHANGED;
+	stops = r->waits == R_STOP && why != VPTD_ATOM_CHANGED;
 	status = no_tip(r, lossy);
 	r->waits = R_NONE;
 	if (!status && r->enabled)
 		status = tail(r, regs, insns, why, lossy && !stops);
 	if (status)
-		dec_rtit_failed(r, status);
+		dec_atom_failed(r, status);
 	else if (stops)
-		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_STOP});
-	dec_rtit_release(r);
+		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_STOP});
+	dec_atom_release(r);
 	/* FUP.PGE and what came behind it may be lost. */
 	if (lossy)
-		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
-	r->continues = why == VPTD_RTIT_CHANGED;
+		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_OVERFLOW});
+	r->continues = why == VPTD_ATOM_CHANGED;
 	r->was_lossy = lossy;
 	r->last_call_nlip = regs->last_call_nlip;
 }
 
-void dec_rtit_finish(struct dec_rtit *r)
+void dec_atom_finish(struct dec_atom *r)
 {
 	bool stops;
 	enum vptd_status status;
 
-	dec_rtit_decide_at_end(r, NULL, VPTD_RTIT_ENDED, 0);
+	dec_atom_decide_at_end(r, NULL, VPTD_ATOM_ENDED, 0);
 	r->led = r->offset;
 	stops = r->waits == R_STOP && !r->enabled;
-	status = r->waits == R_LEFT ? dec_rtit_tip_came(r, NULL) : VPTD_OK;
+	status = r->waits == R_LEFT ? dec_atom_tip_came(r, NULL) : VPTD_OK;
 	if (!status && r->enabled && r->waits == R_NONE)
-		status = dec_rtit_settle(r);
+		status = dec_atom_settle(r);
 	if (status)
-		dec_rtit_failed(r, status);
+		dec_atom_failed(r, status);
 	if (stops)
-		dec_rtit_emit(r, (struct vptd_event){.kind = VPTD_EVENT_STOP});
+		dec_atom_emit(r, (struct vptd_event){.kind = VPTD_EVENT_STOP});
 	r->waits = R_NONE;
-	dec_rtit_release(r);
-	dec_rtit_reset(r);
+	dec_atom_release(r);
+	dec_atom_reset(r);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vpt run --trace=rtit: its options, what there is none of, and a host's registers. */
+/* vpt run --trace=atom: its options, what there is none of, and a host's registers. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -30,54 +30,54 @@ static bool errata(const char *list, uint8_t *set)
 	}
 }
 
-int vpt_run_take_errata(const struct vpt_given *g)
+int cli_run_take_errata(const struct cli_given *g)
 {
-	struct vpt_run_rtit *r = g->field;
+	struct cli_run_atom *r = g->field;
 
 	if (errata(g->value, &r->model.errata))
-		return VPT_EXIT_OK;
-	return vpt_option_wrong(g, "not a list such as E1,E3 of E1 to E%d, all or none", ERRATA);
+		return CLI_EXIT_OK;
+	return cli_option_wrong(g, "not a list such as E1,E3 of E1 to E%d, all or none", ERRATA);
 }
 
-int vpt_run_take_clear_lag(const struct vpt_given *g)
+int cli_run_take_clear_lag(const struct cli_given *g)
 {
-	struct vpt_run_rtit *r = g->field;
+	struct cli_run_atom *r = g->field;
 	uint64_t lag;
 
-	if (!vpt_cli_is_number(g->value, &lag) || lag > VPT_ATOM_LAG_MAX)
-		return vpt_option_wrong(g, "not a number up to %u", VPT_ATOM_LAG_MAX);
+	if (!cli_is_number(g->value, &lag) || lag > VPT_ATOM_LAG_MAX)
+		return cli_option_wrong(g, "not a number up to %u", VPT_ATOM_LAG_MAX);
 	r->model.clear_lag = (uint8_t)lag;
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
-int vpt_run_choose_system(struct vpt_run_options *o)
+int cli_run_choose_system(struct cli_run_options *o)
 {
-	const char *trace = o->rtit.trace;
-	bool rtit = trace && !strcmp(trace, "rtit");
-	struct vpt_model model;
+	const char *trace = o->atom.trace;
+	bool atom = trace && !strcmp(trace, "rtit");
+	struct core_model model;
 
 	if (!o->model) {
-		o->model = rtit ? "silvermont" : "skl";
-		o->model_given |= rtit;
+		o->model = atom ? "silvermont" : "skl";
+		o->model_given |= atom;
 	}
-	if (!vpt_model_find(o->model, &model))
-		return VPT_EXIT_OK;
-	if (trace && rtit != (model.system == VPT_SYSTEM_RTIT))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --trace=%s: model %s has %s", trace, o->model,
-				rtit ? "PT, not RTIT" : "RTIT, not PT");
+	if (!core_model_find(o->model, &model))
+		return CLI_EXIT_OK;
+	if (trace && atom != (model.system == TRACER_SYSTEM_ATOM))
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace=%s: model %s has %s", trace, o->model,
+				atom ? "PT, not RTIT" : "RTIT, not PT");
 	o->system = model.system;
-	if (o->rtit.given && o->system != VPT_SYSTEM_RTIT)
-		return vpt_fail(VPT_EXIT_USAGE,
+	if (o->atom.given && o->system != TRACER_SYSTEM_ATOM)
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --less-pkts, --errata, --clear-lag and --disable-pgd are for "
 				"--trace=rtit");
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }
 
 /* The option that RTIT has nothing of, or NULL. */
-static const char *foreign(const struct vpt_run_options *o)
+static const char *foreign(const struct cli_run_options *o)
 {
-	const struct vpt_run_trace *t = &o->trace;
-	const struct vpt_hv_setup *setup = &o->usage.setup;
+	const struct cli_run_trace *t = &o->trace;
+	const struct core_hv_setup *setup = &o->usage.setup;
 	const struct {
 		bool given;
 		const char *option;
@@ -101,7 +101,7 @@ static const char *foreign(const struct vpt_run_options *o)
 	return NULL;
 }
 
-static bool ratios_fit(const struct vpt_run_trace *t)
+static bool ratios_fit(const struct cli_run_trace *t)
 {
 	size_t i;
 
@@ -111,36 +111,36 @@ static bool ratios_fit(const struct vpt_run_trace *t)
 	return t->cbr <= MAX_RATIO;
 }
 
-int vpt_run_check_rtit(struct vpt_run_options *o)
+int cli_run_check_atom(struct cli_run_options *o)
 {
-	const struct vpt_run_trace *t = &o->trace;
+	const struct cli_run_trace *t = &o->trace;
 	const char *option = foreign(o);
 
 	if (option)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --%s: there is none with --trace=rtit",
+		return cli_fail(CLI_EXIT_USAGE, "run: --%s: there is none with --trace=rtit",
 				option);
 	if (!strcmp(o->engine, "kvm-pt"))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --trace=rtit: engine kvm-pt has PT alone");
+		return cli_fail(CLI_EXIT_USAGE, "run: --trace=rtit: engine kvm-pt has PT alone");
 	if (t->has_cyc_thresh)
-		return vpt_fail(VPT_EXIT_USAGE,
+		return cli_fail(CLI_EXIT_USAGE,
 				"run: --cyc: with --trace=rtit it has no value: there is no "
 				"threshold");
 	if (t->mtc_freq > MAX_RANGE)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --mtc=%u: with --trace=rtit from 0 to %d",
+		return cli_fail(CLI_EXIT_USAGE, "run: --mtc=%u: with --trace=rtit from 0 to %d",
 				(unsigned int)t->mtc_freq, MAX_RANGE);
 	if (o->psb > MAX_RANGE)
-		return vpt_fail(VPT_EXIT_USAGE, "run: --psb=%llu: with --trace=rtit from 0 to %d",
+		return cli_fail(CLI_EXIT_USAGE, "run: --psb=%llu: with --trace=rtit from 0 to %d",
 				(unsigned long long)o->psb, MAX_RANGE);
 	if (!ratios_fit(t))
-		return vpt_fail(VPT_EXIT_USAGE, "run: --cbr: with --trace=rtit from 1 to %d",
+		return cli_fail(CLI_EXIT_USAGE, "run: --cbr: with --trace=rtit from 1 to %d",
 				MAX_RATIO);
-	o->rtit.model.buffer_bytes = t->model.buffer_bytes;
-	o->rtit.model.buffer_drain = t->model.buffer_drain;
-	return VPT_EXIT_OK;
+	o->atom.model.buffer_bytes = t->model.buffer_bytes;
+	o->atom.model.buffer_drain = t->model.buffer_drain;
+	return CLI_EXIT_OK;
 }
 
 /* The event ID of the ranges of one kind (table 7), `none` if there is no such range. */
-static uint64_t event_id(const struct vpt_run_options *o, bool stop, uint64_t none)
+static uint64_t event_id(const struct cli_run_options *o, bool stop, uint64_t none)
 {
 	uint64_t id = none;
 	size_t i;
@@ -152,7 +152,7 @@ static uint64_t event_id(const struct vpt_run_options *o, bool stop, uint64_t no
 }
 
 /* Would code there be in the filter? */
-static bool filtered_in(const struct vpt_run_options *o, uint64_t ip)
+static bool filtered_in(const struct cli_run_options *o, uint64_t ip)
 {
 	bool any = false, in = false;
 	size_t i;
@@ -166,7 +166,7 @@ static bool filtered_in(const struct vpt_run_options *o, uint64_t ip)
 	return in || !any;
 }
 
-static uint64_t control(const struct vpt_run_options *o)
+static uint64_t control(const struct cli_run_options *o)
 {
 	uint64_t ctl = VPT_ATOM_MASK(CTL, DEST);
 
@@ -185,12 +185,12 @@ static uint64_t control(const struct vpt_run_options *o)
 	if (o->trace.ctl & VPT_CTL_MASK(MTC_EN))
 		ctl |= VPT_ATOM_MASK(CTL, MTC_EN) | o->trace.mtc_freq
 							    << VPT_ATOM_CTL_MTC_RANGE_SHIFT;
-	if (o->rtit.less_pkts)
+	if (o->atom.less_pkts)
 		ctl |= VPT_ATOM_MASK(CTL, LESS_PKTS);
 	return ctl;
 }
 
-struct vpt_atom_regs vpt_run_host_atom(const struct vpt_run_options *o, uint64_t ip)
+struct vpt_atom_regs cli_run_host_atom(const struct cli_run_options *o, uint64_t ip)
 {
 	struct vpt_atom_regs regs;
 	size_t i;
@@ -213,9 +213,9 @@ struct vpt_atom_regs vpt_run_host_atom(const struct vpt_run_options *o, uint64_t
 }
 
 /* As a driver does it: the trace is set up, then Trace_En comes, then TraceActive. */
-int vpt_run_start_rtit(const struct vpt_run_options *o, struct vpt_vcpu *v)
+int cli_run_start_atom(const struct cli_run_options *o, struct core_vcpu *v)
 {
-	const struct vpt_atom_regs regs = vpt_run_host_atom(o, v->regs->rip);
+	const struct vpt_atom_regs regs = cli_run_host_atom(o, v->regs->rip);
 	const uint64_t on = regs.ctl | VPT_ATOM_MASK(CTL, TRACE_EN);
 	const struct {
 		uint32_t msr;
@@ -236,9 +236,9 @@ int vpt_run_start_rtit(const struct vpt_run_options *o, struct vpt_vcpu *v)
 	size_t i;
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-		if (vpt_tracer_host_write(&v->tracer, row[i].msr, row[i].value, v->regs->rip) !=
+		if (tracer_host_write(&v->tracer, row[i].msr, row[i].value, v->regs->rip) !=
 		    VPT_FAULT_NONE)
-			return vpt_fail(VPT_EXIT_USAGE, "run: %s: the model does not allow it",
+			return cli_fail(CLI_EXIT_USAGE, "run: %s: the model does not allow it",
 					row[i].what);
-	return VPT_EXIT_OK;
+	return CLI_EXIT_OK;
 }

@@ -5,9 +5,9 @@
  * FUP.PGD has the address behind the instruction that left, also where that was a branch. Its
  * decoder must know the last instruction: the last outcome that waits is followed block by block.
  */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
-void dec_rtit_came(struct dec_rtit *r, enum dec_rtit_since since)
+void dec_atom_came(struct dec_atom *r, enum dec_atom_since since)
 {
 	r->since = (uint8_t)since;
 	r->since_insns = r->by_insns = r->flow->insns;
@@ -15,7 +15,7 @@ void dec_rtit_came(struct dec_rtit *r, enum dec_rtit_since since)
 	r->by_jump = false;
 }
 
-void dec_rtit_note(struct dec_rtit *r, const struct dec_block *block, bool jumped)
+void dec_atom_note(struct dec_atom *r, const struct dec_block *block, bool jumped)
 {
 	r->by_insns = r->flow->insns;
 	r->by_next = block->next;
@@ -23,18 +23,18 @@ void dec_rtit_note(struct dec_rtit *r, const struct dec_block *block, bool jumpe
 	r->by_jump = jumped;
 }
 
-bool dec_rtit_jumped(const struct dec_rtit *r)
+bool dec_atom_jumped(const struct dec_atom *r)
 {
 	return r->by_jump && r->by_insns == r->flow->insns;
 }
 
-enum dec_insn_kind dec_rtit_did(const struct dec_rtit *r)
+enum dec_insn_kind dec_atom_did(const struct dec_atom *r)
 {
 	/* Only the last instruction of a block is another than a plain one. */
 	return r->by_insns == r->flow->insns ? (enum dec_insn_kind)r->by_kind : DEC_INSN_PLAIN;
 }
 
-enum vptd_status dec_rtit_settle_fast(struct dec_rtit *r)
+enum vptd_status dec_atom_settle_fast(struct dec_atom *r)
 {
 	enum vptd_status status = r->flow->nbits ? dec_flow_settle(r->flow) : VPTD_OK;
 
@@ -56,7 +56,7 @@ static bool jumps(const struct dec_block *block, bool taken)
 	}
 }
 
-static enum vptd_status follow_last(struct dec_rtit *r)
+static enum vptd_status follow_last(struct dec_atom *r)
 {
 	struct dec_flow *f = r->flow;
 	struct dec_circle circle = {0};
@@ -66,7 +66,7 @@ static enum vptd_status follow_last(struct dec_rtit *r)
 		enum vptd_status status;
 		bool there, taken;
 
-		status = dec_flow_advance(f, DEC_RTIT_NOWHERE, UINT64_MAX, &there);
+		status = dec_flow_advance(f, DEC_ATOM_NOWHERE, UINT64_MAX, &there);
 		if (status)
 			return status;
 		if (dec_flow_circles(f, f->cur, &circle))
@@ -76,12 +76,12 @@ static enum vptd_status follow_last(struct dec_rtit *r)
 		status = dec_flow_block(f);
 		if (status)
 			return status == VPTD_STUCK ? VPTD_E_NO_TARGET : status;
-		dec_rtit_note(r, block, jumps(block, taken));
+		dec_atom_note(r, block, jumps(block, taken));
 	}
 	return VPTD_OK;
 }
 
-enum vptd_status dec_rtit_settle(struct dec_rtit *r)
+enum vptd_status dec_atom_settle(struct dec_atom *r)
 {
 	struct dec_flow *f = r->flow;
 	enum vptd_status status;
@@ -91,7 +91,7 @@ enum vptd_status dec_rtit_settle(struct dec_rtit *r)
 		last = f->bits & VPT_BIT64(64 - f->nbits);
 		f->bits ^= last;
 		f->nbits--;
-		status = dec_rtit_settle_fast(r);
+		status = dec_atom_settle_fast(r);
 		if (status)
 			return status;
 		f->bits = last ? VPT_BIT64(63) : 0;
@@ -100,7 +100,7 @@ enum vptd_status dec_rtit_settle(struct dec_rtit *r)
 	return follow_last(r);
 }
 
-enum vptd_status dec_rtit_pass(struct dec_rtit *r)
+enum vptd_status dec_atom_pass(struct dec_atom *r)
 {
 	const struct dec_block *block = r->flow->cur;
 	bool direct = block->end == DEC_END_JUMP || block->end == DEC_END_CALL;
@@ -119,6 +119,6 @@ enum vptd_status dec_rtit_pass(struct dec_rtit *r)
 	}
 	status = dec_flow_through(r->flow, direct ? DEC_TAKEN : DEC_FALL);
 	if (!status)
-		dec_rtit_note(r, block, direct);
+		dec_atom_note(r, block, direct);
 	return status;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Read packets of RTIT from bytes that come in pieces, and expand their LIPs. */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
 /* [ATOM-LIP-LAST] What is sent next depends on this one, whatever the kind. */
-static void take_lip(struct dec_rtit *r, struct dec_rtit_said *said)
+static void take_lip(struct dec_atom *r, struct dec_atom_said *said)
 {
 	uint64_t lip;
 
@@ -18,15 +18,15 @@ static void take_lip(struct dec_rtit *r, struct dec_rtit_said *said)
 	said->lip = vpt_atom_canonical(lip);
 }
 
-void dec_rtit_cut(struct dec_rtit *r)
+void dec_atom_cut(struct dec_atom *r)
 {
 	if (r->carry.n && !r->skips)
-		dec_rtit_bad(r);
+		dec_atom_bad(r);
 	r->carry.n = 0;
 }
 
 /* TNTs, of which most traces consist, while nothing waits. Returns the bytes used. */
-static size_t plain_tnts(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+static size_t plain_tnts(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
 	size_t i;
 
@@ -37,9 +37,9 @@ static size_t plain_tnts(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 
 		r->led = ++r->offset;
 		if (!status && r->config.at_once)
-			status = dec_rtit_settle(r);
+			status = dec_atom_settle(r);
 		if (vpt_unlikely(status)) {
-			dec_rtit_failed(r, status);
+			dec_atom_failed(r, status);
 			return i + 1;
 		}
 	}
@@ -47,7 +47,7 @@ static size_t plain_tnts(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 }
 
 /* Skip to the next PSB. Returns the bytes used; those that may begin one are left. */
-static size_t find_psb(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+static size_t find_psb(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
 	size_t at = vpt_atom_packet_find_psb(bytes, len);
 
@@ -62,9 +62,9 @@ static size_t find_psb(struct dec_rtit *r, const uint8_t *bytes, size_t len)
 /* One step into the bytes: see dec_step_fn. */
 static size_t step(void *reader, const uint8_t *bytes, size_t len)
 {
-	struct dec_rtit *r = reader;
+	struct dec_atom *r = reader;
 	bool cycle_acc = VPT_ATOM_GET(CTL, CYCLE_ACC, r->regs.ctl);
-	struct dec_rtit_said said;
+	struct dec_atom_said said;
 	size_t used = 0;
 
 	if (r->skips) {
@@ -85,19 +85,19 @@ static size_t step(void *reader, const uint8_t *bytes, size_t len)
 		r->offset += said.packet.size;
 		said.offset = r->offset;
 		take_lip(r, &said);
-		dec_rtit_packet(r, &said);
+		dec_atom_packet(r, &said);
 		return used + said.packet.size;
 	case VPT_E_EOS:
 		return used;
 	default:
-		dec_rtit_bad(r);
+		dec_atom_bad(r);
 		r->skips = true;
 		r->offset++;
 		return used + 1;
 	}
 }
 
-void dec_rtit_push(struct dec_rtit *r, const uint8_t *bytes, size_t len)
+void dec_atom_push(struct dec_atom *r, const uint8_t *bytes, size_t len)
 {
 	dec_carry_push(&r->carry, step, r, bytes, len);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Walk to the instructions that packets belong to (tables 1, 2 and 19). */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
 /* Instructions at the end of a session, behind its last packet: a loop of direct jumps has none. */
 #define TAIL_MAX (1u << 22)
@@ -8,9 +8,9 @@
 #define BIT(end) (1u << DEC_END_##end)
 
 /* [ATOM-INDIRECT ATOM-RET] The next near indirect branch leads to @lip. */
-enum vptd_status dec_rtit_to_tip(struct dec_rtit *r, uint64_t lip)
+enum vptd_status dec_atom_to_tip(struct dec_atom *r, uint64_t lip)
 {
-	enum vptd_status status = dec_rtit_settle_fast(r);
+	enum vptd_status status = dec_atom_settle_fast(r);
 	struct dec_block *by;
 
 	if (!status)
@@ -20,7 +20,7 @@ enum vptd_status dec_rtit_to_tip(struct dec_rtit *r, uint64_t lip)
 	if (!status)
 		status = dec_flow_arrive(r->flow, by, lip);
 	if (!status)
-		dec_rtit_note(r, by, true);
+		dec_atom_note(r, by, true);
 	return status;
 }
 
@@ -35,7 +35,7 @@ static bool transfers(const struct dec_block *block, uint64_t lip)
 }
 
 /* [ATOM-FAR ATOM-FAR-LEAVES] The far transfer runs. Where it leads is in the TIP, if there is one. */
-static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
+static enum vptd_status transfer(struct dec_atom *r, bool leaves)
 {
 	const struct dec_block *block = r->flow->cur;
 	bool soft = block->insn_kind == DEC_INSN_SOFT_INT || block->insn_kind == DEC_INSN_INTO;
@@ -43,7 +43,7 @@ static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
 
 	if (status)
 		return status;
-	dec_rtit_note(r, block, false);
+	dec_atom_note(r, block, false);
 	r->from = block->last;
 	r->soft_int = soft;
 	r->by_insn = !soft;
@@ -56,11 +56,11 @@ static enum vptd_status transfer(struct dec_rtit *r, bool leaves)
 }
 
 /* Can the instruction before the position have cleared ContextEn or FilterEn by falling through? */
-static bool may_have_left(const struct dec_rtit *r)
+static bool may_have_left(const struct dec_atom *r)
 {
-	if (!dec_rtit_ran(r) || dec_rtit_jumped(r))
+	if (!dec_atom_ran(r) || dec_atom_jumped(r))
 		return false;
-	switch (dec_rtit_did(r)) {
+	switch (dec_atom_did(r)) {
 	case DEC_INSN_CR3:
 	case DEC_INSN_WRMSR:
 		return true;
@@ -69,20 +69,20 @@ static bool may_have_left(const struct dec_rtit *r)
 	case DEC_INSN_FAR_RETURN:
 		return false;
 	default:
-		return dec_rtit_ends_filter(&r->regs, r->flow->ip);
+		return dec_atom_ends_filter(&r->regs, r->flow->ip);
 	}
 }
 
 /* [ATOM-PGD-IP ATOM-NEAR-LEAVES] Has a near branch in front of @lip left the filter? */
-static bool branched_out(const struct dec_rtit *r, uint64_t lip)
+static bool branched_out(const struct dec_atom *r, uint64_t lip)
 {
-	return r->flow->ip != lip && dec_rtit_jumped(r) && r->by_next == lip &&
-	       !dec_rtit_in_filter(&r->regs, r->flow->ip);
+	return r->flow->ip != lip && dec_atom_jumped(r) && r->by_next == lip &&
+	       !dec_atom_in_filter(&r->regs, r->flow->ip);
 }
 
-enum vptd_status dec_rtit_to_fup(struct dec_rtit *r, uint64_t lip, bool leaves)
+enum vptd_status dec_atom_to_fup(struct dec_atom *r, uint64_t lip, bool leaves)
 {
-	enum vptd_status status = leaves ? dec_rtit_settle(r) : dec_rtit_settle_fast(r);
+	enum vptd_status status = leaves ? dec_atom_settle(r) : dec_atom_settle_fast(r);
 	struct dec_circle circle = {0};
 	bool there;
 
@@ -92,7 +92,7 @@ enum vptd_status dec_rtit_to_fup(struct dec_rtit *r, uint64_t lip, bool leaves)
 							 .flags = VPTD_EV_TO,
 							 .to = r->flow->ip};
 
-			dec_rtit_disabled(r, event, r->offset);
+			dec_atom_disabled(r, event, r->offset);
 			break;
 		}
 		status = dec_flow_advance(r->flow, lip, UINT64_MAX, &there);
@@ -110,43 +110,43 @@ enum vptd_status dec_rtit_to_fup(struct dec_rtit *r, uint64_t lip, bool leaves)
 			return transfer(r, leaves);
 		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
 			return VPTD_E_LOOP;
-		status = dec_rtit_pass(r);
+		status = dec_atom_pass(r);
 	}
 	return status;
 }
 
 /* Is a MOV to CR0 the one that changed paging, as the PIP says? 64-bit code cannot. */
-static bool changes_paging(const struct dec_rtit *r, const struct vpt_atom_packet *pip)
+static bool changes_paging(const struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
 	if (r->flow->mode == 64)
 		return false;
-	if (r->paging != DEC_RTIT_UNKNOWN)
+	if (r->paging != DEC_ATOM_UNKNOWN)
 		return pip->flag != r->paging;
 	/* The CR3 is what it was. */
 	return !((pip->value ^ r->cr3) & ~UINT64_C(0xfff));
 }
 
 /* [ATOM-PIP ATOM-CR3-ORDER] Run up to the MOV that sent the PIP, and through it. */
-enum vptd_status dec_rtit_to_pip(struct dec_rtit *r, const struct vpt_atom_packet *pip)
+enum vptd_status dec_atom_to_pip(struct dec_atom *r, const struct vpt_atom_packet *pip)
 {
-	enum vptd_status status = dec_rtit_settle_fast(r);
+	enum vptd_status status = dec_atom_settle_fast(r);
 	struct dec_circle circle = {0};
 	bool there, found = false;
 
 	while (!status && !found) {
-		status = dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, UINT64_MAX, &there);
+		status = dec_flow_advance(r->flow, DEC_ATOM_NOWHERE, UINT64_MAX, &there);
 		if (status)
 			return status;
 		if (dec_flow_circles(r->flow, r->flow->cur, &circle))
 			return VPTD_E_LOOP;
 		found = r->flow->cur->end == DEC_END_CR3 ||
 			(r->flow->cur->end == DEC_END_CR0 && changes_paging(r, pip));
-		status = dec_rtit_pass(r);
+		status = dec_atom_pass(r);
 	}
 	return status;
 }
 
-enum vptd_status dec_rtit_to_count(struct dec_rtit *r, uint64_t insns)
+enum vptd_status dec_atom_to_count(struct dec_atom *r, uint64_t insns)
 {
 	uint64_t most = r->flow->insns + TAIL_MAX;
 
@@ -154,14 +154,14 @@ enum vptd_status dec_rtit_to_count(struct dec_rtit *r, uint64_t insns)
 		enum vptd_status status;
 		bool there;
 
-		status = dec_flow_advance(r->flow, DEC_RTIT_NOWHERE, insns, &there);
+		status = dec_flow_advance(r->flow, DEC_ATOM_NOWHERE, insns, &there);
 		if (status)
 			return status;
 		if (there)
 			break;
 		if (r->flow->insns >= most)
 			return VPTD_E_LOOP;
-		status = dec_rtit_pass(r);
+		status = dec_atom_pass(r);
 		if (status)
 			return status;
 	}

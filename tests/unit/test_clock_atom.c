@@ -53,7 +53,7 @@ static const struct vpt_pt_ops ops = {.context = context, .clock = now};
 
 static uint64_t below(struct machine *m, uint64_t n)
 {
-	return vpt_test_random(&m->random) % n;
+	return test_random(&m->random) % n;
 }
 
 static void pass(struct machine *m, uint64_t clocks)
@@ -142,17 +142,17 @@ START_TEST(against_the_clock)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 	const struct vpt_caps caps = {.max_nonturbo = P1};
-	const struct vpt_timeline_session session = {.ctl = row[_i].ctl};
-	struct vpt_timeline_config config = {
+	const struct decode_timeline_session session = {.ctl = row[_i].ctl};
+	struct decode_timeline_config config = {
 		.caps = &caps,
-		.rtit = true,
+		.atom = true,
 		.errata = row[_i].errata,
 		.sessions = &session,
 		.nsessions = 1,
 	};
-	struct vpt_timeline *line;
+	struct decode_timeline *line;
 	uint64_t off = 0, known = 0;
-	struct vpt_when w;
+	struct decode_when w;
 	size_t i;
 
 	ck_assert_ptr_nonnull(m);
@@ -160,10 +160,10 @@ START_TEST(against_the_clock)
 	run(m, (uint32_t)row[_i].ctl, row[_i].errata);
 	config.bytes = m->bytes;
 	config.len = m->len;
-	line = vpt_timeline_new(&config);
+	line = decode_timeline_new(&config);
 	ck_assert_ptr_nonnull(line);
 	for (i = 0; i < m->moments; i++) {
-		vpt_timeline_flow(line, m->moment[i].at, &w);
+		decode_timeline_flow(line, m->moment[i].at, &w);
 		if (!w.known)
 			continue;
 		ck_assert(!w.relative);
@@ -176,16 +176,16 @@ START_TEST(against_the_clock)
 	}
 	ck_assert_uint_gt(known, EVENTS / 4);
 	ck_assert_msg(off / known <= row[_i].mean, "off by %lu of %lu events", off, known);
-	vpt_timeline_free(line);
+	decode_timeline_free(line);
 	free(m);
-	VPT_PROVES("ATOM-E6 ATOM-E7 ATOM-MTC ATOM-STS");
+	TEST_PROVES("ATOM-E6 ATOM-E7 ATOM-MTC ATOM-STS");
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
-	Suite *suite = suite_create("clock_rtit");
-	TCase *tc = tcase_create("clock_rtit");
+	Suite *suite = suite_create("clock_atom");
+	TCase *tc = tcase_create("clock_atom");
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, against_the_clock, 0, (int)(sizeof(row) / sizeof(row[0])));

@@ -8,7 +8,7 @@
 #include "trace/atom_session.h"
 
 #define AT(offset) (SYNTH_CODE + (offset))
-#define ARRIVED	   VPT_ORACLE_ARRIVED
+#define ARRIVED	   TRACE_ORACLE_ARRIVED
 #define KERNEL	   0xffff800000000000ull
 
 struct rtit {
@@ -34,20 +34,20 @@ static void range(struct rtit *t, unsigned int n, uint64_t base, uint64_t limit)
 
 static void start(struct rtit *t, uint64_t at, uint8_t cpl)
 {
-	vpt_atom_session_set(&t->s.session, &t->regs);
+	trace_atom_session_set(&t->s.session, &t->regs);
 	synth_start(&t->s, AT(at), cpl);
 }
 
-static void end(struct rtit *t, enum vpt_session_end why, uint64_t at, uint8_t cpl)
+static void end(struct rtit *t, enum trace_session_end why, uint64_t at, uint8_t cpl)
 {
-	vpt_atom_session_set(&t->s.session, &t->regs);
+	trace_atom_session_set(&t->s.session, &t->regs);
 	synth_stop(&t->s, why, AT(at), cpl);
 }
 
 /* The WRMSR before wrote what the caller then changes. */
 static void changed(struct rtit *t, uint64_t at, uint8_t cpl)
 {
-	end(t, VPT_END_CHANGED, at, cpl);
+	end(t, TRACE_END_CHANGED, at, cpl);
 }
 
 static void i(struct rtit *t, uint64_t at, uint8_t cpl, unsigned int flags)
@@ -62,9 +62,9 @@ static void event(struct rtit *t, uint64_t at, uint8_t cpl)
 
 static void record(struct rtit *t, uint8_t kind, uint64_t at)
 {
-	struct vpt_oracle_record r = {.kind = kind, .ip = AT(at)};
+	struct trace_oracle_record r = {.kind = kind, .ip = AT(at)};
 
-	ck_assert_int_eq(vpt_writer_oracle(t->s.w, 0, r), 0);
+	ck_assert_int_eq(trace_writer_oracle(t->s.w, 0, r), 0);
 }
 
 /* TriggerEn that falls is no event: the WRMSR is an instruction, and then it ends. */
@@ -73,10 +73,10 @@ static void wrmsr_ends_it(struct rtit *t)
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
 	i(t, 1, 0, 0);
-	end(t, VPT_END_DISABLED, 3, 0);
+	end(t, TRACE_END_DISABLED, 3, 0);
 	i(t, 3, 0, 0);
 	start(t, 5, 0);
-	end(t, VPT_END_CLOSED, 5, 0);
+	end(t, TRACE_END_CLOSED, 5, 0);
 }
 
 static void not_in_context(struct rtit *t)
@@ -90,10 +90,10 @@ static void not_in_context(struct rtit *t)
 	event(t, 5, 3);
 	i(t, 0x20, 0, ARRIVED);
 	i(t, 5, 1, ARRIVED);
-	i(t, 6, 1, VPT_ORACLE_SOFT_INT);
+	i(t, 6, 1, TRACE_ORACLE_SOFT_INT);
 	synth_event(&t->s, AT(6), 1, 0x80, 0);
 	i(t, 0x30, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x33, 0);
+	end(t, TRACE_END_DISABLED, 0x33, 0);
 }
 
 static void no_user(struct rtit *t)
@@ -104,7 +104,7 @@ static void no_user(struct rtit *t)
 	i(t, 1, 3, ARRIVED);
 	event(t, 2, 3);
 	i(t, 3, 0, ARRIVED);
-	end(t, VPT_END_CLOSED, 4, 0);
+	end(t, TRACE_END_CLOSED, 4, 0);
 }
 
 /* 35:5 count, with any paging. */
@@ -115,13 +115,13 @@ static void cr3(struct rtit *t)
 	synth_cr3(&t->s, 0x2fc0);
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
-	i(t, 1, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 1, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0xf000002fff);
 	i(t, 4, 0, 0);
-	i(t, 5, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 5, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0x102fe0);
 	i(t, 8, 0, 0);
-	end(t, VPT_END_CLOSED, 9, 0);
+	end(t, TRACE_END_CLOSED, 9, 0);
 }
 
 /* The base is where it begins, the limit where it ends, whoever falls through to them. */
@@ -131,7 +131,7 @@ static void walks(struct rtit *t)
 	range(t, 0, 0x10, 0x20);
 	start(t, 0xe, 0);
 	i(t, 0xe, 0, 0);
-	i(t, 0xf, 0, VPT_ORACLE_COND);
+	i(t, 0xf, 0, TRACE_ORACLE_COND);
 	i(t, 0x10, 0, 0);
 	i(t, 0x1f, 0, ARRIVED);
 	i(t, 0x20, 0, 0);
@@ -142,7 +142,7 @@ static void walks(struct rtit *t)
 	/* An instruction may jump over the limit by being long. */
 	i(t, 0x21, 0, 0);
 	i(t, 0x22, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x23, 0);
+	end(t, TRACE_END_DISABLED, 0x23, 0);
 }
 
 /* Where the trace starts inside nothing has entered the range (3.3.5). */
@@ -154,10 +154,10 @@ static void starts_inside(struct rtit *t)
 	i(t, 0x12, 0, ARRIVED);
 	i(t, 0x13, 0, 0);
 	i(t, 0x12, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x14, 0);
+	end(t, TRACE_END_DISABLED, 0x14, 0);
 	start(t, 0x10, 0);
 	i(t, 0x10, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x13, 0);
+	end(t, TRACE_END_DISABLED, 0x13, 0);
 }
 
 static void starts_with_filter_en(struct rtit *t)
@@ -167,14 +167,14 @@ static void starts_with_filter_en(struct rtit *t)
 	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
 	start(t, 0x80, 0);
 	i(t, 0x80, 0, 0);
-	i(t, 0x82, 0, VPT_ORACLE_COND);
+	i(t, 0x82, 0, TRACE_ORACLE_COND);
 	i(t, 0x84, 0, ARRIVED);
 	i(t, 0x86, 0, 0);
-	end(t, VPT_END_DISABLED, 0x88, 0);
+	end(t, TRACE_END_DISABLED, 0x88, 0);
 	/* The WRMSR that sets TriggerEn may itself walk out. */
 	start(t, 0x20, 0);
 	i(t, 0x20, 0, 0);
-	end(t, VPT_END_DISABLED, 0x22, 0);
+	end(t, TRACE_END_DISABLED, 0x22, 0);
 }
 
 /* From one into the other; the base wins. */
@@ -190,7 +190,7 @@ static void either(struct rtit *t)
 	i(t, 0x18, 0, ARRIVED);
 	i(t, 0x28, 0, ARRIVED);
 	i(t, 0x38, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x39, 0);
+	end(t, TRACE_END_DISABLED, 0x39, 0);
 }
 
 static void empty_range(struct rtit *t)
@@ -203,7 +203,7 @@ static void empty_range(struct rtit *t)
 	i(t, 0x1f, 0, ARRIVED);
 	i(t, 0x20, 0, 0);
 	i(t, 0x21, 0, 0);
-	end(t, VPT_END_DISABLED, 0x22, 0);
+	end(t, TRACE_END_DISABLED, 0x22, 0);
 }
 
 static void never(struct rtit *t)
@@ -212,7 +212,7 @@ static void never(struct rtit *t)
 	t->regs.status = (uint32_t)VPT_ATOM_MASK(STATUS, FILTER_EN);
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
-	end(t, VPT_END_DISABLED, 2, 0);
+	end(t, TRACE_END_DISABLED, 2, 0);
 }
 
 /* It matches nothing: FilterEn that software set stays until something is taken. */
@@ -227,7 +227,7 @@ static void reserved_id(struct rtit *t)
 	i(t, 1, 0, 0);
 	i(t, 0x10, 0, ARRIVED);
 	i(t, 0x11, 0, 0);
-	end(t, VPT_END_DISABLED, 0x12, 0);
+	end(t, TRACE_END_DISABLED, 0x12, 0);
 }
 
 static void kernel_addresses(struct rtit *t)
@@ -240,7 +240,7 @@ static void kernel_addresses(struct rtit *t)
 	i(t, KERNEL + 0x20, 0, 0);
 	i(t, KERNEL + 0x12, 0, ARRIVED);
 	i(t, 0x10, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x11, 0);
+	end(t, TRACE_END_DISABLED, 0x11, 0);
 }
 
 /* Out of context FilterEn stands still; MOV CR3 leads in without a branch. */
@@ -252,21 +252,21 @@ static void frozen(struct rtit *t)
 	range(t, 0, 0x10, 0x20);
 	synth_cr3(&t->s, 0x2000);
 	start(t, 0x10, 0);
-	i(t, 0x10, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 0x10, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0x1000);
 	i(t, 0x13, 0, 0);
 	i(t, 0x80, 0, ARRIVED);
-	i(t, 0x81, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 0x81, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0x2000);
 	i(t, 0x84, 0, 0);
 	i(t, 0x85, 0, ARRIVED);
-	i(t, 0x86, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 0x86, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0x1000);
 	i(t, 0x14, 0, ARRIVED);
-	i(t, 0x15, 0, VPT_ORACLE_CR3_WRITE);
+	i(t, 0x15, 0, TRACE_ORACLE_CR3_WRITE);
 	synth_cr3(&t->s, 0x2000);
 	i(t, 0x18, 0, 0);
-	end(t, VPT_END_DISABLED, 0x19, 0);
+	end(t, TRACE_END_DISABLED, 0x19, 0);
 }
 
 /* Where a privilege level leads in it is a branch that does. */
@@ -285,7 +285,7 @@ static void context_by_branch(struct rtit *t)
 	i(t, 0x14, 3, ARRIVED);
 	event(t, 0x20, 3);
 	i(t, 0x40, 0, ARRIVED);
-	end(t, VPT_END_DISABLED, 0x41, 0);
+	end(t, TRACE_END_DISABLED, 0x41, 0);
 }
 
 static void events(struct rtit *t)
@@ -294,9 +294,9 @@ static void events(struct rtit *t)
 	event(t, 0, 0);
 	event(t, 0x20, 0);
 	i(t, 0x30, 0, ARRIVED);
-	i(t, 0x31, 0, VPT_ORACLE_SOFT_INT);
+	i(t, 0x31, 0, TRACE_ORACLE_SOFT_INT);
 	synth_event(&t->s, AT(0x31), 0, 3, 0);
-	end(t, VPT_END_CLOSED, 0x40, 0);
+	end(t, TRACE_END_CLOSED, 0x40, 0);
 }
 
 /* Out of the filter and still in context: where it leads to is not traced. */
@@ -311,7 +311,7 @@ static void event_leaves_filter(struct rtit *t)
 	i(t, 0x1e, 0, ARRIVED);
 	event(t, 0x20, 0);
 	i(t, 0x12, 0, ARRIVED);
-	end(t, VPT_END_CLOSED, 0x13, 0);
+	end(t, TRACE_END_CLOSED, 0x13, 0);
 }
 
 static void stop_by_walking(struct rtit *t)
@@ -320,19 +320,19 @@ static void stop_by_walking(struct rtit *t)
 	range(t, 0, 0x10, 0x20);
 	start(t, 0xe, 0);
 	i(t, 0xe, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x10, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
 	/* Behind the base only a branch or an event counts. */
 	start(t, 0x11, 0);
 	i(t, 0x11, 0, ARRIVED);
 	i(t, 0x12, 0, 0);
 	i(t, 0x20, 0, 0);
 	i(t, 0x40, 0, ARRIVED);
-	end(t, VPT_END_TRACE_STOP, 0x1f, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x1f, 0);
 	start(t, 0x40, 0);
 	event(t, 0x40, 0);
-	end(t, VPT_END_TRACE_STOP, 0x10, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
 	start(t, 0x10, 0);
-	end(t, VPT_END_TRACE_STOP, 0x10, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
 }
 
 static void stop_nearby(struct rtit *t)
@@ -341,7 +341,7 @@ static void stop_nearby(struct rtit *t)
 	range(t, 1, 0x10, 0x20);
 	start(t, 0xe, 0);
 	i(t, 0xe, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x12, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x12, 0);
 }
 
 /* The filter that is left is told, the one that is entered is not. */
@@ -353,11 +353,11 @@ static void stop_and_filter(struct rtit *t)
 	range(t, 1, 0x20, 0x30);
 	start(t, 0x10, 0);
 	i(t, 0x10, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x20, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x20, 0);
 	filter(t, VPT_ATOM_ID_RANGE1);
 	start(t, 0x10, 0);
 	i(t, 0x10, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x28, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x28, 0);
 }
 
 static void stop_always(struct rtit *t)
@@ -365,11 +365,11 @@ static void stop_always(struct rtit *t)
 	stop_at(t, VPT_ATOM_ID_ALWAYS);
 	t->regs.ctl &= ~(uint32_t)VPT_ATOM_MASK(CTL, USER);
 	start(t, 0x10, 0);
-	end(t, VPT_END_TRACE_STOP, 0x10, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x10, 0);
 	start(t, 0x10, 3);
 	i(t, 0x10, 3, 0);
 	i(t, 0x11, 3, 0);
-	end(t, VPT_END_TRACE_STOP, 0x40, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x40, 0);
 }
 
 static void stop_by_wrmsr(struct rtit *t)
@@ -378,7 +378,7 @@ static void stop_by_wrmsr(struct rtit *t)
 	i(t, 0x10, 0, 0);
 	i(t, 0x11, 0, 0);
 	stop_at(t, VPT_ATOM_ID_ALWAYS);
-	end(t, VPT_END_TRACE_STOP, 0x13, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x13, 0);
 }
 
 static void stop_out_of_context(struct rtit *t)
@@ -389,7 +389,7 @@ static void stop_out_of_context(struct rtit *t)
 	start(t, 0x40, 3);
 	i(t, 0x10, 3, ARRIVED);
 	i(t, 0x40, 0, ARRIVED);
-	end(t, VPT_END_CLOSED, 0x41, 0);
+	end(t, TRACE_END_CLOSED, 0x41, 0);
 }
 
 static void stop_held(struct rtit *t)
@@ -400,12 +400,12 @@ static void stop_held(struct rtit *t)
 	i(t, 0, 0, 0);
 	i(t, 0x10, 0, ARRIVED);
 	i(t, 0x11, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x12, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x12, 0);
 	/* Forgotten (E4). */
 	start(t, 0x11, 0);
 	i(t, 0x11, 0, 0);
 	i(t, 0x10, 0, ARRIVED);
-	end(t, VPT_END_CLOSED, 0x12, 0);
+	end(t, TRACE_END_CLOSED, 0x12, 0);
 }
 
 static void stop_without_reason(struct rtit *t)
@@ -414,7 +414,7 @@ static void stop_without_reason(struct rtit *t)
 	range(t, 0, 0x10, 0x20);
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
-	end(t, VPT_END_TRACE_STOP, 0x40, 0);
+	end(t, TRACE_END_TRACE_STOP, 0x40, 0);
 }
 
 /* A register is written while the trace runs: the WRMSR is the last of its session. */
@@ -447,7 +447,7 @@ static void registers_change(struct rtit *t)
 	filter(t, VPT_ATOM_ID_NEVER);
 	start(t, 0x16, 0);
 	i(t, 0x16, 0, 0);
-	end(t, VPT_END_DISABLED, 0x18, 0);
+	end(t, TRACE_END_DISABLED, 0x18, 0);
 }
 
 /* FilterEn that is written stands until the next instruction has run. */
@@ -461,7 +461,7 @@ static void status_written(struct rtit *t)
 	start(t, 2, 0);
 	i(t, 2, 0, 0);
 	i(t, 4, 0, 0);
-	end(t, VPT_END_DISABLED, 6, 0);
+	end(t, TRACE_END_DISABLED, 6, 0);
 }
 
 /* A write that leaves FilterEn as it is walks onto the base like any instruction. */
@@ -477,7 +477,7 @@ static void overflow_written(struct rtit *t)
 	start(t, 0x10, 0);
 	i(t, 0x10, 0, 0);
 	i(t, 0x11, 0, 0);
-	end(t, VPT_END_DISABLED, 0x12, 0);
+	end(t, TRACE_END_DISABLED, 0x12, 0);
 }
 
 /* An interrupt before the instruction after it. */
@@ -490,47 +490,47 @@ static void changed_then_event(struct rtit *t)
 	event(t, 2, 0);
 	i(t, 0x40, 0, ARRIVED);
 	i(t, 0x41, 0, 0);
-	end(t, VPT_END_DISABLED, 0x43, 0);
+	end(t, TRACE_END_DISABLED, 0x43, 0);
 }
 
 static void root_operation(struct rtit *t)
 {
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
-	record(t, VPT_ORACLE_VM_EXIT, 1);
+	record(t, TRACE_ORACLE_VM_EXIT, 1);
 	i(t, 0x80, 0, ARRIVED);
 	i(t, 0x81, 0, 0);
 	event(t, 0x82, 0);
 	i(t, 0x90, 0, ARRIVED);
-	i(t, 0x91, 0, VPT_ORACLE_VM_ENTRY);
+	i(t, 0x91, 0, TRACE_ORACLE_VM_ENTRY);
 	i(t, 1, 0, 0);
-	end(t, VPT_END_CLOSED, 2, 0);
+	end(t, TRACE_END_CLOSED, 2, 0);
 }
 
 static void root_by_space(struct rtit *t)
 {
-	const struct vpt_space spaces[] = {
-		{.id = 0x5000, .cr3 = 0x1000, .vmcs = VPT_SPACE_ANY_VMCS},
-		{.id = 0x6000, .cr3 = 0x1000, .vmcs = 0x9000, .flags = VPT_SPACE_NON_ROOT},
+	const struct trace_space spaces[] = {
+		{.id = 0x5000, .cr3 = 0x1000, .vmcs = TRACE_SPACE_ANY_VMCS},
+		{.id = 0x6000, .cr3 = 0x1000, .vmcs = 0x9000, .flags = TRACE_SPACE_NON_ROOT},
 	};
 
-	ck_assert_int_eq(vpt_writer_spaces(t->s.w, spaces, 2), 0);
+	ck_assert_int_eq(trace_writer_spaces(t->s.w, spaces, 2), 0);
 	synth_cr3(&t->s, 0x5000);
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
-	i(t, 1, 0, VPT_ORACLE_VM_ENTRY);
+	i(t, 1, 0, TRACE_ORACLE_VM_ENTRY);
 	synth_cr3(&t->s, 0x6000);
 	i(t, 0x40, 0, 0);
-	record(t, VPT_ORACLE_VM_EXIT, 0x41);
+	record(t, TRACE_ORACLE_VM_EXIT, 0x41);
 	synth_cr3(&t->s, 0x5000);
 	i(t, 2, 0, 0);
-	end(t, VPT_END_DISABLED, 4, 0);
+	end(t, TRACE_END_DISABLED, 4, 0);
 }
 
 static void starts_twice(struct rtit *t)
 {
 	start(t, 0, 0);
-	record(t, VPT_ORACLE_START, 0);
+	record(t, TRACE_ORACLE_START, 0);
 }
 
 static void ends_after_change(struct rtit *t)
@@ -538,62 +538,62 @@ static void ends_after_change(struct rtit *t)
 	start(t, 0, 0);
 	i(t, 0, 0, 0);
 	changed(t, 2, 0);
-	record(t, VPT_ORACLE_STOP, 2);
+	record(t, TRACE_ORACLE_STOP, 2);
 }
 
 static const struct {
 	void (*make)(struct rtit *t);
 	const char *steps;
-	enum vpt_owner owner; /* NONE: the guest */
+	enum trace_owner owner; /* NONE: the guest */
 } expected[] = {
-	{wrmsr_ends_it, "E0 0 1 D E5 D", VPT_OWNER_HOST},
-	{wrmsr_ends_it, "E0 0 1 D E5 D", VPT_OWNER_NONE},
-	{not_in_context, "E2 2 D E4 4 D E5 5 D", VPT_OWNER_NONE},
-	{no_user, "E0 0 D E3 3 D", VPT_OWNER_NONE},
-	{cr3, "E4 4 5 D", VPT_OWNER_NONE},
-	{walks, "E10 10 1f D E1f 1f D E11 11 21 D", VPT_OWNER_NONE},
-	{starts_inside, "E12 12 D E10 10 D", VPT_OWNER_NONE},
-	{starts_with_filter_en, "E80 80 82 D", VPT_OWNER_NONE},
-	{either, "E10 10 20 D E18 18 28 D", VPT_OWNER_NONE},
-	{empty_range, "E20 20 21 D", VPT_OWNER_NONE},
-	{never, "", VPT_OWNER_NONE},
-	{reserved_id, "E0 0 1 D", VPT_OWNER_NONE},
+	{wrmsr_ends_it, "E0 0 1 D E5 D", TRACE_OWNER_HOST},
+	{wrmsr_ends_it, "E0 0 1 D E5 D", TRACE_OWNER_NONE},
+	{not_in_context, "E2 2 D E4 4 D E5 5 D", TRACE_OWNER_NONE},
+	{no_user, "E0 0 D E3 3 D", TRACE_OWNER_NONE},
+	{cr3, "E4 4 5 D", TRACE_OWNER_NONE},
+	{walks, "E10 10 1f D E1f 1f D E11 11 21 D", TRACE_OWNER_NONE},
+	{starts_inside, "E12 12 D E10 10 D", TRACE_OWNER_NONE},
+	{starts_with_filter_en, "E80 80 82 D", TRACE_OWNER_NONE},
+	{either, "E10 10 20 D E18 18 28 D", TRACE_OWNER_NONE},
+	{empty_range, "E20 20 21 D", TRACE_OWNER_NONE},
+	{never, "", TRACE_OWNER_NONE},
+	{reserved_id, "E0 0 1 D", TRACE_OWNER_NONE},
 	{kernel_addresses,
 	 "Effff800000000010 ffff800000000010 D Effff800000000012 ffff800000000012 D",
-	 VPT_OWNER_NONE},
-	{frozen, "E10 10 D E84 84 D", VPT_OWNER_NONE},
-	{context_by_branch, "E12 12 D E14 14 D", VPT_OWNER_NONE},
-	{events, "E0 0>20 20>30 30 31>40 D", VPT_OWNER_NONE},
-	{event_leaves_filter, "E10 10 D E1e 1e D E12 12 D", VPT_OWNER_NONE},
-	{stop_by_walking, "Ee e D T E11 11 12 20 40 D T E40 D T T", VPT_OWNER_NONE},
-	{stop_nearby, "Ee e D T", VPT_OWNER_NONE},
-	{stop_and_filter, "E10 10 D T T", VPT_OWNER_NONE},
-	{stop_always, "T T", VPT_OWNER_NONE},
-	{stop_by_wrmsr, "E10 10 11 D T", VPT_OWNER_NONE},
-	{stop_out_of_context, "E40 40 D", VPT_OWNER_NONE},
-	{stop_held, "E0 0 H 10 11 D T E11 11 H 10 D", VPT_OWNER_NONE},
+	 TRACE_OWNER_NONE},
+	{frozen, "E10 10 D E84 84 D", TRACE_OWNER_NONE},
+	{context_by_branch, "E12 12 D E14 14 D", TRACE_OWNER_NONE},
+	{events, "E0 0>20 20>30 30 31>40 D", TRACE_OWNER_NONE},
+	{event_leaves_filter, "E10 10 D E1e 1e D E12 12 D", TRACE_OWNER_NONE},
+	{stop_by_walking, "Ee e D T E11 11 12 20 40 D T E40 D T T", TRACE_OWNER_NONE},
+	{stop_nearby, "Ee e D T", TRACE_OWNER_NONE},
+	{stop_and_filter, "E10 10 D T T", TRACE_OWNER_NONE},
+	{stop_always, "T T", TRACE_OWNER_NONE},
+	{stop_by_wrmsr, "E10 10 11 D T", TRACE_OWNER_NONE},
+	{stop_out_of_context, "E40 40 D", TRACE_OWNER_NONE},
+	{stop_held, "E0 0 H 10 11 D T E11 11 H 10 D", TRACE_OWNER_NONE},
 	{stop_without_reason, "E0 0 !a TraceStop was hit where no range calls for one",
-	 VPT_OWNER_NONE},
-	{registers_change, "E0 0 1 D E6 6 8 D E14 14 D", VPT_OWNER_NONE},
-	{status_written, "E2 2 D", VPT_OWNER_NONE},
-	{overflow_written, "E10 10 11 D", VPT_OWNER_NONE},
-	{changed_then_event, "E0 0 2>40 40 41 D", VPT_OWNER_NONE},
-	{root_operation, "E0 0 D E1 1 D", VPT_OWNER_NONE},
-	{root_by_space, "E40 40 D", VPT_OWNER_NONE},
-	{starts_twice, "!a session starts inside another", VPT_OWNER_NONE},
-	{ends_after_change, "E0 !a session ends that never started", VPT_OWNER_NONE},
+	 TRACE_OWNER_NONE},
+	{registers_change, "E0 0 1 D E6 6 8 D E14 14 D", TRACE_OWNER_NONE},
+	{status_written, "E2 2 D", TRACE_OWNER_NONE},
+	{overflow_written, "E10 10 11 D", TRACE_OWNER_NONE},
+	{changed_then_event, "E0 0 2>40 40 41 D", TRACE_OWNER_NONE},
+	{root_operation, "E0 0 D E1 1 D", TRACE_OWNER_NONE},
+	{root_by_space, "E40 40 D", TRACE_OWNER_NONE},
+	{starts_twice, "!a session starts inside another", TRACE_OWNER_NONE},
+	{ends_after_change, "E0 !a session ends that never started", TRACE_OWNER_NONE},
 };
 
 START_TEST(expectation)
 {
-	struct vpt_reader *r;
+	struct trace_reader *r;
 	struct rtit t = {0};
 	char text[1000];
 
 	synth_open(&t.s);
-	if (expected[_i].owner != VPT_OWNER_NONE)
+	if (expected[_i].owner != TRACE_OWNER_NONE)
 		t.s.info.owner = expected[_i].owner;
-	t.s.info.flags = VPT_INFO_RTIT;
+	t.s.info.flags = TRACE_INFO_ATOM;
 	synth_reopen(&t.s);
 	t.regs.ctl = (uint32_t)(VPT_ATOM_MASK(CTL, TRACE_EN) | VPT_ATOM_MASK(CTL, TRACE_ACTIVE) |
 				VPT_ATOM_MASK(CTL, OS) | VPT_ATOM_MASK(CTL, USER));
@@ -603,15 +603,15 @@ START_TEST(expectation)
 	r = synth_read(&t.s);
 	steps_write(r, text, sizeof(text));
 	ck_assert_str_eq(text, expected[_i].steps);
-	vpt_reader_close(r);
+	trace_reader_close(r);
 	synth_done(&t.s);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
-	Suite *suite = suite_create("expect_rtit");
-	TCase *tc = tcase_create("expect_rtit");
+	Suite *suite = suite_create("expect_atom");
+	TCase *tc = tcase_create("expect_atom");
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, expectation, 0, (int)(sizeof(expected) / sizeof(expected[0])));

@@ -93,7 +93,7 @@ static uint64_t on_space(void *context, uint64_t cr3, int nr, uint64_t vmcs)
 
 static void make(struct seen *seen, int way, uint32_t flags)
 {
-	const struct vptd_config config = {.size = sizeof(config), .flags = flags | VPTD_RTIT};
+	const struct vptd_config config = {.size = sizeof(config), .flags = flags | VPTD_ATOM};
 	const struct vptd_ops ops = {.size = sizeof(ops),
 				     .event = on_event,
 				     .space = on_space,
@@ -124,24 +124,24 @@ static void flush(struct seen *seen)
 		ck_assert_int_eq(vptd_push(seen->d, trace.bytes + at, n), VPTD_OK);
 }
 
-static const struct vptd_rtit_regs plain = {
+static const struct vptd_atom_regs plain = {
 	.events = VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_NEVER << 3, .status = 1, .tnt_buff = 1};
 
 static void begin(struct seen *seen, uint32_t ctl, uint64_t insns)
 {
-	struct vptd_rtit_regs regs = plain;
+	struct vptd_atom_regs regs = plain;
 
 	regs.ctl = ctl;
-	ck_assert_int_eq(vptd_rtit_begin(seen->d, &regs, insns), VPTD_OK);
+	ck_assert_int_eq(vptd_atom_begin(seen->d, &regs, insns), VPTD_OK);
 }
 
-static void end(struct seen *seen, uint32_t tnt_buff, uint64_t insns, enum vptd_rtit_end why)
+static void end(struct seen *seen, uint32_t tnt_buff, uint64_t insns, enum vptd_atom_end why)
 {
-	struct vptd_rtit_regs regs = plain;
+	struct vptd_atom_regs regs = plain;
 
 	regs.tnt_buff = tnt_buff;
 	flush(seen);
-	ck_assert_int_eq(vptd_rtit_end(seen->d, &regs, insns, why), VPTD_OK);
+	ck_assert_int_eq(vptd_atom_end(seen->d, &regs, insns, why), VPTD_OK);
 	trace.len = 0;
 }
 
@@ -177,13 +177,13 @@ START_TEST(session)
 	begin(&seen, 0, 1000);
 	start();
 	put_tnt("110");
-	end(&seen, 1, 1009, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 1009, VPTD_ATOM_CLEARED);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_ENABLED], 1);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_DISABLED], 1);
 	begin(&seen, 0, 5000);
 	start();
 	/* The outcomes are in RTIT_TNT_BUFF alone. */
-	end(&seen, 6, 5006, VPTD_RTIT_CLEARED);
+	end(&seen, 6, 5006, VPTD_ATOM_CLEARED);
 	ran(&seen, 9 + 6, 4);
 }
 END_TEST
@@ -194,24 +194,24 @@ START_TEST(no_counter)
 	bool guest = _i >= WAYS;
 	struct seen seen;
 
-	make(&seen, _i % WAYS, guest ? VPTD_RTIT_GUEST : 0);
+	make(&seen, _i % WAYS, guest ? VPTD_ATOM_GUEST : 0);
 	/* Another instruction needs a packet, so that there is one WRMSR. */
 	code(&seen, 0, 0, loop, 7);
 	code(&seen, 0, 7, "\xff\xe0", 2);
-	begin(&seen, 0, VPTD_RTIT_UNKNOWN);
+	begin(&seen, 0, VPTD_ATOM_UNKNOWN);
 	start();
 	put_tnt("10");
-	end(&seen, 1, VPTD_RTIT_UNKNOWN, VPTD_RTIT_CLEARED);
+	end(&seen, 1, VPTD_ATOM_UNKNOWN, VPTD_ATOM_CLEARED);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_OVERFLOW], !guest);
 	ck_assert_uint_eq(vptd_insns(seen.d), guest ? 7 : 4);
 	begin(&seen, 0, 10);
 	start();
 	put_tnt("0");
-	end(&seen, 1, VPTD_RTIT_UNKNOWN, VPTD_RTIT_CLEARED);
-	begin(&seen, 0, VPTD_RTIT_UNKNOWN);
+	end(&seen, 1, VPTD_ATOM_UNKNOWN, VPTD_ATOM_CLEARED);
+	begin(&seen, 0, VPTD_ATOM_UNKNOWN);
 	start();
 	put_tnt("0");
-	end(&seen, 1, 12345678, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 12345678, VPTD_ATOM_CLEARED);
 	ran(&seen, guest ? 7 + 5 + 5 : 4 + 2 + 2, guest ? 5 : 1);
 }
 END_TEST
@@ -221,16 +221,16 @@ START_TEST(changed)
 {
 	struct seen seen;
 
-	make(&seen, _i, VPTD_RTIT_GUEST);
+	make(&seen, _i, VPTD_ATOM_GUEST);
 	/* NOP; WRMSR; CALL 10H; WRMSR; at 10H: RET */
 	code(&seen, 0, 0, "\x90\x0f\x30\xe8\x08\x00\x00\x00\x0f\x30", 10);
 	code(&seen, 0, 16, "\xc3", 1);
 	begin(&seen, 0, 0);
 	start();
-	end(&seen, 1, 2, VPTD_RTIT_CHANGED);
+	end(&seen, 1, 2, VPTD_ATOM_CHANGED);
 	begin(&seen, RETC, 2);
 	put_tnt("1");
-	end(&seen, 1, 5, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 5, VPTD_ATOM_CLEARED);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_ENABLED], 1);
 	ran(&seen, 5, 8);
 }
@@ -238,7 +238,7 @@ END_TEST
 
 START_TEST(trace_stop)
 {
-	struct vptd_rtit_regs regs = plain;
+	struct vptd_atom_regs regs = plain;
 	struct seen seen;
 
 	make(&seen, _i, 0);
@@ -246,12 +246,12 @@ START_TEST(trace_stop)
 	regs.events = VPT_ATOM_ID_ALWAYS | VPT_ATOM_ID_RANGE1 << 3;
 	regs.lip[1] = CODE + 4;
 	regs.lip[3] = CODE + 5;
-	ck_assert_int_eq(vptd_rtit_begin(seen.d, &regs, VPTD_RTIT_UNKNOWN), VPTD_OK);
+	ck_assert_int_eq(vptd_atom_begin(seen.d, &regs, VPTD_ATOM_UNKNOWN), VPTD_OK);
 	start();
 	put_tnt("0");
 	put_plain(VPT_ATOM_PKT_TRACE_STOP);
 	flush(&seen);
-	ck_assert_int_eq(vptd_rtit_end(seen.d, &regs, VPTD_RTIT_UNKNOWN, VPTD_RTIT_STOPPED),
+	ck_assert_int_eq(vptd_atom_end(seen.d, &regs, VPTD_ATOM_UNKNOWN, VPTD_ATOM_STOPPED),
 			 VPTD_OK);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_STOP], 1);
 	ran(&seen, 3, 3);
@@ -272,7 +272,7 @@ START_TEST(spaces)
 	start();
 	put_pip(0x2000);
 	put_tnt("110");
-	end(&seen, 1, 6, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 6, VPTD_ATOM_CLEARED);
 	ck_assert_uint_eq(seen.spaces, 1);
 	ck_assert_uint_eq(seen.events[VPTD_EVENT_PAGING], 1);
 	ran(&seen, 6, 6);
@@ -299,7 +299,7 @@ START_TEST(changing_code)
 		flush(&seen);
 		trace.len = 0;
 	}
-	end(&seen, 1, 2 + 4 + 2 + 4, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 2 + 4 + 2 + 4, VPTD_ATOM_CLEARED);
 	ran(&seen, 12, 1);
 }
 END_TEST
@@ -346,7 +346,7 @@ START_TEST(cycle_counts)
 				      .has_cycles = true,
 				      .cycles = 1});
 	put(&tnt);
-	end(&seen, 1, 12, VPTD_RTIT_CLEARED);
+	end(&seen, 1, 12, VPTD_ATOM_CLEARED);
 	ran(&seen, 12, 1);
 }
 END_TEST
@@ -362,7 +362,7 @@ START_TEST(edges)
 	begin(&seen, 0, 0);
 	start();
 	put_tnt("110");
-	end(&seen, 1, 6, VPTD_RTIT_ENDED);
+	end(&seen, 1, 6, VPTD_ATOM_ENDED);
 	ck_assert_int_eq(vptd_count(seen.d, counts), VPTD_OK);
 	ck_assert_uint_eq(vptd_counts_edges(counts), 2);
 	ck_assert(vptd_counts_edge(counts, 0, &edge) && edge.from == CODE + 1 && edge.to == CODE &&
@@ -385,30 +385,30 @@ static void is_refused(const struct vptd_config *config)
 START_TEST(refused)
 {
 	struct vptd_config config = {.size = sizeof(config),
-				     .flags = VPTD_RTIT | VPTD_CTL | VPTD_TIME};
+				     .flags = VPTD_ATOM | VPTD_CTL | VPTD_TIME};
 	struct vptd_time time;
 	enum vptd_status status;
 	struct vptd_decoder *d;
 	struct seen seen;
 
 	is_refused(&config);
-	config.flags = VPTD_RTIT;
+	config.flags = VPTD_ATOM;
 	config.rtit_errata = 0x100;
 	is_refused(&config);
 	d = vptd_new(NULL, NULL, NULL, &status);
-	ck_assert_int_eq(vptd_rtit_begin(d, &plain, 0), VPTD_E_ARGUMENT);
-	ck_assert_int_eq(vptd_rtit_end(d, &plain, 0, VPTD_RTIT_ENDED), VPTD_E_ARGUMENT);
+	ck_assert_int_eq(vptd_atom_begin(d, &plain, 0), VPTD_E_ARGUMENT);
+	ck_assert_int_eq(vptd_atom_end(d, &plain, 0, VPTD_ATOM_ENDED), VPTD_E_ARGUMENT);
 	vptd_free(d);
 	make(&seen, 0, 0);
 	ck_assert_int_eq(
-		vptd_rtit_end(seen.d, &plain, 0, (enum vptd_rtit_end)(VPTD_RTIT_CHANGED + 1)),
+		vptd_atom_end(seen.d, &plain, 0, (enum vptd_atom_end)(VPTD_ATOM_CHANGED + 1)),
 		VPTD_E_ARGUMENT);
 	ck_assert_int_eq(vptd_now(seen.d, &time), VPTD_E_ARGUMENT);
 	vptd_free(seen.d);
 }
 END_TEST
 
-Suite *vpt_suite(void)
+Suite *test_suite(void)
 {
 	Suite *suite = suite_create("vptdecode rtit");
 	TCase *tc = tcase_create("public");

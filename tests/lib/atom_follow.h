@@ -5,17 +5,17 @@
  * same order; with the packets in pieces as well; and with tracelets the same events at the same
  * counters.
  */
-#ifndef TESTS_LIB_RTIT_FOLLOW_H
-#define TESTS_LIB_RTIT_FOLLOW_H
+#ifndef TESTS_LIB_ATOM_FOLLOW_H
+#define TESTS_LIB_ATOM_FOLLOW_H
 
 #include "trace/reader.h"
 
-struct rtit_followed {
+struct atom_followed {
 	bool differs; /* and stdout shows where */
 	uint64_t insns, events, errors;
 };
 
 /* Compare vCPU 0 of a trace of RTIT. @list: show all that gathered outcomes make. */
-void rtit_follow(struct vpt_reader *reader, bool list, struct rtit_followed *followed);
+void atom_follow(struct trace_reader *reader, bool list, struct atom_followed *followed);
 
-#endif /* TESTS_LIB_RTIT_FOLLOW_H */
+#endif /* TESTS_LIB_ATOM_FOLLOW_H */

@@ -7,9 +7,9 @@
 
 #include "oracle/compare.h"
 
-static void say_difference(const struct vpt_comparison *c, char *why, size_t size)
+static void say_difference(const struct oracle_comparison *c, char *why, size_t size)
 {
-	const struct vpt_diff *d = &c->diff;
+	const struct oracle_diff *d = &c->diff;
 
 	snprintf(why, size,
 		 "session %zu, after %llu instructions, byte %#llx: %s; expected %d at %#llx, "
@@ -24,24 +24,24 @@ static void say_difference(const struct vpt_comparison *c, char *why, size_t siz
 
 static bool compare(const char *path, char *why, size_t size, struct walk_seen *seen)
 {
-	struct vpt_comparison c = {0};
-	struct vpt_reader *reader;
+	struct oracle_comparison c = {0};
+	struct trace_reader *reader;
 	bool ok;
 
-	if (vpt_reader_open(path, &reader, why, size))
+	if (trace_reader_open(path, &reader, why, size))
 		return false;
-	MUST(!vpt_compare(reader, 0, &c));
+	MUST(!oracle_compare(reader, 0, &c));
 	ok = !c.mismatches && !c.errors;
 	if (!ok)
 		say_difference(&c, why, size);
 	seen->insns = c.decoded;
 	seen->losses = c.skipped != 0 || c.shortfalls.n;
-	vpt_comparison_free(&c);
-	vpt_reader_close(reader);
+	oracle_comparison_free(&c);
+	trace_reader_close(reader);
 	return ok;
 }
 
-bool walk_rtit_check(const struct walk_config *config, char *why, size_t size,
+bool walk_atom_check(const struct walk_config *config, char *why, size_t size,
 		     struct walk_seen *seen)
 {
 	char own[] = "/tmp/vpt-walk-XXXXXX";
@@ -59,7 +59,7 @@ bool walk_rtit_check(const struct walk_config *config, char *why, size_t size,
 		close(fd);
 		path = own;
 	}
-	walk_rtit_record(config, path, seen);
+	walk_atom_record(config, path, seen);
 	ok = compare(path, why, size, seen);
 	if (path == own)
 		unlink(own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The enables of Atom's RTIT ("RTIT Programming Reference" v1.05, 2.1, 2.4, 3.3.5, 4.2.11). */
-#include "expect_system.h"
+#include "oracle/expect_system.h"
 
 /* Bits of RTIT_CTL (table 4) and RTIT_STATUS (3.3.3), not the library's. */
 #define CTL_OS		(1u << 2)
@@ -17,12 +17,12 @@
 enum { RANGE0, RANGE1, EITHER, NEVER = 6, ALWAYS = 7 };
 
 /* Where a SESSION block has LIP0 to LIP3 and EVENTS: trace/atom_session.h. */
-static unsigned int filter_id(const struct vpt_session *s)
+static unsigned int filter_id(const struct trace_session *s)
 {
 	return s->addr[4] & 7;
 }
 
-static unsigned int stop_id(const struct vpt_session *s)
+static unsigned int stop_id(const struct trace_session *s)
 {
 	return s->addr[4] >> 3 & 7;
 }
@@ -35,7 +35,7 @@ static bool uses(unsigned int id, unsigned int range)
 /* Is the LIP inside (2.4.3: the limit is not), and do the bounds of ranges say so? */
 enum place { NOWHERE, AT_LIMIT, INSIDE, AT_BASE };
 
-static enum place place_of(const struct vpt_session *s, unsigned int range, uint64_t lip)
+static enum place place_of(const struct trace_session *s, unsigned int range, uint64_t lip)
 {
 	uint64_t base = s->addr[range] & LIP_MASK, limit = s->addr[range + 2] & LIP_MASK;
 
@@ -47,7 +47,7 @@ static enum place place_of(const struct vpt_session *s, unsigned int range, uint
 }
 
 /* Is it arrived at inside of what an ID stands for (3.3.5)? An empty range has no inside. */
-static bool is_inside(const struct vpt_session *s, unsigned int id, uint64_t lip)
+static bool is_inside(const struct trace_session *s, unsigned int id, uint64_t lip)
 {
 	unsigned int n;
 
@@ -60,16 +60,17 @@ static bool is_inside(const struct vpt_session *s, unsigned int id, uint64_t lip
 }
 
 /* One that falls through comes in at the base of a range, and leaves it at the limit. */
-static bool walks_onto(const struct vpt_session *s, unsigned int id, uint64_t lip, enum place place)
+static bool walks_onto(const struct trace_session *s, unsigned int id, uint64_t lip,
+		       enum place place)
 {
 	return (uses(id, RANGE0) && place_of(s, RANGE0, lip) == place) ||
 	       (uses(id, RANGE1) && place_of(s, RANGE1, lip) == place);
 }
 
 /* 2.1.2; VMX root operation is what the records and spaces tell. */
-static bool in_context(const struct vpt_expect *e, const struct vpt_point *p)
+static bool in_context(const struct oracle_expect *e, const struct oracle_point *p)
 {
-	const struct vpt_session *s = e->regs;
+	const struct trace_session *s = e->regs;
 
 	if (e->root || !(s->ctl & (p->cpl ? CTL_USER : CTL_OS)))
 		return false;
@@ -80,18 +81,18 @@ static bool in_context(const struct vpt_expect *e, const struct vpt_point *p)
  * By the WRMSR between two sessions: then it stands. Where STATUS was written and FilterEn is as
  * it was, the WRMSR is an instruction like any.
  */
-static bool wrote_filter(const struct vpt_period *before, const struct vpt_session *now)
+static bool wrote_filter(const struct trace_period *before, const struct trace_session *now)
 {
 	return before->end && ((before->end->status ^ now->status) & STATUS_FILTER);
 }
 
-static bool is_lossy(const struct vpt_session *s)
+static bool is_lossy(const struct trace_session *s)
 {
 	return s->status & STATUS_OVERFLOW;
 }
 
 /* Frozen out of context (2.1.3); it begins as the registers have it (3.3.3). */
-static void begin(struct vpt_expect *e)
+static void begin(struct oracle_expect *e)
 {
 	e->walks = filter_id(e->regs) <= EITHER || stop_id(e->regs) <= EITHER;
 	e->ranges = e->walks || filter_id(e->regs) < NEVER;
@@ -99,7 +100,7 @@ static void begin(struct vpt_expect *e)
 	e->stands = e->changed && wrote_filter(&e->periods[e->session - 1], e->regs);
 }
 
-static void move_filter(struct vpt_expect *e, bool arrived, uint64_t lip)
+static void move_filter(struct oracle_expect *e, bool arrived, uint64_t lip)
 {
 	unsigned int id = filter_id(e->regs);
 
@@ -114,7 +115,7 @@ static void move_filter(struct vpt_expect *e, bool arrived, uint64_t lip)
 }
 
 /* The same places, with another ID (4.2.11). */
-static bool stops(const struct vpt_expect *e, bool arrived, uint64_t lip)
+static bool stops(const struct oracle_expect *e, bool arrived, uint64_t lip)
 {
 	unsigned int id = stop_id(e->regs);
 
@@ -124,7 +125,7 @@ static bool stops(const struct vpt_expect *e, bool arrived, uint64_t lip)
 }
 
 /* The WRMSR that starts a session is no branch, however a host's came there. */
-static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
+static bool come_to(struct oracle_expect *e, const struct oracle_point *p, bool *stop)
 {
 	bool arrived = e->after_event || (p->arrived && !e->first);
 	uint64_t lip = p->ip & LIP_MASK;
@@ -141,8 +142,8 @@ static bool come_to(struct vpt_expect *e, const struct vpt_point *p, bool *stop)
 	return e->context && e->filter;
 }
 
-const struct vpt_expect_system vpt_expect_rtit = {
-	.off = VPT_STEP_DISABLED,
+const struct oracle_expect_system oracle_expect_atom = {
+	.off = ORACLE_STEP_DISABLED,
 	.is_lossy = is_lossy,
 	.begin = begin,
 	.come_to = come_to,

@@ -3,7 +3,7 @@
  * Look ahead in the code. Where packets were lost, the counter of instructions is not known. It is
  * derived from the instruction that ended the session, if the code has only one that can have done so.
  */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
 /* How far the end of a session is looked for, in instructions. */
 #define END_MAX 4096u
@@ -56,14 +56,14 @@ static bool go_ahead(struct dec_flow *f, struct ahead *a)
  * Return how many instructions without packets run from the position to the range of TraceStop, the
  * one that leads there included. 0: a packet is needed before.
  */
-static unsigned int to_stop(const struct dec_rtit *r, struct ahead a)
+static unsigned int to_stop(const struct dec_atom *r, struct ahead a)
 {
 	unsigned int n;
 
 	for (n = 1; n <= END_MAX; n++) {
 		if (!go_ahead(r->flow, &a))
 			return 0;
-		if (dec_rtit_stops_at(&r->regs, a.ip, a.direct))
+		if (dec_atom_stops_at(&r->regs, a.ip, a.direct))
 			return n;
 	}
 	return 0;
@@ -73,7 +73,7 @@ static unsigned int to_stop(const struct dec_rtit *r, struct ahead a)
  * The same up to a WRMSR, that included. 0: a packet is needed before the first, or there are several
  * and nothing tells which of them ended the session.
  */
-static unsigned int to_wrmsr(const struct dec_rtit *r, struct ahead a)
+static unsigned int to_wrmsr(const struct dec_atom *r, struct ahead a)
 {
 	unsigned int n, found = 0;
 
@@ -89,7 +89,7 @@ static unsigned int to_wrmsr(const struct dec_rtit *r, struct ahead a)
 	return 0;
 }
 
-enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum vptd_rtit_end why)
+enum vptd_status dec_atom_count_back(struct dec_atom *r, uint64_t insns, enum vptd_atom_end why)
 {
 	struct dec_flow *f = r->flow;
 	unsigned int n = 0;
@@ -101,12 +101,12 @@ enum vptd_status dec_rtit_count_back(struct dec_rtit *r, uint64_t insns, enum vp
 	if (status)
 		return status;
 	a = (struct ahead){.block = f->cur, .index = f->index, .ip = f->ip};
-	if (why == VPTD_RTIT_STOPPED)
+	if (why == VPTD_ATOM_STOPPED)
 		n = to_stop(r, a);
-	else if (r->config.guest && (why == VPTD_RTIT_CLEARED || why == VPTD_RTIT_CHANGED))
+	else if (r->config.guest && (why == VPTD_ATOM_CLEARED || why == VPTD_ATOM_CHANGED))
 		n = to_wrmsr(r, a);
 	r->counts = n && n <= insns;
 	if (r->counts)
-		dec_rtit_set_count(r, insns - n);
+		dec_atom_set_count(r, insns - n);
 	return VPTD_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What the registers of RTIT say of addresses and of outcomes. */
-#include "libdecode/rtit_inside.h"
+#include "libdecode/atom_inside.h"
 
 static bool in_range(const struct vpt_atom_regs *regs, unsigned int range, uint64_t lip)
 {
@@ -23,7 +23,7 @@ static bool in_ranges(const struct vpt_atom_regs *regs, uint64_t id, uint64_t ip
 	return (ranges & 1 && in_range(regs, 0, lip)) || (ranges & 2 && in_range(regs, 1, lip));
 }
 
-bool dec_rtit_in_filter(const struct vpt_atom_regs *regs, uint64_t ip)
+bool dec_atom_in_filter(const struct vpt_atom_regs *regs, uint64_t ip)
 {
 	return in_ranges(regs, VPT_ATOM_GET(EVENTS, FILTER, regs->events), ip);
 }
@@ -37,19 +37,19 @@ static bool is_edge(uint64_t id, const uint64_t *of, uint64_t ip)
 	return (ranges & 1 && lip == of[0]) || (ranges & 2 && lip == of[1]);
 }
 
-bool dec_rtit_ends_filter(const struct vpt_atom_regs *regs, uint64_t ip)
+bool dec_atom_ends_filter(const struct vpt_atom_regs *regs, uint64_t ip)
 {
 	return is_edge(VPT_ATOM_GET(EVENTS, FILTER, regs->events), &regs->lip[2], ip);
 }
 
-bool dec_rtit_stops_at(const struct vpt_atom_regs *regs, uint64_t ip, bool branch)
+bool dec_atom_stops_at(const struct vpt_atom_regs *regs, uint64_t ip, bool branch)
 {
 	uint64_t id = VPT_ATOM_GET(EVENTS, STOP, regs->events);
 
 	return branch ? in_ranges(regs, id, ip) : is_edge(id, &regs->lip[0], ip);
 }
 
-unsigned int dec_rtit_gathered(uint32_t tnt_buff)
+unsigned int dec_atom_gathered(uint32_t tnt_buff)
 {
 	unsigned int n = 0;
 

@@ -15,15 +15,15 @@ enum {
 };
 
 struct walk_recorder {
-	struct vpt_tracer tracer;
-	struct vpt_mem mem;
-	struct vpt_writer *writer;
+	struct tracer tracer;
+	struct x86_mem mem;
+	struct trace_writer *writer;
 	uint64_t from; /* the instruction that runs, */
 	uint8_t cpl;   /* and how */
 	bool due;      /* it retired, and nothing was reported of it */
 };
 
-static struct vpt_tracer *tracer_of(struct walker *w)
+static struct tracer *tracer_of(struct walker *w)
 {
 	return &w->recorder->tracer;
 }
@@ -43,18 +43,18 @@ static void tell_time(void *opaque, struct vpt_clock *now)
 	*now = ((const struct walker *)opaque)->clock;
 }
 
-static struct vpt_retired retired(const struct walker *w, unsigned int flags)
+static struct tracer_insn retired(const struct walker *w, unsigned int flags)
 {
 	const struct insn *insn = &w->insns[w->ip];
 	uint64_t ip = WALK_CODE_BASE + w->ip;
 
 	if (w->arrived)
-		flags |= VPT_ORACLE_ARRIVED;
+		flags |= TRACE_ORACLE_ARRIVED;
 	if (insn->kind == I_JCC)
-		flags |= VPT_ORACLE_COND;
+		flags |= TRACE_ORACLE_COND;
 	if (insn->kind == I_MOV_CR3)
-		flags |= VPT_ORACLE_CR3_WRITE;
-	return (struct vpt_retired){.ip = ip,
+		flags |= TRACE_ORACLE_CR3_WRITE;
+	return (struct tracer_insn){.ip = ip,
 				    .next = ip + insn->size,
 				    .to = ip + insn->size,
 				    .cpl = w->ctx.cpl,
@@ -71,17 +71,17 @@ static void fetch(struct walker *w)
 	r->from = WALK_CODE_BASE + w->ip;
 	r->cpl = w->ctx.cpl;
 	r->due = false;
-	if (vpt_tracer_on(&r->tracer))
-		vpt_tracer_code(&r->tracer, w->ctx.cr3, r->from, size, gpa,
-				(gpa + size - 1) & ~(VPT_PAGE_SIZE - 1));
+	if (tracer_on(&r->tracer))
+		tracer_code(&r->tracer, w->ctx.cr3, r->from, size, gpa,
+			    (gpa + size - 1) & ~(X86_PAGE_SIZE - 1));
 }
 
 static void retire(struct walker *w, unsigned int flags)
 {
-	const struct vpt_retired insn = retired(w, flags);
+	const struct tracer_insn insn = retired(w, flags);
 
 	fetch(w);
-	vpt_tracer_retired(tracer_of(w), &insn);
+	tracer_retired(tracer_of(w), &insn);
 	w->recorder->due = true;
 }
 
@@ -98,17 +98,17 @@ static void event(struct walker *w, const struct vpt_event *event)
 	struct walk_recorder *r = w->recorder;
 
 	if (event->kind == VPT_EV_SOFT_INT) {
-		struct vpt_retired insn = retired(w, VPT_ORACLE_SOFT_INT);
+		struct tracer_insn insn = retired(w, TRACE_ORACLE_SOFT_INT);
 
 		insn.cpl = r->cpl;
-		vpt_tracer_retired(&r->tracer, &insn);
+		tracer_retired(&r->tracer, &insn);
 	}
 	r->due = false;
 	if (event->kind == VPT_EV_COND)
-		vpt_tracer_cond(&r->tracer, event->from, event->to, event->next,
-				event->flags & VPT_EVF_TAKEN);
+		tracer_cond(&r->tracer, event->from, event->to, event->next,
+			    event->flags & VPT_EVF_TAKEN);
 	else
-		vpt_tracer_event_at(&r->tracer, event, r->cpl, w->arrived);
+		tracer_event_at(&r->tracer, event, r->cpl, w->arrived);
 }
 
 static void look(struct walker *w, bool cr3_written)
@@ -117,7 +117,7 @@ static void look(struct walker *w, bool cr3_written)
 
 	(void)cr3_written;
 	if (r->due)
-		vpt_tracer_plain(&r->tracer, r->from, WALK_CODE_BASE + w->ip);
+		tracer_plain(&r->tracer, r->from, WALK_CODE_BASE + w->ip);
 	r->due = false;
 }
 
@@ -195,7 +195,7 @@ static void wrmsr(struct walker *w)
 		VPT_ATOM_MSR_LIP0,	VPT_ATOM_MSR_LIP1,
 		VPT_ATOM_MSR_LIP2,	VPT_ATOM_MSR_LIP3,
 	};
-	struct vpt_retired insn;
+	struct tracer_insn insn;
 	uint32_t msr;
 
 	if (!w->config->rtit.live || w->recorder->tracer.atom.in_root || walk_rnd(w, 3)) {
@@ -209,15 +209,15 @@ static void wrmsr(struct walker *w)
 	/* It is an optional feature: nothing was traced for a while. */
 	if (!atom_of(w)->trigger_en && walk_rnd(w, 2))
 		msr = VPT_ATOM_MSR_CTL;
-	MUST(vpt_tracer_wrmsr(tracer_of(w), msr, some_value(w, msr), &insn) == VPT_FAULT_NONE);
+	MUST(tracer_wrmsr(tracer_of(w), msr, some_value(w, msr), &insn) == VPT_FAULT_NONE);
 	walk_fall_through(w);
 }
 
 /* Where nobody traces: VMX root operation, SMM. */
 static void leave(struct walker *w)
 {
-	vpt_tracer_vm_exit(tracer_of(w), WALK_CODE_BASE + w->ip, w->ctx.cpl,
-			   w->arrived ? VPT_ORACLE_ARRIVED : 0);
+	tracer_vm_exit(tracer_of(w), WALK_CODE_BASE + w->ip, w->ctx.cpl,
+		       w->arrived ? TRACE_ORACLE_ARRIVED : 0);
 }
 
 static void vm_exit(struct walker *w)
@@ -230,7 +230,7 @@ static void vm_exit(struct walker *w)
 	w->other = w->ctx;
 	w->ctx.cpl = 0;
 	vpt_atom_vm_exit(atom_of(w), WALK_CODE_BASE + w->ip);
-	vpt_tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
+	tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
 	walk_go(w, to, true);
 }
 
@@ -238,14 +238,14 @@ static void vm_enter(struct walker *w)
 {
 	uint32_t to = walk_start(w);
 
-	retire(w, VPT_ORACLE_VM_ENTRY);
+	retire(w, TRACE_ORACLE_VM_ENTRY);
 	w->recorder->due = false;
 	w->guest = true;
 	w->ctx.cr3 = w->other.cr3;
 	w->ctx.cpl = w->other.cpl;
-	vpt_tracer_space(tracer_of(w));
+	tracer_space(tracer_of(w));
 	vpt_atom_vm_entry(atom_of(w), WALK_CODE_BASE + to);
-	vpt_tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
+	tracer_settle(tracer_of(w), WALK_CODE_BASE + to);
 	walk_go(w, to, true);
 }
 
@@ -265,29 +265,29 @@ static void vmx_insn(struct walker *w, enum insn_kind kind)
 static void smi(struct walker *w)
 {
 	const uint64_t ip = WALK_CODE_BASE + w->ip;
-	const struct vpt_retired rsm = {.ip = ip, .flags = VPT_ORACLE_VM_ENTRY};
+	const struct tracer_insn rsm = {.ip = ip, .flags = TRACE_ORACLE_VM_ENTRY};
 
 	fetch(w);
 	leave(w);
 	vpt_atom_smi(atom_of(w), ip);
-	vpt_tracer_settle(tracer_of(w), ip);
+	tracer_settle(tracer_of(w), ip);
 	walk_pass(w, walk_noise(w, 5000));
-	vpt_tracer_retired(tracer_of(w), &rsm);
+	tracer_retired(tracer_of(w), &rsm);
 	vpt_atom_rsm(atom_of(w), ip);
-	vpt_tracer_settle(tracer_of(w), ip);
+	tracer_settle(tracer_of(w), ip);
 	walk_go(w, w->ip, true);
 }
 
 /* The unit as plain data, and another one that goes on from there. */
 static void save_load(struct walker *w)
 {
-	struct vpt_tracer *t = tracer_of(w);
+	struct tracer *t = tracer_of(w);
 	struct vpt_atom_state state;
 
 	vpt_atom_flush(&t->atom);
 	vpt_atom_save(&t->atom, &state);
 	memset(&t->atom, 0xa5, sizeof(t->atom));
-	t->unit.ops->init(t, vpt_tracer_ops(), NULL);
+	t->unit.ops->init(t, tracer_ops(), NULL);
 	MUST(vpt_atom_load(&t->atom, &state) == VPT_OK);
 }
 
@@ -309,7 +309,7 @@ static void between(struct walker *w)
 	if ((w->config->extras & WALK_SAVES) && !walk_noise(w, 50))
 		save_load(w);
 	if (!walk_noise(w, 100))
-		vpt_tracer_tick(tracer_of(w), WALK_CODE_BASE + w->ip);
+		tracer_tick(tracer_of(w), WALK_CODE_BASE + w->ip);
 }
 
 static const struct walk_unit unit = {
@@ -327,9 +327,9 @@ static const struct walk_unit unit = {
 static void write_register(struct walker *w, uint32_t msr, uint64_t value)
 {
 	const uint64_t next = WALK_CODE_BASE + w->ip;
-	const struct vpt_retired insn = {.ip = next - 2, .next = next, .to = next};
+	const struct tracer_insn insn = {.ip = next - 2, .next = next, .to = next};
 
-	MUST(vpt_tracer_wrmsr(tracer_of(w), msr, value, &insn) == VPT_FAULT_NONE);
+	MUST(tracer_wrmsr(tracer_of(w), msr, value, &insn) == VPT_FAULT_NONE);
 }
 
 /* As a driver does it: Trace_En before TraceActive. */
@@ -339,7 +339,7 @@ static void start_trace(struct walker *w)
 	uint64_t unused;
 	unsigned int i;
 
-	MUST(vpt_tracer_rdmsr(tracer_of(w), VPT_ATOM_MSR_CTL, &unused) == VPT_FAULT_NONE);
+	MUST(tracer_rdmsr(tracer_of(w), VPT_ATOM_MSR_CTL, &unused) == VPT_FAULT_NONE);
 	for (i = 0; i < 4; i++)
 		write_register(w, VPT_ATOM_MSR_LIP0 + i, regs->lip[i]);
 	write_register(w, VPT_ATOM_MSR_EVENTS, regs->events);
@@ -355,19 +355,19 @@ static void start_trace(struct walker *w)
 static void open_recorder(struct walker *w, const char *path)
 {
 	struct walk_recorder *r = w->recorder;
-	struct vpt_file_info info = {
+	struct trace_file_info info = {
 		.caps = w->caps,
 		.model = "silvermont",
 		.engine = "walk",
-		.owner = VPT_OWNER_GUEST,
+		.owner = TRACE_OWNER_GUEST,
 		.vcpus = 1,
 		.oracle = 1,
-		.flags = VPT_INFO_RTIT | VPT_INFO_SET_ERRATA(w->config->rtit.options.errata),
+		.flags = TRACE_INFO_ATOM | TRACE_INFO_SET_ERRATA(w->config->rtit.options.errata),
 	};
-	struct vpt_tracer_config config = {
-		.system = VPT_SYSTEM_RTIT,
+	struct tracer_config config = {
+		.system = TRACER_SYSTEM_ATOM,
 		.caps = &w->caps,
-		.owner = VPT_OWNER_GUEST,
+		.owner = TRACE_OWNER_GUEST,
 		.mem = &r->mem,
 		.oracle = true,
 		.context = context,
@@ -375,11 +375,11 @@ static void open_recorder(struct walker *w, const char *path)
 		.opaque = w,
 	};
 
-	r->mem = (struct vpt_mem){.host = w->ram, .bytes = WALK_RAM_SIZE};
+	r->mem = (struct x86_mem){.host = w->ram, .bytes = WALK_RAM_SIZE};
 	memcpy(w->ram + CODE_GPA, w->out->code, WALK_CODE_SIZE);
-	MUST(!vpt_writer_open(path, &info, &r->writer));
+	MUST(!trace_writer_open(path, &info, &r->writer));
 	config.writer = r->writer;
-	MUST(!vpt_tracer_init(&r->tracer, &config));
+	MUST(!tracer_init(&r->tracer, &config));
 	MUST(vpt_atom_set_options(atom_of(w), &w->config->rtit.options) == VPT_OK);
 }
 
@@ -388,15 +388,15 @@ static void close_recorder(struct walker *w, struct walk_seen *seen)
 	struct walk_recorder *r = w->recorder;
 
 	seen->stopped = !r->tracer.atom.trigger_en;
-	vpt_tracer_close(&r->tracer, WALK_CODE_BASE + w->ip);
-	vpt_tracer_sync(&r->tracer);
+	tracer_close(&r->tracer, WALK_CODE_BASE + w->ip);
+	tracer_sync(&r->tracer);
 	MUST(!r->tracer.error);
 	seen->bytes = r->tracer.bytes;
-	MUST(!vpt_writer_close(r->writer, 0));
-	vpt_tracer_free(&r->tracer);
+	MUST(!trace_writer_close(r->writer, 0));
+	tracer_free(&r->tracer);
 }
 
-void walk_rtit_record(const struct walk_config *config, const char *path, struct walk_seen *seen)
+void walk_atom_record(const struct walk_config *config, const char *path, struct walk_seen *seen)
 {
 	struct walker *w = calloc(1, sizeof(*w));
 	struct walk_recorder *r = calloc(1, sizeof(*r));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/rtit_follow.h"
+#include "lib/atom_follow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,39 +34,39 @@ enum how {
 	PIECES,	   /* GATHERED, with three bytes at a time */
 };
 
-static uint8_t kind_of(const struct vpt_item *item)
+static uint8_t kind_of(const struct decode_item *item)
 {
-	static const uint8_t kinds[VPT_FLOW_COUNT] = {
-		[VPT_FLOW_ENABLED] = VPTD_EVENT_ENABLED,
-		[VPT_FLOW_DISABLED] = VPTD_EVENT_DISABLED,
-		[VPT_FLOW_ASYNC_DISABLED] = VPTD_EVENT_ASYNC_DISABLED,
-		[VPT_FLOW_ASYNC_BRANCH] = VPTD_EVENT_ASYNC_BRANCH,
-		[VPT_FLOW_PAGING] = VPTD_EVENT_PAGING,
-		[VPT_FLOW_OVERFLOW] = VPTD_EVENT_OVERFLOW,
-		[VPT_FLOW_STOP] = VPTD_EVENT_STOP,
-		[VPT_FLOW_CBR] = VPTD_EVENT_CBR,
+	static const uint8_t kinds[DECODE_FLOW_COUNT] = {
+		[DECODE_FLOW_ENABLED] = VPTD_EVENT_ENABLED,
+		[DECODE_FLOW_DISABLED] = VPTD_EVENT_DISABLED,
+		[DECODE_FLOW_ASYNC_DISABLED] = VPTD_EVENT_ASYNC_DISABLED,
+		[DECODE_FLOW_ASYNC_BRANCH] = VPTD_EVENT_ASYNC_BRANCH,
+		[DECODE_FLOW_PAGING] = VPTD_EVENT_PAGING,
+		[DECODE_FLOW_OVERFLOW] = VPTD_EVENT_OVERFLOW,
+		[DECODE_FLOW_STOP] = VPTD_EVENT_STOP,
+		[DECODE_FLOW_CBR] = VPTD_EVENT_CBR,
 	};
 
 	switch (item->kind) {
-	case VPT_ITEM_INSN:
+	case DECODE_ITEM_INSN:
 		return INSN;
-	case VPT_ITEM_SEGMENT:
+	case DECODE_ITEM_SEGMENT:
 		return SEGMENT;
-	case VPT_ITEM_ERROR:
+	case DECODE_ITEM_ERROR:
 		return VPTD_EVENT_ERROR;
 	default:
 		return kinds[item->event];
 	}
 }
 
-static struct record record_of(const struct vpt_item *item)
+static struct record record_of(const struct decode_item *item)
 {
 	struct record record = {.kind = kind_of(item)};
 
 	if (record.kind == INSN || record.kind == VPTD_EVENT_ASYNC_BRANCH ||
 	    record.kind == VPTD_EVENT_ASYNC_DISABLED)
 		record.ip = item->ip;
-	if (item->kind == VPT_ITEM_EVENT && item->has_to) {
+	if (item->kind == DECODE_ITEM_EVENT && item->has_to) {
 		record.has_to = true;
 		record.to = item->to;
 	}
@@ -75,17 +75,17 @@ static struct record record_of(const struct vpt_item *item)
 	return record;
 }
 
-static void take_flow(struct records *records, struct vpt_reader *reader, enum how how)
+static void take_flow(struct records *records, struct trace_reader *reader, enum how how)
 {
 	struct dec_flow_ops silent;
 	struct dec_tracelets *tracelets = NULL;
-	struct vpt_pt_flow *f;
-	struct vpt_flow *flow;
-	struct vpt_item item;
+	struct decode_pt_flow *f;
+	struct decode_flow *flow;
+	struct decode_item item;
 
-	if (vpt_flow_open(reader, 0, VPT_FLOW_INSNS, &flow))
+	if (decode_flow_open(reader, 0, DECODE_FLOW_INSNS, &flow))
 		abort();
-	f = (struct vpt_pt_flow *)flow;
+	f = (struct decode_pt_flow *)flow;
 	if (how == PIECES)
 		f->ahead.piece = 3;
 	if (how == TRACELETS) {
@@ -97,22 +97,22 @@ static void take_flow(struct records *records, struct vpt_reader *reader, enum h
 	for (;;) {
 		struct record record;
 
-		if (vpt_flow_next(flow, &item))
+		if (decode_flow_next(flow, &item))
 			abort();
-		if (item.kind == VPT_ITEM_END)
+		if (item.kind == DECODE_ITEM_END)
 			break;
 		/* The decoder has just been set up, and has decoded nothing. */
-		if (item.kind == VPT_ITEM_SEGMENT)
-			f->ahead.rtit.config.at_once = how == AS_IT_IS;
+		if (item.kind == DECODE_ITEM_SEGMENT)
+			f->ahead.atom.config.at_once = how == AS_IT_IS;
 		record = record_of(&item);
-		if (item.kind == VPT_ITEM_EVENT || item.kind == VPT_ITEM_ERROR)
+		if (item.kind == DECODE_ITEM_EVENT || item.kind == DECODE_ITEM_ERROR)
 			record.insns = f->told.at[f->head - 1].insns;
-		if (!vpt_vec_room(records))
+		if (!trace_vec_room(records))
 			abort();
 		records->at[records->n++] = record;
 	}
 	records->sum = f->ahead.flow.insns;
-	vpt_flow_close(flow);
+	decode_flow_close(flow);
 	dec_tracelets_free(tracelets);
 }
 
@@ -161,7 +161,7 @@ static bool compare(const char *what, const struct records *a, const struct reco
 	return true;
 }
 
-void rtit_follow(struct vpt_reader *reader, bool list, struct rtit_followed *followed)
+void atom_follow(struct trace_reader *reader, bool list, struct atom_followed *followed)
 {
 	static const struct {
 		enum how how;
