@@ -85,18 +85,13 @@ static void write_sample(const char *path)
 	struct trace_session session = {.ctl = 0x2005, .insns = 3};
 	struct trace_cr3_switch sw = {0x3000, 9};
 	struct trace_space spaces[2] = {
-		{.id = 0x1000,
-		 .cr3 = 0x3000,
-		 .vmcs = TRACE_SPACE_ANY_VMCS,
-		 .name = "init",
-		 .pid = 1},
+		{0x1000, 0x3000, .vmcs = TRACE_SPACE_ANY_VMCS, .name = "init", .pid = 1},
 		{.id = 0x2000, .cr3 = 0x3000, .vmcs = 0x8000, .flags = TRACE_SPACE_NON_ROOT},
 	};
 	struct trace_vmcs vmcs = {.vmcs = 0x8000, .tsc_offset = 5, .vm = 3};
 	uint8_t code[TRACE_CODE_BYTES];
-	struct trace_writer *w;
 	unsigned int i;
-
+	struct trace_writer *w;
 	memset(code, 0xf4, sizeof(code));
 	ck_assert_int_eq(trace_writer_open(path, &info, &w), 0);
 	trace_writer_ram(w, ram, 2);

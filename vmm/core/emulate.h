@@ -31,8 +31,8 @@ bool core_operand_line(struct core_vcpu *v, const struct core_insn *insn, uint64
 /* ptwrite.c: PTWRITE, and what PT gets of it when it has retired. */
 enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn *insn,
 				    struct engine_exception *e);
-void core_ptwrite_tell(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
-		       uint64_t next);
+void core_ptwrite_report(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
+			 uint64_t next);
 /* far.c, iret.c: likewise, transfers between segments and privilege levels. */
 enum core_done core_emulate_far(struct core_vcpu *v, const struct core_insn *insn,
 				struct engine_exception *e);

@@ -235,7 +235,7 @@ static void tell(struct core_vcpu *v, const struct step *s, uint64_t to, uint8_t
 	else if (vpt_unlikely((s->cr0 ^ v->s.cr0) & X86_CR0_PG))
 		report(v, VPT_EV_PAGING, s, to, 0);
 	else if (s->insn.cls == CORE_INSN_PTWRITE)
-		core_ptwrite_tell(v, &s->insn, s->ip, to);
+		core_ptwrite_report(v, &s->insn, s->ip, to);
 	/* A trap that is due ends a HLT before it begins. */
 	else if (vpt_unlikely(v->pending & CORE_VCPU_HALTED) && !trap_causes(v, s))
 		core_wait_tell(v, s->ip, to);

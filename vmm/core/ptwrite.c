@@ -27,8 +27,8 @@ enum core_done core_emulate_ptwrite(struct core_vcpu *v, const struct core_insn 
 	return CORE_DONE_RETIRED;
 }
 
-void core_ptwrite_tell(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
-		       uint64_t next)
+void core_ptwrite_report(struct core_vcpu *v, const struct core_insn *insn, uint64_t ip,
+			 uint64_t next)
 {
 	const struct vpt_event event = {
 		.kind = VPT_EV_PTWRITE,
